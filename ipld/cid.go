@@ -1,0 +1,137 @@
+package ipld
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base32"
+	"fmt"
+
+	"github.com/ipfs/go-cid"
+	"github.com/multiformats/go-multihash"
+)
+
+// Codec is the multicodec of a block's content.
+type Codec uint8
+
+const (
+	Raw     Codec = 0x55 // any bytes
+	DagCBOR Codec = 0x71 // one canonical DAG-CBOR item
+)
+
+const (
+	// CIDLen is the length of a binary CID in bytes.
+	CIDLen = 4 + DigestLen
+	// DigestLen is the length of a sha2-256 digest in bytes.
+	DigestLen = sha256.Size
+)
+
+// textEncoding is multibase "b" without its prefix.
+var textEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+
+// CID identifies a block by its codec and the sha2-256 digest of its bytes. It is comparable and
+// may be a map key. The zero CID is undefined: it identifies nothing.
+type CID struct {
+	codec  Codec
+	digest [DigestLen]byte
+}
+
+// Sum returns the CID of data.
+func Sum(codec Codec, data []byte) CID {
+	return CID{codec: codec, digest: sha256.Sum256(data)}
+}
+
+// CIDFromBytes reads a binary CID, which must be exactly b. It returns an error that wraps ErrCID
+// for any other version, codec, hash function or digest length.
+func CIDFromBytes(b []byte) (CID, error) {
+	if len(b) != CIDLen || b[0] != 1 || b[2] != 0x12 || b[3] != DigestLen {
+		return CID{}, fmt.Errorf("%w: %d bytes % x…", ErrCID, len(b), b[:min(len(b), 4)])
+	}
+	c := CID{codec: Codec(b[1])}
+	if c.codec != Raw && c.codec != DagCBOR {
+		return CID{}, fmt.Errorf("%w: codec 0x%x", ErrCID, b[1])
+	}
+	copy(c.digest[:], b[4:])
+	return c, nil
+}
+
+// ParseCID reads the canonical text form. Other multibases, upper case and other CID forms are
+// refused with an error that wraps ErrCID, so that one CID has one spelling.
+func ParseCID(s string) (CID, error) {
+	foreign, err := cid.Decode(s)
+	if err != nil {
+		return CID{}, fmt.Errorf("%w: %q: %v", ErrCID, shorten(s), err)
+	}
+	c, err := FromCid(foreign)
+	if err != nil {
+		return CID{}, err
+	}
+	if c.String() != s {
+		return CID{}, fmt.Errorf("%w: %q is not lower-case base32", ErrCID, shorten(s))
+	}
+	return c, nil
+}
+
+func shorten(s string) string {
+	if len(s) > 80 {
+		return s[:80] + "…"
+	}
+	return s
+}
+
+// FromCid converts a go-cid CID. It returns an error that wraps ErrCID where the CID is not of
+// the one form in use.
+func FromCid(c cid.Cid) (CID, error) {
+	if !c.Defined() {
+		return CID{}, fmt.Errorf("%w: undefined", ErrCID)
+	}
+	p := c.Prefix()
+	if p.Version != 1 || p.MhType != multihash.SHA2_256 || p.MhLength != DigestLen {
+		return CID{}, fmt.Errorf("%w: version %d, hash 0x%x, length %d", ErrCID,
+			p.Version, p.MhType, p.MhLength)
+	}
+	return CIDFromBytes(c.Bytes())
+}
+
+// Cid converts to go-cid's type, for other IPLD libraries.
+func (c CID) Cid() cid.Cid {
+	if !c.Defined() {
+		return cid.Undef
+	}
+	// Cast cannot fail: Bytes is a valid CIDv1 by construction.
+	out, _ := cid.Cast(c.Bytes())
+	return out
+}
+
+// Defined reports whether c identifies a block.
+func (c CID) Defined() bool { return c.codec != 0 }
+
+// Codec returns the content's multicodec, 0 for the undefined CID.
+func (c CID) Codec() Codec { return c.codec }
+
+// Digest returns the sha2-256 digest.
+func (c CID) Digest() [DigestLen]byte { return c.digest }
+
+// Bytes returns the binary form, CIDLen bytes.
+func (c CID) Bytes() []byte { return c.Append(make([]byte, 0, CIDLen)) }
+
+// Append appends the binary form to b.
+func (c CID) Append(b []byte) []byte {
+	b = append(b, 1, byte(c.codec), 0x12, DigestLen)
+	return append(b, c.digest[:]...)
+}
+
+// String returns the canonical text form, or "" for the undefined CID.
+func (c CID) String() string {
+	if !c.Defined() {
+		return ""
+	}
+	return "b" + textEncoding.EncodeToString(c.Bytes())
+}
+
+// Compare orders CIDs as their binary forms.
+func (c CID) Compare(d CID) int {
+	if c.codec != d.codec {
+		return int(c.codec) - int(d.codec)
+	}
+	return bytes.Compare(c.digest[:], d.digest[:])
+}

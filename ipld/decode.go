@@ -1,0 +1,428 @@
+package ipld
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"unicode/utf8"
+)
+
+// Decoder reads canonical DAG-CBOR items from a block, strictly and in one pass. After an error
+// the decoder must not be used further. Not for concurrent use.
+type Decoder struct {
+	in    []byte
+	pos   int
+	start int // offset of the item being read, for errors
+	depth int
+	items int
+}
+
+// NewDecoder returns a decoder over block, which must not be changed while decoded bytes are in
+// use. A block over MaxBlock is refused.
+func NewDecoder(block []byte) (*Decoder, error) {
+	d := &Decoder{in: block}
+	if len(block) > MaxBlock {
+		return nil, d.fail("block of %d bytes, limit %d", len(block), MaxBlock)
+	}
+	return d, nil
+}
+
+func (d *Decoder) fail(format string, args ...any) error {
+	return &DecodeError{Offset: d.start, Reason: fmt.Sprintf(format, args...)}
+}
+
+// Errorf returns a DecodeError at the item read last, for a caller that finds a well-formed item
+// unacceptable.
+func (d *Decoder) Errorf(format string, args ...any) error { return d.fail(format, args...) }
+
+// End returns an error unless all input was read.
+func (d *Decoder) End() error {
+	d.start = d.pos
+	if d.pos != len(d.in) {
+		return d.fail("%d trailing bytes", len(d.in)-d.pos)
+	}
+	return nil
+}
+
+// head reads one item head: its major type and its argument, which must be minimal.
+func (d *Decoder) head() (major byte, n uint64, err error) {
+	d.start = d.pos
+	if d.pos >= len(d.in) {
+		return 0, 0, d.fail("unexpected end")
+	}
+	if d.items++; d.items > MaxItems {
+		return 0, 0, d.fail("more than %d items", MaxItems)
+	}
+	first := d.in[d.pos]
+	d.pos++
+	major, info := first>>5, first&0x1f
+	if major == majorOther {
+		return major, uint64(info), nil
+	}
+	if info <= smallHead {
+		return major, uint64(info), nil
+	}
+	if info > 27 {
+		return 0, 0, d.fail("indefinite length or reserved head 0x%02x", first)
+	}
+	width := 1 << (info - 24)
+	if len(d.in)-d.pos < width {
+		return 0, 0, d.fail("unexpected end")
+	}
+	var buf [8]byte
+	copy(buf[8-width:], d.in[d.pos:d.pos+width])
+	n = binary.BigEndian.Uint64(buf[:])
+	d.pos += width
+	if n <= smallHead || (width > 1 && n>>(4*width) == 0) {
+		return 0, 0, d.fail("head not minimally encoded")
+	}
+	return major, n, nil
+}
+
+func (d *Decoder) want(major byte) (uint64, error) {
+	got, n, err := d.head()
+	if err == nil && got != major {
+		err = d.fail("item of major type %d, want %d", got, major)
+	}
+	return n, err
+}
+
+// Int reads an integer.
+func (d *Decoder) Int() (int64, error) {
+	major, n, err := d.head()
+	if err != nil {
+		return 0, err
+	}
+	if major != majorUint && major != majorNeg {
+		return 0, d.fail("item of major type %d, want an integer", major)
+	}
+	if n > math.MaxInt64 {
+		return 0, d.fail("integer outside int64")
+	}
+	if major == majorNeg {
+		return ^int64(n), nil
+	}
+	return int64(n), nil
+}
+
+func (d *Decoder) take(n uint64) ([]byte, error) {
+	if n > uint64(len(d.in)-d.pos) {
+		return nil, d.fail("length %d exceeds the %d bytes left", n, len(d.in)-d.pos)
+	}
+	out := d.in[d.pos : d.pos+int(n) : d.pos+int(n)]
+	d.pos += int(n)
+	return out, nil
+}
+
+// Bytes reads a byte string. The result is a part of the block.
+func (d *Decoder) Bytes() ([]byte, error) {
+	n, err := d.want(majorBytes)
+	if err != nil {
+		return nil, err
+	}
+	return d.take(n)
+}
+
+// String reads a text string.
+func (d *Decoder) String() (string, error) {
+	b, err := d.text()
+	return string(b), err
+}
+
+func (d *Decoder) text() ([]byte, error) {
+	n, err := d.want(majorText)
+	if err != nil {
+		return nil, err
+	}
+	b, err := d.take(n)
+	if err == nil && !utf8.Valid(b) {
+		err = d.fail("string is not valid UTF-8")
+	}
+	return b, err
+}
+
+// Bool reads a boolean.
+func (d *Decoder) Bool() (bool, error) {
+	major, n, err := d.head()
+	if err != nil {
+		return false, err
+	}
+	if major != majorOther || (n != byteFalse&0x1f && n != byteTrue&0x1f) {
+		return false, d.fail("not a boolean")
+	}
+	return n == byteTrue&0x1f, nil
+}
+
+// Link reads a link.
+func (d *Decoder) Link() (CID, error) {
+	d.start = d.pos
+	b, err := d.take(uint64(len(linkHead) + CIDLen))
+	if err != nil {
+		return CID{}, err
+	}
+	if string(b[:len(linkHead)]) != string(linkHead[:]) {
+		return CID{}, d.fail("not a link to a 36-byte CID")
+	}
+	c, err := CIDFromBytes(b[len(linkHead):])
+	if err != nil {
+		return CID{}, d.fail("%v", err)
+	}
+	return c, nil
+}
+
+// Links reads a list of at most limit links.
+func (d *Decoder) Links(limit int) ([]CID, error) {
+	n, err := d.List()
+	if err != nil {
+		return nil, err
+	}
+	if n > limit {
+		return nil, d.fail("%d links, limit %d", n, limit)
+	}
+	links := make([]CID, n)
+	for i := range links {
+		if links[i], err = d.Link(); err != nil {
+			return nil, err
+		}
+	}
+	return links, nil
+}
+
+// List reads a list's head and returns its number of items, which the caller reads next. The
+// number is at most the bytes left, so that allocating it is safe.
+func (d *Decoder) List() (int, error) {
+	n, err := d.want(majorList)
+	if err != nil {
+		return 0, err
+	}
+	if n > uint64(len(d.in)-d.pos) {
+		return 0, d.fail("list of %d items in %d bytes", n, len(d.in)-d.pos)
+	}
+	return int(n), nil
+}
+
+// Map reads a map, calling entry for each key in order; entry must read exactly the value.
+func (d *Decoder) Map(entry func(key string) error) error {
+	n, err := d.want(majorMap)
+	if err != nil {
+		return err
+	}
+	if n > uint64(len(d.in)-d.pos)/2 {
+		return d.fail("map of %d entries in %d bytes", n, len(d.in)-d.pos)
+	}
+	if d.depth++; d.depth > MaxDepth {
+		return d.fail("nested deeper than %d", MaxDepth)
+	}
+	var last string
+	for i := range n {
+		key, err := d.String()
+		if err != nil {
+			return err
+		}
+		if i > 0 && CompareKeys(last, key) >= 0 {
+			return d.fail("map key %q after %q", shorten(key), shorten(last))
+		}
+		if err := entry(key); err != nil {
+			return err
+		}
+		last = key
+	}
+	d.depth--
+	return nil
+}
+
+// Value reads any item.
+func (d *Decoder) Value() (Value, error) {
+	if d.pos >= len(d.in) {
+		d.start = d.pos
+		return Value{}, d.fail("unexpected end")
+	}
+	switch d.in[d.pos] >> 5 {
+	case majorUint, majorNeg:
+		n, err := d.Int()
+		return IntValue(n), err
+	case majorBytes:
+		b, err := d.Bytes()
+		return BytesValue(b), err
+	case majorText:
+		s, err := d.String()
+		return StringValue(s), err
+	case majorList:
+		return d.listValue()
+	case majorMap:
+		var entries []Entry
+		err := d.Map(func(key string) error {
+			v, err := d.Value()
+			entries = append(entries, Entry{key, v})
+			return err
+		})
+		return Value{kind: Map, entries: entries}, err
+	case majorTag:
+		c, err := d.Link()
+		return LinkValue(c), err
+	default:
+		return d.simple()
+	}
+}
+
+func (d *Decoder) listValue() (Value, error) {
+	n, err := d.List()
+	if err != nil {
+		return Value{}, err
+	}
+	if d.depth++; d.depth > MaxDepth {
+		return Value{}, d.fail("nested deeper than %d", MaxDepth)
+	}
+	// A Value is far larger than the byte an item may take: grow with what is really there.
+	items := make([]Value, 0, min(n, 64))
+	for range n {
+		item, err := d.Value()
+		if err != nil {
+			return Value{}, err
+		}
+		items = append(items, item)
+	}
+	d.depth--
+	return Value{kind: List, list: items}, nil
+}
+
+// simple reads what major type 7 allows: false, true, null and 64-bit floats.
+func (d *Decoder) simple() (Value, error) {
+	_, info, err := d.head()
+	if err != nil {
+		return Value{}, err
+	}
+	switch info {
+	case byteFalse & 0x1f, byteTrue & 0x1f:
+		return BoolValue(info == byteTrue&0x1f), nil
+	case byteNull & 0x1f:
+		return Value{}, nil
+	case byteFloat & 0x1f:
+		b, err := d.take(8)
+		if err != nil {
+			return Value{}, err
+		}
+		f := math.Float64frombits(binary.BigEndian.Uint64(b))
+		if math.IsNaN(f) || math.IsInf(f, 0) {
+			return Value{}, d.fail("NaN or infinity")
+		}
+		return FloatValue(f), nil
+	}
+	return Value{}, d.fail("undefined, a short float or another simple value")
+}
+
+// Skip reads any item and forgets it.
+func (d *Decoder) Skip() error {
+	_, err := d.Item()
+	return err
+}
+
+// Item reads any item and returns its encoding, a part of the block.
+func (d *Decoder) Item() ([]byte, error) {
+	from := d.pos
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	return d.in[from:d.pos:d.pos], nil
+}
+
+// check validates one item without building it.
+func (d *Decoder) check() error {
+	if d.pos >= len(d.in) {
+		d.start = d.pos
+		return d.fail("unexpected end")
+	}
+	switch d.in[d.pos] >> 5 {
+	case majorUint, majorNeg:
+		_, err := d.Int()
+		return err
+	case majorBytes:
+		_, err := d.Bytes()
+		return err
+	case majorText:
+		_, err := d.text()
+		return err
+	case majorList:
+		return d.checkList()
+	case majorMap:
+		return d.Map(func(string) error { return d.check() })
+	case majorTag:
+		_, err := d.Link()
+		return err
+	default:
+		_, err := d.simple()
+		return err
+	}
+}
+
+func (d *Decoder) checkList() error {
+	n, err := d.List()
+	if err != nil {
+		return err
+	}
+	if d.depth++; d.depth > MaxDepth {
+		return d.fail("nested deeper than %d", MaxDepth)
+	}
+	for range n {
+		if err := d.check(); err != nil {
+			return err
+		}
+	}
+	d.depth--
+	return nil
+}
+
+// Check returns an error that wraps ErrInvalid unless block is one canonical item.
+func Check(block []byte) error {
+	d, err := NewDecoder(block)
+	if err != nil {
+		return err
+	}
+	if err := d.check(); err != nil {
+		return err
+	}
+	return d.End()
+}
+
+// DecodeValue reads block as one value.
+func DecodeValue(block []byte) (Value, error) {
+	d, err := NewDecoder(block)
+	if err != nil {
+		return Value{}, err
+	}
+	v, err := d.Value()
+	if err != nil {
+		return Value{}, err
+	}
+	return v, d.End()
+}
+
+// Links calls fn for every link in a canonical block, in the order of the bytes. A raw block has
+// none.
+func Links(c CID, block []byte, fn func(CID) error) error {
+	if c.Codec() == Raw {
+		return nil
+	}
+	v, err := DecodeValue(block)
+	if err != nil {
+		return err
+	}
+	return eachLink(v, fn)
+}
+
+func eachLink(v Value, fn func(CID) error) error {
+	if v.kind == Link {
+		return fn(v.Link())
+	}
+	for _, item := range v.list {
+		if err := eachLink(item, fn); err != nil {
+			return err
+		}
+	}
+	for _, e := range v.entries {
+		if err := eachLink(e.Value, fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package ipld
+
+import "fmt"
+
+// A record is a map with a "kind", a version "v" and the fields of its kind. Fields that this
+// version does not know are kept, so that reading and writing a record of a later version loses
+// nothing.
+const (
+	fieldKind    = "kind"
+	fieldVersion = "v"
+)
+
+// RecordWriter appends one record. Fields must be written in canonical key order (shorter first,
+// then bytewise); unknown fields are put between them where they belong.
+type RecordWriter struct {
+	buf   []byte
+	start int // offset of the map's one-byte head
+	count int
+	extra []Entry
+}
+
+// NewRecord starts a record in buf. extra holds unknown fields in canonical order.
+func NewRecord(buf []byte, extra []Entry) *RecordWriter {
+	return &RecordWriter{buf: append(buf, 0), start: len(buf), extra: extra}
+}
+
+// Field writes a field's key, whose value must be written next with one of the methods below.
+func (w *RecordWriter) Field(key string) *RecordWriter {
+	for len(w.extra) > 0 && CompareKeys(w.extra[0].Key, key) < 0 {
+		w.writeExtra()
+	}
+	w.buf = AppendString(w.buf, key)
+	w.count++
+	return w
+}
+
+func (w *RecordWriter) writeExtra() {
+	e := w.extra[0]
+	w.extra = w.extra[1:]
+	w.buf = AppendValue(AppendString(w.buf, e.Key), e.Value)
+	w.count++
+}
+
+// Kind writes the field "kind". Version writes "v": the two are apart in key order.
+func (w *RecordWriter) Kind(kind string) { w.Field(fieldKind); w.buf = AppendString(w.buf, kind) }
+
+// Version writes the field "v".
+func (w *RecordWriter) Version(v int64) { w.Field(fieldVersion); w.buf = AppendInt(w.buf, v) }
+
+// Int writes an integer field.
+func (w *RecordWriter) Int(key string, n int64) { w.Field(key); w.buf = AppendInt(w.buf, n) }
+
+// String writes a string field.
+func (w *RecordWriter) String(key, s string) { w.Field(key); w.buf = AppendString(w.buf, s) }
+
+// OptString writes a string field unless s is empty.
+func (w *RecordWriter) OptString(key, s string) {
+	if s != "" {
+		w.String(key, s)
+	}
+}
+
+// Bytes writes a bytes field.
+func (w *RecordWriter) Bytes(key string, b []byte) { w.Field(key); w.buf = AppendBytes(w.buf, b) }
+
+// Link writes a link field.
+func (w *RecordWriter) Link(key string, c CID) { w.Field(key); w.buf = AppendLink(w.buf, c) }
+
+// OptLink writes a link field unless c is undefined.
+func (w *RecordWriter) OptLink(key string, c CID) {
+	if c.Defined() {
+		w.Link(key, c)
+	}
+}
+
+// Links writes a field that is a list of links.
+func (w *RecordWriter) Links(key string, links []CID) {
+	w.Field(key)
+	w.buf = AppendList(w.buf, len(links))
+	for _, c := range links {
+		w.buf = AppendLink(w.buf, c)
+	}
+}
+
+// Value writes a field of any kind.
+func (w *RecordWriter) Value(key string, v Value) { w.Field(key); w.buf = AppendValue(w.buf, v) }
+
+// Item writes a field whose value is item, one canonical item already encoded.
+func (w *RecordWriter) Item(key string, item []byte) { w.Field(key); w.buf = append(w.buf, item...) }
+
+// Append writes a field whose value fn appends.
+func (w *RecordWriter) Append(key string, fn func(b []byte) []byte) { w.Field(key); w.buf = fn(w.buf) }
+
+// Finish ends the record and returns the buffer.
+func (w *RecordWriter) Finish() []byte {
+	for len(w.extra) > 0 {
+		w.writeExtra()
+	}
+	if w.count <= smallHead {
+		w.buf[w.start] = majorMap<<5 | byte(w.count)
+		return w.buf
+	}
+	// A record with many unknown fields needs a longer head than the byte kept for it.
+	body := append([]byte(nil), w.buf[w.start+1:]...)
+	return append(AppendMap(w.buf[:w.start], w.count), body...)
+}
+
+// DecodeRecord reads block as one record of the given kind and version. field is called for every
+// other key, in canonical order, and must consume the value and return true, or consume nothing
+// and return false: then the field is kept in extra. Its first error ends the decoding.
+func DecodeRecord(
+	block []byte, kind string, version int64, field func(key string, d *Decoder) (bool, error),
+) (extra []Entry, err error) {
+	d, err := NewDecoder(block)
+	if err != nil {
+		return nil, err
+	}
+	extra, err = d.Record(kind, version, field)
+	if err != nil {
+		return nil, fmt.Errorf("%s record: %w", kind, err)
+	}
+	if err := d.End(); err != nil {
+		return nil, err
+	}
+	return extra, nil
+}
+
+// Record reads one record as DecodeRecord does, in the middle of a block.
+func (d *Decoder) Record(
+	kind string, version int64, field func(key string, d *Decoder) (bool, error),
+) (extra []Entry, err error) {
+	var sawKind, sawVersion bool
+	err = d.Map(func(key string) error {
+		switch key {
+		case fieldKind:
+			sawKind = true
+			return d.expectKind(kind)
+		case fieldVersion:
+			sawVersion = true
+			return d.expectVersion(version)
+		}
+		known, err := field(key, d)
+		if err != nil || known {
+			return err
+		}
+		v, err := d.Value()
+		extra = append(extra, Entry{key, v})
+		return err
+	})
+	if err == nil && (!sawKind || !sawVersion) {
+		err = d.fail("not a %s record: no kind or version", kind)
+	}
+	return extra, err
+}
+
+func (d *Decoder) expectKind(want string) error {
+	got, err := d.String()
+	if err == nil && got != want {
+		err = d.fail("record of kind %q, want %q", shorten(got), want)
+	}
+	return err
+}
+
+func (d *Decoder) expectVersion(want int64) error {
+	got, err := d.Int()
+	if err == nil && got != want {
+		err = d.fail("record version %d, want %d", got, want)
+	}
+	return err
+}
+
+// RecordKind returns the kind of the record in block, or "" where the block is not a record.
+func RecordKind(block []byte) string {
+	d, err := NewDecoder(block)
+	if err != nil {
+		return ""
+	}
+	kind := ""
+	err = d.Map(func(key string) error {
+		if key != fieldKind {
+			return d.Skip()
+		}
+		kind, err = d.String()
+		return err
+	})
+	if err != nil {
+		return ""
+	}
+	return kind
+}

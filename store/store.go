@@ -1,0 +1,122 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mnem-project/mnem/ipld"
+)
+
+var (
+	// ErrNotFound is returned when a block, head or cell is not in the store. The error names it.
+	ErrNotFound = errors.New("not found")
+	// ErrCorrupt marks every error about stored bytes that are not what was written.
+	ErrCorrupt = errors.New("corrupt")
+	// ErrHeadMoved is returned by Commit when the head is not the expected one.
+	ErrHeadMoved = errors.New("operation head moved")
+	// ErrReadOnly is returned by writes to a store that was opened for reading.
+	ErrReadOnly = errors.New("store is open read-only")
+	// ErrBusy is returned when another process holds the store and did not let go in time.
+	ErrBusy = errors.New("repository is busy")
+)
+
+// NotFoundError names a block that is missing. errors.Is(err, ErrNotFound) holds.
+type NotFoundError struct{ CID ipld.CID }
+
+func (e *NotFoundError) Error() string { return fmt.Sprintf("block %s not found", e.CID) }
+
+// Is reports whether target is ErrNotFound.
+func (e *NotFoundError) Is(target error) bool { return target == ErrNotFound }
+
+// CorruptError is returned when stored bytes do not match the CID they are stored under.
+// errors.Is(err, ErrCorrupt) holds.
+type CorruptError struct {
+	Want ipld.CID // the CID that was asked for
+	Got  ipld.CID // the CID of the bytes found
+}
+
+func (e *CorruptError) Error() string {
+	return fmt.Sprintf("corrupt block: want %s, stored bytes are %s", e.Want, e.Got)
+}
+
+// Is reports whether target is ErrCorrupt.
+func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
+
+// Block is bytes and the CID of those bytes.
+type Block struct {
+	CID  ipld.CID
+	Data []byte
+}
+
+// NewBlock returns the block of data.
+func NewBlock(codec ipld.Codec, data []byte) Block {
+	return Block{CID: ipld.Sum(codec, data), Data: data}
+}
+
+// Verify returns a *CorruptError unless the bytes are those the CID names.
+func (b Block) Verify() error {
+	if got := ipld.Sum(b.CID.Codec(), b.Data); got != b.CID {
+		return &CorruptError{Want: b.CID, Got: got}
+	}
+	return nil
+}
+
+// Getter reads blocks. Safe for concurrent use.
+type Getter interface {
+	// Get returns the verified bytes of a block, which belong to the caller. It returns a
+	// *NotFoundError or a *CorruptError.
+	Get(ctx context.Context, c ipld.CID) ([]byte, error)
+}
+
+// Putter writes blocks. Safe for concurrent use.
+type Putter interface {
+	// Put stores blocks, verifying each; one that does not match its CID refuses the whole call
+	// with a *CorruptError. Blocks already present are left as they are. Put does not make
+	// anything durable: the next successful Commit does. The store keeps no reference to Data.
+	Put(ctx context.Context, blocks ...Block) error
+}
+
+// Blocks is a content-addressed set of blocks.
+type Blocks interface {
+	Getter
+	Putter
+	// Has reports whether a block is present, without reading or verifying it.
+	Has(ctx context.Context, c ipld.CID) (bool, error)
+	// Iterate calls fn with every block in CID order, unverified, on the calling goroutine, until
+	// fn returns an error, which Iterate returns. Data is valid during the call only.
+	Iterate(ctx context.Context, fn func(Block) error) error
+}
+
+// Head is the one mutable cell: the newest operation. The zero Head is that of an empty store.
+type Head struct {
+	Seq       uint64 // the operation's sequence number, from 1
+	Operation ipld.CID
+}
+
+// Store keeps facts, what is derived from them, and the operation head. Safe for concurrent use.
+type Store interface {
+	// Facts are the blocks that operations reach.
+	Facts() Blocks
+	// Derived is what can be rebuilt from facts: index segments and manifests.
+	Derived() Derived
+	// Head returns the newest operation, the zero Head in an empty store.
+	Head(ctx context.Context) (Head, error)
+	// Commit stores blocks and moves the head from old to next in one atomic, durable step: when
+	// it returns nil, the blocks, everything Put before, and the head survive a power cut. It
+	// returns ErrHeadMoved, and changes nothing, when the head is not old.
+	Commit(ctx context.Context, old, next Head, blocks ...Block) error
+	// Close flushes and releases the store. Using it afterwards is an error.
+	Close() error
+}
+
+// Derived keeps derived blocks, and cells that say which derived block belongs to which fact.
+type Derived interface {
+	Blocks
+	// Cell returns the CID kept under key, or ErrNotFound.
+	Cell(ctx context.Context, key ipld.CID) (ipld.CID, error)
+	// SetCell keeps value under key. Like Put it is not durable by itself.
+	SetCell(ctx context.Context, key, value ipld.CID) error
+	// Clear removes all derived blocks and cells.
+	Clear(ctx context.Context) error
+}
