@@ -1,0 +1,259 @@
+package fixed
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+)
+
+// rounds is the number of random cases of each test.
+func rounds() int {
+	if os.Getenv("MNEM_LONG") != "" {
+		return 2_000_000
+	}
+	return 20_000
+}
+
+// source returns a random source and prints its seed, so that a failure can be run again.
+func source(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	return rand.New(rand.NewPCG(seed, 1))
+}
+
+// sample draws numbers of every magnitude, since uniform ones are nearly all huge.
+func sample(rng *rand.Rand) uint64 { return rng.Uint64() >> uint(rng.IntN(64)) }
+
+// edges are the values around which shifts and carries go wrong.
+func edges() []uint64 {
+	out := []uint64{0, math.MaxUint64}
+	for k := range 64 {
+		p := uint64(1) << uint(k)
+		out = append(out, p-1, p, p+1)
+	}
+	return out
+}
+
+func TestLog2Golden(t *testing.T) {
+	cases := []struct {
+		x    uint64
+		want int64
+	}{
+		{0, 0},
+		{1, 0},
+		{2, 1 << 16},
+		{3, 103872},
+		{4, 2 << 16},
+		{5, 152169},
+		{6, 169408},
+		{7, 183982},
+		{9, 207744},
+		{10, 217705},
+		{100, 435411},
+		{1000, 653117},
+		{1_000_000, 1306235},
+		{1<<31 - 1, 2031615},
+		{1 << 31, 31 << 16},
+		{1<<32 - 1, 2097151},
+		{1 << 32, 32 << 16},
+		{1<<32 + 1, 32 << 16},
+		{1<<53 - 1, 3473407},
+		{1 << 63, 63 << 16},
+		{math.MaxUint64, 4194303},
+	}
+	for _, c := range cases {
+		if got := Log2(c.x); got != c.want {
+			t.Errorf("Log2(%d) = %d, want %d", c.x, got, c.want)
+		}
+	}
+}
+
+// TestLog2Hash pins every bit over a range no table could list.
+func TestLog2Hash(t *testing.T) {
+	const want = "88f9282635c7b6117fd1f68d26977be42a925c4e476a0993f953bf4c60e166f1"
+	h := sha256.New()
+	var b [8]byte
+	for x := range uint64(1 << 16) {
+		for _, v := range []uint64{x, x<<16 | 0x8001, x<<40 | x, ^x} {
+			binary.BigEndian.PutUint64(b[:], uint64(Log2(v)))
+			h.Write(b[:])
+		}
+	}
+	if got := hex.EncodeToString(h.Sum(nil)); got != want {
+		t.Errorf("hash of logarithms is %s, want %s", got, want)
+	}
+}
+
+// exactLog2 returns floor(2^16 * log2 x) by the same digit method with a 512-bit mantissa, wide
+// enough that its truncations cannot reach the last digit.
+func exactLog2(x uint64) int64 {
+	const width = 512
+	m := new(big.Int).SetUint64(x)
+	e := m.BitLen() - 1
+	m.Lsh(m, uint(width-1-e))
+	r := int64(e) << FracBits
+	for i := FracBits - 1; i >= 0; i-- {
+		m.Mul(m, m)
+		m.Rsh(m, width-1)
+		if m.BitLen() > width {
+			m.Rsh(m, 1)
+			r |= 1 << uint(i)
+		}
+	}
+	return r
+}
+
+func TestLog2AgainstBig(t *testing.T) {
+	rng := source(t)
+	check := func(x uint64) {
+		if x == 0 {
+			return
+		}
+		got, want := Log2(x), exactLog2(x)
+		if got != want && got != want-1 {
+			t.Errorf("Log2(%d) = %d, exact %d", x, got, want)
+		}
+	}
+	for _, x := range edges() {
+		check(x)
+	}
+	for range rounds() / 10 {
+		check(sample(rng))
+	}
+}
+
+func TestLog2Monotone(t *testing.T) {
+	rng := source(t)
+	last := Log2(1)
+	for x := uint64(2); x < 1<<17; x++ {
+		v := Log2(x)
+		if v < last {
+			t.Fatalf("Log2(%d) = %d is below Log2(%d) = %d", x, v, x-1, last)
+		}
+		last = v
+	}
+	for range rounds() {
+		a, b := sample(rng), sample(rng)
+		if a > b {
+			a, b = b, a
+		}
+		if Log2(a) > Log2(b) {
+			t.Fatalf("Log2(%d) > Log2(%d)", a, b)
+		}
+	}
+}
+
+func TestIsqrt(t *testing.T) {
+	check := func(x uint64) {
+		want := new(big.Int).Sqrt(new(big.Int).SetUint64(x)).Uint64()
+		if got := Isqrt(x); got != want {
+			t.Errorf("Isqrt(%d) = %d, want %d", x, got, want)
+		}
+	}
+	for x := range uint64(1 << 12) {
+		check(x)
+	}
+	for _, x := range edges() {
+		check(x)
+	}
+	rng := source(t)
+	for range rounds() {
+		check(sample(rng))
+		r := uint64(rng.Uint32())
+		check(r * r)
+		check(r*r - 1)
+		check(r*r + 1)
+	}
+}
+
+// checkMulDiv compares both forms with big integers.
+func checkMulDiv(t *testing.T, a, b, c uint64) {
+	t.Helper()
+	want, wantOK := uint64(0), false
+	if c != 0 {
+		q := new(big.Int).Mul(new(big.Int).SetUint64(a), new(big.Int).SetUint64(b))
+		q.Quo(q, new(big.Int).SetUint64(c))
+		if wantOK = q.IsUint64(); wantOK {
+			want = q.Uint64()
+		}
+	}
+	got, ok := MulDiv(a, b, c)
+	if got != want || ok != wantOK {
+		t.Errorf("MulDiv(%d, %d, %d) = %d, %t, want %d, %t", a, b, c, got, ok, want, wantOK)
+	}
+	if !wantOK {
+		want = math.MaxUint64
+	}
+	if got := MulDivSat(a, b, c); got != want {
+		t.Errorf("MulDivSat(%d, %d, %d) = %d, want %d", a, b, c, got, want)
+	}
+}
+
+func TestMulDiv(t *testing.T) {
+	extremes := []uint64{
+		0, 1, 2, 3, One - 1, One, One + 1, 1<<32 - 1, 1 << 32, 1<<63 - 1, 1 << 63,
+		math.MaxUint64 - 1, math.MaxUint64,
+	}
+	for _, a := range extremes {
+		for _, b := range extremes {
+			for _, c := range extremes {
+				checkMulDiv(t, a, b, c)
+			}
+		}
+	}
+	rng := source(t)
+	for range rounds() {
+		checkMulDiv(t, sample(rng), sample(rng), sample(rng))
+	}
+}
+
+func TestAddSat(t *testing.T) {
+	limit := new(big.Int).SetUint64(math.MaxUint64)
+	for _, a := range edges() {
+		for _, b := range edges() {
+			sum := new(big.Int).Add(new(big.Int).SetUint64(a), new(big.Int).SetUint64(b))
+			if sum.Cmp(limit) > 0 {
+				sum = limit
+			}
+			if got := AddSat(a, b); got != sum.Uint64() {
+				t.Errorf("AddSat(%d, %d) = %d, want %d", a, b, got, sum)
+			}
+		}
+	}
+}
+
+func TestNoAllocations(t *testing.T) {
+	var sink uint64
+	n := testing.AllocsPerRun(100, func() {
+		sink += uint64(Log2(sink+3)) + Isqrt(sink+7) + MulDivSat(sink, 5, 3)
+	})
+	if n != 0 {
+		t.Errorf("%v allocations a round, want none", n)
+	}
+}
+
+func BenchmarkLog2(b *testing.B) {
+	var sink int64
+	for i := range b.N {
+		sink += Log2(uint64(i)*0x9E3779B97F4A7C15 + 1)
+	}
+	benchSink = uint64(sink)
+}
+
+func BenchmarkIsqrt(b *testing.B) {
+	var sink uint64
+	for i := range b.N {
+		sink += Isqrt(uint64(i) * 0x9E3779B97F4A7C15)
+	}
+	benchSink = sink
+}
+
+// benchSink keeps the compiler from dropping the measured calls.
+var benchSink uint64
