@@ -23,10 +23,14 @@ const (
 	CIDLen = 4 + DigestLen
 	// DigestLen is the length of a sha2-256 digest in bytes.
 	DigestLen = sha256.Size
+	// TextLen is the length of a CID's text form in characters: the multibase prefix and a base32
+	// digit for each 5 bits begun.
+	TextLen = 1 + (8*CIDLen+4)/5
 )
 
 // textEncoding is multibase "b" without its prefix.
-var textEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+var textEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").
+	WithPadding(base32.NoPadding)
 
 // CID identifies a block by its codec and the sha2-256 digest of its bytes. It is comparable and
 // may be a map key. The zero CID is undefined: it identifies nothing.
@@ -35,7 +39,7 @@ type CID struct {
 	digest [DigestLen]byte
 }
 
-// Sum returns the CID of data.
+// Sum returns the CID of data, which is stored as codec: Raw or DagCBOR.
 func Sum(codec Codec, data []byte) CID {
 	return CID{codec: codec, digest: sha256.Sum256(data)}
 }
@@ -57,16 +61,22 @@ func CIDFromBytes(b []byte) (CID, error) {
 // ParseCID reads the canonical text form. Other multibases, upper case and other CID forms are
 // refused with an error that wraps ErrCID, so that one CID has one spelling.
 func ParseCID(s string) (CID, error) {
-	foreign, err := cid.Decode(s)
-	if err != nil {
-		return CID{}, fmt.Errorf("%w: %q: %v", ErrCID, shorten(s), err)
+	if len(s) != TextLen || s[0] != 'b' {
+		return CID{}, fmt.Errorf("%w: %q is not base32 of %d characters", ErrCID, shorten(s), TextLen)
 	}
-	c, err := FromCid(foreign)
+	// Decode skips line ends and ignores the spare bits of the last digit: hence the comparison
+	// below.
+	var buf [CIDLen]byte
+	n, err := textEncoding.Decode(buf[:], []byte(s[1:]))
 	if err != nil {
-		return CID{}, err
+		return CID{}, fmt.Errorf("%w: %q: %w", ErrCID, s, err)
+	}
+	c, err := CIDFromBytes(buf[:n])
+	if err != nil {
+		return CID{}, fmt.Errorf("%q: %w", s, err)
 	}
 	if c.String() != s {
-		return CID{}, fmt.Errorf("%w: %q is not lower-case base32", ErrCID, shorten(s))
+		return CID{}, fmt.Errorf("%w: %q is not canonical", ErrCID, s)
 	}
 	return c, nil
 }
@@ -111,7 +121,7 @@ func (c CID) Codec() Codec { return c.codec }
 // Digest returns the sha2-256 digest.
 func (c CID) Digest() [DigestLen]byte { return c.digest }
 
-// Bytes returns the binary form, CIDLen bytes.
+// Bytes returns the binary form, CIDLen bytes. That of the undefined CID is no CID.
 func (c CID) Bytes() []byte { return c.Append(make([]byte, 0, CIDLen)) }
 
 // Append appends the binary form to b.
@@ -125,7 +135,12 @@ func (c CID) String() string {
 	if !c.Defined() {
 		return ""
 	}
-	return "b" + textEncoding.EncodeToString(c.Bytes())
+	return string(c.appendText(make([]byte, 0, TextLen)))
+}
+
+func (c CID) appendText(b []byte) []byte {
+	var bin [CIDLen]byte
+	return textEncoding.AppendEncode(append(b, 'b'), c.Append(bin[:0]))
 }
 
 // Compare orders CIDs as their binary forms.

@@ -1,24 +1,35 @@
 package ipld
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
 	"unicode/utf8"
 )
 
+// shareText is the largest block in bytes whose strings are parts of one copy of the block: one
+// allocation instead of one a string. A string kept alive holds on to no more than this.
+const shareText = 1024
+
 // Decoder reads canonical DAG-CBOR items from a block, strictly and in one pass. After an error
 // the decoder must not be used further. Not for concurrent use.
 type Decoder struct {
 	in    []byte
+	text  string // copy of a small block, made when its first string is read
 	pos   int
 	start int // offset of the item being read, for errors
-	depth int
 	items int
+	links *[]CID // where set, collects the links read
+	depth int
+	// left[i] is the number of items still to come in the i-th open list or map, from 1. The
+	// decoder counts for itself, so that callers who read lists item by item cannot get the depth
+	// wrong and every reader refuses exactly the blocks that Check refuses.
+	left [MaxDepth + 1]int32
 }
 
 // NewDecoder returns a decoder over block, which must not be changed while decoded bytes are in
-// use. A block over MaxBlock is refused.
+// use; decoded strings are copies. A block over MaxBlock is refused.
 func NewDecoder(block []byte) (*Decoder, error) {
 	d := &Decoder{in: block}
 	if len(block) > MaxBlock {
@@ -44,9 +55,32 @@ func (d *Decoder) End() error {
 	return nil
 }
 
+// begin accounts for one item in the innermost list or map that is not complete.
+func (d *Decoder) begin() {
+	d.start = d.pos
+	for d.depth > 0 && d.left[d.depth] == 0 {
+		d.depth--
+	}
+	d.left[d.depth]--
+}
+
+// open starts a list or map of n items, keys included, whose head was just read. Each item takes
+// a byte at least, so that more items than bytes left are refused before anything is allocated.
+func (d *Decoder) open(n uint64, what string) error {
+	if n > uint64(len(d.in)-d.pos) {
+		return d.fail("%s of %d items in %d bytes", what, n, len(d.in)-d.pos)
+	}
+	if d.depth == MaxDepth {
+		return d.fail("nested deeper than %d", MaxDepth)
+	}
+	d.depth++
+	d.left[d.depth] = int32(n)
+	return nil
+}
+
 // head reads one item head: its major type and its argument, which must be minimal.
 func (d *Decoder) head() (major byte, n uint64, err error) {
-	d.start = d.pos
+	d.begin()
 	if d.pos >= len(d.in) {
 		return 0, 0, d.fail("unexpected end")
 	}
@@ -125,11 +159,25 @@ func (d *Decoder) Bytes() ([]byte, error) {
 
 // String reads a text string.
 func (d *Decoder) String() (string, error) {
-	b, err := d.text()
-	return string(b), err
+	b, err := d.textBytes()
+	if err != nil {
+		return "", err
+	}
+	return d.copyLast(b), nil
 }
 
-func (d *Decoder) text() ([]byte, error) {
+// copyLast returns a copy of b, the bytes just before the decoder's position.
+func (d *Decoder) copyLast(b []byte) string {
+	if len(d.in) > shareText {
+		return string(b)
+	}
+	if d.text == "" {
+		d.text = string(d.in)
+	}
+	return d.text[d.pos-len(b) : d.pos]
+}
+
+func (d *Decoder) textBytes() ([]byte, error) {
 	n, err := d.want(majorText)
 	if err != nil {
 		return nil, err
@@ -155,8 +203,8 @@ func (d *Decoder) Bool() (bool, error) {
 
 // Link reads a link.
 func (d *Decoder) Link() (CID, error) {
-	d.start = d.pos
-	b, err := d.take(uint64(len(linkHead) + CIDLen))
+	d.begin()
+	b, err := d.take(uint64(linkLen))
 	if err != nil {
 		return CID{}, err
 	}
@@ -166,6 +214,9 @@ func (d *Decoder) Link() (CID, error) {
 	c, err := CIDFromBytes(b[len(linkHead):])
 	if err != nil {
 		return CID{}, d.fail("%v", err)
+	}
+	if d.links != nil {
+		*d.links = append(*d.links, c)
 	}
 	return c, nil
 }
@@ -178,6 +229,9 @@ func (d *Decoder) Links(limit int) ([]CID, error) {
 	}
 	if n > limit {
 		return nil, d.fail("%d links, limit %d", n, limit)
+	}
+	if n > (len(d.in)-d.pos)/linkLen {
+		return nil, d.fail("%d links in %d bytes", n, len(d.in)-d.pos)
 	}
 	links := make([]CID, n)
 	for i := range links {
@@ -192,43 +246,56 @@ func (d *Decoder) Links(limit int) ([]CID, error) {
 // number is at most the bytes left, so that allocating it is safe.
 func (d *Decoder) List() (int, error) {
 	n, err := d.want(majorList)
+	if err == nil {
+		err = d.open(n, "list")
+	}
 	if err != nil {
 		return 0, err
-	}
-	if n > uint64(len(d.in)-d.pos) {
-		return 0, d.fail("list of %d items in %d bytes", n, len(d.in)-d.pos)
 	}
 	return int(n), nil
 }
 
 // Map reads a map, calling entry for each key in order; entry must read exactly the value.
 func (d *Decoder) Map(entry func(key string) error) error {
-	n, err := d.want(majorMap)
+	n, err := d.mapHead()
 	if err != nil {
 		return err
 	}
-	if n > uint64(len(d.in)-d.pos)/2 {
-		return d.fail("map of %d entries in %d bytes", n, len(d.in)-d.pos)
-	}
-	if d.depth++; d.depth > MaxDepth {
-		return d.fail("nested deeper than %d", MaxDepth)
-	}
-	var last string
-	for i := range n {
-		key, err := d.String()
-		if err != nil {
+	var last []byte
+	for range n {
+		if last, err = d.key(last); err != nil {
 			return err
 		}
-		if i > 0 && CompareKeys(last, key) >= 0 {
-			return d.fail("map key %q after %q", shorten(key), shorten(last))
-		}
-		if err := entry(key); err != nil {
+		if err := entry(d.copyLast(last)); err != nil {
 			return err
 		}
-		last = key
 	}
-	d.depth--
 	return nil
+}
+
+// mapHead reads a map's head and returns the number of its entries.
+func (d *Decoder) mapHead() (int, error) {
+	n, err := d.want(majorMap)
+	if err != nil {
+		return 0, err
+	}
+	if n > uint64(len(d.in)-d.pos)/2 {
+		return 0, d.fail("map of %d entries in %d bytes", n, len(d.in)-d.pos)
+	}
+	return int(n), d.open(2*n, "map")
+}
+
+// key reads a map key that must come after last, the key before it; nil for the first key.
+func (d *Decoder) key(last []byte) ([]byte, error) {
+	key, err := d.textBytes()
+	if err != nil {
+		return nil, err
+	}
+	if last != nil && (len(key) < len(last) ||
+		len(key) == len(last) && bytes.Compare(key, last) <= 0) {
+		return nil, d.fail("map key %q after %q", shorten(string(key)), shorten(string(last)))
+	}
+	return key, nil
 }
 
 // Value reads any item.
@@ -243,38 +310,38 @@ func (d *Decoder) Value() (Value, error) {
 		return IntValue(n), err
 	case majorBytes:
 		b, err := d.Bytes()
-		return BytesValue(b), err
+		if err != nil {
+			return Value{}, err
+		}
+		return Value{kind: Bytes, text: d.copyLast(b)}, nil
 	case majorText:
 		s, err := d.String()
 		return StringValue(s), err
 	case majorList:
 		return d.listValue()
 	case majorMap:
-		var entries []Entry
-		err := d.Map(func(key string) error {
-			v, err := d.Value()
-			entries = append(entries, Entry{key, v})
-			return err
-		})
-		return Value{kind: Map, entries: entries}, err
+		return d.mapValue()
 	case majorTag:
 		c, err := d.Link()
-		return LinkValue(c), err
+		if err != nil {
+			return Value{}, err
+		}
+		return LinkValue(c), nil
 	default:
 		return d.simple()
 	}
 }
 
+// growFrom is the largest number of items that is allocated on the word of a head: a Value is far
+// larger than the byte an item may take, so longer lists and maps grow with what is really there.
+const growFrom = 16
+
 func (d *Decoder) listValue() (Value, error) {
 	n, err := d.List()
-	if err != nil {
-		return Value{}, err
+	if err != nil || n == 0 {
+		return Value{kind: List}, err
 	}
-	if d.depth++; d.depth > MaxDepth {
-		return Value{}, d.fail("nested deeper than %d", MaxDepth)
-	}
-	// A Value is far larger than the byte an item may take: grow with what is really there.
-	items := make([]Value, 0, min(n, 64))
+	items := make([]Value, 0, min(n, growFrom))
 	for range n {
 		item, err := d.Value()
 		if err != nil {
@@ -282,8 +349,28 @@ func (d *Decoder) listValue() (Value, error) {
 		}
 		items = append(items, item)
 	}
-	d.depth--
 	return Value{kind: List, list: items}, nil
+}
+
+func (d *Decoder) mapValue() (Value, error) {
+	n, err := d.mapHead()
+	if err != nil || n == 0 {
+		return Value{kind: Map}, err
+	}
+	entries := make([]Entry, 0, min(n, growFrom))
+	var last []byte
+	for range n {
+		if last, err = d.key(last); err != nil {
+			return Value{}, err
+		}
+		key := d.copyLast(last)
+		v, err := d.Value()
+		if err != nil {
+			return Value{}, err
+		}
+		entries = append(entries, Entry{key, v})
+	}
+	return Value{kind: Map, entries: entries}, nil
 }
 
 // simple reads what major type 7 allows: false, true, null and 64-bit floats.
@@ -340,12 +427,12 @@ func (d *Decoder) check() error {
 		_, err := d.Bytes()
 		return err
 	case majorText:
-		_, err := d.text()
+		_, err := d.textBytes()
 		return err
 	case majorList:
 		return d.checkList()
 	case majorMap:
-		return d.Map(func(string) error { return d.check() })
+		return d.checkMap()
 	case majorTag:
 		_, err := d.Link()
 		return err
@@ -360,15 +447,28 @@ func (d *Decoder) checkList() error {
 	if err != nil {
 		return err
 	}
-	if d.depth++; d.depth > MaxDepth {
-		return d.fail("nested deeper than %d", MaxDepth)
-	}
 	for range n {
 		if err := d.check(); err != nil {
 			return err
 		}
 	}
-	d.depth--
+	return nil
+}
+
+func (d *Decoder) checkMap() error {
+	n, err := d.mapHead()
+	if err != nil {
+		return err
+	}
+	var last []byte
+	for range n {
+		if last, err = d.key(last); err != nil {
+			return err
+		}
+		if err := d.check(); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -378,6 +478,10 @@ func Check(block []byte) error {
 	if err != nil {
 		return err
 	}
+	return d.checkAll()
+}
+
+func (d *Decoder) checkAll() error {
 	if err := d.check(); err != nil {
 		return err
 	}
@@ -394,33 +498,30 @@ func DecodeValue(block []byte) (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
-	return v, d.End()
+	if err := d.End(); err != nil {
+		return Value{}, err
+	}
+	return v, nil
 }
 
-// Links calls fn for every link in a canonical block, in the order of the bytes. A raw block has
-// none.
+// Links calls fn for every link in a canonical block, in the order of the bytes, repeated links
+// included, until fn returns an error, which Links returns. Of a block that is not canonical no
+// link is reported. A raw block has none.
 func Links(c CID, block []byte, fn func(CID) error) error {
 	if c.Codec() == Raw {
 		return nil
 	}
-	v, err := DecodeValue(block)
+	d, err := NewDecoder(block)
 	if err != nil {
 		return err
 	}
-	return eachLink(v, fn)
-}
-
-func eachLink(v Value, fn func(CID) error) error {
-	if v.kind == Link {
-		return fn(v.Link())
+	var links []CID
+	d.links = &links
+	if err := d.checkAll(); err != nil {
+		return err
 	}
-	for _, item := range v.list {
-		if err := eachLink(item, fn); err != nil {
-			return err
-		}
-	}
-	for _, e := range v.entries {
-		if err := eachLink(e.Value, fn); err != nil {
+	for _, link := range links {
+		if err := fn(link); err != nil {
 			return err
 		}
 	}

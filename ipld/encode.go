@@ -29,6 +29,9 @@ const (
 // linkHead is tag 42, a byte string of 37 bytes, and the historical zero byte before the CID.
 var linkHead = [...]byte{0xd8, 0x2a, 0x58, CIDLen + 1, 0x00}
 
+// linkLen is the length of an encoded link in bytes.
+const linkLen = len(linkHead) + CIDLen
+
 func appendHead(b []byte, major byte, n uint64) []byte {
 	major <<= 5
 	switch {

@@ -4,11 +4,12 @@ const (
 	// MaxBlock is the largest block in bytes. 1 MiB is what the wider IPLD world transports
 	// without trouble (Bitswap's limit is 2 MiB).
 	MaxBlock = 1 << 20
-	// MaxDepth is the deepest nesting of lists, maps and links. Records nest three deep; the rest
+	// MaxDepth is the deepest nesting of lists and maps. Records nest three deep; the rest
 	// is room for user properties, while a hostile block cannot exhaust a stack.
 	MaxDepth = 64
-	// MaxItems is the largest number of items (map keys included) in one block, links not counted.
-	// It bounds the memory of a decoded block at a small multiple of MaxBlock.
+	// MaxItems is the largest number of items (map keys included) in one block, links not counted:
+	// their number is bounded by their 41 bytes each. A decoded block takes at most about 40 MiB,
+	// growth of slices included, however small its items are.
 	MaxItems = 1 << 17
 	// ChunkSize is the length in bytes of all but the last raw chunk of content too large for
 	// its record.

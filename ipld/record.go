@@ -1,6 +1,9 @@
 package ipld
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A record is a map with a "kind", a version "v" and the fields of its kind. Fields that this
 // version does not know are kept, so that reading and writing a record of a later version loses
@@ -11,15 +14,18 @@ const (
 )
 
 // RecordWriter appends one record. Fields must be written in canonical key order (shorter first,
-// then bytewise); unknown fields are put between them where they belong.
+// then bytewise), else it panics: the record could never be read again. Unknown fields are put
+// between them where they belong.
 type RecordWriter struct {
 	buf   []byte
 	start int // offset of the map's one-byte head
 	count int
+	last  string // key written last
 	extra []Entry
 }
 
-// NewRecord starts a record in buf. extra holds unknown fields in canonical order.
+// NewRecord starts a record in buf. extra holds unknown fields in canonical order; one that has
+// the key of a field written is left out.
 func NewRecord(buf []byte, extra []Entry) *RecordWriter {
 	return &RecordWriter{buf: append(buf, 0), start: len(buf), extra: extra}
 }
@@ -29,15 +35,26 @@ func (w *RecordWriter) Field(key string) *RecordWriter {
 	for len(w.extra) > 0 && CompareKeys(w.extra[0].Key, key) < 0 {
 		w.writeExtra()
 	}
-	w.buf = AppendString(w.buf, key)
-	w.count++
+	if len(w.extra) > 0 && w.extra[0].Key == key {
+		w.extra = w.extra[1:]
+	}
+	w.writeKey(key)
 	return w
 }
 
 func (w *RecordWriter) writeExtra() {
 	e := w.extra[0]
 	w.extra = w.extra[1:]
-	w.buf = AppendValue(AppendString(w.buf, e.Key), e.Value)
+	w.writeKey(e.Key)
+	w.buf = AppendValue(w.buf, e.Value)
+}
+
+func (w *RecordWriter) writeKey(key string) {
+	if w.count > 0 && CompareKeys(w.last, key) >= 0 {
+		panic("ipld: record field " + key + " written after " + w.last)
+	}
+	w.buf = AppendString(w.buf, key)
+	w.last = key
 	w.count++
 }
 
@@ -86,10 +103,16 @@ func (w *RecordWriter) Links(key string, links []CID) {
 func (w *RecordWriter) Value(key string, v Value) { w.Field(key); w.buf = AppendValue(w.buf, v) }
 
 // Item writes a field whose value is item, one canonical item already encoded.
-func (w *RecordWriter) Item(key string, item []byte) { w.Field(key); w.buf = append(w.buf, item...) }
+func (w *RecordWriter) Item(key string, item []byte) {
+	w.Field(key)
+	w.buf = append(w.buf, item...)
+}
 
 // Append writes a field whose value fn appends.
-func (w *RecordWriter) Append(key string, fn func(b []byte) []byte) { w.Field(key); w.buf = fn(w.buf) }
+func (w *RecordWriter) Append(key string, fn func(b []byte) []byte) {
+	w.Field(key)
+	w.buf = fn(w.buf)
+}
 
 // Finish ends the record and returns the buffer.
 func (w *RecordWriter) Finish() []byte {
@@ -101,8 +124,8 @@ func (w *RecordWriter) Finish() []byte {
 		return w.buf
 	}
 	// A record with many unknown fields needs a longer head than the byte kept for it.
-	body := append([]byte(nil), w.buf[w.start+1:]...)
-	return append(AppendMap(w.buf[:w.start], w.count), body...)
+	head := AppendMap(nil, w.count)
+	return slices.Replace(w.buf, w.start, w.start+1, head...)
 }
 
 // DecodeRecord reads block as one record of the given kind and version. field is called for every
@@ -154,9 +177,9 @@ func (d *Decoder) Record(
 }
 
 func (d *Decoder) expectKind(want string) error {
-	got, err := d.String()
-	if err == nil && got != want {
-		err = d.fail("record of kind %q, want %q", shorten(got), want)
+	got, err := d.textBytes()
+	if err == nil && string(got) != want {
+		err = d.fail("record of kind %q, want %q", shorten(string(got)), want)
 	}
 	return err
 }
@@ -169,21 +192,27 @@ func (d *Decoder) expectVersion(want int64) error {
 	return err
 }
 
-// RecordKind returns the kind of the record in block, or "" where the block is not a record.
+// RecordKind returns the kind of the record in block, of any version, or "" where the block is not
+// a record.
 func RecordKind(block []byte) string {
 	d, err := NewDecoder(block)
 	if err != nil {
 		return ""
 	}
-	kind := ""
-	err = d.Map(func(key string) error {
-		if key != fieldKind {
-			return d.Skip()
+	kind, sawVersion := "", false
+	err = d.Map(func(key string) (err error) {
+		switch key {
+		case fieldKind:
+			kind, err = d.String()
+		case fieldVersion:
+			sawVersion = true
+			_, err = d.Int()
+		default:
+			err = d.Skip()
 		}
-		kind, err = d.String()
 		return err
 	})
-	if err != nil {
+	if err != nil || !sawVersion || d.End() != nil {
 		return ""
 	}
 	return kind

@@ -1,7 +1,6 @@
 package ipld
 
 import (
-	"bytes"
 	"cmp"
 	"math"
 	"slices"
@@ -23,7 +22,9 @@ const (
 	Link
 )
 
-var kindNames = [...]string{"null", "bool", "int", "float", "string", "bytes", "list", "map", "link"}
+var kindNames = [...]string{
+	"null", "bool", "int", "float", "string", "bytes", "list", "map", "link",
+}
 
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
@@ -74,11 +75,11 @@ func BytesValue(b []byte) Value { return Value{kind: Bytes, text: string(b)} }
 // ListValue returns a list that keeps items.
 func ListValue(items ...Value) Value { return Value{kind: List, list: items} }
 
-// LinkValue returns a link.
+// LinkValue returns a link. The undefined CID has no encoding: encoding a link to it panics.
 func LinkValue(c CID) Value { return Value{kind: Link, link: &c} }
 
-// MapValue returns a map of entries, which it sorts in place into canonical order. Keys must be
-// distinct.
+// MapValue returns a map that keeps entries, which it sorts in place into canonical order. Keys
+// must be distinct and valid UTF-8.
 func MapValue(entries ...Entry) Value {
 	SortEntries(entries)
 	return Value{kind: Map, entries: entries}
@@ -129,7 +130,13 @@ func (v Value) Get(key string) (Value, bool) { return FindEntry(v.entries, key) 
 
 // Equal reports whether two values have the same encoding. 0.0 and -0.0 differ.
 func (v Value) Equal(w Value) bool {
-	return bytes.Equal(AppendValue(nil, v), AppendValue(nil, w))
+	if v.kind != w.kind || v.bits != w.bits || v.text != w.text || v.Link() != w.Link() {
+		return false
+	}
+	return slices.EqualFunc(v.list, w.list, Value.Equal) &&
+		slices.EqualFunc(v.entries, w.entries, func(a, b Entry) bool {
+			return a.Key == b.Key && a.Value.Equal(b.Value)
+		})
 }
 
 // CompareKeys is the canonical order of map keys: shorter first, then bytewise.
