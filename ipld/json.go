@@ -404,16 +404,33 @@ func appendQuote(b []byte, s string) []byte {
 	return b
 }
 
-// appendJSONFloat writes the form of RFC 8785, 3.2.2.3, with ".0" added to what would otherwise
-// read as an integer; -0.0 keeps its sign.
+// Floats below leastPositional and from positional on are written with an exponent:
+// go-ipld-prime's reader fails on 20 digits before a point.
+const (
+	leastPositional = 1e-6
+	positional      = 1e16
+)
+
+// appendJSONFloat writes the fewest digits that read back as f. What would otherwise read as an
+// integer gets ".0"; -0.0 keeps its sign.
 func appendJSONFloat(b []byte, f float64) []byte {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
+	abs := math.Abs(f)
+	switch {
+	case math.IsNaN(f) || math.IsInf(f, 0):
 		panic("ipld: NaN or infinity has no JSON form")
+	case f == 0 || leastPositional <= abs && abs < positional:
+		from := len(b)
+		b = strconv.AppendFloat(b, f, 'f', -1, 64)
+		if bytes.IndexByte(b[from:], '.') < 0 {
+			b = append(b, ".0"...)
+		}
+		return b
+	default:
+		b = strconv.AppendFloat(b, f, 'e', -1, 64)
+		// strconv pads the exponent to two digits.
+		if n := len(b); b[n-2] == '0' && (b[n-3] == '-' || b[n-3] == '+') {
+			b = append(b[:n-2], b[n-1])
+		}
+		return b
 	}
-	from := len(b)
-	b = jsontext.AppendFloat(b, f, 64)
-	if !bytes.ContainsAny(b[from:], ".e") {
-		b = append(b, ".0"...)
-	}
-	return b
 }

@@ -1,0 +1,152 @@
+package ipld_test
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ipfs/go-cid"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/multiformats/go-multibase"
+	"github.com/multiformats/go-multihash"
+	"pgregory.net/rapid"
+)
+
+const emptyText = "bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku"
+
+func TestCIDAgreesWithGoCid(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		data := rapid.SliceOf(rapid.Byte()).Draw(t, "data")
+		codec := rapid.SampledFrom([]ipld.Codec{ipld.Raw, ipld.DagCBOR}).Draw(t, "codec")
+		c := ipld.Sum(codec, data)
+		hash, err := multihash.Sum(data, multihash.SHA2_256, -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theirs := cid.NewCidV1(uint64(codec), hash)
+		if theirs.String() != c.String() || !bytes.Equal(theirs.Bytes(), c.Bytes()) {
+			t.Fatalf("got %s, go-cid has %s", c, theirs)
+		}
+		if c.Cid() != theirs || c.Codec() != codec || c.Digest() != [32]byte(hash[2:]) {
+			t.Fatal("parts differ")
+		}
+		for name, read := range map[string]func() (ipld.CID, error){
+			"text":   func() (ipld.CID, error) { return ipld.ParseCID(theirs.String()) },
+			"bytes":  func() (ipld.CID, error) { return ipld.CIDFromBytes(theirs.Bytes()) },
+			"go-cid": func() (ipld.CID, error) { return ipld.FromCid(theirs) },
+		} {
+			if got, err := read(); err != nil || got != c {
+				t.Fatalf("from %s: %s, %v", name, got, err)
+			}
+		}
+	})
+}
+
+func TestCIDOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := genCID().Draw(t, "a"), genCID().Draw(t, "b")
+		if got, want := a.Compare(b), bytes.Compare(a.Bytes(), b.Bytes()); sign(got) != want {
+			t.Fatalf("got %d, want %d", got, want)
+		}
+	})
+}
+
+func sign(n int) int { return min(max(n, -1), 1) }
+
+func TestUndefinedCID(t *testing.T) {
+	var c ipld.CID
+	if c.Defined() || c.String() != "" || c.Cid().Defined() || c.Codec() != 0 {
+		t.Errorf("undefined CID looks defined: %q", c)
+	}
+	if _, err := ipld.CIDFromBytes(c.Bytes()); !errors.Is(err, ipld.ErrCID) {
+		t.Errorf("bytes of the undefined CID: %v", err)
+	}
+	if _, err := ipld.FromCid(cid.Undef); !errors.Is(err, ipld.ErrCID) {
+		t.Errorf("undefined go-cid CID: %v", err)
+	}
+}
+
+// TestCIDSpellings refuses every spelling of one CID but the canonical one.
+func TestCIDSpellings(t *testing.T) {
+	c := ipld.Sum(ipld.Raw, nil)
+	if c.String() != emptyText {
+		t.Fatalf("got %s", c)
+	}
+	spelled := []string{
+		"", "b", "bafk", strings.ToUpper(emptyText), "B" + strings.ToUpper(emptyText[1:]),
+		"b" + strings.ToUpper(emptyText[1:]), emptyText[:58], emptyText + "a", emptyText + "=",
+		emptyText + "\n", emptyText[:57] + "\r\n", "\n" + emptyText[:58], " " + emptyText[:58],
+		emptyText[:30] + "\n" + emptyText[31:], emptyText[:58] + "v", emptyText[:58] + "1",
+		"/ipfs/" + emptyText, emptyText + "/", strings.Repeat("b", 1<<20), "\xff" + emptyText[1:],
+		"bafybeihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku", // dag-pb
+		"QmdfTbBqBPQ7VNxZEYEj14VmRuZBkqFbiwReogJgS1zR1n",              // version 0
+	}
+	for _, base := range []multibase.Encoding{
+		multibase.Base16, multibase.Base16Upper, multibase.Base32Upper, multibase.Base32pad,
+		multibase.Base32hex, multibase.Base36, multibase.Base58BTC, multibase.Base64,
+		multibase.Base64url, multibase.Identity,
+	} {
+		s, err := c.Cid().StringOfBase(base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spelled = append(spelled, s)
+	}
+	for _, s := range spelled {
+		got, err := ipld.ParseCID(s)
+		if !errors.Is(err, ipld.ErrCID) {
+			t.Errorf("%.80q: got %s, %v", s, got, err)
+		} else if len(err.Error()) > 500 {
+			t.Errorf("%.80q: error of %d bytes", s, len(err.Error()))
+		}
+	}
+}
+
+// TestForeignCIDs refuses what go-cid takes for a CID of the same content.
+func TestForeignCIDs(t *testing.T) {
+	digest := ipld.Sum(ipld.Raw, nil).Digest()
+	hash := func(code uint64, digest []byte) multihash.Multihash {
+		h, err := multihash.Encode(digest, code)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	full := hash(multihash.SHA2_256, digest[:])
+	foreign := map[string]cid.Cid{
+		"version 0":    cid.NewCidV0(full),
+		"dag-pb":       cid.NewCidV1(cid.DagProtobuf, full),
+		"long codec":   cid.NewCidV1(cid.DagJSON, full),
+		"truncated":    cid.NewCidV1(cid.Raw, hash(multihash.SHA2_256, digest[:16])),
+		"empty digest": cid.NewCidV1(cid.Raw, hash(multihash.SHA2_256, nil)),
+		"sha3":         cid.NewCidV1(cid.Raw, hash(multihash.SHA3_256, digest[:])),
+		"blake3":       cid.NewCidV1(cid.Raw, hash(multihash.BLAKE3, digest[:])),
+		"identity":     cid.NewCidV1(cid.Raw, hash(multihash.IDENTITY, digest[:])),
+	}
+	for name, c := range foreign {
+		for how, err := range map[string]error{
+			"go-cid": second(ipld.FromCid(c)),
+			"bytes":  second(ipld.CIDFromBytes(c.Bytes())),
+			"text":   second(ipld.ParseCID(c.String())),
+		} {
+			if !errors.Is(err, ipld.ErrCID) {
+				t.Errorf("%s from %s: %v", name, how, err)
+			}
+		}
+	}
+	whole := ipld.Sum(ipld.Raw, nil).Bytes()
+	for name, b := range map[string][]byte{
+		"nothing":             nil,
+		"cut off":             whole[:35],
+		"trailing byte":       append(slices.Clone(whole), 0),
+		"non-minimal version": append([]byte{0x81, 0}, whole[1:35]...),
+	} {
+		if _, err := ipld.CIDFromBytes(b); !errors.Is(err, ipld.ErrCID) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func second(_ ipld.CID, err error) error { return err }

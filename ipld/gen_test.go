@@ -1,0 +1,106 @@
+package ipld_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/mnem-project/mnem/ipld"
+	"pgregory.net/rapid"
+)
+
+// edgeInts are integers around each change of head width.
+var edgeInts = []int64{
+	0, 23, 24, 255, 256, 65535, 65536, math.MaxUint32, math.MaxUint32 + 1, math.MaxInt64,
+	-1, -24, -25, -256, -257, -65536, -65537, -math.MaxUint32 - 1, -math.MaxUint32 - 2,
+	math.MinInt64,
+}
+
+var edgeFloats = []float64{
+	0, math.Copysign(0, -1), 1, -1, 1e21, 1e20, 123456789012345680000, 1e-6, 9.999e-7, 0.1,
+	math.MaxFloat64, math.SmallestNonzeroFloat64, 1 << 53, 1<<53 + 2, 5e-324, 2.2250738585072014e-308,
+}
+
+func genCID() *rapid.Generator[ipld.CID] {
+	return rapid.Custom(func(t *rapid.T) ipld.CID {
+		codec := rapid.SampledFrom([]ipld.Codec{ipld.Raw, ipld.DagCBOR}).Draw(t, "codec")
+		return ipld.Sum(codec, rapid.SliceOfN(rapid.Byte(), 0, 4).Draw(t, "content"))
+	})
+}
+
+func genString() *rapid.Generator[string] {
+	return rapid.OneOf(
+		rapid.StringN(0, 30, -1),
+		rapid.SampledFrom([]string{
+			"", "\x00", "\"\\\b\f\n\r\t\x1f\x7f", "\u2028\u2029", "\ufeff", "\ufffd", "\U0010ffff",
+			"exactly twenty-three by", "exactly twenty-four byte", "<script>&amp;",
+		}))
+}
+
+// genValue draws values of at most depth nested lists and maps, of which JSON has a form.
+func genValue(depth int) *rapid.Generator[ipld.Value] {
+	leaves := []*rapid.Generator[ipld.Value]{
+		rapid.Just(ipld.Value{}),
+		rapid.Map(rapid.Bool(), ipld.BoolValue),
+		rapid.Map(rapid.OneOf(rapid.Int64(), rapid.SampledFrom(edgeInts)), ipld.IntValue),
+		rapid.Map(rapid.OneOf(rapid.Float64Range(-math.MaxFloat64, math.MaxFloat64),
+			rapid.SampledFrom(edgeFloats)), ipld.FloatValue),
+		rapid.Map(genString(), ipld.StringValue),
+		rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 30), ipld.BytesValue),
+		rapid.Map(genCID(), ipld.LinkValue),
+	}
+	if depth == 0 {
+		return rapid.OneOf(leaves...)
+	}
+	list := rapid.Custom(func(t *rapid.T) ipld.Value {
+		return ipld.ListValue(rapid.SliceOfN(genValue(depth-1), 0, 30).Draw(t, "list")...)
+	})
+	object := rapid.Custom(func(t *rapid.T) ipld.Value {
+		m := rapid.MapOfN(genString(), genValue(depth-1), 0, 30).Draw(t, "map")
+		var entries []ipld.Entry
+		for key, v := range m {
+			if key != "/" {
+				entries = append(entries, ipld.Entry{Key: key, Value: v})
+			}
+		}
+		return ipld.MapValue(entries...)
+	})
+	return rapid.OneOf(append(leaves, list, object)...)
+}
+
+func TestValueRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := genValue(3).Draw(t, "value")
+		block := ipld.AppendValue(nil, v)
+		if err := ipld.Check(block); err != nil {
+			t.Fatal(err)
+		}
+		got, err := ipld.DecodeValue(block)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !got.Equal(v) || !v.Equal(got) {
+			t.Fatalf("got %s, want %s", show(got), show(v))
+		}
+		if again := ipld.AppendValue(nil, got); !slices.Equal(again, block) {
+			t.Fatalf("re-encoded as %x, was %x", again, block)
+		}
+	})
+}
+
+// TestChangedByteChangesValue changes single bytes: what is still accepted is another value.
+func TestChangedByteChangesValue(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := genValue(2).Draw(t, "value")
+		block := ipld.AppendValue(nil, v)
+		at := rapid.IntRange(0, len(block)-1).Draw(t, "at")
+		block[at] ^= rapid.ByteRange(1, 255).Draw(t, "change")
+		got, err := ipld.DecodeValue(block)
+		if err != nil {
+			return
+		}
+		if got.Equal(v) {
+			t.Fatalf("%x is a second encoding of %s", block, show(v))
+		}
+	})
+}

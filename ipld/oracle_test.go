@@ -1,0 +1,175 @@
+//go:build oracle
+
+// The oracle needs a module that only go-ipld-prime's codecs import:
+//
+//	go get github.com/ipld/go-ipld-prime/codec/dagjson@v0.24.0
+//	go test -tags oracle ./ipld
+//
+// With MNEM_REWRITE=1 it also writes testdata/reference.txt anew, which every test run reads.
+
+package ipld_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/ipld/go-ipld-prime/codec/dagcbor"
+	"github.com/ipld/go-ipld-prime/codec/dagjson"
+	"github.com/ipld/go-ipld-prime/datamodel"
+	"github.com/ipld/go-ipld-prime/node/basicnode"
+	"github.com/mnem-project/mnem/ipld"
+	"pgregory.net/rapid"
+)
+
+type fataler interface {
+	Helper()
+	Fatal(args ...any)
+}
+
+func oracleDecode(block []byte) (datamodel.Node, error) {
+	builder := basicnode.Prototype.Any.NewBuilder()
+	if err := dagcbor.Decode(builder, bytes.NewReader(block)); err != nil {
+		return nil, err
+	}
+	return builder.Build(), nil
+}
+
+func oracleEncode(t fataler, node datamodel.Node) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := dagcbor.Encode(node, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// TestOracleValues: our bytes are those of the reference codec in both directions, and it reads
+// our DAG-JSON back to the same block.
+func TestOracleValues(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		block := ipld.AppendValue(nil, genValue(3).Draw(t, "value"))
+		theirs, err := oracleDecode(block)
+		if err != nil {
+			t.Fatalf("%x: %v", block, err)
+		}
+		ours, err := ipld.Node(block)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !datamodel.DeepEqual(theirs, ours) {
+			t.Fatalf("%x: nodes differ", block)
+		}
+		if out := oracleEncode(t, ours); !bytes.Equal(out, block) {
+			t.Fatalf("%x: they write %x", block, out)
+		}
+		var text bytes.Buffer
+		if err := ipld.DAGJSON(&text, ipld.Sum(ipld.DagCBOR, block), block); err != nil {
+			t.Fatal(err)
+		}
+		builder := basicnode.Prototype.Any.NewBuilder()
+		if err := dagjson.Decode(builder, bytes.NewReader(text.Bytes())); err != nil {
+			t.Fatalf("%s: %v", text.Bytes(), err)
+		}
+		if out := oracleEncode(t, builder.Build()); !bytes.Equal(out, block) {
+			t.Fatalf("%s: they read %x, want %x", text.Bytes(), out, block)
+		}
+	})
+}
+
+// TestOracleLaxness lists exactly what the reference decoder accepts and we do not.
+func TestOracleLaxness(t *testing.T) {
+	for _, c := range refused {
+		if _, err := oracleDecode(unhex(t, c.hex)); (err == nil) != c.lax {
+			t.Errorf("%s: reference decoder says %v", c.name, err)
+		}
+	}
+	for _, c := range accepted {
+		block := unhex(t, c.hex)
+		node, err := oracleDecode(block)
+		if err != nil {
+			t.Errorf("%s: reference decoder says %v", c.name, err)
+		} else if out := oracleEncode(t, node); !bytes.Equal(out, block) {
+			t.Errorf("%s: reference codec writes %x", c.name, out)
+		}
+	}
+}
+
+// TestOracleReference holds the recorded answers against the reference codecs.
+func TestOracleReference(t *testing.T) {
+	var out strings.Builder
+	values := rapid.SliceOfN(genValue(1), 3, 8)
+	for seed := range 100 {
+		block := ipld.AppendValue(nil, ipld.ListValue(values.Example(seed)...))
+		node, err := oracleDecode(block)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text bytes.Buffer
+		if err := dagjson.Encode(node, &text); err != nil {
+			t.Fatal(err)
+		}
+		if hasRoundFloat(node) {
+			// Printed as an integer by the reference codec, against its own specification.
+			text.Reset()
+		}
+		fmt.Fprintf(&out, "%x\t%s\n", oracleEncode(t, node), text.Bytes())
+	}
+	if os.Getenv("MNEM_REWRITE") != "" {
+		if err := os.WriteFile("testdata/reference.txt", []byte(out.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile("testdata/reference.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.String() != string(want) {
+		t.Error("testdata/reference.txt is not what the reference codecs write")
+	}
+}
+
+func hasRoundFloat(n datamodel.Node) bool {
+	switch n.Kind() {
+	case datamodel.Kind_Float:
+		f, err := n.AsFloat()
+		return err == nil && f == math.Trunc(f)
+	case datamodel.Kind_List:
+		for it := n.ListIterator(); !it.Done(); {
+			if _, v, err := it.Next(); err != nil || hasRoundFloat(v) {
+				return true
+			}
+		}
+	case datamodel.Kind_Map:
+		for it := n.MapIterator(); !it.Done(); {
+			if _, v, err := it.Next(); err != nil || hasRoundFloat(v) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func FuzzOracle(f *testing.F) {
+	for _, c := range accepted {
+		f.Add(unhex(f, c.hex))
+	}
+	for _, c := range refused {
+		f.Add(unhex(f, c.hex))
+	}
+	f.Fuzz(func(t *testing.T, block []byte) {
+		if ipld.Check(block) != nil {
+			return
+		}
+		node, err := oracleDecode(block)
+		if err != nil {
+			t.Fatalf("%x: %v", block, err)
+		}
+		if out := oracleEncode(t, node); !bytes.Equal(out, block) {
+			t.Fatalf("%x: they write %x", block, out)
+		}
+	})
+}
