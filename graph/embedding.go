@@ -1,0 +1,261 @@
+package graph
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"io"
+	"math"
+
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// KindEmbedding is the kind of an embedding's record.
+const KindEmbedding = "embedding"
+
+// DType is the form of a vector.
+type DType string
+
+// The forms of vectors.
+const (
+	Int8    DType = "i8"     // one byte a dimension, two's complement, -127 to 127
+	Float32 DType = "f32"    // four bytes a dimension, little-endian binary32, finite
+	Sparse  DType = "sparse" // one dag-cbor map of term to weight in units of 2^-16
+)
+
+// Embedding is the vector of one node by one model.
+type Embedding struct {
+	Model string // 1 to MaxModel bytes
+	DType DType
+	Dims  int               // dimensions, or terms of a sparse vector
+	Data  []byte            // the vector in the form of DType
+	Text  [sha256.Size]byte // TextHash of the node that was embedded
+	Extra []ipld.Entry      // unknown fields in canonical order
+}
+
+// Term is one entry of a sparse vector.
+type Term struct {
+	Term   string
+	Weight int64 // 1 to math.MaxInt32, in units of 2^-16
+}
+
+var embeddingFields = []string{"v", "dims", "kind", "text", "dtype", "model", "vector"}
+
+// EmbeddingKey returns the key of an embedding in the tree of embeddings: id, then model.
+func EmbeddingKey(node ID, model string) []byte {
+	return append(append(make([]byte, 0, IDLen+len(model)), node[:]...), model...)
+}
+
+// ParseEmbeddingKey reads a key of the tree of embeddings.
+func ParseEmbeddingKey(key []byte) (node ID, model string, err error) {
+	if len(key) <= IDLen {
+		return ID{}, "", Fieldf("", "%x is not a key of an embedding", key)
+	}
+	model = string(key[IDLen:])
+	return ID(key[:IDLen]), model, checkName("model", model, MaxModel)
+}
+
+// TextHash returns the hash of the text that an embedding of n stands for: context, summary and
+// content, those present, joined by a newline. content is the text of n.Content, "" for none.
+func TextHash(n *Node, content string) [sha256.Size]byte {
+	h := sha256.New()
+	joint := ""
+	for _, part := range []string{n.Context, n.Summary, content} {
+		if part == "" {
+			continue
+		}
+		// A hash never fails to take what is written to it.
+		_, _ = io.WriteString(h, joint)
+		_, _ = io.WriteString(h, part)
+		joint = "\n"
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// Validate returns a *FieldError unless e keeps every rule and limit of the format. Only a valid
+// embedding may be encoded.
+func (e *Embedding) Validate() error {
+	var m meter
+	err := firstError(
+		checkName("model", e.Model, MaxModel),
+		e.checkVector(),
+		m.extra(e.Extra, embeddingFields),
+	)
+	if err != nil {
+		return err
+	}
+	m.text(e.Model)
+	m.bytes += len(e.Data)
+	return m.fits(e.Encode)
+}
+
+func (e *Embedding) checkVector() error {
+	most := MaxDims
+	if e.DType == Sparse {
+		most = MaxTerms
+	}
+	if e.Dims < 1 || e.Dims > most {
+		return Fieldf("dims", "%d is outside 1 to %d", e.Dims, most)
+	}
+	switch e.DType {
+	case Int8:
+		return e.checkInt8()
+	case Float32:
+		return e.checkFloat32()
+	case Sparse:
+		_, err := e.Terms()
+		return err
+	}
+	return Fieldf("dtype", "%s is none of i8, f32, sparse", quote(string(e.DType)))
+}
+
+func (e *Embedding) checkInt8() error {
+	if len(e.Data) != e.Dims {
+		return Fieldf("vector", "%d bytes for %d dimensions of i8", len(e.Data), e.Dims)
+	}
+	if bytes.IndexByte(e.Data, 0x80) >= 0 {
+		return Fieldf("vector", "holds -128, the one i8 whose negative is none")
+	}
+	for _, b := range e.Data {
+		if b != 0 {
+			return nil
+		}
+	}
+	return Fieldf("vector", "all zeros")
+}
+
+func (e *Embedding) checkFloat32() error {
+	if len(e.Data) != 4*e.Dims {
+		return Fieldf("vector", "%d bytes for %d dimensions of f32", len(e.Data), e.Dims)
+	}
+	zeros := true
+	for at := 0; at < len(e.Data); at += 4 {
+		x := float64(math.Float32frombits(binary.LittleEndian.Uint32(e.Data[at:])))
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return Fieldf("vector", "NaN or infinity at dimension %d", at/4)
+		}
+		zeros = zeros && x == 0
+	}
+	if zeros {
+		return Fieldf("vector", "all zeros")
+	}
+	return nil
+}
+
+// Int8 returns a copy of the dimensions of an i8 vector, nil for another form.
+func (e *Embedding) Int8() []int8 {
+	if e.DType != Int8 {
+		return nil
+	}
+	out := make([]int8, len(e.Data))
+	for i, b := range e.Data {
+		out[i] = int8(b)
+	}
+	return out
+}
+
+// Terms returns the terms of a sparse vector, shorter terms first and then bytewise, nil for
+// another form. It returns a *FieldError for bytes that are not such a vector of Dims terms.
+func (e *Embedding) Terms() ([]Term, error) {
+	if e.DType != Sparse {
+		return nil, nil
+	}
+	d, err := ipld.NewDecoder(e.Data)
+	if err != nil {
+		return nil, Fieldf("vector", "%v", err)
+	}
+	var terms []Term
+	err = d.Map(func(key string) error {
+		weight, err := d.Int()
+		if err == nil {
+			err = firstError(CheckText("vector", key, 1, MaxTerm), checkTermWeight(key, weight))
+		}
+		terms = append(terms, Term{key, weight})
+		return err
+	})
+	if err == nil {
+		err = d.End()
+	}
+	if err == nil && len(terms) != e.Dims {
+		err = Fieldf("vector", "%d terms, dims says %d", len(terms), e.Dims)
+	}
+	if _, ours := err.(*FieldError); err != nil && !ours {
+		err = Fieldf("vector", "%v", err)
+	}
+	return terms, err
+}
+
+func checkTermWeight(term string, w int64) error {
+	if w < 1 || w > math.MaxInt32 {
+		return Fieldf("vector", "weight %d of %s is outside 1 to %d", w, quote(term), math.MaxInt32)
+	}
+	return nil
+}
+
+// Encode returns the block of a valid embedding.
+func (e *Embedding) Encode() []byte {
+	w := ipld.NewRecord(make([]byte, 0, 160+len(e.Model)+len(e.Data)), e.Extra)
+	w.Version(recordVersion)
+	w.Int("dims", int64(e.Dims))
+	w.Kind(KindEmbedding)
+	w.Bytes("text", e.Text[:])
+	w.String("dtype", string(e.DType))
+	w.String("model", e.Model)
+	w.Bytes("vector", e.Data)
+	return w.Finish()
+}
+
+// DecodeEmbedding reads the block of an embedding. It returns an error that wraps ipld.ErrInvalid
+// for everything that Encode cannot have written. Data is a part of block.
+func DecodeEmbedding(block []byte) (*Embedding, error) {
+	var dec embeddingDecoder
+	extra, err := ipld.DecodeRecord(block, KindEmbedding, recordVersion, dec.field)
+	if err != nil {
+		return nil, err
+	}
+	dec.e.Extra = extra
+	if err := firstError(missing(dec.seen, "text"), dec.e.Validate()); err != nil {
+		return nil, decodeProblem(KindEmbedding, err)
+	}
+	return &dec.e, nil
+}
+
+type embeddingDecoder struct {
+	e    Embedding
+	seen uint // bits of the required fields whose zero values are valid
+}
+
+func (dec *embeddingDecoder) field(key string, d *ipld.Decoder) (known bool, err error) {
+	e, text := &dec.e, ""
+	switch key {
+	case "dims":
+		var n uint32
+		n, err = decodeUint32(d)
+		e.Dims = int(n)
+	case "text":
+		dec.seen |= 1
+		err = e.decodeHash(d)
+	case "dtype":
+		text, err = d.String()
+		e.DType = DType(text)
+	case "model":
+		e.Model, err = d.String()
+	case "vector":
+		e.Data, err = d.Bytes()
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+func (e *Embedding) decodeHash(d *ipld.Decoder) error {
+	b, err := d.Bytes()
+	if err != nil {
+		return err
+	}
+	if len(b) != len(e.Text) {
+		return d.Errorf("hash of %d bytes, want %d", len(b), len(e.Text))
+	}
+	e.Text = [sha256.Size]byte(b)
+	return nil
+}

@@ -1,0 +1,55 @@
+package graph
+
+// Limits of the records, in bytes unless said otherwise. They are part of the format: clause 3 of
+// the specification.
+const (
+	// MaxKey is the longest key of a node or edge: a path or URL fits, and a tree key stays
+	// far below the limit of trees.
+	MaxKey = 512
+	// MaxType is the longest type.
+	MaxType = 255
+	// MaxPropName is the longest property name.
+	MaxPropName = 255
+	// MaxProps is the largest number of properties of one node or edge.
+	MaxProps = 1000
+	// MaxPropDepth is the deepest nesting of lists and maps in one property's value.
+	MaxPropDepth = 32
+	// MaxText is the longest summary and the longest context: both together leave half of a
+	// block to the rest.
+	MaxText = 256 << 10
+	// MaxInline is the longest content kept in its record: what is read with every node stays
+	// small.
+	MaxInline = 32 << 10
+	// MaxContent is the longest content.
+	MaxContent = 64 << 20
+	// MaxMedia is the longest media type.
+	MaxMedia = 255
+	// MaxSources is the largest number of sources.
+	MaxSources = 64
+	// MaxSource is the longest source.
+	MaxSource = 1024
+	// MaxReason is the longest reason of a mark.
+	MaxReason = 4096
+	// MaxActor is the longest name of an actor or author.
+	MaxActor = 255
+	// MaxModel is the longest name of an embedding model.
+	MaxModel = 255
+	// MaxDims is the largest number of dimensions of a dense vector.
+	MaxDims = 1 << 16
+	// MaxTerms is the largest number of terms of a sparse vector: twice as many items, keys
+	// included, are half of what one block may hold.
+	MaxTerms = 1 << 15
+	// MaxTerm is the longest term of a sparse vector.
+	MaxTerm = 255
+	// MaxRefName is the longest name of a ref after its namespace.
+	MaxRefName = 255
+	// MaxLine is the longest line of changes, without its line end.
+	MaxLine = 4 << 20
+	// MaxTime is the latest time and, negated, the earliest: the integers that every JSON reader
+	// keeps. They reach from 1684 to 2255.
+	MaxTime Time = 1<<53 - 1
+	// MaxCount is the largest count of a tree's entries, for the same reason.
+	MaxCount = 1<<53 - 1
+	// MaxWeight is the weight 1.0 of an edge, the largest and the default.
+	MaxWeight = 1 << 16
+)

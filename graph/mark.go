@@ -1,0 +1,183 @@
+package graph
+
+import (
+	"slices"
+
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// KindMark is the kind of a mark's record.
+const KindMark = "mark"
+
+// Target says what a mark is on.
+type Target string
+
+// What marks are on.
+const (
+	OnNode Target = "node"
+	OnEdge Target = "edge"
+)
+
+// State is what a mark says of its node or edge.
+type State string
+
+// The states. Only Superseded and Contradicted may name a node that did it.
+const (
+	Stale        State = "stale"
+	Superseded   State = "superseded"
+	Retired      State = "retired"
+	Forgotten    State = "forgotten"
+	Expired      State = "expired"
+	Contradicted State = "contradicted"
+)
+
+var states = []State{Stale, Superseded, Retired, Forgotten, Expired, Contradicted}
+
+// States returns all states, in a fixed order.
+func States() []State { return slices.Clone(states) }
+
+// Mark is the state of one node or edge.
+type Mark struct {
+	On     Target
+	ID     ID
+	State  State
+	By     ID     // the node that supersedes or contradicts, zero for none
+	Reason string // "" for none
+	Actor  string // 1 to MaxActor bytes without control characters
+	Time   Time
+	Extra  []ipld.Entry // unknown fields in canonical order
+}
+
+var markFields = []string{"v", "by", "id", "on", "kind", "time", "actor", "state", "reason"}
+
+// MarkKeyLen is the length of a key in the tree of marks.
+const MarkKeyLen = 1 + IDLen
+
+// MarkKey returns the key of a mark in the tree of marks: 'n' or 'e', then the id.
+func MarkKey(on Target, id ID) []byte {
+	letter := byte('n')
+	if on == OnEdge {
+		letter = 'e'
+	}
+	return append([]byte{letter}, id[:]...)
+}
+
+// ParseMarkKey reads a key of the tree of marks.
+func ParseMarkKey(key []byte) (Target, ID, error) {
+	if len(key) != MarkKeyLen || (key[0] != 'n' && key[0] != 'e') {
+		return "", ID{}, Fieldf("", "%x is not a key of a mark", key[:min(len(key), MarkKeyLen)])
+	}
+	on := OnNode
+	if key[0] == 'e' {
+		on = OnEdge
+	}
+	return on, ID(key[1:]), nil
+}
+
+// Validate returns a *FieldError unless m keeps every rule and limit of the format. Only a valid
+// mark may be encoded.
+func (m *Mark) Validate() error {
+	var room meter
+	err := firstError(
+		checkTarget(m.On),
+		checkID("id", m.ID),
+		checkState(m.State),
+		checkBy(m.State, !m.By.IsZero()),
+		CheckText("reason", m.Reason, 0, MaxReason),
+		CheckLine("actor", m.Actor, 1, MaxActor),
+		CheckTime("time", m.Time),
+		room.extra(m.Extra, markFields),
+	)
+	if err != nil {
+		return err
+	}
+	room.text(m.Reason, m.Actor)
+	return room.fits(m.Encode)
+}
+
+func checkTarget(on Target) error {
+	if on != OnNode && on != OnEdge {
+		return Fieldf("on", "%s is neither node nor edge", quote(string(on)))
+	}
+	return nil
+}
+
+func checkState(s State) error {
+	if !slices.Contains(states, s) {
+		return Fieldf("state", "%s is none of %v", quote(string(s)), states)
+	}
+	return nil
+}
+
+func checkBy(s State, given bool) error {
+	if given && s != Superseded && s != Contradicted {
+		return Fieldf("by", "only for %s and %s", Superseded, Contradicted)
+	}
+	return nil
+}
+
+// Encode returns the block of a valid mark.
+func (m *Mark) Encode() []byte {
+	w := ipld.NewRecord(make([]byte, 0, 192+len(m.Reason)+len(m.Actor)), m.Extra)
+	w.Version(recordVersion)
+	if !m.By.IsZero() {
+		w.Bytes("by", m.By[:])
+	}
+	w.Bytes("id", m.ID[:])
+	w.String("on", string(m.On))
+	w.Kind(KindMark)
+	w.Int("time", int64(m.Time))
+	w.String("actor", m.Actor)
+	w.String("state", string(m.State))
+	w.OptString("reason", m.Reason)
+	return w.Finish()
+}
+
+// DecodeMark reads the block of a mark. It returns an error that wraps ipld.ErrInvalid for
+// everything that Encode cannot have written. The mark keeps no part of block.
+func DecodeMark(block []byte) (*Mark, error) {
+	var dec markDecoder
+	extra, err := ipld.DecodeRecord(block, KindMark, recordVersion, dec.field)
+	if err != nil {
+		return nil, err
+	}
+	dec.m.Extra = extra
+	if err := firstError(missing(dec.seen, "time"), dec.m.Validate()); err != nil {
+		return nil, decodeProblem(KindMark, err)
+	}
+	return &dec.m, nil
+}
+
+type markDecoder struct {
+	m    Mark
+	seen uint // bits of the required fields whose zero values are valid
+}
+
+func (dec *markDecoder) field(key string, d *ipld.Decoder) (known bool, err error) {
+	m, text := &dec.m, ""
+	switch key {
+	case "by":
+		m.By, err = decodeID(d)
+		if err == nil && m.By.IsZero() {
+			err = d.Errorf("the id of all zeros identifies nothing")
+		}
+	case "id":
+		m.ID, err = decodeID(d)
+	case "on":
+		text, err = d.String()
+		m.On = Target(text)
+	case "time":
+		dec.seen |= 1
+		m.Time, err = decodeTime(d)
+	case "actor":
+		m.Actor, err = d.String()
+	case "state":
+		text, err = d.String()
+		m.State = State(text)
+	case "reason":
+		m.Reason, err = decodeText(d)
+	default:
+		return false, nil
+	}
+	return true, err
+}

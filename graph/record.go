@@ -1,0 +1,239 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// recordVersion is the version of every kind of record in this package.
+const recordVersion = 1
+
+const (
+	// headRoom is more than the head of any item takes; linkRoom, than any link.
+	headRoom = 9
+	linkRoom = ipld.CIDLen + headRoom
+	// baseRoom and baseItems are more than the names, times and ids of any record take, beside
+	// what a meter counts.
+	baseRoom  = 1024
+	baseItems = 64
+)
+
+// A meter bounds the size of an encoded record from above, so that only the rare record near the
+// limit has to be encoded to be checked.
+type meter struct{ bytes, items int }
+
+func (m *meter) text(parts ...string) {
+	for _, s := range parts {
+		m.bytes += headRoom + len(s)
+	}
+	m.items += len(parts)
+}
+
+func (m *meter) links(n int) { m.bytes += n * linkRoom }
+
+// fits returns an error unless the record that encode returns fits into a block.
+func (m *meter) fits(encode func() []byte) error {
+	if m.bytes+baseRoom <= ipld.MaxBlock && m.items+baseItems <= ipld.MaxItems {
+		return nil
+	}
+	if err := ipld.Check(encode()); err != nil {
+		return Fieldf("", "too large for one block: %v", err)
+	}
+	return nil
+}
+
+// entries checks a map that callers may have built by hand: order, names of at most maxName bytes
+// and values nested at most depth deep.
+func (m *meter) entries(field string, entries []ipld.Entry, maxName, depth int) error {
+	for i := range entries {
+		e := &entries[i]
+		if i > 0 && ipld.CompareKeys(entries[i-1].Key, e.Key) >= 0 {
+			return Fieldf(field, "%s does not come after %s in canonical order",
+				quote(e.Key), quote(entries[i-1].Key))
+		}
+		if err := CheckText(field, e.Key, 1, maxName); err != nil {
+			return Fieldf(field, "name %s: %s", quote(e.Key), err.(*FieldError).Reason)
+		}
+		if reason := m.value(e.Value, depth); reason != "" {
+			return Fieldf(field+"."+e.Key, "%s", reason)
+		}
+		m.text(e.Key)
+	}
+	return nil
+}
+
+// value returns why v cannot be encoded, or "".
+func (m *meter) value(v ipld.Value, depth int) string {
+	m.items++
+	m.bytes += headRoom
+	switch v.Kind() {
+	case ipld.Float:
+		if math.IsNaN(v.Float()) || math.IsInf(v.Float(), 0) {
+			return "NaN or infinity"
+		}
+	case ipld.String:
+		m.bytes += len(v.Text())
+		if !utf8.ValidString(v.Text()) {
+			return "not valid UTF-8"
+		}
+	case ipld.Bytes:
+		m.bytes += len(v.Text())
+	case ipld.Link:
+		m.bytes += linkRoom
+		if !v.Link().Defined() {
+			return "link to nothing"
+		}
+	case ipld.List, ipld.Map:
+		if depth == 0 {
+			return "nested too deep"
+		}
+		return m.nested(v, depth-1)
+	}
+	return ""
+}
+
+func (m *meter) nested(v ipld.Value, depth int) string {
+	for _, item := range v.List() {
+		if reason := m.value(item, depth); reason != "" {
+			return reason
+		}
+	}
+	entries := v.Entries()
+	for i, e := range entries {
+		if i > 0 && ipld.CompareKeys(entries[i-1].Key, e.Key) >= 0 {
+			return fmt.Sprintf("map key %s twice or out of order", quote(e.Key))
+		}
+		if !utf8.ValidString(e.Key) {
+			return "map key is not valid UTF-8"
+		}
+		m.text(e.Key)
+		if reason := m.value(e.Value, depth); reason != "" {
+			return reason
+		}
+	}
+	return ""
+}
+
+// props checks the properties of a node or edge.
+func (m *meter) props(entries []ipld.Entry) error {
+	if len(entries) > MaxProps {
+		return Fieldf("props", "%d properties, limit %d", len(entries), MaxProps)
+	}
+	return m.entries("props", entries, MaxPropName, MaxPropDepth)
+}
+
+// extra checks unknown fields, which must not have a name that the record uses.
+func (m *meter) extra(entries []ipld.Entry, known []string) error {
+	for i := range entries {
+		if slices.Contains(known, entries[i].Key) {
+			return Fieldf(entries[i].Key, "given as an unknown field")
+		}
+	}
+	return m.entries("", entries, ipld.MaxBlock, ipld.MaxDepth-1)
+}
+
+// decodeProblem wraps an error about a decoded record's fields as one about the block.
+func decodeProblem(kind string, err error) error {
+	return fmt.Errorf("%w: %s record: %w", ipld.ErrInvalid, kind, err)
+}
+
+func decodeID(d *ipld.Decoder) (ID, error) {
+	b, err := d.Bytes()
+	if err != nil {
+		return ID{}, err
+	}
+	if len(b) != IDLen {
+		return ID{}, d.Errorf("id of %d bytes, want %d", len(b), IDLen)
+	}
+	return ID(b), nil
+}
+
+// decodeText reads an optional string, which must not be empty.
+func decodeText(d *ipld.Decoder) (string, error) {
+	s, err := d.String()
+	if err == nil && s == "" {
+		err = d.Errorf("empty string in an optional field")
+	}
+	return s, err
+}
+
+func decodeOptTime(d *ipld.Decoder) (OptTime, error) {
+	n, err := d.Int()
+	return At(Time(n)), err
+}
+
+func decodeTime(d *ipld.Decoder) (Time, error) {
+	n, err := d.Int()
+	return Time(n), err
+}
+
+func decodeEntries(d *ipld.Decoder) (entries []ipld.Entry, err error) {
+	err = d.Map(func(key string) error {
+		v, err := d.Value()
+		entries = append(entries, ipld.Entry{Key: key, Value: v})
+		return err
+	})
+	return entries, err
+}
+
+func decodeSources(d *ipld.Decoder) ([]string, error) {
+	n, err := d.List()
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 || n > MaxSources {
+		return nil, d.Errorf("%d sources, want 1 to %d", n, MaxSources)
+	}
+	sources := make([]string, n)
+	for i := range sources {
+		if sources[i], err = d.String(); err != nil {
+			return nil, err
+		}
+	}
+	return sources, nil
+}
+
+func appendEntries(b []byte, entries []ipld.Entry) []byte {
+	b = ipld.AppendMap(b, len(entries))
+	for _, e := range entries {
+		b = ipld.AppendValue(ipld.AppendString(b, e.Key), e.Value)
+	}
+	return b
+}
+
+func appendStrings(b []byte, list []string) []byte {
+	b = ipld.AppendList(b, len(list))
+	for _, s := range list {
+		b = ipld.AppendString(b, s)
+	}
+	return b
+}
+
+func writeProps(w *ipld.RecordWriter, entries []ipld.Entry) {
+	w.Append("props", func(b []byte) []byte { return appendEntries(b, entries) })
+}
+
+func writeSources(w *ipld.RecordWriter, sources []string) {
+	if len(sources) > 0 {
+		w.Append("sources", func(b []byte) []byte { return appendStrings(b, sources) })
+	}
+}
+
+func writeOptTime(w *ipld.RecordWriter, key string, t OptTime) {
+	if t.Given {
+		w.Int(key, int64(t.Time))
+	}
+}
+
+// decodeUint32 reads a number that is at most 2^32 - 1; the record's own limits are stricter.
+func decodeUint32(d *ipld.Decoder) (uint32, error) {
+	n, err := d.Int()
+	if err == nil && (n < 0 || n > math.MaxUint32) {
+		err = d.Errorf("number %d out of range", n)
+	}
+	return uint32(n), err
+}
