@@ -100,16 +100,26 @@ func (d *Decoder) head() (major byte, n uint64, err error) {
 		return 0, 0, d.fail("indefinite length or reserved head 0x%02x", first)
 	}
 	width := 1 << (info - 24)
-	if len(d.in)-d.pos < width {
+	rest := d.in[d.pos:]
+	if len(rest) < width {
 		return 0, 0, d.fail("unexpected end")
 	}
-	var buf [8]byte
-	copy(buf[8-width:], d.in[d.pos:d.pos+width])
-	n = binary.BigEndian.Uint64(buf[:])
-	d.pos += width
-	if n <= smallHead || (width > 1 && n>>(4*width) == 0) {
+	// least is the smallest argument that needs this width.
+	var least uint64
+	switch width {
+	case 1:
+		n, least = uint64(rest[0]), smallHead+1
+	case 2:
+		n, least = uint64(binary.BigEndian.Uint16(rest)), 1<<8
+	case 4:
+		n, least = uint64(binary.BigEndian.Uint32(rest)), 1<<16
+	default:
+		n, least = binary.BigEndian.Uint64(rest), 1<<32
+	}
+	if n < least {
 		return 0, 0, d.fail("head not minimally encoded")
 	}
+	d.pos += width
 	return major, n, nil
 }
 
@@ -349,7 +359,7 @@ func (d *Decoder) listValue() (Value, error) {
 		}
 		items = append(items, item)
 	}
-	return Value{kind: List, list: items}, nil
+	return ListValue(items...), nil
 }
 
 func (d *Decoder) mapValue() (Value, error) {
@@ -370,7 +380,7 @@ func (d *Decoder) mapValue() (Value, error) {
 		}
 		entries = append(entries, Entry{key, v})
 	}
-	return Value{kind: Map, entries: entries}, nil
+	return mapOf(entries), nil
 }
 
 // simple reads what major type 7 allows: false, true, null and 64-bit floats.

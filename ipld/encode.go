@@ -114,14 +114,16 @@ func AppendValue(b []byte, v Value) []byte {
 	case Bytes:
 		return append(appendHead(b, majorBytes, uint64(len(v.text))), v.text...)
 	case List:
-		b = AppendList(b, len(v.list))
-		for _, item := range v.list {
+		items := v.List()
+		b = AppendList(b, len(items))
+		for _, item := range items {
 			b = AppendValue(b, item)
 		}
 		return b
 	case Map:
-		b = AppendMap(b, len(v.entries))
-		for _, e := range v.entries {
+		entries := v.Entries()
+		b = AppendMap(b, len(entries))
+		for _, e := range entries {
 			b = AppendValue(AppendString(b, e.Key), e.Value)
 		}
 		return b

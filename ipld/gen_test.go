@@ -49,14 +49,19 @@ func genValue(depth int) *rapid.Generator[ipld.Value] {
 		rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 30), ipld.BytesValue),
 		rapid.Map(genCID(), ipld.LinkValue),
 	}
+	leaf := rapid.OneOf(leaves...)
 	if depth == 0 {
-		return rapid.OneOf(leaves...)
+		return leaf
+	}
+	most := 5 // items, to keep deep values small
+	if depth == 1 {
+		most = 30
 	}
 	list := rapid.Custom(func(t *rapid.T) ipld.Value {
-		return ipld.ListValue(rapid.SliceOfN(genValue(depth-1), 0, 30).Draw(t, "list")...)
+		return ipld.ListValue(rapid.SliceOfN(genValue(depth-1), 0, most).Draw(t, "list")...)
 	})
 	object := rapid.Custom(func(t *rapid.T) ipld.Value {
-		m := rapid.MapOfN(genString(), genValue(depth-1), 0, 30).Draw(t, "map")
+		m := rapid.MapOfN(genString(), genValue(depth-1), 0, most).Draw(t, "map")
 		var entries []ipld.Entry
 		for key, v := range m {
 			if key != "/" {
@@ -65,7 +70,7 @@ func genValue(depth int) *rapid.Generator[ipld.Value] {
 		}
 		return ipld.MapValue(entries...)
 	})
-	return rapid.OneOf(append(leaves, list, object)...)
+	return rapid.OneOf(leaf, list, object)
 }
 
 func TestValueRoundTrip(t *testing.T) {

@@ -93,9 +93,9 @@ func assemble(na datamodel.NodeAssembler, v Value) error {
 	case Bytes:
 		return na.AssignBytes([]byte(v.text))
 	case List:
-		return assembleList(na, v.list)
+		return assembleList(na, v.List())
 	case Map:
-		return assembleMap(na, v.entries)
+		return assembleMap(na, v.Entries())
 	case Link:
 		return na.AssignLink(cidlink.Link{Cid: v.Link().Cid()})
 	default:

@@ -139,6 +139,9 @@ func (p *jsonParser) value() (Value, error) {
 
 // unquote returns the meaning of a string that the tokenizer accepted, which cannot fail.
 func unquote(text jsontext.Value) string {
+	if bytes.IndexByte(text, '\\') < 0 {
+		return string(text[1 : len(text)-1])
+	}
 	s, _ := jsontext.AppendUnquote(nil, text)
 	return string(s)
 }
@@ -322,12 +325,12 @@ func (p *jsonParser) bytes() (Value, error) {
 // HasJSON reports whether v has a JSON form: whether no map in it has the key "/", which JSON
 // keeps for links and bytes. Values that ParseJSON returned always have one.
 func HasJSON(v Value) bool {
-	for _, item := range v.list {
+	for _, item := range v.List() {
 		if !HasJSON(item) {
 			return false
 		}
 	}
-	for _, e := range v.entries {
+	for _, e := range v.Entries() {
 		if e.Key == reserved || !HasJSON(e.Value) {
 			return false
 		}
@@ -360,7 +363,7 @@ func appendJSON(b []byte, v Value, compare func(a, b Entry) int) []byte {
 		return appendJSONLink(b, v.Link())
 	case List:
 		b = append(b, '[')
-		for i, item := range v.list {
+		for i, item := range v.List() {
 			if i > 0 {
 				b = append(b, ',')
 			}
@@ -368,7 +371,7 @@ func appendJSON(b []byte, v Value, compare func(a, b Entry) int) []byte {
 		}
 		return append(b, ']')
 	case Map:
-		return appendJSONMap(b, v.entries, compare)
+		return appendJSONMap(b, v.Entries(), compare)
 	default:
 		return append(b, "null"...)
 	}

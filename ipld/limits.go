@@ -8,8 +8,8 @@ const (
 	// is room for user properties, while a hostile block cannot exhaust a stack.
 	MaxDepth = 64
 	// MaxItems is the largest number of items (map keys included) in one block, links not counted:
-	// their number is bounded by their 41 bytes each. A decoded block takes at most about 40 MiB,
-	// growth of slices included, however small its items are.
+	// their number is bounded by their 41 bytes each. Decoding allocates at most about 48 MiB, the
+	// growth of slices included, however small the items are.
 	MaxItems = 1 << 17
 	// ChunkSize is the length in bytes of all but the last raw chunk of content too large for
 	// its record.

@@ -36,12 +36,12 @@ func (k Kind) String() string {
 // Value is one immutable value of the IPLD data model: what a property holds. The zero Value is
 // null. Values may be copied and read concurrently.
 type Value struct {
-	kind    Kind
-	bits    uint64 // bool, integer (two's complement) or float bits
-	text    string // string or bytes
-	list    []Value
-	entries []Entry
-	link    *CID
+	kind Kind
+	bits uint64 // bool, integer (two's complement) or float bits
+	text string // string or bytes
+	// ref is a []Value, []Entry or CID; nil for an empty list or map. One field for all keeps a
+	// Value at 48 bytes, and hostile blocks of many small items cheap.
+	ref any
 }
 
 // Entry is one entry of a map.
@@ -73,16 +73,29 @@ func StringValue(s string) Value { return Value{kind: String, text: s} }
 func BytesValue(b []byte) Value { return Value{kind: Bytes, text: string(b)} }
 
 // ListValue returns a list that keeps items.
-func ListValue(items ...Value) Value { return Value{kind: List, list: items} }
+func ListValue(items ...Value) Value {
+	if len(items) == 0 {
+		return Value{kind: List}
+	}
+	return Value{kind: List, ref: items}
+}
 
 // LinkValue returns a link. The undefined CID has no encoding: encoding a link to it panics.
-func LinkValue(c CID) Value { return Value{kind: Link, link: &c} }
+func LinkValue(c CID) Value { return Value{kind: Link, ref: c} }
 
 // MapValue returns a map that keeps entries, which it sorts in place into canonical order. Keys
 // must be distinct and valid UTF-8.
 func MapValue(entries ...Entry) Value {
 	SortEntries(entries)
-	return Value{kind: Map, entries: entries}
+	return mapOf(entries)
+}
+
+// mapOf returns a map of entries in canonical order.
+func mapOf(entries []Entry) Value {
+	if len(entries) == 0 {
+		return Value{kind: Map}
+	}
+	return Value{kind: Map, ref: entries}
 }
 
 // Kind returns the value's kind.
@@ -111,30 +124,34 @@ func (v Value) Float() float64 {
 func (v Value) Text() string { return v.text }
 
 // List returns a list's items, which must not be changed; nil for other kinds.
-func (v Value) List() []Value { return v.list }
+func (v Value) List() []Value {
+	items, _ := v.ref.([]Value)
+	return items
+}
 
 // Entries returns a map's entries in canonical order, which must not be changed; nil for other
 // kinds.
-func (v Value) Entries() []Entry { return v.entries }
+func (v Value) Entries() []Entry {
+	entries, _ := v.ref.([]Entry)
+	return entries
+}
 
 // Link returns a link's target, the undefined CID for other kinds.
 func (v Value) Link() CID {
-	if v.link == nil {
-		return CID{}
-	}
-	return *v.link
+	c, _ := v.ref.(CID)
+	return c
 }
 
 // Get returns a map's value under key.
-func (v Value) Get(key string) (Value, bool) { return FindEntry(v.entries, key) }
+func (v Value) Get(key string) (Value, bool) { return FindEntry(v.Entries(), key) }
 
 // Equal reports whether two values have the same encoding. 0.0 and -0.0 differ.
 func (v Value) Equal(w Value) bool {
 	if v.kind != w.kind || v.bits != w.bits || v.text != w.text || v.Link() != w.Link() {
 		return false
 	}
-	return slices.EqualFunc(v.list, w.list, Value.Equal) &&
-		slices.EqualFunc(v.entries, w.entries, func(a, b Entry) bool {
+	return slices.EqualFunc(v.List(), w.List(), Value.Equal) &&
+		slices.EqualFunc(v.Entries(), w.Entries(), func(a, b Entry) bool {
 			return a.Key == b.Key && a.Value.Equal(b.Value)
 		})
 }

@@ -1,0 +1,186 @@
+package ipld_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/ipld"
+)
+
+func addBlocks(f *testing.F) {
+	for _, c := range accepted {
+		f.Add(unhex(f, c.hex))
+	}
+	for _, c := range refused {
+		f.Add(unhex(f, c.hex))
+	}
+	f.Add(benchNode().encode(nil))
+	f.Add(nested(ipld.MaxDepth, "\x81"))
+	f.Add(nested(ipld.MaxDepth+1, "\xa1\x60"))
+}
+
+func FuzzDecodeValue(f *testing.F) {
+	addBlocks(f)
+	f.Fuzz(func(t *testing.T, block []byte) {
+		v, err := ipld.DecodeValue(block)
+		if err != nil {
+			if !errors.Is(err, ipld.ErrInvalid) {
+				t.Fatalf("untyped error %v", err)
+			}
+			return
+		}
+		if again := ipld.AppendValue(nil, v); !bytes.Equal(again, block) {
+			t.Fatalf("encoded as %x", again)
+		}
+		if !ipld.HasJSON(v) {
+			return
+		}
+		back, err := ipld.ParseJSON(ipld.AppendJSON(nil, v))
+		if err != nil || !back.Equal(v) {
+			t.Fatalf("%s came back from JSON as %s, %v", show(v), show(back), err)
+		}
+	})
+}
+
+// FuzzCheck: all readers of any block agree, and none changes it.
+func FuzzCheck(f *testing.F) {
+	addBlocks(f)
+	f.Fuzz(func(t *testing.T, block []byte) {
+		before := bytes.Clone(block)
+		check := ipld.Check(block)
+		v, err := ipld.DecodeValue(block)
+		if (check == nil) != (err == nil) || check != nil && check.Error() != err.Error() {
+			t.Fatalf("Check: %v; DecodeValue: %v", check, err)
+		}
+		links := 0
+		c := ipld.Sum(ipld.DagCBOR, block)
+		err = ipld.Links(c, block, func(ipld.CID) error { links++; return nil })
+		if (check == nil) != (err == nil) {
+			t.Fatalf("Check: %v; Links: %v", check, err)
+		}
+		if want := countLinks(v); links != want {
+			t.Fatalf("%d links, want %d", links, want)
+		}
+		n, err := ipld.Node(block)
+		if (check == nil) != (err == nil) {
+			t.Fatalf("Check: %v; Node: %v", check, err)
+		}
+		if err == nil && !fromNode(t, n).Equal(v) {
+			t.Fatal("node differs from value")
+		}
+		if !bytes.Equal(block, before) {
+			t.Fatal("block changed")
+		}
+	})
+}
+
+func countLinks(v ipld.Value) int {
+	n := 0
+	if v.Kind() == ipld.Link {
+		n++
+	}
+	for _, item := range v.List() {
+		n += countLinks(item)
+	}
+	for _, e := range v.Entries() {
+		n += countLinks(e.Value)
+	}
+	return n
+}
+
+func FuzzParseCID(f *testing.F) {
+	for _, s := range []string{
+		"", emptyText, ipld.Sum(ipld.DagCBOR, nil).String(), strings.ToUpper(emptyText),
+		emptyText[:58] + "v", emptyText[:57] + "\r\n", "QmdfTbBqBPQ7VNxZEYEj14VmRuZBkqFbiwReogJgS1zR1n",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		c, err := ipld.ParseCID(s)
+		if err != nil {
+			if !errors.Is(err, ipld.ErrCID) || c.Defined() {
+				t.Fatalf("%s, %v", c, err)
+			}
+			return
+		}
+		if c.String() != s || c.Cid().String() != s {
+			t.Fatalf("%q is a second spelling of %s", s, c)
+		}
+	})
+}
+
+func FuzzDecodeRecord(f *testing.F) {
+	addBlocks(f)
+	s := sample{id: []byte{1}, ref: ipld.Sum(ipld.Raw, nil), name: "n", props: benchValue(),
+		links: []ipld.CID{ipld.Sum(ipld.Raw, nil)}}
+	f.Add(s.encode(nil))
+	s.extra = []ipld.Entry{{Key: "a", Value: ipld.ListValue(benchValue())}, {Key: "zz"}}
+	f.Add(s.encode(nil))
+	f.Fuzz(func(t *testing.T, block []byte) {
+		extra, err := ipld.DecodeRecord(block, "sample", 1, nothingKnown)
+		typed, typedErr := decodeSample(block)
+		if err != nil {
+			if !errors.Is(err, ipld.ErrInvalid) || typedErr == nil {
+				t.Fatalf("generic reader: %v; typed reader: %v", err, typedErr)
+			}
+			return
+		}
+		if err := ipld.Check(block); err != nil {
+			t.Fatalf("record is not canonical: %v", err)
+		}
+		if ipld.RecordKind(block) != "sample" {
+			t.Fatal("record without a kind")
+		}
+		w := ipld.NewRecord(nil, extra)
+		w.Version(1)
+		w.Kind("sample")
+		if again := w.Finish(); !bytes.Equal(again, block) {
+			t.Fatalf("written as %x", again)
+		}
+		// A typed writer puts every field; what it read it writes unchanged.
+		if typedErr == nil && len(extra) == len(typed.extra)+6 && typed.name != "" {
+			if again := typed.encode(nil); !bytes.Equal(again, block) {
+				t.Fatalf("typed writer wrote %x", again)
+			}
+		}
+	})
+}
+
+func FuzzParseJSON(f *testing.F) {
+	for _, s := range []string{
+		"", "null", "-0", "-0.0", "1e400", "9223372036854775808", `"\ud800"`, `{"a":1,"a":2}`,
+		`{"/":"` + emptyText + `"}`, `{"/":{"bytes":"/w"}}`, `{"/":{"bytes":"/w==","x":[{}]}}`,
+		`{"bb":[1,2.5e-7,{"a":{"/":{"bytes":""}}}],"a":"\u2028\\"}`, "1 2", "\"\xff\"", "[[[]]]]",
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		before := bytes.Clone(text)
+		v, err := ipld.ParseJSON(text)
+		if !bytes.Equal(text, before) {
+			t.Fatal("input changed")
+		}
+		if err != nil {
+			var je *ipld.JSONError
+			if !errors.As(err, &je) || je.Offset < 0 || je.Offset > int64(len(text)) {
+				t.Fatalf("bad error %v", err)
+			}
+			return
+		}
+		if !ipld.HasJSON(v) {
+			t.Fatal("parsed, but has no JSON form")
+		}
+		if block := ipld.AppendValue(nil, v); len(block) <= ipld.MaxBlock {
+			if err := ipld.Check(block); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out := ipld.AppendJSON(nil, v)
+		again, err := ipld.ParseJSON(out)
+		if err != nil || !again.Equal(v) {
+			t.Fatalf("%s came back as %s, %v", out, show(again), err)
+		}
+	})
+}

@@ -1,0 +1,284 @@
+package ipld_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/ipfs/go-cid"
+	"github.com/ipld/go-ipld-prime/datamodel"
+	"github.com/ipld/go-ipld-prime/linking"
+	cidlink "github.com/ipld/go-ipld-prime/linking/cid"
+	"github.com/ipld/go-ipld-prime/node/basicnode"
+	"github.com/ipld/go-ipld-prime/traversal"
+	"github.com/ipld/go-ipld-prime/traversal/selector"
+	"github.com/ipld/go-ipld-prime/traversal/selector/builder"
+	"github.com/mnem-project/mnem/ipld"
+	"pgregory.net/rapid"
+)
+
+func TestDAGJSON(t *testing.T) {
+	cborCID := ipld.Sum(ipld.DagCBOR, nil)
+	object := ipld.MapValue(
+		ipld.Entry{Key: "b", Value: ipld.FloatValue(1)},
+		ipld.Entry{Key: "aa", Value: ipld.MapValue(
+			ipld.Entry{Key: "z"}, ipld.Entry{Key: "yy", Value: ipld.BytesValue([]byte{0xff})})})
+	slash := ipld.MapValue(ipld.Entry{Key: "/", Value: ipld.StringValue(emptyText)})
+	cases := []struct {
+		name  string
+		c     ipld.CID
+		block []byte
+		want  string
+		err   error
+	}{
+		{"map keys bytewise", cborCID, ipld.AppendValue(nil, object),
+			`{"aa":{"yy":{"/":{"bytes":"/w"}},"z":null},"b":1.0}`, nil},
+		{"raw", ipld.Sum(ipld.Raw, nil), []byte("ab"), `{"/":{"bytes":"YWI"}}`, nil},
+		{"raw, not UTF-8", ipld.Sum(ipld.Raw, nil), []byte{0xff}, `{"/":{"bytes":"/w"}}`, nil},
+		{"raw too large", ipld.Sum(ipld.Raw, nil), make([]byte, ipld.MaxBlock+1), "", ipld.ErrInvalid},
+		{"not canonical", cborCID, unhex(t, "a2616201616102"), "", ipld.ErrInvalid},
+		{"undefined", cborCID, unhex(t, "f7"), "", ipld.ErrInvalid},
+		{"reserved key", cborCID, ipld.AppendValue(nil, slash), "", ipld.ErrJSON},
+		{"no CID", ipld.CID{}, nil, "", ipld.ErrCID},
+	}
+	for _, c := range cases {
+		var out bytes.Buffer
+		if err := ipld.DAGJSON(&out, c.c, c.block); !errors.Is(err, c.err) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if out.String() != c.want {
+			t.Errorf("%s: got %s", c.name, out.String())
+		}
+	}
+}
+
+func TestNode(t *testing.T) {
+	for _, c := range accepted {
+		n, err := ipld.Node(unhex(t, c.hex))
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if got := fromNode(t, n); !got.Equal(c.want) {
+			t.Errorf("%s: node is %s", c.name, show(got))
+		}
+	}
+	for _, c := range refused {
+		if _, err := ipld.Node(unhex(t, c.hex)); !errors.Is(err, ipld.ErrInvalid) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		v := genValue(2).Draw(t, "value")
+		n, err := ipld.Node(ipld.AppendValue(nil, v))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fromNode(t, n); !got.Equal(v) {
+			t.Fatalf("node of %s is %s", show(v), show(got))
+		}
+	})
+}
+
+// fromNode reads a node through its interface, as other people's tools do.
+func fromNode(t interface{ Fatal(args ...any) }, n datamodel.Node) ipld.Value {
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	switch n.Kind() {
+	case datamodel.Kind_Bool:
+		b, err := n.AsBool()
+		must(err)
+		return ipld.BoolValue(b)
+	case datamodel.Kind_Int:
+		i, err := n.AsInt()
+		must(err)
+		return ipld.IntValue(i)
+	case datamodel.Kind_Float:
+		f, err := n.AsFloat()
+		must(err)
+		return ipld.FloatValue(f)
+	case datamodel.Kind_String:
+		s, err := n.AsString()
+		must(err)
+		return ipld.StringValue(s)
+	case datamodel.Kind_Bytes:
+		b, err := n.AsBytes()
+		must(err)
+		return ipld.BytesValue(b)
+	case datamodel.Kind_Link:
+		l, err := n.AsLink()
+		must(err)
+		c, err := ipld.FromCid(l.(cidlink.Link).Cid)
+		must(err)
+		return ipld.LinkValue(c)
+	case datamodel.Kind_List:
+		var items []ipld.Value
+		for it := n.ListIterator(); !it.Done(); {
+			_, item, err := it.Next()
+			must(err)
+			items = append(items, fromNode(t, item))
+		}
+		return ipld.ListValue(items...)
+	case datamodel.Kind_Map:
+		var entries []ipld.Entry
+		for it := n.MapIterator(); !it.Done(); {
+			k, item, err := it.Next()
+			must(err)
+			key, err := k.AsString()
+			must(err)
+			entries = append(entries, ipld.Entry{Key: key, Value: fromNode(t, item)})
+		}
+		return ipld.MapValue(entries...)
+	default:
+		return ipld.Value{}
+	}
+}
+
+// blocks is a set of blocks that counts reads.
+type blocks struct {
+	data map[ipld.CID][]byte
+	gets int
+}
+
+var errMissing = errors.New("missing")
+
+func (b *blocks) put(codec ipld.Codec, data []byte) ipld.CID {
+	c := ipld.Sum(codec, data)
+	if b.data == nil {
+		b.data = map[ipld.CID][]byte{}
+	}
+	b.data[c] = data
+	return c
+}
+
+func (b *blocks) get(_ context.Context, c ipld.CID) ([]byte, error) {
+	b.gets++
+	data, ok := b.data[c]
+	if !ok {
+		return nil, errMissing
+	}
+	return data, nil
+}
+
+func load(ls linking.LinkSystem, c cid.Cid) (datamodel.Node, error) {
+	return ls.Load(linking.LinkContext{}, cidlink.Link{Cid: c}, basicnode.Prototype.Any)
+}
+
+// TestTraversal walks three generations of blocks and a raw leaf with a selector.
+func TestTraversal(t *testing.T) {
+	var store blocks
+	leaf := store.put(ipld.Raw, []byte("leaf"))
+	child := store.put(ipld.DagCBOR, ipld.AppendValue(nil, ipld.MapValue(
+		ipld.Entry{Key: "name", Value: ipld.StringValue("child")},
+		ipld.Entry{Key: "content", Value: ipld.LinkValue(leaf)})))
+	root := store.put(ipld.DagCBOR, ipld.AppendValue(nil, ipld.MapValue(
+		ipld.Entry{Key: "name", Value: ipld.StringValue("root")},
+		ipld.Entry{Key: "children", Value: ipld.ListValue(ipld.LinkValue(child))})))
+
+	spec := builder.NewSelectorSpecBuilder(basicnode.Prototype.Any)
+	all, err := spec.ExploreRecursive(selector.RecursionLimitDepth(10), spec.ExploreUnion(
+		spec.Matcher(), spec.ExploreAll(spec.ExploreRecursiveEdge()))).Selector()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ls := ipld.LinkSystem(store.get)
+	start, err := load(ls, root.Cid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var visited []string
+	err = traversal.Progress{Cfg: &traversal.Config{
+		LinkSystem: ls, LinkTargetNodePrototypeChooser: basicnode.Chooser,
+	}}.WalkMatching(start, all, func(p traversal.Progress, n datamodel.Node) error {
+		visited = append(visited, p.Path.String()+" "+n.Kind().String())
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		" map", "name string", "children list", "children/0 map", "children/0/name string",
+		"children/0/content bytes",
+	}
+	if diff := cmp.Diff(want, visited); diff != "" {
+		t.Error(diff)
+	}
+	if store.gets != 3 {
+		t.Errorf("%d reads", store.gets)
+	}
+}
+
+func TestLinkSystemRefuses(t *testing.T) {
+	var store blocks
+	lax := store.put(ipld.DagCBOR, unhex(t, "f7"))
+	forged := ipld.Sum(ipld.Raw, []byte("what was asked for"))
+	store.data[forged] = []byte("something else")
+	large := store.put(ipld.Raw, make([]byte, ipld.MaxBlock+1))
+	ls := ipld.LinkSystem(store.get)
+
+	for c, want := range map[ipld.CID]error{
+		lax: ipld.ErrInvalid, large: ipld.ErrInvalid, ipld.Sum(ipld.Raw, nil): errMissing,
+	} {
+		if _, err := load(ls, c.Cid()); !errors.Is(err, want) {
+			t.Errorf("%s: got %v, want %v", c, err, want)
+		}
+	}
+	var mismatch *ipld.MismatchError
+	if _, err := load(ls, forged.Cid()); !errors.As(err, &mismatch) ||
+		mismatch.Want != forged || mismatch.Got != ipld.Sum(ipld.Raw, []byte("something else")) {
+		t.Errorf("forged block: %v", err)
+	}
+	if _, err := ls.LoadRaw(linking.LinkContext{}, cidlink.Link{Cid: forged.Cid()}); err == nil {
+		t.Error("forged block was read raw")
+	}
+
+	reads := store.gets
+	old := cid.NewCidV0(forged.Cid().Hash())
+	for _, c := range []cid.Cid{old, cid.NewCidV1(cid.DagJSON, forged.Cid().Hash())} {
+		if _, err := load(ls, c); !errors.Is(err, ipld.ErrCID) {
+			t.Errorf("%s: %v", c, err)
+		}
+	}
+	if store.gets != reads {
+		t.Error("a foreign CID reached the store")
+	}
+	_, err := ls.Store(linking.LinkContext{}, cidlink.LinkPrototype{Prefix: forged.Cid().Prefix()},
+		basicnode.NewBool(true))
+	if !errors.Is(err, ipld.ErrReadOnly) {
+		t.Errorf("store: %v", err)
+	}
+}
+
+func TestLinks(t *testing.T) {
+	a, b := ipld.Sum(ipld.Raw, []byte("a")), ipld.Sum(ipld.DagCBOR, []byte("b"))
+	block := ipld.AppendValue(nil, ipld.ListValue(ipld.LinkValue(b), ipld.MapValue(
+		ipld.Entry{Key: "x", Value: ipld.LinkValue(a)}), ipld.LinkValue(b)))
+	c := ipld.Sum(ipld.DagCBOR, block)
+	collect := func(c ipld.CID, block []byte) (found []string, err error) {
+		err = ipld.Links(c, block, func(link ipld.CID) error {
+			found = append(found, link.String())
+			return nil
+		})
+		return found, err
+	}
+	found, err := collect(c, block)
+	want := []string{b.String(), a.String(), b.String()}
+	if diff := cmp.Diff(want, found); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	if found, err := collect(a, block); found != nil || err != nil {
+		t.Errorf("raw block: %v, %v", found, err)
+	}
+	if found, err := collect(c, append(block, 0)); found != nil || !errors.Is(err, ipld.ErrInvalid) {
+		t.Errorf("trailing byte: %v, %v", found, err)
+	}
+	stop := errors.New("stop")
+	if err := ipld.Links(c, block, func(ipld.CID) error { return stop }); err != stop {
+		t.Errorf("got %v", err)
+	}
+}
