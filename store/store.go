@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -19,6 +20,10 @@ var (
 	ErrReadOnly = errors.New("store is open read-only")
 	// ErrBusy is returned when another process holds the store and did not let go in time.
 	ErrBusy = errors.New("repository is busy")
+	// ErrClosed is returned by every call on a store after Close.
+	ErrClosed = errors.New("store is closed")
+	// ErrSequence is returned by Commit when the next head's number does not follow the old one's.
+	ErrSequence = errors.New("operation out of sequence")
 )
 
 // NotFoundError names a block that is missing. errors.Is(err, ErrNotFound) holds.
@@ -84,7 +89,8 @@ type Blocks interface {
 	// Has reports whether a block is present, without reading or verifying it.
 	Has(ctx context.Context, c ipld.CID) (bool, error)
 	// Iterate calls fn with every block in CID order, unverified, on the calling goroutine, until
-	// fn returns an error, which Iterate returns. Data is valid during the call only.
+	// fn returns an error, which Iterate returns. Data is valid during the call only. Blocks put
+	// while Iterate runs may or may not be seen; fn may use the store.
 	Iterate(ctx context.Context, fn func(Block) error) error
 }
 
@@ -92,6 +98,22 @@ type Blocks interface {
 type Head struct {
 	Seq       uint64 // the operation's sequence number, from 1
 	Operation ipld.CID
+}
+
+// CheckNext returns an error that wraps ErrSequence unless next may follow h: its operation is
+// defined and its number is one more than that of h. In an empty store any number from 1 to
+// 2^63 - 1 may be the first, so that a copy can start where its origin stands.
+func (h Head) CheckNext(next Head) error {
+	first := h == Head{}
+	switch {
+	case !next.Operation.Defined():
+		return fmt.Errorf("%w: operation %d has no CID", ErrSequence, next.Seq)
+	case next.Seq == 0 || next.Seq > math.MaxInt64:
+		return fmt.Errorf("%w: number %d", ErrSequence, next.Seq)
+	case !first && next.Seq != h.Seq+1:
+		return fmt.Errorf("%w: %d after %d", ErrSequence, next.Seq, h.Seq)
+	}
+	return nil
 }
 
 // Store keeps facts, what is derived from them, and the operation head. Safe for concurrent use.
@@ -104,9 +126,13 @@ type Store interface {
 	Head(ctx context.Context) (Head, error)
 	// Commit stores blocks and moves the head from old to next in one atomic, durable step: when
 	// it returns nil, the blocks, everything Put before, and the head survive a power cut. It
-	// returns ErrHeadMoved, and changes nothing, when the head is not old.
+	// returns ErrHeadMoved, and changes nothing, when the head is not old; ErrSequence when next
+	// does not follow old (Head.CheckNext); a *CorruptError as Put does. After any other error it
+	// is unknown whether the head moved: a caller that must know closes the store, opens it anew
+	// and reads the head.
 	Commit(ctx context.Context, old, next Head, blocks ...Block) error
-	// Close flushes and releases the store. Using it afterwards is an error.
+	// Close waits for calls that are under way (it must not be called by one, such as a callback
+	// of Iterate), flushes and releases the store. Later calls of any method return ErrClosed.
 	Close() error
 }
 

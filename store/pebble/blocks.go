@@ -1,0 +1,150 @@
+package pebble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	pdb "github.com/cockroachdb/pebble/v2"
+
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+var errUndefined = errors.New("undefined CID")
+
+// blocks is the set of blocks in one space.
+type blocks struct {
+	s     *Store
+	space Space
+}
+
+// Get returns the verified bytes of a block.
+func (b *blocks) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
+	if err := b.s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer b.s.exit()
+	data, err := b.s.get(b.space.key(c))
+	if errors.Is(err, pdb.ErrNotFound) {
+		return nil, &store.NotFoundError{CID: c}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read block %s: %w", c, err)
+	}
+	if err := (store.Block{CID: c, Data: data}).Verify(); err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// Has reports whether a block is present.
+func (b *blocks) Has(ctx context.Context, c ipld.CID) (has bool, err error) {
+	if err := b.s.enter(ctx); err != nil {
+		return false, err
+	}
+	defer b.s.exit()
+	defer func() { rescue(recover(), &err) }()
+	_, closer, err := b.s.db.Get(b.space.key(c))
+	if errors.Is(err, pdb.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for block %s: %w", c, damaged(err))
+	}
+	return true, closer.Close()
+}
+
+// Put stores blocks, unsynced, in batches of about 4 MiB.
+func (b *blocks) Put(ctx context.Context, add ...store.Block) error {
+	if err := b.s.enterWrite(ctx); err != nil {
+		return err
+	}
+	defer b.s.exit()
+	if err := verify(add); err != nil {
+		return err
+	}
+	err := b.s.fs.fuse.guard(func() error { return b.s.write(b.space, add, b.s.apply) })
+	if err != nil {
+		return fmt.Errorf("put %d blocks: %w", len(add), err)
+	}
+	return nil
+}
+
+// Iterate calls fn with the blocks that were present when it began.
+func (b *blocks) Iterate(ctx context.Context, fn func(store.Block) error) error {
+	lower, upper := b.space.bounds()
+	return b.s.scan(ctx, lower, upper, func(key, value []byte) error {
+		space, c := parseKey(key)
+		if space == Unknown {
+			return nil // Keys shows it to fsck
+		}
+		return fn(store.Block{CID: c, Data: value})
+	})
+}
+
+// derived is the set of derived blocks and the cells.
+type derived struct{ blocks }
+
+// Cell returns the CID kept under key.
+func (d *derived) Cell(ctx context.Context, key ipld.CID) (ipld.CID, error) {
+	if err := d.s.enter(ctx); err != nil {
+		return ipld.CID{}, err
+	}
+	defer d.s.exit()
+	value, err := d.s.get(Cells.key(key))
+	if errors.Is(err, pdb.ErrNotFound) {
+		return ipld.CID{}, fmt.Errorf("cell %s: %w", key, store.ErrNotFound)
+	}
+	if err != nil {
+		return ipld.CID{}, fmt.Errorf("read cell %s: %w", key, err)
+	}
+	c, err := ipld.CIDFromBytes(value)
+	if err != nil {
+		return ipld.CID{}, fmt.Errorf("read cell %s: %w: %w", key, store.ErrCorrupt, err)
+	}
+	return c, nil
+}
+
+// SetCell keeps value under key, unsynced.
+func (d *derived) SetCell(ctx context.Context, key, value ipld.CID) error {
+	if !key.Defined() || !value.Defined() {
+		return fmt.Errorf("set cell %s: %w", key, errUndefined)
+	}
+	return d.update(ctx, "set cell", func(b *pdb.Batch) error {
+		return b.Set(Cells.key(key), value.Bytes(), nil)
+	})
+}
+
+// Clear removes all derived blocks and cells, unsynced.
+func (d *derived) Clear(ctx context.Context) error {
+	return d.update(ctx, "clear derived blocks", func(b *pdb.Batch) error {
+		for _, space := range []Space{Cells, Derived} {
+			lower, upper := space.bounds()
+			if err := b.DeleteRange(lower, upper, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// update applies one batch that fill fills.
+func (d *derived) update(ctx context.Context, what string, fill func(*pdb.Batch) error) error {
+	if err := d.s.enterWrite(ctx); err != nil {
+		return err
+	}
+	defer d.s.exit()
+	err := d.s.fs.fuse.guard(func() error {
+		return d.s.write(Derived, nil, func(b *pdb.Batch) error {
+			if err := fill(b); err != nil {
+				return err
+			}
+			return d.s.apply(b)
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+// Package pebble keeps a store on disk in a Pebble database.
+//
+// The directory of a store, a repository's .mnem:
+//
+//	db/     Pebble's files; db/LOCK is locked by the one process that has the store open
+//	head    the newest acknowledged operation, outside Pebble
+//	owner   who has the store open: JSON, mode 0600, for people and clients, not for locking
+//
+// # Keys
+//
+// One database holds everything. CODEC is the codec byte of a CID, DIGEST its 32 bytes, so that
+// keys of one kind are in CID order.
+//
+//	'c' CODEC DIGEST   cell: a binary CID, 36 bytes
+//	'd' CODEC DIGEST   derived block: its bytes
+//	'f' CODEC DIGEST   fact block: its bytes
+//	'h'                head record
+//
+// Any other key is damage or of a later version; nothing reads it but Keys, for fsck. The head
+// record is canonical DAG-CBOR:
+//
+//	v          int     1
+//	seq        int     the operation's number, from 1
+//	kind       string  "head"
+//	previous   link    the head before it, number seq - 1; absent in the first record
+//	operation  link    the operation
+//
+// # The head file
+//
+// Pebble takes a damaged end of its log for the end of the log: the last commits would vanish
+// without a word. So the newest acknowledged head is kept outside Pebble as well. The file head
+// has two slots, at bytes 0 and 4096 so that they share no disk sector; operation seq is in slot
+// seq mod 2. Integers are big-endian:
+//
+//	0   8   "mnemhead"
+//	8   8   seq
+//	16  36  the operation's binary CID
+//	52  4   CRC-32C of bytes 0 to 51
+//
+// A slot of zeros, or beyond the end of the file, is empty. Any other slot whose magic, CID, crc
+// or parity is wrong is damaged. The file is made by the first commit.
+//
+// A commit (1) writes one synced batch: blocks and head record, (2) writes its slot, (3) syncs
+// the file, and returns. So whenever power is cut, Pebble holds the operation of the newest slot
+// or the one after it, and only the slot of that one after it can be torn. Opening compares: with
+// P the head in Pebble and F that of the newest valid slot,
+//
+//	neither P nor the file             an empty store
+//	F = P, other slot not damaged      normal
+//	F is P's previous                  a commit was cut short between (1) and (3): accepted, and
+//	                                   the slot is written by the next writable opening
+//	no valid slot, P without previous, the same, cut short in the first commit
+//	P's other slot empty
+//	anything else                      *HeadError, which is a corruption error
+//
+// "Anything else" includes P = F beside a damaged slot: that slot may have named an operation
+// after P. Whoever has weighed that opens with Options.AcceptHead.
+//
+// # One owner
+//
+// Pebble admits one process at a time, readers included, and so does this package, by locking
+// db/LOCK. The lock dies with its process; a stale owner file means nothing. On Unix the lock is
+// fcntl's: a process that has the store open must not open and close db/LOCK in any other way
+// (to copy it, say), which would drop the lock.
+//
+// # When Pebble gives up
+//
+// Pebble calls Logger.Fatalf where it cannot go on, expecting the process to end; panics where a
+// log cannot be rotated; and retries a failed flush without end. Here each of these stops the
+// store instead: from then on no write, sync, rename or removal reaches the disk, whichever
+// goroutine tries, and calls return an error that wraps ErrStopped and the cause. The files are
+// as if power had been cut at that moment, so that closing and opening recovers. Calls under way
+// return at once and leave their goroutine behind; it can do no more harm. Not covered: a panic
+// on a goroutine of Pebble's own, which ends the process with a trace, as any Go panic does.
+//
+// Damage found by Pebble's checksums or by the hash check that every Get makes is an error that
+// wraps store.ErrCorrupt and names the block. Damage found in the background (compaction) is
+// told to Options.Logf and found again by whoever reads the block.
+package pebble

@@ -1,0 +1,244 @@
+package pebble
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/mnem-project/mnem/store"
+)
+
+// ErrStopped is returned by every call on a store after Pebble could not go on, usually because a
+// write failed. The error wraps the cause too. Closing and opening the store recovers.
+var ErrStopped = errors.New("store stopped")
+
+// retryDelay slows down Pebble's endless retries of a flush after the fuse has blown.
+const retryDelay = 20 * time.Millisecond
+
+// fuse cuts a store off from its disk. It blows once.
+type fuse struct {
+	once  sync.Once
+	blown chan struct{} // closed when it blows
+	cause error         // set before blown is closed
+	busy  sync.RWMutex  // read-held by each operation that changes the disk
+}
+
+func newFuse() *fuse { return &fuse{blown: make(chan struct{})} }
+
+// blow makes every later change of the disk fail with cause. Changes under way may still end.
+func (f *fuse) blow(cause error) {
+	f.once.Do(func() {
+		f.cause = fmt.Errorf("%w: %w", ErrStopped, cause)
+		close(f.blown)
+	})
+}
+
+// err returns nil until the fuse has blown.
+func (f *fuse) err() error {
+	select {
+	case <-f.blown:
+		return f.cause
+	default:
+		return nil
+	}
+}
+
+// settle waits until no change of the disk is under way.
+func (f *fuse) settle() {
+	f.busy.Lock()
+	defer f.busy.Unlock()
+}
+
+// run runs op, a change of the disk, unless the fuse has blown.
+func (f *fuse) run(op func() error) error {
+	f.busy.RLock()
+	defer f.busy.RUnlock()
+	if err := f.err(); err != nil {
+		return err
+	}
+	return op()
+}
+
+// guard runs fn, a use of Pebble, on a goroutine of its own, and returns its error; or the fuse's
+// as soon as that blows, leaving fn behind. A panic of fn blows the fuse: Pebble may hold locks
+// then, and must not be called again.
+func (f *fuse) guard(fn func() error) error {
+	if err := f.err(); err != nil {
+		return err
+	}
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		defer func() {
+			if r := recover(); r != nil {
+				f.blow(&panicError{r})
+			}
+			done <- err
+		}()
+		err = fn()
+	}()
+	select {
+	case err := <-done:
+		if blown := f.err(); blown != nil {
+			return blown
+		}
+		return err
+	case <-f.blown:
+		return f.cause
+	}
+}
+
+// panicError is a panic of Pebble.
+type panicError struct{ value any }
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+
+// Unwrap returns the error Pebble panicked with, if it was one.
+func (e *panicError) Unwrap() error {
+	err, _ := e.value.(error)
+	return err
+}
+
+// rescue turns the recovered panic r of a read into an error: Pebble panics on some damage that
+// its checksums do not catch.
+func rescue(r any, err *error) {
+	if r != nil {
+		*err = fmt.Errorf("%w: %w", store.ErrCorrupt, &panicError{r})
+	}
+}
+
+// fuseFS is a file system behind a fuse. Reading goes straight through.
+type fuseFS struct {
+	vfs.FS
+	fuse *fuse
+	lock *onceCloser // of the database, once it was taken
+}
+
+func (fs *fuseFS) file(open func() (vfs.File, error)) (vfs.File, error) {
+	var f vfs.File
+	err := fs.fuse.run(func() (err error) {
+		f, err = open()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &fuseFile{File: f, fuse: fs.fuse}, nil
+}
+
+func (fs *fuseFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	f, err := fs.file(func() (vfs.File, error) { return fs.FS.Create(name, c) })
+	if err != nil && fs.fuse.err() != nil {
+		time.Sleep(retryDelay)
+	}
+	return f, err
+}
+
+func (fs *fuseFS) OpenReadWrite(
+	name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption,
+) (vfs.File, error) {
+	return fs.file(func() (vfs.File, error) { return fs.FS.OpenReadWrite(name, c, opts...) })
+}
+
+func (fs *fuseFS) ReuseForWrite(
+	oldname, newname string, c vfs.DiskWriteCategory,
+) (vfs.File, error) {
+	return fs.file(func() (vfs.File, error) { return fs.FS.ReuseForWrite(oldname, newname, c) })
+}
+
+// OpenDir opens a directory, whose only use is to be synced. That changes nothing that is read
+// later, so it works after the fuse has blown; the sync does not.
+func (fs *fuseFS) OpenDir(name string) (vfs.File, error) {
+	f, err := fs.FS.OpenDir(name)
+	if err != nil {
+		return nil, err
+	}
+	return &fuseFile{File: f, fuse: fs.fuse}, nil
+}
+
+func (fs *fuseFS) Link(oldname, newname string) error {
+	return fs.fuse.run(func() error { return fs.FS.Link(oldname, newname) })
+}
+
+func (fs *fuseFS) Remove(name string) error {
+	return fs.fuse.run(func() error { return fs.FS.Remove(name) })
+}
+
+func (fs *fuseFS) RemoveAll(name string) error {
+	return fs.fuse.run(func() error { return fs.FS.RemoveAll(name) })
+}
+
+func (fs *fuseFS) Rename(oldname, newname string) error {
+	return fs.fuse.run(func() error { return fs.FS.Rename(oldname, newname) })
+}
+
+func (fs *fuseFS) MkdirAll(dir string, perm os.FileMode) error {
+	return fs.fuse.run(func() error { return fs.FS.MkdirAll(dir, perm) })
+}
+
+// Lock keeps the lock at hand, for a store that Pebble cannot close any more.
+func (fs *fuseFS) Lock(name string) (io.Closer, error) {
+	c, err := fs.FS.Lock(name)
+	if err != nil {
+		return nil, err
+	}
+	fs.lock = &onceCloser{Closer: c}
+	return fs.lock, nil
+}
+
+func (fs *fuseFS) Unwrap() vfs.FS { return fs.FS }
+
+// onceCloser closes once, whoever does it.
+type onceCloser struct {
+	io.Closer
+	once sync.Once
+	err  error
+}
+
+func (c *onceCloser) Close() error {
+	c.once.Do(func() { c.err = c.Closer.Close() })
+	return c.err
+}
+
+// fuseFile is a file behind a fuse.
+type fuseFile struct {
+	vfs.File
+	fuse *fuse
+}
+
+func (f *fuseFile) Write(p []byte) (n int, err error) {
+	err = f.fuse.run(func() error {
+		n, err = f.File.Write(p)
+		return err
+	})
+	return n, err
+}
+
+func (f *fuseFile) WriteAt(p []byte, off int64) (n int, err error) {
+	err = f.fuse.run(func() error {
+		n, err = f.File.WriteAt(p, off)
+		return err
+	})
+	return n, err
+}
+
+func (f *fuseFile) Preallocate(offset, length int64) error {
+	return f.fuse.run(func() error { return f.File.Preallocate(offset, length) })
+}
+
+func (f *fuseFile) Sync() error { return f.fuse.run(f.File.Sync) }
+
+func (f *fuseFile) SyncData() error { return f.fuse.run(f.File.SyncData) }
+
+func (f *fuseFile) SyncTo(length int64) (full bool, err error) {
+	err = f.fuse.run(func() error {
+		full, err = f.File.SyncTo(length)
+		return err
+	})
+	return full, err
+}

@@ -1,0 +1,119 @@
+package pebble
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	pdb "github.com/cockroachdb/pebble/v2"
+
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Space is the part of the key space a key belongs to: its first byte.
+type Space byte
+
+const (
+	Unknown Space = 0 // a key of none of the forms below
+	Cells   Space = 'c'
+	Derived Space = 'd'
+	Facts   Space = 'f'
+	Head    Space = 'h'
+)
+
+// blockKeyLen is the length of a key in Cells, Derived and Facts.
+const blockKeyLen = 2 + ipld.DigestLen
+
+var headKey = []byte{byte(Head)}
+
+// key returns the key of c in s.
+func (s Space) key(c ipld.CID) []byte {
+	b := make([]byte, 0, blockKeyLen)
+	digest := c.Digest()
+	b = append(b, byte(s), byte(c.Codec()))
+	return append(b, digest[:]...)
+}
+
+// bounds returns the first key of s and the first key after s.
+func (s Space) bounds() (lower, upper []byte) { return []byte{byte(s)}, []byte{byte(s) + 1} }
+
+// parseKey returns the space of a key, and the CID of one in Cells, Derived or Facts.
+func parseKey(key []byte) (Space, ipld.CID) {
+	if bytes.Equal(key, headKey) {
+		return Head, ipld.CID{}
+	}
+	if len(key) != blockKeyLen {
+		return Unknown, ipld.CID{}
+	}
+	space := Space(key[0])
+	if space != Cells && space != Derived && space != Facts {
+		return Unknown, ipld.CID{}
+	}
+	binary := make([]byte, 0, ipld.CIDLen)
+	binary = append(binary, 1, key[1], 0x12, ipld.DigestLen)
+	c, err := ipld.CIDFromBytes(append(binary, key[2:]...))
+	if err != nil {
+		return Unknown, ipld.CID{}
+	}
+	return space, c
+}
+
+// Entry is one key of the database and its value, as stored.
+type Entry struct {
+	Space Space
+	CID   ipld.CID // of a key in Cells, Derived or Facts
+	Key   []byte
+	Value []byte
+}
+
+// Keys calls fn with every entry of the database in key order, on the calling goroutine, until fn
+// returns an error, which Keys returns. Nothing is verified. Key and Value are valid during the
+// call only. For fsck, which is to see what no other method shows.
+func (s *Store) Keys(ctx context.Context, fn func(Entry) error) error {
+	return s.scan(ctx, nil, nil, func(key, value []byte) error {
+		space, c := parseKey(key)
+		return fn(Entry{Space: space, CID: c, Key: key, Value: value})
+	})
+}
+
+// scan calls fn with the entries from lower to before upper; nil is no bound.
+func (s *Store) scan(
+	ctx context.Context, lower, upper []byte, fn func(key, value []byte) error,
+) (err error) {
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.exit()
+	calling := false
+	defer func() {
+		if !calling { // a panic of fn is the caller's
+			rescue(recover(), &err)
+		}
+	}()
+	it, err := s.db.NewIterWithContext(ctx, &pdb.IterOptions{LowerBound: lower, UpperBound: upper})
+	if err != nil {
+		return fmt.Errorf("iterate: %w", damaged(err))
+	}
+	var last []byte
+	defer func() {
+		if cerr := it.Close(); err == nil && cerr != nil {
+			err = fmt.Errorf("iterate after key %x: %w", last, damaged(cerr))
+		}
+	}()
+	for ok := it.First(); ok; ok = it.Next() {
+		last = append(last[:0], it.Key()...)
+		value, err := it.ValueAndErr()
+		if err != nil {
+			return fmt.Errorf("iterate at key %x: %w", last, damaged(err))
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		calling = true
+		if err := fn(it.Key(), value); err != nil {
+			return err
+		}
+		calling = false
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+package pebble
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"os"
+	"runtime"
+	"time"
+
+	pdb "github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/mnem-project/mnem/store"
+)
+
+const (
+	ownerName = "owner"
+	// maxOwner bounds what is read of an owner file; a written one has about 100 bytes.
+	maxOwner = 4096
+
+	firstPause = 2 * time.Millisecond
+	lastPause  = 64 * time.Millisecond
+)
+
+// Owner says who has a store open.
+type Owner struct {
+	PID      int    `json:"pid"`
+	Since    string `json:"since"`            // when the process started, RFC 3339
+	Protocol int    `json:"protocol"`         // version of the protocol spoken on Socket
+	Socket   string `json:"socket,omitempty"` // path of a server's socket
+}
+
+// BusyError is returned by Open when another owner did not let go in time. errors.Is(err,
+// store.ErrBusy) holds.
+type BusyError struct {
+	PID    int    // the owner's process, 0 where unknown
+	Since  string // when it started, "" where unknown
+	Socket string // where it serves, "" where it does not
+	Err    error  // what locking returned
+}
+
+func (e *BusyError) Error() string {
+	if e.PID == 0 {
+		return fmt.Sprintf("repository is busy: its lock is taken: %v", e.Err)
+	}
+	return fmt.Sprintf("repository is busy: process %d has it open since %s", e.PID, e.Since)
+}
+
+// Is reports whether target is store.ErrBusy.
+func (e *BusyError) Is(target error) bool { return target == store.ErrBusy }
+
+// Unwrap returns what locking returned.
+func (e *BusyError) Unwrap() error { return e.Err }
+
+// lockDB locks the database db of the store in dir, waiting as the options say.
+func lockDB(fs vfs.FS, dir, db string, opts *Options) (*pdb.Lock, error) {
+	timeout := time.NewTimer(opts.Wait)
+	defer timeout.Stop()
+	for attempt := 0; ; attempt++ {
+		lock, err := pdb.LockDirectory(db, fs)
+		if err == nil {
+			return lock, nil
+		}
+		if !isBusy(err) {
+			return nil, fmt.Errorf("lock store, which reading needs too: %w", err)
+		}
+		if opts.Wait > 0 && pause(backoff(attempt, opts.Owner.PID), timeout) {
+			continue
+		}
+		owner, oerr := ReadOwner(dir, fs)
+		if oerr != nil {
+			opts.Logf("reading the owner of a busy store: %v", oerr)
+		}
+		return nil, &BusyError{PID: owner.PID, Since: owner.Since, Socket: owner.Socket, Err: err}
+	}
+}
+
+// pause waits for d and returns true, or until the timeout and returns false.
+func pause(d time.Duration, timeout *time.Timer) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-timeout.C:
+		return false
+	}
+}
+
+// isBusy tells a lock that is taken from one that cannot be taken. On Unix the file is opened
+// first, which fails with a PathError, and then locked, where EACCES also means taken; Windows
+// does both in one call.
+func isBusy(err error) bool {
+	var path *iofs.PathError
+	switch {
+	case errors.As(err, &path), errors.Is(err, iofs.ErrNotExist):
+		return false
+	case runtime.GOOS == "windows":
+		return !errors.Is(err, iofs.ErrPermission)
+	}
+	return true
+}
+
+// backoff returns how long to wait before the next attempt: doubling, capped, and spread by a
+// fixed sequence that differs between processes, so that those that wait do not march in step.
+func backoff(attempt, pid int) time.Duration {
+	pause := lastPause
+	if attempt < 5 {
+		pause = firstPause << attempt
+	}
+	mixed := (uint32(attempt)*0x9e3779b9 + uint32(pid)) * 0x85ebca6b
+	return pause/2 + pause/2*time.Duration(mixed>>24)/255
+}
+
+// ReadOwner reads the owner file of the store in dir; fs nil is the disk. A missing or unreadable
+// file yields the zero Owner and says nothing about the lock; the error is for diagnosis.
+func ReadOwner(dir string, fs vfs.FS) (Owner, error) {
+	if fs == nil {
+		fs = vfs.Default
+	}
+	f, err := fs.Open(fs.PathJoin(dir, ownerName))
+	if errors.Is(err, iofs.ErrNotExist) {
+		return Owner{}, nil
+	}
+	if err != nil {
+		return Owner{}, fmt.Errorf("read owner file: %w", err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxOwner))
+	if err != nil {
+		return Owner{}, fmt.Errorf("read owner file: %w", err)
+	}
+	var o Owner
+	if err := json.Unmarshal(b, &o); err != nil {
+		return Owner{}, fmt.Errorf("read owner file: %w", err)
+	}
+	return o, nil
+}
+
+// writeOwner writes the owner file. It is not made durable: it means nothing after a crash.
+func writeOwner(fs vfs.FS, dir string, o Owner) error {
+	b, err := json.Marshal(o)
+	if err != nil {
+		return fmt.Errorf("write owner file: %w", err)
+	}
+	name := fs.PathJoin(dir, ownerName)
+	f, err := fs.Create(name, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return fmt.Errorf("write owner file: %w", err)
+	}
+	if f.Fd() != vfs.InvalidFd {
+		err = os.Chmod(name, 0o600)
+	}
+	if err == nil {
+		_, err = f.Write(append(b, '\n'))
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("write owner file: %w", err)
+	}
+	return nil
+}
+
+func removeOwner(fs vfs.FS, dir string) error {
+	err := fs.Remove(fs.PathJoin(dir, ownerName))
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		return fmt.Errorf("remove owner file: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,192 @@
+package pebble
+
+import (
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	pdb "github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/mnem-project/mnem/store"
+)
+
+const (
+	dbName = "db"
+	// dirMode is that of directories Open makes: what an agent remembers is its user's business.
+	dirMode = 0o700
+)
+
+// Open opens the store in dir. It returns an error that wraps store.ErrNotFound when there is
+// none and Options.Create is off; a *BusyError, when another owner does not let go within
+// Options.Wait; a *HeadError or another error that wraps store.ErrCorrupt when stored bytes are
+// not what was written; ErrStopped when recovering a store fails to write.
+func Open(dir string, opts Options) (*Store, error) {
+	opts.setDefaults()
+	opts.Create = opts.Create && !opts.ReadOnly
+	s, err := open(dir, opts)
+	if err != nil {
+		return nil, fmt.Errorf("open store %s: %w", dir, err)
+	}
+	return s, nil
+}
+
+func open(dir string, opts Options) (*Store, error) {
+	fs := opts.FS
+	if fs == nil {
+		fs = vfs.Default
+		var err error
+		if dir, err = realPath(dir); err != nil {
+			return nil, err
+		}
+	}
+	db := fs.PathJoin(dir, dbName)
+	if opts.Create {
+		if err := makeDirs(fs, db); err != nil {
+			return nil, err
+		}
+	} else if _, err := fs.Stat(db); errors.Is(err, iofs.ErrNotExist) {
+		return nil, missing(dir, fs)
+	} else if err != nil {
+		return nil, err
+	}
+	s := newStore(dir, &fuseFS{FS: fs, fuse: newFuse()}, opts)
+	var err error
+	if s.lock, err = lockDB(s.fs, dir, db, &opts); err != nil {
+		return nil, err
+	}
+	if err := s.openLocked(db); err != nil {
+		return nil, errors.Join(err, s.release())
+	}
+	return s, nil
+}
+
+// realPath returns the one spelling of dir: the process-wide table of locks goes by names.
+func realPath(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return dir, nil
+	}
+	return real, err
+}
+
+// makeDirs makes dir and its parents and makes them durable.
+func makeDirs(fs vfs.FS, dir string) error {
+	var changed []string // parents of what is missing, the deepest first
+	for d := dir; ; d = fs.PathDir(d) {
+		if _, err := fs.Stat(d); err == nil || !errors.Is(err, iofs.ErrNotExist) {
+			break
+		}
+		changed = append(changed, fs.PathDir(d))
+		if fs.PathDir(d) == d {
+			break
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	if err := fs.MkdirAll(dir, dirMode); err != nil {
+		return err
+	}
+	for _, d := range slices.Backward(changed) {
+		if err := syncDir(fs, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// missing returns the error of opening a store without a database.
+func missing(dir string, fs vfs.FS) error {
+	slots, err := HeadFile(dir, fs)
+	if err != nil {
+		return err
+	}
+	if slots.Exists {
+		return &HeadError{Acknowledged: slots.Newest(), Reason: "the database is gone"}
+	}
+	return store.ErrNotFound
+}
+
+// openLocked does what is done under the lock.
+func (s *Store) openLocked(db string) error {
+	if err := writeOwner(s.fs, s.dir, s.opts.Owner); err != nil {
+		if !s.opts.ReadOnly {
+			return err
+		}
+		s.opts.Logf("%v", err)
+	}
+	desc, err := pdb.Peek(db, s.fs)
+	if err != nil {
+		return marked(err)
+	}
+	slots, err := HeadFile(s.dir, s.fs)
+	if err != nil {
+		return err
+	}
+	if !desc.Exists && (slots.Exists || !s.opts.Create) {
+		return missing(s.dir, s.fs)
+	}
+	err = s.fs.fuse.guard(func() error {
+		defer close(s.opened)
+		d, err := pdb.Open(db, s.opts.pebble(s.fs, s.lock))
+		if err == nil {
+			s.opened <- d
+		}
+		return err
+	})
+	if err != nil {
+		return openError(err)
+	}
+	s.db = <-s.opened
+	return s.loadHead(slots)
+}
+
+// openError says whether err, of opening a database that is there, means that it is damaged: it
+// does unless the system refused a file that exists.
+func openError(err error) error {
+	var path *iofs.PathError
+	var link *os.LinkError
+	var panicked *panicError
+	var errno syscall.Errno
+	switch {
+	case errors.Is(err, store.ErrCorrupt):
+		return err
+	case pdb.IsCorruptionError(err), errors.Is(err, iofs.ErrNotExist), errors.As(err, &panicked):
+	case errors.Is(err, ErrStopped), errors.As(err, &path), errors.As(err, &link),
+		errors.As(err, &errno):
+		return err
+	}
+	return fmt.Errorf("%w: %w", store.ErrCorrupt, err)
+}
+
+// loadHead reads the head, compares it with the head file and repairs that.
+func (s *Store) loadHead(slots Slots) error {
+	stored, err := s.readHead()
+	if err != nil {
+		return err
+	}
+	s.head = stored
+	behind, err := reconcile(stored, slots)
+	switch {
+	case err != nil && !s.opts.AcceptHead:
+		return err
+	case s.opts.ReadOnly:
+		return nil
+	case err != nil && stored.Seq == 0:
+		return s.fs.Remove(s.fs.PathJoin(s.dir, headName))
+	case err != nil:
+		return s.headFile.rewrite(stored.Head)
+	case behind:
+		return s.headFile.write(stored.Head)
+	}
+	return nil
+}

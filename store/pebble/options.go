@@ -1,0 +1,84 @@
+package pebble
+
+import (
+	"time"
+
+	pdb "github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// formatVersion is the format of Pebble's files, the newest of the pinned release (value
+// separation). Raising it makes stores unreadable for older programs; it is never lowered.
+const formatVersion = pdb.FormatMajorVersion(24)
+
+const (
+	defaultCacheBytes    = 32 << 20
+	defaultMemTableBytes = 16 << 20
+	// memTables is how many full memtables may wait for the disk before writers do. Imports come
+	// in bursts; four smooth them for 64 MiB.
+	memTables = 4
+	// l0Files is how many tables make Pebble start a compaction of level 0. Each short-lived
+	// process that writes leaves one table behind; Pebble's default of 4 would make every fourth
+	// of them wait for a compaction.
+	l0Files = 8
+)
+
+// Options say how to open a store. The zero value opens an existing store on disk for writing and
+// does not wait.
+type Options struct {
+	// ReadOnly opens without changing any key or value. The lock is taken all the same.
+	ReadOnly bool
+	// Create makes the store where there is none. Ignored with ReadOnly.
+	Create bool
+	// AcceptHead takes Pebble's head for the newest operation whatever the head file says, which
+	// a writable opening then writes anew. For repair, after the user was told.
+	AcceptHead bool
+	// FS is the file system; nil is the disk.
+	FS vfs.FS
+	// Wait is how long to wait for another owner to finish; 0 fails at once.
+	Wait time.Duration
+	// CacheBytes is the size of the block cache; 0 means 32 MiB.
+	CacheBytes int64
+	// MemTableBytes is the size at which a memtable is flushed; 0 means 16 MiB. A small one makes
+	// many small tables, for tests.
+	MemTableBytes int64
+	// Owner is what the owner file says.
+	Owner Owner
+	// Logf is told what happens in the background and cannot be returned to a caller; nil
+	// discards it. It is called on any goroutine and must not use the store.
+	Logf func(format string, args ...any)
+}
+
+func (o *Options) setDefaults() {
+	if o.CacheBytes <= 0 {
+		o.CacheBytes = defaultCacheBytes
+	}
+	if o.MemTableBytes <= 0 {
+		o.MemTableBytes = defaultMemTableBytes
+	}
+	if o.Logf == nil {
+		o.Logf = func(string, ...any) {}
+	}
+}
+
+// pebble returns Pebble's options on fs.
+func (o *Options) pebble(fs *fuseFS, lock *pdb.Lock) *pdb.Options {
+	out := &pdb.Options{
+		CacheSize:                   o.CacheBytes,
+		ErrorIfNotExists:            !o.Create,
+		EventListener:               listener(fs.fuse, o.Logf),
+		FS:                          fs,
+		FormatMajorVersion:          formatVersion,
+		L0CompactionThreshold:       l0Files,
+		L0StopWritesThreshold:       4 * l0Files,
+		Lock:                        lock,
+		Logger:                      &logger{fuse: fs.fuse, logf: o.Logf},
+		MemTableSize:                uint64(o.MemTableBytes),
+		MemTableStopWritesThreshold: memTables,
+		ReadOnly:                    o.ReadOnly,
+		// Statistics would read every table's properties after each opening, only to choose
+		// compactions of deletions, which are rare here.
+		DisableTableStats: true,
+	}
+	return out
+}

@@ -1,0 +1,323 @@
+package pebble
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	pdb "github.com/cockroachdb/pebble/v2"
+
+	"github.com/mnem-project/mnem/store"
+)
+
+const (
+	// maxBatch is how many bytes of blocks go into one batch. A commit with more writes all but
+	// the last batch unsynced before it moves the head, which the order of the log makes durable
+	// with it.
+	maxBatch = 4 << 20
+	// closeTimeout is how long a stopped store waits for Pebble to let go.
+	closeTimeout = 2 * time.Second
+)
+
+// Store is a store on disk. Safe for concurrent use.
+type Store struct {
+	dir    string
+	opts   Options
+	fs     *fuseFS
+	lock   *pdb.Lock
+	db     *pdb.DB
+	opened chan *pdb.DB // carries db out of a guarded call, which closes it
+	dirty  atomic.Bool  // whether anything was written
+
+	facts   blocks
+	derived derived
+
+	commits  sync.Mutex // held by Commit
+	headFile headFile   // under commits
+	headMu   sync.Mutex
+	head     record // under headMu; changed under commits too
+
+	callsMu sync.Mutex
+	idle    sync.Cond // on callsMu: calls went to 0
+	calls   int
+	closed  bool
+}
+
+var _ store.Store = (*Store)(nil)
+
+func newStore(dir string, fs *fuseFS, opts Options) *Store {
+	s := &Store{dir: dir, opts: opts, fs: fs, opened: make(chan *pdb.DB, 1)}
+	s.headFile = headFile{fs: fs, dir: dir}
+	s.idle.L = &s.callsMu
+	s.facts = blocks{s: s, space: Facts}
+	s.derived = derived{blocks{s: s, space: Derived}}
+	return s
+}
+
+// Facts returns the blocks that operations reach.
+func (s *Store) Facts() store.Blocks { return &s.facts }
+
+// Derived returns the blocks and cells that can be rebuilt.
+func (s *Store) Derived() store.Derived { return &s.derived }
+
+// SetOwner replaces what the owner file says, for a server that has opened its socket.
+func (s *Store) SetOwner(o Owner) error {
+	if err := s.enter(context.Background()); err != nil {
+		return err
+	}
+	defer s.exit()
+	return writeOwner(s.fs, s.dir, o)
+}
+
+// enter begins a call, which exit must end.
+func (s *Store) enter(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.callsMu.Lock()
+	defer s.callsMu.Unlock()
+	if s.closed {
+		return store.ErrClosed
+	}
+	if err := s.fs.fuse.err(); err != nil {
+		return err
+	}
+	s.calls++
+	return nil
+}
+
+// enterWrite begins a call that writes.
+func (s *Store) enterWrite(ctx context.Context) error {
+	if s.opts.ReadOnly {
+		return store.ErrReadOnly
+	}
+	return s.enter(ctx)
+}
+
+func (s *Store) exit() {
+	s.callsMu.Lock()
+	defer s.callsMu.Unlock()
+	if s.calls--; s.calls == 0 {
+		s.idle.Broadcast()
+	}
+}
+
+// Head returns the newest acknowledged operation.
+func (s *Store) Head(ctx context.Context) (store.Head, error) {
+	if err := s.enter(ctx); err != nil {
+		return store.Head{}, err
+	}
+	defer s.exit()
+	s.headMu.Lock()
+	defer s.headMu.Unlock()
+	return s.head.Head, nil
+}
+
+// readHead reads the head record; there is none in an empty store.
+func (s *Store) readHead() (record, error) {
+	value, err := s.get(headKey)
+	if errors.Is(err, pdb.ErrNotFound) {
+		return record{}, nil
+	}
+	if err != nil {
+		return record{}, fmt.Errorf("read head record: %w", err)
+	}
+	return decodeRecord(value)
+}
+
+// get returns a copy of the value under key, or pdb.ErrNotFound.
+func (s *Store) get(key []byte) (value []byte, err error) {
+	defer func() { rescue(recover(), &err) }()
+	v, closer, err := s.db.Get(key)
+	if err != nil {
+		return nil, damaged(err)
+	}
+	value = append([]byte{}, v...)
+	return value, closer.Close()
+}
+
+// damaged returns err, of a read, wrapping store.ErrCorrupt where it tells of damage: a failed
+// checksum, or a file that is gone or short.
+func damaged(err error) error {
+	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, io.EOF) ||
+		errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%w: %w", store.ErrCorrupt, err)
+	}
+	return marked(err)
+}
+
+// Commit stores blocks and moves the head. Up to 4 MiB of blocks are stored in the same step as
+// the head; of more, some may be there after a crash without the head.
+func (s *Store) Commit(
+	ctx context.Context, old, next store.Head, add ...store.Block,
+) error {
+	if err := s.enterWrite(ctx); err != nil {
+		return err
+	}
+	defer s.exit()
+	if err := verify(add); err != nil {
+		return err
+	}
+	s.commits.Lock()
+	defer s.commits.Unlock()
+	if s.head.Head != old {
+		return fmt.Errorf("commit operation %d: %w", next.Seq, store.ErrHeadMoved)
+	}
+	if err := old.CheckNext(next); err != nil {
+		return err
+	}
+	rec := record{Head: next, previous: old.Operation}
+	err := s.fs.fuse.guard(func() error {
+		return s.write(Facts, add, func(b *pdb.Batch) error {
+			if err := b.Set(headKey, rec.encode(), nil); err != nil {
+				return err
+			}
+			if err := s.db.Apply(b, pdb.Sync); err != nil || s.fs.fuse.err() != nil {
+				return err
+			}
+			if err := s.headFile.write(next); err != nil {
+				s.fs.fuse.blow(err)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("commit operation %d: %w", next.Seq, err)
+	}
+	s.headMu.Lock()
+	defer s.headMu.Unlock()
+	s.head = rec
+	return nil
+}
+
+func verify(blocks []store.Block) error {
+	for _, b := range blocks {
+		if err := b.Verify(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write puts blocks into batches, applies all but the last one unsynced, and gives that one to
+// last. Blocks whose bytes are stored already are left out.
+func (s *Store) write(space Space, add []store.Block, last func(*pdb.Batch) error) error {
+	s.dirty.Store(true)
+	batch := s.db.NewBatch()
+	for _, b := range add {
+		key := space.key(b.CID)
+		if s.holds(key, b.Data) {
+			continue
+		}
+		if batch.Len() > maxBatch {
+			if err := s.db.Apply(batch, pdb.NoSync); err != nil {
+				return err
+			}
+			batch = s.db.NewBatch()
+		}
+		if err := batch.Set(key, b.Data, nil); err != nil {
+			return err
+		}
+	}
+	return last(batch)
+}
+
+// holds reports whether value is stored under key. Where that cannot be read it is not: writing
+// it anew mends it.
+func (s *Store) holds(key, value []byte) bool {
+	v, closer, err := s.db.Get(key)
+	if err != nil {
+		return false
+	}
+	same := bytes.Equal(v, value)
+	return closer.Close() == nil && same
+}
+
+// apply applies a batch unsynced.
+func (s *Store) apply(b *pdb.Batch) error { return s.db.Apply(b, pdb.NoSync) }
+
+// Close waits for calls under way, flushes, so that nothing acknowledged is in the log alone,
+// and lets go of the lock. An error that wraps ErrStopped says that the flush failed; what was
+// acknowledged is in the log then.
+func (s *Store) Close() error {
+	s.callsMu.Lock()
+	if s.closed {
+		s.callsMu.Unlock()
+		return store.ErrClosed
+	}
+	s.closed = true
+	for s.calls > 0 {
+		s.idle.Wait()
+	}
+	s.callsMu.Unlock()
+	var err error
+	if s.dirty.Load() {
+		err = s.flush()
+	}
+	if err = errors.Join(err, s.release()); err != nil {
+		return fmt.Errorf("close store: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) flush() error {
+	return s.fs.fuse.guard(func() error {
+		flushed, err := s.db.AsyncFlush()
+		if err != nil {
+			return err
+		}
+		<-flushed
+		return nil
+	})
+}
+
+// release closes the database, removes the owner file and lets go of the lock, in this order. A
+// stopped store's database may hang or panic while it closes; the lock is let go all the same,
+// which is safe because the fuse keeps what is left of it from the disk.
+func (s *Store) release() error {
+	stopped := s.fs.fuse.err()
+	var errs []error
+	if s.db != nil && stopped == nil {
+		errs = append(errs, s.fs.fuse.guard(s.db.Close))
+		stopped = s.fs.fuse.err()
+	} else if stopped != nil {
+		s.abandon()
+	}
+	errs = append(errs, s.headFile.close())
+	if stopped == nil {
+		errs = append(errs, removeOwner(s.fs, s.dir))
+	} else {
+		s.fs.fuse.settle()
+		errs = append(errs, removeOwner(s.fs.FS, s.dir))
+	}
+	errs = append(errs, s.lock.Close(), s.fs.lock.Close())
+	return errors.Join(errs...)
+}
+
+// abandon closes the database of a stopped store as far as it can be closed.
+func (s *Store) abandon() {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() { _ = recover() }()
+		db := s.db
+		if db == nil {
+			db = <-s.opened
+		}
+		if db != nil {
+			_ = db.Close() // it failed already; the cause is known
+		}
+	}()
+	timeout := time.NewTimer(closeTimeout)
+	defer timeout.Stop()
+	select {
+	case <-done:
+	case <-timeout.C:
+	}
+}

@@ -1,0 +1,124 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"sync"
+
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Stage is a write buffer over Blocks. Blocks put into it are read back at once, reach the
+// underlying Blocks when the buffer is over its limit or flushed, and can be handed to a Commit
+// instead. It implements Getter and Putter, and is safe for concurrent use.
+type Stage struct {
+	base  Blocks
+	limit int
+
+	mu      sync.RWMutex
+	pending map[ipld.CID][]byte
+	order   []ipld.CID // of pending, in the order they were put
+	size    int        // bytes pending
+	blocks  int        // put in all
+	bytes   int64      // put in all
+}
+
+// NewStage returns an empty stage over base that keeps up to limit bytes before it writes them
+// to base by itself; 0 means no limit: then only Flush writes.
+func NewStage(base Blocks, limit int) *Stage {
+	return &Stage{base: base, limit: limit, pending: make(map[ipld.CID][]byte)}
+}
+
+// Get returns a block from the buffer or else from the underlying Blocks.
+func (s *Stage) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
+	s.mu.RLock()
+	data, ok := s.pending[c]
+	s.mu.RUnlock()
+	if ok {
+		return bytes.Clone(data), nil
+	}
+	return s.base.Get(ctx, c)
+}
+
+// Has reports whether a block is in the buffer or in the underlying Blocks.
+func (s *Stage) Has(ctx context.Context, c ipld.CID) (bool, error) {
+	s.mu.RLock()
+	_, ok := s.pending[c]
+	s.mu.RUnlock()
+	if ok {
+		return true, nil
+	}
+	return s.base.Has(ctx, c)
+}
+
+// Put copies blocks into the buffer, in order, each CID once. It does not verify them: blocks
+// made by NewBlock are hashed already, and every block is verified when it reaches a store. When
+// the buffer goes over its limit it is flushed, whose error Put returns; the blocks stay in the
+// buffer then.
+func (s *Stage) Put(ctx context.Context, blocks ...Block) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, b := range blocks {
+		if _, ok := s.pending[b.CID]; ok {
+			continue
+		}
+		data := bytes.Clone(b.Data)
+		if data == nil {
+			data = []byte{}
+		}
+		s.pending[b.CID] = data
+		s.order = append(s.order, b.CID)
+		s.size += len(data)
+		s.blocks++
+		s.bytes += int64(len(data))
+	}
+	if s.limit > 0 && s.size > s.limit {
+		return s.flush(ctx)
+	}
+	return nil
+}
+
+// Flush writes the buffered blocks to the underlying Blocks and empties the buffer. After an
+// error they are still buffered.
+func (s *Stage) Flush(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.flush(ctx)
+}
+
+func (s *Stage) flush(ctx context.Context) error {
+	if len(s.order) == 0 {
+		return nil
+	}
+	if err := s.base.Put(ctx, s.list()...); err != nil {
+		return err
+	}
+	clear(s.pending)
+	s.order, s.size = s.order[:0], 0
+	return nil
+}
+
+func (s *Stage) list() []Block {
+	out := make([]Block, len(s.order))
+	for i, c := range s.order {
+		out[i] = Block{CID: c, Data: s.pending[c]}
+	}
+	return out
+}
+
+// Pending returns the blocks not yet flushed, in the order they were put, to be handed to a
+// Commit. Their data must not be changed. They stay in the buffer.
+func (s *Stage) Pending() []Block {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.list()
+}
+
+// Written returns how many blocks and bytes were put in all. A block put again while it is still
+// buffered does not count; one that the underlying Blocks had already does. Tests bound work
+// with it.
+func (s *Stage) Written() (blocks int, size int64) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.blocks, s.bytes
+}

@@ -1,0 +1,72 @@
+package storetest
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// Counting passes calls on to Blocks and counts the blocks and bytes of those that succeed. Safe
+// for concurrent use.
+type Counting struct {
+	store.Blocks
+
+	blocksRead, bytesRead, blocksWritten, bytesWritten atomic.Int64
+}
+
+// NewCounting returns a counter over b.
+func NewCounting(b store.Blocks) *Counting { return &Counting{Blocks: b} }
+
+// Get counts one block read.
+func (c *Counting) Get(ctx context.Context, id ipld.CID) ([]byte, error) {
+	data, err := c.Blocks.Get(ctx, id)
+	if err == nil {
+		c.blocksRead.Add(1)
+		c.bytesRead.Add(int64(len(data)))
+	}
+	return data, err
+}
+
+// Put counts the blocks written, present ones included.
+func (c *Counting) Put(ctx context.Context, blocks ...store.Block) error {
+	err := c.Blocks.Put(ctx, blocks...)
+	if err != nil {
+		return err
+	}
+	c.blocksWritten.Add(int64(len(blocks)))
+	for _, b := range blocks {
+		c.bytesWritten.Add(int64(len(b.Data)))
+	}
+	return nil
+}
+
+// Iterate counts each block as read.
+func (c *Counting) Iterate(ctx context.Context, fn func(store.Block) error) error {
+	return c.Blocks.Iterate(ctx, func(b store.Block) error {
+		c.blocksRead.Add(1)
+		c.bytesRead.Add(int64(len(b.Data)))
+		return fn(b)
+	})
+}
+
+// Counts is what was counted.
+type Counts struct{ BlocksRead, BytesRead, BlocksWritten, BytesWritten int64 }
+
+// Counts returns what was counted so far.
+func (c *Counting) Counts() Counts {
+	return Counts{
+		BlocksRead: c.blocksRead.Load(), BytesRead: c.bytesRead.Load(),
+		BlocksWritten: c.blocksWritten.Load(), BytesWritten: c.bytesWritten.Load(),
+	}
+}
+
+// Reset sets all counts to 0.
+func (c *Counting) Reset() {
+	for _, n := range []*atomic.Int64{
+		&c.blocksRead, &c.bytesRead, &c.blocksWritten, &c.bytesWritten,
+	} {
+		n.Store(0)
+	}
+}
