@@ -1,0 +1,70 @@
+package text
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// Version names the rules of the package documentation, tables, stop words and stemmer included.
+// It is append-only: text analysed under one version is found only by queries of that version.
+const Version = 1
+
+const (
+	// MaxTermRunes is the length limit of a term in code points. Longer words are cut.
+	MaxTermRunes = 64
+	// maxSplitRunes is the length above which a word is no identifier but encoded data, and is
+	// not split at its case boundaries.
+	maxSplitRunes = 256
+)
+
+// ErrUnknownLanguage is returned when New is asked for a language other than "en" and "none".
+var ErrUnknownLanguage = errors.New("unknown language")
+
+// Analyzer turns text into terms. It has no state that a caller can see and is safe for
+// concurrent use.
+type Analyzer struct {
+	english bool
+	// scanners keeps buffers between calls. What they hold never changes a result.
+	scanners sync.Pool
+}
+
+// New returns the analyser for a language: "en", also meant by the empty string, drops English
+// stop words and stems; "none" does neither. Any other name is ErrUnknownLanguage.
+func New(lang string) (*Analyzer, error) {
+	a := &Analyzer{}
+	switch lang {
+	case "", "en":
+		a.english = true
+	case "none":
+	default:
+		return nil, fmt.Errorf("making an analyser for %q: %w", lang, ErrUnknownLanguage)
+	}
+	a.scanners.New = func() any { return &scanner{} }
+	return a, nil
+}
+
+// Each calls yield with the terms of s in text order until yield returns false. Terms repeat as
+// often as they occur; each is valid UTF-8 of 1 to MaxTermRunes code points. A term may share the
+// memory of s: clone what is kept longer than s.
+//
+// Any string will do, valid UTF-8 or not. Time is linear in len(s) and extra memory constant.
+func (a *Analyzer) Each(s string, yield func(term string) bool) {
+	sc := a.scanners.Get().(*scanner)
+	defer func() {
+		sc.s, sc.yield = "", nil
+		a.scanners.Put(sc)
+	}()
+	sc.s, sc.yield, sc.english = s, yield, a.english
+	sc.scan()
+}
+
+// Terms returns the terms that Each yields.
+func (a *Analyzer) Terms(s string) []string {
+	var terms []string
+	a.Each(s, func(term string) bool {
+		terms = append(terms, term)
+		return true
+	})
+	return terms
+}

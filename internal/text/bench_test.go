@@ -1,0 +1,63 @@
+package text
+
+import (
+	"strings"
+	"testing"
+)
+
+// prose is ordinary English, about 700 bytes a copy.
+const prose = `The keeper of the lighthouse had written down the weather every morning for thirty
+years. Nobody had asked him to, and when the ministry finally replaced the lamp with an automatic
+one, the inspector who came to collect the keys was surprised to find forty-one notebooks stacked
+beside the door. "They're yours as well," said the keeper. Storms, fog, the colour of the water at
+six o'clock, the ships that passed and those that didn't: all of it was there. Years later two
+students measured how early the herring had arrived each spring, and discovered that the sea had
+been warming long before any instrument recorded it. The archive is consulted by 200 scientists
+every year; it costs $1,250.50 to maintain.
+`
+
+// benchmarkText measures one analyser on one text.
+func benchmarkText(b *testing.B, lang, s string) {
+	a, err := New(lang)
+	if err != nil {
+		b.Fatal(err)
+	}
+	s = strings.Repeat(s, 64)
+	b.SetBytes(int64(len(s)))
+	b.ReportAllocs()
+	terms := 0
+	for range b.N {
+		a.Each(s, func(string) bool { terms++; return true })
+	}
+	if terms == 0 {
+		b.Fatal("no terms")
+	}
+}
+
+func BenchmarkProse(b *testing.B)        { benchmarkText(b, "none", prose) }
+func BenchmarkProseEnglish(b *testing.B) { benchmarkText(b, "en", prose) }
+
+func BenchmarkCode(b *testing.B) {
+	benchmarkText(b, "en", "func (s *HTTPServer) parseURLQuery(rawQuery string) (map[string]int, error)\n")
+}
+
+func BenchmarkJapanese(b *testing.B) {
+	benchmarkText(b, "en", "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。\n")
+}
+
+func BenchmarkAccents(b *testing.B) {
+	benchmarkText(b, "none", "Où sont passées les fenêtres de l'hôtel déserté, à l'été naïf?\n")
+}
+
+func BenchmarkEscapeLine(b *testing.B) {
+	s := strings.Repeat("a plain line of text, for once; ", 64)
+	b.SetBytes(int64(len(s)))
+	b.ReportAllocs()
+	n := 0
+	for range b.N {
+		n += len(EscapeLine(s))
+	}
+	if n == 0 {
+		b.Fatal("nothing came back")
+	}
+}

@@ -1,0 +1,44 @@
+package text
+
+import (
+	"strconv"
+	"unicode/utf8"
+)
+
+// CapScalars returns s unchanged if it has at most n scalars, else its first n followed by
+// " <...+N chars>", where N is the number left out. n <= 0 means no cap. A byte that is not UTF-8
+// counts as one scalar.
+//
+// To cap and escape, cap first: the cut could fall into an escape.
+func CapScalars(s string, n int) string {
+	if n <= 0 || len(s) <= n {
+		return s
+	}
+	count := 0
+	for i := range s {
+		if count == n {
+			left := utf8.RuneCountInString(s[i:])
+			return s[:i] + " <...+" + strconv.Itoa(left) + " chars>"
+		}
+		count++
+	}
+	return s
+}
+
+// EstimateTokens returns a guess of how many tokens a language model sees in s: one for each four
+// bytes of ASCII and two for each three other scalars, both rounded up. A byte that is not UTF-8
+// counts as a scalar that is not ASCII.
+func EstimateTokens(s string) int {
+	ascii, other := 0, 0
+	for i := 0; i < len(s); {
+		if s[i] < utf8.RuneSelf {
+			ascii++
+			i++
+			continue
+		}
+		_, width := utf8.DecodeRuneInString(s[i:])
+		other++
+		i += width
+	}
+	return (ascii+3)/4 + (2*other+2)/3
+}
