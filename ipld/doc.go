@@ -18,6 +18,9 @@
 //	binary CID   01 | codec (71 dag-cbor or 55 raw) | 12 20 | 32 bytes of sha2-256
 //	text CID     'b' + base32 (RFC 4648, lower case, no padding) of the binary form, 59 characters
 //
+// ParseJSON and AppendJSON are the JSON form of values: DAG-JSON with integers and floats told
+// apart by their spelling. Node, LinkSystem and DAGJSON are the bridge to other IPLD tools.
+//
 // go-ipld-prime, go-cid and go-multihash are the generic layer (inspection, DAG-JSON, other
 // people's tools) and the oracle in tests; their decoders accept more than content addressing
 // allows, so this package alone decides what is canonical.
