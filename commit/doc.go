@@ -1,0 +1,41 @@
+// Package commit holds the records of history: commits, operations and stages, and the walks over
+// them.
+//
+// A commit names one graph, its parents, and who made it when. An operation is one change of refs;
+// the newest is the only mutable cell of a repository, and every past state is reached from it. A
+// stage is what will become a commit.
+//
+// Records are canonical DAG-CBOR maps with kind (string) and v (int, 1). Decode reads exactly what
+// Encode can have written and refuses everything else with an error that wraps ipld.ErrInvalid;
+// unknown fields are kept in Extra. A question mark marks an optional field, which is left out
+// where it has no value; times are integers in microseconds since 1970.
+//
+//	commit     field      type    meaning
+//	           parents    list    0..16 distinct links to commits
+//	           height     int     1 without parents, else 1 more than the greatest of theirs
+//	           graph      link
+//	           vectors?   link    tree of embeddings
+//	           author     string  1..255 bytes, no control characters
+//	           agent?     string  likewise
+//	           task?      string  likewise
+//	           time       int     time
+//	           message    string  0..65,536 bytes
+//	           change     bytes   16 bytes: ChangeID of the commit's first form
+//	           signature? bytes   1..4,096 bytes, over the record without it
+//
+//	operation  parent?    link    the operation before; absent for seq 1
+//	           seq        int     1, 2, 3 …
+//	           skip?      link    the operation of seq Skip(seq), where that is not 0
+//	           view       link    tree: ref name to link or to string naming another ref
+//	           time       int     time
+//	           actor      string  1..255 bytes, no control characters
+//	           command    list    1..64 strings of 0..255 bytes: verb, flag names, ids; no values
+//
+//	stage      base?      link    the commit staged upon; absent before the first
+//	           branch     string  ref name
+//	           graph      link    may hold dangling edges
+//	           vectors?   link    tree of embeddings
+//
+// Heights make walks exact whatever the clocks said: an ancestor is always lower than its
+// descendants, so a walk that goes from high to low never meets a parent before a child.
+package commit

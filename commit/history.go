@@ -1,0 +1,183 @@
+package commit
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// LogEntry is one commit of a history.
+type LogEntry struct {
+	CID    ipld.CID
+	Commit *Commit
+}
+
+// History returns the commits that are reached from the given ones, those included, each once:
+// the newest first, by time and then CID, but never a parent before a child, whatever their
+// clocks said. It reads what it yields and little ahead. After an error, which comes with the
+// zero LogEntry, it ends.
+func History(ctx context.Context, g store.Getter, from ...ipld.CID) iter.Seq2[LogEntry, error] {
+	return func(yield func(LogEntry, error) bool) {
+		w := &walk{ctx: ctx, g: g, open: make(map[ipld.CID]*visit)}
+		for _, c := range from {
+			if _, err := w.visit(c); err != nil {
+				yield(LogEntry{}, err)
+				return
+			}
+		}
+		for _, v := range w.open {
+			w.queue(v)
+		}
+		for w.ready.Len() > 0 {
+			v, err := w.next()
+			if err != nil {
+				yield(LogEntry{}, err)
+				return
+			}
+			if v == nil {
+				continue
+			}
+			if !yield(LogEntry{v.cid, v.commit}, nil) {
+				return
+			}
+			if err := w.release(v); err != nil {
+				yield(LogEntry{}, err)
+				return
+			}
+		}
+	}
+}
+
+// A visit is one commit that the walk has read and not yielded.
+type visit struct {
+	cid     ipld.CID
+	commit  *Commit
+	parents []*visit // once explored
+	// children is the number of explored commits, not yielded yet, of which this is a parent.
+	children int
+	explored bool
+	queued   bool // in ready
+}
+
+// A walk yields a commit when no child of it is left. It knows all children once everything
+// higher has been explored, since children are higher than parents.
+type walk struct {
+	ctx     context.Context
+	g       store.Getter
+	open    map[ipld.CID]*visit
+	ready   newest  // commits that had no child when they were put here
+	explore highest // commits whose parents have not been read
+}
+
+func (w *walk) visit(c ipld.CID) (*visit, error) {
+	if v, ok := w.open[c]; ok {
+		return v, nil
+	}
+	record, err := ReadCommit(w.ctx, w.g, c)
+	if err != nil {
+		return nil, err
+	}
+	v := &visit{cid: c, commit: record}
+	w.open[c] = v
+	heap.Push(&w.explore, v)
+	return v, nil
+}
+
+// next takes the newest commit off the ready ones and returns it, or nil if it turned out to have
+// a child that must come first.
+func (w *walk) next() (*visit, error) {
+	v := heap.Pop(&w.ready).(*visit)
+	v.queued = false
+	for w.explore.Len() > 0 && w.explore[0].commit.Height > v.commit.Height {
+		if err := w.expand(heap.Pop(&w.explore).(*visit)); err != nil {
+			return nil, err
+		}
+	}
+	if v.children > 0 {
+		return nil, nil
+	}
+	return v, nil
+}
+
+// expand reads the parents of v, once.
+func (w *walk) expand(v *visit) error {
+	if v.explored {
+		return nil
+	}
+	v.explored = true
+	height := uint64(0)
+	for _, c := range v.commit.Parents {
+		p, err := w.visit(c)
+		if err != nil {
+			return err
+		}
+		height = max(height, p.commit.Height)
+		p.children++
+		v.parents = append(v.parents, p)
+	}
+	if height+1 != v.commit.Height {
+		return fmt.Errorf("read commit %s: %w: height %d over parents of height %d",
+			v.cid, ipld.ErrInvalid, v.commit.Height, height)
+	}
+	return nil
+}
+
+// release makes the parents of a yielded commit ready where it was their last child. Nothing can
+// lead to the commit again, so it is forgotten: memory follows the width of the history.
+func (w *walk) release(v *visit) error {
+	if err := w.expand(v); err != nil {
+		return err
+	}
+	delete(w.open, v.cid)
+	for _, p := range v.parents {
+		if p.children--; p.children == 0 {
+			w.queue(p)
+		}
+	}
+	return nil
+}
+
+func (w *walk) queue(v *visit) {
+	if !v.queued {
+		v.queued = true
+		heap.Push(&w.ready, v)
+	}
+}
+
+// newest is a heap of commits in the order of a log.
+type newest []*visit
+
+func (h newest) Len() int      { return len(h) }
+func (h newest) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h newest) Less(i, j int) bool {
+	byTime := cmp.Compare(h[j].commit.Time, h[i].commit.Time)
+	return cmp.Or(byTime, h[i].cid.Compare(h[j].cid)) < 0
+}
+func (h *newest) Push(v any) { *h = append(*h, v.(*visit)) }
+func (h *newest) Pop() any {
+	last := len(*h) - 1
+	v := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	return v
+}
+
+// highest is a heap of commits from high to low; the order of equals does not matter.
+type highest []*visit
+
+func (h highest) Len() int           { return len(h) }
+func (h highest) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h highest) Less(i, j int) bool { return h[i].commit.Height > h[j].commit.Height }
+func (h *highest) Push(v any)        { *h = append(*h, v.(*visit)) }
+func (h *highest) Pop() any {
+	last := len(*h) - 1
+	v := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	return v
+}

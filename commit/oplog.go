@@ -1,0 +1,96 @@
+package commit
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// OpEntry is one operation of the log.
+type OpEntry struct {
+	CID       ipld.CID
+	Operation *Operation
+}
+
+// Operations returns the operations from head back to the first, head included. After an error,
+// which comes with the zero OpEntry, it ends. An undefined head gives none.
+func Operations(ctx context.Context, g store.Getter, head ipld.CID) iter.Seq2[OpEntry, error] {
+	return func(yield func(OpEntry, error) bool) {
+		want := uint64(0)
+		for c := head; c.Defined(); {
+			o, err := readOperation(ctx, g, c, want)
+			if err != nil {
+				yield(OpEntry{}, err)
+				return
+			}
+			if !yield(OpEntry{c, o}, nil) {
+				return
+			}
+			c, want = o.Parent, o.Seq-1
+		}
+	}
+}
+
+// readOperation reads the operation that must have sequence number want, or any where that is 0.
+func readOperation(
+	ctx context.Context, g store.Getter, c ipld.CID, want uint64,
+) (*Operation, error) {
+	o, err := ReadOperation(ctx, g, c)
+	if err == nil && want != 0 && o.Seq != want {
+		err = fmt.Errorf("read operation %s: %w: sequence number %d, want %d",
+			c, ipld.ErrInvalid, o.Seq, want)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// OperationAt returns the operation of sequence number seq at or before head. It reads
+// O(log² n) operations, n being how far back it is. It returns an error that wraps
+// store.ErrNotFound where seq is 0 or after head.
+func OperationAt(
+	ctx context.Context, g store.Getter, head ipld.CID, seq uint64,
+) (OpEntry, error) {
+	o, err := ReadOperation(ctx, g, head)
+	if err != nil {
+		return OpEntry{}, err
+	}
+	if seq < 1 || seq > o.Seq {
+		return OpEntry{}, fmt.Errorf("operation %d of %d: %w", seq, o.Seq, store.ErrNotFound)
+	}
+	at := OpEntry{head, o}
+	for at.Operation.Seq > seq {
+		// Following the skip link where it does not pass the target, the parent otherwise.
+		next, want := at.Operation.Parent, at.Operation.Seq-1
+		if far := Skip(at.Operation.Seq); far >= seq {
+			next, want = at.Operation.Skip, far
+		}
+		o, err := readOperation(ctx, g, next, want)
+		if err != nil {
+			return OpEntry{}, err
+		}
+		at = OpEntry{next, o}
+	}
+	return at, nil
+}
+
+// NextOperation returns an operation that follows head, with its sequence number and links filled
+// in and all else left to the caller. It reads O(log n) operations. The zero head gives the first
+// operation.
+func NextOperation(ctx context.Context, g store.Getter, head store.Head) (*Operation, error) {
+	next := &Operation{Parent: head.Operation, Seq: head.Seq + 1}
+	far := Skip(next.Seq)
+	if far == 0 {
+		return next, nil
+	}
+	at, err := OperationAt(ctx, g, head.Operation, far)
+	if err != nil {
+		return nil, fmt.Errorf("find skip link of operation %d: %w", next.Seq, err)
+	}
+	next.Skip = at.CID
+	return next, nil
+}

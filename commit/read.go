@@ -1,0 +1,69 @@
+package commit
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// ReadCommit fetches and decodes a commit. Its errors, like those of the other Read functions,
+// name the block and wrap the store's or ipld.ErrInvalid.
+func ReadCommit(ctx context.Context, g store.Getter, c ipld.CID) (*Commit, error) {
+	return read(ctx, g, c, KindCommit, DecodeCommit)
+}
+
+// ReadOperation fetches and decodes an operation.
+func ReadOperation(ctx context.Context, g store.Getter, c ipld.CID) (*Operation, error) {
+	return read(ctx, g, c, KindOperation, DecodeOperation)
+}
+
+// ReadStage fetches and decodes a stage.
+func ReadStage(ctx context.Context, g store.Getter, c ipld.CID) (*Stage, error) {
+	return read(ctx, g, c, KindStage, DecodeStage)
+}
+
+// ReadGraph fetches and decodes a graph.
+func ReadGraph(ctx context.Context, g store.Getter, c ipld.CID) (*graph.Graph, error) {
+	return read(ctx, g, c, graph.KindGraph, graph.DecodeGraph)
+}
+
+// ReadNode fetches and decodes a node.
+func ReadNode(ctx context.Context, g store.Getter, c ipld.CID) (*graph.Node, error) {
+	return read(ctx, g, c, graph.KindNode, graph.DecodeNode)
+}
+
+// ReadEdge fetches and decodes an edge.
+func ReadEdge(ctx context.Context, g store.Getter, c ipld.CID) (*graph.Edge, error) {
+	return read(ctx, g, c, graph.KindEdge, graph.DecodeEdge)
+}
+
+// ReadMark fetches and decodes a mark.
+func ReadMark(ctx context.Context, g store.Getter, c ipld.CID) (*graph.Mark, error) {
+	return read(ctx, g, c, graph.KindMark, graph.DecodeMark)
+}
+
+// ReadEmbedding fetches and decodes an embedding.
+func ReadEmbedding(ctx context.Context, g store.Getter, c ipld.CID) (*graph.Embedding, error) {
+	return read(ctx, g, c, graph.KindEmbedding, graph.DecodeEmbedding)
+}
+
+func read[T any](
+	ctx context.Context, g store.Getter, c ipld.CID, kind string, decode func([]byte) (T, error),
+) (T, error) {
+	var none T
+	if !c.Defined() || c.Codec() != ipld.DagCBOR {
+		return none, fmt.Errorf("read %s: %w: %q is not the CID of a record", kind, ipld.ErrCID, c)
+	}
+	block, err := g.Get(ctx, c)
+	if err != nil {
+		return none, fmt.Errorf("read %s %s: %w", kind, c, err)
+	}
+	record, err := decode(block)
+	if err != nil {
+		return none, fmt.Errorf("read %s %s: %w", kind, c, err)
+	}
+	return record, nil
+}

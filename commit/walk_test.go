@@ -1,0 +1,333 @@
+package commit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// blocks is a store of blocks that counts reads.
+type blocks struct {
+	data  map[ipld.CID][]byte
+	reads int
+}
+
+func (b *blocks) Get(_ context.Context, c ipld.CID) ([]byte, error) {
+	b.reads++
+	data, ok := b.data[c]
+	if !ok {
+		return nil, &store.NotFoundError{CID: c}
+	}
+	return data, nil
+}
+
+func (b *blocks) put(t testing.TB, r record) ipld.CID {
+	t.Helper()
+	if err := r.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if b.data == nil {
+		b.data = make(map[ipld.CID][]byte)
+	}
+	block := r.Encode()
+	c := ipld.Sum(ipld.DagCBOR, block)
+	b.data[c] = block
+	return c
+}
+
+// source returns a random source and prints its seed, so that a failure can be run again.
+func source(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	return rand.New(rand.NewPCG(seed, 1))
+}
+
+// history is a random graph of commits in which parents come before children.
+type history struct {
+	blocks
+	cids    []ipld.CID
+	commits []*Commit
+}
+
+func (h *history) add(t testing.TB, at graph.Time, parents ...int) {
+	c := &Commit{Graph: link("g"), Author: "a", Time: at, Change: graph.ID{1}}
+	c.Message = fmt.Sprint(len(h.cids))
+	var above []*Commit
+	for _, p := range parents {
+		c.Parents = append(c.Parents, h.cids[p])
+		above = append(above, h.commits[p])
+	}
+	c.Height = HeightOver(above...)
+	h.cids, h.commits = append(h.cids, h.put(t, c)), append(h.commits, c)
+}
+
+// log lists messages, which are the numbers of commits.
+func (h *history) log(t testing.TB, limit int, from ...ipld.CID) []string {
+	t.Helper()
+	var out []string
+	for e, err := range History(t.Context(), h, from...) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out = append(out, e.Commit.Message); len(out) == limit {
+			break
+		}
+	}
+	return out
+}
+
+// naive is the definition: of the commits whose children have all been listed, the newest.
+func (h *history) naive(from ...ipld.CID) []string {
+	reached := make(map[ipld.CID]bool)
+	for i := len(h.cids) - 1; i >= 0; i-- {
+		if slices.Contains(from, h.cids[i]) || reached[h.cids[i]] {
+			reached[h.cids[i]] = true
+			for _, p := range h.commits[i].Parents {
+				reached[p] = true
+			}
+		}
+	}
+	var out []string
+	for len(reached) > 0 {
+		best := -1
+		for i, c := range h.cids {
+			if !reached[c] || h.hasChild(c, reached) {
+				continue
+			}
+			if best < 0 || h.commits[i].Time > h.commits[best].Time ||
+				h.commits[i].Time == h.commits[best].Time && c.Compare(h.cids[best]) < 0 {
+				best = i
+			}
+		}
+		out = append(out, h.commits[best].Message)
+		delete(reached, h.cids[best])
+	}
+	return out
+}
+
+func (h *history) hasChild(c ipld.CID, in map[ipld.CID]bool) bool {
+	for i, commit := range h.commits {
+		if in[h.cids[i]] && slices.Contains(commit.Parents, c) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestHistoryAgainstNaive(t *testing.T) {
+	rng := source(t)
+	rounds := 300
+	if os.Getenv("MNEM_LONG") != "" {
+		rounds = 20_000
+	}
+	for range rounds {
+		h := &history{}
+		for i := range 1 + rng.IntN(25) {
+			var parents []int
+			for range rng.IntN(4) {
+				if p := max(0, i-1-rng.IntN(6)); i > 0 && !slices.Contains(parents, p) {
+					parents = append(parents, p)
+				}
+			}
+			// Few distinct times, in no order: clocks that run backwards and ties.
+			h.add(t, graph.Time(rng.IntN(6)), parents...)
+		}
+		var from []ipld.CID
+		for range 1 + rng.IntN(3) {
+			from = append(from, h.cids[rng.IntN(len(h.cids))])
+		}
+		if diff := cmp.Diff(h.naive(from...), h.log(t, -1, from...)); diff != "" {
+			t.Fatalf("log differs (-naive +got):\n%s", diff)
+		}
+	}
+}
+
+// TestHistoryIsLazy bounds what a short log of a long history reads.
+func TestHistoryIsLazy(t *testing.T) {
+	h := &history{}
+	h.add(t, 0)
+	for i := 1; i < 2000; i++ {
+		if i%10 == 0 {
+			h.add(t, graph.Time(i), i-1, i-4) // a merge of a short branch
+			continue
+		}
+		h.add(t, graph.Time(i), i-1)
+	}
+	head := h.cids[len(h.cids)-1]
+	for _, c := range []struct{ entries, most int }{{1, 1}, {10, 12}, {100, 105}} {
+		h.reads = 0
+		if got := len(h.log(t, c.entries, head)); got != c.entries {
+			t.Errorf("%d entries, want %d", got, c.entries)
+		}
+		if h.reads > c.most {
+			t.Errorf("%d reads for %d entries, want at most %d", h.reads, c.entries, c.most)
+		}
+	}
+}
+
+func TestHistoryErrors(t *testing.T) {
+	h := &history{}
+	h.add(t, 1)
+	h.add(t, 2, 0)
+	liar := *h.commits[1]
+	liar.Height = 3
+	lie := h.put(t, &liar)
+	last := func(from ipld.CID) (n int, err error) {
+		for _, e := range History(t.Context(), h, from) {
+			if n++; e != nil {
+				err = e
+			}
+		}
+		return n, err
+	}
+	if n, err := last(lie); n != 2 || !errors.Is(err, ipld.ErrInvalid) {
+		t.Errorf("false height: %d entries, error %v", n, err)
+	}
+	delete(h.data, h.cids[0])
+	n, err := last(h.cids[1])
+	if n != 2 || !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("missing parent: %d entries, error %v", n, err)
+	}
+	if want := "read commit " + h.cids[0].String() + ": "; !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("error %q does not begin with %q", err, want)
+	}
+}
+
+// oplog stores n operations and returns their CIDs, the first at index 1.
+func oplog(t testing.TB, b *blocks, n int) []ipld.CID {
+	t.Helper()
+	cids := make([]ipld.CID, 1, n+1)
+	for seq := 1; seq <= n; seq++ {
+		o, err := NextOperation(t.Context(), b, store.Head{Seq: uint64(seq - 1), Operation: cids[seq-1]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.View, o.Actor, o.Command = link("v"), "a", []string{"test"}
+		if far := Skip(o.Seq); far != 0 && o.Skip != cids[far] {
+			t.Fatalf("operation %d skips to the wrong operation", seq)
+		}
+		cids = append(cids, b.put(t, o))
+	}
+	return cids
+}
+
+func TestOperationAt(t *testing.T) {
+	const n = 3000
+	b := &blocks{}
+	cids := oplog(t, b, n)
+	rng := source(t)
+	most := 0
+	for range 4000 {
+		head := 1 + rng.IntN(n)
+		seq := 1 + rng.IntN(head)
+		b.reads = 0
+		at, err := OperationAt(t.Context(), b, cids[head], uint64(seq))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at.CID != cids[seq] || at.Operation.Seq != uint64(seq) {
+			t.Fatalf("operation %d from %d is the one of number %d", seq, head, at.Operation.Seq)
+		}
+		most = max(most, b.reads)
+	}
+	t.Logf("at most %d reads among %d operations", most, n)
+	log := bits.Len(n)
+	if most > log*log/2 {
+		t.Errorf("%d reads to go back among %d operations, want at most %d", most, n, log*log/2)
+	}
+	for _, seq := range []uint64{0, n + 1} {
+		if _, err := OperationAt(t.Context(), b, cids[n], seq); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("operation %d of %d: error %v", seq, n, err)
+		}
+	}
+}
+
+func TestNextOperationReads(t *testing.T) {
+	b := &blocks{}
+	cids := oplog(t, b, 1024)
+	for seq := 1; seq <= 1024; seq++ {
+		b.reads = 0
+		head := store.Head{Seq: uint64(seq), Operation: cids[seq]}
+		if _, err := NextOperation(t.Context(), b, head); err != nil {
+			t.Fatal(err)
+		}
+		if most := bits.Len(uint(seq)) + 1; b.reads > most {
+			t.Errorf("%d reads after operation %d, want at most %d", b.reads, seq, most)
+		}
+	}
+}
+
+func TestOperations(t *testing.T) {
+	b := &blocks{}
+	cids := oplog(t, b, 20)
+	want := uint64(20)
+	for e, err := range Operations(t.Context(), b, cids[20]) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Operation.Seq != want || e.CID != cids[want] {
+			t.Fatalf("operation %d, want %d", e.Operation.Seq, want)
+		}
+		want--
+	}
+	if want != 0 {
+		t.Errorf("the log ends before operation %d", want)
+	}
+	for range Operations(t.Context(), b, ipld.CID{}) {
+		t.Error("an operation after no head")
+	}
+}
+
+// TestOperationsRefuseWrongSequence plants an operation whose parent is not the one before.
+func TestOperationsRefuseWrongSequence(t *testing.T) {
+	b := &blocks{}
+	cids := oplog(t, b, 9)
+	o, err := ReadOperation(t.Context(), b, cids[9])
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Parent = cids[7]
+	bad := b.put(t, o)
+	if _, err := OperationAt(t.Context(), b, bad, 8); !errors.Is(err, ipld.ErrInvalid) {
+		t.Errorf("OperationAt: error %v", err)
+	}
+	var last error
+	for _, err := range Operations(t.Context(), b, bad) {
+		last = err
+	}
+	if !errors.Is(last, ipld.ErrInvalid) {
+		t.Errorf("Operations: error %v", last)
+	}
+}
+
+func TestReadErrors(t *testing.T) {
+	b := &blocks{}
+	c := b.put(t, goldenCommit())
+	if _, err := ReadStage(t.Context(), b, c); !errors.Is(err, ipld.ErrInvalid) {
+		t.Errorf("commit read as stage: error %v", err)
+	}
+	if _, err := ReadCommit(t.Context(), b, ipld.CID{}); !errors.Is(err, ipld.ErrCID) {
+		t.Errorf("undefined CID: error %v", err)
+	}
+	if _, err := ReadNode(t.Context(), b, ipld.Sum(ipld.Raw, nil)); !errors.Is(err, ipld.ErrCID) {
+		t.Errorf("raw CID: error %v", err)
+	}
+	got, err := ReadCommit(t.Context(), b, c)
+	if diff := cmp.Diff(goldenCommit(), got, equalRecords); err != nil || diff != "" {
+		t.Errorf("read commit: error %v, difference %s", err, diff)
+	}
+}
