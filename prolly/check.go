@@ -1,0 +1,114 @@
+package prolly
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Walk calls fn with every chunk of the tree, parents before children and in key order, on the
+// calling goroutine. level is 0 for the chunks that hold entries, which Walk does not read. Where
+// fn returns false, the chunks below are left out; its first error ends the walk and is returned
+// as it is.
+func (m *Map) Walk(
+	ctx context.Context, fn func(c ipld.CID, level int) (descend bool, err error),
+) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("walk tree: %w", err)
+	}
+	descend, err := fn(m.root.cid, m.root.level)
+	if err != nil || !descend || m.root.level == 0 {
+		return err
+	}
+	path := []frame{{c: m.root}}
+	for len(path) > 0 {
+		top := &path[len(path)-1]
+		i := top.i
+		if i == len(top.c.keys) {
+			path = path[:len(path)-1]
+			continue
+		}
+		top.i++
+		descend, err := fn(top.c.links[i], top.c.level-1)
+		if err != nil {
+			return err
+		}
+		if !descend || top.c.level == 1 {
+			continue
+		}
+		c, err := m.nodes.child(ctx, top.c, i)
+		if err != nil {
+			return err
+		}
+		path = append(path, frame{c: c})
+	}
+	return nil
+}
+
+// Check reads the whole tree from the store, past the cache, and returns the first thing wrong
+// with it: an error of the store, which verifies hashes, or a *ShapeError for a block that is not
+// canonical, keys that do not ascend, levels or counts that do not fit, or a chunk that does not
+// end where SPEC 2.2 ends it. Memory is proportional to the height.
+func (m *Map) Check(ctx context.Context) error {
+	nodes := NewNodes(m.nodes.blocks, nil)
+	fresh, err := nodes.Load(ctx, m.root.cid)
+	if err != nil {
+		return err
+	}
+	levels := make([]levelCheck, fresh.Height())
+	for i := range levels {
+		levels[i].cutter = cutter{level: i, emit: levels[i].cutHere}
+	}
+	path := []frame{{c: fresh.root}}
+	if err := levels[fresh.root.level].enter(fresh.root); err != nil {
+		return err
+	}
+	for len(path) > 0 {
+		top := &path[len(path)-1]
+		if top.c.level == 0 || top.i == len(top.c.keys) {
+			path = path[:len(path)-1]
+			continue
+		}
+		c, err := nodes.child(ctx, top.c, top.i)
+		if err != nil {
+			return err
+		}
+		top.i++
+		if err := levels[c.level].enter(c); err != nil {
+			return err
+		}
+		path = append(path, frame{c: c})
+	}
+	for i := range levels {
+		if err := levels[i].finish(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// levelCheck cuts a level anew and compares with the chunks that are there.
+type levelCheck struct {
+	cutter
+	pending []*chunk // entered and not yet cut, at most MaxEntries+1
+}
+
+func (l *levelCheck) enter(c *chunk) error {
+	l.pending = append(l.pending, c)
+	for i := range c.keys {
+		if err := l.add(c.item(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *levelCheck) cutHere(items []item) error {
+	c := l.pending[0]
+	l.pending = append(l.pending[:0], l.pending[1:]...)
+	if len(items) != len(c.keys) {
+		return misshapen(c.cid, "%d entries, a chunk ends after %d here", len(c.keys), len(items))
+	}
+	return nil
+}

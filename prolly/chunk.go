@@ -1,0 +1,285 @@
+package prolly
+
+import (
+	"bytes"
+	"math"
+	"sort"
+
+	"github.com/mnem-project/mnem/ipld"
+)
+
+const (
+	// MaxKey is the longest key in bytes.
+	MaxKey = 4096
+	// MaxValue is the longest value in bytes. MaxEntries values of 4,000 items of one byte each,
+	// and as many of the longest keys, still fit a block and its limit on items.
+	MaxValue = 4000
+)
+
+const (
+	kindTree    = "tree"
+	treeVersion = 1
+)
+
+// Names of the fields of a chunk, in the order they are written.
+const (
+	fieldVersion = "v"
+	fieldKeys    = "keys"
+	fieldKind    = "kind"
+	fieldLevel   = "level"
+	fieldCounts  = "counts"
+	fieldPrefix  = "prefix"
+	fieldValues  = "values"
+)
+
+// chunk is a decoded chunk. It is immutable and shared.
+type chunk struct {
+	cid    ipld.CID
+	level  int
+	keys   [][]byte   // whole keys
+	values [][]byte   // level 0
+	links  []ipld.CID // above level 0
+	counts []uint64   // above level 0
+	total  uint64     // entries of level 0 in and below the chunk
+	memory int64      // approximate, in bytes
+}
+
+func (c *chunk) lastKey() []byte { return c.keys[len(c.keys)-1] }
+
+// find returns the index of the first key that is not less than key.
+func (c *chunk) find(key []byte) int {
+	return sort.Search(len(c.keys), func(i int) bool { return bytes.Compare(c.keys[i], key) >= 0 })
+}
+
+// item returns entry i as it would enter a new chunk.
+func (c *chunk) item(i int) item {
+	if c.level == 0 {
+		return item{key: c.keys[i], value: c.values[i], count: 1, from: c}
+	}
+	return item{key: c.keys[i], link: c.links[i], count: c.counts[i], from: c}
+}
+
+// parentItem returns the entry of the chunk in the level above.
+func (c *chunk) parentItem() item { return item{key: c.lastKey(), link: c.cid, count: c.total} }
+
+// appendChunk appends the block of one chunk.
+func appendChunk(b []byte, level int, items []item) []byte {
+	prefix := 0
+	if n := len(items); n > 0 {
+		prefix = commonPrefix(items[0].key, items[n-1].key)
+	}
+	fields := 6
+	if level > 0 {
+		fields = 7
+	}
+	b = ipld.AppendMap(b, fields)
+	b = ipld.AppendInt(ipld.AppendString(b, fieldVersion), treeVersion)
+	b = ipld.AppendList(ipld.AppendString(b, fieldKeys), len(items))
+	for i := range items {
+		b = ipld.AppendBytes(b, items[i].key[prefix:])
+	}
+	b = ipld.AppendString(ipld.AppendString(b, fieldKind), kindTree)
+	b = ipld.AppendInt(ipld.AppendString(b, fieldLevel), int64(level))
+	if level > 0 {
+		b = ipld.AppendList(ipld.AppendString(b, fieldCounts), len(items))
+		for i := range items {
+			b = ipld.AppendInt(b, int64(items[i].count))
+		}
+	}
+	b = ipld.AppendString(b, fieldPrefix)
+	if len(items) == 0 {
+		b = ipld.AppendBytes(b, nil)
+	} else {
+		b = ipld.AppendBytes(b, items[0].key[:prefix])
+	}
+	b = ipld.AppendList(ipld.AppendString(b, fieldValues), len(items))
+	for i := range items {
+		if level > 0 {
+			b = ipld.AppendLink(b, items[i].link)
+		} else {
+			b = append(b, items[i].value...)
+		}
+	}
+	return b
+}
+
+func commonPrefix(a, b []byte) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
+
+// decodeChunk reads the block of one chunk, which must not be changed afterwards: keys and values
+// may be parts of it.
+func decodeChunk(id ipld.CID, block []byte) (*chunk, error) {
+	r := chunkReader{c: &chunk{cid: id, level: -1}}
+	_, err := ipld.DecodeRecord(block, kindTree, treeVersion, r.field)
+	if err == nil {
+		err = r.assemble(len(block))
+	}
+	if err != nil {
+		return nil, &ShapeError{CID: id, Reason: err.Error(), Err: err}
+	}
+	return r.c, nil
+}
+
+// chunkReader holds what a chunk's fields say until all of them are read.
+type chunkReader struct {
+	c        *chunk
+	prefix   []byte
+	suffixes [][]byte
+	seen     int // known fields read
+	decoder  *ipld.Decoder
+}
+
+func (r *chunkReader) field(key string, d *ipld.Decoder) (known bool, err error) {
+	r.decoder = d
+	r.seen++
+	switch key {
+	case fieldKeys:
+		r.suffixes, err = readList(d, d.Bytes)
+	case fieldLevel:
+		err = r.level(d)
+	case fieldCounts:
+		r.c.counts, err = readList(d, r.count)
+	case fieldPrefix:
+		r.prefix, err = d.Bytes()
+	case fieldValues:
+		err = r.values(d)
+	default:
+		err = d.Errorf("unknown field in a tree chunk")
+	}
+	return true, err
+}
+
+func readList[T any](d *ipld.Decoder, read func() (T, error)) ([]T, error) {
+	n, err := d.List()
+	if err != nil {
+		return nil, err
+	}
+	if n > MaxEntries {
+		return nil, d.Errorf("%d entries, limit %d", n, MaxEntries)
+	}
+	out := make([]T, n)
+	for i := range out {
+		if out[i], err = read(); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (r *chunkReader) level(d *ipld.Decoder) error {
+	n, err := d.Int()
+	if err != nil {
+		return err
+	}
+	if n < 0 || n > MaxLevel {
+		return d.Errorf("level %d, limit %d", n, MaxLevel)
+	}
+	r.c.level = int(n)
+	return nil
+}
+
+func (r *chunkReader) count() (uint64, error) {
+	n, err := r.decoder.Int()
+	if err == nil && (n < 1 || uint64(n) > math.MaxInt64-r.c.total) {
+		err = r.decoder.Errorf("count %d below one link, or too many together", n)
+	}
+	r.c.total += uint64(n)
+	return uint64(n), err
+}
+
+// values reads the last field: the level, which decides what it holds, comes before it.
+func (r *chunkReader) values(d *ipld.Decoder) (err error) {
+	if r.c.level > 0 {
+		r.c.links, err = readList(d, r.link)
+	} else {
+		r.c.values, err = readList(d, r.value)
+	}
+	return err
+}
+
+func (r *chunkReader) link() (ipld.CID, error) {
+	c, err := r.decoder.Link()
+	if err == nil && c.Codec() != ipld.DagCBOR {
+		err = r.decoder.Errorf("link to a raw block")
+	}
+	return c, err
+}
+
+func (r *chunkReader) value() ([]byte, error) {
+	v, err := r.decoder.Item()
+	if err == nil && len(v) > MaxValue {
+		err = r.decoder.Errorf("value of %d bytes, limit %d", len(v), MaxValue)
+	}
+	// Each level of nesting takes a byte: short values, nearly all there are, cannot be too deep.
+	if err == nil && len(v) > ipld.MaxDepth-chunkDepth {
+		_, err = checkInside(nil, v)
+	}
+	return v, err
+}
+
+// chunkDepth is how deep a value is nested in its chunk: in a map and a list.
+const chunkDepth = 2
+
+// checkInside returns an error unless value is one canonical item that can be nested in a chunk.
+// It appends to buf, which it returns for reuse.
+func checkInside(buf, value []byte) ([]byte, error) {
+	buf = buf[:0]
+	for range chunkDepth {
+		buf = ipld.AppendList(buf, 1)
+	}
+	buf = append(buf, value...)
+	return buf, ipld.Check(buf)
+}
+
+// assemble checks the fields against each other and joins prefix and suffixes.
+func (r *chunkReader) assemble(blockLen int) error {
+	c, d, n := r.c, r.decoder, len(r.suffixes)
+	fields, values := 4, len(c.values)
+	if c.level > 0 {
+		fields, values = 5, len(c.links)
+	} else {
+		c.total = uint64(n)
+	}
+	switch {
+	case d == nil || c.level < 0 || r.seen != fields || (c.level > 0) != (c.counts != nil):
+		return errFields
+	case values != n || (c.level > 0 && len(c.counts) != n):
+		return d.Errorf("%d keys, %d values, %d counts", n, values, len(c.counts))
+	case n == 0 && (c.level > 0 || len(r.prefix) > 0):
+		return d.Errorf("no entries, yet a level or a prefix")
+	}
+	if n > 0 && commonPrefix(r.suffixes[0], r.suffixes[n-1]) > 0 {
+		return d.Errorf("prefix is not the longest")
+	}
+	return r.joinKeys(blockLen)
+}
+
+func (r *chunkReader) joinKeys(blockLen int) error {
+	total := 0
+	for i, s := range r.suffixes {
+		if len(r.prefix)+len(s) > MaxKey {
+			return r.decoder.Errorf("key of %d bytes, limit %d", len(r.prefix)+len(s), MaxKey)
+		}
+		if i > 0 && bytes.Compare(r.suffixes[i-1], s) >= 0 {
+			return r.decoder.Errorf("key %d does not ascend", i)
+		}
+		total += len(r.prefix) + len(s)
+	}
+	arena := make([]byte, 0, total)
+	for i, s := range r.suffixes {
+		start := len(arena)
+		arena = append(append(arena, r.prefix...), s...)
+		r.suffixes[i] = arena[start:len(arena):len(arena)]
+	}
+	r.c.keys = r.suffixes
+	const perEntry, perChunk = 96, 256
+	r.c.memory = int64(blockLen+total+perEntry*len(r.suffixes)) + perChunk
+	return nil
+}

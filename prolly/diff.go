@@ -1,0 +1,167 @@
+package prolly
+
+import (
+	"bytes"
+	"context"
+	"iter"
+)
+
+// Change is one difference between two trees: the value of Key in each, nil where it is absent.
+type Change struct{ Key, Old, New []byte }
+
+// Diff returns the changes that lead from a to b, in key order. It reads the chunks that are in
+// one of the trees only, about two a level for each change. Changes are read-only views that may
+// be kept. An error ends the sequence. It may be ranged over repeatedly.
+func Diff(ctx context.Context, a, b *Map) iter.Seq2[Change, error] {
+	return func(yield func(Change, error) bool) {
+		d := newDiffer(ctx, a, b)
+		for {
+			c, ok, err := d.next()
+			if err != nil {
+				yield(Change{}, err)
+				return
+			}
+			if !ok || !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+// differ walks two trees side by side. All that is before the two walks has been compared.
+type differ struct {
+	ctx  context.Context
+	a, b walk
+}
+
+func newDiffer(ctx context.Context, a, b *Map) *differ {
+	return &differ{ctx, newWalk(a), newWalk(b)}
+}
+
+// next returns the next change, false after the last.
+func (d *differ) next() (Change, bool, error) {
+	for {
+		if d.a.ended() && d.b.ended() {
+			return Change{}, false, d.ctx.Err()
+		}
+		c, found, err := d.step()
+		if found || err != nil {
+			return c, found, err
+		}
+	}
+}
+
+// step compares what the walks are at, and moves at least one of them on or down.
+func (d *differ) step() (c Change, found bool, err error) {
+	a, b := &d.a, &d.b
+	switch {
+	case a.ended() || (!b.ended() && b.isBefore(a)):
+		return d.one(b, false)
+	case b.ended() || a.isBefore(b):
+		return d.one(a, true)
+	case a.level() > b.level():
+		return c, false, a.down(d.ctx)
+	case a.level() < b.level():
+		return c, false, b.down(d.ctx)
+	case a.level() > 0:
+		return c, false, d.subtrees()
+	}
+	// Neither entry is before the other: they have the same key.
+	c = Change{Key: a.key(), Old: a.value(), New: b.value()}
+	a.advance()
+	b.advance()
+	return c, !bytes.Equal(c.Old, c.New), nil
+}
+
+// one handles what is in one tree only.
+func (d *differ) one(w *walk, old bool) (c Change, found bool, err error) {
+	if w.level() > 0 {
+		return c, false, w.down(d.ctx)
+	}
+	c.Key = w.key()
+	if old {
+		c.Old = w.value()
+	} else {
+		c.New = w.value()
+	}
+	w.advance()
+	return c, true, nil
+}
+
+// subtrees skips two equal chunks and enters two different ones.
+func (d *differ) subtrees() error {
+	a, b := &d.a, &d.b
+	if a.top().c.links[a.top().i] == b.top().c.links[b.top().i] {
+		a.advance()
+		b.advance()
+		return nil
+	}
+	if err := a.down(d.ctx); err != nil {
+		return err
+	}
+	return b.down(d.ctx)
+}
+
+// walk is at one entry of some chunk of a tree. Its level is that of what the entry is or links
+// to: 0 for an entry of level 0, one more for each level above.
+type walk struct {
+	nodes *Nodes
+	path  []frame
+}
+
+// newWalk returns a walk at the link to the root of m.
+func newWalk(m *Map) walk {
+	w := walk{nodes: m.nodes}
+	if m.Len() > 0 {
+		up := m.root.parentItem()
+		top := &chunk{
+			level: m.root.level + 1, keys: [][]byte{up.key},
+			counts: []uint64{up.count}, total: up.count,
+		}
+		top.links = append(top.links, up.link)
+		w.path = append(w.path, frame{c: top})
+	}
+	return w
+}
+
+func (w *walk) ended() bool { return len(w.path) == 0 }
+func (w *walk) top() *frame { return &w.path[len(w.path)-1] }
+func (w *walk) level() int  { return w.top().c.level }
+
+// key is the entry's key: the largest in what it links to.
+func (w *walk) key() []byte   { return w.top().c.keys[w.top().i] }
+func (w *walk) value() []byte { return w.top().c.values[w.top().i] }
+
+// advance moves to the next entry, of a higher level after the last of a chunk.
+func (w *walk) advance() {
+	for !w.ended() {
+		w.top().i++
+		if w.top().i < len(w.top().c.keys) {
+			return
+		}
+		w.path = w.path[:len(w.path)-1]
+	}
+}
+
+// down moves to the first entry of the chunk the entry links to.
+func (w *walk) down(ctx context.Context) error {
+	c, err := w.nodes.child(ctx, w.top().c, w.top().i)
+	if err == nil {
+		w.path = append(w.path, frame{c: c})
+	}
+	return err
+}
+
+// isBefore reports whether all keys in what w is at are known, without reading, to be less than
+// all keys in what v is at.
+func (w *walk) isBefore(v *walk) bool {
+	if v.level() == 0 {
+		return bytes.Compare(w.key(), v.key()) < 0
+	}
+	for d := len(v.path) - 1; d >= 0; d-- {
+		if f := v.path[d]; f.i > 0 {
+			return bytes.Compare(w.key(), f.c.keys[f.i-1]) <= 0
+		}
+	}
+	return false
+}

@@ -1,0 +1,117 @@
+package prolly
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Edit is one change of a tree: a nil Value deletes Key, any other is stored under it. Deleting an
+// absent key and storing the value that is there change nothing.
+type Edit struct{ Key, Value []byte }
+
+// editCacheBytes is the cache an edit brings along where there is none: upper chunks are read
+// once a level.
+const editCacheBytes = 4 << 20
+
+// Edit returns the tree with edits applied, whose keys must ascend strictly; the tree itself if
+// they change nothing. It writes the chunks that are not in the tree already, each level in order,
+// and reads those beside them. It returns an error that wraps ErrInput for an edit that cannot be
+// applied; blocks written before an error are garbage, nothing refers to them.
+func (m *Map) Edit(ctx context.Context, edits []Edit) (*Map, error) {
+	items, err := editItems(edits)
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("edit tree: %w", err)
+	}
+	nodes := m.nodes
+	if nodes.cache == nil {
+		nodes = NewNodes(nodes.blocks, NewCache(editCacheBytes))
+	}
+	w := &writer{nodes: nodes}
+	if m.Len() > 0 {
+		old := &Map{nodes: nodes, root: m.root}
+		for l := 0; l <= m.root.level && len(items) > 0; l++ {
+			if items, err = rechunk(ctx, w, old, l, items); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(items) == 0 {
+		return m, nil
+	}
+	root, err := newRoot(ctx, w, m.root, items)
+	if err != nil {
+		return nil, err
+	}
+	if root.cid == m.root.cid {
+		return m, nil
+	}
+	return &Map{nodes: m.nodes, root: root}, nil
+}
+
+func editItems(edits []Edit) ([]item, error) {
+	var check inputChecker
+	items := make([]item, len(edits))
+	for i, e := range edits {
+		var err error
+		if e.Value == nil {
+			err = check.key(e.Key)
+		} else {
+			err = check.entry(e.Key, e.Value)
+		}
+		if err != nil {
+			return nil, err
+		}
+		items[i] = item{key: e.Key, value: e.Value, count: 1, gone: e.Value == nil}
+	}
+	return items, nil
+}
+
+// newRoot builds the levels above the old root from the changes of its own entry there, and
+// returns the new root.
+func newRoot(ctx context.Context, w *writer, old *chunk, changes []item) (*chunk, error) {
+	base := 0
+	if old.total > 0 {
+		base = old.level + 1
+		up := old.parentItem()
+		at, replaced := slices.BinarySearchFunc(changes, up.key, func(it item, key []byte) int {
+			return bytes.Compare(it.key, key)
+		})
+		if !replaced {
+			changes = slices.Insert(changes, at, up)
+		}
+	}
+	entries := slices.DeleteFunc(changes, func(it item) bool { return it.gone })
+	if base > 0 && len(entries) == 1 {
+		return collapse(ctx, w, entries[0].link)
+	}
+	b := &builder{ctx: ctx, w: w, base: base}
+	for _, it := range entries {
+		if err := b.add(base, it); err != nil {
+			return nil, err
+		}
+	}
+	m, err := b.load()
+	if err != nil {
+		return nil, err
+	}
+	return m.root, nil
+}
+
+// collapse returns the lowest chunk under root that holds all entries.
+func collapse(ctx context.Context, w *writer, root ipld.CID) (*chunk, error) {
+	if err := w.flush(ctx); err != nil {
+		return nil, err
+	}
+	c, err := w.nodes.load(ctx, root)
+	for err == nil && c.level > 0 && len(c.keys) == 1 {
+		c, err = w.nodes.child(ctx, c, 0)
+	}
+	return c, err
+}
