@@ -1,11 +1,5 @@
-//go:build oracle
-
-// The oracle needs a module that only go-ipld-prime's codecs import:
-//
-//	go get github.com/ipld/go-ipld-prime/codec/dagjson@v0.24.0
-//	go test -tags oracle ./ipld
-//
-// With MNEM_REWRITE=1 it also writes testdata/reference.txt anew, which every test run reads.
+// Differential tests against go-ipld-prime's codecs. With MNEM_REWRITE=1 they also write
+// testdata/reference.txt anew.
 
 package ipld_test
 

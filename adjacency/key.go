@@ -1,0 +1,84 @@
+package adjacency
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+const (
+	idLen = graph.IDLen
+	// minKey is the length of a key whose type has one byte.
+	minKey = idLen + 1 + 1 + idLen + idLen
+)
+
+// Direction tells from which end edges are seen.
+type Direction uint8
+
+const (
+	Out  Direction = iota // from the source to the destination
+	In                    // from the destination to the source
+	Both                  // either
+)
+
+// Entry is one edge as seen from a node.
+type Entry struct {
+	Type   string
+	Other  graph.ID // the other end; the node itself for a self-loop
+	Edge   graph.ID
+	Weight uint32 // 1 to graph.MaxWeight in units of 2^-16
+}
+
+// Key returns the key of an edge in the bucket of near.
+func Key(near graph.ID, typ string, far, edge graph.ID) []byte {
+	b := make([]byte, 0, minKey+len(typ))
+	b = append(Prefix(near, typ), far[:]...)
+	return append(b, edge[:]...)
+}
+
+// Prefix returns the prefix of the keys of near's edges of one type.
+func Prefix(near graph.ID, typ string) []byte {
+	b := make([]byte, 0, minKey+len(typ))
+	b = append(b, near[:]...)
+	b = append(b, typ...)
+	return append(b, 0)
+}
+
+// OutKey returns an edge's key in the out tree.
+func OutKey(e *graph.Edge) []byte { return Key(e.Src, e.Type, e.Dst, e.ID) }
+
+// InKey returns an edge's key in the in tree.
+func InKey(e *graph.Edge) []byte { return Key(e.Dst, e.Type, e.Src, e.ID) }
+
+// Value returns the value of an edge in both trees.
+func Value(e *graph.Edge) []byte { return ipld.AppendInt(nil, int64(e.Weight)) }
+
+// Parse reads an entry of the out or in tree. An entry that Key and Value cannot have written
+// gives an error that wraps store.ErrCorrupt.
+func Parse(key, value []byte) (near graph.ID, e Entry, err error) {
+	if len(key) < minKey {
+		return near, e, fmt.Errorf("%w adjacency key: %d bytes", store.ErrCorrupt, len(key))
+	}
+	rest := key[idLen:]
+	end := len(rest) - 2*idLen - 1
+	if rest[end] != 0 || bytes.IndexByte(rest[:end], 0) >= 0 {
+		return near, e, fmt.Errorf("%w adjacency key %x", store.ErrCorrupt, key)
+	}
+	copy(near[:], key)
+	e.Type = string(rest[:end])
+	copy(e.Other[:], rest[end+1:])
+	copy(e.Edge[:], rest[end+1+idLen:])
+	e.Weight, err = weight(value)
+	return near, e, err
+}
+
+func weight(value []byte) (uint32, error) {
+	v, err := ipld.DecodeValue(value)
+	if err != nil || v.Kind() != ipld.Int || v.Int() < 1 || v.Int() > graph.MaxWeight {
+		return 0, fmt.Errorf("%w adjacency weight %x", store.ErrCorrupt, value)
+	}
+	return uint32(v.Int()), nil
+}

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+)
+
+// outcome is a row of the error table: what went wrong and how the process says so.
+type outcome struct {
+	Code string // in the JSON form of errors
+	Exit int
+	When string // for help and docs
+}
+
+// The error table. docs/cli.md repeats it; a test holds the two together.
+var (
+	outcomeOK          = outcome{"ok", 0, "success; also: nothing to commit, an empty answer, a diff with changes"}
+	outcomeFailed      = outcome{"failed", 1, "the system failed: disk full, no permission"}
+	outcomeInvalid     = outcome{"invalid_input", 1, "a bad change line, name, value or revision"}
+	outcomeUsage       = outcome{"usage", 2, "an unknown command or flag, or flags that exclude each other"}
+	outcomeNotFound    = outcome{"not_found", 3, "no such repository, revision, node, edge or session"}
+	outcomeMismatch    = outcome{"mismatch", 4, "a replay differs"}
+	outcomeCorrupt     = outcome{"corrupt", 4, "stored bytes are not what was written"}
+	outcomeRanking     = outcome{"ranking_version", 4, "a receipt needs a ranking version this program lacks"}
+	outcomeConflict    = outcome{"conflict", 5, "the branch is not where the write expected it"}
+	outcomeBusy        = outcome{"busy", 6, "another process holds the repository and did not let go"}
+	outcomeInterrupted = outcome{"interrupted", 130, "stopped by a signal"}
+)
+
+func outcomes() []outcome {
+	return []outcome{
+		outcomeOK, outcomeFailed, outcomeInvalid, outcomeUsage, outcomeNotFound, outcomeMismatch,
+		outcomeCorrupt, outcomeRanking, outcomeConflict, outcomeBusy, outcomeInterrupted,
+	}
+}
+
+// usageError is a command line that makes no sense.
+type usageError struct{ err error }
+
+func (e usageError) Error() string { return e.err.Error() }
+func (e usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// hintError adds the next step to an error.
+type hintError struct {
+	err  error
+	hint string
+}
+
+func (e hintError) Error() string { return e.err.Error() + "\nhint: " + e.hint }
+func (e hintError) Unwrap() error { return e.err }
+
+func hint(err error, format string, args ...any) error {
+	return hintError{err, fmt.Sprintf(format, args...)}
+}
+
+// outcomeOf maps an error to its row of the table.
+func outcomeOf(ctx context.Context, err error) outcome {
+	is := func(targets ...error) bool {
+		for _, t := range targets {
+			if errors.Is(err, t) {
+				return true
+			}
+		}
+		return false
+	}
+	var usage usageError
+	switch {
+	case err == nil:
+		return outcomeOK
+	case ctx.Err() != nil && is(context.Canceled):
+		return outcomeInterrupted
+	case errors.As(err, &usage):
+		return outcomeUsage
+	case is(store.ErrCorrupt):
+		return outcomeCorrupt
+	case is(store.ErrBusy):
+		return outcomeBusy
+	case is(repo.ErrConflict, store.ErrHeadMoved):
+		return outcomeConflict
+	case is(retrieve.ErrRankingVersion):
+		return outcomeRanking
+	case is(store.ErrNotFound):
+		return outcomeNotFound
+	case is(graph.ErrInvalid, repo.ErrInvalid, retrieve.ErrRequest, ipld.ErrJSON, ipld.ErrInvalid,
+		ipld.ErrCID, fs.ErrExist):
+		return outcomeInvalid
+	}
+	return outcomeFailed
+}
+
+// report writes an error to the error stream and returns its exit code.
+func (c *cli) report(ctx context.Context, err error) int {
+	row := outcomeOf(ctx, err)
+	if c.global.json {
+		data, _ := json.Marshal(map[string]any{
+			"error": map[string]string{"code": row.Code, "message": err.Error()},
+		})
+		fmt.Fprintf(c.app.Stderr, "%s\n", data)
+		return row.Exit
+	}
+	text := printable(err.Error())
+	fmt.Fprintf(c.app.Stderr, "mnem: %s\n", text)
+	if row == outcomeBusy && !strings.Contains(text, "hint:") {
+		fmt.Fprintf(c.app.Stderr, "hint: wait longer with --wait, or stop the other process\n")
+	}
+	return row.Exit
+}

@@ -1,0 +1,115 @@
+package lint
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/mnem-project/mnem/"
+
+// allowed lists, for each package, the packages of this module it may import, with the reason the
+// room exists. Imports point downward only. Test files are free, except where a comment says so.
+var allowed = map[string]string{
+	"ipld":            "", // what a block is depends on nothing of ours
+	"internal/fixed":  "", // integer maths
+	"internal/text":   "", // text analysis with its own tables
+	"store":           "ipld",
+	"store/mem":       "ipld store",
+	"store/pebble":    "ipld store",
+	"store/storetest": "ipld store",
+	"graph":           "ipld",
+	"prolly":          "ipld store",
+	"commit":          "ipld graph store",
+	"adjacency":       "ipld graph prolly store", // store only for its errors
+	"index":           "ipld graph store prolly internal/fixed internal/text",
+	// Retrieval sees the graph and the index through interfaces of its own, so that a ranking
+	// can be tested and replayed without a repository.
+	"retrieve": "ipld graph internal/fixed internal/text",
+	"repo": "ipld graph store store/pebble prolly commit adjacency index retrieve " +
+		"internal/fixed internal/text",
+	"internal/testkit": "ipld store graph prolly commit repo store/mem store/pebble store/storetest",
+	"internal/cli": "ipld graph store commit adjacency retrieve repo internal/text " +
+		"testdata/demo", // porcelain sits on repo; the others only for their types
+	"testdata/demo":     "", // the bundled sample memory
+	"internal/text/gen": "",
+	"internal/lint":     "",
+	"cmd/mnem":          "internal/cli",
+	"spec/gen":          "", // the second implementation must not borrow from the first
+	"spec":              "",
+}
+
+type listed struct {
+	ImportPath string
+	Imports    []string
+	GoFiles    []string
+}
+
+func packages(t *testing.T) []listed {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,GoFiles", "./...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	var all []listed
+	for {
+		var p listed
+		err := dec.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	if len(all) < 10 {
+		t.Fatalf("only %d packages found", len(all))
+	}
+	return all
+}
+
+func TestImportsPointDownward(t *testing.T) {
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		list, known := allowed[name]
+		if !known {
+			t.Errorf("%s has no line in the table of rooms: add one with its reason", name)
+			continue
+		}
+		for _, imp := range p.Imports {
+			ours, ok := strings.CutPrefix(imp, module)
+			if ok && !slices.Contains(strings.Fields(list), ours) {
+				t.Errorf("%s imports %s; it may import: %q", name, ours, list)
+			}
+		}
+	}
+}
+
+// TestHeavyImportsStayInTheirRooms keeps what is slow to start or replaceable behind one door.
+func TestHeavyImportsStayInTheirRooms(t *testing.T) {
+	doors := map[string][]string{
+		"github.com/cockroachdb/pebble/v2": {"store/pebble", "repo", "internal/testkit"},
+		"github.com/ipld/go-ipld-prime":    {"ipld"},
+		"github.com/ipfs/go-cid":           {"ipld"},
+		"github.com/spf13/cobra":           {"internal/cli"},
+	}
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		for _, imp := range p.Imports {
+			for prefix, rooms := range doors {
+				in := imp == prefix || strings.HasPrefix(imp, prefix+"/")
+				if in && !slices.Contains(rooms, name) {
+					t.Errorf("%s imports %s, which belongs to %v", name, imp, rooms)
+				}
+			}
+		}
+	}
+}

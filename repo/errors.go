@@ -1,0 +1,74 @@
+package repo
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+var (
+	// ErrInvalid marks errors about what the caller gave: a bad change, name or option.
+	ErrInvalid = errors.New("invalid input")
+	// ErrConflict marks errors about a state that is not the one the caller built on.
+	ErrConflict = errors.New("conflict")
+)
+
+// NotFoundError is returned when a repository, revision, node, edge or session does not exist.
+// errors.Is(err, store.ErrNotFound) holds.
+type NotFoundError struct {
+	What string // what kind of thing
+	Name string // as the caller gave it
+}
+
+func (e *NotFoundError) Error() string { return fmt.Sprintf("no %s %q", e.What, e.Name) }
+
+// Is reports whether target is store.ErrNotFound.
+func (e *NotFoundError) Is(target error) bool { return target == store.ErrNotFound }
+
+// AmbiguousError is returned when a prefix names several things. errors.Is(err, ErrInvalid) holds.
+type AmbiguousError struct {
+	What string
+	Name string
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%q is the prefix of several %ss: give more of it", e.Name, e.What)
+}
+
+// Is reports whether target is ErrInvalid.
+func (e *AmbiguousError) Is(target error) bool { return target == ErrInvalid }
+
+// ExpectError is returned by a write whose branch is not at the commit the caller expected.
+// errors.Is(err, ErrConflict) holds.
+type ExpectError struct{ Want, Have ipld.CID }
+
+func (e *ExpectError) Error() string {
+	return fmt.Sprintf("branch is at %s, not at the expected %s", orNone(e.Have), orNone(e.Want))
+}
+
+// Is reports whether target is ErrConflict.
+func (e *ExpectError) Is(target error) bool { return target == ErrConflict }
+
+// MergeError is returned when staged changes and the branch's head changed the same items
+// differently. errors.Is(err, ErrConflict) holds.
+type MergeError struct{ Items []string }
+
+func (e *MergeError) Error() string {
+	return fmt.Sprintf("the branch moved and changed the same items differently: %v", e.Items)
+}
+
+// Is reports whether target is ErrConflict.
+func (e *MergeError) Is(target error) bool { return target == ErrConflict }
+
+func orNone(c ipld.CID) string {
+	if !c.Defined() {
+		return "no commit"
+	}
+	return c.String()
+}
+
+func invalidf(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", ErrInvalid, fmt.Errorf(format, args...))
+}

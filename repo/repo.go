@@ -1,0 +1,142 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/pebble"
+)
+
+// DirName is the directory of a repository inside the directory it belongs to.
+const DirName = ".mnem"
+
+const (
+	// defaultTreeCache and defaultIndexCache bound decoded data kept between calls, in bytes.
+	defaultTreeCache  = 64 << 20
+	defaultIndexCache = 64 << 20
+	// stageLimit is how many bytes of new blocks a transaction keeps before it writes them, not
+	// yet durable and reached by nothing, to the store: it bounds the memory of a bulk commit.
+	stageLimit = 32 << 20
+)
+
+// Options says how a repository is opened. The zero value opens an existing one for writing.
+type Options struct {
+	ReadOnly   bool          // change no key and no value; writes return store.ErrReadOnly
+	Wait       time.Duration // how long to wait for another process to let go; 0: not at all
+	TreeCache  int64         // bytes of decoded tree chunks kept; 0: 64 MiB
+	IndexCache int64         // bytes of decoded index parts kept; 0: 64 MiB
+	FS         vfs.FS        // nil: the operating system's
+	Logf       func(format string, args ...any)
+	Started    string // when this process started, named to others who find the repository taken
+}
+
+func (o Options) pebble(create bool) pebble.Options {
+	return pebble.Options{
+		ReadOnly: o.ReadOnly, Create: create, FS: o.FS, Wait: o.Wait, Logf: o.Logf,
+		Owner: pebble.Owner{PID: os.Getpid(), Started: o.Started},
+	}
+}
+
+// Repo is an open repository. Safe for concurrent use: readers never wait, writers take turns.
+type Repo struct {
+	store  store.Store
+	trees  *prolly.Cache
+	parts  *index.Cache
+	writer sync.Mutex // held by the one writer of this process
+	ro     bool
+}
+
+// Init makes a new repository in dir/.mnem, whose HEAD is the unborn branch main. It returns an
+// error wrapping fs.ErrExist where there is one already.
+func Init(ctx context.Context, dir string, by Stamp, opt Options) (*Repo, error) {
+	path := filepath.Join(dir, DirName)
+	st, err := pebble.Open(path, opt.pebble(true))
+	if err != nil {
+		return nil, fmt.Errorf("init %s: %w", path, err)
+	}
+	head, err := st.Head(ctx)
+	if err == nil && head.Seq != 0 {
+		err = fmt.Errorf("repository %s: %w", path, fs.ErrExist)
+	}
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	r, err := New(ctx, st, by, opt)
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	return r, nil
+}
+
+// Open opens the repository in dir/.mnem. It returns an error wrapping store.ErrNotFound where
+// there is none, store.ErrBusy where another process holds it beyond opt.Wait, and
+// store.ErrCorrupt where the newest acknowledged operation is not what is stored.
+func Open(dir string, opt Options) (*Repo, error) {
+	path := filepath.Join(dir, DirName)
+	st, err := pebble.Open(path, opt.pebble(false))
+	if err != nil {
+		return nil, fmt.Errorf("open repository %s: %w", path, err)
+	}
+	return over(st, opt), nil
+}
+
+// New returns a repository over a store, which it makes if the store is empty. Close closes the
+// store.
+func New(ctx context.Context, st store.Store, by Stamp, opt Options) (*Repo, error) {
+	r := over(st, opt)
+	head, err := st.Head(ctx)
+	if err != nil || head.Seq != 0 {
+		return r, err
+	}
+	_, err = r.transact(ctx, by, func(tx *tx) error {
+		tx.setSymbolic(graph.Head, graph.BranchRef(DefaultBranch))
+		return nil
+	})
+	return r, err
+}
+
+func over(st store.Store, opt Options) *Repo {
+	if opt.TreeCache == 0 {
+		opt.TreeCache = defaultTreeCache
+	}
+	if opt.IndexCache == 0 {
+		opt.IndexCache = defaultIndexCache
+	}
+	return &Repo{
+		store: st, ro: opt.ReadOnly,
+		trees: prolly.NewCache(opt.TreeCache), parts: index.NewCache(opt.IndexCache),
+	}
+}
+
+// Close releases the repository. Snapshots of it must not be used afterwards.
+func (r *Repo) Close() error { return r.store.Close() }
+
+// Find returns the directory of the repository that dir lies in: dir itself or the nearest parent
+// that holds a .mnem directory. It returns an error wrapping store.ErrNotFound where there is
+// none.
+func Find(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("find repository: %w", err)
+	}
+	for at := abs; ; at = filepath.Dir(at) {
+		if info, err := os.Stat(filepath.Join(at, DirName)); err == nil && info.IsDir() {
+			return at, nil
+		}
+		if at == filepath.Dir(at) {
+			return "", &NotFoundError{What: "repository", Name: abs + " or above"}
+		}
+	}
+}

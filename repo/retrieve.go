@@ -1,0 +1,132 @@
+package repo
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// Retrieve answers a request from the snapshot, which must be of a commit. The same commit and
+// request give the same answer in every process.
+func (s *Snapshot) Retrieve(ctx context.Context, req retrieve.Request) (*retrieve.Answer, error) {
+	if !s.id.Defined() {
+		return nil, &NotFoundError{What: "commit", Name: "to retrieve from"}
+	}
+	x, err := s.index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return retrieve.Run(ctx, graphView{s}, indexView{x}, s.id, req)
+}
+
+// graphView is the graph as retrieval sees it.
+type graphView struct{ s *Snapshot }
+
+func (g graphView) Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID, error) {
+	n, c, err := g.s.state.node(ctx, id)
+	if err == nil && n == nil {
+		err = fmt.Errorf("%w: %s", retrieve.ErrNoNode, id)
+	}
+	return n, c, err
+}
+
+func (g graphView) Mark(ctx context.Context, on graph.Target, id graph.ID) (*graph.Mark, error) {
+	return g.s.state.mark(ctx, on, id)
+}
+
+func (g graphView) Content(ctx context.Context, c *graph.Content) (string, error) {
+	return g.s.state.content(ctx, c)
+}
+
+func (g graphView) IDPrefix(ctx context.Context, digits string) (graph.ID, bool, error) {
+	id, n, err := g.s.byPrefix(ctx, digits)
+	return id, n == 1, err
+}
+
+func (g graphView) Bucket(
+	ctx context.Context, q retrieve.BucketQuery,
+) (links []retrieve.Link, total int, err error) {
+	trees, side := g.s.Adjacency(), adjacency.Out
+	if q.Direction == retrieve.In {
+		side = adjacency.In
+	}
+	types := q.Types
+	if len(types) == 0 {
+		types = []string{""}
+	}
+	var after *adjacency.Entry
+	if l := q.After; l != nil {
+		after = &adjacency.Entry{Type: l.Type, Other: l.Other, Edge: l.Edge}
+	}
+	for _, typ := range types {
+		if q.Count {
+			n, err := trees.Degree(ctx, q.Node, side, typ)
+			if err != nil {
+				return nil, 0, err
+			}
+			total += int(n)
+		}
+		for e, err := range trees.Bucket(ctx, q.Node, side, typ, after) {
+			if err != nil {
+				return nil, 0, fmt.Errorf("edges of %s: %w", q.Node, err)
+			}
+			if len(links) >= q.Limit {
+				break
+			}
+			links = append(links, retrieve.Link{
+				Type: e.Type, Other: e.Other, Edge: e.Edge, Weight: int64(e.Weight),
+			})
+		}
+	}
+	return links, total, nil
+}
+
+// indexView is the index as retrieval sees it.
+type indexView struct{ x *index.Index }
+
+func (v indexView) Text(
+	ctx context.Context, query string, accept retrieve.Accept, k int,
+) (retrieve.TextResult, error) {
+	got, err := v.x.Text(ctx, query, acceptDoc(accept), k)
+	if err != nil {
+		return retrieve.TextResult{}, err
+	}
+	return retrieve.TextResult{Hits: hits(got.Hits), Terms: got.Terms, Known: got.Known}, nil
+}
+
+func (v indexView) Recency(
+	ctx context.Context, accept retrieve.Accept, k int,
+) ([]retrieve.Hit, error) {
+	got, err := v.x.Recency(ctx, acceptDoc(accept), k)
+	return hits(got), err
+}
+
+func hits(in []index.Hit) []retrieve.Hit {
+	out := make([]retrieve.Hit, len(in))
+	for i, h := range in {
+		out[i] = retrieve.Hit(h)
+	}
+	return out
+}
+
+func acceptDoc(accept retrieve.Accept) func(index.Doc) (bool, error) {
+	if accept == nil {
+		return nil
+	}
+	return func(d index.Doc) (bool, error) { return accept(document{d}) }
+}
+
+// document is an indexed document as filters see it.
+type document struct{ index.Doc }
+
+func (d document) Times() retrieve.Times {
+	return retrieve.Times{
+		Created: d.Created(), Updated: d.OptUpdated(),
+		ValidFrom: d.ValidFrom(), ValidTo: d.ValidTo(),
+	}
+}

@@ -1,0 +1,195 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/store"
+)
+
+// Snapshot is the memory as one commit, or one stage, left it. It is immutable and safe for
+// concurrent use as long as its repository is open.
+type Snapshot struct {
+	repo   *Repo
+	id     ipld.CID       // the commit; undefined for a stage and for the state before the first
+	commit *commit.Commit // nil likewise
+	state  *state
+}
+
+// Snapshot returns the memory at a revision (see Resolve).
+func (r *Repo) Snapshot(ctx context.Context, rev string) (*Snapshot, error) {
+	c, err := r.Resolve(ctx, rev)
+	if err != nil {
+		return nil, err
+	}
+	return r.At(ctx, c)
+}
+
+// At returns the memory at a commit; the undefined CID gives the empty memory.
+func (r *Repo) At(ctx context.Context, c ipld.CID) (*Snapshot, error) {
+	s := &Snapshot{repo: r, id: c}
+	var root, vectors ipld.CID
+	if c.Defined() {
+		rec, err := r.commit(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		s.commit, root, vectors = rec, rec.Graph, rec.Vectors
+	}
+	var err error
+	s.state, err = r.loadState(ctx, root, vectors)
+	return s, err
+}
+
+// loadState reads a state for reading. Empty trees, which are not stored before the first commit,
+// live in a buffer of the state's own.
+func (r *Repo) loadState(ctx context.Context, root, vectors ipld.CID) (*state, error) {
+	buffer := store.NewStage(r.store.Facts(), 0)
+	return loadState(ctx, prolly.NewNodes(buffer, r.trees), buffer, root, vectors)
+}
+
+// CID returns the snapshot's commit, undefined where it is none.
+func (s *Snapshot) CID() ipld.CID { return s.id }
+
+// Commit returns the commit record, nil where the snapshot is of no commit.
+func (s *Snapshot) Commit() *commit.Commit { return s.commit }
+
+// Graph returns the CID of the graph: the identity of what is known here. It is undefined before
+// the first commit.
+func (s *Snapshot) Graph() ipld.CID { return s.state.root }
+
+// Sizes returns the numbers of nodes, edges, marks and embeddings.
+func (s *Snapshot) Sizes() (nodes, edges, marks, vectors uint64) {
+	st := s.state
+	return st.nodes.Len(), st.edges.Len(), st.marks.Len(), st.vectors.Len()
+}
+
+// Node returns a node and the CID of its record. It returns a *NotFoundError where there is none.
+func (s *Snapshot) Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID, error) {
+	n, c, err := s.state.node(ctx, id)
+	if err == nil && n == nil {
+		err = &NotFoundError{What: "node", Name: id.String()}
+	}
+	return n, c, err
+}
+
+// Edge returns an edge and the CID of its record. It returns a *NotFoundError where there is none.
+func (s *Snapshot) Edge(ctx context.Context, id graph.ID) (*graph.Edge, ipld.CID, error) {
+	e, c, err := s.state.edge(ctx, id)
+	if err == nil && e == nil {
+		err = &NotFoundError{What: "edge", Name: id.String()}
+	}
+	return e, c, err
+}
+
+// Mark returns the mark of a node or edge, nil where it has none.
+func (s *Snapshot) Mark(ctx context.Context, on graph.Target, id graph.ID) (*graph.Mark, error) {
+	return s.state.mark(ctx, on, id)
+}
+
+// Content returns the whole text of a node's content, "" for nil.
+func (s *Snapshot) Content(ctx context.Context, c *graph.Content) (string, error) {
+	return s.state.content(ctx, c)
+}
+
+// Adjacency returns the adjacency trees, for walking.
+func (s *Snapshot) Adjacency() adjacency.Trees { return s.state.adjacency() }
+
+// Name resolves the name of a node: its exact key, else its full id, else a unique prefix of its id
+// of at least 4 hex digits. "key:" and "id:" before the name force one reading. It returns a
+// *NotFoundError or an *AmbiguousError.
+func (s *Snapshot) Name(ctx context.Context, name string) (graph.ID, error) {
+	if key, ok := strings.CutPrefix(name, "key:"); ok {
+		return s.named(ctx, name, graph.NodeID(key))
+	}
+	rest, forced := strings.CutPrefix(name, "id:")
+	if !forced {
+		id, err := s.named(ctx, name, graph.NodeID(name))
+		if !errors.Is(err, store.ErrNotFound) {
+			return id, err
+		}
+	}
+	if id, err := graph.ParseID(rest); err == nil {
+		return s.named(ctx, name, id)
+	}
+	id, n, err := s.byPrefix(ctx, rest)
+	switch {
+	case err != nil:
+		return graph.ID{}, err
+	case n == 0:
+		return graph.ID{}, &NotFoundError{What: "node", Name: name}
+	case n > 1:
+		return graph.ID{}, &AmbiguousError{What: "node", Name: name}
+	}
+	return id, nil
+}
+
+func (s *Snapshot) named(ctx context.Context, name string, id graph.ID) (graph.ID, error) {
+	_, ok, err := s.state.nodes.Get(ctx, id[:])
+	if err == nil && !ok {
+		err = &NotFoundError{What: "node", Name: name}
+	}
+	return id, err
+}
+
+// byPrefix returns the first node whose id begins with a prefix of hex digits and how many there
+// are, 2 standing for more than one.
+func (s *Snapshot) byPrefix(ctx context.Context, prefix string) (first graph.ID, n int, err error) {
+	low, digits, ok := prefixID(prefix)
+	if !ok {
+		return first, 0, nil
+	}
+	for kv, err := range s.state.nodes.Scan(ctx, low[:], nil) {
+		if err != nil {
+			return first, 0, fmt.Errorf("find node %q: %w", prefix, err)
+		}
+		id := graph.ID(kv.Key)
+		if !hasPrefix(id, low, digits) {
+			break
+		}
+		if n++; n > 1 {
+			return first, n, nil
+		}
+		first = id
+	}
+	return first, n, nil
+}
+
+// prefixID reads a prefix of an id's text form, in lower case, hyphens at their places allowed, as the smallest
+// id that has it and the number of hex digits. It is not ok under 4 digits.
+func prefixID(s string) (low graph.ID, digits int, ok bool) {
+	for i := 0; i < len(s); i++ {
+		var nibble byte
+		switch c := s[i]; {
+		case c >= '0' && c <= '9':
+			nibble = c - '0'
+		case c >= 'a' && c <= 'f':
+			nibble = c - 'a' + 10
+		case c == '-' && (i == 8 || i == 13 || i == 18 || i == 23):
+			continue
+		default:
+			return low, 0, false
+		}
+		if digits == 2*graph.IDLen {
+			return low, 0, false
+		}
+		low[digits/2] |= nibble << (4 * (1 - digits%2))
+		digits++
+	}
+	return low, digits, digits >= minPrefix
+}
+
+func hasPrefix(id, low graph.ID, digits int) bool {
+	full := digits / 2
+	if string(id[:full]) != string(low[:full]) {
+		return false
+	}
+	return digits%2 == 0 || id[full]>>4 == low[full]>>4
+}

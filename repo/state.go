@@ -1,0 +1,148 @@
+package repo
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/store"
+)
+
+// state is one state of the memory: the trees of a graph, and its embeddings. Immutable.
+type state struct {
+	get     store.Getter
+	root    ipld.CID // of the graph record; undefined for the empty state before the first commit
+	nodes   *prolly.Map
+	edges   *prolly.Map
+	out     *prolly.Map
+	in      *prolly.Map
+	marks   *prolly.Map
+	vectors *prolly.Map
+}
+
+// loadState reads the graph at root and the embeddings at vectors. An undefined root gives the
+// empty state, whose one tree is written through n.
+func loadState(
+	ctx context.Context, n *prolly.Nodes, get store.Getter, root, vectors ipld.CID,
+) (*state, error) {
+	s := &state{get: get, root: root}
+	var roots [5]ipld.CID
+	if root.Defined() {
+		g, err := load(ctx, get, root, "graph", graph.DecodeGraph)
+		if err != nil {
+			return nil, err
+		}
+		roots = [5]ipld.CID{g.Nodes, g.Edges, g.Out, g.In, g.Marks}
+	}
+	trees := []struct {
+		name string
+		to   **prolly.Map
+		root ipld.CID
+	}{
+		{"nodes", &s.nodes, roots[0]},
+		{"edges", &s.edges, roots[1]},
+		{"out", &s.out, roots[2]},
+		{"in", &s.in, roots[3]},
+		{"marks", &s.marks, roots[4]},
+		{"vectors", &s.vectors, vectors},
+	}
+	for _, t := range trees {
+		var err error
+		if t.root.Defined() {
+			*t.to, err = n.Load(ctx, t.root)
+		} else {
+			*t.to, err = emptyTree(ctx, n)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %s tree: %w", t.name, err)
+		}
+	}
+	return s, nil
+}
+
+// record returns the graph record of the state.
+func (s *state) record() *graph.Graph {
+	return &graph.Graph{
+		Nodes: s.nodes.Root(), Edges: s.edges.Root(), Out: s.out.Root(), In: s.in.Root(),
+		Marks: s.marks.Root(),
+		Counts: graph.Counts{
+			Nodes: s.nodes.Len(), Edges: s.edges.Len(), Marks: s.marks.Len(),
+		},
+	}
+}
+
+func (s *state) adjacency() adjacency.Trees { return adjacency.Trees{Out: s.out, In: s.in} }
+
+// lookup returns the link a tree holds under key, undefined where it holds none.
+func lookup(ctx context.Context, m *prolly.Map, key []byte) (ipld.CID, error) {
+	item, ok, err := m.Get(ctx, key)
+	if err != nil || !ok {
+		return ipld.CID{}, err
+	}
+	return linkItem(item)
+}
+
+// linkItem reads a tree value that is a link; nil gives the undefined CID.
+func linkItem(item []byte) (ipld.CID, error) {
+	if item == nil {
+		return ipld.CID{}, nil
+	}
+	v, err := ipld.DecodeValue(item)
+	if err != nil || v.Kind() != ipld.Link {
+		return ipld.CID{}, fmt.Errorf("%w tree value: not a link", store.ErrCorrupt)
+	}
+	return v.Link(), nil
+}
+
+// node returns a node and its CID, nil where there is none.
+func (s *state) node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID, error) {
+	return fetch(ctx, s.get, s.nodes, id[:], "node", graph.DecodeNode)
+}
+
+// edge returns an edge and its CID, nil where there is none.
+func (s *state) edge(ctx context.Context, id graph.ID) (*graph.Edge, ipld.CID, error) {
+	return fetch(ctx, s.get, s.edges, id[:], "edge", graph.DecodeEdge)
+}
+
+// mark returns the mark of a node or edge, nil where there is none.
+func (s *state) mark(ctx context.Context, on graph.Target, id graph.ID) (*graph.Mark, error) {
+	if s.marks.Len() == 0 {
+		return nil, nil
+	}
+	m, _, err := fetch(ctx, s.get, s.marks, graph.MarkKey(on, id), "mark", graph.DecodeMark)
+	return m, err
+}
+
+// fetch returns the record that a tree links to under key, nil where there is none.
+func fetch[T any](
+	ctx context.Context, get store.Getter, m *prolly.Map, key []byte, what string,
+	decode func([]byte) (*T, error),
+) (*T, ipld.CID, error) {
+	c, err := lookup(ctx, m, key)
+	if err != nil || !c.Defined() {
+		return nil, c, err
+	}
+	rec, err := load(ctx, get, c, what, decode)
+	return rec, c, err
+}
+
+// content returns the whole text of a node's content.
+func (s *state) content(ctx context.Context, c *graph.Content) (string, error) {
+	return contentText(ctx, s.get, c)
+}
+
+func contentText(ctx context.Context, get store.Getter, c *graph.Content) (string, error) {
+	if c == nil {
+		return "", nil
+	}
+	return graph.JoinContent(c, func(chunk ipld.CID) ([]byte, error) {
+		data, err := get.Get(ctx, chunk)
+		if err != nil {
+			return nil, fmt.Errorf("read content: %w", err)
+		}
+		return data, nil
+	})
+}

@@ -1,0 +1,139 @@
+package repo
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/store"
+)
+
+// Stamp says who does something, and when. Nothing below the caller reads a clock or the
+// environment, so that the same calls give the same bytes.
+type Stamp struct {
+	Author  string     // required
+	Agent   string     // the program that acts for the author, if any
+	Task    string     // what it works on, if any
+	Time    graph.Time // required for writes
+	Command []string   // verb, flag names and ids for the operation log, never values
+}
+
+// tx is one operation in the making: blocks gather in stage, refs in edits.
+type tx struct {
+	repo  *Repo
+	head  store.Head
+	view  *view
+	stage *store.Stage
+	nodes *prolly.Nodes // trees read and written through stage
+	edits map[graph.RefName][]byte
+}
+
+// transact runs fn as the only writer of this process and makes what it did to refs one durable
+// operation. Where fn returns an error or changes no ref, nothing is changed. It returns the
+// operation's CID, undefined where there is none.
+func (r *Repo) transact(ctx context.Context, by Stamp, fn func(*tx) error) (ipld.CID, error) {
+	if r.ro {
+		return ipld.CID{}, store.ErrReadOnly
+	}
+	r.writer.Lock()
+	defer r.writer.Unlock()
+	head, err := r.store.Head(ctx)
+	if err != nil {
+		return ipld.CID{}, fmt.Errorf("read operation head: %w", err)
+	}
+	stage := store.NewStage(r.store.Facts(), stageLimit)
+	t := &tx{
+		repo: r, head: head, stage: stage, nodes: prolly.NewNodes(stage, r.trees),
+		edits: make(map[graph.RefName][]byte),
+	}
+	if t.view, err = loadView(ctx, t.nodes, stage, head); err != nil {
+		return ipld.CID{}, err
+	}
+	if err := fn(t); err != nil || len(t.edits) == 0 {
+		return ipld.CID{}, err
+	}
+	return t.finish(ctx, by)
+}
+
+// finish writes the view and the operation, and moves the head.
+func (t *tx) finish(ctx context.Context, by Stamp) (ipld.CID, error) {
+	var edits []prolly.Edit
+	for _, name := range slices.Sorted(maps.Keys(t.edits)) {
+		edits = append(edits, prolly.Edit{Key: []byte(name), Value: t.edits[name]})
+	}
+	tree, err := editOrBuild(ctx, t.nodes, t.view.tree, edits)
+	if err != nil {
+		return ipld.CID{}, fmt.Errorf("write view: %w", err)
+	}
+	op := &commit.Operation{
+		Parent: t.head.Operation, Seq: t.head.Seq + 1, View: tree.Root(),
+		Time: by.Time, Actor: by.Author, Command: by.Command,
+	}
+	if t.head.Seq > 0 {
+		if op.Skip, err = commit.SkipLink(ctx, t.stage, op); err != nil {
+			return ipld.CID{}, err
+		}
+	}
+	if err := op.Validate(); err != nil {
+		return ipld.CID{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	block := store.NewBlock(ipld.DagCBOR, op.Encode())
+	next := store.Head{Seq: op.Seq, Operation: block.CID}
+	blocks := append(t.stage.Pending(), block)
+	if err := t.repo.store.Commit(ctx, t.head, next, blocks...); err != nil {
+		return ipld.CID{}, fmt.Errorf("record operation %d: %w", op.Seq, err)
+	}
+	return block.CID, nil
+}
+
+// editOrBuild applies edits to a tree, nil meaning an empty one.
+func editOrBuild(
+	ctx context.Context, n *prolly.Nodes, m *prolly.Map, edits []prolly.Edit,
+) (*prolly.Map, error) {
+	if m == nil {
+		var err error
+		if m, err = emptyTree(ctx, n); err != nil {
+			return nil, err
+		}
+	}
+	return m.Edit(ctx, edits)
+}
+
+func emptyTree(ctx context.Context, n *prolly.Nodes) (*prolly.Map, error) {
+	return n.Build(ctx, func(func(prolly.Entry, error) bool) {})
+}
+
+// put stages one record and returns its CID.
+func (t *tx) put(ctx context.Context, data []byte) (ipld.CID, error) {
+	b := store.NewBlock(ipld.DagCBOR, data)
+	return b.CID, t.stage.Put(ctx, b)
+}
+
+func (t *tx) setRef(name graph.RefName, c ipld.CID) { t.edits[name] = ipld.AppendLink(nil, c) }
+
+func (t *tx) setSymbolic(name, target graph.RefName) {
+	t.edits[name] = ipld.AppendString(nil, string(target))
+}
+
+func (t *tx) removeRef(name graph.RefName) { t.edits[name] = nil }
+
+// load reads and decodes one record. Stored bytes that do not decode are corrupt.
+func load[T any](
+	ctx context.Context, get store.Getter, c ipld.CID, what string, decode func([]byte) (T, error),
+) (T, error) {
+	var zero T
+	data, err := get.Get(ctx, c)
+	if err != nil {
+		return zero, fmt.Errorf("read %s %s: %w", what, c, err)
+	}
+	out, err := decode(data)
+	if err != nil {
+		return zero, fmt.Errorf("read %s %s: %w: %w", what, c, store.ErrCorrupt, err)
+	}
+	return out, nil
+}

@@ -1,0 +1,153 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/store"
+)
+
+// DefaultBranch is the branch a new repository is on.
+const DefaultBranch = "main"
+
+// view is the refs as one operation left them.
+type view struct{ tree *prolly.Map } // nil in an empty store
+
+// Ref is one ref of a view.
+type Ref struct {
+	Name     graph.RefName
+	Target   ipld.CID      // undefined for a symbolic ref
+	Symbolic graph.RefName // the ref it names, "" for a direct one
+}
+
+func loadView(ctx context.Context, n *prolly.Nodes, get store.Getter, head store.Head) (*view, error) {
+	if head.Seq == 0 {
+		return &view{}, nil
+	}
+	op, err := load(ctx, get, head.Operation, "operation", commit.DecodeOperation)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := n.Load(ctx, op.View)
+	if err != nil {
+		return nil, fmt.Errorf("read view: %w", err)
+	}
+	return &view{tree}, nil
+}
+
+// get returns one ref, and whether it exists.
+func (v *view) get(ctx context.Context, name graph.RefName) (Ref, bool, error) {
+	if v.tree == nil {
+		return Ref{}, false, nil
+	}
+	item, ok, err := v.tree.Get(ctx, []byte(name))
+	if err != nil || !ok {
+		return Ref{}, false, err
+	}
+	ref, err := decodeRef(string(name), item)
+	return ref, true, err
+}
+
+func decodeRef(name string, item []byte) (Ref, error) {
+	v, err := ipld.DecodeValue(item)
+	ref := Ref{Name: graph.RefName(name)}
+	switch {
+	case err != nil:
+	case v.Kind() == ipld.Link:
+		ref.Target = v.Link()
+	case v.Kind() == ipld.String:
+		ref.Symbolic = graph.RefName(v.Text())
+	default:
+		err = errors.New("neither a link nor a ref name")
+	}
+	if err != nil {
+		err = fmt.Errorf("%w ref %s: %w", store.ErrCorrupt, name, err)
+	}
+	return ref, err
+}
+
+// resolve follows a ref to a direct one: name, or the ref that name points to. The direct ref may
+// not exist yet.
+func (v *view) resolve(ctx context.Context, name graph.RefName) (Ref, bool, error) {
+	ref, ok, err := v.get(ctx, name)
+	if err != nil || !ok || ref.Symbolic == "" {
+		if ref.Name == "" {
+			ref.Name = name
+		}
+		return ref, ok, err
+	}
+	target, ok, err := v.get(ctx, ref.Symbolic)
+	if target.Name == "" {
+		target.Name = ref.Symbolic
+	}
+	if err == nil && target.Symbolic != "" {
+		err = fmt.Errorf("%w ref %s: names a ref that names another", store.ErrCorrupt, name)
+	}
+	return target, ok, err
+}
+
+// list yields the refs under a prefix in name order.
+func (v *view) list(ctx context.Context, prefix string) iter.Seq2[Ref, error] {
+	return func(yield func(Ref, error) bool) {
+		if v.tree == nil {
+			return
+		}
+		for kv, err := range v.tree.ScanPrefix(ctx, []byte(prefix)) {
+			var ref Ref
+			if err == nil {
+				ref, err = decodeRef(string(kv.Key), kv.Value)
+			}
+			if !yield(ref, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// current reads the refs as they are now.
+func (r *Repo) current(ctx context.Context) (*view, error) {
+	head, err := r.store.Head(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read operation head: %w", err)
+	}
+	facts := r.store.Facts()
+	return loadView(ctx, prolly.NewNodes(facts, r.trees), facts, head)
+}
+
+// Refs returns all refs in name order.
+func (r *Repo) Refs(ctx context.Context) ([]Ref, error) {
+	v, err := r.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var refs []Ref
+	for ref, err := range v.list(ctx, "") {
+		if err != nil {
+			return nil, err
+		}
+		refs = append(refs, ref)
+	}
+	return refs, nil
+}
+
+// Branch returns the name of the branch HEAD is on and its newest commit, undefined before the
+// first.
+func (r *Repo) Branch(ctx context.Context) (string, ipld.CID, error) {
+	v, err := r.current(ctx)
+	if err != nil {
+		return "", ipld.CID{}, err
+	}
+	ref, _, err := v.resolve(ctx, graph.Head)
+	return branchName(ref.Name), ref.Target, err
+}
+
+func branchName(name graph.RefName) string {
+	return strings.TrimPrefix(string(name), graph.Heads)
+}
