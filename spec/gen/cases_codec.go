@@ -8,14 +8,15 @@ import (
 // allCases is every group of cases; each adds to the suite.
 var allCases = []func(*suite){
 	codecValid, codecInvalid, codecLimits, cidCases,
-	treeShapes, treeSmall, treeBoundaries, treeDiffs, treeMerges, treeBlocks,
+	treeShapes, treeSmall, treeBoundaries, treeDiffs, treeMerges, treeBlocks, jsonCases,
+	nodeCases, edgeCases, markCases, embeddingCases,
 }
 
 // roundTrip adds a case whose block decodes to v and encodes to the same bytes.
 func (s *suite) roundTrip(name, title string, v any) {
 	b := encode(v)
 	s.add("1.2", "codec", name, title, obj{"block": pieces(b)},
-		obj{"cid": cidOf(codecCBOR, b).String()})
+		obj{"cid": cidOf(codecCBOR, b).String(), "json": jsonForm(v)})
 }
 
 func codecValid(s *suite) {

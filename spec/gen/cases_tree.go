@@ -185,7 +185,6 @@ func treeDiffs(s *suite) {
 			mapping{keys[250] + "x": int64(-1)}},
 		{"remove-one", "one removal", keys[100:101], nil},
 		{"remove-run", "a run of 80 keys goes", keys[200:280], nil},
-		{"remove-all", "everything goes", keys, nil},
 		{"mixed", "insertion, change and removal", keys[10:12],
 			mapping{keys[9]: "new", keys[300] + "x": int64(1), keys[499]: []byte{1}}},
 		{"int-float", "1 and 1.0 differ", nil, mapping{keys[0]: float64(1)}},
