@@ -1,0 +1,48 @@
+// Package retrieve answers requests: it filters, ranks, expands, packs and renders the nodes of
+// one immutable commit, and records what it answered so that it can be answered again.
+//
+//	request -> lanes (text or recency; exact) -> expand -> pack -> render -> answer -> receipt
+//
+// Everything ranked is an integer and every order is total: tier descending, score descending, id
+// ascending. The same commit and request give the same bytes in every process, on every machine.
+// The package reads through two small interfaces, Graph and Index, and starts no goroutines.
+// Clauses 8 to 13 of the specification define every step.
+//
+// # Hidden states
+//
+// Nodes and edges marked forgotten, superseded, expired or retired are left out of lanes, exact
+// look-ups, expansion and adjacency alike, unless the request lets the state through. Nodes marked
+// stale or contradicted are shown with a state line.
+//
+// # Receipt
+//
+// A dag-cbor record of kind "receipt", version 1; the raw block of the query's text is apart.
+//
+//	field       type      meaning
+//	commits     [link]    the one commit
+//	request     map       resolved parameters; text is a link; absent times and empty lists left out
+//	items       [map]     in order: id bytes(16), node link, score int, tokens int,
+//	                      rendered bytes(32): sha2-256 of the rendered text
+//	tokens      int       sum of the items' tokens
+//	dropped     int       nodes examined that did not fit the budget
+//	candidates  int       distinct nodes found
+//	warnings    [map]     code string, params map (left out when empty)
+//	engine      map       ranking int, analyser int, language string
+//
+// # Session
+//
+// A dag-cbor record of kind "session", version 1: one link of a chain from the newest record back.
+//
+//	field    type      meaning
+//	name     string    as the end of the ref refs/sessions/NAME
+//	seq      int       0 for the first
+//	prev     link?     the record before
+//	commit   link?     the pinned commit; absent if and only if follow
+//	follow   bool      whether the session follows HEAD
+//	agent    string?   1 to 255 bytes
+//	task     string?   1 to 255 bytes
+//	actor    string    1 to 255 bytes
+//	time     int       microseconds since 1970-01-01T00:00:00Z
+//	receipt  link?     the receipt that this record adds
+//	ended    bool?     true in the last record of an ended session
+package retrieve

@@ -1,0 +1,284 @@
+package retrieve
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// longRun reports whether tests are to be thorough rather than quick.
+func longRun() bool { return os.Getenv("MNEM_LONG") != "" }
+
+// seeded returns a random source and prints its seed, so that a failure can be run again.
+func seeded(t testing.TB) *rand.Rand {
+	t.Helper()
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	return rand.New(rand.NewPCG(seed, 1))
+}
+
+// testCommit stands for the commit that memory is at.
+var testCommit = ipld.Sum(ipld.DagCBOR, []byte("commit"))
+
+// memory is a Graph and an Index over maps. Its text lane counts occurrences of words in the
+// summary; stop words are "the" and "of".
+type memory struct {
+	nodes    map[graph.ID]*graph.Node
+	marks    map[graph.ID]*graph.Mark // on nodes
+	edgeMark map[graph.ID]*graph.Mark
+	out, in  map[graph.ID][]Link
+	scores   map[graph.ID]int64 // where set, replaces the count of words
+	shuffle  *rand.Rand         // where set, disturbs every order that nothing may depend on
+	failOn   string             // name of the method that fails
+	buckets  int                // calls of Bucket
+}
+
+func newMemory() *memory {
+	return &memory{
+		nodes:    map[graph.ID]*graph.Node{},
+		marks:    map[graph.ID]*graph.Mark{},
+		edgeMark: map[graph.ID]*graph.Mark{},
+		out:      map[graph.ID][]Link{},
+		in:       map[graph.ID][]Link{},
+	}
+}
+
+// num returns an id that sorts as n.
+func num(n int) graph.ID {
+	var id graph.ID
+	binary.BigEndian.PutUint64(id[:], uint64(n)+1)
+	return id
+}
+
+// add stores a node; it has the id of its key or, without one, the given id.
+func (m *memory) add(n graph.Node) graph.ID {
+	if n.Key != "" {
+		n.ID = graph.NodeID(n.Key)
+	}
+	if n.Type == "" {
+		n.Type = "Note"
+	}
+	if err := n.Validate(); err != nil {
+		panic(err)
+	}
+	m.nodes[n.ID] = &n
+	return n.ID
+}
+
+func (m *memory) mark(id graph.ID, s graph.State) {
+	m.marks[id] = &graph.Mark{On: graph.OnNode, ID: id, State: s, Actor: "tester"}
+}
+
+func (m *memory) markEdge(id graph.ID, s graph.State) {
+	m.edgeMark[id] = &graph.Mark{On: graph.OnEdge, ID: id, State: s, Actor: "tester"}
+}
+
+// link adds an edge and returns its id.
+func (m *memory) link(src graph.ID, typ string, dst graph.ID, weight int64) graph.ID {
+	id := graph.EdgeID(src, typ, dst, fmt.Sprint(len(m.out[src])))
+	m.out[src] = insertLink(m.out[src], Link{typ, dst, id, weight})
+	m.in[dst] = insertLink(m.in[dst], Link{typ, src, id, weight})
+	return id
+}
+
+func compareLinks(a, b Link) int {
+	if c := strings.Compare(a.Type, b.Type); c != 0 {
+		return c
+	}
+	if c := a.Other.Compare(b.Other); c != 0 {
+		return c
+	}
+	return a.Edge.Compare(b.Edge)
+}
+
+func insertLink(links []Link, l Link) []Link {
+	i, _ := slices.BinarySearchFunc(links, l, compareLinks)
+	return slices.Insert(links, i, l)
+}
+
+func (m *memory) fail(method string) error {
+	if m.failOn == method {
+		return fmt.Errorf("%s: %w", method, errBroken)
+	}
+	return nil
+}
+
+func (m *memory) Node(_ context.Context, id graph.ID) (*graph.Node, ipld.CID, error) {
+	if err := m.fail("Node"); err != nil {
+		return nil, ipld.CID{}, err
+	}
+	n := m.nodes[id]
+	if n == nil {
+		return nil, ipld.CID{}, fmt.Errorf("%w: %s", ErrNoNode, id)
+	}
+	return n, ipld.Sum(ipld.DagCBOR, id[:]), nil
+}
+
+func (m *memory) Mark(_ context.Context, on graph.Target, id graph.ID) (*graph.Mark, error) {
+	if on == graph.OnEdge {
+		return m.edgeMark[id], m.fail("Mark")
+	}
+	return m.marks[id], m.fail("Mark")
+}
+
+func (m *memory) Bucket(_ context.Context, q BucketQuery) ([]Link, int, error) {
+	m.buckets++
+	bucket := m.out[q.Node]
+	if q.Direction == In {
+		bucket = m.in[q.Node]
+	}
+	var all, page []Link
+	for _, l := range bucket {
+		if len(q.Types) > 0 && !slices.Contains(q.Types, l.Type) {
+			continue
+		}
+		all = append(all, l)
+		if (q.After == nil || compareLinks(l, *q.After) > 0) && len(page) < q.Limit {
+			page = append(page, l)
+		}
+	}
+	if !q.Count {
+		return page, 0, m.fail("Bucket")
+	}
+	return page, len(all), m.fail("Bucket")
+}
+
+func (m *memory) IDPrefix(_ context.Context, digits string) (graph.ID, bool, error) {
+	var found []graph.ID
+	for id := range m.nodes {
+		if strings.HasPrefix(strings.ReplaceAll(id.String(), "-", ""), digits) {
+			found = append(found, id)
+		}
+	}
+	if len(found) != 1 {
+		return graph.ID{}, false, m.fail("IDPrefix")
+	}
+	return found[0], true, m.fail("IDPrefix")
+}
+
+func (m *memory) Content(_ context.Context, c *graph.Content) (string, error) {
+	return c.Text, m.fail("Content")
+}
+
+func queryTerms(query string) (terms []string) {
+	for _, w := range strings.FieldsFunc(strings.ToLower(query), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	}) {
+		if w != "the" && w != "of" && !slices.Contains(terms, w) {
+			terms = append(terms, w)
+		}
+	}
+	return terms
+}
+
+func (m *memory) Text(
+	_ context.Context, query string, accept Accept, k int,
+) (TextResult, error) {
+	terms := queryTerms(query)
+	res := TextResult{Terms: len(terms)}
+	known := map[string]bool{}
+	for id, n := range m.nodes {
+		words := queryTermsAll(n.Summary)
+		var score int64
+		for _, t := range terms {
+			for _, w := range words {
+				if w == t {
+					score++
+					known[t] = true
+				}
+			}
+		}
+		if s, ok := m.scores[id]; ok && score > 0 {
+			score = s
+		}
+		ok, err := accept(NodeDocument(n))
+		if err != nil {
+			return res, err
+		}
+		if score > 0 && ok {
+			res.Hits = append(res.Hits, Hit{id, score})
+		}
+	}
+	res.Known = len(known)
+	res.Hits = m.cut(res.Hits, k)
+	return res, m.fail("Text")
+}
+
+func queryTermsAll(s string) []string { return strings.Fields(strings.ToLower(s)) }
+
+func (m *memory) Recency(_ context.Context, accept Accept, k int) ([]Hit, error) {
+	var hits []Hit
+	for id, n := range m.nodes {
+		ok, err := accept(NodeDocument(n))
+		if err != nil {
+			return nil, err
+		}
+		t := n.Created
+		if n.Updated.Given {
+			t = n.Updated.Time
+		}
+		if ok {
+			hits = append(hits, Hit{id, max(int64(t), 0)})
+		}
+	}
+	return m.cut(hits, k), m.fail("Recency")
+}
+
+// cut keeps the best k hits, in a disturbed order if the memory is to disturb.
+func (m *memory) cut(hits []Hit, k int) []Hit {
+	slices.SortFunc(hits, func(a, b Hit) int {
+		if a.Score != b.Score {
+			return int(b.Score - a.Score)
+		}
+		return a.ID.Compare(b.ID)
+	})
+	hits = hits[:min(k, len(hits))]
+	if m.shuffle != nil {
+		m.shuffle.Shuffle(len(hits), func(i, j int) { hits[i], hits[j] = hits[j], hits[i] })
+	}
+	return hits
+}
+
+// ask runs a request and fails the test on an error.
+func (m *memory) ask(t testing.TB, req Request) *Answer {
+	t.Helper()
+	a, err := Run(t.Context(), m, m, testCommit, req)
+	if err != nil {
+		t.Fatalf("run %+v: %v", req, err)
+	}
+	return a
+}
+
+// ids returns the ids of an answer's items in order.
+func ids(a *Answer) []graph.ID {
+	out := []graph.ID{}
+	for _, item := range a.Items {
+		out = append(out, item.ID)
+	}
+	return out
+}
+
+// codes returns the codes of an answer's warnings in order.
+func codes(a *Answer) []Code {
+	out := []Code{}
+	for _, w := range a.Warnings {
+		out = append(out, w.Code)
+	}
+	return out
+}
+
+// diff reports how got differs from want, "" if it does not.
+func diff(want, got any) string {
+	return cmp.Diff(want, got, cmp.Comparer(func(a, b ipld.CID) bool { return a == b }))
+}

@@ -1,0 +1,117 @@
+package retrieve
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+)
+
+// Hidden reports whether nodes and edges in a state are left out unless a request lets the state
+// through: forgotten, superseded, expired and retired ones. What is stale or contradicted is shown,
+// with its state.
+func Hidden(s graph.State) bool {
+	switch s {
+	case graph.Forgotten, graph.Superseded, graph.Expired, graph.Retired:
+		return true
+	}
+	return false
+}
+
+// filter decides which nodes pass and which marks hide: clause 8.3. It is made once for a request.
+type filter struct {
+	g      Graph
+	req    *Request
+	byNode bool // whether anything but the mark decides
+}
+
+func newFilter(g Graph, req *Request) *filter {
+	f := &filter{g: g, req: req}
+	f.byNode = len(req.Types) > 0 || len(req.Where) > 0 || req.ValidAt.Given ||
+		req.CreatedFrom.Given || req.CreatedTo.Given ||
+		req.UpdatedFrom.Given || req.UpdatedTo.Given
+	return f
+}
+
+// accept returns the filter in the form that an Index takes.
+func (f *filter) accept(ctx context.Context) Accept {
+	return func(d Document) (bool, error) {
+		ok, err := f.fits(d)
+		if err != nil || !ok {
+			return false, err
+		}
+		hidden, err := f.hidden(ctx, graph.OnNode, d.ID())
+		return !hidden, err
+	}
+}
+
+// passes decides about the node with an id, reading it only if need be.
+func (f *filter) passes(ctx context.Context, id graph.ID) (bool, error) {
+	hidden, err := f.hidden(ctx, graph.OnNode, id)
+	if err != nil || hidden {
+		return false, err
+	}
+	if !f.byNode {
+		return true, nil
+	}
+	n, _, err := f.g.Node(ctx, id)
+	if err != nil {
+		return false, fmt.Errorf("read node %s: %w", id, err)
+	}
+	return f.fits(NodeDocument(n))
+}
+
+// hidden reports whether a mark hides a node or edge.
+func (f *filter) hidden(ctx context.Context, on graph.Target, id graph.ID) (bool, error) {
+	m, err := f.g.Mark(ctx, on, id)
+	if err != nil {
+		return false, fmt.Errorf("read mark on %s %s: %w", on, id, err)
+	}
+	return f.hides(m), nil
+}
+
+// hides reports whether a mark, nil for none, hides what it is on.
+func (f *filter) hides(m *graph.Mark) bool {
+	return m != nil && Hidden(m.State) && !slices.Contains(f.req.Marks, m.State)
+}
+
+// fits decides by everything but the mark, what is cheap to ask first.
+func (f *filter) fits(d Document) (bool, error) {
+	if !f.byNode {
+		return true, nil
+	}
+	if len(f.req.Types) > 0 && !slices.Contains(f.req.Types, d.Type()) {
+		return false, nil
+	}
+	if !f.inTime(d.Times()) {
+		return false, nil
+	}
+	for _, p := range f.req.Where {
+		v, ok, err := d.Prop(p.Name)
+		if err != nil {
+			return false, fmt.Errorf("read property %q of %s: %w", p.Name, d.ID(), err)
+		}
+		if !p.Holds(v, ok) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+func (f *filter) inTime(t Times) bool {
+	updated := t.Created
+	if t.Updated.Given {
+		updated = t.Updated.Time
+	}
+	if !within(t.Created, f.req.CreatedFrom, f.req.CreatedTo) ||
+		!within(updated, f.req.UpdatedFrom, f.req.UpdatedTo) {
+		return false
+	}
+	return !f.req.ValidAt.Given || within(f.req.ValidAt.Time, t.ValidFrom, t.ValidTo)
+}
+
+// within reports whether from <= t < to, where an absent end is open.
+func within(t graph.Time, from, to graph.OptTime) bool {
+	return (!from.Given || from.Time <= t) && (!to.Given || t < to.Time)
+}

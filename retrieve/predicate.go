@@ -1,0 +1,293 @@
+package retrieve
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Op is the operator of a predicate, as it is written.
+type Op string
+
+const (
+	Equal        Op = "="
+	NotEqual     Op = "!="
+	Less         Op = "<"
+	LessEqual    Op = "<="
+	Greater      Op = ">"
+	GreaterEqual Op = ">="
+	OneOf        Op = "in"
+	Prefix       Op = "prefix"
+	Exists       Op = "exists"
+	Missing      Op = "!exists"
+)
+
+// hasValue reports whether the operator is followed by a value.
+func (op Op) hasValue() bool { return op != Exists && op != Missing }
+
+// Predicate is a condition on one property of a node.
+type Predicate struct {
+	Name  string     // property name, 1 to 255 bytes
+	Op    Op         // one of the constants
+	Value ipld.Value // null for Exists and Missing
+}
+
+// Holds reports whether the predicate holds for a property's value; ok is false where the node
+// has no such property.
+func (p Predicate) Holds(v ipld.Value, ok bool) bool {
+	if !ok {
+		return p.Op == Missing
+	}
+	switch p.Op {
+	case Exists:
+		return true
+	case Equal:
+		return equal(v, p.Value)
+	case NotEqual:
+		return !equal(v, p.Value)
+	case OneOf:
+		for _, item := range p.Value.List() {
+			if equal(v, item) {
+				return true
+			}
+		}
+		return false
+	case Prefix:
+		return v.Kind() == ipld.String && strings.HasPrefix(v.Text(), p.Value.Text())
+	case Less, LessEqual, Greater, GreaterEqual:
+		c, ok := compare(v, p.Value)
+		return ok && p.Op.orders(c)
+	}
+	return false
+}
+
+// orders reports whether the operator holds between values that compare as c.
+func (op Op) orders(c int) bool {
+	switch op {
+	case Less:
+		return c < 0
+	case LessEqual:
+		return c <= 0
+	case Greater:
+		return c > 0
+	default:
+		return c >= 0
+	}
+}
+
+func equal(v, w ipld.Value) bool {
+	if c, ok := compare(v, w); ok {
+		return c == 0
+	}
+	return v.Equal(w)
+}
+
+// compare orders two numbers or two strings; ok is false for all else.
+func compare(v, w ipld.Value) (c int, ok bool) {
+	switch {
+	case v.Kind() == ipld.String && w.Kind() == ipld.String:
+		return strings.Compare(v.Text(), w.Text()), true
+	case v.Kind() == ipld.Int && w.Kind() == ipld.Int:
+		return cmp.Compare(v.Int(), w.Int()), true
+	case v.Kind() == ipld.Float && w.Kind() == ipld.Float:
+		return cmp.Compare(v.Float(), w.Float()), true
+	case v.Kind() == ipld.Int && w.Kind() == ipld.Float:
+		return compareMixed(v.Int(), w.Float()), true
+	case v.Kind() == ipld.Float && w.Kind() == ipld.Int:
+		return -compareMixed(w.Int(), v.Float()), true
+	}
+	return 0, false
+}
+
+// compareMixed compares exactly. A conversion of n to a float would round above 2^53, so that
+// 2^53 + 1 would equal 2^53; the other way loses only the fraction, which is looked at last.
+func compareMixed(n int64, f float64) int {
+	const limit = 1 << 63
+	switch {
+	case f >= limit:
+		return -1
+	case f < -limit:
+		return 1
+	}
+	whole := math.Trunc(f)
+	if c := cmp.Compare(n, int64(whole)); c != 0 {
+		return c
+	}
+	return cmp.Compare(whole, f)
+}
+
+// Limits of predicates: a receipt, which keeps them all, must fit into a block.
+const (
+	// MaxPredicates is the largest number of predicates of a request.
+	MaxPredicates = 64
+	// MaxPredicateBytes is the largest sum of the canonical encodings of all values.
+	MaxPredicateBytes = 64 << 10
+)
+
+func (p Predicate) validate() error {
+	if err := checkPropName(p.Name); err != nil {
+		return err
+	}
+	if err := graph.CheckExtra([]ipld.Entry{{Key: p.Name, Value: p.Value}}, nil); err != nil {
+		return badParam("where", "value for %v", err)
+	}
+	if depth(p.Value) > graph.MaxPropDepth {
+		return badParam("where", "value for %s nested deeper than %d", shortQuote(p.Name),
+			graph.MaxPropDepth)
+	}
+	var want string
+	switch p.Op {
+	case Equal, NotEqual:
+	case Less, LessEqual, Greater, GreaterEqual:
+		if k := p.Value.Kind(); k != ipld.Int && k != ipld.Float && k != ipld.String {
+			want = "a number or a string"
+		}
+	case OneOf:
+		if p.Value.Kind() != ipld.List {
+			want = `a list, as in team in ["infra","web"]`
+		}
+	case Prefix:
+		if p.Value.Kind() != ipld.String {
+			want = `a string, as in name prefix "svc/"`
+		}
+	case Exists, Missing:
+		if p.Value.Kind() != ipld.Null {
+			want = "no value"
+		}
+	default:
+		return badParam("where", "%q is not an operator", string(p.Op))
+	}
+	if want != "" {
+		return badParam("where", "%s %s takes %s", p.Name, p.Op, want)
+	}
+	return nil
+}
+
+// depth returns how deep lists and maps are nested in v.
+func depth(v ipld.Value) int {
+	deepest := 0
+	for _, item := range v.List() {
+		deepest = max(deepest, depth(item))
+	}
+	for _, e := range v.Entries() {
+		deepest = max(deepest, depth(e.Value))
+	}
+	if v.Kind() == ipld.List || v.Kind() == ipld.Map {
+		deepest++
+	}
+	return deepest
+}
+
+func checkPropName(name string) error {
+	if name == "" || len(name) > graph.MaxPropName || !utf8.ValidString(name) {
+		return badParam("where", "%s is not a property name: want 1 to %d bytes of UTF-8",
+			shortQuote(name), graph.MaxPropName)
+	}
+	return nil
+}
+
+// String returns the text form, which ParsePredicate reads.
+func (p Predicate) String() string {
+	b := []byte(p.Name)
+	if bareName(p.Name) != len(p.Name) || p.Name == "" {
+		b = ipld.AppendJSON(nil, ipld.StringValue(p.Name))
+	}
+	b = append(append(b, ' '), p.Op...)
+	if p.Op.hasValue() {
+		b = ipld.AppendJSON(append(b, ' '), p.Value)
+	}
+	return string(b)
+}
+
+// blanks are the characters that may stand between the parts of a predicate.
+const blanks = " \t\r\n"
+
+// bareName returns the length of the name at the beginning of s that needs no quotes.
+func bareName(s string) int {
+	if i := strings.IndexAny(s, blanks+`=!<>"`); i >= 0 {
+		return i
+	}
+	return len(s)
+}
+
+// operators in the order in which they are tried: of two that begin alike the longer one first.
+var operators = []Op{
+	NotEqual, LessEqual, GreaterEqual, Missing, Equal, Less, Greater, OneOf, Prefix, Exists,
+}
+
+// ParsePredicate reads NAME OP VALUE, as in `team = "infra"`, `"due date" < "2026-01-01"`,
+// `team in ["infra","web"]` or `owner !exists`. VALUE is JSON; NAME is a JSON string where it
+// contains a blank, a quote or one of = ! < >. The error is a *RequestError that shows an example.
+func ParsePredicate(s string) (Predicate, error) {
+	const example = `want NAME OP VALUE with a JSON value, as in team = "infra"`
+	var p Predicate
+	rest := strings.Trim(s, blanks)
+	name, rest, err := cutName(rest)
+	if err != nil {
+		return p, badParam("where", "%s: name: %v; %s", shortQuote(s), err, example)
+	}
+	p.Name = name
+	op, rest, ok := cutOperator(strings.TrimLeft(rest, blanks))
+	if !ok {
+		return p, badParam("where", "%s: no operator after the name; %s", shortQuote(s), example)
+	}
+	p.Op = op
+	rest = strings.TrimLeft(rest, blanks)
+	if !p.Op.hasValue() {
+		if rest != "" {
+			return p, badParam("where", "%s: %s takes no value", shortQuote(s), p.Op)
+		}
+		return p, p.validate()
+	}
+	if p.Value, err = ipld.ParseJSON([]byte(rest)); err != nil {
+		return p, badParam("where", "%s: value: %v; %s", shortQuote(s), err, example)
+	}
+	return p, p.validate()
+}
+
+// cutName splits a predicate after its name.
+func cutName(s string) (name, rest string, err error) {
+	if !strings.HasPrefix(s, `"`) {
+		n := bareName(s)
+		return s[:n], s[n:], nil
+	}
+	end := 1
+	for end < len(s) && s[end] != '"' {
+		if s[end] == '\\' {
+			end++
+		}
+		end++
+	}
+	if end >= len(s) {
+		return "", "", fmt.Errorf("quote not closed")
+	}
+	v, err := ipld.ParseJSON([]byte(s[:end+1]))
+	return v.Text(), s[end+1:], err
+}
+
+// cutOperator splits s after the operator it begins with. One that is a word ends at a character
+// that cannot be part of a word.
+func cutOperator(s string) (op Op, rest string, ok bool) {
+	for _, op := range operators {
+		rest, ok := strings.CutPrefix(s, string(op))
+		word := op[len(op)-1] >= 'a'
+		if ok && (!word || rest == "" || strings.ContainsRune(blanks+`"[`, rune(rest[0]))) {
+			return op, rest, true
+		}
+	}
+	return "", s, false
+}
+
+// shortQuote returns s quoted for an error message, cut to a line's length.
+func shortQuote(s string) string {
+	const most = 80
+	if len(s) > most {
+		return fmt.Sprintf("%q…", s[:most])
+	}
+	return fmt.Sprintf("%q", s)
+}

@@ -1,0 +1,240 @@
+package retrieve
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// ErrRequest marks every error about a request that breaks a rule or bound.
+var ErrRequest = errors.New("invalid request")
+
+// RequestError says which parameter was refused and why. errors.Is(err, ErrRequest) holds.
+type RequestError struct {
+	Param  string // name in clause 8.1, or the member of a JSON request
+	Reason string
+}
+
+func (e *RequestError) Error() string { return e.Param + ": " + e.Reason }
+
+// Is reports whether target is ErrRequest.
+func (e *RequestError) Is(target error) bool { return target == ErrRequest }
+
+func badParam(param, format string, args ...any) error {
+	return &RequestError{Param: param, Reason: fmt.Sprintf(format, args...)}
+}
+
+// Direction says along which edges expansion goes.
+type Direction string
+
+const (
+	Both Direction = "both"
+	Out  Direction = "out" // from source to destination
+	In   Direction = "in"  // from destination to source
+)
+
+// What a request may show beside the lines that are always rendered.
+const (
+	ShowTimes   = "times"
+	ShowKey     = "key"
+	ShowContent = "content"
+)
+
+// Defaults and bounds of requests: clause 8.1.
+const (
+	DefaultLimit      = 10
+	DefaultBudget     = 2000 // tokens
+	DefaultExpand     = 1    // hops
+	DefaultSummaryCap = 8192 // scalars
+
+	MaxText       = 65_536 // bytes
+	MaxNames      = 64     // types, and edge types
+	MaxLimit      = 1000
+	MaxBudget     = 1<<31 - 1
+	MaxExpand     = 4
+	MaxAdjacency  = 1000
+	MaxSummaryCap = 262_144 // scalars
+)
+
+// Request asks for the nodes that fit a text, filters, or both. The zero Request asks for the
+// newest nodes with every default; Resolve fills the defaults in. Where 0 has a meaning of its own
+// the field is a pointer, and nil means the default: new(0) is no limit.
+type Request struct {
+	Text  string      // the query, at most MaxText bytes of UTF-8; blank for the newest nodes
+	Types []string    // node types, any of which may match; at most MaxNames; empty for all
+	Where []Predicate // all must hold; at most MaxPredicates
+
+	CreatedFrom graph.OptTime // inclusive
+	CreatedTo   graph.OptTime // exclusive
+	UpdatedFrom graph.OptTime // inclusive; a node never updated counts as updated when created
+	UpdatedTo   graph.OptTime // exclusive
+	ValidAt     graph.OptTime // nodes whose validity includes this time
+	Marks       []graph.State // hidden states to let through
+
+	Limit  *int // items, default DefaultLimit, at most MaxLimit; 0 for as many as are examined
+	Budget *int // tokens, default DefaultBudget, at most MaxBudget; 0 for no budget
+
+	Expand      *int      // hops, default DefaultExpand, at most MaxExpand; 0 for none
+	ExpandTypes []string  // edge types to follow, at most MaxNames; empty for all
+	Direction   Direction // "" for Both
+
+	Adjacency  int      // edges shown in each direction, at most MaxAdjacency
+	Show       []string // of ShowTimes, ShowKey, ShowContent
+	SummaryCap *int     // scalars of each text, default DefaultSummaryCap; 0 for all
+}
+
+// Resolve returns the request with every default filled in, and lists of names in bytewise order
+// without duplicates: the form that Answer and Receipt keep. Resolving twice changes nothing. It
+// shares no list of names with r.
+func (r Request) Resolve() Request {
+	r.Types = sortedSet(r.Types)
+	r.Marks = sortedSet(r.Marks)
+	r.ExpandTypes = sortedSet(r.ExpandTypes)
+	r.Show = sortedSet(r.Show)
+	if len(r.Where) == 0 {
+		r.Where = nil
+	}
+	r.Limit = orDefault(r.Limit, DefaultLimit)
+	r.Budget = orDefault(r.Budget, DefaultBudget)
+	r.Expand = orDefault(r.Expand, DefaultExpand)
+	r.SummaryCap = orDefault(r.SummaryCap, DefaultSummaryCap)
+	if r.Direction == "" {
+		r.Direction = Both
+	}
+	return r
+}
+
+// sortedSet returns a sorted copy without duplicates, nil for the empty list.
+func sortedSet[S ~string](list []S) []S {
+	if len(list) == 0 {
+		return nil
+	}
+	out := slices.Clone(list)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func orDefault(p *int, n int) *int {
+	if p == nil {
+		return new(n)
+	}
+	return new(*p)
+}
+
+// Validate returns a *RequestError unless the request keeps every bound of clause 8.1.
+func (r Request) Validate() error {
+	if len(r.Text) > MaxText || !utf8.ValidString(r.Text) {
+		return badParam("text", "%d bytes; want at most %d bytes of UTF-8", len(r.Text), MaxText)
+	}
+	checks := []error{
+		checkNames("types", r.Types),
+		r.checkWhere(),
+		r.checkTimes(),
+		r.checkMarks(),
+		checkRange("limit", r.Limit, MaxLimit),
+		checkRange("budget", r.Budget, MaxBudget),
+		checkRange("expand", r.Expand, MaxExpand),
+		checkNames("expandTypes", r.ExpandTypes),
+		r.checkDirection(),
+		checkRange("adjacency", &r.Adjacency, MaxAdjacency),
+		r.checkShow(),
+		checkRange("summaryCap", r.SummaryCap, MaxSummaryCap),
+	}
+	for _, err := range checks {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkNames(param string, names []string) error {
+	if len(names) > MaxNames {
+		return badParam(param, "%d types, limit %d", len(names), MaxNames)
+	}
+	for _, name := range names {
+		if name == "" || len(name) > graph.MaxType || !utf8.ValidString(name) {
+			return badParam(param, "%s is not a type: want 1 to %d bytes of UTF-8",
+				shortQuote(name), graph.MaxType)
+		}
+	}
+	return nil
+}
+
+func checkRange(param string, n *int, limit int) error {
+	if n != nil && (*n < 0 || *n > limit) {
+		return badParam(param, "%d is outside 0 to %d", *n, limit)
+	}
+	return nil
+}
+
+func (r Request) checkWhere() error {
+	if len(r.Where) > MaxPredicates {
+		return badParam("where", "%d predicates, limit %d", len(r.Where), MaxPredicates)
+	}
+	size := 0
+	for _, p := range r.Where {
+		if err := p.validate(); err != nil {
+			return err
+		}
+		size += len(ipld.AppendValue(nil, p.Value))
+	}
+	if size > MaxPredicateBytes {
+		return badParam("where", "values of %d bytes, limit %d", size, MaxPredicateBytes)
+	}
+	return nil
+}
+
+func (r Request) checkTimes() error {
+	for _, f := range r.timeFields() {
+		if t := f.time.Time; t < -graph.MaxTime || t > graph.MaxTime {
+			return badParam(f.name, "%d is outside ±%d microseconds", t, graph.MaxTime)
+		}
+	}
+	return nil
+}
+
+// timeField is one of the times of a request under its name in clause 8.1.
+type timeField struct {
+	name string
+	time *graph.OptTime
+}
+
+func (r *Request) timeFields() []timeField {
+	return []timeField{
+		{"createdFrom", &r.CreatedFrom}, {"createdTo", &r.CreatedTo},
+		{"updatedFrom", &r.UpdatedFrom}, {"updatedTo", &r.UpdatedTo},
+		{"validAt", &r.ValidAt},
+	}
+}
+
+func (r Request) checkMarks() error {
+	for _, s := range r.Marks {
+		if !Hidden(s) {
+			return badParam("marks", "%s is not a hidden state: want forgotten, superseded, "+
+				"expired or retired", shortQuote(string(s)))
+		}
+	}
+	return nil
+}
+
+func (r Request) checkDirection() error {
+	switch r.Direction {
+	case "", Both, Out, In:
+		return nil
+	}
+	return badParam("direction", "%s is not out, in or both", shortQuote(string(r.Direction)))
+}
+
+func (r Request) checkShow() error {
+	for _, s := range r.Show {
+		if s != ShowTimes && s != ShowKey && s != ShowContent {
+			return badParam("show", "%s is not times, key or content", shortQuote(s))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package retrieve
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// ErrNoNode is wrapped by the error of Graph.Node where the graph has no such node.
+var ErrNoNode = errors.New("no such node")
+
+// Times are the times of a node that filters ask for.
+type Times struct {
+	Created   graph.Time
+	Updated   graph.OptTime
+	ValidFrom graph.OptTime // inclusive
+	ValidTo   graph.OptTime // exclusive
+}
+
+// Document is what filters ask of a node. NodeDocument makes one of a *graph.Node; an index may
+// answer from columns of its own, with exactly the same values.
+type Document interface {
+	ID() graph.ID
+	Type() string
+	Times() Times
+	// Prop returns the value of a property; ok is false where the node has none of that name.
+	Prop(name string) (v ipld.Value, ok bool, err error)
+}
+
+// Accept decides whether a document takes part. An Index calls it on one goroutine at a time, in
+// any order, once or more for a document; its error ends the search and is returned as it is.
+type Accept func(Document) (bool, error)
+
+// Hit is one document that a lane found.
+type Hit struct {
+	ID    graph.ID
+	Score int64 // above 0 in the text lane, 0 or more in the recency lane, below 2^53
+}
+
+// TextResult is the answer of the text lane.
+type TextResult struct {
+	Hits  []Hit
+	Terms int // distinct terms of the query
+	Known int // how many of them some node of the collection has
+}
+
+// Index finds documents: clause 9 of the specification.
+type Index interface {
+	// Text returns the best k accepted documents in the order (score descending, id ascending).
+	Text(ctx context.Context, query string, accept Accept, k int) (TextResult, error)
+	// Recency returns the newest k accepted documents in the same order.
+	Recency(ctx context.Context, accept Accept, k int) ([]Hit, error)
+}
+
+// Link is one entry of a node's adjacency bucket.
+type Link struct {
+	Type   string
+	Other  graph.ID // the node at the other end
+	Edge   graph.ID
+	Weight int64 // 1 to 65,536 in units of 2^-16
+}
+
+// BucketQuery asks for a part of one of a node's two buckets.
+type BucketQuery struct {
+	Node      graph.ID
+	Direction Direction // Out or In
+	Types     []string  // edge types, ascending; empty for all
+	After     *Link     // resume after this entry; nil for the beginning
+	Limit     int       // at most so many entries
+	Count     bool      // whether the total is wanted
+}
+
+// Graph reads one immutable graph. Implementations verify what they read; every error ends the
+// retrieval and is returned wrapped.
+type Graph interface {
+	// Node returns a node and the CID of its record, or an error that wraps ErrNoNode.
+	Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID, error)
+	// Mark returns the mark on a node or edge, nil where there is none.
+	Mark(ctx context.Context, on graph.Target, id graph.ID) (*graph.Mark, error)
+	// Bucket returns entries in key order: by type, other end and edge. total is the number of
+	// entries of the types asked for, wherever the part begins, and only set if q.Count.
+	Bucket(ctx context.Context, q BucketQuery) (links []Link, total int, err error)
+	// IDPrefix returns the only node whose id begins with digits, 4 to 32 lower-case hex digits
+	// without hyphens; unique is false where there is none or more than one.
+	IDPrefix(ctx context.Context, digits string) (id graph.ID, unique bool, err error)
+	// Content returns the whole text of a node's content.
+	Content(ctx context.Context, c *graph.Content) (string, error)
+}
+
+// NodeDocument answers the questions of filters from a node.
+func NodeDocument(n *graph.Node) Document { return nodeDocument{n} }
+
+type nodeDocument struct{ n *graph.Node }
+
+func (d nodeDocument) ID() graph.ID { return d.n.ID }
+func (d nodeDocument) Type() string { return d.n.Type }
+
+func (d nodeDocument) Times() Times {
+	return Times{
+		Created:   d.n.Created,
+		Updated:   d.n.Updated,
+		ValidFrom: d.n.ValidFrom,
+		ValidTo:   d.n.ValidTo,
+	}
+}
+
+func (d nodeDocument) Prop(name string) (ipld.Value, bool, error) {
+	v, ok := ipld.FindEntry(d.n.Props, name)
+	return v, ok, nil
+}

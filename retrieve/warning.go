@@ -1,0 +1,130 @@
+package retrieve
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Code names a kind of warning.
+type Code string
+
+// The warnings there are: clause 11.1.
+const (
+	NoTerms            Code = "no_terms"
+	NothingPasses      Code = "nothing_passes"
+	BudgetTooSmall     Code = "budget_too_small"
+	ExpansionTruncated Code = "expansion_truncated"
+)
+
+// Names of parameters of warnings.
+const (
+	paramSmallest = "smallest"
+	paramSeeds    = "seeds"
+)
+
+// Warning says that an answer may not be what was meant.
+type Warning struct {
+	Code   Code
+	Params []ipld.Entry // integers, in canonical order; nil for none
+}
+
+// WarningInfo documents one code.
+type WarningInfo struct {
+	Code    Code
+	When    string // when it is given
+	Message string // what it means for the answer; %d stands for the value of Param
+	Remedy  string // what to do; %d likewise
+	Param   string // name of its one parameter, "" for none
+}
+
+var warningInfos = []WarningInfo{
+	{
+		Code:    NoTerms,
+		When:    "the text has no word to search for, and names no node",
+		Message: "the text has no words to search for",
+		Remedy: "use other words than punctuation and stop words, or select nodes with " +
+			"--type or --where alone",
+	},
+	{
+		Code:    NothingPasses,
+		When:    "nodes have words of the text, but all of them are filtered out or hidden",
+		Message: "nodes match the text, but filters or marks leave all of them out",
+		Remedy: "widen --type, --where, --valid-at or the time range, or let hidden states " +
+			"through with --marks",
+	},
+	{
+		Code:    BudgetTooSmall,
+		When:    "nodes were found, but none of those examined fits the budget",
+		Message: "no item fits the budget: the smallest takes %d tokens",
+		Remedy:  "raise --budget to %d or more, or shorten items with --summary-cap",
+		Param:   paramSmallest,
+	},
+	{
+		Code:    ExpansionTruncated,
+		When:    "the neighbourhood of a seed has more than 5,000 nodes",
+		Message: "expansion was cut short at %d seeds: their neighbourhood is too large",
+		Remedy:  "follow fewer edges with --expand-type or --direction, or lower --expand",
+		Param:   paramSeeds,
+	},
+}
+
+// WarningInfos returns the documentation of all codes, in a fixed order.
+func WarningInfos() []WarningInfo { return slices.Clone(warningInfos) }
+
+func (w Warning) info() (WarningInfo, []any) {
+	for _, info := range warningInfos {
+		if info.Code != w.Code {
+			continue
+		}
+		if info.Param == "" {
+			return info, nil
+		}
+		v, _ := ipld.FindEntry(w.Params, info.Param)
+		return info, []any{v.Int()}
+	}
+	return WarningInfo{Message: string(w.Code), Remedy: "use a later version"}, nil
+}
+
+// Message says in one line what the warning means. For a code of a later version it is the code.
+func (w Warning) Message() string {
+	info, args := w.info()
+	return fmt.Sprintf(info.Message, args...)
+}
+
+// Remedy says in one line which flag to use.
+func (w Warning) Remedy() string {
+	info, args := w.info()
+	if info.Code == ExpansionTruncated {
+		args = nil
+	}
+	return fmt.Sprintf(info.Remedy, args...)
+}
+
+func warning(code Code, param string, n int) Warning {
+	return Warning{code, []ipld.Entry{{Key: param, Value: ipld.IntValue(int64(n))}}}
+}
+
+// warnings returns what the answer must say of itself, in the order of the table.
+func (r *run) warnings(a *Answer, truncated int) []Warning {
+	var out []Warning
+	blank := trimBlank(r.req.Text) == ""
+	if !blank && r.text.Terms == 0 && len(r.found) == 0 {
+		out = append(out, Warning{Code: NoTerms})
+	}
+	if !blank && r.text.Known > 0 && len(r.found) == 0 {
+		out = append(out, Warning{Code: NothingPasses})
+	}
+	if len(a.Items) == 0 && a.Dropped > 0 {
+		smallest := a.DroppedItems[0].Tokens
+		for _, d := range a.DroppedItems {
+			smallest = min(smallest, d.Tokens)
+		}
+		out = append(out, warning(BudgetTooSmall, paramSmallest, smallest))
+	}
+	if truncated > 0 {
+		out = append(out, warning(ExpansionTruncated, paramSeeds, truncated))
+	}
+	return out
+}
