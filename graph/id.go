@@ -66,7 +66,7 @@ func ShapedLikeID(s string) bool {
 	return true
 }
 
-// ParseID reads an id's text form, in either case. The zero ID is refused.
+// ParseID reads an id's text form, which is in lower case. The zero ID is refused.
 func ParseID(s string) (ID, error) {
 	if !ShapedLikeID(s) {
 		return ID{}, Fieldf("", "%s is not an id: want 8-4-4-4-12 hex digits", quote(s))
@@ -74,6 +74,9 @@ func ParseID(s string) (ID, error) {
 	var digits [2 * IDLen]byte
 	n := 0
 	for i := range len(s) {
+		if s[i] >= 'A' && s[i] <= 'F' {
+			return ID{}, Fieldf("", "%s is not an id: write its digits in lower case", quote(s))
+		}
 		if s[i] != '-' {
 			digits[n] = s[i]
 			n++
