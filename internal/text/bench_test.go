@@ -38,7 +38,7 @@ func BenchmarkProse(b *testing.B)        { benchmarkText(b, "none", prose) }
 func BenchmarkProseEnglish(b *testing.B) { benchmarkText(b, "en", prose) }
 
 func BenchmarkCode(b *testing.B) {
-	benchmarkText(b, "en", "func (s *HTTPServer) parseURLQuery(rawQuery string) (map[string]int, error)\n")
+	benchmarkText(b, "en", "func (s *HTTPServer) parseURLQuery(raw string) (map[string]int, error)\n")
 }
 
 func BenchmarkJapanese(b *testing.B) {

@@ -18,20 +18,10 @@
 //     syllables U+AC00..U+D7A3 fold to themselves. Only the folds of code points that become
 //     part of a term are used.
 //
-//  3. Classify. The class of the original code point decides, first rule first:
-//     Apostrophe: U+0027, U+2019, U+02BC. FullStop: U+002E. Comma: U+002C.
-//     Ignored: U+00AD, U+200C, U+200D, U+2060; and of the letters, marks and numbers (general
-//     categories L, M, N) those that fold to nothing (U+0300..U+036F among them), those that
-//     Unicode calls default-ignorable (variation selectors, fillers), and U+20D0..U+20F0.
-//     Kana: U+3099, U+309A, U+30FC, U+FF70, U+FF9E, U+FF9F.
-//     Han: script Han without punctuation (P). Kana: scripts Hiragana and Katakana without P.
-//     Thai, Lao, Khmer, Myanmar: L, M, N of these scripts, one class each.
-//     Separator: whatever is left that is not L, M or N, or has in its fold a code point that is
-//     not L, M or N, or has there U+02BC (so ½, ⑴ and ﷺ separate).
-//     Digit: Nd. Upper: Lu and Lt. Lower: Ll. Letter: the rest of L, M, N.
-//     Letter, Lower, Upper and Digit are the word classes; Han, Kana, Thai, Lao, Khmer and
-//     Myanmar the bigram classes. From here on, Ignored code points are as if absent: they
-//     neither separate nor contribute, and «before», «after» and «between» look past them.
+//  3. Classify. Each code point has a class, decided by the original code point and listed under
+//     Classes below. Letter, Lower, Upper and Digit are the word classes; Han, Kana, Thai, Lao,
+//     Khmer and Myanmar the bigram classes. From here on, Ignored code points are as if absent:
+//     they neither separate nor contribute, and «before», «after» and «between» look past them.
 //
 //  4. Words. A word is a maximal run of code points of word classes, where these also join:
 //     an Apostrophe between two code points of word classes, kept as U+0027; a FullStop between
@@ -62,6 +52,28 @@
 //     U+0027 is replaced by its stem, or stays if the stem is empty; other tokens are terms as
 //     they are. Whole words and parts pass through this alike.
 //
+// # Classes
+//
+// The first line that fits gives the class. L, M, N, P and their subdivisions are Unicode general
+// categories; fold is that of step 2.
+//
+//	Apostrophe  U+0027, U+2019, U+02BC
+//	FullStop    U+002E
+//	Comma       U+002C
+//	Ignored     U+00AD, U+200C, U+200D, U+2060; of L, M, N: what folds to nothing (such as
+//	            U+0300..U+036F), U+20D0..U+20F0, variation selectors, and what has the
+//	            property Other_Default_Ignorable_Code_Point (such as the Hangul fillers)
+//	Kana        U+3099, U+309A, U+30FC, U+FF70, U+FF9E, U+FF9F
+//	Han         script Han except P
+//	Kana        scripts Hiragana and Katakana except P
+//	Thai        L, M, N of this script; likewise Lao, Khmer and Myanmar
+//	Separator   all that is not L, M or N, or whose fold has a code point that is not, or
+//	            U+02BC (so ½, ⑴, ŉ and ﷺ separate)
+//	Digit       Nd
+//	Upper       Lu, Lt
+//	Lower       Ll
+//	Letter      the rest of L, M, N
+//
 // # The stemmer
 //
 // The stemmer is Snowball English (Porter2) as generated into
@@ -69,16 +81,16 @@
 // 2006, before Snowball 2.0.0 gathered the sources in one file a language, and without any of the
 // changes of 3.0.0. It can be told from other revisions by these marks:
 //
-//   - R1 is preset after gener, commun and arsen only (3.0.0 added past, univers, later, emerg,
-//     organ; without them university and universe share the stem univers).
-//   - Step 1b removes ed, edly, ing, ingly and undoubles bb dd ff gg mm nn pp rr tt whatever
-//     stands before them (3.0.0 keeps add, egg, off whole).
-//   - Step 2 has ogi (after l), and no ogist.
+//   - R1 is preset after gener, commun and arsen only: universe, universal and university share
+//     the stem univers, past and paste the stem past (3.0.0 keeps them apart).
+//   - Step 1b removes ed, edly, ing, ingly and then undoubles bb dd ff gg mm nn pp rr tt whatever
+//     stands before: adding has the stem ad, egged the stem eg (add and egg in 3.0.0).
+//   - Step 2 has ogi (after l) and no ogist: geologist stays as it is.
 //   - Words left whole after step 1a: inning, outing, canning, herring, earring, proceed, exceed,
-//     succeed (no evening). Words with a stem of their own: skis, skies, dying, lying, tying,
-//     idly, gently, ugly, early, only, singly; unchanged: sky, news, howe, atlas, cosmos, bias,
-//     andes.
-//   - Words of one or two letters stay.
+//     succeed (evening is not among them). Words with a stem of their own: skis, skies, dying,
+//     lying, tying, idly, gently, ugly, early, only, singly; unchanged: sky, news, howe, atlas,
+//     cosmos, bias, andes.
+//   - Words of one or two characters stay.
 //
 // Apostrophes: a leading one is removed; then step 1a first removes a final 's', 's or '
 // (keeper's has the stem keeper); any other apostrophe stays and counts as a consonant. Words in

@@ -6,8 +6,8 @@ import (
 	"github.com/blevesearch/snowballstem/english"
 )
 
-// memoSize is the number of stems a scanner remembers, a power of two. Prose repeats its words:
-// 1024 slots answer most of them at a tenth of the stemmer's time.
+// memoSize is the number of stems a scanner remembers, a power of two. Prose repeats its words, and
+// remembering a stem costs a small part of computing it.
 const memoSize = 1 << 10
 
 // memoEntry is a stemmed word. The zero value is the stem of no word.

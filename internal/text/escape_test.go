@@ -1,0 +1,148 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestEscapeLine(t *testing.T) {
+	cases := []struct{ in, want string }{
+		{"", ""},
+		{"plain text", "plain text"},
+		{"a\nb\r\nc\td", `a\nb\r\nc\td`},
+		{`back\slash \n`, `back\slash \n`},
+		{"\x00\x1b[31m\x7f", `\u{0}\u{1B}[31m\u{7F}`},
+		{"\u0085\u009b\u2028\u2029", `\u{85}\u{9B}\u{2028}\u{2029}`},
+		{"\u061c\u200e\u200f", `\u{61C}\u{200E}\u{200F}`},
+		{"\u202aa\u202ee", `\u{202A}a\u{202E}e`},
+		{"\u2066a\u2069", `\u{2066}a\u{2069}`},
+		{"\ufeffbom\u200b\u00ad\u2060", `\u{FEFF}bom\u{200B}\u{AD}\u{2060}`},
+		{"\U000E0001\U000E0041\U000E007F", `\u{E0001}\u{E0041}\u{E007F}`},
+		{"\U000E0100\ufe00\ufe0d", `\u{E0100}\u{FE00}\u{FE0D}`},
+		{"\ufffe\uffff\U0001FFFE\U0010FFFF\ufdd0",
+			`\u{FFFE}\u{FFFF}\u{1FFFE}\u{10FFFF}\u{FDD0}`},
+		{"a\xffb\xc3", `a\x{FF}b\x{C3}`},
+		{"\xed\xa0\x80\xf0\x9f", `\x{ED}\x{A0}\x{80}\x{F0}\x{9F}`},
+		{"real \ufffd stays", "real \ufffd stays"},
+		{"👩\u200d👩\u200d👧 ❤\ufe0f ☺\ufe0e", "👩\u200d👩\u200d👧 ❤\ufe0f ☺\ufe0e"},
+		{"क\u094d\u200cष 日本語 שלום é", "क\u094d\u200cष 日本語 שלום é"},
+		{"\u00a0\u3000 wide spaces", "\u00a0\u3000 wide spaces"},
+	}
+	for _, c := range cases {
+		got := EscapeLine(c.in)
+		if got != c.want {
+			t.Errorf("EscapeLine(%q) = %q, want %q", c.in, got, c.want)
+		}
+		checkLine(t, c.in, got)
+	}
+}
+
+// checkLine fails unless out is a good line for in.
+func checkLine(t *testing.T, in, out string) {
+	t.Helper()
+	if !utf8.ValidString(out) {
+		t.Errorf("EscapeLine(%q) = %q is not UTF-8", in, out)
+	}
+	for _, r := range out {
+		if isEscaped(r) {
+			t.Errorf("EscapeLine(%q) = %q still has %U", in, out, r)
+		}
+	}
+	if EscapeLine(out) != out {
+		t.Errorf("escaping %q again changes it", out)
+	}
+	if len(out) > 6*len(in) {
+		t.Errorf("EscapeLine(%q) is more than six times as long", in)
+	}
+}
+
+// TestEscapeRanges compares the table with its list in the package documentation, one code point
+// at a time.
+func TestEscapeRanges(t *testing.T) {
+	listed := []runeRange{
+		{0x0000, 0x001F}, {0x007F, 0x007F}, {0x0080, 0x009F}, {0x2028, 0x2029},
+		{0x061C, 0x061C}, {0x200E, 0x200F}, {0x202A, 0x202E}, {0x2066, 0x2069},
+		{0x00AD, 0x00AD}, {0x034F, 0x034F}, {0x180E, 0x180E}, {0x200B, 0x200B},
+		{0x115F, 0x1160}, {0x3164, 0x3164}, {0xFFA0, 0xFFA0}, {0x17B4, 0x17B5},
+		{0x2060, 0x206F}, {0xFE00, 0xFE0D}, {0xFEFF, 0xFEFF}, {0xFFF0, 0xFFFB},
+		{0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}, {0xFDD0, 0xFDEF},
+	}
+	for plane := rune(0); plane <= 0x10; plane++ {
+		listed = append(listed, runeRange{plane<<16 | 0xFFFE, plane<<16 | 0xFFFF})
+	}
+	want := map[rune]bool{}
+	for _, rg := range listed {
+		for r := rg.first; r <= rg.last; r++ {
+			want[r] = true
+		}
+	}
+	for r := rune(0); r <= utf8.MaxRune; r++ {
+		if isEscaped(r) != want[r] {
+			t.Errorf("%U escaped is %t, want %t", r, isEscaped(r), want[r])
+		}
+		if !want[r] || r == '\n' || r == '\r' || r == '\t' {
+			continue
+		}
+		if got, want := EscapeLine(string(r)), fmt.Sprintf(`\u{%X}`, r); got != want {
+			t.Errorf("%U is written %q, want %q", r, got, want)
+		}
+	}
+}
+
+func TestEscapeLineAllocations(t *testing.T) {
+	s := strings.Repeat("nothing to see here, 日本語 ", 20)
+	if n := testing.AllocsPerRun(50, func() { EscapeLine(s) }); n != 0 {
+		t.Errorf("%v allocations for a clean line, want none", n)
+	}
+}
+
+func TestCapScalars(t *testing.T) {
+	cases := []struct {
+		in   string
+		n    int
+		want string
+	}{
+		{"", 3, ""},
+		{"abc", 0, "abc"},
+		{"abc", -1, "abc"},
+		{"abc", 3, "abc"},
+		{"abcd", 3, "abc <...+1 chars>"},
+		{"日本語", 3, "日本語"},
+		{"日本語です", 3, "日本語 <...+2 chars>"},
+		{"a\xff\xfe\xfd", 2, "a\xff <...+2 chars>"},
+		{"👍🏽x", 1, "👍 <...+2 chars>"},
+		{strings.Repeat("é", 9000), 8192, strings.Repeat("é", 8192) + " <...+808 chars>"},
+	}
+	for _, c := range cases {
+		if got := CapScalars(c.in, c.n); got != c.want {
+			t.Errorf("CapScalars(%.20q, %d) = %.40q, want %.40q", c.in, c.n, got, c.want)
+		}
+	}
+}
+
+func TestEstimateTokens(t *testing.T) {
+	cases := []struct {
+		in   string
+		want int
+	}{
+		{"", 0},
+		{"a", 1},
+		{"abcd", 1},
+		{"abcde", 2},
+		{"é", 1},
+		{"éé", 2},
+		{"ééé", 2},
+		{"éééé", 3},
+		{"abcd日本語", 3},
+		{"a日", 2},
+		{"\xff\xff\xff", 2},
+		{strings.Repeat("word ", 100), 125},
+	}
+	for _, c := range cases {
+		if got := EstimateTokens(c.in); got != c.want {
+			t.Errorf("EstimateTokens(%.20q) = %d, want %d", c.in, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"testing"
+	"unicode"
+)
+
+// TestCommitted: the committed files are what this program writes. With another Unicode version
+// they are not, and must not be: the tables of a version never change.
+func TestCommitted(t *testing.T) {
+	want, err := os.ReadFile("../testdata/tables.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := fmt.Sprintf("# Tables of analyser version 1, from Unicode %s.\n", unicode.Version)
+	if !bytes.HasPrefix(want, []byte(header)) {
+		t.Skipf("the tables are from another Unicode version than %s", unicode.Version)
+	}
+	derived, err := derive()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(plainText(derived), want) {
+		t.Error("testdata/tables.txt differs from what is derived now")
+	}
+	src, err := goSource(derived)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, err = os.ReadFile("../tables.go"); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(src, want) {
+		t.Error("tables.go differs from what is derived now")
+	}
+	if size := len(src) + len(plainText(derived)); size > 400_000 {
+		t.Errorf("generated files have %d bytes together, more than 400 kB", size)
+	}
+}
+
+func TestPack(t *testing.T) {
+	values := make([]int, 5*blockSize)
+	values[0], values[2*blockSize], values[3*blockSize+7] = 1, 1, 9
+	p := pack(values)
+	if len(p.index) != 5 || len(p.blocks) != 3 {
+		t.Fatalf("%d blocks of which %d differ, want 5 and 3", len(p.index), len(p.blocks))
+	}
+	for i, want := range values {
+		if got := p.blocks[p.index[i/blockSize]][i%blockSize]; got != want {
+			t.Errorf("value %d is %d, want %d", i, got, want)
+		}
+	}
+}
+
+func TestWriteFolds(t *testing.T) {
+	fold := map[rune]string{'A': "a", 'B': "b", 'C': "c", 0xC0: "a", 0xDF: "ss"}
+	var b bytes.Buffer
+	writeFolds(&b, fold)
+	want := "fold 0041 0043 +32\nfold 00C0 = 0061\nfold 00DF = 0073 0073\n"
+	if b.String() != want {
+		t.Errorf("folds are written\n%swant\n%s", b.String(), want)
+	}
+}

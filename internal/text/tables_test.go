@@ -1,0 +1,232 @@
+package text
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// classByName gives the numbers of the names in testdata/tables.txt.
+var classByName = map[string]uint8{
+	"Separator": classSeparator, "Ignored": classIgnored, "Letter": classLetter,
+	"Lower": classLower, "Upper": classUpper, "Digit": classDigit,
+	"Apostrophe": classApostrophe, "FullStop": classFullStop, "Comma": classComma,
+	"Han": classHan, "Kana": classKana, "Thai": classThai, "Lao": classLao,
+	"Khmer": classKhmer, "Myanmar": classMyanmar,
+}
+
+// plainTables is what testdata/tables.txt says.
+type plainTables struct {
+	class map[rune]uint8
+	fold  map[rune]string
+}
+
+// readTables reads testdata/tables.txt by its own description of itself.
+func readTables(t *testing.T) plainTables {
+	t.Helper()
+	f, err := os.Open("testdata/tables.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	p := plainTables{map[rune]uint8{}, map[rune]string{}}
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		line := lines.Text()
+		var first, last rune
+		var name string
+		var shift int32
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		if n, _ := fmt.Sscanf(line, "class %X %X %s", &first, &last, &name); n == 3 {
+			class, ok := classByName[name]
+			if !ok {
+				t.Fatalf("unknown class in %q", line)
+			}
+			for r := first; r <= last; r++ {
+				p.class[r] = class
+			}
+		} else if n, _ := fmt.Sscanf(line, "fold %X %X %d", &first, &last, &shift); n == 3 {
+			for r := first; r <= last; r++ {
+				p.fold[r] = string(r + shift)
+			}
+		} else if left, right, ok := strings.Cut(line, " = "); ok {
+			p.fold[readHex(t, strings.TrimPrefix(left, "fold "))] = readRunes(t, right)
+		} else {
+			t.Fatalf("unknown line %q", line)
+		}
+	}
+	if len(p.class) < 100_000 || len(p.fold) < 4_000 {
+		t.Fatalf("only %d classes and %d folds read", len(p.class), len(p.fold))
+	}
+	return p
+}
+
+func readHex(t *testing.T, s string) (r rune) {
+	t.Helper()
+	if _, err := fmt.Sscanf(s, "%X", &r); err != nil {
+		t.Fatalf("reading code point %q: %v", s, err)
+	}
+	return r
+}
+
+func readRunes(t *testing.T, s string) string {
+	t.Helper()
+	var b strings.Builder
+	for _, f := range strings.Fields(s) {
+		b.WriteRune(readHex(t, f))
+	}
+	return b.String()
+}
+
+// TestTablesPlain: the packed tables say what the plain ones say, for every code point.
+func TestTablesPlain(t *testing.T) {
+	p := readTables(t)
+	for r := rune(0); r <= utf8.MaxRune; r++ {
+		entry := entryOf(r)
+		if got, want := entry&classMask, p.class[r]; got != want {
+			t.Fatalf("class of %U is %d, want %d", r, got, want)
+		}
+		got, want := "", p.fold[r]
+		if entry&foldFlag != 0 {
+			got = foldOf(r)
+		}
+		if got != want {
+			t.Fatalf("fold of %U is %q, want %q", r, got, want)
+		}
+	}
+}
+
+// TestTablesGolden pins fold, class and escape of every code point. For each of them in order,
+// the hash takes one byte for the class, one for the escape (1 or 0), one for the length of the
+// fold in bytes, and the fold in UTF-8; the length is 0 where the code point folds to itself or
+// its fold is never used. A released version keeps its hash for ever.
+func TestTablesGolden(t *testing.T) {
+	const want = "7bbc44a00c36e1af15a7a0cdc89c7edd47532a53700e76c2d00ba18ca5647908"
+	h := sha256.New()
+	for r := rune(0); r <= utf8.MaxRune; r++ {
+		entry, fold, escape := entryOf(r), "", byte(0)
+		if entry&foldFlag != 0 {
+			fold = foldOf(r)
+		}
+		if isEscaped(r) {
+			escape = 1
+		}
+		h.Write([]byte{entry & classMask, escape, byte(len(fold))})
+		h.Write([]byte(fold))
+	}
+	if got := hex.EncodeToString(h.Sum(nil)); got != want {
+		t.Errorf("hash over all code points is %s, want %s", got, want)
+	}
+}
+
+// TestFoldStable: what a term is made of folds to itself, so terms can be searched as text.
+func TestFoldStable(t *testing.T) {
+	for r := rune(0); r <= utf8.MaxRune; r++ {
+		if entryOf(r)&foldFlag == 0 {
+			continue
+		}
+		if foldOf(r) == "" {
+			t.Errorf("%U folds to nothing and is not ignored", r)
+		}
+		for _, f := range foldOf(r) {
+			entry := entryOf(f)
+			if class := entry & classMask; entry&foldFlag != 0 ||
+				!isWordClass(class) && class < classHan {
+				t.Errorf("%U folds to %U, entry %#x", r, f, entry)
+			}
+		}
+	}
+}
+
+// TestStems compares the stemmer with testdata/stems.txt, which another implementation of the
+// same revision wrote.
+func TestStems(t *testing.T) {
+	const want = "fdb5306a5e76d2c7b59b4e66803ad6f2c9e2d9f6cce3eff38b32142c75d692a4"
+	f, err := os.Open("testdata/stems.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	sc, n := &scanner{}, 0
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		word, stem, ok := strings.Cut(lines.Text(), " ")
+		if !ok || word == "#" {
+			continue
+		}
+		n++
+		for range 2 { // computed, then remembered
+			if got := sc.stem(word); got != stem {
+				t.Errorf("stem of %q is %q, want %q", word, got, stem)
+			}
+		}
+		fmt.Fprintf(h, "%s %s\n", word, sc.stem(word))
+	}
+	if n < 3000 {
+		t.Fatalf("only %d words read", n)
+	}
+	if got := hex.EncodeToString(h.Sum(nil)); got != want {
+		t.Errorf("hash over words and stems is %s, want %s", got, want)
+	}
+}
+
+// TestStemLeavesAlone: tokens the stemmer must not see, and stems that would be empty.
+func TestStemLeavesAlone(t *testing.T) {
+	sc := &scanner{}
+	for _, token := range []string{
+		"", "running2", "3.14", "étés", "straßes", "日本", "v1.2s", "cafés", "''s", "s'",
+	} {
+		if got := sc.stem(token); got != token {
+			t.Errorf("stem of %q is %q", token, got)
+		}
+	}
+}
+
+// TestImports: nothing whose tables change with releases may decide a term or an escape.
+func TestImports(t *testing.T) {
+	allowed := []string{
+		"errors", "fmt", "strconv", "strings", "sync", "unicode/utf8",
+		"github.com/blevesearch/snowballstem", "github.com/blevesearch/snowballstem/english",
+	}
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no source files: %v", err)
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range f.Imports {
+			if path := strings.Trim(spec.Path.Value, `"`); !slices.Contains(allowed, path) {
+				t.Errorf("%s imports %s", name, path)
+			}
+		}
+	}
+}
+
+func TestStopWords(t *testing.T) {
+	for _, w := range strings.Fields("the a an and don't i'm you've themselves between won't") {
+		if !isStopWord(w) {
+			t.Errorf("%q is no stop word", w)
+		}
+	}
+	for _, w := range strings.Fields("will may us never now time dont The I o'clock s t") {
+		if isStopWord(w) {
+			t.Errorf("%q is a stop word", w)
+		}
+	}
+}
