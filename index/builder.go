@@ -1,0 +1,227 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// builder collects changes, ascending by id, and writes them as one segment.
+type builder struct {
+	analyser *text.Analyzer
+	ids      []graph.ID
+	dead     []graph.ID
+	lens     []docLens
+	meta     []docMeta
+	props    map[string]*column
+	terms    map[string]*termPosts
+	touched  []*termPosts
+	stamp    uint32 // of the document being counted
+	seg      segment
+	size     int // bytes of memory, about
+}
+
+// termPosts is one term while a segment is built.
+type termPosts struct {
+	term  string
+	tf    [Fields]uint32 // in the document that stamp names
+	stamp uint32
+	count int
+	neg   int
+	next  uint32 // one past the last document
+	posts []byte // as in a block, without end
+}
+
+// column is one property while a segment is built.
+type column struct {
+	docs []uint32
+	ends []int // of each value in data
+	data []byte
+}
+
+// Rough sizes in bytes of what a builder keeps for each document, term and property.
+const (
+	docMemory  = 160
+	termMemory = 160
+	itemMemory = 16
+)
+
+func newBuilder(a *text.Analyzer) *builder {
+	return &builder{
+		analyser: a,
+		props:    make(map[string]*column),
+		terms:    make(map[string]*termPosts),
+	}
+}
+
+func (b *builder) empty() bool { return len(b.ids) == 0 && len(b.dead) == 0 }
+
+// add takes one change, whose id is above all before.
+func (b *builder) add(c Change) {
+	b.size += docMemory
+	if c.Old != nil {
+		b.dead = append(b.dead, c.ID)
+		b.count(c.Old)
+		b.sum(-1)
+		for _, t := range b.touched {
+			t.neg++
+		}
+	}
+	if c.New != nil {
+		doc := uint32(len(b.ids))
+		b.ids = append(b.ids, c.ID)
+		b.meta = append(b.meta, c.New.meta())
+		b.lens = append(b.lens, b.count(c.New))
+		b.sum(1)
+		for _, t := range b.touched {
+			b.size -= len(t.posts)
+			t.posts = appendPosting(t.posts, doc-t.next, &t.tf)
+			b.size += len(t.posts)
+			t.next = doc + 1
+			t.count++
+		}
+		b.addProps(doc, c.New.Node.Props)
+	}
+}
+
+// count analyses a document and leaves its terms in touched, with their numbers.
+func (b *builder) count(d *Document) (lens docLens) {
+	b.stamp++
+	b.touched = b.touched[:0]
+	d.eachText(func(field int, s string) {
+		if s == "" {
+			return
+		}
+		b.analyser.Each(s, func(term string) bool {
+			t := b.term(term)
+			if t.stamp != b.stamp {
+				t.stamp, t.tf = b.stamp, [Fields]uint32{}
+				b.touched = append(b.touched, t)
+			}
+			t.tf[field]++
+			lens[field]++
+			return true
+		})
+	})
+	return lens
+}
+
+// sum adds the touched terms to the statistics, or takes them away.
+func (b *builder) sum(sign int64) {
+	var total sums
+	for _, t := range b.touched {
+		for f, n := range t.tf {
+			total[f] += int64(n)
+		}
+	}
+	for f, n := range total {
+		b.seg.terms[f] += sign * n
+		if n > 0 {
+			b.seg.filled[f] += sign
+		}
+	}
+}
+
+func (b *builder) term(term string) *termPosts {
+	if t, ok := b.terms[term]; ok {
+		return t
+	}
+	t := &termPosts{term: strings.Clone(term)}
+	b.terms[t.term] = t
+	b.size += termMemory + len(term)
+	return t
+}
+
+func (b *builder) addProps(doc uint32, props []ipld.Entry) {
+	for _, e := range props {
+		c := b.props[e.Key]
+		if c == nil {
+			c = new(column)
+			b.props[e.Key] = c
+		}
+		c.docs = append(c.docs, doc)
+		c.data = ipld.AppendValue(c.data, e.Value)
+		start := 0
+		if len(c.ends) > 0 {
+			start = c.ends[len(c.ends)-1]
+		}
+		c.ends = append(c.ends, len(c.data))
+		b.size += itemMemory + len(c.data) - start
+	}
+}
+
+// finish writes the segment but for its own block, and returns that.
+func (b *builder) finish(ctx context.Context, put store.Putter) (*segment, store.Block, error) {
+	w := newSegmentWriter(ctx, put)
+	for i, id := range b.ids {
+		if err := w.addDoc(id, b.lens[i], &b.meta[i]); err != nil {
+			return nil, store.Block{}, err
+		}
+	}
+	for _, id := range b.dead {
+		if err := w.addDead(id); err != nil {
+			return nil, store.Block{}, err
+		}
+	}
+	if err := b.writeProps(w); err != nil {
+		return nil, store.Block{}, err
+	}
+	if err := b.writeTerms(w); err != nil {
+		return nil, store.Block{}, err
+	}
+	w.seg.terms, w.seg.filled = b.seg.terms, b.seg.filled
+	return w.finish()
+}
+
+func (b *builder) writeProps(w *segmentWriter) error {
+	names := make([]string, 0, len(b.props))
+	for name := range b.props {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, ipld.CompareKeys)
+	for _, name := range names {
+		c := b.props[name]
+		from := 0
+		for i, doc := range c.docs {
+			if err := w.props.add(name, doc, c.data[from:c.ends[i]]); err != nil {
+				return err
+			}
+			from = c.ends[i]
+		}
+	}
+	return nil
+}
+
+func (b *builder) writeTerms(w *segmentWriter) error {
+	terms := make([]*termPosts, 0, len(b.terms))
+	for _, t := range b.terms {
+		terms = append(terms, t)
+	}
+	slices.SortFunc(terms, func(x, y *termPosts) int { return strings.Compare(x.term, y.term) })
+	var k block
+	for _, t := range terms {
+		in := input{b: t.posts}
+		next := uint64(0)
+		for left := t.count; left > 0; left -= k.n {
+			next = k.decode(&in, min(left, blockDocs), next, len(b.ids))
+			if in.bad {
+				return fmt.Errorf("index term %q: postings of its own making unreadable", t.term)
+			}
+			for i := range k.n {
+				if err := w.posts.add(k.posts[i].doc, &k.posts[i].tf); err != nil {
+					return err
+				}
+			}
+		}
+		if err := w.endTerm(t.term, t.neg); err != nil {
+			return err
+		}
+	}
+	return nil
+}

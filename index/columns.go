@@ -1,0 +1,190 @@
+package index
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+)
+
+// idPart is sorted ids, end to end.
+type idPart []byte
+
+func (p idPart) len() int        { return len(p) / graph.IDLen }
+func (p idPart) at(i int) []byte { return p[i*graph.IDLen : (i+1)*graph.IDLen] }
+
+func decodeIDs(data []byte, n int) (idPart, error) {
+	p := idPart(data)
+	if len(data) != n*graph.IDLen {
+		return nil, corrupt("%d bytes of ids, want %d ids", len(data), n)
+	}
+	for i := 1; i < n; i++ {
+		if bytes.Compare(p.at(i-1), p.at(i)) >= 0 {
+			return nil, corrupt("id %x after %x", p.at(i), p.at(i-1))
+		}
+	}
+	return p, nil
+}
+
+// docLens are the lengths of a document's fields in terms.
+type docLens [Fields]uint32
+
+// lenPart is the lengths of docsPerPart documents, fewer in the last part.
+type lenPart []docLens
+
+func appendLens(b []byte, lens docLens) []byte {
+	for _, n := range lens {
+		b = putUint(b, uint64(n))
+	}
+	return b
+}
+
+func decodeLens(data []byte, n int) (lenPart, error) {
+	if len(data) < n*Fields {
+		return nil, corrupt("%d bytes of lengths of %d documents", len(data), n)
+	}
+	in := input{b: data}
+	out := make(lenPart, n)
+	for i := range out {
+		for f := range out[i] {
+			out[i][f] = uint32(in.uint(maxTF))
+		}
+	}
+	if in.bad || !in.done() {
+		return nil, corrupt("lengths of %d documents end at byte %d", n, in.pos)
+	}
+	return out, nil
+}
+
+// docMeta is what a filter may ask about a document beside its properties.
+type docMeta struct {
+	typ       string
+	created   graph.Time
+	updated   graph.OptTime
+	validFrom graph.OptTime
+	validTo   graph.OptTime
+}
+
+// Flags of a document in a part of "meta".
+const (
+	metaUpdated = 1 << iota
+	metaFrom
+	metaTo
+	metaFlags = 1<<iota - 1
+)
+
+// metaPart is a part of "meta".
+type metaPart struct {
+	first uint32 // number of its first document
+	docs  []docMeta
+}
+
+func (p *metaPart) size() int {
+	if p == nil {
+		return 0
+	}
+	return 96 * len(p.docs)
+}
+
+// encodeMeta returns a part: the types in it, sorted, then its documents.
+func encodeMeta(docs []docMeta) []byte {
+	types := make([]string, len(docs))
+	for i := range docs {
+		types[i] = docs[i].typ
+	}
+	slices.Sort(types)
+	types = slices.Compact(types)
+	b := putUint(nil, uint64(len(docs)))
+	b = putUint(b, uint64(len(types)))
+	for _, t := range types {
+		b = append(putUint(b, uint64(len(t))), t...)
+	}
+	var last graph.Time
+	for i := range docs {
+		typ, _ := slices.BinarySearch(types, docs[i].typ)
+		b = docs[i].append(b, typ, last)
+		last = docs[i].created
+	}
+	return b
+}
+
+func (m *docMeta) append(b []byte, typ int, last graph.Time) []byte {
+	var flags byte
+	for i, t := range m.optional() {
+		if t.Given {
+			flags |= 1 << i
+		}
+	}
+	b = putUint(append(b, flags), uint64(typ))
+	b = putInt(b, int64(m.created-last))
+	for _, t := range m.optional() {
+		if t.Given {
+			b = putInt(b, int64(t.Time-m.created))
+		}
+	}
+	return b
+}
+
+// optional returns the times that may be absent, in the order of their flags.
+func (m *docMeta) optional() [3]*graph.OptTime {
+	return [3]*graph.OptTime{&m.updated, &m.validFrom, &m.validTo}
+}
+
+func decodeMeta(data, key []byte, docs int) (*metaPart, error) {
+	if len(key) != 4 {
+		return nil, corrupt("directory key %x", shorten(key))
+	}
+	in := input{b: data}
+	p := &metaPart{first: binary.BigEndian.Uint32(key)}
+	n := int(in.uint(docsPerPart))
+	types := make([]string, in.uint(uint64(n)))
+	for i := range types {
+		types[i] = string(in.take(in.uint(graph.MaxType)))
+	}
+	// Each document takes three bytes or more.
+	if in.bad || n == 0 || n > len(data)/3 || int64(p.first)+int64(n) > int64(docs) {
+		return nil, corrupt("part of %d documents from %d of %d", n, p.first, docs)
+	}
+	p.docs = make([]docMeta, n)
+	var last graph.Time
+	for i := range p.docs {
+		p.docs[i].decode(&in, types, last)
+		last = p.docs[i].created
+	}
+	if in.bad || !in.done() {
+		return nil, corrupt("documents from %d end at byte %d", p.first, in.pos)
+	}
+	return p, nil
+}
+
+func (m *docMeta) decode(in *input, types []string, last graph.Time) {
+	flags := in.byte()
+	typ := in.uint(uint64(len(types)))
+	if typ == uint64(len(types)) || flags > metaFlags {
+		in.fail()
+		return
+	}
+	m.typ = types[typ]
+	m.created = in.time(last)
+	for i, t := range m.optional() {
+		if flags>>i&1 == 1 {
+			*t = graph.At(in.time(m.created))
+		}
+	}
+}
+
+// time reads a time as its distance from another.
+func (in *input) time(from graph.Time) graph.Time {
+	d := in.int()
+	if d < -2*maxCount || d > 2*maxCount {
+		in.fail()
+		return 0
+	}
+	t := from + graph.Time(d)
+	if t < -graph.MaxTime || t > graph.MaxTime {
+		in.fail()
+		return 0
+	}
+	return t
+}

@@ -1,0 +1,84 @@
+// Package index answers text queries about one graph from segments: immutable, content-addressed
+// blocks that are a pure function of the graph's nodes and can be rebuilt at will.
+//
+// An index is a manifest, a list of segments from the oldest to the newest. A segment holds some
+// documents (nodes) and the ids of documents of older segments that it kills; a document lives
+// unless a newer segment kills its id. A segment's statistics are those of its documents less
+// those of the documents it kills, so that the sums over the segments are exact for the live
+// documents, whatever the layout, and no answer depends on it. Update adds one small segment for
+// the changes of a commit and now and then merges the newest segments into one, so that manifests
+// share all but the newest.
+//
+//	m, err := index.Update(ctx, blocks, base, changes, index.Options{})
+//	x, err := index.Open(ctx, blocks, m, index.NewCache(64<<20))
+//	res, err := x.Text(ctx, "who owns billing", accept, 0)
+//
+// # Records
+//
+// Both are canonical DAG-CBOR records. Counts are integers within 2^53 - 1.
+//
+//	manifest   v         1
+//	           nodes     N, the number of nodes
+//	           totals    list of T, terms in all nodes, for each text field
+//	           filled    list of D, nodes with a term, for each text field
+//	           analyser  version of the analyser
+//	           language  its language
+//	           segments  list of [link, documents, kills], the oldest first
+//	segment    v         1
+//	           docs      number of documents
+//	           kills     number of kills
+//	           totals    list of T: of the documents, less of those it kills
+//	           filled    list of D, likewise
+//	           ids, dead, lens, meta, large, posts, props, terms   sections
+//
+// A section is a list: the number of parts, then for each part its key and the part: a link to a
+// raw block, or bytes where all parts of the segment have at most 48 KiB together, so that the
+// segment of a small commit is one block. A section of more than 128 parts has links to directory
+// blocks instead, each with the key of its first part: records of kind "parts" whose field "parts"
+// is a list of key and link for each of 128 parts, fewer in the last. A part has at most 64 KiB,
+// those of "large" apart.
+//
+//	section  key of a part        content of a part
+//	ids      its first id         2,048 ids of documents, ascending, fewer in the last part; the
+//	                              position of an id in the section is its document number
+//	dead     its first id         2,048 killed ids, ascending, fewer in the last part
+//	lens     its first document   for 2,048 documents, fewer in the last part: the length of each
+//	                              text field in terms
+//	meta     its first document   number of documents; number of types; for each type, ascending,
+//	                              its length and bytes; then the documents, below
+//	props    length of the first  groups, ascending by name (shorter first, then bytewise): length
+//	         name, the name, its  of the name, the name, number of documents; for each of them the
+//	         first document       distance from the one before, less one (from -1 for the first),
+//	                              and the length and bytes of the value's DAG-CBOR encoding, or 0
+//	                              and a part number of "large" for one of more than 8 KiB
+//	large    empty                the encoding of one value
+//	posts    its own number       posting blocks, below
+//	terms    its first term       number of terms, u16; offset of each 16th term from the first on,
+//	                              u16 each, counted from their end; then the terms, below
+//
+// Numbers are unsigned varints of the shortest form unless they are named otherwise; u16 is
+// little-endian; documents in keys are four bytes, big-endian; times are zigzag varints.
+//
+//	document of meta   flags (1 updated, 2 validFrom, 4 validTo) | type, an index | created, from
+//	                   that of the document before, 0 for the first | those flagged, from created
+//	term               bytes shared with the term before, 0 for each 16th | length of the rest |
+//	                   rest | documents with the term | killed documents with the term | place
+//	place              nothing without documents; 0, length, postings where they are one block of
+//	                   at most 64 bytes; else part of posts + 1, offset
+//	posting block      last document: its distance from where it would be without gaps | length of
+//	                   the postings | mask of fields | for each field of the mask, the largest
+//	                   number of occurrences and the smallest length | postings
+//	posting            distance of the document from the one before, less one (from -1 for the
+//	                   first) | mask of fields, bit 5 set where each number is 1 | else the number
+//	                   of occurrences for each field of the mask
+//
+// The postings of a term are blocks of 128, fewer in the last, one after the other; where a part
+// ends after a block, the next part goes on. Block maxima are counts, never scores: they hold
+// whatever the statistics become.
+//
+// # Damage
+//
+// Decoders accept any bytes without panic or large allocation. What is found wrong gives errors
+// that wrap store.ErrCorrupt or ipld.ErrInvalid; a missing block, store.ErrNotFound. Numbers that
+// are well formed but not those of the graph are found by Verify alone.
+package index

@@ -1,0 +1,283 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// Index answers queries about one graph. It reads parts when a query needs them. Safe for
+// concurrent use.
+type Index struct {
+	src      source
+	m        *Manifest
+	segs     []*segment
+	analyser *text.Analyzer
+
+	mu   sync.Mutex
+	dead []bitset // of each segment, nil until it is made
+}
+
+// Open reads a manifest and the segments' own blocks. cache may be shared with other indexes; nil
+// means none. It returns an error that wraps ErrAnalyser where the manifest is of another
+// analyser, store.ErrNotFound where a block is missing, store.ErrCorrupt or ipld.ErrInvalid where
+// one is damaged.
+func Open(ctx context.Context, get store.Getter, manifest ipld.CID, cache *Cache) (*Index, error) {
+	if cache == nil {
+		cache = new(Cache)
+	}
+	m, err := ReadManifest(ctx, get, manifest)
+	if err != nil {
+		return nil, err
+	}
+	x := &Index{src: source{get: get, cache: cache}, m: m}
+	if x.analyser, err = m.analyser(); err != nil {
+		return nil, err
+	}
+	var total Stats
+	for _, ref := range m.Segments {
+		s, err := x.src.segment(ctx, ref.CID)
+		if err != nil {
+			return nil, err
+		}
+		if s.docs != ref.Docs || s.kills != ref.Kills {
+			return nil, corrupt("segment %s of %d documents and %d kills, manifest says %d and %d",
+				ref.CID, s.docs, s.kills, ref.Docs, ref.Kills)
+		}
+		for f := range Fields {
+			total.Terms[f] += s.terms[f]
+			total.Filled[f] += s.filled[f]
+		}
+		x.segs = append(x.segs, s)
+	}
+	if total.Terms != m.Stats.Terms || total.Filled != m.Stats.Filled {
+		return nil, corrupt("manifest %s has other sums than its segments", manifest)
+	}
+	x.dead = make([]bitset, len(x.segs))
+	return x, nil
+}
+
+// Stats returns the collection statistics.
+func (x *Index) Stats() Stats { return x.m.Stats }
+
+// Segments returns the segments, the oldest first.
+func (x *Index) Segments() []SegmentRef { return append([]SegmentRef(nil), x.m.Segments...) }
+
+// TermStats returns df, the number of nodes with a term of the analyser in any field.
+func (x *Index) TermStats(ctx context.Context, term string) (int64, error) {
+	df := int64(0)
+	for _, s := range x.segs {
+		e, _, err := x.src.term(ctx, s, term)
+		if err != nil {
+			return 0, err
+		}
+		df += int64(e.count) - int64(e.neg)
+	}
+	return df, x.checkDF(term, df)
+}
+
+func (x *Index) checkDF(term string, df int64) error {
+	if df < 0 || df > x.m.Stats.Nodes {
+		return corrupt("term %q in %d of %d nodes", term, df, x.m.Stats.Nodes)
+	}
+	return nil
+}
+
+// deadDocs returns the documents of a segment that newer segments kill.
+func (x *Index) deadDocs(ctx context.Context, n int) (bitset, error) {
+	x.mu.Lock()
+	dead := x.dead[n]
+	x.mu.Unlock()
+	if dead != nil {
+		return dead, nil
+	}
+	// Two queries may both come here: they make the same set.
+	dead = newBitset(x.segs[n].docs)
+	for _, newer := range x.segs[n+1:] {
+		err := x.src.eachID(ctx, newer, secDead, func(id graph.ID) error {
+			doc, ok, err := x.src.docNumber(ctx, x.segs[n], id)
+			if ok {
+				dead.set(doc)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	x.mu.Lock()
+	x.dead[n] = dead
+	x.mu.Unlock()
+	return dead, nil
+}
+
+// Doc is one live document in the course of a query. It stays valid, but is not for concurrent
+// use with other documents of the same query.
+type Doc struct {
+	view *view
+	n    uint32
+	id   graph.ID
+	meta *docMeta
+}
+
+// ID returns the node's id.
+func (d Doc) ID() graph.ID { return d.id }
+
+// Type returns the node's type.
+func (d Doc) Type() string { return d.meta.typ }
+
+// Created returns when the node was created.
+func (d Doc) Created() graph.Time { return d.meta.created }
+
+// Updated returns when the node was last changed: Created where it never was.
+func (d Doc) Updated() graph.Time {
+	if d.meta.updated.Given {
+		return d.meta.updated.Time
+	}
+	return d.meta.created
+}
+
+// ValidFrom returns the time from which the fact holds, if there is one.
+func (d Doc) ValidFrom() (graph.Time, bool) {
+	return d.meta.validFrom.Time, d.meta.validFrom.Given
+}
+
+// ValidTo returns the time up to which the fact holds, if there is one.
+func (d Doc) ValidTo() (graph.Time, bool) { return d.meta.validTo.Time, d.meta.validTo.Given }
+
+// Prop returns the value of a property and whether the node has it. The error wraps
+// store.ErrCorrupt or ipld.ErrInvalid where the index is damaged.
+func (d Doc) Prop(name string) (ipld.Value, bool, error) {
+	item, err := d.view.x.src.prop(d.view.ctx, d.view.seg, name, d.n)
+	if err != nil || item == nil {
+		return ipld.Value{}, false, err
+	}
+	v, err := ipld.DecodeValue(item)
+	if err != nil {
+		return ipld.Value{}, false, d.view.x.src.wrap(d.view.seg, secProps, err)
+	}
+	return v, true, nil
+}
+
+// view is one segment in the course of one query, with the parts used last.
+type view struct {
+	ctx  context.Context
+	x    *Index
+	n    int // of the segment
+	seg  *segment
+	dead bitset
+	ids  idPart
+	idAt int // number of the part in ids
+	meta *metaPart
+}
+
+func (x *Index) view(ctx context.Context, n int) (*view, error) {
+	dead, err := x.deadDocs(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	return &view{ctx: ctx, x: x, n: n, seg: x.segs[n], dead: dead}, nil
+}
+
+func (v *view) id(doc uint32) (id graph.ID, err error) {
+	if part := int(doc / docsPerPart); v.ids == nil || part != v.idAt {
+		v.ids, err = v.x.src.idList(v.ctx, v.seg, secIDs, part)
+		v.idAt = part
+		if err != nil {
+			return id, err
+		}
+	}
+	return graph.ID(v.ids.at(int(doc % docsPerPart))), nil
+}
+
+func (v *view) docMeta(doc uint32) (*docMeta, error) {
+	if v.meta == nil || doc-v.meta.first >= uint32(len(v.meta.docs)) {
+		m, err := v.x.src.meta(v.ctx, v.seg, doc)
+		if err != nil {
+			return nil, err
+		}
+		v.meta = m
+	}
+	return &v.meta.docs[doc-v.meta.first], nil
+}
+
+func (v *view) doc(n uint32) (Doc, error) {
+	id, err := v.id(n)
+	if err != nil {
+		return Doc{}, err
+	}
+	meta, err := v.docMeta(n)
+	return Doc{view: v, n: n, id: id, meta: meta}, err
+}
+
+// Accept decides whether a live document passes a request's filters. It is called on the calling
+// goroutine, at most once for each document and query, in no particular order, and not for a
+// document that could not be among the best anyway. Its error ends the query.
+type Accept func(Doc) (bool, error)
+
+// passes asks accept about a document; nil accepts all.
+func (v *view) passes(accept Accept, n uint32) (bool, error) {
+	if accept == nil {
+		return true, nil
+	}
+	d, err := v.doc(n)
+	if err != nil {
+		return false, err
+	}
+	return accept(d)
+}
+
+// errStop ends an iteration whose consumer wants no more.
+var errStop = errors.New("stop")
+
+// Doc returns the live document of a node, and whether there is one.
+func (x *Index) Doc(ctx context.Context, id graph.ID) (Doc, bool, error) {
+	for n := len(x.segs) - 1; n >= 0; n-- {
+		doc, ok, err := x.src.docNumber(ctx, x.segs[n], id)
+		if err != nil {
+			return Doc{}, false, err
+		}
+		if !ok {
+			continue
+		}
+		v, err := x.view(ctx, n)
+		if err != nil {
+			return Doc{}, false, err
+		}
+		if v.dead.has(doc) {
+			return Doc{}, false, nil
+		}
+		d, err := v.doc(doc)
+		return d, err == nil, err
+	}
+	return Doc{}, false, nil
+}
+
+func (x *Index) text(query string) (terms []queryTerm) {
+	at := make(map[string]int)
+	x.analyser.Each(query, func(term string) bool {
+		i, ok := at[term]
+		if !ok {
+			i = len(terms)
+			at[term] = i
+			terms = append(terms, queryTerm{term: term})
+		}
+		terms[i].times++
+		return true
+	})
+	return terms
+}
+
+// wrapQuery says what was being done.
+func wrapQuery(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}

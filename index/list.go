@@ -1,0 +1,123 @@
+package index
+
+import (
+	"context"
+	"iter"
+
+	"github.com/mnem-project/mnem/graph"
+)
+
+// Recency runs the recency lane of clause 9.3: the k documents that accept lets pass and that were
+// changed last, score descending and id ascending. accept may be nil; k <= 0 means LaneDepth.
+func (x *Index) Recency(ctx context.Context, accept Accept, k int) ([]Hit, error) {
+	top := newTop(k)
+	for n := len(x.segs) - 1; n >= 0; n-- {
+		v, err := x.view(ctx, n)
+		if err != nil {
+			return nil, wrapQuery("rank by time", err)
+		}
+		if err := v.recency(top, accept); err != nil {
+			return nil, wrapQuery("rank by time", err)
+		}
+	}
+	hits, err := top.hits()
+	return hits, wrapQuery("rank by time", err)
+}
+
+func (v *view) recency(t *top, accept Accept) error {
+	for doc := uint32(0); int(doc) < v.seg.docs; {
+		if err := v.ctx.Err(); err != nil {
+			return err
+		}
+		if _, err := v.docMeta(doc); err != nil {
+			return err
+		}
+		part := v.meta
+		for i := range part.docs {
+			m := &part.docs[i]
+			at := m.created
+			if m.updated.Given {
+				at = m.updated.Time
+			}
+			if err := t.offer(v, accept, part.first+uint32(i), max(0, int64(at))); err != nil {
+				return err
+			}
+		}
+		doc = part.first + uint32(len(part.docs))
+	}
+	return nil
+}
+
+// Docs returns the live documents that accept lets pass, all for nil, in the order of their ids.
+// An error is the last thing the iterator yields.
+func (x *Index) Docs(ctx context.Context, accept Accept) iter.Seq2[Doc, error] {
+	return func(yield func(Doc, error) bool) {
+		err := x.eachLive(ctx, func(v *view, n uint32) error {
+			d, err := v.doc(n)
+			if err != nil {
+				return err
+			}
+			if accept != nil {
+				if ok, err := accept(d); !ok || err != nil {
+					return err
+				}
+			}
+			if !yield(d, nil) {
+				return errStop
+			}
+			return nil
+		})
+		if err != nil && err != errStop {
+			yield(Doc{}, wrapQuery("list documents", err))
+		}
+	}
+}
+
+// eachLive calls fn with every live document in the order of their ids.
+func (x *Index) eachLive(ctx context.Context, fn func(v *view, n uint32) error) error {
+	views := make([]*view, len(x.segs))
+	ids := make([]idCursor, len(x.segs))
+	for i, s := range x.segs {
+		v, err := x.view(ctx, i)
+		if err != nil {
+			return err
+		}
+		views[i] = v
+		ids[i] = idCursor{src: &x.src, seg: s, sec: secIDs, total: s.docs}
+	}
+	for {
+		low, err := lowest(ctx, ids, views)
+		if err != nil || low < 0 {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := uint32(ids[low].n)
+		ids[low].n++
+		if err := fn(views[low], n); err != nil {
+			return err
+		}
+	}
+}
+
+// lowest returns the segment whose next live document has the smallest id, -1 at the end of all.
+func lowest(ctx context.Context, ids []idCursor, views []*view) (int, error) {
+	at := -1
+	var low graph.ID
+	for i := range ids {
+		c := &ids[i]
+		for c.n < c.total && views[i].dead.has(uint32(c.n)) {
+			c.n++
+		}
+		// A run of dead documents may reach beyond the part at hand.
+		id, err := c.peek(ctx)
+		if err != nil {
+			return 0, err
+		}
+		if id != nil && (at < 0 || low.Compare(graph.ID(id)) > 0) {
+			at, low = i, graph.ID(id)
+		}
+	}
+	return at, nil
+}

@@ -1,0 +1,400 @@
+package index
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// gone is the new number of a document that a merge drops.
+const gone = 1<<32 - 1
+
+// merger makes one segment of several that follow each other, the oldest first.
+type merger struct {
+	ctx    context.Context
+	src    *source
+	segs   []*segment
+	oldest bool // nothing is older than these, so that kills have nothing to hit
+	w      *segmentWriter
+	// number[i][d] is the new number of document d of segment i, or gone.
+	number [][]uint32
+}
+
+// merge writes the parts of the merged segment and returns it with its block. Kills of documents
+// within the run are carried out and those of older documents kept; of statistics both parts are
+// sums already, so that what was negative within the run cancels by itself.
+func merge(
+	ctx context.Context, src *source, segs []*segment, oldest bool, put store.Putter,
+) (*segment, store.Block, error) {
+	m := &merger{ctx: ctx, src: src, segs: segs, oldest: oldest, w: newSegmentWriter(ctx, put)}
+	for _, s := range segs {
+		m.number = append(m.number, make([]uint32, s.docs))
+		for f := range Fields {
+			m.w.seg.terms[f] += s.terms[f]
+			m.w.seg.filled[f] += s.filled[f]
+		}
+	}
+	for _, step := range []func() error{m.documents, m.properties, m.terms} {
+		if err := step(); err != nil {
+			return nil, store.Block{}, err
+		}
+	}
+	return m.w.finish()
+}
+
+// idCursor walks "ids" or "dead".
+type idCursor struct {
+	src   *source
+	seg   *segment
+	sec   int
+	total int
+	n     int // position
+	part  idPart
+	from  int // position of the part's first id
+}
+
+// peek returns the id at the position, nil at the end.
+func (c *idCursor) peek(ctx context.Context) ([]byte, error) {
+	if c.n-c.from < c.part.len() {
+		return c.part.at(c.n - c.from), nil
+	}
+	if c.n == c.total {
+		return nil, nil
+	}
+	last := c.part
+	var err error
+	if c.part, err = c.src.idList(ctx, c.seg, c.sec, c.n/docsPerPart); err != nil {
+		return nil, err
+	}
+	c.from = c.n / docsPerPart * docsPerPart
+	if last != nil && bytes.Compare(last.at(last.len()-1), c.part.at(0)) >= 0 {
+		return nil, c.src.wrap(c.seg, c.sec, corrupt("id %x out of order", c.part.at(0)))
+	}
+	return c.part.at(c.n - c.from), nil
+}
+
+// documents numbers the documents that stay and writes their columns, and the kills that stay.
+//
+// What happened to an id is read from the oldest segment to the newest, in each a kill before a
+// document: a first kill is of something older than the run, and a last document is what lives.
+func (m *merger) documents() error {
+	docs, dead := make([]idCursor, len(m.segs)), make([]idCursor, len(m.segs))
+	for i, s := range m.segs {
+		docs[i] = idCursor{src: m.src, seg: s, sec: secIDs, total: s.docs}
+		dead[i] = idCursor{src: m.src, seg: s, sec: secDead, total: s.kills}
+	}
+	metas := make([]*metaPart, len(m.segs))
+	for {
+		id, err := m.least(docs, dead)
+		if err != nil || id == nil {
+			return err
+		}
+		live, killed, err := m.settle(graph.ID(id), docs, dead)
+		if err != nil {
+			return err
+		}
+		if killed {
+			if m.oldest {
+				return corrupt("kill of %s, which there is not", graph.ID(id))
+			}
+			if err := m.w.addDead(graph.ID(id)); err != nil {
+				return err
+			}
+		}
+		if live >= 0 {
+			if err := m.keep(graph.ID(id), live, docs[live].n-1, &metas[live]); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// least returns a copy of the smallest id at the cursors, nil at the end of all.
+func (m *merger) least(docs, dead []idCursor) ([]byte, error) {
+	var low []byte
+	for i := range docs {
+		for _, c := range [...]*idCursor{&docs[i], &dead[i]} {
+			id, err := c.peek(m.ctx)
+			if err != nil {
+				return nil, err
+			}
+			if id != nil && (low == nil || bytes.Compare(id, low) < 0) {
+				low = id
+			}
+		}
+	}
+	return bytes.Clone(low), nil
+}
+
+// settle moves the cursors past an id. It returns the segment whose document of that id lives, or
+// -1, and whether a document older than the run is killed.
+func (m *merger) settle(id graph.ID, docs, dead []idCursor) (live int, killed bool, err error) {
+	live = -1
+	first := true
+	for i := range m.segs {
+		kill, err := dead[i].at(m.ctx, id)
+		if err != nil {
+			return 0, false, err
+		}
+		if kill {
+			killed = killed || first
+			if !first && live < 0 {
+				return 0, false, corrupt("second kill of %s", id)
+			}
+			first, live = false, -1
+		}
+		add, err := docs[i].at(m.ctx, id)
+		if err != nil {
+			return 0, false, err
+		}
+		if add {
+			if live >= 0 {
+				return 0, false, corrupt("%s is there twice", id)
+			}
+			m.number[i][docs[i].n-1] = gone
+			first, live = false, i
+		}
+	}
+	return live, killed, nil
+}
+
+// at reports whether the cursor stands at id, and moves past it.
+func (c *idCursor) at(ctx context.Context, id graph.ID) (bool, error) {
+	next, err := c.peek(ctx)
+	if err != nil || !bytes.Equal(next, id[:]) {
+		return false, err
+	}
+	c.n++
+	return true, nil
+}
+
+// keep writes the columns of one document of segment i.
+func (m *merger) keep(id graph.ID, i, doc int, meta **metaPart) error {
+	s := m.segs[i]
+	lens, err := m.src.lens(m.ctx, s, doc/docsPerPart)
+	if err != nil {
+		return err
+	}
+	if p := *meta; p == nil || uint32(doc)-p.first >= uint32(len(p.docs)) {
+		if *meta, err = m.src.meta(m.ctx, s, uint32(doc)); err != nil {
+			return err
+		}
+	}
+	m.number[i][doc] = uint32(m.w.seg.docs)
+	return m.w.addDoc(id, lens[doc%docsPerPart], &(*meta).docs[uint32(doc)-(*meta).first])
+}
+
+// propCursor walks "props" by name and document.
+type propCursor struct {
+	src    *source
+	seg    *segment
+	number []uint32
+	n      int // the next part
+	part   propPart
+	g, i   int
+}
+
+// skip moves to the next property of a document that stays, and reports whether there is one.
+func (c *propCursor) skip(ctx context.Context) (bool, error) {
+	for {
+		if c.g == len(c.part) {
+			if c.n == c.seg.sec[secProps].parts {
+				return false, nil
+			}
+			part, err := c.src.props(ctx, c.seg, c.n)
+			if err != nil {
+				return false, err
+			}
+			c.part, c.g, c.i = part, 0, 0
+			c.n++
+			continue
+		}
+		group := &c.part[c.g]
+		for ; c.i < len(group.docs); c.i++ {
+			if c.number[group.docs[c.i]] != gone {
+				return true, nil
+			}
+		}
+		c.g, c.i = c.g+1, 0
+	}
+}
+
+func (c *propCursor) name() string { return c.part[c.g].name }
+func (c *propCursor) doc() uint32  { return c.number[c.part[c.g].docs[c.i]] }
+
+func (c *propCursor) before(d *propCursor) bool {
+	if k := ipld.CompareKeys(c.name(), d.name()); k != 0 {
+		return k < 0
+	}
+	return c.doc() < d.doc()
+}
+
+func (m *merger) properties() error {
+	var open []*propCursor
+	for i, s := range m.segs {
+		open = append(open, &propCursor{src: m.src, seg: s, number: m.number[i]})
+	}
+	lastName, next := "", uint32(0)
+	for {
+		c, err := m.leastProp(&open)
+		if err != nil || c == nil {
+			return err
+		}
+		name, doc := c.name(), c.doc()
+		if k := ipld.CompareKeys(name, lastName); k < 0 || k == 0 && doc < next {
+			return m.src.wrap(c.seg, secProps, corrupt("property %q out of order", name))
+		}
+		lastName, next = name, doc+1
+		item, err := m.src.item(m.ctx, c.seg, c.part[c.g].items[c.i])
+		if err != nil {
+			return err
+		}
+		if err := m.w.props.add(name, doc, item); err != nil {
+			return err
+		}
+		c.i++
+	}
+}
+
+// leastProp returns the cursor with the next property, nil at the end of all, which leave open.
+func (m *merger) leastProp(open *[]*propCursor) (*propCursor, error) {
+	var low *propCursor
+	left := (*open)[:0]
+	for _, c := range *open {
+		ok, err := c.skip(m.ctx)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		left = append(left, c)
+		if low == nil || c.before(low) {
+			low = c
+		}
+	}
+	*open = left
+	return low, nil
+}
+
+// mergeTerm is one segment in the merge of dictionaries and, for one term, of postings.
+type mergeTerm struct {
+	dictCursor
+	posts  postReader
+	number []uint32
+	i      int
+	done   bool // no term is left
+}
+
+func (t *mergeTerm) advance(ctx context.Context) error {
+	ok, err := t.next(ctx)
+	t.done = !ok
+	return err
+}
+
+func (m *merger) terms() error {
+	all := make([]*mergeTerm, len(m.segs))
+	for i, s := range m.segs {
+		all[i] = &mergeTerm{number: m.number[i]}
+		all[i].src, all[i].seg = m.src, s
+		if err := all[i].advance(m.ctx); err != nil {
+			return err
+		}
+	}
+	var with []*mergeTerm
+	for {
+		with = leastTerm(with[:0], all)
+		if len(with) == 0 {
+			return nil
+		}
+		if err := m.term(with); err != nil {
+			return err
+		}
+		for _, t := range with {
+			if err := t.advance(m.ctx); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// leastTerm appends the segments that stand at the smallest term to with, none at the end of all.
+func leastTerm(with, all []*mergeTerm) []*mergeTerm {
+	for _, t := range all {
+		if t.done {
+			continue
+		}
+		k := 0
+		if len(with) > 0 {
+			k = bytes.Compare(t.term, with[0].term)
+		}
+		if k < 0 {
+			with = with[:0]
+		}
+		if k <= 0 {
+			with = append(with, t)
+		}
+	}
+	return with
+}
+
+// term writes one term, whose postings are in the segments of with.
+func (m *merger) term(with []*mergeTerm) error {
+	net := 0
+	term := string(with[0].term)
+	open := make([]*mergeTerm, 0, len(with))
+	for _, t := range with {
+		net += t.count - t.neg
+		t.posts.open(t.src, t.seg, t.entry)
+		t.i = 0
+		if ok, err := t.skip(m.ctx); err != nil {
+			return err
+		} else if ok {
+			open = append(open, t)
+		}
+	}
+	count := 0
+	for len(open) > 0 {
+		at := 0
+		for i := range open {
+			if open[i].doc() < open[at].doc() {
+				at = i
+			}
+		}
+		t := open[at]
+		if err := m.w.posts.add(t.doc(), &t.posts.block.posts[t.i].tf); err != nil {
+			return err
+		}
+		count++
+		t.i++
+		if ok, err := t.skip(m.ctx); err != nil {
+			return err
+		} else if !ok {
+			open = append(open[:at], open[at+1:]...)
+		}
+	}
+	if net > count || m.oldest && net != count {
+		return corrupt("term %q is in %d documents, its segments say %d", term, count, net)
+	}
+	return m.w.endTerm(term, count-net)
+}
+
+func (t *mergeTerm) doc() uint32 { return t.number[t.posts.block.posts[t.i].doc] }
+
+// skip moves to the next posting of a document that stays, and reports whether there is one.
+func (t *mergeTerm) skip(ctx context.Context) (bool, error) {
+	for {
+		for ; t.i < t.posts.n; t.i++ {
+			if t.doc() != gone {
+				return true, nil
+			}
+		}
+		if ok, err := t.posts.next(ctx); !ok {
+			return false, err
+		}
+		t.i = 0
+	}
+}

@@ -1,0 +1,212 @@
+package index
+
+import (
+	"math/bits"
+)
+
+// posting is one document of a term: how often the term occurs in each of its fields.
+type posting struct {
+	doc uint32
+	tf  [Fields]uint32
+}
+
+// A posting is the distance of its document from the one before, less one, then a mask of the
+// fields with the term; unless the mask's bit maskOnes says that every tf is 1, they follow.
+const (
+	maskFields = 1<<Fields - 1
+	maskOnes   = 1 << Fields
+)
+
+func appendPosting(b []byte, gap uint32, tf *[Fields]uint32) []byte {
+	b = putUint(b, uint64(gap))
+	mask, ones := byte(0), true
+	for f, n := range tf {
+		if n > 0 {
+			mask |= 1 << f
+			ones = ones && n == 1
+		}
+	}
+	if ones {
+		return append(b, mask|maskOnes)
+	}
+	b = append(b, mask)
+	for _, n := range tf {
+		if n > 0 {
+			b = putUint(b, uint64(n))
+		}
+	}
+	return b
+}
+
+// block is up to blockDocs decoded postings.
+type block struct {
+	n     int
+	posts [blockDocs]posting
+	masks [blockDocs]byte
+}
+
+// decode reads n postings, whose first document is at least next, and returns the number after
+// the last document's.
+func (k *block) decode(in *input, n int, next uint64, docs int) uint64 {
+	k.n = n
+	for i := range n {
+		p := &k.posts[i]
+		doc := next + in.uint(maxDocs)
+		mask := in.byte()
+		if in.bad || doc >= uint64(docs) || mask&maskFields == 0 || mask > maskFields|maskOnes {
+			in.fail()
+			return 0
+		}
+		p.doc = uint32(doc)
+		k.masks[i] = mask & maskFields
+		p.tf = [Fields]uint32{}
+		if mask&maskOnes != 0 {
+			for m := mask & maskFields; m != 0; m &= m - 1 {
+				p.tf[bits.TrailingZeros8(m)] = 1
+			}
+		} else {
+			p.decodeTF(in, mask)
+		}
+		next = doc + 1
+	}
+	return next
+}
+
+func (p *posting) decodeTF(in *input, mask byte) {
+	for m := mask; m != 0; m &= m - 1 {
+		n := in.uint(maxTF)
+		if n == 0 {
+			in.fail()
+		}
+		p.tf[bits.TrailingZeros8(m)] = uint32(n)
+	}
+}
+
+// bounds are what skipping needs to know of a block: for each field the largest tf and the
+// shortest length among the documents with the term in it. They are counts and never scores, so
+// that they hold whatever the collection's statistics become.
+type bounds struct {
+	mask   byte
+	maxTF  [Fields]uint32
+	minLen [Fields]uint32
+}
+
+func (x *bounds) add(tf *[Fields]uint32, lens *docLens) {
+	for f, n := range tf {
+		if n == 0 {
+			continue
+		}
+		if x.mask>>f&1 == 0 {
+			x.mask |= 1 << f
+			x.maxTF[f], x.minLen[f] = n, lens[f]
+		}
+		x.maxTF[f] = max(x.maxTF[f], n)
+		x.minLen[f] = min(x.minLen[f], lens[f])
+	}
+}
+
+func (x *bounds) append(b []byte) []byte {
+	b = append(b, x.mask)
+	for m := x.mask; m != 0; m &= m - 1 {
+		f := bits.TrailingZeros8(m)
+		b = putUint(putUint(b, uint64(x.maxTF[f])), uint64(x.minLen[f]))
+	}
+	return b
+}
+
+func (x *bounds) decode(in *input) {
+	*x = bounds{mask: in.byte()}
+	if x.mask == 0 || x.mask > maskFields {
+		in.fail()
+		return
+	}
+	for m := x.mask; m != 0; m &= m - 1 {
+		f := bits.TrailingZeros8(m)
+		x.maxTF[f], x.minLen[f] = uint32(in.uint(maxTF)), uint32(in.uint(maxTF))
+	}
+}
+
+// place is where a term's postings are: inline where data is not nil, else at an offset of a part.
+type place struct {
+	data []byte
+	part uint32
+	off  uint32
+}
+
+// postWriter writes "posts": the lists of one term after the other.
+type postWriter struct {
+	sec    sectionWriter
+	lens   []docLens // of all documents of the segment
+	buf    []byte    // postings of the block being filled
+	n      int       // their number
+	count  int       // of the list so far
+	next   uint32    // one past the last document
+	base   uint32    // next at the start of the block
+	bounds bounds
+	at     place // of the list's first block, once written
+}
+
+func (w *postWriter) add(doc uint32, tf *[Fields]uint32) error {
+	if w.n == blockDocs {
+		if err := w.flush(); err != nil {
+			return err
+		}
+	}
+	w.buf = appendPosting(w.buf, doc-w.next, tf)
+	w.bounds.add(tf, &w.lens[doc])
+	w.next = doc + 1
+	w.n++
+	w.count++
+	return nil
+}
+
+// flush writes the block being filled: how far its last document is from where it would be
+// without gaps, its length, its bounds, and its postings.
+func (w *postWriter) flush() error {
+	if err := w.sec.begin(partSize, func() []byte { return docKey(uint32(len(w.sec.refs))) }); err != nil {
+		return err
+	}
+	if w.count == w.n {
+		w.at = place{part: uint32(len(w.sec.refs)), off: uint32(len(w.sec.buf))}
+	}
+	b := putUint(w.sec.buf, uint64(w.next-w.base)-uint64(w.n))
+	b = putUint(b, uint64(len(w.buf)))
+	b = w.bounds.append(b)
+	w.sec.buf = append(b, w.buf...)
+	w.buf, w.n, w.base, w.bounds = w.buf[:0], 0, w.next, bounds{}
+	return nil
+}
+
+// finish ends a list and returns its number of postings and where they are. Inline data is valid
+// until the next add.
+func (w *postWriter) finish() (count int, at place, err error) {
+	count = w.count
+	switch {
+	case count == 0:
+	case count == w.n && len(w.buf) <= maxInlinePosts:
+		w.at = place{data: w.buf}
+	case w.n > 0:
+		err = w.flush()
+	}
+	at = w.at
+	*w = postWriter{sec: w.sec, lens: w.lens, buf: w.buf[:0]}
+	return count, at, err
+}
+
+// blockHead is what stands before a block outside the dictionary.
+type blockHead struct {
+	last   uint32 // its last document
+	size   int    // of its postings in bytes
+	bounds bounds
+}
+
+func (h *blockHead) decode(in *input, n int, next uint64, docs int) {
+	last := next + uint64(n) - 1 + in.uint(maxDocs)
+	h.size = int(in.uint(maxPart))
+	h.bounds.decode(in)
+	if last >= uint64(docs) || h.size > len(in.b)-in.pos {
+		in.fail()
+		return
+	}
+	h.last = uint32(last)
+}

@@ -1,0 +1,187 @@
+package index
+
+import (
+	"context"
+	"encoding/binary"
+	"sort"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// propPart is a part of "props": for each property name in it, ascending in canonical key order,
+// the documents that have it.
+type propPart []propGroup
+
+// propGroup is the documents of one part with a property, ascending, and where their values are.
+type propGroup struct {
+	name  string
+	docs  []uint32
+	items []propItem
+}
+
+// propItem is an encoded value, or the number of a part of "large" where data is nil.
+type propItem struct {
+	data  []byte
+	large int
+}
+
+// propKey is the directory key of a part that starts at a property of a document. Names of one
+// length sort bytewise and shorter names first, as everywhere in canonical records.
+func propKey(name string, doc uint32) []byte {
+	key := make([]byte, 0, 1+len(name)+4)
+	key = append(append(key, byte(len(name))), name...)
+	return binary.BigEndian.AppendUint32(key, doc)
+}
+
+func (p propPart) group(name string) *propGroup {
+	i := sort.Search(len(p), func(i int) bool { return ipld.CompareKeys(p[i].name, name) >= 0 })
+	if i == len(p) || p[i].name != name {
+		return nil
+	}
+	return &p[i]
+}
+
+func (g *propGroup) find(doc uint32) (propItem, bool) {
+	i := sort.Search(len(g.docs), func(i int) bool { return g.docs[i] >= doc })
+	if i == len(g.docs) || g.docs[i] != doc {
+		return propItem{}, false
+	}
+	return g.items[i], true
+}
+
+// decodeProps returns a part and the bytes it keeps.
+func decodeProps(data []byte, docs, large int) (propPart, int, error) {
+	in := input{b: data}
+	var p propPart
+	size := len(data)
+	for !in.done() {
+		name := string(in.take(in.uint(graph.MaxPropName)))
+		n := in.uint(uint64(len(data)))
+		if n == 0 || len(p) > 0 && ipld.CompareKeys(p[len(p)-1].name, name) >= 0 {
+			in.fail()
+			break
+		}
+		g := propGroup{name: name}
+		g.decode(&in, int(n), docs, large)
+		p = append(p, g)
+		size += 80 + 40*len(g.docs)
+	}
+	if in.bad {
+		return nil, 0, corrupt("properties end at byte %d", in.pos)
+	}
+	return p, size, nil
+}
+
+func (g *propGroup) decode(in *input, n, docs, large int) {
+	next := uint64(0)
+	for range n {
+		doc := next + in.uint(maxDocs)
+		item := propItem{}
+		if width := in.uint(maxSmallItem); width > 0 {
+			item.data = in.take(width)
+		} else {
+			item.large = int(in.uint(maxDocs))
+		}
+		if in.bad || doc >= uint64(docs) || item.data == nil && item.large >= large {
+			in.fail()
+			return
+		}
+		g.docs = append(g.docs, uint32(doc))
+		g.items = append(g.items, item)
+		next = doc + 1
+	}
+}
+
+// propWriter writes "props" and "large". Properties come in the order of their names, each with
+// its documents ascending.
+type propWriter struct {
+	props sectionWriter
+	large sectionWriter
+	group []byte // of the name being written, without its head
+	name  string
+	n     int
+	next  uint32
+}
+
+func (w *propWriter) add(name string, doc uint32, item []byte) error {
+	// The head of a group and one more item leave the part far below its limit.
+	if name != w.name || w.n == 0 || len(w.props.buf)+len(w.group) >= partSize {
+		if err := w.end(); err != nil {
+			return err
+		}
+		w.name = name
+		if err := w.props.begin(partSize, func() []byte { return propKey(name, doc) }); err != nil {
+			return err
+		}
+	}
+	w.group = putUint(w.group, uint64(doc-w.next))
+	if len(item) <= maxSmallItem {
+		w.group = append(putUint(w.group, uint64(len(item))), item...)
+	} else {
+		w.group = putUint(append(w.group, 0), uint64(len(w.large.refs)))
+		w.large.buf = append(w.large.buf, item...)
+		if err := w.large.cut(); err != nil {
+			return err
+		}
+	}
+	w.n++
+	w.next = doc + 1
+	return nil
+}
+
+// end ends the group being written.
+func (w *propWriter) end() error {
+	if w.n == 0 {
+		return nil
+	}
+	b := append(putUint(w.props.buf, uint64(len(w.name))), w.name...)
+	w.props.buf = append(putUint(b, uint64(w.n)), w.group...)
+	w.group, w.n, w.next = w.group[:0], 0, 0
+	return nil
+}
+
+func (r *source) props(ctx context.Context, s *segment, n int) (propPart, error) {
+	v, err := r.part(ctx, s, secProps, n, func(data []byte) (any, int, error) {
+		p, size, err := decodeProps(data, s.docs, s.sec[secLarge].parts)
+		return p, size, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v.(propPart), nil
+}
+
+// item returns the encoded value of a property.
+func (r *source) item(ctx context.Context, s *segment, p propItem) ([]byte, error) {
+	if p.data != nil {
+		return p.data, nil
+	}
+	return r.bytes(ctx, s, secLarge, p.large)
+}
+
+// prop returns the encoded value of a document's property, nil where it has none.
+func (r *source) prop(
+	ctx context.Context, s *segment, name string, doc uint32,
+) ([]byte, error) {
+	if len(name) > graph.MaxPropName {
+		return nil, nil
+	}
+	n, err := r.find(ctx, s, secProps, propKey(name, doc))
+	if n < 0 || err != nil {
+		return nil, err
+	}
+	p, err := r.props(ctx, s, n)
+	if err != nil {
+		return nil, err
+	}
+	g := p.group(name)
+	if g == nil {
+		return nil, nil
+	}
+	item, ok := g.find(doc)
+	if !ok {
+		return nil, nil
+	}
+	return r.item(ctx, s, item)
+}
