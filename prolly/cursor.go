@@ -3,6 +3,7 @@ package prolly
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
 )
 
@@ -55,6 +56,9 @@ func lastEntry(c *chunk) int { return len(c.keys) - 1 }
 // seek moves forward to the first entry whose key is not less than key; where there is none, to
 // the position after the last entry. key must not be less than that of an earlier seek.
 func (cu *cursor) seek(ctx context.Context, key []byte) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("read tree: %w", err)
+	}
 	for len(cu.path) > 1 && bytes.Compare(key, cu.chunk().lastKey()) > 0 {
 		cu.path = cu.path[:len(cu.path)-1]
 	}
@@ -71,6 +75,9 @@ func (cu *cursor) seek(ctx context.Context, key []byte) error {
 
 // seekEnd moves to the last entry.
 func (cu *cursor) seekEnd(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("read tree: %w", err)
+	}
 	cu.path = cu.path[:1]
 	cu.top().i = len(cu.top().c.keys) - 1
 	return cu.down(ctx, lastEntry)

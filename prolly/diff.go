@@ -3,6 +3,7 @@ package prolly
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"iter"
 )
 
@@ -40,15 +41,16 @@ func newDiffer(ctx context.Context, a, b *Map) *differ {
 
 // next returns the next change, false after the last.
 func (d *differ) next() (Change, bool, error) {
-	for {
-		if d.a.ended() && d.b.ended() {
-			return Change{}, false, d.ctx.Err()
-		}
+	if err := d.ctx.Err(); err != nil {
+		return Change{}, false, fmt.Errorf("compare trees: %w", err)
+	}
+	for !d.a.ended() || !d.b.ended() {
 		c, found, err := d.step()
 		if found || err != nil {
 			return c, found, err
 		}
 	}
+	return Change{}, false, nil
 }
 
 // step compares what the walks are at, and moves at least one of them on or down.
@@ -106,12 +108,13 @@ func (d *differ) subtrees() error {
 // to: 0 for an entry of level 0, one more for each level above.
 type walk struct {
 	nodes *Nodes
-	path  []frame
+	root  *chunk
+	path  []frame // from a link to the root downwards
 }
 
 // newWalk returns a walk at the link to the root of m.
 func newWalk(m *Map) walk {
-	w := walk{nodes: m.nodes}
+	w := walk{nodes: m.nodes, root: m.root}
 	if m.Len() > 0 {
 		up := m.root.parentItem()
 		top := &chunk{
@@ -145,6 +148,10 @@ func (w *walk) advance() {
 
 // down moves to the first entry of the chunk the entry links to.
 func (w *walk) down(ctx context.Context) error {
+	if len(w.path) == 1 {
+		w.path = append(w.path, frame{c: w.root})
+		return nil
+	}
 	c, err := w.nodes.child(ctx, w.top().c, w.top().i)
 	if err == nil {
 		w.path = append(w.path, frame{c: c})

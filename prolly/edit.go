@@ -27,7 +27,7 @@ func (m *Map) Edit(ctx context.Context, edits []Edit) (*Map, error) {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("edit tree: %w", err)
+		return nil, fmt.Errorf("write tree: %w", err)
 	}
 	nodes := m.nodes
 	if nodes.cache == nil {

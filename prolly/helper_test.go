@@ -136,6 +136,15 @@ func build(t testing.TB, n *prolly.Nodes, m model) *prolly.Map {
 	return out
 }
 
+func load(t testing.TB, n *prolly.Nodes, root ipld.CID) *prolly.Map {
+	t.Helper()
+	out, err := n.Load(ctx, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
 func edit(t testing.TB, m *prolly.Map, edits []prolly.Edit) *prolly.Map {
 	t.Helper()
 	out, err := m.Edit(ctx, edits)
