@@ -122,10 +122,11 @@ func (t *tx) commit(
 	}
 	rec := &commit.Commit{
 		Graph: next.root, Vectors: next.vectorsRoot(), Author: opt.Author, Agent: opt.Agent,
-		Task: opt.Task, Time: opt.Time, Message: opt.Message,
+		Task: opt.Task, Time: opt.Time, Message: opt.Message, Height: commit.HeightOver(),
 	}
 	if base.id.Defined() {
 		rec.Parents = []ipld.CID{base.id}
+		rec.Height = commit.HeightOver(base.commit)
 	}
 	rec.Change = commit.ChangeID(rec)
 	if err := rec.Validate(); err != nil {

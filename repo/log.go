@@ -25,7 +25,7 @@ func (r *Repo) Log(ctx context.Context, rev string) iter.Seq2[LogEntry, error] {
 			yield(LogEntry{}, err)
 			return
 		}
-		for rec, err := range commit.History(ctx, r.store.Facts(), from) {
+		for rec, err := range commit.History(ctx, r.facts(), from) {
 			var e LogEntry
 			if err == nil {
 				e, err = r.logEntry(ctx, rec.CID, rec.Commit)

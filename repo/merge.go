@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
@@ -160,7 +161,7 @@ func edgeNeeds(ctx context.Context, s *state, value []byte) ([]need, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := load(ctx, s.get, c, "edge", graph.DecodeEdge)
+	e, err := commit.ReadEdge(ctx, s.get, c)
 	if err != nil {
 		return nil, err
 	}

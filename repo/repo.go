@@ -39,13 +39,14 @@ type Options struct {
 	IndexCache int64         // bytes of decoded index parts kept; 0: 64 MiB
 	FS         vfs.FS        // nil: the operating system's
 	Logf       func(format string, args ...any)
-	Started    string // when this process started, named to others who find the repository taken
+	PID        int    // of this process, for others who find the repository taken
+	Since      string // when this process started, likewise
 }
 
 func (o Options) pebble(create bool) pebble.Options {
 	return pebble.Options{
 		ReadOnly: o.ReadOnly, Create: create, FS: o.FS, Wait: o.Wait, Logf: o.Logf,
-		Owner: pebble.Owner{PID: os.Getpid(), Started: o.Started},
+		Owner: pebble.Owner{PID: o.PID, Since: o.Since},
 	}
 }
 
@@ -56,6 +57,9 @@ type Repo struct {
 	parts  *index.Cache
 	writer sync.Mutex // held by the one writer of this process
 	ro     bool
+
+	indexMu sync.Mutex
+	indexes openIndexes
 }
 
 // Init makes a new repository in dir/.mnem, whose HEAD is the unborn branch main. It returns an

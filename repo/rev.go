@@ -100,7 +100,7 @@ func (r *Repo) step(ctx context.Context, c ipld.CID, kind byte, n int) (ipld.CID
 }
 
 func (r *Repo) commit(ctx context.Context, c ipld.CID) (*commit.Commit, error) {
-	return load(ctx, r.store.Facts(), c, "commit", commit.DecodeCommit)
+	return commit.ReadCommit(ctx, r.facts(), c)
 }
 
 func (r *Repo) resolveBase(ctx context.Context, v *view, name string) (ipld.CID, error) {
@@ -169,7 +169,7 @@ func (r *Repo) commitByPrefix(ctx context.Context, name string) (ipld.CID, error
 	}
 	var found []ipld.CID
 	stop := errors.New("stop")
-	err := r.store.Facts().Iterate(ctx, first, func(b store.Block) error {
+	err := r.facts().Iterate(ctx, first, func(b store.Block) error {
 		if !strings.HasPrefix(b.CID.String(), prefix) {
 			return stop
 		}

@@ -51,7 +51,7 @@ func (r *Repo) At(ctx context.Context, c ipld.CID) (*Snapshot, error) {
 // loadState reads a state for reading. Empty trees, which are not stored before the first commit,
 // live in a buffer of the state's own.
 func (r *Repo) loadState(ctx context.Context, root, vectors ipld.CID) (*state, error) {
-	buffer := store.NewStage(r.store.Facts(), 0)
+	buffer := store.NewStage(r.facts(), 0)
 	return loadState(ctx, prolly.NewNodes(buffer, r.trees), buffer, root, vectors)
 }
 

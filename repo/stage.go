@@ -111,9 +111,9 @@ func (t *tx) loadStage(
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		return &commit.Stage{Base: base.id, Branch: string(on.Name)}, base, base.state, nil
+		return &commit.Stage{Base: base.id, Branch: on.Name}, base, base.state, nil
 	}
-	rec, err := load(ctx, t.stage, ref.Target, "stage", commit.DecodeStage)
+	rec, err := commit.ReadStage(ctx, t.stage, ref.Target)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -141,7 +141,7 @@ func (r *Repo) CommitStaged(
 			return err
 		}
 		if opt.Branch == "" {
-			opt.Branch, _ = graph.RefName(rec.Branch).Branch()
+			opt.Branch, _ = rec.Branch.Branch()
 		}
 		ref, head, err := t.base(ctx, opt)
 		if err != nil {
@@ -199,11 +199,11 @@ func (r *Repo) Status(ctx context.Context, stage string) (*Status, error) {
 	st := &Status{Branch: branchName(head.Name), Head: head.Target, Base: head.Target, Staged: staged}
 	var rec *commit.Stage
 	if staged {
-		rec, err = load(ctx, r.store.Facts(), ref.Target, "stage", commit.DecodeStage)
+		rec, err = commit.ReadStage(ctx, r.facts(), ref.Target)
 		if err != nil {
 			return nil, err
 		}
-		on, _, err := v.resolve(ctx, graph.RefName(rec.Branch))
+		on, _, err := v.resolve(ctx, rec.Branch)
 		if err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
@@ -31,7 +32,7 @@ func loadState(
 	s := &state{get: get, root: root}
 	var roots [5]ipld.CID
 	if root.Defined() {
-		g, err := load(ctx, get, root, "graph", graph.DecodeGraph)
+		g, err := commit.ReadGraph(ctx, get, root)
 		if err != nil {
 			return nil, err
 		}
@@ -99,12 +100,12 @@ func linkItem(item []byte) (ipld.CID, error) {
 
 // node returns a node and its CID, nil where there is none.
 func (s *state) node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID, error) {
-	return fetch(ctx, s.get, s.nodes, id[:], "node", graph.DecodeNode)
+	return fetch(ctx, s.get, s.nodes, id[:], commit.ReadNode)
 }
 
 // edge returns an edge and its CID, nil where there is none.
 func (s *state) edge(ctx context.Context, id graph.ID) (*graph.Edge, ipld.CID, error) {
-	return fetch(ctx, s.get, s.edges, id[:], "edge", graph.DecodeEdge)
+	return fetch(ctx, s.get, s.edges, id[:], commit.ReadEdge)
 }
 
 // mark returns the mark of a node or edge, nil where there is none.
@@ -112,20 +113,20 @@ func (s *state) mark(ctx context.Context, on graph.Target, id graph.ID) (*graph.
 	if s.marks.Len() == 0 {
 		return nil, nil
 	}
-	m, _, err := fetch(ctx, s.get, s.marks, graph.MarkKey(on, id), "mark", graph.DecodeMark)
+	m, _, err := fetch(ctx, s.get, s.marks, graph.MarkKey(on, id), commit.ReadMark)
 	return m, err
 }
 
 // fetch returns the record that a tree links to under key, nil where there is none.
 func fetch[T any](
-	ctx context.Context, get store.Getter, m *prolly.Map, key []byte, what string,
-	decode func([]byte) (*T, error),
+	ctx context.Context, get store.Getter, m *prolly.Map, key []byte,
+	read func(context.Context, store.Getter, ipld.CID) (*T, error),
 ) (*T, ipld.CID, error) {
 	c, err := lookup(ctx, m, key)
 	if err != nil || !c.Defined() {
 		return nil, c, err
 	}
-	rec, err := load(ctx, get, c, what, decode)
+	rec, err := read(ctx, get, c)
 	return rec, c, err
 }
 

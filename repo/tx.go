@@ -46,7 +46,7 @@ func (r *Repo) transact(ctx context.Context, by Stamp, fn func(*tx) error) (ipld
 	if err != nil {
 		return ipld.CID{}, fmt.Errorf("read operation head: %w", err)
 	}
-	stage := store.NewStage(r.store.Facts(), stageLimit)
+	stage := store.NewStage(r.facts(), stageLimit)
 	t := &tx{
 		repo: r, head: head, stage: stage, nodes: prolly.NewNodes(stage, r.trees),
 		edits: make(map[graph.RefName][]byte),
@@ -70,15 +70,11 @@ func (t *tx) finish(ctx context.Context, by Stamp) (ipld.CID, error) {
 	if err != nil {
 		return ipld.CID{}, fmt.Errorf("write view: %w", err)
 	}
-	op := &commit.Operation{
-		Parent: t.head.Operation, Seq: t.head.Seq + 1, View: tree.Root(),
-		Time: by.Time, Actor: by.Author, Command: by.Command,
+	op, err := commit.NextOperation(ctx, t.stage, t.head)
+	if err != nil {
+		return ipld.CID{}, err
 	}
-	if t.head.Seq > 0 {
-		if op.Skip, err = commit.SkipLink(ctx, t.stage, op); err != nil {
-			return ipld.CID{}, err
-		}
-	}
+	op.View, op.Time, op.Actor, op.Command = tree.Root(), by.Time, by.Author, by.Command
 	if err := op.Validate(); err != nil {
 		return ipld.CID{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
@@ -121,19 +117,3 @@ func (t *tx) setSymbolic(name, target graph.RefName) {
 }
 
 func (t *tx) removeRef(name graph.RefName) { t.edits[name] = nil }
-
-// load reads and decodes one record. Stored bytes that do not decode are corrupt.
-func load[T any](
-	ctx context.Context, get store.Getter, c ipld.CID, what string, decode func([]byte) (T, error),
-) (T, error) {
-	var zero T
-	data, err := get.Get(ctx, c)
-	if err != nil {
-		return zero, fmt.Errorf("read %s %s: %w", what, c, err)
-	}
-	out, err := decode(data)
-	if err != nil {
-		return zero, fmt.Errorf("read %s %s: %w: %w", what, c, store.ErrCorrupt, err)
-	}
-	return out, nil
-}

@@ -31,7 +31,7 @@ func loadView(ctx context.Context, n *prolly.Nodes, get store.Getter, head store
 	if head.Seq == 0 {
 		return &view{}, nil
 	}
-	op, err := load(ctx, get, head.Operation, "operation", commit.DecodeOperation)
+	op, err := commit.ReadOperation(ctx, get, head.Operation)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (r *Repo) current(ctx context.Context) (*view, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read operation head: %w", err)
 	}
-	facts := r.store.Facts()
+	facts := r.facts()
 	return loadView(ctx, prolly.NewNodes(facts, r.trees), facts, head)
 }
 

@@ -5,7 +5,7 @@
 // # Analyser version 1
 //
 // The rules are normative: another implementation that follows them with the tables of
-// testdata/tables.txt yields the same terms in the same order. The tables come from Unicode
+// spec/text-tables.txt yields the same terms in the same order. The tables come from Unicode
 // 15.0.0; a golden hash in the tests pins them for every code point.
 //
 //  1. Decode. The text is read as UTF-8. A byte that is not part of a well-formed sequence (so

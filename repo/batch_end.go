@@ -1,0 +1,243 @@
+package repo
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+func (b *batch) remove(r *graph.Removal) error {
+	switch {
+	case r.Edge != nil:
+		return b.removeEdgeRef(r.Edge)
+	case r.Mark != nil:
+		on, id := r.Mark.Target()
+		return b.removeExisting(b.marks, graph.MarkKey(on, id), "mark on "+string(on), id.String())
+	case r.Embedding != nil:
+		id := r.Embedding.Node.Target()
+		key := graph.EmbeddingKey(id, r.Embedding.Model)
+		delete(b.embeds, string(key))
+		return b.removeExisting(b.vectors, key, "embedding of node",
+			r.Embedding.Node.String()+" by "+r.Embedding.Model)
+	default:
+		return b.removeNode(r.Node)
+	}
+}
+
+// removeExisting removes an entry that must be there.
+func (b *batch) removeExisting(tree *overlay, key []byte, what, name string) error {
+	ok, err := tree.has(b.ctx, key)
+	if err == nil && !ok {
+		err = graph.Fieldf("remove", "no %s %q", what, name)
+	}
+	tree.remove(key)
+	return err
+}
+
+// removeNode removes a node with its edges, embeddings and marks.
+func (b *batch) removeNode(ref graph.Ref) error {
+	id := ref.Target()
+	if err := b.removeExisting(b.nodes, id[:], "node", ref.String()); err != nil {
+		return err
+	}
+	b.marks.remove(graph.MarkKey(graph.OnNode, id))
+	edges, err := b.edgesOf(id)
+	if err != nil {
+		return err
+	}
+	for _, edge := range edges {
+		if err := b.removeEdge(edge); err != nil {
+			return err
+		}
+	}
+	for key, err := range b.vectors.baseKeys(b.ctx, id[:]) {
+		if err != nil {
+			return err
+		}
+		b.vectors.remove(key)
+	}
+	for _, model := range b.embedded[id] {
+		key := graph.EmbeddingKey(id, model)
+		delete(b.embeds, string(key))
+		b.vectors.remove(key)
+	}
+	delete(b.embedded, id)
+	return nil
+}
+
+// edgesOf returns the ids of a node's edges, each once: those of the base's buckets, and those
+// this batch added.
+func (b *batch) edgesOf(id graph.ID) ([]graph.ID, error) {
+	var ids []graph.ID
+	for _, tree := range []*overlay{b.out, b.in} {
+		for key, err := range tree.baseKeys(b.ctx, id[:]) {
+			if err != nil {
+				return nil, err
+			}
+			ids = append(ids, graph.ID(key[len(key)-graph.IDLen:]))
+		}
+	}
+	ids = append(ids, b.near[id]...)
+	slices.SortFunc(ids, graph.ID.Compare)
+	return slices.Compact(ids), nil
+}
+
+// removeEdge removes an edge, if it is there, with its mark.
+func (b *batch) removeEdge(id graph.ID) error {
+	e, err := b.findEdge(id)
+	if err != nil || e == nil {
+		return err
+	}
+	b.edges.remove(id[:])
+	b.out.remove(adjacency.OutKey(e))
+	b.in.remove(adjacency.InKey(e))
+	b.marks.remove(graph.MarkKey(graph.OnEdge, id))
+	return nil
+}
+
+func (b *batch) removeEdgeRef(r *graph.EdgeRef) error {
+	if !r.All {
+		id := r.Target()
+		if ok, err := b.edges.has(b.ctx, id[:]); err != nil {
+			return err
+		} else if !ok {
+			return graph.Fieldf("remove.edge", "no edge %q", edgeName(r))
+		}
+		return b.removeEdge(id)
+	}
+	src, dst := r.Src.Target(), r.Dst.Target()
+	near := append(adjacency.Prefix(src, r.Type), dst[:]...)
+	var ids []graph.ID
+	for key, err := range b.out.baseKeys(b.ctx, near) {
+		if err != nil {
+			return err
+		}
+		ids = append(ids, graph.ID(key[len(key)-graph.IDLen:]))
+	}
+	for _, id := range b.near[src] {
+		e, err := b.findEdge(id)
+		if err != nil {
+			return err
+		}
+		if e != nil && e.Src == src && e.Dst == dst && e.Type == r.Type {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return graph.Fieldf("remove.edge", "no edge %q", edgeName(r))
+	}
+	for _, id := range ids {
+		if err := b.removeEdge(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func edgeName(r *graph.EdgeRef) string {
+	if !r.ID.IsZero() {
+		return r.ID.String()
+	}
+	name := fmt.Sprintf("%s -%s-> %s", r.Src, r.Type, r.Dst)
+	if r.Key != "" {
+		name += " " + r.Key
+	}
+	return name
+}
+
+// makeEmbeddings writes the embeddings of the batch, whose text is that of their nodes as they are
+// now.
+func (b *batch) makeEmbeddings() error {
+	for _, key := range slices.Sorted(maps.Keys(b.embeds)) {
+		p := b.embeds[key]
+		at := b.cites["embedding"+key]
+		if err := b.makeEmbedding([]byte(key), p); err != nil {
+			return &graph.LineError{File: at.file, Line: at.line, Err: err}
+		}
+	}
+	return nil
+}
+
+func (b *batch) makeEmbedding(key []byte, p pendingEmbedding) error {
+	n, err := b.findNode(p.node)
+	if err != nil {
+		return err
+	}
+	if n == nil {
+		return graph.Fieldf("embedding.node", "no node %q", p.change.Node)
+	}
+	text, err := contentText(b.ctx, b.stage, n.Content)
+	if err != nil {
+		return err
+	}
+	e, err := p.change.Make(graph.TextHash(n, text))
+	if err != nil {
+		return err
+	}
+	c := ipld.Sum(ipld.DagCBOR, e.Encode())
+	if base, _, err := b.vectors.base.Get(b.ctx, key); err != nil {
+		return err
+	} else if old, err := linkItem(base); err == nil && old == c {
+		b.unchanged++
+	}
+	return b.put(b.vectors, key, e.Encode())
+}
+
+// checkCites checks that what the lines of the batch cite exists now, naming the first line in
+// order that cites something else.
+func (b *batch) checkCites() error {
+	var first cite
+	var reason error
+	for key, at := range b.cites { // the order does not matter: the first line is looked for
+		if reason != nil && first.order < at.order {
+			continue
+		}
+		missing, err := b.missing(key, at)
+		if err != nil {
+			return err
+		}
+		if missing != nil {
+			first, reason = at, missing
+		}
+	}
+	if reason == nil {
+		return nil
+	}
+	return &graph.LineError{File: first.file, Line: first.line, Err: reason}
+}
+
+// missing returns an error about what a cited item needs and does not exist, nil where the item
+// itself is gone again.
+func (b *batch) missing(key string, at cite) (reason, err error) {
+	tree := b.edges
+	what := "edge"
+	switch {
+	case strings.HasPrefix(key, "mark"):
+		tree, what = b.marks, "mark"
+	case strings.HasPrefix(key, "embedding"):
+		tree, what = b.vectors, "embedding"
+	}
+	if ok, err := tree.has(b.ctx, []byte(strings.TrimPrefix(key, what))); err != nil || !ok {
+		return nil, err
+	}
+	for _, n := range at.needs {
+		if n.on == "" {
+			continue
+		}
+		on := b.nodes
+		if n.on == graph.OnEdge {
+			on = b.edges
+		}
+		if ok, err := on.has(b.ctx, n.id[:]); err != nil {
+			return nil, err
+		} else if !ok {
+			return graph.Fieldf(n.field, "no %s %q", n.on, n.name), nil
+		}
+	}
+	return nil, nil
+}

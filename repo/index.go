@@ -1,0 +1,236 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/store"
+)
+
+// maxOpenIndexes bounds how many opened indexes a repository keeps.
+const maxOpenIndexes = 8
+
+// openIndexes are the newest used indexes, the most recent last.
+type openIndexes struct {
+	graphs  []ipld.CID
+	indexes []*index.Index
+}
+
+func (o *openIndexes) get(graph ipld.CID) *index.Index {
+	for i, c := range o.graphs {
+		if c == graph {
+			x := o.indexes[i]
+			o.graphs = append(append(o.graphs[:i], o.graphs[i+1:]...), graph)
+			o.indexes = append(append(o.indexes[:i], o.indexes[i+1:]...), x)
+			return x
+		}
+	}
+	return nil
+}
+
+func (o *openIndexes) put(graph ipld.CID, x *index.Index) {
+	if len(o.graphs) == maxOpenIndexes {
+		o.graphs, o.indexes = o.graphs[1:], o.indexes[1:]
+	}
+	o.graphs, o.indexes = append(o.graphs, graph), append(o.indexes, x)
+}
+
+// documents yields the nodes that differ between two states, in id order, as the index wants them.
+func documents(ctx context.Context, from, to *state) iter.Seq2[index.Change, error] {
+	return func(yield func(index.Change, error) bool) {
+		for c, err := range prolly.Diff(ctx, from.nodes, to.nodes) {
+			var change index.Change
+			if err == nil {
+				change, err = documentChange(ctx, from, to, graph.ID(c.Key))
+			}
+			if !yield(change, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func documentChange(ctx context.Context, from, to *state, id graph.ID) (index.Change, error) {
+	change := index.Change{ID: id}
+	var err error
+	if change.Old, err = from.document(ctx, id); err != nil {
+		return change, err
+	}
+	change.New, err = to.document(ctx, id)
+	return change, err
+}
+
+// document returns a node with its whole content, nil where there is none.
+func (s *state) document(ctx context.Context, id graph.ID) (*index.Document, error) {
+	n, _, err := s.node(ctx, id)
+	if err != nil || n == nil {
+		return nil, err
+	}
+	text, err := s.content(ctx, n.Content)
+	return &index.Document{Node: n, Content: text}, err
+}
+
+// indexChange writes the index of next, a change of base, beside the commit being made. Where
+// base has no index the first retrieval makes it: a commit costs its change.
+func (r *Repo) indexChange(ctx context.Context, base, next *state) error {
+	var manifest ipld.CID
+	if base.nodes.Len() > 0 {
+		var err error
+		manifest, err = r.store.Derived().Cell(ctx, base.root)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("find index: %w", err)
+		}
+	}
+	_, err := r.writeIndex(ctx, manifest, base, next)
+	return err
+}
+
+// writeIndex makes the index of next from the index of base and remembers it.
+func (r *Repo) writeIndex(
+	ctx context.Context, manifest ipld.CID, base, next *state,
+) (ipld.CID, error) {
+	derived := r.store.Derived()
+	buffer := store.NewStage(derived, stageLimit)
+	c, err := index.Update(ctx, buffer, manifest, documents(ctx, base, next), index.Options{})
+	if err == nil {
+		err = buffer.Flush(ctx)
+	}
+	if err == nil {
+		err = derived.SetCell(ctx, next.root, c)
+	}
+	if err != nil {
+		return c, fmt.Errorf("index: %w", err)
+	}
+	return c, nil
+}
+
+// index returns the snapshot's index: the one made with its commit, or else one made now from that
+// of the nearest ancestor that has one, kept where the repository is open for writing.
+func (s *Snapshot) index(ctx context.Context) (*index.Index, error) {
+	r := s.repo
+	r.indexMu.Lock()
+	defer r.indexMu.Unlock()
+	if x := r.indexes.get(s.state.root); x != nil {
+		return x, nil
+	}
+	x, err := s.openIndex(ctx)
+	if err == nil {
+		r.indexes.put(s.state.root, x)
+	}
+	return x, err
+}
+
+func (s *Snapshot) openIndex(ctx context.Context) (*index.Index, error) {
+	r := s.repo
+	derived := r.store.Derived()
+	manifest, err := derived.Cell(ctx, s.state.root)
+	if err == nil {
+		return index.Open(ctx, derived, manifest, r.parts)
+	}
+	if !errors.Is(err, store.ErrNotFound) {
+		return nil, fmt.Errorf("find index: %w", err)
+	}
+	manifest, base, err := s.nearestIndex(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !r.ro {
+		if manifest, err = r.writeIndex(ctx, manifest, base, s.state); err != nil {
+			return nil, err
+		}
+		return index.Open(ctx, derived, manifest, r.parts)
+	}
+	buffer := store.NewStage(derived, 0)
+	manifest, err = index.Update(ctx, buffer, manifest, documents(ctx, base, s.state), index.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("index: %w", err)
+	}
+	return index.Open(ctx, buffer, manifest, r.parts)
+}
+
+// nearestIndex walks first parents to a commit whose graph has an index. Without one it returns
+// no index and the empty state.
+func (s *Snapshot) nearestIndex(ctx context.Context) (ipld.CID, *state, error) {
+	r := s.repo
+	for rec := s.commit; rec != nil && len(rec.Parents) > 0; {
+		parent, err := r.At(ctx, rec.Parents[0])
+		if err != nil {
+			return ipld.CID{}, nil, err
+		}
+		manifest, err := r.store.Derived().Cell(ctx, parent.state.root)
+		if err == nil {
+			return manifest, parent.state, nil
+		}
+		if !errors.Is(err, store.ErrNotFound) {
+			return ipld.CID{}, nil, fmt.Errorf("find index: %w", err)
+		}
+		rec = parent.commit
+	}
+	empty, err := r.loadState(ctx, ipld.CID{}, ipld.CID{})
+	return ipld.CID{}, empty, err
+}
+
+// RebuildIndex forgets all indexes and makes that of a revision anew from its graph alone. Answers
+// do not change: an index is a pure function of a graph.
+func (r *Repo) RebuildIndex(ctx context.Context, rev string) (IndexStats, error) {
+	if r.ro {
+		return IndexStats{}, store.ErrReadOnly
+	}
+	s, err := r.Snapshot(ctx, rev)
+	if err != nil {
+		return IndexStats{}, err
+	}
+	r.writer.Lock()
+	defer r.writer.Unlock()
+	r.indexMu.Lock()
+	defer r.indexMu.Unlock()
+	if err := r.store.Derived().Clear(ctx); err != nil {
+		return IndexStats{}, fmt.Errorf("clear indexes: %w", err)
+	}
+	r.indexes = openIndexes{}
+	empty, err := r.loadState(ctx, ipld.CID{}, ipld.CID{})
+	if err != nil {
+		return IndexStats{}, err
+	}
+	manifest, err := r.writeIndex(ctx, ipld.CID{}, empty, s.state)
+	if err != nil {
+		return IndexStats{}, err
+	}
+	return r.indexStats(ctx, manifest)
+}
+
+// IndexStats describes an index.
+type IndexStats struct {
+	Manifest ipld.CID // undefined where there is no index yet
+	Segments int
+	index.Stats
+}
+
+// IndexStats describes the index of a snapshot, the zero value where none was made yet.
+func (s *Snapshot) IndexStats(ctx context.Context) (IndexStats, error) {
+	manifest, err := s.repo.store.Derived().Cell(ctx, s.state.root)
+	if errors.Is(err, store.ErrNotFound) {
+		return IndexStats{}, nil
+	}
+	if err != nil {
+		return IndexStats{}, err
+	}
+	return s.repo.indexStats(ctx, manifest)
+}
+
+func (r *Repo) indexStats(ctx context.Context, manifest ipld.CID) (IndexStats, error) {
+	m, err := index.ReadManifest(ctx, r.store.Derived(), manifest)
+	if err != nil {
+		return IndexStats{}, err
+	}
+	return IndexStats{manifest, len(m.Segments), m.Stats}, nil
+}
