@@ -2,7 +2,9 @@ package repo
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"iter"
 
 	"github.com/mnem-project/mnem/commit"
@@ -13,6 +15,19 @@ import (
 // Changes is a stream of changes: what graph.Reader reads or a caller makes. An error in it
 // refuses the whole batch.
 type Changes = iter.Seq2[graph.Change, error]
+
+// ReadChanges returns the changes in lines of JSON. file names them in errors.
+func ReadChanges(in io.Reader, file string) Changes {
+	return func(yield func(graph.Change, error) bool) {
+		lines := graph.NewReader(in, file)
+		for {
+			c, err := lines.Next()
+			if errors.Is(err, io.EOF) || !yield(c, err) || err != nil {
+				return
+			}
+		}
+	}
+}
 
 // CommitOptions says how changes become a commit.
 type CommitOptions struct {

@@ -125,8 +125,11 @@ func acceptDoc(accept retrieve.Accept) func(index.Doc) (bool, error) {
 type document struct{ index.Doc }
 
 func (d document) Times() retrieve.Times {
-	return retrieve.Times{
-		Created: d.Created(), Updated: d.OptUpdated(),
-		ValidFrom: d.ValidFrom(), ValidTo: d.ValidTo(),
+	t := retrieve.Times{Created: d.Created()}
+	if updated := d.Updated(); updated != t.Created {
+		t.Updated = graph.At(updated)
 	}
+	t.ValidFrom.Time, t.ValidFrom.Given = d.ValidFrom()
+	t.ValidTo.Time, t.ValidTo.Given = d.ValidTo()
+	return t
 }

@@ -88,10 +88,11 @@ type Blocks interface {
 	Putter
 	// Has reports whether a block is present, without reading or verifying it.
 	Has(ctx context.Context, c ipld.CID) (bool, error)
-	// Iterate calls fn with every block in CID order, unverified, on the calling goroutine, until
+	// Iterate calls fn with every block from the CID from on (the undefined CID: from the first),
+	// in CID order, unverified, on the calling goroutine, until
 	// fn returns an error, which Iterate returns. Data is valid during the call only. Blocks put
 	// while Iterate runs may or may not be seen; fn may use the store.
-	Iterate(ctx context.Context, fn func(Block) error) error
+	Iterate(ctx context.Context, from ipld.CID, fn func(Block) error) error
 }
 
 // Head is the one mutable cell: the newest operation. The zero Head is that of an empty store.

@@ -148,11 +148,15 @@ func (b *blocks) Has(ctx context.Context, c ipld.CID) (bool, error) {
 
 // Iterate goes over the blocks that were present when it began, as far as they still are, without
 // holding the mutex while fn runs.
-func (b *blocks) Iterate(ctx context.Context, fn func(store.Block) error) error {
+func (b *blocks) Iterate(
+	ctx context.Context, from ipld.CID, fn func(store.Block) error,
+) error {
 	b.s.mu.RLock()
 	order := make([]ipld.CID, 0, len(b.data))
 	for c := range b.data {
-		order = append(order, c)
+		if c.Compare(from) >= 0 {
+			order = append(order, c)
+		}
 	}
 	b.s.mu.RUnlock()
 	slices.SortFunc(order, ipld.CID.Compare)

@@ -65,13 +65,16 @@
 //
 // # When Pebble gives up
 //
-// Pebble calls Logger.Fatalf where it cannot go on, expecting the process to end; panics where a
-// log cannot be rotated; and retries a failed flush without end. Here each of these stops the
-// store instead: from then on no write, sync, rename or removal reaches the disk, whichever
-// goroutine tries, and calls return an error that wraps ErrStopped and the cause. The files are
-// as if power had been cut at that moment, so that closing and opening recovers. Calls under way
-// return at once and leave their goroutine behind; it can do no more harm. Not covered: a panic
-// on a goroutine of Pebble's own, which ends the process with a trace, as any Go panic does.
+// Where Pebble cannot go on it calls Logger.Fatalf, expecting the process to end; retries a
+// failed flush without end; or panics, also in ways that end the process whoever recovers. Nearly
+// always the reason is a write that failed. So here the first failed write, sync, creation or
+// renaming, a Fatalf, a panic in a call or a failed flush stops the store: from then on no
+// change reaches the disk, whichever goroutine tries, and calls return an error that wraps
+// ErrStopped and the cause. The files are as if power had been cut at that moment: closing and
+// opening recovers. A goroutine whose write failed is parked for good before Pebble sees the
+// error; calls under way return at once and leave theirs behind, which can do no more harm, but
+// keep some memory and descriptors until the process ends. Not covered: a panic on a goroutine
+// of Pebble's own for another reason, which ends the process with a trace, as any Go panic does.
 //
 // Damage found by Pebble's checksums or by the hash check that every Get makes is an error that
 // wraps store.ErrCorrupt and names the block. Damage found in the background (compaction) is

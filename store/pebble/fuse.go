@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
-	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -17,18 +17,27 @@ import (
 // write failed. The error wraps the cause too. Closing and opening the store recovers.
 var ErrStopped = errors.New("store stopped")
 
-// retryDelay slows down Pebble's endless retries of a flush after the fuse has blown.
-const retryDelay = 20 * time.Millisecond
-
 // fuse cuts a store off from its disk. It blows once.
 type fuse struct {
 	once  sync.Once
 	blown chan struct{} // closed when it blows
 	cause error         // set before blown is closed
 	busy  sync.RWMutex  // read-held by each operation that changes the disk
+
+	parkOnce sync.Once
+	parked   chan struct{} // closed when the first goroutine is parked
 }
 
-func newFuse() *fuse { return &fuse{blown: make(chan struct{})} }
+func newFuse() *fuse {
+	return &fuse{blown: make(chan struct{}), parked: make(chan struct{})}
+}
+
+// park blows the fuse and never returns.
+func (f *fuse) park(cause error) {
+	f.blow(cause)
+	f.parkOnce.Do(func() { close(f.parked) })
+	select {}
+}
 
 // blow makes every later change of the disk fail with cause. Changes under way may still end.
 func (f *fuse) blow(cause error) {
@@ -116,27 +125,46 @@ func rescue(r any, err *error) {
 type fuseFS struct {
 	vfs.FS
 	fuse *fuse
-	lock *onceCloser // of the database, once it was taken
+	// parks makes a failed change blow the fuse and park its goroutine. So it is for Pebble,
+	// which answers such a failure by retrying without end, or by a panic that ends the process
+	// whoever recovers (it unlocks a mutex that is not locked, when a log cannot be rotated).
+	parks bool
+	lock  *onceCloser // of the database, once it was taken
+}
+
+// change runs op, a change of the disk.
+func (fs *fuseFS) change(op func() error) error {
+	err := fs.fuse.run(op)
+	if err != nil && fs.parks {
+		fs.fuse.park(err)
+	}
+	return err
 }
 
 func (fs *fuseFS) file(open func() (vfs.File, error)) (vfs.File, error) {
 	var f vfs.File
-	err := fs.fuse.run(func() (err error) {
+	err := fs.change(func() (err error) {
 		f, err = open()
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &fuseFile{File: f, fuse: fs.fuse}, nil
+	return &fuseFile{File: f, fs: fs}, nil
 }
 
+// Create makes a file. Before one of Pebble's markers, whose name points to a file, it makes sure
+// that the file's own directory entry is durable: a power cut may keep the marker alone, where
+// a file system does not keep the order of entries.
 func (fs *fuseFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	f, err := fs.file(func() (vfs.File, error) { return fs.FS.Create(name, c) })
-	if err != nil && fs.fuse.err() != nil {
-		time.Sleep(retryDelay)
-	}
-	return f, err
+	return fs.file(func() (vfs.File, error) {
+		if strings.HasPrefix(fs.PathBase(name), "marker.") {
+			if err := syncDir(fs.FS, fs.PathDir(name)); err != nil {
+				return nil, err
+			}
+		}
+		return fs.FS.Create(name, c)
+	})
 }
 
 func (fs *fuseFS) OpenReadWrite(
@@ -151,34 +179,36 @@ func (fs *fuseFS) ReuseForWrite(
 	return fs.file(func() (vfs.File, error) { return fs.FS.ReuseForWrite(oldname, newname, c) })
 }
 
-// OpenDir opens a directory, whose only use is to be synced. That changes nothing that is read
-// later, so it works after the fuse has blown; the sync does not.
+// OpenDir opens a directory, whose only use is to be synced. Opening changes nothing, so it works
+// after the fuse has blown.
 func (fs *fuseFS) OpenDir(name string) (vfs.File, error) {
 	f, err := fs.FS.OpenDir(name)
 	if err != nil {
 		return nil, err
 	}
-	return &fuseFile{File: f, fuse: fs.fuse}, nil
+	return &fuseFile{File: f, fs: fs}, nil
 }
 
 func (fs *fuseFS) Link(oldname, newname string) error {
-	return fs.fuse.run(func() error { return fs.FS.Link(oldname, newname) })
+	return fs.change(func() error { return fs.FS.Link(oldname, newname) })
 }
 
+func (fs *fuseFS) Rename(oldname, newname string) error {
+	return fs.change(func() error { return fs.FS.Rename(oldname, newname) })
+}
+
+func (fs *fuseFS) MkdirAll(dir string, perm os.FileMode) error {
+	return fs.change(func() error { return fs.FS.MkdirAll(dir, perm) })
+}
+
+// Remove never parks: what should be gone and is not does no harm.
 func (fs *fuseFS) Remove(name string) error {
 	return fs.fuse.run(func() error { return fs.FS.Remove(name) })
 }
 
+// RemoveAll never parks, as Remove.
 func (fs *fuseFS) RemoveAll(name string) error {
 	return fs.fuse.run(func() error { return fs.FS.RemoveAll(name) })
-}
-
-func (fs *fuseFS) Rename(oldname, newname string) error {
-	return fs.fuse.run(func() error { return fs.FS.Rename(oldname, newname) })
-}
-
-func (fs *fuseFS) MkdirAll(dir string, perm os.FileMode) error {
-	return fs.fuse.run(func() error { return fs.FS.MkdirAll(dir, perm) })
 }
 
 // Lock keeps the lock at hand, for a store that Pebble cannot close any more.
@@ -208,11 +238,11 @@ func (c *onceCloser) Close() error {
 // fuseFile is a file behind a fuse.
 type fuseFile struct {
 	vfs.File
-	fuse *fuse
+	fs *fuseFS
 }
 
 func (f *fuseFile) Write(p []byte) (n int, err error) {
-	err = f.fuse.run(func() error {
+	err = f.fs.change(func() error {
 		n, err = f.File.Write(p)
 		return err
 	})
@@ -220,23 +250,24 @@ func (f *fuseFile) Write(p []byte) (n int, err error) {
 }
 
 func (f *fuseFile) WriteAt(p []byte, off int64) (n int, err error) {
-	err = f.fuse.run(func() error {
+	err = f.fs.change(func() error {
 		n, err = f.File.WriteAt(p, off)
 		return err
 	})
 	return n, err
 }
 
+// Preallocate never parks: it is an advice.
 func (f *fuseFile) Preallocate(offset, length int64) error {
-	return f.fuse.run(func() error { return f.File.Preallocate(offset, length) })
+	return f.fs.fuse.run(func() error { return f.File.Preallocate(offset, length) })
 }
 
-func (f *fuseFile) Sync() error { return f.fuse.run(f.File.Sync) }
+func (f *fuseFile) Sync() error { return f.fs.change(f.File.Sync) }
 
-func (f *fuseFile) SyncData() error { return f.fuse.run(f.File.SyncData) }
+func (f *fuseFile) SyncData() error { return f.fs.change(f.File.SyncData) }
 
 func (f *fuseFile) SyncTo(length int64) (full bool, err error) {
-	err = f.fuse.run(func() error {
+	err = f.fs.change(func() error {
 		full, err = f.File.SyncTo(length)
 		return err
 	})

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	pdb "github.com/cockroachdb/pebble/v2"
@@ -124,16 +125,22 @@ func (s *Store) openLocked(db string) error {
 		}
 		s.opts.Logf("%v", err)
 	}
-	desc, err := pdb.Peek(db, s.fs)
-	if err != nil {
-		return marked(err)
-	}
 	slots, err := HeadFile(s.dir, s.fs)
 	if err != nil {
 		return err
 	}
-	if !desc.Exists && (slots.Exists || !s.opts.Create) {
+	rest, created, err := leftovers(s.fs, db)
+	switch {
+	case err != nil:
+		return err
+	case !created && (slots.Exists || !s.opts.Create):
 		return missing(s.dir, s.fs)
+	case !created:
+		for _, name := range rest {
+			if err := s.fs.Remove(name); err != nil {
+				return fmt.Errorf("remove the rest of an unfinished creation: %w", err)
+			}
+		}
 	}
 	err = s.fs.fuse.guard(func() error {
 		defer close(s.opened)
@@ -148,6 +155,28 @@ func (s *Store) openLocked(db string) error {
 	}
 	s.db = <-s.opened
 	return s.loadHead(slots)
+}
+
+// leftovers tells whether the database was ever created to the end, and lists the files of one
+// that was not, which Pebble might refuse to open: power cut during creation can leave any part
+// of it. Pebble writes its options last, before which nothing can be stored.
+func leftovers(fs vfs.FS, db string) (rest []string, created bool, err error) {
+	names, err := fs.List(db)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, name := range names {
+		switch {
+		case strings.HasPrefix(name, "OPTIONS-"), strings.HasSuffix(name, ".sst"),
+			strings.HasSuffix(name, ".blob"):
+			return nil, true, nil
+		case strings.HasPrefix(name, "MANIFEST-"), strings.HasPrefix(name, "marker."),
+			strings.HasPrefix(name, "temporary."), strings.HasSuffix(name, ".dbtmp"),
+			strings.HasSuffix(name, ".log"):
+			rest = append(rest, fs.PathJoin(db, name))
+		}
+	}
+	return rest, false, nil
 }
 
 // openError says whether err, of opening a database that is there, means that it is damaged: it

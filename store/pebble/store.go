@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -181,10 +182,11 @@ func (s *Store) Commit(
 			if err := s.db.Apply(b, pdb.Sync); err != nil || s.fs.fuse.err() != nil {
 				return err
 			}
-			if err := s.headFile.write(next); err != nil {
-				s.fs.fuse.blow(err)
+			err := s.headFile.write(next)
+			if err != nil {
+				s.fs.fuse.blow(err) // Pebble has the commit already
 			}
-			return nil
+			return err
 		})
 	})
 	if err != nil {
@@ -205,38 +207,58 @@ func verify(blocks []store.Block) error {
 	return nil
 }
 
-// write puts blocks into batches, applies all but the last one unsynced, and gives that one to
-// last. Blocks whose bytes are stored already are left out.
+// write puts blocks into batches, in key order, applies all but the last one unsynced, and gives
+// that one to last. Blocks whose bytes are stored already are left out.
 func (s *Store) write(space Space, add []store.Block, last func(*pdb.Batch) error) error {
 	s.dirty.Store(true)
 	batch := s.db.NewBatch()
-	for _, b := range add {
-		key := space.key(b.CID)
-		if s.holds(key, b.Data) {
-			continue
+	if len(add) > 0 {
+		// One iterator going forward finds what is there several times faster than single Gets.
+		it, err := s.db.NewIter(nil)
+		if err != nil {
+			return damaged(err)
 		}
-		if batch.Len() > maxBatch {
-			if err := s.db.Apply(batch, pdb.NoSync); err != nil {
-				return err
-			}
-			batch = s.db.NewBatch()
+		if batch, err = s.fill(batch, it, space, add); err != nil {
+			return errors.Join(err, it.Close())
 		}
-		if err := batch.Set(key, b.Data, nil); err != nil {
-			return err
-		}
+		_ = it.Close() // it repeats the errors of damaged places, which fill wrote anew
 	}
 	return last(batch)
 }
 
+// fill puts blocks that it does not find into batch, and applies that and goes on with a new one
+// whenever it is full.
+func (s *Store) fill(
+	batch *pdb.Batch, it *pdb.Iterator, space Space, add []store.Block,
+) (*pdb.Batch, error) {
+	add = slices.Clone(add)
+	slices.SortFunc(add, func(a, b store.Block) int { return a.CID.Compare(b.CID) })
+	for i, b := range add {
+		key := space.key(b.CID)
+		if i > 0 && b.CID == add[i-1].CID || holds(it, key, b.Data) {
+			continue
+		}
+		if batch.Len() > maxBatch {
+			if err := s.apply(batch); err != nil {
+				return nil, err
+			}
+			batch = s.db.NewBatch()
+		}
+		if err := batch.Set(key, b.Data, nil); err != nil {
+			return nil, err
+		}
+	}
+	return batch, nil
+}
+
 // holds reports whether value is stored under key. Where that cannot be read it is not: writing
 // it anew mends it.
-func (s *Store) holds(key, value []byte) bool {
-	v, closer, err := s.db.Get(key)
-	if err != nil {
+func holds(it *pdb.Iterator, key, value []byte) bool {
+	if !it.SeekPrefixGE(key) {
 		return false
 	}
-	same := bytes.Equal(v, value)
-	return closer.Close() == nil && same
+	got, err := it.ValueAndErr()
+	return err == nil && bytes.Equal(got, value)
 }
 
 // apply applies a batch unsynced.
@@ -300,7 +322,8 @@ func (s *Store) release() error {
 	return errors.Join(errs...)
 }
 
-// abandon closes the database of a stopped store as far as it can be closed.
+// abandon closes the database of a stopped store as far as it can be closed: with a goroutine
+// parked it cannot.
 func (s *Store) abandon() {
 	done := make(chan struct{})
 	go func() {
@@ -318,6 +341,7 @@ func (s *Store) abandon() {
 	defer timeout.Stop()
 	select {
 	case <-done:
+	case <-s.fs.fuse.parked:
 	case <-timeout.C:
 	}
 }

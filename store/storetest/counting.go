@@ -43,8 +43,10 @@ func (c *Counting) Put(ctx context.Context, blocks ...store.Block) error {
 }
 
 // Iterate counts each block as read.
-func (c *Counting) Iterate(ctx context.Context, fn func(store.Block) error) error {
-	return c.Blocks.Iterate(ctx, func(b store.Block) error {
+func (c *Counting) Iterate(
+	ctx context.Context, from ipld.CID, fn func(store.Block) error,
+) error {
+	return c.Blocks.Iterate(ctx, from, func(b store.Block) error {
 		c.blocksRead.Add(1)
 		c.bytesRead.Add(int64(len(b.Data)))
 		return fn(b)

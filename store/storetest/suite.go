@@ -149,7 +149,7 @@ func testIterate(t *testing.T, blocks store.Blocks) {
 	}
 	got := make(map[ipld.CID]string)
 	var order []ipld.CID
-	must(t, blocks.Iterate(ctx, func(b store.Block) error {
+	must(t, blocks.Iterate(ctx, ipld.CID{}, func(b store.Block) error {
 		order = append(order, b.CID)
 		got[b.CID] = string(b.Data)
 		_, err := blocks.Get(ctx, b.CID) // the store can be used meanwhile
@@ -166,9 +166,19 @@ func testIterate(t *testing.T, blocks store.Blocks) {
 			t.Errorf("block %s: %q, want %q", c, got[c], data)
 		}
 	}
+	for _, at := range []int{1, len(order) / 2, len(order) - 1} {
+		var rest []ipld.CID
+		must(t, blocks.Iterate(ctx, order[at], func(b store.Block) error {
+			rest = append(rest, b.CID)
+			return nil
+		}))
+		if diff := cmp.Diff(len(order)-at, len(rest)); diff != "" || rest[0] != order[at] {
+			t.Errorf("blocks from number %d on (-want +got):\n%s", at, diff)
+		}
+	}
 	stop := errors.New("stop")
 	calls := 0
-	err := blocks.Iterate(ctx, func(store.Block) error {
+	err := blocks.Iterate(ctx, ipld.CID{}, func(store.Block) error {
 		calls++
 		return stop
 	})
@@ -188,7 +198,7 @@ func testSeparate(t *testing.T, s store.Store) {
 	wantBlock(t, s.Derived(), derived, true)
 	for _, blocks := range []store.Blocks{s.Facts(), s.Derived()} {
 		count := 0
-		must(t, blocks.Iterate(ctx, func(store.Block) error { count++; return nil }))
+		must(t, blocks.Iterate(ctx, ipld.CID{}, func(store.Block) error { count++; return nil }))
 		if count != 1 {
 			t.Errorf("Iterate saw %d blocks, want 1", count)
 		}
@@ -356,7 +366,7 @@ func testConcurrency(t *testing.T, s store.Store) {
 	}
 	wg.Go(func() {
 		for range 5 {
-			err := s.Facts().Iterate(ctx, func(b store.Block) error { return b.Verify() })
+			err := s.Facts().Iterate(ctx, ipld.CID{}, func(b store.Block) error { return b.Verify() })
 			if err != nil {
 				t.Error(err)
 			}
@@ -400,7 +410,7 @@ func testClear(t *testing.T, s store.Store) {
 		wantBlock(t, s.Derived(), block, false)
 		_, err := s.Derived().Cell(ctx, fact.CID)
 		wantError(t, "cleared cell", err, store.ErrNotFound)
-		must(t, s.Derived().Iterate(ctx, func(b store.Block) error {
+		must(t, s.Derived().Iterate(ctx, ipld.CID{}, func(b store.Block) error {
 			return fmt.Errorf("block %s after Clear", b.CID)
 		}))
 	}
@@ -421,7 +431,7 @@ func calls(ctx context.Context, s store.Store) map[string]func() error {
 		"Put":     func() error { return s.Facts().Put(ctx, b) },
 		"Get":     func() error { _, err := s.Facts().Get(ctx, b.CID); return err },
 		"Has":     func() error { _, err := s.Facts().Has(ctx, b.CID); return err },
-		"Iterate": func() error { return s.Facts().Iterate(ctx, func(store.Block) error { return nil }) },
+		"Iterate": func() error { return s.Facts().Iterate(ctx, ipld.CID{}, func(store.Block) error { return nil }) },
 		"Head":    func() error { _, err := s.Head(ctx); return err },
 		"Commit":  func() error { return s.Commit(ctx, store.Head{}, Next(store.Head{}, 1), b) },
 		"Cell":    func() error { _, err := s.Derived().Cell(ctx, b.CID); return err },
