@@ -17,7 +17,7 @@ type fields struct {
 	kind, version, level, prefix, keys, counts, values, extra []byte
 }
 
-func list(items ...[]byte) []byte {
+func listOf(items ...[]byte) []byte {
 	return append(ipld.AppendList(nil, len(items)), bytes.Join(items, nil)...)
 }
 
@@ -31,16 +31,16 @@ func linkItem(codec ipld.Codec) []byte {
 func goodLeaf() fields {
 	return fields{
 		kind: ipld.AppendString(nil, "tree"), version: intItem(1), level: intItem(0),
-		prefix: byteItem("p"), keys: list(byteItem(""), byteItem("a"), byteItem("b")),
-		values: list(intItem(1), intItem(2), byteItem("x")),
+		prefix: byteItem("p"), keys: listOf(byteItem(""), byteItem("a"), byteItem("b")),
+		values: listOf(intItem(1), intItem(2), byteItem("x")),
 	}
 }
 
 func goodInner() fields {
 	f := goodLeaf()
 	f.level = intItem(1)
-	f.counts = list(intItem(1), intItem(20), intItem(300))
-	f.values = list(linkItem(ipld.DagCBOR), linkItem(ipld.DagCBOR), linkItem(ipld.DagCBOR))
+	f.counts = listOf(intItem(1), intItem(20), intItem(300))
+	f.values = listOf(linkItem(ipld.DagCBOR), linkItem(ipld.DagCBOR), linkItem(ipld.DagCBOR))
 	return f
 }
 
@@ -118,45 +118,45 @@ func TestChunkRefused(t *testing.T) {
 		{"no counts", goodInner(), func(f *fields) { f.counts = nil }},
 		{"unknown field", goodLeaf(), func(f *fields) { f.extra = intItem(1) }},
 		{"short prefix", goodLeaf(), func(f *fields) {
-			f.keys = list(byteItem("a"), byteItem("aa"), byteItem("ab"))
+			f.keys = listOf(byteItem("a"), byteItem("aa"), byteItem("ab"))
 		}},
 		{"one key, no prefix", goodLeaf(), func(f *fields) {
-			f.keys, f.values = list(byteItem("k")), list(intItem(1))
+			f.keys, f.values = listOf(byteItem("k")), listOf(intItem(1))
 		}},
-		{"prefix of nothing", goodLeaf(), func(f *fields) { f.keys, f.values = list(), list() }},
+		{"prefix of nothing", goodLeaf(), func(f *fields) { f.keys, f.values = listOf(), listOf() }},
 		{"empty above 0", goodInner(), func(f *fields) {
-			f.prefix, f.keys, f.values, f.counts = byteItem(""), list(), list(), list()
+			f.prefix, f.keys, f.values, f.counts = byteItem(""), listOf(), listOf(), listOf()
 		}},
 		{"equal keys", goodLeaf(), func(f *fields) {
-			f.keys = list(byteItem(""), byteItem("b"), byteItem("b"))
+			f.keys = listOf(byteItem(""), byteItem("b"), byteItem("b"))
 		}},
 		{"descending keys", goodLeaf(), func(f *fields) {
-			f.keys = list(byteItem(""), byteItem("b"), byteItem("a"))
+			f.keys = listOf(byteItem(""), byteItem("b"), byteItem("a"))
 		}},
 		{"text key", goodLeaf(), func(f *fields) {
-			f.keys = list(byteItem(""), byteItem("a"), ipld.AppendString(nil, "b"))
+			f.keys = listOf(byteItem(""), byteItem("a"), ipld.AppendString(nil, "b"))
 		}},
 		{"long key", goodLeaf(), func(f *fields) {
-			f.keys = list(byteItem(""), byteItem("a"), byteItem("b"+strings.Repeat("k", MaxKey-1)))
+			f.keys = listOf(byteItem(""), byteItem("a"), byteItem("b"+strings.Repeat("k", MaxKey-1)))
 		}},
 		{"long value", goodLeaf(), func(f *fields) {
-			f.values = list(intItem(1), intItem(2), byteItem(strings.Repeat("v", MaxValue)))
+			f.values = listOf(intItem(1), intItem(2), byteItem(strings.Repeat("v", MaxValue)))
 		}},
-		{"deep value", goodLeaf(), func(f *fields) { f.values = list(intItem(1), intItem(2), deep) }},
-		{"few values", goodLeaf(), func(f *fields) { f.values = list(intItem(1), intItem(2)) }},
-		{"few counts", goodInner(), func(f *fields) { f.counts = list(intItem(1), intItem(2)) }},
+		{"deep value", goodLeaf(), func(f *fields) { f.values = listOf(intItem(1), intItem(2), deep) }},
+		{"few values", goodLeaf(), func(f *fields) { f.values = listOf(intItem(1), intItem(2)) }},
+		{"few counts", goodInner(), func(f *fields) { f.counts = listOf(intItem(1), intItem(2)) }},
 		{"many entries", goodLeaf(), func(f *fields) {
-			f.prefix, f.keys, f.values = byteItem(""), list(manyKeys...), list(many...)
+			f.prefix, f.keys, f.values = byteItem(""), listOf(manyKeys...), listOf(many...)
 		}},
 		{"values in an inner chunk", goodInner(), func(f *fields) { f.values = goodLeaf().values }},
 		{"raw link", goodInner(), func(f *fields) {
-			f.values = list(linkItem(ipld.DagCBOR), linkItem(ipld.DagCBOR), linkItem(ipld.Raw))
+			f.values = listOf(linkItem(ipld.DagCBOR), linkItem(ipld.DagCBOR), linkItem(ipld.Raw))
 		}},
 		{"count 0", goodInner(), func(f *fields) {
-			f.counts = list(intItem(1), intItem(0), intItem(3))
+			f.counts = listOf(intItem(1), intItem(0), intItem(3))
 		}},
 		{"counts too large", goodInner(), func(f *fields) {
-			f.counts = list(intItem(1), intItem(1), intItem(1<<63-2))
+			f.counts = listOf(intItem(1), intItem(1), intItem(1<<63-2))
 		}},
 	}
 	for _, c := range cases {
