@@ -1,0 +1,102 @@
+package testkit
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/go-cmp/cmp"
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestCrashFS makes every kind of change and checks that each was told before it happened.
+func TestCrashFS(t *testing.T) {
+	var got []Op
+	fs := NewCrashFS(nil, func(op Op) error {
+		got = append(got, op)
+		return nil
+	})
+	must(t, fs.MkdirAll("/d", 0o755))
+	f, err := fs.Create("/d/a", vfs.WriteCategoryUnspecified)
+	must(t, err)
+	_, err = f.Write([]byte("synced"))
+	must(t, err)
+	must(t, f.Sync())
+	root, err := fs.OpenDir("/")
+	must(t, err)
+	must(t, root.Sync())
+	dir, err := fs.OpenDir("/d")
+	must(t, err)
+	must(t, dir.SyncData())
+	rw, err := fs.OpenReadWrite("/d/a", vfs.WriteCategoryUnspecified)
+	must(t, err)
+	_, err = rw.WriteAt([]byte("S"), 0)
+	must(t, err)
+	must(t, fs.Link("/d/a", "/d/b"))
+	must(t, fs.Rename("/d/b", "/d/c"))
+	_, err = fs.ReuseForWrite("/d/c", "/d/e", vfs.WriteCategoryUnspecified)
+	must(t, err)
+	must(t, fs.Remove("/d/e"))
+	must(t, fs.RemoveAll("/d/e"))
+	lock, err := fs.Lock("/d/LOCK")
+	must(t, err)
+	must(t, lock.Close())
+	want := []Op{
+		{1, "mkdirall", "/d"}, {2, "create", "/d/a"}, {3, "write", "/d/a"}, {4, "sync", "/d/a"},
+		{5, "sync", "/"}, {6, "syncdata", "/d"}, {7, "openreadwrite", "/d/a"},
+		{8, "writeat", "/d/a"}, {9, "link", "/d/b"}, {10, "rename", "/d/c"},
+		{11, "reuseforwrite", "/d/e"}, {12, "remove", "/d/e"}, {13, "removeall", "/d/e"},
+		{14, "lock", "/d/LOCK"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" || fs.Ops() != len(want) {
+		t.Errorf("%d changes (-want +got):\n%s", fs.Ops(), diff)
+	}
+	for percent, want := range map[int]string{0: "synced", 100: "Synced"} {
+		clone := fs.Clone(percent, rand.New(rand.NewPCG(1, 1)))
+		f, err := clone.Open("/d/a")
+		must(t, err)
+		b := make([]byte, 6)
+		_, err = f.Read(b)
+		must(t, err)
+		if string(b) != want {
+			t.Errorf("clone with %d%% of what was not synced: %q, want %q", percent, b, want)
+		}
+	}
+}
+
+// TestHookError makes each change fail in the place of its execution.
+func TestHookError(t *testing.T) {
+	refused := errors.New("refused")
+	on := false
+	fs := NewCrashFS(nil, func(Op) error {
+		if on {
+			return refused
+		}
+		return nil
+	})
+	f, err := fs.Create("/a", vfs.WriteCategoryUnspecified)
+	must(t, err)
+	on = true
+	_, werr := f.Write([]byte("x"))
+	_, cerr := fs.Create("/b", vfs.WriteCategoryUnspecified)
+	_, lerr := fs.Lock("/l")
+	for what, err := range map[string]error{
+		"write": werr, "create": cerr, "lock": lerr, "sync": f.Sync(), "remove": fs.Remove("/a"),
+	} {
+		if !errors.Is(err, refused) {
+			t.Errorf("%s: %v, want the hook's error", what, err)
+		}
+	}
+	info, err := fs.Stat("/a")
+	must(t, err)
+	if info.Size() != 0 {
+		t.Errorf("a refused write wrote %d bytes", info.Size())
+	}
+}
