@@ -117,8 +117,8 @@ func (x *Index) deadDocs(ctx context.Context, n int) (bitset, error) {
 	return dead, nil
 }
 
-// Doc is one live document in the course of a query. It stays valid, but is not for concurrent
-// use with other documents of the same query.
+// Doc is one live document in the course of a query, which its methods belong to: they use the
+// query's context, and documents of one query must not be used by several goroutines at a time.
 type Doc struct {
 	view *view
 	n    uint32
@@ -154,15 +154,7 @@ func (d Doc) ValidTo() (graph.Time, bool) { return d.meta.validTo.Time, d.meta.v
 // Prop returns the value of a property and whether the node has it. The error wraps
 // store.ErrCorrupt or ipld.ErrInvalid where the index is damaged.
 func (d Doc) Prop(name string) (ipld.Value, bool, error) {
-	item, err := d.view.x.src.prop(d.view.ctx, d.view.seg, name, d.n)
-	if err != nil || item == nil {
-		return ipld.Value{}, false, err
-	}
-	v, err := ipld.DecodeValue(item)
-	if err != nil {
-		return ipld.Value{}, false, d.view.x.src.wrap(d.view.seg, secProps, err)
-	}
-	return v, true, nil
+	return d.view.prop(name, d.n)
 }
 
 // view is one segment in the course of one query, with the parts used last.
@@ -175,6 +167,8 @@ type view struct {
 	ids  idPart
 	idAt int // number of the part in ids
 	meta *metaPart
+
+	props map[string]*propView
 }
 
 func (x *Index) view(ctx context.Context, n int) (*view, error) {

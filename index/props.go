@@ -15,16 +15,22 @@ type propPart []propGroup
 
 // propGroup is the documents of one part with a property, ascending, and where their values are.
 type propGroup struct {
-	name  string
-	docs  []uint32
-	items []propItem
+	name   string
+	docs   []uint32
+	items  []propItem
+	values []ipld.Value // distinct short scalars, decoded
 }
 
 // propItem is an encoded value, or the number of a part of "large" where data is nil.
 type propItem struct {
 	data  []byte
-	large int
+	large int32
+	value int32 // its number in values, -1 where it is not there
 }
+
+// maxScalar is the longest encoding that is decoded together with its part: filters ask for short
+// scalars most, for many documents, and few of them are distinct.
+const maxScalar = 64
 
 // propKey is the directory key of a part that starts at a property of a document. Names of one
 // length sort bytewise and shorter names first, as everywhere in canonical records.
@@ -42,12 +48,9 @@ func (p propPart) group(name string) *propGroup {
 	return &p[i]
 }
 
-func (g *propGroup) find(doc uint32) (propItem, bool) {
-	i := sort.Search(len(g.docs), func(i int) bool { return g.docs[i] >= doc })
-	if i == len(g.docs) || g.docs[i] != doc {
-		return propItem{}, false
-	}
-	return g.items[i], true
+// find returns the position of the first document that is not below doc.
+func (g *propGroup) find(doc uint32) int {
+	return sort.Search(len(g.docs), func(i int) bool { return g.docs[i] >= doc })
 }
 
 // decodeProps returns a part and the bytes it keeps.
@@ -65,7 +68,7 @@ func decodeProps(data []byte, docs, large int) (propPart, int, error) {
 		g := propGroup{name: name}
 		g.decode(&in, int(n), docs, large)
 		p = append(p, g)
-		size += 80 + 40*len(g.docs)
+		size += 100 + 40*len(g.docs) + 200*len(g.values)
 	}
 	if in.bad {
 		return nil, 0, corrupt("properties end at byte %d", in.pos)
@@ -75,15 +78,17 @@ func decodeProps(data []byte, docs, large int) (propPart, int, error) {
 
 func (g *propGroup) decode(in *input, n, docs, large int) {
 	next := uint64(0)
+	known := make(map[string]int32)
 	for range n {
 		doc := next + in.uint(maxDocs)
-		item := propItem{}
+		item := propItem{value: -1}
 		if width := in.uint(maxSmallItem); width > 0 {
 			item.data = in.take(width)
+			item.value = g.intern(in, known, item.data)
 		} else {
-			item.large = int(in.uint(maxDocs))
+			item.large = int32(in.uint(maxDocs))
 		}
-		if in.bad || doc >= uint64(docs) || item.data == nil && item.large >= large {
+		if in.bad || doc >= uint64(docs) || item.data == nil && int(item.large) >= large {
 			in.fail()
 			return
 		}
@@ -91,6 +96,28 @@ func (g *propGroup) decode(in *input, n, docs, large int) {
 		g.items = append(g.items, item)
 		next = doc + 1
 	}
+}
+
+// intern returns the number of a short scalar in values, -1 for any other value.
+func (g *propGroup) intern(in *input, known map[string]int32, data []byte) int32 {
+	if len(data) > maxScalar {
+		return -1
+	}
+	if n, ok := known[string(data)]; ok {
+		return n
+	}
+	v, err := ipld.DecodeValue(data)
+	if err != nil {
+		in.fail()
+		return -1
+	}
+	n := int32(-1)
+	if v.Kind() != ipld.List && v.Kind() != ipld.Map {
+		n = int32(len(g.values))
+		g.values = append(g.values, v)
+	}
+	known[string(data)] = n
+	return n
 }
 
 // propWriter writes "props" and "large". Properties come in the order of their names, each with
@@ -157,31 +184,5 @@ func (r *source) item(ctx context.Context, s *segment, p propItem) ([]byte, erro
 	if p.data != nil {
 		return p.data, nil
 	}
-	return r.bytes(ctx, s, secLarge, p.large)
-}
-
-// prop returns the encoded value of a document's property, nil where it has none.
-func (r *source) prop(
-	ctx context.Context, s *segment, name string, doc uint32,
-) ([]byte, error) {
-	if len(name) > graph.MaxPropName {
-		return nil, nil
-	}
-	n, err := r.find(ctx, s, secProps, propKey(name, doc))
-	if n < 0 || err != nil {
-		return nil, err
-	}
-	p, err := r.props(ctx, s, n)
-	if err != nil {
-		return nil, err
-	}
-	g := p.group(name)
-	if g == nil {
-		return nil, nil
-	}
-	item, ok := g.find(doc)
-	if !ok {
-		return nil, nil
-	}
-	return r.item(ctx, s, item)
+	return r.bytes(ctx, s, secLarge, int(p.large))
 }

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"container/heap"
 	"context"
 	"math"
@@ -93,21 +94,38 @@ func (q *textQuery) look(t *queryTerm) error {
 	return q.x.checkDF(t.term, df)
 }
 
-// termReader is one term in one segment.
+// termReader is one term in one segment. It stands at a posting unless it is at the end.
 type termReader struct {
 	postReader
 	i     int // the next posting of the block
 	idf   uint64
 	times uint64
+	most  uint64 // a score is below times·idf, since x/(x+K) is below 1
 }
 
-// fill makes sure that there is a next posting, and reports false at the end.
-func (t *termReader) fill(ctx context.Context) (bool, error) {
-	if t.i < t.n {
-		return true, nil
+// seek moves to the first posting from doc on, passing blocks without reading their postings where
+// their heads allow it, and reports whether there is one.
+func (t *termReader) seek(ctx context.Context, doc uint32) (bool, error) {
+	for {
+		if t.n > 0 && t.posts[t.n-1].doc >= doc {
+			for t.posts[t.i].doc < doc {
+				t.i++
+			}
+			return true, nil
+		}
+		ok, err := t.peek(ctx)
+		if !ok {
+			return false, err
+		}
+		t.i = 0
+		if t.head.last < doc {
+			t.skip()
+			continue
+		}
+		if ok, err = t.next(ctx); !ok {
+			return false, err
+		}
 	}
-	t.i = 0
-	return t.next(ctx)
 }
 
 // segment searches one segment, window by window: all terms' postings in one window of documents
@@ -120,9 +138,9 @@ func (q *textQuery) segment(n int) error {
 		if t.entries[n].count == 0 {
 			continue
 		}
-		r := &termReader{idf: t.idf, times: t.times}
+		r := &termReader{idf: t.idf, times: t.times, most: t.idf * t.times}
 		r.open(&q.x.src, s, t.entries[n])
-		if ok, err := r.fill(q.ctx); err != nil {
+		if ok, err := r.seek(q.ctx, 0); err != nil {
 			return err
 		} else if ok {
 			q.open = append(q.open, r)
@@ -131,63 +149,119 @@ func (q *textQuery) segment(n int) error {
 	if len(q.open) == 0 {
 		return nil
 	}
+	slices.SortStableFunc(q.open, func(a, b *termReader) int { return cmp.Compare(a.most, b.most) })
 	v, err := q.x.view(q.ctx, n)
 	if err != nil {
 		return err
 	}
-	for len(q.open) > 0 {
+	for more := true; more; {
 		if err := q.ctx.Err(); err != nil {
 			return err
 		}
-		if err := q.window(v); err != nil {
+		if more, err = q.window(v); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// window scores the documents of the first window that has any, and offers them in order.
-func (q *textQuery) window(v *view) error {
+// weak returns how many of the open terms, the weakest first, cannot together lift a document to
+// the worst score that is kept. A document with none of the others is out, and only those with
+// one of the others are looked up for these: the result is the same, since a document that is
+// passed over would be strictly below everything kept.
+func (q *textQuery) weak() (n int, most uint64) {
+	for n < len(q.open) && most+q.open[n].most <= q.top.floor() {
+		most += q.open[n].most
+		n++
+	}
+	return n, most
+}
+
+// window scores the documents of the first window that may have a hit and offers them in order.
+// It reports false when there is none.
+func (q *textQuery) window(v *view) (bool, error) {
+	weak, most := q.weak()
+	strong := q.open[weak:]
+	if len(strong) == 0 {
+		return false, nil
+	}
 	low := uint32(math.MaxUint32)
-	for _, t := range q.open {
+	for _, t := range strong {
 		low = min(low, t.posts[t.i].doc)
 	}
 	part := low / docsPerPart
+	first := part * docsPerPart
 	lens, err := q.x.src.lens(q.ctx, v.seg, int(part))
 	if err != nil {
-		return err
+		return false, err
 	}
-	left := q.open[:0]
-	for _, t := range q.open {
-		more, err := q.add(t, part*docsPerPart, lens)
-		if err != nil {
-			return err
-		}
-		if more {
-			left = append(left, t)
+	for _, t := range strong {
+		if err := q.add(t, first, lens); err != nil {
+			return false, err
 		}
 	}
-	q.open = left
-	return q.offer(v, part*docsPerPart)
+	for i := weak - 1; i >= 0 && q.prune(most); i-- {
+		if err := q.lookUp(q.open[i], first, lens); err != nil {
+			return false, err
+		}
+		most -= q.open[i].most
+	}
+	q.open = slices.DeleteFunc(q.open, func(t *termReader) bool { return t.i == t.n })
+	return true, q.offer(v, first)
 }
 
-// add adds a term's scores in the window from first on, and reports whether the term has postings
-// after it.
-func (q *textQuery) add(t *termReader, first uint32, lens lenPart) (more bool, err error) {
+// add adds a term's scores in the window from first on. After the term's last posting, i is n.
+func (q *textQuery) add(t *termReader, first uint32, lens lenPart) error {
 	for {
 		for ; t.i < t.n; t.i++ {
 			p := &t.posts[t.i]
 			at := p.doc - first
 			if at >= docsPerPart {
-				return true, nil
+				return nil
 			}
 			q.scores[at] += t.times * q.score(t.idf, t.masks[t.i], &p.tf, &lens[at])
 			q.hit[at/64] |= 1 << (at % 64)
 		}
-		if more, err = t.fill(q.ctx); !more {
-			return false, err
+		t.i = 0
+		if ok, err := t.next(q.ctx); !ok {
+			return err
 		}
 	}
+}
+
+// prune drops the documents of the window that even most more would not lift to the worst score
+// kept, and reports whether any are left.
+func (q *textQuery) prune(most uint64) bool {
+	floor := q.top.floor()
+	left := uint64(0)
+	for w := range q.hit {
+		for set := q.hit[w]; set != 0; set &= set - 1 {
+			at := bits.TrailingZeros64(set)
+			if q.scores[w*64+at]+most <= floor {
+				q.hit[w] &^= 1 << at
+				q.scores[w*64+at] = 0
+			}
+		}
+		left |= q.hit[w]
+	}
+	return left != 0
+}
+
+// lookUp adds a term's scores to the documents that are left in the window.
+func (q *textQuery) lookUp(t *termReader, first uint32, lens lenPart) error {
+	for w := range q.hit {
+		for set := q.hit[w]; set != 0; set &= set - 1 {
+			at := uint32(w*64 + bits.TrailingZeros64(set))
+			if ok, err := t.seek(q.ctx, first+at); !ok {
+				t.i = t.n
+				return err
+			}
+			if p := &t.posts[t.i]; p.doc == first+at {
+				q.scores[at] += t.times * q.score(t.idf, t.masks[t.i], &p.tf, &lens[at])
+			}
+		}
+	}
+	return nil
 }
 
 // offer offers the scored documents of a window and clears it.
@@ -257,6 +331,15 @@ func (t *top) Pop() any {
 	last := t.docs[len(t.docs)-1]
 	t.docs = t.docs[:len(t.docs)-1]
 	return last
+}
+
+// floor returns a score such that documents of this score and below are out: one less than the
+// worst kept, since a document of that score may come first by its id.
+func (t *top) floor() uint64 {
+	if len(t.docs) < t.k || t.docs[0].score == 0 {
+		return 0
+	}
+	return uint64(t.docs[0].score - 1)
 }
 
 // offer takes a document if it is live, passes, and is among the best so far.

@@ -72,20 +72,31 @@ func (r *partRef) decode(d *ipld.Decoder, inline bool) error {
 	if err != nil {
 		return err
 	}
-	v, err := ipld.DecodeValue(item)
+	if len(item) == linkLen && item[0] == linkHead {
+		r.cid, err = ipld.CIDFromBytes(item[linkLen-ipld.CIDLen:])
+		return err
+	}
+	if !inline {
+		return d.Errorf("part is no link")
+	}
+	in, err := ipld.NewDecoder(item)
 	if err != nil {
 		return err
 	}
-	switch {
-	case v.Kind() == ipld.Link:
-		r.cid = v.Link()
-	case v.Kind() == ipld.Bytes && inline:
-		r.data = []byte(v.Text())
-	default:
-		return d.Errorf("part is a %s", v.Kind())
+	data, err := in.Bytes()
+	if err != nil {
+		return d.Errorf("part is neither link nor bytes")
 	}
+	r.data = append([]byte{}, data...)
 	return nil
 }
+
+// A link is the head of tag 42, two bytes of the head of a byte string and a zero byte, 5 bytes
+// with the tag's number, before the CID.
+const (
+	linkHead = 0xd8
+	linkLen  = 5 + ipld.CIDLen
+)
 
 func shorten(b []byte) []byte { return b[:min(len(b), 40)] }
 
