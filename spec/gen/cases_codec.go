@@ -10,6 +10,8 @@ var allCases = []func(*suite){
 	codecValid, codecInvalid, codecLimits, cidCases,
 	treeShapes, treeSmall, treeBoundaries, treeDiffs, treeMerges, treeBlocks, jsonCases,
 	nodeCases, edgeCases, markCases, embeddingCases,
+	graphCases, commitCases, operationCases, sessionCases, idCases,
+	lineCases, otherLines, applyCases,
 }
 
 // roundTrip adds a case whose block decodes to v and encodes to the same bytes.

@@ -107,6 +107,7 @@ func nodeCases(s *suite) {
 		{"3.2", "id-missing", "no id", "field", with(anon, dict{"id": gone})},
 		{"3.1", "id-15", "an id of 15 bytes", "id", with(anon, dict{"id": []byte("0123456789abcde")})},
 		{"3.1", "id-17", "an id of 17 bytes", "id", with(anon, dict{"id": []byte("0123456789abcdefg")})},
+		{"3.1", "id-zero", "an id of zeros", "id", with(anon, dict{"id": make([]byte, 16)})},
 		{"3.2", "id-text", "an id that is a string", "type", with(anon, dict{"id": "0123456789abcdef"})},
 		{"3.2", "summary-max", "a summary of 262,144 bytes", "", dict{"summary": rep("s", 262144)}},
 		{"3.2", "summary-over", "a summary of 262,145 bytes", "limit",

@@ -23,7 +23,7 @@ func bulkInput(prefix, seed string, n int) obj {
 func entriesInput(m mapping) obj {
 	list := []any{}
 	for _, k := range sortedMap(m) {
-		list = append(list, []any{pieces(k), hx(encode(m[k]))})
+		list = append(list, []any{pieces(k), pieces(encode(m[k]))})
 	}
 	return obj{"entries": list}
 }
@@ -47,7 +47,7 @@ func treeExpect(m mapping) obj {
 }
 
 func treeShapes(s *suite) {
-	for _, n := range []int{0, 1, 2, 3, 4, 5, 6, 15, 16, 17, 63, 64, 65, 200, 1000, 5000} {
+	for _, n := range []int{0, 1, 2, 3, 4, 5, 16, 17, 31, 32, 33, 34, 64, 65, 200, 1000, 5000} {
 		clause := "2.3"
 		if n < 2 {
 			clause = "2.4"
@@ -87,20 +87,24 @@ func treeSmall(s *suite) {
 	for _, c := range small {
 		s.add("2.4", "tree", c.name, c.title, entriesInput(c.m), treeExpect(c.m))
 	}
+	big := func(n int) mapping { return mapping{"a": rep("v", n-3)} }
+	s.add("2.1", "tree", "value-4000", "a value of 4,000 bytes", entriesInput(big(4000)),
+		treeExpect(big(4000)))
+	s.refuse("2.1", "tree", "value-4001", "a value of 4,001 bytes", "value-size",
+		entriesInput(big(4001)))
 	in := entriesInput(mapping{rep("k", 4097): int64(1)})
 	s.refuse("2.1", "tree", "key-4097", "a key of 4,097 bytes", "key-size", in)
 }
 
-// keysWhere returns the first n keys "PREFIX-i" (i counted up in decimal, eight digits) that
-// satisfy ok.
-func keysWhere(prefix string, n int, ok func(key string) bool) []string {
-	var keys []string
-	for i := 0; len(keys) < n; i++ {
-		if k := fmt.Sprintf("%s-%08d", prefix, i); ok(k) {
-			keys = append(keys, k)
+// keyInBand returns the first key "PREFIX-i" (i counted up in decimal) whose hash at level 0
+// lies in band b of n equal bands.
+func keyInBand(prefix string, b, n int) string {
+	width := ^uint64(0)/uint64(n) + 1
+	for i := 0; ; i++ {
+		if k := fmt.Sprintf("%s-%d", prefix, i); int(boundaryHash(0, k)/width) == b {
+			return k
 		}
 	}
-	return keys
 }
 
 func numbered(keys []string) mapping {
@@ -111,29 +115,35 @@ func numbered(keys []string) mapping {
 	return m
 }
 
+// treeBoundaries are trees of chosen keys: their hashes rise, fall or lie as band says.
 func treeBoundaries(s *suite) {
-	quiet := func(k string) bool { return boundaryHash(0, k) >= treeT }
-	loud := func(k string) bool { return boundaryHash(0, k) < treeT }
-	for _, n := range []int{5, 63, 64, 65, 200} {
-		m := numbered(keysWhere("quiet", n, quiet))
-		s.add("2.2", "tree", fmt.Sprintf("quiet-%03d", n),
-			fmt.Sprintf("%d keys without a natural boundary", n), entriesInput(m), treeExpect(m))
+	shapes := []struct {
+		name, title string
+		band        func(i, n int) int
+	}{
+		{"rise", "hashes that rise: chunks of one entry", func(i, n int) int { return i }},
+		{"fall", "hashes that fall", func(i, n int) int { return n - 1 - i }},
+		{"valley", "the smallest hash in the middle", func(i, n int) int {
+			if i < n/2 {
+				return n - 1 - 2*i
+			}
+			return 2*i - n + n%2
+		}},
+		{"last", "the smallest hash is the last entry's, which cuts nothing", func(i, n int) int {
+			return (i + 1) % n
+		}},
 	}
-	m := numbered(keysWhere("loud", 20, loud))
-	s.add("2.2", "tree", "loud-20", "every key is a boundary: chunks of 4",
-		entriesInput(m), treeExpect(m))
-	var keys []string
-	for i := range 63 {
-		p := fmt.Sprintf("late-%02d", i)
-		keys = append(keys, keysWhere(p, 1, quiet)...)
+	for _, c := range shapes {
+		for _, n := range []int{32, 33, 34, 64, 65, 100} {
+			var keys []string
+			for i := range n {
+				keys = append(keys, keyInBand(fmt.Sprintf("%s/%03d", c.name, i), c.band(i, n), n))
+			}
+			m := numbered(keys)
+			s.add("2.2", "tree", fmt.Sprintf("%s-%03d", c.name, n),
+				fmt.Sprintf("%d keys, %s", n, c.title), entriesInput(m), treeExpect(m))
+		}
 	}
-	keys = append(keys, keysWhere("late-63", 1, loud)...)
-	m = numbered(keys)
-	s.add("2.2", "tree", "late-64", "only entry 64 is a boundary: the smallest hash of 4 to 64 is its",
-		entriesInput(m), treeExpect(m))
-	early := numbered(append(keysWhere("early-a", 3, loud), keysWhere("early-b", 4, quiet)...))
-	s.add("2.2", "tree", "early-3", "entries 1 to 3 end no chunk", entriesInput(early),
-		treeExpect(early))
 }
 
 func changesJSON(cs []change) []any {

@@ -1,5 +1,7 @@
 package main
 
+import "math"
+
 // badTree is a chunk that a reader must refuse, by clause 2.4.
 type badTree struct {
 	name, title, class string
@@ -37,6 +39,16 @@ func inner(edit dict) dict {
 		"counts": []any{int64(2), int64(2)}}, edit)
 }
 
+// wide is a chunk of level 0 with n entries.
+func wide(n int) dict {
+	keys, values := []any{}, []any{}
+	for i := range n {
+		keys = append(keys, []byte{byte(i)})
+		values = append(values, int64(i))
+	}
+	return leaf(dict{"keys": keys, "values": values})
+}
+
 func bs(items ...string) []any {
 	out := []any{}
 	for _, s := range items {
@@ -50,6 +62,8 @@ func treeBlocks(s *suite) {
 		obj{"block": pieces(encode(leaf(nil)))}, obj{"cid": recordCID(leaf(nil)).String()})
 	s.add("2.4", "tree", "block-inner", "a good chunk of level 1",
 		obj{"block": pieces(encode(inner(nil)))}, obj{"cid": recordCID(inner(nil)).String()})
+	s.add("2.4", "tree", "block-32", "a chunk of 32 entries",
+		obj{"block": pieces(encode(wide(32)))}, obj{"cid": recordCID(wide(32)).String()})
 	l := recordCID(leaf(nil))
 	bad := []badTree{
 		{"prefix-short", "a prefix that is not the longest", "prefix",
@@ -74,6 +88,9 @@ func treeBlocks(s *suite) {
 			inner(dict{"values": []any{l, int64(2)}})},
 		{"inner-raw", "a link to a raw block above level 0", "type",
 			inner(dict{"values": []any{l, cidOf(codecRaw, nil)}})},
+		{"entries-33", "33 entries in a chunk", "length", wide(33)},
+		{"counts-sum", "counts whose sum is over int64", "counts",
+			inner(dict{"counts": []any{int64(math.MaxInt64), int64(1)}})},
 		{"level-negative", "a negative level", "level", leaf(dict{"level": int64(-1)})},
 		{"level-64", "level 64", "level", inner(dict{"level": int64(64)})},
 		{"unknown-field", "an unknown field", "field", leaf(dict{"extra": int64(1)})},

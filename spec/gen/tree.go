@@ -6,13 +6,8 @@ import (
 	"sort"
 )
 
-const (
-	treeMin = 4
-	treeMax = 64
-)
-
-// treeT is ⌊2^64 / 13⌋ of clause 2.2; 2^64 is no multiple of 13, so 2^64 − 1 gives the same.
-const treeT = (1<<64 - 1) / 13
+// treeMax is MAX of clause 2.2.
+const treeMax = 32
 
 // mapping is a tree's content: key bytes to the value item.
 type mapping map[string]any
@@ -44,23 +39,51 @@ func boundaryHash(level int, key string) uint64 {
 	return binary.BigEndian.Uint64(sum[:8])
 }
 
-// chunkEnd returns the number of entries of the chunk that starts at es[0].
-func chunkEnd(level int, es []entry) int {
-	for i := treeMin; i < treeMax && i <= len(es); i++ {
-		if boundaryHash(level, es[i-1].key) < treeT {
-			return i
-		}
+// cutRuns cuts a run of entries into chunks as the first paragraph of clause 2.2 says.
+func cutRuns(level int, es []entry) [][]entry {
+	if len(es) <= treeMax {
+		return [][]entry{es}
 	}
-	if len(es) < treeMax {
-		return len(es)
-	}
-	best := treeMin
-	for i := treeMin + 1; i <= treeMax; i++ {
-		if boundaryHash(level, es[i-1].key) < boundaryHash(level, es[best-1].key) {
+	best := 0
+	for i := range es[:len(es)-1] {
+		if boundaryHash(level, es[i].key) < boundaryHash(level, es[best].key) {
 			best = i
 		}
 	}
-	return best
+	return append(cutRuns(level, es[:best+1]), cutRuns(level, es[best+1:])...)
+}
+
+// cutLeft cuts a level from left to right, the second wording of clause 2.2.
+func cutLeft(level int, es []entry) [][]entry {
+	var out [][]entry
+	last := uint64(0)
+	for first := true; first || len(es) > 0; first = false {
+		n := leftEnd(level, es, last)
+		if n > 0 {
+			last = boundaryHash(level, es[n-1].key)
+		}
+		out = append(out, es[:n])
+		es = es[n:]
+	}
+	return out
+}
+
+func leftEnd(level int, es []entry, last uint64) int {
+	window := min(treeMax, len(es))
+	best := 0
+	for i := range window {
+		h := boundaryHash(level, es[i].key)
+		if h < last {
+			return i + 1
+		}
+		if h < boundaryHash(level, es[best].key) {
+			best = i
+		}
+	}
+	if len(es) > treeMax {
+		return best + 1
+	}
+	return len(es)
 }
 
 func sortedMap(m mapping) []string {
@@ -81,16 +104,16 @@ func buildTree(m mapping) treeResult {
 	var r treeResult
 	for level := 0; ; level++ {
 		var up []entry
-		for first := true; first || len(es) > 0; first = false {
-			n := chunkEnd(level, es)
-			c := buildChunk(level, es[:n])
+		chunks := cutRuns(level, es)
+		sameCuts(chunks, cutLeft(level, es))
+		for _, run := range chunks {
+			c := buildChunk(level, run)
 			r.blocks = append(r.blocks, c)
 			e := entry{value: c.cid}
-			for _, x := range es[:n] {
+			for _, x := range run {
 				e.key, e.count = x.key, e.count+x.count
 			}
 			up = append(up, e)
-			es = es[n:]
 		}
 		r.levels = append(r.levels, len(up))
 		if len(up) == 1 {
@@ -98,6 +121,18 @@ func buildTree(m mapping) treeResult {
 			return r
 		}
 		es = up
+	}
+}
+
+// sameCuts holds the two wordings of clause 2.2 together.
+func sameCuts(a, b [][]entry) {
+	if len(a) != len(b) {
+		panic("the two wordings of clause 2.2 disagree")
+	}
+	for i := range a {
+		if len(a[i]) != len(b[i]) {
+			panic("the two wordings of clause 2.2 disagree")
+		}
 	}
 }
 
