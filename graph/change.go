@@ -103,8 +103,16 @@ func (r *EdgeRef) check(all bool) error {
 	case r.All && r.Key != "":
 		return Fieldf("all", "excludes key")
 	}
-	return firstError(checkName("type", r.Type, MaxType), r.Src.check("src"), r.Dst.check("dst"),
+	return firstError(checkGiven("type", r.Type, MaxType), r.Src.check("src"), r.Dst.check("dst"),
 		checkOptName("key", r.Key, MaxKey))
+}
+
+// checkGiven checks a name that must be given.
+func checkGiven(field, s string, high int) error {
+	if s == "" {
+		return Fieldf(field, "missing")
+	}
+	return checkName(field, s, high)
 }
 
 func checkOptName(field, s string, high int) error {
@@ -134,7 +142,7 @@ func (c *EmbeddingChange) Make(text [32]byte) (*Embedding, error) {
 }
 
 func (c *EmbeddingChange) check() error {
-	err := firstError(c.Node.check("node"), checkName("model", c.Model, MaxModel))
+	err := firstError(c.Node.check("node"), checkGiven("model", c.Model, MaxModel))
 	if err != nil {
 		return err
 	}
@@ -203,7 +211,7 @@ func (r *Removal) check() error {
 		return within("mark", r.Mark.check())
 	case r.Embedding != nil:
 		return within("embedding", firstError(r.Embedding.Node.check("node"),
-			checkName("model", r.Embedding.Model, MaxModel)))
+			checkGiven("model", r.Embedding.Model, MaxModel)))
 	}
 	return r.Node.check("node")
 }

@@ -407,7 +407,9 @@ func (c *MarkChange) Make(author string, now Time) (*Mark, error) {
 
 // Apply returns the mark that replaces old, and whether it says anything else but a time. Where
 // it does not, next is old. old is not changed.
-func (c *MarkChange) Apply(old *Mark, author string, now Time) (next *Mark, changed bool, err error) {
+func (c *MarkChange) Apply(
+	old *Mark, author string, now Time,
+) (next *Mark, changed bool, err error) {
 	next, err = c.Make(author, now)
 	if err != nil {
 		return nil, false, err

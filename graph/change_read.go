@@ -2,7 +2,6 @@ package graph
 
 import (
 	"bytes"
-	"errors"
 	"io"
 
 	"github.com/mnem-project/mnem/ipld"
@@ -114,7 +113,7 @@ func (r *Reader) fill() error {
 	for range 100 {
 		n, err := r.in.Read(r.buf[len(r.buf):cap(r.buf)])
 		r.buf = r.buf[:len(r.buf)+n]
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF {
 			r.eof = true
 			return nil
 		}

@@ -1,9 +1,16 @@
 package graph
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"os"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/ipld"
 )
 
 // TestReadDemo reads the demonstration memory: every line of it is a change that can be made.
@@ -37,5 +44,354 @@ func TestReadDemo(t *testing.T) {
 	}
 	if nodes < 10 || edges < 10 {
 		t.Errorf("%d nodes and %d edges", nodes, edges)
+	}
+}
+
+const someID = "b4a9765e-f642-c681-561b-de25662639d2"
+
+func ptr[T any](v T) *T { return &v }
+
+func mustID(s string) ID {
+	id, err := ParseID(s)
+	if err != nil {
+		panic(err)
+	}
+	return id
+}
+
+func TestParseChange(t *testing.T) {
+	alice, bob := Ref{Key: "alice"}, Ref{Key: "bob"}
+	cases := []struct {
+		line string
+		want Change
+	}{
+		{`{"node":{"key":"alice","type":"Person","summary":"s","context":"","props":{"b":1,"a":[null]},
+			"content":"text","created":"1970-01-01","validFrom":"1970-01-01T00:00:00.000001Z",
+			"validTo":"1970-01-02","sources":["x"],"unset":["context","props.a.b"],"replace":true}}`,
+			Change{Node: &NodeChange{
+				Key: "alice", Type: "Person", Summary: ptr("s"), Context: ptr(""),
+				Props: []ipld.Entry{
+					{Key: "a", Value: ipld.ListValue(ipld.Value{})}, {Key: "b", Value: ipld.IntValue(1)},
+				},
+				Content: &Content{Text: "text", Size: 4}, Created: At(0), ValidFrom: At(1),
+				ValidTo: At(86400e6), Sources: []string{"x"},
+				Unset: []string{"context", "props.a.b"}, Replace: true,
+			}}},
+		{`{"node":{"id":"` + someID + `","content":{"text":"# x","media":"text/markdown"}}}`,
+			Change{Node: &NodeChange{
+				ID: mustID(someID), Content: &Content{Text: "# x", Size: 3, Media: "text/markdown"},
+			}}},
+		{`{"node":{"type":"T","content":"","sources":[]}}`,
+			Change{Node: &NodeChange{Type: "T", Content: &Content{}, Sources: []string{}}}},
+		{`{"edge":{"type":"owns","src":"alice","dst":"` + someID + `","weight":0.5,"key":"k"}}`,
+			Change{Edge: &EdgeChange{
+				Type: "owns", Src: alice, Dst: Ref{ID: mustID(someID)}, Weight: 1 << 15, Key: "k",
+			}}},
+		{`{"edge":{"id":"` + someID + `","unset":["weight"],"weight":1}}`,
+			Change{Edge: &EdgeChange{
+				ID: mustID(someID), Unset: []string{"weight"}, Weight: MaxWeight,
+			}}},
+		{`{"embedding":{"node":"alice","model":"m","vector":[1,-2.5]}}`,
+			Change{Embedding: &EmbeddingChange{
+				Node: alice, Model: "m", Vector: []float64{1, -2.5},
+			}}},
+		{`{"embedding":{"node":"alice","model":"m","sparse":{"t":2}}}`,
+			Change{Embedding: &EmbeddingChange{
+				Node: alice, Model: "m", Sparse: []SparseWeight{{"t", 2}},
+			}}},
+		{`{"mark":{"node":"alice","state":"superseded","by":"bob","reason":"r","actor":"a",
+			"time":"1970-01-01"}}`,
+			Change{Mark: &MarkChange{
+				On: MarkRef{Node: alice}, State: Superseded, By: bob, Reason: "r", Actor: "a",
+				Time: At(0),
+			}}},
+		{`{"mark":{"edge":{"type":"t","src":"alice","dst":"bob"},"state":"stale"}}`,
+			Change{Mark: &MarkChange{
+				On: MarkRef{Edge: &EdgeRef{Type: "t", Src: alice, Dst: bob}}, State: Stale,
+			}}},
+		{`{"remove":{"node":"alice"}}`, Change{Remove: &Removal{Node: alice}}},
+		{`{"remove":{"edge":{"type":"t","src":"alice","dst":"bob","all":true}}}`,
+			Change{Remove: &Removal{Edge: &EdgeRef{Type: "t", Src: alice, Dst: bob, All: true}}}},
+		{`{"remove":{"mark":{"edge":{"id":"` + someID + `"}}}}`,
+			Change{Remove: &Removal{Mark: &MarkRef{Edge: &EdgeRef{ID: mustID(someID)}}}}},
+		{`{"remove":{"embedding":{"node":"alice","model":"m"}}}`,
+			Change{Remove: &Removal{Embedding: &EmbeddingRef{Node: alice, Model: "m"}}}},
+	}
+	for _, c := range cases {
+		got, err := ParseChange([]byte(c.line))
+		if err != nil {
+			t.Errorf("%s: %v", c.line, err)
+			continue
+		}
+		if diff := cmp.Diff(c.want, got, equalRecords); diff != "" {
+			t.Errorf("%s differs (-want +got):\n%s", c.line, diff)
+		}
+	}
+}
+
+// TestParseChangeRefuses pins what each bad line is told.
+func TestParseChangeRefuses(t *testing.T) {
+	const vec = `{"embedding":{"node":"a","model":"m",`
+	const edge = `{"edge":{"type":"t","src":"a","dst":"b"`
+	cases := []struct{ line, want string }{
+		{`[]`, `want an object, got a list`},
+		{`{}`, `want exactly one of node, edge, embedding, mark, remove`},
+		{`{"node":{"type":"T"},"remove":{"node":"a"}}`,
+			`want exactly one of node, edge, embedding, mark, remove`},
+		{`{"Node":{}}`, `unknown member "Node"`},
+		{`{"node":null}`, `node: want an object, got null`},
+		{`{"node":{"sumary":"x"}}`, `node: unknown member "sumary"`},
+		{`{"node":{"key":""}}`, `node.key: must not be empty`},
+		{`{"node":{"key":7}}`, `node.key: want a string, got a number`},
+		{`{"node":{"key":"a\u0000b"}}`, `node.key: must not contain NUL`},
+		{`{"node":{"key":"` + someID + `"}}`, `node.key: "` + someID + `" has the shape of an id`},
+		{`{"node":{"id":"x"}}`, `node.id: "x" is not an id: want 8-4-4-4-12 hex digits`},
+		{`{"node":{"key":"bob","id":"` + someID + `"}}`, `node.key: id ` + someID +
+			`, but the key has 2feaa828-e906-5cda-a0a7-09e77ac69c72`},
+		{`{"node":{"type":""}}`, `node.type: must not be empty`},
+		{`{"node":{"type":"` + strings.Repeat("t", 256) + `"}}`, `node.type: 256 bytes, limit 255`},
+		{`{"node":{"summary":null}}`, `node.summary: want a string, got null`},
+		{`{"node":{"summary":{"/":{"bytes":"AA"}}}}`, `node.summary: want a string, got bytes`},
+		{`{"node":{"summary":"` + strings.Repeat("s", MaxText+1) + `"}}`,
+			`node.summary: 262145 bytes, limit 262144`},
+		{`{"node":{"props":[]}}`, `node.props: want an object, got a list`},
+		{`{"node":{"props":{"":1}}}`, `node.props: name "": must not be empty`},
+		{`{"node":{"props":{"x":` + strings.Repeat("[", 33) + strings.Repeat("]", 33) + `}}}`,
+			`node.props.x: nested too deep`},
+		{`{"node":{"content":7}}`, `node.content: want an object, got a number`},
+		{`{"node":{"content":{"media":"a/b"}}}`, `node.content.text: missing`},
+		{`{"node":{"content":{"text":"x","media":""}}}`, `node.content.media: must not be empty`},
+		{`{"node":{"content":{"text":"x","size":1}}}`, `node.content: unknown member "size"`},
+		{`{"node":{"created":1}}`, `node.created: want a string, got a number`},
+		{`{"node":{"created":"yesterday"}}`,
+			`node.created: "yesterday" is not a time: want RFC 3339 or YYYY-MM-DD`},
+		{`{"node":{"validFrom":"2026-01-01","validTo":"2026-01-01"}}`, `node.validTo: ` +
+			`2026-01-01T00:00:00.000000Z is not after validFrom 2026-01-01T00:00:00.000000Z`},
+		{`{"node":{"sources":"x"}}`, `node.sources: want a list of strings, got a string`},
+		{`{"node":{"sources":[1]}}`, `node.sources: want a list of strings, got a number`},
+		{`{"node":{"sources":[""]}}`, `node.sources: must not be empty`},
+		{`{"node":{"sources":[` + strings.Repeat(`"x",`, 64) + `"x"]}}`,
+			`node.sources: 65 references, limit 64`},
+		{`{"node":{"unset":["weight"]}}`, `node.unset: "weight" is none of ` +
+			`summary, context, content, validFrom, validTo, sources, props.NAME`},
+		{`{"node":{"unset":["props."]}}`, `node.unset: "props." is none of ` +
+			`summary, context, content, validFrom, validTo, sources, props.NAME`},
+		{`{"node":{"replace":1}}`, `node.replace: want a boolean, got a number`},
+		{`{"edge":{"src":"a","dst":"b"}}`, `edge.type: missing`},
+		{`{"edge":{"type":"t","dst":"b"}}`, `edge.src: missing`},
+		{`{"edge":{"type":"t","src":"a"}}`, `edge.dst: missing`},
+		{`{"edge":{"type":"t","src":"a\u0000","dst":"b"}}`, `edge.src: must not contain NUL`},
+		{edge + `,"weight":0}}`, `edge.weight: 0 is not above 0 and at most 1`},
+		{edge + `,"weight":1.5}}`, `edge.weight: 1.5 is not above 0 and at most 1`},
+		{edge + `,"weight":1e-6}}`, `edge.weight: 1e-06 is not above 0 and at most 1`},
+		{edge + `,"weight":"1"}}`, `edge.weight: want a number, got a string`},
+		{edge + `,"summary":"s"}}`, `edge: unknown member "summary"`},
+		{edge + `,"unset":["content"]}}`,
+			`edge.unset: "content" is none of weight, validFrom, validTo, sources, props.NAME`},
+		{edge + `,"key":"k","id":"` + someID + `"}}`, `edge.id: id ` + someID +
+			`, but the key has 05c79b6c-1e1b-d43e-5099-10dd5e143829`},
+		{vec + `"vector":[0]}}`, `embedding.vector: all zeros`},
+		{vec + `"vector":[]}}`, `embedding: needs either vector or sparse, not empty`},
+		{vec + `"vector":["1"]}}`, `embedding.vector: want a list of numbers, got a string`},
+		{vec + `"vector":[1e307]}}`,
+			`embedding.vector: number at position 0 is too large or not a number`},
+		{vec + `"vector":[1],"sparse":{"t":1}}}`, `embedding: want either vector or sparse, got both`},
+		{vec + `"vector":[],"sparse":{"t":1}}}`, `embedding: want either vector or sparse, got both`},
+		{vec + `"sparse":{"t":"1"}}}`, `embedding.sparse.t: want a number, got a string`},
+		{vec + `"sparse":{"t":-1}}}`, `embedding.sparse.t: weight -1 is outside 2^-16 to 2^15`},
+		{vec + `"dims":1}}`, `embedding: unknown member "dims"`},
+		{`{"embedding":{"node":"a","vector":[1]}}`, `embedding.model: missing`},
+		{`{"embedding":{"model":"m","vector":[1]}}`, `embedding.node: missing`},
+		{`{"mark":{"node":"a"}}`, `mark.state: missing`},
+		{`{"mark":{"state":"stale"}}`, `mark: needs either node or edge`},
+		{`{"mark":{"node":"a","state":"odd"}}`, `mark.state: "odd" is none of ` +
+			`[stale superseded retired forgotten expired contradicted]`},
+		{`{"mark":{"node":"a","state":"stale","by":"b"}}`,
+			`mark.by: only for superseded and contradicted`},
+		{`{"mark":{"node":"a","state":"stale","actor":"a\nb"}}`,
+			`mark.actor: must not contain control characters`},
+		{`{"mark":{"edge":{"type":"t","src":"a","dst":"b","all":true},"state":"stale"}}`,
+			`mark.edge.all: only to remove edges`},
+		{`{"mark":{"edge":"x","state":"stale"}}`, `mark.edge: want an object, got a string`},
+		{`{"remove":{}}`, `remove: needs exactly one of node, edge, mark, embedding`},
+		{`{"remove":{"node":"a","mark":{"node":"a"}}}`,
+			`remove: needs exactly one of node, edge, mark, embedding`},
+		{`{"remove":{"edge":{"id":"` + someID + `","type":"t"}}}`,
+			`remove.edge.id: excludes the other members`},
+		{`{"remove":{"edge":{"type":"t","src":"a","dst":"b","key":"k","all":true}}}`,
+			`remove.edge.all: excludes key`},
+		{`{"remove":{"embedding":{"node":"a"}}}`, `remove.embedding.model: missing`},
+		{`{"remove":{"mark":{}}}`, `remove.mark: needs either node or edge`},
+	}
+	for _, c := range cases {
+		_, err := ParseChange([]byte(c.line))
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%.120s\n got: %v\nwant: %s", c.line, err, c.want)
+		}
+		if !errors.Is(err, ErrInvalid) {
+			t.Errorf("%.120s: error is not ErrInvalid", c.line)
+		}
+	}
+	for _, bad := range []string{`{`, `x`, "{\"node\":{\"key\":\"\xff\"}}", `{"node":{},"node":{}}`} {
+		_, err := ParseChange([]byte(bad))
+		if !errors.Is(err, ErrInvalid) || !errors.Is(err, ipld.ErrJSON) {
+			t.Errorf("%q: error %v, want one about JSON", bad, err)
+		}
+	}
+}
+
+func readAll(r *Reader) (lines []int, err error) {
+	for {
+		c, err := r.Next()
+		if err != nil {
+			return lines, err
+		}
+		lines = append(lines, c.Line)
+	}
+}
+
+func TestReaderLines(t *testing.T) {
+	const node = `{"node":{"type":"T"}}`
+	cases := []struct {
+		name, text string
+		lines      string
+		err        string
+	}{
+		{"empty", "", "[]", "EOF"},
+		{"blank", "\n \t\r\n\r\n", "[]", "EOF"},
+		{"no last line end", node + "\n" + node, "[1 2]", "EOF"},
+		{"CR LF", node + "\r\n\r\n" + node + "\r\n", "[1 3]", "EOF"},
+		{"CR at the end", node + "\r", "[1]", "EOF"},
+		{"BOM", "\ufeff" + node, "[]", "f.jsonl:1: begins with a byte order mark"},
+		{"two on a line", node + node, "[]", "f.jsonl:1: invalid JSON at byte 21: data after the value"},
+		{"bad second line", node + "\n\n{\"node\":{\"typ\":1}}\n" + node, "[1]",
+			`f.jsonl:3: node: unknown member "typ"`},
+	}
+	for _, c := range cases {
+		// One byte at a time meets every boundary of the buffer.
+		for _, in := range []io.Reader{strings.NewReader(c.text), oneByte{strings.NewReader(c.text)}} {
+			r := NewReader(in, "f.jsonl")
+			lines, err := readAll(r)
+			if got := fmt.Sprint(lines); got != c.lines || err.Error() != c.err {
+				t.Errorf("%s: lines %s, error %q, want %s, %q", c.name, got, err, c.lines, c.err)
+			}
+			if _, again := r.Next(); again != err {
+				t.Errorf("%s: error %v, then %v", c.name, err, again)
+			}
+		}
+	}
+}
+
+type oneByte struct{ in io.Reader }
+
+func (o oneByte) Read(p []byte) (int, error) { return o.in.Read(p[:min(1, len(p))]) }
+
+// endless gives a line that never ends and counts what is read of it.
+type endless struct{ read int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = ' '
+	}
+	e.read += len(p)
+	return len(p), nil
+}
+
+func TestReaderLineLimit(t *testing.T) {
+	line := func(length int) string {
+		const head, tail = `{"node":{"type":"T","summary":"`, `"}}`
+		return head + strings.Repeat(" ", length-len(head)-len(tail)) + tail
+	}
+	long := "line of more than 4194304 bytes"
+	for _, end := range []string{"", "\n", "\r\n", "\r"} {
+		_, err := NewReader(strings.NewReader(line(MaxLine)+end), "f").Next()
+		if err == nil || err.Error() != "f:1: node.summary: 4194270 bytes, limit 262144" {
+			t.Errorf("longest line with end %q: error %v", end, err)
+		}
+		text := `{"node":{"type":"T"}}` + "\n" + line(MaxLine+1) + end
+		r := NewReader(strings.NewReader(text), "f")
+		if _, err := r.Next(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err = r.Next(); err == nil || err.Error() != "f:2: "+long {
+			t.Errorf("longer line with end %q: error %v", end, err)
+		}
+	}
+	in := &endless{}
+	if _, err := NewReader(in, "").Next(); err == nil || err.Error() != "line 1: "+long {
+		t.Errorf("endless line: error %v", err)
+	}
+	if in.read > MaxLine+2 {
+		t.Errorf("%d bytes read of a line of at most %d", in.read, MaxLine)
+	}
+	if _, err := ParseChange(make([]byte, MaxLine+1)); err == nil || err.Error() != long {
+		t.Errorf("ParseChange of a longer line: error %v", err)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+func TestReaderReadErrors(t *testing.T) {
+	broken := errors.New("broken")
+	for _, want := range []error{broken, io.ErrNoProgress, io.ErrUnexpectedEOF} {
+		in := failing{want}
+		if want == io.ErrNoProgress {
+			in.err = nil
+		}
+		_, err := NewReader(in, "f").Next()
+		if !errors.Is(err, want) || errors.Is(err, ErrInvalid) {
+			t.Errorf("error %v, want %v, which is not ErrInvalid", err, want)
+		}
+	}
+}
+
+// TestValidateChange holds changes made by hand to the rules of lines.
+func TestValidateChange(t *testing.T) {
+	content := &NodeChange{Type: "T"}
+	if err := content.SetContent(strings.Repeat("x", MaxInline+1), ""); err != nil {
+		t.Fatal(err)
+	}
+	good := []Change{
+		{Node: content},
+		{Node: &NodeChange{Type: "T", Props: []ipld.Entry{{Key: "bb"}, {Key: "a"}}}},
+		{Edge: &EdgeChange{ID: ID{1}}},
+	}
+	for i, c := range good {
+		if err := c.Validate(); err != nil {
+			t.Errorf("good change %d: %v", i, err)
+		}
+	}
+	stolen := *content
+	stolen.Chunks = nil
+	bad := map[string]Change{
+		"":                    {},
+		"node.props":          {Node: &NodeChange{Props: []ipld.Entry{{Key: "a"}, {Key: "a"}}}},
+		"node.summary":        {Node: &NodeChange{Summary: ptr("\xff")}},
+		"node.content.chunks": {Node: &stolen},
+		"node.content.size":   {Node: &NodeChange{Content: &Content{Text: "x"}}},
+		"node.created":        {Node: &NodeChange{Created: At(MaxTime + 1)}},
+		"edge.weight":         {Edge: &EdgeChange{ID: ID{1}, Weight: MaxWeight + 1}},
+		"edge.dst":            {Edge: &EdgeChange{ID: ID{1}, Dst: Ref{Key: "a", ID: ID{1}}}},
+		"embedding.vector": {Embedding: &EmbeddingChange{
+			Node: Ref{Key: "a"}, Model: "m", Vector: make([]float64, 1),
+		}},
+		"mark.reason": {Mark: &MarkChange{
+			On: MarkRef{Node: Ref{Key: "a"}}, State: Stale, Reason: strings.Repeat("r", MaxReason+1),
+		}},
+		"remove.node": {Remove: &Removal{Node: Ref{Key: someID}}},
+	}
+	for field, c := range bad {
+		var fe *FieldError
+		if err := c.Validate(); !errors.As(err, &fe) || fe.Field != field {
+			t.Errorf("error %v, want one about %q", err, field)
+		}
+	}
+	if err := good[0].At(nil); err != nil {
+		t.Errorf("no error becomes %v", err)
+	}
+	if err := good[0].At(io.EOF); err.Error() != "EOF" || !errors.Is(err, io.EOF) {
+		t.Errorf("error without a position is %v", err)
 	}
 }

@@ -110,7 +110,10 @@ func (c *Content) check(m *meter) error {
 
 func (c *Content) checkSize() error {
 	if len(c.Chunks) == 0 {
-		if c.Text == "" || c.Size != int64(len(c.Text)) {
+		if c.Text == "" {
+			return Fieldf("size", "content must not be empty")
+		}
+		if c.Size != int64(len(c.Text)) {
 			return Fieldf("size", "%d, but the text has %d bytes", c.Size, len(c.Text))
 		}
 		return nil

@@ -36,8 +36,8 @@ func within(outer string, err error) error {
 	if !ok {
 		return err
 	}
-	if fe.Field == "" {
-		return &FieldError{Field: outer, Reason: fe.Reason}
+	if fe.Field == "" || outer == "" {
+		return &FieldError{Field: outer + fe.Field, Reason: fe.Reason}
 	}
 	return &FieldError{Field: outer + "." + fe.Field, Reason: fe.Reason}
 }

@@ -103,6 +103,9 @@ func checkTarget(on Target) error {
 }
 
 func checkState(s State) error {
+	if s == "" {
+		return Fieldf("state", "missing")
+	}
 	if !slices.Contains(states, s) {
 		return Fieldf("state", "%s is none of %v", quote(string(s)), states)
 	}

@@ -59,7 +59,7 @@ func (m *meter) entries(field string, entries []ipld.Entry, maxName, depth int) 
 			return Fieldf(field, "name %s: %s", quote(e.Key), err.(*FieldError).Reason)
 		}
 		if reason := m.value(e.Value, depth); reason != "" {
-			return Fieldf(field+"."+e.Key, "%s", reason)
+			return within(field, Fieldf(e.Key, "%s", reason))
 		}
 		m.text(e.Key)
 	}

@@ -26,7 +26,9 @@ var equalRecords = cmp.Options{
 
 // testRoundTrip checks that every generated record is valid, is canonical DAG-CBOR, and decodes
 // to itself.
-func testRoundTrip[T record](t *testing.T, gen *rapid.Generator[T], decode func([]byte) (T, error)) {
+func testRoundTrip[T record](
+	t *testing.T, gen *rapid.Generator[T], decode func([]byte) (T, error),
+) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := gen.Draw(t, "record")
 		if err := want.Validate(); err != nil {

@@ -1,0 +1,146 @@
+package graph
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestQuantise(t *testing.T) {
+	tiny := math.SmallestNonzeroFloat64
+	cases := []struct {
+		in   []float64
+		want []int8
+	}{
+		{[]float64{1}, []int8{127}},
+		{[]float64{-3}, []int8{-127}},
+		{[]float64{0.1, -0.2, 0}, []int8{64, -127, 0}}, // 63.5 rounds to even
+		{[]float64{254, 1, 3, 5, -1, -3}, []int8{127, 0, 2, 2, 0, -2}},
+		{[]float64{tiny, -tiny, 0}, []int8{127, -127, 0}},
+		{[]float64{1e306, 1e300, math.Copysign(0, -1)}, []int8{127, 0, 0}},
+		{[]float64{0.3, 0.3000000000000001}, []int8{127, 127}},
+	}
+	for _, c := range cases {
+		got, err := Quantise(c.in)
+		if err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("Quantise(%v) = %v, %v, want %v", c.in, got, err, c.want)
+		}
+	}
+	for _, bad := range [][]float64{
+		nil, {}, {0, 0}, {math.NaN()}, {1, math.Inf(1)}, {math.Inf(-1)}, {math.MaxFloat64, 1},
+		make([]float64, MaxDims+1),
+	} {
+		if _, err := Quantise(bad); !errors.Is(err, ErrInvalid) {
+			t.Errorf("Quantise of %d dimensions: error %v", len(bad), err)
+		}
+	}
+}
+
+// TestQuantiseAgainstBig computes each operation exactly and rounds it once, as the specification
+// says; a fused multiply-add or another order would show.
+func TestQuantiseAgainstBig(t *testing.T) {
+	rounded := func(x *big.Float) *big.Float {
+		f, _ := x.Float64()
+		return big.NewFloat(f)
+	}
+	exact := func() *big.Float { return new(big.Float).SetPrec(2200) }
+	rapid.Check(t, func(t *rapid.T) {
+		v := rapid.SliceOfN(rapid.Float64Range(-1e300, 1e300), 1, 12).Draw(t, "vector")
+		v[0] = 1 + math.Abs(v[0]) // not all zeros
+		got, err := Quantise(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := big.NewFloat(0)
+		for _, x := range v {
+			if a := big.NewFloat(math.Abs(x)); a.Cmp(m) > 0 {
+				m = a
+			}
+		}
+		for i, x := range v {
+			product := rounded(exact().Mul(big.NewFloat(x), big.NewFloat(127)))
+			q, _ := exact().Quo(product, m).Float64()
+			if want := int8(math.RoundToEven(q)); got[i] != want {
+				t.Fatalf("%g of %v becomes %d, want %d", x, v, got[i], want)
+			}
+		}
+	})
+}
+
+func TestSparseWeights(t *testing.T) {
+	got, err := SparseWeights([]SparseWeight{{"zz", 0.5}, {"b", 1}, {"a", 32767.9}, {"c", 0x1p-16}})
+	want := []Term{{"a", 2147477094}, {"b", 65536}, {"c", 1}, {"zz", 32768}}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("SparseWeights = %v, %v, want %v", got, err, want)
+	}
+	half, err := SparseWeights([]SparseWeight{{"a", 1.5 * 0x1p-16}, {"b", 2.5 * 0x1p-16}})
+	if want := []Term{{"a", 2}, {"b", 2}}; err != nil || !slices.Equal(half, want) {
+		t.Errorf("halves become %v, %v, want %v", half, err, want)
+	}
+	for _, bad := range [][]SparseWeight{
+		nil, {{"a", 0}}, {{"a", -1}}, {{"a", math.NaN()}}, {{"a", math.Inf(1)}}, {{"a", 32768}},
+		{{"a", 0x1p-18}}, {{"", 1}}, {{"\xff", 1}}, {{"a", 1}, {"a", 2}}, {{"a", 1e308}},
+		{{strings.Repeat("t", MaxTerm+1), 1}}, make([]SparseWeight, MaxTerms+1),
+	} {
+		if _, err := SparseWeights(bad); !errors.Is(err, ErrInvalid) {
+			t.Errorf("SparseWeights of %d terms: error %v", len(bad), err)
+		}
+	}
+}
+
+func TestEmbeddingForms(t *testing.T) {
+	dense := goldenEmbedding(t)
+	if got, want := dense.Int8(), []int8{64, -127, 0}; !slices.Equal(got, want) {
+		t.Errorf("dimensions are %v, want %v", got, want)
+	}
+	if terms, err := dense.Terms(); terms != nil || err != nil {
+		t.Errorf("a dense vector has terms %v, %v", terms, err)
+	}
+	sparse := goldenSparse(t)
+	terms, err := sparse.Terms()
+	if want := []Term{{"pay", 81920}, {"berth", 45875}}; err != nil || !slices.Equal(terms, want) {
+		t.Errorf("terms are %v, %v, want %v", terms, err, want)
+	}
+	if sparse.Int8() != nil {
+		t.Error("a sparse vector has dimensions")
+	}
+	float := &Embedding{Model: "m", DType: Float32, Dims: 2, Data: []byte{0, 0, 0, 0, 0, 0, 128, 63}}
+	if err := float.Validate(); err != nil {
+		t.Error(err)
+	}
+	widest := make([]float64, MaxDims)
+	widest[7] = 1
+	if _, err := NewDense("m", widest, [32]byte{}); err != nil {
+		t.Error(err)
+	}
+	terms, most := nil, make([]SparseWeight, MaxTerms)
+	for i := range most {
+		most[i] = SparseWeight{string(rune(0x10000 + i)), 1}
+	}
+	e, err := NewSparse("m", most, [32]byte{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if terms, err = e.Terms(); len(terms) != MaxTerms || err != nil {
+		t.Errorf("%d terms, %v", len(terms), err)
+	}
+}
+
+func TestTextHash(t *testing.T) {
+	n := &Node{Context: "c", Summary: "s"}
+	joined := TextHash(&Node{Summary: "c\ns\nt"}, "")
+	if TextHash(n, "t") != joined {
+		t.Error("parts are not joined by newlines")
+	}
+	if TextHash(&Node{Context: "c\ns"}, "t") != joined {
+		t.Error("an absent part leaves a newline")
+	}
+	if TextHash(&Node{}, "") != TextHash(&Node{}, "") || TextHash(&Node{}, "") == joined {
+		t.Error("the hash of nothing is not one of its own")
+	}
+}
