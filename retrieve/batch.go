@@ -132,6 +132,9 @@ func (p *memberParser) texts() []string {
 // words reads a list of strings, or words separated by commas in one string.
 func (p *memberParser) words() []string {
 	if p.v.Kind() == ipld.String {
+		if p.v.Text() == "" {
+			return nil
+		}
 		return strings.Split(p.v.Text(), ",")
 	}
 	return p.texts()

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
@@ -150,8 +151,16 @@ func (r *Receipt) checkRequest() error {
 		return nil
 	}
 	// The text is in another block and does not matter for the rest.
-	if _, err := decodeParams(r.Params, ""); err != nil {
+	req, err := decodeParams(r.Params, "")
+	if err != nil {
 		return graph.Fieldf("request", "%v", err)
+	}
+	if *req.Limit > 0 && len(r.Items) > *req.Limit {
+		return graph.Fieldf("items", "%d items, but the request has limit %d", len(r.Items),
+			*req.Limit)
+	}
+	if *req.Budget > 0 && r.Tokens > *req.Budget {
+		return graph.Fieldf("tokens", "%d, but the request has budget %d", r.Tokens, *req.Budget)
 	}
 	return nil
 }
@@ -238,13 +247,15 @@ func (r *Receipt) appendWarnings(b []byte) []byte {
 	for _, w := range r.Warnings {
 		entries := []ipld.Entry{{Key: "code", Value: ipld.StringValue(string(w.Code))}}
 		if len(w.Params) > 0 {
-			params := ipld.MapValue(append([]ipld.Entry(nil), w.Params...)...)
-			entries = append(entries, ipld.Entry{Key: "params", Value: params})
+			entries = append(entries, ipld.Entry{Key: "params", Value: w.params()})
 		}
 		b = ipld.AppendValue(b, ipld.MapValue(entries...))
 	}
 	return b
 }
+
+// params returns the parameters as one value.
+func (w Warning) params() ipld.Value { return ipld.MapValue(slices.Clone(w.Params)...) }
 
 // DecodeReceipt reads the block of a receipt. It returns an error that wraps ipld.ErrInvalid for
 // everything that Encode cannot have written.

@@ -86,7 +86,7 @@ func totalFields(r *Receipt) []namedText {
 func warningTexts(warnings []Warning) []string {
 	texts := make([]string, len(warnings))
 	for i, w := range warnings {
-		texts[i] = string(ipld.AppendJSON([]byte(w.Code), ipld.MapValue(w.Params...)))
+		texts[i] = string(ipld.AppendJSON([]byte(w.Code), w.params()))
 	}
 	return texts
 }

@@ -1,8 +1,9 @@
 package retrieve
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -73,33 +74,31 @@ var warningInfos = []WarningInfo{
 // WarningInfos returns the documentation of all codes, in a fixed order.
 func WarningInfos() []WarningInfo { return slices.Clone(warningInfos) }
 
-func (w Warning) info() (WarningInfo, []any) {
+// info returns the documentation of the warning's code and the value of its parameter.
+func (w Warning) info() (WarningInfo, int64) {
 	for _, info := range warningInfos {
-		if info.Code != w.Code {
-			continue
+		if info.Code == w.Code {
+			v, _ := ipld.FindEntry(w.Params, info.Param)
+			return info, v.Int()
 		}
-		if info.Param == "" {
-			return info, nil
-		}
-		v, _ := ipld.FindEntry(w.Params, info.Param)
-		return info, []any{v.Int()}
 	}
-	return WarningInfo{Message: string(w.Code), Remedy: "use a later version"}, nil
+	return WarningInfo{Message: string(w.Code), Remedy: "use a later version"}, 0
 }
 
 // Message says in one line what the warning means. For a code of a later version it is the code.
 func (w Warning) Message() string {
-	info, args := w.info()
-	return fmt.Sprintf(info.Message, args...)
+	info, n := w.info()
+	return fill(info.Message, n)
 }
 
 // Remedy says in one line which flag to use.
 func (w Warning) Remedy() string {
-	info, args := w.info()
-	if info.Code == ExpansionTruncated {
-		args = nil
-	}
-	return fmt.Sprintf(info.Remedy, args...)
+	info, n := w.info()
+	return fill(info.Remedy, n)
+}
+
+func fill(text string, n int64) string {
+	return strings.ReplaceAll(text, "%d", strconv.FormatInt(n, 10))
 }
 
 func warning(code Code, param string, n int) Warning {
