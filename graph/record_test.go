@@ -245,31 +245,3 @@ func expectInvalid(t *testing.T, what string, decode func([]byte) error, entries
 		t.Errorf("%s: error %v, want one that wraps ipld.ErrInvalid", what, err)
 	}
 }
-
-func BenchmarkDecodeNode(b *testing.B) {
-	block := goldenNode().Encode()
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := DecodeNode(block); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkEncodeNode(b *testing.B) {
-	n := goldenNode()
-	b.ReportAllocs()
-	for b.Loop() {
-		n.Encode()
-	}
-}
-
-func BenchmarkValidateNode(b *testing.B) {
-	n := goldenNode()
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := n.Validate(); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -1,0 +1,61 @@
+package graph
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+)
+
+func BenchmarkDecodeNode(b *testing.B) {
+	block := goldenNode().Encode()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := DecodeNode(block); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkEncodeNode(b *testing.B) {
+	n := goldenNode()
+	b.ReportAllocs()
+	for b.Loop() {
+		n.Encode()
+	}
+}
+
+func BenchmarkValidateNode(b *testing.B) {
+	n := goldenNode()
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := n.Validate(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkReader reads and makes one node a round.
+func BenchmarkReader(b *testing.B) {
+	var lines strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&lines, `{"node":{"key":"node/%d","type":"Note","summary":"what node %d says",`+
+			`"props":{"n":%d,"who":"alice"},"created":"2026-11-20T09:30:00Z"}}`+"\n", i, i, i)
+	}
+	b.ReportAllocs()
+	b.SetBytes(int64(lines.Len() / 1000))
+	r := NewReader(strings.NewReader(lines.String()), "")
+	for b.Loop() {
+		c, err := r.Next()
+		if err == io.EOF {
+			r = NewReader(strings.NewReader(lines.String()), "")
+			continue
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := c.Node.Make(1); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
