@@ -23,7 +23,7 @@ type LogEntry struct {
 // zero LogEntry, it ends.
 func History(ctx context.Context, g store.Getter, from ...ipld.CID) iter.Seq2[LogEntry, error] {
 	return func(yield func(LogEntry, error) bool) {
-		w := &walk{ctx: ctx, g: g, open: make(map[ipld.CID]*visit)}
+		w := newWalk(ctx, g)
 		for _, c := range from {
 			if _, err := w.visit(c); err != nil {
 				yield(LogEntry{}, err)
@@ -74,6 +74,11 @@ type walk struct {
 	explore highest // commits whose parents have not been read
 }
 
+func newWalk(ctx context.Context, g store.Getter) *walk {
+	return &walk{ctx: ctx, g: g, open: make(map[ipld.CID]*visit)}
+}
+
+// visit reads a commit, once.
 func (w *walk) visit(c ipld.CID) (*visit, error) {
 	if v, ok := w.open[c]; ok {
 		return v, nil

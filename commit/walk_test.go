@@ -135,17 +135,8 @@ func TestHistoryAgainstNaive(t *testing.T) {
 		rounds = 20_000
 	}
 	for range rounds {
-		h := &history{}
-		for i := range 1 + rng.IntN(25) {
-			var parents []int
-			for range rng.IntN(4) {
-				if p := max(0, i-1-rng.IntN(6)); i > 0 && !slices.Contains(parents, p) {
-					parents = append(parents, p)
-				}
-			}
-			// Few distinct times, in no order: clocks that run backwards and ties.
-			h.add(t, graph.Time(rng.IntN(6)), parents...)
-		}
+		// Few distinct times, in no order: clocks that run backwards and ties.
+		h := random(t, rng, 1+rng.IntN(25))
 		var from []ipld.CID
 		for range 1 + rng.IntN(3) {
 			from = append(from, h.cids[rng.IntN(len(h.cids))])
@@ -245,9 +236,9 @@ func TestOperationAt(t *testing.T) {
 		most = max(most, b.reads)
 	}
 	t.Logf("at most %d reads among %d operations", most, n)
-	log := bits.Len(n)
-	if most > log*log/2 {
-		t.Errorf("%d reads to go back among %d operations, want at most %d", most, n, log*log/2)
+	// The head, and for each of its bits at most as many links as there are lower bits.
+	if width := bits.Len(n); most > 1+width*(width+1)/2 {
+		t.Errorf("%d reads to go back among %d operations of %d bits", most, n, width)
 	}
 	for _, seq := range []uint64{0, n + 1} {
 		if _, err := OperationAt(t.Context(), b, cids[n], seq); !errors.Is(err, store.ErrNotFound) {
