@@ -21,8 +21,9 @@ func boundary(level int, key string) uint64 {
 // tally is what one-key edits cost.
 type tally struct {
 	edits, writes, height int
-	over                  int // edits that wrote more than 2*height+1
-	most                  int // largest number of blocks written above 2*height+1
+	over                  int                        // edits that wrote more than 2*height+1
+	most                  int                        // largest number of blocks written above 2*height+1
+	removals              [prolly.MaxEntries + 1]int // by chunks written in level 0
 }
 
 func (c *tally) add(writes, height int) {
@@ -42,6 +43,7 @@ func (c *tally) verify(t *testing.T) {
 	mean := float64(c.writes) / float64(c.height)
 	t.Logf("%d edits: mean %.3f x height, %d over 2 x height + 1, by at most %d",
 		c.edits, mean, c.over, c.most)
+	t.Logf("removals by chunks written in level 0: %d", c.removals)
 	if c.edits == 0 || mean > 1.2 || c.over*1000 > c.edits {
 		t.Errorf("edits cost too much")
 	}
@@ -63,8 +65,12 @@ func TestCostOfOneEdit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			edits := 3_000
+			if long {
+				edits = 30_000
+			}
 			var c tally
-			for i := range 3000 {
+			for i := range edits {
 				tree = countEdit(t, b, tree, randomEdit(rng, keys, i), &c)
 			}
 			c.verify(t)
@@ -90,6 +96,11 @@ func countEdit(
 	t.Helper()
 	b.reset()
 	next := edit(t, tree, []prolly.Edit{e})
+	if e.Value == nil {
+		c.removals[b.leaves]++
+	} else if b.leaves > 2 {
+		t.Errorf("adding %q wrote %d chunks of level 0", e.Key, b.leaves)
+	}
 	if b.puts > 0 {
 		c.add(b.puts, max(tree.Height(), next.Height()))
 	}
@@ -277,8 +288,8 @@ func TestWorstRemoval(t *testing.T) {
 	less := edit(t, tree, []prolly.Edit{{Key: []byte(keys[before])}})
 	check(t, less)
 	// The last chunk is there already.
-	if leaves := b.puts - less.Height() + 1; leaves != prolly.MaxEntries-1 {
-		t.Errorf("%d leaf chunks written, want %d", leaves, prolly.MaxEntries-1)
+	if b.leaves != prolly.MaxEntries-1 {
+		t.Errorf("%d chunks of level 0 written, want %d", b.leaves, prolly.MaxEntries-1)
 	}
 	b.reset()
 	if edit(t, less, []prolly.Edit{{Key: []byte(keys[before]), Value: []byte{1}}}); b.puts > 3 {

@@ -37,33 +37,32 @@
 //
 // # Costs
 //
-// With random keys, or hostile ones of the kinds below, n entries make n/16.5 chunks, and one-key
-// edits write (measured at 10^3 to 10^6 entries, inserts, updates and removals in equal parts):
+// With random keys n entries make n/16.5 chunks, and one-key edits cost (measured at 10^3 to 10^6
+// entries, 30,000 inserts, updates and removals each):
 //
-//	chunks written   mean 1.02 x height; more than 2 x height + 1 in fewer than 1 of 1,000 edits
+//	chunks written   mean 1.02 x height; at most 2 x height + 1 in 99.99% of edits, and at most
+//	                 2 more in the others
 //	an update        exactly height
 //	an insert        at most 2 in level 0, for any keys
-//	a removal        1 in level 0, or 1 to 3 where the key ended a chunk; never above 32
-//	a diff of d      2.03 x height for each lone change, its upper chunks shared by many; more
-//	                 than 2*d*height + 2*d in 3 of 1,000 diffs of one change, never seen for 10
+//	a removal        1 in level 0 in 96% of removals, 6 at most; 32 for any keys
+//	a diff of d      at most 2 x d x height + 2 x d chunks read, except in 0.3% of diffs of one
+//	                 change; 2.03 x height on average for one
 //
-// The bounds on single edits cannot hold with certainty, because a new end of a chunk in one level
-// is a new key in the next, where it may end a chunk as well: with a chance of about 1 in 16 a
-// level.
+// The exceptions cannot be excluded: a new end of a chunk in one level is a new key in the next,
+// where it ends a chunk again with a chance of 1 in 16.
 //
 // # Chosen keys
 //
-// Someone who chooses keys can try hashes, and no rule that depends on keys alone stops him. What
-// he gets for it is bounded:
+// Someone who chooses keys can try out hashes, and no rule that depends on keys alone can stop
+// him. What he gets for it is bounded:
 //
-//   - n ascending keys whose hashes fall, for about n*n/4 hashes, become n chunks of one entry in
-//     level 0: up to sixteen times the blocks for these keys, and no more writes for an edit. To
-//     do the same in the level above, both hashes must fall: about n*n*n/5 hashes.
-//   - 31 keys with rising hashes below one with a small hash: removing that one cuts a full chunk
-//     into 31, and puts 31 keys into the level above. Putting it back writes two. This costs some
-//     hundred hashes, and 31 small blocks a removal.
-//   - Keys of which one has a hash that is smaller than all others change nothing: a chunk end is
-//     a chunk end.
+//   - n ascending keys whose hashes fall, found with about n*n/4 hashes, become n chunks of one
+//     entry in level 0: up to sixteen times the blocks for these keys, while edits write as few as
+//     ever. To do the same in the next level too, both hashes must fall: that takes in the order
+//     of n*n*n hashes.
+//   - 31 keys with rising hashes before one with a smaller hash, found with about a thousand
+//     hashes: removing that one cuts its chunk into 31, and puts as many keys into the next level.
+//     Adding it again writes two. So each removal of such a key costs 31 small blocks.
 //
 // A tree higher than [MaxLevel] would take falling hashes in dozens of levels at once, and no
 // tree of honest keys comes near: it is refused.
