@@ -6,20 +6,33 @@ import (
 	"fmt"
 
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/store"
 )
+
+// MissingError is returned when a block that something links to is not in the store.
+// errors.Is(err, store.ErrCorrupt) holds.
+type MissingError struct{ CID ipld.CID }
+
+func (e *MissingError) Error() string { return fmt.Sprintf("corrupt: block %s is missing", e.CID) }
+
+// Is reports whether target is store.ErrCorrupt.
+func (e *MissingError) Is(target error) bool { return target == store.ErrCorrupt }
 
 // linked reads blocks that something links to: where one is missing, the repository is damaged.
 type linked struct{ store.Blocks }
 
-// Get returns a block. A missing one is an error that wraps store.ErrCorrupt.
+// Get returns a block, and a *MissingError where it is not there.
 func (l linked) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 	data, err := l.Blocks.Get(ctx, c)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, fmt.Errorf("%w: block %s is missing", store.ErrCorrupt, c)
+		return nil, &MissingError{c}
 	}
 	return data, err
 }
 
 // facts are the fact blocks, read as linked ones.
 func (r *Repo) facts() store.Blocks { return linked{r.store.Facts()} }
+
+// nodes reads trees of facts through the repository's cache.
+func (r *Repo) nodes() *prolly.Nodes { return prolly.NewNodes(r.facts(), r.trees) }

@@ -76,6 +76,21 @@ func (s *state) document(ctx context.Context, id graph.ID) (*index.Document, err
 	return &index.Document{Node: n, Content: text}, err
 }
 
+// documents yields all nodes in id order.
+func (s *state) documents(ctx context.Context) iter.Seq2[*index.Document, error] {
+	return func(yield func(*index.Document, error) bool) {
+		for kv, err := range s.nodes.Scan(ctx, nil, nil) {
+			var d *index.Document
+			if err == nil {
+				d, err = s.document(ctx, graph.ID(kv.Key))
+			}
+			if !yield(d, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // indexChange writes the index of next, a change of base, beside the commit being made. Where
 // base has no index the first retrieval makes it: a commit costs its change.
 func (r *Repo) indexChange(ctx context.Context, base, next *state) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/mnem-project/mnem/adjacency"
@@ -192,4 +193,19 @@ func hasPrefix(id, low graph.ID, digits int) bool {
 		return false
 	}
 	return digits%2 == 0 || id[full]>>4 == low[full]>>4
+}
+
+// IDs yields the ids of all nodes in order.
+func (s *Snapshot) IDs(ctx context.Context) iter.Seq2[graph.ID, error] {
+	return func(yield func(graph.ID, error) bool) {
+		for kv, err := range s.state.nodes.Scan(ctx, nil, nil) {
+			var id graph.ID
+			if err == nil {
+				id = graph.ID(kv.Key)
+			}
+			if !yield(id, err) || err != nil {
+				return
+			}
+		}
+	}
 }

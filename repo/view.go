@@ -117,8 +117,7 @@ func (r *Repo) current(ctx context.Context) (*view, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read operation head: %w", err)
 	}
-	facts := r.facts()
-	return loadView(ctx, prolly.NewNodes(facts, r.trees), facts, head)
+	return loadView(ctx, r.nodes(), r.facts(), head)
 }
 
 // Refs returns all refs in name order.

@@ -1,0 +1,297 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+)
+
+// FsckKind says what kind of damage fsck found.
+type FsckKind string
+
+const (
+	FsckBlock     FsckKind = "block"     // bytes that do not match their CID, or are not canonical
+	FsckMissing   FsckKind = "missing"   // a block that something links to is not there
+	FsckTree      FsckKind = "tree"      // a tree whose shape, order or counts are wrong
+	FsckCounts    FsckKind = "counts"    // a graph whose counts are not those of its trees
+	FsckAdjacency FsckKind = "adjacency" // out or in trees that are not those of the edges
+	FsckDangling  FsckKind = "dangling"  // an edge, mark or embedding of something that is not there
+	FsckRecord    FsckKind = "record"    // a record that is wrong, or not where it says it is
+	FsckOperation FsckKind = "operation" // a broken chain of operations, or a ref that leads nowhere
+	FsckIndex     FsckKind = "index"     // an index that is not that of its graph
+	FsckStore     FsckKind = "store"     // damage in the store around the blocks
+)
+
+// FsckError is one thing that is wrong.
+type FsckError struct {
+	CID     ipld.CID // of the bad block, or of the one that leads to the damage; may be undefined
+	Kind    FsckKind
+	Message string
+}
+
+// FsckReport is what fsck found.
+type FsckReport struct {
+	Blocks int // blocks read and verified, facts and derived
+	Errors []FsckError
+}
+
+// FsckOptions says how thoroughly to look.
+type FsckOptions struct {
+	// Full checks the trees of every commit from end to end. Without it that is done for the
+	// newest commit of each ref, and older commits are checked by what they changed.
+	Full bool
+	// Progress, where given, is called now and then on the calling goroutine.
+	Progress func(what string, done int)
+}
+
+// maxFsckErrors bounds a report: damage that breaks everything need not be told block by block.
+const maxFsckErrors = 1000
+
+// Fsck checks everything: the hash and form of every block, the chain of operations, every ref,
+// commit, graph, session and receipt, the trees, the adjacency, and that each index of a checked
+// graph answers as one made anew would. It changes nothing. The error is about looking, as a
+// cancelled context; damage is in the report.
+func (r *Repo) Fsck(ctx context.Context, opt FsckOptions) (*FsckReport, error) {
+	f := &fsck{
+		ctx: ctx, repo: r, opt: opt, report: &FsckReport{},
+		seen: make(map[ipld.CID]bool), trees: make(map[ipld.CID]bool),
+	}
+	for _, step := range []func() error{f.store, f.blocks, f.derived, f.operations, f.refs} {
+		if err := step(); err != nil {
+			return f.report, err
+		}
+	}
+	return f.report, nil
+}
+
+type fsck struct {
+	ctx    context.Context
+	repo   *Repo
+	opt    FsckOptions
+	report *FsckReport
+	seen   map[ipld.CID]bool // commits, sessions and views checked
+	trees  map[ipld.CID]bool // trees checked from end to end
+}
+
+// add notes damage. Errors of the context are not damage.
+func (f *fsck) add(c ipld.CID, kind FsckKind, format string, args ...any) {
+	if f.ctx.Err() == nil && len(f.report.Errors) < maxFsckErrors {
+		f.report.Errors = append(f.report.Errors, FsckError{c, kind, fmt.Sprintf(format, args...)})
+	}
+}
+
+// fail notes an error met while reading, naming the block it is about where it tells.
+func (f *fsck) fail(c ipld.CID, kind FsckKind, err error) {
+	var bad *store.CorruptError
+	var missing *MissingError
+	switch {
+	case errors.As(err, &bad):
+		c, kind = bad.Want, FsckBlock
+	case errors.As(err, &missing):
+		c, kind = missing.CID, FsckMissing
+	}
+	f.add(c, kind, "%v", err)
+}
+
+func (f *fsck) progress(what string, done int) {
+	if f.opt.Progress != nil && done%1000 == 0 {
+		f.opt.Progress(what, done)
+	}
+}
+
+// checker is a store that can look at itself beyond blocks.
+type checker interface {
+	// Check calls fn with every fault around the blocks: keys that belong to nothing, and damage
+	// of what is kept outside the database.
+	Check(ctx context.Context, fn func(message string) error) error
+}
+
+func (f *fsck) store() error {
+	c, ok := f.repo.store.(checker)
+	if !ok {
+		return nil
+	}
+	err := c.Check(f.ctx, func(message string) error {
+		f.add(ipld.CID{}, FsckStore, "%s", message)
+		return nil
+	})
+	return f.looked(err)
+}
+
+// looked tells damage from what ends the looking: damage is noted.
+func (f *fsck) looked(err error) error {
+	if err == nil || f.ctx.Err() != nil {
+		return f.ctx.Err()
+	}
+	f.fail(ipld.CID{}, FsckStore, err)
+	return nil
+}
+
+func (f *fsck) blocks() error {
+	return f.each("facts", f.repo.store.Facts(), func(b store.Block) {
+		if b.CID.Codec() == ipld.DagCBOR {
+			if err := ipld.Check(b.Data); err != nil {
+				f.add(b.CID, FsckBlock, "%v", err)
+			}
+		}
+	})
+}
+
+func (f *fsck) derived() error {
+	return f.each("derived", f.repo.store.Derived(), func(store.Block) {})
+}
+
+func (f *fsck) each(what string, blocks store.Blocks, fn func(store.Block)) error {
+	err := blocks.Iterate(f.ctx, ipld.CID{}, func(b store.Block) error {
+		f.report.Blocks++
+		f.progress(what, f.report.Blocks)
+		if err := b.Verify(); err != nil {
+			f.fail(b.CID, FsckBlock, err)
+			return nil
+		}
+		fn(b)
+		return nil
+	})
+	return f.looked(err)
+}
+
+// operations walks the chain of operations and checks every view and what it names.
+func (f *fsck) operations() error {
+	head, err := f.repo.store.Head(f.ctx)
+	if err != nil {
+		return f.looked(err)
+	}
+	if head.Seq == 0 {
+		return nil
+	}
+	n := 0
+	for e, err := range commit.Operations(f.ctx, f.repo.facts(), head.Operation) {
+		if err != nil {
+			f.fail(head.Operation, FsckOperation, err)
+			break
+		}
+		if n == 0 && e.Operation.Seq != head.Seq {
+			f.add(e.CID, FsckOperation, "head says operation %d, the record %d", head.Seq,
+				e.Operation.Seq)
+		}
+		n++
+		f.progress("operations", n)
+		f.view(e.CID, e.Operation, n == 1)
+		if err := f.ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return f.ctx.Err()
+}
+
+// view checks an operation's view, and what its refs lead to. tip says whether it is the newest:
+// the graphs it leads to are checked from end to end.
+func (f *fsck) view(op ipld.CID, rec *commit.Operation, tip bool) {
+	if f.seen[rec.View] && !tip {
+		return
+	}
+	f.seen[rec.View] = true
+	v, err := loadView(f.ctx, f.repo.nodes(), f.repo.facts(), store.Head{Seq: rec.Seq, Operation: op})
+	if err == nil {
+		err = v.tree.Check(f.ctx)
+	}
+	if err != nil {
+		f.fail(op, FsckOperation, err)
+		return
+	}
+	for ref, err := range v.list(f.ctx, "") {
+		if err != nil {
+			f.fail(op, FsckOperation, err)
+			return
+		}
+		f.ref(op, v, ref)
+	}
+}
+
+func (f *fsck) ref(op ipld.CID, v *view, ref Ref) {
+	if err := graph.ValidateRef(ref.Name); err != nil {
+		f.add(op, FsckOperation, "ref %s: %v", ref.Name, err)
+		return
+	}
+	if ref.Symbolic != "" {
+		if _, _, err := v.resolve(f.ctx, ref.Name); err != nil {
+			f.fail(op, FsckOperation, err)
+		}
+		return
+	}
+	namespace, _ := ref.Name.Split()
+	switch namespace {
+	case graph.Sessions:
+		f.session(ref.Target)
+	case graph.Stages:
+		f.stage(ref.Target)
+	default:
+		f.history(ref.Target)
+	}
+}
+
+// session checks a session's chain and its receipts.
+func (f *fsck) session(c ipld.CID) {
+	for c.Defined() && !f.seen[c] && f.ctx.Err() == nil {
+		f.seen[c] = true
+		e, err := readSession(f.ctx, f.repo.facts(), c)
+		if err != nil {
+			f.fail(c, FsckRecord, err)
+			return
+		}
+		if e.Record.Commit.Defined() {
+			f.history(e.Record.Commit)
+		}
+		if e.Record.Receipt.Defined() {
+			f.receipt(e.Record.Receipt)
+		}
+		if e.Record.Prev.Defined() {
+			prev, err := readSession(f.ctx, f.repo.facts(), e.Record.Prev)
+			if err == nil && prev.Record.Seq != e.Record.Seq-1 {
+				f.add(c, FsckRecord, "session record %d follows %d", e.Record.Seq, prev.Record.Seq)
+			}
+		}
+		c = e.Record.Prev
+	}
+}
+
+func (f *fsck) receipt(c ipld.CID) {
+	rec, _, err := f.repo.Receipt(f.ctx, c)
+	if err != nil && !errors.Is(err, retrieve.ErrRankingVersion) {
+		f.fail(c, FsckRecord, err)
+		return
+	}
+	if rec == nil {
+		return
+	}
+	for _, at := range rec.Commits {
+		f.history(at)
+	}
+}
+
+func (f *fsck) stage(c ipld.CID) {
+	if f.seen[c] {
+		return
+	}
+	f.seen[c] = true
+	rec, err := commit.ReadStage(f.ctx, f.repo.facts(), c)
+	if err != nil {
+		f.fail(c, FsckRecord, err)
+		return
+	}
+	if rec.Base.Defined() {
+		f.history(rec.Base)
+	}
+	s, err := f.repo.loadState(f.ctx, rec.Graph, rec.Vectors)
+	if err != nil {
+		f.fail(c, FsckRecord, err)
+		return
+	}
+	f.wholeTrees(c, s)
+}

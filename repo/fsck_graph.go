@@ -1,0 +1,320 @@
+package repo
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/store"
+)
+
+// refs checks the graphs of the newest commits from end to end: all that refs lead to now.
+func (f *fsck) refs() error {
+	v, err := f.repo.current(f.ctx)
+	if err != nil {
+		return f.looked(err)
+	}
+	for ref, err := range v.list(f.ctx, "") {
+		if err != nil {
+			return f.looked(err)
+		}
+		namespace, _ := ref.Name.Split()
+		if ref.Symbolic == "" && namespace != graph.Sessions && namespace != graph.Stages {
+			f.whole(ref.Target)
+		}
+		if err := f.ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// history checks the commits that one reaches which were not checked before, parents included, by
+// what each changed against its first parent.
+func (f *fsck) history(c ipld.CID) {
+	todo := []ipld.CID{c}
+	for len(todo) > 0 && f.ctx.Err() == nil {
+		c := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if f.seen[c] {
+			continue
+		}
+		f.seen[c] = true
+		s, err := f.repo.At(f.ctx, c)
+		if err != nil {
+			f.fail(c, FsckRecord, err)
+			continue
+		}
+		f.commit(s)
+		if f.opt.Full {
+			f.whole(c)
+		}
+		todo = append(todo, s.commit.Parents...)
+		f.progress("commits", len(f.seen))
+	}
+}
+
+// commit checks a commit's record, its graph's record, and what it changed.
+func (f *fsck) commit(s *Snapshot) {
+	var parents []*commit.Commit
+	for _, p := range s.commit.Parents {
+		rec, err := f.repo.commit(f.ctx, p)
+		if err != nil {
+			f.fail(p, FsckRecord, err)
+			return
+		}
+		parents = append(parents, rec)
+	}
+	if want := commit.HeightOver(parents...); s.commit.Height != want {
+		f.add(s.id, FsckRecord, "height %d, want %d", s.commit.Height, want)
+	}
+	g, err := commit.ReadGraph(f.ctx, f.repo.facts(), s.state.root)
+	if err != nil {
+		f.fail(s.state.root, FsckRecord, err)
+		return
+	}
+	if want := s.state.record().Counts; g.Counts != want {
+		f.add(s.state.root, FsckCounts, "counts %+v, the trees have %+v", g.Counts, want)
+	}
+	if s.state.out.Len() != s.state.edges.Len() || s.state.in.Len() != s.state.edges.Len() {
+		f.add(s.state.root, FsckAdjacency, "%d edges, %d outgoing, %d incoming",
+			s.state.edges.Len(), s.state.out.Len(), s.state.in.Len())
+	}
+	var parent ipld.CID
+	if len(s.commit.Parents) > 0 {
+		parent = s.commit.Parents[0]
+	}
+	before, err := f.repo.At(f.ctx, parent)
+	if err != nil {
+		f.fail(parent, FsckRecord, err)
+		return
+	}
+	f.change(s, before.state)
+}
+
+// change checks what differs between the graph of a commit and one before it. By induction over a
+// history it checks the whole of every graph.
+func (f *fsck) change(s *Snapshot, before *state) {
+	f.changedNodes(s, before)
+	f.changedEdges(s, before)
+	f.changedMarks(s, before)
+	f.changedVectors(s, before)
+	err := eachDangling(f.ctx, before, s.state, func(d dangling) error {
+		f.add(s.id, FsckDangling, "%v", d)
+		return nil
+	})
+	if err != nil {
+		f.fail(s.id, FsckTree, err)
+	}
+}
+
+func (f *fsck) changedNodes(s *Snapshot, before *state) {
+	for c, err := range prolly.Diff(f.ctx, before.nodes, s.state.nodes) {
+		if err != nil {
+			f.fail(s.id, FsckTree, err)
+			return
+		}
+		if c.New == nil {
+			f.orphans(s, c.Key)
+			continue
+		}
+		n, at, err := readItem(f, c.New, commit.ReadNode)
+		if err == nil && !bytes.Equal(n.ID[:], c.Key) {
+			err = fmt.Errorf("node %s is kept under %x", n.ID, c.Key)
+		}
+		if err == nil {
+			_, err = s.state.content(f.ctx, n.Content)
+		}
+		if err != nil {
+			f.fail(at, FsckRecord, err)
+		}
+	}
+}
+
+// readItem reads the record that a tree value links to.
+func readItem[T any](
+	f *fsck, item []byte, read func(context.Context, store.Getter, ipld.CID) (*T, error),
+) (*T, ipld.CID, error) {
+	c, err := linkItem(item)
+	if err != nil {
+		return nil, c, err
+	}
+	rec, err := read(f.ctx, f.repo.facts(), c)
+	return rec, c, err
+}
+
+// orphans checks that a removed node left no edge, mark or embedding behind.
+func (f *fsck) orphans(s *Snapshot, id []byte) {
+	left := []struct {
+		what   string
+		tree   *prolly.Map
+		prefix []byte
+	}{
+		{"outgoing edge", s.state.out, id},
+		{"incoming edge", s.state.in, id},
+		{"mark", s.state.marks, graph.MarkKey(graph.OnNode, graph.ID(id))},
+		{"embedding", s.state.vectors, id},
+	}
+	for _, l := range left {
+		for _, err := range l.tree.ScanPrefix(f.ctx, l.prefix) {
+			if err != nil {
+				f.fail(s.id, FsckTree, err)
+			} else {
+				f.add(s.id, FsckDangling, "%s of node %s, which was removed", l.what, graph.ID(id))
+			}
+			break
+		}
+	}
+}
+
+// changedEdges checks the records of edges, and that the adjacency trees changed exactly as they
+// did.
+func (f *fsck) changedEdges(s *Snapshot, before *state) {
+	out, in := make(map[string][]byte), make(map[string][]byte)
+	for c, err := range prolly.Diff(f.ctx, before.edges, s.state.edges) {
+		if err != nil {
+			f.fail(s.id, FsckTree, err)
+			return
+		}
+		for _, item := range [][]byte{c.Old, c.New} { // the new one decides where both are
+			if item == nil {
+				continue
+			}
+			e, at, err := readItem(f, item, commit.ReadEdge)
+			if err == nil && !bytes.Equal(e.ID[:], c.Key) {
+				err = fmt.Errorf("edge %s is kept under %x", e.ID, c.Key)
+			}
+			if err != nil {
+				f.fail(at, FsckRecord, err)
+				continue
+			}
+			var value []byte
+			if c.New != nil {
+				value = adjacency.Value(e)
+			}
+			out[string(adjacency.OutKey(e))] = value
+			in[string(adjacency.InKey(e))] = value
+		}
+	}
+	f.sameChange(s, "out", before.out, s.state.out, out)
+	f.sameChange(s, "in", before.in, s.state.in, in)
+}
+
+// sameChange checks that a tree changed at the keys of want and nowhere else, and has the values
+// wanted there; nil is absent.
+func (f *fsck) sameChange(s *Snapshot, name string, before, after *prolly.Map, want map[string][]byte) {
+	for c, err := range prolly.Diff(f.ctx, before, after) {
+		if err != nil {
+			f.fail(s.id, FsckTree, err)
+			return
+		}
+		if _, ok := want[string(c.Key)]; !ok {
+			f.add(after.Root(), FsckAdjacency, "%s tree: key %x changed, but no edge did", name, c.Key)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(want)) {
+		value, _, err := after.Get(f.ctx, []byte(key))
+		if err != nil {
+			f.fail(s.id, FsckTree, err)
+			return
+		}
+		if !bytes.Equal(value, want[key]) {
+			f.add(after.Root(), FsckAdjacency, "%s tree: key %x is %x, the edge says %x", name, key,
+				value, want[key])
+		}
+	}
+}
+
+func (f *fsck) changedMarks(s *Snapshot, before *state) {
+	for c, err := range prolly.Diff(f.ctx, before.marks, s.state.marks) {
+		if err != nil {
+			f.fail(s.id, FsckTree, err)
+			return
+		}
+		if c.New == nil {
+			continue
+		}
+		m, at, err := readItem(f, c.New, commit.ReadMark)
+		if err == nil && !bytes.Equal(graph.MarkKey(m.On, m.ID), c.Key) {
+			err = fmt.Errorf("mark on %s %s is kept under %x", m.On, m.ID, c.Key)
+		}
+		if err != nil {
+			f.fail(at, FsckRecord, err)
+		}
+	}
+}
+
+func (f *fsck) changedVectors(s *Snapshot, before *state) {
+	for c, err := range prolly.Diff(f.ctx, before.vectors, s.state.vectors) {
+		if err != nil {
+			f.fail(s.id, FsckTree, err)
+			return
+		}
+		if c.New == nil {
+			continue
+		}
+		e, at, err := readItem(f, c.New, commit.ReadEmbedding)
+		if err == nil {
+			_, model, keyErr := graph.ParseEmbeddingKey(c.Key)
+			if err = keyErr; err == nil && model != e.Model {
+				err = fmt.Errorf("embedding by %q is kept under %q", e.Model, model)
+			}
+		}
+		if err != nil {
+			f.fail(at, FsckRecord, err)
+		}
+	}
+}
+
+// whole checks the trees of a commit from end to end, and its index where it has one.
+func (f *fsck) whole(c ipld.CID) {
+	s, err := f.repo.At(f.ctx, c)
+	if err != nil {
+		f.fail(c, FsckRecord, err)
+		return
+	}
+	f.wholeTrees(c, s.state)
+	f.index(s)
+}
+
+func (f *fsck) wholeTrees(c ipld.CID, s *state) {
+	trees := []*prolly.Map{s.nodes, s.edges, s.out, s.in, s.marks, s.vectors}
+	for _, m := range trees {
+		if f.trees[m.Root()] {
+			continue
+		}
+		f.trees[m.Root()] = true
+		if err := m.Check(f.ctx); err != nil {
+			f.fail(m.Root(), FsckTree, fmt.Errorf("commit %s: %w", c, err))
+		}
+	}
+}
+
+// index checks that the index of a graph is what its nodes make it.
+func (f *fsck) index(s *Snapshot) {
+	derived := f.repo.store.Derived()
+	manifest, err := derived.Cell(f.ctx, s.state.root)
+	if errors.Is(err, store.ErrNotFound) {
+		return
+	}
+	if err != nil {
+		f.fail(s.id, FsckIndex, err)
+		return
+	}
+	wrong, err := index.Verify(f.ctx, derived, manifest, s.state.documents(f.ctx))
+	for _, w := range wrong {
+		f.add(manifest, FsckIndex, "%v", w)
+	}
+	if err != nil {
+		f.fail(manifest, FsckIndex, err)
+	}
+}

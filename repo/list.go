@@ -1,0 +1,74 @@
+package repo
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/store"
+)
+
+// NodeEntry is one node of a snapshot and the CID of its record.
+type NodeEntry struct {
+	CID  ipld.CID
+	Node *graph.Node
+}
+
+// EdgeEntry is one edge of a snapshot and the CID of its record.
+type EdgeEntry struct {
+	CID  ipld.CID
+	Edge *graph.Edge
+}
+
+// Nodes yields the nodes whose id is greater than after in id order, so that the zero ID gives all
+// of them, hidden ones included. It holds one node at a time. After an error, which comes with the
+// zero NodeEntry, it ends.
+func (s *Snapshot) Nodes(ctx context.Context, after graph.ID) iter.Seq2[NodeEntry, error] {
+	return func(yield func(NodeEntry, error) bool) {
+		records(ctx, s.state.nodes, s.state.get, after, commit.ReadNode)(
+			func(c ipld.CID, n *graph.Node, err error) bool { return yield(NodeEntry{c, n}, err) })
+	}
+}
+
+// Edges yields the edges whose id is greater than after in id order, as Nodes does nodes.
+func (s *Snapshot) Edges(ctx context.Context, after graph.ID) iter.Seq2[EdgeEntry, error] {
+	return func(yield func(EdgeEntry, error) bool) {
+		records(ctx, s.state.edges, s.state.get, after, commit.ReadEdge)(
+			func(c ipld.CID, e *graph.Edge, err error) bool { return yield(EdgeEntry{c, e}, err) })
+	}
+}
+
+// records returns a walk over the records that a tree links to under the keys after an id.
+func records[T any](
+	ctx context.Context, m *prolly.Map, get store.Getter, after graph.ID,
+	read func(context.Context, store.Getter, ipld.CID) (*T, error),
+) func(yield func(ipld.CID, *T, error) bool) {
+	from := after[:]
+	if !after.IsZero() {
+		from = append(from, 0) // the least key above the id
+	}
+	return func(yield func(ipld.CID, *T, error) bool) {
+		for kv, err := range m.Scan(ctx, from, nil) {
+			if err != nil {
+				yield(ipld.CID{}, nil, fmt.Errorf("list: %w", err))
+				return
+			}
+			c, err := linkItem(kv.Value)
+			var rec *T
+			if err == nil {
+				rec, err = read(ctx, get, c)
+			}
+			if err != nil {
+				yield(ipld.CID{}, nil, fmt.Errorf("list: %w", err))
+				return
+			}
+			if !yield(c, rec, nil) {
+				return
+			}
+		}
+	}
+}
