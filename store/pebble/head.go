@@ -66,24 +66,7 @@ func (r record) encode() []byte {
 
 func decodeRecord(b []byte) (record, error) {
 	var r record
-	_, err := ipld.DecodeRecord(b, headKind, headVersion, func(key string, d *ipld.Decoder) (bool, error) {
-		var err error
-		switch key {
-		case "seq":
-			var n int64
-			if n, err = d.Int(); err == nil && n < 1 {
-				err = d.Errorf("sequence number %d", n)
-			}
-			r.Seq = uint64(n)
-		case "previous":
-			r.previous, err = d.Link()
-		case "operation":
-			r.Operation, err = d.Link()
-		default:
-			return false, nil
-		}
-		return true, err
-	})
+	_, err := ipld.DecodeRecord(b, headKind, headVersion, r.field)
 	if err == nil && (r.Seq == 0 || !r.Operation.Defined()) {
 		err = errors.New("no sequence number or operation")
 	}
@@ -91,6 +74,25 @@ func decodeRecord(b []byte) (record, error) {
 		return record{}, fmt.Errorf("read head record: %w: %w", store.ErrCorrupt, err)
 	}
 	return r, nil
+}
+
+// field reads the value of one field.
+func (r *record) field(key string, d *ipld.Decoder) (known bool, err error) {
+	switch key {
+	case "seq":
+		var n int64
+		if n, err = d.Int(); err == nil && n < 1 {
+			err = d.Errorf("sequence number %d", n)
+		}
+		r.Seq = uint64(n)
+	case "previous":
+		r.previous, err = d.Link()
+	case "operation":
+		r.Operation, err = d.Link()
+	default:
+		return false, nil
+	}
+	return true, err
 }
 
 // Slot is one of the two slots of a head file.

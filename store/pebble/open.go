@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -22,10 +23,14 @@ const (
 	dirMode = 0o700
 )
 
+// ErrFormat is returned by Open when the store was written by a later version of this program.
+var ErrFormat = errors.New("store is of a later format")
+
 // Open opens the store in dir. It returns an error that wraps store.ErrNotFound when there is
 // none and Options.Create is off; a *BusyError, when another owner does not let go within
 // Options.Wait; a *HeadError or another error that wraps store.ErrCorrupt when stored bytes are
-// not what was written; ErrStopped when recovering a store fails to write.
+// not what was written; ErrFormat for a later format; ErrStopped when recovering a store fails to
+// write.
 func Open(dir string, opts Options) (*Store, error) {
 	opts.setDefaults()
 	opts.Create = opts.Create && !opts.ReadOnly
@@ -157,26 +162,44 @@ func (s *Store) openLocked(db string) error {
 	return s.loadHead(slots)
 }
 
-// leftovers tells whether the database was ever created to the end, and lists the files of one
-// that was not, which Pebble might refuse to open: power cut during creation can leave any part
-// of it. Pebble writes its options last, before which nothing can be stored.
+// leftovers tells whether the database was ever created to the end, and lists files that are to
+// be removed where it was not, since Pebble might refuse to open them: power cut during creation
+// can leave any part of it. Pebble writes its options last, before which nothing can be stored.
 func leftovers(fs vfs.FS, db string) (rest []string, created bool, err error) {
 	names, err := fs.List(db)
 	if err != nil {
 		return nil, false, err
 	}
 	for _, name := range names {
+		if err := checkFormat(name); err != nil {
+			return nil, false, err
+		}
 		switch {
 		case strings.HasPrefix(name, "OPTIONS-"), strings.HasSuffix(name, ".sst"),
 			strings.HasSuffix(name, ".blob"):
-			return nil, true, nil
+			created = true
 		case strings.HasPrefix(name, "MANIFEST-"), strings.HasPrefix(name, "marker."),
 			strings.HasPrefix(name, "temporary."), strings.HasSuffix(name, ".dbtmp"),
 			strings.HasSuffix(name, ".log"):
 			rest = append(rest, fs.PathJoin(db, name))
 		}
 	}
-	return rest, false, nil
+	return rest, created, nil
+}
+
+// checkFormat refuses a database of a later format by the name of the marker that tells it, which
+// ends in the version.
+func checkFormat(name string) error {
+	const marker = "marker.format-version."
+	if !strings.HasPrefix(name, marker) {
+		return nil
+	}
+	version, err := strconv.Atoi(name[strings.LastIndexByte(name, '.')+1:])
+	if err == nil && version > int(formatVersion) {
+		return fmt.Errorf("%w: database format %d, this program knows up to %d",
+			ErrFormat, version, formatVersion)
+	}
+	return nil
 }
 
 // openError says whether err, of opening a database that is there, means that it is damaged: it

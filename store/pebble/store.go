@@ -312,11 +312,11 @@ func (s *Store) release() error {
 		s.abandon()
 	}
 	errs = append(errs, s.headFile.close())
-	if stopped == nil {
-		errs = append(errs, removeOwner(s.fs, s.dir))
-	} else {
+	if stopped != nil {
 		s.fs.fuse.settle()
-		errs = append(errs, removeOwner(s.fs.FS, s.dir))
+	}
+	if err := removeOwner(s.fs.FS, s.dir); err != nil {
+		s.opts.Logf("%v", err) // a stale one means nothing
 	}
 	errs = append(errs, s.lock.Close(), s.fs.lock.Close())
 	return errors.Join(errs...)
