@@ -1,6 +1,7 @@
 package retrieve
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
@@ -33,7 +34,31 @@ func ParseRequestJSON(v ipld.Value, base Request) (Query, error) {
 			return Query{}, err
 		}
 	}
-	return q, q.Request.Validate()
+	var re *RequestError
+	if err := q.Request.Validate(); errors.As(err, &re) {
+		return Query{}, badParam(FlagName(re.Param), "%s", re.Reason)
+	}
+	return q, nil
+}
+
+// FlagName returns the name of the flag, and of the member of a JSON request, that sets a
+// parameter of clause 8.1: "summary-cap" for "summaryCap", "type" for "types".
+func FlagName(param string) string {
+	switch param {
+	case "types":
+		return "type"
+	case "expandTypes":
+		return "expand-type"
+	}
+	var b []byte
+	for _, c := range []byte(param) {
+		if c >= 'A' && c <= 'Z' {
+			b = append(b, '-')
+			c += 'a' - 'A'
+		}
+		b = append(b, c)
+	}
+	return string(b)
 }
 
 func (q *Query) setMember(p *memberParser) error {

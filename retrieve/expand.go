@@ -188,7 +188,7 @@ func (r *run) join(best map[graph.ID]arrival) {
 	for _, c := range r.found {
 		if a, ok := best[c.id]; ok {
 			c.score += a.gain
-			c.reach = &a.reach
+			c.reach = new(a.reach) // not &a.reach, which would put every a on the heap
 			c.lanes = append(c.lanes, LaneHit{Lane: LaneExpand, Score: a.gain})
 			delete(best, c.id)
 		}
@@ -196,7 +196,7 @@ func (r *run) join(best map[graph.ID]arrival) {
 	joining := make([]*candidate, 0, len(best))
 	for id, a := range best {
 		joining = append(joining, &candidate{
-			id: id, score: a.gain, reach: &a.reach,
+			id: id, score: a.gain, reach: new(a.reach),
 			lanes: []LaneHit{{Lane: LaneExpand, Score: a.gain}},
 		})
 	}

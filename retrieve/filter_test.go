@@ -143,7 +143,9 @@ func TestFilterInsideLane(t *testing.T) {
 // brokenDocument fails to read its properties.
 type brokenDocument struct{ Document }
 
-func (brokenDocument) Prop(string) (ipld.Value, bool, error) { return ipld.Value{}, false, errBroken }
+func (brokenDocument) Prop(string) (ipld.Value, bool, error) {
+	return ipld.Value{}, false, errBroken
+}
 
 func TestAcceptFails(t *testing.T) {
 	n := &graph.Node{ID: num(1), Type: "A"}

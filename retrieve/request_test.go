@@ -202,13 +202,29 @@ func TestParseRequestJSONRefuses(t *testing.T) {
 		`{"direction":"up"}`:             "direction",
 		`{"adjacency":true}`:             "adjacency",
 		`{"show":"times, key"}`:          "show",
-		`{"summary-cap":262145}`:         "summaryCap",
+		`{"summary-cap":262145}`:         "summary-cap",
+		`{"type":"","text":"x"}`:         "type",
+		`{"expand-type":""}`:             "expand-type",
 	}
 	for text, param := range cases {
 		_, err := ParseRequestJSON(parsed(t, text), Request{})
 		var re *RequestError
 		if !errors.As(err, &re) || re.Param != param {
 			t.Errorf("%s: error %v, want one of %s", text, err, param)
+		}
+	}
+}
+
+// TestFlagNames checks that every parameter of a receipt has a member in JSON requests.
+func TestFlagNames(t *testing.T) {
+	r, _ := fullLibrary().ask(t, fullRequest()).Receipt()
+	for _, e := range r.Params.Entries() {
+		name := FlagName(e.Key)
+		v := ipld.MapValue(ipld.Entry{Key: name, Value: ipld.Value{}})
+		_, err := ParseRequestJSON(v, Request{})
+		var re *RequestError
+		if !errors.As(err, &re) || re.Param != name || strings.Contains(re.Reason, "unknown") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

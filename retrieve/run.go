@@ -101,13 +101,12 @@ type Answer struct {
 
 // candidate is a node on its way through the pipeline.
 type candidate struct {
-	id     graph.ID
-	tier   int
-	listed bool  // in the list of the text or recency lane
-	lane   int64 // its score there
-	score  int64
-	lanes  []LaneHit
-	reach  *Reach
+	id    graph.ID
+	tier  int
+	lane  int64 // score in the list of the text or recency lane, 0 outside of it
+	score int64
+	lanes []LaneHit
+	reach *Reach
 }
 
 // byRank is the order of clause 9.4.
@@ -169,20 +168,25 @@ func (r *run) lanes(ctx context.Context) error {
 		return err
 	}
 	slices.SortStableFunc(exact, byRank)
-	byID := make(map[graph.ID]*candidate, len(hits)+len(exact))
+	byID := make(map[graph.ID]*candidate, len(exact))
 	for i, c := range exact {
 		c.lanes = append(c.lanes, LaneHit{Lane: LaneExact, Rank: i + 1, Score: fixed.One})
 		byID[c.id] = c
 	}
-	r.found = exact
+	r.found = slices.Grow(exact, len(hits))
+	// One allocation for all: there may be a thousand, of which ten become items.
+	fresh, places := make([]candidate, len(hits)), make([]LaneHit, len(hits))
 	for i, h := range hits {
+		places[i] = LaneHit{Lane: lane, Rank: i + 1, Score: h.Score}
 		c := byID[h.ID]
 		if c == nil {
-			c = &candidate{id: h.ID}
+			c = &fresh[i]
+			c.id, c.lanes = h.ID, places[i:i+1:i+1]
 			r.found = append(r.found, c)
+		} else {
+			c.lanes = append(c.lanes, places[i])
 		}
-		c.listed, c.lane, c.score = true, h.Score, h.Score
-		c.lanes = append(c.lanes, LaneHit{Lane: lane, Rank: i + 1, Score: h.Score})
+		c.lane, c.score = h.Score, h.Score
 	}
 	return nil
 }
