@@ -4,8 +4,11 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"runtime"
+	"strings"
 	"syscall"
 	"time"
 
@@ -20,7 +23,8 @@ type App struct {
 	Getenv func(string) string
 	Now    func() time.Time
 	Dir    string // working directory
-	User   string // login name of the system's user, for the author that init writes
+	User   string // name of the system's user, for the author that init writes
+	Config string // directory of the user's configurations where XDG_CONFIG_HOME is not set
 	PID    int
 	// OutTTY and ErrTTY tell whether results and messages go to a terminal: colour and progress
 	// only appear there.
@@ -35,53 +39,81 @@ func System() *App {
 	}
 	return &App{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Now: time.Now,
-		Dir: dir, User: systemUser(), PID: os.Getpid(),
+		Dir: dir, User: systemUser(), Config: configHome(), PID: os.Getpid(),
 		OutTTY: isTerminal(os.Stdout), ErrTTY: isTerminal(os.Stderr),
 	}
 }
 
 // Run runs one command line and returns its exit code.
 func (a *App) Run(ctx context.Context, args []string) int {
-	out := bufio.NewWriterSize(a.Stdout, 64<<10)
-	c := &cli{app: a, out: out}
+	c := &cli{app: a, out: bufio.NewWriterSize(a.Stdout, outBuffer)}
 	root := c.root()
 	root.SetArgs(args)
 	root.SetIn(a.Stdin)
-	root.SetOut(out)
+	root.SetOut(c.out)
 	root.SetErr(a.Stderr)
 	err := root.ExecuteContext(ctx)
-	if flushErr := out.Flush(); err == nil {
+	if err != nil && !c.started {
+		err = usageError{err} // refused before any command ran
+	}
+	if flushErr := c.out.Flush(); err == nil {
 		err = flushErr
 	}
-	if errors.Is(err, syscall.EPIPE) {
-		return 0 // whoever read the results has seen enough
+	switch {
+	case err == nil || isClosedPipe(err):
+		return c.exit // whoever read the results may have seen enough
+	case !c.started:
+		c.global.json = c.global.json || wantsJSON(args)
 	}
-	if err != nil {
-		return c.report(ctx, err)
+	return c.report(ctx, err)
+}
+
+// outBuffer is how many bytes of results are gathered for one write.
+const outBuffer = 64 << 10
+
+// isClosedPipe reports whether a write failed because the reader has gone.
+func isClosedPipe(err error) bool {
+	const brokenPipe, noData = syscall.Errno(109), syscall.Errno(232) // how Windows says it
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) ||
+		runtime.GOOS == "windows" && (errors.Is(err, brokenPipe) || errors.Is(err, noData))
+}
+
+// wantsJSON reports whether --json is among arguments that could not be parsed.
+func wantsJSON(args []string) bool {
+	for _, a := range args {
+		if a == "--" {
+			return false
+		}
+		if a == "--json" || a == "--json=true" {
+			return true
+		}
 	}
-	return c.exit
+	return false
 }
 
 // cli is one command line being run.
 type cli struct {
-	app    *App
-	out    *bufio.Writer
-	global globalFlags
-	exit   int // exit code of a command that succeeded but has bad news, as fsck and replay
+	app     *App
+	out     *bufio.Writer
+	global  globalFlags
+	started bool // whether a command ran: errors before that are about usage
+	exit    int  // exit code of a command that succeeded but has bad news, as fsck and replay
+	conf    *configs
 }
 
-// globalFlags are the flags of every command.
+// globalFlags are the flags that several commands have.
 type globalFlags struct {
-	repo    string
-	json    bool
-	author  string
-	agent   string
-	task    string
-	time    string
-	wait    time.Duration
-	waitSet bool
-	branch  string
-	quiet   bool
+	repo   string
+	json   bool
+	quiet  bool
+	wait   time.Duration
+	author string
+	agent  string
+	task   string
+	time   string
+	branch string
+	stage  string
+	at     string
 }
 
 // env returns the first set variable's value.
@@ -94,11 +126,37 @@ func (c *cli) env(names ...string) string {
 	return ""
 }
 
-// command finishes a cobra command: errors and usage are reported by Run.
-func command(cmd *cobra.Command, run func(cmd *cobra.Command, args []string) error) *cobra.Command {
-	cmd.RunE = run
+// command finishes a command: errors and usage are reported by Run, and what follows the name of
+// the command in its Use is written by hand.
+func (c *cli) command(
+	cmd *cobra.Command, run func(cmd *cobra.Command, args []string) error,
+) *cobra.Command {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		c.started = true
+		return run(cmd, args)
+	}
 	cmd.SilenceErrors = true
 	cmd.SilenceUsage = true
 	cmd.DisableFlagsInUseLine = true
 	return cmd
+}
+
+// parent finishes a command that only holds others: alone it shows its help.
+func (c *cli) parent(cmd *cobra.Command, subs ...*cobra.Command) *cobra.Command {
+	cmd.Args = knownCommand
+	cmd.AddCommand(subs...)
+	return c.command(cmd, func(cmd *cobra.Command, _ []string) error { return cmd.Help() })
+}
+
+// knownCommand refuses what is not the name of a command, with the names that come close.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	err := fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath())
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return hint(err, "did you mean %s?", strings.Join(near, " or "))
+	}
+	return hint(err, "see '%s --help'", cmd.CommandPath())
 }

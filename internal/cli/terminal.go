@@ -3,6 +3,8 @@ package cli
 import (
 	"os"
 	"os/user"
+	"path/filepath"
+	"runtime"
 	"strings"
 
 	"golang.org/x/term"
@@ -21,6 +23,19 @@ func systemUser() string {
 		return name
 	}
 	return u.Username
+}
+
+// configHome returns the directory of the user's configurations, "" where the system names none.
+func configHome() string {
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		dir, _ := os.UserConfigDir()
+		return dir
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, ".config")
 }
 
 // colour reports whether results may be coloured.

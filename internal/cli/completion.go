@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/repo"
+)
+
+func (c *cli) completionCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "completion bash|zsh|fish|powershell",
+		GroupID: groupStart,
+		Short:   "Print a script that completes command lines",
+		Long: "Print a script for a shell, which then completes commands, flags, branches, tags, sessions,\n" +
+			"stages and config keys. Load it in the shell's start-up file.",
+		Example: "  source <(mnem completion bash)\n" +
+			"  mnem completion zsh >\"${fpath[1]}/_mnem\"\n" +
+			"  mnem completion fish >~/.config/fish/completions/mnem.fish\n" +
+			"  mnem completion powershell | Out-String | Invoke-Expression",
+		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
+	}
+	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+		root := cmd.Root()
+		switch args[0] {
+		case "bash":
+			return root.GenBashCompletionV2(c.out, true)
+		case "zsh":
+			return root.GenZshCompletion(c.out)
+		case "fish":
+			return root.GenFishCompletion(c.out, true)
+		}
+		return root.GenPowerShellCompletionWithDesc(c.out)
+	})
+}
+
+// completer lists what a flag or argument may be, from a repository that is open for reading.
+type completer func(ctx context.Context, r *repo.Repo) ([]string, error)
+
+// completeRefs completes the names of refs in the namespaces given.
+func completeRefs(namespaces ...string) completer {
+	return func(ctx context.Context, r *repo.Repo) ([]string, error) {
+		refs, err := r.Refs(ctx)
+		if err != nil {
+			return nil, err
+		}
+		var names []string
+		for _, ref := range refs {
+			for _, ns := range namespaces {
+				if name, ok := strings.CutPrefix(string(ref.Name), ns); ok {
+					names = append(names, name)
+				}
+			}
+		}
+		return names, nil
+	}
+}
+
+func completeBranches(ctx context.Context, r *repo.Repo) ([]string, error) {
+	return completeRefs(graph.Heads)(ctx, r)
+}
+
+func completeStages(ctx context.Context, r *repo.Repo) ([]string, error) {
+	return completeRefs(graph.Stages)(ctx, r)
+}
+
+func completeSessions(ctx context.Context, r *repo.Repo) ([]string, error) {
+	return completeRefs(graph.Sessions)(ctx, r)
+}
+
+func completeRevs(ctx context.Context, r *repo.Repo) ([]string, error) {
+	names, err := completeRefs(graph.Heads, graph.Tags)(ctx, r)
+	return append([]string{string(graph.Head)}, names...), err
+}
+
+// complete registers the completion of a flag.
+func (c *cli) complete(cmd *cobra.Command, flag string, from completer) {
+	err := cmd.RegisterFlagCompletionFunc(flag,
+		func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			return c.completions(cmd, prefix, from), cobra.ShellCompDirectiveNoFileComp
+		})
+	if err != nil {
+		panic(err) // a flag that does not exist, seen by the first test that builds the commands
+	}
+}
+
+// completeArg is for cobra.Command.ValidArgsFunction: it completes the first argument.
+func (c *cli) completeArg(from completer) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, prefix string) (
+		[]string, cobra.ShellCompDirective,
+	) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return c.completions(cmd, prefix, from), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completions never waits and never fails: who presses a key has not asked for an answer yet.
+func (c *cli) completions(cmd *cobra.Command, prefix string, from completer) []string {
+	dir, err := c.dir()
+	if err != nil {
+		return nil
+	}
+	r, err := repo.Open(dir, repo.Options{ReadOnly: true, PID: c.app.PID})
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = r.Close() }() // opened for reading only
+	all, err := from(cmd.Context(), r)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, name := range all {
+		if strings.HasPrefix(name, prefix) {
+			names = append(names, line(name))
+		}
+	}
+	return names
+}

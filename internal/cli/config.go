@@ -1,0 +1,254 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
+)
+
+const (
+	configFile = "config.json"
+	// maxConfig bounds a configuration in bytes: what is longer was not written for us.
+	maxConfig = 64 << 10
+	// maxWait is the longest wait for another process.
+	maxWait = 24 * time.Hour
+)
+
+// configKey is one key of the closed list of what can be configured.
+type configKey struct {
+	Name    string
+	Env     string // the variable that overrules it
+	Default string // "" for none
+	Help    string
+	Check   func(value string) error
+}
+
+func configKeys() []configKey {
+	return []configKey{
+		{"author", "MNEM_AUTHOR", "", "who makes changes: 1 to 255 bytes without control characters",
+			func(v string) error { return graph.CheckLine("author", v, 1, graph.MaxActor) }},
+		{"wait", "MNEM_WAIT", defaultWait.String(),
+			"how long to wait for another process: a duration like 500ms, 0s to 24h",
+			func(v string) error { _, err := parseWait(v); return err }},
+	}
+}
+
+func findConfigKey(name string) (configKey, error) {
+	var names []string
+	for _, k := range configKeys() {
+		if k.Name == name {
+			return k, nil
+		}
+		names = append(names, k.Name)
+	}
+	return configKey{}, fmt.Errorf("%w: unknown config key %q: want one of %s", repo.ErrInvalid, name,
+		strings.Join(names, ", "))
+}
+
+func parseWait(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		return 0, fmt.Errorf("%w: wait: %q is not a duration like 5s", repo.ErrInvalid, s)
+	}
+	return d, checkWait(d)
+}
+
+func checkWait(d time.Duration) error {
+	if d < 0 || d > maxWait {
+		return fmt.Errorf("%w: wait: %s is not between 0 and 24h", repo.ErrInvalid, d)
+	}
+	return nil
+}
+
+// setting is one key of a configuration and its value.
+type setting struct{ Key, Value string }
+
+// configs are the configurations that apply, each sorted by key and nil where there is none.
+type configs struct{ repo, user []setting }
+
+// setting returns a configured value, that of the repository before the user's, "" for none.
+func (c *cli) setting(key string) (string, error) {
+	if c.conf == nil {
+		conf, err := c.loadConfigs()
+		if err != nil {
+			return "", err
+		}
+		c.conf = conf
+	}
+	for _, list := range [][]setting{c.conf.repo, c.conf.user} {
+		if v, ok := find(list, key); ok {
+			return v, nil
+		}
+	}
+	return "", nil
+}
+
+func find(list []setting, key string) (string, bool) {
+	for _, s := range list {
+		if s.Key == key {
+			return s.Value, true
+		}
+	}
+	return "", false
+}
+
+func (c *cli) loadConfigs() (*configs, error) {
+	var conf configs
+	path, err := c.repoConfig()
+	if err == nil {
+		conf.repo, err = readConfig(path)
+	} else if errors.Is(err, store.ErrNotFound) {
+		err = nil // outside a repository the user's applies
+	}
+	if err != nil {
+		return nil, err
+	}
+	conf.user, err = readUserConfig(c.userConfig())
+	return &conf, err
+}
+
+// readUserConfig reads the user's configuration at a path, which may be "".
+func readUserConfig(path string) ([]setting, error) {
+	if path == "" {
+		return nil, nil
+	}
+	return readConfig(path)
+}
+
+// repoConfig returns the path of the repository's configuration.
+func (c *cli) repoConfig() (string, error) {
+	dir, err := c.dir()
+	return filepath.Join(dir, repo.DirName, configFile), err
+}
+
+// userConfig returns the path of the user's configuration, "" where the system has no place for
+// one. A relative XDG_CONFIG_HOME is ignored, as its specification asks.
+func (c *cli) userConfig() string {
+	home := c.app.Config
+	if xdg := c.env("XDG_CONFIG_HOME"); filepath.IsAbs(xdg) {
+		home = xdg
+	}
+	if home == "" {
+		return ""
+	}
+	return filepath.Join(home, "mnem", configFile)
+}
+
+// readConfig reads a configuration: one JSON object of known keys and strings. It is nil where
+// there is no file.
+func readConfig(path string) ([]setting, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read config: %w", err)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
+	err = errors.Join(err, f.Close())
+	if err != nil {
+		return nil, fmt.Errorf("read config: %w", err)
+	}
+	list, err := parseConfig(data)
+	if err != nil {
+		return nil, fmt.Errorf("config %s: %w", path, err)
+	}
+	return list, nil
+}
+
+func parseConfig(data []byte) ([]setting, error) {
+	if len(data) > maxConfig {
+		return nil, fmt.Errorf("%w: more than %d bytes", repo.ErrInvalid, maxConfig)
+	}
+	v, err := ipld.ParseJSON(bytes.TrimSpace(data))
+	if err != nil {
+		return nil, err
+	}
+	if v.Kind() != ipld.Map {
+		return nil, fmt.Errorf("%w: not a JSON object", repo.ErrInvalid)
+	}
+	list := []setting{}
+	for _, e := range v.Entries() {
+		key, err := findConfigKey(e.Key)
+		if err == nil && e.Value.Kind() != ipld.String {
+			err = fmt.Errorf("%w: %s: not a string", repo.ErrInvalid, e.Key)
+		}
+		if err == nil {
+			err = key.Check(e.Value.Text())
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, setting{e.Key, e.Value.Text()})
+	}
+	sortSettings(list)
+	return list, nil
+}
+
+func sortSettings(list []setting) {
+	slices.SortFunc(list, func(a, b setting) int { return strings.Compare(a.Key, b.Key) })
+}
+
+// writeConfig replaces a configuration in one step: a reader sees the old one or the new one.
+func writeConfig(path string, list []setting) error {
+	sortSettings(list)
+	var b bytes.Buffer
+	b.WriteString("{")
+	for i, s := range list {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		b.WriteString("\n  ")
+		b.Write(ipld.AppendJSON(nil, ipld.StringValue(s.Key)))
+		b.WriteString(": ")
+		b.Write(ipld.AppendJSON(nil, ipld.StringValue(s.Value)))
+	}
+	b.WriteString("\n}\n")
+	if err := replaceFile(path, b.Bytes()); err != nil {
+		return fmt.Errorf("write config: %w", err)
+	}
+	return nil
+}
+
+func replaceFile(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".config-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(f.Name()))
+	}
+	return err
+}
+
+// with returns list with a key set.
+func with(list []setting, key, value string) []setting {
+	return append(without(list, key), setting{key, value})
+}
+
+// without returns list without a key.
+func without(list []setting, key string) []setting {
+	return slices.DeleteFunc(slices.Clone(list), func(s setting) bool { return s.Key == key })
+}

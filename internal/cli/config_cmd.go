@@ -1,0 +1,224 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
+)
+
+// Where a value comes from, in the order in which they apply.
+const (
+	sourceEnv     = "environment"
+	sourceRepo    = "repository"
+	sourceUser    = "user"
+	sourceDefault = "default"
+)
+
+// settingJSON is one value that applies; from says which source gave it.
+type settingJSON struct {
+	Key   string  `json:"key"`
+	Value *string `json:"value"`
+	From  *string `json:"from"`
+}
+
+func (c *cli) configCommand() *cobra.Command {
+	var keys strings.Builder
+	for _, k := range configKeys() {
+		fmt.Fprintf(&keys, "  %-8s %s (%s)\n", k.Name, k.Help, k.Env)
+	}
+	cmd := &cobra.Command{
+		Use:     "config",
+		GroupID: groupStart,
+		Short:   "Read and write the configuration",
+		Long: "Read and write the configuration of the repository, .mnem/config.json, or with --user that of\n" +
+			"the user, mnem/config.json under XDG_CONFIG_HOME or the system's directory of\n" +
+			"configurations. A flag goes before the environment, then come the repository, the user and\n" +
+			"the default. The keys are:\n\n" + strings.TrimRight(keys.String(), "\n"),
+		Example: "  mnem config set author 'Ada Lovelace'\n  mnem config get wait\n" +
+			"  mnem config list --json",
+	}
+	return c.parent(cmd, c.configGet(), c.configSet(), c.configUnset(), c.configList())
+}
+
+func (c *cli) userFlag(cmd *cobra.Command) *bool {
+	return cmd.Flags().Bool("user", false, "the configuration of the user, not of the repository")
+}
+
+func configKeyNames() []string {
+	var names []string
+	for _, k := range configKeys() {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
+func (c *cli) configGet() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:       "get KEY",
+		Short:     "Print the value that applies",
+		Long:      "Print the value of KEY that applies, or with --user what the user's configuration says. It is\nan error with exit code 3 where there is none.",
+		Example:   "  mnem config get author",
+		Args:      cobra.ExactArgs(1),
+		ValidArgs: configKeyNames(),
+	}
+	user := c.userFlag(cmd)
+	return c.command(cmd, func(_ *cobra.Command, args []string) error {
+		key, err := findConfigKey(args[0])
+		if err != nil {
+			return err
+		}
+		got, err := c.lookUp(key, *user)
+		switch {
+		case err != nil:
+			return err
+		case got.Value == nil:
+			return &repo.NotFoundError{What: "value of config key", Name: key.Name}
+		case c.global.json:
+			return c.printJSON(got)
+		}
+		return c.printf("%s\n", line(*got.Value))
+	})
+}
+
+func (c *cli) configSet() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:       "set KEY VALUE",
+		Short:     "Set a value",
+		Long:      "Set KEY to VALUE in the repository's configuration, or with --user in the user's.",
+		Example:   "  mnem config set wait 10s\n  mnem config set --user author 'Ada Lovelace'",
+		Args:      cobra.ExactArgs(2),
+		ValidArgs: configKeyNames(),
+	}
+	user := c.userFlag(cmd)
+	return c.command(cmd, func(_ *cobra.Command, args []string) error {
+		return c.editConfig(*user, args[0], func(key configKey, list []setting) ([]setting, error) {
+			return with(list, key.Name, args[1]), key.Check(args[1])
+		})
+	})
+}
+
+func (c *cli) configUnset() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:       "unset KEY",
+		Short:     "Forget a value",
+		Long:      "Remove KEY from the repository's configuration, or with --user from the user's. A key that is\nnot there is no error.",
+		Example:   "  mnem config unset wait",
+		Args:      cobra.ExactArgs(1),
+		ValidArgs: configKeyNames(),
+	}
+	user := c.userFlag(cmd)
+	return c.command(cmd, func(_ *cobra.Command, args []string) error {
+		return c.editConfig(*user, args[0], func(key configKey, list []setting) ([]setting, error) {
+			return without(list, key.Name), nil
+		})
+	})
+}
+
+func (c *cli) configList() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the values that apply, and where they come from",
+		Long:    "List every key with the value that applies and its source, or with --user what the user's\nconfiguration says. With --json, one object a line.",
+		Example: "  mnem config list",
+		Args:    cobra.NoArgs,
+	}
+	user := c.userFlag(cmd)
+	return c.command(cmd, func(*cobra.Command, []string) error {
+		var rows [][]cell
+		for _, key := range configKeys() {
+			got, err := c.lookUp(key, *user)
+			if err != nil {
+				return err
+			}
+			if c.global.json {
+				if err := c.printJSON(got); err != nil {
+					return err
+				}
+				continue
+			}
+			value, from := "", ""
+			if got.Value != nil {
+				value, from = line(*got.Value), *got.From
+			}
+			rows = append(rows, []cell{{key.Name, styleBold}, {value, ""}, {from, styleDim}})
+		}
+		return c.table(rows)
+	})
+}
+
+// lookUp returns the value of a key that applies beside flags, or the user's own.
+func (c *cli) lookUp(key configKey, userOnly bool) (settingJSON, error) {
+	got := settingJSON{Key: key.Name}
+	set := func(value, from string) (settingJSON, error) {
+		got.Value, got.From = &value, &from
+		return got, nil
+	}
+	if v := c.env(key.Env); v != "" && !userOnly {
+		return set(v, sourceEnv)
+	}
+	conf, err := c.loadConfigs()
+	if err != nil {
+		return got, err
+	}
+	if v, ok := find(conf.repo, key.Name); ok && !userOnly {
+		return set(v, sourceRepo)
+	}
+	if v, ok := find(conf.user, key.Name); ok {
+		return set(v, sourceUser)
+	}
+	if key.Default != "" && !userOnly {
+		return set(key.Default, sourceDefault)
+	}
+	return got, nil
+}
+
+// editConfig changes one configuration.
+func (c *cli) editConfig(
+	user bool, name string, edit func(configKey, []setting) ([]setting, error),
+) error {
+	key, err := findConfigKey(name)
+	if err != nil {
+		return err
+	}
+	path, err := c.configPath(user)
+	if err != nil {
+		return err
+	}
+	old, err := readConfig(path)
+	if err != nil {
+		return err
+	}
+	next, err := edit(key, old)
+	if err != nil {
+		return err
+	}
+	if old == nil && len(next) == 0 {
+		return nil
+	}
+	return writeConfig(path, next)
+}
+
+func (c *cli) configPath(user bool) (string, error) {
+	if !user {
+		path, err := c.repoConfig()
+		if err != nil {
+			return "", err
+		}
+		if _, err := os.Stat(filepath.Dir(path)); err != nil {
+			return "", &repo.NotFoundError{What: "repository", Name: filepath.Dir(path)}
+		}
+		return path, nil
+	}
+	path := c.userConfig()
+	if path == "" {
+		return "", fmt.Errorf("%w: the system names no directory for the user's configuration",
+			store.ErrNotFound)
+	}
+	return path, nil
+}

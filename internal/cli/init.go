@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/repo"
+)
+
+type initJSON struct {
+	Path   string `json:"path"`
+	Branch string `json:"branch"`
+	Author string `json:"author"`
+}
+
+func (c *cli) initCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "init [DIR]",
+		GroupID: groupStart,
+		Short:   "Make a new repository",
+		Long: "Make an empty repository in DIR/.mnem, by default in the working directory or that of --repo.\n" +
+			"DIR is made where it does not exist. The author of commits is written into the repository's\n" +
+			"configuration, from --author, MNEM_AUTHOR or the system's user, unless the user's own\n" +
+			"configuration names one. The first branch is main.",
+		Example: "  mnem init\n  mnem init notes --author 'Ada Lovelace'",
+		Args:    cobra.MaximumNArgs(1),
+	}
+	c.writeFlags(cmd)
+	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+		return c.runInit(cmd, args)
+	})
+}
+
+func (c *cli) runInit(cmd *cobra.Command, args []string) error {
+	dir := firstOf(c.global.repo, c.env("MNEM_REPO"), c.app.Dir)
+	if len(args) == 1 {
+		dir = args[0]
+	}
+	dir = c.absolute(dir)
+	if filepath.Base(dir) == repo.DirName {
+		dir = filepath.Dir(dir)
+	}
+	c.global.repo = dir
+	path := filepath.Join(dir, repo.DirName)
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("repository %s: %w", path, fs.ErrExist)
+	}
+	author, write, err := c.firstAuthor()
+	if err != nil {
+		return err
+	}
+	c.global.author = author
+	by, err := c.stamp(cmd)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("init: %w", err)
+	}
+	opt, err := c.options(cmd)
+	if err != nil {
+		return err
+	}
+	r, err := repo.Init(cmd.Context(), dir, by, opt)
+	if err != nil {
+		return err
+	}
+	if err := r.Close(); err != nil {
+		return err
+	}
+	if write {
+		err = writeConfig(filepath.Join(path, configFile), []setting{{"author", author}})
+		if err != nil {
+			return err
+		}
+	}
+	if c.global.json {
+		return c.printJSON(initJSON{path, repo.DefaultBranch, author})
+	}
+	return c.printf("empty repository in %s, author %s\n", line(path), line(author))
+}
+
+// firstAuthor returns the author of a new repository, and whether its configuration must say so.
+func (c *cli) firstAuthor() (author string, write bool, err error) {
+	user, err := readUserConfig(c.userConfig())
+	if err != nil {
+		return "", false, err
+	}
+	author, _ = find(user, "author")
+	given := firstOf(c.global.author, c.env("MNEM_AUTHOR"))
+	if author != "" && (given == "" || given == author) {
+		return author, false, nil
+	}
+	author = firstOf(given, c.app.User)
+	if author == "" {
+		return "", false, hintNoAuthor(fmt.Errorf("%w: the system names no user", repo.ErrInvalid))
+	}
+	key, err := findConfigKey("author")
+	if err == nil {
+		err = key.Check(author)
+	}
+	return author, true, err
+}
+
+func hintNoAuthor(err error) error { return hint(err, "give --author NAME") }

@@ -1,0 +1,260 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// encodeJSON returns v as JSON without a line end. Nothing is escaped for HTML: what people and
+// programs read here is what was written.
+func encodeJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode answer: %w", err)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// printJSON prints one JSON value in one line.
+func (c *cli) printJSON(v any) error {
+	data, err := encodeJSON(v)
+	if err != nil {
+		return err
+	}
+	_, err = c.out.Write(append(data, '\n'))
+	return err
+}
+
+// printf prints results. Values that users wrote must have been through line.
+func (c *cli) printf(format string, args ...any) error {
+	_, err := fmt.Fprintf(c.out, format, args...)
+	return err
+}
+
+// remark says something on the side, on the error stream, unless --quiet or --json.
+func (c *cli) remark(format string, args ...any) {
+	if !c.global.quiet && !c.global.json {
+		_, _ = fmt.Fprintf(c.app.Stderr, format+"\n", args...) // nobody to tell
+	}
+}
+
+// line makes text that users wrote safe to print: one line, nothing invisible.
+func line(s string) string { return text.EscapeLine(s) }
+
+// summaryWidth is how many characters of a summary a list shows.
+const summaryWidth = 72
+
+// brief is the beginning of text in one safe line of at most width characters.
+func brief(s string, width int) string {
+	if s = line(s); utf8.RuneCountInString(s) <= width {
+		return s
+	}
+	return string([]rune(s)[:width-1]) + "…"
+}
+
+// shortCID is as much of a CID as tells commits apart for people: it names a revision.
+func shortCID(c ipld.CID) string {
+	const prefix, digits = len("bafyrei"), 12
+	s := c.String()
+	if len(s) < prefix+digits {
+		return "(none)"
+	}
+	return s[prefix : prefix+digits]
+}
+
+// cell is one cell of a table: safe text and a style for terminals.
+type cell struct{ text, style string }
+
+// table prints rows in columns two blanks apart; the last column is as wide as it wants.
+func (c *cli) table(rows [][]cell) error {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell.text))
+		}
+	}
+	for _, row := range rows {
+		var b strings.Builder
+		for i, cell := range row {
+			b.WriteString(c.paint(cell.style, cell.text))
+			if i < len(row)-1 {
+				b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell.text)+2))
+			}
+		}
+		if _, err := io.WriteString(c.out, strings.TrimRight(b.String(), " ")+"\n"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The JSON forms that several commands share.
+
+// countsJSON is the form of repo.Counts.
+type countsJSON struct {
+	Added   int `json:"added"`
+	Changed int `json:"changed"`
+	Removed int `json:"removed"`
+}
+
+func jsonCounts(n repo.Counts) countsJSON { return countsJSON(n) }
+
+// itemCountsJSON counts nodes and edges.
+type itemCountsJSON struct {
+	Nodes countsJSON `json:"nodes"`
+	Edges countsJSON `json:"edges"`
+}
+
+// fieldDiffJSON is one field that differs; null where it is absent.
+type fieldDiffJSON struct {
+	Field string          `json:"field"`
+	Old   json.RawMessage `json:"old"`
+	New   json.RawMessage `json:"new"`
+}
+
+// nodeDiffJSON is one node that differs.
+type nodeDiffJSON struct {
+	ID     string          `json:"id"`
+	Key    *string         `json:"key"`
+	Type   string          `json:"type"`
+	Change repo.ChangeKind `json:"change"`
+	Fields []fieldDiffJSON `json:"fields"`
+}
+
+// edgeDiffJSON is one edge that differs.
+type edgeDiffJSON struct {
+	ID     string          `json:"id"`
+	Type   string          `json:"type"`
+	Src    string          `json:"src"`
+	Dst    string          `json:"dst"`
+	Change repo.ChangeKind `json:"change"`
+	Fields []fieldDiffJSON `json:"fields"`
+}
+
+// itemDiffsJSON are the items that differ between two states and their number.
+type itemDiffsJSON struct {
+	Nodes  []nodeDiffJSON `json:"nodes"`
+	Edges  []edgeDiffJSON `json:"edges"`
+	Counts itemCountsJSON `json:"counts"`
+}
+
+// jsonDiff reads a whole difference.
+func jsonDiff(ctx context.Context, d repo.Diff) (*itemDiffsJSON, error) {
+	out := &itemDiffsJSON{Nodes: []nodeDiffJSON{}, Edges: []edgeDiffJSON{}}
+	var nodes, edges repo.Counts
+	for n, err := range d.Nodes(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		countChange(&nodes, n.Kind)
+		out.Nodes = append(out.Nodes, nodeDiffJSON{
+			n.ID.String(), orNull(n.Node().Key), n.Node().Type, n.Kind, jsonFields(n.Fields),
+		})
+	}
+	for e, err := range d.Edges(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		countChange(&edges, e.Kind)
+		edge := e.Edge()
+		out.Edges = append(out.Edges, edgeDiffJSON{
+			e.ID.String(), edge.Type, edge.Src.String(), edge.Dst.String(), e.Kind,
+			jsonFields(e.Fields),
+		})
+	}
+	out.Counts = itemCountsJSON{jsonCounts(nodes), jsonCounts(edges)}
+	return out, nil
+}
+
+func countChange(n *repo.Counts, kind repo.ChangeKind) {
+	switch kind {
+	case repo.Added:
+		n.Added++
+	case repo.Removed:
+		n.Removed++
+	case repo.Changed:
+		n.Changed++
+	}
+}
+
+func jsonFields(fields []repo.FieldDiff) []fieldDiffJSON {
+	out := make([]fieldDiffJSON, len(fields))
+	for i, f := range fields {
+		out[i] = fieldDiffJSON{f.Field, jsonValue(f.Old), jsonValue(f.New)}
+	}
+	return out
+}
+
+// jsonValue returns the JSON form of a value, null for none.
+func jsonValue(v *ipld.Value) json.RawMessage {
+	if v == nil {
+		return json.RawMessage("null")
+	}
+	return ipld.AppendJSON(nil, *v)
+}
+
+// jsonProps returns properties as a JSON object, in canonical order.
+func jsonProps(props []ipld.Entry) json.RawMessage {
+	return ipld.AppendJSON(nil, ipld.MapValue(props...))
+}
+
+// orNull is nil, JSON's null, for the empty string.
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// jsonCID is null for the undefined CID.
+func jsonCID(c ipld.CID) *string { return orNull(c.String()) }
+
+// jsonCIDs is a list, never null.
+func jsonCIDs(list []ipld.CID) []string {
+	out := make([]string, len(list))
+	for i, c := range list {
+		out[i] = c.String()
+	}
+	return out
+}
+
+// jsonTime is null for an absent time.
+func jsonTime(t graph.OptTime) *string { return orNull(t.String()) }
+
+// countsLine is how people read counts: "+2 ~1 -0 nodes".
+func (c *cli) countsLine(n repo.Counts, what string) string {
+	return fmt.Sprintf("%s %s %s %s",
+		c.paint(styleIf(n.Added, styleGreen), fmt.Sprintf("+%d", n.Added)),
+		c.paint(styleIf(n.Changed, styleYellow), fmt.Sprintf("~%d", n.Changed)),
+		c.paint(styleIf(n.Removed, styleRed), fmt.Sprintf("-%d", n.Removed)), what)
+}
+
+func styleIf(n int, style string) string {
+	if n == 0 {
+		return styleDim
+	}
+	return style
+}
+
+// plural is "1 node", "2 nodes".
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

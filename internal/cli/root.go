@@ -1,0 +1,261 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
+)
+
+// defaultWait is how long a command waits for another process to let go of the repository.
+const defaultWait = 5 * time.Second
+
+const (
+	microsPerSecond = 1_000_000
+	maxEpoch        = int64(graph.MaxTime) / microsPerSecond
+)
+
+// Command groups of the help.
+const (
+	groupStart  = "start"
+	groupChange = "change"
+	groupRead   = "read"
+	groupRecord = "record"
+	groupCare   = "care"
+)
+
+func (c *cli) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "mnem",
+		Short: "git for an AI agent's memory",
+		Long: "mnem keeps an agent's memory as a graph under version control: commit facts, diff and\n" +
+			"branch them, and retrieve against an immutable commit under a token budget. The same\n" +
+			"commit and request give the same bytes in every process.",
+		Example: "  mnem init\n" +
+			"  echo '{\"node\":{\"key\":\"alice\",\"type\":\"Person\",\"summary\":\"Alice leads infra\"}}' | " +
+			"mnem commit -m 'who leads infra' -\n" +
+			"  mnem retrieve 'who leads infra?'",
+	}
+	c.parent(root)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return hint(usageError{err}, "see '%s --help'", cmd.CommandPath())
+	})
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.AddGroup(
+		&cobra.Group{ID: groupStart, Title: "Start:"},
+		&cobra.Group{ID: groupChange, Title: "Change the memory:"},
+		&cobra.Group{ID: groupRead, Title: "Read the memory:"},
+		&cobra.Group{ID: groupRecord, Title: "Record and replay:"},
+		&cobra.Group{ID: groupCare, Title: "Care:"},
+	)
+	g, f := &c.global, root.PersistentFlags()
+	f.StringVarP(&g.repo, "repo", "R", "", "repository `PATH`: the directory that holds .mnem "+
+		"(MNEM_REPO; default: found from here upward)")
+	f.BoolVar(&g.json, "json", false, "print JSON, and errors as JSON on standard error")
+	f.DurationVar(&g.wait, "wait", defaultWait, "how long to wait for another process to let go "+
+		"of the repository (MNEM_WAIT; config: wait)")
+	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress and no remarks on standard error")
+	for _, command := range commands() {
+		root.AddCommand(command(c))
+	}
+	root.SetHelpCommandGroupID(groupStart)
+	return root
+}
+
+// atFlag adds the flag of every command that reads one commit.
+func (c *cli) atFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.global.at, "at", string(graph.Head),
+		"the `REV`ision to read; see 'mnem help revisions'")
+	c.complete(cmd, "at", completeRevs)
+}
+
+// snapshot returns the memory at the revision of --at. HEAD before the first commit is the empty
+// memory.
+func (c *cli) snapshot(ctx context.Context, r *repo.Repo) (*repo.Snapshot, error) {
+	if c.global.at == string(graph.Head) {
+		_, head, err := r.Branch(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return r.At(ctx, head)
+	}
+	return r.Snapshot(ctx, c.global.at)
+}
+
+// branchFlag adds the flag of commands that write to a branch.
+func (c *cli) branchFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&c.global.branch, "branch", "b", "",
+		"the branch to write to (MNEM_BRANCH; default: the one HEAD is on)")
+	c.complete(cmd, "branch", completeBranches)
+}
+
+func (c *cli) branch() string { return firstOf(c.global.branch, c.env("MNEM_BRANCH")) }
+
+// stageFlag adds the flag of commands that use a stage.
+func (c *cli) stageFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.global.stage, "stage", "",
+		"the stage to use (MNEM_STAGE; default: "+repo.DefaultStage+")")
+	c.complete(cmd, "stage", completeStages)
+}
+
+func (c *cli) stage() string { return firstOf(c.global.stage, c.env("MNEM_STAGE")) }
+
+// writeFlags adds the flags of every command that writes.
+func (c *cli) writeFlags(cmd *cobra.Command) {
+	g, f := &c.global, cmd.Flags()
+	f.StringVar(&g.author, "author", "", "who makes the change (MNEM_AUTHOR; config: author)")
+	f.StringVar(&g.agent, "agent", "", "the program that acts for the author (MNEM_AGENT)")
+	f.StringVar(&g.task, "task", "", "what the agent works on (MNEM_TASK)")
+	f.StringVar(&g.time, "time", "", "time of the change, RFC 3339 (SOURCE_DATE_EPOCH; default: now)")
+}
+
+// stamp says who does this, and when.
+func (c *cli) stamp(cmd *cobra.Command, ids ...string) (repo.Stamp, error) {
+	g := &c.global
+	by := repo.Stamp{
+		Author:  firstOf(g.author, c.env("MNEM_AUTHOR")),
+		Agent:   firstOf(g.agent, c.env("MNEM_AGENT")),
+		Task:    firstOf(g.task, c.env("MNEM_TASK")),
+		Command: commandWords(cmd, ids),
+	}
+	var err error
+	if by.Author == "" {
+		if by.Author, err = c.setting("author"); err != nil {
+			return by, err
+		}
+	}
+	if by.Author == "" {
+		return by, hint(fmt.Errorf("%w: no author", repo.ErrInvalid),
+			"run 'mnem config set author NAME', or give --author")
+	}
+	by.Time, err = c.now()
+	return by, err
+}
+
+// commandWords is how the operation log names a command: the verb, the names of the flags given,
+// and ids; never values, which may be private.
+func commandWords(cmd *cobra.Command, ids []string) []string {
+	words := strings.Fields(cmd.CommandPath())[1:]
+	cmd.Flags().Visit(func(f *pflag.Flag) { words = append(words, "--"+f.Name) })
+	return append(words, ids...)
+}
+
+// now returns the time of a change: --time, else SOURCE_DATE_EPOCH, else the clock.
+func (c *cli) now() (graph.Time, error) {
+	if s := c.global.time; s != "" {
+		t, err := graph.ParseTime(s)
+		if err != nil {
+			err = usagef("--time: %w", err)
+		}
+		return t, err
+	}
+	if s := c.env("SOURCE_DATE_EPOCH"); s != "" {
+		seconds, err := strconv.ParseInt(s, 10, 64)
+		if err != nil || seconds > maxEpoch || seconds < -maxEpoch {
+			return 0, usagef("SOURCE_DATE_EPOCH: %q is not a number of seconds since 1970", s)
+		}
+		return graph.Time(seconds * microsPerSecond), nil
+	}
+	return graph.From(c.app.Now()), nil
+}
+
+// dir returns the directory that holds the repository.
+func (c *cli) dir() (string, error) {
+	if path := firstOf(c.global.repo, c.env("MNEM_REPO")); path != "" {
+		path = c.absolute(path)
+		if filepath.Base(path) == repo.DirName {
+			path = filepath.Dir(path)
+		}
+		return path, nil
+	}
+	dir, err := repo.Find(c.app.Dir)
+	if errors.Is(err, store.ErrNotFound) {
+		err = hint(err, "run 'mnem init' to make a repository here, or name one with --repo")
+	}
+	return dir, err
+}
+
+// absolute returns a path from the working directory.
+func (c *cli) absolute(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(c.app.Dir, path)
+}
+
+// withRepo opens the repository, for reading only unless write, runs fn and closes it.
+func (c *cli) withRepo(
+	cmd *cobra.Command, write bool, fn func(ctx context.Context, r *repo.Repo) error,
+) (err error) {
+	dir, err := c.dir()
+	if err != nil {
+		return err
+	}
+	opt, err := c.options(cmd)
+	if err != nil {
+		return err
+	}
+	opt.ReadOnly = !write
+	r, err := repo.Open(dir, opt)
+	if errors.Is(err, store.ErrNotFound) {
+		err = hint(err, "run 'mnem init' to make a repository there")
+	}
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closeErr := r.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	return fn(cmd.Context(), r)
+}
+
+func (c *cli) options(cmd *cobra.Command) (repo.Options, error) {
+	opt := repo.Options{
+		Wait: c.global.wait, PID: c.app.PID,
+		Since: graph.From(c.app.Now()).String(),
+	}
+	if cmd.Flags().Changed("wait") {
+		return opt, checkWait(opt.Wait)
+	}
+	s := c.env("MNEM_WAIT")
+	if s == "" {
+		var err error
+		if s, err = c.setting("wait"); s == "" || err != nil {
+			return opt, err
+		}
+	}
+	d, err := parseWait(s)
+	opt.Wait = d
+	return opt, err
+}
+
+func firstOf(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// printable makes text safe to show: no line of it can move the cursor or hide another.
+func printable(s string) string {
+	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
+	for i, l := range lines {
+		lines[i] = text.EscapeLine(l)
+	}
+	return strings.Join(lines, "\n")
+}
