@@ -1,0 +1,256 @@
+package repo_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// model is a naive graph: what the repository must hold after the same lines.
+type model struct {
+	nodes map[string]map[string]int64 // key to properties
+	edges map[modelEdge]int64         // to the property "n"
+}
+
+type modelEdge struct{ src, typ, dst, key string }
+
+func newModel() *model {
+	return &model{nodes: map[string]map[string]int64{}, edges: map[modelEdge]int64{}}
+}
+
+func (m *model) clone() *model {
+	c := newModel()
+	for k, props := range m.nodes {
+		c.nodes[k] = maps.Clone(props)
+	}
+	c.edges = maps.Clone(m.edges)
+	return c
+}
+
+// lines returns the change lines that make the model from nothing.
+func (m *model) lines() string {
+	var b strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(m.nodes)) {
+		fmt.Fprintf(&b, `{"node":{"key":%q,"type":"T","props":{`, key)
+		sep := ""
+		for _, name := range slices.Sorted(maps.Keys(m.nodes[key])) {
+			fmt.Fprintf(&b, `%s%q:%d`, sep, name, m.nodes[key][name])
+			sep = ","
+		}
+		b.WriteString("}}}\n")
+	}
+	for e, n := range m.edges {
+		b.WriteString(e.line(n))
+	}
+	return b.String()
+}
+
+func (e modelEdge) members() string {
+	s := fmt.Sprintf(`"type":%q,"src":%q,"dst":%q`, e.typ, e.src, e.dst)
+	if e.key != "" {
+		s += fmt.Sprintf(`,"key":%q`, e.key)
+	}
+	return s
+}
+
+func (e modelEdge) line(n int64) string {
+	return fmt.Sprintf(`{"edge":{%s,"props":{"n":%d}}}`+"\n", e.members(), n)
+}
+
+// step makes one random change of the model and returns its line, "" where there is nothing to do.
+func (m *model) step(rng *rand.Rand) string {
+	key := func() string { return fmt.Sprintf("k%d", rng.IntN(40)) }
+	switch n := rng.IntN(100); {
+	case n < 40: // make or change a node
+		k, name, v := key(), fmt.Sprintf("p%d", rng.IntN(3)), int64(rng.IntN(4))
+		if m.nodes[k] == nil {
+			m.nodes[k] = map[string]int64{}
+		}
+		m.nodes[k][name] = v
+		return fmt.Sprintf(`{"node":{"key":%q,"type":"T","props":{%q:%d}}}`+"\n",
+			k, name, v)
+	case n < 80: // make or change an edge; an end that is missing yet is made first
+		e := modelEdge{key(), []string{"e", "ee", "f"}[rng.IntN(3)], key(), ""}
+		if rng.IntN(4) == 0 {
+			e.key = fmt.Sprint(rng.IntN(2))
+		}
+		line := ""
+		for _, k := range []string{e.src, e.dst} {
+			if m.nodes[k] == nil {
+				m.nodes[k] = map[string]int64{}
+				line += fmt.Sprintf(`{"node":{"key":%q,"type":"T"}}`+"\n", k)
+			}
+		}
+		m.edges[e] = int64(rng.IntN(3))
+		return line + e.line(m.edges[e])
+	case n < 90: // remove a node
+		k := key()
+		if m.nodes[k] == nil {
+			return ""
+		}
+		delete(m.nodes, k)
+		maps.DeleteFunc(m.edges, func(e modelEdge, _ int64) bool { return e.src == k || e.dst == k })
+		return fmt.Sprintf(`{"remove":{"node":%q}}`+"\n", k)
+	default: // remove an edge
+		all := slices.SortedFunc(maps.Keys(m.edges), func(a, b modelEdge) int {
+			return strings.Compare(a.members(), b.members())
+		})
+		if len(all) == 0 {
+			return ""
+		}
+		e := all[rng.IntN(len(all))]
+		delete(m.edges, e)
+		return fmt.Sprintf(`{"remove":{"edge":{%s}}}`+"\n", e.members())
+	}
+}
+
+// check compares a snapshot with the model, node by node, edge by edge and bucket by bucket.
+func (m *model) check(t *testing.T, s *repo.Snapshot) {
+	t.Helper()
+	ctx := t.Context()
+	if got := sizes(s); got[0] != uint64(len(m.nodes)) || got[1] != uint64(len(m.edges)) {
+		t.Fatalf("sizes %v, want %d nodes and %d edges", got, len(m.nodes), len(m.edges))
+	}
+	for key, props := range m.nodes {
+		n := nodeByKey(t, s, key)
+		if len(n.Props) != len(props) {
+			t.Fatalf("node %s has properties %v, want %v", key, n.Props, props)
+		}
+		for name, v := range props {
+			if got := prop(t, n, name).Int(); got != v {
+				t.Fatalf("node %s: %s is %d, want %d", key, name, got, v)
+			}
+		}
+	}
+	out, in := map[graph.ID][][]byte{}, map[graph.ID][][]byte{}
+	for e, n := range m.edges {
+		src, dst := graph.NodeID(e.src), graph.NodeID(e.dst)
+		id := graph.EdgeID(src, e.typ, dst, e.key)
+		got, _, err := s.Edge(ctx, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, _ := ipld.FindEntry(got.Props, "n"); v.Int() != n {
+			t.Fatalf("edge %v has n %d, want %d", e, v.Int(), n)
+		}
+		out[src] = append(out[src], adjacency.Key(src, e.typ, dst, id))
+		in[dst] = append(in[dst], adjacency.Key(dst, e.typ, src, id))
+	}
+	for key := range m.nodes {
+		id := graph.NodeID(key)
+		checkBucket(t, s, id, adjacency.Out, out[id])
+		checkBucket(t, s, id, adjacency.In, in[id])
+	}
+}
+
+func checkBucket(t *testing.T, s *repo.Snapshot, id graph.ID, side adjacency.Direction, want [][]byte) {
+	t.Helper()
+	slices.SortFunc(want, bytes.Compare)
+	i := 0
+	for e, err := range s.Adjacency().Bucket(t.Context(), id, side, "", nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i >= len(want) || !bytes.Equal(adjacency.Key(id, e.Type, e.Other, e.Edge), want[i]) {
+			t.Fatalf("bucket %d of %s: entry %d is %v", side, id, i, e)
+		}
+		i++
+	}
+	if i != len(want) {
+		t.Fatalf("bucket %d of %s has %d entries, want %d", side, id, i, len(want))
+	}
+}
+
+// diffLines turns what differs between two snapshots into change lines.
+func diffLines(t *testing.T, a, b *repo.Snapshot) string {
+	t.Helper()
+	var out strings.Builder
+	d := a.Diff(b)
+	for n, err := range d.Nodes(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n.New == nil {
+			fmt.Fprintf(&out, `{"remove":{"node":%q}}`+"\n", n.Old.Key)
+			continue
+		}
+		props := ipld.AppendJSON(nil, ipld.MapValue(slices.Clone(n.New.Props)...))
+		fmt.Fprintf(&out, `{"node":{"key":%q,"type":"T","replace":true,"props":%s}}`+"\n",
+			n.New.Key, props)
+	}
+	for e, err := range d.Edges(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.New == nil {
+			if exists(t, b, e.Old.Src) && exists(t, b, e.Old.Dst) { // else it goes with its end
+				fmt.Fprintf(&out, `{"remove":{"edge":{"id":%q}}}`+"\n", e.ID)
+			}
+			continue
+		}
+		n, _ := ipld.FindEntry(e.New.Props, "n")
+		key := ""
+		if e.New.Key != "" {
+			key = fmt.Sprintf(`"key":%q,`, e.New.Key)
+		}
+		fmt.Fprintf(&out, `{"edge":{%s"type":%q,"src":%q,"dst":%q,"props":{"n":%d}}}`+"\n",
+			key, e.New.Type, e.New.Src, e.New.Dst, n.Int())
+	}
+	return out.String()
+}
+
+func exists(t *testing.T, s *repo.Snapshot, id graph.ID) bool {
+	t.Helper()
+	_, _, err := s.Node(t.Context(), id)
+	return err == nil
+}
+
+// TestModel applies random batches to a repository and to a naive model. After each the two must
+// agree; now and then the graph must be the one made from scratch, and the difference to the
+// state before, as change lines, must lead from that to this.
+func TestModel(t *testing.T) {
+	batches, every := 120, 10
+	if os.Getenv("MNEM_LONG") != "" {
+		batches, every = 10_000, 1
+	}
+	const seed = 7
+	t.Logf("seed %d, %d batches", seed, batches)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	r, m := openMem(t), newModel()
+	lines(t, r, `{"node":{"key":"k0","type":"T"}}`)
+	m.nodes["k0"] = map[string]int64{}
+	for i := range batches {
+		before, old := m.clone(), head(t, r)
+		var text strings.Builder
+		for range 1 + rng.IntN(12) {
+			text.WriteString(m.step(rng))
+		}
+		lines(t, r, text.String())
+		now := head(t, r)
+		m.check(t, now)
+		if i%every != 0 {
+			continue
+		}
+		scratch := openMem(t)
+		if got := lines(t, scratch, m.lines()).Graph; got != now.Graph() && len(m.nodes) > 0 {
+			t.Fatalf("batch %d: graph %s, from scratch %s:\n%s", i, now.Graph(), got, &text)
+		}
+		again := openMem(t)
+		lines(t, again, before.lines())
+		lines(t, again, diffLines(t, old, now))
+		if got := head(t, again).Graph(); got != now.Graph() {
+			t.Fatalf("batch %d: the difference leads to %s, want %s:\n%s", i, got, now.Graph(), &text)
+		}
+		checkClean(t, r)
+	}
+}
