@@ -136,6 +136,8 @@ func TestChunkRefused(t *testing.T) {
 		{"text key", goodLeaf(), func(f *fields) {
 			f.keys = listOf(byteItem(""), byteItem("a"), ipld.AppendString(nil, "b"))
 		}},
+		{"keys that are no list", goodLeaf(), func(f *fields) { f.keys = intItem(1) }},
+		{"level that is no integer", goodLeaf(), func(f *fields) { f.level = byteItem("0") }},
 		{"long key", goodLeaf(), func(f *fields) {
 			f.keys = listOf(byteItem(""), byteItem("a"), byteItem("b"+strings.Repeat("k", MaxKey-1)))
 		}},

@@ -21,9 +21,10 @@ func boundary(level int, key string) uint64 {
 // tally is what one-key edits cost.
 type tally struct {
 	edits, writes, height int
-	over                  int                        // edits that wrote more than 2*height+1
-	most                  int                        // largest number of blocks written above 2*height+1
-	removals              [prolly.MaxEntries + 1]int // by chunks written in level 0
+	over                  int // edits that wrote more than 2*height+1 blocks
+	most                  int // the largest number of blocks above that
+
+	removals [prolly.MaxEntries + 1]int // by chunks written in level 0
 }
 
 func (c *tally) add(writes, height int) {
@@ -118,8 +119,8 @@ var hostile = []struct {
 	{"no small hashes", func() []string {
 		return chosen(8000, func(h uint64) bool { return h >= 1<<60 })
 	}},
-	{"descending hashes", func() []string { return chain(600, true) }},
-	{"ascending hashes", func() []string { return chain(600, false) }},
+	{"descending hashes", func() []string { return chain(350, true) }},
+	{"ascending hashes", func() []string { return chain(350, false) }},
 	{"alternating hashes", func() []string {
 		n := 0
 		return chosen(4000, func(h uint64) bool {

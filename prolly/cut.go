@@ -39,10 +39,8 @@ type item struct {
 	gone  bool     // an edit that removes key
 }
 
+// sameAs reports whether it, which has the key of entry i of c, is that entry.
 func (it *item) sameAs(c *chunk, i int) bool {
-	if it.gone {
-		return false
-	}
 	if c.level == 0 {
 		return string(it.value) == string(c.values[i])
 	}

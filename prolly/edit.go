@@ -49,9 +49,6 @@ func (m *Map) Edit(ctx context.Context, edits []Edit) (*Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	if root.cid == m.root.cid {
-		return m, nil
-	}
 	return &Map{nodes: m.nodes, root: root}, nil
 }
 

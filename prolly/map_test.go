@@ -105,6 +105,56 @@ func TestBulkEdit(t *testing.T) {
 	}
 }
 
+// TestBulkValues replaces values in long runs of chunks, with a key added or removed now and then.
+func TestBulkValues(t *testing.T) {
+	const seed, n = 42, 20_000
+	t.Logf("seed %d", seed)
+	rng := newRand(seed)
+	for _, every := range []int{n + 1, 2000, 300, 40} {
+		nodes := prolly.NewNodes(newBlocks(), nil)
+		base, changes := model{}, map[string][]byte{}
+		for i := range n {
+			k := sequence(i)
+			base[k] = "\x01"
+			switch {
+			case rng.IntN(every) == 0:
+				changes[k] = nil
+			case rng.IntN(every) == 1:
+				changes[k+"x"] = []byte{2}
+			case rng.IntN(3) == 0:
+				changes[k] = []byte{3}
+			}
+		}
+		edits := editsOf(changes)
+		next := edit(t, build(t, nodes, base), edits)
+		if next.Root() != build(t, nodes, base.edit(edits)).Root() {
+			t.Errorf("every %d: edited tree is not the built one", every)
+		}
+	}
+}
+
+// TestStopEarly stops each iteration at its first element, and starts it again.
+func TestStopEarly(t *testing.T) {
+	tree := sequenceTree(t, newBlocks(), 500)
+	for _, seq := range []struct {
+		entries func(func(prolly.Entry, error) bool)
+		first   int
+	}{{tree.Scan(ctx, nil, nil), 0}, {tree.ScanReverse(ctx, nil, nil), 499}} {
+		for range 2 {
+			seen := 0
+			for e, err := range seq.entries {
+				if seen++; err != nil || string(e.Key) != sequence(seq.first) {
+					t.Errorf("first entry %q, %v", e.Key, err)
+				}
+				break
+			}
+			if seen != 1 {
+				t.Errorf("%d entries", seen)
+			}
+		}
+	}
+}
+
 // TestDiffOfHeights compares a tree with ones far smaller and larger.
 func TestDiffOfHeights(t *testing.T) {
 	b := newBlocks()

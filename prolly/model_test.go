@@ -23,10 +23,12 @@ var keySources = []keySource{
 	{"small", func(r *rand.Rand) string { return fmt.Sprint(r.IntN(300)) }},
 	{"numbers", func(r *rand.Rand) string { return sequence(r.IntN(20000)) }},
 	{"prefixes", func(r *rand.Rand) string {
-		return string(bytes.Repeat([]byte{'p'}, r.IntN(3)*200)) + fmt.Sprint(r.IntN(2000))
+		return string(bytes.Repeat([]byte{'p'}, r.IntN(3)*100)) + fmt.Sprint(r.IntN(2000))
 	}},
 	{"nested", func(r *rand.Rand) string { return string(bytes.Repeat([]byte{'a'}, r.IntN(2000))) }},
-	{"dense", func(r *rand.Rand) string { return string([]byte{byte(r.IntN(20)), byte(r.IntN(256))}) }},
+	{"dense", func(r *rand.Rand) string {
+		return string([]byte{byte(r.IntN(20)), byte(r.IntN(256))})
+	}},
 	{"ids", func(r *rand.Rand) string { return key16(r) }},
 	{"skewed", func(r *rand.Rand) string { return sequence(int(r.ExpFloat64() * 200)) }},
 }
