@@ -1,9 +1,6 @@
 package index
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
+import "encoding/binary"
 
 // input reads the bytes of a part. The first thing wrong sets bad, after which every read returns
 // zero values; callers look at bad once, where it suits them.
@@ -82,11 +79,3 @@ func newBitset(n int) bitset { return make(bitset, (n+63)/64) }
 
 func (s bitset) set(i uint32)      { s[i/64] |= 1 << (i % 64) }
 func (s bitset) has(i uint32) bool { return s[i/64]>>(i%64)&1 == 1 }
-
-func (s bitset) count() int {
-	n := 0
-	for _, w := range s {
-		n += bits.OnesCount64(w)
-	}
-	return n
-}

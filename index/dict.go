@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"sort"
 )
 
@@ -24,6 +25,9 @@ type dictWriter struct {
 }
 
 func (w *dictWriter) add(term string, e *entry) error {
+	if term == "" || len(term) > maxTerm {
+		return fmt.Errorf("index term of %d bytes, want 1 to %d", len(term), maxTerm)
+	}
 	if len(w.body)+2*len(w.restarts) >= dictSize {
 		if err := w.end(); err != nil {
 			return err
@@ -97,11 +101,16 @@ func openDict(data []byte) (*dictPart, error) {
 // group returns an iterator that stands before the entry of a restart.
 func (p *dictPart) group(i int) dictIter {
 	it := dictIter{in: input{b: p.body}, left: min(restartEvery, p.n-i*restartEvery)}
-	it.in.pos = int(binary.LittleEndian.Uint16(p.restarts[2*i:]))
-	if it.in.pos > len(p.body) {
-		it.in.pos = len(p.body)
-	}
+	it.in.pos = p.start(i)
 	return it
+}
+
+// start returns where the group of a restart starts, the end of the last group for one too many.
+func (p *dictPart) start(i int) int {
+	if 2*i == len(p.restarts) {
+		return len(p.body)
+	}
+	return min(int(binary.LittleEndian.Uint16(p.restarts[2*i:])), len(p.body))
 }
 
 // dictIter walks the entries of a part from one restart on.
@@ -144,7 +153,8 @@ func (it *dictIter) place() {
 	it.at.off = uint32(it.in.uint(maxPart))
 }
 
-var errDict = "dictionary entry damaged at byte %d"
+// damagedEntry is what is wrong with a dictionary, with the position in its entries.
+const damagedEntry = "dictionary entry damaged at byte %d"
 
 // find returns the entry of a term.
 func (p *dictPart) find(term string) (e entry, ok bool, err error) {
@@ -156,7 +166,7 @@ func (p *dictPart) find(term string) (e entry, ok bool, err error) {
 		return string(it.term) > term
 	})
 	if bad {
-		return e, false, corrupt(errDict, 0)
+		return e, false, corrupt(damagedEntry, 0)
 	}
 	if i == 0 {
 		return e, false, nil
@@ -171,7 +181,7 @@ func (p *dictPart) find(term string) (e entry, ok bool, err error) {
 		}
 	}
 	if it.in.bad {
-		return e, false, corrupt(errDict, it.in.pos)
+		return e, false, corrupt(damagedEntry, it.in.pos)
 	}
 	return e, false, nil
 }
@@ -219,8 +229,8 @@ type dictCursor struct {
 func (c *dictCursor) next(ctx context.Context) (bool, error) {
 	c.prev = append(c.prev[:0], c.term...)
 	for !c.dictIter.next() {
-		if c.in.bad {
-			return false, c.src.wrap(c.seg, secTerms, corrupt(errDict, c.in.pos))
+		if c.in.bad || c.dict != nil && c.in.pos != c.dict.start(c.grp) {
+			return false, c.src.wrap(c.seg, secTerms, corrupt(damagedEntry, c.in.pos))
 		}
 		if c.dict != nil && c.grp < len(c.dict.restarts)/2 {
 			c.dictIter = c.dict.group(c.grp)
@@ -235,6 +245,7 @@ func (c *dictCursor) next(ctx context.Context) (bool, error) {
 			return false, err
 		}
 		c.part, c.grp = c.part+1, 0
+		c.dictIter = dictIter{in: input{b: c.dict.body}}
 	}
 	if string(c.term) <= string(c.prev) {
 		return false, c.src.wrap(c.seg, secTerms, corrupt("term %q out of order", shorten(c.term)))

@@ -37,8 +37,9 @@ const (
 	// docsPerPart is the number of documents in each part of "ids" and "lens" but the last, and
 	// of a window of the search.
 	docsPerPart = 2048
-	// maxDocs is the largest number of documents or of kills in one segment.
-	maxDocs = 1 << 30
+	// maxDocs is the largest number of documents or of kills in one segment: what is allocated on
+	// the word of a segment's block stays small, and merges stop short of it.
+	maxDocs = 1 << 24
 	// dirFan is the number of parts under one directory block.
 	dirFan = 128
 	// maxRefs is the largest number of entries of a section in the segment's block; with

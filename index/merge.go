@@ -30,8 +30,8 @@ func merge(
 	ctx context.Context, src *source, segs []*segment, oldest bool, put store.Putter,
 ) (*segment, store.Block, error) {
 	m := &merger{ctx: ctx, src: src, segs: segs, oldest: oldest, w: newSegmentWriter(ctx, put)}
+	m.number = make([][]uint32, len(segs))
 	for _, s := range segs {
-		m.number = append(m.number, make([]uint32, s.docs))
 		for f := range Fields {
 			m.w.seg.terms[f] += s.terms[f]
 			m.w.seg.filled[f] += s.filled[f]
@@ -154,7 +154,7 @@ func (m *merger) settle(id graph.ID, docs, dead []idCursor) (live int, killed bo
 			if live >= 0 {
 				return 0, false, corrupt("%s is there twice", id)
 			}
-			m.number[i][docs[i].n-1] = gone
+			m.number[i] = append(m.number[i], gone)
 			first, live = false, i
 		}
 	}

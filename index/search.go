@@ -70,7 +70,8 @@ type textQuery struct {
 	terms  []queryTerm
 	scorer
 	top  *top
-	open []*termReader // of the segment at hand
+	open []*termReader // of the segment at hand, the weakest first
+	most uint64        // what they give at most together
 
 	scores [docsPerPart]uint64 // of the window at hand
 	hit    [docsPerPart / 64]uint64
@@ -132,7 +133,7 @@ func (t *termReader) seek(ctx context.Context, doc uint32) (bool, error) {
 // are added up before the next.
 func (q *textQuery) segment(n int) error {
 	s := q.x.segs[n]
-	q.open = q.open[:0]
+	q.open, q.most = q.open[:0], 0
 	for i := range q.terms {
 		t := &q.terms[i]
 		if t.entries[n].count == 0 {
@@ -144,6 +145,7 @@ func (q *textQuery) segment(n int) error {
 			return err
 		} else if ok {
 			q.open = append(q.open, r)
+			q.most += r.most
 		}
 	}
 	if len(q.open) == 0 {
@@ -223,9 +225,27 @@ func (q *textQuery) add(t *termReader, first uint32, lens lenPart) error {
 			q.hit[at/64] |= 1 << (at % 64)
 		}
 		t.i = 0
-		if ok, err := t.next(q.ctx); !ok {
+		if ok, err := q.nextBlock(t); !ok {
 			return err
 		}
+	}
+}
+
+// nextBlock reads the next block of a term that may have a hit. A document of a block that is
+// passed could not be kept even with all that the other terms may give, so that it does not
+// matter that its score lacks a term.
+func (q *textQuery) nextBlock(t *termReader) (bool, error) {
+	for {
+		if ok, err := t.peek(q.ctx); !ok {
+			t.n = 0
+			return false, err
+		}
+		floor := q.top.floor()
+		if floor == 0 || t.term ||
+			t.times*q.bound(t.idf, &t.head.bounds)+q.most-t.most > floor {
+			return t.next(q.ctx)
+		}
+		t.skip()
 	}
 }
 

@@ -1,7 +1,5 @@
 package index
 
-import "math"
-
 // class returns the size class of a segment: the power of fanout that its size reaches.
 func class(size, fanout int) int {
 	c := 0
@@ -22,31 +20,35 @@ const deadRoom = 4096
 // segments of each class remain. The largest segments are merged with the rest, whatever their
 // class is, when more documents are dead than alive: each such merge is paid for by as many kills.
 func mergeCount(segments []SegmentRef, fanout int) int {
-	docs, live := 0, 0
+	docs, dead := 0, 0
 	for _, s := range segments {
 		docs += s.Docs
-		live += s.Docs - s.Kills
+		dead += s.Kills
 	}
-	if docs-live > max(live, deadRoom) && len(segments) > 1 {
+	if dead > max(docs-dead, deadRoom) && len(segments) > 1 && docs+dead <= maxDocs {
 		return len(segments)
 	}
-	// merged is the size of what the newest segments would become.
-	merge, merged := 0, 0
+	// size is the size of what the newest segments would become. Those that are to be merged
+	// count as one segment among the ones before them.
+	merge, size := 0, 0
 	for merge < len(segments) {
-		top := len(segments) - max(merge, 1)
-		c := class(max(merged, segments[top].size()), fanout)
-		run, size := max(merge, 1), max(merged, segments[top].size())
-		// A run that is to be merged counts as the one segment it becomes.
-		n := 1
-		for run < len(segments) && class(segments[len(segments)-run-1].size(), fanout) <= c {
-			size = min(size+segments[len(segments)-run-1].size(), math.MaxInt/2)
-			run++
+		run := max(merge, 1)
+		if merge == 0 {
+			size = segments[len(segments)-1].size()
+		}
+		c, n := class(size, fanout), 1
+		for ; run < len(segments); run++ {
+			next := segments[len(segments)-run-1].size()
+			if class(next, fanout) > c || size+next > maxDocs {
+				break
+			}
+			size += next
 			n++
 		}
 		if n < fanout {
 			break
 		}
-		merge, merged = run, size
+		merge = run
 	}
 	return merge
 }

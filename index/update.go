@@ -60,6 +60,8 @@ func (o Options) withDefaults() Options {
 	if o.ChunkCache <= 0 {
 		o.ChunkCache = defaultChunkCache
 	}
+	// A change is a document and a kill at most.
+	o.SpillDocs = min(o.SpillDocs, maxDocs/2)
 	return o
 }
 

@@ -1,0 +1,147 @@
+package index
+
+import (
+	"bytes"
+	"context"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// seedBlocks returns the blocks of a small index, the manifest first, and of a larger one.
+func seedBlocks(f *testing.F) [][]byte {
+	f.Helper()
+	var out [][]byte
+	for _, n := range []int{1, 40, 900} {
+		blocks := mem.New().Derived()
+		m, err := Update(context.Background(), blocks, ipld.CID{}, zipfDocs(n), Options{})
+		if err != nil {
+			f.Fatal(err)
+		}
+		err = Walk(context.Background(), blocks, m, func(c ipld.CID) error {
+			data, err := blocks.Get(context.Background(), c)
+			out = append(out, data)
+			return err
+		})
+		if err != nil {
+			f.Fatal(err)
+		}
+	}
+	return out
+}
+
+// FuzzParts gives any bytes to every decoder of parts.
+func FuzzParts(f *testing.F) {
+	for _, data := range seedBlocks(f) {
+		f.Add(data, uint16(40))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, docs uint16) {
+		n := int(docs)
+		if p, err := decodeIDs(data, n); err == nil && p.len() != n {
+			t.Errorf("%d ids, want %d", p.len(), n)
+		}
+		if p, err := decodeLens(data, n); err == nil {
+			var b []byte
+			for _, lens := range p {
+				b = appendLens(b, lens)
+			}
+			if !bytes.Equal(b, data) {
+				t.Errorf("lengths have two encodings: %x and %x", data, b)
+			}
+		}
+		if p, err := decodeMeta(data, docKey(0), n); err == nil && len(p.docs) > n {
+			t.Errorf("%d documents of %d", len(p.docs), n)
+		}
+		_, _, _ = decodeProps(data, n, 3)
+		tryDict(t, data)
+		tryPosts(data, n)
+	})
+}
+
+func tryDict(t *testing.T, data []byte) {
+	p, err := openDict(data)
+	if err != nil {
+		return
+	}
+	for i := range len(p.restarts) / 2 {
+		for it := p.group(i); it.next(); {
+			if len(it.term) == 0 || len(it.term) > maxTerm {
+				t.Errorf("term of %d bytes", len(it.term))
+			}
+		}
+	}
+	_, _, _ = p.find("word7")
+}
+
+func tryPosts(data []byte, docs int) {
+	seg := &segment{docs: docs}
+	seg.sec[secPosts] = section{parts: 2, refs: []partRef{{data: data}, {data: data}}}
+	src := &source{cache: new(Cache)}
+	for _, e := range []entry{{count: 300}, {count: 5, at: place{data: data}}} {
+		var r postReader
+		r.open(src, seg, e)
+		for ok := true; ok; {
+			ok, _ = r.next(context.Background())
+		}
+	}
+}
+
+// FuzzSegment makes an index of any bytes and asks it everything.
+func FuzzSegment(f *testing.F) {
+	for _, data := range seedBlocks(f) {
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		ctx := context.Background()
+		if refs, err := decodeDir(data); err == nil && len(refs) > dirFan {
+			t.Errorf("directory of %d parts", len(refs))
+		}
+		block := store.NewBlock(ipld.DagCBOR, data)
+		s, err := decodeSegment(block.CID, data)
+		if err != nil {
+			return
+		}
+		blocks := mem.New().Derived()
+		m := Manifest{Analyser: 1, Language: "en", Segments: []SegmentRef{
+			{CID: block.CID, Docs: s.docs, Kills: s.kills},
+		}}
+		m.Stats = Stats{Nodes: int64(s.docs - s.kills), Terms: s.terms, Filled: s.filled}
+		root := store.NewBlock(ipld.DagCBOR, m.encode())
+		if err := blocks.Put(ctx, block, root); err != nil {
+			t.Skip()
+		}
+		x, err := Open(ctx, blocks, root.CID, nil)
+		if err != nil {
+			return
+		}
+		_, _ = x.Text(ctx, "word0 word1 word7 note team7", nil, 5)
+		_, _ = x.Recency(ctx, func(d Doc) (bool, error) {
+			_, ok, err := d.Prop("team")
+			return ok, err
+		}, 5)
+		_, _, _ = x.Doc(ctx, numberedID(0))
+		_, _ = Verify(ctx, blocks, root.CID, func(func(*Document, error) bool) {})
+		_, _ = Update(ctx, blocks, root.CID, one(Change{
+			ID: graph.ID{1}, New: node(graph.Node{ID: graph.ID{1}, Type: "T"}),
+		}), Options{Fanout: 2})
+	})
+}
+
+// FuzzManifest holds that a manifest has one encoding.
+func FuzzManifest(f *testing.F) {
+	for _, data := range seedBlocks(f) {
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := decodeManifest(data)
+		if err != nil {
+			return
+		}
+		if again, err := decodeManifest(m.encode()); err != nil || len(m.encode()) > len(data) {
+			t.Errorf("%+v reads back as %+v, %v", m, again, err)
+		}
+	})
+}

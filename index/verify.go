@@ -1,0 +1,324 @@
+package index
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"iter"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// Mismatch is one difference between an index and the graph it is of.
+type Mismatch struct {
+	ID   graph.ID // the node, zero where the difference is in a sum
+	What string   // what differs, with what the index says and what it should say
+}
+
+func (m Mismatch) String() string {
+	if m.ID.IsZero() {
+		return m.What
+	}
+	return fmt.Sprintf("node %s: %s", m.ID, m.What)
+}
+
+// maxMismatches is how many differences Verify names: one damage may show in every node.
+const maxMismatches = 100
+
+// verifier is one run of Verify.
+type verifier struct {
+	ctx   context.Context
+	x     *Index
+	words [][]uint64 // for each segment and document, the sum of what postings say of it
+	props [][]uint64 // likewise of its properties
+	found []Mismatch
+	want  builder // analyses documents and keeps nothing
+	stats Stats
+}
+
+// Verify compares an index with the documents of its graph, which come ascending by id: every
+// live document with its columns, lengths and postings, every df and every sum. It returns what
+// differs, at most 100 differences, none for a true index. Damage that keeps it from reading is an
+// error that wraps store.ErrCorrupt, store.ErrNotFound or ipld.ErrInvalid; an error of docs is
+// returned. It keeps 16 bytes for each document of the index in memory.
+func Verify(
+	ctx context.Context, get store.Getter, manifest ipld.CID, docs iter.Seq2[*Document, error],
+) ([]Mismatch, error) {
+	x, err := Open(ctx, get, manifest, NewCache(defaultChunkCache))
+	if err != nil {
+		return nil, err
+	}
+	v := &verifier{ctx: ctx, x: x, want: *newBuilder(x.analyser)}
+	err = v.terms()
+	if err == nil {
+		err = v.columns()
+	}
+	if err == nil {
+		err = v.documents(docs)
+	}
+	if err != nil {
+		return nil, wrapQuery("verify index", err)
+	}
+	if v.stats != x.m.Stats {
+		v.add(graph.ID{}, "statistics are %v, should be %v", x.m.Stats, v.stats)
+	}
+	return v.found, nil
+}
+
+func (v *verifier) add(id graph.ID, format string, args ...any) {
+	if len(v.found) < maxMismatches {
+		v.found = append(v.found, Mismatch{ID: id, What: fmt.Sprintf(format, args...)})
+	}
+}
+
+// word returns a number that stands for a term in a document with its occurrences. A document's
+// words are added up, which no order changes. The hash makes chance agreement negligible.
+func word(term string, tf *[Fields]uint32) uint64 {
+	var buf [maxTerm + 4*Fields]byte
+	b := append(buf[:0], term...)
+	for _, n := range tf {
+		b = binary.BigEndian.AppendUint32(b, n)
+	}
+	sum := sha256.Sum256(b)
+	return binary.BigEndian.Uint64(sum[:])
+}
+
+// terms reads all postings, adding up the words of each document and the df of each term.
+func (v *verifier) terms() error {
+	all := make([]*mergeTerm, len(v.x.segs))
+	dead := make([]bitset, len(all))
+	for i, s := range v.x.segs {
+		// Reading the ids proves that there are as many documents as the segment says.
+		err := v.x.src.eachID(v.ctx, s, secIDs, func(graph.ID) error { return nil })
+		if err != nil {
+			return err
+		}
+		v.words = append(v.words, make([]uint64, s.docs))
+		all[i] = &mergeTerm{i: i}
+		all[i].src, all[i].seg = &v.x.src, s
+		if dead[i], err = v.x.deadDocs(v.ctx, i); err != nil {
+			return err
+		}
+		if err := all[i].advance(v.ctx); err != nil {
+			return err
+		}
+	}
+	var with []*mergeTerm
+	for {
+		with = leastTerm(with[:0], all)
+		if len(with) == 0 {
+			return nil
+		}
+		df, live := 0, 0
+		term := string(with[0].term)
+		for _, t := range with {
+			df += t.count - t.neg
+			n, err := v.postings(t, term, dead[t.i])
+			if err != nil {
+				return err
+			}
+			live += n
+		}
+		if df != live {
+			v.add(graph.ID{}, "term %q is in %d nodes, should be in %d", term, df, live)
+		}
+		for _, t := range with {
+			if err := t.advance(v.ctx); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// postings reads one term in one segment and returns how many live documents have it. It also
+// holds each block against its bounds.
+func (v *verifier) postings(t *mergeTerm, term string, dead bitset) (live int, err error) {
+	if err := v.ctx.Err(); err != nil {
+		return 0, err
+	}
+	t.posts.open(t.src, t.seg, t.entry)
+	for {
+		ok, err := t.posts.next(v.ctx)
+		if !ok {
+			return live, err
+		}
+		var real bounds
+		for i := range t.posts.n {
+			p := &t.posts.posts[i]
+			lens, err := t.src.lens(v.ctx, t.seg, int(p.doc/docsPerPart))
+			if err != nil {
+				return 0, err
+			}
+			real.add(&p.tf, &lens[p.doc%docsPerPart])
+			v.words[t.i][p.doc] += word(term, &p.tf)
+			if !dead.has(p.doc) {
+				live++
+			}
+		}
+		if !t.posts.term && real != t.posts.head.bounds {
+			v.add(graph.ID{}, "term %q has a block with bounds %v, should be %v", term,
+				t.posts.head.bounds, real)
+		}
+	}
+}
+
+// columns reads all properties, adding up their words for each document.
+func (v *verifier) columns() error {
+	for i, s := range v.x.segs {
+		v.props = append(v.props, make([]uint64, s.docs))
+		for n := range s.sec[secProps].parts {
+			part, err := v.x.src.props(v.ctx, s, n)
+			if err != nil {
+				return err
+			}
+			if err := v.column(i, s, part); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (v *verifier) column(i int, s *segment, part propPart) error {
+	for g := range part {
+		for k, doc := range part[g].docs {
+			item, err := v.x.src.item(v.ctx, s, part[g].items[k])
+			if err != nil {
+				return err
+			}
+			v.props[i][doc] += propWord(part[g].name, item)
+		}
+	}
+	return v.ctx.Err()
+}
+
+// propWord is to a property what word is to a term.
+func propWord(name string, item []byte) uint64 {
+	h := sha256.New()
+	h.Write([]byte{byte(len(name))})
+	h.Write([]byte(name))
+	h.Write(item)
+	return binary.BigEndian.Uint64(h.Sum(nil))
+}
+
+// expected walks the graph's documents.
+type expected struct {
+	next func() (*Document, error, bool)
+	v    *verifier
+	*Document
+}
+
+// advance moves to the next document and analyses it; Document is nil at the end.
+func (e *expected) advance() error {
+	d, err, ok := e.next()
+	if !ok || err != nil {
+		e.Document = nil
+		return err
+	}
+	if e.Document != nil && e.Node.ID.Compare(d.Node.ID) >= 0 {
+		return fmt.Errorf("document %s after %s", d.Node.ID, e.Node.ID)
+	}
+	e.Document = d
+	e.v.sum(d)
+	return nil
+}
+
+// missing names the documents up to one that the index has; nil means all that are left.
+func (e *expected) missing(before *graph.ID) error {
+	for e.Document != nil && (before == nil || e.Node.ID.Compare(*before) < 0) {
+		e.v.add(e.Node.ID, "not in the index")
+		if err := e.advance(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// documents walks the graph's documents and the index side by side.
+func (v *verifier) documents(docs iter.Seq2[*Document, error]) error {
+	next, stop := iter.Pull2(docs)
+	defer stop()
+	want := &expected{next: next, v: v}
+	if err := want.advance(); err != nil {
+		return err
+	}
+	err := v.x.eachLive(v.ctx, func(view *view, n uint32) error {
+		id, err := view.id(n)
+		if err != nil {
+			return err
+		}
+		if err := want.missing(&id); err != nil {
+			return err
+		}
+		if want.Document == nil || want.Node.ID != id {
+			v.add(id, "in the index, but not in the graph")
+			return nil
+		}
+		if err := v.document(view, n, want.Document); err != nil {
+			return err
+		}
+		return want.advance()
+	})
+	if err != nil {
+		return err
+	}
+	return want.missing(nil)
+}
+
+// sum analyses a document, which leaves its terms in want, and adds it to the statistics.
+func (v *verifier) sum(d *Document) {
+	lens := v.want.count(d)
+	v.stats.Nodes++
+	for f, n := range lens {
+		v.stats.Terms[f] += int64(n)
+		if n > 0 {
+			v.stats.Filled[f]++
+		}
+	}
+	if v.want.size > defaultSpillBytes {
+		touched := v.want.touched
+		v.want = *newBuilder(v.x.analyser)
+		v.want.touched = touched
+	}
+}
+
+// document compares one document, which was analysed last.
+func (v *verifier) document(view *view, n uint32, d *Document) error {
+	doc, err := view.doc(n)
+	if err != nil {
+		return err
+	}
+	id := d.Node.ID
+	if got, want := *doc.meta, d.meta(); got != want {
+		v.add(id, "type and times are %+v, should be %+v", got, want)
+	}
+	part, err := view.x.src.lens(v.ctx, view.seg, int(n/docsPerPart))
+	if err != nil {
+		return err
+	}
+	var lens docLens
+	words := uint64(0)
+	for _, t := range v.want.touched {
+		for f, tf := range t.tf {
+			lens[f] += tf
+		}
+		words += word(t.term, &t.tf)
+	}
+	if got := part[n%docsPerPart]; got != lens {
+		v.add(id, "fields have %v terms, should have %v", got, lens)
+	}
+	if v.words[view.n][n] != words {
+		v.add(id, "postings differ from its text")
+	}
+	props := uint64(0)
+	for _, e := range d.Node.Props {
+		props += propWord(e.Key, ipld.AppendValue(nil, e.Value))
+	}
+	if v.props[view.n][n] != props {
+		v.add(id, "properties differ")
+	}
+	return nil
+}

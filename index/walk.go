@@ -1,0 +1,63 @@
+package index
+
+import (
+	"context"
+
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// Walk calls fn with the CID of every block of an index, the manifest first, parts after what
+// links to them. It reads the manifest, the segments' own blocks and directories, but no parts.
+// An error of fn ends the walk and is returned. fn may be called twice with one CID.
+func Walk(ctx context.Context, get store.Getter, manifest ipld.CID, fn func(ipld.CID) error) error {
+	m, err := ReadManifest(ctx, get, manifest)
+	if err != nil {
+		return err
+	}
+	if err := fn(manifest); err != nil {
+		return err
+	}
+	src := &source{get: get, cache: new(Cache)}
+	for _, ref := range m.Segments {
+		s, err := src.segment(ctx, ref.CID)
+		if err != nil {
+			return err
+		}
+		if err := fn(ref.CID); err != nil {
+			return err
+		}
+		for sec := range s.sec {
+			if err := src.walk(ctx, s, sec, fn); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *source) walk(
+	ctx context.Context, s *segment, sec int, fn func(ipld.CID) error,
+) error {
+	for n, ref := range s.sec[sec].refs {
+		if ref.data != nil {
+			continue
+		}
+		if err := fn(ref.cid); err != nil {
+			return err
+		}
+		if !s.sec[sec].deep() {
+			continue
+		}
+		dir, err := r.dir(ctx, s, sec, n)
+		if err != nil {
+			return err
+		}
+		for _, part := range dir {
+			if err := fn(part.cid); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,329 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// meter counts what one update writes.
+type meter struct {
+	store.Blocks
+	blocks, bytes int
+}
+
+func (m *meter) Put(ctx context.Context, blocks ...store.Block) error {
+	for _, b := range blocks {
+		m.blocks++
+		m.bytes += len(b.Data)
+	}
+	return m.Blocks.Put(ctx, blocks...)
+}
+
+func one(c Change) func(func(Change, error) bool) {
+	return func(yield func(Change, error) bool) { yield(c, nil) }
+}
+
+// TestUpdateWork bounds what updates of one document write to an index of 10,000 documents, merges
+// included, over 512 of them: half are new documents, half change old ones.
+func TestUpdateWork(t *testing.T) {
+	const (
+		base    = 10_000
+		updates = 512
+		// A document of 20 terms takes about 700 bytes as a segment and 400 in a merged one, which
+		// it is written to about log8(512) = 3 times; the manifest takes up to 1.5 KiB.
+		meanBytes = 4 << 10
+		leastMost = 3 << 10 // bytes of an update without a merge
+	)
+	ctx := context.Background()
+	w := &meter{Blocks: mem.New().Derived()}
+	docs := collection{}
+	for c := range zipfDocs(base + updates) {
+		docs[c.ID] = c.New
+	}
+	m, err := Update(ctx, w, ipld.CID{}, zipfDocs(base), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	total, merges := 0, 0
+	for i := range updates {
+		id := numberedID(base + i)
+		c := Change{ID: id, New: docs[id]}
+		if i%2 == 1 {
+			c = Change{ID: numberedID(i * 7), Old: docs[numberedID(i*7)], New: docs[id]}
+		}
+		w.blocks, w.bytes = 0, 0
+		if m, err = Update(ctx, w, m, one(c), Options{}); err != nil {
+			t.Fatal(err)
+		}
+		total += w.bytes
+		if i%8 != 7 {
+			if w.blocks != 2 || w.bytes > leastMost {
+				t.Errorf("update %d wrote %d blocks of %d bytes", i, w.blocks, w.bytes)
+			}
+			continue
+		}
+		merges++
+	}
+	t.Logf("%d bytes an update, %d merges", total/updates, merges)
+	if total/updates > meanBytes {
+		t.Errorf("%d bytes an update, want at most %d", total/updates, meanBytes)
+	}
+	x, err := Open(ctx, w, m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(x.segs); n > 1+3*7 {
+		t.Errorf("%d segments", n)
+	}
+}
+
+// TestQueryWork bounds what opening an index of 10,000 documents and a query read.
+func TestQueryWork(t *testing.T) {
+	ctx := context.Background()
+	blocks := mem.New().Derived()
+	m, err := Update(ctx, blocks, ipld.CID{}, zipfDocs(10_000), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := 0
+	err = Walk(ctx, blocks, m, func(ipld.CID) error { all++; return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := &counter{Getter: blocks, got: map[ipld.CID]int{}}
+	x, err := Open(ctx, read, m, NewCache(64<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(read.got) != 2 {
+		t.Errorf("opening read %d blocks, want manifest and segment", len(read.got))
+	}
+	// A window's lengths, its ids and, for the filter, its columns, for each document at most.
+	cases := []struct {
+		query string
+		k     int
+		most  int
+	}{
+		{"absent", 10, 1},
+		{"word40000", 10, 2 + 3*4},
+		{"word4000 word30000", 10, 4 + 3*8},
+	}
+	accept := func(d Doc) (bool, error) { return d.Type() != "Note", nil }
+	for _, c := range cases {
+		read.got = map[ipld.CID]int{}
+		x.src.cache = NewCache(64 << 20)
+		res, err := x.Text(ctx, c.query, accept, c.k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%q: %d hits, %d of %d blocks", c.query, len(res.Hits), len(read.got), all)
+		if len(read.got) > c.most {
+			t.Errorf("query %q read %d blocks, want at most %d", c.query, len(read.got), c.most)
+		}
+		read.got = map[ipld.CID]int{}
+		if _, err = x.Text(ctx, c.query, accept, c.k); err != nil || len(read.got) != 0 {
+			t.Errorf("again: %d blocks, %v, want none", len(read.got), err)
+		}
+	}
+}
+
+// TestBulkMemory bounds the memory of a bulk build by the size of a spill, not of the build.
+func TestBulkMemory(t *testing.T) {
+	peak := func(n int) uint64 {
+		most := uint64(0)
+		docs := zipfDocs(n)
+		watched := func(yield func(Change, error) bool) {
+			i := 0
+			for c, err := range docs {
+				if i++; i%1000 == 0 {
+					runtime.GC()
+					var s runtime.MemStats
+					runtime.ReadMemStats(&s)
+					most = max(most, s.HeapAlloc)
+				}
+				if !yield(c, err) {
+					return
+				}
+			}
+		}
+		_, err := Update(context.Background(), discard{}, ipld.CID{}, watched,
+			Options{SpillDocs: 1000, Fanout: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return most
+	}
+	small, big := peak(3000), peak(15_000)
+	t.Logf("heap of %d bytes for 3,000 documents, %d for 15,000", small, big)
+	if big > small+4<<20 {
+		t.Errorf("heap grew from %d to %d bytes", small, big)
+	}
+}
+
+// discard keeps nothing.
+type discard struct{}
+
+func (discard) Put(context.Context, ...store.Block) error { return nil }
+func (discard) Get(_ context.Context, c ipld.CID) ([]byte, error) {
+	return nil, &store.NotFoundError{CID: c}
+}
+
+func TestMergeCount(t *testing.T) {
+	sizes := func(list ...int) (out []SegmentRef) {
+		for _, n := range list {
+			out = append(out, SegmentRef{Docs: n})
+		}
+		return out
+	}
+	ones := func(n int, before ...int) []SegmentRef {
+		for range n {
+			before = append(before, 1)
+		}
+		return sizes(before...)
+	}
+	cases := map[string]struct {
+		segments []SegmentRef
+		want     int
+	}{
+		"none":                {nil, 0},
+		"one":                 {sizes(5), 0},
+		"too few":             {ones(7), 0},
+		"a run":               {ones(8), 8},
+		"a run after a large": {ones(8, 1000), 8},
+		"a large at the end":  {sizes(1, 1, 1, 1, 1, 1, 1, 1000), 8},
+		"a run makes another": {ones(8, 8, 8, 8, 8, 8, 8, 8), 15},
+		"a run makes none":    {ones(8, 8, 8, 8, 8, 8, 8), 8},
+		"higher class stops":  {ones(7, 1, 8), 0},
+		"mostly dead": {[]SegmentRef{{Docs: 10_000}, {Kills: 5000},
+			{Docs: 1000, Kills: 1000}}, 3},
+		"dead, but few": {[]SegmentRef{{Docs: 100}, {Kills: 90}}, 0},
+		"limit":         {sizes(maxDocs, maxDocs, maxDocs, maxDocs, maxDocs, maxDocs, maxDocs, maxDocs), 0},
+	}
+	for name, c := range cases {
+		if got := mergeCount(c.segments, 8); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+// TestTiers holds that the number of segments and the work grow with the logarithm of the number
+// of updates.
+func TestTiers(t *testing.T) {
+	const updates, fanout = 100_000, 8
+	var segments []SegmentRef
+	work := 0
+	for i := range updates {
+		size := 1
+		if i%1000 == 999 {
+			size = 500
+		}
+		work += size
+		segments = append(segments, SegmentRef{Docs: size})
+		if n := mergeCount(segments, fanout); n > 0 {
+			keep := len(segments) - n
+			sum := 0
+			for _, s := range segments[keep:] {
+				sum += s.Docs
+			}
+			segments = append(segments[:keep:keep], SegmentRef{Docs: sum})
+			work += sum
+		}
+		if most := (fanout - 1) * (1 + class(updates+50_000, fanout)); len(segments) > most {
+			t.Fatalf("%d segments after %d updates, want at most %d", len(segments), i+1, most)
+		}
+	}
+	// log8(150,000) is below 6.
+	if limit := 150_000 * 7; work > limit {
+		t.Errorf("%d documents written, want at most %d", work, limit)
+	}
+}
+
+func TestCache(t *testing.T) {
+	c := NewCache(10 * (cacheOverhead + 100))
+	key := func(i int) partKey { return partKey{number: int32(i)} }
+	for i := range 10 {
+		c.add(key(i), i, 100)
+	}
+	c.get(key(0))
+	c.add(key(10), 10, 100)
+	c.add(key(11), "too large", 1<<20)
+	var have []int
+	for i := range 12 {
+		if v, ok := c.get(key(i)); ok {
+			have = append(have, v.(int))
+		}
+	}
+	if diff := cmp.Diff([]int{0, 2, 3, 4, 5, 6, 7, 8, 9, 10}, have); diff != "" {
+		t.Errorf("kept (-want +got):\n%s", diff)
+	}
+	if c.size > c.limit {
+		t.Errorf("%d bytes, limit %d", c.size, c.limit)
+	}
+}
+
+// TestVerifyNames makes indexes of other graphs and looks whether Verify names what differs.
+func TestVerifyNames(t *testing.T) {
+	docs := collect(
+		node(graph.Node{Summary: "alpha beta", Type: "Note"}),
+		node(graph.Node{Summary: "gamma", Context: "delta"}),
+	)
+	blocks := mem.New().Derived()
+	m := build(t, blocks, docs, Options{})
+	id := graph.NodeID("edge 0")
+	cases := map[string]struct {
+		change func(n *graph.Node)
+		want   []string
+	}{
+		"nothing": {func(*graph.Node) {}, nil},
+		"text": {func(n *graph.Node) { n.Summary = "alpha zeta" },
+			[]string{"node %s: postings differ from its text"}},
+		"length": {func(n *graph.Node) { n.Summary = "alpha" },
+			[]string{
+				"node %s: fields have [2 0 0 0 1] terms, should have [1 0 0 0 1]",
+				"node %s: postings differ from its text",
+				"statistics are {2 [3 1 0 0 2] [2 1 0 0 2]}, should be {2 [2 1 0 0 2] [2 1 0 0 2]}",
+			}},
+		"property": {func(n *graph.Node) {
+			n.Props = []ipld.Entry{{Key: "a", Value: ipld.IntValue(1)}}
+		}, []string{"node %s: properties differ"}},
+	}
+	for name, c := range cases {
+		other := *docs[id].Node
+		c.change(&other)
+		next := collection{id: {Node: &other}, graph.NodeID("edge 1"): docs[graph.NodeID("edge 1")]}
+		found, err := Verify(context.Background(), blocks, m, documents(next))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want, got []string
+		for _, w := range c.want {
+			if w[0] == 'n' {
+				w = fmt.Sprintf(w, id)
+			}
+			want = append(want, w)
+		}
+		for _, f := range found {
+			got = append(got, f.String())
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	found, err := Verify(context.Background(), blocks, m, documents(collection{id: docs[id]}))
+	if err != nil || len(found) != 2 {
+		t.Errorf("a node too many: %v, %v", found, err)
+	}
+	more := collect(docs[id], docs[graph.NodeID("edge 1")], node(graph.Node{}))
+	if found, err = Verify(context.Background(), blocks, m, documents(more)); err != nil || len(found) < 1 {
+		t.Errorf("a node too few: %v, %v", found, err)
+	}
+}
