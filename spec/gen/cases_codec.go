@@ -12,6 +12,8 @@ var allCases = []func(*suite){
 	nodeCases, edgeCases, markCases, embeddingCases,
 	graphCases, commitCases, operationCases, sessionCases, idCases,
 	lineCases, otherLines, applyCases,
+	analysisCases, logCases, statsCases, scoreCases, filterCases, expandCases, packCases,
+	renderCases, receiptCases,
 }
 
 // roundTrip adds a case whose block decodes to v and encodes to the same bytes.

@@ -162,6 +162,12 @@ func timeIn(o dict, name string) (int64, bool, error) {
 	return t, true, err
 }
 
+// minTime and maxTime are the bounds of clause 1.3.
+const (
+	minTime = -62_167_219_200_000_000
+	maxTime = 253_402_300_799_999_999
+)
+
 func parseTime(s string) (int64, error) {
 	m := timeShape.FindStringSubmatch(s)
 	if m == nil {
@@ -180,7 +186,11 @@ func parseTime(s string) (int64, error) {
 	if m[8] == "-" {
 		offset = -offset
 	}
-	return t.Unix()*1_000_000 + micros - offset, nil
+	whole := t.Unix()*1_000_000 + micros - offset
+	if whole < minTime || whole > maxTime {
+		return 0, fail("time", "%s is out of range", s)
+	}
+	return whole, nil
 }
 
 func asFloat(v any) (float64, bool) {

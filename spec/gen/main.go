@@ -70,6 +70,9 @@ func main() {
 }
 
 func run(dir string, check bool) error {
+	if err := loadTables(filepath.Join(dir, "..", "text-tables.txt")); err != nil {
+		return err
+	}
 	files, err := generate()
 	if err != nil {
 		return err

@@ -59,7 +59,8 @@ func contentOf(text, media string) (dict, []string) {
 // store holds the records of a graph, keyed by the keys of its trees.
 type store struct {
 	nodes, edges, marks, vectors map[string]dict
-	contents                     map[string]string // node id to content text
+	contents                     map[string]string      // CID of a content map to its text
+	buckets                      [2]map[string][]string // out and in by node, made on demand
 }
 
 func newStore() *store {
@@ -107,6 +108,18 @@ func adjacencyTrees(edges map[string]dict) (out, in mapping) {
 		in[adjacencyKey(dst, typ, src, id)] = e["weight"]
 	}
 	return out, in
+}
+
+// bucket is the keys of out (side 0) or in (side 1) that begin with a node, in order.
+func (s *store) bucket(side int, node string) []string {
+	if s.buckets[side] == nil {
+		s.buckets[side] = map[string][]string{}
+		out, in := adjacencyTrees(s.edges)
+		for _, k := range sortedMap([]mapping{out, in}[side]) {
+			s.buckets[side][k[:16]] = append(s.buckets[side][k[:16]], k)
+		}
+	}
+	return s.buckets[side][node]
 }
 
 // graphRecord is the record of clause 3.7 for a store.

@@ -1,0 +1,229 @@
+package main
+
+import "sort"
+
+const decay = 45875
+
+// answer is everything that a retrieval produces.
+type answer struct {
+	order      []hit // all candidates in order
+	candidates int
+	truncated  int // seeds cut short
+	items      []item
+	dropped    int64
+	tokens     int64
+	warnings   []any
+}
+
+// item is one packed node.
+type item struct {
+	hit
+	tokens   int64
+	rendered string
+}
+
+// neighbours are the followed edges from u: the other end and the weight.
+func (q request) neighbours(st *store, u string) []hit {
+	var found []hit
+	for side, name := range []string{"out", "in"} {
+		if q.direction != "both" && q.direction != name {
+			continue
+		}
+		looked := 0
+		for _, k := range st.bucket(side, u) {
+			id := k[len(k)-16:]
+			if len(q.expandTypes) > 0 && !has(q.expandTypes, text(st.edges[id], "type")) {
+				continue
+			}
+			if looked++; looked > 256 {
+				break
+			}
+			far := k[len(k)-32 : len(k)-16]
+			if !q.hides(st, "e"+id) && q.passes(st, far) {
+				found = append(found, hit{id: far, score: number(st.edges[id], "weight")})
+			}
+		}
+	}
+	return found
+}
+
+// spread is clause 10, step 3, for one seed: g of every node reached, and whether it was cut short.
+func (q request) spread(st *store, seed string, c int64) (map[string]int64, bool) {
+	g := map[string]int64{seed: c}
+	layer := []string{seed}
+	for range q.expand {
+		next := map[string]int64{}
+		for _, u := range layer {
+			for _, e := range q.neighbours(st, u) {
+				if _, earlier := g[e.id]; !earlier {
+					next[e.id] = max(next[e.id], g[u]*decay/one*e.score/one)
+				}
+			}
+		}
+		if len(g)+len(next) > 5000 {
+			return g, true
+		}
+		layer = layer[:0:0]
+		for id, v := range next {
+			g[id] = v
+			layer = append(layer, id)
+		}
+	}
+	return g, false
+}
+
+// expanded is clause 10: the candidates with their final scores.
+func (q request) expanded(st *store, list map[string]int64, tiers map[string]int) ([]hit, int) {
+	base := map[string]int64{}
+	best := int64(0)
+	for _, s := range list {
+		best = max(best, s)
+	}
+	for id, s := range list {
+		base[id] = s * one / best
+	}
+	for id := range tiers {
+		base[id] = one
+	}
+	var seeds []hit
+	for id, c := range base {
+		seeds = append(seeds, hit{id: id, tier: tiers[id], score: c})
+	}
+	sortHits(seeds)
+	gain := map[string]int64{}
+	cut := 0
+	for _, s := range seeds[:min(len(seeds), 20)] {
+		g, truncated := q.spread(st, s.id, s.score)
+		if truncated {
+			cut++
+		}
+		for id, v := range g {
+			if id != s.id {
+				gain[id] = max(gain[id], v)
+			}
+		}
+	}
+	var joined []hit
+	for id, v := range gain {
+		if _, known := base[id]; !known && v > 0 {
+			joined = append(joined, hit{id: id, score: v})
+		}
+	}
+	sortHits(joined)
+	out := append([]hit{}, joined[:min(len(joined), 20)]...)
+	for id, c := range base {
+		out = append(out, hit{id: id, tier: tiers[id], score: c + gain[id]})
+	}
+	return out, cut
+}
+
+// retrieve answers the request from the graph.
+func (q request) retrieve(st *store) answer {
+	c := st.collect()
+	tiers := q.tiers(st)
+	list := q.lane(st, c)
+	var a answer
+	if q.expand > 0 && trimmed(q.text) != "" {
+		a.order, a.truncated = q.expanded(st, list, tiers)
+	} else {
+		for id, s := range list {
+			a.order = append(a.order, hit{id: id, tier: tiers[id], score: s})
+		}
+		for id, t := range tiers {
+			if _, listed := list[id]; !listed {
+				a.order = append(a.order, hit{id: id, tier: t})
+			}
+		}
+	}
+	sortHits(a.order)
+	a.candidates = len(a.order)
+	smallest := q.pack(st, &a)
+	q.warn(st, c, &a, len(tiers) > 0, smallest)
+	return a
+}
+
+// pack is clause 11; it returns the least tokens of a dropped node.
+func (q request) pack(st *store, a *answer) int64 {
+	smallest := int64(0)
+	for i, h := range a.order {
+		if i == 1000 || q.limit > 0 && int64(len(a.items)) == q.limit {
+			break
+		}
+		r := q.render(st, h.id)
+		t := tokensOf(r)
+		if q.budget > 0 && a.tokens+t > q.budget {
+			if a.dropped++; smallest == 0 || t < smallest {
+				smallest = t
+			}
+			continue
+		}
+		a.tokens += t
+		a.items = append(a.items, item{hit: h, tokens: t, rendered: r})
+	}
+	return smallest
+}
+
+func tokensOf(s string) int64 {
+	ascii, other := int64(0), int64(0)
+	for _, r := range s {
+		if r < 0x80 {
+			ascii++
+		} else {
+			other++
+		}
+	}
+	return (ascii+3)/4 + (2*other+2)/3
+}
+
+func (q request) warn(st *store, c collection, a *answer, exact bool, smallest int64) {
+	query := analyse(q.text, "en")
+	if trimmed(q.text) != "" && len(query) == 0 && !exact {
+		a.warnings = append(a.warnings, dict{"code": "no_terms"})
+	}
+	known, passing := false, false
+	for _, term := range query {
+		known = known || c.df[term] > 0
+	}
+	for id := range st.nodes {
+		passing = passing || c.score(id, query) > 0 && q.passes(st, id)
+	}
+	if known && !passing && !exact {
+		a.warnings = append(a.warnings, dict{"code": "nothing_passes"})
+	}
+	if len(a.items) == 0 && a.dropped > 0 {
+		a.warnings = append(a.warnings, dict{"code": "budget_too_small",
+			"params": dict{"smallest": smallest}})
+	}
+	if a.truncated > 0 {
+		a.warnings = append(a.warnings, dict{"code": "expansion_truncated",
+			"params": dict{"seeds": a.truncated}})
+	}
+}
+
+// receipt is the record of clause 13.1.
+func (q request) receipt(st *store, commit link, a answer) dict {
+	items := []any{}
+	for _, it := range a.items {
+		rendered := cidOf(codecRaw, []byte(it.rendered))
+		items = append(items, dict{"id": []byte(it.id), "node": recordCID(st.nodes[it.id]),
+			"score": it.score, "tokens": it.tokens, "rendered": []byte(rendered[4:])})
+	}
+	warnings := a.warnings
+	if warnings == nil {
+		warnings = []any{}
+	}
+	return dict{"kind": "receipt", "v": 1, "commits": []any{commit}, "request": q.record(),
+		"items": items, "tokens": a.tokens, "dropped": a.dropped, "candidates": a.candidates,
+		"warnings": warnings,
+		"engine":   dict{"analyser": 1, "language": "en", "ranking": 1}}
+}
+
+// sortedIDs are the ids of a map of nodes, ascending.
+func sortedIDs(m map[string]dict) []string {
+	ids := make([]string, 0, len(m))
+	for id := range m {
+		ids = append(ids, id)
+	}
+	sort.Strings(ids)
+	return ids
+}

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"encoding/json"
+	"math/big"
+	"sort"
+	"strings"
+)
+
+// predicate is NAME OP VALUE of clause 8.2.
+type predicate struct {
+	name, op string
+	value    any
+	hasValue bool
+}
+
+// request is the resolved form of clause 8.1; nil times are absent.
+type request struct {
+	text                                         string
+	types, marks, expandTypes, show              []string
+	where                                        []predicate
+	createdFrom, createdTo, updatedFrom, validAt *int64
+	updatedTo                                    *int64
+	limit, budget, expand, adjacency, summaryCap int64
+	direction                                    string
+}
+
+func newRequest(text string) request {
+	return request{text: text, limit: 10, budget: 2000, expand: 1, summaryCap: 8192,
+		direction: "both"}
+}
+
+func sortedSet(list []string) []any {
+	seen := map[string]bool{}
+	for _, s := range list {
+		seen[s] = true
+	}
+	names := make([]string, 0, len(seen))
+	for s := range seen {
+		names = append(names, s)
+	}
+	sort.Strings(names)
+	out := []any{}
+	for _, s := range names {
+		out = append(out, s)
+	}
+	return out
+}
+
+// times are the optional times of a request by name.
+func (q request) times() map[string]*int64 {
+	return map[string]*int64{"createdFrom": q.createdFrom, "createdTo": q.createdTo,
+		"updatedFrom": q.updatedFrom, "updatedTo": q.updatedTo, "validAt": q.validAt}
+}
+
+// record is the field request of a receipt (clause 13.1).
+func (q request) record() dict {
+	r := dict{"text": cidOf(codecRaw, []byte(q.text)), "limit": q.limit, "budget": q.budget,
+		"expand": q.expand, "direction": q.direction, "adjacency": q.adjacency,
+		"summaryCap": q.summaryCap}
+	for name, list := range map[string][]string{"types": q.types, "marks": q.marks,
+		"expandTypes": q.expandTypes, "show": q.show} {
+		if len(list) > 0 {
+			r[name] = sortedSet(list)
+		}
+	}
+	for name, t := range q.times() {
+		if t != nil {
+			r[name] = *t
+		}
+	}
+	where := []any{}
+	for _, p := range q.where {
+		m := dict{"name": p.name, "op": p.op}
+		if p.hasValue {
+			m["value"] = p.value
+		}
+		where = append(where, m)
+	}
+	if len(where) > 0 {
+		r["where"] = where
+	}
+	return r
+}
+
+// input is the request in a vector file: what differs from the default.
+func (q request) input() obj {
+	d := newRequest("")
+	in := obj{}
+	set := func(name string, v any, given bool) {
+		if given {
+			in[name] = v
+		}
+	}
+	set("text", q.text, q.text != "")
+	set("types", q.types, q.types != nil)
+	set("marks", q.marks, q.marks != nil)
+	set("expandTypes", q.expandTypes, q.expandTypes != nil)
+	set("show", q.show, q.show != nil)
+	set("limit", q.limit, q.limit != d.limit)
+	set("budget", q.budget, q.budget != d.budget)
+	set("expand", q.expand, q.expand != d.expand)
+	set("direction", q.direction, q.direction != d.direction)
+	set("adjacency", q.adjacency, q.adjacency != d.adjacency)
+	set("summaryCap", q.summaryCap, q.summaryCap != d.summaryCap)
+	for name, t := range q.times() {
+		if t != nil {
+			in[name] = *t
+		}
+	}
+	where := []any{}
+	for _, p := range q.where {
+		m := obj{"name": p.name, "op": p.op}
+		if p.hasValue {
+			m["value"] = json.RawMessage(jsonForm(p.value))
+		}
+		where = append(where, m)
+	}
+	set("where", where, len(where) > 0)
+	return in
+}
+
+func isNumber(v any) bool { _, ok := asFloat(v); return ok }
+
+// compareNumbers compares by exact value.
+func compareNumbers(a, b any) int { return rational(a).Cmp(rational(b)) }
+
+func rational(v any) *big.Rat {
+	if n, ok := v.(int64); ok {
+		return new(big.Rat).SetInt64(n)
+	}
+	return new(big.Rat).SetFloat64(v.(float64))
+}
+
+func equalValues(a, b any) bool {
+	if isNumber(a) && isNumber(b) {
+		return compareNumbers(a, b) == 0
+	}
+	return string(encode(a)) == string(encode(b))
+}
+
+// order is the sign of a compared to b; ok where both are numbers or both strings.
+func order(a, b any) (sign int, ok bool) {
+	if isNumber(a) && isNumber(b) {
+		return compareNumbers(a, b), true
+	}
+	x, isX := a.(string)
+	y, isY := b.(string)
+	return strings.Compare(x, y), isX && isY
+}
+
+// refusal is the class of a predicate that no value could satisfy, or empty.
+func (p predicate) refusal() string {
+	_, isList := p.value.([]any)
+	_, isString := p.value.(string)
+	bad := false
+	switch p.op {
+	case "exists", "!exists":
+		bad = p.hasValue
+	case "in":
+		bad = !isList
+	case "prefix":
+		bad = !isString
+	case "<", "<=", ">", ">=":
+		bad = !isString && !isNumber(p.value)
+	}
+	if bad {
+		return "request"
+	}
+	return ""
+}
+
+func (p predicate) holds(props dict) bool {
+	v, exists := props[p.name]
+	if p.op == "!exists" || !exists || p.op == "exists" {
+		return exists == (p.op == "exists") && (p.op == "exists" || p.op == "!exists")
+	}
+	switch p.op {
+	case "=":
+		return equalValues(v, p.value)
+	case "!=":
+		return !equalValues(v, p.value)
+	case "in":
+		for _, e := range p.value.([]any) {
+			if equalValues(v, e) {
+				return true
+			}
+		}
+		return false
+	case "prefix":
+		s, ok := v.(string)
+		return ok && strings.HasPrefix(s, p.value.(string))
+	}
+	sign, ok := order(v, p.value)
+	return ok && map[string]bool{"<": sign < 0, "<=": sign <= 0, ">": sign > 0,
+		">=": sign >= 0}[p.op]
+}
+
+// hides reports whether the mark of key (n or e ‖ id) hides what it is on.
+func (q request) hides(st *store, key string) bool {
+	state := text(st.marks[key], "state")
+	hidden := has([]string{"forgotten", "superseded", "expired", "retired"}, state)
+	return hidden && !has(q.marks, state)
+}
+
+func within(t int64, from, to *int64) bool {
+	return (from == nil || t >= *from) && (to == nil || t < *to)
+}
+
+func updatedOf(node dict) int64 {
+	if _, ok := node["updated"]; ok {
+		return number(node, "updated")
+	}
+	return number(node, "created")
+}
+
+// passes is clause 8.3.
+func (q request) passes(st *store, id string) bool {
+	node := st.nodes[id]
+	if len(q.types) > 0 && !has(q.types, text(node, "type")) || q.hides(st, "n"+id) {
+		return false
+	}
+	for _, p := range q.where {
+		if !p.holds(node["props"].(dict)) {
+			return false
+		}
+	}
+	if !within(number(node, "created"), q.createdFrom, q.createdTo) ||
+		!within(updatedOf(node), q.updatedFrom, q.updatedTo) {
+		return false
+	}
+	if q.validAt == nil {
+		return true
+	}
+	if from, ok := node["validFrom"]; ok && from.(int64) > *q.validAt {
+		return false
+	}
+	to, ok := node["validTo"]
+	return !ok || *q.validAt < to.(int64)
+}
