@@ -1,0 +1,39 @@
+// Package repo is mnem as a library: a repository of an agent's memory that commits, diffs,
+// retrieves, records and replays.
+//
+// A repository holds commits; a commit holds a graph of nodes and edges. Changes enter as a batch,
+// all or nothing, and become a commit on a branch. A Snapshot is the memory as one commit left it:
+// it never changes, and the same request to the same commit gives the same bytes in every process.
+//
+//	r, err := repo.Open(dir, repo.Options{})
+//	res, err := r.Commit(ctx, repo.ReadChanges(in, "notes.jsonl"), repo.CommitOptions{…})
+//	snap, err := r.Snapshot(ctx, "HEAD")
+//	answer, err := snap.Retrieve(ctx, retrieve.Request{Text: "who owns billing?"})
+//
+// # What is stored
+//
+// Blocks under their CIDs, and one mutable cell: the operation head. An operation names its parent
+// and a view, a tree of all refs, so every state the refs ever had can be reached again.
+//
+//	HEAD              names the current branch
+//	refs/heads/*      branches: the newest commit of each
+//	refs/tags/*       tags
+//	refs/sessions/*   sessions: chains of receipts
+//	refs/stage/*      changes that are staged and not committed yet
+//
+// Indexes are derived: a pure function of a graph, kept beside the facts, rebuilt at will.
+//
+// # Concurrency
+//
+// A Repo and its Snapshots are safe for concurrent use; readers never wait for writers. One process
+// at a time holds a repository on disk, readers included: another waits up to Options.Wait and then
+// gets an error wrapping store.ErrBusy.
+//
+// # Errors
+//
+// Test with errors.Is: store.ErrNotFound for what does not exist, store.ErrCorrupt for damage,
+// store.ErrBusy, store.ErrReadOnly, ErrConflict for a branch that moved, ErrInvalid and
+// graph.ErrInvalid for bad input. A bad change is a *graph.LineError with file and line.
+//
+// Nothing here reads the clock, the environment or randomness: who and when come in a Stamp.
+package repo

@@ -1,0 +1,111 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// rawPrefix begins every text CID of a raw block and may be left out.
+const rawPrefix = "bafkrei"
+
+// errStop ends an iteration early.
+var errStop = errors.New("stop")
+
+// Sizes are the numbers of what a repository holds.
+type Sizes struct {
+	Operations    uint64 // recorded, the first included
+	Blocks        int    // of facts, garbage included
+	BlockBytes    int64
+	DerivedBlocks int // of indexes
+	DerivedBytes  int64
+}
+
+// Sizes counts operations and blocks. It reads every block.
+func (r *Repo) Sizes(ctx context.Context) (Sizes, error) {
+	head, err := r.store.Head(ctx)
+	s := Sizes{Operations: head.Seq}
+	if err != nil {
+		return s, err
+	}
+	err = r.store.Facts().Iterate(ctx, ipld.CID{}, func(b store.Block) error {
+		s.Blocks++
+		s.BlockBytes += int64(len(b.Data))
+		return nil
+	})
+	if err != nil {
+		return s, err
+	}
+	err = r.store.Derived().Iterate(ctx, ipld.CID{}, func(b store.Block) error {
+		s.DerivedBlocks++
+		s.DerivedBytes += int64(len(b.Data))
+		return nil
+	})
+	return s, err
+}
+
+// Block returns a block, of facts or derived, by its CID or a unique prefix of that of at least 4
+// digits, before which bafyrei or bafkrei may be left out. It returns a *NotFoundError or an
+// *AmbiguousError.
+func (r *Repo) Block(ctx context.Context, name string) (ipld.CID, []byte, error) {
+	c, err := ipld.ParseCID(name)
+	if err != nil {
+		if c, err = r.blockByPrefix(ctx, name); err != nil {
+			return c, nil, err
+		}
+	}
+	data, err := r.store.Facts().Get(ctx, c)
+	if errors.Is(err, store.ErrNotFound) {
+		data, err = r.store.Derived().Get(ctx, c)
+	}
+	if errors.Is(err, store.ErrNotFound) {
+		err = &NotFoundError{What: "block", Name: name}
+	}
+	return c, data, err
+}
+
+func (r *Repo) blockByPrefix(ctx context.Context, name string) (ipld.CID, error) {
+	prefixes := []string{cidPrefix + name, rawPrefix + name}
+	if strings.HasPrefix(name, cidPrefix) || strings.HasPrefix(name, rawPrefix) {
+		prefixes = []string{name}
+	}
+	found := make(map[ipld.CID]bool)
+	for _, prefix := range prefixes {
+		first, ok := smallestCID(prefix)
+		if !ok || len(prefix) < len(cidPrefix)+minPrefix {
+			continue
+		}
+		for _, blocks := range []store.Blocks{r.store.Facts(), r.store.Derived()} {
+			err := blocks.Iterate(ctx, first, func(b store.Block) error {
+				if len(found) > 1 || !strings.HasPrefix(b.CID.String(), prefix) {
+					return errStop
+				}
+				found[b.CID] = true
+				return nil
+			})
+			if err != nil && !errors.Is(err, errStop) {
+				return ipld.CID{}, err
+			}
+		}
+	}
+	if len(found) > 1 {
+		return ipld.CID{}, &AmbiguousError{What: "block", Name: name}
+	}
+	for c := range found {
+		return c, nil
+	}
+	return ipld.CID{}, &NotFoundError{What: "block", Name: name}
+}
+
+// StagedSnapshot returns the memory as it would be if a stage were committed to where it began: the
+// newest commit of the current branch where nothing is staged.
+func (r *Repo) StagedSnapshot(ctx context.Context, stage string) (*Snapshot, error) {
+	st, err := r.Status(ctx, stage)
+	if err != nil {
+		return nil, err
+	}
+	return &Snapshot{repo: r, state: st.Diff.to}, nil
+}
