@@ -45,23 +45,24 @@ func open(dir string, opts Options) (*Store, error) {
 	fs := opts.FS
 	if fs == nil {
 		fs = vfs.Default
-		var err error
+	}
+	if opts.Create {
+		if err := makeDirs(fs, fs.PathJoin(dir, dbName)); err != nil {
+			return nil, err
+		}
+	} else if _, err := fs.Stat(fs.PathJoin(dir, dbName)); errors.Is(err, iofs.ErrNotExist) {
+		return nil, missing(dir, fs)
+	} else if err != nil {
+		return nil, err
+	}
+	var err error
+	if opts.FS == nil {
 		if dir, err = realPath(dir); err != nil {
 			return nil, err
 		}
 	}
 	db := fs.PathJoin(dir, dbName)
-	if opts.Create {
-		if err := makeDirs(fs, db); err != nil {
-			return nil, err
-		}
-	} else if _, err := fs.Stat(db); errors.Is(err, iofs.ErrNotExist) {
-		return nil, missing(dir, fs)
-	} else if err != nil {
-		return nil, err
-	}
 	s := newStore(dir, &fuseFS{FS: fs, fuse: newFuse()}, opts)
-	var err error
 	if s.lock, err = lockDB(s.fs, dir, db, &opts); err != nil {
 		return nil, err
 	}
@@ -71,17 +72,14 @@ func open(dir string, opts Options) (*Store, error) {
 	return s, nil
 }
 
-// realPath returns the one spelling of dir: the process-wide table of locks goes by names.
+// realPath returns the one spelling of dir, which exists: Pebble's table of the locks that this
+// process holds goes by names.
 func realPath(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
 	}
-	real, err := filepath.EvalSymlinks(dir)
-	if errors.Is(err, iofs.ErrNotExist) {
-		return dir, nil
-	}
-	return real, err
+	return filepath.EvalSymlinks(dir)
 }
 
 // makeDirs makes dir and its parents and makes them durable.
@@ -125,10 +123,7 @@ func missing(dir string, fs vfs.FS) error {
 // openLocked does what is done under the lock.
 func (s *Store) openLocked(db string) error {
 	if err := writeOwner(s.fs, s.dir, s.opts.Owner); err != nil {
-		if !s.opts.ReadOnly {
-			return err
-		}
-		s.opts.Logf("%v", err)
+		s.opts.Logf("%v", err) // it is only for information; someone may be reading it
 	}
 	slots, err := HeadFile(s.dir, s.fs)
 	if err != nil {

@@ -211,11 +211,16 @@ func TestQueue(t *testing.T) {
 // TestBusyInProcess opens a store twice, by two spellings of its path.
 func TestBusyInProcess(t *testing.T) {
 	root := t.TempDir()
-	s := openDisk(t, root+"/repo", Options{Create: true})
-	paths := []string{root + "/repo", root + "/./x/../repo"}
-	if err := os.Symlink(root+"/repo", root+"/link"); err == nil {
-		paths = append(paths, root+"/link")
+	if err := os.Mkdir(root+"/real", 0o700); err != nil {
+		t.Fatal(err)
 	}
+	paths := []string{root + "/real/repo", root + "/real/./repo/../repo"}
+	first := paths[0]
+	if err := os.Symlink(root+"/real", root+"/link"); err == nil {
+		first = root + "/link/repo"
+		paths = append(paths, first)
+	}
+	s := openDisk(t, first, Options{Create: true})
 	for _, dir := range paths {
 		if _, err := Open(dir, Options{}); !errors.Is(err, store.ErrBusy) {
 			t.Errorf("%s: error %v, want busy", dir, err)

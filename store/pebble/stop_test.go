@@ -70,8 +70,8 @@ func TestStopAfterPanic(t *testing.T) {
 // is free after Close.
 func TestStopByKind(t *testing.T) {
 	tests := []struct{ kind, suffix string }{
-		{"write", ".log"}, {"sync", ".log"}, {"syncdata", ".log"}, {"create", ".log"},
-		{"create", ".sst"}, {"write", ".sst"}, {"sync", ".sst"}, {"sync", "/db"},
+		{"write", ".log"}, {"syncdata", ".log"}, {"create", ".log"}, {"reuseforwrite", ".log"},
+		{"create", ".sst"}, {"write", ".sst"}, {"syncdata", ".sst"}, {"sync", "/db"},
 		{"syncdata", "/head"}, {"writeat", "/head"}, {"write", "MANIFEST"}, {"sync", "MANIFEST"},
 	}
 	for _, tt := range tests {
@@ -100,7 +100,7 @@ func TestStopByKind(t *testing.T) {
 				}
 			}
 			if !hit.Load() && err == nil {
-				t.Skipf("no %s of %s in 60 operations", tt.kind, tt.suffix)
+				t.Fatalf("no %s of %s in 60 operations", tt.kind, tt.suffix)
 			}
 			wantStopped(t, s, mem, syscall.EIO, acked)
 		})

@@ -428,10 +428,12 @@ func testClear(t *testing.T, s store.Store) {
 func calls(ctx context.Context, s store.Store) map[string]func() error {
 	b := Block(1, 8)
 	return map[string]func() error{
-		"Put":     func() error { return s.Facts().Put(ctx, b) },
-		"Get":     func() error { _, err := s.Facts().Get(ctx, b.CID); return err },
-		"Has":     func() error { _, err := s.Facts().Has(ctx, b.CID); return err },
-		"Iterate": func() error { return s.Facts().Iterate(ctx, ipld.CID{}, func(store.Block) error { return nil }) },
+		"Put": func() error { return s.Facts().Put(ctx, b) },
+		"Get": func() error { _, err := s.Facts().Get(ctx, b.CID); return err },
+		"Has": func() error { _, err := s.Facts().Has(ctx, b.CID); return err },
+		"Iterate": func() error {
+			return s.Facts().Iterate(ctx, ipld.CID{}, func(store.Block) error { return nil })
+		},
 		"Head":    func() error { _, err := s.Head(ctx); return err },
 		"Commit":  func() error { return s.Commit(ctx, store.Head{}, Next(store.Head{}, 1), b) },
 		"Cell":    func() error { _, err := s.Derived().Cell(ctx, b.CID); return err },
