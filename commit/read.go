@@ -10,7 +10,7 @@ import (
 )
 
 // ReadCommit fetches and decodes a commit. Its errors, like those of the other Read functions,
-// name the block and wrap the store's or ipld.ErrInvalid.
+// name the block and wrap the store's, or store.ErrCorrupt where its bytes are no such record.
 func ReadCommit(ctx context.Context, g store.Getter, c ipld.CID) (*Commit, error) {
 	return read(ctx, g, c, KindCommit, DecodeCommit)
 }
@@ -63,7 +63,7 @@ func read[T any](
 	}
 	record, err := decode(block)
 	if err != nil {
-		return none, fmt.Errorf("read %s %s: %w", kind, c, err)
+		return none, fmt.Errorf("read %s %s: %w: %w", kind, c, store.ErrCorrupt, err)
 	}
 	return record, nil
 }

@@ -154,7 +154,7 @@ func genExtra(t *rapid.T) []ipld.Entry {
 }
 
 func genTime(t *rapid.T) graph.Time {
-	return graph.Time(rapid.Int64Range(-1<<53+1, 1<<53-1).Draw(t, "time"))
+	return graph.Time(rapid.Int64Range(int64(graph.MinTime), int64(graph.MaxTime)).Draw(t, "time"))
 }
 
 func genCommit(t *rapid.T) *Commit {
@@ -318,7 +318,7 @@ func TestValidate(t *testing.T) {
 		"skip":    func(o *Operation) { o.Seq = 13 },
 		"view":    func(o *Operation) { o.View = ipld.CID{} },
 		"actor":   func(o *Operation) { o.Actor = "" },
-		"time":    func(o *Operation) { o.Time = -graph.MaxTime - 1 },
+		"time":    func(o *Operation) { o.Time = graph.MinTime - 1 },
 		"command": func(o *Operation) { o.Command = nil },
 	} {
 		o := goldenOperation()

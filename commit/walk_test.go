@@ -317,6 +317,14 @@ func TestReadErrors(t *testing.T) {
 	if _, err := ReadNode(t.Context(), b, ipld.Sum(ipld.Raw, nil)); !errors.Is(err, ipld.ErrCID) {
 		t.Errorf("raw CID: error %v", err)
 	}
+	for name, read := range map[string]func() error{
+		"commit as graph": func() error { _, err := ReadGraph(t.Context(), b, c); return err },
+		"commit as edge":  func() error { _, err := ReadEdge(t.Context(), b, c); return err },
+	} {
+		if err := read(); !errors.Is(err, store.ErrCorrupt) || !errors.Is(err, ipld.ErrInvalid) {
+			t.Errorf("%s: error %v is not about damage", name, err)
+		}
+	}
 	got, err := ReadCommit(t.Context(), b, c)
 	if diff := cmp.Diff(goldenCommit(), got, equalRecords); err != nil || diff != "" {
 		t.Errorf("read commit: error %v, difference %s", err, diff)

@@ -52,8 +52,8 @@ func isControl(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }
 
 // CheckTime returns a *FieldError unless t is within the range of times.
 func CheckTime(field string, t Time) error {
-	if t < -MaxTime || t > MaxTime {
-		return Fieldf(field, "%d µs is outside ±%d", int64(t), int64(MaxTime))
+	if t < MinTime || t > MaxTime {
+		return Fieldf(field, "%d µs is outside %d to %d", int64(t), int64(MinTime), int64(MaxTime))
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func genOpt[T any](g *rapid.Generator[T]) *rapid.Generator[T] {
 }
 
 func genTime() *rapid.Generator[Time] {
-	return rapid.Map(rapid.Int64Range(-int64(MaxTime), int64(MaxTime)), func(n int64) Time {
+	return rapid.Map(rapid.Int64Range(int64(MinTime), int64(MaxTime)), func(n int64) Time {
 		return Time(n)
 	})
 }

@@ -45,10 +45,12 @@ const (
 	MaxRefName = 255
 	// MaxLine is the longest line of changes, without its line end.
 	MaxLine = 4 << 20
-	// MaxTime is the latest time and, negated, the earliest: the integers that every JSON reader
-	// keeps. They reach from 1684 to 2255.
-	MaxTime Time = 1<<53 - 1
-	// MaxCount is the largest count of a tree's entries, for the same reason.
+	// MinTime is the earliest time, 0000-01-01T00:00:00Z. MinTime and MaxTime bound what RFC 3339
+	// can write, so that 9999-12-31, which people use for "for ever", is a time like others.
+	MinTime Time = -62_167_219_200_000_000
+	// MaxTime is the latest time, 9999-12-31T23:59:59.999999Z.
+	MaxTime Time = 253_402_300_799_999_999
+	// MaxCount is the largest count of a tree's entries: an integer that every JSON reader keeps.
 	MaxCount = 1<<53 - 1
 	// MaxWeight is the weight 1.0 of an edge, the largest and the default.
 	MaxWeight = 1 << 16

@@ -2,7 +2,7 @@ package graph
 
 import "time"
 
-// Time is a moment in microseconds since 1970-01-01T00:00:00Z, between -MaxTime and MaxTime.
+// Time is a moment in microseconds since 1970-01-01T00:00:00Z, between MinTime and MaxTime.
 type Time int64
 
 // OptTime is a time that may be absent. The zero OptTime is absent.
@@ -48,8 +48,8 @@ func ParseTime(s string) (Time, error) {
 	if !ok {
 		return 0, Fieldf("", "%s is not a time: want RFC 3339 or YYYY-MM-DD", quote(s))
 	}
-	if t < -MaxTime || t > MaxTime {
-		return 0, Fieldf("", "%s is outside %s to %s", quote(s), -MaxTime, MaxTime)
+	if t < MinTime || t > MaxTime {
+		return 0, Fieldf("", "%s is outside %s to %s", quote(s), MinTime, MaxTime)
 	}
 	return t, nil
 }

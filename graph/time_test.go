@@ -19,8 +19,8 @@ func TestParseTime(t *testing.T) {
 		"2026-11-20T00:00:00.9999999999999999Z": "2026-11-20T00:00:00.999999Z",
 		"1969-12-31T23:59:59.9999999Z":          "1969-12-31T23:59:59.999999Z",
 		"2026-11-20T23:59:59-00:00":             "2026-11-20T23:59:59.000000Z",
-		"2255-06-05T23:47:34.740991Z":           "2255-06-05T23:47:34.740991Z",
-		"1684-07-28T00:12:25.259009Z":           "1684-07-28T00:12:25.259009Z",
+		"9999-12-31T23:59:59.999999Z":           "9999-12-31T23:59:59.999999Z",
+		"0000-01-01":                            "0000-01-01T00:00:00.000000Z",
 	}
 	for s, want := range cases {
 		got, err := ParseTime(s)
@@ -37,7 +37,7 @@ func TestParseTime(t *testing.T) {
 		"2026-11-20T09:30:00,5Z", "2026-11-20T09:30:00+0100", "2026-11-20T09:30:00+24:00",
 		"2026-11-20T09:30:00+01:60", "2026-11-20T09:30:00Z ", " 2026-11-20", "2026-11-20T09:30:00.5",
 		"+2026-11-20", "2026-11-20T-1:30:00Z", "2026-11-20T09:30:00.-5Z", "2O26-11-20",
-		"2255-06-05T23:47:34.740992Z", "1684-07-28T00:12:25.259008Z", "9999-12-31", "0000-01-01",
+		"9999-12-31T23:59:59-00:01", "0000-01-01T00:00:59+00:01", "10000-01-01", "-001-12-31",
 	} {
 		if got, err := ParseTime(bad); !errors.Is(err, ErrInvalid) {
 			t.Errorf("ParseTime(%q) = %s, %v, want an error", bad, got, err)
@@ -54,6 +54,9 @@ func TestTimeAgainstStandard(t *testing.T) {
 			t.Fatalf("%d reads as %d from %s, %v", want, got, want, err)
 		}
 		zone := time.FixedZone("", 60*rapid.IntRange(-23*60-59, 23*60+59).Draw(t, "offset"))
+		if y := want.Std().In(zone).Year(); y < 0 || y > 9999 {
+			t.Skip("not four digits there")
+		}
 		text := want.Std().In(zone).Format("2006-01-02T15:04:05.999999999Z07:00")
 		if got, err = ParseTime(text); err != nil || got != want {
 			t.Fatalf("%s reads as %s, %v, want %s", text, got, err, want)

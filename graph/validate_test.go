@@ -37,7 +37,7 @@ func TestValidateNode(t *testing.T) {
 		{"context", func(n *Node) { n.Context = "\xed\xa0\x80" }},
 		{"created", func(n *Node) { n.Created = MaxTime + 1 }},
 		{"updated", func(n *Node) { n.Updated = At(n.Created) }},
-		{"updated", func(n *Node) { n.Updated = At(-MaxTime - 1) }},
+		{"updated", func(n *Node) { n.Updated = At(MinTime - 1) }},
 		{"validFrom", func(n *Node) { n.ValidFrom = At(math.MinInt64) }},
 		{"validTo", func(n *Node) { n.ValidTo = n.ValidFrom }},
 		{"sources", func(n *Node) { n.Sources = make([]string, 1) }},

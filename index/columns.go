@@ -177,12 +177,12 @@ func (m *docMeta) decode(in *input, types []string, last graph.Time) {
 // time reads a time as its distance from another.
 func (in *input) time(from graph.Time) graph.Time {
 	d := in.int()
-	if d < -2*maxCount || d > 2*maxCount {
+	if span := int64(graph.MaxTime - graph.MinTime); d < -span || d > span {
 		in.fail()
 		return 0
 	}
 	t := from + graph.Time(d)
-	if t < -graph.MaxTime || t > graph.MaxTime {
+	if t < graph.MinTime || t > graph.MaxTime {
 		in.fail()
 		return 0
 	}

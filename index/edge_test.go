@@ -78,7 +78,7 @@ func TestCollections(t *testing.T) {
 		"long word":        collect(node(graph.Node{Summary: long})),
 		"hostile text":     collect(node(graph.Node{Summary: hostile, Context: "\u202e"})),
 		"many terms":       collect(&Document{Node: &graph.Node{}, Content: distinct.String()}),
-		"extreme times":    collect(node(extreme(graph.MaxTime)), node(extreme(-graph.MaxTime))),
+		"extreme times":    collect(node(extreme(graph.MaxTime)), node(extreme(graph.MinTime))),
 		"equal documents":  collect(node(graph.Node{Summary: "beta"}), node(graph.Node{Summary: "beta"})),
 		"one large value":  collect(node(largeProps(1))),
 		"many large value": collect(node(largeProps(160))),
@@ -100,8 +100,9 @@ func TestCollections(t *testing.T) {
 
 func extreme(t graph.Time) graph.Node {
 	return graph.Node{
-		Created: t, Updated: graph.At(-t), ValidFrom: graph.At(-graph.MaxTime),
-		ValidTo: graph.At(graph.MaxTime),
+		Created: t, Updated: graph.At(graph.MaxTime + graph.MinTime - t),
+		ValidFrom: graph.At(graph.MinTime),
+		ValidTo:   graph.At(graph.MaxTime),
 	}
 }
 

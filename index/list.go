@@ -39,7 +39,8 @@ func (v *view) recency(t *top, accept Accept) error {
 			if m.updated.Given {
 				at = m.updated.Time
 			}
-			if err := t.offer(v, accept, part.first+uint32(i), max(0, int64(at))); err != nil {
+			score := min(max(0, int64(at)), maxCount)
+			if err := t.offer(v, accept, part.first+uint32(i), score); err != nil {
 				return err
 			}
 		}

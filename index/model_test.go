@@ -247,7 +247,7 @@ func (o *oracle) recency(accept func(*Document) bool, k int) []Hit {
 			at = d.Node.Updated.Time
 		}
 		if accept == nil || accept(d) {
-			hits = append(hits, Hit{id, max(0, int64(at))})
+			hits = append(hits, Hit{id, min(max(0, int64(at)), maxCount)})
 		}
 	}
 	return best(hits, k)

@@ -191,8 +191,9 @@ func (r Request) checkWhere() error {
 
 func (r Request) checkTimes() error {
 	for _, f := range r.timeFields() {
-		if t := f.time.Time; t < -graph.MaxTime || t > graph.MaxTime {
-			return badParam(f.name, "%d is outside ±%d microseconds", t, graph.MaxTime)
+		if t := f.time.Time; t < graph.MinTime || t > graph.MaxTime {
+			return badParam(f.name, "%d µs is outside %d to %d",
+				int64(t), int64(graph.MinTime), int64(graph.MaxTime))
 		}
 	}
 	return nil

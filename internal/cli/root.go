@@ -23,6 +23,7 @@ const defaultWait = 5 * time.Second
 
 const (
 	microsPerSecond = 1_000_000
+	minEpoch        = int64(graph.MinTime) / microsPerSecond
 	maxEpoch        = int64(graph.MaxTime) / microsPerSecond
 )
 
@@ -162,7 +163,7 @@ func (c *cli) now() (graph.Time, error) {
 	}
 	if s := c.env("SOURCE_DATE_EPOCH"); s != "" {
 		seconds, err := strconv.ParseInt(s, 10, 64)
-		if err != nil || seconds > maxEpoch || seconds < -maxEpoch {
+		if err != nil || seconds > maxEpoch || seconds < minEpoch {
 			return 0, usagef("SOURCE_DATE_EPOCH: %q is not a number of seconds since 1970", s)
 		}
 		return graph.Time(seconds * microsPerSecond), nil

@@ -235,7 +235,7 @@ func (q request) lane(st *store, c collection) map[string]int64 {
 			continue
 		}
 		if trimmed(q.text) == "" {
-			hs = append(hs, hit{id: id, score: max(0, updatedOf(node))})
+			hs = append(hs, hit{id: id, score: min(max(0, updatedOf(node)), 1<<53-1)})
 		} else if s := c.score(id, query); s > 0 {
 			hs = append(hs, hit{id: id, score: s})
 		}
