@@ -124,7 +124,7 @@ func TestDamageUnseen(t *testing.T) {
 	blocks, m, docs, cids := damaged(t)
 	want := tryAll(t, blocks, m)
 	rng := newRand(t)
-	for range long(60) {
+	for range long(40) {
 		seed := rng.Uint64()
 		c := cids[rng.IntN(len(cids))]
 		get := &faulty{Getter: blocks, at: c, damage: func(data []byte) []byte {

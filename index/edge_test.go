@@ -254,7 +254,8 @@ func TestUpdateRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
-	if _, err := Update(ctx, blocks, ipld.CID{}, changes(nil, docs), Options{Language: "xx"}); err == nil {
+	_, err := Update(ctx, blocks, ipld.CID{}, changes(nil, docs), Options{Language: "xx"})
+	if err == nil {
 		t.Error("unknown language accepted")
 	}
 }
@@ -264,7 +265,7 @@ func TestUpdateRefuses(t *testing.T) {
 // 100,000, where none is ever passed over.
 func TestLayouts(t *testing.T) {
 	ctx := context.Background()
-	n := long(4000)
+	n := long(2500)
 	docs := collection{}
 	for c := range zipfDocs(n) {
 		docs[c.ID] = c.New

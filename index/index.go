@@ -3,7 +3,6 @@ package index
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 
 	"github.com/mnem-project/mnem/graph"
@@ -212,7 +211,8 @@ func (v *view) doc(n uint32) (Doc, error) {
 
 // Accept decides whether a live document passes a request's filters. It is called on the calling
 // goroutine, at most once for each document and query, in no particular order, and not for a
-// document that could not be among the best anyway. Its error ends the query.
+// document that could not be among the best anyway. Its error ends the query and is
+// returned as it is.
 type Accept func(Doc) (bool, error)
 
 // passes asks accept about a document; nil accepts all.
@@ -266,12 +266,4 @@ func (x *Index) text(query string) (terms []queryTerm) {
 		return true
 	})
 	return terms
-}
-
-// wrapQuery says what was being done.
-func wrapQuery(what string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", what, err)
 }

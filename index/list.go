@@ -14,14 +14,14 @@ func (x *Index) Recency(ctx context.Context, accept Accept, k int) ([]Hit, error
 	for n := len(x.segs) - 1; n >= 0; n-- {
 		v, err := x.view(ctx, n)
 		if err != nil {
-			return nil, wrapQuery("rank by time", err)
+			return nil, err
 		}
 		if err := v.recency(top, accept); err != nil {
-			return nil, wrapQuery("rank by time", err)
+			return nil, err
 		}
 	}
 	hits, err := top.hits()
-	return hits, wrapQuery("rank by time", err)
+	return hits, err
 }
 
 func (v *view) recency(t *top, accept Accept) error {
@@ -69,7 +69,7 @@ func (x *Index) Docs(ctx context.Context, accept Accept) iter.Seq2[Doc, error] {
 			return nil
 		})
 		if err != nil && err != errStop {
-			yield(Doc{}, wrapQuery("list documents", err))
+			yield(Doc{}, err)
 		}
 	}
 }

@@ -163,7 +163,8 @@ func (w *postWriter) add(doc uint32, tf *[Fields]uint32) error {
 // flush writes the block being filled: how far its last document is from where it would be
 // without gaps, its length, its bounds, and its postings.
 func (w *postWriter) flush() error {
-	if err := w.sec.begin(partSize, func() []byte { return docKey(uint32(len(w.sec.refs))) }); err != nil {
+	key := func() []byte { return docKey(uint32(len(w.sec.refs))) }
+	if err := w.sec.begin(partSize, key); err != nil {
 		return err
 	}
 	if w.count == w.n {

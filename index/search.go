@@ -2,7 +2,6 @@ package index
 
 import (
 	"cmp"
-	"container/heap"
 	"context"
 	"math"
 	"math/bits"
@@ -45,7 +44,7 @@ func (x *Index) Text(ctx context.Context, query string, accept Accept, k int) (T
 	q.stats = x.m.Stats
 	for _, t := range terms {
 		if err := q.look(&t); err != nil {
-			return TextResult{}, wrapQuery("search text", err)
+			return TextResult{}, err
 		}
 		if t.entries != nil {
 			q.terms = append(q.terms, t)
@@ -59,7 +58,7 @@ func (x *Index) Text(ctx context.Context, query string, accept Accept, k int) (T
 	if err == nil {
 		res.Hits, err = q.top.hits()
 	}
-	return res, wrapQuery("search text", err)
+	return res, err
 }
 
 // textQuery is one run of Text.
@@ -72,6 +71,8 @@ type textQuery struct {
 	top  *top
 	open []*termReader // of the segment at hand, the weakest first
 	most uint64        // what they give at most together
+	made []*termReader // all, to be used again in the next segment
+	used int           // of made, in the segment at hand
 
 	scores [docsPerPart]uint64 // of the window at hand
 	hit    [docsPerPart / 64]uint64
@@ -129,17 +130,26 @@ func (t *termReader) seek(ctx context.Context, doc uint32) (bool, error) {
 	}
 }
 
+func (q *textQuery) reader() *termReader {
+	if q.used == len(q.made) {
+		q.made = append(q.made, new(termReader))
+	}
+	q.used++
+	return q.made[q.used-1]
+}
+
 // segment searches one segment, window by window: all terms' postings in one window of documents
 // are added up before the next.
 func (q *textQuery) segment(n int) error {
 	s := q.x.segs[n]
-	q.open, q.most = q.open[:0], 0
+	q.open, q.most, q.used = q.open[:0], 0, 0
 	for i := range q.terms {
 		t := &q.terms[i]
 		if t.entries[n].count == 0 {
 			continue
 		}
-		r := &termReader{idf: t.idf, times: t.times, most: t.idf * t.times}
+		r := q.reader()
+		r.idf, r.times, r.most, r.i = t.idf, t.times, t.idf*t.times, 0
 		r.open(&q.x.src, s, t.entries[n])
 		if ok, err := r.seek(q.ctx, 0); err != nil {
 			return err
@@ -301,104 +311,4 @@ func (q *textQuery) offer(v *view, first uint32) error {
 		q.hit[w] = 0
 	}
 	return nil
-}
-
-// top keeps the best documents offered: a heap with the worst at its root.
-type top struct {
-	k    int
-	docs []ranked
-	err  error // of reading an id
-}
-
-// ranked is a scored document. Within a segment documents are numbered in the order of their ids.
-type ranked struct {
-	score int64
-	view  *view
-	doc   uint32
-}
-
-func newTop(k int) *top {
-	if k <= 0 {
-		k = LaneDepth
-	}
-	return &top{k: k}
-}
-
-// after reports whether a ranks after b.
-func (t *top) after(a, b ranked) bool {
-	if a.score != b.score {
-		return a.score < b.score
-	}
-	if a.view == b.view {
-		return a.doc > b.doc
-	}
-	x, err := a.view.id(a.doc)
-	y, err2 := b.view.id(b.doc)
-	if err == nil {
-		err = err2
-	}
-	if err != nil {
-		t.err = err
-	}
-	return x.Compare(y) > 0
-}
-
-func (t *top) Len() int           { return len(t.docs) }
-func (t *top) Less(i, j int) bool { return t.after(t.docs[i], t.docs[j]) }
-func (t *top) Swap(i, j int)      { t.docs[i], t.docs[j] = t.docs[j], t.docs[i] }
-func (t *top) Push(v any)         { t.docs = append(t.docs, v.(ranked)) }
-func (t *top) Pop() any {
-	last := t.docs[len(t.docs)-1]
-	t.docs = t.docs[:len(t.docs)-1]
-	return last
-}
-
-// floor returns a score such that documents of this score and below are out: one less than the
-// worst kept, since a document of that score may come first by its id.
-func (t *top) floor() uint64 {
-	if len(t.docs) < t.k || t.docs[0].score == 0 {
-		return 0
-	}
-	return uint64(t.docs[0].score - 1)
-}
-
-// offer takes a document if it is live, passes, and is among the best so far.
-func (t *top) offer(v *view, accept Accept, doc uint32, score int64) error {
-	r := ranked{score: score, view: v, doc: doc}
-	full := len(t.docs) == t.k
-	if full && (score < t.docs[0].score || t.after(r, t.docs[0])) || v.dead.has(doc) {
-		return t.err
-	}
-	if ok, err := v.passes(accept, doc); !ok || err != nil {
-		return err
-	}
-	if full {
-		t.docs[0] = r
-		heap.Fix(t, 0)
-	} else {
-		heap.Push(t, r)
-	}
-	return t.err
-}
-
-// hits returns what was kept in its order.
-func (t *top) hits() ([]Hit, error) {
-	slices.SortFunc(t.docs, func(a, b ranked) int {
-		switch {
-		case t.after(b, a):
-			return -1
-		case t.after(a, b):
-			return 1
-		}
-		return 0
-	})
-	out := make([]Hit, len(t.docs))
-	for i, r := range t.docs {
-		id, err := r.view.id(r.doc)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = Hit{ID: id, Score: r.score}
-	}
-	return out, t.err
 }

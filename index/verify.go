@@ -60,7 +60,7 @@ func Verify(
 		err = v.documents(docs)
 	}
 	if err != nil {
-		return nil, wrapQuery("verify index", err)
+		return nil, fmt.Errorf("verify index: %w", err)
 	}
 	if v.stats != x.m.Stats {
 		v.add(graph.ID{}, "statistics are %v, should be %v", x.m.Stats, v.stats)

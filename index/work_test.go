@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -206,7 +207,7 @@ func TestMergeCount(t *testing.T) {
 		"mostly dead": {[]SegmentRef{{Docs: 10_000}, {Kills: 5000},
 			{Docs: 1000, Kills: 1000}}, 3},
 		"dead, but few": {[]SegmentRef{{Docs: 100}, {Kills: 90}}, 0},
-		"limit":         {sizes(maxDocs, maxDocs, maxDocs, maxDocs, maxDocs, maxDocs, maxDocs, maxDocs), 0},
+		"limit":         {slices.Repeat(sizes(maxDocs), 8), 0},
 	}
 	for name, c := range cases {
 		if got := mergeCount(c.segments, 8); got != c.want {
@@ -323,7 +324,8 @@ func TestVerifyNames(t *testing.T) {
 		t.Errorf("a node too many: %v, %v", found, err)
 	}
 	more := collect(docs[id], docs[graph.NodeID("edge 1")], node(graph.Node{}))
-	if found, err = Verify(context.Background(), blocks, m, documents(more)); err != nil || len(found) < 1 {
+	found, err = Verify(context.Background(), blocks, m, documents(more))
+	if err != nil || len(found) < 1 {
 		t.Errorf("a node too few: %v, %v", found, err)
 	}
 }
