@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -100,13 +99,21 @@ func outcomeOf(ctx context.Context, err error) outcome {
 	return outcomeFailed
 }
 
+// errorJSON is the JSON form of an error.
+type errorJSON struct {
+	Error struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
 // report writes an error to the error stream and returns its exit code.
 func (c *cli) report(ctx context.Context, err error) int {
 	row := outcomeOf(ctx, err)
 	if c.global.json {
-		data, _ := json.Marshal(map[string]any{
-			"error": map[string]string{"code": row.Code, "message": err.Error()},
-		})
+		var body errorJSON
+		body.Error.Code, body.Error.Message = row.Code, err.Error()
+		data, _ := encodeJSON(body) // two strings always have a JSON form
 		fmt.Fprintf(c.app.Stderr, "%s\n", data)
 		return row.Exit
 	}

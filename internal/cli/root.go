@@ -36,6 +36,53 @@ const (
 	groupCare   = "care"
 )
 
+// usageTemplate is cobra's, with one line of usage, the groups in their order, and topics under the
+// command that shows them.
+const usageTemplate = `Usage:
+  {{if .HasAvailableSubCommands}}{{.CommandPath}} COMMAND{{else}}{{.UseLine}}{{end}}
+{{- if .HasExample}}
+
+Examples:
+{{.Example}}
+{{- end}}
+{{- if .HasAvailableSubCommands}}
+{{- $all := .Commands}}
+{{- if .Groups}}
+{{- range $group := .Groups}}
+
+{{.Title}}
+{{- range $all}}{{if and (eq .GroupID $group.ID) .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}
+{{- end}}
+{{- else}}
+
+Commands:
+{{- range $all}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}
+{{- end}}
+{{- end}}
+{{- if .HasAvailableLocalFlags}}
+
+Flags:
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}
+{{- end}}
+{{- if .HasAvailableInheritedFlags}}
+
+Flags of every command:
+{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}
+{{- end}}
+{{- if .HasHelpSubCommands}}
+
+Topics, shown by '{{.CommandPath}} help TOPIC':
+{{- range .Commands}}{{if .IsAdditionalHelpTopicCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}
+{{- end}}
+{{- if .HasAvailableSubCommands}}
+
+Use '{{.CommandPath}} COMMAND --help' for more about a command.
+{{- end}}
+`
+
 func (c *cli) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "mnem",
@@ -70,7 +117,11 @@ func (c *cli) root() *cobra.Command {
 	for _, command := range commands() {
 		root.AddCommand(command(c))
 	}
+	for _, t := range topics() {
+		root.AddCommand(topicCommand(t))
+	}
 	root.SetHelpCommandGroupID(groupStart)
+	root.SetUsageTemplate(usageTemplate)
 	return root
 }
 

@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// commitJSON is what a commit did.
+type commitJSON struct {
+	Commit  *string  `json:"commit"`
+	Parents []string `json:"parents"`
+	Branch  string   `json:"branch"`
+	Graph   *string  `json:"graph"`
+	itemCountsJSON
+	Duplicates int   `json:"duplicates"`
+	Unchanged  int   `json:"unchanged"`
+	NoChange   bool  `json:"no_change"`
+	DryRun     bool  `json:"dry_run"`
+	Changes    []any `json:"changes,omitempty"` // as jsonChanges
+}
+
+// commitFlags are the flags of commit alone.
+type commitFlags struct {
+	message, expect string
+	dryRun          bool
+}
+
+func (c *cli) commitCommand() *cobra.Command {
+	var f commitFlags
+	cmd := &cobra.Command{
+		Use:     "commit -m MESSAGE [FILE…|-]",
+		GroupID: groupChange,
+		Short:   "Commit change lines, or what is staged",
+		Long: "Apply change lines to the newest commit of a branch and make a commit of the result. Several\n" +
+			"files are one batch, \"-\" is standard input, and all is applied or nothing: an error names\n" +
+			"the file and line. Without files what is staged is committed. Where that began at an older\n" +
+			"commit it is merged onto the newest one; what both changed is a conflict, exit code 5.\n" +
+			"Changes that leave everything as it is make no commit and are no error.\n\n" +
+			"See 'mnem help changes' for the form of change lines.",
+		Example: "  mnem commit -m 'first facts' facts.jsonl people.jsonl\n" +
+			"  mnem add facts.jsonl && mnem commit -m 'what was staged'\n" +
+			"  mnem commit -m 'try it' --dry-run facts.jsonl",
+	}
+	c.writeFlags(cmd)
+	c.branchFlag(cmd)
+	c.stageFlag(cmd)
+	cmd.Flags().StringVarP(&f.message, "message", "m", "", "what the commit is about; required")
+	cmd.Flags().StringVar(&f.expect, "expect", "", "the `CID` of the commit that the branch must be "+
+		"at, or \"none\" for a branch without one; else exit code 5")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would change and write nothing")
+	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+		return c.runCommit(cmd, args, f)
+	})
+}
+
+func (c *cli) runCommit(cmd *cobra.Command, args []string, f commitFlags) error {
+	if f.message == "" && !f.dryRun {
+		return usagef("no message: say what the commit is about with -m MESSAGE")
+	}
+	by, err := c.stamp(cmd)
+	if err != nil {
+		return err
+	}
+	opt := repo.CommitOptions{Stamp: by, Message: f.message, Branch: c.branch()}
+	if opt.Expect, err = parseExpect(f.expect); err != nil {
+		return err
+	}
+	return c.withRepo(cmd, !f.dryRun, func(ctx context.Context, r *repo.Repo) error {
+		to := r
+		if f.dryRun {
+			if to, err = r.Trial(ctx); err != nil {
+				return err
+			}
+		}
+		res, err := c.commitTo(ctx, to, args, opt)
+		if err != nil {
+			return err
+		}
+		return c.printCommit(ctx, to, res, f.dryRun)
+	})
+}
+
+func (c *cli) commitTo(
+	ctx context.Context, r *repo.Repo, args []string, opt repo.CommitOptions,
+) (*repo.CommitResult, error) {
+	if len(args) == 0 {
+		return r.CommitStaged(ctx, c.stage(), opt)
+	}
+	changes, err := c.changes(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	p := c.progress()
+	defer p.done()
+	return r.Commit(ctx, p.count(changes), opt)
+}
+
+// count shows the number of changes read.
+func (p *progress) count(changes repo.Changes) repo.Changes {
+	return func(yield func(graph.Change, error) bool) {
+		n := 0
+		for change, err := range changes {
+			if !yield(change, err) {
+				return
+			}
+			n++
+			p.set("changes read:", n, 0)
+		}
+		p.say("writing…")
+	}
+}
+
+// parseExpect reads the value of --expect: nil where it was not given.
+func parseExpect(s string) (*ipld.CID, error) {
+	var c ipld.CID
+	switch s {
+	case "":
+		return nil, nil
+	case "none":
+		return &c, nil
+	}
+	c, err := ipld.ParseCID(s)
+	if err != nil {
+		return nil, usagef("--expect: %w", err)
+	}
+	return &c, nil
+}
+
+func (c *cli) printCommit(
+	ctx context.Context, r *repo.Repo, res *repo.CommitResult, dryRun bool,
+) error {
+	out := commitJSON{
+		Commit: jsonCID(res.Commit), Parents: jsonCIDs(res.Parents), Branch: res.Branch,
+		Graph:          jsonCID(res.Graph),
+		itemCountsJSON: itemCountsJSON{jsonCounts(res.Nodes), jsonCounts(res.Edges)},
+		Duplicates:     res.Duplicates, Unchanged: res.Unchanged, NoChange: res.NoChange,
+		DryRun: dryRun,
+	}
+	switch {
+	case dryRun && !res.NoChange:
+		return c.printDryRun(ctx, r, res, out)
+	case c.global.json:
+		return c.printJSON(out)
+	case res.NoChange:
+		return c.printf("nothing to commit%s\n", repeats(res.Duplicates, res.Unchanged))
+	}
+	return c.printf("[%s %s] %s, %s%s\n", c.paint(styleCyan, line(res.Branch)),
+		c.paint(styleYellow, shortCID(res.Commit)), c.countsLine(res.Nodes, "nodes"),
+		c.countsLine(res.Edges, "edges"), repeats(res.Duplicates, res.Unchanged))
+}
+
+// printDryRun prints what a commit would change.
+func (c *cli) printDryRun(
+	ctx context.Context, r *repo.Repo, res *repo.CommitResult, out commitJSON,
+) error {
+	var parent ipld.CID
+	if len(res.Parents) > 0 {
+		parent = res.Parents[0]
+	}
+	before, err := r.At(ctx, parent)
+	if err != nil {
+		return err
+	}
+	after, err := r.At(ctx, res.Commit)
+	if err != nil {
+		return err
+	}
+	diff := before.Diff(after)
+	if c.global.json {
+		out.Commit = nil // its time would be another
+		if out.Changes, _, err = jsonChanges(ctx, diff); err != nil {
+			return err
+		}
+		return c.printJSON(out)
+	}
+	if err := c.printShort(ctx, diff, res.Nodes, res.Edges, before); err != nil {
+		return err
+	}
+	return c.printf("would commit %s, %s%s\n", c.countsLine(res.Nodes, "nodes"),
+		c.countsLine(res.Edges, "edges"), repeats(res.Duplicates, res.Unchanged))
+}
+
+// repeats tells how many lines said what was known already.
+func repeats(duplicates, unchanged int) string {
+	text := ""
+	if duplicates > 0 {
+		text += fmt.Sprintf(", %s", plural(duplicates, "duplicate"))
+	}
+	if unchanged > 0 {
+		text += fmt.Sprintf(", %d unchanged", unchanged)
+	}
+	return text
+}

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/repo"
+)
+
+const (
+	// stdinName is the argument that stands for standard input, stdinShown how messages call it.
+	stdinName  = "-"
+	stdinShown = "<stdin>"
+)
+
+// open opens a file that was given as an argument, and returns what messages call it.
+func (c *cli) open(ctx context.Context, arg string) (io.ReadCloser, string, error) {
+	if arg == stdinName {
+		return io.NopCloser(newPatientReader(ctx, c.app.Stdin)), stdinShown, nil
+	}
+	f, err := os.Open(c.absolute(arg))
+	var perr *os.PathError
+	if errors.As(err, &perr) {
+		err = fmt.Errorf("open %s: %w", arg, perr.Err)
+	}
+	return f, arg, err
+}
+
+// changes returns the change lines of files, one after the other, as one stream. Each is opened
+// when it is its turn.
+func (c *cli) changes(ctx context.Context, args []string) (repo.Changes, error) {
+	seen := false
+	for _, arg := range args {
+		if arg == stdinName && seen {
+			return nil, usagef("standard input is named twice")
+		}
+		seen = seen || arg == stdinName
+	}
+	return func(yield func(graph.Change, error) bool) {
+		for _, arg := range args {
+			if !c.changesOf(ctx, arg, yield) {
+				return
+			}
+		}
+	}, nil
+}
+
+// changesOf yields the changes of one file and reports whether to go on.
+func (c *cli) changesOf(
+	ctx context.Context, arg string, yield func(graph.Change, error) bool,
+) (more bool) {
+	f, name, err := c.open(ctx, arg)
+	if err != nil {
+		yield(graph.Change{}, err)
+		return false
+	}
+	more = true
+	for change, err := range repo.ReadChanges(f, name) {
+		more = yield(change, err) && err == nil
+		if !more {
+			break
+		}
+	}
+	if err := f.Close(); err != nil && more {
+		more = yield(graph.Change{}, err) && false
+	}
+	return more
+}
+
+// patientReader reads standard input until the context ends: a read that waits for a person or a
+// pipe does not outlive an interrupt.
+type patientReader struct {
+	ctx   context.Context
+	in    io.Reader
+	reads chan readResult
+	rest  []byte
+	err   error
+	busy  bool // whether a read is under way
+	buf   []byte
+}
+
+type readResult struct {
+	n   int
+	err error
+}
+
+// stdinBuffer is how many bytes of standard input are read at once.
+const stdinBuffer = 64 << 10
+
+func newPatientReader(ctx context.Context, in io.Reader) *patientReader {
+	return &patientReader{
+		ctx: ctx, in: in, reads: make(chan readResult, 1), buf: make([]byte, stdinBuffer),
+	}
+}
+
+func (r *patientReader) Read(p []byte) (int, error) {
+	if len(r.rest) == 0 && r.err == nil {
+		if !r.busy {
+			r.busy = true
+			go func() {
+				n, err := r.in.Read(r.buf)
+				r.reads <- readResult{n, err}
+			}()
+		}
+		select {
+		case <-r.ctx.Done():
+			return 0, fmt.Errorf("read standard input: %w", r.ctx.Err())
+		case got := <-r.reads:
+			r.busy, r.rest, r.err = false, r.buf[:got.n], got.err
+		}
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	if n > 0 {
+		return n, nil
+	}
+	return 0, r.err
+}

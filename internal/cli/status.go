@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// shortLimit is how many items a short list shows.
+const shortLimit = 40
+
+type statusJSON struct {
+	Branch string  `json:"branch"`
+	Head   *string `json:"head"`
+	Stage  string  `json:"stage"`
+	Base   *string `json:"base"`
+	Staged bool    `json:"staged"`
+	itemCountsJSON
+	Changes []any `json:"changes"` // as jsonChanges
+}
+
+// nodeChangeJSON and edgeChangeJSON are the entries of a list of changes.
+type nodeChangeJSON struct {
+	Item string `json:"item"`
+	nodeDiffJSON
+}
+
+type edgeChangeJSON struct {
+	Item string `json:"item"`
+	edgeDiffJSON
+}
+
+// jsonChanges reads a whole difference into one list, nodes before edges.
+func jsonChanges(ctx context.Context, d repo.Diff) ([]any, itemCountsJSON, error) {
+	diff, err := jsonDiff(ctx, d)
+	if err != nil {
+		return nil, itemCountsJSON{}, err
+	}
+	list := make([]any, 0, len(diff.Nodes)+len(diff.Edges))
+	for _, n := range diff.Nodes {
+		list = append(list, nodeChangeJSON{graph.KindNode, n})
+	}
+	for _, e := range diff.Edges {
+		list = append(list, edgeChangeJSON{graph.KindEdge, e})
+	}
+	return list, diff.Counts, nil
+}
+
+func (c *cli) statusCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "status",
+		GroupID: groupChange,
+		Short:   "Show the branch and what is staged",
+		Long: "Show the branch, its newest commit and what a stage changes: A added, M changed, D removed. It\n" +
+			"says when the branch has moved since the stage began; committing merges then.",
+		Example: "  mnem status\n  mnem status --json --stage draft",
+		Args:    cobra.NoArgs,
+	}
+	c.stageFlag(cmd)
+	return c.command(cmd, func(cmd *cobra.Command, _ []string) error {
+		return c.withRepo(cmd, false, func(ctx context.Context, r *repo.Repo) error {
+			st, err := r.Status(ctx, c.stage())
+			if err != nil {
+				return err
+			}
+			if c.global.json {
+				return c.printStatusJSON(ctx, st)
+			}
+			return c.printStatus(ctx, r, st)
+		})
+	})
+}
+
+func (c *cli) printStatusJSON(ctx context.Context, st *repo.Status) error {
+	changes, counts, err := jsonChanges(ctx, st.Diff)
+	if err != nil {
+		return err
+	}
+	return c.printJSON(statusJSON{
+		Branch: st.Branch, Head: jsonCID(st.Head), Stage: firstOf(c.stage(), repo.DefaultStage),
+		Base: jsonCID(st.Base), Staged: st.Staged, itemCountsJSON: counts, Changes: changes,
+	})
+}
+
+func (c *cli) printStatus(ctx context.Context, r *repo.Repo, st *repo.Status) error {
+	head := "no commit yet"
+	if st.Head.Defined() {
+		head = "at " + c.paint(styleYellow, shortCID(st.Head))
+	}
+	if err := c.printf("on branch %s, %s\n", c.paint(styleCyan, line(st.Branch)), head); err != nil {
+		return err
+	}
+	if !st.Staged {
+		return c.printf("nothing staged\n")
+	}
+	nodes, edges, err := st.Diff.Count(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.printf("staged in %s: %s, %s\n", line(firstOf(c.stage(), repo.DefaultStage)),
+		c.countsLine(nodes, "nodes"), c.countsLine(edges, "edges")); err != nil {
+		return err
+	}
+	if st.Base != st.Head {
+		if err := c.printf("the branch has moved since: the stage began at %s and will be merged\n",
+			c.paint(styleYellow, shortCID(st.Base))); err != nil {
+			return err
+		}
+	}
+	base, err := r.At(ctx, st.Base)
+	if err != nil {
+		return err
+	}
+	return c.printShort(ctx, st.Diff, nodes, edges, base)
+}
+
+// printShort prints the first items that differ, one a line: nodes by type and name, edges by
+// their ends, which before names where the difference does not.
+func (c *cli) printShort(
+	ctx context.Context, d repo.Diff, nodes, edges repo.Counts, before *repo.Snapshot,
+) error {
+	names := newLabels(before)
+	var rows [][]cell
+	row := func(kind repo.ChangeKind, cells ...cell) (more bool) {
+		letter, style := changeLetter(kind)
+		rows = append(rows, append([]cell{{letter, style}}, cells...))
+		return len(rows) < shortLimit
+	}
+	for n, err := range d.Nodes(ctx) {
+		if err != nil {
+			return err
+		}
+		node := n.Node()
+		names.remember(node)
+		if !row(n.Kind, cell{"node", ""}, cell{brief(node.Type, typeWidth), styleCyan},
+			cell{brief(label(node), nameWidth), styleBold},
+			cell{brief(node.Summary, summaryWidth), ""}) {
+			break
+		}
+	}
+	for e, err := range d.Edges(ctx) {
+		if err != nil {
+			return err
+		}
+		if len(rows) == shortLimit {
+			break
+		}
+		src, dst, err := edgeEnds(ctx, names, e.Edge())
+		if err != nil {
+			return err
+		}
+		row(e.Kind, cell{"edge", ""}, cell{brief(e.Edge().Type, typeWidth), styleCyan},
+			cell{brief(src, nameWidth), styleBold}, cell{"-> " + brief(dst, nameWidth), ""})
+	}
+	all := nodes.Added + nodes.Changed + nodes.Removed + edges.Added + edges.Changed + edges.Removed
+	if err := c.table(rows); err != nil || all == len(rows) {
+		return err
+	}
+	return c.printf("… and %d more\n", all-len(rows))
+}
+
+func edgeEnds(ctx context.Context, names *labels, e *graph.Edge) (src, dst string, err error) {
+	if src, err = names.label(ctx, e.Src); err != nil {
+		return "", "", err
+	}
+	dst, err = names.label(ctx, e.Dst)
+	return src, dst, err
+}
+
+// typeWidth and nameWidth are how many characters of a type and of a key a list shows.
+const (
+	typeWidth = 24
+	nameWidth = 40
+)
+
+func changeLetter(kind repo.ChangeKind) (letter, style string) {
+	switch kind {
+	case repo.Added:
+		return "A", styleGreen
+	case repo.Removed:
+		return "D", styleRed
+	}
+	return "M", styleYellow
+}

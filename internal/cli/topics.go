@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// topic is a page of help that belongs to no command.
+type topic struct{ Name, Short, Long string }
+
+func topics() []topic {
+	return []topic{
+		{"changes", "The form of change lines", changesTopic},
+		{"revisions", "How commits and nodes are named", revisionsTopic},
+		{"exit-codes", "What exit codes and error codes mean", exitCodesTopic()},
+		{"environment", "The variables that commands read", environmentTopic()},
+	}
+}
+
+func topicCommand(t topic) *cobra.Command {
+	return &cobra.Command{Use: t.Name, Short: t.Short, Long: t.Long}
+}
+
+const changesTopic = `Changes enter as JSON Lines: one change a line, all applied or none, errors naming file and line.
+
+  {"node":{"key":"alice","type":"Person","summary":"Alice leads infra","props":{"team":"infra"}}}
+  {"edge":{"type":"owns","src":"alice","dst":"svc/billing","weight":0.5,"props":{"since":2024}}}
+  {"embedding":{"node":"alice","model":"m","vector":[0.1,-0.2]}}
+  {"embedding":{"node":"alice","model":"s","sparse":{"infra":0.7}}}
+  {"mark":{"node":"alice","state":"stale","reason":"left in May"}}
+  {"remove":{"node":"bob"}}
+  {"remove":{"edge":{"type":"owns","src":"alice","dst":"svc/billing"}}}
+
+References (src, dst, node) are exact keys or full ids, and are resolved when all lines are read.
+A node without key and id is a fact: the same fact twice is one node, counted as a duplicate. A
+line for a node that exists replaces the fields it gives and keeps the rest; props are merged one
+by one; "unset":["summary","props.team"] removes fields, "replace":true all that are not given.
+
+  node       key, id, type (needed for a new one), summary, context, content (a string, or an
+             object of text and media), props, created, validFrom, validTo, sources, unset, replace
+  edge       src, dst, type, key, id, weight (above 0 to 1), props, created, validFrom, validTo,
+             sources, unset, replace
+  embedding  node, model, and vector (numbers) or sparse (weights by term)
+  mark       node or edge, state (stale, superseded, retired, forgotten, expired, contradicted), by,
+             reason, actor, time
+  remove     node, edge (its ends and type with "key" or "all":true, or its id), mark or embedding
+
+Lines are at most 4 MiB of UTF-8; unknown and repeated names are refused. Integers stay integers,
+numbers with a point or exponent are 64-bit floats. Times are RFC 3339 or YYYY-MM-DD.`
+
+const revisionsTopic = `A revision names a commit:
+
+  HEAD           the newest commit of the current branch
+  NAME           a branch, else a tag, or a full ref name (refs/...)
+  CID            a commit's CID or a unique prefix of it of at least 4 digits; bafyrei may be left out
+  REV~N          the N-th first parent of REV; ~ alone is ~1
+  REV^N          the N-th parent of REV; ^ alone is ^1
+
+A node is named by its exact key, else its full id, else a unique prefix of its id of at least 4
+digits. "key:" and "id:" before the name force one reading.`
+
+func exitCodesTopic() string {
+	var b strings.Builder
+	b.WriteString("With --json an error is {\"error\":{\"code\":...,\"message\":...}} on standard error.\n\n")
+	fmt.Fprintf(&b, "  %-16s %-4s  %s\n", "code", "exit", "when")
+	for _, o := range outcomes() {
+		fmt.Fprintf(&b, "  %-16s %-4d  %s\n", o.Code, o.Exit, o.When)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// variable is an environment variable that commands read.
+type variable struct{ Name, Means string }
+
+func variables() []variable {
+	return []variable{
+		{"MNEM_REPO", "the repository, as --repo"},
+		{"MNEM_BRANCH", "the branch to write to, as --branch"},
+		{"MNEM_STAGE", "the stage to use, as --stage"},
+		{"MNEM_SESSION", "the session to answer in, as --session"},
+		{"MNEM_AUTHOR", "who makes changes, as --author"},
+		{"MNEM_AGENT", "the program that acts for the author, as --agent"},
+		{"MNEM_TASK", "what the agent works on, as --task"},
+		{"MNEM_WAIT", "how long to wait for another process, as --wait"},
+		{"MNEM_RENDER_SUMMARY_CAP_CHARS", "longest summary, context and property printed, " +
+			"as --summary-cap"},
+		{"SOURCE_DATE_EPOCH", "the time of changes in seconds since 1970, unless --time is given"},
+		{"XDG_CONFIG_HOME", "the directory of the user's configurations"},
+		{"NO_COLOR", "when not empty, no colour on terminals"},
+	}
+}
+
+func environmentTopic() string {
+	var b strings.Builder
+	b.WriteString("A flag goes before its variable, then come the repository's configuration, the " +
+		"user's and\nthe default. An empty variable counts as none.\n\n")
+	for _, v := range variables() {
+		fmt.Fprintf(&b, "  %-30s %s\n", v.Name, v.Means)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
