@@ -178,6 +178,8 @@ func badLines(s *suite, node func(string) string) {
 		{"time-offset", "an offset of 24 hours", node(`,"created":"2026-01-01T00:00:00+24:00"`)},
 		{"time-fraction", "a point without digits", node(`,"created":"2026-01-01T00:00:00.Z"`)},
 		{"time-comma", "a comma for the point", node(`,"created":"2026-01-01T00:00:00,5Z"`)},
+		{"time-over", "a time after the year 9999", node(`,"created":"9999-12-31T23:59:59-00:01"`)},
+		{"time-under", "a time before the year 0", node(`,"created":"0000-01-01T00:00:00+00:01"`)},
 		{"time-year", "a year of five digits", node(`,"created":"12026-01-01"`)},
 		{"time-short", "a date without leading zeros", node(`,"created":"2026-1-1"`)},
 		{"valid", "validTo equal to validFrom", node(`,"validFrom":"2026-01-01","validTo":"2026-01-01T00:00:00Z"`)},

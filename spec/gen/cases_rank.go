@@ -1,5 +1,7 @@
 package main
 
+import "strings"
+
 // harbour is the small collection of most retrieval cases.
 var harbour = batchText{
 	`{"node":{"key":"alice","type":"Person","summary":"Alice leads the harbour team and the tide tables.","props":{"role":"Team lead","age":41,"tags":["harbour","tides"]},"created":"2026-01-01"}}`,
@@ -92,7 +94,11 @@ func statsCases(s *suite) {
 		for f, name := range []string{"summary", "context", "content", "props", "type"} {
 			fields = append(fields, obj{"field": name, "terms": c.total[f], "nodes": c.having[f]})
 		}
-		s.add("7.2", "stats", name, title, obj{"author": "erin", "batches": list},
+		clause := "7.2"
+		if name == "document" || strings.HasPrefix(name, "props") {
+			clause = "7.1"
+		}
+		s.add(clause, "stats", name, title, obj{"author": "erin", "batches": list},
 			obj{"nodes": len(c.docs), "fields": fields, "df": c.df})
 	}
 	add("empty", "no nodes", batchText{})
@@ -110,16 +116,9 @@ func statsCases(s *suite) {
 		st := batchText{`{"node":{"key":"a","type":"T","props":` + c.props + `}}`}
 		add(c.name, c.title, st)
 	}
-	d := built(harbour)
-	node := d.nodes[nodeIDOfKey("alice")]
-	doc := d.document(node)
-	fields := []any{}
-	for f := range doc.counts {
-		fields = append(fields, obj{"length": doc.lengths[f], "terms": doc.counts[f]})
-	}
-	s.add("7.1", "stats", "document", "the five fields of one node",
-		obj{"author": "erin", "batches": []any{obj{"time": t0, "lines": harbour}}, "key": "alice"},
-		obj{"document": fields})
+	add("document", "the five fields of one node", batchText{`{"node":{"key":"a","type":"BoatType",` +
+		`"summary":"The boat and the boat's berth.","context":"A harbour.","content":"Long text.",` +
+		`"props":{"b":"boat","a":["berth","tide"]}}}`})
 }
 
 func scoreCases(s *suite) {
@@ -159,6 +158,11 @@ func scoreCases(s *suite) {
 		batchText{`{"node":{"key":"old","type":"T","created":"1950-01-01"}}`,
 			`{"node":{"key":"older","type":"T","created":"1900-01-01"}}`,
 			`{"node":{"key":"new","type":"T","created":"1970-01-01T00:00:00.000001Z"}}`})
+	s.retrieval("9.3", "score", "recency-late", "times after 2^53 - 1 score that", everything(""), false,
+		batchText{`{"node":{"key":"a","type":"T","created":"2255-06-05T23:47:34.740990Z"}}`,
+			`{"node":{"key":"b","type":"T","created":"2255-06-05T23:47:34.740991Z"}}`,
+			`{"node":{"key":"c","type":"T","created":"2255-06-05T23:47:34.740992Z"}}`,
+			`{"node":{"key":"d","type":"T","created":"9999-12-31"}}`})
 	tierCases(s)
 }
 
@@ -179,12 +183,12 @@ func tierCases(s *suite) {
 		{"prefix-long", "a longer prefix", alice[:13]},
 		{"prefix-hyphen-early", "a hyphen elsewhere", alice[:4] + "-" + alice[4:8]},
 		{"quoted", "a quoted key has tier 1", `what is "dock/south" for? mechanic`},
-		{"backticks", "backticks and curly quotes", "`kelp` or “rule/2” mechanic"},
-		{"quoted-open", "an open quote is skipped", `"dock/south and "kelp" mechanic`},
-		{"quoted-pairs", "each opener takes its next closer", `"a" kelp "b" mechanic`},
-		{"quoted-line", "no line break within", "\"ke\nlp\" `kelp` mechanic"},
-		{"quoted-empty", "an empty span is none", `"" "kelp" mechanic`},
-		{"quoted-spaces", "spaces belong to the span", `" kelp " mechanic`},
+		{"backticks", "backticks and curly quotes", "`kelp` or “rule/2” mechanic boats"},
+		{"quoted-open", "an open quote is skipped", `"dock/south and "kelp" mechanic boats`},
+		{"quoted-pairs", "each opener takes its next closer", `"a" kelp "b" mechanic boats`},
+		{"quoted-line", "no line break within", "\"ke\nlp\" `kelp` mechanic boats"},
+		{"quoted-empty", "an empty span is none", `"" "kelp" mechanic boats`},
+		{"quoted-spaces", "spaces belong to the span", `" kelp " mechanic boats`},
 		{"both", "tiers before scores", `the tide tables of "bob"`},
 	} {
 		s.retrieval("8.4", "score", "tier-"+c.name, c.title, everything(c.text), false, harbour)
