@@ -8,6 +8,7 @@ func commands() []func(*cli) *cobra.Command {
 		// Start
 		(*cli).initCommand,
 		(*cli).configCommand,
+		(*cli).demoCommand,
 		(*cli).versionCommand,
 		(*cli).completionCommand,
 		// Change the memory

@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+)
+
+// noCommitHint tells what to do about a repository without commits.
+func noCommitHint(err error) error {
+	var missing *repo.NotFoundError
+	if errors.As(err, &missing) && missing.What == noCommitYet {
+		return hint(err, "make the first with 'mnem commit -m MESSAGE FILE'")
+	}
+	return err
+}
+
+// noCommitYet is how package repo names what is missing on an unborn branch.
+const noCommitYet = "commit yet on branch"
+
+// headSnapshot is like snapshot for commands that make no sense without a commit.
+func (c *cli) headSnapshot(ctx context.Context, r *repo.Repo) (*repo.Snapshot, error) {
+	s, err := r.Snapshot(ctx, c.global.at)
+	return s, noCommitHint(err)
+}
+
+// label names a node for people: its key, or its id where it has none.
+func label(n *graph.Node) string {
+	if n.Key != "" {
+		return line(n.Key)
+	}
+	return n.ID.String()
+}
+
+// maxLabels bounds the labels remembered while one command prints.
+const maxLabels = 4096
+
+// labels names nodes by id, looking into several snapshots in turn.
+type labels struct {
+	from  []*repo.Snapshot
+	known map[graph.ID]*graph.Node
+}
+
+func newLabels(from ...*repo.Snapshot) *labels {
+	return &labels{from: from, known: make(map[graph.ID]*graph.Node)}
+}
+
+// node returns a node, nil where no snapshot has it.
+func (l *labels) node(ctx context.Context, id graph.ID) (*graph.Node, error) {
+	if n, ok := l.known[id]; ok {
+		return n, nil
+	}
+	var found *graph.Node
+	for _, s := range l.from {
+		n, _, err := s.Node(ctx, id)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return nil, err
+		}
+		if err == nil {
+			found = &graph.Node{ID: n.ID, Key: n.Key, Type: n.Type, Summary: n.Summary}
+			break
+		}
+	}
+	if len(l.known) >= maxLabels {
+		clear(l.known)
+	}
+	l.known[id] = found
+	return found, nil
+}
+
+// label returns a node's key, or its id where it has none or does not exist.
+func (l *labels) label(ctx context.Context, id graph.ID) (string, error) {
+	n, err := l.node(ctx, id)
+	if n == nil {
+		return id.String(), err
+	}
+	return label(n), nil
+}
+
+// key returns a node's key, nil for none.
+func (l *labels) key(ctx context.Context, id graph.ID) (*string, error) {
+	n, err := l.node(ctx, id)
+	if n == nil {
+		return nil, err
+	}
+	return orNull(n.Key), nil
+}
+
+// visible decides which marked nodes and edges a command shows.
+type visible struct {
+	s   *repo.Snapshot
+	let []graph.State // hidden states to let through
+}
+
+// marksFlag adds the flag that lets hidden states through.
+func marksFlag(cmd *cobra.Command, to *[]string) {
+	cmd.Flags().StringSliceVar(to, "marks", nil,
+		"show nodes and edges in these hidden `STATES` too: forgotten, superseded, expired, retired")
+}
+
+func parseMarks(names []string) ([]graph.State, error) {
+	var states []graph.State
+	for _, name := range names {
+		states = append(states, graph.State(name))
+	}
+	return states, retrieve.Request{Marks: states}.Validate()
+}
+
+// shows reports whether a mark, nil for none, lets what it is on be seen.
+func (v visible) shows(m *graph.Mark) bool {
+	return m == nil || !retrieve.Hidden(m.State) || slices.Contains(v.let, m.State)
+}
+
+// edge reports whether an edge and the node it leads to are seen.
+func (v visible) edge(ctx context.Context, edge, other graph.ID) (bool, error) {
+	m, err := v.s.Mark(ctx, graph.OnEdge, edge)
+	if err != nil || !v.shows(m) {
+		return false, err
+	}
+	m, err = v.s.Mark(ctx, graph.OnNode, other)
+	return v.shows(m), err
+}
+
+// stateJSON is a mark's state, nil for none.
+func stateJSON(m *graph.Mark) *string {
+	if m == nil {
+		return nil
+	}
+	return orNull(string(m.State))
+}
+
+// weightJSON is the shortest decimal fraction that means a weight.
+type weightJSON uint32
+
+// MarshalJSON writes the fraction.
+func (w weightJSON) MarshalJSON() ([]byte, error) { return []byte(w.String()), nil }
+
+func (w weightJSON) String() string {
+	x := float64(w) / graph.MaxWeight
+	for digits := range 6 {
+		s := strconv.FormatFloat(x, 'f', digits, 64)
+		short, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			break
+		}
+		if units, err := graph.EdgeWeight(short); err == nil && units == uint32(w) {
+			return s
+		}
+	}
+	return strconv.FormatFloat(x, 'f', -1, 64)
+}
+
+// needOne returns a usage error unless at most one of the flags was given.
+func needOne(cmd *cobra.Command, names ...string) error {
+	given := ""
+	for _, name := range names {
+		if !cmd.Flags().Changed(name) {
+			continue
+		}
+		if given != "" {
+			return usagef("--%s and --%s exclude each other", given, name)
+		}
+		given = name
+	}
+	return nil
+}
+
+// checkRange returns a usage error unless low <= n <= high.
+func checkRange(flag string, n, low, high int) error {
+	if n < low || n > high {
+		return usageError{fmt.Errorf("--%s: %d is outside %d to %d", flag, n, low, high)}
+	}
+	return nil
+}
+
+// sortedNames returns names in order, each once.
+func sortedNames(names []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(names)))
+}
+
+// sortedKeys returns a map's keys in order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

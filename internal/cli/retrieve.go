@@ -1,0 +1,267 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// retrieveOptions are the flags of retrieve as they are given.
+type retrieveOptions struct {
+	types, where, expandTypes []string
+	marks, show               []string
+	times                     [5]string // in the order of timeFlags
+	limit, budget, expand     int
+	adjacency, summaryCap     int
+	direction                 string
+	session                   string
+	follow, receipt, explain  bool
+	batch                     string
+}
+
+// timeFlags are the flags whose value is a time.
+var timeFlags = [5]struct{ name, help string }{
+	{"created-from", "created at this `TIME` or later"},
+	{"created-to", "created before this `TIME`"},
+	{"updated-from", "updated (or else created) at this `TIME` or later"},
+	{"updated-to", "updated (or else created) before this `TIME`"},
+	{"valid-at", "valid at this `TIME`"},
+}
+
+const summaryCapEnv = "MNEM_RENDER_SUMMARY_CAP_CHARS"
+
+func (c *cli) retrieveCommand() *cobra.Command {
+	opt := &retrieveOptions{}
+	cmd := &cobra.Command{
+		Use:     "retrieve [QUERY…] [flags]",
+		GroupID: groupRead,
+		Short:   "Answer a query from one commit under a token budget",
+		Long: "Find the nodes that fit a query, its filters, or both, and print them as text for a language\n" +
+			"model, best first, until --limit items are printed or --budget tokens are used. Without a\n" +
+			"query the newest nodes that pass the filters. A query - is read from standard input.\n\n" +
+			"The answer depends on the commit and the request alone: the same bytes in every process.\n" +
+			"In a session (--session or MNEM_SESSION) it comes from the session's commit and leaves a\n" +
+			"receipt that 'mnem replay' runs again.\n\n" +
+			"A PREDICATE is NAME OP VALUE with a JSON value, as in 'team = \"infra\"' or 'due < \"2027\"';\n" +
+			"OP is one of = != < <= > >= in prefix exists !exists. A TIME is of RFC 3339 or a date.\n\n" +
+			"--batch reads one JSON object a line: \"qid\", \"text\" and any of the flags that select, rank or\n" +
+			"print, by name; \"cat\", \"meta\" and \"gold…\" come back with the answer. What a line does not say,\n" +
+			"the command line does.",
+		Example: "  mnem retrieve who owns billing\n" +
+			"  mnem retrieve 'storage migration' --type Decision --adjacency 3\n" +
+			"  mnem retrieve --type Task --where 'status = \"open\"' --limit 5\n" +
+			"  mnem retrieve billing --at HEAD~1 --budget 500 --json\n" +
+			"  mnem retrieve 'double charge' --explain",
+	}
+	c.atFlag(cmd)
+	c.requestFlags(cmd, opt)
+	f := cmd.Flags()
+	f.StringVar(&opt.session, "session", "", "answer in this session and record it (MNEM_SESSION)")
+	c.complete(cmd, "session", completeSessions)
+	f.BoolVar(&opt.follow, "follow", false, "with a session: answer from HEAD, not from its commit")
+	f.BoolVar(&opt.receipt, "receipt", false, "record the answer, without a session too")
+	f.StringVar(&opt.batch, "batch", "", "answer the queries in `FILE`, - for standard input, as JSON")
+	f.BoolVar(&opt.explain, "explain", false, "tell how each item was found, and what did not fit")
+	c.writeFlags(cmd)
+	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+		return c.retrieve(cmd, opt, args)
+	})
+}
+
+// requestFlags adds a flag for every parameter of a request.
+func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
+	f := cmd.Flags()
+	f.StringArrayVar(&opt.types, "type", nil, "only nodes of this `TYPE` (repeatable)")
+	f.StringArrayVar(&opt.where, "where", nil, "only where this `PREDICATE` holds (repeatable)")
+	for i, t := range timeFlags {
+		f.StringVar(&opt.times[i], t.name, "", t.help)
+	}
+	marksFlag(cmd, &opt.marks)
+	f.IntVar(&opt.limit, "limit", retrieve.DefaultLimit, "at most `N` items; 0 for no limit")
+	f.IntVar(&opt.budget, "budget", retrieve.DefaultBudget, "at most `N` tokens; 0 for no budget")
+	f.IntVar(&opt.expand, "expand", retrieve.DefaultExpand, "follow `N` edges from what fits best; 0 to 4")
+	f.StringArrayVar(&opt.expandTypes, "expand-type", nil, "follow only edges of this `TYPE` (repeatable)")
+	f.StringVar(&opt.direction, "direction", string(retrieve.Both), "follow edges out, in or both")
+	f.IntVar(&opt.adjacency, "adjacency", 0, "print `N` edges of each item in each direction")
+	f.StringSliceVar(&opt.show, "show", nil, "print these `LINES` too: times, key, content")
+	f.IntVar(&opt.summaryCap, "summary-cap", retrieve.DefaultSummaryCap,
+		"cut each text at `N` characters; 0 for whole ("+summaryCapEnv+")")
+}
+
+// request returns the request that flags and environment make.
+func (c *cli) request(cmd *cobra.Command, opt *retrieveOptions) (retrieve.Request, error) {
+	r := retrieve.Request{
+		Types: opt.types, ExpandTypes: opt.expandTypes, Direction: retrieve.Direction(opt.direction),
+		Limit: &opt.limit, Budget: &opt.budget, Expand: &opt.expand, Adjacency: opt.adjacency,
+		Show: opt.show, SummaryCap: &opt.summaryCap,
+	}
+	var err error
+	if r.Where, err = parseWhere(opt.where); err != nil {
+		return r, err
+	}
+	if r.Marks, err = parseMarks(opt.marks); err != nil {
+		return r, err
+	}
+	to := [5]*graph.OptTime{
+		&r.CreatedFrom, &r.CreatedTo, &r.UpdatedFrom, &r.UpdatedTo, &r.ValidAt,
+	}
+	for i, flag := range timeFlags {
+		if !cmd.Flags().Changed(flag.name) {
+			continue
+		}
+		t, err := graph.ParseTime(opt.times[i])
+		if err != nil {
+			return r, &retrieve.RequestError{Param: flag.name, Reason: err.Error()}
+		}
+		*to[i] = graph.At(t)
+	}
+	if s := c.env(summaryCapEnv); s != "" && !cmd.Flags().Changed("summary-cap") {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			return r, usagef("%s: %q is not a number of characters", summaryCapEnv, s)
+		}
+		r.SummaryCap = &n
+	}
+	return r, r.Validate()
+}
+
+func (c *cli) retrieve(cmd *cobra.Command, opt *retrieveOptions, args []string) error {
+	session := c.sessionOf(opt)
+	if err := checkRetrieve(cmd, opt, session, args); err != nil {
+		return err
+	}
+	req, err := c.request(cmd, opt)
+	if err != nil {
+		return err
+	}
+	if req.Text, err = c.queryText(cmd.Context(), args); err != nil {
+		return err
+	}
+	if err := req.Validate(); err != nil {
+		return err
+	}
+	a := &answerer{c: c, session: session, explain: opt.explain, at: c.global.at}
+	a.atGiven = cmd.Flags().Changed("at")
+	a.follow = opt.follow
+	if session != "" {
+		if a.by, err = c.stamp(cmd); err != nil {
+			return err
+		}
+	}
+	return c.withRepo(cmd, session != "", func(ctx context.Context, r *repo.Repo) error {
+		a.repo = r
+		if opt.batch != "" {
+			return a.batch(ctx, opt.batch, req)
+		}
+		answer, receipt, err := a.answer(ctx, req)
+		if err != nil {
+			return err
+		}
+		if c.global.json {
+			return a.printJSON(answer, receipt, retrieve.Query{Request: req})
+		}
+		return a.printText(answer, receipt)
+	})
+}
+
+// sessionOf returns the session that a retrieval is recorded in, "" for none.
+func (c *cli) sessionOf(opt *retrieveOptions) string {
+	if name := firstOf(opt.session, c.env("MNEM_SESSION")); name != "" {
+		return name
+	}
+	if opt.receipt {
+		return repo.DefaultSession
+	}
+	return ""
+}
+
+// checkRetrieve refuses flags that contradict each other or would do nothing.
+func checkRetrieve(cmd *cobra.Command, opt *retrieveOptions, session string, args []string) error {
+	f := cmd.Flags()
+	switch {
+	case opt.follow && f.Changed("at"):
+		return usagef("--follow and --at exclude each other")
+	case opt.follow && session == "":
+		return usagef("--follow needs --session: without one, the answer is from HEAD anyway")
+	case f.Changed("batch") && opt.batch == "":
+		return usagef("--batch: want a file, or - for standard input")
+	case opt.batch != "" && len(args) > 0:
+		return usagef("--batch and a query on the command line exclude each other")
+	case f.Changed("session") && opt.session == "":
+		return usagef("--session: want a name")
+	}
+	for _, name := range []string{"author", "agent", "task", "time"} {
+		if f.Changed(name) && session == "" {
+			return usagef("--%s needs --session or --receipt: nothing is recorded without", name)
+		}
+	}
+	return nil
+}
+
+// queryText joins the words of a query, or reads it from standard input.
+func (c *cli) queryText(ctx context.Context, args []string) (string, error) {
+	if len(args) != 1 || args[0] != stdinName {
+		return strings.Join(args, " "), nil
+	}
+	in := newPatientReader(ctx, c.app.Stdin)
+	data, err := io.ReadAll(io.LimitReader(in, retrieve.MaxText+1))
+	return string(data), err
+}
+
+// answerer answers requests from one opened repository.
+type answerer struct {
+	c       *cli
+	repo    *repo.Repo
+	session string // where answers are recorded, "" for nowhere
+	by      repo.Stamp
+	at      string
+	atGiven bool
+	follow  bool // whether HEAD goes before the session's commit
+	explain bool
+}
+
+// answer answers one request and records it if there is a session.
+func (a *answerer) answer(
+	ctx context.Context, req retrieve.Request,
+) (*retrieve.Answer, ipld.CID, error) {
+	s, err := a.snapshot(ctx)
+	if err != nil {
+		return nil, ipld.CID{}, noCommitHint(err)
+	}
+	answer, err := s.Retrieve(ctx, req)
+	if err != nil || a.session == "" {
+		return answer, ipld.CID{}, err
+	}
+	receipt, err := a.repo.Record(ctx, a.session, answer, a.by)
+	return answer, receipt, err
+}
+
+// snapshot returns what the next request is answered from: --at, else the session's commit, else
+// HEAD.
+func (a *answerer) snapshot(ctx context.Context) (*repo.Snapshot, error) {
+	if a.session == "" {
+		return a.repo.Snapshot(ctx, a.at)
+	}
+	entry, err := a.repo.Session(ctx, a.session)
+	var missing *repo.NotFoundError
+	switch {
+	case errors.As(err, &missing) && a.session == repo.DefaultSession:
+		return a.repo.Snapshot(ctx, a.at) // made when the receipt is recorded
+	case errors.As(err, &missing):
+		return nil, hint(err, "begin it with 'mnem session start NAME'")
+	case err != nil:
+		return nil, err
+	case a.atGiven || a.follow || entry.Record.Follow:
+		return a.repo.Snapshot(ctx, a.at)
+	}
+	return a.repo.At(ctx, entry.Record.Commit)
+}

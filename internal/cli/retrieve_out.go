@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// itemJSON is an item of an answer. What --explain adds is left out without it.
+type itemJSON struct {
+	ID       string     `json:"id"`
+	Key      *string    `json:"key"`
+	Type     string     `json:"type"`
+	Score    int64      `json:"score"`
+	Tokens   int        `json:"tokens"`
+	Rendered string     `json:"rendered"`
+	Lanes    []laneJSON `json:"lanes"`
+	*whyJSON
+}
+
+type laneJSON struct {
+	Lane  retrieve.Lane `json:"lane"`
+	Rank  int           `json:"rank"`
+	Score int64         `json:"score"`
+}
+
+// whyJSON is what --explain adds to an item.
+type whyJSON struct {
+	Tier int     `json:"tier"`
+	Seed *string `json:"seed"` // where expansion came from, null where it did not
+	Hops *int    `json:"hops"`
+}
+
+type droppedJSON struct {
+	ID     string `json:"id"`
+	Reason string `json:"reason"`
+	Tokens int    `json:"tokens"`
+}
+
+type warningJSON struct {
+	Code    retrieve.Code `json:"code"`
+	Message string        `json:"message"`
+	Remedy  string        `json:"remedy"`
+}
+
+func (a *answerer) item(it *retrieve.Item) itemJSON {
+	out := itemJSON{
+		ID: it.ID.String(), Key: orNull(it.Key), Type: it.Type, Score: it.Score, Tokens: it.Tokens,
+		Rendered: it.Rendered, Lanes: make([]laneJSON, len(it.Lanes)),
+	}
+	for i, l := range it.Lanes {
+		out.Lanes[i] = laneJSON(l)
+	}
+	if a.explain {
+		out.whyJSON = &whyJSON{Tier: it.Tier}
+		if it.Reach != nil {
+			out.Seed, out.Hops = orNull(it.Reach.Seed.String()), &it.Reach.Hops
+		}
+	}
+	return out
+}
+
+// printJSON prints an answer in one line. q says what of a batch's line is repeated.
+func (a *answerer) printJSON(ans *retrieve.Answer, receipt ipld.CID, q retrieve.Query) error {
+	out := a.c.stream()
+	if q.ID != "" {
+		out.field("qid", q.ID)
+	}
+	for _, e := range q.Echo {
+		out.entry(e)
+	}
+	out.field("commit", ans.Commit.String())
+	out.field("receipt", jsonCID(receipt))
+	out.field("query", ans.Request.Text)
+	out.list("items")
+	for i := range ans.Items {
+		if err := out.item(a.item(&ans.Items[i])); err != nil {
+			return err
+		}
+	}
+	out.endList()
+	out.field("tokens_used", ans.TokensUsed)
+	out.field("tokens_budget", ans.TokensBudget)
+	out.field("dropped", ans.Dropped)
+	out.field("candidates_seen", ans.Candidates)
+	warnings := make([]warningJSON, len(ans.Warnings))
+	for i, w := range ans.Warnings {
+		warnings[i] = warningJSON{w.Code, w.Message(), w.Remedy()}
+	}
+	out.field("warnings", warnings)
+	if a.explain {
+		dropped := make([]droppedJSON, len(ans.DroppedItems))
+		for i, d := range ans.DroppedItems {
+			dropped[i] = droppedJSON{d.ID.String(), d.Reason, d.Tokens}
+		}
+		out.field("dropped_items", dropped)
+	}
+	return out.end()
+}
+
+// printText prints the rendered items with an empty line between them, and a summary on the side.
+// No rendered line is empty, so that items cannot be mistaken.
+func (a *answerer) printText(ans *retrieve.Answer, receipt ipld.CID) error {
+	if a.explain {
+		if err := a.printWhy(ans); err != nil {
+			return err
+		}
+	}
+	for i := range ans.Items {
+		if i > 0 || a.explain {
+			if err := a.c.printf("\n"); err != nil {
+				return err
+			}
+		}
+		if err := a.c.printf("%s", ans.Items[i].Rendered); err != nil {
+			return err
+		}
+	}
+	if err := a.c.out.Flush(); err != nil { // the summary comes after what it sums up
+		return err
+	}
+	a.c.remark("%s", answerSummary(ans, receipt))
+	for _, w := range ans.Warnings {
+		_, err := fmt.Fprintf(a.c.app.Stderr, "warning: %s (%s)\n", w.Message(), w.Remedy())
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func answerSummary(ans *retrieve.Answer, receipt ipld.CID) string {
+	budget := "no budget"
+	if ans.TokensBudget > 0 {
+		budget = fmt.Sprintf("of %d", ans.TokensBudget)
+	}
+	parts := []string{
+		plural(len(ans.Items), "item"), fmt.Sprintf("%d tokens (%s)", ans.TokensUsed, budget),
+		fmt.Sprintf("%d dropped", ans.Dropped), plural(ans.Candidates, "candidate"),
+		"commit " + shortCID(ans.Commit),
+	}
+	if receipt.Defined() {
+		parts = append(parts, "receipt "+receipt.String())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// printWhy prints how each item was found, as a table before the first empty line.
+func (a *answerer) printWhy(ans *retrieve.Answer) error {
+	head := func(s string) cell { return cell{s, styleDim} }
+	rows := [][]cell{{head("rank"), head("item"), head("tier"), head("score"), head("tokens"),
+		head("found by")}}
+	for i := range ans.Items {
+		it := &ans.Items[i]
+		rows = append(rows, []cell{
+			{fmt.Sprint(i + 1), ""}, {firstOf(line(it.Key), it.ID.String()), styleBold},
+			{fmt.Sprint(it.Tier), ""}, {fmt.Sprint(it.Score), ""}, {fmt.Sprint(it.Tokens), ""},
+			{whyText(it), ""},
+		})
+	}
+	for _, d := range ans.DroppedItems {
+		rows = append(rows, []cell{
+			{"-", ""}, {d.ID.String(), ""}, {"", ""}, {"", ""}, {fmt.Sprint(d.Tokens), ""},
+			{"dropped: " + d.Reason, styleRed},
+		})
+	}
+	return a.c.table(rows)
+}
+
+// whyText names the lists in which an item was found, with its rank and score in each.
+func whyText(it *retrieve.Item) string {
+	parts := make([]string, len(it.Lanes))
+	for i, l := range it.Lanes {
+		parts[i] = fmt.Sprintf("%s #%d %d", l.Lane, l.Rank, l.Score)
+		if l.Lane == retrieve.LaneExpand && it.Reach != nil {
+			parts[i] += fmt.Sprintf(" (%s from %s)", plural(it.Reach.Hops, "hop"), it.Reach.Seed)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
