@@ -165,7 +165,7 @@ func TestBulkMemory(t *testing.T) {
 	}
 	small, big := peak(3000), peak(15_000)
 	t.Logf("heap of %d bytes for 3,000 documents, %d for 15,000", small, big)
-	if big > small+4<<20 {
+	if big > small+1<<20 {
 		t.Errorf("heap grew from %d to %d bytes", small, big)
 	}
 }

@@ -151,7 +151,9 @@ func (w *segmentWriter) finish() (*segment, store.Block, error) {
 	if err := w.sink.flush(); err != nil {
 		return nil, store.Block{}, err
 	}
-	block := store.NewBlock(ipld.DagCBOR, w.seg.encode())
-	w.seg.cid = block.CID
-	return &w.seg, block, nil
+	// A copy, so that the segment does not keep the writer's buffers.
+	seg := w.seg
+	block := store.NewBlock(ipld.DagCBOR, seg.encode())
+	seg.cid = block.CID
+	return &seg, block, nil
 }
