@@ -1,0 +1,129 @@
+package cli_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/repo"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write golden files instead of comparing with them")
+
+// scriptTime is when every script runs: 2026-01-02T03:04:05Z.
+const scriptTime = 1767323045
+
+// TestScripts runs testdata/script. Beside the usual commands a script has
+//
+//	mnem ARG… [<FILE]       the program, in this process, with FILE as standard input
+//	exit CODE mnem ARG…     the same, where it must end with that exit code
+//	damaged                 the repositories of the script are damaged: do not check them
+//
+// Every repository that a script leaves behind is checked from end to end.
+func TestScripts(t *testing.T) {
+	const dir = "testdata/script"
+	files, err := filepath.Glob(dir + "/*.txtar")
+	if err != nil || len(files) < 3 {
+		t.Fatalf("%d scripts, %v", len(files), err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: dir, UpdateScripts: *rewrite, RequireUniqueNames: true,
+		Setup: setupScript,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"mnem":    mnemInScript,
+			"exit":    exitInScript,
+			"damaged": func(ts *testscript.TestScript, _ bool, _ []string) { state(ts).damaged = true },
+		},
+	})
+}
+
+// scriptState is what one script remembers.
+type scriptState struct{ damaged bool }
+
+type stateKey struct{}
+
+func state(ts *testscript.TestScript) *scriptState { return ts.Value(stateKey{}).(*scriptState) }
+
+func setupScript(env *testscript.Env) error {
+	env.Setenv("SOURCE_DATE_EPOCH", strconv.Itoa(scriptTime))
+	env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, ".xdg"))
+	s := &scriptState{}
+	env.Values[stateKey{}] = s
+	env.Defer(func() {
+		if err := checkRepos(env.WorkDir); err != nil && !s.damaged {
+			env.T().Fatal(err)
+		}
+	})
+	return nil
+}
+
+// checkRepos checks every repository under a directory.
+func checkRepos(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() || d.Name() != repo.DirName {
+			return err
+		}
+		if _, err := os.Stat(filepath.Join(path, "db")); err != nil {
+			return fs.SkipDir
+		}
+		r, err := repo.Open(filepath.Dir(path), repo.Options{ReadOnly: true})
+		if err != nil {
+			return err
+		}
+		report, err := r.Fsck(context.Background(), repo.FsckOptions{Full: true})
+		for _, e := range report.Errors {
+			err = fmt.Errorf("fsck %s: %s %s: %s", path, e.Kind, e.CID, e.Message)
+		}
+		if closeErr := r.Close(); err == nil {
+			err = closeErr
+		}
+		if err == nil {
+			err = fs.SkipDir
+		}
+		return err
+	})
+}
+
+func mnemInScript(ts *testscript.TestScript, neg bool, args []string) {
+	code := runInScript(ts, args)
+	if (code != 0) != neg {
+		ts.Fatalf("exit code %d", code)
+	}
+}
+
+func exitInScript(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 || args[1] != "mnem" {
+		ts.Fatalf("usage: exit CODE mnem ARG…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	if code := runInScript(ts, args[2:]); code != want {
+		ts.Fatalf("exit code %d, want %d", code, want)
+	}
+}
+
+func runInScript(ts *testscript.TestScript, args []string) int {
+	var in io.Reader = strings.NewReader("")
+	if n := len(args); n > 0 && strings.HasPrefix(args[n-1], "<") {
+		in = strings.NewReader(ts.ReadFile(args[n-1][1:]))
+		args = args[:n-1]
+	}
+	dir := ts.MkAbs(".")
+	app := &cli.App{
+		Stdin: in, Stdout: ts.Stdout(), Stderr: ts.Stderr(), Getenv: ts.Getenv,
+		Now: func() time.Time { return time.Unix(scriptTime, 0) },
+		Dir: dir, User: "Sys Tem", PID: os.Getpid(),
+	}
+	return app.Run(context.Background(), args)
+}
