@@ -284,6 +284,9 @@ func TestLayouts(t *testing.T) {
 	} {
 		blocks := mem.New().Derived()
 		m := build(t, blocks, half, opt)
+		if again := build(t, mem.New().Derived(), half, opt); again != m {
+			t.Errorf("%+v: manifests %s and %s of one collection", opt, m, again)
+		}
 		m, err := Update(ctx, blocks, m, changes(half, docs), opt)
 		if err != nil {
 			t.Fatal(err)

@@ -98,9 +98,10 @@ func (x *Index) deadDocs(ctx context.Context, n int) (bitset, error) {
 	}
 	// Two queries may both come here: they make the same set.
 	dead = newBitset(x.segs[n].docs)
+	docs := idFinder{src: &x.src, seg: x.segs[n]}
 	for _, newer := range x.segs[n+1:] {
 		err := x.src.eachID(ctx, newer, secDead, func(id graph.ID) error {
-			doc, ok, err := x.src.docNumber(ctx, x.segs[n], id)
+			doc, ok, err := docs.find(ctx, id)
 			if ok {
 				dead.set(doc)
 			}
@@ -233,7 +234,8 @@ var errStop = errors.New("stop")
 // Doc returns the live document of a node, and whether there is one.
 func (x *Index) Doc(ctx context.Context, id graph.ID) (Doc, bool, error) {
 	for n := len(x.segs) - 1; n >= 0; n-- {
-		doc, ok, err := x.src.docNumber(ctx, x.segs[n], id)
+		docs := idFinder{src: &x.src, seg: x.segs[n]}
+		doc, ok, err := docs.find(ctx, id)
 		if err != nil {
 			return Doc{}, false, err
 		}

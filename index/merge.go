@@ -343,6 +343,9 @@ func leastTerm(with, all []*mergeTerm) []*mergeTerm {
 
 // term writes one term, whose postings are in the segments of with.
 func (m *merger) term(with []*mergeTerm) error {
+	if err := m.ctx.Err(); err != nil {
+		return err
+	}
 	net := 0
 	term := string(with[0].term)
 	open := make([]*mergeTerm, 0, len(with))

@@ -158,21 +158,39 @@ func (r *source) idList(ctx context.Context, s *segment, sec, n int) (idPart, er
 	return v.(idPart), nil
 }
 
-// docNumber returns the number of the document with an id.
-func (r *source) docNumber(ctx context.Context, s *segment, id graph.ID) (uint32, bool, error) {
-	n, err := r.find(ctx, s, secIDs, id[:])
-	if n < 0 || err != nil {
-		return 0, false, err
+// idFinder finds documents by id. Ids that ascend cost little more than a walk.
+type idFinder struct {
+	src  *source
+	seg  *segment
+	part idPart
+	n    int // number of the part
+}
+
+// find returns the number of the document with an id.
+func (f *idFinder) find(ctx context.Context, id graph.ID) (doc uint32, ok bool, err error) {
+	if !f.holds(id) {
+		n, err := f.src.find(ctx, f.seg, secIDs, id[:])
+		if n < 0 || err != nil {
+			return 0, false, err
+		}
+		if f.part, err = f.src.idList(ctx, f.seg, secIDs, n); err != nil {
+			return 0, false, err
+		}
+		f.n = n
 	}
-	ids, err := r.idList(ctx, s, secIDs, n)
-	if err != nil {
-		return 0, false, err
-	}
-	i := sort.Search(ids.len(), func(i int) bool { return bytes.Compare(ids.at(i), id[:]) >= 0 })
-	if i == ids.len() || !bytes.Equal(ids.at(i), id[:]) {
+	i := sort.Search(f.part.len(), func(i int) bool {
+		return bytes.Compare(f.part.at(i), id[:]) >= 0
+	})
+	if i == f.part.len() || !bytes.Equal(f.part.at(i), id[:]) {
 		return 0, false, nil
 	}
-	return uint32(n*docsPerPart + i), true, nil
+	return uint32(f.n*docsPerPart + i), true, nil
+}
+
+// holds reports whether the part at hand is the one where an id would be.
+func (f *idFinder) holds(id graph.ID) bool {
+	return len(f.part) > 0 && bytes.Compare(f.part.at(0), id[:]) <= 0 &&
+		bytes.Compare(id[:], f.part.at(f.part.len()-1)) <= 0
 }
 
 // eachID calls fn with every id of "ids" or "dead" in order.

@@ -30,8 +30,8 @@ type Options struct {
 	// SpillBytes is about how much memory a segment takes while it is built before it is written,
 	// 64 MiB by default. One document may take more.
 	SpillBytes int
-	// ChunkCache is how many bytes of decoded parts a merge keeps, 16 MiB by default.
-	ChunkCache int64
+	// CacheBytes is how many bytes of decoded parts a merge keeps, 16 MiB by default.
+	CacheBytes int64
 }
 
 const (
@@ -39,7 +39,7 @@ const (
 	defaultFanout     = 8
 	defaultSpillDocs  = 50_000
 	defaultSpillBytes = 64 << 20
-	defaultChunkCache = 16 << 20
+	defaultCache      = 16 << 20
 	// maxSpills is how many segments of one update wait for its end before they are merged.
 	maxSpills = 64
 )
@@ -57,8 +57,8 @@ func (o Options) withDefaults() Options {
 	if o.SpillBytes <= 0 {
 		o.SpillBytes = defaultSpillBytes
 	}
-	if o.ChunkCache <= 0 {
-		o.ChunkCache = defaultChunkCache
+	if o.CacheBytes <= 0 {
+		o.CacheBytes = defaultCache
 	}
 	// A change is a document and a kill at most.
 	o.SpillDocs = min(o.SpillDocs, maxDocs/2)
@@ -90,7 +90,7 @@ func Update(
 	ctx context.Context, blocks Blocks, base ipld.CID, changes iter.Seq2[Change, error], opt Options,
 ) (ipld.CID, error) {
 	u := &updater{ctx: ctx, blocks: blocks, opt: opt.withDefaults()}
-	u.src = source{get: blocks, cache: NewCache(u.opt.ChunkCache)}
+	u.src = source{get: blocks, cache: NewCache(u.opt.CacheBytes)}
 	u.fresh = make(map[ipld.CID]*segment)
 	if err := u.start(base); err != nil {
 		return ipld.CID{}, err

@@ -47,7 +47,7 @@ type verifier struct {
 func Verify(
 	ctx context.Context, get store.Getter, manifest ipld.CID, docs iter.Seq2[*Document, error],
 ) ([]Mismatch, error) {
-	x, err := Open(ctx, get, manifest, NewCache(defaultChunkCache))
+	x, err := Open(ctx, get, manifest, NewCache(defaultCache))
 	if err != nil {
 		return nil, err
 	}
