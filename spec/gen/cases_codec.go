@@ -13,7 +13,7 @@ var allCases = []func(*suite){
 	graphCases, commitCases, operationCases, sessionCases, idCases,
 	lineCases, otherLines, applyCases,
 	analysisCases, logCases, statsCases, scoreCases, filterCases, expandCases, packCases,
-	renderCases, receiptCases,
+	renderCases, receiptCases, randomCases,
 }
 
 // roundTrip adds a case whose block decodes to v and encodes to the same bytes.
@@ -122,7 +122,8 @@ var badBlocks = []struct{ name, title, class, block string }{
 	{"tag-self", "tag 55799, self-described CBOR", "tag", "d9d9f7 00"},
 	{"link-string", "tag 42 over a string", "link", "d82a 60"},
 	{"link-no-zero", "a link without its leading zero byte", "link", "d82a 5824 01711220 aa*32"},
-	{"link-other-prefix", "a link with another leading byte", "link", "d82a 5825 01 01711220 aa*32"},
+	{"link-other-prefix", "a link with another leading byte", "link",
+		"d82a 5825 01 01711220 aa*32"},
 	{"link-short", "a digest one byte short", "link", "d82a 5824 00 01711220 aa*31"},
 	{"link-long", "a digest one byte long", "link", "d82a 5826 00 01711220 aa*33"},
 	{"link-v0", "a CID of version 0", "link", "d82a 5823 00 1220 aa*32"},

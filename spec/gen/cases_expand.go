@@ -56,20 +56,23 @@ func expandCases(s *suite) {
 		{"blank", "a blank text does not expand", hops(" ", 1), chain},
 		{"two-seeds", "nodes of the list gain from one another", hops("worda wordb", 1), chain},
 		{"ties", "equal nodes: the smaller id first", hops("worda", 1),
-			wired("abcdef", wire("a", "b", ""), wire("a", "c", ""), wire("d", "a", ""), wire("e", "a", ""))},
+			wired("abcdef", wire("a", "b", ""), wire("a", "c", ""), wire("d", "a", ""),
+				wire("e", "a", ""))},
 		{"best-path", "the best of several edges counts, not their sum", hops("worda", 1),
 			wired("ab", wire("a", "b", "0.2"), wire("b", "a", "0.7"),
 				`{"edge":{"type":"u","src":"a","dst":"b","weight":0.5}}`)},
 		{"nearest-layer", "a layer is the shortest way, be it the worse", hops("worda", 2),
 			wired("abc", wire("a", "c", "0.01"), wire("a", "b", ""), wire("b", "c", ""))},
-		{"loop", "a self-loop gains nothing", hops("worda", 2), wired("ab", wire("a", "a", ""), wire("a", "b", ""))},
+		{"loop", "a self-loop gains nothing", hops("worda", 2), wired("ab", wire("a", "a",
+			""), wire("a", "b", ""))},
 		{"cycle", "a cycle does not return to its seed", hops("worda", 4),
 			wired("abc", wire("a", "b", ""), wire("b", "c", ""), wire("c", "a", ""))},
 		{"types", "edge types to follow", typed("u"), wired("abc", wire("a", "b", ""),
 			`{"edge":{"type":"u","src":"a","dst":"c"}}`)},
 		{"tiny", "a gain of 0 joins nothing", hops("worda", 2),
 			wired("abc", wire("a", "b", "0.00002"), wire("b", "c", "0.00002"))},
-		{"hidden-edge", "a hidden edge is not followed", hops("worda", 1), wired("ab", wire("a", "b", ""),
+		{"hidden-edge", "a hidden edge is not followed", hops("worda", 1), wired("ab",
+			wire("a", "b", ""),
 			`{"mark":{"edge":{"type":"t","src":"a","dst":"b"},"state":"retired"}}`)},
 		{"stale-edge", "a stale edge is", hops("worda", 1), wired("ab", wire("a", "b", ""),
 			`{"mark":{"edge":{"type":"t","src":"a","dst":"b"},"state":"stale"}}`)},
@@ -85,7 +88,8 @@ func expandCases(s *suite) {
 			q := hops("worda", 2)
 			q.types = []string{"T"}
 			return q
-		}(), append(wired("ac", `{"node":{"key":"b","type":"U"}}`), wire("a", "b", ""), wire("b", "c", ""))},
+		}(), append(wired("ac", `{"node":{"key":"b","type":"U"}}`), wire("a", "b", ""),
+			wire("b", "c", ""))},
 	} {
 		s.retrieval("10", "expand", c.name, c.title, c.q, false, c.lines)
 	}
@@ -104,7 +108,8 @@ func expandMany(s *suite) {
 	seeds := batchText{}
 	for i := range 22 {
 		k := fmt.Sprintf("s%02d", i)
-		seeds = append(seeds, `{"node":{"key":"`+k+`","type":"T","summary":"boat`+rep(" pad", i)+`"}}`,
+		seeds = append(seeds, `{"node":{"key":"`+k+`","type":"T","summary":"boat`+rep(" pad",
+			i)+`"}}`,
 			`{"node":{"key":"x`+k+`","type":"T"}}`, wire(k, "x"+k, fmt.Sprintf("0.%02d", 60+i)))
 	}
 	q = everything("boat")
@@ -117,9 +122,10 @@ func expandMany(s *suite) {
 		q := everything(`"n0" wordz`)
 		q.expand = 2
 		a := q.retrieve(built(append(fan.lines(), extra...)))
-		s.add("10", "expand", "fan-out-"+itoa(n), "256 entries of a bucket are looked at: z hangs on "+
-			"entry "+itoa(n), obj{"author": "erin", "batches": []any{obj{"time": t0, "forest": fan,
-			"lines": extra}}, "request": q.input()}, a.expect(false))
+		s.add("10", "expand", "fan-out-"+itoa(n),
+			"256 entries of a bucket are looked at: z hangs on "+
+				"entry "+itoa(n), obj{"author": "erin", "batches": []any{obj{"time": t0, "forest": fan,
+				"lines": extra}}, "request": q.input()}, a.expect(false))
 	}
 	truncated := forest{Count: 5100, Fanout: 100}
 	for _, expand := range []int64{1, 2} {

@@ -77,16 +77,23 @@ func requestFilters(s *suite) {
 		name, title string
 		edit        func(q *request)
 	}{
-		{"types", "types, any of which may match", func(q *request) { q.types = []string{"Rule", "Note"} }},
+		{"types", "types, any of which may match",
+			func(q *request) { q.types = []string{"Rule", "Note"} }},
 		{"types-none", "a type that no node has", func(q *request) { q.types = []string{"rule"} }},
-		{"created-from", "created from a time on, inclusive", func(q *request) { q.createdFrom = at(t0 + 4*day) }},
-		{"created-to", "created before a time, exclusive", func(q *request) { q.createdTo = at(t0 + 4*day) }},
-		{"updated-from", "updated means created where absent", func(q *request) { q.updatedFrom = at(t0 + 1_000_000) }},
-		{"updated-to", "updated before a time", func(q *request) { q.updatedTo = at(t0 + day + 1) }},
-		{"valid-at", "within the validity, its start included", func(q *request) { q.validAt = at(t0) }},
+		{"created-from", "created from a time on, inclusive",
+			func(q *request) { q.createdFrom = at(t0 + 4*day) }},
+		{"created-to", "created before a time, exclusive",
+			func(q *request) { q.createdTo = at(t0 + 4*day) }},
+		{"updated-from", "updated means created where absent",
+			func(q *request) { q.updatedFrom = at(t0 + 1_000_000) }},
+		{"updated-to", "updated before a time",
+			func(q *request) { q.updatedTo = at(t0 + day + 1) }},
+		{"valid-at", "within the validity, its start included",
+			func(q *request) { q.validAt = at(t0) }},
 		{"valid-before", "before it", func(q *request) { q.validAt = at(t0 - 1) }},
 		{"valid-end", "its end is excluded", func(q *request) { q.validAt = at(t0 + 59*day) }},
-		{"marks", "a hidden state let through", func(q *request) { q.marks = []string{"superseded"} }},
+		{"marks", "a hidden state let through",
+			func(q *request) { q.marks = []string{"superseded"} }},
 		{"marks-all", "all hidden states let through", func(q *request) {
 			q.marks = []string{"forgotten", "superseded", "expired", "retired"}
 		}},
@@ -103,7 +110,8 @@ func requestFilters(s *suite) {
 	}
 	for _, state := range []string{"stale", "superseded", "retired", "forgotten", "expired",
 		"contradicted"} {
-		s.retrieval("8.3", "filter", "state-"+state, "is a node marked "+state+" shown?", everything("boat"),
+		s.retrieval("8.3", "filter", "state-"+state, "is a node marked "+state+" shown?",
+			everything("boat"),
 			false, harbour, batchText{`{"mark":{"node":"bob","state":"` + state + `"}}`})
 	}
 	q := everything("boat")
@@ -146,14 +154,17 @@ func badRequests(s *suite) {
 		{"cap-over", "a cap over 262,144", false, func(q *request) { q.summaryCap = 262145 }},
 		{"direction", "an unknown direction", false, func(q *request) { q.direction = "up" }},
 		{"show", "an unknown part", false, func(q *request) { q.show = []string{"edges"} }},
-		{"marks", "a mark that hides nothing", false, func(q *request) { q.marks = []string{"stale"} }},
+		{"marks", "a mark that hides nothing", false,
+			func(q *request) { q.marks = []string{"stale"} }},
 		{"types-64", "64 types", true, func(q *request) { q.types = append(names(63), "T") }},
 		{"types-65", "65 types", false, func(q *request) { q.types = append(names(64), "T") }},
 		{"expand-types-65", "65 edge types", false, func(q *request) { q.expandTypes = names(65) }},
 		{"where-64", "64 predicates", true, func(q *request) { q.where = wheres(64) }},
 		{"where-65", "65 predicates", false, func(q *request) { q.where = wheres(65) }},
-		{"text-65536", "a text of 65,536 bytes", true, func(q *request) { q.text = "boat" + rep(" ", 65532) }},
-		{"text-65537", "a text of 65,537 bytes", false, func(q *request) { q.text = "boat" + rep(" ", 65533) }},
+		{"text-65536", "a text of 65,536 bytes", true,
+			func(q *request) { q.text = "boat" + rep(" ", 65532) }},
+		{"text-65537", "a text of 65,537 bytes", false,
+			func(q *request) { q.text = "boat" + rep(" ", 65533) }},
 		{"op", "an unknown operator", false, func(q *request) {
 			q.where = []predicate{{name: "x", op: "~", value: "a", hasValue: true}}
 		}},

@@ -126,8 +126,9 @@ func commitCases(s *suite) {
 		{"first", "a first commit", nil},
 		{"second", "a commit with a parent", dict{"parents": []any{l}, "height": 2}},
 		{"sixteen", "16 parents", dict{"parents": distinct(16), "height": 9}},
-		{"full", "every field", dict{"parents": []any{l}, "height": 2, "vectors": buildTree(nil).root,
-			"agent": "claude", "task": "cleaning", "signature": []byte("signed")}},
+		{"full", "every field", dict{"parents": []any{l}, "height": 2,
+			"vectors": buildTree(nil).root,
+			"agent":   "claude", "task": "cleaning", "signature": []byte("signed")}},
 		{"message-empty", "an empty message", dict{"message": ""}},
 		{"message-max", "a message of 65,536 bytes", dict{"message": rep("m", 65536)}},
 		{"unknown-field", "an unknown field survives and is part of the change id",
@@ -171,7 +172,8 @@ func commitCases(s *suite) {
 		{"3.8", "message-65537", "a message of 65,537 bytes", "limit",
 			dict{"message": rep("m", 65537)}},
 		{"3.8", "message-missing", "no message", "field", dict{"message": absent{}}},
-		{"3.8", "change-15", "a change of 15 bytes", "id", dict{"change": []byte("0123456789abcde")}},
+		{"3.8", "change-15", "a change of 15 bytes", "id",
+			dict{"change": []byte("0123456789abcde")}},
 		{"3.8", "signature-4096", "a signature of 4,096 bytes", "",
 			dict{"signature": []byte(rep("s", 4096))}},
 		{"3.8", "signature-4097", "a signature of 4,097 bytes", "limit",
@@ -211,7 +213,8 @@ func operationCases(s *suite) {
 		{"3.9", "command-64", "64 words", "", dict{"command": manyStrings(64, rep("w", 255))}},
 		{"3.9", "command-65", "65 words", "limit", dict{"command": manyStrings(65, "w")}},
 		{"3.9", "command-0", "no command", "limit", dict{"command": []any{}}},
-		{"3.9", "command-256", "a word of 256 bytes", "limit", dict{"command": []any{rep("w", 256)}}},
+		{"3.9", "command-256", "a word of 256 bytes", "limit", dict{"command": []any{rep("w",
+			256)}}},
 		{"3.9", "unknown-field", "an unknown field survives", "", dict{"zeta": "z"}},
 		{"3.9", "seq-0", "number 0", "limit", dict{"seq": 0}},
 		{"3.9", "parent-first", "a first operation with a parent", "field", dict{"parent": l}},
@@ -223,7 +226,8 @@ func operationCases(s *suite) {
 		{"3.9", "skip-missing", "operation 6 without a skip", "field", dict{"seq": 6, "parent": l}},
 		{"3.9", "actor-empty", "an empty actor", "limit", dict{"actor": ""}},
 		{"3.9", "actor-tab", "a tab in the actor", "name", dict{"actor": "a\tb"}},
-		{"3.9", "view-raw", "a view that is a raw block", "type", dict{"view": cidOf(codecRaw, nil)}},
+		{"3.9", "view-raw", "a view that is a raw block", "type", dict{"view": cidOf(codecRaw,
+			nil)}},
 	})
 	s.add("3.9", "operation", "view", "a view as a tree", obj{"view": obj{
 		"HEAD": "refs/heads/main", "refs/heads/main": recordCID(dict{}).String()}},
@@ -285,7 +289,8 @@ func idCases(s *suite) {
 	rec := with(baseNode(), dict{"key": absent{}, "id": absent{}})
 	for n := range 3 {
 		s.add("4.1", "ids", fmt.Sprintf("content-%d", n), "id(n) of a node without a key",
-			obj{"node": jsonForm(withoutIdentity(rec)), "n": n}, obj{"id": hx(contentID(rec, uint64(n)))})
+			obj{"node": jsonForm(withoutIdentity(rec)), "n": n}, obj{"id": hx(contentID(rec,
+				uint64(n)))})
 	}
 	s.add("4.1", "ids", "content-created", "created and updated are not part of it",
 		obj{"node": jsonForm(with(withoutIdentity(rec), dict{"created": t0 + 9, "updated": t0})),

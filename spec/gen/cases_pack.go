@@ -5,8 +5,9 @@ import "fmt"
 func packCases(s *suite) {
 	sizes := batchText{}
 	for i, n := range []int{400, 40, 4000, 4, 100, 1200} {
-		sizes = append(sizes, fmt.Sprintf(`{"node":{"key":"k%d","type":"T","summary":"boat %s"}}`, i,
-			rep("é", n)))
+		sizes = append(sizes,
+			fmt.Sprintf(`{"node":{"key":"k%d","type":"T","summary":"boat %s"}}`, i,
+				rep("é", n)))
 	}
 	one := func(budget, limit int64) request {
 		q := newRequest("boat")
@@ -40,7 +41,8 @@ func packCases(s *suite) {
 	q.budget, q.limit = 1, 0
 	a := q.retrieve(built(fan.lines()))
 	s.add("11", "pack", "walk-1000", "1,000 nodes are examined at most", obj{"author": "erin",
-		"batches": []any{obj{"time": t0, "forest": fan, "lines": []string{}}}, "request": q.input()},
+		"batches": []any{obj{"time": t0, "forest": fan, "lines": []string{}}},
+		"request": q.input()},
 		a.expect(true))
 	warningCases(s)
 }
@@ -60,7 +62,8 @@ func warningCases(s *suite) {
 		{"no-terms", "a text of stop words", with("the of it", nil)},
 		{"no-terms-signs", "a text of signs", with("?!", nil)},
 		{"no-terms-blank", "a blank text warns of nothing", with("  ", nil)},
-		{"no-terms-exact", "nor does one that names a node", with("`kelp` the", func(q *request) { q.expand = 0 })},
+		{"no-terms-exact", "nor does one that names a node", with("`kelp` the",
+			func(q *request) { q.expand = 0 })},
 		{"unknown-term", "a term that no node has warns of nothing", with("zeppelin", nil)},
 		{"nothing-passes", "nodes have the term, none passes", with("crane", nil)},
 		{"nothing-passes-filter", "a filter in the way", with("tide", func(q *request) {
@@ -71,7 +74,8 @@ func warningCases(s *suite) {
 		{"nothing-passes-mark", "the mark let through", with("crane", func(q *request) {
 			q.marks = []string{"forgotten"}
 		})},
-		{"too-small-expanded", "budget and expansion", with("tide", func(q *request) { q.budget = 3 })},
+		{"too-small-expanded", "budget and expansion", with("tide",
+			func(q *request) { q.budget = 3 })},
 	} {
 		s.retrieval("11.1", "pack", "warning-"+c.name, c.title, c.q, true, harbour)
 	}
@@ -82,37 +86,49 @@ func renderCases(s *suite) {
 	full.show, full.adjacency = []string{"times", "key", "content"}, 10
 	full.limit, full.budget = 0, 0
 	plain := everything("")
-	s.retrieval("12.1", "render", "harbour", "the small collection, default lines", plain, true, harbour)
+	s.retrieval("12.1", "render", "harbour", "the small collection, default lines", plain,
+		true, harbour)
 	s.retrieval("12.1", "render", "harbour-full", "with times, keys, content and edges", full, true,
 		harbour, batchText{`{"node":{"key":"bob","props":{"age":30}}}`})
 	node := func(rest string) batchText {
 		return batchText{`{"node":{"key":"a","type":"T"` + rest + `}}`}
 	}
-	names := `{"ntype":"1","ID":"2","State":"3","context":"4","summary":"5","created":"6","updated":"7",` +
-		`"valid":"8","key":"9","content":"10","Outgoing":"11","incoming":"12","props.x":"13"," lead":"14",` +
-		`"trail ":"15","a:b":"16","Props.y":"17","ok name":"18","propsx":"19","\u212aEY":"20"," ":"21"}`
+	names := `{"ntype":"1","ID":"2","State":"3","context":"4","summary":"5","created":"6",` +
+		`"updated":"7",` +
+		`"valid":"8","key":"9","content":"10","Outgoing":"11","incoming":"12","props.x":"13",` +
+		`" lead":"14",` +
+		`"trail ":"15","a:b":"16","Props.y":"17","ok name":"18","propsx":"19","\u212aEY":"20",` +
+		`" ":"21"}`
 	for _, c := range []struct {
 		clause, name, title string
 		lines               batchText
 	}{
-		{"12.1", "values", "which properties have a line", node(`,"props":{"s":"x","i":-5,"f":1e21,"g":2.0,` +
-			`"b":true,"n":null,"l":["x"],"m":{"a":1},"y":{"/":{"bytes":"AQ"}},"e":""}`)},
-		{"12.1", "order", "properties in canonical order", node(`,"props":{"bb":1,"a":2,"c":3,"aaa":4}`)},
+		{"12.1", "values", "which properties have a line",
+			node(`,"props":{"s":"x","i":-5,"f":1e21,"g":2.0,` +
+				`"b":true,"n":null,"l":["x"],"m":{"a":1},"y":{"/":{"bytes":"AQ"}},"e":""}`)},
+		{"12.1", "order", "properties in canonical order",
+			node(`,"props":{"bb":1,"a":2,"c":3,"aaa":4}`)},
 		{"12.1", "names", "names that could be taken for others", node(`,"props":` + names)},
-		{"12.1", "times", "times with microseconds and before 1970", node(`,"created":"1969-12-31T23:59:59.999999Z",` +
-			`"validFrom":"1900-02-28","validTo":"2100-03-01T00:00:00.5Z"`)},
+		{"12.1", "times", "times with microseconds and before 1970",
+			node(`,"created":"1969-12-31T23:59:59.999999Z",` +
+				`"validFrom":"1900-02-28","validTo":"2100-03-01T00:00:00.5Z"`)},
 		{"12.1", "valid-open", "an open end", node(`,"validTo":"2100-01-01"`)},
 		{"12.1", "state-by", "a state with by", append(node(""), plainNode("b"),
 			`{"mark":{"node":"a","state":"contradicted","by":"b"}}`)},
-		{"12.2", "inject-summary", "a summary cannot forge lines", node(`,"summary":"x\nid: 0\r\nstate: ok","context":"\u2028y\u0085z"`)},
-		{"12.2", "inject-type", "nor can a type", batchText{`{"node":{"key":"a","type":"T\nid: x"}}`}},
-		{"12.2", "inject-name", "nor the name of a property", node(`,"props":{"a\nsummary":"x","b\u0000":"y"}`)},
+		{"12.2", "inject-summary", "a summary cannot forge lines",
+			node(`,"summary":"x\nid: 0\r\nstate: ok","context":"\u2028y\u0085z"`)},
+		{"12.2", "inject-type", "nor can a type",
+			batchText{`{"node":{"key":"a","type":"T\nid: x"}}`}},
+		{"12.2", "inject-name", "nor the name of a property",
+			node(`,"props":{"a\nsummary":"x","b\u0000":"y"}`)},
 		{"12.2", "inject-value", "nor its value, nor a key or content", batchText{
-			`{"node":{"key":"k\nid: 1","type":"T","props":{"v":"x\n\nid: 2\u202e"},"content":"line\n\ttab\u001b[0m"}}`}},
+			`{"node":{"key":"k\nid: 1","type":"T","props":{"v":"x\n\nid: 2\u202e"},` +
+				`"content":"line\n\ttab\u001b[0m"}}`}},
 		{"12.2", "inject-edge", "nor the type of an edge", append(wired("ab"),
 			`{"edge":{"type":"x -> y\n  z","src":"a","dst":"b"}}`)},
 		{"12.2", "backslash", "a backslash stays", node(`,"summary":"C:\\new\\table"`)},
-		{"3.3", "chunks", "content from chunks is shown whole", node(`,"content":"` + rep("0123456789", 3300) + `"`)},
+		{"3.3", "chunks", "content from chunks is shown whole",
+			node(`,"content":"` + rep("0123456789", 3300) + `"`)},
 	} {
 		q := full
 		if c.name == "chunks" {
@@ -125,11 +141,13 @@ func renderCases(s *suite) {
 }
 
 func capped(s *suite, q request) {
-	long := batchText{`{"node":{"key":"a","type":"LongType","summary":"0123456789é","context":"12345",` +
+	long := batchText{`{"node":{"key":"a","type":"LongType","summary":"0123456789é",` +
+		`"context":"12345",` +
 		`"content":"\n\n\n\n\n\n\n","props":{"s":"ééééééé","longname":"1234567"}}}`}
 	for _, n := range []int64{0, 1, 5, 6, 11} {
 		q.summaryCap = n
-		s.retrieval("12.2", "render", "cap-"+itoa(int(n)), "cut to "+itoa(int(n))+" scalars, then escaped",
+		s.retrieval("12.2", "render", "cap-"+itoa(int(n)),
+			"cut to "+itoa(int(n))+" scalars, then escaped",
 			q, true, long)
 	}
 	q.summaryCap = 8192
@@ -138,7 +156,8 @@ func capped(s *suite, q request) {
 }
 
 func adjacencyLines(s *suite) {
-	star := wired("abcdefg", wire("a", "b", ""), wire("a", "c", ""), wire("a", "d", ""), wire("a", "e", ""),
+	star := wired("abcdefg", wire("a", "b", ""), wire("a", "c", ""), wire("a", "d", ""),
+		wire("a", "e", ""),
 		wire("f", "a", ""), wire("g", "a", ""), wire("a", "a", ""),
 		`{"edge":{"type":"s","src":"a","dst":"b"}}`)
 	hidden := append(star[:len(star):len(star)], `{"mark":{"node":"b","state":"retired"}}`,
@@ -147,8 +166,10 @@ func adjacencyLines(s *suite) {
 	for _, n := range []int64{1, 2, 5, 6, 1000} {
 		q := newRequest(`"a"`)
 		q.expand, q.adjacency = 0, n
-		s.retrieval("12.3", "render", "edges-"+itoa(int(n)), itoa(int(n))+" edges a direction", q, true, star)
-		s.retrieval("12.3", "render", "edges-hidden-"+itoa(int(n)), "hidden edges and ends are left out",
+		s.retrieval("12.3", "render", "edges-"+itoa(int(n)),
+			itoa(int(n))+" edges a direction", q, true, star)
+		s.retrieval("12.3", "render", "edges-hidden-"+itoa(int(n)),
+			"hidden edges and ends are left out",
 			q, true, hidden)
 	}
 	q := newRequest(`"a"`)
@@ -158,8 +179,10 @@ func adjacencyLines(s *suite) {
 	q = newRequest(`"n0"`)
 	q.expand, q.adjacency = 0, 5
 	a := q.retrieve(built(fan.lines()))
-	s.add("12.3", "render", "edges-examined", "1,000 entries are examined at most", obj{"author": "erin",
-		"batches": []any{obj{"time": t0, "forest": fan, "lines": []string{}}}, "request": q.input()},
+	s.add("12.3", "render", "edges-examined", "1,000 entries are examined at most",
+		obj{"author": "erin",
+			"batches": []any{obj{"time": t0, "forest": fan, "lines": []string{}}},
+			"request": q.input()},
 		a.expect(true))
 }
 
@@ -171,7 +194,8 @@ func receiptCases(s *suite) {
 	}{
 		{"default", "the default request", newRequest("tide")},
 		{"empty", "without a text", newRequest("")},
-		{"full", "every parameter", request{text: "harbour", types: []string{"Rule", "Person", "Rule"},
+		{"full", "every parameter", request{text: "harbour", types: []string{"Rule", "Person",
+			"Rule"},
 			where: []predicate{{name: "level", op: "!=", value: 2.0, hasValue: true},
 				{name: "age", op: "!exists"}}, createdFrom: &at, updatedFrom: &at, validAt: &at,
 			marks: []string{"superseded", "expired"}, limit: 5, budget: 500, expand: 2,
@@ -192,7 +216,8 @@ func receiptCases(s *suite) {
 			"request": c.q.input(), "commit": hx(encode(commit))}
 		s.add("13.1", "receipt", c.name, c.title, in,
 			obj{"receipt": recordCID(rec).String(), "json": jsonForm(rec)})
-		s.add("13.3", "receipt", "replay-"+c.name, "the same request at the same commit again: "+c.title,
+		s.add("13.3", "receipt", "replay-"+c.name,
+			"the same request at the same commit again: "+c.title,
 			in, obj{"receipt": recordCID(rec).String(), "replay": "identical"})
 	}
 	st := built(harbour)

@@ -4,18 +4,36 @@ import "strings"
 
 // harbour is the small collection of most retrieval cases.
 var harbour = batchText{
-	`{"node":{"key":"alice","type":"Person","summary":"Alice leads the harbour team and the tide tables.","props":{"role":"Team lead","age":41,"tags":["harbour","tides"]},"created":"2026-01-01"}}`,
-	`{"node":{"key":"bob","type":"Person","summary":"Bob repairs boats in the north dock.","props":{"role":"Mechanic","age":29.5},"created":"2026-01-02"}}`,
-	`{"node":{"key":"carol","type":"Person","summary":"Carol keeps the books of the harbour office.","context":"Finance.","props":{"role":"Accountant","age":35},"created":"2026-01-03"}}`,
-	`{"node":{"key":"dock/north","type":"Place","summary":"The north dock has 40 berths for small boats.","props":{"berths":40,"open":true},"created":"2026-01-04"}}`,
-	`{"node":{"key":"dock/south","type":"Place","summary":"The south dock is closed in winter.","props":{"berths":25,"open":false},"validFrom":"2026-01-01","validTo":"2026-03-01","created":"2026-01-05"}}`,
-	`{"node":{"key":"tide-table","type":"Document","summary":"Tide table of the year.","content":"High tide and low tide for every day, computed for the harbour mouth. Boats deeper than two metres wait for the tide.","created":"2026-01-06"}}`,
-	`{"node":{"key":"rule/1","type":"Rule","summary":"No boat leaves the harbour at low tide.","context":"Rules of the harbour master.","props":{"level":3,"level.x":"a"},"created":"2026-01-07"}}`,
-	`{"node":{"key":"rule/2","type":"Rule","summary":"Guests pay for a berth on arrival.","props":{"level":1},"created":"2026-01-08"}}`,
-	`{"node":{"key":"rule/3","type":"Rule","summary":"Guests pay on departure.","props":{"level":2},"created":"2026-01-09"}}`,
-	`{"node":{"key":"kelp","type":"Product","summary":"Kelp is the booking program: harbourMaster module, BerthPlanner module.","props":{"name":"Kelp","version":"1.10"},"created":"2026-01-10"}}`,
-	`{"node":{"key":"incident/7","type":"Incident","summary":"The crane fell on a boat.","created":"2026-01-11"}}`,
-	`{"node":{"type":"Note","summary":"A note without a key about nothing in particular.","created":"2025-12-01"}}`,
+	`{"node":{"key":"alice","type":"Person","summary":"Alice leads the harbour team and the ` +
+		`tide tables.","props":{"role":"Team lead","age":41,"tags":["harbour","tides"]},` +
+		`"created":"2026-01-01"}}`,
+	`{"node":{"key":"bob","type":"Person","summary":"Bob repairs boats in the north dock.",` +
+		`"props":{"role":"Mechanic","age":29.5},"created":"2026-01-02"}}`,
+	`{"node":{"key":"carol","type":"Person","summary":"Carol keeps the books of the harbour ` +
+		`office.","context":"Finance.","props":{"role":"Accountant","age":35},` +
+		`"created":"2026-01-03"}}`,
+	`{"node":{"key":"dock/north","type":"Place","summary":"The north dock has 40 berths for ` +
+		`small boats.","props":{"berths":40,"open":true},"created":"2026-01-04"}}`,
+	`{"node":{"key":"dock/south","type":"Place","summary":"The south dock is closed in ` +
+		`winter.","props":{"berths":25,"open":false},"validFrom":"2026-01-01",` +
+		`"validTo":"2026-03-01","created":"2026-01-05"}}`,
+	`{"node":{"key":"tide-table","type":"Document","summary":"Tide table of the year.",` +
+		`"content":"High tide and low tide for every day, computed for the harbour mouth. ` +
+		`Boats deeper than two metres wait for the tide.","created":"2026-01-06"}}`,
+	`{"node":{"key":"rule/1","type":"Rule","summary":"No boat leaves the harbour at low ` +
+		`tide.","context":"Rules of the harbour master.","props":{"level":3,"level.x":"a"},` +
+		`"created":"2026-01-07"}}`,
+	`{"node":{"key":"rule/2","type":"Rule","summary":"Guests pay for a berth on arrival.",` +
+		`"props":{"level":1},"created":"2026-01-08"}}`,
+	`{"node":{"key":"rule/3","type":"Rule","summary":"Guests pay on departure.",` +
+		`"props":{"level":2},"created":"2026-01-09"}}`,
+	`{"node":{"key":"kelp","type":"Product","summary":"Kelp is the booking program: ` +
+		`harbourMaster module, BerthPlanner module.","props":{"name":"Kelp","version":"1.10"},` +
+		`"created":"2026-01-10"}}`,
+	`{"node":{"key":"incident/7","type":"Incident","summary":"The crane fell on a boat.",` +
+		`"created":"2026-01-11"}}`,
+	`{"node":{"type":"Note","summary":"A note without a key about nothing in particular.",` +
+		`"created":"2025-12-01"}}`,
 	`{"edge":{"type":"works_at","src":"alice","dst":"dock/north","weight":0.9}}`,
 	`{"edge":{"type":"works_at","src":"bob","dst":"dock/north"}}`,
 	`{"edge":{"type":"knows","src":"alice","dst":"bob","weight":0.5}}`,
@@ -107,18 +125,23 @@ func statsCases(s *suite) {
 		`{"node":{"key":"alice","summary":"Alice left."}}`, `{"remove":{"node":"tide-table"}}`,
 		`{"node":{"key":"bob","unset":["summary","props.role"]}}`})
 	for _, c := range []struct{ name, title, props string }{
-		{"props-list", "strings in a list count, one by one", `{"a":["north dock","north"],"b":"dock"}`},
-		{"props-nested", "strings deeper than that do not", `{"a":[["north"]],"b":{"c":"dock"},"d":[{"e":"x"}]}`},
-		{"props-other", "other values do not", `{"a":5,"b":true,"c":null,"d":1.5,"e":{"/":{"bytes":"bm9ydGg"}}}`},
+		{"props-list", "strings in a list count, one by one",
+			`{"a":["north dock","north"],"b":"dock"}`},
+		{"props-nested", "strings deeper than that do not",
+			`{"a":[["north"]],"b":{"c":"dock"},"d":[{"e":"x"}]}`},
+		{"props-other", "other values do not",
+			`{"a":5,"b":true,"c":null,"d":1.5,"e":{"/":{"bytes":"bm9ydGg"}}}`},
 		{"props-names", "names of properties are no text", `{"harbour":"dock"}`},
 		{"props-span", "no bigram spans two strings", `{"a":["東","京"],"b":"都","c":"東京"}`},
 	} {
 		st := batchText{`{"node":{"key":"a","type":"T","props":` + c.props + `}}`}
 		add(c.name, c.title, st)
 	}
-	add("document", "the five fields of one node", batchText{`{"node":{"key":"a","type":"BoatType",` +
-		`"summary":"The boat and the boat's berth.","context":"A harbour.","content":"Long text.",` +
-		`"props":{"b":"boat","a":["berth","tide"]}}}`})
+	add("document", "the five fields of one node",
+		batchText{`{"node":{"key":"a","type":"BoatType",` +
+			`"summary":"The boat and the boat's berth.","context":"A harbour.","content":"Long ` +
+			`text.",` +
+			`"props":{"b":"boat","a":["berth","tide"]}}}`})
 }
 
 func scoreCases(s *suite) {
@@ -135,7 +158,8 @@ func scoreCases(s *suite) {
 		{"stop", "stop words are no terms", "the of tide is"},
 		{"key-is-no-text", "keys are no text", "incident"},
 		{"marked-counts", "hidden nodes count in the statistics", "guests pay"},
-		{"long", "a long question", "who repairs the boats in the north dock when the tide is low?"},
+		{"long", "a long question",
+			"who repairs the boats in the north dock when the tide is low?"},
 		{"none", "no node has the term", "zeppelin"},
 	} {
 		s.retrieval("9.2", "score", "text-"+c.name, c.title, everything(c.text), false, harbour)
@@ -147,18 +171,21 @@ func scoreCases(s *suite) {
 	}
 	s.retrieval("9.2", "score", "text-in-all", "a term that all nodes have still scores",
 		everything("boat"), false, common)
-	s.retrieval("9.4", "score", "ties", "equal scores: the smaller id first", everything("t"), false,
+	s.retrieval("9.4", "score", "ties", "equal scores: the smaller id first", everything("t"),
+		false,
 		common[:10])
 	for _, blank := range []struct{ name, text string }{{"empty", ""}, {"blank", " \t\r\n "}} {
 		s.retrieval("9.3", "score", "recency-"+blank.name, "without a text the newest come first",
 			everything(blank.text), false, harbour,
 			batchText{`{"node":{"key":"bob","props":{"age":30}}}`})
 	}
-	s.retrieval("9.3", "score", "recency-negative", "times before 1970 score 0", everything(""), false,
+	s.retrieval("9.3", "score", "recency-negative", "times before 1970 score 0",
+		everything(""), false,
 		batchText{`{"node":{"key":"old","type":"T","created":"1950-01-01"}}`,
 			`{"node":{"key":"older","type":"T","created":"1900-01-01"}}`,
 			`{"node":{"key":"new","type":"T","created":"1970-01-01T00:00:00.000001Z"}}`})
-	s.retrieval("9.3", "score", "recency-late", "times after 2^53 - 1 score that", everything(""), false,
+	s.retrieval("9.3", "score", "recency-late", "times after 2^53 - 1 score that",
+		everything(""), false,
 		batchText{`{"node":{"key":"a","type":"T","created":"2255-06-05T23:47:34.740990Z"}}`,
 			`{"node":{"key":"b","type":"T","created":"2255-06-05T23:47:34.740991Z"}}`,
 			`{"node":{"key":"c","type":"T","created":"2255-06-05T23:47:34.740992Z"}}`,
@@ -175,7 +202,8 @@ func tierCases(s *suite) {
 		{"key-other-case", "case does", "Dock/North"},
 		{"key-hidden", "a hidden node has no tier", "rule/3"},
 		{"id", "the text is an id", alice},
-		{"id-plain", "an id without hyphens", alice[:8] + alice[9:13] + alice[14:18] + alice[19:23] + alice[24:]},
+		{"id-plain", "an id without hyphens",
+			alice[:8] + alice[9:13] + alice[14:18] + alice[19:23] + alice[24:]},
 		{"id-upper", "an id in upper case is none", upper(alice)},
 		{"prefix-4", "four digits of one id", alice[:4]},
 		{"prefix-3", "three digits are too few", alice[:3]},
@@ -198,7 +226,8 @@ func tierCases(s *suite) {
 	twins := batchText{`{"node":{"id":"abcdef01-0000-0000-0000-000000000001","type":"T"}}`,
 		`{"node":{"id":"abcdef01-0000-0000-0000-000000000002","type":"T"}}`,
 		`{"mark":{"node":"abcdef01-0000-0000-0000-000000000002","state":"forgotten"}}`}
-	s.retrieval("8.4", "score", "tier-two-nodes", "a prefix of two ids counts for neither, passing or not",
+	s.retrieval("8.4", "score", "tier-two-nodes",
+		"a prefix of two ids counts for neither, passing or not",
 		everything("abcdef01"), false, twins)
 	s.retrieval("8.4", "score", "tier-unique", "a digit more decides",
 		everything("abcdef01-0000-0000-0000-000000000001"), false, twins)
@@ -206,8 +235,10 @@ func tierCases(s *suite) {
 	for range 64 {
 		many += `"x" `
 	}
-	s.retrieval("8.4", "score", "tier-span-64", "the 64th span counts", everything(many[4:]+`"kelp" mechanic boats`),
+	s.retrieval("8.4", "score", "tier-span-64", "the 64th span counts",
+		everything(many[4:]+`"kelp" mechanic boats`),
 		false, harbour)
-	s.retrieval("8.4", "score", "tier-span-65", "the 65th does not", everything(many+`"kelp" mechanic boats`), false,
+	s.retrieval("8.4", "score", "tier-span-65", "the 65th does not",
+		everything(many+`"kelp" mechanic boats`), false,
 		harbour)
 }
