@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
@@ -54,13 +55,15 @@ func (c *cli) catFileCommand() *cobra.Command {
 
 // findBlock returns the block of a CID, else of a revision, else of the prefix of a CID.
 func findBlock(ctx context.Context, r *repo.Repo, name string) (ipld.CID, []byte, error) {
-	if _, err := ipld.ParseCID(name); err != nil {
-		commit, err := r.Resolve(ctx, name)
-		if err == nil {
-			name = commit.String()
-		} else if !errors.Is(err, store.ErrNotFound) {
-			return commit, nil, err
-		}
+	if _, err := ipld.ParseCID(name); err == nil {
+		return r.Block(ctx, name)
+	}
+	commit, err := r.Resolve(ctx, name)
+	if err == nil {
+		return r.Block(ctx, commit.String())
+	}
+	if name == string(graph.Head) || !errors.Is(err, store.ErrNotFound) {
+		return commit, nil, noCommitHint(err)
 	}
 	return r.Block(ctx, name)
 }

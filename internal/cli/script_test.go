@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -28,7 +29,8 @@ const scriptTime = 1767323045
 //
 //	mnem ARG… [<FILE]       the program, in this process, with FILE as standard input
 //	exit CODE mnem ARG…     the same, where it must end with that exit code
-//	damaged                 the repositories of the script are damaged: do not check them
+//	capture NAME REGEXP     sets a variable to what the group in the expression matches in stdout
+//	damage DIR              changes one byte of a repository's largest table, which is then not checked
 //
 // Every repository that a script leaves behind is checked from end to end.
 func TestScripts(t *testing.T) {
@@ -41,9 +43,8 @@ func TestScripts(t *testing.T) {
 		Dir: dir, UpdateScripts: *rewrite, RequireUniqueNames: true,
 		Setup: setupScript,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"mnem":    mnemInScript,
-			"exit":    exitInScript,
-			"damaged": func(ts *testscript.TestScript, _ bool, _ []string) { state(ts).damaged = true },
+			"mnem": mnemInScript, "exit": exitInScript, "damage": damageInScript,
+			"capture": captureInScript,
 		},
 	})
 }
@@ -52,8 +53,6 @@ func TestScripts(t *testing.T) {
 type scriptState struct{ damaged bool }
 
 type stateKey struct{}
-
-func state(ts *testscript.TestScript) *scriptState { return ts.Value(stateKey{}).(*scriptState) }
 
 func setupScript(env *testscript.Env) error {
 	env.Setenv("SOURCE_DATE_EPOCH", strconv.Itoa(scriptTime))
@@ -126,4 +125,41 @@ func runInScript(ts *testscript.TestScript, args []string) int {
 		Dir: dir, User: "Sys Tem", PID: os.Getpid(),
 	}
 	return app.Run(context.Background(), args)
+}
+
+// damageInScript flips a bit in the middle of what a repository stores.
+func damageInScript(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: damage DIR")
+	}
+	ts.Value(stateKey{}).(*scriptState).damaged = true
+	tables, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "db", "*.sst"))
+	ts.Check(err)
+	var largest []byte
+	var path string
+	for _, name := range tables {
+		data, err := os.ReadFile(name)
+		ts.Check(err)
+		if len(data) > len(largest) {
+			largest, path = data, name
+		}
+	}
+	if path == "" {
+		ts.Fatalf("no table in %s", args[0])
+	}
+	largest[len(largest)/4] ^= 1
+	ts.Check(os.WriteFile(path, largest, 0o600))
+}
+
+func captureInScript(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: capture NAME REGEXP")
+	}
+	re, err := regexp.Compile(args[1])
+	ts.Check(err)
+	found := re.FindStringSubmatch(ts.ReadFile("stdout"))
+	if len(found) != 2 {
+		ts.Fatalf("no match for %s", re)
+	}
+	ts.Setenv(args[0], found[1])
 }

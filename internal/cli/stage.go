@@ -133,7 +133,11 @@ func futureRef(name string) (graph.Ref, error) {
 	if key, ok := strings.CutPrefix(name, "key:"); ok {
 		return graph.ParseRef(key)
 	}
-	return graph.ParseRef(strings.TrimPrefix(name, "id:"))
+	if text, ok := strings.CutPrefix(name, "id:"); ok {
+		id, err := graph.ParseID(text)
+		return graph.Ref{ID: id}, err
+	}
+	return graph.ParseRef(name)
 }
 
 // assignment reads NAME=VALUE.
