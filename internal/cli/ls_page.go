@@ -26,11 +26,8 @@ type page struct {
 	end   *place // the first of those: what is not before it is left out too
 }
 
-func newPage(order sortSpec, after *place, limit int) *page {
-	room := maxPageRows
-	if limit > 0 {
-		room = min(room, limit+1)
-	}
+// newPage returns an empty page of at most room places.
+func newPage(order sortSpec, after *place, room int) *page {
 	return &page{order: order, after: after, room: room, heap: placeHeap{order: order}}
 }
 

@@ -261,25 +261,41 @@ func (l *lister) passes(ctx context.Context, row *listRow) (bool, error) {
 // ids yields the ids of rows in the list's order, those behind a place, nil for all. Where limit is
 // above 0 only limit and one more are of interest.
 func (l *lister) ids(ctx context.Context, from *place, limit int) iter.Seq2[graph.ID, error] {
+	if l.opt.sort.byID() {
+		return l.idsInTree(ctx, from)
+	}
+	room := maxPageRows
+	if limit > 0 {
+		room = min(room, limit+1)
+	}
+	return l.idsSorted(ctx, from, room)
+}
+
+func (l *lister) idsInTree(ctx context.Context, from *place) iter.Seq2[graph.ID, error] {
 	return func(yield func(graph.ID, error) bool) {
-		if l.opt.sort.byID() {
-			var after graph.ID
-			if from != nil {
-				after = from.id
-			}
-			for row, err := range l.rows(ctx, after) {
-				var id graph.ID
-				if err == nil {
-					id = row.id
-				}
-				if !yield(id, err) {
-					return
-				}
-			}
-			return
+		var after graph.ID
+		if from != nil {
+			after = from.id
 		}
+		for row, err := range l.rows(ctx, after) {
+			var id graph.ID
+			if err == nil {
+				id = row.id
+			}
+			if !yield(id, err) {
+				return
+			}
+		}
+	}
+}
+
+// idsSorted reads the tree once for every page of room rows.
+func (l *lister) idsSorted(
+	ctx context.Context, from *place, room int,
+) iter.Seq2[graph.ID, error] {
+	return func(yield func(graph.ID, error) bool) {
 		for {
-			page := newPage(l.opt.sort, from, limit)
+			page := newPage(l.opt.sort, from, room)
 			for row, err := range l.rows(ctx, graph.ID{}) {
 				if err != nil {
 					yield(graph.ID{}, err)
