@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
@@ -22,18 +23,21 @@ type LogEntry struct {
 // clocks said. It reads what it yields and little ahead. After an error, which comes with the
 // zero LogEntry, it ends.
 func History(ctx context.Context, g store.Getter, from ...ipld.CID) iter.Seq2[LogEntry, error] {
+	return Between(ctx, g, from, nil)
+}
+
+// Between returns the commits that are reached from some commits and not from any of others, in
+// the order and manner of History.
+func Between(
+	ctx context.Context, g store.Getter, from, until []ipld.CID,
+) iter.Seq2[LogEntry, error] {
 	return func(yield func(LogEntry, error) bool) {
 		w := newWalk(ctx, g)
-		for _, c := range from {
-			if _, err := w.visit(c); err != nil {
-				yield(LogEntry{}, err)
-				return
-			}
+		if err := w.start(from, until); err != nil {
+			yield(LogEntry{}, err)
+			return
 		}
-		for _, v := range w.open {
-			w.queue(v)
-		}
-		for w.ready.Len() > 0 {
+		for w.ready.Len() > 0 && w.wanted > 0 {
 			v, err := w.next()
 			if err != nil {
 				yield(LogEntry{}, err)
@@ -42,7 +46,7 @@ func History(ctx context.Context, g store.Getter, from ...ipld.CID) iter.Seq2[Lo
 			if v == nil {
 				continue
 			}
-			if !yield(LogEntry{v.cid, v.commit}, nil) {
+			if !v.excluded && !yield(LogEntry{v.cid, v.commit}, nil) {
 				return
 			}
 			if err := w.release(v); err != nil {
@@ -62,6 +66,8 @@ type visit struct {
 	children int
 	explored bool
 	queued   bool // in ready
+	// excluded: reached from where the walk ends. Final once everything higher is explored.
+	excluded bool
 }
 
 // A walk yields a commit when no child of it is left. It knows all children once everything
@@ -72,10 +78,35 @@ type walk struct {
 	open    map[ipld.CID]*visit
 	ready   newest  // commits that had no child when they were put here
 	explore highest // commits whose parents have not been read
+	wanted  int     // open commits that are not excluded
 }
 
 func newWalk(ctx context.Context, g store.Getter) *walk {
 	return &walk{ctx: ctx, g: g, open: make(map[ipld.CID]*visit)}
+}
+
+// start makes the commits to walk from and those to stop at ready.
+func (w *walk) start(from, until []ipld.CID) error {
+	for i, c := range slices.Concat(from, until) {
+		v, err := w.visit(c)
+		if err != nil {
+			return err
+		}
+		if i >= len(from) {
+			w.exclude(v)
+		}
+	}
+	for _, v := range w.open {
+		w.queue(v)
+	}
+	return nil
+}
+
+func (w *walk) exclude(v *visit) {
+	if !v.excluded {
+		v.excluded = true
+		w.wanted--
+	}
 }
 
 // visit reads a commit, once.
@@ -89,6 +120,7 @@ func (w *walk) visit(c ipld.CID) (*visit, error) {
 	}
 	v := &visit{cid: c, commit: record}
 	w.open[c] = v
+	w.wanted++
 	heap.Push(&w.explore, v)
 	return v, nil
 }
@@ -123,6 +155,9 @@ func (w *walk) expand(v *visit) error {
 		}
 		height = max(height, p.commit.Height)
 		p.children++
+		if v.excluded {
+			w.exclude(p)
+		}
 		v.parents = append(v.parents, p)
 	}
 	if height+1 != v.commit.Height {
@@ -139,6 +174,9 @@ func (w *walk) release(v *visit) error {
 		return err
 	}
 	delete(w.open, v.cid)
+	if !v.excluded {
+		w.wanted--
+	}
 	for _, p := range v.parents {
 		if p.children--; p.children == 0 {
 			w.queue(p)

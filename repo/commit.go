@@ -3,7 +3,6 @@ package repo
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 
@@ -144,10 +143,7 @@ func (t *tx) commit(
 		rec.Height = commit.HeightOver(base.commit)
 	}
 	rec.Change = commit.ChangeID(rec)
-	if err := rec.Validate(); err != nil {
-		return fmt.Errorf("%w: commit: %w", ErrInvalid, err)
-	}
-	if res.Commit, err = t.put(ctx, rec.Encode()); err != nil {
+	if res.Commit, err = t.putCommit(ctx, rec, opt.Sign); err != nil {
 		return err
 	}
 	res.Parents = rec.Parents

@@ -21,6 +21,10 @@ type Stamp struct {
 	Task    string     // what it works on, if any
 	Time    graph.Time // required for writes
 	Command []string   // verb, flag names and ids for the operation log, never values
+	// Sign makes the signatures of the commits that come of it, on the calling goroutine while
+	// other writers wait; nil leaves them unsigned. What it returns must hold, and where it fails
+	// nothing is written. Whoever serves others has no key of theirs and leaves it nil.
+	Sign commit.SignFunc
 }
 
 // tx is one operation in the making: blocks gather in stage, refs in edits.
