@@ -121,6 +121,7 @@ func (c *cli) root() *cobra.Command {
 		root.AddCommand(topicCommand(t))
 	}
 	root.SetHelpCommandGroupID(groupStart)
+	root.Version = versions().Version
 	root.SetUsageTemplate(usageTemplate)
 	return root
 }
