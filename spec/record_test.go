@@ -92,7 +92,8 @@ func runNode(t *testing.T, v vector) {
 		t.Fatal(err)
 	}
 	inner, _ := value.Get("content")
-	same(t, "content", ipld.Sum(ipld.DagCBOR, ipld.AppendValue(nil, inner)).String(), want.Content.CID)
+	same(t, "content", ipld.Sum(ipld.DagCBOR, ipld.AppendValue(nil, inner)).String(),
+		want.Content.CID)
 }
 
 func runEmbedding(t *testing.T, v vector) {
@@ -258,7 +259,8 @@ type adjacencyInput struct{ Nodes, Edges, Marks []string }
 func runAdjacency(t *testing.T, v vector) {
 	var in adjacencyInput
 	parse(t, v.Input, &in)
-	trees := map[string]map[string][]byte{"nodes": {}, "edges": {}, "marks": {}, "out": {}, "in": {}}
+	trees := map[string]map[string][]byte{"nodes": {}, "edges": {}, "marks": {}, "out": {},
+		"in": {}}
 	put := func(tree string, key, block []byte) {
 		trees[tree][string(key)] = ipld.AppendLink(nil, ipld.Sum(ipld.DagCBOR, block))
 	}

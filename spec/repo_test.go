@@ -325,6 +325,11 @@ func runReceipt(t *testing.T, v vector) {
 		runRecord(t, v)
 		return
 	}
+	var pair struct{ Before, After string }
+	if json.Unmarshal(v.Input, &pair) == nil && pair.Before != "" {
+		runDifference(t, v, pair.Before, pair.After)
+		return
+	}
 	var in changesInput
 	var want struct{ Receipt, JSON, Replay string }
 	parse(t, v.Input, &in)
@@ -352,6 +357,29 @@ func runReceipt(t *testing.T, v vector) {
 	if d := retrieve.CompareReceipts(receipts[0], receipts[1]); want.Replay != "" && d != nil {
 		t.Errorf("replay differs: %v", d)
 	}
+}
+
+// runDifference compares two receipts.
+func runDifference(t *testing.T, v vector, before, after string) {
+	t.Helper()
+	var receipts []*retrieve.Receipt
+	for _, h := range []string{before, after} {
+		rec, err := retrieve.DecodeReceipt(expand(t, h))
+		if err != nil {
+			t.Fatal(err)
+		}
+		receipts = append(receipts, rec)
+	}
+	var want struct {
+		Item  int
+		Field string
+	}
+	parse(t, v.Expect, &want)
+	d := retrieve.CompareReceipts(receipts[0], receipts[1])
+	if d == nil {
+		t.Fatal("no difference found")
+	}
+	same(t, "difference", fmt.Sprint(d.Item, d.Field), fmt.Sprint(want.Item, want.Field))
 }
 
 // runStats compares what an index counts with clause 7.

@@ -1,7 +1,5 @@
 package main
 
-import "sort"
-
 const decay = 45875
 
 // answer is everything that a retrieval produces.
@@ -216,14 +214,4 @@ func (q request) receipt(st *store, commit link, a answer) dict {
 		"items": items, "tokens": a.tokens, "dropped": a.dropped, "candidates": a.candidates,
 		"warnings": warnings,
 		"engine":   dict{"analyser": 1, "language": "en", "ranking": 1}}
-}
-
-// sortedIDs are the ids of a map of nodes, ascending.
-func sortedIDs(m map[string]dict) []string {
-	ids := make([]string, 0, len(m))
-	for id := range m {
-		ids = append(ids, id)
-	}
-	sort.Strings(ids)
-	return ids
 }

@@ -136,6 +136,11 @@ func badRequests(s *suite) {
 		}
 		return out
 	}
+	valueOf := func(v any) func(q *request) {
+		return func(q *request) {
+			q.where = []predicate{{name: "x", op: "=", value: v, hasValue: true}}
+		}
+	}
 	for _, c := range []struct {
 		name, title string
 		good        bool
@@ -161,6 +166,10 @@ func badRequests(s *suite) {
 		{"expand-types-65", "65 edge types", false, func(q *request) { q.expandTypes = names(65) }},
 		{"where-64", "64 predicates", true, func(q *request) { q.where = wheres(64) }},
 		{"where-65", "65 predicates", false, func(q *request) { q.where = wheres(65) }},
+		{"value-depth-32", "a value nested 32 deep", true, valueOf(nest(int64(1), 32))},
+		{"value-depth-33", "a value nested 33 deep", false, valueOf(nest(int64(1), 33))},
+		{"value-65536", "a value of 65,536 bytes", true, valueOf(rep("v", 65533))},
+		{"value-65537", "a value of 65,537 bytes", false, valueOf(rep("v", 65534))},
 		{"text-65536", "a text of 65,536 bytes", true,
 			func(q *request) { q.text = "boat" + rep(" ", 65532) }},
 		{"text-65537", "a text of 65,537 bytes", false,

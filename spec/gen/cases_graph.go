@@ -91,9 +91,7 @@ func adjacencyOrder(s *suite) {
 			}
 		}
 	}
-	for _, h := range recordList(g.edges) {
-		edges = append(edges, h)
-	}
+	edges = append(edges, recordList(g.edges)...)
 	out, in := adjacencyTrees(g.edges)
 	list := func(m mapping) []any {
 		keys := []any{}
@@ -272,6 +270,12 @@ func sessionCases(s *suite) {
 		{"13.2", "ended", "a session ends", "", dict{"seq": 2, "prev": l, "ended": true}},
 		{"13.2", "agent", "agent and task", "", dict{"agent": "a", "task": "t"}},
 		{"13.2", "unknown-field", "an unknown field survives", "", dict{"zeta": 1.5}},
+		{"13.2", "name-dot", "a name that begins with a dot", "name", dict{"name": ".s"}},
+		{"13.2", "name-lock", "a name that ends with .lock", "name", dict{"name": "s.lock"}},
+		{"13.2", "actor-empty", "an empty actor", "limit", dict{"actor": ""}},
+		{"13.2", "agent-tab", "a tab in the agent", "name", dict{"agent": "a\tb"}},
+		{"13.2", "prev-first", "a first record with one before", "field", dict{"prev": l}},
+		{"13.2", "prev-missing", "a second record without one before", "field", dict{"seq": 1}},
 		{"13.2", "name-missing", "no name", "field", dict{"name": absent{}}},
 		{"13.2", "seq-negative", "a negative number", "limit", dict{"seq": -1}},
 		{"13.2", "follow-missing", "no follow", "field", dict{"follow": absent{}}},

@@ -220,6 +220,7 @@ func receiptCases(s *suite) {
 			"the same request at the same commit again: "+c.title,
 			in, obj{"receipt": recordCID(rec).String(), "replay": "identical"})
 	}
+	replayDifferent(s)
 	st := built(harbour)
 	base := newRequest("tide").receipt(st, recordCID(baseCommit(nil)), answer{})
 	s.records("receipt", base, []recordCase{
@@ -237,4 +238,43 @@ func receiptCases(s *suite) {
 		{"13.1", "item-short", "an item without its node", "field",
 			dict{"items": []any{dict{"id": []byte(nodeIDOfKey("alice"))}}}},
 	})
+}
+
+// replayDifferent are pairs of receipts and the first thing in which they differ (clause 13.3).
+func replayDifferent(s *suite) {
+	st := built(harbour)
+	q := newRequest("tide boat")
+	old := q.receipt(st, recordCID(baseCommit(nil)), q.retrieve(st))
+	items := old["items"].([]any)
+	item := func(n int, field string, v any) []any {
+		list := append([]any{}, items...)
+		list[n] = with(items[n].(dict), dict{field: v})
+		return list
+	}
+	engine := dict{"analyser": 1, "language": "none", "ranking": 1}
+	other := []any{recordCID(baseCommit(dict{"message": "other"}))}
+	for _, c := range []struct {
+		name, title string
+		edit        dict
+		item        int
+		field       string
+	}{
+		{"commits", "another commit comes first", dict{"commits": other, "engine": engine},
+			-1, "commits"},
+		{"engine", "then another engine", dict{"engine": engine,
+			"request": newRequest("x").record()}, -1, "engine"},
+		{"request", "then another request", dict{"request": newRequest("x").record(),
+			"items": item(0, "score", 1)}, -1, "request"},
+		{"node", "then the items in order", dict{"items": item(1, "node", recordCID(baseNode())),
+			"candidates": 99}, 1, "node"},
+		{"score", "a score", dict{"items": item(2, "score", 1)}, 2, "score"},
+		{"rendered", "the text", dict{"items": item(0, "rendered", make([]byte, 32))}, 0,
+			"rendered"},
+		{"candidates", "then the rest", dict{"candidates": 99}, -1, "candidates"},
+		{"dropped", "dropped nodes", dict{"dropped": 7, "candidates": 99}, -1, "dropped"},
+		{"warnings", "warnings", dict{"warnings": []any{dict{"code": "no_terms"}}}, -1, "warnings"},
+	} {
+		s.add("13.3", "receipt", "different-"+c.name, c.title, obj{"before": hx(encode(old)),
+			"after": hx(encode(with(old, c.edit)))}, obj{"item": c.item, "field": c.field})
+	}
 }

@@ -83,10 +83,7 @@ func (a answer) expect(full bool) obj {
 		}
 		items = append(items, o)
 	}
-	warnings := []any{}
-	for _, w := range a.warnings {
-		warnings = append(warnings, w)
-	}
+	warnings := append([]any{}, a.warnings...)
 	e := obj{"items": items, "candidates": a.candidates, "warnings": warnings}
 	if full {
 		e["tokens"], e["dropped"] = a.tokens, a.dropped

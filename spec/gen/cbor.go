@@ -103,7 +103,9 @@ func cidOf(codec byte, block []byte) link {
 // recordCID is the CID of the record v.
 func recordCID(v any) link { return cidOf(codecCBOR, encode(v)) }
 
-var base32Lower = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+const base32Digits = "abcdefghijklmnopqrstuvwxyz234567"
+
+var base32Lower = base32.NewEncoding(base32Digits).WithPadding(base32.NoPadding)
 
 func (l link) String() string { return "b" + base32Lower.EncodeToString([]byte(l)) }
 
