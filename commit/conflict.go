@@ -1,0 +1,162 @@
+package commit
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+const (
+	// KindConflict is the kind of a conflict's record.
+	KindConflict = "conflict"
+	// MaxConflictFields is the largest number of fields that a conflict names; of more it names
+	// the first.
+	MaxConflictFields = 512
+	// MaxConflictField is the longest name of a field that a conflict names, in bytes: a property
+	// name fits. Longer ones are left out.
+	MaxConflictField = 1024
+)
+
+// Conflict is one item that two sides changed so that they do not merge.
+type Conflict struct {
+	Item   graph.Item
+	Cause  graph.ConflictKind
+	Fields []string // that differ, in order, a property as props.NAME
+	Base   ipld.CID // the item's record before, undefined where it did not exist
+	Ours   ipld.CID // on our side, likewise
+	Theirs ipld.CID // on their side, likewise
+	Extra  []ipld.Entry
+}
+
+var conflictFields = []string{"v", "base", "item", "kind", "ours", "cause", "fields", "theirs"}
+
+var causes = []graph.ConflictKind{
+	graph.EditEdit, graph.AddAdd, graph.DeleteModify, graph.EndRemoved,
+}
+
+// Validate returns a *graph.FieldError unless c keeps every rule and limit of the format. Only a
+// valid conflict may be encoded.
+func (c *Conflict) Validate() error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	return fits(c.Encode())
+}
+
+func (c *Conflict) check() error {
+	_, err := graph.ParseItem(c.Item.String())
+	err = firstError(err, checkOptLink("base", c.Base), checkOptLink("ours", c.Ours),
+		checkOptLink("theirs", c.Theirs), graph.CheckExtra(c.Extra, conflictFields))
+	switch {
+	case err != nil:
+		return err
+	case !slices.Contains(causes, c.Cause):
+		return graph.Fieldf("cause", "%q is none of %v", c.Cause, causes)
+	case c.Ours == c.Theirs:
+		return graph.Fieldf("theirs", "the same as ours")
+	case len(c.Fields) > MaxConflictFields:
+		return graph.Fieldf("fields", "%d names, limit %d", len(c.Fields), MaxConflictFields)
+	}
+	for i, f := range c.Fields {
+		if err := graph.CheckText("fields", f, 1, MaxConflictField); err != nil {
+			return err
+		}
+		if i > 0 && c.Fields[i-1] >= f {
+			return graph.Fieldf("fields", "%q does not come after %q", f, c.Fields[i-1])
+		}
+	}
+	return nil
+}
+
+// SetFields names the fields that conflict, within the limits of the record.
+func (c *Conflict) SetFields(names []string) {
+	c.Fields = slices.DeleteFunc(slices.Clone(names), func(f string) bool {
+		return f == "" || len(f) > MaxConflictField
+	})
+	slices.Sort(c.Fields)
+	c.Fields = slices.Compact(c.Fields)
+	c.Fields = c.Fields[:min(len(c.Fields), MaxConflictFields)]
+}
+
+// Encode returns the block of a valid conflict.
+func (c *Conflict) Encode() []byte {
+	w := ipld.NewRecord(make([]byte, 0, 256), c.Extra)
+	w.Version(recordVersion)
+	w.OptLink("base", c.Base)
+	w.String("item", c.Item.String())
+	w.Kind(KindConflict)
+	w.OptLink("ours", c.Ours)
+	w.String("cause", string(c.Cause))
+	if len(c.Fields) > 0 {
+		w.Append("fields", func(b []byte) []byte {
+			b = ipld.AppendList(b, len(c.Fields))
+			for _, f := range c.Fields {
+				b = ipld.AppendString(b, f)
+			}
+			return b
+		})
+	}
+	w.OptLink("theirs", c.Theirs)
+	return w.Finish()
+}
+
+// DecodeConflict reads the block of a conflict. It returns an error that wraps ipld.ErrInvalid for
+// everything that Encode cannot have written. The conflict keeps no part of block.
+func DecodeConflict(block []byte) (*Conflict, error) {
+	c := new(Conflict)
+	extra, err := ipld.DecodeRecord(block, KindConflict, recordVersion, c.field)
+	if err != nil {
+		return nil, err
+	}
+	c.Extra = extra
+	if err := c.check(); err != nil {
+		return nil, decodeProblem(KindConflict, err)
+	}
+	return c, nil
+}
+
+func (c *Conflict) field(key string, d *ipld.Decoder) (known bool, err error) {
+	text := ""
+	switch key {
+	case "base":
+		c.Base, err = d.Link()
+	case "item":
+		if text, err = d.String(); err == nil {
+			if c.Item, err = graph.ParseItem(text); err != nil {
+				err = d.Errorf("%v", err)
+			}
+		}
+	case "ours":
+		c.Ours, err = d.Link()
+	case "cause":
+		text, err = d.String()
+		c.Cause = graph.ConflictKind(text)
+	case "fields":
+		c.Fields, err = decodeNames(d, MaxConflictFields)
+	case "theirs":
+		c.Theirs, err = d.Link()
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+// decodeNames reads a list of 1 to limit strings.
+func decodeNames(d *ipld.Decoder, limit int) ([]string, error) {
+	n, err := d.List()
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 || n > limit {
+		return nil, d.Errorf("list of %d names, want 1 to %d", n, limit)
+	}
+	names := make([]string, n)
+	for i := range names {
+		if names[i], err = d.String(); err != nil {
+			return nil, fmt.Errorf("name %d: %w", i, err)
+		}
+	}
+	return names, nil
+}

@@ -1,0 +1,215 @@
+package commit
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// KindMerge is the kind of the record of a merge in progress.
+const KindMerge = "merge"
+
+// Verb says what a merge in progress is part of.
+type Verb string
+
+// The verbs that may leave conflicts.
+const (
+	VerbMerge      Verb = "merge"
+	VerbRevert     Verb = "revert"
+	VerbCherryPick Verb = "cherry-pick"
+)
+
+// Merge is a merge that waits for conflicts to be resolved.
+type Merge struct {
+	Verb        Verb
+	Ours        ipld.CID // the commit of the branch when it began
+	Theirs      ipld.CID // the commit whose state is merged; undefined for the empty state
+	Message     string   // of the commit to make
+	Graph       ipld.CID // what merged, with our version where there is a conflict
+	Vectors     ipld.CID // tree of embeddings, undefined for none
+	Dropped     uint64   // embeddings that fit no merged node
+	Conflicts   ipld.CID // tree: item to link to conflict
+	Resolutions ipld.CID // tree: item to Resolution
+	Extra       []ipld.Entry
+}
+
+var mergeFields = []string{
+	"v", "kind", "ours", "verb", "graph", "theirs", "dropped", "message", "vectors", "conflicts",
+	"resolutions",
+}
+
+var verbs = []Verb{VerbMerge, VerbRevert, VerbCherryPick}
+
+// Validate returns a *graph.FieldError unless m keeps every rule and limit of the format. Only a
+// valid merge may be encoded.
+func (m *Merge) Validate() error {
+	if err := m.check(); err != nil {
+		return err
+	}
+	return fits(m.Encode())
+}
+
+func (m *Merge) check() error {
+	err := firstError(
+		graph.CheckLink("ours", m.Ours, ipld.DagCBOR),
+		checkOptLink("theirs", m.Theirs),
+		graph.CheckText("message", m.Message, 0, MaxMessage),
+		graph.CheckLink("graph", m.Graph, ipld.DagCBOR),
+		checkOptLink("vectors", m.Vectors),
+		graph.CheckLink("conflicts", m.Conflicts, ipld.DagCBOR),
+		graph.CheckLink("resolutions", m.Resolutions, ipld.DagCBOR),
+		graph.CheckExtra(m.Extra, mergeFields),
+	)
+	switch {
+	case err != nil:
+		return err
+	case !slices.Contains(verbs, m.Verb):
+		return graph.Fieldf("verb", "%q is none of %v", m.Verb, verbs)
+	case !m.Theirs.Defined() && m.Verb != VerbRevert:
+		return graph.Fieldf("theirs", "missing")
+	case m.Dropped > graph.MaxCount:
+		return graph.Fieldf("dropped", "%d exceeds %d", m.Dropped, uint64(graph.MaxCount))
+	}
+	return nil
+}
+
+// Encode returns the block of a valid merge.
+func (m *Merge) Encode() []byte {
+	w := ipld.NewRecord(make([]byte, 0, 384+len(m.Message)), m.Extra)
+	w.Version(recordVersion)
+	w.Kind(KindMerge)
+	w.Link("ours", m.Ours)
+	w.String("verb", string(m.Verb))
+	w.Link("graph", m.Graph)
+	w.OptLink("theirs", m.Theirs)
+	w.Int("dropped", int64(m.Dropped))
+	w.String("message", m.Message)
+	w.OptLink("vectors", m.Vectors)
+	w.Link("conflicts", m.Conflicts)
+	w.Link("resolutions", m.Resolutions)
+	return w.Finish()
+}
+
+// DecodeMerge reads the block of a merge in progress. It returns an error that wraps
+// ipld.ErrInvalid for everything that Encode cannot have written. The merge keeps no part of
+// block.
+func DecodeMerge(block []byte) (*Merge, error) {
+	var dec mergeDecoder
+	extra, err := ipld.DecodeRecord(block, KindMerge, recordVersion, dec.field)
+	if err != nil {
+		return nil, err
+	}
+	dec.m.Extra = extra
+	if err := firstError(missing(dec.seen, "dropped", "message"), dec.m.check()); err != nil {
+		return nil, decodeProblem(KindMerge, err)
+	}
+	return &dec.m, nil
+}
+
+type mergeDecoder struct {
+	m    Merge
+	seen uint // bits of the required fields whose zero values are valid
+}
+
+func (dec *mergeDecoder) field(key string, d *ipld.Decoder) (known bool, err error) {
+	m := &dec.m
+	switch key {
+	case "ours":
+		m.Ours, err = d.Link()
+	case "verb":
+		var text string
+		text, err = d.String()
+		m.Verb = Verb(text)
+	case "graph":
+		m.Graph, err = d.Link()
+	case "theirs":
+		m.Theirs, err = d.Link()
+	case "dropped":
+		dec.seen |= 1
+		m.Dropped, err = decodeTally(d)
+	case "message":
+		dec.seen |= 2
+		m.Message, err = d.String()
+	case "vectors":
+		m.Vectors, err = d.Link()
+	case "conflicts":
+		m.Conflicts, err = d.Link()
+	case "resolutions":
+		m.Resolutions, err = d.Link()
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+// decodeTally reads a number of 0 to graph.MaxCount.
+func decodeTally(d *ipld.Decoder) (uint64, error) {
+	n, err := d.Int()
+	if err == nil && (n < 0 || n > graph.MaxCount) {
+		err = d.Errorf("number %d out of range", n)
+	}
+	return uint64(n), err
+}
+
+// Resolution says how a conflict was resolved: one version, or a record of its own.
+type Resolution struct {
+	Take   graph.Take // "" for Record
+	Record ipld.CID   // undefined for absent; only without Take
+}
+
+const takeRecord = "record"
+
+// Encode returns the value of a resolution in the tree of resolutions.
+func (r Resolution) Encode() []byte {
+	n := 1
+	if r.Record.Defined() {
+		n = 2
+	}
+	b := ipld.AppendMap(nil, n)
+	take := string(r.Take)
+	if take == "" {
+		take = takeRecord
+	}
+	b = ipld.AppendString(ipld.AppendString(b, "take"), take)
+	if r.Record.Defined() {
+		b = ipld.AppendLink(ipld.AppendString(b, "record"), r.Record)
+	}
+	return b
+}
+
+// DecodeResolution reads a value of the tree of resolutions, strictly.
+func DecodeResolution(item []byte) (Resolution, error) {
+	var r Resolution
+	d, err := ipld.NewDecoder(item)
+	if err != nil {
+		return r, err
+	}
+	take := ""
+	err = d.Map(func(key string) (err error) {
+		switch key {
+		case "take":
+			take, err = d.String()
+		case "record":
+			r.Record, err = d.Link()
+		default:
+			err = d.Errorf("unknown field %q of a resolution", key)
+		}
+		return err
+	})
+	if err = firstError(err, d.End()); err != nil {
+		return r, err
+	}
+	switch r.Take = graph.Take(take); r.Take {
+	case graph.TakeOurs, graph.TakeTheirs, graph.TakeBase:
+		if r.Record.Defined() {
+			return r, fmt.Errorf("%w: a resolution has both a side and a record", ipld.ErrInvalid)
+		}
+	case takeRecord:
+		r.Take = ""
+	default:
+		return r, fmt.Errorf("%w: a resolution takes %q", ipld.ErrInvalid, take)
+	}
+	return r, nil
+}

@@ -1,0 +1,318 @@
+package graph
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Take says whose version stands where two sides changed one thing differently.
+type Take string
+
+// The versions a conflict is between.
+const (
+	TakeOurs   Take = "ours"
+	TakeTheirs Take = "theirs"
+	TakeBase   Take = "base" // what was there before either side
+)
+
+// ConflictKind says why an item does not merge.
+type ConflictKind string
+
+// The kinds of conflict.
+const (
+	EditEdit     ConflictKind = "edit_edit"     // both sides changed a field, and differently
+	AddAdd       ConflictKind = "add_add"       // both sides made the item, and differently
+	DeleteModify ConflictKind = "delete_modify" // one side removed what the other changed
+	EndRemoved   ConflictKind = "end_removed"   // of an edge or mark: the other side removed its end
+)
+
+// Versions are three states of one item's record: before, and on either side. Nil is absent.
+type Versions struct{ Base, Ours, Theirs []byte }
+
+// Pick returns the version that t names.
+func (v Versions) Pick(t Take) []byte {
+	switch t {
+	case TakeTheirs:
+		return v.Theirs
+	case TakeBase:
+		return v.Base
+	}
+	return v.Ours
+}
+
+// MergedRecord is what a merge of one record gives.
+type MergedRecord struct {
+	Record []byte       // the merged block, nil where the item is absent
+	Kind   ConflictKind // "" where it merged cleanly; else Record has what Take names
+	Fields []string     // that conflict, in order, a property as props.NAME; none of a removed item
+}
+
+// MergeNode merges three states of a node field by field and property by property, as clause 14
+// of the specification says. Where both sides changed a field differently the result has what
+// take names. It returns an error that wraps ipld.ErrInvalid for versions that are no nodes.
+func MergeNode(v Versions, take Take) (MergedRecord, error) {
+	return nodeMerge.merge(v, take)
+}
+
+// MergeEdge merges three states of an edge as MergeNode does those of a node.
+func MergeEdge(v Versions, take Take) (MergedRecord, error) {
+	return edgeMerge.merge(v, take)
+}
+
+// MergeMark merges three states of a mark, which merges as a whole.
+func MergeMark(v Versions, take Take) (MergedRecord, error) {
+	return markMerge.merge(v, take)
+}
+
+// recordMerge says how one kind of record merges.
+type recordMerge struct {
+	times  []string // fields that are no facts: the least stands, but of updated the greatest
+	joined []string // fields that merge as one value
+	whole  bool     // all fields but times merge as one value
+	check  func(block []byte) error
+}
+
+var (
+	nodeMerge = recordMerge{
+		times: []string{"created", "updated"},
+		check: func(b []byte) error { _, err := DecodeNode(b); return err },
+	}
+	edgeMerge = recordMerge{
+		times: []string{"created"}, joined: []string{"dst", "key", "src", "type"},
+		check: func(b []byte) error { _, err := DecodeEdge(b); return err },
+	}
+	markMerge = recordMerge{
+		times: []string{"time"}, whole: true,
+		check: func(b []byte) error { _, err := DecodeMark(b); return err },
+	}
+)
+
+// span are the fields that merge apart and yet must fit one another.
+var span = []string{"validFrom", "validTo"}
+
+func (m *recordMerge) merge(v Versions, take Take) (MergedRecord, error) {
+	switch {
+	case bytes.Equal(v.Ours, v.Theirs), bytes.Equal(v.Theirs, v.Base):
+		return MergedRecord{Record: v.Ours}, nil
+	case bytes.Equal(v.Ours, v.Base):
+		return MergedRecord{Record: v.Theirs}, nil
+	}
+	var sides [3]fields
+	for i, block := range [][]byte{v.Base, v.Ours, v.Theirs} {
+		if block == nil {
+			continue
+		}
+		if err := m.check(block); err != nil {
+			return MergedRecord{}, fmt.Errorf("merge: %w", err)
+		}
+		var err error
+		if sides[i], err = readFields(block); err != nil {
+			return MergedRecord{}, fmt.Errorf("merge: %w", err)
+		}
+	}
+	f := fieldMerge{rule: m, base: sides[0], ours: sides[1], theirs: sides[2], take: take}
+	if v.Ours == nil || v.Theirs == nil {
+		changed := f.ours
+		if v.Ours == nil {
+			changed = f.theirs
+		}
+		if f.sameFacts(f.base, changed) {
+			return MergedRecord{}, nil
+		}
+		return MergedRecord{Record: v.Pick(take), Kind: DeleteModify}, nil
+	}
+	return f.both(v)
+}
+
+// fieldMerge merges the fields of one record that both sides have and changed.
+type fieldMerge struct {
+	rule               *recordMerge
+	base, ours, theirs fields // base is nil where absent
+	take               Take
+	forced             []string // fields that conflict because of what they would make together
+	conflicts          []field
+}
+
+func (f *fieldMerge) both(v Versions) (MergedRecord, error) {
+	take := f.take
+	if v.Base == nil && take == TakeBase { // the whole item will be absent
+		f.take = TakeOurs
+	}
+	block := f.assemble()
+	if f.rule.check(block) != nil {
+		f.forced = span
+		block = f.assemble()
+	}
+	if f.rule.check(block) != nil { // too large or too many: nothing of it can stand together
+		f.conflicts = f.differing()
+		block = v.Pick(f.take)
+	}
+	out := MergedRecord{Record: block}
+	if len(f.conflicts) == 0 {
+		return out, nil
+	}
+	for _, c := range f.conflicts {
+		out.Fields = append(out.Fields, c.String())
+	}
+	slices.Sort(out.Fields)
+	out.Kind = EditEdit
+	if v.Base == nil {
+		out.Kind = AddAdd
+		if take == TakeBase {
+			out.Record = nil
+		}
+	}
+	return out, nil
+}
+
+// assemble returns the record of the merged fields and notes those that conflict.
+func (f *fieldMerge) assemble() []byte {
+	f.conflicts = nil
+	out := make(fields)
+	joined := f.rule.joined
+	if f.rule.whole {
+		joined = f.facts()
+	}
+	f.mergeJoined(out, joined)
+	for _, key := range fieldNames(f.ours, f.theirs) {
+		if !key.prop && (slices.Contains(joined, key.name) || slices.Contains(f.rule.times, key.name)) {
+			continue
+		}
+		f.mergeField(out, key)
+	}
+	f.mergeTimes(out)
+	return out.encode()
+}
+
+// facts returns the names of all fields but times, of a record without properties.
+func (f *fieldMerge) facts() []string {
+	isTime := func(name string) bool { return slices.Contains(f.rule.times, name) }
+	names := slices.Concat(f.base.names(), f.ours.names(), f.theirs.names())
+	slices.SortFunc(names, ipld.CompareKeys)
+	return slices.DeleteFunc(slices.Compact(names), isTime)
+}
+
+func (f *fieldMerge) mergeField(out fields, key field) {
+	base, ours, theirs := f.base[key], f.ours[key], f.theirs[key]
+	item, ok := mergeItem(base, ours, theirs)
+	if !ok || !key.prop && slices.Contains(f.forced, key.name) && !bytes.Equal(ours, theirs) {
+		f.conflicts = append(f.conflicts, key)
+		item = Versions{base, ours, theirs}.Pick(f.take)
+	}
+	if item != nil {
+		out[key] = item
+	}
+}
+
+// mergeItem is the rule for one value, nil meaning absent. It is not ok where both sides changed
+// it differently.
+func mergeItem(base, ours, theirs []byte) (item []byte, ok bool) {
+	switch {
+	case bytes.Equal(ours, theirs), bytes.Equal(theirs, base):
+		return ours, true
+	case bytes.Equal(ours, base):
+		return theirs, true
+	}
+	return nil, false
+}
+
+// mergeJoined merges fields as one value.
+func (f *fieldMerge) mergeJoined(out fields, names []string) {
+	from := f.ours
+	switch {
+	case f.ours.equal(f.theirs, names), f.base != nil && f.theirs.equal(f.base, names):
+	case f.base != nil && f.ours.equal(f.base, names):
+		from = f.theirs
+	default:
+		for _, name := range names {
+			if key := (field{name: name}); !bytes.Equal(f.ours[key], f.theirs[key]) {
+				f.conflicts = append(f.conflicts, key)
+			}
+		}
+		switch f.take {
+		case TakeTheirs:
+			from = f.theirs
+		case TakeBase:
+			from = f.base
+		}
+	}
+	for _, name := range names {
+		if item, ok := from[field{name: name}]; ok {
+			out[field{name: name}] = item
+		}
+	}
+}
+
+// mergeTimes decides the fields that are no facts.
+func (f *fieldMerge) mergeTimes(out fields) {
+	for _, name := range f.rule.times {
+		key := field{name: name}
+		ours, theirs := f.ours[key], f.theirs[key]
+		switch {
+		case name == "updated":
+			if at := laterItem(ours, theirs); at != nil && !bytes.Equal(at, out[field{name: "created"}]) {
+				out[key] = at
+			}
+		case f.rule.whole && len(f.conflicts) > 0:
+			out[key] = Versions{f.base[key], ours, theirs}.Pick(f.take)
+		case f.rule.whole && !f.sameFacts(f.ours, f.theirs):
+			// The time of a mark belongs to what the mark says.
+			out[key] = ours
+			if f.sameFacts(f.ours, f.base) {
+				out[key] = theirs
+			}
+		default:
+			item, ok := mergeItem(f.base[key], ours, theirs)
+			if !ok {
+				item = earlierItem(ours, theirs)
+			}
+			out[key] = item
+		}
+	}
+}
+
+// differing returns all fields that differ between the sides, times left out.
+func (f *fieldMerge) differing() []field {
+	var out []field
+	for _, key := range fieldNames(f.ours, f.theirs) {
+		isTime := !key.prop && slices.Contains(f.rule.times, key.name)
+		if !isTime && !bytes.Equal(f.ours[key], f.theirs[key]) {
+			out = append(out, key)
+		}
+	}
+	return out
+}
+
+// sameFacts reports whether two states differ in times at most.
+func (f *fieldMerge) sameFacts(a, b fields) bool {
+	for _, key := range fieldNames(a, b) {
+		isTime := !key.prop && slices.Contains(f.rule.times, key.name)
+		if !isTime && !bytes.Equal(a[key], b[key]) {
+			return false
+		}
+	}
+	return true
+}
+
+func microsOf(item []byte) int64 {
+	v, _ := ipld.DecodeValue(item) // a time of a record that was checked
+	return v.Int()
+}
+
+func earlierItem(a, b []byte) []byte {
+	if microsOf(b) < microsOf(a) {
+		return b
+	}
+	return a
+}
+
+// laterItem returns the later of two optional times.
+func laterItem(a, b []byte) []byte {
+	if a == nil || b != nil && microsOf(b) > microsOf(a) {
+		return b
+	}
+	return a
+}
