@@ -36,6 +36,13 @@
 //	           graph      link    may hold dangling edges
 //	           vectors?   link    tree of embeddings
 //
+//	export     scope      string  all, revision, range, session or receipt
+//	           format     int     1
+//	           refs       link    tree: ref name to link
+//	           head?      string  name of a branch's ref, one of refs
+//	           objects?   list    1..16 ascending links: commits and receipts without a ref
+//	           since?     list    1..16 ascending links: commits the receiver must have
+//
 // Heights make walks exact whatever the clocks said: an ancestor is always lower than its
 // descendants, so a walk that goes from high to low never meets a parent before a child.
 package commit

@@ -25,6 +25,16 @@ func ReadStage(ctx context.Context, g store.Getter, c ipld.CID) (*Stage, error) 
 	return read(ctx, g, c, KindStage, DecodeStage)
 }
 
+// ReadMerge fetches and decodes a merge in progress.
+func ReadMerge(ctx context.Context, g store.Getter, c ipld.CID) (*Merge, error) {
+	return read(ctx, g, c, KindMerge, DecodeMerge)
+}
+
+// ReadConflict fetches and decodes a conflict.
+func ReadConflict(ctx context.Context, g store.Getter, c ipld.CID) (*Conflict, error) {
+	return read(ctx, g, c, KindConflict, DecodeConflict)
+}
+
 // ReadGraph fetches and decodes a graph.
 func ReadGraph(ctx context.Context, g store.Getter, c ipld.CID) (*graph.Graph, error) {
 	return read(ctx, g, c, graph.KindGraph, graph.DecodeGraph)

@@ -81,7 +81,7 @@ var (
 	smallOrder = []*big.Int{
 		big.NewInt(0), big.NewInt(1),
 		hexNumber("7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffec"),
-		hexNumber("7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd83d3d706a17c7"),
+		hexNumber("7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd84d3d706a17c7"),
 		hexNumber("05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826"),
 	}
 )

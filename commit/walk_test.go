@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
@@ -144,6 +145,60 @@ func TestHistoryAgainstNaive(t *testing.T) {
 		if diff := cmp.Diff(h.naive(from...), h.log(t, -1, from...)); diff != "" {
 			t.Fatalf("log differs (-naive +got):\n%s", diff)
 		}
+	}
+}
+
+// between lists messages likewise, of what is not reached from others.
+func (h *history) between(t testing.TB, from, until []ipld.CID) []string {
+	t.Helper()
+	var out []string
+	for e, err := range Between(t.Context(), h, from, until) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, e.Commit.Message)
+	}
+	return out
+}
+
+func TestBetweenAgainstNaive(t *testing.T) {
+	rng := source(t)
+	rounds := 300
+	if os.Getenv("MNEM_LONG") != "" {
+		rounds = 20_000
+	}
+	for range rounds {
+		h := random(t, rng, 1+rng.IntN(25))
+		var sides [2][]ipld.CID
+		for i := range sides {
+			for range rng.IntN(4) {
+				sides[i] = append(sides[i], h.cids[rng.IntN(len(h.cids))])
+			}
+		}
+		gone := h.naive(sides[1]...)
+		want := slices.DeleteFunc(h.naive(sides[0]...), func(m string) bool {
+			return slices.Contains(gone, m)
+		})
+		if diff := cmp.Diff(want, h.between(t, sides[0], sides[1]), cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("list differs (-naive +got):\n%s", diff)
+		}
+	}
+}
+
+// TestBetweenIsLazy bounds what a short range at the end of a long history reads.
+func TestBetweenIsLazy(t *testing.T) {
+	h := &history{}
+	h.add(t, 0)
+	for i := 1; i < 2000; i++ {
+		h.add(t, graph.Time(i), i-1)
+	}
+	last := len(h.cids) - 1
+	h.reads = 0
+	if got := len(h.between(t, h.cids[last:], h.cids[last-10:last-9])); got != 10 {
+		t.Errorf("%d commits, want 10", got)
+	}
+	if h.reads > 13 {
+		t.Errorf("%d reads for 10 commits", h.reads)
 	}
 }
 

@@ -1,0 +1,167 @@
+package commit
+
+import (
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+const (
+	// KindExport is the kind of the manifest of an exchanged file.
+	KindExport = "export"
+	// ExportFormat is the version of the objects that are exchanged.
+	ExportFormat = 1
+	// MaxExportLinks is the largest number of objects, and of commits in since.
+	MaxExportLinks = 16
+)
+
+// Scope says what an exchanged file holds.
+type Scope string
+
+const (
+	ScopeAll      Scope = "all"      // all branches, tags and sessions
+	ScopeRevision Scope = "revision" // one commit with its history
+	ScopeRange    Scope = "range"    // what one commit has and others do not
+	ScopeSession  Scope = "session"  // one session
+	ScopeReceipt  Scope = "receipt"  // one receipt
+)
+
+// Export is the manifest of an exchanged file: its first block, which leads to all others.
+type Export struct {
+	Scope   Scope
+	Format  int64         // ExportFormat
+	Refs    ipld.CID      // tree: ref name to link
+	Head    graph.RefName // the branch to be on, "" for none
+	Objects []ipld.CID    // commits and receipts without a ref, at most MaxExportLinks, ascending
+	Since   []ipld.CID    // commits the receiver must have, likewise; of ScopeRange alone
+	Extra   []ipld.Entry  // unknown fields in canonical order
+}
+
+var exportFields = []string{"v", "head", "kind", "refs", "scope", "since", "format", "objects"}
+
+// Validate returns a *graph.FieldError unless e keeps every rule and limit that can be seen in the
+// manifest alone. Only a valid one may be encoded.
+func (e *Export) Validate() error {
+	if err := e.check(); err != nil {
+		return err
+	}
+	return fits(e.Encode())
+}
+
+func (e *Export) check() error {
+	return firstError(
+		e.checkScope(),
+		graph.CheckLink("refs", e.Refs, ipld.DagCBOR),
+		e.checkHead(),
+		checkAscending("objects", e.Objects),
+		checkAscending("since", e.Since),
+		graph.CheckExtra(e.Extra, exportFields),
+	)
+}
+
+func (e *Export) checkScope() error {
+	switch e.Scope {
+	case ScopeAll, ScopeRevision, ScopeRange, ScopeSession, ScopeReceipt:
+	default:
+		return graph.Fieldf("scope", "unknown scope %.40q", string(e.Scope))
+	}
+	switch {
+	case e.Format != ExportFormat:
+		return graph.Fieldf("format", "format %d, want %d", e.Format, ExportFormat)
+	case (e.Scope == ScopeRange) != (len(e.Since) > 0):
+		return graph.Fieldf("since", "%d commits in a file of scope %s", len(e.Since), e.Scope)
+	}
+	return nil
+}
+
+func (e *Export) checkHead() error {
+	if e.Head == "" {
+		return nil
+	}
+	if _, ok := e.Head.Branch(); !ok {
+		return graph.Fieldf("head", "%.80q is not a branch", string(e.Head))
+	}
+	if err := graph.ValidateRef(e.Head); err != nil {
+		return graph.Fieldf("head", "%v", err)
+	}
+	return nil
+}
+
+func checkAscending(field string, links []ipld.CID) error {
+	if len(links) > MaxExportLinks {
+		return graph.Fieldf(field, "%d links, limit %d", len(links), MaxExportLinks)
+	}
+	for i, c := range links {
+		if err := graph.CheckLink(field, c, ipld.DagCBOR); err != nil {
+			return err
+		}
+		if i > 0 && links[i-1].Compare(c) >= 0 {
+			return graph.Fieldf(field, "%s after %s", c, links[i-1])
+		}
+	}
+	return nil
+}
+
+// Encode returns the block of a valid manifest.
+func (e *Export) Encode() []byte {
+	w := ipld.NewRecord(make([]byte, 0, 160+41*(len(e.Objects)+len(e.Since))), e.Extra)
+	w.Version(recordVersion)
+	w.OptString("head", string(e.Head))
+	w.Kind(KindExport)
+	w.Link("refs", e.Refs)
+	w.String("scope", string(e.Scope))
+	if len(e.Since) > 0 {
+		w.Links("since", e.Since)
+	}
+	w.Int("format", e.Format)
+	if len(e.Objects) > 0 {
+		w.Links("objects", e.Objects)
+	}
+	return w.Finish()
+}
+
+// DecodeExport reads the block of a manifest. It returns an error that wraps ipld.ErrInvalid for
+// everything that Encode cannot have written. The manifest keeps no part of block.
+func DecodeExport(block []byte) (*Export, error) {
+	e := new(Export)
+	extra, err := ipld.DecodeRecord(block, KindExport, recordVersion, e.field)
+	if err != nil {
+		return nil, err
+	}
+	e.Extra = extra
+	if err := e.check(); err != nil {
+		return nil, decodeProblem(KindExport, err)
+	}
+	return e, nil
+}
+
+func (e *Export) field(key string, d *ipld.Decoder) (known bool, err error) {
+	var text string
+	switch key {
+	case "head":
+		text, err = decodeText(d)
+		e.Head = graph.RefName(text)
+	case "refs":
+		e.Refs, err = d.Link()
+	case "scope":
+		text, err = d.String()
+		e.Scope = Scope(text)
+	case "since":
+		e.Since, err = decodeGivenLinks(d)
+	case "format":
+		e.Format, err = d.Int()
+	case "objects":
+		e.Objects, err = decodeGivenLinks(d)
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+// decodeGivenLinks reads an optional list, which must not be empty.
+func decodeGivenLinks(d *ipld.Decoder) ([]ipld.CID, error) {
+	links, err := d.Links(MaxExportLinks)
+	if err == nil && len(links) == 0 {
+		err = d.Errorf("empty list in an optional field")
+	}
+	return links, err
+}
