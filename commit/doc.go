@@ -43,6 +43,12 @@
 //	           objects?   list    1..16 ascending links: commits and receipts without a ref
 //	           since?     list    1..16 ascending links: commits the receiver must have
 //
+// The signature of a commit, which Verify judges and a SignFunc makes:
+//
+//	bytes   0      1: Ed25519; other numbers are unknown and do not hold
+//	        1..32  the public key
+//	        33..96 Ed25519 over "mnem:commit:" and the record without signature
+//
 // Heights make walks exact whatever the clocks said: an ancestor is always lower than its
 // descendants, so a walk that goes from high to low never meets a parent before a child.
 package commit
