@@ -128,6 +128,10 @@ func TestRefNames(t *testing.T) {
 		Head, BranchRef("main"), "refs/heads/a/b-c_d.e", "refs/tags/v1.0", "refs/remotes/o/main",
 		"refs/sessions/_default", "refs/stage/main", "refs/conflicts/1", "refs/heads/ü", "refs/heads/@a",
 		BranchRef(strings.Repeat("x", MaxRefName)), "refs/heads/a/HEAD", "refs/heads/a.lockx",
+		"refs/imported/desk/heads/main", "refs/imported/desk/tags/heads/x",
+		"refs/imported/desk/sessions/s", "refs/imported/desk/objects/x",
+		ImportedRef(strings.Repeat("n", MaxImportName),
+			BranchRef(strings.Repeat("x", MaxRefName))),
 	}
 	for _, r := range good {
 		if err := ValidateRef(r); err != nil {
@@ -141,6 +145,10 @@ func TestRefNames(t *testing.T) {
 		"refs/heads/a.lock/b", "refs/heads/a..b", "refs/heads/a@{b", "refs/heads/a b",
 		"refs/heads/a\tb", "refs/heads/a\x7f", "refs/heads/a\u0085", "refs/heads/\xff",
 		BranchRef(strings.Repeat("x", MaxRefName+1)), "head", "refs/Heads/a",
+		"refs/imported/desk", "refs/imported/desk/main", "refs/imported/desk/heads/",
+		"refs/imported//heads/main", "refs/imported/a/b/heads/main", "refs/imported/-a/heads/main",
+		"refs/imported/desk/stage/main", "refs/imported/desk/heads/a..b",
+		ImportedRef(strings.Repeat("n", MaxImportName+1), BranchRef("main")),
 	}
 	for _, c := range `~^:?*[\` {
 		bad = append(bad, BranchRef("a"+string(c)+"b"))
@@ -158,6 +166,25 @@ func TestRefNames(t *testing.T) {
 	}
 	if ns, name := StageRef("main").Split(); ns != Stages || name != "main" {
 		t.Errorf("stage splits into %q and %q", ns, name)
+	}
+}
+
+func TestImportedRefs(t *testing.T) {
+	cases := map[RefName][3]string{
+		ImportedRef("desk", BranchRef("a/b")):           {"desk", Heads, "a/b"},
+		ImportedRef("desk", TagRef("heads/x")):          {"desk", Tags, "heads/x"},
+		ImportedRef("d", RefName(Sessions+"s")):         {"d", Sessions, "s"},
+		ImportedObject("d", "bafy"):                     {"d", "refs/objects/", "bafy"},
+		BranchRef("imported/desk/heads/main"):           {},
+		"refs/imported/a/b/heads/main":                  {},
+		"refs/imported/desk":                            {},
+		ImportedRef("heads", BranchRef("heads/a/tags")): {"heads", Heads, "heads/a/tags"},
+	}
+	for ref, want := range cases {
+		imported, ns, name := ref.SplitImported()
+		if got := [3]string{imported, ns, name}; got != want {
+			t.Errorf("%s splits into %q, want %q", ref, got, want)
+		}
 	}
 }
 

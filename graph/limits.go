@@ -43,6 +43,8 @@ const (
 	MaxTerm = 255
 	// MaxRefName is the longest name of a ref after its namespace.
 	MaxRefName = 255
+	// MaxImportName is the longest name of an import in bytes. It stands before a whole ref name.
+	MaxImportName = 100
 	// MaxLine is the longest line of changes, without its line end.
 	MaxLine = 4 << 20
 	// MinTime is the earliest time, 0000-01-01T00:00:00Z. MinTime and MaxTime bound what RFC 3339

@@ -16,9 +16,25 @@ const (
 	Sessions  = "refs/sessions/"
 	Stages    = "refs/stage/"
 	Conflicts = "refs/conflicts/"
+	Imported  = "refs/imported/" // what was imported, by the name it was given: ImportedRef
 )
 
-var namespaces = []string{Heads, Tags, Remotes, Sessions, Stages, Conflicts}
+var namespaces = []string{Heads, Tags, Remotes, Sessions, Stages, Conflicts, Imported}
+
+// importedKinds are what follows the name of an import in a ref.
+var importedKinds = []string{"/heads/", "/tags/", "/sessions/", "/objects/"}
+
+// ImportedRef returns the ref under which a branch, tag or session of an import of that name is
+// kept. The import's name is not checked: ValidateImport does that. r must be a valid ref.
+func ImportedRef(name string, r RefName) RefName {
+	return RefName(Imported + name + strings.TrimPrefix(string(r), "refs"))
+}
+
+// ImportedObject returns the ref under which an object without a ref of an import is kept, by the
+// text form of its CID.
+func ImportedObject(name, cid string) RefName {
+	return RefName(Imported + name + "/objects/" + cid)
+}
 
 // BranchRef returns the ref of a branch. The name is not checked: ValidateRef does that.
 func BranchRef(branch string) RefName { return RefName(Heads + branch) }
@@ -40,6 +56,22 @@ func (r RefName) Split() (namespace, name string) {
 	return "", ""
 }
 
+// SplitImported returns the parts of a ref in the namespace Imported: the name of the import, the
+// namespace that the ref had (Heads, Tags or Sessions; "refs/objects/" for an object), and the name
+// in it. All are empty for other refs.
+func (r RefName) SplitImported() (imported, namespace, name string) {
+	rest, ok := strings.CutPrefix(string(r), Imported)
+	if !ok {
+		return "", "", ""
+	}
+	for _, kind := range importedKinds {
+		if imported, name, ok = strings.Cut(rest, kind); ok && !strings.Contains(imported, "/") {
+			return imported, "refs" + kind, name
+		}
+	}
+	return "", "", ""
+}
+
 // Branch returns the name of a branch's ref, and false for other refs.
 func (r RefName) Branch() (string, bool) { return strings.CutPrefix(string(r), Heads) }
 
@@ -52,6 +84,22 @@ func ValidateRef(r RefName) error {
 	if namespace == "" {
 		return Fieldf("", "%s is not a ref: want HEAD or refs/heads/NAME, refs/tags/NAME …",
 			quote(string(r)))
+	}
+	if namespace != Imported {
+		return ValidateName(name)
+	}
+	imported, _, name := r.SplitImported()
+	if imported == "" {
+		return Fieldf("", "%s is not a ref: want %sNAME/heads/BRANCH, %sNAME/tags/TAG …",
+			quote(string(r)), Imported, Imported)
+	}
+	return firstError(ValidateImport(imported), ValidateName(name))
+}
+
+// ValidateImport returns a *FieldError unless name may be that of an import.
+func ValidateImport(name string) error {
+	if strings.Contains(name, "/") || len(name) > MaxImportName {
+		return Fieldf("", "name %s: want one part of at most %d bytes", quote(name), MaxImportName)
 	}
 	return ValidateName(name)
 }

@@ -21,7 +21,7 @@ const (
 
 // plumbing is where the clock, randomness, the environment and inexact functions are out of reach.
 var plumbing = []string{
-	"ipld", "graph", "prolly", "commit", "adjacency", "store", "index", "retrieve", "repo",
+	"ipld", "car", "graph", "prolly", "commit", "adjacency", "store", "index", "retrieve", "repo",
 	"internal/fixed", "internal/text",
 }
 

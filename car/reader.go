@@ -1,0 +1,193 @@
+package car
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// maxVarint is the longest length in bytes: three hold 2^21 - 1, more than any limit here.
+const maxVarint = 3
+
+const readBuffer = 64 << 10
+
+// Block is one section of a file.
+type Block struct {
+	CID    ipld.CID
+	Data   []byte // verified and canonical; valid until the next call of Next
+	Offset int64  // of the section, in bytes from the start of the file
+	Start  int64  // of Data, likewise
+}
+
+// Reader reads one file as a stream. Not for concurrent use.
+type Reader struct {
+	in    *bufio.Reader
+	pos   int64 // of the next byte to read
+	start int64 // of the header or section being read, for errors
+	roots []ipld.CID
+	buf   []byte
+	done  error // what Next returned last, once it ended
+}
+
+// NewReader reads the header. It returns a *FormatError for what is no CARv1 header of 1 to
+// MaxRoots roots, and errors of in as they are, wrapped.
+func NewReader(in io.Reader) (*Reader, error) {
+	r := &Reader{in: bufio.NewReaderSize(in, readBuffer)}
+	n, err := r.length(MaxHeader, "header")
+	if errors.Is(err, io.EOF) {
+		err = r.failf("the file is empty")
+	}
+	if err != nil {
+		return nil, err
+	}
+	block, err := r.take(n, "header")
+	if err != nil {
+		return nil, err
+	}
+	if err := r.header(block); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *Reader) failf(format string, args ...any) error {
+	return &FormatError{Offset: r.start, Reason: fmt.Sprintf(format, args...)}
+}
+
+// Roots returns the roots in the order of the header.
+func (r *Reader) Roots() []ipld.CID { return r.roots }
+
+// header reads the map of the header.
+func (r *Reader) header(block []byte) error {
+	version, sawVersion := int64(0), false
+	d, err := ipld.NewDecoder(block)
+	if err == nil {
+		err = d.Map(func(key string) (err error) {
+			switch key {
+			case keyRoots:
+				r.roots, err = d.Links(MaxRoots)
+			case keyVersion:
+				sawVersion = true
+				version, err = d.Int()
+			default:
+				err = d.Errorf("unknown field %.40q", key)
+			}
+			return err
+		})
+	}
+	if err == nil {
+		err = d.End()
+	}
+	switch {
+	case err != nil:
+		return r.failf("the header: %v", err)
+	case !sawVersion:
+		return r.failf("the header has no version")
+	case version == 2:
+		return r.failf("the file is a CARv2; only CARv1 is read")
+	case version != Version:
+		return r.failf("version %d; only CARv1 is read", version)
+	case len(r.roots) == 0:
+		return r.failf("the header has no roots")
+	}
+	return nil
+}
+
+// Next returns the next block, or io.EOF after the last: nothing else tells a complete file from
+// one that was cut between two sections. It returns a *FormatError for a section that is refused,
+// and errors of the underlying reader as they are, wrapped; after an error it returns it again.
+func (r *Reader) Next() (Block, error) {
+	if r.done != nil {
+		return Block{}, r.done
+	}
+	b, err := r.next()
+	r.done = err
+	return b, err
+}
+
+func (r *Reader) next() (Block, error) {
+	r.start = r.pos
+	n, err := r.length(MaxSection, "section")
+	if err != nil {
+		return Block{}, err
+	}
+	if n < ipld.CIDLen {
+		return Block{}, r.failf("a section of %d bytes has no room for a CID", n)
+	}
+	b := Block{Offset: r.start, Start: r.pos + ipld.CIDLen}
+	section, err := r.take(n, "section")
+	if err != nil {
+		return Block{}, err
+	}
+	if b.CID, err = ipld.CIDFromBytes(section[:ipld.CIDLen]); err != nil {
+		return Block{}, r.failf("%v", err)
+	}
+	b.Data = section[ipld.CIDLen:]
+	return b, r.verify(b)
+}
+
+func (r *Reader) verify(b Block) error {
+	fail := func(reason string) error { return &FormatError{b.Offset, b.CID, reason} }
+	if got := ipld.Sum(b.CID.Codec(), b.Data); got != b.CID {
+		return fail("the bytes are those of " + got.String())
+	}
+	if b.CID.Codec() != ipld.DagCBOR {
+		return nil
+	}
+	if err := ipld.Check(b.Data); err != nil {
+		return fail(err.Error())
+	}
+	return nil
+}
+
+// length reads a varint of at most limit. It returns io.EOF where the file ends before it.
+func (r *Reader) length(limit int, what string) (int, error) {
+	n := 0
+	for i := range maxVarint {
+		b, err := r.in.ReadByte()
+		if errors.Is(err, io.EOF) && i == 0 {
+			return 0, io.EOF
+		}
+		if err != nil {
+			return 0, r.broken(err, what)
+		}
+		r.pos++
+		n |= int(b&0x7f) << (7 * i)
+		if b >= 0x80 {
+			continue
+		}
+		switch {
+		case b == 0 && i > 0:
+			return 0, r.failf("the length of the %s is not in the fewest bytes", what)
+		case n > limit:
+			return 0, r.failf("a %s of %d bytes, limit %d", what, n, limit)
+		}
+		return n, nil
+	}
+	return 0, r.failf("a %s of more than %d bytes", what, limit)
+}
+
+// take reads n bytes into the buffer.
+func (r *Reader) take(n int, what string) ([]byte, error) {
+	if cap(r.buf) < n {
+		r.buf = make([]byte, n)
+	}
+	r.buf = r.buf[:n]
+	got, err := io.ReadFull(r.in, r.buf)
+	r.pos += int64(got)
+	if err != nil {
+		return nil, r.broken(err, what)
+	}
+	return r.buf, nil
+}
+
+// broken tells a file that is cut from a reader that failed.
+func (r *Reader) broken(err error, what string) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return r.failf("the file ends inside a %s", what)
+	}
+	return fmt.Errorf("read CAR file: %w", err)
+}
