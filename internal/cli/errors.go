@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
@@ -57,7 +56,7 @@ type hintError struct {
 	hint string
 }
 
-func (e hintError) Error() string { return e.err.Error() + "\nhint: " + e.hint }
+func (e hintError) Error() string { return e.err.Error() }
 func (e hintError) Unwrap() error { return e.err }
 
 func hint(err error, format string, args ...any) error {
@@ -104,23 +103,28 @@ type errorJSON struct {
 	Error struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`
+		Hint    string `json:"hint,omitempty"`
 	} `json:"error"`
 }
 
-// report writes an error to the error stream and returns its exit code.
+// report writes an error to the error stream and returns its exit code. The message is one line,
+// whatever names are in it.
 func (c *cli) report(ctx context.Context, err error) int {
 	row := outcomeOf(ctx, err)
+	var next hintError
+	if !errors.As(err, &next) && row == outcomeBusy {
+		next.hint = "wait longer with --wait, or stop the other process"
+	}
 	if c.global.json {
 		var body errorJSON
-		body.Error.Code, body.Error.Message = row.Code, err.Error()
-		data, _ := encodeJSON(body) // two strings always have a JSON form
+		body.Error.Code, body.Error.Message, body.Error.Hint = row.Code, err.Error(), next.hint
+		data, _ := encodeJSON(body) // strings always have a JSON form
 		fmt.Fprintf(c.app.Stderr, "%s\n", data)
 		return row.Exit
 	}
-	text := printable(err.Error())
-	fmt.Fprintf(c.app.Stderr, "mnem: %s\n", text)
-	if row == outcomeBusy && !strings.Contains(text, "hint:") {
-		fmt.Fprintf(c.app.Stderr, "hint: wait longer with --wait, or stop the other process\n")
+	fmt.Fprintf(c.app.Stderr, "mnem: %s\n", line(err.Error()))
+	if next.hint != "" {
+		fmt.Fprintf(c.app.Stderr, "hint: %s\n", line(next.hint))
 	}
 	return row.Exit
 }

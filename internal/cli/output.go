@@ -53,6 +53,16 @@ func (c *cli) remark(format string, args ...any) {
 // line makes text that users wrote safe to print: one line, nothing invisible.
 func line(s string) string { return text.EscapeLine(s) }
 
+// printable makes text of several lines safe to print: no line of it can move the cursor or hide
+// another.
+func printable(s string) string {
+	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
+	for i, l := range lines {
+		lines[i] = line(l)
+	}
+	return strings.Join(lines, "\n")
+}
+
 // summaryWidth is how many characters of a summary a list shows.
 const summaryWidth = 72
 

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
@@ -302,13 +301,4 @@ func firstOf(values ...string) string {
 		}
 	}
 	return ""
-}
-
-// printable makes text safe to show: no line of it can move the cursor or hide another.
-func printable(s string) string {
-	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
-	for i, l := range lines {
-		lines[i] = text.EscapeLine(l)
-	}
-	return strings.Join(lines, "\n")
 }
