@@ -34,5 +34,21 @@ func (l linked) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 // facts are the fact blocks, read as linked ones.
 func (r *Repo) facts() store.Blocks { return linked{r.store.Facts()} }
 
+// derived are the blocks and cells of indexes, read as linked ones.
+func (r *Repo) derived() store.Derived {
+	d := r.store.Derived()
+	return linkedDerived{d, linked{d}}
+}
+
+type linkedDerived struct {
+	store.Derived
+	blocks linked
+}
+
+// Get returns a block, and a *MissingError where it is not there.
+func (l linkedDerived) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
+	return l.blocks.Get(ctx, c)
+}
+
 // nodes reads trees of facts through the repository's cache.
 func (r *Repo) nodes() *prolly.Nodes { return prolly.NewNodes(r.facts(), r.trees) }

@@ -113,7 +113,7 @@ func (r *Repo) indexChange(ctx context.Context, base, next *state) error {
 func (r *Repo) writeIndex(
 	ctx context.Context, manifest ipld.CID, base, next *state,
 ) (ipld.CID, error) {
-	derived := r.store.Derived()
+	derived := r.derived()
 	buffer := store.NewStage(derived, stageLimit)
 	c, err := index.Update(ctx, buffer, manifest, documents(ctx, base, next), index.Options{})
 	if err == nil {
@@ -146,7 +146,7 @@ func (s *Snapshot) index(ctx context.Context) (*index.Index, error) {
 
 func (s *Snapshot) openIndex(ctx context.Context) (*index.Index, error) {
 	r := s.repo
-	derived := r.store.Derived()
+	derived := r.derived()
 	manifest, err := derived.Cell(ctx, s.state.root)
 	if err == nil {
 		return index.Open(ctx, derived, manifest, r.parts)
@@ -243,7 +243,7 @@ func (s *Snapshot) IndexStats(ctx context.Context) (IndexStats, error) {
 }
 
 func (r *Repo) indexStats(ctx context.Context, manifest ipld.CID) (IndexStats, error) {
-	m, err := index.ReadManifest(ctx, r.store.Derived(), manifest)
+	m, err := index.ReadManifest(ctx, r.derived(), manifest)
 	if err != nil {
 		return IndexStats{}, err
 	}

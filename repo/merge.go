@@ -30,8 +30,9 @@ func mergeStates(ctx context.Context, n *prolly.Nodes, base, left, right *state)
 	if m.err != nil {
 		return nil, fmt.Errorf("merge: %w", m.err)
 	}
-	for _, side := range []*state{left, right} {
-		if err := m.ends(side, out); err != nil {
+	sides := []*state{left, right}
+	for _, side := range sides {
+		if err := m.ends(side, out, sides); err != nil {
 			return nil, err
 		}
 	}
@@ -68,10 +69,18 @@ func (m *merger) conflict(what string, key []byte) {
 	}
 }
 
-// ends notes as conflicts what merged has beyond side and that hangs in the air.
-func (m *merger) ends(side, merged *state) error {
+// ends notes as conflicts what merged has beyond side and that hangs in the air, though what it
+// needs is on one of the sides. What hung in the air on its own side before is no conflict.
+func (m *merger) ends(side, merged *state, sides []*state) error {
 	return eachDangling(m.ctx, side, merged, func(d dangling) error {
-		m.conflict(d.what, d.key)
+		for _, s := range sides {
+			if ok, err := s.has(m.ctx, d.missing); err != nil {
+				return err
+			} else if ok {
+				m.conflict(d.what, d.key)
+				return nil
+			}
+		}
 		return nil
 	})
 }
@@ -91,11 +100,11 @@ func itemName(what string, key []byte) string {
 type dangling struct {
 	what    string // edge, mark or embedding
 	key     []byte // its key in its tree
-	missing graph.ID
+	missing need
 }
 
 func (d dangling) Error() string {
-	return fmt.Sprintf("%s needs %s, which does not exist", itemName(d.what, d.key), d.missing)
+	return fmt.Sprintf("%s needs %s, which does not exist", itemName(d.what, d.key), d.missing.id)
 }
 
 // eachDangling calls fn for every edge, mark and embedding that is in next and not the same in
@@ -130,7 +139,7 @@ func eachDangling(ctx context.Context, prev, next *state, fn func(dangling) erro
 			for _, n := range needs {
 				ok, err := next.has(ctx, n)
 				if err == nil && !ok {
-					err = fn(dangling{c.what, change.Key, n.id})
+					err = fn(dangling{c.what, change.Key, n})
 				}
 				if err != nil {
 					return err

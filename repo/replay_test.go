@@ -1,0 +1,392 @@
+package repo_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+const (
+	sessionName = "s"
+	replaySeed  = 3
+)
+
+// record makes the demo memory, records requests in a session, and then makes further commits.
+func record(r *repo.Repo, reqs []retrieve.Request, memory, change string, commits int) error {
+	ctx := context.Background()
+	if _, err := tryLines(r, memory); err != nil {
+		return err
+	}
+	if _, err := r.StartSession(ctx, sessionName, repo.SessionOptions{Stamp: by}); err != nil {
+		return err
+	}
+	for i, req := range reqs {
+		if _, _, err := r.RetrieveIn(ctx, sessionName, req, by); err != nil {
+			return fmt.Errorf("request %d: %w", i, err)
+		}
+	}
+	for i := range commits {
+		text := fmt.Sprintf(`{"node":{"key":"more%d","type":"Decision","summary":"booking berth %d"}}
+{"node":{"key":"svc/billing","props":{"round":%d}}}
+{"edge":{"type":"about","src":"more%d","dst":"svc/billing"}}
+`, i, i, i, i)
+		if i == 0 {
+			text += change + bulk(12)
+		}
+		if _, err := tryLines(r, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bulk returns lines for n nodes with contents that do not compress.
+func bulk(n int) string {
+	rng := rand.NewChaCha8([32]byte{replaySeed})
+	var b strings.Builder
+	for i := range n {
+		var data [12_000]byte
+		_, _ = rng.Read(data[:])
+		fmt.Fprintf(&b, `{"node":{"key":"bulk%d","type":"Bulk","content":"%x"}}`+"\n", i, data)
+	}
+	return b.String()
+}
+
+func demoText(t testing.TB) (memory, change string) {
+	t.Helper()
+	data, err := os.ReadFile(demoChange)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(demoLines(t), ""), string(data)
+}
+
+func replayed(t testing.TB, r *repo.Repo, want int) {
+	t.Helper()
+	res, err := r.Replay(t.Context(), sessionName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !res.Identical || res.First != nil || res.Receipts != want || res.Session != sessionName {
+		t.Errorf("replay %+v, first difference %+v", res, res.First)
+	}
+}
+
+// TestReplay replays a session of 100 retrievals after 50 further commits, opened anew, with the
+// indexes cleared, for reading and for writing.
+func TestReplay(t *testing.T) {
+	reqs := requests(t)
+	memory, change := demoText(t)
+	dir := initEmpty(t)
+	open := func(opt repo.Options) *repo.Repo {
+		r, err := repo.Open(dir, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	shut := func(r *repo.Repo) {
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := open(repo.Options{})
+	if err := record(r, reqs, memory, change, 50); err != nil {
+		t.Fatal(err)
+	}
+	replayed(t, r, len(reqs))
+	shut(r)
+	r = open(repo.Options{ReadOnly: true})
+	replayed(t, r, len(reqs))
+	var receipts []ipld.CID
+	for e, err := range r.SessionLog(t.Context(), sessionName) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Record.Receipt.Defined() {
+			receipts = append(receipts, e.Record.Receipt)
+		}
+	}
+	one, err := r.Replay(t.Context(), receipts[3].String())
+	if err != nil || !one.Identical || one.Receipts != 1 || one.Session != "" {
+		t.Errorf("replay of one receipt: %+v, %v", one, err)
+	}
+	shut(r)
+	clearIndexes(t, dir)
+	r = open(repo.Options{ReadOnly: true})
+	replayed(t, r, len(reqs))
+	shut(r)
+	r = open(repo.Options{})
+	replayed(t, r, len(reqs))
+	checkClean(t, r)
+	shut(r)
+}
+
+func TestReplayOfNothing(t *testing.T) {
+	r := openMem(t)
+	commit := lines(t, r, twoPeople).Commit
+	for name, want := range map[string]error{
+		"nobody": store.ErrNotFound, "": repo.ErrInvalid, "a b\n": repo.ErrInvalid,
+		ipld.Sum(ipld.DagCBOR, nil).String(): store.ErrNotFound,
+		commit.String():                      nil, // a commit is no receipt: some error
+	} {
+		_, err := r.Replay(t.Context(), name)
+		if err == nil || want != nil && !errors.Is(err, want) {
+			t.Errorf("%q: error %v, want %v", name, err, want)
+		}
+	}
+	if _, err := r.StartSession(t.Context(), "empty", repo.SessionOptions{Stamp: by}); err != nil {
+		t.Fatal(err)
+	}
+	res, err := r.Replay(t.Context(), "empty")
+	if err != nil || !res.Identical || res.Receipts != 0 {
+		t.Errorf("a session without receipts: %+v, %v", res, err)
+	}
+}
+
+// damaged says how damage was told, or that it was told wrongly.
+func damaged(fsys *testkit.CrashFS, receipts int) (how string, err error) {
+	ctx := context.Background()
+	r, err := repo.Open(crashDir, repo.Options{FS: fsys, ReadOnly: true, Logf: logf})
+	if err != nil {
+		if !errors.Is(err, store.ErrCorrupt) {
+			return "", fmt.Errorf("open: not told as damage: %w", err)
+		}
+		return "open", nil
+	}
+	defer r.Close()
+	res, err := r.Replay(ctx, sessionName)
+	switch {
+	case errors.Is(err, store.ErrCorrupt):
+		return "replay", nil
+	case err != nil:
+		return "", fmt.Errorf("replay: not told as damage: %w", err)
+	case !res.Identical:
+		return "", fmt.Errorf("another answer: %+v", res.First)
+	case res.Receipts != receipts:
+		return "", fmt.Errorf("%d receipts of %d", res.Receipts, receipts)
+	}
+	report, err := r.Fsck(ctx, repo.FsckOptions{})
+	if err != nil {
+		return "", fmt.Errorf("fsck: %w", err)
+	}
+	if len(report.Errors) > 0 {
+		return "fsck", nil
+	}
+	return "nowhere", nil
+}
+
+// TestReplayOfDamage flips bits in the files of a repository: replay and fsck tell, and a wrong
+// answer is never presented as identical. Bits of what holds no data (a filter, padding, options)
+// may go untold.
+func TestReplayOfDamage(t *testing.T) {
+	samples := 6
+	if long() {
+		samples = 400
+	}
+	reqs := requests(t)[:12]
+	memory, change := demoText(t)
+	base := testkit.NewCrashFS(nil, nil)
+	r, err := repo.Init(t.Context(), crashDir, by, repo.Options{FS: base, Logf: logf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := record(r, reqs, memory, change, 10); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := testkit.Files(base, crashDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(files)
+	rng := rand.New(rand.NewPCG(replaySeed, 0))
+	told := make(map[string]int)
+	for _, name := range files {
+		data, err := testkit.ReadFile(base, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 1
+		if path.Ext(name) == ".sst" {
+			n = samples
+		}
+		for range min(n, len(data)) {
+			at, bit := rng.IntN(len(data)), uint(rng.IntN(8))
+			clone := testkit.NewCrashFS(base.Clone(0, nil), nil)
+			if err := testkit.FlipBit(clone, name, at, bit); err != nil {
+				t.Fatal(err)
+			}
+			how, err := damaged(clone, len(reqs))
+			if err != nil {
+				t.Errorf("seed %d, %s, bit %d of byte %d of %d: %v",
+					replaySeed, name, bit, at, len(data), err)
+			}
+			told[path.Ext(name)+" "+how]++
+		}
+	}
+	t.Logf("%d files: %v", len(files), told)
+	if all := told[".sst open"] + told[".sst replay"] + told[".sst fsck"]; all < samples/2 {
+		t.Errorf("damage of tables was told %d times, want at least half of the time", all)
+	}
+}
+
+// lies are what a disk may answer in the place of a block.
+var lies = map[string]func(rng *rand.Rand, c ipld.CID, data []byte) ([]byte, error){
+	"a flipped bit": func(rng *rand.Rand, _ ipld.CID, data []byte) ([]byte, error) {
+		if len(data) == 0 {
+			return []byte{0}, nil
+		}
+		data[rng.IntN(len(data))] ^= 1 << rng.IntN(8)
+		return data, nil
+	},
+	"half": func(_ *rand.Rand, _ ipld.CID, data []byte) ([]byte, error) {
+		return data[:len(data)/2], nil
+	},
+	"zeros": func(_ *rand.Rand, _ ipld.CID, data []byte) ([]byte, error) {
+		clear(data)
+		return append(data, 0), nil
+	},
+	"an error": func(_ *rand.Rand, c ipld.CID, data []byte) ([]byte, error) {
+		return nil, &store.CorruptError{Want: c, Got: ipld.Sum(ipld.Raw, data)}
+	},
+	"nothing": func(_ *rand.Rand, c ipld.CID, _ []byte) ([]byte, error) {
+		return nil, &store.NotFoundError{CID: c}
+	},
+}
+
+// TestReplayOfLies answers, for one block at a time that a replay reads, with something else that
+// no store verified. Replay tells, or the answer is the recorded one; it never panics. What a
+// store would have told, or a missing block, is always told as damage.
+func TestReplayOfLies(t *testing.T) {
+	stride := 5
+	if long() {
+		stride = 1
+	}
+	memory, change := demoText(t)
+	base := mem.New()
+	opt := repo.Options{ReadOnly: true}
+	r, err := repo.New(t.Context(), base, by, repo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reqs := requests(t)
+	if err := record(r, []retrieve.Request{reqs[0], reqs[2], reqs[3]}, memory, change, 2); err != nil {
+		t.Fatal(err)
+	}
+	truth := testkit.NewTamper(base)
+	r, err = repo.New(t.Context(), truth, by, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replayed(t, r, 3)
+	blocks := truth.Read()
+	if len(blocks) < 100 {
+		t.Fatalf("replay read %d blocks", len(blocks))
+	}
+	rng := rand.New(rand.NewPCG(replaySeed, 1))
+	told, silent := 0, 0
+	for i := 0; i < len(blocks); i += stride {
+		for name, lie := range lies {
+			liar := testkit.NewTamper(base)
+			liar.Lie = func(c ipld.CID, data []byte) ([]byte, error) {
+				if c != blocks[i] {
+					return data, nil
+				}
+				return lie(rng, c, data)
+			}
+			err := replayLie(t, liar, opt)
+			honest := name == "an error" || name == "nothing"
+			switch {
+			case err == nil && honest:
+				t.Errorf("seed %d, block %s: %s was not told", replaySeed, blocks[i], name)
+			case honest && !errors.Is(err, store.ErrCorrupt):
+				t.Errorf("seed %d, block %s: %s was told as %v", replaySeed, blocks[i], name, err)
+			case err == nil && name != "a flipped bit":
+				t.Errorf("seed %d, block %s: %s made no difference", replaySeed, blocks[i], name)
+			case err == nil: // in what no answer shows, as the hash of a tree's other branch
+				silent++
+			default:
+				told++
+			}
+		}
+	}
+	t.Logf("%d blocks read by replay: %d lies told, %d made no difference", len(blocks), told, silent)
+}
+
+var errDifferent = errors.New("another answer")
+
+// replayLie replays over a store that lies and returns how it was told, nil where the answers are
+// the recorded ones.
+func replayLie(t *testing.T, liar store.Store, opt repo.Options) error {
+	t.Helper()
+	r, err := repo.New(t.Context(), liar, by, opt)
+	if err != nil {
+		return err
+	}
+	res, err := r.Replay(t.Context(), sessionName)
+	switch {
+	case err != nil:
+		return err
+	case !res.Identical:
+		return errDifferent
+	case res.Receipts != 3:
+		return fmt.Errorf("%d receipts", res.Receipts)
+	}
+	return nil
+}
+
+// TestReplayTellsDifferences records receipts that say something else than what is answered.
+func TestReplayTellsDifferences(t *testing.T) {
+	r := openMem(t)
+	lines(t, r, twoPeople)
+	a, err := head(t, r).Retrieve(t.Context(), retrieve.Request{Text: "infra"})
+	if err != nil || len(a.Items) == 0 {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	for name, change := range map[string]func(*retrieve.Answer){
+		"score":      func(a *retrieve.Answer) { a.Items[0].Score++ },
+		"rendered":   func(a *retrieve.Answer) { a.Items[0].Rendered += "x" },
+		"id":         func(a *retrieve.Answer) { a.Items[0].ID = graph.NodeID("other") },
+		"node":       func(a *retrieve.Answer) { a.Items[0].Node = ipld.Sum(ipld.DagCBOR, nil) },
+		"dropped":    func(a *retrieve.Answer) { a.Dropped++; a.Candidates++ },
+		"candidates": func(a *retrieve.Answer) { a.Candidates++ },
+	} {
+		t.Run(name, func(t *testing.T) {
+			forged := *a
+			forged.Items = append([]retrieve.Item(nil), a.Items...)
+			change(&forged)
+			if _, err := r.StartSession(t.Context(), name, repo.SessionOptions{Stamp: by}); err != nil {
+				t.Fatal(err)
+			}
+			for i, answer := range []*retrieve.Answer{a, &forged, a} {
+				if _, err := r.Record(t.Context(), name, answer, by); err != nil {
+					t.Fatalf("record %d: %v", i, err)
+				}
+			}
+			res, err := r.Replay(t.Context(), name)
+			if err != nil || res.Identical || res.First == nil {
+				t.Fatalf("%+v, %v", res, err)
+			}
+			if res.First.Number != 1 || res.First.Field != name || res.Receipts != 2 {
+				t.Errorf("%d receipts, first difference %+v", res.Receipts, res.First)
+			}
+		})
+	}
+}

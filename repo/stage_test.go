@@ -1,0 +1,384 @@
+package repo_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
+)
+
+func stageLines(t testing.TB, r *repo.Repo, text string) *repo.StageResult {
+	t.Helper()
+	res, err := r.StageChanges(t.Context(), repo.ReadChanges(strings.NewReader(text), "test.jsonl"),
+		repo.StageOptions{Stamp: by})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func commitStaged(t testing.TB, r *repo.Repo) (*repo.CommitResult, error) {
+	t.Helper()
+	return r.CommitStaged(t.Context(), "", repo.CommitOptions{Stamp: by, Message: "staged"})
+}
+
+func status(t testing.TB, r *repo.Repo) *repo.Status {
+	t.Helper()
+	st, err := r.Status(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// staged returns what is staged against its base.
+func staged(t testing.TB, r *repo.Repo) (nodes, edges repo.Counts) {
+	t.Helper()
+	nodes, edges, err := status(t, r).Diff.Count(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return nodes, edges
+}
+
+func TestStageAndCommit(t *testing.T) {
+	r := openMem(t)
+	first := lines(t, r, twoPeople)
+	if st := status(t, r); st.Staged || st.Base != first.Commit || st.Branch != "main" {
+		t.Errorf("nothing staged: %+v", st)
+	}
+	res := stageLines(t, r, `{"node":{"key":"bob","type":"Person"}}`)
+	if res.Nodes != (repo.Counts{Added: 1}) || !res.Edges.Zero() {
+		t.Errorf("staged %+v", res)
+	}
+	res = stageLines(t, r, `{"edge":{"type":"knows","src":"bob","dst":"alice"}}
+{"remove":{"node":"svc/billing"}}
+`)
+	if res.Nodes != (repo.Counts{Added: 1, Removed: 1}) ||
+		res.Edges != (repo.Counts{Added: 1, Removed: 1}) {
+		t.Errorf("staged %+v: counts are against the base", res)
+	}
+	if st := status(t, r); !st.Staged || st.Base != first.Commit || st.Head != first.Commit {
+		t.Errorf("status %+v", st)
+	}
+	if s := head(t, r); s.CID() != first.Commit {
+		t.Error("staging moved the branch")
+	}
+	s, err := r.StagedSnapshot(t.Context(), "")
+	if err != nil || sizes(s) != [4]uint64{2, 1, 0, 0} {
+		t.Errorf("staged snapshot %v, %v", sizes(s), err)
+	}
+	done, err := commitStaged(t, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done.Nodes != res.Nodes || done.Edges != res.Edges || done.Graph != s.Graph() {
+		t.Errorf("committed %+v, staged %+v", done, res)
+	}
+	if st := status(t, r); st.Staged || st.Head != done.Commit {
+		t.Errorf("after the commit: %+v", st)
+	}
+	if again, err := commitStaged(t, r); err != nil || !again.NoChange {
+		t.Errorf("nothing staged: %+v, %v", again, err)
+	}
+	direct := openMem(t)
+	lines(t, direct, twoPeople)
+	want := lines(t, direct, `{"node":{"key":"bob","type":"Person"}}
+{"edge":{"type":"knows","src":"bob","dst":"alice"}}
+{"remove":{"node":"svc/billing"}}
+`)
+	if want.Graph != done.Graph {
+		t.Error("a staged commit makes another graph than a direct one")
+	}
+}
+
+// TestStageMerges lets the branch move between staging and committing.
+func TestStageMerges(t *testing.T) {
+	const base = twoPeople + `{"node":{"key":"bob","type":"Person"}}` + "\n"
+	billing := "node " + graph.NodeID("svc/billing").String()
+	alice := "node " + graph.NodeID("alice").String()
+	cases := map[string]struct {
+		staged, moved string
+		items         string // of the conflict, "" for a merge
+		merged        string // lines that make the same memory from base, for a merge
+	}{
+		"disjoint": {
+			staged: `{"node":{"key":"alice","props":{"level":3}}}`,
+			moved:  `{"node":{"key":"bob","props":{"level":4}}}`,
+			merged: `{"node":{"key":"alice","props":{"level":3}}}
+{"node":{"key":"bob","props":{"level":4}}}`,
+		},
+		"new nodes and edges of one node": {
+			staged: `{"node":{"key":"x","type":"T"}}
+{"edge":{"type":"e","src":"alice","dst":"x"}}`,
+			moved: `{"node":{"key":"y","type":"T"}}
+{"edge":{"type":"e","src":"alice","dst":"y"}}`,
+			merged: `{"node":{"key":"x","type":"T"}}
+{"node":{"key":"y","type":"T"}}
+{"edge":{"type":"e","src":"alice","dst":"x"}}
+{"edge":{"type":"e","src":"alice","dst":"y"}}`,
+		},
+		"the same change": {
+			staged: `{"node":{"key":"alice","props":{"level":3}}}`,
+			moved: `{"node":{"key":"alice","props":{"level":3}}}
+{"node":{"key":"z","type":"T"}}`,
+			merged: `{"node":{"key":"alice","props":{"level":3}}}
+{"node":{"key":"z","type":"T"}}`,
+		},
+		"both remove": {
+			staged: `{"remove":{"node":"svc/billing"}}`,
+			moved:  `{"remove":{"node":"svc/billing"}}`,
+			merged: `{"remove":{"node":"svc/billing"}}`,
+		},
+		"one node differently": {
+			staged: `{"node":{"key":"alice","props":{"level":3}}}`,
+			moved:  `{"node":{"key":"alice","props":{"level":4}}}`,
+			items:  alice,
+		},
+		"a new node differently": {
+			staged: `{"node":{"key":"new","type":"T"}}`,
+			moved:  `{"node":{"key":"new","type":"U"}}`,
+			items:  "node " + graph.NodeID("new").String(),
+		},
+		"removed there, changed here": {
+			staged: `{"node":{"key":"svc/billing","props":{"n":1}}}`,
+			moved:  `{"remove":{"node":"svc/billing"}}`,
+			items:  billing,
+		},
+		"changed there, removed here": {
+			staged: `{"remove":{"node":"svc/billing"}}`,
+			moved:  `{"node":{"key":"svc/billing","props":{"n":1}}}`,
+			items:  billing,
+		},
+		"edge to a node removed there": {
+			staged: `{"edge":{"type":"uses","src":"bob","dst":"svc/billing"}}`,
+			moved:  `{"remove":{"node":"svc/billing"}}`,
+			items:  "edge",
+		},
+		"edge there to a node removed here": {
+			staged: `{"remove":{"node":"svc/billing"}}`,
+			moved:  `{"edge":{"type":"uses","src":"bob","dst":"svc/billing"}}`,
+			items:  "edge",
+		},
+		"one edge differently": {
+			staged: `{"edge":{"type":"owns","src":"alice","dst":"svc/billing","weight":0.25}}`,
+			moved:  `{"edge":{"type":"owns","src":"alice","dst":"svc/billing","weight":0.75}}`,
+			items:  "edge",
+		},
+		"mark on a node removed there": {
+			staged: `{"mark":{"node":"bob","state":"stale"}}`,
+			moved:  `{"remove":{"node":"bob"}}`,
+			items:  "mark " + graph.NodeID("bob").String(),
+		},
+		"embedding of a node removed there": {
+			staged: `{"embedding":{"node":"bob","model":"m","vector":[1,0]}}`,
+			moved:  `{"remove":{"node":"bob"}}`,
+			items:  "embedding " + graph.NodeID("bob").String(),
+		},
+		"one mark differently": {
+			staged: `{"mark":{"node":"bob","state":"stale"}}`,
+			moved:  `{"mark":{"node":"bob","state":"retired"}}`,
+			items:  "mark " + graph.NodeID("bob").String(),
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := openMem(t)
+			lines(t, r, base)
+			stageLines(t, r, c.staged)
+			moved := lines(t, r, c.moved)
+			res, err := commitStaged(t, r)
+			if c.items != "" {
+				var conflict *repo.MergeError
+				if !errors.As(err, &conflict) || !errors.Is(err, repo.ErrConflict) {
+					t.Fatalf("error %v, want a conflict", err)
+				}
+				if got := strings.Join(conflict.Items, "; "); !strings.Contains(got, c.items) {
+					t.Errorf("items %q, want %q", got, c.items)
+				}
+				if head(t, r).CID() != moved.Commit || !status(t, r).Staged {
+					t.Error("a refused commit moved the branch or lost the stage")
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(res.Parents) != 1 || res.Parents[0] != moved.Commit && !res.NoChange {
+				t.Errorf("parents %v, want %s", res.Parents, moved.Commit)
+			}
+			want := openMem(t)
+			lines(t, want, base)
+			lines(t, want, c.merged)
+			if head(t, want).Graph() != head(t, r).Graph() {
+				t.Error("merged to something else")
+			}
+			if status(t, r).Staged {
+				t.Error("the stage is still there")
+			}
+		})
+	}
+}
+
+// TestDanglingStage stages an edge before the node it needs.
+func TestDanglingStage(t *testing.T) {
+	r := openMem(t)
+	first := lines(t, r, twoPeople)
+	stageLines(t, r, `{"edge":{"type":"knows","src":"alice","dst":"carol"}}`)
+	refused := func(what string) {
+		t.Helper()
+		_, err := commitStaged(t, r)
+		if !errors.Is(err, repo.ErrInvalid) || !strings.Contains(err.Error(),
+			graph.NodeID("carol").String()) {
+			t.Errorf("%s: error %v does not name the missing node", what, err)
+		}
+		if _, edges := staged(t, r); edges != (repo.Counts{Added: 1}) {
+			t.Errorf("%s: %+v staged", what, edges)
+		}
+	}
+	refused("dangling")
+	if head(t, r).CID() != first.Commit {
+		t.Error("the branch moved")
+	}
+	lines(t, r, `{"node":{"key":"dave","type":"Person"}}`)
+	refused("dangling, and the branch moved")
+	stageLines(t, r, `{"node":{"key":"carol","type":"Person"}}`)
+	if _, err := commitStaged(t, r); err != nil {
+		t.Fatal(err)
+	}
+	if got := sizes(head(t, r)); got != [4]uint64{4, 2, 0, 0} {
+		t.Errorf("sizes %v", got)
+	}
+
+	stageLines(t, r, `{"edge":{"type":"knows","src":"alice","dst":"erin"}}`)
+	lines(t, r, `{"node":{"key":"erin","type":"Person"}}`)
+	if _, err := commitStaged(t, r); err != nil {
+		t.Errorf("the branch has the missing node by now: %v", err)
+	}
+}
+
+func TestUnstage(t *testing.T) {
+	r := openMem(t)
+	lines(t, r, twoPeople)
+	before := head(t, r).CID()
+	stageLines(t, r, `{"node":{"key":"bob","type":"Person"}}`)
+	for range 2 { // the second time there is nothing to forget
+		if err := r.Unstage(t.Context(), "", by); err != nil {
+			t.Fatal(err)
+		}
+		if st := status(t, r); st.Staged {
+			t.Error("still staged")
+		}
+	}
+	stageLines(t, r, `{"node":{"key":"bob","type":"Person"}}`)
+	stageLines(t, r, `{"remove":{"node":"bob"}}`)
+	if status(t, r).Staged {
+		t.Error("what cancels out is still staged")
+	}
+	if res, err := commitStaged(t, r); err != nil || !res.NoChange || res.Commit != before {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+// TestCommitLeavesStage commits lines while something is staged: the stage stays as it is.
+func TestCommitLeavesStage(t *testing.T) {
+	r := openMem(t)
+	first := lines(t, r, twoPeople)
+	stageLines(t, r, `{"node":{"key":"bob","type":"Person"}}`)
+	second := lines(t, r, `{"node":{"key":"carol","type":"Person"}}`)
+	st := status(t, r)
+	if !st.Staged || st.Base != first.Commit || st.Head != second.Commit {
+		t.Errorf("status %+v", st)
+	}
+	if nodes, _ := staged(t, r); nodes != (repo.Counts{Added: 1}) {
+		t.Errorf("%+v staged", nodes)
+	}
+}
+
+func TestStageBeforeFirstCommit(t *testing.T) {
+	r := openMem(t)
+	stageLines(t, r, twoPeople)
+	if st := status(t, r); !st.Staged || st.Base.Defined() || st.Branch != "main" {
+		t.Errorf("status %+v", st)
+	}
+	res, err := commitStaged(t, r)
+	if err != nil || len(res.Parents) != 0 || res.Nodes.Added != 2 {
+		t.Errorf("%+v, %v", res, err)
+	}
+	other := openMem(t)
+	if lines(t, other, twoPeople).Graph != res.Graph {
+		t.Error("a staged first commit makes another graph")
+	}
+	stageLines(t, other, `{"node":{"key":"bob","type":"Person"}}`)
+	lines(t, other, `{"node":{"key":"carol","type":"Person"}}`)
+}
+
+// TestStageBothBegin stages in an empty repository whose first commit comes from elsewhere.
+func TestStageBothBegin(t *testing.T) {
+	r := openMem(t)
+	stageLines(t, r, `{"node":{"key":"bob","type":"Person"}}`)
+	lines(t, r, twoPeople)
+	res, err := commitStaged(t, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := sizes(head(t, r)); got != [4]uint64{3, 1, 0, 0} || res.Nodes.Added != 1 {
+		t.Errorf("sizes %v, %+v", got, res)
+	}
+}
+
+func TestStageRefusals(t *testing.T) {
+	r := openMem(t)
+	first := lines(t, r, twoPeople)
+	text := `{"node":{"key":"x","type":"T"}}` + "\n" + `{"node":{"key":"y"}}`
+	_, err := r.StageChanges(t.Context(), repo.ReadChanges(strings.NewReader(text), "f"),
+		repo.StageOptions{Stamp: by})
+	var at *graph.LineError
+	if !errors.As(err, &at) || at.Line != 2 || status(t, r).Staged {
+		t.Errorf("error %v, staged %v", err, status(t, r).Staged)
+	}
+	for _, name := range []string{"a b", "../x", "x\n", strings.Repeat("x", 300)} {
+		if _, err := r.Status(t.Context(), name); !errors.Is(err, repo.ErrInvalid) {
+			t.Errorf("stage %q: %v", name, err)
+		}
+		if err := r.Unstage(t.Context(), name, by); !errors.Is(err, repo.ErrInvalid) {
+			t.Errorf("stage %q: %v", name, err)
+		}
+	}
+	stageLines(t, r, `{"node":{"key":"x","type":"T"}}`)
+	expect := ipld.Sum(ipld.DagCBOR, nil)
+	_, err = r.CommitStaged(t.Context(), "", repo.CommitOptions{Stamp: by, Expect: &expect})
+	if !errors.Is(err, repo.ErrConflict) || !status(t, r).Staged {
+		t.Errorf("expected another commit: %v", err)
+	}
+	_, err = r.CommitStaged(t.Context(), "", repo.CommitOptions{Stamp: by, Branch: "nope"})
+	if !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("onto a branch that is not there: %v", err)
+	}
+	if head(t, r).CID() != first.Commit {
+		t.Error("the branch moved")
+	}
+}
+
+// TestStagesAreApart keeps two stages.
+func TestStagesAreApart(t *testing.T) {
+	r := openMem(t)
+	lines(t, r, twoPeople)
+	stageLines(t, r, `{"node":{"key":"x","type":"T"}}`)
+	_, err := r.StageChanges(t.Context(),
+		repo.ReadChanges(strings.NewReader(`{"node":{"key":"y","type":"T"}}`), ""),
+		repo.StageOptions{Stamp: by, Stage: "other"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.CommitStaged(t.Context(), "other", repo.CommitOptions{Stamp: by}); err != nil {
+		t.Fatal(err)
+	}
+	if nodes, _ := staged(t, r); nodes != (repo.Counts{Added: 1}) || sizes(head(t, r))[0] != 3 {
+		t.Errorf("%+v staged, sizes %v", nodes, sizes(head(t, r)))
+	}
+}
