@@ -50,6 +50,7 @@ type changesInput struct {
 		Time   int64
 		Lines  []string
 		Forest *forest
+		Pad    int // length to which the last line is padded with spaces
 	}
 	Request json.RawMessage
 	Commit  string
@@ -80,6 +81,9 @@ func apply(t *testing.T, in changesInput) applied {
 	for i, b := range in.Batches {
 		by.Time = graph.Time(b.Time)
 		lines := append(b.Forest.lines(), b.Lines...)
+		if last := len(lines) - 1; b.Pad > 0 {
+			lines[last] += strings.Repeat(" ", b.Pad-len(lines[last]))
+		}
 		changes := repo.ReadChanges(strings.NewReader(strings.Join(lines, "\n")+"\n"), "lines")
 		res, err := r.Commit(t.Context(), changes, repo.CommitOptions{Stamp: by})
 		if err != nil {
@@ -243,6 +247,36 @@ type wantAnswer struct {
 		Params map[string]int64
 	}
 	Error string
+}
+
+func runFilter(t *testing.T, v vector) {
+	var in struct{ Predicate *string }
+	if json.Unmarshal(v.Input, &in) != nil || in.Predicate == nil {
+		runRetrieval(t, v)
+		return
+	}
+	p, err := retrieve.ParsePredicate(*in.Predicate)
+	if err == nil {
+		err = retrieve.Request{Where: []retrieve.Predicate{p}}.Validate()
+	}
+	if refusal(t, v, err, retrieve.ErrRequest) {
+		return
+	}
+	var want struct {
+		Name, Op string
+		Value    json.RawMessage
+	}
+	parse(t, v.Expect, &want)
+	same(t, "name and operator", p.Name+" "+string(p.Op), want.Name+" "+want.Op)
+	if want.Value != nil {
+		value, err := ipld.ParseJSON(want.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !value.Equal(p.Value) {
+			t.Errorf("value %s, want %s", ipld.AppendJSON(nil, p.Value), want.Value)
+		}
+	}
 }
 
 func runRetrieval(t *testing.T, v vector) {

@@ -42,7 +42,7 @@ var runners = map[string]func(t *testing.T, v vector){
 	"adjacency": runAdjacency, "analysis": runAnalysis, "apply": runChanges,
 	"changes": runChanges, "cid": runCID, "codec": runCodec, "commit": runCommit,
 	"edge": runRecord, "embedding": runEmbedding, "expand": runRetrieval,
-	"filter": runRetrieval, "graph": runRecord, "ids": runIDs, "json": runJSON,
+	"filter": runFilter, "graph": runRecord, "ids": runIDs, "json": runJSON,
 	"mark": runRecord, "node": runNode, "operation": runOperation, "pack": runRetrieval,
 	"receipt": runReceipt, "render": runRetrieval, "score": runScore, "session": runRecord,
 	"stage": runRecord, "stats": runStats, "tree": runTree, "tree-diff": runDiff,

@@ -327,3 +327,23 @@ func afterNodes(s *suite, cases []lineCase) {
 			batchText{twoNodes, `{"node":{"key":"b","type":"T"}}`, "", c.line})
 	}
 }
+
+// longLines are lines padded with spaces to a length: the member pad of a batch.
+func longLines(s *suite) {
+	for _, n := range []int{4194304, 4194305} {
+		line := twoNodes + rep(" ", n-len(twoNodes))
+		in := obj{"author": "erin", "batches": []any{obj{"time": t0, "lines": []string{twoNodes},
+			"pad": n}}}
+		title := "a line of " + itoa(n) + " bytes"
+		st, t, err := newStore().apply([]string{line}, "erin", t0)
+		if err != nil {
+			s.add("5.1", "changes", "bad-line-"+itoa(n), title, in,
+				obj{"error": classOf(err), "batch": 1, "line": lineOf(err)})
+			continue
+		}
+		e := st.result()
+		e["reports"] = []any{obj{"nodes": t.nodes, "edges": t.edges, "duplicates": t.duplicates,
+			"unchanged": t.unchanged}}
+		s.add("5.1", "changes", "line-"+itoa(n), title, in, e)
+	}
+}

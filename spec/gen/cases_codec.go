@@ -11,8 +11,8 @@ var allCases = []func(*suite){
 	treeShapes, treeSmall, treeBoundaries, treeDiffs, treeMerges, treeBlocks, jsonCases,
 	nodeCases, edgeCases, markCases, embeddingCases,
 	graphCases, commitCases, operationCases, sessionCases, idCases,
-	lineCases, otherLines, applyCases,
-	analysisCases, logCases, statsCases, scoreCases, filterCases, expandCases, packCases,
+	lineCases, longLines, otherLines, applyCases,
+	analysisCases, logCases, statsCases, scoreCases, filterCases, predicateTexts, expandCases, packCases,
 	renderCases, receiptCases, randomCases,
 }
 
