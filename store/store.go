@@ -59,8 +59,13 @@ func NewBlock(codec ipld.Codec, data []byte) Block {
 	return Block{CID: ipld.Sum(codec, data), Data: data}
 }
 
-// Verify returns a *CorruptError unless the bytes are those the CID names.
+// Verify returns a *CorruptError unless the bytes are those the CID names, and an error that wraps
+// ipld.ErrInvalid for a block over ipld.MaxBlock.
 func (b Block) Verify() error {
+	if len(b.Data) > ipld.MaxBlock {
+		return fmt.Errorf("block %s of %d bytes, limit %d: %w", b.CID, len(b.Data), ipld.MaxBlock,
+			ipld.ErrInvalid)
+	}
 	if got := ipld.Sum(b.CID.Codec(), b.Data); got != b.CID {
 		return &CorruptError{Want: b.CID, Got: got}
 	}

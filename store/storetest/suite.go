@@ -25,6 +25,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	}{
 		{"blocks/facts", func(t *testing.T, s store.Store) { testBlocks(t, s.Facts()) }},
 		{"blocks/derived", func(t *testing.T, s store.Store) { testBlocks(t, s.Derived()) }},
+		{"too large", testTooLarge},
 		{"iterate/facts", func(t *testing.T, s store.Store) { testIterate(t, s.Facts()) }},
 		{"iterate/derived", func(t *testing.T, s store.Store) { testIterate(t, s.Derived()) }},
 		{"separate", testSeparate},
@@ -457,4 +458,16 @@ func testClose(t *testing.T, s store.Store) {
 		wantError(t, name, call(), store.ErrClosed)
 	}
 	wantError(t, "Close", s.Close(), store.ErrClosed)
+}
+
+func testTooLarge(t *testing.T, s store.Store) {
+	ctx := context.Background()
+	fits := store.NewBlock(ipld.Raw, make([]byte, ipld.MaxBlock))
+	must(t, s.Facts().Put(ctx, fits))
+	wantBlock(t, s.Facts(), fits, true)
+	over := store.NewBlock(ipld.Raw, make([]byte, ipld.MaxBlock+1))
+	if err := s.Facts().Put(ctx, over); !errors.Is(err, ipld.ErrInvalid) {
+		t.Errorf("Put of a block over the limit: %v", err)
+	}
+	wantBlock(t, s.Facts(), over, false)
 }
