@@ -53,20 +53,7 @@ var runners = map[string]func(t *testing.T, v vector){
 var untested = map[string]string{}
 
 // known are vectors that the packages are known to fail, each with the reason. Empty is the goal.
-var known = map[string]string{
-	"apply/mark-actor.json":       marksCount,
-	"apply/mark-replaced.json":    marksCount,
-	"apply/random-split-0.json":   marksCount,
-	"apply/random-split-1.json":   marksCount,
-	"apply/random-split-2.json":   marksCount,
-	"apply/random-split-3.json":   marksCount,
-	"apply/remove-mark-edge.json": marksCount,
-	"apply/remove-mark.json":      marksCount,
-	"cid/raw-1mib-1.json":         "stores take raw blocks over the limit of clause 1.1",
-	"receipt/other-engine.json":   "a request without a text is refused, whatever its engine",
-}
-
-const marksCount = "a batch counts a node whose mark alone changed as changed: clause 5.3"
+var known = map[string]string{}
 
 func readVectors(t *testing.T) []vector {
 	t.Helper()

@@ -58,16 +58,20 @@ func (s *store) apply(lines []string, author string, time int64) (*store, tally,
 	if err := b.finish(); err != nil {
 		return nil, tally{}, err
 	}
-	b.tally.nodes = difference(s.nodes, after.nodes)
-	b.tally.edges = difference(s.edges, after.edges)
+	b.tally.nodes = s.difference(after, "n", s.nodes, after.nodes)
+	b.tally.edges = s.difference(after, "e", s.edges, after.edges)
 	return after, b.tally, nil
 }
 
-func difference(a, b map[string]dict) (d [3]int) {
+// difference counts what was added, changed and removed between a and b, the nodes or edges of s and
+// after; a mark that differs changes what it is on. on is the first letter of marks' keys.
+func (s *store) difference(after *store, on string, a, b map[string]dict) (d [3]int) {
 	for k, v := range b {
-		if old, ok := a[k]; !ok {
+		old, ok := a[k]
+		marked := recordCID(s.marks[on+k]) != recordCID(after.marks[on+k])
+		if !ok {
 			d[0]++
-		} else if recordCID(old) != recordCID(v) {
+		} else if recordCID(old) != recordCID(v) || marked {
 			d[1]++
 		}
 	}
