@@ -67,12 +67,12 @@ func (s *scorer) share(field int, tf, length uint32) uint64 {
 // maxX bounds x, so that idf·x, idf below 2^23, needs no wide product.
 const maxX = 1 << 40
 
-// saturate returns the score of a term: idf·x/(x+K).
+// saturate returns the score of a term that a node has: idf·x/(x+K), at least 1.
 func saturate(idf, x uint64) uint64 {
 	if x < maxX {
-		return idf * x / (x + rankK)
+		return max(1, idf*x/(x+rankK))
 	}
-	return fixed.MulDivSat(idf, x, fixed.AddSat(x, rankK))
+	return max(1, fixed.MulDivSat(idf, x, fixed.AddSat(x, rankK)))
 }
 
 // score returns the score of one posting of a term.

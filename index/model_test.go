@@ -214,6 +214,9 @@ func (o *oracle) score(id graph.ID, query map[string]int64) int64 {
 		}
 		k := new(big.Int).Add(x, big.NewInt(58982))
 		s := quo(new(big.Int).Mul(big.NewInt(idf), x), k)
+		if s.Sign() == 0 {
+			s.SetInt64(1)
+		}
 		sum.Add(sum, s.Mul(s, big.NewInt(times)))
 	}
 	return sum.Int64()

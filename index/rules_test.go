@@ -71,11 +71,10 @@ func TestScorer(t *testing.T) {
 		s := scorer{stats: Stats{Nodes: int64(nodes)}}
 		var tf [Fields]uint32
 		var lens docLens
-		mask := byte(0)
+		mask := byte(1 + rng.IntN(maskFields))
 		for f := range Fields {
 			lens[f] = uint32(1 + size(31))
 			tf[f] = uint32(1 + size(31)%uint64(lens[f]))
-			mask |= byte(rng.IntN(2)) << f
 			filled := 1 + size(40)%nodes
 			s.stats.Filled[f] = int64(filled)
 			s.stats.Terms[f] = int64(max(filled, uint64(lens[f])) + size(50))
@@ -115,7 +114,7 @@ func formula(st *Stats, idf int64, mask byte, tf [Fields]uint32, lens docLens) u
 	}
 	y := new(big.Int).Add(x, b(58_982))
 	x.Mul(x, b(idf))
-	return x.Quo(x, y).Uint64()
+	return max(1, x.Quo(x, y).Uint64())
 }
 
 // TestBounds holds that no posting scores more than its block's bounds say.

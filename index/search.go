@@ -34,8 +34,8 @@ type queryTerm struct {
 	entries []entry // in each segment
 }
 
-// Text runs the text lane of clause 9.2: the best k documents that accept lets pass, those with a
-// score above 0. accept may be nil; k <= 0 means LaneDepth. Only damaged or missing parts and
+// Text runs the text lane of clause 9.2: the best k documents with a term of the query that accept
+// lets pass. accept may be nil; k <= 0 means LaneDepth. Only damaged or missing parts and
 // accept's errors make it fail.
 func (x *Index) Text(ctx context.Context, query string, accept Accept, k int) (TextResult, error) {
 	terms := x.text(query)
@@ -102,7 +102,7 @@ type termReader struct {
 	i     int // the next posting of the block
 	idf   uint64
 	times uint64
-	most  uint64 // a score is below times·idf, since x/(x+K) is below 1
+	most  uint64 // a score is at most times·idf, since x/(x+K) is below 1 and idf at least 1
 }
 
 // seek moves to the first posting from doc on, passing blocks without reading their postings where
@@ -301,9 +301,6 @@ func (q *textQuery) offer(v *view, first uint32) error {
 			at := w*64 + bits.TrailingZeros64(set)
 			score := int64(q.scores[at])
 			q.scores[at] = 0
-			if score == 0 {
-				continue
-			}
 			if err := q.top.offer(v, q.accept, first+uint32(at), score); err != nil {
 				return err
 			}
