@@ -38,8 +38,8 @@ func (c *cli) demoCommand() *cobra.Command {
 		Example: "  mnem demo\n  mnem demo --keep harbour",
 		Args:    cobra.NoArgs,
 	}
-	cmd.Flags().StringVar(&keep, "keep", "", "make the repository in `DIR`, which must be new or empty, "+
-		"and keep it")
+	cmd.Flags().StringVar(&keep, "keep", "",
+		"make the repository in `DIR`, which must be new or empty, and keep it")
 	return c.command(cmd, func(cmd *cobra.Command, _ []string) error {
 		dir, done, err := c.demoRoom(keep)
 		if err != nil {

@@ -15,21 +15,31 @@ import (
 	"github.com/mnem-project/mnem/store"
 )
 
-// nodeJSON is a node as get, show and ls print it.
+// nodeHeadJSON and nodeTailJSON are a node without its content, in two parts so that each answer
+// has its members in the order that docs/cli.md gives.
+type nodeHeadJSON struct {
+	ID      string          `json:"id"`
+	Key     *string         `json:"key"`
+	Type    string          `json:"type"`
+	Summary *string         `json:"summary"`
+	Context *string         `json:"context"`
+	Props   json.RawMessage `json:"props"`
+}
+
+type nodeTailJSON struct {
+	Created   string    `json:"created"`
+	Updated   *string   `json:"updated"`
+	ValidFrom *string   `json:"validFrom"`
+	ValidTo   *string   `json:"validTo"`
+	Sources   []string  `json:"sources"`
+	Mark      *markJSON `json:"mark"`
+	CID       string    `json:"cid"`
+}
+
+// nodeJSON is a node as ls prints it.
 type nodeJSON struct {
-	ID        string          `json:"id"`
-	Key       *string         `json:"key"`
-	Type      string          `json:"type"`
-	Summary   *string         `json:"summary"`
-	Context   *string         `json:"context"`
-	Props     json.RawMessage `json:"props"`
-	Created   string          `json:"created"`
-	Updated   *string         `json:"updated"`
-	ValidFrom *string         `json:"validFrom"`
-	ValidTo   *string         `json:"validTo"`
-	Sources   []string        `json:"sources"`
-	Mark      *markJSON       `json:"mark"`
-	CID       string          `json:"cid"`
+	nodeHeadJSON
+	nodeTailJSON
 }
 
 // markJSON is the mark of a node or edge.
@@ -54,20 +64,25 @@ func jsonMark(m *graph.Mark) *markJSON {
 
 func jsonNode(n *graph.Node, id ipld.CID, m *graph.Mark) nodeJSON {
 	return nodeJSON{
-		ID: n.ID.String(), Key: orNull(n.Key), Type: n.Type, Summary: orNull(n.Summary),
-		Context: orNull(n.Context), Props: jsonProps(n.Props), Created: n.Created.String(),
-		Updated: jsonTime(n.Updated), ValidFrom: jsonTime(n.ValidFrom),
-		ValidTo: jsonTime(n.ValidTo), Sources: append([]string{}, n.Sources...),
-		Mark: jsonMark(m), CID: id.String(),
+		nodeHeadJSON{
+			ID: n.ID.String(), Key: orNull(n.Key), Type: n.Type, Summary: orNull(n.Summary),
+			Context: orNull(n.Context), Props: jsonProps(n.Props),
+		},
+		nodeTailJSON{
+			Created: n.Created.String(), Updated: jsonTime(n.Updated),
+			ValidFrom: jsonTime(n.ValidFrom), ValidTo: jsonTime(n.ValidTo),
+			Sources: append([]string{}, n.Sources...), Mark: jsonMark(m), CID: id.String(),
+		},
 	}
 }
 
-// wholeNodeJSON is a node with all its text.
+// wholeNodeJSON is a node as get and show print it.
 type wholeNodeJSON struct {
-	nodeJSON
+	nodeHeadJSON
 	Content *string `json:"content"`
-	Media   *string `json:"media"`
-	Commit  *string `json:"commit"`
+	nodeTailJSON
+	Media  *string `json:"media"`
+	Commit *string `json:"commit"`
 }
 
 // wholeNode is everything there is about one node.
@@ -80,7 +95,11 @@ type wholeNode struct {
 }
 
 func (w *wholeNode) json() wholeNodeJSON {
-	out := wholeNodeJSON{nodeJSON: jsonNode(w.node, w.cid, w.mark), Commit: jsonCID(w.commit)}
+	parts := jsonNode(w.node, w.cid, w.mark)
+	out := wholeNodeJSON{
+		nodeHeadJSON: parts.nodeHeadJSON, nodeTailJSON: parts.nodeTailJSON,
+		Commit: jsonCID(w.commit),
+	}
 	if w.node.Content != nil {
 		out.Content = &w.content
 		out.Media = orNull(w.node.Content.Media)

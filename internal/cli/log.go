@@ -119,7 +119,8 @@ func (c *cli) printLogCommit(id ipld.CID, rec *commit.Commit, nodes, edges repo.
 		b.WriteString("task   " + line(rec.Task) + "\n")
 	}
 	b.WriteString("time   " + rec.Time.String() + "\n")
-	b.WriteString("change " + c.countsLine(nodes, "nodes") + ", " + c.countsLine(edges, "edges") + "\n")
+	changed := c.countsLine(nodes, "nodes") + ", " + c.countsLine(edges, "edges")
+	b.WriteString("change " + changed + "\n")
 	if rec.Message != "" {
 		b.WriteString("\n")
 		for _, l := range strings.Split(strings.TrimRight(rec.Message, "\n"), "\n") {

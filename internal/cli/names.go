@@ -28,12 +28,6 @@ func noCommitHint(err error) error {
 // noCommitYet is how package repo names what is missing on an unborn branch.
 const noCommitYet = "commit yet on branch"
 
-// headSnapshot is like snapshot for commands that make no sense without a commit.
-func (c *cli) headSnapshot(ctx context.Context, r *repo.Repo) (*repo.Snapshot, error) {
-	s, err := r.Snapshot(ctx, c.global.at)
-	return s, noCommitHint(err)
-}
-
 // label names a node for people: its key, or its id where it has none.
 func label(n *graph.Node) string {
 	if n.Key != "" {
@@ -129,14 +123,6 @@ func (v visible) edge(ctx context.Context, edge, other graph.ID) (bool, error) {
 	}
 	m, err = v.s.Mark(ctx, graph.OnNode, other)
 	return v.shows(m), err
-}
-
-// stateJSON is a mark's state, nil for none.
-func stateJSON(m *graph.Mark) *string {
-	if m == nil {
-		return nil
-	}
-	return orNull(string(m.State))
 }
 
 // weightJSON is the shortest decimal fraction that means a weight.

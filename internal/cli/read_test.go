@@ -109,6 +109,87 @@ func keysOf(list any) []string {
 	return keys
 }
 
+// readErrors are command lines that fail, their words apart by |, in a repository that is full,
+// empty or not there.
+var readErrors = []struct {
+	world string
+	args  string
+	code  string
+	exit  int
+	says  string
+}{
+	{"full", "get|nobody", "not_found", 3, `no node "nobody"`},
+	{"full", "get|id:alice", "not_found", 3, "no node"},
+	{"full", "get|key:b4a9", "not_found", 3, "no node"},
+	{"full", "get|alice|--field|colour", "usage", 2, "no field"},
+	{"full", "get|alice|--field|props.colour", "not_found", 3, "no field"},
+	{"full", "get|alice|--field|context", "not_found", 3, "no field"},
+	{"full", "get|alice|--at|nowhere", "not_found", 3, `no revision "nowhere"`},
+	{"full", "get", "usage", 2, "arg"},
+	{"full", "show|nobody", "not_found", 3, `no node "nobody"`},
+	{"full", "show|HEAD~1|--at|HEAD", "usage", 2, "is a revision"},
+	{"full", "show|HEAD~7", "not_found", 3, "HEAD~7"},
+	{"full", "log|nowhere", "not_found", 3, "no revision"},
+	{"full", "log|HEAD|--at|HEAD", "usage", 2, "not both"},
+	{"full", "log|-n|-1", "usage", 2, "below 0"},
+	{"full", "diff|HEAD|nowhere", "not_found", 3, "no revision"},
+	{"full", "diff|HEAD|--staged", "usage", 2, "--staged"},
+	{"full", "diff|a|b|c", "usage", 2, "arg"},
+	{"full", "ls|--where|team", "invalid_input", 1, "no operator"},
+	{"full", "ls|--where|team = infra", "invalid_input", 1, "JSON"},
+	{"full", "ls|--marks|stale", "invalid_input", 1, "marks"},
+	{"full", "ls|--sort|colour", "usage", 2, "no order"},
+	{"full", "ls|--sort|props.", "usage", 2, "no order"},
+	{"full", "ls|--edges|--sort|updated", "usage", 2, "edges"},
+	{"full", "ls|--after|somewhere", "usage", 2, "cursor"},
+	{"full", "ls|--after|b4a9765e-f642-c681-561b-de25662639d2@nowhere", "not_found", 3, "nowhere"},
+	{"full", "ls|--sort|key|--after|00000000-0000-0000-0000-000000000001", "not_found", 3, "no node"},
+	{"full", "ls|--limit|-1", "usage", 2, "below 0"},
+	{"full", "neighbors|nobody", "not_found", 3, "no node"},
+	{"full", "neighbors|alice|--in|--out", "usage", 2, "exclude"},
+	{"full", "neighbors|alice|--limit|-1", "usage", 2, "outside"},
+	{"full", "path|alice|nobody", "not_found", 3, "no node"},
+	{"full", "path|nobody|alice", "not_found", 3, "no node"},
+	{"full", "path|alice|bruno|--max-hops|0", "usage", 2, "outside"},
+	{"full", "retrieve|x|--where|due <", "invalid_input", 1, "where"},
+	{"full", "retrieve|x|--valid-at|tomorrow", "invalid_input", 1, "valid-at"},
+	{"full", "retrieve|x|--created-from|2026-02-30", "invalid_input", 1, "created-from"},
+	{"full", "retrieve|x|--limit|1001", "invalid_input", 1, "limit"},
+	{"full", "retrieve|x|--budget|-1", "invalid_input", 1, "budget"},
+	{"full", "retrieve|x|--expand|5", "invalid_input", 1, "expand"},
+	{"full", "retrieve|x|--direction|up", "invalid_input", 1, "direction"},
+	{"full", "retrieve|x|--show|colour", "invalid_input", 1, "show"},
+	{"full", "retrieve|x|--limit|many", "usage", 2, "limit"},
+	{"full", "retrieve|x|--follow|--at|HEAD|--session|s", "usage", 2, "exclude"},
+	{"full", "retrieve|x|--follow", "usage", 2, "--session"},
+	{"full", "retrieve|x|--agent|a", "usage", 2, "--agent"},
+	{"full", "retrieve|x|--batch|-", "usage", 2, "exclude"},
+	{"full", "retrieve|--batch|", "usage", 2, "--batch"},
+	{"full", "retrieve|--batch|nothing.jsonl", "failed", 1, "nothing.jsonl"},
+	{"full", "retrieve|x|--session|nobody", "not_found", 3, "session start"},
+	{"full", "retrieve|x|--session|over", "invalid_input", 1, "ended"},
+	{"full", "retrieve|x|--session|a b", "invalid_input", 1, "session"},
+	{"full", "session|start|s", "invalid_input", 1, "exists"},
+	{"full", "session|start|t|--at|HEAD|--follow", "usage", 2, "exclude"},
+	{"full", "session|advance|nobody", "not_found", 3, "nobody"},
+	{"full", "session|advance|s|--to|nowhere", "not_found", 3, "nowhere"},
+	{"full", "session|advance|f", "invalid_input", 1, "follows"},
+	{"full", "session|end|over", "invalid_input", 1, "ended"},
+	{"full", "session|log|nobody", "not_found", 3, "nobody"},
+	{"full", "session|rm|nobody", "not_found", 3, "nobody"},
+	{"full", "replay|nobody", "not_found", 3, "nobody"},
+	{"full", "demo|--keep|.", "invalid_input", 1, "not empty"},
+	{"empty", "log", "not_found", 3, "make the first"},
+	{"empty", "show", "not_found", 3, "make the first"},
+	{"empty", "diff", "not_found", 3, "make the first"},
+	{"empty", "retrieve|x", "not_found", 3, "make the first"},
+	{"empty", "session|start|s", "not_found", 3, "make the first"},
+	{"empty", "get|alice", "not_found", 3, "no node"},
+	{"outside", "log", "not_found", 3, "mnem init"},
+	{"outside", "retrieve|x", "not_found", 3, "mnem init"},
+	{"outside", "ls|--repo|elsewhere", "not_found", 3, "mnem init"},
+}
+
 func TestReadErrors(t *testing.T) {
 	w := withDemo(t)
 	w.ok("session", "start", "s")
@@ -117,92 +198,19 @@ func TestReadErrors(t *testing.T) {
 	w.ok("session", "end", "over")
 	empty := newReading(t)
 	outside := &reading{t: t, dir: t.TempDir()}
-	for _, tt := range []struct {
-		w    *reading
-		args string // words apart by |
-		code string
-		exit int
-		says string
-	}{
-		{w, "get|nobody", "not_found", 3, `no node "nobody"`},
-		{w, "get|id:alice", "not_found", 3, "no node"},
-		{w, "get|key:b4a9", "not_found", 3, "no node"},
-		{w, "get|alice|--field|colour", "usage", 2, "no field"},
-		{w, "get|alice|--field|props.colour", "not_found", 3, "no field"},
-		{w, "get|alice|--field|context", "not_found", 3, "no field"},
-		{w, "get|alice|--at|nowhere", "not_found", 3, `no revision "nowhere"`},
-		{w, "get", "usage", 2, "arg"},
-		{w, "show|nobody", "not_found", 3, `no node "nobody"`},
-		{w, "show|HEAD~1|--at|HEAD", "usage", 2, "is a revision"},
-		{w, "show|HEAD~7", "not_found", 3, "HEAD~7"},
-		{w, "log|nowhere", "not_found", 3, "no revision"},
-		{w, "log|HEAD|--at|HEAD", "usage", 2, "not both"},
-		{w, "log|-n|-1", "usage", 2, "below 0"},
-		{w, "diff|HEAD|nowhere", "not_found", 3, "no revision"},
-		{w, "diff|HEAD|--staged", "usage", 2, "--staged"},
-		{w, "diff|a|b|c", "usage", 2, "arg"},
-		{w, "ls|--where|team", "invalid_input", 1, "no operator"},
-		{w, "ls|--where|team = infra", "invalid_input", 1, "JSON"},
-		{w, "ls|--marks|stale", "invalid_input", 1, "marks"},
-		{w, "ls|--sort|colour", "usage", 2, "no order"},
-		{w, "ls|--sort|props.", "usage", 2, "no order"},
-		{w, "ls|--edges|--sort|updated", "usage", 2, "edges"},
-		{w, "ls|--after|somewhere", "usage", 2, "cursor"},
-		{w, "ls|--after|b4a9765e-f642-c681-561b-de25662639d2@nowhere", "not_found", 3, "nowhere"},
-		{w, "ls|--sort|key|--after|00000000-0000-0000-0000-000000000001", "not_found", 3, "no node"},
-		{w, "ls|--limit|-1", "usage", 2, "below 0"},
-		{w, "neighbors|nobody", "not_found", 3, "no node"},
-		{w, "neighbors|alice|--in|--out", "usage", 2, "exclude"},
-		{w, "neighbors|alice|--limit|-1", "usage", 2, "outside"},
-		{w, "path|alice|nobody", "not_found", 3, "no node"},
-		{w, "path|nobody|alice", "not_found", 3, "no node"},
-		{w, "path|alice|bruno|--max-hops|0", "usage", 2, "outside"},
-		{w, "retrieve|x|--where|due <", "invalid_input", 1, "where"},
-		{w, "retrieve|x|--valid-at|tomorrow", "invalid_input", 1, "valid-at"},
-		{w, "retrieve|x|--created-from|2026-02-30", "invalid_input", 1, "created-from"},
-		{w, "retrieve|x|--limit|1001", "invalid_input", 1, "limit"},
-		{w, "retrieve|x|--budget|-1", "invalid_input", 1, "budget"},
-		{w, "retrieve|x|--expand|5", "invalid_input", 1, "expand"},
-		{w, "retrieve|x|--direction|up", "invalid_input", 1, "direction"},
-		{w, "retrieve|x|--show|colour", "invalid_input", 1, "show"},
-		{w, "retrieve|x|--limit|many", "usage", 2, "limit"},
-		{w, "retrieve|x|--follow|--at|HEAD|--session|s", "usage", 2, "exclude"},
-		{w, "retrieve|x|--follow", "usage", 2, "--session"},
-		{w, "retrieve|x|--agent|a", "usage", 2, "--agent"},
-		{w, "retrieve|x|--batch|-", "usage", 2, "exclude"},
-		{w, "retrieve|--batch|", "usage", 2, "--batch"},
-		{w, "retrieve|--batch|nothing.jsonl", "failed", 1, "nothing.jsonl"},
-		{w, "retrieve|x|--session|nobody", "not_found", 3, "session start"},
-		{w, "retrieve|x|--session|over", "invalid_input", 1, "ended"},
-		{w, "retrieve|x|--session|a b", "invalid_input", 1, "session"},
-		{w, "session|start|s", "invalid_input", 1, "exists"},
-		{w, "session|start|t|--at|HEAD|--follow", "usage", 2, "exclude"},
-		{w, "session|advance|nobody", "not_found", 3, "nobody"},
-		{w, "session|advance|s|--to|nowhere", "not_found", 3, "nowhere"},
-		{w, "session|advance|f", "invalid_input", 1, "follows"},
-		{w, "session|end|over", "invalid_input", 1, "ended"},
-		{w, "session|log|nobody", "not_found", 3, "nobody"},
-		{w, "session|rm|nobody", "not_found", 3, "nobody"},
-		{w, "replay|nobody", "not_found", 3, "nobody"},
-		{w, "demo|--keep|.", "invalid_input", 1, "not empty"},
-		{empty, "log", "not_found", 3, "make the first"},
-		{empty, "show", "not_found", 3, "make the first"},
-		{empty, "diff", "not_found", 3, "make the first"},
-		{empty, "retrieve|x", "not_found", 3, "make the first"},
-		{empty, "session|start|s", "not_found", 3, "make the first"},
-		{empty, "get|alice", "not_found", 3, "no node"},
-		{outside, "log", "not_found", 3, "mnem init"},
-		{outside, "retrieve|x", "not_found", 3, "mnem init"},
-		{outside, "ls|--repo|elsewhere", "not_found", 3, "mnem init"},
-	} {
+	worlds := map[string]*reading{"full": w, "empty": empty, "outside": outside}
+	for _, tt := range readErrors {
 		args := strings.Split(tt.args, "|")
-		code, out, side := tt.w.run(args...)
+		w := worlds[tt.world]
+		code, out, side := w.run(args...)
 		if code != tt.exit || !strings.Contains(side, tt.says) || out != "" {
 			t.Errorf("mnem %q: exit code %d, want %d; stdout %q; stderr %q, want %q in it", args, code,
 				tt.exit, out, side, tt.says)
 		}
-		code, out, side = tt.w.run(append(args, "--json")...)
-		var got struct{ Error struct{ Code, Message string } }
+		code, out, side = w.run(append(args, "--json")...)
+		var got struct {
+			Error struct{ Code, Message string }
+		}
 		if err := json.Unmarshal([]byte(side), &got); err != nil {
 			t.Errorf("mnem %q --json: %v in %q", args, err, side)
 		}
@@ -263,10 +271,10 @@ func TestJSONShapes(t *testing.T) {
 	for _, tt := range []struct{ args, members string }{
 		{"log", "commit parents graph author agent task time message nodes edges"},
 		{"show", "commit parents graph author agent task time message nodes edges diff"},
-		{"show|alice", "id key type summary context props created updated validFrom validTo sources " +
-			"mark cid content media commit out in more_out more_in"},
-		{"get|alice", "id key type summary context props created updated validFrom validTo sources " +
-			"mark cid content media commit"},
+		{"show|alice", "id key type summary context props content created updated validFrom validTo " +
+			"sources mark cid media commit out in more_out more_in"},
+		{"get|alice", "id key type summary context props content created updated validFrom validTo " +
+			"sources mark cid media commit"},
 		{"ls", "commit nodes next"},
 		{"ls|--edges", "commit edges next"},
 		{"neighbors|alice", "commit id key out in more_out more_in"},

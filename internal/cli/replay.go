@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -76,7 +77,7 @@ func (c *cli) printReplay(res *repo.ReplayResult) error {
 	}
 	where := ""
 	if d.Item >= 0 {
-		where = "item " + plainInt(d.Item+1) + ", "
+		where = "item " + strconv.Itoa(d.Item+1) + ", "
 	}
 	return c.printf("%s: receipt %d (%s), %s%s\n  recorded: %s\n  now:      %s\n",
 		c.paint(styleRed, "different"), d.Number+1, d.Receipt, where, line(d.Field), line(d.Old),

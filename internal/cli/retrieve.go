@@ -88,8 +88,10 @@ func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
 	marksFlag(cmd, &opt.marks)
 	f.IntVar(&opt.limit, "limit", retrieve.DefaultLimit, "at most `N` items; 0 for no limit")
 	f.IntVar(&opt.budget, "budget", retrieve.DefaultBudget, "at most `N` tokens; 0 for no budget")
-	f.IntVar(&opt.expand, "expand", retrieve.DefaultExpand, "follow `N` edges from what fits best; 0 to 4")
-	f.StringArrayVar(&opt.expandTypes, "expand-type", nil, "follow only edges of this `TYPE` (repeatable)")
+	f.IntVar(&opt.expand, "expand", retrieve.DefaultExpand,
+		"follow `N` edges from what fits best; 0 to 4")
+	f.StringArrayVar(&opt.expandTypes, "expand-type", nil,
+		"follow only edges of this `TYPE` (repeatable)")
 	f.StringVar(&opt.direction, "direction", string(retrieve.Both), "follow edges out, in or both")
 	f.IntVar(&opt.adjacency, "adjacency", 0, "print `N` edges of each item in each direction")
 	f.StringSliceVar(&opt.show, "show", nil, "print these `LINES` too: times, key, content")

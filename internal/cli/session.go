@@ -330,5 +330,3 @@ func (c *cli) recordText(v *recordJSON, at ipld.CID) string {
 	}
 	return strings.Join(parts, "  ")
 }
-
-func plainInt(n int) string { return strconv.Itoa(n) }
