@@ -1,0 +1,232 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The shapes of answers with --json: JSON whose strings say what stands in their place. Names of
+// shapes stand for them. A member whose name ends in ? may be missing.
+const (
+	shapeCounts = `{"added": "int", "changed": "int", "removed": "int"}`
+	shapeFields = `[{"field": "text", "old": "json", "new": "json"}]`
+	shapeNode   = `"id": "id", "key": "text|null", "type": "text"`
+	shapeMark   = `{"state": "text", "by": "id|null", "reason": "text|null", "actor": "text", ` +
+		`"time": "time"}`
+	shapeItems   = `"nodes": ` + shapeCounts + `, "edges": ` + shapeCounts
+	shapeChanges = `[{"item": "node|edge", "id": "id", "key?": "text|null", "type": "text", ` +
+		`"src?": "id", "dst?": "id", "change": "added|changed|removed", "fields": ` + shapeFields + `}]`
+	shapeNodeDiffs = `[{` + shapeNode + `, "change": "added|changed|removed", "fields": ` +
+		shapeFields + `}]`
+	shapeEdgeDiffs = `[{"id": "id", "type": "text", "src": "id", "dst": "id", ` +
+		`"change": "added|changed|removed", "fields": ` + shapeFields + `, "key": "text|null", ` +
+		`"src_key": "text|null", "dst_key": "text|null"}]`
+	shapeTypeCounts = `[{"type": "text", "added": "int", "changed": "int", "removed": "int"}]`
+	shapeDiff       = `{"from": "cid|null", "to": "cid|null", "stage?": "text", ` +
+		`"nodes": ` + shapeNodeDiffs + `, "edges": ` + shapeEdgeDiffs +
+		`, "counts": {` + shapeItems + `}}`
+	shapeDiffStat = `{"from": "cid|null", "to": "cid|null", "stage?": "text", ` +
+		`"node_types": ` + shapeTypeCounts + `, "edge_types": ` + shapeTypeCounts +
+		`, "counts": {` + shapeItems + `}}`
+	shapeCommit = `"commit": "cid", "parents": ["cid"], "graph": "cid", "author": "text", ` +
+		`"agent": "text|null", "task": "text|null", "time": "time", "message": "text", ` + shapeItems
+	shapeRecord = `"summary": "text|null", "context": "text|null", "props": "object", ` +
+		`"created": "time", "updated": "time|null", "validFrom": "time|null", ` +
+		`"validTo": "time|null", "sources": ["text"], "mark": ` + shapeMark + `, "cid": "cid"`
+	shapeWhole = shapeNode + `, ` + shapeRecord +
+		`, "content": "text|null", "media": "text|null", "commit": "cid|null"`
+	shapeNear = `[{"type": "text", "edge": "id", "id": "id", "key": "text|null", ` +
+		`"node_type": "text|null", "summary": "text|null", "weight": "number"}]`
+	shapeBuckets = `"out": ` + shapeNear + `, "in": ` + shapeNear +
+		`, "more_out": "int", "more_in": "int"`
+	shapeStage = `{"stage": "text", ` + shapeItems + `, "duplicates": "int", "unchanged": "int"}`
+	shapeIndex = `{"manifest": "cid|null", "segments": "int", "nodes": "int", "terms": "int", ` +
+		`"fields": [{"field": "text", "nodes": "int", "terms": "int"}]}`
+	shapeTypes   = `[{"type": "text", "count": "int"}]`
+	shapeSetting = `{"key": "text", "value": "text|null", ` +
+		`"from": "environment|repository|user|default|null"}`
+	shapeSession = `{"session": "text", "commit": "cid|null", "follow": "bool", ` +
+		`"agent": "text|null", "task": "text|null", "actor": "text", "time": "time", ` +
+		`"records": "int", "ended": "bool"}`
+)
+
+// shapesOf lists the shapes of each command's answer, any of which it may have. Commands that are
+// not here print no JSON.
+var shapesOf = map[string][]string{
+	"mnem init":       {`{"path": "text", "branch": "text", "author": "text"}`},
+	"mnem config get": {shapeSetting}, "mnem config list": {shapeSetting},
+	"mnem version": {`{"version": "text", "revision?": "text", "go": "text", "platform": "text", ` +
+		`"format": "int", "ranking": "int", "analyser": "int"}`},
+	"mnem commit": {`{"commit": "cid|null", "parents": ["cid"], "branch": "text", ` +
+		`"graph": "cid|null", ` + shapeItems + `, "duplicates": "int", "unchanged": "int", ` +
+		`"no_change": "bool", "dry_run": "bool", "changes?": ` + shapeChanges + `}`},
+	"mnem add": {shapeStage}, "mnem set": {shapeStage}, "mnem rm": {shapeStage},
+	"mnem link": {shapeStage}, "mnem unlink": {shapeStage},
+	"mnem reset": {`{"stage": "text", "staged": "bool", ` + shapeItems + `}`},
+	"mnem status": {`{"branch": "text", "head": "cid|null", "stage": "text", "base": "cid|null", ` +
+		`"staged": "bool", ` + shapeItems + `, "changes": ` + shapeChanges + `}`},
+	"mnem retrieve": {`{"qid?": "text", "commit": "cid", "receipt": "cid|null", "query": "text", ` +
+		`"items": [{` + shapeNode + `, "score": "int", "tokens": "int", "rendered": "text", ` +
+		`"lanes": [{"lane": "text", "rank": "int", "score": "int"}], "tier?": "int", ` +
+		`"seed?": "id|null", "hops?": "int|null"}], "tokens_used": "int", "tokens_budget": "int", ` +
+		`"dropped": "int", "candidates_seen": "int", ` +
+		`"warnings": [{"code": "text", "message": "text", "remedy": "text"}], ` +
+		`"dropped_items?": [{"id": "id", "reason": "text", "tokens": "int"}]}`},
+	"mnem get": {`{` + shapeWhole + `}`, `"json"`},
+	"mnem show": {
+		`{` + shapeCommit + `, "diff": ` + shapeDiff + `}`, `{` + shapeWhole + `, ` + shapeBuckets + `}`,
+	},
+	"mnem ls": {
+		`{"commit": "cid|null", "nodes": [{` + shapeNode + `, ` + shapeRecord + `}], ` +
+			`"next": "text|null"}`,
+		`{"commit": "cid|null", "edges": [{"id": "id", "key": "text|null", "type": "text", ` +
+			`"src": "id", "src_key": "text|null", "dst": "id", "dst_key": "text|null", ` +
+			`"weight": "number", "props": "object", "created": "time", "validFrom": "time|null", ` +
+			`"validTo": "time|null", "sources": ["text"], "mark": ` + shapeMark +
+			`, "cid": "cid"}], "next": "text|null"}`,
+	},
+	"mnem neighbors": {`{"commit": "cid|null", "id": "id", "key": "text|null", ` + shapeBuckets + `}`},
+	"mnem path": {`{"commit": "cid|null", "from": "id", "to": "id", "found": "bool", ` +
+		`"hops": "int", "steps": [{"from": "id", "from_key": "text|null", "to": "id", ` +
+		`"to_key": "text|null", "edge": "id", "type": "text", "forward": "bool"}]}`},
+	"mnem log":           {`{` + shapeCommit + `}`},
+	"mnem diff":          {shapeDiff, shapeDiffStat},
+	"mnem session start": {shapeSession}, "mnem session list": {shapeSession},
+	"mnem session advance": {shapeSession}, "mnem session end": {shapeSession},
+	"mnem session rm": {`{"removed": "text"}`},
+	"mnem session log": {`{"record": "cid", "event": "text", "time": "time", "actor": "text", ` +
+		`"commit": "cid|null", "receipt": "cid|null", "query": "text|null", "items": "int|null", ` +
+		`"tokens": "int|null"}`},
+	"mnem replay": {`{"session": "text|null", "receipts": "int", "identical": "bool", ` +
+		`"first_difference": {"number": "int", "receipt": "cid", "item": "int|null", ` +
+		`"field": "text", "old": "text", "new": "text"}}`},
+	"mnem demo": {`{"say": "text", "command": ["text"], "stdout": "text", "stderr": "text"}`},
+	"mnem stats": {`{"commit": "cid|null", "graph": "cid|null", "nodes": "int", "edges": "int", ` +
+		`"marks": "int", "embeddings": "int", "node_types": ` + shapeTypes + `, "edge_types": ` +
+		shapeTypes + `, "index": ` + shapeIndex + `, "store": {"operations": "int", ` +
+		`"blocks": "int", "block_bytes": "int", "derived_blocks": "int", "derived_bytes": "int", ` +
+		`"disk_bytes": "int"}}`},
+	"mnem index status": {shapeIndex}, "mnem index rebuild": {shapeIndex},
+	"mnem fsck": {`{"ok": "bool", "blocks": "int", ` +
+		`"errors": [{"cid": "cid|null", "kind": "text", "message": "text"}]}`},
+	"mnem cat-file": {`{"cid": "cid", "kind": "text|null", "size": "int", "data": "json"}`},
+}
+
+// streams print one object a line instead of one.
+var streams = []string{
+	"mnem config list", "mnem log", "mnem session list", "mnem session log", "mnem demo",
+}
+
+// kinds check the values that stand for a word of a shape. Any other word stands for itself.
+var kinds = map[string]func(v any) bool{
+	"json":   func(any) bool { return true },
+	"null":   func(v any) bool { return v == nil },
+	"text":   func(v any) bool { _, ok := v.(string); return ok },
+	"bool":   func(v any) bool { _, ok := v.(bool); return ok },
+	"number": func(v any) bool { _, ok := v.(float64); return ok },
+	"object": func(v any) bool { _, ok := v.(map[string]any); return ok },
+	"int":    func(v any) bool { n, ok := v.(float64); return ok && n == math.Trunc(n) },
+	"cid":    matches(`^baf(yrei|krei)[a-z2-7]{52}$`),
+	"id":     matches(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`),
+	"time":   matches(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`),
+}
+
+func matches(expr string) func(any) bool {
+	re := regexp.MustCompile(expr)
+	return func(v any) bool {
+		s, ok := v.(string)
+		return ok && re.MatchString(s)
+	}
+}
+
+// checkShape returns what is wrong with a value at a path.
+func checkShape(path string, shape, v any) error {
+	switch shape := shape.(type) {
+	case string:
+		for word := range strings.SplitSeq(shape, "|") {
+			if is, known := kinds[word]; known && is(v) || !known && v == word {
+				return nil
+			}
+		}
+		return fmt.Errorf("%s: %v is not %s", path, v, shape)
+	case []any:
+		list, ok := v.([]any)
+		if !ok {
+			return fmt.Errorf("%s: %v is not a list", path, v)
+		}
+		for i, item := range list {
+			if err := checkShape(fmt.Sprintf("%s[%d]", path, i), shape[0], item); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if v == nil && (strings.HasSuffix(path, ".mark") || strings.HasSuffix(path, ".first_difference")) {
+		return nil
+	}
+	return checkObject(path, shape.(map[string]any), v)
+}
+
+func checkObject(path string, shape map[string]any, v any) error {
+	object, ok := v.(map[string]any)
+	if !ok {
+		return fmt.Errorf("%s: %v is not an object", path, v)
+	}
+	for name, want := range shape {
+		bare, optional := strings.CutSuffix(name, "?")
+		got, there := object[bare]
+		if !there && optional {
+			continue
+		}
+		if !there {
+			return fmt.Errorf("%s: no member %q", path, bare)
+		}
+		if err := checkShape(path+"."+bare, want, got); err != nil {
+			return err
+		}
+	}
+	for name := range object {
+		_, known := shape[name]
+		if _, optional := shape[name+"?"]; !known && !optional {
+			return fmt.Errorf("%s: member %q is not documented", path, name)
+		}
+	}
+	return nil
+}
+
+// checkAnswer fails the test unless what a command printed with --json has one of its shapes.
+func checkAnswer(t *testing.T, command, stdout string) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
+	if len(lines) > 1 && !slices.Contains(streams, command) {
+		t.Errorf("%s prints %d lines", command, len(lines))
+	}
+	for _, text := range lines {
+		var v any
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			t.Errorf("%s: %v: %s", command, err, text)
+			return
+		}
+		var errs []string
+		for _, shape := range shapesOf[command] {
+			var want any
+			if err := json.Unmarshal([]byte(shape), &want); err != nil {
+				t.Fatalf("%s: shape: %v: %s", command, err, shape)
+			}
+			err := checkShape("", want, v)
+			if err == nil {
+				errs = nil
+				break
+			}
+			errs = append(errs, err.Error())
+		}
+		if len(errs) > 0 {
+			t.Errorf("%s has none of its shapes: %q", command, errs)
+		}
+	}
+}
