@@ -235,11 +235,9 @@ func (r *Repo) RetrieveIn(
 	ctx context.Context, name string, req retrieve.Request, by Stamp,
 ) (*retrieve.Answer, ipld.CID, error) {
 	last, err := r.Session(ctx, name)
-	if name == DefaultSession && isMissing(err) {
-		_, err = r.StartSession(ctx, name, SessionOptions{Stamp: by, Follow: true})
-		if err == nil {
-			last, err = r.Session(ctx, name)
-		}
+	fresh := name == DefaultSession && isMissing(err)
+	if fresh {
+		last.Record, err = &retrieve.Session{Follow: true}, nil
 	}
 	if err != nil {
 		return nil, ipld.CID{}, err
@@ -254,6 +252,12 @@ func (r *Repo) RetrieveIn(
 	answer, err := snap.Retrieve(ctx, req)
 	if err != nil {
 		return nil, ipld.CID{}, err
+	}
+	if fresh { // only now: a refused request leaves no session behind
+		opt := SessionOptions{Stamp: by, Follow: true}
+		if _, err := r.StartSession(ctx, name, opt); err != nil {
+			return nil, ipld.CID{}, err
+		}
 	}
 	receipt, query := answer.Receipt()
 	var c ipld.CID
