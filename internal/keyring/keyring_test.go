@@ -1,0 +1,309 @@
+package keyring
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+)
+
+// secret returns the secret whose seed is n in every byte.
+func secret(t testing.TB, n byte) commit.Secret {
+	t.Helper()
+	s, err := commit.NewSecret(bytes.NewReader(bytes.Repeat([]byte{n}, commit.KeyLen)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// ring returns a ring in a directory that does not exist yet.
+func ring(t testing.TB) *Ring {
+	t.Helper()
+	return New(filepath.Join(t.TempDir(), "a", "keys"))
+}
+
+func add(t testing.TB, r *Ring, name string, n byte) {
+	t.Helper()
+	if err := r.Add(name, secret(t, n)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func unixOnly(t testing.TB) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows keeps no modes")
+	}
+}
+
+func TestKeyFileGolden(t *testing.T) {
+	want := `mnem key 1
+public mnem-ed25519-5jfgyy7ctrjavpxvkb5rglwf7gkuo5vox27hxescd3vgsfcg2iwlpzyx
+secret mnem-ed25519-secret-a4dqobyha4dqobyha4dqobyha4dqobyha4dqobyha4dqobyha4d2ulpn
+`
+	got := string(FormatKeyFile(secret(t, 7)))
+	if got != want {
+		t.Errorf("key file is\n%swant\n%s", got, want)
+	}
+	s, err := ParseKeyFile([]byte(want))
+	if err != nil || s != secret(t, 7) {
+		t.Errorf("reading it gives another secret, %v", err)
+	}
+}
+
+func TestAddAndRead(t *testing.T) {
+	r := ring(t)
+	if names, err := r.Names(); len(names) != 0 || err != nil {
+		t.Errorf("names before the first: %q, %v", names, err)
+	}
+	add(t, r, "work", 1)
+	add(t, r, "home-2_x", 2)
+	names, err := r.Names()
+	if diff := cmp.Diff([]string{"home-2_x", "work"}, names); diff != "" || err != nil {
+		t.Errorf("names (-want +got):\n%s%v", diff, err)
+	}
+	if s, err := r.Secret("work"); s != secret(t, 1) || err != nil {
+		t.Errorf("another secret, %v", err)
+	}
+	err = r.Add("work", secret(t, 3))
+	if !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a name that is taken: %v", err)
+	}
+	if s, err := r.Secret("work"); s != secret(t, 1) || err != nil {
+		t.Errorf("it replaced the key: %v", err)
+	}
+	if _, err := r.Secret("nobody"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a key that does not exist: %v", err)
+	}
+	if err := r.Remove("work"); err != nil {
+		t.Error(err)
+	}
+	if err := r.Remove("work"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("removed twice: %v", err)
+	}
+	left, err := os.ReadDir(r.Dir())
+	if len(left) != 1 || err != nil {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestModes(t *testing.T) {
+	unixOnly(t)
+	r := ring(t)
+	add(t, r, "k", 1)
+	path := filepath.Join(r.Dir(), "k")
+	mode := func(path string) fs.FileMode {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Mode().Perm()
+	}
+	if mode(path) != 0o600 || mode(r.Dir()) != 0o700 {
+		t.Errorf("modes %#o in %#o, want 0600 in 0700", mode(path), mode(r.Dir()))
+	}
+	chmod := func(path string, mode fs.FileMode) {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, m := range []fs.FileMode{0o640, 0o604, 0o660, 0o610, 0o601, 0o644, 0o666, 0o777} {
+		chmod(path, m)
+		_, err := r.Secret("k")
+		if !errors.Is(err, ErrExposed) || !strings.Contains(err.Error(), "chmod 600 "+path) {
+			t.Errorf("mode %#o: %v", m, err)
+		}
+	}
+	chmod(path, 0o400)
+	if _, err := r.Secret("k"); err != nil {
+		t.Errorf("mode 0400: %v", err)
+	}
+	for _, m := range []fs.FileMode{0o770, 0o707, 0o777, 0o722} {
+		chmod(r.Dir(), m)
+		if _, err := r.Secret("k"); !errors.Is(err, ErrExposed) {
+			t.Errorf("directory of mode %#o: read gives %v", m, err)
+		}
+		if err := r.Add("l", secret(t, 2)); !errors.Is(err, ErrExposed) {
+			t.Errorf("directory of mode %#o: add gives %v", m, err)
+		}
+	}
+	chmod(r.Dir(), 0o755)
+	if _, err := r.Secret("k"); err != nil {
+		t.Errorf("directory of mode 0755: %v", err)
+	}
+	trust(t, r, func(l *TrustList) error { return l.Add(secret(t, 1).Key(), "k", "", 1) })
+	list := filepath.Join(r.Dir(), TrustFile)
+	if mode(list) != 0o600 {
+		t.Errorf("trust list has mode %#o", mode(list))
+	}
+	chmod(list, 0o644)
+	if _, err := r.Trusted(); err != nil {
+		t.Errorf("trust list of mode 0644: %v", err)
+	}
+	chmod(list, 0o664)
+	if _, err := r.Trusted(); !errors.Is(err, ErrExposed) {
+		t.Errorf("trust list that others may write: %v", err)
+	}
+}
+
+func TestNames(t *testing.T) {
+	for _, name := range []string{"a", "0", "a-b_c", strings.Repeat("a", 64), "com", "com10", "lpt"} {
+		if err := CheckName(name); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	r := ring(t)
+	for _, name := range []string{
+		"", ".", "..", "a/b", `a\b`, "../a", "/etc/passwd", "A", "a.b", "-a", "_a", ".key", "a b", "a\n",
+		"a\x00", "é", strings.Repeat("a", 65), "con", "nul", "aux", "prn", "com1", "lpt9", TrustFile,
+		"mnem-ed25519-" + strings.Repeat("a", 56),
+	} {
+		for what, err := range map[string]error{
+			"check": CheckName(name), "add": r.Add(name, secret(t, 1)), "remove": r.Remove(name),
+			"read": func() error { _, err := r.Secret(name); return err }(),
+		} {
+			if !errors.Is(err, graph.ErrInvalid) {
+				t.Errorf("%s of %q: %v", what, name, err)
+			}
+		}
+	}
+	if _, err := os.Stat(r.Dir()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a refused name made the directory: %v", err)
+	}
+}
+
+// hostileKeyFiles are key files that must be refused.
+func hostileKeyFiles(t testing.TB) map[string]string {
+	good := string(FormatKeyFile(secret(t, 1)))
+	other := strings.Split(string(FormatKeyFile(secret(t, 2))), "\n")
+	lines := strings.Split(good, "\n")
+	return map[string]string{
+		"empty": "", "no last line end": strings.TrimSuffix(good, "\n"), "CR LF": strings.ReplaceAll(
+			good, "\n", "\r\n"),
+		"blank line": good + "\n", "more": good + "x", "BOM": "\ufeff" + good, "NUL": good + "\x00",
+		"version 2": strings.Replace(good, "key 1", "key 2", 1), "cut": good[:len(good)/2],
+		"order":      strings.Join([]string{lines[0], lines[2], lines[1], ""}, "\n"),
+		"no secret":  strings.Join([]string{lines[0], lines[1], ""}, "\n"),
+		"twice":      good + good,
+		"other key":  strings.Join([]string{lines[0], other[1], lines[2], ""}, "\n"),
+		"space":      strings.Replace(good, "public ", "public  ", 1),
+		"upper case": strings.Replace(good, "secret mnem", "secret MNEM", 1),
+		"huge":       good + strings.Repeat("\n", MaxKeyFile),
+		"PEM":        "-----BEGIN PRIVATE KEY-----\nMC4CAQ==\n-----END PRIVATE KEY-----\n",
+	}
+}
+
+func TestHostileKeyFiles(t *testing.T) {
+	r := ring(t)
+	add(t, r, "good", 1)
+	hidden := secret(t, 1).Reveal()[30:]
+	for name, data := range hostileKeyFiles(t) {
+		_, err := ParseKeyFile([]byte(data))
+		if !errors.Is(err, graph.ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := os.WriteFile(filepath.Join(r.Dir(), "k"), []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err = r.Secret("k")
+		if !errors.Is(err, graph.ErrInvalid) || strings.Contains(fmt.Sprint(err), hidden) {
+			t.Errorf("%s: read gives %v", name, err)
+		}
+	}
+}
+
+func TestOddFiles(t *testing.T) {
+	r := ring(t)
+	add(t, r, "good", 1)
+	if err := os.Mkdir(filepath.Join(r.Dir(), "dir"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(r.Dir(), "Not.Ours"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	names, err := r.Names()
+	if diff := cmp.Diff([]string{"good"}, names); diff != "" || err != nil {
+		t.Errorf("names (-want +got):\n%s%v", diff, err)
+	}
+	if _, err := r.Secret("dir"); err == nil || !strings.Contains(err.Error(), "regular") {
+		t.Errorf("a directory: %v", err)
+	}
+}
+
+// TestWithoutLinks makes keys where the file system has no links.
+func TestWithoutLinks(t *testing.T) {
+	r := ring(t)
+	r.link = func(string, string) error { return errors.ErrUnsupported }
+	add(t, r, "k", 1)
+	if s, err := r.Secret("k"); s != secret(t, 1) || err != nil {
+		t.Errorf("another secret, %v", err)
+	}
+	if err := r.Add("k", secret(t, 2)); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a name that is taken: %v", err)
+	}
+	if s, err := r.Secret("k"); s != secret(t, 1) || err != nil {
+		t.Errorf("it replaced the key: %v", err)
+	}
+	if left, err := os.ReadDir(r.Dir()); len(left) != 1 || err != nil {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// TestAddRace lets many make a key of one name: one does.
+func TestAddRace(t *testing.T) {
+	r := ring(t)
+	var wg sync.WaitGroup
+	made := make([]error, 8)
+	for i := range made {
+		wg.Go(func() { made[i] = r.Add("k", secret(t, byte(i))) })
+	}
+	wg.Wait()
+	winner := -1
+	for i, err := range made {
+		switch {
+		case err == nil && winner < 0:
+			winner = i
+		case !errors.Is(err, fs.ErrExist):
+			t.Errorf("writer %d: %v, after %d", i, err, winner)
+		}
+	}
+	if s, err := r.Secret("k"); winner < 0 || s != secret(t, byte(winner)) || err != nil {
+		t.Errorf("the key is not that of writer %d: %v", winner, err)
+	}
+}
+
+func FuzzParseKeyFile(f *testing.F) {
+	f.Add(FormatKeyFile(secret(f, 1)))
+	for _, data := range hostileKeyFiles(f) {
+		f.Add([]byte(data))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := ParseKeyFile(data)
+		if err == nil && !bytes.Equal(FormatKeyFile(s), data) {
+			t.Errorf("%q reads as another file", data)
+		}
+		if err != nil && !errors.Is(err, graph.ErrInvalid) {
+			t.Errorf("%q: %v", data, err)
+		}
+	})
+}
+
+func trust(t testing.TB, r *Ring, fn func(*TrustList) error) {
+	t.Helper()
+	if err := r.EditTrust(context.Background(), fn); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,210 @@
+package keyring
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/mnem-project/mnem/commit"
+)
+
+const (
+	dirMode  = 0o700
+	fileMode = 0o600
+	// Bits of a mode that let others read or write.
+	othersAny   fs.FileMode = 0o077
+	othersWrite fs.FileMode = 0o022
+)
+
+// ErrExposed is returned when others can read a secret, or could change what is trusted.
+var ErrExposed = errors.New("open to others")
+
+// Ring is a directory of keys. It holds nothing in memory and may be used by many at once.
+type Ring struct {
+	dir   string
+	link  func(old, new string) error // os.Link
+	tries int                         // how often a locked trust list is tried again
+}
+
+// New returns the ring in a directory, which need not exist yet.
+func New(dir string) *Ring { return &Ring{dir: dir, link: os.Link, tries: lockTries} }
+
+// Dir returns the ring's directory.
+func (r *Ring) Dir() string { return r.dir }
+
+// Add keeps a secret under a name. It returns an error wrapping fs.ErrExist where the name is
+// taken, by whatever key.
+func (r *Ring) Add(name string, s commit.Secret) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	if err := r.prepare(); err != nil {
+		return fmt.Errorf("key %s: %w", name, err)
+	}
+	err := r.create(filepath.Join(r.dir, name), FormatKeyFile(s))
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("key %s: %w", name, fs.ErrExist)
+	}
+	if err != nil {
+		return fmt.Errorf("key %s: %w", name, err)
+	}
+	return nil
+}
+
+// Secret returns the secret of a name. It returns an error wrapping fs.ErrNotExist where there is
+// none, ErrExposed where others can read it, and graph.ErrInvalid where it is no key file.
+func (r *Ring) Secret(name string) (commit.Secret, error) {
+	if err := CheckName(name); err != nil {
+		return commit.Secret{}, err
+	}
+	data, err := r.read(name, MaxKeyFile, othersAny)
+	if err != nil {
+		return commit.Secret{}, fmt.Errorf("key %s: %w", name, err)
+	}
+	s, err := ParseKeyFile(data)
+	if err != nil {
+		return commit.Secret{}, fmt.Errorf("key %s: %w", name, err)
+	}
+	return s, nil
+}
+
+// Names returns the names of the keys there are, in order. What else lies in the directory is not
+// ours and left out.
+func (r *Ring) Names() ([]string, error) {
+	entries, err := os.ReadDir(r.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list keys: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if CheckName(e.Name()) == nil && !e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+// Remove deletes a key file. The bytes may stay on the medium and in copies of it.
+func (r *Ring) Remove(name string) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(r.dir, name)); err != nil {
+		return fmt.Errorf("key %s: %w", name, err)
+	}
+	return syncDir(r.dir)
+}
+
+// prepare makes the directory, and refuses one that others can write.
+func (r *Ring) prepare() error {
+	if err := os.MkdirAll(r.dir, dirMode); err != nil {
+		return err
+	}
+	return r.checkDir()
+}
+
+func (r *Ring) checkDir() error {
+	info, err := os.Stat(r.dir)
+	if err != nil {
+		return err
+	}
+	return checkMode(r.dir, info, othersWrite, dirMode)
+}
+
+// read returns what a file of the ring holds, at most limit bytes and one more, and refuses one
+// whose mode has any of the bits.
+func (r *Ring) read(name string, limit int64, bits fs.FileMode) ([]byte, error) {
+	path := filepath.Join(r.dir, name)
+	// Asked before opening, which waits for ever on a pipe.
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	if err := r.checkDir(); err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if info, err = f.Stat(); err == nil {
+		err = checkMode(path, info, bits, fileMode)
+	}
+	var data []byte
+	if err == nil {
+		data, err = io.ReadAll(io.LimitReader(f, limit+1))
+	}
+	return data, errors.Join(err, f.Close())
+}
+
+// checkMode refuses a file or directory whose mode has any of the bits. Windows keeps no such
+// bits: there the access lists of the directory decide.
+func checkMode(path string, info fs.FileInfo, bits, want fs.FileMode) error {
+	if runtime.GOOS == "windows" || info.Mode().Perm()&bits == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s has mode %#o: run 'chmod %o %s'", ErrExposed, path,
+		info.Mode().Perm(), want, path)
+}
+
+// create makes a file with all its bytes, or none, and never replaces one.
+func (r *Ring) create(path string, data []byte) error {
+	f, err := os.CreateTemp(r.dir, ".key-*") // with mode 0600
+	if err != nil {
+		return err
+	}
+	err = writeClose(f, data)
+	if err == nil {
+		err = r.link(f.Name(), path)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			err = createDirectly(path, data) // a file system without links
+		}
+	}
+	if err = errors.Join(err, os.Remove(f.Name())); err != nil {
+		return err
+	}
+	return syncDir(r.dir)
+}
+
+// createDirectly makes a file that a crash may leave incomplete, which reading then refuses.
+func createDirectly(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	if err != nil {
+		return err
+	}
+	if err := writeClose(f, data); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}
+
+// writeClose writes a file through to the medium.
+func writeClose(f *os.File, data []byte) error {
+	_, err := f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// syncDir makes names in a directory durable, where the system can.
+func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

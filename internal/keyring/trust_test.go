@@ -1,0 +1,321 @@
+package keyring
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+func TestTrust(t *testing.T) {
+	key := func(n byte) commit.Key { return secret(t, n).Key() }
+	l := &TrustList{}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(l.Add(key(1), "ada", "met her", 10))
+	must(l.Add(key(2), "bob", "", 10))
+	must(l.Revoke(key(2), Revocation{At: 50, Since: graph.At(20), Reason: "new key"}))
+	must(l.Add(key(3), "eve", "", 10))
+	must(l.Revoke(key(3), Revocation{At: 50}))
+	must(l.Revoke(key(4), Revocation{At: 50, Since: graph.At(20)}))
+	for _, c := range []struct {
+		key  byte
+		at   graph.Time
+		want commit.Trust
+	}{
+		{1, 0, commit.Trust{State: commit.Signed, Name: "ada"}},
+		{2, 19, commit.Trust{State: commit.Signed, Name: "bob"}},
+		{2, 20, commit.Trust{State: commit.Revoked, Name: "bob", Reason: "new key"}},
+		{2, 21, commit.Trust{State: commit.Revoked, Name: "bob", Reason: "new key"}},
+		{3, -5, commit.Trust{State: commit.Revoked, Name: "eve"}},
+		{4, 19, commit.Trust{State: commit.Untrusted}},
+		{4, 20, commit.Trust{State: commit.Revoked}},
+		{5, 20, commit.Trust{State: commit.Untrusted}},
+	} {
+		if got := l.Trust(key(c.key), c.at); got != c.want {
+			t.Errorf("key %d at %d: %v, want %v", c.key, c.at, got, c.want)
+		}
+	}
+}
+
+// TestTrustChanges holds that no change makes a key worth more but the one that says so.
+func TestTrustChanges(t *testing.T) {
+	l := &TrustList{}
+	key := secret(t, 1).Key()
+	at := func(n graph.Time) Revocation { return Revocation{At: 100, Since: graph.At(n)} }
+	for _, step := range []struct {
+		name string
+		do   func() error
+		ok   bool
+		want commit.SignatureState // on a commit of time 30
+	}{
+		{"add", func() error { return l.Add(key, "ada", "", 1) }, true, commit.Signed},
+		{"revoke later", func() error { return l.Revoke(key, at(40)) }, true, commit.Signed},
+		{"revoke still later", func() error { return l.Revoke(key, at(50)) }, false, commit.Signed},
+		{"trust again", func() error { return l.Add(key, "ada", "", 1) }, false, commit.Signed},
+		{"revoke earlier", func() error { return l.Revoke(key, at(30)) }, true, commit.Revoked},
+		{"revoke for ever", func() error { return l.Revoke(key, Revocation{}) }, true, commit.Revoked},
+		{"only from then on", func() error { return l.Revoke(key, at(20)) }, false, commit.Revoked},
+		{"control character", func() error {
+			return l.Revoke(key, Revocation{Reason: "a\nb"})
+		}, false, commit.Revoked},
+	} {
+		err := step.do()
+		if (err == nil) != step.ok || err != nil && !errors.Is(err, graph.ErrInvalid) {
+			t.Errorf("%s: %v", step.name, err)
+		}
+		if got := l.Trust(key, 30).State; got != step.want {
+			t.Errorf("%s: %s, want %s", step.name, got, step.want)
+		}
+	}
+	if !l.Remove(key) || l.Remove(key) {
+		t.Error("removed not exactly once")
+	}
+	if got := l.Trust(key, 30).State; got != commit.Untrusted {
+		t.Errorf("after removing: %s", got)
+	}
+	if err := l.Add(key, "ada", "a note", 5); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Add(key, "", "another", 9); err != nil {
+		t.Fatal(err)
+	}
+	e, _ := l.Find(key)
+	want := Entry{Key: key, Name: "ada", Note: "another", Added: 5, Trusted: true}
+	if diff := cmp.Diff(want, e); diff != "" {
+		t.Errorf("added twice (-want +got):\n%s", diff)
+	}
+	if err := l.Add(commit.Key{}, "", "", 1); !errors.Is(err, graph.ErrInvalid) {
+		t.Errorf("no key: %v", err)
+	}
+}
+
+func TestTrustListGolden(t *testing.T) {
+	l := &TrustList{}
+	if err := l.Add(secret(t, 1).Key(), "Ada", `said "hello"`, 1_790_000_000_000_000); err != nil {
+		t.Fatal(err)
+	}
+	r := Revocation{At: 1_790_000_000_000_001, Since: graph.At(0), Reason: "lost"}
+	if err := l.Revoke(secret(t, 2).Key(), r); err != nil {
+		t.Fatal(err)
+	}
+	want := `{
+  "v": 1,
+  "keys": [
+    {"key":"mnem-ed25519-qe4xodvipulv6vvdkrtmgtd6ztfy3curwtxdpis56yhvxd6jwokeluio",` +
+		`"added":"2026-09-21T14:13:20.000001Z","revoked":{"at":"2026-09-21T14:13:20.000001Z",` +
+		`"since":"1970-01-01T00:00:00.000000Z","reason":"lost"},"trusted":false},
+    {"key":"mnem-ed25519-rkeohxlubhyzl7ks3mwtzos5olfgocn7dwkbeg7toseadnapn5oayeyw",` +
+		`"name":"Ada","note":"said \"hello\"","added":"2026-09-21T14:13:20.000000Z","trusted":true}
+  ]
+}
+`
+	data, err := l.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(data)); diff != "" {
+		t.Errorf("trust list (-want +got):\n%s", diff)
+	}
+	back, err := ParseTrustList(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(l.Entries(), back.Entries()); diff != "" {
+		t.Errorf("read again (-want +got):\n%s", diff)
+	}
+	if data, err := (&TrustList{}).Encode(); string(data) != "{\n  \"v\": 1,\n  \"keys\": []\n}\n" {
+		t.Errorf("empty list: %s, %v", data, err)
+	}
+}
+
+func TestTrustListRoundTrip(t *testing.T) {
+	line := rapid.StringMatching(`[a-zé"\\ ]{0,12}`)
+	when := rapid.Int64Range(int64(graph.MinTime), int64(graph.MaxTime))
+	rapid.Check(t, func(t *rapid.T) {
+		l := &TrustList{}
+		for i := range rapid.IntRange(0, 12).Draw(t, "keys") {
+			s, err := commit.NewSecret(strings.NewReader(strings.Repeat(string(rune('a'+i)), 32)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			now := graph.Time(when.Draw(t, "time"))
+			err = l.Add(s.Key(), line.Draw(t, "name"), line.Draw(t, "note"), now)
+			if err == nil && rapid.Bool().Draw(t, "revoked") {
+				r := Revocation{At: now, Reason: line.Draw(t, "reason")}
+				if rapid.Bool().Draw(t, "since?") {
+					r.Since = graph.At(graph.Time(when.Draw(t, "since")))
+				}
+				err = l.Revoke(s.Key(), r)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		data, err := l.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := ParseTrustList(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(l.Entries(), back.Entries()); diff != "" {
+			t.Fatalf("read again (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// trustListWith is a trust list with one key whose object ends with more.
+func trustListWith(t testing.TB, more string) string {
+	return `{"v":1,"keys":[{"key":"` + secret(t, 1).Key().String() + `"` + more + `}]}`
+}
+
+func hostileTrustLists(t testing.TB) map[string]string {
+	key := `{"key":"` + secret(t, 1).Key().String() + `","added":"2026-01-01","trusted":true}`
+	bad := map[string]string{
+		"empty": "", "list": "[]", "null": "null", "no keys": `{"v":1}`, "no version": `{"keys":[]}`,
+		"version 2": `{"v":2,"keys":[]}`, "version text": `{"v":"1","keys":[]}`,
+		"unknown member": `{"v":1,"keys":[],"x":1}`, "twice": `{"v":1,"keys":[` + key + "," + key + `]}`,
+		"not an object": `{"v":1,"keys":[1]}`, "more": `{"v":1,"keys":[]}{}`,
+		"duplicate": `{"v":1,"v":1,"keys":[]}`, "BOM": "\ufeff" + `{"v":1,"keys":[]}`,
+		"many": `{"v":1,"keys":[` + strings.Repeat("1,", MaxTrusted) + `1]}`,
+		"huge": `{"v":1,"keys":[]}` + strings.Repeat(" ", MaxTrustFile),
+		"deep": strings.Repeat("[", 100_000),
+	}
+	const plain = `,"added":"2026-01-01","trusted":true`
+	for name, more := range map[string]string{
+		"no added": `,"trusted":true`, "no trusted": `,"added":"2026-01-01"`,
+		"neither": `,"added":"2026-01-01","trusted":false`, "key twice": plain + `,"key":"x"`,
+		"unknown": plain + `,"revoked_since":"2026-01-01"`, "null name": plain + `,"name":null`,
+		"empty name": plain + `,"name":""`, "long name": plain + `,"name":"` + strings.Repeat("a", 256) + `"`,
+		"line end": plain + `,"note":"a\nb"`, "bad time": `,"added":"yesterday","trusted":true`,
+		"trusted text": `,"added":"2026-01-01","trusted":"yes"`,
+		"revoked true": plain + `,"revoked":true`, "revoked null": plain + `,"revoked":null`,
+		"revoked empty":   plain + `,"revoked":{}`,
+		"revoked more":    plain + `,"revoked":{"at":"2026-01-01","by":"x"}`,
+		"revoked since":   plain + `,"revoked":{"at":"2026-01-01","since":null}`,
+		"revoked reason":  plain + `,"revoked":{"at":"2026-01-01","reason":""}`,
+		"revoked at zero": plain + `,"revoked":{"at":0}`,
+	} {
+		bad[name] = trustListWith(t, more)
+	}
+	return bad
+}
+
+func TestHostileTrustLists(t *testing.T) {
+	if _, err := ParseTrustList([]byte(trustListWith(t, `,"added":"2026-01-01","trusted":true`))); err != nil {
+		t.Fatalf("the good one: %v", err)
+	}
+	r := ring(t)
+	trust(t, r, func(*TrustList) error { return nil })
+	for name, data := range hostileTrustLists(t) {
+		if _, err := ParseTrustList([]byte(data)); !errors.Is(err, graph.ErrInvalid) &&
+			!errors.Is(err, ipld.ErrJSON) {
+			t.Errorf("%s: %v", name, err)
+		}
+		path := filepath.Join(r.Dir(), TrustFile)
+		if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if l, err := r.Trusted(); err == nil {
+			t.Errorf("%s: read as %v", name, l.Entries())
+		}
+		err := r.EditTrust(context.Background(), func(*TrustList) error { return nil })
+		if after, _ := os.ReadFile(path); err == nil || string(after) != data {
+			t.Errorf("%s: editing wrote over it, %v", name, err)
+		}
+	}
+	left, err := os.ReadDir(r.Dir())
+	if len(left) != 1 || err != nil {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestEditTrustRace(t *testing.T) {
+	r := ring(t)
+	var wg sync.WaitGroup
+	errs := make([]error, 8)
+	for i := range errs {
+		wg.Go(func() {
+			errs[i] = r.EditTrust(context.Background(), func(l *TrustList) error {
+				return l.Add(secret(t, byte(i)).Key(), "", "", 1)
+			})
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	l, err := r.Trusted()
+	if err != nil || len(l.Entries()) != len(errs) {
+		t.Errorf("%d keys, want %d, %v", len(l.Entries()), len(errs), err)
+	}
+}
+
+func TestEditTrustErrors(t *testing.T) {
+	r := ring(t)
+	key := secret(t, 1).Key()
+	broken := errors.New("changed my mind")
+	err := r.EditTrust(context.Background(), func(l *TrustList) error {
+		return errors.Join(l.Add(key, "", "", 1), broken)
+	})
+	if l, _ := r.Trusted(); !errors.Is(err, broken) || len(l.Entries()) != 0 {
+		t.Errorf("after an error the list is %v, %v", l, err)
+	}
+	lock := filepath.Join(r.Dir(), lockFile)
+	if err := os.WriteFile(lock, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	err = r.EditTrust(ctx, func(*TrustList) error { return nil })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled while waiting: %v", err)
+	}
+	r.tries = 2
+	err = r.EditTrust(context.Background(), func(*TrustList) error { return nil })
+	if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), lock) {
+		t.Errorf("a lock that stays: %v", err)
+	}
+}
+
+func FuzzParseTrustList(f *testing.F) {
+	for _, data := range hostileTrustLists(f) {
+		if len(data) < 4096 {
+			f.Add([]byte(data))
+		}
+	}
+	f.Add([]byte(trustListWith(f, `,"added":"2026-01-01","trusted":true,"revoked":{"at":"2026-01-02"}`)))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		l, err := ParseTrustList(data)
+		if err != nil {
+			return
+		}
+		once, err := l.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := ParseTrustList(once)
+		if err != nil {
+			t.Fatalf("what was written does not read: %v", err)
+		}
+		if diff := cmp.Diff(l.Entries(), again.Entries()); diff != "" {
+			t.Errorf("read again (-want +got):\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,219 @@
+package keyring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+const (
+	// TrustFile is the name of the trust list, which is no name of a key.
+	TrustFile = "trusted.json"
+	lockFile  = "trusted.json.lock"
+
+	// How often, and how many times, a list that someone else changes is tried again: two seconds
+	// in all, where a change takes milliseconds.
+	lockPause = 20 * time.Millisecond
+	lockTries = 100
+)
+
+// ErrLocked is returned when someone else has been changing the trust list for too long, or
+// stopped in the middle of it.
+var ErrLocked = errors.New("trust list is locked")
+
+// Trusted reads the trust list. Without a file it is empty.
+func (r *Ring) Trusted() (*TrustList, error) {
+	data, err := r.read(TrustFile, MaxTrustFile, othersWrite)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &TrustList{}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("trust list: %w", err)
+	}
+	l, err := ParseTrustList(data)
+	if err != nil {
+		return nil, fmt.Errorf("trust list %s: %w", filepath.Join(r.dir, TrustFile), err)
+	}
+	return l, nil
+}
+
+// EditTrust reads the trust list, changes it by fn and replaces it, while nobody else does. After
+// an error, its own or that of fn, the list is as it was.
+func (r *Ring) EditTrust(ctx context.Context, fn func(*TrustList) error) error {
+	if err := r.prepare(); err != nil {
+		return fmt.Errorf("trust list: %w", err)
+	}
+	lock, err := r.lock(ctx)
+	if err != nil {
+		return fmt.Errorf("trust list: %w", err)
+	}
+	list, err := r.Trusted()
+	if err == nil {
+		err = fn(list)
+	}
+	var data []byte
+	if err == nil {
+		data, err = list.Encode()
+	}
+	if err != nil {
+		return errors.Join(err, lock.Close(), os.Remove(lock.Name()))
+	}
+	// The lock file becomes the list: that is the change, and lets go of the lock.
+	err = writeClose(lock, data)
+	if err == nil {
+		err = os.Rename(lock.Name(), filepath.Join(r.dir, TrustFile))
+	}
+	if err != nil {
+		return fmt.Errorf("trust list: %w", errors.Join(err, os.Remove(lock.Name())))
+	}
+	return syncDir(r.dir)
+}
+
+// lock makes the lock file, waiting while there is one.
+func (r *Ring) lock(ctx context.Context) (*os.File, error) {
+	path := filepath.Join(r.dir, lockFile)
+	for try := 0; ; try++ {
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+		if try == r.tries {
+			return nil, fmt.Errorf("%w: if nothing else is changing it, remove %s", ErrLocked, path)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(lockPause):
+		}
+	}
+}
+
+// ParseTrustList reads a trust list. It returns a *graph.FieldError or *ipld.JSONError for
+// everything that is not of the form the package documentation gives, keys out of order and
+// unknown members included; white space is free.
+func ParseTrustList(data []byte) (*TrustList, error) {
+	if len(data) > MaxTrustFile {
+		return nil, graph.Fieldf("", "has more than %d bytes", MaxTrustFile)
+	}
+	v, err := ipld.ParseJSON(data)
+	if err != nil {
+		return nil, err
+	}
+	m := members{v: v}
+	version := m.take("v", ipld.Int, true)
+	keys := m.take("keys", ipld.List, true)
+	if err := m.end(); err != nil {
+		return nil, err
+	}
+	if version.Int() != trustVersion {
+		return nil, graph.Fieldf("v", "version %d, want %d", version.Int(), trustVersion)
+	}
+	if n := len(keys.List()); n > MaxTrusted {
+		return nil, graph.Fieldf("keys", "%d keys, limit %d", n, MaxTrusted)
+	}
+	list := &TrustList{}
+	last := ""
+	for i, item := range keys.List() {
+		e, err := parseEntry(item)
+		if err == nil && e.Key.String() <= last {
+			err = graph.Fieldf("key", "given twice, or out of order")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("key %d of the list: %w", i+1, err)
+		}
+		last = e.Key.String()
+		list.entries = append(list.entries, e)
+	}
+	return list, nil
+}
+
+func parseEntry(v ipld.Value) (Entry, error) {
+	m := members{v: v}
+	e := Entry{
+		Name: m.line("name"), Note: m.line("note"), Added: m.time("added").Time,
+		Trusted: m.take("trusted", ipld.Bool, true).Bool(),
+	}
+	text := m.take("key", ipld.String, true).Text()
+	if v := m.take("revoked", ipld.Map, false); v.Kind() == ipld.Map {
+		in := members{v: v}
+		e.Revoked = &Revocation{At: in.time("at").Time, Reason: in.line("reason")}
+		if _, given := v.Get("since"); given {
+			e.Revoked.Since = in.time("since")
+		}
+		if err := in.end(); err != nil {
+			return e, fmt.Errorf("revoked: %w", err)
+		}
+	}
+	if err := m.end(); err != nil {
+		return e, err
+	}
+	var err error
+	if e.Key, err = commit.ParseKey(text); err != nil {
+		return e, err
+	}
+	return e, e.validate()
+}
+
+// members takes the members of a JSON object one by one and remembers the first thing that is
+// wrong.
+type members struct {
+	v     ipld.Value
+	taken int
+	err   error
+}
+
+// take returns a member of a kind, null where it is absent and not required or something is wrong.
+func (m *members) take(name string, kind ipld.Kind, required bool) ipld.Value {
+	v, ok := m.v.Get(name)
+	if !ok {
+		m.fail(required, graph.Fieldf(name, "missing"))
+		return ipld.Value{}
+	}
+	m.taken++
+	if v.Kind() != kind {
+		m.fail(true, graph.Fieldf(name, "is not of kind %s", kind))
+		return ipld.Value{}
+	}
+	return v
+}
+
+func (m *members) fail(really bool, err error) {
+	if really && m.err == nil {
+		m.err = err
+	}
+}
+
+// line returns an optional string, which is not empty where it is given.
+func (m *members) line(name string) string {
+	_, given := m.v.Get(name)
+	s := m.take(name, ipld.String, false).Text()
+	m.fail(given && s == "", graph.Fieldf(name, "is empty"))
+	return s
+}
+
+func (m *members) time(name string) graph.OptTime {
+	t, err := graph.ParseTime(m.take(name, ipld.String, true).Text())
+	m.fail(err != nil, graph.Fieldf(name, "%v", err))
+	return graph.At(t)
+}
+
+func (m *members) end() error {
+	if m.v.Kind() != ipld.Map {
+		return graph.Fieldf("", "is not an object")
+	}
+	if m.err != nil {
+		return m.err
+	}
+	if n := len(m.v.Entries()); n != m.taken {
+		return graph.Fieldf("", "has %d members, of which %d are known", n, m.taken)
+	}
+	return nil
+}
