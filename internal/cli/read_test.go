@@ -372,55 +372,6 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// TestExamplesWork runs every example of the commands that read.
-func TestExamplesWork(t *testing.T) {
-	w := withDemo(t)
-	c := &cli{app: &App{Getenv: func(string) string { return "" }}}
-	ran := 0
-	for _, name := range []string{
-		"retrieve", "get", "show", "ls", "neighbors", "path", "log", "diff", "session", "session start",
-		"session advance", "session list", "session log", "session end", "session rm", "demo",
-	} {
-		cmd, _, err := c.root().Find(strings.Fields(name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if name == "session start" { // starts again what the example before started
-			w.ok("session", "rm", "review")
-		}
-		for l := range strings.Lines(cmd.Example) {
-			args := splitWords(t, strings.TrimSpace(l))
-			if args[0] != "mnem" {
-				t.Errorf("example of %s: %q", name, l)
-			}
-			w.ok(args[1:]...)
-			ran++
-		}
-	}
-	if ran < 30 {
-		t.Errorf("only %d examples", ran)
-	}
-}
-
-// splitWords splits a command line as a shell does, single quotes being the only ones it knows.
-func splitWords(t *testing.T, s string) []string {
-	t.Helper()
-	var words []string
-	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {
-		if rest, quoted := strings.CutPrefix(s, "'"); quoted {
-			word, rest, ok := strings.Cut(rest, "'")
-			if !ok {
-				t.Fatalf("open quote in %q", s)
-			}
-			words, s = append(words, word), rest
-			continue
-		}
-		word, rest, _ := strings.Cut(s, " ")
-		words, s = append(words, word), rest
-	}
-	return words
-}
-
 // TestReadsChangeNothing compares the files before and after reading.
 func TestReadsChangeNothing(t *testing.T) {
 	w := withDemo(t)
