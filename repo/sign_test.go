@@ -1,0 +1,209 @@
+package repo_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
+)
+
+// secret returns the secret whose seed is n in every byte.
+func secret(t testing.TB, n byte) commit.Secret {
+	t.Helper()
+	s, err := commit.NewSecret(bytes.NewReader(bytes.Repeat([]byte{n}, commit.KeyLen)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// trusting trusts the keys it lists, by name, up to a time.
+type trusting struct {
+	names map[commit.Key]string
+	until graph.Time
+}
+
+func (v trusting) Trust(key commit.Key, at graph.Time) commit.Trust {
+	name, ok := v.names[key]
+	switch {
+	case !ok:
+		return commit.Trust{State: commit.Untrusted}
+	case at >= v.until:
+		return commit.Trust{State: commit.Revoked, Name: name, Reason: "over"}
+	}
+	return commit.Trust{State: commit.Signed, Name: name}
+}
+
+// note commits one node of a key, signed where sign is given, and returns the result.
+func note(t testing.TB, r *repo.Repo, key string, at graph.Time, sign commit.SignFunc) *repo.CommitResult {
+	t.Helper()
+	stamp := by
+	stamp.Time, stamp.Sign = at, sign
+	line := fmt.Sprintf(`{"node":{"key":%q,"type":"Note"}}`, key)
+	res, err := r.Commit(t.Context(), repo.ReadChanges(strings.NewReader(line), "test"),
+		repo.CommitOptions{Stamp: stamp, Message: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// verified lists "MESSAGE STATE NAME" of a history.
+func verified(t testing.TB, r *repo.Repo, from, until []ipld.CID, v commit.Verifier) []string {
+	t.Helper()
+	var out []string
+	for e, err := range r.VerifyHistory(t.Context(), from, until, v) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, fmt.Sprintf("%s %s %s", e.Commit.Message, e.State, e.Name))
+	}
+	return out
+}
+
+func TestVerifyHistory(t *testing.T) {
+	r := openMem(t)
+	ada, bob := secret(t, 1), secret(t, 2)
+	var at []ipld.CID
+	at = append(at, note(t, r, "one", 10, ada.Sign).Commit)
+	at = append(at, note(t, r, "two", 20, nil).Commit)
+	at = append(at, note(t, r, "three", 30, bob.Sign).Commit)
+	at = append(at, note(t, r, "four", 40, ada.Sign).Commit)
+	v := trusting{map[commit.Key]string{ada.Key(): "ada"}, 40}
+	want := []string{"four revoked ada", "three untrusted ", "two unsigned ", "one signed ada"}
+	if diff := cmp.Diff(want, verified(t, r, at[3:], nil, v)); diff != "" {
+		t.Errorf("history (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want[1:3], verified(t, r, at[2:3], at[:1], v)); diff != "" {
+		t.Errorf("range (-want +got):\n%s", diff)
+	}
+	require := func(from, until []ipld.CID) error {
+		return r.RequireSigned(t.Context(), from, until, v)
+	}
+	if err := require(at[:1], nil); err != nil {
+		t.Errorf("one signed commit: %v", err)
+	}
+	if err := require(at[3:], at[3:]); err != nil {
+		t.Errorf("no commit: %v", err)
+	}
+	var refused *repo.UnsignedError
+	err := require(at[3:], nil)
+	if !errors.As(err, &refused) || !errors.Is(err, repo.ErrUnsigned) {
+		t.Fatalf("three commits that are not signed: %v", err)
+	}
+	wantText := fmt.Sprintf("signatures are required: %s is revoked, %s is untrusted, %s is unsigned",
+		at[3], at[2], at[1])
+	if refused.Total != 3 || len(refused.First) != 3 || err.Error() != wantText {
+		t.Errorf("%d refused: %v, want %s", refused.Total, err, wantText)
+	}
+	if err := r.RequireSigned(t.Context(), []ipld.CID{{}}, nil, v); err == nil {
+		t.Error("no error for a commit that does not exist")
+	}
+}
+
+func TestRequireSignedNamesFew(t *testing.T) {
+	r := openMem(t)
+	var last ipld.CID
+	for i := range 25 {
+		last = note(t, r, fmt.Sprint(i), 1, nil).Commit
+	}
+	err := r.RequireSigned(t.Context(), []ipld.CID{last}, nil, nil)
+	if err == nil || !strings.HasSuffix(err.Error(), "is unsigned, 5 more") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestSignedCommit holds that a signature changes the commit's CID and nothing else.
+func TestSignedCommit(t *testing.T) {
+	plain, signed := openMem(t), openMem(t)
+	a := note(t, plain, "one", 10, nil)
+	b := note(t, signed, "one", 10, secret(t, 1).Sign)
+	c := note(t, openMem(t), "one", 10, secret(t, 1).Sign)
+	if a.Commit == b.Commit || a.Graph != b.Graph || b.Commit != c.Commit {
+		t.Errorf("unsigned %s, signed %s and %s", a.Commit, b.Commit, c.Commit)
+	}
+	x, y := head(t, plain).Commit(), head(t, signed).Commit()
+	if x.Change != y.Change || !bytes.Equal(x.Unsigned(), y.Unsigned()) {
+		t.Error("the signature changes more than itself")
+	}
+	if len(y.Signature) != commit.SignatureLen {
+		t.Errorf("signature of %d bytes", len(y.Signature))
+	}
+}
+
+// TestSignStaged signs what a stage holds, merged onto a branch that moved.
+func TestSignStaged(t *testing.T) {
+	r := openMem(t)
+	note(t, r, "one", 10, nil)
+	stage := repo.StageOptions{Stamp: by}
+	lines := strings.NewReader(`{"node":{"key":"staged","type":"Note"}}`)
+	if _, err := r.StageChanges(t.Context(), repo.ReadChanges(lines, "test"), stage); err != nil {
+		t.Fatal(err)
+	}
+	note(t, r, "two", 20, nil)
+	stamp := by
+	stamp.Sign = secret(t, 1).Sign
+	res, err := r.CommitStaged(t.Context(), "", repo.CommitOptions{Stamp: stamp, Message: "staged"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := trusting{map[commit.Key]string{secret(t, 1).Key(): "ada"}, graph.MaxTime}
+	if got := verified(t, r, []ipld.CID{res.Commit}, res.Parents, v); len(got) != 1 ||
+		got[0] != "staged signed ada" {
+		t.Errorf("staged commit: %q", got)
+	}
+}
+
+// TestSignFails holds that nothing is written where signing fails, or where what a signer gives
+// does not hold.
+func TestSignFails(t *testing.T) {
+	r := openMem(t)
+	note(t, r, "one", 10, nil)
+	before, err := r.Refs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("no key")
+	for want, sign := range map[error]commit.SignFunc{
+		broken:              func([]byte) ([]byte, error) { return nil, broken },
+		commit.ErrSignature: func([]byte) ([]byte, error) { return make([]byte, 97), nil },
+	} {
+		stamp := by
+		stamp.Sign = sign
+		_, err := r.Commit(t.Context(), repo.ReadChanges(
+			strings.NewReader(`{"node":{"key":"x","type":"Note"}}`), "test"),
+			repo.CommitOptions{Stamp: stamp, Message: "x"})
+		if !errors.Is(err, want) {
+			t.Errorf("error %v, want %v", err, want)
+		}
+	}
+	after, err := r.Refs(t.Context())
+	if diff := cmp.Diff(before, after, cmp.Comparer(func(a, b ipld.CID) bool { return a == b })); diff != "" ||
+		err != nil {
+		t.Errorf("refs changed (-before +after):\n%s%v", diff, err)
+	}
+}
+
+// TestVerifyMeetsDamage tells a missing commit from a bad signature.
+func TestVerifyMeetsDamage(t *testing.T) {
+	r := openMem(t)
+	gone := ipld.Sum(ipld.DagCBOR, []byte("gone"))
+	n := 0
+	for _, err := range r.VerifyHistory(t.Context(), []ipld.CID{gone}, nil, nil) {
+		if n++; !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("missing commit: %v", err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d items, want the error alone", n)
+	}
+}
