@@ -234,18 +234,17 @@ func (r *Repo) RemoveSession(ctx context.Context, name string, by Stamp) error {
 func (r *Repo) RetrieveIn(
 	ctx context.Context, name string, req retrieve.Request, by Stamp,
 ) (*retrieve.Answer, ipld.CID, error) {
+	rec := &retrieve.Session{Follow: true} // what DefaultSession will be
 	last, err := r.Session(ctx, name)
-	fresh := name == DefaultSession && isMissing(err)
-	if fresh {
-		last.Record, err = &retrieve.Session{Follow: true}, nil
-	}
-	if err != nil {
+	if err == nil {
+		rec = last.Record
+	} else if name != DefaultSession || !isMissing(err) {
 		return nil, ipld.CID{}, err
 	}
-	if last.Record.Ended {
+	if rec.Ended {
 		return nil, ipld.CID{}, invalidf("session %q has ended", name)
 	}
-	snap, err := r.sessionSnapshot(ctx, last.Record)
+	snap, err := r.sessionSnapshot(ctx, rec)
 	if err != nil {
 		return nil, ipld.CID{}, err
 	}
@@ -253,25 +252,7 @@ func (r *Repo) RetrieveIn(
 	if err != nil {
 		return nil, ipld.CID{}, err
 	}
-	if fresh { // only now: a refused request leaves no session behind
-		opt := SessionOptions{Stamp: by, Follow: true}
-		if _, err := r.StartSession(ctx, name, opt); err != nil {
-			return nil, ipld.CID{}, err
-		}
-	}
-	receipt, query := answer.Receipt()
-	var c ipld.CID
-	_, err = r.extend(ctx, name, by, func(t *tx, rec *retrieve.Session) error {
-		if err := receipt.Validate(); err != nil {
-			return fmt.Errorf("receipt: %w", err)
-		}
-		if err := t.stage.Put(ctx, store.NewBlock(ipld.Raw, query)); err != nil {
-			return err
-		}
-		c, err = t.put(ctx, receipt.Encode())
-		rec.Receipt = c
-		return err
-	})
+	c, err := r.Record(ctx, name, answer, by)
 	return answer, c, err
 }
 
