@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// asMain makes the test binary be the program.
+const asMain = "MNEM_TEST_AS_MAIN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asMain) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// mnem returns a process of the program in a directory.
+func mnem(t *testing.T, dir string, args ...string) (*exec.Cmd, *bytes.Buffer) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
+	cmd.Env = append(os.Environ(), asMain+"=1", "XDG_CONFIG_HOME="+filepath.Join(dir, "xdg"),
+		"MNEM_AUTHOR=Tess", "MNEM_REPO=", "MNEM_BRANCH=", "MNEM_SESSION=", "MNEM_STAGE=")
+	cmd.Dir = dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	return cmd, &stderr
+}
+
+// ok runs the program to its end and returns what it printed.
+func ok(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd, stderr := mnem(t, dir, args...)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("mnem %q: %v\n%s", args, err, stderr)
+	}
+	return string(out)
+}
+
+func skipWithoutSignals(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("no signals between processes")
+	}
+}
+
+func TestInterruptLeavesNothingHalfWritten(t *testing.T) {
+	skipWithoutSignals(t)
+	for _, lines := range []int{0, 1, 20_000} {
+		t.Run(fmt.Sprint(lines), func(t *testing.T) {
+			dir := t.TempDir()
+			ok(t, dir, "init")
+			cmd, stderr := mnem(t, dir, "commit", "-m", "x", "-")
+			in, err := cmd.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			for i := range lines {
+				if _, err := fmt.Fprintf(in, `{"node":{"key":"n%d","type":"N"}}`+"\n", i); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if lines <= 1 {
+				time.Sleep(100 * time.Millisecond) // until it has begun and waits
+			}
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			err = cmd.Wait()
+			if code := cmd.ProcessState.ExitCode(); code != 130 {
+				t.Fatalf("exit code %d (%v), want 130\n%s", code, err, stderr)
+			}
+			if got := ok(t, dir, "status"); !strings.Contains(got, "no commit yet") {
+				t.Errorf("after the interrupt: %s", got)
+			}
+			ok(t, dir, "fsck", "--full")
+		})
+	}
+}
+
+func TestClosedPipeIsSilent(t *testing.T) {
+	skipWithoutSignals(t)
+	dir := t.TempDir()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd, stderr := mnem(t, dir, "completion", "bash")
+	cmd.Stdout = w
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	err = cmd.Run()
+	if closeErr := w.Close(); closeErr != nil {
+		t.Fatal(closeErr)
+	}
+	if err != nil || stderr.Len() > 0 {
+		t.Errorf("%v, stderr %q; want success and silence", err, stderr)
+	}
+}
+
+// TestSecondProcessWaits has one process hold the repository while another wants it.
+func TestSecondProcessWaits(t *testing.T) {
+	dir := t.TempDir()
+	ok(t, dir, "init")
+	holder, _ := mnem(t, dir, "commit", "-m", "x", "-")
+	in, err := holder.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := holder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool {
+		cmd, _ := mnem(t, dir, "status", "--wait", "0s")
+		_ = cmd.Run() // its exit code tells
+		return cmd.ProcessState.ExitCode() == 6
+	})
+	cmd, stderr := mnem(t, dir, "status", "--wait", "10ms", "--json")
+	_ = cmd.Run() // its exit code tells
+	pid := fmt.Sprint(holder.Process.Pid)
+	if code := cmd.ProcessState.ExitCode(); code != 6 || !strings.Contains(stderr.String(), pid) {
+		t.Errorf("exit code %d, want 6 and process %s: %s", code, pid, stderr)
+	}
+	if !strings.Contains(stderr.String(), `"code":"busy"`) {
+		t.Errorf("stderr %s", stderr)
+	}
+	patient, stderr := mnem(t, dir, "status", "--wait", "20s")
+	if err := patient.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(in, `{"node":{"type":"N"}}`+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := holder.Wait(); err != nil {
+		t.Error(err)
+	}
+	if err := patient.Wait(); err != nil {
+		t.Errorf("%v: %s", err, stderr)
+	}
+}
+
+func waitFor(t *testing.T, done func() bool) {
+	t.Helper()
+	for range 200 {
+		if done() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal("did not happen")
+}
