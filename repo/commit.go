@@ -36,6 +36,15 @@ type CommitOptions struct {
 	// Expect, where given, is the commit the branch must be at: else the write is refused with an
 	// *ExpectError.
 	Expect *ipld.CID
+	// Base, where given, is the commit the changes were made against, undefined for none. Where
+	// the branch is elsewhere by now they are applied to Base and what they change is merged onto
+	// the branch; what does not merge is kept and reported by a *MergeError.
+	Base *ipld.CID
+	// Amend replaces the newest commit of the branch by one with the same change id, of what it
+	// holds and the changes. An empty Message keeps the old one.
+	Amend bool
+
+	also []*Snapshot // further parents, of a merge
 }
 
 // CommitResult tells what a commit did.
@@ -49,6 +58,7 @@ type CommitResult struct {
 	Duplicates int  // lines that gave a fact again that was there without a key
 	Unchanged  int  // other lines that changed nothing
 	NoChange   bool // whether there was nothing to commit: no commit was made
+	Rebased    bool // whether the branch had moved and the changes were merged onto it
 }
 
 // Commit applies changes to the newest commit of a branch and makes a commit of the result, all
@@ -58,11 +68,21 @@ type CommitResult struct {
 func (r *Repo) Commit(
 	ctx context.Context, changes Changes, opt CommitOptions,
 ) (*CommitResult, error) {
+	if opt.Amend && opt.Base != nil {
+		return nil, invalidf("amending takes no base: it replaces the newest commit")
+	}
 	var res *CommitResult
+	var kept *MergeError
 	_, err := r.transact(ctx, opt.Stamp, func(t *tx) error {
-		ref, base, err := t.base(ctx, opt)
+		ref, head, err := t.base(ctx, opt)
 		if err != nil {
 			return err
+		}
+		base := head
+		if opt.Base != nil && *opt.Base != head.id {
+			if base, err = t.at(ctx, *opt.Base); err != nil {
+				return err
+			}
 		}
 		b := newBatch(ctx, t, base.state, opt.Stamp)
 		next, err := b.apply(changes, true)
@@ -70,8 +90,12 @@ func (r *Repo) Commit(
 			return err
 		}
 		res = &CommitResult{Duplicates: b.duplicates, Unchanged: b.unchanged}
-		return t.commit(ctx, ref, base, next, opt, res)
+		kept, err = t.rebase(ctx, ref, base, head, next, opt, res)
+		return err
 	})
+	if err == nil && kept != nil {
+		return nil, kept
+	}
 	return res, err
 }
 
@@ -120,14 +144,19 @@ func (t *tx) commit(
 	if err := t.writeGraph(ctx, next); err != nil {
 		return err
 	}
-	d := Diff{from: base.state, to: next}
-	var err error
-	if res.Nodes, res.Edges, err = d.Count(ctx); err != nil {
+	parents, err := t.parents(ctx, base, opt)
+	if err != nil {
+		return err
+	}
+	before, err := t.at(ctx, firstCID(parents))
+	if err != nil {
+		return err
+	}
+	if res.Nodes, res.Edges, err = (Diff{from: before.state, to: next}).Count(ctx); err != nil {
 		return err
 	}
 	res.Branch, res.Graph = branchName(ref.Name), next.root
-	if next.root == base.Graph() && next.vectorsRoot() == base.state.vectorsRoot() ||
-		!base.id.Defined() && next.isEmpty() {
+	if len(opt.also) == 0 && !opt.rewords(base.commit) && base.holds(next) {
 		res.Commit, res.NoChange, res.Graph = base.id, true, base.Graph()
 		if base.commit != nil {
 			res.Parents = base.commit.Parents
@@ -136,13 +165,15 @@ func (t *tx) commit(
 	}
 	rec := &commit.Commit{
 		Graph: next.root, Vectors: next.vectorsRoot(), Author: opt.Author, Agent: opt.Agent,
-		Task: opt.Task, Time: opt.Time, Message: opt.Message, Height: commit.HeightOver(),
+		Task: opt.Task, Time: opt.Time, Message: opt.Message,
 	}
-	if base.id.Defined() {
-		rec.Parents = []ipld.CID{base.id}
-		rec.Height = commit.HeightOver(base.commit)
+	if err := t.setParents(ctx, rec, parents); err != nil {
+		return err
 	}
 	rec.Change = commit.ChangeID(rec)
+	if opt.Amend {
+		rec.Change = base.commit.Change
+	}
 	if res.Commit, err = t.putCommit(ctx, rec, opt.Sign); err != nil {
 		return err
 	}
@@ -153,4 +184,56 @@ func (t *tx) commit(
 
 func (s *state) isEmpty() bool {
 	return s.nodes.Len()+s.edges.Len()+s.marks.Len()+s.vectors.Len() == 0
+}
+
+// holds reports whether a snapshot has the very facts and embeddings of a state.
+func (s *Snapshot) holds(next *state) bool {
+	if !s.id.Defined() {
+		return next.isEmpty()
+	}
+	return next.root == s.Graph() && next.vectorsRoot() == s.state.vectorsRoot()
+}
+
+// parents returns the parents of a commit that is made upon base.
+func (t *tx) parents(ctx context.Context, base *Snapshot, opt CommitOptions) ([]ipld.CID, error) {
+	if opt.Amend {
+		if base.commit == nil {
+			return nil, &NotFoundError{What: "commit to amend on branch", Name: opt.Branch}
+		}
+		return base.commit.Parents, nil
+	}
+	var parents []ipld.CID
+	if base.id.Defined() {
+		parents = append(parents, base.id)
+	}
+	for _, p := range opt.also {
+		parents = append(parents, p.id)
+	}
+	return parents, nil
+}
+
+func (t *tx) setParents(ctx context.Context, rec *commit.Commit, parents []ipld.CID) error {
+	var over []*commit.Commit
+	for _, p := range parents {
+		c, err := t.repo.commit(ctx, p)
+		if err != nil {
+			return err
+		}
+		over = append(over, c)
+	}
+	rec.Parents, rec.Height = parents, commit.HeightOver(over...)
+	return nil
+}
+
+func firstCID(list []ipld.CID) ipld.CID {
+	if len(list) == 0 {
+		return ipld.CID{}
+	}
+	return list[0]
+}
+
+// rewords reports whether amending changes more than the time of a commit.
+func (o *CommitOptions) rewords(old *commit.Commit) bool {
+	return o.Amend && (o.Message != old.Message || o.Author != old.Author ||
+		o.Agent != old.Agent || o.Task != old.Task)
 }

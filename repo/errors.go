@@ -51,17 +51,6 @@ func (e *ExpectError) Error() string {
 // Is reports whether target is ErrConflict.
 func (e *ExpectError) Is(target error) bool { return target == ErrConflict }
 
-// MergeError is returned when staged changes and the branch's head changed the same items
-// differently. errors.Is(err, ErrConflict) holds.
-type MergeError struct{ Items []string }
-
-func (e *MergeError) Error() string {
-	return fmt.Sprintf("the branch moved and changed the same items differently: %v", e.Items)
-}
-
-// Is reports whether target is ErrConflict.
-func (e *MergeError) Is(target error) bool { return target == ErrConflict }
-
 func orNone(c ipld.CID) string {
 	if !c.Defined() {
 		return "no commit"

@@ -226,11 +226,13 @@ func (f *fsck) ref(op ipld.CID, v *view, ref Ref) {
 		return
 	}
 	namespace, _ := ref.Name.Split()
-	switch namespace {
-	case graph.Sessions:
+	switch {
+	case namespace == graph.Sessions:
 		f.session(ref.Target)
-	case graph.Stages:
+	case namespace == graph.Stages:
 		f.stage(ref.Target)
+	case ref.isMerge():
+		f.merge(op, v, ref)
 	default:
 		f.history(ref.Target)
 	}

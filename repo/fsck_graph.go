@@ -28,7 +28,8 @@ func (f *fsck) refs() error {
 			return f.looked(err)
 		}
 		namespace, _ := ref.Name.Split()
-		if ref.Symbolic == "" && namespace != graph.Sessions && namespace != graph.Stages {
+		if ref.Symbolic == "" && namespace != graph.Sessions && namespace != graph.Stages &&
+			!ref.isMerge() {
 			f.whole(ref.Target)
 		}
 		if err := f.ctx.Err(); err != nil {

@@ -3,199 +3,322 @@ package repo
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/prolly"
-	"github.com/mnem-project/mnem/store"
 )
 
-// maxConflicts bounds how many conflicting items an error names.
-const maxConflicts = 20
+const (
+	// mergesInProgress begins the refs of merges that wait for conflicts to be resolved, before
+	// the name of the branch.
+	mergesInProgress = graph.Conflicts + "merge/"
+	// keptCommits begins the refs of commits that did not merge with the branch they were made
+	// for, before its name and a number.
+	keptCommits = graph.Conflicts + "commit/"
+)
 
-// mergeStates merges what right changed since base into left, whole records at a time: an item
-// that both changed differently, and an edge whose end the other side removed, is a conflict. It
-// returns a *MergeError that names the conflicting items. Reading costs what the sides changed.
-func mergeStates(ctx context.Context, n *prolly.Nodes, base, left, right *state) (*state, error) {
-	m := &merger{ctx: ctx}
-	out := &state{get: left.get}
-	out.nodes = m.tree("node", base.nodes, left.nodes, right.nodes)
-	out.edges = m.tree("edge", base.edges, left.edges, right.edges)
-	out.marks = m.tree("mark", base.marks, left.marks, right.marks)
-	out.vectors = m.tree("embedding", base.vectors, left.vectors, right.vectors)
-	// An entry of these follows its edge: where they conflict, the edge does.
-	out.out = m.tree("", base.out, left.out, right.out)
-	out.in = m.tree("", base.in, left.in, right.in)
-	if m.err != nil {
-		return nil, fmt.Errorf("merge: %w", m.err)
+// MergeOptions says how a merge, a revert or a cherry-pick is done.
+type MergeOptions struct {
+	CommitOptions // Message: "" for one that names what is merged
+	// Prefer, where given, resolves all conflicts at once.
+	Prefer graph.Take
+	// NoFastForward makes a merge commit also where the branch could simply move.
+	NoFastForward bool
+}
+
+func (o *MergeOptions) check() error {
+	switch o.Prefer {
+	case "", graph.TakeOurs, graph.TakeTheirs, graph.TakeBase:
+	default:
+		return invalidf("prefer %q: want ours, theirs or base", o.Prefer)
 	}
-	sides := []*state{left, right}
-	for _, side := range sides {
-		if err := m.ends(side, out, sides); err != nil {
+	if o.Base != nil || o.Amend {
+		return invalidf("a merge has neither a base of its own nor amends")
+	}
+	return nil
+}
+
+// MergeResult tells what a merge, a revert or a cherry-pick did.
+type MergeResult struct {
+	CommitResult              // Commit is undefined where conflicts remain
+	FastForward    bool       // whether the branch simply moved
+	UpToDate       bool       // whether there was nothing to merge
+	Conflicts      []Conflict // all of them, resolved by Prefer or waiting, in item order
+	VectorsDropped int        // embeddings that fit no merged node
+}
+
+// job is what is to be merged into a branch.
+type job struct {
+	verb    commit.Verb
+	base    *state
+	theirs  *Snapshot // of no commit for the empty state
+	name    string    // of theirs, for people
+	message string    // the default
+}
+
+// Merge merges a revision into a branch: three-way, per field, property, edge and mark. Where the
+// branch has nothing of its own it simply moves. Where both sides changed one thing differently
+// and opt.Prefer does not decide, the merge is kept in progress (see PendingMerge) and a
+// *MergeError comes with the result; the branch has not moved then.
+func (r *Repo) Merge(ctx context.Context, rev string, opt MergeOptions) (*MergeResult, error) {
+	return r.integrate(ctx, opt, func(t *tx, ref Ref, head *Snapshot, res *MergeResult) (*job, error) {
+		c, err := r.resolve(ctx, t.view, rev)
+		if err != nil {
 			return nil, err
 		}
-	}
-	if len(m.items) > 0 {
-		return nil, &MergeError{Items: m.items}
-	}
-	return out, nil
-}
-
-type merger struct {
-	ctx   context.Context
-	items []string
-	err   error
-}
-
-// tree merges one tree. Conflicts go to items under what, if that is given.
-func (m *merger) tree(what string, base, left, right *prolly.Map) *prolly.Map {
-	if m.err != nil {
-		return nil
-	}
-	out, err := prolly.Merge(m.ctx, base, left, right, func(c prolly.Conflict) ([]byte, error) {
-		if what != "" {
-			m.conflict(what, c.Key)
+		done, err := t.fastForward(ctx, ref, head, c, opt, res)
+		if done || err != nil {
+			return nil, err
 		}
-		return c.Left, nil
-	})
-	m.err = err
-	return out
-}
-
-func (m *merger) conflict(what string, key []byte) {
-	if len(m.items) < maxConflicts {
-		m.items = append(m.items, itemName(what, key))
-	}
-}
-
-// ends notes as conflicts what merged has beyond side and that hangs in the air, though what it
-// needs is on one of the sides. What hung in the air on its own side before is no conflict.
-func (m *merger) ends(side, merged *state, sides []*state) error {
-	return eachDangling(m.ctx, side, merged, func(d dangling) error {
-		for _, s := range sides {
-			if ok, err := s.has(m.ctx, d.missing); err != nil {
-				return err
-			} else if ok {
-				m.conflict(d.what, d.key)
-				return nil
-			}
+		j := &job{
+			verb: commit.VerbMerge, name: rev,
+			message: fmt.Sprintf("merge %s into %s", rev, branchName(ref.Name)),
 		}
-		return nil
+		if j.base, err = t.mergeBase(ctx, head.id, c); err != nil {
+			return nil, err
+		}
+		j.theirs, err = t.at(ctx, c)
+		return j, err
 	})
 }
 
-// itemName names a tree entry for people: its kind and the id in its key.
-func itemName(what string, key []byte) string {
-	if what == "mark" && len(key) > 0 {
-		key = key[1:]
+// fastForward moves a branch to a commit that has all of it, and does nothing for one that it has.
+func (t *tx) fastForward(
+	ctx context.Context, ref Ref, head *Snapshot, c ipld.CID, opt MergeOptions, res *MergeResult,
+) (done bool, err error) {
+	get := t.repo.facts()
+	var has bool
+	if head.id.Defined() {
+		if has, err = commit.IsAncestor(ctx, get, c, head.id); err != nil {
+			return false, err
+		}
 	}
-	if len(key) >= graph.IDLen {
-		return what + " " + graph.ID(key[:graph.IDLen]).String()
+	if has {
+		res.UpToDate, res.NoChange = true, true
+		res.Commit, res.Graph, res.Parents = head.id, head.Graph(), head.commit.Parents
+		return true, t.dropKept(ctx, c)
 	}
-	return fmt.Sprintf("%s %x", what, key)
+	if head.id.Defined() {
+		forward, err := commit.IsAncestor(ctx, get, head.id, c)
+		if err != nil || !forward || opt.NoFastForward {
+			return false, err
+		}
+	}
+	next, err := t.at(ctx, c)
+	if err != nil {
+		return false, err
+	}
+	res.FastForward = true
+	res.Commit, res.Graph, res.Parents = c, next.Graph(), next.commit.Parents
+	if res.Nodes, res.Edges, err = head.Diff(next).Count(ctx); err != nil {
+		return false, err
+	}
+	t.setRef(ref.Name, c)
+	return true, t.dropKept(ctx, c)
 }
 
-// dangling is an edge, mark or embedding of a state whose end, target or node does not exist.
-type dangling struct {
-	what    string // edge, mark or embedding
-	key     []byte // its key in its tree
-	missing need
-}
-
-func (d dangling) Error() string {
-	return fmt.Sprintf("%s needs %s, which does not exist", itemName(d.what, d.key), d.missing.id)
-}
-
-// eachDangling calls fn for every edge, mark and embedding that is in next and not the same in
-// prev and whose end, target or node is not in next. Reading costs what differs.
-func eachDangling(ctx context.Context, prev, next *state, fn func(dangling) error) error {
-	checks := []struct {
-		what       string
-		prev, next *prolly.Map
-		needs      func(key, value []byte) ([]need, error)
-	}{
-		{"edge", prev.edges, next.edges, func(_, value []byte) ([]need, error) {
-			return edgeNeeds(ctx, next, value)
-		}},
-		{"mark", prev.marks, next.marks, func(key, _ []byte) ([]need, error) { return markNeeds(key) }},
-		{"embedding", prev.vectors, next.vectors, func(key, _ []byte) ([]need, error) {
-			id, _, err := graph.ParseEmbeddingKey(key)
-			return []need{{graph.OnNode, id}}, err
-		}},
+// integrate merges what prepare finds into a branch, in one operation.
+func (r *Repo) integrate(
+	ctx context.Context, opt MergeOptions,
+	prepare func(*tx, Ref, *Snapshot, *MergeResult) (*job, error),
+) (*MergeResult, error) {
+	if err := opt.check(); err != nil {
+		return nil, err
 	}
-	for _, c := range checks {
-		for change, err := range prolly.Diff(ctx, c.prev, c.next) {
-			if err != nil {
-				return err
-			}
-			if change.New == nil {
-				continue
-			}
-			needs, err := c.needs(change.Key, change.New)
-			if err != nil {
-				return fmt.Errorf("%s: %w: %w", itemName(c.what, change.Key), store.ErrCorrupt, err)
-			}
-			for _, n := range needs {
-				ok, err := next.has(ctx, n)
-				if err == nil && !ok {
-					err = fn(dangling{c.what, change.Key, n})
-				}
-				if err != nil {
-					return err
-				}
-			}
+	res := &MergeResult{}
+	var failed *MergeError
+	_, err := r.transact(ctx, opt.Stamp, func(t *tx) error {
+		ref, head, err := t.base(ctx, opt.CommitOptions)
+		if err != nil {
+			return err
+		}
+		res.Branch = branchName(ref.Name)
+		if err := t.noMerge(ctx, ref); err != nil {
+			return err
+		}
+		j, err := prepare(t, ref, head, res)
+		if err != nil || j == nil {
+			return err
+		}
+		failed, err = t.mergeJob(ctx, ref, head, j, opt, res)
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case failed != nil:
+		return res, failed
+	}
+	return res, nil
+}
+
+// noMerge returns an error where a merge is in progress on a branch.
+func (t *tx) noMerge(ctx context.Context, ref Ref) error {
+	_, ok, err := t.view.get(ctx, mergeRef(ref.Name))
+	if err == nil && ok {
+		err = &InProgressError{Branch: branchName(ref.Name)}
+	}
+	return err
+}
+
+func mergeRef(branch graph.RefName) graph.RefName {
+	return graph.RefName(mergesInProgress + branchName(branch))
+}
+
+// mergeJob merges and makes a commit, or keeps the merge in progress and returns what conflicts.
+func (t *tx) mergeJob(
+	ctx context.Context, ref Ref, head *Snapshot, j *job, opt MergeOptions, res *MergeResult,
+) (*MergeError, error) {
+	if opt.Message == "" {
+		opt.Message = j.message
+	}
+	m, err := mergeStates(ctx, t.stage, j.base, head.state, j.theirs.state)
+	if err != nil {
+		return nil, err
+	}
+	res.VectorsDropped = m.dropped
+	if res.Conflicts, err = t.conflicts(ctx, m.conflicts, nil); err != nil {
+		return nil, err
+	}
+	next := m.state
+	switch {
+	case len(m.conflicts) > 0 && opt.Prefer == "":
+		err := t.suspend(ctx, ref, head, j, m, opt)
+		return &MergeError{
+			Verb: string(j.verb), Name: j.name, Branch: res.Branch, Conflicts: res.Conflicts,
+			Base: head.id, Head: head.id,
+		}, err
+	case len(m.conflicts) > 0:
+		all := func(graph.Item) (commit.Resolution, bool) {
+			return commit.Resolution{Take: opt.Prefer}, true
+		}
+		more := 0
+		next, more, err = t.resolve(ctx, m, head.state, j.theirs.state, opt.Stamp, all)
+		if err != nil {
+			return nil, err
+		}
+		res.VectorsDropped += more
+	}
+	return nil, t.land(ctx, ref, head, next, j.parent(), opt.CommitOptions, &res.CommitResult)
+}
+
+// parent returns the second parent of the commit that a job makes, nil for none.
+func (j *job) parent() *Snapshot {
+	if j.verb == commit.VerbMerge {
+		return j.theirs
+	}
+	return nil
+}
+
+// land makes the commit of a merge, after making sure that nothing in it hangs in the air.
+func (t *tx) land(
+	ctx context.Context, ref Ref, head *Snapshot, next *state, also *Snapshot, opt CommitOptions,
+	res *CommitResult,
+) error {
+	if err := noneDangling(ctx, head.state, next); err != nil {
+		return err
+	}
+	if also != nil {
+		opt.also = append(opt.also, also)
+		if err := t.dropKept(ctx, also.id); err != nil {
+			return err
+		}
+	}
+	return t.commit(ctx, ref, head, next, opt, res)
+}
+
+// dropKept removes the refs of a commit that was kept because it did not merge.
+func (t *tx) dropKept(ctx context.Context, c ipld.CID) error {
+	for ref, err := range t.view.list(ctx, keptCommits) {
+		if err != nil {
+			return err
+		}
+		if ref.Target == c {
+			t.removeRef(ref.Name)
 		}
 	}
 	return nil
 }
 
-// need is a node or edge that must exist.
-type need struct {
-	on graph.Target
-	id graph.ID
-}
-
-func (s *state) has(ctx context.Context, n need) (bool, error) {
-	tree := s.nodes
-	if n.on == graph.OnEdge {
-		tree = s.edges
+// keep makes a commit of what did not merge with the branch it was made for, upon the commit it
+// began at, under a ref of its own.
+func (t *tx) keep(
+	ctx context.Context, ref Ref, base *Snapshot, next *state, m *merged, opt CommitOptions,
+) (*MergeError, error) {
+	var res CommitResult
+	name := graph.RefName(fmt.Sprintf("%s%s/%d", keptCommits, branchName(ref.Name), t.head.Seq+1))
+	if err := graph.ValidateRef(name); err != nil {
+		return nil, fmt.Errorf("%w: branch name too long to keep a conflict: %w", ErrInvalid, err)
 	}
-	_, ok, err := tree.Get(ctx, n.id[:])
-	return ok, err
-}
-
-func edgeNeeds(ctx context.Context, s *state, value []byte) ([]need, error) {
-	c, err := linkItem(value)
-	if err != nil {
+	opt.Amend = false
+	if err := t.commit(ctx, Ref{Name: name}, base, next, opt, &res); err != nil {
 		return nil, err
 	}
-	e, err := commit.ReadEdge(ctx, s.get, c)
-	if err != nil {
-		return nil, err
-	}
-	return []need{{graph.OnNode, e.Src}, {graph.OnNode, e.Dst}}, nil
+	list, err := t.conflicts(ctx, m.conflicts, nil)
+	return &MergeError{
+		Verb: "commit", Branch: branchName(ref.Name), Conflicts: list,
+		Base: base.id, Head: ref.Target, Kept: res.Commit, Ref: name,
+	}, err
 }
 
-func markNeeds(key []byte) ([]need, error) {
-	on, id, err := graph.ParseMarkKey(key)
-	return []need{{on, id}}, err
+// MergeError is returned when two sides changed the same things differently.
+// errors.Is(err, ErrConflict) holds.
+type MergeError struct {
+	Verb      string // merge, revert, cherry-pick or commit
+	Name      string // what was merged, "" for a commit
+	Branch    string
+	Conflicts []Conflict
+	Base      ipld.CID // the commit that the change was made against
+	Head      ipld.CID // where the branch is
+	// Kept is the commit that was kept, and Ref its name, where changes made for an older commit
+	// did not merge: 'merge' that ref to resolve them.
+	Kept ipld.CID
+	Ref  graph.RefName
 }
 
-// writeGraph writes the graph record of a state and sets its root.
-func (t *tx) writeGraph(ctx context.Context, s *state) (err error) {
-	g := s.record()
-	if err := g.Validate(); err != nil {
-		return err
+// maxNamed bounds how many conflicting items an error names.
+const maxNamed = 10
+
+func (e *MergeError) Error() string {
+	var b strings.Builder
+	switch {
+	case e.Name != "":
+		fmt.Fprintf(&b, "%s of %s: ", e.Verb, e.Name)
+	case e.Kept.Defined():
+		fmt.Fprintf(&b, "branch %s moved from %s to %s; the changes are kept as %s, %s: ",
+			e.Branch, orNone(e.Base), orNone(e.Head), e.Kept, e.Ref)
 	}
-	s.root, err = t.put(ctx, g.Encode())
-	return err
+	for i, c := range e.Conflicts {
+		if i == maxNamed {
+			fmt.Fprintf(&b, " and %d more", len(e.Conflicts)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%s %s", c.Kind, c.Item)
+		if len(c.Fields) > 0 {
+			fmt.Fprintf(&b, " (%s)", strings.Join(c.fieldNames(), ", "))
+		}
+	}
+	if b.Len() == 0 {
+		return "conflict"
+	}
+	return "conflict: " + b.String()
 }
 
-// vectorsRoot returns the root that a commit or stage records: undefined for no embeddings.
-func (s *state) vectorsRoot() ipld.CID {
-	if s.vectors.Len() == 0 {
-		return ipld.CID{}
-	}
-	return s.vectors.Root()
+// Is reports whether target is ErrConflict.
+func (e *MergeError) Is(target error) bool { return target == ErrConflict }
+
+// InProgressError is returned where a merge is in progress on a branch: it must be continued or
+// aborted first. errors.Is(err, ErrConflict) holds.
+type InProgressError struct{ Branch string }
+
+func (e *InProgressError) Error() string {
+	return fmt.Sprintf("a merge is in progress on branch %s", e.Branch)
 }
+
+// Is reports whether target is ErrConflict.
+func (e *InProgressError) Is(target error) bool { return target == ErrConflict }

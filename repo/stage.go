@@ -126,7 +126,8 @@ func (t *tx) loadStage(
 }
 
 // CommitStaged makes a commit of a stage and empties it. Where the branch moved since the stage
-// began, what was staged is merged onto it; a *MergeError names what both changed.
+// began, what was staged is merged onto it; what does not merge is kept as a commit of its own and
+// a *MergeError names it and what both changed.
 func (r *Repo) CommitStaged(
 	ctx context.Context, stage string, opt CommitOptions,
 ) (*CommitResult, error) {
@@ -134,7 +135,11 @@ func (r *Repo) CommitStaged(
 	if err != nil {
 		return nil, err
 	}
+	if opt.Base != nil {
+		return nil, invalidf("a stage knows the commit that it was made against")
+	}
 	res := &CommitResult{}
+	var kept *MergeError
 	_, err = r.transact(ctx, opt.Stamp, func(t *tx) error {
 		rec, base, staged, err := t.loadStage(ctx, name, opt.Branch)
 		if err != nil {
@@ -147,25 +152,17 @@ func (r *Repo) CommitStaged(
 		if err != nil {
 			return err
 		}
-		next := staged
-		if head.id != base.id {
-			if next, err = mergeStates(ctx, t.nodes, base.state, head.state, staged); err != nil {
-				return err
-			}
-		}
-		err = eachDangling(ctx, head.state, next, func(d dangling) error {
-			return fmt.Errorf("%w: %w", ErrInvalid, d)
-		})
-		if err != nil {
-			return err
-		}
 		if _, ok, err := t.view.get(ctx, name); err != nil {
 			return err
 		} else if ok {
 			t.removeRef(name)
 		}
-		return t.commit(ctx, ref, head, next, opt, res)
+		kept, err = t.rebase(ctx, ref, base, head, staged, opt, res)
+		return err
 	})
+	if err == nil && kept != nil {
+		return nil, kept
+	}
 	return res, err
 }
 

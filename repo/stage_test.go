@@ -99,7 +99,7 @@ func TestStageAndCommit(t *testing.T) {
 // TestStageMerges lets the branch move between staging and committing.
 func TestStageMerges(t *testing.T) {
 	const base = twoPeople + `{"node":{"key":"bob","type":"Person"}}` + "\n"
-	billing := "node " + graph.NodeID("svc/billing").String()
+	billing := "node/" + graph.NodeID("svc/billing").String()
 	alice := "node " + graph.NodeID("alice").String()
 	cases := map[string]struct {
 		staged, moved string
@@ -172,17 +172,17 @@ func TestStageMerges(t *testing.T) {
 		"mark on a node removed there": {
 			staged: `{"mark":{"node":"bob","state":"stale"}}`,
 			moved:  `{"remove":{"node":"bob"}}`,
-			items:  "mark " + graph.NodeID("bob").String(),
+			items:  "mark/node/" + graph.NodeID("bob").String(),
 		},
 		"embedding of a node removed there": {
 			staged: `{"embedding":{"node":"bob","model":"m","vector":[1,0]}}`,
 			moved:  `{"remove":{"node":"bob"}}`,
-			items:  "embedding " + graph.NodeID("bob").String(),
+			merged: `{"remove":{"node":"bob"}}`,
 		},
 		"one mark differently": {
 			staged: `{"mark":{"node":"bob","state":"stale"}}`,
 			moved:  `{"mark":{"node":"bob","state":"retired"}}`,
-			items:  "mark " + graph.NodeID("bob").String(),
+			items:  "mark/node/" + graph.NodeID("bob").String(),
 		},
 	}
 	for name, c := range cases {
@@ -197,11 +197,15 @@ func TestStageMerges(t *testing.T) {
 				if !errors.As(err, &conflict) || !errors.Is(err, repo.ErrConflict) {
 					t.Fatalf("error %v, want a conflict", err)
 				}
-				if got := strings.Join(conflict.Items, "; "); !strings.Contains(got, c.items) {
-					t.Errorf("items %q, want %q", got, c.items)
+				if got := conflict.Error(); !strings.Contains(got, c.items) {
+					t.Errorf("error %q, want %q in it", got, c.items)
 				}
-				if head(t, r).CID() != moved.Commit || !status(t, r).Staged {
-					t.Error("a refused commit moved the branch or lost the stage")
+				if head(t, r).CID() != moved.Commit || status(t, r).Staged {
+					t.Error("a refused commit moved the branch, or is staged and kept")
+				}
+				kept, err := r.At(t.Context(), conflict.Kept)
+				if err != nil || kept.Commit().Parents[0] != conflict.Base {
+					t.Errorf("what was staged is not kept: %v", err)
 				}
 				return
 			}

@@ -1,0 +1,335 @@
+package repo
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/store"
+)
+
+// Conflict is one item that two sides changed so that they do not merge.
+type Conflict struct {
+	Item   graph.Item
+	Kind   graph.ConflictKind
+	Label  string          // the item for people: its key, or type and ends
+	Base   ipld.CID        // its record before, undefined where it did not exist
+	Ours   ipld.CID        // on our side, likewise
+	Theirs ipld.CID        // on their side, likewise
+	Fields []FieldConflict // that differ, in order; none where the item is absent on one side
+	// Resolution is how it was resolved: ours, theirs, base, or lines; "" where it was not.
+	Resolution string
+}
+
+// FieldConflict is one field that both sides changed differently; nil where it is absent.
+type FieldConflict struct {
+	Field              string
+	Base, Ours, Theirs *ipld.Value
+}
+
+func (c *Conflict) fieldNames() []string {
+	names := make([]string, len(c.Fields))
+	for i, f := range c.Fields {
+		names[i] = f.Field
+	}
+	return names
+}
+
+// PendingMerge is a merge in progress.
+type PendingMerge struct {
+	Branch         string
+	Verb           string   // merge, revert or cherry-pick
+	Ours           ipld.CID // the branch's commit when it began
+	Theirs         ipld.CID // what is merged; undefined for the empty state
+	Message        string
+	Conflicts      []Conflict // in item order
+	VectorsDropped int
+}
+
+// KeptCommit is a commit that did not merge with the branch it was made for.
+type KeptCommit struct {
+	Ref    graph.RefName
+	Commit ipld.CID
+	Branch string
+}
+
+// isMerge reports whether a ref is of a merge in progress.
+func (r Ref) isMerge() bool { return strings.HasPrefix(string(r.Name), mergesInProgress) }
+
+// conflicts returns records of conflicts as they are shown.
+func (t *tx) conflicts(
+	ctx context.Context, list []*commit.Conflict, how func(graph.Item) string,
+) ([]Conflict, error) {
+	return showConflicts(ctx, t.stage, list, how)
+}
+
+func showConflicts(
+	ctx context.Context, get store.Getter, list []*commit.Conflict, how func(graph.Item) string,
+) ([]Conflict, error) {
+	out := make([]Conflict, len(list))
+	for i, c := range list {
+		shown := Conflict{Item: c.Item, Kind: c.Cause, Base: c.Base, Ours: c.Ours, Theirs: c.Theirs}
+		if how != nil {
+			shown.Resolution = how(c.Item)
+		}
+		if err := shown.fill(ctx, get, c.Fields); err != nil {
+			return nil, err
+		}
+		out[i] = shown
+	}
+	return out, nil
+}
+
+// fill reads the records of a conflict.
+func (c *Conflict) fill(ctx context.Context, get store.Getter, names []string) error {
+	var versions [3]map[string]ipld.Value
+	for i, id := range []ipld.CID{c.Base, c.Ours, c.Theirs} {
+		if !id.Defined() {
+			continue
+		}
+		block, err := get.Get(ctx, id)
+		if err != nil {
+			return fmt.Errorf("read %s: %w", c.Item, err)
+		}
+		if versions[i], err = fieldsOf(block); err != nil {
+			return err
+		}
+		c.Label = itemLabel(c.Item, versions[i])
+	}
+	for _, name := range names {
+		f := FieldConflict{Field: name}
+		for i, to := range []**ipld.Value{&f.Base, &f.Ours, &f.Theirs} {
+			if v, ok := versions[i][name]; ok {
+				*to = &v
+			}
+		}
+		c.Fields = append(c.Fields, f)
+	}
+	return nil
+}
+
+// itemLabel names an item by what its record says.
+func itemLabel(item graph.Item, fields map[string]ipld.Value) string {
+	text := func(name string) string {
+		v := fields[name]
+		if v.Kind() != ipld.String {
+			return ""
+		}
+		return v.Text()
+	}
+	switch item.Kind {
+	case graph.NodeItem:
+		return text("key")
+	case graph.EdgeItem:
+		return fmt.Sprintf("%s -%s-> %s", text("src"), text("type"), text("dst"))
+	}
+	return text("state")
+}
+
+// suspend keeps a merge in progress.
+func (t *tx) suspend(
+	ctx context.Context, ref Ref, head *Snapshot, j *job, m *merged, opt MergeOptions,
+) error {
+	name := mergeRef(ref.Name)
+	if err := graph.ValidateRef(name); err != nil {
+		return fmt.Errorf("%w: branch name too long to keep a conflict: %w", ErrInvalid, err)
+	}
+	if err := t.writeGraph(ctx, m.state); err != nil {
+		return err
+	}
+	empty, err := emptyTree(ctx, t.nodes)
+	if err != nil {
+		return err
+	}
+	var edits []prolly.Edit
+	for _, c := range m.conflicts {
+		if err := c.Validate(); err != nil {
+			return fmt.Errorf("%w: conflict: %w", ErrInvalid, err)
+		}
+		id, err := t.put(ctx, c.Encode())
+		if err != nil {
+			return err
+		}
+		edits = append(edits, prolly.Edit{Key: []byte(c.Item.String()), Value: ipld.AppendLink(nil, id)})
+	}
+	conflicts, err := empty.Edit(ctx, edits)
+	if err != nil {
+		return err
+	}
+	return t.writeMerge(ctx, name, &commit.Merge{
+		Verb: j.verb, Ours: head.id, Theirs: j.theirs.id, Message: opt.Message,
+		Graph: m.state.root, Vectors: m.state.vectorsRoot(), Dropped: uint64(m.dropped),
+		Conflicts: conflicts.Root(), Resolutions: empty.Root(),
+	})
+}
+
+func (t *tx) writeMerge(ctx context.Context, name graph.RefName, rec *commit.Merge) error {
+	if err := rec.Validate(); err != nil {
+		return fmt.Errorf("%w: merge: %w", ErrInvalid, err)
+	}
+	c, err := t.put(ctx, rec.Encode())
+	if err == nil {
+		t.setRef(name, c)
+	}
+	return err
+}
+
+// pending is a merge in progress with its trees.
+type pending struct {
+	name        graph.RefName
+	rec         *commit.Merge
+	conflicts   *prolly.Map
+	resolutions *prolly.Map
+}
+
+// readPending reads a merge in progress. It returns a *NotFoundError where there is none.
+func readPending(
+	ctx context.Context, v *view, n *prolly.Nodes, get store.Getter, branch graph.RefName,
+) (*pending, error) {
+	p := &pending{name: mergeRef(branch)}
+	ref, ok, err := v.get(ctx, p.name)
+	if err == nil && !ok {
+		err = &NotFoundError{What: "merge in progress on branch", Name: branchName(branch)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.rec, err = commit.ReadMerge(ctx, get, ref.Target); err != nil {
+		return nil, err
+	}
+	if p.conflicts, err = n.Load(ctx, p.rec.Conflicts); err != nil {
+		return nil, err
+	}
+	p.resolutions, err = n.Load(ctx, p.rec.Resolutions)
+	return p, err
+}
+
+// each yields the conflicts in item order.
+func (p *pending) each(ctx context.Context, get store.Getter) iter.Seq2[*commit.Conflict, error] {
+	return func(yield func(*commit.Conflict, error) bool) {
+		for kv, err := range p.conflicts.Scan(ctx, nil, nil) {
+			var rec *commit.Conflict
+			var c ipld.CID
+			if err == nil {
+				c, err = linkItem(kv.Value)
+			}
+			if err == nil {
+				rec, err = commit.ReadConflict(ctx, get, c)
+			}
+			if err == nil && rec.Item.String() != string(kv.Key) {
+				err = fmt.Errorf("%w conflict %s: kept under %q", store.ErrCorrupt, rec.Item, kv.Key)
+			}
+			if !yield(rec, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// resolution returns how an item was resolved, and whether it was.
+func (p *pending) resolution(
+	ctx context.Context, item graph.Item,
+) (res commit.Resolution, ok bool, err error) {
+	value, ok, err := p.resolutions.Get(ctx, []byte(item.String()))
+	if err != nil || !ok {
+		return res, false, err
+	}
+	if res, err = commit.DecodeResolution(value); err != nil {
+		err = fmt.Errorf("%w resolution of %s: %w", store.ErrCorrupt, item, err)
+	}
+	return res, true, err
+}
+
+// resolvedByLines is the Resolution of a conflict that change lines resolved.
+const resolvedByLines = "lines"
+
+// show returns a merge in progress as callers see it.
+func (p *pending) show(ctx context.Context, get store.Getter) (*PendingMerge, error) {
+	out := &PendingMerge{
+		Branch: strings.TrimPrefix(string(p.name), mergesInProgress), Verb: string(p.rec.Verb),
+		Ours: p.rec.Ours, Theirs: p.rec.Theirs, Message: p.rec.Message,
+		VectorsDropped: int(p.rec.Dropped),
+	}
+	var list []*commit.Conflict
+	how := make(map[graph.Item]string)
+	for c, err := range p.each(ctx, get) {
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, c)
+		res, ok, err := p.resolution(ctx, c.Item)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			how[c.Item] = resolvedByLines
+			if res.Take != "" {
+				how[c.Item] = string(res.Take)
+			}
+		}
+	}
+	var err error
+	out.Conflicts, err = showConflicts(ctx, get, list, func(i graph.Item) string { return how[i] })
+	return out, err
+}
+
+// PendingMerge returns the merge in progress on a branch, "" being the one HEAD is on. It returns
+// a *NotFoundError where there is none.
+func (r *Repo) PendingMerge(ctx context.Context, branch string) (*PendingMerge, error) {
+	v, err := r.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	name := graph.BranchRef(branch)
+	if branch == "" {
+		head, _, err := v.resolve(ctx, graph.Head)
+		if err != nil {
+			return nil, err
+		}
+		name = head.Name
+	}
+	p, err := readPending(ctx, v, r.nodes(), r.facts(), name)
+	if err != nil {
+		return nil, err
+	}
+	return p.show(ctx, r.facts())
+}
+
+// KeptCommits returns the commits that were kept because they did not merge, in ref order. Merge
+// one by its ref to resolve what conflicts: then the ref goes away.
+func (r *Repo) KeptCommits(ctx context.Context) ([]KeptCommit, error) {
+	v, err := r.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []KeptCommit
+	for ref, err := range v.list(ctx, keptCommits) {
+		if err != nil {
+			return nil, err
+		}
+		branch := strings.TrimPrefix(string(ref.Name), keptCommits)
+		if i := strings.LastIndexByte(branch, '/'); i >= 0 {
+			branch = branch[:i]
+		}
+		out = append(out, KeptCommit{ref.Name, ref.Target, branch})
+	}
+	return out, nil
+}
+
+// DropKept forgets a commit that was kept. It returns a *NotFoundError where the ref is none.
+func (r *Repo) DropKept(ctx context.Context, ref graph.RefName, by Stamp) error {
+	_, err := r.transact(ctx, by, func(t *tx) error {
+		_, ok, err := t.view.get(ctx, ref)
+		if err == nil && (!ok || !strings.HasPrefix(string(ref), keptCommits)) {
+			err = &NotFoundError{What: "kept commit", Name: string(ref)}
+		}
+		t.removeRef(ref)
+		return err
+	})
+	return err
+}

@@ -1,0 +1,290 @@
+package repo
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// resolver makes a whole state of a merge with conflicts, once each is decided.
+type resolver struct {
+	*restorer
+	ours, theirs *state
+	conflicts    map[graph.Item]*commit.Conflict
+	records      map[graph.Item]ipld.CID // what each conflict was resolved to, undefined for absent
+	takes        map[graph.Item]graph.Take
+}
+
+// resolve returns the state that a merge becomes with each conflict resolved, and how many more
+// embeddings fit no node. The order of the conflicts does not matter.
+func (t *tx) resolve(
+	ctx context.Context, m *merged, ours, theirs *state, by Stamp,
+	choice func(graph.Item) (commit.Resolution, bool),
+) (*state, int, error) {
+	r := &resolver{
+		restorer: newRestorer(newBatch(ctx, t, m.state, by)), ours: ours, theirs: theirs,
+		conflicts: make(map[graph.Item]*commit.Conflict),
+		records:   make(map[graph.Item]ipld.CID),
+		takes:     make(map[graph.Item]graph.Take),
+	}
+	for _, c := range m.conflicts {
+		res, ok := choice(c.Item)
+		if !ok {
+			return nil, 0, invalidf("%s is not resolved", c.Item)
+		}
+		r.conflicts[c.Item], r.takes[c.Item] = c, res.Take
+		rec, err := r.decide(c, res)
+		if err != nil {
+			return nil, 0, err
+		}
+		r.records[c.Item] = rec
+	}
+	r.decided = func(i graph.Item) bool { return r.conflicts[i] != nil }
+	r.gone = func(id graph.ID) string {
+		item := graph.Item{Kind: graph.NodeItem, ID: id}
+		if r.conflicts[item] != nil && !r.records[item].Defined() {
+			return "was resolved as removed"
+		}
+		return ""
+	}
+	steps := []func() error{r.resolveNodes, r.resolveEdges, r.resolveMarks}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return nil, 0, err
+		}
+	}
+	dropped, err := r.settle(ours, theirs)
+	if err != nil {
+		return nil, 0, err
+	}
+	next, err := r.flush()
+	return next, dropped, err
+}
+
+// decide returns the record that a resolution gives an item, undefined for none.
+func (r *resolver) decide(c *commit.Conflict, res commit.Resolution) (ipld.CID, error) {
+	switch {
+	case res.Take == "":
+		return res.Record, nil
+	case c.Cause == graph.DeleteModify || c.Cause == graph.EndRemoved:
+		return pick(c, res.Take), nil
+	}
+	var v graph.Versions
+	for _, side := range []struct {
+		c  ipld.CID
+		to *[]byte
+	}{{c.Base, &v.Base}, {c.Ours, &v.Ours}, {c.Theirs, &v.Theirs}} {
+		if !side.c.Defined() {
+			continue
+		}
+		var err error
+		if *side.to, err = r.read(side.c); err != nil {
+			return ipld.CID{}, fmt.Errorf("read %s: %w", c.Item, err)
+		}
+	}
+	m, err := mergeItem(c.Item.Kind, v, res.Take)
+	if err != nil {
+		return ipld.CID{}, fmt.Errorf("%s: %w: %w", c.Item, store.ErrCorrupt, err)
+	}
+	return r.putRecord(m.Record)
+}
+
+func mergeItem(
+	kind graph.ItemKind, v graph.Versions, take graph.Take,
+) (graph.MergedRecord, error) {
+	switch kind {
+	case graph.NodeItem:
+		return graph.MergeNode(v, take)
+	case graph.EdgeItem:
+		return graph.MergeEdge(v, take)
+	}
+	return graph.MergeMark(v, take)
+}
+
+// pick returns the version of an item that a side has.
+func pick(c *commit.Conflict, take graph.Take) ipld.CID {
+	switch take {
+	case graph.TakeTheirs:
+		return c.Theirs
+	case graph.TakeBase:
+		return c.Base
+	}
+	return c.Ours
+}
+
+// side returns the state that an item's resolution is from: the side it names, or the one that
+// has the item.
+func (r *resolver) side(item graph.Item) *state {
+	switch take := r.takes[item]; {
+	case take == graph.TakeOurs:
+		return r.ours
+	case take == graph.TakeTheirs, !r.conflicts[item].Ours.Defined():
+		return r.theirs
+	}
+	return r.ours
+}
+
+func (r *resolver) each(kinds []graph.ItemKind, fn func(graph.Item, ipld.CID) error) error {
+	for _, item := range sortedItems(r.conflicts) {
+		for _, kind := range kinds {
+			if item.Kind != kind {
+				continue
+			}
+			if err := fn(item, r.records[item]); err != nil {
+				return fmt.Errorf("resolve %s: %w", item, err)
+			}
+		}
+	}
+	return nil
+}
+
+// resolveNodes puts all nodes in place first, so that the edges between them come back too.
+func (r *resolver) resolveNodes() error {
+	nodes := []graph.ItemKind{graph.NodeItem}
+	err := r.each(nodes, func(item graph.Item, c ipld.CID) error {
+		if c.Defined() {
+			r.setNode(item.ID, c, r.side(item))
+			return nil
+		}
+		there, err := r.nodes.has(r.ctx, item.ID[:])
+		if err != nil || !there {
+			return err
+		}
+		return r.removeNode(graph.Ref{ID: item.ID})
+	})
+	if err != nil {
+		return err
+	}
+	return r.each(nodes, func(item graph.Item, c ipld.CID) error {
+		if !c.Defined() || r.conflicts[item].Cause != graph.DeleteModify {
+			return nil
+		}
+		return r.around(r.side(item), item.ID)
+	})
+}
+
+func (r *resolver) resolveEdges() error {
+	return r.each([]graph.ItemKind{graph.EdgeItem}, func(item graph.Item, c ipld.CID) error {
+		if !c.Defined() {
+			return r.removeEdge(item.ID)
+		}
+		from := r.side(item)
+		if err := r.needEnds(from, c); err != nil {
+			return err
+		}
+		if err := r.setEdge(item.ID, c); err != nil {
+			return err
+		}
+		return r.markOf(from, graph.OnEdge, item.ID)
+	})
+}
+
+func (r *resolver) resolveMarks() error {
+	kinds := []graph.ItemKind{graph.NodeMarkItem, graph.EdgeMarkItem}
+	return r.each(kinds, func(item graph.Item, c ipld.CID) error {
+		on, _ := item.Mark()
+		key := graph.MarkKey(on, item.ID)
+		if !c.Defined() {
+			r.marks.remove(key)
+			return nil
+		}
+		if err := r.needTarget(r.side(item), on, item.ID); err != nil {
+			return err
+		}
+		r.marks.setLink(key, c)
+		return nil
+	})
+}
+
+// needTarget brings back what a mark is on.
+func (r *resolver) needTarget(from *state, on graph.Target, id graph.ID) error {
+	if on == graph.OnNode {
+		return r.needNode(from, id)
+	}
+	there, err := r.edges.has(r.ctx, id[:])
+	if err != nil || there {
+		return err
+	}
+	if r.decided(graph.Item{Kind: graph.EdgeItem, ID: id}) {
+		return invalidf("needs edge %s, which was resolved as removed", id)
+	}
+	c, err := lookup(r.ctx, from.edges, id[:])
+	if err == nil && !c.Defined() {
+		err = invalidf("needs edge %s, which does not exist", id)
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.needEnds(from, c); err != nil {
+		return err
+	}
+	return r.setEdge(id, c)
+}
+
+// lineRecord returns the record that change lines about one item make of it in a state, undefined
+// where they remove it.
+func (t *tx) lineRecord(
+	ctx context.Context, at *state, item graph.Item, changes Changes, by Stamp,
+) (ipld.CID, error) {
+	b := newBatch(ctx, t, at, by)
+	for c, err := range changes {
+		if err == nil {
+			err = c.At(c.Validate())
+		}
+		if err != nil {
+			return ipld.CID{}, err
+		}
+		b.count++
+		if got, ok := changeItem(&c); !ok || got != item {
+			return ipld.CID{}, c.At(invalidf("the change is not about %s", item))
+		}
+		if err := b.change(&c); err != nil {
+			return ipld.CID{}, c.At(err)
+		}
+	}
+	if b.count == 0 {
+		return ipld.CID{}, invalidf("no change of %s", item)
+	}
+	tree, key := b.nodes, item.ID[:]
+	if on, ok := item.Mark(); ok {
+		tree, key = b.marks, graph.MarkKey(on, item.ID)
+	} else if item.Kind == graph.EdgeItem {
+		tree = b.edges
+	}
+	value, err := tree.get(ctx, key)
+	if err != nil {
+		return ipld.CID{}, err
+	}
+	return linkItem(value)
+}
+
+// changeItem returns the item that a change is about, and whether it is about one.
+func changeItem(c *graph.Change) (graph.Item, bool) {
+	switch {
+	case c.Node != nil:
+		return graph.Item{Kind: graph.NodeItem, ID: c.Node.Target()}, true
+	case c.Edge != nil:
+		return graph.Item{Kind: graph.EdgeItem, ID: c.Edge.Target()}, true
+	case c.Mark != nil:
+		return graph.MarkItem(c.Mark.On.Target()), true
+	case c.Remove == nil:
+		return graph.Item{}, false
+	}
+	switch r := c.Remove; {
+	case r.Edge != nil:
+		return graph.Item{Kind: graph.EdgeItem, ID: r.Edge.Target()}, !r.Edge.All
+	case r.Mark != nil:
+		return graph.MarkItem(r.Mark.Target()), true
+	case r.Embedding != nil:
+		return graph.Item{}, false
+	default:
+		return graph.Item{Kind: graph.NodeItem, ID: r.Node.Target()}, true
+	}
+}
+
+func compareItems(a, b graph.Item) int { return strings.Compare(a.String(), b.String()) }
