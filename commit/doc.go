@@ -30,11 +30,19 @@
 //	           time       int     time
 //	           actor      string  1..255 bytes, no control characters
 //	           command    list    1..64 strings of 0..255 bytes: verb, flag names, ids; no values
+//	           undoes?    link    the operation, no undo, that this one took back
+//	           redoes?    link    the undo that this one took back; not with undoes
 //
 //	stage      base?      link    the commit staged upon; absent before the first
 //	           branch     string  ref name
 //	           graph      link    may hold dangling edges
 //	           vectors?   link    tree of embeddings
+//
+//	tag        name       string  the end of a ref name
+//	           time       int     time
+//	           tagger     string  1..255 bytes, no control characters
+//	           target     link    a commit
+//	           message    string  0..65,536 bytes
 //
 //	export     scope      string  all, revision, range, session or receipt
 //	           format     int     1

@@ -23,11 +23,13 @@ type Operation struct {
 	Time    graph.Time
 	Actor   string       // 1 to graph.MaxActor bytes without control characters
 	Command []string     // verb, flag names and ids, never values; 1 to MaxCommand words
+	Undoes  ipld.CID     // the operation, no undo itself, that this one took back; may be undefined
+	Redoes  ipld.CID     // the undo that this one took back; undefined where Undoes is given
 	Extra   []ipld.Entry // unknown fields in canonical order
 }
 
 var operationFields = []string{
-	"v", "seq", "kind", "skip", "time", "view", "actor", "parent", "command",
+	"v", "seq", "kind", "skip", "time", "view", "actor", "parent", "redoes", "undoes", "command",
 }
 
 // Skip returns the sequence number that the skip link of operation seq points to: seq with its
@@ -80,7 +82,11 @@ func (o *Operation) checkLinks() error {
 	if (Skip(o.Seq) != 0) != o.Skip.Defined() {
 		return graph.Fieldf("skip", "seq %d skips to %d (0 for no link)", o.Seq, Skip(o.Seq))
 	}
-	return firstError(checkOptLink("parent", o.Parent), checkOptLink("skip", o.Skip))
+	if o.Undoes.Defined() && o.Redoes.Defined() {
+		return graph.Fieldf("redoes", "excluded by undoes")
+	}
+	return firstError(checkOptLink("parent", o.Parent), checkOptLink("skip", o.Skip),
+		checkOptLink("undoes", o.Undoes), checkOptLink("redoes", o.Redoes))
 }
 
 // Encode returns the block of a valid operation.
@@ -94,6 +100,8 @@ func (o *Operation) Encode() []byte {
 	w.Link("view", o.View)
 	w.String("actor", o.Actor)
 	w.OptLink("parent", o.Parent)
+	w.OptLink("redoes", o.Redoes)
+	w.OptLink("undoes", o.Undoes)
 	w.Append("command", func(b []byte) []byte {
 		b = ipld.AppendList(b, len(o.Command))
 		for _, word := range o.Command {
@@ -140,6 +148,10 @@ func (dec *operationDecoder) field(key string, d *ipld.Decoder) (known bool, err
 		o.Actor, err = d.String()
 	case "parent":
 		o.Parent, err = d.Link()
+	case "redoes":
+		o.Redoes, err = d.Link()
+	case "undoes":
+		o.Undoes, err = d.Link()
 	case "command":
 		o.Command, err = decodeCommand(d)
 	default:

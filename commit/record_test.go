@@ -52,6 +52,13 @@ func goldenStage() *Stage {
 	}
 }
 
+func goldenTag() *Tag {
+	return &Tag{
+		Target: link("c"), Name: "v1/first", Tagger: "Alice", Time: 1_790_000_000_000_000,
+		Message: "the first\n",
+	}
+}
+
 // TestGolden pins the bytes and the CID of one record of each kind.
 func TestGolden(t *testing.T) {
 	cases := []struct {
@@ -87,6 +94,12 @@ func TestGolden(t *testing.T) {
 			6f506080
 		`,
 			"bafyreictdo62csgslelgmxlbl4vy2ktyf4254hd5pfqy7rjqfqhiip7hfu"},
+		{"tag", goldenTag(), `
+			a7617601646b696e6463746167646e616d656876312f66697273746474696d651b00065bfeda25e000667461
+			6767657265416c69636566746172676574d82a582500017112202e7d2c03a9507ae265ecf5b5356885a53393
+			a2029d241394997265a1a25aefc6676d6573736167656a7468652066697273740a
+		`,
+			"bafyreicjrpclbtlpj2tdsaq3o4x25av4hsk3fj5m4xkd7tj3bucl3fpyha"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -190,6 +203,9 @@ func genOperation(t *rapid.T) *Operation {
 	if Skip(o.Seq) != 0 {
 		o.Skip = link("s")
 	}
+	if o.Undoes = genOptLink(t, "undoes"); !o.Undoes.Defined() {
+		o.Redoes = genOptLink(t, "redoes")
+	}
 	return o
 }
 
@@ -197,6 +213,14 @@ func genStage(t *rapid.T) *Stage {
 	return &Stage{
 		Base: genOptLink(t, "base"), Branch: graph.BranchRef("a/b"), Graph: link("g"),
 		Vectors: genOptLink(t, "vectors"), Extra: genExtra(t),
+	}
+}
+
+func genTag(t *rapid.T) *Tag {
+	return &Tag{
+		Target: link("c"), Name: rapid.StringMatching(`[a-z0-9]{1,9}(/[a-z]{1,9})?`).Draw(t, "name"),
+		Tagger: genText(graph.MaxActor).Draw(t, "tagger"), Time: genTime(t),
+		Message: rapid.StringN(0, 20, -1).Draw(t, "message"), Extra: genExtra(t),
 	}
 }
 
@@ -226,6 +250,7 @@ func TestRoundTrip(t *testing.T) {
 	t.Run("commit", func(t *testing.T) { testRoundTrip(t, genCommit, DecodeCommit) })
 	t.Run("operation", func(t *testing.T) { testRoundTrip(t, genOperation, DecodeOperation) })
 	t.Run("stage", func(t *testing.T) { testRoundTrip(t, genStage, DecodeStage) })
+	t.Run("tag", func(t *testing.T) { testRoundTrip(t, genTag, DecodeTag) })
 }
 
 // decoders are the decoders by kind; each returns the record it read.
@@ -233,12 +258,13 @@ var decoders = map[string]func([]byte) (record, error){
 	KindCommit:    func(b []byte) (record, error) { return DecodeCommit(b) },
 	KindOperation: func(b []byte) (record, error) { return DecodeOperation(b) },
 	KindStage:     func(b []byte) (record, error) { return DecodeStage(b) },
+	KindTag:       func(b []byte) (record, error) { return DecodeTag(b) },
 }
 
 func goldenBlocks() map[string][]byte {
 	return map[string][]byte{
 		KindCommit: goldenCommit().Encode(), KindOperation: goldenOperation().Encode(),
-		KindStage: goldenStage().Encode(),
+		KindStage: goldenStage().Encode(), KindTag: goldenTag().Encode(),
 	}
 }
 
@@ -320,10 +346,23 @@ func TestValidate(t *testing.T) {
 		"actor":   func(o *Operation) { o.Actor = "" },
 		"time":    func(o *Operation) { o.Time = graph.MinTime - 1 },
 		"command": func(o *Operation) { o.Command = nil },
+		"undoes":  func(o *Operation) { o.Undoes = ipld.Sum(ipld.Raw, nil) },
+		"redoes":  func(o *Operation) { o.Undoes, o.Redoes = link("u"), link("r") },
 	} {
 		o := goldenOperation()
 		break_(o)
 		expectField(t, field, o.Validate())
+	}
+	for field, break_ := range map[string]func(*Tag){
+		"target":  func(g *Tag) { g.Target = ipld.CID{} },
+		"name":    func(g *Tag) { g.Name = "a..b" },
+		"tagger":  func(g *Tag) { g.Tagger = "" },
+		"time":    func(g *Tag) { g.Time = graph.MaxTime + 1 },
+		"message": func(g *Tag) { g.Message = strings.Repeat("a", MaxMessage+1) },
+	} {
+		g := goldenTag()
+		break_(g)
+		expectField(t, field, g.Validate())
 	}
 	s := goldenStage()
 	s.Branch = "refs/heads/a..b"
