@@ -225,6 +225,9 @@ func (f *fsck) ref(op ipld.CID, v *view, ref Ref) {
 		}
 		return
 	}
+	if f.imported(ref) {
+		return
+	}
 	namespace, _ := ref.Name.Split()
 	switch {
 	case namespace == graph.Sessions:

@@ -27,6 +27,9 @@ func (f *fsck) refs() error {
 		if err != nil {
 			return f.looked(err)
 		}
+		if f.wholeImported(ref) {
+			continue
+		}
 		namespace, _ := ref.Name.Split()
 		if ref.Symbolic == "" && namespace != graph.Sessions && namespace != graph.Stages &&
 			!ref.isMerge() {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"strings"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
@@ -28,7 +29,11 @@ type SessionOptions struct {
 	Follow bool   // resolve HEAD at each retrieval instead of pinning a commit
 }
 
+// sessionRef returns the ref of a session that may be written.
 func sessionRef(name string) (graph.RefName, error) {
+	if strings.HasPrefix(name, graph.Imported) {
+		return "", invalidf("session %q is imported: it can be read and replayed, not gone on with", name)
+	}
 	if err := graph.ValidateName(name); err != nil {
 		return "", fmt.Errorf("%w: session %q: %w", ErrInvalid, name, err)
 	}
@@ -88,10 +93,18 @@ func (r *Repo) Session(ctx context.Context, name string) (SessionEntry, error) {
 	return newestRecord(ctx, v, r.facts(), name)
 }
 
+// readableSession returns the ref of a session, which may be an imported one, by its whole name.
+func readableSession(name string) (graph.RefName, error) {
+	if _, ns, _ := graph.RefName(name).SplitImported(); ns == graph.Sessions {
+		return graph.RefName(name), nil
+	}
+	return sessionRef(name)
+}
+
 func newestRecord(
 	ctx context.Context, v *view, get store.Getter, name string,
 ) (SessionEntry, error) {
-	refName, err := sessionRef(name)
+	refName, err := readableSession(name)
 	if err != nil {
 		return SessionEntry{}, err
 	}

@@ -1,0 +1,344 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+
+	"github.com/mnem-project/mnem/car"
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// ImportOptions says where what is imported goes.
+type ImportOptions struct {
+	Stamp
+	// Name is the NAME of refs/imported/NAME/…, where imported refs go. Where it is empty and the
+	// repository has no branch, tag, session or import yet, they go under their own names, and
+	// HEAD to the branch that it was on; in any other repository Fallback is the name.
+	Name     string
+	Fallback string
+	// As is a local branch to make, or to move forward, to the branch that is imported; "" for none.
+	As     string
+	DryRun bool // check everything and write nothing
+	// Verify, where given, is called once with the commits that no ref reaches yet, parents before
+	// children, before anything is written. Its error refuses the import and is returned wrapped.
+	Verify func(commits iter.Seq2[commit.LogEntry, error]) error
+	// Progress, where given, is called now and then on the calling goroutine.
+	Progress func(what string, done int)
+}
+
+// RefChange is one ref that an import sets.
+type RefChange struct {
+	Ref  graph.RefName
+	From ipld.CID // undefined where it is new
+	To   ipld.CID
+}
+
+// ImportResult tells what an import did, or would do.
+type ImportResult struct {
+	Name      string // the name it went under, "" where refs kept their own
+	Scope     commit.Scope
+	Refs      []RefChange // that changed, in name order; none where all was there already
+	Head      string      // the branch that HEAD was moved to, "" where it stays
+	Blocks    int         // in the file
+	Bytes     int64       // of the file
+	NewBlocks int         // that were not in the store
+}
+
+// PrerequisiteError is returned when a file goes on from a commit that is not in the repository.
+// errors.Is(err, store.ErrNotFound) holds.
+type PrerequisiteError struct{ CID ipld.CID }
+
+func (e *PrerequisiteError) Error() string {
+	return fmt.Sprintf("the file goes on from commit %s, which is not here: import what has it first",
+		e.CID)
+}
+
+// Is reports whether target is store.ErrNotFound.
+func (e *PrerequisiteError) Is(target error) bool { return target == store.ErrNotFound }
+
+// ForwardError is returned when a branch cannot be moved forward to what is imported.
+// errors.Is(err, ErrConflict) holds.
+type ForwardError struct {
+	Branch   string
+	From, To ipld.CID
+}
+
+func (e *ForwardError) Error() string {
+	return fmt.Sprintf("branch %q is at %s, which is not an ancestor of %s", e.Branch, e.From, e.To)
+}
+
+// Is reports whether target is ErrConflict.
+func (e *ForwardError) Is(target error) bool { return target == ErrConflict }
+
+// Import takes in a file that Export wrote, of size bytes, all or nothing: every block is verified,
+// every record, and what must hold between them, before anything is written; then one operation
+// sets the refs. It reads the file twice and more and keeps some 50 bytes a block in memory. After
+// an error nothing has changed. The errors about the file, which wrap ErrInvalid, are a
+// *car.FormatError; a *PrerequisiteError names a commit that must be there first; a *ForwardError
+// says that the branch of opt.As does not allow it.
+func (r *Repo) Import(
+	ctx context.Context, in io.ReaderAt, size int64, opt ImportOptions,
+) (*ImportResult, error) {
+	if opt.Progress == nil {
+		opt.Progress = func(string, int) {}
+	}
+	for _, name := range []string{opt.Name, opt.Fallback} {
+		if err := graph.ValidateImport(name); name != "" && err != nil {
+			return nil, invalidf("import: %w", err)
+		}
+	}
+	file, err := scanFile(ctx, in, size, opt.Progress)
+	if err != nil {
+		return nil, refused(err)
+	}
+	im := newImporter(ctx, r, file, opt)
+	if err := im.check(); err != nil {
+		return nil, refused(err)
+	}
+	res := &ImportResult{
+		Scope: im.manifest.Scope, Blocks: len(file.blocks), Bytes: size,
+	}
+	if opt.DryRun {
+		err = im.tryOut(res)
+	} else {
+		_, err = r.transact(ctx, opt.Stamp, func(t *tx) error { return im.apply(t, res) })
+	}
+	if err != nil {
+		return nil, refused(err)
+	}
+	return res, nil
+}
+
+// tryOut fills in what apply would do.
+func (im *importer) tryOut(res *ImportResult) error {
+	v, err := im.repo.current(im.ctx)
+	if err != nil {
+		return err
+	}
+	if err := im.plan(v, res); err != nil || len(res.Refs) == 0 {
+		return err
+	}
+	return im.eachBlock(func(b *carBlock) error { return im.countNew(b, res) })
+}
+
+// refused marks what is wrong with the file as invalid input.
+func refused(err error) error {
+	if isFormat(err) {
+		return fmt.Errorf("%w: import: %w", ErrInvalid, err)
+	}
+	return fmt.Errorf("import: %w", err)
+}
+
+func isFormat(err error) bool { return errors.Is(err, car.ErrFormat) }
+
+// apply stores the blocks and sets the refs, unless they are set already.
+func (im *importer) apply(t *tx, res *ImportResult) error {
+	if err := im.plan(t.view, res); err != nil || len(res.Refs) == 0 {
+		return err
+	}
+	n := 0
+	err := im.eachBlock(func(b *carBlock) error {
+		if n++; n%progressEvery == 0 {
+			im.opt.Progress("blocks written", n)
+		}
+		if err := im.countNew(b, res); err != nil {
+			return err
+		}
+		data, err := im.file.read(b)
+		if err != nil {
+			return err
+		}
+		return t.stage.Put(im.ctx, store.Block{CID: b.cid, Data: data})
+	})
+	if err != nil {
+		return err
+	}
+	for _, c := range res.Refs {
+		t.setRef(c.Ref, c.To)
+	}
+	if res.Head != "" {
+		t.setSymbolic(graph.Head, graph.BranchRef(res.Head))
+	}
+	return nil
+}
+
+// eachBlock calls fn for every block that belongs into a store.
+func (im *importer) eachBlock(fn func(*carBlock) error) error {
+	for i := range im.file.blocks {
+		b := &im.file.blocks[i]
+		if b.as == roleManifest || b.as == roleRefs {
+			continue
+		}
+		if err := fn(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (im *importer) countNew(b *carBlock, res *ImportResult) error {
+	has, err := im.repo.store.Facts().Has(im.ctx, b.cid)
+	if err == nil && !has {
+		res.NewBlocks++
+	}
+	return err
+}
+
+// plan fills in which refs change, given the refs there are.
+func (im *importer) plan(v *view, res *ImportResult) error {
+	own, fresh, err := im.ownNames(v)
+	if err != nil {
+		return err
+	}
+	res.Name = im.opt.Name
+	if res.Name == "" && (!own || len(im.manifest.Objects) > 0) {
+		if res.Name = im.opt.Fallback; res.Name == "" {
+			return invalidf("a name for what is imported is needed")
+		}
+	}
+	want := make(map[graph.RefName]ipld.CID)
+	for _, ref := range im.refs {
+		to := ref.Name
+		if !own {
+			to = graph.ImportedRef(res.Name, ref.Name)
+		}
+		want[to] = ref.Target
+	}
+	for _, c := range im.manifest.Objects {
+		want[graph.ImportedObject(res.Name, c.String())] = c
+	}
+	if err := im.forward(v, want); err != nil {
+		return err
+	}
+	if err := im.changes(v, want, res); err != nil || !own || !fresh {
+		return err
+	}
+	res.Head, err = im.newHead(v)
+	return err
+}
+
+// ownNames reports whether refs go under their own names: where no name is given and the
+// repository has nothing yet that they could be mixed up with, which makes it fresh, or has them
+// all.
+func (im *importer) ownNames(v *view) (own, fresh bool, err error) {
+	fresh, err = im.isFresh(v)
+	if err != nil || im.opt.Name != "" {
+		return false, fresh, err
+	}
+	own = fresh || len(im.refs) > 0
+	for _, ref := range im.refs {
+		if fresh {
+			break
+		}
+		have, _, err := v.get(im.ctx, ref.Name)
+		if err != nil || have.Target != ref.Target {
+			return false, false, err
+		}
+	}
+	return own, fresh, nil
+}
+
+// isFresh reports whether there is nothing yet that imported refs could be mixed up with.
+func (im *importer) isFresh(v *view) (bool, error) {
+	for _, ns := range []string{graph.Heads, graph.Tags, graph.Sessions, graph.Imported} {
+		for _, err := range v.list(im.ctx, ns) {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// newHead returns the branch that HEAD is to move to, "" where it is there or the file names none.
+func (im *importer) newHead(v *view) (string, error) {
+	head, ok, err := v.get(im.ctx, graph.Head)
+	if err != nil || im.manifest.Head == "" || ok && head.Symbolic == im.manifest.Head {
+		return "", err
+	}
+	return branchName(im.manifest.Head), nil
+}
+
+// changes lists the refs that are not what they are to be.
+func (im *importer) changes(
+	v *view, want map[graph.RefName]ipld.CID, res *ImportResult,
+) error {
+	for name, to := range want {
+		if err := graph.ValidateRef(name); err != nil {
+			return invalidf("import: %w", err)
+		}
+		ref, _, err := v.get(im.ctx, name)
+		if err != nil {
+			return err
+		}
+		if ref.Target != to {
+			res.Refs = append(res.Refs, RefChange{Ref: name, From: ref.Target, To: to})
+		}
+	}
+	slices.SortFunc(res.Refs, func(a, b RefChange) int {
+		return ipld.CompareKeys(string(a.Ref), string(b.Ref))
+	})
+	return nil
+}
+
+// forward adds the branch of As to the refs wanted.
+func (im *importer) forward(v *view, want map[graph.RefName]ipld.CID) error {
+	if im.opt.As == "" {
+		return nil
+	}
+	name := graph.BranchRef(im.opt.As)
+	if err := graph.ValidateRef(name); err != nil {
+		return invalidf("import: branch %q: %w", im.opt.As, err)
+	}
+	to, err := im.mainCommit()
+	if err != nil {
+		return err
+	}
+	if c, ok := want[name]; ok && c != to {
+		return &ForwardError{Branch: im.opt.As, From: c, To: to}
+	}
+	ref, ok, err := v.get(im.ctx, name)
+	if err != nil {
+		return err
+	}
+	want[name] = to
+	if !ok || ref.Target == to {
+		return nil
+	}
+	ahead, err := commit.IsAncestor(im.ctx, im.over.facts(), ref.Target, to)
+	if err == nil && !ahead {
+		err = &ForwardError{Branch: im.opt.As, From: ref.Target, To: to}
+	}
+	return err
+}
+
+// mainCommit returns the commit that a branch is to be moved to.
+func (im *importer) mainCommit() (ipld.CID, error) {
+	var heads, commits []ipld.CID
+	for _, ref := range im.refs {
+		if ref.Name == im.manifest.Head {
+			return ref.Target, nil
+		}
+		if _, ok := ref.Name.Branch(); ok {
+			heads = append(heads, ref.Target)
+		}
+	}
+	for _, c := range im.manifest.Objects {
+		if im.roleOf(c) == roleCommit {
+			commits = append(commits, c)
+		}
+	}
+	switch {
+	case len(heads) == 1:
+		return heads[0], nil
+	case len(heads) == 0 && len(commits) == 1:
+		return commits[0], nil
+	}
+	return ipld.CID{}, invalidf("import: the file has %d branches and %d other commits: which one "+
+		"branch %q is to be is not clear", len(heads), len(commits), im.opt.As)
+}

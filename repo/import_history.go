@@ -1,0 +1,231 @@
+package repo
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/store"
+)
+
+// newCommits returns the commits of the file and those in the repository that it leads to.
+func (im *importer) newCommits() []ipld.CID {
+	var all []ipld.CID
+	for i := range im.file.blocks {
+		if b := &im.file.blocks[i]; b.as == roleCommit {
+			all = append(all, b.cid)
+		}
+	}
+	for c, as := range im.outside {
+		if as == roleCommit {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// trust marks the commits that refs of the repository reach: they are whole and sound, which that
+// a block is in the store does not say: it may be left of a write that did not end. It reads no
+// commit lower than the lowest that the file is about.
+func (im *importer) trust() error {
+	low, open := uint64(math.MaxUint64), make(map[ipld.CID]bool)
+	for _, c := range im.newCommits() {
+		rec, err := im.over.commit(im.ctx, c)
+		if err != nil {
+			return err
+		}
+		low = min(low, rec.Height)
+		open[c] = true
+	}
+	todo, err := im.localCommits()
+	if err != nil {
+		return err
+	}
+	reached := make(map[ipld.CID]bool)
+	for len(todo) > 0 && len(open) > 0 {
+		c := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if reached[c] {
+			continue
+		}
+		reached[c] = true
+		rec, err := im.repo.commit(im.ctx, c)
+		if err != nil {
+			return err
+		}
+		if rec.Height < low {
+			continue
+		}
+		im.f.seen[c] = true
+		delete(open, c)
+		todo = append(todo, rec.Parents...)
+	}
+	return nil
+}
+
+// localCommits returns the commits that refs of the repository name.
+func (im *importer) localCommits() ([]ipld.CID, error) {
+	v, err := im.repo.current(im.ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []ipld.CID
+	for ref, err := range v.list(im.ctx, "") {
+		if err != nil {
+			return nil, err
+		}
+		if ns, _ := ref.Name.Split(); ref.Symbolic != "" || ns == graph.Stages {
+			continue
+		}
+		block, err := im.repo.facts().Get(im.ctx, ref.Target)
+		if err != nil {
+			return nil, err
+		}
+		switch ipld.RecordKind(block) {
+		case commit.KindCommit:
+			all = append(all, ref.Target)
+		case commit.KindTag:
+			tag, err := commit.ReadTag(im.ctx, im.repo.facts(), ref.Target)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, tag.Target)
+		}
+	}
+	return all, nil
+}
+
+// commits checks every commit that is not known to be sound, parents before children: each rests
+// on its first parent.
+func (im *importer) commits() error {
+	done := 0
+	todo := im.newCommits()
+	for len(todo) > 0 {
+		c := todo[len(todo)-1]
+		if im.f.seen[c] {
+			todo = todo[:len(todo)-1]
+			continue
+		}
+		rec, err := im.over.commit(im.ctx, c)
+		if err != nil {
+			return err
+		}
+		ready := true
+		for _, p := range rec.Parents {
+			if !im.f.seen[p] {
+				todo = append(todo, p)
+				ready = false
+			}
+		}
+		if !ready {
+			continue
+		}
+		im.f.seen[c] = true
+		im.fresh = append(im.fresh, c)
+		if err := im.commit(c); err != nil {
+			return err
+		}
+		if err := im.verdict(); err != nil {
+			return err
+		}
+		if done++; done%100 == 0 {
+			im.opt.Progress("commits checked", done)
+		}
+	}
+	return nil
+}
+
+// commit checks one commit whose parents are sound.
+func (im *importer) commit(c ipld.CID) error {
+	s, err := im.over.At(im.ctx, c)
+	if err != nil {
+		return im.atCommit(c, err)
+	}
+	var parent ipld.CID
+	if len(s.commit.Parents) > 0 {
+		parent = s.commit.Parents[0]
+	}
+	before, err := im.over.At(im.ctx, parent)
+	if err != nil {
+		return im.atCommit(c, err)
+	}
+	if err := im.shapes(before.state, s.state); err != nil {
+		return im.atCommit(c, err)
+	}
+	if s.commit.Vectors.Defined() && s.state.vectors.Len() == 0 {
+		return im.atCommit(c, fmt.Errorf("%w: a tree of embeddings without any", errShape))
+	}
+	im.f.commit(s)
+	return nil
+}
+
+// errShape marks a tree or commit that has another form than its content asks for.
+var errShape = errors.New("not canonical")
+
+// atCommit says which commit of the file an error is about, unless it names a block itself, or is
+// about the repository or the reading.
+func (im *importer) atCommit(c ipld.CID, err error) error {
+	err = im.explain(err)
+	b := im.file.find(c)
+	if b == nil || isFormat(err) {
+		return err
+	}
+	var bad *store.CorruptError
+	if errors.As(err, &bad) && im.file.find(bad.Want) == nil {
+		return err
+	}
+	for _, content := range []error{errShape, store.ErrCorrupt, ipld.ErrInvalid, ipld.ErrCID} {
+		if errors.Is(err, content) {
+			return im.file.fault(b, "%v", err)
+		}
+	}
+	return err
+}
+
+// shapes checks that the trees of a state have the one shape their entries have, given that those
+// of the state before do.
+func (im *importer) shapes(before, after *state) error {
+	trees := []struct {
+		name          string
+		before, after *prolly.Map
+	}{
+		{"nodes", before.nodes, after.nodes}, {"edges", before.edges, after.edges},
+		{"out", before.out, after.out}, {"in", before.in, after.in},
+		{"marks", before.marks, after.marks}, {"vectors", before.vectors, after.vectors},
+	}
+	for _, t := range trees {
+		if err := im.shape(t.before, t.after); err != nil {
+			return fmt.Errorf("%s tree: %w", t.name, err)
+		}
+	}
+	return nil
+}
+
+// shape checks one tree: by making what changed on the tree before, which must give it, or by
+// reading the whole where that is less work.
+func (im *importer) shape(before, after *prolly.Map) error {
+	if before.Root() == after.Root() {
+		return nil
+	}
+	edits := make([]prolly.Edit, 0, 16)
+	for c, err := range prolly.Diff(im.ctx, before, after) {
+		if err != nil {
+			return err
+		}
+		if edits = append(edits, prolly.Edit{Key: c.Key, Value: c.New}); len(edits) > maxShapeEdits {
+			break
+		}
+	}
+	if len(edits) > maxShapeEdits || uint64(len(edits)) > after.Len()/16 {
+		return after.Check(im.ctx)
+	}
+	made, err := before.Edit(im.ctx, edits)
+	if err == nil && made.Root() != after.Root() {
+		err = fmt.Errorf("%w: the tree of these entries is %s", errShape, made.Root())
+	}
+	return err
+}
