@@ -51,7 +51,7 @@ func (v *view) prop(name string, doc uint32) (ipld.Value, bool, error) {
 	}
 	value, err := ipld.DecodeValue(data)
 	if err != nil {
-		return ipld.Value{}, false, v.x.src.wrap(v.seg, secProps, err)
+		return ipld.Value{}, false, v.x.src.wrap(v.seg, secProps, asDamage(err))
 	}
 	return value, true, nil
 }

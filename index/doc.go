@@ -79,6 +79,6 @@
 // # Damage
 //
 // Decoders accept any bytes without panic or large allocation. What is found wrong gives errors
-// that wrap store.ErrCorrupt or ipld.ErrInvalid; a missing block, store.ErrNotFound. Numbers that
+// that wrap store.ErrCorrupt; a missing block, store.ErrNotFound. Numbers that
 // are well formed but not those of the graph are found by Verify alone.
 package index

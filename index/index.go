@@ -25,8 +25,7 @@ type Index struct {
 
 // Open reads a manifest and the segments' own blocks. cache may be shared with other indexes; nil
 // means none. It returns an error that wraps ErrAnalyser where the manifest is of another
-// analyser, store.ErrNotFound where a block is missing, store.ErrCorrupt or ipld.ErrInvalid where
-// one is damaged.
+// analyser, store.ErrNotFound where a block is missing, store.ErrCorrupt where one is damaged.
 func Open(ctx context.Context, get store.Getter, manifest ipld.CID, cache *Cache) (*Index, error) {
 	if cache == nil {
 		cache = new(Cache)
@@ -152,7 +151,7 @@ func (d Doc) ValidFrom() (graph.Time, bool) {
 func (d Doc) ValidTo() (graph.Time, bool) { return d.meta.validTo.Time, d.meta.validTo.Given }
 
 // Prop returns the value of a property and whether the node has it. The error wraps
-// store.ErrCorrupt or ipld.ErrInvalid where the index is damaged.
+// store.ErrCorrupt where the index is damaged.
 func (d Doc) Prop(name string) (ipld.Value, bool, error) {
 	return d.view.prop(name, d.n)
 }

@@ -71,6 +71,15 @@ const (
 // be built anew.
 var ErrAnalyser = errors.New("index of another analyser")
 
+// asDamage makes the error of a decoder, nil included, wrap store.ErrCorrupt: what is decoded here was
+// stored by this package.
+func asDamage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", store.ErrCorrupt, err)
+}
+
 // corrupt returns an error that wraps store.ErrCorrupt.
 func corrupt(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", store.ErrCorrupt, fmt.Sprintf(format, args...))

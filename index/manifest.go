@@ -73,7 +73,7 @@ func decodeManifest(block []byte) (*Manifest, error) {
 			return known, err
 		})
 	if err != nil {
-		return nil, err
+		return nil, asDamage(err)
 	}
 	if seen != manifestFields {
 		return nil, corrupt("manifest of %d fields, want %d", seen, manifestFields)
@@ -156,8 +156,8 @@ func (m *Manifest) check() error {
 	return nil
 }
 
-// ReadManifest reads a manifest. It returns an error that wraps store.ErrCorrupt or
-// ipld.ErrInvalid where the block is damaged.
+// ReadManifest reads a manifest. It returns an error that wraps store.ErrCorrupt where the
+// block is damaged.
 func ReadManifest(ctx context.Context, get store.Getter, c ipld.CID) (*Manifest, error) {
 	block, err := get.Get(ctx, c)
 	if err != nil {

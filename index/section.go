@@ -147,7 +147,7 @@ func decodeDir(block []byte) (refs []partRef, err error) {
 			}
 			return true, err
 		})
-	return refs, err
+	return refs, asDamage(err)
 }
 
 // putBatch is the number of blocks handed to the store in one call.

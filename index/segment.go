@@ -91,7 +91,7 @@ func decodeSegment(cid ipld.CID, block []byte) (*segment, error) {
 			return known, err
 		})
 	if err != nil {
-		return nil, err
+		return nil, asDamage(err)
 	}
 	if seen != segmentFields {
 		return nil, corrupt("segment of %d fields, want %d", seen, segmentFields)

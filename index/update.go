@@ -82,8 +82,8 @@ type updater struct {
 // applied, which come ascending by id, each id at most once. It returns the CID of the manifest,
 // which is base where the changes do not touch what is indexed. An error of changes ends the
 // update and is returned. The blocks written before an error are garbage. It returns an error that
-// wraps ErrAnalyser where base is of another analyser, and one that wraps store.ErrCorrupt or
-// ipld.ErrInvalid where base is damaged or changes do not fit it and that is noticed.
+// wraps ErrAnalyser where base is of another analyser, and one that wraps store.ErrCorrupt
+// where base is damaged or changes do not fit it and that is noticed.
 //
 // The same base, changes and options give the same manifest.
 func Update(

@@ -42,7 +42,7 @@ type verifier struct {
 // Verify compares an index with the documents of its graph, which come ascending by id: every
 // live document with its columns, lengths and postings, every df and every sum. It returns what
 // differs, at most 100 differences, none for a true index. Damage that keeps it from reading is an
-// error that wraps store.ErrCorrupt, store.ErrNotFound or ipld.ErrInvalid; an error of docs is
+// error that wraps store.ErrCorrupt or store.ErrNotFound; an error of docs is
 // returned. It keeps 16 bytes for each document of the index in memory.
 func Verify(
 	ctx context.Context, get store.Getter, manifest ipld.CID, docs iter.Seq2[*Document, error],

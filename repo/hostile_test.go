@@ -189,7 +189,7 @@ func hubLines(n int) string {
 
 // TestHub commits, renders and removes a node with many edges.
 func TestHub(t *testing.T) {
-	n := 20_000
+	n := 10_000
 	if long() {
 		n = 100_000
 	}

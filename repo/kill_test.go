@@ -117,7 +117,7 @@ func initEmpty(t *testing.T) string {
 func TestKill(t *testing.T) {
 	total := 200
 	if long() {
-		total = 5000
+		total = 1000
 	}
 	const seed = 11
 	rng := rand.New(rand.NewPCG(seed, 0))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path"
@@ -303,7 +304,8 @@ func TestReplayOfLies(t *testing.T) {
 	rng := rand.New(rand.NewPCG(replaySeed, 1))
 	told, silent := 0, 0
 	for i := 0; i < len(blocks); i += stride {
-		for name, lie := range lies {
+		for _, name := range slices.Sorted(maps.Keys(lies)) {
+			lie := lies[name]
 			liar := testkit.NewTamper(base)
 			liar.Lie = func(c ipld.CID, data []byte) ([]byte, error) {
 				if c != blocks[i] {

@@ -100,7 +100,7 @@ func TestStageAndCommit(t *testing.T) {
 func TestStageMerges(t *testing.T) {
 	const base = twoPeople + `{"node":{"key":"bob","type":"Person"}}` + "\n"
 	billing := "node/" + graph.NodeID("svc/billing").String()
-	alice := "node " + graph.NodeID("alice").String()
+	alice := "node/" + graph.NodeID("alice").String()
 	cases := map[string]struct {
 		staged, moved string
 		items         string // of the conflict, "" for a merge
@@ -142,7 +142,7 @@ func TestStageMerges(t *testing.T) {
 		"a new node differently": {
 			staged: `{"node":{"key":"new","type":"T"}}`,
 			moved:  `{"node":{"key":"new","type":"U"}}`,
-			items:  "node " + graph.NodeID("new").String(),
+			items:  "node/" + graph.NodeID("new").String(),
 		},
 		"removed there, changed here": {
 			staged: `{"node":{"key":"svc/billing","props":{"n":1}}}`,
