@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -22,9 +23,10 @@ type App struct {
 	Stderr io.Writer
 	Getenv func(string) string
 	Now    func() time.Time
-	Dir    string // working directory
-	User   string // name of the system's user, for the author that init writes
-	Config string // directory of the user's configurations where XDG_CONFIG_HOME is not set
+	Rand   io.Reader // where the secrets of keys come from
+	Dir    string    // working directory
+	User   string    // name of the system's user, for the author that init writes
+	Config string    // directory of the user's configurations where XDG_CONFIG_HOME is not set
 	PID    int
 	// OutTTY and ErrTTY tell whether results and messages go to a terminal: colour and progress
 	// only appear there.
@@ -39,7 +41,8 @@ func System() *App {
 	}
 	return &App{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Now: time.Now,
-		Dir: dir, User: systemUser(), Config: configHome(), PID: os.Getpid(),
+		Rand: rand.Reader,
+		Dir:  dir, User: systemUser(), Config: configHome(), PID: os.Getpid(),
 		OutTTY: isTerminal(os.Stdout), ErrTTY: isTerminal(os.Stderr),
 	}
 }
@@ -96,6 +99,8 @@ type cli struct {
 	app     *App
 	out     *bufio.Writer
 	global  globalFlags
+	signing signFlags
+	keysDir string
 	started bool // whether a command ran: errors before that are about usage
 	exit    int  // exit code of a command that succeeded but has bad news, as fsck and replay
 	conf    *configs

@@ -36,6 +36,8 @@ func commands() []func(*cli) *cobra.Command {
 		(*cli).statsCommand,
 		(*cli).indexCommand,
 		(*cli).fsckCommand,
+		(*cli).verifyCommand,
+		(*cli).keyCommand,
 		(*cli).catFileCommand,
 	}
 }

@@ -50,6 +50,7 @@ func (c *cli) commitCommand() *cobra.Command {
 	c.writeFlags(cmd)
 	c.branchFlag(cmd)
 	c.stageFlag(cmd)
+	c.signFlags(cmd)
 	cmd.Flags().StringVarP(&f.message, "message", "m", "", "what the commit is about; required")
 	cmd.Flags().StringVar(&f.expect, "expect", "", "the `CID` of the commit that the branch must be "+
 		"at, or \"none\" for a branch without one; else exit code 5")
@@ -63,7 +64,7 @@ func (c *cli) runCommit(cmd *cobra.Command, args []string, f commitFlags) error 
 	if f.message == "" && !f.dryRun {
 		return usagef("no message: say what the commit is about with -m MESSAGE")
 	}
-	by, err := c.stamp(cmd)
+	by, err := c.commitStamp(cmd, f.dryRun)
 	if err != nil {
 		return err
 	}
@@ -84,6 +85,14 @@ func (c *cli) runCommit(cmd *cobra.Command, args []string, f commitFlags) error 
 		}
 		return c.printCommit(ctx, to, res, f.dryRun)
 	})
+}
+
+// commitStamp says who commits, and signs what will be kept.
+func (c *cli) commitStamp(cmd *cobra.Command, dryRun bool) (repo.Stamp, error) {
+	if dryRun {
+		return c.stamp(cmd)
+	}
+	return c.signedStamp(cmd)
 }
 
 func (c *cli) commitTo(
@@ -112,7 +121,7 @@ func (p *progress) count(changes repo.Changes) repo.Changes {
 			n++
 			p.set("changes read:", n, 0)
 		}
-		p.say("writing…")
+		p.say("writing")
 	}
 }
 

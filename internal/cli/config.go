@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
@@ -42,7 +43,17 @@ func configKeys() []configKey {
 		{"wait", "MNEM_WAIT", defaultWait.String(),
 			"how long to wait for another process: a duration like 500ms, 0s to 24h",
 			func(v string) error { _, err := parseWait(v); return err }},
+		{"sign", "MNEM_SIGN", "false", "whether commits are signed: true or false", checkBool},
+		{"key", "MNEM_KEY", "", "the name of the key to sign with; see 'mnem help key'",
+			keyring.CheckName},
 	}
+}
+
+func checkBool(v string) error {
+	if v != "true" && v != "false" {
+		return fmt.Errorf("%w: %q is neither true nor false", repo.ErrInvalid, v)
+	}
+	return nil
 }
 
 func findConfigKey(name string) (configKey, error) {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
@@ -26,19 +27,21 @@ var (
 	outcomeFailed      = outcome{"failed", 1, "the system failed: disk full, no permission"}
 	outcomeInvalid     = outcome{"invalid_input", 1, "a bad change line, name, value or revision"}
 	outcomeUsage       = outcome{"usage", 2, "an unknown command or flag, or flags that exclude each other"}
-	outcomeNotFound    = outcome{"not_found", 3, "no such repository, revision, node, edge or session"}
-	outcomeMismatch    = outcome{"mismatch", 4, "a replay differs"}
+	outcomeNotFound    = outcome{"not_found", 3, "no such repository, revision, node, edge, session or key"}
+	outcomeMismatch    = outcome{"mismatch", 4, "a replay differs, or a signature does not hold"}
 	outcomeCorrupt     = outcome{"corrupt", 4, "stored bytes are not what was written"}
 	outcomeRanking     = outcome{"ranking_version", 4, "a receipt needs a ranking version this program lacks"}
 	outcomeConflict    = outcome{"conflict", 5, "the branch is not where the write expected it"}
 	outcomeBusy        = outcome{"busy", 6, "another process holds the repository and did not let go"}
+	outcomeRefused     = outcome{"refused", 7, "a rule forbids it: a missing signature, a revoked key, a secret open to others"}
 	outcomeInterrupted = outcome{"interrupted", 130, "stopped by a signal"}
 )
 
 func outcomes() []outcome {
 	return []outcome{
 		outcomeOK, outcomeFailed, outcomeInvalid, outcomeUsage, outcomeNotFound, outcomeMismatch,
-		outcomeCorrupt, outcomeRanking, outcomeConflict, outcomeBusy, outcomeInterrupted,
+		outcomeCorrupt, outcomeRanking, outcomeConflict, outcomeBusy, outcomeRefused,
+		outcomeInterrupted,
 	}
 }
 
@@ -83,8 +86,10 @@ func outcomeOf(ctx context.Context, err error) outcome {
 		return outcomeUsage
 	case is(store.ErrCorrupt):
 		return outcomeCorrupt
-	case is(store.ErrBusy):
+	case is(store.ErrBusy, keyring.ErrLocked):
 		return outcomeBusy
+	case is(repo.ErrUnsigned, keyring.ErrExposed, errRevoked):
+		return outcomeRefused
 	case is(repo.ErrConflict, store.ErrHeadMoved):
 		return outcomeConflict
 	case is(retrieve.ErrRankingVersion):

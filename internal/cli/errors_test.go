@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	mathrand "math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,6 +36,7 @@ func newWorld(t *testing.T) *world {
 	w.App = &App{
 		Stdin: strings.NewReader(""), Stdout: &w.out, Stderr: &w.err, Now: time.Now,
 		Getenv: func(name string) string { return w.env[name] },
+		Rand:   mathrand.NewChaCha8([32]byte{1}),
 		Dir:    t.TempDir(), User: "Sys Tem", PID: os.Getpid(),
 	}
 	return w
@@ -110,6 +112,14 @@ var provocations = map[string]func(w *world) []string{
 			}
 		})
 		return []string{"status", "--wait", "10ms"}
+	},
+	"refused": func(w *world) []string {
+		w.init()
+		w.env["MNEM_KEYS"] = "keys"
+		w.run(0, "key", "new", "work")
+		w.run(0, "key", "revoke", "work")
+		w.write("alice.jsonl", aliceLine)
+		return []string{"commit", "-m", "x", "--sign", "alice.jsonl"}
 	},
 	"interrupted": func(w *world) []string {
 		w.init()

@@ -23,6 +23,12 @@ const exampleFacts = `{"node":{"key":"alice","type":"Person","summary":"Alice le
 {"edge":{"id":"0b4ea2c5-1f0a-9c58-3d6e-7a1b2c3d4e5f","type":"knows","src":"bruno","dst":"bruno"}}
 `
 
+// exampleKey is the key file that the examples import.
+const exampleKey = `mnem key 1
+public mnem-ed25519-5jfgyy7ctrjavpxvkb5rglwf7gkuo5vox27hxescd3vgsfcg2iwlpzyx
+secret mnem-ed25519-secret-a4dqobyha4dqobyha4dqobyha4dqobyha4dqobyha4dqobyha4d2ulpn
+`
+
 // exampleSteps are run before the examples of some commands, each in a repository of its own.
 var exampleSteps = map[string][][]string{
 	"mnem":                 nil,
@@ -31,6 +37,12 @@ var exampleSteps = map[string][][]string{
 	"mnem session":         {{"session", "rm", "review"}},
 	"mnem session start":   {{"session", "rm", "review"}},
 	"mnem reset":           {{"add", "--stage", "draft", "people.jsonl"}},
+	"mnem key show":        {{"key", "new", "work"}},
+	"mnem key list":        {{"key", "new", "work"}},
+	"mnem key export":      {{"key", "new", "work"}},
+	"mnem key rm":          {{"key", "new", "work"}},
+	"mnem key revoke":      {{"key", "new", "work"}},
+	"mnem key untrust":     {{"key", "new", "work"}},
 	"mnem unlink":          {{"link", "alice", "met", "bob"}},
 	"mnem session advance": {{"commit", "-m", "more", "people.jsonl"}},
 }
@@ -64,6 +76,7 @@ func TestExamples(t *testing.T) {
 	world.write("alice.jsonl", exampleFacts)
 	world.write("facts.jsonl", `{"node":{"key":"erin","type":"Person","summary":"Erin"}}`+"\n")
 	world.write("people.jsonl", `{"node":{"key":"frank","type":"Person","summary":"Frank"}}`+"\n")
+	world.write("laptop.key", exampleKey)
 	plain := t.TempDir()
 	copyTree(t, world.Dir, plain)
 	for _, args := range [][]string{

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	mathrand "math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -50,14 +51,17 @@ func TestScripts(t *testing.T) {
 }
 
 // scriptState is what one script remembers.
-type scriptState struct{ damaged bool }
+type scriptState struct {
+	damaged bool
+	rand    io.Reader
+}
 
 type stateKey struct{}
 
 func setupScript(env *testscript.Env) error {
 	env.Setenv("SOURCE_DATE_EPOCH", strconv.Itoa(scriptTime))
 	env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, ".xdg"))
-	s := &scriptState{}
+	s := &scriptState{rand: mathrand.NewChaCha8([32]byte{})}
 	env.Values[stateKey{}] = s
 	env.Defer(func() {
 		if err := checkRepos(env.WorkDir); err != nil && !s.damaged {
@@ -121,8 +125,9 @@ func runInScript(ts *testscript.TestScript, args []string) int {
 	dir := ts.MkAbs(".")
 	app := &cli.App{
 		Stdin: in, Stdout: ts.Stdout(), Stderr: ts.Stderr(), Getenv: ts.Getenv,
-		Now: func() time.Time { return time.Unix(scriptTime, 0) },
-		Dir: dir, User: "Sys Tem", PID: os.Getpid(),
+		Now:  func() time.Time { return time.Unix(scriptTime, 0) },
+		Rand: ts.Value(stateKey{}).(*scriptState).rand,
+		Dir:  dir, User: "Sys Tem", PID: os.Getpid(),
 	}
 	return app.Run(context.Background(), args)
 }

@@ -53,6 +53,9 @@ const (
 	shapeSession = `{"session": "text", "commit": "cid|null", "follow": "bool", ` +
 		`"agent": "text|null", "task": "text|null", "actor": "text", "time": "time", ` +
 		`"records": "int", "ended": "bool"}`
+	shapeKey = `{"name": "text|null", "key": "text", "fingerprint": "text", "secret": "bool", ` +
+		`"trust": "trusted|untrusted|revoked", "note": "text|null", "added": "time|null", ` +
+		`"revoked": "time|null", "since": "time|null", "reason": "text|null"}`
 )
 
 // shapesOf lists the shapes of each command's answer, any of which it may have. Commands that are
@@ -114,12 +117,20 @@ var shapesOf = map[string][]string{
 	"mnem index status": {shapeIndex}, "mnem index rebuild": {shapeIndex},
 	"mnem fsck": {`{"ok": "bool", "blocks": "int", ` +
 		`"errors": [{"cid": "cid|null", "kind": "text", "message": "text"}]}`},
-	"mnem cat-file": {`{"cid": "cid", "kind": "text|null", "size": "int", "data": "json"}`},
+	"mnem verify": {`{"commit": "cid", "signature": "signed|untrusted|unsigned|revoked|bad", ` +
+		`"key": "text|null", "trust": "trusted|untrusted|revoked|null", "name": "text|null", ` +
+		`"reason": "text|null"}`},
+	"mnem key new": {shapeKey}, "mnem key list": {shapeKey}, "mnem key show": {shapeKey},
+	"mnem key import": {shapeKey}, "mnem key trust": {shapeKey}, "mnem key revoke": {shapeKey},
+	"mnem key untrust": {shapeKey}, "mnem key rm": {`{"removed": "text"}`},
+	"mnem key export": {`{"name": "text|null", "key": "text", "secret?": "text"}`},
+	"mnem cat-file":   {`{"cid": "cid", "kind": "text|null", "size": "int", "data": "json"}`},
 }
 
 // streams print one object a line instead of one.
 var streams = []string{
 	"mnem config list", "mnem log", "mnem session list", "mnem session log", "mnem demo",
+	"mnem verify", "mnem key list",
 }
 
 // kinds check the values that stand for a word of a shape. Any other word stands for itself.

@@ -84,6 +84,9 @@ func variables() []variable {
 		{"MNEM_AGENT", "the program that acts for the author, as --agent"},
 		{"MNEM_TASK", "what the agent works on, as --task"},
 		{"MNEM_WAIT", "how long to wait for another process, as --wait"},
+		{"MNEM_SIGN", "true or false: whether commits are signed, as --sign"},
+		{"MNEM_KEY", "the name of the key to sign with, as --key"},
+		{"MNEM_KEYS", "the directory of keys and the trust list, as --keys"},
 		{"MNEM_RENDER_SUMMARY_CAP_CHARS", "longest summary, context and property printed, " +
 			"as --summary-cap"},
 		{"SOURCE_DATE_EPOCH", "the time of changes in seconds since 1970, unless --time is given"},

@@ -1,0 +1,460 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/keyring"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// What a key is worth.
+const (
+	trustTrusted   = "trusted"
+	trustRevoked   = "revoked"
+	trustUntrusted = "untrusted"
+)
+
+// keyJSON is what is known of a key. Secret tells whether the user can sign with it.
+type keyJSON struct {
+	Name        *string `json:"name"`
+	Key         string  `json:"key"`
+	Fingerprint string  `json:"fingerprint"`
+	Secret      bool    `json:"secret"`
+	Trust       string  `json:"trust"`
+	Note        *string `json:"note"`
+	Added       *string `json:"added"`
+	Revoked     *string `json:"revoked"`
+	Since       *string `json:"since"`
+	Reason      *string `json:"reason"`
+}
+
+// exportedKeyJSON is a key to hand on; the secret only where it was asked for.
+type exportedKeyJSON struct {
+	Name   *string `json:"name"`
+	Key    string  `json:"key"`
+	Secret *string `json:"secret,omitempty"`
+}
+
+// knownKey is a key that the user has, knows, or both.
+type knownKey struct {
+	name   string // of the user's own key, else as the trust list has it
+	key    commit.Key
+	secret bool
+	entry  keyring.Entry // zero where the trust list does not have it
+}
+
+func (k knownKey) trust() string {
+	switch {
+	case k.entry.Revoked != nil:
+		return trustRevoked
+	case k.entry.Trusted:
+		return trustTrusted
+	}
+	return trustUntrusted
+}
+
+func (k knownKey) json() keyJSON {
+	out := keyJSON{
+		Name: orNull(k.name), Key: k.key.String(), Fingerprint: k.key.Fingerprint(),
+		Secret: k.secret, Trust: k.trust(), Note: orNull(k.entry.Note),
+	}
+	if !k.entry.Key.IsZero() {
+		out.Added = orNull(k.entry.Added.String())
+	}
+	if r := k.entry.Revoked; r != nil {
+		out.Revoked, out.Reason = orNull(r.At.String()), orNull(r.Reason)
+		out.Since = orNull(r.Since.String())
+	}
+	return out
+}
+
+func (c *cli) keyCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "key",
+		GroupID: groupCare,
+		Short:   "Make keys that sign commits, and say which are trusted",
+		Long: "Make and keep the keys with which you sign commits, and the list of keys whose signatures you\n" +
+			"trust. Both are yours, not the repository's: files in mnem/keys under XDG_CONFIG_HOME or the\n" +
+			"system's directory of configurations, where only you can read them. Keys are Ed25519. A secret\n" +
+			"has no passphrase: who can read its file can sign as you.\n\n" +
+			"To have others trust you, give them what 'mnem key export NAME' prints, in a way that they can\n" +
+			"be sure it is from you. Then sign with 'mnem commit --sign', or always after\n" +
+			"'mnem config set sign true', and check with 'mnem verify'.",
+		Example: "  mnem key new work\n  mnem key list\n  mnem key export work",
+	}
+	cmd.PersistentFlags().StringVar(&c.keysDir, "keys", "",
+		"the `DIR`ectory of keys and the trust list (MNEM_KEYS; default: the user's)")
+	return c.parent(cmd, c.keyNew(), c.keyList(), c.keyShow(), c.keyExport(), c.keyImport(),
+		c.keyRm(), c.keyTrust(), c.keyRevoke(), c.keyUntrust())
+}
+
+func (c *cli) keyNew() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "new NAME",
+		Short: "Make a key",
+		Long: "Make a key, keep its secret under NAME and trust it. A name is 1 to 64 of a to z, 0 to 9, - and\n" +
+			"_; one that is taken is refused.",
+		Example: "  mnem key new work",
+		Args:    cobra.ExactArgs(1),
+	}
+	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+		if c.app.Rand == nil {
+			return errors.New("make a key: no source of randomness")
+		}
+		if err := keyring.CheckName(args[0]); err != nil {
+			return err
+		}
+		secret, err := commit.NewSecret(c.app.Rand)
+		if err != nil {
+			return fmt.Errorf("make a key: %w", err)
+		}
+		return c.keep(cmd.Context(), args[0], secret)
+	})
+}
+
+// keep stores a secret, trusts its key, and prints it.
+func (c *cli) keep(ctx context.Context, name string, secret commit.Secret) error {
+	ring, err := c.ring()
+	if err != nil {
+		return err
+	}
+	now, err := c.now()
+	if err != nil {
+		return err
+	}
+	if err := ring.Add(name, secret); err != nil {
+		return err
+	}
+	err = ring.EditTrust(ctx, func(l *keyring.TrustList) error {
+		if e, ok := l.Find(secret.Key()); ok && e.Revoked != nil {
+			return nil // it stays revoked
+		}
+		return l.Add(secret.Key(), name, "", now)
+	})
+	if err != nil {
+		return err
+	}
+	k, err := c.findKey(ring, name)
+	if err != nil {
+		return err
+	}
+	return c.printKey(k)
+}
+
+// keys returns the keys there are, the user's own first, by name and then key.
+func (c *cli) keys(ring *keyring.Ring) ([]knownKey, error) {
+	list, err := ring.Trusted()
+	if err != nil {
+		return nil, err
+	}
+	names, err := ring.Names()
+	if err != nil {
+		return nil, err
+	}
+	var known []knownKey
+	own := make(map[commit.Key]bool)
+	for _, name := range names {
+		secret, err := ring.Secret(name)
+		if err != nil {
+			return nil, err
+		}
+		entry, _ := list.Find(secret.Key())
+		own[secret.Key()] = true
+		known = append(known, knownKey{name, secret.Key(), true, entry})
+	}
+	for _, e := range list.Entries() {
+		if !own[e.Key] {
+			known = append(known, knownKey{e.Name, e.Key, false, e})
+		}
+	}
+	slices.SortStableFunc(known, func(a, b knownKey) int {
+		if a.secret != b.secret {
+			return map[bool]int{true: -1, false: 1}[a.secret]
+		}
+		return cmp.Compare(a.name, b.name)
+	})
+	return known, nil
+}
+
+// findKey returns the key that a text form or a name means. A name that several keys have is
+// refused.
+func (c *cli) findKey(ring *keyring.Ring, arg string) (knownKey, error) {
+	known, err := c.keys(ring)
+	if err != nil {
+		return knownKey{}, err
+	}
+	if strings.HasPrefix(arg, commit.KeyPrefix) {
+		key, err := commit.ParseKey(arg)
+		if err != nil {
+			return knownKey{}, err
+		}
+		for _, k := range known {
+			if k.key == key {
+				return k, nil
+			}
+		}
+		return knownKey{key: key}, nil
+	}
+	var found []knownKey
+	for _, k := range known {
+		if k.name == arg && !slices.ContainsFunc(found, func(o knownKey) bool { return o.key == k.key }) {
+			found = append(found, k)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return knownKey{}, hint(&repo.NotFoundError{What: "key", Name: arg},
+			"see 'mnem key list', or give the whole key: %s…", commit.KeyPrefix)
+	case 1:
+		return found[0], nil
+	}
+	return knownKey{}, fmt.Errorf("%w: %d keys are named %q: give the whole key", repo.ErrInvalid,
+		len(found), arg)
+}
+
+func (c *cli) keyList() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List your keys and those you know",
+		Long: "List the keys that you can sign with, then the others of the trust list. With --json, one object\n" +
+			"a line; secret tells whether you can sign with the key.",
+		Example: "  mnem key list",
+		Args:    cobra.NoArgs,
+	}
+	return c.command(cmd, func(*cobra.Command, []string) error {
+		ring, err := c.ring()
+		if err != nil {
+			return err
+		}
+		known, err := c.keys(ring)
+		if err != nil {
+			return err
+		}
+		var rows [][]cell
+		for _, k := range known {
+			if c.global.json {
+				if err := c.printJSON(k.json()); err != nil {
+					return err
+				}
+				continue
+			}
+			whose := "theirs"
+			if k.secret {
+				whose = "own"
+			}
+			rows = append(rows, []cell{
+				{firstOf(line(k.name), "(no name)"), styleBold}, {k.key.Fingerprint(), styleYellow},
+				{whose, ""}, {k.trust(), trustStyle(k.trust())}, {line(k.entry.Note), ""},
+			})
+		}
+		return c.table(rows)
+	})
+}
+
+func trustStyle(trust string) string {
+	switch trust {
+	case trustTrusted:
+		return styleGreen
+	case trustRevoked:
+		return styleRed
+	}
+	return styleYellow
+}
+
+func (c *cli) keyShow() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:               "show NAME|KEY",
+		Short:             "Print what is known of a key",
+		Long:              "Print a key, its fingerprint, and what the trust list says of it. The secret is not shown.",
+		Example:           "  mnem key show work",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: c.keyNames,
+	}
+	return c.command(cmd, func(_ *cobra.Command, args []string) error {
+		ring, err := c.ring()
+		if err != nil {
+			return err
+		}
+		k, err := c.findKey(ring, args[0])
+		if err != nil {
+			return err
+		}
+		return c.printKey(k)
+	})
+}
+
+// printKey prints what is known of a key.
+func (c *cli) printKey(k knownKey) error {
+	if c.global.json {
+		return c.printJSON(k.json())
+	}
+	rows := [][]cell{
+		{{"name", ""}, {firstOf(line(k.name), "(no name)"), styleBold}},
+		{{"key", ""}, {k.key.String(), ""}},
+		{{"fingerprint", ""}, {k.key.Fingerprint(), styleYellow}},
+		{{"secret", ""}, {map[bool]string{true: "yes", false: "no"}[k.secret], ""}},
+		{{"trust", ""}, {k.trust(), trustStyle(k.trust())}},
+	}
+	add := func(name, value string) {
+		if value != "" {
+			rows = append(rows, []cell{{name, ""}, {line(value), ""}})
+		}
+	}
+	add("note", k.entry.Note)
+	if !k.entry.Key.IsZero() {
+		add("added", k.entry.Added.String())
+	}
+	if r := k.entry.Revoked; r != nil {
+		add("revoked", r.At.String())
+		add("since", firstOf(r.Since.String(), "ever"))
+		add("reason", r.Reason)
+	}
+	return c.table(rows)
+}
+
+func (c *cli) keyExport() *cobra.Command {
+	var secret bool
+	cmd := &cobra.Command{
+		Use:   "export NAME|KEY [--secret]",
+		Short: "Print a key for others, or its secret",
+		Long: "Print the text form of a key, which others give to 'mnem key trust'. With --secret, the key file\n" +
+			"of your own key NAME, which 'mnem key import' reads: whoever sees it can sign as you.",
+		Example:           "  mnem key export work\n  mnem key export --secret work",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: c.keyNames,
+	}
+	cmd.Flags().BoolVar(&secret, "secret", false, "print the secret, too")
+	return c.command(cmd, func(_ *cobra.Command, args []string) error {
+		ring, err := c.ring()
+		if err != nil {
+			return err
+		}
+		if secret {
+			return c.exportSecret(ring, args[0])
+		}
+		k, err := c.findKey(ring, args[0])
+		if err != nil {
+			return err
+		}
+		if c.global.json {
+			return c.printJSON(exportedKeyJSON{Name: orNull(k.name), Key: k.key.String()})
+		}
+		return c.printf("%s\n", k.key)
+	})
+}
+
+func (c *cli) exportSecret(ring *keyring.Ring, name string) error {
+	secret, err := ring.Secret(name)
+	if err != nil {
+		return missingKey(err, name)
+	}
+	if c.global.json {
+		text := secret.Reveal()
+		return c.printJSON(exportedKeyJSON{&name, secret.Key().String(), &text})
+	}
+	return c.printf("%s", keyring.FormatKeyFile(secret))
+}
+
+func (c *cli) keyImport() *cobra.Command {
+	var name string
+	cmd := &cobra.Command{
+		Use:   "import FILE|- [--name NAME]",
+		Short: "Keep a secret that was exported elsewhere",
+		Long: "Keep the secret in a key file, as 'mnem key export --secret' prints it, and trust its key. The\n" +
+			"name is that of the file without its ending, unless --name gives one.",
+		Example: "  mnem key import laptop.key\n  mnem key import laptop.key --name tablet",
+		Args:    cobra.ExactArgs(1),
+	}
+	cmd.Flags().StringVar(&name, "name", "", "the `NAME` to keep it under")
+	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+		if name == "" && args[0] == stdinName {
+			return usagef("standard input has no name: give one with --name")
+		}
+		if name == "" {
+			base := filepath.Base(args[0])
+			name = strings.TrimSuffix(base, filepath.Ext(base))
+		}
+		if err := keyring.CheckName(name); err != nil {
+			return hint(err, "give another name with --name")
+		}
+		secret, err := c.readKeyFile(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		return c.keep(cmd.Context(), name, secret)
+	})
+}
+
+func (c *cli) readKeyFile(ctx context.Context, arg string) (commit.Secret, error) {
+	f, shown, err := c.open(ctx, arg)
+	if err != nil {
+		return commit.Secret{}, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, keyring.MaxKeyFile+1))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return commit.Secret{}, fmt.Errorf("read %s: %w", shown, err)
+	}
+	secret, err := keyring.ParseKeyFile(data)
+	if err == nil {
+		return secret, nil
+	}
+	err = fmt.Errorf("%s: %w", shown, err)
+	if _, notSecret := commit.ParseKey(strings.TrimSpace(string(data))); notSecret == nil {
+		err = hint(err, "it is a key without a secret: trust it with 'mnem key trust'")
+	}
+	return commit.Secret{}, err
+}
+
+func (c *cli) keyRm() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "rm NAME --yes",
+		Short: "Delete a secret",
+		Long: "Delete the secret of your own key NAME, for good: nothing can be signed with it again. The key\n" +
+			"stays trusted, so that what it signed still verifies. The bytes may stay on the medium and in\n" +
+			"copies of it: where they could be in wrong hands, revoke the key.",
+		Example:           "  mnem key rm work --yes",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: c.keyNames,
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "really delete it")
+	return c.command(cmd, func(_ *cobra.Command, args []string) error {
+		if !yes {
+			return usagef("a secret that is deleted cannot be had back: confirm with --yes")
+		}
+		ring, err := c.ring()
+		if err != nil {
+			return err
+		}
+		if err := ring.Remove(args[0]); err != nil {
+			return missingKey(err, args[0])
+		}
+		if c.global.json {
+			return c.printJSON(map[string]string{"removed": args[0]})
+		}
+		return c.printf("deleted the secret of key %s\n", line(args[0]))
+	})
+}
+
+// revocationTime reads the value of --since, absent where it was not given.
+func revocationTime(s string) (graph.OptTime, error) {
+	if s == "" {
+		return graph.OptTime{}, nil
+	}
+	t, err := graph.ParseTime(s)
+	if err != nil {
+		return graph.OptTime{}, usagef("--since: %w", err)
+	}
+	return graph.At(t), nil
+}

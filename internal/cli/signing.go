@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/keyring"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
+)
+
+// signFlags are the flags of commands that make commits. Signing happens here, where the user's
+// keys are, whoever keeps the repository.
+type signFlags struct {
+	sign, noSign bool
+	key          string
+}
+
+// errRevoked is a refusal to sign with a key that counts for nothing.
+var errRevoked = errors.New("the key is revoked")
+
+// signFlags adds the flags of every command that makes commits; signedStamp reads them.
+func (c *cli) signFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&c.signing.sign, "sign", false, "sign the commit (MNEM_SIGN; config: sign)")
+	f.BoolVar(&c.signing.noSign, "no-sign", false, "do not sign the commit, whatever is configured")
+	f.StringVar(&c.signing.key, "key", "", "sign with the key `NAME` (MNEM_KEY; config: key; "+
+		"default: the only key there is)")
+	cmd.MarkFlagsMutuallyExclusive("sign", "no-sign")
+	cmd.MarkFlagsMutuallyExclusive("key", "no-sign")
+	c.completeNames(cmd, "key")
+}
+
+// signedStamp is stamp with the signer of the commits to make, if they are to be signed.
+func (c *cli) signedStamp(cmd *cobra.Command, ids ...string) (repo.Stamp, error) {
+	by, err := c.stamp(cmd, ids...)
+	if err == nil {
+		by.Sign, err = c.signer(by.Time)
+	}
+	return by, err
+}
+
+// signer returns what signs commits of a time, nil where they are not to be signed.
+func (c *cli) signer(at graph.Time) (commit.SignFunc, error) {
+	want := c.signing.sign || c.signing.key != ""
+	if !want && !c.signing.noSign {
+		v, err := c.configured("sign")
+		if err != nil {
+			return nil, err
+		}
+		want = v == "true"
+	}
+	if !want {
+		return nil, nil
+	}
+	ring, err := c.ring()
+	if err != nil {
+		return nil, err
+	}
+	name, err := c.signingKey(ring)
+	if err != nil {
+		return nil, err
+	}
+	secret, err := ring.Secret(name)
+	if err != nil {
+		return nil, missingKey(err, name)
+	}
+	list, err := ring.Trusted()
+	if err != nil {
+		return nil, err
+	}
+	if list.Trust(secret.Key(), at).State == commit.Revoked {
+		return nil, fmt.Errorf("key %s: %w", name, errRevoked)
+	}
+	return secret.Sign, nil
+}
+
+// signingKey returns the name of the key to sign with.
+func (c *cli) signingKey(ring *keyring.Ring) (string, error) {
+	if c.signing.key != "" {
+		return c.signing.key, nil
+	}
+	name, err := c.configured("key")
+	if name != "" || err != nil {
+		return name, err
+	}
+	names, err := ring.Names()
+	switch {
+	case err != nil:
+		return "", err
+	case len(names) == 0:
+		return "", hint(fmt.Errorf("%w: there is no key to sign with", store.ErrNotFound),
+			"make one with 'mnem key new NAME'")
+	case len(names) > 1:
+		return "", hint(fmt.Errorf("%w: there are %d keys to sign with", repo.ErrInvalid, len(names)),
+			"name one with --key, or with 'mnem config set key NAME'")
+	}
+	return names[0], nil
+}
+
+// configured returns the value of a config key that applies beside flags, "" for none.
+func (c *cli) configured(name string) (string, error) {
+	key, err := findConfigKey(name)
+	if err != nil {
+		return "", err
+	}
+	got, err := c.lookUp(key, false)
+	if got.Value == nil || err != nil {
+		return "", err
+	}
+	if err := key.Check(*got.Value); err != nil {
+		return "", fmt.Errorf("%s from the %s: %w", name, *got.From, err)
+	}
+	return *got.Value, nil
+}
+
+// ring returns the directory of the user's keys: --keys, MNEM_KEYS, or beside the user's
+// configuration.
+func (c *cli) ring() (*keyring.Ring, error) {
+	if dir := firstOf(c.keysDir, c.env("MNEM_KEYS")); dir != "" {
+		return keyring.New(c.absolute(dir)), nil
+	}
+	config := c.userConfig()
+	if config == "" {
+		return nil, hint(fmt.Errorf("%w: the system names no directory for the user's keys",
+			store.ErrNotFound), "name one with MNEM_KEYS")
+	}
+	return keyring.New(filepath.Join(filepath.Dir(config), "keys")), nil
+}
+
+// missingKey tells a key that does not exist as such.
+func missingKey(err error, name string) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return &repo.NotFoundError{What: "key", Name: name}
+	}
+	return err
+}
+
+// verifier returns the user's trust list.
+func (c *cli) verifier() (commit.Verifier, error) {
+	ring, err := c.ring()
+	if err != nil {
+		return nil, err
+	}
+	list, err := ring.Trusted()
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// completeNames completes the names of the user's keys in a flag.
+func (c *cli) completeNames(cmd *cobra.Command, flag string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, c.keyNames)
+	if err != nil {
+		panic(err) // a flag that does not exist, seen by the first test that builds the commands
+	}
+}
+
+func (c *cli) keyNames(_ *cobra.Command, _ []string, _ string) (
+	[]string, cobra.ShellCompDirective,
+) {
+	ring, err := c.ring()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	names, err := ring.Names()
+	if err != nil {
+		names = nil
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
