@@ -81,11 +81,14 @@ func (c *cli) indexRebuild() *cobra.Command {
 					return firstError(err, c.printIndex(repo.IndexStats{}))
 				}
 			}
-			c.remark("rebuilding the index")
+			p := c.progress()
+			defer p.done()
+			p.start("rebuilding the index")
 			stats, err := r.RebuildIndex(ctx, c.global.at)
 			if err != nil {
 				return err
 			}
+			p.done()
 			return c.printIndex(stats)
 		})
 	})

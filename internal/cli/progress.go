@@ -43,6 +43,13 @@ func (p *progress) set(what string, done, total int) {
 	p.show(text)
 }
 
+// start shows a line at once, for work that does not tell how far it is.
+func (p *progress) start(text string) {
+	if p.visible() {
+		p.show(text)
+	}
+}
+
 // say replaces a line that shows.
 func (p *progress) say(text string) {
 	if p.width > 0 {

@@ -53,7 +53,7 @@ const (
 
 // paint returns s in a style where results may be coloured.
 func (c *cli) paint(style, s string) string {
-	if !c.colour() || s == "" {
+	if style == "" || s == "" || !c.colour() {
 		return s
 	}
 	return "\x1b[" + style + "m" + s + "\x1b[0m"
