@@ -177,7 +177,11 @@ func (r *resolver) resolveEdges() error {
 		if err := r.needEnds(from, c); err != nil {
 			return err
 		}
-		if err := r.setEdge(item.ID, c); err != nil {
+		there, err := r.edges.has(r.ctx, item.ID[:])
+		if err != nil {
+			return err
+		}
+		if err := r.setEdge(item.ID, c); err != nil || there {
 			return err
 		}
 		return r.markOf(from, graph.OnEdge, item.ID)

@@ -1,0 +1,342 @@
+package repo_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// modelCommit is a commit of the naive history.
+type modelCommit struct {
+	world   world
+	parents []ipld.CID
+	known   map[ipld.CID]bool // that it reaches, itself included
+}
+
+// modelHistory is a history kept naively beside a repository.
+type modelHistory struct {
+	t        *testing.T
+	rng      *rand.Rand
+	r        *repo.Repo
+	commits  map[ipld.CID]*modelCommit
+	branches map[string]ipld.CID
+	clock    graph.Time
+	merges   map[string]int // kinds of what happened, for the log
+}
+
+func (h *modelHistory) stamp() repo.Stamp {
+	h.clock += 1_000_000
+	return repo.Stamp{Author: "m", Time: h.clock, Command: []string{"test"}}
+}
+
+func (h *modelHistory) at(branch string) *modelCommit { return h.commits[h.branches[branch]] }
+
+func (h *modelHistory) snapshot(c ipld.CID) *repo.Snapshot {
+	h.t.Helper()
+	s, err := h.r.At(h.t.Context(), c)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return s
+}
+
+// landed notes a new commit of a branch and compares it.
+func (h *modelHistory) landed(branch string, c ipld.CID, w world, parents ...ipld.CID) {
+	h.t.Helper()
+	if h.commits[c] == nil {
+		known := map[ipld.CID]bool{c: true}
+		for _, p := range parents {
+			maps.Copy(known, h.commits[p].known)
+		}
+		h.commits[c] = &modelCommit{w, parents, known}
+	}
+	h.branches[branch] = c
+	w.check(h.t, h.snapshot(c))
+}
+
+func (h *modelHistory) branch() string {
+	names := slices.Sorted(maps.Keys(h.branches))
+	return names[h.rng.IntN(len(names))]
+}
+
+// commit makes a few changes on a branch.
+func (h *modelHistory) commit(branch string) {
+	h.t.Helper()
+	old := h.branches[branch]
+	w, text := world{}, strings.Builder{}
+	if c := h.commits[old]; c != nil {
+		w = c.world.clone()
+	}
+	for range 1 + h.rng.IntN(4) {
+		text.WriteString(w.step(h.rng))
+	}
+	res, err := h.r.Commit(h.t.Context(), repo.ReadChanges(strings.NewReader(text.String()), "model"),
+		repo.CommitOptions{Stamp: h.stamp(), Branch: branch})
+	if err != nil {
+		h.t.Fatalf("%v\n%s", err, &text)
+	}
+	if !res.NoChange {
+		parents := []ipld.CID{}
+		if old.Defined() {
+			parents = append(parents, old)
+		}
+		h.landed(branch, res.Commit, w, parents...)
+	}
+}
+
+// base returns the world that two commits began at, naively.
+func (h *modelHistory) base(a, b *modelCommit) world {
+	var common []ipld.CID
+	for c := range a.known {
+		if b.known[c] {
+			common = append(common, c)
+		}
+	}
+	best := slices.DeleteFunc(slices.Clone(common), func(c ipld.CID) bool {
+		return slices.ContainsFunc(common, func(d ipld.CID) bool {
+			return c != d && h.commits[d].known[c]
+		})
+	})
+	slices.SortFunc(best, ipld.CID.Compare)
+	if len(best) == 0 {
+		return world{}
+	}
+	if len(best) > 1 {
+		h.merges["virtual"]++
+	}
+	virtual := h.commits[best[0]]
+	for _, c := range best[1:] {
+		next := h.commits[c]
+		m := mergeWorlds(h.base(virtual, next), virtual.world, next.world, true)
+		known := maps.Clone(virtual.known)
+		maps.Copy(known, next.known)
+		virtual = &modelCommit{world: m.out, known: known}
+	}
+	return virtual.world
+}
+
+// expect compares conflicts with those of the model.
+func (h *modelHistory) expect(what string, m *worldMerge, got []repo.Conflict) {
+	h.t.Helper()
+	have := make(map[string]graph.ConflictKind)
+	for _, c := range got {
+		have[c.Item.String()] = c.Kind
+	}
+	if !maps.Equal(have, m.conflicts) {
+		h.t.Fatalf("%s: conflicts %v, want %v", what, have, m.conflicts)
+	}
+}
+
+// merge merges one branch into another, from either side.
+func (h *modelHistory) merge(into, from string) {
+	h.t.Helper()
+	ctx := h.t.Context()
+	ours, theirs := h.at(into), h.at(from)
+	head, other := h.branches[into], h.branches[from]
+	if ours.known[other] || theirs.known[head] {
+		res, err := h.r.Merge(ctx, from, h.options(into, ""))
+		if err != nil || res.UpToDate != ours.known[other] || res.FastForward == ours.known[other] {
+			h.t.Fatalf("merge %s into %s: %+v, %v", from, into, res, err)
+		}
+		h.landed(into, res.Commit, h.commits[res.Commit].world)
+		return
+	}
+	m := mergeWorlds(h.base(ours, theirs), ours.world, theirs.world, false)
+	mirror := h.mirror(from, into, m)
+	if len(m.conflicts) == 0 {
+		res, err := h.r.Merge(ctx, from, h.options(into, ""))
+		if err != nil {
+			h.t.Fatalf("merge %s into %s: %v", from, into, err)
+		}
+		h.merges["clean"]++
+		h.landed(into, res.Commit, m.out, head, other)
+		if res.Graph != mirror {
+			h.t.Fatalf("merge of %s and %s: graph %s, from the other side %s", into, from, res.Graph, mirror)
+		}
+		return
+	}
+	h.conflicted(into, from, m, []ipld.CID{head, other}, func(take graph.Take) (*repo.MergeResult, error) {
+		return h.r.Merge(ctx, from, h.options(into, take))
+	})
+}
+
+// mirror merges the other way round, on trial, and returns the graph where that is clean.
+func (h *modelHistory) mirror(into, from string, m *worldMerge) ipld.CID {
+	h.t.Helper()
+	trial, err := h.r.Trial(h.t.Context())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	res, err := trial.Merge(h.t.Context(), from, h.options(into, ""))
+	if len(m.conflicts) == 0 {
+		if err != nil {
+			h.t.Fatalf("merge %s into %s: %v, clean from the other side", from, into, err)
+		}
+		return res.Graph
+	}
+	if !errors.Is(err, repo.ErrConflict) {
+		h.t.Fatalf("merge %s into %s: %v, want conflicts %v", from, into, err, m.conflicts)
+	}
+	h.expect("mirrored", m, res.Conflicts)
+	return ipld.CID{}
+}
+
+func (h *modelHistory) options(branch string, take graph.Take) repo.MergeOptions {
+	return repo.MergeOptions{
+		CommitOptions: repo.CommitOptions{Stamp: h.stamp(), Branch: branch}, Prefer: take,
+	}
+}
+
+// conflicted resolves what conflicts: all at once, or one by one.
+func (h *modelHistory) conflicted(
+	into, what string, m *worldMerge, parents []ipld.CID,
+	merge func(graph.Take) (*repo.MergeResult, error),
+) {
+	h.t.Helper()
+	sides := []graph.Take{graph.TakeOurs, graph.TakeTheirs, graph.TakeBase}
+	all := sides[h.rng.IntN(len(sides))]
+	if h.rng.IntN(2) == 0 {
+		res, err := merge(all)
+		if err != nil {
+			h.t.Fatalf("merge %s taking %s: %v", what, all, err)
+		}
+		h.merges["preferred"]++
+		h.expect("preferred", m, res.Conflicts)
+		h.finish(into, res, m.resolve(func(string) graph.Take { return all }), parents)
+		return
+	}
+	res, err := merge("")
+	if !errors.Is(err, repo.ErrConflict) {
+		h.t.Fatalf("merge %s: %v, want a conflict", what, err)
+	}
+	h.expect("kept", m, res.Conflicts)
+	takes := make(map[string]graph.Take)
+	for _, c := range res.Conflicts {
+		takes[c.Item.String()] = sides[h.rng.IntN(len(sides))]
+		_, err := h.r.ResolveConflict(h.t.Context(), c.Item.String(),
+			repo.Choice{Take: takes[c.Item.String()]},
+			repo.CommitOptions{Stamp: h.stamp(), Branch: into})
+		if err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	res, err = h.r.ContinueMerge(h.t.Context(), h.options(into, ""))
+	if errors.Is(err, repo.ErrInvalid) { // a side was taken that needs what the other removed
+		h.merges["contradictory"]++
+		_, err := h.r.AbortMerge(h.t.Context(), repo.CommitOptions{Stamp: h.stamp(), Branch: into})
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		return
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.merges["one by one"]++
+	h.finish(into, res, m.resolve(func(item string) graph.Take { return takes[item] }), parents)
+}
+
+func (h *modelHistory) finish(into string, res *repo.MergeResult, w world, parents []ipld.CID) {
+	h.t.Helper()
+	if res.NoChange {
+		w.check(h.t, h.snapshot(h.branches[into]))
+		return
+	}
+	h.landed(into, res.Commit, w, parents...)
+}
+
+// revert undoes a random commit of a branch's history, or one that was just made.
+func (h *modelHistory) revert(branch string) {
+	h.t.Helper()
+	head := h.at(branch)
+	all := slices.SortedFunc(maps.Keys(head.known), ipld.CID.Compare)
+	c := all[h.rng.IntN(len(all))]
+	if h.rng.IntN(3) == 0 {
+		c = h.branches[branch]
+	}
+	what, before, parent := h.commits[c], world{}, ipld.CID{}
+	if len(what.parents) > 0 {
+		parent = what.parents[0]
+		before = h.commits[parent].world
+	}
+	m := mergeWorlds(what.world, head.world, before, false)
+	old := []ipld.CID{h.branches[branch]}
+	run := func(take graph.Take) (*repo.MergeResult, error) {
+		return h.r.Revert(h.t.Context(), c.String(), h.options(branch, take))
+	}
+	if len(m.conflicts) > 0 {
+		h.conflicted(branch, "revert", m, old, run)
+		return
+	}
+	res, err := run("")
+	if err != nil {
+		h.t.Fatalf("revert: %v", err)
+	}
+	h.merges["reverted"]++
+	h.finish(branch, res, m.out, old)
+	if c == old[0] && parent.Defined() && res.Graph != h.snapshot(parent).Graph() {
+		h.t.Fatalf("revert of the newest commit gives %s, want %s", res.Graph, h.snapshot(parent).Graph())
+	}
+}
+
+// TestHistories makes random histories of commits, branches, merges and reverts, and compares
+// every commit with a naive model.
+func TestHistories(t *testing.T) {
+	runs, steps := 100, 40
+	if os.Getenv("MNEM_LONG") != "" {
+		runs, steps = 1000, 60
+	}
+	total := make(map[string]int)
+	for seed := range uint64(runs) {
+		h := &modelHistory{
+			t: t, rng: rand.New(rand.NewPCG(seed, 1)), r: openMem(t), merges: total,
+			commits:  make(map[ipld.CID]*modelCommit),
+			branches: map[string]ipld.CID{"main": {}}, clock: 1_700_000_000_000_000,
+		}
+		for !h.branches["main"].Defined() {
+			h.commit("main")
+		}
+		for i := range steps {
+			h.step(i)
+			if t.Failed() {
+				t.Fatalf("seed %d", seed)
+			}
+		}
+	}
+	t.Logf("%d histories of %d steps: %v", runs, steps, total)
+	for _, kind := range []string{"clean", "virtual", "preferred", "one by one", "reverted"} {
+		if total[kind] == 0 {
+			t.Errorf("no merge was %s", kind)
+		}
+	}
+}
+
+func (h *modelHistory) step(i int) {
+	h.t.Helper()
+	branch := h.branch()
+	switch n := h.rng.IntN(100); {
+	case n < 10 && len(h.branches) < 4:
+		name := fmt.Sprintf("b%d", i)
+		if err := h.r.Fork(h.t.Context(), name, h.branches[branch]); err != nil {
+			h.t.Fatal(err)
+		}
+		h.branches[name] = h.branches[branch]
+	case n < 60:
+		h.commit(branch)
+	case n < 90:
+		if other := h.branch(); other != branch {
+			h.merge(branch, other)
+		}
+	default:
+		h.revert(branch)
+	}
+}

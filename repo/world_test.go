@@ -1,0 +1,370 @@
+package repo_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// world is a naive state of the memory: item name to fields. It merges by looking at everything.
+type world map[string]facts
+
+// facts are the fields of one item.
+type facts map[string]string
+
+func (w world) clone() world {
+	out := make(world)
+	for k, v := range w {
+		out[k] = maps.Clone(v)
+	}
+	return out
+}
+
+func nodeName(key string) string { return "node/" + graph.NodeID(key).String() }
+
+func edgeID(e modelEdge) graph.ID {
+	return graph.EdgeID(graph.NodeID(e.src), e.typ, graph.NodeID(e.dst), e.key)
+}
+
+// set gives an item fields beside those it has.
+func (w world) set(item string, fields facts) {
+	if w[item] == nil {
+		w[item] = facts{}
+	}
+	maps.Copy(w[item], fields)
+}
+
+// needs returns the items without which one cannot be.
+func needs(item string, f facts) []string {
+	if of, ok := strings.CutPrefix(item, "mark/"); ok {
+		return []string{of}
+	}
+	if strings.HasPrefix(item, "edge/") {
+		return []string{f["src"], f["dst"]}
+	}
+	return nil
+}
+
+// remove removes an item and all that needs it.
+func (w world) remove(item string) {
+	delete(w, item)
+	for other, f := range w {
+		if w[other] != nil && slices.Contains(needs(other, f), item) {
+			w.remove(other)
+		}
+	}
+}
+
+var worldKeys = 12
+
+// step makes a random change and returns its lines, "" where there is nothing to do.
+func (w world) step(rng *rand.Rand) string {
+	key := func() string { return fmt.Sprintf("k%d", rng.IntN(worldKeys)) }
+	has := func(k string) bool { return w[nodeName(k)] != nil }
+	a, b := key(), key()
+	e := modelEdge{a, []string{"e", "f"}[rng.IntN(2)], b, ""}
+	edge := "edge/" + edgeID(e).String()
+	switch n := rng.IntN(100); {
+	case n < 40:
+		name, v := fmt.Sprintf("p%d", rng.IntN(3)), fmt.Sprint(rng.IntN(3))
+		w.set(nodeName(a), facts{"props." + name: v, "key": a})
+		return fmt.Sprintf(`{"node":{"key":%q,"type":"T","props":{%q:%s}}}`+"\n", a, name, v)
+	case n < 65 && has(a) && has(b):
+		v := fmt.Sprint(rng.IntN(3))
+		w.set(edge, facts{"props.n": v, "src": nodeName(a), "dst": nodeName(b)})
+		return e.line(int64(v[0] - '0'))
+	case n < 78 && has(a):
+		w.remove(nodeName(a))
+		return fmt.Sprintf(`{"remove":{"node":%q}}`+"\n", a)
+	case n < 84 && w[edge] != nil:
+		w.remove(edge)
+		return fmt.Sprintf(`{"remove":{"edge":{%s}}}`+"\n", e.members())
+	case n < 92 && has(a):
+		state := []string{"stale", "retired"}[rng.IntN(2)]
+		w["mark/"+nodeName(a)] = facts{"state": state}
+		return fmt.Sprintf(`{"mark":{"node":%q,"state":%q}}`+"\n", a, state)
+	case n < 98 && w[edge] != nil:
+		state := []string{"stale", "retired"}[rng.IntN(2)]
+		w["mark/"+edge] = facts{"state": state}
+		return fmt.Sprintf(`{"mark":{"edge":{"id":%q},"state":%q}}`+"\n", edge[5:], state)
+	}
+	return ""
+}
+
+// check compares a snapshot with the world.
+func (w world) check(t *testing.T, s *repo.Snapshot) {
+	t.Helper()
+	got := make(world)
+	add := func(item string, on graph.Target, id graph.ID, f facts, props []ipld.Entry) {
+		for _, p := range props {
+			f["props."+p.Key] = fmt.Sprint(p.Value.Int())
+		}
+		got[item] = f
+		m, err := s.Mark(t.Context(), on, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m != nil {
+			got["mark/"+item] = facts{"state": string(m.State)}
+		}
+	}
+	for n, err := range s.Nodes(t.Context(), graph.ID{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		add("node/"+n.Node.ID.String(), graph.OnNode, n.Node.ID, facts{"key": n.Node.Key}, n.Node.Props)
+	}
+	for e, err := range s.Edges(t.Context(), graph.ID{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := facts{"src": "node/" + e.Edge.Src.String(), "dst": "node/" + e.Edge.Dst.String()}
+		add("edge/"+e.Edge.ID.String(), graph.OnEdge, e.Edge.ID, f, e.Edge.Props)
+	}
+	for _, item := range slices.Sorted(maps.Keys(w)) {
+		if !maps.Equal(w[item], got[item]) {
+			t.Fatalf("%s is %v, want %v", item, got[item], w[item])
+		}
+	}
+	for item, f := range got {
+		if w[item] == nil {
+			t.Fatalf("%s is %v, want none", item, f)
+		}
+	}
+}
+
+// worldMerge is a merge of worlds, and what conflicts in it.
+type worldMerge struct {
+	base, ours, theirs, out world
+	virtual                 bool
+	conflicts               map[string]graph.ConflictKind
+	follow                  map[string]bool
+}
+
+func mergeWorlds(base, ours, theirs world, virtual bool) *worldMerge {
+	m := &worldMerge{
+		base: base, ours: ours, theirs: theirs, virtual: virtual, out: make(world),
+		conflicts: make(map[string]graph.ConflictKind), follow: make(map[string]bool),
+	}
+	all := make(map[string]bool)
+	for _, w := range []world{base, ours, theirs} {
+		for item := range w {
+			all[item] = true
+		}
+	}
+	for _, kind := range []string{"node/", "edge/", "mark/node/", "mark/edge/"} {
+		for _, item := range slices.Sorted(maps.Keys(all)) {
+			if strings.HasPrefix(item, kind) {
+				m.item(item)
+			}
+		}
+		if virtual {
+			continue
+		}
+		for _, item := range slices.Sorted(maps.Keys(m.out)) {
+			if strings.HasPrefix(item, kind) {
+				m.prune(item)
+			}
+		}
+	}
+	return m
+}
+
+func (m *worldMerge) item(item string) {
+	take := graph.TakeOurs
+	if m.virtual {
+		take = graph.TakeBase
+	}
+	f, kind := mergeFacts(item, m.base[item], m.ours[item], m.theirs[item], take)
+	if kind == graph.DeleteModify && !m.virtual {
+		remover, has := m.ours, m.theirs[item]
+		if m.ours[item] != nil {
+			remover, has = m.theirs, m.ours[item]
+		}
+		gone, with := m.gone(item, has, func(need string) bool { return remover[need] == nil })
+		switch {
+		case with:
+			kind = ""
+			m.follow[item] = true
+		case gone:
+			kind, f = graph.EndRemoved, nil
+		}
+	}
+	if kind != "" {
+		m.conflicts[item] = kind
+	}
+	if f != nil {
+		m.out[item] = f
+	}
+}
+
+// gone reports whether a need is missing, and if so whether all that are are in conflict.
+func (m *worldMerge) gone(item string, f facts, missing func(string) bool) (gone, with bool) {
+	with = true
+	for _, need := range needs(item, f) {
+		if missing(need) {
+			gone = true
+			with = with && (m.conflicts[need] != "" || m.follow[need])
+		}
+	}
+	return gone, gone && with
+}
+
+func (m *worldMerge) prune(item string) {
+	gone, with := m.gone(item, m.out[item], func(need string) bool { return m.out[need] == nil })
+	if !gone {
+		return
+	}
+	delete(m.out, item)
+	if with {
+		m.follow[item] = true
+	} else {
+		m.conflicts[item] = graph.EndRemoved
+	}
+}
+
+func versions(b, l, r facts) map[graph.Take]facts {
+	return map[graph.Take]facts{graph.TakeOurs: l, graph.TakeTheirs: r, graph.TakeBase: b}
+}
+
+// mergeFacts merges one item.
+func mergeFacts(item string, b, l, r facts, take graph.Take) (facts, graph.ConflictKind) {
+	same := func(x, y facts) bool { return (x == nil) == (y == nil) && maps.Equal(x, y) }
+	picked := versions(b, l, r)[take]
+	switch {
+	case same(l, r), same(r, b):
+		return l, ""
+	case same(l, b):
+		return r, ""
+	case l == nil || r == nil:
+		return picked, graph.DeleteModify
+	}
+	kind := graph.EditEdit
+	if b == nil {
+		kind = graph.AddAdd
+	}
+	if strings.HasPrefix(item, "mark/") {
+		return picked, kind
+	}
+	out, clash := facts{}, false
+	for _, side := range []facts{l, r} {
+		for name := range side {
+			v, ok := side[name], true
+			bv, bok := b[name]
+			lv, lok := l[name]
+			rv, rok := r[name]
+			switch {
+			case lok == rok && lv == rv, rok == bok && rv == bv:
+				v, ok = lv, lok
+			case lok == bok && lv == bv:
+				v, ok = rv, rok
+			default:
+				clash = true
+				v, ok = picked[name]
+			}
+			if ok {
+				out[name] = v
+			}
+		}
+	}
+	if !clash {
+		return out, ""
+	}
+	if b == nil && take == graph.TakeBase {
+		return nil, kind
+	}
+	return out, kind
+}
+
+// resolve returns the world that a merge becomes when each conflict is resolved by a side.
+func (m *worldMerge) resolve(take func(item string) graph.Take) world {
+	out := m.out.clone()
+	side := func(item string) world {
+		if t := take(item); t == graph.TakeOurs || t == graph.TakeBase && m.ours[item] != nil {
+			return m.ours
+		}
+		return m.theirs
+	}
+	decided := make(world)
+	for item, kind := range m.conflicts {
+		b, l, r := m.base[item], m.ours[item], m.theirs[item]
+		decided[item], _ = mergeFacts(item, b, l, r, take(item))
+		if kind == graph.DeleteModify || kind == graph.EndRemoved {
+			decided[item] = versions(b, l, r)[take(item)]
+		}
+	}
+	var bring func(from world, item string)
+	around := func(from world, item string) {
+		for other, f := range from {
+			_, open := m.conflicts[other]
+			list := needs(other, f)
+			if open || out[other] != nil || !slices.Contains(list, item) ||
+				strings.HasPrefix(other, "mark/edge") {
+				continue
+			}
+			if !slices.ContainsFunc(list, func(n string) bool { return out[n] == nil }) {
+				out[other] = f
+				mark := "mark/" + other
+				if _, open := m.conflicts[mark]; !open && from[mark] != nil && out[mark] == nil {
+					out[mark] = from[mark]
+				}
+			}
+		}
+	}
+	bring = func(from world, item string) {
+		if out[item] != nil || from[item] == nil {
+			return
+		}
+		for _, n := range needs(item, from[item]) {
+			bring(from, n)
+		}
+		out[item] = from[item]
+		if strings.HasPrefix(item, "node/") {
+			around(from, item)
+		}
+	}
+	each := func(prefix string, fn func(item string, f facts)) {
+		for _, item := range slices.Sorted(maps.Keys(decided)) {
+			if strings.HasPrefix(item, prefix) {
+				fn(item, decided[item])
+			}
+		}
+	}
+	each("node/", func(item string, f facts) {
+		if f == nil {
+			out.remove(item)
+		} else {
+			out[item] = f
+		}
+	})
+	each("node/", func(item string, f facts) {
+		if f != nil && m.conflicts[item] == graph.DeleteModify {
+			around(side(item), item)
+		}
+	})
+	for _, prefix := range []string{"edge/", "mark/"} {
+		each(prefix, func(item string, f facts) {
+			if f == nil {
+				out.remove(item)
+				return
+			}
+			for _, n := range needs(item, f) {
+				bring(side(item), n)
+			}
+			there := out[item] != nil
+			out[item] = f
+			mark := "mark/" + item
+			if _, open := m.conflicts[mark]; !open && !there && side(item)[mark] != nil && out[mark] == nil {
+				out[mark] = side(item)[mark]
+			}
+		})
+	}
+	return out
+}
