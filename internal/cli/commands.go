@@ -32,6 +32,9 @@ func commands() []func(*cli) *cobra.Command {
 		// Record and replay
 		(*cli).sessionCommand,
 		(*cli).replayCommand,
+		// Exchange
+		(*cli).exportCommand,
+		(*cli).importCommand,
 		// Care
 		(*cli).statsCommand,
 		(*cli).indexCommand,

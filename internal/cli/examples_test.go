@@ -44,6 +44,7 @@ var exampleSteps = map[string][][]string{
 	"mnem key revoke":      {{"key", "new", "work"}},
 	"mnem key untrust":     {{"key", "new", "work"}},
 	"mnem unlink":          {{"link", "alice", "met", "bob"}},
+	"mnem import":          {{"export", "--all", "-o", "memory.car"}},
 	"mnem session advance": {{"commit", "-m", "more", "people.jsonl"}},
 }
 

@@ -32,6 +32,7 @@ const (
 	groupChange = "change"
 	groupRead   = "read"
 	groupRecord = "record"
+	groupTrade  = "trade"
 	groupCare   = "care"
 )
 
@@ -104,6 +105,7 @@ func (c *cli) root() *cobra.Command {
 		&cobra.Group{ID: groupChange, Title: "Change the memory:"},
 		&cobra.Group{ID: groupRead, Title: "Read the memory:"},
 		&cobra.Group{ID: groupRecord, Title: "Record and replay:"},
+		&cobra.Group{ID: groupTrade, Title: "Exchange:"},
 		&cobra.Group{ID: groupCare, Title: "Care:"},
 	)
 	g, f := &c.global, root.PersistentFlags()

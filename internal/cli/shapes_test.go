@@ -108,6 +108,13 @@ var shapesOf = map[string][]string{
 	"mnem replay": {`{"session": "text|null", "receipts": "int", "identical": "bool", ` +
 		`"first_difference": {"number": "int", "receipt": "cid", "item": "int|null", ` +
 		`"field": "text", "old": "text", "new": "text"}}`},
+	"mnem export": {`{"file": "text", "roots": ["cid"], "scope": "text", ` +
+		`"refs": [{"ref": "text", "target": "cid"}], "objects": ["cid"], "since": ["cid"], ` +
+		`"blocks": "int", "bytes": "int"}`},
+	"mnem import": {`{"name": "text|null", "scope": "text", ` +
+		`"refs": [{"ref": "text", "from": "cid|null", "to": "cid"}], "head": "text|null", ` +
+		`"blocks": "int", "bytes": "int", "new_blocks": "int", "no_change": "bool", ` +
+		`"dry_run": "bool"}`},
 	"mnem demo": {`{"say": "text", "command": ["text"], "stdout": "text", "stderr": "text"}`},
 	"mnem stats": {`{"commit": "cid|null", "graph": "cid|null", "nodes": "int", "edges": "int", ` +
 		`"marks": "int", "embeddings": "int", "node_types": ` + shapeTypes + `, "edge_types": ` +
