@@ -75,15 +75,16 @@ func (b Block) Verify() error {
 // Getter reads blocks. Safe for concurrent use.
 type Getter interface {
 	// Get returns the verified bytes of a block, which belong to the caller. It returns a
-	// *NotFoundError or a *CorruptError.
+	// *NotFoundError, a *RedactedError or a *CorruptError.
 	Get(ctx context.Context, c ipld.CID) ([]byte, error)
 }
 
 // Putter writes blocks. Safe for concurrent use.
 type Putter interface {
 	// Put stores blocks, verifying each; one that does not match its CID refuses the whole call
-	// with a *CorruptError. Blocks already present are left as they are. Put does not make
-	// anything durable: the next successful Commit does. The store keeps no reference to Data.
+	// with a *CorruptError. Blocks already present are left as they are, redacted ones (Eraser)
+	// left out. Put does not make anything durable: the next successful Commit does. The store
+	// keeps no reference to Data.
 	Put(ctx context.Context, blocks ...Block) error
 }
 

@@ -21,13 +21,22 @@ type Store struct {
 	head    store.Head
 	facts   blocks
 	derived derived
+
+	redacted map[ipld.CID][]byte // stubs
+	note     []byte
 }
 
-var _ store.Store = (*Store)(nil)
+var (
+	_ store.Store       = (*Store)(nil)
+	_ store.Eraser      = (*Store)(nil)
+	_ store.Notebook    = (*Store)(nil)
+	_ store.Deleter     = (*blocks)(nil)
+	_ store.CellDeleter = (*derived)(nil)
+)
 
 // New returns an empty store.
 func New() *Store {
-	s := &Store{}
+	s := &Store{redacted: make(map[ipld.CID][]byte)}
 	s.facts = blocks{s: s, data: make(map[ipld.CID][]byte)}
 	s.derived = derived{
 		blocks: blocks{s: s, data: make(map[ipld.CID][]byte)},
@@ -79,6 +88,7 @@ func (s *Store) Close() error {
 	}
 	s.closed = true
 	s.facts.data, s.derived.data, s.derived.cells = nil, nil, nil
+	s.redacted, s.note = nil, nil
 	return nil
 }
 
@@ -107,7 +117,8 @@ type blocks struct {
 
 func (b *blocks) add(add []store.Block) {
 	for _, block := range add {
-		if _, ok := b.data[block.CID]; !ok {
+		_, present := b.data[block.CID]
+		if _, gone := b.s.redacted[block.CID]; !present && !gone {
 			b.data[block.CID] = append([]byte{}, block.Data...)
 		}
 	}
@@ -119,11 +130,13 @@ func (b *blocks) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 	if err := b.s.usable(ctx); err != nil {
 		return nil, err
 	}
-	data, ok := b.data[c]
-	if !ok {
-		return nil, &store.NotFoundError{CID: c}
+	if data, ok := b.data[c]; ok {
+		return bytes.Clone(data), nil
 	}
-	return bytes.Clone(data), nil
+	if stub, ok := b.s.redacted[c]; ok {
+		return nil, &store.RedactedError{CID: c, Stub: bytes.Clone(stub)}
+	}
+	return nil, &store.NotFoundError{CID: c}
 }
 
 func (b *blocks) Put(ctx context.Context, add ...store.Block) error {
@@ -162,7 +175,7 @@ func (b *blocks) Iterate(
 	slices.SortFunc(order, ipld.CID.Compare)
 	for _, c := range order {
 		data, err := b.Get(ctx, c)
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrRedacted) {
 			continue
 		}
 		if err != nil {

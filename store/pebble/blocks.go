@@ -27,7 +27,7 @@ func (b *blocks) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 	defer b.s.exit()
 	data, err := b.s.get(b.space.key(c))
 	if errors.Is(err, pdb.ErrNotFound) {
-		return nil, &store.NotFoundError{CID: c}
+		return nil, b.s.absent(ctx, c)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read block %s: %w", c, err)

@@ -8,20 +8,34 @@ import (
 )
 
 // Check calls fn with every fault around the blocks: keys that belong to nothing, cells that hold
-// no CID, and damaged slots of the head file. Blocks are not looked into: Iterate shows them. fn
-// may return an error to end the check, which Check returns.
+// no CID, blocks that are there though they are redacted, a missing format record, and damaged
+// slots of the head file. Blocks are not looked into: Iterate shows them. fn may return an error to
+// end the check, which Check returns.
 func (s *Store) Check(ctx context.Context, fn func(message string) error) error {
+	redacted := *s.redacted.Load()
+	operations, format := false, false
 	err := s.Keys(ctx, func(e Entry) error {
-		if e.Space == Unknown {
+		switch e.Space {
+		case Unknown:
 			return fn(fmt.Sprintf("key %x belongs to nothing", e.Key[:min(len(e.Key), 64)]))
-		}
-		if e.Space == Cells {
+		case Cells:
 			if _, err := ipld.CIDFromBytes(e.Value); err != nil {
 				return fn(fmt.Sprintf("cell of %s: %v", e.CID, err))
 			}
+		case Facts, Derived:
+			if _, gone := redacted[e.CID]; gone {
+				return fn(fmt.Sprintf("block %s is there, though it is redacted", e.CID))
+			}
+		case Head:
+			operations = true
+		case Format:
+			format = true
 		}
 		return nil
 	})
+	if err == nil && operations && !format {
+		err = fn("no format record")
+	}
 	if err != nil {
 		return err
 	}

@@ -15,9 +15,18 @@
 //	'd' CODEC DIGEST   derived block: its bytes
 //	'f' CODEC DIGEST   fact block: its bytes
 //	'h'                head record
+//	'n'                note: what must not stay half done, bytes of whoever set it
+//	'r' CODEC DIGEST   redaction: the stub of a block that was erased, which is in neither 'd' nor 'f'
+//	'v'                format record
 //
-// Any other key is damage or of a later version; nothing reads it but Keys, for fsck. The head
-// record is canonical DAG-CBOR:
+// Any other key is damage or of a later version; nothing reads it but Keys, for fsck. The format
+// record is written with the first operation. It is canonical DAG-CBOR:
+//
+//	v       int     1
+//	kind    string  "format"
+//	format  int     version of all that the store holds, from 1; a later one is not opened
+//
+// The head record likewise:
 //
 //	v          int     1
 //	seq        int     the operation's number, from 1
@@ -55,6 +64,14 @@
 //
 // "Anything else" includes P = F beside a damaged slot: that slot may have named an operation
 // after P. Whoever has weighed that opens with Options.AcceptHead.
+//
+// # Erasing
+//
+// Deleting leaves bytes behind: in tables until they are compacted, in logs, whose files Pebble
+// uses again without clearing them, and in tables that an iterator still needs. Compact flushes,
+// compacts everything, closes the database, which removes what is obsolete, and opens it again,
+// which begins a new log and removes the old ones. What the disk itself keeps of a removed file is
+// beyond a program's reach.
 //
 // # One owner
 //

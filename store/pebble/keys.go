@@ -14,17 +14,24 @@ import (
 type Space byte
 
 const (
-	Unknown Space = 0 // a key of none of the forms below
-	Cells   Space = 'c'
-	Derived Space = 'd'
-	Facts   Space = 'f'
-	Head    Space = 'h'
+	Unknown    Space = 0 // a key of none of the forms below
+	Cells      Space = 'c'
+	Derived    Space = 'd'
+	Facts      Space = 'f'
+	Head       Space = 'h'
+	Note       Space = 'n'
+	Redactions Space = 'r'
+	Format     Space = 'v'
 )
 
-// blockKeyLen is the length of a key in Cells, Derived and Facts.
+// blockKeyLen is the length of a key in Cells, Derived, Facts and Redactions.
 const blockKeyLen = 2 + ipld.DigestLen
 
-var headKey = []byte{byte(Head)}
+var (
+	headKey   = []byte{byte(Head)}
+	noteKey   = []byte{byte(Note)}
+	formatKey = []byte{byte(Format)}
+)
 
 // key returns the key of c in s.
 func (s Space) key(c ipld.CID) []byte {
@@ -37,16 +44,18 @@ func (s Space) key(c ipld.CID) []byte {
 // bounds returns the first key of s and the first key after s.
 func (s Space) bounds() (lower, upper []byte) { return []byte{byte(s)}, []byte{byte(s) + 1} }
 
-// parseKey returns the space of a key, and the CID of one in Cells, Derived or Facts.
+// parseKey returns the space of a key, and the CID of one in Cells, Derived, Facts or Redactions.
 func parseKey(key []byte) (Space, ipld.CID) {
-	if bytes.Equal(key, headKey) {
-		return Head, ipld.CID{}
+	for _, single := range [][]byte{headKey, noteKey, formatKey} {
+		if bytes.Equal(key, single) {
+			return Space(key[0]), ipld.CID{}
+		}
 	}
 	if len(key) != blockKeyLen {
 		return Unknown, ipld.CID{}
 	}
 	space := Space(key[0])
-	if space != Cells && space != Derived && space != Facts {
+	if space != Cells && space != Derived && space != Facts && space != Redactions {
 		return Unknown, ipld.CID{}
 	}
 	binary := make([]byte, 0, ipld.CIDLen)
@@ -61,7 +70,7 @@ func parseKey(key []byte) (Space, ipld.CID) {
 // Entry is one key of the database and its value, as stored.
 type Entry struct {
 	Space Space
-	CID   ipld.CID // of a key in Cells, Derived or Facts
+	CID   ipld.CID // of a key in Cells, Derived, Facts or Redactions
 	Key   []byte
 	Value []byte
 }

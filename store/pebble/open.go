@@ -142,19 +142,35 @@ func (s *Store) openLocked(db string) error {
 			}
 		}
 	}
-	err = s.fs.fuse.guard(func() error {
-		defer close(s.opened)
+	if err := s.openDB(db); err != nil {
+		return err
+	}
+	if err := s.checkVersion(); err != nil {
+		return err
+	}
+	if err := s.loadRedactions(); err != nil {
+		return err
+	}
+	return s.loadHead(slots)
+}
+
+// openDB opens the database, which is not open.
+func (s *Store) openDB(db string) error {
+	opened := make(chan *pdb.DB, 1)
+	s.opened = opened
+	err := s.fs.fuse.guard(func() error {
+		defer close(opened)
 		d, err := pdb.Open(db, s.opts.pebble(s.fs, s.lock))
 		if err == nil {
-			s.opened <- d
+			opened <- d
 		}
 		return err
 	})
 	if err != nil {
 		return openError(err)
 	}
-	s.db = <-s.opened
-	return s.loadHead(slots)
+	s.db = <-opened
+	return nil
 }
 
 // leftovers tells whether the database was ever created to the end, and lists files that are to
@@ -191,8 +207,7 @@ func checkFormat(name string) error {
 	}
 	version, err := strconv.Atoi(name[strings.LastIndexByte(name, '.')+1:])
 	if err == nil && version > int(formatVersion) {
-		return fmt.Errorf("%w: database format %d, this program knows up to %d",
-			ErrFormat, version, formatVersion)
+		return &FormatError{What: "database", Needs: version, Knows: int(formatVersion)}
 	}
 	return nil
 }

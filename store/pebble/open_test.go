@@ -199,7 +199,14 @@ func TestKeys(t *testing.T) {
 	if err := commitOp(s, 1); err != nil {
 		t.Fatal(err)
 	}
-	unknown := []string{"a", "f", "hh", "zz", "f\x71x", "f\x00" + strings.Repeat("x", 32)}
+	if err := s.SetNote(ctx, []byte("note")); err != nil {
+		t.Fatal(err)
+	}
+	gone := store.Redaction{CID: storetest.Block(99, 20).CID, Stub: []byte("stub")}
+	if err := s.Redact(ctx, gone); err != nil {
+		t.Fatal(err)
+	}
+	unknown := []string{"a", "f", "hh", "nn", "v0", "zz", "f\x71x", "f\x00" + strings.Repeat("x", 32)}
 	for _, key := range unknown {
 		if err := s.db.Set([]byte(key), []byte("v"), pdb.NoSync); err != nil {
 			t.Fatal(err)
@@ -210,7 +217,8 @@ func TestKeys(t *testing.T) {
 	err := s.Keys(ctx, func(e Entry) error {
 		got[e.Space]++
 		keys = append(keys, string(e.Key))
-		if (e.Space == Unknown || e.Space == Head) == e.CID.Defined() {
+		single := e.Space == Head || e.Space == Note || e.Space == Format
+		if (e.Space == Unknown || single) == e.CID.Defined() {
 			t.Errorf("key %q in space %c has CID %s", e.Key, e.Space, e.CID)
 		}
 		if e.CID.Defined() && !slices.Equal(e.Space.key(e.CID), e.Key) {
@@ -221,7 +229,10 @@ func TestKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[Space]int{Unknown: len(unknown), Cells: 1, Derived: 1, Facts: perCommit, Head: 1}
+	want := map[Space]int{
+		Unknown: len(unknown), Cells: 1, Derived: 1, Facts: perCommit, Head: 1, Note: 1, Format: 1,
+		Redactions: 1,
+	}
 	if diff := cmp.Diff(want, got); diff != "" || !slices.IsSorted(keys) {
 		t.Errorf("entries by space (-want +got):\n%s", diff)
 	}

@@ -46,6 +46,8 @@ type Options struct {
 	// MemTableBytes is the size at which a memtable is flushed; 0 means 16 MiB. A small one makes
 	// many small tables, for tests.
 	MemTableBytes int64
+	// Uncompressed writes tables without compression, so that tests can look for bytes in files.
+	Uncompressed bool
 	// Owner is what the owner file says.
 	Owner Owner
 	// Logf is told what happens in the background and cannot be returned to a caller; nil
@@ -68,7 +70,7 @@ func (o *Options) setDefaults() {
 // pebble returns Pebble's options on fs.
 func (o *Options) pebble(fs *fuseFS, lock *pdb.Lock) *pdb.Options {
 	fs = &fuseFS{FS: fs.FS, fuse: fs.fuse, parks: true}
-	return &pdb.Options{
+	out := &pdb.Options{
 		CacheSize:                   o.CacheBytes,
 		ErrorIfNotExists:            !o.Create,
 		EventListener:               listener(fs.fuse, o.Logf),
@@ -86,4 +88,10 @@ func (o *Options) pebble(fs *fuseFS, lock *pdb.Lock) *pdb.Options {
 		// compactions of deletions, which are rare here.
 		DisableTableStats: true,
 	}
+	if o.Uncompressed {
+		out.ApplyCompressionSettings(func() pdb.DBCompressionSettings {
+			return pdb.DBCompressionNone
+		})
+	}
+	return out
 }

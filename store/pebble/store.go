@@ -14,6 +14,7 @@ import (
 
 	pdb "github.com/cockroachdb/pebble/v2"
 
+	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -44,9 +45,13 @@ type Store struct {
 	headMu   sync.Mutex
 	head     record // under headMu; changed under commits too
 
+	eraseMu  sync.RWMutex                          // read-held by writes of blocks
+	redacted atomic.Pointer[map[ipld.CID]struct{}] // never changed: replaced
+
 	callsMu sync.Mutex
-	idle    sync.Cond // on callsMu: calls went to 0
+	idle    sync.Cond // on callsMu: calls went to 0, or a pause ended
 	calls   int
+	paused  bool // no call may begin: the database is being replaced
 	closed  bool
 }
 
@@ -78,19 +83,27 @@ func (s *Store) SetOwner(o Owner) error {
 
 // enter begins a call, which exit must end.
 func (s *Store) enter(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	s.callsMu.Lock()
 	defer s.callsMu.Unlock()
-	if s.closed {
-		return store.ErrClosed
+	for s.paused {
+		s.idle.Wait()
 	}
-	if err := s.fs.fuse.err(); err != nil {
+	if err := s.callable(ctx); err != nil {
 		return err
 	}
 	s.calls++
 	return nil
+}
+
+// callable returns the error of a call that begins now. callsMu must be held.
+func (s *Store) callable(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if s.closed {
+		return store.ErrClosed
+	}
+	return s.fs.fuse.err()
 }
 
 // enterWrite begins a call that writes.
@@ -179,6 +192,11 @@ func (s *Store) Commit(
 			if err := b.Set(headKey, rec.encode(), nil); err != nil {
 				return err
 			}
+			if old.Seq == 0 {
+				if err := b.Set(formatKey, encodeFormat(FormatVersion), nil); err != nil {
+					return err
+				}
+			}
 			if err := s.db.Apply(b, pdb.Sync); err != nil || s.fs.fuse.err() != nil {
 				return err
 			}
@@ -208,8 +226,10 @@ func verify(blocks []store.Block) error {
 }
 
 // write puts blocks into batches, in key order, applies all but the last one unsynced, and gives
-// that one to last. Blocks whose bytes are stored already are left out.
+// that one to last. Blocks whose bytes are stored already, and redacted ones, are left out.
 func (s *Store) write(space Space, add []store.Block, last func(*pdb.Batch) error) error {
+	s.eraseMu.RLock()
+	defer s.eraseMu.RUnlock()
 	s.dirty.Store(true)
 	batch := s.db.NewBatch()
 	if len(add) > 0 {
@@ -231,11 +251,13 @@ func (s *Store) write(space Space, add []store.Block, last func(*pdb.Batch) erro
 func (s *Store) fill(
 	batch *pdb.Batch, it *pdb.Iterator, space Space, add []store.Block,
 ) (*pdb.Batch, error) {
+	redacted := *s.redacted.Load()
 	add = slices.Clone(add)
 	slices.SortFunc(add, func(a, b store.Block) int { return a.CID.Compare(b.CID) })
 	for i, b := range add {
 		key := space.key(b.CID)
-		if i > 0 && b.CID == add[i-1].CID || holds(it, key, b.Data) {
+		if _, gone := redacted[b.CID]; gone || i > 0 && b.CID == add[i-1].CID ||
+			holds(it, key, b.Data) {
 			continue
 		}
 		if batch.Len() > maxBatch {
@@ -274,7 +296,7 @@ func (s *Store) Close() error {
 		return store.ErrClosed
 	}
 	s.closed = true
-	for s.calls > 0 {
+	for s.calls > 0 || s.paused {
 		s.idle.Wait()
 	}
 	s.callsMu.Unlock()

@@ -37,6 +37,12 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"concurrency", testConcurrency},
 		{"cells", testCells},
 		{"clear", testClear},
+		{"delete", testDelete},
+		{"delete cells", testDeleteCells},
+		{"redact", testRedact},
+		{"redact beside puts", testRedactBesidePuts},
+		{"note", testNote},
+		{"compact", testCompact},
 		{"cancelled", testCancelled},
 		{"close", testClose},
 	}
@@ -440,6 +446,21 @@ func calls(ctx context.Context, s store.Store) map[string]func() error {
 		"Cell":    func() error { _, err := s.Derived().Cell(ctx, b.CID); return err },
 		"SetCell": func() error { return s.Derived().SetCell(ctx, b.CID, b.CID) },
 		"Clear":   func() error { return s.Derived().Clear(ctx) },
+		"Delete":  func() error { return s.Facts().(store.Deleter).Delete(ctx, b.CID) },
+		"Cells": func() error {
+			return s.Derived().(store.CellDeleter).Cells(ctx, func(_, _ ipld.CID) error { return nil })
+		},
+		"DeleteCells": func() error { return s.Derived().(store.CellDeleter).DeleteCells(ctx, b.CID) },
+		"Redact": func() error {
+			return s.(store.Eraser).Redact(ctx, store.Redaction{CID: b.CID, Stub: []byte("x")})
+		},
+		"Redacted": func() error { _, _, err := s.(store.Eraser).Redacted(ctx, b.CID); return err },
+		"Redactions": func() error {
+			return s.(store.Eraser).Redactions(ctx, func(store.Redaction) error { return nil })
+		},
+		"Compact": func() error { return s.(store.Eraser).Compact(ctx) },
+		"Note":    func() error { _, err := s.(store.Notebook).Note(ctx); return err },
+		"SetNote": func() error { return s.(store.Notebook).SetNote(ctx, []byte("x")) },
 	}
 }
 

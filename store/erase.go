@@ -1,0 +1,71 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// ErrRedacted is returned by reads of a block that was erased on purpose.
+var ErrRedacted = errors.New("redacted")
+
+// RedactedError is returned by Get where a block was erased. errors.Is(err, ErrRedacted) holds.
+type RedactedError struct {
+	CID  ipld.CID
+	Stub []byte // what Redact left in its place
+}
+
+func (e *RedactedError) Error() string { return fmt.Sprintf("block %s was redacted", e.CID) }
+
+// Is reports whether target is ErrRedacted.
+func (e *RedactedError) Is(target error) bool { return target == ErrRedacted }
+
+// Redaction stands for a block that was erased.
+type Redaction struct {
+	CID  ipld.CID
+	Stub []byte // why, when and by whom: bytes that the store does not look into
+}
+
+// Deleter is the ability of Blocks to forget some.
+type Deleter interface {
+	// Delete removes blocks; those that are not there are passed over. It is atomic and, like Put,
+	// not durable by itself. Nothing may link to what is deleted.
+	Delete(ctx context.Context, cids ...ipld.CID) error
+}
+
+// CellDeleter is the ability of Derived to list and forget cells.
+type CellDeleter interface {
+	// Cells calls fn with every cell in the order of keys, as Iterate does with blocks.
+	Cells(ctx context.Context, fn func(key, value ipld.CID) error) error
+	// DeleteCells removes cells, as Delete does blocks.
+	DeleteCells(ctx context.Context, keys ...ipld.CID) error
+}
+
+// Eraser is the ability of a Store to erase: to forget a block for good, and to know that it did.
+// Get of a redacted block returns a *RedactedError, Has false, and Iterate passes over it. Put and
+// Commit leave redacted blocks out and succeed: whoever must tell asks Redacted.
+type Eraser interface {
+	// Redact removes blocks, facts and derived, and leaves a stub in place of each, in one atomic,
+	// durable step. Blocks that are not there are redacted all the same; a second redaction of one
+	// replaces its stub.
+	Redact(ctx context.Context, list ...Redaction) error
+	// Redacted returns the stub of a redacted block, and whether it is one. It costs no more than a
+	// look into memory for others.
+	Redacted(ctx context.Context, c ipld.CID) (stub []byte, ok bool, err error)
+	// Redactions calls fn with every redaction in CID order, as Iterate does with blocks.
+	Redactions(ctx context.Context, fn func(Redaction) error) error
+	// Compact makes the bytes of what was deleted leave the disk, logs included. It waits for a
+	// moment without other calls, and those that come meanwhile wait for it. It must not be called
+	// by a callback. After an error other than the context's the store may be of no more use.
+	Compact(ctx context.Context) error
+}
+
+// Notebook is the ability of a Store to remember one piece of work that must not stay half done.
+type Notebook interface {
+	// Note returns what SetNote kept, nil for nothing.
+	Note(ctx context.Context) ([]byte, error)
+	// SetNote keeps a note durably in place of the one there is; nil removes it.
+	SetNote(ctx context.Context, note []byte) error
+}

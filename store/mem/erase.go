@@ -1,0 +1,123 @@
+package mem
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// Delete removes blocks.
+func (b *blocks) Delete(ctx context.Context, cids ...ipld.CID) error {
+	b.s.mu.Lock()
+	defer b.s.mu.Unlock()
+	if err := b.s.usable(ctx); err != nil {
+		return err
+	}
+	for _, c := range cids {
+		delete(b.data, c)
+	}
+	return nil
+}
+
+// Cells calls fn with the cells that were there when it began, without holding the mutex.
+func (d *derived) Cells(ctx context.Context, fn func(key, value ipld.CID) error) error {
+	d.s.mu.RLock()
+	cells, err := maps.Clone(d.cells), d.s.usable(ctx)
+	d.s.mu.RUnlock()
+	if err != nil {
+		return err
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(cells), ipld.CID.Compare) {
+		if err := fn(key, cells[key]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DeleteCells removes cells.
+func (d *derived) DeleteCells(ctx context.Context, keys ...ipld.CID) error {
+	d.s.mu.Lock()
+	defer d.s.mu.Unlock()
+	if err := d.s.usable(ctx); err != nil {
+		return err
+	}
+	for _, key := range keys {
+		delete(d.cells, key)
+	}
+	return nil
+}
+
+// Redact removes blocks and leaves stubs.
+func (s *Store) Redact(ctx context.Context, list ...store.Redaction) error {
+	for _, r := range list {
+		if !r.CID.Defined() {
+			return fmt.Errorf("redact: %w", errUndefined)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.usable(ctx); err != nil {
+		return err
+	}
+	for _, r := range list {
+		s.redacted[r.CID] = append([]byte{}, r.Stub...)
+		delete(s.facts.data, r.CID)
+		delete(s.derived.data, r.CID)
+	}
+	return nil
+}
+
+// Redacted returns the stub of a redacted block.
+func (s *Store) Redacted(ctx context.Context, c ipld.CID) ([]byte, bool, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	stub, ok := s.redacted[c]
+	return bytes.Clone(stub), ok, s.usable(ctx)
+}
+
+// Redactions calls fn with the redactions there were when it began, without holding the mutex.
+func (s *Store) Redactions(ctx context.Context, fn func(store.Redaction) error) error {
+	s.mu.RLock()
+	all, err := maps.Clone(s.redacted), s.usable(ctx)
+	s.mu.RUnlock()
+	if err != nil {
+		return err
+	}
+	for _, c := range slices.SortedFunc(maps.Keys(all), ipld.CID.Compare) {
+		if err := fn(store.Redaction{CID: c, Stub: bytes.Clone(all[c])}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Compact does nothing: what was deleted is gone.
+func (s *Store) Compact(ctx context.Context) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.usable(ctx)
+}
+
+// Note returns what SetNote kept.
+func (s *Store) Note(ctx context.Context) ([]byte, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return bytes.Clone(s.note), s.usable(ctx)
+}
+
+// SetNote keeps a note.
+func (s *Store) SetNote(ctx context.Context, note []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.usable(ctx); err != nil {
+		return err
+	}
+	s.note = bytes.Clone(note)
+	return nil
+}

@@ -1,0 +1,273 @@
+package pebble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	pdb "github.com/cockroachdb/pebble/v2"
+
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+var (
+	_ store.Eraser      = (*Store)(nil)
+	_ store.Notebook    = (*Store)(nil)
+	_ store.Deleter     = (*blocks)(nil)
+	_ store.CellDeleter = (*derived)(nil)
+)
+
+// Delete removes blocks, unsynced.
+func (b *blocks) Delete(ctx context.Context, cids ...ipld.CID) error {
+	return b.s.drop(ctx, "delete blocks", b.space, cids)
+}
+
+// DeleteCells removes cells, unsynced.
+func (d *derived) DeleteCells(ctx context.Context, keys ...ipld.CID) error {
+	return d.s.drop(ctx, "delete cells", Cells, keys)
+}
+
+func (s *Store) drop(ctx context.Context, what string, space Space, cids []ipld.CID) error {
+	return s.change(ctx, what, pdb.NoSync, func(b *pdb.Batch) error {
+		for _, c := range cids {
+			if err := b.Delete(space.key(c), nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// change applies one batch that fill fills.
+func (s *Store) change(
+	ctx context.Context, what string, sync *pdb.WriteOptions, fill func(*pdb.Batch) error,
+) error {
+	if err := s.enterWrite(ctx); err != nil {
+		return err
+	}
+	defer s.exit()
+	err := s.fs.fuse.guard(func() error {
+		s.dirty.Store(true)
+		b := s.db.NewBatch()
+		if err := fill(b); err != nil {
+			return err
+		}
+		return s.db.Apply(b, sync)
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// Cells calls fn with the cells that were there when it began.
+func (d *derived) Cells(ctx context.Context, fn func(key, value ipld.CID) error) error {
+	lower, upper := Cells.bounds()
+	return d.s.scan(ctx, lower, upper, func(key, value []byte) error {
+		space, at := parseKey(key)
+		if space == Unknown {
+			return nil // Keys shows it to fsck
+		}
+		c, err := ipld.CIDFromBytes(value)
+		if err != nil {
+			return fmt.Errorf("cell %s: %w: %w", at, store.ErrCorrupt, err)
+		}
+		return fn(at, c)
+	})
+}
+
+// Redact removes blocks and leaves stubs, synced.
+func (s *Store) Redact(ctx context.Context, list ...store.Redaction) error {
+	for _, r := range list {
+		if !r.CID.Defined() {
+			return fmt.Errorf("redact: %w", errUndefined)
+		}
+	}
+	if len(list) == 0 {
+		return ctx.Err()
+	}
+	if err := s.enterWrite(ctx); err != nil {
+		return err
+	}
+	defer s.exit()
+	if err := s.fs.fuse.guard(func() error { return s.redact(list) }); err != nil {
+		return fmt.Errorf("redact: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) redact(list []store.Redaction) error {
+	s.eraseMu.Lock() // a Put under way could bring back what is erased
+	defer s.eraseMu.Unlock()
+	s.dirty.Store(true)
+	b := s.db.NewBatch()
+	all := maps.Clone(*s.redacted.Load())
+	for _, r := range list {
+		err := errors.Join(b.Set(Redactions.key(r.CID), r.Stub, nil),
+			b.Delete(Facts.key(r.CID), nil), b.Delete(Derived.key(r.CID), nil))
+		if err != nil {
+			return err
+		}
+		all[r.CID] = struct{}{}
+	}
+	if err := s.db.Apply(b, pdb.Sync); err != nil {
+		return err
+	}
+	s.redacted.Store(&all)
+	return nil
+}
+
+// loadRedactions reads which blocks are redacted. They are kept in memory, some 50 bytes each, so
+// that what is not redacted costs no read.
+func (s *Store) loadRedactions() error {
+	all := make(map[ipld.CID]struct{})
+	err := s.Redactions(context.Background(), func(r store.Redaction) error {
+		all[r.CID] = struct{}{}
+		return nil
+	})
+	s.redacted.Store(&all)
+	return err
+}
+
+// Redacted returns the stub of a redacted block.
+func (s *Store) Redacted(ctx context.Context, c ipld.CID) (stub []byte, ok bool, err error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, false, err
+	}
+	defer s.exit()
+	if _, ok = (*s.redacted.Load())[c]; !ok {
+		return nil, false, nil
+	}
+	if stub, err = s.get(Redactions.key(c)); err != nil {
+		return nil, true, fmt.Errorf("read redaction of %s: %w", c, err)
+	}
+	return stub, true, nil
+}
+
+// Redactions calls fn with the redactions that were there when it began.
+func (s *Store) Redactions(ctx context.Context, fn func(store.Redaction) error) error {
+	lower, upper := Redactions.bounds()
+	return s.scan(ctx, lower, upper, func(key, value []byte) error {
+		space, c := parseKey(key)
+		if space == Unknown {
+			return nil
+		}
+		return fn(store.Redaction{CID: c, Stub: append([]byte{}, value...)})
+	})
+}
+
+// absent returns the error of a Get that found nothing: the block is redacted, or was never there.
+func (s *Store) absent(ctx context.Context, c ipld.CID) error {
+	stub, ok, err := s.Redacted(ctx, c)
+	switch {
+	case err != nil:
+		return err
+	case ok:
+		return &store.RedactedError{CID: c, Stub: stub}
+	}
+	return &store.NotFoundError{CID: c}
+}
+
+// Note returns what SetNote kept.
+func (s *Store) Note(ctx context.Context) ([]byte, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.exit()
+	note, err := s.get(noteKey)
+	if errors.Is(err, pdb.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read note: %w", err)
+	}
+	return note, nil
+}
+
+// SetNote keeps a note, synced.
+func (s *Store) SetNote(ctx context.Context, note []byte) error {
+	return s.change(ctx, "keep note", pdb.Sync, func(b *pdb.Batch) error {
+		if note == nil {
+			return b.Delete(noteKey, nil)
+		}
+		return b.Set(noteKey, note, nil)
+	})
+}
+
+// Compact flushes, rewrites all tables without what was deleted, and opens the database anew, as
+// Pebble keeps old logs to use their files again, with their bytes, and leaves tables that
+// somebody may still read until it is closed.
+func (s *Store) Compact(ctx context.Context) error {
+	if s.opts.ReadOnly {
+		return store.ErrReadOnly
+	}
+	if err := s.pause(ctx); err != nil {
+		return err
+	}
+	defer s.resume()
+	err := s.fs.fuse.guard(func() error { return s.rewrite(ctx) })
+	if err == nil {
+		err = s.reopen()
+	}
+	if err != nil {
+		return fmt.Errorf("compact store: %w", err)
+	}
+	return nil
+}
+
+// rewrite flushes and compacts everything there is.
+func (s *Store) rewrite(ctx context.Context) error {
+	if err := s.db.Flush(); err != nil {
+		return err
+	}
+	return s.db.Compact(ctx, []byte{0}, []byte{0xff}, false)
+}
+
+// reopen closes the database and opens it again under the same lock. Where that fails the store is
+// stopped.
+func (s *Store) reopen() error {
+	err := s.fs.fuse.guard(s.db.Close)
+	if err == nil {
+		s.db = nil
+		err = s.openDB(s.fs.PathJoin(s.dir, dbName))
+	}
+	if err != nil {
+		s.fs.fuse.blow(err)
+		return s.fs.fuse.err()
+	}
+	s.dirty.Store(false)
+	return nil
+}
+
+// pause waits for a moment in which no call is under way and lets none begin until resume. Calls
+// that begin before that moment are not kept waiting: a callback of one under way may make them.
+func (s *Store) pause(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() {
+		s.callsMu.Lock()
+		defer s.callsMu.Unlock()
+		s.idle.Broadcast()
+	})
+	defer stop()
+	s.callsMu.Lock()
+	defer s.callsMu.Unlock()
+	for s.calls > 0 || s.paused {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		s.idle.Wait()
+	}
+	if err := s.callable(ctx); err != nil {
+		return err
+	}
+	s.paused = true
+	return nil
+}
+
+func (s *Store) resume() {
+	s.callsMu.Lock()
+	defer s.callsMu.Unlock()
+	s.paused = false
+	s.idle.Broadcast()
+}
