@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -80,6 +81,9 @@ func (c *cli) runCommit(cmd *cobra.Command, args []string, f commitFlags) error 
 			}
 		}
 		res, err := c.commitTo(ctx, to, args, opt)
+		if f.dryRun && errors.Is(err, repo.ErrConflict) {
+			err = hint(err, "this was a dry run: nothing is kept")
+		}
 		if err != nil {
 			return err
 		}
