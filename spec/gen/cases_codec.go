@@ -14,6 +14,7 @@ var allCases = []func(*suite){
 	lineCases, longLines, otherLines, applyCases,
 	analysisCases, logCases, statsCases, scoreCases, filterCases, predicateTexts, expandCases, packCases,
 	renderCases, receiptCases, randomCases,
+	signatureCases,
 }
 
 // roundTrip adds a case whose block decodes to v and encodes to the same bytes.

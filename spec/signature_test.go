@@ -1,0 +1,141 @@
+package spec_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/keyring"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// signatureInput is what the vectors of the layer signature give, one or two of it each.
+type signatureInput struct {
+	Key, Secret, Block, Trust string
+	File, List                *string
+	Good, Bad                 []string
+}
+
+func runSignature(t *testing.T, v vector) {
+	var in signatureInput
+	parse(t, v.Input, &in)
+	switch {
+	case in.Key != "":
+		runKey(t, v, in.Key)
+	case in.Secret != "":
+		runSecret(t, v, in.Secret, in.Block)
+	case in.Block != "":
+		runState(t, v, in.Block, in.Trust)
+	case in.File != nil:
+		s, err := keyring.ParseKeyFile([]byte(*in.File))
+		if refusal(t, v, err, graph.ErrInvalid) {
+			return
+		}
+		var want struct{ Key string }
+		parse(t, v.Expect, &want)
+		same(t, "key", s.Key().String(), want.Key)
+		same(t, "file", string(keyring.FormatKeyFile(s)), *in.File)
+	case in.List != nil:
+		runTrustList(t, v, *in.List)
+	default:
+		runKeyNames(t, in.Good, in.Bad)
+	}
+}
+
+func runKey(t *testing.T, v vector, text string) {
+	key, err := commit.ParseKey(text)
+	if refusal(t, v, err, graph.ErrInvalid) {
+		return
+	}
+	var want struct{ Bytes, Fingerprint string }
+	parse(t, v.Expect, &want)
+	same(t, "bytes", hex.EncodeToString(key[:]), want.Bytes)
+	same(t, "fingerprint", key.Fingerprint(), want.Fingerprint)
+	same(t, "text", key.String(), text)
+}
+
+// runSecret makes the key of a secret, or signs the commit that is given.
+func runSecret(t *testing.T, v vector, text, unsigned string) {
+	s, err := commit.ParseSecret(text)
+	if refusal(t, v, err, graph.ErrInvalid) {
+		return
+	}
+	var want struct{ Key, Block, CID, Change string }
+	parse(t, v.Expect, &want)
+	if unsigned == "" {
+		same(t, "key", s.Key().String(), want.Key)
+		return
+	}
+	c, err := commit.DecodeCommit(expand(t, unsigned))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Sign(s.Sign); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Encode(); !bytes.Equal(got, expand(t, want.Block)) {
+		t.Errorf("signed commit %x, want %s", got, want.Block)
+	}
+	same(t, "CID", ipld.Sum(ipld.DagCBOR, c.Encode()).String(), want.CID)
+	change := commit.ChangeID(&commit.Commit{
+		Parents: c.Parents, Height: c.Height, Graph: c.Graph, Vectors: c.Vectors, Author: c.Author,
+		Agent: c.Agent, Task: c.Task, Time: c.Time, Message: c.Message, Extra: c.Extra,
+	})
+	same(t, "change id", hex.EncodeToString(change[:]), want.Change)
+}
+
+func runState(t *testing.T, v vector, block, trust string) {
+	c, err := commit.DecodeCommit(expand(t, block))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := keyring.ParseTrustList([]byte(trust))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want struct{ State, Key string }
+	parse(t, v.Expect, &want)
+	got := commit.Verify(c, list)
+	same(t, "state", string(got.State), want.State)
+	key := ""
+	if !got.Key.IsZero() {
+		key = got.Key.String()
+	}
+	same(t, "key", key, want.Key)
+}
+
+func runTrustList(t *testing.T, v vector, text string) {
+	list, err := keyring.ParseTrustList([]byte(text))
+	if refusal(t, v, err, graph.ErrInvalid, ipld.ErrJSON) {
+		return
+	}
+	var want struct{ Keys []string }
+	parse(t, v.Expect, &want)
+	got := []string{}
+	for _, e := range list.Entries() {
+		got = append(got, e.Key.String())
+	}
+	if diff := cmp.Diff(want.Keys, got); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
+	}
+}
+
+func runKeyNames(t *testing.T, good, bad []string) {
+	for _, name := range good {
+		if err := keyring.CheckName(name); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, name := range bad {
+		if keyring.CheckName(name) == nil {
+			t.Errorf("accepted as a name: %q", name)
+		}
+	}
+	if len(good) == 0 || len(bad) == 0 {
+		t.Error("nothing to check")
+	}
+}
