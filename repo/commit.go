@@ -114,6 +114,9 @@ func (t *tx) base(ctx context.Context, opt CommitOptions) (Ref, *Snapshot, error
 	} else if !ok && ref.Name != head.Symbolic {
 		return ref, nil, &NotFoundError{What: "branch", Name: opt.Branch}
 	}
+	if ref.Name == graph.Head {
+		return ref, nil, &DetachedError{At: ref.Target}
+	}
 	if opt.Expect != nil && *opt.Expect != ref.Target {
 		return ref, nil, &ExpectError{Want: *opt.Expect, Have: ref.Target}
 	}

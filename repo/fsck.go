@@ -220,6 +220,10 @@ func (f *fsck) ref(op ipld.CID, v *view, ref Ref) {
 		return
 	}
 	if ref.Symbolic != "" {
+		if _, ok := ref.Symbolic.Branch(); !ok || ref.Name != graph.Head {
+			f.add(op, FsckOperation, "ref %s names %s: HEAD alone names a branch", ref.Name,
+				ref.Symbolic)
+		}
 		if _, _, err := v.resolve(f.ctx, ref.Name); err != nil {
 			f.fail(op, FsckOperation, err)
 		}
@@ -236,6 +240,8 @@ func (f *fsck) ref(op ipld.CID, v *view, ref Ref) {
 		f.stage(ref.Target)
 	case ref.isMerge():
 		f.merge(op, v, ref)
+	case namespace == graph.Tags:
+		f.history(f.peel(ref.Target))
 	default:
 		f.history(ref.Target)
 	}

@@ -243,7 +243,7 @@ func (im *importer) readRefs() error {
 		return err
 	}
 	head := im.manifest.Head == ""
-	for ref, err := range (&view{tree}).list(im.ctx, "") {
+	for ref, err := range (&view{tree: tree}).list(im.ctx, "") {
 		if err == nil {
 			err = im.checkRef(ref)
 		}

@@ -18,17 +18,25 @@ const (
 	cidPrefix = "bafyrei"
 	// minPrefix is the least number of digits that name a commit or node by prefix.
 	minPrefix = 4
+	// revRange part the two revisions of a range.
+	revRange = ".."
+	// headShort is another name of HEAD, and that of the newest operation.
+	headShort = "@"
 )
 
 // Resolve returns the commit that a revision names:
 //
-//	HEAD            the newest commit of the current branch
+//	HEAD, @         what HEAD is at
 //	NAME            a branch, else a tag, or a full ref name (refs/…)
 //	CID             a commit's CID or a unique prefix of it; bafyrei may be left out
+//	NAME@{n}        where a branch, tag or HEAD was before its n newest moves
+//	NAME@{TIME}     where it was at a time: RFC 3339, the seconds may be left out, or a date
+//	NAME@{op:OP}    where it was after an operation; op:OP is HEAD@{op:OP}
 //	REV~n           the n-th first parent of REV; ~ alone is ~1
-//	REV^n           the n-th parent of REV; ^ alone is ^1
+//	REV^n           the n-th parent of REV; ^ alone is ^1; ^{} is REV
 //
-// It returns a *NotFoundError or an *AmbiguousError.
+// Tags lead on to their commits, and no NAME before @{…} means the current branch. It returns a
+// *NotFoundError or an *AmbiguousError.
 func (r *Repo) Resolve(ctx context.Context, rev string) (ipld.CID, error) {
 	v, err := r.current(ctx)
 	if err != nil {
@@ -37,36 +45,110 @@ func (r *Repo) Resolve(ctx context.Context, rev string) (ipld.CID, error) {
 	return r.resolve(ctx, v, rev)
 }
 
-func (r *Repo) resolve(ctx context.Context, v *view, rev string) (ipld.CID, error) {
-	base, steps := rev, ""
-	if i := strings.IndexAny(rev, "~^"); i >= 0 {
-		base, steps = rev[:i], rev[i:]
+// Range resolves A..B: the commits to walk from, and those to stop at. Either side may be left out
+// and is HEAD then, not both. A revision alone is a range without an end.
+func (r *Repo) Range(ctx context.Context, text string) (from, until []ipld.CID, err error) {
+	v, err := r.current(ctx)
+	if err != nil {
+		return nil, nil, err
 	}
-	c, err := r.resolveBase(ctx, v, base)
+	a, b, ok := strings.Cut(text, revRange)
+	if !ok {
+		c, err := r.resolve(ctx, v, text)
+		return []ipld.CID{c}, nil, err
+	}
+	if text == revRange {
+		return nil, nil, invalidf("range %q names no revision", text)
+	}
+	var ends [2]ipld.CID
+	for i, rev := range []string{a, b} {
+		if rev == "" {
+			rev = string(graph.Head)
+		}
+		if ends[i], err = r.resolve(ctx, v, rev); err != nil {
+			return nil, nil, err
+		}
+	}
+	return ends[1:], ends[:1], nil
+}
+
+// IsRange reports whether a text has the form of a range, not of a revision alone.
+func IsRange(text string) bool { return strings.Contains(text, revRange) }
+
+func (r *Repo) resolve(ctx context.Context, v *view, rev string) (ipld.CID, error) {
+	base, steps, err := splitRev(rev)
 	if err != nil {
 		return ipld.CID{}, err
 	}
-	for steps != "" {
-		kind := steps[0]
-		end := 1
-		for end < len(steps) && steps[end] >= '0' && steps[end] <= '9' {
-			end++
-		}
-		n := 1
-		if end > 1 {
-			if n, err = strconv.Atoi(steps[1:end]); err != nil {
-				return ipld.CID{}, invalidf("revision %q: %w", rev, err)
+	c, err := r.resolveBase(ctx, v, base)
+	for err == nil && steps != "" {
+		var s revStep
+		if s, steps, err = nextStep(rev, steps); err == nil {
+			if c, err = r.step(ctx, c, s); err != nil {
+				err = wrapRev(rev, err)
 			}
 		}
-		if c, err = r.step(ctx, c, kind, n); err != nil {
-			return ipld.CID{}, wrapRev(rev, err)
-		}
-		if steps = steps[end:]; steps != "" && steps[0] != '~' && steps[0] != '^' {
-			return ipld.CID{}, invalidf("revision %q: unexpected %q", rev, steps)
-		}
+	}
+	if err != nil {
+		return ipld.CID{}, err
 	}
 	return c, nil
 }
+
+// splitRev parts a revision into what it begins with and the steps from there.
+func splitRev(rev string) (base, steps string, err error) {
+	from := 0
+	if i := strings.Index(rev, "@{"); i >= 0 {
+		end := strings.IndexByte(rev[i:], '}')
+		if end < 0 {
+			return "", "", invalidf("revision %q: no } after @{", rev)
+		}
+		from = i + end + 1
+	}
+	i := strings.IndexAny(rev[from:], "~^")
+	if from > 0 && i != 0 && from < len(rev) {
+		return "", "", invalidf("revision %q: unexpected %q", rev, rev[from:])
+	}
+	if i < 0 {
+		return rev, "", nil
+	}
+	return rev[:from+i], rev[from+i:], nil
+}
+
+// revStep is one step from a commit: ~n along first parents, ^n to one parent, ^{} none.
+type revStep struct {
+	kind byte
+	n    int
+}
+
+// nextStep reads the first of steps, which begin with ~ or ^.
+func nextStep(rev, steps string) (s revStep, rest string, err error) {
+	s = revStep{kind: steps[0], n: 1}
+	rest = steps[1:]
+	if after, ok := strings.CutPrefix(rest, "{}"); ok && s.kind == '^' {
+		s.n, rest = 0, after
+	} else if end := countDigits(rest); end > 0 {
+		if s.n, err = strconv.Atoi(rest[:end]); err != nil {
+			return s, "", invalidf("revision %q: %w", rev, err)
+		}
+		rest = rest[end:]
+	}
+	if rest != "" && rest[0] != '~' && rest[0] != '^' {
+		return s, "", invalidf("revision %q: unexpected %q", rev, rest)
+	}
+	return s, rest, nil
+}
+
+// countDigits is how many decimal digits a text begins with.
+func countDigits(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n
+}
+
+func isNumber(s string) bool { return s != "" && countDigits(s) == len(s) }
 
 var errNoParent = errors.New("no such parent")
 
@@ -77,14 +159,14 @@ func wrapRev(rev string, err error) error {
 	return fmt.Errorf("revision %q: %w", rev, err)
 }
 
-// step walks from a commit: ~n along first parents, ^n to one parent. ^0 and ~0 stay.
-func (r *Repo) step(ctx context.Context, c ipld.CID, kind byte, n int) (ipld.CID, error) {
-	if n == 0 {
+// step walks from a commit. ^0 and ~0 stay.
+func (r *Repo) step(ctx context.Context, c ipld.CID, s revStep) (ipld.CID, error) {
+	if s.n == 0 {
 		return c, nil
 	}
-	index, times := 0, n
-	if kind == '^' {
-		index, times = n-1, 1
+	index, times := 0, s.n
+	if s.kind == '^' {
+		index, times = s.n-1, 1
 	}
 	for range times {
 		rec, err := r.commit(ctx, c)
@@ -107,43 +189,61 @@ func (r *Repo) resolveBase(ctx context.Context, v *view, name string) (ipld.CID,
 	if name == "" {
 		return ipld.CID{}, invalidf("empty revision")
 	}
+	if i := strings.Index(name, "@{"); i >= 0 {
+		return r.resolvePast(ctx, v, name, name[:i], name[i+2:len(name)-1])
+	}
+	if strings.HasPrefix(name, opPrefix) {
+		return r.resolvePast(ctx, v, name, string(graph.Head), name)
+	}
 	for _, ref := range refCandidates(name) {
 		got, ok, err := v.resolve(ctx, ref)
 		if err != nil {
 			return ipld.CID{}, err
 		}
 		if ok {
-			return got.Target, r.requireCommit(ctx, got.Target, name)
+			return r.peel(ctx, got.Target, name)
 		}
-		if name == string(graph.Head) {
+		if ref == graph.Head {
 			return ipld.CID{}, &NotFoundError{What: "commit yet on branch", Name: branchName(got.Name)}
 		}
 	}
 	if c, err := ipld.ParseCID(name); err == nil {
-		return c, r.requireCommit(ctx, c, name)
+		return r.peel(ctx, c, name)
 	}
-	return r.commitByPrefix(ctx, name)
+	return r.byPrefix(ctx, name, commit.KindCommit, "revision")
 }
 
 func refCandidates(name string) []graph.RefName {
-	if name == string(graph.Head) || strings.HasPrefix(name, "refs/") {
+	switch {
+	case name == headShort:
+		return []graph.RefName{graph.Head}
+	case name == string(graph.Head) || strings.HasPrefix(name, "refs/"):
 		return []graph.RefName{graph.RefName(name)}
 	}
 	return []graph.RefName{graph.BranchRef(name), graph.TagRef(name)}
 }
 
-func (r *Repo) requireCommit(ctx context.Context, c ipld.CID, name string) error {
+// peel returns the commit that a block is, or that it leads to as a tag.
+func (r *Repo) peel(ctx context.Context, c ipld.CID, name string) (ipld.CID, error) {
 	data, err := r.store.Facts().Get(ctx, c)
 	if errors.Is(err, store.ErrNotFound) {
-		return &NotFoundError{What: "revision", Name: name}
+		return ipld.CID{}, &NotFoundError{What: "revision", Name: name}
 	}
 	if err != nil {
-		return fmt.Errorf("revision %q: %w", name, err)
+		return ipld.CID{}, fmt.Errorf("revision %q: %w", name, err)
 	}
-	if kind := ipld.RecordKind(data); kind != commit.KindCommit {
-		return invalidf("revision %q names a %s, not a commit", name, orBlock(kind))
+	switch kind := ipld.RecordKind(data); kind {
+	case commit.KindCommit:
+		return c, nil
+	case commit.KindTag:
+		tag, err := commit.ReadTag(ctx, r.facts(), c)
+		if err != nil {
+			return ipld.CID{}, fmt.Errorf("revision %q: %w", name, err)
+		}
+		return tag.Target, nil
+	default:
+		return ipld.CID{}, invalidf("revision %q names a %s, not a commit", name, orBlock(kind))
 	}
-	return nil
 }
 
 func orBlock(kind string) string {
@@ -153,43 +253,37 @@ func orBlock(kind string) string {
 	return kind
 }
 
-// commitByPrefix finds the one commit whose text CID begins with prefix.
-func (r *Repo) commitByPrefix(ctx context.Context, name string) (ipld.CID, error) {
-	missing := &NotFoundError{What: "revision", Name: name}
+// byPrefix finds the one record of a kind whose text CID begins with a prefix. what is how people
+// call such a record.
+func (r *Repo) byPrefix(ctx context.Context, name, kind, what string) (ipld.CID, error) {
+	missing := &NotFoundError{What: what, Name: name}
 	prefix := name
 	if !strings.HasPrefix(prefix, cidPrefix) {
 		prefix = cidPrefix + prefix
 	}
-	if len(prefix) < len(cidPrefix)+minPrefix || len(prefix) > len(ipld.CID{}.String())+59 {
-		return ipld.CID{}, missing
-	}
 	first, ok := smallestCID(prefix)
-	if !ok {
+	if !ok || len(prefix) < len(cidPrefix)+minPrefix {
 		return ipld.CID{}, missing
 	}
 	var found []ipld.CID
-	stop := errors.New("stop")
 	err := r.facts().Iterate(ctx, first, func(b store.Block) error {
-		if !strings.HasPrefix(b.CID.String(), prefix) {
-			return stop
+		if len(found) > 1 || !strings.HasPrefix(b.CID.String(), prefix) {
+			return errStop
 		}
-		if ipld.RecordKind(b.Data) == commit.KindCommit {
+		if ipld.RecordKind(b.Data) == kind {
 			found = append(found, b.CID)
-		}
-		if len(found) > 1 {
-			return stop
 		}
 		return nil
 	})
 	switch {
-	case err != nil && !errors.Is(err, stop):
+	case err != nil && !errors.Is(err, errStop):
 		return ipld.CID{}, err
 	case len(found) == 0:
 		return ipld.CID{}, missing
 	case len(found) > 1:
-		return ipld.CID{}, &AmbiguousError{What: "commit", Name: name}
+		return ipld.CID{}, &AmbiguousError{What: kind, Name: name}
 	}
-	return found[0], r.requireCommit(ctx, found[0], name)
+	return found[0], nil
 }
 
 // smallestCID returns the smallest CID whose text begins with prefix.

@@ -35,6 +35,8 @@ type tx struct {
 	stage *store.Stage
 	nodes *prolly.Nodes // trees read and written through stage
 	edits map[graph.RefName][]byte
+
+	undoes, redoes ipld.CID // the operation that this one takes back; at most one is defined
 }
 
 // transact runs fn as the only writer of this process and makes what it did to refs one durable
@@ -74,11 +76,15 @@ func (t *tx) finish(ctx context.Context, by Stamp) (ipld.CID, error) {
 	if err != nil {
 		return ipld.CID{}, fmt.Errorf("write view: %w", err)
 	}
+	if tree.Root() == t.view.root() {
+		return ipld.CID{}, nil
+	}
 	op, err := commit.NextOperation(ctx, t.stage, t.head)
 	if err != nil {
 		return ipld.CID{}, err
 	}
 	op.View, op.Time, op.Actor, op.Command = tree.Root(), by.Time, by.Author, by.Command
+	op.Undoes, op.Redoes = t.undoes, t.redoes
 	if err := op.Validate(); err != nil {
 		return ipld.CID{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}

@@ -18,7 +18,10 @@ import (
 const DefaultBranch = "main"
 
 // view is the refs as one operation left them.
-type view struct{ tree *prolly.Map } // nil in an empty store
+type view struct {
+	tree *prolly.Map // nil in an empty store
+	head store.Head  // the operation
+}
 
 // Ref is one ref of a view.
 type Ref struct {
@@ -29,7 +32,7 @@ type Ref struct {
 
 func loadView(ctx context.Context, n *prolly.Nodes, get store.Getter, head store.Head) (*view, error) {
 	if head.Seq == 0 {
-		return &view{}, nil
+		return &view{head: head}, nil
 	}
 	op, err := commit.ReadOperation(ctx, get, head.Operation)
 	if err != nil {
@@ -39,7 +42,15 @@ func loadView(ctx context.Context, n *prolly.Nodes, get store.Getter, head store
 	if err != nil {
 		return nil, fmt.Errorf("read view: %w", err)
 	}
-	return &view{tree}, nil
+	return &view{tree, head}, nil
+}
+
+// root returns what identifies the refs and all they lead to.
+func (v *view) root() ipld.CID {
+	if v.tree == nil {
+		return ipld.CID{}
+	}
+	return v.tree.Root()
 }
 
 // get returns one ref, and whether it exists.
@@ -136,8 +147,8 @@ func (r *Repo) Refs(ctx context.Context) ([]Ref, error) {
 	return refs, nil
 }
 
-// Branch returns the name of the branch HEAD is on and its newest commit, undefined before the
-// first.
+// Branch returns the name of the branch HEAD is on, empty where it is detached, and the commit
+// that HEAD is at, undefined before the first.
 func (r *Repo) Branch(ctx context.Context) (string, ipld.CID, error) {
 	v, err := r.current(ctx)
 	if err != nil {
@@ -147,6 +158,10 @@ func (r *Repo) Branch(ctx context.Context) (string, ipld.CID, error) {
 	return branchName(ref.Name), ref.Target, err
 }
 
+// branchName returns the name of a branch's ref, empty for the detached HEAD.
 func branchName(name graph.RefName) string {
+	if name == graph.Head {
+		return ""
+	}
 	return strings.TrimPrefix(string(name), graph.Heads)
 }

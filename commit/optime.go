@@ -1,0 +1,49 @@
+package commit
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// OperationBefore returns the operation, at or before head, that stands for a time: it is not
+// later than t, and the operation after it, if there is one, is. Where clocks never ran backwards
+// that is the newest not later than t; where they did, it is the one that the search of clause
+// 15.3 meets. It reads O(log² n) operations and returns an error that wraps store.ErrNotFound
+// where the search comes to the first operation and that is later.
+func OperationBefore(
+	ctx context.Context, g store.Getter, head ipld.CID, t graph.Time,
+) (OpEntry, error) {
+	o, err := ReadOperation(ctx, g, head)
+	if err != nil {
+		return OpEntry{}, err
+	}
+	at := OpEntry{head, o}
+	for at.Operation.Time > t {
+		if at, err = earlier(ctx, g, at.Operation, t); err != nil {
+			return OpEntry{}, err
+		}
+	}
+	return at, nil
+}
+
+// earlier returns the operation that o skips to where that is later than t too, else its parent.
+func earlier(ctx context.Context, g store.Getter, o *Operation, t graph.Time) (OpEntry, error) {
+	if o.Skip.Defined() {
+		far, err := readOperation(ctx, g, o.Skip, Skip(o.Seq))
+		if err != nil {
+			return OpEntry{}, err
+		}
+		if far.Time > t {
+			return OpEntry{o.Skip, far}, nil
+		}
+	}
+	if !o.Parent.Defined() {
+		return OpEntry{}, fmt.Errorf("operation at %s: %w", t, store.ErrNotFound)
+	}
+	parent, err := readOperation(ctx, g, o.Parent, o.Seq-1)
+	return OpEntry{o.Parent, parent}, err
+}

@@ -1,0 +1,388 @@
+package repo
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// DetachedError is returned by a write to the branch HEAD is on, where HEAD is at a commit and on
+// none. errors.Is(err, ErrInvalid) holds.
+type DetachedError struct{ At ipld.CID }
+
+func (e *DetachedError) Error() string { return fmt.Sprintf("HEAD is on no branch, but at %s", e.At) }
+
+// Is reports whether target is ErrInvalid.
+func (e *DetachedError) Is(target error) bool { return target == ErrInvalid }
+
+// InUseError is returned where a branch cannot be removed, because HEAD is on it or, unless that
+// is forced, because something would be lost with it. errors.Is(err, ErrInvalid) holds.
+type InUseError struct {
+	Branch string
+	Why    string
+	Forced bool // whether forcing it would remove it
+}
+
+func (e *InUseError) Error() string {
+	return fmt.Sprintf("branch %q cannot be removed: %s", e.Branch, e.Why)
+}
+
+// Is reports whether target is ErrInvalid.
+func (e *InUseError) Is(target error) bool { return target == ErrInvalid }
+
+// BranchInfo is one branch. HEAD is listed under its own name where it is detached.
+type BranchInfo struct {
+	Name    string
+	Commit  ipld.CID // the newest; undefined before the first
+	Current bool     // whether HEAD is on it
+}
+
+// RefOptions says how a branch or tag is made, moved or removed.
+type RefOptions struct {
+	Stamp
+	Force bool // replace what has the name, or remove what is not merged
+	// Expect, where given, is the commit that what has the name must be at, undefined for nothing:
+	// else the write is refused with an *ExpectError.
+	Expect *ipld.CID
+}
+
+// Branches returns all branches in name order, the one HEAD is on among them even before its first
+// commit; where HEAD is detached it comes first.
+func (r *Repo) Branches(ctx context.Context) ([]BranchInfo, error) {
+	v, err := r.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	head, born, err := v.resolve(ctx, graph.Head)
+	if err != nil {
+		return nil, err
+	}
+	var all []BranchInfo
+	if head.Name == graph.Head {
+		all = append(all, BranchInfo{string(graph.Head), head.Target, true})
+	}
+	for ref, err := range v.list(ctx, graph.Heads) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, BranchInfo{branchName(ref.Name), ref.Target, ref.Name == head.Name})
+	}
+	if !born {
+		all = append(all, BranchInfo{branchName(head.Name), ipld.CID{}, true})
+		slices.SortFunc(all, func(a, b BranchInfo) int { return strings.Compare(a.Name, b.Name) })
+	}
+	return all, nil
+}
+
+// checkNewName refuses names that could be taken for something else.
+func checkNewName(what, name string) error {
+	if err := graph.ValidateName(name); err != nil {
+		return fmt.Errorf("%w: %s %q: %w", ErrInvalid, what, name, err)
+	}
+	if _, err := ipld.ParseCID(name); err == nil {
+		return invalidf("%s %q: the text of a CID cannot be a name", what, name)
+	}
+	return nil
+}
+
+// old returns what a ref is before it is written, checked against what the caller expects of it,
+// and refuses what exists already unless that is to be replaced.
+func (t *tx) old(ctx context.Context, name graph.RefName, opt RefOptions) (Ref, bool, error) {
+	ref, ok, err := t.view.get(ctx, name)
+	if err != nil {
+		return ref, ok, err
+	}
+	if opt.Expect != nil {
+		var at ipld.CID
+		if ok {
+			if at, err = t.repo.peel(ctx, ref.Target, string(name)); err != nil {
+				return ref, ok, err
+			}
+		}
+		if at != *opt.Expect {
+			return ref, ok, &ExpectError{Want: *opt.Expect, Have: at}
+		}
+	}
+	return ref, ok, nil
+}
+
+// CreateBranch makes a branch at a revision, HEAD where that is empty, and returns its commit. It
+// returns an error wrapping fs.ErrExist where there is one of that name, unless forced, which
+// moves it.
+func (r *Repo) CreateBranch(
+	ctx context.Context, name, rev string, opt RefOptions,
+) (ipld.CID, error) {
+	if err := checkNewName("branch", name); err != nil {
+		return ipld.CID{}, err
+	}
+	var c ipld.CID
+	_, err := r.transact(ctx, opt.Stamp, func(t *tx) (err error) {
+		c, err = t.createBranch(ctx, name, rev, opt)
+		return err
+	})
+	return c, err
+}
+
+func (t *tx) createBranch(
+	ctx context.Context, name, rev string, opt RefOptions,
+) (ipld.CID, error) {
+	if rev == "" {
+		rev = string(graph.Head)
+	}
+	c, err := t.repo.resolve(ctx, t.view, rev)
+	if err != nil {
+		return c, err
+	}
+	ref := graph.BranchRef(name)
+	_, ok, err := t.old(ctx, ref, opt)
+	if err == nil && ok && !opt.Force {
+		err = fmt.Errorf("branch %q: %w", name, fs.ErrExist)
+	}
+	if err == nil {
+		t.setRef(ref, c)
+	}
+	return c, err
+}
+
+// RenameBranch gives a branch, the current one where from is empty, another name. HEAD, stages and
+// merges in progress follow it. It returns an error wrapping fs.ErrExist where there is a branch
+// of that name, unless forced, which replaces it.
+func (r *Repo) RenameBranch(ctx context.Context, from, to string, opt RefOptions) error {
+	if err := checkNewName("branch", to); err != nil {
+		return err
+	}
+	_, err := r.transact(ctx, opt.Stamp, func(t *tx) error {
+		head, _, err := t.view.get(ctx, graph.Head)
+		if err != nil {
+			return err
+		}
+		source := graph.BranchRef(from)
+		if from == "" {
+			if source = head.Symbolic; source == "" {
+				return &DetachedError{At: head.Target}
+			}
+		}
+		return t.renameBranch(ctx, source, graph.BranchRef(to), head.Symbolic == source, opt)
+	})
+	return err
+}
+
+func (t *tx) renameBranch(
+	ctx context.Context, from, to graph.RefName, current bool, opt RefOptions,
+) error {
+	old, ok, err := t.old(ctx, from, opt)
+	if err != nil {
+		return err
+	}
+	if !ok && !current {
+		return &NotFoundError{What: "branch", Name: branchName(from)}
+	}
+	if from == to {
+		return nil
+	}
+	if _, taken, err := t.view.get(ctx, to); err != nil {
+		return err
+	} else if taken && !opt.Force {
+		return fmt.Errorf("branch %q: %w", branchName(to), fs.ErrExist)
+	}
+	if ok {
+		t.removeRef(from)
+		t.setRef(to, old.Target)
+	}
+	if current {
+		t.setSymbolic(graph.Head, to)
+	}
+	if err := t.renameInStages(ctx, from, to); err != nil {
+		return err
+	}
+	return t.renameConflicts(ctx, branchName(from), branchName(to))
+}
+
+// stagesOf yields the stages for a branch.
+func (t *tx) stagesOf(
+	ctx context.Context, branch graph.RefName, fn func(Ref, *commit.Stage) error,
+) error {
+	for ref, err := range t.view.list(ctx, graph.Stages) {
+		if err != nil {
+			return err
+		}
+		rec, err := commit.ReadStage(ctx, t.stage, ref.Target)
+		if err == nil && rec.Branch == branch {
+			err = fn(ref, rec)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) renameInStages(ctx context.Context, from, to graph.RefName) error {
+	return t.stagesOf(ctx, from, func(ref Ref, rec *commit.Stage) error {
+		rec.Branch = to
+		if err := rec.Validate(); err != nil {
+			return fmt.Errorf("%w: stage: %w", ErrInvalid, err)
+		}
+		c, err := t.put(ctx, rec.Encode())
+		t.setRef(ref.Name, c)
+		return err
+	})
+}
+
+// renameConflicts moves the merge in progress on a branch and the commits kept for it.
+func (t *tx) renameConflicts(ctx context.Context, from, to string) error {
+	for _, ns := range []string{mergesInProgress, keptCommits} {
+		for ref, err := range t.view.list(ctx, ns+from) {
+			if err != nil {
+				return err
+			}
+			rest := string(ref.Name)[len(ns+from):]
+			ofBranch := rest == ""
+			if ns == keptCommits {
+				ofBranch = rest != "" && rest[0] == '/' && isNumber(rest[1:])
+			}
+			if ofBranch {
+				t.removeRef(ref.Name)
+				t.setRef(graph.RefName(ns+to+rest), ref.Target)
+			}
+		}
+	}
+	return nil
+}
+
+// RemoveBranch removes a branch and returns the commit it was at. It refuses with an *InUseError
+// to remove the branch HEAD is on and, unless forced, one that no other branch and no tag reaches
+// the commit of, that a stage is for, or that a merge is in progress on.
+func (r *Repo) RemoveBranch(ctx context.Context, name string, opt RefOptions) (ipld.CID, error) {
+	var was ipld.CID
+	_, err := r.transact(ctx, opt.Stamp, func(t *tx) error {
+		ref := graph.BranchRef(name)
+		old, ok, err := t.old(ctx, ref, opt)
+		if err == nil && !ok {
+			err = &NotFoundError{What: "branch", Name: name}
+		}
+		if err != nil {
+			return err
+		}
+		head, _, err := t.view.get(ctx, graph.Head)
+		if err == nil && head.Symbolic == ref {
+			err = &InUseError{Branch: name, Why: "HEAD is on it"}
+		}
+		if err == nil && !opt.Force {
+			err = t.checkUnused(ctx, old)
+		}
+		if err != nil {
+			return err
+		}
+		was = old.Target
+		t.removeRef(ref)
+		merge := graph.RefName(mergesInProgress + name)
+		if _, ok, err = t.view.get(ctx, merge); ok {
+			t.removeRef(merge)
+		}
+		return err
+	})
+	return was, err
+}
+
+// checkUnused returns an *InUseError where removing a branch would lose something.
+func (t *tx) checkUnused(ctx context.Context, branch Ref) error {
+	name := branchName(branch.Name)
+	err := t.stagesOf(ctx, branch.Name, func(ref Ref, _ *commit.Stage) error {
+		_, stage := ref.Name.Split()
+		return &InUseError{name, fmt.Sprintf("the stage %q is for it", stage), true}
+	})
+	if err != nil {
+		return err
+	}
+	if _, ok, err := t.view.get(ctx, graph.RefName(mergesInProgress+name)); ok || err != nil {
+		return firstOf(err, &InUseError{name, "a merge is in progress on it", true})
+	}
+	merged, err := t.merged(ctx, branch)
+	if err == nil && !merged {
+		err = &InUseError{name, "its commits are on no other branch and no tag", true}
+	}
+	return err
+}
+
+// merged reports whether another branch or a tag reaches the commit of a branch.
+func (t *tx) merged(ctx context.Context, branch Ref) (bool, error) {
+	for _, ns := range []string{graph.Heads, graph.Tags} {
+		for ref, err := range t.view.list(ctx, ns) {
+			if err != nil {
+				return false, err
+			}
+			if ref.Name == branch.Name {
+				continue
+			}
+			tip, err := t.repo.peel(ctx, ref.Target, string(ref.Name))
+			if err != nil {
+				return false, err
+			}
+			ok, err := commit.IsAncestor(ctx, t.stage, branch.Target, tip)
+			if ok || err != nil {
+				return ok, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// SwitchOptions says where HEAD goes.
+type SwitchOptions struct {
+	Stamp
+	Create bool   // make the branch, at Start
+	Start  string // revision; "" for HEAD
+	Force  bool   // with Create: move the branch if there is one already
+}
+
+// Switch puts HEAD on a branch. The branch that HEAD is on now need not exist: it may be left
+// before its first commit, and then leaves nothing behind.
+func (r *Repo) Switch(ctx context.Context, name string, opt SwitchOptions) error {
+	if err := checkNewName("branch", name); err != nil && opt.Create {
+		return err
+	}
+	_, err := r.transact(ctx, opt.Stamp, func(t *tx) error {
+		ref := graph.BranchRef(name)
+		_, ok, err := t.view.get(ctx, ref)
+		if err != nil {
+			return err
+		}
+		head, born, err := t.view.resolve(ctx, graph.Head)
+		if err != nil {
+			return err
+		}
+		switch unborn := !born && (opt.Start == "" || opt.Start == string(graph.Head)); {
+		case !opt.Create && !ok && ref != head.Name:
+			return &NotFoundError{What: "branch", Name: name}
+		case opt.Create && unborn && !ok: // the first branch gets another name
+		case opt.Create:
+			create := RefOptions{Stamp: opt.Stamp, Force: opt.Force}
+			if _, err := t.createBranch(ctx, name, opt.Start, create); err != nil {
+				return err
+			}
+		}
+		t.setSymbolic(graph.Head, ref)
+		return nil
+	})
+	return err
+}
+
+// Detach puts HEAD at a commit, on no branch: for reading, since writes to HEAD's branch are
+// refused then. It returns the commit.
+func (r *Repo) Detach(ctx context.Context, rev string, by Stamp) (ipld.CID, error) {
+	var c ipld.CID
+	_, err := r.transact(ctx, by, func(t *tx) (err error) {
+		if c, err = r.resolve(ctx, t.view, rev); err == nil {
+			t.setRef(graph.Head, c)
+		}
+		return err
+	})
+	return c, err
+}

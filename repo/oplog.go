@@ -1,0 +1,255 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/store"
+)
+
+// opPrefix may come before the name of an operation, and must in a revision.
+const opPrefix = "op:"
+
+// RefMove is one ref that differs between two views. Absent is the zero Ref.
+type RefMove struct {
+	Name     graph.RefName
+	From, To Ref
+}
+
+// Exists reports whether a ref, as one side of a change, is there.
+func (r Ref) Exists() bool { return r.Target.Defined() || r.Symbolic != "" }
+
+// Value returns the text form of what a ref leads to: a CID, or the name of another ref; empty
+// where it does not exist.
+func (r Ref) Value() string {
+	if r.Symbolic != "" {
+		return string(r.Symbolic)
+	}
+	return r.Target.String()
+}
+
+// OpRecord is one operation and the refs it changed, in name order.
+type OpRecord struct {
+	CID       ipld.CID
+	Operation *commit.Operation
+	Refs      []RefMove
+}
+
+// Operations yields the operation log, newest first.
+func (r *Repo) Operations(ctx context.Context) iter.Seq2[OpRecord, error] {
+	return func(yield func(OpRecord, error) bool) {
+		head, err := r.store.Head(ctx)
+		if err != nil {
+			yield(OpRecord{}, fmt.Errorf("read operation head: %w", err))
+			return
+		}
+		for e, err := range r.log(ctx, head) {
+			var rec OpRecord
+			if err == nil {
+				rec, err = r.opRecord(ctx, e)
+			}
+			if !yield(rec, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Operation returns the operation of a name: its sequence number, its CID or a unique prefix of
+// that, or @ for the newest, each with or without op: before it; OP~n is the n-th before OP. It
+// returns a *NotFoundError or an *AmbiguousError.
+func (r *Repo) Operation(ctx context.Context, name string) (OpRecord, error) {
+	head, err := r.store.Head(ctx)
+	if err != nil {
+		return OpRecord{}, fmt.Errorf("read operation head: %w", err)
+	}
+	e, err := r.operation(ctx, head, name)
+	if err != nil {
+		return OpRecord{}, err
+	}
+	return r.opRecord(ctx, e)
+}
+
+// DiffOperations returns the refs that differ between how two operations left them.
+func (r *Repo) DiffOperations(ctx context.Context, a, b string) ([]RefMove, error) {
+	head, err := r.store.Head(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read operation head: %w", err)
+	}
+	var views [2]*view
+	for i, name := range []string{a, b} {
+		e, err := r.operation(ctx, head, name)
+		if err != nil {
+			return nil, err
+		}
+		if views[i], err = r.viewOf(ctx, e); err != nil {
+			return nil, err
+		}
+	}
+	return r.diffViews(ctx, views[0], views[1])
+}
+
+// log yields the operations from head back to the oldest that is kept.
+func (r *Repo) log(ctx context.Context, head store.Head) iter.Seq2[commit.OpEntry, error] {
+	return func(yield func(commit.OpEntry, error) bool) {
+		for e, err := range commit.Operations(ctx, r.facts(), head.Operation) {
+			if !yield(e, err) || err != nil || oplogEnd(e.Operation) {
+				return
+			}
+		}
+	}
+}
+
+// oplogEnd reports whether nothing before an operation is kept.
+func oplogEnd(o *commit.Operation) bool { return !o.Parent.Defined() }
+
+func (r *Repo) viewOf(ctx context.Context, e commit.OpEntry) (*view, error) {
+	head := store.Head{Seq: e.Operation.Seq, Operation: e.CID}
+	return loadView(ctx, r.nodes(), r.facts(), head)
+}
+
+// opRecord returns an operation with what it changed. The changes of the oldest operation kept are
+// those from no refs, if it is the first, and else not known any more.
+func (r *Repo) opRecord(ctx context.Context, e commit.OpEntry) (OpRecord, error) {
+	rec := OpRecord{CID: e.CID, Operation: e.Operation}
+	after, err := r.viewOf(ctx, e)
+	if err != nil {
+		return rec, err
+	}
+	before := &view{}
+	if !oplogEnd(e.Operation) {
+		head := store.Head{Seq: e.Operation.Seq - 1, Operation: e.Operation.Parent}
+		if before, err = loadView(ctx, r.nodes(), r.facts(), head); err != nil {
+			return rec, err
+		}
+	} else if e.Operation.Seq > 1 {
+		return rec, nil
+	}
+	rec.Refs, err = r.diffViews(ctx, before, after)
+	return rec, err
+}
+
+// diffViews returns the refs that differ, in name order.
+func (r *Repo) diffViews(ctx context.Context, from, to *view) ([]RefMove, error) {
+	a, b, err := r.viewTrees(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	var out []RefMove
+	for c, err := range prolly.Diff(ctx, a, b) {
+		if err != nil {
+			return nil, fmt.Errorf("compare refs: %w", err)
+		}
+		rc := RefMove{Name: graph.RefName(c.Key)}
+		if rc.From, err = decodeSide(rc.Name, c.Old); err != nil {
+			return nil, err
+		}
+		if rc.To, err = decodeSide(rc.Name, c.New); err != nil {
+			return nil, err
+		}
+		out = append(out, rc)
+	}
+	return out, nil
+}
+
+// viewTrees returns the trees of two views; that of no refs lives in memory alone.
+func (r *Repo) viewTrees(ctx context.Context, from, to *view) (a, b *prolly.Map, err error) {
+	none, err := emptyTree(ctx, prolly.NewNodes(store.NewStage(r.facts(), 0), r.trees))
+	if a = from.tree; a == nil {
+		a = none
+	}
+	if b = to.tree; b == nil {
+		b = none
+	}
+	return a, b, err
+}
+
+func decodeSide(name graph.RefName, item []byte) (Ref, error) {
+	if item == nil {
+		return Ref{}, nil
+	}
+	return decodeRef(string(name), item)
+}
+
+// operation finds an operation of the log that ends with head by its name (see Operation).
+func (r *Repo) operation(
+	ctx context.Context, head store.Head, name string,
+) (commit.OpEntry, error) {
+	missing := &NotFoundError{What: "operation", Name: name}
+	base, back, stepped := strings.Cut(strings.TrimPrefix(name, opPrefix), "~")
+	seq, err := r.operationSeq(ctx, head, name, base)
+	if err != nil {
+		return commit.OpEntry{}, err
+	}
+	if n := uint64(1); stepped {
+		if back != "" {
+			if n, err = parseSeq(name, back); err != nil {
+				return commit.OpEntry{}, err
+			}
+		}
+		if n >= seq {
+			return commit.OpEntry{}, missing
+		}
+		seq -= n
+	}
+	e, err := commit.OperationAt(ctx, r.facts(), head.Operation, seq)
+	if errors.Is(err, store.ErrNotFound) {
+		err = missing
+	}
+	return e, err
+}
+
+// operationSeq returns the sequence number of a name without a step.
+func (r *Repo) operationSeq(
+	ctx context.Context, head store.Head, name, base string,
+) (uint64, error) {
+	switch {
+	case base == headShort:
+		return head.Seq, nil
+	case isNumber(base):
+		return parseSeq(name, base)
+	}
+	c, err := ipld.ParseCID(base)
+	if err != nil {
+		if c, err = r.byPrefix(ctx, base, commit.KindOperation, "operation"); err != nil {
+			return 0, err
+		}
+	}
+	missing := &NotFoundError{What: "operation", Name: name}
+	data, err := r.store.Facts().Get(ctx, c)
+	if errors.Is(err, store.ErrNotFound) {
+		return 0, missing
+	}
+	if err != nil {
+		return 0, err
+	}
+	if ipld.RecordKind(data) != commit.KindOperation {
+		return 0, missing
+	}
+	o, err := commit.ReadOperation(ctx, r.facts(), c)
+	if err != nil {
+		return 0, err
+	}
+	// What a crash or a lost race left behind is no operation of this log.
+	at, err := commit.OperationAt(ctx, r.facts(), head.Operation, o.Seq)
+	if errors.Is(err, store.ErrNotFound) || err == nil && at.CID != c {
+		err = missing
+	}
+	return o.Seq, err
+}
+
+func parseSeq(name, digits string) (uint64, error) {
+	n, err := strconv.ParseUint(digits, 10, 64)
+	if err != nil || !isNumber(digits) {
+		return 0, invalidf("operation %q: %q is not a number of operations", name, digits)
+	}
+	return n, nil
+}

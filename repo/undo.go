@@ -1,0 +1,277 @@
+package repo
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// ErrNothingToUndo is returned where no operation can be taken back, or the one that was named
+// cannot. errors.Is(err, ErrInvalid) holds.
+var ErrNothingToUndo = fmt.Errorf("%w: nothing to undo", ErrInvalid)
+
+// UndoError is returned where a ref that an operation changed was changed again since.
+// errors.Is(err, ErrConflict) holds.
+type UndoError struct {
+	Seq uint64 // the operation to take back
+	Ref graph.RefName
+	By  uint64 // the newest operation that changed the ref since
+}
+
+func (e *UndoError) Error() string {
+	return fmt.Sprintf("operation %d cannot be taken back: operation %d changed %s since",
+		e.Seq, e.By, e.Ref)
+}
+
+// Is reports whether target is ErrConflict.
+func (e *UndoError) Is(target error) bool { return target == ErrConflict }
+
+// Undone tells what taking back or restoring an operation did.
+type Undone struct {
+	Operation ipld.CID // the new operation; undefined where there was nothing to change
+	Of        OpRecord // the operation taken back or restored
+	Redo      bool     // whether what was taken back was an undo
+	Refs      []RefMove
+}
+
+// Undo takes back what one operation did to refs, as a new operation: the one named (see
+// Operation), or the newest that is neither an undo nor undone, so that n calls go n changes back.
+// Taking back an undo redoes what it undid. Changes of sessions are never taken back. It returns
+// an *UndoError where a later operation that is not taken back itself changed one of the refs,
+// and ErrNothingToUndo.
+func (r *Repo) Undo(ctx context.Context, op string, by Stamp) (*Undone, error) {
+	return r.reverse(ctx, op, by, canUndo)
+}
+
+// Redo takes back the newest undo that was not taken back itself. Its errors are those of Undo,
+// which takes back an undo of a name.
+func (r *Repo) Redo(ctx context.Context, by Stamp) (*Undone, error) {
+	return r.reverse(ctx, "", by, func(e OpRecord) bool { return e.Operation.Undoes.Defined() })
+}
+
+// canUndo reports whether Undo without a name takes back an operation that is not undone.
+func canUndo(e OpRecord) bool {
+	o := e.Operation
+	return !o.Undoes.Defined() && !o.Redoes.Defined() && len(e.undoable()) > 0
+}
+
+// undoable returns the changes that undoing an operation takes back.
+func (e OpRecord) undoable() []RefMove {
+	if e.Operation.Seq == 1 {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(e.Refs), RefMove.ofSession)
+}
+
+// ofSession reports whether what moved is a session, which is never moved back.
+func (m RefMove) ofSession() bool { return strings.HasPrefix(string(m.Name), graph.Sessions) }
+
+func (r *Repo) reverse(
+	ctx context.Context, op string, by Stamp, fits func(OpRecord) bool,
+) (*Undone, error) {
+	var res *Undone
+	c, err := r.transact(ctx, by, func(t *tx) error {
+		u := undoing{ctx: ctx, repo: r, undone: make(map[ipld.CID]uint64)}
+		var err error
+		if op == "" {
+			err = u.find(t.head, fits)
+		} else {
+			err = u.named(t.head, op)
+		}
+		if err == nil {
+			err = u.check()
+		}
+		if err != nil {
+			return err
+		}
+		res = &Undone{Of: u.target}
+		if res.Redo = u.target.Operation.Undoes.Defined(); res.Redo {
+			t.redoes = u.target.CID
+		} else {
+			t.undoes = u.target.CID
+		}
+		res.Refs, err = t.takeBack(ctx, u.target)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	res.Operation = c
+	return res, nil
+}
+
+// takeBack gives the refs that an operation changed the values they had before.
+func (t *tx) takeBack(ctx context.Context, e OpRecord) ([]RefMove, error) {
+	var back []RefMove
+	for _, c := range e.undoable() {
+		now, _, err := t.view.get(ctx, c.Name)
+		if err != nil {
+			return nil, err
+		}
+		if now.Value() != c.To.Value() {
+			return nil, fmt.Errorf("%w operation log: %s is not as operation %d left it",
+				store.ErrCorrupt, c.Name, e.Operation.Seq)
+		}
+		t.edits[c.Name] = encodeRef(c.From)
+		back = append(back, RefMove{Name: c.Name, From: c.To, To: c.From})
+	}
+	return back, nil
+}
+
+// encodeRef returns the value of a ref in a view, nil for one that does not exist.
+func encodeRef(ref Ref) []byte {
+	switch {
+	case ref.Symbolic != "":
+		return ipld.AppendString(nil, string(ref.Symbolic))
+	case ref.Target.Defined():
+		return ipld.AppendLink(nil, ref.Target)
+	}
+	return nil
+}
+
+// undoing looks for the operation to take back, from the newest on.
+type undoing struct {
+	ctx    context.Context
+	repo   *Repo
+	undone map[ipld.CID]uint64 // operations taken back, and by which
+	later  []commit.OpEntry    // not undone, newer than the target, newest first
+	target OpRecord
+}
+
+// pass notes an operation that is not the target.
+func (u *undoing) pass(e commit.OpEntry) {
+	if _, ok := u.undone[e.CID]; ok {
+		return
+	}
+	if back := reversed(e.Operation); back.Defined() {
+		u.undone[back] = e.Operation.Seq
+	}
+	u.later = append(u.later, e)
+}
+
+// reversed returns the operation that one took back, undefined for none.
+func reversed(o *commit.Operation) ipld.CID {
+	if o.Undoes.Defined() {
+		return o.Undoes
+	}
+	return o.Redoes
+}
+
+// find looks for the newest operation that is not undone and fits.
+func (u *undoing) find(head store.Head, fits func(OpRecord) bool) error {
+	for e, err := range u.repo.log(u.ctx, head) {
+		if err != nil {
+			return err
+		}
+		if _, ok := u.undone[e.CID]; !ok {
+			rec, err := u.repo.opRecord(u.ctx, e)
+			if err != nil {
+				return err
+			}
+			if fits(rec) {
+				u.target = rec
+				return nil
+			}
+		}
+		u.pass(e)
+	}
+	return ErrNothingToUndo
+}
+
+// named looks for the operation of a name.
+func (u *undoing) named(head store.Head, name string) error {
+	want, err := u.repo.operation(u.ctx, head, name)
+	if err != nil {
+		return err
+	}
+	seq := want.Operation.Seq
+	for e, err := range u.repo.log(u.ctx, head) {
+		if err != nil {
+			return err
+		}
+		if e.Operation.Seq > seq {
+			u.pass(e)
+			continue
+		}
+		if by, ok := u.undone[e.CID]; ok {
+			return fmt.Errorf("%w: operation %d is taken back already, by operation %d",
+				ErrNothingToUndo, seq, by)
+		}
+		if u.target, err = u.repo.opRecord(u.ctx, e); err != nil {
+			return err
+		}
+		if len(u.target.undoable()) == 0 {
+			return fmt.Errorf("%w: operation %d changed no ref that can be taken back",
+				ErrNothingToUndo, seq)
+		}
+		return nil
+	}
+	return &NotFoundError{What: "operation", Name: name}
+}
+
+// check returns an *UndoError where an operation that stands after the target changed one of its
+// refs.
+func (u *undoing) check() error {
+	mine := make(map[graph.RefName]bool)
+	for _, c := range u.target.undoable() {
+		mine[c.Name] = true
+	}
+	seq := u.target.Operation.Seq
+	for _, e := range u.later {
+		rec, err := u.repo.opRecord(u.ctx, e)
+		if err != nil {
+			return err
+		}
+		if back := reversed(e.Operation); back.Defined() {
+			o, err := commit.ReadOperation(u.ctx, u.repo.facts(), back)
+			if err != nil {
+				return err
+			}
+			if o.Seq > seq {
+				continue // it and what it took back leave everything as it was
+			}
+		}
+		for _, c := range rec.Refs {
+			if mine[c.Name] {
+				return &UndoError{Seq: seq, Ref: c.Name, By: e.Operation.Seq}
+			}
+		}
+	}
+	return nil
+}
+
+// RestoreOperation gives all refs but those of sessions the values they had after an operation
+// (see Operation), as a new operation that can be undone like any other.
+func (r *Repo) RestoreOperation(ctx context.Context, op string, by Stamp) (*Undone, error) {
+	res := &Undone{}
+	c, err := r.transact(ctx, by, func(t *tx) error {
+		e, err := r.operation(ctx, t.head, op)
+		if err != nil {
+			return err
+		}
+		if res.Of, err = r.opRecord(ctx, e); err != nil {
+			return err
+		}
+		then, err := r.viewOf(ctx, e)
+		if err != nil {
+			return err
+		}
+		moves, err := r.diffViews(ctx, t.view, then)
+		res.Refs = slices.DeleteFunc(moves, RefMove.ofSession)
+		for _, m := range res.Refs {
+			t.edits[m.Name] = encodeRef(m.To)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	res.Operation = c
+	return res, nil
+}
