@@ -32,6 +32,7 @@
 //	           command    list    1..64 strings of 0..255 bytes: verb, flag names, ids; no values
 //	           undoes?    link    the operation, no undo, that this one took back
 //	           redoes?    link    the undo that this one took back; not with undoes
+//	           horizon?   int     2..seq: operations of lower seq may be gone, but for Kept
 //
 //	stage      base?      link    the commit staged upon; absent before the first
 //	           branch     string  ref name
@@ -43,6 +44,12 @@
 //	           tagger     string  1..255 bytes, no control characters
 //	           target     link    a commit
 //	           message    string  0..65,536 bytes
+//
+//	redaction  what       string  node, content, embedding or query: what was erased
+//	           node?      bytes   16 bytes: the id of the node that was purged
+//	           actor      string  1..255 bytes, no control characters
+//	           time       int     time
+//	           reason?    string  1..4,096 bytes
 //
 //	export     scope      string  all, revision, range, session or receipt
 //	           format     int     1

@@ -21,16 +21,34 @@ type Operation struct {
 	Skip    ipld.CID // the operation of sequence number Skip(Seq), undefined where that is 0
 	View    ipld.CID // tree: ref name to link, or to string naming another ref
 	Time    graph.Time
-	Actor   string       // 1 to graph.MaxActor bytes without control characters
-	Command []string     // verb, flag names and ids, never values; 1 to MaxCommand words
-	Undoes  ipld.CID     // the operation, no undo itself, that this one took back; may be undefined
-	Redoes  ipld.CID     // the undo that this one took back; undefined where Undoes is given
+	Actor   string   // 1 to graph.MaxActor bytes without control characters
+	Command []string // verb, flag names and ids, never values; 1 to MaxCommand words
+	Undoes  ipld.CID // the operation, no undo itself, that this one took back; may be undefined
+	Redoes  ipld.CID // the undo that this one took back; undefined where Undoes is given
+	// Horizon is the least sequence number that is kept: what came before may be gone, but for
+	// the records that Kept names. 0 where nothing was given up; else from 2 to Seq, and never
+	// less than in the operation before.
+	Horizon uint64
 	Extra   []ipld.Entry // unknown fields in canonical order
 }
 
 var operationFields = []string{
 	"v", "seq", "kind", "skip", "time", "view", "actor", "parent", "redoes", "undoes", "command",
+	"horizon",
 }
+
+// Kept returns the sequence numbers below a horizon whose operations are kept all the same, though
+// not what they lead to, descending: those that skip links from the horizon on lead to or go
+// through. They are the horizon with its lowest set bits cleared, one after the other.
+func Kept(horizon uint64) (seqs []uint64) {
+	for seq := horizon & (horizon - 1); seq > 0; seq &= seq - 1 {
+		seqs = append(seqs, seq)
+	}
+	return seqs
+}
+
+// Behind reports whether an operation of sequence number seq lies behind the horizon of o.
+func (o *Operation) Behind(seq uint64) bool { return seq < max(o.Horizon, 1) }
 
 // Skip returns the sequence number that the skip link of operation seq points to: seq with its
 // lowest set bit cleared. It returns 0 for no link, also where the parent is just that operation.
@@ -82,6 +100,9 @@ func (o *Operation) checkLinks() error {
 	if (Skip(o.Seq) != 0) != o.Skip.Defined() {
 		return graph.Fieldf("skip", "seq %d skips to %d (0 for no link)", o.Seq, Skip(o.Seq))
 	}
+	if o.Horizon != 0 && (o.Horizon < 2 || o.Horizon > o.Seq) {
+		return graph.Fieldf("horizon", "%d is outside 2 to seq, which is %d", o.Horizon, o.Seq)
+	}
 	if o.Undoes.Defined() && o.Redoes.Defined() {
 		return graph.Fieldf("redoes", "excluded by undoes")
 	}
@@ -109,6 +130,9 @@ func (o *Operation) Encode() []byte {
 		}
 		return b
 	})
+	if o.Horizon != 0 {
+		w.Int("horizon", int64(o.Horizon))
+	}
 	return w.Finish()
 }
 
@@ -152,6 +176,8 @@ func (dec *operationDecoder) field(key string, d *ipld.Decoder) (known bool, err
 		o.Redoes, err = d.Link()
 	case "undoes":
 		o.Undoes, err = d.Link()
+	case "horizon":
+		o.Horizon, err = decodeCount(d)
 	case "command":
 		o.Command, err = decodeCommand(d)
 	default:

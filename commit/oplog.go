@@ -15,10 +15,12 @@ type OpEntry struct {
 	Operation *Operation
 }
 
-// Operations returns the operations from head back to the first, head included. After an error,
-// which comes with the zero OpEntry, it ends. An undefined head gives none.
+// Operations returns the operations from head back to the first that is kept (Operation.Horizon of
+// head), head included. After an error, which comes with the zero OpEntry, it ends. An undefined
+// head gives none.
 func Operations(ctx context.Context, g store.Getter, head ipld.CID) iter.Seq2[OpEntry, error] {
 	return func(yield func(OpEntry, error) bool) {
+		var newest *Operation
 		want := uint64(0)
 		for c := head; c.Defined(); {
 			o, err := readOperation(ctx, g, c, want)
@@ -26,7 +28,10 @@ func Operations(ctx context.Context, g store.Getter, head ipld.CID) iter.Seq2[Op
 				yield(OpEntry{}, err)
 				return
 			}
-			if !yield(OpEntry{c, o}, nil) {
+			if newest == nil {
+				newest = o
+			}
+			if !yield(OpEntry{c, o}, nil) || newest.Behind(o.Seq-1) {
 				return
 			}
 			c, want = o.Parent, o.Seq-1
@@ -51,7 +56,7 @@ func readOperation(
 
 // OperationAt returns the operation of sequence number seq at or before head. It reads
 // O(log² n) operations, n being how far back it is. It returns an error that wraps
-// store.ErrNotFound where seq is 0 or after head.
+// store.ErrNotFound where seq is 0, after head, or behind its horizon.
 func OperationAt(
 	ctx context.Context, g store.Getter, head ipld.CID, seq uint64,
 ) (OpEntry, error) {
@@ -62,7 +67,16 @@ func OperationAt(
 	if seq < 1 || seq > o.Seq {
 		return OpEntry{}, fmt.Errorf("operation %d of %d: %w", seq, o.Seq, store.ErrNotFound)
 	}
-	at := OpEntry{head, o}
+	if o.Behind(seq) {
+		return OpEntry{}, fmt.Errorf("operation %d: collected, the oldest kept is %d: %w", seq,
+			o.Horizon, store.ErrNotFound)
+	}
+	return operationAt(ctx, g, OpEntry{head, o}, seq)
+}
+
+// operationAt finds the operation of sequence number seq, which may be one that is kept behind the
+// horizon.
+func operationAt(ctx context.Context, g store.Getter, at OpEntry, seq uint64) (OpEntry, error) {
 	for at.Operation.Seq > seq {
 		// Following the skip link where it does not pass the target, the parent otherwise.
 		next, want := at.Operation.Parent, at.Operation.Seq-1
@@ -78,16 +92,24 @@ func OperationAt(
 	return at, nil
 }
 
-// NextOperation returns an operation that follows head, with its sequence number and links filled
-// in and all else left to the caller. It reads O(log n) operations. The zero head gives the first
-// operation.
+// NextOperation returns an operation that follows head, with its sequence number, links and horizon
+// filled in and all else left to the caller. It reads O(log n) operations. The zero head gives the
+// first operation.
 func NextOperation(ctx context.Context, g store.Getter, head store.Head) (*Operation, error) {
 	next := &Operation{Parent: head.Operation, Seq: head.Seq + 1}
+	if head.Seq == 0 {
+		return next, nil
+	}
+	newest, err := readOperation(ctx, g, head.Operation, head.Seq)
+	if err != nil {
+		return nil, err
+	}
+	next.Horizon = newest.Horizon
 	far := Skip(next.Seq)
 	if far == 0 {
 		return next, nil
 	}
-	at, err := OperationAt(ctx, g, head.Operation, far)
+	at, err := operationAt(ctx, g, OpEntry{head.Operation, newest}, far)
 	if err != nil {
 		return nil, fmt.Errorf("find skip link of operation %d: %w", next.Seq, err)
 	}

@@ -203,6 +203,9 @@ func genOperation(t *rapid.T) *Operation {
 	if Skip(o.Seq) != 0 {
 		o.Skip = link("s")
 	}
+	if o.Seq > 1 && rapid.Bool().Draw(t, "kept") {
+		o.Horizon = rapid.Uint64Range(2, o.Seq).Draw(t, "horizon")
+	}
 	if o.Undoes = genOptLink(t, "undoes"); !o.Undoes.Defined() {
 		o.Redoes = genOptLink(t, "redoes")
 	}
@@ -251,6 +254,7 @@ func TestRoundTrip(t *testing.T) {
 	t.Run("operation", func(t *testing.T) { testRoundTrip(t, genOperation, DecodeOperation) })
 	t.Run("stage", func(t *testing.T) { testRoundTrip(t, genStage, DecodeStage) })
 	t.Run("tag", func(t *testing.T) { testRoundTrip(t, genTag, DecodeTag) })
+	t.Run("redaction", func(t *testing.T) { testRoundTrip(t, genRedaction, DecodeRedaction) })
 }
 
 // decoders are the decoders by kind; each returns the record it read.
@@ -259,18 +263,22 @@ var decoders = map[string]func([]byte) (record, error){
 	KindOperation: func(b []byte) (record, error) { return DecodeOperation(b) },
 	KindStage:     func(b []byte) (record, error) { return DecodeStage(b) },
 	KindTag:       func(b []byte) (record, error) { return DecodeTag(b) },
+	KindRedaction: func(b []byte) (record, error) { return DecodeRedaction(b) },
 }
 
 func goldenBlocks() map[string][]byte {
 	return map[string][]byte{
 		KindCommit: goldenCommit().Encode(), KindOperation: goldenOperation().Encode(),
 		KindStage: goldenStage().Encode(), KindTag: goldenTag().Encode(),
+		KindRedaction: goldenRedaction().Encode(),
 	}
 }
 
 // TestDecodeRefuses takes a valid record and breaks it in one way at a time.
 func TestDecodeRefuses(t *testing.T) {
-	optional := []string{"vectors", "agent", "task", "signature", "base", "mood"}
+	optional := []string{
+		"vectors", "agent", "task", "signature", "base", "mood", "reason", "node",
+	}
 	wrong := map[ipld.Kind]ipld.Value{
 		ipld.Int: ipld.StringValue("1"), ipld.String: ipld.IntValue(1),
 		ipld.Bytes: ipld.StringValue("0123456789abcdef"), ipld.List: ipld.IntValue(1),
@@ -348,6 +356,7 @@ func TestValidate(t *testing.T) {
 		"command": func(o *Operation) { o.Command = nil },
 		"undoes":  func(o *Operation) { o.Undoes = ipld.Sum(ipld.Raw, nil) },
 		"redoes":  func(o *Operation) { o.Undoes, o.Redoes = link("u"), link("r") },
+		"horizon": func(o *Operation) { o.Horizon = o.Seq + 1 },
 	} {
 		o := goldenOperation()
 		break_(o)
