@@ -1,0 +1,358 @@
+package car
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// block is what tests put into files.
+type block struct {
+	cid  ipld.CID
+	data []byte
+}
+
+func rawBlock(data string) block {
+	return block{ipld.Sum(ipld.Raw, []byte(data)), []byte(data)}
+}
+
+func intBlock(n int64) block {
+	data := ipld.AppendInt(nil, n)
+	return block{ipld.Sum(ipld.DagCBOR, data), data}
+}
+
+func write(t testing.TB, roots []ipld.CID, blocks ...block) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := NewWriter(&out, roots...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range blocks {
+		if err := w.Put(b.cid, b.data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if w.Blocks() != len(blocks) || w.Bytes() != int64(out.Len()) {
+		t.Errorf("%d blocks, %d bytes; wrote %d, %d", w.Blocks(), w.Bytes(), len(blocks), out.Len())
+	}
+	return out.Bytes()
+}
+
+// read reads a whole file and returns its blocks, copied.
+func read(in io.Reader) (roots []ipld.CID, blocks []Block, err error) {
+	r, err := NewReader(in)
+	if err != nil {
+		return nil, nil, err
+	}
+	for {
+		b, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return r.Roots(), blocks, nil
+		}
+		if err != nil {
+			return r.Roots(), blocks, err
+		}
+		b.Data = bytes.Clone(b.Data)
+		blocks = append(blocks, b)
+	}
+}
+
+// TestGolden pins a small file to the byte.
+func TestGolden(t *testing.T) {
+	one, hi := intBlock(1), rawBlock("hi")
+	file := write(t, []ipld.CID{one.cid}, one, hi)
+	want := "3a" + "a265726f6f747381d82a582500" + hex.EncodeToString(one.cid.Bytes()) +
+		"6776657273696f6e01" +
+		"25" + hex.EncodeToString(one.cid.Bytes()) + "01" +
+		"26" + hex.EncodeToString(hi.cid.Bytes()) + hex.EncodeToString([]byte("hi"))
+	if got := hex.EncodeToString(file); got != want {
+		t.Errorf("file is\n%s, want\n%s", got, want)
+	}
+}
+
+func TestReadBack(t *testing.T) {
+	roots := []ipld.CID{intBlock(3).cid, rawBlock("absent").cid}
+	put := []block{
+		intBlock(3), rawBlock(""), rawBlock(strings.Repeat("x", 91)), rawBlock(strings.Repeat("y", 92)),
+		rawBlock(strings.Repeat("z", ipld.MaxBlock)), intBlock(-1), intBlock(3),
+	}
+	file := write(t, roots, put...)
+	for name, in := range map[string]io.Reader{
+		"whole": bytes.NewReader(file), "bytes": iotest.OneByteReader(bytes.NewReader(file)),
+	} {
+		got, blocks, err := read(in)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if len(got) != len(roots) || got[0] != roots[0] || got[1] != roots[1] {
+			t.Errorf("%s: roots %v", name, got)
+		}
+		if len(blocks) != len(put) {
+			t.Fatalf("%s: %d blocks, want %d", name, len(blocks), len(put))
+		}
+		for i, b := range blocks {
+			if b.CID != put[i].cid || !bytes.Equal(b.Data, put[i].data) {
+				t.Errorf("%s: block %d is %s of %d bytes", name, i, b.CID, len(b.Data))
+			}
+			if !bytes.Equal(file[b.Start:b.Start+int64(len(b.Data))], b.Data) {
+				t.Errorf("%s: block %d is not at %d", name, i, b.Start)
+			}
+			n, width := binary.Uvarint(file[b.Offset:])
+			if b.Offset+int64(width)+ipld.CIDLen != b.Start || n != uint64(ipld.CIDLen+len(b.Data)) {
+				t.Errorf("%s: section %d is not at %d", name, i, b.Offset)
+			}
+		}
+	}
+}
+
+func TestWriterRefuses(t *testing.T) {
+	good := intBlock(1).cid
+	for name, roots := range map[string][]ipld.CID{
+		"no root": nil, "undefined root": {good, {}}, "too many": make([]ipld.CID, MaxRoots+1),
+	} {
+		if _, err := NewWriter(io.Discard, roots...); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	w, err := NewWriter(io.Discard, good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Put(ipld.CID{}, nil); err == nil {
+		t.Error("an undefined CID was accepted")
+	}
+	if err := w.Put(good, make([]byte, ipld.MaxBlock+1)); err == nil {
+		t.Error("a block over the limit was accepted")
+	}
+	w, err = NewWriter(failing{}, good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Flush(); !errors.Is(err, errDisk) {
+		t.Errorf("flush: %v", err)
+	}
+}
+
+var errDisk = errors.New("disk full")
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errDisk }
+
+// TestManyRoots reads as many roots as are allowed.
+func TestManyRoots(t *testing.T) {
+	roots := make([]ipld.CID, MaxRoots)
+	for i := range roots {
+		roots[i] = intBlock(int64(i)).cid
+	}
+	got, _, err := read(bytes.NewReader(write(t, roots)))
+	if err != nil || len(got) != MaxRoots || got[999] != roots[999] {
+		t.Errorf("%d roots, %v", len(got), err)
+	}
+}
+
+// section is a section with a length of its own, however wrong.
+func section(length string, content ...[]byte) []byte {
+	head, err := hex.DecodeString(length)
+	if err != nil {
+		panic(err)
+	}
+	return append(head, bytes.Join(content, nil)...)
+}
+
+func header(fields ...[]byte) []byte {
+	b := bytes.Join(fields, nil)
+	return append(binary.AppendUvarint(nil, uint64(len(b))), b...)
+}
+
+func TestReaderRefuses(t *testing.T) {
+	one := intBlock(1)
+	cid := one.cid.Bytes()
+	good := write(t, []ipld.CID{one.cid}, one)
+	size := int64(len(good))
+	roots := ipld.AppendLink(ipld.AppendList(ipld.AppendString(nil, "roots"), 1), one.cid)
+	version := func(n int64) []byte { return ipld.AppendInt(ipld.AppendString(nil, "version"), n) }
+	two, three := []byte{0xa2}, []byte{0xa3}
+	foreign := func(edit func(c []byte)) []byte {
+		c := bytes.Clone(cid)
+		edit(c)
+		return append(bytes.Clone(good), section("25", c, one.data)...)
+	}
+	add := func(parts ...[]byte) []byte { return append(bytes.Clone(good), bytes.Join(parts, nil)...) }
+	unsorted := []byte{0xa2, 0x61, 'b', 1, 0x61, 'a', 2}
+	cases := []struct {
+		name   string
+		file   []byte
+		offset int64
+		reason string
+	}{
+		{"empty", nil, 0, "empty"},
+		{"length cut", []byte{0x80}, 0, "ends inside a header"},
+		{"header cut", good[:20], 0, "ends inside a header"},
+		{"header of nothing", []byte{0}, 0, "unexpected end"},
+		{"header too long", section("a9c102"), 0, "41129 bytes, limit 41064"},
+		{"header length without end", section("ffffffffffffffff01"), 0, "more than 41064"},
+		{"length not minimal", append([]byte{good[0] | 0x80, 0}, good[1:]...), 0, "fewest"},
+		{"version 2", header([]byte{0xa1}, version(2)), 0, "CARv2"},
+		{"version 2 with roots", header(two, roots, version(2)), 0, "CARv2"},
+		{"version 3", header(two, roots, version(3)), 0, "version 3"},
+		{"version -1", header(two, roots, version(-1)), 0, "version -1"},
+		{"no version", header([]byte{0xa1}, roots), 0, "no version"},
+		{"no roots", header([]byte{0xa1}, version(1)), 0, "no roots"},
+		{"empty roots", header(two, ipld.AppendList(ipld.AppendString(nil, "roots"), 0), version(1)),
+			0, "no roots"},
+		{"roots no links", header(two, ipld.AppendInt(ipld.AppendString(nil, "roots"), 1), version(1)),
+			0, "major type"},
+		{"keys unsorted", header(two, version(1), roots), 0, "map key"},
+		{"unknown field", header(three, ipld.AppendInt(ipld.AppendString(nil, "a"), 1), roots,
+			version(1)), 0, "unknown field"},
+		{"bytes after the map", header(two, roots, version(1), []byte{0}), 0, "trailing"},
+		{"not a map", header([]byte{1}), 0, "major type"},
+		{"gzip", []byte{0x1f, 0x8b, 8, 0}, 0, "ends inside a header"},
+
+		{"section cut in its length", add([]byte{0x80}), size, "ends inside a section"},
+		{"section cut in its CID", add(section("25", cid[:10])), size, "ends inside a section"},
+		{"section cut in its data", add(section("25", cid)), size, "ends inside a section"},
+		{"section of nothing", add([]byte{0}), size, "no room"},
+		{"section without a CID", add(section("23", cid[:35])), size, "no room"},
+		{"section too long", add(section("a58040")), size, "1048613 bytes, limit 1048612"},
+		{"section of 4 GiB", add(section("ffffffff0f")), size, "more than"},
+		{"section length 2^64", add(section("ffffffffffffffffff01")), size, "more than"},
+		{"section length not minimal", add(section("a500", cid, one.data)), size, "fewest"},
+		{"trailing text", add([]byte("\n")), size, "no room"},
+		{"another hash", foreign(func(c []byte) { c[2] = 0x16 }), size, "invalid CID"},
+		{"short digest", foreign(func(c []byte) { c[3] = 16 }), size, "invalid CID"},
+		{"foreign codec", foreign(func(c []byte) { c[1] = 0x70 }), size, "codec 0x70"},
+		{"CIDv0", add(section("23", cid[2:], one.data)), size, "no room"},
+		{"CIDv2", foreign(func(c []byte) { c[0] = 2 }), size, "invalid CID"},
+		{"identity", add(section("25", []byte{1, 0x55, 0, 33}, make([]byte, 33))), size, "invalid CID"},
+		{"wrong hash", foreign(func(c []byte) { c[35] ^= 1 }), size, "the bytes are those of"},
+		{"wrong data", add(section("25", cid, []byte{2})), size, "the bytes are those of"},
+		{"unsorted map", add(section("2b", ipld.Sum(ipld.DagCBOR, unsorted).Bytes(), unsorted)), size,
+			"map key"},
+		{"no dag-cbor", add(section("25", ipld.Sum(ipld.DagCBOR, []byte{0xff}).Bytes(), []byte{0xff})),
+			size, "dag-cbor"},
+	}
+	for _, c := range cases {
+		_, _, err := read(bytes.NewReader(c.file))
+		var bad *FormatError
+		if !errors.As(err, &bad) || !errors.Is(err, ErrFormat) {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if bad.Offset != c.offset || !strings.Contains(bad.Reason, c.reason) {
+			t.Errorf("%s: at %d, want %d: %q, want %q in it", c.name, bad.Offset, c.offset, bad.Reason,
+				c.reason)
+		}
+	}
+}
+
+// TestReaderRepeatsItsError reads on after an error, and after the end.
+func TestReaderRepeatsItsError(t *testing.T) {
+	one := intBlock(1)
+	good := write(t, []ipld.CID{one.cid}, one)
+	for _, file := range [][]byte{good, good[:len(good)-1]} {
+		r, err := NewReader(bytes.NewReader(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var last error
+		for range 3 {
+			if _, err := r.Next(); err != nil && last == nil {
+				last = err
+			} else if err != last {
+				t.Errorf("after %v: %v", last, err)
+			}
+		}
+		if last == nil {
+			t.Error("no end")
+		}
+	}
+}
+
+// TestReaderFails tells a reader that fails from a file that is cut.
+func TestReaderFails(t *testing.T) {
+	one := intBlock(1)
+	good := write(t, []ipld.CID{one.cid}, one)
+	for n := range good {
+		in := io.MultiReader(bytes.NewReader(good[:n]), iotest.ErrReader(errDisk))
+		if _, _, err := read(in); !errors.Is(err, errDisk) || errors.Is(err, ErrFormat) {
+			t.Fatalf("after %d bytes: %v", n, err)
+		}
+	}
+}
+
+// TestCut cuts a file at every byte: between two sections it is a file, elsewhere it is refused.
+func TestCut(t *testing.T) {
+	one, two := intBlock(1), rawBlock("two")
+	start := len(write(t, []ipld.CID{one.cid}))
+	middle := len(write(t, []ipld.CID{one.cid}, one))
+	file := write(t, []ipld.CID{one.cid}, one, two)
+	for n := range file {
+		_, blocks, err := read(bytes.NewReader(file[:n]))
+		switch n {
+		case start, middle:
+			if err != nil || len(blocks) > 1 {
+				t.Errorf("%d bytes: %d blocks, %v", n, len(blocks), err)
+			}
+		default:
+			if !errors.Is(err, ErrFormat) {
+				t.Errorf("%d bytes: %v", n, err)
+			}
+		}
+	}
+}
+
+// FuzzReader reads anything: it never panics, refuses with a FormatError, and what it accepts is
+// what a writer writes.
+func FuzzReader(f *testing.F) {
+	one, two := intBlock(1), rawBlock("two")
+	f.Add(write(f, []ipld.CID{one.cid}, one, two))
+	f.Add(write(f, []ipld.CID{one.cid, two.cid}))
+	f.Add([]byte{0x0a, 0xa1, 0x67, 'v', 'e', 'r', 's', 'i', 'o', 'n', 2})
+	f.Fuzz(func(t *testing.T, file []byte) {
+		roots, blocks, err := read(bytes.NewReader(file))
+		if err != nil {
+			if !errors.Is(err, ErrFormat) {
+				t.Fatal(err)
+			}
+			return
+		}
+		var again []block
+		for _, b := range blocks {
+			again = append(again, block{b.CID, b.Data})
+		}
+		if got := write(t, roots, again...); !bytes.Equal(got, file) {
+			t.Fatalf("writing what was read gives %x", got)
+		}
+	})
+}
+
+// TestBoundedMemory reads a section that claims the largest length and has nothing in it.
+func TestBoundedMemory(t *testing.T) {
+	one := intBlock(1)
+	file := append(write(t, []ipld.CID{one.cid}), section("a48040")...)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, _, err := read(bytes.NewReader(file))
+	runtime.ReadMemStats(&after)
+	if !errors.Is(err, ErrFormat) {
+		t.Fatal(err)
+	}
+	allocated := after.TotalAlloc - before.TotalAlloc
+	if limit := uint64(ipld.MaxBlock + 256<<10); allocated > limit {
+		t.Errorf("%d bytes allocated, limit %d", allocated, limit)
+	}
+}
