@@ -92,7 +92,9 @@ func answer(a *retrieve.Answer) (string, error) {
 }
 
 // ask answers all requests, and returns the answers without and the receipts with the commit.
-func ask(s *repo.Snapshot, reqs []retrieve.Request) (answers []string, receipts []ipld.CID, err error) {
+func ask(
+	s *repo.Snapshot, reqs []retrieve.Request,
+) (answers []string, receipts []ipld.CID, err error) {
 	for i, req := range reqs {
 		a, err := s.Retrieve(context.Background(), req)
 		if err != nil {
@@ -220,7 +222,8 @@ func TestDetoursLeaveNoTrace(t *testing.T) {
 	detour := openMem(t)
 	var add, remove strings.Builder
 	for i := range 60 {
-		fmt.Fprintf(&add, `{"node":{"key":"d%d","type":"Decision","summary":"booking berth decision %d"}}`+"\n", i, i)
+		fmt.Fprintf(&add,
+			`{"node":{"key":"d%d","type":"Decision","summary":"berth decision %d"}}`+"\n", i, i)
 		fmt.Fprintf(&remove, `{"remove":{"node":"d%d"}}`+"\n", i)
 	}
 	lines(t, detour, add.String())

@@ -332,6 +332,68 @@ func TestReplayOfLies(t *testing.T) {
 	t.Logf("%d blocks read by replay: %d lies told, %d made no difference", len(blocks), told, silent)
 }
 
+// TestFsckNamesBlocks damages one block at a time, whether a replay reads it or not: fsck names it.
+func TestFsckNamesBlocks(t *testing.T) {
+	stride := 60
+	if long() {
+		stride = 1
+	}
+	base := mem.New()
+	r, err := repo.New(t.Context(), base, by, repo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory, change := demoText(t)
+	if err := record(r, requests(t)[:3], memory, change, 3); err != nil {
+		t.Fatal(err)
+	}
+	var all []ipld.CID
+	for _, blocks := range []store.Blocks{base.Facts(), base.Derived()} {
+		err := blocks.Iterate(t.Context(), ipld.CID{}, func(b store.Block) error {
+			all = append(all, b.CID)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	rng := rand.New(rand.NewPCG(replaySeed, 4))
+	for i := 0; i < len(all); i += stride {
+		for _, name := range slices.Sorted(maps.Keys(lies)) {
+			liar := testkit.NewTamper(base)
+			liar.Lie = func(c ipld.CID, data []byte) ([]byte, error) {
+				if c != all[i] {
+					return data, nil
+				}
+				return lies[name](rng, c, data)
+			}
+			r, err := repo.New(t.Context(), liar, by, repo.Options{ReadOnly: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := named(r, all[i]); err != nil {
+				t.Errorf("seed %d, %s in the place of %s: %v", replaySeed, name, all[i], err)
+			}
+		}
+	}
+}
+
+// named returns an error unless fsck names c. Only a full one notices what an old index lacks.
+func named(r *repo.Repo, c ipld.CID) error {
+	for _, full := range []bool{false, true} {
+		report, err := r.Fsck(context.Background(), repo.FsckOptions{Full: full})
+		if err != nil {
+			return err
+		}
+		for _, e := range report.Errors {
+			if e.CID == c || strings.Contains(e.Message, c.String()) {
+				return nil
+			}
+		}
+	}
+	return errors.New("fsck does not name it")
+}
+
 var errDifferent = errors.New("another answer")
 
 // replayLie replays over a store that lies and returns how it was told, nil where the answers are

@@ -8,9 +8,10 @@ import (
 	"github.com/mnem-project/mnem/store"
 )
 
-// Tamper is a store that answers Get as a lying disk would: Lie, where it is given, is asked about
-// every block read, facts and derived, and what it returns is what the caller gets. The blocks
-// stay as they are, and nothing verifies what Lie returns. Safe for concurrent use as long as
+// Tamper is a store that answers Get and Iterate as a lying disk would: Lie, where it is given, is
+// asked about every block read, facts and derived, and what it returns is what the caller gets; a
+// block it returns an error for is not iterated over. The blocks stay as they are, and nothing
+// verifies what Lie returns. Safe for concurrent use as long as
 // nobody sets Lie meanwhile and Lie is.
 type Tamper struct {
 	store.Store
@@ -67,9 +68,31 @@ func (b tampered) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 	return data, nil
 }
 
+// Iterate calls fn with the blocks through Lie. It does not note what it reads.
+func (b tampered) Iterate(
+	ctx context.Context, from ipld.CID, fn func(store.Block) error,
+) error {
+	return b.Blocks.Iterate(ctx, from, func(block store.Block) error {
+		if b.by.Lie != nil {
+			data, err := b.by.Lie(block.CID, append([]byte(nil), block.Data...))
+			if err != nil {
+				return nil
+			}
+			block.Data = data
+		}
+		return fn(block)
+	})
+}
+
 type tamperedDerived struct {
 	store.Derived
 	get tampered
+}
+
+func (d tamperedDerived) Iterate(
+	ctx context.Context, from ipld.CID, fn func(store.Block) error,
+) error {
+	return d.get.Iterate(ctx, from, fn)
 }
 
 func (d tamperedDerived) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
