@@ -31,23 +31,6 @@ func openMem(t testing.TB) *repo.Repo {
 	return r
 }
 
-// initDisk makes a repository on disk and returns its directory.
-func initDisk(t testing.TB) (*repo.Repo, string) {
-	t.Helper()
-	dir := t.TempDir()
-	r, err := repo.Init(t.Context(), dir, by, repo.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		checkClean(t, r)
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return r, dir
-}
-
 // checkClean fails the test unless fsck finds nothing wrong.
 func checkClean(t testing.TB, r *repo.Repo) {
 	t.Helper()

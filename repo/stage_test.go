@@ -96,99 +96,103 @@ func TestStageAndCommit(t *testing.T) {
 	}
 }
 
-// TestStageMerges lets the branch move between staging and committing.
-func TestStageMerges(t *testing.T) {
-	const base = twoPeople + `{"node":{"key":"bob","type":"Person"}}` + "\n"
-	billing := "node/" + graph.NodeID("svc/billing").String()
-	alice := "node/" + graph.NodeID("alice").String()
-	cases := map[string]struct {
-		staged, moved string
-		items         string // of the conflict, "" for a merge
-		merged        string // lines that make the same memory from base, for a merge
-	}{
-		"disjoint": {
-			staged: `{"node":{"key":"alice","props":{"level":3}}}`,
-			moved:  `{"node":{"key":"bob","props":{"level":4}}}`,
-			merged: `{"node":{"key":"alice","props":{"level":3}}}
+const mergeBase = twoPeople + `{"node":{"key":"bob","type":"Person"}}` + "\n"
+
+// idOf names a node as conflicts do.
+func idOf(key string) string { return "node/" + graph.NodeID(key).String() }
+
+// mergeCases stage one change of mergeBase and then make another.
+var mergeCases = map[string]struct {
+	staged, moved string
+	items         string // of the conflict, "" for a merge
+	merged        string // lines that make the same memory from base, for a merge
+}{
+	"disjoint": {
+		staged: `{"node":{"key":"alice","props":{"level":3}}}`,
+		moved:  `{"node":{"key":"bob","props":{"level":4}}}`,
+		merged: `{"node":{"key":"alice","props":{"level":3}}}
 {"node":{"key":"bob","props":{"level":4}}}`,
-		},
-		"new nodes and edges of one node": {
-			staged: `{"node":{"key":"x","type":"T"}}
+	},
+	"new nodes and edges of one node": {
+		staged: `{"node":{"key":"x","type":"T"}}
 {"edge":{"type":"e","src":"alice","dst":"x"}}`,
-			moved: `{"node":{"key":"y","type":"T"}}
+		moved: `{"node":{"key":"y","type":"T"}}
 {"edge":{"type":"e","src":"alice","dst":"y"}}`,
-			merged: `{"node":{"key":"x","type":"T"}}
+		merged: `{"node":{"key":"x","type":"T"}}
 {"node":{"key":"y","type":"T"}}
 {"edge":{"type":"e","src":"alice","dst":"x"}}
 {"edge":{"type":"e","src":"alice","dst":"y"}}`,
-		},
-		"the same change": {
-			staged: `{"node":{"key":"alice","props":{"level":3}}}`,
-			moved: `{"node":{"key":"alice","props":{"level":3}}}
+	},
+	"the same change": {
+		staged: `{"node":{"key":"alice","props":{"level":3}}}`,
+		moved: `{"node":{"key":"alice","props":{"level":3}}}
 {"node":{"key":"z","type":"T"}}`,
-			merged: `{"node":{"key":"alice","props":{"level":3}}}
+		merged: `{"node":{"key":"alice","props":{"level":3}}}
 {"node":{"key":"z","type":"T"}}`,
-		},
-		"both remove": {
-			staged: `{"remove":{"node":"svc/billing"}}`,
-			moved:  `{"remove":{"node":"svc/billing"}}`,
-			merged: `{"remove":{"node":"svc/billing"}}`,
-		},
-		"one node differently": {
-			staged: `{"node":{"key":"alice","props":{"level":3}}}`,
-			moved:  `{"node":{"key":"alice","props":{"level":4}}}`,
-			items:  alice,
-		},
-		"a new node differently": {
-			staged: `{"node":{"key":"new","type":"T"}}`,
-			moved:  `{"node":{"key":"new","type":"U"}}`,
-			items:  "node/" + graph.NodeID("new").String(),
-		},
-		"removed there, changed here": {
-			staged: `{"node":{"key":"svc/billing","props":{"n":1}}}`,
-			moved:  `{"remove":{"node":"svc/billing"}}`,
-			items:  billing,
-		},
-		"changed there, removed here": {
-			staged: `{"remove":{"node":"svc/billing"}}`,
-			moved:  `{"node":{"key":"svc/billing","props":{"n":1}}}`,
-			items:  billing,
-		},
-		"edge to a node removed there": {
-			staged: `{"edge":{"type":"uses","src":"bob","dst":"svc/billing"}}`,
-			moved:  `{"remove":{"node":"svc/billing"}}`,
-			items:  "edge",
-		},
-		"edge there to a node removed here": {
-			staged: `{"remove":{"node":"svc/billing"}}`,
-			moved:  `{"edge":{"type":"uses","src":"bob","dst":"svc/billing"}}`,
-			items:  "edge",
-		},
-		"one edge differently": {
-			staged: `{"edge":{"type":"owns","src":"alice","dst":"svc/billing","weight":0.25}}`,
-			moved:  `{"edge":{"type":"owns","src":"alice","dst":"svc/billing","weight":0.75}}`,
-			items:  "edge",
-		},
-		"mark on a node removed there": {
-			staged: `{"mark":{"node":"bob","state":"stale"}}`,
-			moved:  `{"remove":{"node":"bob"}}`,
-			items:  "mark/node/" + graph.NodeID("bob").String(),
-		},
-		"embedding of a node removed there": {
-			staged: `{"embedding":{"node":"bob","model":"m","vector":[1,0]}}`,
-			moved:  `{"remove":{"node":"bob"}}`,
-			merged: `{"remove":{"node":"bob"}}`,
-		},
-		"one mark differently": {
-			staged: `{"mark":{"node":"bob","state":"stale"}}`,
-			moved:  `{"mark":{"node":"bob","state":"retired"}}`,
-			items:  "mark/node/" + graph.NodeID("bob").String(),
-		},
-	}
-	for name, c := range cases {
+	},
+	"both remove": {
+		staged: `{"remove":{"node":"svc/billing"}}`,
+		moved:  `{"remove":{"node":"svc/billing"}}`,
+		merged: `{"remove":{"node":"svc/billing"}}`,
+	},
+	"one node differently": {
+		staged: `{"node":{"key":"alice","props":{"level":3}}}`,
+		moved:  `{"node":{"key":"alice","props":{"level":4}}}`,
+		items:  idOf("alice"),
+	},
+	"a new node differently": {
+		staged: `{"node":{"key":"new","type":"T"}}`,
+		moved:  `{"node":{"key":"new","type":"U"}}`,
+		items:  idOf("new"),
+	},
+	"removed there, changed here": {
+		staged: `{"node":{"key":"svc/billing","props":{"n":1}}}`,
+		moved:  `{"remove":{"node":"svc/billing"}}`,
+		items:  idOf("svc/billing"),
+	},
+	"changed there, removed here": {
+		staged: `{"remove":{"node":"svc/billing"}}`,
+		moved:  `{"node":{"key":"svc/billing","props":{"n":1}}}`,
+		items:  idOf("svc/billing"),
+	},
+	"edge to a node removed there": {
+		staged: `{"edge":{"type":"uses","src":"bob","dst":"svc/billing"}}`,
+		moved:  `{"remove":{"node":"svc/billing"}}`,
+		items:  "edge",
+	},
+	"edge there to a node removed here": {
+		staged: `{"remove":{"node":"svc/billing"}}`,
+		moved:  `{"edge":{"type":"uses","src":"bob","dst":"svc/billing"}}`,
+		items:  "edge",
+	},
+	"one edge differently": {
+		staged: `{"edge":{"type":"owns","src":"alice","dst":"svc/billing","weight":0.25}}`,
+		moved:  `{"edge":{"type":"owns","src":"alice","dst":"svc/billing","weight":0.75}}`,
+		items:  "edge",
+	},
+	"mark on a node removed there": {
+		staged: `{"mark":{"node":"bob","state":"stale"}}`,
+		moved:  `{"remove":{"node":"bob"}}`,
+		items:  "mark/node/" + graph.NodeID("bob").String(),
+	},
+	"embedding of a node removed there": {
+		staged: `{"embedding":{"node":"bob","model":"m","vector":[1,0]}}`,
+		moved:  `{"remove":{"node":"bob"}}`,
+		merged: `{"remove":{"node":"bob"}}`,
+	},
+	"one mark differently": {
+		staged: `{"mark":{"node":"bob","state":"stale"}}`,
+		moved:  `{"mark":{"node":"bob","state":"retired"}}`,
+		items:  "mark/node/" + graph.NodeID("bob").String(),
+	},
+}
+
+// TestStageMerges lets the branch move between staging and committing.
+func TestStageMerges(t *testing.T) {
+	for name, c := range mergeCases {
 		t.Run(name, func(t *testing.T) {
 			r := openMem(t)
-			lines(t, r, base)
+			lines(t, r, mergeBase)
 			stageLines(t, r, c.staged)
 			moved := lines(t, r, c.moved)
 			res, err := commitStaged(t, r)
@@ -216,7 +220,7 @@ func TestStageMerges(t *testing.T) {
 				t.Errorf("parents %v, want %s", res.Parents, moved.Commit)
 			}
 			want := openMem(t)
-			lines(t, want, base)
+			lines(t, want, mergeBase)
 			lines(t, want, c.merged)
 			if head(t, want).Graph() != head(t, r).Graph() {
 				t.Error("merged to something else")
