@@ -3,6 +3,7 @@ package repo
 import (
 	"context"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/mnem-project/mnem/commit"
@@ -26,6 +27,10 @@ type MergeOptions struct {
 	Prefer graph.Take
 	// NoFastForward makes a merge commit also where the branch could simply move.
 	NoFastForward bool
+	// Verify, where given, is called with the commits that a merge brings into the branch, newest
+	// first, before anything changes: its error refuses the merge. RequireSigned is made for it.
+	// A revert and a cherry-pick bring no commits of others.
+	Verify func(commits iter.Seq2[commit.LogEntry, error]) error
 }
 
 func (o *MergeOptions) check() error {
@@ -66,6 +71,9 @@ func (r *Repo) Merge(ctx context.Context, rev string, opt MergeOptions) (*MergeR
 	return r.integrate(ctx, opt, func(t *tx, ref Ref, head *Snapshot, res *MergeResult) (*job, error) {
 		c, err := r.resolve(ctx, t.view, rev)
 		if err != nil {
+			return nil, err
+		}
+		if err := t.verifyTheirs(ctx, opt, c, head.id); err != nil {
 			return nil, err
 		}
 		done, err := t.fastForward(ctx, ref, head, c, opt, res)

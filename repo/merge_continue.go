@@ -145,6 +145,11 @@ func (r *Repo) ContinueMerge(ctx context.Context, opt MergeOptions) (*MergeResul
 		if err != nil {
 			return err
 		}
+		if also != nil {
+			if err := t.verifyTheirs(ctx, opt, also.id, head.id); err != nil {
+				return err
+			}
+		}
 		t.removeRef(p.name)
 		return t.land(ctx, ref, head, next, also, opt.CommitOptions, &res.CommitResult)
 	})

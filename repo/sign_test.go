@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"testing"
 
@@ -44,7 +45,9 @@ func (v trusting) Trust(key commit.Key, at graph.Time) commit.Trust {
 }
 
 // note commits one node of a key, signed where sign is given, and returns the result.
-func note(t testing.TB, r *repo.Repo, key string, at graph.Time, sign commit.SignFunc) *repo.CommitResult {
+func note(
+	t testing.TB, r *repo.Repo, key string, at graph.Time, sign commit.SignFunc,
+) *repo.CommitResult {
 	t.Helper()
 	stamp := by
 	stamp.Time, stamp.Sign = at, sign
@@ -187,8 +190,8 @@ func TestSignFails(t *testing.T) {
 		}
 	}
 	after, err := r.Refs(t.Context())
-	if diff := cmp.Diff(before, after, cmp.Comparer(func(a, b ipld.CID) bool { return a == b })); diff != "" ||
-		err != nil {
+	same := cmp.Comparer(func(a, b ipld.CID) bool { return a == b })
+	if diff := cmp.Diff(before, after, same); diff != "" || err != nil {
 		t.Errorf("refs changed (-before +after):\n%s%v", diff, err)
 	}
 }
@@ -205,5 +208,108 @@ func TestVerifyMeetsDamage(t *testing.T) {
 	}
 	if n != 1 {
 		t.Errorf("%d items, want the error alone", n)
+	}
+}
+
+// TestMergeRequiresSignatures merges only what is signed, whether the branch would simply move, a
+// commit be made, or conflicts remain.
+func TestMergeRequiresSignatures(t *testing.T) {
+	ada := secret(t, 1)
+	v := trusting{map[commit.Key]string{ada.Key(): "ada"}, graph.MaxTime}
+	opt := repo.MergeOptions{
+		CommitOptions: repo.CommitOptions{Stamp: by},
+		Verify: func(commits iter.Seq2[commit.LogEntry, error]) error {
+			return repo.RequireSigned(commits, v)
+		},
+	}
+	opt.Sign = ada.Sign
+	r := openMem(t)
+	note(t, r, "one", 10, nil) // of our own: not asked about
+	first := head(t, r).CID()
+	signed := note(t, r, "two", 20, ada.Sign).Commit
+	unsigned := note(t, r, "three", 30, nil).Commit
+	other := func() *repo.Repo {
+		t.Helper()
+		trial, err := r.Trial(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return trial
+	}
+	// A branch at the first commit, beside main.
+	at := func(r *repo.Repo, name string, c ipld.CID) {
+		t.Helper()
+		_, err := r.CreateBranch(t.Context(), name, c.String(), repo.RefOptions{Stamp: by})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, forward := range []bool{true, false} {
+		trial := other()
+		at(trial, "ours", first)
+		opt.Branch, opt.NoFastForward = "ours", !forward
+		_, err := trial.Merge(t.Context(), unsigned.String(), opt)
+		if !errors.Is(err, repo.ErrUnsigned) || !strings.Contains(err.Error(), unsigned.String()) ||
+			strings.Contains(err.Error(), signed.String()) {
+			t.Errorf("forward %v, unsigned: %v", forward, err)
+		}
+		res, err := trial.Merge(t.Context(), signed.String(), opt)
+		if err != nil {
+			t.Fatalf("forward %v, signed: %v", forward, err)
+		}
+		if res.FastForward != forward {
+			t.Errorf("forward %v, want %v", res.FastForward, forward)
+		}
+		got := verified(t, trial, []ipld.CID{res.Commit}, []ipld.CID{signed}, v)
+		if forward != (len(got) == 0) || !forward && !strings.HasSuffix(got[0], " signed ada") {
+			t.Errorf("the merge commit: %q", got)
+		}
+	}
+}
+
+// TestContinueRequiresSignatures asks again when a merge that conflicted is finished.
+func TestContinueRequiresSignatures(t *testing.T) {
+	r := openMem(t)
+	opt := repo.MergeOptions{CommitOptions: repo.CommitOptions{Stamp: by}}
+	change := func(branch, summary string) ipld.CID {
+		t.Helper()
+		line := fmt.Sprintf(`{"node":{"key":"one","type":"Note","summary":%q}}`, summary)
+		res, err := r.Commit(t.Context(), repo.ReadChanges(strings.NewReader(line), "test"),
+			repo.CommitOptions{Stamp: by, Message: summary, Branch: branch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.Commit
+	}
+	change("", "base")
+	if _, err := r.CreateBranch(t.Context(), "theirs", "", repo.RefOptions{Stamp: by}); err != nil {
+		t.Fatal(err)
+	}
+	theirs := change("theirs", "theirs")
+	ours := change("", "ours")
+	var conflict *repo.MergeError
+	if _, err := r.Merge(t.Context(), "theirs", opt); !errors.As(err, &conflict) {
+		t.Fatalf("no conflict: %v", err)
+	}
+	for _, c := range conflict.Conflicts {
+		_, err := r.ResolveConflict(t.Context(), c.Item.String(),
+			repo.Choice{Take: graph.TakeTheirs}, opt.CommitOptions)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	opt.Verify = func(commits iter.Seq2[commit.LogEntry, error]) error {
+		return repo.RequireSigned(commits, nil)
+	}
+	_, err := r.ContinueMerge(t.Context(), opt)
+	if !errors.Is(err, repo.ErrUnsigned) || !strings.Contains(err.Error(), theirs.String()) {
+		t.Errorf("continue: %v", err)
+	}
+	if got := head(t, r).CID(); got != ours {
+		t.Errorf("the branch moved to %s", got)
+	}
+	opt.Verify = nil
+	if _, err := r.ContinueMerge(t.Context(), opt); err != nil {
+		t.Errorf("without the rule: %v", err)
 	}
 }

@@ -52,6 +52,18 @@ func (r *Repo) RequireSigned(
 	return RequireSigned(commit.Between(ctx, r.facts(), from, until), v)
 }
 
+// verifyTheirs asks what the options of a merge say of the commits that it brings into a branch.
+func (t *tx) verifyTheirs(ctx context.Context, opt MergeOptions, theirs, head ipld.CID) error {
+	if opt.Verify == nil {
+		return nil
+	}
+	var until []ipld.CID
+	if head.Defined() {
+		until = []ipld.CID{head}
+	}
+	return opt.Verify(commit.Between(ctx, t.repo.facts(), []ipld.CID{theirs}, until))
+}
+
 // RequireSigned returns an *UnsignedError unless every commit is signed by a key that v trusts.
 func RequireSigned(commits iter.Seq2[commit.LogEntry, error], v commit.Verifier) error {
 	var refused UnsignedError
