@@ -13,9 +13,10 @@ func (c *cli) addCommand() *cobra.Command {
 		Use:     "add FILE…|-",
 		GroupID: groupChange,
 		Short:   "Stage change lines",
-		Long: "Apply change lines to a stage, to be committed later. Several files are one batch, \"-\" is\n" +
-			"standard input, and all is staged or nothing. A stage may hold edges whose ends do not\n" +
-			"exist yet. See 'mnem help changes' for the form of change lines.",
+		Long: "" +
+			"Apply change lines to a stage, to be committed later. Several files are one batch, \"-\"\n" +
+			"is standard input, and all is staged or nothing. A stage may hold edges whose ends do\n" +
+			"not exist yet. See 'mnem help changes' for the form of change lines.",
 		Example: "  mnem add facts.jsonl\n  mnem add - <people.jsonl",
 		Args:    cobra.MinimumNArgs(1),
 	}

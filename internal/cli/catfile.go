@@ -28,8 +28,8 @@ func (c *cli) catFileCommand() *cobra.Command {
 		Use:     "cat-file CID",
 		GroupID: groupCare,
 		Short:   "Print a block",
-		Long: "Print a block, of facts or of an index, as DAG-JSON. CID may be a unique prefix of at least 4\n" +
-			"digits, before which bafyrei or bafkrei may be left out, or a revision.",
+		Long: "Print a block, of facts or of an index, as DAG-JSON. CID may be a unique prefix of at\n" +
+			"least 4 digits, before which bafyrei or bafkrei may be left out, or a revision.",
 		Example:           "  mnem cat-file HEAD\n  mnem cat-file --raw HEAD >commit.cbor",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.completeArg(completeRevs),

@@ -38,11 +38,12 @@ func (c *cli) commitCommand() *cobra.Command {
 		Use:     "commit -m MESSAGE [FILE…|-]",
 		GroupID: groupChange,
 		Short:   "Commit change lines, or what is staged",
-		Long: "Apply change lines to the newest commit of a branch and make a commit of the result. Several\n" +
-			"files are one batch, \"-\" is standard input, and all is applied or nothing: an error names\n" +
-			"the file and line. Without files what is staged is committed. Where that began at an older\n" +
-			"commit it is merged onto the newest one; what both changed is a conflict, exit code 5.\n" +
-			"Changes that leave everything as it is make no commit and are no error.\n\n" +
+		Long: "Apply change lines to the newest commit of a branch and make a commit of the result.\n" +
+			"Several files are one batch, \"-\" is standard input, and all is applied or nothing: an\n" +
+			"error names the file and line. Without files what is staged is committed. Where that\n" +
+			"began at an older commit it is merged onto the newest one; what both changed is a\n" +
+			"conflict, exit code 5. Changes that leave everything as it is make no commit and are no\n" +
+			"error.\n\n" +
 			"See 'mnem help changes' for the form of change lines.",
 		Example: "  mnem commit -m 'first facts' facts.jsonl people.jsonl\n" +
 			"  mnem add facts.jsonl && mnem commit -m 'what was staged'\n" +

@@ -15,8 +15,8 @@ func (c *cli) completionCommand() *cobra.Command {
 		Use:     "completion bash|zsh|fish|powershell",
 		GroupID: groupStart,
 		Short:   "Print a script that completes command lines",
-		Long: "Print a script for a shell, which then completes commands, flags, branches, tags, sessions,\n" +
-			"stages and config keys. Load it in the shell's start-up file.",
+		Long: "Print a script for a shell, which then completes commands, flags, branches, tags,\n" +
+			"sessions, stages and config keys. Load it in the shell's start-up file.",
 		Example: "  source <(mnem completion bash)\n" +
 			"  mnem completion zsh >\"${fpath[1]}/_mnem\"\n" +
 			"  mnem completion fish >~/.config/fish/completions/mnem.fish\n" +

@@ -30,16 +30,17 @@ type settingJSON struct {
 func (c *cli) configCommand() *cobra.Command {
 	var keys strings.Builder
 	for _, k := range configKeys() {
-		fmt.Fprintf(&keys, "  %-7s %s (%s)\n", k.Name, k.Help, k.Env)
+		fmt.Fprintf(&keys, "  %-15s %s (%s)\n", k.Name, k.Help, k.Env)
 	}
 	cmd := &cobra.Command{
 		Use:     "config",
 		GroupID: groupStart,
 		Short:   "Read and write the configuration",
-		Long: "Read and write the configuration of the repository, .mnem/config.json, or with --user that of\n" +
-			"the user, mnem/config.json under XDG_CONFIG_HOME or the system's directory of\n" +
-			"configurations. A flag goes before the environment, then come the repository, the user and\n" +
-			"the default. The keys are:\n\n" + strings.TrimRight(keys.String(), "\n"),
+		Long: "" +
+			"Read and write the configuration of the repository, .mnem/config.json, or with --user\n" +
+			"that of the user, mnem/config.json under XDG_CONFIG_HOME or the system's directory of\n" +
+			"configurations. A flag goes before the environment, then come the repository, the user\n" +
+			"and the default. The keys are:\n\n" + strings.TrimRight(keys.String(), "\n"),
 		Example: "  mnem config set author 'Ada Lovelace'\n  mnem config get wait\n" +
 			"  mnem config list --json",
 	}
@@ -60,9 +61,11 @@ func configKeyNames() []string {
 
 func (c *cli) configGet() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:       "get KEY",
-		Short:     "Print the value that applies",
-		Long:      "Print the value of KEY that applies, or with --user what the user's configuration says. It is\nan error with exit code 3 where there is none.",
+		Use:   "get KEY",
+		Short: "Print the value that applies",
+		Long: "" +
+			"Print the value of KEY that applies, or with --user what the user's configuration says.\n" +
+			"It is an error with exit code 3 where there is none.",
 		Example:   "  mnem config get author",
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: configKeyNames(),
@@ -105,9 +108,10 @@ func (c *cli) configSet() *cobra.Command {
 
 func (c *cli) configUnset() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:       "unset KEY",
-		Short:     "Forget a value",
-		Long:      "Remove KEY from the repository's configuration, or with --user from the user's. A key that is\nnot there is no error.",
+		Use:   "unset KEY",
+		Short: "Forget a value",
+		Long: "Remove KEY from the repository's configuration, or with --user from the user's. A key\n" +
+			"that is not there is no error.",
 		Example:   "  mnem config unset wait",
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: configKeyNames(),
@@ -122,9 +126,10 @@ func (c *cli) configUnset() *cobra.Command {
 
 func (c *cli) configList() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List the values that apply, and where they come from",
-		Long:    "List every key with the value that applies and its source, or with --user what the user's\nconfiguration says. With --json, one object a line.",
+		Use:   "list",
+		Short: "List the values that apply, and where they come from",
+		Long: "List every key with the value that applies and its source, or with --user what the\n" +
+			"user's configuration says. With --json, one object a line.",
 		Example: "  mnem config list",
 		Args:    cobra.NoArgs,
 	}

@@ -19,11 +19,12 @@ import (
 // writes it.
 var reference = filepath.Join("..", "..", "docs", "cli.md")
 
+// referenceHead and shapesHead have ~ for the quote of code.
 const referenceHead = `# mnem: command line
 
 This page is made from the commands themselves; a test holds the two together.
 
-Results go to standard output, everything else to standard error. With ` + "`--json`" + ` every command
+Results go to standard output, everything else to standard error. With ~--json~ every command
 prints JSON: one object in one line, or where it says so one object a line. Text is UTF-8 and is
 not escaped beyond what JSON asks for.
 
@@ -31,13 +32,15 @@ not escaped beyond what JSON asks for.
 
 const shapesHead = `## JSON
 
-The shapes below are JSON whose strings say what stands in their place: ` + "`cid`" + ` a CID in base32,
-` + "`id`" + ` a UUID, ` + "`time`" + ` a time of RFC 3339 with microseconds in UTC, ` + "`int`" + ` an integer below 2^53,
-` + "`json`" + ` any value, ` + "`null`" + ` null; ` + "`a|b`" + ` is one of both, other words are themselves. A member whose
-name ends in ` + "`?`" + ` may be missing; ` + "`mark`" + ` and ` + "`first_difference`" + ` may be null. Scores are integers in
-units of 2^-16. Later releases may add members.
+The shapes below are JSON whose strings say what stands in their place: ~cid~ a CID in base32, ~id~
+a UUID, ~time~ a time of RFC 3339 with microseconds in UTC, ~int~ an integer below 2^53, ~json~ any
+value, ~null~ null; ~a|b~ is one of both, other words are themselves. A member whose name ends in
+~?~ may be missing; ~mark~ and ~first_difference~ may be null. Scores are integers in units of
+2^-16. Later releases may add members.
 
 `
+
+func code(s string) string { return strings.ReplaceAll(s, "~", "`") }
 
 // TestReference compares the page with the commands.
 func TestReference(t *testing.T) {
@@ -62,7 +65,7 @@ func TestReference(t *testing.T) {
 }
 
 func writeReference(t *testing.T, b *bytes.Buffer) {
-	b.WriteString(referenceHead)
+	b.WriteString(code(referenceHead))
 	b.WriteString("## Commands\n\n")
 	eachCommand(func(path string, cmd *cobra.Command) {
 		fmt.Fprintf(b, "- [%s](#%s): %s\n", path, strings.ReplaceAll(path, " ", "-"), cmd.Short)
@@ -72,7 +75,7 @@ func writeReference(t *testing.T, b *bytes.Buffer) {
 	for _, topic := range topics() {
 		fmt.Fprintf(b, "## %s\n\n```\n%s\n```\n\n", topic.Short, topic.Long)
 	}
-	b.WriteString(shapesHead)
+	b.WriteString(code(shapesHead))
 	eachCommand(func(path string, cmd *cobra.Command) {
 		if cmd.HasParent() {
 			writeCommand(t, b, path, cmd)

@@ -23,17 +23,26 @@ type outcome struct {
 
 // The error table. docs/cli.md repeats it; a test holds the two together.
 var (
-	outcomeOK          = outcome{"ok", 0, "success; also: nothing to commit, an empty answer, a diff with changes"}
-	outcomeFailed      = outcome{"failed", 1, "the system failed: disk full, no permission"}
-	outcomeInvalid     = outcome{"invalid_input", 1, "a bad change line, name, value or revision"}
-	outcomeUsage       = outcome{"usage", 2, "an unknown command or flag, or flags that exclude each other"}
-	outcomeNotFound    = outcome{"not_found", 3, "no such repository, revision, node, edge, session or key"}
-	outcomeMismatch    = outcome{"mismatch", 4, "a replay differs, or a signature does not hold"}
-	outcomeCorrupt     = outcome{"corrupt", 4, "stored bytes are not what was written"}
-	outcomeRanking     = outcome{"ranking_version", 4, "a receipt needs a ranking version this program lacks"}
-	outcomeConflict    = outcome{"conflict", 5, "the branch is not where the write expected it"}
-	outcomeBusy        = outcome{"busy", 6, "another process holds the repository and did not let go"}
-	outcomeRefused     = outcome{"refused", 7, "a rule forbids it: a missing signature, a revoked key, a secret open to others"}
+	outcomeOK = outcome{"ok", 0,
+		"success; also: nothing to commit, an empty answer, a diff with changes"}
+	outcomeFailed  = outcome{"failed", 1, "the system failed: disk full, no permission"}
+	outcomeInvalid = outcome{"invalid_input", 1,
+		"a bad change line, name, value or revision"}
+	outcomeUsage = outcome{"usage", 2,
+		"an unknown command or flag, or flags that exclude each other"}
+	outcomeNotFound = outcome{"not_found", 3,
+		"no such repository, revision, node, edge, session or key"}
+	outcomeMismatch = outcome{"mismatch", 4,
+		"a replay differs, or a signature does not hold"}
+	outcomeCorrupt = outcome{"corrupt", 4, "stored bytes are not what was written"}
+	outcomeRanking = outcome{"ranking_version", 4,
+		"a receipt needs a ranking version this program lacks"}
+	outcomeConflict = outcome{"conflict", 5,
+		"the branch is not where the write expected it"}
+	outcomeBusy = outcome{"busy", 6,
+		"another process holds the repository and did not let go"}
+	outcomeRefused = outcome{"refused", 7,
+		"a rule forbids it: a missing signature, a revoked key, a secret open to others"}
 	outcomeInterrupted = outcome{"interrupted", 130, "stopped by a signal"}
 )
 

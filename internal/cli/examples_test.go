@@ -14,7 +14,9 @@ import (
 )
 
 // exampleFacts give the examples what they speak of, beside the bundled memory.
-const exampleFacts = `{"node":{"key":"alice","type":"Person","summary":"Alice leads infra","props":{"role":"lead","team":"infra"}}}
+const exampleFacts = `
+{"node":{"key":"alice","type":"Person","summary":"Alice leads infra","props":{"role":"lead"}}}
+{"node":{"key":"alice","props":{"team":"infra"}}}
 {"node":{"key":"bob","type":"Person","summary":"Bob keeps the ledger"}}
 {"node":{"key":"bruno","type":"Person","summary":"Bruno"}}
 {"edge":{"type":"owns","src":"alice","dst":"svc/billing"}}

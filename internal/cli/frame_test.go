@@ -200,7 +200,8 @@ func TestCommandWordsHaveNoValues(t *testing.T) {
 	sub.Flags().String("message", "", "")
 	sub.Flags().String("author", "", "")
 	sub.Flags().Bool("dry-run", false, "")
-	if err := sub.ParseFlags([]string{"--message", "secret", "--dry-run", "hidden.jsonl"}); err != nil {
+	args := []string{"--message", "secret", "--dry-run", "hidden.jsonl"}
+	if err := sub.ParseFlags(args); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"commit", "--dry-run", "--message", "id1"}

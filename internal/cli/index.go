@@ -33,8 +33,8 @@ func (c *cli) indexCommand() *cobra.Command {
 		Use:     "index",
 		GroupID: groupCare,
 		Short:   "Look after the text index",
-		Long: "Look after the text index, which is derived from the commits: it is made with each commit or\n" +
-			"by the first retrieval, and answers do not change when it is made anew.",
+		Long: "Look after the text index, which is derived from the commits: it is made with each\n" +
+			"commit or by the first retrieval, and answers do not change when it is made anew.",
 		Example: "  mnem index status\n  mnem index rebuild",
 	}
 	return c.parent(cmd, c.indexStatus(), c.indexRebuild())
@@ -42,9 +42,10 @@ func (c *cli) indexCommand() *cobra.Command {
 
 func (c *cli) indexStatus() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "status",
-		Short:   "Describe the index of a commit",
-		Long:    "Describe the index of a commit: its segments, and the nodes and terms of each text field.",
+		Use:   "status",
+		Short: "Describe the index of a commit",
+		Long: "Describe the index of a commit: its segments, and the nodes and terms of each text\n" +
+			"field.",
 		Example: "  mnem index status\n  mnem index status --at HEAD~1 --json",
 		Args:    cobra.NoArgs,
 	}
@@ -68,8 +69,9 @@ func (c *cli) indexRebuild() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rebuild",
 		Short: "Forget all indexes and make that of a commit anew",
-		Long: "Forget the indexes of all commits and make that of one commit anew from its graph alone; the\n" +
-			"others are made when they are needed. Answers do not change.",
+		Long: "" +
+			"Forget the indexes of all commits and make that of one commit anew from its graph alone;\n" +
+			"the others are made when they are needed. Answers do not change.",
 		Example: "  mnem index rebuild",
 		Args:    cobra.NoArgs,
 	}

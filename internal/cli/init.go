@@ -22,10 +22,10 @@ func (c *cli) initCommand() *cobra.Command {
 		Use:     "init [DIR]",
 		GroupID: groupStart,
 		Short:   "Make a new repository",
-		Long: "Make an empty repository in DIR/.mnem, by default in the working directory or that of --repo.\n" +
-			"DIR is made where it does not exist. The author of commits is written into the repository's\n" +
-			"configuration, from --author, MNEM_AUTHOR or the system's user, unless the user's own\n" +
-			"configuration names one. The first branch is main.",
+		Long: "Make an empty repository in DIR/.mnem, by default in the working directory or that of\n" +
+			"--repo. DIR is made where it does not exist. The author of commits is written into the\n" +
+			"repository's configuration, from --author, MNEM_AUTHOR or the system's user, unless the\n" +
+			"user's own configuration names one. The first branch is main.",
 		Example: "  mnem init\n  mnem init notes --author 'Ada Lovelace'",
 		Args:    cobra.MaximumNArgs(1),
 	}

@@ -22,10 +22,11 @@ func (c *cli) linkCommand() *cobra.Command {
 		Use:     "link SRC TYPE DST",
 		GroupID: groupChange,
 		Short:   "Stage an edge between two nodes",
-		Long: "Stage an edge of a TYPE from SRC to DST, which are named by key, id or unique prefix of an id.\n" +
-			"An edge that is there already is changed: properties that are not given stay. --key tells\n" +
-			"parallel edges of one type apart. SRC and DST may be keys of nodes that are still to come,\n" +
-			"but then the stage cannot be committed before they are there.",
+		Long: "" +
+			"Stage an edge of a TYPE from SRC to DST, which are named by key, id or unique prefix of\n" +
+			"an id. An edge that is there already is changed: properties that are not given stay.\n" +
+			"--key tells parallel edges of one type apart. SRC and DST may be keys of nodes that are\n" +
+			"still to come, but then the stage cannot be committed before they are there.",
 		Example: "  mnem link alice owns svc/billing --weight 0.5 --prop since=2024\n" +
 			"  mnem link alice met bob --key 2024-05-01",
 		Args: cobra.ExactArgs(3),
@@ -34,8 +35,8 @@ func (c *cli) linkCommand() *cobra.Command {
 	cmd.Flags().StringVar(&f.weight, "weight", "", "`WEIGHT` above 0 and at most 1, kept in units of "+
 		"2^-16 (default for a new edge: 1)")
 	cmd.Flags().StringVar(&f.key, "key", "", "`KEY` that tells parallel edges apart")
-	cmd.Flags().StringArrayVar(&f.props, "prop", nil, "property as `NAME=VALUE`, the value JSON where "+
-		"it reads as JSON, else text (repeatable)")
+	cmd.Flags().StringArrayVar(&f.props, "prop", nil, "property as `NAME=VALUE`, the value "+
+		"JSON where it reads as JSON, else text (repeatable)")
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
 		members, err := linkMembers(f)
 		if err != nil {

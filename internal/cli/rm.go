@@ -16,9 +16,9 @@ func (c *cli) rmCommand() *cobra.Command {
 		Use:     "rm NODE… | rm --edge ID",
 		GroupID: groupChange,
 		Short:   "Stage the removal of nodes or edges",
-		Long: "Stage the removal of nodes, each with its edges, marks and embeddings, and of edges given by\n" +
-			"their ids. A NODE is named by its key, its id or a unique prefix of its id. Older commits\n" +
-			"keep what is removed.",
+		Long: "Stage the removal of nodes, each with its edges, marks and embeddings, and of edges\n" +
+			"given by their ids. A NODE is named by its key, its id or a unique prefix of its id.\n" +
+			"Older commits keep what is removed.",
 		Example: "  mnem rm bob\n  mnem rm alice svc/billing\n" +
 			"  mnem rm --edge 0b4ea2c5-1f0a-9c58-3d6e-7a1b2c3d4e5f",
 	}

@@ -90,10 +90,9 @@ func (c *cli) root() *cobra.Command {
 		Long: "mnem keeps an agent's memory as a graph under version control: commit facts, diff and\n" +
 			"branch them, and retrieve against an immutable commit under a token budget. The same\n" +
 			"commit and request give the same bytes in every process.",
-		Example: "  mnem init\n" +
-			"  echo '{\"node\":{\"key\":\"alice\",\"type\":\"Person\",\"summary\":\"Alice leads infra\"}}' | " +
-			"mnem commit -m 'who leads infra' -\n" +
-			"  mnem retrieve 'who leads infra?'",
+		Example: `  mnem init
+  echo '{"node":{"key":"alice","type":"Person","summary":"Alice leads infra"}}' | ` +
+			"mnem commit -m 'who leads infra' -\n  mnem retrieve 'who leads infra?'",
 	}
 	c.parent(root)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {

@@ -31,7 +31,7 @@ const scriptTime = 1767323045
 //	mnem ARG… [<FILE]       the program, in this process, with FILE as standard input
 //	exit CODE mnem ARG…     the same, where it must end with that exit code
 //	capture NAME REGEXP     sets a variable to what the group in the expression matches in stdout
-//	damage DIR              changes one byte of a repository's largest table, which is then not checked
+//	damage DIR              changes one byte of a repository, which is then not checked
 //
 // Every repository that a script leaves behind is checked from end to end.
 func TestScripts(t *testing.T) {

@@ -34,12 +34,13 @@ func (c *cli) setCommand() *cobra.Command {
 		Use:     "set NODE [FIELD=VALUE…]",
 		GroupID: groupChange,
 		Short:   "Stage changes of one node, or a new node",
-		Long: "Stage changes of fields and properties of NODE, which is named by its key, its id or a unique\n" +
-			"prefix of its id. With --type, a NODE that does not exist yet is made under that key.\n\n" +
-			"FIELD is summary, context, content, type, created, validFrom, validTo or sources; anything\n" +
-			"else is a property, and props.NAME one that has the name of a field. The value of a property\n" +
-			"is JSON where it reads as JSON, else text; that of sources is a JSON list; times are RFC 3339\n" +
-			"or YYYY-MM-DD.",
+		Long: "Stage changes of fields and properties of NODE, which is named by its key, its id or a\n" +
+			"unique prefix of its id. With --type, a NODE that does not exist yet is made under that\n" +
+			"key.\n\n" +
+			"FIELD is summary, context, content, type, created, validFrom, validTo or sources;\n" +
+			"anything else is a property, and props.NAME one that has the name of a field. The value\n" +
+			"of a property is JSON where it reads as JSON, else text; that of sources is a JSON list;\n" +
+			"times are RFC 3339 or YYYY-MM-DD.",
 		Example: "  mnem set alice summary='Alice leads infra' team=infra since=2024\n" +
 			"  mnem set carol --type Person summary='Carol joined in May'\n" +
 			"  mnem set alice --unset team --unset summary",

@@ -50,8 +50,9 @@ func (c *cli) statsCommand() *cobra.Command {
 		Use:     "stats",
 		GroupID: groupCare,
 		Short:   "Count what a commit and the repository hold",
-		Long: "Count the nodes, edges, marks and embeddings of a commit, by type, the size of its index, and\n" +
-			"the operations, blocks and bytes of the whole repository. It reads everything.",
+		Long: "Count the nodes, edges, marks and embeddings of a commit, by type, the size of its\n" +
+			"index, and the operations, blocks and bytes of the whole repository. It reads\n" +
+			"everything.",
 		Example: "  mnem stats\n  mnem stats --at HEAD~1 --json",
 		Args:    cobra.NoArgs,
 	}

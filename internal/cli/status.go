@@ -54,8 +54,9 @@ func (c *cli) statusCommand() *cobra.Command {
 		Use:     "status",
 		GroupID: groupChange,
 		Short:   "Show the branch and what is staged",
-		Long: "Show the branch, its newest commit and what a stage changes: A added, M changed, D removed. It\n" +
-			"says when the branch has moved since the stage began; committing merges then.",
+		Long: "Show the branch, its newest commit and what a stage changes: A added, M changed, D\n" +
+			"removed. It says when the branch has moved since the stage began; committing merges\n" +
+			"then.",
 		Example: "  mnem status\n  mnem status --json --stage draft",
 		Args:    cobra.NoArgs,
 	}

@@ -12,7 +12,7 @@ type topic struct{ Name, Short, Long string }
 
 func topics() []topic {
 	return []topic{
-		{"changes", "The form of change lines", changesTopic},
+		{"changes", "The form of change lines", changesTopic[1:]},
 		{"revisions", "How commits and nodes are named", revisionsTopic},
 		{"exit-codes", "What exit codes and error codes mean", exitCodesTopic()},
 		{"environment", "The variables that commands read", environmentTopic()},
@@ -23,7 +23,8 @@ func topicCommand(t topic) *cobra.Command {
 	return &cobra.Command{Use: t.Name, Short: t.Short, Long: t.Long}
 }
 
-const changesTopic = `Changes enter as JSON Lines: one change a line, all applied or none, errors naming file and line.
+const changesTopic = `
+Changes enter as JSON Lines: one change a line, all applied or none. Errors name file and line.
 
   {"node":{"key":"alice","type":"Person","summary":"Alice leads infra","props":{"team":"infra"}}}
   {"edge":{"type":"owns","src":"alice","dst":"svc/billing","weight":0.5,"props":{"since":2024}}}
@@ -54,7 +55,7 @@ const revisionsTopic = `A revision names a commit:
 
   HEAD           the newest commit of the current branch
   NAME           a branch, else a tag, or a full ref name (refs/...)
-  CID            a commit's CID or a unique prefix of it of at least 4 digits; bafyrei may be left out
+  CID            a commit's CID or a unique prefix of it, at least 4 digits; bafyrei may be left out
   REV~N          the N-th first parent of REV; ~ alone is ~1
   REV^N          the N-th parent of REV; ^ alone is ^1
 
@@ -63,7 +64,8 @@ digits. "key:" and "id:" before the name force one reading.`
 
 func exitCodesTopic() string {
 	var b strings.Builder
-	b.WriteString("With --json an error is {\"error\":{\"code\":...,\"message\":...}} on standard error.\n\n")
+	b.WriteString("With --json an error is on standard error:\n\n" +
+		`  {"error":{"code":...,"message":...,"hint":...}}` + "\n\nThe hint is there where one is.\n\n")
 	fmt.Fprintf(&b, "  %-16s %-4s  %s\n", "code", "exit", "when")
 	for _, o := range outcomes() {
 		fmt.Fprintf(&b, "  %-16s %-4d  %s\n", o.Code, o.Exit, o.When)
@@ -86,6 +88,8 @@ func variables() []variable {
 		{"MNEM_WAIT", "how long to wait for another process, as --wait"},
 		{"MNEM_SIGN", "true or false: whether commits are signed, as --sign"},
 		{"MNEM_KEY", "the name of the key to sign with, as --key"},
+		{"MNEM_REQUIRE_SIGNED", "none, merge, import or all: what refuses commits that no key you trust " +
+			"has signed"},
 		{"MNEM_KEYS", "the directory of keys and the trust list, as --keys"},
 		{"MNEM_RENDER_SUMMARY_CAP_CHARS", "longest summary, context and property printed, " +
 			"as --summary-cap"},

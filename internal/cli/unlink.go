@@ -17,8 +17,10 @@ func (c *cli) unlinkCommand() *cobra.Command {
 		Use:     "unlink SRC TYPE DST",
 		GroupID: groupChange,
 		Short:   "Stage the removal of an edge between two nodes",
-		Long: "Stage the removal of the edge of a TYPE from SRC to DST: the one without a key, the one that\n" +
-			"--key names, or with --all every one. Nodes are named by key, id or unique prefix of an id.",
+		Long: "" +
+			"Stage the removal of the edge of a TYPE from SRC to DST: the one without a key, the one\n" +
+			"that --key names, or with --all every one. Nodes are named by key, id or unique prefix\n" +
+			"of an id.",
 		Example: "  mnem unlink alice owns svc/billing\n  mnem unlink alice met bob --all",
 		Args:    cobra.ExactArgs(3),
 	}

@@ -27,8 +27,8 @@ func (c *cli) versionCommand() *cobra.Command {
 		Use:     "version",
 		GroupID: groupStart,
 		Short:   "Print the versions of the program and of what it writes",
-		Long: "Print the version of the program and of Go, and those of the record format, of ranking and\n" +
-			"of text analysis: the same numbers give the same bytes.",
+		Long: "Print the version of the program and of Go, and those of the record format, of ranking\n" +
+			"and of text analysis: the same numbers give the same bytes.",
 		Example: "  mnem version\n  mnem version --json",
 		Args:    cobra.NoArgs,
 	}
