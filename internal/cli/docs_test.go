@@ -204,9 +204,12 @@ func TestVariablesAreDocumented(t *testing.T) {
 	eachCommand(func(_ string, cmd *cobra.Command) {
 		help.WriteString(cmd.Flags().FlagUsages() + cmd.InheritedFlags().FlagUsages())
 	})
+	for _, key := range configKeys() {
+		help.WriteString(key.Env + "\n")
+	}
 	for name := range known {
 		if strings.HasPrefix(name, "MNEM_") && !strings.Contains(help.String(), name) {
-			t.Errorf("no flag tells of %s", name)
+			t.Errorf("no flag or key of the configuration is told by %s", name)
 		}
 	}
 	for _, word := range strings.FieldsFunc(help.String(), func(r rune) bool {
