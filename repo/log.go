@@ -3,8 +3,11 @@ package repo
 import (
 	"context"
 	"iter"
+	"regexp"
+	"slices"
 
 	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -14,27 +17,83 @@ type LogEntry struct {
 	Commit *commit.Commit
 	Nodes  Counts
 	Edges  Counts
+	Diff   Diff
+}
+
+// LogOptions says which commits are wanted: those for which everything that is given holds. The
+// zero value wants all that HEAD reaches.
+type LogOptions struct {
+	Rev     string        // revision or range (see Resolve, Range); "" for HEAD
+	Node    graph.ID      // touch this node (clause 16.2); zero for any
+	Types   []string      // differ from each parent in a node or edge of one of these types
+	Authors []string      // are by one of these
+	Agents  []string      // likewise
+	Since   graph.OptTime // are not before this time
+	Until   graph.OptTime // are before this time
+	Grep    *regexp.Regexp
 }
 
 // Log yields the commits that a revision reaches, newest first, no commit before one of its
 // children.
 func (r *Repo) Log(ctx context.Context, rev string) iter.Seq2[LogEntry, error] {
+	return r.History(ctx, LogOptions{Rev: rev})
+}
+
+// History yields commits as Log does, those that are wanted. It reads all commits there are, and
+// the changes of those that the other options leave. After an error it ends.
+func (r *Repo) History(ctx context.Context, opt LogOptions) iter.Seq2[LogEntry, error] {
 	return func(yield func(LogEntry, error) bool) {
-		from, err := r.Resolve(ctx, rev)
+		if opt.Rev == "" {
+			opt.Rev = string(graph.Head)
+		}
+		from, until, err := r.Range(ctx, opt.Rev)
 		if err != nil {
 			yield(LogEntry{}, err)
 			return
 		}
-		for rec, err := range commit.History(ctx, r.facts(), from) {
+		for rec, err := range commit.Between(ctx, r.facts(), from, until) {
 			var e LogEntry
+			wanted := err != nil
 			if err == nil {
+				wanted, err = r.wanted(ctx, rec, &opt)
+			}
+			if err == nil && wanted {
 				e, err = r.logEntry(ctx, rec.CID, rec.Commit)
 			}
-			if !yield(e, err) || err != nil {
-				return
+			if wanted || err != nil {
+				if !yield(e, err) || err != nil {
+					return
+				}
 			}
 		}
 	}
+}
+
+// wanted reports whether a commit is one of those asked for. What is cheap to tell comes first.
+func (r *Repo) wanted(ctx context.Context, e commit.LogEntry, opt *LogOptions) (bool, error) {
+	rec := e.Commit
+	switch {
+	case len(opt.Authors) > 0 && !slices.Contains(opt.Authors, rec.Author),
+		len(opt.Agents) > 0 && !slices.Contains(opt.Agents, rec.Agent),
+		opt.Since.Given && rec.Time < opt.Since.Time,
+		opt.Until.Given && rec.Time >= opt.Until.Time,
+		opt.Grep != nil && !opt.Grep.MatchString(rec.Message):
+		return false, nil
+	}
+	if opt.Node.IsZero() && len(opt.Types) == 0 {
+		return true, nil
+	}
+	if !opt.Node.IsZero() {
+		ok, err := r.touched(ctx, e.CID, rec, func(d Diff) (bool, error) {
+			return d.touchesNode(ctx, opt.Node)
+		})
+		if !ok || err != nil || len(opt.Types) == 0 {
+			return ok, err
+		}
+	}
+	return r.touched(ctx, e.CID, rec, func(d Diff) (bool, error) {
+		return d.touchesType(ctx, opt.Types)
+	})
 }
 
 func (r *Repo) logEntry(ctx context.Context, c ipld.CID, rec *commit.Commit) (LogEntry, error) {
@@ -51,6 +110,7 @@ func (r *Repo) logEntry(ctx context.Context, c ipld.CID, rec *commit.Commit) (Lo
 	if err != nil {
 		return e, err
 	}
-	e.Nodes, e.Edges, err = before.Diff(after).Count(ctx)
+	e.Diff = before.Diff(after)
+	e.Nodes, e.Edges, err = e.Diff.Count(ctx)
 	return e, err
 }

@@ -1,0 +1,186 @@
+package repo
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/store"
+)
+
+// touched reports whether a test holds for what a commit changed against each of its parents, or
+// for all it has where it has none. A merge that took one side as it was has touched nothing.
+func (r *Repo) touched(
+	ctx context.Context, c ipld.CID, rec *commit.Commit, test func(Diff) (bool, error),
+) (bool, error) {
+	after, err := r.At(ctx, c)
+	if err != nil {
+		return false, err
+	}
+	parents := rec.Parents
+	if len(parents) == 0 {
+		parents = []ipld.CID{{}}
+	}
+	for _, p := range parents {
+		before, err := r.At(ctx, p)
+		if err != nil {
+			return false, err
+		}
+		if ok, err := test(before.Diff(after)); !ok || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// touchesNode reports whether a node differs, its mark, an edge of it or the mark of one.
+func (d Diff) touchesNode(ctx context.Context, id graph.ID) (bool, error) {
+	for _, t := range []struct {
+		from, to *prolly.Map
+		key      []byte
+	}{
+		{d.from.nodes, d.to.nodes, id[:]},
+		{d.from.marks, d.to.marks, graph.MarkKey(graph.OnNode, id)},
+	} {
+		before, err := lookup(ctx, t.from, t.key)
+		if err != nil {
+			return false, err
+		}
+		after, err := lookup(ctx, t.to, t.key)
+		if before != after || err != nil {
+			return err == nil, err
+		}
+	}
+	ok, err := d.movesEdge(ctx, id)
+	if ok || err != nil {
+		return ok, err
+	}
+	return d.editsEdge(ctx, id)
+}
+
+// movesEdge reports whether an edge of a node came, went or weighs otherwise: the keys of the
+// adjacency tell, without a look at any edge.
+func (d Diff) movesEdge(ctx context.Context, id graph.ID) (bool, error) {
+	for c, err := range prolly.Diff(ctx, d.from.out, d.to.out) {
+		if err != nil {
+			return false, fmt.Errorf("diff adjacency: %w", err)
+		}
+		value := c.New
+		if value == nil {
+			value = c.Old
+		}
+		near, e, err := adjacency.Parse(c.Key, value)
+		if err != nil {
+			return false, fmt.Errorf("diff adjacency: %w: %w", store.ErrCorrupt, err)
+		}
+		if near == id || e.Other == id {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// editsEdge reports whether an edge of a node that stayed has other fields or another mark. What
+// came or went is not read.
+func (d Diff) editsEdge(ctx context.Context, id graph.ID) (bool, error) {
+	isOf := func(edge graph.ID) (bool, error) {
+		e, _, err := d.to.edge(ctx, edge)
+		return e != nil && (e.Src == id || e.Dst == id), err
+	}
+	for c, err := range prolly.Diff(ctx, d.from.edges, d.to.edges) {
+		if err != nil {
+			return false, fmt.Errorf("diff edges: %w", err)
+		}
+		if c.Old == nil || c.New == nil || len(c.Key) != graph.IDLen {
+			continue
+		}
+		if ok, err := isOf(graph.ID(c.Key)); ok || err != nil {
+			return ok, err
+		}
+	}
+	marks, err := d.markIDs(ctx, graph.OnEdge)
+	if err != nil {
+		return false, err
+	}
+	for _, edge := range marks {
+		if ok, err := isOf(edge); ok || err != nil {
+			return ok, err
+		}
+	}
+	return false, nil
+}
+
+// touchesType reports whether a node or edge that differs, or whose mark does, has one of some
+// types before or after.
+func (d Diff) touchesType(ctx context.Context, types []string) (bool, error) {
+	for id, err := range d.ids(ctx, graph.OnNode) {
+		if err != nil {
+			return false, err
+		}
+		for _, s := range []*state{d.from, d.to} {
+			n, _, err := s.node(ctx, id)
+			if err != nil || n != nil && slices.Contains(types, n.Type) {
+				return err == nil, err
+			}
+		}
+	}
+	for id, err := range d.ids(ctx, graph.OnEdge) {
+		if err != nil {
+			return false, err
+		}
+		for _, s := range []*state{d.from, d.to} {
+			e, _, err := s.edge(ctx, id)
+			if err != nil || e != nil && slices.Contains(types, e.Type) {
+				return err == nil, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// TypeCounts are the numbers of items of one type that differ. An item whose type changed counts
+// under the new one.
+type TypeCounts struct {
+	Type string
+	Counts
+}
+
+// ByType counts the nodes and edges that differ by type, in order of type, marks included. It
+// reads each of them.
+func (d Diff) ByType(ctx context.Context) (nodes, edges []TypeCounts, err error) {
+	byNode, byEdge := make(map[string]*Counts), make(map[string]*Counts)
+	for n, err := range d.Nodes(ctx) {
+		if err != nil {
+			return nil, nil, err
+		}
+		countType(byNode, n.Node().Type, n.Kind)
+	}
+	for e, err := range d.Edges(ctx) {
+		if err != nil {
+			return nil, nil, err
+		}
+		countType(byEdge, e.Edge().Type, e.Kind)
+	}
+	return typeCounts(byNode), typeCounts(byEdge), nil
+}
+
+func countType(in map[string]*Counts, typ string, kind ChangeKind) {
+	if in[typ] == nil {
+		in[typ] = new(Counts)
+	}
+	in[typ].add(kind)
+}
+
+func typeCounts(in map[string]*Counts) []TypeCounts {
+	var out []TypeCounts
+	for _, typ := range slices.Sorted(maps.Keys(in)) {
+		out = append(out, TypeCounts{typ, *in[typ]})
+	}
+	return out
+}
