@@ -189,7 +189,7 @@ func (f *fsck) changedEdges(s *Snapshot, before *state) {
 			f.fail(s.id, FsckTree, err)
 			return
 		}
-		for _, item := range [][]byte{c.Old, c.New} { // the new one decides where both are
+		for i, item := range [][]byte{c.Old, c.New} { // the new one decides where both are
 			if item == nil {
 				continue
 			}
@@ -202,7 +202,7 @@ func (f *fsck) changedEdges(s *Snapshot, before *state) {
 				continue
 			}
 			var value []byte
-			if c.New != nil {
+			if i == 1 { // an id that was given may come back with other ends
 				value = adjacency.Value(e)
 			}
 			out[string(adjacency.OutKey(e))] = value

@@ -112,7 +112,7 @@ func TestVectors(t *testing.T) {
 var (
 	clauseHead = regexp.MustCompile(`^#{2,3} (\d+(?:\.\d+)?)\.? `)
 	firstGroup = 1
-	lastGroup  = 13
+	lastGroup  = 14
 )
 
 // clauses are the numbers of the clauses of SPEC.md: `## n.` and `### n.m`.

@@ -13,7 +13,7 @@ var allCases = []func(*suite){
 	graphCases, commitCases, operationCases, sessionCases, idCases,
 	lineCases, longLines, otherLines, applyCases,
 	analysisCases, logCases, statsCases, scoreCases, filterCases, predicateTexts, expandCases, packCases,
-	renderCases, receiptCases, randomCases,
+	renderCases, receiptCases, randomCases, mergeCases,
 	signatureCases,
 }
 

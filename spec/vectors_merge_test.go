@@ -1,0 +1,335 @@
+package spec_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+func init() {
+	runners["merge"] = runMerges
+	runners["conflict"] = runRecord
+	runners["merge-record"] = runRecord
+	decoders["conflict"] = func(b []byte) (record, error) { return commit.DecodeConflict(b) }
+	decoders["merge-record"] = func(b []byte) (record, error) { return commit.DecodeMerge(b) }
+}
+
+type mergeInput struct {
+	Author  string
+	Verb    string // "" for a merge of the last two
+	From    *int
+	To      int
+	Commits []struct {
+		Time    int64
+		Parents []int
+		Lines   []string
+	}
+}
+
+// mergeOutcome is the graph and embeddings after a merge.
+type mergeOutcome struct{ Graph, Vectors string }
+
+type wireConflict struct {
+	Item, Kind string
+	Fields     []string
+}
+
+// mergeRun is a history in a repository.
+type mergeRun struct {
+	t  *testing.T
+	r  *repo.Repo
+	by repo.Stamp
+	n  int // of branches made
+
+	// verb does what the case is about with what rev makes of a commit.
+	verb func(context.Context, string, repo.MergeOptions) (*repo.MergeResult, error)
+	rev  func(ipld.CID) string
+}
+
+// does makes m do the verb of a case, whose commits are list, from now on.
+func (m *mergeRun) does(in mergeInput, list []ipld.CID) {
+	m.verb = m.r.Revert
+	if in.Verb == "cherry-pick" {
+		m.verb = m.r.CherryPick
+	}
+	m.rev = func(c ipld.CID) string {
+		if in.From == nil {
+			return c.String()
+		}
+		return list[*in.From].String() + ".." + c.String()
+	}
+}
+
+func (m *mergeRun) options(branch string) repo.CommitOptions {
+	return repo.CommitOptions{Stamp: m.by, Branch: branch, Message: "m"}
+}
+
+// branch makes a branch at a commit and returns its name.
+func (m *mergeRun) branch(at ipld.CID) string {
+	m.t.Helper()
+	m.n++
+	name := fmt.Sprintf("b%d", m.n)
+	opt := repo.RefOptions{Stamp: m.by}
+	if _, err := m.r.CreateBranch(m.t.Context(), name, at.String(), opt); err != nil {
+		m.t.Fatal(err)
+	}
+	return name
+}
+
+func (m *mergeRun) commit(lines []string, opt repo.CommitOptions) ipld.CID {
+	m.t.Helper()
+	text := strings.Join(lines, "\n") + "\n"
+	res, err := m.r.Commit(m.t.Context(), repo.ReadChanges(strings.NewReader(text), "lines"), opt)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return res.Commit
+}
+
+// root makes a commit without parents; one after the first replaces all that the first has.
+func (m *mergeRun) root(first ipld.CID, lines []string) ipld.CID {
+	m.t.Helper()
+	if !first.Defined() {
+		return m.commit(lines, m.options(""))
+	}
+	s, err := m.r.At(m.t.Context(), first)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	var all []string
+	for id, err := range s.IDs(m.t.Context()) {
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		all = append(all, fmt.Sprintf(`{"remove":{"node":%q}}`, id))
+	}
+	opt := m.options(m.branch(first))
+	opt.Amend = true
+	return m.commit(append(all, lines...), opt)
+}
+
+func (m *mergeRun) join(ours, theirs ipld.CID, take graph.Take) (*repo.MergeResult, string, error) {
+	m.t.Helper()
+	branch := m.branch(ours)
+	res, err := m.verb(m.t.Context(), m.rev(theirs), repo.MergeOptions{
+		CommitOptions: m.options(branch), NoFastForward: true, Prefer: take,
+	})
+	return res, branch, err
+}
+
+func (m *mergeRun) same(what string, res *repo.MergeResult, want mergeOutcome) {
+	m.t.Helper()
+	s, err := m.r.At(m.t.Context(), res.Commit)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	vectors := ""
+	if s.Commit().Vectors.Defined() {
+		vectors = s.Commit().Vectors.String()
+	}
+	same(m.t, what+": graph", s.Graph().String(), want.Graph)
+	same(m.t, what+": vectors", vectors, want.Vectors)
+}
+
+func runMerges(t *testing.T, v vector) {
+	var in mergeInput
+	parse(t, v.Input, &in)
+	var want struct {
+		mergeOutcome
+		Dropped   int
+		Conflicts []wireConflict
+		Partial   string
+		Ours      mergeOutcome `json:"taking-ours"`
+		Theirs    mergeOutcome `json:"taking-theirs"`
+		Base      mergeOutcome `json:"taking-base"`
+		Records   any
+	}
+	parse(t, v.Expect, &want)
+	by := repo.Stamp{Author: in.Author, Command: []string{"test"}}
+	r, err := repo.New(t.Context(), mem.New(), by, repo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { closeClean(t, r) })
+	m := &mergeRun{t: t, r: r, by: by, verb: r.Merge, rev: ipld.CID.String}
+	list := m.history(in)
+	ours, theirs := list[len(list)-2], list[len(list)-1]
+	if in.Verb != "" {
+		m.does(in, list)
+		ours, theirs = theirs, list[in.To]
+	}
+	if len(want.Conflicts) == 0 {
+		ways := map[string][2]ipld.CID{"merge": {ours, theirs}, "mirrored": {theirs, ours}}
+		if in.Verb != "" {
+			delete(ways, "mirrored")
+		}
+		for name, sides := range ways {
+			res, _, err := m.join(sides[0], sides[1], "")
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			m.same(name, res, want.mergeOutcome)
+			same(t, name+": dropped", fmt.Sprint(res.VectorsDropped), fmt.Sprint(want.Dropped))
+		}
+		return
+	}
+	m.conflicts(ours, theirs, want.Conflicts, want.Partial, want.Dropped)
+	if in.Verb == "" {
+		m.conflicts(theirs, ours, want.Conflicts, "", want.Dropped)
+	}
+	for take, outcome := range map[graph.Take]mergeOutcome{
+		graph.TakeOurs: want.Ours, graph.TakeTheirs: want.Theirs, graph.TakeBase: want.Base,
+	} {
+		res, _, err := m.join(ours, theirs, take)
+		if err != nil {
+			t.Fatalf("taking %s: %v", take, err)
+		}
+		m.same("taking "+string(take), res, outcome)
+		m.same("resolving one by one with "+string(take), m.oneByOne(ours, theirs, take), outcome)
+	}
+}
+
+// history makes the commits of a case.
+func (m *mergeRun) history(in mergeInput) []ipld.CID {
+	m.t.Helper()
+	var list []ipld.CID
+	for _, c := range in.Commits {
+		m.by.Time = graph.Time(c.Time)
+		var id ipld.CID
+		switch len(c.Parents) {
+		case 0:
+			if len(list) > 0 {
+				id = list[0]
+			}
+			id = m.root(id, c.Lines)
+		case 1:
+			id = m.commit(c.Lines, m.options(m.branch(list[c.Parents[0]])))
+		case 2:
+			res, branch, err := m.join(list[c.Parents[0]], list[c.Parents[1]], "")
+			if err != nil {
+				m.t.Fatal(err)
+			}
+			if id = res.Commit; len(c.Lines) > 0 {
+				opt := m.options(branch)
+				opt.Amend = true
+				id = m.commit(c.Lines, opt)
+			}
+		}
+		list = append(list, id)
+	}
+	return list
+}
+
+// conflicts merges and compares what conflicts, and the partial graph where that is given.
+func (m *mergeRun) conflicts(
+	ours, theirs ipld.CID, want []wireConflict, partial string, dropped int,
+) {
+	m.t.Helper()
+	res, branch, err := m.join(ours, theirs, "")
+	if !errors.Is(err, repo.ErrConflict) {
+		m.t.Fatalf("merge: %v, want a conflict", err)
+	}
+	var got []wireConflict
+	for _, c := range res.Conflicts {
+		w := wireConflict{Item: c.Item.String(), Kind: string(c.Kind)}
+		for _, f := range c.Fields {
+			w.Fields = append(w.Fields, f.Field)
+		}
+		got = append(got, w)
+	}
+	same(m.t, "conflicts", fmt.Sprint(got), fmt.Sprint(want))
+	same(m.t, "dropped", fmt.Sprint(res.VectorsDropped), fmt.Sprint(dropped))
+	if partial == "" {
+		return
+	}
+	refs, err := m.r.Refs(m.t.Context())
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	for _, ref := range refs {
+		if string(ref.Name) != "refs/conflicts/merge/"+branch {
+			continue
+		}
+		_, block, err := m.r.Block(m.t.Context(), ref.Target.String())
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		rec, err := commit.DecodeMerge(block)
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		same(m.t, "partial", rec.Graph.String(), partial)
+		return
+	}
+	m.t.Error("the merge in progress has no ref")
+}
+
+// oneByOne resolves every conflict by itself.
+func (m *mergeRun) oneByOne(ours, theirs ipld.CID, take graph.Take) *repo.MergeResult {
+	m.t.Helper()
+	res, branch, err := m.join(ours, theirs, "")
+	if !errors.Is(err, repo.ErrConflict) {
+		m.t.Fatalf("merge: %v, want a conflict", err)
+	}
+	for _, c := range res.Conflicts {
+		_, err := m.r.ResolveConflict(m.t.Context(), c.Item.String(), repo.Choice{Take: take},
+			m.options(branch))
+		if err != nil {
+			m.t.Fatal(err)
+		}
+	}
+	res, err = m.r.ContinueMerge(m.t.Context(), repo.MergeOptions{CommitOptions: m.options(branch)})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return res
+}
+
+// TestTruthTableIsComplete reduces every combination of base, ours and theirs out of absent, A, B
+// and C to a row, and looks for the vector of that row for each sort of thing.
+func TestTruthTableIsComplete(t *testing.T) {
+	have := map[string]bool{}
+	for _, v := range readVectors(t) {
+		if v.Clause == "14.6" {
+			have[strings.TrimSuffix(strings.TrimPrefix(v.path, "merge/truth-"), ".json")] = true
+		}
+	}
+	rows := map[string]bool{}
+	for i := range 64 {
+		rows[reduced([3]int{i / 16, i / 4 % 4, i % 4})] = true
+	}
+	if len(rows) != 15 {
+		t.Errorf("%d rows, want 15: %v", len(rows), rows)
+	}
+	sorts := []string{"node", "field", "property", "edge", "mark"}
+	for row := range rows {
+		for _, sort := range sorts {
+			if !have[sort+"-"+row] {
+				t.Errorf("no vector of %s, row %s", sort, row)
+			}
+		}
+	}
+	if len(have) != len(rows)*len(sorts) {
+		t.Errorf("%d vectors of the table, want %d", len(have), len(rows)*len(sorts))
+	}
+}
+
+// reduced names the values of a row in the order in which they appear, 0 being absent.
+func reduced(row [3]int) string {
+	names, out := map[int]byte{0: '0'}, ""
+	for _, v := range row {
+		if names[v] == 0 {
+			names[v] = byte('a' + len(names) - 1)
+		}
+		out += string(names[v])
+	}
+	return out
+}
