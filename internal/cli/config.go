@@ -46,6 +46,8 @@ func configKeys() []configKey {
 		{"sign", "MNEM_SIGN", "false", "whether commits are signed: true or false", checkBool},
 		{"key", "MNEM_KEY", "", "the name of the key to sign with; see 'mnem help key'",
 			keyring.CheckName},
+		{"require-signed", "MNEM_REQUIRE_SIGNED", ruleNone,
+			"where trusted signatures are needed: none, merge, import or all", checkRule},
 	}
 }
 

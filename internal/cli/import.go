@@ -58,6 +58,7 @@ func (c *cli) importCommand() *cobra.Command {
 		Args: cobra.ExactArgs(1),
 	}
 	c.writeFlags(cmd)
+	c.requireFlag(cmd)
 	f := cmd.Flags()
 	f.StringVar(&opt.Name, "name", "", "the `NAME` in refs/imported/NAME/…, also for a repository "+
 		"without commits")
@@ -67,6 +68,9 @@ func (c *cli) importCommand() *cobra.Command {
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
 		var err error
 		if opt.Stamp, err = c.stamp(cmd); err != nil {
+			return err
+		}
+		if opt.Verify, err = c.requireSigned(ruleImport); err != nil {
 			return err
 		}
 		opt.Fallback = nameOfFile(args[0])

@@ -84,12 +84,13 @@ func (c *cli) keyCommand() *cobra.Command {
 		Use:     "key",
 		GroupID: groupCare,
 		Short:   "Make keys that sign commits, and say which are trusted",
-		Long: "Make and keep the keys with which you sign commits, and the list of keys whose signatures you\n" +
-			"trust. Both are yours, not the repository's: files in mnem/keys under XDG_CONFIG_HOME or the\n" +
-			"system's directory of configurations, where only you can read them. Keys are Ed25519. A secret\n" +
-			"has no passphrase: who can read its file can sign as you.\n\n" +
-			"To have others trust you, give them what 'mnem key export NAME' prints, in a way that they can\n" +
-			"be sure it is from you. Then sign with 'mnem commit --sign', or always after\n" +
+		Long: "Make and keep the keys with which you sign commits, and the list of keys whose\n" +
+			"signatures you trust. Both are yours, not the repository's: files in mnem/keys under\n" +
+			"XDG_CONFIG_HOME or the system's directory of configurations, where only you can read\n" +
+			"them. Keys are Ed25519. A secret has no passphrase: who can read its file can sign as\n" +
+			"you.\n\n" +
+			"To have others trust you, give them what 'mnem key export NAME' prints, in a way that\n" +
+			"they can be sure it is from you. Then sign with 'mnem commit --sign', or always after\n" +
 			"'mnem config set sign true', and check with 'mnem verify'.",
 		Example: "  mnem key new work\n  mnem key list\n  mnem key export work",
 	}
@@ -103,8 +104,8 @@ func (c *cli) keyNew() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new NAME",
 		Short: "Make a key",
-		Long: "Make a key, keep its secret under NAME and trust it. A name is 1 to 64 of a to z, 0 to 9, - and\n" +
-			"_; one that is taken is refused.",
+		Long: "Make a key, keep its secret under NAME and trust it. A name is 1 to 64 of a to z, 0 to\n" +
+			"9, - and _; one that is taken is refused.",
 		Example: "  mnem key new work",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -227,8 +228,8 @@ func (c *cli) keyList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List your keys and those you know",
-		Long: "List the keys that you can sign with, then the others of the trust list. With --json, one object\n" +
-			"a line; secret tells whether you can sign with the key.",
+		Long: "List the keys that you can sign with, then the others of the trust list. With --json,\n" +
+			"one object a line; secret tells whether you can sign with the key.",
 		Example: "  mnem key list",
 		Args:    cobra.NoArgs,
 	}
@@ -274,9 +275,10 @@ func trustStyle(trust string) string {
 
 func (c *cli) keyShow() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:               "show NAME|KEY",
-		Short:             "Print what is known of a key",
-		Long:              "Print a key, its fingerprint, and what the trust list says of it. The secret is not shown.",
+		Use:   "show NAME|KEY",
+		Short: "Print what is known of a key",
+		Long: "Print a key, its fingerprint, and what the trust list says of it. The secret is not\n" +
+			"shown.",
 		Example:           "  mnem key show work",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.keyNames,
@@ -328,8 +330,9 @@ func (c *cli) keyExport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export NAME|KEY [--secret]",
 		Short: "Print a key for others, or its secret",
-		Long: "Print the text form of a key, which others give to 'mnem key trust'. With --secret, the key file\n" +
-			"of your own key NAME, which 'mnem key import' reads: whoever sees it can sign as you.",
+		Long: "Print the text form of a key, which others give to 'mnem key trust'. With --secret,\n" +
+			"the key file of your own key NAME, which 'mnem key import' reads: whoever sees it can\n" +
+			"sign as you.",
 		Example:           "  mnem key export work\n  mnem key export --secret work",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.keyNames,
@@ -371,8 +374,8 @@ func (c *cli) keyImport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE|- [--name NAME]",
 		Short: "Keep a secret that was exported elsewhere",
-		Long: "Keep the secret in a key file, as 'mnem key export --secret' prints it, and trust its key. The\n" +
-			"name is that of the file without its ending, unless --name gives one.",
+		Long: "Keep the secret in a key file, as 'mnem key export --secret' prints it, and trust its\n" +
+			"key. The name is that of the file without its ending, unless --name gives one.",
 		Example: "  mnem key import laptop.key\n  mnem key import laptop.key --name tablet",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -410,7 +413,7 @@ func (c *cli) readKeyFile(ctx context.Context, arg string) (commit.Secret, error
 		return secret, nil
 	}
 	err = fmt.Errorf("%s: %w", shown, err)
-	if _, notSecret := commit.ParseKey(strings.TrimSpace(string(data))); notSecret == nil {
+	if _, other := commit.ParseKey(strings.TrimSpace(string(data))); other == nil {
 		err = hint(err, "it is a key without a secret: trust it with 'mnem key trust'")
 	}
 	return commit.Secret{}, err
@@ -421,9 +424,9 @@ func (c *cli) keyRm() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rm NAME --yes",
 		Short: "Delete a secret",
-		Long: "Delete the secret of your own key NAME, for good: nothing can be signed with it again. The key\n" +
-			"stays trusted, so that what it signed still verifies. The bytes may stay on the medium and in\n" +
-			"copies of it: where they could be in wrong hands, revoke the key.",
+		Long: "Delete the secret of your own key NAME, for good: nothing can be signed with it again.\n" +
+			"The key stays trusted, so that what it signed still verifies. The bytes may stay on the\n" +
+			"medium and in copies of it: where they could be in wrong hands, revoke the key.",
 		Example:           "  mnem key rm work --yes",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.keyNames,

@@ -13,11 +13,12 @@ func (c *cli) keyTrust() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trust KEY|NAME [--name NAME] [--note TEXT]",
 		Short: "Trust a key",
-		Long: "Trust what is signed by a key, as 'mnem key export' printed it, or give a key that is trusted\n" +
-			"another name or note. Compare the fingerprint with its owner in a way that nobody else controls.\n" +
-			"A revoked key must be removed with 'mnem key untrust' before it can be trusted again.",
-		Example: "  mnem key trust mnem-ed25519-25njqamcweflpvkl73j4szahhihoc4xt3ktcgjnpaingr5yhkenhiels" +
-			" --name ada",
+		Long: "Trust what is signed by a key, as 'mnem key export' printed it, or give a key that is\n" +
+			"trusted another name or note. Compare the fingerprint with its owner in a way that\n" +
+			"nobody else controls. A revoked key must be removed with 'mnem key untrust' before it\n" +
+			"can be trusted again.",
+		Example: "  mnem key trust " +
+			"mnem-ed25519-25njqamcweflpvkl73j4szahhihoc4xt3ktcgjnpaingr5yhkenhiels --name ada",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.keyNames,
 	}
@@ -38,10 +39,11 @@ func (c *cli) keyRevoke() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "revoke KEY|NAME [--since TIME] [--reason TEXT]",
 		Short: "Trust a key no longer",
-		Long: "Revoke a key, whether it is in the trust list or not: no signature of it counts any more. With\n" +
-			"--since, those on commits that say to be older still count. That is for a key that went out of\n" +
-			"use. It does not help against a thief, who can write any time into a commit: revoke a stolen key\n" +
-			"without --since, and sign what is good of the old commits anew.\n\n" +
+		Long: "Revoke a key, whether it is in the trust list or not: no signature of it counts any\n" +
+			"more. With --since, those on commits that say to be older still count. That is for a key\n" +
+			"that went out of use. It does not help against a thief, who can write any time into a\n" +
+			"commit: revoke a stolen key without --since, look through what it signed, and from\n" +
+			"there on check with 'mnem verify REV..HEAD'.\n\n" +
 			"Only your own trust list changes: tell the others.",
 		Example: "  mnem key revoke work --since 2026-01-01 --reason 'a new laptop'\n" +
 			"  mnem key revoke work --reason stolen",
@@ -65,8 +67,9 @@ func (c *cli) keyUntrust() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "untrust KEY|NAME",
 		Short: "Forget a key",
-		Long: "Remove a key from the trust list, with its revocation if it has one: what it signed is untrusted\n" +
-			"then, and no longer an error for 'mnem verify'. To have it stay an error, revoke the key.",
+		Long: "Remove a key from the trust list, with its revocation if it has one: what it signed is\n" +
+			"untrusted then, and no longer an error for 'mnem verify'. To have it stay an error,\n" +
+			"revoke the key.",
 		Example:           "  mnem key untrust work",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.keyNames,

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,15 +24,24 @@ type logJSON struct {
 	Message string     `json:"message"`
 	Nodes   countsJSON `json:"nodes"`
 	Edges   countsJSON `json:"edges"`
+	// Signature is there where it was asked for.
+	Signature *signatureJSON `json:"signature,omitempty"`
 }
 
-func jsonLog(id ipld.CID, rec *commit.Commit, nodes, edges repo.Counts) logJSON {
-	return logJSON{
+func jsonLog(
+	id ipld.CID, rec *commit.Commit, nodes, edges repo.Counts, signature *commit.Verdict,
+) logJSON {
+	out := logJSON{
 		Commit: id.String(), Parents: jsonCIDs(rec.Parents), Graph: rec.Graph.String(),
 		Author: rec.Author, Agent: orNull(rec.Agent), Task: orNull(rec.Task),
 		Time: rec.Time.String(), Message: rec.Message,
 		Nodes: jsonCounts(nodes), Edges: jsonCounts(edges),
 	}
+	if signature != nil {
+		s := jsonSignature(*signature)
+		out.Signature = &s
+	}
+	return out
 }
 
 func (c *cli) logCommand() *cobra.Command {
@@ -48,6 +58,7 @@ func (c *cli) logCommand() *cobra.Command {
 		ValidArgsFunction: c.completeArg(completeRevs),
 	}
 	c.atFlag(cmd)
+	c.signaturesFlag(cmd)
 	cmd.Flags().IntVarP(&limit, "limit", "n", 0, "at most `N` commits; 0 for all")
 	cmd.Flags().BoolVar(&oneline, "oneline", false, "one line a commit")
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
@@ -88,24 +99,38 @@ func (c *cli) revision(cmd *cobra.Command, args []string) (string, error) {
 }
 
 func (c *cli) printLogEntry(e repo.LogEntry, first, oneline bool) error {
+	signature, err := c.verdict(e.Commit)
+	if err != nil {
+		return err
+	}
 	if c.global.json {
-		return c.printJSON(jsonLog(e.CID, e.Commit, e.Nodes, e.Edges))
+		return c.printJSON(jsonLog(e.CID, e.Commit, e.Nodes, e.Edges, signature))
 	}
 	if oneline {
 		title, _, _ := strings.Cut(e.Commit.Message, "\n")
-		return c.printf("%s %s %s\n", c.paint(styleYellow, shortCID(e.CID)),
-			e.Commit.Time.String()[:len("2006-01-02")], line(title))
+		return c.printf("%s %s %s%s\n", c.paint(styleYellow, shortCID(e.CID)),
+			e.Commit.Time.String()[:len("2006-01-02")], c.signatureColumn(signature), line(title))
 	}
 	if !first {
 		if err := c.printf("\n"); err != nil {
 			return err
 		}
 	}
-	return c.printLogCommit(e.CID, e.Commit, e.Nodes, e.Edges)
+	return c.printLogCommit(e.CID, e.Commit, e.Nodes, e.Edges, signature)
+}
+
+// signatureColumn is what a signature is worth, as the beginning of a line's last column.
+func (c *cli) signatureColumn(v *commit.Verdict) string {
+	if v == nil {
+		return ""
+	}
+	return c.paint(signatureStyle(v.State), fmt.Sprintf("%-9s", v.State)) + " "
 }
 
 // printLogCommit prints a commit's own lines as text.
-func (c *cli) printLogCommit(id ipld.CID, rec *commit.Commit, nodes, edges repo.Counts) error {
+func (c *cli) printLogCommit(
+	id ipld.CID, rec *commit.Commit, nodes, edges repo.Counts, signature *commit.Verdict,
+) error {
 	var b strings.Builder
 	b.WriteString(c.paint(styleYellow, "commit "+id.String()) + "\n")
 	if len(rec.Parents) > 1 {
@@ -121,6 +146,13 @@ func (c *cli) printLogCommit(id ipld.CID, rec *commit.Commit, nodes, edges repo.
 	b.WriteString("time   " + rec.Time.String() + "\n")
 	changed := c.countsLine(nodes, "nodes") + ", " + c.countsLine(edges, "edges")
 	b.WriteString("change " + changed + "\n")
+	if signature != nil {
+		b.WriteString("sign   " + c.paint(signatureStyle(signature.State), string(signature.State)))
+		if signature.State != commit.Unsigned {
+			b.WriteString(", " + signedBy(*signature))
+		}
+		b.WriteString("\n")
+	}
 	if rec.Message != "" {
 		b.WriteString("\n")
 		for _, l := range strings.Split(strings.TrimRight(rec.Message, "\n"), "\n") {

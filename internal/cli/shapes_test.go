@@ -33,8 +33,11 @@ const (
 	shapeDiffStat = `{"from": "cid|null", "to": "cid|null", "stage?": "text", ` +
 		`"node_types": ` + shapeTypeCounts + `, "edge_types": ` + shapeTypeCounts +
 		`, "counts": {` + shapeItems + `}}`
+	shapeSignature = `"signature": "signed|untrusted|unsigned|revoked|bad", "key": "text|null", ` +
+		`"trust": "trusted|untrusted|revoked|null", "name": "text|null", "reason": "text|null"`
 	shapeCommit = `"commit": "cid", "parents": ["cid"], "graph": "cid", "author": "text", ` +
-		`"agent": "text|null", "task": "text|null", "time": "time", "message": "text", ` + shapeItems
+		`"agent": "text|null", "task": "text|null", "time": "time", "message": "text", ` + shapeItems +
+		`, "signature?": {` + shapeSignature + `}`
 	shapeRecord = `"summary": "text|null", "context": "text|null", "props": "object", ` +
 		`"created": "time", "updated": "time|null", "validFrom": "time|null", ` +
 		`"validTo": "time|null", "sources": ["text"], "mark": ` + shapeMark + `, "cid": "cid"`
@@ -124,9 +127,7 @@ var shapesOf = map[string][]string{
 	"mnem index status": {shapeIndex}, "mnem index rebuild": {shapeIndex},
 	"mnem fsck": {`{"ok": "bool", "blocks": "int", ` +
 		`"errors": [{"cid": "cid|null", "kind": "text", "message": "text"}]}`},
-	"mnem verify": {`{"commit": "cid", "signature": "signed|untrusted|unsigned|revoked|bad", ` +
-		`"key": "text|null", "trust": "trusted|untrusted|revoked|null", "name": "text|null", ` +
-		`"reason": "text|null"}`},
+	"mnem verify":  {`{"commit": "cid", ` + shapeSignature + `}`},
 	"mnem key new": {shapeKey}, "mnem key list": {shapeKey}, "mnem key show": {shapeKey},
 	"mnem key import": {shapeKey}, "mnem key trust": {shapeKey}, "mnem key revoke": {shapeKey},
 	"mnem key untrust": {shapeKey}, "mnem key rm": {`{"removed": "text"}`},

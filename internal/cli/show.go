@@ -29,6 +29,7 @@ func (c *cli) showCommand() *cobra.Command {
 		ValidArgsFunction: c.completeArg(completeRevs),
 	}
 	c.atFlag(cmd)
+	c.signaturesFlag(cmd)
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
 		name := c.global.at
 		if len(args) == 1 {
@@ -77,16 +78,20 @@ func (c *cli) showCommit(ctx context.Context, r *repo.Repo, s *repo.Snapshot) er
 	if err != nil {
 		return err
 	}
+	signature, err := c.verdict(s.Commit())
+	if err != nil {
+		return err
+	}
 	if c.global.json {
 		out := c.stream()
-		out.commit(jsonLog(s.CID(), s.Commit(), nodes, edges))
+		out.commit(jsonLog(s.CID(), s.Commit(), nodes, edges, signature))
 		out.name("diff")
 		if err := c.streamDiff(ctx, out, d, diffOptions{}); err != nil {
 			return err
 		}
 		return out.end()
 	}
-	if err := c.printLogCommit(s.CID(), s.Commit(), nodes, edges); err != nil {
+	if err := c.printLogCommit(s.CID(), s.Commit(), nodes, edges, signature); err != nil {
 		return err
 	}
 	if err := c.printf("\n"); err != nil {
@@ -107,6 +112,9 @@ func (s *jsonStream) commit(v logJSON) {
 		{"nodes", v.Nodes}, {"edges", v.Edges},
 	} {
 		s.field(m.name, m.value)
+	}
+	if v.Signature != nil {
+		s.field("signature", v.Signature)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -20,6 +21,9 @@ import (
 type signFlags struct {
 	sign, noSign bool
 	key          string
+	require      bool
+	show         bool            // --signatures of log and show
+	trusted      commit.Verifier // once needed
 }
 
 // errRevoked is a refusal to sign with a key that counts for nothing.
@@ -140,6 +144,73 @@ func missingKey(err error, name string) error {
 		return &repo.NotFoundError{What: "key", Name: name}
 	}
 	return err
+}
+
+// What a configured rule about signatures holds for, besides "none" and "all".
+const (
+	ruleNone   = "none"
+	ruleMerge  = "merge"
+	ruleImport = "import"
+	ruleAll    = "all"
+)
+
+func checkRule(v string) error {
+	switch v {
+	case ruleNone, ruleMerge, ruleImport, ruleAll:
+		return nil
+	}
+	return fmt.Errorf("%w: %q is none of none, merge, import, all", repo.ErrInvalid, v)
+}
+
+// requireFlag adds the flag of commands that take in commits of others; requireSigned reads it.
+func (c *cli) requireFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&c.signing.require, "require-signed", false, "refuse commits that no key you "+
+		"trust has signed (MNEM_REQUIRE_SIGNED; config: require-signed)")
+}
+
+// requireSigned returns what checks the commits that a command takes in, nil where no rule says
+// that they must be signed. The command is ruleMerge or ruleImport.
+func (c *cli) requireSigned(command string) (
+	func(iter.Seq2[commit.LogEntry, error]) error, error,
+) {
+	if !c.signing.require {
+		rule, err := c.configured("require-signed")
+		if err != nil || rule != command && rule != ruleAll {
+			return nil, err
+		}
+	}
+	trusted, err := c.verifier()
+	if err != nil {
+		return nil, err
+	}
+	return func(commits iter.Seq2[commit.LogEntry, error]) error {
+		err := repo.RequireSigned(commits, trusted)
+		if errors.Is(err, repo.ErrUnsigned) {
+			err = hint(err, "see 'mnem verify', 'mnem key trust', and the setting require-signed")
+		}
+		return err
+	}, nil
+}
+
+// signaturesFlag adds the flag of commands that print commits; verdict reads it.
+func (c *cli) signaturesFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&c.signing.show, "signatures", false,
+		"print what signatures are worth, as 'mnem verify' does")
+}
+
+// verdict returns what the signature of a commit is worth, nil where nobody asks.
+func (c *cli) verdict(rec *commit.Commit) (*commit.Verdict, error) {
+	if !c.signing.show {
+		return nil, nil
+	}
+	if c.signing.trusted == nil {
+		var err error
+		if c.signing.trusted, err = c.verifier(); err != nil {
+			return nil, err
+		}
+	}
+	v := commit.Verify(rec, c.signing.trusted)
+	return &v, nil
 }
 
 // verifier returns the user's trust list.

@@ -48,17 +48,18 @@ func (c *cli) verifyCommand() *cobra.Command {
 		Use:     "verify [REV|REV..REV] [--all] [--strict]",
 		GroupID: groupCare,
 		Short:   "Check the signatures of commits",
-		Long: "Check the signature of every commit that a revision reaches, of those that A..B has beyond A, or\n" +
-			"with --all of every branch and tag, newest first. A commit is one of:\n\n" +
+		Long: "Check the signature of every commit that a revision reaches, of those that A..B has\n" +
+			"beyond A, or with --all of every branch and tag, newest first. A commit is one of:\n\n" +
 			"  signed     the signature holds, by a key that you trust\n" +
 			"  untrusted  it holds, by a key that you do not trust; see 'mnem key trust'\n" +
 			"  unsigned   there is none\n" +
 			"  revoked    it holds, by a key that was revoked, for ever or before the commit's time\n" +
 			"  bad        it does not hold, or is not of a known form\n\n" +
-			"The exit code is 4 where a commit is bad or revoked, with --strict where one is anything but\n" +
-			"signed. A signature says that the key's owner vouches for a commit and for all it builds on, not\n" +
-			"that the author it names is that owner. The time of a commit is what its signer says: against a\n" +
-			"stolen key, revoke it without --since. With --json, one object a line.",
+			"The exit code is 4 where a commit is bad or revoked, with --strict where one is anything\n" +
+			"but signed. A signature says that the key's owner vouches for a commit and for all it\n" +
+			"builds on, not that the author it names is that owner. The time of a commit is what its\n" +
+			"signer says: against a stolen key, revoke it without --since. With --json, one object a\n" +
+			"line.",
 		Example:           "  mnem verify\n  mnem verify HEAD~1..HEAD\n  mnem verify --all --json",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: c.completeArg(completeRevs),
