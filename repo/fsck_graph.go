@@ -33,7 +33,7 @@ func (f *fsck) refs() error {
 		namespace, _ := ref.Name.Split()
 		if ref.Symbolic == "" && namespace != graph.Sessions && namespace != graph.Stages &&
 			!ref.isMerge() {
-			f.whole(ref.Target)
+			f.whole(f.peel(ref.Target))
 		}
 		if err := f.ctx.Err(); err != nil {
 			return err

@@ -221,7 +221,7 @@ func (im *importer) sameRole(at *carBlock, before role, l lead) error {
 	if before == l.as || tree && wasTree || named {
 		return nil
 	}
-	return im.file.fault(at, "block %s is to be a %s and a %s", l.cid, before, l.as)
+	return im.file.fault(at, "block %s is led to as %s and as %s", l.cid, before, l.as)
 }
 
 // roleOf returns the role of a block that the manifest reaches.

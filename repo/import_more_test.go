@@ -1,0 +1,223 @@
+package repo_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/car"
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
+)
+
+// TestImportDoesNotTrustGarbage imports what goes on from a commit whose block lies in the store,
+// without what it needs and without a ref: left of a write that did not end.
+func TestImportDoesNotTrustGarbage(t *testing.T) {
+	from, _ := openStore(t)
+	fill(t, from)
+	file, part := export(t, from, repo.ExportOptions{Rev: "HEAD~1..HEAD"})
+	c, data, err := from.Block(t.Context(), part.Since[0].String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, st := openStore(t)
+	if err := st.Facts().Put(t.Context(), store.Block{CID: c, Data: data}); err != nil {
+		t.Fatal(err)
+	}
+	before := contents(t, st)
+	_, err = tryImport(to, file, repo.ImportOptions{Name: "n"})
+	if !errors.Is(err, car.ErrFormat) || !strings.Contains(err.Error(), "missing") {
+		t.Errorf("without the rest of the commit: %v", err)
+	}
+	if d := cmp.Diff(before, contents(t, st)); d != "" {
+		t.Errorf("a refused file changed %s", d)
+	}
+	// With everything there it is checked like a part of the file.
+	whole, _ := export(t, from, repo.ExportOptions{Rev: "HEAD~1"})
+	var rest []store.Block
+	for _, b := range sections(t, whole)[1:] {
+		if ipld.RecordKind(b.Data) != commit.KindExport {
+			rest = append(rest, b)
+		}
+	}
+	if err := st.Facts().Put(t.Context(), rest...); err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	res := importInto(t, to, file, repo.ImportOptions{
+		Name: "n", Verify: func(commits iter.Seq2[commit.LogEntry, error]) error {
+			for range commits {
+				seen++
+			}
+			return nil
+		},
+	})
+	if len(res.Refs) != 1 || seen != 2 {
+		t.Errorf("%d refs, %d commits looked at", len(res.Refs), seen)
+	}
+}
+
+// TestImportVerify asks before anything is written, about new commits only.
+func TestImportVerify(t *testing.T) {
+	from, _ := openStore(t)
+	fill(t, from)
+	base, _ := export(t, from, repo.ExportOptions{Rev: "HEAD~1"})
+	file, _ := export(t, from, repo.ExportOptions{All: true})
+	to, st := openStore(t)
+	importInto(t, to, base, repo.ImportOptions{Name: "n"})
+	before := contents(t, st)
+	mine := errors.New("not this one")
+	var got []ipld.CID
+	opt := repo.ImportOptions{Name: "n", Verify: func(all iter.Seq2[commit.LogEntry, error]) error {
+		for e, err := range all {
+			if err != nil || e.Commit.Height != 2 {
+				t.Errorf("asked about %s, height %d, %v", e.CID, e.Commit.Height, err)
+			}
+			got = append(got, e.CID)
+		}
+		return mine
+	}}
+	if _, err := tryImport(to, file, opt); !errors.Is(err, mine) || errors.Is(err, car.ErrFormat) {
+		t.Errorf("refused by the caller: %v", err)
+	}
+	if len(got) != 1 || got[0] != head(t, from).CID() {
+		t.Errorf("asked about %v", got)
+	}
+	if d := cmp.Diff(before, contents(t, st)); d != "" {
+		t.Errorf("a refused file changed %s", d)
+	}
+}
+
+// TestImportStops ends at each of the calls of a progress function.
+func TestImportStops(t *testing.T) {
+	from, _ := openStore(t)
+	var many strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&many, `{"node":{"type":"T","props":{"n":%d}}}`+"\n", i)
+	}
+	lines(t, from, many.String())
+	file, _ := export(t, from, repo.ExportOptions{All: true})
+	stops := 0
+	for stop := 1; ; stop++ {
+		to, st := openStore(t)
+		before := contents(t, st)
+		ctx, cancel := context.WithCancel(t.Context())
+		n := 0
+		opt := repo.ImportOptions{Stamp: by, Progress: func(string, int) {
+			if n++; n == stop {
+				cancel()
+			}
+		}}
+		_, err := to.Import(ctx, bytes.NewReader(file), int64(len(file)), opt)
+		cancel()
+		if err == nil {
+			break
+		}
+		stops++
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("stopped at %d: %v", stop, err)
+		}
+		if d := cmp.Diff(before, contents(t, st)); d != "" {
+			t.Fatalf("stopped at %d: the store changed", stop)
+		}
+	}
+	if stops < 3 {
+		t.Errorf("only %d places to stop", stops)
+	}
+}
+
+func TestImportReadOnly(t *testing.T) {
+	from, _ := openStore(t)
+	fill(t, from)
+	file, _ := export(t, from, repo.ExportOptions{Session: "review"})
+	dir := t.TempDir()
+	r, err := repo.Init(t.Context(), dir, by, repo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err = repo.Open(dir, repo.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res := importInto(t, r, file, repo.ImportOptions{DryRun: true}); len(res.Refs) != 1 {
+		t.Errorf("dry run: %+v", res)
+	}
+	if _, err := tryImport(r, file, repo.ImportOptions{}); !errors.Is(err, store.ErrReadOnly) {
+		t.Errorf("import: %v", err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// And for writing: the session replays in a directory that never saw it made.
+	r, err = repo.Open(dir, repo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	importInto(t, r, file, repo.ImportOptions{})
+	sameAgain(t, r, "review", 3)
+	checkClean(t, r)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestExportReceipt takes one receipt elsewhere and replays it there.
+func TestExportReceipt(t *testing.T) {
+	from, _ := openStore(t)
+	fill(t, from)
+	_, c := query(t, from, "review", "harbour")
+	file, res := export(t, from, repo.ExportOptions{Receipt: c.String()})
+	if len(res.Refs) != 0 || len(res.Objects) != 1 {
+		t.Errorf("exported %+v", res)
+	}
+	for _, into := range []repo.ImportOptions{{Fallback: "f"}, {Name: "n"}} {
+		to, _ := openStore(t)
+		got := importInto(t, to, file, into)
+		want := graph.ImportedObject(into.Name+into.Fallback, c.String())
+		if len(got.Refs) != 1 || got.Refs[0].Ref != want {
+			t.Errorf("refs %+v, want %s", got.Refs, want)
+		}
+		replay, err := to.Replay(t.Context(), c.String())
+		if err != nil || !replay.Identical {
+			t.Errorf("replay: %+v, %v", replay, err)
+		}
+	}
+}
+
+// TestExportOfATag exports a plain and an annotated tag.
+func TestExportOfATag(t *testing.T) {
+	f := forge(t)
+	f.after = func(f *forgery) {
+		tag := &commit.Tag{Target: f.tips[0], Name: "v1", Tagger: "f", Time: forgedTime, Message: "m"}
+		f.refs["refs/tags/v1"] = linkTo(f.put(tag.Encode()))
+		f.refs["refs/tags/plain"] = linkTo(f.tips[1])
+	}
+	r, _ := openStore(t)
+	importInto(t, r, f.file(), repo.ImportOptions{})
+	file, res := export(t, r, repo.ExportOptions{All: true})
+	if len(res.Refs) != 4 {
+		t.Errorf("exported %+v", res.Refs)
+	}
+	to, _ := openStore(t)
+	importInto(t, to, file, repo.ImportOptions{Name: "n"})
+	if res := importInto(t, to, file, repo.ImportOptions{Name: "n"}); len(res.Refs) != 0 {
+		t.Errorf("again: %+v", res)
+	}
+	importInto(t, to, file, repo.ImportOptions{Name: "m"})
+	names := refNames(t, to)
+	if a, b := names["refs/imported/n/tags/v1"], names["refs/imported/m/tags/v1"]; a == "" || a != b {
+		t.Errorf("the tag is %q and %q", a, b)
+	}
+}
