@@ -1,6 +1,7 @@
 package repo_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -258,6 +259,9 @@ var lies = map[string]func(rng *rand.Rand, c ipld.CID, data []byte) ([]byte, err
 		return data, nil
 	},
 	"half": func(_ *rand.Rand, _ ipld.CID, data []byte) ([]byte, error) {
+		if len(data) == 0 {
+			return []byte{1}, nil
+		}
 		return data[:len(data)/2], nil
 	},
 	"zeros": func(_ *rand.Rand, _ ipld.CID, data []byte) ([]byte, error) {
@@ -348,9 +352,11 @@ func TestFsckNamesBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all []ipld.CID
+	var data bytes.Buffer // of all blocks
 	for _, blocks := range []store.Blocks{base.Facts(), base.Derived()} {
 		err := blocks.Iterate(t.Context(), ipld.CID{}, func(b store.Block) error {
 			all = append(all, b.CID)
+			data.Write(b.Data)
 			return nil
 		})
 		if err != nil {
@@ -358,8 +364,23 @@ func TestFsckNamesBlocks(t *testing.T) {
 		}
 	}
 	rng := rand.New(rand.NewPCG(replaySeed, 4))
+	head, err := base.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	garbage := 0
 	for i := 0; i < len(all); i += stride {
+		derived, err := base.Derived().Has(t.Context(), all[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		reached := derived || all[i] == head.Operation ||
+			bytes.Contains(data.Bytes(), ipld.AppendLink(nil, all[i]))
 		for _, name := range slices.Sorted(maps.Keys(lies)) {
+			if !reached && (name == "an error" || name == "nothing") {
+				garbage++ // nobody knows that it should be there
+				continue
+			}
 			liar := testkit.NewTamper(base)
 			liar.Lie = func(c ipld.CID, data []byte) ([]byte, error) {
 				if c != all[i] {
@@ -375,6 +396,9 @@ func TestFsckNamesBlocks(t *testing.T) {
 				t.Errorf("seed %d, %s in the place of %s: %v", replaySeed, name, all[i], err)
 			}
 		}
+	}
+	if garbage > len(all)/50 {
+		t.Errorf("%d of %d blocks are reached by nothing", garbage/2, len(all))
 	}
 }
 
