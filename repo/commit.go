@@ -235,8 +235,10 @@ func firstCID(list []ipld.CID) ipld.CID {
 	return list[0]
 }
 
-// rewords reports whether amending changes more than the time of a commit.
+// rewords reports whether amending changes more than the time of a commit. To sign one that was
+// not is more.
 func (o *CommitOptions) rewords(old *commit.Commit) bool {
 	return o.Amend && (o.Message != old.Message || o.Author != old.Author ||
-		o.Agent != old.Agent || o.Task != old.Task)
+		o.Agent != old.Agent || o.Task != old.Task ||
+		o.Sign != nil && len(old.Signature) == 0)
 }

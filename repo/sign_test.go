@@ -313,3 +313,63 @@ func TestContinueRequiresSignatures(t *testing.T) {
 		t.Errorf("without the rule: %v", err)
 	}
 }
+
+// TestSignAmended holds that amending keeps the change, and makes or drops the signature, never
+// carrying over one that was made of something else.
+func TestSignAmended(t *testing.T) {
+	r := openMem(t)
+	ada := secret(t, 1)
+	note(t, r, "one", 10, ada.Sign)
+	change := head(t, r).Commit().Change
+	v := trusting{map[commit.Key]string{ada.Key(): "ada"}, graph.MaxTime}
+	none := func(func(graph.Change, error) bool) {}
+	for _, step := range []struct {
+		name, message string
+		sign          commit.SignFunc
+		noChange      bool
+		want          string
+	}{
+		{"another message, not signed", "two", nil, false, "two unsigned "},
+		{"nothing", "", nil, true, "two unsigned "},
+		{"signed", "", ada.Sign, false, "two signed ada"},
+		{"signed already", "", ada.Sign, true, "two signed ada"},
+		{"nothing, not signed", "", nil, true, "two signed ada"},
+		{"another message, signed", "three", ada.Sign, false, "three signed ada"},
+	} {
+		stamp := by
+		stamp.Time, stamp.Sign = 20, step.sign
+		res, err := r.Commit(t.Context(), none,
+			repo.CommitOptions{Stamp: stamp, Message: step.message, Amend: true})
+		if err != nil {
+			t.Fatalf("%s: %v", step.name, err)
+		}
+		got := verified(t, r, []ipld.CID{res.Commit}, nil, v)
+		if len(got) != 1 || got[0] != step.want || res.NoChange != step.noChange {
+			t.Errorf("%s: %q, no change %v, want %q", step.name, got, res.NoChange, step.want)
+		}
+		if now := head(t, r).Commit().Change; now != change {
+			t.Errorf("%s: the change id is %s, was %s", step.name, now, change)
+		}
+	}
+}
+
+// TestSignRebased signs a commit as it is after it was merged onto a branch that moved.
+func TestSignRebased(t *testing.T) {
+	r := openMem(t)
+	ada := secret(t, 1)
+	base := note(t, r, "one", 10, nil).Commit
+	moved := note(t, r, "two", 20, nil).Commit
+	stamp := by
+	stamp.Sign = ada.Sign
+	res, err := r.Commit(t.Context(), repo.ReadChanges(
+		strings.NewReader(`{"node":{"key":"three","type":"Note"}}`), "test"),
+		repo.CommitOptions{Stamp: stamp, Message: "three", Base: &base})
+	if err != nil || !res.Rebased {
+		t.Fatalf("rebased %v, %v", res != nil && res.Rebased, err)
+	}
+	v := trusting{map[commit.Key]string{ada.Key(): "ada"}, graph.MaxTime}
+	got := verified(t, r, []ipld.CID{res.Commit}, []ipld.CID{moved}, v)
+	if diff := cmp.Diff([]string{"three signed ada"}, got); diff != "" {
+		t.Errorf("rebased commit (-want +got):\n%s", diff)
+	}
+}
