@@ -13,7 +13,7 @@ import (
 // later than t, and the operation after it, if there is one, is. Where clocks never ran backwards
 // that is the newest not later than t; where they did, it is the one that the search of clause
 // 15.3 meets. It reads O(log² n) operations and returns an error that wraps store.ErrNotFound
-// where the search comes to the first operation and that is later.
+// where the search comes to the first operation that is kept and that is later.
 func OperationBefore(
 	ctx context.Context, g store.Getter, head ipld.CID, t graph.Time,
 ) (OpEntry, error) {
@@ -23,16 +23,19 @@ func OperationBefore(
 	}
 	at := OpEntry{head, o}
 	for at.Operation.Time > t {
-		if at, err = earlier(ctx, g, at.Operation, t); err != nil {
+		if at, err = earlier(ctx, g, o, at.Operation, t); err != nil {
 			return OpEntry{}, err
 		}
 	}
 	return at, nil
 }
 
-// earlier returns the operation that o skips to where that is later than t too, else its parent.
-func earlier(ctx context.Context, g store.Getter, o *Operation, t graph.Time) (OpEntry, error) {
-	if o.Skip.Defined() {
+// earlier returns the operation that o skips to where that is kept and later than t too, else its
+// parent. What is kept is for newest to say.
+func earlier(
+	ctx context.Context, g store.Getter, newest, o *Operation, t graph.Time,
+) (OpEntry, error) {
+	if o.Skip.Defined() && !newest.Behind(Skip(o.Seq)) {
 		far, err := readOperation(ctx, g, o.Skip, Skip(o.Seq))
 		if err != nil {
 			return OpEntry{}, err
@@ -41,7 +44,7 @@ func earlier(ctx context.Context, g store.Getter, o *Operation, t graph.Time) (O
 			return OpEntry{o.Skip, far}, nil
 		}
 	}
-	if !o.Parent.Defined() {
+	if newest.Behind(o.Seq - 1) {
 		return OpEntry{}, fmt.Errorf("operation at %s: %w", t, store.ErrNotFound)
 	}
 	parent, err := readOperation(ctx, g, o.Parent, o.Seq-1)

@@ -2,29 +2,38 @@ package index
 
 import (
 	"context"
+	"errors"
 
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 )
 
+// SkipLinked is returned by the function of Walk to pass over what a block links to.
+var SkipLinked = errors.New("skip what this links to")
+
 // Walk calls fn with the CID of every block of an index, the manifest first, parts after what
 // links to them. It reads the manifest, the segments' own blocks and directories, but no parts.
-// An error of fn ends the walk and is returned. fn may be called twice with one CID.
+// An error of fn ends the walk and is returned, but SkipLinked: a manifest or segment for which fn
+// returns that is not read. fn may be called twice with one CID.
 func Walk(ctx context.Context, get store.Getter, manifest ipld.CID, fn func(ipld.CID) error) error {
+	if err := fn(manifest); err != nil {
+		return unlessSkip(err)
+	}
 	m, err := ReadManifest(ctx, get, manifest)
 	if err != nil {
 		return err
 	}
-	if err := fn(manifest); err != nil {
-		return err
-	}
 	src := &source{get: get, cache: new(Cache)}
 	for _, ref := range m.Segments {
-		s, err := src.segment(ctx, ref.CID)
+		err := fn(ref.CID)
+		if errors.Is(err, SkipLinked) {
+			continue
+		}
 		if err != nil {
 			return err
 		}
-		if err := fn(ref.CID); err != nil {
+		s, err := src.segment(ctx, ref.CID)
+		if err != nil {
 			return err
 		}
 		for sec := range s.sec {
@@ -36,6 +45,13 @@ func Walk(ctx context.Context, get store.Getter, manifest ipld.CID, fn func(ipld
 	return nil
 }
 
+func unlessSkip(err error) error {
+	if errors.Is(err, SkipLinked) {
+		return nil
+	}
+	return err
+}
+
 func (r *source) walk(
 	ctx context.Context, s *segment, sec int, fn func(ipld.CID) error,
 ) error {
@@ -43,7 +59,7 @@ func (r *source) walk(
 		if ref.data != nil {
 			continue
 		}
-		if err := fn(ref.cid); err != nil {
+		if err := unlessSkip(fn(ref.cid)); err != nil {
 			return err
 		}
 		if !s.sec[sec].deep() {
@@ -54,7 +70,7 @@ func (r *source) walk(
 			return err
 		}
 		for _, part := range dir {
-			if err := fn(part.cid); err != nil {
+			if err := unlessSkip(fn(part.cid)); err != nil {
 				return err
 			}
 		}

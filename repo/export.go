@@ -49,6 +49,8 @@ type ExportResult struct {
 func (r *Repo) Export(
 	ctx context.Context, w io.Writer, opt ExportOptions,
 ) (*ExportResult, error) {
+	r.keep.still.RLock()
+	defer r.keep.still.RUnlock()
 	v, err := r.current(ctx)
 	if err != nil {
 		return nil, err

@@ -31,8 +31,40 @@ func (l linked) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 	return data, err
 }
 
-// facts are the fact blocks, read as linked ones.
-func (r *Repo) facts() store.Blocks { return linked{r.store.Facts()} }
+// facts are the fact blocks, read as linked ones; what was redacted cannot be put.
+func (r *Repo) facts() store.Blocks { return factBlocks{linked{r.store.Facts()}, r} }
+
+type factBlocks struct {
+	linked
+	repo *Repo
+}
+
+// Put stores blocks. It returns a *store.RedactedError where one was redacted, and stores nothing.
+func (f factBlocks) Put(ctx context.Context, blocks ...store.Block) error {
+	if err := f.repo.refuseRedacted(ctx, blocks); err != nil {
+		return err
+	}
+	return f.linked.Put(ctx, blocks...)
+}
+
+// refuseRedacted returns a *store.RedactedError where one of the blocks to be written was redacted:
+// what would link to it could not be read.
+func (r *Repo) refuseRedacted(ctx context.Context, blocks []store.Block) error {
+	e, ok := r.store.(store.Eraser)
+	if !ok {
+		return nil
+	}
+	for _, b := range blocks {
+		stub, redacted, err := e.Redacted(ctx, b.CID)
+		if err == nil && redacted {
+			err = &store.RedactedError{CID: b.CID, Stub: stub}
+		}
+		if err != nil {
+			return fmt.Errorf("write block: %w", err)
+		}
+	}
+	return nil
+}
 
 // derived are the blocks and cells of indexes, read as linked ones.
 func (r *Repo) derived() store.Derived {

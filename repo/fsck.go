@@ -58,6 +58,8 @@ const maxFsckErrors = 1000
 // graph answers as one made anew would. It changes nothing. The error is about looking, as a
 // cancelled context; damage is in the report.
 func (r *Repo) Fsck(ctx context.Context, opt FsckOptions) (*FsckReport, error) {
+	r.keep.still.RLock()
+	defer r.keep.still.RUnlock()
 	f := &fsck{
 		ctx: ctx, repo: r, opt: opt, report: &FsckReport{},
 		seen: make(map[ipld.CID]bool), trees: make(map[ipld.CID]bool),

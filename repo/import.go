@@ -94,6 +94,8 @@ func (r *Repo) Import(
 			return nil, invalidf("import: %w", err)
 		}
 	}
+	r.keep.still.RLock() // what is counted on as being here must stay
+	defer r.keep.still.RUnlock()
 	file, err := scanFile(ctx, in, size, opt.Progress)
 	if err != nil {
 		return nil, refused(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"runtime"
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
@@ -29,6 +30,7 @@ type EdgeEntry struct {
 // zero NodeEntry, it ends.
 func (s *Snapshot) Nodes(ctx context.Context, after graph.ID) iter.Seq2[NodeEntry, error] {
 	return func(yield func(NodeEntry, error) bool) {
+		defer runtime.KeepAlive(s.state) // and with it its lease
 		records(ctx, s.state.nodes, s.state.get, after, commit.ReadNode)(
 			func(c ipld.CID, n *graph.Node, err error) bool { return yield(NodeEntry{c, n}, err) })
 	}
@@ -37,6 +39,7 @@ func (s *Snapshot) Nodes(ctx context.Context, after graph.ID) iter.Seq2[NodeEntr
 // Edges yields the edges whose id is greater than after in id order, as Nodes does nodes.
 func (s *Snapshot) Edges(ctx context.Context, after graph.ID) iter.Seq2[EdgeEntry, error] {
 	return func(yield func(EdgeEntry, error) bool) {
+		defer runtime.KeepAlive(s.state)
 		records(ctx, s.state.edges, s.state.get, after, commit.ReadEdge)(
 			func(c ipld.CID, e *graph.Edge, err error) bool { return yield(EdgeEntry{c, e}, err) })
 	}

@@ -101,15 +101,26 @@ func (r *Repo) DiffOperations(ctx context.Context, a, b string) ([]RefMove, erro
 func (r *Repo) log(ctx context.Context, head store.Head) iter.Seq2[commit.OpEntry, error] {
 	return func(yield func(commit.OpEntry, error) bool) {
 		for e, err := range commit.Operations(ctx, r.facts(), head.Operation) {
-			if !yield(e, err) || err != nil || oplogEnd(e.Operation) {
+			if !yield(e, err) || err != nil {
 				return
 			}
 		}
 	}
 }
 
-// oplogEnd reports whether nothing before an operation is kept.
-func oplogEnd(o *commit.Operation) bool { return !o.Parent.Defined() }
+// oplogEnd reports whether nothing before an operation is kept: it is the first, or at the horizon
+// of the newest.
+func (r *Repo) oplogEnd(ctx context.Context, o *commit.Operation) (bool, error) {
+	if !o.Parent.Defined() {
+		return true, nil
+	}
+	head, err := r.store.Head(ctx)
+	if err != nil {
+		return false, fmt.Errorf("read operation head: %w", err)
+	}
+	newest, err := commit.ReadOperation(ctx, r.facts(), head.Operation)
+	return err == nil && newest.Behind(o.Seq-1), err
+}
 
 func (r *Repo) viewOf(ctx context.Context, e commit.OpEntry) (*view, error) {
 	head := store.Head{Seq: e.Operation.Seq, Operation: e.CID}
@@ -125,7 +136,11 @@ func (r *Repo) opRecord(ctx context.Context, e commit.OpEntry) (OpRecord, error)
 		return rec, err
 	}
 	before := &view{}
-	if !oplogEnd(e.Operation) {
+	end, err := r.oplogEnd(ctx, e.Operation)
+	if err != nil {
+		return rec, err
+	}
+	if !end {
 		head := store.Head{Seq: e.Operation.Seq - 1, Operation: e.Operation.Parent}
 		if before, err = loadView(ctx, r.nodes(), r.facts(), head); err != nil {
 			return rec, err

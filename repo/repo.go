@@ -60,6 +60,9 @@ type Repo struct {
 
 	indexMu sync.Mutex
 	indexes openIndexes
+
+	collecting sync.Mutex // held by the one collection or purge under way
+	keep       keeper     // what a collection must leave alone
 }
 
 // Init makes a new repository in dir/.mnem, whose HEAD is the unborn branch main. It returns an

@@ -36,17 +36,23 @@ func (r *Repo) Snapshot(ctx context.Context, rev string) (*Snapshot, error) {
 // At returns the memory at a commit; the undefined CID gives the empty memory.
 func (r *Repo) At(ctx context.Context, c ipld.CID) (*Snapshot, error) {
 	s := &Snapshot{repo: r, id: c}
-	var root, vectors ipld.CID
-	if c.Defined() {
-		rec, err := r.commit(ctx, c)
-		if err != nil {
-			return nil, err
-		}
-		s.commit, root, vectors = rec, rec.Graph, rec.Vectors
+	if !c.Defined() {
+		var err error
+		s.state, err = r.loadState(ctx, ipld.CID{}, ipld.CID{})
+		return s, err
 	}
-	var err error
-	s.state, err = r.loadState(ctx, root, vectors)
-	return s, err
+	r.keep.lease(c) // before reading: what is found now stays
+	rec, err := r.commit(ctx, c)
+	if err == nil {
+		s.commit = rec
+		s.state, err = r.loadState(ctx, rec.Graph, rec.Vectors)
+	}
+	if err != nil {
+		r.keep.release(c)
+		return nil, err
+	}
+	r.keep.whileUsed(s.state, c)
+	return s, nil
 }
 
 // loadState reads a state for reading. Empty trees, which are not stored before the first commit,

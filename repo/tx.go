@@ -37,6 +37,9 @@ type tx struct {
 	edits map[graph.RefName][]byte
 
 	undoes, redoes ipld.CID // the operation that this one takes back; at most one is defined
+
+	horizon uint64 // the new horizon; 0 for the one there is
+	always  bool   // record the operation even where no ref changes
 }
 
 // transact runs fn as the only writer of this process and makes what it did to refs one durable
@@ -60,7 +63,7 @@ func (r *Repo) transact(ctx context.Context, by Stamp, fn func(*tx) error) (ipld
 	if t.view, err = loadView(ctx, t.nodes, stage, head); err != nil {
 		return ipld.CID{}, err
 	}
-	if err := fn(t); err != nil || len(t.edits) == 0 {
+	if err := fn(t); err != nil || len(t.edits) == 0 && !t.always && t.horizon == 0 {
 		return ipld.CID{}, err
 	}
 	return t.finish(ctx, by)
@@ -76,7 +79,7 @@ func (t *tx) finish(ctx context.Context, by Stamp) (ipld.CID, error) {
 	if err != nil {
 		return ipld.CID{}, fmt.Errorf("write view: %w", err)
 	}
-	if tree.Root() == t.view.root() {
+	if tree.Root() == t.view.root() && !t.always && t.horizon == 0 {
 		return ipld.CID{}, nil
 	}
 	op, err := commit.NextOperation(ctx, t.stage, t.head)
@@ -85,12 +88,18 @@ func (t *tx) finish(ctx context.Context, by Stamp) (ipld.CID, error) {
 	}
 	op.View, op.Time, op.Actor, op.Command = tree.Root(), by.Time, by.Author, by.Command
 	op.Undoes, op.Redoes = t.undoes, t.redoes
+	if t.horizon != 0 {
+		op.Horizon = t.horizon
+	}
 	if err := op.Validate(); err != nil {
 		return ipld.CID{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	block := store.NewBlock(ipld.DagCBOR, op.Encode())
 	next := store.Head{Seq: op.Seq, Operation: block.CID}
 	blocks := append(t.stage.Pending(), block)
+	if err := t.repo.refuseRedacted(ctx, blocks); err != nil {
+		return ipld.CID{}, err
+	}
 	if err := t.repo.store.Commit(ctx, t.head, next, blocks...); err != nil {
 		return ipld.CID{}, fmt.Errorf("record operation %d: %w", op.Seq, err)
 	}

@@ -2,6 +2,7 @@ package repo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -230,7 +231,10 @@ func (u *undoing) check() error {
 		}
 		if back := reversed(e.Operation); back.Defined() {
 			o, err := commit.ReadOperation(u.ctx, u.repo.facts(), back)
-			if err != nil {
+			var collected *MissingError
+			if errors.As(err, &collected) {
+				o = &commit.Operation{} // it lies behind the horizon, so before the target
+			} else if err != nil {
 				return err
 			}
 			if o.Seq > seq {

@@ -1,0 +1,303 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+const (
+	// DefaultKeepOps is how many operations a collection keeps unless told otherwise.
+	DefaultKeepOps = 10_000
+	// sweepSlice is how many blocks are removed at once: writers wait for no more than one slice,
+	// a few milliseconds.
+	sweepSlice = 2048
+)
+
+// ErrUnsupported is returned where the store cannot do what is asked for.
+var ErrUnsupported = errors.New("not supported by the store")
+
+// GCOptions says what a collection keeps.
+type GCOptions struct {
+	Stamp
+	// KeepOps is how many of the newest operations are kept, at least 1; 0 means DefaultKeepOps.
+	KeepOps int
+	// Grace keeps operations that are not older than this before Stamp.Time as well.
+	Grace time.Duration
+	// DryRun counts what would be removed and removes nothing.
+	DryRun bool
+	// Progress, where given, is called now and then on the calling goroutine.
+	Progress func(what string, done int)
+}
+
+// GCResult tells what a collection removed, or would remove.
+type GCResult struct {
+	Blocks  int    // facts and derived blocks
+	Bytes   int64  // of these
+	Kept    int    // blocks that stay
+	Horizon uint64 // the oldest operation that is kept
+}
+
+// GC removes what nothing leads to: not the refs as any kept operation left them, not a Lease or a
+// Snapshot in use. Operations that are not kept fall behind a horizon, which is recorded as an
+// operation where it moves, and the op log ends there. Indexes of graphs that are not kept go too.
+// Others may read and write meanwhile: what they write stays, and they wait for one slice of
+// removals at most; imports, exports and Fsck wait for the removals, or GC for them. It returns an
+// error wrapping store.ErrCorrupt where it meets damage, as what a damaged block leads to cannot be
+// known, and then removes nothing. It keeps some 50 bytes in memory for each block.
+func (r *Repo) GC(ctx context.Context, opt GCOptions) (*GCResult, error) {
+	if r.ro && !opt.DryRun {
+		return nil, store.ErrReadOnly
+	}
+	if opt.KeepOps < 0 || opt.Grace < 0 {
+		return nil, invalidf("gc: a negative number of operations, or grace")
+	}
+	if opt.KeepOps == 0 {
+		opt.KeepOps = DefaultKeepOps
+	}
+	if opt.Progress == nil {
+		opt.Progress = func(string, int) {}
+	}
+	g := &collector{ctx: ctx, repo: r, opt: opt, res: &GCResult{}}
+	var ok, okCells bool
+	g.facts, ok = r.store.Facts().(store.Deleter)
+	g.derived, okCells = r.store.Derived().(derivedDeleter)
+	if !opt.DryRun && (!ok || !okCells) {
+		return nil, fmt.Errorf("gc: %w", ErrUnsupported)
+	}
+	r.collecting.Lock()
+	defer r.collecting.Unlock()
+	if err := g.run(); err != nil {
+		return nil, fmt.Errorf("gc: %w", err)
+	}
+	return g.res, nil
+}
+
+// derivedDeleter is what a collection asks of what is derived.
+type derivedDeleter interface {
+	store.Deleter
+	store.CellDeleter
+}
+
+// collector is one collection.
+type collector struct {
+	ctx     context.Context
+	repo    *Repo
+	opt     GCOptions
+	res     *GCResult
+	facts   store.Deleter
+	derived derivedDeleter
+
+	marks *marker
+	gen   int        // of the leases marked last
+	roots []ipld.CID // blocks to remove that a name could lead to, which go first
+	rest  []ipld.CID // other blocks to remove
+}
+
+func (g *collector) run() error {
+	if err := g.moveHorizon(); err != nil {
+		return err
+	}
+	g.marks = newMarker(g.ctx, g.repo, g.opt.Progress)
+	if err := g.mark(); err != nil {
+		return err
+	}
+	if !g.opt.DryRun {
+		g.repo.keep.still.Lock()
+		defer g.repo.keep.still.Unlock()
+	}
+	if err := g.list(); err != nil {
+		return err
+	}
+	if err := g.sweep(); err != nil {
+		return err
+	}
+	return g.sweepDerived()
+}
+
+// moveHorizon finds the oldest operation to keep and, but for a dry run, records it.
+func (g *collector) moveHorizon() error {
+	head, err := g.repo.store.Head(g.ctx)
+	if err != nil {
+		return fmt.Errorf("read operation head: %w", err)
+	}
+	since := int64(g.opt.Time) - g.opt.Grace.Microseconds()
+	n := 0
+	for e, err := range commit.Operations(g.ctx, g.repo.facts(), head.Operation) {
+		if err != nil {
+			return err
+		}
+		if n++; n > g.opt.KeepOps && (g.opt.Grace == 0 || int64(e.Operation.Time) < since) {
+			break
+		}
+		g.res.Horizon = e.Operation.Seq
+	}
+	newest, err := commit.ReadOperation(g.ctx, g.repo.facts(), head.Operation)
+	if err != nil || g.opt.DryRun || g.res.Horizon <= max(newest.Horizon, 1) {
+		return err
+	}
+	_, err = g.repo.transact(g.ctx, g.opt.Stamp, func(t *tx) error {
+		t.horizon = g.res.Horizon
+		return nil
+	})
+	return err
+}
+
+// mark marks what the refs, the kept operations and the leases lead to now. It may be called again
+// to mark what has come since.
+func (g *collector) mark() error {
+	head, err := g.repo.store.Head(g.ctx)
+	if err != nil {
+		return fmt.Errorf("read operation head: %w", err)
+	}
+	if err := g.marks.operations(head.Operation, g.res.Horizon); err != nil {
+		return err
+	}
+	leased, gen := g.repo.keep.leased()
+	g.gen = gen
+	for _, c := range leased {
+		if err := g.marks.lease(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// list finds the blocks to remove.
+func (g *collector) list() error {
+	return g.repo.store.Facts().Iterate(g.ctx, ipld.CID{}, func(b store.Block) error {
+		if g.marks.has(b.CID) {
+			g.res.Kept++
+			return nil
+		}
+		if isNamed(b) {
+			g.roots = append(g.roots, b.CID)
+		} else {
+			g.rest = append(g.rest, b.CID)
+		}
+		g.count(b)
+		return nil
+	})
+}
+
+func (g *collector) count(b store.Block) {
+	g.res.Blocks++
+	g.res.Bytes += int64(len(b.Data))
+	if g.res.Blocks%progressEvery == 0 {
+		g.opt.Progress("garbage", g.res.Blocks)
+	}
+}
+
+// isNamed reports whether a block is one that a user can name, or that holds such together.
+func isNamed(b store.Block) bool {
+	if b.CID.Codec() != ipld.DagCBOR {
+		return false
+	}
+	switch ipld.RecordKind(b.Data) {
+	case roleNodes.String(), roleNode.String(), roleEdge.String(), roleMark.String(),
+		roleEmbedding.String():
+		return false
+	}
+	return true
+}
+
+// sweep removes blocks in slices, between writers: whoever writes does so as a whole while no slice
+// is removed, and each slice begins by marking what was written since. First, in one step, go the
+// blocks that can be named: then nothing that is written later can come to lead to garbage but by
+// writing it anew.
+func (g *collector) sweep() error {
+	if g.opt.DryRun {
+		return nil
+	}
+	slice := g.roots
+	for first := true; first || len(g.rest) > 0; first = false {
+		if !first {
+			n := min(sweepSlice, len(g.rest))
+			slice, g.rest = g.rest[:n], g.rest[n:]
+		}
+		if err := g.remove(slice); err != nil {
+			return err
+		}
+		g.opt.Progress("blocks left", len(g.rest))
+	}
+	return nil
+}
+
+func (g *collector) remove(slice []ipld.CID) error {
+	g.repo.writer.Lock()
+	defer g.repo.writer.Unlock()
+	for {
+		if err := g.mark(); err != nil {
+			return err
+		}
+		var gone []ipld.CID
+		for _, c := range slice {
+			if !g.marks.has(c) {
+				gone = append(gone, c)
+			}
+		}
+		done, err := g.repo.keep.remove(g.gen, func() error {
+			return g.facts.Delete(g.ctx, gone...)
+		})
+		if done || err != nil {
+			return err
+		}
+	}
+}
+
+// sweepDerived removes the indexes of graphs that are not kept.
+func (g *collector) sweepDerived() error {
+	if g.derived == nil {
+		return nil
+	}
+	g.repo.writer.Lock() // indexes are written with commits
+	defer g.repo.writer.Unlock()
+	g.repo.indexMu.Lock() // and by retrievals
+	defer g.repo.indexMu.Unlock()
+	if err := g.mark(); err != nil {
+		return err
+	}
+	live := make(map[ipld.CID]struct{})
+	var cells, blocks []ipld.CID
+	derived := g.repo.derived()
+	err := g.derived.Cells(g.ctx, func(graph, manifest ipld.CID) error {
+		if !g.marks.has(graph) {
+			cells = append(cells, graph)
+			return nil
+		}
+		return index.Walk(g.ctx, derived, manifest, func(c ipld.CID) error {
+			_, seen := live[c]
+			live[c] = struct{}{}
+			if seen {
+				return index.SkipLinked
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	err = derived.Iterate(g.ctx, ipld.CID{}, func(b store.Block) error {
+		if _, ok := live[b.CID]; ok {
+			g.res.Kept++
+			return nil
+		}
+		blocks = append(blocks, b.CID)
+		g.count(b)
+		return nil
+	})
+	if err != nil || g.opt.DryRun {
+		return err
+	}
+	g.repo.indexes = openIndexes{}
+	if err := g.derived.DeleteCells(g.ctx, cells...); err != nil {
+		return err
+	}
+	return g.derived.Delete(g.ctx, blocks...)
+}
