@@ -30,6 +30,7 @@ var decoders = map[string]func(block []byte) (record, error){
 	"embedding": func(b []byte) (record, error) { return graph.DecodeEmbedding(b) },
 	"graph":     func(b []byte) (record, error) { return graph.DecodeGraph(b) },
 	"commit":    func(b []byte) (record, error) { return commit.DecodeCommit(b) },
+	"export":    func(b []byte) (record, error) { return commit.DecodeExport(b) },
 	"operation": func(b []byte) (record, error) { return commit.DecodeOperation(b) },
 	"stage":     func(b []byte) (record, error) { return commit.DecodeStage(b) },
 	"receipt":   func(b []byte) (record, error) { return retrieve.DecodeReceipt(b) },

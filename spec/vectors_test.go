@@ -41,7 +41,8 @@ func (v vector) refused() string {
 var runners = map[string]func(t *testing.T, v vector){
 	"adjacency": runAdjacency, "analysis": runAnalysis, "apply": runChanges,
 	"changes": runChanges, "cid": runCID, "codec": runCodec, "commit": runCommit,
-	"edge": runRecord, "embedding": runEmbedding, "expand": runRetrieval,
+	"car": runCAR, "edge": runRecord, "embedding": runEmbedding, "expand": runRetrieval,
+	"export": runRecord,
 	"filter": runFilter, "graph": runRecord, "ids": runIDs, "json": runJSON,
 	"mark": runRecord, "node": runNode, "operation": runOperation, "pack": runRetrieval,
 	"receipt": runReceipt, "render": runRetrieval, "score": runScore, "session": runRecord,

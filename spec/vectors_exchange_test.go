@@ -1,0 +1,125 @@
+package spec_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+
+	"github.com/mnem-project/mnem/car"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// exportRequest is what is asked of an export: one of its members.
+type exportRequest struct {
+	Rev, Session, Receipt string
+	All                   bool
+}
+
+// importName is the name under which objects of a vector are imported.
+const importName = "vector"
+
+// runCAR imports a file, and exports the same again: that gives the same bytes.
+func runCAR(t *testing.T, v vector) {
+	var in struct{ Before, File string }
+	var want struct {
+		Blocks []string
+		Refs   map[string]string
+		Export exportRequest
+		Error  string
+	}
+	parse(t, v.Input, &in)
+	parse(t, v.Expect, &want)
+	by := repo.Stamp{Author: "erin", Command: []string{"test"}}
+	r, err := repo.New(t.Context(), mem.New(), by, repo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	take := func(file []byte) error {
+		opt := repo.ImportOptions{Stamp: by, Fallback: importName, As: "main"}
+		if in.Before == "" {
+			opt.As = ""
+		}
+		_, err := r.Import(t.Context(), bytes.NewReader(file), int64(len(file)), opt)
+		return err
+	}
+	if in.Before != "" {
+		if err := take(expand(t, in.Before)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := expand(t, in.File)
+	missing := new(repo.PrerequisiteError)
+	err = take(file)
+	if errors.As(err, &missing) {
+		err = fmt.Errorf("%w: %w", repo.ErrInvalid, err)
+	}
+	if refusal(t, v, err, repo.ErrInvalid) {
+		return
+	}
+	same(t, "blocks", fmt.Sprint(sections(t, file)), fmt.Sprint(want.Blocks))
+	sameRefs(t, r, want.Refs, in.Before != "")
+	var again bytes.Buffer
+	if _, err := r.Export(t.Context(), &again, exportOptions(want.Export)); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(again.Bytes(), file) {
+		t.Errorf("exported again it is\n%x, want\n%x", again.Bytes(), file)
+	}
+	report, err := r.Fsck(t.Context(), repo.FsckOptions{Full: true})
+	if err != nil || len(report.Errors) > 0 {
+		t.Errorf("fsck: %v, %v", report.Errors, err)
+	}
+}
+
+func exportOptions(q exportRequest) repo.ExportOptions {
+	return repo.ExportOptions{Rev: q.Rev, Session: q.Session, Receipt: q.Receipt, All: q.All}
+}
+
+// sections lists the CIDs of a file's blocks.
+func sections(t *testing.T, file []byte) []string {
+	t.Helper()
+	r, err := car.NewReader(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for {
+		b, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return out
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, b.CID.String())
+	}
+}
+
+// sameRefs checks that each ref of a file came under its own name, or, where something was there
+// before, that of the import.
+func sameRefs(t *testing.T, r *repo.Repo, want map[string]string, before bool) {
+	t.Helper()
+	refs, err := r.Refs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var have []string
+	for _, ref := range refs {
+		if ref.Target != (ipld.CID{}) {
+			have = append(have, string(ref.Name)+" "+ref.Target.String())
+		}
+	}
+	for name, c := range want {
+		if before {
+			name = "refs/imported/" + importName + name[len("refs"):]
+		}
+		if !slices.Contains(have, name+" "+c) {
+			t.Errorf("no ref %s at %s among %v", name, c, have)
+		}
+	}
+}
