@@ -1,0 +1,54 @@
+//go:build unix
+
+package keyring
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestPipesAndLinks reads what is no plain file: a pipe is not waited for, a link is followed, and
+// its target's mode counts.
+func TestPipesAndLinks(t *testing.T) {
+	r := ring(t)
+	add(t, r, "good", 1)
+	in := func(name string) string { return filepath.Join(r.Dir(), name) }
+	if err := syscall.Mkfifo(in("pipe"), 0o600); err != nil {
+		t.Skip("no pipes here: ", err)
+	}
+	for name, target := range map[string]string{
+		"link": in("good"), "to-pipe": in("pipe"), "nowhere": in("missing"),
+	} {
+		if err := os.Symlink(target, in(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"pipe", "to-pipe"} {
+		if _, err := r.Secret(name); err == nil || !strings.Contains(err.Error(), "regular") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := r.Secret("nowhere"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a link to nothing: %v", err)
+	}
+	if err := r.Add("nowhere", secret(t, 2)); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a key written through a link: %v", err)
+	}
+	if _, err := os.Lstat(in("missing")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what the link names was made: %v", err)
+	}
+	if s, err := r.Secret("link"); s != secret(t, 1) || err != nil {
+		t.Errorf("a link to a key: %v", err)
+	}
+	if err := os.Chmod(in("good"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Secret("link"); !errors.Is(err, ErrExposed) {
+		t.Errorf("a link to a key that others can read: %v", err)
+	}
+}
