@@ -83,8 +83,8 @@ func measure(t testing.TB, st store.Store, fn func(*repo.Repo)) work {
 	return work{c.facts.Counts(), c.derived.Counts()}
 }
 
-// memory makes a repository of n nodes of some twenty words and 2n edges, in commits of 20,000
-// lines at most.
+// memory makes a repository of n nodes of some twenty words and 2n edges, in few commits: the store
+// in memory keeps what each of them replaced.
 func memory(t testing.TB, n int) store.Store {
 	t.Helper()
 	st := mem.New()
@@ -92,7 +92,7 @@ func memory(t testing.TB, n int) store.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const chunk = 10_000
+	chunk := max(10_000, n/4)
 	for from := 0; from < n; from += chunk {
 		var b strings.Builder
 		for i := from; i < min(from+chunk, n); i++ {
