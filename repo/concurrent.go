@@ -23,7 +23,7 @@ func (t *tx) rebase(
 		if err := noneDangling(ctx, base.state, next); err != nil {
 			return nil, err
 		}
-		return t.keep(ctx, ref, base, next, m, opt)
+		return t.keep(ctx, ref, base, head, next, m, opt)
 	}
 	res.Rebased = true
 	return nil, t.land(ctx, ref, head, m.state, nil, opt, res)

@@ -187,7 +187,7 @@ func (t *tx) mergeJob(
 		return nil, err
 	}
 	res.VectorsDropped = m.dropped
-	if res.Conflicts, err = t.conflicts(ctx, m.conflicts, nil); err != nil {
+	if res.Conflicts, err = t.conflicts(ctx, m.conflicts, head.state, j.theirs.state); err != nil {
 		return nil, err
 	}
 	next := m.state
@@ -253,7 +253,7 @@ func (t *tx) dropKept(ctx context.Context, c ipld.CID) error {
 // keep makes a commit of what did not merge with the branch it was made for, upon the commit it
 // began at, under a ref of its own.
 func (t *tx) keep(
-	ctx context.Context, ref Ref, base *Snapshot, next *state, m *merged, opt CommitOptions,
+	ctx context.Context, ref Ref, base, head *Snapshot, next *state, m *merged, opt CommitOptions,
 ) (*MergeError, error) {
 	var res CommitResult
 	name := graph.RefName(fmt.Sprintf("%s%s/%d", keptCommits, branchName(ref.Name), t.head.Seq+1))
@@ -264,7 +264,7 @@ func (t *tx) keep(
 	if err := t.commit(ctx, Ref{Name: name}, base, next, opt, &res); err != nil {
 		return nil, err
 	}
-	list, err := t.conflicts(ctx, m.conflicts, nil)
+	list, err := t.conflicts(ctx, m.conflicts, head.state, next)
 	return &MergeError{
 		Verb: "commit", Branch: branchName(ref.Name), Conflicts: list,
 		Base: base.id, Head: ref.Target, Kept: res.Commit, Ref: name,

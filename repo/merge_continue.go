@@ -71,7 +71,7 @@ func (r *Repo) ResolveConflict(
 			return err
 		}
 		p.rec.Resolutions = p.resolutions.Root()
-		if out, err = p.show(ctx, t.stage); err != nil {
+		if out, err = p.show(ctx, t.nodes, t.stage); err != nil {
 			return err
 		}
 		return t.writeMerge(ctx, p.name, p.rec)
@@ -137,7 +137,7 @@ func (r *Repo) ContinueMerge(ctx context.Context, opt MergeOptions) (*MergeResul
 				return err
 			}
 			if len(m.conflicts) > 0 {
-				return t.movedOn(ctx, ref, ours, m)
+				return t.movedOn(ctx, ref, ours, head, next, m)
 			}
 			next, res.VectorsDropped = m.state, res.VectorsDropped+m.dropped
 		}
@@ -161,8 +161,10 @@ func (r *Repo) ContinueMerge(ctx context.Context, opt MergeOptions) (*MergeResul
 
 // movedOn returns the error for a branch that moved during a merge, in the way of what was
 // resolved.
-func (t *tx) movedOn(ctx context.Context, ref Ref, ours *Snapshot, m *merged) error {
-	list, err := t.conflicts(ctx, m.conflicts, nil)
+func (t *tx) movedOn(
+	ctx context.Context, ref Ref, ours, head *Snapshot, next *state, m *merged,
+) error {
+	list, err := t.conflicts(ctx, m.conflicts, head.state, next)
 	return errors.Join(err, &MergeError{
 		Verb: "continue", Name: "what was resolved", Branch: branchName(ref.Name), Conflicts: list,
 		Base: ours.id, Head: ref.Target,
@@ -201,7 +203,7 @@ func (t *tx) resolved(
 		choices[c.Item] = r
 	}
 	if len(open) > 0 {
-		list, err := t.conflicts(ctx, open, nil)
+		list, err := t.conflicts(ctx, open, ours.state, theirs.state)
 		branch := strings.TrimPrefix(string(p.name), mergesInProgress)
 		return nil, nil, nil, errors.Join(err, &MergeError{
 			Verb: string(p.rec.Verb), Branch: branch, Conflicts: list, Base: p.rec.Ours, Head: p.rec.Ours,

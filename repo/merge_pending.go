@@ -17,7 +17,7 @@ import (
 type Conflict struct {
 	Item   graph.Item
 	Kind   graph.ConflictKind
-	Label  string          // the item for people: its key, or type and ends
+	Label  string          // the item for people: a node's key, an edge's ends and type
 	Base   ipld.CID        // its record before, undefined where it did not exist
 	Ours   ipld.CID        // on our side, likewise
 	Theirs ipld.CID        // on their side, likewise
@@ -61,23 +61,22 @@ type KeptCommit struct {
 // isMerge reports whether a ref is of a merge in progress.
 func (r Ref) isMerge() bool { return strings.HasPrefix(string(r.Name), mergesInProgress) }
 
-// conflicts returns records of conflicts as they are shown.
-func (t *tx) conflicts(
-	ctx context.Context, list []*commit.Conflict, how func(graph.Item) string,
-) ([]Conflict, error) {
-	return showConflicts(ctx, t.stage, list, how)
+// shower makes records of conflicts what callers see.
+type shower struct {
+	ctx   context.Context
+	get   store.Getter
+	sides []*state                // that know the nodes that labels name
+	how   func(graph.Item) string // how an item was resolved; nil for not at all
 }
 
-func showConflicts(
-	ctx context.Context, get store.Getter, list []*commit.Conflict, how func(graph.Item) string,
-) ([]Conflict, error) {
+func (s shower) all(list []*commit.Conflict) ([]Conflict, error) {
 	out := make([]Conflict, len(list))
 	for i, c := range list {
 		shown := Conflict{Item: c.Item, Kind: c.Cause, Base: c.Base, Ours: c.Ours, Theirs: c.Theirs}
-		if how != nil {
-			shown.Resolution = how(c.Item)
+		if s.how != nil {
+			shown.Resolution = s.how(c.Item)
 		}
-		if err := shown.fill(ctx, get, c.Fields); err != nil {
+		if err := s.fill(&shown, c.Fields); err != nil {
 			return nil, err
 		}
 		out[i] = shown
@@ -85,21 +84,27 @@ func showConflicts(
 	return out, nil
 }
 
+// conflicts returns what conflicts between two states.
+func (t *tx) conflicts(
+	ctx context.Context, list []*commit.Conflict, sides ...*state,
+) ([]Conflict, error) {
+	return shower{ctx: ctx, get: t.stage, sides: sides}.all(list)
+}
+
 // fill reads the records of a conflict.
-func (c *Conflict) fill(ctx context.Context, get store.Getter, names []string) error {
+func (s shower) fill(c *Conflict, names []string) error {
 	var versions [3]map[string]ipld.Value
 	for i, id := range []ipld.CID{c.Base, c.Ours, c.Theirs} {
 		if !id.Defined() {
 			continue
 		}
-		block, err := get.Get(ctx, id)
+		block, err := s.get.Get(s.ctx, id)
 		if err != nil {
 			return fmt.Errorf("read %s: %w", c.Item, err)
 		}
 		if versions[i], err = fieldsOf(block); err != nil {
 			return err
 		}
-		c.Label = itemLabel(c.Item, versions[i])
 	}
 	for _, name := range names {
 		f := FieldConflict{Field: name}
@@ -110,25 +115,47 @@ func (c *Conflict) fill(ctx context.Context, get store.Getter, names []string) e
 		}
 		c.Fields = append(c.Fields, f)
 	}
-	return nil
+	var err error
+	c.Label, err = s.label(c.Item)
+	return err
 }
 
-// itemLabel names an item by what its record says.
-func itemLabel(item graph.Item, fields map[string]ipld.Value) string {
-	text := func(name string) string {
-		v := fields[name]
-		if v.Kind() != ipld.String {
-			return ""
+// label names an item as people do: a node by its key, an edge by its ends and type, a mark by
+// what it is on.
+func (s shower) label(item graph.Item) (string, error) {
+	on, mark := item.Mark()
+	if item.Kind == graph.NodeItem || mark && on == graph.OnNode {
+		return s.nodeLabel(item.ID)
+	}
+	for _, side := range s.sides {
+		e, _, err := side.edge(s.ctx, item.ID)
+		if err != nil {
+			return "", err
 		}
-		return v.Text()
+		if e == nil {
+			continue
+		}
+		src, err := s.nodeLabel(e.Src)
+		if err != nil {
+			return "", err
+		}
+		dst, err := s.nodeLabel(e.Dst)
+		return fmt.Sprintf("%s -%s-> %s", src, e.Type, dst), err
 	}
-	switch item.Kind {
-	case graph.NodeItem:
-		return text("key")
-	case graph.EdgeItem:
-		return fmt.Sprintf("%s -%s-> %s", text("src"), text("type"), text("dst"))
+	return item.ID.String(), nil
+}
+
+func (s shower) nodeLabel(id graph.ID) (string, error) {
+	for _, side := range s.sides {
+		n, _, err := side.node(s.ctx, id)
+		if err != nil {
+			return "", err
+		}
+		if n != nil && n.Key != "" {
+			return n.Key, nil
+		}
 	}
-	return text("state")
+	return id.String(), nil
 }
 
 // suspend keeps a merge in progress.
@@ -249,7 +276,9 @@ func (p *pending) resolution(
 const resolvedByLines = "lines"
 
 // show returns a merge in progress as callers see it.
-func (p *pending) show(ctx context.Context, get store.Getter) (*PendingMerge, error) {
+func (p *pending) show(
+	ctx context.Context, n *prolly.Nodes, get store.Getter,
+) (*PendingMerge, error) {
 	out := &PendingMerge{
 		Branch: strings.TrimPrefix(string(p.name), mergesInProgress), Verb: string(p.rec.Verb),
 		Ours: p.rec.Ours, Theirs: p.rec.Theirs, Message: p.rec.Message,
@@ -273,9 +302,35 @@ func (p *pending) show(ctx context.Context, get store.Getter) (*PendingMerge, er
 			}
 		}
 	}
-	var err error
-	out.Conflicts, err = showConflicts(ctx, get, list, func(i graph.Item) string { return how[i] })
+	sides, err := p.sides(ctx, n, get)
+	if err != nil {
+		return nil, err
+	}
+	sh := shower{ctx: ctx, get: get, sides: sides, how: func(i graph.Item) string { return how[i] }}
+	out.Conflicts, err = sh.all(list)
 	return out, err
+}
+
+// sides returns the states that a merge in progress is between.
+func (p *pending) sides(
+	ctx context.Context, n *prolly.Nodes, get store.Getter,
+) ([]*state, error) {
+	var out []*state
+	for _, c := range []ipld.CID{p.rec.Ours, p.rec.Theirs} {
+		if !c.Defined() {
+			continue
+		}
+		rec, err := commit.ReadCommit(ctx, get, c)
+		if err != nil {
+			return nil, err
+		}
+		s, err := loadState(ctx, n, get, rec.Graph, rec.Vectors)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
 }
 
 // PendingMerge returns the merge in progress on a branch, "" being the one HEAD is on. It returns
@@ -297,7 +352,8 @@ func (r *Repo) PendingMerge(ctx context.Context, branch string) (*PendingMerge, 
 	if err != nil {
 		return nil, err
 	}
-	return p.show(ctx, r.facts())
+	buffer := store.NewStage(r.facts(), 0) // for the empty trees of commits without embeddings
+	return p.show(ctx, prolly.NewNodes(buffer, r.trees), buffer)
 }
 
 // KeptCommits returns the commits that were kept because they did not merge, in ref order. Merge

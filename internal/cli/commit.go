@@ -22,14 +22,26 @@ type commitJSON struct {
 	Duplicates int   `json:"duplicates"`
 	Unchanged  int   `json:"unchanged"`
 	NoChange   bool  `json:"no_change"`
+	Rebased    bool  `json:"rebased,omitempty"` // whether the branch had moved in the meantime
 	DryRun     bool  `json:"dry_run"`
 	Changes    []any `json:"changes,omitempty"` // as jsonChanges
 }
 
-// commitFlags are the flags of commit alone.
+// keptCommitJSON is a commit that does not merge with its branch and was kept.
+type keptCommitJSON struct {
+	Commit    *string        `json:"commit"` // null: the branch has none of it
+	Branch    string         `json:"branch"`
+	Base      *string        `json:"base"`
+	Head      *string        `json:"head"`
+	Kept      *string        `json:"kept"`
+	Ref       *string        `json:"ref"`
+	Conflicts []conflictJSON `json:"conflicts"`
+}
+
+// commitFlags are the flags of commands that make one commit.
 type commitFlags struct {
-	message, expect string
-	dryRun          bool
+	message, expect, base string
+	dryRun, amend         bool
 }
 
 func (c *cli) commitCommand() *cobra.Command {
@@ -41,9 +53,10 @@ func (c *cli) commitCommand() *cobra.Command {
 		Long: "Apply change lines to the newest commit of a branch and make a commit of the result.\n" +
 			"Several files are one batch, \"-\" is standard input, and all is applied or nothing: an\n" +
 			"error names the file and line. Without files what is staged is committed. Where that\n" +
-			"began at an older commit it is merged onto the newest one; what both changed is a\n" +
-			"conflict, exit code 5. Changes that leave everything as it is make no commit and are no\n" +
-			"error.\n\n" +
+			"began at an older commit, or with --base, it is merged onto the newest one; what both\n" +
+			"changed is a conflict, exit code 5, and the changes are kept under a ref to be merged.\n" +
+			"Changes that leave everything as it is make no commit and are no error.\n\n" +
+			"With --amend the newest commit is replaced by one with the changes added.\n\n" +
 			"See 'mnem help changes' for the form of change lines.",
 		Example: "  mnem commit -m 'first facts' facts.jsonl people.jsonl\n" +
 			"  mnem add facts.jsonl && mnem commit -m 'what was staged'\n" +
@@ -56,21 +69,30 @@ func (c *cli) commitCommand() *cobra.Command {
 	cmd.Flags().StringVarP(&f.message, "message", "m", "", "what the commit is about; required")
 	cmd.Flags().StringVar(&f.expect, "expect", "", "the `CID` of the commit that the branch must be "+
 		"at, or \"none\" for a branch without one; else exit code 5")
+	cmd.Flags().StringVar(&f.base, "base", "", "the `REV` that the changes in FILEs were made "+
+		"against, or \"none\": where the branch moved since they are merged onto it")
+	cmd.Flags().BoolVar(&f.amend, "amend", false, "replace the newest commit; without -m its message "+
+		"stays")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would change and write nothing")
+	cmd.MarkFlagsMutuallyExclusive("amend", "base")
+	c.complete(cmd, "base", completeRevs)
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
 		return c.runCommit(cmd, args, f)
 	})
 }
 
 func (c *cli) runCommit(cmd *cobra.Command, args []string, f commitFlags) error {
-	if f.message == "" && !f.dryRun {
+	switch {
+	case f.message == "" && !f.dryRun && !f.amend:
 		return usagef("no message: say what the commit is about with -m MESSAGE")
+	case f.base != "" && len(args) == 0:
+		return usagef("--base is for change lines: a stage knows where it began")
 	}
 	by, err := c.commitStamp(cmd, f.dryRun)
 	if err != nil {
 		return err
 	}
-	opt := repo.CommitOptions{Stamp: by, Message: f.message, Branch: c.branch()}
+	opt := repo.CommitOptions{Stamp: by, Message: f.message, Branch: c.branch(), Amend: f.amend}
 	if opt.Expect, err = parseExpect(f.expect); err != nil {
 		return err
 	}
@@ -81,15 +103,57 @@ func (c *cli) runCommit(cmd *cobra.Command, args []string, f commitFlags) error 
 				return err
 			}
 		}
+		if opt.Base, err = c.baseCommit(ctx, r, f.base); err != nil {
+			return err
+		}
 		res, err := c.commitTo(ctx, to, args, opt)
-		if f.dryRun && errors.Is(err, repo.ErrConflict) {
-			err = hint(err, "this was a dry run: nothing is kept")
+		var kept *repo.MergeError
+		if errors.As(err, &kept) {
+			return c.keptCommit(kept, f.dryRun)
 		}
 		if err != nil {
 			return err
 		}
 		return c.printCommit(ctx, to, res, f.dryRun)
 	})
+}
+
+// baseCommit reads the value of --base: nil where it was not given.
+func (c *cli) baseCommit(ctx context.Context, r *repo.Repo, rev string) (*ipld.CID, error) {
+	var at ipld.CID
+	switch rev {
+	case "":
+		return nil, nil
+	case "none":
+		return &at, nil
+	}
+	at, err := r.Resolve(ctx, rev)
+	return &at, err
+}
+
+// keptCommit prints what conflicts, and returns the error that says so.
+func (c *cli) keptCommit(kept *repo.MergeError, dryRun bool) error {
+	var err error
+	if c.global.json {
+		out := keptCommitJSON{
+			Branch: kept.Branch, Base: jsonCID(kept.Base), Head: jsonCID(kept.Head),
+			Conflicts: jsonConflicts(kept.Conflicts),
+		}
+		if !dryRun {
+			out.Kept, out.Ref = jsonCID(kept.Kept), orNull(string(kept.Ref))
+		}
+		err = c.printJSON(out)
+	} else {
+		err = c.printConflicts(kept.Conflicts)
+	}
+	switch {
+	case err != nil:
+		return err
+	case dryRun:
+		return hint(kept, "this was a dry run: nothing is kept")
+	}
+	return hint(kept, "resolve it with 'mnem merge %s', or forget it with 'mnem merge --drop %s'",
+		kept.Ref, kept.Ref)
 }
 
 // commitStamp says who commits, and signs what will be kept.
@@ -154,7 +218,7 @@ func (c *cli) printCommit(
 		Graph:          jsonCID(res.Graph),
 		itemCountsJSON: itemCountsJSON{jsonCounts(res.Nodes), jsonCounts(res.Edges)},
 		Duplicates:     res.Duplicates, Unchanged: res.Unchanged, NoChange: res.NoChange,
-		DryRun: dryRun,
+		Rebased: res.Rebased, DryRun: dryRun,
 	}
 	switch {
 	case dryRun && !res.NoChange:
