@@ -43,6 +43,9 @@ type OpRecord struct {
 	Refs      []RefMove
 }
 
+// Reverses returns the operation that this one took back, undefined for none.
+func (e OpRecord) Reverses() ipld.CID { return reversed(e.Operation) }
+
 // Operations yields the operation log, newest first.
 func (r *Repo) Operations(ctx context.Context) iter.Seq2[OpRecord, error] {
 	return func(yield func(OpRecord, error) bool) {

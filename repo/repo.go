@@ -41,6 +41,7 @@ type Options struct {
 	Logf       func(format string, args ...any)
 	PID        int    // of this process, for others who find the repository taken
 	Since      string // when this process started, likewise
+	Branch     string // of a new repository: what HEAD is on first; "" for DefaultBranch
 }
 
 func (o Options) pebble(create bool) pebble.Options {
@@ -48,6 +49,13 @@ func (o Options) pebble(create bool) pebble.Options {
 		ReadOnly: o.ReadOnly, Create: create, FS: o.FS, Wait: o.Wait, Logf: o.Logf,
 		Owner: pebble.Owner{PID: o.PID, Since: o.Since},
 	}
+}
+
+func (o Options) firstBranch() string {
+	if o.Branch == "" {
+		return DefaultBranch
+	}
+	return o.Branch
 }
 
 // Repo is an open repository. Safe for concurrent use: readers never wait, writers take turns.
@@ -65,10 +73,13 @@ type Repo struct {
 	keep       keeper     // what a collection must leave alone
 }
 
-// Init makes a new repository in dir/.mnem, whose HEAD is the unborn branch main. It returns an
-// error wrapping fs.ErrExist where there is one already.
+// Init makes a new repository in dir/.mnem, whose HEAD is on opt.Branch, without a commit yet. It
+// returns an error wrapping fs.ErrExist where there is one already.
 func Init(ctx context.Context, dir string, by Stamp, opt Options) (*Repo, error) {
 	path := filepath.Join(dir, DirName)
+	if err := checkNewName("branch", opt.firstBranch()); err != nil {
+		return nil, err
+	}
 	st, err := pebble.Open(path, opt.pebble(true))
 	if err != nil {
 		return nil, fmt.Errorf("init %s: %w", path, err)
@@ -107,8 +118,11 @@ func New(ctx context.Context, st store.Store, by Stamp, opt Options) (*Repo, err
 	if err != nil || head.Seq != 0 {
 		return r, err
 	}
+	if err := checkNewName("branch", opt.firstBranch()); err != nil {
+		return r, err
+	}
 	_, err = r.transact(ctx, by, func(tx *tx) error {
-		tx.setSymbolic(graph.Head, graph.BranchRef(DefaultBranch))
+		tx.setSymbolic(graph.Head, graph.BranchRef(opt.firstBranch()))
 		return nil
 	})
 	return r, err

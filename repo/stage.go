@@ -168,7 +168,7 @@ func (r *Repo) CommitStaged(
 
 // Status is what a stage holds.
 type Status struct {
-	Branch string   // that a commit of the stage goes to
+	Branch string   // that a commit of the stage goes to; empty for none: HEAD is detached
 	Head   ipld.CID // newest commit of that branch, undefined before the first
 	Base   ipld.CID // commit the stage builds on; Head where nothing is staged
 	Staged bool     // whether anything is staged

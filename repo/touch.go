@@ -3,7 +3,6 @@ package repo
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/mnem-project/mnem/adjacency"
@@ -142,45 +141,4 @@ func (d Diff) touchesType(ctx context.Context, types []string) (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-// TypeCounts are the numbers of items of one type that differ. An item whose type changed counts
-// under the new one.
-type TypeCounts struct {
-	Type string
-	Counts
-}
-
-// ByType counts the nodes and edges that differ by type, in order of type, marks included. It
-// reads each of them.
-func (d Diff) ByType(ctx context.Context) (nodes, edges []TypeCounts, err error) {
-	byNode, byEdge := make(map[string]*Counts), make(map[string]*Counts)
-	for n, err := range d.Nodes(ctx) {
-		if err != nil {
-			return nil, nil, err
-		}
-		countType(byNode, n.Node().Type, n.Kind)
-	}
-	for e, err := range d.Edges(ctx) {
-		if err != nil {
-			return nil, nil, err
-		}
-		countType(byEdge, e.Edge().Type, e.Kind)
-	}
-	return typeCounts(byNode), typeCounts(byEdge), nil
-}
-
-func countType(in map[string]*Counts, typ string, kind ChangeKind) {
-	if in[typ] == nil {
-		in[typ] = new(Counts)
-	}
-	in[typ].add(kind)
-}
-
-func typeCounts(in map[string]*Counts) []TypeCounts {
-	var out []TypeCounts
-	for _, typ := range slices.Sorted(maps.Keys(in)) {
-		out = append(out, TypeCounts{typ, *in[typ]})
-	}
-	return out
 }

@@ -29,6 +29,14 @@ func commands() []func(*cli) *cobra.Command {
 		(*cli).pathCommand,
 		(*cli).logCommand,
 		(*cli).diffCommand,
+		(*cli).blameCommand,
+		// Branch, tag and undo
+		(*cli).branchCommand,
+		(*cli).switchCommand,
+		(*cli).tagCommand,
+		(*cli).undoCommand,
+		(*cli).redoCommand,
+		(*cli).opCommand,
 		// Record and replay
 		(*cli).sessionCommand,
 		(*cli).replayCommand,

@@ -64,6 +64,10 @@ func completeBranches(ctx context.Context, r *repo.Repo) ([]string, error) {
 	return completeRefs(graph.Heads)(ctx, r)
 }
 
+func completeTags(ctx context.Context, r *repo.Repo) ([]string, error) {
+	return completeRefs(graph.Tags)(ctx, r)
+}
+
 func completeStages(ctx context.Context, r *repo.Repo) ([]string, error) {
 	return completeRefs(graph.Stages)(ctx, r)
 }

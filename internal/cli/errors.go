@@ -129,6 +129,11 @@ func (c *cli) report(ctx context.Context, err error) int {
 	if !errors.As(err, &next) && row == outcomeBusy {
 		next.hint = "wait longer with --wait, or stop the other process"
 	}
+	var detached *repo.DetachedError
+	if next.hint == "" && errors.As(err, &detached) {
+		next.hint = "name a branch with --branch, or go to one with 'mnem switch NAME' or " +
+			"'mnem switch -c NAME'"
+	}
 	if c.global.json {
 		var body errorJSON
 		body.Error.Code, body.Error.Message, body.Error.Hint = row.Code, err.Error(), next.hint

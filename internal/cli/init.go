@@ -25,17 +25,19 @@ func (c *cli) initCommand() *cobra.Command {
 		Long: "Make an empty repository in DIR/.mnem, by default in the working directory or that of\n" +
 			"--repo. DIR is made where it does not exist. The author of commits is written into the\n" +
 			"repository's configuration, from --author, MNEM_AUTHOR or the system's user, unless the\n" +
-			"user's own configuration names one. The first branch is main.",
-		Example: "  mnem init\n  mnem init notes --author 'Ada Lovelace'",
+			"user's own configuration names one. The first branch is main, or that of --branch.",
+		Example: "  mnem init\n  mnem init notes --author 'Ada Lovelace' --branch trunk",
 		Args:    cobra.MaximumNArgs(1),
 	}
 	c.writeFlags(cmd)
+	var branch string
+	cmd.Flags().StringVarP(&branch, "branch", "b", repo.DefaultBranch, "the `NAME` of the first branch")
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		return c.runInit(cmd, args)
+		return c.runInit(cmd, args, branch)
 	})
 }
 
-func (c *cli) runInit(cmd *cobra.Command, args []string) error {
+func (c *cli) runInit(cmd *cobra.Command, args []string, branch string) error {
 	dir := firstOf(c.global.repo, c.env("MNEM_REPO"), c.app.Dir)
 	if len(args) == 1 {
 		dir = args[0]
@@ -65,6 +67,7 @@ func (c *cli) runInit(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	opt.Branch = branch
 	r, err := repo.Init(cmd.Context(), dir, by, opt)
 	if err != nil {
 		return err
@@ -79,7 +82,7 @@ func (c *cli) runInit(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if c.global.json {
-		return c.printJSON(initJSON{path, repo.DefaultBranch, author})
+		return c.printJSON(initJSON{path, opt.Branch, author})
 	}
 	return c.printf("empty repository in %s, author %s\n", line(path), line(author))
 }

@@ -26,6 +26,7 @@ type logJSON struct {
 	Edges   countsJSON `json:"edges"`
 	// Signature is there where it was asked for.
 	Signature *signatureJSON `json:"signature,omitempty"`
+	Stat      *logStatJSON   `json:"stat,omitempty"`
 }
 
 func jsonLog(
@@ -45,78 +46,106 @@ func jsonLog(
 }
 
 func (c *cli) logCommand() *cobra.Command {
-	var limit int
-	var oneline bool
+	var f logFlags
 	cmd := &cobra.Command{
-		Use:     "log [REV] [flags]",
+		Use:     "log [REV|RANGE] [NODE] [flags]",
 		GroupID: groupRead,
 		Short:   "List commits, newest first",
 		Long: "List the commits that a revision reaches, newest first, with the numbers of nodes and edges\n" +
-			"that each added (+), changed (~) and removed (-). With --json, one object a line.",
-		Example:           "  mnem log\n  mnem log --oneline -n 5\n  mnem log HEAD~1 --json",
-		Args:              cobra.MaximumNArgs(1),
+			"that each added (+), changed (~) and removed (-). A range A..B leaves out what A reaches. With\n" +
+			"a NODE, list those that touched it: the node, its mark, an edge of it or the mark of one. A\n" +
+			"merge touches what differs from all its parents. A name that is both a revision and a node is\n" +
+			"the revision; 'mnem log -- NODE' and key:NAME always mean the node.\n\n" +
+			"Several flags leave the commits for which all hold. With --json, one object a line.",
+		Example: "  mnem log\n  mnem log --oneline -n 5\n  mnem log HEAD~1 --json\n  mnem log alice\n" +
+			"  mnem log HEAD~1.. --stat\n  mnem log --type Person --since 2026-01-01 --grep '(?i)two'",
+		Args:              cobra.MaximumNArgs(2),
 		ValidArgsFunction: c.completeArg(completeRevs),
 	}
 	c.atFlag(cmd)
 	c.signaturesFlag(cmd)
-	cmd.Flags().IntVarP(&limit, "limit", "n", 0, "at most `N` commits; 0 for all")
-	cmd.Flags().BoolVar(&oneline, "oneline", false, "one line a commit")
+	f.add(cmd)
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		if limit < 0 {
-			return usagef("--limit: %d is below 0", limit)
-		}
-		rev, err := c.revision(cmd, args)
+		opt, err := f.options()
 		if err != nil {
 			return err
 		}
 		return c.withRepo(cmd, false, func(ctx context.Context, r *repo.Repo) error {
-			n := 0
-			for e, err := range r.Log(ctx, rev) {
-				if err != nil {
-					return noCommitHint(err)
-				}
-				if err := c.printLogEntry(e, n == 0, oneline); err != nil {
-					return err
-				}
-				if n++; n == limit {
-					break
-				}
+			scope, err := c.scope(ctx, r, cmd, args)
+			if err != nil {
+				return err
 			}
-			return nil
+			return c.printLog(ctx, r, scope, opt, &f)
 		})
 	})
 }
 
-// revision returns the revision that an argument or --at names.
-func (c *cli) revision(cmd *cobra.Command, args []string) (string, error) {
-	if len(args) == 0 {
-		return c.global.at, nil
+func (c *cli) printLog(
+	ctx context.Context, r *repo.Repo, scope logScope, opt repo.LogOptions, f *logFlags,
+) error {
+	opt.Rev = scope.rev
+	gone := false
+	if scope.node != "" {
+		var err error
+		if opt.Node, gone, err = c.nodeInLog(ctx, r, scope); err != nil {
+			return noCommitHint(err)
+		}
 	}
-	if cmd.Flags().Changed("at") {
-		return "", usagef("give the revision as an argument or with --at, not both")
+	n := 0
+	for e, err := range r.History(ctx, opt) {
+		if err != nil {
+			return noCommitHint(err)
+		}
+		if err := c.printLogEntry(ctx, e, n == 0, f); err != nil {
+			return err
+		}
+		if n++; n == f.limit {
+			break
+		}
 	}
-	return args[0], nil
+	if gone && n == 0 {
+		return &repo.NotFoundError{What: "revision or node", Name: scope.node}
+	}
+	return nil
 }
 
-func (c *cli) printLogEntry(e repo.LogEntry, first, oneline bool) error {
+func (c *cli) printLogEntry(
+	ctx context.Context, e repo.LogEntry, first bool, f *logFlags,
+) error {
 	signature, err := c.verdict(e.Commit)
 	if err != nil {
 		return err
 	}
-	if c.global.json {
-		return c.printJSON(jsonLog(e.CID, e.Commit, e.Nodes, e.Edges, signature))
-	}
-	if oneline {
-		title, _, _ := strings.Cut(e.Commit.Message, "\n")
-		return c.printf("%s %s %s%s\n", c.paint(styleYellow, shortCID(e.CID)),
-			e.Commit.Time.String()[:len("2006-01-02")], c.signatureColumn(signature), line(title))
-	}
-	if !first {
-		if err := c.printf("\n"); err != nil {
+	var stat *logStatJSON
+	if f.stat {
+		if stat, err = logStat(ctx, e); err != nil {
 			return err
 		}
 	}
-	return c.printLogCommit(e.CID, e.Commit, e.Nodes, e.Edges, signature)
+	if c.global.json {
+		out := jsonLog(e.CID, e.Commit, e.Nodes, e.Edges, signature)
+		out.Stat = stat
+		return c.printJSON(out)
+	}
+	if f.oneline {
+		err = c.printf("%s %s %s%s\n", c.paint(styleYellow, shortCID(e.CID)),
+			e.Commit.Time.String()[:len("2006-01-02")], c.signatureColumn(signature),
+			line(firstLine(e.Commit.Message)))
+	} else {
+		if !first {
+			err = c.printf("\n")
+		}
+		if err == nil {
+			err = c.printLogCommit(e.CID, e.Commit, e.Nodes, e.Edges, signature)
+		}
+		if err == nil && stat != nil {
+			err = c.printf("\n")
+		}
+	}
+	if err == nil && stat != nil {
+		err = c.printLogStat(stat)
+	}
+	return err
 }
 
 // signatureColumn is what a signature is worth, as the beginning of a line's last column.

@@ -28,12 +28,13 @@ const (
 
 // Command groups of the help.
 const (
-	groupStart  = "start"
-	groupChange = "change"
-	groupRead   = "read"
-	groupRecord = "record"
-	groupTrade  = "trade"
-	groupCare   = "care"
+	groupStart   = "start"
+	groupChange  = "change"
+	groupRead    = "read"
+	groupHistory = "history"
+	groupRecord  = "record"
+	groupTrade   = "trade"
+	groupCare    = "care"
 )
 
 // usageTemplate is cobra's, with one line of usage, the groups in their order, and topics under the
@@ -103,6 +104,7 @@ func (c *cli) root() *cobra.Command {
 		&cobra.Group{ID: groupStart, Title: "Start:"},
 		&cobra.Group{ID: groupChange, Title: "Change the memory:"},
 		&cobra.Group{ID: groupRead, Title: "Read the memory:"},
+		&cobra.Group{ID: groupHistory, Title: "Branch, tag and undo:"},
 		&cobra.Group{ID: groupRecord, Title: "Record and replay:"},
 		&cobra.Group{ID: groupTrade, Title: "Exchange:"},
 		&cobra.Group{ID: groupCare, Title: "Care:"},

@@ -37,7 +37,8 @@ const (
 		`"trust": "trusted|untrusted|revoked|null", "name": "text|null", "reason": "text|null"`
 	shapeCommit = `"commit": "cid", "parents": ["cid"], "graph": "cid", "author": "text", ` +
 		`"agent": "text|null", "task": "text|null", "time": "time", "message": "text", ` + shapeItems +
-		`, "signature?": {` + shapeSignature + `}`
+		`, "signature?": {` + shapeSignature + `}, "stat?": {"node_types": ` + shapeTypeCounts +
+		`, "edge_types": ` + shapeTypeCounts + `}`
 	shapeRecord = `"summary": "text|null", "context": "text|null", "props": "object", ` +
 		`"created": "time", "updated": "time|null", "validFrom": "time|null", ` +
 		`"validTo": "time|null", "sources": ["text"], "mark": ` + shapeMark + `, "cid": "cid"`
@@ -56,6 +57,14 @@ const (
 	shapeSession = `{"session": "text", "commit": "cid|null", "follow": "bool", ` +
 		`"agent": "text|null", "task": "text|null", "actor": "text", "time": "time", ` +
 		`"records": "int", "ended": "bool"}`
+	shapeBranch = `{"name": "text", "commit": "cid|null", "current": "bool"}`
+	shapeGone   = `{"removed": "text", "commit": "cid"}`
+	shapeMoves  = `[{"ref": "text", "from": "text|null", "to": "text|null"}]`
+	shapeOp     = `{"op": "cid", "seq": "int", "time": "time", "actor": "text", ` +
+		`"command": ["text"], "refs": ` + shapeMoves + `, "undoes": "cid|null", ` +
+		`"redoes": "cid|null", "undone?": "bool"}`
+	shapeUndone = `{"op": "cid|null", "did": "undone|redone|restored", ` +
+		`"of": {"op": "cid", "seq": "int"}, "command": ["text"], "refs": ` + shapeMoves + `}`
 	shapeKey = `{"name": "text|null", "key": "text", "fingerprint": "text", "secret": "bool", ` +
 		`"trust": "trusted|untrusted|revoked", "note": "text|null", "added": "time|null", ` +
 		`"revoked": "time|null", "since": "time|null", "reason": "text|null"}`
@@ -74,8 +83,8 @@ var shapesOf = map[string][]string{
 	"mnem add": {shapeStage}, "mnem set": {shapeStage}, "mnem rm": {shapeStage},
 	"mnem link": {shapeStage}, "mnem unlink": {shapeStage},
 	"mnem reset": {`{"stage": "text", "staged": "bool", ` + shapeItems + `}`},
-	"mnem status": {`{"branch": "text", "head": "cid|null", "stage": "text", "base": "cid|null", ` +
-		`"staged": "bool", ` + shapeItems + `, "changes": ` + shapeChanges + `}`},
+	"mnem status": {`{"branch": "text|null", "head": "cid|null", "stage": "text", ` +
+		`"base": "cid|null", "staged": "bool", ` + shapeItems + `, "changes": ` + shapeChanges + `}`},
 	"mnem retrieve": {`{"qid?": "text", "commit": "cid", "receipt": "cid|null", "query": "text", ` +
 		`"items": [{` + shapeNode + `, "score": "int", "tokens": "int", "rendered": "text", ` +
 		`"lanes": [{"lane": "text", "rank": "int", "score": "int"}], "tier?": "int", ` +
@@ -100,8 +109,18 @@ var shapesOf = map[string][]string{
 	"mnem path": {`{"commit": "cid|null", "from": "id", "to": "id", "found": "bool", ` +
 		`"hops": "int", "steps": [{"from": "id", "from_key": "text|null", "to": "id", ` +
 		`"to_key": "text|null", "edge": "id", "type": "text", "forward": "bool"}]}`},
-	"mnem log":           {`{` + shapeCommit + `}`},
-	"mnem diff":          {shapeDiff, shapeDiffStat},
+	"mnem log":  {`{` + shapeCommit + `}`},
+	"mnem diff": {shapeDiff, shapeDiffStat},
+	"mnem blame": {`{"id": "id", "key": "text|null", "fields": [{"field": "text", ` +
+		`"commit": "cid", "author": "text", "agent": "text|null", "time": "time"}]}`},
+	"mnem branch": {shapeBranch, shapeGone},
+	"mnem switch": {`{"branch": "text|null", "commit": "cid|null"}`},
+	"mnem tag": {`{"name": "text", "commit": "cid", "current": "bool", "tag": "cid|null", ` +
+		`"tagger": "text|null", "time": "time|null", "message": "text|null"}`, shapeGone},
+	"mnem undo": {shapeUndone}, "mnem redo": {shapeUndone}, "mnem op restore": {shapeUndone},
+	"mnem op log": {shapeOp}, "mnem op show": {shapeOp},
+	"mnem op diff": {`{"from": {"op": "cid", "seq": "int"}, "to": {"op": "cid", "seq": "int"}, ` +
+		`"refs": ` + shapeMoves + `}`},
 	"mnem session start": {shapeSession}, "mnem session list": {shapeSession},
 	"mnem session advance": {shapeSession}, "mnem session end": {shapeSession},
 	"mnem session rm": {`{"removed": "text"}`},
@@ -121,8 +140,8 @@ var shapesOf = map[string][]string{
 	"mnem demo": {`{"say": "text", "command": ["text"], "stdout": "text", "stderr": "text"}`},
 	"mnem stats": {`{"commit": "cid|null", "graph": "cid|null", "nodes": "int", "edges": "int", ` +
 		`"marks": "int", "embeddings": "int", "node_types": ` + shapeTypes + `, "edge_types": ` +
-		shapeTypes + `, "index": ` + shapeIndex + `, "store": {"operations": "int", ` +
-		`"blocks": "int", "block_bytes": "int", "derived_blocks": "int", "derived_bytes": "int", ` +
+		shapeTypes + `, "index": ` + shapeIndex + `, "store": {"branches": "int", ` +
+		`"tags": "int", "operations": "int", "blocks": "int", "block_bytes": "int", "derived_blocks": "int", "derived_bytes": "int", ` +
 		`"disk_bytes": "int"}}`},
 	"mnem index status": {shapeIndex}, "mnem index rebuild": {shapeIndex},
 	"mnem fsck": {`{"ok": "bool", "blocks": "int", ` +
@@ -138,7 +157,7 @@ var shapesOf = map[string][]string{
 // streams print one object a line instead of one.
 var streams = []string{
 	"mnem config list", "mnem log", "mnem session list", "mnem session log", "mnem demo",
-	"mnem verify", "mnem key list",
+	"mnem verify", "mnem key list", "mnem branch", "mnem tag", "mnem op log",
 }
 
 // kinds check the values that stand for a word of a shape. Any other word stands for itself.

@@ -37,6 +37,8 @@ type typeCountJSON struct {
 
 // storeJSON is what the whole repository holds; bytes of blocks are without overhead.
 type storeJSON struct {
+	Branches      int    `json:"branches"`
+	Tags          int    `json:"tags"`
 	Operations    uint64 `json:"operations"`
 	Blocks        int    `json:"blocks"`
 	BlockBytes    int64  `json:"block_bytes"`
@@ -90,9 +92,18 @@ func (c *cli) stats(ctx context.Context, r *repo.Repo) (*statsJSON, error) {
 	if err != nil {
 		return nil, err
 	}
+	branches, err := completeBranches(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	tags, err := completeTags(ctx, r)
+	if err != nil {
+		return nil, err
+	}
 	disk, err := c.diskBytes()
 	out.Store = storeJSON{
-		sizes.Operations, sizes.Blocks, sizes.BlockBytes, sizes.DerivedBlocks, sizes.DerivedBytes, disk,
+		len(branches), len(tags), sizes.Operations, sizes.Blocks, sizes.BlockBytes,
+		sizes.DerivedBlocks, sizes.DerivedBytes, disk,
 	}
 	return out, err
 }
@@ -176,6 +187,7 @@ func (c *cli) printStats(s *statsJSON) error {
 	}
 	rows = append(rows, countRow("index segments", uint64(s.Index.Segments)),
 		countRow("index terms", uint64(s.Index.Terms)),
+		countRow("branches", uint64(s.Store.Branches)), countRow("tags", uint64(s.Store.Tags)),
 		countRow("operations", s.Store.Operations), countRow("blocks", uint64(s.Store.Blocks)),
 		[]cell{{"block bytes", styleBold}, {bytesText(s.Store.BlockBytes), ""}},
 		countRow("index blocks", uint64(s.Store.DerivedBlocks)),

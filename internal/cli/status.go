@@ -13,7 +13,7 @@ import (
 const shortLimit = 40
 
 type statusJSON struct {
-	Branch string  `json:"branch"`
+	Branch *string `json:"branch"` // null where HEAD is on none
 	Head   *string `json:"head"`
 	Stage  string  `json:"stage"`
 	Base   *string `json:"base"`
@@ -81,7 +81,7 @@ func (c *cli) printStatusJSON(ctx context.Context, st *repo.Status) error {
 		return err
 	}
 	return c.printJSON(statusJSON{
-		Branch: st.Branch, Head: jsonCID(st.Head), Stage: firstOf(c.stage(), repo.DefaultStage),
+		Branch: orNull(st.Branch), Head: jsonCID(st.Head), Stage: firstOf(c.stage(), repo.DefaultStage),
 		Base: jsonCID(st.Base), Staged: st.Staged, itemCountsJSON: counts, Changes: changes,
 	})
 }
@@ -91,7 +91,11 @@ func (c *cli) printStatus(ctx context.Context, r *repo.Repo, st *repo.Status) er
 	if st.Head.Defined() {
 		head = "at " + c.paint(styleYellow, shortCID(st.Head))
 	}
-	if err := c.printf("on branch %s, %s\n", c.paint(styleCyan, line(st.Branch)), head); err != nil {
+	where := "on branch " + c.paint(styleCyan, line(st.Branch)) + ", " + head
+	if st.Branch == "" {
+		where = "HEAD is " + head + " and on no branch"
+	}
+	if err := c.printf("%s\n", where); err != nil {
 		return err
 	}
 	if !st.Staged {

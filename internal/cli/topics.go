@@ -53,11 +53,18 @@ numbers with a point or exponent are 64-bit floats. Times are RFC 3339 or YYYY-M
 
 const revisionsTopic = `A revision names a commit:
 
-  HEAD           the newest commit of the current branch
+  HEAD, @        the newest commit of the current branch
   NAME           a branch, else a tag, or a full ref name (refs/...)
   CID            a commit's CID or a unique prefix of it, at least 4 digits; bafyrei may be left out
+  NAME@{N}       where a branch, tag or HEAD was before its N newest moves
+  NAME@{TIME}    where it was at a time: main@{2026-11-01T10:00Z}, main@{2026-11-01}
+  NAME@{op:OP}   where it was after an operation of 'mnem op log'; op:OP is HEAD@{op:OP}
   REV~N          the N-th first parent of REV; ~ alone is ~1
-  REV^N          the N-th parent of REV; ^ alone is ^1
+  REV^N          the N-th parent of REV; ^ alone is ^1; REV^{} is REV
+
+@{...} without a name is the current branch. A range A..B is what B reaches and A does not; a side
+that is left out is HEAD. An operation OP is its number, its CID or a unique prefix of it, or @ for
+the newest; OP~N is the N-th before it.
 
 A node is named by its exact key, else its full id, else a unique prefix of its id of at least 4
 digits. "key:" and "id:" before the name force one reading.`
