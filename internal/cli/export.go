@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -90,7 +91,7 @@ func (c *cli) runExport(cmd *cobra.Command, file string, opt repo.ExportOptions)
 			return nil
 		}
 		var res *repo.ExportResult
-		err := writeWhole(c.absolute(file), func(w io.Writer) (err error) {
+		err := writeWhole(c.absolute(file), c.app.PID, func(w io.Writer) (err error) {
 			res, err = r.Export(ctx, w, opt)
 			return err
 		})
@@ -102,10 +103,11 @@ func (c *cli) runExport(cmd *cobra.Command, file string, opt repo.ExportOptions)
 	})
 }
 
-// writeWhole writes a file that is there as a whole or not at all: it is synced under another name
-// and then renamed.
-func writeWhole(path string, write func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+// writeWhole writes a file that is there as a whole or not at all: it is synced under another name,
+// which has the number of the process in it, and then renamed.
+func writeWhole(path string, pid int, write func(io.Writer) error) (err error) {
+	temp := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d.tmp", filepath.Base(path), pid))
+	f, err := os.OpenFile(temp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o666)
 	if err != nil {
 		return err
 	}

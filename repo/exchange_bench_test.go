@@ -1,0 +1,91 @@
+package repo_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/repo"
+)
+
+// benchRepo is a repository on disk with so many nodes, twice as many edges, and a second commit
+// of one change. MNEM_LONG=1 makes it 10^5 nodes.
+func benchRepo(b *testing.B) *repo.Repo {
+	b.Helper()
+	n := 5_000
+	if os.Getenv("MNEM_LONG") != "" {
+		n = 100_000
+	}
+	r, err := repo.Init(b.Context(), b.TempDir(), by, repo.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, `{"node":{"key":"n%d","type":"T","summary":"Node %d of the harbour"}}`+"\n",
+			i, i)
+	}
+	for i := range 2 * n {
+		fmt.Fprintf(&text, `{"edge":{"type":"to","src":"n%d","dst":"n%d","key":"%s"}}`+"\n",
+			i%n, (i*7919+1)%n, strconv.Itoa(i/n))
+	}
+	lines(b, r, text.String())
+	lines(b, r, `{"node":{"key":"n7","summary":"Another"}}`)
+	return r
+}
+
+func BenchmarkExport(b *testing.B) {
+	r := benchRepo(b)
+	for name, rev := range map[string]string{"whole": "HEAD", "range": "HEAD~1..HEAD"} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			blocks := 0
+			for b.Loop() {
+				res, err := r.Export(b.Context(), io.Discard, repo.ExportOptions{Rev: rev})
+				if err != nil {
+					b.Fatal(err)
+				}
+				blocks = res.Blocks
+				b.SetBytes(res.Bytes)
+			}
+			b.ReportMetric(float64(blocks), "blocks")
+		})
+	}
+}
+
+func BenchmarkImport(b *testing.B) {
+	r := benchRepo(b)
+	var file bytes.Buffer
+	if _, err := r.Export(b.Context(), &file, repo.ExportOptions{All: true}); err != nil {
+		b.Fatal(err)
+	}
+	for _, dry := range []bool{true, false} {
+		b.Run(map[bool]string{true: "check", false: "write"}[dry], func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(file.Len()))
+			for b.Loop() {
+				b.StopTimer()
+				to, err := repo.Init(b.Context(), b.TempDir(), by, repo.Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				importInto(b, to, file.Bytes(), repo.ImportOptions{DryRun: dry})
+				b.StopTimer()
+				if err := to.Close(); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+			}
+		})
+	}
+}
