@@ -20,6 +20,10 @@ func commands() []func(*cli) *cobra.Command {
 		(*cli).unlinkCommand,
 		(*cli).statusCommand,
 		(*cli).resetCommand,
+		(*cli).mergeCommand,
+		(*cli).revertCommand,
+		(*cli).cherryPickCommand,
+		(*cli).restoreCommand,
 		// Read the memory
 		(*cli).retrieveCommand,
 		(*cli).getCommand,

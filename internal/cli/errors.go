@@ -38,7 +38,7 @@ var (
 	outcomeRanking = outcome{"ranking_version", 4,
 		"a receipt needs a ranking version this program lacks"}
 	outcomeConflict = outcome{"conflict", 5,
-		"the branch is not where the write expected it"}
+		"the branch is not where the write expected it, or a merge that does not resolve itself"}
 	outcomeBusy = outcome{"busy", 6,
 		"another process holds the repository and did not let go"}
 	outcomeRefused = outcome{"refused", 7,

@@ -47,6 +47,8 @@ var exampleSteps = map[string][][]string{
 	"mnem key untrust":     {{"key", "new", "work"}},
 	"mnem unlink":          {{"link", "alice", "met", "bob"}},
 	"mnem import":          {{"export", "--all", "-o", "memory.car"}},
+	"mnem merge":           {{"branch", "draft", "HEAD~1"}, {"commit", "-b", "draft", "-m", "d", "people.jsonl"}},
+	"mnem cherry-pick":     {{"branch", "draft", "HEAD~1"}, {"commit", "-b", "draft", "-m", "d", "people.jsonl"}},
 	"mnem session advance": {{"commit", "-m", "more", "people.jsonl"}},
 }
 

@@ -18,7 +18,7 @@ func (c *cli) restoreCommand() *cobra.Command {
 			"or none, and with those of their edges that are missing now and whose other ends exist.\n" +
 			"Nodes are named as at that revision, so that a removed one is found by its key.",
 		Example: "  mnem restore HEAD~1 alice\n" +
-			"  mnem restore HEAD~2 alice svc/billing -m 'they were right' --dry-run",
+			"  mnem restore HEAD~1 alice svc/billing -m 'they were right' --dry-run",
 		Args:              cobra.MinimumNArgs(2),
 		ValidArgsFunction: c.completeArg(completeRevs),
 	}

@@ -48,6 +48,21 @@ const (
 		`"node_type": "text|null", "summary": "text|null", "weight": "number"}]`
 	shapeBuckets = `"out": ` + shapeNear + `, "in": ` + shapeNear +
 		`, "more_out": "int", "more_in": "int"`
+	shapeConflicts = `[{"item": "text", "kind": "edit_edit|add_add|delete_modify|end_removed", ` +
+		`"label": "text", "base": "cid|null", "ours": "cid|null", "theirs": "cid|null", "fields": ` +
+		`[{"field": "text", "base": "json", "ours": "json", "theirs": "json"}], ` +
+		`"resolution": "ours|theirs|base|lines|null"}]`
+	shapeMerge = `{"commit": "cid|null", "fast_forward": "bool", "conflicts": ` + shapeConflicts +
+		`, "vectors_dropped": "int", "branch": "text", "parents": ["cid"], "graph": "cid|null", ` +
+		shapeItems + `, "no_change": "bool", "dry_run": "bool"}`
+	shapePending = `{"branch": "text|null", "verb": "merge|revert|cherry-pick|null", ` +
+		`"ours": "cid|null", "theirs": "cid|null", "conflicts": ` + shapeConflicts +
+		`, "vectors_dropped": "int", "kept": [{"ref": "text", "commit": "cid", "branch": "text"}]}`
+	shapeCommitted = `{"commit": "cid|null", "parents": ["cid"], "branch": "text", ` +
+		`"graph": "cid|null", ` + shapeItems + `, "duplicates": "int", "unchanged": "int", ` +
+		`"no_change": "bool", "rebased?": "bool", "dry_run": "bool", "changes?": ` + shapeChanges + `}`
+	shapeKept = `{"commit": "null", "branch": "text", "base": "cid|null", "head": "cid|null", ` +
+		`"kept": "cid|null", "ref": "text|null", "conflicts": ` + shapeConflicts + `}`
 	shapeStage = `{"stage": "text", ` + shapeItems + `, "duplicates": "int", "unchanged": "int"}`
 	shapeIndex = `{"manifest": "cid|null", "segments": "int", "nodes": "int", "terms": "int", ` +
 		`"fields": [{"field": "text", "nodes": "int", "terms": "int"}]}`
@@ -77,10 +92,10 @@ var shapesOf = map[string][]string{
 	"mnem config get": {shapeSetting}, "mnem config list": {shapeSetting},
 	"mnem version": {`{"version": "text", "revision?": "text", "go": "text", "platform": "text", ` +
 		`"format": "int", "ranking": "int", "analyser": "int"}`},
-	"mnem commit": {`{"commit": "cid|null", "parents": ["cid"], "branch": "text", ` +
-		`"graph": "cid|null", ` + shapeItems + `, "duplicates": "int", "unchanged": "int", ` +
-		`"no_change": "bool", "dry_run": "bool", "changes?": ` + shapeChanges + `}`},
-	"mnem add": {shapeStage}, "mnem set": {shapeStage}, "mnem rm": {shapeStage},
+	"mnem commit": {shapeCommitted, shapeKept}, "mnem restore": {shapeCommitted},
+	"mnem merge": {shapeMerge, shapePending}, "mnem revert": {shapeMerge},
+	"mnem cherry-pick": {shapeMerge},
+	"mnem add":         {shapeStage}, "mnem set": {shapeStage}, "mnem rm": {shapeStage},
 	"mnem link": {shapeStage}, "mnem unlink": {shapeStage},
 	"mnem reset": {`{"stage": "text", "staged": "bool", ` + shapeItems + `}`},
 	"mnem status": {`{"branch": "text|null", "head": "cid|null", "stage": "text", ` +
