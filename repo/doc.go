@@ -23,6 +23,12 @@
 //
 // Indexes are derived: a pure function of a graph, kept beside the facts, rebuilt at will.
 //
+// # Signatures
+//
+// Where a Stamp has a signer the commits made are signed, by the caller, whose secret never comes
+// here. VerifyHistory tells what the signatures of a history are worth to whoever asks; merges and
+// imports can be made to refuse what is not signed by keys that are trusted (RequireSigned).
+//
 // # Concurrency
 //
 // A Repo and its Snapshots are safe for concurrent use; readers never wait for writers. One process
