@@ -51,6 +51,24 @@
 //	           time       int     time
 //	           reason?    string  1..4,096 bytes
 //
+//	conflict   item       string  node/ID, edge/ID, mark/node/ID or mark/edge/ID
+//	           cause      string  edit_edit, add_add, delete_modify or end_removed
+//	           fields?    list    1..512 names of 1..1,024 bytes, ascending
+//	           base?      link    the item's record before
+//	           ours?      link    on our side
+//	           theirs?    link    on theirs, not the same as ours
+//
+//	merge      verb       string  merge, revert or cherry-pick
+//	           ours       link    the branch's commit when it began
+//	           theirs?    link    the commit that is merged; absent only in a revert
+//	           message    string  0..65,536 bytes
+//	           graph      link    what merged, with ours where there is a conflict
+//	           vectors?   link    tree of embeddings
+//	           dropped    int     embeddings that fit no merged node
+//	           conflicts  link    tree: item to link to conflict
+//	           resolutions link   tree: item to map of take (ours, theirs, base; or record) and,
+//	                              with record, record? (link; absent: no such item)
+//
 //	export     scope      string  all, revision, range, session or receipt
 //	           format     int     1
 //	           refs       link    tree: ref name to link

@@ -20,8 +20,16 @@
 //	refs/tags/*       tags
 //	refs/sessions/*   sessions: chains of receipts
 //	refs/stage/*      changes that are staged and not committed yet
+//	refs/conflicts/*  merges in progress, and commits that did not merge with their branch
 //
 // Indexes are derived: a pure function of a graph, kept beside the facts, rebuilt at will.
+//
+// # Merging
+//
+// Merge, Revert and CherryPick merge three states field by field, property by property, edge by
+// edge and mark by mark. What both sides changed differently waits as a PendingMerge for
+// ResolveConflict and ContinueMerge. A commit made against an older commit (CommitOptions.Base, or
+// a stage) is merged onto the newest; what does not merge is kept, and reported by a *MergeError.
 //
 // # Signatures
 //
