@@ -75,6 +75,7 @@
 //	           head?      string  name of a branch's ref, one of refs
 //	           objects?   list    1..16 ascending links: commits and receipts without a ref
 //	           since?     list    1..16 ascending links: commits the receiver must have
+//	           redacted?  link    tree: CID of an erased block to link to its redaction
 //
 // The signature of a commit, which Verify judges and a SignFunc makes:
 //

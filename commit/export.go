@@ -33,10 +33,16 @@ type Export struct {
 	Head    graph.RefName // the branch to be on, "" for none
 	Objects []ipld.CID    // commits and receipts without a ref, at most MaxExportLinks, ascending
 	Since   []ipld.CID    // commits the receiver must have, likewise; of ScopeRange alone
-	Extra   []ipld.Entry  // unknown fields in canonical order
+	// Redacted is a tree: binary CID of a block that was erased to link to its redaction; undefined
+	// where none of the blocks that the file leads to was.
+	Redacted ipld.CID
+	Extra    []ipld.Entry // unknown fields in canonical order
 }
 
-var exportFields = []string{"v", "head", "kind", "refs", "scope", "since", "format", "objects"}
+var exportFields = []string{
+	"v", "head", "kind", "refs", "scope", "since", "format", "objects",
+	"redacted",
+}
 
 // Validate returns a *graph.FieldError unless e keeps every rule and limit that can be seen in the
 // manifest alone. Only a valid one may be encoded.
@@ -54,6 +60,7 @@ func (e *Export) check() error {
 		e.checkHead(),
 		checkAscending("objects", e.Objects),
 		checkAscending("since", e.Since),
+		checkOptLink("redacted", e.Redacted),
 		graph.CheckExtra(e.Extra, exportFields),
 	)
 }
@@ -116,6 +123,7 @@ func (e *Export) Encode() []byte {
 	if len(e.Objects) > 0 {
 		w.Links("objects", e.Objects)
 	}
+	w.OptLink("redacted", e.Redacted)
 	return w.Finish()
 }
 
@@ -151,6 +159,8 @@ func (e *Export) field(key string, d *ipld.Decoder) (known bool, err error) {
 		e.Format, err = d.Int()
 	case "objects":
 		e.Objects, err = decodeGivenLinks(d)
+	case "redacted":
+		e.Redacted, err = d.Link()
 	default:
 		return false, nil
 	}

@@ -65,6 +65,7 @@ func TestExportLimits(t *testing.T) {
 		"nothing optional": {func(e *Export) {
 			e.Scope, e.Head, e.Objects, e.Since = ScopeAll, "", nil, nil
 		}, true},
+		"redacted":   {func(e *Export) { e.Redacted = link("redacted") }, true},
 		"16 objects": {func(e *Export) { e.Objects = ascending(16) }, true},
 		"unknown field": {func(e *Export) {
 			e.Extra = []ipld.Entry{{Key: "note", Value: ipld.IntValue(1)}}
@@ -75,6 +76,7 @@ func TestExportLimits(t *testing.T) {
 		"object twice":       {func(e *Export) { e.Objects[1] = e.Objects[0] }, false},
 		"raw object":         {func(e *Export) { e.Objects = e.Objects[:1]; e.Objects[0] = rawLink }, false},
 		"no refs":            {func(e *Export) { e.Refs = ipld.CID{} }, false},
+		"raw redacted":       {func(e *Export) { e.Redacted = rawLink }, false},
 		"raw refs":           {func(e *Export) { e.Refs = ipld.Sum(ipld.Raw, nil) }, false},
 		"unknown scope":      {func(e *Export) { e.Scope = "some" }, false},
 		"no scope":           {func(e *Export) { e.Scope = "" }, false},

@@ -38,6 +38,9 @@ type ExportResult struct {
 	Since   []ipld.CID // what an importing repository must have
 	Blocks  int
 	Bytes   int64
+	// Redacted is the number of blocks that are left out because they were erased. The file says
+	// so, and why.
+	Redacted int
 }
 
 // Export writes commits, sessions or receipts, with everything they reach, as a CARv1 file that
@@ -61,12 +64,15 @@ func (r *Repo) Export(
 	}
 	x := &exporter{
 		ctx: ctx, repo: r, from: store.NewStage(r.facts(), 0), seen: make(map[ipld.CID]struct{}),
-		progress: opt.Progress,
+		redacted: make(map[ipld.CID][]byte), progress: opt.Progress,
 	}
 	for _, base := range sel.manifest.Since {
 		if err := x.leaveOut(base); err != nil {
 			return nil, err
 		}
+	}
+	if err := x.findRedacted(sel); err != nil {
+		return nil, fmt.Errorf("export: %w", err)
 	}
 	if err := x.write(w, sel); err != nil {
 		return nil, fmt.Errorf("export: %w", err)
@@ -74,6 +80,7 @@ func (r *Repo) Export(
 	return &ExportResult{
 		Root: x.root, Scope: sel.manifest.Scope, Refs: sel.list(), Objects: sel.manifest.Objects,
 		Since: sel.manifest.Since, Blocks: x.out.Blocks(), Bytes: x.out.Bytes(),
+		Redacted: len(x.redacted),
 	}, nil
 }
 
@@ -236,23 +243,106 @@ type exporter struct {
 	out      *car.Writer
 	root     ipld.CID
 	seen     map[ipld.CID]struct{} // written, or left out
+	redacted map[ipld.CID][]byte   // what was erased, and what is left of it
 	progress func(int, int64)
 }
 
-func (x *exporter) write(w io.Writer, s *selection) error {
-	tree, err := prolly.NewNodes(x.from, nil).Build(x.ctx,
+// tree builds a tree of links in the exporter's own blocks.
+func (x *exporter) tree(entries map[string]ipld.CID) (ipld.CID, error) {
+	m, err := prolly.NewNodes(x.from, nil).Build(x.ctx,
 		func(yield func(prolly.Entry, error) bool) {
-			for _, ref := range s.list() {
-				e := prolly.Entry{Key: []byte(ref.Name), Value: ipld.AppendLink(nil, ref.Target)}
+			for _, key := range slices.Sorted(maps.Keys(entries)) {
+				e := prolly.Entry{Key: []byte(key), Value: ipld.AppendLink(nil, entries[key])}
 				if !yield(e, nil) {
 					return
 				}
 			}
 		})
 	if err != nil {
+		return ipld.CID{}, err
+	}
+	return m.Root(), nil
+}
+
+// errFound ends a walk that found what it looked for.
+var errFound = errors.New("found")
+
+// findRedacted walks what is to be written, where anything was ever erased, and makes the tree of
+// what it misses: the manifest, which names it, comes first in the file.
+func (x *exporter) findRedacted(s *selection) error {
+	e, ok := x.repo.store.(store.Eraser)
+	if !ok {
+		return nil
+	}
+	err := e.Redactions(x.ctx, func(store.Redaction) error { return errFound })
+	if !errors.Is(err, errFound) {
 		return err
 	}
-	s.manifest.Refs = tree.Root()
+	leftOut := maps.Clone(x.seen)
+	roots := slices.Clone(s.manifest.Objects)
+	for _, ref := range s.list() {
+		roots = append(roots, ref.Target)
+	}
+	for _, c := range roots {
+		if err := walkLeads(lead{c, roleNamed}, x.look); err != nil {
+			return err
+		}
+	}
+	x.seen = leftOut
+	if len(x.redacted) == 0 {
+		return nil
+	}
+	entries := make(map[string]ipld.CID)
+	for c, stub := range x.redacted {
+		if _, err := commit.DecodeRedaction(stub); err != nil {
+			return fmt.Errorf("redaction of %s: %w: %w", c, store.ErrCorrupt, err)
+		}
+		b := store.NewBlock(ipld.DagCBOR, stub)
+		if err := x.from.Put(x.ctx, b); err != nil {
+			return err
+		}
+		entries[string(c.Bytes())] = b.CID
+	}
+	s.manifest.Redacted, err = x.tree(entries)
+	return err
+}
+
+// look finds what was erased.
+func (x *exporter) look(l lead) ([]lead, error) {
+	if _, ok := x.seen[l.cid]; ok {
+		return nil, nil
+	}
+	x.seen[l.cid] = struct{}{}
+	block, err := x.from.Get(x.ctx, l.cid)
+	var gone *store.RedactedError
+	if errors.As(err, &gone) && l.as.erasable() {
+		x.redacted[l.cid] = gone.Stub
+		return nil, nil
+	}
+	return x.follow(l, block, err)
+}
+
+// follow returns what a block leads to that was read with err.
+func (x *exporter) follow(l lead, block []byte, err error) ([]lead, error) {
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", l.as, err)
+	}
+	next, _, err := leads(l, block)
+	if err != nil {
+		err = fmt.Errorf("read %s %s: %w: %w", l.as, l.cid, store.ErrCorrupt, err)
+	}
+	return next, err
+}
+
+func (x *exporter) write(w io.Writer, s *selection) error {
+	refs := make(map[string]ipld.CID)
+	for name, c := range s.refs {
+		refs[string(name)] = c
+	}
+	var err error
+	if s.manifest.Refs, err = x.tree(refs); err != nil {
+		return err
+	}
 	if err := s.manifest.Validate(); err != nil {
 		return err
 	}
@@ -279,13 +369,13 @@ func (x *exporter) visit(l lead) ([]lead, error) {
 		return nil, nil
 	}
 	x.seen[l.cid] = struct{}{}
-	block, err := x.from.Get(x.ctx, l.cid)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", l.as, err)
+	if _, gone := x.redacted[l.cid]; gone {
+		return nil, nil
 	}
-	next, _, err := leads(l, block)
+	block, err := x.from.Get(x.ctx, l.cid)
+	next, err := x.follow(l, block, err)
 	if err != nil {
-		return nil, fmt.Errorf("read %s %s: %w: %w", l.as, l.cid, store.ErrCorrupt, err)
+		return nil, err
 	}
 	if err := x.out.Put(l.cid, block); err != nil {
 		return nil, err
@@ -328,12 +418,5 @@ func (x *exporter) skip(l lead) ([]lead, error) {
 		return nil, nil
 	}
 	block, err := x.from.Get(x.ctx, l.cid)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", l.as, err)
-	}
-	next, _, err := leads(l, block)
-	if err != nil {
-		err = fmt.Errorf("read %s %s: %w: %w", l.as, l.cid, store.ErrCorrupt, err)
-	}
-	return next, err
+	return x.follow(l, block, err)
 }

@@ -93,6 +93,8 @@ func (f *fsck) fail(c ipld.CID, kind FsckKind, err error) {
 	var bad *store.CorruptError
 	var missing *MissingError
 	switch {
+	case errors.Is(err, store.ErrRedacted):
+		return // erased on purpose
 	case errors.As(err, &bad):
 		c, kind = bad.Want, FsckBlock
 	case errors.As(err, &missing):

@@ -49,6 +49,11 @@ type ImportResult struct {
 	Blocks    int         // in the file
 	Bytes     int64       // of the file
 	NewBlocks int         // that were not in the store
+	// Redacted is the number of blocks in the file that were erased here: they stay so.
+	Redacted int
+	// Redactions is the number of blocks that were erased where the file is from and are not here:
+	// they are redacted here from now on.
+	Redactions int
 }
 
 // PrerequisiteError is returned when a file goes on from a commit that is not in the repository.
@@ -127,7 +132,11 @@ func (im *importer) tryOut(res *ImportResult) error {
 	if err := im.plan(v, res); err != nil || len(res.Refs) == 0 {
 		return err
 	}
-	return im.eachBlock(func(b *carBlock) error { return im.countNew(b, res) })
+	res.Redactions = len(im.gone)
+	return im.eachBlock(func(b *carBlock) error {
+		_, err := im.count(b, res)
+		return err
+	})
 }
 
 // refused marks what is wrong with the file as invalid input.
@@ -150,7 +159,7 @@ func (im *importer) apply(t *tx, res *ImportResult) error {
 		if n++; n%progressEvery == 0 {
 			im.opt.Progress("blocks written", n)
 		}
-		if err := im.countNew(b, res); err != nil {
+		if keep, err := im.count(b, res); err != nil || !keep {
 			return err
 		}
 		data, err := im.file.read(b)
@@ -159,6 +168,9 @@ func (im *importer) apply(t *tx, res *ImportResult) error {
 		}
 		return t.stage.Put(im.ctx, store.Block{CID: b.cid, Data: data})
 	})
+	if err == nil {
+		err = im.redact(res)
+	}
 	if err != nil {
 		return err
 	}
@@ -175,7 +187,8 @@ func (im *importer) apply(t *tx, res *ImportResult) error {
 func (im *importer) eachBlock(fn func(*carBlock) error) error {
 	for i := range im.file.blocks {
 		b := &im.file.blocks[i]
-		if b.as == roleManifest || b.as == roleRefs {
+		switch b.as {
+		case roleManifest, roleRefs, roleRedactions, roleRedaction:
 			continue
 		}
 		if err := fn(b); err != nil {
@@ -185,12 +198,37 @@ func (im *importer) eachBlock(fn func(*carBlock) error) error {
 	return nil
 }
 
-func (im *importer) countNew(b *carBlock, res *ImportResult) error {
+// count counts a block as what it is to the store, and reports whether it is to be stored.
+func (im *importer) count(b *carBlock, res *ImportResult) (keep bool, err error) {
+	if e, ok := im.repo.store.(store.Eraser); ok {
+		if _, gone, err := e.Redacted(im.ctx, b.cid); err != nil || gone {
+			res.Redacted++
+			return false, err
+		}
+	}
 	has, err := im.repo.store.Facts().Has(im.ctx, b.cid)
 	if err == nil && !has {
 		res.NewBlocks++
 	}
-	return err
+	return true, err
+}
+
+// redact takes over what was erased where the file is from, unless it is here: a file must not
+// erase.
+func (im *importer) redact(res *ImportResult) error {
+	var list []store.Redaction
+	for c := range im.gone {
+		list = append(list, store.Redaction{CID: c, Stub: im.file.redacted[c]})
+	}
+	if res.Redactions = len(list); len(list) == 0 {
+		return nil
+	}
+	e, ok := im.repo.store.(store.Eraser)
+	if !ok {
+		return fmt.Errorf("redactions: %w", ErrUnsupported)
+	}
+	slices.SortFunc(list, func(a, b store.Redaction) int { return a.CID.Compare(b.CID) })
+	return e.Redact(im.ctx, list...)
 }
 
 // plan fills in which refs change, given the refs there are.

@@ -33,6 +33,7 @@ type importer struct {
 	refs     []Ref             // of the file, in name order
 	outside  map[ipld.CID]role // what the file leads to in the repository
 	fresh    []ipld.CID        // commits that no ref reaches yet, parents before children
+	gone     map[ipld.CID]bool // what the file leads to that was erased where it is from
 	f        *fsck             // of over; its seen commits are those known to be sound
 }
 
@@ -45,6 +46,7 @@ func newImporter(ctx context.Context, r *Repo, file *carFile, opt ImportOptions)
 	}
 	return &importer{
 		ctx: ctx, repo: r, over: over, file: file, opt: opt, outside: make(map[ipld.CID]role),
+		gone: make(map[ipld.CID]bool),
 		f: &fsck{
 			ctx: ctx, repo: over, report: &FsckReport{},
 			seen: make(map[ipld.CID]bool), trees: make(map[ipld.CID]bool),
@@ -55,7 +57,7 @@ func newImporter(ctx context.Context, r *Repo, file *carFile, opt ImportOptions)
 // check returns an error unless the file may be taken in: a *car.FormatError where it is at fault.
 func (im *importer) check() error {
 	steps := []func() error{
-		im.readManifest, im.reach, im.readRefs, im.trust, im.commits, im.records,
+		im.readManifest, im.readRedactions, im.reach, im.readRefs, im.trust, im.commits, im.records,
 		im.verify,
 	}
 	for _, step := range steps {
@@ -128,6 +130,42 @@ func (im *importer) readManifest() error {
 	return nil
 }
 
+// readRedactions reads what the file says was erased.
+func (im *importer) readRedactions() error {
+	if !im.manifest.Redacted.Defined() {
+		return nil
+	}
+	root := im.file.find(im.file.root)
+	tree, err := im.over.nodes().Load(im.ctx, im.manifest.Redacted)
+	if err == nil {
+		err = tree.Check(im.ctx)
+	}
+	if err != nil {
+		return err
+	}
+	redacted := make(map[ipld.CID][]byte)
+	for e, err := range tree.Scan(im.ctx, nil, nil) {
+		var c, link ipld.CID
+		if err == nil {
+			link, err = linkItem(e.Value)
+		}
+		if err == nil {
+			c, err = ipld.CIDFromBytes(e.Key)
+		}
+		if err == nil && im.file.find(c) != nil {
+			err = fmt.Errorf("block %s is in the file and redacted", c)
+		}
+		if err == nil {
+			redacted[c], err = im.over.facts().Get(im.ctx, link)
+		}
+		if err != nil {
+			return im.file.fault(root, "redactions: %v", err)
+		}
+	}
+	im.file.redacted = redacted
+	return nil
+}
+
 // reach reads every block that the manifest leads to, in its role, and fails where one is missing,
 // or in the file for no reason.
 func (im *importer) reach() error {
@@ -148,6 +186,12 @@ func (im *importer) reach() error {
 	for i := range im.file.blocks {
 		if b := &im.file.blocks[i]; b.as == 0 {
 			return im.file.fault(b, "nothing in the file leads to the block")
+		}
+	}
+	for c := range im.file.redacted {
+		if _, needed := im.outside[c]; !needed {
+			return im.file.fault(im.file.find(im.file.root), "nothing in the file leads to the redacted "+
+				"block %s", c)
 		}
 	}
 	return nil
@@ -197,11 +241,18 @@ func (im *importer) leadOut(from *carBlock, l lead) error {
 		return im.sameRole(from, as, l)
 	}
 	block, err := im.repo.store.Facts().Get(im.ctx, l.cid)
-	if errors.Is(err, store.ErrNotFound) {
+	_, gone := im.file.redacted[l.cid]
+	switch {
+	case errors.Is(err, store.ErrRedacted) && l.as.erasable():
+		im.outside[l.cid] = l.as
+		return nil
+	case errors.Is(err, store.ErrNotFound) && gone && l.as.erasable():
+		im.outside[l.cid], im.gone[l.cid] = l.as, true
+		return nil
+	case errors.Is(err, store.ErrNotFound):
 		return im.file.fault(from, "the block leads to the %s %s, which is missing: it is neither in "+
 			"the file nor here", l.as, l.cid)
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
 	_, as, err := leads(l, block)

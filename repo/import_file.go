@@ -19,6 +19,8 @@ type carFile struct {
 	in     io.ReaderAt
 	root   ipld.CID
 	blocks []carBlock // in CID order
+	// redacted are the blocks that the file says were erased, with what is left of each.
+	redacted map[ipld.CID][]byte
 }
 
 // carBlock is where a block is.
@@ -143,7 +145,11 @@ func (b importBlocks) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 	if at := b.file.find(c); at != nil {
 		return b.file.read(at)
 	}
-	return b.Blocks.Get(ctx, c)
+	data, err := b.Blocks.Get(ctx, c)
+	if stub, gone := b.file.redacted[c]; gone && errors.Is(err, store.ErrNotFound) {
+		err = &store.RedactedError{CID: c, Stub: stub}
+	}
+	return data, err
 }
 
 func (b importBlocks) Has(ctx context.Context, c ipld.CID) (bool, error) {

@@ -31,6 +31,8 @@ const (
 	roleEdge
 	roleMark
 	roleEmbedding
+	roleRedactions // chunk of a tree of redactions
+	roleRedaction
 	roleRaw // a chunk of content, or the text of a query
 )
 
@@ -40,7 +42,8 @@ var roleNames = [...]string{
 	roleReceipt: retrieve.KindReceipt, roleGraph: graph.KindGraph, roleNodes: "tree",
 	roleEdges: "tree", roleAdjacency: "tree", roleMarks: "tree", roleVectors: "tree",
 	roleNode: graph.KindNode, roleEdge: graph.KindEdge, roleMark: graph.KindMark,
-	roleEmbedding: graph.KindEmbedding, roleRaw: "raw block",
+	roleEmbedding: graph.KindEmbedding, roleRedactions: "tree", roleRedaction: commit.KindRedaction,
+	roleRaw: "raw block",
 }
 
 func (r role) String() string { return roleNames[r] }
@@ -48,8 +51,11 @@ func (r role) String() string { return roleNames[r] }
 // leaves are the roles of what the entries of a tree link to; 0 where they are no links.
 var leaves = map[role]role{
 	roleRefs: roleNamed, roleNodes: roleNode, roleEdges: roleEdge, roleAdjacency: 0,
-	roleMarks: roleMark, roleVectors: roleEmbedding,
+	roleMarks: roleMark, roleVectors: roleEmbedding, roleRedactions: roleRedaction,
 }
+
+// erasable reports whether a block of a role may have been erased.
+func (r role) erasable() bool { return r == roleNode || r == roleRaw || r == roleEmbedding }
 
 // lead is a link to a block that belongs to the block it is in.
 type lead struct {
@@ -92,6 +98,8 @@ func leads(l lead, block []byte) ([]lead, role, error) {
 		_, err = graph.DecodeMark(block)
 	case roleEmbedding:
 		_, err = graph.DecodeEmbedding(block)
+	case roleRedaction:
+		_, err = commit.DecodeRedaction(block)
 	case roleRaw:
 	default:
 		out, err = treeLeads(l, block)
@@ -127,7 +135,7 @@ func manifestLeads(block []byte) ([]lead, error) {
 	for _, c := range e.Objects {
 		out = append(out, lead{c, roleNamed})
 	}
-	return out, nil
+	return opt(out, e.Redacted, roleRedactions), nil
 }
 
 func commitLeads(block []byte) ([]lead, error) {

@@ -23,6 +23,8 @@ type exportJSON struct {
 	Since   []string    `json:"since"`   // commits an importing repository must have
 	Blocks  int         `json:"blocks"`
 	Bytes   int64       `json:"bytes"`
+	// Redacted is the number of blocks that were erased and are not in the file.
+	Redacted int `json:"redacted"`
 }
 
 // refAtJSON is a ref and what it names.
@@ -134,7 +136,7 @@ func (c *cli) printExport(file string, res *repo.ExportResult) error {
 		out := exportJSON{
 			File: file, Roots: []string{res.Root.String()}, Scope: string(res.Scope),
 			Refs: []refAtJSON{}, Objects: jsonCIDs(res.Objects), Since: jsonCIDs(res.Since),
-			Blocks: res.Blocks, Bytes: res.Bytes,
+			Blocks: res.Blocks, Bytes: res.Bytes, Redacted: res.Redacted,
 		}
 		for _, ref := range res.Refs {
 			out.Refs = append(out.Refs, refAtJSON{string(ref.Name), ref.Target.String()})
@@ -155,6 +157,10 @@ func (c *cli) printExport(file string, res *repo.ExportResult) error {
 	}
 	if err := c.table(rows); err != nil {
 		return err
+	}
+	if res.Redacted > 0 {
+		c.remark("%s %s erased: the file says so and has the rest", plural(res.Redacted, "block"),
+			wasWere(res.Redacted))
 	}
 	return c.printf("exported %s, %s to %s\n", plural(res.Blocks, "block"),
 		plural(int(res.Bytes), "byte"), line(file))

@@ -24,8 +24,12 @@ type importJSON struct {
 	Blocks    int             `json:"blocks"`
 	Bytes     int64           `json:"bytes"`
 	NewBlocks int             `json:"new_blocks"`
-	NoChange  bool            `json:"no_change"`
-	DryRun    bool            `json:"dry_run"`
+	// Redacted is the number of blocks of the file that were erased here and stay so, Redactions of
+	// those that were erased where it is from.
+	Redacted   int  `json:"redacted"`
+	Redactions int  `json:"redactions"`
+	NoChange   bool `json:"no_change"`
+	DryRun     bool `json:"dry_run"`
 }
 
 // refChangeJSON is a ref that was moved, from null where it is new.
@@ -149,11 +153,19 @@ func (c *cli) seekable(
 	return f, size, done, nil
 }
 
+func wasWere(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
+}
+
 func (c *cli) printImport(file string, res *repo.ImportResult, dryRun bool) error {
 	if c.global.json {
 		out := importJSON{
 			Name: orNull(res.Name), Scope: string(res.Scope), Refs: []refChangeJSON{},
 			Head: orNull(res.Head), Blocks: res.Blocks, Bytes: res.Bytes, NewBlocks: res.NewBlocks,
+			Redacted: res.Redacted, Redactions: res.Redactions,
 			NoChange: len(res.Refs) == 0, DryRun: dryRun,
 		}
 		for _, ref := range res.Refs {
@@ -183,6 +195,14 @@ func (c *cli) printImport(file string, res *repo.ImportResult, dryRun bool) erro
 	did := "imported"
 	if dryRun {
 		did = "would import"
+	}
+	if res.Redacted > 0 {
+		c.remark("%s of the file %s erased here: left out", plural(res.Redacted, "block"),
+			wasWere(res.Redacted))
+	}
+	if res.Redactions > 0 {
+		c.remark("%s %s erased where the file is from", plural(res.Redactions, "block"),
+			wasWere(res.Redactions))
 	}
 	if res.Head != "" {
 		did = "on branch " + line(res.Head) + ": " + did

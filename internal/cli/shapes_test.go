@@ -147,11 +147,11 @@ var shapesOf = map[string][]string{
 		`"field": "text", "old": "text", "new": "text"}}`},
 	"mnem export": {`{"file": "text", "roots": ["cid"], "scope": "text", ` +
 		`"refs": [{"ref": "text", "target": "cid"}], "objects": ["cid"], "since": ["cid"], ` +
-		`"blocks": "int", "bytes": "int"}`},
+		`"blocks": "int", "bytes": "int", "redacted": "int"}`},
 	"mnem import": {`{"name": "text|null", "scope": "text", ` +
 		`"refs": [{"ref": "text", "from": "cid|null", "to": "cid"}], "head": "text|null", ` +
-		`"blocks": "int", "bytes": "int", "new_blocks": "int", "no_change": "bool", ` +
-		`"dry_run": "bool"}`},
+		`"blocks": "int", "bytes": "int", "new_blocks": "int", "redacted": "int", ` +
+		`"redactions": "int", "no_change": "bool", "dry_run": "bool"}`},
 	"mnem demo": {`{"say": "text", "command": ["text"], "stdout": "text", "stderr": "text"}`},
 	"mnem stats": {`{"commit": "cid|null", "graph": "cid|null", "nodes": "int", "edges": "int", ` +
 		`"marks": "int", "embeddings": "int", "node_types": ` + shapeTypes + `, "edge_types": ` +

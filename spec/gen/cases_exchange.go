@@ -84,9 +84,45 @@ func exchangeCases(s *suite) {
 			"export": obj{"rev": w.one.String() + "..main"}})
 	s.refuse("18.5", "car", "bad-range-alone", "a range without the commit that it goes on from",
 		"since", obj{"file": pieces(file)})
+	redactedCases(s)
 	badHeaders(s, w)
 	badSections(s, w)
 	badWorlds(s)
+}
+
+// redactedCases are files of memories of which something was erased.
+func redactedCases(s *suite) {
+	first, _ := quay()
+	node := recordCID(first.nodes[nodeIDOfKey("alice")])
+	for _, c := range []struct {
+		name, title, class string
+		gone               link // what the manifest says was erased
+		kept               bool // in the file all the same
+	}{
+		{"redacted", "a node that was erased", "", node, false},
+		{"bad-redacted-kept", "a redacted block that is in the file", "redacted", node, true},
+		{"bad-redacted-loose", "a redacted block that nothing leads to", "reach",
+			cidOf(codecRaw, []byte("elsewhere")), true},
+		{"bad-redacted-edge", "a redacted edge", "missing",
+			recordCID(first.edges[sortedKeys(first.edges)[0]]), false},
+	} {
+		w := newWorld()
+		stub := dict{"kind": "redaction", "v": 1, "what": "node", "actor": "erin", "time": t0,
+			"node": []byte(nodeIDOfKey("alice")), "reason": "asked to"}
+		if !c.kept {
+			delete(w.shelf, c.gone)
+		}
+		refs := map[string]link{"refs/heads/main": w.two}
+		file, order := w.file(refs, dict{"scope": "revision", "head": "refs/heads/main",
+			"redacted": mapping{string(c.gone): w.add(stub)}})
+		in := obj{"file": pieces(file)}
+		if c.class != "" {
+			s.refuse("18.5", "car", c.name, c.title, c.class, in)
+			continue
+		}
+		s.add("18.3", "car", c.name, c.title, in,
+			obj{"blocks": names(order), "refs": refsOf(refs), "export": dict{"rev": "main"}})
+	}
 }
 
 func names(order []link) []any {
@@ -115,6 +151,9 @@ func manifestCases(s *suite) {
 		{"18.2", "head", "a head and no objects", "",
 			dict{"head": "refs/heads/main", "objects": absent{}}},
 		{"18.2", "range", "a range", "", dict{"scope": "range", "since": []any{l}}},
+		{"18.2", "redacted", "something was erased", "", dict{"redacted": buildTree(nil).root}},
+		{"18.2", "redacted-raw", "redactions in a raw block", "type",
+			dict{"redacted": cidOf(codecRaw, nil)}},
 		{"18.2", "two", "two objects", "", dict{"objects": two}},
 		{"1.3", "unknown-field", "an unknown field survives", "", dict{"zeta": "kept"}},
 		{"18.2", "descending", "objects that descend", "order", dict{"objects": []any{two[1], two[0]}}},

@@ -116,7 +116,7 @@ func leads(v any) []link {
 	}
 	switch rec["kind"] {
 	case "export":
-		return linksOf(only(rec, "refs", "objects"))
+		return linksOf(only(rec, "refs", "objects", "redacted"))
 	case "commit":
 		return linksOf(only(rec, "graph", "parents", "vectors"))
 	case "graph":
@@ -138,7 +138,7 @@ func leads(v any) []link {
 
 // walk lists what a block reaches, depth first, itself included, but for what is in seen.
 func (sh shelf) walk(c link, seen map[link]bool) []link {
-	if seen[c] {
+	if _, here := sh[c]; seen[c] || !here {
 		return nil
 	}
 	seen[c] = true
@@ -210,6 +210,9 @@ func (sh shelf) file(refs map[string]link, manifest dict) ([]byte, []link) {
 	m := mapping{}
 	for name, c := range refs {
 		m[name] = c
+	}
+	if gone, ok := manifest["redacted"].(mapping); ok {
+		manifest = with(manifest, dict{"redacted": sh.addTree(gone)})
 	}
 	root := sh.add(with(dict{"kind": "export", "v": 1, "format": 1, "refs": sh.addTree(m)}, manifest))
 	seen := map[link]bool{}
