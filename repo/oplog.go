@@ -265,9 +265,12 @@ func (r *Repo) operationSeq(
 }
 
 func parseSeq(name, digits string) (uint64, error) {
-	n, err := strconv.ParseUint(digits, 10, 64)
-	if err != nil || !isNumber(digits) {
+	if !isNumber(digits) {
 		return 0, invalidf("operation %q: %q is not a number of operations", name, digits)
+	}
+	n, err := strconv.ParseUint(digits, 10, 64)
+	if err != nil { // more than any log has
+		return 0, &NotFoundError{What: "operation", Name: name}
 	}
 	return n, nil
 }

@@ -128,8 +128,8 @@ func nextStep(rev, steps string) (s revStep, rest string, err error) {
 	if after, ok := strings.CutPrefix(rest, "{}"); ok && s.kind == '^' {
 		s.n, rest = 0, after
 	} else if end := countDigits(rest); end > 0 {
-		if s.n, err = strconv.Atoi(rest[:end]); err != nil {
-			return s, "", invalidf("revision %q: %w", rev, err)
+		if s.n, err = strconv.Atoi(rest[:end]); err != nil { // more than any history has
+			return s, "", &NotFoundError{What: "revision", Name: rev}
 		}
 		rest = rest[end:]
 	}

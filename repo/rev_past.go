@@ -23,7 +23,7 @@ func (r *Repo) resolvePast(
 	if isNumber(when) {
 		n, err := strconv.ParseUint(when, 10, 64)
 		if err != nil {
-			return ipld.CID{}, invalidf("revision %q: %w", rev, err)
+			return ipld.CID{}, &NotFoundError{What: "revision", Name: rev} // more than any log has
 		}
 		return r.movesAgo(ctx, v, ref, rev, n)
 	}

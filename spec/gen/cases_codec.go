@@ -14,7 +14,7 @@ var allCases = []func(*suite){
 	lineCases, longLines, otherLines, applyCases,
 	analysisCases, logCases, statsCases, scoreCases, filterCases, predicateTexts, expandCases, packCases,
 	renderCases, receiptCases, randomCases, mergeCases,
-	signatureCases, exchangeCases,
+	signatureCases, exchangeCases, tagCases, blameCases, oplogCases, revisionCases, branchCases,
 }
 
 // roundTrip adds a case whose block decodes to v and encodes to the same bytes.
