@@ -20,6 +20,7 @@
 //	refs/tags/*       tags
 //	refs/sessions/*   sessions: chains of receipts
 //	refs/stage/*      changes that are staged and not committed yet
+//	refs/imported/*   what Import brought, by the name it was given
 //	refs/conflicts/*  merges in progress, and commits that did not merge with their branch
 //
 // Indexes are derived: a pure function of a graph, kept beside the facts, rebuilt at will.
@@ -30,6 +31,12 @@
 // edge and mark by mark. What both sides changed differently waits as a PendingMerge for
 // ResolveConflict and ContinueMerge. A commit made against an older commit (CommitOptions.Base, or
 // a stage) is merged onto the newest; what does not merge is kept, and reported by a *MergeError.
+//
+// # Exchange
+//
+// Export writes commits with their histories, sessions or receipts to a CARv1 file (package car),
+// the same bytes on every machine; Import takes one in, all or nothing, once everything in it was
+// checked. What a file holds, and the order of it, is clause 18 of the specification.
 //
 // # Signatures
 //

@@ -1,0 +1,165 @@
+package repo_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
+)
+
+// TestExchangeOfRandomHistories makes histories with branches and merges and carries them over in
+// steps: a commit with its history, then what another has beyond it. Whatever the two are, the
+// other side is sound and has the same commits.
+func TestExchangeOfRandomHistories(t *testing.T) {
+	rounds := 12
+	if os.Getenv("MNEM_LONG") != "" {
+		rounds = 200
+	}
+	for seed := range uint64(rounds) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 1))
+			r, _ := openStore(t)
+			commits := randomHistory(t, r, rng)
+			for range 4 {
+				carry(t, r, commits[rng.IntN(len(commits))], commits[rng.IntN(len(commits))])
+			}
+		})
+	}
+}
+
+// randomHistory makes a history on two branches and returns its commits.
+func randomHistory(t *testing.T, r *repo.Repo, rng *rand.Rand) []ipld.CID {
+	t.Helper()
+	var commits []ipld.CID
+	opt := repo.CommitOptions{Stamp: by, Message: "m"}
+	for i := range 3 + rng.IntN(12) {
+		if i == 1 {
+			ref := repo.RefOptions{Stamp: by}
+			if _, err := r.CreateBranch(t.Context(), "side", "main", ref); err != nil {
+				t.Fatal(err)
+			}
+		}
+		opt.Branch = "main"
+		if i > 0 && rng.IntN(2) == 0 {
+			opt.Branch = "side"
+		}
+		if i > 2 && rng.IntN(3) == 0 {
+			other := map[string]string{"main": "side", "side": "main"}[opt.Branch]
+			merge := repo.MergeOptions{CommitOptions: opt, Prefer: graph.TakeOurs}
+			res, err := r.Merge(t.Context(), other, merge)
+			if err != nil {
+				t.Fatal(err)
+			}
+			commits = append(commits, res.Commit)
+			continue
+		}
+		text := randomLines(rng, i)
+		res, err := r.Commit(t.Context(), repo.ReadChanges(strings.NewReader(text), "random"), opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		commits = append(commits, res.Commit)
+	}
+	return commits
+}
+
+func randomLines(rng *rand.Rand, step int) string {
+	var b strings.Builder
+	for range 1 + rng.IntN(60) {
+		k := rng.IntN(80)
+		fmt.Fprintf(&b, `{"node":{"key":"n%d","type":"T","summary":"%d"}}`+"\n", k, rng.IntN(4))
+		switch rng.IntN(4) {
+		case 0:
+			fmt.Fprintf(&b, `{"edge":{"type":"e","src":"n%d","dst":"n%d"}}`+"\n", k, k)
+		case 1:
+			fmt.Fprintf(&b, `{"mark":{"node":"n%d","state":"stale","reason":"%d"}}`+"\n", k, step)
+		case 2:
+			fmt.Fprintf(&b, `{"embedding":{"node":"n%d","model":"m","vector":[1,%d]}}`+"\n", k,
+				1+rng.IntN(5))
+		}
+	}
+	return b.String()
+}
+
+// carry exports one commit whole and another from there on, and imports both elsewhere.
+func carry(t *testing.T, from *repo.Repo, base, tip ipld.CID) {
+	t.Helper()
+	to, st := openStore(t)
+	file, _ := export(t, from, repo.ExportOptions{Rev: base.String()})
+	importInto(t, to, file, repo.ImportOptions{Name: "base"})
+	var out bytes.Buffer
+	rev := base.String() + ".." + tip.String()
+	_, err := from.Export(t.Context(), &out, repo.ExportOptions{Rev: rev})
+	if errors.Is(err, repo.ErrInvalid) {
+		return // the base has all of it
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := importInto(t, to, out.Bytes(), repo.ImportOptions{Name: "tip", As: "work"})
+	if len(res.Refs) != 2 || res.Refs[0].To != tip {
+		t.Errorf("%s: refs %+v", rev, res.Refs)
+	}
+	want, got := 0, 0
+	for _, side := range []struct {
+		r *repo.Repo
+		n *int
+	}{{from, &want}, {to, &got}} {
+		for e, err := range side.r.Log(t.Context(), tip.String()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if has, err := st.Facts().Has(t.Context(), e.CID); err != nil || !has {
+				t.Errorf("commit %s is not there: %v", e.CID, err)
+			}
+			*side.n++
+		}
+	}
+	if want != got {
+		t.Errorf("%d commits, want %d", got, want)
+	}
+	// Exported whole it is the same file on both sides.
+	a, _ := export(t, from, repo.ExportOptions{Rev: tip.String()})
+	b, _ := export(t, to, repo.ExportOptions{Rev: tip.String()})
+	if !bytes.Equal(a, b) {
+		t.Errorf("%s: the files differ", rev)
+	}
+}
+
+// TestExportOfDamage exports a memory with a block gone: it is named, and no file comes of it.
+func TestExportOfDamage(t *testing.T) {
+	from, st := openStore(t)
+	fill(t, from)
+	file, _ := export(t, from, repo.ExportOptions{All: true})
+	tried := 0
+	for i, b := range sections(t, file) {
+		kind := ipld.RecordKind(b.Data)
+		if kind == commit.KindExport || kind == "tree" || i%7 != 0 {
+			continue
+		}
+		if err := st.Facts().(store.Deleter).Delete(t.Context(), b.CID); err != nil {
+			t.Fatal(err)
+		}
+		tried++
+		var out bytes.Buffer
+		_, err := from.Export(t.Context(), &out, repo.ExportOptions{All: true})
+		if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), b.CID.String()) {
+			t.Errorf("without %s %s: %v", kind, b.CID, err)
+		}
+		if err := st.Facts().Put(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if tried < 10 {
+		t.Errorf("only %d blocks left out", tried)
+	}
+}
