@@ -2,7 +2,9 @@ package repo
 
 import (
 	"context"
+	"errors"
 
+	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -17,15 +19,44 @@ func (r *Repo) Fork(ctx context.Context, branch string, at ipld.CID) error {
 	return err
 }
 
-// MergeBaseSize returns the number of nodes of the state that two commits began at, for tests.
-func (r *Repo) MergeBaseSize(ctx context.Context, a, b ipld.CID) (n uint64, err error) {
-	by := Stamp{Author: "Tess Tester", Command: []string{"base"}}
-	_, err = r.transact(ctx, by, func(t *tx) error {
-		s, err := t.mergeBase(ctx, a, b)
-		if err == nil {
-			n = s.nodes.Len()
+// ForgeMerge changes the record of a merge in progress as no verb would, for tests.
+func (r *Repo) ForgeMerge(
+	ctx context.Context, branch string,
+	change func(rec *commit.Merge, tree func(entries map[string][]byte) ipld.CID,
+		put func(block []byte) ipld.CID),
+) error {
+	by := Stamp{Author: "Tess Tester", Command: []string{"forge"}}
+	_, err := r.transact(ctx, by, func(t *tx) error {
+		p, err := readPending(ctx, t.view, t.nodes, t.stage, graph.BranchRef(branch))
+		if err != nil {
+			return err
 		}
-		return err
+		var failed error
+		note := func(c ipld.CID, err error) ipld.CID {
+			failed = errors.Join(failed, err)
+			return c
+		}
+		tree := func(entries map[string][]byte) ipld.CID {
+			empty, err := emptyTree(ctx, t.nodes)
+			if err != nil {
+				return note(ipld.CID{}, err)
+			}
+			o := newOverlay(empty)
+			for key, value := range entries {
+				o.set([]byte(key), value)
+			}
+			m, err := o.flush(ctx)
+			if err != nil {
+				return note(ipld.CID{}, err)
+			}
+			return m.Root()
+		}
+		put := func(block []byte) ipld.CID { return note(t.put(ctx, block)) }
+		change(p.rec, tree, put)
+		if failed != nil {
+			return failed
+		}
+		return t.writeMerge(ctx, p.name, p.rec)
 	})
-	return n, err
+	return err
 }

@@ -288,8 +288,85 @@ func (h *modelHistory) revert(branch string) {
 	}
 }
 
-// TestHistories makes random histories of commits, branches, merges and reverts, and compares
-// every commit with a naive model.
+// stepOrUndo takes a step and now and then takes it back, operation by operation, and perhaps back
+// again.
+func (h *modelHistory) stepOrUndo(i int) {
+	h.t.Helper()
+	before, last := maps.Clone(h.branches), h.newest()
+	h.step(i)
+	n := 0
+	for e, err := range h.r.Operations(h.t.Context()) {
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		if e.CID == last {
+			break
+		}
+		n++
+	}
+	if n == 0 || h.rng.IntN(6) > 0 {
+		return
+	}
+	after := maps.Clone(h.branches)
+	for range n {
+		if _, err := h.r.Undo(h.t.Context(), "", h.stamp()); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	h.branches = before
+	h.merges["undone"]++
+	h.refs()
+	if h.rng.IntN(2) > 0 {
+		return
+	}
+	for range n {
+		if _, err := h.r.Redo(h.t.Context(), h.stamp()); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	h.branches = after
+	h.merges["redone"]++
+	h.refs()
+}
+
+// newest returns the newest operation.
+func (h *modelHistory) newest() ipld.CID {
+	h.t.Helper()
+	for e, err := range h.r.Operations(h.t.Context()) {
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		return e.CID
+	}
+	return ipld.CID{}
+}
+
+// refs compares all branches, and nothing may be left of merges.
+func (h *modelHistory) refs() {
+	h.t.Helper()
+	refs, err := h.r.Refs(h.t.Context())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	seen := 0
+	for _, ref := range refs {
+		branch, ok := strings.CutPrefix(string(ref.Name), graph.Heads)
+		switch {
+		case ok && ref.Target == h.branches[branch]:
+			seen++
+		case ok:
+			h.t.Fatalf("branch %s is at %s, want %s", branch, ref.Target, h.branches[branch])
+		case ref.Name != graph.Head:
+			h.t.Fatalf("ref %s", ref.Name)
+		}
+	}
+	if seen != len(h.branches) {
+		h.t.Fatalf("%d branches, want %d", seen, len(h.branches))
+	}
+}
+
+// TestHistories makes random histories of commits, branches, merges, reverts, undo and redo, and
+// compares every commit with a naive model.
 func TestHistories(t *testing.T) {
 	runs, steps := 100, 40
 	if os.Getenv("MNEM_LONG") != "" {
@@ -306,18 +383,26 @@ func TestHistories(t *testing.T) {
 			h.commit("main")
 		}
 		for i := range steps {
-			h.step(i)
+			h.stepOrUndo(i)
 			if t.Failed() {
 				t.Fatalf("seed %d", seed)
 			}
 		}
 	}
 	t.Logf("%d histories of %d steps: %v", runs, steps, total)
-	for _, kind := range []string{"clean", "virtual", "preferred", "one by one", "reverted"} {
+	for _, kind := range []string{"clean", "virtual", "preferred", "one by one", "reverted", "undone", "redone"} {
 		if total[kind] == 0 {
 			t.Errorf("no merge was %s", kind)
 		}
 	}
+}
+
+func (h *modelHistory) fork(name string, at ipld.CID) {
+	h.t.Helper()
+	if err := h.r.Fork(h.t.Context(), name, at); err != nil {
+		h.t.Fatal(err)
+	}
+	h.branches[name] = at
 }
 
 func (h *modelHistory) step(i int) {
@@ -326,15 +411,18 @@ func (h *modelHistory) step(i int) {
 	switch n := h.rng.IntN(100); {
 	case n < 10 && len(h.branches) < 4:
 		name := fmt.Sprintf("b%d", i)
-		if err := h.r.Fork(h.t.Context(), name, h.branches[branch]); err != nil {
-			h.t.Fatal(err)
-		}
-		h.branches[name] = h.branches[branch]
+		h.fork(name, h.branches[branch])
 	case n < 60:
 		h.commit(branch)
-	case n < 90:
+	case n < 80:
 		if other := h.branch(); other != branch {
 			h.merge(branch, other)
+		}
+	case n < 90: // two merges that cross
+		if other := h.branch(); other != branch && other != "cross" && branch != "cross" {
+			h.fork("cross", h.branches[branch])
+			h.merge(branch, other)
+			h.merge(other, "cross")
 		}
 	default:
 		h.revert(branch)

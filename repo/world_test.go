@@ -256,7 +256,8 @@ func mergeFacts(item string, b, l, r facts, take graph.Take) (facts, graph.Confl
 	out, clash := facts{}, false
 	for _, side := range []facts{l, r} {
 		for name := range side {
-			v, ok := side[name], true
+			var v string
+			var ok bool
 			bv, bok := b[name]
 			lv, lok := l[name]
 			rv, rok := r[name]
