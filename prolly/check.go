@@ -112,3 +112,18 @@ func (l *levelCheck) cutHere(items []item) error {
 	}
 	return nil
 }
+
+// Leaf returns the entries of a block that is a chunk of level 0, none of one of a higher level, for
+// whoever looks through blocks without the trees they are of. Keys and values are views of block. It
+// returns an error that wraps ipld.ErrInvalid for any other block.
+func Leaf(block []byte) ([]Entry, error) {
+	c, err := decodeChunk(ipld.CID{}, block)
+	if err != nil || c.level > 0 {
+		return nil, err
+	}
+	entries := make([]Entry, len(c.keys))
+	for i, key := range c.keys {
+		entries[i] = Entry{Key: key, Value: c.values[i]}
+	}
+	return entries, nil
+}

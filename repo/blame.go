@@ -5,12 +5,14 @@ import (
 	"cmp"
 	"container/heap"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
 )
 
 // markField is the field that a node's mark is among its other fields.
@@ -127,6 +129,9 @@ func (b *blame) fields(at *blamed) (map[string][]byte, error) {
 		return out, nil
 	}
 	n, err := commit.ReadNode(b.ctx, b.repo.facts(), at.node)
+	if errors.Is(err, store.ErrRedacted) {
+		return out, nil // nobody can tell what it said: what a later version says is of that
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -237,10 +237,10 @@ func (d Diff) node(ctx context.Context, id graph.ID) (NodeDiff, error) {
 	nd := NodeDiff{ID: id, Kind: Changed}
 	var before, after ipld.CID
 	var err error
-	if nd.Old, before, err = d.from.node(ctx, id); err != nil {
+	if nd.Old, before, err = d.from.shown(ctx, id); err != nil {
 		return nd, err
 	}
-	if nd.New, after, err = d.to.node(ctx, id); err != nil {
+	if nd.New, after, err = d.to.shown(ctx, id); err != nil {
 		return nd, err
 	}
 	switch {

@@ -64,7 +64,8 @@ func (r *Repo) Fsck(ctx context.Context, opt FsckOptions) (*FsckReport, error) {
 		ctx: ctx, repo: r, opt: opt, report: &FsckReport{},
 		seen: make(map[ipld.CID]bool), trees: make(map[ipld.CID]bool),
 	}
-	for _, step := range []func() error{f.store, f.blocks, f.derived, f.operations, f.refs} {
+	steps := []func() error{f.store, f.redactions, f.blocks, f.derived, f.operations, f.refs}
+	for _, step := range steps {
 		if err := step(); err != nil {
 			return f.report, err
 		}
@@ -135,6 +136,21 @@ func (f *fsck) looked(err error) error {
 	}
 	f.fail(ipld.CID{}, FsckStore, err)
 	return nil
+}
+
+// redactions checks what was left of erased blocks.
+func (f *fsck) redactions() error {
+	e, ok := f.repo.store.(store.Eraser)
+	if !ok {
+		return nil
+	}
+	err := e.Redactions(f.ctx, func(r store.Redaction) error {
+		if _, err := decodeRedaction(r.CID, r.Stub); err != nil {
+			f.add(r.CID, FsckRecord, "%v", err)
+		}
+		return nil
+	})
+	return f.looked(err)
 }
 
 func (f *fsck) blocks() error {

@@ -13,7 +13,7 @@ import (
 
 // roleAny is what a block is that leads somewhere but not to one kind of block: its own kind tells.
 // It is a role of collections alone.
-const roleAny = roleRaw + 1
+const roleAny = role(255)
 
 // marker marks the blocks that operations and leases lead to.
 type marker struct {

@@ -49,6 +49,9 @@ func documents(ctx context.Context, from, to *state) iter.Seq2[index.Change, err
 			if err == nil {
 				change, err = documentChange(ctx, from, to, graph.ID(c.Key))
 			}
+			if err == nil && change.Old == nil && change.New == nil {
+				continue
+			}
 			if !yield(change, err) || err != nil {
 				return
 			}
@@ -66,23 +69,33 @@ func documentChange(ctx context.Context, from, to *state, id graph.ID) (index.Ch
 	return change, err
 }
 
-// document returns a node with its whole content, nil where there is none.
+// document returns a node with its whole content, nil where there is none: what was erased, or has
+// content that was, is no document.
 func (s *state) document(ctx context.Context, id graph.ID) (*index.Document, error) {
 	n, _, err := s.node(ctx, id)
+	var text string
+	if err == nil && n != nil {
+		text, err = s.content(ctx, n.Content)
+	}
+	if errors.Is(err, store.ErrRedacted) {
+		return nil, nil
+	}
 	if err != nil || n == nil {
 		return nil, err
 	}
-	text, err := s.content(ctx, n.Content)
-	return &index.Document{Node: n, Content: text}, err
+	return &index.Document{Node: n, Content: text}, nil
 }
 
-// documents yields all nodes in id order.
+// documents yields all documents in id order.
 func (s *state) documents(ctx context.Context) iter.Seq2[*index.Document, error] {
 	return func(yield func(*index.Document, error) bool) {
 		for kv, err := range s.nodes.Scan(ctx, nil, nil) {
 			var d *index.Document
 			if err == nil {
 				d, err = s.document(ctx, graph.ID(kv.Key))
+			}
+			if err == nil && d == nil {
+				continue
 			}
 			if !yield(d, err) || err != nil {
 				return

@@ -26,12 +26,12 @@ type EdgeEntry struct {
 }
 
 // Nodes yields the nodes whose id is greater than after in id order, so that the zero ID gives all
-// of them, hidden ones included. It holds one node at a time. After an error, which comes with the
-// zero NodeEntry, it ends.
+// of them, hidden ones included; for purged ones a stand-in comes (see Node). It holds one node at a
+// time. After an error, which comes with the zero NodeEntry, it ends.
 func (s *Snapshot) Nodes(ctx context.Context, after graph.ID) iter.Seq2[NodeEntry, error] {
 	return func(yield func(NodeEntry, error) bool) {
 		defer runtime.KeepAlive(s.state) // and with it its lease
-		records(ctx, s.state.nodes, s.state.get, after, commit.ReadNode)(
+		records(ctx, s.state.nodes, s.state.get, after, readShown)(
 			func(c ipld.CID, n *graph.Node, err error) bool { return yield(NodeEntry{c, n}, err) })
 	}
 }
@@ -40,15 +40,32 @@ func (s *Snapshot) Nodes(ctx context.Context, after graph.ID) iter.Seq2[NodeEntr
 func (s *Snapshot) Edges(ctx context.Context, after graph.ID) iter.Seq2[EdgeEntry, error] {
 	return func(yield func(EdgeEntry, error) bool) {
 		defer runtime.KeepAlive(s.state)
-		records(ctx, s.state.edges, s.state.get, after, commit.ReadEdge)(
+		records(ctx, s.state.edges, s.state.get, after, readListed)(
 			func(c ipld.CID, e *graph.Edge, err error) bool { return yield(EdgeEntry{c, e}, err) })
 	}
+}
+
+func readListed(
+	ctx context.Context, get store.Getter, _ graph.ID, c ipld.CID,
+) (*graph.Edge, error) {
+	return commit.ReadEdge(ctx, get, c)
+}
+
+// readShown reads a node, and stands in for one that was erased.
+func readShown(
+	ctx context.Context, get store.Getter, id graph.ID, c ipld.CID,
+) (*graph.Node, error) {
+	n, err := commit.ReadNode(ctx, get, c)
+	if err != nil {
+		return standIn(id, err)
+	}
+	return n, nil
 }
 
 // records returns a walk over the records that a tree links to under the keys after an id.
 func records[T any](
 	ctx context.Context, m *prolly.Map, get store.Getter, after graph.ID,
-	read func(context.Context, store.Getter, ipld.CID) (*T, error),
+	read func(context.Context, store.Getter, graph.ID, ipld.CID) (*T, error),
 ) func(yield func(ipld.CID, *T, error) bool) {
 	from := after[:]
 	if !after.IsZero() {
@@ -63,7 +80,7 @@ func records[T any](
 			c, err := linkItem(kv.Value)
 			var rec *T
 			if err == nil {
-				rec, err = read(ctx, get, c)
+				rec, err = read(ctx, get, graph.ID(kv.Key), c)
 			}
 			if err != nil {
 				yield(ipld.CID{}, nil, fmt.Errorf("list: %w", err))

@@ -3,6 +3,7 @@ package repo
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -193,7 +194,11 @@ func (m *stateMerge) versions(
 		if side.item == nil {
 			continue
 		}
-		if *side.to, err = side.get.Get(m.ctx, *side.cid); err != nil {
+		*side.to, err = side.get.Get(m.ctx, *side.cid)
+		if side.cid == &con.Base && errors.Is(err, store.ErrRedacted) {
+			continue // as if it had not been: nobody can tell what the sides changed of it
+		}
+		if err != nil {
 			return nil, v, fmt.Errorf("read %s: %w", item, err)
 		}
 	}
@@ -359,6 +364,9 @@ func (m *stateMerge) keepBase(c ipld.CID) error {
 		return nil
 	}
 	data, err := m.base.get.Get(m.ctx, c)
+	if errors.Is(err, store.ErrRedacted) {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("read %s: %w", c, err)
 	}

@@ -16,7 +16,10 @@ type ReplayResult struct {
 	Session   string // "" when one receipt was replayed
 	Receipts  int    // replayed
 	Identical bool
-	First     *ReplayDifference // nil when identical
+	First     *ReplayDifference // nil when identical, or where Redacted is given
+	// Redacted names what was erased since of what a receipt needs, where an answer could not come
+	// out the same for that: then nobody can tell whether it would. In the order of CIDs.
+	Redacted []RedactionEntry
 }
 
 // ReplayDifference is the first difference of a replay.
@@ -30,7 +33,7 @@ func isMissing(err error) bool { return errors.Is(err, store.ErrNotFound) }
 
 // Replay answers the recorded requests of a session again, oldest first, each at its commit, or
 // the one of a receipt named by its CID, and compares the answers bit for bit. It stops at the
-// first difference. It returns an error wrapping retrieve.ErrRankingVersion where a receipt needs
+// first difference, and at the first receipt of which something was erased. It returns an error wrapping retrieve.ErrRankingVersion where a receipt needs
 // a ranking version that is not available, and store.ErrCorrupt where it meets damage.
 func (r *Repo) Replay(ctx context.Context, name string) (*ReplayResult, error) {
 	if c, err := ipld.ParseCID(name); err == nil {
@@ -39,15 +42,8 @@ func (r *Repo) Replay(ctx context.Context, name string) (*ReplayResult, error) {
 		} else if !ok {
 			return nil, &NotFoundError{What: "receipt", Name: name}
 		}
-		diff, err := r.replayReceipt(ctx, c)
-		if err != nil {
-			return nil, err
-		}
-		res := &ReplayResult{Receipts: 1, Identical: diff == nil}
-		if diff != nil {
-			res.First = &ReplayDifference{0, c, diff}
-		}
-		return res, nil
+		res := &ReplayResult{Identical: true}
+		return res, r.replayOne(ctx, res, 0, c)
 	}
 	receipts, err := r.receipts(ctx, name)
 	if err != nil {
@@ -55,17 +51,29 @@ func (r *Repo) Replay(ctx context.Context, name string) (*ReplayResult, error) {
 	}
 	res := &ReplayResult{Session: name, Identical: true}
 	for i, c := range receipts {
-		diff, err := r.replayReceipt(ctx, c)
-		if err != nil {
+		if err := r.replayOne(ctx, res, i, c); err != nil {
 			return nil, fmt.Errorf("replay receipt %d: %w", i, err)
 		}
-		res.Receipts++
-		if diff != nil {
-			res.Identical, res.First = false, &ReplayDifference{i, c, diff}
+		if !res.Identical {
 			break
 		}
 	}
 	return res, nil
+}
+
+// replayOne replays the receipt of a number and notes what came of it.
+func (r *Repo) replayOne(ctx context.Context, res *ReplayResult, number int, c ipld.CID) error {
+	diff, gone, err := r.replayReceipt(ctx, c)
+	if err != nil {
+		return err
+	}
+	res.Receipts++
+	if res.Identical = diff == nil && gone == nil; gone != nil {
+		res.Redacted = gone
+	} else if diff != nil {
+		res.First = &ReplayDifference{number, c, diff}
+	}
+	return nil
 }
 
 // receipts returns a session's receipts, oldest first.
@@ -100,19 +108,35 @@ func (r *Repo) Receipt(
 	return rec, req, err
 }
 
-func (r *Repo) replayReceipt(ctx context.Context, c ipld.CID) (*retrieve.Difference, error) {
+// replayReceipt returns the first difference, or what was erased of what the receipt needs.
+func (r *Repo) replayReceipt(
+	ctx context.Context, c ipld.CID,
+) (*retrieve.Difference, []RedactionEntry, error) {
 	rec, req, err := r.Receipt(ctx, c)
+	var query *store.RedactedError
+	if errors.As(err, &query) {
+		red, err := decodeRedaction(query.CID, query.Stub)
+		return nil, []RedactionEntry{{query.CID, red}}, err
+	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	snap, err := r.At(ctx, rec.Commits[0])
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	answer, err := snap.Retrieve(ctx, req)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	again, _ := answer.Receipt()
-	return retrieve.CompareReceipts(rec, again), nil
+	diff := retrieve.CompareReceipts(rec, again)
+	if diff == nil {
+		return nil, nil, nil
+	}
+	gone, err := r.erased(ctx, snap.state)
+	if err != nil || len(gone) > 0 {
+		return nil, gone, err
+	}
+	return diff, nil, nil
 }

@@ -107,7 +107,11 @@ func Open(dir string, opt Options) (*Repo, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open repository %s: %w", path, err)
 	}
-	return over(st, opt), nil
+	r := over(st, opt)
+	if err := r.resume(context.Background()); err != nil {
+		return nil, errors.Join(fmt.Errorf("open repository %s: %w", path, err), st.Close())
+	}
+	return r, nil
 }
 
 // New returns a repository over a store, which it makes if the store is empty. Close closes the
@@ -115,8 +119,11 @@ func Open(dir string, opt Options) (*Repo, error) {
 func New(ctx context.Context, st store.Store, by Stamp, opt Options) (*Repo, error) {
 	r := over(st, opt)
 	head, err := st.Head(ctx)
-	if err != nil || head.Seq != 0 {
+	if err != nil {
 		return r, err
+	}
+	if head.Seq != 0 {
+		return r, r.resume(ctx)
 	}
 	if err := checkNewName("branch", opt.firstBranch()); err != nil {
 		return r, err

@@ -2,6 +2,7 @@ package repo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/mnem-project/mnem/adjacency"
@@ -9,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
 )
 
 // Retrieve answers a request from the snapshot, which must be of a commit. The same commit and
@@ -21,15 +23,26 @@ func (s *Snapshot) Retrieve(ctx context.Context, req retrieve.Request) (*retriev
 	if err != nil {
 		return nil, err
 	}
-	return retrieve.Run(ctx, graphView{s}, indexView{x}, s.id, req)
+	erased := int(s.state.nodes.Len()) - int(x.Stats().Nodes)
+	return retrieve.Run(ctx, graphView{s, erased}, indexView{x}, s.id, req)
 }
 
 // graphView is the graph as retrieval sees it.
-type graphView struct{ s *Snapshot }
+type graphView struct {
+	s      *Snapshot
+	erased int // nodes that are no documents, since they were erased
+}
+
+func (g graphView) ErasedNodes() int { return g.erased }
+
+func (g graphView) IsErased(ctx context.Context, id graph.ID) (bool, error) {
+	d, err := g.s.state.document(ctx, id)
+	return d == nil && err == nil, err
+}
 
 func (g graphView) Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID, error) {
 	n, c, err := g.s.state.node(ctx, id)
-	if err == nil && n == nil {
+	if err == nil && n == nil || errors.Is(err, store.ErrRedacted) {
 		err = fmt.Errorf("%w: %s", retrieve.ErrNoNode, id)
 	}
 	return n, c, err

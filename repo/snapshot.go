@@ -78,9 +78,11 @@ func (s *Snapshot) Sizes() (nodes, edges, marks, vectors uint64) {
 	return st.nodes.Len(), st.edges.Len(), st.marks.Len(), st.vectors.Len()
 }
 
-// Node returns a node and the CID of its record. It returns a *NotFoundError where there is none.
+// Node returns a node and the CID of its record. It returns a *NotFoundError where there is none. A
+// node that was purged is stood in for by one with its id, the type RedactedType and a summary that
+// says why; Repo.Redaction of the CID tells it from others.
 func (s *Snapshot) Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID, error) {
-	n, c, err := s.state.node(ctx, id)
+	n, c, err := s.state.shown(ctx, id)
 	if err == nil && n == nil {
 		err = &NotFoundError{What: "node", Name: id.String()}
 	}

@@ -123,7 +123,7 @@ func (d Diff) touchesType(ctx context.Context, types []string) (bool, error) {
 			return false, err
 		}
 		for _, s := range []*state{d.from, d.to} {
-			n, _, err := s.node(ctx, id)
+			n, _, err := s.shown(ctx, id)
 			if err != nil || n != nil && slices.Contains(types, n.Type) {
 				return err == nil, err
 			}

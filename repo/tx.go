@@ -46,11 +46,16 @@ type tx struct {
 // operation. Where fn returns an error or changes no ref, nothing is changed. It returns the
 // operation's CID, undefined where there is none.
 func (r *Repo) transact(ctx context.Context, by Stamp, fn func(*tx) error) (ipld.CID, error) {
+	r.writer.Lock()
+	defer r.writer.Unlock()
+	return r.operate(ctx, by, fn)
+}
+
+// operate is transact for whoever is the only writer already.
+func (r *Repo) operate(ctx context.Context, by Stamp, fn func(*tx) error) (ipld.CID, error) {
 	if r.ro {
 		return ipld.CID{}, store.ErrReadOnly
 	}
-	r.writer.Lock()
-	defer r.writer.Unlock()
 	head, err := r.store.Head(ctx)
 	if err != nil {
 		return ipld.CID{}, fmt.Errorf("read operation head: %w", err)

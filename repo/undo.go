@@ -62,9 +62,10 @@ func canUndo(e OpRecord) bool {
 	return !o.Undoes.Defined() && !o.Redoes.Defined() && len(e.undoable()) > 0
 }
 
-// undoable returns the changes that undoing an operation takes back.
+// undoable returns the changes that undoing an operation takes back: none of the first, which made
+// the repository, and of a purge.
 func (e OpRecord) undoable() []RefMove {
-	if e.Operation.Seq == 1 {
+	if e.Operation.Seq == 1 || e.Operation.Command[0] == purgeVerb {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(e.Refs), RefMove.ofSession)

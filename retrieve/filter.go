@@ -24,10 +24,14 @@ type filter struct {
 	g      Graph
 	req    *Request
 	byNode bool // whether anything but the mark decides
+	erased int  // nodes of the graph that were erased
 }
 
 func newFilter(g Graph, req *Request) *filter {
 	f := &filter{g: g, req: req}
+	if e, ok := g.(Erased); ok {
+		f.erased = e.ErasedNodes()
+	}
 	f.byNode = len(req.Types) > 0 || len(req.Where) > 0 || req.ValidAt.Given ||
 		req.CreatedFrom.Given || req.CreatedTo.Given ||
 		req.UpdatedFrom.Given || req.UpdatedTo.Given
@@ -51,6 +55,12 @@ func (f *filter) passes(ctx context.Context, id graph.ID) (bool, error) {
 	hidden, err := f.hidden(ctx, graph.OnNode, id)
 	if err != nil || hidden {
 		return false, err
+	}
+	if f.erased > 0 {
+		gone, err := f.g.(Erased).IsErased(ctx, id)
+		if err != nil || gone {
+			return false, err
+		}
 	}
 	if !f.byNode {
 		return true, nil

@@ -89,6 +89,15 @@ type Graph interface {
 	Content(ctx context.Context, c *graph.Content) (string, error)
 }
 
+// Erased is the ability of a Graph some of whose nodes were erased. Their records cannot be read,
+// they pass no filter, and answers warn of them.
+type Erased interface {
+	// ErasedNodes returns how many there are.
+	ErasedNodes() int
+	// IsErased reports whether a node is one of them.
+	IsErased(ctx context.Context, id graph.ID) (bool, error)
+}
+
 // NodeDocument answers the questions of filters from a node.
 func NodeDocument(n *graph.Node) Document { return nodeDocument{n} }
 

@@ -17,12 +17,14 @@ const (
 	NothingPasses      Code = "nothing_passes"
 	BudgetTooSmall     Code = "budget_too_small"
 	ExpansionTruncated Code = "expansion_truncated"
+	Redacted           Code = "redacted"
 )
 
 // Names of parameters of warnings.
 const (
 	paramSmallest = "smallest"
 	paramSeeds    = "seeds"
+	paramNodes    = "nodes"
 )
 
 // Warning says that an answer may not be what was meant.
@@ -68,6 +70,13 @@ var warningInfos = []WarningInfo{
 		Message: "expansion was cut short at %d seeds: their neighbourhood is too large",
 		Remedy:  "follow fewer edges with --expand-type or --direction, or lower --expand",
 		Param:   paramSeeds,
+	},
+	{
+		Code:    Redacted,
+		When:    "nodes of the commit were purged since",
+		Message: "nodes that were purged are left out: %d",
+		Remedy:  "nothing brings them back; name a later commit with --at",
+		Param:   paramNodes,
 	},
 }
 
@@ -124,6 +133,9 @@ func (r *run) warnings(a *Answer, truncated int) []Warning {
 	}
 	if truncated > 0 {
 		out = append(out, warning(ExpansionTruncated, paramSeeds, truncated))
+	}
+	if r.filter.erased > 0 {
+		out = append(out, warning(Redacted, paramNodes, r.filter.erased))
 	}
 	return out
 }

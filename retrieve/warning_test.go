@@ -1,6 +1,7 @@
 package retrieve
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -84,7 +85,7 @@ func TestBudgetWarning(t *testing.T) {
 }
 
 func TestWarningInfos(t *testing.T) {
-	want := []Code{NoTerms, NothingPasses, BudgetTooSmall, ExpansionTruncated}
+	want := []Code{NoTerms, NothingPasses, BudgetTooSmall, ExpansionTruncated, Redacted}
 	infos := WarningInfos()
 	if len(infos) != len(want) {
 		t.Fatalf("%d infos, want %d", len(infos), len(want))
@@ -112,5 +113,53 @@ func TestWarningInfos(t *testing.T) {
 	infos[0].Code = "changed"
 	if WarningInfos()[0].Code != NoTerms {
 		t.Error("the table can be changed from outside")
+	}
+}
+
+// erasedMemory is a memory of which some nodes were erased: it cannot read them.
+type erasedMemory struct {
+	*memory
+	gone map[graph.ID]bool
+}
+
+func (m erasedMemory) ErasedNodes() int { return len(m.gone) }
+
+func (m erasedMemory) IsErased(_ context.Context, id graph.ID) (bool, error) {
+	return m.gone[id], nil
+}
+
+func (m erasedMemory) Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID, error) {
+	if m.gone[id] {
+		return nil, ipld.CID{}, ErrNoNode
+	}
+	return m.memory.Node(ctx, id)
+}
+
+// TestRedactedWarning leaves out what was erased, however the request comes to it.
+func TestRedactedWarning(t *testing.T) {
+	m := newMemory()
+	a := m.add(graph.Node{Key: "a", Type: "A", Summary: "alpha", Created: 1})
+	b := m.add(graph.Node{Key: "b", Type: "A", Created: 1})
+	m.link(a, "knows", b)
+	expand := 1
+	for _, text := range []string{"alpha", "b", b.String(), b.String()[:8], "alpha `b`"} {
+		req := Request{Text: text, Expand: &expand}
+		got, err := Run(t.Context(), erasedMemory{m, map[graph.ID]bool{b: true}}, m, ipld.CID{}, req)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if !slices.Contains(codes(got), Redacted) || !strings.Contains(
+			got.Warnings[len(got.Warnings)-1].Message(), "1") {
+			t.Errorf("%s: warnings %v", text, codes(got))
+		}
+		for _, item := range got.Items {
+			if item.ID == b {
+				t.Errorf("%s: it gives what was erased", text)
+			}
+		}
+	}
+	got, err := Run(t.Context(), erasedMemory{m, nil}, m, ipld.CID{}, Request{Text: "alpha"})
+	if err != nil || slices.Contains(codes(got), Redacted) {
+		t.Errorf("nothing was erased: %v, %v", codes(got), err)
 	}
 }

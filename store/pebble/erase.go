@@ -225,17 +225,19 @@ func (s *Store) rewrite(ctx context.Context) error {
 	return s.db.Compact(ctx, []byte{0}, []byte{0xff}, false)
 }
 
-// reopen closes the database and opens it again under the same lock. Where that fails the store is
-// stopped.
+// reopen closes the database and opens it again under the same lock, twice: opening finds the logs
+// that are obsolete, and closing waits until they are removed. Where it fails the store is stopped.
 func (s *Store) reopen() error {
-	err := s.fs.fuse.guard(s.db.Close)
-	if err == nil {
-		s.db = nil
-		err = s.openDB(s.fs.PathJoin(s.dir, dbName))
-	}
-	if err != nil {
-		s.fs.fuse.blow(err)
-		return s.fs.fuse.err()
+	for range 2 {
+		err := s.fs.fuse.guard(s.db.Close)
+		if err == nil {
+			s.db = nil
+			err = s.openDB(s.fs.PathJoin(s.dir, dbName))
+		}
+		if err != nil {
+			s.fs.fuse.blow(err)
+			return s.fs.fuse.err()
+		}
 	}
 	s.dirty.Store(false)
 	return nil

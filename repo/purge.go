@@ -1,0 +1,441 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// PurgeOptions says how a node is purged.
+type PurgeOptions struct {
+	Stamp
+	Reason string // kept in the redactions, which everybody can read; at most commit.MaxReason bytes
+	// RewriteReceipts erases the texts of recorded requests that contain text of the node, too.
+	RewriteReceipts bool
+	// DryRun finds out what would be done and does nothing.
+	DryRun bool
+	// Progress, where given, is called now and then on the calling goroutine.
+	Progress func(what string, done int)
+}
+
+// PurgeResult tells what a purge did, or would do.
+type PurgeResult struct {
+	Node      graph.ID
+	Operation ipld.CID   // undefined for a dry run
+	Commits   []Ref      // branches the node was removed from, and the commits that do; for a dry run where they are
+	Stages    []string   // stages it was removed from
+	Erased    []PurgeHit // blocks that were erased
+	Shared    []PurgeHit // blocks of the node that stay, as another node has the same
+	// Hits are blocks, at most maxPurgeHits, that contain a text of the node and stay: its key, its
+	// summary, context, content, or a string property, of 4 scalars or more, in any version.
+	Hits []PurgeHit
+	More int // further hits
+}
+
+// PurgeHit is one block that has to do with a purge.
+type PurgeHit struct {
+	CID  ipld.CID // undefined for a ref
+	What string   // node, content, embedding, query, or the kind of the record; ref
+	Name string   // id of a node or edge, name of a ref; "" for others
+}
+
+const maxPurgeHits = 1000
+
+// Purge erases every version of a node from every commit, kept or not: their records, chunks of
+// content and embeddings, but for chunks and embeddings that another node has too, and all
+// indexes. Each leaves a redaction. First one operation, which cannot be undone, removes the node
+// from all branches and stages that have it; older commits keep their CIDs and stay readable, with
+// a stand-in for the node. When it returns without an error no byte of what was erased is in the
+// files of the repository. Stopped half-way it is finished when the repository is next opened for
+// writing. It reads every block twice. Others may go on meanwhile; a retrieval under way may fail.
+//
+// It returns a *NotFoundError where there is no version of the node, nor was one purged; and an
+// error wrapping ErrConflict where a merge in progress has the node.
+func (r *Repo) Purge(ctx context.Context, node string, opt PurgeOptions) (*PurgeResult, error) {
+	if r.ro && !opt.DryRun {
+		return nil, store.ErrReadOnly
+	}
+	if opt.Progress == nil {
+		opt.Progress = func(string, int) {}
+	}
+	id, err := r.purgeTarget(ctx, node)
+	if err != nil {
+		return nil, err
+	}
+	stub := commit.Redaction{
+		What: commit.ErasedNode, Node: id, Actor: opt.Author, Time: opt.Time, Reason: opt.Reason,
+	}
+	if err := stub.Validate(); err != nil {
+		return nil, fmt.Errorf("%w: purge: %w", ErrInvalid, err)
+	}
+	p := &purge{ctx: ctx, repo: r, id: id, opt: opt, res: &PurgeResult{Node: id}}
+	if !opt.DryRun && !p.able() {
+		return nil, fmt.Errorf("purge: %w", ErrUnsupported)
+	}
+	r.collecting.Lock()
+	defer r.collecting.Unlock()
+	if err := p.run(node); err != nil {
+		return nil, fmt.Errorf("purge: %w", err)
+	}
+	return p.res, nil
+}
+
+// purgeTarget returns the id of a node, which the current commit need not have.
+func (r *Repo) purgeTarget(ctx context.Context, node string) (graph.ID, error) {
+	_, head, err := r.Branch(ctx)
+	if err != nil {
+		return graph.ID{}, err
+	}
+	s, err := r.At(ctx, head)
+	if err != nil {
+		return graph.ID{}, err
+	}
+	id, err := s.Name(ctx, node)
+	if !isMissing(err) {
+		return id, err
+	}
+	ref, err := graph.ParseRef(node)
+	if err != nil {
+		return graph.ID{}, invalidf("node %q: %w", node, err)
+	}
+	return ref.Target(), nil
+}
+
+// purge is one purge under way.
+type purge struct {
+	ctx   context.Context
+	repo  *Repo
+	id    graph.ID
+	opt   PurgeOptions
+	res   *PurgeResult
+	erase store.Eraser
+	notes store.Notebook
+}
+
+func (p *purge) able() (ok bool) {
+	var notes bool
+	p.erase, ok = p.repo.store.(store.Eraser)
+	p.notes, notes = p.repo.store.(store.Notebook)
+	return ok && notes
+}
+
+func (p *purge) run(name string) error {
+	if p.opt.DryRun {
+		return p.look(name)
+	}
+	r := p.repo
+	r.writer.Lock()
+	err := p.erasing(name)
+	r.writer.Unlock()
+	if err != nil {
+		return err
+	}
+	return p.finish()
+}
+
+// look finds out what a purge would do.
+func (p *purge) look(name string) error {
+	s, err := p.scan()
+	if err != nil {
+		return err
+	}
+	if err := p.known(s, name); err != nil {
+		return err
+	}
+	v, err := p.repo.current(p.ctx)
+	if err != nil {
+		return err
+	}
+	return p.eachHolder(v, func(ref Ref) error {
+		if _, branch := ref.Name.Branch(); branch {
+			p.res.Commits = append(p.res.Commits, ref)
+		} else {
+			p.res.Stages = append(p.res.Stages, string(ref.Name[len(graph.Stages):]))
+		}
+		return nil
+	})
+}
+
+// known returns an error unless the node was found or has been purged before.
+func (p *purge) known(s *purgeScan, name string) error {
+	if s.versions > 0 {
+		return nil
+	}
+	for e, err := range p.repo.Redactions(p.ctx) {
+		if err != nil {
+			return err
+		}
+		if e.Record.Node == p.id {
+			return nil
+		}
+	}
+	return &NotFoundError{What: "node", Name: name}
+}
+
+// erasing does all that must not be mixed with other writes.
+func (p *purge) erasing(name string) error {
+	head, err := p.repo.store.Head(p.ctx)
+	if err != nil {
+		return fmt.Errorf("read operation head: %w", err)
+	}
+	s, err := p.scan()
+	if err == nil {
+		err = p.known(s, name)
+	}
+	if err != nil {
+		return err
+	}
+	note := purgeNote{
+		node: p.id, actor: p.opt.Author, time: p.opt.Time, reason: p.opt.Reason,
+		receipts: p.opt.RewriteReceipts, seq: head.Seq,
+	}
+	if err := p.free(head); err != nil {
+		return err
+	}
+	if err := p.notes.SetNote(p.ctx, note.encode()); err != nil {
+		return err
+	}
+	if err := p.record(true); err != nil {
+		// Nothing has changed. Where even this fails, the next opening does what was asked for.
+		return errors.Join(err, p.notes.SetNote(p.ctx, nil))
+	}
+	return p.eraseAll(s)
+}
+
+// free returns an error where a merge in progress has the node.
+func (p *purge) free(head store.Head) error {
+	v, err := loadView(p.ctx, p.repo.nodes(), p.repo.facts(), head)
+	if err != nil {
+		return err
+	}
+	for ref, err := range v.list(p.ctx, mergesInProgress) {
+		if err != nil {
+			return err
+		}
+		rec, err := commit.ReadMerge(p.ctx, p.repo.facts(), ref.Target)
+		if err != nil {
+			return err
+		}
+		g, err := commit.ReadGraph(p.ctx, p.repo.facts(), rec.Graph)
+		if err != nil {
+			return err
+		}
+		if has, err := p.has(g.Nodes); err != nil || has {
+			branch := ref.Name[len(mergesInProgress):]
+			return orErr(err, fmt.Errorf("%w: a merge in progress on branch %q has the node", ErrConflict,
+				branch))
+		}
+	}
+	return nil
+}
+
+func orErr(err, other error) error {
+	if err != nil {
+		return err
+	}
+	return other
+}
+
+// has reports whether a tree of nodes has the node.
+func (p *purge) has(root ipld.CID) (bool, error) {
+	tree, err := p.repo.nodes().Load(p.ctx, root)
+	if err != nil {
+		return false, fmt.Errorf("read nodes tree: %w", err)
+	}
+	_, ok, err := tree.Get(p.ctx, p.id[:])
+	return ok, err
+}
+
+// eachHolder calls fn with the branches and stages that have the node.
+func (p *purge) eachHolder(v *view, fn func(Ref) error) error {
+	for _, ns := range []string{graph.Heads, graph.Stages} {
+		for ref, err := range v.list(p.ctx, ns) {
+			if err != nil {
+				return err
+			}
+			root, err := p.graphOf(ref)
+			if err != nil {
+				return err
+			}
+			has, err := p.has(root)
+			if err == nil && has {
+				err = fn(ref)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// graphOf returns the tree of nodes of a branch or stage.
+func (p *purge) graphOf(ref Ref) (ipld.CID, error) {
+	facts := p.repo.facts()
+	var root ipld.CID
+	if _, branch := ref.Name.Branch(); branch {
+		rec, err := p.repo.commit(p.ctx, ref.Target)
+		if err != nil {
+			return root, err
+		}
+		root = rec.Graph
+	} else {
+		rec, err := commit.ReadStage(p.ctx, facts, ref.Target)
+		if err != nil {
+			return root, err
+		}
+		root = rec.Graph
+	}
+	g, err := commit.ReadGraph(p.ctx, facts, root)
+	if err != nil {
+		return root, err
+	}
+	return g.Nodes, nil
+}
+
+// record removes the node from branches and stages in one operation, which is recorded whether any
+// has it or not, if it is always to be.
+func (p *purge) record(always bool) (err error) {
+	by := p.opt.Stamp
+	if len(by.Command) == 0 || by.Command[0] != purgeVerb {
+		by.Command = append([]string{purgeVerb}, by.Command...)
+	}
+	p.res.Operation, err = p.repo.operate(p.ctx, by, func(t *tx) error {
+		t.always = always
+		return p.eachHolder(t.view, func(ref Ref) error { return p.remove(t, ref) })
+	})
+	return err
+}
+
+// purgeVerb begins the command of the operation of a purge, which tells it from those that can be
+// undone.
+const purgeVerb = "purge"
+
+// eraseAll erases what the scan found, and all indexes.
+func (p *purge) eraseAll(s *purgeScan) error {
+	p.repo.indexMu.Lock()
+	defer p.repo.indexMu.Unlock()
+	if err := p.erase.Redact(p.ctx, s.redactions(p.opt)...); err != nil {
+		return err
+	}
+	p.repo.indexes = openIndexes{}
+	return p.repo.store.Derived().Clear(p.ctx)
+}
+
+// remove removes the node from one branch or stage.
+func (p *purge) remove(t *tx, ref Ref) error {
+	removal := func(yield func(graph.Change, error) bool) {
+		yield(graph.Change{Remove: &graph.Removal{Node: graph.Ref{ID: p.id}}}, nil)
+	}
+	if _, branch := ref.Name.Branch(); !branch {
+		rec, base, staged, err := t.loadStage(p.ctx, ref.Name, "")
+		if err != nil {
+			return err
+		}
+		next, err := newBatch(p.ctx, t, staged, p.opt.Stamp).apply(removal, false)
+		if err == nil {
+			err = t.writeGraph(p.ctx, next)
+		}
+		if err != nil {
+			return err
+		}
+		p.res.Stages = append(p.res.Stages, string(ref.Name[len(graph.Stages):]))
+		return t.writeStage(p.ctx, ref.Name, rec, base, next)
+	}
+	base, err := t.at(p.ctx, ref.Target)
+	if err != nil {
+		return err
+	}
+	next, err := newBatch(p.ctx, t, base.state, p.opt.Stamp).apply(removal, true)
+	if err != nil {
+		return err
+	}
+	var res CommitResult
+	opt := CommitOptions{Stamp: p.opt.Stamp, Message: "purge " + p.id.String()}
+	if err := t.commit(p.ctx, ref, base, next, opt, &res); err != nil {
+		return err
+	}
+	p.res.Commits = append(p.res.Commits, Ref{Name: ref.Name, Target: res.Commit})
+	return nil
+}
+
+// finish makes the bytes leave the disk, after which there is nothing left to be done.
+func (p *purge) finish() error {
+	if err := p.erase.Compact(p.ctx); err != nil {
+		return err
+	}
+	return p.notes.SetNote(p.ctx, nil)
+}
+
+// resume finishes a purge that was stopped half-way.
+func (r *Repo) resume(ctx context.Context) error {
+	notes, ok := r.store.(store.Notebook)
+	if !ok || r.ro {
+		return nil
+	}
+	b, err := notes.Note(ctx)
+	if err != nil || b == nil {
+		return err
+	}
+	note, err := decodePurgeNote(b)
+	if err != nil {
+		return err
+	}
+	r.collecting.Lock()
+	defer r.collecting.Unlock()
+	p := &purge{ctx: ctx, repo: r, id: note.node, res: &PurgeResult{Node: note.node}}
+	p.opt = PurgeOptions{
+		Stamp: Stamp{
+			Author: note.actor, Time: note.time, Command: []string{purgeVerb, note.node.String()},
+		},
+		Reason: note.reason, RewriteReceipts: note.receipts, Progress: func(string, int) {},
+	}
+	if !p.able() {
+		return fmt.Errorf("finish a purge: %w", ErrUnsupported)
+	}
+	if err := p.again(note.seq); err != nil {
+		return fmt.Errorf("finish a purge: %w", err)
+	}
+	return nil
+}
+
+// again does what was not done. seq is the newest operation before the purge: where it still is,
+// that of the purge was not recorded.
+func (p *purge) again(seq uint64) error {
+	p.repo.writer.Lock()
+	defer p.repo.writer.Unlock()
+	head, err := p.repo.store.Head(p.ctx)
+	if err != nil {
+		return fmt.Errorf("read operation head: %w", err)
+	}
+	s, err := p.scan()
+	if err == nil {
+		err = p.record(head.Seq == seq)
+	}
+	if err == nil {
+		err = p.eraseAll(s)
+	}
+	if err == nil {
+		err = p.finish()
+	}
+	return err
+}
+
+// redactions returns what is put in place of the blocks that are erased.
+func (s *purgeScan) redactions(opt PurgeOptions) []store.Redaction {
+	out := make([]store.Redaction, 0, len(s.erase))
+	for c, what := range s.erase {
+		rec := commit.Redaction{
+			What: what, Node: s.id, Actor: opt.Author, Time: opt.Time, Reason: opt.Reason,
+		}
+		out = append(out, store.Redaction{CID: c, Stub: rec.Encode()})
+	}
+	slices.SortFunc(out, func(a, b store.Redaction) int { return a.CID.Compare(b.CID) })
+	return out
+}

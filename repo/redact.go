@@ -1,0 +1,111 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// RedactedType is the type of the node that stands in for one that was purged.
+const RedactedType = "redacted"
+
+// RedactionEntry is one erased block and what is left of it.
+type RedactionEntry struct {
+	CID    ipld.CID
+	Record *commit.Redaction
+}
+
+// Redactions yields what was erased, in CID order.
+func (r *Repo) Redactions(ctx context.Context) iter.Seq2[RedactionEntry, error] {
+	return func(yield func(RedactionEntry, error) bool) {
+		e, ok := r.store.(store.Eraser)
+		if !ok {
+			return
+		}
+		err := e.Redactions(ctx, func(red store.Redaction) error {
+			rec, err := decodeRedaction(red.CID, red.Stub)
+			if err != nil {
+				return err
+			}
+			if !yield(RedactionEntry{red.CID, rec}, nil) {
+				return errStop
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errStop) {
+			yield(RedactionEntry{}, err)
+		}
+	}
+}
+
+func decodeRedaction(c ipld.CID, stub []byte) (*commit.Redaction, error) {
+	rec, err := commit.DecodeRedaction(stub)
+	if err != nil {
+		return nil, fmt.Errorf("redaction of %s: %w: %w", c, store.ErrCorrupt, err)
+	}
+	return rec, nil
+}
+
+// Redaction returns what is left of an erased block, nil for a block that was not erased.
+func (r *Repo) Redaction(ctx context.Context, c ipld.CID) (*commit.Redaction, error) {
+	e, ok := r.store.(store.Eraser)
+	if !ok {
+		return nil, nil
+	}
+	stub, redacted, err := e.Redacted(ctx, c)
+	if err != nil || !redacted {
+		return nil, err
+	}
+	return decodeRedaction(c, stub)
+}
+
+// standIn returns the node that is shown in place of one whose record was erased, and any other
+// error of reading as it is.
+func standIn(id graph.ID, err error) (*graph.Node, error) {
+	var gone *store.RedactedError
+	if !errors.As(err, &gone) {
+		return nil, err
+	}
+	rec, err := decodeRedaction(gone.CID, gone.Stub)
+	if err != nil {
+		return nil, err
+	}
+	return &graph.Node{ID: id, Type: RedactedType, Summary: rec.String(), Created: rec.Time}, nil
+}
+
+// shown returns a node and its CID, nil where there is none, and a stand-in for one that was
+// erased. What it returns is for showing, and must not be written.
+func (s *state) shown(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID, error) {
+	n, c, err := s.node(ctx, id)
+	if err != nil {
+		n, err = standIn(id, err)
+	}
+	return n, c, err
+}
+
+// erased returns the erased nodes of a state, in the order of the CIDs of their records.
+func (r *Repo) erased(ctx context.Context, s *state) ([]RedactionEntry, error) {
+	var out []RedactionEntry
+	for e, err := range r.Redactions(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if e.Record.What != commit.ErasedNode {
+			continue
+		}
+		c, err := lookup(ctx, s.nodes, e.Record.Node[:])
+		if err != nil {
+			return nil, err
+		}
+		if c == e.CID {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
