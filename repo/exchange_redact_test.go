@@ -26,6 +26,9 @@ func erase(t testing.TB, st *mem.Store, cids ...ipld.CID) {
 			t.Fatal(err)
 		}
 	}
+	if err := st.Derived().Clear(t.Context()); err != nil { // as a purge does
+		t.Fatal(err)
+	}
 }
 
 func nodeCID(t testing.TB, r *repo.Repo, key string) ipld.CID {

@@ -144,8 +144,8 @@ func TestPurgeCrash(t *testing.T) {
 	for n := range 5 {
 		lines(t, r, nodeLine("bob", fmt.Sprintf(`,"summary":%q`, strings.Repeat("y ", 9000+n))))
 	}
-	lines(t, r, `{"node":{"key":"zed","summary":"more of vermilion"}}`)
 	watch.Store(true)
+	lines(t, r, `{"node":{"key":"zed","summary":"more of vermilion"}}`)
 	purgeZed(t, r, repo.PurgeOptions{Reason: "cut"})
 	acked.Store(true)
 	if err := r.Close(); err != nil {

@@ -140,7 +140,7 @@ func TestRedactedWarning(t *testing.T) {
 	m := newMemory()
 	a := m.add(graph.Node{Key: "a", Type: "A", Summary: "alpha", Created: 1})
 	b := m.add(graph.Node{Key: "b", Type: "A", Created: 1})
-	m.link(a, "knows", b)
+	m.link(a, "knows", b, 1<<16)
 	expand := 1
 	for _, text := range []string{"alpha", "b", b.String(), b.String()[:8], "alpha `b`"} {
 		req := Request{Text: text, Expand: &expand}
