@@ -191,11 +191,15 @@ func (f *fsck) operations() error {
 		return nil
 	}
 	n := 0
+	said, horizon, whole := make(reversals), uint64(0), true
 	for e, err := range commit.Operations(f.ctx, f.repo.facts(), head.Operation) {
 		if err != nil {
 			f.fail(head.Operation, FsckOperation, err)
+			whole = false
 			break
 		}
+		f.reversal(said, e)
+		horizon = max(horizon, e.Operation.Horizon)
 		if n == 0 && e.Operation.Seq != head.Seq {
 			f.add(e.CID, FsckOperation, "head says operation %d, the record %d", head.Seq,
 				e.Operation.Seq)
@@ -206,6 +210,9 @@ func (f *fsck) operations() error {
 		if err := f.ctx.Err(); err != nil {
 			return err
 		}
+	}
+	if whole {
+		f.unmet(said, horizon)
 	}
 	return f.ctx.Err()
 }
