@@ -103,8 +103,9 @@ func TestConcurrentGoroutines(t *testing.T) {
 	errs := make([]error, writers)
 	var all sync.WaitGroup
 	for w := range writers {
-		names = append(names, fmt.Sprintf("g%d", w))
-		all.Go(func() { errs[w] = writeFacts(t.Context(), r, names[w], n) })
+		name := fmt.Sprintf("g%d", w)
+		names = append(names, name)
+		all.Go(func() { errs[w] = writeFacts(t.Context(), r, name, n) })
 	}
 	all.Wait()
 	if err := errors.Join(errs...); err != nil {
@@ -161,10 +162,11 @@ func TestConcurrentProcesses(t *testing.T) {
 	outs := make([]string, writers)
 	var all sync.WaitGroup
 	for w := range writers {
-		names = append(names, fmt.Sprintf("p%d", w))
+		name := fmt.Sprintf("p%d", w)
+		names = append(names, name)
 		all.Go(func() {
 			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFactsWriter$")
-			cmd.Env = append(os.Environ(), writerVar+"="+names[w], dirVar+"="+dir,
+			cmd.Env = append(os.Environ(), writerVar+"="+name, dirVar+"="+dir,
 				countVar+"="+strconv.Itoa(n))
 			out, err := cmd.CombinedOutput()
 			if outs[w] = string(out); err != nil {

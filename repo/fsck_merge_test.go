@@ -123,7 +123,8 @@ func TestAmend(t *testing.T) {
 	}
 	res := amend(`{"node":{"key":"dave","type":"Person"}}`, "")
 	got := head(t, r).Commit()
-	if res.Nodes != (repo.Counts{Added: 2}) || len(res.Parents) != 1 || res.Parents[0] != first.Commit {
+	if res.Nodes != (repo.Counts{Added: 2}) || len(res.Parents) != 1 ||
+		res.Parents[0] != first.Commit {
 		t.Errorf("%+v", res)
 	}
 	if got.Change != old.Change || got.Message != old.Message || got.Height != old.Height {

@@ -28,7 +28,7 @@ func (c Choice) check() error {
 			return nil
 		}
 	}
-	return invalidf("a conflict is resolved by ours, theirs, base, or change lines, and by one of these")
+	return invalidf("a conflict is resolved by ours, theirs or base, or else by change lines")
 }
 
 // ResolveConflict decides about one conflict of the merge in progress on a branch, opt.Branch,

@@ -164,9 +164,10 @@ func (h *modelHistory) merge(into, from string) {
 		}
 		return
 	}
-	h.conflicted(into, from, m, []ipld.CID{head, other}, func(take graph.Take) (*repo.MergeResult, error) {
+	run := func(take graph.Take) (*repo.MergeResult, error) {
 		return h.r.Merge(ctx, from, h.options(into, take))
-	})
+	}
+	h.conflicted(into, from, m, []ipld.CID{head, other}, run)
 }
 
 // mirror merges the other way round, on trial, and returns the graph where that is clean.
@@ -390,7 +391,9 @@ func TestHistories(t *testing.T) {
 		}
 	}
 	t.Logf("%d histories of %d steps: %v", runs, steps, total)
-	for _, kind := range []string{"clean", "virtual", "preferred", "one by one", "reverted", "undone", "redone"} {
+	for _, kind := range []string{
+		"clean", "virtual", "preferred", "one by one", "reverted", "undone", "redone",
+	} {
 		if total[kind] == 0 {
 			t.Errorf("no merge was %s", kind)
 		}

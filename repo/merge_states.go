@@ -18,7 +18,7 @@ import (
 
 // merged is what a merge of two states gives.
 type merged struct {
-	state     *state             // where there are conflicts, with our version of what does not hang in the air
+	state     *state             // in conflicts with our version, where that does not hang in the air
 	conflicts []*commit.Conflict // in the order of their items
 	dropped   int                // embeddings that fit no merged node
 }

@@ -217,12 +217,14 @@ func TestResolveRefuses(t *testing.T) {
 		choice repo.Choice
 		want   error
 	}{
-		"nothing":           {"a", repo.Choice{}, repo.ErrInvalid},
-		"two ways":          {"a", repo.Choice{Take: "ours", Changes: changes("").Changes}, repo.ErrInvalid},
-		"an unknown side":   {"a", repo.Choice{Take: "mine"}, repo.ErrInvalid},
-		"an unknown item":   {"d", repo.Choice{Take: "ours"}, store.ErrNotFound},
-		"another node":      {"a", changes(`{"node":{"key":"b","type":"T"}}`), repo.ErrInvalid},
-		"an embedding":      {"a", changes(`{"embedding":{"node":"a","model":"m","vector":[1]}}`), repo.ErrInvalid},
+		"nothing": {"a", repo.Choice{}, repo.ErrInvalid},
+		"two ways": {"a", repo.Choice{Take: "ours", Changes: changes("").Changes},
+			repo.ErrInvalid},
+		"an unknown side": {"a", repo.Choice{Take: "mine"}, repo.ErrInvalid},
+		"an unknown item": {"d", repo.Choice{Take: "ours"}, store.ErrNotFound},
+		"another node":    {"a", changes(`{"node":{"key":"b","type":"T"}}`), repo.ErrInvalid},
+		"an embedding": {"a", changes(`{"embedding":{"node":"a","model":"m","vector":[1]}}`),
+			repo.ErrInvalid},
 		"no line":           {"a", changes("\n"), repo.ErrInvalid},
 		"a bad line":        {"a", changes(`{"node":`), graph.ErrInvalid},
 		"removing what not": {"b", changes(`{"remove":{"node":"b"}}`), graph.ErrInvalid},

@@ -24,7 +24,8 @@ func (r *Repo) Revert(ctx context.Context, rev string, opt MergeOptions) (*Merge
 		}
 		return &job{
 			verb: commit.VerbRevert, base: to.state, theirs: from, name: rev,
-			message: fmt.Sprintf("revert %q\n\nreverts %s", subject(to.commit.Message), spanName(rev, from, to)),
+			message: fmt.Sprintf("revert %q\n\nreverts %s", subject(to.commit.Message),
+				spanName(rev, from, to)),
 		}, nil
 	})
 }

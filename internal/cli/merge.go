@@ -95,11 +95,14 @@ func (c *cli) integrateFlags(cmd *cobra.Command, f *mergeFlags) {
 	c.branchFlag(cmd)
 	c.signFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringVarP(&f.message, "message", "m", "", "what the commit is about; default: what was done")
+	flags.StringVarP(&f.message, "message", "m", "",
+		"what the commit is about; default: what was done")
 	flags.StringVar(&f.expect, "expect", "", "the `CID` of the commit that the branch must be at; "+
 		"else exit code 5")
-	flags.BoolVar(&f.ours, "ours", false, "where both sides changed one thing, take what the branch has")
-	flags.BoolVar(&f.theirs, "theirs", false, "where both sides changed one thing, take the other side's")
+	flags.BoolVar(&f.ours, "ours", false,
+		"where both sides changed one thing, take what the branch has")
+	flags.BoolVar(&f.theirs, "theirs", false,
+		"where both sides changed one thing, take the other side's")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "say what would happen and write nothing")
 	cmd.MarkFlagsMutuallyExclusive("ours", "theirs")
 }
@@ -130,7 +133,8 @@ func (c *cli) mergeCommand() *cobra.Command {
 	c.integrateFlags(cmd, &f)
 	c.requireFlag(cmd)
 	flags := cmd.Flags()
-	flags.BoolVar(&f.noFF, "no-ff", false, "make a merge commit also where the branch could simply move")
+	flags.BoolVar(&f.noFF, "no-ff", false,
+		"make a merge commit also where the branch could simply move")
 	flags.BoolVar(&f.list, "list", false, "show the merge in progress, and what was kept")
 	flags.BoolVar(&f.resume, "continue", false, "make the commit, all conflicts being resolved")
 	flags.BoolVar(&f.abort, "abort", false, "forget the merge in progress")
@@ -231,7 +235,8 @@ func (c *cli) mergeDone(res *repo.MergeResult, err error, f mergeFlags) error {
 		return c.printMerge(res, f)
 	}
 	if res == nil {
-		return hint(err, "see 'mnem merge --list', and decide with 'mnem merge --resolve ITEM --take …'")
+		return hint(err, "see 'mnem merge --list', and decide with 'mnem merge --resolve ITEM "+
+			"--take …'")
 	}
 	if printErr := c.printMerge(res, f); printErr != nil {
 		return printErr

@@ -410,7 +410,8 @@ func verbMerges(s *suite) {
 	edge := `{"edge":{"type":"e","src":"a","dst":"b"}}`
 	line := []mergeCommit{on(nil, n("a", "A"), n("b", "B")), on([]int{0}, n("a", "A1"), edge),
 		on([]int{1}, n("b", "B1")), on([]int{2}, n("c", "C"))}
-	s.verbCase("revert", "revert-newest", "the newest commit: the graph before it, times too", -1, 3, line...)
+	s.verbCase("revert", "revert-newest", "the newest commit: the graph before it, times too", -1, 3,
+		line...)
 	s.verbCase("revert", "revert-older", "an older commit: later ones stay", -1, 1, line...)
 	s.verbCase("revert", "revert-range", "a range", 0, 2, line...)
 	s.verbCase("revert", "revert-first", "the first commit", -1, 0, line[0],

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"sort"
+	"strings"
 )
 
 // items are the records of a store by the names of clause 14, marks beside what they are on.
@@ -67,7 +68,7 @@ func merge(base, ours, theirs *store, virtual bool) *union {
 	return u
 }
 
-func hasKind(item, kind string) bool { return len(item) > len(kind) && item[:len(kind)+1] == kind+"/" }
+func hasKind(item, kind string) bool { return strings.HasPrefix(item, kind+"/") }
 
 func itemNames(maps ...map[string]dict) []string {
 	all := mapping{}
