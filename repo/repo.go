@@ -38,6 +38,9 @@ type Options struct {
 	TreeCache  int64         // bytes of decoded tree chunks kept; 0: 64 MiB
 	IndexCache int64         // bytes of decoded index parts kept; 0: 64 MiB
 	FS         vfs.FS        // nil: the operating system's
+	// AcceptHead opens a repository whose head file disagrees with what is stored, taking that for
+	// the newest. For repair, after the user was told: operations may be lost.
+	AcceptHead bool
 	Logf       func(format string, args ...any)
 	PID        int    // of this process, for others who find the repository taken
 	Since      string // when this process started, likewise
@@ -47,7 +50,8 @@ type Options struct {
 func (o Options) pebble(create bool) pebble.Options {
 	return pebble.Options{
 		ReadOnly: o.ReadOnly, Create: create, FS: o.FS, Wait: o.Wait, Logf: o.Logf,
-		Owner: pebble.Owner{PID: o.PID, Since: o.Since},
+		AcceptHead: o.AcceptHead,
+		Owner:      pebble.Owner{PID: o.PID, Since: o.Since},
 	}
 }
 

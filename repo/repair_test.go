@@ -1,0 +1,134 @@
+package repo_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// badBlocks is a store whose derived blocks read as something else.
+type badBlocks struct {
+	store.Store
+	bad *bool
+}
+
+func (b badBlocks) Derived() store.Derived { return badDerived{b.Store.Derived(), b.bad} }
+
+type badDerived struct {
+	store.Derived
+	bad *bool
+}
+
+func (d badDerived) Iterate(
+	ctx context.Context, from ipld.CID, fn func(store.Block) error,
+) error {
+	return d.Derived.Iterate(ctx, from, func(b store.Block) error {
+		if *d.bad && len(b.Data) > 0 {
+			b.Data = bytes.Clone(b.Data)
+			b.Data[0] ^= 1
+		}
+		return fn(b)
+	})
+}
+
+func (d badDerived) Clear(ctx context.Context) error {
+	*d.bad = false
+	return d.Derived.Clear(ctx)
+}
+
+func TestRepair(t *testing.T) {
+	ctx := t.Context()
+	bad := false
+	r, err := repo.New(ctx, badBlocks{mem.New(), &bad}, by, repo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	lines(t, r, person(1)+"\n"+person(2))
+	answer, err := head(t, r).Retrieve(ctx, retrieve.Request{Text: "person"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := r.Repair(ctx, repo.FsckOptions{})
+	if err != nil || len(res.Done) > 0 || len(res.Report.Errors) > 0 {
+		t.Errorf("repair of a sound repository: %+v, %v", res, err)
+	}
+	bad = true
+	if res, err = r.Repair(ctx, repo.FsckOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if len(res.Done) != 2 || len(res.Report.Errors) > 0 {
+		t.Errorf("repair: %v, then %v", res.Done, res.Report.Errors)
+	}
+	again, err := head(t, r).Retrieve(ctx, retrieve.Request{Text: "person"})
+	if err != nil || len(again.Items) != len(answer.Items) {
+		t.Errorf("retrieve after the repair: %v", err)
+	}
+}
+
+// TestRepairMakesUpNothing leaves damaged facts alone.
+func TestRepairMakesUpNothing(t *testing.T) {
+	st := mem.New()
+	r, err := repo.New(t.Context(), st, by, repo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	c := lines(t, r, person(1))
+	if err := st.Facts().(store.Deleter).Delete(t.Context(), c.Graph); err != nil {
+		t.Fatal(err)
+	}
+	res, err := r.Repair(t.Context(), repo.FsckOptions{})
+	if err != nil || len(res.Done) > 0 || len(res.Report.Errors) == 0 {
+		t.Errorf("repair: %+v, %v", res, err)
+	}
+}
+
+// TestAcceptHead opens a repository whose head file is newer than what is stored.
+func TestAcceptHead(t *testing.T) {
+	dir := t.TempDir()
+	r, err := repo.Init(t.Context(), dir, by, repo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines(t, r, person(1))
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, repo.DirName, "head")
+	old, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old[4096+8] ^= 1 // of the other slot, which may have named a newer operation
+	if err := os.WriteFile(name, old, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := repo.Open(dir, repo.Options{}); !errors.Is(err, store.ErrCorrupt) {
+		t.Fatalf("open: %v", err)
+	}
+	r, err = repo.Open(dir, repo.Options{AcceptHead: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkClean(t, r)
+	nodeByKey(t, head(t, r), "p1")
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r, err = repo.Open(dir, repo.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
