@@ -157,3 +157,42 @@ func TestImportRefusesRedactions(t *testing.T) {
 		t.Errorf("a redacted query: %+v", res)
 	}
 }
+
+// TestExportAfterPurge purges a node and carries the memory elsewhere: old commits can be read
+// there, without it, and what was recorded says why it does not come out the same.
+func TestExportAfterPurge(t *testing.T) {
+	from, _ := openStore(t)
+	fill(t, from)
+	opt := repo.PurgeOptions{Stamp: by, Reason: "asked", RewriteReceipts: true}
+	if _, err := from.Purge(t.Context(), "alice", opt); err != nil {
+		t.Fatal(err)
+	}
+	file, res := export(t, from, repo.ExportOptions{All: true})
+	if res.Redacted < 2 || bytes.Contains(file, []byte("Alice leads")) {
+		t.Errorf("%+v", res)
+	}
+	to, _ := openStore(t)
+	if got := importInto(t, to, file, repo.ImportOptions{}); got.Redactions != res.Redacted {
+		t.Errorf("%d redactions, want %d", got.Redactions, res.Redacted)
+	}
+	if a, b := refNames(t, from), refNames(t, to); a["refs/heads/main"] != b["refs/heads/main"] {
+		t.Errorf("main is %s, want %s", b["refs/heads/main"], a["refs/heads/main"])
+	}
+	old, err := to.Snapshot(t.Context(), "HEAD~2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := nodeByKey(t, old, "alice"); n.Type != repo.RedactedType {
+		t.Errorf("the node is a %s", n.Type)
+	}
+	for _, r := range []*repo.Repo{from, to} {
+		replay, err := r.Replay(t.Context(), "review")
+		if err != nil || len(replay.Redacted) == 0 {
+			t.Errorf("replay: %+v, %v", replay, err)
+		}
+	}
+	again, _ := export(t, to, repo.ExportOptions{All: true})
+	if !bytes.Equal(again, file) {
+		t.Error("exported again it is another file")
+	}
+}

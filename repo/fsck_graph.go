@@ -183,6 +183,10 @@ func (f *fsck) orphans(s *Snapshot, id []byte) {
 // changedEdges checks the records of edges, and that the adjacency trees changed exactly as they
 // did.
 func (f *fsck) changedEdges(s *Snapshot, before *state) {
+	if before.edges.Len()+before.out.Len()+before.in.Len() == 0 {
+		f.firstEdges(s)
+		return
+	}
 	out, in := make(map[string][]byte), make(map[string][]byte)
 	for c, err := range prolly.Diff(f.ctx, before.edges, s.state.edges) {
 		if err != nil {
@@ -213,6 +217,42 @@ func (f *fsck) changedEdges(s *Snapshot, before *state) {
 	f.sameChange(s, "in", before.in, s.state.in, in)
 }
 
+// edgeBatch is how many edges of a first state are compared with the adjacency trees at once: enough
+// to read these in order, with memory that does not grow with the number of edges.
+const edgeBatch = 1 << 16
+
+// firstEdges is changedEdges for a state before which there was none. That every edge has its
+// entries is enough: commit checks that there are as many entries as edges.
+func (f *fsck) firstEdges(s *Snapshot) {
+	out, in := make(map[string][]byte), make(map[string][]byte)
+	flush := func() {
+		f.sameValues(s, "out", s.state.out, out)
+		f.sameValues(s, "in", s.state.in, in)
+		clear(out)
+		clear(in)
+	}
+	for kv, err := range s.state.edges.Scan(f.ctx, nil, nil) {
+		if err != nil {
+			f.fail(s.id, FsckTree, err)
+			return
+		}
+		e, at, err := readItem(f, kv.Value, commit.ReadEdge)
+		if err == nil && !bytes.Equal(e.ID[:], kv.Key) {
+			err = fmt.Errorf("edge %s is kept under %x", e.ID, kv.Key)
+		}
+		if err != nil {
+			f.fail(at, FsckRecord, err)
+			continue
+		}
+		out[string(adjacency.OutKey(e))] = adjacency.Value(e)
+		in[string(adjacency.InKey(e))] = adjacency.Value(e)
+		if len(out) == edgeBatch {
+			flush()
+		}
+	}
+	flush()
+}
+
 // sameChange checks that a tree changed at the keys of want and nowhere else, and has the values
 // wanted there; nil is absent.
 func (f *fsck) sameChange(s *Snapshot, name string, before, after *prolly.Map, want map[string][]byte) {
@@ -225,6 +265,11 @@ func (f *fsck) sameChange(s *Snapshot, name string, before, after *prolly.Map, w
 			f.add(after.Root(), FsckAdjacency, "%s tree: key %x changed, but no edge did", name, c.Key)
 		}
 	}
+	f.sameValues(s, name, after, want)
+}
+
+// sameValues checks that a tree has the values wanted; nil is absent.
+func (f *fsck) sameValues(s *Snapshot, name string, after *prolly.Map, want map[string][]byte) {
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		value, _, err := after.Get(f.ctx, []byte(key))
 		if err != nil {
