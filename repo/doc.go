@@ -15,15 +15,23 @@
 // Blocks under their CIDs, and one mutable cell: the operation head. An operation names its parent
 // and a view, a tree of all refs, so every state the refs ever had can be reached again.
 //
-//	HEAD              names the current branch
+//	HEAD              names the current branch, or a commit: then it is on none
 //	refs/heads/*      branches: the newest commit of each
-//	refs/tags/*       tags
+//	refs/tags/*       tags: commits, or commit.Tag records that lead to one
 //	refs/sessions/*   sessions: chains of receipts
 //	refs/stage/*      changes that are staged and not committed yet
 //	refs/imported/*   what Import brought, by the name it was given
 //	refs/conflicts/*  merges in progress, and commits that did not merge with their branch
 //
 // Indexes are derived: a pure function of a graph, kept beside the facts, rebuilt at will.
+//
+// # Going back
+//
+// Resolve finds where a branch was some moves, times or operations ago. Undo takes back the newest
+// operation, then the one before it, as new operations that Redo takes back in turn; it refuses
+// with an *UndoError where a later operation moved the same refs. RestoreOperation brings all refs
+// but those of sessions back to how an operation left them. Nothing becomes unreachable by any of
+// it.
 //
 // # Merging
 //
@@ -53,7 +61,7 @@
 // # Errors
 //
 // Test with errors.Is: store.ErrNotFound for what does not exist, store.ErrCorrupt for damage,
-// store.ErrBusy, store.ErrReadOnly, ErrConflict for a branch that moved, ErrInvalid and
+// store.ErrBusy, store.ErrReadOnly, ErrConflict for refs that moved, ErrInvalid and
 // graph.ErrInvalid for bad input. A bad change is a *graph.LineError with file and line.
 //
 // Nothing here reads the clock, the environment or randomness: who and when come in a Stamp.
