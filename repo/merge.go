@@ -208,6 +208,9 @@ func (t *tx) mergeJob(
 			return nil, err
 		}
 		res.VectorsDropped += more
+		for i := range res.Conflicts {
+			res.Conflicts[i].Resolution = string(opt.Prefer)
+		}
 	}
 	return nil, t.land(ctx, ref, head, next, j.parent(), opt.CommitOptions, &res.CommitResult)
 }
