@@ -1,0 +1,104 @@
+package repo_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
+)
+
+// whole are nodes with edges, marks and an embedding.
+const whole = `
+{"node":{"key":"a","type":"T","summary":"A"}}
+{"node":{"key":"b","type":"T","summary":"B"}}
+{"node":{"key":"c","type":"T","summary":"C"}}
+{"edge":{"type":"e","src":"a","dst":"b"}}
+{"edge":{"type":"e","src":"b","dst":"b"}}
+{"edge":{"type":"e","src":"b","dst":"c","weight":0.5}}
+{"mark":{"edge":{"type":"e","src":"a","dst":"b"},"state":"stale"}}
+{"embedding":{"node":"b","model":"m","vector":[1,0]}}`
+
+// TestRestore removes nodes and brings them back: what is restored whole is what it was.
+func TestRestore(t *testing.T) {
+	r := openMem(t)
+	opt := repo.CommitOptions{Stamp: by}
+	lines(t, r, whole)
+	first := head(t, r)
+	lines(t, r, `{"remove":{"node":"b"}}`)
+	res, err := r.Restore(t.Context(), first.CID().String(), []string{"b"}, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := head(t, r)
+	if res.Graph != first.Graph() || now.Commit().Vectors != first.Commit().Vectors {
+		t.Error("what was restored is not what it was")
+	}
+	// An edge between two restored nodes comes back whichever is named first; one to a node that
+	// stays removed does not.
+	lines(t, r, `{"remove":{"node":"a"}}
+{"remove":{"node":"b"}}
+{"remove":{"node":"c"}}
+{"node":{"key":"d","type":"T"}}`)
+	if _, err = r.Restore(t.Context(), first.CID().String(), []string{"c", "b"}, opt); err != nil {
+		t.Fatal(err)
+	}
+	if got := sizes(head(t, r)); got != [4]uint64{3, 2, 0, 1} {
+		t.Errorf("sizes %v", got)
+	}
+	// A node that is there is put back, and rid of a mark that it did not have.
+	lines(t, r, `{"node":{"key":"b","summary":"B1"}}
+{"mark":{"node":"b","state":"forgotten"}}`)
+	if _, err = r.Restore(t.Context(), first.CID().String(), []string{"b"}, opt); err != nil {
+		t.Fatal(err)
+	}
+	s := head(t, r)
+	m, err := s.Mark(t.Context(), graph.OnNode, graph.NodeID("b"))
+	if err != nil || m != nil || nodeByKey(t, s, "b").Summary != "B" {
+		t.Errorf("mark %+v, %v", m, err)
+	}
+	again, err := r.Restore(t.Context(), first.CID().String(), []string{"b"}, opt)
+	if err != nil || !again.NoChange {
+		t.Errorf("restored twice: %+v, %v", again, err)
+	}
+	for _, names := range [][]string{nil, {"nobody"}} {
+		_, err := r.Restore(t.Context(), first.CID().String(), names, opt)
+		if !errors.Is(err, repo.ErrInvalid) && !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%v: %v", names, err)
+		}
+	}
+}
+
+// TestRevertIsIdentity reverts commits right after they were made, and the reverts in turn.
+func TestRevertIsIdentity(t *testing.T) {
+	for _, change := range []string{
+		`{"remove":{"node":"b"}}`,
+		`{"node":{"key":"a","summary":"A1","props":{"n":1}}}`,
+		`{"node":{"key":"d","type":"T"}}` + "\n" + `{"edge":{"type":"e","src":"d","dst":"b"}}`,
+		`{"edge":{"type":"e","src":"b","dst":"c","weight":0.25}}`,
+		`{"mark":{"node":"c","state":"retired"}}`,
+		`{"remove":{"mark":{"edge":{"type":"e","src":"a","dst":"b"}}}}`,
+		`{"embedding":{"node":"b","model":"m","vector":[0,1]}}`,
+		`{"remove":{"embedding":{"node":"b","model":"m"}}}`,
+	} {
+		r := openMem(t)
+		lines(t, r, whole)
+		before := head(t, r)
+		later := by
+		later.Time += 1_000_000
+		res := lines(t, r, change)
+		after := head(t, r)
+		opt := options("")
+		opt.Stamp = later
+		for i, want := range []*repo.Snapshot{before, after} {
+			if _, err := r.Revert(t.Context(), "HEAD", opt); err != nil {
+				t.Fatalf("%s: %v", change, err)
+			}
+			now := head(t, r)
+			if now.Graph() != want.Graph() || now.Commit().Vectors != want.Commit().Vectors {
+				t.Errorf("%s: revert %d of %s is not the identity", change, i, res.Commit)
+			}
+		}
+	}
+}
