@@ -155,9 +155,9 @@ var shapesOf = map[string][]string{
 	"mnem demo": {`{"say": "text", "command": ["text"], "stdout": "text", "stderr": "text"}`},
 	"mnem stats": {`{"commit": "cid|null", "graph": "cid|null", "nodes": "int", "edges": "int", ` +
 		`"marks": "int", "embeddings": "int", "node_types": ` + shapeTypes + `, "edge_types": ` +
-		shapeTypes + `, "index": ` + shapeIndex + `, "store": {"branches": "int", ` +
-		`"tags": "int", "operations": "int", "blocks": "int", "block_bytes": "int", "derived_blocks": "int", "derived_bytes": "int", ` +
-		`"disk_bytes": "int"}}`},
+		shapeTypes + `, "index": ` + shapeIndex + `, "store": {"operations": "int", ` +
+		`"blocks": "int", "block_bytes": "int", "derived_blocks": "int", ` +
+		`"derived_bytes": "int", "disk_bytes": "int", "branches": "int", "tags": "int"}}`},
 	"mnem index status": {shapeIndex}, "mnem index rebuild": {shapeIndex},
 	"mnem fsck": {`{"ok": "bool", "blocks": "int", ` +
 		`"errors": [{"cid": "cid|null", "kind": "text", "message": "text"}]}`},

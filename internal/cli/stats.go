@@ -37,14 +37,14 @@ type typeCountJSON struct {
 
 // storeJSON is what the whole repository holds; bytes of blocks are without overhead.
 type storeJSON struct {
-	Branches      int    `json:"branches"`
-	Tags          int    `json:"tags"`
 	Operations    uint64 `json:"operations"`
 	Blocks        int    `json:"blocks"`
 	BlockBytes    int64  `json:"block_bytes"`
 	DerivedBlocks int    `json:"derived_blocks"`
 	DerivedBytes  int64  `json:"derived_bytes"`
 	DiskBytes     int64  `json:"disk_bytes"`
+	Branches      int    `json:"branches"`
+	Tags          int    `json:"tags"`
 }
 
 func (c *cli) statsCommand() *cobra.Command {
@@ -102,8 +102,8 @@ func (c *cli) stats(ctx context.Context, r *repo.Repo) (*statsJSON, error) {
 	}
 	disk, err := c.diskBytes()
 	out.Store = storeJSON{
-		len(branches), len(tags), sizes.Operations, sizes.Blocks, sizes.BlockBytes,
-		sizes.DerivedBlocks, sizes.DerivedBytes, disk,
+		sizes.Operations, sizes.Blocks, sizes.BlockBytes, sizes.DerivedBlocks, sizes.DerivedBytes, disk,
+		len(branches), len(tags),
 	}
 	return out, err
 }
