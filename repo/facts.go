@@ -56,12 +56,17 @@ func (r *Repo) refuseRedacted(ctx context.Context, blocks []store.Block) error {
 	}
 	for _, b := range blocks {
 		stub, redacted, err := e.Redacted(ctx, b.CID)
-		if err == nil && redacted {
-			err = &store.RedactedError{CID: b.CID, Stub: stub}
-		}
 		if err != nil {
 			return fmt.Errorf("write block: %w", err)
 		}
+		if !redacted {
+			continue
+		}
+		rec, err := decodeRedaction(b.CID, stub)
+		if err != nil {
+			return err
+		}
+		return fmt.Errorf("%s: %w", rec, &store.RedactedError{CID: b.CID, Stub: stub})
 	}
 	return nil
 }

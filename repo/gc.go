@@ -301,3 +301,20 @@ func (g *collector) sweepDerived() error {
 	}
 	return g.derived.Delete(g.ctx, blocks...)
 }
+
+// GCDue reports whether the log of operations is more than twice as long as a collection would
+// leave it, so that what it gives up is likely to outgrow what stays. It reads one operation.
+func (r *Repo) GCDue(ctx context.Context, keepOps int) (bool, error) {
+	head, err := r.store.Head(ctx)
+	if err != nil || head.Seq == 0 {
+		return false, err
+	}
+	newest, err := commit.ReadOperation(ctx, r.facts(), head.Operation)
+	if err != nil {
+		return false, err
+	}
+	if keepOps <= 0 {
+		keepOps = DefaultKeepOps
+	}
+	return head.Seq-max(newest.Horizon, 1) >= 2*uint64(keepOps), nil
+}

@@ -65,6 +65,11 @@ func (r *Repo) Redaction(ctx context.Context, c ipld.CID) (*commit.Redaction, er
 	return decodeRedaction(c, stub)
 }
 
+// Redaction is that of the repository, for the CID that Node returned.
+func (s *Snapshot) Redaction(ctx context.Context, c ipld.CID) (*commit.Redaction, error) {
+	return s.repo.Redaction(ctx, c)
+}
+
 // standIn returns the node that is shown in place of one whose record was erased, and any other
 // error of reading as it is.
 func standIn(id graph.ID, err error) (*graph.Node, error) {

@@ -104,6 +104,8 @@ type cli struct {
 	started bool // whether a command ran: errors before that are about usage
 	exit    int  // exit code of a command that succeeded but has bad news, as fsck and replay
 	conf    *configs
+	// acceptHead opens a repository whose head file disagrees: for fsck --repair alone.
+	acceptHead bool
 }
 
 // globalFlags are the flags that several commands have.

@@ -51,6 +51,8 @@ func commands() []func(*cli) *cobra.Command {
 		(*cli).statsCommand,
 		(*cli).indexCommand,
 		(*cli).fsckCommand,
+		(*cli).gcCommand,
+		(*cli).purgeCommand,
 		(*cli).verifyCommand,
 		(*cli).keyCommand,
 		(*cli).catFileCommand,

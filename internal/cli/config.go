@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -48,6 +49,14 @@ func configKeys() []configKey {
 			keyring.CheckName},
 		{"require-signed", "MNEM_REQUIRE_SIGNED", ruleNone,
 			"where trusted signatures are needed: none, merge, import or all", checkRule},
+		{"gc.auto", "MNEM_GC_AUTO", "true", "whether writes collect garbage when there is much: " +
+			"true or false", checkBool},
+		{"gc.keepOps", "MNEM_GC_KEEP_OPS", strconv.Itoa(repo.DefaultKeepOps),
+			"how many operations a collection keeps",
+			func(v string) error { _, err := parseKeepOps(v); return err }},
+		{"gc.grace", "MNEM_GC_GRACE", defaultGrace.String(),
+			"how long a collection keeps operations: a duration like 336h",
+			func(v string) error { _, err := parseGrace(v); return err }},
 	}
 }
 

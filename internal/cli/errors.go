@@ -37,19 +37,21 @@ var (
 	outcomeCorrupt = outcome{"corrupt", 4, "stored bytes are not what was written"}
 	outcomeRanking = outcome{"ranking_version", 4,
 		"a receipt needs a ranking version this program lacks"}
+	outcomeRedacted = outcome{"redacted", 4, "what is asked for, or replayed, was purged"}
 	outcomeConflict = outcome{"conflict", 5,
 		"the branch is not where the write expected it, or a merge that does not resolve itself"}
 	outcomeBusy = outcome{"busy", 6,
 		"another process holds the repository and did not let go"}
 	outcomeRefused = outcome{"refused", 7,
-		"a rule forbids it: a missing signature, a revoked key, a secret open to others"}
+		"a rule forbids it: a missing signature, a revoked key, a secret open to others, a purge " +
+			"without --yes"}
 	outcomeInterrupted = outcome{"interrupted", 130, "stopped by a signal"}
 )
 
 func outcomes() []outcome {
 	return []outcome{
 		outcomeOK, outcomeFailed, outcomeInvalid, outcomeUsage, outcomeNotFound, outcomeMismatch,
-		outcomeCorrupt, outcomeRanking, outcomeConflict, outcomeBusy, outcomeRefused,
+		outcomeCorrupt, outcomeRanking, outcomeRedacted, outcomeConflict, outcomeBusy, outcomeRefused,
 		outcomeInterrupted,
 	}
 }
@@ -97,7 +99,9 @@ func outcomeOf(ctx context.Context, err error) outcome {
 		return outcomeCorrupt
 	case is(store.ErrBusy, keyring.ErrLocked):
 		return outcomeBusy
-	case is(repo.ErrUnsigned, keyring.ErrExposed, errRevoked):
+	case is(store.ErrRedacted):
+		return outcomeRedacted
+	case is(repo.ErrUnsigned, keyring.ErrExposed, errRevoked, errUnconfirmed):
 		return outcomeRefused
 	case is(repo.ErrConflict, store.ErrHeadMoved):
 		return outcomeConflict

@@ -94,6 +94,13 @@ var provocations = map[string]func(w *world) []string{
 		w.write(filepath.Join(repo.DirName, "head"), "not a head")
 		return []string{"status"}
 	},
+	"redacted": func(w *world) []string {
+		w.init()
+		w.write("alice.jsonl", aliceLine)
+		w.run(0, "commit", "-m", "x", "alice.jsonl")
+		w.run(0, "purge", "alice", "--yes")
+		return []string{"get", "alice", "--at", "HEAD~1"}
+	},
 	"conflict": func(w *world) []string {
 		w.init()
 		w.write("alice.jsonl", aliceLine)

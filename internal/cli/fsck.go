@@ -13,6 +13,8 @@ type fsckJSON struct {
 	OK     bool            `json:"ok"`
 	Blocks int             `json:"blocks"`
 	Errors []fsckErrorJSON `json:"errors"`
+	// Repaired is what was done about them, a sentence each; only with --repair.
+	Repaired []string `json:"repaired,omitzero"`
 }
 
 type fsckErrorJSON struct {
@@ -22,41 +24,73 @@ type fsckErrorJSON struct {
 }
 
 func (c *cli) fsckCommand() *cobra.Command {
-	var full bool
+	var full, repair, accept bool
 	cmd := &cobra.Command{
 		Use:     "fsck",
 		GroupID: groupCare,
 		Short:   "Check that nothing stored is damaged",
 		Long: "Check the hash and form of every block, the chain of operations, all refs, commits and\n" +
 			"sessions, the trees, that adjacency and index are those of the graph, and name each bad\n" +
-			"block. It changes nothing. Damage gives exit code 4.",
-		Example: "  mnem fsck\n  mnem fsck --full --json",
+			"block. It changes nothing. Damage gives exit code 4.\n\n" +
+			"With --repair indexes that are damaged are made anew, which loses nothing; damaged facts are\n" +
+			"named as before. A repository that does not open because what is stored is not what was\n" +
+			"acknowledged last opens with --accept-head: what the message says is gone stays gone.",
+		Example: "  mnem fsck\n  mnem fsck --full --json\n  mnem fsck --repair",
 		Args:    cobra.NoArgs,
 	}
 	cmd.Flags().BoolVar(&full, "full", false, "check the trees of every commit from end to end, not "+
 		"only those that refs name")
+	cmd.Flags().BoolVar(&repair, "repair", false, "make anew what can be: indexes")
+	cmd.Flags().BoolVar(&accept, "accept-head", false, "with --repair: open the repository although "+
+		"acknowledged operations are not in it")
 	return c.command(cmd, func(cmd *cobra.Command, _ []string) error {
-		return c.withRepo(cmd, false, func(ctx context.Context, r *repo.Repo) error {
+		if accept && !repair {
+			return usagef("--accept-head needs --repair")
+		}
+		c.acceptHead = accept
+		return c.withRepo(cmd, repair, func(ctx context.Context, r *repo.Repo) error {
 			p := c.progress()
 			defer p.done()
-			report, err := r.Fsck(ctx, repo.FsckOptions{
+			opt := repo.FsckOptions{
 				Full: full, Progress: func(what string, done int) { p.set(what, done, 0) },
-			})
+			}
+			res := &repo.RepairResult{}
+			var err error
+			if repair {
+				res, err = r.Repair(ctx, opt)
+			} else {
+				res.Report, err = r.Fsck(ctx, opt)
+			}
 			if err != nil {
 				return err
 			}
 			p.done()
-			if len(report.Errors) > 0 {
+			if repair {
+				res.Done = append([]string{}, res.Done...) // JSON has it even where it is empty
+			}
+			if accept {
+				res.Done = append([]string{"took what is stored for the newest operation"}, res.Done...)
+			}
+			if len(res.Report.Errors) > 0 {
 				c.exit = outcomeCorrupt.Exit
 			}
-			return c.printFsck(report)
+			return c.printFsck(res)
 		})
 	})
 }
 
-func (c *cli) printFsck(report *repo.FsckReport) error {
+func (c *cli) printFsck(res *repo.RepairResult) error {
+	report := res.Report
 	out := fsckJSON{
 		OK: len(report.Errors) == 0, Blocks: report.Blocks, Errors: []fsckErrorJSON{},
+		Repaired: res.Done,
+	}
+	for _, done := range res.Done {
+		if !c.global.json {
+			if err := c.printf("%s: %s\n", c.paint(styleYellow, "repaired"), done); err != nil {
+				return err
+			}
+		}
 	}
 	for _, e := range report.Errors {
 		if !c.global.json {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
@@ -125,12 +126,22 @@ func readNode(ctx context.Context, s *repo.Snapshot, name string) (*wholeNode, e
 	if w.node, w.cid, err = s.Node(ctx, id); err != nil {
 		return nil, err
 	}
+	if red, err := s.Redaction(ctx, w.cid); err != nil || red != nil {
+		return nil, firstError(err, redactedError{red})
+	}
 	if w.mark, err = s.Mark(ctx, graph.OnNode, id); err != nil {
 		return nil, err
 	}
 	w.content, err = s.Content(ctx, w.node.Content)
 	return w, err
 }
+
+// redactedError says why, when and by whom what is asked for was purged.
+type redactedError struct{ red *commit.Redaction }
+
+func (e redactedError) Error() string { return e.red.String() }
+
+func (e redactedError) Is(target error) bool { return target == store.ErrRedacted }
 
 func nodeHint(err error) error {
 	if errors.Is(err, store.ErrNotFound) {

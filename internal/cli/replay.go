@@ -12,8 +12,19 @@ import (
 type replayJSON struct {
 	Session         *string         `json:"session"` // null for a single receipt
 	Receipts        int             `json:"receipts"`
-	Identical       bool            `json:"identical"`
+	Identical       *bool           `json:"identical"` // null where something was erased since
 	FirstDifference *differenceJSON `json:"first_difference"`
+	Redacted        []erasedJSON    `json:"redacted,omitempty"` // what was erased since
+}
+
+// erasedJSON is one erased block that a receipt needs.
+type erasedJSON struct {
+	CID    string  `json:"cid"`
+	What   string  `json:"what"`
+	Node   *string `json:"node"`
+	Reason *string `json:"reason"`
+	Time   string  `json:"time"`
+	Actor  string  `json:"actor"`
 }
 
 type differenceJSON struct {
@@ -32,8 +43,9 @@ func (c *cli) replayCommand() *cobra.Command {
 		Short:   "Answer recorded requests again and compare",
 		Long: "Answer every request that a session recorded again, each at its own commit, or the one of a\n" +
 			"receipt, and compare the answers with what was recorded, bit for bit. The exit code is 0\n" +
-			"where all are identical and 4 where one differs, where stored data is damaged, and where a\n" +
-			"receipt needs a ranking version that this program does not have.",
+			"where all are identical and 4 where one differs, where stored data is damaged, where a\n" +
+			"receipt needs a ranking version that this program does not have, and where something was\n" +
+			"purged since that the answer depends on: then nobody can tell whether it would be the same.",
 		Example:           "  mnem replay review\n  mnem replay review --json",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.completeArg(completeSessions),
@@ -57,7 +69,18 @@ func (c *cli) replayCommand() *cobra.Command {
 
 func jsonReplay(res *repo.ReplayResult) replayJSON {
 	out := replayJSON{
-		Session: orNull(res.Session), Receipts: res.Receipts, Identical: res.Identical,
+		Session: orNull(res.Session), Receipts: res.Receipts, Identical: &res.Identical,
+	}
+	for _, e := range res.Redacted {
+		out.Identical = nil
+		row := erasedJSON{
+			CID: e.CID.String(), What: string(e.Record.What), Reason: orNull(e.Record.Reason),
+			Time: e.Record.Time.String(), Actor: e.Record.Actor,
+		}
+		if !e.Record.Node.IsZero() {
+			row.Node = orNull(e.Record.Node.String())
+		}
+		out.Redacted = append(out.Redacted, row)
 	}
 	if d := res.First; d != nil {
 		out.FirstDifference = &differenceJSON{
@@ -72,6 +95,14 @@ func jsonReplay(res *repo.ReplayResult) replayJSON {
 
 func (c *cli) printReplay(res *repo.ReplayResult) error {
 	d := res.First
+	if len(res.Redacted) > 0 {
+		err := c.printf("%s: receipt %d needs what was purged since\n",
+			c.paint(styleYellow, "redacted"), res.Receipts)
+		for _, e := range res.Redacted {
+			err = firstError(err, c.printf("  %s: %s\n", e.CID, line(e.Record.String())))
+		}
+		return err
+	}
 	if d == nil {
 		return c.printf("%s: %s\n", c.paint(styleGreen, "identical"), plural(res.Receipts, "receipt"))
 	}

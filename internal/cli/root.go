@@ -274,12 +274,16 @@ func (c *cli) withRepo(
 			err = closeErr
 		}
 	}()
-	return fn(cmd.Context(), r)
+	if err := fn(cmd.Context(), r); err != nil || !write {
+		return err
+	}
+	c.autoGC(cmd, r)
+	return nil
 }
 
 func (c *cli) options(cmd *cobra.Command) (repo.Options, error) {
 	opt := repo.Options{
-		Wait: c.global.wait, PID: c.app.PID,
+		Wait: c.global.wait, PID: c.app.PID, AcceptHead: c.acceptHead,
 		Since: graph.From(c.app.Now()).String(),
 	}
 	if cmd.Flags().Changed("wait") {

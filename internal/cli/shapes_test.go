@@ -142,9 +142,11 @@ var shapesOf = map[string][]string{
 	"mnem session log": {`{"record": "cid", "event": "text", "time": "time", "actor": "text", ` +
 		`"commit": "cid|null", "receipt": "cid|null", "query": "text|null", "items": "int|null", ` +
 		`"tokens": "int|null"}`},
-	"mnem replay": {`{"session": "text|null", "receipts": "int", "identical": "bool", ` +
+	"mnem replay": {`{"session": "text|null", "receipts": "int", "identical": "bool|null", ` +
 		`"first_difference": {"number": "int", "receipt": "cid", "item": "int|null", ` +
-		`"field": "text", "old": "text", "new": "text"}}`},
+		`"field": "text", "old": "text", "new": "text"}, "redacted?": [{"cid": "cid", "what": ` +
+		`"node|content|embedding|query", "node": "id|null", "reason": "text|null", "time": "time", ` +
+		`"actor": "text"}]}`},
 	"mnem export": {`{"file": "text", "roots": ["cid"], "scope": "text", ` +
 		`"refs": [{"ref": "text", "target": "cid"}], "objects": ["cid"], "since": ["cid"], ` +
 		`"blocks": "int", "bytes": "int", "redacted": "int"}`},
@@ -160,7 +162,16 @@ var shapesOf = map[string][]string{
 		`"derived_bytes": "int", "disk_bytes": "int", "branches": "int", "tags": "int"}}`},
 	"mnem index status": {shapeIndex}, "mnem index rebuild": {shapeIndex},
 	"mnem fsck": {`{"ok": "bool", "blocks": "int", ` +
-		`"errors": [{"cid": "cid|null", "kind": "text", "message": "text"}]}`},
+		`"errors": [{"cid": "cid|null", "kind": "text", "message": "text"}], ` +
+		`"repaired?": ["text"]}`},
+	"mnem gc": {`{"blocks": "int", "bytes": "int", "kept": "int", "horizon": "int", ` +
+		`"dry_run": "bool"}`},
+	"mnem purge": {`{"node": "id", "operation": "cid|null", ` +
+		`"branches": [{"ref": "text", "target": "cid"}], "stages": ["text"], ` +
+		`"redacted": [{"cid": "cid", "what": "node|content|embedding|query"}], ` +
+		`"shared": [{"cid": "cid", "what": "content|embedding"}], ` +
+		`"hits": [{"what": "text", "cid": "cid|null", "name": "text|null"}], ` +
+		`"more_hits": "int", "dry_run": "bool"}`},
 	"mnem verify":  {`{"commit": "cid", ` + shapeSignature + `}`},
 	"mnem key new": {shapeKey}, "mnem key list": {shapeKey}, "mnem key show": {shapeKey},
 	"mnem key import": {shapeKey}, "mnem key trust": {shapeKey}, "mnem key revoke": {shapeKey},

@@ -97,6 +97,9 @@ func variables() []variable {
 		{"MNEM_KEY", "the name of the key to sign with, as --key"},
 		{"MNEM_REQUIRE_SIGNED", "none, merge, import or all: what refuses commits that no key you trust " +
 			"has signed"},
+		{"MNEM_GC_AUTO", "true or false: whether writes collect garbage when there is much"},
+		{"MNEM_GC_KEEP_OPS", "how many operations a collection keeps, as --keep-ops"},
+		{"MNEM_GC_GRACE", "how long a collection keeps operations, as --grace"},
 		{"MNEM_KEYS", "the directory of keys and the trust list, as --keys"},
 		{"MNEM_RENDER_SUMMARY_CAP_CHARS", "longest summary, context and property printed, " +
 			"as --summary-cap"},
