@@ -90,6 +90,9 @@ func (r *Repo) Commit(
 			return err
 		}
 		res = &CommitResult{Duplicates: b.duplicates, Unchanged: b.unchanged}
+		if base == head { // the batch saw to it that nothing in next hangs in the air
+			return t.commit(ctx, ref, head, next, opt, res)
+		}
 		kept, err = t.rebase(ctx, ref, base, head, next, opt, res)
 		return err
 	})
@@ -144,6 +147,9 @@ func (t *tx) at(ctx context.Context, c ipld.CID) (*Snapshot, error) {
 func (t *tx) commit(
 	ctx context.Context, ref Ref, base *Snapshot, next *state, opt CommitOptions, res *CommitResult,
 ) error {
+	if opt.Amend && opt.Message == "" && base.commit != nil {
+		opt.Message = base.commit.Message
+	}
 	if err := t.writeGraph(ctx, next); err != nil {
 		return err
 	}

@@ -9,9 +9,6 @@ func (t *tx) rebase(
 	ctx context.Context, ref Ref, base, head *Snapshot, next *state, opt CommitOptions,
 	res *CommitResult,
 ) (*MergeError, error) {
-	if opt.Amend && opt.Message == "" && head.commit != nil {
-		opt.Message = head.commit.Message
-	}
 	if base.id == head.id {
 		return nil, t.land(ctx, ref, head, next, nil, opt, res)
 	}
