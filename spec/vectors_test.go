@@ -43,7 +43,7 @@ var runners = map[string]func(t *testing.T, v vector){
 	"changes": runChanges, "cid": runCID, "codec": runCodec, "commit": runCommit,
 	"car": runCAR, "edge": runRecord, "embedding": runEmbedding, "expand": runRetrieval,
 	"export": runRecord,
-	"filter": runFilter, "graph": runRecord, "ids": runIDs, "json": runJSON,
+	"filter": runFilter, "horizon": runHorizon, "redaction": runRedaction, "graph": runRecord, "ids": runIDs, "json": runJSON,
 	"mark": runRecord, "node": runNode, "operation": runOperation, "pack": runRetrieval,
 	"receipt": runReceipt, "render": runRetrieval, "score": runScore, "session": runRecord,
 	"signature": runSignature, "stage": runRecord, "stats": runStats, "tree": runTree,
@@ -51,7 +51,11 @@ var runners = map[string]func(t *testing.T, v vector){
 }
 
 // untested are the numbered clauses that need no vector of their own, each with the reason.
-var untested = map[string]string{}
+var untested = map[string]string{
+	"19.2": "what may be removed shows in what stays, which is a repository and no case",
+	"19.5": "what a purge leaves is files, and which nodes share a block; the tests of purge look",
+	"19.6": "a store is not part of the formats that are exchanged",
+}
 
 // known are vectors that the packages are known to fail, each with the reason. Empty is the goal.
 var known = map[string]string{}

@@ -15,6 +15,7 @@ var allCases = []func(*suite){
 	analysisCases, logCases, statsCases, scoreCases, filterCases, predicateTexts, expandCases, packCases,
 	renderCases, receiptCases, randomCases, mergeCases,
 	signatureCases, exchangeCases, tagCases, blameCases, oplogCases, revisionCases, branchCases,
+	careCases,
 }
 
 // roundTrip adds a case whose block decodes to v and encodes to the same bytes.
