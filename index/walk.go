@@ -8,12 +8,12 @@ import (
 	"github.com/mnem-project/mnem/store"
 )
 
-// SkipLinked is returned by the function of Walk to pass over what a block links to.
-var SkipLinked = errors.New("skip what this links to")
+// ErrSkipLinked is returned by the function of Walk to pass over what a block links to.
+var ErrSkipLinked = errors.New("skip what this links to")
 
 // Walk calls fn with the CID of every block of an index, the manifest first, parts after what
 // links to them. It reads the manifest, the segments' own blocks and directories, but no parts.
-// An error of fn ends the walk and is returned, but SkipLinked: a manifest or segment for which fn
+// An error of fn ends the walk and is returned, but ErrSkipLinked: a manifest or segment for which fn
 // returns that is not read. fn may be called twice with one CID.
 func Walk(ctx context.Context, get store.Getter, manifest ipld.CID, fn func(ipld.CID) error) error {
 	if err := fn(manifest); err != nil {
@@ -26,7 +26,7 @@ func Walk(ctx context.Context, get store.Getter, manifest ipld.CID, fn func(ipld
 	src := &source{get: get, cache: new(Cache)}
 	for _, ref := range m.Segments {
 		err := fn(ref.CID)
-		if errors.Is(err, SkipLinked) {
+		if errors.Is(err, ErrSkipLinked) {
 			continue
 		}
 		if err != nil {
@@ -46,7 +46,7 @@ func Walk(ctx context.Context, get store.Getter, manifest ipld.CID, fn func(ipld
 }
 
 func unlessSkip(err error) error {
-	if errors.Is(err, SkipLinked) {
+	if errors.Is(err, ErrSkipLinked) {
 		return nil
 	}
 	return err

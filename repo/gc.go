@@ -275,7 +275,7 @@ func (g *collector) sweepDerived() error {
 			_, seen := live[c]
 			live[c] = struct{}{}
 			if seen {
-				return index.SkipLinked
+				return index.ErrSkipLinked
 			}
 			return nil
 		})

@@ -242,8 +242,9 @@ func TestGCKeeps(t *testing.T) {
 	branch(t, r, "theirs", "HEAD")
 	lines(t, r, `{"node":{"key":"p1","summary":"ours"}}`)
 	commitOn(t, r, "theirs", `{"node":{"key":"p1","summary":"theirs"}}`)
-	if _, err := r.Merge(ctx, "theirs", repo.MergeOptions{CommitOptions: repo.CommitOptions{Stamp: by}}); !errors.Is(err, repo.ErrConflict) {
-		t.Logf("merge: %v", err)
+	merge := repo.MergeOptions{CommitOptions: repo.CommitOptions{Stamp: by}}
+	if res, err := r.Merge(ctx, "theirs", merge); err == nil && len(res.Conflicts) == 0 {
+		t.Errorf("merge: %+v, %v; want one that waits", res, err)
 	}
 	dropBranch(t, r, "theirs")
 	_, err = r.StageChanges(ctx, repo.ReadChanges(strings.NewReader(person(9)), "x"),

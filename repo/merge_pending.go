@@ -2,6 +2,7 @@ package repo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -99,6 +100,9 @@ func (s shower) fill(c *Conflict, names []string) error {
 			continue
 		}
 		block, err := s.get.Get(s.ctx, id)
+		if errors.Is(err, store.ErrRedacted) {
+			continue // nobody can tell what it said
+		}
 		if err != nil {
 			return fmt.Errorf("read %s: %w", c.Item, err)
 		}
@@ -147,7 +151,7 @@ func (s shower) label(item graph.Item) (string, error) {
 
 func (s shower) nodeLabel(id graph.ID) (string, error) {
 	for _, side := range s.sides {
-		n, _, err := side.node(s.ctx, id)
+		n, _, err := side.shown(s.ctx, id)
 		if err != nil {
 			return "", err
 		}

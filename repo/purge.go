@@ -27,11 +27,13 @@ type PurgeOptions struct {
 // PurgeResult tells what a purge did, or would do.
 type PurgeResult struct {
 	Node      graph.ID
-	Operation ipld.CID   // undefined for a dry run
-	Commits   []Ref      // branches the node was removed from, and the commits that do; for a dry run where they are
-	Stages    []string   // stages it was removed from
-	Erased    []PurgeHit // blocks that were erased
-	Shared    []PurgeHit // blocks of the node that stay, as another node has the same
+	Operation ipld.CID // undefined for a dry run
+	// Commits are the branches that the node was removed from and the commits that did it; for a
+	// dry run, the commits they are at.
+	Commits []Ref
+	Stages  []string   // stages it was removed from
+	Erased  []PurgeHit // blocks that were erased
+	Shared  []PurgeHit // blocks of the node that stay, as another node has the same
 	// Hits are blocks, at most maxPurgeHits, that contain a text of the node and stay: its key, its
 	// summary, context, content, or a string property, of 4 scalars or more, in any version.
 	Hits []PurgeHit

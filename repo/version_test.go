@@ -55,7 +55,8 @@ func freeze(t *testing.T, dir string) {
 			t.Fatal(err)
 		}
 	}
-	commit("", "first", `{"node":{"key":"ada","type":"Person","summary":"Ada keeps the ledger","props":{"team":"ops","level":3}}}
+	commit("", "first", `{"node":{"key":"ada","type":"Person","summary":"Ada keeps the ledger"}}
+{"node":{"key":"ada","props":{"team":"ops","level":3}}}
 {"node":{"key":"bo","type":"Person","summary":"Bo plants aconite"}}
 {"node":{"type":"Note","summary":"Café Zürich, 東京, and 3.5 km","context":"from a diary"}}
 {"edge":{"type":"knows","src":"ada","dst":"bo","weight":0.5,"props":{"since":2024}}}
@@ -68,7 +69,8 @@ func freeze(t *testing.T, dir string) {
 		RefOptions: repo.RefOptions{Stamp: stampAt(10)}, Annotate: true, Message: "the first"}))
 	check(r.CreateBranch(ctx, "side", "HEAD~1", repo.RefOptions{Stamp: stampAt(11)}))
 	commit("side", "aside", `{"node":{"key":"cy","type":"Person","summary":"Cy cooks"}}`)
-	check(r.Merge(ctx, "side", repo.MergeOptions{CommitOptions: repo.CommitOptions{Stamp: stampAt(12)}}))
+	check(r.Merge(ctx, "side", repo.MergeOptions{
+		CommitOptions: repo.CommitOptions{Stamp: stampAt(12)}}))
 	check(r.StartSession(ctx, "talk", repo.SessionOptions{Stamp: stampAt(13)}))
 	for _, text := range frozenQueries[:2] {
 		_, _, err := r.RetrieveIn(ctx, "talk", retrieve.Request{Text: text}, stampAt(14))
@@ -141,13 +143,15 @@ func thawSnapshot(t *testing.T, b *strings.Builder, s *repo.Snapshot) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(b, "  node %s %s %s %q %q\n", n.Node.ID, n.CID, n.Node.Type, n.Node.Key, n.Node.Summary)
+		fmt.Fprintf(b, "  node %s %s %s %q %q\n", n.Node.ID, n.CID, n.Node.Type, n.Node.Key,
+			n.Node.Summary)
 	}
 	for e, err := range s.Edges(t.Context(), graph.ID{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(b, "  edge %s %s %s %s %d\n", e.CID, e.Edge.Src, e.Edge.Type, e.Edge.Dst, e.Edge.Weight)
+		fmt.Fprintf(b, "  edge %s %s %s %s %d\n", e.CID, e.Edge.Src, e.Edge.Type, e.Edge.Dst,
+			e.Edge.Weight)
 	}
 }
 
@@ -211,7 +215,8 @@ func TestFrozen(t *testing.T) {
 
 func openFrozen(t *testing.T, dir string) {
 	work := t.TempDir()
-	if size := copyTree(t, filepath.Join(dir, "store"), filepath.Join(work, repo.DirName)); size > maxFrozen {
+	size := copyTree(t, filepath.Join(dir, "store"), filepath.Join(work, repo.DirName))
+	if size > maxFrozen {
 		t.Errorf("%d bytes, limit %d", size, maxFrozen)
 	}
 	want, err := os.ReadFile(filepath.Join(dir, "expect.txt"))
@@ -256,7 +261,8 @@ func openFrozen(t *testing.T, dir string) {
 // TestFrozenIsReproducible makes the repository of this version anew: the same commits, operations
 // and answers, on whatever machine.
 func TestFrozenIsReproducible(t *testing.T) {
-	want, err := os.ReadFile(filepath.Join(frozen, fmt.Sprintf("v%d", pebble.FormatVersion), "expect.txt"))
+	version := fmt.Sprintf("v%d", pebble.FormatVersion)
+	want, err := os.ReadFile(filepath.Join(frozen, version, "expect.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}

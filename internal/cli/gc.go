@@ -34,10 +34,10 @@ func (c *cli) gcCommand() *cobra.Command {
 		Use:     "gc",
 		GroupID: groupCare,
 		Short:   "Remove what nothing leads to any more",
-		Long: "Remove what no ref leads to, neither now nor in an operation that is kept: the newest --keep-ops\n" +
-			"ones, and those of the last --grace. Older operations leave the operation log, and can be\n" +
-			"neither undone nor restored. Commits, tags, sessions, stages and merges in progress that a\n" +
-			"ref leads to stay with all they need. Where anything is damaged nothing is removed.\n\n" +
+		Long: "Remove what no ref leads to, neither now nor in an operation that is kept: the newest\n" +
+			"--keep-ops ones, and those of the last --grace. Older operations leave the operation log, and\n" +
+			"can be neither undone nor restored. Commits, tags, sessions, stages and merges in progress\n" +
+			"that a ref leads to stay with all they need. Where anything is damaged nothing is removed.\n\n" +
 			"It runs by itself after a write that leaves the log twice as long as --keep-ops, unless the\n" +
 			"config key gc.auto is false.",
 		Example: "  mnem gc --dry-run\n  mnem gc\n  mnem gc --keep-ops 1 --grace 0s",

@@ -44,16 +44,16 @@ func (c *cli) purgeCommand() *cobra.Command {
 		Use:     "purge NODE --yes",
 		GroupID: groupCare,
 		Short:   "Erase a node from every commit for good",
-		Long: "Erase every version of a node, in all commits, with its embeddings and content, and leave a\n" +
-			"redaction in place of each: reason, time and author. One operation, which cannot be undone,\n" +
+		Long: "Erase every version of a node, in all commits, with its embeddings and content, and leave\n" +
+			"a redaction in place of each: reason, time and author. One operation, which cannot be undone,\n" +
 			"first removes the node from every branch and stage that has it. Commits keep their CIDs, and\n" +
-			"older ones show the redaction. What was erased does not come back by committing or importing\n" +
-			"it. Afterwards the store is compacted, so that no file of the repository has its text.\n\n" +
+			"older ones show the redaction. What was erased does not come back by commits or imports.\n" +
+			"Afterwards the store is compacted, so that no file of the repository has its text.\n\n" +
 			"What is not touched is listed: places where the key, summary, context, content or a string\n" +
-			"property of the node, of 4 characters or more, stands elsewhere: messages, other nodes, edges,\n" +
-			"marks, names of refs and recorded queries; --rewrite-receipts erases the latter as well.\n" +
-			"Copies, exports and the disk's own remains are out of reach, and the CID of a text that can be\n" +
-			"guessed tells whoever guesses it. Without --yes it says what it would do and is refused.",
+			"property of the node, of 4 characters or more, stands elsewhere: messages, other nodes,\n" +
+			"edges, marks, names of refs and recorded queries; --rewrite-receipts erases the latter too.\n" +
+			"Copies, exports and the disk's own remains are out of reach, and the CID of a text that can\n" +
+			"be guessed tells whoever guesses it. Without --yes it says what it would do and is refused.",
 		Example: "  mnem purge bob --dry-run\n" +
 			"  mnem purge bob --reason 'asked to be forgotten' --yes",
 		Args: cobra.ExactArgs(1),
@@ -61,7 +61,8 @@ func (c *cli) purgeCommand() *cobra.Command {
 	c.writeFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&opt.Reason, "reason", "", "why, for whoever meets the redaction")
-	f.BoolVar(&opt.RewriteReceipts, "rewrite-receipts", false, "erase recorded queries with its text too")
+	f.BoolVar(&opt.RewriteReceipts, "rewrite-receipts", false, "erase recorded queries with its "+
+		"text too")
 	f.BoolVar(&opt.DryRun, "dry-run", false, "say what would be done and do nothing")
 	f.BoolVar(&yes, "yes", false, "really erase: there is no way back")
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
@@ -99,7 +100,8 @@ func (c *cli) printPurge(res *repo.PurgeResult, dryRun bool) error {
 	if dryRun {
 		verb = "would erase"
 	}
-	if err := c.printf("%s %s of node %s\n", verb, plural(len(res.Erased), "block"), res.Node); err != nil {
+	err := c.printf("%s %s of node %s\n", verb, plural(len(res.Erased), "block"), res.Node)
+	if err != nil {
 		return err
 	}
 	var rows [][]cell

@@ -259,7 +259,8 @@ func TestFormatRecord(t *testing.T) {
 	for _, tt := range tests {
 		fs := vfs.NewMem()
 		s := openFS(t, fs, Options{Create: true})
-		if err := errors.Join(commitOp(s, 1), s.db.Set(formatKey, tt.value, nil), s.Close()); err != nil {
+		err := errors.Join(commitOp(s, 1), s.db.Set(formatKey, tt.value, nil), s.Close())
+		if err != nil {
 			t.Fatal(err)
 		}
 		for _, readOnly := range []bool{true, false} {
