@@ -34,9 +34,7 @@ type Entry struct {
 
 // Key returns the key of an edge in the bucket of near.
 func Key(near graph.ID, typ string, far, edge graph.ID) []byte {
-	b := make([]byte, 0, minKey+len(typ))
-	b = append(Prefix(near, typ), far[:]...)
-	return append(b, edge[:]...)
+	return append(append(Prefix(near, typ), far[:]...), edge[:]...)
 }
 
 // Prefix returns the prefix of the keys of near's edges of one type.
