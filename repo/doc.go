@@ -52,6 +52,14 @@
 // here. VerifyHistory tells what the signatures of a history are worth to whoever asks; merges and
 // imports can be made to refuse what is not signed by keys that are trusted (RequireSigned).
 //
+// # Care
+//
+// Nothing is removed but by GC, which removes what neither refs nor kept operations lead to, and
+// Purge, which erases every version of one node for good and leaves a redaction (Redactions) in
+// place of each block. A node that was purged is stood in for by one of the type RedactedType in
+// older commits. Fsck checks everything; Repair makes indexes anew. What a Snapshot in use or a
+// Lease needs is not collected.
+//
 // # Concurrency
 //
 // A Repo and its Snapshots are safe for concurrent use; readers never wait for writers. One process

@@ -192,6 +192,8 @@ func (f *fsck) operations() error {
 	}
 	n := 0
 	said, horizon, whole := make(reversals), uint64(0), true
+	var oldest *commit.Operation
+	least := uint64(0) // the horizon of the operation after
 	for e, err := range commit.Operations(f.ctx, f.repo.facts(), head.Operation) {
 		if err != nil {
 			f.fail(head.Operation, FsckOperation, err)
@@ -199,6 +201,10 @@ func (f *fsck) operations() error {
 			break
 		}
 		f.reversal(said, e)
+		if n > 0 && e.Operation.Horizon > least {
+			f.add(e.CID, FsckOperation, "horizon %d, and then %d", e.Operation.Horizon, least)
+		}
+		oldest, least = e.Operation, e.Operation.Horizon
 		horizon = max(horizon, e.Operation.Horizon)
 		if n == 0 && e.Operation.Seq != head.Seq {
 			f.add(e.CID, FsckOperation, "head says operation %d, the record %d", head.Seq,
@@ -213,8 +219,29 @@ func (f *fsck) operations() error {
 	}
 	if whole {
 		f.unmet(said, horizon)
+		f.behind(oldest)
 	}
 	return f.ctx.Err()
+}
+
+// behind checks the operations behind the horizon that are kept, from the oldest of the log on.
+func (f *fsck) behind(o *commit.Operation) {
+	for _, seq := range commit.Kept(o.Seq) {
+		next := o.Skip
+		if o.Seq%2 == 1 {
+			next = o.Parent
+		}
+		rec, err := commit.ReadOperation(f.ctx, f.repo.facts(), next)
+		if err == nil && rec.Seq != seq {
+			err = fmt.Errorf("%w operation log: operation %d where %d must be", store.ErrCorrupt,
+				rec.Seq, seq)
+		}
+		if err != nil {
+			f.fail(next, FsckOperation, err)
+			return
+		}
+		o = rec
+	}
 }
 
 // view checks an operation's view, and what its refs lead to. tip says whether it is the newest:

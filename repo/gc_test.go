@@ -426,3 +426,81 @@ func TestGCBesideWriters(t *testing.T) {
 		}
 	}
 }
+
+func TestGCDue(t *testing.T) {
+	r, _ := overMem(t)
+	due := func(keep int) bool {
+		t.Helper()
+		yes, err := r.GCDue(t.Context(), keep)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return yes
+	}
+	for n := range 8 { // 9 operations
+		lines(t, r, person(n))
+	}
+	if !due(4) || due(5) || due(0) {
+		t.Errorf("due for 4, 5 and all operations: %v, %v, %v", due(4), due(5), due(0))
+	}
+	gc(t, r, 4)
+	if due(4) {
+		t.Error("due after a collection")
+	}
+}
+
+// TestFsckHorizon finds an operation behind the horizon missing that later ones need.
+func TestFsckHorizon(t *testing.T) {
+	st := mem.New()
+	r, err := repo.New(t.Context(), st, by, repo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for n := range 20 {
+		lines(t, r, person(n))
+	}
+	kept, err := r.Operation(t.Context(), "16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gc(t, r, 3) // of 21: the horizon is 19, behind which 18 and 16 are kept
+	checkClean(t, r)
+	if err := st.Facts().(store.Deleter).Delete(t.Context(), kept.CID); err != nil {
+		t.Fatal(err)
+	}
+	report, err := r.Fsck(t.Context(), repo.FsckOptions{})
+	if err != nil || len(report.Errors) != 1 || report.Errors[0].CID != kept.CID {
+		t.Errorf("fsck: %v, %v", report.Errors, err)
+	}
+}
+
+// TestRetrieveBesidePurge retrieves while indexes are dropped.
+func TestRetrieveBesidePurge(t *testing.T) {
+	r, _ := overMem(t)
+	for n := range 30 {
+		lines(t, r, person(n))
+	}
+	s := head(t, r)
+	var done atomic.Bool
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for !done.Load() {
+				_, err := s.Retrieve(context.Background(), retrieve.Request{Text: "person lives"})
+				if err != nil {
+					t.Errorf("retrieve: %v", err)
+					return
+				}
+			}
+		})
+	}
+	for n := range 15 {
+		_, err := r.Purge(t.Context(), fmt.Sprintf("p%d", n), repo.PurgeOptions{Stamp: by})
+		if err != nil {
+			t.Errorf("purge: %v", err)
+		}
+	}
+	done.Store(true)
+	wg.Wait()
+}

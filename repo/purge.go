@@ -55,7 +55,7 @@ const maxPurgeHits = 1000
 // from all branches and stages that have it; older commits keep their CIDs and stay readable, with
 // a stand-in for the node. When it returns without an error no byte of what was erased is in the
 // files of the repository. Stopped half-way it is finished when the repository is next opened for
-// writing. It reads every block twice. Others may go on meanwhile; a retrieval under way may fail.
+// writing. It reads every block twice. Others may go on meanwhile; writers wait for it.
 //
 // It returns a *NotFoundError where there is no version of the node, nor was one purged; and an
 // error wrapping ErrConflict where a merge in progress has the node.

@@ -13,6 +13,9 @@ import (
 	"github.com/mnem-project/mnem/store"
 )
 
+// maxRetries bounds how often a retrieval begins again because its index was dropped.
+const maxRetries = 8
+
 // Retrieve answers a request from the snapshot, which must be of a commit. The same commit and
 // request give the same answer in every process.
 func (s *Snapshot) Retrieve(ctx context.Context, req retrieve.Request) (*retrieve.Answer, error) {
@@ -23,6 +26,24 @@ func (s *Snapshot) Retrieve(ctx context.Context, req retrieve.Request) (*retriev
 	if err != nil {
 		return nil, err
 	}
+	for attempt := 0; ; attempt++ {
+		answer, err := s.retrieve(ctx, x, req)
+		var missing *MissingError
+		if !errors.As(err, &missing) && !errors.Is(err, retrieve.ErrNoNode) {
+			return answer, err
+		}
+		// A purge or a rebuild may have dropped the index meanwhile. Where none did, it is damage.
+		again, indexErr := s.index(ctx)
+		if indexErr != nil || again == x || attempt == maxRetries {
+			return answer, err
+		}
+		x = again
+	}
+}
+
+func (s *Snapshot) retrieve(
+	ctx context.Context, x *index.Index, req retrieve.Request,
+) (*retrieve.Answer, error) {
 	erased := int(s.state.nodes.Len()) - int(x.Stats().Nodes)
 	return retrieve.Run(ctx, graphView{s, erased}, indexView{x}, s.id, req)
 }
