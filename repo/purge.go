@@ -308,6 +308,9 @@ func (p *purge) record(always bool) (err error) {
 	if len(by.Command) == 0 || by.Command[0] != purgeVerb {
 		by.Command = append([]string{purgeVerb}, by.Command...)
 	}
+	if id := p.id.String(); !slices.Contains(by.Command, id) {
+		by.Command = append(slices.Clone(by.Command), id)
+	}
 	p.res.Operation, err = p.repo.operate(p.ctx, by, func(t *tx) error {
 		t.always = always
 		return p.eachHolder(t.view, func(ref Ref) error { return p.remove(t, ref) })
@@ -394,7 +397,7 @@ func (r *Repo) resume(ctx context.Context) error {
 	p := &purge{ctx: ctx, repo: r, id: note.node, res: &PurgeResult{Node: note.node}}
 	p.opt = PurgeOptions{
 		Stamp: Stamp{
-			Author: note.actor, Time: note.time, Command: []string{purgeVerb, note.node.String()},
+			Author: note.actor, Time: note.time, Command: []string{purgeVerb},
 		},
 		Reason: note.reason, RewriteReceipts: note.receipts, Progress: func(string, int) {},
 	}

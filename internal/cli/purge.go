@@ -59,6 +59,7 @@ func (c *cli) purgeCommand() *cobra.Command {
 		Args: cobra.ExactArgs(1),
 	}
 	c.writeFlags(cmd)
+	c.signFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&opt.Reason, "reason", "", "why, for whoever meets the redaction")
 	f.BoolVar(&opt.RewriteReceipts, "rewrite-receipts", false, "erase recorded queries with its "+
@@ -69,8 +70,12 @@ func (c *cli) purgeCommand() *cobra.Command {
 		if yes && opt.DryRun {
 			return usagef("--yes and --dry-run exclude each other")
 		}
+		stamp := c.stamp
+		if yes {
+			stamp = c.signedStamp
+		}
 		var err error
-		if opt.Stamp, err = c.stamp(cmd); err != nil {
+		if opt.Stamp, err = stamp(cmd); err != nil {
 			return err
 		}
 		refused := !yes && !opt.DryRun
