@@ -67,6 +67,38 @@ func MergeMark(v Versions, take Take) (MergedRecord, error) {
 	return markMerge.merge(v, take)
 }
 
+// MergeErased merges the two sides of an item that was there before, in a record that cannot be
+// read any more. Nobody can tell then what the sides changed: unless they have the same facts they
+// are in conflict as a whole, and v.Base is nil in the result as well.
+func MergeErased(kind ItemKind, v Versions, take Take) (MergedRecord, error) {
+	m := &markMerge
+	switch kind {
+	case NodeItem:
+		m = &nodeMerge
+	case EdgeItem:
+		m = &edgeMerge
+	}
+	sides, err := m.read(v)
+	if err != nil {
+		return MergedRecord{}, err
+	}
+	f := fieldMerge{rule: m, ours: sides[1], theirs: sides[2], take: take}
+	switch {
+	case v.Ours == nil && v.Theirs == nil:
+		return MergedRecord{}, nil
+	case v.Ours == nil || v.Theirs == nil:
+		return MergedRecord{Record: v.Pick(take), Kind: DeleteModify}, nil
+	case f.sameFacts(f.ours, f.theirs):
+		return f.both(v)
+	}
+	out := MergedRecord{Record: v.Pick(take), Kind: EditEdit}
+	for _, c := range f.differing() {
+		out.Fields = append(out.Fields, c.String())
+	}
+	slices.Sort(out.Fields)
+	return out, nil
+}
+
 // recordMerge says how one kind of record merges.
 type recordMerge struct {
 	times  []string // fields that are no facts: the least stands, but of updated the greatest
@@ -100,18 +132,9 @@ func (m *recordMerge) merge(v Versions, take Take) (MergedRecord, error) {
 	case bytes.Equal(v.Ours, v.Base):
 		return MergedRecord{Record: v.Theirs}, nil
 	}
-	var sides [3]fields
-	for i, block := range [][]byte{v.Base, v.Ours, v.Theirs} {
-		if block == nil {
-			continue
-		}
-		if err := m.check(block); err != nil {
-			return MergedRecord{}, fmt.Errorf("merge: %w", err)
-		}
-		var err error
-		if sides[i], err = readFields(block); err != nil {
-			return MergedRecord{}, fmt.Errorf("merge: %w", err)
-		}
+	sides, err := m.read(v)
+	if err != nil {
+		return MergedRecord{}, err
 	}
 	f := fieldMerge{rule: m, base: sides[0], ours: sides[1], theirs: sides[2], take: take}
 	if v.Ours == nil || v.Theirs == nil {
@@ -125,6 +148,22 @@ func (m *recordMerge) merge(v Versions, take Take) (MergedRecord, error) {
 		return MergedRecord{Record: v.Pick(take), Kind: DeleteModify}, nil
 	}
 	return f.both(v)
+}
+
+// read returns the fields of base, ours and theirs, nil for one that is absent.
+func (m *recordMerge) read(v Versions) (sides [3]fields, err error) {
+	for i, block := range [][]byte{v.Base, v.Ours, v.Theirs} {
+		if block == nil {
+			continue
+		}
+		if err := m.check(block); err != nil {
+			return sides, fmt.Errorf("merge: %w", err)
+		}
+		if sides[i], err = readFields(block); err != nil {
+			return sides, fmt.Errorf("merge: %w", err)
+		}
+	}
+	return sides, nil
 }
 
 // fieldMerge merges the fields of one record that both sides have and changed.

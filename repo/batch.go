@@ -3,6 +3,7 @@ package repo
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/mnem-project/mnem/adjacency"
@@ -169,6 +170,9 @@ func (b *batch) node(c *graph.NodeChange) error {
 		return b.fact(c)
 	}
 	old, err := b.findNode(id)
+	if errors.Is(err, store.ErrRedacted) {
+		old, err = nil, nil // made anew: nothing of it is left to change
+	}
 	if err != nil {
 		return err
 	}

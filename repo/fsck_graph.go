@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 
@@ -359,11 +360,30 @@ func (f *fsck) index(s *Snapshot) {
 		f.fail(s.id, FsckIndex, err)
 		return
 	}
-	wrong, err := index.Verify(f.ctx, derived, manifest, s.state.documents(f.ctx))
+	var unread error
+	wrong, err := index.Verify(f.ctx, derived, manifest, noting(s.state.documents(f.ctx), &unread))
+	if unread != nil { // it says nothing about the index
+		f.fail(s.id, FsckRecord, unread)
+		return
+	}
 	for _, w := range wrong {
 		f.add(manifest, FsckIndex, "%v", w)
 	}
 	if err != nil {
-		f.fail(manifest, FsckIndex, err)
+		f.add(manifest, FsckIndex, "%v", err)
+	}
+}
+
+// noting yields what seq does and keeps its error.
+func noting[T any](seq iter.Seq2[T, error], failed *error) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for v, err := range seq {
+			if err != nil {
+				*failed = err
+			}
+			if !yield(v, err) {
+				return
+			}
+		}
 	}
 }

@@ -207,8 +207,8 @@ func (s *Snapshot) nearestIndex(ctx context.Context) (ipld.CID, *state, error) {
 	return ipld.CID{}, empty, err
 }
 
-// RebuildIndex forgets all indexes and makes that of a revision anew from its graph alone. Answers
-// do not change: an index is a pure function of a graph.
+// RebuildIndex makes the index of a revision anew from its graph alone, in place of the one there
+// is, which stays where that fails. Answers do not change: an index is a pure function of a graph.
 func (r *Repo) RebuildIndex(ctx context.Context, rev string) (IndexStats, error) {
 	if r.ro {
 		return IndexStats{}, store.ErrReadOnly
@@ -221,10 +221,6 @@ func (r *Repo) RebuildIndex(ctx context.Context, rev string) (IndexStats, error)
 	defer r.writer.Unlock()
 	r.indexMu.Lock()
 	defer r.indexMu.Unlock()
-	if err := r.store.Derived().Clear(ctx); err != nil {
-		return IndexStats{}, fmt.Errorf("clear indexes: %w", err)
-	}
-	r.indexes = openIndexes{}
 	empty, err := r.loadState(ctx, ipld.CID{}, ipld.CID{})
 	if err != nil {
 		return IndexStats{}, err
@@ -233,6 +229,7 @@ func (r *Repo) RebuildIndex(ctx context.Context, rev string) (IndexStats, error)
 	if err != nil {
 		return IndexStats{}, err
 	}
+	r.indexes = openIndexes{}
 	return r.indexStats(ctx, manifest)
 }
 

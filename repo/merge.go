@@ -186,6 +186,11 @@ func (t *tx) mergeJob(
 	if err != nil {
 		return nil, err
 	}
+	if j.parent() == nil { // a commit of its own, which would write what was erased anew
+		if err := noneErased(ctx, head.state, m.state); err != nil {
+			return nil, err
+		}
+	}
 	res.VectorsDropped = m.dropped
 	if res.Conflicts, err = t.conflicts(ctx, m.conflicts, head.state, j.theirs.state); err != nil {
 		return nil, err
@@ -240,13 +245,18 @@ func (t *tx) land(
 	return t.commit(ctx, ref, head, next, opt, res)
 }
 
-// dropKept removes the refs of a commit that was kept because it did not merge.
+// dropKept removes the refs of the commits that were kept because they did not merge and that c
+// has.
 func (t *tx) dropKept(ctx context.Context, c ipld.CID) error {
 	for ref, err := range t.view.list(ctx, keptCommits) {
 		if err != nil {
 			return err
 		}
-		if ref.Target == c {
+		has, err := commit.IsAncestor(ctx, t.stage, ref.Target, c)
+		if err != nil {
+			return err
+		}
+		if has {
 			t.removeRef(ref.Name)
 		}
 	}

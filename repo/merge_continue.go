@@ -108,12 +108,15 @@ func (p *pending) find(ctx context.Context, t *tx, name string) (*commit.Conflic
 
 // ContinueMerge makes the commit of the merge in progress on opt.Branch, once all its conflicts
 // are resolved; else it returns a *MergeError that names the others. Where the branch moved since
-// the merge began, what was resolved is merged onto it. opt.Message replaces the merge's own.
+// the merge began, what was resolved is merged onto it. If that conflicts it is kept as a commit,
+// a *MergeError names what does, and the merge in progress is then that of this commit. opt.Message
+// replaces the merge's own.
 func (r *Repo) ContinueMerge(ctx context.Context, opt MergeOptions) (*MergeResult, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
 	res := &MergeResult{}
+	var failed *MergeError
 	_, err := r.transact(ctx, opt.Stamp, func(t *tx) error {
 		ref, head, err := t.base(ctx, opt.CommitOptions)
 		if err != nil {
@@ -137,7 +140,9 @@ func (r *Repo) ContinueMerge(ctx context.Context, opt MergeOptions) (*MergeResul
 				return err
 			}
 			if len(m.conflicts) > 0 {
-				return t.movedOn(ctx, ref, ours, head, next, m)
+				m.dropped += res.VectorsDropped
+				failed, err = t.movedOn(ctx, p, ours, theirs, head, next, m, opt)
+				return err
 			}
 			next, res.VectorsDropped = m.state, res.VectorsDropped+m.dropped
 		}
@@ -153,22 +158,49 @@ func (r *Repo) ContinueMerge(ctx context.Context, opt MergeOptions) (*MergeResul
 		t.removeRef(p.name)
 		return t.land(ctx, ref, head, next, also, opt.CommitOptions, &res.CommitResult)
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case failed != nil:
+		return nil, failed
 	}
 	return res, nil
 }
 
-// movedOn returns the error for a branch that moved during a merge, in the way of what was
-// resolved.
+// movedOn makes the commit of what was resolved as if the branch had not moved, and its merge onto
+// where the branch is the merge in progress. It returns the error that names what conflicts.
 func (t *tx) movedOn(
-	ctx context.Context, ref Ref, ours, head *Snapshot, next *state, m *merged,
-) error {
+	ctx context.Context, p *pending, ours, theirs, head *Snapshot, next *state, m *merged,
+	opt MergeOptions,
+) (*MergeError, error) {
 	list, err := t.conflicts(ctx, m.conflicts, head.state, next)
-	return errors.Join(err, &MergeError{
-		Verb: "continue", Name: "what was resolved", Branch: branchName(ref.Name), Conflicts: list,
-		Base: ours.id, Head: ref.Target,
-	})
+	if err != nil {
+		return nil, err
+	}
+	if err := noneDangling(ctx, ours.state, next); err != nil {
+		return nil, err
+	}
+	also, err := t.secondParent(ctx, p, ours, theirs)
+	if err != nil {
+		return nil, err
+	}
+	by := opt.CommitOptions
+	if also != nil {
+		if err := t.verifyTheirs(ctx, opt, also.id, head.id); err != nil {
+			return nil, err
+		}
+		by.also = append(by.also, also)
+	}
+	var done CommitResult
+	if err := t.commit(ctx, Ref{Name: p.name}, ours, next, by, &done); err != nil {
+		return nil, err
+	}
+	branch := strings.TrimPrefix(string(p.name), mergesInProgress)
+	j := &job{verb: p.rec.Verb, theirs: &Snapshot{repo: t.repo, id: done.Commit}}
+	return &MergeError{
+		Verb: "continue", Name: "what was resolved", Branch: branch, Conflicts: list,
+		Base: ours.id, Head: head.id,
+	}, t.suspend(ctx, Ref{Name: graph.BranchRef(branch)}, head, j, m, opt)
 }
 
 // resolved returns both sides of a merge in progress, and the state it becomes.

@@ -2,6 +2,7 @@ package repo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -83,11 +84,15 @@ func (r *resolver) decide(c *commit.Conflict, res commit.Resolution) (ipld.CID, 
 			continue
 		}
 		var err error
-		if *side.to, err = r.read(side.c); err != nil {
+		*side.to, err = r.read(side.c)
+		if side.to == &v.Base && res.Take != graph.TakeBase && errors.Is(err, store.ErrRedacted) {
+			continue
+		}
+		if err != nil {
 			return ipld.CID{}, fmt.Errorf("read %s: %w", c.Item, err)
 		}
 	}
-	m, err := mergeItem(c.Item.Kind, v, res.Take)
+	m, err := mergeItem(c, v, res.Take)
 	if err != nil {
 		return ipld.CID{}, fmt.Errorf("%s: %w: %w", c.Item, store.ErrCorrupt, err)
 	}
@@ -95,9 +100,12 @@ func (r *resolver) decide(c *commit.Conflict, res commit.Resolution) (ipld.CID, 
 }
 
 func mergeItem(
-	kind graph.ItemKind, v graph.Versions, take graph.Take,
+	c *commit.Conflict, v graph.Versions, take graph.Take,
 ) (graph.MergedRecord, error) {
-	switch kind {
+	if c.Base.Defined() && v.Base == nil {
+		return graph.MergeErased(c.Item.Kind, v, take)
+	}
+	switch c.Item.Kind {
 	case graph.NodeItem:
 		return graph.MergeNode(v, take)
 	case graph.EdgeItem:
@@ -148,8 +156,7 @@ func (r *resolver) resolveNodes() error {
 	nodes := []graph.ItemKind{graph.NodeItem}
 	err := r.each(nodes, func(item graph.Item, c ipld.CID) error {
 		if c.Defined() {
-			r.setNode(item.ID, c, r.side(item))
-			return nil
+			return r.setNode(item.ID, c, r.side(item))
 		}
 		there, err := r.nodes.has(r.ctx, item.ID[:])
 		if err != nil || !there {

@@ -121,9 +121,18 @@ func (m *stateMerge) record(
 	if err != nil {
 		return nil, err
 	}
-	res, err := merge(v, m.take())
+	var res graph.MergedRecord
+	if con.Base.Defined() && v.Base == nil {
+		res, err = graph.MergeErased(item.Kind, v, m.take())
+	} else {
+		res, err = merge(v, m.take())
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", item, store.ErrCorrupt, err)
+	}
+	if res.Kind != "" && m.virtual && con.Base.Defined() && v.Base == nil {
+		m.conflicts[item] = con
+		return c.Base, nil // the erased record itself
 	}
 	if res.Kind == graph.DeleteModify && needs != nil && !m.virtual {
 		list, err := needs(either(v.Ours, v.Theirs))
@@ -170,7 +179,8 @@ func either(a, b []byte) []byte {
 	return b
 }
 
-// versions reads the three records of an item. That before both sides is put beside the result:
+// versions reads the three records of an item; one before both sides that was erased is nil, and
+// con.Base names it. That before both sides is put beside the result:
 // of a virtual base it may be nowhere else.
 func (m *stateMerge) versions(
 	item graph.Item, c prolly.Conflict,
@@ -196,7 +206,7 @@ func (m *stateMerge) versions(
 		}
 		*side.to, err = side.get.Get(m.ctx, *side.cid)
 		if side.cid == &con.Base && errors.Is(err, store.ErrRedacted) {
-			continue // as if it had not been: nobody can tell what the sides changed of it
+			continue // nobody can tell what the sides changed of it
 		}
 		if err != nil {
 			return nil, v, fmt.Errorf("read %s: %w", item, err)

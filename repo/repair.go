@@ -2,9 +2,11 @@ package repo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -16,8 +18,10 @@ type RepairResult struct {
 
 // Repair makes anew what is derived from facts, the indexes, where Fsck finds them damaged, and
 // nothing else: no fact can be made up. That of the current branch's commit is made at once, others
-// when they are needed. A head file that disagrees with the store keeps a repository from being
-// opened at all: Options.AcceptHead is the repair for that.
+// when they are needed. Where facts are damaged too no index is dropped, as it may be one that can
+// not be made again. A head file that disagrees with the store keeps a repository from being
+// opened at all: Options.AcceptHead is the repair for that. With an error there may be a result:
+// then what Fsck found stands, and the repair failed.
 func (r *Repo) Repair(ctx context.Context, opt FsckOptions) (*RepairResult, error) {
 	if r.ro {
 		return nil, store.ErrReadOnly
@@ -27,50 +31,69 @@ func (r *Repo) Repair(ctx context.Context, opt FsckOptions) (*RepairResult, erro
 		return nil, err
 	}
 	res := &RepairResult{Report: report}
-	damaged, err := r.derivedDamage(ctx, report.Errors)
-	if err != nil || !damaged {
+	indexes, facts, err := r.damaged(ctx, report.Errors)
+	if err != nil || !indexes {
 		return res, err
 	}
-	if err := r.dropIndexes(ctx); err != nil {
-		return nil, err
+	if !facts {
+		if err := r.dropIndexes(ctx); err != nil {
+			return res, err
+		}
+		res.Done = append(res.Done, "dropped all indexes")
 	}
-	res.Done = append(res.Done, "dropped all indexes")
-	_, head, err := r.Branch(ctx)
+	head, err := r.rebuildHead(ctx)
 	if err != nil {
-		return nil, err
+		if facts && errors.Is(err, store.ErrCorrupt) {
+			return res, nil // the report has it
+		}
+		return res, fmt.Errorf("repair: %w", err)
 	}
 	if head.Defined() {
-		if _, err := r.RebuildIndex(ctx, string(graph.Head)); err != nil {
-			return nil, fmt.Errorf("repair: %w", err)
-		}
 		res.Done = append(res.Done, "made the index of "+head.String())
 	}
-	res.Report, err = r.Fsck(ctx, opt)
+	again, err := r.Fsck(ctx, opt)
+	if err == nil {
+		res.Report = again
+	}
 	return res, err
 }
 
-// derivedDamage reports whether any of the errors is about what can be made anew.
-func (r *Repo) derivedDamage(ctx context.Context, errs []FsckError) (bool, error) {
+// rebuildHead makes the index of the current branch's commit anew and returns that commit,
+// undefined where there is none.
+func (r *Repo) rebuildHead(ctx context.Context) (ipld.CID, error) {
+	_, head, err := r.Branch(ctx)
+	if err == nil && head.Defined() {
+		_, err = r.RebuildIndex(ctx, string(graph.Head))
+	}
+	return head, err
+}
+
+// damaged reports whether any of the errors is about what can be made anew, and whether any is, or
+// may be, about what it is made from.
+func (r *Repo) damaged(ctx context.Context, errs []FsckError) (indexes, facts bool, err error) {
+	facts = len(errs) >= maxFsckErrors // there may be more
 	for _, e := range errs {
 		if e.Kind == FsckIndex {
-			return true, nil
-		}
-		if e.Kind != FsckBlock && e.Kind != FsckMissing && e.Kind != FsckStore {
+			indexes = true
 			continue
 		}
-		if !e.CID.Defined() {
-			continue
+		derived := false
+		if e.CID.Defined() && (e.Kind == FsckBlock || e.Kind == FsckMissing || e.Kind == FsckStore) {
+			if derived, err = r.onlyDerived(ctx, e.CID); err != nil {
+				return false, false, err
+			}
 		}
-		fact, err := r.store.Facts().Has(ctx, e.CID)
-		if err != nil {
-			return false, err
-		}
-		derived, err := r.store.Derived().Has(ctx, e.CID)
-		if err != nil || derived && !fact {
-			return derived, err
-		}
+		indexes, facts = indexes || derived, facts || !derived
 	}
-	return false, nil
+	return indexes, facts, nil
+}
+
+// onlyDerived reports whether a block is derived, and no fact.
+func (r *Repo) onlyDerived(ctx context.Context, c ipld.CID) (bool, error) {
+	if fact, err := r.store.Facts().Has(ctx, c); fact || err != nil {
+		return false, err
+	}
+	return r.store.Derived().Has(ctx, c)
 }
 
 func (r *Repo) dropIndexes(ctx context.Context) error {

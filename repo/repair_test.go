@@ -6,8 +6,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
@@ -131,4 +133,63 @@ func TestAcceptHead(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestRepairBesideDamagedFacts keeps an index that answers although a fact that it was made from is
+// damaged, so that it cannot be made again.
+func TestRepairBesideDamagedFacts(t *testing.T) {
+	ctx := t.Context()
+	tamper := testkit.NewTamper(mem.New())
+	r, err := repo.New(ctx, tamper, by, repo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	lines(t, r, `{"node":{"key":"a","type":"Note","summary":"amber"}}`+"\n"+
+		`{"node":{"key":"b","type":"Note","summary":"basalt"}}`)
+	var bad ipld.CID
+	err = tamper.Facts().Iterate(ctx, ipld.CID{}, func(b store.Block) error {
+		if ipld.RecordKind(b.Data) == "node" && bytes.Contains(b.Data, []byte("basalt")) {
+			bad = b.CID
+		}
+		return nil
+	})
+	if err != nil || !bad.Defined() {
+		t.Fatalf("the fact to damage: %v, %v", bad, err)
+	}
+	retrieves := func(when string) {
+		t.Helper()
+		answer, err := head(t, r).Retrieve(ctx, retrieve.Request{Text: "amber"})
+		if err != nil || len(answer.Items) != 1 {
+			t.Errorf("retrieve %s: %+v, %v", when, answer, err)
+		}
+	}
+	retrieves("before")
+	before, err := head(t, r).IndexStats(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worse := false // the index is damaged as well
+	tamper.Lie = func(c ipld.CID, data []byte) ([]byte, error) {
+		if c == bad || worse && c == before.Manifest {
+			return nil, &store.CorruptError{Want: c}
+		}
+		return data, nil
+	}
+	for range 2 {
+		res, err := r.Repair(ctx, repo.FsckOptions{})
+		if err != nil || len(res.Done) > 0 || !slices.ContainsFunc(res.Report.Errors,
+			func(e repo.FsckError) bool { return e.CID == bad }) {
+			t.Errorf("repair: %+v, %v", res, err)
+		}
+		if _, err := r.RebuildIndex(ctx, "HEAD"); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("rebuild: %v", err)
+		}
+		worse = !worse
+	}
+	retrieves("after the index cannot be made anew")
+	if r, err = repo.New(ctx, tamper, by, repo.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	retrieves("with nothing in memory")
 }

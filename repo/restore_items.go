@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -23,10 +24,35 @@ type restorer struct {
 // read returns a block that a tree links to.
 func (r *restorer) read(c ipld.CID) ([]byte, error) { return r.stage.Get(r.ctx, c) }
 
-// setNode puts a node's record in place.
-func (r *restorer) setNode(id graph.ID, c ipld.CID, from *state) {
+// setNode puts a node's record in place, unless it was erased.
+func (r *restorer) setNode(id graph.ID, c ipld.CID, from *state) error {
+	if _, err := r.read(c); err != nil {
+		return fmt.Errorf("node %s: %w", id, err)
+	}
 	r.nodes.setLink(id[:], c)
 	r.touched[id] = from
+	return nil
+}
+
+// noneErased returns an error that wraps store.ErrRedacted where next has an erased node that
+// prev does not have.
+func noneErased(ctx context.Context, prev, next *state) error {
+	for c, err := range prolly.Diff(ctx, prev.nodes, next.nodes) {
+		if err != nil {
+			return err
+		}
+		if c.New == nil {
+			continue
+		}
+		id, err := linkItem(c.New)
+		if err != nil {
+			return err
+		}
+		if _, err := next.get.Get(ctx, id); err != nil {
+			return fmt.Errorf("node %s: %w", graph.ID(c.Key), err)
+		}
+	}
+	return nil
 }
 
 // around brings back what goes with a node: its mark, and its edges to nodes that exist.
@@ -137,7 +163,9 @@ func (r *restorer) needNode(from *state, id graph.ID) error {
 	if err != nil {
 		return err
 	}
-	r.setNode(id, c, from)
+	if err := r.setNode(id, c, from); err != nil {
+		return err
+	}
 	return r.around(from, id)
 }
 

@@ -90,7 +90,8 @@ func spanName(rev string, from, to *Snapshot) string {
 
 // Restore brings nodes back as they were at a revision, each with its mark, or without one where
 // it had none, and with those of its edges that are missing and whose other ends exist. names are
-// as those of Snapshot.Name, of that revision.
+// as those of Snapshot.Name, of that revision. A node that was erased does not come back: the error
+// wraps store.ErrRedacted then, of Revert and CherryPick as well, and nothing is written.
 func (r *Repo) Restore(
 	ctx context.Context, rev string, names []string, opt CommitOptions,
 ) (*CommitResult, error) {
@@ -144,7 +145,9 @@ func (t *tx) restore(
 		if err != nil {
 			return nil, err
 		}
-		r.setNode(id, c, from.state)
+		if err := r.setNode(id, c, from.state); err != nil {
+			return nil, err
+		}
 		r.marks.remove(graph.MarkKey(graph.OnNode, id))
 		ids = append(ids, id)
 	}

@@ -54,11 +54,14 @@ func (c *cli) blame(ctx context.Context, r *repo.Repo, name string, only []strin
 	}
 	id, err := s.Name(ctx, name)
 	if err != nil {
-		return err
+		return nodeHint(err)
 	}
-	n, _, err := s.Node(ctx, id)
+	n, at, err := s.Node(ctx, id)
 	if err != nil {
 		return err
+	}
+	if red, err := s.Redaction(ctx, at); err != nil || red != nil {
+		return firstError(err, redactedError{red})
 	}
 	found, err := s.Blame(ctx, id)
 	if err == nil {

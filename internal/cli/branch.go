@@ -70,6 +70,9 @@ func (c *cli) branchCommand() *cobra.Command {
 		}
 		switch {
 		case len(args) == 0 && !rename && !f.remove:
+			if err := listOnly(cmd); err != nil {
+				return err
+			}
 			return c.withRepo(cmd, false, c.listBranches)
 		case len(args) == 0:
 			return usagef("name a branch")
@@ -88,6 +91,16 @@ func (c *cli) branchCommand() *cobra.Command {
 			return c.createBranch(ctx, r, args, opt)
 		})
 	})
+}
+
+// listOnly refuses the flags of refFlags where there is no name they could be about.
+func listOnly(cmd *cobra.Command) error {
+	for _, name := range []string{"force", "expect"} {
+		if cmd.Flags().Changed(name) {
+			return usagef("--%s needs a name: without one '%s' lists", name, cmd.CommandPath())
+		}
+	}
+	return nil
 }
 
 // writeRef opens the repository to change a branch or tag.
@@ -158,7 +171,8 @@ func (c *cli) createBranch(
 	at, err := r.CreateBranch(ctx, args[0], rev, opt)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return hint(err, "move it with --force")
+		return hint(already(err, "branch %q", args[0]), "go there with 'mnem switch %s', or move "+
+			"it with --force", args[0])
 	case err != nil:
 		return noCommitHint(err)
 	}
@@ -187,7 +201,7 @@ func (c *cli) renameBranch(
 	}
 	err := r.RenameBranch(ctx, from, to, opt)
 	if errors.Is(err, fs.ErrExist) {
-		return hint(err, "replace it with --force")
+		return hint(already(err, "branch %q", to), "replace it with --force")
 	}
 	if err != nil {
 		return err

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
+	"syscall"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/keyring"
@@ -77,6 +79,41 @@ func hint(err error, format string, args ...any) error {
 	return hintError{err, fmt.Sprintf(format, args...)}
 }
 
+// existsError says what is there already, where the system speaks of files.
+type existsError struct {
+	what string
+	err  error
+}
+
+func (e existsError) Error() string { return e.what + " already exists" }
+func (e existsError) Unwrap() error { return e.err }
+
+func already(err error, format string, args ...any) error {
+	return existsError{fmt.Sprintf(format, args...), err}
+}
+
+// noRepoError says where no repository was found.
+type noRepoError struct {
+	dir string
+	err error
+}
+
+func (e noRepoError) Error() string { return "no repository in " + e.dir + " or above it" }
+func (e noRepoError) Unwrap() error { return e.err }
+
+// lockHint says what to do about a repository whose lock file cannot be written.
+func lockHint(err error) error {
+	var at *fs.PathError
+	if !errors.As(err, &at) || filepath.Base(at.Path) != lockFile ||
+		!errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) {
+		return err
+	}
+	return hint(err, "reading takes the lock file %s too: give write permission to it", at.Path)
+}
+
+// lockFile is the name of the lock file in a repository's db directory.
+const lockFile = "LOCK"
+
 // outcomeOf maps an error to its row of the table.
 func outcomeOf(ctx context.Context, err error) outcome {
 	is := func(targets ...error) bool {
@@ -138,14 +175,18 @@ func (c *cli) report(ctx context.Context, err error) int {
 		next.hint = "name a branch with --branch, or go to one with 'mnem switch NAME' or " +
 			"'mnem switch -c NAME'"
 	}
+	message := err.Error()
+	if row == outcomeInterrupted {
+		message = "interrupted"
+	}
 	if c.global.json {
 		var body errorJSON
-		body.Error.Code, body.Error.Message, body.Error.Hint = row.Code, err.Error(), next.hint
+		body.Error.Code, body.Error.Message, body.Error.Hint = row.Code, message, next.hint
 		data, _ := encodeJSON(body) // strings always have a JSON form
 		fmt.Fprintf(c.app.Stderr, "%s\n", data)
 		return row.Exit
 	}
-	fmt.Fprintf(c.app.Stderr, "mnem: %s\n", line(err.Error()))
+	fmt.Fprintf(c.app.Stderr, "mnem: %s\n", line(message))
 	if next.hint != "" {
 		fmt.Fprintf(c.app.Stderr, "hint: %s\n", line(next.hint))
 	}

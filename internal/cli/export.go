@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -93,7 +94,7 @@ func (c *cli) runExport(cmd *cobra.Command, file string, opt repo.ExportOptions)
 			return nil
 		}
 		var res *repo.ExportResult
-		err := writeWhole(c.absolute(file), c.app.PID, func(w io.Writer) (err error) {
+		err := writeOut(ctx, c.absolute(file), c.app.PID, func(w io.Writer) (err error) {
 			res, err = r.Export(ctx, w, opt)
 			return err
 		})
@@ -103,6 +104,70 @@ func (c *cli) runExport(cmd *cobra.Command, file string, opt repo.ExportOptions)
 		p.done()
 		return c.printExport(file, res)
 	})
+}
+
+// maxLinks is how many symbolic links a name may lead through.
+const maxLinks = 40
+
+// writeOut writes what path names. What is no regular file, as a device or a pipe, is written in
+// its place; a symbolic link stays, and what it leads to is written.
+func writeOut(ctx context.Context, path string, pid int, write func(io.Writer) error) error {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && !info.Mode().IsRegular():
+		return writeInPlace(ctx, path, write)
+	case err == nil:
+		path, err = filepath.EvalSymlinks(path)
+	case errors.Is(err, fs.ErrNotExist):
+		path, err = linkEnd(path)
+	}
+	if err != nil {
+		return err
+	}
+	return writeWhole(path, pid, write)
+}
+
+// linkEnd returns the name that a path of links leads to, where nothing is yet.
+func linkEnd(path string) (string, error) {
+	for range maxLinks {
+		to, err := os.Readlink(path)
+		if err != nil {
+			return path, nil // no link: the file will be made here
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	return "", fmt.Errorf("write %s: too many links", path)
+}
+
+// writeInPlace writes to a device or pipe. An interrupt ends the wait for a reader.
+func writeInPlace(ctx context.Context, path string, write func(io.Writer) error) error {
+	type opened struct {
+		f   *os.File
+		err error
+	}
+	ready := make(chan opened, 1)
+	go func() {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		ready <- opened{f, err}
+	}()
+	var to opened
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case to = <-ready:
+	}
+	if to.err != nil {
+		return to.err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = to.f.Close() }) // wakes a write that waits
+	err := write(to.f)
+	if !stop() {
+		return errors.Join(ctx.Err(), err)
+	}
+	return firstError(err, to.f.Close())
 }
 
 // writeWhole writes a file that is there as a whole or not at all: it is synced under another name,

@@ -33,8 +33,9 @@ func (c *cli) fsckCommand() *cobra.Command {
 			"sessions, the trees, that adjacency and index are those of the graph, and name each bad\n" +
 			"block. It changes nothing. Damage gives exit code 4.\n\n" +
 			"With --repair indexes that are damaged are made anew, which loses nothing; damaged facts are\n" +
-			"named as before. A repository that does not open because what is stored is not what was\n" +
-			"acknowledged last opens with --accept-head: what the message says is gone stays gone.",
+			"named as before, and beside them no index is dropped. A repository that does not open because\n" +
+			"what is stored is not what was acknowledged last opens with --accept-head: what the message\n" +
+			"says is gone stays gone.",
 		Example: "  mnem fsck\n  mnem fsck --full --json\n  mnem fsck --repair",
 		Args:    cobra.NoArgs,
 	}
@@ -61,7 +62,7 @@ func (c *cli) fsckCommand() *cobra.Command {
 			} else {
 				res.Report, err = r.Fsck(ctx, opt)
 			}
-			if err != nil {
+			if err != nil && (!repair || res == nil) {
 				return err
 			}
 			p.done()
@@ -74,7 +75,7 @@ func (c *cli) fsckCommand() *cobra.Command {
 			if len(res.Report.Errors) > 0 {
 				c.exit = outcomeCorrupt.Exit
 			}
-			return c.printFsck(res)
+			return firstError(c.printFsck(res), err)
 		})
 	})
 }

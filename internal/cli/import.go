@@ -106,6 +106,11 @@ func (c *cli) runImport(
 	defer p.done()
 	opt.Progress = func(what string, n int) { p.set(what+":", n, 0) }
 	res, err := r.Import(ctx, in, size, opt)
+	var behind *repo.ForwardError
+	if errors.As(err, &behind) {
+		return hint(err, "import it without --as, then 'mnem merge' the refs/imported/… it prints, "+
+			"or give --as another name")
+	}
 	if err != nil {
 		return err
 	}

@@ -68,10 +68,10 @@ func (c *cli) indexStatus() *cobra.Command {
 func (c *cli) indexRebuild() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rebuild",
-		Short: "Forget all indexes and make that of a commit anew",
+		Short: "Make the index of a commit anew",
 		Long: "" +
-			"Forget the indexes of all commits and make that of one commit anew from its graph alone;\n" +
-			"the others are made when they are needed. Answers do not change.",
+			"Make the index of a commit anew from its graph alone, in place of the one there is, which\n" +
+			"stays where that fails. Answers do not change.",
 		Example: "  mnem index rebuild",
 		Args:    cobra.NoArgs,
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -49,7 +50,7 @@ func (c *cli) runInit(cmd *cobra.Command, args []string, branch string) error {
 	c.global.repo = dir
 	path := filepath.Join(dir, repo.DirName)
 	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("repository %s: %w", path, fs.ErrExist)
+		return repoExists(fs.ErrExist, path)
 	}
 	author, write, err := c.firstAuthor()
 	if err != nil {
@@ -69,6 +70,9 @@ func (c *cli) runInit(cmd *cobra.Command, args []string, branch string) error {
 	}
 	opt.Branch = branch
 	r, err := repo.Init(cmd.Context(), dir, by, opt)
+	if errors.Is(err, fs.ErrExist) {
+		err = repoExists(err, path) // made by another process meanwhile
+	}
 	if err != nil {
 		return err
 	}
@@ -110,3 +114,7 @@ func (c *cli) firstAuthor() (author string, write bool, err error) {
 }
 
 func hintNoAuthor(err error) error { return hint(err, "give --author NAME") }
+
+func repoExists(err error, path string) error {
+	return hint(already(err, "repository %s", path), "use it: 'mnem status' shows what is in it")
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -134,7 +135,10 @@ func (c *cli) keep(ctx context.Context, name string, secret commit.Secret) error
 	if err != nil {
 		return err
 	}
-	if err := ring.Add(name, secret); err != nil {
+	if err := ring.Add(name, secret); errors.Is(err, fs.ErrExist) {
+		return hint(already(err, "key %q", name), "'mnem key list' shows the keys there are: give "+
+			"another name")
+	} else if err != nil {
 		return err
 	}
 	err = ring.EditTrust(ctx, func(l *keyring.TrustList) error {

@@ -29,7 +29,11 @@ func (c *cli) keyTrust() *cobra.Command {
 			if name == "" && k.entry.Key.IsZero() {
 				name = k.name
 			}
-			return l.Add(k.key, name, note, now)
+			err := l.Add(k.key, name, note, now)
+			if old, ok := l.Find(k.key); err != nil && ok && old.Revoked != nil {
+				return hint(err, "'mnem key untrust %s' removes it with its revocation", args[0])
+			}
+			return err
 		})
 	})
 }

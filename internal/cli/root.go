@@ -123,6 +123,7 @@ func (c *cli) root() *cobra.Command {
 		root.AddCommand(topicCommand(t))
 	}
 	root.SetHelpCommandGroupID(groupStart)
+	checkHelp(root)
 	root.Version = versions().Version
 	root.SetUsageTemplate(usageTemplate)
 	return root
@@ -236,7 +237,8 @@ func (c *cli) dir() (string, error) {
 	}
 	dir, err := repo.Find(c.app.Dir)
 	if errors.Is(err, store.ErrNotFound) {
-		err = hint(err, "run 'mnem init' to make a repository here, or name one with --repo")
+		err = hint(noRepoError{c.app.Dir, err}, "run 'mnem init' to make a repository here, or name "+
+			"one with --repo")
 	}
 	return dir, err
 }
@@ -267,7 +269,7 @@ func (c *cli) withRepo(
 		err = hint(err, "run 'mnem init' to make a repository there")
 	}
 	if err != nil {
-		return err
+		return lockHint(err)
 	}
 	defer func() {
 		if closeErr := r.Close(); err == nil {

@@ -63,7 +63,7 @@ func (c *cli) switchCommand() *cobra.Command {
 				opt.Start = args[1]
 			}
 			if err := r.Switch(ctx, args[0], opt); err != nil {
-				return switchHint(err, args[0])
+				return switchHint(ctx, r, err, args[0])
 			}
 			return c.printSwitch(ctx, r)
 		})
@@ -82,13 +82,20 @@ func checkSwitch(create, detach, force bool, args int) error {
 	return nil
 }
 
-func switchHint(err error, name string) error {
+func switchHint(ctx context.Context, r *repo.Repo, err error, name string) error {
 	var missing *repo.NotFoundError
 	switch {
 	case errors.As(err, &missing) && missing.What == "branch":
+		if _, revErr := r.Resolve(ctx, name); revErr == nil {
+			return hint(err, "to be at that commit and on no branch: 'mnem switch --detach %s'", name)
+		}
+		if nameErr := graph.ValidateName(name); nameErr != nil {
+			return hint(err, "there can be no such branch: %v", nameErr)
+		}
 		return hint(err, "make it with 'mnem switch -c %s'", name)
 	case errors.Is(err, fs.ErrExist):
-		return hint(err, "go there with 'mnem switch %s', or move it with --force", name)
+		return hint(already(err, "branch %q", name), "go there with 'mnem switch %s', or move it "+
+			"with --force", name)
 	case errors.Is(err, store.ErrNotFound):
 		return noCommitHint(err)
 	}

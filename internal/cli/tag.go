@@ -47,6 +47,9 @@ func (c *cli) tagCommand() *cobra.Command {
 		case f.remove && annotate:
 			return usagef("-d excludes -a and -m")
 		case len(args) == 0 && !f.remove && !annotate:
+			if err := listOnly(cmd); err != nil {
+				return err
+			}
 			return c.withRepo(cmd, false, c.listTags)
 		case len(args) == 0:
 			return usagef("name a tag")
@@ -117,7 +120,7 @@ func (c *cli) createTag(
 	tag, err := r.CreateTag(ctx, args[0], rev, opt)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return hint(err, "move it with --force")
+		return hint(already(err, "tag %q", args[0]), "move it with --force")
 	case errors.Is(err, store.ErrNotFound):
 		return noCommitHint(err)
 	case err != nil:

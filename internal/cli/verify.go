@@ -103,14 +103,14 @@ func verified(
 	since, tip, isRange := strings.Cut(rev, "..")
 	if !isRange {
 		since, tip = "", rev
-	} else if since == "" {
+	} else if since == "" && tip == "" {
 		return nil, nil, usagef("%q: want REV..REV", rev)
 	}
 	c, err := r.Resolve(ctx, firstOf(tip, "HEAD"))
 	if err != nil || !isRange {
 		return []ipld.CID{c}, nil, err
 	}
-	stop, err := r.Resolve(ctx, since)
+	stop, err := r.Resolve(ctx, firstOf(since, "HEAD"))
 	return []ipld.CID{c}, []ipld.CID{stop}, err
 }
 

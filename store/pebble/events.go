@@ -3,6 +3,7 @@ package pebble
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	pdb "github.com/cockroachdb/pebble/v2"
 
@@ -64,7 +65,21 @@ func listener(f *fuse, logf func(format string, args ...any)) *pdb.EventListener
 // marked returns err, wrapping store.ErrCorrupt as well where Pebble calls it a corruption.
 func marked(err error) error {
 	if err != nil && pdb.IsCorruptionError(err) {
-		return fmt.Errorf("%w: %w", store.ErrCorrupt, err)
+		return corrupt(err)
 	}
 	return err
 }
+
+// corrupt returns err, wrapping store.ErrCorrupt too.
+func corrupt(err error) error {
+	return fmt.Errorf("%w: %w", store.ErrCorrupt, quietError{err})
+}
+
+// detailNoise is what Pebble's carrier of details adds to the text of an error, and tells nothing.
+const detailNoise = "\n<corruption detail carrier>"
+
+// quietError is an error of Pebble without the noise in its text.
+type quietError struct{ err error }
+
+func (e quietError) Error() string { return strings.ReplaceAll(e.err.Error(), detailNoise, "") }
+func (e quietError) Unwrap() error { return e.err }

@@ -227,7 +227,7 @@ func openError(err error) error {
 		errors.As(err, &errno):
 		return err
 	}
-	return fmt.Errorf("%w: %w", store.ErrCorrupt, err)
+	return corrupt(err)
 }
 
 // loadHead reads the head, compares it with the head file and repairs that.

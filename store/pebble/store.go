@@ -161,7 +161,7 @@ func (s *Store) get(key []byte) (value []byte, err error) {
 func damaged(err error) error {
 	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, io.EOF) ||
 		errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%w: %w", store.ErrCorrupt, err)
+		return corrupt(err)
 	}
 	return marked(err)
 }
