@@ -227,3 +227,38 @@ func checkMerge(t *rapid.T, v Versions, merge func(Versions, Take) (MergedRecord
 		}
 	}
 }
+
+// TestMergeErased merges beside a base that nobody can read any more: whatever differs conflicts.
+func TestMergeErased(t *testing.T) {
+	one := mergeNode(func(n *Node) { n.Summary = "one" })
+	later := mergeNode(func(n *Node) { n.Summary, n.Updated = "one", At(101) })
+	two := mergeNode(func(n *Node) { n.Summary, n.Type = "two", "Other" })
+	for name, c := range map[string]struct {
+		ours, theirs []byte
+		take         Take
+		want         []byte
+		kind         ConflictKind
+		fields       string
+	}{
+		"none":           {},
+		"removed theirs": {ours: one, want: one, take: TakeOurs, kind: DeleteModify},
+		"removed ours":   {theirs: one, take: TakeOurs, kind: DeleteModify},
+		"same":           {ours: one, theirs: one, want: one},
+		"same facts":     {ours: one, theirs: later, want: later},
+		"two": {ours: one, theirs: two, want: two, take: TakeTheirs, kind: EditEdit,
+			fields: "[summary type]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, err := MergeErased(NodeItem, Versions{Ours: c.ours, Theirs: c.theirs}, c.take)
+			if err != nil || !bytes.Equal(m.Record, c.want) || m.Kind != c.kind {
+				t.Fatalf("%+v, %v", m, err)
+			}
+			if c.fields != "" && fmt.Sprint(m.Fields) != c.fields {
+				t.Errorf("fields %v", m.Fields)
+			}
+		})
+	}
+	if _, err := MergeErased(EdgeItem, Versions{Ours: one, Theirs: two}, ""); err == nil {
+		t.Error("nodes for edges")
+	}
+}

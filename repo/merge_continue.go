@@ -3,6 +3,7 @@ package repo
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/mnem-project/mnem/commit"
@@ -33,7 +34,8 @@ func (c Choice) check() error {
 
 // ResolveConflict decides about one conflict of the merge in progress on a branch, opt.Branch,
 // and returns the merge as it is then. item is the item's name, the key of the node, or a unique
-// prefix of the id. A decision can be made again until ContinueMerge.
+// prefix of the id. A decision can be made again until ContinueMerge. What was erased can not be
+// taken: the error wraps store.ErrRedacted.
 func (r *Repo) ResolveConflict(
 	ctx context.Context, item string, choice Choice, opt CommitOptions,
 ) (*PendingMerge, error) {
@@ -53,6 +55,11 @@ func (r *Repo) ResolveConflict(
 		c, err := p.find(ctx, t, item)
 		if err != nil {
 			return err
+		}
+		if choice.Take == graph.TakeBase && c.Base.Defined() {
+			if _, err := t.stage.Get(ctx, c.Base); err != nil {
+				return fmt.Errorf("%s before both sides: %w", c.Item, err)
+			}
 		}
 		res := commit.Resolution{Take: choice.Take}
 		if choice.Take == "" {

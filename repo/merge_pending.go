@@ -52,6 +52,17 @@ type PendingMerge struct {
 	VectorsDropped int
 }
 
+// Open returns how many of the conflicts are not resolved.
+func (p *PendingMerge) Open() int {
+	open := 0
+	for _, c := range p.Conflicts {
+		if c.Resolution == "" {
+			open++
+		}
+	}
+	return open
+}
+
 // KeptCommit is a commit that did not merge with the branch it was made for.
 type KeptCommit struct {
 	Ref    graph.RefName

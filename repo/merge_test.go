@@ -198,6 +198,7 @@ func TestResolveMovedBranch(t *testing.T) {
 			if !errors.Is(err, repo.ErrConflict) || head(t, r).CID() != moved {
 				t.Errorf("%s: %v, want a conflict", text, err)
 			}
+			continueMoved(t, r, moved, theirs)
 			continue
 		}
 		if err != nil || res.Parents[0] != moved || res.Parents[1] != theirs {
@@ -207,6 +208,41 @@ func TestResolveMovedBranch(t *testing.T) {
 			t.Error("something of the three is lost")
 		}
 	}
+}
+
+// continueMoved goes on where the branch moved to something else than what was resolved: what was
+// resolved is a commit then, which merges.
+func continueMoved(t *testing.T, r *repo.Repo, moved, theirs ipld.CID) {
+	t.Helper()
+	p, err := r.PendingMerge(t.Context(), "")
+	if err != nil || p.Ours != moved || p.Open() != 1 || len(p.Conflicts) != 1 ||
+		p.Conflicts[0].Label != "a" {
+		t.Fatalf("pending %+v, %v", p, err)
+	}
+	kept, err := r.At(t.Context(), p.Theirs)
+	if err != nil || nodeByKey(t, kept, "a").Summary != "A2" || kept.Commit().Parents[1] != theirs {
+		t.Fatalf("what was resolved: %+v, %v", kept.Commit(), err)
+	}
+	checkClean(t, r)
+	if _, err := r.ContinueMerge(t.Context(), options("")); !errors.Is(err, repo.ErrConflict) {
+		t.Errorf("continued with an open conflict: %v", err)
+	}
+	resolve(t, r, "a", repo.Choice{Take: graph.TakeTheirs})
+	res, err := r.ContinueMerge(t.Context(), options(""))
+	if err != nil || res.Parents[0] != moved || res.Parents[1] != p.Theirs {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	s := head(t, r)
+	if a := nodeByKey(t, s, "a"); a.Summary != "A2" {
+		t.Errorf("a: %+v", a)
+	}
+	if _, err := s.Name(t.Context(), "b"); err == nil {
+		t.Error("the decision about b is lost")
+	}
+	if _, err := r.PendingMerge(t.Context(), ""); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("still pending: %v", err)
+	}
+	checkClean(t, r)
 }
 
 func TestResolveRefuses(t *testing.T) {

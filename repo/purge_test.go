@@ -324,6 +324,68 @@ func TestPurgeDoesNotComeBack(t *testing.T) {
 	checkClean(t, r)
 }
 
+// TestPurgedStaysOutOfMerges merges, restores, reverts and picks what was erased: nothing brings
+// back the node unless somebody decides so, and what was erased stays so.
+func TestPurgedStaysOutOfMerges(t *testing.T) {
+	ctx := t.Context()
+	r, _ := overMem(t)
+	old := lines(t, r, nodeLine("bob", "")+"\n"+nodeLine("zed", `,"summary":"one"`)).Commit
+	removed := lines(t, r, `{"remove":{"node":"zed"}}`).Commit
+	picked := lines(t, r, nodeLine("zed", `,"summary":"one"`)).Commit
+	purgeZed(t, r, repo.PurgeOptions{Reason: "x"})
+	lines(t, r, nodeLine("carol", ""))
+	gone := func(when string) {
+		t.Helper()
+		if n, _, err := head(t, r).Node(ctx, graph.NodeID("zed")); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%s: zed is %+v, %v", when, n, err)
+		}
+		checkClean(t, r)
+	}
+	gone("purge")
+	at := head(t, r).CID()
+	_, restore := r.Restore(ctx, old.String(), []string{"zed"}, options("").CommitOptions)
+	_, revert := r.Revert(ctx, removed.String(), options(""))
+	_, pick := r.CherryPick(ctx, picked.String(), options(""))
+	for verb, err := range map[string]error{"restore": restore, "revert": revert, "pick": pick} {
+		if !errors.Is(err, store.ErrRedacted) {
+			t.Errorf("%s of what was erased: %v", verb, err)
+		}
+	}
+	if head(t, r).CID() != at {
+		t.Error("something was written")
+	}
+
+	// Branches from before it: one that leaves the node alone, and one that makes it anew.
+	branch(t, r, "same", old.String())
+	commitOn(t, r, "same", nodeLine("dora", ""))
+	if _, err := r.Merge(ctx, "same", options("")); err != nil {
+		t.Errorf("merge of a branch that left it alone: %v", err)
+	}
+	gone("a merge of a branch that left it alone")
+	branch(t, r, "anew", old.String())
+	commitOn(t, r, "anew", nodeLine("zed", `,"summary":"another"`))
+	_, err := r.Merge(ctx, "anew", options(""))
+	var clash *repo.MergeError
+	if !errors.As(err, &clash) || len(clash.Conflicts) != 1 ||
+		clash.Conflicts[0].Kind != graph.DeleteModify {
+		t.Fatalf("merge of a branch that has it anew: %v", err)
+	}
+	gone("a merge that conflicts")
+	opt := repo.CommitOptions{Stamp: by}
+	_, err = r.ResolveConflict(ctx, "zed", repo.Choice{Take: graph.TakeBase}, opt)
+	if !errors.Is(err, store.ErrRedacted) {
+		t.Errorf("resolved by what was erased: %v", err)
+	}
+	resolve(t, r, "zed", repo.Choice{Take: graph.TakeTheirs})
+	if _, err := r.ContinueMerge(ctx, options("")); err != nil {
+		t.Fatal(err)
+	}
+	if n := nodeByKey(t, head(t, r), "zed"); n.Summary != "another" {
+		t.Errorf("as decided: %+v", n)
+	}
+	checkClean(t, r)
+}
+
 // TestPurgeSpares keeps what another node has too, and names what else has the text.
 func TestPurgeSpares(t *testing.T) {
 	ctx := t.Context()

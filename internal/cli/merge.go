@@ -64,6 +64,10 @@ type keptJSON struct {
 	Branch string  `json:"branch"`
 }
 
+func jsonKept(k repo.KeptCommit) keptJSON {
+	return keptJSON{string(k.Ref), jsonCID(k.Commit), k.Branch}
+}
+
 func jsonConflicts(list []repo.Conflict) []conflictJSON {
 	out := make([]conflictJSON, len(list))
 	for i, c := range list {
@@ -157,6 +161,17 @@ func (c *cli) runMerge(cmd *cobra.Command, args []string, f mergeFlags) error {
 		return usagef("what to merge? name a branch, or see --list")
 	case alone && (f.ours || f.theirs || f.noFF || f.dryRun):
 		return usagef("--ours, --theirs, --no-ff and --dry-run are for a new merge")
+	}
+	if alone && !f.resume {
+		for _, name := range []string{"message", "sign", "no-sign", "key", "require-signed"} {
+			if cmd.Flags().Changed(name) {
+				return usagef("--%s is for what makes a commit: a merge, or --continue", name)
+			}
+		}
+	}
+	switch {
+	case (f.list || f.drop != "") && f.expect != "":
+		return usagef("--expect is for what changes a branch or the merge into it")
 	case f.list:
 		return c.withRepo(cmd, false, c.listMerge)
 	}
@@ -330,7 +345,7 @@ func (c *cli) listMerge(ctx context.Context, r *repo.Repo) error {
 func (c *cli) printPending(p *repo.PendingMerge, kept []repo.KeptCommit) error {
 	out := pendingJSON{Conflicts: []conflictJSON{}, Kept: make([]keptJSON, len(kept))}
 	for i, k := range kept {
-		out.Kept[i] = keptJSON{string(k.Ref), jsonCID(k.Commit), k.Branch}
+		out.Kept[i] = jsonKept(k)
 	}
 	if p != nil {
 		out.Branch, out.Verb = &p.Branch, &p.Verb
@@ -344,14 +359,8 @@ func (c *cli) printPending(p *repo.PendingMerge, kept []repo.KeptCommit) error {
 		return c.printf("no merge in progress\n")
 	}
 	if p != nil {
-		open := 0
-		for _, con := range p.Conflicts {
-			if con.Resolution == "" {
-				open++
-			}
-		}
 		err := c.printf("%s into %s: %s, %d open\n", p.Verb, line(p.Branch),
-			plural(len(p.Conflicts), "conflict"), open)
+			plural(len(p.Conflicts), "conflict"), p.Open())
 		if err == nil {
 			err = c.printConflicts(p.Conflicts)
 		}

@@ -99,7 +99,9 @@ var shapesOf = map[string][]string{
 	"mnem link": {shapeStage}, "mnem unlink": {shapeStage},
 	"mnem reset": {`{"stage": "text", "staged": "bool", ` + shapeItems + `}`},
 	"mnem status": {`{"branch": "text|null", "head": "cid|null", "stage": "text", ` +
-		`"base": "cid|null", "staged": "bool", ` + shapeItems + `, "changes": ` + shapeChanges + `}`},
+		`"base": "cid|null", "staged": "bool", ` + shapeItems + `, "changes": ` + shapeChanges +
+		`, "merge?": {"verb": "text", "theirs": "cid|null", "conflicts": "int", "open": "int"}, ` +
+		`"kept": [{"ref": "text", "commit": "cid", "branch": "text"}]}`},
 	"mnem retrieve": {`{"qid?": "text", "commit": "cid", "receipt": "cid|null", "query": "text", ` +
 		`"items": [{` + shapeNode + `, "score": "int", "tokens": "int", "rendered": "text", ` +
 		`"lanes": [{"lane": "text", "rank": "int", "score": "int"}], "tier?": "int", ` +

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
 )
 
 // shortLimit is how many items a short list shows.
@@ -19,7 +21,17 @@ type statusJSON struct {
 	Base   *string `json:"base"`
 	Staged bool    `json:"staged"`
 	itemCountsJSON
-	Changes []any `json:"changes"` // as jsonChanges
+	Changes []any        `json:"changes"`         // as jsonChanges
+	Merge   *mergingJSON `json:"merge,omitempty"` // in progress on the branch
+	Kept    []keptJSON   `json:"kept"`            // for the branch
+}
+
+// mergingJSON is a merge in progress in brief.
+type mergingJSON struct {
+	Verb      string  `json:"verb"`
+	Theirs    *string `json:"theirs"`
+	Conflicts int     `json:"conflicts"`
+	Open      int     `json:"open"`
 }
 
 // nodeChangeJSON and edgeChangeJSON are the entries of a list of changes.
@@ -56,7 +68,8 @@ func (c *cli) statusCommand() *cobra.Command {
 		Short:   "Show the branch and what is staged",
 		Long: "Show the branch, its newest commit and what a stage changes: A added, M changed, D\n" +
 			"removed. It says when the branch has moved since the stage began; committing merges\n" +
-			"then.",
+			"then. A merge that waits for conflicts to be resolved, and commits kept because they\n" +
+			"did not merge, are shown with what to do about them.",
 		Example: "  mnem status\n  mnem status --json --stage draft",
 		Args:    cobra.NoArgs,
 	}
@@ -67,15 +80,44 @@ func (c *cli) statusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c.global.json {
-				return c.printStatusJSON(ctx, st)
+			m, kept, err := unmerged(ctx, r, st.Branch)
+			if err != nil {
+				return err
 			}
-			return c.printStatus(ctx, r, st)
+			if c.global.json {
+				return c.printStatusJSON(ctx, st, m, kept)
+			}
+			return c.printStatus(ctx, r, st, m, kept)
 		})
 	})
 }
 
-func (c *cli) printStatusJSON(ctx context.Context, st *repo.Status) error {
+// unmerged returns the merge in progress on a branch, nil for none, and what was kept for it.
+func unmerged(
+	ctx context.Context, r *repo.Repo, branch string,
+) (m *mergingJSON, kept []keptJSON, err error) {
+	kept = []keptJSON{}
+	if branch == "" {
+		return nil, kept, nil
+	}
+	switch p, err := r.PendingMerge(ctx, branch); {
+	case err == nil:
+		m = &mergingJSON{p.Verb, jsonCID(p.Theirs), len(p.Conflicts), p.Open()}
+	case !errors.Is(err, store.ErrNotFound):
+		return nil, nil, err
+	}
+	list, err := r.KeptCommits(ctx)
+	for _, k := range list {
+		if k.Branch == branch {
+			kept = append(kept, jsonKept(k))
+		}
+	}
+	return m, kept, err
+}
+
+func (c *cli) printStatusJSON(
+	ctx context.Context, st *repo.Status, m *mergingJSON, kept []keptJSON,
+) error {
 	changes, counts, err := jsonChanges(ctx, st.Diff)
 	if err != nil {
 		return err
@@ -83,10 +125,34 @@ func (c *cli) printStatusJSON(ctx context.Context, st *repo.Status) error {
 	return c.printJSON(statusJSON{
 		Branch: orNull(st.Branch), Head: jsonCID(st.Head), Stage: firstOf(c.stage(), repo.DefaultStage),
 		Base: jsonCID(st.Base), Staged: st.Staged, itemCountsJSON: counts, Changes: changes,
+		Merge: m, Kept: kept,
 	})
 }
 
-func (c *cli) printStatus(ctx context.Context, r *repo.Repo, st *repo.Status) error {
+// printUnmerged prints what waits for someone to decide about it.
+func (c *cli) printUnmerged(m *mergingJSON, kept []keptJSON) error {
+	if m != nil {
+		next := "'mnem merge --list' shows them"
+		if m.Open == 0 {
+			next = "end it with 'mnem merge --continue'"
+		}
+		if err := c.printf("%s in progress: %s, %d open; %s\n", m.Verb,
+			plural(m.Conflicts, "conflict"), m.Open, next); err != nil {
+			return err
+		}
+	}
+	for _, k := range kept {
+		if err := c.printf("kept, as it did not merge: %s; 'mnem merge' it to resolve what conflicts\n",
+			line(k.Ref)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *cli) printStatus(
+	ctx context.Context, r *repo.Repo, st *repo.Status, m *mergingJSON, kept []keptJSON,
+) error {
 	head := "no commit yet"
 	if st.Head.Defined() {
 		head = "at " + c.paint(styleYellow, shortCID(st.Head))
@@ -96,6 +162,9 @@ func (c *cli) printStatus(ctx context.Context, r *repo.Repo, st *repo.Status) er
 		where = "HEAD is " + head + " and on no branch"
 	}
 	if err := c.printf("%s\n", where); err != nil {
+		return err
+	}
+	if err := c.printUnmerged(m, kept); err != nil {
 		return err
 	}
 	if !st.Staged {
