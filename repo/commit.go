@@ -188,7 +188,8 @@ func (t *tx) commit(
 	}
 	res.Parents = rec.Parents
 	t.setRef(ref.Name, res.Commit)
-	return t.repo.indexChange(ctx, base.state, next)
+	t.indexes = append(t.indexes, stateChange{base.state, next})
+	return nil
 }
 
 func (s *state) isEmpty() bool {

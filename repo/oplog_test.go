@@ -61,7 +61,7 @@ func TestOperationNames(t *testing.T) {
 // TestUndoErrors names what stands in the way.
 func TestUndoErrors(t *testing.T) {
 	r, ctx := openMem(t), t.Context()
-	if _, err := r.Redo(ctx, by); !errors.Is(err, repo.ErrNothingToUndo) {
+	if _, err := r.Redo(ctx, by); !errors.Is(err, repo.ErrNothingToRedo) {
 		t.Errorf("redo of nothing: %v", err)
 	}
 	fact(t, r, "", "one")

@@ -154,6 +154,9 @@ func (p *purge) look(name string) error {
 	if err != nil {
 		return err
 	}
+	if err := p.free(v); err != nil {
+		return err
+	}
 	return p.eachHolder(v, func(ref Ref) error {
 		if _, branch := ref.Name.Branch(); branch {
 			p.res.Commits = append(p.res.Commits, ref)
@@ -197,7 +200,11 @@ func (p *purge) erasing(name string) error {
 		node: p.id, actor: p.opt.Author, time: p.opt.Time, reason: p.opt.Reason,
 		receipts: p.opt.RewriteReceipts, seq: head.Seq,
 	}
-	if err := p.free(head); err != nil {
+	v, err := loadView(p.ctx, p.repo.nodes(), p.repo.facts(), head)
+	if err == nil {
+		err = p.free(v)
+	}
+	if err != nil {
 		return err
 	}
 	if err := p.notes.SetNote(p.ctx, note.encode()); err != nil {
@@ -211,11 +218,7 @@ func (p *purge) erasing(name string) error {
 }
 
 // free returns an error where a merge in progress has the node.
-func (p *purge) free(head store.Head) error {
-	v, err := loadView(p.ctx, p.repo.nodes(), p.repo.facts(), head)
-	if err != nil {
-		return err
-	}
+func (p *purge) free(v *view) error {
 	for ref, err := range v.list(p.ctx, mergesInProgress) {
 		if err != nil {
 			return err

@@ -324,6 +324,19 @@ func TestPurgeDoesNotComeBack(t *testing.T) {
 	checkClean(t, r)
 }
 
+// TestPurgedIsNotIndexed refuses a commit of what was erased before it is indexed.
+func TestPurgedIsNotIndexed(t *testing.T) {
+	r, _ := overMem(t)
+	line := nodeLine("zed", `,"summary":"`+secretSummary+`"`)
+	old := lines(t, r, line).Commit
+	purgeZed(t, r, repo.PurgeOptions{})
+	branch(t, r, "old", old.String())
+	if _, err := tryLines(r, line); !errors.Is(err, store.ErrRedacted) {
+		t.Errorf("commit of the same record: %v", err)
+	}
+	checkClean(t, r)
+}
+
 // TestPurgedStaysOutOfMerges merges, restores, reverts and picks what was erased: nothing brings
 // back the node unless somebody decides so, and what was erased stays so.
 func TestPurgedStaysOutOfMerges(t *testing.T) {
@@ -449,9 +462,11 @@ func TestPurgeRefuses(t *testing.T) {
 	if _, err := r.Merge(t.Context(), "side", opt); err == nil {
 		t.Log("the merge is to conflict")
 	}
-	_, err := r.Purge(t.Context(), "zed", repo.PurgeOptions{Stamp: by})
-	if !errors.Is(err, repo.ErrConflict) {
-		t.Errorf("purge of a node in a merge: %v", err)
+	for _, dry := range []bool{false, true} {
+		_, err := r.Purge(t.Context(), "zed", repo.PurgeOptions{Stamp: by, DryRun: dry})
+		if !errors.Is(err, repo.ErrConflict) {
+			t.Errorf("purge of a node in a merge, dry run %v: %v", dry, err)
+		}
 	}
 	if n := nodeByKey(t, head(t, r), "zed"); n.Summary != "two" {
 		t.Errorf("the node: %+v", n)

@@ -40,7 +40,14 @@ type tx struct {
 
 	horizon uint64 // the new horizon; 0 for the one there is
 	always  bool   // record the operation even where no ref changes
+
+	// indexes are made once it is certain that the facts can be written, so that what was erased is
+	// not in an index either.
+	indexes []stateChange
 }
+
+// stateChange is a state that a commit has, and the one that it was made from.
+type stateChange struct{ base, next *state }
 
 // transact runs fn as the only writer of this process and makes what it did to refs one durable
 // operation. Where fn returns an error or changes no ref, nothing is changed. It returns the
@@ -104,6 +111,11 @@ func (t *tx) finish(ctx context.Context, by Stamp) (ipld.CID, error) {
 	blocks := append(t.stage.Pending(), block)
 	if err := t.repo.refuseRedacted(ctx, blocks); err != nil {
 		return ipld.CID{}, err
+	}
+	for _, c := range t.indexes {
+		if err := t.repo.indexChange(ctx, c.base, c.next); err != nil {
+			return ipld.CID{}, err
+		}
 	}
 	if err := t.repo.store.Commit(ctx, t.head, next, blocks...); err != nil {
 		return ipld.CID{}, fmt.Errorf("record operation %d: %w", op.Seq, err)

@@ -17,15 +17,24 @@ import (
 // cannot. errors.Is(err, ErrInvalid) holds.
 var ErrNothingToUndo = fmt.Errorf("%w: nothing to undo", ErrInvalid)
 
+// ErrNothingToRedo is returned where no undo can be taken back. errors.Is(err, ErrInvalid) holds.
+var ErrNothingToRedo = fmt.Errorf("%w: nothing to redo", ErrInvalid)
+
 // UndoError is returned where a ref that an operation changed was changed again since.
 // errors.Is(err, ErrConflict) holds.
 type UndoError struct {
 	Seq uint64 // the operation to take back
 	Ref graph.RefName
 	By  uint64 // the newest operation that changed the ref since
+	// Purge says that By is a purge, which is never taken back.
+	Purge bool
 }
 
 func (e *UndoError) Error() string {
+	if e.Purge {
+		return fmt.Sprintf("operation %d cannot be taken back: operation %d changed %s since, a purge, "+
+			"which is for ever", e.Seq, e.By, e.Ref)
+	}
 	return fmt.Sprintf("operation %d cannot be taken back: operation %d changed %s since",
 		e.Seq, e.By, e.Ref)
 }
@@ -39,6 +48,7 @@ type Undone struct {
 	Of        OpRecord // the operation taken back or restored
 	Redo      bool     // whether what was taken back was an undo
 	Refs      []RefMove
+	Passed    uint64 // the newest purge that was passed over, as none is ever taken back; 0 for none
 }
 
 // Undo takes back what one operation did to refs, as a new operation: the one named (see
@@ -51,9 +61,13 @@ func (r *Repo) Undo(ctx context.Context, op string, by Stamp) (*Undone, error) {
 }
 
 // Redo takes back the newest undo that was not taken back itself. Its errors are those of Undo,
-// which takes back an undo of a name.
+// which takes back an undo of a name, but ErrNothingToRedo.
 func (r *Repo) Redo(ctx context.Context, by Stamp) (*Undone, error) {
-	return r.reverse(ctx, "", by, func(e OpRecord) bool { return e.Operation.Undoes.Defined() })
+	res, err := r.reverse(ctx, "", by, func(e OpRecord) bool { return e.Operation.Undoes.Defined() })
+	if errors.Is(err, ErrNothingToUndo) {
+		err = ErrNothingToRedo
+	}
+	return res, err
 }
 
 // canUndo reports whether Undo without a name takes back an operation that is not undone.
@@ -65,11 +79,13 @@ func canUndo(e OpRecord) bool {
 // undoable returns the changes that undoing an operation takes back: none of the first, which made
 // the repository, and of a purge.
 func (e OpRecord) undoable() []RefMove {
-	if e.Operation.Seq == 1 || e.Operation.Command[0] == purgeVerb {
+	if e.Operation.Seq == 1 || isPurge(e.Operation) {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(e.Refs), RefMove.ofSession)
 }
+
+func isPurge(o *commit.Operation) bool { return o.Command[0] == purgeVerb }
 
 // ofSession reports whether what moved is a session, which is never moved back.
 func (m RefMove) ofSession() bool { return strings.HasPrefix(string(m.Name), graph.Sessions) }
@@ -92,7 +108,7 @@ func (r *Repo) reverse(
 		if err != nil {
 			return err
 		}
-		res = &Undone{Of: u.target}
+		res = &Undone{Of: u.target, Passed: u.passed}
 		if res.Redo = u.target.Operation.Undoes.Defined(); res.Redo {
 			t.redoes = u.target.CID
 		} else {
@@ -144,6 +160,7 @@ type undoing struct {
 	undone map[ipld.CID]uint64 // operations taken back, and by which
 	later  []commit.OpEntry    // not undone, newer than the target, newest first
 	target OpRecord
+	passed uint64 // newest purge between, 0 for none
 }
 
 // pass notes an operation that is not the target.
@@ -153,6 +170,9 @@ func (u *undoing) pass(e commit.OpEntry) {
 	}
 	if back := reversed(e.Operation); back.Defined() {
 		u.undone[back] = e.Operation.Seq
+	}
+	if u.passed == 0 && isPurge(e.Operation) {
+		u.passed = e.Operation.Seq
 	}
 	u.later = append(u.later, e)
 }
@@ -244,7 +264,9 @@ func (u *undoing) check() error {
 		}
 		for _, c := range rec.Refs {
 			if mine[c.Name] {
-				return &UndoError{Seq: seq, Ref: c.Name, By: e.Operation.Seq}
+				return &UndoError{
+					Seq: seq, Ref: c.Name, By: e.Operation.Seq, Purge: isPurge(e.Operation),
+				}
 			}
 		}
 	}

@@ -212,6 +212,9 @@ func (w *opWorld) step() {
 		_, err := r.Redo(ctx, by)
 		s := w.lastUndo()
 		want, wantErr := w.undo(s)
+		if errors.Is(wantErr, repo.ErrNothingToUndo) {
+			wantErr = repo.ErrNothingToRedo
+		}
 		w.expect("redo", err, want, wantErr, s)
 	case 10:
 		_, err := r.RestoreOperation(ctx, fmt.Sprint(op), by)

@@ -241,7 +241,7 @@ func (c *cli) opRestore() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printUndone(res, "restored")
+			return c.printUndone(ctx, r, res, "restored")
 		})
 	})
 }

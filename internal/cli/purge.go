@@ -85,6 +85,9 @@ func (c *cli) purgeCommand() *cobra.Command {
 			defer p.done()
 			opt.Progress = func(what string, done int) { p.set(what, done, 0) }
 			res, err := r.Purge(ctx, args[0], opt)
+			if errors.Is(err, repo.ErrConflict) {
+				return hint(err, "end that merge first, with 'mnem merge --continue' or 'mnem merge --abort'")
+			}
 			if err != nil {
 				return nodeHint(err)
 			}

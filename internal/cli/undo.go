@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
 )
 
 // undoneJSON is what undo, redo and op restore did.
@@ -75,21 +76,30 @@ func (c *cli) takeBack(
 			if res.Redo {
 				did = "redone"
 			}
-			return c.printUndone(res, did)
+			if res.Passed > 0 && len(args) == 0 && !res.Redo {
+				c.remark("passed over operation %d, a purge, which is for ever", res.Passed)
+			}
+			return c.printUndone(ctx, r, res, did)
 		})
 	})
 }
 
 func undoHint(err error) error {
 	var moved *repo.UndoError
-	if errors.As(err, &moved) {
+	switch {
+	case errors.As(err, &moved) && moved.Purge:
+		return hint(err, "go back to what was before with 'mnem op restore %d': what was purged stays "+
+			"erased", moved.Seq-1)
+	case moved != nil:
 		return hint(err, "take that back first with 'mnem undo %d', or go back further with "+
 			"'mnem op restore %d'", moved.By, moved.Seq-1)
 	}
 	return err
 }
 
-func (c *cli) printUndone(res *repo.Undone, did string) error {
+func (c *cli) printUndone(
+	ctx context.Context, r *repo.Repo, res *repo.Undone, did string,
+) error {
 	if c.global.json {
 		return c.printJSON(undoneJSON{
 			Op: jsonCID(res.Operation), Did: did, Of: jsonOpName(res.Of),
@@ -99,11 +109,17 @@ func (c *cli) printUndone(res *repo.Undone, did string) error {
 	if !res.Operation.Defined() {
 		return c.printf("all refs are as operation %d left them\n", res.Of.Operation.Seq)
 	}
-	verb := line(res.Of.Operation.Command[0])
-	if did == "redone" {
-		verb += ", taken back"
+	seq, verb := res.Of.Operation.Seq, line(res.Of.Operation.Command[0])
+	if undoes := res.Of.Operation.Undoes; did == "redone" && undoes.Defined() {
+		again, err := r.Operation(ctx, undoes.String())
+		switch {
+		case err == nil:
+			seq, verb = again.Operation.Seq, line(again.Operation.Command[0])
+		case !errors.Is(err, store.ErrNotFound): // it may be behind the horizon
+			return err
+		}
 	}
-	if err := c.printf("%s operation %d (%s)\n", did, res.Of.Operation.Seq, verb); err != nil {
+	if err := c.printf("%s operation %d (%s)\n", did, seq, verb); err != nil {
 		return err
 	}
 	return c.printMoves(res.Refs)
