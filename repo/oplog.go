@@ -41,6 +41,9 @@ type OpRecord struct {
 	CID       ipld.CID
 	Operation *commit.Operation
 	Refs      []RefMove
+	// Oldest says that this is the oldest operation kept and not the first: what it changed is not
+	// known any more.
+	Oldest bool
 }
 
 // Reverses returns the operation that this one took back, undefined for none.
@@ -149,6 +152,7 @@ func (r *Repo) opRecord(ctx context.Context, e commit.OpEntry) (OpRecord, error)
 			return rec, err
 		}
 	} else if e.Operation.Seq > 1 {
+		rec.Oldest = true
 		return rec, nil
 	}
 	rec.Refs, err = r.diffViews(ctx, before, after)

@@ -102,6 +102,10 @@ func Init(ctx context.Context, dir string, by Stamp, opt Options) (*Repo, error)
 	return r, nil
 }
 
+// HeadError is returned by Open where the newest acknowledged operation is not what is stored;
+// Options.AcceptHead takes what is stored.
+type HeadError = pebble.HeadError
+
 // Open opens the repository in dir/.mnem. It returns an error wrapping store.ErrNotFound where
 // there is none, store.ErrBusy where another process holds it beyond opt.Wait, and
 // store.ErrCorrupt where the newest acknowledged operation is not what is stored.

@@ -30,6 +30,7 @@ type opJSON struct {
 	Undoes  *string       `json:"undoes"`           // the operation it took back
 	Redoes  *string       `json:"redoes"`           // the undo it took back
 	Undone  *bool         `json:"undone,omitempty"` // whether it is taken back; in the log alone
+	Oldest  bool          `json:"oldest,omitempty"` // what came before is collected: its refs are not known
 }
 
 func jsonMoves(moves []repo.RefMove) []refMoveJSON {
@@ -45,7 +46,7 @@ func jsonOp(e repo.OpRecord, undone *bool) opJSON {
 	return opJSON{
 		Op: e.CID.String(), Seq: o.Seq, Time: o.Time.String(), Actor: o.Actor, Command: o.Command,
 		Refs: jsonMoves(e.Refs), Undoes: jsonCID(o.Undoes), Redoes: jsonCID(o.Redoes),
-		Undone: undone,
+		Undone: undone, Oldest: e.Oldest,
 	}
 }
 
@@ -125,6 +126,9 @@ func (c *cli) printOp(e repo.OpRecord, undone *bool) error {
 	}
 	if err := c.printf("%s\n", text); err != nil {
 		return err
+	}
+	if e.Oldest {
+		return c.printf("  what came before was collected\n")
 	}
 	return c.printMoves(e.Refs)
 }

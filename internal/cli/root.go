@@ -268,6 +268,11 @@ func (c *cli) withRepo(
 	if errors.Is(err, store.ErrNotFound) {
 		err = hint(err, "run 'mnem init' to make a repository there")
 	}
+	var lost *repo.HeadError
+	if errors.As(err, &lost) {
+		return hint(err, "copy the repository; 'mnem fsck --repair --accept-head' then takes what is "+
+			"stored for the newest operation")
+	}
 	if err != nil {
 		return lockHint(err)
 	}

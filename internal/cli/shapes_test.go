@@ -77,7 +77,7 @@ const (
 	shapeMoves  = `[{"ref": "text", "from": "text|null", "to": "text|null"}]`
 	shapeOp     = `{"op": "cid", "seq": "int", "time": "time", "actor": "text", ` +
 		`"command": ["text"], "refs": ` + shapeMoves + `, "undoes": "cid|null", ` +
-		`"redoes": "cid|null", "undone?": "bool"}`
+		`"redoes": "cid|null", "undone?": "bool", "oldest?": "bool"}`
 	shapeUndone = `{"op": "cid|null", "did": "undone|redone|restored", ` +
 		`"of": {"op": "cid", "seq": "int"}, "command": ["text"], "refs": ` + shapeMoves + `}`
 	shapeKey = `{"name": "text|null", "key": "text", "fingerprint": "text", "secret": "bool", ` +

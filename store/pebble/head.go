@@ -41,8 +41,15 @@ type HeadError struct {
 }
 
 func (e *HeadError) Error() string {
-	return fmt.Sprintf("corrupt store: %s: acknowledged operation %d %s, stored operation %d %s",
-		e.Reason, e.Acknowledged.Seq, e.Acknowledged.Operation, e.Stored.Seq, e.Stored.Operation)
+	return fmt.Sprintf("corrupt store: %s: acknowledged %s, stored %s", e.Reason,
+		headText(e.Acknowledged), headText(e.Stored))
+}
+
+func headText(h store.Head) string {
+	if h.Seq == 0 {
+		return "no operation"
+	}
+	return fmt.Sprintf("operation %d %s", h.Seq, h.Operation)
 }
 
 // Is reports whether target is store.ErrCorrupt.
