@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
@@ -266,6 +267,9 @@ func TestUpdateRefuses(t *testing.T) {
 func TestLayouts(t *testing.T) {
 	ctx := context.Background()
 	n := long(2500)
+	if testkit.Race {
+		n /= 4
+	}
 	docs := collection{}
 	for c := range zipfDocs(n) {
 		docs[c.ID] = c.New

@@ -262,8 +262,11 @@ func goOn(r *repo.Repo) error {
 // a random part of it, and checks that everything acknowledged is there and nothing is damaged.
 func TestCrash(t *testing.T) {
 	stride := 6
-	if long() {
+	switch {
+	case long():
 		stride = 1
+	case testkit.Race:
+		stride = 16
 	}
 	rng := rand.New(rand.NewPCG(crashSeed, 0))
 	var l ledger

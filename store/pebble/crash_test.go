@@ -153,8 +153,11 @@ func checkRecovery(fs vfs.FS, acked uint64) error {
 // a random part of it, and checks that everything acknowledged is there.
 func TestCrash(t *testing.T) {
 	stride := 7
-	if long() {
+	switch {
+	case long():
 		stride = 1
+	case testkit.Race:
+		stride = 16
 	}
 	rng := rand.New(rand.NewPCG(crashSeed, 0))
 	var acked atomic.Uint64
