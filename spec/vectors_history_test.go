@@ -189,7 +189,7 @@ func (o *oplogRun) step(step oplogStep) oplogAnswer {
 	switch {
 	case errors.As(err, &moved):
 		return oplogAnswer{Error: "conflict", By: moved.By, Ref: string(moved.Ref)}
-	case errors.Is(err, repo.ErrNothingToUndo):
+	case errors.Is(err, repo.ErrNothingToUndo), errors.Is(err, repo.ErrNothingToRedo):
 		return oplogAnswer{Error: "nothing"}
 	case err != nil:
 		o.t.Fatal(err)
