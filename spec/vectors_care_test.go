@@ -2,9 +2,12 @@ package spec_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
 )
 
 // runHorizon lists the operations that stay behind a horizon.
@@ -31,4 +34,43 @@ func runRedaction(t *testing.T, v vector) {
 		t.Fatal(err)
 	}
 	same(t, "shown", rec.String(), want.Shown)
+}
+
+// runMergeErased merges two sides of an item whose record before both was erased.
+func runMergeErased(t *testing.T, v vector) {
+	var in struct{ Kind, Ours, Theirs string }
+	var want struct {
+		Conflict string
+		Fields   []string
+		Ours     string `json:"taking-ours"`
+		Theirs   string `json:"taking-theirs"`
+		Base     string `json:"taking-base"`
+	}
+	parse(t, v.Input, &in)
+	parse(t, v.Expect, &want)
+	var sides graph.Versions
+	if in.Ours != "" {
+		sides.Ours = expand(t, in.Ours)
+	}
+	if in.Theirs != "" {
+		sides.Theirs = expand(t, in.Theirs)
+	}
+	kind := map[string]graph.ItemKind{
+		"node": graph.NodeItem, "edge": graph.EdgeItem, "mark": graph.NodeMarkItem,
+	}[in.Kind]
+	for take, cid := range map[graph.Take]string{
+		graph.TakeOurs: want.Ours, graph.TakeTheirs: want.Theirs, graph.TakeBase: want.Base,
+	} {
+		m, err := graph.MergeErased(kind, sides, take)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if m.Record != nil {
+			got = ipld.Sum(ipld.DagCBOR, m.Record).String()
+		}
+		same(t, "taking "+string(take), got, cid)
+		same(t, "conflict", string(m.Kind), want.Conflict)
+		same(t, "fields", strings.Join(m.Fields, " "), strings.Join(want.Fields, " "))
+	}
 }

@@ -1,5 +1,7 @@
 package main
 
+import "sort"
+
 // keptBehind is clause 19.1: the operations behind a horizon whose records stay.
 func keptBehind(horizon int64) []int64 {
 	out := []int64{}
@@ -27,6 +29,7 @@ func careCases(s *suite) {
 		s.add("19.1", "horizon", "kept-"+itoa(int(n)), "the operations that stay behind a horizon",
 			obj{"horizon": n}, obj{"kept": keptBehind(n)})
 	}
+	s.mergeErasedCases()
 	l := recordCID(dict{"seq": 1})
 	s.records("operation", dict{"kind": "operation", "v": 1, "seq": 6, "parent": l, "skip": l,
 		"view": buildTree(nil).root, "time": t0, "actor": "erin", "command": []any{"gc"}}, []recordCase{
@@ -63,5 +66,76 @@ func careCases(s *suite) {
 		s.add("19.4", "redaction", name, "what is shown in place of an erased node",
 			obj{"block": pieces(encode(rec))},
 			obj{"cid": recordCID(rec).String(), "shown": shownRedaction(rec)})
+	}
+}
+
+// mergeErased is clause 19.4 for two sides of an item whose record before both was erased.
+func mergeErased(kind string, l, r dict, t take) (out dict, cause string, fields []string) {
+	switch {
+	case l == nil && r == nil:
+		return nil, "", nil
+	case l == nil || r == nil:
+		return choose(t, nil, l, r), "delete_modify", nil
+	case same(l, r, timesOf(kind)...):
+		out, _, _ = mergeRecord(kind, nil, l, r, t)
+		return out, "", nil
+	}
+	fl, fr := flatten(l), flatten(r)
+	for _, f := range []flat{fl, fr} {
+		for name := range f {
+			one := []string{name}
+			if !has(timesOf(kind), name) && !has(fields, name) && fl.of(one) != fr.of(one) {
+				fields = append(fields, name)
+			}
+		}
+	}
+	sort.Strings(fields)
+	return choose(t, nil, l, r), "edit_edit", fields
+}
+
+func (s *suite) mergeErasedCases() {
+	a, b := nodeIDOfKey("a"), nodeIDOfKey("b")
+	node := dict{"kind": "node", "v": 1, "id": []byte(a), "key": "a", "type": "T", "created": t0,
+		"summary": "one", "props": dict{}}
+	edge := dict{"kind": "edge", "v": 1, "id": []byte(edgeIDOf(a, "e", b, "")), "type": "e",
+		"src": []byte(a), "dst": []byte(b), "weight": 65536, "props": dict{}, "created": t0}
+	mark := dict{"kind": "mark", "v": 1, "on": "node", "id": []byte(a), "state": "stale",
+		"actor": "erin", "time": t0}
+	for _, c := range []struct {
+		name, title, kind string
+		ours, theirs      dict
+	}{
+		{"gone-ours", "one side has none", "node", nil, node},
+		{"gone-theirs", "the other side has none", "node", node, nil},
+		{"gone-both", "neither side has one", "node", nil, nil},
+		{"same", "both sides have one record", "node", node, node},
+		{"times", "the sides differ in times", "node", with(node, dict{"updated": t0 + 5}),
+			with(node, dict{"created": t0 - 5, "updated": t0 + 9})},
+		{"fields", "the sides differ in facts", "node", node, with(node, dict{"summary": absent{},
+			"type": "U", "props": dict{"a": 1, "b": dict{"c": true}}})},
+		{"edge", "edges that differ", "edge", edge, with(edge, dict{"weight": 1})},
+		{"edge-gone", "an edge that one side has", "edge", edge, nil},
+		{"mark", "marks that differ", "mark", mark, with(mark, dict{"state": "expired", "time": t0 + 1})},
+	} {
+		in := obj{"kind": c.kind}
+		for side, rec := range map[string]dict{"ours": c.ours, "theirs": c.theirs} {
+			if rec != nil {
+				in[side] = pieces(encode(rec))
+			}
+		}
+		e := obj{}
+		for _, t := range []take{"ours", "theirs", "base"} {
+			out, cause, fields := mergeErased(c.kind, c.ours, c.theirs, t)
+			e["conflict"], e["fields"] = cause, fields
+			if fields == nil {
+				e["fields"] = []string{}
+			}
+			got := ""
+			if out != nil {
+				got = recordCID(out).String()
+			}
+			e["taking-"+string(t)] = got
+		}
+		s.add("19.4", "merge-erased", c.name, c.title, in, e)
 	}
 }
