@@ -31,13 +31,17 @@ var allowed = map[string]string{
 	// Retrieval sees the graph and the index through interfaces of its own, so that a ranking
 	// can be tested and replayed without a repository.
 	"retrieve": "ipld graph internal/fixed internal/text",
+	// Models see texts and vectors, never a repository; whoever asks stores what they answer.
+	"embed": "graph internal/fixed internal/text",
 	"repo": "car ipld graph store store/pebble prolly commit adjacency index retrieve " +
 		"internal/fixed internal/text",
-	"internal/testkit": "ipld store graph prolly commit repo store/mem store/pebble store/storetest",
+	// Measuring retrieval: it makes repositories in memory and looks at what they answer.
+	"internal/evaluate": "ipld graph store store/mem repo retrieve",
+	"internal/testkit":  "ipld store graph prolly commit repo store/mem store/pebble store/storetest",
 	// Keys and trust lists on disk: only porcelain holds secrets, so repo may not import it.
 	"internal/keyring": "ipld graph commit",
 	"internal/cli": "ipld graph store commit adjacency retrieve repo internal/text " +
-		"internal/keyring " +
+		"internal/keyring internal/evaluate " +
 		"testdata/demo", // porcelain sits on repo; the others only for their types
 	"testdata/demo":     "", // the bundled sample memory
 	"internal/text/gen": "",
