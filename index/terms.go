@@ -1,0 +1,101 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+)
+
+// TermScores tells what each term adds to the scores of some nodes.
+type TermScores struct {
+	Terms  []string  // distinct terms of the query, in the order of their first place
+	Scores [][]int64 // of each node, one number a term; nil for a node that is no live document
+}
+
+// TermScores splits the scores that Text gives to nodes into those of the terms: the sum of a row
+// is the score. Rows are in the order of ids. It reads the postings about these nodes alone.
+func (x *Index) TermScores(ctx context.Context, query string, ids []graph.ID) (*TermScores, error) {
+	terms := x.text(query)
+	out := &TermScores{Terms: make([]string, len(terms)), Scores: make([][]int64, len(ids))}
+	q := &textQuery{ctx: ctx, x: x, scorer: scorer{stats: x.m.Stats}}
+	for i := range terms {
+		out.Terms[i] = terms[i].term
+		if err := q.look(&terms[i]); err != nil {
+			return nil, err
+		}
+	}
+	for n := len(x.segs) - 1; n >= 0; n-- {
+		docs, err := x.liveDocs(ctx, n, ids)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range docs {
+			out.Scores[d.at] = make([]int64, len(terms))
+		}
+		for i := range terms {
+			if terms[i].entries == nil || terms[i].entries[n].count == 0 {
+				continue
+			}
+			if err := q.scoreTerm(n, &terms[i], docs, func(at int, score int64) {
+				out.Scores[at][i] = score
+			}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// placedDoc is a document and the place of its node in a list.
+type placedDoc struct {
+	doc uint32
+	at  int
+}
+
+// liveDocs returns the live documents of a segment that belong to ids, ascending.
+func (x *Index) liveDocs(ctx context.Context, n int, ids []graph.ID) ([]placedDoc, error) {
+	dead, err := x.deadDocs(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	find := idFinder{src: &x.src, seg: x.segs[n]}
+	var docs []placedDoc
+	for at, id := range ids {
+		doc, ok, err := find.find(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if ok && !dead.has(doc) {
+			docs = append(docs, placedDoc{doc, at})
+		}
+	}
+	slices.SortFunc(docs, func(a, b placedDoc) int { return cmp.Compare(a.doc, b.doc) })
+	return docs, nil
+}
+
+// scoreTerm calls fn with the score of a term for each of the documents of a segment that has it.
+func (q *textQuery) scoreTerm(
+	n int, t *queryTerm, docs []placedDoc, fn func(at int, score int64),
+) error {
+	r := termReader{idf: t.idf, times: t.times}
+	r.open(&q.x.src, q.x.segs[n], t.entries[n])
+	for _, d := range docs {
+		ok, err := r.seek(q.ctx, d.doc)
+		if !ok {
+			return err
+		}
+		p := &r.posts[r.i]
+		if p.doc != d.doc {
+			continue
+		}
+		lens, err := q.x.src.lens(q.ctx, q.x.segs[n], int(d.doc/docsPerPart))
+		if err != nil {
+			return err
+		}
+		score := t.times * q.score(t.idf, r.masks[r.i], &p.tf, &lens[d.doc%docsPerPart])
+		fn(d.at, int64(score))
+	}
+	return nil
+}

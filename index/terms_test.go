@@ -1,0 +1,93 @@
+package index
+
+import (
+	"context"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// TestTermScores splits scores: a row's sum is the score of Text, and a column is that of its word.
+func TestTermScores(t *testing.T) {
+	ctx := context.Background()
+	rng := newRand(t)
+	rounds := long(20)
+	if testkit.Race {
+		rounds = 5
+	}
+	for range rounds {
+		blocks := mem.New().Derived()
+		docs, m := collection{}, ipld.CID{}
+		for range 1 + rng.IntN(5) {
+			next := maps.Clone(docs)
+			for range rng.IntN(120) {
+				id := randomID(rng, 150)
+				next[id] = randomDoc(rng, id)
+				if rng.IntN(5) == 0 {
+					delete(next, id)
+				}
+			}
+			var err error
+			if m, err = Update(ctx, blocks, m, changes(docs, next), Options{}); err != nil {
+				t.Fatal(err)
+			}
+			docs = next
+		}
+		x, err := Open(ctx, blocks, m, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := []string{"alpha", "river", "Bob", "nowhere", "деньги"}
+		scores := func(query string) map[graph.ID]int64 {
+			res, err := x.Text(ctx, query, nil, 1<<20)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := map[graph.ID]int64{}
+			for _, h := range res.Hits {
+				out[h.ID] = h.Score
+			}
+			return out
+		}
+		query := strings.Join(list, " ") + " river"
+		whole := scores(query)
+		var ids []graph.ID
+		for id := range docs {
+			ids = append(ids, id)
+		}
+		ids = append(ids, graph.NodeID("nobody"))
+		got, err := x.TermScores(ctx, query, ids)
+		if err != nil || len(got.Terms) != len(list) || len(got.Scores) != len(ids) {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		for i, id := range ids {
+			sum := int64(0)
+			for _, s := range got.Scores[i] {
+				sum += s
+			}
+			if sum != whole[id] {
+				t.Fatalf("node %s: terms give %d, the text %d", id, sum, whole[id])
+			}
+		}
+		if got.Scores[len(ids)-1] != nil {
+			t.Error("a node that is not there has scores")
+		}
+		for i, word := range list {
+			one := scores(word)
+			times := int64(1)
+			if word == "river" {
+				times = 2
+			}
+			for j, id := range ids[:len(ids)-1] {
+				if got.Scores[j][i] != times*one[id] {
+					t.Fatalf("%s in node %s: %d, want %d", word, id, got.Scores[j][i], times*one[id])
+				}
+			}
+		}
+	}
+}
