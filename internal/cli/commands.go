@@ -55,6 +55,7 @@ func commands() []func(*cli) *cobra.Command {
 		(*cli).purgeCommand,
 		(*cli).verifyCommand,
 		(*cli).keyCommand,
+		(*cli).benchCommand,
 		(*cli).catFileCommand,
 	}
 }

@@ -82,6 +82,14 @@ func TestExamples(t *testing.T) {
 	world.write("facts.jsonl", `{"node":{"key":"erin","type":"Person","summary":"Erin"}}`+"\n")
 	world.write("people.jsonl", `{"node":{"key":"frank","type":"Person","summary":"Frank"}}`+"\n")
 	world.write("laptop.key", exampleKey)
+	queries, err := os.ReadFile(filepath.Join("..", "..", "testdata", "demo", "queries.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	world.write("memory.changes.jsonl", demo.Memory)
+	world.write("memory.queries.jsonl", string(queries))
+	before, _ := world.run(0, "bench", "eval", ".", "--json")
+	world.write("before.json", before)
 	plain := t.TempDir()
 	copyTree(t, world.Dir, plain)
 	for _, args := range [][]string{

@@ -80,6 +80,9 @@ const (
 		`"redoes": "cid|null", "undone?": "bool", "oldest?": "bool"}`
 	shapeUndone = `{"op": "cid|null", "did": "undone|redone|restored", ` +
 		`"of": {"op": "cid", "seq": "int"}, "command": ["text"], "refs": ` + shapeMoves + `}`
+	shapeFigures = `"r5": "number|null", "r10": "number|null", "all10": "number|null", ` +
+		`"mrr": "number|null", "ndcg10": "number|null", "r1024": "number|null", ` +
+		`"session_r5": "number|null", "session_r10": "number|null"`
 	shapeKey = `{"name": "text|null", "key": "text", "fingerprint": "text", "secret": "bool", ` +
 		`"trust": "trusted|untrusted|revoked", "note": "text|null", "added": "time|null", ` +
 		`"revoked": "time|null", "since": "time|null", "reason": "text|null"}`
@@ -179,7 +182,12 @@ var shapesOf = map[string][]string{
 	"mnem key import": {shapeKey}, "mnem key trust": {shapeKey}, "mnem key revoke": {shapeKey},
 	"mnem key untrust": {shapeKey}, "mnem key rm": {`{"removed": "text"}`},
 	"mnem key export": {`{"name": "text|null", "key": "text", "secret?": "text"}`},
-	"mnem cat-file":   {`{"cid": "cid", "kind": "text|null", "size": "int", "data": "json"}`},
+	"mnem bench eval": {`{"ranking": "int", "analyser": "int", "settings": "object", ` +
+		`"files": [{"name": "text", "graph": "cid|null", "nodes": "int", "edges": "int", ` +
+		`"queries": "int", "questions": "text"}], "rows": [{"cat": "text|null", ` +
+		`"queries": "int", ` + shapeFigures + `}], "baseline?": {"tolerance": "number", ` +
+		`"worse": ["text"], "rows": [{"cat": "text|null", ` + shapeFigures + `}]}}`},
+	"mnem cat-file": {`{"cid": "cid", "kind": "text|null", "size": "int", "data": "json"}`},
 }
 
 // streams print one object a line instead of one.

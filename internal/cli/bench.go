@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mnem-project/mnem/internal/evaluate"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// benchOptions are the flags of bench eval as they are given.
+type benchOptions struct {
+	retrieveOptions
+	by, results, baseline, tolerance string
+	settings                         []*pflag.Flag // those that a report repeats
+}
+
+// byCategory is the one value of --by.
+const byCategory = "cat"
+
+func (c *cli) benchCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "bench",
+		GroupID: groupCare,
+		Short:   "Measure how well memory is found",
+		Long: "Measure retrieval on a memory of your own, so that settings and versions can be compared\n" +
+			"by figures. No repository is read or written.",
+		Example: "  mnem bench eval . --by cat",
+	}
+	return c.parent(cmd, c.benchEval())
+}
+
+func (c *cli) benchEval() *cobra.Command {
+	opt := &benchOptions{}
+	cmd := &cobra.Command{
+		Use:   "eval DIR [flags]",
+		Short: "Answer questions with known answers and print how well",
+		Long: "DIR holds pairs of files, NAME.changes.jsonl with change lines and NAME.queries.jsonl with a\n" +
+			"question a line. Each pair becomes a repository in memory, of which nothing is left behind,\n" +
+			"and the figures are over all of them together. A question is an object with\n\n" +
+			"  qid            its name, given once in DIR\n" +
+			"  text           the question\n" +
+			"  gold           the keys of all nodes that answer it (ids for nodes without a key)\n" +
+			"  cat            its category, if any; see --by\n" +
+			"  gold_sessions  if wanted: the keys of the sessions to be found. Keys in gold are then of\n" +
+			"                 the form SESSION:TURN, and nodes without a colon in their key are sessions\n\n" +
+			"and any parameter that a line of 'mnem retrieve --batch' may have. Printed are, each from 0\n" +
+			"to 1 and averaged over the questions that have it:\n\n" +
+			"  R@5, R@10      the share of gold among the first 5 or 10 items\n" +
+			"  All@10         1 where all of gold is among the first 10, else 0\n" +
+			"  MRR            1/rank of the first item of gold\n" +
+			"  nDCG@10        how far up gold is among the first 10, 1 where all of it comes first\n" +
+			"  R@1024         the share of gold in the items that fit into 1,024 tokens\n" +
+			"  session R@5    the share of gold_sessions among the first 5 sessions of the items\n\n" +
+			"--baseline compares with what --json printed before, and the exit code is 1 where a figure\n" +
+			"over all questions is worse by more than --tolerance.",
+		Example: "  mnem bench eval .\n" +
+			"  mnem bench eval . --by cat --expand 2\n" +
+			"  mnem bench eval . --json >before.json\n" +
+			"  mnem bench eval . --baseline before.json --tolerance 0.01\n" +
+			"  mnem bench eval . --results results.jsonl",
+		Args: cobra.ExactArgs(1),
+	}
+	c.requestFlags(cmd, &opt.retrieveOptions)
+	f := cmd.Flags()
+	changeDefault(f, "limit", evaluate.DefaultLimit)
+	changeDefault(f, "budget", evaluate.DefaultBudget)
+	f.VisitAll(func(flag *pflag.Flag) { opt.settings = append(opt.settings, flag) })
+	f.StringVar(&opt.by, "by", "", "print figures by this `FIELD` too: cat, the category")
+	f.StringVar(&opt.results, "results", "",
+		"write the answers to `FILE`, as 'mnem retrieve --batch' prints them")
+	f.StringVar(&opt.baseline, "baseline", "", "compare with the report in `FILE`, made with --json")
+	f.StringVar(&opt.tolerance, "tolerance", "0",
+		"a figure that falls by no more than `N` is no worse: 0 to 1, at most 4 decimals")
+	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+		return c.runBench(cmd, args[0], opt)
+	})
+}
+
+// changeDefault gives a flag that commands share another default.
+func changeDefault(f *pflag.FlagSet, name string, n int) {
+	flag := f.Lookup(name)
+	flag.DefValue = intText(n)
+	if err := flag.Value.Set(flag.DefValue); err != nil {
+		panic(err) // a mistake in this file
+	}
+}
+
+func (c *cli) runBench(cmd *cobra.Command, dir string, opt *benchOptions) error {
+	f := cmd.Flags()
+	switch {
+	case f.Changed("by") && opt.by != byCategory:
+		return usagef("--by: %q is not \"cat\"", opt.by)
+	case f.Changed("results") && (opt.results == "" || opt.results == stdinName):
+		return usagef("--results: want a file")
+	case f.Changed("tolerance") && !f.Changed("baseline"):
+		return usagef("--tolerance is for --baseline")
+	}
+	tolerance, err := parseFigure(opt.tolerance)
+	if err != nil {
+		return usagef("--tolerance: %w", err)
+	}
+	base, err := c.request(cmd, &opt.retrieveOptions)
+	if err != nil {
+		return err
+	}
+	var before *baseline
+	if f.Changed("baseline") { // read before the work begins
+		if before, err = c.readBaseline(cmd.Context(), opt.baseline); err != nil {
+			return err
+		}
+	}
+	report, err := c.evaluate(cmd.Context(), dir, base, opt.results)
+	if err != nil {
+		return err
+	}
+	out := &benchReport{Report: report, opt: opt, base: base}
+	if before != nil {
+		if out.compared, err = before.compare(opt.baseline, report, tolerance); err != nil {
+			return err
+		}
+		if len(out.compared.worse) > 0 {
+			c.exit = outcomeFailed.Exit
+		}
+	}
+	if c.global.json {
+		return c.printBenchJSON(out)
+	}
+	return c.printBench(out)
+}
+
+// evaluate answers the questions of a directory and writes the answers to a file if one is named.
+func (c *cli) evaluate(
+	ctx context.Context, dir string, base retrieve.Request, results string,
+) (*evaluate.Report, error) {
+	p := c.progress()
+	defer p.done()
+	opt := evaluate.Options{Base: base, Shown: filepath.ToSlash(dir), Progress: p.set}
+	from := os.DirFS(c.absolute(dir))
+	if results == "" {
+		return evaluate.Run(ctx, from, opt)
+	}
+	var report *evaluate.Report
+	err := writeOut(ctx, c.absolute(results), c.app.PID, func(w io.Writer) (err error) {
+		side := &cli{app: c.app, out: bufio.NewWriterSize(w, outBuffer)}
+		a := &answerer{c: side}
+		opt.Answer = func(q *evaluate.Query, answer *retrieve.Answer) error {
+			return a.printJSON(answer, ipld.CID{}, q.Query)
+		}
+		if report, err = evaluate.Run(ctx, from, opt); err != nil {
+			return err
+		}
+		return side.out.Flush()
+	})
+	return report, err
+}

@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/evaluate"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+const (
+	// benchDecimals is how exactly people are told a figure, figureDecimals how exactly programs.
+	benchDecimals  = 3
+	figureDecimals = 4
+	// figureOne is the figure 1.0 in the units in which reports are compared.
+	figureOne = 10_000
+)
+
+// benchReport is what bench eval prints.
+type benchReport struct {
+	*evaluate.Report
+	opt      *benchOptions
+	base     retrieve.Request
+	compared *baselineDiff // nil without a baseline
+}
+
+// rows returns what was asked for: all queries, and by category.
+func (r *benchReport) rows() []evaluate.Row {
+	rows := []evaluate.Row{r.All}
+	if r.opt.by == byCategory {
+		rows = append(rows, r.Categories...)
+	}
+	return rows
+}
+
+// settings returns the flags that select, rank and print, with the values that held.
+func (r *benchReport) settings() map[string]string {
+	set := make(map[string]string)
+	for _, f := range r.opt.settings {
+		if v := f.Value.String(); v != "" && v != "[]" {
+			set[f.Name] = v
+		}
+	}
+	set["summary-cap"] = intText(*r.base.SummaryCap) // the environment has a say
+	return set
+}
+
+// benchFileJSON is a pair of files.
+type benchFileJSON struct {
+	Name      string  `json:"name"`
+	Graph     *string `json:"graph"`
+	Nodes     int     `json:"nodes"`
+	Edges     int     `json:"edges"`
+	Queries   int     `json:"queries"`
+	Questions string  `json:"questions"` // sha256 of the query file
+}
+
+func (c *cli) printBenchJSON(r *benchReport) error {
+	engine := retrieve.CurrentEngine()
+	out := c.stream()
+	out.field("ranking", engine.Ranking)
+	out.field("analyser", engine.Analyser)
+	out.field("settings", r.settings())
+	files := make([]benchFileJSON, len(r.Files))
+	for i, f := range r.Files {
+		files[i] = benchFileJSON{f.Name, jsonCID(f.Graph), f.Nodes, f.Edges, f.Queries, f.Questions}
+	}
+	out.field("files", files)
+	out.list("rows")
+	for _, row := range r.rows() {
+		out.comma()
+		out.open("{")
+		out.field("cat", orNull(row.Category))
+		out.field("queries", row.Queries)
+		for m := range evaluate.MetricCount {
+			out.field(m.Name(), jsonFigure(row.Text(m, figureDecimals)))
+		}
+		out.close("}")
+	}
+	out.endList()
+	if r.compared != nil {
+		out.field("baseline", r.compared.json())
+	}
+	return out.end()
+}
+
+// jsonFigure is a number with all its decimals, null for none.
+func jsonFigure(text string) *json.Number {
+	if text == "" {
+		return nil
+	}
+	return new(json.Number(text))
+}
+
+func (c *cli) printBench(r *benchReport) error {
+	table := [][]cell{benchHead(r.All)}
+	for _, row := range r.rows() {
+		cells := []cell{{firstOf(line(row.Category), "all"), styleBold}, {intText(row.Queries), ""}}
+		for _, m := range shownMetrics(r.All) {
+			cells = append(cells, cell{firstOf(row.Text(m, benchDecimals), "-"), ""})
+		}
+		table = append(table, cells)
+		if r.compared != nil {
+			table = append(table, r.compared.cells(r.All, row.Category)...)
+		}
+	}
+	if err := c.table(table); err != nil {
+		return err
+	}
+	if err := c.out.Flush(); err != nil { // the summary comes after what it sums up
+		return err
+	}
+	c.remark("%s", benchSummary(r))
+	return nil
+}
+
+func benchHead(all evaluate.Row) []cell {
+	head := []cell{{"category", styleDim}, {"queries", styleDim}}
+	for _, m := range shownMetrics(all) {
+		head = append(head, cell{m.String(), styleDim})
+	}
+	return head
+}
+
+// shownMetrics returns the metrics that any query has.
+func shownMetrics(all evaluate.Row) []evaluate.Metric {
+	var shown []evaluate.Metric
+	for m := range evaluate.MetricCount {
+		if all.Means[m] != nil {
+			shown = append(shown, m)
+		}
+	}
+	return shown
+}
+
+func benchSummary(r *benchReport) string {
+	nodes, edges := 0, 0
+	for _, f := range r.Files {
+		nodes += f.Nodes
+		edges += f.Edges
+	}
+	parts := []string{
+		plural(len(r.Files), "pair") + " of files", plural(nodes, "node"), plural(edges, "edge"),
+		fmt.Sprintf("limit %d", *r.base.Limit), fmt.Sprintf("budget %d", *r.base.Budget),
+		fmt.Sprintf("expand %d", *r.base.Expand),
+	}
+	if r.compared != nil {
+		verdict := "no worse than the baseline"
+		if len(r.compared.worse) > 0 {
+			names := make([]string, len(r.compared.worse))
+			for i, m := range r.compared.worse {
+				names[i] = m.String()
+			}
+			verdict = "worse than the baseline: " + strings.Join(names, ", ")
+		}
+		parts = append(parts, verdict)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func intText(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,101 @@
+package evaluate
+
+import (
+	"maps"
+	"math/big"
+	"slices"
+
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// NoCategory is the category of queries that have none.
+const NoCategory = "-"
+
+// Report is what queries were answered with, in figures.
+type Report struct {
+	Files      []File
+	All        Row   // over all queries of all files
+	Categories []Row // by the name of the category, bytewise
+}
+
+// File is one pair of files.
+type File struct {
+	Name      string   // without its endings
+	Graph     ipld.CID // what was known
+	Nodes     int
+	Edges     int
+	Queries   int
+	Questions string // sha256 of the query file in hex digits
+}
+
+// Row is the means over some queries.
+type Row struct {
+	Category string // "" for all
+	Queries  int
+	Means    Scores // nil where no query has the metric
+}
+
+// Text returns a mean with that many decimals, halves rounded up, and "" where there is none.
+func (r Row) Text(m Metric, decimals int) string {
+	if r.Means[m] == nil {
+		return ""
+	}
+	return r.Means[m].FloatString(decimals)
+}
+
+// tally sums the scores of queries.
+type tally struct {
+	queries int
+	sums    [MetricCount]big.Rat
+	counts  [MetricCount]int
+}
+
+func (t *tally) add(s Scores) {
+	t.queries++
+	for m, score := range s {
+		if score != nil {
+			t.sums[m].Add(&t.sums[m], score)
+			t.counts[m]++
+		}
+	}
+}
+
+func (t *tally) row(category string) Row {
+	r := Row{Category: category, Queries: t.queries}
+	for m, n := range t.counts {
+		if n > 0 {
+			r.Means[m] = new(big.Rat).Quo(&t.sums[m], new(big.Rat).SetInt64(int64(n)))
+		}
+	}
+	return r
+}
+
+// tallies sums the scores of all queries and of each category.
+type tallies struct {
+	all        tally
+	byCategory map[string]*tally
+}
+
+func (t *tallies) add(category string, s Scores) {
+	if category == "" {
+		category = NoCategory
+	}
+	if t.byCategory == nil {
+		t.byCategory = make(map[string]*tally)
+	}
+	of := t.byCategory[category]
+	if of == nil {
+		of = &tally{}
+		t.byCategory[category] = of
+	}
+	of.add(s)
+	t.all.add(s)
+}
+
+func (t *tallies) rows() []Row {
+	var rows []Row
+	for _, category := range slices.Sorted(maps.Keys(t.byCategory)) {
+		rows = append(rows, t.byCategory[category].row(category))
+	}
+	return rows
+}

@@ -1,0 +1,321 @@
+package evaluate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// Defaults of requests, where they are not those of retrieval: metrics look further down.
+const (
+	DefaultLimit  = 200
+	DefaultBudget = 0 // none
+)
+
+// The ends of the names of a pair of files.
+const (
+	changesEnd = ".changes.jsonl"
+	queriesEnd = ".queries.jsonl"
+)
+
+// commitTime is the time of the commit that holds a change file, 2000-01-01: what has no time of
+// its own gets this one, so that no figure depends on the clock.
+const commitTime graph.Time = 946_684_800_000_000
+
+// maxMissing is how many missing nodes an error names.
+const maxMissing = 5
+
+// Options says how queries are answered, and who is told. The zero value works.
+type Options struct {
+	Base  retrieve.Request // parameters that a query does not give itself
+	Shown string           // what messages call the directory, "" for nothing
+	// Answer, where given, is called with each query and its answer, one at a time in the order of
+	// files and lines. An error ends the run and comes back as it is.
+	Answer func(*Query, *retrieve.Answer) error
+	// Progress, where given, is called as work goes on; total is 0 where it is not known.
+	Progress func(what string, done, total int)
+}
+
+// Run measures all pairs NAME.changes.jsonl and NAME.queries.jsonl in the root of a file system:
+// each pair is a repository of its own, which is in memory and gone afterwards. Errors in a line
+// are a *graph.LineError; everything that can be seen in query files alone is seen before the first
+// query is answered.
+func Run(ctx context.Context, dir fs.FS, opt Options) (*Report, error) {
+	opt.Base = defaults(opt.Base)
+	if opt.Progress == nil {
+		opt.Progress = func(string, int, int) {}
+	}
+	r := &runner{dir: dir, opt: opt, report: &Report{}}
+	pairs, err := r.pairs()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.look(pairs); err != nil {
+		return nil, err
+	}
+	for _, name := range pairs {
+		if err := r.pair(ctx, name); err != nil {
+			return nil, err
+		}
+	}
+	r.report.All, r.report.Categories = r.sums.all.row(""), r.sums.rows()
+	return r.report, nil
+}
+
+func defaults(base retrieve.Request) retrieve.Request {
+	if base.Limit == nil {
+		base.Limit = new(DefaultLimit)
+	}
+	if base.Budget == nil {
+		base.Budget = new(DefaultBudget)
+	}
+	return base
+}
+
+type runner struct {
+	dir    fs.FS
+	opt    Options
+	report *Report
+	sums   tallies
+	done   int // queries answered
+	total  int
+}
+
+// shown is what messages call a file.
+func (r *runner) shown(name string) string { return path.Join(r.opt.Shown, name) }
+
+// pairs returns the names of the pairs, sorted.
+func (r *runner) pairs() ([]string, error) {
+	entries, err := fs.ReadDir(r.dir, ".")
+	var perr *fs.PathError
+	if errors.As(err, &perr) && r.opt.Shown != "" {
+		err = fmt.Errorf("read directory %s: %w", r.opt.Shown, perr.Err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	ends := make(map[string]int)
+	for _, e := range entries {
+		for i, end := range []string{changesEnd, queriesEnd} {
+			if name, ok := strings.CutSuffix(e.Name(), end); ok && name != "" {
+				ends[name] |= 1 << i
+			}
+		}
+	}
+	var names []string
+	for name, has := range ends {
+		if has == 3 {
+			names = append(names, name)
+		}
+	}
+	for _, e := range entries {
+		for i, end := range []string{changesEnd, queriesEnd} {
+			other := []string{queriesEnd, changesEnd}[i]
+			name, ok := strings.CutSuffix(e.Name(), end)
+			if ok && name != "" && ends[name] != 3 {
+				return nil, graph.Fieldf(r.shown(e.Name()), "no %s%s beside it", name, other)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil, graph.Fieldf(r.shown("."), "no pair of files NAME%s and NAME%s", changesEnd,
+			queriesEnd)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// look reads all query files once, so that a mistake in the last is known before work begins.
+func (r *runner) look(pairs []string) error {
+	first := make(map[string]string) // where each qid stands
+	for _, name := range pairs {
+		queries, _, err := r.queries(name)
+		if err != nil {
+			return err
+		}
+		file := r.shown(name + queriesEnd)
+		for i := range queries {
+			q := &queries[i]
+			if at, twice := first[q.ID]; twice {
+				err := graph.Fieldf("qid", "%q is taken by %s", q.ID, at)
+				return &graph.LineError{File: file, Line: q.Line, Err: err}
+			}
+			first[q.ID] = fmt.Sprintf("%s:%d", file, q.Line)
+		}
+		r.total += len(queries)
+	}
+	return nil
+}
+
+// queries reads a query file, and returns the hash of its bytes.
+func (r *runner) queries(name string) (queries []Query, hash string, err error) {
+	err = r.open(name+queriesEnd, func(f io.Reader, file string) error {
+		sum := sha256.New()
+		queries, err = ReadQueries(io.TeeReader(f, sum), file, r.opt.Base)
+		if err == nil && len(queries) == 0 {
+			err = graph.Fieldf(file, "no queries")
+		}
+		hash = hex.EncodeToString(sum.Sum(nil))
+		return err
+	})
+	return queries, hash, err
+}
+
+func (r *runner) open(name string, read func(f io.Reader, file string) error) error {
+	f, err := r.dir.Open(name)
+	var perr *fs.PathError
+	if errors.As(err, &perr) {
+		err = fmt.Errorf("open %s: %w", r.shown(name), perr.Err)
+	}
+	if err != nil {
+		return err
+	}
+	err = read(f, r.shown(name))
+	if errors.As(err, &perr) {
+		err = fmt.Errorf("read %s: %w", r.shown(name), perr.Err)
+	}
+	return errors.Join(err, f.Close())
+}
+
+// pair answers the queries of one pair.
+func (r *runner) pair(ctx context.Context, name string) (err error) {
+	s, rp, err := r.build(ctx, name)
+	if rp != nil {
+		defer func() { err = errors.Join(err, rp.Close()) }()
+	}
+	if err != nil {
+		return err
+	}
+	queries, hash, err := r.queries(name)
+	if err != nil {
+		return err
+	}
+	at := func(q *Query, err error) error {
+		return &graph.LineError{File: r.shown(name + queriesEnd), Line: q.Line, Err: err}
+	}
+	for i := range queries {
+		if err := known(ctx, s, &queries[i]); err != nil {
+			return at(&queries[i], err)
+		}
+	}
+	nodes, edges, _, _ := s.Sizes()
+	r.report.Files = append(r.report.Files, File{
+		Name: name, Graph: s.Graph(), Nodes: int(nodes), Edges: int(edges), Queries: len(queries),
+		Questions: hash,
+	})
+	for i := range queries {
+		q := &queries[i]
+		answer, err := s.Retrieve(ctx, q.Request)
+		if err != nil {
+			return at(q, err)
+		}
+		r.sums.add(q.Category, Score(q, ranked(answer)))
+		if r.opt.Answer != nil {
+			if err := r.opt.Answer(q, answer); err != nil {
+				return err
+			}
+		}
+		r.done++
+		r.opt.Progress("queries:", r.done, r.total)
+	}
+	return nil
+}
+
+// build makes the repository of a change file. It is returned with an error too, to be closed.
+func (r *runner) build(ctx context.Context, name string) (*repo.Snapshot, *repo.Repo, error) {
+	by := repo.Stamp{Author: "mnem bench", Time: commitTime, Command: []string{"bench", "eval"}}
+	rp, err := repo.New(ctx, mem.New(), by, repo.Options{})
+	if err != nil {
+		return nil, rp, err
+	}
+	var head ipld.CID
+	err = r.open(name+changesEnd, func(f io.Reader, file string) error {
+		res, err := rp.Commit(ctx, r.counted(repo.ReadChanges(f, file)),
+			repo.CommitOptions{Stamp: by, Message: "what the questions are about"})
+		if err == nil {
+			head = res.Commit
+		}
+		return err
+	})
+	if err != nil {
+		return nil, rp, err
+	}
+	s, err := rp.At(ctx, head)
+	return s, rp, err
+}
+
+// counted tells how many changes were read.
+func (r *runner) counted(changes repo.Changes) repo.Changes {
+	return func(yield func(graph.Change, error) bool) {
+		n := 0
+		for change, err := range changes {
+			if !yield(change, err) {
+				return
+			}
+			n++
+			r.opt.Progress("changes read:", n, 0)
+		}
+	}
+}
+
+// known refuses a query whose known answers are not there to be found.
+func known(ctx context.Context, s *repo.Snapshot, q *Query) error {
+	if err := exist(ctx, s, "gold", q.names, q.Gold); err != nil {
+		return err
+	}
+	return exist(ctx, s, "gold_sessions", q.Sessions, q.sessionIDs)
+}
+
+// exist refuses names of a member whose nodes do not exist.
+func exist(
+	ctx context.Context, s *repo.Snapshot, member string, names []string, ids []graph.ID,
+) error {
+	var missing []string
+	count := 0
+	for i, id := range ids {
+		_, _, err := s.Node(ctx, id)
+		switch {
+		case err == nil:
+		case !errors.Is(err, store.ErrNotFound):
+			return err
+		default:
+			if count++; count <= maxMissing {
+				missing = append(missing, fmt.Sprintf("%q", names[i]))
+			}
+		}
+	}
+	switch {
+	case count == 0:
+		return nil
+	case count > maxMissing:
+		missing = append(missing, fmt.Sprintf("and %d more", count-maxMissing))
+	}
+	return graph.Fieldf(member, "the change file makes no node %s", strings.Join(missing, ", "))
+}
+
+// ranked returns the items of an answer as metrics look at them.
+func ranked(a *retrieve.Answer) []Ranked {
+	out := make([]Ranked, len(a.Items))
+	for i := range a.Items {
+		it := &a.Items[i]
+		out[i] = Ranked{ID: it.ID, Name: it.Key, Tokens: it.Tokens}
+		if it.Key == "" {
+			out[i].Name = it.ID.String()
+		}
+	}
+	return out
+}
