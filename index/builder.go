@@ -109,6 +109,11 @@ func (b *builder) count(d *Document) (lens docLens) {
 			return true
 		})
 	})
+	if title := Title(b.analyser, d.Node.Summary); title != nil {
+		t := b.term(titleKey(title))
+		t.stamp, t.tf = b.stamp, [Fields]uint32{FieldSummary: 1}
+		b.touched = append(b.touched, t)
+	}
 	return lens
 }
 
@@ -116,6 +121,9 @@ func (b *builder) count(d *Document) (lens docLens) {
 func (b *builder) sum(sign int64) {
 	var total sums
 	for _, t := range b.touched {
+		if isTitle(t.term) {
+			continue
+		}
 		for f, n := range t.tf {
 			total[f] += int64(n)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"sort"
+	"strings"
 )
 
 // entry is one term of a segment.
@@ -212,6 +213,65 @@ func (r *source) term(ctx context.Context, s *segment, term string) (entry, bool
 		return entry{}, false, r.wrap(s, secTerms, err)
 	}
 	return e, ok, nil
+}
+
+// titleAt reports whether a segment's dictionary has a title's key, and whether it has keys of
+// longer titles that begin with it.
+func (r *source) titleAt(
+	ctx context.Context, s *segment, key string,
+) (exact, longer bool, err error) {
+	n, err := r.find(ctx, s, secTerms, []byte(key))
+	if err != nil {
+		return false, false, err
+	}
+	// Keys of longer titles come right after, be it in the next part.
+	for n = max(n, 0); n < s.sec[secTerms].parts; n++ {
+		p, err := r.dict(ctx, s, n)
+		if err != nil {
+			return false, false, err
+		}
+		e, l, more, err := p.titleAt(key)
+		if err != nil {
+			return false, false, r.wrap(s, secTerms, err)
+		}
+		if exact, longer = exact || e, longer || l; !more {
+			break
+		}
+	}
+	return exact, longer, nil
+}
+
+// titleAt is that of source for one part; more says that the next part may have longer keys.
+func (p *dictPart) titleAt(key string) (exact, longer, more bool, err error) {
+	groups := len(p.restarts) / 2
+	bad := false
+	i := sort.Search(groups, func(i int) bool {
+		it := p.group(i)
+		bad = !it.next() || bad
+		return string(it.term) > key
+	})
+	if bad {
+		return false, false, false, corrupt(damagedEntry, 0)
+	}
+	longest := key + titleMark
+	for g := max(i-1, 0); g < groups; g++ {
+		it := p.group(g)
+		for it.next() {
+			term := string(it.term)
+			switch {
+			case term == key:
+				exact = true
+			case strings.HasPrefix(term, longest):
+				return exact, true, false, nil
+			case term > longest:
+				return exact, false, false, nil
+			}
+		}
+		if it.in.bad {
+			return false, false, false, corrupt(damagedEntry, it.in.pos)
+		}
+	}
+	return exact, false, true, nil
 }
 
 // dictCursor walks all terms of a segment in order.

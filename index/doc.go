@@ -56,6 +56,10 @@
 //	terms    its first term       number of terms, u16; offset of each 16th term from the first on,
 //	                              u16 each, counted from their end; then the terms, below
 //
+// A title (clause 7.3) is a key of the dictionary too: a zero byte before each of its terms, with the
+// nodes that have it as postings, one occurrence in the summary each. Titles are in no length, sum
+// or maximum of anything else.
+//
 // Numbers are unsigned varints of the shortest form unless they are named otherwise; u16 is
 // little-endian; documents in keys are four bytes, big-endian; times are zigzag varints.
 //

@@ -36,8 +36,8 @@ func TestGolden(t *testing.T) {
 	delete(next, graph.NodeID("edge 1"))
 	changed := update(t, blocks, m, docs, next)
 	const (
-		want     = "bafyreicdalp4mes4qlwaq56nqwrkxfyukasbvuruekjjazxogy3ke2puxu"
-		wantNext = "bafyreicezidcef7ltlckjvdcjm7u37jupkq6yd4espis7kln4grv5kb5qm"
+		want     = "bafyreihvns7gcrwjmwndbxmbyoslkoxswu5dfud5ld4sl4ytflv3vhr5eq"
+		wantNext = "bafyreihlbw6hccbwkaqup6npdzgvbiovemh6snavtoray5c5gsbq7svcje"
 	)
 	if got := m.String(); got != want {
 		t.Errorf("manifest %s, want %s", got, want)

@@ -303,7 +303,9 @@ func (v *verifier) document(view *view, n uint32, d *Document) error {
 	words := uint64(0)
 	for _, t := range v.want.touched {
 		for f, tf := range t.tf {
-			lens[f] += tf
+			if !isTitle(t.term) {
+				lens[f] += tf
+			}
 		}
 		words += word(t.term, &t.tf)
 	}

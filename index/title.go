@@ -1,0 +1,252 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/text"
+)
+
+// Constants of mentions in ranking version 1: clause 7.3.
+const (
+	// maxTitleTerms is the number of terms above which a summary is a sentence and no title.
+	maxTitleTerms = 8
+	// maxTitleNodes is how many nodes may share a title that still names them.
+	maxTitleNodes = 4
+	// maxTitleText is how many terms of a text are searched for titles.
+	maxTitleText = 4096
+	// maxMentioned is how many nodes a text may mention: the first ones count.
+	maxMentioned = 256
+)
+
+// titleMark begins the dictionary key of a title; no term of the analyser has its byte.
+const titleMark = "\x00"
+
+// Title returns the terms of a summary that is a title, nil for any other: 1 to 8 terms, without
+// what a pair of brackets adds at its end, as in "Toto (band)".
+func Title(a *text.Analyzer, summary string) []string {
+	if at := strings.LastIndex(summary, " ("); at > 0 && strings.HasSuffix(summary, ")") {
+		summary = summary[:at]
+	}
+	var terms []string
+	a.Each(summary, func(term string) bool {
+		terms = append(terms, term)
+		return len(terms) <= maxTitleTerms
+	})
+	if len(terms) > maxTitleTerms || len(titleKey(terms)) > maxTerm {
+		return nil
+	}
+	return terms
+}
+
+// titleKey is the dictionary key of a title: a mark before each term.
+func titleKey(terms []string) string { return titleMark + strings.Join(terms, titleMark) }
+
+// isTitle reports whether a dictionary key is of a title. Titles count in no statistics.
+func isTitle(key string) bool { return key[0] == titleMark[0] }
+
+// TitlesIn returns the nodes whose titles stand in a text, ascending. A title stands where its
+// terms follow each other among those of the text.
+func (x *Index) TitlesIn(ctx context.Context, s string) ([]graph.ID, error) {
+	var terms []string
+	x.analyser.Each(s, func(term string) bool {
+		terms = append(terms, strings.Clone(term))
+		return len(terms) < maxTitleText
+	})
+	seen := make(map[string]bool)
+	var ids []graph.ID
+	for i := range terms {
+		for n := 1; n <= maxTitleTerms && i+n <= len(terms); n++ {
+			key := titleKey(terms[i : i+n])
+			if len(key) > maxTerm || seen[key] {
+				continue
+			}
+			exact, longer, err := x.titleAt(ctx, key)
+			if err != nil {
+				return nil, err
+			}
+			if exact {
+				seen[key] = true
+				named, err := x.titled(ctx, key)
+				if err != nil {
+					return nil, err
+				}
+				if ids = append(ids, named...); len(ids) >= maxMentioned {
+					ids = ids[:maxMentioned]
+					return sortedIDs(ids), nil
+				}
+			}
+			if !longer {
+				break
+			}
+		}
+	}
+	return sortedIDs(ids), nil
+}
+
+func sortedIDs(ids []graph.ID) []graph.ID {
+	slices.SortFunc(ids, graph.ID.Compare)
+	return slices.Compact(ids)
+}
+
+// titleAt reports whether a title may have this very key, and whether longer ones begin with it.
+func (x *Index) titleAt(ctx context.Context, key string) (exact, longer bool, err error) {
+	for _, s := range x.segs {
+		e, l, err := x.src.titleAt(ctx, s, key)
+		if err != nil {
+			return false, false, err
+		}
+		exact, longer = exact || e, longer || l
+	}
+	return exact, longer, nil
+}
+
+// titled returns the live nodes with a title in ascending order, none if they are too many.
+func (x *Index) titled(ctx context.Context, key string) ([]graph.ID, error) {
+	entries := make([]entry, len(x.segs))
+	df := 0
+	for n, s := range x.segs {
+		e, _, err := x.src.term(ctx, s, key)
+		if err != nil {
+			return nil, err
+		}
+		entries[n] = e
+		df += e.count - e.neg
+	}
+	if df < 0 {
+		return nil, corrupt("title %q in %d nodes", key, df)
+	}
+	if df > maxTitleNodes {
+		return nil, nil
+	}
+	var ids []graph.ID
+	for n := range x.segs {
+		err := x.each(ctx, n, entries[n], func(v *view, p *posting, _ byte) error {
+			id, err := v.id(p.doc)
+			ids = append(ids, id)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return sortedIDs(ids), nil
+}
+
+// each calls fn with the postings of live documents of a segment's term, ascending.
+func (x *Index) each(
+	ctx context.Context, n int, e entry, fn func(v *view, p *posting, mask byte) error,
+) error {
+	if e.count == 0 {
+		return nil
+	}
+	v, err := x.view(ctx, n)
+	if err != nil {
+		return err
+	}
+	var r postReader
+	r.open(&x.src, x.segs[n], e)
+	for {
+		ok, err := r.next(ctx)
+		if !ok {
+			return err
+		}
+		for i := range r.posts[:r.n] {
+			if v.dead.has(r.posts[i].doc) {
+				continue
+			}
+			if err := fn(v, &r.posts[i], r.masks[i]); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// Mentioning returns live documents, ascending, whose contents have all the terms of a title: all
+// that mention it are among them. ok is false, and there are none, where each of the terms is in
+// more than most documents.
+func (x *Index) Mentioning(
+	ctx context.Context, title []string, most int,
+) (ids []graph.ID, ok bool, err error) {
+	type listed struct {
+		term    string
+		df      int64
+		entries []entry
+	}
+	var terms []listed
+	for _, term := range title {
+		if slices.ContainsFunc(terms, func(l listed) bool { return l.term == term }) {
+			continue
+		}
+		q := textQuery{ctx: ctx, x: x}
+		t := queryTerm{term: term}
+		if err := q.look(&t); err != nil {
+			return nil, false, err
+		}
+		if t.entries == nil {
+			return nil, true, nil
+		}
+		df := int64(0)
+		for _, e := range t.entries {
+			df += int64(e.count) - int64(e.neg)
+		}
+		terms = append(terms, listed{term, df, t.entries})
+	}
+	slices.SortStableFunc(terms, func(a, b listed) int { return cmp.Compare(a.df, b.df) })
+	if len(terms) == 0 || terms[0].df > int64(most) {
+		return nil, false, nil
+	}
+	for n := range x.segs {
+		others := make([]termReader, len(terms)-1)
+		for i := range others {
+			others[i].open(&x.src, x.segs[n], terms[i+1].entries[n])
+		}
+		err := x.each(ctx, n, terms[0].entries[n], func(v *view, p *posting, mask byte) error {
+			has := mask>>FieldContent&1 == 1
+			for i := 0; has && i < len(others); i++ {
+				r := &others[i]
+				ok, err := r.seek(ctx, p.doc)
+				if err != nil {
+					return err
+				}
+				has = ok && r.posts[r.i].doc == p.doc && r.masks[r.i]>>FieldContent&1 == 1
+			}
+			if !has {
+				return nil
+			}
+			id, err := v.id(p.doc)
+			ids = append(ids, id)
+			return err
+		})
+		if err != nil {
+			return nil, false, err
+		}
+	}
+	return sortedIDs(ids), true, nil
+}
+
+// Title returns the terms of a summary that is a title for this index's analyser, else nil.
+func (x *Index) Title(summary string) []string { return Title(x.analyser, summary) }
+
+// Mentions reports whether a text has the terms of a title one after the other among its first
+// 4,096.
+func (x *Index) Mentions(s string, title []string) bool {
+	if len(title) == 0 {
+		return false
+	}
+	var last []string // the newest terms, as many as the title has
+	n, found := 0, false
+	x.analyser.Each(s, func(term string) bool {
+		if len(last) == len(title) {
+			last = append(last[:0], last[1:]...)
+		}
+		last = append(last, strings.Clone(term))
+		n++
+		found = slices.Equal(last, title)
+		return !found && n < maxTitleText
+	})
+	return found
+}

@@ -1,0 +1,172 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+func TestTitle(t *testing.T) {
+	a, err := text.New("en")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for summary, want := range map[string]string{
+		"Toto (band)":                "toto",
+		"Steely Dan":                 "steeli dan",
+		"(What's the Story) Morning": "stori morn",
+		"(a) (b)":                    "",
+		"one two three four five six seven eight":      "one two three four five six seven eight",
+		"one two three four five six seven eight nine": "",
+		"":                       "",
+		"the of and":             "",
+		"東京タワー":                  "東京 タワ ワー",
+		strings.Repeat("é", 200): strings.Repeat("e", 64),
+	} {
+		if got := strings.Join(Title(a, summary), " "); got != want {
+			t.Errorf("%q: %q, want %q", summary, got, want)
+		}
+	}
+	long := strings.Repeat("𝔘", 64) + " " + strings.Repeat("字 ", 3)
+	if got := Title(a, long); len(titleKey(got)) > maxTerm {
+		t.Errorf("a key of %d bytes", len(titleKey(got)))
+	}
+}
+
+// phrase reports whether title stands in terms.
+func phrase(terms, title []string) bool {
+	for i := range terms {
+		if len(terms)-i >= len(title) && slices.Equal(terms[i:i+len(title)], title) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestMentions compares titles in texts, and texts with titles, with those that a walk over all
+// pairs finds, in indexes of several segments with removals.
+func TestMentions(t *testing.T) {
+	ctx := context.Background()
+	rng := newRand(t)
+	vocabulary := []string{"harbour", "light", "north", "team", "river", "new", "york", "city"}
+	some := func(n int) string {
+		var out []string
+		for range 1 + rng.IntN(n) {
+			out = append(out, vocabulary[rng.IntN(len(vocabulary))])
+		}
+		return strings.Join(out, " ")
+	}
+	for range long(15) {
+		blocks := mem.New().Derived()
+		docs, m := collection{}, ipld.CID{}
+		for range 1 + rng.IntN(4) {
+			next := maps.Clone(docs)
+			for range rng.IntN(40) {
+				id := randomID(rng, 60)
+				next[id] = &Document{
+					Node: &graph.Node{ID: id, Type: "T", Summary: some(4), Created: 1}, Content: some(30),
+				}
+				if rng.IntN(6) == 0 {
+					delete(next, id)
+				}
+			}
+			var err error
+			if m, err = Update(ctx, blocks, m, changes(docs, next), Options{}); err != nil {
+				t.Fatal(err)
+			}
+			docs = next
+		}
+		x, err := Open(ctx, blocks, m, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		byTitle := map[string][]graph.ID{}
+		for id, d := range docs {
+			title := strings.Join(x.Title(d.Node.Summary), " ")
+			byTitle[title] = append(byTitle[title], id)
+		}
+		for id, d := range docs {
+			content := x.analyser.Terms(d.Content)
+			var in, with []graph.ID
+			for title, ids := range byTitle {
+				if len(ids) <= maxTitleNodes && phrase(content, strings.Fields(title)) {
+					in = append(in, ids...)
+				}
+			}
+			title := x.Title(d.Node.Summary)
+			for other, o := range docs {
+				if phrase(x.analyser.Terms(o.Content), title) {
+					with = append(with, other)
+				}
+			}
+			got, err := x.TitlesIn(ctx, d.Content)
+			if diff := cmp.Diff(sortedIDs(in), got); err != nil || diff != "" {
+				t.Fatalf("titles in the content of %s (-want +got): %v\n%s", id, err, diff)
+			}
+			all, ok, err := x.Mentioning(ctx, title, 1000)
+			if err != nil || !ok {
+				t.Fatalf("mentioning %v: %v, %v", title, ok, err)
+			}
+			var verified []graph.ID
+			for _, other := range all {
+				if x.Mentions(docs[other].Content, title) {
+					verified = append(verified, other)
+				}
+			}
+			if diff := cmp.Diff(sortedIDs(with), verified); diff != "" {
+				t.Fatalf("mentioning %v (-want +got):\n%s", title, diff)
+			}
+		}
+	}
+}
+
+func TestMentionsBounds(t *testing.T) {
+	ctx := context.Background()
+	docs := collection{}
+	for i := range 300 {
+		id := graph.NodeID(fmt.Sprint(i))
+		docs[id] = &Document{
+			Node:    &graph.Node{ID: id, Type: "T", Summary: fmt.Sprint("name", i), Created: 1},
+			Content: "common word",
+		}
+	}
+	for i := range maxTitleNodes + 1 {
+		id := graph.NodeID(fmt.Sprint("shared", i))
+		docs[id] = &Document{Node: &graph.Node{ID: id, Type: "T", Summary: "shared", Created: 1}}
+	}
+	blocks := mem.New().Derived()
+	x, err := Open(ctx, blocks, build(t, blocks, docs, Options{}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&all, "name%d ", i)
+	}
+	if ids, err := x.TitlesIn(ctx, all.String()); err != nil || len(ids) != maxMentioned {
+		t.Errorf("%d titles, %v", len(ids), err)
+	}
+	if ids, err := x.TitlesIn(ctx, "shared"); err != nil || len(ids) != 0 {
+		t.Errorf("a title of too many nodes: %v, %v", ids, err)
+	}
+	far := strings.Repeat("filler ", maxTitleText) + "name1"
+	if ids, err := x.TitlesIn(ctx, far); err != nil || len(ids) != 0 || x.Mentions(far, []string{"name1"}) {
+		t.Errorf("a title too far on: %v, %v", ids, err)
+	}
+	if ids, ok, err := x.Mentioning(ctx, []string{"common"}, 256); ok || err != nil || ids != nil {
+		t.Errorf("a term of too many: %v, %v, %v", ids, ok, err)
+	}
+	if ids, ok, err := x.Mentioning(ctx, []string{"nowhere"}, 256); !ok || err != nil || ids != nil {
+		t.Errorf("a term of none: %v, %v, %v", ids, ok, err)
+	}
+}
