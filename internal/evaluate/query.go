@@ -20,7 +20,7 @@ const (
 	// maxQueries is the largest number of queries in one file, which are held at once.
 	maxQueries = 100_000
 	// maxFile is the longest query file in bytes.
-	maxFile = 64 << 20
+	maxFile = 16 << 20
 	// maxGold is the largest number of known answers, and of known sessions, of a query.
 	maxGold = 1000
 )
@@ -68,8 +68,11 @@ func ReadQueries(in io.Reader, file string, base retrieve.Request) ([]Query, err
 		all = append(all, q)
 	}
 	err := lines.Err()
-	if errors.Is(err, bufio.ErrTooLong) {
+	switch {
+	case errors.Is(err, bufio.ErrTooLong):
 		err = graph.Fieldf("", "line of more than %d bytes", maxLine)
+	case err == nil && limited.N == 0:
+		err = errFileSize
 	}
 	if err != nil {
 		return nil, &graph.LineError{File: file, Line: n + 1, Err: err}

@@ -1,0 +1,121 @@
+package evaluate_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/evaluate"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+func TestReadQueries(t *testing.T) {
+	const text = "\n" + `{"qid":"a","text":"who?","gold":["x"],"meta":{"from":1}}` + "\r\n \n" +
+		`{"qid":"b","cat":"c","text":"when?","gold":["S:1","S:2"],"gold_sessions":["S"],` +
+		`"limit":50,"valid-at":"2025-01-01"}`
+	got, err := evaluate.ReadQueries(strings.NewReader(text), "q", retrieve.Request{Limit: new(99)})
+	if err != nil || len(got) != 2 {
+		t.Fatalf("%d queries, %v", len(got), err)
+	}
+	a, b := got[0], got[1]
+	if a.ID != "a" || a.Category != "" || a.Line != 2 || *a.Request.Limit != 99 ||
+		len(a.Gold) != 1 || a.Gold[0] != graph.NodeID("x") || a.Sessions != nil {
+		t.Errorf("first: %+v", a)
+	}
+	if b.Category != "c" || b.Line != 4 || *b.Request.Limit != 50 || len(b.Gold) != 2 ||
+		len(b.Sessions) != 1 || !b.Request.ValidAt.Given {
+		t.Errorf("second: %+v", b)
+	}
+}
+
+func TestReadQueriesRefuses(t *testing.T) {
+	many := strings.TrimSuffix(strings.Repeat(`"k",`, 1001), ",")
+	tests := []struct{ line, want string }{
+		{`{`, "q:2: "},
+		{`[]`, "want an object"},
+		{`{"qid":"a","text":"t","gold":["x"],"gold":["y"]}`, "duplicate object name"},
+		{`{"qid":"a","text":"t","gold":["x"],"answer":"y"}`, "answer: unknown member"},
+		{`{"qid":"a","text":"t","gold":["x"],"golden":["y"]}`, "golden: unknown member"},
+		{`{"text":"t","gold":["x"]}`, "qid: want a name"},
+		{`{"qid":"","text":"t","gold":["x"]}`, "qid: want a name"},
+		{`{"qid":7,"text":"t","gold":["x"]}`, "qid: "},
+		{`{"qid":"a","gold":["x"]}`, "text: want a question"},
+		{`{"qid":"a","text":" ","gold":["x"]}`, "text: want a question"},
+		{`{"qid":"a","text":"t"}`, "gold: want the keys"},
+		{`{"qid":"a","text":"t","gold":[]}`, "gold: 0 keys, want 1 to 1000"},
+		{`{"qid":"a","text":"t","gold":"x"}`, "gold: string, want a list of keys"},
+		{`{"qid":"a","text":"t","gold":[1]}`, "gold: item 1 is not a key"},
+		{`{"qid":"a","text":"t","gold":["x",""]}`, "gold: item 2 is not a key"},
+		{`{"qid":"a","text":"t","gold":["x","x"]}`, `gold: "x" is given twice`},
+		{`{"qid":"a","text":"t","gold":[` + many + `]}`, "gold: 1001 keys"},
+		{`{"qid":"a","text":"t","gold":["` + strings.Repeat("k", 513) + `"]}`, "item 1 is not a key"},
+		{`{"qid":"a","text":"t","gold":["0B4EA2C5-1F0A-9C58-3D6E-7A1B2C3D4E5F"]}`, "gold: "},
+		{`{"qid":"a","text":"t","gold":["x"],"gold_sessions":["S"]}`, "not of the form SESSION:TURN"},
+		{`{"qid":"a","text":"t","gold":["S:1"],"gold_sessions":[]}`, "gold_sessions: 0 keys"},
+		{`{"qid":"a","text":"t","gold":["x"],"cat":7}`, "cat: want a string"},
+		{`{"qid":"a","text":"t","gold":["x"],"limit":9}`, "limit: 9: the metrics look at"},
+		{`{"qid":"a","text":"t","gold":["x"],"limit":1001}`, "limit: "},
+		{`{"qid":"a","text":"` + strings.Repeat("t", 1<<20) + `"}`, "line of more than 1048576 bytes"},
+	}
+	for _, tt := range tests {
+		text := `{"qid":"ok","text":"t","gold":["x"]}` + "\n" + tt.line
+		_, err := evaluate.ReadQueries(strings.NewReader(text), "q", retrieve.Request{})
+		var at *graph.LineError
+		if !errors.As(err, &at) || at.File != "q" || at.Line != 2 ||
+			!strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%.80s: error %v, want %q in line 2", tt.line, err, tt.want)
+		}
+	}
+}
+
+// TestReadQueriesIsBounded reads files that never end.
+func TestReadQueriesIsBounded(t *testing.T) {
+	long := fmt.Sprintf(`{"qid":"a","text":"t","gold":["x"],"meta":"%s"}`+"\n",
+		strings.Repeat("m", 1<<19))
+	for line, want := range map[string]string{
+		long: "file of more than 16777216 bytes",
+		"\n": "file of more than 16777216 bytes",
+		`{"qid":"a","text":"t","gold":["x"]}` + "\n": "more than 100000 queries in one file",
+		"x": "q:1: line of more than 1048576 bytes",
+	} {
+		in := &endless{line: line}
+		_, err := evaluate.ReadQueries(in, "q", retrieve.Request{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+		if in.read > 17<<20 {
+			t.Errorf("%s: read %d bytes", want, in.read)
+		}
+	}
+}
+
+// endless repeats a line for ever.
+type endless struct {
+	line string
+	read int
+}
+
+func (r *endless) Read(p []byte) (int, error) {
+	n := 0
+	for n < len(p) {
+		n += copy(p[n:], r.line[(r.read+n)%len(r.line):])
+	}
+	r.read += n
+	return n, nil
+}
+
+func TestReadQueriesPassesErrorsOn(t *testing.T) {
+	broken := errors.New("broken")
+	in := io.MultiReader(strings.NewReader("\n\n"), &failing{broken})
+	_, err := evaluate.ReadQueries(in, "q", retrieve.Request{})
+	if !errors.Is(err, broken) {
+		t.Errorf("error %v", err)
+	}
+}
+
+type failing struct{ err error }
+
+func (f *failing) Read([]byte) (int, error) { return 0, f.err }
