@@ -30,8 +30,8 @@ func (c *cli) benchCommand() *cobra.Command {
 		Use:     "bench",
 		GroupID: groupCare,
 		Short:   "Measure how well memory is found",
-		Long: "Measure retrieval on a memory of your own, so that settings and versions can be compared\n" +
-			"by figures. No repository is read or written.",
+		Long: "Measure retrieval on a memory of your own, so that settings and versions can be\n" +
+			"compared by figures. No repository is read or written.",
 		Example: "  mnem bench eval . --by cat",
 	}
 	return c.parent(cmd, c.benchEval())
@@ -42,15 +42,15 @@ func (c *cli) benchEval() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "eval DIR [flags]",
 		Short: "Answer questions with known answers and print how well",
-		Long: "DIR holds pairs of files, NAME.changes.jsonl with change lines and NAME.queries.jsonl with a\n" +
-			"question a line. Each pair becomes a repository in memory, of which nothing is left behind,\n" +
-			"and the figures are over all of them together. A question is an object with\n\n" +
+		Long: "DIR holds pairs of files, NAME.changes.jsonl with change lines and NAME.queries.jsonl\n" +
+			"with a question a line. Each pair becomes a repository in memory, of which nothing is\n" +
+			"left behind, and the figures are over all of them together. A question is an object with\n\n" +
 			"  qid            its name, given once in DIR\n" +
 			"  text           the question\n" +
 			"  gold           the keys of all nodes that answer it (ids for nodes without a key)\n" +
 			"  cat            its category, if any; see --by\n" +
 			"  gold_sessions  if wanted: the keys of the sessions to be found. Keys in gold are then of\n" +
-			"                 the form SESSION:TURN, and nodes without a colon in their key are sessions\n\n" +
+			"                 the form SESSION:TURN; nodes without a colon in their key are sessions\n\n" +
 			"and any parameter that a line of 'mnem retrieve --batch' may have. Printed are, each from 0\n" +
 			"to 1 and averaged over the questions that have it:\n\n" +
 			"  R@5, R@10      the share of gold among the first 5 or 10 items\n" +

@@ -81,7 +81,8 @@ func TestRunPoolsPairs(t *testing.T) {
 	const ones = "1.0000 1.0000 1.0000 1.0000 1.0000 1.0000"
 	want := []string{
 		"bird3 0 1", "fish3 1 2",
-		`"" 3 ` + ones + " 1.0000 1.0000", `"-" 1 ` + ones + " - -", `"fact" 2 ` + ones + " 1.0000 1.0000",
+		`"" 3 ` + ones + " 1.0000 1.0000", `"-" 1 ` + ones + " - -",
+		`"fact" 2 ` + ones + " 1.0000 1.0000",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("report (-want +got):\n%s", diff)

@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/internal/evaluate"
+	"github.com/mnem-project/mnem/testdata/demo"
+)
+
+func TestParseFigure(t *testing.T) {
+	for text, want := range map[string]int{
+		"0": 0, "1": 10_000, "0.0": 0, "0.5": 5000, "0.0001": 1, "0.9999": 9999, "1.0000": 10_000,
+	} {
+		if got, err := parseFigure(text); err != nil || got != want {
+			t.Errorf("%q: %d, %v; want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{
+		"", ".", "0.", ".5", "00", "0.00001", "1.0001", "1.1", "2", "-0", "+0", "0.-1", "0.+1", "0,5",
+		"1e0", "0x1", " 0", "0.1 ", "NaN", "١", "0.1_0", strings.Repeat("0", 1000), "1e999999999",
+	} {
+		if got, err := parseFigure(text); err == nil {
+			t.Errorf("%q: read as %d", text, got)
+		}
+	}
+	for n, want := range map[int]string{
+		0: "+0.0000", 1: "+0.0001", -1: "-0.0001", 10_000: "+1.0000", -10_000: "-1.0000", 333: "+0.0333",
+	} {
+		if got := figureText(n); got != want {
+			t.Errorf("%d printed as %q, want %q", n, got, want)
+		}
+	}
+}
+
+// benchWorld is a directory with the bundled memory and its questions as one pair.
+func benchWorld(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	queries, err := os.ReadFile(filepath.Join("..", "..", "testdata", "demo", "queries.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write("memory.changes.jsonl", demo.Memory)
+	w.write("memory.queries.jsonl", string(queries))
+	return w
+}
+
+func TestBaselineIsChecked(t *testing.T) {
+	w := benchWorld(t)
+	good, _ := w.run(0, "bench", "eval", ".", "--json")
+	change := func(old, new string) string {
+		t.Helper()
+		if !strings.Contains(good, old) {
+			t.Fatalf("no %s in %s", old, good)
+		}
+		return strings.Replace(good, old, new, 1)
+	}
+	const figures = `"queries":25,"r5":`
+	more := `"files":[{"name":"more","questions":"x"},`
+	for _, tt := range []struct{ name, text, want string }{
+		{"empty", "", "unexpected end"},
+		{"a number", "7", "cannot unmarshal"},
+		{"no rows", `{"files":[],"rows":[]}`, "no row over all queries"},
+		{"only a category", `{"files":[],"rows":[{"cat":"x","r5":0.5}]}`, "no row over all queries"},
+		{"a row without category", `{"rows":[{"r5":0.5}]}`, "row 1: cat: "},
+		{"a row that is none", `{"rows":[7]}`, "row 1: "},
+		{"figures as text", change(figures, `"r5":"0.5","x":`), "row 1: r5: want a number"},
+		{"figures below", change(figures, `"r5":-0.5,"x":`), "row 1: r5: want a number"},
+		{"figures without end", change(figures, `"r5":1e999999999,"x":`), "row 1: r5: want a number"},
+		{"two values", good + good, "after top-level value"},
+		{"more files", change(`"files":[`, more), `the baseline is of "more" too`},
+		{"other files", change(`"name":"memory"`, `"name":"m"`), `the baseline is not of "memory"`},
+		{"too long", good + strings.Repeat(" ", maxBaseline), "no report"},
+	} {
+		w.write("before.json", tt.text)
+		stdout, stderr := w.run(1, "bench", "eval", ".", "--baseline", "before.json")
+		if stdout != "" || !strings.Contains(stderr, tt.want) ||
+			!strings.Contains(stderr, "mnem: before.json: ") {
+			t.Errorf("%s: %q, want %q", tt.name, stderr, tt.want)
+		}
+	}
+	w.write("before.json", change(`"rows":`, `"news":{"of":"a later release"},"rows":`))
+	w.run(0, "bench", "eval", ".", "--baseline", "before.json")
+}
+
+// TestToleranceIsExact moves one figure of a baseline by a ten-thousandth.
+func TestToleranceIsExact(t *testing.T) {
+	w := benchWorld(t)
+	good, _ := w.run(0, "bench", "eval", ".", "--json")
+	var report struct{ Rows []map[string]json.Number }
+	_ = json.Unmarshal([]byte(good), &report) // cat is null; what matters is checked next
+	mrr := report.Rows[0][evaluate.MRR.Name()].String()
+	now, err := parseFigure(mrr)
+	if err != nil || now > figureOne-2 {
+		t.Fatalf("MRR %q, %v", mrr, err)
+	}
+	moved := strings.TrimPrefix(figureText(now+2), "+")
+	w.write("before.json", strings.Replace(good, `"mrr":`+mrr, `"mrr":`+moved, 1))
+	for tolerance, exit := range map[string]int{"0": 1, "0.0001": 1, "0.0002": 0, "1": 0} {
+		out, _ := w.run(exit, "bench", "eval", ".", "--baseline", "before.json", "--tolerance", tolerance)
+		if !strings.Contains(out, "-0.0002") {
+			t.Errorf("tolerance %s: %q", tolerance, out)
+		}
+	}
+}
+
+// TestBenchAnswersAsRetrieveDoes compares the answers with those from a repository on disk.
+func TestBenchAnswersAsRetrieveDoes(t *testing.T) {
+	w := benchWorld(t)
+	before := files(t, w.Dir)
+	w.run(0, "bench", "eval", ".", "--results", "results.jsonl")
+	if diff := cmp.Diff(append(before, "results.jsonl"), files(t, w.Dir)); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	got, err := os.ReadFile(filepath.Join(w.Dir, "results.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.init()
+	w.run(0, "commit", "-m", "memory", "memory.changes.jsonl")
+	want, _ := w.run(0, "retrieve", "--batch", "memory.queries.jsonl", "--limit", "200",
+		"--budget", "0")
+	if diff := cmp.Diff(withoutCommits(t, want), withoutCommits(t, string(got))); diff != "" {
+		t.Errorf("answers (-want +got):\n%s", diff)
+	}
+}
+
+func files(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// withoutCommits returns the lines of answers without their commits, which tell who made them.
+func withoutCommits(t *testing.T, text string) []string {
+	t.Helper()
+	var out []string
+	for line := range strings.Lines(text) {
+		var answer map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(line), &answer); err != nil {
+			t.Fatal(err)
+		}
+		delete(answer, "commit")
+		out = append(out, fmt.Sprintf("%s", answer))
+	}
+	if len(out) < 20 {
+		t.Fatalf("only %d answers", len(out))
+	}
+	return out
+}
