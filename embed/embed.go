@@ -88,7 +88,8 @@ const localBatch = 64
 
 // embedLocal runs one model in this process over texts.
 func embedLocal(
-	ctx context.Context, texts []string, kind Kind, progress Progress, one func(string) ([]int8, error),
+	ctx context.Context, texts []string, kind Kind, progress Progress,
+	one func(string) ([]int8, error),
 ) ([][]int8, error) {
 	if err := checkTexts(texts, kind); err != nil {
 		return nil, err

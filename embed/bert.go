@@ -1,0 +1,160 @@
+package embed
+
+import (
+	"slices"
+	"unicode/utf8"
+)
+
+// span is a range of code points with both ends.
+type span struct{ first, last rune }
+
+// change says what a code point becomes.
+type change struct {
+	from rune
+	to   string
+}
+
+func inSpans(table []span, r rune) bool {
+	i, found := slices.BinarySearchFunc(table, r, func(s span, r rune) int { return int(s.first - r) })
+	return found || i > 0 && r <= table[i-1].last
+}
+
+func changed(table []change, r rune) (string, bool) {
+	from := func(c change, r rune) int { return int(c.from - r) }
+	i, found := slices.BinarySearchFunc(table, r, from)
+	if !found {
+		return "", false
+	}
+	return table[i].to, true
+}
+
+// Hangul syllables are letters in arithmetic order: chapter 3.12 of the Unicode standard.
+const (
+	hangulFirst = 0xAC00
+	hangulLast  = 0xD7A3
+	jamoL       = 0x1100
+	jamoV       = 0x1161
+	jamoT       = 0x11A7
+	jamoVCount  = 21
+	jamoTCount  = 28
+)
+
+// bertNormalizer is the normaliser of BERT's tokenizers. It maps each code point by itself; the
+// reference implementation also puts neighbouring combining marks into canonical order, which
+// shows only in the few that are not removed with the accents.
+type bertNormalizer struct {
+	clean, chinese, strip, lower bool
+}
+
+// words returns the words of s in order: runs between white space, with each punctuation
+// character a word of its own.
+func (n *bertNormalizer) words(s string, yield func(word string)) {
+	var word []byte
+	flush := func() {
+		if len(word) > 0 {
+			yield(string(word))
+			word = word[:0]
+		}
+	}
+	letter := func(r rune) {
+		switch {
+		case isPunct(r):
+			flush()
+			word = utf8.AppendRune(word, r)
+			flush()
+		case isWhite(r):
+			flush()
+		default:
+			word = utf8.AppendRune(word, r)
+		}
+	}
+	for _, r := range s {
+		n.normalize(r, letter)
+	}
+	flush()
+}
+
+// normalize calls yield with what r becomes.
+func (n *bertNormalizer) normalize(r rune, yield func(rune)) {
+	if r >= 0x20 && r < 0x7F {
+		if n.lower && r >= 'A' && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		yield(r)
+		return
+	}
+	if n.clean {
+		if inSpans(bertDropped, r) {
+			return
+		}
+		if inSpans(bertSpace, r) {
+			yield(' ')
+			return
+		}
+	}
+	chinese := n.chinese && inSpans(bertChinese, r)
+	if chinese {
+		yield(' ')
+	}
+	n.letters(r, yield)
+	if chinese {
+		yield(' ')
+	}
+}
+
+// letters calls yield with the letters that r is made of once accents and case are gone.
+func (n *bertNormalizer) letters(r rune, yield func(rune)) {
+	if !n.strip {
+		n.lowerCase(r, yield)
+		return
+	}
+	if r >= hangulFirst && r <= hangulLast {
+		syllable := r - hangulFirst
+		yield(jamoL + syllable/(jamoVCount*jamoTCount))
+		yield(jamoV + syllable%(jamoVCount*jamoTCount)/jamoTCount)
+		if t := syllable % jamoTCount; t > 0 {
+			yield(jamoT + t)
+		}
+		return
+	}
+	if inSpans(bertMark, r) {
+		return
+	}
+	if to, ok := changed(bertStrip, r); ok {
+		for _, c := range to {
+			n.lowerCase(c, yield)
+		}
+		return
+	}
+	n.lowerCase(r, yield)
+}
+
+func (n *bertNormalizer) lowerCase(r rune, yield func(rune)) {
+	if n.lower {
+		if to, ok := changed(bertLower, r); ok {
+			for _, c := range to {
+				yield(c)
+			}
+			return
+		}
+	}
+	yield(r)
+}
+
+func isPunct(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r > ' ' && r < 0x7F && !isASCIIAlnum(r)
+	}
+	return inSpans(bertPunct, r)
+}
+
+func isASCIIAlnum(r rune) bool {
+	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+}
+
+func isWhite(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r == ' ' || r >= '\t' && r <= '\r'
+	}
+	return inSpans(bertWhite, r)
+}

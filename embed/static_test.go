@@ -1,0 +1,469 @@
+package embed
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"math/big"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// part is a tensor to write.
+type part struct {
+	name, dtype string
+	shape       []int64
+	data        []byte
+}
+
+// safetensorsOf writes a file of the format.
+func safetensorsOf(parts ...part) []byte {
+	header, body := map[string]any{"__metadata__": map[string]string{"format": "pt"}}, []byte{}
+	for _, p := range parts {
+		header[p.name] = map[string]any{
+			"dtype": p.dtype, "shape": p.shape,
+			"data_offsets": []int{len(body), len(body) + len(p.data)},
+		}
+		body = append(body, p.data...)
+	}
+	h, err := json.Marshal(header)
+	if err != nil {
+		panic(err)
+	}
+	return append(withHeader(string(h)), body...)
+}
+
+func withHeader(h string) []byte {
+	return append(binary.LittleEndian.AppendUint64(nil, uint64(len(h))), h...)
+}
+
+// encodeFloats writes numbers that fit the type exactly.
+func encodeFloats(dtype string, xs []float64) []byte {
+	var out []byte
+	for _, x := range xs {
+		switch bits := math.Float32bits(float32(x)); dtype {
+		case "F64":
+			out = binary.LittleEndian.AppendUint64(out, math.Float64bits(x))
+		case "F32":
+			out = binary.LittleEndian.AppendUint32(out, bits)
+		case "BF16":
+			out = binary.LittleEndian.AppendUint16(out, uint16(bits>>16))
+		case "F16":
+			exponent := uint16(bits>>23&255) - 127 + 15
+			if x == 0 {
+				exponent = 0
+			}
+			out = binary.LittleEndian.AppendUint16(out, uint16(bits>>16&0x8000)|exponent<<10|uint16(bits>>13&1023))
+		case "I8":
+			out = append(out, byte(int8(x)))
+		}
+	}
+	return out
+}
+
+func tableOf(dtype string, dims int64, xs []float64) part {
+	return part{"embeddings", dtype, []int64{int64(len(xs)) / dims, dims}, encodeFloats(dtype, xs)}
+}
+
+// modelDir writes a directory of a model.
+func modelDir(t testing.TB, tokenizer string, tensors []byte) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "tiny")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{
+		"tokenizer.json": []byte(tokenizer), "model.safetensors": tensors,
+		"config.json": []byte(`{"model_type":"model2vec","normalize":true,"hidden_dim":4}`),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+var tinyTable = []float64{
+	9, 9, 9, 9, // [UNK], which never counts
+	1, -0.5, 0.25, 0, // a
+	-1, -0.5, 2, 4, // b
+	0, 3, 0, -4, // ##b
+}
+
+var tinyTokenizer = small(okModel, okNorm, okPre, "[]")
+
+// TestStatic checks the vectors of a small model in each form of its table.
+func TestStatic(t *testing.T) {
+	want := map[string][]int8{
+		"a":                   {127, -64, 32, 0}, // 63.5 to even, 31.75
+		"B":                   {-32, -16, 64, 127},
+		"a, b? zz":            {0, -32, 71, 127}, // 0 -1 2.25 4; "zz" and the marks are unknown
+		"ab":                  {32, 79, 8, -127}, // 1 2.5 0.25 -4
+		"zz \U0001f642 [UNK]": nil,
+		"":                    nil,
+		" \t ":                nil,
+		"a a a b bb":          quantised(t, 3-2, -1.5-1+3, 0.75+4, 8-4),
+		"a b\u00e1 a b":       quantised(t, 2-1, -1-0.5, 0.5+2, 4), // no piece for the á: unknown
+	}
+	for _, dtype := range []string{"F32", "F16", "BF16"} {
+		dir := modelDir(t, tinyTokenizer, safetensorsOf(tableOf(dtype, 4, tinyTable)))
+		e, err := OpenStatic(dir, "", nil)
+		if err != nil {
+			t.Fatal(dtype, err)
+		}
+		if e.Dim() != 4 || !strings.HasPrefix(e.Model(), "static-1:tiny@") || len(e.Model()) != 30 {
+			t.Errorf("%s: model %s of %d dimensions", dtype, e.Model(), e.Dim())
+		}
+		for s, v := range want {
+			if got := embedOne(t, e, s); !slices.Equal(got, v) {
+				t.Errorf("%s of %q: %v, want %v", dtype, s, got, v)
+			}
+		}
+	}
+}
+
+// quantised returns the vector of exact numbers by the rule of the specification, in big numbers.
+func quantised(t *testing.T, xs ...float64) []int8 {
+	t.Helper()
+	m := 0.0
+	for _, x := range xs {
+		m = max(m, math.Abs(x))
+	}
+	out := make([]int8, len(xs))
+	for i, x := range xs {
+		r := new(big.Rat).SetFloat64(x)
+		r.Mul(r, big.NewRat(127, 1)).Quo(r, new(big.Rat).SetFloat64(m))
+		f, _ := r.Float64()
+		out[i] = int8(math.RoundToEven(f))
+	}
+	return out
+}
+
+// TestStaticInt8 has a table of bytes, a mapping of tokens to rows, and weights.
+func TestStaticInt8(t *testing.T) {
+	rows := tableOf("I8", 2, []float64{127, -128, 3, 5})
+	mapping := part{"mapping", "I64", []int64{4}, make([]byte, 32)}
+	mapping.data[8], mapping.data[16] = 0, 1
+	weights := part{"weights", "F64", []int64{4}, encodeFloats("F64", []float64{1, 0.5, -2, 1})}
+	e, err := OpenStatic(modelDir(t, tinyTokenizer, safetensorsOf(rows, mapping, weights)), "other", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s, xs := range map[string][]float64{
+		"a": {63.5, -64}, "b": {-6, -10}, "a b b": {51.5, -84}, "ab": {190.5, -192},
+	} {
+		if got, want := embedOne(t, e, s), quantised(t, xs...); !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", s, got, want)
+		}
+	}
+	mapping32 := part{"mapping", "I32", []int64{4}, make([]byte, 16)}
+	mapping32.data[8] = 1
+	same, err := OpenStatic(modelDir(t, tinyTokenizer, safetensorsOf(rows, mapping32, weights)), "other", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := embedOne(t, e, "a b"), embedOne(t, same, "a b"); !slices.Equal(a, b) {
+		t.Errorf("mapping of I32: %v, of I64: %v", b, a)
+	}
+	if e.Model() == same.Model() {
+		t.Errorf("two contents have the name %s", e.Model())
+	}
+}
+
+// TestStaticSum compares with big numbers: each row times its weight, in units of the table's
+// scale, rounded to integers; then their exact sum.
+func TestStaticSum(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		xs := make([]float64, 16)
+		for i := range xs {
+			xs[i] = float64(rapid.Float32Range(-1e6, 1e6).Draw(rt, "x"))
+		}
+		xs[15] = 1 + math.Abs(xs[15])
+		e := &staticEmbedder{}
+		tok, err := parseTokenizer([]byte(tinyTokenizer))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		e.tok = tok
+		xs = toFloat32(xs)
+		if err := e.readTensors(safetensorsOf(tableOf("F32", 4, xs))); err != nil {
+			rt.Fatal(err)
+		}
+		m := 0.0
+		for _, x := range xs {
+			m = max(m, math.Abs(x))
+		}
+		scale := 1.0
+		for ; m*scale >= 1<<23; scale /= 2 {
+		}
+		for ; m*scale < 1<<22; scale *= 2 {
+		}
+		sums := make([]float64, 4)
+		for j := range sums {
+			for _, id := range []int{1, 1, 3, 2} { // a ab b
+				sums[j] += math.RoundToEven(xs[4*id+j] * scale)
+			}
+		}
+		got, err := e.vector("a ab b")
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if want := quantised(t, sums...); !slices.Equal(got, want) {
+			rt.Fatalf("%v, want %v", got, want)
+		}
+	})
+}
+
+func toFloat32(xs []float64) []float64 {
+	out := make([]float64, len(xs))
+	for i, x := range xs {
+		out[i] = float64(float32(x))
+	}
+	return out
+}
+
+// TestHalfFloat compares every binary16 with the sum of its parts.
+func TestHalfFloat(t *testing.T) {
+	for bits := range 1 << 16 {
+		got := halfFloat(uint16(bits))
+		sign, exponent, fraction := 1.0, bits>>10&31, bits&1023
+		if bits>>15 == 1 {
+			sign = -1
+		}
+		want := sign * float64(1024+fraction) * math.Pow(2, float64(exponent-25))
+		switch {
+		case exponent == 0:
+			want = sign * float64(fraction) * math.Pow(2, -24)
+		case exponent == 31 && fraction == 0:
+			want = math.Inf(int(sign))
+		case exponent == 31:
+			if !math.IsNaN(got) {
+				t.Fatalf("%04x = %g, want NaN", bits, got)
+			}
+			continue
+		}
+		if got != want || math.Signbit(got) != math.Signbit(want) {
+			t.Fatalf("%04x = %g, want %g", bits, got, want)
+		}
+	}
+}
+
+func TestStaticName(t *testing.T) {
+	tensors := safetensorsOf(tableOf("F32", 4, tinyTable))
+	dir := modelDir(t, tinyTokenizer, tensors)
+	open := func(dir, name string) string {
+		e, err := OpenStatic(dir, name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.Model()
+	}
+	here := open(dir, "")
+	if again := open(modelDir(t, tinyTokenizer, tensors), ""); again != here {
+		t.Errorf("the same files elsewhere are %s, were %s", again, here)
+	}
+	if err := os.Remove(filepath.Join(dir, "config.json")); err != nil {
+		t.Fatal(err)
+	}
+	if without := open(dir+"/.", ""); without != here {
+		t.Errorf("without config.json: %s, was %s", without, here)
+	}
+	spaced := open(modelDir(t, tinyTokenizer+"\n", tensors), "")
+	if spaced == here || !strings.HasPrefix(spaced, "static-1:tiny@") {
+		t.Errorf("another tokenizer.json: %s, was %s", spaced, here)
+	}
+	for _, bad := range []string{"a@b", "a\nb", "\xff", strings.Repeat("x", 224)} {
+		if _, err := OpenStatic(dir, bad, nil); err == nil || !strings.Contains(err.Error(), "give it another") {
+			t.Errorf("name %.10q: %v", bad, err)
+		}
+	}
+	if _, err := OpenStatic("", "x", nil); err == nil || !strings.Contains(err.Error(), "static:DIR") {
+		t.Errorf("no directory: %v", err)
+	}
+}
+
+func TestStaticRefusesFiles(t *testing.T) {
+	tensors := safetensorsOf(tableOf("F32", 4, tinyTable))
+	change := func(name string, do func(path string) error) error {
+		dir := modelDir(t, tinyTokenizer, tensors)
+		if err := do(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := OpenStatic(dir, "", nil)
+		return err
+	}
+	for _, name := range []string{"tokenizer.json", "model.safetensors"} {
+		if err := change(name, os.Remove); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), name) {
+			t.Errorf("no %s: %v", name, err)
+		}
+	}
+	for _, name := range []string{"tokenizer.json", "model.safetensors", "config.json"} {
+		folder := func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o755)) }
+		if err := change(name, folder); err == nil || !strings.Contains(err.Error(), "not a regular") {
+			t.Errorf("%s is a folder: %v", name, err)
+		}
+	}
+	large := func(path string) error { return os.Truncate(path, maxTable+1) }
+	if err := change("model.safetensors", large); err == nil || !strings.Contains(err.Error(), "limit") {
+		t.Errorf("huge: %v", err)
+	}
+	for config, want := range map[string]string{
+		`{"normalize":"yes"}`: "neither true nor false", `{"normalize":tru`: "config.json", `[]`: "not a JSON object",
+	} {
+		write := func(path string) error { return os.WriteFile(path, []byte(config), 0o644) }
+		if err := change("config.json", write); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", config, err)
+		}
+	}
+	hint := func(path string) error {
+		inner := filepath.Join(filepath.Dir(path), "0_StaticEmbedding")
+		return errors.Join(os.Mkdir(inner, 0o755), os.Rename(path, filepath.Join(inner, "model.safetensors")))
+	}
+	if err := change("model.safetensors", hint); err == nil || !strings.Contains(err.Error(), "try its directory") {
+		t.Errorf("hint: %v", err)
+	}
+}
+
+// TestStaticTensorNames opens the table under the name that sentence-transformers uses.
+func TestStaticTensorNames(t *testing.T) {
+	table := tableOf("F32", 4, tinyTable)
+	table.name = "embedding.weight"
+	if _, err := OpenStatic(modelDir(t, tinyTokenizer, safetensorsOf(table)), "", nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestStaticRefusesTensors(t *testing.T) {
+	table := tableOf("F32", 4, tinyTable)
+	with := func(p part) []byte { return safetensorsOf(table, p) }
+	ints := func(xs ...byte) []byte {
+		var out []byte
+		for _, x := range xs {
+			out = append(out, x, 0, 0, 0)
+		}
+		return out
+	}
+	spoiled := func(x float64) []byte {
+		xs := slices.Clone(tinyTable)
+		xs[5] = x
+		return safetensorsOf(tableOf("F32", 4, xs))
+	}
+	weights := func(xs ...float64) part {
+		return part{"weights", "F64", []int64{int64(len(xs))}, encodeFloats("F64", xs)}
+	}
+	cases := []struct {
+		file []byte
+		want string
+	}{
+		{nil, "truncated"},
+		{safetensorsOf(), "there are none"},
+		{safetensorsOf(part{"x", "U8", []int64{0}, nil}, part{"y", "U8", []int64{1}, []byte{1}}), `there are "x", "y"`},
+		{safetensorsOf(part{"embeddings", "F64", []int64{1, 1}, make([]byte, 8)}), "want F32, F16, BF16 or I8"},
+		{safetensorsOf(part{"embeddings", "F32", []int64{4}, make([]byte, 16)}), "want rows and dimensions"},
+		{safetensorsOf(part{"embeddings", "F32", []int64{0, 4}, nil}), "0 rows"},
+		{safetensorsOf(part{"embeddings", "F32", []int64{4, 0}, nil}), "0 dimensions"},
+		{safetensorsOf(part{"embeddings", "I8", []int64{1, 65537}, make([]byte, 65537)}), "65537 dimensions"},
+		{safetensorsOf(tableOf("F32", 4, tinyTable[:8])), "has a token 3, and there are vectors for 2"},
+		{safetensorsOf(tableOf("F32", 4, make([]float64, 16))), "the largest number is 0"},
+		{spoiled(math.NaN()), "NaN or infinity in row 1"},
+		{spoiled(math.Inf(-1)), "NaN or infinity in row 1"},
+		{with(part{"mapping", "I32", []int64{4}, ints(0, 1, 4, 0)}), "token 2 has row 4 of 4"},
+		{with(part{"mapping", "I32", []int64{1, 4}, ints(0, 1, 2, 0)}), "want a list of I32 or I64"},
+		{with(part{"mapping", "F32", []int64{4}, ints(0, 1, 2, 0)}), "want a list of I32 or I64"},
+		{with(part{"mapping", "I32", []int64{3}, ints(0, 1, 2)}), "vectors for 3"},
+		{with(weights(1, 1, 1)), "want 4 of F32 or F64"},
+		{with(part{"weights", "F16", []int64{4}, make([]byte, 8)}), "want 4 of F32 or F64"},
+		{with(weights(1, math.NaN(), 1, 1)), "weight of token 1"},
+		{with(weights(1, 1, math.Inf(1), 1)), "weight of token 2"},
+		{with(weights(1, 1, 1e300, 1)), "not a table of vectors"},
+		{with(weights(0, 0, 0, 0)), "not a table of vectors"},
+	}
+	for i, c := range cases {
+		_, err := OpenStatic(modelDir(t, tinyTokenizer, c.file), "", nil)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("case %d: error %v, want %q", i, err, c.want)
+		}
+	}
+}
+
+func TestSafetensorsRefuses(t *testing.T) {
+	entry := func(dtype, shape, offsets string) string {
+		return fmt.Sprintf(`{"t":{"dtype":"%s","shape":%s,"data_offsets":%s}}`, dtype, shape, offsets)
+	}
+	two := `{"a":{"dtype":"U8","shape":[4],"data_offsets":[%d,%d]},"b":{"dtype":"U8","shape":[4],"data_offsets":[%d,%d]}}`
+	body := func(h string, n int) []byte { return append(withHeader(h), make([]byte, n)...) }
+	cases := []struct {
+		file []byte
+		want string
+	}{
+		{[]byte("1234567"), "truncated"},
+		{[]byte("\xff\xff\xff\xff\xff\xff\xff\xff{}"), "limit"},
+		{binary.LittleEndian.AppendUint64(nil, maxHeader+1), "limit"},
+		{binary.LittleEndian.AppendUint64(nil, maxHeader), "truncated"},
+		{withHeader("{}")[:9], "truncated"},
+		{withHeader("nonsense"), "invalid character"},
+		{withHeader(`{"t":{"dtype":"U8"`), "truncated JSON"},
+		{withHeader(strings.Repeat("[", 20000)), "not a JSON object"},
+		{withHeader(`{"t":` + strings.Repeat("[", 20000)), "exceeded max depth"},
+		{withHeader(`{"t":1}`), "not a JSON object"},
+		{body(entry("F33", "[1]", "[0,4]"), 4), `unknown dtype "F33"`},
+		{body(entry("F32", "[1]", "[0,4]"), 3), "truncated"},
+		{body(entry("F32", "[1]", "[0,4]"), 5), "1 bytes after"},
+		{body(entry("F32", "[2]", "[0,4]"), 4), "want 8"},
+		{body(entry("F32", "[-1]", "[0,4]"), 4), "too large"},
+		{body(entry("F32", "[4294967296,4294967296,4294967296]", "[0,4]"), 4), "too large"},
+		{body(entry("U8", "[9223372036854775807]", "[0,9223372036854775807]"), 4), "truncated"},
+		{body(entry("F32", "[1]", "[4,0]"), 4), "want begin and end"},
+		{body(entry("F32", "[1]", "[-4,0]"), 4), "want begin and end"},
+		{body(entry("F32", "[1]", "[0]"), 4), "want begin and end"},
+		{body(entry("F32", "[1]", "[0,1e30]"), 4), "cannot unmarshal"},
+		{body(entry("F32", "null", "[0,4]"), 4), "no shape"},
+		{body(`{"t":{"dtype":"U8","shape":[1],"data_offsets":[0,1],"x":1}}`, 1), "not a field"},
+		{body(`{"t":{"dtype":"U8","dtype":"U8","shape":[1],"data_offsets":[0,1]}}`, 1), "there twice"},
+		{body(fmt.Sprintf(two, 0, 4, 2, 6), 6), "overlaps"},
+		{body(fmt.Sprintf(two, 0, 4, 0, 4), 4), "overlaps"},
+		{body(fmt.Sprintf(two, 0, 4, 5, 9), 9), "gap"},
+		{body(fmt.Sprintf(two, 5, 9, 1, 5), 9), "gap"},
+	}
+	for i, c := range cases {
+		if _, err := parseSafetensors(c.file); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("case %d: error %v, want %q", i, err, c.want)
+		}
+	}
+	swapped, err := parseSafetensors(body(fmt.Sprintf(two, 4, 8, 0, 4), 8))
+	if err != nil || len(swapped) != 2 {
+		t.Errorf("tensors in another order: %v", err)
+	}
+}
+
+func FuzzSafetensors(f *testing.F) {
+	f.Add(safetensorsOf(tableOf("F32", 4, tinyTable)), "a ab b")
+	f.Add(safetensorsOf(tableOf("I8", 2, []float64{1, 2, 3, 4, 5, 6, 7, 8})), "b")
+	f.Add(safetensorsOf(tableOf("F16", 4, tinyTable), part{"weights", "F32", []int64{4}, make([]byte, 16)}), "a")
+	f.Fuzz(func(t *testing.T, file []byte, s string) {
+		tok, err := parseTokenizer([]byte(tinyTokenizer))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := &staticEmbedder{tok: tok, model: "m"}
+		if e.readTensors(file) != nil {
+			return
+		}
+		vs, err := e.Embed(context.Background(), []string{s}, Query)
+		if errors.Is(err, ErrText) {
+			return
+		}
+		if err != nil || vs[0] != nil && len(vs[0]) != e.dims {
+			t.Fatalf("%v, %v", vs, err)
+		}
+	})
+}
