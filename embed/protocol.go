@@ -138,7 +138,7 @@ func decodeOllama(answer []byte, n int) ([]floats, error) {
 	if len(vectors) != n {
 		return nil, fmt.Errorf("%d vectors for %d texts", len(vectors), n)
 	}
-	return vectors, checkPresent(vectors)
+	return vectors, nil
 }
 
 // decodeOpenAI reads {"data":[{"index":0,"embedding":[…]},…]} in the order of the indices.
@@ -173,14 +173,4 @@ func decodeOpenAI(answer []byte, n int) ([]floats, error) {
 		vectors[*d.Index] = d.Embedding
 	}
 	return vectors, nil
-}
-
-// checkPresent refuses null instead of a vector, for which no method is called.
-func checkPresent(vectors []floats) error {
-	for i, v := range vectors {
-		if v == nil {
-			return fmt.Errorf("vector %d is null", i)
-		}
-	}
-	return nil
 }

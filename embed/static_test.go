@@ -231,6 +231,81 @@ func toFloat32(xs []float64) []float64 {
 	return out
 }
 
+// TestModel2Vec opens what the reference implementation saved and compares with its vectors, which
+// were made with floats: no number of an int8 may be more than one away.
+func TestModel2Vec(t *testing.T) {
+	e, err := OpenStatic("testdata/model2vec", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// sha256sum of the two files' sums, computed outside.
+	if e.Model() != "static-1:model2vec@c9e5d3a14f7136e4" {
+		t.Errorf("model %s", e.Model())
+	}
+	data, err := os.ReadFile("testdata/model2vec/vectors.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, none := 0, 0
+	for line := range strings.Lines(string(data)) {
+		var c struct {
+			Text   string
+			Vector []float64
+		}
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
+			t.Fatal(err)
+		}
+		got, m := embedOne(t, e, c.Text), 0.0
+		for _, x := range c.Vector {
+			m = max(m, math.Abs(x))
+		}
+		cases++
+		if m == 0 {
+			none++
+			if got != nil {
+				t.Errorf("%q: %v, want no vector", c.Text, got)
+			}
+			continue
+		}
+		for i, x := range c.Vector {
+			if want := x / m * 127; math.Abs(want-float64(got[i])) > 1 {
+				t.Errorf("%q: number %d is %d, want %.2f", c.Text, i, got[i], want)
+			}
+		}
+	}
+	if cases < 7 || none < 2 {
+		t.Errorf("%d cases, %d without a vector", cases, none)
+	}
+}
+
+func BenchmarkStatic(b *testing.B) {
+	tok, err := parseTokenizer(readTokenizer(b))
+	if err != nil {
+		b.Fatal(err)
+	}
+	e := &staticEmbedder{tok: tok}
+	if err := e.readTensors(safetensorsOf(tableOf("F32", 256, make256(int(tok.top)+1)))); err != nil {
+		b.Fatal(err)
+	}
+	s := []string{strings.Repeat("The Money team keeps billing, the ledger and exports correct. ", 8)}
+	b.SetBytes(int64(len(s[0])))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := e.Embed(context.Background(), s, Document); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// make256 returns rows of 256 numbers.
+func make256(rows int) []float64 {
+	xs := make([]float64, 256*rows)
+	for i := range xs {
+		xs[i] = float64(i%1013) - 500
+	}
+	return xs
+}
+
 // TestHalfFloat compares every binary16 with the sum of its parts.
 func TestHalfFloat(t *testing.T) {
 	for bits := range 1 << 16 {
