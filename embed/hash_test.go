@@ -25,6 +25,11 @@ func mustHash(t testing.TB, language string) Embedder {
 	return e
 }
 
+// failsWith reports whether err is an error with these words.
+func failsWith(err error, words string) bool {
+	return err != nil && strings.Contains(err.Error(), words)
+}
+
 func embedOne(t testing.TB, e Embedder, s string) []int8 {
 	t.Helper()
 	vs, err := e.Embed(context.Background(), []string{s}, Document)

@@ -70,7 +70,8 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = json.Unmarshal(data, &a.body)
 	}
-	if err != nil || r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/json" {
+	kind := r.Header.Get("Content-Type")
+	if err != nil || r.Method != http.MethodPost || kind != "application/json" {
 		w.WriteHeader(http.StatusTeapot)
 		return
 	}
@@ -249,9 +250,9 @@ func TestRemoteGivesUp(t *testing.T) {
 		want      string
 	}{
 		{say(500, `{"error":"out of memory"}`), 500, 5, true, nil, "500 Internal Server Error"},
-		{say(429, "", "Retry-After", "3600"), 429, 1, true, nil, "asks to wait 1h0m0s, and the limit is 1m0s"},
+		{say(429, "", "Retry-After", "3600"), 429, 1, true, nil, "wait 1h0m0s, and the limit is 1m0s"},
 		{say(429, "", "Retry-After", "99999999999999999999"), 429, 5, true, nil, "429 Too Many Requests"},
-		{say(503, "", "Retry-After", "Fri, 01 Jan 9999 00:00:00 GMT"), 503, 1, true, nil, "the limit is 1m0s"},
+		{say(503, "", "Retry-After", "Fri, 01 Jan 9999 00:00:00 GMT"), 503, 1, true, nil, "is 1m0s"},
 		{say(400, `{"error":"input too long"}`), 400, 1, false, nil, "400 Bad Request"},
 		{say(501, ""), 501, 1, false, nil, "501 Not Implemented"},
 		{say(204, ""), 204, 1, false, nil, "204 No Content"},
@@ -411,7 +412,9 @@ func TestRemoteTimeout(t *testing.T) {
 	}
 	for _, step := range []http.HandlerFunc{hang, start} {
 		p := newProvider(t, step, step)
-		e, clock := p.open(t, "ollama", func(o *Options) { o.Attempts, o.Timeout = 2, 30*time.Millisecond })
+		e, clock := p.open(t, "ollama", func(o *Options) {
+			o.Attempts, o.Timeout = 2, 30*time.Millisecond
+		})
 		_, err := e.Embed(context.Background(), []string{"a"}, Document)
 		var typed *Error
 		if !errors.As(err, &typed) || !typed.Temporary || typed.Attempts != 2 ||

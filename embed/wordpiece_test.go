@@ -81,6 +81,11 @@ func TestTokenizerRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	wordPiece := func(rest string) string { return `{"type":"WordPiece",` + rest + `}` }
+	vocab := func(rest string) string {
+		return small(wordPiece(rest+`,"vocab":{"a":1}`), okNorm, okPre, "[]")
+	}
+	added := `[{"content":"new word","special":false}]`
+	sequence := `{"type":"Sequence","normalizers":[]}`
 	cases := []struct{ json, want string }{
 		{"", "truncated JSON"},
 		{"[]", "not a JSON object"},
@@ -89,7 +94,7 @@ func TestTokenizerRefuses(t *testing.T) {
 		{`{"a":1,"a":2}`, `"a" is there twice`},
 		{"{\"\xff\":1}", "not UTF-8"},
 		{`{"version":"1.0"}`, "not a tokenizer.json"},
-		{small(`{"type":"Unigram","vocab":[["a",-1.5]]}`, okNorm, okPre, "[]"), "supported are the model WordPiece"},
+		{small(`{"type":"Unigram","vocab":[["a",-1.5]]}`, okNorm, okPre, "[]"), "supported are"},
 		{small(`{"type":"BPE","vocab":{},"merges":[]}`, okNorm, okPre, "[]"), `"BPE" is not supported`},
 		{small(`{"vocab":{"a":1}}`, okNorm, okPre, "[]"), `"" is not supported`},
 		{small(wordPiece(`"x":1`), okNorm, okPre, "[]"), "no vocab"},
@@ -102,17 +107,17 @@ func TestTokenizerRefuses(t *testing.T) {
 		{small(wordPiece(`"vocab":{"a":1e99}`), okNorm, okPre, "[]"), "no number of a token"},
 		{small(wordPiece(`"vocab":{"a":null}`), okNorm, okPre, "[]"), "no number of a token"},
 		{small(wordPiece(`"vocab":{"a":{"a":1}}`), okNorm, okPre, "[]"), "no number of a token"},
-		{small(wordPiece(`"continuing_subword_prefix":"","vocab":{"a":1}`), okNorm, okPre, "[]"), "is empty"},
-		{small(wordPiece(`"max_input_chars_per_word":0,"vocab":{"a":1}`), okNorm, okPre, "[]"), "want 1 to 1000"},
-		{small(wordPiece(`"max_input_chars_per_word":1001,"vocab":{"a":1}`), okNorm, okPre, "[]"), "want 1 to 1000"},
+		{vocab(`"continuing_subword_prefix":""`), "is empty"},
+		{vocab(`"max_input_chars_per_word":0`), "want 1 to 1000"},
+		{vocab(`"max_input_chars_per_word":1001`), "want 1 to 1000"},
 		{small(okModel, `{"type":"NFKC"}`, okPre, "[]"), `normalizer: "NFKC" is not supported`},
-		{small(okModel, `{"type":"Sequence","normalizers":[]}`, okPre, "[]"), `"Sequence" is not supported`},
+		{small(okModel, sequence, okPre, "[]"), `"Sequence" is not supported`},
 		{small(okModel, `{"type":"BertNormalizer","clean_tex":true}`, okPre, "[]"), "not a setting"},
 		{small(okModel, `{"type":"BertNormalizer","lowercase":"yes"}`, okPre, "[]"), "cannot unmarshal"},
 		{small(okModel, `{"lowercase":true}`, okPre, "[]"), "no type"},
 		{small(okModel, okNorm, `{"type":"Metaspace"}`, "[]"), `pre_tokenizer: "Metaspace" is not`},
 		{small(okModel, okNorm, `null`, "[]"), `"null" is not supported`},
-		{small(okModel, okNorm, okPre, `[{"content":"new word","special":false}]`), `"new word" is not special`},
+		{small(okModel, okNorm, okPre, added), `"new word" is not special`},
 		{small(okModel, okNorm, okPre, `{}`), "added_tokens"},
 	}
 	for _, c := range cases {
@@ -126,7 +131,8 @@ func TestTokenizerRefuses(t *testing.T) {
 // TestTokenizerDefaults checks what holds where a setting is left out.
 func TestTokenizerDefaults(t *testing.T) {
 	for _, norm := range []string{okNorm, `{"type":"BertNormalizer","strip_accents":null}`} {
-		tok, err := parseTokenizer([]byte(small(okModel, norm, okPre, `[{"content":"[X]","special":true}]`)))
+		special := `[{"content":"[X]","special":true}]`
+		tok, err := parseTokenizer([]byte(small(okModel, norm, okPre, special)))
 		if err != nil {
 			t.Fatal(err)
 		}
