@@ -165,12 +165,19 @@ func (x *Index) each(
 	}
 }
 
-// Mentioning returns live documents, ascending, whose contents have all the terms of a title: all
-// that mention it are among them. ok is false, and there are none, where each of the terms is in
-// more than most documents.
+// Mentioning returns live documents, ascending, whose contents have all the terms of the title that
+// a summary is: all that have the title are among them. There are none where the summary is no
+// title, too many nodes have it, or each of its terms is in more than most documents.
 func (x *Index) Mentioning(
-	ctx context.Context, title []string, most int,
-) (ids []graph.ID, ok bool, err error) {
+	ctx context.Context, summary string, most int,
+) (ids []graph.ID, err error) {
+	title := Title(x.analyser, summary)
+	if title == nil {
+		return nil, nil
+	}
+	if named, err := x.titled(ctx, titleKey(title)); err != nil || named == nil {
+		return nil, err
+	}
 	type listed struct {
 		term    string
 		df      int64
@@ -184,10 +191,10 @@ func (x *Index) Mentioning(
 		q := textQuery{ctx: ctx, x: x}
 		t := queryTerm{term: term}
 		if err := q.look(&t); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		if t.entries == nil {
-			return nil, true, nil
+			return nil, nil
 		}
 		df := int64(0)
 		for _, e := range t.entries {
@@ -197,7 +204,7 @@ func (x *Index) Mentioning(
 	}
 	slices.SortStableFunc(terms, func(a, b listed) int { return cmp.Compare(a.df, b.df) })
 	if len(terms) == 0 || terms[0].df > int64(most) {
-		return nil, false, nil
+		return nil, nil
 	}
 	for n := range x.segs {
 		others := make([]termReader, len(terms)-1)
@@ -222,19 +229,16 @@ func (x *Index) Mentioning(
 			return err
 		})
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
 	}
-	return sortedIDs(ids), true, nil
+	return sortedIDs(ids), nil
 }
 
-// Title returns the terms of a summary that is a title for this index's analyser, else nil.
-func (x *Index) Title(summary string) []string { return Title(x.analyser, summary) }
-
-// Mentions reports whether a text has the terms of a title one after the other among its first
-// 4,096.
-func (x *Index) Mentions(s string, title []string) bool {
-	if len(title) == 0 {
+// HasTitle reports whether a text has the title that a summary is among its first 4,096 terms.
+func (x *Index) HasTitle(s, summary string) bool {
+	title := Title(x.analyser, summary)
+	if title == nil {
 		return false
 	}
 	var last []string // the newest terms, as many as the title has

@@ -92,7 +92,7 @@ func TestMentions(t *testing.T) {
 		}
 		byTitle := map[string][]graph.ID{}
 		for id, d := range docs {
-			title := strings.Join(x.Title(d.Node.Summary), " ")
+			title := strings.Join(Title(x.analyser, d.Node.Summary), " ")
 			byTitle[title] = append(byTitle[title], id)
 		}
 		for id, d := range docs {
@@ -103,9 +103,10 @@ func TestMentions(t *testing.T) {
 					in = append(in, ids...)
 				}
 			}
-			title := x.Title(d.Node.Summary)
+			title := Title(x.analyser, d.Node.Summary)
 			for other, o := range docs {
-				if phrase(x.analyser.Terms(o.Content), title) {
+				if len(byTitle[strings.Join(title, " ")]) <= maxTitleNodes &&
+					phrase(x.analyser.Terms(o.Content), title) {
 					with = append(with, other)
 				}
 			}
@@ -113,13 +114,13 @@ func TestMentions(t *testing.T) {
 			if diff := cmp.Diff(sortedIDs(in), got); err != nil || diff != "" {
 				t.Fatalf("titles in the content of %s (-want +got): %v\n%s", id, err, diff)
 			}
-			all, ok, err := x.Mentioning(ctx, title, 1000)
-			if err != nil || !ok {
-				t.Fatalf("mentioning %v: %v, %v", title, ok, err)
+			all, err := x.Mentioning(ctx, d.Node.Summary, 1000)
+			if err != nil {
+				t.Fatalf("mentioning %v: %v", title, err)
 			}
 			var verified []graph.ID
 			for _, other := range all {
-				if x.Mentions(docs[other].Content, title) {
+				if x.HasTitle(docs[other].Content, d.Node.Summary) {
 					verified = append(verified, other)
 				}
 			}
@@ -144,6 +145,13 @@ func TestMentionsBounds(t *testing.T) {
 		id := graph.NodeID(fmt.Sprint("shared", i))
 		docs[id] = &Document{Node: &graph.Node{ID: id, Type: "T", Summary: "shared", Created: 1}}
 	}
+	for _, summary := range []string{"common", "rare", "rare common", "common word"} {
+		id := graph.NodeID(summary)
+		docs[id] = &Document{Node: &graph.Node{ID: id, Type: "T", Summary: summary, Created: 1}}
+		if summary == "rare" {
+			docs[id].Content = "a rare, common word"
+		}
+	}
 	blocks := mem.New().Derived()
 	x, err := Open(ctx, blocks, build(t, blocks, docs, Options{}), nil)
 	if err != nil {
@@ -160,13 +168,15 @@ func TestMentionsBounds(t *testing.T) {
 		t.Errorf("a title of too many nodes: %v, %v", ids, err)
 	}
 	far := strings.Repeat("filler ", maxTitleText) + "name1"
-	if ids, err := x.TitlesIn(ctx, far); err != nil || len(ids) != 0 || x.Mentions(far, []string{"name1"}) {
+	if ids, err := x.TitlesIn(ctx, far); err != nil || len(ids) != 0 || x.HasTitle(far, "name1") {
 		t.Errorf("a title too far on: %v, %v", ids, err)
 	}
-	if ids, ok, err := x.Mentioning(ctx, []string{"common"}, 256); ok || err != nil || ids != nil {
-		t.Errorf("a term of too many: %v, %v, %v", ids, ok, err)
-	}
-	if ids, ok, err := x.Mentioning(ctx, []string{"nowhere"}, 256); !ok || err != nil || ids != nil {
-		t.Errorf("a term of none: %v, %v, %v", ids, ok, err)
+	for summary, want := range map[string]int{
+		"common": 0, "name7": 0, "shared": 0, "": 0, "rare": 1, "rare common": 1, "common word": 0,
+	} {
+		ids, err := x.Mentioning(ctx, summary, 256)
+		if err != nil || len(ids) != want {
+			t.Errorf("%q: %v, %v", summary, ids, err)
+		}
 	}
 }

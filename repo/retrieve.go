@@ -105,6 +105,9 @@ func (g graphView) Bucket(
 			}
 			total += int(n)
 		}
+		if q.Limit == 0 {
+			continue
+		}
 		for e, err := range trees.Bucket(ctx, q.Node, side, typ, after) {
 			if err != nil {
 				return nil, 0, fmt.Errorf("edges of %s: %w", q.Node, err)
@@ -132,6 +135,28 @@ func (v indexView) Text(
 	}
 	return retrieve.TextResult{Hits: hits(got.Hits), Terms: got.Terms, Known: got.Known}, nil
 }
+
+func (v indexView) TermScores(
+	ctx context.Context, query string, ids []graph.ID,
+) ([][]int64, error) {
+	got, err := v.x.TermScores(ctx, query, ids)
+	if err != nil {
+		return nil, err
+	}
+	return got.Scores, nil
+}
+
+func (v indexView) Mentioned(ctx context.Context, text string) ([]graph.ID, error) {
+	return v.x.TitlesIn(ctx, text)
+}
+
+func (v indexView) Mentioning(
+	ctx context.Context, summary string, most int,
+) ([]graph.ID, error) {
+	return v.x.Mentioning(ctx, summary, most)
+}
+
+func (v indexView) HasTitle(text, summary string) bool { return v.x.HasTitle(text, summary) }
 
 func (v indexView) Recency(
 	ctx context.Context, accept retrieve.Accept, k int,

@@ -49,21 +49,24 @@ func BenchmarkRender(b *testing.B) {
 }
 
 // fixedIndex answers every search with the same hits, so that only the rest is measured.
-type fixedIndex []Hit
-
-func (x fixedIndex) Text(context.Context, string, Accept, int) (TextResult, error) {
-	return TextResult{Hits: x, Terms: 1, Known: 1}, nil
+type fixedIndex struct {
+	*memory
+	hits []Hit
 }
 
-func (x fixedIndex) Recency(context.Context, Accept, int) ([]Hit, error) { return x, nil }
+func (x fixedIndex) Text(context.Context, string, Accept, int) (TextResult, error) {
+	return TextResult{Hits: x.hits, Terms: 1, Known: 1}, nil
+}
+
+func (x fixedIndex) Recency(context.Context, Accept, int) ([]Hit, error) { return x.hits, nil }
 
 // BenchmarkRun answers over 1,000 candidates with 4 edges each.
 func BenchmarkRun(b *testing.B) {
 	m := newMemory()
-	var x fixedIndex
+	x := fixedIndex{memory: m}
 	for i := range 1000 {
 		m.add(benchNode(i))
-		x = append(x, Hit{num(i), int64(2000 - i)})
+		x.hits = append(x.hits, Hit{num(i), int64(2000 - i)})
 	}
 	for i := range 1000 {
 		for j := range 4 {

@@ -215,6 +215,97 @@ func (m *memory) Text(
 	return res, m.fail("Text")
 }
 
+func (m *memory) TermScores(
+	_ context.Context, query string, ids []graph.ID,
+) ([][]int64, error) {
+	terms := queryTerms(query)
+	rows := make([][]int64, len(ids))
+	for i, id := range ids {
+		n := m.nodes[id]
+		if n == nil {
+			continue
+		}
+		rows[i] = make([]int64, len(terms))
+		sum := int64(0)
+		for _, w := range queryTermsAll(n.Summary) {
+			if t := slices.Index(terms, w); t >= 0 {
+				rows[i][t]++
+				sum++
+			}
+		}
+		if s, ok := m.scores[id]; ok && sum > 0 {
+			for t, n := range rows[i] {
+				rows[i][t] = s * n / sum // about: what matters is that each has its part
+			}
+		}
+	}
+	return rows, m.fail("TermScores")
+}
+
+// titled returns the nodes with a title, none where it is no title or too many have it.
+func (m *memory) titled(summary string) []graph.ID {
+	title := queryTermsAll(summary)
+	var ids []graph.ID
+	for id, n := range m.nodes {
+		if len(title) > 0 && len(title) <= 8 && slices.Equal(queryTermsAll(n.Summary), title) {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) > 4 {
+		return nil
+	}
+	slices.SortFunc(ids, graph.ID.Compare)
+	return ids
+}
+
+func (m *memory) Mentioned(_ context.Context, text string) ([]graph.ID, error) {
+	var ids []graph.ID
+	for id, n := range m.nodes {
+		if m.HasTitle(text, n.Summary) && len(m.titled(n.Summary)) > 0 {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, graph.ID.Compare)
+	return ids, m.fail("Mentioned")
+}
+
+func (m *memory) Mentioning(_ context.Context, summary string, most int) ([]graph.ID, error) {
+	var ids []graph.ID
+	if len(m.titled(summary)) == 0 {
+		return nil, m.fail("Mentioning")
+	}
+	df := map[string]int{}
+	for id, n := range m.nodes {
+		words := queryTermsAll(n.Summary)
+		if n.Content != nil {
+			words = append(words, queryTermsAll(n.Content.Text)...)
+			ids = append(ids, id) // more than have it: who asks looks for himself
+		}
+		slices.Sort(words)
+		for _, w := range slices.Compact(words) {
+			df[w]++
+		}
+	}
+	slices.SortFunc(ids, graph.ID.Compare)
+	for _, w := range queryTermsAll(summary) {
+		if df[w] <= most {
+			return ids, m.fail("Mentioning")
+		}
+	}
+	return nil, m.fail("Mentioning")
+}
+
+func (m *memory) HasTitle(text, summary string) bool {
+	words, title := queryTermsAll(text), queryTermsAll(summary)
+	for i := range words {
+		if len(title) > 0 && len(title) <= 8 && len(words)-i >= len(title) &&
+			slices.Equal(words[i:i+len(title)], title) {
+			return true
+		}
+	}
+	return false
+}
+
 func queryTermsAll(s string) []string { return strings.Fields(strings.ToLower(s)) }
 
 func (m *memory) Recency(_ context.Context, accept Accept, k int) ([]Hit, error) {

@@ -110,7 +110,7 @@ func TestReceiptOfAnswer(t *testing.T) {
 func TestReceiptParams(t *testing.T) {
 	r, _ := library().ask(t, Request{}).Receipt()
 	want := `{"text":{"/":"` + ipld.Sum(ipld.Raw, nil).String() + `"},"limit":10,` +
-		`"budget":2000,"expand":1,"adjacency":0,"direction":"both","summaryCap":8192}`
+		`"budget":2000,"expand":3,"adjacency":0,"direction":"both","summaryCap":8192}`
 	if got := string(ipld.AppendJSON(nil, r.Params)); got != want {
 		t.Errorf("parameters %s, want %s", got, want)
 	}

@@ -48,7 +48,7 @@ const (
 const (
 	DefaultLimit      = 10
 	DefaultBudget     = 2000 // tokens
-	DefaultExpand     = 1    // hops
+	DefaultExpand     = 3    // rounds
 	DefaultSummaryCap = 8192 // scalars
 
 	MaxText       = 65_536 // bytes
@@ -78,7 +78,7 @@ type Request struct {
 	Limit  *int // items, default DefaultLimit, at most MaxLimit; 0 for as many as are examined
 	Budget *int // tokens, default DefaultBudget, at most MaxBudget; 0 for no budget
 
-	Expand      *int      // hops, default DefaultExpand, at most MaxExpand; 0 for none
+	Expand      *int      // rounds, default DefaultExpand, at most MaxExpand; 0 for none
 	ExpandTypes []string  // edge types to follow, at most MaxNames; empty for all
 	Direction   Direction // "" for Both
 

@@ -13,7 +13,7 @@ import (
 )
 
 func TestResolveDefaults(t *testing.T) {
-	want := Request{Limit: new(10), Budget: new(2000), Expand: new(1), Direction: Both,
+	want := Request{Limit: new(10), Budget: new(2000), Expand: new(3), Direction: Both,
 		SummaryCap: new(8192)}
 	got := Request{Types: []string{}, Show: []string{}, Where: []Predicate{}}.Resolve()
 	if d := diff(want, got); d != "" {

@@ -45,7 +45,7 @@ const (
 	LaneText    Lane = "text"
 	LaneRecency Lane = "recency"
 	LaneExact   Lane = "exact"  // named by the text; the score is 65,536
-	LaneExpand  Lane = "expand" // reached over edges; the score is the best path's
+	LaneExpand  Lane = "expand" // lent to over edges and mentions; the score is the sum
 )
 
 // LaneHit is an item's place in one list.
@@ -55,7 +55,8 @@ type LaneHit struct {
 	Score int64
 }
 
-// Reach says how expansion reached an item: the seed of the best path and its length.
+// Reach says how expansion reached an item in the round that lent it the most: the source at the
+// beginning of the way, and the length of the way.
 type Reach struct {
 	Seed graph.ID
 	Hops int
@@ -107,6 +108,8 @@ type candidate struct {
 	score int64
 	lanes []LaneHit
 	reach *Reach
+	gain  int64 // what expansion lent it
+	best  int64 // the most of that in one round
 }
 
 // byRank is the order of clause 9.4.
@@ -138,7 +141,7 @@ func Run(
 	if err := r.lanes(ctx); err != nil {
 		return nil, err
 	}
-	truncated, err := r.expand(ctx)
+	silent, err := r.expand(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +156,7 @@ func Run(
 	if err := r.pack(ctx, a); err != nil {
 		return nil, err
 	}
-	a.Warnings = r.warnings(a, truncated)
+	a.Warnings = r.warnings(a, silent)
 	return a, nil
 }
 

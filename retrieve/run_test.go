@@ -115,12 +115,20 @@ func randomMemory(rng *rand.Rand, nodes, edges int) *memory {
 	m.shuffle = rng
 	states := graph.States()
 	for i := range nodes {
-		id := m.add(graph.Node{
+		n := graph.Node{
 			ID:      num(i),
 			Type:    []string{"A", "B"}[rng.IntN(2)],
 			Summary: fmt.Sprintf("%c %c", 'a'+rng.IntN(4), 'a'+rng.IntN(4)),
 			Created: graph.Time(rng.IntN(50)),
-		})
+		}
+		switch rng.IntN(6) {
+		case 0:
+			n.Summary = fmt.Sprintf("u%d", rng.IntN(9))
+		case 1:
+			text := fmt.Sprintf("u%d %s v u%d", rng.IntN(9), n.Summary, rng.IntN(9))
+			n.Content = &graph.Content{Text: text, Size: int64(len(text))}
+		}
+		id := m.add(n)
 		if rng.IntN(8) == 0 {
 			m.mark(id, states[rng.IntN(len(states))])
 		}
@@ -215,7 +223,8 @@ func TestExamined(t *testing.T) {
 }
 
 func TestErrorsComeBack(t *testing.T) {
-	for _, method := range []string{"Node", "Mark", "Bucket", "IDPrefix", "Content", "Text"} {
+	for _, method := range []string{"Node", "Mark", "Bucket", "IDPrefix", "Content", "Text",
+		"TermScores", "Mentioned", "Mentioning"} {
 		m := library()
 		content, _, err := graph.SplitContent("the web", "")
 		if err != nil {

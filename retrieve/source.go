@@ -52,6 +52,17 @@ type Index interface {
 	Text(ctx context.Context, query string, accept Accept, k int) (TextResult, error)
 	// Recency returns the newest k accepted documents in the same order.
 	Recency(ctx context.Context, accept Accept, k int) ([]Hit, error)
+	// TermScores splits the scores of nodes in the text lane: a row for each node, nil for one that
+	// is no document, with a column for each distinct term in the order of their first place.
+	TermScores(ctx context.Context, query string, ids []graph.ID) ([][]int64, error)
+	// Mentioned returns the nodes mentioned in a text, each once: clause 7.3.
+	Mentioned(ctx context.Context, text string) ([]graph.ID, error)
+	// Mentioning returns nodes among which are all whose contents have the title that a summary is.
+	// It returns none where the summary is no title, names too many nodes, or has no term that
+	// most nodes at most have.
+	Mentioning(ctx context.Context, summary string, most int) ([]graph.ID, error)
+	// HasTitle reports whether a text has the title that a summary is.
+	HasTitle(text, summary string) bool
 }
 
 // Link is one entry of a node's adjacency bucket.

@@ -23,7 +23,6 @@ const (
 // Names of parameters of warnings.
 const (
 	paramSmallest = "smallest"
-	paramSeeds    = "seeds"
 	paramNodes    = "nodes"
 )
 
@@ -66,10 +65,10 @@ var warningInfos = []WarningInfo{
 	},
 	{
 		Code:    ExpansionTruncated,
-		When:    "the neighbourhood of a seed has more than 5,000 nodes",
-		Message: "expansion was cut short at %d seeds: their neighbourhood is too large",
+		When:    "too many nodes or edges were reached for all to lend to their neighbours",
+		Message: "expansion was cut short: %d nodes it reached did not lend to their neighbours",
 		Remedy:  "follow fewer edges with --expand-type or --direction, or lower --expand",
-		Param:   paramSeeds,
+		Param:   paramNodes,
 	},
 	{
 		Code:    Redacted,
@@ -115,7 +114,7 @@ func warning(code Code, param string, n int) Warning {
 }
 
 // warnings returns what the answer must say of itself, in the order of the table.
-func (r *run) warnings(a *Answer, truncated int) []Warning {
+func (r *run) warnings(a *Answer, silent int) []Warning {
 	var out []Warning
 	blank := trimBlank(r.req.Text) == ""
 	if !blank && r.text.Terms == 0 && len(r.found) == 0 {
@@ -131,8 +130,8 @@ func (r *run) warnings(a *Answer, truncated int) []Warning {
 		}
 		out = append(out, warning(BudgetTooSmall, paramSmallest, smallest))
 	}
-	if truncated > 0 {
-		out = append(out, warning(ExpansionTruncated, paramSeeds, truncated))
+	if silent > 0 {
+		out = append(out, warning(ExpansionTruncated, paramNodes, silent))
 	}
 	if r.filter.erased > 0 {
 		out = append(out, warning(Redacted, paramNodes, r.filter.erased))

@@ -48,6 +48,9 @@ func (c *cli) retrieveCommand() *cobra.Command {
 		Long: "Find the nodes that fit a query, its filters, or both, and print them as text for a language\n" +
 			"model, best first, until --limit items are printed or --budget tokens are used. Without a\n" +
 			"query the newest nodes that pass the filters. A query - is read from standard input.\n\n" +
+			"Nodes that fit lend to their neighbours what the query asked for and these lack: over edges,\n" +
+			"and where the content of one mentions the title of another. So the two halves of an answer\n" +
+			"find each other; --expand says how far.\n\n" +
 			"The answer depends on the commit and the request alone: the same bytes in every process.\n" +
 			"In a session (--session or MNEM_SESSION) it comes from the session's commit and leaves a\n" +
 			"receipt that 'mnem replay' runs again.\n\n" +
@@ -89,10 +92,10 @@ func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
 	f.IntVar(&opt.limit, "limit", retrieve.DefaultLimit, "at most `N` items; 0 for no limit")
 	f.IntVar(&opt.budget, "budget", retrieve.DefaultBudget, "at most `N` tokens; 0 for no budget")
 	f.IntVar(&opt.expand, "expand", retrieve.DefaultExpand,
-		"follow `N` edges from what fits best; 0 to 4")
+		"let nodes lend to those linked to them, in `N` rounds; 0 to 4")
 	f.StringArrayVar(&opt.expandTypes, "expand-type", nil,
-		"follow only edges of this `TYPE` (repeatable)")
-	f.StringVar(&opt.direction, "direction", string(retrieve.Both), "follow edges out, in or both")
+		"lend along edges of this `TYPE` only (repeatable)")
+	f.StringVar(&opt.direction, "direction", string(retrieve.Both), "lend along edges out, in or both")
 	f.IntVar(&opt.adjacency, "adjacency", 0, "print `N` edges of each item in each direction")
 	f.StringSliceVar(&opt.show, "show", nil, "print these `LINES` too: times, key, content")
 	f.IntVar(&opt.summaryCap, "summary-cap", retrieve.DefaultSummaryCap,

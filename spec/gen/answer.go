@@ -1,12 +1,10 @@
 package main
 
-const decay = 45875
-
 // answer is everything that a retrieval produces.
 type answer struct {
 	order      []hit // all candidates in order
 	candidates int
-	truncated  int // seeds cut short
+	silent     int // nodes that did not lend
 	items      []item
 	dropped    int64
 	tokens     int64
@@ -20,101 +18,6 @@ type item struct {
 	rendered string
 }
 
-// neighbours are the followed edges from u: the other end and the weight.
-func (q request) neighbours(st *store, u string) []hit {
-	var found []hit
-	for side, name := range []string{"out", "in"} {
-		if q.direction != "both" && q.direction != name {
-			continue
-		}
-		looked := 0
-		for _, k := range st.bucket(side, u) {
-			id := k[len(k)-16:]
-			if len(q.expandTypes) > 0 && !has(q.expandTypes, text(st.edges[id], "type")) {
-				continue
-			}
-			if looked++; looked > 256 {
-				break
-			}
-			far := k[len(k)-32 : len(k)-16]
-			if !q.hides(st, "e"+id) && q.passes(st, far) {
-				found = append(found, hit{id: far, score: number(st.edges[id], "weight")})
-			}
-		}
-	}
-	return found
-}
-
-// spread is clause 10, step 3, for one seed: g of every node reached, and whether it was cut short.
-func (q request) spread(st *store, seed string, c int64) (map[string]int64, bool) {
-	g := map[string]int64{seed: c}
-	layer := []string{seed}
-	for range q.expand {
-		next := map[string]int64{}
-		for _, u := range layer {
-			for _, e := range q.neighbours(st, u) {
-				if _, earlier := g[e.id]; !earlier {
-					next[e.id] = max(next[e.id], g[u]*decay/one*e.score/one)
-				}
-			}
-		}
-		if len(g)+len(next) > 5000 {
-			return g, true
-		}
-		layer = layer[:0:0]
-		for id, v := range next {
-			g[id] = v
-			layer = append(layer, id)
-		}
-	}
-	return g, false
-}
-
-// expanded is clause 10: the candidates with their final scores.
-func (q request) expanded(st *store, list map[string]int64, tiers map[string]int) ([]hit, int) {
-	base := map[string]int64{}
-	best := int64(0)
-	for _, s := range list {
-		best = max(best, s)
-	}
-	for id, s := range list {
-		base[id] = s * one / best
-	}
-	for id := range tiers {
-		base[id] = one
-	}
-	var seeds []hit
-	for id, c := range base {
-		seeds = append(seeds, hit{id: id, tier: tiers[id], score: c})
-	}
-	sortHits(seeds)
-	gain := map[string]int64{}
-	cut := 0
-	for _, s := range seeds[:min(len(seeds), 20)] {
-		g, truncated := q.spread(st, s.id, s.score)
-		if truncated {
-			cut++
-		}
-		for id, v := range g {
-			if id != s.id {
-				gain[id] = max(gain[id], v)
-			}
-		}
-	}
-	var joined []hit
-	for id, v := range gain {
-		if _, known := base[id]; !known && v > 0 {
-			joined = append(joined, hit{id: id, score: v})
-		}
-	}
-	sortHits(joined)
-	out := append([]hit{}, joined[:min(len(joined), 20)]...)
-	for id, c := range base {
-		out = append(out, hit{id: id, tier: tiers[id], score: c + gain[id]})
-	}
-	return out, cut
-}
-
 // retrieve answers the request from the graph.
 func (q request) retrieve(st *store) answer {
 	c := st.collect()
@@ -122,7 +25,7 @@ func (q request) retrieve(st *store) answer {
 	list := q.lane(st, c)
 	var a answer
 	if q.expand > 0 && trimmed(q.text) != "" {
-		a.order, a.truncated = q.expanded(st, list, tiers)
+		a.order, a.silent = q.expanded(st, c, list, tiers)
 	} else {
 		for id, s := range list {
 			a.order = append(a.order, hit{id: id, tier: tiers[id], score: s})
@@ -192,9 +95,9 @@ func (q request) warn(st *store, c collection, a *answer, exact bool, smallest i
 		a.warnings = append(a.warnings, dict{"code": "budget_too_small",
 			"params": dict{"smallest": smallest}})
 	}
-	if a.truncated > 0 {
+	if a.silent > 0 {
 		a.warnings = append(a.warnings, dict{"code": "expansion_truncated",
-			"params": dict{"seeds": a.truncated}})
+			"params": dict{"nodes": a.silent}})
 	}
 }
 

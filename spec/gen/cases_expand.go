@@ -61,15 +61,15 @@ func expandCases(s *suite) {
 		{"best-path", "the best of several edges counts, not their sum", hops("worda", 1),
 			wired("ab", wire("a", "b", "0.2"), wire("b", "a", "0.7"),
 				`{"edge":{"type":"u","src":"a","dst":"b","weight":0.5}}`)},
-		{"nearest-layer", "a layer is the shortest way, be it the worse", hops("worda", 2),
+		{"two-ways", "a node is lent to over each way, in each round", hops("worda", 2),
 			wired("abc", wire("a", "c", "0.01"), wire("a", "b", ""), wire("b", "c", ""))},
-		{"loop", "a self-loop gains nothing", hops("worda", 2), wired("ab", wire("a", "a",
+		{"loop", "a self-loop lends nothing", hops("worda", 2), wired("ab", wire("a", "a",
 			""), wire("a", "b", ""))},
-		{"cycle", "a cycle does not return to its seed", hops("worda", 4),
+		{"cycle", "a cycle returns to its source", hops("worda", 4),
 			wired("abc", wire("a", "b", ""), wire("b", "c", ""), wire("c", "a", ""))},
 		{"types", "edge types to follow", typed("u"), wired("abc", wire("a", "b", ""),
 			`{"edge":{"type":"u","src":"a","dst":"c"}}`)},
-		{"tiny", "a gain of 0 joins nothing", hops("worda", 2),
+		{"tiny", "what is lent nothing does not join", hops("worda", 2),
 			wired("abc", wire("a", "b", "0.00002"), wire("b", "c", "0.00002"))},
 		{"hidden-edge", "a hidden edge is not followed", hops("worda", 1), wired("ab",
 			wire("a", "b", ""),
@@ -96,25 +96,150 @@ func expandCases(s *suite) {
 	expandMany(s)
 }
 
+// passage is a node with a title and a content.
+func passage(key, title, content string) string {
+	return `{"node":{"key":"` + key + `","type":"T","summary":"` + title + `","content":"` + content +
+		`"}}`
+}
+
+// mentionCases are about the links that texts make.
+func mentionCases(s *suite) {
+	ask := func(text string) request {
+		q := everything(text)
+		q.expand = 1
+		return q
+	}
+	with := func(q request, edit func(*request)) request {
+		edit(&q)
+		return q
+	}
+	toto := batchText{passage("a", "Jeff Porcaro", "A drummer of the band Toto, from Hartford."),
+		passage("b", "Toto (band)", "Formed in Los Angeles."), passage("c", "Hartford", "A city.")}
+	shared := func(n int) batchText {
+		out := batchText{passage("a", "Jeff", "A drummer of Toto.")}
+		for i := range n {
+			out = append(out, passage("t"+itoa(i), "Toto", "formed"))
+		}
+		return out
+	}
+	naming := func(n int) batchText {
+		out := batchText{passage("t", "Toto", "formed early")}
+		for i := range n {
+			out = append(out, passage("p"+itoa(i), "word word word", "Toto again"))
+		}
+		return out
+	}
+	many := batchText{}
+	for i := range 22 {
+		many = append(many, passage("s"+itoa(i), "boat"+rep(" pad", i)+" a b c d e f g h i",
+			"Uses harbour"+itoa(i)), passage("h"+itoa(i), "harbour"+itoa(i), ""))
+	}
+	for _, c := range []struct {
+		clause, name, title string
+		q                   request
+		lines               batchText
+	}{
+		{"7.3", "mention-out", "to the nodes that a content mentions", ask("drummer"), toto},
+		{"7.3", "mention-in", "to the node whose content mentions it", ask("angeles"), toto},
+		{"7.3", "mention-both", "both ways", ask("drummer angeles city"), toto},
+		{"7.3", "mention-phrase", "only where the terms follow each other", ask("word"), batchText{
+			passage("a", "word", "New lights of York."), passage("b", "New York", ""),
+			passage("c", "lights York", ""), passage("d", "lights of York", "")}},
+		{"7.3", "title-8", "a title of eight terms", ask("word"), batchText{
+			passage("a", "word", "b1 b2 b3 b4 b5 b6 b7 b8"), passage("b", "b1 b2 b3 b4 b5 b6 b7 b8", "")}},
+		{"7.3", "title-9", "nine terms are a sentence", ask("word"), batchText{
+			passage("a", "word", "b1 b2 b3 b4 b5 b6 b7 b8 b9"),
+			passage("b", "b1 b2 b3 b4 b5 b6 b7 b8 b9", "")}},
+		{"7.3", "title-brackets", "brackets at the beginning are kept", ask("word"), batchText{
+			passage("a", "word", "the blue one"), passage("b", " (blue)", ""),
+			passage("c", "blue (one) (two)", "")}},
+		{"7.3", "shared-4", "four nodes share a title", ask("drummer"), shared(4)},
+		{"7.3", "shared-5", "a title of five nodes names none", ask("drummer"), shared(5)},
+		{"7.3", "shared-in-5", "nor is any of them named", ask("formed"), shared(5)},
+		{"10", "mention-64", "64 nodes have the rarest term of a title", ask("early"), naming(63)},
+		{"10", "mention-65", "65 nodes have it", ask("early"), naming(64)},
+		{"10", "mention-types", "with edge types no mentions", with(ask("drummer"),
+			func(q *request) { q.expandTypes = []string{"t"} }), toto},
+		{"10", "mention-only-out", "out is from a content to what it mentions",
+			with(ask("angeles"), func(q *request) { q.direction = "out" }), toto},
+		{"10", "mention-only-in", "in is the other way",
+			with(ask("drummer"), func(q *request) { q.direction = "in" }), toto},
+		{"10", "mention-hidden", "a hidden node is lent nothing", ask("drummer"), append(toto,
+			`{"mark":{"node":"b","state":"forgotten"}}`)},
+		{"10", "mention-once", "mentions are followed in the first round alone",
+			with(ask("word"), func(q *request) { q.expand = 3 }), batchText{
+				passage("a", "word", "of Toto"), passage("b", "Toto", "of Hartford"),
+				passage("c", "Hartford", "")}},
+		{"10", "mention-edge", "the greater of a mention and an edge counts", ask("drummer"),
+			append(toto, wire("a", "b", "0.5"), wire("a", "c", ""))},
+		{"10", "mention-20", "mentions of the first 20 sources are followed", ask("boat"), many},
+	} {
+		s.retrieval(c.clause, "expand", c.name, c.title, c.q, false, c.lines)
+	}
+}
+
+func lendCases(s *suite) {
+	ask := func(text string, rounds int64) request {
+		q := everything(text)
+		q.expand = rounds
+		return q
+	}
+	star := wired("abcdefg", wire("a", "b", ""), wire("a", "c", ""), wire("a", "d", ""),
+		wire("a", "e", ""))
+	words := ""
+	long := batchText{}
+	for i := range 40 {
+		words += " term" + itoa(i)
+		long = append(long, `{"node":{"key":"k`+itoa(i)+`","type":"T","summary":"term`+itoa(i)+
+			rep(" pad", i)+`"}}`, plainNode("x"+itoa(i)), wire("k"+itoa(i), "x"+itoa(i), ""))
+	}
+	for _, c := range []struct {
+		name, title string
+		q           request
+		lines       batchText
+	}{
+		{"halves", "two halves of a question on linked nodes", ask("harbour light", 1), batchText{
+			`{"node":{"key":"a","type":"T","summary":"harbour"}}`,
+			`{"node":{"key":"b","type":"T","summary":"light"}}`,
+			`{"node":{"key":"c","type":"T","summary":"harbour"}}`, wire("a", "b", "")}},
+		{"own-term", "a term that a node has itself is lent half", ask("harbour light", 1), batchText{
+			`{"node":{"key":"a","type":"T","summary":"harbour harbour"}}`,
+			`{"node":{"key":"b","type":"T","summary":"harbour light"}}`, wire("a", "b", "")}},
+		{"degree-4", "four edges take nothing away", ask("wordb", 1), star},
+		{"degree-5", "five do", ask("wordb", 1), append(star, wire("f", "a", ""))},
+		{"degree-6", "more take more", ask("wordb", 1), append(star, wire("f", "a", ""),
+			wire("g", "a", ""))},
+		{"back", "in the second round a node is lent back", ask("worda", 2), wired("ab",
+			wire("a", "b", ""))},
+		{"terms-32", "32 terms spread", ask(words, 1), long},
+		{"twice", "a term that is asked for twice", ask("worda worda wordb", 2), wired("abc",
+			wire("a", "c", ""), wire("b", "c", ""))},
+	} {
+		s.retrieval("10", "expand", c.name, c.title, c.q, false, c.lines)
+	}
+	mentionCases(s)
+}
+
 func expandMany(s *suite) {
+	lendCases(s)
 	hub := wired("a")
-	for i := range 30 {
-		k := fmt.Sprintf("n%02d", i)
-		hub = append(hub, plainNode(k), wire("a", k, fmt.Sprintf("0.%02d", 40+i)))
+	for i := range 110 {
+		k := fmt.Sprintf("n%03d", i)
+		hub = append(hub, plainNode(k), wire("a", k, fmt.Sprintf("0.%03d", 400+i)))
 	}
 	q := everything("worda")
 	q.expand = 1
-	s.retrieval("10", "expand", "new-20", "of the new nodes the best 20 join", q, false, hub)
-	seeds := batchText{}
-	for i := range 22 {
-		k := fmt.Sprintf("s%02d", i)
-		seeds = append(seeds, `{"node":{"key":"`+k+`","type":"T","summary":"boat`+rep(" pad",
-			i)+`"}}`,
-			`{"node":{"key":"x`+k+`","type":"T"}}`, wire(k, "x"+k, fmt.Sprintf("0.%02d", 60+i)))
+	s.retrieval("10", "expand", "new-100", "of the new nodes the best 100 join", q, false, hub)
+	sources := batchText{}
+	for i := range 102 {
+		k := fmt.Sprintf("s%03d", i)
+		sources = append(sources, `{"node":{"key":"`+k+`","type":"T","summary":"boat`+
+			rep(" pad", i%50)+`"}}`, `{"node":{"key":"x`+k+`","type":"T"}}`,
+			wire(k, "x"+k, fmt.Sprintf("0.%03d", 600+i)))
 	}
 	q = everything("boat")
 	q.expand = 1
-	s.retrieval("10", "expand", "seeds-20", "only the first 20 are seeds", q, false, seeds)
+	s.retrieval("10", "expand", "sources-100", "only the first 100 are sources", q, false, sources)
 	for _, n := range []int{256, 257} {
 		fan := forest{Count: n + 1, Fanout: n}
 		last := fan.lastChild()
@@ -127,15 +252,24 @@ func expandMany(s *suite) {
 				"entry "+itoa(n), obj{"author": "erin", "batches": []any{obj{"time": t0, "forest": fan,
 				"lines": extra}}, "request": q.input()}, a.expect(false))
 	}
-	truncated := forest{Count: 5100, Fanout: 100}
-	for _, expand := range []int64{1, 2} {
-		q := everything(`"n0"`)
-		q.expand = expand
-		a := q.retrieve(built(truncated.lines()))
-		s.add("11.1", "expand", "frontier-"+itoa(int(expand)),
-			"a layer that would bring a seed to more than 5,000 nodes is dropped whole",
-			obj{"author": "erin", "batches": []any{obj{"time": t0, "forest": truncated,
-				"lines": []string{}}}, "request": q.input()}, a.expect(false))
+	for _, c := range []struct {
+		name, title string
+		fan         forest
+		named       int
+		rounds      int64
+	}{
+		{"lenders-256", "256 nodes lend in one round", forest{Count: 401, Fanout: 200}, 2, 2},
+		{"entries-4096", "none lends after 4,096 entries", forest{Count: 4901, Fanout: 245}, 20, 1},
+	} {
+		text := ""
+		for i := range c.named {
+			text += ` "n` + itoa(i) + `"`
+		}
+		q := everything(text)
+		q.expand = c.rounds
+		a := q.retrieve(built(c.fan.lines()))
+		s.add("11.1", "expand", c.name, c.title, obj{"author": "erin", "batches": []any{obj{
+			"time": t0, "forest": c.fan, "lines": []string{}}}, "request": q.input()}, a.expect(false))
 	}
 }
 

@@ -26,7 +26,7 @@ type request struct {
 }
 
 func newRequest(text string) request {
-	return request{text: text, limit: 10, budget: 2000, expand: 1, summaryCap: 8192,
+	return request{text: text, limit: 10, budget: 2000, expand: 3, summaryCap: 8192,
 		direction: "both"}
 }
 

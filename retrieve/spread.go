@@ -1,0 +1,463 @@
+package retrieve
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/fixed"
+)
+
+// Constants of expansion in ranking version 1: clauses 8.1 and 10.
+const (
+	maxSources    = 100  // nodes of the lists that spread
+	maxSenders    = 256  // nodes that spread in one round
+	maxFanOut     = 256  // entries looked at of one bucket
+	maxLinks      = 4096 // entries after which no further node spreads in a round
+	maxColumns    = 32   // terms that spread
+	maxMentioners = 20   // sources whose mentions are followed
+	maxTitleDocs  = 64   // nodes with a title's rarest term, more of which make it too common
+	maxJoining    = 100  // nodes that no list has
+	freeDegree    = 4    // entries of a node's buckets from which on it receives less
+)
+
+// spread is what one node received in one round.
+type spread struct {
+	id    graph.ID
+	gains []int64 // of each column
+	sum   int64   // of gains
+	from  *spread // what gave the most; nil for a source
+	most  int64   // what that gave
+	hops  int
+}
+
+// spreader lets nodes lend parts of their scores, term by term, to those linked to them.
+type spreader struct {
+	r       *run
+	columns []int // terms that spread
+	passing map[graph.ID]bool
+	damping map[graph.ID]int64
+	links   map[graph.ID][]Link
+	silent  int // nodes that did not spread for lack of room
+}
+
+// expand scores all candidates anew by what is linked to them, and adds new ones: clause 10. It
+// returns how many nodes did not take part for lack of room.
+func (r *run) expand(ctx context.Context) (silent int, err error) {
+	if *r.req.Expand == 0 || trimBlank(r.req.Text) == "" {
+		return 0, nil
+	}
+	top := r.toConvex()
+	slices.SortFunc(r.found, byRank)
+	s := &spreader{
+		r: r, passing: map[graph.ID]bool{}, damping: map[graph.ID]int64{},
+		links: map[graph.ID][]Link{},
+	}
+	sources := r.found[:min(maxSources, len(r.found))]
+	own, err := s.terms(ctx, sources, top)
+	if err != nil {
+		return 0, err
+	}
+	layer := s.start(sources, own)
+	var rounds []map[graph.ID]*spread
+	for h := 1; h <= *r.req.Expand && len(layer) > 0; h++ {
+		next := map[graph.ID]*spread{}
+		if err := s.round(ctx, layer, next, h); err != nil {
+			return 0, err
+		}
+		rounds = append(rounds, next)
+		layer = sortedSpreads(next)
+	}
+	return s.silent, s.join(ctx, rounds, sources, own, top)
+}
+
+// toConvex replaces the scores by shares of the best one, which it returns. Named nodes count as
+// the best.
+func (r *run) toConvex() (top int64) {
+	for _, c := range r.found {
+		top = max(top, c.lane)
+	}
+	for _, c := range r.found {
+		switch {
+		case c.tier != tierNone:
+			c.score = fixed.One
+		case top > 0:
+			c.score = share(c.lane, top)
+		}
+	}
+	return top
+}
+
+// share returns a part of the best score in units of 2^-16.
+func share(score, top int64) int64 {
+	return int64(fixed.MulDivSat(uint64(max(score, 0)), fixed.One, uint64(top)))
+}
+
+// terms returns the shares of each term in the scores of candidates.
+func (s *spreader) terms(
+	ctx context.Context, list []*candidate, top int64,
+) (map[graph.ID][]int64, error) {
+	ids := make([]graph.ID, len(list))
+	for i, c := range list {
+		ids[i] = c.id
+	}
+	scores, err := s.r.x.TermScores(ctx, s.r.req.Text, ids)
+	if err != nil {
+		return nil, fmt.Errorf("split the scores of the text lane: %w", err)
+	}
+	out := make(map[graph.ID][]int64, len(ids))
+	for i, row := range scores {
+		for t := range row {
+			row[t] = share(row[t], max(top, 1))
+		}
+		out[ids[i]] = row
+	}
+	return out, nil
+}
+
+// start makes the first layer and decides which terms spread: those of which the sources have the
+// most. The last column is that of being named.
+func (s *spreader) start(sources []*candidate, own map[graph.ID][]int64) []*spread {
+	var sums []int64
+	for _, c := range sources {
+		for t, n := range own[c.id] {
+			if t == len(sums) {
+				sums = append(sums, 0)
+			}
+			sums[t] += n
+		}
+	}
+	s.columns = make([]int, len(sums))
+	for t := range sums {
+		s.columns[t] = t
+	}
+	slices.SortStableFunc(s.columns, func(a, b int) int { return cmp.Compare(sums[b], sums[a]) })
+	s.columns = s.columns[:min(maxColumns, len(s.columns))]
+	layer := make([]*spread, len(sources))
+	for i, c := range sources {
+		l := &spread{id: c.id, gains: make([]int64, len(s.columns)+1)}
+		for col, t := range s.columns {
+			if row := own[c.id]; row != nil {
+				l.gains[col] = row[t]
+			}
+		}
+		if c.tier != tierNone {
+			l.gains[len(s.columns)] = fixed.One
+		}
+		layer[i] = l
+	}
+	return layer
+}
+
+// sortedSpreads returns a layer with what received the most first.
+func sortedSpreads(layer map[graph.ID]*spread) []*spread {
+	list := make([]*spread, 0, len(layer))
+	for _, l := range layer {
+		list = append(list, l)
+	}
+	slices.SortFunc(list, func(a, b *spread) int {
+		return cmp.Or(cmp.Compare(b.sum, a.sum), a.id.Compare(b.id))
+	})
+	return list
+}
+
+// round lets the nodes of a layer spread, in order and as long as there is room.
+func (s *spreader) round(
+	ctx context.Context, layer []*spread, next map[graph.ID]*spread, hop int,
+) error {
+	looked := 0
+	for i, u := range layer {
+		if i == maxSenders || looked >= maxLinks {
+			s.silent += len(layer) - i
+			break
+		}
+		links, err := s.edges(ctx, u.id)
+		if err != nil {
+			return err
+		}
+		looked += len(links)
+		for _, l := range links {
+			if err := s.alongEdge(ctx, u, l, next); err != nil {
+				return err
+			}
+		}
+		if hop == 1 && i < maxMentioners {
+			if err := s.mentions(ctx, u, next); err != nil {
+				return fmt.Errorf("follow the mentions of %s: %w", u.id, err)
+			}
+		}
+	}
+	for id, l := range next {
+		for _, n := range l.gains {
+			l.sum += n
+		}
+		if l.sum == 0 {
+			delete(next, id)
+		}
+	}
+	return nil
+}
+
+// edges returns the entries of a node's buckets that are looked at.
+func (s *spreader) edges(ctx context.Context, id graph.ID) ([]Link, error) {
+	if links, ok := s.links[id]; ok {
+		return links, nil
+	}
+	var all []Link
+	for _, dir := range directions(s.r.req.Direction) {
+		q := BucketQuery{Node: id, Direction: dir, Types: s.r.req.ExpandTypes, Limit: maxFanOut}
+		links, _, err := s.r.g.Bucket(ctx, q)
+		if err != nil {
+			return nil, fmt.Errorf("read edges of %s: %w", id, err)
+		}
+		all = append(all, links...)
+	}
+	s.links[id] = all
+	return all, nil
+}
+
+func directions(d Direction) []Direction {
+	if d == Both {
+		return []Direction{Out, In}
+	}
+	return []Direction{d}
+}
+
+// alongEdge gives half of what u has to the other end of an edge: by the weight of the edge, and
+// less to a node of many edges, as it is about many things.
+func (s *spreader) alongEdge(
+	ctx context.Context, u *spread, l Link, next map[graph.ID]*spread,
+) error {
+	if l.Other == u.id {
+		return nil
+	}
+	ok, err := s.passes(ctx, l.Other)
+	if err != nil || !ok {
+		return err
+	}
+	if hidden, err := s.r.filter.hidden(ctx, graph.OnEdge, l.Edge); err != nil || hidden {
+		return err
+	}
+	damping, err := s.damp(ctx, l.Other)
+	if err != nil {
+		return err
+	}
+	s.give(u, l.Other, next, func(n int64) int64 {
+		return ((n / 2) * l.Weight >> fixed.FracBits) * damping >> fixed.FracBits
+	})
+	return nil
+}
+
+// give raises what a node receives in a round to what u gives.
+func (s *spreader) give(
+	u *spread, to graph.ID, next map[graph.ID]*spread, part func(int64) int64,
+) {
+	l := next[to]
+	if l == nil {
+		l = &spread{id: to, gains: make([]int64, len(u.gains)), hops: u.hops + 1}
+		next[to] = l
+	}
+	total := int64(0)
+	for i, n := range u.gains {
+		n = part(n)
+		total += n
+		l.gains[i] = max(l.gains[i], n)
+	}
+	if l.from == nil || total > l.most ||
+		total == l.most && bytes.Compare(u.id[:], l.from.id[:]) < 0 {
+		l.from, l.most = u, total
+	}
+}
+
+func (s *spreader) passes(ctx context.Context, id graph.ID) (bool, error) {
+	ok, known := s.passing[id]
+	if !known {
+		var err error
+		if ok, err = s.r.filter.passes(ctx, id); err != nil {
+			return false, err
+		}
+		s.passing[id] = ok
+	}
+	return ok, nil
+}
+
+// damp returns min(1, √(4/degree)) in units of 2^-16.
+func (s *spreader) damp(ctx context.Context, id graph.ID) (int64, error) {
+	if d, ok := s.damping[id]; ok {
+		return d, nil
+	}
+	degree := 0
+	for _, dir := range []Direction{Out, In} {
+		_, n, err := s.r.g.Bucket(ctx, BucketQuery{Node: id, Direction: dir, Count: true})
+		if err != nil {
+			return 0, fmt.Errorf("count edges of %s: %w", id, err)
+		}
+		degree += n
+	}
+	d := int64(fixed.One)
+	if degree > freeDegree {
+		d = int64(fixed.Isqrt(freeDegree << (2 * fixed.FracBits) / uint64(degree)))
+	}
+	s.damping[id] = d
+	return d, nil
+}
+
+// mentions gives half of what u has to the nodes that its content mentions and to those whose
+// contents mention it.
+func (s *spreader) mentions(ctx context.Context, u *spread, next map[graph.ID]*spread) error {
+	if len(s.r.req.ExpandTypes) > 0 {
+		return nil
+	}
+	n, _, err := s.r.g.Node(ctx, u.id)
+	if err != nil {
+		return err
+	}
+	var linked []graph.ID
+	if s.r.req.Direction != In && n.Content != nil {
+		text, err := s.r.g.Content(ctx, n.Content)
+		if err != nil {
+			return err
+		}
+		if linked, err = s.r.x.Mentioned(ctx, text); err != nil {
+			return err
+		}
+	}
+	if s.r.req.Direction != Out {
+		naming, err := s.naming(ctx, n)
+		if err != nil {
+			return err
+		}
+		linked = append(linked, naming...)
+	}
+	for _, id := range linked {
+		if id == u.id {
+			continue
+		}
+		ok, err := s.passes(ctx, id)
+		if err != nil {
+			return err
+		}
+		if ok {
+			s.give(u, id, next, func(n int64) int64 { return n / 2 })
+		}
+	}
+	return nil
+}
+
+// naming returns the nodes whose contents have a node's title.
+func (s *spreader) naming(ctx context.Context, n *graph.Node) ([]graph.ID, error) {
+	candidates, err := s.r.x.Mentioning(ctx, n.Summary, maxTitleDocs)
+	if err != nil {
+		return nil, err
+	}
+	var out []graph.ID
+	for _, id := range candidates {
+		ok, err := s.passes(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if !ok || id == n.ID {
+			continue
+		}
+		m, _, err := s.r.g.Node(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if m.Content == nil {
+			continue
+		}
+		text, err := s.r.g.Content(ctx, m.Content)
+		if err != nil {
+			return nil, err
+		}
+		if s.r.x.HasTitle(text, n.Summary) {
+			out = append(out, id)
+		}
+	}
+	return out, nil
+}
+
+// join adds what was received to the candidates, and the best of the new nodes to them.
+func (s *spreader) join(
+	ctx context.Context, rounds []map[graph.ID]*spread, sources []*candidate,
+	own map[graph.ID][]int64, top int64,
+) error {
+	byID := make(map[graph.ID]*candidate, len(s.r.found))
+	var listed []*candidate // received, and are not among the sources
+	for i, c := range s.r.found {
+		byID[c.id] = c
+		if i >= len(sources) && slices.ContainsFunc(rounds,
+			func(next map[graph.ID]*spread) bool { return next[c.id] != nil }) {
+			listed = append(listed, c)
+		}
+	}
+	more, err := s.terms(ctx, listed, top)
+	if err != nil {
+		return err
+	}
+	var joining []*candidate
+	for _, next := range rounds {
+		for id, l := range next {
+			c := byID[id]
+			if c == nil {
+				c = &candidate{id: id}
+				byID[id] = c
+				joining = append(joining, c)
+			}
+			terms := own[id]
+			if terms == nil {
+				terms = more[id]
+			}
+			s.receive(c, l, terms)
+		}
+	}
+	for _, c := range byID {
+		if c.reach != nil {
+			c.score += c.gain
+			c.lanes = append(c.lanes, LaneHit{Lane: LaneExpand, Score: c.gain})
+		}
+	}
+	slices.SortFunc(joining, byRank)
+	s.r.found = append(s.r.found, joining[:min(maxJoining, len(joining))]...)
+	s.r.rankExpanded()
+	return nil
+}
+
+// receive adds what a candidate got in one round: half as much of a term that it has itself.
+func (s *spreader) receive(c *candidate, l *spread, terms []int64) {
+	sum := int64(0)
+	for col, n := range l.gains {
+		if col < len(s.columns) && terms != nil && terms[s.columns[col]] > 0 {
+			n /= 2
+		}
+		sum += n
+	}
+	c.gain += sum
+	if c.reach == nil || sum > c.best {
+		source := l
+		for source.from != nil {
+			source = source.from
+		}
+		c.best, c.reach = sum, &Reach{Seed: source.id, Hops: l.hops}
+	}
+}
+
+// rankExpanded fills in the ranks of the expansion's list.
+func (r *run) rankExpanded() {
+	var list []*candidate
+	for _, c := range r.found {
+		if c.reach != nil {
+			list = append(list, c)
+		}
+	}
+	last := func(c *candidate) *LaneHit { return &c.lanes[len(c.lanes)-1] }
+	slices.SortFunc(list, func(a, b *candidate) int {
+		return cmp.Or(cmp.Compare(last(b).Score, last(a).Score), a.id.Compare(b.id))
+	})
+	for i, c := range list {
+		last(c).Rank = i + 1
+	}
+}

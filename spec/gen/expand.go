@@ -1,0 +1,285 @@
+package main
+
+import (
+	"math/big"
+	"sort"
+	"strings"
+)
+
+// neighbours are the followed edges from u, the other end and the weight, and how many entries were
+// looked at.
+func (q request) neighbours(st *store, u string) (found []hit, entries int) {
+	for side, name := range []string{"out", "in"} {
+		if q.direction != "both" && q.direction != name {
+			continue
+		}
+		looked := 0
+		for _, k := range st.bucket(side, u) {
+			id := k[len(k)-16:]
+			if len(q.expandTypes) > 0 && !has(q.expandTypes, text(st.edges[id], "type")) {
+				continue
+			}
+			if looked == 256 {
+				break
+			}
+			looked++
+			far := k[len(k)-32 : len(k)-16]
+			if far != u && !q.hides(st, "e"+id) && q.passes(st, far) {
+				found = append(found, hit{id: far, score: number(st.edges[id], "weight")})
+			}
+		}
+		entries += looked
+	}
+	return found, entries
+}
+
+// titleOf is clause 7.3.
+func titleOf(summary string) []string {
+	if at := strings.LastIndex(summary, " ("); at > 0 && strings.HasSuffix(summary, ")") {
+		summary = summary[:at]
+	}
+	terms := analyse(summary, "en")
+	size := 0
+	for _, t := range terms {
+		size += len(t) + 1
+	}
+	if len(terms) > 8 || size > 256 {
+		return nil
+	}
+	return terms
+}
+
+// hasTitle returns the place of a title in a text, -1 where it has none.
+func hasTitle(s string, title []string) int {
+	terms := analyse(s, "en")
+	terms = terms[:min(len(terms), 4096)]
+	for i := 0; len(title) > 0 && i+len(title) <= len(terms); i++ {
+		if strings.Join(terms[i:i+len(title)], " ") == strings.Join(title, " ") {
+			return i
+		}
+	}
+	return -1
+}
+
+// sharing is how many nodes have a title.
+func (s *store) sharing(title []string) int {
+	n := 0
+	for _, node := range s.nodes {
+		if strings.Join(titleOf(text(node, "summary")), " ") == strings.Join(title, " ") {
+			n++
+		}
+	}
+	return n
+}
+
+// mentioned are the nodes mentioned in a text, ascending.
+func (s *store) mentioned(in string) []string {
+	type place struct {
+		at, terms int
+		id        string
+	}
+	var found []place
+	for id, node := range s.nodes {
+		title := titleOf(text(node, "summary"))
+		if at := hasTitle(in, title); at >= 0 && s.sharing(title) <= 4 {
+			found = append(found, place{at, len(title), id})
+		}
+	}
+	sort.Slice(found, func(i, j int) bool {
+		a, b := found[i], found[j]
+		if a.at != b.at {
+			return a.at < b.at
+		}
+		if a.terms != b.terms {
+			return a.terms < b.terms
+		}
+		return a.id < b.id
+	})
+	out := []string{}
+	for _, f := range found[:min(len(found), 256)] {
+		out = append(out, f.id)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// mentions are the nodes that a mention links to u.
+func (q request) mentions(st *store, c collection, u string) []string {
+	var out []string
+	if len(q.expandTypes) > 0 {
+		return nil
+	}
+	if q.direction != "in" {
+		out = st.mentioned(st.contentText(st.nodes[u]))
+	}
+	title := titleOf(text(st.nodes[u], "summary"))
+	rare := false
+	for _, t := range title {
+		rare = rare || c.df[t] <= 64
+	}
+	if q.direction != "out" && rare && st.sharing(title) <= 4 {
+		for id, node := range st.nodes {
+			if hasTitle(st.contentText(node), title) >= 0 {
+				out = append(out, id)
+			}
+		}
+	}
+	var links []string
+	for _, id := range out {
+		if id != u && q.passes(st, id) {
+			links = append(links, id)
+		}
+	}
+	return links
+}
+
+// lent is what nodes were lent in one round, by what spreads.
+type lent map[string]map[string]int64
+
+func (l lent) raise(id, t string, n int64) {
+	if l[id] == nil {
+		l[id] = map[string]int64{}
+	}
+	l[id][t] = max(l[id][t], n)
+}
+
+func total(m map[string]int64) int64 {
+	sum := int64(0)
+	for _, n := range m {
+		sum += n
+	}
+	return sum
+}
+
+// damped is D(v).
+func (s *store) damped(v string) int64 {
+	n := int64(len(s.bucket(0, v)) + len(s.bucket(1, v)))
+	if n <= 4 {
+		return one
+	}
+	return new(big.Int).Sqrt(big.NewInt(1 << 34 / n)).Int64()
+}
+
+// lenders are the nodes of a round in order; in round 1 the sources are given.
+func (l lent) lenders() []hit {
+	var list []hit
+	for id, m := range l {
+		if n := total(m); n > 0 {
+			list = append(list, hit{id: id, score: n})
+		}
+	}
+	sortHits(list)
+	return list
+}
+
+// spread is step 3: what was lent in each round, and how many nodes did not lend.
+func (q request) spread(st *store, c collection, sources []hit, g lent) ([]lent, int) {
+	var rounds []lent
+	silent := 0
+	for h := int64(1); h <= q.expand; h++ {
+		next := lent{}
+		looked := 0
+		for i, u := range sources {
+			if i == 256 || looked >= 4096 {
+				silent += len(sources) - i
+				break
+			}
+			links, entries := q.neighbours(st, u.id)
+			looked += entries
+			for _, e := range links {
+				for t, n := range g[u.id] {
+					next.raise(e.id, t, n/2*e.score/one*st.damped(e.id)/one)
+				}
+			}
+			if h > 1 || i >= 20 {
+				continue
+			}
+			for _, v := range q.mentions(st, c, u.id) {
+				for t, n := range g[u.id] {
+					next.raise(v, t, n/2)
+				}
+			}
+		}
+		rounds, g, sources = append(rounds, next), next, next.lenders()
+	}
+	return rounds, silent
+}
+
+// expanded is clause 10: the candidates with their final scores.
+func (q request) expanded(
+	st *store, c collection, list map[string]int64, tiers map[string]int,
+) ([]hit, int) {
+	best := int64(1)
+	for _, s := range list {
+		best = max(best, s)
+	}
+	base := map[string]int64{}
+	for id, s := range list {
+		base[id] = s * one / best
+	}
+	for id := range tiers {
+		base[id] = one
+	}
+	var sources []hit
+	for id, n := range base {
+		sources = append(sources, hit{id: id, tier: tiers[id], score: n})
+	}
+	sortHits(sources)
+	sources = sources[:min(len(sources), 100)]
+	of := func(id, term string) int64 {
+		var alone []string
+		for _, t := range analyse(q.text, "en") {
+			if t == term {
+				alone = append(alone, t)
+			}
+		}
+		return c.score(id, alone) * one / best
+	}
+	var terms []string
+	for _, t := range analyse(q.text, "en") {
+		if !has(terms, t) {
+			terms = append(terms, t)
+		}
+	}
+	sums := map[string]int64{}
+	for _, s := range sources {
+		for _, t := range terms {
+			sums[t] += of(s.id, t)
+		}
+	}
+	sort.SliceStable(terms, func(i, j int) bool { return sums[terms[i]] > sums[terms[j]] })
+	terms = terms[:min(len(terms), 32)]
+	g := lent{}
+	for _, s := range sources {
+		for _, t := range terms {
+			g.raise(s.id, t, of(s.id, t))
+		}
+		if s.tier > 0 {
+			g.raise(s.id, "named ", one)
+		}
+	}
+	rounds, silent := q.spread(st, c, sources, g)
+	gain := map[string]int64{}
+	for _, l := range rounds {
+		for id, m := range l {
+			for t, n := range m {
+				if _, known := base[id]; known && has(terms, t) && of(id, t) > 0 {
+					n /= 2
+				}
+				gain[id] += n
+			}
+		}
+	}
+	var joined, out []hit
+	for id, n := range gain {
+		if _, known := base[id]; !known && n > 0 {
+			joined = append(joined, hit{id: id, score: n})
+		}
+	}
+	sortHits(joined)
+	out = append(out, joined[:min(len(joined), 100)]...)
+	for id, n := range base {
+		out = append(out, hit{id: id, tier: tiers[id], score: n + gain[id]})
+	}
+	return out, silent
+}
