@@ -15,9 +15,19 @@ type TermScores struct {
 }
 
 // TermScores splits the scores that Text gives to nodes into those of the terms: the sum of a row
-// is the score. Rows are in the order of ids. It reads the postings about these nodes alone.
-func (x *Index) TermScores(ctx context.Context, query string, ids []graph.ID) (*TermScores, error) {
+// is the score. Rows are in the order of ids. only picks terms by their places among the distinct
+// ones of the query, nil for all. It reads the postings about these nodes alone.
+func (x *Index) TermScores(
+	ctx context.Context, query string, ids []graph.ID, only []int,
+) (*TermScores, error) {
 	terms := x.text(query)
+	if only != nil {
+		picked := make([]queryTerm, len(only))
+		for i, at := range only {
+			picked[i] = terms[at]
+		}
+		terms = picked
+	}
 	out := &TermScores{Terms: make([]string, len(terms)), Scores: make([][]int64, len(ids))}
 	q := &textQuery{ctx: ctx, x: x, scorer: scorer{stats: x.m.Stats}}
 	for i := range terms {

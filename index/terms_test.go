@@ -61,7 +61,7 @@ func TestTermScores(t *testing.T) {
 			ids = append(ids, id)
 		}
 		ids = append(ids, graph.NodeID("nobody"))
-		got, err := x.TermScores(ctx, query, ids)
+		got, err := x.TermScores(ctx, query, ids, nil)
 		if err != nil || len(got.Terms) != len(list) || len(got.Scores) != len(ids) {
 			t.Fatalf("%+v, %v", got, err)
 		}
@@ -72,6 +72,15 @@ func TestTermScores(t *testing.T) {
 			}
 			if sum != whole[id] {
 				t.Fatalf("node %s: terms give %d, the text %d", id, sum, whole[id])
+			}
+		}
+		some, err := x.TermScores(ctx, query, ids, []int{4, 1})
+		if err != nil || len(some.Terms) != 2 || some.Terms[1] != got.Terms[1] {
+			t.Fatalf("%+v, %v", some, err)
+		}
+		for i, row := range some.Scores[:len(ids)-1] {
+			if row[0] != got.Scores[i][4] || row[1] != got.Scores[i][1] {
+				t.Fatalf("some terms give %v, all %v", row, got.Scores[i])
 			}
 		}
 		if got.Scores[len(ids)-1] != nil {

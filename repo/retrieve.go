@@ -137,9 +137,9 @@ func (v indexView) Text(
 }
 
 func (v indexView) TermScores(
-	ctx context.Context, query string, ids []graph.ID,
+	ctx context.Context, query string, ids []graph.ID, only []int,
 ) ([][]int64, error) {
-	got, err := v.x.TermScores(ctx, query, ids)
+	got, err := v.x.TermScores(ctx, query, ids, only)
 	if err != nil {
 		return nil, err
 	}

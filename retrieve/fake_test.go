@@ -216,7 +216,7 @@ func (m *memory) Text(
 }
 
 func (m *memory) TermScores(
-	_ context.Context, query string, ids []graph.ID,
+	_ context.Context, query string, ids []graph.ID, only []int,
 ) ([][]int64, error) {
 	terms := queryTerms(query)
 	rows := make([][]int64, len(ids))
@@ -237,6 +237,13 @@ func (m *memory) TermScores(
 			for t, n := range rows[i] {
 				rows[i][t] = s * n / sum // about: what matters is that each has its part
 			}
+		}
+		if only != nil {
+			row := make([]int64, len(only))
+			for j, t := range only {
+				row[j] = rows[i][t]
+			}
+			rows[i] = row
 		}
 	}
 	return rows, m.fail("TermScores")

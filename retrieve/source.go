@@ -53,8 +53,9 @@ type Index interface {
 	// Recency returns the newest k accepted documents in the same order.
 	Recency(ctx context.Context, accept Accept, k int) ([]Hit, error)
 	// TermScores splits the scores of nodes in the text lane: a row for each node, nil for one that
-	// is no document, with a column for each distinct term in the order of their first place.
-	TermScores(ctx context.Context, query string, ids []graph.ID) ([][]int64, error)
+	// is no document, with a column for each distinct term in the order of their first place; only
+	// picks some of these columns, nil for all.
+	TermScores(ctx context.Context, query string, ids []graph.ID, only []int) ([][]int64, error)
 	// Mentioned returns the nodes mentioned in a text, each once: clause 7.3.
 	Mentioned(ctx context.Context, text string) ([]graph.ID, error)
 	// Mentioning returns nodes among which are all whose contents have the title that a summary is.

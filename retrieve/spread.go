@@ -57,11 +57,11 @@ func (r *run) expand(ctx context.Context) (silent int, err error) {
 		links: map[graph.ID][]Link{},
 	}
 	sources := r.found[:min(maxSources, len(r.found))]
-	own, err := s.terms(ctx, sources, top)
+	all, err := s.terms(ctx, sources, top, nil)
 	if err != nil {
 		return 0, err
 	}
-	layer := s.start(sources, own)
+	layer := s.start(sources, all)
 	var rounds []map[graph.ID]*spread
 	for h := 1; h <= *r.req.Expand && len(layer) > 0; h++ {
 		next := map[graph.ID]*spread{}
@@ -71,7 +71,7 @@ func (r *run) expand(ctx context.Context) (silent int, err error) {
 		rounds = append(rounds, next)
 		layer = sortedSpreads(next)
 	}
-	return s.silent, s.join(ctx, rounds, sources, own, top)
+	return s.silent, s.join(ctx, rounds, top)
 }
 
 // toConvex replaces the scores by shares of the best one, which it returns. Named nodes count as
@@ -96,15 +96,16 @@ func share(score, top int64) int64 {
 	return int64(fixed.MulDivSat(uint64(max(score, 0)), fixed.One, uint64(top)))
 }
 
-// terms returns the shares of each term in the scores of candidates.
+// terms returns the shares that terms have in the scores of candidates: all terms of the text, in
+// order, or those of some columns.
 func (s *spreader) terms(
-	ctx context.Context, list []*candidate, top int64,
+	ctx context.Context, list []*candidate, top int64, only []int,
 ) (map[graph.ID][]int64, error) {
 	ids := make([]graph.ID, len(list))
 	for i, c := range list {
 		ids[i] = c.id
 	}
-	scores, err := s.r.x.TermScores(ctx, s.r.req.Text, ids)
+	scores, err := s.r.x.TermScores(ctx, s.r.req.Text, ids, only)
 	if err != nil {
 		return nil, fmt.Errorf("split the scores of the text lane: %w", err)
 	}
@@ -119,11 +120,11 @@ func (s *spreader) terms(
 }
 
 // start makes the first layer and decides which terms spread: those of which the sources have the
-// most. The last column is that of being named.
-func (s *spreader) start(sources []*candidate, own map[graph.ID][]int64) []*spread {
+// most. The last column is that of being named. all has the shares of all terms.
+func (s *spreader) start(sources []*candidate, all map[graph.ID][]int64) []*spread {
 	var sums []int64
 	for _, c := range sources {
-		for t, n := range own[c.id] {
+		for t, n := range all[c.id] {
 			if t == len(sums) {
 				sums = append(sums, 0)
 			}
@@ -140,7 +141,7 @@ func (s *spreader) start(sources []*candidate, own map[graph.ID][]int64) []*spre
 	for i, c := range sources {
 		l := &spread{id: c.id, gains: make([]int64, len(s.columns)+1)}
 		for col, t := range s.columns {
-			if row := own[c.id]; row != nil {
+			if row := all[c.id]; row != nil {
 				l.gains[col] = row[t]
 			}
 		}
@@ -382,19 +383,18 @@ func (s *spreader) naming(ctx context.Context, n *graph.Node) ([]graph.ID, error
 
 // join adds what was received to the candidates, and the best of the new nodes to them.
 func (s *spreader) join(
-	ctx context.Context, rounds []map[graph.ID]*spread, sources []*candidate,
-	own map[graph.ID][]int64, top int64,
+	ctx context.Context, rounds []map[graph.ID]*spread, top int64,
 ) error {
 	byID := make(map[graph.ID]*candidate, len(s.r.found))
-	var listed []*candidate // received, and are not among the sources
-	for i, c := range s.r.found {
+	var known []*candidate // received something
+	for _, c := range s.r.found {
 		byID[c.id] = c
-		if i >= len(sources) && slices.ContainsFunc(rounds,
+		if slices.ContainsFunc(rounds,
 			func(next map[graph.ID]*spread) bool { return next[c.id] != nil }) {
-			listed = append(listed, c)
+			known = append(known, c)
 		}
 	}
-	more, err := s.terms(ctx, listed, top)
+	own, err := s.terms(ctx, known, top, s.columns)
 	if err != nil {
 		return err
 	}
@@ -407,11 +407,7 @@ func (s *spreader) join(
 				byID[id] = c
 				joining = append(joining, c)
 			}
-			terms := own[id]
-			if terms == nil {
-				terms = more[id]
-			}
-			s.receive(c, l, terms)
+			receive(c, l, own[id])
 		}
 	}
 	for _, c := range byID {
@@ -426,11 +422,11 @@ func (s *spreader) join(
 	return nil
 }
 
-// receive adds what a candidate got in one round: half as much of a term that it has itself.
-func (s *spreader) receive(c *candidate, l *spread, terms []int64) {
+// receive adds what a candidate got in one round: half as much of a term of its own.
+func receive(c *candidate, l *spread, own []int64) {
 	sum := int64(0)
 	for col, n := range l.gains {
-		if col < len(s.columns) && terms != nil && terms[s.columns[col]] > 0 {
+		if col < len(own) && own[col] > 0 {
 			n /= 2
 		}
 		sum += n
