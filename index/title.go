@@ -254,3 +254,20 @@ func (x *Index) HasTitle(s, summary string) bool {
 	})
 	return found
 }
+
+// TitleIn returns the places of a title's terms among the distinct terms of a query that has the
+// title, nil where the summary is no title or the query does not have it.
+func (x *Index) TitleIn(query, summary string) []int {
+	if !x.HasTitle(query, summary) {
+		return nil
+	}
+	terms := x.text(query)
+	var at []int
+	for _, t := range Title(x.analyser, summary) {
+		i := slices.IndexFunc(terms, func(q queryTerm) bool { return q.term == t })
+		if !slices.Contains(at, i) {
+			at = append(at, i)
+		}
+	}
+	return at
+}

@@ -156,6 +156,8 @@ func (v indexView) Mentioning(
 	return v.x.Mentioning(ctx, summary, most)
 }
 
+func (v indexView) TitleIn(query, summary string) []int { return v.x.TitleIn(query, summary) }
+
 func (v indexView) HasTitle(text, summary string) bool { return v.x.HasTitle(text, summary) }
 
 func (v indexView) Recency(

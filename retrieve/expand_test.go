@@ -199,6 +199,14 @@ func (o *oracle) run() ([]graph.ID, map[graph.ID]int64) {
 		named := int64(0)
 		if o.tier[id] > 0 {
 			named = 65_536
+		} else if summary := o.m.nodes[id].Summary; o.m.HasTitle(o.req.Text, summary) {
+			for i, t := range queryTerms(o.req.Text) {
+				if slices.Contains(queryTermsAll(summary), t) {
+					named += o.share(id)[i]
+				}
+			}
+			named /= 2
+			score[id] += named
 		}
 		g[id] = append(o.share(id), named)
 	}
@@ -377,7 +385,8 @@ func TestReach(t *testing.T) {
 	if r := got[c].Reach; r == nil || *r != (Reach{a, 2}) {
 		t.Errorf("c reached over %+v, want the better way from a", r)
 	}
-	want := []LaneHit{{LaneExpand, 2, 65_536/4 + 65_536/8}} // in round 2 from a, in round 1 from d
+	// In round 2 from a; in round 1 from d, which has a quarter of a's score and is named by the text.
+	want := []LaneHit{{LaneExpand, 2, 65_536/4 + (65_536/4+65_536/8)/2}}
 	if d := diff(want, got[c].Lanes); d != "" {
 		t.Error(d)
 	}

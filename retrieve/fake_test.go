@@ -302,6 +302,20 @@ func (m *memory) Mentioning(_ context.Context, summary string, most int) ([]grap
 	return nil, m.fail("Mentioning")
 }
 
+func (m *memory) TitleIn(query, summary string) []int {
+	if !m.HasTitle(query, summary) {
+		return nil
+	}
+	terms := queryTerms(query)
+	var at []int
+	for _, w := range queryTermsAll(summary) {
+		if i := slices.Index(terms, w); i >= 0 && !slices.Contains(at, i) {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
 func (m *memory) HasTitle(text, summary string) bool {
 	words, title := queryTermsAll(text), queryTermsAll(summary)
 	for i := range words {

@@ -61,7 +61,10 @@ func (r *run) expand(ctx context.Context) (silent int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	layer := s.start(sources, all)
+	layer, err := s.start(ctx, sources, all)
+	if err != nil {
+		return 0, err
+	}
 	var rounds []map[graph.ID]*spread
 	for h := 1; h <= *r.req.Expand && len(layer) > 0; h++ {
 		next := map[graph.ID]*spread{}
@@ -121,7 +124,9 @@ func (s *spreader) terms(
 
 // start makes the first layer and decides which terms spread: those of which the sources have the
 // most. The last column is that of being named. all has the shares of all terms.
-func (s *spreader) start(sources []*candidate, all map[graph.ID][]int64) []*spread {
+func (s *spreader) start(
+	ctx context.Context, sources []*candidate, all map[graph.ID][]int64,
+) ([]*spread, error) {
 	var sums []int64
 	for _, c := range sources {
 		for t, n := range all[c.id] {
@@ -145,12 +150,32 @@ func (s *spreader) start(sources []*candidate, all map[graph.ID][]int64) []*spre
 				l.gains[col] = row[t]
 			}
 		}
-		if c.tier != tierNone {
-			l.gains[len(s.columns)] = fixed.One
+		named, err := s.named(ctx, c, all[c.id])
+		if err != nil {
+			return nil, err
 		}
+		l.gains[len(s.columns)] = named
 		layer[i] = l
 	}
-	return layer
+	return layer, nil
+}
+
+// named returns how much a source is named by the text, which counts for it as well: wholly by key
+// or id, and by its title half of what the title's terms give it.
+func (s *spreader) named(ctx context.Context, c *candidate, terms []int64) (int64, error) {
+	if c.tier != tierNone {
+		return fixed.One, nil
+	}
+	n, _, err := s.r.g.Node(ctx, c.id)
+	if err != nil {
+		return 0, fmt.Errorf("read node %s: %w", c.id, err)
+	}
+	sum := int64(0)
+	for _, t := range s.r.x.TitleIn(s.r.req.Text, n.Summary) {
+		sum += terms[t]
+	}
+	c.score += sum / 2
+	return sum / 2, nil
 }
 
 // sortedSpreads returns a layer with what received the most first.

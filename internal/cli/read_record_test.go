@@ -261,8 +261,8 @@ func TestRetrieveFlagsAndEnvironment(t *testing.T) {
 		args string
 		want []string // keys
 	}{
-		{"", []string{"a", "b"}},
-		{"--marks superseded", []string{"a", "b", "c"}},
+		{"", []string{"b", "a"}}, // the query is the title of b
+		{"--marks superseded", []string{"b", "a", "c"}},
 		{"--type U", []string{"b"}},
 		{"--where n=1", []string{"a"}},
 		{"--created-to 2026-01-01", []string{"b"}},

@@ -212,6 +212,10 @@ func lendCases(s *suite) {
 		{"back", "in the second round a node is lent back", ask("worda", 2), wired("ab",
 			wire("a", "b", ""))},
 		{"terms-32", "32 terms spread", ask(words, 1), long},
+		{"title-asked", "a node whose title is asked for counts for more", ask("the Blue Harbour?", 1),
+			batchText{passage("a", "Blue Harbour (port)", "x"), passage("b", "Harbour Blue", "x"),
+				passage("c", "blue harbour of nine terms is no title at all here", "x"),
+				passage("d", "Blue", "x"), plainNode("e"), wire("a", "e", "")}},
 		{"twice", "a term that is asked for twice", ask("worda worda wordb", 2), wired("abc",
 			wire("a", "c", ""), wire("b", "c", ""))},
 	} {

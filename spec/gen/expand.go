@@ -133,6 +133,16 @@ func (q request) mentions(st *store, c collection, u string) []string {
 	return links
 }
 
+func unique(list []string) []string {
+	var out []string
+	for _, s := range list {
+		if !has(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // lent is what nodes were lent in one round, by what spreads.
 type lent map[string]map[string]int64
 
@@ -235,12 +245,7 @@ func (q request) expanded(
 		}
 		return c.score(id, alone) * one / best
 	}
-	var terms []string
-	for _, t := range analyse(q.text, "en") {
-		if !has(terms, t) {
-			terms = append(terms, t)
-		}
-	}
+	terms := unique(analyse(q.text, "en"))
 	sums := map[string]int64{}
 	for _, s := range sources {
 		for _, t := range terms {
@@ -256,6 +261,16 @@ func (q request) expanded(
 		}
 		if s.tier > 0 {
 			g.raise(s.id, "named ", one)
+			continue
+		}
+		title := titleOf(text(st.nodes[s.id], "summary"))
+		if hasTitle(q.text, title) >= 0 {
+			sum := int64(0)
+			for _, t := range unique(title) {
+				sum += of(s.id, t)
+			}
+			g.raise(s.id, "named ", sum/2)
+			base[s.id] += sum / 2
 		}
 	}
 	rounds, silent := q.spread(st, c, sources, g)
