@@ -22,6 +22,10 @@ func (s *Snapshot) Retrieve(ctx context.Context, req retrieve.Request) (*retriev
 	if !s.id.Defined() {
 		return nil, &NotFoundError{What: "commit", Name: "to retrieve from"}
 	}
+	req, err := s.excluding(ctx, req)
+	if err != nil {
+		return nil, err
+	}
 	x, err := s.index(ctx)
 	if err != nil {
 		return nil, err

@@ -261,6 +261,9 @@ func (r *Repo) RetrieveIn(
 	if err != nil {
 		return nil, ipld.CID{}, err
 	}
+	if req, err = r.Unseen(ctx, name, snap, req); err != nil {
+		return nil, ipld.CID{}, err
+	}
 	answer, err := snap.Retrieve(ctx, req)
 	if err != nil {
 		return nil, ipld.CID{}, err

@@ -49,6 +49,8 @@ func FlagName(param string) string {
 		return "type"
 	case "expandTypes":
 		return "expand-type"
+	case "unseenFrom":
+		return "unseen"
 	}
 	var b []byte
 	for _, c := range []byte(param) {
@@ -113,7 +115,7 @@ func (q *Query) setShown(p *memberParser) error {
 	case "adjacency":
 		q.Request.Adjacency = *p.number()
 	default:
-		return badParam(p.name, "unknown member")
+		return q.setPacking(p)
 	}
 	return p.err
 }

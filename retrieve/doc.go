@@ -1,7 +1,7 @@
 // Package retrieve answers requests: it filters, ranks, expands, packs and renders the nodes of
 // one immutable commit, and records what it answered so that it can be answered again.
 //
-//	request -> lanes (text or recency; exact) -> expand -> pack -> render -> answer -> receipt
+//	request -> lanes (text or recency; exact) -> expand -> diversify -> pack -> render -> answer
 //
 // Everything ranked is an integer and every order is total: tier descending, score descending, id
 // ascending. The same commit and request give the same bytes in every process, on every machine.
@@ -14,6 +14,14 @@
 // look-ups, expansion and adjacency alike, unless the request lets the state through. Nodes marked
 // stale or contradicted are shown with a state line.
 //
+// # Likeness
+//
+// Two nodes are alike to the share of the terms of their texts that both have. Diversification
+// weighs it against relevance. A node repeats an item only where nine tenths are shared and nothing
+// differs that may change what is said: type, state, validity, a property, or the telling words,
+// which are numbers, names and negations. When in doubt both are shown. Nothing here knows synonyms,
+// or that "on" is not "off".
+//
 // # Receipt
 //
 // A dag-cbor record of kind "receipt", version 1; the raw block of the query's text is apart.
@@ -24,7 +32,7 @@
 //	items       [map]     in order: id bytes(16), node link, score int, tokens int,
 //	                      rendered bytes(32): sha2-256 of the rendered text
 //	tokens      int       sum of the items' tokens
-//	dropped     int       nodes examined that did not fit the budget
+//	dropped     int       nodes examined that did not fit the budget, or repeat an item
 //	candidates  int       distinct nodes found
 //	warnings    [map]     code string, params map (left out when empty)
 //	engine      map       ranking int, analyser int, language string

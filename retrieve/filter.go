@@ -23,14 +23,21 @@ func Hidden(s graph.State) bool {
 type filter struct {
 	g      Graph
 	req    *Request
-	byNode bool // whether anything but the mark decides
-	erased int  // nodes of the graph that were erased
+	byNode bool                  // whether anything but the mark decides
+	erased int                   // nodes of the graph that were erased
+	out    map[graph.ID]struct{} // excluded nodes, nil for none
 }
 
 func newFilter(g Graph, req *Request) *filter {
 	f := &filter{g: g, req: req}
 	if e, ok := g.(Erased); ok {
 		f.erased = e.ErasedNodes()
+	}
+	if len(req.Exclude) > 0 {
+		f.out = make(map[graph.ID]struct{}, len(req.Exclude))
+		for _, id := range req.Exclude {
+			f.out[id] = struct{}{}
+		}
 	}
 	f.byNode = len(req.Types) > 0 || len(req.Where) > 0 || req.ValidAt.Given ||
 		req.CreatedFrom.Given || req.CreatedTo.Given ||
@@ -41,6 +48,9 @@ func newFilter(g Graph, req *Request) *filter {
 // accept returns the filter in the form that an Index takes.
 func (f *filter) accept(ctx context.Context) Accept {
 	return func(d Document) (bool, error) {
+		if f.excluded(d.ID()) {
+			return false, nil
+		}
 		ok, err := f.fits(d)
 		if err != nil || !ok {
 			return false, err
@@ -52,6 +62,9 @@ func (f *filter) accept(ctx context.Context) Accept {
 
 // passes decides about the node with an id, reading it only if need be.
 func (f *filter) passes(ctx context.Context, id graph.ID) (bool, error) {
+	if f.excluded(id) {
+		return false, nil
+	}
 	hidden, err := f.hidden(ctx, graph.OnNode, id)
 	if err != nil || hidden {
 		return false, err
@@ -84,6 +97,12 @@ func (f *filter) hidden(ctx context.Context, on graph.Target, id graph.ID) (bool
 // hides reports whether a mark, nil for none, hides what it is on.
 func (f *filter) hides(m *graph.Mark) bool {
 	return m != nil && Hidden(m.State) && !slices.Contains(f.req.Marks, m.State)
+}
+
+// excluded reports whether the request leaves a node out by its id.
+func (f *filter) excluded(id graph.ID) bool {
+	_, ok := f.out[id]
+	return ok
 }
 
 // fits decides by everything but the mark, what is cheap to ask first.

@@ -1,6 +1,7 @@
 package retrieve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -16,53 +17,112 @@ const (
 )
 
 // pack walks the candidates in order and fills the answer: clause 11. What does not fit is left
-// out and counted, and never changes the order of the rest.
+// out and counted, and never changes the order of the rest; so is what repeats an item.
 func (r *run) pack(ctx context.Context, a *Answer) error {
+	p := packer{run: r, answer: a}
 	for _, c := range r.found[:min(maxExamined, len(r.found))] {
 		if *r.req.Limit > 0 && len(a.Items) == *r.req.Limit {
 			break
 		}
-		item, err := r.item(ctx, c)
-		if err != nil {
+		if err := p.take(ctx, c); err != nil {
 			return err
 		}
-		if a.TokensBudget > 0 && item.Tokens > a.TokensBudget-a.TokensUsed {
-			a.DroppedItems = append(a.DroppedItems, DroppedItem{c.id, ReasonBudget, item.Tokens})
-			continue
-		}
-		a.TokensUsed += item.Tokens
-		a.Items = append(a.Items, item)
 	}
 	a.Dropped = len(a.DroppedItems)
+	p.arrange()
 	return nil
 }
 
-// item reads and renders one candidate.
-func (r *run) item(ctx context.Context, c *candidate) (Item, error) {
-	n, cid, err := r.g.Node(ctx, c.id)
+// packer fills an answer.
+type packer struct {
+	*run
+	answer  *Answer
+	created []graph.Time // of the items
+	said    []*profile   // of the items, where repeats are to be left out
+}
+
+// take packs or drops one candidate.
+func (p *packer) take(ctx context.Context, c *candidate) error {
+	n, cid, err := p.g.Node(ctx, c.id)
 	if err != nil {
-		return Item{}, fmt.Errorf("read node %s: %w", c.id, err)
+		return fmt.Errorf("read node %s: %w", c.id, err)
 	}
-	mark, err := r.g.Mark(ctx, graph.OnNode, c.id)
+	mark, err := p.g.Mark(ctx, graph.OnNode, c.id)
 	if err != nil {
-		return Item{}, fmt.Errorf("read mark on node %s: %w", c.id, err)
-	}
-	o := RenderOptions{Show: r.req.Show, SummaryCap: *r.req.SummaryCap}
-	if n.Content != nil && slices.Contains(o.Show, ShowContent) {
-		if o.Content, err = r.g.Content(ctx, n.Content); err != nil {
-			return Item{}, fmt.Errorf("read content of %s: %w", c.id, err)
-		}
-	}
-	if o.Adjacency, err = r.adjacency(ctx, c.id); err != nil {
-		return Item{}, fmt.Errorf("read edges of %s: %w", c.id, err)
+		return fmt.Errorf("read mark on node %s: %w", c.id, err)
 	}
 	item := Item{
 		ID: c.id, Key: n.Key, Type: n.Type, Node: cid,
 		Score: c.score, Tier: c.tier, Lanes: c.lanes, Reach: c.reach,
-		Rendered: Render(n, mark, o),
+	}
+	if item.Rendered, err = p.render(ctx, n, mark); err != nil {
+		return err
 	}
 	item.Tokens = text.EstimateTokens(item.Rendered)
-	return item, nil
+	a := p.answer
+	twin, prof, err := p.repeated(ctx, n, mark)
+	switch {
+	case err != nil:
+		return err
+	case twin >= 0:
+		a.DroppedItems = append(a.DroppedItems, DroppedItem{
+			c.id, ReasonDuplicate, item.Tokens, a.Items[twin].ID,
+		})
+	case a.TokensBudget > 0 && item.Tokens > a.TokensBudget-a.TokensUsed:
+		a.DroppedItems = append(a.DroppedItems, DroppedItem{
+			ID: c.id, Reason: ReasonBudget, Tokens: item.Tokens,
+		})
+	default:
+		a.TokensUsed += item.Tokens
+		item.Rank = len(a.Items) + 1
+		a.Items = append(a.Items, item)
+		p.created = append(p.created, n.Created)
+		p.said = append(p.said, prof)
+	}
+	return nil
+}
+
+// repeated returns the number of the first item that a node repeats, -1 for none, and the node's
+// profile, nil where the request does not ask.
+func (p *packer) repeated(
+	ctx context.Context, n *graph.Node, mark *graph.Mark,
+) (item int, prof *profile, err error) {
+	if !p.req.Dedup {
+		return -1, nil, nil
+	}
+	if prof, err = p.profile(ctx, n, mark); err != nil {
+		return -1, nil, err
+	}
+	return slices.IndexFunc(p.said, prof.repeats), prof, nil
+}
+
+// arrange puts the items into the order that the request asks for.
+func (p *packer) arrange() {
+	if p.req.Order != ByTime {
+		return
+	}
+	created := make(map[graph.ID]graph.Time, len(p.created))
+	for i, item := range p.answer.Items {
+		created[item.ID] = p.created[i]
+	}
+	slices.SortFunc(p.answer.Items, func(a, b Item) int {
+		return cmp.Or(cmp.Compare(created[a.ID], created[b.ID]), a.ID.Compare(b.ID))
+	})
+}
+
+// render returns the text of one node.
+func (r *run) render(ctx context.Context, n *graph.Node, mark *graph.Mark) (string, error) {
+	o := RenderOptions{Show: r.req.Show, SummaryCap: *r.req.SummaryCap}
+	var err error
+	if n.Content != nil && slices.Contains(o.Show, ShowContent) {
+		if o.Content, err = r.g.Content(ctx, n.Content); err != nil {
+			return "", fmt.Errorf("read content of %s: %w", n.ID, err)
+		}
+	}
+	if o.Adjacency, err = r.adjacency(ctx, n.ID); err != nil {
+		return "", fmt.Errorf("read edges of %s: %w", n.ID, err)
+	}
+	return Render(n, mark, o), nil
 }
 
 // adjacency collects what is shown of a node's edges.

@@ -24,6 +24,7 @@ func encodeParams(r Request, text ipld.CID) ipld.Value {
 		{Key: "expandTypes", Value: encodeNames(r.ExpandTypes)},
 		{Key: "show", Value: encodeNames(r.Show)},
 	}
+	entries = append(entries, packingParams(r)...)
 	for _, e := range lists {
 		if len(e.Value.List()) > 0 {
 			entries = append(entries, e)
@@ -127,7 +128,9 @@ func (r *Request) setParam(name string, v ipld.Value) error {
 	case "summaryCap":
 		r.SummaryCap = number
 	default:
-		return badParam(name, "unknown parameter")
+		if !r.setPackingParam(name, v) {
+			return badParam(name, "unknown parameter")
+		}
 	}
 	return nil
 }

@@ -26,6 +26,8 @@ func fullRequest() Request {
 		Limit: new(5), Budget: new(0), Expand: new(2),
 		ExpandTypes: []string{"owns", "feeds"}, Direction: Out,
 		Adjacency: 2, Show: []string{ShowTimes, ShowKey}, SummaryCap: new(0),
+		Exclude: []graph.ID{num(9), num(8), num(9)}, UnseenFrom: 7, Dedup: true, MMR: new(40_000),
+		Order: ByTime,
 	}
 }
 
@@ -101,7 +103,7 @@ func TestReceiptOfAnswer(t *testing.T) {
 	if d := diff(got, got.Resolve()); d != "" {
 		t.Errorf("resolving twice: %s", d)
 	}
-	if len(r.Params.Entries()) != 17 {
+	if len(r.Params.Entries()) != 22 {
 		t.Errorf("%d parameters: %s", len(r.Params.Entries()), ipld.AppendJSON(nil, r.Params))
 	}
 }

@@ -85,6 +85,14 @@ type Request struct {
 	Adjacency  int      // edges shown in each direction, at most MaxAdjacency
 	Show       []string // of ShowTimes, ShowKey, ShowContent
 	SummaryCap *int     // scalars of each text, default DefaultSummaryCap; 0 for all
+
+	Exclude      []graph.ID // nodes that take no part, with ExcludeNames at most MaxExclude
+	ExcludeNames []string   // the same by key or id; only a repository can resolve them
+	Unseen       bool       // exclude what the session has shown; only in a session
+	UnseenFrom   int64      // what ExcludeSeen made of Unseen: clause 13.4
+	Dedup        bool       // leave out what repeats an item before it
+	MMR          *int       // share of relevance in units of 2^-16, at most 65,536; nil for off
+	Order        Order      // "" for ByRank
 }
 
 // Resolve returns the request with every default filled in, and lists of names in bytewise order
@@ -104,6 +112,13 @@ func (r Request) Resolve() Request {
 	r.SummaryCap = orDefault(r.SummaryCap, DefaultSummaryCap)
 	if r.Direction == "" {
 		r.Direction = Both
+	}
+	r.Exclude = sortedIDs(r.Exclude)
+	if r.MMR != nil {
+		r.MMR = new(*r.MMR)
+	}
+	if r.Order == "" {
+		r.Order = ByRank
 	}
 	return r
 }
@@ -143,6 +158,7 @@ func (r Request) Validate() error {
 		checkRange("adjacency", &r.Adjacency, MaxAdjacency),
 		r.checkShow(),
 		checkRange("summaryCap", r.SummaryCap, MaxSummaryCap),
+		r.checkPacking(),
 	}
 	for _, err := range checks {
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 
 func TestResolveDefaults(t *testing.T) {
 	want := Request{Limit: new(10), Budget: new(2000), Expand: new(3), Direction: Both,
-		SummaryCap: new(8192)}
+		SummaryCap: new(8192), Order: ByRank}
 	got := Request{Types: []string{}, Show: []string{}, Where: []Predicate{}}.Resolve()
 	if d := diff(want, got); d != "" {
 		t.Error(d)
@@ -85,6 +85,18 @@ func TestValidate(t *testing.T) {
 			Request{Show: []string{""}}, "not times", "not times"},
 		{"summaryCap", Request{SummaryCap: new(262_144)}, Request{SummaryCap: new(262_145)},
 			Request{SummaryCap: new(-1)}, "outside", "outside"},
+		{"exclude", Request{Exclude: manyIDs(999), ExcludeNames: []string{"a"}},
+			Request{Exclude: manyIDs(999), ExcludeNames: []string{"a", "b"}},
+			Request{Exclude: []graph.ID{{}}}, "limit 1000", "zeros"},
+		{"exclude", Request{ExcludeNames: []string{"key:" + strings.Repeat("x", graph.MaxKey)}},
+			Request{ExcludeNames: []string{""}}, Request{ExcludeNames: []string{"\xff"}},
+			"not the name", "not the name"},
+		{"unseenFrom", Request{UnseenFrom: graph.MaxCount}, Request{UnseenFrom: -1},
+			Request{UnseenFrom: graph.MaxCount + 1}, "outside", "outside"},
+		{"mmr", Request{MMR: new(65_536)}, Request{MMR: new(65_537)}, Request{MMR: new(-1)},
+			"0 to 65536", "0 to 65536"},
+		{"order", Request{Order: ByTime}, Request{Order: "document"}, Request{Order: "TIME"},
+			"not rank or time", "not rank or time"},
 	}
 	for _, c := range cases {
 		if err := c.good.Validate(); err != nil {
@@ -112,6 +124,7 @@ func TestLargestReceipt(t *testing.T) {
 		req.Where = append(req.Where, Predicate{name(i), OneOf,
 			ipld.ListValue(slices.Repeat([]ipld.Value{ipld.IntValue(1)}, 1000)...)})
 	}
+	req.Exclude = manyIDs(MaxExclude)
 	a := &Answer{Commit: testCommit, Request: req.Resolve(), Engine: CurrentEngine(),
 		Candidates: 1000}
 	for i := range 1000 {
@@ -134,7 +147,8 @@ func TestParseRequestJSON(t *testing.T) {
 		"created-from":"2026-01-01","created-to":"2026-01-02T00:00:00Z","updated-from":"1970-01-01",
 		"updated-to":"1970-01-02","valid-at":"2026-11-20","marks":"retired,expired","limit":40,
 		"budget":0,"expand":0,"expand-type":["owns","feeds"],"direction":"in","adjacency":2,
-		"show":["times","content"],"summary-cap":100,
+		"show":["times","content"],"summary-cap":100,"exclude":["alice","id:7cf0"],"unseen":true,
+		"dedup":true,"mmr":0.7,"order":"time",
 		"gold":["alice"],"gold_rank":1,"meta":{"x":1},"cat":"names"}`)
 	q, err := ParseRequestJSON(v, base)
 	if err != nil {
@@ -158,6 +172,8 @@ func TestParseRequestJSON(t *testing.T) {
 			Limit: new(40), Budget: new(0), Expand: new(0),
 			ExpandTypes: []string{"owns", "feeds"}, Direction: In, Adjacency: 2,
 			Show: []string{"times", "content"}, SummaryCap: new(100),
+			ExcludeNames: []string{"alice", "id:7cf0"}, Unseen: true, Dedup: true,
+			MMR: new(45_875), Order: ByTime,
 		},
 		Echo: parsed(t, `{"gold":["alice"],"gold_rank":1,"meta":{"x":1},"cat":"names"}`).Entries(),
 	}
@@ -204,6 +220,17 @@ func TestParseRequestJSONRefuses(t *testing.T) {
 		`{"show":"times, key"}`:          "show",
 		`{"summary-cap":262145}`:         "summary-cap",
 		`{"type":"","text":"x"}`:         "type",
+		`{"exclude":7}`:                  "exclude",
+		`{"exclude":[null]}`:             "exclude",
+		`{"exclude":""}`:                 "exclude",
+		`{"unseen":"yes"}`:               "unseen",
+		`{"unseen-from":3}`:              "unseen-from",
+		`{"dedup":1}`:                    "dedup",
+		`{"mmr":"0.5"}`:                  "mmr",
+		`{"mmr":1.01}`:                   "mmr",
+		`{"mmr":-1}`:                     "mmr",
+		`{"order":"document"}`:           "order",
+		`{"order":null}`:                 "order",
 		`{"expand-type":""}`:             "expand-type",
 	}
 	for text, param := range cases {

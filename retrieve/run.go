@@ -68,6 +68,7 @@ type Item struct {
 	Key      string // "" for none
 	Type     string
 	Node     ipld.CID // the node's record
+	Rank     int      // from 1 in the order in which items were packed
 	Score    int64    // what the order is by, within a tier; below 2^53
 	Tier     int      // 0 to 2: clause 8.4
 	Tokens   int      // of Rendered
@@ -76,14 +77,21 @@ type Item struct {
 	Reach    *Reach // nil where expansion did not reach it
 }
 
-// ReasonBudget says that an item did not fit into what was left of the budget.
-const ReasonBudget = "budget"
+// Why a node was examined and not packed.
+const (
+	ReasonBudget    = "budget"    // it did not fit into what was left of the budget
+	ReasonDuplicate = "duplicate" // it repeats an item that was packed before it
+)
+
+// Reasons returns the reasons there are, in a fixed order.
+func Reasons() []string { return []string{ReasonBudget, ReasonDuplicate} }
 
 // DroppedItem is a node that was examined and not packed.
 type DroppedItem struct {
-	ID     graph.ID
-	Reason string // ReasonBudget
-	Tokens int
+	ID      graph.ID
+	Reason  string   // ReasonBudget or ReasonDuplicate
+	Tokens  int      // that it would have taken
+	Repeats graph.ID // the item that it repeats, the zero ID without ReasonDuplicate
 }
 
 // Answer is what a retrieval found, in order. It is a function of commit and request alone.
@@ -125,6 +133,8 @@ type run struct {
 	filter *filter
 	found  []*candidate
 	text   TextResult
+
+	profiles *profiler // nil until similarity is asked for
 }
 
 // Run answers a request at a commit, whose graph and index g and x must be. It returns a
@@ -134,6 +144,9 @@ func Run(
 	ctx context.Context, g Graph, x Index, commit ipld.CID, req Request,
 ) (*Answer, error) {
 	if err := req.Validate(); err != nil {
+		return nil, err
+	}
+	if err := req.checkResolved(); err != nil {
 		return nil, err
 	}
 	r := &run{g: g, x: x, req: req.Resolve()}
@@ -146,6 +159,9 @@ func Run(
 		return nil, err
 	}
 	slices.SortFunc(r.found, byRank)
+	if err := r.diversify(ctx); err != nil {
+		return nil, err
+	}
 	a := &Answer{
 		Commit:       commit,
 		Request:      r.req,

@@ -169,10 +169,13 @@ func checkPacking(t *testing.T, all, got *Answer, budget, limit int) {
 			break
 		}
 		if used+item.Tokens > budget {
-			dropped = append(dropped, DroppedItem{item.ID, ReasonBudget, item.Tokens})
+			dropped = append(dropped, DroppedItem{
+				ID: item.ID, Reason: ReasonBudget, Tokens: item.Tokens,
+			})
 			continue
 		}
 		used += item.Tokens
+		item.Rank = len(items) + 1
 		items = append(items, item)
 	}
 	if diff := diff(items, got.Items); diff != "" {

@@ -18,12 +18,14 @@ const (
 	BudgetTooSmall     Code = "budget_too_small"
 	ExpansionTruncated Code = "expansion_truncated"
 	Redacted           Code = "redacted"
+	UnseenCut          Code = "unseen_cut"
 )
 
 // Names of parameters of warnings.
 const (
 	paramSmallest = "smallest"
 	paramNodes    = "nodes"
+	paramFrom     = "from"
 )
 
 // Warning says that an answer may not be what was meant.
@@ -53,8 +55,8 @@ var warningInfos = []WarningInfo{
 		Code:    NothingPasses,
 		When:    "nodes have words of the text, but all of them are filtered out or hidden",
 		Message: "nodes match the text, but filters or marks leave all of them out",
-		Remedy: "widen --type, --where, --valid-at or the time range, or let hidden states " +
-			"through with --marks",
+		Remedy: "widen --type, --where, --valid-at or the time range, let hidden states " +
+			"through with --marks, or leave out --exclude and --unseen",
 	},
 	{
 		Code:    BudgetTooSmall,
@@ -76,6 +78,14 @@ var warningInfos = []WarningInfo{
 		Message: "nodes that were purged are left out: %d",
 		Remedy:  "nothing brings them back; name a later commit with --at",
 		Param:   paramNodes,
+	},
+	{
+		Code: UnseenCut,
+		When: "the session has shown more than a request can exclude",
+		Message: "what the session showed before its record %d may come again: no more can be " +
+			"excluded",
+		Remedy: "begin another session, or narrow the query with --type, --where or --created-from",
+		Param:  paramFrom,
 	},
 }
 
@@ -135,6 +145,9 @@ func (r *run) warnings(a *Answer, silent int) []Warning {
 	}
 	if r.filter.erased > 0 {
 		out = append(out, warning(Redacted, paramNodes, r.filter.erased))
+	}
+	if r.req.UnseenFrom > 0 {
+		out = append(out, warning(UnseenCut, paramFrom, int(r.req.UnseenFrom)))
 	}
 	return out
 }

@@ -191,6 +191,11 @@ type wireRequest struct {
 	Types, Marks, ExpandTypes, Show                         []string
 	Limit, Budget, Expand, SummaryCap                       *int
 	Adjacency                                               int
+	Exclude                                                 []string
+	UnseenFrom                                              int64
+	Dedup                                                   bool
+	MMR                                                     *int
+	Order                                                   string
 	Direction                                               string
 	CreatedFrom, CreatedTo, UpdatedFrom, UpdatedTo, ValidAt *int64
 	Where                                                   []struct {
@@ -213,7 +218,9 @@ func request(t *testing.T, data []byte) retrieve.Request {
 		Limit: w.Limit, Budget: w.Budget, Expand: w.Expand, SummaryCap: w.SummaryCap,
 		Adjacency: w.Adjacency, Direction: retrieve.Direction(w.Direction),
 		CreatedFrom: at(w.CreatedFrom), CreatedTo: at(w.CreatedTo),
-		UpdatedFrom: at(w.UpdatedFrom), UpdatedTo: at(w.UpdatedTo), ValidAt: at(w.ValidAt)}
+		UpdatedFrom: at(w.UpdatedFrom), UpdatedTo: at(w.UpdatedTo), ValidAt: at(w.ValidAt),
+		Exclude: parseIDs(t, w.Exclude), UnseenFrom: w.UnseenFrom, Dedup: w.Dedup, MMR: w.MMR,
+		Order: retrieve.Order(w.Order)}
 	for _, m := range w.Marks {
 		q.Marks = append(q.Marks, graph.State(m))
 	}
@@ -242,6 +249,7 @@ type wantAnswer struct {
 	Items           []wantItem
 	Candidates      int
 	Tokens, Dropped *int
+	Duplicates      []struct{ ID, Repeats string }
 	Warnings        []struct {
 		Code   string
 		Params map[string]int64
@@ -310,6 +318,7 @@ func runRetrieval(t *testing.T, v vector) {
 	if want.Tokens != nil {
 		same(t, "tokens", fmt.Sprint(answer.TokensUsed), fmt.Sprint(*want.Tokens))
 		same(t, "dropped", fmt.Sprint(answer.Dropped), fmt.Sprint(*want.Dropped))
+		checkDuplicates(t, answer, want)
 	}
 	checkWarnings(t, answer, want)
 }

@@ -283,9 +283,9 @@ func TestJSONShapes(t *testing.T) {
 		{"diff|--staged", "from to stage nodes edges counts"},
 		{"diff|--stat", "from to node_types edge_types counts"},
 		{"retrieve|billing", "commit receipt query items tokens_used tokens_budget dropped " +
-			"candidates_seen warnings"},
+			"dropped_by candidates_seen warnings"},
 		{"retrieve|billing|--explain", "commit receipt query items tokens_used tokens_budget dropped " +
-			"candidates_seen warnings dropped_items"},
+			"dropped_by candidates_seen warnings dropped_items"},
 		{"session|list", "session commit follow agent task actor time records ended"},
 		{"session|log|s", "record event time actor commit receipt query items tokens"},
 		{"replay|s", "session receipts identical first_difference"},
@@ -297,12 +297,12 @@ func TestJSONShapes(t *testing.T) {
 		}
 	}
 	item := w.one("retrieve", "billing", "--limit", "1")["items"].([]any)[0].(map[string]any)
-	want := []string{"id", "key", "lanes", "rendered", "score", "tokens", "type"}
+	want := []string{"id", "key", "lanes", "rank", "rendered", "score", "tokens", "type"}
 	if got := slices.Sorted(mapKeys(item)); !slices.Equal(got, want) {
 		t.Errorf("members of an item: %v", got)
 	}
 	item = w.one("retrieve", "billing", "--limit", "1", "--explain")["items"].([]any)[0].(map[string]any)
-	want = []string{"hops", "id", "key", "lanes", "rendered", "score", "seed", "tier", "tokens", "type"}
+	want = []string{"hops", "id", "key", "lanes", "rank", "rendered", "score", "seed", "tier", "tokens", "type"}
 	if got := slices.Sorted(mapKeys(item)); !slices.Equal(got, want) {
 		t.Errorf("members of an explained item: %v", got)
 	}

@@ -26,6 +26,7 @@ type retrieveOptions struct {
 	session                   string
 	follow, receipt, explain  bool
 	batch                     string
+	packing                   packingOptions
 }
 
 // timeFlags are the flags whose value is a time.
@@ -56,10 +57,16 @@ func (c *cli) retrieveCommand() *cobra.Command {
 			"receipt that 'mnem replay' runs again.\n\n" +
 			"A PREDICATE is NAME OP VALUE with a JSON value, as in 'team = \"infra\"' or 'due < \"2027\"';\n" +
 			"OP is one of = != < <= > >= in prefix exists !exists. A TIME is of RFC 3339 or a date.\n\n" +
+			"What is left over is chosen by --exclude (nodes to leave out), --unseen (what the session was\n" +
+			"shown before), --dedup (what repeats an item before it, down to names, numbers and negations)\n" +
+			"and --mmr (0.7 gives relevance seven parts of ten, and being unlike the items before three).\n" +
+			"--explain names what was dropped, and why.\n\n" +
 			"--batch reads one JSON object a line: \"qid\", \"text\" and any of the flags that select, rank or\n" +
 			"print, by name; \"cat\", \"meta\" and \"gold…\" come back with the answer. What a line does not say,\n" +
 			"the command line does.",
 		Example: "  mnem retrieve who owns billing\n" +
+			"  mnem retrieve billing --dedup --mmr 0.7 --order time\n" +
+			"  mnem retrieve billing --session review --unseen\n" +
 			"  mnem retrieve 'storage migration' --type Decision --adjacency 3\n" +
 			"  mnem retrieve --type Task --where 'status = \"open\"' --limit 5\n" +
 			"  mnem retrieve billing --at HEAD~1 --budget 500 --json\n" +
@@ -100,6 +107,7 @@ func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
 	f.StringSliceVar(&opt.show, "show", nil, "print these `LINES` too: times, key, content")
 	f.IntVar(&opt.summaryCap, "summary-cap", retrieve.DefaultSummaryCap,
 		"cut each text at `N` characters; 0 for whole ("+summaryCapEnv+")")
+	opt.packing.add(cmd)
 }
 
 // request returns the request that flags and environment make.
@@ -110,6 +118,9 @@ func (c *cli) request(cmd *cobra.Command, opt *retrieveOptions) (retrieve.Reques
 		Show: opt.show, SummaryCap: &opt.summaryCap,
 	}
 	var err error
+	if err = opt.packing.set(cmd, &r); err != nil {
+		return r, err
+	}
 	if r.Where, err = parseWhere(opt.where); err != nil {
 		return r, err
 	}
@@ -197,6 +208,8 @@ func checkRetrieve(cmd *cobra.Command, opt *retrieveOptions, session string, arg
 		return usagef("--follow and --at exclude each other")
 	case opt.follow && session == "":
 		return usagef("--follow needs --session: without one, the answer is from HEAD anyway")
+	case opt.packing.unseen && session == "":
+		return usagef("--unseen needs --session: without one, nothing tells what was shown before")
 	case f.Changed("batch") && opt.batch == "":
 		return usagef("--batch: want a file, or - for standard input")
 	case opt.batch != "" && len(args) > 0:
@@ -241,6 +254,11 @@ func (a *answerer) answer(
 	s, err := a.snapshot(ctx)
 	if err != nil {
 		return nil, ipld.CID{}, noCommitHint(err)
+	}
+	if a.session != "" {
+		if req, err = a.repo.Unseen(ctx, a.session, s, req); err != nil {
+			return nil, ipld.CID{}, err
+		}
 	}
 	answer, err := s.Retrieve(ctx, req)
 	if err != nil || a.session == "" {

@@ -13,6 +13,7 @@ type itemJSON struct {
 	ID       string     `json:"id"`
 	Key      *string    `json:"key"`
 	Type     string     `json:"type"`
+	Rank     int        `json:"rank"`
 	Score    int64      `json:"score"`
 	Tokens   int        `json:"tokens"`
 	Rendered string     `json:"rendered"`
@@ -33,12 +34,6 @@ type whyJSON struct {
 	Hops *int    `json:"hops"`
 }
 
-type droppedJSON struct {
-	ID     string `json:"id"`
-	Reason string `json:"reason"`
-	Tokens int    `json:"tokens"`
-}
-
 type warningJSON struct {
 	Code    retrieve.Code `json:"code"`
 	Message string        `json:"message"`
@@ -47,8 +42,8 @@ type warningJSON struct {
 
 func (a *answerer) item(it *retrieve.Item) itemJSON {
 	out := itemJSON{
-		ID: it.ID.String(), Key: orNull(it.Key), Type: it.Type, Score: it.Score, Tokens: it.Tokens,
-		Rendered: it.Rendered, Lanes: make([]laneJSON, len(it.Lanes)),
+		ID: it.ID.String(), Key: orNull(it.Key), Type: it.Type, Rank: it.Rank, Score: it.Score,
+		Tokens: it.Tokens, Rendered: it.Rendered, Lanes: make([]laneJSON, len(it.Lanes)),
 	}
 	for i, l := range it.Lanes {
 		out.Lanes[i] = laneJSON(l)
@@ -84,6 +79,7 @@ func (a *answerer) printJSON(ans *retrieve.Answer, receipt ipld.CID, q retrieve.
 	out.field("tokens_used", ans.TokensUsed)
 	out.field("tokens_budget", ans.TokensBudget)
 	out.field("dropped", ans.Dropped)
+	out.field("dropped_by", countDrops(ans.DroppedItems))
 	out.field("candidates_seen", ans.Candidates)
 	warnings := make([]warningJSON, len(ans.Warnings))
 	for i, w := range ans.Warnings {
@@ -91,11 +87,7 @@ func (a *answerer) printJSON(ans *retrieve.Answer, receipt ipld.CID, q retrieve.
 	}
 	out.field("warnings", warnings)
 	if a.explain {
-		dropped := make([]droppedJSON, len(ans.DroppedItems))
-		for i, d := range ans.DroppedItems {
-			dropped[i] = droppedJSON{d.ID.String(), d.Reason, d.Tokens}
-		}
-		out.field("dropped_items", dropped)
+		out.field("dropped_items", jsonDropped(ans.DroppedItems))
 	}
 	return out.end()
 }
@@ -138,7 +130,7 @@ func answerSummary(ans *retrieve.Answer, receipt ipld.CID) string {
 	}
 	parts := []string{
 		plural(len(ans.Items), "item"), fmt.Sprintf("%d tokens (%s)", ans.TokensUsed, budget),
-		fmt.Sprintf("%d dropped", ans.Dropped), plural(ans.Candidates, "candidate"),
+		droppedSummary(ans), plural(ans.Candidates, "candidate"),
 		"commit " + shortCID(ans.Commit),
 	}
 	if receipt.Defined() {
@@ -155,7 +147,7 @@ func (a *answerer) printWhy(ans *retrieve.Answer) error {
 	for i := range ans.Items {
 		it := &ans.Items[i]
 		rows = append(rows, []cell{
-			{fmt.Sprint(i + 1), ""}, {firstOf(line(it.Key), it.ID.String()), styleBold},
+			{fmt.Sprint(it.Rank), ""}, {firstOf(line(it.Key), it.ID.String()), styleBold},
 			{fmt.Sprint(it.Tier), ""}, {fmt.Sprint(it.Score), ""}, {fmt.Sprint(it.Tokens), ""},
 			{whyText(it), ""},
 		})
@@ -163,7 +155,7 @@ func (a *answerer) printWhy(ans *retrieve.Answer) error {
 	for _, d := range ans.DroppedItems {
 		rows = append(rows, []cell{
 			{"-", ""}, {d.ID.String(), ""}, {"", ""}, {"", ""}, {fmt.Sprint(d.Tokens), ""},
-			{"dropped: " + d.Reason, styleRed},
+			{whyDropped(d, ans.Items), styleRed},
 		})
 	}
 	return a.c.table(rows)

@@ -106,12 +106,13 @@ var shapesOf = map[string][]string{
 		`, "merge?": {"verb": "text", "theirs": "cid|null", "conflicts": "int", "open": "int"}, ` +
 		`"kept": [{"ref": "text", "commit": "cid", "branch": "text"}]}`},
 	"mnem retrieve": {`{"qid?": "text", "commit": "cid", "receipt": "cid|null", "query": "text", ` +
-		`"items": [{` + shapeNode + `, "score": "int", "tokens": "int", "rendered": "text", ` +
-		`"lanes": [{"lane": "text", "rank": "int", "score": "int"}], "tier?": "int", ` +
+		`"items": [{` + shapeNode + `, "rank": "int", "score": "int", "tokens": "int", ` +
+		`"rendered": "text", "lanes": [{"lane": "text", "rank": "int", "score": "int"}], "tier?": "int", ` +
 		`"seed?": "id|null", "hops?": "int|null"}], "tokens_used": "int", "tokens_budget": "int", ` +
-		`"dropped": "int", "candidates_seen": "int", ` +
+		`"dropped": "int", "dropped_by": {"budget": "int", "duplicate": "int"}, "candidates_seen": "int", ` +
 		`"warnings": [{"code": "text", "message": "text", "remedy": "text"}], ` +
-		`"dropped_items?": [{"id": "id", "reason": "text", "tokens": "int"}]}`},
+		`"dropped_items?": [{"id": "id", "reason": "text", "tokens": "int", ` +
+		`"repeats": "id|null"}]}`},
 	"mnem get": {`{` + shapeWhole + `}`, `"json"`},
 	"mnem show": {
 		`{` + shapeCommit + `, "diff": ` + shapeDiff + `}`, `{` + shapeWhole + `, ` + shapeBuckets + `}`,

@@ -7,6 +7,7 @@ type answer struct {
 	silent     int // nodes that did not lend
 	items      []item
 	dropped    int64
+	twins      [][2]string // of the dropped: the node and the item that it repeats
 	tokens     int64
 	warnings   []any
 }
@@ -37,6 +38,7 @@ func (q request) retrieve(st *store) answer {
 		}
 	}
 	sortHits(a.order)
+	a.order = q.diversified(st, a.order)
 	a.candidates = len(a.order)
 	smallest := q.pack(st, &a)
 	q.warn(st, c, &a, len(tiers) > 0, smallest)
@@ -46,12 +48,20 @@ func (q request) retrieve(st *store) answer {
 // pack is clause 11; it returns the least tokens of a dropped node.
 func (q request) pack(st *store, a *answer) int64 {
 	smallest := int64(0)
+walk:
 	for i, h := range a.order {
 		if i == 1000 || q.limit > 0 && int64(len(a.items)) == q.limit {
 			break
 		}
 		r := q.render(st, h.id)
 		t := tokensOf(r)
+		for _, it := range a.items {
+			if q.dedup && st.repeats(h.id, it.id) {
+				a.dropped++
+				a.twins = append(a.twins, [2]string{h.id, it.id})
+				continue walk
+			}
+		}
 		if q.budget > 0 && a.tokens+t > q.budget {
 			if a.dropped++; smallest == 0 || t < smallest {
 				smallest = t
@@ -61,6 +71,7 @@ func (q request) pack(st *store, a *answer) int64 {
 		a.tokens += t
 		a.items = append(a.items, item{hit: h, tokens: t, rendered: r})
 	}
+	q.arranged(st, a.items)
 	return smallest
 }
 
@@ -98,6 +109,10 @@ func (q request) warn(st *store, c collection, a *answer, exact bool, smallest i
 	if a.silent > 0 {
 		a.warnings = append(a.warnings, dict{"code": "expansion_truncated",
 			"params": dict{"nodes": a.silent}})
+	}
+	if q.unseenFrom > 0 {
+		a.warnings = append(a.warnings, dict{"code": "unseen_cut",
+			"params": dict{"from": q.unseenFrom}})
 	}
 }
 

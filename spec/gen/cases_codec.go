@@ -12,7 +12,7 @@ var allCases = []func(*suite){
 	nodeCases, edgeCases, markCases, embeddingCases,
 	graphCases, commitCases, operationCases, sessionCases, idCases,
 	lineCases, longLines, otherLines, applyCases,
-	analysisCases, logCases, statsCases, scoreCases, filterCases, predicateTexts, expandCases, packCases,
+	analysisCases, logCases, statsCases, scoreCases, filterCases, predicateTexts, expandCases, packCases, unseenCases,
 	renderCases, receiptCases, randomCases, mergeCases,
 	signatureCases, exchangeCases, tagCases, blameCases, oplogCases, revisionCases, branchCases,
 	careCases,

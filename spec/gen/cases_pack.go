@@ -45,6 +45,11 @@ func packCases(s *suite) {
 		"request": q.input()},
 		a.expect(true))
 	warningCases(s)
+	excludeCases(s)
+	mmrCases(s)
+	dedupCases(s)
+	orderCases(s)
+	randomChoices(s)
 }
 
 func warningCases(s *suite) {
@@ -200,7 +205,9 @@ func receiptCases(s *suite) {
 				{name: "age", op: "!exists"}}, createdFrom: &at, updatedFrom: &at, validAt: &at,
 			marks: []string{"superseded", "expired"}, limit: 5, budget: 500, expand: 2,
 			expandTypes: []string{"governs", "cites"}, direction: "out", adjacency: 3,
-			show: []string{"times", "key"}, summaryCap: 20}},
+			show: []string{"times", "key"}, summaryCap: 20, unseenFrom: 3, dedup: true,
+			exclude: []string{nodeIDOfKey("kelp"), nodeIDOfKey("bob"), nodeIDOfKey("kelp")},
+			mmr:     new(int64(45875)), order: "time"}},
 		{"dropped", "dropped nodes and a warning", func() request {
 			q := newRequest("boat")
 			q.budget = 3

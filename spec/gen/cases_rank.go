@@ -88,6 +88,13 @@ func (a answer) expect(full bool) obj {
 	if full {
 		e["tokens"], e["dropped"] = a.tokens, a.dropped
 	}
+	if full && len(a.twins) > 0 {
+		twins := []any{}
+		for _, t := range a.twins {
+			twins = append(twins, obj{"id": uuid(t[0]), "repeats": uuid(t[1])})
+		}
+		e["duplicates"] = twins
+	}
 	return e
 }
 

@@ -23,11 +23,16 @@ type request struct {
 	updatedTo                                    *int64
 	limit, budget, expand, adjacency, summaryCap int64
 	direction                                    string
+	exclude                                      []string // ids
+	unseenFrom                                   int64
+	dedup                                        bool
+	mmr                                          *int64
+	order                                        string
 }
 
 func newRequest(text string) request {
 	return request{text: text, limit: 10, budget: 2000, expand: 3, summaryCap: 8192,
-		direction: "both"}
+		direction: "both", order: "rank"}
 }
 
 func sortedSet(list []string) []any {
@@ -58,6 +63,25 @@ func (q request) record() dict {
 	r := dict{"text": cidOf(codecRaw, []byte(q.text)), "limit": q.limit, "budget": q.budget,
 		"expand": q.expand, "direction": q.direction, "adjacency": q.adjacency,
 		"summaryCap": q.summaryCap}
+	if q.dedup {
+		r["dedup"] = true
+	}
+	if q.order != "rank" {
+		r["order"] = q.order
+	}
+	if q.mmr != nil {
+		r["mmr"] = *q.mmr
+	}
+	if q.unseenFrom > 0 {
+		r["unseenFrom"] = q.unseenFrom
+	}
+	if len(q.exclude) > 0 {
+		ids := []any{}
+		for _, id := range sortedSet(q.exclude) {
+			ids = append(ids, []byte(id.(string)))
+		}
+		r["exclude"] = ids
+	}
 	for name, list := range map[string][]string{"types": q.types, "marks": q.marks,
 		"expandTypes": q.expandTypes, "show": q.show} {
 		if len(list) > 0 {
@@ -103,6 +127,13 @@ func (q request) input() obj {
 	set("direction", q.direction, q.direction != d.direction)
 	set("adjacency", q.adjacency, q.adjacency != d.adjacency)
 	set("summaryCap", q.summaryCap, q.summaryCap != d.summaryCap)
+	set("dedup", q.dedup, q.dedup)
+	set("order", q.order, q.order != d.order)
+	set("unseenFrom", q.unseenFrom, q.unseenFrom > 0)
+	set("exclude", uuids(q.exclude), q.exclude != nil)
+	if q.mmr != nil {
+		in["mmr"] = *q.mmr
+	}
 	for name, t := range q.times() {
 		if t != nil {
 			in[name] = *t
@@ -118,6 +149,14 @@ func (q request) input() obj {
 	}
 	set("where", where, len(where) > 0)
 	return in
+}
+
+func uuids(ids []string) []any {
+	out := []any{}
+	for _, id := range ids {
+		out = append(out, uuid(id))
+	}
+	return out
 }
 
 func isNumber(v any) bool { _, ok := asFloat(v); return ok }
@@ -217,6 +256,9 @@ func updatedOf(node dict) int64 {
 // passes is clause 8.3.
 func (q request) passes(st *store, id string) bool {
 	node := st.nodes[id]
+	if has(q.exclude, id) {
+		return false
+	}
 	if len(q.types) > 0 && !has(q.types, text(node, "type")) || q.hides(st, "n"+id) {
 		return false
 	}

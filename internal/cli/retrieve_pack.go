@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// packingOptions are the flags of retrieve that choose among what was found and arrange it.
+type packingOptions struct {
+	exclude       []string
+	unseen, dedup bool
+	mmr           float64
+	order         string
+}
+
+func (opt *packingOptions) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&opt.exclude, "exclude", nil,
+		"leave out this `NODE`, by key or id (repeatable)")
+	f.BoolVar(&opt.unseen, "unseen", false, "leave out what the session was shown before")
+	f.BoolVar(&opt.dedup, "dedup", false, "leave out what repeats an item before it")
+	f.Float64Var(&opt.mmr, "mmr", 1,
+		"give relevance this `SHARE`, and the rest to being unlike the items before; 0 to 1")
+	f.StringVar(&opt.order, "order", string(retrieve.ByRank),
+		"print items by rank, or by time: oldest first")
+}
+
+// set fills in what the flags ask for.
+func (opt *packingOptions) set(cmd *cobra.Command, r *retrieve.Request) error {
+	r.ExcludeNames, r.Unseen, r.Dedup = opt.exclude, opt.unseen, opt.dedup
+	r.Order = retrieve.Order(opt.order)
+	if r.Order == "" {
+		return usagef("--order: want rank or time")
+	}
+	if !cmd.Flags().Changed("mmr") {
+		return nil
+	}
+	units, ok := retrieve.Lambda(opt.mmr)
+	if !ok {
+		return &retrieve.RequestError{
+			Param: "mmr", Reason: fmt.Sprintf("%v is outside 0 to 1", opt.mmr),
+		}
+	}
+	r.MMR = &units
+	return nil
+}
+
+type droppedJSON struct {
+	ID      string  `json:"id"`
+	Reason  string  `json:"reason"`
+	Tokens  int     `json:"tokens"`
+	Repeats *string `json:"repeats"` // the item that a duplicate repeats
+}
+
+func jsonDropped(items []retrieve.DroppedItem) []droppedJSON {
+	out := make([]droppedJSON, len(items))
+	for i, d := range items {
+		out[i] = droppedJSON{ID: d.ID.String(), Reason: d.Reason, Tokens: d.Tokens}
+		if d.Reason == retrieve.ReasonDuplicate {
+			out[i].Repeats = orNull(d.Repeats.String())
+		}
+	}
+	return out
+}
+
+// dropCounts is how many nodes were dropped for each reason.
+type dropCounts struct {
+	Budget    int `json:"budget"`
+	Duplicate int `json:"duplicate"`
+}
+
+func countDrops(items []retrieve.DroppedItem) (n dropCounts) {
+	for _, d := range items {
+		if d.Reason == retrieve.ReasonDuplicate {
+			n.Duplicate++
+		} else {
+			n.Budget++
+		}
+	}
+	return n
+}
+
+// droppedSummary says how many nodes were dropped, and why.
+func droppedSummary(ans *retrieve.Answer) string {
+	n := countDrops(ans.DroppedItems)
+	var why []string
+	if n.Budget > 0 {
+		why = append(why, fmt.Sprintf("%d over budget", n.Budget))
+	}
+	if n.Duplicate > 0 {
+		why = append(why, plural(n.Duplicate, "duplicate"))
+	}
+	text := fmt.Sprintf("%d dropped", ans.Dropped)
+	if len(why) == 0 {
+		return text
+	}
+	return text + " (" + strings.Join(why, ", ") + ")"
+}
+
+// whyDropped says why one node was dropped. items are those that it may repeat.
+func whyDropped(d retrieve.DroppedItem, items []retrieve.Item) string {
+	text := "dropped: " + d.Reason
+	if d.Reason != retrieve.ReasonDuplicate {
+		return text
+	}
+	return text + " of " + labelOf(d.Repeats, items)
+}
+
+// labelOf names one of the items.
+func labelOf(id graph.ID, items []retrieve.Item) string {
+	for i := range items {
+		if items[i].ID == id {
+			return firstOf(line(items[i].Key), id.String())
+		}
+	}
+	return id.String()
+}

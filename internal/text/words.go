@@ -1,0 +1,72 @@
+package text
+
+import "strings"
+
+// EachWord calls yield with the words of s in text order until it returns false: the terms of an
+// analyser without a language, but of words the whole alone, without its parts. A word is telling
+// where another in its place may turn what the text says into something else: it has a digit; or
+// an upper-case letter, and is no stop word; or is a negation; or is a bigram, since one character
+// may be any of these.
+//
+// Any string will do. Time is linear in len(s) and extra memory constant.
+func (a *Analyzer) EachWord(s string, yield func(word string, telling bool) bool) {
+	sc := a.scanners.Get().(*scanner)
+	defer func() {
+		sc.s, sc.yield = "", nil
+		a.scanners.Put(sc)
+	}()
+	sign := uint8(classSeparator) // what the classes of the word say
+	sc.s, sc.english = s, false
+	sc.yield = func(word string) bool { return yield(word, isTelling(word, sign)) }
+	for pos, ok := 0, true; ok && pos < len(s); {
+		_, entry, width := decode(s, pos)
+		switch class := entry & classMask; {
+		case isWordClass(class):
+			end := sc.measure(pos)
+			sign = signOf(s[pos:end])
+			pos, ok = end, sc.span(pos, end)
+		case class >= classHan:
+			sign = classHan
+			pos, ok = sc.run(pos, class)
+		default:
+			pos += width
+		}
+	}
+}
+
+// signOf returns classDigit for a word with a digit, else classUpper for one with an upper-case
+// letter, else classLower.
+func signOf(word string) uint8 {
+	sign := uint8(classLower)
+	for pos := 0; pos < len(word); {
+		_, entry, width := decode(word, pos)
+		switch entry & classMask {
+		case classDigit:
+			return classDigit
+		case classUpper:
+			sign = classUpper
+		}
+		pos += width
+	}
+	return sign
+}
+
+func isTelling(word string, sign uint8) bool {
+	switch sign {
+	case classDigit, classHan:
+		return true
+	case classUpper:
+		return isNegation(word) || !isStopWord(word)
+	}
+	return isNegation(word)
+}
+
+// isNegation reports whether a folded word is one of those that turn an English sentence around.
+func isNegation(word string) bool {
+	switch word {
+	case "no", "not", "never", "none", "nor", "neither", "nobody", "nothing", "nowhere", "without",
+		"cannot", "except", "unless":
+		return true
+	}
+	return strings.HasSuffix(word, "n't")
+}

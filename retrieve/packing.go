@@ -1,0 +1,173 @@
+package retrieve
+
+import (
+	"math"
+	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// MaxExclude is the largest number of nodes that a request may exclude.
+const MaxExclude = 1000
+
+// Order says how packed items are arranged.
+type Order string
+
+const (
+	ByRank Order = "rank" // best first
+	ByTime Order = "time" // oldest first: created ascending, then id
+)
+
+// Lambda returns a share of 0 to 1, as people write it, in units of 2^-16, rounded to the nearest,
+// and of two equally near ones to the even: what Request.MMR takes. ok is false outside of 0 to 1.
+func Lambda(x float64) (units int, ok bool) {
+	if !(x >= 0 && x <= 1) { // false for NaN too
+		return 0, false
+	}
+	return int(math.RoundToEven(float64(x * fixed.One))), true
+}
+
+// checkPacking checks the parameters that choose among the candidates and arrange what is packed.
+func (r Request) checkPacking() error {
+	if n := len(r.Exclude) + len(r.ExcludeNames); n > MaxExclude {
+		return badParam("exclude", "%d nodes, limit %d", n, MaxExclude)
+	}
+	for _, id := range r.Exclude {
+		if id.IsZero() {
+			return badParam("exclude", "the id of zeros is no node's")
+		}
+	}
+	for _, name := range r.ExcludeNames {
+		if name == "" || len(name) > graph.MaxKey+len("key:") || !utf8.ValidString(name) {
+			return badParam("exclude", "%s is not the name of a node: want a key or an id",
+				shortQuote(name))
+		}
+	}
+	if r.UnseenFrom < 0 || r.UnseenFrom > graph.MaxCount {
+		return badParam("unseenFrom", "%d is outside 0 to %d", r.UnseenFrom, int64(graph.MaxCount))
+	}
+	switch r.Order {
+	case "", ByRank, ByTime:
+	default:
+		return badParam("order", "%s is not rank or time", shortQuote(string(r.Order)))
+	}
+	return checkRange("mmr", r.MMR, fixed.One)
+}
+
+// checkResolved refuses what only a repository and a session can turn into ids.
+func (r Request) checkResolved() error {
+	if len(r.ExcludeNames) > 0 {
+		return badParam("exclude", "names need a repository that knows them: give ids")
+	}
+	if r.Unseen {
+		return badParam("unseen", "needs a session: only a session knows what it has shown")
+	}
+	return nil
+}
+
+// sortedIDs returns a sorted copy without duplicates, nil for the empty list.
+func sortedIDs(list []graph.ID) []graph.ID {
+	out := make([]graph.ID, len(list))
+	copy(out, list)
+	return compactIDs(out)
+}
+
+// packingParams returns the parameters of this file as a receipt keeps them: each is left out where
+// it is not asked for.
+func packingParams(r Request) []ipld.Entry {
+	var entries []ipld.Entry
+	if r.Dedup {
+		entries = append(entries, ipld.Entry{Key: "dedup", Value: ipld.BoolValue(true)})
+	}
+	if r.Order != ByRank {
+		entries = append(entries, ipld.Entry{
+			Key: "order", Value: ipld.StringValue(string(r.Order)),
+		})
+	}
+	if r.MMR != nil {
+		entries = append(entries, ipld.Entry{Key: "mmr", Value: encodeInt(*r.MMR)})
+	}
+	if r.UnseenFrom > 0 {
+		entries = append(entries, ipld.Entry{
+			Key: "unseenFrom", Value: ipld.IntValue(r.UnseenFrom),
+		})
+	}
+	if len(r.Exclude) > 0 {
+		ids := make([]ipld.Value, len(r.Exclude))
+		for i, id := range r.Exclude {
+			ids[i] = ipld.BytesValue(id[:])
+		}
+		entries = append(entries, ipld.Entry{Key: "exclude", Value: ipld.ListValue(ids...)})
+	}
+	return entries
+}
+
+// setPackingParam sets one of them from its value in a receipt; known is false for any other.
+func (r *Request) setPackingParam(name string, v ipld.Value) (known bool) {
+	switch name {
+	case "dedup":
+		r.Dedup = v.Bool()
+	case "order":
+		r.Order = Order(v.Text())
+	case "mmr":
+		r.MMR = new(int(v.Int()))
+	case "unseenFrom":
+		r.UnseenFrom = v.Int()
+	case "exclude":
+		for _, item := range v.List() {
+			var id graph.ID
+			copy(id[:], item.Text())
+			r.Exclude = append(r.Exclude, id)
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// setPacking sets one of them from the member of a batch's line.
+func (q *Query) setPacking(p *memberParser) error {
+	r := &q.Request
+	switch p.name {
+	case "exclude":
+		r.Exclude, r.ExcludeNames = nil, p.texts()
+	case "unseen":
+		r.Unseen = p.truth()
+	case "dedup":
+		r.Dedup = p.truth()
+	case "mmr":
+		r.MMR = p.lambda()
+	case "order":
+		r.Order = Order(p.text())
+	default:
+		return badParam(p.name, "unknown member")
+	}
+	return p.err
+}
+
+func (p *memberParser) truth() bool {
+	if p.v.Kind() != ipld.Bool {
+		p.fail("%s, want true or false", p.v.Kind())
+	}
+	return p.v.Bool()
+}
+
+// lambda reads a share of 0 to 1.
+func (p *memberParser) lambda() *int {
+	var x float64
+	switch p.v.Kind() {
+	case ipld.Int:
+		x = float64(p.v.Int())
+	case ipld.Float:
+		x = p.v.Float()
+	default:
+		p.fail("%s, want a number", p.v.Kind())
+	}
+	units, ok := Lambda(x)
+	if !ok {
+		p.fail("%v is outside 0 to 1", x)
+	}
+	return &units
+}

@@ -1,0 +1,54 @@
+package retrieve
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+)
+
+// maxSeenRecords is the largest number of records of a session that are read to learn what it has
+// shown.
+const maxSeenRecords = 1000
+
+// Shown is one record of a session and the nodes that its receipt shows, none without one.
+type Shown struct {
+	Seq int64
+	IDs []graph.ID
+}
+
+// ExcludeSeen returns the request with Unseen resolved: it excludes what a session has shown, whose
+// records come newest first, each preceding the next. As many of the newest records count as leave
+// at most MaxExclude nodes excluded; where that is not all, UnseenFrom is the number of the oldest
+// one that counts. A request without Unseen comes back as it is. Clause 13.4.
+func (r Request) ExcludeSeen(records iter.Seq2[Shown, error]) (Request, error) {
+	if !r.Unseen {
+		return r, nil
+	}
+	r.Unseen = false
+	out := sortedIDs(r.Exclude)
+	read := 0
+	for rec, err := range records {
+		if err != nil {
+			return Request{}, err
+		}
+		all := compactIDs(slices.Concat(out, rec.IDs))
+		if read == maxSeenRecords || len(all) > MaxExclude {
+			r.UnseenFrom = rec.Seq + 1
+			break
+		}
+		out = all
+		read++
+	}
+	r.Exclude = out
+	return r, nil
+}
+
+// compactIDs sorts ids in place and returns them without duplicates, nil for none.
+func compactIDs(ids []graph.ID) []graph.ID {
+	if len(ids) == 0 {
+		return nil
+	}
+	slices.SortFunc(ids, graph.ID.Compare)
+	return slices.Compact(ids)
+}

@@ -1,0 +1,190 @@
+package retrieve
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Constants of similarity in ranking version 1: clauses 11.2 and 11.3.
+const (
+	maxCompared = 8192   // scalars that count of each of a node's texts
+	duplicateAt = 58_982 // 0.9 in Q16
+)
+
+// profile is what similarity knows of a node.
+type profile struct {
+	node  *graph.Node
+	state graph.State // of its mark, "" for none
+	terms []uint32    // distinct terms, ascending
+	words []uint32    // words in text order
+	signs []uint32    // distinct telling words, ascending
+}
+
+// profiler makes profiles. It gives each distinct term and word a number.
+type profiler struct {
+	g        Graph
+	analyser *text.Analyzer
+	numbers  map[string]uint32
+}
+
+// profile makes the profile of a node and its mark, which may be nil.
+func (r *run) profile(ctx context.Context, n *graph.Node, m *graph.Mark) (*profile, error) {
+	if r.profiles == nil {
+		a, err := text.New(Language)
+		if err != nil {
+			return nil, err
+		}
+		r.profiles = &profiler{g: r.g, analyser: a, numbers: map[string]uint32{}}
+	}
+	return r.profiles.profile(ctx, n, m)
+}
+
+func (p *profiler) number(s string) uint32 {
+	n, ok := p.numbers[s]
+	if !ok {
+		n = uint32(len(p.numbers))
+		p.numbers[s] = n
+	}
+	return n
+}
+
+// profile reads what it needs beside the node itself.
+func (p *profiler) profile(
+	ctx context.Context, n *graph.Node, m *graph.Mark,
+) (*profile, error) {
+	out := &profile{node: n}
+	if m != nil {
+		out.state = m.State
+	}
+	texts := []string{n.Summary, n.Context, ""}
+	if n.Content != nil {
+		content, err := p.g.Content(ctx, n.Content)
+		if err != nil {
+			return nil, fmt.Errorf("read content of %s: %w", n.ID, err)
+		}
+		texts[2] = content
+	}
+	for _, s := range texts {
+		s = firstScalars(s, maxCompared)
+		p.analyser.Each(s, func(term string) bool {
+			out.terms = append(out.terms, p.number(term))
+			return true
+		})
+		p.analyser.EachWord(s, func(word string, telling bool) bool {
+			n := p.number(word)
+			out.words = append(out.words, n)
+			if telling {
+				out.signs = append(out.signs, n)
+			}
+			return true
+		})
+	}
+	out.terms = distinct(out.terms)
+	out.signs = distinct(out.signs)
+	return out, nil
+}
+
+// firstScalars returns the first n scalars of s.
+func firstScalars(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	count := 0
+	for i := range s {
+		if count == n {
+			return s[:i]
+		}
+		count++
+	}
+	return s
+}
+
+func distinct(list []uint32) []uint32 {
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// similarity returns the share that two ascending lists have in common of what either has, in Q16:
+// 0 where both are empty.
+func similarity(a, b []uint32) int64 {
+	both, either := int64(0), int64(len(a)+len(b))
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch {
+		case a[i] < b[j]:
+			i++
+		case a[i] > b[j]:
+			j++
+		default:
+			both++
+			i++
+			j++
+		}
+	}
+	if either -= both; either == 0 {
+		return 0
+	}
+	return both * fixed.One / either
+}
+
+// repeats reports whether two nodes say the same: clause 11.3. The cheap questions come first.
+func (p *profile) repeats(o *profile) bool {
+	short, long := int64(len(p.terms)), int64(len(o.terms))
+	if short > long {
+		short, long = long, short
+	}
+	// No two lists have more in common than the shorter one has, of what the longer one has.
+	if long == 0 || short*fixed.One/long < duplicateAt {
+		return false
+	}
+	a, b := p.node, o.node
+	return a.Type == b.Type && p.state == o.state &&
+		a.ValidFrom == b.ValidFrom && a.ValidTo == b.ValidTo && agree(a.Props, b.Props) &&
+		similarity(p.terms, o.terms) >= duplicateAt && sameTelling(p, o)
+}
+
+// agree reports whether no property that both lists have differs.
+func agree(a, b []ipld.Entry) bool {
+	for _, e := range a {
+		if v, ok := ipld.FindEntry(b, e.Key); ok && !v.Equal(e.Value) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameTelling reports whether the words that are telling in either text are the same in both, in
+// the same order.
+func sameTelling(a, b *profile) bool {
+	telling := func(word uint32) bool {
+		_, inA := slices.BinarySearch(a.signs, word)
+		_, inB := slices.BinarySearch(b.signs, word)
+		return inA || inB
+	}
+	next := func(words []uint32) (word uint32, rest []uint32, ok bool) {
+		for i, w := range words {
+			if telling(w) {
+				return w, words[i+1:], true
+			}
+		}
+		return 0, nil, false
+	}
+	restA, restB := a.words, b.words
+	for {
+		var wordA, wordB uint32
+		var moreA, moreB bool
+		wordA, restA, moreA = next(restA)
+		wordB, restB, moreB = next(restB)
+		if moreA != moreB || wordA != wordB {
+			return false
+		}
+		if !moreA {
+			return true
+		}
+	}
+}
