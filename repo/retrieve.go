@@ -52,6 +52,22 @@ func (s *Snapshot) retrieve(
 	return retrieve.Run(ctx, graphView{s, erased}, indexView{x}, s.id, req)
 }
 
+// Mentions returns the nodes that a node's content mentions by their titles, and those whose
+// contents mention it, both in id order: links that texts make and expansion follows, which are no
+// edges. keep says which nodes take part.
+func (s *Snapshot) Mentions(
+	ctx context.Context, n *graph.Node, keep func(context.Context, graph.ID) (bool, error),
+) (mentioned, by []graph.ID, err error) {
+	if !s.id.Defined() {
+		return nil, nil, nil
+	}
+	x, err := s.index(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return retrieve.Mentions(ctx, graphView{s: s}, indexView{x}, n, keep)
+}
+
 // graphView is the graph as retrieval sees it.
 type graphView struct {
 	s      *Snapshot

@@ -341,69 +341,24 @@ func (s *spreader) mentions(ctx context.Context, u *spread, next map[graph.ID]*s
 	if err != nil {
 		return err
 	}
+	m := mentions{s.r.g, s.r.x, s.passes}
 	var linked []graph.ID
-	if s.r.req.Direction != In && n.Content != nil {
-		text, err := s.r.g.Content(ctx, n.Content)
-		if err != nil {
-			return err
-		}
-		if linked, err = s.r.x.Mentioned(ctx, text); err != nil {
+	if s.r.req.Direction != In {
+		if linked, err = m.in(ctx, n); err != nil {
 			return err
 		}
 	}
 	if s.r.req.Direction != Out {
-		naming, err := s.naming(ctx, n)
+		naming, err := m.of(ctx, n)
 		if err != nil {
 			return err
 		}
 		linked = append(linked, naming...)
 	}
 	for _, id := range linked {
-		if id == u.id {
-			continue
-		}
-		ok, err := s.passes(ctx, id)
-		if err != nil {
-			return err
-		}
-		if ok {
-			s.give(u, id, next, func(n int64) int64 { return n / 2 })
-		}
+		s.give(u, id, next, func(n int64) int64 { return n / 2 })
 	}
 	return nil
-}
-
-// naming returns the nodes whose contents have a node's title.
-func (s *spreader) naming(ctx context.Context, n *graph.Node) ([]graph.ID, error) {
-	candidates, err := s.r.x.Mentioning(ctx, n.Summary, maxTitleDocs)
-	if err != nil {
-		return nil, err
-	}
-	var out []graph.ID
-	for _, id := range candidates {
-		ok, err := s.passes(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		if !ok || id == n.ID {
-			continue
-		}
-		m, _, err := s.r.g.Node(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		if m.Content == nil {
-			continue
-		}
-		text, err := s.r.g.Content(ctx, m.Content)
-		if err != nil {
-			return nil, err
-		}
-		if s.r.x.HasTitle(text, n.Summary) {
-			out = append(out, id)
-		}
-	}
-	return out, nil
 }
 
 // join adds what was received to the candidates, and the best of the new nodes to them.

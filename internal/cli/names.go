@@ -121,7 +121,12 @@ func (v visible) edge(ctx context.Context, edge, other graph.ID) (bool, error) {
 	if err != nil || !v.shows(m) {
 		return false, err
 	}
-	m, err = v.s.Mark(ctx, graph.OnNode, other)
+	return v.node(ctx, other)
+}
+
+// node reports whether a node is seen.
+func (v visible) node(ctx context.Context, id graph.ID) (bool, error) {
+	m, err := v.s.Mark(ctx, graph.OnNode, id)
 	return v.shows(m), err
 }
 

@@ -21,6 +21,7 @@ type neighborOptions struct {
 	types   []string // any of which; empty for all
 	limit   int      // in each direction, 0 for all up to maxNeighbors
 	let     []graph.State
+	derived bool // mentions too
 }
 
 // neighbor is one edge of a node and the node at its other end.
@@ -33,6 +34,9 @@ type neighbor struct {
 type neighborhood struct {
 	out, in         []neighbor
 	moreOut, moreIn uint64 // edges that follow, hidden ones included
+
+	derived      bool // whether these were asked for
+	mentions, by []*graph.Node
 }
 
 func (c *cli) neighborsCommand() *cobra.Command {
@@ -44,9 +48,12 @@ func (c *cli) neighborsCommand() *cobra.Command {
 		GroupID: groupRead,
 		Short:   "List the edges of a node and the nodes next to it",
 		Long: "List the edges of a node in order of type and other end: outgoing ones (->), then incoming\n" +
-			"ones (<-). NODE is a key, an id, or at least 4 digits of an id.",
+			"ones (<-). NODE is a key, an id, or at least 4 digits of an id.\n\n" +
+			"With --derived the links that texts make follow: nodes whose titles (short summaries) stand\n" +
+			"in the node's content, and nodes whose contents have its title. 'mnem retrieve' follows them\n" +
+			"like edges; they are not stored.",
 		Example: "  mnem neighbors alice\n  mnem neighbors svc/billing --in --type owns\n" +
-			"  mnem neighbors alice --out --limit 5 --json",
+			"  mnem neighbors alice --out --limit 5 --json\n  mnem neighbors alice --derived",
 		Args: cobra.ExactArgs(1),
 	}
 	c.atFlag(cmd)
@@ -56,6 +63,7 @@ func (c *cli) neighborsCommand() *cobra.Command {
 	f.BoolVar(&both, "both", false, "edges in both directions (the default)")
 	f.StringArrayVar(&opt.types, "type", nil, "only edges of this `TYPE` (repeatable)")
 	f.IntVar(&opt.limit, "limit", defaultNeighbors, "at most `N` edges in each direction; 0 for all")
+	f.BoolVar(&opt.derived, "derived", false, "nodes linked by mentions of titles too")
 	marksFlag(cmd, &marks)
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
 		if err := needOne(cmd, "out", "in", "both"); err != nil {
@@ -92,12 +100,15 @@ func (c *cli) neighbors(
 	if err != nil {
 		return err
 	}
-	if !c.global.json {
-		return c.printNeighbors(near)
-	}
 	n, _, err := s.Node(ctx, id)
+	if err == nil && opt.derived {
+		err = near.readDerived(ctx, s, n, opt)
+	}
 	if err != nil {
 		return err
+	}
+	if !c.global.json {
+		return c.printNeighbors(near)
 	}
 	return c.printJSON(struct {
 		Commit *string `json:"commit"`
@@ -166,12 +177,60 @@ func readBucket(
 	return list, more, nil
 }
 
+// readDerived reads the nodes that mentions link to n.
+func (near *neighborhood) readDerived(
+	ctx context.Context, s *repo.Snapshot, n *graph.Node, opt neighborOptions,
+) error {
+	see := visible{s, opt.let}
+	mentioned, by, err := s.Mentions(ctx, n, see.node)
+	if err != nil {
+		return err
+	}
+	near.derived = true
+	for _, list := range []struct {
+		want bool
+		ids  []graph.ID
+		to   *[]*graph.Node
+	}{{opt.out, mentioned, &near.mentions}, {opt.in, by, &near.by}} {
+		if !list.want {
+			continue
+		}
+		for _, id := range list.ids {
+			other, _, err := s.Node(ctx, id)
+			if err != nil {
+				return err
+			}
+			*list.to = append(*list.to, other)
+		}
+	}
+	return nil
+}
+
 // neighborsJSON is the JSON form of a neighborhood.
 type neighborsJSON struct {
 	Out     []neighborJSON `json:"out"`
 	In      []neighborJSON `json:"in"`
 	MoreOut uint64         `json:"more_out"`
 	MoreIn  uint64         `json:"more_in"`
+
+	Mentions *[]mentionJSON `json:"mentions,omitempty"` // where --derived asks for them
+	By       *[]mentionJSON `json:"mentioned_by,omitempty"`
+}
+
+// mentionJSON is a node that a mention links to another.
+type mentionJSON struct {
+	ID       string  `json:"id"`
+	Key      *string `json:"key"`
+	NodeType string  `json:"node_type"`
+	Summary  *string `json:"summary"`
+}
+
+func jsonMentions(list []*graph.Node) *[]mentionJSON {
+	out := make([]mentionJSON, len(list))
+	for i, n := range list {
+		out[i] = mentionJSON{n.ID.String(), orNull(n.Key), n.Type, orNull(n.Summary)}
+	}
+	return &out
 }
 
 type neighborJSON struct {
@@ -185,7 +244,13 @@ type neighborJSON struct {
 }
 
 func (n *neighborhood) json() neighborsJSON {
-	return neighborsJSON{jsonNeighbors(n.out), jsonNeighbors(n.in), n.moreOut, n.moreIn}
+	out := neighborsJSON{
+		Out: jsonNeighbors(n.out), In: jsonNeighbors(n.in), MoreOut: n.moreOut, MoreIn: n.moreIn,
+	}
+	if n.derived {
+		out.Mentions, out.By = jsonMentions(n.mentions), jsonMentions(n.by)
+	}
+	return out
 }
 
 func jsonNeighbors(list []neighbor) []neighborJSON {
@@ -207,6 +272,8 @@ func (c *cli) printNeighbors(near *neighborhood) error {
 	var rows [][]cell
 	rows = appendNeighbors(rows, "->", near.out)
 	rows = appendNeighbors(rows, "<-", near.in)
+	rows = appendMentions(rows, "~>", near.mentions)
+	rows = appendMentions(rows, "<~", near.by)
 	if err := c.table(rows); err != nil {
 		return err
 	}
@@ -230,6 +297,14 @@ func appendNeighbors(rows [][]cell, arrow string, list []neighbor) [][]cell {
 		}
 		rows = append(rows, append(row, cell{label(n.node), styleBold}, cell{line(n.node.Type), ""},
 			cell{brief(n.node.Summary, summaryWidth), styleDim}))
+	}
+	return rows
+}
+
+func appendMentions(rows [][]cell, arrow string, list []*graph.Node) [][]cell {
+	for _, n := range list {
+		rows = append(rows, []cell{{arrow, styleDim}, {"mentions", styleDim}, {label(n), styleBold},
+			{line(n.Type), ""}, {brief(n.Summary, summaryWidth), styleDim}})
 	}
 	return rows
 }

@@ -48,6 +48,7 @@ const (
 		`"node_type": "text|null", "summary": "text|null", "weight": "number"}]`
 	shapeBuckets = `"out": ` + shapeNear + `, "in": ` + shapeNear +
 		`, "more_out": "int", "more_in": "int"`
+	shapeMentions  = `[{"id": "id", "key": "text|null", "node_type": "text", "summary": "text|null"}]`
 	shapeConflicts = `[{"item": "text", "kind": "edit_edit|add_add|delete_modify|end_removed", ` +
 		`"label": "text", "base": "cid|null", "ours": "cid|null", "theirs": "cid|null", "fields": ` +
 		`[{"field": "text", "base": "json", "ours": "json", "theirs": "json"}], ` +
@@ -126,7 +127,8 @@ var shapesOf = map[string][]string{
 			`"validTo": "time|null", "sources": ["text"], "mark": ` + shapeMark +
 			`, "cid": "cid"}], "next": "text|null"}`,
 	},
-	"mnem neighbors": {`{"commit": "cid|null", "id": "id", "key": "text|null", ` + shapeBuckets + `}`},
+	"mnem neighbors": {`{"commit": "cid|null", "id": "id", "key": "text|null", ` + shapeBuckets +
+		`, "mentions?": ` + shapeMentions + `, "mentioned_by?": ` + shapeMentions + `}`},
 	"mnem path": {`{"commit": "cid|null", "from": "id", "to": "id", "found": "bool", ` +
 		`"hops": "int", "steps": [{"from": "id", "from_key": "text|null", "to": "id", ` +
 		`"to_key": "text|null", "edge": "id", "type": "text", "forward": "bool"}]}`},
