@@ -41,11 +41,12 @@ type spreader struct {
 	passing map[graph.ID]bool
 	damping map[graph.ID]int64
 	links   map[graph.ID][]Link
-	silent  int // nodes that did not spread for lack of room
+	silent  int // sources that did not spread for lack of room
 }
 
 // expand scores all candidates anew by what is linked to them, and adds new ones: clause 10. It
-// returns how many nodes did not take part for lack of room.
+// returns how many sources did not take part for lack of room. Later rounds are no matter for a
+// warning: as in a lane, the best come first and the rest weighs little.
 func (r *run) expand(ctx context.Context) (silent int, err error) {
 	if *r.req.Expand == 0 || trimBlank(r.req.Text) == "" {
 		return 0, nil
@@ -197,7 +198,9 @@ func (s *spreader) round(
 	looked := 0
 	for i, u := range layer {
 		if i == maxSenders || looked >= maxLinks {
-			s.silent += len(layer) - i
+			if hop == 1 {
+				s.silent = len(layer) - i
+			}
 			break
 		}
 		links, err := s.edges(ctx, u.id)

@@ -25,6 +25,7 @@ const (
 const (
 	paramSmallest = "smallest"
 	paramNodes    = "nodes"
+	paramSources  = "sources"
 	paramFrom     = "from"
 )
 
@@ -67,10 +68,10 @@ var warningInfos = []WarningInfo{
 	},
 	{
 		Code:    ExpansionTruncated,
-		When:    "too many nodes or edges were reached for all to lend to their neighbours",
-		Message: "expansion was cut short: %d nodes it reached did not lend to their neighbours",
-		Remedy:  "follow fewer edges with --expand-type or --direction, or lower --expand",
-		Param:   paramNodes,
+		When:    "the nodes that fit best have too many edges for all to lend to their neighbours",
+		Message: "expansion was cut short: %d of the nodes that fit best did not lend to their neighbours",
+		Remedy:  "follow fewer edges with --expand-type or --direction",
+		Param:   paramSources,
 	},
 	{
 		Code:    Redacted,
@@ -141,7 +142,7 @@ func (r *run) warnings(a *Answer, silent int) []Warning {
 		out = append(out, warning(BudgetTooSmall, paramSmallest, smallest))
 	}
 	if silent > 0 {
-		out = append(out, warning(ExpansionTruncated, paramNodes, silent))
+		out = append(out, warning(ExpansionTruncated, paramSources, silent))
 	}
 	if r.filter.erased > 0 {
 		out = append(out, warning(Redacted, paramNodes, r.filter.erased))

@@ -4,7 +4,7 @@ package main
 type answer struct {
 	order      []hit // all candidates in order
 	candidates int
-	silent     int // nodes that did not lend
+	silent     int // sources that did not lend
 	items      []item
 	dropped    int64
 	twins      [][2]string // of the dropped: the node and the item that it repeats
@@ -108,7 +108,7 @@ func (q request) warn(st *store, c collection, a *answer, exact bool, smallest i
 	}
 	if a.silent > 0 {
 		a.warnings = append(a.warnings, dict{"code": "expansion_truncated",
-			"params": dict{"nodes": a.silent}})
+			"params": dict{"sources": a.silent}})
 	}
 	if q.unseenFrom > 0 {
 		a.warnings = append(a.warnings, dict{"code": "unseen_cut",

@@ -182,7 +182,7 @@ func (l lent) lenders() []hit {
 	return list
 }
 
-// spread is step 3: what was lent in each round, and how many nodes did not lend.
+// spread is step 3: what was lent in each round, and how many sources did not lend.
 func (q request) spread(st *store, c collection, sources []hit, g lent) ([]lent, int) {
 	var rounds []lent
 	silent := 0
@@ -191,7 +191,9 @@ func (q request) spread(st *store, c collection, sources []hit, g lent) ([]lent,
 		looked := 0
 		for i, u := range sources {
 			if i == 256 || looked >= 4096 {
-				silent += len(sources) - i
+				if h == 1 {
+					silent = len(sources) - i
+				}
 				break
 			}
 			links, entries := q.neighbours(st, u.id)
