@@ -100,6 +100,10 @@ func (c *cli) runBench(cmd *cobra.Command, dir string, opt *benchOptions) error 
 		return usagef("--by: %q is not \"cat\"", opt.by)
 	case f.Changed("results") && (opt.results == "" || opt.results == stdinName):
 		return usagef("--results: want a file")
+	case f.Changed("unseen"):
+		return usagef("--unseen is about a session: there is none here")
+	case f.Changed("order"):
+		return usagef("--order is about how an answer is shown: ranks are what is measured")
 	case f.Changed("tolerance") && !f.Changed("baseline"):
 		return usagef("--tolerance is for --baseline")
 	}
