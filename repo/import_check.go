@@ -42,7 +42,7 @@ type importer struct {
 func newImporter(ctx context.Context, r *Repo, file *carFile, opt ImportOptions) *importer {
 	over := &Repo{
 		store: importStore{r.store, file}, ro: true,
-		trees: prolly.NewCache(importTrees), parts: index.NewCache(0),
+		trees: prolly.NewCache(importTrees), parts: index.NewCache(0), vectors: newVectorCache(0),
 	}
 	return &importer{
 		ctx: ctx, repo: r, over: over, file: file, opt: opt, outside: make(map[ipld.CID]role),

@@ -333,6 +333,7 @@ func (p *purge) eraseAll(s *purgeScan) error {
 		return err
 	}
 	p.repo.indexes = openIndexes{}
+	p.repo.vectors.clear()
 	return p.repo.store.Derived().Clear(p.ctx)
 }
 

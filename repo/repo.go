@@ -26,6 +26,8 @@ const (
 	// defaultTreeCache and defaultIndexCache bound decoded data kept between calls, in bytes.
 	defaultTreeCache  = 64 << 20
 	defaultIndexCache = 64 << 20
+	// defaultVectorCache bounds the dense vectors kept, in bytes: 600,000 of 384 dimensions.
+	defaultVectorCache = 256 << 20
 	// stageLimit is how many bytes of new blocks a transaction keeps before it writes them, not
 	// yet durable and reached by nothing, to the store: it bounds the memory of a bulk commit.
 	stageLimit = 32 << 20
@@ -37,7 +39,10 @@ type Options struct {
 	Wait       time.Duration // how long to wait for another process to let go; 0: not at all
 	TreeCache  int64         // bytes of decoded tree chunks kept; 0: 64 MiB
 	IndexCache int64         // bytes of decoded index parts kept; 0: 64 MiB
-	FS         vfs.FS        // nil: the operating system's
+	// VectorCache is how many bytes of dense vectors are kept; 0: 256 MiB. As many again are used
+	// for a moment while some are read. A query of a model that has more reads them each time.
+	VectorCache int64
+	FS          vfs.FS // nil: the operating system's
 	// AcceptHead opens a repository whose head file disagrees with what is stored, taking that for
 	// the newest. For repair, after the user was told: operations may be lost.
 	AcceptHead bool
@@ -72,6 +77,7 @@ type Repo struct {
 
 	indexMu sync.Mutex
 	indexes openIndexes
+	vectors *vectorCache
 
 	collecting sync.Mutex // held by the one collection or purge under way
 	keep       keeper     // what a collection must leave alone
@@ -150,8 +156,11 @@ func over(st store.Store, opt Options) *Repo {
 	if opt.IndexCache == 0 {
 		opt.IndexCache = defaultIndexCache
 	}
+	if opt.VectorCache == 0 {
+		opt.VectorCache = defaultVectorCache
+	}
 	return &Repo{
-		store: st, ro: opt.ReadOnly,
+		store: st, ro: opt.ReadOnly, vectors: newVectorCache(opt.VectorCache),
 		trees: prolly.NewCache(opt.TreeCache), parts: index.NewCache(opt.IndexCache),
 	}
 }

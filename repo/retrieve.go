@@ -49,7 +49,7 @@ func (s *Snapshot) retrieve(
 	ctx context.Context, x *index.Index, req retrieve.Request,
 ) (*retrieve.Answer, error) {
 	erased := int(s.state.nodes.Len()) - int(x.Stats().Nodes)
-	return retrieve.Run(ctx, graphView{s, erased}, indexView{x}, s.id, req)
+	return retrieve.Run(ctx, graphView{s, erased}, indexView{s, x}, s.id, req)
 }
 
 // Mentions returns the nodes that a node's content mentions by their titles, and those whose
@@ -65,7 +65,7 @@ func (s *Snapshot) Mentions(
 	if err != nil {
 		return nil, nil, err
 	}
-	return retrieve.Mentions(ctx, graphView{s: s}, indexView{x}, n, keep)
+	return retrieve.Mentions(ctx, graphView{s: s}, indexView{s, x}, n, keep)
 }
 
 // graphView is the graph as retrieval sees it.
@@ -144,7 +144,10 @@ func (g graphView) Bucket(
 }
 
 // indexView is the index as retrieval sees it.
-type indexView struct{ x *index.Index }
+type indexView struct {
+	s *Snapshot
+	x *index.Index
+}
 
 func (v indexView) Text(
 	ctx context.Context, query string, accept retrieve.Accept, k int,

@@ -41,8 +41,8 @@ func ParseRequestJSON(v ipld.Value, base Request) (Query, error) {
 	return q, nil
 }
 
-// FlagName returns the name of the flag, and of the member of a JSON request, that sets a
-// parameter of clause 8.1: "summary-cap" for "summaryCap", "type" for "types".
+// FlagName returns the name of the member of a JSON request that sets a parameter of clause 8.1:
+// "summary-cap" for "summaryCap", "type" for "types". Of most parameters it is the flag's name too.
 func FlagName(param string) string {
 	switch param {
 	case "types":
@@ -70,6 +70,12 @@ func (q *Query) setMember(p *memberParser) error {
 		q.ID = p.text()
 	case "text":
 		r.Text = p.text()
+	case "vectors":
+		r.Vectors = p.vectors()
+	case "fusion":
+		r.Fusion = Fusion(p.text())
+	case "weights":
+		r.Weights = p.weights()
 	case "type":
 		r.Types = p.texts()
 	case "where":
@@ -190,6 +196,38 @@ func (p *memberParser) time() graph.OptTime {
 		p.fail("%v", err)
 	}
 	return graph.At(t)
+}
+
+// vectors reads an object of models and their vectors.
+func (p *memberParser) vectors() []QueryVector {
+	if p.v.Kind() != ipld.Map {
+		p.fail("%s, want an object", p.v.Kind())
+	}
+	var out []QueryVector
+	for _, e := range p.v.Entries() {
+		v, err := ParseQueryVector(e.Key, e.Value)
+		if err != nil && p.err == nil {
+			p.err = err
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// weights reads an object of lanes and their weights.
+func (p *memberParser) weights() []LaneWeight {
+	if p.v.Kind() != ipld.Map {
+		p.fail("%s, want an object", p.v.Kind())
+	}
+	var out []LaneWeight
+	for _, e := range p.v.Entries() {
+		w, err := ParseLaneWeight(e.Key, e.Value)
+		if err != nil && p.err == nil {
+			p.err = err
+		}
+		out = append(out, w)
+	}
+	return out
 }
 
 func (p *memberParser) predicates() []Predicate {

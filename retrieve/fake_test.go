@@ -42,6 +42,7 @@ type memory struct {
 	shuffle  *rand.Rand         // where set, disturbs every order that nothing may depend on
 	failOn   string             // name of the method that fails
 	buckets  int                // calls of Bucket
+	vectors  map[string]map[graph.ID]fakeVector
 }
 
 func newMemory() *memory {
@@ -51,6 +52,7 @@ func newMemory() *memory {
 		edgeMark: map[graph.ID]*graph.Mark{},
 		out:      map[graph.ID][]Link{},
 		in:       map[graph.ID][]Link{},
+		vectors:  map[string]map[graph.ID]fakeVector{},
 	}
 }
 

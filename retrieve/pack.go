@@ -73,6 +73,9 @@ func (p *packer) take(ctx context.Context, c *candidate) error {
 			ID: c.id, Reason: ReasonBudget, Tokens: item.Tokens,
 		})
 	default:
+		if err := p.countStale(ctx, n, c.lanes); err != nil {
+			return err
+		}
 		a.TokensUsed += item.Tokens
 		item.Rank = len(a.Items) + 1
 		a.Items = append(a.Items, item)

@@ -30,6 +30,17 @@ func encodeParams(r Request, text ipld.CID) ipld.Value {
 			entries = append(entries, e)
 		}
 	}
+	if len(r.Vectors) > 0 {
+		entries = append(entries, ipld.Entry{Key: "vectors", Value: encodeVectors(r.Vectors)})
+	}
+	if r.Fusion != Convex { // left out as it was before there were others
+		entries = append(entries, ipld.Entry{
+			Key: "fusion", Value: ipld.StringValue(string(r.Fusion)),
+		})
+	}
+	if len(r.Weights) > 0 {
+		entries = append(entries, ipld.Entry{Key: "weights", Value: encodeWeights(r.Weights)})
+	}
 	for _, f := range r.timeFields() {
 		if f.time.Given {
 			entries = append(entries, ipld.Entry{
@@ -105,6 +116,12 @@ func (r *Request) setParam(name string, v ipld.Value) error {
 	}
 	number := new(int(v.Int()))
 	switch name {
+	case "vectors":
+		r.Vectors = decodeVectors(v)
+	case "fusion":
+		r.Fusion = Fusion(v.Text())
+	case "weights":
+		r.Weights = decodeWeights(v)
 	case "types":
 		r.Types = decodeNames[string](v)
 	case "where":

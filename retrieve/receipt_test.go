@@ -14,8 +14,11 @@ import (
 // fullRequest sets every parameter.
 func fullRequest() Request {
 	return Request{
-		Text:  "web `alice`",
-		Types: []string{"Service", "Person", "Service"},
+		Vectors: vectorOf("m", 1, -2),
+		Fusion:  ScoreNorm,
+		Weights: []LaneWeight{{LaneText, 0}, {LaneDense("m"), MaxWeight}},
+		Text:    "web `alice`",
+		Types:   []string{"Service", "Person", "Service"},
 		Where: []Predicate{
 			{Name: "z", Op: Missing},
 			{Name: "kind", Op: OneOf, Value: ipld.ListValue(ipld.IntValue(1), ipld.StringValue("x"))},
@@ -103,7 +106,7 @@ func TestReceiptOfAnswer(t *testing.T) {
 	if d := diff(got, got.Resolve()); d != "" {
 		t.Errorf("resolving twice: %s", d)
 	}
-	if len(r.Params.Entries()) != 22 {
+	if len(r.Params.Entries()) != 25 {
 		t.Errorf("%d parameters: %s", len(r.Params.Entries()), ipld.AppendJSON(nil, r.Params))
 	}
 }
@@ -132,7 +135,7 @@ func TestReceiptRequestRefuses(t *testing.T) {
 		later := *r
 		change(&later.Engine)
 		later.Params = ipld.MapValue(append(slices.Clone(r.Params.Entries()),
-			ipld.Entry{Key: "fusion", Value: ipld.StringValue("rrf")})...)
+			ipld.Entry{Key: "sorcery", Value: ipld.StringValue("rrf")})...)
 		got, err := DecodeReceipt(later.Encode())
 		if err != nil {
 			t.Fatalf("receipt of another engine: %v", err)
@@ -200,7 +203,7 @@ func TestReceiptRefuses(t *testing.T) {
 		"limit negative":     param("limit", `-1`),
 		"limit too small":    param("limit", `1`),
 		"budget overdrawn":   param("budget", `20`),
-		"unknown parameter":  param("fusion", `"rrf"`),
+		"unknown parameter":  param("sorcery", `"rrf"`),
 		"direction":          param("direction", `"up"`),
 		"direction empty":    param("direction", `""`),
 		"types empty":        param("types", `[]`),

@@ -64,7 +64,14 @@ const (
 // newest nodes with every default; Resolve fills the defaults in. Where 0 has a meaning of its own
 // the field is a pointer, and nil means the default: new(0) is no limit.
 type Request struct {
-	Text  string      // the query, at most MaxText bytes of UTF-8; blank for the newest nodes
+	Text string // the query, at most MaxText bytes of UTF-8; blank for the newest nodes
+	// Vectors are the query as embedding models see it: at most MaxVectors, each of another model.
+	// A request of a blank text with vectors is by these alone.
+	Vectors []QueryVector
+
+	Fusion  Fusion       // how the lists of lanes become one; "" for Convex
+	Weights []LaneWeight // of lanes that the request has; others have those of clause 9.6
+
 	Types []string    // node types, any of which may match; at most MaxNames; empty for all
 	Where []Predicate // all must hold; at most MaxPredicates
 
@@ -99,6 +106,11 @@ type Request struct {
 // without duplicates: the form that Answer and Receipt keep. Resolving twice changes nothing. It
 // shares no list of names with r.
 func (r Request) Resolve() Request {
+	r.Vectors = sortedVectors(r.Vectors)
+	r.Weights = sortedWeights(r.Weights)
+	if r.Fusion == "" {
+		r.Fusion = Convex
+	}
 	r.Types = sortedSet(r.Types)
 	r.Marks = sortedSet(r.Marks)
 	r.ExpandTypes = sortedSet(r.ExpandTypes)
@@ -146,6 +158,8 @@ func (r Request) Validate() error {
 		return badParam("text", "%d bytes; want at most %d bytes of UTF-8", len(r.Text), MaxText)
 	}
 	checks := []error{
+		r.checkVectors(),
+		r.checkFusion(),
 		checkNames("types", r.Types),
 		r.checkWhere(),
 		r.checkTimes(),

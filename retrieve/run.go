@@ -3,11 +3,9 @@ package retrieve
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/fixed"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -112,7 +110,7 @@ type Answer struct {
 type candidate struct {
 	id    graph.ID
 	tier  int
-	lane  int64 // score in the list of the text or recency lane, 0 outside of it
+	share int64 // what the lanes give it, at most 65,536: clause 9.6
 	score int64
 	lanes []LaneHit
 	reach *Reach
@@ -132,7 +130,15 @@ type run struct {
 	req    Request
 	filter *filter
 	found  []*candidate
-	text   TextResult
+	lists  []*laneList // of the lanes that found anything
+	// weights is the sum of the weights of lists.
+	weights int64
+	exact   int // how many nodes the text names
+	text    TextResult
+	asked   bool // whether the text lane ran
+
+	noVectors, otherDims []Warning // of the dense lanes
+	stale                int       // items found by a vector of a text that they have no more
 
 	profiles *profiler // nil until similarity is asked for
 }
@@ -147,6 +153,9 @@ func Run(
 		return nil, err
 	}
 	if err := req.checkResolved(); err != nil {
+		return nil, err
+	}
+	if err := req.checkLanes(); err != nil {
 		return nil, err
 	}
 	r := &run{g: g, x: x, req: req.Resolve()}
@@ -176,49 +185,21 @@ func Run(
 	return a, nil
 }
 
-// lanes collects the candidates of the lane that the request asks for and of the exact look-up.
+// lanes collects the candidates of the lanes that the request asks for and of the exact look-up.
 func (r *run) lanes(ctx context.Context) error {
-	hits, lane, err := r.search(ctx)
+	lists, err := r.search(ctx)
 	if err != nil {
-		return fmt.Errorf("search the %s lane: %w", lane, err)
+		return err
 	}
 	exact, err := r.exactHits(ctx)
 	if err != nil {
 		return err
 	}
 	slices.SortStableFunc(exact, byRank)
-	byID := make(map[graph.ID]*candidate, len(exact))
-	for i, c := range exact {
-		c.lanes = append(c.lanes, LaneHit{Lane: LaneExact, Rank: i + 1, Score: fixed.One})
-		byID[c.id] = c
-	}
-	r.found = slices.Grow(exact, len(hits))
-	// One allocation for all: there may be a thousand, of which ten become items.
-	fresh, places := make([]candidate, len(hits)), make([]LaneHit, len(hits))
-	for i, h := range hits {
-		places[i] = LaneHit{Lane: lane, Rank: i + 1, Score: h.Score}
-		c := byID[h.ID]
-		if c == nil {
-			c = &fresh[i]
-			c.id, c.lanes = h.ID, places[i:i+1:i+1]
-			r.found = append(r.found, c)
-		} else {
-			c.lanes = append(c.lanes, places[i])
-		}
-		c.lane, c.score = h.Score, h.Score
-	}
+	r.exact = len(exact)
+	r.gather(lists, exact)
+	r.fuse(lists)
 	return nil
-}
-
-// search asks the index for one list, in order and no deeper than the lane.
-func (r *run) search(ctx context.Context) (hits []Hit, lane Lane, err error) {
-	accept := r.filter.accept(ctx)
-	if trimBlank(r.req.Text) == "" {
-		hits, err = r.x.Recency(ctx, accept, laneDepth)
-		return ranked(hits), LaneRecency, err
-	}
-	r.text, err = r.x.Text(ctx, r.req.Text, accept, laneDepth)
-	return ranked(r.text.Hits), LaneText, err
 }
 
 // ranked returns the hits in the order of clause 9.4, whatever order an index gave them in.

@@ -37,6 +37,8 @@ type spread struct {
 // spreader lets nodes lend parts of their scores, term by term, to those linked to them.
 type spreader struct {
 	r       *run
+	text    *laneList // of the text lane, nil where it found nothing
+	dense   []*laneList
 	columns []int // terms that spread
 	passing map[graph.ID]bool
 	damping map[graph.ID]int64
@@ -48,17 +50,26 @@ type spreader struct {
 // returns how many sources did not take part for lack of room. Later rounds are no matter for a
 // warning: as in a lane, the best come first and the rest weighs little.
 func (r *run) expand(ctx context.Context) (silent int, err error) {
-	if *r.req.Expand == 0 || trimBlank(r.req.Text) == "" {
+	if !r.expands() {
 		return 0, nil
 	}
-	top := r.toConvex()
-	slices.SortFunc(r.found, byRank)
+	r.toShares()
+	slices.SortFunc(r.found, func(a, b *candidate) int {
+		return cmp.Or(cmp.Compare(b.tier, a.tier), cmp.Compare(b.share, a.share), a.id.Compare(b.id))
+	})
 	s := &spreader{
 		r: r, passing: map[graph.ID]bool{}, damping: map[graph.ID]int64{},
 		links: map[graph.ID][]Link{},
 	}
+	for _, l := range r.lists {
+		if l.lane == LaneText {
+			s.text = l
+		} else {
+			s.dense = append(s.dense, l)
+		}
+	}
 	sources := r.found[:min(maxSources, len(r.found))]
-	all, err := s.terms(ctx, sources, top, nil)
+	all, err := s.terms(ctx, sources, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -75,36 +86,48 @@ func (r *run) expand(ctx context.Context) (silent int, err error) {
 		rounds = append(rounds, next)
 		layer = sortedSpreads(next)
 	}
-	return s.silent, s.join(ctx, rounds, top)
+	return s.silent, s.join(ctx, rounds)
 }
 
-// toConvex replaces the scores by shares of the best one, which it returns. Named nodes count as
-// the best.
-func (r *run) toConvex() (top int64) {
+// toShares lets named nodes count as the best.
+func (r *run) toShares() {
 	for _, c := range r.found {
-		top = max(top, c.lane)
-	}
-	for _, c := range r.found {
-		switch {
-		case c.tier != tierNone:
+		if c.tier == tierNone {
+			continue
+		}
+		c.share = fixed.One
+		if !r.req.Fusion.byRanks() {
 			c.score = fixed.One
-		case top > 0:
-			c.score = share(c.lane, top)
 		}
 	}
-	return top
 }
 
-// share returns a part of the best score in units of 2^-16.
-func share(score, top int64) int64 {
-	return int64(fixed.MulDivSat(uint64(max(score, 0)), fixed.One, uint64(top)))
+// weigh returns what a part of a score in a list is worth among all lists.
+func (s *spreader) weigh(l *laneList, score int64) int64 {
+	return l.weight * l.part(score) / s.r.weights
+}
+
+// near returns what the dense lanes give a candidate, one number for each.
+func (s *spreader) near(c *candidate) []int64 {
+	out := make([]int64, len(s.dense))
+	for i, l := range s.dense {
+		for _, h := range c.lanes {
+			if h.Lane == l.lane {
+				out[i] = s.weigh(l, h.Score)
+			}
+		}
+	}
+	return out
 }
 
 // terms returns the shares that terms have in the scores of candidates: all terms of the text, in
 // order, or those of some columns.
 func (s *spreader) terms(
-	ctx context.Context, list []*candidate, top int64, only []int,
+	ctx context.Context, list []*candidate, only []int,
 ) (map[graph.ID][]int64, error) {
+	if s.text == nil {
+		return map[graph.ID][]int64{}, nil
+	}
 	ids := make([]graph.ID, len(list))
 	for i, c := range list {
 		ids[i] = c.id
@@ -116,7 +139,7 @@ func (s *spreader) terms(
 	out := make(map[graph.ID][]int64, len(ids))
 	for i, row := range scores {
 		for t := range row {
-			row[t] = share(row[t], max(top, 1))
+			row[t] = s.weigh(s.text, row[t])
 		}
 		out[ids[i]] = row
 	}
@@ -145,17 +168,18 @@ func (s *spreader) start(
 	s.columns = s.columns[:min(maxColumns, len(s.columns))]
 	layer := make([]*spread, len(sources))
 	for i, c := range sources {
-		l := &spread{id: c.id, gains: make([]int64, len(s.columns)+1)}
+		l := &spread{id: c.id, gains: make([]int64, len(s.columns)+len(s.dense)+1)}
 		for col, t := range s.columns {
 			if row := all[c.id]; row != nil {
 				l.gains[col] = row[t]
 			}
 		}
+		copy(l.gains[len(s.columns):], s.near(c))
 		named, err := s.named(ctx, c, all[c.id])
 		if err != nil {
 			return nil, err
 		}
-		l.gains[len(s.columns)] = named
+		l.gains[len(l.gains)-1] = named
 		layer[i] = l
 	}
 	return layer, nil
@@ -167,6 +191,9 @@ func (s *spreader) named(ctx context.Context, c *candidate, terms []int64) (int6
 	if c.tier != tierNone {
 		return fixed.One, nil
 	}
+	if s.text == nil {
+		return 0, nil
+	}
 	n, _, err := s.r.g.Node(ctx, c.id)
 	if err != nil {
 		return 0, fmt.Errorf("read node %s: %w", c.id, err)
@@ -175,7 +202,9 @@ func (s *spreader) named(ctx context.Context, c *candidate, terms []int64) (int6
 	for _, t := range s.r.x.TitleIn(s.r.req.Text, n.Summary) {
 		sum += terms[t]
 	}
-	c.score += sum / 2
+	if !s.r.req.Fusion.byRanks() {
+		c.score += sum / 2
+	}
 	return sum / 2, nil
 }
 
@@ -366,7 +395,7 @@ func (s *spreader) mentions(ctx context.Context, u *spread, next map[graph.ID]*s
 
 // join adds what was received to the candidates, and the best of the new nodes to them.
 func (s *spreader) join(
-	ctx context.Context, rounds []map[graph.ID]*spread, top int64,
+	ctx context.Context, rounds []map[graph.ID]*spread,
 ) error {
 	byID := make(map[graph.ID]*candidate, len(s.r.found))
 	var known []*candidate // received something
@@ -377,9 +406,16 @@ func (s *spreader) join(
 			known = append(known, c)
 		}
 	}
-	own, err := s.terms(ctx, known, top, s.columns)
+	own, err := s.terms(ctx, known, s.columns)
 	if err != nil {
 		return err
+	}
+	for _, c := range known {
+		row := own[c.id]
+		if row == nil {
+			row = make([]int64, len(s.columns))
+		}
+		own[c.id] = append(row, s.near(c)...)
 	}
 	var joining []*candidate
 	for _, next := range rounds {
@@ -395,11 +431,15 @@ func (s *spreader) join(
 	}
 	for _, c := range byID {
 		if c.reach != nil {
-			c.score += c.gain
+			if !s.r.req.Fusion.byRanks() {
+				c.score += c.gain
+			}
 			c.lanes = append(c.lanes, LaneHit{Lane: LaneExpand, Score: c.gain})
 		}
 	}
-	slices.SortFunc(joining, byRank)
+	slices.SortFunc(joining, func(a, b *candidate) int {
+		return cmp.Or(cmp.Compare(b.gain, a.gain), a.id.Compare(b.id))
+	})
 	s.r.found = append(s.r.found, joining[:min(maxJoining, len(joining))]...)
 	s.r.rankExpanded()
 	return nil
@@ -424,7 +464,7 @@ func receive(c *candidate, l *spread, own []int64) {
 	}
 }
 
-// rankExpanded fills in the ranks of the expansion's list.
+// rankExpanded fills in the ranks of the expansion's list, and what they count where ranks are fused.
 func (r *run) rankExpanded() {
 	var list []*candidate
 	for _, c := range r.found {
@@ -438,5 +478,8 @@ func (r *run) rankExpanded() {
 	})
 	for i, c := range list {
 		last(c).Rank = i + 1
+		if r.req.Fusion.byRanks() && c.gain > 0 {
+			c.score += reciprocal(fixed.One, i+1)
+		}
 	}
 }

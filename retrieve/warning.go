@@ -19,6 +19,9 @@ const (
 	ExpansionTruncated Code = "expansion_truncated"
 	Redacted           Code = "redacted"
 	UnseenCut          Code = "unseen_cut"
+	NoVectors          Code = "no_vectors"
+	Dimension          Code = "dimension"
+	StaleVectors       Code = "stale_vectors"
 )
 
 // Names of parameters of warnings.
@@ -27,21 +30,24 @@ const (
 	paramNodes    = "nodes"
 	paramSources  = "sources"
 	paramFrom     = "from"
+	paramModel    = "model"
+	paramModels   = "models"
+	paramVectors  = "vectors"
 )
 
 // Warning says that an answer may not be what was meant.
 type Warning struct {
 	Code   Code
-	Params []ipld.Entry // integers, in canonical order; nil for none
+	Params []ipld.Entry // integers, strings and lists of strings, in canonical order; nil for none
 }
 
 // WarningInfo documents one code.
 type WarningInfo struct {
 	Code    Code
 	When    string // when it is given
-	Message string // what it means for the answer; %d stands for the value of Param
-	Remedy  string // what to do; %d likewise
-	Param   string // name of its one parameter, "" for none
+	Message string // what it means for the answer; %d stands for the value of Param, {NAME} for others
+	Remedy  string // what to do; likewise
+	Param   string // name of its one parameter that is a number, "" for none
 }
 
 var warningInfos = []WarningInfo{
@@ -88,36 +94,78 @@ var warningInfos = []WarningInfo{
 		Remedy: "begin another session, or narrow the query with --type, --where or --created-from",
 		Param:  paramFrom,
 	},
+	{
+		Code:    NoVectors,
+		When:    "no node has a dense vector of the model of a query vector",
+		Message: "no node has a dense vector of the model {model}",
+		Remedy: "commit embeddings of it, or name another model with --vector; " +
+			"there are: {models}",
+	},
+	{
+		Code:    Dimension,
+		When:    "vectors of the model have other dimensions than the query vector",
+		Message: "vectors of {model} that have other dimensions than the query's are left out: %d",
+		Remedy:  "make --vector and the nodes' embeddings with the same model and settings",
+		Param:   paramVectors,
+	},
+	{
+		Code:    StaleVectors,
+		When:    "items were found by the vector of a text that was changed since",
+		Message: "items whose text was changed after it was embedded: %d",
+		Remedy:  "embed them anew and commit that, or leave --vector out",
+		Param:   paramNodes,
+	},
 }
 
 // WarningInfos returns the documentation of all codes, in a fixed order.
 func WarningInfos() []WarningInfo { return slices.Clone(warningInfos) }
 
-// info returns the documentation of the warning's code and the value of its parameter.
-func (w Warning) info() (WarningInfo, int64) {
+// info returns the documentation of the warning's code.
+func (w Warning) info() WarningInfo {
 	for _, info := range warningInfos {
 		if info.Code == w.Code {
-			v, _ := ipld.FindEntry(w.Params, info.Param)
-			return info, v.Int()
+			return info
 		}
 	}
-	return WarningInfo{Message: string(w.Code), Remedy: "use a later version"}, 0
+	return WarningInfo{Message: string(w.Code), Remedy: "use a later version"}
 }
 
 // Message says in one line what the warning means. For a code of a later version it is the code.
 func (w Warning) Message() string {
-	info, n := w.info()
-	return fill(info.Message, n)
+	info := w.info()
+	return w.fill(info.Message, info.Param)
 }
 
 // Remedy says in one line which flag to use.
 func (w Warning) Remedy() string {
-	info, n := w.info()
-	return fill(info.Remedy, n)
+	info := w.info()
+	return w.fill(info.Remedy, info.Param)
 }
 
-func fill(text string, n int64) string {
-	return strings.ReplaceAll(text, "%d", strconv.FormatInt(n, 10))
+// fill puts the parameters in their places in a text.
+func (w Warning) fill(text, number string) string {
+	v, _ := ipld.FindEntry(w.Params, number)
+	return strings.NewReplacer(
+		"%d", strconv.FormatInt(v.Int(), 10),
+		"{"+paramModel+"}", w.names(paramModel),
+		"{"+paramModels+"}", w.names(paramModels),
+	).Replace(text)
+}
+
+// names returns a parameter that is a string or a list of strings, "none" where there is none.
+func (w Warning) names(param string) string {
+	v, _ := ipld.FindEntry(w.Params, param)
+	if v.Kind() == ipld.String {
+		return shortQuote(v.Text())
+	}
+	var list []string
+	for _, name := range v.List() {
+		list = append(list, shortQuote(name.Text()))
+	}
+	if list == nil {
+		return "none"
+	}
+	return strings.Join(list, ", ")
 }
 
 func warning(code Code, param string, n int) Warning {
@@ -127,11 +175,10 @@ func warning(code Code, param string, n int) Warning {
 // warnings returns what the answer must say of itself, in the order of the table.
 func (r *run) warnings(a *Answer, silent int) []Warning {
 	var out []Warning
-	blank := trimBlank(r.req.Text) == ""
-	if !blank && r.text.Terms == 0 && len(r.found) == 0 {
+	if r.asked && r.text.Terms == 0 && r.exact == 0 {
 		out = append(out, Warning{Code: NoTerms})
 	}
-	if !blank && r.text.Known > 0 && len(r.found) == 0 {
+	if r.asked && r.text.Known > 0 && len(r.text.Hits) == 0 && r.exact == 0 {
 		out = append(out, Warning{Code: NothingPasses})
 	}
 	if len(a.Items) == 0 && a.Dropped > 0 {
@@ -149,6 +196,10 @@ func (r *run) warnings(a *Answer, silent int) []Warning {
 	}
 	if r.req.UnseenFrom > 0 {
 		out = append(out, warning(UnseenCut, paramFrom, int(r.req.UnseenFrom)))
+	}
+	out = append(append(out, r.noVectors...), r.otherDims...)
+	if r.stale > 0 {
+		out = append(out, warning(StaleVectors, paramNodes, r.stale))
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 
@@ -198,6 +199,9 @@ type wireRequest struct {
 	Order                                                   string
 	Direction                                               string
 	CreatedFrom, CreatedTo, UpdatedFrom, UpdatedTo, ValidAt *int64
+	Vectors                                                 map[string][]int8
+	Fusion                                                  retrieve.Fusion
+	Weights                                                 map[retrieve.Lane]int64
 	Where                                                   []struct {
 		Name, Op string
 		Value    json.RawMessage
@@ -223,6 +227,13 @@ func request(t *testing.T, data []byte) retrieve.Request {
 		Order: retrieve.Order(w.Order)}
 	for _, m := range w.Marks {
 		q.Marks = append(q.Marks, graph.State(m))
+	}
+	for model, values := range w.Vectors {
+		q.Vectors = append(q.Vectors, retrieve.QueryVector{Model: model, Values: values})
+	}
+	q.Fusion = w.Fusion
+	for lane, weight := range w.Weights {
+		q.Weights = append(q.Weights, retrieve.LaneWeight{Lane: lane, Weight: weight})
 	}
 	for _, p := range w.Where {
 		pred := retrieve.Predicate{Name: p.Name, Op: retrieve.Op(p.Op)}
@@ -252,7 +263,7 @@ type wantAnswer struct {
 	Duplicates      []struct{ ID, Repeats string }
 	Warnings        []struct {
 		Code   string
-		Params map[string]int64
+		Params map[string]any
 	}
 	Error string
 }
@@ -327,17 +338,22 @@ func checkWarnings(t *testing.T, answer *retrieve.Answer, want wantAnswer) {
 	t.Helper()
 	var got, wanted []string
 	for _, w := range answer.Warnings {
-		params := map[string]int64{}
-		for _, p := range w.Params {
-			params[p.Key] = p.Value.Int()
-		}
-		got = append(got, fmt.Sprint(w.Code, params))
+		got = append(got, fmt.Sprint(w.Code, string(ipld.AppendJSON(nil,
+			ipld.MapValue(slices.Clone(w.Params)...)))))
 	}
 	for _, w := range want.Warnings {
 		if w.Params == nil {
-			w.Params = map[string]int64{}
+			w.Params = map[string]any{}
 		}
-		wanted = append(wanted, fmt.Sprint(w.Code, w.Params))
+		data, err := json.Marshal(w.Params)
+		if err != nil {
+			t.Fatal(err)
+		}
+		params, err := ipld.ParseJSON(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wanted = append(wanted, fmt.Sprint(w.Code, string(ipld.AppendJSON(nil, params))))
 	}
 	same(t, "warnings", fmt.Sprint(got), fmt.Sprint(wanted))
 }

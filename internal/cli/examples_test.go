@@ -90,6 +90,7 @@ func TestExamples(t *testing.T) {
 	world.write("memory.queries.jsonl", string(queries))
 	before, _ := world.run(0, "bench", "eval", ".", "--json")
 	world.write("before.json", before)
+	world.write("query.json", "[0.25,-0.5,1]\n")
 	plain := t.TempDir()
 	copyTree(t, world.Dir, plain)
 	for _, args := range [][]string{

@@ -18,11 +18,12 @@ import (
 // retrieveOptions are the flags of retrieve as they are given.
 type retrieveOptions struct {
 	types, where, expandTypes []string
-	marks, show               []string
+	marks, show, vectors      []string
 	times                     [5]string // in the order of timeFlags
 	limit, budget, expand     int
 	adjacency, summaryCap     int
-	direction                 string
+	direction, fusion         string
+	weights                   []string
 	session                   string
 	follow, receipt, explain  bool
 	batch                     string
@@ -61,20 +62,31 @@ func (c *cli) retrieveCommand() *cobra.Command {
 			"shown before), --dedup (what repeats an item before it, down to names, numbers and negations)\n" +
 			"and --mmr (0.7 gives relevance seven parts of ten, and being unlike the items before three).\n" +
 			"--explain names what was dropped, and why.\n\n" +
-			"--batch reads one JSON object a line: \"qid\", \"text\" and any of the flags that select, rank or\n" +
-			"print, by name; \"cat\", \"meta\" and \"gold…\" come back with the answer. What a line does not say,\n" +
-			"the command line does.",
+			"--vector ranks by embeddings too: FILE, or - for standard input, has the query as that MODEL\n" +
+			"embeds it, a JSON list of numbers. Nodes are compared by the embeddings of that model that\n" +
+			"'mnem help changes' tells how to commit. Without a QUERY the vector decides alone. The first\n" +
+			"query of a process at a commit reads all vectors of the model once.\n\n" +
+			"--fusion convex weighs what each lane gives of its best score, score-norm what lies between its\n" +
+			"worst and best; rrf and weighted-rrf count ranks. The text weighs 1, all vectors together 0.5,\n" +
+			"unless --weight says otherwise; a lane of weight 0 does not run. rrf has no weights.\n\n" +
+			"--batch reads one JSON object a line: \"qid\", \"text\", \"vectors\" (an object: model to list of\n" +
+			"numbers), \"weights\" (lane to number) and any of the other flags that select, rank or print, by\n" +
+			"name; \"cat\", \"meta\" and \"gold…\" come back with the answer. What a line does not say, the\n" +
+			"command line does.",
 		Example: "  mnem retrieve who owns billing\n" +
 			"  mnem retrieve billing --dedup --mmr 0.7 --order time\n" +
 			"  mnem retrieve billing --session review --unseen\n" +
 			"  mnem retrieve 'storage migration' --type Decision --adjacency 3\n" +
 			"  mnem retrieve --type Task --where 'status = \"open\"' --limit 5\n" +
 			"  mnem retrieve billing --at HEAD~1 --budget 500 --json\n" +
-			"  mnem retrieve 'double charge' --explain",
+			"  mnem retrieve 'double charge' --explain\n" +
+			"  mnem retrieve 'double charge' --vector minilm=@query.json",
 	}
 	c.atFlag(cmd)
 	c.requestFlags(cmd, opt)
 	f := cmd.Flags()
+	f.StringArrayVar(&opt.vectors, "vector", nil,
+		"rank by this `MODEL=@FILE` too: the query's embedding (repeatable)")
 	f.StringVar(&opt.session, "session", "", "answer in this session and record it (MNEM_SESSION)")
 	c.complete(cmd, "session", completeSessions)
 	f.BoolVar(&opt.follow, "follow", false, "with a session: answer from HEAD, not from its commit")
@@ -90,6 +102,10 @@ func (c *cli) retrieveCommand() *cobra.Command {
 // requestFlags adds a flag for every parameter of a request.
 func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
 	f := cmd.Flags()
+	f.StringVar(&opt.fusion, "fusion", string(retrieve.Convex),
+		"how text and vectors become one list: `WAY` is convex, rrf, weighted-rrf or score-norm")
+	f.StringArrayVar(&opt.weights, "weight", nil,
+		"count a lane so much: `LANE=W`, LANE text or dense:MODEL, W 0 to 16 (repeatable)")
 	f.StringArrayVar(&opt.types, "type", nil, "only nodes of this `TYPE` (repeatable)")
 	f.StringArrayVar(&opt.where, "where", nil, "only where this `PREDICATE` holds (repeatable)")
 	for i, t := range timeFlags {
@@ -115,10 +131,13 @@ func (c *cli) request(cmd *cobra.Command, opt *retrieveOptions) (retrieve.Reques
 	r := retrieve.Request{
 		Types: opt.types, ExpandTypes: opt.expandTypes, Direction: retrieve.Direction(opt.direction),
 		Limit: &opt.limit, Budget: &opt.budget, Expand: &opt.expand, Adjacency: opt.adjacency,
-		Show: opt.show, SummaryCap: &opt.summaryCap,
+		Show: opt.show, SummaryCap: &opt.summaryCap, Fusion: retrieve.Fusion(opt.fusion),
 	}
 	var err error
 	if err = opt.packing.set(cmd, &r); err != nil {
+		return r, err
+	}
+	if r.Weights, err = laneWeights(opt.weights); err != nil {
 		return r, err
 	}
 	if r.Where, err = parseWhere(opt.where); err != nil {
@@ -157,6 +176,9 @@ func (c *cli) retrieve(cmd *cobra.Command, opt *retrieveOptions, args []string) 
 	}
 	req, err := c.request(cmd, opt)
 	if err != nil {
+		return err
+	}
+	if req.Vectors, err = c.queryVectors(cmd.Context(), opt); err != nil {
 		return err
 	}
 	if req.Text, err = c.queryText(cmd.Context(), args); err != nil {
@@ -222,7 +244,7 @@ func checkRetrieve(cmd *cobra.Command, opt *retrieveOptions, session string, arg
 			return usagef("--%s needs --session or --receipt: nothing is recorded without", name)
 		}
 	}
-	return nil
+	return opt.checkStdin(args)
 }
 
 // queryText joins the words of a query, or reads it from standard input.

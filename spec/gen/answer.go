@@ -23,11 +23,15 @@ type item struct {
 func (q request) retrieve(st *store) answer {
 	c := st.collect()
 	tiers := q.tiers(st)
-	list := q.lane(st, c)
+	lanes := q.rankings(st, c)
 	var a answer
-	if q.expand > 0 && trimmed(q.text) != "" {
-		a.order, a.silent = q.expanded(st, c, list, tiers)
+	if q.expand > 0 && !q.blank() {
+		a.order, a.silent = q.expanded(st, c, lanes, tiers)
 	} else {
+		list := q.fused(lanes)
+		if len(lanes) == 1 {
+			list = lanes[0].scores
+		}
 		for id, s := range list {
 			a.order = append(a.order, hit{id: id, tier: tiers[id], score: s})
 		}
@@ -89,7 +93,10 @@ func tokensOf(s string) int64 {
 
 func (q request) warn(st *store, c collection, a *answer, exact bool, smallest int64) {
 	query := analyse(q.text, "en")
-	if trimmed(q.text) != "" && len(query) == 0 && !exact {
+	if !q.runsText() {
+		query = nil
+	}
+	if q.runsText() && len(query) == 0 && !exact {
 		a.warnings = append(a.warnings, dict{"code": "no_terms"})
 	}
 	known, passing := false, false
@@ -114,6 +121,7 @@ func (q request) warn(st *store, c collection, a *answer, exact bool, smallest i
 		a.warnings = append(a.warnings, dict{"code": "unseen_cut",
 			"params": dict{"from": q.unseenFrom}})
 	}
+	q.denseWarnings(st, a)
 }
 
 // receipt is the record of clause 13.1.

@@ -204,8 +204,9 @@ func receiptCases(s *suite) {
 			where: []predicate{{name: "level", op: "!=", value: 2.0, hasValue: true},
 				{name: "age", op: "!exists"}}, createdFrom: &at, updatedFrom: &at, validAt: &at,
 			marks: []string{"superseded", "expired"}, limit: 5, budget: 500, expand: 2,
-			expandTypes: []string{"governs", "cites"}, direction: "out", adjacency: 3,
-			show: []string{"times", "key"}, summaryCap: 20, unseenFrom: 3, dedup: true,
+			expandTypes: []string{"governs", "cites"}, direction: "out", fusion: "convex",
+			adjacency: 3,
+			show:      []string{"times", "key"}, summaryCap: 20, unseenFrom: 3, dedup: true,
 			exclude: []string{nodeIDOfKey("kelp"), nodeIDOfKey("bob"), nodeIDOfKey("kelp")},
 			mmr:     new(int64(45875)), order: "time"}},
 		{"dropped", "dropped nodes and a warning", func() request {

@@ -219,16 +219,9 @@ func (q request) spread(st *store, c collection, sources []hit, g lent) ([]lent,
 
 // expanded is clause 10: the candidates with their final scores.
 func (q request) expanded(
-	st *store, c collection, list map[string]int64, tiers map[string]int,
+	st *store, c collection, lanes []ranking, tiers map[string]int,
 ) ([]hit, int) {
-	best := int64(1)
-	for _, s := range list {
-		best = max(best, s)
-	}
-	base := map[string]int64{}
-	for id, s := range list {
-		base[id] = s * one / best
-	}
+	base := convex(lanes)
 	for id := range tiers {
 		base[id] = one
 	}
@@ -238,16 +231,32 @@ func (q request) expanded(
 	}
 	sortHits(sources)
 	sources = sources[:min(len(sources), 100)]
+	query := analyse(q.text, "en")
+	dense := lanes
+	if len(lanes) > 0 && lanes[0].name == "text" {
+		dense = lanes[1:]
+	} else {
+		query = nil
+	}
 	of := func(id, term string) int64 {
+		for _, l := range dense {
+			if "lane "+l.name == term {
+				return l.weight * l.parts(false)[id] / weights(lanes)
+			}
+		}
 		var alone []string
-		for _, t := range analyse(q.text, "en") {
+		for _, t := range query {
 			if t == term {
 				alone = append(alone, t)
 			}
 		}
-		return c.score(id, alone) * one / best
+		if len(alone) == 0 {
+			return 0
+		}
+		l := lanes[0]
+		return l.weight * (c.score(id, alone) * one / l.best()) / weights(lanes)
 	}
-	terms := unique(analyse(q.text, "en"))
+	terms := unique(query)
 	sums := map[string]int64{}
 	for _, s := range sources {
 		for _, t := range terms {
@@ -256,7 +265,10 @@ func (q request) expanded(
 	}
 	sort.SliceStable(terms, func(i, j int) bool { return sums[terms[i]] > sums[terms[j]] })
 	terms = terms[:min(len(terms), 32)]
-	g := lent{}
+	for _, l := range dense {
+		terms = append(terms, "lane "+l.name) // no term has a space
+	}
+	g, titled := lent{}, map[string]int64{}
 	for _, s := range sources {
 		for _, t := range terms {
 			g.raise(s.id, t, of(s.id, t))
@@ -272,7 +284,7 @@ func (q request) expanded(
 				sum += of(s.id, t)
 			}
 			g.raise(s.id, "named ", sum/2)
-			base[s.id] += sum / 2
+			titled[s.id] = sum / 2
 		}
 	}
 	rounds, silent := q.spread(st, c, sources, g)
@@ -287,6 +299,7 @@ func (q request) expanded(
 			}
 		}
 	}
+	final := q.beforeGain(lanes, tiers)
 	var joined, out []hit
 	for id, n := range gain {
 		if _, known := base[id]; !known && n > 0 {
@@ -294,9 +307,13 @@ func (q request) expanded(
 		}
 	}
 	sortHits(joined)
-	out = append(out, joined[:min(len(joined), 100)]...)
-	for id, n := range base {
-		out = append(out, hit{id: id, tier: tiers[id], score: n + gain[id]})
+	joined = joined[:min(len(joined), 100)]
+	if q.byRanks() {
+		return q.joinedByRank(lanes, base, gain, joined, tiers), silent
+	}
+	out = append(out, joined...)
+	for id := range base {
+		out = append(out, hit{id: id, tier: tiers[id], score: final[id] + titled[id] + gain[id]})
 	}
 	return out, silent
 }

@@ -226,7 +226,7 @@ func sortHits(hs []hit) {
 	})
 }
 
-// lane is the ranked list of the text lane or, for a blank text, of the recency lane.
+// lane is the list of the text lane or, for a blank request, of the recency lane.
 func (q request) lane(st *store, c collection) map[string]int64 {
 	var hs []hit
 	query := analyse(q.text, "en")
@@ -240,10 +240,5 @@ func (q request) lane(st *store, c collection) map[string]int64 {
 			hs = append(hs, hit{id: id, score: s})
 		}
 	}
-	sortHits(hs)
-	out := map[string]int64{}
-	for _, h := range hs[:min(len(hs), 1000)] {
-		out[h.id] = h.score
-	}
-	return out
+	return best1000(hs)
 }

@@ -28,11 +28,14 @@ type request struct {
 	dedup                                        bool
 	mmr                                          *int64
 	order                                        string
+	vectors                                      map[string][]int8
+	fusion                                       string
+	weights                                      map[string]int64
 }
 
 func newRequest(text string) request {
 	return request{text: text, limit: 10, budget: 2000, expand: 3, summaryCap: 8192,
-		direction: "both", order: "rank"}
+		direction: "both", order: "rank", fusion: "convex"}
 }
 
 func sortedSet(list []string) []any {
@@ -93,6 +96,23 @@ func (q request) record() dict {
 			r[name] = *t
 		}
 	}
+	if len(q.vectors) > 0 {
+		vectors := dict{}
+		for model, v := range q.vectors {
+			vectors[model] = vectorBytes(v)
+		}
+		r["vectors"] = vectors
+	}
+	if q.fusion != "convex" {
+		r["fusion"] = q.fusion
+	}
+	if len(q.weights) > 0 {
+		weights := dict{}
+		for lane, w := range q.weights {
+			weights[lane] = w
+		}
+		r["weights"] = weights
+	}
 	where := []any{}
 	for _, p := range q.where {
 		m := dict{"name": p.name, "op": p.op}
@@ -117,6 +137,9 @@ func (q request) input() obj {
 		}
 	}
 	set("text", q.text, q.text != "")
+	set("vectors", q.vectors, q.vectors != nil)
+	set("fusion", q.fusion, q.fusion != d.fusion)
+	set("weights", q.weights, q.weights != nil)
 	set("types", q.types, q.types != nil)
 	set("marks", q.marks, q.marks != nil)
 	set("expandTypes", q.expandTypes, q.expandTypes != nil)

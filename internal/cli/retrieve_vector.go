@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// vectorFile is a value of --vector.
+type vectorFile struct{ model, path string }
+
+// parseVectorFlags reads values of the form MODEL=@FILE.
+func parseVectorFlags(values []string) ([]vectorFile, error) {
+	var out []vectorFile
+	for _, v := range values {
+		model, path, ok := strings.Cut(v, "=@")
+		if !ok || model == "" || path == "" {
+			return nil, usagef("--vector %q: want MODEL=@FILE, with - for standard input", v)
+		}
+		if slices.ContainsFunc(out, func(f vectorFile) bool { return f.model == model }) {
+			return nil, usagef("--vector: two vectors of the model %q", model)
+		}
+		out = append(out, vectorFile{model, path})
+	}
+	return out, nil
+}
+
+// checkStdin refuses to read standard input for two things.
+func (o *retrieveOptions) checkStdin(args []string) error {
+	files, err := parseVectorFlags(o.vectors)
+	if err != nil {
+		return err
+	}
+	var uses []string
+	if len(args) == 1 && args[0] == stdinName {
+		uses = append(uses, "the query")
+	}
+	if o.batch == stdinName {
+		uses = append(uses, "--batch")
+	}
+	for _, f := range files {
+		if f.path == stdinName {
+			uses = append(uses, "--vector "+f.model)
+		}
+	}
+	if len(uses) > 1 {
+		return usagef("standard input is named twice: for %s", strings.Join(uses, " and "))
+	}
+	return nil
+}
+
+// queryVectors reads the vectors that --vector names.
+func (c *cli) queryVectors(ctx context.Context, o *retrieveOptions) ([]retrieve.QueryVector, error) {
+	files, err := parseVectorFlags(o.vectors)
+	if err != nil {
+		return nil, err
+	}
+	var out []retrieve.QueryVector
+	for _, f := range files {
+		v, err := c.queryVector(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+func (c *cli) queryVector(ctx context.Context, f vectorFile) (v retrieve.QueryVector, err error) {
+	in, name, err := c.open(ctx, f.path)
+	if err != nil {
+		return v, err
+	}
+	defer func() { _ = in.Close() }() // only read from
+	data, err := io.ReadAll(io.LimitReader(in, graph.MaxLine+1))
+	if err == nil && len(data) > graph.MaxLine {
+		err = graph.Fieldf("", "more than %d bytes", graph.MaxLine)
+	}
+	var list ipld.Value
+	if err == nil {
+		list, err = ipld.ParseJSON(data)
+	}
+	if err == nil {
+		v, err = retrieve.ParseQueryVector(f.model, list)
+	}
+	if err != nil {
+		return v, fmt.Errorf("%s: %w", name, err)
+	}
+	return v, nil
+}
+
+// laneWeights reads values of --weight, LANE=W: W is what comes after the last "=".
+func laneWeights(values []string) ([]retrieve.LaneWeight, error) {
+	var out []retrieve.LaneWeight
+	for _, s := range values {
+		at := strings.LastIndexByte(s, '=')
+		if at < 1 {
+			return nil, usagef("--weight %q: want LANE=W, as in text=1 or dense:MODEL=0.5", s)
+		}
+		v, err := ipld.ParseJSON([]byte(s[at+1:]))
+		if err != nil {
+			return nil, usagef("--weight %q: %q is not a number", s, s[at+1:])
+		}
+		w, err := retrieve.ParseLaneWeight(s[:at], v)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, w)
+	}
+	return out, nil
+}

@@ -1,0 +1,301 @@
+package repo
+
+import (
+	"container/list"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+)
+
+// vectorsOf names the vectors of one model in one tree of embeddings.
+type vectorsOf struct {
+	root  ipld.CID
+	model string
+}
+
+// vectorSet is what a pass over a tree found of one model.
+type vectorSet struct {
+	key    vectorsOf
+	matrix *index.Matrix // nil where the vectors are more than the cache may hold
+	models []string      // where there is no vector of the model: the models there are
+}
+
+// vectorSetOverhead is about what a set takes beside its matrix and models, in bytes.
+const vectorSetOverhead = 512
+
+func (s *vectorSet) bytes() int64 {
+	n := int64(vectorSetOverhead)
+	if s.matrix != nil {
+		n += s.matrix.Bytes()
+	}
+	return n
+}
+
+// vectorCache keeps the vectors of models in memory, the least recently used leaving first. Safe
+// for concurrent use. One pass over a tree runs at a time, so that it takes at most its limit
+// once more while a set is being read.
+type vectorCache struct {
+	limit int64
+	build chan struct{} // holds a token while a set is being read
+
+	mu    sync.Mutex
+	size  int64
+	sets  map[vectorsOf]*list.Element
+	order list.List // of *vectorSet, the most recently used first
+	epoch int       // how often it was cleared
+}
+
+func newVectorCache(limit int64) *vectorCache {
+	return &vectorCache{
+		limit: limit, build: make(chan struct{}, 1), sets: map[vectorsOf]*list.Element{},
+	}
+}
+
+// get returns a set, nil where it is not kept, and the epoch, which add wants to know.
+func (c *vectorCache) get(key vectorsOf) (set *vectorSet, epoch int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.sets[key]
+	if e == nil {
+		return nil, c.epoch
+	}
+	c.order.MoveToFront(e)
+	return e.Value.(*vectorSet), c.epoch
+}
+
+// add keeps a set whose reading began in an epoch, unless the cache was cleared since.
+func (c *vectorCache) add(s *vectorSet, epoch int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.sets[s.key] != nil || c.epoch != epoch {
+		return
+	}
+	c.sets[s.key] = c.order.PushFront(s)
+	c.size += s.bytes()
+	for c.size > c.limit && c.order.Len() > 0 {
+		last := c.order.Remove(c.order.Back()).(*vectorSet)
+		c.size -= last.bytes()
+		delete(c.sets, last.key)
+	}
+}
+
+// clear forgets everything, for what was erased must not stay.
+func (c *vectorCache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.size = 0
+	c.epoch++
+	clear(c.sets)
+	c.order.Init()
+}
+
+// vectors returns the vectors of a model at the state, read in one pass where they are not cached.
+func (c *vectorCache) vectors(ctx context.Context, s *state, model string) (*vectorSet, error) {
+	key := vectorsOf{s.vectorsRoot(), model}
+	if set, _ := c.get(key); set != nil {
+		return set, nil
+	}
+	select {
+	case c.build <- struct{}{}:
+		defer func() { <-c.build }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	set, epoch := c.get(key)
+	if set != nil { // someone else read it meanwhile
+		return set, nil
+	}
+	set, err := c.read(ctx, s, key)
+	if err != nil {
+		return nil, fmt.Errorf("read vectors of model %q: %w", model, err)
+	}
+	c.add(set, epoch)
+	return set, nil
+}
+
+// read makes a set in one pass over the tree.
+func (c *vectorCache) read(ctx context.Context, s *state, key vectorsOf) (*vectorSet, error) {
+	set := &vectorSet{key: key, matrix: new(index.Matrix)}
+	found := false
+	err := s.eachVector(ctx, key.model, func(id graph.ID, vector []int8) error {
+		found = true
+		set.matrix.Add(id, vector)
+		if set.bytes() > c.limit {
+			set.matrix = nil
+			return errEnough
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return nil, err
+	}
+	if !found {
+		set.models, err = s.denseModels(ctx)
+		return set, err
+	}
+	return set, nil
+}
+
+// errEnough ends a pass.
+var errEnough = errors.New("enough")
+
+// eachVector calls fn with the nodes that have a dense embedding by a model, and the embedding as
+// i8, in the order of ids. What was erased is passed over.
+func (s *state) eachVector(
+	ctx context.Context, model string, fn func(graph.ID, []int8) error,
+) error {
+	for kv, err := range s.vectors.Scan(ctx, nil, nil) {
+		if err != nil {
+			return err
+		}
+		id, name, err := graph.ParseEmbeddingKey(kv.Key)
+		if err != nil {
+			return fmt.Errorf("%w tree of embeddings: %w", store.ErrCorrupt, err)
+		}
+		if name != model {
+			continue
+		}
+		e, err := s.embedding(ctx, kv.Value)
+		if err != nil {
+			return err
+		}
+		if e == nil || e.DType == graph.Sparse {
+			continue
+		}
+		vector, err := denseInt8(e)
+		if err == nil {
+			err = fn(id, vector)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// embedding reads the embedding that a value of the tree links to, nil for one that was erased.
+func (s *state) embedding(ctx context.Context, item []byte) (*graph.Embedding, error) {
+	c, err := linkItem(item)
+	if err != nil {
+		return nil, err
+	}
+	e, err := commit.ReadEmbedding(ctx, s.get, c)
+	if errors.Is(err, store.ErrRedacted) {
+		return nil, nil
+	}
+	return e, err
+}
+
+// denseInt8 returns a dense vector as it is ranked: floats are quantised as those of queries are.
+func denseInt8(e *graph.Embedding) ([]int8, error) {
+	if e.DType == graph.Int8 {
+		return e.Int8(), nil
+	}
+	floats := make([]float64, e.Dims)
+	for i := range floats {
+		bits := binary.LittleEndian.Uint32(e.Data[4*i:])
+		floats[i] = float64(math.Float32frombits(bits))
+	}
+	return graph.Quantise(floats)
+}
+
+// denseModels returns the first models, ascending, by which nodes have dense embeddings.
+func (s *state) denseModels(ctx context.Context) ([]string, error) {
+	var models []string // ascending, one more than are named at most
+	for kv, err := range s.vectors.Scan(ctx, nil, nil) {
+		if err != nil {
+			return nil, err
+		}
+		_, name, err := graph.ParseEmbeddingKey(kv.Key)
+		if err != nil {
+			return nil, fmt.Errorf("%w tree of embeddings: %w", store.ErrCorrupt, err)
+		}
+		at, known := slices.BinarySearch(models, name)
+		if known || at == retrieve.MaxModelsNamed {
+			continue
+		}
+		e, err := s.embedding(ctx, kv.Value)
+		if err != nil {
+			return nil, err
+		}
+		if e == nil || e.DType == graph.Sparse {
+			continue
+		}
+		models = slices.Insert(models, at, name)
+		models = models[:min(len(models), retrieve.MaxModelsNamed)]
+	}
+	return models, nil
+}
+
+// Dense ranks the nodes that have a dense embedding of the query's model. Vectors that are in
+// memory are scanned there; the first query of a model at a commit reads them all, and where they
+// are more than the cache may hold so does every one.
+func (v indexView) Dense(
+	ctx context.Context, q retrieve.QueryVector, accept retrieve.Accept, k int,
+) (retrieve.DenseResult, error) {
+	st := v.s.state
+	set, err := v.s.repo.vectors.vectors(ctx, st, q.Model)
+	if err != nil {
+		return retrieve.DenseResult{}, err
+	}
+	search := index.NewDenseSearch(q.Values, v.acceptID(ctx, accept), k)
+	if set.matrix != nil {
+		same, all := set.matrix.Rows(len(q.Values))
+		err := set.matrix.Search(ctx, search)
+		return retrieve.DenseResult{
+			Hits: hits(search.Hits()), Other: all - same, None: all == 0, Models: set.models,
+		}, err
+	}
+	var res retrieve.DenseResult
+	err = st.eachVector(ctx, q.Model, func(id graph.ID, vector []int8) error {
+		if len(vector) != len(q.Values) {
+			res.Other++
+		}
+		return search.Offer(id, vector)
+	})
+	res.Hits = hits(search.Hits())
+	return res, err
+}
+
+// acceptID asks a filter about the document of a node; a node that is none was erased.
+func (v indexView) acceptID(
+	ctx context.Context, accept retrieve.Accept,
+) func(graph.ID) (bool, error) {
+	return func(id graph.ID) (bool, error) {
+		d, ok, err := v.x.Doc(ctx, id)
+		if err != nil || !ok {
+			return false, err
+		}
+		return accept(document{d})
+	}
+}
+
+// EmbeddedText returns the hash of the text that the embedding of a node by a model stands for.
+func (v indexView) EmbeddedText(
+	ctx context.Context, id graph.ID, model string,
+) ([sha256.Size]byte, error) {
+	item, ok, err := v.s.state.vectors.Get(ctx, graph.EmbeddingKey(id, model))
+	var e *graph.Embedding
+	if err == nil && ok {
+		e, err = v.s.state.embedding(ctx, item)
+	}
+	if err == nil && e == nil { // it was erased meanwhile: the retrieval begins again
+		err = fmt.Errorf("embedding of %s by %q: %w", id, model, retrieve.ErrNoNode)
+	}
+	if err != nil {
+		return [sha256.Size]byte{}, err
+	}
+	return e.Text, nil
+}

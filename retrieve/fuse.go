@@ -1,0 +1,165 @@
+package retrieve
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/fixed"
+)
+
+// Weights of lanes in ranking version 1, in units of 2^-16: clause 9.6. The dense lanes share
+// denseWeight. It is below that of the text lane so that a node that only vectors find never goes
+// before one that has more than half of the text's best score, unless expansion says more of it.
+const (
+	textWeight  = fixed.One
+	denseWeight = fixed.One / 2
+)
+
+// laneList is the list of one lane, and the candidates that it found in the same order.
+type laneList struct {
+	lane   Lane
+	weight int64
+	hits   []Hit
+	nodes  []*candidate
+}
+
+// blank reports whether a request asks for nothing but the newest nodes.
+func (r *run) blank() bool { return trimBlank(r.req.Text) == "" && len(r.req.Vectors) == 0 }
+
+// expands reports whether the request is expanded.
+func (r *run) expands() bool { return *r.req.Expand > 0 && !r.blank() }
+
+// search asks for the lists of all lanes that the request has, each in order and no deeper than
+// a lane.
+func (r *run) search(ctx context.Context) ([]*laneList, error) {
+	var lists []*laneList
+	add := func(lane Lane, hits []Hit, err error) error {
+		if err != nil {
+			return fmt.Errorf("search the %s lane: %w", lane, err)
+		}
+		if len(hits) > 0 {
+			lists = append(lists, &laneList{lane: lane, weight: r.weight(lane), hits: hits})
+		}
+		return nil
+	}
+	if r.blank() {
+		hits, err := r.x.Recency(ctx, r.filter.accept(ctx), laneDepth)
+		return lists, add(LaneRecency, ranked(hits), err)
+	}
+	if r.asked = trimBlank(r.req.Text) != "" && r.weight(LaneText) > 0; r.asked {
+		var err error
+		r.text, err = r.x.Text(ctx, r.req.Text, r.filter.accept(ctx), laneDepth)
+		if err := add(LaneText, ranked(r.text.Hits), err); err != nil {
+			return nil, err
+		}
+	}
+	for _, q := range r.req.Vectors {
+		if r.weight(LaneDense(q.Model)) == 0 {
+			continue
+		}
+		hits, err := r.dense(ctx, q)
+		if err := add(LaneDense(q.Model), hits, err); err != nil {
+			return nil, err
+		}
+	}
+	return lists, nil
+}
+
+// weight returns the weight of a lane.
+func (r *run) weight(lane Lane) int64 {
+	if r.req.Fusion == RRF {
+		return fixed.One
+	}
+	for _, w := range r.req.Weights {
+		if w.Lane == lane {
+			return w.Weight
+		}
+	}
+	if _, ok := lane.model(); ok {
+		return denseWeight / int64(len(r.req.Vectors))
+	}
+	return textWeight
+}
+
+// gather makes candidates of what the lists and the exact look-up found.
+func (r *run) gather(lists []*laneList, exact []*candidate) {
+	byID := make(map[graph.ID]*candidate, len(exact))
+	for i, c := range exact {
+		c.lanes = append(c.lanes, LaneHit{Lane: LaneExact, Rank: i + 1, Score: fixed.One})
+		byID[c.id] = c
+	}
+	r.found = exact
+	for at, l := range lists {
+		r.found = slices.Grow(r.found, len(l.hits))
+		// One allocation for all: there may be a thousand, of which ten become items.
+		fresh, places := make([]candidate, len(l.hits)), make([]LaneHit, len(l.hits))
+		l.nodes = make([]*candidate, len(l.hits))
+		for i, h := range l.hits {
+			places[i] = LaneHit{Lane: l.lane, Rank: i + 1, Score: h.Score}
+			c := byID[h.ID]
+			if c == nil {
+				c = &fresh[i]
+				c.id, c.lanes = h.ID, places[i:i+1:i+1]
+				r.found = append(r.found, c)
+				if at+1 < len(lists) { // a later list may have it too
+					byID[h.ID] = c
+				}
+			} else {
+				c.lanes = append(c.lanes, places[i])
+			}
+			l.nodes[i] = c
+		}
+	}
+}
+
+// fuse scores the candidates by the lists that they are in: clause 9.6.
+func (r *run) fuse(lists []*laneList) {
+	r.lists = lists
+	for _, l := range lists {
+		r.weights += l.weight
+		for i, c := range l.nodes {
+			c.share += l.weight * l.part(l.hits[i].Score)
+			if r.req.Fusion.byRanks() {
+				c.score += reciprocal(l.weight, i+1)
+			} else {
+				c.score += l.weight * l.place(l.hits[i].Score)
+			}
+		}
+	}
+	for _, c := range r.found {
+		c.share /= max(r.weights, 1)
+		switch r.req.Fusion {
+		case Convex:
+			c.score = c.share
+		case ScoreNorm:
+			c.score /= max(r.weights, 1)
+		}
+	}
+	if len(lists) == 1 && !r.expands() {
+		for i, c := range lists[0].nodes {
+			c.score = lists[0].hits[i].Score
+		}
+	}
+}
+
+// part returns what a score is of the best of its list, in units of 2^-16.
+func (l *laneList) part(score int64) int64 { return share(score, l.hits[0].Score) }
+
+// place returns the place of a score between the worst and the best of its list, in units of 2^-16.
+func (l *laneList) place(score int64) int64 {
+	low, high := l.hits[len(l.hits)-1].Score, l.hits[0].Score
+	if low == high {
+		return fixed.One
+	}
+	return share(score-low, high-low)
+}
+
+// share returns floor(n · 2^16 / of) for 0 <= n <= of, 0 where of is 0.
+func share(n, of int64) int64 {
+	if of <= 0 || n <= 0 {
+		return 0
+	}
+	return int64(fixed.MulDivSat(uint64(n), fixed.One, uint64(of)))
+}

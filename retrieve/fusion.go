@@ -1,0 +1,163 @@
+package retrieve
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Fusion says how the lists of several lanes become one: clause 9.6.
+type Fusion string
+
+const (
+	Convex      Fusion = "convex"       // weighted shares of each list's best score: the default
+	RRF         Fusion = "rrf"          // reciprocal ranks, every lane alike
+	WeightedRRF Fusion = "weighted-rrf" // weighted reciprocal ranks
+	ScoreNorm   Fusion = "score-norm"   // weighted places between each list's worst and best score
+)
+
+// Fusions returns all ways of fusing.
+func Fusions() []Fusion { return []Fusion{Convex, RRF, WeightedRRF, ScoreNorm} }
+
+// byRanks reports whether only ranks count.
+func (f Fusion) byRanks() bool { return f == RRF || f == WeightedRRF }
+
+// Constants of rank fusion in ranking version 1: clause 9.6.
+const (
+	rankOne    = 1 << 32 // the numerator
+	rankOffset = 60
+)
+
+// reciprocal returns what a rank counts in rank fusion, for a weight in units of 2^-16.
+func reciprocal(weight int64, rank int) int64 {
+	return weight * (rankOne >> 16) / int64(rankOffset+rank)
+}
+
+// MaxWeight is the largest weight of a lane, 16, in units of 2^-16.
+const MaxWeight = 16 << 16
+
+// LaneWeight says how much a lane counts beside others.
+type LaneWeight struct {
+	Lane   Lane  // LaneText, or LaneDense of a model
+	Weight int64 // 0 to MaxWeight in units of 2^-16; a lane of weight 0 does not run
+}
+
+// NewLaneWeight rounds a weight to units of 2^-16, ties to even. It returns a *RequestError for one
+// that is negative, above 16, not a number, or not 0 but rounded to it.
+func NewLaneWeight(lane string, weight float64) (LaneWeight, error) {
+	units := math.RoundToEven(float64(weight * (1 << 16)))
+	// The conditions are false for NaN.
+	if !(units >= 0 && units <= MaxWeight) || units == 0 && weight != 0 {
+		return LaneWeight{}, badParam("weights", "%s: %g is not 0, nor from 2^-16 to 16",
+			shortQuote(lane), weight)
+	}
+	w := LaneWeight{Lane(lane), int64(units)}
+	return w, w.validate()
+}
+
+// ParseLaneWeight reads a weight from a JSON number.
+func ParseLaneWeight(lane string, v ipld.Value) (LaneWeight, error) {
+	switch v.Kind() {
+	case ipld.Int:
+		return NewLaneWeight(lane, float64(v.Int()))
+	case ipld.Float:
+		return NewLaneWeight(lane, v.Float())
+	}
+	return LaneWeight{}, badParam("weights", "%s: %s, want a number", shortQuote(lane), v.Kind())
+}
+
+func (w LaneWeight) validate() error {
+	model, dense := w.Lane.model()
+	if !dense && w.Lane != LaneText || dense && checkModel(model) != nil {
+		return badParam("weights", "no lane %s: want text or dense:MODEL",
+			shortQuote(string(w.Lane)))
+	}
+	if w.Weight < 0 || w.Weight > MaxWeight {
+		return badParam("weights", "%s: %d is outside 0 to %d", shortQuote(string(w.Lane)),
+			w.Weight, MaxWeight)
+	}
+	return nil
+}
+
+func (r Request) checkFusion() error {
+	if r.Fusion != "" && !slices.Contains(Fusions(), r.Fusion) {
+		return badParam("fusion", "%s is not convex, rrf, weighted-rrf or score-norm",
+			shortQuote(string(r.Fusion)))
+	}
+	if r.Fusion == RRF && len(r.Weights) > 0 {
+		return badParam("weights", "lanes count alike in rrf: choose weighted-rrf for weights")
+	}
+	if len(r.Weights) > 1+MaxVectors {
+		return badParam("weights", "%d weights, limit %d", len(r.Weights), 1+MaxVectors)
+	}
+	for i, w := range r.Weights {
+		if err := w.validate(); err != nil {
+			return err
+		}
+		for _, other := range r.Weights[:i] {
+			if other.Lane == w.Lane {
+				return badParam("weights", "two weights of the lane %s",
+					shortQuote(string(w.Lane)))
+			}
+		}
+	}
+	return nil
+}
+
+// checkLanes refuses weights of lanes that the request does not have, and a request none of whose
+// lanes is left. It needs the text, which Validate does not.
+func (r Request) checkLanes() error {
+	running := len(r.Vectors)
+	if trimBlank(r.Text) != "" {
+		running++
+	}
+	if len(r.Weights) == 0 {
+		return nil
+	}
+	for _, w := range r.Weights {
+		model, dense := w.Lane.model()
+		has := trimBlank(r.Text) != ""
+		if dense {
+			has = slices.ContainsFunc(r.Vectors,
+				func(v QueryVector) bool { return v.Model == model })
+		}
+		if !has {
+			return badParam("weights", "the request has no lane %s", shortQuote(string(w.Lane)))
+		}
+		if w.Weight == 0 {
+			running--
+		}
+	}
+	if running == 0 {
+		return badParam("weights", "every lane has weight 0")
+	}
+	return nil
+}
+
+// sortedWeights returns a copy in bytewise order of the lanes, nil for the empty list.
+func sortedWeights(list []LaneWeight) []LaneWeight {
+	if len(list) == 0 {
+		return nil
+	}
+	out := slices.Clone(list)
+	slices.SortStableFunc(out, func(a, b LaneWeight) int { return cmp.Compare(a.Lane, b.Lane) })
+	return out
+}
+
+func encodeWeights(list []LaneWeight) ipld.Value {
+	entries := make([]ipld.Entry, len(list))
+	for i, w := range list {
+		entries[i] = ipld.Entry{Key: string(w.Lane), Value: ipld.IntValue(w.Weight)}
+	}
+	return ipld.MapValue(entries...)
+}
+
+func decodeWeights(v ipld.Value) []LaneWeight {
+	var list []LaneWeight
+	for _, e := range v.Entries() {
+		list = append(list, LaneWeight{Lane(e.Key), e.Value.Int()})
+	}
+	return list
+}

@@ -1,0 +1,186 @@
+package retrieve
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+)
+
+// fusedByHand is clause 9.6 in numbers of any size, without expansion.
+func fusedByHand(req Request, lists map[Lane][]Hit) map[graph.ID]int64 {
+	var weights int64
+	sums := map[graph.ID]*big.Int{}
+	for lane, hits := range lists {
+		w := int64(1 << 16)
+		if lane != LaneText && req.Fusion != RRF {
+			w = 1 << 15 / int64(len(req.Vectors))
+		}
+		for _, given := range req.Weights {
+			if given.Lane == lane {
+				w = given.Weight
+			}
+		}
+		if len(hits) == 0 || w == 0 {
+			continue
+		}
+		weights += w
+		high, low := hits[0].Score, hits[len(hits)-1].Score
+		for i, h := range hits {
+			part := big.NewInt(1 << 16)
+			switch {
+			case req.Fusion == RRF || req.Fusion == WeightedRRF:
+				part.SetInt64(w * 65_536 / int64(61+i))
+			case req.Fusion == ScoreNorm && high > low:
+				part.SetInt64((h.Score - low) * 65_536 / (high - low))
+			case req.Fusion == Convex:
+				part.SetInt64(h.Score * 65_536 / high)
+			}
+			if sums[h.ID] == nil {
+				sums[h.ID] = new(big.Int)
+			}
+			if !req.Fusion.byRanks() {
+				part.Mul(part, big.NewInt(w))
+			}
+			sums[h.ID].Add(sums[h.ID], part)
+		}
+	}
+	out := map[graph.ID]int64{}
+	for id, s := range sums {
+		if !req.Fusion.byRanks() {
+			s.Quo(s, big.NewInt(weights))
+		}
+		out[id] = s.Int64()
+	}
+	return out
+}
+
+// TestFusionOracle compares every way of fusing with the formulas, for random lists and weights.
+func TestFusionOracle(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 4))
+	for range 150 {
+		m := newMemory()
+		m.shuffle = rng
+		for i := range 30 {
+			id := m.add(graph.Node{ID: num(i), Created: 1,
+				Summary: strings.Repeat("a ", rng.IntN(4)) + "b"})
+			for _, model := range []string{"m", "n"} {
+				if rng.IntN(2) == 0 {
+					m.embed(id, model, int8(rng.IntN(9)-4), 1)
+				}
+			}
+		}
+		req := Request{Text: "a", Limit: new(0), Budget: new(0), Expand: new(0),
+			Fusion:  Fusions()[rng.IntN(4)],
+			Vectors: append(vectorOf("m", 2, 3), vectorOf("n", 1, 0)...)}
+		if req.Fusion != RRF && rng.IntN(2) == 0 {
+			req.Weights = []LaneWeight{{LaneText, rng.Int64N(MaxWeight + 1)},
+				{LaneDense("m"), rng.Int64N(2) * rng.Int64N(1000)}}
+		}
+		lists := map[Lane][]Hit{}
+		full := req
+		full.Fusion, full.Weights = RRF, nil
+		for _, item := range m.ask(t, full).Items {
+			for _, l := range item.Lanes {
+				lists[l.Lane] = append(lists[l.Lane], Hit{item.ID, l.Score})
+			}
+		}
+		for lane := range lists {
+			lists[lane] = ranked(lists[lane])
+		}
+		want := fusedByHand(req, lists)
+		got := map[graph.ID]int64{}
+		items := m.ask(t, req).Items
+		for _, item := range items {
+			got[item.ID] = item.Score
+		}
+		if d := diff(want, got); d != "" {
+			t.Fatalf("%s, weights %v: %s", req.Fusion, req.Weights, d)
+		}
+		if !slices.IsSortedFunc(items, func(a, b Item) int {
+			return byRank(&candidate{id: a.ID, score: a.Score}, &candidate{id: b.ID, score: b.Score})
+		}) {
+			t.Fatal("not in order")
+		}
+	}
+}
+
+// TestOneLanePasses keeps the scores of the only list, however lists are fused.
+func TestOneLanePasses(t *testing.T) {
+	want := shelf().ask(t, Request{Text: "a", Expand: new(0)})
+	for _, f := range Fusions() {
+		for _, req := range []Request{
+			{Text: "a", Expand: new(0), Fusion: f},
+			{Text: "a", Expand: new(0), Fusion: f, Vectors: vectorOf("none", 1)},
+		} {
+			if d := diff(want.Items, shelf().ask(t, req).Items); d != "" {
+				t.Errorf("%s: %s", f, d)
+			}
+		}
+	}
+}
+
+// TestRankExpansion adds the expanded nodes as one more list.
+func TestRankExpansion(t *testing.T) {
+	m := shelf()
+	far := m.add(graph.Node{ID: num(9), Summary: "far", Created: 1})
+	m.link(num(1), "x", far, 1<<16)
+	a := m.ask(t, Request{Text: "a", Fusion: RRF, Expand: new(1)})
+	want := map[graph.ID]int64{num(1): 1 << 32 / 61, num(2): 1 << 32 / 62, far: 1 << 32 / 61}
+	got := map[graph.ID]int64{}
+	for _, item := range a.Items {
+		got[item.ID] = item.Score
+	}
+	if d := diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestWeightsRefused(t *testing.T) {
+	text := func(w int64) []LaneWeight { return []LaneWeight{{LaneText, w}} }
+	for _, c := range []struct {
+		name   string
+		req    Request
+		reason string
+	}{
+		{"too large", Request{Text: "a", Weights: text(MaxWeight + 1)}, "0 to 1048576"},
+		{"negative", Request{Text: "a", Weights: text(-1)}, "0 to 1048576"},
+		{"twice", Request{Text: "a", Weights: append(text(1), text(2)...)}, "two weights"},
+		{"rrf", Request{Text: "a", Weights: text(1), Fusion: RRF}, "weighted-rrf"},
+		{"no lane", Request{Text: "a", Weights: []LaneWeight{{LaneExpand, 1}}}, "no lane"},
+		{"no model", Request{Text: "a", Weights: []LaneWeight{{"dense:", 1}}}, "no lane"},
+		{"absent text", Request{Weights: text(1)}, "has no lane"},
+		{"absent model", Request{Text: "a", Weights: []LaneWeight{{"dense:m", 1}}}, "has no lane"},
+		{"nothing left", Request{Text: "a", Weights: text(0)}, "every lane"},
+		{"too many", Request{Text: "a", Weights: slices.Repeat(text(1), 10)}, "limit 9"},
+	} {
+		m := shelf()
+		_, err := Run(t.Context(), m, m, testCommit, c.req)
+		var re *RequestError
+		if !errors.As(err, &re) || re.Param != "weights" || !strings.Contains(re.Reason, c.reason) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	if err := (Request{Fusion: "max"}).Validate(); !errors.Is(err, ErrRequest) {
+		t.Error(err)
+	}
+	for x, want := range map[float64]int64{0: 0, 1: 1 << 16, 0.5: 1 << 15, 16: MaxWeight,
+		1.5 / (1 << 16): 2, math.NaN(): -1, math.Inf(1): -1, -0.5: -1, 17: -1, 1e-9: -1} {
+		w, err := NewLaneWeight("text", x)
+		if (err == nil) != (want >= 0) || err == nil && w.Weight != want {
+			t.Errorf("%g: %d, %v", x, w.Weight, err)
+		}
+	}
+	for _, bad := range []string{`[]`, `{"text":"1"}`, `{"text":-1}`, `{"x":1}`, `{"text":null}`} {
+		var re *RequestError
+		_, err := ParseRequestJSON(parsed(t, `{"weights":`+bad+`}`), Request{})
+		if !errors.As(err, &re) || re.Param != "weights" {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package retrieve
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// MaxVectors is the largest number of query vectors of a request, each of a model of its own.
+const MaxVectors = 8
+
+// MaxModelsNamed is the largest number of models that the warning NoVectors names.
+const MaxModelsNamed = 16
+
+// QueryVector is a query as an embedding model sees it. It is compared with the dense embeddings
+// of that model, in a lane of its own.
+type QueryVector struct {
+	Model  string // 1 to graph.MaxModel bytes of UTF-8 without NUL
+	Values []int8 // 1 to graph.MaxDims, each -127 to 127, not all 0; must not be changed
+}
+
+// NewQueryVector quantises a vector as those of nodes are (graph.Quantise). It returns a
+// *RequestError for what cannot be one.
+func NewQueryVector(model string, values []float64) (QueryVector, error) {
+	q, err := graph.Quantise(values)
+	if err != nil {
+		return QueryVector{}, badVector(model, err)
+	}
+	v := QueryVector{Model: model, Values: q}
+	return v, v.validate()
+}
+
+// badVector names the model whose vector was refused.
+func badVector(model string, err error) error {
+	reason := err.Error()
+	var field *graph.FieldError
+	if errors.As(err, &field) {
+		reason = field.Reason
+	}
+	return badParam("vectors", "%s: %s", shortQuote(model), reason)
+}
+
+// ParseQueryVector reads a vector from a JSON list of numbers.
+func ParseQueryVector(model string, v ipld.Value) (QueryVector, error) {
+	if v.Kind() != ipld.List {
+		return QueryVector{}, badParam("vectors", "%s: %s, want a list of numbers",
+			shortQuote(model), v.Kind())
+	}
+	values := make([]float64, len(v.List()))
+	for i, item := range v.List() {
+		switch item.Kind() {
+		case ipld.Int:
+			values[i] = float64(item.Int())
+		case ipld.Float:
+			values[i] = item.Float()
+		default:
+			return QueryVector{}, badParam("vectors", "%s: list with %s, want numbers",
+				shortQuote(model), item.Kind())
+		}
+	}
+	return NewQueryVector(model, values)
+}
+
+// checkModel refuses what cannot be the name of a model.
+func checkModel(model string) error {
+	if strings.IndexByte(model, 0) >= 0 {
+		return errors.New("a NUL in the name of a model")
+	}
+	return graph.CheckText("", model, 1, graph.MaxModel)
+}
+
+func (v QueryVector) validate() error {
+	if err := checkModel(v.Model); err != nil {
+		return badVector(v.Model, err)
+	}
+	if n := len(v.Values); n == 0 || n > graph.MaxDims {
+		return badParam("vectors", "%s: %d dimensions, want 1 to %d", shortQuote(v.Model), n,
+			graph.MaxDims)
+	}
+	zeros := true
+	for _, x := range v.Values {
+		if x == -128 {
+			return badParam("vectors", "%s: holds -128, want -127 to 127", shortQuote(v.Model))
+		}
+		zeros = zeros && x == 0
+	}
+	if zeros {
+		return badParam("vectors", "%s: all zeros", shortQuote(v.Model))
+	}
+	return nil
+}
+
+func (r Request) checkVectors() error {
+	if len(r.Vectors) > MaxVectors {
+		return badParam("vectors", "%d vectors, limit %d", len(r.Vectors), MaxVectors)
+	}
+	for i, v := range r.Vectors {
+		if err := v.validate(); err != nil {
+			return err
+		}
+		for _, other := range r.Vectors[:i] {
+			if other.Model == v.Model {
+				return badParam("vectors", "two vectors of the model %s", shortQuote(v.Model))
+			}
+		}
+	}
+	return nil
+}
+
+// sortedVectors returns a copy in bytewise order of the models, nil for the empty list.
+func sortedVectors(list []QueryVector) []QueryVector {
+	if len(list) == 0 {
+		return nil
+	}
+	out := slices.Clone(list)
+	slices.SortStableFunc(out, func(a, b QueryVector) int { return cmp.Compare(a.Model, b.Model) })
+	return out
+}
+
+// encodeVectors returns the map of models to bytes that a receipt keeps.
+func encodeVectors(list []QueryVector) ipld.Value {
+	entries := make([]ipld.Entry, len(list))
+	for i, v := range list {
+		data := make([]byte, len(v.Values))
+		for j, x := range v.Values {
+			data[j] = byte(x)
+		}
+		entries[i] = ipld.Entry{Key: v.Model, Value: ipld.BytesValue(data)}
+	}
+	return ipld.MapValue(entries...)
+}
+
+func decodeVectors(v ipld.Value) []QueryVector {
+	var list []QueryVector
+	for _, e := range v.Entries() {
+		q := QueryVector{Model: e.Key}
+		if e.Value.Kind() == ipld.Bytes {
+			data := e.Value.Text()
+			q.Values = make([]int8, len(data))
+			for i := range data {
+				q.Values[i] = int8(data[i])
+			}
+		}
+		list = append(list, q)
+	}
+	return list
+}
+
+// Vectors is the ability of an Index to find documents by their embeddings. A request with vectors
+// needs it.
+type Vectors interface {
+	// Dense returns the best k accepted documents by the cosine of their dense embedding by the
+	// query's model (clause 9.5), in the order (score descending, id ascending).
+	Dense(ctx context.Context, q QueryVector, accept Accept, k int) (DenseResult, error)
+	// EmbeddedText returns the hash of the text that a node's embedding by a model stands for, which
+	// Dense has found.
+	EmbeddedText(ctx context.Context, id graph.ID, model string) ([sha256.Size]byte, error)
+}
+
+// DenseResult is the answer of a dense lane.
+type DenseResult struct {
+	Hits   []Hit
+	Other  int      // embeddings of the model that have other dimensions than the query
+	None   bool     // whether there is no dense embedding of the model
+	Models []string // where None: the first MaxModelsNamed models there are, ascending
+}
+
+// LaneDense returns the name of the lane of a model.
+func LaneDense(model string) Lane { return Lane(denseLane + model) }
+
+const denseLane = "dense:"
+
+// model returns the model of a dense lane.
+func (l Lane) model() (model string, ok bool) {
+	return strings.CutPrefix(string(l), denseLane)
+}
+
+// dense asks for the list of one model.
+func (r *run) dense(ctx context.Context, q QueryVector) ([]Hit, error) {
+	x, ok := r.x.(Vectors)
+	if !ok {
+		return nil, errors.New("this index has no vectors")
+	}
+	res, err := x.Dense(ctx, q, r.filter.accept(ctx), laneDepth)
+	if err != nil {
+		return nil, err
+	}
+	r.denseWarnings(q, res)
+	return ranked(res.Hits), nil
+}
+
+func (r *run) denseWarnings(q QueryVector, res DenseResult) {
+	model := ipld.Entry{Key: paramModel, Value: ipld.StringValue(q.Model)}
+	if res.None {
+		w := Warning{NoVectors, []ipld.Entry{model}}
+		if len(res.Models) > 0 {
+			names := encodeNames(res.Models[:min(len(res.Models), MaxModelsNamed)])
+			w.Params = append(w.Params, ipld.Entry{Key: paramModels, Value: names})
+		}
+		r.noVectors = append(r.noVectors, w)
+	}
+	if res.Other > 0 {
+		n := ipld.Entry{Key: paramVectors, Value: ipld.IntValue(int64(res.Other))}
+		r.otherDims = append(r.otherDims, Warning{Dimension, []ipld.Entry{model, n}})
+	}
+}
+
+// countStale counts an item that a dense lane found by a vector of a text that it has no more.
+func (r *run) countStale(ctx context.Context, n *graph.Node, lanes []LaneHit) error {
+	var text [sha256.Size]byte
+	known := false
+	for _, l := range lanes {
+		model, ok := l.Lane.model()
+		if !ok {
+			continue
+		}
+		if !known {
+			content := ""
+			if n.Content != nil {
+				var err error
+				if content, err = r.g.Content(ctx, n.Content); err != nil {
+					return fmt.Errorf("read content of %s: %w", n.ID, err)
+				}
+			}
+			text, known = graph.TextHash(n, content), true
+		}
+		embedded, err := r.x.(Vectors).EmbeddedText(ctx, n.ID, model)
+		if err != nil {
+			return fmt.Errorf("read embedding of %s: %w", n.ID, err)
+		}
+		if embedded != text {
+			r.stale++
+			return nil
+		}
+	}
+	return nil
+}
