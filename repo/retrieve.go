@@ -52,6 +52,39 @@ func (s *Snapshot) retrieve(
 	return retrieve.Run(ctx, graphView{s, erased}, indexView{s, x}, s.id, req)
 }
 
+// TermScore is what one term of a query adds to a node's score in the text lane.
+type TermScore struct {
+	Term  string
+	Score int64
+}
+
+// TermScores explains the text lane: for each node the terms of a query that it has, in the order
+// of their first place in the query. Their scores add up to the node's.
+func (s *Snapshot) TermScores(
+	ctx context.Context, query string, ids []graph.ID,
+) ([][]TermScore, error) {
+	out := make([][]TermScore, len(ids))
+	if !s.id.Defined() || len(ids) == 0 {
+		return out, nil
+	}
+	x, err := s.index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	got, err := x.TermScores(ctx, query, ids, nil)
+	if err != nil {
+		return nil, err
+	}
+	for i, row := range got.Scores {
+		for t, n := range row {
+			if n > 0 {
+				out[i] = append(out[i], TermScore{got.Terms[t], n})
+			}
+		}
+	}
+	return out, nil
+}
+
 // Mentions returns the nodes that a node's content mentions by their titles, and those whose
 // contents mention it, both in id order: links that texts make and expansion follows, which are no
 // edges. keep says which nodes take part.

@@ -381,10 +381,11 @@ func TestReach(t *testing.T) {
 	if r := got[a].Reach; r != nil {
 		t.Errorf("a source that nobody lent anything to was reached over %+v", r)
 	}
-	if r := got[b].Reach; r == nil || *r != (Reach{a, 1}) {
+	if r := got[b].Reach; diff(&Reach{a, 1, []Step{{b, "x", true}}}, r) != "" {
 		t.Errorf("b reached over %+v", r)
 	}
-	if r := got[c].Reach; r == nil || *r != (Reach{a, 2}) {
+	if r := got[c].Reach; diff(
+		&Reach{a, 2, []Step{{b, "x", true}, {c, "x", true}}}, r) != "" {
 		t.Errorf("c reached over %+v, want the better way from a", r)
 	}
 	// In round 2 from a; in round 1 from d, which has a quarter of a's score and is named by the text.
@@ -408,9 +409,13 @@ func TestMentions(t *testing.T) {
 			if (query == "drummer") == (dir == Out) {
 				n = 2
 			}
-			req := Request{Text: query, Direction: dir}
-			if got := ids(m.ask(t, req)); !slices.Equal(got, want[:n]) {
+			answer := m.ask(t, Request{Text: query, Direction: dir})
+			if got := ids(answer); !slices.Equal(got, want[:n]) {
 				t.Errorf("%s, %s: %v, want %v", query, dir, got, want[:n])
+			}
+			step := Step{want[1], "", query == "drummer"}
+			if n == 2 && !slices.Equal(answer.Items[1].Reach.Path, []Step{step}) {
+				t.Errorf("%s, %s: reached by %+v", query, dir, answer.Items[1].Reach)
 			}
 		}
 		req := Request{Text: query, ExpandTypes: []string{"x"}}

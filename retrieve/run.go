@@ -54,10 +54,18 @@ type LaneHit struct {
 }
 
 // Reach says how expansion reached an item in the round that lent it the most: the source at the
-// beginning of the way, and the length of the way.
+// beginning of the way, the length of the way, and its steps, the last to the item.
 type Reach struct {
 	Seed graph.ID
 	Hops int
+	Path []Step
+}
+
+// Step is one step of a way: over an edge, or by a mention.
+type Step struct {
+	Node    graph.ID // where it leads
+	Type    string   // of the edge; "" for a mention
+	Forward bool     // from the edge's source, or from the content that mentions
 }
 
 // Item is one packed node.

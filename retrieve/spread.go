@@ -30,6 +30,7 @@ type spread struct {
 	gains []int64 // of each column
 	sum   int64   // of gains
 	from  *spread // what gave the most; nil for a source
+	by    Step    // how
 	most  int64   // what that gave
 	hops  int
 }
@@ -42,7 +43,7 @@ type spreader struct {
 	columns []int // terms that spread
 	passing map[graph.ID]bool
 	damping map[graph.ID]int64
-	links   map[graph.ID][]Link
+	links   map[graph.ID][]edge
 	silent  int // sources that did not spread for lack of room
 }
 
@@ -59,7 +60,7 @@ func (r *run) expand(ctx context.Context) (silent int, err error) {
 	})
 	s := &spreader{
 		r: r, passing: map[graph.ID]bool{}, damping: map[graph.ID]int64{},
-		links: map[graph.ID][]Link{},
+		links: map[graph.ID][]edge{},
 	}
 	for _, l := range r.lists {
 		if l.lane == LaneText {
@@ -259,19 +260,27 @@ func (s *spreader) round(
 	return nil
 }
 
+// edge is an entry of a bucket, and which bucket it is of.
+type edge struct {
+	Link
+	out bool
+}
+
 // edges returns the entries of a node's buckets that are looked at.
-func (s *spreader) edges(ctx context.Context, id graph.ID) ([]Link, error) {
+func (s *spreader) edges(ctx context.Context, id graph.ID) ([]edge, error) {
 	if links, ok := s.links[id]; ok {
 		return links, nil
 	}
-	var all []Link
+	var all []edge
 	for _, dir := range directions(s.r.req.Direction) {
 		q := BucketQuery{Node: id, Direction: dir, Types: s.r.req.ExpandTypes, Limit: maxFanOut}
 		links, _, err := s.r.g.Bucket(ctx, q)
 		if err != nil {
 			return nil, fmt.Errorf("read edges of %s: %w", id, err)
 		}
-		all = append(all, links...)
+		for _, l := range links {
+			all = append(all, edge{l, dir == Out})
+		}
 	}
 	s.links[id] = all
 	return all, nil
@@ -287,7 +296,7 @@ func directions(d Direction) []Direction {
 // alongEdge gives half of what u has to the other end of an edge: by the weight of the edge, and
 // less to a node of many edges, as it is about many things.
 func (s *spreader) alongEdge(
-	ctx context.Context, u *spread, l Link, next map[graph.ID]*spread,
+	ctx context.Context, u *spread, l edge, next map[graph.ID]*spread,
 ) error {
 	if l.Other == u.id {
 		return nil
@@ -303,7 +312,7 @@ func (s *spreader) alongEdge(
 	if err != nil {
 		return err
 	}
-	s.give(u, l.Other, next, func(n int64) int64 {
+	s.give(u, Step{l.Other, l.Type, l.out}, next, func(n int64) int64 {
 		return ((n / 2) * l.Weight >> fixed.FracBits) * damping >> fixed.FracBits
 	})
 	return nil
@@ -311,12 +320,12 @@ func (s *spreader) alongEdge(
 
 // give raises what a node receives in a round to what u gives.
 func (s *spreader) give(
-	u *spread, to graph.ID, next map[graph.ID]*spread, part func(int64) int64,
+	u *spread, by Step, next map[graph.ID]*spread, part func(int64) int64,
 ) {
-	l := next[to]
+	l := next[by.Node]
 	if l == nil {
-		l = &spread{id: to, gains: make([]int64, len(u.gains)), hops: u.hops + 1}
-		next[to] = l
+		l = &spread{id: by.Node, gains: make([]int64, len(u.gains)), hops: u.hops + 1}
+		next[by.Node] = l
 	}
 	total := int64(0)
 	for i, n := range u.gains {
@@ -326,7 +335,7 @@ func (s *spreader) give(
 	}
 	if l.from == nil || total > l.most ||
 		total == l.most && bytes.Compare(u.id[:], l.from.id[:]) < 0 {
-		l.from, l.most = u, total
+		l.from, l.by, l.most = u, by, total
 	}
 }
 
@@ -374,21 +383,18 @@ func (s *spreader) mentions(ctx context.Context, u *spread, next map[graph.ID]*s
 		return err
 	}
 	m := mentions{s.r.g, s.r.x, s.passes}
-	var linked []graph.ID
-	if s.r.req.Direction != In {
-		if linked, err = m.in(ctx, n); err != nil {
-			return err
+	for _, dir := range directions(s.r.req.Direction) {
+		find := m.in
+		if dir == In {
+			find = m.of
 		}
-	}
-	if s.r.req.Direction != Out {
-		naming, err := m.of(ctx, n)
+		linked, err := find(ctx, n)
 		if err != nil {
 			return err
 		}
-		linked = append(linked, naming...)
-	}
-	for _, id := range linked {
-		s.give(u, id, next, func(n int64) int64 { return n / 2 })
+		for _, id := range linked {
+			s.give(u, Step{id, "", dir == Out}, next, func(n int64) int64 { return n / 2 })
+		}
 	}
 	return nil
 }
@@ -456,12 +462,18 @@ func receive(c *candidate, l *spread, own []int64) {
 	}
 	c.gain += sum
 	if c.reach == nil || sum > c.best {
-		source := l
-		for source.from != nil {
-			source = source.from
-		}
-		c.best, c.reach = sum, &Reach{Seed: source.id, Hops: l.hops}
+		c.best, c.reach = sum, l.way()
 	}
+}
+
+// way returns how a node was reached.
+func (l *spread) way() *Reach {
+	r := &Reach{Hops: l.hops, Path: make([]Step, l.hops)}
+	for ; l.from != nil; l = l.from {
+		r.Path[l.hops-1] = l.by
+	}
+	r.Seed = l.id
+	return r
 }
 
 // rankExpanded fills in the ranks of the expansion's list, and what they count where ranks are fused.

@@ -267,6 +267,8 @@ type answerer struct {
 	atGiven bool
 	follow  bool // whether HEAD goes before the session's commit
 	explain bool
+	terms   [][]repo.TermScore // of the items of the last answer, to explain it
+	names   *labels            // of the last answer's commit, likewise
 }
 
 // answer answers one request and records it if there is a session.
@@ -283,11 +285,38 @@ func (a *answerer) answer(
 		}
 	}
 	answer, err := s.Retrieve(ctx, req)
+	if err == nil && a.explain {
+		err = a.explainTerms(ctx, s, answer)
+	}
 	if err != nil || a.session == "" {
 		return answer, ipld.CID{}, err
 	}
 	receipt, err := a.repo.Record(ctx, a.session, answer, a.by)
 	return answer, receipt, err
+}
+
+// explainTerms finds out which terms the items have, and how the nodes on the way to them are named.
+func (a *answerer) explainTerms(
+	ctx context.Context, s *repo.Snapshot, answer *retrieve.Answer,
+) (err error) {
+	ids := make([]graph.ID, len(answer.Items))
+	a.names = newLabels(s)
+	for i, item := range answer.Items {
+		ids[i] = item.ID
+		if item.Reach == nil {
+			continue
+		}
+		if _, err = a.names.node(ctx, item.Reach.Seed); err != nil {
+			return err
+		}
+		for _, step := range item.Reach.Path {
+			if _, err = a.names.node(ctx, step.Node); err != nil {
+				return err
+			}
+		}
+	}
+	a.terms, err = s.TermScores(ctx, answer.Request.Text, ids)
+	return err
 }
 
 // snapshot returns what the next request is answered from: --at, else the session's commit, else

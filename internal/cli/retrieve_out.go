@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -29,9 +30,23 @@ type laneJSON struct {
 
 // whyJSON is what --explain adds to an item.
 type whyJSON struct {
-	Tier int     `json:"tier"`
-	Seed *string `json:"seed"` // where expansion came from, null where it did not
-	Hops *int    `json:"hops"`
+	Tier  int           `json:"tier"`
+	Terms []termJSON    `json:"terms"` // of the query that it has
+	Seed  *string       `json:"seed"`  // where expansion came from, null where it did not
+	Hops  *int          `json:"hops"`
+	Path  []wayStepJSON `json:"path"` // from there, empty where it did not
+}
+
+type termJSON struct {
+	Term  string `json:"term"`
+	Score int64  `json:"score"`
+}
+
+// wayStepJSON is one step of the way of expansion.
+type wayStepJSON struct {
+	ID      string  `json:"id"`   // where it leads
+	Edge    *string `json:"edge"` // type of the edge, null for a mention
+	Forward bool    `json:"forward"`
 }
 
 type warningJSON struct {
@@ -40,7 +55,7 @@ type warningJSON struct {
 	Remedy  string        `json:"remedy"`
 }
 
-func (a *answerer) item(it *retrieve.Item) itemJSON {
+func (a *answerer) item(i int, it *retrieve.Item) itemJSON {
 	out := itemJSON{
 		ID: it.ID.String(), Key: orNull(it.Key), Type: it.Type, Rank: it.Rank, Score: it.Score,
 		Tokens: it.Tokens, Rendered: it.Rendered, Lanes: make([]laneJSON, len(it.Lanes)),
@@ -48,10 +63,17 @@ func (a *answerer) item(it *retrieve.Item) itemJSON {
 	for i, l := range it.Lanes {
 		out.Lanes[i] = laneJSON(l)
 	}
-	if a.explain {
-		out.whyJSON = &whyJSON{Tier: it.Tier}
-		if it.Reach != nil {
-			out.Seed, out.Hops = orNull(it.Reach.Seed.String()), &it.Reach.Hops
+	if !a.explain {
+		return out
+	}
+	out.whyJSON = &whyJSON{Tier: it.Tier, Terms: []termJSON{}, Path: []wayStepJSON{}}
+	for _, t := range a.terms[i] {
+		out.Terms = append(out.Terms, termJSON(t))
+	}
+	if it.Reach != nil {
+		out.Seed, out.Hops = orNull(it.Reach.Seed.String()), &it.Reach.Hops
+		for _, s := range it.Reach.Path {
+			out.Path = append(out.Path, wayStepJSON{s.Node.String(), orNull(s.Type), s.Forward})
 		}
 	}
 	return out
@@ -71,7 +93,7 @@ func (a *answerer) printJSON(ans *retrieve.Answer, receipt ipld.CID, q retrieve.
 	out.field("query", ans.Request.Text)
 	out.list("items")
 	for i := range ans.Items {
-		if err := out.item(a.item(&ans.Items[i])); err != nil {
+		if err := out.item(a.item(i, &ans.Items[i])); err != nil {
 			return err
 		}
 	}
@@ -149,7 +171,7 @@ func (a *answerer) printWhy(ans *retrieve.Answer) error {
 		rows = append(rows, []cell{
 			{fmt.Sprint(it.Rank), ""}, {firstOf(line(it.Key), it.ID.String()), styleBold},
 			{fmt.Sprint(it.Tier), ""}, {fmt.Sprint(it.Score), ""}, {fmt.Sprint(it.Tokens), ""},
-			{whyText(it), ""},
+			{a.whyText(i, it), ""},
 		})
 	}
 	for _, d := range ans.DroppedItems {
@@ -161,14 +183,47 @@ func (a *answerer) printWhy(ans *retrieve.Answer) error {
 	return a.c.table(rows)
 }
 
-// whyText names the lists in which an item was found, with its rank and score in each.
-func whyText(it *retrieve.Item) string {
+// whyText names the lists in which an item was found, with its rank and score in each, the terms
+// that it has, and the way by which others lent to it.
+func (a *answerer) whyText(i int, it *retrieve.Item) string {
 	parts := make([]string, len(it.Lanes))
-	for i, l := range it.Lanes {
-		parts[i] = fmt.Sprintf("%s #%d %d", l.Lane, l.Rank, l.Score)
-		if l.Lane == retrieve.LaneExpand && it.Reach != nil {
-			parts[i] += fmt.Sprintf(" (%s from %s)", plural(it.Reach.Hops, "hop"), it.Reach.Seed)
+	for j, l := range it.Lanes {
+		parts[j] = fmt.Sprintf("%s #%d %d", l.Lane, l.Rank, l.Score)
+		switch {
+		case l.Lane == retrieve.LaneText:
+			words := make([]string, len(a.terms[i]))
+			for t, term := range a.terms[i] {
+				words[t] = fmt.Sprintf("%s %d", line(term.Term), term.Score)
+			}
+			parts[j] += " (" + strings.Join(words, ", ") + ")"
+		case l.Lane == retrieve.LaneExpand && it.Reach != nil:
+			parts[j] += " (" + a.wayText(it.Reach) + ")"
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// wayText is the way of expansion to an item, as in alice -owns-> svc/billing -> this.
+func (a *answerer) wayText(r *retrieve.Reach) string {
+	name := func(id graph.ID) string {
+		if n := a.names.known[id]; n != nil {
+			return label(n)
+		}
+		return id.String()
+	}
+	text := name(r.Seed)
+	for i, s := range r.Path {
+		typ := firstOf(line(s.Type), "mentions")
+		arrow := " <-" + typ + "- "
+		if s.Forward {
+			arrow = " -" + typ + "-> "
+		}
+		text += arrow
+		if i == len(r.Path)-1 {
+			text += "this"
+		} else {
+			text += name(s.Node)
+		}
+	}
+	return text
 }

@@ -109,7 +109,8 @@ var shapesOf = map[string][]string{
 	"mnem retrieve": {`{"qid?": "text", "commit": "cid", "receipt": "cid|null", "query": "text", ` +
 		`"items": [{` + shapeNode + `, "rank": "int", "score": "int", "tokens": "int", ` +
 		`"rendered": "text", "lanes": [{"lane": "text", "rank": "int", "score": "int"}], "tier?": "int", ` +
-		`"seed?": "id|null", "hops?": "int|null"}], "tokens_used": "int", "tokens_budget": "int", ` +
+		`"terms?": [{"term": "text", "score": "int"}], "seed?": "id|null", "hops?": "int|null", ` +
+		`"path?": [{"id": "id", "edge": "text|null", "forward": "bool"}]}], "tokens_used": "int", "tokens_budget": "int", ` +
 		`"dropped": "int", "dropped_by": {"budget": "int", "duplicate": "int"}, "candidates_seen": "int", ` +
 		`"warnings": [{"code": "text", "message": "text", "remedy": "text"}], ` +
 		`"dropped_items?": [{"id": "id", "reason": "text", "tokens": "int", ` +
