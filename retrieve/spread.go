@@ -17,6 +17,7 @@ const (
 	maxSenders    = 256  // nodes that spread in one round
 	maxFanOut     = 256  // entries looked at of one bucket
 	maxLinks      = 4096 // entries after which no further node spreads in a round
+	maxTerms      = 256  // distinct terms of the text, the first, that may spread
 	maxColumns    = 32   // terms that spread
 	maxMentioners = 20   // sources whose mentions are followed
 	maxTitleDocs  = 64   // nodes with a title's rarest term, more of which make it too common
@@ -70,7 +71,7 @@ func (r *run) expand(ctx context.Context) (silent int, err error) {
 		}
 	}
 	sources := r.found[:min(maxSources, len(r.found))]
-	all, err := s.terms(ctx, sources, nil)
+	all, err := s.terms(ctx, sources, r.firstTerms())
 	if err != nil {
 		return 0, err
 	}
@@ -88,6 +89,16 @@ func (r *run) expand(ctx context.Context) (silent int, err error) {
 		layer = sortedSpreads(next)
 	}
 	return s.silent, s.join(ctx, rounds)
+}
+
+// firstTerms returns the places of the terms that may spread: to split the scores into those of
+// thousands would take longer than all the rest.
+func (r *run) firstTerms() []int {
+	places := make([]int, min(r.text.Terms, maxTerms))
+	for i := range places {
+		places[i] = i
+	}
+	return places
 }
 
 // toShares lets named nodes count as the best.
@@ -121,8 +132,8 @@ func (s *spreader) near(c *candidate) []int64 {
 	return out
 }
 
-// terms returns the shares that terms have in the scores of candidates: all terms of the text, in
-// order, or those of some columns.
+// terms returns the shares that some terms, by their places in the text, have in the scores of
+// candidates.
 func (s *spreader) terms(
 	ctx context.Context, list []*candidate, only []int,
 ) (map[graph.ID][]int64, error) {
@@ -148,7 +159,7 @@ func (s *spreader) terms(
 }
 
 // start makes the first layer and decides which terms spread: those of which the sources have the
-// most. The last column is that of being named. all has the shares of all terms.
+// most. The last column is that of being named. all has the shares of the terms that may.
 func (s *spreader) start(
 	ctx context.Context, sources []*candidate, all map[graph.ID][]int64,
 ) ([]*spread, error) {
@@ -201,7 +212,9 @@ func (s *spreader) named(ctx context.Context, c *candidate, terms []int64) (int6
 	}
 	sum := int64(0)
 	for _, t := range s.r.x.TitleIn(s.r.req.Text, n.Summary) {
-		sum += terms[t]
+		if t < len(terms) {
+			sum += terms[t]
+		}
 	}
 	if !s.r.req.Fusion.byRanks() {
 		c.score += sum / 2

@@ -178,6 +178,15 @@ func mentionCases(s *suite) {
 	}
 }
 
+// padding is n terms that no node has.
+func padding(n int) string {
+	out := ""
+	for i := range n {
+		out += " filler" + itoa(i)
+	}
+	return out
+}
+
 func lendCases(s *suite) {
 	ask := func(text string, rounds int64) request {
 		q := everything(text)
@@ -212,6 +221,10 @@ func lendCases(s *suite) {
 		{"back", "in the second round a node is lent back", ask("worda", 2), wired("ab",
 			wire("a", "b", ""))},
 		{"terms-32", "32 terms spread", ask(words, 1), long},
+		{"terms-256", "of the first 256 distinct terms", ask(padding(255)+" worda wordb", 1),
+			wired("abc", wire("a", "c", ""), wire("b", "c", ""))},
+		{"title-late", "and a title counts by these", ask(padding(255)+" blue harbour", 1),
+			batchText{passage("a", "Blue Harbour", "x"), plainNode("e"), wire("a", "e", "")}},
 		{"title-asked", "a node whose title is asked for counts for more", ask("the Blue Harbour?", 1),
 			batchText{passage("a", "Blue Harbour (port)", "x"), passage("b", "Harbour Blue", "x"),
 				passage("c", "blue harbour of nine terms is no title at all here", "x"),

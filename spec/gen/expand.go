@@ -256,7 +256,9 @@ func (q request) expanded(
 		l := lanes[0]
 		return l.weight * (c.score(id, alone) * one / l.best()) / weights(lanes)
 	}
-	terms := unique(query)
+	first := unique(query)
+	first = first[:min(len(first), 256)]
+	terms := append([]string{}, first...)
 	sums := map[string]int64{}
 	for _, s := range sources {
 		for _, t := range terms {
@@ -281,7 +283,9 @@ func (q request) expanded(
 		if hasTitle(q.text, title) >= 0 {
 			sum := int64(0)
 			for _, t := range unique(title) {
-				sum += of(s.id, t)
+				if has(first, t) {
+					sum += of(s.id, t)
+				}
 			}
 			g.raise(s.id, "named ", sum/2)
 			titled[s.id] = sum / 2
