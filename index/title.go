@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/text"
@@ -16,11 +17,28 @@ const (
 	maxTitleTerms = 8
 	// maxTitleNodes is how many nodes may share a title that still names them.
 	maxTitleNodes = 4
-	// maxTitleText is how many terms of a text are searched for titles.
-	maxTitleText = 4096
+	// maxTitleText is how many terms of a text are searched for titles, and maxTitleBytes in how
+	// many of its bytes.
+	maxTitleText  = 4096
+	maxTitleBytes = MentionText
 	// maxMentioned is how many nodes a text may mention: the first ones count.
 	maxMentioned = 256
 )
+
+// MentionText is the number of bytes at the beginning of a text in which titles count.
+const MentionText = 32_768
+
+// beginning returns the part of a text in which titles count, without a character that is cut.
+func beginning(s string) string {
+	if len(s) <= maxTitleBytes {
+		return s
+	}
+	n := maxTitleBytes
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
 
 // titleMark begins the dictionary key of a title; no term of the analyser has its byte.
 const titleMark = "\x00"
@@ -52,7 +70,7 @@ func isTitle(key string) bool { return key[0] == titleMark[0] }
 // terms follow each other among those of the text.
 func (x *Index) TitlesIn(ctx context.Context, s string) ([]graph.ID, error) {
 	var terms []string
-	x.analyser.Each(s, func(term string) bool {
+	x.analyser.Each(beginning(s), func(term string) bool {
 		terms = append(terms, strings.Clone(term))
 		return len(terms) < maxTitleText
 	})
@@ -243,7 +261,7 @@ func (x *Index) HasTitle(s, summary string) bool {
 	}
 	var last []string // the newest terms, as many as the title has
 	n, found := 0, false
-	x.analyser.Each(s, func(term string) bool {
+	x.analyser.Each(beginning(s), func(term string) bool {
 		if len(last) == len(title) {
 			last = append(last[:0], last[1:]...)
 		}

@@ -219,11 +219,17 @@ func exists(t *testing.T, s *repo.Snapshot, id graph.ID) bool {
 // agree; now and then the graph must be the one made from scratch, and the difference to the
 // state before, as change lines, must lead from that to this.
 func TestModel(t *testing.T) {
-	batches, every := 120, 10
+	seeds, batches, every := 1, 120, 10
 	if os.Getenv("MNEM_LONG") != "" {
-		batches, every = 10_000, 1
+		// 10,000 batches, in histories that fsck reads in little time after each.
+		seeds, batches, every = 100, 100, 1
 	}
-	const seed = 7
+	for seed := range seeds {
+		modelRun(t, uint64(seed)+7, batches, every)
+	}
+}
+
+func modelRun(t *testing.T, seed uint64, batches, every int) {
 	t.Logf("seed %d, %d batches", seed, batches)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	r, m := openMem(t), newModel()
@@ -243,13 +249,14 @@ func TestModel(t *testing.T) {
 		}
 		scratch := openMem(t)
 		if got := lines(t, scratch, m.lines()).Graph; got != now.Graph() && len(m.nodes) > 0 {
-			t.Fatalf("batch %d: graph %s, from scratch %s:\n%s", i, now.Graph(), got, &text)
+			t.Fatalf("seed %d, batch %d: graph %s, from scratch %s:\n%s", seed, i, now.Graph(), got, &text)
 		}
 		again := openMem(t)
 		lines(t, again, before.lines())
 		lines(t, again, diffLines(t, old, now))
 		if got := head(t, again).Graph(); got != now.Graph() {
-			t.Fatalf("batch %d: the difference leads to %s, want %s:\n%s", i, got, now.Graph(), &text)
+			t.Fatalf("seed %d, batch %d: the difference leads to %s, want %s:\n%s", seed, i, got,
+				now.Graph(), &text)
 		}
 		checkClean(t, r)
 	}

@@ -130,6 +130,12 @@ func (g graphView) Content(ctx context.Context, c *graph.Content) (string, error
 	return g.s.state.content(ctx, c)
 }
 
+func (g graphView) ContentStart(
+	ctx context.Context, c *graph.Content, n int,
+) (string, error) {
+	return g.s.state.contentStart(ctx, c, n)
+}
+
 func (g graphView) IDPrefix(ctx context.Context, digits string) (graph.ID, bool, error) {
 	id, n, err := g.s.byPrefix(ctx, digits)
 	return id, n == 1, err

@@ -3,6 +3,7 @@ package repo
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/commit"
@@ -133,6 +134,26 @@ func fetch[T any](
 // content returns the whole text of a node's content.
 func (s *state) content(ctx context.Context, c *graph.Content) (string, error) {
 	return contentText(ctx, s.get, c)
+}
+
+// contentStart returns the beginning of a content, at least n bytes of it: it ends with a chunk, where
+// a character may be cut.
+func (s *state) contentStart(ctx context.Context, c *graph.Content, n int) (string, error) {
+	if c == nil || len(c.Chunks) == 0 || int64(n) >= c.Size {
+		return s.content(ctx, c)
+	}
+	var b strings.Builder
+	for _, chunk := range c.Chunks {
+		if b.Len() >= n {
+			break
+		}
+		data, err := s.get.Get(ctx, chunk)
+		if err != nil {
+			return "", fmt.Errorf("read content: %w", err)
+		}
+		b.Write(data)
+	}
+	return b.String(), nil
 }
 
 func contentText(ctx context.Context, get store.Getter, c *graph.Content) (string, error) {

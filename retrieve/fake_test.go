@@ -173,6 +173,10 @@ func (m *memory) Content(_ context.Context, c *graph.Content) (string, error) {
 	return c.Text, m.fail("Content")
 }
 
+func (m *memory) ContentStart(_ context.Context, c *graph.Content, _ int) (string, error) {
+	return c.Text, m.fail("Content")
+}
+
 func queryTerms(query string) (terms []string) {
 	for _, w := range strings.FieldsFunc(strings.ToLower(query), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')

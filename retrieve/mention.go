@@ -3,8 +3,17 @@ package retrieve
 import (
 	"context"
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
+)
+
+const (
+	// mentionText is the number of bytes at the beginning of a content in which titles count.
+	mentionText = 32_768
+	// maxLookedAt is how many nodes are looked at for titles before no further title is looked for.
+	maxLookedAt = 256
 )
 
 // mentions finds the links that texts make between nodes: clauses 7.3 and 10.
@@ -12,6 +21,9 @@ type mentions struct {
 	g    Graph
 	x    Index
 	keep func(context.Context, graph.ID) (bool, error) // whether a node takes part
+
+	texts  map[graph.ID]string // beginnings of contents read before
+	looked int                 // nodes that were looked at for a title
 }
 
 // Mentions returns the nodes that a node's content mentions, and those whose contents mention it,
@@ -20,7 +32,7 @@ func Mentions(
 	ctx context.Context, g Graph, x Index, n *graph.Node,
 	keep func(context.Context, graph.ID) (bool, error),
 ) (mentioned, by []graph.ID, err error) {
-	m := mentions{g, x, keep}
+	m := &mentions{g: g, x: x, keep: keep}
 	if mentioned, err = m.in(ctx, n); err != nil {
 		return nil, nil, err
 	}
@@ -29,13 +41,10 @@ func Mentions(
 }
 
 // in returns the nodes mentioned in a node's content.
-func (m mentions) in(ctx context.Context, n *graph.Node) ([]graph.ID, error) {
-	if n.Content == nil {
-		return nil, nil
-	}
-	text, err := m.g.Content(ctx, n.Content)
+func (m *mentions) in(ctx context.Context, n *graph.Node) ([]graph.ID, error) {
+	text, err := m.text(ctx, n)
 	if err != nil {
-		return nil, fmt.Errorf("read content of %s: %w", n.ID, err)
+		return nil, err
 	}
 	ids, err := m.x.Mentioned(ctx, text)
 	if err != nil {
@@ -52,12 +61,36 @@ func (m mentions) in(ctx context.Context, n *graph.Node) ([]graph.ID, error) {
 	return out, nil
 }
 
-// of returns the nodes whose contents have a node's title.
-func (m mentions) of(ctx context.Context, n *graph.Node) ([]graph.ID, error) {
+// text returns the beginning of a node's content.
+func (m *mentions) text(ctx context.Context, n *graph.Node) (string, error) {
+	if n.Content == nil {
+		return "", nil
+	}
+	if text, ok := m.texts[n.ID]; ok {
+		return text, nil
+	}
+	text, err := m.g.ContentStart(ctx, n.Content, mentionText+utf8.UTFMax)
+	if err != nil {
+		return "", fmt.Errorf("read content of %s: %w", n.ID, err)
+	}
+	if m.texts == nil {
+		m.texts = make(map[graph.ID]string)
+	}
+	text = strings.Clone(text[:min(len(text), mentionText+utf8.UTFMax)])
+	m.texts[n.ID] = text
+	return text, nil
+}
+
+// of returns the nodes whose contents have a node's title, none once enough were looked at.
+func (m *mentions) of(ctx context.Context, n *graph.Node) ([]graph.ID, error) {
+	if m.looked >= maxLookedAt {
+		return nil, nil
+	}
 	candidates, err := m.x.Mentioning(ctx, n.Summary, maxTitleDocs)
 	if err != nil {
 		return nil, fmt.Errorf("look for a title: %w", err)
 	}
+	m.looked += len(candidates)
 	var out []graph.ID
 	for _, id := range candidates {
 		if ok, err := m.takesPart(ctx, n, id); err != nil {
@@ -69,12 +102,9 @@ func (m mentions) of(ctx context.Context, n *graph.Node) ([]graph.ID, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read node %s: %w", id, err)
 		}
-		if other.Content == nil {
-			continue
-		}
-		text, err := m.g.Content(ctx, other.Content)
+		text, err := m.text(ctx, other)
 		if err != nil {
-			return nil, fmt.Errorf("read content of %s: %w", id, err)
+			return nil, err
 		}
 		if m.x.HasTitle(text, n.Summary) {
 			out = append(out, id)
@@ -84,7 +114,7 @@ func (m mentions) of(ctx context.Context, n *graph.Node) ([]graph.ID, error) {
 }
 
 // takesPart reports whether another node may be linked to n.
-func (m mentions) takesPart(ctx context.Context, n *graph.Node, id graph.ID) (bool, error) {
+func (m *mentions) takesPart(ctx context.Context, n *graph.Node, id graph.ID) (bool, error) {
 	if id == n.ID {
 		return false, nil
 	}

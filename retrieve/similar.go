@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/fixed"
@@ -64,7 +65,7 @@ func (p *profiler) profile(
 	}
 	texts := []string{n.Summary, n.Context, ""}
 	if n.Content != nil {
-		content, err := p.g.Content(ctx, n.Content)
+		content, err := p.g.ContentStart(ctx, n.Content, maxCompared*utf8.UTFMax)
 		if err != nil {
 			return nil, fmt.Errorf("read content of %s: %w", n.ID, err)
 		}

@@ -102,6 +102,9 @@ type Graph interface {
 	IDPrefix(ctx context.Context, digits string) (id graph.ID, unique bool, err error)
 	// Content returns the whole text of a node's content.
 	Content(ctx context.Context, c *graph.Content) (string, error)
+	// ContentStart returns at least the first n bytes of a node's content, the whole of a shorter
+	// one. A character may be cut at its end.
+	ContentStart(ctx context.Context, c *graph.Content, n int) (string, error)
 }
 
 // Erased is the ability of a Graph some of whose nodes were erased. Their records cannot be read,

@@ -45,6 +45,7 @@ type spreader struct {
 	passing map[graph.ID]bool
 	damping map[graph.ID]int64
 	links   map[graph.ID][]edge
+	texts   *mentions
 	silent  int // sources that did not spread for lack of room
 }
 
@@ -63,6 +64,7 @@ func (r *run) expand(ctx context.Context) (silent int, err error) {
 		r: r, passing: map[graph.ID]bool{}, damping: map[graph.ID]int64{},
 		links: map[graph.ID][]edge{},
 	}
+	s.texts = &mentions{g: r.g, x: r.x, keep: s.passes}
 	for _, l := range r.lists {
 		if l.lane == LaneText {
 			s.text = l
@@ -395,11 +397,10 @@ func (s *spreader) mentions(ctx context.Context, u *spread, next map[graph.ID]*s
 	if err != nil {
 		return err
 	}
-	m := mentions{s.r.g, s.r.x, s.passes}
 	for _, dir := range directions(s.r.req.Direction) {
-		find := m.in
+		find := s.texts.in
 		if dir == In {
-			find = m.of
+			find = s.texts.of
 		}
 		linked, err := find(ctx, n)
 		if err != nil {

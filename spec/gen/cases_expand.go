@@ -102,6 +102,23 @@ func passage(key, title, content string) string {
 		`"}}`
 }
 
+// lookedAt are six titles that 60 contents have the terms of, and the last that one has.
+func lookedAt() batchText {
+	var out batchText
+	for i := range 6 {
+		title := "boat"
+		for j := range i {
+			title += " pad" + itoa(j)
+		}
+		out = append(out, passage("t"+itoa(i), title+" q"+itoa(i), ""))
+	}
+	for i := range 60 {
+		out = append(out, passage("c"+itoa(i), "word word word word word word word word word",
+			"pad0 pad1 pad2 pad3 pad4 q0 boat q1 q2 q3 q4 q5"))
+	}
+	return append(out, passage("d", "nothing here", "boat q0 and boat pad0 pad1 pad2 pad3 pad4 q5"))
+}
+
 // mentionCases are about the links that texts make.
 func mentionCases(s *suite) {
 	ask := func(text string) request {
@@ -172,6 +189,12 @@ func mentionCases(s *suite) {
 				passage("c", "Hartford", "")}},
 		{"10", "mention-edge", "the greater of a mention and an edge counts", ask("drummer"),
 			append(toto, wire("a", "b", "0.5"), wire("a", "c", ""))},
+		{"7.3", "title-32768", "a title at the end of the first 32,768 bytes", ask("word"), batchText{
+			passage("a", "word", rep("é", 16380)+" Toto é"), passage("b", "Toto", "")}},
+		{"7.3", "title-32769", "a title that goes beyond", ask("word"), batchText{
+			passage("a", "word", rep("é", 16382)+" Toto"), passage("b", "Toto", "")}},
+		{"10", "looked-256", "once 256 nodes were looked at no further title is looked for", ask("boat"),
+			lookedAt()},
 		{"10", "mention-20", "mentions of the first 20 sources are followed", ask("boat"), many},
 	} {
 		s.retrieval(c.clause, "expand", c.name, c.title, c.q, false, c.lines)

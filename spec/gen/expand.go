@@ -51,6 +51,11 @@ func titleOf(summary string) []string {
 
 // hasTitle returns the place of a title in a text, -1 where it has none.
 func hasTitle(s string, title []string) int {
+	for n := 32768; len(s) > 32768; n-- {
+		if s[n]&0xc0 != 0x80 {
+			s = s[:n]
+		}
+	}
 	terms := analyse(s, "en")
 	terms = terms[:min(len(terms), 4096)]
 	for i := 0; len(title) > 0 && i+len(title) <= len(terms); i++ {
@@ -104,7 +109,7 @@ func (s *store) mentioned(in string) []string {
 }
 
 // mentions are the nodes that a mention links to u.
-func (q request) mentions(st *store, c collection, u string) []string {
+func (q request) mentions(st *store, c collection, u string, looked *int) []string {
 	var out []string
 	if len(q.expandTypes) > 0 {
 		return nil
@@ -117,8 +122,15 @@ func (q request) mentions(st *store, c collection, u string) []string {
 	for _, t := range title {
 		rare = rare || c.df[t] <= 64
 	}
-	if q.direction != "out" && rare && st.sharing(title) <= 4 {
+	if q.direction != "out" && rare && st.sharing(title) <= 4 && *looked < 256 {
 		for id, node := range st.nodes {
+			all := true
+			for _, t := range title {
+				all = all && c.docs[id].counts[2][t] > 0
+			}
+			if all {
+				*looked++
+			}
 			if hasTitle(st.contentText(node), title) >= 0 {
 				out = append(out, id)
 			}
@@ -188,7 +200,7 @@ func (q request) spread(st *store, c collection, sources []hit, g lent) ([]lent,
 	silent := 0
 	for h := int64(1); h <= q.expand; h++ {
 		next := lent{}
-		looked := 0
+		looked, texts := 0, 0
 		for i, u := range sources {
 			if i == 256 || looked >= 4096 {
 				if h == 1 {
@@ -206,7 +218,7 @@ func (q request) spread(st *store, c collection, sources []hit, g lent) ([]lent,
 			if h > 1 || i >= 20 {
 				continue
 			}
-			for _, v := range q.mentions(st, c, u.id) {
+			for _, v := range q.mentions(st, c, u.id, &texts) {
 				for t, n := range g[u.id] {
 					next.raise(v, t, n/2)
 				}
