@@ -42,24 +42,24 @@ func embedKeys() []configKey {
 		return func(v string) error { return graph.CheckLine(key, v, 1, most) }
 	}
 	return []configKey{
-		{keyEmbedModel, "MNEM_EMBED_MODEL", "", "what embeds texts: " + providersShown,
+		{keyEmbedModel, "MNEM_EMBED_MODEL", "", "what embeds texts, as --model of 'mnem embed'",
 			line(keyEmbedModel, maxEmbedSpec)},
 		{keyEmbedOllama, "MNEM_EMBED_OLLAMA_URL", embed.DefaultOllamaURL,
-			"where Ollama answers (its key: " + ollamaSecret + ")", checkEmbedURL(keyEmbedOllama, "ollama:x")},
+			"where Ollama answers", checkEmbedURL(keyEmbedOllama, "ollama:x")},
 		{keyEmbedOpenAI, "MNEM_EMBED_OPENAI_URL", embed.DefaultOpenAIURL,
-			"where an OpenAI-compatible server answers (its key: " + openaiSecret + ")",
+			"where a server like OpenAI's answers",
 			checkEmbedURL(keyEmbedOpenAI, "openai:x")},
 		{keyEmbedDims, "MNEM_EMBED_DIMS", "0",
-			"dimensions to ask remote models for, 0 for their own number",
+			"dimensions to ask for, 0 for the model's own",
 			func(v string) error { _, err := parseEmbedDims(v); return err }},
 		{keyEmbedQuery, "MNEM_EMBED_QUERY_PREFIX", "",
-			"what stands before queries for remote models, such as 'search_query: '",
+			"what remote models get before queries",
 			line(keyEmbedQuery, maxEmbedPrefix)},
 		{keyEmbedDocument, "MNEM_EMBED_DOCUMENT_PREFIX", "",
-			"what stands before texts of nodes for remote models",
+			"what remote models get before texts",
 			line(keyEmbedDocument, maxEmbedPrefix)},
 		{keyEmbedTimeout, "MNEM_EMBED_TIMEOUT", defaultEmbedLimit.String(),
-			"how long one request to a remote model may take: 1ms to 1h",
+			"longest request to a remote model: 1ms to 1h",
 			func(v string) error { _, err := parseEmbedTimeout(v); return err }},
 	}
 }
