@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"io"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -55,21 +57,31 @@ func ParseEmbeddingKey(key []byte) (node ID, model string, err error) {
 	return ID(key[:IDLen]), model, checkName("model", model, MaxModel)
 }
 
-// TextHash returns the hash of the text that an embedding of n stands for: context, summary and
-// content, those present, joined by a newline. content is the text of n.Content, "" for none.
+// EmbedText returns the text that an embedding of n stands for: context, summary and content, those
+// present, joined by a newline. content is the text of n.Content, "" for none.
+func EmbedText(n *Node, content string) string {
+	return strings.Join(embedParts(n, content), embedJoint)
+}
+
+// TextHash returns the hash of what EmbedText returns.
 func TextHash(n *Node, content string) [sha256.Size]byte {
 	h := sha256.New()
-	joint := ""
-	for _, part := range []string{n.Context, n.Summary, content} {
-		if part == "" {
-			continue
-		}
+	for i, part := range embedParts(n, content) {
 		// A hash never fails to take what is written to it.
-		_, _ = io.WriteString(h, joint)
+		if i > 0 {
+			_, _ = io.WriteString(h, embedJoint)
+		}
 		_, _ = io.WriteString(h, part)
-		joint = "\n"
 	}
 	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// embedJoint stands between the parts of an embedded text.
+const embedJoint = "\n"
+
+func embedParts(n *Node, content string) []string {
+	parts := []string{n.Context, n.Summary, content}
+	return slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 }
 
 // Validate returns a *FieldError unless e keeps every rule and limit of the format. Only a valid

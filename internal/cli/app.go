@@ -23,6 +23,8 @@ type App struct {
 	Stderr io.Writer
 	Getenv func(string) string
 	Now    func() time.Time
+	// Sleep waits before a remote model is asked again; nil for the system's.
+	Sleep  func(context.Context, time.Duration) error
 	Rand   io.Reader // where the secrets of keys come from
 	Dir    string    // working directory
 	User   string    // name of the system's user, for the author that init writes

@@ -49,6 +49,9 @@ func (a *answerer) batchLine(ctx context.Context, text []byte, base retrieve.Req
 	if err != nil {
 		return err
 	}
+	if q.Request, err = a.c.embedQuery(ctx, a.embedder, q.Request); err != nil {
+		return err
+	}
 	answer, receipt, err := a.answer(ctx, q.Request)
 	if err != nil {
 		return err

@@ -24,6 +24,7 @@ func commands() []func(*cli) *cobra.Command {
 		(*cli).revertCommand,
 		(*cli).cherryPickCommand,
 		(*cli).restoreCommand,
+		(*cli).embedCommand,
 		// Read the memory
 		(*cli).retrieveCommand,
 		(*cli).getCommand,

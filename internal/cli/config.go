@@ -38,7 +38,7 @@ type configKey struct {
 }
 
 func configKeys() []configKey {
-	return []configKey{
+	return append([]configKey{
 		{"author", "MNEM_AUTHOR", "", "who makes changes: 1 to 255 bytes without control characters",
 			func(v string) error { return graph.CheckLine("author", v, 1, graph.MaxActor) }},
 		{"wait", "MNEM_WAIT", defaultWait.String(),
@@ -57,7 +57,7 @@ func configKeys() []configKey {
 		{"gc.grace", "MNEM_GC_GRACE", defaultGrace.String(),
 			"how long a collection keeps operations: a duration like 336h",
 			func(v string) error { _, err := parseGrace(v); return err }},
-	}
+	}, embedKeys()...)
 }
 
 func checkBool(v string) error {

@@ -30,7 +30,7 @@ type settingJSON struct {
 func (c *cli) configCommand() *cobra.Command {
 	var keys strings.Builder
 	for _, k := range configKeys() {
-		fmt.Fprintf(&keys, "  %-15s %s (%s)\n", k.Name, k.Help, k.Env)
+		fmt.Fprintf(&keys, "  %-21s %s (%s)\n", k.Name, k.Help, k.Env)
 	}
 	cmd := &cobra.Command{
 		Use:     "config",

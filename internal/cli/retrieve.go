@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/embed"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
@@ -26,7 +27,7 @@ type retrieveOptions struct {
 	weights                   []string
 	session                   string
 	follow, receipt, explain  bool
-	batch                     string
+	batch, embed              string
 	packing                   packingOptions
 }
 
@@ -66,6 +67,10 @@ func (c *cli) retrieveCommand() *cobra.Command {
 			"embeds it, a JSON list of numbers. Nodes are compared by the embeddings of that model that\n" +
 			"'mnem help changes' tells how to commit. Without a QUERY the vector decides alone. The first\n" +
 			"query of a process at a commit reads all vectors of the model once.\n\n" +
+			"--embed makes that vector from the QUERY, by a model of 'mnem embed': --embed=SPEC, or --embed\n" +
+			"alone for the one that config embed.model names. A server is told the query. Where a model fails,\n" +
+			"standard error says so and the answer comes without it; a receipt keeps the vector, so that\n" +
+			"replay asks nobody.\n\n" +
 			"--fusion convex weighs what each lane gives of its best score, score-norm what lies between its\n" +
 			"worst and best; rrf and weighted-rrf count ranks. The text weighs 1, all vectors together 0.5,\n" +
 			"unless --weight says otherwise; a lane of weight 0 does not run. rrf has no weights.\n\n" +
@@ -80,13 +85,17 @@ func (c *cli) retrieveCommand() *cobra.Command {
 			"  mnem retrieve --type Task --where 'status = \"open\"' --limit 5\n" +
 			"  mnem retrieve billing --at HEAD~1 --budget 500 --json\n" +
 			"  mnem retrieve 'double charge' --explain\n" +
-			"  mnem retrieve 'double charge' --vector minilm=@query.json",
+			"  mnem retrieve 'double charge' --vector minilm=@query.json" +
+			"\n  mnem retrieve 'charged twice' --embed=hash",
 	}
 	c.atFlag(cmd)
 	c.requestFlags(cmd, opt)
 	f := cmd.Flags()
 	f.StringArrayVar(&opt.vectors, "vector", nil,
 		"rank by this `MODEL=@FILE` too: the query's embedding (repeatable)")
+	f.StringVar(&opt.embed, "embed", "", "rank by the embedding of the query too, made by `SPEC` (alone: "+
+		"MNEM_EMBED_MODEL; config: "+keyEmbedModel+")")
+	f.Lookup("embed").NoOptDefVal = embedConfigured
 	f.StringVar(&opt.session, "session", "", "answer in this session and record it (MNEM_SESSION)")
 	c.complete(cmd, "session", completeSessions)
 	f.BoolVar(&opt.follow, "follow", false, "with a session: answer from HEAD, not from its commit")
@@ -184,10 +193,19 @@ func (c *cli) retrieve(cmd *cobra.Command, opt *retrieveOptions, args []string) 
 	if req.Text, err = c.queryText(cmd.Context(), args); err != nil {
 		return err
 	}
+	e, err := c.queryEmbedder(opt, req)
+	if err != nil {
+		return err
+	}
 	if err := req.Validate(); err != nil {
 		return err
 	}
-	a := &answerer{c: c, session: session, explain: opt.explain, at: c.global.at}
+	if opt.batch == "" { // before the repository is opened, which others may wait for
+		if req, err = c.embedQuery(cmd.Context(), e, req); err != nil {
+			return err
+		}
+	}
+	a := &answerer{c: c, embedder: e, session: session, explain: opt.explain, at: c.global.at}
 	a.atGiven = cmd.Flags().Changed("at")
 	a.follow = opt.follow
 	if session != "" {
@@ -236,6 +254,10 @@ func checkRetrieve(cmd *cobra.Command, opt *retrieveOptions, session string, arg
 		return usagef("--batch: want a file, or - for standard input")
 	case opt.batch != "" && len(args) > 0:
 		return usagef("--batch and a query on the command line exclude each other")
+	case f.Changed("embed") && opt.embed == "":
+		return usagef("--embed=: want a model, or --embed alone for the configured one")
+	case opt.embed != "" && opt.batch == "" && len(args) == 0:
+		return usagef("--embed needs a query to embed; after --embed=SPEC, not --embed SPEC")
 	case f.Changed("session") && opt.session == "":
 		return usagef("--session: want a name")
 	}
@@ -269,6 +291,8 @@ type answerer struct {
 	explain bool
 	terms   [][]repo.TermScore // of the items of the last answer, to explain it
 	names   *labels            // of the last answer's commit, likewise
+	// embedder is asked about the queries of a batch, nil for none.
+	embedder embed.Embedder
 }
 
 // answer answers one request and records it if there is a session.

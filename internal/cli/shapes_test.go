@@ -164,6 +164,9 @@ var shapesOf = map[string][]string{
 		`"blocks": "int", "bytes": "int", "new_blocks": "int", "redacted": "int", ` +
 		`"redactions": "int", "no_change": "bool", "dry_run": "bool"}`},
 	"mnem demo": {`{"say": "text", "command": ["text"], "stdout": "text", "stderr": "text"}`},
+	"mnem embed": {`{"model": "text", "dim": "int|null", "branch": "text", "commit": "cid", ` +
+		`"commits": "int", "embedded": "int", "stale": "int", "unchanged": "int", "skipped": "int", ` +
+		`"too_long": "int", "remaining": "int", "dry_run": "bool"}`},
 	"mnem stats": {`{"commit": "cid|null", "graph": "cid|null", "nodes": "int", "edges": "int", ` +
 		`"marks": "int", "embeddings": "int", "node_types": ` + shapeTypes + `, "edge_types": ` +
 		shapeTypes + `, "index": ` + shapeIndex + `, "store": {"operations": "int", ` +

@@ -40,7 +40,7 @@ var allowed = map[string]string{
 	"internal/testkit":  "ipld store graph prolly commit repo store/mem store/pebble store/storetest",
 	// Keys and trust lists on disk: only porcelain holds secrets, so repo may not import it.
 	"internal/keyring": "ipld graph commit",
-	"internal/cli": "ipld graph store commit adjacency retrieve repo internal/text " +
+	"internal/cli": "ipld graph store commit adjacency retrieve repo embed internal/text " +
 		"internal/keyring internal/evaluate " +
 		"testdata/demo", // porcelain sits on repo; the others only for their types
 	"testdata/demo":     "", // the bundled sample memory
