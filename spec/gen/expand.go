@@ -229,6 +229,26 @@ func (q request) spread(st *store, c collection, sources []hit, g lent) ([]lent,
 	return rounds, silent
 }
 
+// part is c(v, t) of a term of the query, or of a lane.
+func (c collection) part(lanes []ranking, query []string, id, term string) int64 {
+	for _, l := range lanes {
+		if "lane "+l.name == term {
+			return l.weight * l.parts(false)[id] / weights(lanes)
+		}
+	}
+	var alone []string
+	for _, t := range query {
+		if t == term {
+			alone = append(alone, t)
+		}
+	}
+	if len(alone) == 0 {
+		return 0
+	}
+	l := lanes[0]
+	return l.weight * (c.score(id, alone) * one / l.best()) / weights(lanes)
+}
+
 // expanded is clause 10: the candidates with their final scores.
 func (q request) expanded(
 	st *store, c collection, lanes []ranking, tiers map[string]int,
@@ -250,24 +270,7 @@ func (q request) expanded(
 	} else {
 		query = nil
 	}
-	of := func(id, term string) int64 {
-		for _, l := range dense {
-			if "lane "+l.name == term {
-				return l.weight * l.parts(false)[id] / weights(lanes)
-			}
-		}
-		var alone []string
-		for _, t := range query {
-			if t == term {
-				alone = append(alone, t)
-			}
-		}
-		if len(alone) == 0 {
-			return 0
-		}
-		l := lanes[0]
-		return l.weight * (c.score(id, alone) * one / l.best()) / weights(lanes)
-	}
+	of := func(id, term string) int64 { return c.part(lanes, query, id, term) }
 	first := unique(query)
 	first = first[:min(len(first), 256)]
 	terms := append([]string{}, first...)
