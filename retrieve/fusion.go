@@ -124,14 +124,15 @@ func (r Request) checkLanes() error {
 				func(v QueryVector) bool { return v.Model == model })
 		}
 		if !has {
-			return badParam("weights", "the request has no lane %s", shortQuote(string(w.Lane)))
+			return badParam("weights", "the request has no lane %s: a dense one needs its vector, text a text",
+				shortQuote(string(w.Lane)))
 		}
 		if w.Weight == 0 {
 			running--
 		}
 	}
 	if running == 0 {
-		return badParam("weights", "every lane has weight 0")
+		return badParam("weights", "every lane has weight 0: give one of them more")
 	}
 	return nil
 }

@@ -43,6 +43,7 @@ const (
 	LaneText    Lane = "text"
 	LaneRecency Lane = "recency"
 	LaneExact   Lane = "exact"  // named by the text; the score is 65,536
+	LaneTitle   Lane = "title"  // named by its title; the score is what that adds
 	LaneExpand  Lane = "expand" // lent to over edges and mentions; the score is the sum
 )
 

@@ -46,7 +46,8 @@ type spreader struct {
 	damping map[graph.ID]int64
 	links   map[graph.ID][]edge
 	texts   *mentions
-	silent  int // sources that did not spread for lack of room
+	titled  []*candidate // sources that are named by their titles
+	silent  int          // sources that did not spread for lack of room
 }
 
 // expand scores all candidates anew by what is linked to them, and adds new ones: clause 10. It
@@ -81,6 +82,7 @@ func (r *run) expand(ctx context.Context) (silent int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	rankLast(s.titled)
 	var rounds []map[graph.ID]*spread
 	for h := 1; h <= *r.req.Expand && len(layer) > 0; h++ {
 		next := map[graph.ID]*spread{}
@@ -218,10 +220,12 @@ func (s *spreader) named(ctx context.Context, c *candidate, terms []int64) (int6
 			sum += terms[t]
 		}
 	}
-	if !s.r.req.Fusion.byRanks() {
-		c.score += sum / 2
+	if sum /= 2; sum > 0 && !s.r.req.Fusion.byRanks() {
+		c.score += sum
+		c.lanes = append(c.lanes, LaneHit{Lane: LaneTitle, Score: sum})
+		s.titled = append(s.titled, c)
 	}
-	return sum / 2, nil
+	return sum, nil
 }
 
 // sortedSpreads returns a layer with what received the most first.
@@ -498,14 +502,22 @@ func (r *run) rankExpanded() {
 			list = append(list, c)
 		}
 	}
+	rankLast(list)
+	for i, c := range list {
+		if r.req.Fusion.byRanks() && c.gain > 0 {
+			c.score += reciprocal(fixed.One, i+1)
+		}
+	}
+}
+
+// rankLast sorts candidates by their scores in the last list that they are in, and fills in their
+// ranks there.
+func rankLast(list []*candidate) {
 	last := func(c *candidate) *LaneHit { return &c.lanes[len(c.lanes)-1] }
 	slices.SortFunc(list, func(a, b *candidate) int {
 		return cmp.Or(cmp.Compare(last(b).Score, last(a).Score), a.id.Compare(b.id))
 	})
 	for i, c := range list {
 		last(c).Rank = i + 1
-		if r.req.Fusion.byRanks() && c.gain > 0 {
-			c.score += reciprocal(fixed.One, i+1)
-		}
 	}
 }

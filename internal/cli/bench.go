@@ -72,6 +72,9 @@ func (c *cli) benchEval() *cobra.Command {
 	f := cmd.Flags()
 	changeDefault(f, "limit", evaluate.DefaultLimit)
 	changeDefault(f, "budget", evaluate.DefaultBudget)
+	for _, name := range []string{"unseen", "order"} { // refused: there is no session, and no display
+		f.Lookup(name).Hidden = true
+	}
 	f.VisitAll(func(flag *pflag.Flag) { opt.settings = append(opt.settings, flag) })
 	f.StringVar(&opt.by, "by", "", "print figures by this `FIELD` too: cat, the category")
 	f.StringVar(&opt.results, "results", "",

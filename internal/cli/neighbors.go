@@ -69,6 +69,9 @@ func (c *cli) neighborsCommand() *cobra.Command {
 		if err := needOne(cmd, "out", "in", "both"); err != nil {
 			return err
 		}
+		if opt.derived && len(opt.types) > 0 {
+			return usagef("--type is about edges, which mentions are not: leave out --type or --derived")
+		}
 		if err := checkRange("limit", opt.limit, 0, maxNeighbors); err != nil {
 			return err
 		}

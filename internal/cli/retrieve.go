@@ -60,9 +60,9 @@ func (c *cli) retrieveCommand() *cobra.Command {
 			"A PREDICATE is NAME OP VALUE with a JSON value, as in 'team = \"infra\"' or 'due < \"2027\"';\n" +
 			"OP is one of = != < <= > >= in prefix exists !exists. A TIME is of RFC 3339 or a date.\n\n" +
 			"What is left over is chosen by --exclude (nodes to leave out), --unseen (what the session was\n" +
-			"shown before), --dedup (what repeats an item before it, down to names, numbers and negations)\n" +
-			"and --mmr (0.7 gives relevance seven parts of ten, and being unlike the items before three).\n" +
-			"--explain names what was dropped, and why.\n\n" +
+			"shown before), --dedup (what has the words of an item before it, with the same capitalised\n" +
+			"names, numbers and common negations) and --mmr (0.7 gives relevance seven parts of ten, and\n" +
+			"being unlike the items before three). --explain names what was dropped, and why.\n\n" +
 			"--vector ranks by embeddings too: FILE, or - for standard input, has the query as that MODEL\n" +
 			"embeds it, a JSON list of numbers. Nodes are compared by the embeddings of that model that\n" +
 			"'mnem help changes' tells how to commit. Without a QUERY the vector decides alone. The first\n" +

@@ -157,7 +157,7 @@ func TestCrash(t *testing.T) {
 	case long():
 		stride = 1
 	case testkit.Race:
-		stride = 16
+		stride = 12
 	}
 	rng := rand.New(rand.NewPCG(crashSeed, 0))
 	var acked atomic.Uint64
