@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
@@ -250,10 +251,18 @@ func ends(all []string) string {
 	return b.String()
 }
 
+// some returns the first n requests under the race detector, and else all.
+func some(reqs []retrieve.Request, n int) []retrieve.Request {
+	if testkit.Race {
+		return reqs[:n]
+	}
+	return reqs
+}
+
 // TestAnswersFromDisk opens a repository anew, for writing and for reading, with small caches and
 // without its indexes.
 func TestAnswersFromDisk(t *testing.T) {
-	reqs := requests(t)
+	reqs := some(requests(t), 20)
 	dir := initEmpty(t)
 	open := func(opt repo.Options) *repo.Repo {
 		r, err := repo.Open(dir, opt)
@@ -294,7 +303,7 @@ func TestAnswersFromDisk(t *testing.T) {
 // TestConcurrentRetrievals asks from many goroutines while commits go on and other commits are
 // asked: every answer is that of its commit.
 func TestConcurrentRetrievals(t *testing.T) {
-	reqs := requests(t)[:40]
+	reqs := some(requests(t)[:40], 10)
 	r := openMem(t)
 	file(t, r, demoMemory)
 	want, receipts := answers(t, r, reqs)

@@ -211,7 +211,7 @@ func trial(r *repo.Repo) error {
 // TestIndexClearedMidway clears the indexes of a repository of several commits: asking any of
 // them, in any order, gives what was answered before.
 func TestIndexClearedMidway(t *testing.T) {
-	reqs := requests(t)[:24]
+	reqs := some(requests(t)[:24], 8)
 	memory, change := demoText(t)
 	dir := initEmpty(t)
 	r, err := repo.Open(dir, repo.Options{})
