@@ -142,37 +142,12 @@ func (s *DenseSearch) offer(id graph.ID, product int32, norm uint64) error {
 	}
 	if full {
 		s.heap[0] = h
-		s.sink()
-		return nil
-	}
-	s.heap = append(s.heap, h)
-	for i := len(s.heap) - 1; i > 0; {
-		parent := (i - 1) / 2
-		if !worse(s.heap[i], s.heap[parent]) {
-			break
-		}
-		s.heap[i], s.heap[parent] = s.heap[parent], s.heap[i]
-		i = parent
+		heapDown(s.heap, 0, worse)
+	} else {
+		s.heap = append(s.heap, h)
+		heapUp(s.heap, worse)
 	}
 	return nil
-}
-
-// sink moves the root of the heap down to its place.
-func (s *DenseSearch) sink() {
-	for i := 0; ; {
-		child := 2*i + 1
-		if child >= len(s.heap) {
-			return
-		}
-		if child+1 < len(s.heap) && worse(s.heap[child+1], s.heap[child]) {
-			child++
-		}
-		if !worse(s.heap[child], s.heap[i]) {
-			return
-		}
-		s.heap[i], s.heap[child] = s.heap[child], s.heap[i]
-		i = child
-	}
 }
 
 // worse reports whether a ranks after b.

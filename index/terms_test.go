@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"maps"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -11,6 +12,36 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store/mem"
 )
+
+// grown returns an index of up to five updates, each of which adds, replaces and removes some of
+// as many nodes as space says, and what it is of.
+func grown(
+	t *testing.T, rng *rand.Rand, space int, doc func(graph.ID) *Document,
+) (collection, *Index) {
+	t.Helper()
+	ctx, blocks := context.Background(), mem.New().Derived()
+	docs, m := collection{}, ipld.CID{}
+	for range 1 + rng.IntN(5) {
+		next := maps.Clone(docs)
+		for range rng.IntN(space) {
+			id := randomID(rng, space)
+			next[id] = doc(id)
+			if rng.IntN(5) == 0 {
+				delete(next, id)
+			}
+		}
+		var err error
+		if m, err = Update(ctx, blocks, m, changes(docs, next), Options{}); err != nil {
+			t.Fatal(err)
+		}
+		docs = next
+	}
+	x, err := Open(ctx, blocks, m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return docs, x
+}
 
 // TestTermScores splits scores: a row's sum is the score of Text, and a column is that of its word.
 func TestTermScores(t *testing.T) {
@@ -21,27 +52,7 @@ func TestTermScores(t *testing.T) {
 		rounds = 5
 	}
 	for range rounds {
-		blocks := mem.New().Derived()
-		docs, m := collection{}, ipld.CID{}
-		for range 1 + rng.IntN(5) {
-			next := maps.Clone(docs)
-			for range rng.IntN(120) {
-				id := randomID(rng, 150)
-				next[id] = randomDoc(rng, id)
-				if rng.IntN(5) == 0 {
-					delete(next, id)
-				}
-			}
-			var err error
-			if m, err = Update(ctx, blocks, m, changes(docs, next), Options{}); err != nil {
-				t.Fatal(err)
-			}
-			docs = next
-		}
-		x, err := Open(ctx, blocks, m, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		docs, x := grown(t, rng, 150, func(id graph.ID) *Document { return randomDoc(rng, id) })
 		list := []string{"alpha", "river", "Bob", "nowhere", "деньги"}
 		scores := func(query string) map[graph.ID]int64 {
 			res, err := x.Text(ctx, query, nil, 1<<20)

@@ -20,13 +20,10 @@ const (
 	// maxTitleText is how many terms of a text are searched for titles, and maxTitleBytes in how
 	// many of its bytes.
 	maxTitleText  = 4096
-	maxTitleBytes = MentionText
+	maxTitleBytes = 32_768
 	// maxMentioned is how many nodes a text may mention: the first ones count.
 	maxMentioned = 256
 )
-
-// MentionText is the number of bytes at the beginning of a text in which titles count.
-const MentionText = 32_768
 
 // beginning returns the part of a text in which titles count, without a character that is cut.
 func beginning(s string) string {
@@ -253,12 +250,13 @@ func (x *Index) Mentioning(
 	return sortedIDs(ids), nil
 }
 
-// HasTitle reports whether a text has the title that a summary is among its first 4,096 terms.
+// HasTitle reports whether a text has the title that a summary is, where TitlesIn looks for titles.
 func (x *Index) HasTitle(s, summary string) bool {
 	title := Title(x.analyser, summary)
-	if title == nil {
-		return false
-	}
+	return title != nil && x.hasTitle(s, title)
+}
+
+func (x *Index) hasTitle(s string, title []string) bool {
 	var last []string // the newest terms, as many as the title has
 	n, found := 0, false
 	x.analyser.Each(beginning(s), func(term string) bool {
@@ -273,19 +271,32 @@ func (x *Index) HasTitle(s, summary string) bool {
 	return found
 }
 
-// TitleIn returns the places of a title's terms among the distinct terms of a query that has the
-// title, nil where the summary is no title or the query does not have it.
-func (x *Index) TitleIn(query, summary string) []int {
-	if !x.HasTitle(query, summary) {
-		return nil
-	}
+// TitlesNamed returns for each summary the places of its terms among the distinct terms of a query
+// that has it as a title, nil for a summary that is no title or that the query does not have. The
+// query is analysed once, and again only for a title whose terms it has all.
+func (x *Index) TitlesNamed(query string, summaries []string) [][]int {
 	terms := x.text(query)
-	var at []int
-	for _, t := range Title(x.analyser, summary) {
-		i := slices.IndexFunc(terms, func(q queryTerm) bool { return q.term == t })
-		if !slices.Contains(at, i) {
-			at = append(at, i)
+	places := make(map[string]int, len(terms))
+	for i, t := range terms {
+		places[t.term] = i
+	}
+	out := make([][]int, len(summaries))
+	for n, summary := range summaries {
+		title := Title(x.analyser, summary)
+		var at []int
+		for _, t := range title {
+			i, ok := places[t]
+			if !ok {
+				at = nil
+				break
+			}
+			if !slices.Contains(at, i) {
+				at = append(at, i)
+			}
+		}
+		if at != nil && x.hasTitle(query, title) {
+			out[n] = at
 		}
 	}
-	return at
+	return out
 }

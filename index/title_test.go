@@ -3,7 +3,6 @@ package index
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/text"
-	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store/mem"
 )
 
@@ -67,29 +65,11 @@ func TestMentions(t *testing.T) {
 		return strings.Join(out, " ")
 	}
 	for range long(15) {
-		blocks := mem.New().Derived()
-		docs, m := collection{}, ipld.CID{}
-		for range 1 + rng.IntN(4) {
-			next := maps.Clone(docs)
-			for range rng.IntN(40) {
-				id := randomID(rng, 60)
-				next[id] = &Document{
-					Node: &graph.Node{ID: id, Type: "T", Summary: some(4), Created: 1}, Content: some(30),
-				}
-				if rng.IntN(6) == 0 {
-					delete(next, id)
-				}
+		docs, x := grown(t, rng, 60, func(id graph.ID) *Document {
+			return &Document{
+				Node: &graph.Node{ID: id, Type: "T", Summary: some(4), Created: 1}, Content: some(30),
 			}
-			var err error
-			if m, err = Update(ctx, blocks, m, changes(docs, next), Options{}); err != nil {
-				t.Fatal(err)
-			}
-			docs = next
-		}
-		x, err := Open(ctx, blocks, m, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		})
 		byTitle := map[string][]graph.ID{}
 		for id, d := range docs {
 			title := strings.Join(Title(x.analyser, d.Node.Summary), " ")
@@ -178,5 +158,22 @@ func TestMentionsBounds(t *testing.T) {
 		if err != nil || len(ids) != want {
 			t.Errorf("%q: %v, %v", summary, ids, err)
 		}
+	}
+}
+
+func TestTitlesNamed(t *testing.T) {
+	ctx := context.Background()
+	blocks := mem.New().Derived()
+	x, err := Open(ctx, blocks, build(t, blocks, collection{}, Options{}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := x.TitlesNamed("Where is the Blue Harbour light?", []string{
+		"Blue Harbour (port)", "Harbour Blue", "light", "", "of the", "Harbour Harbour",
+		"one two three four five six seven eight nine", "blue harbour light", "blue gate",
+	})
+	want := [][]int{{0, 1}, nil, {2}, nil, nil, nil, nil, {0, 1, 2}, nil}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -42,36 +42,6 @@ func (t *top) after(a, b ranked) bool {
 	return x.Compare(y) > 0
 }
 
-// sink moves the document at i down to its place in the heap.
-func (t *top) sink(i int) {
-	for {
-		child := 2*i + 1
-		if child >= len(t.docs) {
-			return
-		}
-		if child+1 < len(t.docs) && t.after(t.docs[child+1], t.docs[child]) {
-			child++
-		}
-		if !t.after(t.docs[child], t.docs[i]) {
-			return
-		}
-		t.docs[i], t.docs[child] = t.docs[child], t.docs[i]
-		i = child
-	}
-}
-
-// rise moves the last document up to its place in the heap.
-func (t *top) rise() {
-	for i := len(t.docs) - 1; i > 0; {
-		parent := (i - 1) / 2
-		if !t.after(t.docs[i], t.docs[parent]) {
-			return
-		}
-		t.docs[i], t.docs[parent] = t.docs[parent], t.docs[i]
-		i = parent
-	}
-}
-
 // floor returns a score such that documents of this score and below are out: one less than the
 // worst kept, since a document of that score may come first by its id.
 func (t *top) floor() uint64 {
@@ -93,10 +63,10 @@ func (t *top) offer(v *view, accept Accept, doc uint32, score int64) error {
 	}
 	if full {
 		t.docs[0] = r
-		t.sink(0)
+		heapDown(t.docs, 0, t.after)
 	} else {
 		t.docs = append(t.docs, r)
-		t.rise()
+		heapUp(t.docs, t.after)
 	}
 	return t.err
 }

@@ -26,30 +26,33 @@ func (s *Snapshot) Retrieve(ctx context.Context, req retrieve.Request) (*retriev
 	if err != nil {
 		return nil, err
 	}
+	var answer *retrieve.Answer
+	err = s.withIndex(ctx, func(x *index.Index) error {
+		erased := int(s.state.nodes.Len()) - int(x.Stats().Nodes)
+		answer, err = retrieve.Run(ctx, graphView{s, erased}, indexView{s, x}, s.id, req)
+		return err
+	})
+	return answer, err
+}
+
+// withIndex calls fn with the snapshot's index, and again where a purge dropped it meanwhile.
+func (s *Snapshot) withIndex(ctx context.Context, fn func(*index.Index) error) error {
 	x, err := s.index(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for attempt := 0; ; attempt++ {
-		answer, err := s.retrieve(ctx, x, req)
+		err := fn(x)
 		var missing *MissingError
 		if !errors.As(err, &missing) && !errors.Is(err, retrieve.ErrNoNode) {
-			return answer, err
+			return err
 		}
-		// A purge or a rebuild may have dropped the index meanwhile. Where none did, it is damage.
 		again, indexErr := s.index(ctx)
 		if indexErr != nil || again == x || attempt == maxRetries {
-			return answer, err
+			return err // nothing was dropped: it is damage
 		}
 		x = again
 	}
-}
-
-func (s *Snapshot) retrieve(
-	ctx context.Context, x *index.Index, req retrieve.Request,
-) (*retrieve.Answer, error) {
-	erased := int(s.state.nodes.Len()) - int(x.Stats().Nodes)
-	return retrieve.Run(ctx, graphView{s, erased}, indexView{s, x}, s.id, req)
 }
 
 // TermScore is what one term of a query adds to a node's score in the text lane.
@@ -67,11 +70,11 @@ func (s *Snapshot) TermScores(
 	if !s.id.Defined() || len(ids) == 0 {
 		return out, nil
 	}
-	x, err := s.index(ctx)
-	if err != nil {
-		return nil, err
-	}
-	got, err := x.TermScores(ctx, query, ids, nil)
+	var got *index.TermScores
+	err := s.withIndex(ctx, func(x *index.Index) (err error) {
+		got, err = x.TermScores(ctx, query, ids, nil)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -94,11 +97,11 @@ func (s *Snapshot) Mentions(
 	if !s.id.Defined() {
 		return nil, nil, nil
 	}
-	x, err := s.index(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	return retrieve.Mentions(ctx, graphView{s: s}, indexView{s, x}, n, keep)
+	err = s.withIndex(ctx, func(x *index.Index) (err error) {
+		mentioned, by, err = retrieve.Mentions(ctx, graphView{s: s}, indexView{s, x}, n, keep)
+		return err
+	})
+	return mentioned, by, err
 }
 
 // graphView is the graph as retrieval sees it.
@@ -218,7 +221,9 @@ func (v indexView) Mentioning(
 	return v.x.Mentioning(ctx, summary, most)
 }
 
-func (v indexView) TitleIn(query, summary string) []int { return v.x.TitleIn(query, summary) }
+func (v indexView) TitlesNamed(query string, summaries []string) [][]int {
+	return v.x.TitlesNamed(query, summaries)
+}
 
 func (v indexView) HasTitle(text, summary string) bool { return v.x.HasTitle(text, summary) }
 

@@ -308,18 +308,20 @@ func (m *memory) Mentioning(_ context.Context, summary string, most int) ([]grap
 	return nil, m.fail("Mentioning")
 }
 
-func (m *memory) TitleIn(query, summary string) []int {
-	if !m.HasTitle(query, summary) {
-		return nil
-	}
+func (m *memory) TitlesNamed(query string, summaries []string) [][]int {
 	terms := queryTerms(query)
-	var at []int
-	for _, w := range queryTermsAll(summary) {
-		if i := slices.Index(terms, w); i >= 0 && !slices.Contains(at, i) {
-			at = append(at, i)
+	out := make([][]int, len(summaries))
+	for n, summary := range summaries {
+		if !m.HasTitle(query, summary) {
+			continue
+		}
+		for _, w := range queryTermsAll(summary) {
+			if i := slices.Index(terms, w); i >= 0 && !slices.Contains(out[n], i) {
+				out[n] = append(out[n], i)
+			}
 		}
 	}
-	return at
+	return out
 }
 
 func (m *memory) HasTitle(text, summary string) bool {

@@ -62,9 +62,9 @@ type Index interface {
 	// It returns none where the summary is no title, names too many nodes, or has no term that
 	// most nodes at most have.
 	Mentioning(ctx context.Context, summary string, most int) ([]graph.ID, error)
-	// TitleIn returns the places of a title's terms among the distinct terms of a query that has the
-	// title that a summary is, nil where it does not.
-	TitleIn(query, summary string) []int
+	// TitlesNamed returns for each summary that is a title which a query has the places of the
+	// title's terms among the distinct terms of the query, nil for any other.
+	TitlesNamed(query string, summaries []string) [][]int
 	// HasTitle reports whether a text has the title that a summary is.
 	HasTitle(text, summary string) bool
 }

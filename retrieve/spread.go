@@ -182,6 +182,10 @@ func (s *spreader) start(
 	}
 	slices.SortStableFunc(s.columns, func(a, b int) int { return cmp.Compare(sums[b], sums[a]) })
 	s.columns = s.columns[:min(maxColumns, len(s.columns))]
+	named, err := s.named(ctx, sources, all)
+	if err != nil {
+		return nil, err
+	}
 	layer := make([]*spread, len(sources))
 	for i, c := range sources {
 		l := &spread{id: c.id, gains: make([]int64, len(s.columns)+len(s.dense)+1)}
@@ -191,41 +195,48 @@ func (s *spreader) start(
 			}
 		}
 		copy(l.gains[len(s.columns):], s.near(c))
-		named, err := s.named(ctx, c, all[c.id])
-		if err != nil {
-			return nil, err
-		}
-		l.gains[len(l.gains)-1] = named
+		l.gains[len(l.gains)-1] = named[i]
 		layer[i] = l
 	}
 	return layer, nil
 }
 
-// named returns how much a source is named by the text, which counts for it as well: wholly by key
-// or id, and by its title half of what the title's terms give it.
-func (s *spreader) named(ctx context.Context, c *candidate, terms []int64) (int64, error) {
-	if c.tier != tierNone {
-		return fixed.One, nil
+// named returns how much each source is named by the text, which counts for it as well: wholly by
+// key or id, and by its title half of what the title's terms give it.
+func (s *spreader) named(
+	ctx context.Context, sources []*candidate, all map[graph.ID][]int64,
+) ([]int64, error) {
+	summaries := make([]string, len(sources)) // "" is no title
+	for i, c := range sources {
+		if c.tier != tierNone || s.text == nil {
+			continue
+		}
+		n, _, err := s.r.g.Node(ctx, c.id)
+		if err != nil {
+			return nil, fmt.Errorf("read node %s: %w", c.id, err)
+		}
+		summaries[i] = n.Summary
 	}
-	if s.text == nil {
-		return 0, nil
-	}
-	n, _, err := s.r.g.Node(ctx, c.id)
-	if err != nil {
-		return 0, fmt.Errorf("read node %s: %w", c.id, err)
-	}
-	sum := int64(0)
-	for _, t := range s.r.x.TitleIn(s.r.req.Text, n.Summary) {
-		if t < len(terms) {
-			sum += terms[t]
+	out := make([]int64, len(sources))
+	for i, places := range s.r.x.TitlesNamed(s.r.req.Text, summaries) {
+		c := sources[i]
+		if c.tier != tierNone {
+			out[i] = fixed.One
+			continue
+		}
+		for _, t := range places {
+			if terms := all[c.id]; t < len(terms) {
+				out[i] += terms[t]
+			}
+		}
+		out[i] /= 2
+		if out[i] > 0 && !s.r.req.Fusion.byRanks() {
+			c.score += out[i]
+			c.lanes = append(c.lanes, LaneHit{Lane: LaneTitle, Score: out[i]})
+			s.titled = append(s.titled, c)
 		}
 	}
-	if sum /= 2; sum > 0 && !s.r.req.Fusion.byRanks() {
-		c.score += sum
-		c.lanes = append(c.lanes, LaneHit{Lane: LaneTitle, Score: sum})
-		s.titled = append(s.titled, c)
-	}
-	return sum, nil
+	return out, nil
 }
 
 // sortedSpreads returns a layer with what received the most first.

@@ -166,6 +166,19 @@ func TestEveryClauseHasVectors(t *testing.T) {
 	}
 }
 
+// TestEveryLayerIsExplained looks for each layer of the vectors in what says how to run them.
+func TestEveryLayerIsExplained(t *testing.T) {
+	guide, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for layer := range runners {
+		if !strings.Contains(string(guide), "`"+layer+"`") {
+			t.Errorf("README.md says nothing of the layer %s", layer)
+		}
+	}
+}
+
 func TestVectorsAreCurrent(t *testing.T) {
 	cmd := exec.Command("go", "run", "./gen", "-o", "vectors", "-check")
 	if out, err := cmd.CombinedOutput(); err != nil {

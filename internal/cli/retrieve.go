@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -305,10 +306,11 @@ func (a *answerer) answer(
 	}
 	if a.session != "" {
 		if req, err = a.repo.Unseen(ctx, a.session, s, req); err != nil {
-			return nil, ipld.CID{}, err
+			return nil, ipld.CID{}, excludeHint(err)
 		}
 	}
 	answer, err := s.Retrieve(ctx, req)
+	err = excludeHint(err)
 	if err == nil && a.explain {
 		err = a.explainTerms(ctx, s, answer)
 	}
@@ -317,6 +319,15 @@ func (a *answerer) answer(
 	}
 	receipt, err := a.repo.Record(ctx, a.session, answer, a.by)
 	return answer, receipt, err
+}
+
+// excludeHint says what to do about a node to exclude that there is none of.
+func excludeHint(err error) error {
+	var missing *repo.NotFoundError
+	if errors.As(err, &missing) && missing.What == "node" {
+		return nodeHint(fmt.Errorf("exclude: %w", err))
+	}
+	return err
 }
 
 // explainTerms finds out which terms the items have, and how the nodes on the way to them are named.

@@ -1,0 +1,32 @@
+package index
+
+// heapDown moves the element at i of a binary heap down to its place. after reports whether one element
+// ranks after another; what ranks last is at the root.
+func heapDown[T any](heap []T, i int, after func(a, b T) bool) {
+	for {
+		child := 2*i + 1
+		if child >= len(heap) {
+			return
+		}
+		if child+1 < len(heap) && after(heap[child+1], heap[child]) {
+			child++
+		}
+		if !after(heap[child], heap[i]) {
+			return
+		}
+		heap[i], heap[child] = heap[child], heap[i]
+		i = child
+	}
+}
+
+// heapUp moves the last element of a heap up to its place.
+func heapUp[T any](heap []T, after func(a, b T) bool) {
+	for i := len(heap) - 1; i > 0; {
+		parent := (i - 1) / 2
+		if !after(heap[i], heap[parent]) {
+			return
+		}
+		heap[i], heap[parent] = heap[parent], heap[i]
+		i = parent
+	}
+}
