@@ -69,8 +69,7 @@ func ParseLaneWeight(lane string, v ipld.Value) (LaneWeight, error) {
 }
 
 func (w LaneWeight) validate() error {
-	model, dense := w.Lane.model()
-	if !dense && w.Lane != LaneText || dense && checkModel(model) != nil {
+	if !w.Lane.weighable() {
 		return badParam("weights", "no lane %s: want text or dense:MODEL",
 			shortQuote(string(w.Lane)))
 	}
@@ -89,8 +88,8 @@ func (r Request) checkFusion() error {
 	if r.Fusion == RRF && len(r.Weights) > 0 {
 		return badParam("weights", "lanes count alike in rrf: choose weighted-rrf for weights")
 	}
-	if len(r.Weights) > 1+MaxVectors {
-		return badParam("weights", "%d weights, limit %d", len(r.Weights), 1+MaxVectors)
+	if len(r.Weights) > maxLanes {
+		return badParam("weights", "%d weights, limit %d", len(r.Weights), maxLanes)
 	}
 	for i, w := range r.Weights {
 		if err := w.validate(); err != nil {
@@ -109,21 +108,13 @@ func (r Request) checkFusion() error {
 // checkLanes refuses weights of lanes that the request does not have, and a request none of whose
 // lanes is left. It needs the text, which Validate does not.
 func (r Request) checkLanes() error {
-	running := len(r.Vectors)
-	if trimBlank(r.Text) != "" {
-		running++
-	}
 	if len(r.Weights) == 0 {
 		return nil
 	}
+	has := r.weighed()
+	running := len(has)
 	for _, w := range r.Weights {
-		model, dense := w.Lane.model()
-		has := trimBlank(r.Text) != ""
-		if dense {
-			has = slices.ContainsFunc(r.Vectors,
-				func(v QueryVector) bool { return v.Model == model })
-		}
-		if !has {
+		if !slices.Contains(has, w.Lane) {
 			return badParam("weights", "the request has no lane %s: a dense one needs its vector, text a text",
 				shortQuote(string(w.Lane)))
 		}

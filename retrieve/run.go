@@ -36,24 +36,6 @@ const (
 	maxExamined = 1000
 )
 
-// Lane names a list in which an item was found.
-type Lane string
-
-const (
-	LaneText    Lane = "text"
-	LaneRecency Lane = "recency"
-	LaneExact   Lane = "exact"  // named by the text; the score is 65,536
-	LaneTitle   Lane = "title"  // named by its title; the score is what that adds
-	LaneExpand  Lane = "expand" // lent to over edges and mentions; the score is the sum
-)
-
-// LaneHit is an item's place in one list.
-type LaneHit struct {
-	Lane  Lane
-	Rank  int // from 1
-	Score int64
-}
-
 // Reach says how expansion reached an item in the round that lent it the most: the source at the
 // beginning of the way, the length of the way, and its steps, the last to the item.
 type Reach struct {

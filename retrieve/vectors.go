@@ -172,16 +172,6 @@ type DenseResult struct {
 	Models []string // where None: the first MaxModelsNamed models there are, ascending
 }
 
-// LaneDense returns the name of the lane of a model.
-func LaneDense(model string) Lane { return Lane(denseLane + model) }
-
-const denseLane = "dense:"
-
-// model returns the model of a dense lane.
-func (l Lane) model() (model string, ok bool) {
-	return strings.CutPrefix(string(l), denseLane)
-}
-
 // dense asks for the list of one model.
 func (r *run) dense(ctx context.Context, q QueryVector) ([]Hit, error) {
 	x, ok := r.x.(Vectors)
