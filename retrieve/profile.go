@@ -2,8 +2,11 @@ package retrieve
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/mnem-project/mnem/internal/fixed"
 	"github.com/mnem-project/mnem/ipld"
@@ -41,7 +44,8 @@ type NoProfileError struct {
 }
 
 func (e *NoProfileError) Error() string {
-	return fmt.Sprintf("no profile %s: there are %v", shortQuote(e.Name), e.Known)
+	return fmt.Sprintf("no profile %s: there are %s", shortQuote(e.Name),
+		strings.Join(e.Known, ", "))
 }
 
 // Is reports whether target is ErrNoProfile or ErrRequest.
@@ -188,17 +192,17 @@ type builtin struct {
 	Profile
 }
 
-// builtins are the profiles of ranking version 1, in the order of their names: clause 23.4.
+// builtins are the profiles of ranking version 1, in the order of their names: clause 23.4. Where
+// nothing was measured nothing that ranks differs from the default.
 var builtins = []builtin{
 	{name: "chat", about: "turns of conversations: more of them, with their times",
 		Profile: Profile{Params: []ipld.Entry{
 			{Key: "show", Value: encodeNames([]string{ShowTimes})},
-			{Key: "limit", Value: ipld.IntValue(20)},
+			{Key: "limit", Value: ipld.IntValue(40)},
 		}}},
 	{name: "code", about: "source and its structure: keys and links beside what is found",
 		Profile: Profile{Params: []ipld.Entry{
 			{Key: "show", Value: encodeNames([]string{ShowKey})},
-			{Key: "expand", Value: ipld.IntValue(1)},
 			{Key: "adjacency", Value: ipld.IntValue(3)},
 		}}},
 	{name: DefaultProfile, about: "what is good for any memory"},
@@ -308,19 +312,31 @@ func (r Request) fittingWeights() []LaneWeight {
 	})
 }
 
+// shortShare returns units of 2^-16 as the number of the fewest decimals that gives them again.
+func shortShare(units int64) ipld.Value {
+	if units%fixed.One == 0 {
+		return ipld.IntValue(units / fixed.One)
+	}
+	x := float64(units) / fixed.One
+	for digits := 1; digits < 10; digits++ {
+		short, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', digits, 64), 64)
+		if err == nil && int64(math.RoundToEven(short*fixed.One)) == units {
+			return ipld.FloatValue(short)
+		}
+	}
+	return ipld.FloatValue(x)
+}
+
 // Share returns a parameter that is in units of 2^-16, or a map of such, as people write it; ok is
 // false for other parameters.
 func Share(name string, v ipld.Value) (shown ipld.Value, ok bool) {
-	share := func(v ipld.Value) ipld.Value {
-		return ipld.FloatValue(float64(v.Int()) / fixed.One)
-	}
 	switch name {
 	case "mmr":
-		return share(v), true
+		return shortShare(v.Int()), true
 	case "weights", "edgeWeights":
 		var entries []ipld.Entry
 		for _, e := range v.Entries() {
-			entries = append(entries, ipld.Entry{Key: e.Key, Value: share(e.Value)})
+			entries = append(entries, ipld.Entry{Key: e.Key, Value: shortShare(e.Value.Int())})
 		}
 		return ipld.MapValue(entries...), true
 	}
