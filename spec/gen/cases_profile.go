@@ -19,6 +19,7 @@ func profileCases(s *suite) {
 	profileChoices(s)
 	profileMerges(s)
 	profileBuiltIns(s)
+	profileExports(s)
 	edgeWeightCases(s)
 }
 
@@ -297,4 +298,43 @@ func edgeWeightCases(s *suite) {
 		true, lines)
 	s.retrieval("11.1", "pack", "edge-weights-no-expand", "weights of edge types without expansion",
 		weigh(0, map[string]int64{"owns": 2}), true, lines)
+}
+
+// profileExports are files of memories with profiles.
+func profileExports(s *suite) {
+	first, second := quay()
+	branch := dict{"scope": "revision", "head": "refs/heads/main"}
+	record := profiles(dict{"team": saying(dict{"limit": int64(5)}, "Person")}, nil)
+	build := func(sh world, profile link) (one, two link) {
+		one = sh.addCommit(first, dict{"profile": profile})
+		return one, sh.addCommit(second, dict{"profile": profile, "parents": []any{one}, "height": 2,
+			"time": t0 + 5})
+	}
+	w := world{shelf: shelf{}}
+	one, two := build(w, w.add(record))
+	refs := map[string]link{"refs/heads/main": two}
+	file, order := w.file(refs, branch)
+	s.add("18.3", "car", "profile", "a branch with profiles", obj{"file": pieces(file)},
+		obj{"blocks": names(order), "refs": refsOf(refs), "export": obj{"rev": "main"}})
+	w = world{shelf: shelf{}}
+	build(w, w.add(record))
+	before, _ := w.file(map[string]link{"refs/heads/main": one}, branch)
+	w = world{shelf: shelf{}}
+	build(w, w.add(record))
+	file, order = w.file(refs, dict{"scope": "range", "head": "refs/heads/main",
+		"since": ascendingLinks(one)})
+	s.add("18.3", "car", "profile-range", "a range whose profiles the older commit has",
+		obj{"before": pieces(before), "file": pieces(file)},
+		obj{"blocks": names(order), "refs": refsOf(refs),
+			"export": obj{"rev": one.String() + "..main"}})
+	w = world{shelf: shelf{}}
+	_, two = build(w, w.add(dict{"kind": "tag", "v": 1}))
+	file, _ = w.file(map[string]link{"refs/heads/main": two}, branch)
+	s.refuse("18.5", "car", "bad-profile-kind", "profiles of another kind", "type",
+		obj{"file": pieces(file)})
+	w = world{shelf: shelf{}}
+	_, two = build(w, recordCID(record))
+	file, _ = w.file(map[string]link{"refs/heads/main": two}, branch)
+	s.refuse("18.5", "car", "bad-profile-missing", "profiles that are not in the file", "missing",
+		obj{"file": pieces(file)})
 }

@@ -171,7 +171,7 @@ func (sh shelf) leftOut(base link) map[link]bool {
 		}
 	}
 	rec := sh[base].(dict)
-	for _, c := range linksOf(only(rec, "graph", "vectors")) {
+	for _, c := range linksOf(only(rec, "graph", "profile", "vectors")) {
 		state(c)
 	}
 	return seen
