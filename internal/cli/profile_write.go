@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
@@ -138,17 +139,13 @@ func (c *cli) profileSet() *cobra.Command {
 func (c *cli) profileChange(
 	cmd *cobra.Command, opt *retrieveOptions,
 ) (set []ipld.Entry, unset []string, err error) {
-	var own []string
-	for _, flag := range []string{
-		"type", "where", "created-from", "created-to", "updated-from", "updated-to", "valid-at",
-		"marks", "exclude", "unseen",
-	} {
-		if cmd.Flags().Changed(flag) {
-			own = append(own, flag)
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if flag.Hidden && err == nil { // by hideOwn
+			err = usagef("--%s says what is asked: no profile can hold it", flag.Name)
 		}
-	}
-	if len(own) > 0 {
-		return nil, nil, usagef("--%s says what is asked: no profile can hold it", own[0])
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	req, err := c.request(cmd, opt)
 	if err != nil {

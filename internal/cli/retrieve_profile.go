@@ -66,31 +66,13 @@ func profileHint(err error) error {
 	return err
 }
 
-// paramFlags are the flags whose parameter of clause 8.1 has another name than they.
-var paramFlags = map[string]string{
-	"type": "types", "expand-type": "expandTypes", "weight": "weights", "edge-weight": "edgeWeights",
-}
-
-// paramOf returns the parameter that a flag of requestFlags sets.
-func paramOf(flag string) string {
-	if param, ok := paramFlags[flag]; ok {
-		return param
-	}
-	parts := strings.Split(flag, "-")
-	for i, part := range parts[1:] {
-		if part != "" {
-			parts[i+1] = strings.ToUpper(part[:1]) + part[1:]
-		}
-	}
-	return strings.Join(parts, "")
-}
-
-// flagOf is the inverse of paramOf.
+// flagOf returns the flag of requestFlags that sets a parameter.
 func flagOf(param string) string {
-	for flag, p := range paramFlags {
-		if p == param {
-			return flag
-		}
+	switch param {
+	case "weights":
+		return "weight"
+	case "edgeWeights":
+		return "edge-weight"
 	}
 	return retrieve.FlagName(param)
 }
