@@ -109,7 +109,8 @@ func edgeWeights(values []string) ([]retrieve.EdgeWeight, error) {
 	return out, nil
 }
 
-// hideOwn hides the flags of requestFlags that no profile can hold.
+// hideOwn hides the flags of requestFlags that no profile can hold, and the defaults of the others:
+// what is not given is not set.
 func hideOwn(f *pflag.FlagSet) {
 	may := retrieve.ProfileParams()
 	f.VisitAll(func(flag *pflag.Flag) {
@@ -117,6 +118,12 @@ func hideOwn(f *pflag.FlagSet) {
 		for _, param := range may {
 			if flagOf(param) == flag.Name {
 				flag.Hidden = false
+				switch flag.Value.Type() { // as pflag tells a default that is not worth a word
+				case "string":
+					flag.DefValue = ""
+				case "int", "float64":
+					flag.DefValue = "0"
+				}
 			}
 		}
 	})
