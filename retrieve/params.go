@@ -25,6 +25,8 @@ func encodeParams(r Request, text ipld.CID) ipld.Value {
 		{Key: "show", Value: encodeNames(r.Show)},
 	}
 	entries = append(entries, packingParams(r)...)
+	entries = append(entries, edgeWeightParams(r)...)
+	entries = append(entries, profileEntry(r)...)
 	for _, e := range lists {
 		if len(e.Value.List()) > 0 {
 			entries = append(entries, e)
@@ -83,7 +85,7 @@ func encodePredicate(p Predicate) ipld.Value {
 // decodeParams reads what encodeParams wrote, and nothing else. The text is given, since the map
 // has only its CID.
 func decodeParams(v ipld.Value, text string) (Request, error) {
-	r := Request{Text: text}
+	r := Request{Text: text, Settled: true}
 	var link ipld.CID
 	for _, e := range v.Entries() {
 		if e.Key == "text" {
@@ -145,7 +147,7 @@ func (r *Request) setParam(name string, v ipld.Value) error {
 	case "summaryCap":
 		r.SummaryCap = number
 	default:
-		if !r.setPackingParam(name, v) {
+		if !r.setPackingParam(name, v) && !r.setEdgeWeightParam(name, v) && !r.setProfileParam(name, v) {
 			return badParam(name, "unknown parameter")
 		}
 	}

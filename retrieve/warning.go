@@ -22,6 +22,7 @@ const (
 	NoVectors          Code = "no_vectors"
 	Dimension          Code = "dimension"
 	StaleVectors       Code = "stale_vectors"
+	EdgeWeightsUnused  Code = "edge_weights_unused"
 )
 
 // Names of parameters of warnings.
@@ -115,6 +116,12 @@ var warningInfos = []WarningInfo{
 		Remedy:  "embed them anew and commit that, or leave --vector out",
 		Param:   paramNodes,
 	},
+	{
+		Code:    EdgeWeightsUnused,
+		When:    "edge types are given weights, but nothing is lent over edges",
+		Message: "the weights of edge types did nothing: the request is not expanded",
+		Remedy:  "ask for a text or vector, with --expand 1 or more, or leave --edge-weight out",
+	},
 }
 
 // WarningInfos returns the documentation of all codes, in a fixed order.
@@ -200,6 +207,9 @@ func (r *run) warnings(a *Answer, silent int) []Warning {
 	out = append(append(out, r.noVectors...), r.otherDims...)
 	if r.stale > 0 {
 		out = append(out, warning(StaleVectors, paramNodes, r.stale))
+	}
+	if len(r.req.EdgeWeights) > 0 && !r.expands() {
+		out = append(out, Warning{Code: EdgeWeightsUnused})
 	}
 	return out
 }

@@ -202,6 +202,7 @@ type wireRequest struct {
 	Vectors                                                 map[string][]int8
 	Fusion                                                  retrieve.Fusion
 	Weights                                                 map[retrieve.Lane]int64
+	EdgeWeights                                             map[string]int64
 	Where                                                   []struct {
 		Name, Op string
 		Value    json.RawMessage
@@ -232,6 +233,9 @@ func request(t *testing.T, data []byte) retrieve.Request {
 		q.Vectors = append(q.Vectors, retrieve.QueryVector{Model: model, Values: values})
 	}
 	q.Fusion = w.Fusion
+	for typ, weight := range w.EdgeWeights {
+		q.EdgeWeights = append(q.EdgeWeights, retrieve.EdgeWeight{Type: typ, Weight: weight})
+	}
 	for lane, weight := range w.Weights {
 		q.Weights = append(q.Weights, retrieve.LaneWeight{Lane: lane, Weight: weight})
 	}
