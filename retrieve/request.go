@@ -100,6 +100,10 @@ type Request struct {
 	Dedup        bool       // leave out what repeats an item before it
 	MMR          *int       // share of relevance in units of 2^-16, at most 65,536; nil for off
 	Order        Order      // "" for ByRank
+
+	Pack          Packing // "" for PackWhole
+	PassageTokens *int    // of each text's passages, default DefaultPassageTokens
+	Tokenizer     string  // name of the token counter, "" for Estimate
 }
 
 // Resolve returns the request with every default filled in, and lists of names in bytewise order
@@ -131,6 +135,10 @@ func (r Request) Resolve() Request {
 	}
 	if r.Order == "" {
 		r.Order = ByRank
+	}
+	r.resolvePassages()
+	if r.Tokenizer == "" {
+		r.Tokenizer = Estimate
 	}
 	return r
 }
@@ -171,6 +179,8 @@ func (r Request) Validate() error {
 		r.checkShow(),
 		checkRange("summaryCap", r.SummaryCap, MaxSummaryCap),
 		r.checkPacking(),
+		r.checkPassages(),
+		r.checkTokenizer(),
 	}
 	for _, err := range checks {
 		if err != nil {

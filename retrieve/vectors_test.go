@@ -53,11 +53,14 @@ func (m *memory) Dense(
 		for i, x := range v.values {
 			score += int64(x) * int64(q.Values[i])
 		}
+		if score <= 0 { // as an index: only what would be found is asked about
+			continue
+		}
 		ok, err := accept(NodeDocument(m.nodes[id]))
 		if err != nil {
 			return res, err
 		}
-		if ok && score > 0 {
+		if ok {
 			res.Hits = append(res.Hits, Hit{id, score})
 		}
 	}

@@ -149,7 +149,7 @@ func (c *cli) evaluate(
 ) (*evaluate.Report, error) {
 	p := c.progress()
 	defer p.done()
-	opt := evaluate.Options{Base: base, Shown: filepath.ToSlash(dir), Progress: p.set}
+	opt := evaluate.Options{Counters: counters(), Base: base, Shown: filepath.ToSlash(dir), Progress: p.set}
 	from := os.DirFS(c.absolute(dir))
 	if results == "" {
 		return evaluate.Run(ctx, from, opt)
