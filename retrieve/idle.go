@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
@@ -32,9 +33,22 @@ var idleInfos = []WarningInfo{
 	{
 		Code:    NoEffect,
 		When:    "what the request asks for had nothing to work on",
-		Message: "these had nothing to work on and changed nothing: {parameters}",
-		Remedy:  "leave them out; docs/retrieval.md says what each needs",
+		Message: "what had nothing to work on, and changed nothing: {parameters}",
+		Remedy:  "leave it out; docs/retrieval.md says what each needs, --explain what was found",
 	},
+}
+
+// flags names the flags of the parameters that a warning names.
+func (w Warning) flags() string {
+	v, _ := ipld.FindEntry(w.Params, paramParameters)
+	list := make([]string, len(v.List()))
+	for i, name := range v.List() {
+		list[i] = "--" + FlagName(name.Text())
+		if name.Text() == "weights" {
+			list[i] = "--weight"
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // idle notes what of a request had anything to do.

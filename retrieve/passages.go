@@ -271,7 +271,7 @@ func passages(s string) []span {
 		for p.from < p.to && isBlank(s[p.to-1]) {
 			p.to--
 		}
-		if p.from < p.to {
+		if scalars > 0 && p.from < p.to {
 			out = append(out, p)
 		}
 		scalars = 0
@@ -331,25 +331,29 @@ func eachSentence(s string, fn func(q span, scalars int)) {
 	}
 }
 
-// sentence returns the length of the first sentence of s: up to a line feed, or the end of one
-// written out.
+// sentence returns the length of the first sentence of s, with the white space behind it: up to a
+// line feed at most.
 func sentence(s string) int {
-	const open, ended, full = 0, 1, 2 // what the last scalars were
-	state := open
+	const open, weak, strong = 0, 1, 2 // what the last marks were
+	state, behind := open, false
 	for at := 0; at < len(s); {
 		r, width := utf8.DecodeRuneInString(s[at:])
-		stop, closer := strings.ContainsRune(fullEnds, r), strings.ContainsRune(closers, r)
+		blank := r < utf8.RuneSelf && isBlank(byte(r))
 		switch {
-		case state == ended && r < utf8.RuneSelf && isBlank(byte(r)),
-			state == full && !stop && !closer:
-			return at
 		case r == '\n':
 			return at + width
-		case stop:
-			state = full
+		case blank:
+			behind = behind || state != open
+		case behind:
+			return at
+		case strings.ContainsRune(fullEnds, r):
+			state = strong
 		case strings.ContainsRune(sentenceEnds, r):
-			state = ended
-		case !closer:
+			state = max(state, weak)
+		case strings.ContainsRune(closers, r):
+		case state == strong:
+			return at
+		default:
 			state = open
 		}
 		at += width

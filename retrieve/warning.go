@@ -150,7 +150,7 @@ func (w Warning) fill(text, number string) string {
 		"{"+paramModel+"}", w.names(paramModel),
 		"{"+paramModels+"}", w.names(paramModels),
 		"{"+paramTypes+"}", w.names(paramTypes),
-		"{"+paramParameters+"}", w.names(paramParameters),
+		"{"+paramParameters+"}", w.flags(),
 	).Replace(text)
 }
 
