@@ -45,7 +45,7 @@ func (r Request) checkPassages() error {
 		return nil
 	}
 	if r.Pack != PackPassages {
-		return badParam("passageTokens", "nothing is trimmed without pack passages: ask for that")
+		return badParam("passageTokens", "goes only with pack passages: add that, or leave this out")
 	}
 	if n := *r.PassageTokens; n < 1 || n > MaxPassageTokens {
 		return badParam("passageTokens", "%d is outside 1 to %d", n, MaxPassageTokens)

@@ -102,7 +102,7 @@ func TestValidate(t *testing.T) {
 			"not whole", "not whole"},
 		{"passageTokens", Request{Pack: PackPassages, PassageTokens: new(65_536)},
 			Request{Pack: PackPassages, PassageTokens: new(65_537)},
-			Request{PassageTokens: new(9)}, "outside 1", "without pack passages"},
+			Request{PassageTokens: new(9)}, "outside 1", "only with pack passages"},
 		{"tokenizer", Request{Tokenizer: "mine"}, Request{Tokenizer: "a\nb"},
 			Request{Tokenizer: strings.Repeat("x", 1000)}, "not the name", "not the name"},
 	}
