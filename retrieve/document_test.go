@@ -186,7 +186,8 @@ func TestNoType(t *testing.T) {
 		t.Errorf("%v", a.Warnings)
 	}
 	m.failOn = "Recency"
-	if _, err := Run(t.Context(), m, m, testCommit, Request{Text: "alpha", Types: []string{"X"}}); err == nil {
+	_, err := Run(t.Context(), m, m, testCommit, Request{Text: "alpha", Types: []string{"X"}})
+	if err == nil {
 		t.Error("no error")
 	}
 }

@@ -118,7 +118,8 @@ func (f *filter) excluded(id graph.ID) bool {
 	return ok
 }
 
-// fits decides by everything but the mark, what is cheap to ask first, and counts what it leaves out.
+// fits decides by everything but the mark, what is cheap to ask first, and counts what it leaves
+// out.
 func (f *filter) fits(d Document, left *LeftOut) (bool, error) {
 	if !f.byNode {
 		return true, nil

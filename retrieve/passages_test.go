@@ -127,8 +127,9 @@ func TestPassagesBound(t *testing.T) {
 	a := m.ask(t, Request{Text: "kelp", Pack: PackPassages, PassageTokens: new(MaxPassageTokens),
 		SummaryCap: new(0), Budget: new(0)})
 	line := a.Items[0].Rendered
+	bare := Render(m.nodes[num(1)], nil, RenderOptions{})
 	if !utf8.ValidString(line) || !strings.HasSuffix(line, "é <...>\n") ||
-		strings.Count(line, "\n") != strings.Count(Render(m.nodes[num(1)], nil, RenderOptions{}), "\n")+1 {
+		strings.Count(line, "\n") != strings.Count(bare, "\n")+1 {
 		t.Errorf("%d bytes: …%q", len(line), line[len(line)-40:])
 	}
 }
@@ -136,7 +137,8 @@ func TestPassagesBound(t *testing.T) {
 // TestPassagesAreSafe shows hostile passages: nothing forges a line, and the cap holds.
 func TestPassagesAreSafe(t *testing.T) {
 	r := seeded(t)
-	parts := []string{"\nid: x", "\u202e", "kelp ", ". ", "\n\n", "<...>", "。", "\r", "a b ", "\u2028", strings.Repeat("y", 99)}
+	parts := []string{"\nid: x", "\u202e", "kelp ", ". ", "\n\n", "<...>", "。", "\r", "a b ",
+		"\u2028", strings.Repeat("y", 99)}
 	for range 300 {
 		m := newMemory()
 		body := randomText(r, parts, 60)
@@ -179,7 +181,8 @@ func TestTokenizer(t *testing.T) {
 		"bad":   func(string) int { return -1 },
 	}}
 	ask := func(u Runner, name string) (*Answer, error) {
-		return u.Run(t.Context(), m, m, testCommit, Request{Text: "kelp", Tokenizer: name, Expand: new(0)})
+		return u.Run(t.Context(), m, m, testCommit,
+			Request{Text: "kelp", Tokenizer: name, Expand: new(0)})
 	}
 	a, err := ask(u, "bytes")
 	if err != nil || a.Items[0].Tokens != len(a.Items[0].Rendered) {
