@@ -110,7 +110,10 @@ type Request struct {
 	// Explicit names parameters of clause 8.1 that no profile decides though their values are zero.
 	Explicit []string
 	// Settled says that profiles have had their say, as in what Answer and Receipt keep.
-	Settled bool
+	Settled       bool
+	Pack          Packing // "" for PackWhole
+	PassageTokens *int    // of each text's passages, default DefaultPassageTokens
+	Tokenizer     string  // name of the token counter, "" for Estimate
 }
 
 // Resolve returns the request with every default filled in, and lists of names in bytewise order
@@ -144,6 +147,10 @@ func (r Request) Resolve() Request {
 		r.Order = ByRank
 	}
 	r.EdgeWeights = sortedEdgeWeights(r.EdgeWeights)
+	r.resolvePassages()
+	if r.Tokenizer == "" {
+		r.Tokenizer = Estimate
+	}
 	return r
 }
 
@@ -185,6 +192,8 @@ func (r Request) Validate() error {
 		r.checkPacking(),
 		r.checkEdgeWeights(),
 		r.checkProfile(),
+		r.checkPassages(),
+		r.checkTokenizer(),
 	}
 	for _, err := range checks {
 		if err != nil {

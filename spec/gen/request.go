@@ -33,6 +33,9 @@ type request struct {
 	weights                                      map[string]int64
 	edgeWeights                                  map[string]int64
 	profile                                      string
+	packing                                      string
+	passageTokens                                *int64
+	tokenizer                                    string
 }
 
 func newRequest(text string) request {
@@ -76,6 +79,12 @@ func (q request) record() dict {
 	}
 	if q.mmr != nil {
 		r["mmr"] = *q.mmr
+	}
+	if q.packing != "" {
+		r["pack"], r["passageTokens"] = q.packing, *q.passageTokens
+	}
+	if q.tokenizer != "" {
+		r["tokenizer"] = q.tokenizer
 	}
 	if q.unseenFrom > 0 {
 		r["unseenFrom"] = q.unseenFrom
@@ -160,6 +169,10 @@ func (q request) input() obj {
 	set("exclude", uuids(q.exclude), q.exclude != nil)
 	if q.mmr != nil {
 		in["mmr"] = *q.mmr
+	}
+	set("pack", q.packing, q.packing != "")
+	if q.passageTokens != nil && *q.passageTokens != 256 {
+		in["passageTokens"] = *q.passageTokens
 	}
 	for name, t := range q.times() {
 		if t != nil {
