@@ -85,7 +85,7 @@ type Request struct {
 	Limit  *int // items, default DefaultLimit, at most MaxLimit; 0 for as many as are examined
 	Budget *int // tokens, default DefaultBudget, at most MaxBudget; 0 for no budget
 
-	Expand      *int      // rounds, default DefaultExpand, at most MaxExpand; 0 for none
+	Expand      *int      // rounds, default DefaultExpand, at most MaxExpand; 0 for none; see PPR
 	ExpandTypes []string  // edge types to follow, at most MaxNames; empty for all
 	Direction   Direction // "" for Both
 
@@ -100,6 +100,8 @@ type Request struct {
 	Dedup        bool       // leave out what repeats an item before it
 	MMR          *int       // share of relevance in units of 2^-16, at most 65,536; nil for off
 	Order        Order      // "" for ByRank
+
+	ExpansionOptions
 }
 
 // Resolve returns the request with every default filled in, and lists of names in bytewise order
@@ -120,7 +122,7 @@ func (r Request) Resolve() Request {
 	}
 	r.Limit = orDefault(r.Limit, DefaultLimit)
 	r.Budget = orDefault(r.Budget, DefaultBudget)
-	r.Expand = orDefault(r.Expand, DefaultExpand)
+	r.resolveExpansion()
 	r.SummaryCap = orDefault(r.SummaryCap, DefaultSummaryCap)
 	if r.Direction == "" {
 		r.Direction = Both
@@ -166,7 +168,7 @@ func (r Request) Validate() error {
 		r.checkMarks(),
 		checkRange("limit", r.Limit, MaxLimit),
 		checkRange("budget", r.Budget, MaxBudget),
-		checkRange("expand", r.Expand, MaxExpand),
+		r.checkExpansion(),
 		checkNames("expandTypes", r.ExpandTypes),
 		r.checkDirection(),
 		checkRange("adjacency", &r.Adjacency, MaxAdjacency),

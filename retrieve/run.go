@@ -131,6 +131,10 @@ type run struct {
 	noVectors, otherDims []Warning // of the dense lanes
 	stale                int       // items found by a vector of a text that they have no more
 
+	silent int  // sources that did not lend for lack of room
+	cut    int  // nodes not all of whose links were followed
+	linked bool // whether expansion followed any link
+
 	profiles *profiler // nil until similarity is asked for
 }
 
@@ -154,8 +158,7 @@ func Run(
 	if err := r.lanes(ctx); err != nil {
 		return nil, err
 	}
-	silent, err := r.expand(ctx)
-	if err != nil {
+	if err := r.expand(ctx); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(r.found, byRank)
@@ -172,7 +175,7 @@ func Run(
 	if err := r.pack(ctx, a); err != nil {
 		return nil, err
 	}
-	a.Warnings = r.warnings(a, silent)
+	a.Warnings = r.warnings(a)
 	return a, nil
 }
 

@@ -22,6 +22,8 @@ const (
 	NoVectors          Code = "no_vectors"
 	Dimension          Code = "dimension"
 	StaleVectors       Code = "stale_vectors"
+	LinksCut           Code = "links_cut"
+	NothingLinked      Code = "nothing_linked"
 )
 
 // Names of parameters of warnings.
@@ -78,6 +80,19 @@ var warningInfos = []WarningInfo{
 		Message: "expansion was cut short: %d of the nodes that fit best did not lend to their neighbours",
 		Remedy:  "follow fewer edges with --expand-type or --direction",
 		Param:   paramSources,
+	},
+	{
+		Code:    LinksCut,
+		When:    "a path or PageRank was to go on along more edges than are looked at",
+		Message: "expansion was cut short: not all edges were followed of nodes on the way: %d",
+		Remedy:  "follow fewer edges with --expand-type or --direction",
+		Param:   paramNodes,
+	},
+	{
+		Code:    NothingLinked,
+		When:    "an expansion or edge types were asked for, and nothing that was found has a link to follow",
+		Message: "expansion did nothing: it follows edges and mentions of what a query found, and there are none",
+		Remedy:  "give a query, widen --expand-type, --direction, --type or --marks, or commit edges",
 	},
 	{
 		Code:    Redacted,
@@ -173,7 +188,7 @@ func warning(code Code, param string, n int) Warning {
 }
 
 // warnings returns what the answer must say of itself, in the order of the table.
-func (r *run) warnings(a *Answer, silent int) []Warning {
+func (r *run) warnings(a *Answer) []Warning {
 	var out []Warning
 	if r.asked && r.text.Terms == 0 && r.exact == 0 {
 		out = append(out, Warning{Code: NoTerms})
@@ -188,9 +203,7 @@ func (r *run) warnings(a *Answer, silent int) []Warning {
 		}
 		out = append(out, warning(BudgetTooSmall, paramSmallest, smallest))
 	}
-	if silent > 0 {
-		out = append(out, warning(ExpansionTruncated, paramSources, silent))
-	}
+	out = append(out, r.expansionWarnings()...)
 	if r.filter.erased > 0 {
 		out = append(out, warning(Redacted, paramNodes, r.filter.erased))
 	}
