@@ -49,7 +49,7 @@ func (r *run) decay(ctx context.Context, sources []*candidate) error {
 	for id, e := range ends {
 		got = append(got, reached{id, e.value, e.way})
 	}
-	r.silent, r.cut, r.linked = 0, len(s.cut), s.linked
+	r.cut, r.linked = len(s.cut), s.linked
 	r.joinReached(got)
 	return nil
 }

@@ -81,10 +81,10 @@ func (r Request) checkExpansion() error {
 		return badParam("damping", "only PageRank is damped: choose the expansion ppr for it")
 	}
 	if n := r.Decay; n != nil && (*n < 1 || *n > fixed.One) {
-		return badParam("decay", "%d is outside 1 to %d, in units of 2^-16", *n, fixed.One)
+		return badParam("decay", "want more than 0 and at most 1: %d units of 2^-16", *n)
 	}
 	if n := r.Damping; n != nil && (*n < 1 || *n >= fixed.One) {
-		return badParam("damping", "%d is outside 1 to %d, in units of 2^-16", *n, fixed.One-1)
+		return badParam("damping", "want more than 0 and less than 1: %d units of 2^-16", *n)
 	}
 	return nil
 }

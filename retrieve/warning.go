@@ -89,9 +89,10 @@ var warningInfos = []WarningInfo{
 		Param:   paramNodes,
 	},
 	{
-		Code:    NothingLinked,
-		When:    "an expansion or edge types were asked for, and nothing that was found has a link to follow",
-		Message: "expansion did nothing: it follows edges and mentions of what a query found, and there are none",
+		Code: NothingLinked,
+		When: "an expansion or edge types were asked for, and nothing was linked to what a query " +
+			"found",
+		Message: "expansion did nothing: what a query found has no edges or mentions to follow",
 		Remedy:  "give a query, widen --expand-type, --direction, --type or --marks, or commit edges",
 	},
 	{

@@ -85,8 +85,8 @@ func TestBudgetWarning(t *testing.T) {
 }
 
 func TestWarningInfos(t *testing.T) {
-	want := []Code{NoTerms, NothingPasses, BudgetTooSmall, ExpansionTruncated, Redacted,
-		UnseenCut, NoVectors, Dimension, StaleVectors}
+	want := []Code{NoTerms, NothingPasses, BudgetTooSmall, ExpansionTruncated, LinksCut,
+		NothingLinked, Redacted, UnseenCut, NoVectors, Dimension, StaleVectors}
 	infos := WarningInfos()
 	if len(infos) != len(want) {
 		t.Fatalf("%d infos, want %d", len(infos), len(want))
