@@ -202,6 +202,8 @@ type wireRequest struct {
 	Vectors                                                 map[string][]int8
 	Fusion                                                  retrieve.Fusion
 	Weights                                                 map[retrieve.Lane]int64
+	Expansion                                               retrieve.Expansion
+	MaxExpand, Decay, Damping                               *int
 	Where                                                   []struct {
 		Name, Op string
 		Value    json.RawMessage
@@ -232,6 +234,8 @@ func request(t *testing.T, data []byte) retrieve.Request {
 		q.Vectors = append(q.Vectors, retrieve.QueryVector{Model: model, Values: values})
 	}
 	q.Fusion = w.Fusion
+	q.ExpansionOptions = retrieve.ExpansionOptions{Expansion: w.Expansion, MaxExpand: w.MaxExpand,
+		Decay: w.Decay, Damping: w.Damping}
 	for lane, weight := range w.Weights {
 		q.Weights = append(q.Weights, retrieve.LaneWeight{Lane: lane, Weight: weight})
 	}
