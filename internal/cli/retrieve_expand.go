@@ -20,8 +20,8 @@ func (opt *expansionOptions) add(cmd *cobra.Command) {
 	f.StringVar(&opt.expansion, "expansion", string(retrieve.Lend),
 		"how nodes raise those linked to them: `WAY` is lend, decay or ppr")
 	f.IntVar(&opt.expand, "expand", retrieve.DefaultExpand, fmt.Sprintf(
-		"expand in `N` rounds, 0 for none, at most %d; of ppr %d (default %d)",
-		retrieve.MaxExpand, retrieve.MaxRounds, retrieve.DefaultRounds))
+		"expand in `N` rounds, 0 for none, at most %d; with ppr %d rounds, at most %d",
+		retrieve.MaxExpand, retrieve.DefaultRounds, retrieve.MaxRounds))
 	f.IntVar(&opt.maxExpand, "max-expand", retrieve.DefaultMaxExpand,
 		"at most `N` nodes join that only expansion finds")
 	f.Float64Var(&opt.decay, "decay", 0.7,

@@ -144,6 +144,58 @@ func pathCases(s *suite) {
 		false, sharedCases("lend", 1)[18].lines)
 }
 
+// boundCases are the bounds of clause 8.1.
+func boundCases(s *suite) {
+	for _, c := range []struct {
+		name, title string
+		q           request
+	}{
+		{"unknown", "an unknown expansion", reaching("pagerank", "boat", 1)},
+		{"decay-5", "five rounds of paths", reaching("decay", "boat", 5)},
+		{"ppr-65", "65 rounds of PageRank", reaching("ppr", "boat", 65)},
+		{"join-0", "no node may join", newRequest("boat").with(func(q *request) { q.maxExpand = 0 })},
+		{"join-1001", "1,001 nodes join", newRequest("boat").with(func(q *request) {
+			q.maxExpand = 1001
+		})},
+		{"decay-0", "nothing is kept", reaching("decay", "boat", 1).with(func(q *request) {
+			q.decay = 0
+		})},
+		{"decay-over", "more than all is kept", reaching("decay", "boat", 1).with(func(q *request) {
+			q.decay = 65537
+		})},
+		{"damping-0", "nothing moves on", reaching("ppr", "boat", 1).with(func(q *request) {
+			q.damping = 0
+		})},
+		{"damping-over", "all moves on", reaching("ppr", "boat", 1).with(func(q *request) {
+			q.damping = 65536
+		})},
+		{"lend-decay", "decay of what is lent", newRequest("boat").with(func(q *request) {
+			q.decay = 32768
+		})},
+		{"decay-damping", "damping of paths", reaching("decay", "boat", 1).with(func(q *request) {
+			q.damping = 32768
+		})},
+	} {
+		s.refuse("8.1", "expand", "bound-"+c.name, c.title, "request", obj{"author": "erin",
+			"batches": []any{obj{"time": t0, "lines": wired("a")}}, "request": c.q.input()})
+	}
+}
+
+// randomReach are whole retrievals over random collections.
+func randomReach(s *suite) {
+	for i := range 16 {
+		r := rng(uint64(i)*40503 + 5)
+		way := []string{"decay", "ppr"}[i%2]
+		q := randomRequest(&r)
+		q.expansion, q.limit, q.budget, q.expand = way, 0, 0, int64(1+r.below(4))
+		if r.below(2) == 0 {
+			q.maxExpand = int64(1 + r.below(4))
+		}
+		s.retrieval([]string{"10.2", "10.3"}[i%2], "expand", fmt.Sprintf("random-%02d-%s", i, way),
+			"a random request of a random memory", q, false, randomMemory(&r, 10+i*2)...)
+	}
+}
+
 // limits adds cases of bounds, in which two nodes of a forest are named.
 func (s *suite) limits(way string, forests map[string]forest) {
 	for name, f := range forests {

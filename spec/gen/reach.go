@@ -98,7 +98,7 @@ func (q request) paths(st *store, c collection, sources []hit, a *answer) map[st
 	return gain
 }
 
-// massLinks are the links of u for clause 10.3, mentions left out, and e(u). It looks at all entries.
+// massLinks are the links of u for clause 10.3 but mentions, and e(u). It looks at all entries.
 func (q request) massLinks(st *store, u string) (links []hit, entries int64) {
 	for side, name := range []string{"out", "in"} {
 		if q.direction != "both" && q.direction != name {
