@@ -28,6 +28,9 @@ func (r *run) decay(ctx context.Context, sources []*candidate) error {
 		if err := s.round(ctx, layer, next, h); err != nil {
 			return err
 		}
+		if h == 1 { // later rounds weigh less, and are no matter for a warning
+			r.cut = s.silent + len(s.cut)
+		}
 		for id, l := range next {
 			if best[id] == nil {
 				best[id] = make([]int64, len(sources))
@@ -49,7 +52,7 @@ func (r *run) decay(ctx context.Context, sources []*candidate) error {
 	for id, e := range ends {
 		got = append(got, reached{id, e.value, e.way})
 	}
-	r.cut, r.linked = len(s.cut), s.linked
+	r.linked = s.linked
 	r.joinReached(got)
 	return nil
 }

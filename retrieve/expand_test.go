@@ -141,7 +141,10 @@ func (o *oracle) mentions(u graph.ID) []graph.ID {
 			o.m.HasTitle(n.Content.Text, v.Summary) && len(o.m.titled(v.Summary)) > 0
 		in := o.req.Direction != Out && v.Content != nil && rare &&
 			o.m.HasTitle(v.Content.Text, n.Summary) && len(o.m.titled(n.Summary)) > 0
-		if out1 || in {
+		if out1 {
+			out = append(out, id)
+		}
+		if in { // a mention each way counts twice
 			out = append(out, id)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 const (
 	toleranceBits = 13   // a node sends 2^-13 of all mass, or more, for each of its entries
 	maxRead       = 8192 // entries read after which no further node is read
+	muchBits      = 8    // a source that keeps 2^-5 of all mass, or more, is worth a warning
 )
 
 // account is the mass at one node, in units of 2^-32.
@@ -125,7 +126,7 @@ func (w *walker) send(
 	ctx context.Context, u *account, round int, got []*account,
 ) ([]*account, error) {
 	if ok, err := w.enough(ctx, u); err != nil || !ok {
-		if u.known && round == 1 { // what a source would send is of the answer
+		if round == 1 && u.waiting >= w.least<<muchBits {
 			w.cut[u.id] = true
 		}
 		return got, err

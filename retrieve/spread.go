@@ -265,9 +265,6 @@ func (s *spreader) round(
 			if hop == 1 {
 				s.silent = len(layer) - i
 			}
-			for _, u := range layer[i:] {
-				s.cut[u.id] = true
-			}
 			break
 		}
 		links, err := s.edges(ctx, u.id)

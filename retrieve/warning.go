@@ -83,8 +83,8 @@ var warningInfos = []WarningInfo{
 	},
 	{
 		Code:    LinksCut,
-		When:    "a path or PageRank was to go on along more edges than are looked at",
-		Message: "expansion was cut short: not all edges were followed of nodes on the way: %d",
+		When:    "nodes that fit best have more edges than paths or PageRank look at",
+		Message: "expansion was cut short: %d nodes have more edges than it follows",
 		Remedy:  "follow fewer edges with --expand-type or --direction",
 		Param:   paramNodes,
 	},

@@ -220,6 +220,10 @@ func pageRankCases(s *suite) {
 		{"dangling", "what a node without links has is lost", ask("worda").with(func(q *request) {
 			q.direction = "out"
 		}), dangling},
+		{"mention-twice", "two nodes that mention each other", ask("drummer"), batchText{
+			passage("a", "Jeff Porcaro", "A drummer of the band Toto, with Hungate."),
+			passage("b", "Toto (band)", "Founded by Jeff Porcaro."),
+			passage("c", "Hungate", "A bassist.")}},
 		{"64", "64 rounds", reaching("ppr", "worda", 64), dangling},
 		{"damping", "half moves on", ask("worda").with(func(q *request) { q.damping = 32768 }),
 			dangling},

@@ -43,12 +43,14 @@ func (q request) paths(st *store, c collection, sources []hit, a *answer) map[st
 		next, looked, texts := lent{}, 0, 0
 		for i, u := range order {
 			if i >= 256 || looked >= 4096 {
-				a.cut[u.id] = true
+				if h == 1 {
+					a.cut[u.id] = true
+				}
 				continue
 			}
 			links, entries := q.neighbours(st, u.id)
 			looked += entries
-			if out, in := q.hubs(st, u.id); out > 256 || in > 256 {
+			if out, in := q.hubs(st, u.id); h == 1 && (out > 256 || in > 256) {
 				a.cut[u.id] = true
 			}
 			for _, e := range links {
@@ -153,7 +155,7 @@ func (q request) pageRank(st *store, c collection, sources []hit, a *answer) map
 		for _, u := range turn {
 			links, e := q.massLinks(st, u.id)
 			if u.score < m*max(1, e) {
-				if h == 1 && u.score >= m {
+				if h == 1 && u.score >= 256*m {
 					a.cut[u.id] = true
 				}
 				continue
