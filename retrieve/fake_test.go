@@ -42,6 +42,7 @@ type memory struct {
 	shuffle  *rand.Rand         // where set, disturbs every order that nothing may depend on
 	failOn   string             // name of the method that fails
 	buckets  int                // calls of Bucket
+	entries  int                // that Bucket returned
 	vectors  map[string]map[graph.ID]fakeVector
 }
 
@@ -150,6 +151,7 @@ func (m *memory) Bucket(_ context.Context, q BucketQuery) ([]Link, int, error) {
 			page = append(page, l)
 		}
 	}
+	m.entries += len(page)
 	if !q.Count {
 		return page, 0, m.fail("Bucket")
 	}

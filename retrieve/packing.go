@@ -147,7 +147,9 @@ func (q *Query) setPacking(p *memberParser) error {
 	case "order":
 		r.Order = Order(p.text())
 	default:
-		return q.setPassages(p)
+		if !q.setExpansion(p) {
+			return q.setPassages(p)
+		}
 	}
 	return p.err
 }

@@ -27,6 +27,7 @@ func encodeParams(r Request, text ipld.CID) ipld.Value {
 	entries = append(entries, packingParams(r)...)
 	entries = append(entries, edgeWeightParams(r)...)
 	entries = append(entries, profileEntry(r)...)
+	entries = append(entries, expansionParams(r)...)
 	for _, e := range lists {
 		if len(e.Value.List()) > 0 {
 			entries = append(entries, e)
@@ -147,7 +148,8 @@ func (r *Request) setParam(name string, v ipld.Value) error {
 	case "summaryCap":
 		r.SummaryCap = number
 	default:
-		if !r.setPackingParam(name, v) && !r.setEdgeWeightParam(name, v) && !r.setProfileParam(name, v) {
+		if !r.setPackingParam(name, v) && !r.setEdgeWeightParam(name, v) &&
+			!r.setProfileParam(name, v) && !r.setExpansionParam(name, v) {
 			return badParam(name, "unknown parameter")
 		}
 	}

@@ -85,7 +85,7 @@ type Request struct {
 	Limit  *int // items, default DefaultLimit, at most MaxLimit; 0 for as many as are examined
 	Budget *int // tokens, default DefaultBudget, at most MaxBudget; 0 for no budget
 
-	Expand      *int      // rounds, default DefaultExpand, at most MaxExpand; 0 for none
+	Expand      *int      // rounds, default DefaultExpand, at most MaxExpand; 0 for none; see PPR
 	ExpandTypes []string  // edge types to follow, at most MaxNames; empty for all
 	Direction   Direction // "" for Both
 
@@ -114,6 +114,7 @@ type Request struct {
 	Pack          Packing // "" for PackWhole
 	PassageTokens *int    // of each text's passages, default DefaultPassageTokens
 	Tokenizer     string  // name of the token counter, "" for Estimate
+	ExpansionOptions
 }
 
 // Resolve returns the request with every default filled in, and lists of names in bytewise order
@@ -134,7 +135,7 @@ func (r Request) Resolve() Request {
 	}
 	r.Limit = orDefault(r.Limit, DefaultLimit)
 	r.Budget = orDefault(r.Budget, DefaultBudget)
-	r.Expand = orDefault(r.Expand, DefaultExpand)
+	r.resolveExpansion()
 	r.SummaryCap = orDefault(r.SummaryCap, DefaultSummaryCap)
 	if r.Direction == "" {
 		r.Direction = Both
@@ -183,7 +184,7 @@ func (r Request) Validate() error {
 		r.checkMarks(),
 		checkRange("limit", r.Limit, MaxLimit),
 		checkRange("budget", r.Budget, MaxBudget),
-		checkRange("expand", r.Expand, MaxExpand),
+		r.checkExpansion(),
 		checkNames("expandTypes", r.ExpandTypes),
 		r.checkDirection(),
 		checkRange("adjacency", &r.Adjacency, MaxAdjacency),

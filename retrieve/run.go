@@ -131,6 +131,10 @@ type run struct {
 	noVectors, otherDims []Warning // of the dense lanes
 	stale                int       // items found by a vector of a text that they have no more
 
+	silent int  // sources that did not lend for lack of room
+	cut    int  // nodes not all of whose links were followed
+	linked bool // whether expansion followed any link
+
 	profiles *profiler // nil until similarity is asked for
 
 	counter Counter  // nil for Estimate

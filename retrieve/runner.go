@@ -43,8 +43,7 @@ func (u Runner) Run(
 	if err := r.lanes(ctx); err != nil {
 		return nil, err
 	}
-	silent, err := r.expand(ctx)
-	if err != nil {
+	if err := r.expand(ctx); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(r.found, byRank)
@@ -63,7 +62,7 @@ func (u Runner) Run(
 	if err := r.pack(ctx, a); err != nil {
 		return nil, err
 	}
-	a.Warnings = r.warnings(a, silent)
+	a.Warnings = r.warnings(a)
 	idle, err := r.idleWarnings(ctx, a)
 	a.Warnings = append(a.Warnings, idle...)
 	r.trace.stage(StagePack)

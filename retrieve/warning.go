@@ -23,6 +23,8 @@ const (
 	Dimension          Code = "dimension"
 	StaleVectors       Code = "stale_vectors"
 	EdgeWeightsUnused  Code = "edge_weights_unused"
+	LinksCut           Code = "links_cut"
+	NothingLinked      Code = "nothing_linked"
 )
 
 // Names of parameters of warnings.
@@ -79,6 +81,20 @@ var warningInfos = []WarningInfo{
 		Message: "expansion was cut short: %d of the nodes that fit best did not lend to their neighbours",
 		Remedy:  "follow fewer edges with --expand-type or --direction",
 		Param:   paramSources,
+	},
+	{
+		Code:    LinksCut,
+		When:    "nodes that fit best have more edges than paths or PageRank look at",
+		Message: "expansion was cut short: %d nodes have more edges than it follows",
+		Remedy:  "follow fewer edges with --expand-type or --direction",
+		Param:   paramNodes,
+	},
+	{
+		Code: NothingLinked,
+		When: "an expansion or edge types were asked for, and nothing was linked to what a query " +
+			"found",
+		Message: "expansion did nothing: what a query found has no edges or mentions to follow",
+		Remedy:  "give a query, widen --expand-type, --direction, --type or --marks, or commit edges",
 	},
 	{
 		Code:    Redacted,
@@ -182,7 +198,7 @@ func warning(code Code, param string, n int) Warning {
 }
 
 // warnings returns what the answer must say of itself, in the order of the table.
-func (r *run) warnings(a *Answer, silent int) []Warning {
+func (r *run) warnings(a *Answer) []Warning {
 	var out []Warning
 	if r.asked && r.text.Terms == 0 && r.exact == 0 {
 		out = append(out, Warning{Code: NoTerms})
@@ -198,9 +214,7 @@ func (r *run) warnings(a *Answer, silent int) []Warning {
 		}
 		out = append(out, warning(BudgetTooSmall, paramSmallest, smallest))
 	}
-	if silent > 0 {
-		out = append(out, warning(ExpansionTruncated, paramSources, silent))
-	}
+	out = append(out, r.expansionWarnings()...)
 	if r.filter.erased > 0 {
 		out = append(out, warning(Redacted, paramNodes, r.filter.erased))
 	}

@@ -85,8 +85,9 @@ func TestBudgetWarning(t *testing.T) {
 }
 
 func TestWarningInfos(t *testing.T) {
-	want := []Code{NoTerms, NothingPasses, BudgetTooSmall, ExpansionTruncated, Redacted,
-		UnseenCut, NoVectors, Dimension, StaleVectors, EdgeWeightsUnused, NoType, NoEffect}
+	want := []Code{NoTerms, NothingPasses, BudgetTooSmall, ExpansionTruncated, LinksCut,
+		NothingLinked, Redacted, UnseenCut, NoVectors, Dimension, StaleVectors, EdgeWeightsUnused,
+		NoType, NoEffect}
 	infos := WarningInfos()
 	if len(infos) != len(want) {
 		t.Fatalf("%d infos, want %d", len(infos), len(want))

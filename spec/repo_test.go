@@ -205,6 +205,8 @@ type wireRequest struct {
 	Fusion                                                  retrieve.Fusion
 	Weights                                                 map[retrieve.Lane]int64
 	EdgeWeights                                             map[string]int64
+	Expansion                                               retrieve.Expansion
+	MaxExpand, Decay, Damping                               *int
 	Where                                                   []struct {
 		Name, Op string
 		Value    json.RawMessage
@@ -239,6 +241,8 @@ func request(t *testing.T, data []byte) retrieve.Request {
 	for typ, weight := range w.EdgeWeights {
 		q.EdgeWeights = append(q.EdgeWeights, retrieve.EdgeWeight{Type: typ, Weight: weight})
 	}
+	q.ExpansionOptions = retrieve.ExpansionOptions{Expansion: w.Expansion, MaxExpand: w.MaxExpand,
+		Decay: w.Decay, Damping: w.Damping}
 	for lane, weight := range w.Weights {
 		q.Weights = append(q.Weights, retrieve.LaneWeight{Lane: lane, Weight: weight})
 	}

@@ -165,13 +165,17 @@ func benchSummary(r *benchReport) string {
 		nodes += f.Nodes
 		edges += f.Edges
 	}
+	base := r.base.Resolve()
 	parts := []string{
 		plural(len(r.Files), "pair") + " of files", plural(nodes, "node"), plural(edges, "edge"),
-		fmt.Sprintf("limit %d", *r.base.Limit), fmt.Sprintf("budget %d", *r.base.Budget),
+		fmt.Sprintf("limit %d", *base.Limit), fmt.Sprintf("budget %d", *base.Budget),
 		"expand " + r.settings()["expand"],
 	}
 	if name := r.settings()["profile"]; name != "" {
 		parts = append(parts, "profile "+line(name))
+	}
+	if base.Expansion != retrieve.Lend {
+		parts = append(parts, "expansion "+string(base.Expansion))
 	}
 	if r.compared != nil {
 		verdict := "no worse than the baseline"

@@ -22,7 +22,7 @@ type retrieveOptions struct {
 	types, where, expandTypes []string
 	marks, show, vectors      []string
 	times                     [5]string // in the order of timeFlags
-	limit, budget, expand     int
+	limit, budget             int
 	adjacency, summaryCap     int
 	direction, fusion         string
 	weights                   []string
@@ -33,6 +33,7 @@ type retrieveOptions struct {
 	edgeWeights               []string
 	profile                   string
 	trim                      trimOptions
+	expansion                 expansionOptions
 }
 
 // timeFlags are the flags whose value is a time.
@@ -57,7 +58,9 @@ func (c *cli) retrieveCommand() *cobra.Command {
 			"query the newest nodes that pass the filters. A query - is read from standard input.\n\n" +
 			"Nodes that fit lend to their neighbours what the query asked for and these lack: over edges,\n" +
 			"and where the content of one mentions the title of another. So the two halves of an answer\n" +
-			"find each other; --expand says how far.\n\n" +
+			"find each other; --expand says how far. --expansion decay adds to a node the score of another found\n" +
+			"one, times --decay and the edge's weight for each hop of the best path between them; ppr adds\n" +
+			"what reaches it by personalised PageRank.\n\n" +
 			"The answer depends on the commit and the request alone: the same bytes in every process.\n" +
 			"In a session (--session or MNEM_SESSION) it comes from the session's commit and leaves a\n" +
 			"receipt that 'mnem replay' runs again.\n\n" +
@@ -133,11 +136,10 @@ func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
 	marksFlag(cmd, &opt.marks)
 	f.IntVar(&opt.limit, "limit", retrieve.DefaultLimit, "at most `N` items; 0 for no limit")
 	f.IntVar(&opt.budget, "budget", retrieve.DefaultBudget, "at most `N` tokens; 0 for no budget")
-	f.IntVar(&opt.expand, "expand", retrieve.DefaultExpand,
-		"let nodes lend to those linked to them, in `N` rounds; 0 to 4")
 	f.StringArrayVar(&opt.expandTypes, "expand-type", nil,
-		"lend along edges of this `TYPE` only (repeatable)")
-	f.StringVar(&opt.direction, "direction", string(retrieve.Both), "lend along edges out, in or both")
+		"expand along edges of this `TYPE` only (repeatable)")
+	f.StringVar(&opt.direction, "direction", string(retrieve.Both),
+		"expand along edges out, in or both")
 	f.IntVar(&opt.adjacency, "adjacency", 0, "print `N` edges of each item in each direction")
 	f.StringSliceVar(&opt.show, "show", nil, "print these `LINES` too: times, key, content")
 	f.IntVar(&opt.summaryCap, "summary-cap", retrieve.DefaultSummaryCap,
@@ -146,6 +148,7 @@ func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
 	f.StringArrayVar(&opt.edgeWeights, "edge-weight", nil,
 		"lend so much over edges of a type: `TYPE=W`, W 0 to 16, 1 for others (repeatable)")
 	opt.trim.add(cmd)
+	opt.expansion.add(cmd)
 }
 
 // request returns the request that flags and environment make. What they do not say is left to
@@ -153,7 +156,7 @@ func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
 func (c *cli) request(cmd *cobra.Command, opt *retrieveOptions) (retrieve.Request, error) {
 	r := retrieve.Request{
 		Types: opt.types, ExpandTypes: opt.expandTypes, Direction: retrieve.Direction(opt.direction),
-		Limit: &opt.limit, Budget: &opt.budget, Expand: &opt.expand, Adjacency: opt.adjacency,
+		Limit: &opt.limit, Budget: &opt.budget, Adjacency: opt.adjacency,
 		Show: opt.show, SummaryCap: &opt.summaryCap, Fusion: retrieve.Fusion(opt.fusion),
 	}
 	var err error
@@ -161,6 +164,9 @@ func (c *cli) request(cmd *cobra.Command, opt *retrieveOptions) (retrieve.Reques
 		return r, err
 	}
 	opt.trim.set(cmd, &r)
+	if err = opt.expansion.set(cmd, &r); err != nil {
+		return r, err
+	}
 	if r.Weights, err = laneWeights(opt.weights); err != nil {
 		return r, err
 	}

@@ -4,7 +4,9 @@ package main
 type answer struct {
 	order      []hit // all candidates in order
 	candidates int
-	silent     int // sources that did not lend
+	silent     int             // sources that did not lend
+	cut        map[string]bool // nodes that links_cut counts
+	linked     bool            // whether expansion followed a link
 	items      []item
 	dropped    int64
 	twins      [][2]string // of the dropped: the node and the item that it repeats
@@ -26,7 +28,7 @@ func (q request) retrieve(st *store) answer {
 	lanes := q.rankings(st, c)
 	var a answer
 	if q.expand > 0 && !q.blank() {
-		a.order, a.silent = q.expanded(st, c, lanes, tiers)
+		a.order = q.expanded(st, c, lanes, tiers, &a)
 	} else {
 		list := q.fused(lanes)
 		if len(lanes) == 1 {
@@ -116,6 +118,14 @@ func (q request) warn(st *store, c collection, a *answer, exact bool, smallest i
 	if a.silent > 0 {
 		a.warnings = append(a.warnings, dict{"code": "expansion_truncated",
 			"params": dict{"sources": a.silent}})
+	}
+	if len(a.cut) > 0 {
+		a.warnings = append(a.warnings, dict{"code": "links_cut",
+			"params": dict{"nodes": len(a.cut)}})
+	}
+	asked := q.expand > 0 && (q.expansion != "lend" || len(q.expandTypes) > 0)
+	if asked && a.candidates > 0 && !a.linked && len(a.cut) == 0 {
+		a.warnings = append(a.warnings, dict{"code": "nothing_linked"})
 	}
 	if q.unseenFrom > 0 {
 		a.warnings = append(a.warnings, dict{"code": "unseen_cut",

@@ -278,6 +278,11 @@ func edgeWeightCases(s *suite) {
 		q.expand, q.edgeWeights = n, weights
 		return q
 	}
+	by := func(way string, n int64, weights map[string]int64) request {
+		q := reaching(way, "worda", n)
+		q.limit, q.budget, q.edgeWeights = 0, 0, weights
+		return q
+	}
 	for _, c := range []struct {
 		name, title string
 		q           request
@@ -288,6 +293,11 @@ func edgeWeightCases(s *suite) {
 		{"edge-weight-zero", "a type that lends nothing", weigh(2, map[string]int64{"owns": 0})},
 		{"edge-weight-most", "the greatest weight", weigh(4, map[string]int64{"owns": 1 << 20})},
 		{"edge-weight-one", "a weight of 1 says nothing", weigh(2, map[string]int64{"owns": 65536})},
+		{"edge-weight-decay", "paths over one type, and none that gains by its weight",
+			by("decay", 3, map[string]int64{"owns": 1 << 20, "likes": 40000})},
+		{"edge-weight-ppr", "mass goes where the weight is",
+			by("ppr", 5, map[string]int64{"owns": 196608})},
+		{"edge-weight-ppr-zero", "links without weight", by("ppr", 5, map[string]int64{"owns": 0, "likes": 0})},
 		{"edge-weight-other", "a type that there is none of", weigh(2, map[string]int64{"x": 2})},
 	} {
 		s.retrieval("10", "expand", c.name, c.title, c.q, false, lines)

@@ -36,11 +36,14 @@ type request struct {
 	packing                                      string
 	passageTokens                                *int64
 	tokenizer                                    string
+	expansion                                    string
+	maxExpand, decay, damping                    int64
 }
 
 func newRequest(text string) request {
 	return request{text: text, limit: 10, budget: 2000, expand: 3, summaryCap: 8192,
-		direction: "both", order: "rank", fusion: "convex"}
+		direction: "both", order: "rank", fusion: "convex",
+		expansion: "lend", maxExpand: 100, decay: 45875, damping: 55706}
 }
 
 func sortedSet(list []string) []any {
@@ -89,6 +92,7 @@ func (q request) record() dict {
 	if q.unseenFrom > 0 {
 		r["unseenFrom"] = q.unseenFrom
 	}
+	q.setExpansion(r)
 	if len(q.exclude) > 0 {
 		ids := []any{}
 		for _, id := range sortedSet(q.exclude) {
@@ -142,7 +146,11 @@ func (q request) record() dict {
 // input is the request in a vector file: what differs from the default.
 func (q request) input() obj {
 	d := newRequest("")
+	if q.expansion == "ppr" {
+		d.expand = 20
+	}
 	in := obj{}
+	q.setExpansion(in)
 	set := func(name string, v any, given bool) {
 		if given {
 			in[name] = v
