@@ -28,12 +28,13 @@ var allowed = map[string]string{
 	"commit":          "ipld graph store",
 	"adjacency":       "ipld graph prolly store", // store only for its errors
 	"index":           "ipld graph store prolly internal/fixed internal/text",
+	"community":       "ipld graph", // a function of edges: it sees neither trees nor a store
 	// Retrieval sees the graph and the index through interfaces of its own, so that a ranking
 	// can be tested and replayed without a repository.
 	"retrieve": "ipld graph internal/fixed internal/text",
 	// Models see texts and vectors, never a repository; whoever asks stores what they answer.
 	"embed": "graph internal/fixed internal/text",
-	"repo": "car ipld graph store store/pebble prolly commit adjacency index retrieve " +
+	"repo": "car ipld graph store store/pebble prolly commit adjacency community index retrieve " +
 		"internal/fixed internal/text",
 	// Measuring retrieval: it makes repositories in memory and looks at what they answer.
 	"internal/evaluate": "ipld graph store store/mem repo retrieve",
