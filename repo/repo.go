@@ -79,6 +79,8 @@ type Repo struct {
 	indexes openIndexes
 	vectors *vectorCache
 
+	communities openCommunities
+
 	collecting sync.Mutex // held by the one collection or purge under way
 	keep       keeper     // what a collection must leave alone
 }

@@ -142,7 +142,9 @@ func (q *Query) setPacking(p *memberParser) error {
 	case "order":
 		r.Order = Order(p.text())
 	default:
-		return badParam(p.name, "unknown member")
+		if !q.setCommunity(p) {
+			return badParam(p.name, "unknown member")
+		}
 	}
 	return p.err
 }

@@ -100,6 +100,9 @@ type Request struct {
 	Dedup        bool       // leave out what repeats an item before it
 	MMR          *int       // share of relevance in units of 2^-16, at most 65,536; nil for off
 	Order        Order      // "" for ByRank
+
+	Community bool // members of the communities that the best nodes are in join
+	Summarize int  // sentences of a summary, at most MaxSummarize; 0 for none
 }
 
 // Resolve returns the request with every default filled in, and lists of names in bytewise order
@@ -173,6 +176,7 @@ func (r Request) Validate() error {
 		r.checkShow(),
 		checkRange("summaryCap", r.SummaryCap, MaxSummaryCap),
 		r.checkPacking(),
+		checkRange("summarize", &r.Summarize, MaxSummarize),
 	}
 	for _, err := range checks {
 		if err != nil {

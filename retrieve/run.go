@@ -64,6 +64,8 @@ type Item struct {
 	Rendered string   // lines, each with its line end
 	Lanes    []LaneHit
 	Reach    *Reach // nil where expansion did not reach it
+
+	Community *Membership // nil unless a community raised it or brought it in
 }
 
 // Why a node was examined and not packed.
@@ -93,8 +95,9 @@ type Answer struct {
 	TokensBudget int // 0 for none
 	Dropped      int // the number of DroppedItems
 	DroppedItems []DroppedItem
-	Candidates   int // distinct nodes that any lane, the exact look-up or expansion found
+	Candidates   int // distinct nodes that a lane, the exact look-up, expansion or communities found
 	Warnings     []Warning
+	Summary      *Summary // nil where the request asks for none
 }
 
 // candidate is a node on its way through the pipeline.
@@ -107,6 +110,8 @@ type candidate struct {
 	reach *Reach
 	gain  int64 // what expansion lent it
 	best  int64 // the most of that in one round
+
+	member *Membership // of the community that raised it or brought it in, nil for none
 }
 
 // byRank is the order of clause 9.4.
@@ -130,6 +135,8 @@ type run struct {
 
 	noVectors, otherDims []Warning // of the dense lanes
 	stale                int       // items found by a vector of a text that they have no more
+
+	grouped int // candidates that communities raised or brought in
 
 	profiles *profiler // nil until similarity is asked for
 }
@@ -159,6 +166,9 @@ func Run(
 		return nil, err
 	}
 	slices.SortFunc(r.found, byRank)
+	if err := r.joinCommunities(ctx); err != nil {
+		return nil, err
+	}
 	if err := r.diversify(ctx); err != nil {
 		return nil, err
 	}
@@ -170,6 +180,9 @@ func Run(
 		Candidates:   len(r.found),
 	}
 	if err := r.pack(ctx, a); err != nil {
+		return nil, err
+	}
+	if err := r.summarize(ctx, a); err != nil {
 		return nil, err
 	}
 	a.Warnings = r.warnings(a, silent)

@@ -22,6 +22,8 @@ const (
 	NoVectors          Code = "no_vectors"
 	Dimension          Code = "dimension"
 	StaleVectors       Code = "stale_vectors"
+	NoCommunity        Code = "no_community"
+	NoSummary          Code = "no_summary"
 )
 
 // Names of parameters of warnings.
@@ -115,6 +117,20 @@ var warningInfos = []WarningInfo{
 		Remedy:  "embed them anew and commit that, or leave --vector out",
 		Param:   paramNodes,
 	},
+	{
+		Code: NoCommunity,
+		When: "communities were asked for, but the best nodes are in none with other nodes that pass",
+		Message: "communities added nothing: the nodes that fit best are in none, or in none with " +
+			"other nodes that pass",
+		Remedy: "leave --community out, ask for something, widen the filters, or link nodes " +
+			"('mnem communities' shows what there is)",
+	},
+	{
+		Code:    NoSummary,
+		When:    "a summary was asked for, and no item shows a sentence with a word",
+		Message: "there is no summary: the items show no sentences",
+		Remedy:  "show contents with --show content, or leave --summarize out",
+	},
 }
 
 // WarningInfos returns the documentation of all codes, in a fixed order.
@@ -201,5 +217,5 @@ func (r *run) warnings(a *Answer, silent int) []Warning {
 	if r.stale > 0 {
 		out = append(out, warning(StaleVectors, paramNodes, r.stale))
 	}
-	return out
+	return append(out, r.communityWarnings(a)...)
 }

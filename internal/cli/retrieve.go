@@ -30,6 +30,7 @@ type retrieveOptions struct {
 	follow, receipt, explain  bool
 	batch, embed              string
 	packing                   packingOptions
+	groups                    communityOptions
 }
 
 // timeFlags are the flags whose value is a time.
@@ -72,6 +73,10 @@ func (c *cli) retrieveCommand() *cobra.Command {
 			"alone for the one that config embed.model names. A server is told the query. Where a model fails,\n" +
 			"standard error says so and the answer comes without it; a receipt keeps the vector, so that\n" +
 			"replay asks nobody.\n\n" +
+			"--community raises the nodes in the communities of the best ones, and adds others that no word\n" +
+			"found, the best connected first; 'mnem communities' lists them. --summarize sums the answer up\n" +
+			"in sentences of its items that say most of them, with the ids of the nodes they are from; it\n" +
+			"asks no model, and its tokens come beside the budget.\n\n" +
 			"--fusion convex weighs what each lane gives of its best score, score-norm what lies between its\n" +
 			"worst and best; rrf and weighted-rrf count ranks. The text weighs 1, all vectors together 0.5,\n" +
 			"unless --weight says otherwise; a lane of weight 0 does not run. rrf has no weights.\n\n" +
@@ -134,6 +139,7 @@ func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
 	f.IntVar(&opt.summaryCap, "summary-cap", retrieve.DefaultSummaryCap,
 		"cut each text at `N` characters; 0 for whole ("+summaryCapEnv+")")
 	opt.packing.add(cmd)
+	opt.groups.add(cmd)
 }
 
 // request returns the request that flags and environment make.
@@ -147,6 +153,7 @@ func (c *cli) request(cmd *cobra.Command, opt *retrieveOptions) (retrieve.Reques
 	if err = opt.packing.set(cmd, &r); err != nil {
 		return r, err
 	}
+	opt.groups.set(&r)
 	if r.Weights, err = laneWeights(opt.weights); err != nil {
 		return r, err
 	}
@@ -338,6 +345,11 @@ func (a *answerer) explainTerms(
 	a.names = newLabels(s)
 	for i, item := range answer.Items {
 		ids[i] = item.ID
+		if item.Community != nil {
+			if _, err = a.names.node(ctx, item.Community.Seed); err != nil {
+				return err
+			}
+		}
 		if item.Reach == nil {
 			continue
 		}

@@ -35,6 +35,8 @@ type whyJSON struct {
 	Seed  *string       `json:"seed"`  // where expansion came from, null where it did not
 	Hops  *int          `json:"hops"`
 	Path  []wayStepJSON `json:"path"` // from there, empty where it did not
+
+	Community *membershipJSON `json:"community,omitempty"` // that raised it or brought it in
 }
 
 type termJSON struct {
@@ -67,6 +69,7 @@ func (a *answerer) item(i int, it *retrieve.Item) itemJSON {
 		return out
 	}
 	out.whyJSON = &whyJSON{Tier: it.Tier, Terms: []termJSON{}, Path: []wayStepJSON{}}
+	out.Community = jsonMembership(it.Community)
 	for _, t := range a.terms[i] {
 		out.Terms = append(out.Terms, termJSON(t))
 	}
@@ -108,6 +111,9 @@ func (a *answerer) printJSON(ans *retrieve.Answer, receipt ipld.CID, q retrieve.
 		warnings[i] = warningJSON{w.Code, w.Message(), w.Remedy()}
 	}
 	out.field("warnings", warnings)
+	if ans.Summary != nil {
+		out.field("summary", jsonSummary(ans.Summary))
+	}
 	if a.explain {
 		out.field("dropped_items", jsonDropped(ans.DroppedItems))
 	}
@@ -132,6 +138,9 @@ func (a *answerer) printText(ans *retrieve.Answer, receipt ipld.CID) error {
 			return err
 		}
 	}
+	if err := a.printSummary(ans.Summary); err != nil {
+		return err
+	}
 	if err := a.c.out.Flush(); err != nil { // the summary comes after what it sums up
 		return err
 	}
@@ -154,6 +163,10 @@ func answerSummary(ans *retrieve.Answer, receipt ipld.CID) string {
 		plural(len(ans.Items), "item"), fmt.Sprintf("%d tokens (%s)", ans.TokensUsed, budget),
 		droppedSummary(ans), plural(ans.Candidates, "candidate"),
 		"commit " + shortCID(ans.Commit),
+	}
+	if ans.Summary != nil {
+		parts = append(parts, fmt.Sprintf("summary of %s (%d tokens beside the budget)",
+			plural(len(ans.Summary.Sentences), "sentence"), ans.Summary.Tokens))
 	}
 	if receipt.Defined() {
 		parts = append(parts, "receipt "+receipt.String())
@@ -198,20 +211,24 @@ func (a *answerer) whyText(i int, it *retrieve.Item) string {
 			parts[j] += " (" + strings.Join(words, ", ") + ")"
 		case l.Lane == retrieve.LaneExpand && it.Reach != nil:
 			parts[j] += " (" + a.wayText(it.Reach) + ")"
+		case l.Lane == retrieve.LaneCommunity && it.Community != nil:
+			parts[j] += " (" + a.membershipText(it.Community) + ")"
 		}
 	}
 	return strings.Join(parts, ", ")
 }
 
+// nameOf names a node that is told of in an explanation.
+func (a *answerer) nameOf(id graph.ID) string {
+	if n := a.names.known[id]; n != nil {
+		return label(n)
+	}
+	return id.String()
+}
+
 // wayText is the way of expansion to an item, as in alice -owns-> svc/billing -> this.
 func (a *answerer) wayText(r *retrieve.Reach) string {
-	name := func(id graph.ID) string {
-		if n := a.names.known[id]; n != nil {
-			return label(n)
-		}
-		return id.String()
-	}
-	text := name(r.Seed)
+	text := a.nameOf(r.Seed)
 	for i, s := range r.Path {
 		typ := firstOf(line(s.Type), "mentions")
 		arrow := " <-" + typ + "- "
@@ -222,7 +239,7 @@ func (a *answerer) wayText(r *retrieve.Reach) string {
 		if i == len(r.Path)-1 {
 			text += "this"
 		} else {
-			text += name(s.Node)
+			text += a.nameOf(s.Node)
 		}
 	}
 	return text

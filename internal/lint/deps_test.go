@@ -31,7 +31,7 @@ var allowed = map[string]string{
 	"community":       "ipld graph", // a function of edges: it sees neither trees nor a store
 	// Retrieval sees the graph and the index through interfaces of its own, so that a ranking
 	// can be tested and replayed without a repository.
-	"retrieve": "ipld graph internal/fixed internal/text",
+	"retrieve": "ipld graph community internal/fixed internal/text",
 	// Models see texts and vectors, never a repository; whoever asks stores what they answer.
 	"embed": "graph internal/fixed internal/text",
 	"repo": "car ipld graph store store/pebble prolly commit adjacency community index retrieve " +
@@ -41,7 +41,7 @@ var allowed = map[string]string{
 	"internal/testkit":  "ipld store graph prolly commit repo store/mem store/pebble store/storetest",
 	// Keys and trust lists on disk: only porcelain holds secrets, so repo may not import it.
 	"internal/keyring": "ipld graph commit",
-	"internal/cli": "ipld graph store commit adjacency retrieve repo embed internal/text " +
+	"internal/cli": "ipld graph store commit adjacency community retrieve repo embed internal/text " +
 		"internal/keyring internal/evaluate " +
 		"testdata/demo", // porcelain sits on repo; the others only for their types
 	"testdata/demo":     "", // the bundled sample memory
