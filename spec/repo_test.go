@@ -206,6 +206,8 @@ type wireRequest struct {
 		Name, Op string
 		Value    json.RawMessage
 	}
+	Community bool
+	Summarize int
 }
 
 func request(t *testing.T, data []byte) retrieve.Request {
@@ -224,7 +226,7 @@ func request(t *testing.T, data []byte) retrieve.Request {
 		CreatedFrom: at(w.CreatedFrom), CreatedTo: at(w.CreatedTo),
 		UpdatedFrom: at(w.UpdatedFrom), UpdatedTo: at(w.UpdatedTo), ValidAt: at(w.ValidAt),
 		Exclude: parseIDs(t, w.Exclude), UnseenFrom: w.UnseenFrom, Dedup: w.Dedup, MMR: w.MMR,
-		Order: retrieve.Order(w.Order)}
+		Order: retrieve.Order(w.Order), Community: w.Community, Summarize: w.Summarize}
 	for _, m := range w.Marks {
 		q.Marks = append(q.Marks, graph.State(m))
 	}
@@ -261,6 +263,8 @@ type wantAnswer struct {
 	Candidates      int
 	Tokens, Dropped *int
 	Duplicates      []struct{ ID, Repeats string }
+	Summary         *string
+	SummaryTokens   int
 	Warnings        []struct {
 		Code   string
 		Params map[string]any
@@ -331,6 +335,7 @@ func runRetrieval(t *testing.T, v vector) {
 		same(t, "dropped", fmt.Sprint(answer.Dropped), fmt.Sprint(*want.Dropped))
 		checkDuplicates(t, answer, want)
 	}
+	checkSummary(t, answer, want)
 	checkWarnings(t, answer, want)
 }
 

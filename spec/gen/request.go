@@ -31,6 +31,8 @@ type request struct {
 	vectors                                      map[string][]int8
 	fusion                                       string
 	weights                                      map[string]int64
+	community                                    bool
+	summarize                                    int64
 }
 
 func newRequest(text string) request {
@@ -74,6 +76,12 @@ func (q request) record() dict {
 	}
 	if q.mmr != nil {
 		r["mmr"] = *q.mmr
+	}
+	if q.community {
+		r["community"] = true
+	}
+	if q.summarize > 0 {
+		r["summarize"] = q.summarize
 	}
 	if q.unseenFrom > 0 {
 		r["unseenFrom"] = q.unseenFrom
@@ -152,6 +160,8 @@ func (q request) input() obj {
 	set("summaryCap", q.summaryCap, q.summaryCap != d.summaryCap)
 	set("dedup", q.dedup, q.dedup)
 	set("order", q.order, q.order != d.order)
+	set("community", q.community, q.community)
+	set("summarize", q.summarize, q.summarize > 0)
 	set("unseenFrom", q.unseenFrom, q.unseenFrom > 0)
 	set("exclude", uuids(q.exclude), q.exclude != nil)
 	if q.mmr != nil {
