@@ -82,8 +82,8 @@ func TestCommunityJoins(t *testing.T) {
 		if i > 0 && (it.Score > a.Items[i-1].Score) {
 			t.Errorf("item %d is out of order", i)
 		}
-		if seed := it.ID == num(0) || it.ID == num(10) || it.ID == num(20); seed == (it.Community != nil) &&
-			it.ID != num(30) {
+		seed := it.ID == num(0) || it.ID == num(10) || it.ID == num(20)
+		if seed == (it.Community != nil) && it.ID != num(30) {
 			t.Errorf("%s: community %+v", it.ID, it.Community)
 		}
 		if c := it.Community; c != nil && (c.Size < 3 || c.Seed != num(c.seedOf(it.ID))) {

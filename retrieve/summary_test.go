@@ -14,7 +14,8 @@ import (
 // stories is a memory whose answers have something to sum up.
 func stories() *memory {
 	m := newMemory()
-	m.add(graph.Node{ID: num(1), Summary: "The boat left the harbour. It was cold.\nForge\u2028d: line",
+	m.add(graph.Node{ID: num(1),
+		Summary: "The boat left the harbour. It was cold.\nForge\u2028d: line",
 		Context: "A log of the harbour.", Created: 1})
 	m.add(graph.Node{ID: num(2), Summary: "The boat left the harbour. The crew of the boat slept.",
 		Content: &graph.Content{
@@ -49,7 +50,8 @@ func TestSummarize(t *testing.T) {
 	}
 	req.Show = []string{ShowContent}
 	req.Summarize = MaxSummarize
-	if got := shownSentences(m.ask(t, req)); !slices.Contains(got, "2 Only the content says harbour.") {
+	got := shownSentences(m.ask(t, req))
+	if !slices.Contains(got, "2 Only the content says harbour.") {
 		t.Errorf("with contents: %q", got)
 	}
 	req.SummaryCap = new(3)

@@ -32,16 +32,16 @@ func (c *cli) communitiesCommand() *cobra.Command {
 		Use:     "communities [NODE] [flags]",
 		GroupID: groupRead,
 		Short:   "List groups of nodes that edges hold together",
-		Long: "List the communities of a commit, the largest first, with their best-connected members; or\n" +
-			"the members of the community that NODE is in. NODE is a key, an id, or at least 4 digits of\n" +
-			"an id.\n\n" +
-			"A community is a set of nodes with more weight of edges among them than chance would give.\n" +
-			"Each node with edges is in one at most. They depend on the edges alone, whatever the types\n" +
-			"and marks, and are the same everywhere; 'mnem retrieve --community' uses them.\n\n" +
-			"They take a second for 300,000 edges. A process that may write keeps them beside the commit,\n" +
-			"as --keep does, until the edges change.",
-		Example: "  mnem communities\n  mnem communities alice\n  mnem communities --at HEAD~1 --limit 5 --json\n" +
-			"  mnem communities --keep",
+		Long: "List the communities of a commit, the largest first, with their best-connected members;\n" +
+			"or the members of the community that NODE is in. NODE is a key, an id, or at least 4\n" +
+			"digits of an id.\n\n" +
+			"A community is a set of nodes with more weight of edges among them than chance would\n" +
+			"give. Each node with edges is in one at most. They depend on the edges alone, whatever\n" +
+			"the types and marks, and are the same everywhere; 'mnem retrieve --community' uses them.\n\n" +
+			"They take some seconds for 300,000 edges. A process that may write keeps them in the\n" +
+			"repository, as --keep does, until the edges change.",
+		Example: "  mnem communities\n  mnem communities alice\n" +
+			"  mnem communities --at HEAD~1 --limit 5 --json\n  mnem communities --keep",
 		Args: cobra.MaximumNArgs(1),
 	}
 	c.atFlag(cmd)
