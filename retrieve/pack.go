@@ -56,6 +56,7 @@ func (p *packer) take(ctx context.Context, c *candidate) error {
 	item := Item{
 		ID: c.id, Key: n.Key, Type: n.Type, Node: cid,
 		Score: c.score, Tier: c.tier, Lanes: c.lanes, Reach: c.reach,
+		Community: c.member,
 	}
 	shown, err := p.render(ctx, n, mark)
 	if err != nil {

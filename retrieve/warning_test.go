@@ -87,7 +87,7 @@ func TestBudgetWarning(t *testing.T) {
 func TestWarningInfos(t *testing.T) {
 	want := []Code{NoTerms, NothingPasses, BudgetTooSmall, ExpansionTruncated, LinksCut,
 		NothingLinked, Redacted, UnseenCut, NoVectors, Dimension, StaleVectors, EdgeWeightsUnused,
-		NoType, NoEffect}
+		NoCommunity, NoSummary, NoType, NoEffect}
 	infos := WarningInfos()
 	if len(infos) != len(want) {
 		t.Fatalf("%d infos, want %d", len(infos), len(want))

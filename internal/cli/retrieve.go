@@ -34,6 +34,7 @@ type retrieveOptions struct {
 	profile                   string
 	trim                      trimOptions
 	expansion                 expansionOptions
+	groups                    communityOptions
 }
 
 // timeFlags are the flags whose value is a time.
@@ -81,6 +82,10 @@ func (c *cli) retrieveCommand() *cobra.Command {
 			"alone for the one that config embed.model names. A server is told the query. Where a model fails,\n" +
 			"standard error says so and the answer comes without it; a receipt keeps the vector, so that\n" +
 			"replay asks nobody.\n\n" +
+			"--community raises the nodes in the communities of the best ones, and adds others that no word\n" +
+			"found, the best connected first; 'mnem communities' lists them. --summarize sums the answer up\n" +
+			"in sentences of its items that say most of them, with the ids of the nodes they are from; it\n" +
+			"asks no model, and its tokens come beside the budget.\n\n" +
 			"--fusion convex weighs what each lane gives of its best score, score-norm what lies between its\n" +
 			"worst and best; rrf and weighted-rrf count ranks. The text weighs 1, all vectors together 0.5,\n" +
 			"unless --weight says otherwise; a lane of weight 0 does not run. rrf has no weights.\n\n" +
@@ -149,6 +154,7 @@ func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
 		"lend so much over edges of a type: `TYPE=W`, W 0 to 16, 1 for others (repeatable)")
 	opt.trim.add(cmd)
 	opt.expansion.add(cmd)
+	opt.groups.add(cmd)
 }
 
 // request returns the request that flags and environment make. What they do not say is left to
@@ -167,6 +173,7 @@ func (c *cli) request(cmd *cobra.Command, opt *retrieveOptions) (retrieve.Reques
 	if err = opt.expansion.set(cmd, &r); err != nil {
 		return r, err
 	}
+	opt.groups.set(&r)
 	if r.Weights, err = laneWeights(opt.weights); err != nil {
 		return r, err
 	}
@@ -370,6 +377,11 @@ func (a *answerer) explainTerms(
 	a.names = newLabels(s)
 	for i, item := range answer.Items {
 		ids[i] = item.ID
+		if item.Community != nil {
+			if _, err = a.names.node(ctx, item.Community.Seed); err != nil {
+				return err
+			}
+		}
 		if item.Reach == nil {
 			continue
 		}
