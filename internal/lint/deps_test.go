@@ -32,7 +32,11 @@ var allowed = map[string]string{
 	// can be tested and replayed without a repository.
 	"retrieve": "ipld graph internal/fixed internal/text",
 	// Models see texts and vectors, never a repository; whoever asks stores what they answer.
-	"embed": "graph internal/fixed internal/text",
+	"embed": "graph internal/fixed internal/text internal/provider",
+	// Requests to models: what they have in common, whatever is asked.
+	"internal/provider": "",
+	"rerank":            "internal/provider",
+	"rewrite":           "internal/provider",
 	"repo": "car ipld graph store store/pebble prolly commit adjacency index retrieve " +
 		"internal/fixed internal/text",
 	// Measuring retrieval: it makes repositories in memory and looks at what they answer.
@@ -40,7 +44,7 @@ var allowed = map[string]string{
 	"internal/testkit":  "ipld store graph prolly commit repo store/mem store/pebble store/storetest",
 	// Keys and trust lists on disk: only porcelain holds secrets, so repo may not import it.
 	"internal/keyring": "ipld graph commit",
-	"internal/cli": "ipld graph store commit adjacency retrieve repo embed internal/text " +
+	"internal/cli": "ipld graph store commit adjacency retrieve repo embed rerank rewrite internal/text " +
 		"internal/keyring internal/evaluate " +
 		"testdata/demo", // porcelain sits on repo; the others only for their types
 	"testdata/demo":     "", // the bundled sample memory
