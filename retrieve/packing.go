@@ -142,7 +142,7 @@ func (q *Query) setPacking(p *memberParser) error {
 	case "order":
 		r.Order = Order(p.text())
 	default:
-		return badParam(p.name, "unknown member")
+		return q.setRewrite(p)
 	}
 	return p.err
 }

@@ -25,6 +25,8 @@ func encodeParams(r Request, text ipld.CID) ipld.Value {
 		{Key: "show", Value: encodeNames(r.Show)},
 	}
 	entries = append(entries, packingParams(r)...)
+	entries = append(entries, rerankParams(r)...)
+	entries = append(entries, rewriteParams(r)...)
 	for _, e := range lists {
 		if len(e.Value.List()) > 0 {
 			entries = append(entries, e)
@@ -80,10 +82,14 @@ func encodePredicate(p Predicate) ipld.Value {
 	return ipld.MapValue(entries...)
 }
 
-// decodeParams reads what encodeParams wrote, and nothing else. The text is given, since the map
-// has only its CID.
-func decodeParams(v ipld.Value, text string) (Request, error) {
+// decodeParams reads what encodeParams wrote, and nothing else. The texts are given, since the map
+// has only their CIDs.
+func decodeParams(v ipld.Value, text string, rewrites []string) (Request, error) {
 	r := Request{Text: text}
+	v, links, err := splitRewrites(v)
+	if err != nil {
+		return Request{}, err
+	}
 	var link ipld.CID
 	for _, e := range v.Entries() {
 		if e.Key == "text" {
@@ -102,7 +108,10 @@ func decodeParams(v ipld.Value, text string) (Request, error) {
 	if !link.Defined() || !encodeParams(r, link).Equal(v) {
 		return Request{}, badParam("request", "not in its resolved form")
 	}
-	return r, nil
+	if len(links) > 0 {
+		r.Rewrites = rewrites
+	}
+	return r, r.checkRewrites()
 }
 
 // setParam sets one parameter from its value in a receipt. A value of another kind counts as the
@@ -145,7 +154,7 @@ func (r *Request) setParam(name string, v ipld.Value) error {
 	case "summaryCap":
 		r.SummaryCap = number
 	default:
-		if !r.setPackingParam(name, v) {
+		if !r.setPackingParam(name, v) && !r.setRerankParam(name, v) && !r.setRewriteParam(name, v) {
 			return badParam(name, "unknown parameter")
 		}
 	}

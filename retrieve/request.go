@@ -100,6 +100,14 @@ type Request struct {
 	Dedup        bool       // leave out what repeats an item before it
 	MMR          *int       // share of relevance in units of 2^-16, at most 65,536; nil for off
 	Order        Order      // "" for ByRank
+
+	Rewrites []string // the query in other words, at most MaxRewrites of MaxRewrite bytes
+	Rewrite  string   // how they were made: RewriteMulti or RewriteHyde; "" where nobody says
+
+	Rerank    string        // RerankLocal, or the model that Reranked is of; "" for none
+	RerankTop *int          // nodes that are reranked, default DefaultRerankTop
+	Reranked  []RerankScore // what Rerank said of nodes, at most MaxRerankTop
+	Reranker  Reranker      // asked for Reranked where that is empty; never in a resolved request
 }
 
 // Resolve returns the request with every default filled in, and lists of names in bytewise order
@@ -131,6 +139,10 @@ func (r Request) Resolve() Request {
 	}
 	if r.Order == "" {
 		r.Order = ByRank
+	}
+	r.resolveRerank()
+	if len(r.Rewrites) == 0 {
+		r.Rewrites = nil
 	}
 	return r
 }
@@ -173,6 +185,8 @@ func (r Request) Validate() error {
 		r.checkShow(),
 		checkRange("summaryCap", r.SummaryCap, MaxSummaryCap),
 		r.checkPacking(),
+		r.checkRerank(),
+		r.checkRewrites(),
 	}
 	for _, err := range checks {
 		if err != nil {

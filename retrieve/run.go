@@ -132,6 +132,8 @@ type run struct {
 	stale                int       // items found by a vector of a text that they have no more
 
 	profiles *profiler // nil until similarity is asked for
+	vain     int       // rewrites that found nothing
+	idle     bool      // whether reranking was asked for and did nothing
 }
 
 // Run answers a request at a commit, whose graph and index g and x must be. It returns a
@@ -149,6 +151,9 @@ func Run(
 	if err := req.checkLanes(); err != nil {
 		return nil, err
 	}
+	if err := req.checkRewritten(); err != nil {
+		return nil, err
+	}
 	r := &run{g: g, x: x, req: req.Resolve()}
 	r.filter = newFilter(g, &r.req)
 	if err := r.lanes(ctx); err != nil {
@@ -159,9 +164,13 @@ func Run(
 		return nil, err
 	}
 	slices.SortFunc(r.found, byRank)
+	if r.idle, err = r.rerank(ctx); err != nil {
+		return nil, err
+	}
 	if err := r.diversify(ctx); err != nil {
 		return nil, err
 	}
+	r.req.Reranker = nil // what it said is in the request
 	a := &Answer{
 		Commit:       commit,
 		Request:      r.req,

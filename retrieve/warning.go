@@ -22,6 +22,9 @@ const (
 	NoVectors          Code = "no_vectors"
 	Dimension          Code = "dimension"
 	StaleVectors       Code = "stale_vectors"
+	NotReranked        Code = "not_reranked"
+	NotRewritten       Code = "not_rewritten"
+	RewritesInVain     Code = "rewrites_in_vain"
 )
 
 // Names of parameters of warnings.
@@ -33,6 +36,8 @@ const (
 	paramModel    = "model"
 	paramModels   = "models"
 	paramVectors  = "vectors"
+	paramWay      = "way"
+	paramRewrites = "rewrites"
 )
 
 // Warning says that an answer may not be what was meant.
@@ -114,6 +119,26 @@ var warningInfos = []WarningInfo{
 		Message: "items whose text was changed after it was embedded: %d",
 		Remedy:  "embed them anew and commit that, or leave --vector out",
 		Param:   paramNodes,
+	},
+	{
+		Code: NotReranked,
+		When: "reranking was asked for, and its model gave no scores, or no node has a word of " +
+			"the text",
+		Message: "the order is that without reranking: {model} did not do it",
+		Remedy:  "ask again, rerank with another --rerank, or leave it out",
+	},
+	{
+		Code:    NotRewritten,
+		When:    "rewriting was asked for, and there are no rewrites",
+		Message: "the query was not rewritten: the answer is to its own words alone",
+		Remedy:  "ask again, name another --rewrite-model, or give texts with --also",
+	},
+	{
+		Code:    RewritesInVain,
+		When:    "rewrites found no node",
+		Message: "rewrites of the query that found nothing: %d",
+		Remedy:  "give others with --also, or widen the filters",
+		Param:   paramRewrites,
 	},
 }
 
@@ -201,5 +226,9 @@ func (r *run) warnings(a *Answer, silent int) []Warning {
 	if r.stale > 0 {
 		out = append(out, warning(StaleVectors, paramNodes, r.stale))
 	}
-	return out
+	if r.idle {
+		by := ipld.Entry{Key: paramModel, Value: ipld.StringValue(r.req.Rerank)}
+		out = append(out, Warning{NotReranked, []ipld.Entry{by}})
+	}
+	return append(out, r.rewriteWarnings()...)
 }

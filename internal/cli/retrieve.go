@@ -30,6 +30,8 @@ type retrieveOptions struct {
 	follow, receipt, explain  bool
 	batch, embed              string
 	packing                   packingOptions
+	rerank                    rerankOptions
+	rewrite                   rewriteOptions
 }
 
 // timeFlags are the flags whose value is a time.
@@ -75,8 +77,15 @@ func (c *cli) retrieveCommand() *cobra.Command {
 			"--fusion convex weighs what each lane gives of its best score, score-norm what lies between its\n" +
 			"worst and best; rrf and weighted-rrf count ranks. The text weighs 1, all vectors together 0.5,\n" +
 			"unless --weight says otherwise; a lane of weight 0 does not run. rrf has no weights.\n\n" +
+			"--rerank judges the best items anew: local by how many of the query's words they have and how near\n" +
+			"to each other; a model by reading them, for which its server is told the query and the texts of\n" +
+			"these items (keys: COHERE_API_KEY, JINA_API_KEY, VOYAGE_API_KEY). --also searches for other texts\n" +
+			"beside the query, together half as much worth as it; --rewrite multi lets a chat model make them\n" +
+			"from the query, --rewrite hyde a made-up answer. A model that fails changes nothing and says so;\n" +
+			"a receipt keeps what it answered.\n\n" +
 			"--batch reads one JSON object a line: \"qid\", \"text\", \"vectors\" (an object: model to list of\n" +
-			"numbers), \"weights\" (lane to number) and any of the other flags that select, rank or print, by\n" +
+			"numbers), \"weights\" (lane to number), \"rewrites\" (what --also gives), \"reranked\" (id to the\n" +
+			"score that the model \"rerank\" gave it) and any of the other flags that select, rank or print, by\n" +
 			"name; \"cat\", \"meta\" and \"gold…\" come back with the answer. What a line does not say, the\n" +
 			"command line does.",
 		Example: "  mnem retrieve who owns billing\n" +
@@ -87,7 +96,8 @@ func (c *cli) retrieveCommand() *cobra.Command {
 			"  mnem retrieve billing --at HEAD~1 --budget 500 --json\n" +
 			"  mnem retrieve 'double charge' --explain\n" +
 			"  mnem retrieve 'double charge' --vector minilm=@query.json" +
-			"\n  mnem retrieve 'charged twice' --embed=hash",
+			"\n  mnem retrieve 'charged twice' --embed=hash" +
+			"\n  mnem retrieve 'charged twice' --also 'duplicate payment' --rerank local",
 	}
 	c.atFlag(cmd)
 	c.requestFlags(cmd, opt)
@@ -97,6 +107,7 @@ func (c *cli) retrieveCommand() *cobra.Command {
 	f.StringVar(&opt.embed, "embed", "", "rank by the embedding of the query too, made by `SPEC` (alone: "+
 		"MNEM_EMBED_MODEL; config: "+keyEmbedModel+")")
 	f.Lookup("embed").NoOptDefVal = embedConfigured
+	opt.rewrite.add(cmd)
 	f.StringVar(&opt.session, "session", "", "answer in this session and record it (MNEM_SESSION)")
 	c.complete(cmd, "session", completeSessions)
 	f.BoolVar(&opt.follow, "follow", false, "with a session: answer from HEAD, not from its commit")
@@ -134,6 +145,7 @@ func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
 	f.IntVar(&opt.summaryCap, "summary-cap", retrieve.DefaultSummaryCap,
 		"cut each text at `N` characters; 0 for whole ("+summaryCapEnv+")")
 	opt.packing.add(cmd)
+	opt.rerank.add(cmd)
 }
 
 // request returns the request that flags and environment make.
@@ -145,6 +157,9 @@ func (c *cli) request(cmd *cobra.Command, opt *retrieveOptions) (retrieve.Reques
 	}
 	var err error
 	if err = opt.packing.set(cmd, &r); err != nil {
+		return r, err
+	}
+	if err = opt.rerank.set(c, cmd, &r); err != nil {
 		return r, err
 	}
 	if r.Weights, err = laneWeights(opt.weights); err != nil {
@@ -198,15 +213,23 @@ func (c *cli) retrieve(cmd *cobra.Command, opt *retrieveOptions, args []string) 
 	if err != nil {
 		return err
 	}
+	req.Rewrite, req.Rewrites = opt.rewrite.way, opt.rewrite.also
+	rw, err := c.queryRewriter(&opt.rewrite)
+	if err != nil {
+		return err
+	}
 	if err := req.Validate(); err != nil {
 		return err
 	}
 	if opt.batch == "" { // before the repository is opened, which others may wait for
+		if req, err = c.rewriteQuery(cmd.Context(), rw, req); err != nil {
+			return err
+		}
 		if req, err = c.embedQuery(cmd.Context(), e, req); err != nil {
 			return err
 		}
 	}
-	a := &answerer{c: c, embedder: e, session: session, explain: opt.explain, at: c.global.at}
+	a := &answerer{c: c, embedder: e, rewriter: rw, session: session, explain: opt.explain, at: c.global.at}
 	a.atGiven = cmd.Flags().Changed("at")
 	a.follow = opt.follow
 	if session != "" {
@@ -259,6 +282,8 @@ func checkRetrieve(cmd *cobra.Command, opt *retrieveOptions, session string, arg
 		return usagef("--embed=: want a model, or --embed alone for the configured one")
 	case opt.embed != "" && opt.batch == "" && len(args) == 0:
 		return usagef("--embed needs a query to embed; after --embed=SPEC, not --embed SPEC")
+	case opt.rerank.spec != "" && opt.batch == "" && len(args) == 0:
+		return usagef("--rerank needs a query to judge by")
 	case f.Changed("session") && opt.session == "":
 		return usagef("--session: want a name")
 	}
@@ -266,6 +291,9 @@ func checkRetrieve(cmd *cobra.Command, opt *retrieveOptions, session string, arg
 		if f.Changed(name) && session == "" {
 			return usagef("--%s needs --session or --receipt: nothing is recorded without", name)
 		}
+	}
+	if err := opt.rewrite.check(cmd, opt.batch != "", args); err != nil {
+		return err
 	}
 	return opt.checkStdin(args)
 }
@@ -294,6 +322,7 @@ type answerer struct {
 	names   *labels            // of the last answer's commit, likewise
 	// embedder is asked about the queries of a batch, nil for none.
 	embedder embed.Embedder
+	rewriter *rewriter // likewise
 }
 
 // answer answers one request and records it if there is a session.
