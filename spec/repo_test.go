@@ -202,6 +202,10 @@ type wireRequest struct {
 	Vectors                                                 map[string][]int8
 	Fusion                                                  retrieve.Fusion
 	Weights                                                 map[retrieve.Lane]int64
+	Rewrites                                                []string
+	Rewrite, Rerank                                         string
+	RerankTop                                               *int
+	Reranked                                                map[string]int64
 	Where                                                   []struct {
 		Name, Op string
 		Value    json.RawMessage
@@ -224,7 +228,12 @@ func request(t *testing.T, data []byte) retrieve.Request {
 		CreatedFrom: at(w.CreatedFrom), CreatedTo: at(w.CreatedTo),
 		UpdatedFrom: at(w.UpdatedFrom), UpdatedTo: at(w.UpdatedTo), ValidAt: at(w.ValidAt),
 		Exclude: parseIDs(t, w.Exclude), UnseenFrom: w.UnseenFrom, Dedup: w.Dedup, MMR: w.MMR,
-		Order: retrieve.Order(w.Order)}
+		Order: retrieve.Order(w.Order), Rewrites: w.Rewrites, Rewrite: w.Rewrite,
+		Rerank: w.Rerank, RerankTop: w.RerankTop}
+	for id, score := range w.Reranked {
+		s := retrieve.RerankScore{ID: parseIDs(t, []string{id})[0], Score: score}
+		q.Reranked = append(q.Reranked, s)
+	}
 	for _, m := range w.Marks {
 		q.Marks = append(q.Marks, graph.State(m))
 	}

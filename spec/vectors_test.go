@@ -46,7 +46,8 @@ var runners = map[string]func(t *testing.T, v vector){
 	"filter": runFilter, "horizon": runHorizon, "redaction": runRedaction,
 	"merge-erased": runMergeErased, "graph": runRecord, "ids": runIDs, "json": runJSON,
 	"mark": runRecord, "node": runNode, "operation": runOperation, "pack": runRetrieval,
-	"receipt": runReceipt, "render": runRetrieval, "score": runScore, "session": runRecord,
+	"receipt": runReceipt, "render": runRetrieval, "rerank": runRetrieval, "rewrite": runRetrieval,
+	"score": runScore, "session": runRecord,
 	"signature": runSignature, "stage": runRecord, "stats": runStats, "tree": runTree,
 	"tree-diff": runDiff, "tree-merge": runMerge, "unseen": runUnseen,
 }

@@ -42,10 +42,12 @@ func (q request) retrieve(st *store) answer {
 		}
 	}
 	sortHits(a.order)
+	idle := q.reranks(st, c, a.order)
 	a.order = q.diversified(st, a.order)
 	a.candidates = len(a.order)
 	smallest := q.pack(st, &a)
 	q.warn(st, c, &a, len(tiers) > 0, smallest)
+	q.modelWarnings(st, c, &a, idle)
 	return a
 }
 

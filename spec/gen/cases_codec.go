@@ -13,7 +13,7 @@ var allCases = []func(*suite){
 	graphCases, commitCases, operationCases, sessionCases, idCases,
 	lineCases, longLines, otherLines, applyCases,
 	analysisCases, logCases, statsCases, scoreCases, denseCases, filterCases, predicateTexts, expandCases,
-	packCases, unseenCases,
+	packCases, unseenCases, rerankCases, rewriteCases,
 	renderCases, receiptCases, randomCases, mergeCases,
 	signatureCases, exchangeCases, tagCases, blameCases, oplogCases, revisionCases, branchCases,
 	careCases,

@@ -31,6 +31,10 @@ type request struct {
 	vectors                                      map[string][]int8
 	fusion                                       string
 	weights                                      map[string]int64
+	rewrites                                     []string
+	rewrite, rerank                              string
+	rerankTop                                    *int64
+	reranked                                     map[string]int64 // by id
 }
 
 func newRequest(text string) request {
@@ -113,6 +117,7 @@ func (q request) record() dict {
 		}
 		r["weights"] = weights
 	}
+	q.recordModels(r)
 	where := []any{}
 	for _, p := range q.where {
 		m := dict{"name": p.name, "op": p.op}
@@ -154,6 +159,13 @@ func (q request) input() obj {
 	set("order", q.order, q.order != d.order)
 	set("unseenFrom", q.unseenFrom, q.unseenFrom > 0)
 	set("exclude", uuids(q.exclude), q.exclude != nil)
+	set("rewrites", q.rewrites, q.rewrites != nil)
+	set("rewrite", q.rewrite, q.rewrite != "")
+	set("rerank", q.rerank, q.rerank != "")
+	set("reranked", byUUID(q.reranked), q.reranked != nil)
+	if q.rerankTop != nil {
+		in["rerankTop"] = *q.rerankTop
+	}
 	if q.mmr != nil {
 		in["mmr"] = *q.mmr
 	}
