@@ -111,7 +111,8 @@ func (c *cli) openReranker(spec string) (*rerank.Reranker, error) {
 	}
 	m, err := rerank.Open(spec, opt)
 	if err != nil {
-		return nil, fmt.Errorf("%w: --rerank: %w", repo.ErrInvalid, err)
+		return nil, fmt.Errorf("%w: --rerank: want %s, or a model: %w", repo.ErrInvalid,
+			retrieve.RerankLocal, err)
 	}
 	return m, nil
 }
