@@ -126,7 +126,7 @@ func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
 	f.StringVar(&opt.fusion, "fusion", string(retrieve.Convex),
 		"how text and vectors become one list: `WAY` is convex, rrf, weighted-rrf or score-norm")
 	f.StringArrayVar(&opt.weights, "weight", nil,
-		"count a lane so much: `LANE=W`, LANE text or dense:MODEL, W 0 to 16 (repeatable)")
+		"count a lane so much: `LANE=W`, LANE text, text:N or dense:MODEL, W 0 to 16 (repeatable)")
 	f.StringArrayVar(&opt.types, "type", nil, "only nodes of this `TYPE` (repeatable)")
 	f.StringArrayVar(&opt.where, "where", nil, "only where this `PREDICATE` holds (repeatable)")
 	for i, t := range timeFlags {
