@@ -47,7 +47,8 @@ func TestReplayModels(t *testing.T) {
 	}
 	checkClean(t, r)
 	gc(t, r, 1)
-	if _, req, err := r.Receipt(ctx, c); err != nil || len(req.Rewrites) != 2 || len(req.Reranked) < 2 {
+	_, req, err := r.Receipt(ctx, c)
+	if err != nil || len(req.Rewrites) != 2 || len(req.Reranked) < 2 {
 		t.Fatalf("%+v, %v", req, err)
 	}
 	plan := purgeZed(t, r, repo.PurgeOptions{DryRun: true})

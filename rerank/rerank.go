@@ -22,7 +22,7 @@ const (
 const MaxScore = 1 << 31
 
 // Options says how to reach a provider: URL (by default that of the company), Key, KeyInClear,
-// Timeout, Attempts, MaxWait, PerMinute, MaxAnswer (by default 1 MiB), Transport and Clock.
+// Timeout, Attempts, MaxWait, PerMinute, MaxAnswer (by default 16 MiB), Transport and Clock.
 type Options = provider.Options
 
 // Secret is a key. It formats as "(hidden)" by every verb.
@@ -107,8 +107,8 @@ func Open(spec string, opt Options) (*Reranker, error) {
 func (r *Reranker) Model() string { return r.proto.Name + ":" + r.client.Model() }
 
 // Rerank returns how well each of the texts answers the query, in their order and in units of
-// 2^-16, of a magnitude of at most MaxScore. For no texts nobody is asked. The error is an *Error or
-// wraps the cause of ctx; then there are no scores at all.
+// 2^-16, of a magnitude of at most MaxScore. For no texts nobody is asked. The error is an *Error,
+// or wraps the cause of ctx; then there are no scores at all.
 func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]int64, error) {
 	if len(texts) == 0 {
 		return nil, nil

@@ -35,7 +35,8 @@ func (j *judge) Rerank(_ context.Context, query string, texts []string) ([]int64
 	return out, j.err
 }
 
-// shelves is a memory of n notes; note i has the word "web" n − i times and its number as context.
+// shelves is a memory of n notes; note i has the word "web" n - i times
+// and its number as context.
 func shelves(n int) *memory {
 	m := newMemory()
 	for i := range n {
@@ -139,13 +140,15 @@ func TestRerankerFails(t *testing.T) {
 	if len(a.Warnings) != 0 || j.texts != nil {
 		t.Errorf("asked %q, warnings %v", j.texts, a.Warnings)
 	}
-	if a = m.ask(t, Request{Reranker: j}); !slices.Equal(codes(a), []Code{NotReranked}) || j.texts != nil {
+	a = m.ask(t, Request{Reranker: j})
+	if !slices.Equal(codes(a), []Code{NotReranked}) || j.texts != nil {
 		t.Errorf("blank: asked %q, warnings %v", j.texts, a.Warnings)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("why")
 	stop := &judge{score: func(string) int64 { cancel(why); return 0 }}
-	if _, err := Run(ctx, m, m, testCommit, Request{Text: "web", Reranker: stop}); !errors.Is(err, why) {
+	_, err := Run(ctx, m, m, testCommit, Request{Text: "web", Reranker: stop})
+	if !errors.Is(err, why) {
 		t.Errorf("canceled: %v", err)
 	}
 	for _, method := range []string{"Node", "TermScores"} {
@@ -266,7 +269,8 @@ func TestRerankRefused(t *testing.T) {
 	} {
 		err := c.req.Validate()
 		var re *RequestError
-		if (err != nil) != (c.param != "") || err != nil && (!errors.As(err, &re) || re.Param != c.param) {
+		if (err != nil) != (c.param != "") ||
+			err != nil && (!errors.As(err, &re) || re.Param != c.param) {
 			t.Errorf("%s: %v, want %q", name, err, c.param)
 		}
 	}
@@ -276,16 +280,19 @@ func TestRerankJSON(t *testing.T) {
 	j := &judge{}
 	base := Request{Text: "x", Reranker: j, Rerank: j.Model(), RerankTop: new(7)}
 	id := num(3).String()
-	q, err := ParseRequestJSON(parsed(t, `{"rerank":"m","rerank-top":3,"reranked":{"`+id+`":-0.5}}`), base)
+	line := parsed(t, `{"rerank":"m","rerank-top":3,"reranked":{"`+id+`":-0.5}}`)
+	q, err := ParseRequestJSON(line, base)
 	r := q.Request
 	if err != nil || r.Rerank != "m" || *r.RerankTop != 3 || r.Reranker != nil ||
 		!slices.Equal(r.Reranked, []RerankScore{{num(3), -1 << 15}}) {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if q, err = ParseRequestJSON(parsed(t, `{"text":"y"}`), base); err != nil || q.Request.Reranker != j {
+	q, err = ParseRequestJSON(parsed(t, `{"text":"y"}`), base)
+	if err != nil || q.Request.Reranker != j {
 		t.Errorf("%+v, %v", q.Request, err)
 	}
-	if q, err = ParseRequestJSON(parsed(t, `{"rerank":""}`), base); err != nil || q.Request.Reranker != nil {
+	q, err = ParseRequestJSON(parsed(t, `{"rerank":""}`), base)
+	if err != nil || q.Request.Reranker != nil {
 		t.Errorf("%+v, %v", q.Request, err)
 	}
 	for _, bad := range []string{`[]`, `{"x":1}`, `{"` + id + `":"1"}`, `{"` + id + `":40000}`} {
@@ -308,9 +315,11 @@ func TestHostileReranked(t *testing.T) {
 			ipld.Entry{Key: "score", Value: ipld.IntValue(score)})
 	}
 	for name, v := range map[string]ipld.Value{
-		"order": ipld.ListValue(entry(2, 1), entry(1, 1)), "twice": ipld.ListValue(entry(1, 1), entry(1, 1)),
+		"order": ipld.ListValue(entry(2, 1), entry(1, 1)),
+		"twice": ipld.ListValue(entry(1, 1), entry(1, 1)),
 		"score": ipld.ListValue(entry(1, 1<<40)), "empty": ipld.ListValue(), "kind": ipld.IntValue(1),
-		"short id": ipld.ListValue(ipld.MapValue(ipld.Entry{Key: "id", Value: ipld.BytesValue([]byte{1})})),
+		"short id": ipld.ListValue(ipld.MapValue(
+			ipld.Entry{Key: "id", Value: ipld.BytesValue([]byte{1})})),
 	} {
 		bad := *r
 		entries := slices.Clone(r.Params.Entries())

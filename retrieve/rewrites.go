@@ -66,8 +66,8 @@ func (r Request) checkRewritten() error {
 	return nil
 }
 
-// rewriteParams returns the parameters of this file as a receipt keeps them. Texts are linked to, so
-// that they can be erased as the query can.
+// rewriteParams returns the parameters of this file as a receipt keeps them. Texts are linked to,
+// so that they can be erased as the query can.
 func rewriteParams(r Request) []ipld.Entry {
 	var entries []ipld.Entry
 	if r.Rewrite != "" {

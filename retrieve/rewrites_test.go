@@ -102,11 +102,14 @@ func TestRewritesRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	q, err := ParseRequestJSON(parsed(t, `{"rewrites":["b","c"],"rewrite":"hyde"}`), Request{Text: "a"})
-	if err != nil || !slices.Equal(q.Request.Rewrites, []string{"b", "c"}) || q.Request.Rewrite != "hyde" {
+	line := parsed(t, `{"rewrites":["b","c"],"rewrite":"hyde"}`)
+	q, err := ParseRequestJSON(line, Request{Text: "a"})
+	if err != nil || !slices.Equal(q.Request.Rewrites, []string{"b", "c"}) ||
+		q.Request.Rewrite != "hyde" {
 		t.Errorf("%+v, %v", q.Request, err)
 	}
-	if _, err := ParseRequestJSON(parsed(t, `{"rewrites":[1]}`), Request{}); !errors.Is(err, ErrRequest) {
+	_, err = ParseRequestJSON(parsed(t, `{"rewrites":[1]}`), Request{})
+	if !errors.Is(err, ErrRequest) {
 		t.Error(err)
 	}
 }
@@ -125,8 +128,9 @@ func TestHostileRewrites(t *testing.T) {
 	raw := ipld.LinkValue(ipld.Sum(ipld.Raw, []byte("b")))
 	for name, v := range map[string]ipld.Value{
 		"twice": ipld.ListValue(raw, raw), "empty": ipld.ListValue(), "text": ipld.StringValue("b"),
-		"texts": ipld.ListValue(ipld.StringValue("b")), "node": ipld.ListValue(ipld.LinkValue(testCommit)),
-		"nine": ipld.ListValue(slices.Repeat([]ipld.Value{raw}, 9)...),
+		"texts": ipld.ListValue(ipld.StringValue("b")),
+		"node":  ipld.ListValue(ipld.LinkValue(testCommit)),
+		"nine":  ipld.ListValue(slices.Repeat([]ipld.Value{raw}, 9)...),
 	} {
 		bad := *r
 		entries := slices.Clone(r.Params.Entries())

@@ -33,7 +33,8 @@ const (
 )
 
 // Options says how to reach a provider: URL (by default OpenAI's, or Ollama on this machine), Key,
-// KeyInClear, Timeout, Attempts, MaxWait, PerMinute, MaxAnswer (by default 1 MiB), Transport, Clock.
+// KeyInClear, Timeout, Attempts, MaxWait, PerMinute, MaxAnswer (by default 1 MiB), Transport and
+// Clock.
 type Options = provider.Options
 
 // Secret is a key. It formats as "(hidden)" by every verb.

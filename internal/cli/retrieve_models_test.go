@@ -114,7 +114,8 @@ func TestRerankFails(t *testing.T) {
 	f.status = http.StatusTooManyRequests
 	plain, _ := w.ask("fact")
 	got, stderr := w.ask("fact", "--rerank", "voyage:m", "--receipt")
-	if got.keys() != plain.keys() || len(got.Warnings) != 1 || got.Warnings[0].Code != "not_reranked" ||
+	if got.keys() != plain.keys() || len(got.Warnings) != 1 ||
+		got.Warnings[0].Code != "not_reranked" ||
 		f.requests != queryAttempts || !strings.Contains(stderr, "warning: rerank with voyage:m:") {
 		t.Errorf("%+v, %d requests, stderr %q", got, f.requests, stderr)
 	}
@@ -174,7 +175,8 @@ func TestModelsInBatch(t *testing.T) {
 		t.Errorf("first items %v, %d requests", firsts, f.requests)
 	}
 	w.write("bad.jsonl", `{"text":"fact","rerank":"cohere:m"}`)
-	if _, stderr := w.run(1, "retrieve", "--batch", "bad.jsonl"); !strings.Contains(stderr, "--rerank") {
+	_, stderr := w.run(1, "retrieve", "--batch", "bad.jsonl")
+	if !strings.Contains(stderr, "--rerank") {
 		t.Errorf("stderr %q", stderr)
 	}
 }
@@ -205,7 +207,9 @@ func TestModelFlags(t *testing.T) {
 	if !strings.Contains(stderr, "not sent") || f.requests != 0 {
 		t.Errorf("%d requests, stderr %q", f.requests, stderr)
 	}
-	for _, key := range []string{keyRerankCohere, keyRewriteOpenAI, keyRerankTimeout, keyRewriteTimeout} {
+	for _, key := range []string{
+		keyRerankCohere, keyRewriteOpenAI, keyRerankTimeout, keyRewriteTimeout,
+	} {
 		w.run(1, "config", "set", key, "ftp://x")
 	}
 }

@@ -109,8 +109,8 @@ func (c *cli) queryRewriter(o *rewriteOptions) (*rewriter, error) {
 		}
 	}
 	if spec == "" {
-		return nil, hint(fmt.Errorf("%w: no model to rewrite with: there are ollama:MODEL and openai:MODEL",
-			repo.ErrInvalid), "name one with --rewrite-model SPEC, or run 'mnem config set %s SPEC'",
+		return nil, hint(fmt.Errorf("%w: no model to rewrite with: there are ollama:MODEL and "+
+			"openai:MODEL", repo.ErrInvalid), "name one with --rewrite-model SPEC, or run 'mnem config set %s SPEC'",
 			keyRewriteModel)
 	}
 	var opt rewrite.Options

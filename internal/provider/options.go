@@ -22,7 +22,7 @@ const (
 	firstWait       = 500 * time.Millisecond
 	defaultAnswer   = 64 << 20 // bytes
 	maxPerMinute    = 1 << 20
-	maxModelName    = 207 // bytes: the longest that leaves an identity of 255 room for what is around it
+	maxModelName    = 207 // bytes: what stands around it in a name of 255 needs the rest
 )
 
 // Options says how to reach a provider. Every field but URL has a default.

@@ -99,7 +99,8 @@ func TestAskGivesUp(t *testing.T) {
 		"bad request": {say(400, `{"message":"too long"}`), 1, nil, "too long"},
 		"key":         {say(401, testKey), 1, ErrKey, "check the key"},
 		"model":       {say(404, `{"detail":"no m"}`), 1, ErrModel, "pull it"},
-		"quota":       {say(429, `{"error":{"message":"pay","code":"insufficient_quota"}}`), 1, nil, "pay"},
+		"quota": {say(429, `{"error":{"message":"pay","code":"insufficient_quota"}}`), 1, nil,
+			"pay"},
 		"redirect":    {say(307, "", "Location", "http://127.0.0.1:1/"), 1, ErrRedirect, "307"},
 		"wait":        {say(429, "", "Retry-After", "7200"), 1, nil, "2h0m0s"},
 		"truncated":   {say(200, `{"fine":`), 1, ErrAnswer, "truncated JSON"},
@@ -115,7 +116,8 @@ func TestAskGivesUp(t *testing.T) {
 			t.Errorf("%s: %d requests, %v", name, n, err)
 		}
 	}
-	n, _, err := asking(t, func(o *Options) { o.Attempts = 2 }, say(500, ""), say(500, ""), say(500, ""))
+	twice := func(o *Options) { o.Attempts = 2 }
+	n, _, err := asking(t, twice, say(500, ""), say(500, ""), say(500, ""))
 	if n != 2 || err == nil || !strings.Contains(err.Error(), "ask with fake:m") ||
 		!strings.Contains(err.Error(), "2 attempts") {
 		t.Errorf("%d requests, %v", n, err)

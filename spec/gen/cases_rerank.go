@@ -116,8 +116,8 @@ func rerankTexts(s *suite, local func(string, func(*request)) request) {
 	var lines batchText
 	for i, text := range []string{"north dock", "dock north", "north x dock", "north " +
 		rep("x ", 15) + "dock", "north " + rep("x ", 16) + "dock", "north", "dock dock north dock"} {
-		lines = append(lines, fmt.Sprintf(`{"node":{"key":"d%d","type":"T","summary":"%s","context":"%s"}}`,
-			i, text, rep("y ", 20-i)), fmt.Sprintf(
+		lines = append(lines, fmt.Sprintf(
+			`{"node":{"key":"d%d","type":"T","summary":"%s","context":"%s"}}`, i, text, rep("y ", 20-i)), fmt.Sprintf(
 			`{"node":{"key":"e%d","type":"T","summary":"north","context":"dock","content":"%s"}}`, i, text))
 	}
 	s.retrieval("21.1", "rerank", "distances", "how far two words are from each other",
@@ -128,8 +128,8 @@ func rerankTexts(s *suite, local func(string, func(*request)) request) {
 	}
 	lines = nil
 	for i := range 40 {
-		lines = append(lines, fmt.Sprintf(`{"node":{"key":"w%d","type":"T","summary":"w%d w%d w%d"}}`, i, i,
-			(i+1)%40, (i+31)%40))
+		lines = append(lines, fmt.Sprintf(
+			`{"node":{"key":"w%d","type":"T","summary":"w%d w%d w%d"}}`, i, i, (i+1)%40, (i+31)%40))
 	}
 	s.retrieval("21.1", "rerank", "terms", "32 terms count", local(many, nil), false, lines)
 	s.retrieval("21.1", "rerank", "sequence", "of the first 256", local(rep("w1 ", 255)+"w2 w3 w4",
@@ -147,7 +147,8 @@ func rerankTexts(s *suite, local func(string, func(*request)) request) {
 		all = append(all, fmt.Sprintf(`{"node":{"key":"n%d","type":"T","summary":"boat %s%s"}}`, i,
 			rep("x ", i/3), []string{"tide", "boat tide", "tide boat"}[i%3]))
 	}
-	s.retrieval("21", "rerank", "default-50", "50 nodes by default", local("boat tide", nil), false, all)
+	s.retrieval("21", "rerank", "default-50", "50 nodes by default", local("boat tide", nil), false,
+		all)
 }
 
 func rerankRefused(s *suite) {
@@ -244,7 +245,9 @@ func rewriteCases(s *suite) {
 		{"11.1", "not-rewritten", "there are none", also("boats", func(q *request) {
 			q.rewrite = "multi"
 		})},
-		{"11.1", "made", "there are some", also("boats", func(q *request) { q.rewrite = "hyde" }, "tide")},
+		{"11.1", "made", "there are some", also("boats", func(q *request) {
+			q.rewrite = "hyde"
+		}, "tide")},
 		{"11.1", "in-vain", "some find nothing", also("boats", nil, "of the", "zeppelin", "tide", "?")},
 		{"11.1", "no-terms", "the text has no terms", also("of the", nil, "tide")},
 	} {
