@@ -3,13 +3,12 @@ package embed
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/provider"
 )
 
 // Base URLs where Options has none.
@@ -59,47 +58,36 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	setDefault(&o.OllamaURL, DefaultOllamaURL)
-	setDefault(&o.OpenAIURL, DefaultOpenAIURL)
-	setDefault(&o.Batch, defaultBatch)
-	setDefault(&o.Timeout, defaultTimeout)
-	setDefault(&o.Attempts, defaultAttempts)
-	setDefault(&o.MaxWait, defaultMaxWait)
-	setDefault(&o.MaxAnswer, defaultAnswer)
-	if o.Clock == nil {
-		o.Clock = systemClock{}
-	}
+	provider.SetDefault(&o.OllamaURL, DefaultOllamaURL)
+	provider.SetDefault(&o.OpenAIURL, DefaultOpenAIURL)
+	provider.SetDefault(&o.Batch, defaultBatch)
 	return o
 }
 
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
+// requests returns what of the options every provider has, with the address and key of one.
+func (o Options) requests(url string, key Secret) provider.Options {
+	return provider.Options{
+		URL: url, Key: key, KeyInClear: o.KeyInClear,
+		Timeout: o.Timeout, Attempts: o.Attempts, MaxWait: o.MaxWait, PerMinute: o.PerMinute,
+		MaxAnswer: o.MaxAnswer, Transport: o.Transport, Clock: o.Clock,
 	}
 }
 
 // Validate returns an error that names a field outside its bounds. Zero is within all of them.
 func (o Options) Validate() error {
 	o = o.withDefaults()
-	for _, f := range []struct {
-		name             string
-		value, low, high int64
-	}{
-		{"Dims", int64(o.Dims), 0, graph.MaxDims},
-		{"ExpectDim", int64(o.ExpectDim), 0, graph.MaxDims},
-		{"Batch", int64(o.Batch), 1, maxBatch},
-		{"Timeout", int64(o.Timeout), int64(time.Millisecond), int64(time.Hour)},
-		{"Attempts", int64(o.Attempts), 1, maxAttempts},
-		{"MaxWait", int64(o.MaxWait), int64(time.Millisecond), int64(24 * time.Hour)},
-		{"PerMinute", int64(o.PerMinute), 0, maxPerMinute},
-		{"MaxAnswer", o.MaxAnswer, 1, 1 << 30},
-		{"length of QueryPrefix", int64(len(o.QueryPrefix)), 0, maxPrefix},
-		{"length of DocumentPrefix", int64(len(o.DocumentPrefix)), 0, maxPrefix},
-	} {
-		if f.value < f.low || f.value > f.high {
-			return fmt.Errorf("option %s is %d, want %d to %d", f.name, f.value, f.low, f.high)
-		}
+	err := provider.CheckBounds([]provider.Bound{
+		{Name: "Dims", Value: int64(o.Dims), High: graph.MaxDims},
+		{Name: "ExpectDim", Value: int64(o.ExpectDim), High: graph.MaxDims},
+		{Name: "Batch", Value: int64(o.Batch), Low: 1, High: maxBatch},
+		{Name: "length of QueryPrefix", Value: int64(len(o.QueryPrefix)), High: maxPrefix},
+		{Name: "length of DocumentPrefix", Value: int64(len(o.DocumentPrefix)), High: maxPrefix},
+	})
+	if err != nil {
+		return err
+	}
+	if err := o.requests("", "").Validate(); err != nil {
+		return err
 	}
 	if o.Dims > 0 && o.ExpectDim > 0 && o.Dims != o.ExpectDim {
 		return fmt.Errorf("options Dims %d and ExpectDim %d differ", o.Dims, o.ExpectDim)
@@ -120,76 +108,24 @@ const providers = "hash, hash:none, static:DIR, ollama:MODEL and openai:MODEL"
 // Local models are read here; nothing is asked of a remote one before the first Embed. The error
 // wraps ErrProvider where the provider does not exist.
 func Open(spec string, opt Options) (Embedder, error) {
-	provider, arg, given := strings.Cut(spec, ":")
+	kind, arg, given := strings.Cut(spec, ":")
 	switch {
-	case provider == "hash" && !(given && arg == ""):
+	case kind == "hash" && !(given && arg == ""):
 		return NewHash(arg, opt.Progress)
-	case provider == "static":
+	case kind == "static":
 		return OpenStatic(arg, opt.Name, opt.Progress)
-	case provider == "ollama":
+	case kind == "ollama":
 		return openRemote(ollama, arg, opt)
-	case provider == "openai":
+	case kind == "openai":
 		return openRemote(openai, arg, opt)
 	}
-	return nil, fmt.Errorf("%w %s: there are %s", ErrProvider, clip(spec), providers)
+	return nil, fmt.Errorf("%w %s: there are %s", ErrProvider, provider.Clip(spec), providers)
 }
 
 func openRemote(p protocol, name string, opt Options) (Embedder, error) {
 	r, err := newRemote(p, name, opt)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", p.name, err)
+		return nil, fmt.Errorf("open %s: %w", p.Name, err)
 	}
 	return r, nil
 }
-
-// endpointURL joins a base URL and the path of the protocol.
-func endpointURL(base, path string) (*url.URL, error) {
-	u, err := url.Parse(base)
-	switch {
-	case err != nil:
-		// The error of url.Parse shows the whole text, and with it a password.
-		return nil, errors.New("the base URL cannot be read: want http://HOST or https://HOST")
-	case u.User != nil:
-		return nil, errors.New("the base URL holds a user or password: give the key in the environment")
-	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return nil, fmt.Errorf("base URL %s: want http://HOST or https://HOST", clip(base))
-	case u.RawQuery != "" || u.Fragment != "":
-		return nil, fmt.Errorf("base URL of host %s: has a query or fragment", clip(u.Host))
-	}
-	u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/v1")
-	u.RawPath = ""
-	return u.JoinPath(path), nil
-}
-
-// checkKey refuses a key that no header can hold, and one that others could read on its way.
-func checkKey(key Secret, u *url.URL, inClear bool) error {
-	if strings.ContainsFunc(string(key), func(r rune) bool { return r <= ' ' || r >= 0x7F }) {
-		return errors.New("the key holds a space, a line end or a character that is not ASCII")
-	}
-	ip := net.ParseIP(u.Hostname())
-	local := u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
-	if key != "" && u.Scheme == "http" && !local && !inClear {
-		return fmt.Errorf("the key would go over http to %s for all to read: use https, or allow it",
-			clip(u.Host))
-	}
-	return nil
-}
-
-// Secret is a key. It formats as "(hidden)" by every verb; convert it to a string to use it.
-type Secret string
-
-const hidden = "(hidden)"
-
-// String returns "(hidden)", or nothing for an empty key.
-func (s Secret) String() string {
-	if s == "" {
-		return ""
-	}
-	return hidden
-}
-
-// Format writes what String returns.
-func (s Secret) Format(f fmt.State, _ rune) { fmt.Fprint(f, s.String()) }
-
-// MarshalText returns what String returns.
-func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

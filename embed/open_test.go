@@ -118,23 +118,6 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-func TestEndpointURL(t *testing.T) {
-	for base, want := range map[string]string{
-		"http://h:1":         "http://h:1/v1/embeddings",
-		"http://h:1/":        "http://h:1/v1/embeddings",
-		"https://h/v1":       "https://h/v1/embeddings",
-		"https://h/v1/":      "https://h/v1/embeddings",
-		"https://h/api/v1":   "https://h/api/v1/embeddings",
-		"https://h/a%2Fb/v1": "https://h/a/b/v1/embeddings",
-		"http://[::1]:8080":  "http://[::1]:8080/v1/embeddings",
-	} {
-		u, err := endpointURL(base, openai.path)
-		if err != nil || u.String() != want {
-			t.Errorf("%s: %v, %v, want %s", base, u, err, want)
-		}
-	}
-}
-
 func TestKeyInClear(t *testing.T) {
 	for url, fine := range map[string]bool{
 		"http://127.0.0.1:1": true, "http://[::1]:1": true, "http://localhost": true,

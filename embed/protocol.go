@@ -8,30 +8,28 @@ import (
 	"strconv"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/provider"
 )
 
 // protocol is how one kind of provider is asked.
 type protocol struct {
-	name, path               string
-	hint, keyHint, modelHint string // what to do about the commonest failures
-	endpoint                 func(*Options) (base string, key Secret)
-	request                  func(model string, texts []string, dims int) ([]byte, error)
-	decode                   func(answer []byte, n int) ([]floats, error)
-	// problem returns what an answer says about a failure: a sentence and a word.
-	problem func(answer []byte) (said, reason string)
+	provider.Protocol
+	endpoint func(*Options) (base string, key Secret)
+	request  func(model string, texts []string, dims int) ([]byte, error)
+	decode   func(answer []byte, n int) ([]floats, error)
 }
 
-// quotaReason is OpenAI's word for a 429 that no waiting helps.
-const quotaReason = "insufficient_quota"
-
 var ollama = protocol{
-	name: "ollama", path: "/api/embed",
-	hint:      "is Ollama running there? start it with: ollama serve",
-	keyHint:   "set the key, or the base URL of a server without one",
-	modelHint: "fetch the model with: ollama pull MODEL",
-	endpoint:  func(o *Options) (string, Secret) { return o.OllamaURL, o.OllamaKey },
+	Protocol: provider.Protocol{
+		Action: "embed", Name: "ollama", Path: "/api/embed",
+		Hint:      "is Ollama running there? start it with: ollama serve",
+		KeyHint:   "set the key, or the base URL of a server without one",
+		ModelHint: "fetch the model with: ollama pull MODEL",
+		Problem:   provider.ProblemText,
+	},
+	endpoint: func(o *Options) (string, Secret) { return o.OllamaURL, o.OllamaKey },
 	request: func(model string, texts []string, dims int) ([]byte, error) {
-		return marshal(struct {
+		return provider.Marshal(struct {
 			Model      string   `json:"model"`
 			Input      []string `json:"input"`
 			Truncate   bool     `json:"truncate"`
@@ -39,23 +37,19 @@ var ollama = protocol{
 		}{model, texts, true, dims})
 	},
 	decode: decodeOllama,
-	problem: func(answer []byte) (string, string) {
-		var a struct{ Error string }
-		if json.Unmarshal(answer, &a) != nil {
-			return string(answer), ""
-		}
-		return a.Error, ""
-	},
 }
 
 var openai = protocol{
-	name: "openai", path: "/v1/embeddings",
-	hint:      "check the base URL and the network",
-	keyHint:   "check the key",
-	modelHint: "check the model's name and the base URL",
-	endpoint:  func(o *Options) (string, Secret) { return o.OpenAIURL, o.OpenAIKey },
+	Protocol: provider.Protocol{
+		Action: "embed", Name: "openai", Path: "/v1/embeddings",
+		Hint:      "check the base URL and the network",
+		KeyHint:   "check the key",
+		ModelHint: "check the model's name and the base URL",
+		Problem:   provider.ProblemText,
+	},
+	endpoint: func(o *Options) (string, Secret) { return o.OpenAIURL, o.OpenAIKey },
 	request: func(model string, texts []string, dims int) ([]byte, error) {
-		return marshal(struct {
+		return provider.Marshal(struct {
 			Model      string   `json:"model"`
 			Input      []string `json:"input"`
 			Format     string   `json:"encoding_format"`
@@ -63,30 +57,6 @@ var openai = protocol{
 		}{model, texts, "float", dims})
 	},
 	decode: decodeOpenAI,
-	problem: func(answer []byte) (string, string) {
-		var a struct {
-			Error struct {
-				Message string
-				Code    any
-			}
-		}
-		if json.Unmarshal(answer, &a) != nil {
-			return string(answer), ""
-		}
-		code, _ := a.Error.Code.(string)
-		return a.Error.Message, code
-	},
-}
-
-// marshal writes JSON without the escapes that are only for web pages.
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
 }
 
 // floats is a vector as JSON has it. Unlike a []float64 it refuses null among its numbers.
@@ -95,7 +65,7 @@ type floats []float64
 // UnmarshalJSON reads one vector.
 func (f *floats) UnmarshalJSON(raw []byte) error {
 	if len(raw) < 2 || raw[0] != '[' {
-		return fmt.Errorf("%s is not a list of numbers", clip(string(raw)))
+		return fmt.Errorf("%s is not a list of numbers", provider.Clip(string(raw)))
 	}
 	rest, count := raw[1:len(raw)-1], bytes.Count(raw, []byte{','})+1
 	if count > graph.MaxDims {
@@ -110,7 +80,7 @@ func (f *floats) UnmarshalJSON(raw []byte) error {
 		item = bytes.TrimSpace(item)
 		x, err := strconv.ParseFloat(string(item), 64)
 		if err != nil || !isNumber(item) {
-			return fmt.Errorf("number %d: %s is not a finite number", len(out), clip(string(item)))
+			return fmt.Errorf("number %d: %s is not a finite number", len(out), provider.Clip(string(item)))
 		}
 		out = append(out, x)
 	}
@@ -126,7 +96,7 @@ func isNumber(item []byte) bool {
 // decodeOllama reads {"embeddings":[[…],…]}.
 func decodeOllama(answer []byte, n int) ([]floats, error) {
 	var vectors []floats
-	err := readObject(answer, func(name string, value json.RawMessage) error {
+	err := provider.ReadObject(answer, func(name string, value json.RawMessage) error {
 		if name == "embeddings" {
 			return json.Unmarshal(value, &vectors)
 		}
@@ -147,7 +117,7 @@ func decodeOpenAI(answer []byte, n int) ([]floats, error) {
 		Index     *int
 		Embedding floats
 	}
-	err := readObject(answer, func(name string, value json.RawMessage) error {
+	err := provider.ReadObject(answer, func(name string, value json.RawMessage) error {
 		if name == "data" {
 			return json.Unmarshal(value, &data)
 		}

@@ -5,119 +5,55 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
-	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/provider"
 )
 
 // Defaults and bounds of remote providers.
 const (
-	defaultBatch    = 64
-	maxBatch        = 2048      // what OpenAI takes
-	batchBytes      = 512 << 10 // of the texts of one request with more than one text
-	defaultTimeout  = time.Minute
-	defaultAttempts = 5
-	maxAttempts     = 20
-	defaultMaxWait  = time.Minute
-	firstWait       = 500 * time.Millisecond
-	defaultAnswer   = 64 << 20 // bytes; 64 vectors of 4,096 numbers take 6 MB
-	maxPerMinute    = 1 << 20
-	maxPrefix       = 1 << 10 // bytes
+	defaultBatch = 64
+	maxBatch     = 2048      // what OpenAI takes
+	batchBytes   = 512 << 10 // of the texts of one request with more than one text
+	maxPrefix    = 1 << 10   // bytes
 )
-
-// Clock is the time by which a remote embedder waits. Nothing of it gets into a vector.
-type Clock interface {
-	Now() time.Time
-	// Sleep returns after d, or before that with the cause of ctx when it ends.
-	Sleep(ctx context.Context, d time.Duration) error
-}
-
-// systemClock is the time of the machine.
-type systemClock struct{}
-
-func (systemClock) Now() time.Time { return time.Now() }
-
-func (systemClock) Sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
 
 // remote is a model behind HTTP.
 type remote struct {
 	proto  protocol
-	name   string // the model as the provider calls it
-	model  string // its identity
-	url    string
-	key    func() string
+	name   string  // the model as the provider calls it
+	model  string  // its identity
 	opt    Options // without keys
-	client *http.Client
+	client *provider.Client
 	dims   atomic.Int64
-
-	mu   sync.Mutex
-	next time.Time // when the next request may start; guarded by mu
 }
 
 // newRemote checks the options that all remote providers share.
 func newRemote(p protocol, name string, opt Options) (*remote, error) {
-	if err := checkModelName(name); err != nil {
-		return nil, err
-	}
 	opt = opt.withDefaults()
 	if err := opt.Validate(); err != nil {
 		return nil, err
 	}
-	base, key := p.endpoint(&opt)
-	url, err := endpointURL(base, p.path)
+	url, key := p.endpoint(&opt)
+	client, err := provider.New(p.Protocol, name, opt.requests(url, key))
 	if err != nil {
 		return nil, err
 	}
-	if err := checkKey(key, url, opt.KeyInClear); err != nil {
-		return nil, err
-	}
-	// Printing a remote by any verb shows the address of a function instead of the key.
 	opt.OllamaKey, opt.OpenAIKey = "", ""
 	r := &remote{
-		proto: p, name: name, model: identity(p.name, name, &opt), url: url.String(), opt: opt,
-		key: func() string { return string(key) },
-	}
-	r.client = &http.Client{
-		Transport:     opt.Transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		proto: p, name: name, model: identity(p.Name, name, &opt), opt: opt, client: client,
 	}
 	r.dims.Store(int64(max(opt.Dims, opt.ExpectDim)))
 	return r, nil
 }
 
-func checkModelName(name string) error {
-	if name == "" {
-		return errors.New("no model given: want its name after the colon")
-	}
-	// What stands around the name in the identity takes some forty bytes.
-	if len(name) > graph.MaxModel-48 || !utf8.ValidString(name) ||
-		strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || r == ' ' }) {
-		return fmt.Errorf("%s is no name of a model", clip(name))
-	}
-	return nil
-}
-
 // identity names all that a vector depends on: provider, model, dimensions asked for, and the
 // prefixes, which are cut down to a hash.
 func identity(provider, name string, opt *Options) string {
-	if provider == ollama.name {
+	if provider == ollama.Name {
 		// For Ollama the two are the same model.
 		name = strings.TrimSuffix(name, ":latest")
 	}
@@ -192,54 +128,21 @@ func (r *remote) embedBatch(
 	return nil
 }
 
-// ask makes requests for one batch until one goes well, the failure is a lasting one, or the
-// attempts are used up. The waits between them double from firstWait and are never shorter than
-// what the provider asks for.
+// ask asks for the vectors of one batch.
 func (r *remote) ask(ctx context.Context, inputs []string) ([][]int8, error) {
 	body, err := r.proto.request(r.name, inputs, r.opt.Dims)
 	if err != nil {
-		return nil, &Error{Provider: r.proto.name, Model: r.name, Err: err}
+		return nil, r.client.Fail(err)
 	}
-	for attempt, wait := 1, firstWait; ; attempt, wait = attempt+1, wait*2 {
-		vectors, failed := r.attempt(ctx, body, len(inputs))
-		if failed == nil {
-			return vectors, nil
+	var vectors [][]int8
+	err = r.client.Ask(ctx, body, func(answer []byte) error {
+		read, err := r.proto.decode(answer, len(inputs))
+		if err == nil {
+			vectors, err = r.quantiseAll(read)
 		}
-		if ctx.Err() != nil {
-			return nil, fmt.Errorf("embed with %s: %w", r.model, context.Cause(ctx))
-		}
-		failed.err.Attempts = attempt
-		if !failed.err.Temporary || attempt >= r.opt.Attempts {
-			return nil, failed.err
-		}
-		if failed.after > r.opt.MaxWait {
-			failed.err.Err = fmt.Errorf("%w: the provider asks to wait %s, and the limit is %s",
-				failed.err.Err, failed.after, r.opt.MaxWait)
-			return nil, failed.err
-		}
-		if err := r.opt.Clock.Sleep(ctx, max(min(wait, r.opt.MaxWait), failed.after)); err != nil {
-			return nil, fmt.Errorf("embed with %s: %w", r.model, err)
-		}
-	}
-}
-
-// throttle waits until another request may start.
-func (r *remote) throttle(ctx context.Context) error {
-	if r.opt.PerMinute == 0 {
-		return nil
-	}
-	r.mu.Lock()
-	now := r.opt.Clock.Now()
-	start := now
-	if r.next.After(now) {
-		start = r.next
-	}
-	r.next = start.Add(time.Minute / time.Duration(r.opt.PerMinute))
-	r.mu.Unlock()
-	if wait := start.Sub(now); wait > 0 {
-		return r.opt.Clock.Sleep(ctx, wait)
-	}
-	return nil
+		return err
+	})
+	return vectors, err
 }
 
 // quantiseAll checks the vectors of an answer and turns them into int8.

@@ -48,23 +48,23 @@ type asked struct {
 	inputs     []string
 }
 
-// provider is a fake that answers its requests in turn with the steps, and when they are used up
+// fakeProvider is a fake that answers its requests in turn with the steps, and when they are used up
 // with vectors.
-type provider struct {
+type fakeProvider struct {
 	*httptest.Server
 	mu    sync.Mutex
 	asked []asked
 	steps []http.HandlerFunc
 }
 
-func newProvider(t *testing.T, steps ...http.HandlerFunc) *provider {
-	p := &provider{steps: steps}
+func newProvider(t *testing.T, steps ...http.HandlerFunc) *fakeProvider {
+	p := &fakeProvider{steps: steps}
 	p.Server = httptest.NewServer(p)
 	t.Cleanup(p.Close)
 	return p
 }
 
-func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (p *fakeProvider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a := asked{path: r.URL.Path, auth: r.Header.Get("Authorization")}
 	data, err := io.ReadAll(r.Body)
 	if err == nil {
@@ -132,7 +132,7 @@ func say(status int, body string, header ...string) http.HandlerFunc {
 }
 
 // open opens the fake as a provider of the kind.
-func (p *provider) open(t *testing.T, kind string, change func(*Options)) (Embedder, *fakeClock) {
+func (p *fakeProvider) open(t *testing.T, kind string, change func(*Options)) (Embedder, *fakeClock) {
 	t.Helper()
 	clock := newClock()
 	opt := Options{OllamaURL: p.URL, OpenAIURL: p.URL, Clock: clock}
@@ -441,12 +441,6 @@ func TestRemoteCancel(t *testing.T) {
 	if !errors.Is(err, why) || errors.As(err, &typed) || len(p.asked) != 1 {
 		t.Errorf("%d requests, %v", len(p.asked), err)
 	}
-	if err := (systemClock{}).Sleep(ctx, time.Hour); !errors.Is(err, why) {
-		t.Errorf("sleep: %v", err)
-	}
-	if err := (systemClock{}).Sleep(context.Background(), time.Microsecond); err != nil {
-		t.Errorf("sleep: %v", err)
-	}
 }
 
 func TestRemoteUnreachable(t *testing.T) {
@@ -522,17 +516,17 @@ func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(`{"error":{"message":"m","code":"insufficient_quota"}}`))
 	f.Fuzz(func(t *testing.T, answer []byte) {
 		for _, p := range []protocol{ollama, openai} {
-			p.problem(answer)
+			p.Problem(answer)
 			vectors, err := p.decode(answer, 2)
 			if err != nil {
 				continue
 			}
 			if len(vectors) != 2 || len(vectors[0]) == 0 || len(vectors[1]) == 0 {
-				t.Fatalf("%s: %v", p.name, vectors)
+				t.Fatalf("%s: %v", p.Name, vectors)
 			}
 			r := &remote{proto: p}
 			if qs, err := r.quantiseAll(vectors); err == nil && len(qs[0]) != len(vectors[0]) {
-				t.Fatalf("%s: %v", p.name, qs)
+				t.Fatalf("%s: %v", p.Name, qs)
 			}
 		}
 	})

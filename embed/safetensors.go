@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/provider"
 )
 
 // maxHeader is the longest header of a safetensors file: a static model has three tensors, and
@@ -68,11 +69,11 @@ func parseSafetensors(file []byte) (map[string]tensor, error) {
 		switch {
 		case r.end > int64(len(body)):
 			return nil, fmt.Errorf("tensor %s: ends at %d, and the file has %d: truncated",
-				clip(r.name), r.end, len(body))
+				provider.Clip(r.name), r.end, len(body))
 		case r.begin < at:
-			return nil, fmt.Errorf("tensor %s: overlaps another at %d", clip(r.name), r.begin)
+			return nil, fmt.Errorf("tensor %s: overlaps another at %d", provider.Clip(r.name), r.begin)
 		case r.begin > at:
-			return nil, fmt.Errorf("tensor %s: gap before %d", clip(r.name), r.begin)
+			return nil, fmt.Errorf("tensor %s: gap before %d", provider.Clip(r.name), r.begin)
 		}
 		at = r.end
 		out[r.name] = tensor{r.dtype, r.shape, body[r.begin:r.end]}
@@ -85,7 +86,7 @@ func parseSafetensors(file []byte) (map[string]tensor, error) {
 
 func parseHeader(header []byte) ([]rawTensor, error) {
 	var out []rawTensor
-	err := readObject(header, func(name string, value json.RawMessage) error {
+	err := provider.ReadObject(header, func(name string, value json.RawMessage) error {
 		if name == "__metadata__" {
 			return nil
 		}
@@ -100,7 +101,7 @@ func parseHeader(header []byte) ([]rawTensor, error) {
 func parseTensor(name string, value json.RawMessage) (rawTensor, error) {
 	r := rawTensor{name: name}
 	var shape, offsets []int64
-	err := readObject(value, func(field string, value json.RawMessage) error {
+	err := provider.ReadObject(value, func(field string, value json.RawMessage) error {
 		switch field {
 		case "dtype":
 			return json.Unmarshal(value, &r.dtype)
@@ -116,7 +117,7 @@ func parseTensor(name string, value json.RawMessage) (rawTensor, error) {
 	}
 	size, known := dtypeSizes[r.dtype]
 	if !known {
-		return r, fmt.Errorf("unknown dtype %s", clip(r.dtype))
+		return r, fmt.Errorf("unknown dtype %s", provider.Clip(r.dtype))
 	}
 	if len(offsets) != 2 || offsets[0] < 0 || offsets[1] < offsets[0] {
 		return r, fmt.Errorf("data_offsets %v: want begin and end", offsets)
@@ -228,7 +229,7 @@ func (t *tensor) intsOf() ([]int64, error) {
 func names(tensors map[string]tensor) string {
 	var all []string
 	for name := range tensors {
-		all = append(all, clip(name))
+		all = append(all, provider.Clip(name))
 	}
 	slices.Sort(all)
 	if len(all) > 8 {

@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/provider"
 )
 
 const (
@@ -123,7 +124,7 @@ func staticName(dir, name string) (string, error) {
 	bad = bad || !utf8.ValidString(name)
 	// What stands around the name takes some thirty bytes.
 	if len(name) > graph.MaxModel-32 || bad {
-		return "", fmt.Errorf("%s cannot be a model's name: give it another", clip(name))
+		return "", fmt.Errorf("%s cannot be a model's name: give it another", provider.Clip(name))
 	}
 	return name, nil
 }
@@ -171,12 +172,12 @@ func readFile(path string, limit int64) ([]byte, error) {
 // checkConfig reads config.json for what is wrong in it. Its "normalize" makes no difference: a
 // vector of int8 has no length of its own.
 func checkConfig(data []byte) error {
-	return readObject(data, func(name string, value json.RawMessage) error {
+	return provider.ReadObject(data, func(name string, value json.RawMessage) error {
 		if name != "normalize" {
 			return nil
 		}
 		if s := string(value); s != "true" && s != "false" {
-			return fmt.Errorf("%s is neither true nor false", clip(s))
+			return fmt.Errorf("%s is neither true nor false", provider.Clip(s))
 		}
 		return nil
 	})

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/internal/provider"
 )
 
 const (
@@ -34,7 +36,7 @@ type tokenizer struct {
 // parseTokenizer reads tokenizer.json.
 func parseTokenizer(data []byte) (*tokenizer, error) {
 	var model, norm, pre, added json.RawMessage
-	err := readObject(data, func(name string, value json.RawMessage) error {
+	err := provider.ReadObject(data, func(name string, value json.RawMessage) error {
 		switch name {
 		case "model":
 			model = value
@@ -79,7 +81,7 @@ func typeOf(raw json.RawMessage) (string, error) {
 		return "null", nil
 	}
 	kind := ""
-	err := readObject(raw, func(name string, value json.RawMessage) error {
+	err := provider.ReadObject(raw, func(name string, value json.RawMessage) error {
 		if name == "type" {
 			return json.Unmarshal(value, &kind)
 		}
@@ -92,7 +94,7 @@ func typeOf(raw json.RawMessage) (string, error) {
 }
 
 func unsupported(kind string) error {
-	return fmt.Errorf("%s is not supported: %s", clip(kind), supported)
+	return fmt.Errorf("%s is not supported: %s", provider.Clip(kind), supported)
 }
 
 func (t *tokenizer) readModel(raw json.RawMessage) error {
@@ -101,7 +103,7 @@ func (t *tokenizer) readModel(raw json.RawMessage) error {
 		vocab                 json.RawMessage
 	)
 	t.maxChars = 100
-	err := readObject(raw, func(name string, value json.RawMessage) error {
+	err := provider.ReadObject(raw, func(name string, value json.RawMessage) error {
 		switch name {
 		case "type":
 			return json.Unmarshal(value, &kind)
@@ -146,16 +148,16 @@ func (t *tokenizer) readModel(raw json.RawMessage) error {
 func (t *tokenizer) readVocab(raw json.RawMessage, prefix string) error {
 	t.whole, t.rest = map[string]int32{}, map[string]int32{}
 	owners := map[int32]string{}
-	err := readObject(raw, func(token string, value json.RawMessage) error {
+	err := provider.ReadObject(raw, func(token string, value json.RawMessage) error {
 		var id int32
 		if err := json.Unmarshal(value, &id); err != nil || string(value) == "null" {
-			return fmt.Errorf("%s is no number of a token", clip(string(value)))
+			return fmt.Errorf("%s is no number of a token", provider.Clip(string(value)))
 		}
 		if id < 0 || id >= maxVocab {
 			return fmt.Errorf("number %d is outside 0 to %d", id, maxVocab-1)
 		}
 		if other, taken := owners[id]; taken {
-			return fmt.Errorf("number %d is that of %s already", id, clip(other))
+			return fmt.Errorf("number %d is that of %s already", id, provider.Clip(other))
 		}
 		owners[id] = token
 		t.whole[token] = id
@@ -182,7 +184,7 @@ func (t *tokenizer) readNormalizer(raw json.RawMessage) error {
 	}
 	t.norm = bertNormalizer{clean: true, chinese: true, lower: true}
 	var strip *bool
-	err = readObject(raw, func(name string, value json.RawMessage) error {
+	err = provider.ReadObject(raw, func(name string, value json.RawMessage) error {
 		switch name {
 		case "type":
 			return nil
@@ -216,11 +218,11 @@ func (t *tokenizer) checkAdded(raw json.RawMessage) error {
 		return nil
 	}
 	if err := json.Unmarshal(raw, &all); err != nil {
-		return jsonProblem(err)
+		return provider.JSONProblem(err)
 	}
 	for _, a := range all {
 		if !a.Special {
-			return fmt.Errorf("%s is not special: such tokens are not supported", clip(a.Content))
+			return fmt.Errorf("%s is not special: such tokens are not supported", provider.Clip(a.Content))
 		}
 	}
 	return nil

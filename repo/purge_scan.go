@@ -74,6 +74,9 @@ func (s *purgeScan) collect(b store.Block) error {
 	case retrieve.KindReceipt:
 		if rec, err := retrieve.DecodeReceipt(b.Data); err == nil {
 			s.queries[rec.Query()] = struct{}{}
+			for _, c := range rec.Rewrites() {
+				s.queries[c] = struct{}{}
+			}
 		}
 	case treeKind:
 		s.embeddings(b, func(id graph.ID, c ipld.CID) {

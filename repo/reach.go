@@ -206,6 +206,9 @@ func receiptLeads(block []byte) ([]lead, error) {
 	for _, c := range r.Commits {
 		out = append(out, lead{c, roleCommit})
 	}
+	for _, c := range r.Rewrites() {
+		out = append(out, lead{c, roleRaw})
+	}
 	return opt(out, r.Query(), roleRaw), nil
 }
 

@@ -28,6 +28,11 @@ func (r *Repo) Record(
 	}
 	var c ipld.CID
 	_, err := r.extend(ctx, name, by, func(t *tx, rec *retrieve.Session) error {
+		for _, s := range answer.Request.Rewrites {
+			if err := t.stage.Put(ctx, store.NewBlock(ipld.Raw, []byte(s))); err != nil {
+				return err
+			}
+		}
 		err := t.stage.Put(ctx, store.NewBlock(ipld.Raw, query))
 		if err == nil {
 			c, err = t.put(ctx, receipt.Encode())

@@ -104,7 +104,15 @@ func (r *Repo) Receipt(
 	if err != nil {
 		return nil, retrieve.Request{}, fmt.Errorf("query of receipt %s: %w", c, err)
 	}
-	req, err := rec.Request(string(text))
+	var rewrites []string
+	for i, link := range rec.Rewrites() {
+		s, err := facts.Get(ctx, link)
+		if err != nil {
+			return nil, retrieve.Request{}, fmt.Errorf("rewrite %d of receipt %s: %w", i+1, c, err)
+		}
+		rewrites = append(rewrites, string(s))
+	}
+	req, err := rec.Request(string(text), rewrites...)
 	return rec, req, err
 }
 

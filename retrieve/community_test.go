@@ -214,7 +214,7 @@ func TestCommunityParams(t *testing.T) {
 	if err != nil || !q.Request.Community || q.Request.Summarize != 7 {
 		t.Fatalf("%+v, %v", q.Request, err)
 	}
-	again, err := decodeParams(encodeParams(q.Request.Resolve(), ipld.Sum(ipld.Raw, nil)), "")
+	again, err := decodeParams(encodeParams(q.Request.Resolve(), ipld.Sum(ipld.Raw, nil)), "", nil)
 	if err != nil || !again.Community || again.Summarize != 7 {
 		t.Errorf("%+v, %v", again, err)
 	}

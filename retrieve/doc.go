@@ -2,13 +2,21 @@
 // one immutable commit, and records what it answered so that it can be answered again.
 //
 //	request -> lanes (text, vectors, or recency; exact) -> fuse -> expand -> communities
-//	        -> diversify -> pack -> render -> summarize -> answer
+//	        -> rerank -> diversify -> pack -> render -> summarize -> answer
 //
 // Everything ranked is an integer and every order is total: tier descending, score descending, id
 // ascending. The same commit and request give the same bytes in every process, on every machine.
 // The package reads through two small interfaces, Graph and Index, and starts no goroutines. An
 // Index that has embeddings is one of Vectors too, a Graph that knows its communities one of Grouped.
-// Clauses 8 to 13 and 20 of the specification define every step.
+// Clauses 8 to 13 and 20 to 23 of the specification define every step.
+//
+// # Models
+//
+// What a model says enters as a part of the request: vectors, rewrites of the query, and what a
+// reranker said of the best candidates. A Reranker is the one thing that is asked in the middle of
+// a run, since it reads what was found; its scores are in the answer's resolved request, and that
+// request gives the same answer with nobody asked. Where a model fails the request lacks what it
+// would have said, and the answer warns.
 //
 // # Hidden states
 //
@@ -32,7 +40,8 @@
 //	commits     [link]    the one commit
 //	request     map       resolved parameters; text is a link; vectors are bytes by model; absent times,
 //	                      empty lists and maps, convex fusion, and what is at its
-//	                      default of clauses 10 and 11.3 to 11.7 are left out
+//	                      default of clauses 10 and 11.3 to 11.7 are left out; rewrites are
+//	                      links to raw blocks; reranked is [{id bytes(16), score int}]
 //	items       [map]     in order: id bytes(16), node link, score int, tokens int,
 //	                      rendered bytes(32): sha2-256 of the rendered text
 //	tokens      int       sum of the items' tokens

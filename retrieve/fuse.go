@@ -58,6 +58,19 @@ func (r *run) search(ctx context.Context) ([]*laneList, error) {
 			return nil, err
 		}
 	}
+	for i, s := range r.req.Rewrites {
+		lane := LaneRewrite(i + 1)
+		if r.weight(lane) == 0 {
+			continue
+		}
+		got, err := r.x.Text(ctx, s, r.filter.accept(ctx), laneDepth)
+		if len(got.Hits) == 0 {
+			r.vain++
+		}
+		if err := add(lane, ranked(got.Hits), err); err != nil {
+			return nil, err
+		}
+	}
 	for _, q := range r.req.Vectors {
 		if r.weight(LaneDense(q.Model)) == 0 {
 			continue
@@ -82,6 +95,9 @@ func (r *run) weight(lane Lane) int64 {
 	}
 	if _, ok := lane.model(); ok {
 		return denseWeight / int64(len(r.req.Vectors))
+	}
+	if _, ok := lane.rewrite(); ok {
+		return rewriteWeight / int64(len(r.req.Rewrites))
 	}
 	return textWeight
 }

@@ -70,7 +70,7 @@ func ParseLaneWeight(lane string, v ipld.Value) (LaneWeight, error) {
 
 func (w LaneWeight) validate() error {
 	if !w.Lane.weighable() {
-		return badParam("weights", "no lane %s: want text or dense:MODEL",
+		return badParam("weights", "no lane %s: want text, text:N or dense:MODEL",
 			shortQuote(string(w.Lane)))
 	}
 	if w.Weight < 0 || w.Weight > MaxWeight {

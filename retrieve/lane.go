@@ -16,6 +16,7 @@ const (
 	LaneExact  Lane = "exact"  // named by the text; the score is 65,536
 	LaneTitle  Lane = "title"  // named by its title; the score is what that adds
 	LaneExpand Lane = "expand" // lent to over edges and mentions; the score is the sum
+	LaneRerank Lane = "rerank" // reranked; the score is the reranker's, or what it adds
 )
 
 const denseLane = "dense:"
@@ -29,14 +30,15 @@ func (l Lane) model() (model string, ok bool) {
 }
 
 // maxLanes is the largest number of lanes that a request may weigh.
-const maxLanes = 1 + MaxVectors
+const maxLanes = 1 + MaxVectors + MaxRewrites
 
 // weighable reports whether a lane may be given a weight.
 func (l Lane) weighable() bool {
 	if model, ok := l.model(); ok {
 		return checkModel(model) == nil
 	}
-	return l == LaneText
+	_, ok := l.rewrite()
+	return l == LaneText || ok
 }
 
 // weighed returns the lanes that the request has and that may be given weights.
@@ -44,6 +46,9 @@ func (r Request) weighed() []Lane {
 	var list []Lane
 	if trimBlank(r.Text) != "" {
 		list = append(list, LaneText)
+	}
+	for i := range r.Rewrites {
+		list = append(list, LaneRewrite(i+1))
 	}
 	for _, v := range r.Vectors {
 		list = append(list, LaneDense(v.Model))

@@ -29,6 +29,8 @@ func encodeParams(r Request, text ipld.CID) ipld.Value {
 	entries = append(entries, profileEntry(r)...)
 	entries = append(entries, expansionParams(r)...)
 	entries = append(entries, communityParams(r)...)
+	entries = append(entries, rerankParams(r)...)
+	entries = append(entries, rewriteParams(r)...)
 	for _, e := range lists {
 		if len(e.Value.List()) > 0 {
 			entries = append(entries, e)
@@ -84,10 +86,14 @@ func encodePredicate(p Predicate) ipld.Value {
 	return ipld.MapValue(entries...)
 }
 
-// decodeParams reads what encodeParams wrote, and nothing else. The text is given, since the map
-// has only its CID.
-func decodeParams(v ipld.Value, text string) (Request, error) {
+// decodeParams reads what encodeParams wrote, and nothing else. The texts are given, since the map
+// has only their CIDs.
+func decodeParams(v ipld.Value, text string, rewrites []string) (Request, error) {
 	r := Request{Text: text, Settled: true}
+	v, links, err := splitRewrites(v)
+	if err != nil {
+		return Request{}, err
+	}
 	var link ipld.CID
 	for _, e := range v.Entries() {
 		if e.Key == "text" {
@@ -106,7 +112,10 @@ func decodeParams(v ipld.Value, text string) (Request, error) {
 	if !link.Defined() || !encodeParams(r, link).Equal(v) {
 		return Request{}, badParam("request", "not in its resolved form")
 	}
-	return r, nil
+	if len(links) > 0 {
+		r.Rewrites = rewrites
+	}
+	return r, r.checkRewrites()
 }
 
 // setParam sets one parameter from its value in a receipt. A value of another kind counts as the
@@ -153,7 +162,9 @@ func (r *Request) setParam(name string, v ipld.Value) error {
 			r.setEdgeWeightParam(name, v) ||
 			r.setProfileParam(name, v) ||
 			r.setExpansionParam(name, v) ||
-			r.setCommunityParam(name, v)
+			r.setCommunityParam(name, v) ||
+			r.setRerankParam(name, v) ||
+			r.setRewriteParam(name, v)
 		if !known {
 			return badParam(name, "unknown parameter")
 		}

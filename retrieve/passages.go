@@ -265,10 +265,10 @@ func passages(s string) []span {
 	var p span
 	scalars := 0
 	end := func() {
-		for p.from < p.to && isBlank(s[p.from]) {
+		for p.from < p.to && blankByte(s[p.from]) {
 			p.from++
 		}
-		for p.from < p.to && isBlank(s[p.to-1]) {
+		for p.from < p.to && blankByte(s[p.to-1]) {
 			p.to--
 		}
 		if scalars > 0 && p.from < p.to {
@@ -293,8 +293,8 @@ func passages(s string) []span {
 	return out
 }
 
-// isBlank reports whether a byte is white space of clause 8.1.
-func isBlank(c byte) bool { return strings.IndexByte(blanks, c) >= 0 }
+// blankByte reports whether a byte is white space of clause 8.1.
+func blankByte(c byte) bool { return strings.IndexByte(blanks, c) >= 0 }
 
 // Characters that end a sentence before white space, those that end one anywhere, and those that
 // close quotes and brackets after either.
@@ -338,7 +338,7 @@ func sentence(s string) int {
 	state, behind := open, false
 	for at := 0; at < len(s); {
 		r, width := utf8.DecodeRuneInString(s[at:])
-		blank := r < utf8.RuneSelf && isBlank(byte(r))
+		blank := r < utf8.RuneSelf && blankByte(byte(r))
 		switch {
 		case r == '\n':
 			return at + width

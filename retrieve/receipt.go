@@ -55,7 +55,7 @@ var receiptFields = []string{
 const fieldSummary = "summary"
 
 // Receipt returns the receipt of an answer, and the raw block of the query's text that it links
-// to. Both are to be stored.
+// to. Both are to be stored, and a raw block for each of the request's Rewrites.
 func (a *Answer) Receipt() (receipt *Receipt, query []byte) {
 	query = []byte(a.Request.Text)
 	receipt = &Receipt{
@@ -85,10 +85,10 @@ func (r *Receipt) Query() ipld.CID {
 	return v.Link()
 }
 
-// Request returns the resolved request, with the text of the block that Query names. It returns
-// an error that wraps ErrRankingVersion where the engine is not the current one, and a
-// *ipld.MismatchError for another text.
-func (r *Receipt) Request(text string) (Request, error) {
+// Request returns the resolved request, with the text of the block that Query names and those of
+// the blocks that Rewrites names. It returns an error that wraps ErrRankingVersion where the engine
+// is not the current one, and a *ipld.MismatchError for another text.
+func (r *Receipt) Request(text string, rewrites ...string) (Request, error) {
 	if now := CurrentEngine(); r.Engine != now {
 		return Request{}, fmt.Errorf("%w: the receipt has %s, this is %s", ErrRankingVersion,
 			r.Engine, now)
@@ -96,7 +96,16 @@ func (r *Receipt) Request(text string) (Request, error) {
 	if got := ipld.Sum(ipld.Raw, []byte(text)); got != r.Query() {
 		return Request{}, &ipld.MismatchError{Want: r.Query(), Got: got}
 	}
-	return decodeParams(r.Params, text)
+	links := r.Rewrites()
+	if len(links) != len(rewrites) {
+		return Request{}, badParam("rewrites", "%d texts of %d", len(rewrites), len(links))
+	}
+	for i, s := range rewrites {
+		if got := ipld.Sum(ipld.Raw, []byte(s)); got != links[i] {
+			return Request{}, &ipld.MismatchError{Want: links[i], Got: got}
+		}
+	}
+	return decodeParams(r.Params, text, rewrites)
 }
 
 func (e Engine) String() string {
@@ -158,8 +167,8 @@ func (r *Receipt) checkRequest() error {
 	if r.Engine != CurrentEngine() {
 		return nil
 	}
-	// The text is in another block and does not matter for the rest.
-	req, err := decodeParams(r.Params, "")
+	// The texts are in other blocks and do not matter for the rest.
+	req, err := decodeParams(r.Params, "", nil)
 	if err != nil {
 		return graph.Fieldf("request", "%v", err)
 	}

@@ -115,8 +115,15 @@ type Request struct {
 	PassageTokens *int    // of each text's passages, default DefaultPassageTokens
 	Tokenizer     string  // name of the token counter, "" for Estimate
 	ExpansionOptions
-	Community bool // members of the communities that the best nodes are in join
-	Summarize int  // sentences of a summary, at most MaxSummarize; 0 for none
+	Community bool     // members of the communities that the best nodes are in join
+	Summarize int      // sentences of a summary, at most MaxSummarize; 0 for none
+	Rewrites  []string // the query in other words, at most MaxRewrites of MaxRewrite bytes
+	Rewrite   string   // how they were made: RewriteMulti or RewriteHyde; "" where nobody says
+
+	Rerank    string        // RerankLocal, or the model that Reranked is of; "" for none
+	RerankTop *int          // nodes that are reranked, default DefaultRerankTop
+	Reranked  []RerankScore // what Rerank said of nodes, at most MaxRerankTop
+	Reranker  Reranker      // asked for Reranked where that is empty; never in a resolved request
 }
 
 // Resolve returns the request with every default filled in, and lists of names in bytewise order
@@ -153,6 +160,10 @@ func (r Request) Resolve() Request {
 	r.resolvePassages()
 	if r.Tokenizer == "" {
 		r.Tokenizer = Estimate
+	}
+	r.resolveRerank()
+	if len(r.Rewrites) == 0 {
+		r.Rewrites = nil
 	}
 	return r
 }
@@ -198,6 +209,8 @@ func (r Request) Validate() error {
 		r.checkPassages(),
 		r.checkTokenizer(),
 		checkRange("summarize", &r.Summarize, MaxSummarize),
+		r.checkRerank(),
+		r.checkRewrites(),
 	}
 	for _, err := range checks {
 		if err != nil {

@@ -142,11 +142,13 @@ type run struct {
 
 	profiles *profiler // nil until similarity is asked for
 
-	counter Counter  // nil for Estimate
-	trim    *trimmer // nil where texts are shown whole
-	trace   *Trace   // nil where nobody asks
-	idle    idle     // what had nothing to do
-	grouped int      // candidates that communities raised or brought in
+	counter  Counter  // nil for Estimate
+	trim     *trimmer // nil where texts are shown whole
+	trace    *Trace   // nil where nobody asks
+	idle     idle     // what had nothing to do
+	grouped  int      // candidates that communities raised or brought in
+	vain     int      // rewrites that found nothing
+	unranked bool     // whether reranking was asked for and did nothing
 }
 
 // lanes collects the candidates of the lanes that the request asks for and of the exact look-up.

@@ -27,7 +27,8 @@ func Run(
 func (u Runner) Run(
 	ctx context.Context, g Graph, x Index, commit ipld.CID, req Request,
 ) (*Answer, error) {
-	for _, err := range []error{req.Validate(), req.checkResolved(), req.checkLanes()} {
+	for _, err := range []error{req.Validate(), req.checkResolved(), req.checkLanes(),
+		req.checkRewritten()} {
 		if err != nil {
 			return nil, err
 		}
@@ -51,9 +52,16 @@ func (u Runner) Run(
 		return nil, err
 	}
 	r.trace.stage(StageExpand)
+	if r.unranked, err = r.rerank(ctx); err != nil {
+		return nil, err
+	}
+	if r.req.Rerank != "" {
+		r.trace.stage(StageRerank)
+	}
 	if err := r.diversify(ctx); err != nil {
 		return nil, err
 	}
+	r.req.Reranker = nil // what it said is in the request
 	r.trace.stage(StageDiversify)
 	a := &Answer{
 		Commit:       commit,

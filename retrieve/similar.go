@@ -71,16 +71,11 @@ func (p *profiler) profile(
 	if m != nil {
 		out.state = m.State
 	}
-	texts := []string{n.Summary, n.Context, ""}
-	if n.Content != nil {
-		content, err := p.g.ContentStart(ctx, n.Content, maxCompared*utf8.UTFMax)
-		if err != nil {
-			return nil, fmt.Errorf("read content of %s: %w", n.ID, err)
-		}
-		texts[2] = content
+	texts, err := comparedTexts(ctx, p.g, n)
+	if err != nil {
+		return nil, err
 	}
 	for _, s := range texts {
-		s = firstScalars(s, maxCompared)
 		p.analyser.Each(s, func(term string) bool {
 			out.terms = append(out.terms, p.number(term))
 			return true
@@ -97,6 +92,21 @@ func (p *profiler) profile(
 	out.terms = distinct(out.terms)
 	out.signs = distinct(out.signs)
 	return out, nil
+}
+
+// comparedTexts returns what counts of a node's summary, context and content.
+func comparedTexts(ctx context.Context, g Graph, n *graph.Node) (texts [3]string, err error) {
+	texts = [3]string{n.Summary, n.Context, ""}
+	if n.Content != nil {
+		texts[2], err = g.ContentStart(ctx, n.Content, maxCompared*utf8.UTFMax)
+		if err != nil {
+			return texts, fmt.Errorf("read content of %s: %w", n.ID, err)
+		}
+	}
+	for i, s := range texts {
+		texts[i] = firstScalars(s, maxCompared)
+	}
+	return texts, nil
 }
 
 // firstScalars returns the first n scalars of s.

@@ -91,7 +91,7 @@ func (r *Request) setTokenizerParam(name string, v ipld.Value) (known bool) {
 
 func (q *Query) setTokenizer(p *memberParser) error {
 	if p.name != "tokenizer" {
-		return badParam(p.name, "unknown member")
+		return q.setRewrite(p)
 	}
 	q.Request.Tokenizer = p.text()
 	return p.err

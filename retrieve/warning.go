@@ -27,6 +27,9 @@ const (
 	NothingLinked      Code = "nothing_linked"
 	NoCommunity        Code = "no_community"
 	NoSummary          Code = "no_summary"
+	NotReranked        Code = "not_reranked"
+	NotRewritten       Code = "not_rewritten"
+	RewritesInVain     Code = "rewrites_in_vain"
 )
 
 // Names of parameters of warnings.
@@ -38,6 +41,8 @@ const (
 	paramModel    = "model"
 	paramModels   = "models"
 	paramVectors  = "vectors"
+	paramWay      = "way"
+	paramRewrites = "rewrites"
 )
 
 // Warning says that an answer may not be what was meant.
@@ -154,6 +159,26 @@ var warningInfos = []WarningInfo{
 		Message: "there is no summary: the items show no sentences",
 		Remedy:  "show contents with --show content, or leave --summarize out",
 	},
+	{
+		Code: NotReranked,
+		When: "reranking was asked for, and its model gave no scores, or no node has a word of " +
+			"the text",
+		Message: "the order is that without reranking: {model} did not do it",
+		Remedy:  "ask again, rerank with another --rerank, or leave it out",
+	},
+	{
+		Code:    NotRewritten,
+		When:    "rewriting was asked for, and there are no rewrites",
+		Message: "the query was not rewritten: the answer is to its own words alone",
+		Remedy:  "ask again, name another --rewrite-model, or give texts with --also",
+	},
+	{
+		Code:    RewritesInVain,
+		When:    "rewrites found no node",
+		Message: "rewrites of the query that found nothing: %d",
+		Remedy:  "give others with --also, or widen the filters",
+		Param:   paramRewrites,
+	},
 }
 
 // WarningInfos returns the documentation of all codes, in a fixed order.
@@ -244,5 +269,10 @@ func (r *run) warnings(a *Answer) []Warning {
 	if len(r.req.EdgeWeights) > 0 && !r.expands() {
 		out = append(out, Warning{Code: EdgeWeightsUnused})
 	}
-	return append(out, r.communityWarnings(a)...)
+	out = append(out, r.communityWarnings(a)...)
+	if r.unranked {
+		by := ipld.Entry{Key: paramModel, Value: ipld.StringValue(r.req.Rerank)}
+		out = append(out, Warning{NotReranked, []ipld.Entry{by}})
+	}
+	return append(out, r.rewriteWarnings()...)
 }

@@ -207,6 +207,10 @@ type wireRequest struct {
 	EdgeWeights                                             map[string]int64
 	Expansion                                               retrieve.Expansion
 	MaxExpand, Decay, Damping                               *int
+	Rewrites                                                []string
+	Rewrite, Rerank                                         string
+	RerankTop                                               *int
+	Reranked                                                map[string]int64
 	Where                                                   []struct {
 		Name, Op string
 		Value    json.RawMessage
@@ -233,7 +237,12 @@ func request(t *testing.T, data []byte) retrieve.Request {
 		Exclude: parseIDs(t, w.Exclude), UnseenFrom: w.UnseenFrom, Dedup: w.Dedup, MMR: w.MMR,
 		Order: retrieve.Order(w.Order), Pack: retrieve.Packing(w.Pack),
 		PassageTokens: w.PassageTokens, Tokenizer: w.Tokenizer,
-		Community: w.Community, Summarize: w.Summarize}
+		Community: w.Community, Summarize: w.Summarize, Rewrites: w.Rewrites, Rewrite: w.Rewrite,
+		Rerank: w.Rerank, RerankTop: w.RerankTop}
+	for id, score := range w.Reranked {
+		s := retrieve.RerankScore{ID: parseIDs(t, []string{id})[0], Score: score}
+		q.Reranked = append(q.Reranked, s)
+	}
 	for _, m := range w.Marks {
 		q.Marks = append(q.Marks, graph.State(m))
 	}

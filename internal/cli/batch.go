@@ -49,6 +49,12 @@ func (a *answerer) batchLine(ctx context.Context, text []byte, base retrieve.Req
 	if err != nil {
 		return err
 	}
+	if err := checkReranker(q.Request); err != nil {
+		return err
+	}
+	if q.Request, err = a.c.rewriteQuery(ctx, a.rewriter, q.Request); err != nil {
+		return err
+	}
 	if q.Request, err = a.c.embedQuery(ctx, a.embedder, q.Request); err != nil {
 		return err
 	}

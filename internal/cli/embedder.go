@@ -85,10 +85,15 @@ func parseEmbedDims(v string) (int, error) {
 }
 
 func parseEmbedTimeout(v string) (time.Duration, error) {
+	return parseModelTimeout(keyEmbedTimeout, v)
+}
+
+// parseModelTimeout reads how long one request to a model may take.
+func parseModelTimeout(key, v string) (time.Duration, error) {
 	d, err := time.ParseDuration(v)
 	if err != nil || d < time.Millisecond || d > time.Hour {
 		return 0, fmt.Errorf("%w: %s: %q is not a duration from 1ms to 1h", repo.ErrInvalid,
-			keyEmbedTimeout, v)
+			key, v)
 	}
 	return d, nil
 }
@@ -151,16 +156,16 @@ func (c *cli) embedOptions(spec string, opt *embed.Options) error {
 	}
 	switch provider, _, _ := strings.Cut(spec, ":"); provider {
 	case "ollama":
-		opt.OllamaKey, err = c.embedSecret(ollamaSecret, keyEmbedOllama)
+		opt.OllamaKey, err = c.modelSecret(ollamaSecret, keyEmbedOllama)
 	case "openai":
-		opt.OpenAIKey, err = c.embedSecret(openaiSecret, keyEmbedOpenAI)
+		opt.OpenAIKey, err = c.modelSecret(openaiSecret, keyEmbedOpenAI)
 	}
 	return err
 }
 
-// embedSecret returns a provider's key. It is not sent where only the repository's configuration
+// modelSecret returns a provider's key. It is not sent where only the repository's configuration
 // says so: a directory that somebody else made would get the key of whoever looks into it.
-func (c *cli) embedSecret(env, urlKey string) (embed.Secret, error) {
+func (c *cli) modelSecret(env, urlKey string) (embed.Secret, error) {
 	secret := c.env(env)
 	if secret == "" {
 		return "", nil

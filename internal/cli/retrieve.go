@@ -35,6 +35,8 @@ type retrieveOptions struct {
 	trim                      trimOptions
 	expansion                 expansionOptions
 	groups                    communityOptions
+	rerank                    rerankOptions
+	rewrite                   rewriteOptions
 }
 
 // timeFlags are the flags whose value is a time.
@@ -89,8 +91,15 @@ func (c *cli) retrieveCommand() *cobra.Command {
 			"--fusion convex weighs what each lane gives of its best score, score-norm what lies between its\n" +
 			"worst and best; rrf and weighted-rrf count ranks. The text weighs 1, all vectors together 0.5,\n" +
 			"unless --weight says otherwise; a lane of weight 0 does not run. rrf has no weights.\n\n" +
+			"--rerank judges the best items anew: local by how many of the query's words they have and how near\n" +
+			"to each other; a model by reading them, for which its server is told the query and the texts of\n" +
+			"these items (keys: COHERE_API_KEY, JINA_API_KEY, VOYAGE_API_KEY). --also searches for other texts\n" +
+			"beside the query, together half as much worth as it; --rewrite multi lets a chat model make them\n" +
+			"from the query, --rewrite hyde a made-up answer. A model that fails changes nothing and says so;\n" +
+			"a receipt keeps what it answered.\n\n" +
 			"--batch reads one JSON object a line: \"qid\", \"text\", \"vectors\" (an object: model to list of\n" +
-			"numbers), \"weights\" (lane to number) and any of the other flags that select, rank or print, by\n" +
+			"numbers), \"weights\" (lane to number), \"rewrites\" (what --also gives), \"reranked\" (id to the\n" +
+			"score that the model \"rerank\" gave it) and any of the other flags that select, rank or print, by\n" +
 			"name; \"cat\", \"meta\" and \"gold…\" come back with the answer. What a line does not say, the\n" +
 			"command line does.\n\n" +
 			"What no flag says is taken from a profile, which --profile names: see 'mnem help profile'.",
@@ -103,7 +112,8 @@ func (c *cli) retrieveCommand() *cobra.Command {
 			"  mnem retrieve billing --at HEAD~1 --budget 500 --json\n" +
 			"  mnem retrieve 'double charge' --explain\n" +
 			"  mnem retrieve 'double charge' --vector minilm=@query.json" +
-			"\n  mnem retrieve 'charged twice' --embed=hash",
+			"\n  mnem retrieve 'charged twice' --embed=hash" +
+			"\n  mnem retrieve 'charged twice' --also 'duplicate payment' --rerank local",
 	}
 	c.atFlag(cmd)
 	c.requestFlags(cmd, opt)
@@ -114,6 +124,7 @@ func (c *cli) retrieveCommand() *cobra.Command {
 	f.StringVar(&opt.embed, "embed", "", "rank by the embedding of the query too, made by `SPEC` (alone: "+
 		"MNEM_EMBED_MODEL; config: "+keyEmbedModel+")")
 	f.Lookup("embed").NoOptDefVal = embedConfigured
+	opt.rewrite.add(cmd)
 	f.StringVar(&opt.session, "session", "", "answer in this session and record it (MNEM_SESSION)")
 	c.complete(cmd, "session", completeSessions)
 	f.BoolVar(&opt.follow, "follow", false, "with a session: answer from HEAD, not from its commit")
@@ -132,7 +143,7 @@ func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
 	f.StringVar(&opt.fusion, "fusion", string(retrieve.Convex),
 		"how text and vectors become one list: `WAY` is convex, rrf, weighted-rrf or score-norm")
 	f.StringArrayVar(&opt.weights, "weight", nil,
-		"count a lane so much: `LANE=W`, LANE text or dense:MODEL, W 0 to 16 (repeatable)")
+		"count a lane so much: `LANE=W`, LANE text, text:N or dense:MODEL, W 0 to 16 (repeatable)")
 	f.StringArrayVar(&opt.types, "type", nil, "only nodes of this `TYPE` (repeatable)")
 	f.StringArrayVar(&opt.where, "where", nil, "only where this `PREDICATE` holds (repeatable)")
 	for i, t := range timeFlags {
@@ -155,6 +166,7 @@ func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
 	opt.trim.add(cmd)
 	opt.expansion.add(cmd)
 	opt.groups.add(cmd)
+	opt.rerank.add(cmd)
 }
 
 // request returns the request that flags and environment make. What they do not say is left to
@@ -174,6 +186,9 @@ func (c *cli) request(cmd *cobra.Command, opt *retrieveOptions) (retrieve.Reques
 		return r, err
 	}
 	opt.groups.set(&r)
+	if err = opt.rerank.set(c, cmd, &r); err != nil {
+		return r, err
+	}
 	if r.Weights, err = laneWeights(opt.weights); err != nil {
 		return r, err
 	}
@@ -232,15 +247,23 @@ func (c *cli) retrieve(cmd *cobra.Command, opt *retrieveOptions, args []string) 
 	if err != nil {
 		return err
 	}
+	req.Rewrite, req.Rewrites = opt.rewrite.way, opt.rewrite.also
+	rw, err := c.queryRewriter(&opt.rewrite)
+	if err != nil {
+		return err
+	}
 	if err := req.Validate(); err != nil {
 		return err
 	}
 	if opt.batch == "" { // before the repository is opened, which others may wait for
+		if req, err = c.rewriteQuery(cmd.Context(), rw, req); err != nil {
+			return err
+		}
 		if req, err = c.embedQuery(cmd.Context(), e, req); err != nil {
 			return err
 		}
 	}
-	a := &answerer{c: c, embedder: e, session: session, explain: opt.explain, at: c.global.at}
+	a := &answerer{c: c, embedder: e, rewriter: rw, session: session, explain: opt.explain, at: c.global.at}
 	a.atGiven = cmd.Flags().Changed("at")
 	a.follow = opt.follow
 	if session != "" {
@@ -293,6 +316,8 @@ func checkRetrieve(cmd *cobra.Command, opt *retrieveOptions, session string, arg
 		return usagef("--embed=: want a model, or --embed alone for the configured one")
 	case opt.embed != "" && opt.batch == "" && len(args) == 0:
 		return usagef("--embed needs a query to embed; after --embed=SPEC, not --embed SPEC")
+	case opt.rerank.spec != "" && opt.batch == "" && len(args) == 0:
+		return usagef("--rerank needs a query to judge by")
 	case f.Changed("session") && opt.session == "":
 		return usagef("--session: want a name")
 	}
@@ -300,6 +325,9 @@ func checkRetrieve(cmd *cobra.Command, opt *retrieveOptions, session string, arg
 		if f.Changed(name) && session == "" {
 			return usagef("--%s needs --session or --receipt: nothing is recorded without", name)
 		}
+	}
+	if err := opt.rewrite.check(cmd, opt.batch != "", args); err != nil {
+		return err
 	}
 	return opt.checkStdin(args)
 }
@@ -329,6 +357,7 @@ type answerer struct {
 	trace   *retrieve.Trace    // of the last answer, nil where nobody asks
 	// embedder is asked about the queries of a batch, nil for none.
 	embedder embed.Embedder
+	rewriter *rewriter // likewise
 }
 
 // answer answers one request and records it if there is a session.

@@ -33,7 +33,11 @@ var allowed = map[string]string{
 	// can be tested and replayed without a repository.
 	"retrieve": "ipld graph community internal/fixed internal/text",
 	// Models see texts and vectors, never a repository; whoever asks stores what they answer.
-	"embed": "graph internal/fixed internal/text",
+	"embed": "graph internal/fixed internal/text internal/provider",
+	// Requests to models: what they have in common, whatever is asked.
+	"internal/provider": "",
+	"rerank":            "internal/provider",
+	"rewrite":           "internal/provider",
 	"repo": "car ipld graph store store/pebble prolly commit adjacency community index retrieve " +
 		"internal/fixed internal/text",
 	// Measuring retrieval: it makes repositories in memory and looks at what they answer.
@@ -43,8 +47,8 @@ var allowed = map[string]string{
 	"internal/keyring": "ipld graph commit",
 	// Exact token counts: two large vocabularies, which only who counts by them links.
 	"tokens": "",
-	"internal/cli": "ipld graph store commit adjacency community retrieve repo embed tokens " +
-		"internal/text " +
+	"internal/cli": "ipld graph store commit adjacency community retrieve repo embed rerank rewrite " +
+		"tokens internal/text " +
 		"internal/keyring internal/evaluate " +
 		"testdata/demo", // porcelain sits on repo; the others only for their types
 	"testdata/demo":     "", // the bundled sample memory

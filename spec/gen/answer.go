@@ -47,11 +47,14 @@ func (q request) retrieve(st *store) answer {
 	}
 	sortHits(a.order)
 	q.group(st, &a)
+	idle := q.reranks(st, c, a.order)
 	a.order = q.diversified(st, a.order)
 	a.candidates = len(a.order)
 	smallest := q.pack(st, &a)
 	a.summary = q.summary(st, a.items)
 	q.warn(st, c, &a, len(tiers) > 0, smallest)
+	q.modelWarnings(st, c, &a, idle)
+	q.idleWarnings(st, c, &a)
 	return a
 }
 
@@ -143,7 +146,6 @@ func (q request) warn(st *store, c collection, a *answer, exact bool, smallest i
 	if q.summarize > 0 && len(a.items) > 0 && len(a.summary) == 0 {
 		a.warnings = append(a.warnings, dict{"code": "no_summary"})
 	}
-	q.idleWarnings(st, c, a)
 }
 
 // receipt is the record of clause 13.1.

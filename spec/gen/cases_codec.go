@@ -14,6 +14,7 @@ var allCases = []func(*suite){
 	lineCases, longLines, otherLines, applyCases,
 	analysisCases, logCases, statsCases, scoreCases, denseCases, filterCases, predicateTexts, expandCases,
 	packCases, unseenCases, pathCases, pageRankCases, boundCases, randomReach,
+	rerankCases, rewriteCases,
 	renderCases, receiptCases, randomCases, mergeCases,
 	signatureCases, exchangeCases, tagCases, blameCases, oplogCases, revisionCases, branchCases,
 	careCases,

@@ -99,6 +99,12 @@ func (q request) rankings(st *store, c collection) []ranking {
 	if q.runsText() {
 		add("text", q.weight("text", one), q.lane(st, c))
 	}
+	for i, r := range q.rewrites {
+		name := "text:" + itoa(i+1)
+		if w := q.weight(name, one/2/int64(len(q.rewrites))); w > 0 {
+			add(name, w, q.rewriteList(st, c, r))
+		}
+	}
 	for _, m := range q.models() {
 		if w := q.weight("dense:"+m, one/2/int64(len(q.vectors))); w > 0 {
 			add("dense:"+m, w, q.denseList(st, m))

@@ -40,6 +40,10 @@ type request struct {
 	maxExpand, decay, damping                    int64
 	community                                    bool
 	summarize                                    int64
+	rewrites                                     []string
+	rewrite, rerank                              string
+	rerankTop                                    *int64
+	reranked                                     map[string]int64 // by id
 }
 
 func newRequest(text string) request {
@@ -137,6 +141,7 @@ func (q request) record() dict {
 		r["weights"] = weights
 	}
 	q.profileRecord(r)
+	q.recordModels(r)
 	where := []any{}
 	for _, p := range q.where {
 		m := dict{"name": p.name, "op": p.op}
@@ -185,6 +190,13 @@ func (q request) input() obj {
 	set("unseenFrom", q.unseenFrom, q.unseenFrom > 0)
 	set("edgeWeights", q.edgeWeights, q.edgeWeights != nil)
 	set("exclude", uuids(q.exclude), q.exclude != nil)
+	set("rewrites", q.rewrites, q.rewrites != nil)
+	set("rewrite", q.rewrite, q.rewrite != "")
+	set("rerank", q.rerank, q.rerank != "")
+	set("reranked", byUUID(q.reranked), q.reranked != nil)
+	if q.rerankTop != nil {
+		in["rerankTop"] = *q.rerankTop
+	}
 	if q.mmr != nil {
 		in["mmr"] = *q.mmr
 	}

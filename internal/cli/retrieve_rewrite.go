@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/rewrite"
+)
+
+// Keys of the configuration that say who rewrites queries. Secrets are in no configuration.
+const (
+	keyRewriteModel     = "rewrite.model"
+	keyRewriteOllama    = "rewrite.ollamaURL"
+	keyRewriteOpenAI    = "rewrite.openaiURL"
+	keyRewriteTimeout   = "rewrite.timeout"
+	defaultRewriteLimit = 30 * time.Second // for one request: chat models are slow
+	defaultRewrites     = 3
+)
+
+// rewriteAt is where a provider answers, and the variable with its secret.
+var rewriteAt = map[string]struct{ key, secret string }{
+	"ollama": {keyRewriteOllama, ollamaSecret},
+	"openai": {keyRewriteOpenAI, openaiSecret},
+}
+
+func rewriteKeys() []configKey {
+	url := func(name, who, env, at string) configKey {
+		return configKey{rewriteAt[name].key, env, at, "where " + who + " answers that rewrites queries",
+			func(v string) error {
+				_, err := rewrite.Open(name+":x", rewrite.Options{URL: v})
+				if err != nil {
+					err = fmt.Errorf("%w: %s: %w", repo.ErrInvalid, rewriteAt[name].key, err)
+				}
+				return err
+			}}
+	}
+	return []configKey{
+		{keyRewriteModel, "MNEM_REWRITE_MODEL", "", "what rewrites queries: ollama:MODEL or openai:MODEL",
+			func(v string) error { return graph.CheckLine(keyRewriteModel, v, 1, maxEmbedSpec) }},
+		url("ollama", "Ollama", "MNEM_REWRITE_OLLAMA_URL", rewrite.DefaultOllamaURL),
+		url("openai", "a server like OpenAI's", "MNEM_REWRITE_OPENAI_URL", rewrite.DefaultOpenAIURL),
+		{keyRewriteTimeout, "MNEM_REWRITE_TIMEOUT", defaultRewriteLimit.String(),
+			"longest request to a model that rewrites: 1ms to 1h",
+			func(v string) error { _, err := parseModelTimeout(keyRewriteTimeout, v); return err }},
+	}
+}
+
+// rewriteOptions are the flags of retrieve that put the query into other words.
+type rewriteOptions struct {
+	also       []string
+	way, model string
+	count      int
+}
+
+func (opt *rewriteOptions) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&opt.also, "also", nil,
+		"search for this `TEXT` too: the query in other words (repeatable, at most 8)")
+	f.StringVar(&opt.way, "rewrite", "", "let a model make such texts: `WAY` is multi or hyde")
+	f.StringVar(&opt.model, "rewrite-model", "", "let `SPEC` do it: ollama:MODEL or openai:MODEL "+
+		"(config: "+keyRewriteModel+")")
+	f.IntVar(&opt.count, "rewrites", defaultRewrites, "with --rewrite multi: `N` texts, 1 to 8")
+}
+
+// check refuses flags that contradict each other or would do nothing.
+func (opt *rewriteOptions) check(cmd *cobra.Command, batch bool, args []string) error {
+	f := cmd.Flags()
+	given := func(name string) bool { return f.Changed(name) }
+	switch {
+	case given("rewrite") && opt.way != retrieve.RewriteMulti && opt.way != retrieve.RewriteHyde:
+		return usagef("--rewrite: %q is not multi or hyde", opt.way)
+	case opt.way != "" && len(opt.also) > 0:
+		return usagef("--also and --rewrite exclude each other")
+	case given("rewrite-model") && opt.way == "":
+		return usagef("--rewrite-model is for --rewrite")
+	case given("rewrites") && opt.way != retrieve.RewriteMulti:
+		return usagef("--rewrites is for --rewrite multi")
+	case opt.count < 1 || opt.count > retrieve.MaxRewrites:
+		return usagef("--rewrites: %d is outside 1 to %d", opt.count, retrieve.MaxRewrites)
+	case (opt.way != "" || len(opt.also) > 0) && !batch && len(args) == 0:
+		return usagef("--also and --rewrite need a query")
+	}
+	return nil
+}
+
+// rewriter makes rewrites of queries.
+type rewriter struct {
+	model *rewrite.Rewriter
+	count int
+}
+
+// queryRewriter opens what --rewrite asks for, nil without it.
+func (c *cli) queryRewriter(o *rewriteOptions) (*rewriter, error) {
+	if o.way == "" {
+		return nil, nil
+	}
+	spec := o.model
+	var err error
+	if spec == "" {
+		if spec, err = c.configured(keyRewriteModel); err != nil {
+			return nil, err
+		}
+	}
+	if spec == "" {
+		return nil, hint(fmt.Errorf("%w: no model to rewrite with: there are ollama:MODEL and "+
+			"openai:MODEL", repo.ErrInvalid), "name one with --rewrite-model SPEC, or run 'mnem config set %s SPEC'",
+			keyRewriteModel)
+	}
+	var opt rewrite.Options
+	name, _, _ := strings.Cut(spec, ":")
+	if at, known := rewriteAt[name]; known {
+		if opt.URL, err = c.configured(at.key); err != nil {
+			return nil, err
+		}
+		if opt.Key, err = c.modelSecret(at.secret, at.key); err != nil {
+			return nil, err
+		}
+	}
+	timeout, err := c.configured(keyRewriteTimeout)
+	if err != nil {
+		return nil, err
+	}
+	if opt.Timeout, err = parseModelTimeout(keyRewriteTimeout, timeout); err != nil {
+		return nil, err
+	}
+	opt.Attempts = queryAttempts
+	if c.app.Sleep != nil {
+		opt.Clock = embedClock{c.app}
+	}
+	m, err := rewrite.Open(spec, opt)
+	if err != nil {
+		return nil, fmt.Errorf("%w: --rewrite-model: %w", repo.ErrInvalid, err)
+	}
+	return &rewriter{m, o.count}, nil
+}
+
+// rewriteQuery adds the rewrites that a request asks for and does not have. A model that fails
+// leaves the answer to the query's own words.
+func (c *cli) rewriteQuery(
+	ctx context.Context, rw *rewriter, req retrieve.Request,
+) (retrieve.Request, error) {
+	if rw == nil || req.Rewrite == "" || len(req.Rewrites) > 0 || strings.TrimSpace(req.Text) == "" {
+		return req, nil
+	}
+	texts, err := rw.model.Rewrite(ctx, rewrite.Way(req.Rewrite), req.Text, rw.count)
+	if ctx.Err() != nil {
+		return req, err
+	}
+	if err != nil {
+		c.embedWarning("%v", err)
+		return req, nil
+	}
+	req.Rewrites = texts
+	return req, nil
+}

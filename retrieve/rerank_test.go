@@ -1,0 +1,333 @@
+package retrieve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// judge is a Reranker that scores by the text, or fails.
+type judge struct {
+	score func(text string) int64
+	err   error
+	short bool // leaves one score out
+	texts []string
+	query string
+}
+
+func (j *judge) Model() string { return "judge:1" }
+
+func (j *judge) Rerank(_ context.Context, query string, texts []string) ([]int64, error) {
+	j.query, j.texts = query, texts
+	var out []int64
+	for _, s := range texts {
+		out = append(out, j.score(s))
+	}
+	if j.short {
+		out = out[1:]
+	}
+	return out, j.err
+}
+
+// shelves is a memory of n notes; note i has the word "web" n - i times
+// and its number as context.
+func shelves(n int) *memory {
+	m := newMemory()
+	for i := range n {
+		m.add(graph.Node{ID: num(i), Summary: strings.TrimSpace(strings.Repeat("web ", n-i)),
+			Context: fmt.Sprint(i), Created: 1})
+	}
+	return m
+}
+
+// order returns the numbers of the items of shelves.
+func order(a *Answer) []int {
+	var out []int
+	for _, it := range a.Items {
+		for i := range 1000 {
+			if it.ID == num(i) {
+				out = append(out, i)
+			}
+		}
+	}
+	return out
+}
+
+func TestRerankerDecides(t *testing.T) {
+	m := shelves(8)
+	for _, req := range []Request{{}, {Expand: new(0)}, {Fusion: RRF}, {Fusion: ScoreNorm}} {
+		// The best four are turned around, but that 1 and 2 are judged alike.
+		j := &judge{score: func(s string) int64 {
+			return map[byte]int64{'0': -70000, '1': 5, '2': 5, '3': 1 << 16}[s[0]]
+		}}
+		req.Text, req.Reranker, req.RerankTop = "web", j, new(4)
+		a := m.ask(t, req)
+		if got := order(a); !slices.Equal(got, []int{3, 1, 2, 0, 4, 5, 6, 7}) {
+			t.Errorf("%s: order %v", req.Fusion, got)
+		}
+		if j.query != "web" || len(j.texts) != 4 || !strings.HasPrefix(j.texts[0], "0\nweb web") {
+			t.Errorf("asked %q, %q", j.query, j.texts)
+		}
+		for i, it := range a.Items[1:] {
+			if it.Score >= a.Items[i].Score || it.Score < 0 || it.Score > graph.MaxCount {
+				t.Errorf("%s: score %d after %d", req.Fusion, it.Score, a.Items[i].Score)
+			}
+		}
+		if a.Request.Reranker != nil || a.Request.Rerank != "judge:1" ||
+			len(a.Request.Reranked) != 4 || len(a.Warnings) != 0 {
+			t.Errorf("%+v, warnings %v", a.Request, a.Warnings)
+		}
+		last := a.Items[3].Lanes[len(a.Items[3].Lanes)-1]
+		if last.Lane != LaneRerank || last.Rank != 4 || last.Score != -70000 {
+			t.Errorf("lane %+v", last)
+		}
+		replayed(t, m, a)
+	}
+}
+
+// replayed checks that the receipt of an answer gives it again, with nobody asked.
+func replayed(t *testing.T, m *memory, a *Answer) {
+	t.Helper()
+	r, text := a.Receipt()
+	if err := r.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	decoded, err := DecodeReceipt(r.Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := decoded.Request(string(text), a.Request.Rewrites...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := diff(a.Request, req); d != "" {
+		t.Error(d)
+	}
+	again, _ := m.ask(t, req).Receipt()
+	if d := CompareReceipts(r, again); d != nil {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestRerankerFails(t *testing.T) {
+	m := shelves(4)
+	want := order(m.ask(t, Request{Text: "web"}))
+	fine := func(string) int64 { return 1 }
+	for name, j := range map[string]*judge{
+		"error":    {score: fine, err: errors.New("429")},
+		"short":    {score: fine, short: true},
+		"too much": {score: func(string) int64 { return MaxRerankScore + 1 }},
+	} {
+		a := m.ask(t, Request{Text: "web", Reranker: j})
+		if !slices.Equal(order(a), want) || !slices.Equal(codes(a), []Code{NotReranked}) ||
+			a.Request.Reranked != nil {
+			t.Errorf("%s: %v, warnings %v", name, order(a), codes(a))
+		}
+		if text := a.Warnings[0].Message(); !strings.Contains(text, "judge:1") {
+			t.Error(text)
+		}
+		replayed(t, m, a)
+	}
+	// One node alone is not worth a question, and no answer to it is missed.
+	j := &judge{score: fine}
+	a := m.ask(t, Request{Text: "web", Reranker: j, RerankTop: new(1)})
+	if len(a.Warnings) != 0 || j.texts != nil {
+		t.Errorf("asked %q, warnings %v", j.texts, a.Warnings)
+	}
+	a = m.ask(t, Request{Reranker: j})
+	if !slices.Equal(codes(a), []Code{NotReranked}) || j.texts != nil {
+		t.Errorf("blank: asked %q, warnings %v", j.texts, a.Warnings)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("why")
+	stop := &judge{score: func(string) int64 { cancel(why); return 0 }}
+	_, err := Run(ctx, m, m, testCommit, Request{Text: "web", Reranker: stop})
+	if !errors.Is(err, why) {
+		t.Errorf("canceled: %v", err)
+	}
+	for _, method := range []string{"Node", "TermScores"} {
+		m.failOn = method
+		req := Request{Text: "web", Expand: new(0), Rerank: RerankLocal}
+		if _, err := Run(t.Context(), m, m, testCommit, req); !errors.Is(err, errBroken) {
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+}
+
+// TestRerankKeepsTiers never moves what the text names.
+func TestRerankKeepsTiers(t *testing.T) {
+	m := shelves(5)
+	named := m.add(graph.Node{Key: "host", Summary: "a host", Created: 1})
+	j := &judge{score: func(s string) int64 { return int64(s[0]) << 20 }}
+	for _, req := range []Request{{Reranker: j}, {Rerank: RerankLocal}} {
+		req.Text = "web `host`"
+		a := m.ask(t, req)
+		if a.Items[0].ID != named || a.Items[0].Tier != tierQuoted || len(a.Items) != 6 {
+			t.Errorf("%+v", a.Items)
+		}
+	}
+	if len(j.texts) != 5 {
+		t.Errorf("asked about %d nodes", len(j.texts))
+	}
+}
+
+// TestRerankBeforeDiversity lets mmr see the new scores.
+func TestRerankBeforeDiversity(t *testing.T) {
+	m := shelves(6)
+	j := &judge{score: func(s string) int64 { return int64(s[0]-'0') << 16 }}
+	a := m.ask(t, Request{Text: "web", Reranker: j, MMR: new(1 << 16)})
+	if got := order(a); !slices.Equal(got, []int{5, 4, 3, 2, 1, 0}) {
+		t.Errorf("order %v", got)
+	}
+}
+
+func TestRerankLocal(t *testing.T) {
+	m := newMemory()
+	for i, s := range []string{"disk x x x x full", "full x disk", "disk full", "disk disk"} {
+		m.add(graph.Node{ID: num(i), Summary: s, Created: 1})
+	}
+	m.scores = map[graph.ID]int64{num(0): 1000, num(1): 1000, num(2): 1000, num(3): 1000}
+	a := m.ask(t, Request{Text: "disk full", Expand: new(0), Rerank: RerankLocal})
+	if got := order(a); !slices.Equal(got, []int{2, 1, 0, 3}) || len(a.Warnings) != 0 {
+		t.Errorf("order %v, warnings %v", got, a.Warnings)
+	}
+	replayed(t, m, a)
+	a = m.ask(t, Request{Rerank: RerankLocal})
+	if !slices.Equal(codes(a), []Code{NotReranked}) {
+		t.Errorf("blank: warnings %v", codes(a))
+	}
+}
+
+// TestNearness compares with every pair of places.
+func TestNearness(t *testing.T) {
+	rnd := seeded(t)
+	for range 2000 {
+		places := func() (out []int) {
+			for i := range 40 {
+				if rnd.IntN(12) == 0 {
+					out = append(out, i)
+				}
+			}
+			return out
+		}
+		first, second := places(), places()
+		want := int64(0)
+		for _, i := range first {
+			for _, j := range second {
+				switch d := max(i-j, j-i); {
+				case j == i+1:
+					want = 1 << 16
+				case d > 0 && d <= localReach:
+					want = max(want, (1<<16)/int64(d+1))
+				}
+			}
+		}
+		// Two terms never share a place.
+		if slices.ContainsFunc(first, func(i int) bool { return slices.Contains(second, i) }) {
+			continue
+		}
+		if got := nearness(first, second); got != want {
+			t.Fatalf("%v, %v: %d, want %d", first, second, got, want)
+		}
+	}
+}
+
+func TestRerankRefused(t *testing.T) {
+	j := &judge{}
+	scored := func(s int64) []RerankScore { return []RerankScore{{num(1), s}} }
+	var many []RerankScore
+	for i := range MaxRerankTop + 1 {
+		many = append(many, RerankScore{num(i), 0})
+	}
+	for name, c := range map[string]struct {
+		req   Request
+		param string // "" for none
+	}{
+		"local":          {Request{Rerank: RerankLocal}, ""},
+		"scores":         {Request{Rerank: "m", Reranked: scored(-MaxRerankScore)}, ""},
+		"200":            {Request{Rerank: "m", Reranked: many[1:], RerankTop: new(200)}, ""},
+		"201":            {Request{Rerank: "m", Reranked: many}, "reranked"},
+		"top 0":          {Request{Rerank: "m", RerankTop: new(0)}, "rerankTop"},
+		"top 201":        {Request{Rerank: "m", RerankTop: new(201)}, "rerankTop"},
+		"top alone":      {Request{RerankTop: new(9)}, "rerankTop"},
+		"scores alone":   {Request{Reranked: scored(1)}, "reranked"},
+		"local scores":   {Request{Rerank: RerankLocal, Reranked: scored(1)}, "reranked"},
+		"local reranker": {Request{Rerank: RerankLocal, Reranker: j}, "reranked"},
+		"another":        {Request{Rerank: "m", Reranker: j}, "rerank"},
+		"too great":      {Request{Rerank: "m", Reranked: scored(MaxRerankScore + 1)}, "reranked"},
+		"too small":      {Request{Rerank: "m", Reranked: scored(-MaxRerankScore - 1)}, "reranked"},
+		"no id":          {Request{Rerank: "m", Reranked: []RerankScore{{}}}, "reranked"},
+		"twice":          {Request{Rerank: "m", Reranked: append(scored(1), scored(2)...)}, "reranked"},
+		"NUL":            {Request{Rerank: "a\x00"}, "rerank"},
+		"long":           {Request{Rerank: strings.Repeat("x", 256)}, "rerank"},
+	} {
+		err := c.req.Validate()
+		var re *RequestError
+		if (err != nil) != (c.param != "") ||
+			err != nil && (!errors.As(err, &re) || re.Param != c.param) {
+			t.Errorf("%s: %v, want %q", name, err, c.param)
+		}
+	}
+}
+
+func TestRerankJSON(t *testing.T) {
+	j := &judge{}
+	base := Request{Text: "x", Reranker: j, Rerank: j.Model(), RerankTop: new(7)}
+	id := num(3).String()
+	line := parsed(t, `{"rerank":"m","rerank-top":3,"reranked":{"`+id+`":-0.5}}`)
+	q, err := ParseRequestJSON(line, base)
+	r := q.Request
+	if err != nil || r.Rerank != "m" || *r.RerankTop != 3 || r.Reranker != nil ||
+		!slices.Equal(r.Reranked, []RerankScore{{num(3), -1 << 15}}) {
+		t.Errorf("%+v, %v", r, err)
+	}
+	q, err = ParseRequestJSON(parsed(t, `{"text":"y"}`), base)
+	if err != nil || q.Request.Reranker != j {
+		t.Errorf("%+v, %v", q.Request, err)
+	}
+	q, err = ParseRequestJSON(parsed(t, `{"rerank":""}`), base)
+	if err != nil || q.Request.Reranker != nil {
+		t.Errorf("%+v, %v", q.Request, err)
+	}
+	for _, bad := range []string{`[]`, `{"x":1}`, `{"` + id + `":"1"}`, `{"` + id + `":40000}`} {
+		_, err := ParseRequestJSON(parsed(t, `{"rerank":"m","reranked":`+bad+`}`), base)
+		var re *RequestError
+		if !errors.As(err, &re) || re.Param != "reranked" {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
+// TestHostileReranked refuses receipts whose scores are not in their resolved form.
+func TestHostileReranked(t *testing.T) {
+	m := shelves(3)
+	j := &judge{score: func(s string) int64 { return int64(s[0]) }}
+	r, _ := m.ask(t, Request{Text: "web", Reranker: j}).Receipt()
+	entry := func(n int, score int64) ipld.Value {
+		id := num(n)
+		return ipld.MapValue(ipld.Entry{Key: "id", Value: ipld.BytesValue(id[:])},
+			ipld.Entry{Key: "score", Value: ipld.IntValue(score)})
+	}
+	for name, v := range map[string]ipld.Value{
+		"order": ipld.ListValue(entry(2, 1), entry(1, 1)),
+		"twice": ipld.ListValue(entry(1, 1), entry(1, 1)),
+		"score": ipld.ListValue(entry(1, 1<<40)), "empty": ipld.ListValue(), "kind": ipld.IntValue(1),
+		"short id": ipld.ListValue(ipld.MapValue(
+			ipld.Entry{Key: "id", Value: ipld.BytesValue([]byte{1})})),
+	} {
+		bad := *r
+		entries := slices.Clone(r.Params.Entries())
+		at := slices.IndexFunc(entries, func(e ipld.Entry) bool { return e.Key == "reranked" })
+		entries[at].Value = v
+		bad.Params = ipld.MapValue(entries...)
+		if err := bad.Validate(); err == nil {
+			t.Errorf("%s is accepted", name)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package retrieve
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Bounds of rewrites: clause 8.1.
+const (
+	MaxRewrites = 8
+	MaxRewrite  = 8192 // bytes
+)
+
+// Ways in which a query may have been rewritten. Nothing depends on them but a warning.
+const (
+	RewriteMulti = "multi" // other ways to ask the same
+	RewriteHyde  = "hyde"  // a hypothetical answer
+)
+
+// rewriteWeight is the weight of all lanes of rewrites together, as of the dense lanes: what only a
+// rewrite finds stays behind what has more than half of the text's best score.
+const rewriteWeight = fixed.One / 2
+
+// LaneRewrite returns the name of the lane of a rewrite, by its number from 1.
+func LaneRewrite(n int) Lane { return LaneText + Lane(":"+strconv.Itoa(n)) }
+
+// rewrite returns the number of a rewrite's lane.
+func (l Lane) rewrite() (n int, ok bool) {
+	digits, ok := strings.CutPrefix(string(l), string(LaneText)+":")
+	n, err := strconv.Atoi(digits)
+	return n, ok && err == nil && n >= 1 && n <= MaxRewrites && l == LaneRewrite(n)
+}
+
+// checkRewrites checks the parameters of this file.
+func (r Request) checkRewrites() error {
+	switch r.Rewrite {
+	case "", RewriteMulti, RewriteHyde:
+	default:
+		return badParam("rewrite", "%s is not multi or hyde", shortQuote(r.Rewrite))
+	}
+	if len(r.Rewrites) > MaxRewrites {
+		return badParam("rewrites", "%d texts, limit %d", len(r.Rewrites), MaxRewrites)
+	}
+	for i, s := range r.Rewrites {
+		if len(s) > MaxRewrite || !utf8.ValidString(s) || isBlank(s) {
+			return badParam("rewrites", "%s: want 1 to %d bytes of UTF-8 that are not only spaces",
+				shortQuote(s), MaxRewrite)
+		}
+		if slices.Contains(r.Rewrites[:i], s) {
+			return badParam("rewrites", "%s is there twice", shortQuote(s))
+		}
+	}
+	return nil
+}
+
+// checkRewritten refuses rewrites of nothing. It needs the text, which Validate does not.
+func (r Request) checkRewritten() error {
+	if isBlank(r.Text) && (len(r.Rewrites) > 0 || r.Rewrite != "") {
+		return badParam("rewrites", "the request has no text that they could be of: give one")
+	}
+	return nil
+}
+
+// rewriteParams returns the parameters of this file as a receipt keeps them. Texts are linked to,
+// so that they can be erased as the query can.
+func rewriteParams(r Request) []ipld.Entry {
+	var entries []ipld.Entry
+	if r.Rewrite != "" {
+		entries = append(entries, ipld.Entry{Key: "rewrite", Value: ipld.StringValue(r.Rewrite)})
+	}
+	if len(r.Rewrites) > 0 {
+		links := make([]ipld.Value, len(r.Rewrites))
+		for i, s := range r.Rewrites {
+			links[i] = ipld.LinkValue(ipld.Sum(ipld.Raw, []byte(s)))
+		}
+		entries = append(entries, ipld.Entry{Key: "rewrites", Value: ipld.ListValue(links...)})
+	}
+	return entries
+}
+
+// splitRewrites takes the links to rewrites out of the parameters of a receipt.
+func splitRewrites(params ipld.Value) (rest ipld.Value, links []ipld.CID, err error) {
+	entries := slices.Clone(params.Entries())
+	at := slices.IndexFunc(entries, func(e ipld.Entry) bool { return e.Key == "rewrites" })
+	if at < 0 {
+		return params, nil, nil
+	}
+	list := entries[at].Value
+	if n := len(list.List()); n == 0 || n > MaxRewrites {
+		return rest, nil, badParam("rewrites", "%d texts, want 1 to %d", n, MaxRewrites)
+	}
+	for _, item := range list.List() {
+		c := item.Link()
+		if !c.Defined() || c.Codec() != ipld.Raw || slices.Contains(links, c) {
+			return rest, nil, badParam("rewrites", "not links to different raw blocks")
+		}
+		links = append(links, c)
+	}
+	return ipld.MapValue(slices.Delete(entries, at, at+1)...), links, nil
+}
+
+// Rewrites returns the CIDs of the raw blocks of the query's rewrites, in order.
+func (r *Receipt) Rewrites() []ipld.CID {
+	_, links, _ := splitRewrites(r.Params) // refused by Validate
+	return links
+}
+
+// setRewriteParam sets one of them from its value in a receipt; known is false for any other.
+func (r *Request) setRewriteParam(name string, v ipld.Value) (known bool) {
+	if name != "rewrite" {
+		return false
+	}
+	r.Rewrite = v.Text()
+	return true
+}
+
+// setRewrite sets one of them from the member of a batch's line.
+func (q *Query) setRewrite(p *memberParser) error {
+	switch p.name {
+	case "rewrite":
+		q.Request.Rewrite = p.text()
+	case "rewrites":
+		q.Request.Rewrites = p.texts()
+	default:
+		return q.setRerank(p)
+	}
+	return p.err
+}
+
+// rewriteWarnings returns what is to be said of rewriting.
+func (r *run) rewriteWarnings() []Warning {
+	var out []Warning
+	if r.req.Rewrite != "" && len(r.req.Rewrites) == 0 {
+		way := ipld.Entry{Key: paramWay, Value: ipld.StringValue(r.req.Rewrite)}
+		out = append(out, Warning{NotRewritten, []ipld.Entry{way}})
+	}
+	if r.vain > 0 {
+		out = append(out, warning(RewritesInVain, paramRewrites, r.vain))
+	}
+	return out
+}
