@@ -9,6 +9,7 @@ type Lane string
 const (
 	LaneText    Lane = "text"
 	LaneRecency Lane = "recency"
+	LaneTime    Lane = "time" // near the dates that the text names; the score is how near
 )
 
 // Lists that other steps make.
@@ -29,21 +30,21 @@ func (l Lane) model() (model string, ok bool) {
 }
 
 // maxLanes is the largest number of lanes that a request may weigh.
-const maxLanes = 1 + MaxVectors
+const maxLanes = 2 + MaxVectors
 
 // weighable reports whether a lane may be given a weight.
 func (l Lane) weighable() bool {
 	if model, ok := l.model(); ok {
 		return checkModel(model) == nil
 	}
-	return l == LaneText
+	return l == LaneText || l == LaneTime
 }
 
 // weighed returns the lanes that the request has and that may be given weights.
 func (r Request) weighed() []Lane {
 	var list []Lane
 	if trimBlank(r.Text) != "" {
-		list = append(list, LaneText)
+		list = append(list, LaneText, LaneTime)
 	}
 	for _, v := range r.Vectors {
 		list = append(list, LaneDense(v.Model))

@@ -95,6 +95,7 @@ type Answer struct {
 	DroppedItems []DroppedItem
 	Candidates   int // distinct nodes that any lane, the exact look-up or expansion found
 	Warnings     []Warning
+	Dates        []DateRange // that the text names, in its order, each once; at most 8
 }
 
 // candidate is a node on its way through the pipeline.
@@ -126,6 +127,7 @@ type run struct {
 	weights int64
 	exact   int // how many nodes the text names
 	text    TextResult
+	dated   dated
 	asked   bool // whether the text lane ran
 
 	noVectors, otherDims []Warning // of the dense lanes
@@ -150,12 +152,16 @@ func Run(
 		return nil, err
 	}
 	r := &run{g: g, x: x, req: req.Resolve()}
+	r.dated = readDates(&r.req)
 	r.filter = newFilter(g, &r.req)
 	if err := r.lanes(ctx); err != nil {
 		return nil, err
 	}
 	silent, err := r.expand(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.favour(ctx); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(r.found, byRank)
@@ -168,6 +174,7 @@ func Run(
 		Engine:       CurrentEngine(),
 		TokensBudget: *r.req.Budget,
 		Candidates:   len(r.found),
+		Dates:        r.dated.ranges(),
 	}
 	if err := r.pack(ctx, a); err != nil {
 		return nil, err

@@ -22,6 +22,8 @@ const (
 	NoVectors          Code = "no_vectors"
 	Dimension          Code = "dimension"
 	StaleVectors       Code = "stale_vectors"
+	NoNow              Code = "no_now"
+	NoneThen           Code = "none_then"
 )
 
 // Names of parameters of warnings.
@@ -33,6 +35,7 @@ const (
 	paramModel    = "model"
 	paramModels   = "models"
 	paramVectors  = "vectors"
+	paramDates    = "dates"
 )
 
 // Warning says that an answer may not be what was meant.
@@ -114,6 +117,19 @@ var warningInfos = []WarningInfo{
 		Message: "items whose text was changed after it was embedded: %d",
 		Remedy:  "embed them anew and commit that, or leave --vector out",
 		Param:   paramNodes,
+	},
+	{
+		Code:    NoNow,
+		When:    "the text has dates that count from now, and no now was given",
+		Message: "dates that count from now were not read: %d",
+		Remedy:  "give the day with --now, name dates with their year, or ignore them with --weight time=0",
+		Param:   paramDates,
+	},
+	{
+		Code:    NoneThen,
+		When:    "nothing but a time is asked, and no node that passes is of that time",
+		Message: "no node is of the time that is asked about: what is nearest comes instead",
+		Remedy:  "name another time, or words to search for",
 	},
 }
 
@@ -201,5 +217,5 @@ func (r *run) warnings(a *Answer, silent int) []Warning {
 	if r.stale > 0 {
 		out = append(out, warning(StaleVectors, paramNodes, r.stale))
 	}
-	return out
+	return append(out, r.timeWarnings()...)
 }

@@ -28,7 +28,7 @@ type retrieveOptions struct {
 	weights                   []string
 	session                   string
 	follow, receipt, explain  bool
-	batch, embed              string
+	batch, embed, now         string
 	packing                   packingOptions
 }
 
@@ -72,9 +72,13 @@ func (c *cli) retrieveCommand() *cobra.Command {
 			"alone for the one that config embed.model names. A server is told the query. Where a model fails,\n" +
 			"standard error says so and the answer comes without it; a receipt keeps the vector, so that\n" +
 			"replay asks nobody.\n\n" +
+			"Dates in the QUERY count: in May 2023, since 2022, last week, 上个月. What was found and is of that\n" +
+			"time, by its validity or else its creation, comes up; a QUERY that is nothing but a date is\n" +
+			"answered by date alone. Days are UTC's; --now says from which to count, --weight time=0 leaves\n" +
+			"dates alone, and --explain shows how they were read.\n\n" +
 			"--fusion convex weighs what each lane gives of its best score, score-norm what lies between its\n" +
 			"worst and best; rrf and weighted-rrf count ranks. The text weighs 1, all vectors together 0.5,\n" +
-			"unless --weight says otherwise; a lane of weight 0 does not run. rrf has no weights.\n\n" +
+			"unless --weight says otherwise; a lane of weight 0 does not run. rrf has no weights but time's.\n\n" +
 			"--batch reads one JSON object a line: \"qid\", \"text\", \"vectors\" (an object: model to list of\n" +
 			"numbers), \"weights\" (lane to number) and any of the other flags that select, rank or print, by\n" +
 			"name; \"cat\", \"meta\" and \"gold…\" come back with the answer. What a line does not say, the\n" +
@@ -115,7 +119,7 @@ func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
 	f.StringVar(&opt.fusion, "fusion", string(retrieve.Convex),
 		"how text and vectors become one list: `WAY` is convex, rrf, weighted-rrf or score-norm")
 	f.StringArrayVar(&opt.weights, "weight", nil,
-		"count a lane so much: `LANE=W`, LANE text or dense:MODEL, W 0 to 16 (repeatable)")
+		"count a lane so much: `LANE=W`, LANE text, time or dense:MODEL, W 0 to 16 (repeatable)")
 	f.StringArrayVar(&opt.types, "type", nil, "only nodes of this `TYPE` (repeatable)")
 	f.StringArrayVar(&opt.where, "where", nil, "only where this `PREDICATE` holds (repeatable)")
 	for i, t := range timeFlags {
@@ -134,6 +138,8 @@ func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
 	f.IntVar(&opt.summaryCap, "summary-cap", retrieve.DefaultSummaryCap,
 		"cut each text at `N` characters; 0 for whole ("+summaryCapEnv+")")
 	opt.packing.add(cmd)
+	f.StringVar(&opt.now, "now", "",
+		"count dates like 'last week' in the query from the day of this `TIME`; default today")
 }
 
 // request returns the request that flags and environment make.
@@ -154,6 +160,9 @@ func (c *cli) request(cmd *cobra.Command, opt *retrieveOptions) (retrieve.Reques
 		return r, err
 	}
 	if r.Marks, err = parseMarks(opt.marks); err != nil {
+		return r, err
+	}
+	if r.Now, err = parseNow(cmd, opt.now); err != nil {
 		return r, err
 	}
 	to := [5]*graph.OptTime{
@@ -303,6 +312,9 @@ func (a *answerer) answer(
 	s, err := a.snapshot(ctx)
 	if err != nil {
 		return nil, ipld.CID{}, noCommitHint(err)
+	}
+	if req, err = a.c.withNow(req); err != nil {
+		return nil, ipld.CID{}, err
 	}
 	if a.session != "" {
 		if req, err = a.repo.Unseen(ctx, a.session, s, req); err != nil {

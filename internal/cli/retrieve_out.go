@@ -110,6 +110,7 @@ func (a *answerer) printJSON(ans *retrieve.Answer, receipt ipld.CID, q retrieve.
 	out.field("warnings", warnings)
 	if a.explain {
 		out.field("dropped_items", jsonDropped(ans.DroppedItems))
+		out.field("dates", jsonDates(ans.Dates))
 	}
 	return out.end()
 }
@@ -118,6 +119,9 @@ func (a *answerer) printJSON(ans *retrieve.Answer, receipt ipld.CID, q retrieve.
 // No rendered line is empty, so that items cannot be mistaken.
 func (a *answerer) printText(ans *retrieve.Answer, receipt ipld.CID) error {
 	if a.explain {
+		if err := a.printDates(ans); err != nil {
+			return err
+		}
 		if err := a.printWhy(ans); err != nil {
 			return err
 		}

@@ -15,9 +15,10 @@ const module = "github.com/mnem-project/mnem/"
 // allowed lists, for each package, the packages of this module it may import, with the reason the
 // room exists. Imports point downward only. Test files are free, except where a comment says so.
 var allowed = map[string]string{
-	"ipld":            "",     // what a block is depends on nothing of ours
-	"internal/fixed":  "",     // integer maths
-	"internal/text":   "",     // text analysis with its own tables
+	"ipld":            "", // what a block is depends on nothing of ours
+	"internal/fixed":  "", // integer maths
+	"internal/text":   "", // text analysis with its own tables
+	"internal/dates":  "internal/text",
 	"car":             "ipld", // a file format, apart from what its blocks mean
 	"store":           "ipld",
 	"store/mem":       "ipld store",
@@ -30,7 +31,7 @@ var allowed = map[string]string{
 	"index":           "ipld graph store prolly internal/fixed internal/text",
 	// Retrieval sees the graph and the index through interfaces of its own, so that a ranking
 	// can be tested and replayed without a repository.
-	"retrieve": "ipld graph internal/fixed internal/text",
+	"retrieve": "ipld graph internal/dates internal/fixed internal/text",
 	// Models see texts and vectors, never a repository; whoever asks stores what they answer.
 	"embed": "graph internal/fixed internal/text",
 	"repo": "car ipld graph store store/pebble prolly commit adjacency index retrieve " +
