@@ -199,6 +199,7 @@ type wireRequest struct {
 	Order                                                   string
 	Direction                                               string
 	CreatedFrom, CreatedTo, UpdatedFrom, UpdatedTo, ValidAt *int64
+	Now                                                     *int64
 	Vectors                                                 map[string][]int8
 	Fusion                                                  retrieve.Fusion
 	Weights                                                 map[retrieve.Lane]int64
@@ -224,7 +225,7 @@ func request(t *testing.T, data []byte) retrieve.Request {
 		CreatedFrom: at(w.CreatedFrom), CreatedTo: at(w.CreatedTo),
 		UpdatedFrom: at(w.UpdatedFrom), UpdatedTo: at(w.UpdatedTo), ValidAt: at(w.ValidAt),
 		Exclude: parseIDs(t, w.Exclude), UnseenFrom: w.UnseenFrom, Dedup: w.Dedup, MMR: w.MMR,
-		Order: retrieve.Order(w.Order)}
+		Order: retrieve.Order(w.Order), Now: at(w.Now)}
 	for _, m := range w.Marks {
 		q.Marks = append(q.Marks, graph.State(m))
 	}

@@ -45,12 +45,12 @@ func Read(s string, now Now) Reading {
 	var out Reading
 	r.years(list)
 	for _, e := range list {
-		for _, o := range e.ops {
-			out.Relative = out.Relative || o.base
-		}
+		out.Relative = out.Relative || e.relative()
 		got, ok := e.resolve()
 		if !ok {
-			out.Unread++
+			if !now.given && e.relative() {
+				out.Unread++
+			}
 		} else if !contains(out.Ranges, got) {
 			out.Ranges = append(out.Ranges, got)
 		}
@@ -103,6 +103,11 @@ func (r *reader) years(list []*expression) {
 			o.span, o.known = o.again.begun(r.now)
 		}
 	}
+}
+
+// relative reports whether a date of the expression counts from now.
+func (e *expression) relative() bool {
+	return e.ops[0].base || e.ops[len(e.ops)-1].base
 }
 
 // resolve returns the time that an expression means; ok is false where that is not known, or

@@ -33,7 +33,7 @@ var countNames = numbered(1,
 	"eleven", "twelve",
 )
 
-var ordinals = numbered(1, "first 1st", "second 2nd", "third 3rd", "fourth 4th")
+var ordinals = numbered(1, "first", "second", "third", "fourth")
 
 var unitNames = map[string]unit{
 	"day": unitDay, "days": unitDay, "week": unitWeek, "weeks": unitWeek,
@@ -116,7 +116,8 @@ var absolute = concat(
 	row(aDay, 0, 0, "Y - M - D", "Y / M / D", "Y . M . D", "D . M . Y", "Y 年 M 月 D [日|号|號]",
 		"L [.] D [st|nd|rd|th] [,] [of] Y", "D [st|nd|rd|th] [.] [of|de] L [.] [,] [of|de] Y"),
 	row(aMonth, 0, 0, "Y - M", "Y / M", "Y 年 M 月 [份]", "L [.] [,] [of|de] Y"),
-	row(aQuarter, 0, 0, "Y 年 [第] Q 季 度", "q Q [of|,] Y", "Y [-] q Q", "O quarter [of|,] Y"),
+	row(aQuarter, 0, 0, "Y 年 [第] Q 季 度", "q Q [of|,] Y", "Y [-] q Q", "O quarter [of|,] Y",
+		"Q st|nd|rd|th quarter [of|,] Y"),
 	row(aSeason, 0, 0, "S [of|,] Y"),
 	row(aYear, 0, 0, "Y 年"),
 	row(aDay, 0, 0, "L [.] D [st|nd|rd|th]", "D st|nd|rd|th [of] L", "D of|de L", "D . L",

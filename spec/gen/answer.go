@@ -25,7 +25,7 @@ func (q request) retrieve(st *store) answer {
 	tiers := q.tiers(st)
 	lanes := q.rankings(st, c)
 	var a answer
-	if q.expand > 0 && !q.blank() {
+	if q.expand > 0 && !q.blank() && !q.timeAlone() {
 		a.order, a.silent = q.expanded(st, c, lanes, tiers)
 	} else {
 		list := q.fused(lanes)
@@ -41,6 +41,7 @@ func (q request) retrieve(st *store) answer {
 			}
 		}
 	}
+	q.raised(st, a.order)
 	sortHits(a.order)
 	a.order = q.diversified(st, a.order)
 	a.candidates = len(a.order)
@@ -122,6 +123,7 @@ func (q request) warn(st *store, c collection, a *answer, exact bool, smallest i
 			"params": dict{"from": q.unseenFrom}})
 	}
 	q.denseWarnings(st, a)
+	q.timeWarnings(st, a)
 }
 
 // receipt is the record of clause 13.1.

@@ -16,7 +16,7 @@ var allCases = []func(*suite){
 	packCases, unseenCases,
 	renderCases, receiptCases, randomCases, mergeCases,
 	signatureCases, exchangeCases, tagCases, blameCases, oplogCases, revisionCases, branchCases,
-	careCases,
+	careCases, timeCases,
 }
 
 // roundTrip adds a case whose block decodes to v and encodes to the same bytes.

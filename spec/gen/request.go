@@ -31,6 +31,7 @@ type request struct {
 	vectors                                      map[string][]int8
 	fusion                                       string
 	weights                                      map[string]int64
+	now                                          *int64
 }
 
 func newRequest(text string) request {
@@ -96,6 +97,9 @@ func (q request) record() dict {
 			r[name] = *t
 		}
 	}
+	if now := q.keptNow(); now != nil {
+		r["now"] = *now
+	}
 	if len(q.vectors) > 0 {
 		vectors := dict{}
 		for model, v := range q.vectors {
@@ -156,6 +160,9 @@ func (q request) input() obj {
 	set("exclude", uuids(q.exclude), q.exclude != nil)
 	if q.mmr != nil {
 		in["mmr"] = *q.mmr
+	}
+	if q.now != nil {
+		in["now"] = *q.now
 	}
 	for name, t := range q.times() {
 		if t != nil {
