@@ -129,7 +129,7 @@ var warningInfos = []WarningInfo{
 		Code:    NoneThen,
 		When:    "nothing but a time is asked, and no node that passes is of that time",
 		Message: "no node is of the time that is asked about: what is nearest comes instead",
-		Remedy:  "name another time, or words to search for",
+		Remedy:  "name another time, or words to search for; --explain shows how dates were read",
 	},
 }
 

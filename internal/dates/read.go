@@ -54,7 +54,7 @@ func (r *reader) word(i int, any ...string) bool {
 // operand reads a date at token i and returns how many tokens it has, 0 for none. Where bare, a
 // month by its name and a year of this or the last century may stand alone.
 func (r *reader) operand(i int, bare bool) (*operand, int) {
-	if i >= len(r.list) {
+	if i >= len(r.list) || r.list[i].digits == 0 && !starters[r.list[i].s] {
 		return nil, 0
 	}
 	list := r.list[i:]

@@ -194,3 +194,20 @@ func concat(lists ...[]pattern) []pattern {
 	}
 	return out
 }
+
+// starters are the tokens that a date may begin with, numbers aside: most words of a text are none,
+// and need not be held against every pattern.
+var starters = func() map[string]bool {
+	out := map[string]bool{}
+	for _, names := range []map[string]int{monthNames, weekdayNames, seasonNames, countNames, ordinals} {
+		for name := range names {
+			out[name] = true
+		}
+	}
+	for _, p := range concat(absolute, relative) {
+		for _, s := range p.elems[0].any { // the first is never optional
+			out[s] = true
+		}
+	}
+	return out
+}()
