@@ -159,10 +159,8 @@ func orDefault(p *int, n int) *int {
 
 // Validate returns a *RequestError unless the request keeps every bound of clause 8.1.
 func (r Request) Validate() error {
-	if len(r.Text) > MaxText || !utf8.ValidString(r.Text) {
-		return badParam("text", "%d bytes; want at most %d bytes of UTF-8", len(r.Text), MaxText)
-	}
 	checks := []error{
+		r.checkText(),
 		r.checkVectors(),
 		r.checkFusion(),
 		checkNames("types", r.Types),
@@ -182,6 +180,21 @@ func (r Request) Validate() error {
 	for _, err := range checks {
 		if err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+func (r Request) checkText() error {
+	if len(r.Text) > MaxText {
+		return badParam("text", "%d bytes or more, limit %d", len(r.Text), MaxText)
+	}
+	for i, c := range r.Text {
+		if c != utf8.RuneError {
+			continue
+		}
+		if _, n := utf8.DecodeRuneInString(r.Text[i:]); n == 1 {
+			return badParam("text", "not UTF-8: byte %d is %#x", i+1, r.Text[i])
 		}
 	}
 	return nil
