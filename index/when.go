@@ -18,8 +18,8 @@ func (m *docMeta) times() Times { return Times{m.created, m.updated, m.validFrom
 
 // ByTime returns the k documents that accept lets pass and whose times score gives most, without
 // those that it gives 0 or less: score descending, id ascending. accept may be nil; k <= 0 means
-// LaneDepth. It looks at the times of all documents, and at nothing else of those that are not among
-// the best.
+// LaneDepth. It looks at the times of all documents, and at nothing else of those that are not
+// among the best.
 func (x *Index) ByTime(
 	ctx context.Context, score func(Times) int64, accept Accept, k int,
 ) ([]Hit, error) {
@@ -36,8 +36,8 @@ func (x *Index) ByTime(
 	return top.hits()
 }
 
-// Times returns the times of nodes in the order of ids, and for which of them there are any: not for a
-// node that is no live document. It reads what the index has about these nodes alone.
+// Times returns the times of nodes in the order of ids, and for which of them there are any: not
+// for a node that is no live document. It reads what the index has about these nodes alone.
 func (x *Index) Times(ctx context.Context, ids []graph.ID) (times []Times, ok []bool, err error) {
 	times, ok = make([]Times, len(ids)), make([]bool, len(ids))
 	for n := len(x.segs) - 1; n >= 0; n-- {

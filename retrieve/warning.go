@@ -122,8 +122,9 @@ var warningInfos = []WarningInfo{
 		Code:    NoNow,
 		When:    "the text has dates that count from now, and no now was given",
 		Message: "dates that count from now were not read: %d",
-		Remedy:  "give the day with --now, name dates with their year, or ignore them with --weight time=0",
-		Param:   paramDates,
+		Remedy: "give the day with --now, name dates with their year, or ignore them with " +
+			"--weight time=0",
+		Param: paramDates,
 	},
 	{
 		Code:    NoneThen,

@@ -21,8 +21,8 @@ const (
 	afterShare = 8
 	// placeStep is what a place in the lane's own list is worth.
 	placeStep = 16
-	// Of what the index ranks, the low bits are for the beginning of a node's time, in units of 2^23
-	// microseconds: newer ones come first among those that are equally near.
+	// Of what the index ranks, the low bits are for the beginning of a node's time, in units of
+	// 2^23 microseconds: newer ones come first among those that are equally near.
 	startBits, startUnit = 36, 23
 )
 

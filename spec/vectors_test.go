@@ -41,12 +41,13 @@ func (v vector) refused() string {
 var runners = map[string]func(t *testing.T, v vector){
 	"adjacency": runAdjacency, "analysis": runAnalysis, "apply": runChanges,
 	"changes": runChanges, "cid": runCID, "codec": runCodec, "commit": runCommit,
-	"car": runCAR, "dates": runDates, "dense": runRetrieval, "edge": runRecord, "embedding": runEmbedding, "expand": runRetrieval,
+	"car": runCAR, "dates": runDates, "dense": runRetrieval,
+	"time": runRetrieval, "edge": runRecord, "embedding": runEmbedding, "expand": runRetrieval,
 	"export": runRecord,
 	"filter": runFilter, "horizon": runHorizon, "redaction": runRedaction,
 	"merge-erased": runMergeErased, "graph": runRecord, "ids": runIDs, "json": runJSON,
 	"mark": runRecord, "node": runNode, "operation": runOperation, "pack": runRetrieval,
-	"receipt": runReceipt, "render": runRetrieval, "time": runRetrieval, "score": runScore, "session": runRecord,
+	"receipt": runReceipt, "render": runRetrieval, "score": runScore, "session": runRecord,
 	"signature": runSignature, "stage": runRecord, "stats": runStats, "tree": runTree,
 	"tree-diff": runDiff, "tree-merge": runMerge, "unseen": runUnseen,
 }

@@ -75,8 +75,8 @@ func (c *cli) benchEval() *cobra.Command {
 	for _, name := range []string{"unseen", "order"} { // refused: there is no session, and no display
 		f.Lookup(name).Hidden = true
 	}
-	f.Lookup("now").Usage = "count dates like 'last week' in queries from the day of this `TIME`; else they\n" +
-		"are words, so that no figure depends on the clock"
+	f.Lookup("now").Usage = "count dates like 'last week' in queries from the day of this `TIME`; " +
+		"without it they are words"
 	f.VisitAll(func(flag *pflag.Flag) { opt.settings = append(opt.settings, flag) })
 	f.StringVar(&opt.by, "by", "", "print figures by this `FIELD` too: cat, the category")
 	f.StringVar(&opt.results, "results", "",

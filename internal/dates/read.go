@@ -6,7 +6,6 @@ type operand struct {
 	known bool
 	year  int   // that the text gives it, 0 for none
 	again cycle // of a date without a year: what the year is looked for
-	late  bool  // without a year: its month is over
 	base  bool  // counts from now
 }
 
@@ -123,7 +122,8 @@ func (r *reader) expression(i int) (*expression, int) {
 		}
 	}
 	at := i
-	if r.word(at, "in", "during", "on", "at", "of", "early", "mid", "late", "im", "en", "em", "au") {
+	if r.word(at, "in", "during", "on", "at", "of", "early", "mid", "late",
+		"im", "en", "em", "au") {
 		at++
 		if r.word(at, "the") {
 			at++

@@ -73,9 +73,9 @@ const (
 
 // pattern is one row of the tables of clause 9.9: what stands in the text, and what it means.
 //
-// An element is one of the classes Y (a year), M (a month by number), L (by name), D (a day by number),
-// Q (1 to 4), O (first to fourth), S (a season), W (a weekday), N (a count), U (a unit), H (a weekday by
-// Chinese number); or tokens as they are, of which | separates several; [x] may be absent.
+// An element is one of the classes Y (a year), M (a month by number), L (by name), D (a day by
+// number), Q (1 to 4), O (first to fourth), S (a season), W (a weekday), N (a count), U (a unit), H
+// (a weekday by Chinese number); or tokens as they are, of which | separates several; [x] may be absent.
 type pattern struct {
 	elems []elem
 	means meaning
@@ -199,7 +199,9 @@ func concat(lists ...[]pattern) []pattern {
 // and need not be held against every pattern.
 var starters = func() map[string]bool {
 	out := map[string]bool{}
-	for _, names := range []map[string]int{monthNames, weekdayNames, seasonNames, countNames, ordinals} {
+	for _, names := range []map[string]int{
+		monthNames, weekdayNames, seasonNames, countNames, ordinals,
+	} {
 		for name := range names {
 			out[name] = true
 		}

@@ -16,8 +16,8 @@ type token struct {
 	at, end int    // bytes of the text
 }
 
-// maxDigits is the length of the longest number that can mean anything; of a longer one the value is
-// not kept.
+// maxDigits is the length of the longest number that can mean anything; of a longer one the value
+// is not kept.
 const maxDigits = 4
 
 // maxWord is the length in bytes from which on no more is kept of a word: no name is longer.
