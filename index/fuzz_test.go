@@ -121,6 +121,8 @@ func FuzzSegment(f *testing.F) {
 			return
 		}
 		_, _ = x.Text(ctx, "word0 word1 word7 note team7", nil, 5)
+		_, _ = x.ByTime(ctx, byAge, nil, 5)
+		_, _, _ = x.Times(ctx, []graph.ID{{}, {1}, {0xFF}})
 		_, _ = x.Recency(ctx, func(d Doc) (bool, error) {
 			_, ok, err := d.Prop("team")
 			return ok, err

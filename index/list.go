@@ -11,40 +11,41 @@ import (
 // changed last, score descending and id ascending. accept may be nil; k <= 0 means LaneDepth.
 func (x *Index) Recency(ctx context.Context, accept Accept, k int) ([]Hit, error) {
 	top := newTop(k)
+	err := x.eachMeta(ctx, func(v *view, doc uint32, m *docMeta) error {
+		at := m.created
+		if m.updated.Given {
+			at = m.updated.Time
+		}
+		return top.offer(v, accept, doc, min(max(0, int64(at)), maxCount))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return top.hits()
+}
+
+// eachMeta calls fn with what every document of every segment has, live or not.
+func (x *Index) eachMeta(ctx context.Context, fn func(*view, uint32, *docMeta) error) error {
 	for n := len(x.segs) - 1; n >= 0; n-- {
 		v, err := x.view(ctx, n)
 		if err != nil {
-			return nil, err
-		}
-		if err := v.recency(top, accept); err != nil {
-			return nil, err
-		}
-	}
-	hits, err := top.hits()
-	return hits, err
-}
-
-func (v *view) recency(t *top, accept Accept) error {
-	for doc := uint32(0); int(doc) < v.seg.docs; {
-		if err := v.ctx.Err(); err != nil {
 			return err
 		}
-		if _, err := v.docMeta(doc); err != nil {
-			return err
-		}
-		part := v.meta
-		for i := range part.docs {
-			m := &part.docs[i]
-			at := m.created
-			if m.updated.Given {
-				at = m.updated.Time
-			}
-			score := min(max(0, int64(at)), maxCount)
-			if err := t.offer(v, accept, part.first+uint32(i), score); err != nil {
+		for doc := uint32(0); int(doc) < v.seg.docs; {
+			if err := ctx.Err(); err != nil {
 				return err
 			}
+			if _, err := v.docMeta(doc); err != nil {
+				return err
+			}
+			part := v.meta
+			for i := range part.docs {
+				if err := fn(v, part.first+uint32(i), &part.docs[i]); err != nil {
+					return err
+				}
+			}
+			doc = part.first + uint32(len(part.docs))
 		}
-		doc = part.first + uint32(len(part.docs))
 	}
 	return nil
 }

@@ -321,6 +321,7 @@ func checkIndex(t *testing.T, rng *rand.Rand, blocks store.Blocks, m ipld.CID, d
 		if diff := cmp.Diff(o.recency(filter, k), recent, equateEmpty); diff != "" {
 			t.Fatalf("most recent %d (-want +got):\n%s", k, diff)
 		}
+		checkTimes(t, x, docs, accept, filter, k)
 	}
 	for term, df := range o.df {
 		if got, err := x.TermStats(ctx, term); err != nil || got != df {

@@ -257,6 +257,25 @@ func (v indexView) Recency(
 	return hits(got), err
 }
 
+func (v indexView) ByTime(
+	ctx context.Context, score func(retrieve.Times) int64, accept retrieve.Accept, k int,
+) ([]retrieve.Hit, error) {
+	got, err := v.x.ByTime(ctx, func(t index.Times) int64 { return score(retrieve.Times(t)) },
+		acceptDoc(accept), k)
+	return hits(got), err
+}
+
+func (v indexView) Times(
+	ctx context.Context, ids []graph.ID,
+) ([]retrieve.Times, []bool, error) {
+	got, ok, err := v.x.Times(ctx, ids)
+	times := make([]retrieve.Times, len(got))
+	for i, t := range got {
+		times[i] = retrieve.Times(t)
+	}
+	return times, ok, err
+}
+
 func hits(in []index.Hit) []retrieve.Hit {
 	out := make([]retrieve.Hit, len(in))
 	for i, h := range in {

@@ -110,6 +110,8 @@ func (q *Query) setMember(p *memberParser) error {
 		r.UpdatedTo = p.time()
 	case "valid-at":
 		r.ValidAt = p.time()
+	case "now":
+		r.Now = p.time()
 	case "limit":
 		r.Limit = p.number()
 	case "budget":

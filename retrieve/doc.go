@@ -1,7 +1,7 @@
 // Package retrieve answers requests: it filters, ranks, expands, packs and renders the nodes of
 // one immutable commit, and records what it answered so that it can be answered again.
 //
-//	request -> lanes (text, vectors, or recency; exact) -> fuse -> expand -> communities
+//	request -> lanes (text, vectors, or recency; time; exact) -> fuse -> expand -> communities
 //	        -> rerank -> diversify -> pack -> render -> summarize -> answer
 //
 // Everything ranked is an integer and every order is total: tier descending, score descending, id

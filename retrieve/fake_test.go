@@ -371,6 +371,32 @@ func (m *memory) Recency(_ context.Context, accept Accept, k int) ([]Hit, error)
 	return m.cut(hits, k), m.fail("Recency")
 }
 
+func (m *memory) ByTime(
+	_ context.Context, score func(Times) int64, accept Accept, k int,
+) ([]Hit, error) {
+	var hits []Hit
+	for id, n := range m.nodes {
+		ok, err := accept(NodeDocument(n))
+		if err != nil {
+			return nil, err
+		}
+		if s := score(NodeDocument(n).Times()); ok && s > 0 {
+			hits = append(hits, Hit{id, s})
+		}
+	}
+	return m.cut(hits, k), m.fail("ByTime")
+}
+
+func (m *memory) Times(_ context.Context, ids []graph.ID) ([]Times, []bool, error) {
+	times, ok := make([]Times, len(ids)), make([]bool, len(ids))
+	for i, id := range ids {
+		if n := m.nodes[id]; n != nil {
+			times[i], ok[i] = NodeDocument(n).Times(), true
+		}
+	}
+	return times, ok, m.fail("Times")
+}
+
 // cut keeps the best k hits, in a disturbed order if the memory is to disturb.
 func (m *memory) cut(hits []Hit, k int) []Hit {
 	slices.SortFunc(hits, func(a, b Hit) int {

@@ -29,7 +29,7 @@ type laneList struct {
 func (r *run) blank() bool { return trimBlank(r.req.Text) == "" && len(r.req.Vectors) == 0 }
 
 // expands reports whether the request is expanded.
-func (r *run) expands() bool { return *r.req.Expand > 0 && !r.blank() }
+func (r *run) expands() bool { return *r.req.Expand > 0 && !r.blank() && !r.dated.alone }
 
 // search asks for the lists of all lanes that the request has, each in order and no deeper than
 // a lane.
@@ -80,6 +80,12 @@ func (r *run) search(ctx context.Context) ([]*laneList, error) {
 			return nil, err
 		}
 	}
+	if r.dated.alone {
+		hits, err := r.timeList(ctx)
+		if err := add(LaneTime, hits, err); err != nil {
+			return nil, err
+		}
+	}
 	return lists, nil
 }
 
@@ -92,6 +98,9 @@ func (r *run) weight(lane Lane) int64 {
 		if w.Lane == lane {
 			return w.Weight
 		}
+	}
+	if lane == LaneTime {
+		return timeListWeight
 	}
 	if _, ok := lane.model(); ok {
 		return denseWeight / int64(len(r.req.Vectors))

@@ -40,7 +40,7 @@ const MaxWeight = 16 << 16
 
 // LaneWeight says how much a lane counts beside others.
 type LaneWeight struct {
-	Lane   Lane  // LaneText, or LaneDense of a model
+	Lane   Lane  // LaneText, LaneTime, or LaneDense of a model
 	Weight int64 // 0 to MaxWeight in units of 2^-16; a lane of weight 0 does not run
 }
 
@@ -70,7 +70,7 @@ func ParseLaneWeight(lane string, v ipld.Value) (LaneWeight, error) {
 
 func (w LaneWeight) validate() error {
 	if !w.Lane.weighable() {
-		return badParam("weights", "no lane %s: want text, text:N or dense:MODEL",
+		return badParam("weights", "no lane %s: want text, text:N, time or dense:MODEL",
 			shortQuote(string(w.Lane)))
 	}
 	if w.Weight < 0 || w.Weight > MaxWeight {
@@ -85,7 +85,8 @@ func (r Request) checkFusion() error {
 		return badParam("fusion", "%s is not convex, rrf, weighted-rrf or score-norm",
 			shortQuote(string(r.Fusion)))
 	}
-	if r.Fusion == RRF && len(r.Weights) > 0 {
+	others := func(w LaneWeight) bool { return w.Lane != LaneTime }
+	if r.Fusion == RRF && slices.ContainsFunc(r.Weights, others) {
 		return badParam("weights", "lanes count alike in rrf: choose weighted-rrf for weights")
 	}
 	if len(r.Weights) > maxLanes {
@@ -112,17 +113,13 @@ func (r Request) checkLanes() error {
 		return nil
 	}
 	has := r.weighed()
-	running := len(has)
 	for _, w := range r.Weights {
 		if !slices.Contains(has, w.Lane) {
 			return badParam("weights", "the request has no lane %s: a dense one needs its vector, text a text",
 				shortQuote(string(w.Lane)))
 		}
-		if w.Weight == 0 {
-			running--
-		}
 	}
-	if running == 0 {
+	if !r.otherLanes() && len(readDates(&r).Ranges) == 0 {
 		return badParam("weights", "every lane has weight 0: give one of them more")
 	}
 	return nil

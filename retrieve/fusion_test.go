@@ -157,7 +157,13 @@ func TestWeightsRefused(t *testing.T) {
 		{"absent text", Request{Weights: text(1)}, "has no lane"},
 		{"absent model", Request{Text: "a", Weights: []LaneWeight{{"dense:m", 1}}}, "has no lane"},
 		{"nothing left", Request{Text: "a", Weights: text(0)}, "every lane"},
-		{"too many", Request{Text: "a", Weights: slices.Repeat(text(1), 18)}, "limit 17"},
+		{"too many", Request{Text: "a", Weights: slices.Repeat(text(1), 19)}, "limit 18"},
+		{"time without a text", Request{Weights: []LaneWeight{{LaneTime, 1}}}, "has no lane"},
+		{"no date left", Request{Text: "a", Weights: append(text(0), LaneWeight{LaneTime, 1})},
+			"every lane"},
+		{"dates off", Request{Text: "a in 2023", Weights: append(text(0), LaneWeight{LaneTime, 0})},
+			"every lane"},
+		{"no now", Request{Text: "a last week", Weights: text(0)}, "every lane"},
 	} {
 		m := shelf()
 		_, err := Run(t.Context(), m, m, testCommit, c.req)

@@ -9,6 +9,7 @@ type Lane string
 const (
 	LaneText    Lane = "text"
 	LaneRecency Lane = "recency"
+	LaneTime    Lane = "time" // near the dates that the text names; the score is how near
 )
 
 // Lists that other steps make.
@@ -30,7 +31,7 @@ func (l Lane) model() (model string, ok bool) {
 }
 
 // maxLanes is the largest number of lanes that a request may weigh.
-const maxLanes = 1 + MaxVectors + MaxRewrites
+const maxLanes = 2 + MaxVectors + MaxRewrites
 
 // weighable reports whether a lane may be given a weight.
 func (l Lane) weighable() bool {
@@ -38,14 +39,14 @@ func (l Lane) weighable() bool {
 		return checkModel(model) == nil
 	}
 	_, ok := l.rewrite()
-	return l == LaneText || ok
+	return l == LaneText || l == LaneTime || ok
 }
 
 // weighed returns the lanes that the request has and that may be given weights.
 func (r Request) weighed() []Lane {
 	var list []Lane
 	if trimBlank(r.Text) != "" {
-		list = append(list, LaneText)
+		list = append(list, LaneText, LaneTime)
 	}
 	for i := range r.Rewrites {
 		list = append(list, LaneRewrite(i+1))

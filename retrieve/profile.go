@@ -87,7 +87,7 @@ func ProfileParams() []string {
 // ownParams are the parameters that no profile sets.
 var ownParams = []string{
 	"text", "vectors", "types", "where", "createdFrom", "createdTo", "updatedFrom", "updatedTo",
-	"validAt", "marks", "exclude", "unseenFrom", "profile",
+	"validAt", "marks", "exclude", "unseenFrom", "profile", "now",
 }
 
 func findProfileParam(name string) (profileParam, bool) {
@@ -304,12 +304,16 @@ func (r Request) filled(name string, from Profile) (Request, error) {
 // fittingWeights returns those weights of a profile that mean something for the request.
 func (r Request) fittingWeights() []LaneWeight {
 	has := r.weighed()
-	if r.Fusion == RRF || len(has) < 2 {
+	isTime := func(l Lane) bool { return l == LaneTime }
+	ranking := slices.DeleteFunc(slices.Clone(has), isTime)
+	out := slices.DeleteFunc(slices.Clone(r.Weights), func(w LaneWeight) bool {
+		return !slices.Contains(has, w.Lane) ||
+			!isTime(w.Lane) && (r.Fusion == RRF || len(ranking) < 2)
+	})
+	if len(out) == 0 {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(r.Weights), func(w LaneWeight) bool {
-		return !slices.Contains(has, w.Lane)
-	})
+	return out
 }
 
 // shortShare returns units of 2^-16 as the number of the fewest decimals that gives them again.

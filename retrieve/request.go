@@ -75,6 +75,10 @@ type Request struct {
 	Types []string    // node types, any of which may match; at most MaxNames; empty for all
 	Where []Predicate // all must hold; at most MaxPredicates
 
+	// Now is the day from which relative dates of the text count, like "last week"; not given, they
+	// are not read. It is kept to the day, and dropped where the text has no such date.
+	Now graph.OptTime
+
 	CreatedFrom graph.OptTime // inclusive
 	CreatedTo   graph.OptTime // exclusive
 	UpdatedFrom graph.OptTime // inclusive; a node never updated counts as updated when created
@@ -137,6 +141,7 @@ func (r Request) Resolve() Request {
 	}
 	r.Types = sortedSet(r.Types)
 	r.Marks = sortedSet(r.Marks)
+	r.Now = startOfDay(r.Now)
 	r.ExpandTypes = sortedSet(r.ExpandTypes)
 	r.Show = sortedSet(r.Show)
 	if len(r.Where) == 0 {
@@ -292,7 +297,7 @@ func (r *Request) timeFields() []timeField {
 	return []timeField{
 		{"createdFrom", &r.CreatedFrom}, {"createdTo", &r.CreatedTo},
 		{"updatedFrom", &r.UpdatedFrom}, {"updatedTo", &r.UpdatedTo},
-		{"validAt", &r.ValidAt},
+		{"validAt", &r.ValidAt}, {"now", &r.Now},
 	}
 }
 

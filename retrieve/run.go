@@ -97,7 +97,8 @@ type Answer struct {
 	DroppedItems []DroppedItem
 	Candidates   int // distinct nodes that a lane, the exact look-up, expansion or communities found
 	Warnings     []Warning
-	Summary      *Summary // nil where the request asks for none
+	Summary      *Summary    // nil where the request asks for none
+	Dates        []DateRange // that the text names, in its order, each once; at most 8
 }
 
 // candidate is a node on its way through the pipeline.
@@ -131,6 +132,7 @@ type run struct {
 	weights int64
 	exact   int // how many nodes the text names
 	text    TextResult
+	dated   dated
 	asked   bool // whether the text lane ran
 
 	noVectors, otherDims []Warning // of the dense lanes

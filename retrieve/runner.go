@@ -39,12 +39,16 @@ func (u Runner) Run(
 	if r.counter, err = u.Counters.find(r.req.Tokenizer); err != nil {
 		return nil, err
 	}
+	r.dated = readDates(&r.req)
 	r.filter = newFilter(g, &r.req)
 	r.trace.begin()
 	if err := r.lanes(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.expand(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.favour(ctx); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(r.found, byRank)
@@ -69,6 +73,7 @@ func (u Runner) Run(
 		Engine:       CurrentEngine(),
 		TokensBudget: *r.req.Budget,
 		Candidates:   len(r.found),
+		Dates:        r.dated.ranges(),
 	}
 	if err := r.pack(ctx, a); err != nil {
 		return nil, err

@@ -52,6 +52,12 @@ type Index interface {
 	Text(ctx context.Context, query string, accept Accept, k int) (TextResult, error)
 	// Recency returns the newest k accepted documents in the same order.
 	Recency(ctx context.Context, accept Accept, k int) ([]Hit, error)
+	// ByTime returns the best k accepted documents by a score of their times, without those that it
+	// gives 0, in the same order.
+	ByTime(ctx context.Context, score func(Times) int64, accept Accept, k int) ([]Hit, error)
+	// Times returns the times of nodes in the order of ids; ok is false for one that is no
+	// document.
+	Times(ctx context.Context, ids []graph.ID) (times []Times, ok []bool, err error)
 	// TermScores splits the scores of nodes in the text lane: a row for each node, nil for one that
 	// is no document, with a column for each distinct term in the order of their first place; only
 	// picks some of these columns, nil for all.

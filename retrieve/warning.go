@@ -30,6 +30,8 @@ const (
 	NotReranked        Code = "not_reranked"
 	NotRewritten       Code = "not_rewritten"
 	RewritesInVain     Code = "rewrites_in_vain"
+	NoNow              Code = "no_now"
+	NoneThen           Code = "none_then"
 )
 
 // Names of parameters of warnings.
@@ -43,6 +45,7 @@ const (
 	paramVectors  = "vectors"
 	paramWay      = "way"
 	paramRewrites = "rewrites"
+	paramDates    = "dates"
 )
 
 // Warning says that an answer may not be what was meant.
@@ -179,6 +182,20 @@ var warningInfos = []WarningInfo{
 		Remedy:  "give others with --also, or widen the filters",
 		Param:   paramRewrites,
 	},
+	{
+		Code:    NoNow,
+		When:    "the text has dates that count from now, and no now was given",
+		Message: "dates that count from now were not read: %d",
+		Remedy: "give the day with --now, name dates with their year, or ignore them with " +
+			"--weight time=0",
+		Param: paramDates,
+	},
+	{
+		Code:    NoneThen,
+		When:    "nothing but a time is asked, and no node that passes is of that time",
+		Message: "no node is of the time that is asked about: what is nearest comes instead",
+		Remedy:  "name another time, or words to search for; --explain shows how dates were read",
+	},
 }
 
 // WarningInfos returns the documentation of all codes, in a fixed order.
@@ -274,5 +291,5 @@ func (r *run) warnings(a *Answer) []Warning {
 		by := ipld.Entry{Key: paramModel, Value: ipld.StringValue(r.req.Rerank)}
 		out = append(out, Warning{NotReranked, []ipld.Entry{by}})
 	}
-	return append(out, r.rewriteWarnings()...)
+	return slices.Concat(out, r.rewriteWarnings(), r.timeWarnings())
 }

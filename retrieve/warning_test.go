@@ -87,7 +87,8 @@ func TestBudgetWarning(t *testing.T) {
 func TestWarningInfos(t *testing.T) {
 	want := []Code{NoTerms, NothingPasses, BudgetTooSmall, ExpansionTruncated, LinksCut,
 		NothingLinked, Redacted, UnseenCut, NoVectors, Dimension, StaleVectors, EdgeWeightsUnused,
-		NoCommunity, NoSummary, NotReranked, NotRewritten, RewritesInVain, NoType, NoEffect}
+		NoCommunity, NoSummary, NotReranked, NotRewritten, RewritesInVain, NoNow, NoneThen, NoType,
+		NoEffect}
 	infos := WarningInfos()
 	if len(infos) != len(want) {
 		t.Fatalf("%d infos, want %d", len(infos), len(want))

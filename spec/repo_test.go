@@ -201,6 +201,7 @@ type wireRequest struct {
 	PassageTokens                                           *int
 	Direction                                               string
 	CreatedFrom, CreatedTo, UpdatedFrom, UpdatedTo, ValidAt *int64
+	Now                                                     *int64
 	Vectors                                                 map[string][]int8
 	Fusion                                                  retrieve.Fusion
 	Weights                                                 map[retrieve.Lane]int64
@@ -238,7 +239,7 @@ func request(t *testing.T, data []byte) retrieve.Request {
 		Order: retrieve.Order(w.Order), Pack: retrieve.Packing(w.Pack),
 		PassageTokens: w.PassageTokens, Tokenizer: w.Tokenizer,
 		Community: w.Community, Summarize: w.Summarize, Rewrites: w.Rewrites, Rewrite: w.Rewrite,
-		Rerank: w.Rerank, RerankTop: w.RerankTop}
+		Rerank: w.Rerank, RerankTop: w.RerankTop, Now: at(w.Now)}
 	for id, score := range w.Reranked {
 		s := retrieve.RerankScore{ID: parseIDs(t, []string{id})[0], Score: score}
 		q.Reranked = append(q.Reranked, s)

@@ -41,7 +41,8 @@ func (v vector) refused() string {
 var runners = map[string]func(t *testing.T, v vector){
 	"adjacency": runAdjacency, "analysis": runAnalysis, "apply": runChanges,
 	"changes": runChanges, "cid": runCID, "codec": runCodec, "commit": runCommit,
-	"car": runCAR, "dense": runRetrieval, "edge": runRecord, "embedding": runEmbedding, "expand": runRetrieval,
+	"car": runCAR, "dates": runDates, "dense": runRetrieval,
+	"time": runRetrieval, "edge": runRecord, "embedding": runEmbedding, "expand": runRetrieval,
 	"export": runRecord,
 	"filter": runFilter, "horizon": runHorizon, "redaction": runRedaction,
 	"merge-erased": runMergeErased, "graph": runRecord, "ids": runIDs, "json": runJSON,

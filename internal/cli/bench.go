@@ -87,6 +87,8 @@ func (c *cli) benchEval() *cobra.Command {
 		f.Lookup(name).Hidden = true
 	}
 	c.profileFlag(cmd, &opt.profile, "")
+	f.Lookup("now").Usage = "count dates like 'last week' in queries from the day of this `TIME`; " +
+		"without it they are words"
 	f.VisitAll(func(flag *pflag.Flag) { opt.settings = append(opt.settings, flag) })
 	f.StringVar(&opt.by, "by", "", "print figures by this `FIELD` too: cat, the category, or profile")
 	f.StringVar(&opt.results, "results", "",

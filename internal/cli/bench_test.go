@@ -115,7 +115,7 @@ func TestToleranceIsExact(t *testing.T) {
 func TestBenchAnswersAsRetrieveDoes(t *testing.T) {
 	w := benchWorld(t)
 	before := files(t, w.Dir)
-	w.run(0, "bench", "eval", ".", "--results", "results.jsonl")
+	w.run(0, "bench", "eval", ".", "--results", "results.jsonl", "--now", "2026-11-20")
 	if diff := cmp.Diff(append(before, "results.jsonl"), files(t, w.Dir)); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
@@ -126,7 +126,7 @@ func TestBenchAnswersAsRetrieveDoes(t *testing.T) {
 	w.init()
 	w.run(0, "commit", "-m", "memory", "memory.changes.jsonl")
 	want, _ := w.run(0, "retrieve", "--batch", "memory.queries.jsonl", "--limit", "200",
-		"--budget", "0")
+		"--budget", "0", "--now", "2026-11-20") // bench knows no clock
 	if diff := cmp.Diff(withoutCommits(t, want), withoutCommits(t, string(got))); diff != "" {
 		t.Errorf("answers (-want +got):\n%s", diff)
 	}

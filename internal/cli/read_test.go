@@ -285,7 +285,7 @@ func TestJSONShapes(t *testing.T) {
 		{"retrieve|billing", "commit receipt query items tokens_used tokens_budget dropped " +
 			"dropped_by candidates_seen warnings"},
 		{"retrieve|billing|--explain", "commit receipt query items tokens_used tokens_budget dropped " +
-			"dropped_by candidates_seen warnings dropped_items trace"},
+			"dropped_by candidates_seen warnings dropped_items trace dates"},
 		{"session|list", "session commit follow agent task actor time records ended"},
 		{"session|log|s", "record event time actor commit receipt query items tokens"},
 		{"replay|s", "session receipts identical first_difference"},

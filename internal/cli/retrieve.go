@@ -28,7 +28,7 @@ type retrieveOptions struct {
 	weights                   []string
 	session                   string
 	follow, receipt, explain  bool
-	batch, embed              string
+	batch, embed, now         string
 	packing                   packingOptions
 	edgeWeights               []string
 	profile                   string
@@ -88,15 +88,19 @@ func (c *cli) retrieveCommand() *cobra.Command {
 			"found, the best connected first; 'mnem communities' lists them. --summarize sums the answer up\n" +
 			"in sentences of its items that say most of them, with the ids of the nodes they are from; it\n" +
 			"asks no model, and its tokens come beside the budget.\n\n" +
-			"--fusion convex weighs what each lane gives of its best score, score-norm what lies between its\n" +
-			"worst and best; rrf and weighted-rrf count ranks. The text weighs 1, all vectors together 0.5,\n" +
-			"unless --weight says otherwise; a lane of weight 0 does not run. rrf has no weights.\n\n" +
 			"--rerank judges the best items anew: local by how many of the query's words they have and how near\n" +
 			"to each other; a model by reading them, for which its server is told the query and the texts of\n" +
 			"these items (keys: COHERE_API_KEY, JINA_API_KEY, VOYAGE_API_KEY). --also searches for other texts\n" +
 			"beside the query, together half as much worth as it; --rewrite multi lets a chat model make them\n" +
 			"from the query, --rewrite hyde a made-up answer. A model that fails changes nothing and says so;\n" +
 			"a receipt keeps what it answered.\n\n" +
+			"Dates in the QUERY count: in May 2023, since 2022, last week, 上个月. What was found and is of that\n" +
+			"time, by its validity or else its creation, comes up; a QUERY that is nothing but a date is\n" +
+			"answered by date alone. Days are UTC's; --now says from which to count, --weight time=0 leaves\n" +
+			"dates alone, and --explain shows how they were read.\n\n" +
+			"--fusion convex weighs what each lane gives of its best score, score-norm what lies between its\n" +
+			"worst and best; rrf and weighted-rrf count ranks. The text weighs 1, all vectors together 0.5,\n" +
+			"unless --weight says otherwise; a lane of weight 0 does not run. rrf has no weights but time's.\n\n" +
 			"--batch reads one JSON object a line: \"qid\", \"text\", \"vectors\" (an object: model to list of\n" +
 			"numbers), \"weights\" (lane to number), \"rewrites\" (what --also gives), \"reranked\" (id to the\n" +
 			"score that the model \"rerank\" gave it) and any of the other flags that select, rank or print, by\n" +
@@ -143,7 +147,7 @@ func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
 	f.StringVar(&opt.fusion, "fusion", string(retrieve.Convex),
 		"how text and vectors become one list: `WAY` is convex, rrf, weighted-rrf or score-norm")
 	f.StringArrayVar(&opt.weights, "weight", nil,
-		"count a lane so much: `LANE=W`, LANE text, text:N or dense:MODEL, W 0 to 16 (repeatable)")
+		"count a lane so much: `LANE=W`, LANE text, text:N, time or dense:MODEL, W 0 to 16 (repeatable)")
 	f.StringArrayVar(&opt.types, "type", nil, "only nodes of this `TYPE` (repeatable)")
 	f.StringArrayVar(&opt.where, "where", nil, "only where this `PREDICATE` holds (repeatable)")
 	for i, t := range timeFlags {
@@ -167,6 +171,8 @@ func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
 	opt.expansion.add(cmd)
 	opt.groups.add(cmd)
 	opt.rerank.add(cmd)
+	f.StringVar(&opt.now, "now", "",
+		"count dates like 'last week' in the query from the day of this `TIME`; default today")
 }
 
 // request returns the request that flags and environment make. What they do not say is left to
@@ -199,6 +205,9 @@ func (c *cli) request(cmd *cobra.Command, opt *retrieveOptions) (retrieve.Reques
 		return r, err
 	}
 	if r.Marks, err = parseMarks(opt.marks); err != nil {
+		return r, err
+	}
+	if r.Now, err = parseNow(cmd, opt.now); err != nil {
 		return r, err
 	}
 	to := [5]*graph.OptTime{
@@ -367,6 +376,9 @@ func (a *answerer) answer(
 	s, err := a.snapshot(ctx)
 	if err != nil {
 		return nil, ipld.CID{}, noCommitHint(err)
+	}
+	if req, err = a.c.withNow(req); err != nil {
+		return nil, ipld.CID{}, err
 	}
 	if a.session != "" {
 		if req, err = a.repo.Unseen(ctx, a.session, s, req); err != nil {

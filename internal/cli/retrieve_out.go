@@ -121,6 +121,7 @@ func (a *answerer) printJSON(ans *retrieve.Answer, receipt ipld.CID, q retrieve.
 	if a.explain {
 		out.field("dropped_items", jsonDropped(ans.DroppedItems))
 		out.field("trace", jsonTrace(a.trace, ans.Request.Fusion))
+		out.field("dates", jsonDates(ans.Dates))
 	}
 	return out.end()
 }
@@ -129,6 +130,9 @@ func (a *answerer) printJSON(ans *retrieve.Answer, receipt ipld.CID, q retrieve.
 // No rendered line is empty, so that items cannot be mistaken.
 func (a *answerer) printText(ans *retrieve.Answer, receipt ipld.CID) error {
 	if a.explain {
+		if err := a.printDates(ans); err != nil {
+			return err
+		}
 		if err := a.printWhy(ans); err != nil {
 			return err
 		}

@@ -114,6 +114,7 @@ var shapesOf = map[string][]string{
 		`"path?": [{"id": "id", "edge": "text|null", "forward": "bool"}]}], "tokens_used": "int", "tokens_budget": "int", ` +
 		`"dropped": "int", "dropped_by": {"budget": "int", "duplicate": "int"}, "candidates_seen": "int", ` +
 		`"warnings": [{"code": "text", "message": "text", "remedy": "text"}], ` +
+		`"dates?": [{"from": "time|null", "to": "time|null"}], ` +
 		`"dropped_items?": [{"id": "id", "reason": "text", "tokens": "int", ` +
 		`"repeats": "id|null"}], ` +
 		`"trace?": {"fusion": "text", "lanes": [{"lane": "text", "weight": "int", ` +

@@ -15,9 +15,10 @@ const module = "github.com/mnem-project/mnem/"
 // allowed lists, for each package, the packages of this module it may import, with the reason the
 // room exists. Imports point downward only. Test files are free, except where a comment says so.
 var allowed = map[string]string{
-	"ipld":            "",     // what a block is depends on nothing of ours
-	"internal/fixed":  "",     // integer maths
-	"internal/text":   "",     // text analysis with its own tables
+	"ipld":            "", // what a block is depends on nothing of ours
+	"internal/fixed":  "", // integer maths
+	"internal/text":   "", // text analysis with its own tables
+	"internal/dates":  "internal/text",
 	"car":             "ipld", // a file format, apart from what its blocks mean
 	"store":           "ipld",
 	"store/mem":       "ipld store",
@@ -31,7 +32,7 @@ var allowed = map[string]string{
 	"community":       "ipld graph", // a function of edges: it sees neither trees nor a store
 	// Retrieval sees the graph and the index through interfaces of its own, so that a ranking
 	// can be tested and replayed without a repository.
-	"retrieve": "ipld graph community internal/fixed internal/text",
+	"retrieve": "ipld graph community internal/dates internal/fixed internal/text",
 	// Models see texts and vectors, never a repository; whoever asks stores what they answer.
 	"embed": "graph internal/fixed internal/text internal/provider",
 	// Requests to models: what they have in common, whatever is asked.

@@ -29,7 +29,7 @@ func (q request) retrieve(st *store) answer {
 	tiers := q.tiers(st)
 	lanes := q.rankings(st, c)
 	var a answer
-	if q.expand > 0 && !q.blank() {
+	if q.expand > 0 && !q.blank() && !q.timeAlone() {
 		a.order = q.expanded(st, c, lanes, tiers, &a)
 	} else {
 		list := q.fused(lanes)
@@ -45,6 +45,7 @@ func (q request) retrieve(st *store) answer {
 			}
 		}
 	}
+	q.raised(st, a.order)
 	sortHits(a.order)
 	q.group(st, &a)
 	idle := q.reranks(st, c, a.order)
@@ -54,6 +55,7 @@ func (q request) retrieve(st *store) answer {
 	a.summary = q.summary(st, a.items)
 	q.warn(st, c, &a, len(tiers) > 0, smallest)
 	q.modelWarnings(st, c, &a, idle)
+	q.timeWarnings(st, &a)
 	q.idleWarnings(st, c, &a)
 	return a
 }

@@ -17,9 +17,9 @@ var allCases = []func(*suite){
 	rerankCases, rewriteCases,
 	renderCases, receiptCases, randomCases, mergeCases,
 	signatureCases, exchangeCases, tagCases, blameCases, oplogCases, revisionCases, branchCases,
-	careCases,
 	profileCases,
 	communityCases, memberCases, sentenceCases, summaryCases,
+	careCases, timeCases,
 }
 
 // roundTrip adds a case whose block decodes to v and encodes to the same bytes.

@@ -110,6 +110,10 @@ func (q request) rankings(st *store, c collection) []ranking {
 			add("dense:"+m, w, q.denseList(st, m))
 		}
 	}
+	if q.timeAlone() {
+		list, _ := q.timeList(st)
+		add("time", q.weight("time", 4*one), list)
+	}
 	return all
 }
 

@@ -135,6 +135,10 @@ func (q request) blocked(st *store, c collection) bool {
 	if q.blank() {
 		return len(st.nodes) > 0
 	}
+	if q.timeAlone() {
+		list, _ := q.unfiltered().timeList(st)
+		return len(list) > 0
+	}
 	for _, m := range q.runs() {
 		if len(q.unfiltered().denseList(st, m)) > 0 {
 			return true

@@ -80,18 +80,18 @@ func shortSentences(rs []rune) [][]rune {
 	return out
 }
 
-// place is a passage: characters of a text.
-type place struct{ from, to int }
+// span is a passage: characters of a text.
+type span struct{ from, to int }
 
-func passagesOf(rs []rune) []place {
-	var raw []place
+func passagesOf(rs []rune) []span {
+	var raw []span
 	at, open := 0, false
 	for _, s := range shortSentences(rs) {
 		if open && at+len(s)-raw[len(raw)-1].from > 240 {
 			open = false
 		}
 		if !open {
-			raw = append(raw, place{at, at})
+			raw = append(raw, span{at, at})
 			open = true
 		}
 		at += len(s)
@@ -101,7 +101,7 @@ func passagesOf(rs []rune) []place {
 			open = false
 		}
 	}
-	var out []place
+	var out []span
 	for _, p := range raw {
 		for p.from < p.to && isWhite(rs[p.from]) {
 			p.from++

@@ -153,7 +153,8 @@ func profiled(rec, gives dict) (dict, string) {
 	} else if weights, any := out["weights"].(dict); any {
 		fitting := dict{}
 		for lane, w := range weights {
-			if has(lanes, lane) && len(lanes) > 1 && out["fusion"] != "rrf" {
+			dated := lane == "time" && has(lanes, "text")
+			if dated || has(lanes, lane) && len(lanes) > 1 && out["fusion"] != "rrf" {
 				fitting[lane] = w
 			}
 		}

@@ -44,6 +44,7 @@ type request struct {
 	rewrite, rerank                              string
 	rerankTop                                    *int64
 	reranked                                     map[string]int64 // by id
+	now                                          *int64
 }
 
 func newRequest(text string) request {
@@ -122,6 +123,9 @@ func (q request) record() dict {
 		if t != nil {
 			r[name] = *t
 		}
+	}
+	if now := q.keptNow(); now != nil {
+		r["now"] = *now
 	}
 	if len(q.vectors) > 0 {
 		vectors := dict{}
@@ -203,6 +207,9 @@ func (q request) input() obj {
 	set("pack", q.packing, q.packing != "")
 	if q.passageTokens != nil && *q.passageTokens != 256 {
 		in["passageTokens"] = *q.passageTokens
+	}
+	if q.now != nil {
+		in["now"] = *q.now
 	}
 	for name, t := range q.times() {
 		if t != nil {

@@ -1,0 +1,64 @@
+package index
+
+import (
+	"context"
+
+	"github.com/mnem-project/mnem/graph"
+)
+
+// Times are the times of a document.
+type Times struct {
+	Created   graph.Time
+	Updated   graph.OptTime
+	ValidFrom graph.OptTime
+	ValidTo   graph.OptTime
+}
+
+func (m *docMeta) times() Times { return Times{m.created, m.updated, m.validFrom, m.validTo} }
+
+// ByTime returns the k documents that accept lets pass and whose times score gives most, without
+// those that it gives 0 or less: score descending, id ascending. accept may be nil; k <= 0 means
+// LaneDepth. It looks at the times of all documents, and at nothing else of those that are not
+// among the best.
+func (x *Index) ByTime(
+	ctx context.Context, score func(Times) int64, accept Accept, k int,
+) ([]Hit, error) {
+	top := newTop(k)
+	err := x.eachMeta(ctx, func(v *view, doc uint32, m *docMeta) error {
+		if s := score(m.times()); s > 0 {
+			return top.offer(v, accept, doc, s)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return top.hits()
+}
+
+// Times returns the times of nodes in the order of ids, and for which of them there are any: not
+// for a node that is no live document. It reads what the index has about these nodes alone.
+func (x *Index) Times(ctx context.Context, ids []graph.ID) (times []Times, ok []bool, err error) {
+	times, ok = make([]Times, len(ids)), make([]bool, len(ids))
+	for n := len(x.segs) - 1; n >= 0; n-- {
+		docs, err := x.liveDocs(ctx, n, ids)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(docs) == 0 {
+			continue
+		}
+		v, err := x.view(ctx, n)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, d := range docs {
+			m, err := v.docMeta(d.doc)
+			if err != nil {
+				return nil, nil, err
+			}
+			times[d.at], ok[d.at] = m.times(), true
+		}
+	}
+	return times, ok, nil
+}

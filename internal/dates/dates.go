@@ -1,0 +1,180 @@
+// Package dates reads the dates that a question names: clause 9.9 of the specification. It knows
+// no locale, no time zone but UTC, and no clock; what counts from now does so from a day that is
+// given.
+package dates
+
+import "math"
+
+// Range is a time that a text names, in microseconds since 1970-01-01T00:00:00Z.
+type Range struct {
+	From int64 // inclusive; math.MinInt64 for none
+	To   int64 // exclusive; math.MaxInt64 for none
+	// Scale is the length of the date that it comes from, above 0.
+	Scale int64
+}
+
+// Open ends of a Range.
+const (
+	NoFrom = math.MinInt64
+	NoTo   = math.MaxInt64
+)
+
+// Reading is what a text says of times.
+type Reading struct {
+	Ranges   []Range // in the order of the text, each once; at most 8
+	Relative bool    // whether any of it counts from now
+	Unread   int     // expressions that need a now where there is none
+	Bare     bool    // whether the text asks for nothing but a time
+}
+
+// Now is a day that relative dates count from.
+type Now struct {
+	micros int64
+	given  bool
+}
+
+// At returns the day with a time in microseconds since 1970-01-01T00:00:00Z.
+func At(micros int64) Now { return Now{micros, true} }
+
+// Read reads a text. Any string will do; time is linear in its length.
+func Read(s string, now Now) Reading {
+	r := &reader{list: tokens(s), has: now.given}
+	if now.given {
+		r.now = day(floorDiv(now.micros, dayMicros))
+	}
+	list := r.expressions()
+	var out Reading
+	r.years(list)
+	for _, e := range list {
+		out.Relative = out.Relative || e.relative()
+		got, ok := e.resolve()
+		if !ok {
+			if !now.given && e.relative() {
+				out.Unread++
+			}
+		} else if !contains(out.Ranges, got) {
+			out.Ranges = append(out.Ranges, got)
+		}
+	}
+	out.Bare = len(list) > 0 && r.asksNothing(list)
+	return out
+}
+
+func floorDiv(n, by int64) int64 {
+	q := n / by
+	if n%by < 0 {
+		q--
+	}
+	return q
+}
+
+func contains(list []Range, r Range) bool {
+	for _, other := range list {
+		if other == r {
+			return true
+		}
+	}
+	return false
+}
+
+// years finds the years of dates without one: that of the next date that has one, else of the last
+// before it, else the latest that has begun by now.
+func (r *reader) years(list []*expression) {
+	var ops []*operand
+	for _, e := range list {
+		ops = append(ops, e.ops...)
+	}
+	for i, o := range ops {
+		if !o.yearless() {
+			continue
+		}
+		year := 0
+		for k := i + 1; k < len(ops) && year == 0; k++ {
+			year = ops[k].year
+		}
+		for k := i - 1; k >= 0 && year == 0; k-- {
+			year = ops[k].year
+		}
+		if year > 0 {
+			o.span, o.known = o.again.in(year)
+			continue
+		}
+		o.base = true
+		if r.has {
+			o.span, o.known = o.again.begun(r.now)
+		}
+	}
+}
+
+// relative reports whether a date of the expression counts from now.
+func (e *expression) relative() bool {
+	return e.ops[0].base || e.ops[len(e.ops)-1].base
+}
+
+// resolve returns the time that an expression means; ok is false where that is not known, or
+// nothing.
+func (e *expression) resolve() (r Range, ok bool) {
+	o := *e.ops[0]
+	last := *e.ops[len(e.ops)-1]
+	if !o.known || !last.known {
+		return r, false
+	}
+	if o.yearless() && o.from > last.from { // from November to February
+		year, _, _ := o.from.civil()
+		if s, ok := o.again.in(year - 1); ok {
+			o.span = s
+		}
+	}
+	s := span{min(o.from, last.from), max(o.to, last.to)}
+	r.Scale = int64(s.to-s.from) * dayMicros
+	r.From, r.To = NoFrom, NoTo
+	switch e.bound {
+	case since:
+		r.From = s.from.micros()
+		return r, true
+	case after:
+		r.From = s.to.micros()
+		return r, true
+	case before:
+		r.To = s.from.micros()
+		return r, true
+	case until:
+		r.To = s.to.micros()
+		return r, true
+	case near:
+		if s, ok = e.near(s); !ok {
+			return r, false
+		}
+		r.Scale = int64(s.to-s.from) * dayMicros
+	}
+	r.From, r.To = s.from.micros(), s.to.micros()
+	return r, true
+}
+
+func (d day) micros() int64 { return int64(d) * dayMicros }
+
+// near returns the units, or the weekday or weekend, before or after some days.
+func (e *expression) near(s span) (span, bool) {
+	switch {
+	case e.unit == unitWeekend:
+		if e.count < 0 {
+			w := unitWeekend.around(s.from-1, 0)
+			if w.to > s.from {
+				w = unitWeekend.around(s.from-1, -1)
+			}
+			return unitWeekend.around(w.from, e.count+1), true
+		}
+		w := unitWeekend.around(s.to, 0)
+		if w.from < s.to {
+			w = unitWeekend.around(s.to, 1)
+		}
+		return unitWeekend.around(w.from, e.count-1), true
+	case e.unit != unitNone && e.count < 0:
+		return span{e.unit.add(s.from, e.count), s.from}, true
+	case e.unit != unitNone:
+		return span{s.to, e.unit.add(s.to, e.count)}, true
+	case e.count < 0:
+		return e.weekday.before(s.from)
+	}
+	return e.weekday.after(s.to)
+}

@@ -1,0 +1,164 @@
+package dates
+
+// found is what the classes of a pattern stand for where it fits.
+type found struct {
+	year, month, season, day int // 0 where the pattern has none
+	quarter, count           int
+	weekday                  int // from 0
+	unit                     unit
+}
+
+// match returns what a pattern reads at the beginning of a list, and how many tokens that is; 0
+// where it does not fit. What may be absent is taken where it is there.
+func (p *pattern) match(list []token) (f found, n int) {
+	f.unit = p.unit
+	for _, e := range p.elems {
+		ok := n < len(list)
+		if ok && e.class == 0 {
+			ok = list[n].isOne(e.any)
+		} else if ok {
+			ok = f.take(e.class, list[n])
+		}
+		if !ok && !e.optional {
+			return found{}, 0
+		}
+		if ok {
+			n++
+		}
+	}
+	if f.day > 0 && !f.possible() {
+		return found{}, 0
+	}
+	return f, n
+}
+
+// possible reports whether a month has the day that was read.
+func (f *found) possible() bool {
+	year := f.year
+	if year == 0 {
+		year = 2000 // February 29 may be meant
+	}
+	return exists(year, f.month, f.day)
+}
+
+func (t token) isOne(any []string) bool {
+	if t.s == "" {
+		return false
+	}
+	for _, s := range any {
+		if t.s == s {
+			return true
+		}
+	}
+	return false
+}
+
+// number returns the value of a number of at most so many digits, 0 for all else.
+func (t token) number(digits, low, high int) int {
+	if t.digits == 0 || t.digits > digits || t.n < low || t.n > high {
+		return 0
+	}
+	return t.n
+}
+
+// take reads a token as a class, and reports whether it is of it.
+func (f *found) take(class byte, t token) bool {
+	switch class {
+	case 'Y':
+		f.year = t.number(4, 1000, 9999)
+		return f.year > 0
+	case 'M':
+		f.month = t.number(2, 1, 12)
+		return f.month > 0
+	case 'L':
+		f.month = monthNames[t.s]
+		return f.month > 0
+	case 'D':
+		f.day = t.number(2, 1, 31)
+		return f.day > 0
+	case 'Q':
+		f.quarter = t.number(1, 1, 4)
+		return f.quarter > 0
+	case 'O':
+		f.quarter = ordinals[t.s]
+		return f.quarter > 0
+	case 'S':
+		f.season = seasonNames[t.s]
+		return f.season > 0
+	case 'N':
+		if f.count = t.number(3, 1, 999); f.count == 0 {
+			f.count = countNames[t.s]
+		}
+		return f.count > 0
+	case 'U':
+		f.unit = unitNames[t.s]
+		return f.unit != unitNone
+	}
+	return f.takeWeekday(class, t)
+}
+
+func (f *found) takeWeekday(class byte, t token) bool {
+	if class == 'W' {
+		var ok bool
+		f.weekday, ok = weekdayNames[t.s]
+		return ok
+	}
+	f.weekday = 6
+	if t.s == "日" || t.s == "天" {
+		return true
+	}
+	f.weekday = t.number(1, 1, 6) - 1
+	return f.weekday >= 0
+}
+
+// cycle returns what of this comes again.
+func (f *found) cycle() cycle {
+	switch {
+	case f.season > 0:
+		return cycle{month: f.season, months: 3}
+	case f.month > 0:
+		return cycle{month: f.month, day: f.day, months: 1}
+	}
+	return cycle{weekday: f.weekday}
+}
+
+// absolute returns the days of a date with a year.
+func (f *found) absolute(m meaning) span {
+	switch m {
+	case aDay:
+		d := date(f.year, f.month, f.day)
+		return span{d, d + 1}
+	case aMonth:
+		return months(f.year, f.month, 1)
+	case aQuarter:
+		return months(f.year, 3*f.quarter-2, 3)
+	case aSeason:
+		return months(f.year, f.season, 3)
+	}
+	return months(f.year, 1, 12)
+}
+
+// relative returns the days of a date that counts from now.
+func (f *found) relative(p *pattern, now day) (s span, ok bool) {
+	switch p.means {
+	case shiftUnit:
+		return f.unit.around(now, p.shift), true
+	case agoUnit:
+		return f.unit.around(f.unit.add(now, -f.count), 0), true
+	case rolling:
+		return span{f.unit.add(now+1, -max(1, f.count)), now + 1}, true
+	case shiftWeek:
+		d := unitWeek.around(now, p.shift).from + day(f.weekday)
+		return span{d, d + 1}, true
+	case lastCycle, pastDay:
+		return f.cycle().before(now)
+	case nextCycle:
+		return f.cycle().after(now + 1)
+	}
+	if f.season == 0 && f.month == 0 { // of this week
+		d := unitWeek.around(now, 0).from + day(f.weekday)
+		return span{d, d + 1}, true
+	}
+	year, _, _ := now.civil()
+	return f.cycle().in(year)
+}
