@@ -1,13 +1,14 @@
 // Package retrieve answers requests: it filters, ranks, expands, packs and renders the nodes of
 // one immutable commit, and records what it answered so that it can be answered again.
 //
-//	request -> lanes (text, vectors, or recency; exact) -> fuse -> expand -> diversify -> pack
+//	request -> lanes (text, entities, vectors, or recency; exact) -> fuse -> expand -> diversify -> pack
 //	        -> render -> answer
 //
 // Everything ranked is an integer and every order is total: tier descending, score descending, id
 // ascending. The same commit and request give the same bytes in every process, on every machine.
 // The package reads through two small interfaces, Graph and Index, and starts no goroutines. An
-// Index that has embeddings is one of Vectors too.
+// Index that has embeddings is one of Vectors too, of SparseVectors for sparse ones, and of Phrases
+// where it has the entity lane.
 // Clauses 8 to 13 of the specification define every step.
 //
 // # Hidden states
@@ -30,7 +31,8 @@
 //
 //	field       type      meaning
 //	commits     [link]    the one commit
-//	request     map       resolved parameters; text is a link; vectors are bytes by model; absent times,
+//	request     map       resolved parameters; text is a link; vectors are bytes by model,
+//	                      sparse ones weights by model and term; absent times,
 //	                      empty lists and maps, and convex fusion, are left out
 //	items       [map]     in order: id bytes(16), node link, score int, tokens int,
 //	                      rendered bytes(32): sha2-256 of the rendered text

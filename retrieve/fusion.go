@@ -40,7 +40,7 @@ const MaxWeight = 16 << 16
 
 // LaneWeight says how much a lane counts beside others.
 type LaneWeight struct {
-	Lane   Lane  // LaneText, or LaneDense of a model
+	Lane   Lane  // LaneText, LaneEntity, or LaneDense or LaneSparse of a model
 	Weight int64 // 0 to MaxWeight in units of 2^-16; a lane of weight 0 does not run
 }
 
@@ -70,7 +70,7 @@ func ParseLaneWeight(lane string, v ipld.Value) (LaneWeight, error) {
 
 func (w LaneWeight) validate() error {
 	if !w.Lane.weighable() {
-		return badParam("weights", "no lane %s: want text or dense:MODEL",
+		return badParam("weights", "no lane %s: want text, entity, dense:MODEL or sparse:MODEL",
 			shortQuote(string(w.Lane)))
 	}
 	if w.Weight < 0 || w.Weight > MaxWeight {
@@ -112,17 +112,13 @@ func (r Request) checkLanes() error {
 		return nil
 	}
 	has := r.weighed()
-	running := len(has)
 	for _, w := range r.Weights {
 		if !slices.Contains(has, w.Lane) {
-			return badParam("weights", "the request has no lane %s: a dense one needs its vector, text a text",
-				shortQuote(string(w.Lane)))
-		}
-		if w.Weight == 0 {
-			running--
+			return badParam("weights", "the request has no lane %s: text and entity need a text, "+
+				"others their vectors", shortQuote(string(w.Lane)))
 		}
 	}
-	if running == 0 {
+	if !slices.ContainsFunc(has, func(l Lane) bool { return r.weight(l) > 0 }) {
 		return badParam("weights", "every lane has weight 0: give one of them more")
 	}
 	return nil

@@ -157,7 +157,7 @@ func TestWeightsRefused(t *testing.T) {
 		{"absent text", Request{Weights: text(1)}, "has no lane"},
 		{"absent model", Request{Text: "a", Weights: []LaneWeight{{"dense:m", 1}}}, "has no lane"},
 		{"nothing left", Request{Text: "a", Weights: text(0)}, "every lane"},
-		{"too many", Request{Text: "a", Weights: slices.Repeat(text(1), 10)}, "limit 9"},
+		{"too many", Request{Text: "a", Weights: slices.Repeat(text(1), 19)}, "limit 18"},
 	} {
 		m := shelf()
 		_, err := Run(t.Context(), m, m, testCommit, c.req)

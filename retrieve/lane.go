@@ -1,14 +1,19 @@
 package retrieve
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/fixed"
+)
 
 // Lane names a list in which an item was found.
 type Lane string
 
-// The lanes whose lists are fused, beside those of LaneDense.
+// The lanes whose lists are fused, beside those of LaneDense and LaneSparse.
 const (
 	LaneText    Lane = "text"
 	LaneRecency Lane = "recency"
+	LaneEntity  Lane = "entity"
 )
 
 // Lists that other steps make.
@@ -18,37 +23,70 @@ const (
 	LaneExpand Lane = "expand" // lent to over edges and mentions; the score is the sum
 )
 
-const denseLane = "dense:"
+const (
+	denseLane  = "dense:"
+	sparseLane = "sparse:"
+)
 
 // LaneDense returns the name of the dense lane of a model.
 func LaneDense(model string) Lane { return Lane(denseLane + model) }
 
-// model returns the model of a dense lane.
-func (l Lane) model() (model string, ok bool) {
-	return strings.CutPrefix(string(l), denseLane)
+// LaneSparse returns the name of the sparse lane of a model.
+func LaneSparse(model string) Lane { return Lane(sparseLane + model) }
+
+// embedded returns the model of a lane that is by embeddings.
+func (l Lane) embedded() (model string, ok bool) {
+	if model, ok = strings.CutPrefix(string(l), denseLane); !ok {
+		model, ok = strings.CutPrefix(string(l), sparseLane)
+	}
+	return model, ok
 }
 
-// maxLanes is the largest number of lanes that a request may weigh.
-const maxLanes = 1 + MaxVectors
+// maxLanes is the largest number of lanes that a request may weigh: those of the text, and of the
+// vectors of either form.
+const maxLanes = 2 + 2*MaxVectors
 
 // weighable reports whether a lane may be given a weight.
 func (l Lane) weighable() bool {
-	if model, ok := l.model(); ok {
+	if model, ok := l.embedded(); ok {
 		return checkModel(model) == nil
 	}
-	return l == LaneText
+	return l == LaneText || l == LaneEntity
 }
 
 // weighed returns the lanes that the request has and that may be given weights.
 func (r Request) weighed() []Lane {
 	var list []Lane
 	if trimBlank(r.Text) != "" {
-		list = append(list, LaneText)
+		list = append(list, LaneText, LaneEntity)
 	}
 	for _, v := range r.Vectors {
 		list = append(list, LaneDense(v.Model))
 	}
+	for _, v := range r.Sparse {
+		list = append(list, LaneSparse(v.Model))
+	}
 	return list
+}
+
+// weight returns the weight of a lane that the request has, in units of 2^-16; 0 where it does not
+// run.
+func (r Request) weight(lane Lane) int64 {
+	for _, w := range r.Weights {
+		if w.Lane == lane {
+			return w.Weight
+		}
+	}
+	_, embedded := lane.embedded()
+	switch {
+	case lane == LaneEntity:
+		return entityWeight
+	case r.Fusion == RRF:
+		return fixed.One
+	case embedded:
+		return vectorWeight / int64(len(r.Vectors)+len(r.Sparse))
+	}
+	return textWeight
 }
 
 // LaneHit is an item's place in one list.

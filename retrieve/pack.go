@@ -54,6 +54,7 @@ func (p *packer) take(ctx context.Context, c *candidate) error {
 	item := Item{
 		ID: c.id, Key: n.Key, Type: n.Type, Node: cid,
 		Score: c.score, Tier: c.tier, Lanes: c.lanes, Reach: c.reach,
+		Entities: p.entities.names(c.id),
 	}
 	if item.Rendered, err = p.render(ctx, n, mark); err != nil {
 		return err

@@ -63,7 +63,8 @@ type Item struct {
 	Tokens   int      // of Rendered
 	Rendered string   // lines, each with its line end
 	Lanes    []LaneHit
-	Reach    *Reach // nil where expansion did not reach it
+	Entities []string // of the text, as it has them, that the entity lane found in the node
+	Reach    *Reach   // nil where expansion did not reach it
 }
 
 // Why a node was examined and not packed.
@@ -129,7 +130,9 @@ type run struct {
 	asked   bool // whether the text lane ran
 
 	noVectors, otherDims []Warning // of the dense lanes
-	stale                int       // items found by a vector of a text that they have no more
+	noSparse             []Warning // of the sparse lanes
+	entities             entityLane
+	stale                int // items found by a vector of a text that they have no more
 
 	profiles *profiler // nil until similarity is asked for
 }

@@ -22,6 +22,9 @@ const (
 	NoVectors          Code = "no_vectors"
 	Dimension          Code = "dimension"
 	StaleVectors       Code = "stale_vectors"
+	NoSparse           Code = "no_sparse_vectors"
+	NoEntities         Code = "no_entities"
+	CommonEntities     Code = "common_entities"
 )
 
 // Names of parameters of warnings.
@@ -33,6 +36,7 @@ const (
 	paramModel    = "model"
 	paramModels   = "models"
 	paramVectors  = "vectors"
+	paramEntities = "entities"
 )
 
 // Warning says that an answer may not be what was meant.
@@ -98,8 +102,8 @@ var warningInfos = []WarningInfo{
 		Code:    NoVectors,
 		When:    "no node has a dense vector of the model of a query vector",
 		Message: "no node has a dense vector of the model {model}",
-		Remedy: "commit embeddings of it, or name another model with --vector; " +
-			"there are: {models}",
+		Remedy: "commit embeddings of it, give it with --sparse if its vectors are sparse, or name " +
+			"another model with --vector; there are: {models}",
 	},
 	{
 		Code:    Dimension,
@@ -112,8 +116,28 @@ var warningInfos = []WarningInfo{
 		Code:    StaleVectors,
 		When:    "items were found by the vector of a text that was changed since",
 		Message: "items whose text was changed after it was embedded: %d",
-		Remedy:  "embed them anew and commit that, or leave --vector out",
+		Remedy:  "embed them anew and commit that, or leave --vector and --sparse out",
 		Param:   paramNodes,
+	},
+	{
+		Code:    NoSparse,
+		When:    "no node has a sparse vector of the model of a sparse query vector",
+		Message: "no node has a sparse vector of the model {model}",
+		Remedy: "commit sparse embeddings of it, give it with --vector if its vectors are dense, or " +
+			"name another model with --sparse; there are: {models}",
+	},
+	{
+		Code:    NoEntities,
+		When:    "the entity lane has nothing to look for",
+		Message: "the text has no name, quoted phrase, identifier or number to look for",
+		Remedy:  "write names with capitals, quote a phrase, or leave --weight entity out",
+	},
+	{
+		Code:    CommonEntities,
+		When:    "entities of the text are in too many nodes for all of these to be read",
+		Message: "names, phrases or numbers that too many nodes may have do not count: %d",
+		Remedy:  "ask for rarer ones, or narrow the query with --type, --where or --created-from",
+		Param:   paramEntities,
 	},
 }
 
@@ -201,5 +225,6 @@ func (r *run) warnings(a *Answer, silent int) []Warning {
 	if r.stale > 0 {
 		out = append(out, warning(StaleVectors, paramNodes, r.stale))
 	}
+	out = append(append(out, r.noSparse...), r.entities.warnings()...)
 	return out
 }

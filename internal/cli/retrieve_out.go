@@ -35,6 +35,8 @@ type whyJSON struct {
 	Seed  *string       `json:"seed"`  // where expansion came from, null where it did not
 	Hops  *int          `json:"hops"`
 	Path  []wayStepJSON `json:"path"` // from there, empty where it did not
+
+	Entities []string `json:"entities,omitempty"` // of the query that it has
 }
 
 type termJSON struct {
@@ -67,6 +69,7 @@ func (a *answerer) item(i int, it *retrieve.Item) itemJSON {
 		return out
 	}
 	out.whyJSON = &whyJSON{Tier: it.Tier, Terms: []termJSON{}, Path: []wayStepJSON{}}
+	out.Entities = it.Entities
 	for _, t := range a.terms[i] {
 		out.Terms = append(out.Terms, termJSON(t))
 	}
@@ -196,6 +199,12 @@ func (a *answerer) whyText(i int, it *retrieve.Item) string {
 				words[t] = fmt.Sprintf("%s %d", line(term.Term), term.Score)
 			}
 			parts[j] += " (" + strings.Join(words, ", ") + ")"
+		case l.Lane == retrieve.LaneEntity:
+			names := make([]string, len(it.Entities))
+			for n, name := range it.Entities {
+				names[n] = line(name)
+			}
+			parts[j] += " (" + strings.Join(names, ", ") + ")"
 		case l.Lane == retrieve.LaneExpand && it.Reach != nil:
 			parts[j] += " (" + a.wayText(it.Reach) + ")"
 		}

@@ -122,6 +122,7 @@ func (q request) warn(st *store, c collection, a *answer, exact bool, smallest i
 			"params": dict{"from": q.unseenFrom}})
 	}
 	q.denseWarnings(st, a)
+	q.laneWarnings(st, c, a)
 }
 
 // receipt is the record of clause 13.1.
