@@ -58,6 +58,28 @@ func (x *Index) TermScores(
 	return out, nil
 }
 
+// TermWeight is a distinct term of a query and what it weighs.
+type TermWeight struct {
+	Term   string
+	Weight int64 // how often it is in the query times its idf, 0 where no live document has it
+}
+
+// TermWeights returns the distinct terms of a query in the order of their first place, and what
+// the text lane multiplies with.
+func (x *Index) TermWeights(ctx context.Context, query string) ([]TermWeight, error) {
+	terms := x.text(query)
+	out := make([]TermWeight, len(terms))
+	q := &textQuery{ctx: ctx, x: x, scorer: scorer{stats: x.m.Stats}}
+	for i := range terms {
+		t := &terms[i]
+		if err := q.look(t); err != nil {
+			return nil, err
+		}
+		out[i] = TermWeight{t.term, int64(t.times * t.idf)}
+	}
+	return out, nil
+}
+
 // placedDoc is a document and the place of its node in a list.
 type placedDoc struct {
 	doc uint32

@@ -17,8 +17,16 @@ import (
 const maxRetries = 8
 
 // Retrieve answers a request from the snapshot, which must be of a commit. The same commit and
-// request give the same answer in every process.
+// request give the same answer in every process. What the request leaves open is taken from the
+// profile that fits it (see Resolve).
 func (s *Snapshot) Retrieve(ctx context.Context, req retrieve.Request) (*retrieve.Answer, error) {
+	return s.RetrieveTraced(ctx, req, nil)
+}
+
+// RetrieveTraced is Retrieve, and fills in trace, if it is not nil. A trace changes no answer.
+func (s *Snapshot) RetrieveTraced(
+	ctx context.Context, req retrieve.Request, trace *retrieve.Trace,
+) (*retrieve.Answer, error) {
 	if !s.id.Defined() {
 		return nil, &NotFoundError{What: "commit", Name: "to retrieve from"}
 	}
@@ -26,10 +34,14 @@ func (s *Snapshot) Retrieve(ctx context.Context, req retrieve.Request) (*retriev
 	if err != nil {
 		return nil, err
 	}
+	if req, err = s.profiled(ctx, req); err != nil {
+		return nil, err
+	}
+	u := retrieve.Runner{Counters: s.repo.counters, Trace: trace}
 	var answer *retrieve.Answer
 	err = s.withIndex(ctx, func(x *index.Index) error {
 		erased := int(s.state.nodes.Len()) - int(x.Stats().Nodes)
-		answer, err = retrieve.Run(ctx, graphView{s, erased}, indexView{s, x}, s.id, req)
+		answer, err = u.Run(ctx, graphView{s, erased}, indexView{s, x}, s.id, req)
 		return err
 	})
 	return answer, err
@@ -209,6 +221,17 @@ func (v indexView) TermScores(
 		return nil, err
 	}
 	return got.Scores, nil
+}
+
+func (v indexView) TermWeights(
+	ctx context.Context, query string,
+) ([]retrieve.TermWeight, error) {
+	got, err := v.x.TermWeights(ctx, query)
+	out := make([]retrieve.TermWeight, len(got))
+	for i, w := range got {
+		out[i] = retrieve.TermWeight(w)
+	}
+	return out, err
 }
 
 func (v indexView) Mentioned(ctx context.Context, text string) ([]graph.ID, error) {

@@ -33,7 +33,8 @@
 //	commits     [link]    the one commit
 //	request     map       resolved parameters; text is a link; vectors are bytes by model,
 //	                      sparse ones weights by model and term; absent times,
-//	                      empty lists and maps, and convex fusion, are left out
+//	                      empty lists and maps, convex fusion, and what is at its
+//	                      default of clauses 10 and 11.3 to 11.7 are left out
 //	items       [map]     in order: id bytes(16), node link, score int, tokens int,
 //	                      rendered bytes(32): sha2-256 of the rendered text
 //	tokens      int       sum of the items' tokens
@@ -58,4 +59,12 @@
 //	time     int       microseconds since 1970-01-01T00:00:00Z
 //	receipt  link?     the receipt that this record adds
 //	ended    bool?     true in the last record of an ended session
+//
+// # Profiles
+//
+// A dag-cbor record of kind "profile", version 1, that a commit links to: defaults for requests.
+//
+//	field     type     meaning
+//	default   string?  name of the profile of requests that fit no other
+//	profiles  map      name -> map of params (map, as in a receipt's request) and types ([string]?)
 package retrieve

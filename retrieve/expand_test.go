@@ -80,6 +80,11 @@ func (o *oracle) followed(u graph.ID) (out []Link, entries int) {
 			}
 			entries++
 			if l.Other != u && !o.hides(o.m.edgeMark[l.Edge]) && o.passes(l.Other) {
+				for _, w := range o.req.EdgeWeights {
+					if w.Type == l.Type {
+						l.Weight = l.Weight * w.Weight / 65_536
+					}
+				}
 				out = append(out, l)
 			}
 		}
@@ -141,11 +146,22 @@ func (o *oracle) mentions(u graph.ID) []graph.ID {
 			o.m.HasTitle(n.Content.Text, v.Summary) && len(o.m.titled(v.Summary)) > 0
 		in := o.req.Direction != Out && v.Content != nil && rare &&
 			o.m.HasTitle(v.Content.Text, n.Summary) && len(o.m.titled(n.Summary)) > 0
-		if out1 || in {
+		if out1 {
+			out = append(out, id)
+		}
+		if in { // a mention each way counts twice
 			out = append(out, id)
 		}
 	}
 	return out
+}
+
+// damped is D(v).
+func (o *oracle) damped(id graph.ID) int64 {
+	if deg := len(o.m.out[id]) + len(o.m.in[id]); deg > 4 {
+		return int64(math.Sqrt(float64((int64(1) << 34) / int64(deg))))
+	}
+	return 65_536
 }
 
 // lend is one round of step 3.
@@ -168,10 +184,7 @@ func (o *oracle) lend(h int, order []graph.ID, g map[graph.ID][]int64) map[graph
 		links, entries := o.followed(u)
 		looked += entries
 		for _, l := range links {
-			d := int64(65_536)
-			if deg := len(o.m.out[l.Other]) + len(o.m.in[l.Other]); deg > 4 {
-				d = int64(math.Sqrt(float64((int64(1) << 34) / int64(deg))))
-			}
+			d := o.damped(l.Other)
 			for t, n := range g[u] {
 				raise(l.Other, t, n/2*l.Weight/65_536*d/65_536)
 			}
@@ -295,6 +308,9 @@ func randomFilters(rng *rand.Rand, req *Request) {
 	}
 	if rng.IntN(3) == 0 {
 		req.Types = []string{"A"}
+	}
+	if rng.IntN(2) == 0 {
+		req.EdgeWeights = []EdgeWeight{{"y", rng.Int64N(MaxWeight + 1)}, {"x", rng.Int64N(1 << 18)}}
 	}
 	if rng.IntN(3) == 0 {
 		req.Marks = []graph.State{graph.Retired, graph.Expired}

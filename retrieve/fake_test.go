@@ -42,6 +42,7 @@ type memory struct {
 	shuffle  *rand.Rand         // where set, disturbs every order that nothing may depend on
 	failOn   string             // name of the method that fails
 	buckets  int                // calls of Bucket
+	entries  int                // that Bucket returned
 	vectors  map[string]map[graph.ID]fakeVector
 }
 
@@ -150,6 +151,7 @@ func (m *memory) Bucket(_ context.Context, q BucketQuery) ([]Link, int, error) {
 			page = append(page, l)
 		}
 	}
+	m.entries += len(page)
 	if !q.Count {
 		return page, 0, m.fail("Bucket")
 	}
@@ -253,6 +255,20 @@ func (m *memory) TermScores(
 		}
 	}
 	return rows, m.fail("TermScores")
+}
+
+func (m *memory) TermWeights(_ context.Context, query string) ([]TermWeight, error) {
+	var out []TermWeight
+	for _, term := range queryTerms(query) {
+		w := TermWeight{Term: term}
+		for _, n := range m.nodes {
+			if slices.Contains(queryTermsAll(n.Summary), term) {
+				w.Weight = 1 << 16 / int64(len(term))
+			}
+		}
+		out = append(out, w)
+	}
+	return out, m.fail("TermWeights")
 }
 
 // titled returns the nodes with a title, none where it is no title or too many have it.

@@ -25,6 +25,9 @@ func encodeParams(r Request, text ipld.CID) ipld.Value {
 		{Key: "show", Value: encodeNames(r.Show)},
 	}
 	entries = append(entries, packingParams(r)...)
+	entries = append(entries, edgeWeightParams(r)...)
+	entries = append(entries, profileEntry(r)...)
+	entries = append(entries, expansionParams(r)...)
 	entries = append(entries, sparseParams(r)...)
 	for _, e := range lists {
 		if len(e.Value.List()) > 0 {
@@ -84,7 +87,7 @@ func encodePredicate(p Predicate) ipld.Value {
 // decodeParams reads what encodeParams wrote, and nothing else. The text is given, since the map
 // has only its CID.
 func decodeParams(v ipld.Value, text string) (Request, error) {
-	r := Request{Text: text}
+	r := Request{Text: text, Settled: true}
 	var link ipld.CID
 	for _, e := range v.Entries() {
 		if e.Key == "text" {
@@ -146,7 +149,9 @@ func (r *Request) setParam(name string, v ipld.Value) error {
 	case "summaryCap":
 		r.SummaryCap = number
 	default:
-		if !r.setPackingParam(name, v) && !r.setSparseParam(name, v) {
+		if !r.setPackingParam(name, v) && !r.setEdgeWeightParam(name, v) &&
+			!r.setProfileParam(name, v) && !r.setExpansionParam(name, v) &&
+			!r.setSparseParam(name, v) {
 			return badParam(name, "unknown parameter")
 		}
 	}

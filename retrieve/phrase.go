@@ -44,16 +44,6 @@ type entityLane struct {
 	of     map[graph.ID]uint32 // bits of those of counts that a node of the list has
 }
 
-func (l *entityLane) warnings() []Warning {
-	switch {
-	case l.none:
-		return []Warning{{Code: NoEntities}}
-	case l.common > 0:
-		return []Warning{warning(CommonEntities, paramEntities, l.common)}
-	}
-	return nil
-}
-
 // names returns the entities that a node of the list has, as the text has them.
 func (l *entityLane) names(id graph.ID) []string {
 	var out []string

@@ -89,7 +89,7 @@ type Request struct {
 	Limit  *int // items, default DefaultLimit, at most MaxLimit; 0 for as many as are examined
 	Budget *int // tokens, default DefaultBudget, at most MaxBudget; 0 for no budget
 
-	Expand      *int      // rounds, default DefaultExpand, at most MaxExpand; 0 for none
+	Expand      *int      // rounds, default DefaultExpand, at most MaxExpand; 0 for none; see PPR
 	ExpandTypes []string  // edge types to follow, at most MaxNames; empty for all
 	Direction   Direction // "" for Both
 
@@ -104,6 +104,21 @@ type Request struct {
 	Dedup        bool       // leave out what repeats an item before it
 	MMR          *int       // share of relevance in units of 2^-16, at most 65,536; nil for off
 	Order        Order      // "" for ByRank
+
+	EdgeWeights []EdgeWeight // of edge types in expansion, at most MaxNames; 1 for others
+
+	// Profile names the profile that the parameters not given are taken from, "" for the one that
+	// fits: clause 23. Only a repository knows its profiles. In a settled request it says which was
+	// taken, "" for the built-in default.
+	Profile string
+	// Explicit names parameters of clause 8.1 that no profile decides though their values are zero.
+	Explicit []string
+	// Settled says that profiles have had their say, as in what Answer and Receipt keep.
+	Settled       bool
+	Pack          Packing // "" for PackWhole
+	PassageTokens *int    // of each text's passages, default DefaultPassageTokens
+	Tokenizer     string  // name of the token counter, "" for Estimate
+	ExpansionOptions
 }
 
 // Resolve returns the request with every default filled in, and lists of names in bytewise order
@@ -125,7 +140,7 @@ func (r Request) Resolve() Request {
 	}
 	r.Limit = orDefault(r.Limit, DefaultLimit)
 	r.Budget = orDefault(r.Budget, DefaultBudget)
-	r.Expand = orDefault(r.Expand, DefaultExpand)
+	r.resolveExpansion()
 	r.SummaryCap = orDefault(r.SummaryCap, DefaultSummaryCap)
 	if r.Direction == "" {
 		r.Direction = Both
@@ -136,6 +151,11 @@ func (r Request) Resolve() Request {
 	}
 	if r.Order == "" {
 		r.Order = ByRank
+	}
+	r.EdgeWeights = sortedEdgeWeights(r.EdgeWeights)
+	r.resolvePassages()
+	if r.Tokenizer == "" {
+		r.Tokenizer = Estimate
 	}
 	return r
 }
@@ -170,13 +190,17 @@ func (r Request) Validate() error {
 		r.checkMarks(),
 		checkRange("limit", r.Limit, MaxLimit),
 		checkRange("budget", r.Budget, MaxBudget),
-		checkRange("expand", r.Expand, MaxExpand),
+		r.checkExpansion(),
 		checkNames("expandTypes", r.ExpandTypes),
 		r.checkDirection(),
 		checkRange("adjacency", &r.Adjacency, MaxAdjacency),
 		r.checkShow(),
 		checkRange("summaryCap", r.SummaryCap, MaxSummaryCap),
 		r.checkPacking(),
+		r.checkEdgeWeights(),
+		r.checkProfile(),
+		r.checkPassages(),
+		r.checkTokenizer(),
 	}
 	for _, err := range checks {
 		if err != nil {

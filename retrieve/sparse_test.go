@@ -256,6 +256,7 @@ func TestSparseReceipt(t *testing.T) {
 		a.Items = append(a.Items, Item{ID: num(i), Node: testCommit, Score: graph.MaxCount})
 		req.Exclude = append(req.Exclude, num(i))
 	}
+	req.Settled = true
 	a.Request = req.Resolve()
 	*a.Request.Limit, *a.Request.Budget = 0, 0
 	r, query := a.Receipt()

@@ -21,19 +21,20 @@ const (
 	maxColumns    = 32   // terms that spread
 	maxMentioners = 20   // sources whose mentions are followed
 	maxTitleDocs  = 64   // nodes with a title's rarest term, more of which make it too common
-	maxJoining    = 100  // nodes that no list has
 	freeDegree    = 4    // entries of a node's buckets from which on it receives less
+	lentShare     = fixed.One / 2
 )
 
 // spread is what one node received in one round.
 type spread struct {
 	id    graph.ID
 	gains []int64 // of each column
-	sum   int64   // of gains
+	sum   int64   // of gains; of paths the greatest
 	from  *spread // what gave the most; nil for a source
 	by    Step    // how
 	most  int64   // what that gave
 	hops  int
+	via   []*hop // of each column where these are paths, else nil
 }
 
 // spreader lets nodes lend parts of their scores, term by term, to those linked to them.
@@ -46,26 +47,29 @@ type spreader struct {
 	damping map[graph.ID]int64
 	links   map[graph.ID][]edge
 	texts   *mentions
-	titled  []*candidate // sources that are named by their titles
-	silent  int          // sources that did not spread for lack of room
+	titled  []*candidate      // sources that are named by their titles
+	silent  int               // sources that did not spread for lack of room
+	keep    int64             // share that goes on, in units of 2^-16
+	paths   bool              // whether the columns are paths, one from each source
+	cut     map[graph.ID]bool // nodes not all of whose links were followed
+	linked  bool              // whether any link was
 }
 
-// expand scores all candidates anew by what is linked to them, and adds new ones: clause 10. It
-// returns how many sources did not take part for lack of room. Later rounds are no matter for a
-// warning: as in a lane, the best come first and the rest weighs little.
-func (r *run) expand(ctx context.Context) (silent int, err error) {
-	if !r.expands() {
-		return 0, nil
-	}
-	r.toShares()
-	slices.SortFunc(r.found, func(a, b *candidate) int {
-		return cmp.Or(cmp.Compare(b.tier, a.tier), cmp.Compare(b.share, a.share), a.id.Compare(b.id))
-	})
+// newSpreader returns a spreader over the links of a graph.
+func (r *run) newSpreader() *spreader {
 	s := &spreader{
 		r: r, passing: map[graph.ID]bool{}, damping: map[graph.ID]int64{},
-		links: map[graph.ID][]edge{},
+		links: map[graph.ID][]edge{}, cut: map[graph.ID]bool{}, keep: lentShare,
 	}
 	s.texts = &mentions{g: r.g, x: r.x, keep: s.passes}
+	return s
+}
+
+// lend lets the sources lend what the text asks for, term by term: clause 10.1. It counts the
+// sources that did not take part for lack of room. Later rounds are no matter for a warning: as in
+// a lane, the best come first and the rest weighs little.
+func (r *run) lend(ctx context.Context, sources []*candidate) error {
+	s := r.newSpreader()
 	for _, l := range r.lists {
 		if l.lane == LaneText {
 			s.text = l
@@ -73,26 +77,26 @@ func (r *run) expand(ctx context.Context) (silent int, err error) {
 			s.dense = append(s.dense, l)
 		}
 	}
-	sources := r.found[:min(maxSources, len(r.found))]
 	all, err := s.terms(ctx, sources, r.firstTerms())
 	if err != nil {
-		return 0, err
+		return err
 	}
 	layer, err := s.start(ctx, sources, all)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	rankLast(s.titled)
 	var rounds []map[graph.ID]*spread
 	for h := 1; h <= *r.req.Expand && len(layer) > 0; h++ {
 		next := map[graph.ID]*spread{}
 		if err := s.round(ctx, layer, next, h); err != nil {
-			return 0, err
+			return err
 		}
 		rounds = append(rounds, next)
 		layer = sortedSpreads(next)
 	}
-	return s.silent, s.join(ctx, rounds)
+	r.silent, r.linked = s.silent, s.linked
+	return s.join(ctx, rounds)
 }
 
 // firstTerms returns the places of the terms that may spread: to split the scores into those of
@@ -303,10 +307,13 @@ func (s *spreader) edges(ctx context.Context, id graph.ID) ([]edge, error) {
 	}
 	var all []edge
 	for _, dir := range directions(s.r.req.Direction) {
-		q := BucketQuery{Node: id, Direction: dir, Types: s.r.req.ExpandTypes, Limit: maxFanOut}
+		q := BucketQuery{Node: id, Direction: dir, Types: s.r.req.ExpandTypes, Limit: maxFanOut + 1}
 		links, _, err := s.r.g.Bucket(ctx, q)
 		if err != nil {
 			return nil, fmt.Errorf("read edges of %s: %w", id, err)
+		}
+		if len(links) > maxFanOut {
+			links, s.cut[id] = links[:maxFanOut], true
 		}
 		for _, l := range links {
 			all = append(all, edge{l, dir == Out})
@@ -323,29 +330,39 @@ func directions(d Direction) []Direction {
 	return []Direction{d}
 }
 
-// alongEdge gives half of what u has to the other end of an edge: by the weight of the edge, and
+// alongEdge gives a part of what u has to the other end of an edge: by the weight of the edge, and
 // less to a node of many edges, as it is about many things.
 func (s *spreader) alongEdge(
 	ctx context.Context, u *spread, l edge, next map[graph.ID]*spread,
 ) error {
-	if l.Other == u.id {
-		return nil
-	}
-	ok, err := s.passes(ctx, l.Other)
-	if err != nil || !ok {
-		return err
-	}
-	if hidden, err := s.r.filter.hidden(ctx, graph.OnEdge, l.Edge); err != nil || hidden {
+	if ok, err := s.followed(ctx, u.id, l.Link); err != nil || !ok {
 		return err
 	}
 	damping, err := s.damp(ctx, l.Other)
 	if err != nil {
 		return err
 	}
+	weight := s.r.edgeWeight(l.Link)
+	if s.r.req.Expansion == Decay {
+		weight = min(weight, fixed.One) // or a path would gain by going in circles
+	}
 	s.give(u, Step{l.Other, l.Type, l.out}, next, func(n int64) int64 {
-		return ((n / 2) * l.Weight >> fixed.FracBits) * damping >> fixed.FracBits
+		return (s.passOn(n) * weight >> fixed.FracBits) * damping >> fixed.FracBits
 	})
 	return nil
+}
+
+// followed reports whether an edge of a node is followed: to another node, that passes, and not
+// hidden itself.
+func (s *spreader) followed(ctx context.Context, from graph.ID, l Link) (bool, error) {
+	if l.Other == from {
+		return false, nil
+	}
+	if ok, err := s.passes(ctx, l.Other); err != nil || !ok {
+		return false, err
+	}
+	hidden, err := s.r.filter.hidden(ctx, graph.OnEdge, l.Edge)
+	return !hidden, err
 }
 
 // give raises what a node receives in a round to what u gives.
@@ -356,6 +373,11 @@ func (s *spreader) give(
 	if l == nil {
 		l = &spread{id: by.Node, gains: make([]int64, len(u.gains)), hops: u.hops + 1}
 		next[by.Node] = l
+	}
+	s.linked = true
+	if s.paths {
+		l.take(&hop{u, by}, part)
+		return
 	}
 	total := int64(0)
 	for i, n := range u.gains {
@@ -402,16 +424,26 @@ func (s *spreader) damp(ctx context.Context, id graph.ID) (int64, error) {
 	return d, nil
 }
 
-// mentions gives half of what u has to the nodes that its content mentions and to those whose
+// mentions gives a part of what u has to the nodes that its content mentions and to those whose
 // contents mention it.
 func (s *spreader) mentions(ctx context.Context, u *spread, next map[graph.ID]*spread) error {
+	steps, err := s.mentioned(ctx, u.id)
+	for _, by := range steps {
+		s.give(u, by, next, s.passOn)
+	}
+	return err
+}
+
+// mentioned returns the mentions that are followed from a node.
+func (s *spreader) mentioned(ctx context.Context, id graph.ID) ([]Step, error) {
 	if len(s.r.req.ExpandTypes) > 0 {
-		return nil
+		return nil, nil
 	}
-	n, _, err := s.r.g.Node(ctx, u.id)
+	n, _, err := s.r.g.Node(ctx, id)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	var steps []Step
 	for _, dir := range directions(s.r.req.Direction) {
 		find := s.texts.in
 		if dir == In {
@@ -419,13 +451,13 @@ func (s *spreader) mentions(ctx context.Context, u *spread, next map[graph.ID]*s
 		}
 		linked, err := find(ctx, n)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, id := range linked {
-			s.give(u, Step{id, "", dir == Out}, next, func(n int64) int64 { return n / 2 })
+			steps = append(steps, Step{id, "", dir == Out})
 		}
 	}
-	return nil
+	return steps, nil
 }
 
 // join adds what was received to the candidates, and the best of the new nodes to them.
@@ -475,7 +507,7 @@ func (s *spreader) join(
 	slices.SortFunc(joining, func(a, b *candidate) int {
 		return cmp.Or(cmp.Compare(b.gain, a.gain), a.id.Compare(b.id))
 	})
-	s.r.found = append(s.r.found, joining[:min(maxJoining, len(joining))]...)
+	s.r.found = append(s.r.found, joining[:min(*s.r.req.MaxExpand, len(joining))]...)
 	s.r.rankExpanded()
 	return nil
 }

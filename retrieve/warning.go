@@ -22,9 +22,9 @@ const (
 	NoVectors          Code = "no_vectors"
 	Dimension          Code = "dimension"
 	StaleVectors       Code = "stale_vectors"
-	NoSparse           Code = "no_sparse_vectors"
-	NoEntities         Code = "no_entities"
-	CommonEntities     Code = "common_entities"
+	EdgeWeightsUnused  Code = "edge_weights_unused"
+	LinksCut           Code = "links_cut"
+	NothingLinked      Code = "nothing_linked"
 )
 
 // Names of parameters of warnings.
@@ -36,7 +36,6 @@ const (
 	paramModel    = "model"
 	paramModels   = "models"
 	paramVectors  = "vectors"
-	paramEntities = "entities"
 )
 
 // Warning says that an answer may not be what was meant.
@@ -64,8 +63,8 @@ var warningInfos = []WarningInfo{
 	},
 	{
 		Code:    NothingPasses,
-		When:    "nodes have words of the text, but all of them are filtered out or hidden",
-		Message: "nodes match the text, but filters or marks leave all of them out",
+		When:    "nodes match, but all of them are filtered out or hidden",
+		Message: "nodes match, but filters or marks leave all of them out",
 		Remedy: "widen --type, --where, --valid-at or the time range, let hidden states " +
 			"through with --marks, or leave out --exclude and --unseen",
 	},
@@ -82,6 +81,20 @@ var warningInfos = []WarningInfo{
 		Message: "expansion was cut short: %d of the nodes that fit best did not lend to their neighbours",
 		Remedy:  "follow fewer edges with --expand-type or --direction",
 		Param:   paramSources,
+	},
+	{
+		Code:    LinksCut,
+		When:    "nodes that fit best have more edges than paths or PageRank look at",
+		Message: "expansion was cut short: %d nodes have more edges than it follows",
+		Remedy:  "follow fewer edges with --expand-type or --direction",
+		Param:   paramNodes,
+	},
+	{
+		Code: NothingLinked,
+		When: "an expansion or edge types were asked for, and nothing was linked to what a query " +
+			"found",
+		Message: "expansion did nothing: what a query found has no edges or mentions to follow",
+		Remedy:  "give a query, widen --expand-type, --direction, --type or --marks, or commit edges",
 	},
 	{
 		Code:    Redacted,
@@ -120,33 +133,19 @@ var warningInfos = []WarningInfo{
 		Param:   paramNodes,
 	},
 	{
-		Code:    NoSparse,
-		When:    "no node has a sparse vector of the model of a sparse query vector",
-		Message: "no node has a sparse vector of the model {model}",
-		Remedy: "commit sparse embeddings of it, give it with --vector if its vectors are dense, or " +
-			"name another model with --sparse; there are: {models}",
-	},
-	{
-		Code:    NoEntities,
-		When:    "the entity lane has nothing to look for",
-		Message: "the text has no name, quoted phrase, identifier or number to look for",
-		Remedy:  "write names with capitals, quote a phrase, or leave --weight entity out",
-	},
-	{
-		Code:    CommonEntities,
-		When:    "entities of the text are in too many nodes for all of these to be read",
-		Message: "names, phrases or numbers that too many nodes may have do not count: %d",
-		Remedy:  "ask for rarer ones, or narrow the query with --type, --where or --created-from",
-		Param:   paramEntities,
+		Code:    EdgeWeightsUnused,
+		When:    "edge types are given weights, but nothing is lent over edges",
+		Message: "the weights of edge types did nothing: the request is not expanded",
+		Remedy:  "ask for a text or vector, with --expand 1 or more, or leave --edge-weight out",
 	},
 }
 
 // WarningInfos returns the documentation of all codes, in a fixed order.
-func WarningInfos() []WarningInfo { return slices.Clone(warningInfos) }
+func WarningInfos() []WarningInfo { return slices.Concat(warningInfos, idleInfos, laneInfos) }
 
 // info returns the documentation of the warning's code.
 func (w Warning) info() WarningInfo {
-	for _, info := range warningInfos {
+	for _, info := range WarningInfos() {
 		if info.Code == w.Code {
 			return info
 		}
@@ -173,6 +172,8 @@ func (w Warning) fill(text, number string) string {
 		"%d", strconv.FormatInt(v.Int(), 10),
 		"{"+paramModel+"}", w.names(paramModel),
 		"{"+paramModels+"}", w.names(paramModels),
+		"{"+paramTypes+"}", w.names(paramTypes),
+		"{"+paramParameters+"}", w.flags(),
 	).Replace(text)
 }
 
@@ -197,12 +198,13 @@ func warning(code Code, param string, n int) Warning {
 }
 
 // warnings returns what the answer must say of itself, in the order of the table.
-func (r *run) warnings(a *Answer, silent int) []Warning {
+func (r *run) warnings(a *Answer) []Warning {
 	var out []Warning
 	if r.asked && r.text.Terms == 0 && r.exact == 0 {
 		out = append(out, Warning{Code: NoTerms})
 	}
-	if r.asked && r.text.Known > 0 && len(r.text.Hits) == 0 && r.exact == 0 {
+	textBlocked := r.asked && r.text.Known > 0 && len(r.text.Hits) == 0
+	if r.exact == 0 && (textBlocked || len(r.lists) == 0 && r.idle.blocked) {
 		out = append(out, Warning{Code: NothingPasses})
 	}
 	if len(a.Items) == 0 && a.Dropped > 0 {
@@ -212,9 +214,7 @@ func (r *run) warnings(a *Answer, silent int) []Warning {
 		}
 		out = append(out, warning(BudgetTooSmall, paramSmallest, smallest))
 	}
-	if silent > 0 {
-		out = append(out, warning(ExpansionTruncated, paramSources, silent))
-	}
+	out = append(out, r.expansionWarnings()...)
 	if r.filter.erased > 0 {
 		out = append(out, warning(Redacted, paramNodes, r.filter.erased))
 	}
@@ -225,6 +225,8 @@ func (r *run) warnings(a *Answer, silent int) []Warning {
 	if r.stale > 0 {
 		out = append(out, warning(StaleVectors, paramNodes, r.stale))
 	}
-	out = append(append(out, r.noSparse...), r.entities.warnings()...)
+	if len(r.req.EdgeWeights) > 0 && !r.expands() {
+		out = append(out, Warning{Code: EdgeWeightsUnused})
+	}
 	return out
 }

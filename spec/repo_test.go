@@ -197,12 +197,17 @@ type wireRequest struct {
 	Dedup                                                   bool
 	MMR                                                     *int
 	Order                                                   string
+	Pack, Tokenizer                                         string
+	PassageTokens                                           *int
 	Direction                                               string
 	CreatedFrom, CreatedTo, UpdatedFrom, UpdatedTo, ValidAt *int64
 	Vectors                                                 map[string][]int8
 	Sparse                                                  map[string]map[string]int64
 	Fusion                                                  retrieve.Fusion
 	Weights                                                 map[retrieve.Lane]int64
+	EdgeWeights                                             map[string]int64
+	Expansion                                               retrieve.Expansion
+	MaxExpand, Decay, Damping                               *int
 	Where                                                   []struct {
 		Name, Op string
 		Value    json.RawMessage
@@ -225,7 +230,8 @@ func request(t *testing.T, data []byte) retrieve.Request {
 		CreatedFrom: at(w.CreatedFrom), CreatedTo: at(w.CreatedTo),
 		UpdatedFrom: at(w.UpdatedFrom), UpdatedTo: at(w.UpdatedTo), ValidAt: at(w.ValidAt),
 		Exclude: parseIDs(t, w.Exclude), UnseenFrom: w.UnseenFrom, Dedup: w.Dedup, MMR: w.MMR,
-		Order: retrieve.Order(w.Order)}
+		Order: retrieve.Order(w.Order), Pack: retrieve.Packing(w.Pack),
+		PassageTokens: w.PassageTokens, Tokenizer: w.Tokenizer}
 	for _, m := range w.Marks {
 		q.Marks = append(q.Marks, graph.State(m))
 	}
@@ -241,6 +247,11 @@ func request(t *testing.T, data []byte) retrieve.Request {
 		q.Sparse = append(q.Sparse, v)
 	}
 	q.Fusion = w.Fusion
+	for typ, weight := range w.EdgeWeights {
+		q.EdgeWeights = append(q.EdgeWeights, retrieve.EdgeWeight{Type: typ, Weight: weight})
+	}
+	q.ExpansionOptions = retrieve.ExpansionOptions{Expansion: w.Expansion, MaxExpand: w.MaxExpand,
+		Decay: w.Decay, Damping: w.Damping}
 	for lane, weight := range w.Weights {
 		q.Weights = append(q.Weights, retrieve.LaneWeight{Lane: lane, Weight: weight})
 	}

@@ -48,7 +48,8 @@ var runners = map[string]func(t *testing.T, v vector){
 	"mark": runRecord, "node": runNode, "operation": runOperation, "pack": runRetrieval,
 	"receipt": runReceipt, "render": runRetrieval, "score": runScore, "session": runRecord,
 	"signature": runSignature, "stage": runRecord, "stats": runStats, "tree": runTree,
-	"tree-diff": runDiff, "tree-merge": runMerge, "unseen": runUnseen,
+	"profile": runRecord, "profile-choice": runProfileChoice, "profile-merge": runProfileMerge,
+	"tokens": runTokens, "tree-diff": runDiff, "tree-merge": runMerge, "unseen": runUnseen,
 }
 
 // untested are the numbered clauses that need no vector of their own, each with the reason.

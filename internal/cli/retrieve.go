@@ -23,7 +23,7 @@ type retrieveOptions struct {
 	marks, show, vectors      []string
 	sparse                    []string
 	times                     [5]string // in the order of timeFlags
-	limit, budget, expand     int
+	limit, budget             int
 	adjacency, summaryCap     int
 	direction, fusion         string
 	weights                   []string
@@ -31,6 +31,10 @@ type retrieveOptions struct {
 	follow, receipt, explain  bool
 	batch, embed              string
 	packing                   packingOptions
+	edgeWeights               []string
+	profile                   string
+	trim                      trimOptions
+	expansion                 expansionOptions
 }
 
 // timeFlags are the flags whose value is a time.
@@ -55,7 +59,9 @@ func (c *cli) retrieveCommand() *cobra.Command {
 			"query the newest nodes that pass the filters. A query - is read from standard input.\n\n" +
 			"Nodes that fit lend to their neighbours what the query asked for and these lack: over edges,\n" +
 			"and where the content of one mentions the title of another. So the two halves of an answer\n" +
-			"find each other; --expand says how far.\n\n" +
+			"find each other; --expand says how far. --expansion decay adds to a node the score of another found\n" +
+			"one, times --decay and the edge's weight for each hop of the best path between them; ppr adds\n" +
+			"what reaches it by personalised PageRank.\n\n" +
 			"The answer depends on the commit and the request alone: the same bytes in every process.\n" +
 			"In a session (--session or MNEM_SESSION) it comes from the session's commit and leaves a\n" +
 			"receipt that 'mnem replay' runs again.\n\n" +
@@ -65,6 +71,9 @@ func (c *cli) retrieveCommand() *cobra.Command {
 			"shown before), --dedup (what has the words of an item before it, with the same capitalised\n" +
 			"names, numbers and common negations) and --mmr (0.7 gives relevance seven parts of ten, and\n" +
 			"being unlike the items before three). --explain names what was dropped, and why.\n\n" +
+			"--pack passages prints of each summary and content only the passages that fit the query best,\n" +
+			"with <...> for what is left out. --order document prints items that edges join side by side, in\n" +
+			"the order in which they were created. --tokenizer counts tokens as cl100k or o200k do, exactly.\n\n" +
 			"--vector ranks by embeddings too: FILE, or - for standard input, has the query as that MODEL\n" +
 			"embeds it, a JSON list of numbers. Nodes are compared by the embeddings of that model that\n" +
 			"'mnem help changes' tells how to commit. Without a QUERY the vector decides alone. The first\n" +
@@ -83,10 +92,12 @@ func (c *cli) retrieveCommand() *cobra.Command {
 			"--batch reads one JSON object a line: \"qid\", \"text\", \"vectors\" (an object: model to list of\n" +
 			"numbers), \"sparse\" (model to object of term to number), \"weights\" (lane to number) and any of\n" +
 			"the other flags that select, rank or print, by name; \"cat\", \"meta\" and \"gold…\" come back with\n" +
-			"the answer. What a line does not say, the command line does.",
+			"the answer. What a line does not say, the command line does.\n\n" +
+			"What no flag says is taken from a profile, which --profile names: see 'mnem help profile'.",
 		Example: "  mnem retrieve who owns billing\n" +
 			"  mnem retrieve billing --dedup --mmr 0.7 --order time\n" +
 			"  mnem retrieve billing --session review --unseen\n" +
+			"  mnem retrieve billing --pack passages --passage-tokens 120 --tokenizer o200k\n" +
 			"  mnem retrieve 'storage migration' --type Decision --adjacency 3\n" +
 			"  mnem retrieve --type Task --where 'status = \"open\"' --limit 5\n" +
 			"  mnem retrieve billing --at HEAD~1 --budget 500 --json\n" +
@@ -97,6 +108,7 @@ func (c *cli) retrieveCommand() *cobra.Command {
 	}
 	c.atFlag(cmd)
 	c.requestFlags(cmd, opt)
+	c.profileFlag(cmd, &opt.profile, " ("+profileEnv+"; config: "+keyProfile+")")
 	f := cmd.Flags()
 	f.StringArrayVar(&opt.vectors, "vector", nil,
 		"rank by this `MODEL=@FILE` too: the query's embedding (repeatable)")
@@ -133,30 +145,41 @@ func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
 	marksFlag(cmd, &opt.marks)
 	f.IntVar(&opt.limit, "limit", retrieve.DefaultLimit, "at most `N` items; 0 for no limit")
 	f.IntVar(&opt.budget, "budget", retrieve.DefaultBudget, "at most `N` tokens; 0 for no budget")
-	f.IntVar(&opt.expand, "expand", retrieve.DefaultExpand,
-		"let nodes lend to those linked to them, in `N` rounds; 0 to 4")
 	f.StringArrayVar(&opt.expandTypes, "expand-type", nil,
-		"lend along edges of this `TYPE` only (repeatable)")
-	f.StringVar(&opt.direction, "direction", string(retrieve.Both), "lend along edges out, in or both")
+		"expand along edges of this `TYPE` only (repeatable)")
+	f.StringVar(&opt.direction, "direction", string(retrieve.Both),
+		"expand along edges out, in or both")
 	f.IntVar(&opt.adjacency, "adjacency", 0, "print `N` edges of each item in each direction")
 	f.StringSliceVar(&opt.show, "show", nil, "print these `LINES` too: times, key, content")
 	f.IntVar(&opt.summaryCap, "summary-cap", retrieve.DefaultSummaryCap,
 		"cut each text at `N` characters; 0 for whole ("+summaryCapEnv+")")
 	opt.packing.add(cmd)
+	f.StringArrayVar(&opt.edgeWeights, "edge-weight", nil,
+		"lend so much over edges of a type: `TYPE=W`, W 0 to 16, 1 for others (repeatable)")
+	opt.trim.add(cmd)
+	opt.expansion.add(cmd)
 }
 
-// request returns the request that flags and environment make.
+// request returns the request that flags and environment make. What they do not say is left to
+// profiles.
 func (c *cli) request(cmd *cobra.Command, opt *retrieveOptions) (retrieve.Request, error) {
 	r := retrieve.Request{
 		Types: opt.types, ExpandTypes: opt.expandTypes, Direction: retrieve.Direction(opt.direction),
-		Limit: &opt.limit, Budget: &opt.budget, Expand: &opt.expand, Adjacency: opt.adjacency,
+		Limit: &opt.limit, Budget: &opt.budget, Adjacency: opt.adjacency,
 		Show: opt.show, SummaryCap: &opt.summaryCap, Fusion: retrieve.Fusion(opt.fusion),
 	}
 	var err error
 	if err = opt.packing.set(cmd, &r); err != nil {
 		return r, err
 	}
+	opt.trim.set(cmd, &r)
+	if err = opt.expansion.set(cmd, &r); err != nil {
+		return r, err
+	}
 	if r.Weights, err = laneWeights(opt.weights); err != nil {
+		return r, err
+	}
+	if r.EdgeWeights, err = edgeWeights(opt.edgeWeights); err != nil {
 		return r, err
 	}
 	if r.Where, err = parseWhere(opt.where); err != nil {
@@ -184,8 +207,9 @@ func (c *cli) request(cmd *cobra.Command, opt *retrieveOptions) (retrieve.Reques
 			return r, usagef("%s: %q is not a number of characters", summaryCapEnv, s)
 		}
 		r.SummaryCap = &n
+		return r.Explicitly(append(givenParams(cmd), "summaryCap")...), r.Validate()
 	}
-	return r, r.Validate()
+	return r.Explicitly(givenParams(cmd)...), r.Validate()
 }
 
 func (c *cli) retrieve(cmd *cobra.Command, opt *retrieveOptions, args []string) error {
@@ -195,6 +219,9 @@ func (c *cli) retrieve(cmd *cobra.Command, opt *retrieveOptions, args []string) 
 	}
 	req, err := c.request(cmd, opt)
 	if err != nil {
+		return err
+	}
+	if req.Profile, err = c.profileName(cmd, opt.profile); err != nil {
 		return err
 	}
 	if req.Vectors, err = c.queryVectors(cmd.Context(), opt); err != nil {
@@ -304,6 +331,7 @@ type answerer struct {
 	explain bool
 	terms   [][]repo.TermScore // of the items of the last answer, to explain it
 	names   *labels            // of the last answer's commit, likewise
+	trace   *retrieve.Trace    // of the last answer, nil where nobody asks
 	// embedder is asked about the queries of a batch, nil for none.
 	embedder embed.Embedder
 }
@@ -321,8 +349,12 @@ func (a *answerer) answer(
 			return nil, ipld.CID{}, excludeHint(err)
 		}
 	}
-	answer, err := s.Retrieve(ctx, req)
-	err = excludeHint(err)
+	a.trace = nil
+	if a.explain {
+		a.trace = a.c.newTrace()
+	}
+	answer, err := s.RetrieveTraced(ctx, req, a.trace)
+	err = profileHint(excludeHint(err))
 	if err == nil && a.explain {
 		err = a.explainTerms(ctx, s, answer)
 	}

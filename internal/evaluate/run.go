@@ -41,8 +41,15 @@ const maxMissing = 5
 
 // Options says how queries are answered, and who is told. The zero value works.
 type Options struct {
-	Base  retrieve.Request // parameters that a query does not give itself
-	Shown string           // what messages call the directory, "" for nothing
+	Base retrieve.Request // parameters that a query does not give itself
+	// Profiles are those that queries and Base may name, nil for the built-in ones alone. Those of
+	// the change files do not exist: they hold no profiles.
+	Profiles *retrieve.Profiles
+	// ByProfile counts queries by the profile that they were answered with, not by category.
+	ByProfile bool
+	// Counters are the token counters that queries may name beside the estimate.
+	Counters retrieve.Counters
+	Shown    string // what messages call the directory, "" for nothing
 	// Answer, where given, is called with each query and its answer, one at a time in the order of
 	// files and lines. An error ends the run and comes back as it is.
 	Answer func(*Query, *retrieve.Answer) error
@@ -219,11 +226,22 @@ func (r *runner) pair(ctx context.Context, name string) (err error) {
 	})
 	for i := range queries {
 		q := &queries[i]
-		answer, err := s.Retrieve(ctx, q.Request)
+		req, err := r.opt.Profiles.Apply(q.Request)
 		if err != nil {
 			return at(q, err)
 		}
-		r.sums.add(q.Category, Score(q, ranked(answer)))
+		answer, err := s.Retrieve(ctx, req)
+		if err != nil {
+			return at(q, err)
+		}
+		category := q.Category
+		if r.opt.ByProfile {
+			category = req.Profile
+			if category == "" {
+				category = retrieve.DefaultProfile
+			}
+		}
+		r.sums.add(category, Score(q, ranked(answer)))
 		if r.opt.Answer != nil {
 			if err := r.opt.Answer(q, answer); err != nil {
 				return err
@@ -238,7 +256,7 @@ func (r *runner) pair(ctx context.Context, name string) (err error) {
 // build makes the repository of a change file. It is returned with an error too, to be closed.
 func (r *runner) build(ctx context.Context, name string) (*repo.Snapshot, *repo.Repo, error) {
 	by := repo.Stamp{Author: "mnem bench", Time: commitTime, Command: []string{"bench", "eval"}}
-	rp, err := repo.New(ctx, mem.New(), by, repo.Options{})
+	rp, err := repo.New(ctx, mem.New(), by, repo.Options{Counters: r.opt.Counters})
 	if err != nil {
 		return nil, rp, err
 	}

@@ -4,7 +4,9 @@ package main
 type answer struct {
 	order      []hit // all candidates in order
 	candidates int
-	silent     int // sources that did not lend
+	silent     int             // sources that did not lend
+	cut        map[string]bool // nodes that links_cut counts
+	linked     bool            // whether expansion followed a link
 	items      []item
 	dropped    int64
 	twins      [][2]string // of the dropped: the node and the item that it repeats
@@ -26,7 +28,7 @@ func (q request) retrieve(st *store) answer {
 	lanes := q.rankings(st, c)
 	var a answer
 	if q.expand > 0 && !q.blank() {
-		a.order, a.silent = q.expanded(st, c, lanes, tiers)
+		a.order = q.expanded(st, c, lanes, tiers, &a)
 	} else {
 		list := q.fused(lanes)
 		if len(lanes) == 1 {
@@ -75,7 +77,7 @@ walk:
 		a.tokens += t
 		a.items = append(a.items, item{hit: h, tokens: t, rendered: r})
 	}
-	q.arranged(st, a.items)
+	a.items = q.arranged(st, a.items)
 	return smallest
 }
 
@@ -106,7 +108,7 @@ func (q request) warn(st *store, c collection, a *answer, exact bool, smallest i
 	for id := range st.nodes {
 		passing = passing || c.score(id, query) > 0 && q.passes(st, id)
 	}
-	if known && !passing && !exact {
+	if (known && !passing || q.blocked(st, c)) && !exact {
 		a.warnings = append(a.warnings, dict{"code": "nothing_passes"})
 	}
 	if len(a.items) == 0 && a.dropped > 0 {
@@ -117,11 +119,21 @@ func (q request) warn(st *store, c collection, a *answer, exact bool, smallest i
 		a.warnings = append(a.warnings, dict{"code": "expansion_truncated",
 			"params": dict{"sources": a.silent}})
 	}
+	if len(a.cut) > 0 {
+		a.warnings = append(a.warnings, dict{"code": "links_cut",
+			"params": dict{"nodes": len(a.cut)}})
+	}
+	asked := q.expand > 0 && (q.expansion != "lend" || len(q.expandTypes) > 0)
+	if asked && a.candidates > 0 && !a.linked && len(a.cut) == 0 {
+		a.warnings = append(a.warnings, dict{"code": "nothing_linked"})
+	}
 	if q.unseenFrom > 0 {
 		a.warnings = append(a.warnings, dict{"code": "unseen_cut",
 			"params": dict{"from": q.unseenFrom}})
 	}
 	q.denseWarnings(st, a)
+	q.edgeWarning(a)
+	q.idleWarnings(st, c, a)
 	q.laneWarnings(st, c, a)
 }
 

@@ -13,10 +13,11 @@ var allCases = []func(*suite){
 	graphCases, commitCases, operationCases, sessionCases, idCases,
 	lineCases, longLines, otherLines, applyCases,
 	analysisCases, logCases, statsCases, scoreCases, denseCases, filterCases, predicateTexts, expandCases,
-	packCases, unseenCases,
+	packCases, unseenCases, pathCases, pageRankCases, boundCases, randomReach,
 	renderCases, receiptCases, randomCases, mergeCases,
 	signatureCases, exchangeCases, tagCases, blameCases, oplogCases, revisionCases, branchCases,
 	careCases,
+	profileCases,
 	sparseCases, entityCases,
 }
 

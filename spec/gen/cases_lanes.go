@@ -53,6 +53,10 @@ func sparseCases(s *suite) {
 		{"9.7", "marks", "marks let through", edited(sparseRequest("", "s", tide), func(q *request) {
 			q.marks = []string{"superseded", "forgotten"}
 		})},
+		{"11.1", "sparse-nothing-passes", "all that the lane finds is filtered out",
+			edited(sparseRequest("", "s", tide), func(q *request) { q.types = []string{"Product"} })},
+		{"11.1", "sparse-no-effect", "one lane alone is weighed", edited(sparseRequest("", "s", tide),
+			func(q *request) { q.weights = map[string]int64{"sparse:s": 5} })},
 		{"9.7", "same-model", "a dense and a sparse vector of one model",
 			edited(sparseRequest("", "m", tide), func(q *request) {
 				q.vectors = map[string][]int8{"m": {127, 63, 0}}
@@ -202,6 +206,15 @@ func entityCases(s *suite) {
 		clause, name, title string
 		q                   request
 	}{
+		{"11.1", "nothing-passes", "all that the lane may find is filtered out",
+			edited(func(q *request) { q.types = []string{"Person"} })},
+		{"11.1", "nothing-passes-phrase", "what is left has the terms and not the phrase",
+			edited(func(q *request) {
+				q.text, q.where = "see getUser", []predicate{{name: "n", op: "exists"}}
+			})},
+		{"11.1", "no-effect", "a weight that finds nothing", edited(func(q *request) {
+			q.text, q.weights = "who sails", map[string]int64{"entity": one}
+		})},
 		{"9.8", "marks", "a mark let through", edited(func(q *request) {
 			q.marks = []string{"superseded"}
 		})},

@@ -50,6 +50,10 @@ func packCases(s *suite) {
 	dedupCases(s)
 	orderCases(s)
 	randomChoices(s)
+	passageCases(s)
+	documentCases(s)
+	idleCases(s)
+	tokenCases(s)
 }
 
 func warningCases(s *suite) {
@@ -208,13 +212,27 @@ func receiptCases(s *suite) {
 			adjacency: 3,
 			show:      []string{"times", "key"}, summaryCap: 20, unseenFrom: 3, dedup: true,
 			exclude: []string{nodeIDOfKey("kelp"), nodeIDOfKey("bob"), nodeIDOfKey("kelp")},
-			mmr:     new(int64(45875)), order: "time"}},
+			mmr:     new(int64(45875)), order: "time",
+			expansion: "lend", maxExpand: 100, decay: 45875, damping: 55706}},
+		{"decay", "best paths", newRequest("tide").with(func(q *request) {
+			q.expansion, q.decay, q.maxExpand, q.damping = "decay", 32768, 7, 55706
+		})},
+		{"ppr", "PageRank", newRequest("tide").with(func(q *request) {
+			q.expansion, q.expand, q.damping = "ppr", 20, 32768
+		})},
+		{"ppr-default", "the defaults of PageRank are left out", newRequest("tide").with(
+			func(q *request) { q.expansion, q.expand = "ppr", 20 })},
 		{"dropped", "dropped nodes and a warning", func() request {
 			q := newRequest("boat")
 			q.budget = 3
 			return q
 		}()},
 		{"no-terms", "a warning without parameters", newRequest("the")},
+		{"passages", "passages as a document", func() request {
+			q := trimming("tide", 40)
+			q.order = "document"
+			return q
+		}()},
 		{"exact", "an exact node", newRequest("kelp")},
 	} {
 		st := built(harbour)

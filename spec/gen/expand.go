@@ -25,7 +25,7 @@ func (q request) neighbours(st *store, u string) (found []hit, entries int) {
 			looked++
 			far := k[len(k)-32 : len(k)-16]
 			if far != u && !q.hides(st, "e"+id) && q.passes(st, far) {
-				found = append(found, hit{id: far, score: number(st.edges[id], "weight")})
+				found = append(found, hit{id: far, score: q.edgeWeight(st.edges[id])})
 			}
 		}
 		entries += looked
@@ -194,10 +194,11 @@ func (l lent) lenders() []hit {
 	return list
 }
 
-// spread is step 3: what was lent in each round, and how many sources did not lend.
-func (q request) spread(st *store, c collection, sources []hit, g lent) ([]lent, int) {
+// spread is step 3: what was lent in each round, how many sources did not lend, and whether any link
+// was followed.
+func (q request) spread(st *store, c collection, sources []hit, g lent) ([]lent, int, bool) {
 	var rounds []lent
-	silent := 0
+	silent, linked := 0, false
 	for h := int64(1); h <= q.expand; h++ {
 		next := lent{}
 		looked, texts := 0, 0
@@ -210,6 +211,7 @@ func (q request) spread(st *store, c collection, sources []hit, g lent) ([]lent,
 			}
 			links, entries := q.neighbours(st, u.id)
 			looked += entries
+			linked = linked || len(links) > 0
 			for _, e := range links {
 				for t, n := range g[u.id] {
 					next.raise(e.id, t, n/2*e.score/one*st.damped(e.id)/one)
@@ -219,6 +221,7 @@ func (q request) spread(st *store, c collection, sources []hit, g lent) ([]lent,
 				continue
 			}
 			for _, v := range q.mentions(st, c, u.id, &texts) {
+				linked = true
 				for t, n := range g[u.id] {
 					next.raise(v, t, n/2)
 				}
@@ -226,7 +229,7 @@ func (q request) spread(st *store, c collection, sources []hit, g lent) ([]lent,
 		}
 		rounds, g, sources = append(rounds, next), next, next.lenders()
 	}
-	return rounds, silent
+	return rounds, silent, linked
 }
 
 // part is c(v, t) of a term of the query, or of a lane.
@@ -251,8 +254,8 @@ func (c collection) part(lanes []ranking, query []string, id, term string) int64
 
 // expanded is clause 10: the candidates with their final scores.
 func (q request) expanded(
-	st *store, c collection, lanes []ranking, tiers map[string]int,
-) ([]hit, int) {
+	st *store, c collection, lanes []ranking, tiers map[string]int, a *answer,
+) []hit {
 	base := convex(lanes)
 	for id := range tiers {
 		base[id] = one
@@ -263,6 +266,12 @@ func (q request) expanded(
 	}
 	sortHits(sources)
 	sources = sources[:min(len(sources), 100)]
+	switch q.expansion {
+	case "decay":
+		return q.joined(lanes, base, q.paths(st, c, sources, a), nil, tiers)
+	case "ppr":
+		return q.joined(lanes, base, q.pageRank(st, c, sources, a), nil, tiers)
+	}
 	query := analyse(q.text, "en")
 	dense := lanes
 	if len(lanes) > 0 && lanes[0].name == "text" {
@@ -306,7 +315,8 @@ func (q request) expanded(
 			titled[s.id] = sum / 2
 		}
 	}
-	rounds, silent := q.spread(st, c, sources, g)
+	rounds, silent, linked := q.spread(st, c, sources, g)
+	a.silent, a.linked = silent, linked
 	gain := map[string]int64{}
 	for _, l := range rounds {
 		for id, m := range l {
@@ -318,21 +328,28 @@ func (q request) expanded(
 			}
 		}
 	}
+	return q.joined(lanes, base, gain, titled, tiers)
+}
+
+// joined are all nodes after expansion: those with gain that were not known are the best of them.
+func (q request) joined(
+	lanes []ranking, base, gain, titled map[string]int64, tiers map[string]int,
+) []hit {
 	final := q.beforeGain(lanes, tiers)
-	var joined, out []hit
+	var fresh, out []hit
 	for id, n := range gain {
 		if _, known := base[id]; !known && n > 0 {
-			joined = append(joined, hit{id: id, score: n})
+			fresh = append(fresh, hit{id: id, score: n})
 		}
 	}
-	sortHits(joined)
-	joined = joined[:min(len(joined), 100)]
+	sortHits(fresh)
+	fresh = fresh[:min(int64(len(fresh)), q.maxExpand)]
 	if q.byRanks() {
-		return q.joinedByRank(lanes, base, gain, joined, tiers), silent
+		return q.joinedByRank(lanes, base, gain, fresh, tiers)
 	}
-	out = append(out, joined...)
+	out = append(out, fresh...)
 	for id := range base {
 		out = append(out, hit{id: id, tier: tiers[id], score: final[id] + titled[id] + gain[id]})
 	}
-	return out, silent
+	return out
 }

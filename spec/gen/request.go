@@ -32,11 +32,19 @@ type request struct {
 	sparse                                       map[string]map[string]int64
 	fusion                                       string
 	weights                                      map[string]int64
+	edgeWeights                                  map[string]int64
+	profile                                      string
+	packing                                      string
+	passageTokens                                *int64
+	tokenizer                                    string
+	expansion                                    string
+	maxExpand, decay, damping                    int64
 }
 
 func newRequest(text string) request {
 	return request{text: text, limit: 10, budget: 2000, expand: 3, summaryCap: 8192,
-		direction: "both", order: "rank", fusion: "convex"}
+		direction: "both", order: "rank", fusion: "convex",
+		expansion: "lend", maxExpand: 100, decay: 45875, damping: 55706}
 }
 
 func sortedSet(list []string) []any {
@@ -76,9 +84,16 @@ func (q request) record() dict {
 	if q.mmr != nil {
 		r["mmr"] = *q.mmr
 	}
+	if q.packing != "" {
+		r["pack"], r["passageTokens"] = q.packing, *q.passageTokens
+	}
+	if q.tokenizer != "" {
+		r["tokenizer"] = q.tokenizer
+	}
 	if q.unseenFrom > 0 {
 		r["unseenFrom"] = q.unseenFrom
 	}
+	q.setExpansion(r)
 	if len(q.exclude) > 0 {
 		ids := []any{}
 		for _, id := range sortedSet(q.exclude) {
@@ -125,6 +140,7 @@ func (q request) record() dict {
 		}
 		r["weights"] = weights
 	}
+	q.profileRecord(r)
 	where := []any{}
 	for _, p := range q.where {
 		m := dict{"name": p.name, "op": p.op}
@@ -142,7 +158,11 @@ func (q request) record() dict {
 // input is the request in a vector file: what differs from the default.
 func (q request) input() obj {
 	d := newRequest("")
+	if q.expansion == "ppr" {
+		d.expand = 20
+	}
 	in := obj{}
+	q.setExpansion(in)
 	set := func(name string, v any, given bool) {
 		if given {
 			in[name] = v
@@ -166,9 +186,14 @@ func (q request) input() obj {
 	set("dedup", q.dedup, q.dedup)
 	set("order", q.order, q.order != d.order)
 	set("unseenFrom", q.unseenFrom, q.unseenFrom > 0)
+	set("edgeWeights", q.edgeWeights, q.edgeWeights != nil)
 	set("exclude", uuids(q.exclude), q.exclude != nil)
 	if q.mmr != nil {
 		in["mmr"] = *q.mmr
+	}
+	set("pack", q.packing, q.packing != "")
+	if q.passageTokens != nil && *q.passageTokens != 256 {
+		in["passageTokens"] = *q.passageTokens
 	}
 	for name, t := range q.times() {
 		if t != nil {

@@ -1,0 +1,223 @@
+package retrieve
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Expansion says how nodes that the lanes found raise those linked to them: clause 10.
+type Expansion string
+
+const (
+	Lend  Expansion = "lend"  // parts of scores, term by term: the default
+	Decay Expansion = "decay" // the best path from another node, less with each hop
+	PPR   Expansion = "ppr"   // personalised PageRank
+)
+
+// Expansions returns all ways of expanding.
+func Expansions() []Expansion { return []Expansion{Lend, Decay, PPR} }
+
+// Defaults and bounds of expansion: clause 8.1. Shares are in units of 2^-16.
+const (
+	DefaultDecay     = 45_875 // 0.7
+	DefaultDamping   = 55_706 // 0.85
+	DefaultRounds    = 20     // of PPR; after them less than a twentieth of the mass moves
+	DefaultMaxExpand = 100
+
+	MaxRounds    = 64 // of PPR
+	MaxMaxExpand = 1000
+)
+
+// ExpansionOptions are the parameters of how nodes raise those linked to them. Those of another
+// expansion than the request's are refused.
+type ExpansionOptions struct {
+	Expansion Expansion // "" for Lend
+	MaxExpand *int      // new nodes that join, default DefaultMaxExpand, 1 to MaxMaxExpand
+	Decay     *int      // of Decay: what a hop keeps, default DefaultDecay, 1 to 65,536
+	Damping   *int      // of PPR: what moves on, default DefaultDamping, 1 to 65,535
+}
+
+// resolveExpansion fills in the defaults of an expansion.
+func (r *Request) resolveExpansion() {
+	if r.Expansion == "" {
+		r.Expansion = Lend
+	}
+	r.MaxExpand = orDefault(r.MaxExpand, DefaultMaxExpand)
+	rounds := DefaultExpand
+	switch r.Expansion {
+	case Decay:
+		r.Decay = orDefault(r.Decay, DefaultDecay)
+	case PPR:
+		r.Damping = orDefault(r.Damping, DefaultDamping)
+		rounds = DefaultRounds
+	}
+	r.Expand = orDefault(r.Expand, rounds)
+}
+
+func (r Request) checkExpansion() error {
+	if r.Expansion != "" && !slices.Contains(Expansions(), r.Expansion) {
+		return badParam("expansion", "%s is not lend, decay or ppr",
+			shortQuote(string(r.Expansion)))
+	}
+	rounds := MaxExpand
+	if r.Expansion == PPR {
+		rounds = MaxRounds
+	}
+	if err := checkRange("expand", r.Expand, rounds); err != nil {
+		return err
+	}
+	if n := r.MaxExpand; n != nil && (*n < 1 || *n > MaxMaxExpand) {
+		return badParam("maxExpand", "%d is outside 1 to %d", *n, MaxMaxExpand)
+	}
+	if r.Decay != nil && r.Expansion != Decay {
+		return badParam("decay", "only paths decay: choose the expansion decay for it")
+	}
+	if r.Damping != nil && r.Expansion != PPR {
+		return badParam("damping", "only PageRank is damped: choose the expansion ppr for it")
+	}
+	if n := r.Decay; n != nil && (*n < 1 || *n > fixed.One) {
+		return badParam("decay", "want more than 0 and at most 1: %d units of 2^-16", *n)
+	}
+	if n := r.Damping; n != nil && (*n < 1 || *n >= fixed.One) {
+		return badParam("damping", "want more than 0 and less than 1: %d units of 2^-16", *n)
+	}
+	return nil
+}
+
+// expansionParams returns the parameters of this file as a receipt keeps them: each is left out at
+// its default.
+func expansionParams(r Request) []ipld.Entry {
+	var entries []ipld.Entry
+	if r.Expansion != Lend {
+		entries = append(entries, ipld.Entry{
+			Key: "expansion", Value: ipld.StringValue(string(r.Expansion)),
+		})
+	}
+	for _, p := range []struct {
+		name  string
+		value *int
+		usual int
+	}{
+		{"maxExpand", r.MaxExpand, DefaultMaxExpand},
+		{"decay", r.Decay, DefaultDecay},
+		{"damping", r.Damping, DefaultDamping},
+	} {
+		if p.value != nil && *p.value != p.usual {
+			entries = append(entries, ipld.Entry{Key: p.name, Value: encodeInt(*p.value)})
+		}
+	}
+	return entries
+}
+
+// setExpansionParam sets one of them from its value in a receipt; known is false for any other.
+func (r *Request) setExpansionParam(name string, v ipld.Value) (known bool) {
+	switch name {
+	case "expansion":
+		r.Expansion = Expansion(v.Text())
+	case "maxExpand":
+		r.MaxExpand = new(int(v.Int()))
+	case "decay":
+		r.Decay = new(int(v.Int()))
+	case "damping":
+		r.Damping = new(int(v.Int()))
+	default:
+		return false
+	}
+	return true
+}
+
+// setExpansion sets one of them from the member of a batch's line; known is false for any other.
+func (q *Query) setExpansion(p *memberParser) (known bool) {
+	r := &q.Request
+	switch p.name {
+	case "expansion":
+		r.Expansion = Expansion(p.text())
+	case "max-expand":
+		r.MaxExpand = p.number()
+	case "decay":
+		r.Decay = p.lambda()
+	case "damping":
+		r.Damping = p.lambda()
+	default:
+		return false
+	}
+	return true
+}
+
+// expand scores all candidates anew by what is linked to them, and adds new ones: clause 10.
+func (r *run) expand(ctx context.Context) error {
+	if !r.expands() {
+		return nil
+	}
+	r.toShares()
+	slices.SortFunc(r.found, func(a, b *candidate) int {
+		return cmp.Or(cmp.Compare(b.tier, a.tier), cmp.Compare(b.share, a.share), a.id.Compare(b.id))
+	})
+	sources := r.found[:min(maxSources, len(r.found))]
+	switch r.req.Expansion {
+	case Decay:
+		return r.decay(ctx, sources)
+	case PPR:
+		return r.pagerank(ctx, sources)
+	}
+	return r.lend(ctx, sources)
+}
+
+// expansionWarnings returns what the answer must say of its expansion. Nobody asked for what
+// happens by default, so that nothing is said where that found nothing to do.
+func (r *run) expansionWarnings() []Warning {
+	var out []Warning
+	if r.silent > 0 {
+		out = append(out, warning(ExpansionTruncated, paramSources, r.silent))
+	}
+	if r.cut > 0 {
+		out = append(out, warning(LinksCut, paramNodes, r.cut))
+	}
+	asked := r.req.Expansion != Lend || len(r.req.ExpandTypes) > 0
+	if asked && *r.req.Expand > 0 && !r.linked && len(r.found) > 0 {
+		out = append(out, Warning{Code: NothingLinked})
+	}
+	return out
+}
+
+// reached is what one node was given, and by which way.
+type reached struct {
+	id   graph.ID
+	gain int64 // more than 0
+	way  func() *Reach
+}
+
+// joinReached adds what was given to the scores of the candidates, and the best of the other nodes
+// to them. got has no node twice; its order is no matter.
+func (r *run) joinReached(got []reached) {
+	byID := make(map[graph.ID]*candidate, len(r.found))
+	for _, c := range r.found {
+		byID[c.id] = c
+	}
+	slices.SortFunc(got, func(a, b reached) int {
+		return cmp.Or(cmp.Compare(b.gain, a.gain), a.id.Compare(b.id))
+	})
+	room := *r.req.MaxExpand
+	for _, g := range got {
+		c := byID[g.id]
+		if c == nil {
+			if room == 0 {
+				continue
+			}
+			room--
+			c = &candidate{id: g.id}
+			r.found = append(r.found, c)
+		}
+		c.gain, c.reach = g.gain, g.way()
+		c.lanes = append(c.lanes, LaneHit{Lane: LaneExpand, Score: g.gain})
+		if !r.req.Fusion.byRanks() {
+			c.score += g.gain
+		}
+	}
+	r.rankExpanded()
+}
