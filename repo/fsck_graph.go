@@ -337,6 +337,7 @@ func (f *fsck) whole(c ipld.CID) {
 	}
 	f.wholeTrees(c, s.state)
 	f.index(s)
+	f.communities(s)
 }
 
 func (f *fsck) wholeTrees(c ipld.CID, s *state) {

@@ -251,7 +251,7 @@ func (g *collector) remove(slice []ipld.CID) error {
 	}
 }
 
-// sweepDerived removes the indexes of graphs that are not kept.
+// sweepDerived removes the indexes and communities of graphs that are not kept.
 func (g *collector) sweepDerived() error {
 	if g.derived == nil {
 		return nil
@@ -260,6 +260,8 @@ func (g *collector) sweepDerived() error {
 	defer g.repo.writer.Unlock()
 	g.repo.indexMu.Lock() // and by retrievals
 	defer g.repo.indexMu.Unlock()
+	g.repo.communities.mu.Lock()
+	defer g.repo.communities.mu.Unlock()
 	if err := g.mark(); err != nil {
 		return err
 	}
@@ -268,8 +270,14 @@ func (g *collector) sweepDerived() error {
 	derived := g.repo.derived()
 	err := g.derived.Cells(g.ctx, func(graph, manifest ipld.CID) error {
 		if !g.marks.has(graph) {
-			cells = append(cells, graph)
-			return nil
+			kept, err := g.sweepCommunities(graph, manifest)
+			for _, c := range kept {
+				live[c] = struct{}{}
+			}
+			if kept == nil {
+				cells = append(cells, graph)
+			}
+			return err
 		}
 		return index.Walk(g.ctx, derived, manifest, func(c ipld.CID) error {
 			_, seen := live[c]

@@ -142,6 +142,9 @@ func readEverything(t *testing.T, r *repo.Repo) error {
 		if _, err := at.IndexStats(ctx); err != nil {
 			return err
 		}
+		if _, err := at.Communities(ctx); err != nil {
+			return err
+		}
 	}
 	items := 0
 	for e, err := range s.Nodes(ctx, graph.ID{}) {

@@ -329,6 +329,8 @@ const purgeVerb = "purge"
 func (p *purge) eraseAll(s *purgeScan) error {
 	p.repo.indexMu.Lock()
 	defer p.repo.indexMu.Unlock()
+	p.repo.communities.mu.Lock()
+	defer p.repo.communities.mu.Unlock()
 	if err := p.erase.Redact(p.ctx, s.redactions(p.opt)...); err != nil {
 		return err
 	}

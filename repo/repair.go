@@ -101,6 +101,8 @@ func (r *Repo) dropIndexes(ctx context.Context) error {
 	defer r.writer.Unlock()
 	r.indexMu.Lock()
 	defer r.indexMu.Unlock()
+	r.communities.mu.Lock()
+	defer r.communities.mu.Unlock()
 	r.indexes = openIndexes{}
 	if err := r.store.Derived().Clear(ctx); err != nil {
 		return fmt.Errorf("clear indexes: %w", err)

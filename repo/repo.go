@@ -82,7 +82,8 @@ type Repo struct {
 	indexes openIndexes
 	vectors *vectorCache
 
-	counters retrieve.Counters
+	counters    retrieve.Counters
+	communities openCommunities
 
 	collecting sync.Mutex // held by the one collection or purge under way
 	keep       keeper     // what a collection must leave alone

@@ -1,15 +1,15 @@
 // Package retrieve answers requests: it filters, ranks, expands, packs and renders the nodes of
 // one immutable commit, and records what it answered so that it can be answered again.
 //
-//	request -> lanes (text, entities, vectors, or recency; exact) -> fuse -> expand -> diversify -> pack
-//	        -> render -> answer
+//	request -> lanes (text, entities, vectors, or recency; exact) -> fuse -> expand -> communities
+//	        -> diversify -> pack -> render -> summarize -> answer
 //
 // Everything ranked is an integer and every order is total: tier descending, score descending, id
 // ascending. The same commit and request give the same bytes in every process, on every machine.
 // The package reads through two small interfaces, Graph and Index, and starts no goroutines. An
 // Index that has embeddings is one of Vectors too, of SparseVectors for sparse ones, and of Phrases
-// where it has the entity lane.
-// Clauses 8 to 13 of the specification define every step.
+// where it has the entity lane; a Graph that knows its communities is one of Grouped.
+// Clauses 8 to 13 and 20 of the specification define every step.
 //
 // # Hidden states
 //
@@ -40,6 +40,7 @@
 //	tokens      int       sum of the items' tokens
 //	dropped     int       nodes examined that did not fit the budget, or repeat an item
 //	candidates  int       distinct nodes found
+//	summary     bytes(32)? sha2-256 of the rendered summary, where one was asked for
 //	warnings    [map]     code string, params map (left out when empty)
 //	engine      map       ranking int, analyser int, language string
 //

@@ -153,7 +153,7 @@ type phraseMemory struct {
 	a *text.Analyzer
 }
 
-func crew(t testing.TB) phraseMemory {
+func phraseCrew(t testing.TB) phraseMemory {
 	m := phraseMemory{newMemory(), analyser(t)}
 	m.add(graph.Node{ID: num(1), Summary: "Ann Lee sails", Created: 1})
 	m.add(graph.Node{ID: num(2), Summary: "Lee Ann sails", Created: 1})
@@ -165,7 +165,7 @@ func crew(t testing.TB) phraseMemory {
 }
 
 func TestEntityLane(t *testing.T) {
-	m := crew(t)
+	m := phraseCrew(t)
 	weights := []LaneWeight{{LaneEntity, 1 << 16}, {LaneText, 0}}
 	ask := func(req Request) *Answer {
 		t.Helper()

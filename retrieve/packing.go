@@ -147,7 +147,7 @@ func (q *Query) setPacking(p *memberParser) error {
 	case "order":
 		r.Order = Order(p.text())
 	default:
-		if !q.setExpansion(p) {
+		if !q.setExpansion(p) && !q.setCommunity(p) {
 			return q.setPassages(p)
 		}
 	}

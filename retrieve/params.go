@@ -28,6 +28,7 @@ func encodeParams(r Request, text ipld.CID) ipld.Value {
 	entries = append(entries, edgeWeightParams(r)...)
 	entries = append(entries, profileEntry(r)...)
 	entries = append(entries, expansionParams(r)...)
+	entries = append(entries, communityParams(r)...)
 	entries = append(entries, sparseParams(r)...)
 	for _, e := range lists {
 		if len(e.Value.List()) > 0 {
@@ -149,9 +150,13 @@ func (r *Request) setParam(name string, v ipld.Value) error {
 	case "summaryCap":
 		r.SummaryCap = number
 	default:
-		if !r.setPackingParam(name, v) && !r.setEdgeWeightParam(name, v) &&
-			!r.setProfileParam(name, v) && !r.setExpansionParam(name, v) &&
-			!r.setSparseParam(name, v) {
+		known := r.setPackingParam(name, v) ||
+			r.setEdgeWeightParam(name, v) ||
+			r.setProfileParam(name, v) ||
+			r.setExpansionParam(name, v) ||
+			r.setCommunityParam(name, v) ||
+			r.setSparseParam(name, v)
+		if !known {
 			return badParam(name, "unknown parameter")
 		}
 	}

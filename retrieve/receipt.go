@@ -41,13 +41,18 @@ type Receipt struct {
 	Candidates int
 	Warnings   []Warning
 	Engine     Engine
-	Extra      []ipld.Entry // unknown fields in canonical order
+	// Summary is the sha2-256 of the rendered summary, nil where none was asked for.
+	Summary *[sha256.Size]byte
+	Extra   []ipld.Entry // unknown fields in canonical order
 }
 
 var receiptFields = []string{
 	"v", "kind", "items", "engine", "tokens", "commits", "dropped", "request", "warnings",
-	"candidates",
+	"candidates", fieldSummary,
 }
+
+// fieldSummary is the one field that may be absent.
+const fieldSummary = "summary"
 
 // Receipt returns the receipt of an answer, and the raw block of the query's text that it links
 // to. Both are to be stored.
@@ -61,6 +66,9 @@ func (a *Answer) Receipt() (receipt *Receipt, query []byte) {
 		Candidates: a.Candidates,
 		Warnings:   a.Warnings,
 		Engine:     a.Engine,
+	}
+	if a.Summary != nil {
+		receipt.Summary = new(sha256.Sum256([]byte(a.Summary.Rendered)))
 	}
 	for _, item := range a.Items {
 		receipt.Items = append(receipt.Items, ReceiptItem{
@@ -155,6 +163,9 @@ func (r *Receipt) checkRequest() error {
 	if err != nil {
 		return graph.Fieldf("request", "%v", err)
 	}
+	if (req.Summarize > 0) != (r.Summary != nil) {
+		return graph.Fieldf(fieldSummary, "given or missing against the request")
+	}
 	if *req.Limit > 0 && len(r.Items) > *req.Limit {
 		return graph.Fieldf("items", "%d items, but the request has limit %d", len(r.Items),
 			*req.Limit)
@@ -224,6 +235,9 @@ func (r *Receipt) Encode() []byte {
 	w.Links("commits", r.Commits)
 	w.Int("dropped", int64(r.Dropped))
 	w.Value("request", r.Params)
+	if r.Summary != nil {
+		w.Bytes(fieldSummary, r.Summary[:])
+	}
 	w.Append("warnings", r.appendWarnings)
 	w.Int("candidates", int64(r.Candidates))
 	return w.Finish()
@@ -271,7 +285,7 @@ func DecodeReceipt(block []byte) (*Receipt, error) {
 		return nil, err
 	}
 	r.Extra = extra
-	if err := seen.missing(receiptFields[2:]); err != nil {
+	if err := seen.missing(receiptFields[2 : len(receiptFields)-1]); err != nil {
 		return nil, invalidRecord(KindReceipt, err)
 	}
 	if err := r.Validate(); err != nil {
@@ -321,6 +335,9 @@ func (r *Receipt) field(key string, d *ipld.Decoder) (known bool, err error) {
 		err = decodeList(d, maxWarnings, func() error { return r.decodeWarning(d) })
 	case "candidates":
 		r.Candidates, err = decodeCount(d)
+	case fieldSummary:
+		r.Summary = new([sha256.Size]byte)
+		err = decodeFixed(d, r.Summary[:])
 	default:
 		return false, nil
 	}

@@ -119,6 +119,8 @@ type Request struct {
 	PassageTokens *int    // of each text's passages, default DefaultPassageTokens
 	Tokenizer     string  // name of the token counter, "" for Estimate
 	ExpansionOptions
+	Community bool // members of the communities that the best nodes are in join
+	Summarize int  // sentences of a summary, at most MaxSummarize; 0 for none
 }
 
 // Resolve returns the request with every default filled in, and lists of names in bytewise order
@@ -201,6 +203,7 @@ func (r Request) Validate() error {
 		r.checkProfile(),
 		r.checkPassages(),
 		r.checkTokenizer(),
+		checkRange("summarize", &r.Summarize, MaxSummarize),
 	}
 	for _, err := range checks {
 		if err != nil {

@@ -65,6 +65,8 @@ type Item struct {
 	Lanes    []LaneHit
 	Entities []string // of the text, as it has them, that the entity lane found in the node
 	Reach    *Reach   // nil where expansion did not reach it
+
+	Community *Membership // nil unless a community raised it or brought it in
 }
 
 // Why a node was examined and not packed.
@@ -94,8 +96,9 @@ type Answer struct {
 	TokensBudget int // 0 for none
 	Dropped      int // the number of DroppedItems
 	DroppedItems []DroppedItem
-	Candidates   int // distinct nodes that any lane, the exact look-up or expansion found
+	Candidates   int // distinct nodes that a lane, the exact look-up, expansion or communities found
 	Warnings     []Warning
+	Summary      *Summary // nil where the request asks for none
 }
 
 // candidate is a node on its way through the pipeline.
@@ -108,6 +111,8 @@ type candidate struct {
 	reach *Reach
 	gain  int64 // what expansion lent it
 	best  int64 // the most of that in one round
+
+	member *Membership // of the community that raised it or brought it in, nil for none
 }
 
 // byRank is the order of clause 9.4.
@@ -144,6 +149,7 @@ type run struct {
 	trim    *trimmer // nil where texts are shown whole
 	trace   *Trace   // nil where nobody asks
 	idle    idle     // what had nothing to do
+	grouped int      // candidates that communities raised or brought in
 }
 
 // lanes collects the candidates of the lanes that the request asks for and of the exact look-up.

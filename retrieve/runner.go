@@ -47,6 +47,9 @@ func (u Runner) Run(
 		return nil, err
 	}
 	slices.SortFunc(r.found, byRank)
+	if err := r.joinCommunities(ctx); err != nil {
+		return nil, err
+	}
 	r.trace.stage(StageExpand)
 	if err := r.diversify(ctx); err != nil {
 		return nil, err
@@ -60,6 +63,9 @@ func (u Runner) Run(
 		Candidates:   len(r.found),
 	}
 	if err := r.pack(ctx, a); err != nil {
+		return nil, err
+	}
+	if err := r.summarize(ctx, a); err != nil {
 		return nil, err
 	}
 	a.Warnings = r.warnings(a)

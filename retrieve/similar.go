@@ -36,14 +36,22 @@ type profiler struct {
 
 // profile makes the profile of a node and its mark, which may be nil.
 func (r *run) profile(ctx context.Context, n *graph.Node, m *graph.Mark) (*profile, error) {
-	if r.profiles == nil {
-		a, err := text.New(Language)
-		if err != nil {
-			return nil, err
-		}
-		r.profiles = &profiler{g: r.g, analyser: a, numbers: map[string]uint32{}}
+	if err := r.startProfiles(); err != nil {
+		return nil, err
 	}
 	return r.profiles.profile(ctx, n, m)
+}
+
+// startProfiles makes the profiler where there is none yet.
+func (r *run) startProfiles() error {
+	if r.profiles != nil {
+		return nil
+	}
+	a, err := text.New(Language)
+	if err == nil {
+		r.profiles = &profiler{g: r.g, analyser: a, numbers: map[string]uint32{}}
+	}
+	return err
 }
 
 func (p *profiler) number(s string) uint32 {

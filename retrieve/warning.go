@@ -25,6 +25,8 @@ const (
 	EdgeWeightsUnused  Code = "edge_weights_unused"
 	LinksCut           Code = "links_cut"
 	NothingLinked      Code = "nothing_linked"
+	NoCommunity        Code = "no_community"
+	NoSummary          Code = "no_summary"
 )
 
 // Names of parameters of warnings.
@@ -138,6 +140,20 @@ var warningInfos = []WarningInfo{
 		Message: "the weights of edge types did nothing: the request is not expanded",
 		Remedy:  "ask for a text or vector, with --expand 1 or more, or leave --edge-weight out",
 	},
+	{
+		Code: NoCommunity,
+		When: "communities were asked for, but the best nodes are in none with other nodes that pass",
+		Message: "communities added nothing: the nodes that fit best are in none, or in none with " +
+			"other nodes that pass",
+		Remedy: "leave --community out, ask for something, widen the filters, or link nodes " +
+			"('mnem communities' shows what there is)",
+	},
+	{
+		Code:    NoSummary,
+		When:    "a summary was asked for, and no item shows a sentence with a word",
+		Message: "there is no summary: the items show no sentences",
+		Remedy:  "show contents with --show content, or leave --summarize out",
+	},
 }
 
 // WarningInfos returns the documentation of all codes, in a fixed order.
@@ -228,5 +244,5 @@ func (r *run) warnings(a *Answer) []Warning {
 	if len(r.req.EdgeWeights) > 0 && !r.expands() {
 		out = append(out, Warning{Code: EdgeWeightsUnused})
 	}
-	return out
+	return append(out, r.communityWarnings(a)...)
 }

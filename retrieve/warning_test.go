@@ -87,7 +87,8 @@ func TestBudgetWarning(t *testing.T) {
 func TestWarningInfos(t *testing.T) {
 	want := []Code{NoTerms, NothingPasses, BudgetTooSmall, ExpansionTruncated, LinksCut,
 		NothingLinked, Redacted, UnseenCut, NoVectors, Dimension, StaleVectors, EdgeWeightsUnused,
-		NoType, NoEffect, NoSparse, NoEntities, CommonEntities}
+		NoCommunity, NoSummary, NoType, NoEffect, NoSparse, NoEntities,
+		CommonEntities}
 	infos := WarningInfos()
 	if len(infos) != len(want) {
 		t.Fatalf("%d infos, want %d", len(infos), len(want))

@@ -212,6 +212,8 @@ type wireRequest struct {
 		Name, Op string
 		Value    json.RawMessage
 	}
+	Community bool
+	Summarize int
 }
 
 func request(t *testing.T, data []byte) retrieve.Request {
@@ -231,7 +233,8 @@ func request(t *testing.T, data []byte) retrieve.Request {
 		UpdatedFrom: at(w.UpdatedFrom), UpdatedTo: at(w.UpdatedTo), ValidAt: at(w.ValidAt),
 		Exclude: parseIDs(t, w.Exclude), UnseenFrom: w.UnseenFrom, Dedup: w.Dedup, MMR: w.MMR,
 		Order: retrieve.Order(w.Order), Pack: retrieve.Packing(w.Pack),
-		PassageTokens: w.PassageTokens, Tokenizer: w.Tokenizer}
+		PassageTokens: w.PassageTokens, Tokenizer: w.Tokenizer,
+		Community: w.Community, Summarize: w.Summarize}
 	for _, m := range w.Marks {
 		q.Marks = append(q.Marks, graph.State(m))
 	}
@@ -281,6 +284,8 @@ type wantAnswer struct {
 	Candidates      int
 	Tokens, Dropped *int
 	Duplicates      []struct{ ID, Repeats string }
+	Summary         *string
+	SummaryTokens   int
 	Warnings        []struct {
 		Code   string
 		Params map[string]any
@@ -351,6 +356,7 @@ func runRetrieval(t *testing.T, v vector) {
 		same(t, "dropped", fmt.Sprint(answer.Dropped), fmt.Sprint(*want.Dropped))
 		checkDuplicates(t, answer, want)
 	}
+	checkSummary(t, answer, want)
 	checkWarnings(t, answer, want)
 }
 

@@ -83,7 +83,7 @@ func (c *cli) benchEval() *cobra.Command {
 	f := cmd.Flags()
 	changeDefault(f, "limit", evaluate.DefaultLimit)
 	changeDefault(f, "budget", evaluate.DefaultBudget)
-	for _, name := range []string{"unseen", "order"} { // refused: there is no session, and no display
+	for _, name := range []string{"unseen", "order", "summarize"} { // refused: there is no session, and no display
 		f.Lookup(name).Hidden = true
 	}
 	c.profileFlag(cmd, &opt.profile, "")
@@ -121,6 +121,8 @@ func (c *cli) runBench(cmd *cobra.Command, dir string, opt *benchOptions) error 
 		return usagef("--unseen is about a session: there is none here")
 	case f.Changed("order"):
 		return usagef("--order is about how an answer is shown: ranks are what is measured")
+	case f.Changed("summarize"):
+		return usagef("--summarize is about what is shown beside the items: these are measured")
 	case f.Changed("tolerance") && !f.Changed("baseline"):
 		return usagef("--tolerance is for --baseline")
 	}

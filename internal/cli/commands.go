@@ -33,6 +33,7 @@ func commands() []func(*cli) *cobra.Command {
 		(*cli).lsCommand,
 		(*cli).neighborsCommand,
 		(*cli).pathCommand,
+		(*cli).communitiesCommand,
 		(*cli).logCommand,
 		(*cli).diffCommand,
 		(*cli).blameCommand,

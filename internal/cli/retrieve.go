@@ -35,6 +35,7 @@ type retrieveOptions struct {
 	profile                   string
 	trim                      trimOptions
 	expansion                 expansionOptions
+	groups                    communityOptions
 }
 
 // timeFlags are the flags whose value is a time.
@@ -85,6 +86,10 @@ func (c *cli) retrieveCommand() *cobra.Command {
 			"--sparse does the same with learned-sparse vectors, JSON objects of term to weight. The lane\n" +
 			"entity ranks by the names, quoted phrases, identifiers and numbers of the QUERY that a node has\n" +
 			"word for word; it is off unless --weight entity=W asks for it.\n\n" +
+			"--community raises the nodes in the communities of the best ones, and adds others that no word\n" +
+			"found, the best connected first; 'mnem communities' lists them. --summarize sums the answer up\n" +
+			"in sentences of its items that say most of them, with the ids of the nodes they are from; it\n" +
+			"asks no model, and its tokens come beside the budget.\n\n" +
 			"--fusion convex weighs what each lane gives of its best score, score-norm what lies between its\n" +
 			"worst and best; rrf and weighted-rrf count ranks. The text weighs 1, all vectors of\n" +
 			"either kind together 0.5, unless --weight says otherwise; a lane of weight 0 does not run. rrf\n" +
@@ -158,6 +163,7 @@ func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
 		"lend so much over edges of a type: `TYPE=W`, W 0 to 16, 1 for others (repeatable)")
 	opt.trim.add(cmd)
 	opt.expansion.add(cmd)
+	opt.groups.add(cmd)
 }
 
 // request returns the request that flags and environment make. What they do not say is left to
@@ -176,6 +182,7 @@ func (c *cli) request(cmd *cobra.Command, opt *retrieveOptions) (retrieve.Reques
 	if err = opt.expansion.set(cmd, &r); err != nil {
 		return r, err
 	}
+	opt.groups.set(&r)
 	if r.Weights, err = laneWeights(opt.weights); err != nil {
 		return r, err
 	}
@@ -382,6 +389,11 @@ func (a *answerer) explainTerms(
 	a.names = newLabels(s)
 	for i, item := range answer.Items {
 		ids[i] = item.ID
+		if item.Community != nil {
+			if _, err = a.names.node(ctx, item.Community.Seed); err != nil {
+				return err
+			}
+		}
 		if item.Reach == nil {
 			continue
 		}

@@ -37,7 +37,8 @@ type whyJSON struct {
 	Hops  *int          `json:"hops"`
 	Path  []wayStepJSON `json:"path"` // from there, empty where it did not
 
-	Entities []string `json:"entities,omitempty"` // of the query that it has
+	Community *membershipJSON `json:"community,omitempty"` // that raised it or brought it in
+	Entities  []string        `json:"entities,omitempty"`  // of the query that it has
 }
 
 type termJSON struct {
@@ -70,6 +71,7 @@ func (a *answerer) item(i int, it *retrieve.Item, fusion retrieve.Fusion) itemJS
 		return out
 	}
 	out.whyJSON = &whyJSON{Tier: it.Tier, Terms: []termJSON{}, Path: []wayStepJSON{}}
+	out.Community = jsonMembership(it.Community)
 	out.Entities = it.Entities
 	for _, t := range a.terms[i] {
 		out.Terms = append(out.Terms, termJSON(t))
@@ -115,6 +117,9 @@ func (a *answerer) printJSON(ans *retrieve.Answer, receipt ipld.CID, q retrieve.
 		warnings[i] = warningJSON{w.Code, w.Message(), w.Remedy()}
 	}
 	out.field("warnings", warnings)
+	if ans.Summary != nil {
+		out.field("summary", jsonSummary(ans.Summary))
+	}
 	if a.explain {
 		out.field("dropped_items", jsonDropped(ans.DroppedItems))
 		out.field("trace", jsonTrace(a.trace, ans.Request.Fusion))
@@ -139,6 +144,9 @@ func (a *answerer) printText(ans *retrieve.Answer, receipt ipld.CID) error {
 		if err := a.c.printf("%s", ans.Items[i].Rendered); err != nil {
 			return err
 		}
+	}
+	if err := a.printSummary(ans.Summary); err != nil {
+		return err
 	}
 	if err := a.c.out.Flush(); err != nil { // the summary comes after what it sums up
 		return err
@@ -165,6 +173,10 @@ func answerSummary(ans *retrieve.Answer, receipt ipld.CID) string {
 	}
 	if ans.Request.Profile != "" {
 		parts = append(parts, "profile "+line(ans.Request.Profile))
+	}
+	if ans.Summary != nil {
+		parts = append(parts, fmt.Sprintf("summary of %s (%d tokens beside the budget)",
+			plural(len(ans.Summary.Sentences), "sentence"), ans.Summary.Tokens))
 	}
 	if receipt.Defined() {
 		parts = append(parts, "receipt "+receipt.String())
@@ -221,20 +233,24 @@ func (a *answerer) whyText(i int, it *retrieve.Item, fusion retrieve.Fusion) str
 			parts[j] += " (" + strings.Join(names, ", ") + ")"
 		case l.Lane == retrieve.LaneExpand && it.Reach != nil:
 			parts[j] += " (" + a.wayText(it.Reach) + ")"
+		case l.Lane == retrieve.LaneCommunity && it.Community != nil:
+			parts[j] += " (" + a.membershipText(it.Community) + ")"
 		}
 	}
 	return strings.Join(parts, ", ")
 }
 
+// nameOf names a node that is told of in an explanation.
+func (a *answerer) nameOf(id graph.ID) string {
+	if n := a.names.known[id]; n != nil {
+		return label(n)
+	}
+	return id.String()
+}
+
 // wayText is the way of expansion to an item, as in alice -owns-> svc/billing -> this.
 func (a *answerer) wayText(r *retrieve.Reach) string {
-	name := func(id graph.ID) string {
-		if n := a.names.known[id]; n != nil {
-			return label(n)
-		}
-		return id.String()
-	}
-	text := name(r.Seed)
+	text := a.nameOf(r.Seed)
 	for i, s := range r.Path {
 		typ := firstOf(line(s.Type), "mentions")
 		arrow := " <-" + typ + "- "
@@ -245,7 +261,7 @@ func (a *answerer) wayText(r *retrieve.Reach) string {
 		if i == len(r.Path)-1 {
 			text += "this"
 		} else {
-			text += name(s.Node)
+			text += a.nameOf(s.Node)
 		}
 	}
 	return text

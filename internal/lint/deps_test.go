@@ -28,12 +28,13 @@ var allowed = map[string]string{
 	"commit":          "ipld graph store",
 	"adjacency":       "ipld graph prolly store", // store only for its errors
 	"index":           "ipld graph store prolly internal/fixed internal/text",
+	"community":       "ipld graph", // a function of edges: it sees neither trees nor a store
 	// Retrieval sees the graph and the index through interfaces of its own, so that a ranking
 	// can be tested and replayed without a repository.
-	"retrieve": "ipld graph internal/fixed internal/text",
+	"retrieve": "ipld graph community internal/fixed internal/text",
 	// Models see texts and vectors, never a repository; whoever asks stores what they answer.
 	"embed": "graph internal/fixed internal/text",
-	"repo": "car ipld graph store store/pebble prolly commit adjacency index retrieve " +
+	"repo": "car ipld graph store store/pebble prolly commit adjacency community index retrieve " +
 		"internal/fixed internal/text",
 	// Measuring retrieval: it makes repositories in memory and looks at what they answer.
 	"internal/evaluate": "ipld graph store store/mem repo retrieve",
@@ -42,7 +43,8 @@ var allowed = map[string]string{
 	"internal/keyring": "ipld graph commit",
 	// Exact token counts: two large vocabularies, which only who counts by them links.
 	"tokens": "",
-	"internal/cli": "ipld graph store commit adjacency retrieve repo embed internal/text tokens " +
+	"internal/cli": "ipld graph store commit adjacency community retrieve repo embed tokens " +
+		"internal/text " +
 		"internal/keyring internal/evaluate " +
 		"testdata/demo", // porcelain sits on repo; the others only for their types
 	"testdata/demo":     "", // the bundled sample memory

@@ -12,6 +12,8 @@ type answer struct {
 	twins      [][2]string // of the dropped: the node and the item that it repeats
 	tokens     int64
 	warnings   []any
+	ungrouped  bool // communities did nothing
+	summary    []quote
 }
 
 // item is one packed node.
@@ -44,9 +46,11 @@ func (q request) retrieve(st *store) answer {
 		}
 	}
 	sortHits(a.order)
+	q.group(st, &a)
 	a.order = q.diversified(st, a.order)
 	a.candidates = len(a.order)
 	smallest := q.pack(st, &a)
+	a.summary = q.summary(st, a.items)
 	q.warn(st, c, &a, len(tiers) > 0, smallest)
 	return a
 }
@@ -133,6 +137,12 @@ func (q request) warn(st *store, c collection, a *answer, exact bool, smallest i
 	}
 	q.denseWarnings(st, a)
 	q.edgeWarning(a)
+	if q.community && a.ungrouped {
+		a.warnings = append(a.warnings, dict{"code": "no_community"})
+	}
+	if q.summarize > 0 && len(a.items) > 0 && len(a.summary) == 0 {
+		a.warnings = append(a.warnings, dict{"code": "no_summary"})
+	}
 	q.idleWarnings(st, c, a)
 	q.laneWarnings(st, c, a)
 }
@@ -149,8 +159,12 @@ func (q request) receipt(st *store, commit link, a answer) dict {
 	if warnings == nil {
 		warnings = []any{}
 	}
-	return dict{"kind": "receipt", "v": 1, "commits": []any{commit}, "request": q.record(),
+	rec := dict{"kind": "receipt", "v": 1, "commits": []any{commit}, "request": q.record(),
 		"items": items, "tokens": a.tokens, "dropped": a.dropped, "candidates": a.candidates,
 		"warnings": warnings,
 		"engine":   dict{"analyser": 1, "language": "en", "ranking": 1}}
+	if q.summarize > 0 {
+		rec["summary"] = []byte(cidOf(codecRaw, []byte(shownSummary(a.summary)))[4:])
+	}
+	return rec
 }

@@ -18,6 +18,7 @@ var allCases = []func(*suite){
 	signatureCases, exchangeCases, tagCases, blameCases, oplogCases, revisionCases, branchCases,
 	careCases,
 	profileCases,
+	communityCases, memberCases, sentenceCases, summaryCases,
 	sparseCases, entityCases,
 }
 

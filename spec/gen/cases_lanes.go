@@ -176,7 +176,7 @@ var sailors = batchText{
 	`{"edge":{"type":"t","src":"a","dst":"g"}}`,
 }
 
-func named(text string) request {
+func ofEntities(text string) request {
 	q := everything(text)
 	q.weights = map[string]int64{"entity": one, "text": 0}
 	return q
@@ -193,12 +193,12 @@ func entityCases(s *suite) {
 		"see Ann\u00ad Lee", "see \xc3\x84nn", "see ann's Ann's 's", "a.b..c...d....e",
 	} {
 		s.retrieval("9.8", "lane", fmt.Sprintf("entity-%02d", i), "entities of: "+
-			strings.ReplaceAll(text, "\n", " "), named(text), false, sailors)
+			strings.ReplaceAll(text, "\n", " "), ofEntities(text), false, sailors)
 	}
 	plain := everything("who is Ann Lee")
 	s.retrieval("9.8", "lane", "entity-off", "the lane does not run unasked", plain, false, sailors)
 	edited := func(edit func(q *request)) request {
-		q := named("who is Ann Lee of INC-4711")
+		q := ofEntities("who is Ann Lee of INC-4711")
 		edit(&q)
 		return q
 	}
@@ -254,7 +254,7 @@ func entitySizes(s *suite) {
 		many = append(many, fmt.Sprintf(`{"node":{"key":"n%d","type":"T","summary":"Common%s"}}`, i, rest))
 	}
 	few := func(text string) request {
-		q := named(text)
+		q := ofEntities(text)
 		q.limit = 4
 		return q
 	}
@@ -264,7 +264,7 @@ func entitySizes(s *suite) {
 		few("by Common of \"t\""), false, many)
 	long := rep("é ", 10_921) // 32,763 bytes
 	s.retrieval("9.8", "lane", "entity-content", "the part of a content in which entities count",
-		named("by Ann and of Lee"), false, batchText{
+		ofEntities("by Ann and of Lee"), false, batchText{
 			`{"node":{"key":"a","type":"T","content":"` + long + `Ann Lee"}}`,
 			`{"node":{"key":"b","type":"T","content":"` + long + `Lee Ann"}}`,
 			`{"node":{"key":"c","type":"T","content":"` + long + `xxéLee Ann"}}`,
@@ -273,12 +273,12 @@ func entitySizes(s *suite) {
 	for i := range 40 {
 		numbers += fmt.Sprintf(" %d", 100+i)
 	}
-	s.retrieval("9.8", "lane", "entity-32", "the first 32 count", named(numbers), false, batchText{
+	s.retrieval("9.8", "lane", "entity-32", "the first 32 count", ofEntities(numbers), false, batchText{
 		plainNode("a"), `{"node":{"key":"b","type":"T","summary":"131 132"}}`,
 		`{"node":{"key":"c","type":"T","summary":"132"}}`})
 	name := "x" + rep(" Ann", 16)
 	for i, n := range []string{name, name + " Ann"} {
 		s.retrieval("9.8", "lane", fmt.Sprintf("entity-words-%d", 16+i), "a name of so many words",
-			named(n), false, batchText{`{"node":{"key":"b","type":"T","summary":"` + n + `"}}`})
+			ofEntities(n), false, batchText{`{"node":{"key":"b","type":"T","summary":"` + n + `"}}`})
 	}
 }

@@ -70,8 +70,13 @@ func (s *suite) retrieval(clause, layer, name, title string, q request, full boo
 		list = append(list, obj{"time": t0 + int64(i)*1_000_000, "lines": lines})
 	}
 	a := q.retrieve(built(batches...))
+	expect := a.expect(full)
+	if q.summarize > 0 {
+		shown := shownSummary(a.summary)
+		expect["summary"], expect["summaryTokens"] = shown, tokensOf(shown)
+	}
 	s.add(clause, layer, name, title,
-		obj{"author": "erin", "batches": list, "request": q.input()}, a.expect(full))
+		obj{"author": "erin", "batches": list, "request": q.input()}, expect)
 }
 
 func (a answer) expect(full bool) obj {

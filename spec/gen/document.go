@@ -155,7 +155,7 @@ func (q request) entitiesBlocked(st *store, c collection) bool {
 		return false
 	}
 	all := entitiesIn(q.text)
-	if len(q.counting(st, c, all)) < len(all) {
+	if len(q.entitiesCounted(st, c, all)) < len(all) {
 		return false
 	}
 	for _, p := range all {

@@ -210,8 +210,8 @@ func (d document) has(terms []string) bool {
 	return true
 }
 
-// counting are the entities that count.
-func (q request) counting(st *store, c collection, all []phrase) []phrase {
+// entitiesCounted are the entities that count.
+func (q request) entitiesCounted(st *store, c collection, all []phrase) []phrase {
 	type counted struct {
 		phrase
 		m int
@@ -268,7 +268,7 @@ func (p phrase) in(s string) bool {
 // entityList is the list of the entity lane (clause 9.8).
 func (q request) entityList(st *store, c collection) map[string]int64 {
 	scores := map[string]int64{}
-	for _, p := range q.counting(st, c, entitiesIn(q.text)) {
+	for _, p := range q.entitiesCounted(st, c, entitiesIn(q.text)) {
 		for id, node := range st.nodes {
 			if !c.docs[id].has(p.terms()) || !q.passes(st, id) {
 				continue

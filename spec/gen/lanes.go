@@ -30,8 +30,8 @@ func headOf(b []byte) (int64, []byte) {
 	return n, b[1+size:]
 }
 
-// termsOf are the weights of a sparse embedding, nil for another one.
-func termsOf(e dict) map[string]int64 {
+// sparseWeights are the weights of a sparse embedding, nil for another one.
+func sparseWeights(e dict) map[string]int64 {
 	if text(e, "dtype") != "sparse" {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (q request) sparseList(st *store, model string) map[string]int64 {
 			continue
 		}
 		sum, shared := big.NewInt(0), false
-		for t, w := range termsOf(e) {
+		for t, w := range sparseWeights(e) {
 			if mine, ok := q.sparse[model][t]; ok {
 				shared = true
 				sum.Add(sum, new(big.Int).Mul(big.NewInt(w), big.NewInt(mine)))
@@ -90,7 +90,7 @@ func (q request) runsEntities() bool { return trimmed(q.text) != "" && q.weights
 func (q request) laneWarnings(st *store, c collection, a *answer) {
 	there := map[string]bool{}
 	for key, e := range st.vectors {
-		if termsOf(e) != nil {
+		if sparseWeights(e) != nil {
 			there[key[16:]] = true
 		}
 	}
@@ -111,7 +111,7 @@ func (q request) laneWarnings(st *store, c collection, a *answer) {
 	if len(all) == 0 {
 		a.warnings = append(a.warnings, dict{"code": "no_entities"})
 	}
-	if n := len(all) - len(q.counting(st, c, all)); n > 0 {
+	if n := len(all) - len(q.entitiesCounted(st, c, all)); n > 0 {
 		a.warnings = append(a.warnings, dict{"code": "common_entities", "params": dict{"entities": n}})
 	}
 }

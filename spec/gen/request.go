@@ -39,6 +39,8 @@ type request struct {
 	tokenizer                                    string
 	expansion                                    string
 	maxExpand, decay, damping                    int64
+	community                                    bool
+	summarize                                    int64
 }
 
 func newRequest(text string) request {
@@ -89,6 +91,12 @@ func (q request) record() dict {
 	}
 	if q.tokenizer != "" {
 		r["tokenizer"] = q.tokenizer
+	}
+	if q.community {
+		r["community"] = true
+	}
+	if q.summarize > 0 {
+		r["summarize"] = q.summarize
 	}
 	if q.unseenFrom > 0 {
 		r["unseenFrom"] = q.unseenFrom
@@ -185,6 +193,8 @@ func (q request) input() obj {
 	set("summaryCap", q.summaryCap, q.summaryCap != d.summaryCap)
 	set("dedup", q.dedup, q.dedup)
 	set("order", q.order, q.order != d.order)
+	set("community", q.community, q.community)
+	set("summarize", q.summarize, q.summarize > 0)
 	set("unseenFrom", q.unseenFrom, q.unseenFrom > 0)
 	set("edgeWeights", q.edgeWeights, q.edgeWeights != nil)
 	set("exclude", uuids(q.exclude), q.exclude != nil)

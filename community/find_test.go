@@ -1,0 +1,301 @@
+package community
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/graph"
+)
+
+// node is the id with a number.
+func node(n int) (id graph.ID) {
+	binary.BigEndian.PutUint32(id[12:], uint32(n)+1)
+	return id
+}
+
+func number2(id graph.ID) int { return int(binary.BigEndian.Uint32(id[12:])) - 1 }
+
+func edge(a, b int) Edge { return Edge{node(a), node(b), graph.MaxWeight} }
+
+func each(list []Edge) iter.Seq2[Edge, error] {
+	return func(yield func(Edge, error) bool) {
+		for _, e := range list {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+func find(t testing.TB, list []Edge) *Partition {
+	t.Helper()
+	p, err := Find(context.Background(), each(list))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// sets are the communities as sorted numbers, in order.
+func sets(p *Partition) [][]int {
+	out := make([][]int, p.Len())
+	for c := range out {
+		for _, m := range p.Members(c) {
+			out[c] = append(out[c], number2(m.ID))
+		}
+		slices.Sort(out[c])
+	}
+	return out
+}
+
+func clique(from, to int) (list []Edge) {
+	for a := from; a < to; a++ {
+		for b := a + 1; b < to; b++ {
+			list = append(list, edge(a, b))
+		}
+	}
+	return list
+}
+
+func TestKnownGraphs(t *testing.T) {
+	bridge := append(append(clique(0, 5), clique(5, 10)...), edge(4, 5))
+	var ring []Edge
+	ringSets := [][]int{}
+	for c := range 8 {
+		ring = append(ring, clique(5*c, 5*c+5)...)
+		ring = append(ring, edge(5*c+4, (5*c+5)%40))
+		ringSets = append(ringSets, []int{5 * c, 5*c + 1, 5*c + 2, 5*c + 3, 5*c + 4})
+	}
+	weak := []Edge{edge(0, 1), {node(1), node(2), 1}, edge(2, 3)}
+	cases := []struct {
+		name string
+		list []Edge
+		want [][]int
+	}{
+		{"nothing", nil, [][]int{}},
+		{"loop", []Edge{edge(3, 3)}, [][]int{}},
+		{"pair", []Edge{edge(7, 3)}, [][]int{{3, 7}}},
+		{"loops hold apart", []Edge{edge(1, 1), edge(2, 2), {node(1), node(2), 1}}, [][]int{}},
+		{"bridge", bridge, [][]int{{0, 1, 2, 3, 4}, {5, 6, 7, 8, 9}}},
+		{"ring", ring, ringSets},
+		{"weights", weak, [][]int{{0, 1}, {2, 3}}},
+	}
+	for _, c := range cases {
+		if got := sets(find(t, c.list)); fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// karate is Zachary's karate club (1977), a list of facts in the public domain: members from 1 on
+// who met outside of the club.
+var karate = [][]int{
+	{2, 1}, {3, 1, 2}, {4, 1, 2, 3}, {5, 1}, {6, 1}, {7, 1, 5, 6}, {8, 1, 2, 3, 4}, {9, 1, 3},
+	{10, 3}, {11, 1, 5, 6}, {12, 1}, {13, 1, 4}, {14, 1, 2, 3, 4}, {17, 6, 7}, {18, 1, 2},
+	{20, 1, 2}, {22, 1, 2}, {26, 24, 25}, {28, 3, 24, 25}, {29, 3}, {30, 24, 27}, {31, 2, 9},
+	{32, 1, 25, 26, 29}, {33, 3, 9, 15, 16, 19, 21, 23, 24, 30, 31, 32},
+	{34, 9, 10, 14, 15, 16, 19, 20, 21, 23, 24, 27, 28, 29, 30, 31, 32, 33},
+}
+
+func TestKarateClub(t *testing.T) {
+	var list []Edge
+	for _, row := range karate {
+		for _, other := range row[1:] {
+			list = append(list, edge(row[0], other))
+		}
+	}
+	if len(list) != 78 {
+		t.Fatalf("%d edges", len(list))
+	}
+	p := find(t, list)
+	g, of := matrix(list, 35), make([]int, 35)
+	for u := range of {
+		of[u] = 100 + u
+		if c, ok := p.Of(node(u)); ok {
+			of[u] = c
+		}
+	}
+	// The best division known has 4 communities and a modularity of 0.4198.
+	m := g.total()
+	if q := float64(g.modularity(of)) / float64(m*m); p.Len() != 4 || q < 0.4150 {
+		t.Errorf("%d communities of modularity %.4f: %v", p.Len(), q, sets(p))
+	}
+	// The two that the club split around.
+	one, _ := p.Of(node(1))
+	if two, _ := p.Of(node(34)); one == two {
+		t.Error("the two leaders are in one community")
+	}
+}
+
+// matrix is a list of edges between nodes 0 to n-1 as a naive graph.
+func matrix(list []Edge, n int) naive {
+	g := make(naive, n)
+	for u := range g {
+		g[u] = make([]int64, n)
+	}
+	for _, e := range list {
+		a, b := number2(e.Src), number2(e.Dst)
+		g[a][b] += int64(e.Weight)
+		g[b][a] += int64(e.Weight)
+	}
+	return g
+}
+
+// randomEdges draws a graph of some groups, with parallel edges, loops and all kinds of weights.
+func randomEdges(r *rand.Rand, n int) []Edge {
+	var list []Edge
+	groups := 1 + r.IntN(4)
+	for range r.IntN(4 * n) {
+		a, b := r.IntN(n), r.IntN(n)
+		if r.IntN(3) > 0 {
+			b = (a/groups*groups + r.IntN(groups)) % n
+		}
+		w := uint32(1)
+		if r.IntN(2) > 0 {
+			w += uint32(r.IntN(1 << (1 + r.IntN(8))))
+		}
+		list = append(list, Edge{node(a), node(b), w})
+	}
+	return list
+}
+
+func TestNaive(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	r := rand.New(rand.NewPCG(seed, 2))
+	for i := range 400 {
+		n := 1 + r.IntN(18)
+		list := randomEdges(r, n)
+		p := find(t, list)
+		got := sets(p)
+		// The numbers of the naive graph are those of the nodes that have edges.
+		var ids []int
+		for _, e := range list {
+			ids = append(ids, number2(e.Src), number2(e.Dst))
+		}
+		slices.Sort(ids)
+		ids = slices.Compact(ids)
+		small := make([]Edge, len(list))
+		for i, e := range list {
+			small[i] = Edge{node(slices.Index(ids, number2(e.Src))),
+				node(slices.Index(ids, number2(e.Dst))), e.Weight}
+		}
+		g := matrix(small, len(ids))
+		of := g.leiden(t)
+		var want [][]int
+		for c := range of {
+			if s := set(of, c); len(s) > 1 {
+				if !g.connected(s) {
+					t.Fatalf("seed %d, graph %d: %v is not connected", seed, i, s)
+				}
+				for j := range s {
+					s[j] = ids[s[j]]
+				}
+				want = append(want, s)
+			}
+		}
+		slices.SortStableFunc(want, func(a, b []int) int { return len(b) - len(a) })
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Fatalf("seed %d, graph %d: %v, want %v\n%v", seed, i, got, want, list)
+		}
+		r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+		for j := range list {
+			if r.IntN(2) > 0 {
+				list[j].Src, list[j].Dst = list[j].Dst, list[j].Src
+			}
+		}
+		if again := sets(find(t, list)); fmt.Sprint(again) != fmt.Sprint(got) {
+			t.Fatalf("seed %d, graph %d: the order of edges matters", seed, i)
+		}
+	}
+}
+
+func TestHostileGraphs(t *testing.T) {
+	var hub, parallel, path []Edge
+	for i := range 100_000 {
+		hub = append(hub, edge(0, i+1))
+		path = append(path, edge(i, i+1))
+	}
+	for range 10_000 {
+		parallel = append(parallel, edge(1, 2), edge(2, 1), edge(3, 3))
+	}
+	began := time.Now()
+	if p := find(t, hub); p.Len() != 1 || p.Nodes() != 100_001 || p.Members(0)[0].ID != node(0) {
+		t.Errorf("a hub has %d communities of %d nodes", p.Len(), p.Nodes())
+	}
+	if got := sets(find(t, parallel)); fmt.Sprint(got) != "[[1 2]]" {
+		t.Errorf("parallel edges give %v", got)
+	}
+	if p := find(t, path); p.Nodes() != 100_001 || p.Len() < 100 {
+		t.Errorf("a path has %d communities of %d nodes", p.Len(), p.Nodes())
+	}
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("hostile graphs took %v", took)
+	}
+}
+
+func TestMembersInOrder(t *testing.T) {
+	list := append(clique(0, 4), edge(3, 4), edge(4, 5), edge(5, 3))
+	p := find(t, list)
+	for c := range p.Len() {
+		for i, m := range p.Members(c) {
+			if i > 0 && byInside(p.Members(c)[i-1], m) >= 0 {
+				t.Errorf("community %d: member %d is out of order", c, i)
+			}
+			if of, ok := p.Of(m.ID); !ok || of != c {
+				t.Errorf("node %v is in %d, not in %d", m.ID, of, c)
+			}
+		}
+	}
+	if _, ok := p.Of(node(99)); ok {
+		t.Error("a node without edges is in a community")
+	}
+}
+
+func TestFindFails(t *testing.T) {
+	broken := errors.New("broken")
+	_, err := Find(context.Background(), func(yield func(Edge, error) bool) {
+		_ = yield(edge(1, 2), nil) && yield(Edge{}, broken)
+	})
+	if !errors.Is(err, broken) {
+		t.Errorf("an error of the edges gives %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Find(ctx, each(clique(0, 4))); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled context gives %v", err)
+	}
+	_, err = Find(context.Background(), func(yield func(Edge, error) bool) {
+		for range MaxEdges + 1 {
+			if !yield(edge(1, 1), nil) {
+				return
+			}
+		}
+	})
+	if !errors.Is(err, ErrTooLarge) {
+		t.Errorf("too many edges give %v", err)
+	}
+}
+
+func BenchmarkFind(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var list []Edge
+	for range 300_000 {
+		a := r.IntN(100_000)
+		c := a/50*50 + r.IntN(50)
+		if r.IntN(5) == 0 {
+			c = r.IntN(100_000)
+		}
+		list = append(list, edge(a, c))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		find(b, list)
+	}
+}

@@ -1,0 +1,199 @@
+package community
+
+import (
+	"context"
+	"math/bits"
+)
+
+// Bounds of clause 20.1: both are far above what graphs of any kind take, and make the time
+// proportional to the edges.
+const (
+	maxPasses = 32
+	maxLevels = 32
+)
+
+// ctxEvery is how many nodes take their turns between two looks at the context.
+const ctxEvery = 1 << 14
+
+// number is a signed integer of 128 bits in two's complement.
+type number struct {
+	hi int64
+	lo uint64
+}
+
+// difference returns a*b - c*d, each of them below 2^62: exactly.
+func difference(a, b, c, d uint64) number {
+	hi1, lo1 := bits.Mul64(a, b)
+	hi2, lo2 := bits.Mul64(c, d)
+	lo, borrow := bits.Sub64(lo1, lo2, 0)
+	hi, _ := bits.Sub64(hi1, hi2, borrow)
+	return number{int64(hi), lo}
+}
+
+func (n number) compare(o number) int {
+	switch {
+	case n.hi != o.hi && n.hi < o.hi, n.hi == o.hi && n.lo < o.lo:
+		return -1
+	case n == o:
+		return 0
+	}
+	return 1
+}
+
+func (n number) positive() bool { return n.hi > 0 || n.hi == 0 && n.lo > 0 }
+
+// gain is what modularity grows by, times total²/2, when u, alone, joins a community of a total
+// degree to which its edges have a weight.
+func (l *level) gain(u int32, weight, degrees uint64) number {
+	return difference(l.total, weight, l.degree[u], degrees)
+}
+
+// leiden returns the community of each node of a level.
+func leiden(ctx context.Context, l *level) ([]int32, error) {
+	first := l
+	at := make([]int32, l.size()) // where the nodes of the first level are in this one
+	p := make([]int32, l.size())
+	for u := range p {
+		at[u], p[u] = int32(u), int32(u)
+	}
+	for range maxLevels {
+		if err := l.move(ctx, p); err != nil {
+			return nil, err
+		}
+		r, err := l.refine(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		next, into := l.merge(r)
+		if next.size() == l.size() {
+			break
+		}
+		p = carry(p, into, next.size())
+		for u, v := range at {
+			at[u] = into[v]
+		}
+		l = next
+	}
+	for u, v := range at {
+		at[u] = p[v]
+	}
+	return first.connected(ctx, at)
+}
+
+// carry returns the communities of a level's nodes in the next level, each by its first node there.
+// All that one new node is made of is of one community.
+func carry(p, into []int32, size int) []int32 {
+	of := make([]int32, size)
+	for u, a := range into {
+		of[a] = p[u]
+	}
+	name := make([]int32, len(p))
+	for i := range name {
+		name[i] = -1
+	}
+	for a, c := range of {
+		if name[c] < 0 {
+			name[c] = int32(a)
+		}
+		of[a] = name[c]
+	}
+	return of
+}
+
+// move lets the nodes, in order and again and again, each go to the community of a neighbour where
+// modularity gains the most, until none gains anything.
+func (l *level) move(ctx context.Context, p []int32) error {
+	degrees := make([]uint64, l.size()) // of the communities
+	for u, c := range p {
+		degrees[c] += l.degree[u]
+	}
+	t := newTally(l.size())
+	for range maxPasses {
+		moved := false
+		for i := range p {
+			if i%ctxEvery == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			u, own := int32(i), p[i]
+			l.gather(t, p, u)
+			degrees[own] -= l.degree[u]
+			best, most := own, l.gain(u, t.sum[own], degrees[own])
+			for _, c := range t.found {
+				if c == own {
+					continue
+				}
+				g := l.gain(u, t.sum[c], degrees[c])
+				if sign := g.compare(most); sign > 0 || sign == 0 && best != own && c < best {
+					best, most = c, g
+				}
+			}
+			degrees[best] += l.degree[u]
+			if best != own {
+				p[u], moved = best, true
+			}
+		}
+		if !moved {
+			break
+		}
+	}
+	return nil
+}
+
+// refine divides each community of p anew, beginning with single nodes: one that is still alone
+// joins, within its community, what modularity gains the most with. Only sets that are well held
+// by the rest of their community take part.
+func (l *level) refine(ctx context.Context, p []int32) ([]int32, error) {
+	n := l.size()
+	r, alone := make([]int32, n), make([]bool, n)
+	whole := make([]uint64, n)   // degrees of the communities of p
+	degrees := make([]uint64, n) // of those of r
+	cut := make([]uint64, n)     // weight of their edges to the rest of their community of p
+	inside := make([]uint64, n)  // of the nodes, likewise
+	for u, c := range p {
+		r[u], alone[u] = int32(u), true
+		whole[c] += l.degree[u]
+		degrees[u] = l.degree[u]
+		for i := l.from[u]; i < l.from[u+1]; i++ {
+			if p[l.to[i]] == c {
+				inside[u] += l.weight[i]
+			}
+		}
+		cut[u] = inside[u]
+	}
+	held := func(c int32, whole uint64) bool {
+		lost := difference(l.total, cut[c], degrees[c], whole-degrees[c])
+		return lost.hi >= 0
+	}
+	t := newTally(n)
+	for i := range r {
+		if i%ctxEvery == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		u := int32(i)
+		if !alone[u] || !held(u, whole[p[u]]) {
+			continue
+		}
+		t.clear()
+		for i := l.from[u]; i < l.from[u+1]; i++ {
+			if v := l.to[i]; p[v] == p[u] {
+				t.add(r[v], l.weight[i])
+			}
+		}
+		best, most := u, number{}
+		for _, c := range t.found {
+			g := l.gain(u, t.sum[c], degrees[c])
+			sign := g.compare(most)
+			if sign < 0 || sign == 0 && (!g.positive() || c > best) || !held(c, whole[p[u]]) {
+				continue
+			}
+			best, most = c, g
+		}
+		if best == u {
+			continue
+		}
+		r[u], alone[u], alone[best] = best, false, false
+		cut[best] += inside[u] - 2*t.sum[best]
+		degrees[best] += l.degree[u]
+	}
+	return r, nil
+}
