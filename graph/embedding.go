@@ -180,7 +180,7 @@ func (e *Embedding) Terms() ([]Term, error) {
 	err = d.Map(func(key string) error {
 		weight, err := d.Int()
 		if err == nil {
-			err = firstError(CheckText("vector", key, 1, MaxTerm), checkTermWeight(key, weight))
+			err = CheckTerm(Term{key, weight})
 		}
 		terms = append(terms, Term{key, weight})
 		return err
@@ -197,9 +197,14 @@ func (e *Embedding) Terms() ([]Term, error) {
 	return terms, err
 }
 
-func checkTermWeight(term string, w int64) error {
-	if w < 1 || w > math.MaxInt32 {
-		return Fieldf("vector", "weight %d of %s is outside 1 to %d", w, quote(term), math.MaxInt32)
+// CheckTerm returns a *FieldError unless t keeps the rules for one entry of a sparse vector.
+func CheckTerm(t Term) error {
+	if err := CheckText("vector", t.Term, 1, MaxTerm); err != nil {
+		return err
+	}
+	if t.Weight < 1 || t.Weight > math.MaxInt32 {
+		return Fieldf("vector", "weight %d of %s is outside 1 to %d", t.Weight, quote(t.Term),
+			math.MaxInt32)
 	}
 	return nil
 }

@@ -101,21 +101,32 @@ func (s *DenseSearch) searchBlock(b *denseBlock) error {
 // DenseSearch ranks vectors by their cosine with a query: clause 9.5 of the specification. Not
 // safe for concurrent use.
 type DenseSearch struct {
-	query  []int8
-	norm   uint64
+	query []int8
+	norm  uint64
+	keeper
+}
+
+// keeper keeps the best accepted nodes.
+type keeper struct {
 	accept func(graph.ID) (bool, error)
 	k      int
 	heap   []Hit // the worst at its root
+}
+
+func newKeeper(accept func(graph.ID) (bool, error), k int) keeper {
+	if k <= 0 {
+		k = LaneDepth
+	}
+	return keeper{accept: accept, k: k}
 }
 
 // NewDenseSearch returns a search for the best k accepted nodes; k = 0 stands for LaneDepth, and a
 // nil accept for all nodes. accept is asked of a node only where it would be among the best of
 // those offered so far; its error ends the search.
 func NewDenseSearch(query []int8, accept func(graph.ID) (bool, error), k int) *DenseSearch {
-	if k <= 0 {
-		k = LaneDepth
+	return &DenseSearch{
+		query: query, norm: uint64(dot(query, query)), keeper: newKeeper(accept, k),
 	}
-	return &DenseSearch{query: query, norm: uint64(dot(query, query)), accept: accept, k: k}
 }
 
 // Offer ranks a node's vector. One of other dimensions than the query's is passed over.
@@ -131,12 +142,17 @@ func (s *DenseSearch) offer(id graph.ID, product int32, norm uint64) error {
 	if h.Score <= 0 {
 		return nil
 	}
+	return s.take(h)
+}
+
+// take keeps a hit that is among the best so far, if it is accepted.
+func (s *keeper) take(h Hit) error {
 	full := len(s.heap) == s.k
 	if full && worse(h, s.heap[0]) {
 		return nil
 	}
 	if s.accept != nil {
-		if ok, err := s.accept(id); !ok || err != nil {
+		if ok, err := s.accept(h.ID); !ok || err != nil {
 			return err
 		}
 	}
@@ -156,7 +172,7 @@ func worse(a, b Hit) bool {
 }
 
 // Hits returns the best nodes in the order (score descending, id ascending).
-func (s *DenseSearch) Hits() []Hit {
+func (s *keeper) Hits() []Hit {
 	hits := slices.Clone(s.heap)
 	slices.SortFunc(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), a.ID.Compare(b.ID))

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -193,59 +192,17 @@ func (x *Index) Mentioning(
 	if named, err := x.titled(ctx, titleKey(title)); err != nil || named == nil {
 		return nil, err
 	}
-	type listed struct {
-		term    string
-		df      int64
-		entries []entry
+	terms, err := x.rarestFirst(ctx, title)
+	if err != nil || len(terms) == 0 || terms[0].df > int64(most) {
+		return nil, err
 	}
-	var terms []listed
-	for _, term := range title {
-		if slices.ContainsFunc(terms, func(l listed) bool { return l.term == term }) {
-			continue
-		}
-		q := textQuery{ctx: ctx, x: x}
-		t := queryTerm{term: term}
-		if err := q.look(&t); err != nil {
-			return nil, err
-		}
-		if t.entries == nil {
-			return nil, nil
-		}
-		df := int64(0)
-		for _, e := range t.entries {
-			df += int64(e.count) - int64(e.neg)
-		}
-		terms = append(terms, listed{term, df, t.entries})
-	}
-	slices.SortStableFunc(terms, func(a, b listed) int { return cmp.Compare(a.df, b.df) })
-	if len(terms) == 0 || terms[0].df > int64(most) {
-		return nil, nil
-	}
-	for n := range x.segs {
-		others := make([]termReader, len(terms)-1)
-		for i := range others {
-			others[i].open(&x.src, x.segs[n], terms[i+1].entries[n])
-		}
-		err := x.each(ctx, n, terms[0].entries[n], func(v *view, p *posting, mask byte) error {
-			has := mask>>FieldContent&1 == 1
-			for i := 0; has && i < len(others); i++ {
-				r := &others[i]
-				ok, err := r.seek(ctx, p.doc)
-				if err != nil {
-					return err
-				}
-				has = ok && r.posts[r.i].doc == p.doc && r.masks[r.i]>>FieldContent&1 == 1
-			}
-			if !has {
-				return nil
-			}
-			id, err := v.id(p.doc)
-			ids = append(ids, id)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
+	err = x.eachWithAll(ctx, terms, 1<<FieldContent, func(v *view, doc uint32) error {
+		id, err := v.id(doc)
+		ids = append(ids, id)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return sortedIDs(ids), nil
 }

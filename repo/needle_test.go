@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/testkit"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
@@ -25,12 +26,14 @@ func haystack(t *testing.T, n int) *repo.Repo {
 		fmt.Fprintf(&b, `{"node":{"key":"hay%d","type":"Note","summary":"alpha alpha beta",`+
 			`"created":"2024-05-01T00:00:00Z"}}`+"\n", i)
 		fmt.Fprintf(&b, `{"embedding":{"node":"hay%d","model":"m","vector":[1,0.01]}}`+"\n", i)
+		fmt.Fprintf(&b, `{"embedding":{"node":"hay%d","model":"s","sparse":{"alpha":9,"b":1}}}`+"\n", i)
 		fmt.Fprintf(&b, `{"edge":{"type":"t","src":"hub","dst":"hay%d"}}`+"\n", i)
 	}
 	b.WriteString(`{"node":{"key":"hub","type":"Hub","summary":"gamma","props":{"needle":false}}}
 {"node":{"key":"needle","type":"Note","summary":"a long note that has the word alpha just once among ` +
 		`very many others of no matter","created":"2020-01-01T00:00:00Z","props":{"needle":true}}}
 {"embedding":{"node":"needle","model":"m","vector":[0.1,1]}}
+{"embedding":{"node":"needle","model":"s","sparse":{"alpha":0.1}}}
 {"edge":{"type":"last","src":"hub","dst":"needle"}}
 `)
 	lines(t, r, b.String())
@@ -53,6 +56,10 @@ func TestFilterFindsOneOfMany(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	sparse, err := retrieve.NewSparseVector("s", []graph.SparseWeight{{Term: "alpha", Weight: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	hub, err := retrieve.ParsePredicate("needle exists") // or nobody could lend
 	if err != nil {
 		t.Fatal(err)
@@ -61,8 +68,12 @@ func TestFilterFindsOneOfMany(t *testing.T) {
 		"text":    {Text: "alpha", Expand: new(0)},
 		"dense":   {Vectors: []retrieve.QueryVector{vector}, Expand: new(0)},
 		"recency": {},
-		"exact":   {Text: "needle"},
-		"quoted":  {Text: `what of "needle"`},
+		"sparse":  {Sparse: []retrieve.SparseVector{sparse}, Expand: new(0)},
+		"entity": {Text: `that "alpha"`, Expand: new(0), Weights: []retrieve.LaneWeight{
+			{Lane: retrieve.LaneText}, {Lane: retrieve.LaneEntity, Weight: 1 << 16},
+		}},
+		"exact":  {Text: "needle"},
+		"quoted": {Text: `what of "needle"`},
 		"expand": {
 			Text: "gamma", ExpandTypes: []string{"last"},
 			Where: []retrieve.Predicate{hub},

@@ -250,6 +250,13 @@ func (v indexView) TitlesNamed(query string, summaries []string) [][]int {
 
 func (v indexView) HasTitle(text, summary string) bool { return v.x.HasTitle(text, summary) }
 
+func (v indexView) WithTerms(
+	ctx context.Context, terms []string, accept retrieve.Accept, most int,
+) (retrieve.TermsResult, error) {
+	got, err := v.x.WithTerms(ctx, terms, acceptDoc(accept), most)
+	return retrieve.TermsResult(got), err
+}
+
 func (v indexView) Recency(
 	ctx context.Context, accept retrieve.Accept, k int,
 ) ([]retrieve.Hit, error) {

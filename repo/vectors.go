@@ -19,17 +19,19 @@ import (
 	"github.com/mnem-project/mnem/store"
 )
 
-// vectorsOf names the vectors of one model in one tree of embeddings.
+// vectorsOf names the vectors of one model and form in one tree of embeddings.
 type vectorsOf struct {
-	root  ipld.CID
-	model string
+	root   ipld.CID
+	model  string
+	sparse bool
 }
 
 // vectorSet is what a pass over a tree found of one model.
 type vectorSet struct {
 	key    vectorsOf
-	matrix *index.Matrix // nil where the vectors are more than the cache may hold
-	models []string      // where there is no vector of the model: the models there are
+	matrix *index.Matrix       // nil where the vectors are more than the cache may hold, or sparse
+	sparse *index.SparseMatrix // likewise, or dense
+	models []string            // where there is no vector of the model: the models there are
 }
 
 // vectorSetOverhead is about what a set takes beside its matrix and models, in bytes.
@@ -39,6 +41,9 @@ func (s *vectorSet) bytes() int64 {
 	n := int64(vectorSetOverhead)
 	if s.matrix != nil {
 		n += s.matrix.Bytes()
+	}
+	if s.sparse != nil {
+		n += s.sparse.Bytes()
 	}
 	return n
 }
@@ -101,9 +106,12 @@ func (c *vectorCache) clear() {
 	c.order.Init()
 }
 
-// vectors returns the vectors of a model at the state, read in one pass where they are not cached.
-func (c *vectorCache) vectors(ctx context.Context, s *state, model string) (*vectorSet, error) {
-	key := vectorsOf{s.vectorsRoot(), model}
+// vectors returns the vectors of a model and form at the state, read in one pass where they are not
+// cached.
+func (c *vectorCache) vectors(
+	ctx context.Context, s *state, model string, sparse bool,
+) (*vectorSet, error) {
+	key := vectorsOf{s.vectorsRoot(), model, sparse}
 	if set, _ := c.get(key); set != nil {
 		return set, nil
 	}
@@ -127,22 +135,35 @@ func (c *vectorCache) vectors(ctx context.Context, s *state, model string) (*vec
 
 // read makes a set in one pass over the tree.
 func (c *vectorCache) read(ctx context.Context, s *state, key vectorsOf) (*vectorSet, error) {
-	set := &vectorSet{key: key, matrix: new(index.Matrix)}
+	set := &vectorSet{key: key}
 	found := false
-	err := s.eachVector(ctx, key.model, func(id graph.ID, vector []int8) error {
+	added := func() error {
 		found = true
-		set.matrix.Add(id, vector)
 		if set.bytes() > c.limit {
-			set.matrix = nil
+			set.matrix, set.sparse = nil, nil
 			return errEnough
 		}
 		return nil
-	})
+	}
+	var err error
+	if key.sparse {
+		set.sparse = new(index.SparseMatrix)
+		err = s.eachSparse(ctx, key.model, func(id graph.ID, terms []graph.Term) error {
+			set.sparse.Add(id, terms)
+			return added()
+		})
+	} else {
+		set.matrix = new(index.Matrix)
+		err = s.eachVector(ctx, key.model, func(id graph.ID, vector []int8) error {
+			set.matrix.Add(id, vector)
+			return added()
+		})
+	}
 	if err != nil && !errors.Is(err, errEnough) {
 		return nil, err
 	}
 	if !found {
-		set.models, err = s.denseModels(ctx)
+		set.models, err = s.modelsOf(ctx, key.sparse)
 		return set, err
 	}
 	return set, nil
@@ -155,6 +176,32 @@ var errEnough = errors.New("enough")
 // i8, in the order of ids. What was erased is passed over.
 func (s *state) eachVector(
 	ctx context.Context, model string, fn func(graph.ID, []int8) error,
+) error {
+	return s.eachEmbedding(ctx, model, false, func(id graph.ID, e *graph.Embedding) error {
+		vector, err := denseInt8(e)
+		if err != nil {
+			return err
+		}
+		return fn(id, vector)
+	})
+}
+
+// eachSparse does the same for sparse embeddings and their terms.
+func (s *state) eachSparse(
+	ctx context.Context, model string, fn func(graph.ID, []graph.Term) error,
+) error {
+	return s.eachEmbedding(ctx, model, true, func(id graph.ID, e *graph.Embedding) error {
+		terms, err := e.Terms()
+		if err != nil {
+			return err
+		}
+		return fn(id, terms)
+	})
+}
+
+// eachEmbedding calls fn with the nodes that have an embedding by a model in one of the two forms.
+func (s *state) eachEmbedding(
+	ctx context.Context, model string, sparse bool, fn func(graph.ID, *graph.Embedding) error,
 ) error {
 	for kv, err := range s.vectors.Scan(ctx, nil, nil) {
 		if err != nil {
@@ -171,14 +218,10 @@ func (s *state) eachVector(
 		if err != nil {
 			return err
 		}
-		if e == nil || e.DType == graph.Sparse {
+		if e == nil || (e.DType == graph.Sparse) != sparse {
 			continue
 		}
-		vector, err := denseInt8(e)
-		if err == nil {
-			err = fn(id, vector)
-		}
-		if err != nil {
+		if err := fn(id, e); err != nil {
 			return err
 		}
 	}
@@ -211,8 +254,8 @@ func denseInt8(e *graph.Embedding) ([]int8, error) {
 	return graph.Quantise(floats)
 }
 
-// denseModels returns the first models, ascending, by which nodes have dense embeddings.
-func (s *state) denseModels(ctx context.Context) ([]string, error) {
+// modelsOf returns the first models, ascending, by which nodes have embeddings of a form.
+func (s *state) modelsOf(ctx context.Context, sparse bool) ([]string, error) {
 	var models []string // ascending, one more than are named at most
 	for kv, err := range s.vectors.Scan(ctx, nil, nil) {
 		if err != nil {
@@ -230,7 +273,7 @@ func (s *state) denseModels(ctx context.Context) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if e == nil || e.DType == graph.Sparse {
+		if e == nil || (e.DType == graph.Sparse) != sparse {
 			continue
 		}
 		models = slices.Insert(models, at, name)
@@ -246,7 +289,7 @@ func (v indexView) Dense(
 	ctx context.Context, q retrieve.QueryVector, accept retrieve.Accept, k int,
 ) (retrieve.DenseResult, error) {
 	st := v.s.state
-	set, err := v.s.repo.vectors.vectors(ctx, st, q.Model)
+	set, err := v.s.repo.vectors.vectors(ctx, st, q.Model, false)
 	if err != nil {
 		return retrieve.DenseResult{}, err
 	}
@@ -267,6 +310,26 @@ func (v indexView) Dense(
 	})
 	res.Hits = hits(search.Hits())
 	return res, err
+}
+
+// Sparse ranks the nodes that have a sparse embedding of the query's model, as Dense does.
+func (v indexView) Sparse(
+	ctx context.Context, q retrieve.SparseVector, accept retrieve.Accept, k int,
+) (retrieve.SparseResult, error) {
+	st := v.s.state
+	set, err := v.s.repo.vectors.vectors(ctx, st, q.Model, true)
+	if err != nil {
+		return retrieve.SparseResult{}, err
+	}
+	search := index.NewSparseSearch(q.Terms, v.acceptID(ctx, accept), k)
+	if set.sparse != nil {
+		err := set.sparse.Search(ctx, search)
+		return retrieve.SparseResult{
+			Hits: hits(search.Hits()), None: set.sparse.Rows() == 0, Models: set.models,
+		}, err
+	}
+	err = st.eachSparse(ctx, q.Model, search.Offer)
+	return retrieve.SparseResult{Hits: hits(search.Hits())}, err
 }
 
 // acceptID asks a filter about the document of a node; a node that is none was erased.

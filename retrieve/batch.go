@@ -92,6 +92,8 @@ func (q *Query) setMember(p *memberParser) error {
 		r.Text = p.text()
 	case "vectors":
 		r.Vectors = p.vectors()
+	case "sparse":
+		r.Sparse = p.sparse()
 	case "fusion":
 		r.Fusion = Fusion(p.text())
 	case "weights":

@@ -46,7 +46,7 @@ type Membership struct {
 // other members of these, and puts the candidates, which are in order, into order again.
 func (r *run) joinCommunities(ctx context.Context) error {
 	g, ok := r.g.(Grouped)
-	if !r.req.Community || !ok || trimBlank(r.req.Text) == "" && len(r.req.Vectors) == 0 {
+	if !r.req.Community || !ok || r.blank() {
 		return nil
 	}
 	of := make(map[graph.ID]*Community, len(r.found)) // of the candidates

@@ -1,13 +1,14 @@
 // Package retrieve answers requests: it filters, ranks, expands, packs and renders the nodes of
 // one immutable commit, and records what it answered so that it can be answered again.
 //
-//	request -> lanes (text, vectors, or recency; time; exact) -> fuse -> expand -> communities
+//	request -> lanes (text, entities, vectors, or recency; time; exact) -> fuse -> expand -> communities
 //	        -> rerank -> diversify -> pack -> render -> summarize -> answer
 //
 // Everything ranked is an integer and every order is total: tier descending, score descending, id
 // ascending. The same commit and request give the same bytes in every process, on every machine.
 // The package reads through two small interfaces, Graph and Index, and starts no goroutines. An
-// Index that has embeddings is one of Vectors too, a Graph that knows its communities one of Grouped.
+// Index that has embeddings is one of Vectors too, of SparseVectors for sparse ones, and of Phrases
+// where it has the entity lane; a Graph that knows its communities is one of Grouped.
 // Clauses 8 to 13 and 20 to 23 of the specification define every step.
 //
 // # Models
@@ -38,7 +39,8 @@
 //
 //	field       type      meaning
 //	commits     [link]    the one commit
-//	request     map       resolved parameters; text is a link; vectors are bytes by model; absent times,
+//	request     map       resolved parameters; text is a link; vectors are bytes by model,
+//	                      sparse ones weights by model and term; absent times,
 //	                      empty lists and maps, convex fusion, and what is at its
 //	                      default of clauses 10 and 11.3 to 11.7 are left out; rewrites are
 //	                      links to raw blocks; reranked is [{id bytes(16), score int}]

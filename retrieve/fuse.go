@@ -9,12 +9,15 @@ import (
 	"github.com/mnem-project/mnem/internal/fixed"
 )
 
-// Weights of lanes in ranking version 1, in units of 2^-16: clause 9.6. The dense lanes share
-// denseWeight. It is below that of the text lane so that a node that only vectors find never goes
-// before one that has more than half of the text's best score, unless expansion says more of it.
+// Weights of lanes in ranking version 1, in units of 2^-16: clause 9.6. The dense and sparse lanes
+// share vectorWeight. It is below that of the text lane so that a node that only vectors find never
+// goes before one that has more than half of the text's best score, unless expansion says more of
+// it. The entity lane does not run unless a request weighs it: measured, it helps no more than it
+// harms.
 const (
-	textWeight  = fixed.One
-	denseWeight = fixed.One / 2
+	textWeight   = fixed.One
+	vectorWeight = fixed.One / 2
+	entityWeight = 0
 )
 
 // laneList is the list of one lane, and the candidates that it found in the same order.
@@ -26,7 +29,12 @@ type laneList struct {
 }
 
 // blank reports whether a request asks for nothing but the newest nodes.
-func (r *run) blank() bool { return trimBlank(r.req.Text) == "" && len(r.req.Vectors) == 0 }
+func (r *run) blank() bool { return r.req.blank() }
+
+// blank reports whether the request has neither text nor vectors.
+func (r Request) blank() bool {
+	return trimBlank(r.Text) == "" && len(r.Vectors) == 0 && len(r.Sparse) == 0
+}
 
 // expands reports whether the request is expanded.
 func (r *run) expands() bool { return *r.req.Expand > 0 && !r.blank() && !r.dated.alone }
@@ -71,14 +79,14 @@ func (r *run) search(ctx context.Context) ([]*laneList, error) {
 			return nil, err
 		}
 	}
-	for _, q := range r.req.Vectors {
-		if r.weight(LaneDense(q.Model)) == 0 {
-			continue
-		}
-		hits, err := r.dense(ctx, q)
-		if err := add(LaneDense(q.Model), hits, err); err != nil {
+	if trimBlank(r.req.Text) != "" && r.weight(LaneEntity) > 0 {
+		hits, err := r.searchEntities(ctx)
+		if err := add(LaneEntity, hits, err); err != nil {
 			return nil, err
 		}
+	}
+	if err := r.searchVectors(ctx, add); err != nil {
+		return nil, err
 	}
 	if r.dated.alone {
 		hits, err := r.timeList(ctx)
@@ -89,27 +97,31 @@ func (r *run) search(ctx context.Context) ([]*laneList, error) {
 	return lists, nil
 }
 
-// weight returns the weight of a lane.
-func (r *run) weight(lane Lane) int64 {
-	if r.req.Fusion == RRF {
-		return fixed.One
-	}
-	for _, w := range r.req.Weights {
-		if w.Lane == lane {
-			return w.Weight
+// searchVectors gives the lists of the lanes by embeddings to add.
+func (r *run) searchVectors(ctx context.Context, add func(Lane, []Hit, error) error) error {
+	for _, q := range r.req.Vectors {
+		if r.weight(LaneDense(q.Model)) == 0 {
+			continue
+		}
+		hits, err := r.dense(ctx, q)
+		if err := add(LaneDense(q.Model), hits, err); err != nil {
+			return err
 		}
 	}
-	if lane == LaneTime {
-		return timeListWeight
+	for _, q := range r.req.Sparse {
+		if r.weight(LaneSparse(q.Model)) == 0 {
+			continue
+		}
+		hits, err := r.searchSparse(ctx, q)
+		if err := add(LaneSparse(q.Model), hits, err); err != nil {
+			return err
+		}
 	}
-	if _, ok := lane.model(); ok {
-		return denseWeight / int64(len(r.req.Vectors))
-	}
-	if _, ok := lane.rewrite(); ok {
-		return rewriteWeight / int64(len(r.req.Rewrites))
-	}
-	return textWeight
+	return nil
 }
+
+// weight returns the weight of a lane.
+func (r *run) weight(lane Lane) int64 { return r.req.weight(lane) }
 
 // gather makes candidates of what the lists and the exact look-up found.
 func (r *run) gather(lists []*laneList, exact []*candidate) {

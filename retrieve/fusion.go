@@ -40,7 +40,7 @@ const MaxWeight = 16 << 16
 
 // LaneWeight says how much a lane counts beside others.
 type LaneWeight struct {
-	Lane   Lane  // LaneText, LaneTime, or LaneDense of a model
+	Lane   Lane  // LaneText, LaneTime, LaneEntity, one of LaneRewrite, LaneDense or LaneSparse of a model
 	Weight int64 // 0 to MaxWeight in units of 2^-16; a lane of weight 0 does not run
 }
 
@@ -70,7 +70,7 @@ func ParseLaneWeight(lane string, v ipld.Value) (LaneWeight, error) {
 
 func (w LaneWeight) validate() error {
 	if !w.Lane.weighable() {
-		return badParam("weights", "no lane %s: want text, text:N, time or dense:MODEL",
+		return badParam("weights", "no lane %s: want text, text:N, entity, time, dense:MODEL or sparse:MODEL",
 			shortQuote(string(w.Lane)))
 	}
 	if w.Weight < 0 || w.Weight > MaxWeight {
@@ -115,8 +115,8 @@ func (r Request) checkLanes() error {
 	has := r.weighed()
 	for _, w := range r.Weights {
 		if !slices.Contains(has, w.Lane) {
-			return badParam("weights", "the request has no lane %s: a dense one needs its vector, text a text",
-				shortQuote(string(w.Lane)))
+			return badParam("weights", "the request has no lane %s: text, entity and time need a text, "+
+				"others their vectors", shortQuote(string(w.Lane)))
 		}
 	}
 	if !r.otherLanes() && len(readDates(&r).Ranges) == 0 {

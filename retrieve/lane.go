@@ -1,15 +1,20 @@
 package retrieve
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/fixed"
+)
 
 // Lane names a list in which an item was found.
 type Lane string
 
-// The lanes whose lists are fused, beside those of LaneDense.
+// The lanes whose lists are fused, beside those of LaneDense and LaneSparse.
 const (
 	LaneText    Lane = "text"
 	LaneRecency Lane = "recency"
 	LaneTime    Lane = "time" // near the dates that the text names; the score is how near
+	LaneEntity  Lane = "entity"
 )
 
 // Lists that other steps make.
@@ -20,33 +25,43 @@ const (
 	LaneRerank Lane = "rerank" // reranked; the score is the reranker's, or what it adds
 )
 
-const denseLane = "dense:"
+const (
+	denseLane  = "dense:"
+	sparseLane = "sparse:"
+)
 
 // LaneDense returns the name of the dense lane of a model.
 func LaneDense(model string) Lane { return Lane(denseLane + model) }
 
-// model returns the model of a dense lane.
-func (l Lane) model() (model string, ok bool) {
-	return strings.CutPrefix(string(l), denseLane)
+// LaneSparse returns the name of the sparse lane of a model.
+func LaneSparse(model string) Lane { return Lane(sparseLane + model) }
+
+// embedded returns the model of a lane that is by embeddings.
+func (l Lane) embedded() (model string, ok bool) {
+	if model, ok = strings.CutPrefix(string(l), denseLane); !ok {
+		model, ok = strings.CutPrefix(string(l), sparseLane)
+	}
+	return model, ok
 }
 
-// maxLanes is the largest number of lanes that a request may weigh.
-const maxLanes = 2 + MaxVectors + MaxRewrites
+// maxLanes is the largest number of lanes that a request may weigh: those of the text, and of the
+// vectors of either form.
+const maxLanes = 3 + MaxRewrites + 2*MaxVectors
 
 // weighable reports whether a lane may be given a weight.
 func (l Lane) weighable() bool {
-	if model, ok := l.model(); ok {
+	if model, ok := l.embedded(); ok {
 		return checkModel(model) == nil
 	}
 	_, ok := l.rewrite()
-	return l == LaneText || l == LaneTime || ok
+	return l == LaneText || l == LaneTime || l == LaneEntity || ok
 }
 
 // weighed returns the lanes that the request has and that may be given weights.
 func (r Request) weighed() []Lane {
 	var list []Lane
 	if trimBlank(r.Text) != "" {
-		list = append(list, LaneText, LaneTime)
+		list = append(list, LaneText, LaneEntity, LaneTime)
 	}
 	for i := range r.Rewrites {
 		list = append(list, LaneRewrite(i+1))
@@ -54,7 +69,35 @@ func (r Request) weighed() []Lane {
 	for _, v := range r.Vectors {
 		list = append(list, LaneDense(v.Model))
 	}
+	for _, v := range r.Sparse {
+		list = append(list, LaneSparse(v.Model))
+	}
 	return list
+}
+
+// weight returns the weight of a lane that the request has, in units of 2^-16; 0 where it does not
+// run.
+func (r Request) weight(lane Lane) int64 {
+	for _, w := range r.Weights {
+		if w.Lane == lane {
+			return w.Weight
+		}
+	}
+	_, embedded := lane.embedded()
+	_, rewritten := lane.rewrite()
+	switch {
+	case lane == LaneEntity:
+		return entityWeight
+	case r.Fusion == RRF:
+		return fixed.One
+	case embedded:
+		return vectorWeight / int64(len(r.Vectors)+len(r.Sparse))
+	case rewritten:
+		return rewriteWeight / int64(len(r.Rewrites))
+	case lane == LaneTime:
+		return timeListWeight
+	}
+	return textWeight
 }
 
 // LaneHit is an item's place in one list.

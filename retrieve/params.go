@@ -31,6 +31,7 @@ func encodeParams(r Request, text ipld.CID) ipld.Value {
 	entries = append(entries, communityParams(r)...)
 	entries = append(entries, rerankParams(r)...)
 	entries = append(entries, rewriteParams(r)...)
+	entries = append(entries, sparseParams(r)...)
 	for _, e := range lists {
 		if len(e.Value.List()) > 0 {
 			entries = append(entries, e)
@@ -164,7 +165,8 @@ func (r *Request) setParam(name string, v ipld.Value) error {
 			r.setExpansionParam(name, v) ||
 			r.setCommunityParam(name, v) ||
 			r.setRerankParam(name, v) ||
-			r.setRewriteParam(name, v)
+			r.setRewriteParam(name, v) ||
+			r.setSparseParam(name, v)
 		if !known {
 			return badParam(name, "unknown parameter")
 		}

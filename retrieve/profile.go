@@ -294,8 +294,7 @@ func (r Request) filled(name string, from Profile) (Request, error) {
 	} else if given.Fusion == "" && r.Fusion == RRF { // which has no weights
 		r.Fusion = ""
 	}
-	blank := trimBlank(r.Text) == "" && len(r.Vectors) == 0
-	if len(given.EdgeWeights) == 0 && (blank || r.Expand != nil && *r.Expand == 0) {
+	if len(given.EdgeWeights) == 0 && (r.blank() || r.Expand != nil && *r.Expand == 0) {
 		r.EdgeWeights = nil
 	}
 	return r, nil
@@ -305,10 +304,14 @@ func (r Request) filled(name string, from Profile) (Request, error) {
 func (r Request) fittingWeights() []LaneWeight {
 	has := r.weighed()
 	isTime := func(l Lane) bool { return l == LaneTime }
-	ranking := slices.DeleteFunc(slices.Clone(has), isTime)
+	ranking := slices.DeleteFunc(slices.Clone(has), func(l Lane) bool {
+		return isTime(l) || l == LaneEntity && r.weight(l) == 0 // off, it is no lane beside the text's
+	})
 	out := slices.DeleteFunc(slices.Clone(r.Weights), func(w LaneWeight) bool {
-		return !slices.Contains(has, w.Lane) ||
-			!isTime(w.Lane) && (r.Fusion == RRF || len(ranking) < 2)
+		if isTime(w.Lane) {
+			return !slices.Contains(has, w.Lane)
+		}
+		return r.Fusion == RRF || len(ranking) < 2 || !slices.Contains(ranking, w.Lane)
 	})
 	if len(out) == 0 {
 		return nil

@@ -69,6 +69,10 @@ type Request struct {
 	// A request of a blank text with vectors is by these alone.
 	Vectors []QueryVector
 
+	// Sparse are the query as learned-sparse models see it: at most MaxVectors, each of another model.
+	// What is said of Vectors holds for them too.
+	Sparse []SparseVector
+
 	Fusion  Fusion       // how the lists of lanes become one; "" for Convex
 	Weights []LaneWeight // of lanes that the request has; others have those of clause 9.6
 
@@ -135,6 +139,7 @@ type Request struct {
 // shares no list of names with r.
 func (r Request) Resolve() Request {
 	r.Vectors = sortedVectors(r.Vectors)
+	r.Sparse = sortedSparse(r.Sparse)
 	r.Weights = sortedWeights(r.Weights)
 	if r.Fusion == "" {
 		r.Fusion = Convex
@@ -195,6 +200,7 @@ func (r Request) Validate() error {
 	checks := []error{
 		r.checkText(),
 		r.checkVectors(),
+		r.checkSparse(),
 		r.checkFusion(),
 		checkNames("types", r.Types),
 		r.checkWhere(),

@@ -63,7 +63,8 @@ type Item struct {
 	Tokens   int      // of Rendered
 	Rendered string   // lines, each with its line end
 	Lanes    []LaneHit
-	Reach    *Reach // nil where expansion did not reach it
+	Entities []string // of the text, as it has them, that the entity lane found in the node
+	Reach    *Reach   // nil where expansion did not reach it
 
 	Community *Membership // nil unless a community raised it or brought it in
 }
@@ -136,7 +137,9 @@ type run struct {
 	asked   bool // whether the text lane ran
 
 	noVectors, otherDims []Warning // of the dense lanes
-	stale                int       // items found by a vector of a text that they have no more
+	noSparse             []Warning // of the sparse lanes
+	entities             entityLane
+	stale                int // items found by a vector of a text that they have no more
 
 	silent int  // sources that did not lend for lack of room
 	cut    int  // nodes not all of whose links were followed

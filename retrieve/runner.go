@@ -83,7 +83,7 @@ func (u Runner) Run(
 	}
 	a.Warnings = r.warnings(a)
 	idle, err := r.idleWarnings(ctx, a)
-	a.Warnings = append(a.Warnings, idle...)
+	a.Warnings = append(append(a.Warnings, idle...), r.laneWarnings()...)
 	r.trace.stage(StagePack)
 	return a, err
 }

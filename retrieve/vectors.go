@@ -187,27 +187,32 @@ func (r *run) dense(ctx context.Context, q QueryVector) ([]Hit, error) {
 }
 
 func (r *run) denseWarnings(q QueryVector, res DenseResult) {
-	model := ipld.Entry{Key: paramModel, Value: ipld.StringValue(q.Model)}
 	if res.None {
-		w := Warning{NoVectors, []ipld.Entry{model}}
-		if len(res.Models) > 0 {
-			names := encodeNames(res.Models[:min(len(res.Models), MaxModelsNamed)])
-			w.Params = append(w.Params, ipld.Entry{Key: paramModels, Value: names})
-		}
-		r.noVectors = append(r.noVectors, w)
+		r.noVectors = append(r.noVectors, noVectors(NoVectors, q.Model, res.Models))
 	}
 	if res.Other > 0 {
+		model := ipld.Entry{Key: paramModel, Value: ipld.StringValue(q.Model)}
 		n := ipld.Entry{Key: paramVectors, Value: ipld.IntValue(int64(res.Other))}
 		r.otherDims = append(r.otherDims, Warning{Dimension, []ipld.Entry{model, n}})
 	}
 }
 
-// countStale counts an item that a dense lane found by a vector of a text that it has no more.
+// noVectors returns the warning that there are no vectors of a model, and of which there are.
+func noVectors(code Code, model string, models []string) Warning {
+	w := Warning{code, []ipld.Entry{{Key: paramModel, Value: ipld.StringValue(model)}}}
+	if len(models) > 0 {
+		names := encodeNames(models[:min(len(models), MaxModelsNamed)])
+		w.Params = append(w.Params, ipld.Entry{Key: paramModels, Value: names})
+	}
+	return w
+}
+
+// countStale counts an item that a dense or sparse lane found by a vector of a text that it has no more.
 func (r *run) countStale(ctx context.Context, n *graph.Node, lanes []LaneHit) error {
 	var text [sha256.Size]byte
 	known := false
 	for _, l := range lanes {
-		model, ok := l.Lane.model()
+		model, ok := l.Lane.embedded()
 		if !ok {
 			continue
 		}

@@ -125,8 +125,8 @@ var warningInfos = []WarningInfo{
 		Code:    NoVectors,
 		When:    "no node has a dense vector of the model of a query vector",
 		Message: "no node has a dense vector of the model {model}",
-		Remedy: "commit embeddings of it, or name another model with --vector; " +
-			"there are: {models}",
+		Remedy: "commit embeddings of it, give it with --sparse if its vectors are sparse, or name " +
+			"another model with --vector; there are: {models}",
 	},
 	{
 		Code:    Dimension,
@@ -139,7 +139,7 @@ var warningInfos = []WarningInfo{
 		Code:    StaleVectors,
 		When:    "items were found by the vector of a text that was changed since",
 		Message: "items whose text was changed after it was embedded: %d",
-		Remedy:  "embed them anew and commit that, or leave --vector out",
+		Remedy:  "embed them anew and commit that, or leave --vector and --sparse out",
 		Param:   paramNodes,
 	},
 	{
@@ -199,7 +199,7 @@ var warningInfos = []WarningInfo{
 }
 
 // WarningInfos returns the documentation of all codes, in a fixed order.
-func WarningInfos() []WarningInfo { return slices.Concat(warningInfos, idleInfos) }
+func WarningInfos() []WarningInfo { return slices.Concat(warningInfos, idleInfos, laneInfos) }
 
 // info returns the documentation of the warning's code.
 func (w Warning) info() WarningInfo {

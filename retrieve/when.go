@@ -74,15 +74,9 @@ func readDates(req *Request) dated {
 
 // otherLanes reports whether a lane beside that of times runs.
 func (r Request) otherLanes() bool {
-	for _, lane := range r.weighed() {
-		off := slices.ContainsFunc(r.Weights, func(w LaneWeight) bool {
-			return w.Lane == lane && w.Weight == 0
-		})
-		if lane != LaneTime && !off {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.weighed(), func(l Lane) bool {
+		return l != LaneTime && r.weight(l) > 0
+	})
 }
 
 // ranges returns the times in the form of answers. What no node's time can reach is open.

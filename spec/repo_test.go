@@ -203,6 +203,7 @@ type wireRequest struct {
 	CreatedFrom, CreatedTo, UpdatedFrom, UpdatedTo, ValidAt *int64
 	Now                                                     *int64
 	Vectors                                                 map[string][]int8
+	Sparse                                                  map[string]map[string]int64
 	Fusion                                                  retrieve.Fusion
 	Weights                                                 map[retrieve.Lane]int64
 	EdgeWeights                                             map[string]int64
@@ -249,6 +250,14 @@ func request(t *testing.T, data []byte) retrieve.Request {
 	}
 	for model, values := range w.Vectors {
 		q.Vectors = append(q.Vectors, retrieve.QueryVector{Model: model, Values: values})
+	}
+	for model, weights := range w.Sparse {
+		v := retrieve.SparseVector{Model: model}
+		for term, weight := range weights {
+			v.Terms = append(v.Terms, graph.Term{Term: term, Weight: weight})
+		}
+		slices.SortFunc(v.Terms, func(a, b graph.Term) int { return ipld.CompareKeys(a.Term, b.Term) })
+		q.Sparse = append(q.Sparse, v)
 	}
 	q.Fusion = w.Fusion
 	for typ, weight := range w.EdgeWeights {

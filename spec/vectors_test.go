@@ -45,7 +45,7 @@ var runners = map[string]func(t *testing.T, v vector){
 	"time": runRetrieval, "edge": runRecord, "embedding": runEmbedding, "expand": runRetrieval,
 	"export": runRecord,
 	"filter": runFilter, "horizon": runHorizon, "redaction": runRedaction,
-	"merge-erased": runMergeErased, "graph": runRecord, "ids": runIDs, "json": runJSON,
+	"lane": runRetrieval, "merge-erased": runMergeErased, "graph": runRecord, "ids": runIDs, "json": runJSON,
 	"mark": runRecord, "node": runNode, "operation": runOperation, "pack": runRetrieval,
 	"receipt": runReceipt, "render": runRetrieval, "rerank": runRetrieval, "rewrite": runRetrieval,
 	"score": runScore, "session": runRecord,

@@ -21,6 +21,7 @@ import (
 type retrieveOptions struct {
 	types, where, expandTypes []string
 	marks, show, vectors      []string
+	sparse                    []string
 	times                     [5]string // in the order of timeFlags
 	limit, budget             int
 	adjacency, summaryCap     int
@@ -84,6 +85,9 @@ func (c *cli) retrieveCommand() *cobra.Command {
 			"alone for the one that config embed.model names. A server is told the query. Where a model fails,\n" +
 			"standard error says so and the answer comes without it; a receipt keeps the vector, so that\n" +
 			"replay asks nobody.\n\n" +
+			"--sparse does the same with learned-sparse vectors, JSON objects of term to weight. The lane\n" +
+			"entity ranks by the names, quoted phrases, identifiers and numbers of the QUERY that a node has\n" +
+			"word for word; it is off unless --weight entity=W asks for it.\n\n" +
 			"--community raises the nodes in the communities of the best ones, and adds others that no word\n" +
 			"found, the best connected first; 'mnem communities' lists them. --summarize sums the answer up\n" +
 			"in sentences of its items that say most of them, with the ids of the nodes they are from; it\n" +
@@ -99,13 +103,14 @@ func (c *cli) retrieveCommand() *cobra.Command {
 			"answered by date alone. Days are UTC's; --now says from which to count, --weight time=0 leaves\n" +
 			"dates alone, and --explain shows how they were read.\n\n" +
 			"--fusion convex weighs what each lane gives of its best score, score-norm what lies between its\n" +
-			"worst and best; rrf and weighted-rrf count ranks. The text weighs 1, all vectors together 0.5,\n" +
-			"unless --weight says otherwise; a lane of weight 0 does not run. rrf has no weights but time's.\n\n" +
+			"worst and best; rrf and weighted-rrf count ranks. The text weighs 1, all vectors of\n" +
+			"either kind together 0.5, unless --weight says otherwise; a lane of weight 0 does not run. rrf\n" +
+			"has no weights but time's.\n\n" +
 			"--batch reads one JSON object a line: \"qid\", \"text\", \"vectors\" (an object: model to list of\n" +
-			"numbers), \"weights\" (lane to number), \"rewrites\" (what --also gives), \"reranked\" (id to the\n" +
-			"score that the model \"rerank\" gave it) and any of the other flags that select, rank or print, by\n" +
-			"name; \"cat\", \"meta\" and \"gold…\" come back with the answer. What a line does not say, the\n" +
-			"command line does.\n\n" +
+			"numbers), \"sparse\" (model to object of term to number), \"weights\" (lane to number), \"rewrites\"\n" +
+			"(what --also gives), \"reranked\" (id to the score that the model \"rerank\" gave it) and any of the\n" +
+			"other flags that select, rank or print, by name; \"cat\", \"meta\" and \"gold…\" come back with the\n" +
+			"answer. What a line does not say, the command line does.\n\n" +
 			"What no flag says is taken from a profile, which --profile names: see 'mnem help profile'.",
 		Example: "  mnem retrieve who owns billing\n" +
 			"  mnem retrieve billing --dedup --mmr 0.7 --order time\n" +
@@ -117,7 +122,8 @@ func (c *cli) retrieveCommand() *cobra.Command {
 			"  mnem retrieve 'double charge' --explain\n" +
 			"  mnem retrieve 'double charge' --vector minilm=@query.json" +
 			"\n  mnem retrieve 'charged twice' --embed=hash" +
-			"\n  mnem retrieve 'charged twice' --also 'duplicate payment' --rerank local",
+			"\n  mnem retrieve 'charged twice' --also 'duplicate payment' --rerank local" +
+			"\n  mnem retrieve 'Alice Ng, ticket INC-4711' --weight entity=1",
 	}
 	c.atFlag(cmd)
 	c.requestFlags(cmd, opt)
@@ -125,6 +131,8 @@ func (c *cli) retrieveCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringArrayVar(&opt.vectors, "vector", nil,
 		"rank by this `MODEL=@FILE` too: the query's embedding (repeatable)")
+	f.StringArrayVar(&opt.sparse, "sparse", nil,
+		"rank by this `MODEL=@FILE` too: the query's learned-sparse vector (repeatable)")
 	f.StringVar(&opt.embed, "embed", "", "rank by the embedding of the query too, made by `SPEC` (alone: "+
 		"MNEM_EMBED_MODEL; config: "+keyEmbedModel+")")
 	f.Lookup("embed").NoOptDefVal = embedConfigured
@@ -147,7 +155,8 @@ func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
 	f.StringVar(&opt.fusion, "fusion", string(retrieve.Convex),
 		"how text and vectors become one list: `WAY` is convex, rrf, weighted-rrf or score-norm")
 	f.StringArrayVar(&opt.weights, "weight", nil,
-		"count a lane so much: `LANE=W`, LANE text, text:N, time or dense:MODEL, W 0 to 16 (repeatable)")
+		"count a lane so much: `LANE=W`, LANE text, text:N, entity, time,"+
+			" dense:MODEL or sparse:MODEL, W 0 to 16 (repeatable)")
 	f.StringArrayVar(&opt.types, "type", nil, "only nodes of this `TYPE` (repeatable)")
 	f.StringArrayVar(&opt.where, "where", nil, "only where this `PREDICATE` holds (repeatable)")
 	for i, t := range timeFlags {
@@ -247,6 +256,9 @@ func (c *cli) retrieve(cmd *cobra.Command, opt *retrieveOptions, args []string) 
 		return err
 	}
 	if req.Vectors, err = c.queryVectors(cmd.Context(), opt); err != nil {
+		return err
+	}
+	if req.Sparse, err = c.querySparse(cmd.Context(), opt); err != nil {
 		return err
 	}
 	if req.Text, err = c.queryText(cmd.Context(), args); err != nil {

@@ -38,6 +38,7 @@ type whyJSON struct {
 	Path  []wayStepJSON `json:"path"` // from there, empty where it did not
 
 	Community *membershipJSON `json:"community,omitempty"` // that raised it or brought it in
+	Entities  []string        `json:"entities,omitempty"`  // of the query that it has
 }
 
 type termJSON struct {
@@ -71,6 +72,7 @@ func (a *answerer) item(i int, it *retrieve.Item, fusion retrieve.Fusion) itemJS
 	}
 	out.whyJSON = &whyJSON{Tier: it.Tier, Terms: []termJSON{}, Path: []wayStepJSON{}}
 	out.Community = jsonMembership(it.Community)
+	out.Entities = it.Entities
 	for _, t := range a.terms[i] {
 		out.Terms = append(out.Terms, termJSON(t))
 	}
@@ -227,6 +229,12 @@ func (a *answerer) whyText(i int, it *retrieve.Item, fusion retrieve.Fusion) str
 				words[t] = fmt.Sprintf("%s %d", line(term.Term), term.Score)
 			}
 			parts[j] += " (" + strings.Join(words, ", ") + ")"
+		case l.Lane == retrieve.LaneEntity:
+			names := make([]string, len(it.Entities))
+			for n, name := range it.Entities {
+				names[n] = line(name)
+			}
+			parts[j] += " (" + strings.Join(names, ", ") + ")"
 		case l.Lane == retrieve.LaneExpand && it.Reach != nil:
 			parts[j] += " (" + a.wayText(it.Reach) + ")"
 		case l.Lane == retrieve.LaneCommunity && it.Community != nil:

@@ -12,19 +12,19 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// vectorFile is a value of --vector.
+// vectorFile is a value of --vector or --sparse.
 type vectorFile struct{ model, path string }
 
 // parseVectorFlags reads values of the form MODEL=@FILE.
-func parseVectorFlags(values []string) ([]vectorFile, error) {
+func parseVectorFlags(flag string, values []string) ([]vectorFile, error) {
 	var out []vectorFile
 	for _, v := range values {
 		model, path, ok := strings.Cut(v, "=@")
 		if !ok || model == "" || path == "" {
-			return nil, usagef("--vector %q: want MODEL=@FILE, with - for standard input", v)
+			return nil, usagef("%s %q: want MODEL=@FILE, with - for standard input", flag, v)
 		}
 		if slices.ContainsFunc(out, func(f vectorFile) bool { return f.model == model }) {
-			return nil, usagef("--vector: two vectors of the model %q", model)
+			return nil, usagef("%s: two vectors of the model %q", flag, model)
 		}
 		out = append(out, vectorFile{model, path})
 	}
@@ -33,7 +33,11 @@ func parseVectorFlags(values []string) ([]vectorFile, error) {
 
 // checkStdin refuses to read standard input for two things.
 func (o *retrieveOptions) checkStdin(args []string) error {
-	files, err := parseVectorFlags(o.vectors)
+	files, err := parseVectorFlags("--vector", o.vectors)
+	if err != nil {
+		return err
+	}
+	sparse, err := parseVectorFlags("--sparse", o.sparse)
 	if err != nil {
 		return err
 	}
@@ -49,6 +53,11 @@ func (o *retrieveOptions) checkStdin(args []string) error {
 			uses = append(uses, "--vector "+f.model)
 		}
 	}
+	for _, f := range sparse {
+		if f.path == stdinName {
+			uses = append(uses, "--sparse "+f.model)
+		}
+	}
 	if len(uses) > 1 {
 		return usagef("standard input is named twice: for %s", strings.Join(uses, " and "))
 	}
@@ -57,7 +66,7 @@ func (o *retrieveOptions) checkStdin(args []string) error {
 
 // queryVectors reads the vectors that --vector names.
 func (c *cli) queryVectors(ctx context.Context, o *retrieveOptions) ([]retrieve.QueryVector, error) {
-	files, err := parseVectorFlags(o.vectors)
+	files, err := parseVectorFlags("--vector", o.vectors)
 	if err != nil {
 		return nil, err
 	}
@@ -73,26 +82,36 @@ func (c *cli) queryVectors(ctx context.Context, o *retrieveOptions) ([]retrieve.
 }
 
 func (c *cli) queryVector(ctx context.Context, f vectorFile) (v retrieve.QueryVector, err error) {
-	in, name, err := c.open(ctx, f.path)
+	list, name, err := c.queryJSON(ctx, f)
 	if err != nil {
 		return v, err
+	}
+	if v, err = retrieve.ParseQueryVector(f.model, list); err != nil {
+		return v, fmt.Errorf("%s: %w", name, err)
+	}
+	return v, nil
+}
+
+// queryJSON reads what is in a file, and returns how to name the file.
+func (c *cli) queryJSON(
+	ctx context.Context, f vectorFile,
+) (v ipld.Value, name string, err error) {
+	in, name, err := c.open(ctx, f.path)
+	if err != nil {
+		return v, name, err
 	}
 	defer func() { _ = in.Close() }() // only read from
 	data, err := io.ReadAll(io.LimitReader(in, graph.MaxLine+1))
 	if err == nil && len(data) > graph.MaxLine {
 		err = graph.Fieldf("", "more than %d bytes", graph.MaxLine)
 	}
-	var list ipld.Value
 	if err == nil {
-		list, err = ipld.ParseJSON(data)
-	}
-	if err == nil {
-		v, err = retrieve.ParseQueryVector(f.model, list)
+		v, err = ipld.ParseJSON(data)
 	}
 	if err != nil {
-		return v, fmt.Errorf("%s: %w", name, err)
+		return v, name, fmt.Errorf("%s: %w", name, err)
 	}
-	return v, nil
+	return v, name, nil
 }
 
 // laneWeights reads values of --weight, LANE=W: W is what comes after the last "=".

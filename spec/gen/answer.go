@@ -57,6 +57,7 @@ func (q request) retrieve(st *store) answer {
 	q.modelWarnings(st, c, &a, idle)
 	q.timeWarnings(st, &a)
 	q.idleWarnings(st, c, &a)
+	q.laneWarnings(st, c, &a)
 	return a
 }
 

@@ -20,6 +20,7 @@ var allCases = []func(*suite){
 	profileCases,
 	communityCases, memberCases, sentenceCases, summaryCases,
 	careCases, timeCases,
+	sparseCases, entityCases,
 }
 
 // roundTrip adds a case whose block decodes to v and encodes to the same bytes.

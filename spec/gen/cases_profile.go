@@ -201,6 +201,28 @@ func profileChoices(s *suite) {
 	} {
 		s.choice("23.2", c.name, c.title, c.rec, c.gives)
 	}
+	profileLanes(s)
+}
+
+// profileLanes are the weights of lanes that a request may not have, or has where they are weighed.
+func profileLanes(s *suite) {
+	rec := profiles(dict{
+		"names": saying(dict{"weights": dict{"text": int64(9), "entity": int64(8), "sparse:s": int64(7)}}),
+		"quiet": saying(dict{"weights": dict{"text": int64(0), "entity": int64(0), "sparse:s": int64(7)}}),
+	}, nil)
+	sparse := dict{"s": dict{"a": int64(1)}}
+	for _, c := range []struct {
+		name, title string
+		gives       dict
+	}{
+		{"lanes-entity", "the entity lane beside the text", dict{"text": "a", "profile": "names"}},
+		{"lanes-sparse", "a sparse lane too", dict{"text": "a", "profile": "names", "sparse": sparse}},
+		{"lanes-blank", "a sparse lane alone", dict{"profile": "names", "sparse": sparse}},
+		{"lanes-off", "the entity lane off is none", dict{"text": "a", "profile": "quiet"}},
+		{"lanes-two", "nor beside two", dict{"text": "a", "profile": "quiet", "sparse": sparse}},
+	} {
+		s.choice("23.2", c.name, c.title, rec, c.gives)
+	}
 }
 
 func profileBuiltIns(s *suite) {

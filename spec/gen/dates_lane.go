@@ -221,6 +221,7 @@ func (q request) timeAlone() bool {
 		w, ok := q.weights["dense:"+model]
 		others = others || !ok || w > 0
 	}
+	others = others || len(q.runsSparse()) > 0 || q.runsEntities()
 	for i := range q.rewrites {
 		w, ok := q.weights["text:"+strconv.Itoa(i+1)]
 		others = others || !ok || w > 0

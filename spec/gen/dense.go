@@ -15,7 +15,7 @@ func (q request) models() []string {
 	return out
 }
 
-func (q request) blank() bool { return trimmed(q.text) == "" && len(q.vectors) == 0 }
+func (q request) blank() bool { return trimmed(q.text) == "" && len(q.vectors)+len(q.sparse) == 0 }
 
 func vectorBytes(v []int8) []byte {
 	var out []byte
@@ -106,13 +106,19 @@ func (q request) rankings(st *store, c collection) []ranking {
 		}
 	}
 	for _, m := range q.models() {
-		if w := q.weight("dense:"+m, one/2/int64(len(q.vectors))); w > 0 {
+		if w := q.weight("dense:"+m, q.vectorWeight()); w > 0 {
 			add("dense:"+m, w, q.denseList(st, m))
 		}
 	}
 	if q.timeAlone() {
 		list, _ := q.timeList(st)
 		add("time", q.weight("time", 4*one), list)
+	}
+	for _, m := range q.runsSparse() {
+		add("sparse:"+m, q.weight("sparse:"+m, q.vectorWeight()), q.sparseList(st, m))
+	}
+	if q.runsEntities() {
+		add("entity", q.weights["entity"], q.entityList(st, c))
 	}
 	return all
 }
@@ -308,6 +314,10 @@ func (q request) staleItems(st *store, a *answer) int {
 		stale := false
 		for _, m := range q.runs() {
 			_, found := q.denseList(st, m)[it.id]
+			stale = stale || found && string(st.vectors[it.id+m]["text"].([]byte)) != now
+		}
+		for _, m := range q.runsSparse() {
+			_, found := q.sparseList(st, m)[it.id]
 			stale = stale || found && string(st.vectors[it.id+m]["text"].([]byte)) != now
 		}
 		if stale {

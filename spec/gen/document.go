@@ -144,6 +144,31 @@ func (q request) blocked(st *store, c collection) bool {
 			return true
 		}
 	}
+	for _, m := range q.runsSparse() {
+		if len(q.unfiltered().sparseList(st, m)) > 0 {
+			return true
+		}
+	}
+	return q.entitiesBlocked(st, c)
+}
+
+// entitiesBlocked reports whether a node that does not pass has all terms of an entity, and no
+// entity is left out.
+func (q request) entitiesBlocked(st *store, c collection) bool {
+	if !q.runsEntities() {
+		return false
+	}
+	all := entitiesIn(q.text)
+	if len(q.entitiesCounted(st, c, all)) < len(all) {
+		return false
+	}
+	for _, p := range all {
+		for id := range st.nodes {
+			if c.docs[id].has(p.terms()) && !q.passes(st, id) {
+				return true
+			}
+		}
+	}
 	return false
 }
 

@@ -119,6 +119,10 @@ func lanesOf(gives dict) []string {
 	for model := range models {
 		lanes = append(lanes, "dense:"+model)
 	}
+	models, _ = gives["sparse"].(dict)
+	for model := range models {
+		lanes = append(lanes, "sparse:"+model)
+	}
 	return lanes
 }
 
@@ -146,6 +150,10 @@ func profiled(rec, gives dict) (dict, string) {
 		out[param] = v
 	}
 	lanes := lanesOf(gives)
+	given, _ := out["weights"].(dict)
+	if w, ok := given["entity"].(int64); ok && w > 0 && has(lanes, "text") {
+		lanes = append(lanes, "entity")
+	}
 	if _, given := gives["weights"]; given {
 		if _, alsoFusion := gives["fusion"]; !alsoFusion && out["fusion"] == "rrf" {
 			delete(out, "fusion")

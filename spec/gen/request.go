@@ -29,6 +29,7 @@ type request struct {
 	mmr                                          *int64
 	order                                        string
 	vectors                                      map[string][]int8
+	sparse                                       map[string]map[string]int64
 	fusion                                       string
 	weights                                      map[string]int64
 	edgeWeights                                  map[string]int64
@@ -134,6 +135,17 @@ func (q request) record() dict {
 		}
 		r["vectors"] = vectors
 	}
+	if len(q.sparse) > 0 {
+		models := dict{}
+		for model, v := range q.sparse {
+			terms := dict{}
+			for t, w := range v {
+				terms[t] = w
+			}
+			models[model] = terms
+		}
+		r["sparse"] = models
+	}
 	if q.fusion != "convex" {
 		r["fusion"] = q.fusion
 	}
@@ -175,6 +187,7 @@ func (q request) input() obj {
 	}
 	set("text", q.text, q.text != "")
 	set("vectors", q.vectors, q.vectors != nil)
+	set("sparse", q.sparse, q.sparse != nil)
 	set("fusion", q.fusion, q.fusion != d.fusion)
 	set("weights", q.weights, q.weights != nil)
 	set("types", q.types, q.types != nil)

@@ -1,0 +1,130 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+)
+
+func randomTerms(rng *rand.Rand) (terms []graph.Term) {
+	for c := range 12 {
+		if rng.IntN(3) == 0 {
+			w := []int64{1, 7, 1 << 16, 1 << 24, math.MaxInt32}[rng.IntN(5)]
+			terms = append(terms, graph.Term{Term: string(rune('a' + c)), Weight: w})
+		}
+	}
+	return terms
+}
+
+// sparseScore is clause 9.7 in numbers without bound.
+func sparseScore(a, b []graph.Term) int64 {
+	sum := new(big.Int)
+	for _, x := range a {
+		for _, y := range b {
+			if x.Term == y.Term {
+				sum.Add(sum, new(big.Int).Mul(big.NewInt(x.Weight), big.NewInt(y.Weight)))
+			}
+		}
+	}
+	if sum.Sign() == 0 {
+		return 0
+	}
+	if !sum.IsUint64() {
+		sum.SetUint64(math.MaxUint64)
+	}
+	return max(1, sum.Rsh(sum, 16).Int64())
+}
+
+// TestSparseSearch compares both ways of searching with the formula, for lists of every length and
+// filters that let few pass.
+func TestSparseSearch(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 4))
+	for range 200 {
+		var m SparseMatrix
+		vectors := map[graph.ID][]graph.Term{}
+		var ids []graph.ID
+		for i := range rng.IntN(80) {
+			id := graph.ID{1, byte(i)}
+			ids, vectors[id] = append(ids, id), randomTerms(rng)
+			m.Add(id, vectors[id])
+		}
+		query, k, few := randomTerms(rng), 1+rng.IntN(20), 1+rng.IntN(6)
+		accept := func(id graph.ID) (bool, error) { return int(id[1])%few == 0, nil }
+		var want []Hit
+		for id, v := range vectors {
+			if s := sparseScore(query, v); s > 0 && int(id[1])%few == 0 {
+				want = append(want, Hit{id, s})
+			}
+		}
+		slices.SortFunc(want, func(a, b Hit) int {
+			return cmp.Or(cmp.Compare(b.Score, a.Score), a.ID.Compare(b.ID))
+		})
+		want = want[:min(k, len(want))]
+		one, two := NewSparseSearch(query, accept, k), NewSparseSearch(query, accept, k)
+		if err := m.Search(t.Context(), one); err != nil {
+			t.Fatal(err)
+		}
+		rng.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+		for _, id := range ids {
+			if err := two.Offer(id, vectors[id]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.Equal(one.Hits(), want) || !slices.Equal(two.Hits(), want) {
+			t.Fatalf("%v\n%v, want\n%v", one.Hits(), two.Hits(), want)
+		}
+		if m.Rows() != len(ids) || m.Bytes() < int64(graph.IDLen*len(ids)) {
+			t.Fatalf("%d rows of %d bytes", m.Rows(), m.Bytes())
+		}
+	}
+}
+
+func TestSparseSearchErrors(t *testing.T) {
+	var m SparseMatrix
+	query := []graph.Term{{Term: "a", Weight: 1}}
+	if s := NewSparseSearch(query, nil, 0); m.Search(t.Context(), s) != nil || len(s.Hits()) != 0 {
+		t.Error("an empty matrix")
+	}
+	m.Add(graph.ID{1}, query)
+	broken := errors.New("broken")
+	s := NewSparseSearch(query, func(graph.ID) (bool, error) { return false, broken }, 1)
+	if err := m.Search(t.Context(), s); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := m.Search(ctx, NewSparseSearch(query, nil, 1)); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// BenchmarkSparseSearch asks 100,000 vectors of 100 terms for 30 terms.
+func BenchmarkSparseSearch(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	var m SparseMatrix
+	for i := range 100_000 {
+		terms := make([]graph.Term, 100)
+		for j := range terms {
+			terms[j] = graph.Term{Term: fmt.Sprint(j*300 + rng.IntN(300)), Weight: 1 + rng.Int64N(1<<18)}
+		}
+		m.Add(graph.ID{byte(i >> 16), byte(i >> 8), byte(i)}, terms)
+	}
+	query := make([]graph.Term, 30)
+	for j := range query {
+		query[j] = graph.Term{Term: fmt.Sprint(j * 300), Weight: 1 << 16}
+	}
+	for b.Loop() {
+		if err := m.Search(b.Context(), NewSparseSearch(query, nil, 0)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(m.Bytes())/100_000, "bytes/vector")
+}

@@ -1,0 +1,275 @@
+package retrieve
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// sparseMemory is a memory with sparse embeddings.
+type sparseMemory struct {
+	*memory
+	sparse map[string]map[graph.ID]fakeSparse
+}
+
+type fakeSparse struct {
+	terms []graph.Term
+	text  [sha256.Size]byte
+}
+
+// Sparse scores by the product of weights, which is all that is asked of a fake.
+func (m sparseMemory) Sparse(
+	_ context.Context, q SparseVector, accept Accept, k int,
+) (SparseResult, error) {
+	res := SparseResult{None: len(m.sparse[q.Model]) == 0}
+	for model := range m.sparse {
+		if res.None {
+			res.Models = append(res.Models, model)
+		}
+	}
+	slices.Sort(res.Models)
+	for id, v := range m.sparse[q.Model] {
+		var score int64
+		for _, a := range v.terms {
+			for _, b := range q.Terms {
+				if a.Term == b.Term {
+					score += a.Weight * b.Weight
+				}
+			}
+		}
+		ok, err := accept(NodeDocument(m.nodes[id]))
+		if err != nil {
+			return res, err
+		}
+		if ok && score > 0 {
+			res.Hits = append(res.Hits, Hit{id, score})
+		}
+	}
+	res.Hits = m.cut(res.Hits, k)
+	return res, m.fail("Sparse")
+}
+
+func (m sparseMemory) EmbeddedText(
+	ctx context.Context, id graph.ID, model string,
+) ([sha256.Size]byte, error) {
+	if v, ok := m.sparse[model][id]; ok {
+		return v.text, m.fail("EmbeddedText")
+	}
+	return m.memory.EmbeddedText(ctx, id, model)
+}
+
+// sparseShelf is the shelf with sparse vectors by the model s.
+func sparseShelf() sparseMemory {
+	m := sparseMemory{shelf(), map[string]map[graph.ID]fakeSparse{"s": {}}}
+	for i, terms := range [][]graph.Term{{{Term: "x", Weight: 3}, {Term: "y", Weight: 1}},
+		{{Term: "y", Weight: 9}}, {{Term: "z", Weight: 1}}} {
+		n := m.nodes[num(i+1)]
+		m.sparse["s"][n.ID] = fakeSparse{terms, graph.TextHash(n, "")}
+	}
+	return m
+}
+
+func sparseOf(model string, terms ...graph.Term) []SparseVector {
+	return []SparseVector{{Model: model, Terms: terms}}
+}
+
+// TestSparseAlone is by the sparse vector alone: no recency lane, and its scores as they are.
+func TestSparseAlone(t *testing.T) {
+	m := sparseShelf()
+	req := Request{Text: " ", Sparse: sparseOf("s", graph.Term{Term: "y", Weight: 2}), Expand: new(0)}
+	a, err := Run(t.Context(), m, m, testCommit, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := diff([]graph.ID{num(2), num(1)}, ids(a)); d != "" {
+		t.Fatal(d)
+	}
+	if d := diff([]LaneHit{{"sparse:s", 1, 18}}, a.Items[0].Lanes); d != "" ||
+		a.Items[0].Score != 18 || len(a.Warnings) != 0 {
+		t.Errorf("%s, %+v", d, a)
+	}
+}
+
+// TestSparseFuses weighs a dense and a sparse lane like two dense ones: half of the text's weight
+// together.
+func TestSparseFuses(t *testing.T) {
+	m := sparseShelf()
+	req := Request{Text: "c", Vectors: vectorOf("m", 0, 1), Expand: new(0),
+		Sparse: sparseOf("s", graph.Term{Term: "x", Weight: 1})}
+	a, err := Run(t.Context(), m, m, testCommit, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const one, quarter = 1 << 16, 1 << 14
+	want := map[graph.ID]int64{
+		num(1): 2 * quarter * one / (one + 2*quarter), // best in both
+		num(2): quarter * (one / 2) / (one + 2*quarter),
+		num(3): one * one / (one + 2*quarter),
+	}
+	for _, item := range a.Items {
+		if item.Score != want[item.ID] {
+			t.Errorf("%s: %d, want %d", item.ID, item.Score, want[item.ID])
+		}
+	}
+	if len(a.Items) != 3 {
+		t.Errorf("%d items", len(a.Items))
+	}
+}
+
+func TestSparseWarnings(t *testing.T) {
+	y := graph.Term{Term: "y", Weight: 1}
+	stale := sparseShelf()
+	stale.nodes[num(2)].Summary = "changed"
+	for _, c := range []struct {
+		name string
+		m    sparseMemory
+		req  Request
+		want []Code
+	}{
+		{"no vectors", sparseShelf(), Request{Sparse: sparseOf("n", y)}, []Code{NoSparse}},
+		{"dense ones only", sparseShelf(), Request{Sparse: sparseOf("m", y)}, []Code{NoSparse}},
+		{"sparse ones only", sparseShelf(), Request{Vectors: vectorOf("s", 1)}, []Code{NoVectors}},
+		{"stale", stale, Request{Sparse: sparseOf("s", y)}, []Code{StaleVectors}},
+		{"not asked", stale, Request{Text: "a", Sparse: sparseOf("n", y),
+			Weights: []LaneWeight{{"sparse:n", 0}}}, nil},
+	} {
+		a, err := Run(t.Context(), c.m, c.m, testCommit, c.req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := codes(a); !slices.Equal(got, append([]Code{}, c.want...)) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+	m := sparseShelf()
+	a, err := Run(t.Context(), m, m, testCommit, Request{Sparse: sparseOf("n", y)})
+	if err != nil || !strings.HasSuffix(a.Warnings[0].Remedy(), `there are: "s"`) {
+		t.Error(a, err)
+	}
+}
+
+func TestSparseErrors(t *testing.T) {
+	req := Request{Sparse: sparseOf("s", graph.Term{Term: "y", Weight: 1})}
+	for _, method := range []string{"Sparse", "EmbeddedText"} {
+		m := sparseShelf()
+		m.failOn = method
+		if _, err := Run(t.Context(), m, m, testCommit, req); !errors.Is(err, errBroken) {
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+	m := shelf()
+	if _, err := Run(t.Context(), m, m, testCommit, req); err == nil ||
+		!strings.Contains(err.Error(), "no sparse vectors") {
+		t.Error(err)
+	}
+}
+
+// manyTerms are n terms of a length of at least 5.
+func manyTerms(n, length int) []graph.Term {
+	out := make([]graph.Term, n)
+	for i := range out {
+		out[i] = graph.Term{Term: fmt.Sprintf("%0*d", length, i), Weight: 1<<31 - 1}
+	}
+	return out
+}
+
+func TestSparseValidate(t *testing.T) {
+	many := func(n, terms, length int) (list []SparseVector) {
+		for i := range n {
+			list = append(list, SparseVector{fmt.Sprint("m", i), manyTerms(terms, length)})
+		}
+		return list
+	}
+	for _, c := range []struct {
+		name   string
+		list   []SparseVector
+		reason string // "" for none
+	}{
+		{"eight", many(8, 1, 5), ""},
+		{"nine", many(9, 1, 5), "limit 8"},
+		{"the most terms", many(8, MaxSparseTerms, 8), ""},
+		{"one more", many(1, MaxSparseTerms+1, 8), "want 1 to 1024"},
+		{"too many bytes", many(8, MaxSparseTerms, 9), "limit 65536"},
+		{"none", sparseOf("m"), "want 1 to 1024"},
+		{"weight 0", sparseOf("m", graph.Term{Term: "a"}), "outside 1 to"},
+		{"weight 2^31", sparseOf("m", graph.Term{Term: "a", Weight: 1 << 31}), "outside 1 to"},
+		{"empty term", sparseOf("m", graph.Term{Weight: 1}), "must not be empty"},
+		{"long term", sparseOf("m", manyTerms(1, 256)...), "limit 255"},
+		{"no UTF-8", sparseOf("m", graph.Term{Term: "\xff", Weight: 1}), "UTF-8"},
+		{"order", sparseOf("m", graph.Term{Term: "aa", Weight: 1}, graph.Term{Term: "b", Weight: 1}),
+			"not in its place"},
+		{"term twice", sparseOf("m", slices.Repeat(manyTerms(1, 5), 2)...), "given twice"},
+		{"NUL", sparseOf("a\x00b", manyTerms(1, 5)...), "NUL"},
+		{"no name", sparseOf("", manyTerms(1, 5)...), "must not be empty"},
+		{"twice", slices.Repeat(many(1, 1, 5), 2), "two vectors of the model"},
+	} {
+		err := Request{Sparse: c.list}.Validate()
+		var re *RequestError
+		if c.reason == "" && err != nil ||
+			c.reason != "" && (!errors.As(err, &re) || re.Param != "sparse" ||
+				!strings.Contains(re.Reason, c.reason)) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.reason)
+		}
+	}
+}
+
+func TestParseSparseJSON(t *testing.T) {
+	base := Request{Text: "x", Sparse: sparseOf("old", manyTerms(1, 5)...)}
+	q, err := ParseRequestJSON(parsed(t, `{"sparse":{"m":{"tide":0.5,"a":1},"b":{"c":2e-5}}}`), base)
+	want := []SparseVector{{"b", []graph.Term{{Term: "c", Weight: 1}}},
+		{"m", []graph.Term{{Term: "a", Weight: 1 << 16}, {Term: "tide", Weight: 1 << 15}}}}
+	if d := diff(want, q.Request.Resolve().Sparse); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	for _, bad := range []string{`[]`, `null`, `{"m":[1]}`, `{"m":{}}`, `{"m":{"a":0}}`,
+		`{"m":{"a":-1}}`, `{"m":{"a":"1"}}`, `{"m":{"a":1e-9}}`, `{"m":{"a":1e9}}`, `{"":{"a":1}}`,
+		`{"m":{"":1}}`, `{"m":{"a":null}}`} {
+		var re *RequestError
+		_, err := ParseRequestJSON(parsed(t, `{"sparse":`+bad+`}`), base)
+		if !errors.As(err, &re) || re.Param != "sparse" {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
+// TestSparseReceipt keeps vectors of either kind, and fits where they are the largest there may be.
+func TestSparseReceipt(t *testing.T) {
+	req := Request{Text: "a"}
+	models := slices.Repeat([]string{strings.Repeat("x", 255)}, MaxModelsNamed)
+	a := &Answer{Commit: testCommit, Engine: CurrentEngine(), Candidates: 1000}
+	for i := range MaxVectors {
+		model := strings.Repeat("\"", 254) + fmt.Sprint(i)
+		req.Vectors = append(req.Vectors, QueryVector{model, slices.Repeat([]int8{1}, graph.MaxDims)})
+		req.Sparse = append(req.Sparse, SparseVector{model, manyTerms(MaxSparseTerms, 8)})
+		for _, code := range []Code{NoVectors, NoSparse} {
+			a.Warnings = append(a.Warnings, noVectors(code, model, models))
+		}
+	}
+	for i := range 1000 {
+		a.Items = append(a.Items, Item{ID: num(i), Node: testCommit, Score: graph.MaxCount})
+		req.Exclude = append(req.Exclude, num(i))
+	}
+	req.Settled = true
+	a.Request = req.Resolve()
+	*a.Request.Limit, *a.Request.Budget = 0, 0
+	r, query := a.Receipt()
+	if err := r.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d of %d bytes", len(r.Encode()), ipld.MaxBlock)
+	decoded, err := DecodeReceipt(r.Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := decoded.Request(string(query))
+	if d := diff(a.Request, again); d != "" || err != nil {
+		t.Error(d, err)
+	}
+}
