@@ -20,19 +20,27 @@ type TermScores struct {
 func (x *Index) TermScores(
 	ctx context.Context, query string, ids []graph.ID, only []int,
 ) (*TermScores, error) {
-	terms := x.text(query)
+	return x.Split(ctx, x.Query(query), ids, only)
+}
+
+// Split is TermScores for a query that is analysed already.
+func (x *Index) Split(
+	ctx context.Context, query Query, ids []graph.ID, only []int,
+) (*TermScores, error) {
 	if only != nil {
-		picked := make([]queryTerm, len(only))
+		picked := make(Query, len(only))
 		for i, at := range only {
-			picked[i] = terms[at]
+			picked[i] = query[at]
 		}
-		terms = picked
+		query = picked
 	}
-	out := &TermScores{Terms: make([]string, len(terms)), Scores: make([][]int64, len(ids))}
+	out := &TermScores{Terms: make([]string, len(query)), Scores: make([][]int64, len(ids))}
 	q := &textQuery{ctx: ctx, x: x, scorer: scorer{stats: x.m.Stats}}
+	terms := make([]queryTerm, len(query))
 	for i := range terms {
-		out.Terms[i] = terms[i].term
-		if err := q.look(&terms[i]); err != nil {
+		out.Terms[i] = query[i].Term
+		var err error
+		if terms[i], err = q.look(query[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -89,7 +97,7 @@ func (x *Index) liveDocs(ctx context.Context, n int, ids []graph.ID) ([]placedDo
 func (q *textQuery) scoreTerm(
 	n int, t *queryTerm, docs []placedDoc, fn func(at int, score int64),
 ) error {
-	r := termReader{idf: t.idf, times: t.times}
+	r := termReader{idf: t.idf, factor: t.factor}
 	r.open(&q.x.src, q.x.segs[n], t.entries[n])
 	for _, d := range docs {
 		ok, err := r.seek(q.ctx, d.doc)
@@ -104,7 +112,7 @@ func (q *textQuery) scoreTerm(
 		if err != nil {
 			return err
 		}
-		score := t.times * q.score(t.idf, r.masks[r.i], &p.tf, &lens[d.doc%docsPerPart])
+		score := t.weigh(q.score(t.idf, r.masks[r.i], &p.tf, &lens[d.doc%docsPerPart]))
 		fn(d.at, int64(score))
 	}
 	return nil

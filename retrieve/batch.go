@@ -74,6 +74,8 @@ func (q *Query) setMember(p *memberParser) error {
 		r.Vectors = p.vectors()
 	case "fusion":
 		r.Fusion = Fusion(p.text())
+	case "spelling":
+		r.Spelling = Spelling(p.text())
 	case "weights":
 		r.Weights = p.weights()
 	case "type":

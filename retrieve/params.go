@@ -25,6 +25,7 @@ func encodeParams(r Request, text ipld.CID) ipld.Value {
 		{Key: "show", Value: encodeNames(r.Show)},
 	}
 	entries = append(entries, packingParams(r)...)
+	entries = append(entries, spellingParams(r)...)
 	for _, e := range lists {
 		if len(e.Value.List()) > 0 {
 			entries = append(entries, e)
@@ -144,6 +145,8 @@ func (r *Request) setParam(name string, v ipld.Value) error {
 		r.Show = decodeNames[string](v)
 	case "summaryCap":
 		r.SummaryCap = number
+	case "spelling":
+		r.Spelling = Spelling(v.Text())
 	default:
 		if !r.setPackingParam(name, v) {
 			return badParam(name, "unknown parameter")

@@ -100,6 +100,8 @@ type Request struct {
 	Dedup        bool       // leave out what repeats an item before it
 	MMR          *int       // share of relevance in units of 2^-16, at most 65,536; nil for off
 	Order        Order      // "" for ByRank
+
+	Spelling Spelling // "" for SpellingOn
 }
 
 // Resolve returns the request with every default filled in, and lists of names in bytewise order
@@ -131,6 +133,9 @@ func (r Request) Resolve() Request {
 	}
 	if r.Order == "" {
 		r.Order = ByRank
+	}
+	if r.Spelling == "" {
+		r.Spelling = SpellingOn
 	}
 	return r
 }
@@ -171,6 +176,7 @@ func (r Request) Validate() error {
 		r.checkShow(),
 		checkRange("summaryCap", r.SummaryCap, MaxSummaryCap),
 		r.checkPacking(),
+		r.checkSpelling(),
 	}
 	for _, err := range checks {
 		if err != nil {

@@ -95,6 +95,7 @@ type Answer struct {
 	DroppedItems []DroppedItem
 	Candidates   int // distinct nodes that any lane, the exact look-up or expansion found
 	Warnings     []Warning
+	Readings     []Reading // what words that no node has were read as
 }
 
 // candidate is a node on its way through the pipeline.
@@ -127,6 +128,8 @@ type run struct {
 	exact   int // how many nodes the text names
 	text    TextResult
 	asked   bool // whether the text lane ran
+
+	readings []Reading // words that are read as others
 
 	noVectors, otherDims []Warning // of the dense lanes
 	stale                int       // items found by a vector of a text that they have no more
@@ -172,22 +175,22 @@ func Run(
 	if err := r.pack(ctx, a); err != nil {
 		return nil, err
 	}
-	a.Warnings = r.warnings(a, silent)
+	a.Warnings, a.Readings = r.warnings(a, silent), r.readings
 	return a, nil
 }
 
 // lanes collects the candidates of the lanes that the request asks for and of the exact look-up.
 func (r *run) lanes(ctx context.Context) error {
-	lists, err := r.search(ctx)
-	if err != nil {
-		return err
-	}
 	exact, err := r.exactHits(ctx)
 	if err != nil {
 		return err
 	}
 	slices.SortStableFunc(exact, byRank)
 	r.exact = len(exact)
+	lists, err := r.search(ctx)
+	if err != nil {
+		return err
+	}
 	r.gather(lists, exact)
 	r.fuse(lists)
 	return nil

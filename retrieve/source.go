@@ -67,6 +67,10 @@ type Index interface {
 	TitlesNamed(query string, summaries []string) [][]int
 	// HasTitle reports whether a text has the title that a summary is.
 	HasTitle(text, summary string) bool
+	// Spelled returns what terms of a query that no node has are read as, in the order of their
+	// first place, and an index that reads them so in Text, TermScores and TitlesNamed: the same
+	// index where there are none.
+	Spelled(ctx context.Context, query string) ([]Reading, Index, error)
 }
 
 // Link is one entry of a node's adjacency bucket.

@@ -22,6 +22,7 @@ const (
 	NoVectors          Code = "no_vectors"
 	Dimension          Code = "dimension"
 	StaleVectors       Code = "stale_vectors"
+	Respelled          Code = "respelled"
 )
 
 // Names of parameters of warnings.
@@ -33,6 +34,8 @@ const (
 	paramModel    = "model"
 	paramModels   = "models"
 	paramVectors  = "vectors"
+	paramWord     = "word"
+	paramTerm     = "term"
 )
 
 // Warning says that an answer may not be what was meant.
@@ -115,6 +118,12 @@ var warningInfos = []WarningInfo{
 		Remedy:  "embed them anew and commit that, or leave --vector out",
 		Param:   paramNodes,
 	},
+	{
+		Code:    Respelled,
+		When:    "no node has a word of the text, and some have one that is spelled nearly so",
+		Message: "no node has the word {word}: it was read as {term}, which counts for half",
+		Remedy:  "correct it, or say --spelling off if it was meant",
+	},
 }
 
 // WarningInfos returns the documentation of all codes, in a fixed order.
@@ -149,6 +158,8 @@ func (w Warning) fill(text, number string) string {
 		"%d", strconv.FormatInt(v.Int(), 10),
 		"{"+paramModel+"}", w.names(paramModel),
 		"{"+paramModels+"}", w.names(paramModels),
+		"{"+paramWord+"}", w.names(paramWord),
+		"{"+paramTerm+"}", w.names(paramTerm),
 	).Replace(text)
 }
 
@@ -201,5 +212,5 @@ func (r *run) warnings(a *Answer, silent int) []Warning {
 	if r.stale > 0 {
 		out = append(out, warning(StaleVectors, paramNodes, r.stale))
 	}
-	return out
+	return append(out, r.respelled()...)
 }

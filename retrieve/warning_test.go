@@ -86,7 +86,7 @@ func TestBudgetWarning(t *testing.T) {
 
 func TestWarningInfos(t *testing.T) {
 	want := []Code{NoTerms, NothingPasses, BudgetTooSmall, ExpansionTruncated, Redacted,
-		UnseenCut, NoVectors, Dimension, StaleVectors}
+		UnseenCut, NoVectors, Dimension, StaleVectors, Respelled}
 	infos := WarningInfos()
 	if len(infos) != len(want) {
 		t.Fatalf("%d infos, want %d", len(infos), len(want))

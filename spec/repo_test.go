@@ -201,6 +201,7 @@ type wireRequest struct {
 	CreatedFrom, CreatedTo, UpdatedFrom, UpdatedTo, ValidAt *int64
 	Vectors                                                 map[string][]int8
 	Fusion                                                  retrieve.Fusion
+	Spelling                                                retrieve.Spelling
 	Weights                                                 map[retrieve.Lane]int64
 	Where                                                   []struct {
 		Name, Op string
@@ -232,6 +233,7 @@ func request(t *testing.T, data []byte) retrieve.Request {
 		q.Vectors = append(q.Vectors, retrieve.QueryVector{Model: model, Values: values})
 	}
 	q.Fusion = w.Fusion
+	q.Spelling = w.Spelling
 	for lane, weight := range w.Weights {
 		q.Weights = append(q.Weights, retrieve.LaneWeight{Lane: lane, Weight: weight})
 	}

@@ -30,6 +30,7 @@ type retrieveOptions struct {
 	follow, receipt, explain  bool
 	batch, embed              string
 	packing                   packingOptions
+	spelling                  string
 }
 
 // timeFlags are the flags whose value is a time.
@@ -134,6 +135,8 @@ func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
 	f.IntVar(&opt.summaryCap, "summary-cap", retrieve.DefaultSummaryCap,
 		"cut each text at `N` characters; 0 for whole ("+summaryCapEnv+")")
 	opt.packing.add(cmd)
+	f.StringVar(&opt.spelling, "spelling", string(retrieve.SpellingOn),
+		"read words that no node has as the closest that some have: on or off")
 }
 
 // request returns the request that flags and environment make.
@@ -142,6 +145,7 @@ func (c *cli) request(cmd *cobra.Command, opt *retrieveOptions) (retrieve.Reques
 		Types: opt.types, ExpandTypes: opt.expandTypes, Direction: retrieve.Direction(opt.direction),
 		Limit: &opt.limit, Budget: &opt.budget, Expand: &opt.expand, Adjacency: opt.adjacency,
 		Show: opt.show, SummaryCap: &opt.summaryCap, Fusion: retrieve.Fusion(opt.fusion),
+		Spelling: retrieve.Spelling(opt.spelling),
 	}
 	var err error
 	if err = opt.packing.set(cmd, &r); err != nil {
@@ -350,7 +354,7 @@ func (a *answerer) explainTerms(
 			}
 		}
 	}
-	a.terms, err = s.TermScores(ctx, answer.Request.Text, ids)
+	a.terms, err = s.TermScores(ctx, answer.Request.Text, answer.Readings, ids)
 	return err
 }
 

@@ -38,8 +38,9 @@ type whyJSON struct {
 }
 
 type termJSON struct {
-	Term  string `json:"term"`
-	Score int64  `json:"score"`
+	Term   string  `json:"term"`
+	ReadAs *string `json:"read_as,omitempty"` // left out where it is the term itself
+	Score  int64   `json:"score"`
 }
 
 // wayStepJSON is one step of the way of expansion.
@@ -68,7 +69,7 @@ func (a *answerer) item(i int, it *retrieve.Item) itemJSON {
 	}
 	out.whyJSON = &whyJSON{Tier: it.Tier, Terms: []termJSON{}, Path: []wayStepJSON{}}
 	for _, t := range a.terms[i] {
-		out.Terms = append(out.Terms, termJSON(t))
+		out.Terms = append(out.Terms, termJSON{t.Term, orNull(t.ReadAs), t.Score})
 	}
 	if it.Reach != nil {
 		out.Seed, out.Hops = orNull(it.Reach.Seed.String()), &it.Reach.Hops
@@ -194,6 +195,10 @@ func (a *answerer) whyText(i int, it *retrieve.Item) string {
 			words := make([]string, len(a.terms[i]))
 			for t, term := range a.terms[i] {
 				words[t] = fmt.Sprintf("%s %d", line(term.Term), term.Score)
+				if term.ReadAs != "" {
+					words[t] = fmt.Sprintf("%s read as %s %d", line(term.Term), line(term.ReadAs),
+						term.Score)
+				}
 			}
 			parts[j] += " (" + strings.Join(words, ", ") + ")"
 		case l.Lane == retrieve.LaneExpand && it.Reach != nil:

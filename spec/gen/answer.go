@@ -92,7 +92,7 @@ func tokensOf(s string) int64 {
 }
 
 func (q request) warn(st *store, c collection, a *answer, exact bool, smallest int64) {
-	query := analyse(q.text, "en")
+	query := q.terms(st, c)
 	if !q.runsText() {
 		query = nil
 	}
@@ -101,7 +101,8 @@ func (q request) warn(st *store, c collection, a *answer, exact bool, smallest i
 	}
 	known, passing := false, false
 	for _, term := range query {
-		known = known || c.df[term] > 0
+		as, _ := reads(term)
+		known = known || c.df[as] > 0
 	}
 	for id := range st.nodes {
 		passing = passing || c.score(id, query) > 0 && q.passes(st, id)
@@ -122,6 +123,7 @@ func (q request) warn(st *store, c collection, a *answer, exact bool, smallest i
 			"params": dict{"from": q.unseenFrom}})
 	}
 	q.denseWarnings(st, a)
+	q.spellingWarnings(st, c, a)
 }
 
 // receipt is the record of clause 13.1.

@@ -17,6 +17,7 @@ var allCases = []func(*suite){
 	renderCases, receiptCases, randomCases, mergeCases,
 	signatureCases, exchangeCases, tagCases, blameCases, oplogCases, revisionCases, branchCases,
 	careCases,
+	spellingCases, mixedCases,
 }
 
 // roundTrip adds a case whose block decodes to v and encodes to the same bytes.

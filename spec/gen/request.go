@@ -31,11 +31,12 @@ type request struct {
 	vectors                                      map[string][]int8
 	fusion                                       string
 	weights                                      map[string]int64
+	spelling                                     string
 }
 
 func newRequest(text string) request {
 	return request{text: text, limit: 10, budget: 2000, expand: 3, summaryCap: 8192,
-		direction: "both", order: "rank", fusion: "convex"}
+		direction: "both", order: "rank", fusion: "convex", spelling: "on"}
 }
 
 func sortedSet(list []string) []any {
@@ -106,6 +107,9 @@ func (q request) record() dict {
 	if q.fusion != "convex" {
 		r["fusion"] = q.fusion
 	}
+	if q.spelling != "on" {
+		r["spelling"] = q.spelling
+	}
 	if len(q.weights) > 0 {
 		weights := dict{}
 		for lane, w := range q.weights {
@@ -139,6 +143,7 @@ func (q request) input() obj {
 	set("text", q.text, q.text != "")
 	set("vectors", q.vectors, q.vectors != nil)
 	set("fusion", q.fusion, q.fusion != d.fusion)
+	set("spelling", q.spelling, q.spelling != d.spelling)
 	set("weights", q.weights, q.weights != nil)
 	set("types", q.types, q.types != nil)
 	set("marks", q.marks, q.marks != nil)
