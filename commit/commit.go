@@ -29,6 +29,7 @@ type Commit struct {
 	Height    uint64     // 1 without parents, else 1 more than the greatest of theirs
 	Graph     ipld.CID
 	Vectors   ipld.CID // tree of embeddings, undefined for none
+	Profile   ipld.CID // retrieval profiles, undefined for none but the built-in ones
 	Author    string   // 1 to graph.MaxActor bytes without control characters
 	Agent     string   // likewise, "" for none
 	Task      string   // likewise, "" for none
@@ -41,7 +42,7 @@ type Commit struct {
 
 var commitFields = []string{
 	"v", "kind", "task", "time", "agent", "graph", "author", "change", "height", "message",
-	"parents", "vectors", "signature",
+	"parents", "profile", "vectors", "signature",
 }
 
 // HeightOver returns the height of a commit with these parents.
@@ -75,6 +76,7 @@ func (c *Commit) check() error {
 		c.checkParents(),
 		graph.CheckLink("graph", c.Graph, ipld.DagCBOR),
 		checkOptLink("vectors", c.Vectors),
+		checkOptLink("profile", c.Profile),
 		graph.CheckLine("author", c.Author, 1, graph.MaxActor),
 		graph.CheckLine("agent", c.Agent, 0, graph.MaxActor),
 		graph.CheckLine("task", c.Task, 0, graph.MaxActor),
@@ -133,6 +135,7 @@ func (c *Commit) append(change, signature bool) []byte {
 	w.Int("height", int64(c.Height))
 	w.String("message", c.Message)
 	w.Links("parents", c.Parents)
+	w.OptLink("profile", c.Profile)
 	w.OptLink("vectors", c.Vectors)
 	if signature && len(c.Signature) > 0 {
 		w.Bytes("signature", c.Signature)
@@ -184,6 +187,8 @@ func (dec *commitDecoder) field(key string, d *ipld.Decoder) (known bool, err er
 	case "parents":
 		dec.seen |= 1
 		c.Parents, err = decodeParents(d)
+	case "profile":
+		c.Profile, err = d.Link()
 	case "vectors":
 		c.Vectors, err = d.Link()
 	case "signature":

@@ -14,6 +14,7 @@
 //	           parents    list    0..16 distinct links to commits
 //	           height     int     1 without parents, else 1 more than the greatest of theirs
 //	           graph      link
+//	           profile?   link    retrieval profiles
 //	           vectors?   link    tree of embeddings
 //	           author     string  1..255 bytes, no control characters
 //	           agent?     string  likewise
@@ -51,7 +52,7 @@
 //	           time       int     time
 //	           reason?    string  1..4,096 bytes
 //
-//	conflict   item       string  node/ID, edge/ID, mark/node/ID or mark/edge/ID
+//	conflict   item       string  node/ID, edge/ID, mark/node/ID, mark/edge/ID or profile
 //	           cause      string  edit_edit, add_add, delete_modify or end_removed
 //	           fields?    list    1..512 names of 1..1,024 bytes, ascending
 //	           base?      link    the item's record before
@@ -63,6 +64,7 @@
 //	           theirs?    link    the commit that is merged; absent only in a revert
 //	           message    string  0..65,536 bytes
 //	           graph      link    what merged, with ours where there is a conflict
+//	           profile?   link    retrieval profiles
 //	           vectors?   link    tree of embeddings
 //	           dropped    int     embeddings that fit no merged node
 //	           conflicts  link    tree: item to link to conflict

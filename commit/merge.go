@@ -29,6 +29,7 @@ type Merge struct {
 	Message     string   // of the commit to make
 	Graph       ipld.CID // what merged, with our version where there is a conflict
 	Vectors     ipld.CID // tree of embeddings, undefined for none
+	Profile     ipld.CID // retrieval profiles, undefined for none
 	Dropped     uint64   // embeddings that fit no merged node
 	Conflicts   ipld.CID // tree: item to link to conflict
 	Resolutions ipld.CID // tree: item to Resolution
@@ -36,8 +37,8 @@ type Merge struct {
 }
 
 var mergeFields = []string{
-	"v", "kind", "ours", "verb", "graph", "theirs", "dropped", "message", "vectors", "conflicts",
-	"resolutions",
+	"v", "kind", "ours", "verb", "graph", "theirs", "dropped", "message", "profile", "vectors",
+	"conflicts", "resolutions",
 }
 
 var verbs = []Verb{VerbMerge, VerbRevert, VerbCherryPick}
@@ -58,6 +59,7 @@ func (m *Merge) check() error {
 		graph.CheckText("message", m.Message, 0, MaxMessage),
 		graph.CheckLink("graph", m.Graph, ipld.DagCBOR),
 		checkOptLink("vectors", m.Vectors),
+		checkOptLink("profile", m.Profile),
 		graph.CheckLink("conflicts", m.Conflicts, ipld.DagCBOR),
 		graph.CheckLink("resolutions", m.Resolutions, ipld.DagCBOR),
 		graph.CheckExtra(m.Extra, mergeFields),
@@ -86,6 +88,7 @@ func (m *Merge) Encode() []byte {
 	w.OptLink("theirs", m.Theirs)
 	w.Int("dropped", int64(m.Dropped))
 	w.String("message", m.Message)
+	w.OptLink("profile", m.Profile)
 	w.OptLink("vectors", m.Vectors)
 	w.Link("conflicts", m.Conflicts)
 	w.Link("resolutions", m.Resolutions)
@@ -132,6 +135,8 @@ func (dec *mergeDecoder) field(key string, d *ipld.Decoder) (known bool, err err
 	case "message":
 		dec.seen |= 2
 		m.Message, err = d.String()
+	case "profile":
+		m.Profile, err = d.Link()
 	case "vectors":
 		m.Vectors, err = d.Link()
 	case "conflicts":

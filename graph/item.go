@@ -11,12 +11,14 @@ const (
 	EdgeItem     ItemKind = "edge"
 	NodeMarkItem ItemKind = "mark/node"
 	EdgeMarkItem ItemKind = "mark/edge"
+	// ProfileItem is the retrieval profiles of a commit, beside its graph: there is one, of no id.
+	ProfileItem ItemKind = "profile"
 )
 
-// Item names one thing in a graph: a node, an edge, or the mark of either.
+// Item names one thing that a commit has: a node, an edge, the mark of either, or the profiles.
 type Item struct {
 	Kind ItemKind
-	ID   ID // of the node or edge
+	ID   ID // of the node or edge; zero of the profiles
 }
 
 // MarkItem returns the item of a mark.
@@ -29,6 +31,9 @@ func MarkItem(on Target, id ID) Item {
 
 // ParseItem reads the text form of an item.
 func ParseItem(s string) (Item, error) {
+	if s == string(ProfileItem) {
+		return Item{Kind: ProfileItem}, nil
+	}
 	i := strings.LastIndexByte(s, '/')
 	if i < 0 {
 		return Item{}, Fieldf("item", "%s is not KIND/ID", quote(s))
@@ -50,8 +55,13 @@ func ParseItem(s string) (Item, error) {
 	return item, nil
 }
 
-// String returns the text form, KIND/UUID, which is also the item's key in a tree.
-func (i Item) String() string { return string(i.Kind) + "/" + i.ID.String() }
+// String returns the text form, KIND/UUID or profile, which is also the item's key in a tree.
+func (i Item) String() string {
+	if i.Kind == ProfileItem {
+		return string(i.Kind)
+	}
+	return string(i.Kind) + "/" + i.ID.String()
+}
 
 // Mark returns what the item is the mark of, and whether it is one.
 func (i Item) Mark() (on Target, ok bool) {

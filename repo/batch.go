@@ -24,6 +24,7 @@ type batch struct {
 	now    graph.Time
 
 	nodes, edges, out, in, marks, vectors *overlay
+	profile                               ipld.CID // no change line is about it
 
 	// near lists the edges this batch added, by each end: with a node's bucket in the base they
 	// are all its edges.
@@ -63,6 +64,7 @@ func newBatch(ctx context.Context, t *tx, base *state, by Stamp) *batch {
 		nodes: newOverlay(base.nodes), edges: newOverlay(base.edges),
 		out: newOverlay(base.out), in: newOverlay(base.in),
 		marks: newOverlay(base.marks), vectors: newOverlay(base.vectors),
+		profile:  base.profile,
 		near:     make(map[graph.ID][]graph.ID),
 		embeds:   make(map[string]pendingEmbedding),
 		embedded: make(map[graph.ID][]string),
@@ -115,7 +117,7 @@ func (b *batch) change(c *graph.Change) error {
 }
 
 func (b *batch) flush() (*state, error) {
-	s := &state{get: b.stage}
+	s := &state{get: b.stage, profile: b.profile}
 	trees := []struct {
 		name string
 		from *overlay

@@ -130,16 +130,16 @@ func (t *tx) base(ctx context.Context, opt CommitOptions) (Ref, *Snapshot, error
 // at returns a snapshot whose trees are read and written through the transaction.
 func (t *tx) at(ctx context.Context, c ipld.CID) (*Snapshot, error) {
 	s := &Snapshot{repo: t.repo, id: c}
-	var root, vectors ipld.CID
+	var root, vectors, profile ipld.CID
 	if c.Defined() {
 		rec, err := t.repo.commit(ctx, c)
 		if err != nil {
 			return nil, err
 		}
-		s.commit, root, vectors = rec, rec.Graph, rec.Vectors
+		s.commit, root, vectors, profile = rec, rec.Graph, rec.Vectors, rec.Profile
 	}
 	var err error
-	s.state, err = loadState(ctx, t.nodes, t.stage, root, vectors)
+	s.state, err = loadState(ctx, t.nodes, t.stage, root, vectors, profile)
 	return s, err
 }
 
@@ -173,8 +173,8 @@ func (t *tx) commit(
 		return nil
 	}
 	rec := &commit.Commit{
-		Graph: next.root, Vectors: next.vectorsRoot(), Author: opt.Author, Agent: opt.Agent,
-		Task: opt.Task, Time: opt.Time, Message: opt.Message,
+		Graph: next.root, Vectors: next.vectorsRoot(), Profile: next.profile, Author: opt.Author,
+		Agent: opt.Agent, Task: opt.Task, Time: opt.Time, Message: opt.Message,
 	}
 	if err := t.setParents(ctx, rec, parents); err != nil {
 		return err
@@ -193,15 +193,16 @@ func (t *tx) commit(
 }
 
 func (s *state) isEmpty() bool {
-	return s.nodes.Len()+s.edges.Len()+s.marks.Len()+s.vectors.Len() == 0
+	return s.nodes.Len()+s.edges.Len()+s.marks.Len()+s.vectors.Len() == 0 && !s.profile.Defined()
 }
 
-// holds reports whether a snapshot has the very facts and embeddings of a state.
+// holds reports whether a snapshot has the very facts, embeddings and profiles of a state.
 func (s *Snapshot) holds(next *state) bool {
 	if !s.id.Defined() {
 		return next.isEmpty()
 	}
-	return next.root == s.Graph() && next.vectorsRoot() == s.state.vectorsRoot()
+	return next.root == s.Graph() && next.vectorsRoot() == s.state.vectorsRoot() &&
+		next.profile == s.state.profile
 }
 
 // parents returns the parents of a commit that is made upon base.

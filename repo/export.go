@@ -399,7 +399,8 @@ func (x *exporter) leaveOut(base ipld.CID) error {
 	if err != nil {
 		return err
 	}
-	for _, l := range opt([]lead{{rec.Graph, roleGraph}}, rec.Vectors, roleVectors) {
+	state := opt([]lead{{rec.Graph, roleGraph}}, rec.Profile, roleProfile)
+	for _, l := range opt(state, rec.Vectors, roleVectors) {
 		if err := walkLeads(l, x.skip); err != nil {
 			return err
 		}

@@ -353,7 +353,7 @@ func (f *fsck) stage(c ipld.CID) {
 	if rec.Base.Defined() {
 		f.history(rec.Base)
 	}
-	s, err := f.repo.loadState(f.ctx, rec.Graph, rec.Vectors)
+	s, err := f.repo.loadState(f.ctx, rec.Graph, rec.Vectors, ipld.CID{})
 	if err != nil {
 		f.fail(c, FsckRecord, err)
 		return

@@ -104,6 +104,9 @@ func (f *fsck) commit(s *Snapshot) {
 		return
 	}
 	f.change(s, before.state)
+	if s.state.profile != before.state.profile {
+		f.profiles(s.state)
+	}
 }
 
 // change checks what differs between the graph of a commit and one before it. By induction over a

@@ -24,12 +24,13 @@ func (f *fsck) merge(op ipld.CID, v *view, ref Ref) {
 	if p.rec.Theirs.Defined() {
 		f.history(p.rec.Theirs)
 	}
-	s, err := f.repo.loadState(f.ctx, p.rec.Graph, p.rec.Vectors)
+	s, err := f.repo.loadState(f.ctx, p.rec.Graph, p.rec.Vectors, p.rec.Profile)
 	if err != nil {
 		f.fail(c, FsckRecord, err)
 		return
 	}
 	f.wholeTrees(c, s)
+	f.profiles(s)
 	if err := firstOf(p.conflicts.Check(f.ctx), p.resolutions.Check(f.ctx)); err != nil {
 		f.fail(op, FsckTree, err)
 		return
@@ -84,6 +85,10 @@ func (f *fsck) itemID(item graph.Item, c ipld.CID) (graph.ID, error) {
 			return graph.ID{}, err
 		}
 		return e.ID, nil
+	}
+	if item.Kind == graph.ProfileItem {
+		_, err := readProfiles(f.ctx, get, c)
+		return item.ID, err
 	}
 	m, err := commit.ReadMark(f.ctx, get, c)
 	if err != nil {

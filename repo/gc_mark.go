@@ -8,6 +8,7 @@ import (
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -102,7 +103,7 @@ func (m *marker) reach(root lead) error {
 			return nil, nil
 		}
 		switch l.as {
-		case roleEdge, roleMark, roleEmbedding, roleRaw:
+		case roleEdge, roleMark, roleEmbedding, roleProfile, roleRaw:
 			return nil, nil // they lead nowhere
 		}
 		block, err := m.facts.Get(m.ctx, l.cid)
@@ -135,7 +136,7 @@ func ownLeads(l lead, block []byte) ([]lead, error) {
 	switch kind {
 	case commit.KindStage:
 		return stageLeads(block)
-	case graph.KindEdge, graph.KindMark, graph.KindEmbedding:
+	case graph.KindEdge, graph.KindMark, graph.KindEmbedding, retrieve.KindProfile:
 		return nil, nil
 	}
 	for _, r := range []role{roleCommit, roleTag, roleSession, roleReceipt, roleGraph, roleNode} {

@@ -203,7 +203,7 @@ func (s *Snapshot) nearestIndex(ctx context.Context) (ipld.CID, *state, error) {
 		}
 		rec = parent.commit
 	}
-	empty, err := r.loadState(ctx, ipld.CID{}, ipld.CID{})
+	empty, err := r.loadState(ctx, ipld.CID{}, ipld.CID{}, ipld.CID{})
 	return ipld.CID{}, empty, err
 }
 
@@ -221,7 +221,7 @@ func (r *Repo) RebuildIndex(ctx context.Context, rev string) (IndexStats, error)
 	defer r.writer.Unlock()
 	r.indexMu.Lock()
 	defer r.indexMu.Unlock()
-	empty, err := r.loadState(ctx, ipld.CID{}, ipld.CID{})
+	empty, err := r.loadState(ctx, ipld.CID{}, ipld.CID{}, ipld.CID{})
 	if err != nil {
 		return IndexStats{}, err
 	}

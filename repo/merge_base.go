@@ -36,13 +36,13 @@ func (t *tx) mergeBase(ctx context.Context, left, right ipld.CID) (*state, error
 
 func (f *baseFinder) state(c ipld.CID) (*state, error) {
 	if !c.Defined() {
-		return loadState(f.ctx, f.nodes, f.scratch, c, c)
+		return loadState(f.ctx, f.nodes, f.scratch, c, c, c)
 	}
 	rec, err := commit.ReadCommit(f.ctx, f.scratch, c)
 	if err != nil {
 		return nil, err
 	}
-	return loadState(f.ctx, f.nodes, f.scratch, rec.Graph, rec.Vectors)
+	return loadState(f.ctx, f.nodes, f.scratch, rec.Graph, rec.Vectors, rec.Profile)
 }
 
 // base returns the commit, real or virtual, that two commits began at.
@@ -91,7 +91,8 @@ func (f *baseFinder) join(left, right ipld.CID) (ipld.CID, error) {
 // record writes the record of a virtual commit.
 func (f *baseFinder) record(s *state, parents ...ipld.CID) (ipld.CID, error) {
 	rec := &commit.Commit{
-		Parents: parents, Vectors: s.vectorsRoot(), Author: "virtual", Change: graph.ID{1},
+		Parents: parents, Vectors: s.vectorsRoot(), Profile: s.profile, Author: "virtual",
+		Change: graph.ID{1},
 	}
 	var over []*commit.Commit
 	for _, p := range parents {

@@ -63,7 +63,7 @@ func (r *Repo) ResolveConflict(
 		}
 		res := commit.Resolution{Take: choice.Take}
 		if choice.Take == "" {
-			at, err := loadState(ctx, t.nodes, t.stage, p.rec.Graph, p.rec.Vectors)
+			at, err := p.partial(ctx, t)
 			if err != nil {
 				return err
 			}
@@ -84,6 +84,11 @@ func (r *Repo) ResolveConflict(
 		return t.writeMerge(ctx, p.name, p.rec)
 	})
 	return out, err
+}
+
+// partial returns what merged.
+func (p *pending) partial(ctx context.Context, t *tx) (*state, error) {
+	return loadState(ctx, t.nodes, t.stage, p.rec.Graph, p.rec.Vectors, p.rec.Profile)
 }
 
 // find returns the one conflict that a name is for.
@@ -220,7 +225,7 @@ func (t *tx) resolved(
 	if theirs, err = t.at(ctx, p.rec.Theirs); err != nil {
 		return nil, nil, nil, err
 	}
-	partial, err := loadState(ctx, t.nodes, t.stage, p.rec.Graph, p.rec.Vectors)
+	partial, err := p.partial(ctx, t)
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -117,7 +117,7 @@ func (s shower) fill(c *Conflict, names []string) error {
 		if err != nil {
 			return fmt.Errorf("read %s: %w", c.Item, err)
 		}
-		if versions[i], err = fieldsOf(block); err != nil {
+		if versions[i], err = itemFields(c.Item, block); err != nil {
 			return err
 		}
 	}
@@ -138,6 +138,9 @@ func (s shower) fill(c *Conflict, names []string) error {
 // label names an item as people do: a node by its key, an edge by its ends and type, a mark by
 // what it is on.
 func (s shower) label(item graph.Item) (string, error) {
+	if item.Kind == graph.ProfileItem {
+		return item.String(), nil
+	}
 	on, mark := item.Mark()
 	if item.Kind == graph.NodeItem || mark && on == graph.OnNode {
 		return s.nodeLabel(item.ID)
@@ -205,7 +208,8 @@ func (t *tx) suspend(
 	}
 	return t.writeMerge(ctx, name, &commit.Merge{
 		Verb: j.verb, Ours: head.id, Theirs: j.theirs.id, Message: opt.Message,
-		Graph: m.state.root, Vectors: m.state.vectorsRoot(), Dropped: uint64(m.dropped),
+		Graph: m.state.root, Vectors: m.state.vectorsRoot(), Profile: m.state.profile,
+		Dropped:   uint64(m.dropped),
 		Conflicts: conflicts.Root(), Resolutions: empty.Root(),
 	})
 }
@@ -339,7 +343,7 @@ func (p *pending) sides(
 		if err != nil {
 			return nil, err
 		}
-		s, err := loadState(ctx, n, get, rec.Graph, rec.Vectors)
+		s, err := loadState(ctx, n, get, rec.Graph, rec.Vectors, rec.Profile)
 		if err != nil {
 			return nil, err
 		}

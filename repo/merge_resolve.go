@@ -53,7 +53,7 @@ func (t *tx) resolve(
 		}
 		return ""
 	}
-	steps := []func() error{r.resolveNodes, r.resolveEdges, r.resolveMarks}
+	steps := []func() error{r.resolveNodes, r.resolveEdges, r.resolveMarks, r.resolveProfile}
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return nil, 0, err
@@ -72,6 +72,8 @@ func (r *resolver) decide(c *commit.Conflict, res commit.Resolution) (ipld.CID, 
 	switch {
 	case res.Take == "":
 		return res.Record, nil
+	case c.Item.Kind == graph.ProfileItem:
+		return r.decideProfile(c, res.Take)
 	case c.Cause == graph.DeleteModify || c.Cause == graph.EndRemoved:
 		return pick(c, res.Take), nil
 	}

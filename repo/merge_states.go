@@ -50,6 +50,7 @@ func runMerge(m *stateMerge) (*merged, error) {
 	m.follow = make(map[graph.Item]bool)
 	steps := []func() error{
 		m.nodes, m.edges, m.pruneEdges, m.marks, m.pruneMarks, m.adjacency, m.vectors,
+		m.profile,
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {

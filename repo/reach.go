@@ -33,6 +33,7 @@ const (
 	roleEmbedding
 	roleRedactions // chunk of a tree of redactions
 	roleRedaction
+	roleProfile
 	roleRaw // a chunk of content, or the text of a query
 )
 
@@ -43,7 +44,7 @@ var roleNames = [...]string{
 	roleEdges: "tree", roleAdjacency: "tree", roleMarks: "tree", roleVectors: "tree",
 	roleNode: graph.KindNode, roleEdge: graph.KindEdge, roleMark: graph.KindMark,
 	roleEmbedding: graph.KindEmbedding, roleRedactions: "tree", roleRedaction: commit.KindRedaction,
-	roleRaw: "raw block",
+	roleProfile: retrieve.KindProfile, roleRaw: "raw block",
 }
 
 func (r role) String() string { return roleNames[r] }
@@ -98,6 +99,8 @@ func leads(l lead, block []byte) ([]lead, role, error) {
 		_, err = graph.DecodeMark(block)
 	case roleEmbedding:
 		_, err = graph.DecodeEmbedding(block)
+	case roleProfile:
+		_, err = retrieve.DecodeProfiles(block)
 	case roleRedaction:
 		_, err = commit.DecodeRedaction(block)
 	case roleRaw:
@@ -147,7 +150,7 @@ func commitLeads(block []byte) ([]lead, error) {
 	for _, p := range c.Parents {
 		out = append(out, lead{p, roleCommit})
 	}
-	return opt(out, c.Vectors, roleVectors), nil
+	return opt(opt(out, c.Profile, roleProfile), c.Vectors, roleVectors), nil
 }
 
 func tagLeads(block []byte) ([]lead, error) {

@@ -17,13 +17,17 @@ import (
 const maxRetries = 8
 
 // Retrieve answers a request from the snapshot, which must be of a commit. The same commit and
-// request give the same answer in every process.
+// request give the same answer in every process. What the request leaves open is taken from the
+// profile that fits it (see Resolve).
 func (s *Snapshot) Retrieve(ctx context.Context, req retrieve.Request) (*retrieve.Answer, error) {
 	if !s.id.Defined() {
 		return nil, &NotFoundError{What: "commit", Name: "to retrieve from"}
 	}
 	req, err := s.excluding(ctx, req)
 	if err != nil {
+		return nil, err
+	}
+	if req, err = s.profiled(ctx, req); err != nil {
 		return nil, err
 	}
 	var answer *retrieve.Answer

@@ -97,8 +97,9 @@ func (t *tx) writeStage(
 	return err
 }
 
-// loadStage returns a stage's record, the commit it builds on and what is staged. A stage that
-// does not exist is the newest commit of the branch.
+// loadStage returns a stage's record, the commit it builds on and what is staged, with the profiles
+// of that commit: they are not staged. A stage that does not exist is the newest commit of the
+// branch.
 func (t *tx) loadStage(
 	ctx context.Context, name graph.RefName, branch string,
 ) (*commit.Stage, *Snapshot, *state, error) {
@@ -121,7 +122,7 @@ func (t *tx) loadStage(
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	staged, err := loadState(ctx, t.nodes, t.stage, rec.Graph, rec.Vectors)
+	staged, err := loadState(ctx, t.nodes, t.stage, rec.Graph, rec.Vectors, base.state.profile)
 	return rec, base, staged, err
 }
 
@@ -212,7 +213,7 @@ func (r *Repo) Status(ctx context.Context, stage string) (*Status, error) {
 	}
 	st.Diff = Diff{from: base.state, to: base.state}
 	if staged {
-		st.Diff.to, err = r.loadState(ctx, rec.Graph, rec.Vectors)
+		st.Diff.to, err = r.loadState(ctx, rec.Graph, rec.Vectors, base.state.profile)
 	}
 	return st, err
 }

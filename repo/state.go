@@ -13,7 +13,8 @@ import (
 	"github.com/mnem-project/mnem/store"
 )
 
-// state is one state of the memory: the trees of a graph, and its embeddings. Immutable.
+// state is one state of the memory: the trees of a graph, its embeddings, and the retrieval
+// profiles. Immutable.
 type state struct {
 	get     store.Getter
 	root    ipld.CID // of the graph record; undefined for the empty state before the first commit
@@ -23,14 +24,15 @@ type state struct {
 	in      *prolly.Map
 	marks   *prolly.Map
 	vectors *prolly.Map
+	profile ipld.CID // of the record of profiles, undefined for none
 }
 
-// loadState reads the graph at root and the embeddings at vectors. An undefined root gives the
-// empty state, whose one tree is written through n.
+// loadState reads the graph at root and the embeddings at vectors, and keeps the name of the
+// profiles. An undefined root gives the empty state, whose one tree is written through n.
 func loadState(
-	ctx context.Context, n *prolly.Nodes, get store.Getter, root, vectors ipld.CID,
+	ctx context.Context, n *prolly.Nodes, get store.Getter, root, vectors, profile ipld.CID,
 ) (*state, error) {
-	s := &state{get: get, root: root}
+	s := &state{get: get, root: root, profile: profile}
 	var roots [5]ipld.CID
 	if root.Defined() {
 		g, err := commit.ReadGraph(ctx, get, root)

@@ -2,6 +2,7 @@ package retrieve
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
@@ -24,6 +25,7 @@ func ParseRequestJSON(v ipld.Value, base Request) (Query, error) {
 		return Query{}, badParam("request", "%s, want an object", v.Kind())
 	}
 	q := Query{Request: base}
+	q.Request.Explicit = slices.Clone(base.Explicit)
 	for _, e := range v.Entries() {
 		if e.Key == "cat" || e.Key == "meta" || strings.HasPrefix(e.Key, "gold") {
 			q.Echo = append(q.Echo, e)
@@ -33,6 +35,7 @@ func ParseRequestJSON(v ipld.Value, base Request) (Query, error) {
 		if err := q.setMember(&p); err != nil {
 			return Query{}, err
 		}
+		q.Request.decides(paramName(e.Key))
 	}
 	var re *RequestError
 	if err := q.Request.Validate(); errors.As(err, &re) {
@@ -61,6 +64,23 @@ func FlagName(param string) string {
 		b = append(b, c)
 	}
 	return string(b)
+}
+
+// paramName is the inverse of FlagName.
+func paramName(member string) string {
+	switch member {
+	case "type":
+		return "types"
+	case "expand-type":
+		return "expandTypes"
+	}
+	parts := strings.Split(member, "-")
+	for i, part := range parts[1:] {
+		if part != "" {
+			parts[i+1] = strings.ToUpper(part[:1]) + part[1:]
+		}
+	}
+	return strings.Join(parts, "")
 }
 
 func (q *Query) setMember(p *memberParser) error {
@@ -122,6 +142,10 @@ func (q *Query) setShown(p *memberParser) error {
 		q.Request.Show = p.words()
 	case "adjacency":
 		q.Request.Adjacency = *p.number()
+	case "edge-weights":
+		q.Request.EdgeWeights = p.edgeWeights()
+	case "profile":
+		q.Request.Profile = p.text()
 	default:
 		return q.setPacking(p)
 	}

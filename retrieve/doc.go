@@ -56,4 +56,12 @@
 //	time     int       microseconds since 1970-01-01T00:00:00Z
 //	receipt  link?     the receipt that this record adds
 //	ended    bool?     true in the last record of an ended session
+//
+// # Profiles
+//
+// A dag-cbor record of kind "profile", version 1, that a commit links to: defaults for requests.
+//
+//	field     type     meaning
+//	default   string?  name of the profile of requests that fit no other
+//	profiles  map      name -> map of params (map, as in a receipt's request) and types ([string]?)
 package retrieve

@@ -80,6 +80,11 @@ func (o *oracle) followed(u graph.ID) (out []Link, entries int) {
 			}
 			entries++
 			if l.Other != u && !o.hides(o.m.edgeMark[l.Edge]) && o.passes(l.Other) {
+				for _, w := range o.req.EdgeWeights {
+					if w.Type == l.Type {
+						l.Weight = l.Weight * w.Weight / 65_536
+					}
+				}
 				out = append(out, l)
 			}
 		}
@@ -295,6 +300,9 @@ func randomFilters(rng *rand.Rand, req *Request) {
 	}
 	if rng.IntN(3) == 0 {
 		req.Types = []string{"A"}
+	}
+	if rng.IntN(2) == 0 {
+		req.EdgeWeights = []EdgeWeight{{"y", rng.Int64N(MaxWeight + 1)}, {"x", rng.Int64N(1 << 18)}}
 	}
 	if rng.IntN(3) == 0 {
 		req.Marks = []graph.State{graph.Retired, graph.Expired}

@@ -64,6 +64,9 @@ func (r Request) checkResolved() error {
 	if r.Unseen {
 		return badParam("unseen", "needs a session: only a session knows what it has shown")
 	}
+	if r.Profile != "" && !r.Settled {
+		return badParam("profile", "needs a repository, which knows its profiles")
+	}
 	return nil
 }
 

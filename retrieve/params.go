@@ -26,6 +26,8 @@ func encodeParams(r Request, text ipld.CID) ipld.Value {
 	}
 	entries = append(entries, packingParams(r)...)
 	entries = append(entries, spellingParams(r)...)
+	entries = append(entries, edgeWeightParams(r)...)
+	entries = append(entries, profileEntry(r)...)
 	for _, e := range lists {
 		if len(e.Value.List()) > 0 {
 			entries = append(entries, e)
@@ -84,7 +86,7 @@ func encodePredicate(p Predicate) ipld.Value {
 // decodeParams reads what encodeParams wrote, and nothing else. The text is given, since the map
 // has only its CID.
 func decodeParams(v ipld.Value, text string) (Request, error) {
-	r := Request{Text: text}
+	r := Request{Text: text, Settled: true}
 	var link ipld.CID
 	for _, e := range v.Entries() {
 		if e.Key == "text" {
@@ -148,7 +150,7 @@ func (r *Request) setParam(name string, v ipld.Value) error {
 	case "spelling":
 		r.Spelling = Spelling(v.Text())
 	default:
-		if !r.setPackingParam(name, v) {
+		if !r.setPackingParam(name, v) && !r.setEdgeWeightParam(name, v) && !r.setProfileParam(name, v) {
 			return badParam(name, "unknown parameter")
 		}
 	}

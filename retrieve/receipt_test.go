@@ -100,7 +100,9 @@ func TestReceiptOfAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := diff(fullRequest().Resolve(), got); d != "" {
+	want := fullRequest().Resolve()
+	want.Settled = true
+	if d := diff(want, got); d != "" {
 		t.Error(d)
 	}
 	if d := diff(got, got.Resolve()); d != "" {

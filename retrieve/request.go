@@ -101,7 +101,17 @@ type Request struct {
 	MMR          *int       // share of relevance in units of 2^-16, at most 65,536; nil for off
 	Order        Order      // "" for ByRank
 
-	Spelling Spelling // "" for SpellingOn
+	Spelling    Spelling     // "" for SpellingOn
+	EdgeWeights []EdgeWeight // of edge types in expansion, at most MaxNames; 1 for others
+
+	// Profile names the profile that the parameters not given are taken from, "" for the one that
+	// fits: clause 23. Only a repository knows its profiles. In a settled request it says which was
+	// taken, "" for the built-in default.
+	Profile string
+	// Explicit names parameters of clause 8.1 that no profile decides though their values are zero.
+	Explicit []string
+	// Settled says that profiles have had their say, as in what Answer and Receipt keep.
+	Settled bool
 }
 
 // Resolve returns the request with every default filled in, and lists of names in bytewise order
@@ -137,6 +147,7 @@ func (r Request) Resolve() Request {
 	if r.Spelling == "" {
 		r.Spelling = SpellingOn
 	}
+	r.EdgeWeights = sortedEdgeWeights(r.EdgeWeights)
 	return r
 }
 
@@ -177,6 +188,8 @@ func (r Request) Validate() error {
 		checkRange("summaryCap", r.SummaryCap, MaxSummaryCap),
 		r.checkPacking(),
 		r.checkSpelling(),
+		r.checkEdgeWeights(),
+		r.checkProfile(),
 	}
 	for _, err := range checks {
 		if err != nil {

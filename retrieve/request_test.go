@@ -186,7 +186,9 @@ func TestParseRequestJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want = Query{Request: Request{Text: "x", Limit: new(3), Adjacency: 9}}
+	want = Query{Request: Request{
+		Text: "x", Limit: new(3), Adjacency: 9, Explicit: []string{"show"},
+	}}
 	if d := diff(want, q); d != "" {
 		t.Error(d)
 	}

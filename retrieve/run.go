@@ -153,6 +153,7 @@ func Run(
 		return nil, err
 	}
 	r := &run{g: g, x: x, req: req.Resolve()}
+	r.req.Settled = true
 	r.filter = newFilter(g, &r.req)
 	if err := r.lanes(ctx); err != nil {
 		return nil, err

@@ -342,8 +342,9 @@ func (s *spreader) alongEdge(
 	if err != nil {
 		return err
 	}
+	weight := s.r.edgeWeight(l.Link)
 	s.give(u, Step{l.Other, l.Type, l.out}, next, func(n int64) int64 {
-		return ((n / 2) * l.Weight >> fixed.FracBits) * damping >> fixed.FracBits
+		return ((n / 2) * weight >> fixed.FracBits) * damping >> fixed.FracBits
 	})
 	return nil
 }

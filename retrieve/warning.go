@@ -23,6 +23,7 @@ const (
 	Dimension          Code = "dimension"
 	StaleVectors       Code = "stale_vectors"
 	Respelled          Code = "respelled"
+	EdgeWeightsUnused  Code = "edge_weights_unused"
 )
 
 // Names of parameters of warnings.
@@ -124,6 +125,12 @@ var warningInfos = []WarningInfo{
 		Message: "no node has the word {word}: it was read as {term}, which counts for half",
 		Remedy:  "correct it, or say --spelling off if it was meant",
 	},
+	{
+		Code:    EdgeWeightsUnused,
+		When:    "edge types are given weights, but nothing is lent over edges",
+		Message: "the weights of edge types did nothing: the request is not expanded",
+		Remedy:  "ask for a text or vector, with --expand 1 or more, or leave --edge-weight out",
+	},
 }
 
 // WarningInfos returns the documentation of all codes, in a fixed order.
@@ -212,5 +219,9 @@ func (r *run) warnings(a *Answer, silent int) []Warning {
 	if r.stale > 0 {
 		out = append(out, warning(StaleVectors, paramNodes, r.stale))
 	}
-	return append(out, r.respelled()...)
+	out = append(out, r.respelled()...)
+	if len(r.req.EdgeWeights) > 0 && !r.expands() {
+		out = append(out, Warning{Code: EdgeWeightsUnused})
+	}
+	return out
 }

@@ -86,7 +86,8 @@ func TestBudgetWarning(t *testing.T) {
 
 func TestWarningInfos(t *testing.T) {
 	want := []Code{NoTerms, NothingPasses, BudgetTooSmall, ExpansionTruncated, Redacted,
-		UnseenCut, NoVectors, Dimension, StaleVectors, Respelled}
+		UnseenCut, NoVectors, Dimension, StaleVectors, Respelled,
+		EdgeWeightsUnused}
 	infos := WarningInfos()
 	if len(infos) != len(want) {
 		t.Fatalf("%d infos, want %d", len(infos), len(want))

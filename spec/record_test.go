@@ -36,6 +36,7 @@ var decoders = map[string]func(block []byte) (record, error){
 	"stage":     func(b []byte) (record, error) { return commit.DecodeStage(b) },
 	"receipt":   func(b []byte) (record, error) { return retrieve.DecodeReceipt(b) },
 	"session":   func(b []byte) (record, error) { return retrieve.DecodeSession(b) },
+	"profile":   func(b []byte) (record, error) { return retrieve.DecodeProfiles(b) },
 }
 
 type recordWant struct{ CID, JSON, Change, Error string }

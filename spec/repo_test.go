@@ -203,6 +203,7 @@ type wireRequest struct {
 	Fusion                                                  retrieve.Fusion
 	Spelling                                                retrieve.Spelling
 	Weights                                                 map[retrieve.Lane]int64
+	EdgeWeights                                             map[string]int64
 	Where                                                   []struct {
 		Name, Op string
 		Value    json.RawMessage
@@ -234,6 +235,9 @@ func request(t *testing.T, data []byte) retrieve.Request {
 	}
 	q.Fusion = w.Fusion
 	q.Spelling = w.Spelling
+	for typ, weight := range w.EdgeWeights {
+		q.EdgeWeights = append(q.EdgeWeights, retrieve.EdgeWeight{Type: typ, Weight: weight})
+	}
 	for lane, weight := range w.Weights {
 		q.Weights = append(q.Weights, retrieve.LaneWeight{Lane: lane, Weight: weight})
 	}

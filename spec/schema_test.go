@@ -35,7 +35,7 @@ var tables = map[string]string{
 	"2.4": "Tree", "3.2": "Node", "3.3": "Content", "3.4": "Edge", "3.5": "Mark",
 	"3.6": "Embedding", "3.7": "Graph", "3.8": "Commit", "3.9": "Operation", "3.10": "Stage",
 	"13.1": "Receipt", "13.2": "Session", "15.1": "Tag", "18.2": "Export",
-	"19.3": "Redaction",
+	"19.3": "Redaction", "23.1": "Profiles",
 }
 
 var (

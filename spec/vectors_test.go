@@ -48,6 +48,7 @@ var runners = map[string]func(t *testing.T, v vector){
 	"mark": runRecord, "node": runNode, "operation": runOperation, "pack": runRetrieval,
 	"receipt": runReceipt, "render": runRetrieval, "score": runScore, "session": runRecord,
 	"signature": runSignature, "stage": runRecord, "stats": runStats, "tree": runTree,
+	"profile": runRecord, "profile-choice": runProfileChoice, "profile-merge": runProfileMerge,
 	"tree-diff": runDiff, "tree-merge": runMerge, "unseen": runUnseen,
 }
 

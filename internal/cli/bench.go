@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -10,9 +11,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/evaluate"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
 )
 
 // benchOptions are the flags of bench eval as they are given.
@@ -20,10 +24,14 @@ type benchOptions struct {
 	retrieveOptions
 	by, results, baseline, tolerance string
 	settings                         []*pflag.Flag // those that a report repeats
+	profiles                         *retrieve.Profiles
 }
 
-// byCategory is the one value of --by.
-const byCategory = "cat"
+// The values of --by.
+const (
+	byCategory = "cat"
+	byProfile  = "profile"
+)
 
 func (c *cli) benchCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -31,7 +39,7 @@ func (c *cli) benchCommand() *cobra.Command {
 		GroupID: groupCare,
 		Short:   "Measure how well memory is found",
 		Long: "Measure retrieval on a memory of your own, so that settings and versions can be\n" +
-			"compared by figures. No repository is read or written.",
+			"compared by figures. No repository is written.",
 		Example: "  mnem bench eval . --by cat",
 	}
 	return c.parent(cmd, c.benchEval())
@@ -51,7 +59,9 @@ func (c *cli) benchEval() *cobra.Command {
 			"  cat            its category, if any; see --by\n" +
 			"  gold_sessions  if wanted: the keys of the sessions to be found. Keys in gold are then of\n" +
 			"                 the form SESSION:TURN; nodes without a colon in their key are sessions\n\n" +
-			"and any parameter that a line of 'mnem retrieve --batch' may have. Printed are, each from 0\n" +
+			"and any parameter that a line of 'mnem retrieve --batch' may have. A profile that --profile or\n" +
+			"a question names is built in; with --profile or --by profile it may be one of the repository\n" +
+			"here, if there is one. Limit and budget are not taken from profiles. Printed are, each from 0\n" +
 			"to 1 and averaged over the questions that have it:\n\n" +
 			"  R@5, R@10      the share of gold among the first 5 or 10 items\n" +
 			"  All@10         1 where all of gold is among the first 10, else 0\n" +
@@ -63,6 +73,7 @@ func (c *cli) benchEval() *cobra.Command {
 			"over all questions is worse by more than --tolerance.",
 		Example: "  mnem bench eval .\n" +
 			"  mnem bench eval . --by cat --expand 2\n" +
+			"  mnem bench eval . --profile docs\n" +
 			"  mnem bench eval . --json >before.json\n" +
 			"  mnem bench eval . --baseline before.json --tolerance 0.01\n" +
 			"  mnem bench eval . --results results.jsonl",
@@ -75,8 +86,9 @@ func (c *cli) benchEval() *cobra.Command {
 	for _, name := range []string{"unseen", "order"} { // refused: there is no session, and no display
 		f.Lookup(name).Hidden = true
 	}
+	c.profileFlag(cmd, &opt.profile, "")
 	f.VisitAll(func(flag *pflag.Flag) { opt.settings = append(opt.settings, flag) })
-	f.StringVar(&opt.by, "by", "", "print figures by this `FIELD` too: cat, the category")
+	f.StringVar(&opt.by, "by", "", "print figures by this `FIELD` too: cat, the category, or profile")
 	f.StringVar(&opt.results, "results", "",
 		"write the answers to `FILE`, as 'mnem retrieve --batch' prints them")
 	f.StringVar(&opt.baseline, "baseline", "", "compare with the report in `FILE`, made with --json")
@@ -99,8 +111,10 @@ func changeDefault(f *pflag.FlagSet, name string, n int) {
 func (c *cli) runBench(cmd *cobra.Command, dir string, opt *benchOptions) error {
 	f := cmd.Flags()
 	switch {
-	case f.Changed("by") && opt.by != byCategory:
-		return usagef("--by: %q is not \"cat\"", opt.by)
+	case f.Changed("by") && opt.by != byCategory && opt.by != byProfile:
+		return usagef("--by: %q is neither \"cat\" nor \"profile\"", opt.by)
+	case opt.by == byProfile && f.Changed("baseline"):
+		return usagef("--by profile and --baseline exclude each other: a baseline has categories")
 	case f.Changed("results") && (opt.results == "" || opt.results == stdinName):
 		return usagef("--results: want a file")
 	case f.Changed("unseen"):
@@ -114,7 +128,7 @@ func (c *cli) runBench(cmd *cobra.Command, dir string, opt *benchOptions) error 
 	if err != nil {
 		return usagef("--tolerance: %w", err)
 	}
-	base, err := c.request(cmd, &opt.retrieveOptions)
+	base, err := c.benchRequest(cmd, opt)
 	if err != nil {
 		return err
 	}
@@ -124,7 +138,7 @@ func (c *cli) runBench(cmd *cobra.Command, dir string, opt *benchOptions) error 
 			return err
 		}
 	}
-	report, err := c.evaluate(cmd.Context(), dir, base, opt.results)
+	report, err := c.evaluate(cmd.Context(), dir, base, opt)
 	if err != nil {
 		return err
 	}
@@ -145,11 +159,15 @@ func (c *cli) runBench(cmd *cobra.Command, dir string, opt *benchOptions) error 
 
 // evaluate answers the questions of a directory and writes the answers to a file if one is named.
 func (c *cli) evaluate(
-	ctx context.Context, dir string, base retrieve.Request, results string,
+	ctx context.Context, dir string, base retrieve.Request, to *benchOptions,
 ) (*evaluate.Report, error) {
 	p := c.progress()
 	defer p.done()
-	opt := evaluate.Options{Base: base, Shown: filepath.ToSlash(dir), Progress: p.set}
+	opt := evaluate.Options{
+		Base: base, Shown: filepath.ToSlash(dir), Progress: p.set, Profiles: to.profiles,
+		ByProfile: to.by == byProfile,
+	}
+	results := to.results
 	from := os.DirFS(c.absolute(dir))
 	if results == "" {
 		return evaluate.Run(ctx, from, opt)
@@ -167,4 +185,39 @@ func (c *cli) evaluate(
 		return side.out.Flush()
 	})
 	return report, err
+}
+
+// benchRequest returns the request that flags make, and finds the profiles that may be named.
+func (c *cli) benchRequest(cmd *cobra.Command, opt *benchOptions) (retrieve.Request, error) {
+	base, err := c.request(cmd, &opt.retrieveOptions)
+	if err != nil {
+		return base, err
+	}
+	base.Limit, base.Budget = &opt.limit, &opt.budget // metrics look further down than profiles
+	named := cmd.Flags().Changed("profile")
+	if named || opt.by == byProfile {
+		if opt.profiles, err = c.profilesHere(cmd); err != nil {
+			return base, err
+		}
+	}
+	if named {
+		if base.Profile, err = c.profileName(cmd, opt.profile); err == nil {
+			_, err = opt.profiles.Choose(base.Profile, nil)
+		}
+	}
+	return base, profileHint(err)
+}
+
+// profilesHere returns the profiles of the repository that the command runs in, none outside of
+// one.
+func (c *cli) profilesHere(cmd *cobra.Command) (p *retrieve.Profiles, err error) {
+	if _, err := c.dir(); errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	c.global.at = string(graph.Head)
+	err = c.withRepo(cmd, false, func(ctx context.Context, r *repo.Repo) error {
+		p, err = c.profiles(ctx, r)
+		return err
+	})
+	return p, err
 }

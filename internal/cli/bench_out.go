@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"github.com/mnem-project/mnem/internal/evaluate"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -29,7 +31,7 @@ type benchReport struct {
 // rows returns what was asked for: all queries, and by category.
 func (r *benchReport) rows() []evaluate.Row {
 	rows := []evaluate.Row{r.All}
-	if r.opt.by == byCategory {
+	if r.opt.by != "" {
 		rows = append(rows, r.Categories...)
 	}
 	return rows
@@ -43,8 +45,30 @@ func (r *benchReport) settings() map[string]string {
 			set[f.Name] = v
 		}
 	}
-	set["summary-cap"] = intText(*r.base.SummaryCap) // the environment has a say
+	name, err := r.opt.profiles.Choose(r.base.Profile, r.base.Types)
+	if err == nil && name != retrieve.DefaultProfile {
+		set["profile"] = name
+	}
+	profile, _, _ := r.opt.profiles.Get(name)
+	for _, e := range profile.Params { // unless a flag says otherwise
+		if f := r.opt.flag(flagOf(e.Key)); f != nil && !f.Changed && e.Key != "limit" && e.Key != "budget" {
+			set[f.Name] = paramText(e)
+		}
+	}
+	if n := r.base.SummaryCap; n != nil { // the environment has a say
+		set["summary-cap"] = intText(*n)
+	}
 	return set
+}
+
+// flag returns one of the settings, nil for none.
+func (o *benchOptions) flag(name string) *pflag.Flag {
+	for _, f := range o.settings {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
 }
 
 // benchFileJSON is a pair of files.
@@ -72,7 +96,7 @@ func (c *cli) printBenchJSON(r *benchReport) error {
 	for _, row := range r.rows() {
 		out.comma()
 		out.open("{")
-		out.field("cat", orNull(row.Category))
+		out.field(firstOf(r.opt.by, byCategory), orNull(row.Category))
 		out.field("queries", row.Queries)
 		for m := range evaluate.MetricCount {
 			out.field(m.Name(), jsonFigure(row.Text(m, figureDecimals)))
@@ -144,7 +168,10 @@ func benchSummary(r *benchReport) string {
 	parts := []string{
 		plural(len(r.Files), "pair") + " of files", plural(nodes, "node"), plural(edges, "edge"),
 		fmt.Sprintf("limit %d", *r.base.Limit), fmt.Sprintf("budget %d", *r.base.Budget),
-		fmt.Sprintf("expand %d", *r.base.Expand),
+		"expand " + r.settings()["expand"],
+	}
+	if name := r.settings()["profile"]; name != "" {
+		parts = append(parts, "profile "+line(name))
 	}
 	if r.compared != nil {
 		verdict := "no worse than the baseline"

@@ -25,6 +25,7 @@ func commands() []func(*cli) *cobra.Command {
 		(*cli).cherryPickCommand,
 		(*cli).restoreCommand,
 		(*cli).embedCommand,
+		(*cli).profileCommand,
 		// Read the memory
 		(*cli).retrieveCommand,
 		(*cli).getCommand,

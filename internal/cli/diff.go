@@ -85,7 +85,11 @@ func (c *cli) diff(ctx context.Context, d comparison, opt diffOptions) error {
 	if err != nil {
 		return err
 	}
-	if t.nodes.Zero() && t.edges.Zero() {
+	p, err := opt.profileDiff(ctx, d.Diff)
+	if err != nil {
+		return err
+	}
+	if t.nodes.Zero() && t.edges.Zero() && p.Zero() {
 		c.remark("no differences")
 		return nil
 	}
@@ -256,6 +260,13 @@ func (c *cli) streamDiff(
 		out.field("edges", []struct{}{})
 	}
 	out.field("counts", itemCountsJSON{jsonCounts(t.nodes), jsonCounts(t.edges)})
+	p, err := opt.profileDiff(ctx, d.Diff)
+	if err != nil {
+		return err
+	}
+	if profiles := jsonProfiles(p); profiles != nil {
+		out.field("profiles", profiles)
+	}
 	out.close("}")
 	return out.err
 }
@@ -333,7 +344,7 @@ func countDiff(ctx context.Context, d comparison, opt diffOptions) (*tally, erro
 // printDiff prints a difference as text, and counts it.
 func (c *cli) printDiff(ctx context.Context, d comparison, opt diffOptions) (*tally, error) {
 	names := d.labels()
-	return eachDiff(ctx, d, opt, func(n *repo.NodeDiff) error {
+	t, err := eachDiff(ctx, d, opt, func(n *repo.NodeDiff) error {
 		names.remember(n.Node())
 		return c.printItemDiff(n.Kind, "node "+label(n.Node())+" "+line(n.Node().Type), n.Fields)
 	}, func(e *repo.EdgeDiff) error {
@@ -348,6 +359,14 @@ func (c *cli) printDiff(ctx context.Context, d comparison, opt diffOptions) (*ta
 		text := "edge " + edgeText(e.Edge(), src, dst)
 		return c.printItemDiff(e.Kind, text, edgeFields(e.Fields))
 	})
+	if err != nil {
+		return nil, err
+	}
+	p, err := opt.profileDiff(ctx, d.Diff)
+	if err != nil {
+		return nil, err
+	}
+	return t, c.printProfilesDiff(p)
 }
 
 // edgeText is what people read of an edge; src and dst are the labels of its ends.

@@ -33,7 +33,7 @@ var (
 	outcomeUsage = outcome{"usage", 2,
 		"an unknown command or flag, or flags that exclude each other"}
 	outcomeNotFound = outcome{"not_found", 3,
-		"no such repository, revision, node, edge, session or key"}
+		"no such repository, revision, node, edge, session, profile or key"}
 	outcomeMismatch = outcome{"mismatch", 4,
 		"a replay differs, or a signature does not hold"}
 	outcomeCorrupt = outcome{"corrupt", 4, "stored bytes are not what was written"}
@@ -144,7 +144,7 @@ func outcomeOf(ctx context.Context, err error) outcome {
 		return outcomeConflict
 	case is(retrieve.ErrRankingVersion):
 		return outcomeRanking
-	case is(store.ErrNotFound):
+	case is(store.ErrNotFound, retrieve.ErrNoProfile):
 		return outcomeNotFound
 	case is(graph.ErrInvalid, repo.ErrInvalid, retrieve.ErrRequest, ipld.ErrJSON, ipld.ErrInvalid,
 		ipld.ErrCID, fs.ErrExist):

@@ -27,6 +27,7 @@ type logJSON struct {
 	// Signature is there where it was asked for.
 	Signature *signatureJSON `json:"signature,omitempty"`
 	Stat      *logStatJSON   `json:"stat,omitempty"`
+	Profiles  []string       `json:"profiles,omitempty"` // that differ
 }
 
 func jsonLog(
@@ -125,6 +126,11 @@ func (c *cli) printLogEntry(
 	if c.global.json {
 		out := jsonLog(e.CID, e.Commit, e.Nodes, e.Edges, signature)
 		out.Stat = stat
+		p, err := e.Diff.Profiles(ctx)
+		if err != nil {
+			return err
+		}
+		out.Profiles = changedProfiles(p)
 		return c.printJSON(out)
 	}
 	if f.oneline {
@@ -136,7 +142,7 @@ func (c *cli) printLogEntry(
 			err = c.printf("\n")
 		}
 		if err == nil {
-			err = c.printLogCommit(e.CID, e.Commit, e.Nodes, e.Edges, signature)
+			err = c.printLogCommit(ctx, e, signature)
 		}
 		if err == nil && stat != nil {
 			err = c.printf("\n")
@@ -158,10 +164,15 @@ func (c *cli) signatureColumn(v *commit.Verdict) string {
 
 // printLogCommit prints a commit's own lines as text.
 func (c *cli) printLogCommit(
-	id ipld.CID, rec *commit.Commit, nodes, edges repo.Counts, signature *commit.Verdict,
+	ctx context.Context, e repo.LogEntry, signature *commit.Verdict,
 ) error {
+	rec := e.Commit
+	profiles, err := profilesNote(ctx, e.Diff)
+	if err != nil {
+		return err
+	}
 	var b strings.Builder
-	b.WriteString(c.paint(styleYellow, "commit "+id.String()) + "\n")
+	b.WriteString(c.paint(styleYellow, "commit "+e.CID.String()) + "\n")
 	if len(rec.Parents) > 1 {
 		b.WriteString("merge  " + strings.Join(jsonCIDs(rec.Parents), " ") + "\n")
 	}
@@ -173,7 +184,7 @@ func (c *cli) printLogCommit(
 		b.WriteString("task   " + line(rec.Task) + "\n")
 	}
 	b.WriteString("time   " + rec.Time.String() + "\n")
-	changed := c.countsLine(nodes, "nodes") + ", " + c.countsLine(edges, "edges")
+	changed := c.countsLine(e.Nodes, "nodes") + ", " + c.countsLine(e.Edges, "edges") + profiles
 	b.WriteString("change " + changed + "\n")
 	if signature != nil {
 		b.WriteString("sign   " + c.paint(signatureStyle(signature.State), string(signature.State)))

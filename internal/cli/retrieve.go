@@ -31,6 +31,8 @@ type retrieveOptions struct {
 	batch, embed              string
 	packing                   packingOptions
 	spelling                  string
+	edgeWeights               []string
+	profile                   string
 }
 
 // timeFlags are the flags whose value is a time.
@@ -79,7 +81,8 @@ func (c *cli) retrieveCommand() *cobra.Command {
 			"--batch reads one JSON object a line: \"qid\", \"text\", \"vectors\" (an object: model to list of\n" +
 			"numbers), \"weights\" (lane to number) and any of the other flags that select, rank or print, by\n" +
 			"name; \"cat\", \"meta\" and \"gold…\" come back with the answer. What a line does not say, the\n" +
-			"command line does.",
+			"command line does.\n\n" +
+			"What no flag says is taken from a profile, which --profile names: see 'mnem help profile'.",
 		Example: "  mnem retrieve who owns billing\n" +
 			"  mnem retrieve billing --dedup --mmr 0.7 --order time\n" +
 			"  mnem retrieve billing --session review --unseen\n" +
@@ -92,6 +95,7 @@ func (c *cli) retrieveCommand() *cobra.Command {
 	}
 	c.atFlag(cmd)
 	c.requestFlags(cmd, opt)
+	c.profileFlag(cmd, &opt.profile, " ("+profileEnv+"; config: "+keyProfile+")")
 	f := cmd.Flags()
 	f.StringArrayVar(&opt.vectors, "vector", nil,
 		"rank by this `MODEL=@FILE` too: the query's embedding (repeatable)")
@@ -137,9 +141,12 @@ func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
 	opt.packing.add(cmd)
 	f.StringVar(&opt.spelling, "spelling", string(retrieve.SpellingOn),
 		"read words that no node has as the closest that some have: on or off")
+	f.StringArrayVar(&opt.edgeWeights, "edge-weight", nil,
+		"lend so much over edges of a type: `TYPE=W`, W 0 to 16, 1 for others (repeatable)")
 }
 
-// request returns the request that flags and environment make.
+// request returns the request that flags and environment make. What they do not say is left to
+// profiles.
 func (c *cli) request(cmd *cobra.Command, opt *retrieveOptions) (retrieve.Request, error) {
 	r := retrieve.Request{
 		Types: opt.types, ExpandTypes: opt.expandTypes, Direction: retrieve.Direction(opt.direction),
@@ -152,6 +159,9 @@ func (c *cli) request(cmd *cobra.Command, opt *retrieveOptions) (retrieve.Reques
 		return r, err
 	}
 	if r.Weights, err = laneWeights(opt.weights); err != nil {
+		return r, err
+	}
+	if r.EdgeWeights, err = edgeWeights(opt.edgeWeights); err != nil {
 		return r, err
 	}
 	if r.Where, err = parseWhere(opt.where); err != nil {
@@ -179,8 +189,9 @@ func (c *cli) request(cmd *cobra.Command, opt *retrieveOptions) (retrieve.Reques
 			return r, usagef("%s: %q is not a number of characters", summaryCapEnv, s)
 		}
 		r.SummaryCap = &n
+		return r.Explicitly(append(givenParams(cmd), "summaryCap")...), r.Validate()
 	}
-	return r, r.Validate()
+	return r.Explicitly(givenParams(cmd)...), r.Validate()
 }
 
 func (c *cli) retrieve(cmd *cobra.Command, opt *retrieveOptions, args []string) error {
@@ -190,6 +201,9 @@ func (c *cli) retrieve(cmd *cobra.Command, opt *retrieveOptions, args []string) 
 	}
 	req, err := c.request(cmd, opt)
 	if err != nil {
+		return err
+	}
+	if req.Profile, err = c.profileName(cmd, opt.profile); err != nil {
 		return err
 	}
 	if req.Vectors, err = c.queryVectors(cmd.Context(), opt); err != nil {
@@ -314,7 +328,7 @@ func (a *answerer) answer(
 		}
 	}
 	answer, err := s.Retrieve(ctx, req)
-	err = excludeHint(err)
+	err = profileHint(excludeHint(err))
 	if err == nil && a.explain {
 		err = a.explainTerms(ctx, s, answer)
 	}

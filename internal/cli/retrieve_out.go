@@ -92,6 +92,9 @@ func (a *answerer) printJSON(ans *retrieve.Answer, receipt ipld.CID, q retrieve.
 	out.field("commit", ans.Commit.String())
 	out.field("receipt", jsonCID(receipt))
 	out.field("query", ans.Request.Text)
+	if ans.Request.Profile != "" {
+		out.field("profile", ans.Request.Profile)
+	}
 	out.list("items")
 	for i := range ans.Items {
 		if err := out.item(a.item(i, &ans.Items[i])); err != nil {
@@ -155,6 +158,9 @@ func answerSummary(ans *retrieve.Answer, receipt ipld.CID) string {
 		plural(len(ans.Items), "item"), fmt.Sprintf("%d tokens (%s)", ans.TokensUsed, budget),
 		droppedSummary(ans), plural(ans.Candidates, "candidate"),
 		"commit " + shortCID(ans.Commit),
+	}
+	if ans.Request.Profile != "" {
+		parts = append(parts, "profile "+line(ans.Request.Profile))
 	}
 	if receipt.Defined() {
 		parts = append(parts, "receipt "+receipt.String())

@@ -91,7 +91,8 @@ func (c *cli) showCommit(ctx context.Context, r *repo.Repo, s *repo.Snapshot) er
 		}
 		return out.end()
 	}
-	if err := c.printLogCommit(s.CID(), s.Commit(), nodes, edges, signature); err != nil {
+	e := repo.LogEntry{CID: s.CID(), Commit: s.Commit(), Nodes: nodes, Edges: edges, Diff: d.Diff}
+	if err := c.printLogCommit(ctx, e, signature); err != nil {
 		return err
 	}
 	if err := c.printf("\n"); err != nil {

@@ -134,6 +134,7 @@ func variables() []variable {
 		{ollamaSecret, "the key of the Ollama server; in no configuration"},
 		{openaiSecret, "the key of the OpenAI-compatible server; in no configuration"},
 		{"MNEM_KEYS", "the directory of keys and the trust list, as --keys"},
+		{profileEnv, "the retrieval profile, as --profile"},
 		{"MNEM_RENDER_SUMMARY_CAP_CHARS", "longest summary, context and property printed, " +
 			"as --summary-cap"},
 		{"SOURCE_DATE_EPOCH", "the time of changes in seconds since 1970, unless --time is given"},

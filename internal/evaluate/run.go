@@ -41,8 +41,13 @@ const maxMissing = 5
 
 // Options says how queries are answered, and who is told. The zero value works.
 type Options struct {
-	Base  retrieve.Request // parameters that a query does not give itself
-	Shown string           // what messages call the directory, "" for nothing
+	Base retrieve.Request // parameters that a query does not give itself
+	// Profiles are those that queries and Base may name, nil for the built-in ones alone. Those of
+	// the change files do not exist: they hold no profiles.
+	Profiles *retrieve.Profiles
+	// ByProfile counts queries by the profile that they were answered with, not by category.
+	ByProfile bool
+	Shown     string // what messages call the directory, "" for nothing
 	// Answer, where given, is called with each query and its answer, one at a time in the order of
 	// files and lines. An error ends the run and comes back as it is.
 	Answer func(*Query, *retrieve.Answer) error
@@ -219,11 +224,22 @@ func (r *runner) pair(ctx context.Context, name string) (err error) {
 	})
 	for i := range queries {
 		q := &queries[i]
-		answer, err := s.Retrieve(ctx, q.Request)
+		req, err := r.opt.Profiles.Apply(q.Request)
 		if err != nil {
 			return at(q, err)
 		}
-		r.sums.add(q.Category, Score(q, ranked(answer)))
+		answer, err := s.Retrieve(ctx, req)
+		if err != nil {
+			return at(q, err)
+		}
+		category := q.Category
+		if r.opt.ByProfile {
+			category = req.Profile
+			if category == "" {
+				category = retrieve.DefaultProfile
+			}
+		}
+		r.sums.add(category, Score(q, ranked(answer)))
 		if r.opt.Answer != nil {
 			if err := r.opt.Answer(q, answer); err != nil {
 				return err

@@ -124,6 +124,7 @@ func (q request) warn(st *store, c collection, a *answer, exact bool, smallest i
 	}
 	q.denseWarnings(st, a)
 	q.spellingWarnings(st, c, a)
+	q.edgeWarning(a)
 }
 
 // receipt is the record of clause 13.1.

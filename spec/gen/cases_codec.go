@@ -18,6 +18,7 @@ var allCases = []func(*suite){
 	signatureCases, exchangeCases, tagCases, blameCases, oplogCases, revisionCases, branchCases,
 	careCases,
 	spellingCases, mixedCases,
+	profileCases,
 }
 
 // roundTrip adds a case whose block decodes to v and encodes to the same bytes.

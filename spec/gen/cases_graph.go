@@ -131,6 +131,7 @@ func commitCases(s *suite) {
 		{"message-max", "a message of 65,536 bytes", dict{"message": rep("m", 65536)}},
 		{"unknown-field", "an unknown field survives and is part of the change id",
 			dict{"zeta": []any{int64(1)}}},
+		{"profile", "retrieval profiles", dict{"profile": l}},
 		{"time-negative", "a time before 1970", dict{"time": int64(-1)}},
 	}
 	for _, c := range good {
@@ -177,6 +178,8 @@ func commitCases(s *suite) {
 		{"3.8", "signature-4097", "a signature of 4,097 bytes", "limit",
 			dict{"signature": []byte(rep("s", 4097))}},
 		{"3.8", "graph-missing", "no graph", "field", dict{"graph": absent{}}},
+		{"3.8", "profile-raw", "profiles that are a raw block", "type",
+			dict{"profile": cidOf(codecRaw, nil)}},
 	})
 	s.records("stage", dict{"kind": "stage", "v": 1, "branch": "refs/heads/main",
 		"graph": recordCID(newStore().graphRecord())}, []recordCase{

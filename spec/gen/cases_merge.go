@@ -438,6 +438,7 @@ func conflictRecords(s *suite) {
 		{"14.8", "edge", "an edge whose end was removed", "", dict{"cause": "end_removed",
 			"item": "edge/" + uuid(nodeIDOfKey("n")), "theirs": absent{}, "fields": absent{}}},
 		{"14.8", "mark", "a mark of an edge", "", dict{"item": "mark/edge/" + uuid(nodeIDOfKey("n"))}},
+		{"14.8", "profile", "the profiles", "", dict{"item": "profile"}},
 		{"14.8", "added", "both added", "", dict{"cause": "add_add", "base": absent{}}},
 		{"1.3", "unknown-field", "an unknown field survives", "", dict{"zeta": "kept"}},
 		{"14.8", "cause-unknown", "an unknown cause", "state", dict{"cause": "moved"}},
@@ -463,6 +464,7 @@ func conflictRecords(s *suite) {
 	s.records("merge-record", merging, []recordCase{
 		{"14.8", "plain", "a merge", "", nil},
 		{"14.8", "least", "without embeddings and message", "", dict{"vectors": absent{}, "message": ""}},
+		{"14.8", "profile", "with profiles", "", dict{"profile": other}},
 		{"14.8", "cherry-pick", "a cherry-pick", "", dict{"verb": "cherry-pick"}},
 		{"14.8", "revert", "a revert of a first commit", "", dict{"verb": "revert", "theirs": absent{}}},
 		{"1.3", "unknown-field", "an unknown field survives", "", dict{"zeta": "kept"}},

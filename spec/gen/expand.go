@@ -25,7 +25,7 @@ func (q request) neighbours(st *store, u string) (found []hit, entries int) {
 			looked++
 			far := k[len(k)-32 : len(k)-16]
 			if far != u && !q.hides(st, "e"+id) && q.passes(st, far) {
-				found = append(found, hit{id: far, score: number(st.edges[id], "weight")})
+				found = append(found, hit{id: far, score: q.edgeWeight(st.edges[id])})
 			}
 		}
 		entries += looked

@@ -32,6 +32,8 @@ type request struct {
 	fusion                                       string
 	weights                                      map[string]int64
 	spelling                                     string
+	edgeWeights                                  map[string]int64
+	profile                                      string
 }
 
 func newRequest(text string) request {
@@ -117,6 +119,7 @@ func (q request) record() dict {
 		}
 		r["weights"] = weights
 	}
+	q.profileRecord(r)
 	where := []any{}
 	for _, p := range q.where {
 		m := dict{"name": p.name, "op": p.op}
@@ -158,6 +161,7 @@ func (q request) input() obj {
 	set("dedup", q.dedup, q.dedup)
 	set("order", q.order, q.order != d.order)
 	set("unseenFrom", q.unseenFrom, q.unseenFrom > 0)
+	set("edgeWeights", q.edgeWeights, q.edgeWeights != nil)
 	set("exclude", uuids(q.exclude), q.exclude != nil)
 	if q.mmr != nil {
 		in["mmr"] = *q.mmr

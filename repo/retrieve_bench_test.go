@@ -1,0 +1,38 @@
+package repo_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// BenchmarkRetrieve answers questions of three words that some hundred nodes each have, from an open
+// snapshot. MNEM_LONG=1 makes it 10^5 nodes.
+func BenchmarkRetrieve(b *testing.B) {
+	n := 10_000
+	if long() {
+		n = 100_000
+	}
+	r, err := repo.New(b.Context(), memory(b, n), by, repo.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := head(b, r)
+	for _, rounds := range []int{0, retrieve.DefaultExpand} {
+		b.Run(fmt.Sprintf("nodes=%d/expand=%d", n, rounds), func(b *testing.B) {
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				req := retrieve.Request{
+					Text: fmt.Sprintf("about w%d w%d w%d", i%5000, i*7%5000, i*31%5000), Expand: &rounds,
+				}
+				if _, err := s.Retrieve(b.Context(), req); err != nil {
+					b.Fatal(err)
+				}
+				i++
+			}
+		})
+	}
+}

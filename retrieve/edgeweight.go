@@ -1,0 +1,136 @@
+package retrieve
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// EdgeWeight says how much the edges of one type count in expansion: clause 10.
+type EdgeWeight struct {
+	Type   string
+	Weight int64 // 0 to MaxWeight in units of 2^-16; other types have 65,536
+}
+
+// NewEdgeWeight rounds a weight to units of 2^-16, ties to even. It returns a *RequestError for one
+// outside 0 to 16, and for one that is not 0 but would become it.
+func NewEdgeWeight(typ string, weight float64) (EdgeWeight, error) {
+	units := math.RoundToEven(weight * fixed.One)
+	// written so that NaN is refused
+	if !(units >= 0 && units <= MaxWeight) || units == 0 && weight != 0 {
+		return EdgeWeight{}, badParam("edgeWeights", "%s: %g is not 0, nor from 2^-16 to 16",
+			shortQuote(typ), weight)
+	}
+	w := EdgeWeight{typ, int64(units)}
+	return w, w.validate()
+}
+
+// ParseEdgeWeight reads a weight from a JSON number.
+func ParseEdgeWeight(typ string, v ipld.Value) (EdgeWeight, error) {
+	switch v.Kind() {
+	case ipld.Int:
+		return NewEdgeWeight(typ, float64(v.Int()))
+	case ipld.Float:
+		return NewEdgeWeight(typ, v.Float())
+	}
+	return EdgeWeight{}, badParam("edgeWeights", "%s: %s, want a number", shortQuote(typ), v.Kind())
+}
+
+func (w EdgeWeight) validate() error {
+	if w.Type == "" || len(w.Type) > graph.MaxType || !utf8.ValidString(w.Type) {
+		return badParam("edgeWeights", "%s is not a type: want 1 to %d bytes of UTF-8",
+			shortQuote(w.Type), graph.MaxType)
+	}
+	if w.Weight < 0 || w.Weight > MaxWeight {
+		return badParam("edgeWeights", "%s: %d is outside 0 to %d", shortQuote(w.Type),
+			w.Weight, MaxWeight)
+	}
+	return nil
+}
+
+func (r Request) checkEdgeWeights() error {
+	if len(r.EdgeWeights) > MaxNames {
+		return badParam("edgeWeights", "%d types, limit %d", len(r.EdgeWeights), MaxNames)
+	}
+	for i, w := range r.EdgeWeights {
+		if err := w.validate(); err != nil {
+			return err
+		}
+		for _, other := range r.EdgeWeights[:i] {
+			if other.Type == w.Type {
+				return badParam("edgeWeights", "two weights of the type %s", shortQuote(w.Type))
+			}
+		}
+	}
+	return nil
+}
+
+// sortedEdgeWeights returns a copy in bytewise order of the types. A weight of 1 says nothing and
+// is left out; nil stands for the empty list.
+func sortedEdgeWeights(list []EdgeWeight) []EdgeWeight {
+	var out []EdgeWeight
+	for _, w := range list {
+		if w.Weight != fixed.One {
+			out = append(out, w)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b EdgeWeight) int { return cmp.Compare(a.Type, b.Type) })
+	return out
+}
+
+// edgeWeightParams returns the parameter of this file as a receipt keeps it.
+func edgeWeightParams(r Request) []ipld.Entry {
+	if len(r.EdgeWeights) == 0 {
+		return nil
+	}
+	entries := make([]ipld.Entry, len(r.EdgeWeights))
+	for i, w := range r.EdgeWeights {
+		entries[i] = ipld.Entry{Key: w.Type, Value: ipld.IntValue(w.Weight)}
+	}
+	return []ipld.Entry{{Key: "edgeWeights", Value: ipld.MapValue(entries...)}}
+}
+
+// setEdgeWeightParam sets it from its value in a receipt; known is false for any other.
+func (r *Request) setEdgeWeightParam(name string, v ipld.Value) (known bool) {
+	if name != "edgeWeights" {
+		return false
+	}
+	r.EdgeWeights = nil
+	for _, e := range v.Entries() {
+		r.EdgeWeights = append(r.EdgeWeights, EdgeWeight{e.Key, e.Value.Int()})
+	}
+	return true
+}
+
+// edgeWeights reads an object of edge types and their weights.
+func (p *memberParser) edgeWeights() []EdgeWeight {
+	if p.v.Kind() != ipld.Map {
+		p.fail("%s, want an object", p.v.Kind())
+	}
+	var out []EdgeWeight
+	for _, e := range p.v.Entries() {
+		w, err := ParseEdgeWeight(e.Key, e.Value)
+		if err != nil && p.err == nil {
+			p.err = err
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// edgeWeight returns what an edge counts in expansion, in units of 2^-16: its own weight times that
+// of its type, rounded down, at most MaxWeight. Whatever spreads along edges asks here, so that
+// weights of types hold for all ways to expand.
+func (r *run) edgeWeight(l Link) int64 {
+	i, ok := slices.BinarySearchFunc(r.req.EdgeWeights, l.Type,
+		func(w EdgeWeight, typ string) int { return cmp.Compare(w.Type, typ) })
+	if !ok {
+		return l.Weight
+	}
+	return l.Weight * r.req.EdgeWeights[i].Weight >> fixed.FracBits
+}

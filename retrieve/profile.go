@@ -1,0 +1,345 @@
+package retrieve
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Bounds of profiles: clause 23.
+const (
+	// DefaultProfile is the name of the profile of requests that neither name one nor have the types
+	// of another, where the repository names no other.
+	DefaultProfile = "default"
+	// MaxProfiles is the largest number of profiles of a repository.
+	MaxProfiles = 64
+	// MaxProfileName is the longest name of a profile, in bytes.
+	MaxProfileName = 64
+)
+
+// Profile is defaults for requests under one name.
+type Profile struct {
+	// Types are the node types for which it is chosen, at most MaxNames, in bytewise order without
+	// duplicates; nil for none.
+	Types []string
+	// Params are parameters under their names in clause 8.1, as a receipt keeps them, in canonical
+	// order. Those that this version does not know are kept; to use them is refused.
+	Params []ipld.Entry
+}
+
+// ErrNoProfile marks errors about a profile that does not exist.
+var ErrNoProfile = fmt.Errorf("%w: no such profile", ErrRequest)
+
+// NoProfileError says which profile does not exist, and which do. errors.Is with ErrNoProfile and
+// with ErrRequest holds.
+type NoProfileError struct {
+	Name  string
+	Known []string
+}
+
+func (e *NoProfileError) Error() string {
+	return fmt.Sprintf("no profile %s: there are %s", shortQuote(e.Name),
+		strings.Join(e.Known, ", "))
+}
+
+// Is reports whether target is ErrNoProfile or ErrRequest.
+func (e *NoProfileError) Is(target error) bool { return target == ErrNoProfile || target == ErrRequest }
+
+// profileParam is a parameter of a request that a profile may set: one that ranks, fuses, expands,
+// packs or prints. Those that say what is asked, and what may be an answer, are a request's own.
+type profileParam struct {
+	name  string
+	field func(*Request) any // a pointer to the field, whose zero value is not given
+}
+
+var profileParams = []profileParam{
+	{"fusion", func(r *Request) any { return &r.Fusion }},
+	{"weights", func(r *Request) any { return &r.Weights }},
+	{"limit", func(r *Request) any { return &r.Limit }},
+	{"budget", func(r *Request) any { return &r.Budget }},
+	{"expand", func(r *Request) any { return &r.Expand }},
+	{"expandTypes", func(r *Request) any { return &r.ExpandTypes }},
+	{"edgeWeights", func(r *Request) any { return &r.EdgeWeights }},
+	{"direction", func(r *Request) any { return &r.Direction }},
+	{"adjacency", func(r *Request) any { return &r.Adjacency }},
+	{"show", func(r *Request) any { return &r.Show }},
+	{"summaryCap", func(r *Request) any { return &r.SummaryCap }},
+	{"dedup", func(r *Request) any { return &r.Dedup }},
+	{"mmr", func(r *Request) any { return &r.MMR }},
+	{"order", func(r *Request) any { return &r.Order }},
+	{"spelling", func(r *Request) any { return &r.Spelling }},
+}
+
+// ProfileParams returns the names of the parameters that a profile may set.
+func ProfileParams() []string {
+	names := make([]string, len(profileParams))
+	for i, p := range profileParams {
+		names[i] = p.name
+	}
+	return names
+}
+
+// ownParams are the parameters that no profile sets.
+var ownParams = []string{
+	"text", "vectors", "types", "where", "createdFrom", "createdTo", "updatedFrom", "updatedTo",
+	"validAt", "marks", "exclude", "unseenFrom", "profile",
+}
+
+func findProfileParam(name string) (profileParam, bool) {
+	for _, p := range profileParams {
+		if p.name == name {
+			return p, true
+		}
+	}
+	return profileParam{}, false
+}
+
+// gives reports whether a request decides a parameter itself.
+func (r *Request) gives(p profileParam) bool {
+	return slices.Contains(r.Explicit, p.name) || !reflect.ValueOf(p.field(r)).Elem().IsZero()
+}
+
+// decides notes that a request sets a parameter itself, where that cannot be seen.
+func (r *Request) decides(name string) {
+	if p, ok := findProfileParam(name); ok && !r.gives(p) {
+		r.Explicit = append(r.Explicit, name)
+	}
+}
+
+// Explicitly returns a request that leaves to profiles all that they may set but the named
+// parameters, which it decides itself, also where their values are zero.
+func (r Request) Explicitly(params ...string) Request {
+	for _, p := range profileParams {
+		if !slices.Contains(params, p.name) {
+			reflect.ValueOf(p.field(&r)).Elem().SetZero()
+		}
+	}
+	r.Explicit = slices.Clone(params)
+	return r
+}
+
+// ProfileChange returns what of a request's Explicit parameters a profile is to have, in canonical
+// order, and which it must not have, as their absence is what was asked for. It returns a
+// *RequestError for a parameter that no profile may have.
+func (r Request) ProfileChange() (set []ipld.Entry, unset []string, err error) {
+	if err := r.Validate(); err != nil {
+		return nil, nil, err
+	}
+	all := encodeParams(r.Resolve(), ipld.Sum(ipld.Raw, nil))
+	for _, name := range r.Explicit {
+		if _, ok := findProfileParam(name); !ok {
+			return nil, nil, badParam(name, "no profile can hold it: it says what is asked, not how "+
+				"answers are ranked and printed")
+		}
+		if v, ok := all.Get(name); ok {
+			set = append(set, ipld.Entry{Key: name, Value: v})
+		} else {
+			unset = append(unset, name)
+		}
+	}
+	ipld.SortEntries(set)
+	return set, unset, nil
+}
+
+// checkProfile checks the names that say where defaults come from.
+func (r Request) checkProfile() error {
+	if r.Profile != "" && !ValidProfileName(r.Profile) {
+		return badParam("profile", "%s is not a name: want 1 to %d of A-Z a-z 0-9 . _ -, the first a "+
+			"letter or digit", shortQuote(r.Profile), MaxProfileName)
+	}
+	return nil
+}
+
+// profileEntry returns the parameter "profile" as a receipt keeps it.
+func profileEntry(r Request) []ipld.Entry {
+	if r.Profile == "" {
+		return nil
+	}
+	return []ipld.Entry{{Key: "profile", Value: ipld.StringValue(r.Profile)}}
+}
+
+// setProfileParam sets it from its value in a receipt; known is false for any other.
+func (r *Request) setProfileParam(name string, v ipld.Value) (known bool) {
+	if name == "profile" {
+		r.Profile = v.Text()
+	}
+	return name == "profile"
+}
+
+// ValidProfileName reports whether a profile may have a name: 1 to MaxProfileName ASCII letters,
+// digits, dots, underscores and hyphens, the first a letter or digit.
+func ValidProfileName(name string) bool {
+	if name == "" || len(name) > MaxProfileName {
+		return false
+	}
+	for i, c := range []byte(name) {
+		alnum := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !alnum && (i == 0 || c != '.' && c != '_' && c != '-') {
+			return false
+		}
+	}
+	return true
+}
+
+// builtin is a profile that every repository has.
+type builtin struct {
+	name, about string
+	Profile
+}
+
+// builtins are the profiles of ranking version 1, in the order of their names: clause 23.4. Where
+// nothing was measured nothing that ranks differs from the default.
+var builtins = []builtin{
+	{name: "chat", about: "turns of conversations: more of them, with their times",
+		Profile: Profile{Params: []ipld.Entry{
+			{Key: "show", Value: encodeNames([]string{ShowTimes})},
+			{Key: "limit", Value: ipld.IntValue(40)},
+		}}},
+	{name: "code", about: "source and its structure: keys and links beside what is found",
+		Profile: Profile{Params: []ipld.Entry{
+			{Key: "show", Value: encodeNames([]string{ShowKey})},
+			{Key: "adjacency", Value: ipld.IntValue(3)},
+		}}},
+	{name: DefaultProfile, about: "what is good for any memory"},
+	{name: "docs", about: "passages of documents: their text, without repeats",
+		Profile: Profile{Params: []ipld.Entry{
+			{Key: "show", Value: encodeNames([]string{ShowContent})},
+			{Key: "dedup", Value: ipld.BoolValue(true)},
+			{Key: "expand", Value: ipld.IntValue(1)},
+		}}},
+}
+
+// BuiltinProfile returns a profile that every repository has, and what it is for.
+func BuiltinProfile(name string) (p Profile, about string, ok bool) {
+	for _, b := range builtins {
+		if b.name == name {
+			return b.clone(), b.about, true
+		}
+	}
+	return Profile{}, "", false
+}
+
+// BuiltinProfiles returns the names of the profiles that every repository has, in order.
+func BuiltinProfiles() []string {
+	names := make([]string, len(builtins))
+	for i, b := range builtins {
+		names[i] = b.name
+	}
+	return names
+}
+
+func (p Profile) clone() Profile {
+	return Profile{Types: slices.Clone(p.Types), Params: slices.Clone(p.Params)}
+}
+
+// Equal reports whether two profiles say the same.
+func (p Profile) Equal(o Profile) bool {
+	return slices.Equal(p.Types, o.Types) && p.value().Equal(o.value())
+}
+
+// Apply returns the request with the parameters that it leaves open taken from the profile that
+// fits it: that which it names, or else the one whose types have all of its own, or else the
+// repository's default. The result is Settled, and its Profile the name of what was taken, "" for
+// the built-in default. A settled request comes back as it is. It returns an error that wraps
+// ErrNoProfile for an unknown name, and a *RequestError for parameters that this version does not
+// know. A nil p has the built-in profiles alone.
+func (p *Profiles) Apply(r Request) (Request, error) {
+	if r.Settled {
+		return r, nil
+	}
+	if err := r.checkProfile(); err != nil {
+		return r, err
+	}
+	name, err := p.Choose(r.Profile, r.Types)
+	if err != nil {
+		return r, err
+	}
+	from, own, _ := p.Get(name)
+	given := r
+	if r, err = r.filled(name, from); err != nil {
+		return given, err
+	}
+	if r.Profile = name; name == DefaultProfile && !own {
+		r.Profile = ""
+	}
+	r.Settled, r.Explicit = true, nil
+	return r, nil
+}
+
+// filled returns the request with what it leaves open as a profile has it. What cannot hold for
+// this request stays out: to weigh lanes or edges that it does not have would be an error, and is
+// none of the one who asks.
+func (r Request) filled(name string, from Profile) (Request, error) {
+	given := r
+	for _, e := range from.Params {
+		param, ok := findProfileParam(e.Key)
+		if !ok {
+			return r, badParam("profile", "%s has the parameter %s, which this version does not "+
+				"know: use a later version, or 'mnem profile unset'", name, shortQuote(e.Key))
+		}
+		if given.gives(param) {
+			continue
+		}
+		if err := r.setParam(e.Key, e.Value); err != nil {
+			return r, err
+		}
+	}
+	if len(given.Weights) == 0 {
+		r.Weights = r.fittingWeights()
+	} else if given.Fusion == "" && r.Fusion == RRF { // which has no weights
+		r.Fusion = ""
+	}
+	blank := trimBlank(r.Text) == "" && len(r.Vectors) == 0
+	if len(given.EdgeWeights) == 0 && (blank || r.Expand != nil && *r.Expand == 0) {
+		r.EdgeWeights = nil
+	}
+	return r, nil
+}
+
+// fittingWeights returns those weights of a profile that mean something for the request.
+func (r Request) fittingWeights() []LaneWeight {
+	has := r.weighed()
+	if r.Fusion == RRF || len(has) < 2 {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(r.Weights), func(w LaneWeight) bool {
+		return !slices.Contains(has, w.Lane)
+	})
+}
+
+// shortShare returns units of 2^-16 as the number of the fewest decimals that gives them again.
+func shortShare(units int64) ipld.Value {
+	if units%fixed.One == 0 {
+		return ipld.IntValue(units / fixed.One)
+	}
+	x := float64(units) / fixed.One
+	for digits := 1; digits < 10; digits++ {
+		short, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', digits, 64), 64)
+		if err == nil && int64(math.RoundToEven(short*fixed.One)) == units {
+			return ipld.FloatValue(short)
+		}
+	}
+	return ipld.FloatValue(x)
+}
+
+// Share returns a parameter that is in units of 2^-16, or a map of such, as people write it; ok is
+// false for other parameters.
+func Share(name string, v ipld.Value) (shown ipld.Value, ok bool) {
+	switch name {
+	case "mmr":
+		return shortShare(v.Int()), true
+	case "weights", "edgeWeights":
+		var entries []ipld.Entry
+		for _, e := range v.Entries() {
+			entries = append(entries, ipld.Entry{Key: e.Key, Value: shortShare(e.Value.Int())})
+		}
+		return ipld.MapValue(entries...), true
+	}
+	return v, false
+}

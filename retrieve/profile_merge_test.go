@@ -1,0 +1,137 @@
+package retrieve
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// randomProfiles are profiles of few names and values, so that two of them often meet.
+func randomProfiles(rng *rand.Rand) *Profiles {
+	p := &Profiles{Named: map[string]Profile{}}
+	if rng.IntN(2) == 0 {
+		p.Default = []string{"a", "b"}[rng.IntN(2)]
+	}
+	if rng.IntN(3) == 0 {
+		p.Extra = []ipld.Entry{{Key: "zeta", Value: ipld.IntValue(rng.Int64N(2))}}
+	}
+	for _, name := range []string{"a", "b", "c.d"} {
+		if rng.IntN(3) == 0 {
+			continue
+		}
+		var profile Profile
+		if rng.IntN(2) == 0 {
+			profile.Types = []string{"A", "B"}[:1+rng.IntN(2)]
+		}
+		for _, param := range []string{"limit", "budget"} {
+			if rng.IntN(3) > 0 {
+				profile.Params = append(profile.Params,
+					ipld.Entry{Key: param, Value: ipld.IntValue(rng.Int64N(2))})
+			}
+		}
+		p.Named[name] = profile
+	}
+	if p.Empty() {
+		return nil
+	}
+	return p
+}
+
+// whole is the record of profiles, "" for none.
+func whole(p *Profiles) string {
+	if p.Empty() {
+		return ""
+	}
+	return string(p.Encode())
+}
+
+// TestMergeProfiles holds merges to the laws of clause 14: a side that changed nothing gives way,
+// sides may be exchanged, and what is taken is what the side has.
+func TestMergeProfiles(t *testing.T) {
+	rng := seeded(t)
+	clean := 0
+	for range 3000 {
+		v := ProfileVersions{randomProfiles(rng), randomProfiles(rng), randomProfiles(rng)}
+		before := [3]string{whole(v.Base), whole(v.Ours), whole(v.Theirs)}
+		swapped := ProfileVersions{v.Base, v.Theirs, v.Ours}
+		ours, fields := MergeProfiles(v, graph.TakeOurs)
+		exchanged, same := MergeProfiles(swapped, graph.TakeTheirs)
+		if !slices.Equal(fields, same) || whole(ours) != whole(exchanged) {
+			t.Fatalf("exchanged: %v and %v", fields, same)
+		}
+		if !slices.IsSorted(fields) || len(slices.Compact(slices.Clone(fields))) != len(fields) {
+			t.Fatalf("fields %v", fields)
+		}
+		for _, take := range []graph.Take{graph.TakeOurs, graph.TakeTheirs, graph.TakeBase} {
+			got, _ := MergeProfiles(v, take)
+			if got != nil {
+				if err := got.Validate(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if len(fields) == 0 && whole(got) != whole(ours) {
+				t.Fatal("a merge without conflicts depends on what is taken")
+			}
+			checkTaken(t, v, take, got, fields)
+		}
+		if len(fields) == 0 {
+			clean++
+		}
+		one, none := MergeProfiles(ProfileVersions{v.Base, v.Ours, v.Base}, graph.TakeBase)
+		if whole(one) != whole(v.Ours) || len(none) > 0 {
+			t.Fatalf("one side changed: %v", none)
+		}
+		if both, none := MergeProfiles(ProfileVersions{v.Base, v.Ours, v.Ours}, graph.TakeBase); whole(
+			both) != whole(v.Ours) || len(none) > 0 {
+			t.Fatalf("both the same: %v", none)
+		}
+		if before != [3]string{whole(v.Base), whole(v.Ours), whole(v.Theirs)} {
+			t.Fatal("a version was changed")
+		}
+	}
+	if clean == 0 || clean == 3000 {
+		t.Errorf("%d clean merges of 3000", clean)
+	}
+}
+
+// checkTaken looks at every field of a merge: it is what v says, or in conflict what is taken.
+func checkTaken(
+	t *testing.T, v ProfileVersions, take graph.Take, got *Profiles, conflicts []string,
+) {
+	t.Helper()
+	text := func(p *Profiles, name string) string {
+		if f, ok := p.Fields()[name]; ok {
+			return string(ipld.AppendValue(nil, f))
+		}
+		return ""
+	}
+	for _, name := range []string{"default", "zeta", "profiles.a.limit", "profiles.a.types",
+		"profiles.c.d.budget"} {
+		_, a := v.Ours.Clone().Named["a"]
+		_, b := v.Theirs.Clone().Named["a"]
+		_, c := v.Ours.Clone().Named["c.d"]
+		_, d := v.Theirs.Clone().Named["c.d"]
+		if name > "profiles.a" && name < "profiles.b" && !(a && b) ||
+			name > "profiles.c" && name < "profiles.d" && !(c && d) {
+			continue // they merge as a whole
+		}
+		base, ours, theirs := text(v.Base, name), text(v.Ours, name), text(v.Theirs, name)
+		want, conflict := ours, false
+		switch {
+		case ours == theirs, theirs == base:
+		case ours == base:
+			want = theirs
+		default:
+			conflict = true
+			want = map[graph.Take]string{
+				graph.TakeOurs: ours, graph.TakeTheirs: theirs, graph.TakeBase: base}[take]
+		}
+		if text(got, name) != want || slices.Contains(conflicts, name) != conflict {
+			t.Fatalf("%s taking %s: %q of base %q, ours %q, theirs %q, conflicts %v", name, take,
+				text(got, name), base, ours, theirs, conflicts)
+		}
+	}
+}

@@ -1,0 +1,317 @@
+package retrieve
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// testProfiles are profiles of a repository.
+func testProfiles() *Profiles {
+	params := func(entries ...ipld.Entry) []ipld.Entry {
+		ipld.SortEntries(entries)
+		return entries
+	}
+	number := func(name string, n int64) ipld.Entry {
+		return ipld.Entry{Key: name, Value: ipld.IntValue(n)}
+	}
+	return &Profiles{Default: "team", Named: map[string]Profile{
+		"team": {Types: []string{"Note", "Person"}, Params: params(number("limit", 5),
+			number("adjacency", 2), number("mmr", 45_875),
+			ipld.Entry{Key: "dedup", Value: ipld.BoolValue(true)})},
+		"notes": {Types: []string{"Note"}, Params: params(number("expand", 0))},
+		"lanes": {Params: params(
+			ipld.Entry{Key: "weights", Value: ipld.MapValue(number("text", 9), number("dense:m", 8))},
+			ipld.Entry{Key: "edgeWeights", Value: ipld.MapValue(number("owns", 7))})},
+		"ranks": {Params: params(ipld.Entry{Key: "fusion", Value: ipld.StringValue("rrf")})},
+		"later": {Params: params(number("later", 1))},
+		"chat":  {},
+	}}
+}
+
+func apply(t *testing.T, p *Profiles, r Request) Request {
+	t.Helper()
+	got, err := p.Apply(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !got.Settled || got.Explicit != nil {
+		t.Errorf("settled %t, explicit %v", got.Settled, got.Explicit)
+	}
+	again, err := testProfiles().Apply(got)
+	if d := diff(got, again); d != "" || err != nil {
+		t.Errorf("applied again: %s %v", d, err)
+	}
+	return got
+}
+
+func TestApply(t *testing.T) {
+	p := testProfiles()
+	settled := func(r Request, name string) Request {
+		r.Profile, r.Settled = name, true
+		return r
+	}
+	team := Request{
+		Text: "x", Limit: new(5), Adjacency: 2, MMR: new(45_875), Dedup: true,
+	}
+	tests := []struct {
+		name  string
+		p     *Profiles
+		given Request
+		want  Request
+	}{
+		{"nothing", nil, Request{Text: "x"}, settled(Request{Text: "x"}, "")},
+		{"built in", nil, Request{Profile: "chat"},
+			settled(Request{Limit: new(40), Show: []string{"times"}}, "chat")},
+		{"in its place", p, Request{Profile: "chat"}, settled(Request{}, "chat")},
+		{"default", p, Request{Text: "x"}, settled(team, "team")},
+		{"named default", p, Request{Text: "x", Profile: "default"}, settled(Request{Text: "x"}, "")},
+		{"types", p, Request{Types: []string{"Note"}},
+			settled(Request{Types: []string{"Note"}, Expand: new(0)}, "notes")},
+		{"more types", p, Request{Text: "x", Types: []string{"Person", "Note"}}, func() Request {
+			r := settled(team, "team")
+			r.Types = []string{"Person", "Note"}
+			return r
+		}()},
+		{"given", p, Request{Text: "x", Limit: new(10), Adjacency: 4}, func() Request {
+			r := settled(team, "team")
+			r.Limit, r.Adjacency = new(10), 4
+			return r
+		}()},
+		{"given zero", p, Request{Text: "x", Explicit: []string{"dedup", "adjacency", "mmr"}},
+			settled(Request{Text: "x", Limit: new(5)}, "team")},
+		{"one lane", p, Request{Text: "x", Profile: "lanes"},
+			settled(Request{Text: "x", EdgeWeights: []EdgeWeight{{"owns", 7}}}, "lanes")},
+		{"two lanes", p, Request{Text: "x", Vectors: vectorOf("m", 1), Profile: "lanes"},
+			settled(Request{
+				Text: "x", Vectors: vectorOf("m", 1), EdgeWeights: []EdgeWeight{{"owns", 7}},
+				Weights: []LaneWeight{{"text", 9}, {"dense:m", 8}},
+			}, "lanes")},
+		{"other lanes", p, Request{Text: "x", Vectors: vectorOf("o", 1), Profile: "lanes"},
+			settled(Request{
+				Text: "x", Vectors: vectorOf("o", 1), EdgeWeights: []EdgeWeight{{"owns", 7}},
+				Weights: []LaneWeight{{"text", 9}},
+			}, "lanes")},
+		{"blank", p, Request{Profile: "lanes"}, settled(Request{}, "lanes")},
+		{"not expanded", p, Request{Text: "x", Profile: "lanes", Expand: new(0)},
+			settled(Request{Text: "x", Expand: new(0)}, "lanes")},
+		{"own weights", p,
+			Request{Text: "x", Profile: "ranks", Weights: []LaneWeight{{"text", 1}}},
+			settled(Request{Text: "x", Weights: []LaneWeight{{"text", 1}}}, "ranks")},
+		{"default gone", &Profiles{Default: "gone"}, Request{Text: "x"},
+			settled(Request{Text: "x"}, "")},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got := apply(t, test.p, test.given)
+			if d := diff(test.want, got); d != "" {
+				t.Error(d)
+			}
+			if err := got.Validate(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestApplyRefuses(t *testing.T) {
+	for name, want := range map[string]error{"gone": ErrNoProfile, "a b": ErrRequest,
+		"later": ErrRequest} {
+		given := Request{Text: "x", Profile: name, Explicit: []string{"limit"}}
+		got, err := testProfiles().Apply(given)
+		if !errors.Is(err, want) || !errors.Is(err, ErrRequest) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if d := diff(given, got); d != "" {
+			t.Errorf("%s: changed: %s", name, d)
+		}
+	}
+	if _, err := Run(t.Context(), newMemory(), newMemory(), testCommit,
+		Request{Profile: "chat"}); !errors.Is(err, ErrRequest) {
+		t.Errorf("without a repository: %v", err)
+	}
+}
+
+// TestProfileParams sees to it that each parameter is one of a request, under its name, and that
+// Explicitly leaves exactly those that are named.
+func TestProfileParams(t *testing.T) {
+	full := fullRequest()
+	full.EdgeWeights = []EdgeWeight{{"owns", 3}}
+	full.Weights = []LaneWeight{{"text", 3}}
+	full.Vectors = vectorOf("m", 1)
+	full.Fusion, full.Spelling = WeightedRRF, SpellingOff
+	all := encodeParams(full.Resolve(), ipld.Sum(ipld.Raw, nil))
+	for _, name := range ProfileParams() {
+		v, ok := all.Get(name)
+		if !ok {
+			t.Errorf("%s is no parameter of a full request", name)
+			continue
+		}
+		p := &Profiles{Named: map[string]Profile{"p": {Params: []ipld.Entry{{Key: name, Value: v}}}}}
+		if err := p.Validate(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if slices.Contains(ownParams, name) {
+			t.Errorf("%s is both", name)
+		}
+		only := full.Explicitly(name)
+		if _, ok := encodeParams(only.Resolve(), ipld.Sum(ipld.Raw, nil)).Get(name); !ok {
+			t.Errorf("%s is not left", name)
+		}
+		set, unset, err := only.ProfileChange()
+		if err != nil || len(unset) > 0 || len(set) != 1 || !set[0].Value.Equal(v) {
+			t.Errorf("%s: change %v, %v, %v", name, set, unset, err)
+		}
+	}
+	for _, e := range all.Entries() {
+		_, may := findProfileParam(e.Key)
+		if may == slices.Contains(ownParams, e.Key) {
+			t.Errorf("%s: in a profile %t", e.Key, may)
+		}
+	}
+	set, unset, err := Request{}.Explicitly("dedup", "limit").ProfileChange()
+	if err != nil || len(set) != 1 || set[0].Key != "limit" || !slices.Equal(unset, []string{"dedup"}) {
+		t.Errorf("%v, %v, %v", set, unset, err)
+	}
+	if _, _, err := (Request{}).Explicitly("where").ProfileChange(); !errors.Is(err, ErrRequest) {
+		t.Error(err)
+	}
+	if _, _, err := (Request{Limit: new(-1)}).Explicitly("limit").ProfileChange(); err == nil {
+		t.Error("a limit of -1 was taken")
+	}
+}
+
+func TestBuiltinProfiles(t *testing.T) {
+	for _, name := range BuiltinProfiles() {
+		p, about, ok := BuiltinProfile(name)
+		if !ok || about == "" || !ValidProfileName(name) || p.Types != nil {
+			t.Errorf("%s: %v %q %t", name, p, about, ok)
+		}
+		if err := p.check(name); err != nil {
+			t.Error(err)
+		}
+		if len(p.Params) > 0 {
+			p.Params[0].Key = "changed"
+			if again, _, _ := BuiltinProfile(name); again.Params[0].Key == "changed" {
+				t.Errorf("%s is shared", name)
+			}
+		}
+	}
+	if !slices.IsSorted(BuiltinProfiles()) || !slices.Contains(BuiltinProfiles(), DefaultProfile) {
+		t.Error(BuiltinProfiles())
+	}
+}
+
+func TestProfileNames(t *testing.T) {
+	for name, want := range map[string]bool{
+		"a": true, "A-1._": true, "0": true, strings.Repeat("n", 64): true,
+		"": false, "-a": false, ".a": false, "a b": false, "é": false, "a/b": false,
+		strings.Repeat("n", 65): false,
+	} {
+		if ValidProfileName(name) != want {
+			t.Errorf("%q: %t", name, !want)
+		}
+	}
+}
+
+// TestShare gives every share back by the shortest number that means it.
+func TestShare(t *testing.T) {
+	for _, test := range []struct {
+		units int64
+		want  string
+	}{{45_875, "0.7"}, {65_536, "1"}, {0, "0"}, {1 << 20, "16"}, {1, "0.00002"}, {32_768, "0.5"}} {
+		v, ok := Share("mmr", ipld.IntValue(test.units))
+		if got := string(ipld.AppendJSON(nil, v)); !ok || got != test.want {
+			t.Errorf("%d: %s, want %s", test.units, got, test.want)
+		}
+	}
+	for units := int64(0); units <= MaxWeight; units += 37 {
+		v := shortShare(units)
+		x := v.Float()
+		if v.Kind() == ipld.Int {
+			x = float64(v.Int())
+		}
+		if int64(math.RoundToEven(x*65_536)) != units {
+			t.Fatalf("%d became %v", units, x)
+		}
+	}
+	if _, ok := Share("limit", ipld.IntValue(3)); ok {
+		t.Error("a limit is no share")
+	}
+}
+
+func TestEdgeWeights(t *testing.T) {
+	for _, bad := range []float64{-1, 17, math.NaN(), math.Inf(1), 1e-9} {
+		if _, err := NewEdgeWeight("t", bad); !errors.Is(err, ErrRequest) {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
+	for _, bad := range [][]EdgeWeight{
+		{{"", 1}}, {{"t", -1}}, {{"t", MaxWeight + 1}}, {{"t", 1}, {"t", 2}}, {{"\xff", 1}},
+		{{strings.Repeat("t", graph.MaxType+1), 1}}, slices.Repeat([]EdgeWeight{{"t", 1}}, 65),
+	} {
+		if err := (Request{EdgeWeights: bad}).Validate(); !errors.Is(err, ErrRequest) {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
+	r := Request{EdgeWeights: []EdgeWeight{{"b", 2}, {"one", 65_536}, {"a", 0}}}
+	if d := diff([]EdgeWeight{{"a", 0}, {"b", 2}}, r.Resolve().EdgeWeights); d != "" {
+		t.Error(d)
+	}
+	q, err := ParseRequestJSON(parsed(t, `{"text":"x","edge-weights":{"owns":2,"likes":0.5},
+		"profile":"team","dedup":false,"limit":10}`), Request{})
+	want := Request{
+		Text: "x", EdgeWeights: []EdgeWeight{{"owns", 131_072}, {"likes", 32_768}},
+		Profile: "team", Explicit: []string{"dedup"}, Limit: new(10),
+	}
+	if d := diff(want, q.Request); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	for _, bad := range []string{`{"edge-weights":[]}`, `{"edge-weights":{"t":"1"}}`,
+		`{"edge-weights":{"t":99}}`, `{"profile":1}`, `{"profile":"a b"}`} {
+		if _, err := ParseRequestJSON(parsed(t, bad), Request{}); !errors.Is(err, ErrRequest) {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+	m := shelf()
+	for _, req := range []Request{{EdgeWeights: want.EdgeWeights},
+		{Text: "a", Expand: new(0), EdgeWeights: want.EdgeWeights}} {
+		if got := codes(m.ask(t, req)); !slices.Contains(got, EdgeWeightsUnused) {
+			t.Errorf("warnings %v", got)
+		}
+	}
+	if got := codes(m.ask(t, Request{Text: "a", EdgeWeights: want.EdgeWeights})); len(got) > 0 {
+		t.Errorf("warnings %v", got)
+	}
+}
+
+func FuzzDecodeProfiles(f *testing.F) {
+	f.Add(testProfiles().Encode())
+	f.Add((&Profiles{Default: "x"}).Encode())
+	f.Fuzz(func(t *testing.T, block []byte) {
+		p, err := DecodeProfiles(block)
+		if err != nil {
+			if !errors.Is(err, ipld.ErrInvalid) {
+				t.Fatalf("error %v is no ErrInvalid", err)
+			}
+			return
+		}
+		if !slices.Equal(p.Encode(), block) {
+			t.Fatal("decoded, but encodes to other bytes")
+		}
+		for _, name := range p.Names() {
+			r, err := p.Apply(Request{Text: "x", Profile: name})
+			if err == nil {
+				err = r.Validate()
+			}
+			if err != nil && !errors.Is(err, ErrRequest) {
+				t.Fatal(err)
+			}
+		}
+	})
+}
