@@ -66,6 +66,28 @@ func (x *Index) Split(
 	return out, nil
 }
 
+// TermWeight is a distinct term of a query and what it weighs.
+type TermWeight struct {
+	Term   string // what is looked up for it
+	Weight int64  // how often it is in the query times its idf, 0 where no live document has it
+}
+
+// TermWeights returns the terms of a query in its order, and what the text lane multiplies with.
+func (x *Index) TermWeights(ctx context.Context, query Query) ([]TermWeight, error) {
+	out := make([]TermWeight, len(query))
+	q := &textQuery{ctx: ctx, x: x, scorer: scorer{stats: x.m.Stats}}
+	for i := range query {
+		t, err := q.look(query[i])
+		if err != nil {
+			return nil, err
+		}
+		if out[i].Term = t.As; t.entries != nil {
+			out[i].Weight = int64(t.weigh(t.idf))
+		}
+	}
+	return out, nil
+}
+
 // placedDoc is a document and the place of its node in a list.
 type placedDoc struct {
 	doc uint32

@@ -138,6 +138,45 @@ func TestReplay(t *testing.T) {
 	shut(r)
 }
 
+// TestReplayByCounter replays where the receipt's token counter is there, and where it is not.
+func TestReplayByCounter(t *testing.T) {
+	dir := initEmpty(t)
+	opt := repo.Options{Counters: retrieve.Counters{
+		"bytes": func(s string) int { return len(s) },
+	}}
+	r, err := repo.Open(dir, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines(t, r, `{"node":{"key":"a","type":"T","summary":"alpha"}}`+"\n")
+	answer, err := head(t, r).Retrieve(t.Context(), retrieve.Request{
+		Text: "alpha", Tokenizer: "bytes", Pack: retrieve.PackPassages,
+	})
+	if err != nil || answer.TokensUsed != len(answer.Items[0].Rendered) {
+		t.Fatalf("%+v, %v", answer, err)
+	}
+	if _, err := r.Record(t.Context(), repo.DefaultSession, answer, by); err != nil {
+		t.Fatal(err)
+	}
+	res, err := r.Replay(t.Context(), repo.DefaultSession)
+	if err != nil || !res.Identical || res.Receipts != 1 {
+		t.Errorf("replay %+v, %v", res, err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r, err = repo.Open(dir, repo.Options{ReadOnly: true}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.Replay(t.Context(), repo.DefaultSession)
+	if !errors.Is(err, retrieve.ErrTokenizer) || !strings.Contains(err.Error(), `"bytes"`) {
+		t.Errorf("without the counter: error %v", err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestReplayOfNothing(t *testing.T) {
 	r := openMem(t)
 	commit := lines(t, r, twoPeople).Commit

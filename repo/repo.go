@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/pebble"
 )
@@ -50,6 +51,8 @@ type Options struct {
 	PID        int    // of this process, for others who find the repository taken
 	Since      string // when this process started, likewise
 	Branch     string // of a new repository: what HEAD is on first; "" for DefaultBranch
+	// Counters are the token counters that retrievals and replays may use beside the estimate.
+	Counters retrieve.Counters
 }
 
 func (o Options) pebble(create bool) pebble.Options {
@@ -78,6 +81,8 @@ type Repo struct {
 	indexMu sync.Mutex
 	indexes openIndexes
 	vectors *vectorCache
+
+	counters retrieve.Counters
 
 	collecting sync.Mutex // held by the one collection or purge under way
 	keep       keeper     // what a collection must leave alone
@@ -160,7 +165,7 @@ func over(st store.Store, opt Options) *Repo {
 		opt.VectorCache = defaultVectorCache
 	}
 	return &Repo{
-		store: st, ro: opt.ReadOnly, vectors: newVectorCache(opt.VectorCache),
+		store: st, ro: opt.ReadOnly, vectors: newVectorCache(opt.VectorCache), counters: opt.Counters,
 		trees: prolly.NewCache(opt.TreeCache), parts: index.NewCache(opt.IndexCache),
 	}
 }

@@ -20,6 +20,13 @@ const maxRetries = 8
 // request give the same answer in every process. What the request leaves open is taken from the
 // profile that fits it (see Resolve).
 func (s *Snapshot) Retrieve(ctx context.Context, req retrieve.Request) (*retrieve.Answer, error) {
+	return s.RetrieveTraced(ctx, req, nil)
+}
+
+// RetrieveTraced is Retrieve, and fills in trace, if it is not nil. A trace changes no answer.
+func (s *Snapshot) RetrieveTraced(
+	ctx context.Context, req retrieve.Request, trace *retrieve.Trace,
+) (*retrieve.Answer, error) {
 	if !s.id.Defined() {
 		return nil, &NotFoundError{What: "commit", Name: "to retrieve from"}
 	}
@@ -30,10 +37,11 @@ func (s *Snapshot) Retrieve(ctx context.Context, req retrieve.Request) (*retriev
 	if req, err = s.profiled(ctx, req); err != nil {
 		return nil, err
 	}
+	u := retrieve.Runner{Counters: s.repo.counters, Trace: trace}
 	var answer *retrieve.Answer
 	err = s.withIndex(ctx, func(x *index.Index) error {
 		erased := int(s.state.nodes.Len()) - int(x.Stats().Nodes)
-		answer, err = retrieve.Run(ctx, graphView{s, erased}, indexView{s: s, x: x}, s.id, req)
+		answer, err = u.Run(ctx, graphView{s, erased}, indexView{s: s, x: x}, s.id, req)
 		return err
 	})
 	return answer, err
@@ -249,6 +257,17 @@ func (v indexView) TermScores(
 		return nil, err
 	}
 	return got.Scores, nil
+}
+
+func (v indexView) TermWeights(
+	ctx context.Context, query string,
+) ([]retrieve.TermWeight, error) {
+	got, err := v.x.TermWeights(ctx, v.query(query))
+	out := make([]retrieve.TermWeight, len(got))
+	for i, w := range got {
+		out[i] = retrieve.TermWeight(w)
+	}
+	return out, err
 }
 
 func (v indexView) Mentioned(ctx context.Context, text string) ([]graph.ID, error) {

@@ -31,7 +31,8 @@
 //	field       type      meaning
 //	commits     [link]    the one commit
 //	request     map       resolved parameters; text is a link; vectors are bytes by model; absent times,
-//	                      empty lists and maps, and convex fusion, are left out
+//	                      empty lists and maps, convex fusion, and what is at its
+//	                      default of clauses 11.3 to 11.7 are left out
 //	items       [map]     in order: id bytes(16), node link, score int, tokens int,
 //	                      rendered bytes(32): sha2-256 of the rendered text
 //	tokens      int       sum of the items' tokens

@@ -255,6 +255,20 @@ func (m *memory) TermScores(
 	return rows, m.fail("TermScores")
 }
 
+func (m *memory) TermWeights(_ context.Context, query string) ([]TermWeight, error) {
+	var out []TermWeight
+	for _, term := range queryTerms(query) {
+		w := TermWeight{Term: term}
+		for _, n := range m.nodes {
+			if slices.Contains(queryTermsAll(n.Summary), term) {
+				w.Weight = 1 << 16 / int64(len(term))
+			}
+		}
+		out = append(out, w)
+	}
+	return out, m.fail("TermWeights")
+}
+
 // titled returns the nodes with a title, none where it is no title or too many have it.
 func (m *memory) titled(summary string) []graph.ID {
 	title := queryTermsAll(summary)

@@ -26,6 +26,13 @@ type filter struct {
 	byNode bool                  // whether anything but the mark decides
 	erased int                   // nodes of the graph that were erased
 	out    map[graph.ID]struct{} // excluded nodes, nil for none
+	seen   filterCounts          // what lanes asked about
+}
+
+// filterCounts is how many documents were asked about.
+type filterCounts struct {
+	passed int
+	left   LeftOut
 }
 
 func newFilter(g Graph, req *Request) *filter {
@@ -49,13 +56,19 @@ func newFilter(g Graph, req *Request) *filter {
 func (f *filter) accept(ctx context.Context) Accept {
 	return func(d Document) (bool, error) {
 		if f.excluded(d.ID()) {
+			f.seen.left.Exclude++
 			return false, nil
 		}
-		ok, err := f.fits(d)
+		ok, err := f.fits(d, &f.seen.left)
 		if err != nil || !ok {
 			return false, err
 		}
 		hidden, err := f.hidden(ctx, graph.OnNode, d.ID())
+		if hidden {
+			f.seen.left.Marks++
+		} else if err == nil {
+			f.seen.passed++
+		}
 		return !hidden, err
 	}
 }
@@ -82,7 +95,7 @@ func (f *filter) passes(ctx context.Context, id graph.ID) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("read node %s: %w", id, err)
 	}
-	return f.fits(NodeDocument(n))
+	return f.fits(NodeDocument(n), new(LeftOut))
 }
 
 // hidden reports whether a mark hides a node or edge.
@@ -105,15 +118,18 @@ func (f *filter) excluded(id graph.ID) bool {
 	return ok
 }
 
-// fits decides by everything but the mark, what is cheap to ask first.
-func (f *filter) fits(d Document) (bool, error) {
+// fits decides by everything but the mark, what is cheap to ask first, and counts what it leaves
+// out.
+func (f *filter) fits(d Document, left *LeftOut) (bool, error) {
 	if !f.byNode {
 		return true, nil
 	}
 	if len(f.req.Types) > 0 && !slices.Contains(f.req.Types, d.Type()) {
+		left.Types++
 		return false, nil
 	}
 	if !f.inTime(d.Times()) {
+		left.Times++
 		return false, nil
 	}
 	for _, p := range f.req.Where {
@@ -122,6 +138,7 @@ func (f *filter) fits(d Document) (bool, error) {
 			return false, fmt.Errorf("read property %q of %s: %w", p.Name, d.ID(), err)
 		}
 		if !p.Holds(v, ok) {
+			left.Where++
 			return false, nil
 		}
 	}

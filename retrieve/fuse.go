@@ -35,10 +35,13 @@ func (r *run) expands() bool { return *r.req.Expand > 0 && !r.blank() }
 // a lane.
 func (r *run) search(ctx context.Context) ([]*laneList, error) {
 	var lists []*laneList
+	before := r.filter.seen
 	add := func(lane Lane, hits []Hit, err error) error {
 		if err != nil {
 			return fmt.Errorf("search the %s lane: %w", lane, err)
 		}
+		r.laneDone(lane, hits, before)
+		before = r.filter.seen
 		if len(hits) > 0 {
 			lists = append(lists, &laneList{lane: lane, weight: r.weight(lane), hits: hits})
 		}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/text"
 )
 
 // Bounds of what is read of a bucket to show some of it: clause 12.3.
@@ -20,6 +19,10 @@ const (
 // out and counted, and never changes the order of the rest; so is what repeats an item.
 func (r *run) pack(ctx context.Context, a *Answer) error {
 	p := packer{run: r, answer: a}
+	var err error
+	if r.trim, err = r.newTrimmer(ctx); err != nil {
+		return err
+	}
 	for _, c := range r.found[:min(maxExamined, len(r.found))] {
 		if *r.req.Limit > 0 && len(a.Items) == *r.req.Limit {
 			break
@@ -29,8 +32,7 @@ func (r *run) pack(ctx context.Context, a *Answer) error {
 		}
 	}
 	a.Dropped = len(a.DroppedItems)
-	p.arrange()
-	return nil
+	return p.arrange(ctx)
 }
 
 // packer fills an answer.
@@ -55,10 +57,14 @@ func (p *packer) take(ctx context.Context, c *candidate) error {
 		ID: c.id, Key: n.Key, Type: n.Type, Node: cid,
 		Score: c.score, Tier: c.tier, Lanes: c.lanes, Reach: c.reach,
 	}
-	if item.Rendered, err = p.render(ctx, n, mark); err != nil {
+	shown, err := p.render(ctx, n, mark)
+	if err != nil {
 		return err
 	}
-	item.Tokens = text.EstimateTokens(item.Rendered)
+	item.Rendered = shown.text
+	if item.Tokens, err = p.tokens(item.Rendered); err != nil {
+		return err
+	}
 	a := p.answer
 	twin, prof, err := p.repeated(ctx, n, mark)
 	switch {
@@ -81,6 +87,7 @@ func (p *packer) take(ctx context.Context, c *candidate) error {
 		a.Items = append(a.Items, item)
 		p.created = append(p.created, n.Created)
 		p.said = append(p.said, prof)
+		p.idle.shows(n, shown)
 	}
 	return nil
 }
@@ -100,9 +107,12 @@ func (p *packer) repeated(
 }
 
 // arrange puts the items into the order that the request asks for.
-func (p *packer) arrange() {
+func (p *packer) arrange(ctx context.Context) error {
+	if p.req.Order == ByDocument {
+		return p.arrangeDocument(ctx)
+	}
 	if p.req.Order != ByTime {
-		return
+		return nil
 	}
 	created := make(map[graph.ID]graph.Time, len(p.created))
 	for i, item := range p.answer.Items {
@@ -111,21 +121,39 @@ func (p *packer) arrange() {
 	slices.SortFunc(p.answer.Items, func(a, b Item) int {
 		return cmp.Or(cmp.Compare(created[a.ID], created[b.ID]), a.ID.Compare(b.ID))
 	})
+	return nil
+}
+
+// shown is the text of one node, and which of the parts that a request may ask for it has.
+type shown struct {
+	text     string
+	passages bool // a content, or a summary that was trimmed, where that is asked for
+	links    bool
 }
 
 // render returns the text of one node.
-func (r *run) render(ctx context.Context, n *graph.Node, mark *graph.Mark) (string, error) {
+func (r *run) render(ctx context.Context, n *graph.Node, mark *graph.Mark) (shown, error) {
 	o := RenderOptions{Show: r.req.Show, SummaryCap: *r.req.SummaryCap}
+	var out shown
 	var err error
-	if n.Content != nil && slices.Contains(o.Show, ShowContent) {
+	switch {
+	case r.trim != nil:
+		o.Show = append(slices.Clone(o.Show), ShowContent)
+		if n, o.Content, out.passages, err = r.trim.texts(ctx, r.g, n); err != nil {
+			return out, err
+		}
+	case n.Content != nil && slices.Contains(o.Show, ShowContent):
 		if o.Content, err = r.g.Content(ctx, n.Content); err != nil {
-			return "", fmt.Errorf("read content of %s: %w", n.ID, err)
+			return out, fmt.Errorf("read content of %s: %w", n.ID, err)
 		}
 	}
 	if o.Adjacency, err = r.adjacency(ctx, n.ID); err != nil {
-		return "", fmt.Errorf("read edges of %s: %w", n.ID, err)
+		return out, fmt.Errorf("read edges of %s: %w", n.ID, err)
 	}
-	return Render(n, mark, o), nil
+	a := &o.Adjacency
+	out.links = len(a.Out)+len(a.In)+a.MoreOut+a.MoreIn > 0
+	out.text = Render(n, mark, o)
+	return out, nil
 }
 
 // adjacency collects what is shown of a node's edges.

@@ -18,6 +18,8 @@ type Order string
 const (
 	ByRank Order = "rank" // best first
 	ByTime Order = "time" // oldest first: created ascending, then id
+	// ByDocument puts items that edges join side by side, in the order in which they are read.
+	ByDocument Order = "document"
 )
 
 // Lambda returns a share of 0 to 1, as people write it, in units of 2^-16, rounded to the nearest,
@@ -49,9 +51,9 @@ func (r Request) checkPacking() error {
 		return badParam("unseenFrom", "%d is outside 0 to %d", r.UnseenFrom, int64(graph.MaxCount))
 	}
 	switch r.Order {
-	case "", ByRank, ByTime:
+	case "", ByRank, ByTime, ByDocument:
 	default:
-		return badParam("order", "%s is not rank or time", shortQuote(string(r.Order)))
+		return badParam("order", "%s is not rank, time or document", shortQuote(string(r.Order)))
 	}
 	return checkRange("mmr", r.MMR, fixed.One)
 }
@@ -104,7 +106,7 @@ func packingParams(r Request) []ipld.Entry {
 		}
 		entries = append(entries, ipld.Entry{Key: "exclude", Value: ipld.ListValue(ids...)})
 	}
-	return entries
+	return append(append(entries, passageParams(r)...), tokenizerParams(r)...)
 }
 
 // setPackingParam sets one of them from its value in a receipt; known is false for any other.
@@ -125,7 +127,7 @@ func (r *Request) setPackingParam(name string, v ipld.Value) (known bool) {
 			r.Exclude = append(r.Exclude, id)
 		}
 	default:
-		return false
+		return r.setPassageParam(name, v)
 	}
 	return true
 }
@@ -145,7 +147,7 @@ func (q *Query) setPacking(p *memberParser) error {
 	case "order":
 		r.Order = Order(p.text())
 	default:
-		return badParam(p.name, "unknown member")
+		return q.setPassages(p)
 	}
 	return p.err
 }

@@ -207,7 +207,7 @@ func TestReceiptKeepsPacking(t *testing.T) {
 	for key, values := range map[string][]string{
 		"exclude": {`[]`, `["a"]`, `[{"/":{"bytes":"AAAA"}}]`, `7`,
 			`[{"/":{"bytes":"AAAAAAAAAAAAAAAAAAAAAA"}}]`},
-		"dedup": {`1`, `null`, `false`}, "order": {`"document"`, `1`, `""`, `"rank"`}, "mmr": {`-1`, `65537`, `0.5`},
+		"dedup": {`1`, `null`, `false`}, "order": {`"rand"`, `1`, `""`, `"rank"`}, "mmr": {`-1`, `65537`, `0.5`},
 		"unseenFrom": {`0`, `-1`, `"a"`}, "excludeNames": {`["a"]`}, "unseen": {`true`},
 	} {
 		for _, v := range values {

@@ -111,7 +111,10 @@ type Request struct {
 	// Explicit names parameters of clause 8.1 that no profile decides though their values are zero.
 	Explicit []string
 	// Settled says that profiles have had their say, as in what Answer and Receipt keep.
-	Settled bool
+	Settled       bool
+	Pack          Packing // "" for PackWhole
+	PassageTokens *int    // of each text's passages, default DefaultPassageTokens
+	Tokenizer     string  // name of the token counter, "" for Estimate
 }
 
 // Resolve returns the request with every default filled in, and lists of names in bytewise order
@@ -148,6 +151,10 @@ func (r Request) Resolve() Request {
 		r.Spelling = SpellingOn
 	}
 	r.EdgeWeights = sortedEdgeWeights(r.EdgeWeights)
+	r.resolvePassages()
+	if r.Tokenizer == "" {
+		r.Tokenizer = Estimate
+	}
 	return r
 }
 
@@ -190,6 +197,8 @@ func (r Request) Validate() error {
 		r.checkSpelling(),
 		r.checkEdgeWeights(),
 		r.checkProfile(),
+		r.checkPassages(),
+		r.checkTokenizer(),
 	}
 	for _, err := range checks {
 		if err != nil {

@@ -15,7 +15,8 @@ import (
 func TestResolveDefaults(t *testing.T) {
 	want := Request{Limit: new(10), Budget: new(2000), Expand: new(3), Direction: Both,
 		Fusion:     Convex,
-		SummaryCap: new(8192), Order: ByRank, Spelling: SpellingOn}
+		SummaryCap: new(8192), Order: ByRank, Pack: PackWhole, Tokenizer: Estimate,
+		Spelling: SpellingOn}
 	got := Request{Types: []string{}, Show: []string{}, Where: []Predicate{}}.Resolve()
 	if d := diff(want, got); d != "" {
 		t.Error(d)
@@ -96,8 +97,15 @@ func TestValidate(t *testing.T) {
 			Request{UnseenFrom: graph.MaxCount + 1}, "outside", "outside"},
 		{"mmr", Request{MMR: new(65_536)}, Request{MMR: new(65_537)}, Request{MMR: new(-1)},
 			"0 to 65536", "0 to 65536"},
-		{"order", Request{Order: ByTime}, Request{Order: "document"}, Request{Order: "TIME"},
-			"not rank or time", "not rank or time"},
+		{"order", Request{Order: ByDocument}, Request{Order: "docs"}, Request{Order: "TIME"},
+			"not rank, time", "not rank, time"},
+		{"pack", Request{Pack: PackPassages}, Request{Pack: "part"}, Request{Pack: "Whole"},
+			"not whole", "not whole"},
+		{"passageTokens", Request{Pack: PackPassages, PassageTokens: new(65_536)},
+			Request{Pack: PackPassages, PassageTokens: new(65_537)},
+			Request{PassageTokens: new(9)}, "outside 1", "only with pack passages"},
+		{"tokenizer", Request{Tokenizer: "mine"}, Request{Tokenizer: "a\nb"},
+			Request{Tokenizer: strings.Repeat("x", 1000)}, "not the name", "not the name"},
 	}
 	for _, c := range cases {
 		if err := c.good.Validate(); err != nil {
@@ -232,7 +240,10 @@ func TestParseRequestJSONRefuses(t *testing.T) {
 		`{"mmr":"0.5"}`:                  "mmr",
 		`{"mmr":1.01}`:                   "mmr",
 		`{"mmr":-1}`:                     "mmr",
-		`{"order":"document"}`:           "order",
+		`{"order":"docs"}`:               "order",
+		`{"pack":true}`:                  "pack",
+		`{"passage-tokens":5}`:           "passage-tokens",
+		`{"tokenizer":7}`:                "tokenizer",
 		`{"order":null}`:                 "order",
 		`{"expand-type":""}`:             "expand-type",
 	}

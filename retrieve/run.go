@@ -135,49 +135,11 @@ type run struct {
 	stale                int       // items found by a vector of a text that they have no more
 
 	profiles *profiler // nil until similarity is asked for
-}
 
-// Run answers a request at a commit, whose graph and index g and x must be. It returns a
-// *RequestError for a request that breaks a bound; errors of g and x and the context's come back
-// wrapped. Safe for concurrent use where g and x are; it starts no goroutines.
-func Run(
-	ctx context.Context, g Graph, x Index, commit ipld.CID, req Request,
-) (*Answer, error) {
-	if err := req.Validate(); err != nil {
-		return nil, err
-	}
-	if err := req.checkResolved(); err != nil {
-		return nil, err
-	}
-	if err := req.checkLanes(); err != nil {
-		return nil, err
-	}
-	r := &run{g: g, x: x, req: req.Resolve()}
-	r.req.Settled = true
-	r.filter = newFilter(g, &r.req)
-	if err := r.lanes(ctx); err != nil {
-		return nil, err
-	}
-	silent, err := r.expand(ctx)
-	if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(r.found, byRank)
-	if err := r.diversify(ctx); err != nil {
-		return nil, err
-	}
-	a := &Answer{
-		Commit:       commit,
-		Request:      r.req,
-		Engine:       CurrentEngine(),
-		TokensBudget: *r.req.Budget,
-		Candidates:   len(r.found),
-	}
-	if err := r.pack(ctx, a); err != nil {
-		return nil, err
-	}
-	a.Warnings, a.Readings = r.warnings(a, silent), r.readings
-	return a, nil
+	counter Counter  // nil for Estimate
+	trim    *trimmer // nil where texts are shown whole
+	trace   *Trace   // nil where nobody asks
+	idle    idle     // what had nothing to do
 }
 
 // lanes collects the candidates of the lanes that the request asks for and of the exact look-up.
@@ -187,6 +149,7 @@ func (r *run) lanes(ctx context.Context) error {
 		return err
 	}
 	slices.SortStableFunc(exact, byRank)
+	r.trace.stage(StageLanes)
 	r.exact = len(exact)
 	lists, err := r.search(ctx)
 	if err != nil {
@@ -194,6 +157,7 @@ func (r *run) lanes(ctx context.Context) error {
 	}
 	r.gather(lists, exact)
 	r.fuse(lists)
+	r.trace.stage(StageFuse)
 	return nil
 }
 

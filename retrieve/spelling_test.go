@@ -53,6 +53,10 @@ func (s *spelled) TermScores(
 	return s.memory.TermScores(ctx, s.read(query), ids, only)
 }
 
+func (s *spelled) TermWeights(ctx context.Context, query string) ([]TermWeight, error) {
+	return s.memory.TermWeights(ctx, s.read(query))
+}
+
 func (s *spelled) TitlesNamed(query string, summaries []string) [][]int {
 	return s.memory.TitlesNamed(s.read(query), summaries)
 }

@@ -53,11 +53,14 @@ func (m *memory) Dense(
 		for i, x := range v.values {
 			score += int64(x) * int64(q.Values[i])
 		}
+		if score <= 0 { // as an index: only what would be found is asked about
+			continue
+		}
 		ok, err := accept(NodeDocument(m.nodes[id]))
 		if err != nil {
 			return res, err
 		}
-		if ok && score > 0 {
+		if ok {
 			res.Hits = append(res.Hits, Hit{id, score})
 		}
 	}
@@ -200,13 +203,14 @@ func TestDenseWarnings(t *testing.T) {
 			[]Code{StaleVectors}},
 		{"stale, but not found", stale, Request{Vectors: vectorOf("m", 0, 1)}, nil},
 		{"stale, but not among the items", stale, Request{Vectors: vectorOf("m", 1, 1),
-			Types: []string{"Z"}}, nil},
+			Types: []string{"Z"}}, []Code{NothingPasses, NoType}},
 		{"stale, found by the text only", stale, Request{Text: "changed"}, nil},
 		{"no terms", shelf(), Request{Text: "the", Vectors: vectorOf("m", 1, 0)}, []Code{NoTerms}},
 		{"nothing of the text passes", shelf(), Request{Text: "zeta a", Types: []string{"Z"},
-			Vectors: vectorOf("m", 1, 0)}, []Code{NothingPasses}},
+			Vectors: vectorOf("m", 1, 0)}, []Code{NothingPasses, NoType}},
 		{"nothing of a blank text", shelf(), Request{Types: []string{"Z"},
-			Vectors: vectorOf("m", 1, 0)}, nil},
+			Vectors: vectorOf("m", 1, 0)}, []Code{NothingPasses, NoType}},
+		{"nothing like it", shelf(), Request{Vectors: vectorOf("m", -1, -1)}, nil},
 	} {
 		if got := codes(c.m.ask(t, c.req)); !slices.Equal(got, append([]Code{}, c.want...)) {
 			t.Errorf("%s: warnings %v, want %v", c.name, got, c.want)

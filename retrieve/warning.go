@@ -64,8 +64,8 @@ var warningInfos = []WarningInfo{
 	},
 	{
 		Code:    NothingPasses,
-		When:    "nodes have words of the text, but all of them are filtered out or hidden",
-		Message: "nodes match the text, but filters or marks leave all of them out",
+		When:    "nodes match, but all of them are filtered out or hidden",
+		Message: "nodes match, but filters or marks leave all of them out",
 		Remedy: "widen --type, --where, --valid-at or the time range, let hidden states " +
 			"through with --marks, or leave out --exclude and --unseen",
 	},
@@ -134,11 +134,11 @@ var warningInfos = []WarningInfo{
 }
 
 // WarningInfos returns the documentation of all codes, in a fixed order.
-func WarningInfos() []WarningInfo { return slices.Clone(warningInfos) }
+func WarningInfos() []WarningInfo { return slices.Concat(warningInfos, idleInfos) }
 
 // info returns the documentation of the warning's code.
 func (w Warning) info() WarningInfo {
-	for _, info := range warningInfos {
+	for _, info := range WarningInfos() {
 		if info.Code == w.Code {
 			return info
 		}
@@ -167,6 +167,8 @@ func (w Warning) fill(text, number string) string {
 		"{"+paramModels+"}", w.names(paramModels),
 		"{"+paramWord+"}", w.names(paramWord),
 		"{"+paramTerm+"}", w.names(paramTerm),
+		"{"+paramTypes+"}", w.names(paramTypes),
+		"{"+paramParameters+"}", w.flags(),
 	).Replace(text)
 }
 
@@ -196,7 +198,8 @@ func (r *run) warnings(a *Answer, silent int) []Warning {
 	if r.asked && r.text.Terms == 0 && r.exact == 0 {
 		out = append(out, Warning{Code: NoTerms})
 	}
-	if r.asked && r.text.Known > 0 && len(r.text.Hits) == 0 && r.exact == 0 {
+	textBlocked := r.asked && r.text.Known > 0 && len(r.text.Hits) == 0
+	if r.exact == 0 && (textBlocked || len(r.lists) == 0 && r.idle.blocked) {
 		out = append(out, Warning{Code: NothingPasses})
 	}
 	if len(a.Items) == 0 && a.Dropped > 0 {

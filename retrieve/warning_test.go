@@ -27,7 +27,7 @@ func TestWarnings(t *testing.T) {
 	}{
 		{"found", Request{Text: "alpha"}, nil},
 		{"blank", Request{Text: " "}, nil},
-		{"blank and filtered", Request{Types: []string{"Z"}}, nil},
+		{"blank and filtered", Request{Types: []string{"Z"}}, []Code{NothingPasses, NoType}},
 		{"unknown word", Request{Text: "omega"}, nil},
 
 		{"stop words only", Request{Text: "of the"}, []Code{NoTerms}},
@@ -35,7 +35,7 @@ func TestWarnings(t *testing.T) {
 		{"stop word is a key", Request{Text: "the"}, nil},
 		{"stop word is a quoted key", Request{Text: `of "the"`}, nil},
 		{"stop word is a hidden key", Request{Text: "the", Types: []string{"Z"}},
-			[]Code{NoTerms}},
+			[]Code{NoTerms, NoType}},
 
 		{"type filters all out", Request{Text: "alpha", Types: []string{"B"}},
 			[]Code{NothingPasses}},
@@ -86,8 +86,8 @@ func TestBudgetWarning(t *testing.T) {
 
 func TestWarningInfos(t *testing.T) {
 	want := []Code{NoTerms, NothingPasses, BudgetTooSmall, ExpansionTruncated, Redacted,
-		UnseenCut, NoVectors, Dimension, StaleVectors, Respelled,
-		EdgeWeightsUnused}
+		UnseenCut, NoVectors, Dimension, StaleVectors, Respelled, EdgeWeightsUnused, NoType,
+		NoEffect}
 	infos := WarningInfos()
 	if len(infos) != len(want) {
 		t.Fatalf("%d infos, want %d", len(infos), len(want))

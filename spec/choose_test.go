@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/tokens"
 )
 
 func parseIDs(t *testing.T, texts []string) []graph.ID {
@@ -69,4 +71,17 @@ func runUnseen(t *testing.T, v vector) {
 	}
 	same(t, "excluded", fmt.Sprint(got), fmt.Sprint(want.Exclude))
 	same(t, "unseenFrom", fmt.Sprint(req.UnseenFrom), fmt.Sprint(want.UnseenFrom))
+}
+
+// runTokens runs a case of clause 11.7.
+func runTokens(t *testing.T, v vector) {
+	var in struct{ Text string }
+	parse(t, v.Input, &in)
+	var want map[string]int
+	parse(t, v.Expect, &want)
+	got := map[string]int{"estimate": text.EstimateTokens(in.Text)}
+	for name, count := range tokens.Counters() {
+		got[name] = count(in.Text)
+	}
+	same(t, "tokens", fmt.Sprint(got), fmt.Sprint(want))
 }

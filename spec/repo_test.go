@@ -197,6 +197,8 @@ type wireRequest struct {
 	Dedup                                                   bool
 	MMR                                                     *int
 	Order                                                   string
+	Pack, Tokenizer                                         string
+	PassageTokens                                           *int
 	Direction                                               string
 	CreatedFrom, CreatedTo, UpdatedFrom, UpdatedTo, ValidAt *int64
 	Vectors                                                 map[string][]int8
@@ -226,7 +228,8 @@ func request(t *testing.T, data []byte) retrieve.Request {
 		CreatedFrom: at(w.CreatedFrom), CreatedTo: at(w.CreatedTo),
 		UpdatedFrom: at(w.UpdatedFrom), UpdatedTo: at(w.UpdatedTo), ValidAt: at(w.ValidAt),
 		Exclude: parseIDs(t, w.Exclude), UnseenFrom: w.UnseenFrom, Dedup: w.Dedup, MMR: w.MMR,
-		Order: retrieve.Order(w.Order)}
+		Order: retrieve.Order(w.Order), Pack: retrieve.Packing(w.Pack),
+		PassageTokens: w.PassageTokens, Tokenizer: w.Tokenizer}
 	for _, m := range w.Marks {
 		q.Marks = append(q.Marks, graph.State(m))
 	}

@@ -49,7 +49,7 @@ var runners = map[string]func(t *testing.T, v vector){
 	"receipt": runReceipt, "render": runRetrieval, "score": runScore, "session": runRecord,
 	"signature": runSignature, "stage": runRecord, "stats": runStats, "tree": runTree,
 	"profile": runRecord, "profile-choice": runProfileChoice, "profile-merge": runProfileMerge,
-	"tree-diff": runDiff, "tree-merge": runMerge, "unseen": runUnseen,
+	"tokens": runTokens, "tree-diff": runDiff, "tree-merge": runMerge, "unseen": runUnseen,
 }
 
 // untested are the numbered clauses that need no vector of their own, each with the reason.

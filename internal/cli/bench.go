@@ -165,7 +165,7 @@ func (c *cli) evaluate(
 	defer p.done()
 	opt := evaluate.Options{
 		Base: base, Shown: filepath.ToSlash(dir), Progress: p.set, Profiles: to.profiles,
-		ByProfile: to.by == byProfile,
+		ByProfile: to.by == byProfile, Counters: counters(),
 	}
 	results := to.results
 	from := os.DirFS(c.absolute(dir))

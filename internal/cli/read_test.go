@@ -258,7 +258,7 @@ func TestEmptyAnswersSucceed(t *testing.T) {
 	if got := w.one("path", "a", "b"); got["found"] != false {
 		t.Errorf("path: %v", got)
 	}
-	if got := w.one("retrieve", "lighthouse", "--type", "Other")["warnings"]; len(got.([]any)) != 1 {
+	if got := w.one("retrieve", "lighthouse", "--type", "Other")["warnings"]; len(got.([]any)) != 2 {
 		t.Errorf("warnings: %v", got)
 	}
 }
@@ -285,7 +285,7 @@ func TestJSONShapes(t *testing.T) {
 		{"retrieve|billing", "commit receipt query items tokens_used tokens_budget dropped " +
 			"dropped_by candidates_seen warnings"},
 		{"retrieve|billing|--explain", "commit receipt query items tokens_used tokens_budget dropped " +
-			"dropped_by candidates_seen warnings dropped_items"},
+			"dropped_by candidates_seen warnings dropped_items trace"},
 		{"session|list", "session commit follow agent task actor time records ended"},
 		{"session|log|s", "record event time actor commit receipt query items tokens"},
 		{"replay|s", "session receipts identical first_difference"},

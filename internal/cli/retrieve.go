@@ -33,6 +33,7 @@ type retrieveOptions struct {
 	spelling                  string
 	edgeWeights               []string
 	profile                   string
+	trim                      trimOptions
 }
 
 // timeFlags are the flags whose value is a time.
@@ -67,6 +68,9 @@ func (c *cli) retrieveCommand() *cobra.Command {
 			"shown before), --dedup (what has the words of an item before it, with the same capitalised\n" +
 			"names, numbers and common negations) and --mmr (0.7 gives relevance seven parts of ten, and\n" +
 			"being unlike the items before three). --explain names what was dropped, and why.\n\n" +
+			"--pack passages prints of each summary and content only the passages that fit the query best,\n" +
+			"with <...> for what is left out. --order document prints items that edges join side by side, in\n" +
+			"the order in which they were created. --tokenizer counts tokens as cl100k or o200k do, exactly.\n\n" +
 			"--vector ranks by embeddings too: FILE, or - for standard input, has the query as that MODEL\n" +
 			"embeds it, a JSON list of numbers. Nodes are compared by the embeddings of that model that\n" +
 			"'mnem help changes' tells how to commit. Without a QUERY the vector decides alone. The first\n" +
@@ -86,6 +90,7 @@ func (c *cli) retrieveCommand() *cobra.Command {
 		Example: "  mnem retrieve who owns billing\n" +
 			"  mnem retrieve billing --dedup --mmr 0.7 --order time\n" +
 			"  mnem retrieve billing --session review --unseen\n" +
+			"  mnem retrieve billing --pack passages --passage-tokens 120 --tokenizer o200k\n" +
 			"  mnem retrieve 'storage migration' --type Decision --adjacency 3\n" +
 			"  mnem retrieve --type Task --where 'status = \"open\"' --limit 5\n" +
 			"  mnem retrieve billing --at HEAD~1 --budget 500 --json\n" +
@@ -143,6 +148,7 @@ func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
 		"read words that no node has as the closest that some have: on or off")
 	f.StringArrayVar(&opt.edgeWeights, "edge-weight", nil,
 		"lend so much over edges of a type: `TYPE=W`, W 0 to 16, 1 for others (repeatable)")
+	opt.trim.add(cmd)
 }
 
 // request returns the request that flags and environment make. What they do not say is left to
@@ -158,6 +164,7 @@ func (c *cli) request(cmd *cobra.Command, opt *retrieveOptions) (retrieve.Reques
 	if err = opt.packing.set(cmd, &r); err != nil {
 		return r, err
 	}
+	opt.trim.set(cmd, &r)
 	if r.Weights, err = laneWeights(opt.weights); err != nil {
 		return r, err
 	}
@@ -310,6 +317,7 @@ type answerer struct {
 	explain bool
 	terms   [][]repo.TermScore // of the items of the last answer, to explain it
 	names   *labels            // of the last answer's commit, likewise
+	trace   *retrieve.Trace    // of the last answer, nil where nobody asks
 	// embedder is asked about the queries of a batch, nil for none.
 	embedder embed.Embedder
 }
@@ -327,7 +335,11 @@ func (a *answerer) answer(
 			return nil, ipld.CID{}, excludeHint(err)
 		}
 	}
-	answer, err := s.Retrieve(ctx, req)
+	a.trace = nil
+	if a.explain {
+		a.trace = a.c.newTrace()
+	}
+	answer, err := s.RetrieveTraced(ctx, req, a.trace)
 	err = profileHint(excludeHint(err))
 	if err == nil && a.explain {
 		err = a.explainTerms(ctx, s, answer)

@@ -26,6 +26,7 @@ type laneJSON struct {
 	Lane  retrieve.Lane `json:"lane"`
 	Rank  int           `json:"rank"`
 	Score int64         `json:"score"`
+	*laneWhyJSON
 }
 
 // whyJSON is what --explain adds to an item.
@@ -56,13 +57,13 @@ type warningJSON struct {
 	Remedy  string        `json:"remedy"`
 }
 
-func (a *answerer) item(i int, it *retrieve.Item) itemJSON {
+func (a *answerer) item(i int, it *retrieve.Item, fusion retrieve.Fusion) itemJSON {
 	out := itemJSON{
 		ID: it.ID.String(), Key: orNull(it.Key), Type: it.Type, Rank: it.Rank, Score: it.Score,
 		Tokens: it.Tokens, Rendered: it.Rendered, Lanes: make([]laneJSON, len(it.Lanes)),
 	}
 	for i, l := range it.Lanes {
-		out.Lanes[i] = laneJSON(l)
+		out.Lanes[i] = laneJSON{l.Lane, l.Rank, l.Score, a.fused(l, fusion)}
 	}
 	if !a.explain {
 		return out
@@ -97,7 +98,7 @@ func (a *answerer) printJSON(ans *retrieve.Answer, receipt ipld.CID, q retrieve.
 	}
 	out.list("items")
 	for i := range ans.Items {
-		if err := out.item(a.item(i, &ans.Items[i])); err != nil {
+		if err := out.item(a.item(i, &ans.Items[i], ans.Request.Fusion)); err != nil {
 			return err
 		}
 	}
@@ -114,6 +115,7 @@ func (a *answerer) printJSON(ans *retrieve.Answer, receipt ipld.CID, q retrieve.
 	out.field("warnings", warnings)
 	if a.explain {
 		out.field("dropped_items", jsonDropped(ans.DroppedItems))
+		out.field("trace", jsonTrace(a.trace, ans.Request.Fusion))
 	}
 	return out.end()
 }
@@ -178,7 +180,7 @@ func (a *answerer) printWhy(ans *retrieve.Answer) error {
 		rows = append(rows, []cell{
 			{fmt.Sprint(it.Rank), ""}, {firstOf(line(it.Key), it.ID.String()), styleBold},
 			{fmt.Sprint(it.Tier), ""}, {fmt.Sprint(it.Score), ""}, {fmt.Sprint(it.Tokens), ""},
-			{a.whyText(i, it), ""},
+			{a.whyText(i, it, ans.Request.Fusion), ""},
 		})
 	}
 	for _, d := range ans.DroppedItems {
@@ -187,15 +189,21 @@ func (a *answerer) printWhy(ans *retrieve.Answer) error {
 			{whyDropped(d, ans.Items), styleRed},
 		})
 	}
-	return a.c.table(rows)
+	if err := a.c.table(rows); err != nil {
+		return err
+	}
+	return a.printTrace()
 }
 
 // whyText names the lists in which an item was found, with its rank and score in each, the terms
 // that it has, and the way by which others lent to it.
-func (a *answerer) whyText(i int, it *retrieve.Item) string {
+func (a *answerer) whyText(i int, it *retrieve.Item, fusion retrieve.Fusion) string {
 	parts := make([]string, len(it.Lanes))
 	for j, l := range it.Lanes {
 		parts[j] = fmt.Sprintf("%s #%d %d", l.Lane, l.Rank, l.Score)
+		if w := a.fused(l, fusion); w != nil && len(a.trace.Lanes) > 1 {
+			parts[j] += fmt.Sprintf(" = %d × %d", w.Share, w.Weight)
+		}
 		switch {
 		case l.Lane == retrieve.LaneText:
 			words := make([]string, len(a.terms[i]))

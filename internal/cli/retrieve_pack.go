@@ -27,7 +27,7 @@ func (opt *packingOptions) add(cmd *cobra.Command) {
 	f.Float64Var(&opt.mmr, "mmr", 1,
 		"give relevance this `SHARE`, and the rest to being unlike the items before; 0 to 1")
 	f.StringVar(&opt.order, "order", string(retrieve.ByRank),
-		"print items by rank, or by time: oldest first")
+		"print items by rank, by time (oldest first), or as a document: what edges join side by side")
 }
 
 // set fills in what the flags ask for.
@@ -35,7 +35,7 @@ func (opt *packingOptions) set(cmd *cobra.Command, r *retrieve.Request) error {
 	r.ExcludeNames, r.Unseen, r.Dedup = opt.exclude, opt.unseen, opt.dedup
 	r.Order = retrieve.Order(opt.order)
 	if r.Order == "" {
-		return usagef("--order: want rank or time")
+		return usagef("--order: want rank, time or document")
 	}
 	if !cmd.Flags().Changed("mmr") {
 		return nil

@@ -291,7 +291,7 @@ func (c *cli) withRepo(
 func (c *cli) options(cmd *cobra.Command) (repo.Options, error) {
 	opt := repo.Options{
 		Wait: c.global.wait, PID: c.app.PID, AcceptHead: c.acceptHead,
-		Since: graph.From(c.app.Now()).String(),
+		Since: graph.From(c.app.Now()).String(), Counters: counters(),
 	}
 	if cmd.Flags().Changed("wait") {
 		return opt, checkWait(opt.Wait)

@@ -108,13 +108,18 @@ var shapesOf = map[string][]string{
 		`"kept": [{"ref": "text", "commit": "cid", "branch": "text"}]}`},
 	"mnem retrieve": {`{"qid?": "text", "commit": "cid", "receipt": "cid|null", "query": "text", ` +
 		`"items": [{` + shapeNode + `, "rank": "int", "score": "int", "tokens": "int", ` +
-		`"rendered": "text", "lanes": [{"lane": "text", "rank": "int", "score": "int"}], "tier?": "int", ` +
+		`"rendered": "text", "lanes": [{"lane": "text", "rank": "int", "score": "int", ` +
+		`"share?": "int", "weight?": "int"}], "tier?": "int", ` +
 		`"terms?": [{"term": "text", "score": "int"}], "seed?": "id|null", "hops?": "int|null", ` +
 		`"path?": [{"id": "id", "edge": "text|null", "forward": "bool"}]}], "tokens_used": "int", "tokens_budget": "int", ` +
 		`"dropped": "int", "dropped_by": {"budget": "int", "duplicate": "int"}, "candidates_seen": "int", ` +
 		`"warnings": [{"code": "text", "message": "text", "remedy": "text"}], ` +
 		`"dropped_items?": [{"id": "id", "reason": "text", "tokens": "int", ` +
-		`"repeats": "id|null"}]}`},
+		`"repeats": "id|null"}], ` +
+		`"trace?": {"fusion": "text", "lanes": [{"lane": "text", "weight": "int", ` +
+		`"passed": "int", "found": "int", "left_out": {"exclude": "int", "type": "int", ` +
+		`"time": "int", "where": "int", "marks": "int"}, "best": "int", "worst": "int"}], ` +
+		`"stages": [{"stage": "text", "micros": "int"}]}}`},
 	"mnem get": {`{` + shapeWhole + `}`, `"json"`},
 	"mnem show": {
 		`{` + shapeCommit + `, "diff": ` + shapeDiff + `}`, `{` + shapeWhole + `, ` + shapeBuckets + `}`,

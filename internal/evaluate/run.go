@@ -47,7 +47,9 @@ type Options struct {
 	Profiles *retrieve.Profiles
 	// ByProfile counts queries by the profile that they were answered with, not by category.
 	ByProfile bool
-	Shown     string // what messages call the directory, "" for nothing
+	// Counters are the token counters that queries may name beside the estimate.
+	Counters retrieve.Counters
+	Shown    string // what messages call the directory, "" for nothing
 	// Answer, where given, is called with each query and its answer, one at a time in the order of
 	// files and lines. An error ends the run and comes back as it is.
 	Answer func(*Query, *retrieve.Answer) error
@@ -254,7 +256,7 @@ func (r *runner) pair(ctx context.Context, name string) (err error) {
 // build makes the repository of a change file. It is returned with an error too, to be closed.
 func (r *runner) build(ctx context.Context, name string) (*repo.Snapshot, *repo.Repo, error) {
 	by := repo.Stamp{Author: "mnem bench", Time: commitTime, Command: []string{"bench", "eval"}}
-	rp, err := repo.New(ctx, mem.New(), by, repo.Options{})
+	rp, err := repo.New(ctx, mem.New(), by, repo.Options{Counters: r.opt.Counters})
 	if err != nil {
 		return nil, rp, err
 	}

@@ -75,7 +75,7 @@ walk:
 		a.tokens += t
 		a.items = append(a.items, item{hit: h, tokens: t, rendered: r})
 	}
-	q.arranged(st, a.items)
+	a.items = q.arranged(st, a.items)
 	return smallest
 }
 
@@ -107,7 +107,7 @@ func (q request) warn(st *store, c collection, a *answer, exact bool, smallest i
 	for id := range st.nodes {
 		passing = passing || c.score(id, query) > 0 && q.passes(st, id)
 	}
-	if known && !passing && !exact {
+	if (known && !passing || q.blocked(st, c)) && !exact {
 		a.warnings = append(a.warnings, dict{"code": "nothing_passes"})
 	}
 	if len(a.items) == 0 && a.dropped > 0 {
@@ -125,6 +125,7 @@ func (q request) warn(st *store, c collection, a *answer, exact bool, smallest i
 	q.denseWarnings(st, a)
 	q.spellingWarnings(st, c, a)
 	q.edgeWarning(a)
+	q.idleWarnings(st, c, a)
 }
 
 // receipt is the record of clause 13.1.

@@ -54,7 +54,7 @@ func excludeCases(s *suite) {
 	bad("exclude-many", "1,001 excluded nodes", func(in obj) { in["exclude"] = many })
 	bad("mmr-high", "a share above 1", func(in obj) { in["mmr"] = one + 1 })
 	bad("mmr-low", "a share below 0", func(in obj) { in["mmr"] = -1 })
-	bad("order", "an order that is none", func(in obj) { in["order"] = "document" })
+	bad("order", "an order that is none", func(in obj) { in["order"] = "random" })
 }
 
 func mmrCases(s *suite) {

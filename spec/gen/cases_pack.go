@@ -50,6 +50,10 @@ func packCases(s *suite) {
 	dedupCases(s)
 	orderCases(s)
 	randomChoices(s)
+	passageCases(s)
+	documentCases(s)
+	idleCases(s)
+	tokenCases(s)
 }
 
 func warningCases(s *suite) {
@@ -215,6 +219,11 @@ func receiptCases(s *suite) {
 			return q
 		}()},
 		{"no-terms", "a warning without parameters", newRequest("the")},
+		{"passages", "passages as a document", func() request {
+			q := trimming("tide", 40)
+			q.order = "document"
+			return q
+		}()},
 		{"exact", "an exact node", newRequest("kelp")},
 	} {
 		st := built(harbour)

@@ -75,6 +75,12 @@ func spellingCases(s *suite) {
 		q.expand = 2
 		s.retrieval("9.10", "expand", "spelling-"+c.name, c.title, q, false, jetty)
 	}
+	passages := newRequest("harbuor mast harboor")
+	passages.packing, passages.passageTokens = "passages", new(int64(8))
+	s.retrieval("9.10", "pack", "spelling-passages", "passages have what is read otherwise", passages,
+		true, batchText{`{"node":{"key":"n","type":"T","summary":"Berths","content":"` +
+			rep("rope ", 30) + `mast.\n\n` + rep("sail ", 30) + `harbour.\n\n` + rep("kelp ", 30) +
+			`."}}`, `{"node":{"key":"m","type":"T","summary":"mast and mast"}}`})
 	spellingReceipts(s)
 }
 

@@ -128,7 +128,7 @@ func (c collection) score(id string, query []string) int64 {
 			x += fieldWeights[f] * tf * one / n
 		}
 		if found {
-			sum += counted(max(1, c.idf(term)*x/(x+rankK))*times(query, t), read)
+			sum += halved(max(1, c.idf(term)*x/(x+rankK))*times(query, t), read)
 		}
 	}
 	return sum

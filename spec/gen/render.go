@@ -53,7 +53,11 @@ func (q request) render(st *store, id string) string {
 		line("state", state)
 	}
 	for _, name := range []string{"context", "summary"} {
-		if s := text(node, name); s != "" {
+		s := text(node, name)
+		if q.packing != "" && name == "summary" {
+			s = q.trim(st, s)
+		}
+		if s != "" {
 			line(name, q.capped(s))
 		}
 	}
@@ -72,8 +76,12 @@ func (q request) render(st *store, id string) string {
 			line(propLabel(name), jsonForm(v))
 		}
 	}
-	if s := st.contentText(node); s != "" && has(q.show, "content") {
-		line("content", q.capped(s))
+	content := st.contentText(node)
+	if q.packing != "" {
+		content = q.trim(st, content)
+	}
+	if content != "" && (q.packing != "" || has(q.show, "content")) {
+		line("content", q.capped(content))
 	}
 	if q.adjacency > 0 {
 		q.renderEdges(st, id, &b)

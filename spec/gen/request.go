@@ -34,6 +34,9 @@ type request struct {
 	spelling                                     string
 	edgeWeights                                  map[string]int64
 	profile                                      string
+	packing                                      string
+	passageTokens                                *int64
+	tokenizer                                    string
 }
 
 func newRequest(text string) request {
@@ -77,6 +80,12 @@ func (q request) record() dict {
 	}
 	if q.mmr != nil {
 		r["mmr"] = *q.mmr
+	}
+	if q.packing != "" {
+		r["pack"], r["passageTokens"] = q.packing, *q.passageTokens
+	}
+	if q.tokenizer != "" {
+		r["tokenizer"] = q.tokenizer
 	}
 	if q.unseenFrom > 0 {
 		r["unseenFrom"] = q.unseenFrom
@@ -165,6 +174,10 @@ func (q request) input() obj {
 	set("exclude", uuids(q.exclude), q.exclude != nil)
 	if q.mmr != nil {
 		in["mmr"] = *q.mmr
+	}
+	set("pack", q.packing, q.packing != "")
+	if q.passageTokens != nil && *q.passageTokens != 256 {
+		in["passageTokens"] = *q.passageTokens
 	}
 	for name, t := range q.times() {
 		if t != nil {

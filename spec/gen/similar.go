@@ -170,9 +170,12 @@ func (q request) diversified(st *store, order []hit) []hit {
 }
 
 // arranged is clause 11.5.
-func (q request) arranged(st *store, items []item) {
+func (q request) arranged(st *store, items []item) []item {
+	if q.order == "document" {
+		items, _ = q.document(st, items)
+	}
 	if q.order != "time" {
-		return
+		return items
 	}
 	sort.Slice(items, func(i, j int) bool {
 		a, b := number(st.nodes[items[i].id], "created"), number(st.nodes[items[j].id], "created")
@@ -181,6 +184,7 @@ func (q request) arranged(st *store, items []item) {
 		}
 		return items[i].id < items[j].id
 	})
+	return items
 }
 
 // shown is one record of a session: what its receipt shows.

@@ -17,8 +17,8 @@ func reads(t string) (as string, read bool) {
 	return term, false
 }
 
-// counted is what a term adds to a score, by what it would add if it were not read as another.
-func counted(n int64, read bool) int64 {
+// halved is what a term adds to a score, by what it would add if it were not read as another.
+func halved(n int64, read bool) int64 {
 	if read {
 		return max(1, n*32768/65536)
 	}

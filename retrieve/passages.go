@@ -1,0 +1,362 @@
+package retrieve
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Packing says how much of an item's texts is shown.
+type Packing string
+
+const (
+	PackWhole    Packing = "whole"    // all of each text that is shown
+	PackPassages Packing = "passages" // the passages of summary and content that fit the text best
+)
+
+const (
+	DefaultPassageTokens = 256
+	MaxPassageTokens     = 65_536
+)
+
+// Constants of passages in ranking version 1: clause 11.6.
+const (
+	passageText    = 65_536 // bytes of a text that are looked at
+	passageScalars = 240    // a passage has no more
+	passageBreak   = 120    // a blank line ends a passage of so many scalars
+	passageGap     = "<...>"
+)
+
+// checkPassages checks the parameters that trim texts.
+func (r Request) checkPassages() error {
+	switch r.Pack {
+	case "", PackWhole, PackPassages:
+	default:
+		return badParam("pack", "%s is not whole or passages", shortQuote(string(r.Pack)))
+	}
+	if r.PassageTokens == nil {
+		return nil
+	}
+	if r.Pack != PackPassages {
+		return badParam("passageTokens", "goes only with pack passages: add that, or leave this out")
+	}
+	if n := *r.PassageTokens; n < 1 || n > MaxPassageTokens {
+		return badParam("passageTokens", "%d is outside 1 to %d", n, MaxPassageTokens)
+	}
+	return nil
+}
+
+// resolvePassages fills in the defaults.
+func (r *Request) resolvePassages() {
+	if r.Pack == "" {
+		r.Pack = PackWhole
+	}
+	if r.Pack == PackPassages {
+		r.PassageTokens = orDefault(r.PassageTokens, DefaultPassageTokens)
+	}
+}
+
+// passageParams returns the parameters of this file as a receipt keeps them, none by default.
+func passageParams(r Request) []ipld.Entry {
+	if r.Pack != PackPassages {
+		return nil
+	}
+	return []ipld.Entry{
+		{Key: "pack", Value: ipld.StringValue(string(r.Pack))},
+		{Key: "passageTokens", Value: encodeInt(*r.PassageTokens)},
+	}
+}
+
+// setPassageParam sets one of them from its value in a receipt; known is false for any other.
+func (r *Request) setPassageParam(name string, v ipld.Value) (known bool) {
+	switch name {
+	case "pack":
+		r.Pack = Packing(v.Text())
+	case "passageTokens":
+		r.PassageTokens = new(int(v.Int()))
+	default:
+		return r.setTokenizerParam(name, v)
+	}
+	return true
+}
+
+// setPassages sets one of them from the member of a batch's line.
+func (q *Query) setPassages(p *memberParser) error {
+	switch p.name {
+	case "pack":
+		q.Request.Pack = Packing(p.text())
+	case "passage-tokens":
+		q.Request.PassageTokens = p.number()
+	default:
+		return q.setTokenizer(p)
+	}
+	return p.err
+}
+
+// TermWeight is a distinct term of a query and what it weighs there.
+type TermWeight struct {
+	Term   string
+	Weight int64 // how often it is there times its idf of clause 9.2; 0 for a term that no node has
+}
+
+// trimmer finds the best passages of texts for one request.
+type trimmer struct {
+	analyser *text.Analyzer
+	weights  map[string]int64
+	most     int // tokens
+	count    func(string) (int, error)
+}
+
+// newTrimmer returns what trims the texts of a request, nil where they are shown whole.
+func (r *run) newTrimmer(ctx context.Context) (*trimmer, error) {
+	if r.req.Pack != PackPassages {
+		return nil, nil
+	}
+	a, err := text.New(Language)
+	if err != nil {
+		return nil, err
+	}
+	t := &trimmer{analyser: a, weights: map[string]int64{}, most: *r.req.PassageTokens}
+	t.count = r.tokens
+	if trimBlank(r.req.Text) == "" {
+		return t, nil
+	}
+	weights, err := r.x.TermWeights(ctx, r.req.Text)
+	if err != nil {
+		return nil, fmt.Errorf("weigh the terms of the text: %w", err)
+	}
+	for _, w := range weights {
+		t.weights[w.Term] += w.Weight // two words may be read as one term
+	}
+	return t, nil
+}
+
+// texts returns a node with its summary trimmed, and its trimmed content; found is whether there
+// was anything to trim: a content, or a summary that is shorter now.
+func (t *trimmer) texts(
+	ctx context.Context, g Graph, n *graph.Node,
+) (node *graph.Node, content string, found bool, err error) {
+	summary, err := t.trim(n.Summary)
+	if err != nil {
+		return nil, "", false, err
+	}
+	found = summary != n.Summary
+	if found {
+		short := *n
+		short.Summary = summary
+		n = &short
+	}
+	if n.Content == nil {
+		return n, "", found, nil
+	}
+	// One character more than counts tells whether the text goes on.
+	start, err := g.ContentStart(ctx, n.Content, passageText+utf8.UTFMax)
+	if err != nil {
+		return nil, "", false, fmt.Errorf("read content of %s: %w", n.ID, err)
+	}
+	content, err = t.trim(start)
+	return n, content, found || content != "", err
+}
+
+// trim returns the best passages of a text in reading order: clause 11.6. All of them are the text
+// itself, without white space at its ends.
+func (t *trimmer) trim(s string) (string, error) {
+	whole := s
+	if len(s) > passageText {
+		s = wholeScalars(s[:passageText])
+	}
+	list := passages(s)
+	if len(list) == 0 {
+		return "", nil
+	}
+	taken, err := t.best(s, list)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	last := -1 // the passage taken before
+	for i, p := range list {
+		switch {
+		case !taken[i]:
+			continue
+		case last < 0 && i > 0:
+			b.WriteString(passageGap + " ")
+		case last >= 0 && last < i-1:
+			b.WriteString(" " + passageGap + " ")
+		case last >= 0:
+			b.WriteString(s[list[last].to:p.from])
+		}
+		b.WriteString(s[p.from:p.to])
+		last = i
+	}
+	if last < len(list)-1 || len(s) < len(whole) {
+		b.WriteString(" " + passageGap)
+	}
+	return b.String(), nil
+}
+
+// best tells which of the passages of s are taken: by what they weigh, until one is too long for
+// what is left, but one at least.
+func (t *trimmer) best(s string, list []span) (taken []bool, err error) {
+	order := make([]int, len(list))
+	weight := make([]int64, len(list))
+	for i, p := range list {
+		order[i], weight[i] = i, t.weigh(s[p.from:p.to])
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(weight[b], weight[a]) })
+	taken = make([]bool, len(list))
+	left := t.most
+	for n, i := range order {
+		tokens, err := t.count(text.EscapeLine(s[list[i].from:list[i].to]))
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 && tokens > left {
+			break
+		}
+		taken[i] = true
+		left -= tokens
+	}
+	return taken, nil
+}
+
+// weigh returns the sum of the weights of the terms of the request that a passage has.
+func (t *trimmer) weigh(s string) (sum int64) {
+	if len(t.weights) == 0 {
+		return 0
+	}
+	seen := map[string]bool{}
+	t.analyser.EachOfField(s, func(term string, _ bool) bool {
+		if w := t.weights[term]; w > 0 && !seen[term] {
+			seen[term] = true
+			sum += w
+		}
+		return true
+	})
+	return sum
+}
+
+// wholeScalars cuts off a scalar that was cut at the end of s.
+func wholeScalars(s string) string {
+	for n := 1; n < utf8.UTFMax && n <= len(s); n++ {
+		if c := s[len(s)-n]; utf8.RuneStart(c) {
+			if !utf8.FullRuneInString(s[len(s)-n:]) {
+				return s[:len(s)-n]
+			}
+			break
+		}
+	}
+	return s
+}
+
+// span is a part of a text, in bytes.
+type span struct{ from, to int }
+
+// passages divides a text: none has more than passageScalars, and none is blank at an end.
+func passages(s string) []span {
+	var out []span
+	var p span
+	scalars := 0
+	end := func() {
+		for p.from < p.to && isBlank(s[p.from]) {
+			p.from++
+		}
+		for p.from < p.to && isBlank(s[p.to-1]) {
+			p.to--
+		}
+		if scalars > 0 && p.from < p.to {
+			out = append(out, p)
+		}
+		scalars = 0
+	}
+	eachSentence(s, func(q span, n int) {
+		if scalars > 0 && scalars+n > passageScalars {
+			end()
+		}
+		if scalars == 0 {
+			p.from = q.from
+		}
+		p.to = q.to
+		scalars += n
+		if scalars >= passageBreak && trimBlank(s[q.from:q.to]) == "" {
+			end()
+		}
+	})
+	end()
+	return out
+}
+
+// isBlank reports whether a byte is white space of clause 8.1.
+func isBlank(c byte) bool { return strings.IndexByte(blanks, c) >= 0 }
+
+// Characters that end a sentence before white space, those that end one anywhere, and those that
+// close quotes and brackets after either.
+const (
+	sentenceEnds = ".!?…"
+	fullEnds     = "。！？｡"
+	closers      = "\"')]}”’»」』）】"
+)
+
+// eachSentence calls fn with each sentence of s and its number of scalars. What is longer than a
+// passage is cut: after the last space that a passage has room for, else where that is full.
+func eachSentence(s string, fn func(q span, scalars int)) {
+	for from := 0; from < len(s); {
+		to, full := from+sentence(s[from:]), 0
+		space, atSpace := from, 0 // after the last space so far, and the scalars until there
+		for at := from; at < to; {
+			r, width := utf8.DecodeRuneInString(s[at:])
+			if full == passageScalars {
+				if space == from {
+					space, atSpace = at, full
+				}
+				fn(span{from, space}, atSpace)
+				from, full = space, full-atSpace
+			}
+			at += width
+			if full++; r == ' ' {
+				space, atSpace = at, full
+			}
+		}
+		if from < to {
+			fn(span{from, to}, full)
+		}
+		from = to
+	}
+}
+
+// sentence returns the length of the first sentence of s, with the white space behind it: up to a
+// line feed at most.
+func sentence(s string) int {
+	const open, weak, strong = 0, 1, 2 // what the last marks were
+	state, behind := open, false
+	for at := 0; at < len(s); {
+		r, width := utf8.DecodeRuneInString(s[at:])
+		blank := r < utf8.RuneSelf && isBlank(byte(r))
+		switch {
+		case r == '\n':
+			return at + width
+		case blank:
+			behind = behind || state != open
+		case behind:
+			return at
+		case strings.ContainsRune(fullEnds, r):
+			state = strong
+		case strings.ContainsRune(sentenceEnds, r):
+			state = max(state, weak)
+		case strings.ContainsRune(closers, r):
+		case state == strong:
+			return at
+		default:
+			state = open
+		}
+		at += width
+	}
+	return len(s)
+}

@@ -1,0 +1,222 @@
+package retrieve
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/text"
+)
+
+func TestPassages(t *testing.T) {
+	long := strings.Repeat("x", 500)
+	for _, c := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"empty", "", nil},
+		{"blank", " \n\t\r\n ", nil},
+		{"one", " One. Two! ", []string{"One. Two!"}},
+		{"a long word", long, []string{long[:240], long[:240], long[:20]}},
+		{"spaces", strings.Repeat("abcd ", 60), []string{strings.TrimSpace(strings.Repeat("abcd ", 48)),
+			strings.TrimSpace(strings.Repeat("abcd ", 12))}},
+		{"sentences", strings.Repeat("a", 150) + ".) " + strings.Repeat("b", 100),
+			[]string{strings.Repeat("a", 150) + ".)", strings.Repeat("b", 100)}},
+		{"no white space", strings.Repeat("a", 150) + "." + strings.Repeat("b", 100),
+			[]string{strings.Repeat("a", 150) + "." + strings.Repeat("b", 89), strings.Repeat("b", 11)}},
+		{"han", strings.Repeat("船", 150) + "。」" + strings.Repeat("潮", 100),
+			[]string{strings.Repeat("船", 150) + "。」", strings.Repeat("潮", 100)}},
+		{"short paragraphs stay", "Head\n\nBody", []string{"Head\n\nBody"}},
+		{"long ones do not", strings.Repeat("a", 119) + "\n\nb",
+			[]string{strings.Repeat("a", 119), "b"}},
+	} {
+		var got []string
+		for _, p := range passages(c.text) {
+			got = append(got, c.text[p.from:p.to])
+		}
+		if d := diff(c.want, got); d != "" {
+			t.Errorf("%s: %s", c.name, d)
+		}
+	}
+}
+
+// FuzzPassages checks what holds of the passages of every text.
+func FuzzPassages(f *testing.F) {
+	f.Add("One. Two! 「三。」\n\nFour… ")
+	f.Add(strings.Repeat("a b.", 200) + "\xff\n")
+	f.Fuzz(func(t *testing.T, s string) {
+		last, lost := 0, ""
+		for _, p := range passages(s) {
+			q := s[p.from:p.to]
+			if p.from < last || q == "" || trimBlank(q) != q ||
+				utf8.RuneCountInString(q) > passageScalars {
+				t.Fatalf("%v of %q", p, s)
+			}
+			lost += s[last:p.from]
+			last = p.to
+		}
+		if lost += s[last:]; trimBlank(lost) != "" {
+			t.Fatalf("%q is in no passage of %q", lost, s)
+		}
+		cut := wholeScalars(s[:len(s)/2])
+		if utf8.ValidString(s) && !utf8.ValidString(cut) || len(s)/2-len(cut) >= utf8.UTFMax {
+			t.Fatalf("%q is cut to %q", s, cut)
+		}
+	})
+}
+
+// paragraphs are ten passages, of which only number 3 and 7 have the word kelp.
+func paragraphs() string {
+	var out []string
+	for i := range 10 {
+		word := "tide"
+		if i == 3 || i == 7 {
+			word = "kelp"
+		}
+		out = append(out, strings.Repeat(word+" ", 30)+string(rune('0'+i)))
+	}
+	return strings.Join(out, "\n\n")
+}
+
+func TestPackPassages(t *testing.T) {
+	m := newMemory()
+	body := paragraphs()
+	m.add(graph.Node{ID: num(1), Summary: "kelp", Created: 1,
+		Content: &graph.Content{Text: body, Size: int64(len(body))}})
+	ask := func(text string, tokens int) string {
+		a := m.ask(t, Request{Text: text, Pack: PackPassages, PassageTokens: &tokens, Budget: new(0)})
+		if len(a.Warnings) > 0 {
+			t.Errorf("%d tokens: %v", tokens, codes(a))
+		}
+		_, line, _ := strings.Cut(a.Items[0].Rendered, "\ncontent: ")
+		return strings.TrimSuffix(line, "\n")
+	}
+	part := func(i int) string { return strings.Split(body, "\n\n")[i] }
+	for tokens, want := range map[int]string{
+		100:    "<...> " + part(3) + " <...> " + part(7) + " <...>",
+		60:     "<...> " + part(3) + " <...>",
+		1:      "<...> " + part(3) + " <...>",
+		65_536: text.EscapeLine(body),
+	} {
+		if got := ask("kelp", tokens); got != want {
+			t.Errorf("%d tokens: %q, want %q", tokens, got, want)
+		}
+	}
+	// Without a text the beginning is taken.
+	blank := m.ask(t, Request{Pack: PackPassages, PassageTokens: new(1)})
+	if !strings.Contains(blank.Items[0].Rendered, "\ncontent: "+part(0)+" <...>\n") {
+		t.Errorf("%q", blank.Items[0].Rendered)
+	}
+	m.failOn = "TermWeights"
+	_, err := Run(t.Context(), m, m, testCommit, Request{Text: "kelp", Pack: PackPassages})
+	if !errors.Is(err, errBroken) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestPassagesBound gives a text that is too long to be looked at whole, cut within a character.
+func TestPassagesBound(t *testing.T) {
+	m := newMemory()
+	body := "x" + strings.Repeat("é", 40_000) + " kelp"
+	m.add(graph.Node{ID: num(1), Summary: "kelp " + strings.Repeat("é ", 4000), Created: 1})
+	m.nodes[num(1)].Content = &graph.Content{Text: body, Size: int64(len(body))} // as of chunks
+	a := m.ask(t, Request{Text: "kelp", Pack: PackPassages, PassageTokens: new(MaxPassageTokens),
+		SummaryCap: new(0), Budget: new(0)})
+	line := a.Items[0].Rendered
+	bare := Render(m.nodes[num(1)], nil, RenderOptions{})
+	if !utf8.ValidString(line) || !strings.HasSuffix(line, "é <...>\n") ||
+		strings.Count(line, "\n") != strings.Count(bare, "\n")+1 {
+		t.Errorf("%d bytes: …%q", len(line), line[len(line)-40:])
+	}
+}
+
+// TestPassagesAreSafe shows hostile passages: nothing forges a line, and the cap holds.
+func TestPassagesAreSafe(t *testing.T) {
+	r := seeded(t)
+	parts := []string{"\nid: x", "\u202e", "kelp ", ". ", "\n\n", "<...>", "。", "\r", "a b ",
+		"\u2028", strings.Repeat("y", 99)}
+	for range 300 {
+		m := newMemory()
+		body := randomText(r, parts, 60)
+		n := graph.Node{ID: num(1), Summary: "kelp " + randomText(r, parts, 40), Created: 1}
+		if body != "" {
+			n.Content = &graph.Content{Text: body, Size: int64(len(body))}
+		}
+		m.add(n)
+		most := 1 + r.IntN(200)
+		a := m.ask(t, Request{Text: "kelp y", Pack: PackPassages, PassageTokens: &most, Budget: new(0)})
+		lines := strings.Split(strings.TrimSuffix(a.Items[0].Rendered, "\n"), "\n")
+		names := []string{"ntype", "id", "summary", "content"}
+		for i, line := range lines {
+			name, value, _ := strings.Cut(line, ": ")
+			if name != names[i] || text.EscapeLine(value) != value {
+				t.Fatalf("%q", lines)
+			}
+		}
+		again := m.ask(t, a.Request)
+		if again.Items[0].Rendered != a.Items[0].Rendered {
+			t.Fatal("another answer")
+		}
+	}
+}
+
+func randomText(r *rand.Rand, parts []string, most int) string {
+	var b strings.Builder
+	for range r.IntN(most) {
+		b.WriteString(parts[r.IntN(len(parts))])
+	}
+	return b.String()
+}
+
+func TestTokenizer(t *testing.T) {
+	m := newMemory()
+	m.add(graph.Node{ID: num(1), Summary: "kelp one", Created: 1})
+	m.add(graph.Node{ID: num(2), Summary: "kelp two", Created: 2})
+	u := Runner{Counters: Counters{
+		"bytes": func(s string) int { return len(s) },
+		"bad":   func(string) int { return -1 },
+	}}
+	ask := func(u Runner, name string) (*Answer, error) {
+		return u.Run(t.Context(), m, m, testCommit,
+			Request{Text: "kelp", Tokenizer: name, Expand: new(0)})
+	}
+	a, err := ask(u, "bytes")
+	if err != nil || a.Items[0].Tokens != len(a.Items[0].Rendered) {
+		t.Fatalf("%v, %+v", err, a)
+	}
+	if _, err := ask(u, "bad"); err == nil || errors.Is(err, ErrRequest) {
+		t.Errorf("a negative count: error %v", err)
+	}
+	receipt, query := a.Receipt()
+	back, err := DecodeReceipt(receipt.Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := back.Request(string(query))
+	if err != nil || req.Tokenizer != "bytes" {
+		t.Fatalf("%v, %+v", err, req)
+	}
+	// Whoever has not got the counter is told its name, and what there is.
+	_, err = Runner{Counters: Counters{"words": nil}}.Run(t.Context(), m, m, testCommit, req)
+	var re *RequestError
+	if !errors.Is(err, ErrTokenizer) || !errors.As(err, &re) || re.Param != "tokenizer" ||
+		!strings.Contains(err.Error(), `"bytes"`) || !strings.Contains(err.Error(), Estimate) {
+		t.Errorf("error %v", err)
+	}
+	if a, err := ask(u, Estimate); err != nil {
+		t.Error(err)
+	} else if r, _ := a.Receipt(); slices.Contains(paramNames(r), "tokenizer") {
+		t.Error("a receipt names the default")
+	}
+}
+
+func paramNames(r *Receipt) (names []string) {
+	for _, e := range r.Params.Entries() {
+		names = append(names, e.Key)
+	}
+	return names
+}

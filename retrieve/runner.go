@@ -1,0 +1,71 @@
+package retrieve
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Runner is what a retrieval may use beside graph and index. The zero Runner is that of Run.
+type Runner struct {
+	Counters Counters // that requests may name; nil for none but Estimate
+	Trace    *Trace   // where given, filled with how the answer came about; for one run at a time
+}
+
+// Run answers a request at a commit, whose graph and index g and x must be. It returns a
+// *RequestError for a request that breaks a bound, an error that wraps ErrTokenizer for one that
+// names a token counter which is not there; errors of g and x and the context's come back
+// wrapped. Safe for concurrent use where g and x are; it starts no goroutines.
+func Run(
+	ctx context.Context, g Graph, x Index, commit ipld.CID, req Request,
+) (*Answer, error) {
+	return Runner{}.Run(ctx, g, x, commit, req)
+}
+
+// Run is the function Run with what the runner has. A trace changes no answer.
+func (u Runner) Run(
+	ctx context.Context, g Graph, x Index, commit ipld.CID, req Request,
+) (*Answer, error) {
+	for _, err := range []error{req.Validate(), req.checkResolved(), req.checkLanes()} {
+		if err != nil {
+			return nil, err
+		}
+	}
+	r := &run{g: g, x: x, req: req.Resolve(), trace: u.Trace}
+	r.req.Settled = true
+	var err error
+	if r.counter, err = u.Counters.find(r.req.Tokenizer); err != nil {
+		return nil, err
+	}
+	r.filter = newFilter(g, &r.req)
+	r.trace.begin()
+	if err := r.lanes(ctx); err != nil {
+		return nil, err
+	}
+	silent, err := r.expand(ctx)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(r.found, byRank)
+	r.trace.stage(StageExpand)
+	if err := r.diversify(ctx); err != nil {
+		return nil, err
+	}
+	r.trace.stage(StageDiversify)
+	a := &Answer{
+		Commit:       commit,
+		Request:      r.req,
+		Engine:       CurrentEngine(),
+		TokensBudget: *r.req.Budget,
+		Candidates:   len(r.found),
+	}
+	if err := r.pack(ctx, a); err != nil {
+		return nil, err
+	}
+	a.Warnings, a.Readings = r.warnings(a, silent), r.readings
+	idle, err := r.idleWarnings(ctx, a)
+	a.Warnings = append(a.Warnings, idle...)
+	r.trace.stage(StagePack)
+	return a, err
+}
