@@ -67,8 +67,7 @@ func (b *builder) add(c Change) {
 	b.size += docMemory
 	if c.Old != nil {
 		b.dead = append(b.dead, c.ID)
-		b.count(c.Old)
-		b.sum(-1)
+		b.sum(-1, b.count(c.Old))
 		for _, t := range b.touched {
 			t.neg++
 		}
@@ -77,8 +76,9 @@ func (b *builder) add(c Change) {
 		doc := uint32(len(b.ids))
 		b.ids = append(b.ids, c.ID)
 		b.meta = append(b.meta, c.New.meta())
-		b.lens = append(b.lens, b.count(c.New))
-		b.sum(1)
+		lens := b.count(c.New)
+		b.lens = append(b.lens, lens)
+		b.sum(1, lens)
 		for _, t := range b.touched {
 			b.size -= len(t.posts)
 			t.posts = appendPosting(t.posts, doc-t.next, &t.tf)
@@ -90,7 +90,8 @@ func (b *builder) add(c Change) {
 	}
 }
 
-// count analyses a document and leaves its terms in touched, with their numbers.
+// count analyses a document and leaves its terms in touched, with their numbers. The units of Han
+// are in no length.
 func (b *builder) count(d *Document) (lens docLens) {
 	b.stamp++
 	b.touched = b.touched[:0]
@@ -98,14 +99,16 @@ func (b *builder) count(d *Document) (lens docLens) {
 		if s == "" {
 			return
 		}
-		b.analyser.Each(s, func(term string) bool {
+		b.analyser.EachOfField(s, func(term string, unit bool) bool {
 			t := b.term(term)
 			if t.stamp != b.stamp {
 				t.stamp, t.tf = b.stamp, [Fields]uint32{}
 				b.touched = append(b.touched, t)
 			}
 			t.tf[field]++
-			lens[field]++
+			if !unit {
+				lens[field]++
+			}
 			return true
 		})
 	})
@@ -117,19 +120,10 @@ func (b *builder) count(d *Document) (lens docLens) {
 	return lens
 }
 
-// sum adds the touched terms to the statistics, or takes them away.
-func (b *builder) sum(sign int64) {
-	var total sums
-	for _, t := range b.touched {
-		if isTitle(t.term) {
-			continue
-		}
-		for f, n := range t.tf {
-			total[f] += int64(n)
-		}
-	}
-	for f, n := range total {
-		b.seg.terms[f] += sign * n
+// sum adds the lengths of a document to the statistics, or takes them away.
+func (b *builder) sum(sign int64, lens docLens) {
+	for f, n := range lens {
+		b.seg.terms[f] += sign * int64(n)
 		if n > 0 {
 			b.seg.filled[f] += sign
 		}

@@ -253,18 +253,3 @@ func (x *Index) Doc(ctx context.Context, id graph.ID) (Doc, bool, error) {
 	}
 	return Doc{}, false, nil
 }
-
-func (x *Index) text(query string) (terms []queryTerm) {
-	at := make(map[string]int)
-	x.analyser.Each(query, func(term string) bool {
-		i, ok := at[term]
-		if !ok {
-			i = len(terms)
-			at[term] = i
-			terms = append(terms, queryTerm{term: term})
-		}
-		terms[i].times++
-		return true
-	})
-	return terms
-}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -169,6 +170,14 @@ func (o *oracle) add(id graph.ID, d *Document) {
 				n[f]++
 				tf[term] = n
 				lens[f]++
+			}
+			// The words of these tests have runs of Han of two or more, or none.
+			for _, r := range s {
+				if unicode.Is(unicode.Han, r) {
+					n := tf[string(r)]
+					n[f]++
+					tf[string(r)] = n
+				}
 			}
 		}
 		o.stats.Terms[f] += lens[f]

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/fixed"
 )
 
 // TermsResult is what WithTerms found.
@@ -65,13 +66,14 @@ func (x *Index) rarestFirst(ctx context.Context, terms []string) ([]listedTerm, 
 	q := textQuery{ctx: ctx, x: x, scorer: scorer{stats: x.m.Stats}}
 	var list []listedTerm
 	for _, term := range terms {
-		if slices.ContainsFunc(list, func(l listedTerm) bool { return l.term == term }) {
+		if slices.ContainsFunc(list, func(l listedTerm) bool { return l.Term == term }) {
 			continue
 		}
-		t := listedTerm{queryTerm: queryTerm{term: term}}
-		if err := q.look(&t.queryTerm); err != nil {
+		found, err := q.look(QueryTerm{Term: term, As: term, Times: 1, Weight: fixed.One})
+		if err != nil {
 			return nil, err
 		}
+		t := listedTerm{queryTerm: found}
 		if t.entries == nil {
 			return nil, nil
 		}

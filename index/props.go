@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"sort"
@@ -170,7 +171,15 @@ func (w *propWriter) end() error {
 
 func (r *source) props(ctx context.Context, s *segment, n int) (propPart, error) {
 	v, err := r.part(ctx, s, secProps, n, func(data []byte) (any, int, error) {
+		ref, err := r.ref(ctx, s, secProps, n)
+		if err != nil {
+			return nil, 0, err
+		}
 		p, size, err := decodeProps(data, s.docs, s.sec[secLarge].parts)
+		// A part under another key would be read by whoever reads all, and missed by look-ups.
+		if err == nil && (len(p) == 0 || !bytes.Equal(ref.key, propKey(p[0].name, p[0].docs[0]))) {
+			err = corrupt("properties begin elsewhere than the directory says")
+		}
 		return p, size, err
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/fixed"
 )
 
 // LaneDepth is how many hits a query keeps unless told otherwise.
@@ -28,8 +29,8 @@ type TextResult struct {
 
 // queryTerm is one distinct term of a query.
 type queryTerm struct {
-	term    string
-	times   uint64
+	QueryTerm
+	factor  uint64 // Times · Weight
 	idf     uint64
 	entries []entry // in each segment
 }
@@ -38,12 +39,17 @@ type queryTerm struct {
 // lets pass. accept may be nil; k <= 0 means LaneDepth. Only damaged or missing parts and
 // accept's errors make it fail.
 func (x *Index) Text(ctx context.Context, query string, accept Accept, k int) (TextResult, error) {
-	terms := x.text(query)
-	res := TextResult{Terms: len(terms)}
+	return x.Search(ctx, x.Query(query), accept, k)
+}
+
+// Search is Text for a query that is analysed already.
+func (x *Index) Search(ctx context.Context, query Query, accept Accept, k int) (TextResult, error) {
+	res := TextResult{Terms: len(query)}
 	q := &textQuery{ctx: ctx, x: x, accept: accept, top: newTop(k)}
 	q.stats = x.m.Stats
-	for _, t := range terms {
-		if err := q.look(&t); err != nil {
+	for i := range query {
+		t, err := q.look(query[i])
+		if err != nil {
 			return TextResult{}, err
 		}
 		if t.entries != nil {
@@ -79,13 +85,14 @@ type textQuery struct {
 }
 
 // look finds a term in all segments. Its entries stay nil where no live document has it.
-func (q *textQuery) look(t *queryTerm) error {
+func (q *textQuery) look(term QueryTerm) (queryTerm, error) {
+	t := queryTerm{QueryTerm: term, factor: uint64(term.Times * term.Weight)}
 	df := int64(0)
 	entries := make([]entry, len(q.x.segs))
 	for i, s := range q.x.segs {
-		e, _, err := q.x.src.term(q.ctx, s, t.term)
+		e, _, err := q.x.src.term(q.ctx, s, t.As)
 		if err != nil {
-			return err
+			return t, err
 		}
 		entries[i] = e
 		df += int64(e.count) - int64(e.neg)
@@ -93,16 +100,22 @@ func (q *textQuery) look(t *queryTerm) error {
 	if df > 0 {
 		t.entries, t.idf = entries, q.idf(df)
 	}
-	return q.x.checkDF(t.term, df)
+	return t, q.x.checkDF(t.As, df)
 }
+
+// weigh returns what a term of a query adds to the score of a node that has it, for a score of the
+// term that is at least 1. It grows with the score.
+func (t *queryTerm) weigh(score uint64) uint64 { return weigh(t.factor, score) }
+
+func weigh(factor, score uint64) uint64 { return max(1, factor*score>>fixed.FracBits) }
 
 // termReader is one term in one segment. It stands at a posting unless it is at the end.
 type termReader struct {
 	postReader
-	i     int // the next posting of the block
-	idf   uint64
-	times uint64
-	most  uint64 // a score is at most times·idf, since x/(x+K) is below 1 and idf at least 1
+	i      int // the next posting of the block
+	idf    uint64
+	factor uint64
+	most   uint64 // a score is at most weigh(idf), since x/(x+K) is below 1 and idf at least 1
 }
 
 // seek moves to the first posting from doc on, passing blocks without reading their postings where
@@ -149,7 +162,7 @@ func (q *textQuery) segment(n int) error {
 			continue
 		}
 		r := q.reader()
-		r.idf, r.times, r.most, r.i = t.idf, t.times, t.idf*t.times, 0
+		r.idf, r.factor, r.most, r.i = t.idf, t.factor, t.weigh(t.idf), 0
 		r.open(&q.x.src, s, t.entries[n])
 		if ok, err := r.seek(q.ctx, 0); err != nil {
 			return err
@@ -231,7 +244,7 @@ func (q *textQuery) add(t *termReader, first uint32, lens lenPart) error {
 			if at >= docsPerPart {
 				return nil
 			}
-			q.scores[at] += t.times * q.score(t.idf, t.masks[t.i], &p.tf, &lens[at])
+			q.scores[at] += weigh(t.factor, q.score(t.idf, t.masks[t.i], &p.tf, &lens[at]))
 			q.hit[at/64] |= 1 << (at % 64)
 		}
 		t.i = 0
@@ -252,7 +265,7 @@ func (q *textQuery) nextBlock(t *termReader) (bool, error) {
 		}
 		floor := q.top.floor()
 		if floor == 0 || t.term ||
-			t.times*q.bound(t.idf, &t.head.bounds)+q.most-t.most > floor {
+			weigh(t.factor, q.bound(t.idf, &t.head.bounds))+q.most-t.most > floor {
 			return t.next(q.ctx)
 		}
 		t.skip()
@@ -287,7 +300,7 @@ func (q *textQuery) lookUp(t *termReader, first uint32, lens lenPart) error {
 				return err
 			}
 			if p := &t.posts[t.i]; p.doc == first+at {
-				q.scores[at] += t.times * q.score(t.idf, t.masks[t.i], &p.tf, &lens[at])
+				q.scores[at] += weigh(t.factor, q.score(t.idf, t.masks[t.i], &p.tf, &lens[at]))
 			}
 		}
 	}

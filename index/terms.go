@@ -20,19 +20,27 @@ type TermScores struct {
 func (x *Index) TermScores(
 	ctx context.Context, query string, ids []graph.ID, only []int,
 ) (*TermScores, error) {
-	terms := x.text(query)
+	return x.Split(ctx, x.Query(query), ids, only)
+}
+
+// Split is TermScores for a query that is analysed already.
+func (x *Index) Split(
+	ctx context.Context, query Query, ids []graph.ID, only []int,
+) (*TermScores, error) {
 	if only != nil {
-		picked := make([]queryTerm, len(only))
+		picked := make(Query, len(only))
 		for i, at := range only {
-			picked[i] = terms[at]
+			picked[i] = query[at]
 		}
-		terms = picked
+		query = picked
 	}
-	out := &TermScores{Terms: make([]string, len(terms)), Scores: make([][]int64, len(ids))}
+	out := &TermScores{Terms: make([]string, len(query)), Scores: make([][]int64, len(ids))}
 	q := &textQuery{ctx: ctx, x: x, scorer: scorer{stats: x.m.Stats}}
+	terms := make([]queryTerm, len(query))
 	for i := range terms {
-		out.Terms[i] = terms[i].term
-		if err := q.look(&terms[i]); err != nil {
+		out.Terms[i] = query[i].Term
+		var err error
+		if terms[i], err = q.look(query[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -60,22 +68,22 @@ func (x *Index) TermScores(
 
 // TermWeight is a distinct term of a query and what it weighs.
 type TermWeight struct {
-	Term   string
-	Weight int64 // how often it is in the query times its idf, 0 where no live document has it
+	Term   string // what is looked up for it
+	Weight int64  // how often it is in the query times its idf, 0 where no live document has it
 }
 
-// TermWeights returns the distinct terms of a query in the order of their first place, and what
-// the text lane multiplies with.
-func (x *Index) TermWeights(ctx context.Context, query string) ([]TermWeight, error) {
-	terms := x.text(query)
-	out := make([]TermWeight, len(terms))
+// TermWeights returns the terms of a query in its order, and what the text lane multiplies with.
+func (x *Index) TermWeights(ctx context.Context, query Query) ([]TermWeight, error) {
+	out := make([]TermWeight, len(query))
 	q := &textQuery{ctx: ctx, x: x, scorer: scorer{stats: x.m.Stats}}
-	for i := range terms {
-		t := &terms[i]
-		if err := q.look(t); err != nil {
+	for i := range query {
+		t, err := q.look(query[i])
+		if err != nil {
 			return nil, err
 		}
-		out[i] = TermWeight{t.term, int64(t.times * t.idf)}
+		if out[i].Term = t.As; t.entries != nil {
+			out[i].Weight = int64(t.weigh(t.idf))
+		}
 	}
 	return out, nil
 }
@@ -111,7 +119,7 @@ func (x *Index) liveDocs(ctx context.Context, n int, ids []graph.ID) ([]placedDo
 func (q *textQuery) scoreTerm(
 	n int, t *queryTerm, docs []placedDoc, fn func(at int, score int64),
 ) error {
-	r := termReader{idf: t.idf, times: t.times}
+	r := termReader{idf: t.idf, factor: t.factor}
 	r.open(&q.x.src, q.x.segs[n], t.entries[n])
 	for _, d := range docs {
 		ok, err := r.seek(q.ctx, d.doc)
@@ -126,7 +134,7 @@ func (q *textQuery) scoreTerm(
 		if err != nil {
 			return err
 		}
-		score := t.times * q.score(t.idf, r.masks[r.i], &p.tf, &lens[d.doc%docsPerPart])
+		score := t.weigh(q.score(t.idf, r.masks[r.i], &p.tf, &lens[d.doc%docsPerPart]))
 		fn(d.at, int64(score))
 	}
 	return nil

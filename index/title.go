@@ -59,9 +59,6 @@ func Title(a *text.Analyzer, summary string) []string {
 // titleKey is the dictionary key of a title: a mark before each term.
 func titleKey(terms []string) string { return titleMark + strings.Join(terms, titleMark) }
 
-// isTitle reports whether a dictionary key is of a title. Titles count in no statistics.
-func isTitle(key string) bool { return key[0] == titleMark[0] }
-
 // TitlesIn returns the nodes whose titles stand in a text, ascending. A title stands where its
 // terms follow each other among those of the text.
 func (x *Index) TitlesIn(ctx context.Context, s string) ([]graph.ID, error) {
@@ -214,11 +211,19 @@ func (x *Index) HasTitle(s, summary string) bool {
 }
 
 func (x *Index) hasTitle(s string, title []string) bool {
+	return x.hasTitleAs(s, title, nil)
+}
+
+// hasTitleAs is hasTitle with some terms of the text read as others.
+func (x *Index) hasTitleAs(s string, title []string, as map[string]string) bool {
 	var last []string // the newest terms, as many as the title has
 	n, found := 0, false
 	x.analyser.Each(beginning(s), func(term string) bool {
 		if len(last) == len(title) {
 			last = append(last[:0], last[1:]...)
+		}
+		if other, ok := as[term]; ok {
+			term = other
 		}
 		last = append(last, strings.Clone(term))
 		n++
@@ -232,10 +237,18 @@ func (x *Index) hasTitle(s string, title []string) bool {
 // that has it as a title, nil for a summary that is no title or that the query does not have. The
 // query is analysed once, and again only for a title whose terms it has all.
 func (x *Index) TitlesNamed(query string, summaries []string) [][]int {
-	terms := x.text(query)
+	return x.TitlesNamedAs(query, nil, summaries)
+}
+
+// TitlesNamedAs is TitlesNamed with some terms of the query read as others.
+func (x *Index) TitlesNamedAs(query string, readings []Reading, summaries []string) [][]int {
+	terms := x.Query(query)
+	as := terms.read(readings)
 	places := make(map[string]int, len(terms))
-	for i, t := range terms {
-		places[t.term] = i
+	for i := range terms {
+		if _, ok := places[terms[i].As]; !ok {
+			places[terms[i].As] = i
+		}
 	}
 	out := make([][]int, len(summaries))
 	for n, summary := range summaries {
@@ -251,7 +264,7 @@ func (x *Index) TitlesNamed(query string, summaries []string) [][]int {
 				at = append(at, i)
 			}
 		}
-		if at != nil && x.hasTitle(query, title) {
+		if at != nil && x.hasTitleAs(query, title, as) {
 			out[n] = at
 		}
 	}

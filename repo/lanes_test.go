@@ -124,7 +124,7 @@ func (m laneModel) rankPhrases(
 		for _, p := range phrases {
 			terms := a.Terms(strings.ReplaceAll(p, "^", ""))
 			ids := []graph.ID{graph.NodeID(key)}
-			rows, err := s.TermScores(t.Context(), strings.Join(terms, " "), ids)
+			rows, err := s.TermScores(t.Context(), strings.Join(terms, " "), nil, ids)
 			if err != nil {
 				t.Fatal(err)
 			}

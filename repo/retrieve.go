@@ -41,7 +41,7 @@ func (s *Snapshot) RetrieveTraced(
 	var answer *retrieve.Answer
 	err = s.withIndex(ctx, func(x *index.Index) error {
 		erased := int(s.state.nodes.Len()) - int(x.Stats().Nodes)
-		answer, err = u.Run(ctx, graphView{s, erased}, indexView{s, x}, s.id, req)
+		answer, err = u.Run(ctx, graphView{s, erased}, indexView{s: s, x: x}, s.id, req)
 		return err
 	})
 	return answer, err
@@ -69,14 +69,16 @@ func (s *Snapshot) withIndex(ctx context.Context, fn func(*index.Index) error) e
 
 // TermScore is what one term of a query adds to a node's score in the text lane.
 type TermScore struct {
-	Term  string
-	Score int64
+	Term   string
+	ReadAs string // the term that it was read as, "" for itself
+	Score  int64
 }
 
 // TermScores explains the text lane: for each node the terms of a query that it has, in the order
-// of their first place in the query. Their scores add up to the node's.
+// of their first place in the query, some read as the answer to it says. Their scores add up to the
+// node's.
 func (s *Snapshot) TermScores(
-	ctx context.Context, query string, ids []graph.ID,
+	ctx context.Context, query string, readings []retrieve.Reading, ids []graph.ID,
 ) ([][]TermScore, error) {
 	out := make([][]TermScore, len(ids))
 	if !s.id.Defined() || len(ids) == 0 {
@@ -84,16 +86,20 @@ func (s *Snapshot) TermScores(
 	}
 	var got *index.TermScores
 	err := s.withIndex(ctx, func(x *index.Index) (err error) {
-		got, err = x.TermScores(ctx, query, ids, nil)
+		got, err = x.Split(ctx, indexView{s, x, readings}.query(query), ids, nil)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
+	as := make(map[string]string)
+	for _, r := range readings {
+		as[r.Term] = r.As
+	}
 	for i, row := range got.Scores {
 		for t, n := range row {
 			if n > 0 {
-				out[i] = append(out[i], TermScore{got.Terms[t], n})
+				out[i] = append(out[i], TermScore{got.Terms[t], as[got.Terms[t]], n})
 			}
 		}
 	}
@@ -110,7 +116,7 @@ func (s *Snapshot) Mentions(
 		return nil, nil, nil
 	}
 	err = s.withIndex(ctx, func(x *index.Index) (err error) {
-		mentioned, by, err = retrieve.Mentions(ctx, graphView{s: s}, indexView{s, x}, n, keep)
+		mentioned, by, err = retrieve.Mentions(ctx, graphView{s: s}, indexView{s: s, x: x}, n, keep)
 		return err
 	})
 	return mentioned, by, err
@@ -199,14 +205,44 @@ func (g graphView) Bucket(
 
 // indexView is the index as retrieval sees it.
 type indexView struct {
-	s *Snapshot
-	x *index.Index
+	s        *Snapshot
+	x        *index.Index
+	readings []retrieve.Reading // what terms of queries are read as
+}
+
+// query analyses a query.
+func (v indexView) query(query string) index.Query {
+	q := v.x.Query(query)
+	q.Read(v.indexReadings())
+	return q
+}
+
+func (v indexView) indexReadings() []index.Reading {
+	out := make([]index.Reading, len(v.readings))
+	for i, r := range v.readings {
+		out[i] = index.Reading(r)
+	}
+	return out
+}
+
+func (v indexView) Spelled(
+	ctx context.Context, query string,
+) ([]retrieve.Reading, retrieve.Index, error) {
+	got, err := v.x.Readings(ctx, query)
+	if err != nil {
+		return nil, nil, err
+	}
+	v.readings = nil
+	for _, r := range got {
+		v.readings = append(v.readings, retrieve.Reading(r))
+	}
+	return v.readings, v, nil
 }
 
 func (v indexView) Text(
 	ctx context.Context, query string, accept retrieve.Accept, k int,
 ) (retrieve.TextResult, error) {
-	got, err := v.x.Text(ctx, query, acceptDoc(accept), k)
+	got, err := v.x.Search(ctx, v.query(query), acceptDoc(accept), k)
 	if err != nil {
 		return retrieve.TextResult{}, err
 	}
@@ -216,7 +252,7 @@ func (v indexView) Text(
 func (v indexView) TermScores(
 	ctx context.Context, query string, ids []graph.ID, only []int,
 ) ([][]int64, error) {
-	got, err := v.x.TermScores(ctx, query, ids, only)
+	got, err := v.x.Split(ctx, v.query(query), ids, only)
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +262,7 @@ func (v indexView) TermScores(
 func (v indexView) TermWeights(
 	ctx context.Context, query string,
 ) ([]retrieve.TermWeight, error) {
-	got, err := v.x.TermWeights(ctx, query)
+	got, err := v.x.TermWeights(ctx, v.query(query))
 	out := make([]retrieve.TermWeight, len(got))
 	for i, w := range got {
 		out[i] = retrieve.TermWeight(w)
@@ -245,7 +281,7 @@ func (v indexView) Mentioning(
 }
 
 func (v indexView) TitlesNamed(query string, summaries []string) [][]int {
-	return v.x.TitlesNamed(query, summaries)
+	return v.x.TitlesNamedAs(query, v.indexReadings(), summaries)
 }
 
 func (v indexView) HasTitle(text, summary string) bool { return v.x.HasTitle(text, summary) }

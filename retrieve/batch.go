@@ -96,6 +96,8 @@ func (q *Query) setMember(p *memberParser) error {
 		r.Sparse = p.sparse()
 	case "fusion":
 		r.Fusion = Fusion(p.text())
+	case "spelling":
+		r.Spelling = Spelling(p.text())
 	case "weights":
 		r.Weights = p.weights()
 	case "type":

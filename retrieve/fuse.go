@@ -60,6 +60,9 @@ func (r *run) search(ctx context.Context) ([]*laneList, error) {
 		return lists, add(LaneRecency, ranked(hits), err)
 	}
 	if r.asked = trimBlank(r.req.Text) != "" && r.weight(LaneText) > 0; r.asked {
+		if err := r.spell(ctx); err != nil {
+			return nil, err
+		}
 		var err error
 		r.text, err = r.x.Text(ctx, r.req.Text, r.filter.accept(ctx), laneDepth)
 		if err := add(LaneText, ranked(r.text.Hits), err); err != nil {

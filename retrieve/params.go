@@ -25,6 +25,7 @@ func encodeParams(r Request, text ipld.CID) ipld.Value {
 		{Key: "show", Value: encodeNames(r.Show)},
 	}
 	entries = append(entries, packingParams(r)...)
+	entries = append(entries, spellingParams(r)...)
 	entries = append(entries, edgeWeightParams(r)...)
 	entries = append(entries, profileEntry(r)...)
 	entries = append(entries, expansionParams(r)...)
@@ -158,6 +159,8 @@ func (r *Request) setParam(name string, v ipld.Value) error {
 		r.Show = decodeNames[string](v)
 	case "summaryCap":
 		r.SummaryCap = number
+	case "spelling":
+		r.Spelling = Spelling(v.Text())
 	default:
 		known := r.setPackingParam(name, v) ||
 			r.setEdgeWeightParam(name, v) ||

@@ -133,7 +133,7 @@ func (r *run) newTrimmer(ctx context.Context) (*trimmer, error) {
 		return nil, fmt.Errorf("weigh the terms of the text: %w", err)
 	}
 	for _, w := range weights {
-		t.weights[w.Term] = w.Weight
+		t.weights[w.Term] += w.Weight // two words may be read as one term
 	}
 	return t, nil
 }
@@ -233,7 +233,7 @@ func (t *trimmer) weigh(s string) (sum int64) {
 		return 0
 	}
 	seen := map[string]bool{}
-	t.analyser.Each(s, func(term string) bool {
+	t.analyser.EachOfField(s, func(term string, _ bool) bool {
 		if w := t.weights[term]; w > 0 && !seen[term] {
 			seen[term] = true
 			sum += w

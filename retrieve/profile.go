@@ -73,6 +73,7 @@ var profileParams = []profileParam{
 	{"dedup", func(r *Request) any { return &r.Dedup }},
 	{"mmr", func(r *Request) any { return &r.MMR }},
 	{"order", func(r *Request) any { return &r.Order }},
+	{"spelling", func(r *Request) any { return &r.Spelling }},
 }
 
 // ProfileParams returns the names of the parameters that a profile may set.

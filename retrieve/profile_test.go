@@ -144,7 +144,7 @@ func TestProfileParams(t *testing.T) {
 	full.EdgeWeights = []EdgeWeight{{"owns", 3}}
 	full.Weights = []LaneWeight{{"text", 3}}
 	full.Vectors = vectorOf("m", 1)
-	full.Fusion = WeightedRRF
+	full.Fusion, full.Spelling = WeightedRRF, SpellingOff
 	all := encodeParams(full.Resolve(), ipld.Sum(ipld.Raw, nil))
 	for _, name := range ProfileParams() {
 		v, ok := all.Get(name)

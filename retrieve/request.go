@@ -109,6 +109,7 @@ type Request struct {
 	MMR          *int       // share of relevance in units of 2^-16, at most 65,536; nil for off
 	Order        Order      // "" for ByRank
 
+	Spelling    Spelling     // "" for SpellingOn
 	EdgeWeights []EdgeWeight // of edge types in expansion, at most MaxNames; 1 for others
 
 	// Profile names the profile that the parameters not given are taken from, "" for the one that
@@ -166,6 +167,9 @@ func (r Request) Resolve() Request {
 	if r.Order == "" {
 		r.Order = ByRank
 	}
+	if r.Spelling == "" {
+		r.Spelling = SpellingOn
+	}
 	r.EdgeWeights = sortedEdgeWeights(r.EdgeWeights)
 	r.resolvePassages()
 	if r.Tokenizer == "" {
@@ -215,6 +219,7 @@ func (r Request) Validate() error {
 		r.checkShow(),
 		checkRange("summaryCap", r.SummaryCap, MaxSummaryCap),
 		r.checkPacking(),
+		r.checkSpelling(),
 		r.checkEdgeWeights(),
 		r.checkProfile(),
 		r.checkPassages(),

@@ -100,6 +100,7 @@ type Answer struct {
 	Warnings     []Warning
 	Summary      *Summary    // nil where the request asks for none
 	Dates        []DateRange // that the text names, in its order, each once; at most 8
+	Readings     []Reading   // what words that no node has were read as
 }
 
 // candidate is a node on its way through the pipeline.
@@ -136,6 +137,8 @@ type run struct {
 	dated   dated
 	asked   bool // whether the text lane ran
 
+	readings []Reading // words that are read as others
+
 	noVectors, otherDims []Warning // of the dense lanes
 	noSparse             []Warning // of the sparse lanes
 	entities             entityLane
@@ -158,10 +161,6 @@ type run struct {
 
 // lanes collects the candidates of the lanes that the request asks for and of the exact look-up.
 func (r *run) lanes(ctx context.Context) error {
-	lists, err := r.search(ctx)
-	if err != nil {
-		return err
-	}
 	exact, err := r.exactHits(ctx)
 	if err != nil {
 		return err
@@ -169,6 +168,10 @@ func (r *run) lanes(ctx context.Context) error {
 	slices.SortStableFunc(exact, byRank)
 	r.trace.stage(StageLanes)
 	r.exact = len(exact)
+	lists, err := r.search(ctx)
+	if err != nil {
+		return err
+	}
 	r.gather(lists, exact)
 	r.fuse(lists)
 	r.trace.stage(StageFuse)

@@ -81,7 +81,7 @@ func (u Runner) Run(
 	if err := r.summarize(ctx, a); err != nil {
 		return nil, err
 	}
-	a.Warnings = r.warnings(a)
+	a.Warnings, a.Readings = r.warnings(a), r.readings
 	idle, err := r.idleWarnings(ctx, a)
 	a.Warnings = append(append(a.Warnings, idle...), r.laneWarnings()...)
 	r.trace.stage(StagePack)

@@ -62,8 +62,8 @@ type Index interface {
 	// is no document, with a column for each distinct term in the order of their first place; only
 	// picks some of these columns, nil for all.
 	TermScores(ctx context.Context, query string, ids []graph.ID, only []int) ([][]int64, error)
-	// TermWeights returns the distinct terms of the query in the order of their first place, each
-	// with how often it is there times its idf.
+	// TermWeights returns the distinct terms of the query in the order of their first place, each as
+	// it is read, with how often it is there times its idf.
 	TermWeights(ctx context.Context, query string) ([]TermWeight, error)
 	// Mentioned returns the nodes mentioned in a text, each once: clause 7.3.
 	Mentioned(ctx context.Context, text string) ([]graph.ID, error)
@@ -76,6 +76,10 @@ type Index interface {
 	TitlesNamed(query string, summaries []string) [][]int
 	// HasTitle reports whether a text has the title that a summary is.
 	HasTitle(text, summary string) bool
+	// Spelled returns what terms of a query that no node has are read as, in the order of their
+	// first place, and an index that reads them so in Text, TermScores, TermWeights and
+	// TitlesNamed.
+	Spelled(ctx context.Context, query string) ([]Reading, Index, error)
 }
 
 // Link is one entry of a node's adjacency bucket.

@@ -22,6 +22,7 @@ const (
 	NoVectors          Code = "no_vectors"
 	Dimension          Code = "dimension"
 	StaleVectors       Code = "stale_vectors"
+	Respelled          Code = "respelled"
 	EdgeWeightsUnused  Code = "edge_weights_unused"
 	LinksCut           Code = "links_cut"
 	NothingLinked      Code = "nothing_linked"
@@ -46,6 +47,8 @@ const (
 	paramWay      = "way"
 	paramRewrites = "rewrites"
 	paramDates    = "dates"
+	paramWord     = "word"
+	paramTerm     = "term"
 )
 
 // Warning says that an answer may not be what was meant.
@@ -143,6 +146,12 @@ var warningInfos = []WarningInfo{
 		Param:   paramNodes,
 	},
 	{
+		Code:    Respelled,
+		When:    "no node has a word of the text, and some have one that is spelled nearly so",
+		Message: "no node has the word {word}: it was read as {term}, which counts for half",
+		Remedy:  "correct it, or say --spelling off if it was meant",
+	},
+	{
 		Code:    EdgeWeightsUnused,
 		When:    "edge types are given weights, but nothing is lent over edges",
 		Message: "the weights of edge types did nothing: the request is not expanded",
@@ -230,6 +239,8 @@ func (w Warning) fill(text, number string) string {
 		"%d", strconv.FormatInt(v.Int(), 10),
 		"{"+paramModel+"}", w.names(paramModel),
 		"{"+paramModels+"}", w.names(paramModels),
+		"{"+paramWord+"}", w.names(paramWord),
+		"{"+paramTerm+"}", w.names(paramTerm),
 		"{"+paramTypes+"}", w.names(paramTypes),
 		"{"+paramParameters+"}", w.flags(),
 	).Replace(text)
@@ -283,6 +294,7 @@ func (r *run) warnings(a *Answer) []Warning {
 	if r.stale > 0 {
 		out = append(out, warning(StaleVectors, paramNodes, r.stale))
 	}
+	out = append(out, r.respelled()...)
 	if len(r.req.EdgeWeights) > 0 && !r.expands() {
 		out = append(out, Warning{Code: EdgeWeightsUnused})
 	}

@@ -86,9 +86,9 @@ func TestBudgetWarning(t *testing.T) {
 
 func TestWarningInfos(t *testing.T) {
 	want := []Code{NoTerms, NothingPasses, BudgetTooSmall, ExpansionTruncated, LinksCut,
-		NothingLinked, Redacted, UnseenCut, NoVectors, Dimension, StaleVectors, EdgeWeightsUnused,
-		NoCommunity, NoSummary, NotReranked, NotRewritten, RewritesInVain, NoNow, NoneThen, NoType,
-		NoEffect, NoSparse, NoEntities, CommonEntities}
+		NothingLinked, Redacted, UnseenCut, NoVectors, Dimension, StaleVectors, Respelled,
+		EdgeWeightsUnused, NoCommunity, NoSummary, NotReranked, NotRewritten, RewritesInVain, NoNow,
+		NoneThen, NoType, NoEffect, NoSparse, NoEntities, CommonEntities}
 	infos := WarningInfos()
 	if len(infos) != len(want) {
 		t.Fatalf("%d infos, want %d", len(infos), len(want))

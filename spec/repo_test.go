@@ -205,6 +205,7 @@ type wireRequest struct {
 	Vectors                                                 map[string][]int8
 	Sparse                                                  map[string]map[string]int64
 	Fusion                                                  retrieve.Fusion
+	Spelling                                                retrieve.Spelling
 	Weights                                                 map[retrieve.Lane]int64
 	EdgeWeights                                             map[string]int64
 	Expansion                                               retrieve.Expansion
@@ -260,6 +261,7 @@ func request(t *testing.T, data []byte) retrieve.Request {
 		q.Sparse = append(q.Sparse, v)
 	}
 	q.Fusion = w.Fusion
+	q.Spelling = w.Spelling
 	for typ, weight := range w.EdgeWeights {
 		q.EdgeWeights = append(q.EdgeWeights, retrieve.EdgeWeight{Type: typ, Weight: weight})
 	}

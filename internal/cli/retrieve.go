@@ -31,6 +31,7 @@ type retrieveOptions struct {
 	follow, receipt, explain  bool
 	batch, embed, now         string
 	packing                   packingOptions
+	spelling                  string
 	edgeWeights               []string
 	profile                   string
 	trim                      trimOptions
@@ -174,6 +175,8 @@ func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
 	f.IntVar(&opt.summaryCap, "summary-cap", retrieve.DefaultSummaryCap,
 		"cut each text at `N` characters; 0 for whole ("+summaryCapEnv+")")
 	opt.packing.add(cmd)
+	f.StringVar(&opt.spelling, "spelling", string(retrieve.SpellingOn),
+		"read words that no node has as the closest that some have: on or off")
 	f.StringArrayVar(&opt.edgeWeights, "edge-weight", nil,
 		"lend so much over edges of a type: `TYPE=W`, W 0 to 16, 1 for others (repeatable)")
 	opt.trim.add(cmd)
@@ -191,6 +194,7 @@ func (c *cli) request(cmd *cobra.Command, opt *retrieveOptions) (retrieve.Reques
 		Types: opt.types, ExpandTypes: opt.expandTypes, Direction: retrieve.Direction(opt.direction),
 		Limit: &opt.limit, Budget: &opt.budget, Adjacency: opt.adjacency,
 		Show: opt.show, SummaryCap: &opt.summaryCap, Fusion: retrieve.Fusion(opt.fusion),
+		Spelling: retrieve.Spelling(opt.spelling),
 	}
 	var err error
 	if err = opt.packing.set(cmd, &r); err != nil {
@@ -447,7 +451,7 @@ func (a *answerer) explainTerms(
 			}
 		}
 	}
-	a.terms, err = s.TermScores(ctx, answer.Request.Text, ids)
+	a.terms, err = s.TermScores(ctx, answer.Request.Text, answer.Readings, ids)
 	return err
 }
 

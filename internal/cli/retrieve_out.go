@@ -42,8 +42,9 @@ type whyJSON struct {
 }
 
 type termJSON struct {
-	Term  string `json:"term"`
-	Score int64  `json:"score"`
+	Term   string  `json:"term"`
+	ReadAs *string `json:"read_as,omitempty"` // left out where it is the term itself
+	Score  int64   `json:"score"`
 }
 
 // wayStepJSON is one step of the way of expansion.
@@ -74,7 +75,7 @@ func (a *answerer) item(i int, it *retrieve.Item, fusion retrieve.Fusion) itemJS
 	out.Community = jsonMembership(it.Community)
 	out.Entities = it.Entities
 	for _, t := range a.terms[i] {
-		out.Terms = append(out.Terms, termJSON(t))
+		out.Terms = append(out.Terms, termJSON{t.Term, orNull(t.ReadAs), t.Score})
 	}
 	if it.Reach != nil {
 		out.Seed, out.Hops = orNull(it.Reach.Seed.String()), &it.Reach.Hops
@@ -227,6 +228,10 @@ func (a *answerer) whyText(i int, it *retrieve.Item, fusion retrieve.Fusion) str
 			words := make([]string, len(a.terms[i]))
 			for t, term := range a.terms[i] {
 				words[t] = fmt.Sprintf("%s %d", line(term.Term), term.Score)
+				if term.ReadAs != "" {
+					words[t] = fmt.Sprintf("%s read as %s %d", line(term.Term), line(term.ReadAs),
+						term.Score)
+				}
 			}
 			parts[j] += " (" + strings.Join(words, ", ") + ")"
 		case l.Lane == retrieve.LaneEntity:

@@ -52,7 +52,7 @@ func New(lang string) (*Analyzer, error) {
 func (a *Analyzer) Each(s string, yield func(term string) bool) {
 	sc := a.scanners.Get().(*scanner)
 	defer func() {
-		sc.s, sc.yield = "", nil
+		sc.s, sc.yield, sc.token = "", nil, ""
 		a.scanners.Put(sc)
 	}()
 	sc.s, sc.yield, sc.english = s, yield, a.english

@@ -10,13 +10,17 @@ import (
 type scanner struct {
 	s       string
 	yield   func(string) bool
+	token   string // what the term that is yielded was stemmed from, "" for a bigram
 	english bool
 
 	buf  []byte // the folded term being built
 	cuts []int  // where the parts of the current word begin, without the first
 	gram gram   // the current run of a bigram class
-	env  snowballstem.Env
-	memo [memoSize]memoEntry
+	// unit is called with the units of longer runs of Han, nil where they are not asked for.
+	unit  func(string) bool
+	split bool // whether it is for the current run
+	env   snowballstem.Env
+	memo  [memoSize]memoEntry
 }
 
 // scan yields the terms of the text.
@@ -200,7 +204,7 @@ func (sc *scanner) term(at int) string {
 
 // finish yields a folded word that is no stop word, stemmed where the language asks for it.
 func (sc *scanner) finish(term string) bool {
-	if sc.english {
+	if sc.token = term; sc.english {
 		term = sc.stem(term)
 	}
 	return sc.yield(term)
@@ -218,6 +222,7 @@ type gram struct {
 // run yields the bigrams of the run of one bigram class at start (step 6) and returns its end.
 func (sc *scanner) run(start int, class uint8) (end int, ok bool) {
 	sc.buf, sc.gram = sc.buf[:0], gram{}
+	sc.split = sc.unit != nil && class == classHan
 	pos := start
 	for pos < len(sc.s) {
 		r, entry, width := decode(sc.s, pos)
@@ -233,7 +238,12 @@ func (sc *scanner) run(start int, class uint8) (end int, ok bool) {
 	if sc.gram.before == 0 {
 		return pos, sc.yield(sc.term(sc.gram.at))
 	}
-	return pos, sc.yield(sc.term(sc.gram.beforeAt))
+	return pos, sc.yield(sc.term(sc.gram.beforeAt)) && sc.yieldUnit()
+}
+
+// yieldUnit yields the current unit of a longer run where that is asked for.
+func (sc *scanner) yieldUnit() bool {
+	return !sc.split || sc.unit(string(sc.buf[sc.gram.before:]))
 }
 
 // foldInto adds the fold of r, found at pos, to the current run.
@@ -257,7 +267,7 @@ func (sc *scanner) add(r rune, pos int) bool {
 		sc.buf, g.last = utf8.AppendRune(sc.buf, r), r
 		return true
 	}
-	if g.before > 0 && !sc.yield(sc.term(g.beforeAt)) {
+	if g.before > 0 && !sc.yield(sc.term(g.beforeAt)) || len(sc.buf) > 0 && !sc.yieldUnit() {
 		return false
 	}
 	n := copy(sc.buf, sc.buf[g.before:])

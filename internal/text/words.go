@@ -12,7 +12,7 @@ import "strings"
 func (a *Analyzer) EachWord(s string, yield func(word string, telling bool) bool) {
 	sc := a.scanners.Get().(*scanner)
 	defer func() {
-		sc.s, sc.yield = "", nil
+		sc.s, sc.yield, sc.token = "", nil, ""
 		a.scanners.Put(sc)
 	}()
 	sign := uint8(classSeparator) // what the classes of the word say

@@ -200,7 +200,25 @@ func wordTokens(ps []point) []string {
 	return append(tokens, tokenOf(ps[start:]))
 }
 
-func bigrams(ps []point) []string {
+// hanUnits are the units of the runs of Han that have more than one (clause 7.1).
+func hanUnits(text string) []string {
+	var out []string
+	ps := pointsOf(text)
+	for i := 0; i < len(ps); i++ {
+		j := i
+		for j < len(ps) && ps[j].class == "Han" {
+			j++
+		}
+		if units := unitsOf(ps[i:j]); len(units) > 1 {
+			out = append(out, units...)
+		}
+		i = j
+	}
+	return out
+}
+
+// unitsOf divides a run of a bigram class.
+func unitsOf(ps []point) []string {
 	var units []string
 	voicing := func(r rune) bool { return r == 0x3099 || r == 0x309a }
 	last := rune(0)
@@ -214,6 +232,11 @@ func bigrams(ps []point) []string {
 			last = r
 		}
 	}
+	return units
+}
+
+func bigrams(ps []point) []string {
+	units := unitsOf(ps)
 	if len(units) == 1 {
 		return units
 	}

@@ -104,7 +104,7 @@ func tokensOf(s string) int64 {
 }
 
 func (q request) warn(st *store, c collection, a *answer, exact bool, smallest int64) {
-	query := analyse(q.text, "en")
+	query := q.terms(st, c)
 	if !q.runsText() {
 		query = nil
 	}
@@ -113,7 +113,8 @@ func (q request) warn(st *store, c collection, a *answer, exact bool, smallest i
 	}
 	known, passing := false, false
 	for _, term := range query {
-		known = known || c.df[term] > 0
+		as, _ := reads(term)
+		known = known || c.df[as] > 0
 	}
 	for id := range st.nodes {
 		passing = passing || c.score(id, query) > 0 && q.passes(st, id)
@@ -142,6 +143,7 @@ func (q request) warn(st *store, c collection, a *answer, exact bool, smallest i
 			"params": dict{"from": q.unseenFrom}})
 	}
 	q.denseWarnings(st, a)
+	q.spellingWarnings(st, c, a)
 	q.edgeWarning(a)
 	if q.community && a.ungrouped {
 		a.warnings = append(a.warnings, dict{"code": "no_community"})

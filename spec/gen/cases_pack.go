@@ -208,7 +208,7 @@ func receiptCases(s *suite) {
 			where: []predicate{{name: "level", op: "!=", value: 2.0, hasValue: true},
 				{name: "age", op: "!exists"}}, createdFrom: &at, updatedFrom: &at, validAt: &at,
 			marks: []string{"superseded", "expired"}, limit: 5, budget: 500, expand: 2,
-			expandTypes: []string{"governs", "cites"}, direction: "out", fusion: "convex",
+			expandTypes: []string{"governs", "cites"}, direction: "out", fusion: "convex", spelling: "on",
 			adjacency: 3,
 			show:      []string{"times", "key"}, summaryCap: 20, unseenFrom: 3, dedup: true,
 			exclude: []string{nodeIDOfKey("kelp"), nodeIDOfKey("bob"), nodeIDOfKey("kelp")},

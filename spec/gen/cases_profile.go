@@ -27,7 +27,7 @@ func profileRecords(s *suite) {
 	full := saying(dict{"fusion": "score-norm", "weights": dict{"text": 1, "dense:m": 0}, "limit": 5,
 		"budget": 0, "expand": 4, "expandTypes": []any{"a", "b"}, "edgeWeights": dict{"owns": 131072},
 		"direction": "out", "adjacency": 1000, "show": []any{"key", "times"}, "summaryCap": 0,
-		"dedup": true, "mmr": 65536, "order": "time"}, "A", "B")
+		"dedup": true, "mmr": 65536, "order": "time", "spelling": "off"}, "A", "B")
 	named := func(params dict, types ...any) dict {
 		return dict{"profiles": dict{"p": saying(params, types...)}}
 	}
@@ -146,6 +146,7 @@ func profileChoices(s *suite) {
 		"ranks": saying(dict{"fusion": "rrf", "weights": dict{"text": n(1)}}),
 		"edges": saying(dict{"edgeWeights": dict{"owns": n(131072)}}),
 		"later": saying(dict{"rerank": true}),
+		"exact": saying(dict{"spelling": "off"}),
 		"chat":  saying(dict{"budget": n(100)}),
 	}, dict{"default": "edges"})
 	vectors := dict{"m": []any{n(1), n(-2)}}
@@ -195,6 +196,9 @@ func profileChoices(s *suite) {
 		{"edges-vector", "but where it has a vector alone", rec, dict{"vectors": vectors}},
 		{"edges-expand", "no weights of edge types without expansion", rec,
 			dict{"text": "a", "expand": n(0)}},
+		{"spelling", "without spelling", rec, dict{"text": "a", "profile": "exact"}},
+		{"spelling-given", "with spelling all the same", rec,
+			dict{"text": "a", "profile": "exact", "spelling": "on"}},
 		{"unknown", "a name that there is none of", rec, dict{"text": "a", "profile": "gone"}},
 		{"name", "what is no name", rec, dict{"text": "a", "profile": "a b"}},
 		{"later", "a parameter of a later version", rec, dict{"text": "a", "profile": "later"}},

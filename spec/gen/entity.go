@@ -114,7 +114,7 @@ func (g unit) abbreviation() bool {
 	return len(g.words) == 1 && g.capital() && len([]rune(g.words[0].token)) <= 3
 }
 
-func unitsOf(s string) []unit {
+func entityUnits(s string) []unit {
 	var out []unit
 	for _, w := range surfaces(s) {
 		if n := len(out); n > 0 && w.at > out[n-1].end() {
@@ -156,7 +156,7 @@ func entitiesIn(s string) []phrase {
 	for _, span := range spans(s) {
 		all = append(all, phrase{words: surfaces(span)})
 	}
-	groups := unitsOf(s)
+	groups := entityUnits(s)
 	for _, g := range groups {
 		if g.inner() || g.digital() || strings.Trim(g.joints, "-") != "" {
 			all = append(all, phrase{words: g.words})

@@ -51,12 +51,20 @@ func titleOf(summary string) []string {
 
 // hasTitle returns the place of a title in a text, -1 where it has none.
 func hasTitle(s string, title []string) int {
+	return titleAmong(analyse(beginning(s), "en"), title)
+}
+
+func beginning(s string) string {
 	for n := 32768; len(s) > 32768; n-- {
 		if s[n]&0xc0 != 0x80 {
 			s = s[:n]
 		}
 	}
-	terms := analyse(s, "en")
+	return s
+}
+
+// titleAmong returns the place of a title among the terms of a text.
+func titleAmong(terms, title []string) int {
 	terms = terms[:min(len(terms), 4096)]
 	for i := 0; len(title) > 0 && i+len(title) <= len(terms); i++ {
 		if strings.Join(terms[i:i+len(title)], " ") == strings.Join(title, " ") {
@@ -272,7 +280,7 @@ func (q request) expanded(
 	case "ppr":
 		return q.joined(lanes, base, q.pageRank(st, c, sources, a), nil, tiers)
 	}
-	query := analyse(q.text, "en")
+	query := q.terms(st, c)
 	dense := lanes
 	if len(lanes) > 0 && lanes[0].name == "text" {
 		dense = lanes[1:]
@@ -304,12 +312,10 @@ func (q request) expanded(
 			continue
 		}
 		title := titleOf(text(st.nodes[s.id], "summary"))
-		if hasTitle(q.text, title) >= 0 {
+		if titleAmong(readAs(query, beginning(q.text)), title) >= 0 {
 			sum := int64(0)
 			for _, t := range unique(title) {
-				if has(first, t) {
-					sum += of(s.id, t)
-				}
+				sum += of(s.id, firstAs(first, t))
 			}
 			g.raise(s.id, "named ", sum/2)
 			titled[s.id] = sum / 2

@@ -127,15 +127,17 @@ func (q request) trim(st *store, s string) string {
 	if len(list) == 0 {
 		return ""
 	}
-	c, query := st.collect(), analyse(q.text, "en")
+	c := st.collect()
+	query := q.terms(st, c)
 	weight := make([]int64, len(list))
 	order := make([]int, len(list))
 	for i, p := range list {
 		order[i] = i
-		here := analyse(string(rs[p.from:p.to]), "en")
-		for _, term := range query { // with multiplicity
-			if c.df[term] > 0 && has(here, term) {
-				weight[i] += c.idf(term)
+		part := string(rs[p.from:p.to])
+		here := append(analyse(part, "en"), hanUnits(part)...)
+		for _, t := range unique(query) {
+			if term, read := reads(t); c.df[term] > 0 && has(here, term) {
+				weight[i] += halved(c.idf(term)*times(query, t), read)
 			}
 		}
 	}

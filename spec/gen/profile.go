@@ -41,7 +41,7 @@ func (q request) edgeWarning(a *answer) {
 
 // mayProfile are the parameters of clause 23.1 that a profile may have.
 var mayProfile = []string{"fusion", "weights", "limit", "budget", "expand", "expandTypes",
-	"edgeWeights", "direction", "adjacency", "show", "summaryCap", "dedup", "mmr", "order"}
+	"edgeWeights", "direction", "adjacency", "show", "summaryCap", "dedup", "mmr", "order", "spelling"}
 
 // builtIn are the parameters of the profiles of clause 23.4.
 func builtIn() map[string]dict {
@@ -207,7 +207,8 @@ func withoutDefaults(out dict) dict {
 			}
 		}
 	}
-	for param, v := range map[string]any{"fusion": "convex", "order": "rank", "dedup": false} {
+	for param, v := range map[string]any{"fusion": "convex", "order": "rank", "dedup": false,
+		"spelling": "on"} {
 		if out[param] == v {
 			delete(out, param)
 		}

@@ -55,6 +55,9 @@ func (s *store) document(node dict) document {
 				d.counts[f][term]++
 				d.lengths[f]++
 			}
+			for _, unit := range hanUnits(t) {
+				d.counts[f][unit]++
+			}
 		}
 	}
 	return d
@@ -111,7 +114,8 @@ func (c collection) idf(term string) int64 {
 func (c collection) score(id string, query []string) int64 {
 	d := c.docs[id]
 	sum := int64(0)
-	for _, term := range query {
+	for _, t := range unique(query) {
+		term, read := reads(t)
 		x := int64(0)
 		found := false
 		for f := range d.counts {
@@ -124,7 +128,7 @@ func (c collection) score(id string, query []string) int64 {
 			x += fieldWeights[f] * tf * one / n
 		}
 		if found {
-			sum += max(1, c.idf(term)*x/(x+rankK))
+			sum += halved(max(1, c.idf(term)*x/(x+rankK))*times(query, t), read)
 		}
 	}
 	return sum
@@ -229,7 +233,7 @@ func sortHits(hs []hit) {
 // lane is the list of the text lane or, for a blank request, of the recency lane.
 func (q request) lane(st *store, c collection) map[string]int64 {
 	var hs []hit
-	query := analyse(q.text, "en")
+	query := q.terms(st, c)
 	for id, node := range st.nodes {
 		if !q.passes(st, id) {
 			continue

@@ -1,7 +1,5 @@
 package main
 
-import "math/big"
-
 // setExpansion writes the parameters of expansion that are not at their default.
 func (q request) setExpansion(in map[string]any) {
 	d := newRequest("")
@@ -120,11 +118,6 @@ func (q request) massLinks(st *store, u string) (links []hit, entries int64) {
 	return links, entries
 }
 
-func times(a, b, by int64) int64 {
-	n := new(big.Int).Mul(big.NewInt(a), big.NewInt(b))
-	return n.Quo(n, big.NewInt(by)).Int64()
-}
-
 // pageRank is clause 10.3: the gain of each node.
 func (q request) pageRank(st *store, c collection, sources []hit, a *answer) map[string]int64 {
 	a.cut = map[string]bool{}
@@ -174,7 +167,7 @@ func (q request) pageRank(st *store, c collection, sources []hit, a *answer) map
 			}
 			for _, l := range links {
 				a.linked = true
-				coming[l.id] += times(times(u.score, q.damping, one), l.score, max(1, all))
+				coming[l.id] += mulDiv(mulDiv(u.score, q.damping, one), l.score, max(1, all))
 			}
 			waiting[u.id] = 0
 		}

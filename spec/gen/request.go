@@ -32,6 +32,7 @@ type request struct {
 	sparse                                       map[string]map[string]int64
 	fusion                                       string
 	weights                                      map[string]int64
+	spelling                                     string
 	edgeWeights                                  map[string]int64
 	profile                                      string
 	packing                                      string
@@ -51,7 +52,7 @@ type request struct {
 func newRequest(text string) request {
 	return request{text: text, limit: 10, budget: 2000, expand: 3, summaryCap: 8192,
 		direction: "both", order: "rank", fusion: "convex",
-		expansion: "lend", maxExpand: 100, decay: 45875, damping: 55706}
+		expansion: "lend", maxExpand: 100, decay: 45875, damping: 55706, spelling: "on"}
 }
 
 func sortedSet(list []string) []any {
@@ -149,6 +150,9 @@ func (q request) record() dict {
 	if q.fusion != "convex" {
 		r["fusion"] = q.fusion
 	}
+	if q.spelling != "on" {
+		r["spelling"] = q.spelling
+	}
 	if len(q.weights) > 0 {
 		weights := dict{}
 		for lane, w := range q.weights {
@@ -189,6 +193,7 @@ func (q request) input() obj {
 	set("vectors", q.vectors, q.vectors != nil)
 	set("sparse", q.sparse, q.sparse != nil)
 	set("fusion", q.fusion, q.fusion != d.fusion)
+	set("spelling", q.spelling, q.spelling != d.spelling)
 	set("weights", q.weights, q.weights != nil)
 	set("types", q.types, q.types != nil)
 	set("marks", q.marks, q.marks != nil)

@@ -44,7 +44,7 @@ func byUUID(scores map[string]int64) obj {
 // rewriteList is the list of a lane of clause 22.
 func (q request) rewriteList(st *store, c collection, rewrite string) map[string]int64 {
 	var hs []hit
-	terms := analyse(rewrite, "en")
+	terms := q.reads(st, c, rewrite)
 	for id := range st.nodes {
 		if s := c.score(id, terms); s > 0 && q.passes(st, id) {
 			hs = append(hs, hit{id: id, score: s})
@@ -132,7 +132,7 @@ func (q request) rerankModel(all, window []hit) bool {
 
 // rerankLocal is clause 21.1.
 func (q request) rerankLocal(st *store, c collection, window []hit) bool {
-	query := analyse(q.text, "en")
+	query := q.terms(st, c)
 	first := query[:min(len(query), 256)]
 	counting := unique(first)
 	counting = counting[:min(len(counting), 32)]

@@ -1,0 +1,67 @@
+package retrieve
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Spelling says what becomes of words of the text that no node has: clause 9.10.
+type Spelling string
+
+const (
+	SpellingOn  Spelling = "on"  // they are read as the closest terms that nodes have: the default
+	SpellingOff Spelling = "off" // they find nothing
+)
+
+// Reading is a word of a text that no node has, and what it is read as.
+type Reading struct {
+	Word string // the text's first token that becomes the term
+	Term string // of the text
+	As   string // the closest term that nodes have
+}
+
+// checkSpelling checks the parameter of this file.
+func (r Request) checkSpelling() error {
+	switch r.Spelling {
+	case "", SpellingOn, SpellingOff:
+		return nil
+	}
+	return badParam("spelling", "%s is not on or off", shortQuote(string(r.Spelling)))
+}
+
+// spellingParams returns it as a receipt keeps it.
+func spellingParams(r Request) []ipld.Entry {
+	if r.Spelling == SpellingOn {
+		return nil
+	}
+	return []ipld.Entry{{Key: "spelling", Value: ipld.StringValue(string(r.Spelling))}}
+}
+
+// spell reads words that no node has as others. A text that names a node means what it says.
+func (r *run) spell(ctx context.Context) error {
+	if r.req.Spelling == SpellingOff || !r.asked || r.exact > 0 {
+		return nil
+	}
+	readings, x, err := r.x.Spelled(ctx, r.req.Text)
+	if err != nil {
+		return fmt.Errorf("look for words of other spelling: %w", err)
+	}
+	if len(readings) > 0 {
+		r.readings, r.x = readings, x
+	}
+	return nil
+}
+
+// respelled returns a warning of each word that is read as another.
+func (r *run) respelled() []Warning {
+	var out []Warning
+	for _, w := range r.readings {
+		out = append(out, Warning{Respelled, []ipld.Entry{
+			{Key: paramTerm, Value: ipld.StringValue(w.As)},
+			{Key: paramWord, Value: ipld.StringValue(w.Word)},
+		}})
+	}
+	return out
+}
