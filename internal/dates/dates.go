@@ -36,16 +36,21 @@ type Now struct {
 // At returns the day with a time in microseconds since 1970-01-01T00:00:00Z.
 func At(micros int64) Now { return Now{micros, true} }
 
-// Read reads a text. Any string will do; time is linear in its length.
+// maxTokens is how many tokens of a text are read: to try all patterns at each of tens of thousands
+// would take longer than all the rest of a question.
+const maxTokens = 512
+
+// Read reads the first maxTokens tokens of a text. Any string will do; time is linear in its length.
 func Read(s string, now Now) Reading {
-	r := &reader{list: tokens(s), has: now.given}
+	list := tokens(s)
+	r := &reader{list: list[:min(len(list), maxTokens)], has: now.given}
 	if now.given {
 		r.now = day(floorDiv(now.micros, dayMicros))
 	}
-	list := r.expressions()
+	exprs := r.expressions()
 	var out Reading
-	r.years(list)
-	for _, e := range list {
+	r.years(exprs)
+	for _, e := range exprs {
 		out.Relative = out.Relative || e.relative()
 		got, ok := e.resolve()
 		if !ok {
@@ -56,7 +61,7 @@ func Read(s string, now Now) Reading {
 			out.Ranges = append(out.Ranges, got)
 		}
 	}
-	out.Bare = len(list) > 0 && r.asksNothing(list)
+	out.Bare = len(exprs) > 0 && r.asksNothing(exprs)
 	return out
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	iofs "io/fs"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -28,7 +29,8 @@ func WriteFile(fs vfs.FS, name string, b []byte) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// Files returns the files in a directory and in those below it, in no order that means anything.
+// Files returns the files in a directory and in those below it, in no order that means anything. A
+// file that is removed meanwhile is none.
 func Files(fs vfs.FS, dir string) ([]string, error) {
 	names, err := fs.List(dir)
 	if err != nil {
@@ -38,6 +40,9 @@ func Files(fs vfs.FS, dir string) ([]string, error) {
 	for _, name := range names {
 		path := fs.PathJoin(dir, name)
 		info, err := fs.Stat(path)
+		if errors.Is(err, iofs.ErrNotExist) {
+			continue
+		}
 		if err != nil {
 			return nil, fmt.Errorf("list %s: %w", dir, err)
 		}

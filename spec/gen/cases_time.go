@@ -35,6 +35,9 @@ func timeCases(s *suite) {
 		s.dates(name, "texts, and the times that they name", strings.Split(texts, "\n"), &now)
 	}
 	s.dates("no-now", "texts without a now", strings.Split(dateTexts["now"], "\n"), nil)
+	long := strings.Repeat("- ", 509)
+	s.dates("long", "the first 512 tokens", []string{long + "in May 2023", long + "x in May 2023",
+		"in 1999 " + long + "1999"}, &now)
 	s.dates("random", "texts of random words", randomDates(400), &now)
 	edit := func(text string, f func(q *request)) request {
 		q := everything(text)

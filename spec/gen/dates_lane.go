@@ -27,6 +27,7 @@ const askingSigns = "发生了什么发麼事情做过過有的我们們你您�
 
 func (q request) dates() datesOf {
 	list := dateTokens(q.text)
+	list = list[:min(len(list), 512)]
 	r := dateReader{}
 	for _, t := range list {
 		r.forms = append(r.forms, t.form)
