@@ -72,8 +72,10 @@ func TestFilterFindsOneOfMany(t *testing.T) {
 		"entity": {Text: `that "alpha"`, Expand: new(0), Weights: []retrieve.LaneWeight{
 			{Lane: retrieve.LaneText}, {Lane: retrieve.LaneEntity, Weight: 1 << 16},
 		}},
-		"exact":  {Text: "needle"},
-		"quoted": {Text: `what of "needle"`},
+		"rewrite": {Text: "zeta", Rewrites: []string{"alpha"}, Expand: new(0)},
+		"time":    {Text: "what happened in May 2024"},
+		"exact":   {Text: "needle"},
+		"quoted":  {Text: `what of "needle"`},
 		"expand": {
 			Text: "gamma", ExpandTypes: []string{"last"},
 			Where: []retrieve.Predicate{hub},
