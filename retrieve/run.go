@@ -166,12 +166,12 @@ func (r *run) lanes(ctx context.Context) error {
 		return err
 	}
 	slices.SortStableFunc(exact, byRank)
-	r.trace.stage(StageLanes)
-	r.exact = len(exact)
+	r.exact = len(exact) // before the search: a text that names a node is read as it stands
 	lists, err := r.search(ctx)
 	if err != nil {
 		return err
 	}
+	r.trace.stage(StageLanes)
 	r.gather(lists, exact)
 	r.fuse(lists)
 	r.trace.stage(StageFuse)
