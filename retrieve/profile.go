@@ -74,6 +74,10 @@ var profileParams = []profileParam{
 	{"mmr", func(r *Request) any { return &r.MMR }},
 	{"order", func(r *Request) any { return &r.Order }},
 	{"spelling", func(r *Request) any { return &r.Spelling }},
+	{"maxExpand", func(r *Request) any { return &r.MaxExpand }},
+	{"tokenizer", func(r *Request) any { return &r.Tokenizer }},
+	{"community", func(r *Request) any { return &r.Community }},
+	{"summarize", func(r *Request) any { return &r.Summarize }},
 }
 
 // ProfileParams returns the names of the parameters that a profile may set.
@@ -88,7 +92,10 @@ func ProfileParams() []string {
 // ownParams are the parameters that no profile sets.
 var ownParams = []string{
 	"text", "vectors", "types", "where", "createdFrom", "createdTo", "updatedFrom", "updatedTo",
-	"validAt", "marks", "exclude", "unseenFrom", "profile", "now",
+	"validAt", "marks", "exclude", "unseenFrom", "profile", "now", "sparse", "rewrites",
+	"rewrite", "rerank", "rerankTop", "reranked",
+	// These make sense beside each other alone, so that one of a profile could break a request.
+	"expansion", "decay", "damping", "pack", "passageTokens",
 }
 
 func findProfileParam(name string) (profileParam, bool) {

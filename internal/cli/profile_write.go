@@ -141,7 +141,8 @@ func (c *cli) profileChange(
 ) (set []ipld.Entry, unset []string, err error) {
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
 		if flag.Hidden && err == nil { // by hideOwn
-			err = usagef("--%s says what is asked: no profile can hold it", flag.Name)
+			err = usagef("no profile can hold --%s: it says what is asked, or goes with other flags alone",
+				flag.Name)
 		}
 	})
 	if err != nil {

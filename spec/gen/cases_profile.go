@@ -27,7 +27,8 @@ func profileRecords(s *suite) {
 	full := saying(dict{"fusion": "score-norm", "weights": dict{"text": 1, "dense:m": 0}, "limit": 5,
 		"budget": 0, "expand": 4, "expandTypes": []any{"a", "b"}, "edgeWeights": dict{"owns": 131072},
 		"direction": "out", "adjacency": 1000, "show": []any{"key", "times"}, "summaryCap": 0,
-		"dedup": true, "mmr": 65536, "order": "time", "spelling": "off"}, "A", "B")
+		"dedup": true, "mmr": 65536, "order": "time", "spelling": "off",
+		"maxExpand": 7, "tokenizer": "cl100k", "community": true, "summarize": 3}, "A", "B")
 	named := func(params dict, types ...any) dict {
 		return dict{"profiles": dict{"p": saying(params, types...)}}
 	}
@@ -50,7 +51,7 @@ func profileRecords(s *suite) {
 		{"23.1", "name", "every kind of character in a name", "",
 			dict{"profiles": dict{"0aZ._-": saying(dict{})}}},
 		{"23.1", "unknown-param", "a parameter of a later version is kept", "",
-			named(dict{"rerank": dict{"by": "x"}})},
+			named(dict{"someday": dict{"by": "x"}})},
 		{"1.3", "unknown-field", "an unknown field survives", "", dict{"zeta": true}},
 		{"23.1", "rrf-weights", "parameters that do not go together", "",
 			named(dict{"fusion": "rrf", "weights": dict{"text": 1}})},
@@ -145,9 +146,10 @@ func profileChoices(s *suite) {
 			"dense:m": n(131072), "dense:o": n(1)}}),
 		"ranks": saying(dict{"fusion": "rrf", "weights": dict{"text": n(1)}}),
 		"edges": saying(dict{"edgeWeights": dict{"owns": n(131072)}}),
-		"later": saying(dict{"rerank": true}),
-		"exact": saying(dict{"spelling": "off"}),
-		"chat":  saying(dict{"budget": n(100)}),
+		"later": saying(dict{"someday": true}),
+		"exact": saying(dict{"spelling": "off", "maxExpand": n(7), "tokenizer": "words",
+			"community": true, "summarize": n(3)}),
+		"chat": saying(dict{"budget": n(100)}),
 	}, dict{"default": "edges"})
 	vectors := dict{"m": []any{n(1), n(-2)}}
 	for _, c := range []struct {

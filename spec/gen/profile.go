@@ -41,7 +41,8 @@ func (q request) edgeWarning(a *answer) {
 
 // mayProfile are the parameters of clause 23.1 that a profile may have.
 var mayProfile = []string{"fusion", "weights", "limit", "budget", "expand", "expandTypes",
-	"edgeWeights", "direction", "adjacency", "show", "summaryCap", "dedup", "mmr", "order", "spelling"}
+	"edgeWeights", "direction", "adjacency", "show", "summaryCap", "dedup", "mmr", "order", "spelling",
+	"maxExpand", "tokenizer", "community", "summarize"}
 
 // builtIn are the parameters of the profiles of clause 23.4.
 func builtIn() map[string]dict {
@@ -208,7 +209,8 @@ func withoutDefaults(out dict) dict {
 		}
 	}
 	for param, v := range map[string]any{"fusion": "convex", "order": "rank", "dedup": false,
-		"spelling": "on"} {
+		"spelling": "on", "maxExpand": int64(100), "tokenizer": "estimate", "community": false,
+		"summarize": int64(0)} {
 		if out[param] == v {
 			delete(out, param)
 		}
