@@ -1,3 +1,7 @@
+// The generator has one goroutine: the race detector would only make it ten times slower.
+
+//go:build !race
+
 package main
 
 import (
