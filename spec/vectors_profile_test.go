@@ -61,6 +61,22 @@ func runProfileChoice(t *testing.T, v vector) {
 	same(t, "request", string(ipld.AppendJSON(nil, rec.Params)), want.Request)
 }
 
+// runProfileContradicts looks for profiles that contradict themselves.
+func runProfileContradicts(t *testing.T, v vector) {
+	var in struct{ Profiles string }
+	var want struct{ Names []string }
+	parse(t, v.Input, &in)
+	parse(t, v.Expect, &want)
+	p := readProfiles(t, in.Profiles)
+	var names []string
+	for _, name := range p.Names() {
+		if profile, own, _ := p.Get(name); own && profile.Consistent() != nil {
+			names = append(names, name)
+		}
+	}
+	same(t, "names", strings.Join(names, " "), strings.Join(want.Names, " "))
+}
+
 // runProfileMerge merges profiles, taking each side in turn.
 func runProfileMerge(t *testing.T, v vector) {
 	var in struct{ Base, Ours, Theirs string }
