@@ -112,10 +112,14 @@ func asked() []Request {
 // profile says or the default.
 func TestFillFits(t *testing.T) {
 	for _, g := range inGroups {
+		bases := asked()
+		if g.ofProfile["weights"] == nil { // which alone look at all lanes
+			bases = bases[:2]
+		}
 		var profiles []said
 		combinations(g.ofProfile, func(s said) { profiles = append(profiles, s) })
 		combinations(g.ofRequest, func(given said) {
-			for _, base := range asked() {
+			for _, base := range bases {
 				for _, from := range profiles {
 					checkFill(t, base, given, from)
 				}
@@ -134,7 +138,7 @@ func TestFillFitsRandom(t *testing.T) {
 			}
 		}
 	}
-	for range 20_000 {
+	for range 5000 {
 		given, from := said{}, said{}
 		for _, g := range inGroups {
 			pick(g.ofRequest, given)
