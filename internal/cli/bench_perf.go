@@ -1,8 +1,12 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,6 +52,8 @@ func (c *cli) benchPerf() *cobra.Command {
 	f.IntVar(&opt.Readers, "readers", 0, "measure this many readers beside one writer")
 	f.IntVar(&opt.Seconds, "seconds", 10, "how many seconds these run")
 	f.StringVar(&opt.dir, "dir", "", "make the temporary directory in `DIR` (default: the system's)")
+	f.StringVar(&opt.write, "write", "",
+		"put tables, and charts beside them, into the page `FILE`.md, made if need be")
 	return c.command(cmd, func(cmd *cobra.Command, _ []string) error {
 		return c.runPerf(cmd, opt)
 	})
@@ -68,6 +74,12 @@ func (c *cli) runPerf(cmd *cobra.Command, opt *perfOptions) error {
 	if err := opt.Validate(); err != nil {
 		return usageError{err}
 	}
+	var page *perfPage
+	if f.Changed("write") { // looked at before the work begins
+		if page, err = c.openPage(opt.write); err != nil {
+			return err
+		}
+	}
 	if opt.dir != "" {
 		opt.Dir = c.absolute(opt.dir)
 	}
@@ -82,6 +94,11 @@ func (c *cli) runPerf(cmd *cobra.Command, opt *perfOptions) error {
 		return err
 	}
 	p.done()
+	if page != nil {
+		if err := page.write(report); err != nil {
+			return err
+		}
+	}
 	if c.global.json {
 		return c.printJSON(report)
 	}
@@ -124,4 +141,64 @@ func (c *cli) benchOpen() *cobra.Command {
 		Short: "Open a database read-only and read one block",
 	}
 	return c.command(cmd, func(_ *cobra.Command, args []string) error { return perf.ReadOne(args[0]) })
+}
+
+// maxPage bounds the page that a report is put into.
+const maxPage = 16 << 20
+
+// perfPage is the page that a report is put into.
+type perfPage struct {
+	c          *cli
+	path, text string
+}
+
+// openPage reads a page and sees to it that it has a place for a report. One that is not there has.
+func (c *cli) openPage(file string) (*perfPage, error) {
+	if !strings.HasSuffix(file, ".md") || filepath.Base(file) == ".md" {
+		return nil, usagef("--write: %q is not the name of a page, which ends in .md", file)
+	}
+	p := &perfPage{c, c.absolute(file), perf.NewPage}
+	in, err := os.Open(p.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(filepath.Dir(p.path)); err != nil {
+			return nil, fmt.Errorf("--write: %w", err)
+		}
+		return p, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--write: %w", err)
+	}
+	defer func() { _ = in.Close() }() // only read from
+	data, err := io.ReadAll(io.LimitReader(in, maxPage+1))
+	if err == nil && len(data) > maxPage {
+		err = fmt.Errorf("more than %d bytes", maxPage)
+	}
+	p.text = string(data)
+	if err == nil {
+		_, err = perf.Splice(p.text, "")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--write: %s: %w", file, err)
+	}
+	return p, nil
+}
+
+// write puts the report in its place and its charts beside the page.
+func (p *perfPage) write(report *perf.Report) error {
+	section, charts := report.Markdown(strings.TrimSuffix(filepath.Base(p.path), ".md"))
+	text, err := perf.Splice(p.text, section)
+	if err != nil {
+		return err
+	}
+	for _, f := range append(charts, perf.File{Name: filepath.Base(p.path), Text: text}) {
+		path := filepath.Join(filepath.Dir(p.path), f.Name)
+		err := writeWhole(path, p.c.app.PID, func(w io.Writer) error {
+			_, err := io.WriteString(w, f.Text)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("--write: %w", err)
+		}
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package perf
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
@@ -33,7 +34,8 @@ func (c *counter) reset() {
 type counted struct {
 	store.Store
 	counter
-	put func(store.Block) error // told each block that is written, before it is; nil for nobody
+	looking atomic.Int64            // nanoseconds that counting took
+	put     func(store.Block) error // told each block that is written, before it is; nil for nobody
 }
 
 func (c *counted) Facts() store.Blocks { return countedBlocks{c.Store.Facts(), c} }
@@ -54,6 +56,7 @@ func (c *counted) Commit(
 }
 
 func (c *counted) count(ctx context.Context, to store.Blocks, blocks []store.Block) error {
+	defer func(start time.Time) { c.looking.Add(int64(time.Since(start))) }(time.Now())
 	for _, b := range blocks {
 		has, err := to.Has(ctx, b.CID)
 		if err != nil {

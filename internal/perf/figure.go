@@ -40,8 +40,9 @@ type Figure struct {
 	Unit  Unit   `json:"unit"`
 	Stats
 	// Yardstick is what was measured in turns with it, nil for nothing.
-	Yardstick *Yardstick `json:"yardstick"`
-	Bound     *Bound     `json:"bound"` // nil for none
+	Yardstick *Yardstick `json:"yardstick,omitempty"`
+	Bound     *Bound     `json:"bound,omitempty"` // nil for none
+	Over      bool       `json:"over"`            // whether it is over its bound
 	// Why says why there is no value; Runs is 0 then.
 	Why string `json:"not_measured,omitempty"`
 }
@@ -68,17 +69,18 @@ func (f *Figure) Times() float64 {
 	return float64(f.Median) / float64(f.Yardstick.Median)
 }
 
-// Kept reports whether the bound holds.
-func (f *Figure) Kept() bool {
+// judged returns the figure with Over as it is.
+func (f Figure) judged() Figure {
 	b := f.Bound
 	if b == nil || f.Runs == 0 {
-		return true
+		return f
 	}
 	over := b.Most > 0 && f.Median > b.Most || b.P99 > 0 && f.P99 > b.P99
 	if f.Yardstick != nil && b.Times > 0 {
 		over = over || float64(f.Median-b.Plus) > b.Times*float64(f.Yardstick.Median)
 	}
-	return !over
+	f.Over = over
+	return f
 }
 
 // text says what a bound asks for.

@@ -102,20 +102,21 @@ func (b *bench) cold(ctx context.Context) error {
 			Stats: statsOf(times[w]), Bound: &Bound{Times: 3},
 			Yardstick: &Yardstick{"opens the store, reads a block", statsOf(opens)},
 		})
-		b.addRSS(groupCold, "its memory at the peak, "+way.name, rss[w], &Bound{Most: rssBound})
+		b.add(rssFigure(groupCold, "its memory at the peak, "+way.name, rss[w],
+			&Bound{Most: rssBound}))
 	}
 	return nil
 }
 
-// addRSS records peak memories of processes.
-func (b *bench) addRSS(group, name string, rss []int64, bound *Bound) {
+// rssFigure is about peak memories of processes.
+func rssFigure(group, name string, rss []int64, bound *Bound) Figure {
 	f := Figure{Group: group, Name: name, Unit: Bytes, Bound: bound}
 	if rss[0] < 0 {
 		f.Why = "this system does not tell"
-	} else {
-		f.Stats = statsOf(rss)
+		return f
 	}
-	b.add(f)
+	f.Stats = statsOf(rss)
+	return f
 }
 
 func (b *bench) coldOnce(ctx context.Context, way asked, q Question) (Spent, error) {

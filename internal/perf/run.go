@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
@@ -17,10 +18,10 @@ import (
 
 // Options says what is measured. Bounds are checked by Validate.
 type Options struct {
-	Nodes   []int // sizes of memories, ascending, each 200 to MaxNodes
-	Dims    int   // of vectors, 0 for none, at most MaxDims
-	Hub     int   // edges to one node beside the others, fewer than the smallest size
-	Seed    uint64
+	Nodes   []int    // sizes of memories, ascending, each 200 to MaxNodes
+	Dims    int      // of vectors, 0 for none, at most MaxDims
+	Hub     int      // edges to one node beside the others, fewer than the smallest size
+	Seed    uint64   // at most MaxSeed
 	Runs    int      // how often what is long is repeated, 1 to MaxRuns; what is short, more often
 	Only    []string // names of measurements; empty for all
 	Commits int      // commits of one node in a row, 0 to MaxCommits; 0 leaves that out
@@ -41,6 +42,7 @@ const (
 	MaxCommits = 1_000_000
 	MaxReaders = 256
 	MaxSeconds = 3600
+	MaxSeed    = 1<<53 - 1 // so that every reader of JSON can read it
 )
 
 // ErrOption marks every error about an option out of its bounds.
@@ -70,6 +72,9 @@ func (o *Options) Validate() error {
 	if !slices.IsSorted(o.Nodes) || len(slices.Compact(slices.Clone(o.Nodes))) < len(o.Nodes) {
 		return bad("nodes", "sizes must ascend")
 	}
+	if o.Seed > MaxSeed {
+		return bad("seed", "%d is over %d", o.Seed, uint64(MaxSeed))
+	}
 	for _, r := range []struct {
 		option       string
 		n, low, high int
@@ -86,7 +91,7 @@ func (o *Options) Validate() error {
 		i := slices.IndexFunc(measurements, func(m measurement) bool { return m.name == name })
 		switch {
 		case i < 0:
-			return bad("only", "%q is none of %s", name, Names())
+			return bad("only", "%q is none of %s", name, strings.Join(Names(), ", "))
 		case name == groupCommits && o.Commits == 0:
 			return bad("only", "commits wants --commits K")
 		case name == groupReaders && o.Readers == 0:
@@ -150,14 +155,14 @@ func Run(ctx context.Context, opt Options) (report *Report, err error) {
 		return nil, fmt.Errorf("make a place to work: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	report = &Report{Machine: machine(), Options: &opt}
+	report = newReport(&opt)
 	synth := NewSynth(opt.Seed, opt.Nodes[0], opt.Hub, opt.Dims)
 	for i, n := range opt.Nodes {
 		b := &bench{
 			opt: &opt, synth: synth.of(n), first: i == 0, report: report,
 			dir: filepath.Join(dir, fmt.Sprint(n)), processes: newProcesses(opt.Program, dir),
 		}
-		b.size = &Size{Nodes: n, Edges: b.synth.Edges()}
+		b.size = &Size{Nodes: n, Edges: b.synth.Edges(), Figures: []Figure{}, Slices: []Slice{}}
 		report.Sizes = append(report.Sizes, b.size)
 		if err := b.all(ctx); err != nil {
 			if ctx.Err() != nil {
@@ -216,7 +221,7 @@ func (b *bench) step(what string, done, total int) {
 func (b *bench) samples(each int) int { return each * b.opt.Runs }
 
 // add records a figure.
-func (b *bench) add(f Figure) { b.size.Figures = append(b.size.Figures, f) }
+func (b *bench) add(f Figure) { b.size.Figures = append(b.size.Figures, f.judged()) }
 
 // stamp is who and when of all that is written: after everything that is made up.
 func (b *bench) stamp() repo.Stamp {

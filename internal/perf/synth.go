@@ -20,7 +20,7 @@ const (
 	// EdgesPerNode is how many edges each node has to earlier ones, the first node none.
 	EdgesPerNode = 3
 
-	nodesPerCluster = 500 // nodes whose vectors are near each other, on the average
+	nodesPerCluster = 100 // nodes whose vectors are near each other, on the average
 	clusterSpread   = 60  // of a dimension of a cluster's centre
 	vectorSpread    = 22  // of a dimension about it
 	questionSpread  = 12  // of a question's about its node's

@@ -14,6 +14,9 @@ func heads() row {
 	return row{"what", "median", "quartiles", "p99", "runs", "yardstick", "×", "bound"}
 }
 
+// manySamples is from how many on a 99th percentile is worth telling.
+const manySamples = 20
+
 // cells are the columns of a figure.
 func (f *Figure) cells() row {
 	if f.Runs == 0 {
@@ -23,29 +26,17 @@ func (f *Figure) cells() row {
 	if f.Runs > 1 {
 		r[2] = f.Unit.text(f.Low) + " – " + f.Unit.text(f.High)
 	}
-	if f.Runs >= 20 {
+	if f.Runs >= manySamples {
 		r[3] = f.Unit.text(f.P99)
 	}
 	if f.Yardstick != nil {
 		r[5] = f.Yardstick.Name + ": " + f.Unit.text(f.Yardstick.Median)
 		r[6] = strconv.FormatFloat(f.Times(), 'f', 2, 64)
 	}
-	if !f.Kept() {
+	if f.Over {
 		r[7] += " OVER"
 	}
 	return r
-}
-
-// groups calls fn with each run of figures of one group.
-func groups(list []Figure, fn func(group string, list []Figure)) {
-	for len(list) > 0 {
-		n := 1
-		for n < len(list) && list[n].Group == list[0].Group {
-			n++
-		}
-		fn(list[0].Group, list[:n])
-		list = list[n:]
-	}
 }
 
 // Line says which machine it was.
@@ -69,16 +60,35 @@ func (s *Size) Line(dims int) string {
 // Text is the report as people read it on a terminal.
 func (r *Report) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\nseed %d, %d runs\n", r.Machine.Line(), r.Options.Seed, r.Options.Runs)
+	fmt.Fprintf(&b, "%s\nseed %d, %d runs\n", r.Machine.Line(), r.Seed, r.Runs)
 	if len(r.Figures) > 0 {
 		b.WriteString("\nwhole processes\n")
 		writeTable(&b, r.Figures)
 	}
 	for _, s := range r.Sizes {
-		fmt.Fprintf(&b, "\n%s\n", s.Line(r.Options.Dims))
+		fmt.Fprintf(&b, "\n%s\n", s.Line(r.Dims))
 		writeTable(&b, s.Figures)
+		writeSlices(&b, s.Slices)
+	}
+	for _, text := range r.Remarks {
+		fmt.Fprintf(&b, "\n%s\n", text)
 	}
 	return b.String()
+}
+
+// writeSlices writes what commits in a row cost along the way.
+func writeSlices(b *strings.Builder, list []Slice) {
+	if len(list) == 0 {
+		return
+	}
+	b.WriteString("\n")
+	rows, done := []row{{"commits in a row", "time of one", "p99", "bytes", "blocks", ""}}, 0
+	for _, s := range list {
+		done += s.Commits
+		rows = append(rows, row{"up to " + grouped(int64(done)), Nanoseconds.text(s.Time.Median),
+			Nanoseconds.text(s.Time.P99), Bytes.text(s.Bytes), grouped(s.Blocks), ""})
+	}
+	writeRows(b, rows)
 }
 
 func writeTable(b *strings.Builder, figures []Figure) {
@@ -86,6 +96,11 @@ func writeTable(b *strings.Builder, figures []Figure) {
 	for i := range figures {
 		rows = append(rows, figures[i].cells())
 	}
+	writeRows(b, rows)
+}
+
+// writeRows aligns columns: words to the left, numbers to the right.
+func writeRows(b *strings.Builder, rows []row) {
 	widths := make([]int, len(rows[0]))
 	for _, r := range rows {
 		for i, cell := range r {

@@ -48,6 +48,9 @@ func word(rank int) string {
 		b.WriteString(vowels[digit%len(vowels)])
 		b.WriteString(codas[digit/len(vowels)])
 	}
+	if isCommon(b.String()) {
+		b.WriteByte('x') // as no other word ends
+	}
 	return b.String()
 }
 
