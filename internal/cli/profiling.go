@@ -18,7 +18,7 @@ type profilingFlags struct{ cpu, memory, trace string }
 func (p *profilingFlags) add(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.StringVar(&p.cpu, "cpuprofile", "", "write a profile of the time used to `FILE`, for go tool pprof")
-	f.StringVar(&p.memory, "memprofile", "", "write a profile of what was allocated to `FILE`, likewise")
+	f.StringVar(&p.memory, "memprofile", "", "write a profile of allocations to `FILE`, likewise")
 	f.StringVar(&p.trace, "trace", "", "write what ran when to `FILE`, for go tool trace")
 	for _, name := range []string{"cpuprofile", "memprofile", "trace"} {
 		f.Lookup(name).Hidden = true

@@ -34,9 +34,9 @@ func (b *bench) oneNode(edge bool) iter.Seq2[graph.Change, error] {
 		if !yield(graph.Change{Node: n}, err) || err != nil || !edge {
 			return
 		}
+		to := newSource(b.synth.Seed, kindEdge, uint64(i)).below(b.synth.Nodes)
 		yield(graph.Change{Edge: &graph.EdgeChange{
-			Type: "about", Src: graph.Ref{Key: n.Key},
-			Dst: graph.Ref{Key: b.synth.Key(newSource(b.synth.Seed, kindEdge, uint64(i)).below(b.synth.Nodes))},
+			Type: "about", Src: graph.Ref{Key: n.Key}, Dst: graph.Ref{Key: b.synth.Key(to)},
 		}}, nil)
 	}
 }

@@ -40,9 +40,10 @@ func (r *Report) Markdown(stem string) (section string, charts []File) {
 	if r.Hub > 0 {
 		fmt.Fprintf(&w.b, ", %s more edges to one node", grouped(int64(r.Hub)))
 	}
-	w.b.WriteString(". A cell is the median, the 99th percentile where there are enough samples, and in " +
-		"brackets how often it is its yardstick. Bold is over its bound. *Growth* is x where the cost " +
-		"follows n^x from the smallest to the largest memory: 0 is independent of size, 1 in proportion.\n\n")
+	w.b.WriteString(". A cell is the median, the 99th percentile where there are enough samples, and " +
+		"in brackets how often it is its yardstick. Bold is over its bound. *Growth* is x where the " +
+		"cost follows n^x from the smallest to the largest memory: 0 is independent of size, 1 in " +
+		"proportion.\n\n")
 	if len(r.Figures) > 0 {
 		w.table("version", []string{"median"}, [][]Figure{r.Figures})
 	}
@@ -195,7 +196,8 @@ func ticked(v float64, units ...string) string {
 
 // slices writes what commits in a row cost along the way.
 func (w *markdown) slices() {
-	c := chart{title: "one of many commits in a row: time", xName: "commits before", yText: Nanoseconds.tick}
+	c := chart{title: "one of many commits in a row: time", xName: "commits before",
+		yText: Nanoseconds.tick}
 	for _, s := range w.r.Sizes {
 		if len(s.Slices) == 0 {
 			continue

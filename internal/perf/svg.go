@@ -70,7 +70,8 @@ func (c *chart) svg() string {
 	var b strings.Builder
 	height := marginTop + plotHeight + axisHeight + legendRow*(len(c.curves)+1)
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" `+
-		`font-family="sans-serif" font-size="12" role="img">`+"\n", chartWidth, height, chartWidth, height)
+		`font-family="sans-serif" font-size="12" role="img">`+"\n", chartWidth, height, chartWidth,
+		height)
 	fmt.Fprintf(&b, "<title>%s</title>\n", html.EscapeString(c.title))
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#ffffff"/>`+"\n", chartWidth, height)
 	fmt.Fprintf(&b, `<text x="%d" y="24" font-size="15" font-weight="bold">%s</text>`+"\n", marginLeft,
@@ -132,5 +133,6 @@ func (c *chart) line(b *strings.Builder, i int, line curve, xs, ys span) {
 	fmt.Fprintf(b, `<path d="%s" %s/>`+"\n", path.String(), stroke)
 	y := marginTop + plotHeight + axisHeight + legendRow*i + 12
 	fmt.Fprintf(b, `<path d="M%d %dh28" %s/>`+"\n", marginLeft, y, stroke)
-	fmt.Fprintf(b, `<text x="%d" y="%d">%s</text>`+"\n", marginLeft+36, y+4, html.EscapeString(line.name))
+	fmt.Fprintf(b, `<text x="%d" y="%d">%s</text>`+"\n", marginLeft+36, y+4,
+		html.EscapeString(line.name))
 }
