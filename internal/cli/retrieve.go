@@ -134,10 +134,7 @@ func (c *cli) retrieveCommand() *cobra.Command {
 		"rank by this `MODEL=@FILE` too: the query's embedding (repeatable)")
 	f.StringArrayVar(&opt.sparse, "sparse", nil,
 		"rank by this `MODEL=@FILE` too: the query's learned-sparse vector (repeatable)")
-	f.StringVar(&opt.embed, "embed", "", "rank by the embedding of the query too, made by `SPEC` (alone: "+
-		"MNEM_EMBED_MODEL; config: "+keyEmbedModel+")")
-	f.Lookup("embed").NoOptDefVal = embedConfigured
-	opt.rewrite.add(cmd)
+	opt.modelFlags(cmd)
 	f.StringVar(&opt.session, "session", "", "answer in this session and record it (MNEM_SESSION)")
 	c.complete(cmd, "session", completeSessions)
 	f.BoolVar(&opt.follow, "follow", false, "with a session: answer from HEAD, not from its commit")
@@ -337,8 +334,6 @@ func checkRetrieve(cmd *cobra.Command, opt *retrieveOptions, session string, arg
 		return usagef("--batch: want a file, or - for standard input")
 	case opt.batch != "" && len(args) > 0:
 		return usagef("--batch and a query on the command line exclude each other")
-	case f.Changed("embed") && opt.embed == "":
-		return usagef("--embed=: want a model, or --embed alone for the configured one")
 	case opt.embed != "" && opt.batch == "" && len(args) == 0:
 		return usagef("--embed needs a query to embed; after --embed=SPEC, not --embed SPEC")
 	case opt.rerank.spec != "" && opt.batch == "" && len(args) == 0:
@@ -351,7 +346,7 @@ func checkRetrieve(cmd *cobra.Command, opt *retrieveOptions, session string, arg
 			return usagef("--%s needs --session or --receipt: nothing is recorded without", name)
 		}
 	}
-	if err := opt.rewrite.check(cmd, opt.batch != "", args); err != nil {
+	if err := opt.checkModels(cmd, opt.batch != "", args); err != nil {
 		return err
 	}
 	return opt.checkStdin(args)
