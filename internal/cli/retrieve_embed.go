@@ -63,8 +63,9 @@ func hasVector(req retrieve.Request, model string) bool {
 	})
 }
 
-// embedQuery adds the vector of a query's text, unless it has one by that model. A model that
-// fails, or finds nothing in the text, leaves the answer to the other lanes.
+// embedQuery adds the vector of a query's text, unless it has one by that model: with hypothetical
+// answers the mean of that and theirs. A model that fails, or finds nothing in the text, leaves the
+// answer to the other lanes.
 func (c *cli) embedQuery(
 	ctx context.Context, e embed.Embedder, req retrieve.Request,
 ) (retrieve.Request, error) {
@@ -72,15 +73,26 @@ func (c *cli) embedQuery(
 		return req, nil
 	}
 	vectors, err := e.Embed(ctx, []string{req.Text}, embed.Query)
+	if err == nil && req.Rewrite == retrieve.RewriteHyde && len(req.Rewrites) > 0 {
+		var answers [][]int8
+		answers, err = e.Embed(ctx, req.Rewrites, embed.Document)
+		vectors = append(vectors, answers...)
+	}
+	vectors = slices.DeleteFunc(vectors, func(v []int8) bool { return v == nil })
+	if err == nil && len(vectors) == 0 {
+		c.modelWarning(failedEmbed, "the model %s finds nothing to embed in the query", e.Model())
+		return req, nil
+	}
+	var v retrieve.QueryVector
+	if err == nil {
+		v, err = retrieve.MeanVector(e.Model(), vectors...)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return req, err
 	case err != nil:
 		c.modelWarning(failedEmbed, "%v: the answer is without embeddings", err)
-	case vectors[0] == nil:
-		c.modelWarning(failedEmbed, "the model %s finds nothing to embed in the query", e.Model())
 	default:
-		v := retrieve.QueryVector{Model: e.Model(), Values: vectors[0]}
 		req.Vectors = append(slices.Clone(req.Vectors), v)
 	}
 	return req, nil
