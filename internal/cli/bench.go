@@ -71,8 +71,8 @@ func (c *cli) benchEval() *cobra.Command {
 			"  R@1024         the share of gold in the items that fit into 1,024 tokens\n" +
 			"  session R@5    the share of gold_sessions among the first 5 sessions of the items\n\n" +
 			"--by lane has a row for each lane on its own, with expansion as --expand says, as if it were the\n" +
-			"only one: text, the vectors that there are, entity, time, the exact look-up, and recency, which\n" +
-			"looks at no question. --by stage has a row for each stage of retrieval, all else being equal:\n" +
+			"only one: text, the vectors that there are, entity, time, and recency, which looks at no question;\n" +
+			"exact is what questions name by key or id, which every lane has in front. --by stage has a row for each stage of retrieval, all else being equal:\n" +
 			"what runs is left out, and what does not is put in.\n\n" +
 			"With --embed the nodes that have no embedding by the model are embedded first, and then each\n" +
 			"question; --rewrite and --rerank let models help with each question, as in 'mnem retrieve'. How\n" +

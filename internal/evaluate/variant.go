@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/repo"
@@ -137,19 +138,17 @@ func lanes(req retrieve.Request, answer *retrieve.Answer) []variant {
 
 // laneOrder returns the place of a lane among the rows.
 func laneOrder(lane retrieve.Lane) int {
-	switch lane {
-	case retrieve.LaneText:
-		return 0
-	case retrieve.LaneEntity:
-		return 2
-	case retrieve.LaneTime:
-		return 3
-	case retrieve.LaneExact:
-		return 4
-	case retrieve.LaneRecency:
-		return 5
+	at := slices.Index([]retrieve.Lane{
+		retrieve.LaneText, "", retrieve.LaneEntity, "", retrieve.LaneTime, retrieve.LaneExact,
+		retrieve.LaneRecency,
+	}, lane)
+	switch {
+	case at >= 0:
+		return at
+	case strings.HasPrefix(string(lane), string(retrieve.LaneText)):
+		return 1 // of a rewrite
 	}
-	return 1 // of rewrites and vectors
+	return 3 // of vectors
 }
 
 // edgeTypes returns the types of the edges that are there, ascending, where stages are measured.
