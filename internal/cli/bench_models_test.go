@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +20,9 @@ func benchJudges(t *testing.T) (*world, *fakeModels, *fakeJudges) {
 	w, f := judgeWorld(t)
 	models := &fakeModels{dims: 8}
 	w.env["MNEM_EMBED_OLLAMA_URL"] = serve(t, models)
+	if err := os.Mkdir(filepath.Join(w.Dir, "set"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	w.write("set/a.changes.jsonl", `{"node":{"key":"n1","type":"T","summary":"fact 1"}}
 {"node":{"key":"n3","type":"T","summary":"fact 3"}}
 `)
