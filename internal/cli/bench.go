@@ -70,10 +70,10 @@ func (c *cli) benchEval() *cobra.Command {
 			"  nDCG@10        how far up gold is among the first 10, 1 where all of it comes first\n" +
 			"  R@1024         the share of gold in the items that fit into 1,024 tokens\n" +
 			"  session R@5    the share of gold_sessions among the first 5 sessions of the items\n\n" +
-			"--by lane has a row for each lane on its own, with expansion as --expand says, as if it were the\n" +
-			"only one: text, the vectors that there are, entity, time, and recency, which looks at no question;\n" +
-			"exact is what questions name by key or id, which every lane has in front. --by stage has a row for each stage of retrieval, all else being equal:\n" +
-			"what runs is left out, and what does not is put in.\n\n" +
+			"--by lane has a row for each lane on its own, with expansion as --expand says: text, the vectors\n" +
+			"that there are, entity, time, and recency, which looks at no question; exact is what questions\n" +
+			"name by key or id, which every lane has in front. --by stage has a row for each stage of\n" +
+			"retrieval, all else being equal: what runs is left out, and what does not is put in.\n\n" +
 			"With --embed the nodes that have no embedding by the model are embedded first, and then each\n" +
 			"question; --rewrite and --rerank let models help with each question, as in 'mnem retrieve'. How\n" +
 			"often a model failed, so that a question was answered without it, is counted and printed.\n\n" +

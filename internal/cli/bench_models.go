@@ -21,7 +21,6 @@ type benchModels struct {
 	queries  embed.Embedder // of queries, nil for none
 	nodes    embed.Embedder // the same model for nodes, of which there are many
 	rewriter *rewriter      // nil for none
-	line     *progress      // while nodes are embedded
 	embedded *embedRun      // the last run
 	count    int            // nodes that were embedded
 }

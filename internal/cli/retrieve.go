@@ -97,8 +97,8 @@ func (c *cli) retrieveCommand() *cobra.Command {
 			"to each other; a model by reading them, for which its server is told the query and the texts of\n" +
 			"these items (keys: COHERE_API_KEY, JINA_API_KEY, VOYAGE_API_KEY). --also searches for other texts\n" +
 			"beside the query, together half as much worth as it; --rewrite multi lets a chat model make them\n" +
-			"from the query, --rewrite hyde a made-up answer. A model that fails changes nothing and says so;\n" +
-			"a receipt keeps what it answered.\n\n" +
+			"from the query, --rewrite hyde a made-up answer, and --embed then looks for what is like either. A\n" +
+			"model that fails changes nothing and says so; a receipt keeps what it answered.\n\n" +
 			"Dates in the QUERY count: in May 2023, since 2022, last week, 上个月. What was found and is of that\n" +
 			"time, by its validity or else its creation, comes up; a QUERY that is nothing but a date is\n" +
 			"answered by date alone. Days are UTC's; --now says from which to count, --weight time=0 leaves\n" +
