@@ -71,14 +71,15 @@ func (s *Snapshot) withIndex(ctx context.Context, fn func(*index.Index) error) e
 type TermScore struct {
 	Term   string
 	ReadAs string // the term that it was read as, "" for itself
+	Added  bool   // by feedback: the query does not have it
 	Score  int64
 }
 
-// TermScores explains the text lane: for each node the terms of a query that it has, in the order
-// of their first place in the query, some read as the answer to it says. Their scores add up to the
-// node's.
+// TermScores explains the text lane of an answer: for each node the terms of the query that it has,
+// in the order of their first place in the query, some read as the answer says, and then those that
+// feedback added. Their scores add up to the node's.
 func (s *Snapshot) TermScores(
-	ctx context.Context, query string, readings []retrieve.Reading, ids []graph.ID,
+	ctx context.Context, a *retrieve.Answer, ids []graph.ID,
 ) ([][]TermScore, error) {
 	out := make([][]TermScore, len(ids))
 	if !s.id.Defined() || len(ids) == 0 {
@@ -86,20 +87,23 @@ func (s *Snapshot) TermScores(
 	}
 	var got *index.TermScores
 	err := s.withIndex(ctx, func(x *index.Index) (err error) {
-		got, err = x.Split(ctx, indexView{s, x, readings}.query(query), ids, nil)
+		q := widened(indexView{s, x, a.Readings}.query(a.Request.Text), a.Feedback)
+		got, err = x.Split(ctx, q, ids, nil)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	as := make(map[string]string)
-	for _, r := range readings {
+	for _, r := range a.Readings {
 		as[r.Term] = r.As
 	}
+	own := len(got.Terms) - len(a.Feedback)
 	for i, row := range got.Scores {
 		for t, n := range row {
 			if n > 0 {
-				out[i] = append(out[i], TermScore{got.Terms[t], as[got.Terms[t]], n})
+				term := got.Terms[t]
+				out[i] = append(out[i], TermScore{term, as[term], t >= own, n})
 			}
 		}
 	}
@@ -291,6 +295,25 @@ func (v indexView) WithTerms(
 ) (retrieve.TermsResult, error) {
 	got, err := v.x.WithTerms(ctx, terms, acceptDoc(accept), most)
 	return retrieve.TermsResult(got), err
+}
+
+func (v indexView) IDFs(ctx context.Context, terms []string) ([]int64, error) {
+	return v.x.IDFs(ctx, terms)
+}
+
+func (v indexView) TextWith(
+	ctx context.Context, query string, more []retrieve.FeedbackTerm, accept retrieve.Accept, k int,
+) (retrieve.TextResult, error) {
+	got, err := v.x.Search(ctx, widened(v.query(query), more), acceptDoc(accept), k)
+	return retrieve.TextResult{Hits: hits(got.Hits), Terms: got.Terms, Known: got.Known}, err
+}
+
+// widened adds terms to a query.
+func widened(q index.Query, more []retrieve.FeedbackTerm) index.Query {
+	for _, t := range more {
+		q = append(q, index.QueryTerm{Term: t.Term, As: t.Term, Times: 1, Weight: t.Weight})
+	}
+	return q
 }
 
 func (v indexView) Recency(

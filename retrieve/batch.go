@@ -146,6 +146,8 @@ func (q *Query) setShown(p *memberParser) error {
 		q.Request.Show = p.words()
 	case "adjacency":
 		q.Request.Adjacency = *p.number()
+	case "feedback":
+		q.Request.Feedback = *p.number()
 	case "edge-weights":
 		q.Request.EdgeWeights = p.edgeWeights()
 	case "profile":

@@ -33,6 +33,7 @@ func encodeParams(r Request, text ipld.CID) ipld.Value {
 	entries = append(entries, rerankParams(r)...)
 	entries = append(entries, rewriteParams(r)...)
 	entries = append(entries, sparseParams(r)...)
+	entries = append(entries, feedbackParams(r)...)
 	for _, e := range lists {
 		if len(e.Value.List()) > 0 {
 			entries = append(entries, e)
@@ -169,7 +170,8 @@ func (r *Request) setParam(name string, v ipld.Value) error {
 			r.setCommunityParam(name, v) ||
 			r.setRerankParam(name, v) ||
 			r.setRewriteParam(name, v) ||
-			r.setSparseParam(name, v)
+			r.setSparseParam(name, v) ||
+			r.setFeedbackParam(name, v)
 		if !known {
 			return badParam(name, "unknown parameter")
 		}

@@ -78,6 +78,7 @@ var profileParams = []profileParam{
 	{"tokenizer", func(r *Request) any { return &r.Tokenizer }},
 	{"community", func(r *Request) any { return &r.Community }},
 	{"summarize", func(r *Request) any { return &r.Summarize }},
+	{"feedback", func(r *Request) any { return &r.Feedback }},
 }
 
 // ProfileParams returns the names of the parameters that a profile may set.

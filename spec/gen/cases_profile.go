@@ -28,7 +28,8 @@ func profileRecords(s *suite) {
 		"budget": 0, "expand": 4, "expandTypes": []any{"a", "b"}, "edgeWeights": dict{"owns": 131072},
 		"direction": "out", "adjacency": 1000, "show": []any{"key", "times"}, "summaryCap": 0,
 		"dedup": true, "mmr": 65536, "order": "time", "spelling": "off",
-		"maxExpand": 7, "tokenizer": "cl100k", "community": true, "summarize": 3}, "A", "B")
+		"maxExpand": 7, "tokenizer": "cl100k", "community": true, "summarize": 3,
+		"feedback": 20}, "A", "B")
 	named := func(params dict, types ...any) dict {
 		return dict{"profiles": dict{"p": saying(params, types...)}}
 	}
@@ -148,7 +149,7 @@ func profileChoices(s *suite) {
 		"edges": saying(dict{"edgeWeights": dict{"owns": n(131072)}}),
 		"later": saying(dict{"someday": true}),
 		"exact": saying(dict{"spelling": "off", "maxExpand": n(7), "tokenizer": "words",
-			"community": true, "summarize": n(3)}),
+			"community": true, "summarize": n(3), "feedback": n(5)}),
 		"chat": saying(dict{"budget": n(100)}),
 	}, dict{"default": "edges"})
 	vectors := dict{"m": []any{n(1), n(-2)}}

@@ -42,7 +42,7 @@ func (q request) edgeWarning(a *answer) {
 // mayProfile are the parameters of clause 23.1 that a profile may have.
 var mayProfile = []string{"fusion", "weights", "limit", "budget", "expand", "expandTypes",
 	"edgeWeights", "direction", "adjacency", "show", "summaryCap", "dedup", "mmr", "order", "spelling",
-	"maxExpand", "tokenizer", "community", "summarize"}
+	"maxExpand", "tokenizer", "community", "summarize", "feedback"}
 
 // builtIn are the parameters of the profiles of clause 23.4.
 func builtIn() map[string]dict {
@@ -210,7 +210,7 @@ func withoutDefaults(out dict) dict {
 	}
 	for param, v := range map[string]any{"fusion": "convex", "order": "rank", "dedup": false,
 		"spelling": "on", "maxExpand": int64(100), "tokenizer": "estimate", "community": false,
-		"summarize": int64(0)} {
+		"summarize": int64(0), "feedback": int64(0)} {
 		if out[param] == v {
 			delete(out, param)
 		}
