@@ -1,6 +1,9 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"sort"
+)
 
 // wharf is a memory in which what belongs together is said in other words.
 var wharf = batchText{
@@ -109,6 +112,7 @@ func feedbackWarnings(s *suite) {
 			filtered.exclude = append(filtered.exclude, id)
 		}
 	}
+	sort.Strings(filtered.exclude)
 	for _, c := range []struct {
 		name, title string
 		q           request
