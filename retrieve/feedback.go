@@ -30,7 +30,8 @@ type FeedbackTerm struct {
 	Weight int64 // in units of 2^-16, 1 to 65,536; a word of the query counts 65,536
 }
 
-// Widened is the ability of an Index to search for more than the terms of a text. Feedback needs it.
+// Widened is the ability of an Index to search for more than the terms of a text. Feedback needs
+// it.
 type Widened interface {
 	// IDFs returns the idf of terms (clause 9.2), 0 for one that no document has.
 	IDFs(ctx context.Context, terms []string) ([]int64, error)
