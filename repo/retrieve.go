@@ -41,7 +41,7 @@ func (s *Snapshot) RetrieveTraced(
 	var answer *retrieve.Answer
 	err = s.withIndex(ctx, func(x *index.Index) error {
 		erased := int(s.state.nodes.Len()) - int(x.Stats().Nodes)
-		answer, err = u.Run(ctx, graphView{s, erased}, indexView{s: s, x: x}, s.id, req)
+		answer, err = u.Run(ctx, graphView{s, erased}, newIndexView(s, x, nil), s.id, req)
 		return err
 	})
 	return answer, err
@@ -86,7 +86,7 @@ func (s *Snapshot) TermScores(
 	}
 	var got *index.TermScores
 	err := s.withIndex(ctx, func(x *index.Index) (err error) {
-		got, err = x.Split(ctx, indexView{s, x, readings}.query(query), ids, nil)
+		got, err = x.Split(ctx, newIndexView(s, x, readings).query(query), ids, nil)
 		return err
 	})
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *Snapshot) Mentions(
 		return nil, nil, nil
 	}
 	err = s.withIndex(ctx, func(x *index.Index) (err error) {
-		mentioned, by, err = retrieve.Mentions(ctx, graphView{s: s}, indexView{s: s, x: x}, n, keep)
+		mentioned, by, err = retrieve.Mentions(ctx, graphView{s: s}, newIndexView(s, x, nil), n, keep)
 		return err
 	})
 	return mentioned, by, err
@@ -203,40 +203,64 @@ func (g graphView) Bucket(
 	return links, total, nil
 }
 
-// indexView is the index as retrieval sees it.
+// indexView is the index as one retrieval sees it.
 type indexView struct {
 	s        *Snapshot
 	x        *index.Index
-	readings []retrieve.Reading // what terms of queries are read as
+	readings []index.Reading // what terms of queries are read as
+	// texts are the texts that were asked about, and queries what they are with readings. A
+	// retrieval asks many questions about the few texts of its request.
+	texts   map[string]*index.QueryText
+	queries map[string]index.Query
 }
 
-// query analyses a query.
-func (v indexView) query(query string) index.Query {
-	q := v.x.Query(query)
-	q.Read(v.indexReadings())
-	return q
+func newIndexView(s *Snapshot, x *index.Index, readings []retrieve.Reading) indexView {
+	v := indexView{s: s, x: x, texts: map[string]*index.QueryText{}}
+	v.read(readings)
+	return v
 }
 
-func (v indexView) indexReadings() []index.Reading {
-	out := make([]index.Reading, len(v.readings))
-	for i, r := range v.readings {
-		out[i] = index.Reading(r)
+// read makes a view read terms otherwise.
+func (v *indexView) read(readings []retrieve.Reading) {
+	v.readings, v.queries = nil, map[string]index.Query{}
+	for _, r := range readings {
+		v.readings = append(v.readings, index.Reading(r))
 	}
-	return out
+}
+
+// text analyses a text.
+func (v indexView) text(query string) *index.QueryText {
+	t := v.texts[query]
+	if t == nil {
+		t = v.x.Analyse(query)
+		v.texts[query] = t
+	}
+	return t
+}
+
+// query analyses a text and reads its terms.
+func (v indexView) query(query string) index.Query {
+	q, ok := v.queries[query]
+	if !ok {
+		q = v.text(query).Query(v.readings)
+		v.queries[query] = q
+	}
+	return q
 }
 
 func (v indexView) Spelled(
 	ctx context.Context, query string,
 ) ([]retrieve.Reading, retrieve.Index, error) {
-	got, err := v.x.Readings(ctx, query)
+	got, err := v.text(query).Readings(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	v.readings = nil
-	for _, r := range got {
-		v.readings = append(v.readings, retrieve.Reading(r))
+	readings := make([]retrieve.Reading, len(got))
+	for i, r := range got {
+		readings[i] = retrieve.Reading(r)
 	}
-	return v.readings, v, nil
+	v.read(readings)
+	return readings, v, nil
 }
 
 func (v indexView) Text(
@@ -281,7 +305,7 @@ func (v indexView) Mentioning(
 }
 
 func (v indexView) TitlesNamed(query string, summaries []string) [][]int {
-	return v.x.TitlesNamedAs(query, v.indexReadings(), summaries)
+	return v.text(query).TitlesNamed(v.readings, summaries)
 }
 
 func (v indexView) HasTitle(text, summary string) bool { return v.x.HasTitle(text, summary) }
