@@ -13,8 +13,9 @@ type QueryTerm struct {
 	Weight int64  // in units of 2^-16, above 0; Times · Weight is at most 2^40
 }
 
-// Query analyses a text. Every term counts wholly, as itself.
-func (x *Index) Query(text string) Query {
+// Query analyses a text. A term of which there is a reading is looked up as that says, with the
+// weight of readings; any other counts wholly, as itself.
+func (x *Index) Query(text string, readings ...Reading) Query {
 	var q Query
 	at := make(map[string]int)
 	x.analyser.Each(text, func(term string) bool {
@@ -27,25 +28,10 @@ func (x *Index) Query(text string) Query {
 		q[i].Times++
 		return true
 	})
-	return q
-}
-
-// Read reads terms as others, which then count with the weight of readings.
-func (q Query) Read(readings []Reading) { q.read(readings) }
-
-// read returns the readings as a map.
-func (q Query) read(readings []Reading) map[string]string {
-	if len(readings) == 0 {
-		return nil
-	}
-	as := make(map[string]string, len(readings))
 	for _, r := range readings {
-		as[r.Term] = r.As
-	}
-	for i := range q {
-		if other, ok := as[q[i].Term]; ok {
-			q[i].As, q[i].Weight = other, readingWeight
+		if i, ok := at[r.Term]; ok {
+			q[i].As, q[i].Weight = r.As, readingWeight
 		}
 	}
-	return as
+	return q
 }

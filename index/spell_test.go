@@ -165,8 +165,7 @@ func TestReadings(t *testing.T) {
 func checkRead(t *testing.T, x *Index, query string, readings []Reading) {
 	t.Helper()
 	ctx := context.Background()
-	q := x.Query(query)
-	q.Read(readings)
+	q := x.Query(query, readings...)
 	res, err := x.Search(ctx, q, nil, 1<<20)
 	if err != nil {
 		t.Fatal(err)
@@ -251,8 +250,7 @@ func TestReadingRules(t *testing.T) {
 			t.Errorf("%s: %v, want %s", query, list, want)
 		}
 	}
-	q := x.Query("harbuor boat harbuor")
-	q.Read([]Reading{{"harbuor", "harbuor", "harbour"}})
+	q := x.Query("harbuor boat harbuor", Reading{"harbuor", "harbuor", "harbour"})
 	want := Query{
 		{"harbuor", "harbour", 2, fixed.One / 2}, {"boat", "boat", 1, fixed.One},
 	}
@@ -260,7 +258,7 @@ func TestReadingRules(t *testing.T) {
 		t.Error(d)
 	}
 	summaries := []string{"Harbour", "Boat harbour", "Harbour boat", "Harbuor"}
-	got := x.TitlesNamedAs("the harbuor boat", []Reading{{As: "harbour", Term: "harbuor"}}, summaries)
+	got := x.TitlesNamed("the harbuor boat", []Reading{{As: "harbour", Term: "harbuor"}}, summaries)
 	if d := cmp.Diff([][]int{{0}, nil, {0, 1}, nil}, got); d != "" {
 		t.Error(d)
 	}

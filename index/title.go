@@ -234,16 +234,15 @@ func (x *Index) hasTitleAs(s string, title []string, as map[string]string) bool 
 }
 
 // TitlesNamed returns for each summary the places of its terms among the distinct terms of a query
-// that has it as a title, nil for a summary that is no title or that the query does not have. The
-// query is analysed once, and again only for a title whose terms it has all.
-func (x *Index) TitlesNamed(query string, summaries []string) [][]int {
-	return x.TitlesNamedAs(query, nil, summaries)
-}
-
-// TitlesNamedAs is TitlesNamed with some terms of the query read as others.
-func (x *Index) TitlesNamedAs(query string, readings []Reading, summaries []string) [][]int {
-	terms := x.Query(query)
-	as := terms.read(readings)
+// that has it as a title, nil for a summary that is no title or that the query does not have. Terms
+// of which there is a reading count as that says. The query is analysed once, and again only for a
+// title whose terms it has all.
+func (x *Index) TitlesNamed(query string, readings []Reading, summaries []string) [][]int {
+	terms := x.Query(query, readings...)
+	as := make(map[string]string, len(readings))
+	for _, r := range readings {
+		as[r.Term] = r.As
+	}
 	places := make(map[string]int, len(terms))
 	for i := range terms {
 		if _, ok := places[terms[i].As]; !ok {

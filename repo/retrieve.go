@@ -86,7 +86,7 @@ func (s *Snapshot) TermScores(
 	}
 	var got *index.TermScores
 	err := s.withIndex(ctx, func(x *index.Index) (err error) {
-		got, err = x.Split(ctx, indexView{s, x, readings}.query(query), ids, nil)
+		got, err = x.Split(ctx, x.Query(query, indexReadings(readings)...), ids, nil)
 		return err
 	})
 	if err != nil {
@@ -205,42 +205,34 @@ func (g graphView) Bucket(
 
 // indexView is the index as retrieval sees it.
 type indexView struct {
-	s        *Snapshot
-	x        *index.Index
-	readings []retrieve.Reading // what terms of queries are read as
+	s *Snapshot
+	x *index.Index
 }
 
 // query analyses a query.
-func (v indexView) query(query string) index.Query {
-	q := v.x.Query(query)
-	q.Read(v.indexReadings())
-	return q
+func (v indexView) query(q retrieve.TextQuery) index.Query {
+	return v.x.Query(q.Text, indexReadings(q.Readings)...)
 }
 
-func (v indexView) indexReadings() []index.Reading {
-	out := make([]index.Reading, len(v.readings))
-	for i, r := range v.readings {
+func indexReadings(list []retrieve.Reading) []index.Reading {
+	out := make([]index.Reading, len(list))
+	for i, r := range list {
 		out[i] = index.Reading(r)
 	}
 	return out
 }
 
-func (v indexView) Spelled(
-	ctx context.Context, query string,
-) ([]retrieve.Reading, retrieve.Index, error) {
-	got, err := v.x.Readings(ctx, query)
-	if err != nil {
-		return nil, nil, err
-	}
-	v.readings = nil
+func (v indexView) Readings(ctx context.Context, text string) ([]retrieve.Reading, error) {
+	got, err := v.x.Readings(ctx, text)
+	var out []retrieve.Reading
 	for _, r := range got {
-		v.readings = append(v.readings, retrieve.Reading(r))
+		out = append(out, retrieve.Reading(r))
 	}
-	return v.readings, v, nil
+	return out, err
 }
 
 func (v indexView) Text(
-	ctx context.Context, query string, accept retrieve.Accept, k int,
+	ctx context.Context, query retrieve.TextQuery, accept retrieve.Accept, k int,
 ) (retrieve.TextResult, error) {
 	got, err := v.x.Search(ctx, v.query(query), acceptDoc(accept), k)
 	if err != nil {
@@ -250,7 +242,7 @@ func (v indexView) Text(
 }
 
 func (v indexView) TermScores(
-	ctx context.Context, query string, ids []graph.ID, only []int,
+	ctx context.Context, query retrieve.TextQuery, ids []graph.ID, only []int,
 ) ([][]int64, error) {
 	got, err := v.x.Split(ctx, v.query(query), ids, only)
 	if err != nil {
@@ -260,7 +252,7 @@ func (v indexView) TermScores(
 }
 
 func (v indexView) TermWeights(
-	ctx context.Context, query string,
+	ctx context.Context, query retrieve.TextQuery,
 ) ([]retrieve.TermWeight, error) {
 	got, err := v.x.TermWeights(ctx, v.query(query))
 	out := make([]retrieve.TermWeight, len(got))
@@ -280,8 +272,8 @@ func (v indexView) Mentioning(
 	return v.x.Mentioning(ctx, summary, most)
 }
 
-func (v indexView) TitlesNamed(query string, summaries []string) [][]int {
-	return v.x.TitlesNamedAs(query, v.indexReadings(), summaries)
+func (v indexView) TitlesNamed(query retrieve.TextQuery, summaries []string) [][]int {
+	return v.x.TitlesNamed(query.Text, indexReadings(query.Readings), summaries)
 }
 
 func (v indexView) HasTitle(text, summary string) bool { return v.x.HasTitle(text, summary) }

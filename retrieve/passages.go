@@ -128,7 +128,7 @@ func (r *run) newTrimmer(ctx context.Context) (*trimmer, error) {
 	if trimBlank(r.req.Text) == "" {
 		return t, nil
 	}
-	weights, err := r.x.TermWeights(ctx, r.req.Text)
+	weights, err := r.x.TermWeights(ctx, r.query(r.req.Text))
 	if err != nil {
 		return nil, fmt.Errorf("weigh the terms of the text: %w", err)
 	}
