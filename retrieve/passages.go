@@ -10,7 +10,6 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/text"
-	"github.com/mnem-project/mnem/ipld"
 )
 
 // Packing says how much of an item's texts is shown.
@@ -61,43 +60,6 @@ func (r *Request) resolvePassages() {
 	if r.Pack == PackPassages {
 		r.PassageTokens = orDefault(r.PassageTokens, DefaultPassageTokens)
 	}
-}
-
-// passageParams returns the parameters of this file as a receipt keeps them, none by default.
-func passageParams(r Request) []ipld.Entry {
-	if r.Pack != PackPassages {
-		return nil
-	}
-	return []ipld.Entry{
-		{Key: "pack", Value: ipld.StringValue(string(r.Pack))},
-		{Key: "passageTokens", Value: encodeInt(*r.PassageTokens)},
-	}
-}
-
-// setPassageParam sets one of them from its value in a receipt; known is false for any other.
-func (r *Request) setPassageParam(name string, v ipld.Value) (known bool) {
-	switch name {
-	case "pack":
-		r.Pack = Packing(v.Text())
-	case "passageTokens":
-		r.PassageTokens = new(int(v.Int()))
-	default:
-		return r.setTokenizerParam(name, v)
-	}
-	return true
-}
-
-// setPassages sets one of them from the member of a batch's line.
-func (q *Query) setPassages(p *memberParser) error {
-	switch p.name {
-	case "pack":
-		q.Request.Pack = Packing(p.text())
-	case "passage-tokens":
-		q.Request.PassageTokens = p.number()
-	default:
-		return q.setTokenizer(p)
-	}
-	return p.err
 }
 
 // TermWeight is a distinct term of a query and what it weighs there.

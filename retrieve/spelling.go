@@ -31,14 +31,6 @@ func (r Request) checkSpelling() error {
 	return badParam("spelling", "%s is not on or off", shortQuote(string(r.Spelling)))
 }
 
-// spellingParams returns it as a receipt keeps it.
-func spellingParams(r Request) []ipld.Entry {
-	if r.Spelling == SpellingOn {
-		return nil
-	}
-	return []ipld.Entry{{Key: "spelling", Value: ipld.StringValue(string(r.Spelling))}}
-}
-
 // spell reads words that no node has as others. A text that names a node means what it says.
 func (r *run) spell(ctx context.Context) error {
 	if r.req.Spelling == SpellingOff || !r.asked || r.exact > 0 {
