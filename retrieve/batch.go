@@ -169,13 +169,8 @@ func (p *memberParser) truth() bool {
 
 // lambda reads a share of 0 to 1.
 func (p *memberParser) lambda() *int {
-	var x float64
-	switch p.v.Kind() {
-	case ipld.Int:
-		x = float64(p.v.Int())
-	case ipld.Float:
-		x = p.v.Float()
-	default:
+	x, ok := p.v.Number()
+	if !ok {
 		p.fail("%s, want a number", p.v.Kind())
 	}
 	units, ok := Lambda(x)

@@ -32,11 +32,8 @@ func NewEdgeWeight(typ string, weight float64) (EdgeWeight, error) {
 
 // ParseEdgeWeight reads a weight from a JSON number.
 func ParseEdgeWeight(typ string, v ipld.Value) (EdgeWeight, error) {
-	switch v.Kind() {
-	case ipld.Int:
-		return NewEdgeWeight(typ, float64(v.Int()))
-	case ipld.Float:
-		return NewEdgeWeight(typ, v.Float())
+	if x, ok := v.Number(); ok {
+		return NewEdgeWeight(typ, x)
 	}
 	return EdgeWeight{}, badParam("edgeWeights", "%s: %s, want a number", shortQuote(typ), v.Kind())
 }

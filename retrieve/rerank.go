@@ -253,12 +253,8 @@ func (p *memberParser) judged() []RerankScore {
 		if err != nil {
 			p.fail("%v", err)
 		}
-		x := float64(e.Value.Int())
-		switch e.Value.Kind() {
-		case ipld.Int:
-		case ipld.Float:
-			x = e.Value.Float()
-		default:
+		x, ok := e.Value.Number()
+		if !ok {
 			p.fail("%s: %s, want a number", shortQuote(e.Key), e.Value.Kind())
 		}
 		units := math.RoundToEven(float64(x * fixed.One))

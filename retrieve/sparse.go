@@ -58,17 +58,12 @@ func ParseSparseVector(model string, v ipld.Value) (SparseVector, error) {
 	}
 	weights := make([]graph.SparseWeight, 0, len(v.Entries()))
 	for _, e := range v.Entries() {
-		w := graph.SparseWeight{Term: e.Key}
-		switch e.Value.Kind() {
-		case ipld.Int:
-			w.Weight = float64(e.Value.Int())
-		case ipld.Float:
-			w.Weight = e.Value.Float()
-		default:
+		x, ok := e.Value.Number()
+		if !ok {
 			return SparseVector{}, badParam("sparse", "%s: %s: %s, want a number",
 				shortQuote(model), shortQuote(e.Key), e.Value.Kind())
 		}
-		weights = append(weights, w)
+		weights = append(weights, graph.SparseWeight{Term: e.Key, Weight: x})
 	}
 	return NewSparseVector(model, weights)
 }
