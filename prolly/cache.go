@@ -3,6 +3,7 @@ package prolly
 import (
 	"container/list"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -11,15 +12,35 @@ import (
 // still holds the largest chunk.
 const cacheShards = 8
 
-// Cache keeps decoded chunks, the least recently used ones leaving first. It is safe for
-// concurrent use and may be shared by any number of Nodes: a CID means the same chunk everywhere.
+// Cache keeps decoded chunks; those that were not used for long leave first, about (clock, not
+// exact order). It is safe for concurrent use and may be shared by any number of Nodes: a CID means
+// the same chunk everywhere.
 type Cache struct{ shards [cacheShards]shard }
 
 type shard struct {
 	mu    sync.Mutex
-	free  int64 // bytes left
-	order list.List
+	free  int64     // bytes left
+	order list.List // of *cached, the newest first
 	at    map[ipld.CID]*list.Element
+}
+
+// cached is a chunk's place in a cache. Chunks point to the places of their children, so that a walk
+// down what is cached takes no lock and looks nothing up. A place outlives its chunk: then it is empty.
+type cached struct {
+	chunk atomic.Pointer[chunk]
+	used  atomic.Bool // since the cache last looked
+}
+
+// get returns the chunk, nil once it left the cache.
+func (p *cached) get() *chunk {
+	if p == nil {
+		return nil
+	}
+	c := p.chunk.Load()
+	if c != nil && !p.used.Load() {
+		p.used.Store(true)
+	}
+	return c
 }
 
 // NewCache returns a cache of about so many bytes. With less than a few kilobytes it keeps nothing.
@@ -37,7 +58,8 @@ func (c *Cache) shard(id ipld.CID) *shard {
 	return &c.shards[digest[0]%cacheShards]
 }
 
-func (c *Cache) get(id ipld.CID) *chunk {
+// get returns the place of a chunk that is in the cache, else nil.
+func (c *Cache) get(id ipld.CID) *cached {
 	if c == nil {
 		return nil
 	}
@@ -48,25 +70,41 @@ func (c *Cache) get(id ipld.CID) *chunk {
 	if e == nil {
 		return nil
 	}
-	s.order.MoveToFront(e)
-	return e.Value.(*chunk)
+	return e.Value.(*cached)
 }
 
-func (c *Cache) put(ch *chunk) {
+// put takes a chunk in and returns its place, nil without a cache.
+func (c *Cache) put(ch *chunk) *cached {
 	if c == nil {
-		return
+		return nil
 	}
 	s := c.shard(ch.cid)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.at[ch.cid] != nil {
-		return
+	if e := s.at[ch.cid]; e != nil {
+		return e.Value.(*cached)
 	}
-	s.at[ch.cid] = s.order.PushFront(ch)
+	ch.home = c
+	p := &cached{}
+	p.chunk.Store(ch)
+	s.at[ch.cid] = s.order.PushFront(p)
 	s.free -= ch.memory
-	for s.free < 0 {
+	s.evict()
+	return p
+}
+
+// evict makes room. What was used since it was last looked at gets another turn, each once: readers
+// that are busy meanwhile cannot keep this from ending.
+func (s *shard) evict() {
+	for turns := s.order.Len(); s.free < 0; turns-- {
 		oldest := s.order.Back()
-		gone := s.order.Remove(oldest).(*chunk)
+		p := oldest.Value.(*cached)
+		if p.used.Swap(false) && turns > 0 {
+			s.order.MoveToFront(oldest)
+			continue
+		}
+		s.order.Remove(oldest)
+		gone := p.chunk.Swap(nil)
 		delete(s.at, gone.cid)
 		s.free += gone.memory
 	}

@@ -165,7 +165,7 @@ func TestCache(t *testing.T) {
 		chunks[i] = &chunk{cid: id, memory: 100}
 		c.put(chunks[i])
 		c.put(chunks[i])
-		if c.get(chunks[0].cid) != chunks[0] {
+		if c.get(chunks[0].cid).get() != chunks[0] {
 			t.Fatal("the chunk used all along is gone")
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"sort"
+	"sync/atomic"
 
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -32,16 +33,19 @@ const (
 	fieldValues  = "values"
 )
 
-// chunk is a decoded chunk. It is immutable and shared.
+// chunk is a decoded chunk. It is shared, and immutable but for below once it is in a
+// cache.
 type chunk struct {
 	cid    ipld.CID
 	level  int
-	keys   [][]byte   // whole keys
-	values [][]byte   // level 0
-	links  []ipld.CID // above level 0
-	counts []uint64   // above level 0
-	total  uint64     // entries of level 0 in and below the chunk
-	memory int64      // approximate, in bytes
+	keys   [][]byte                 // whole keys
+	values [][]byte                 // level 0
+	links  []ipld.CID               // above level 0
+	home   *Cache                   // it was put into, if any
+	below  []atomic.Pointer[cached] // of the links: read, belongs here, and in the same cache
+	counts []uint64                 // above level 0
+	total  uint64                   // entries of level 0 in and below the chunk
+	memory int64                    // approximate, in bytes
 }
 
 func (c *chunk) lastKey() []byte { return c.keys[len(c.keys)-1] }
@@ -198,6 +202,7 @@ func (r *chunkReader) count() (uint64, error) {
 func (r *chunkReader) values(d *ipld.Decoder) (err error) {
 	if r.c.level > 0 {
 		r.c.links, err = readList(d, r.link)
+		r.c.below = make([]atomic.Pointer[cached], len(r.c.links))
 	} else {
 		r.c.values, err = readList(d, r.value)
 	}
@@ -279,7 +284,7 @@ func (r *chunkReader) joinKeys(blockLen int) error {
 		r.suffixes[i] = arena[start:len(arena):len(arena)]
 	}
 	r.c.keys = r.suffixes
-	const perEntry, perChunk = 96, 256
+	const perEntry, perChunk = 104, 256
 	r.c.memory = int64(blockLen+total+perEntry*len(r.suffixes)) + perChunk
 	return nil
 }

@@ -106,7 +106,7 @@ func collapse(ctx context.Context, w *writer, root ipld.CID) (*chunk, error) {
 	if err := w.flush(ctx); err != nil {
 		return nil, err
 	}
-	c, err := w.nodes.load(ctx, root)
+	c, _, err := w.nodes.load(ctx, root)
 	for err == nil && c.level > 0 && len(c.keys) == 1 {
 		c, err = w.nodes.child(ctx, c, 0)
 	}

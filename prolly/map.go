@@ -63,22 +63,42 @@ func (m *Map) At(ctx context.Context, i uint64) (Entry, bool, error) {
 }
 
 // Count returns the number of entries with from <= key < to; nil is unbounded. It reads at most
-// two chunks a level.
+// two chunks a level, and one where both ends are in the same: a range of few entries costs little
+// more than a key.
 func (m *Map) Count(ctx context.Context, from, to []byte) (uint64, error) {
-	high, err := m.Len(), ctx.Err()
-	if err == nil && to != nil {
-		high, err = m.rank(ctx, to)
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	if to != nil && bytes.Compare(from, to) >= 0 {
+		return 0, nil
+	}
+	c := m.root
+	for c.level > 0 {
+		i, j := c.find(from), len(c.keys)
+		if to != nil {
+			j = c.find(to)
+		}
+		if i != j || i == len(c.keys) {
+			break
+		}
+		var err error
+		if c, err = m.nodes.child(ctx, c, i); err != nil {
+			return 0, err
+		}
+	}
+	high, err := c.total, error(nil)
+	if to != nil {
+		high, err = m.rank(ctx, c, to)
 	}
 	if err != nil || from == nil {
 		return high, err
 	}
-	low, err := m.rank(ctx, from)
-	return high - min(low, high), err
+	low, err := m.rank(ctx, c, from)
+	return high - low, err
 }
 
-// rank returns the number of entries whose key is less than key.
-func (m *Map) rank(ctx context.Context, key []byte) (n uint64, err error) {
-	c := m.root
+// rank returns the number of entries in and below c whose key is less than key.
+func (m *Map) rank(ctx context.Context, c *chunk, key []byte) (n uint64, err error) {
 	for {
 		i := c.find(key)
 		if c.level == 0 {

@@ -27,7 +27,7 @@ func NewNodes(b Blocks, c *Cache) *Nodes { return &Nodes{blocks: b, cache: c} }
 // Load returns the tree with the given root. It reads the root chunk only: damage below it is
 // found by whatever reads there, and by Check.
 func (n *Nodes) Load(ctx context.Context, root ipld.CID) (*Map, error) {
-	c, err := n.load(ctx, root)
+	c, _, err := n.load(ctx, root)
 	if err != nil {
 		return nil, err
 	}
@@ -37,28 +37,39 @@ func (n *Nodes) Load(ctx context.Context, root ipld.CID) (*Map, error) {
 	return &Map{nodes: n, root: c}, nil
 }
 
-func (n *Nodes) load(ctx context.Context, id ipld.CID) (*chunk, error) {
+// load returns a chunk and its place in the cache, if there is one.
+func (n *Nodes) load(ctx context.Context, id ipld.CID) (*chunk, *cached, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("read tree: %w", err)
+		return nil, nil, fmt.Errorf("read tree: %w", err)
 	}
-	if c := n.cache.get(id); c != nil {
-		return c, nil
+	place := n.cache.get(id)
+	if c := place.get(); c != nil {
+		return c, place, nil
 	}
 	block, err := n.blocks.Get(ctx, id)
 	if err != nil {
-		return nil, fmt.Errorf("read tree chunk %s: %w", id, err)
+		return nil, nil, fmt.Errorf("read tree chunk %s: %w", id, err)
 	}
 	c, err := decodeChunk(id, block)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	n.cache.put(c)
-	return c, nil
+	place = n.cache.put(c)
+	if same := place.get(); same != nil {
+		c = same // that another reader was faster to put there
+	}
+	return c, place, nil
 }
 
-// child reads the chunk that entry i of c links to, and checks that it belongs there.
+// child returns the chunk that entry i of c links to, after a check that it belongs there.
 func (n *Nodes) child(ctx context.Context, c *chunk, i int) (*chunk, error) {
-	k, err := n.load(ctx, c.links[i])
+	known := c.home != nil && c.home == n.cache
+	if known {
+		if k := c.below[i].Load().get(); k != nil {
+			return k, nil
+		}
+	}
+	k, place, err := n.load(ctx, c.links[i])
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +82,9 @@ func (n *Nodes) child(ctx context.Context, c *chunk, i int) (*chunk, error) {
 		return nil, misshapen(k.cid, "last key is not the one its parent has")
 	case i > 0 && bytes.Compare(k.keys[0], c.keys[i-1]) <= 0:
 		return nil, misshapen(k.cid, "first key is not above the chunk before")
+	}
+	if known {
+		c.below[i].Store(place)
 	}
 	return k, nil
 }

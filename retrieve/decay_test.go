@@ -26,7 +26,7 @@ func (o *oracle) paths() map[graph.ID]int64 {
 		}
 		links, _ := o.followed(u)
 		for _, l := range links {
-			n := value * keep / 65_536 * min(l.Weight, 65_536) / 65_536 * o.damped(l.Other) / 65_536
+			n := value * keep / 65_536 * min(l.Weight, 65_536) / 65_536 * o.damped(l.Other, l.out) / 65_536
 			try(l.Other, n)
 		}
 		if i := slices.Index(sources, u); u == from && i < 20 {
@@ -155,7 +155,7 @@ func checkWays(t *testing.T, m *memory, o *oracle, a *Answer) {
 						best = max(best, min(o.weight(l), 65_536))
 					}
 				}
-				value = value * best / 65_536 * o.damped(step.Node) / 65_536
+				value = value * best / 65_536 * o.damped(step.Node, step.Forward) / 65_536
 			}
 			at = step.Node
 		}

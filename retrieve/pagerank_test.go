@@ -44,7 +44,7 @@ func (o *oracle) pagerank() map[graph.ID]int64 {
 				continue
 			}
 			for _, v := range mentions[u] {
-				links = append(links, Link{Other: v, Weight: 65_536})
+				links = append(links, edge{Link: Link{Other: v, Weight: 65_536}})
 			}
 			weights := int64(0)
 			for _, l := range links {

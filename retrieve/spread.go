@@ -14,14 +14,14 @@ import (
 // Constants of expansion in ranking version 1: clauses 8.1 and 10.
 const (
 	maxSources    = 100  // nodes of the lists that spread
-	maxSenders    = 256  // nodes that spread in one round
+	maxSenders    = 128  // nodes that spread in one round
 	maxFanOut     = 256  // entries looked at of one bucket
-	maxLinks      = 4096 // entries after which no further node spreads in a round
+	maxLinks      = 1024 // entries after which no further node spreads in a round
 	maxTerms      = 256  // distinct terms of the text, the first, that may spread
 	maxColumns    = 32   // terms that spread
 	maxMentioners = 20   // sources whose mentions are followed
 	maxTitleDocs  = 64   // nodes with a title's rarest term, more of which make it too common
-	freeDegree    = 4    // entries of a node's buckets from which on it receives less
+	freeDegree    = 4    // entries of a bucket from which on its node receives less along them
 	lentShare     = fixed.One / 2
 )
 
@@ -44,7 +44,7 @@ type spreader struct {
 	dense   []*laneList
 	columns []int // terms that spread
 	passing map[graph.ID]bool
-	damping map[graph.ID]int64
+	damping map[arrival]int64
 	links   map[graph.ID][]edge
 	texts   *mentions
 	titled  []*candidate      // sources that are named by their titles
@@ -58,7 +58,7 @@ type spreader struct {
 // newSpreader returns a spreader over the links of a graph.
 func (r *run) newSpreader() *spreader {
 	s := &spreader{
-		r: r, passing: map[graph.ID]bool{}, damping: map[graph.ID]int64{},
+		r: r, passing: map[graph.ID]bool{}, damping: map[arrival]int64{},
 		links: map[graph.ID][]edge{}, cut: map[graph.ID]bool{}, keep: lentShare,
 	}
 	s.texts = &mentions{g: r.g, x: r.x, keep: s.passes}
@@ -338,7 +338,7 @@ func (s *spreader) alongEdge(
 	if ok, err := s.followed(ctx, u.id, l.Link); err != nil || !ok {
 		return err
 	}
-	damping, err := s.damp(ctx, l.Other)
+	damping, err := s.damp(ctx, arrival{l.Other, l.out})
 	if err != nil {
 		return err
 	}
@@ -403,24 +403,31 @@ func (s *spreader) passes(ctx context.Context, id graph.ID) (bool, error) {
 	return ok, nil
 }
 
-// damp returns min(1, √(4/degree)) in units of 2^-16.
-func (s *spreader) damp(ctx context.Context, id graph.ID) (int64, error) {
-	if d, ok := s.damping[id]; ok {
+// arrival is the end of a step along an edge: a node and whether the edge leads to it.
+type arrival struct {
+	node    graph.ID
+	forward bool
+}
+
+// damp returns min(1, √(4/degree)) in units of 2^-16: of the bucket arrived in alone, as the other
+// would cost as much again and changes no answer for the better.
+func (s *spreader) damp(ctx context.Context, at arrival) (int64, error) {
+	if d, ok := s.damping[at]; ok {
 		return d, nil
 	}
-	degree := 0
-	for _, dir := range []Direction{Out, In} {
-		_, n, err := s.r.g.Bucket(ctx, BucketQuery{Node: id, Direction: dir, Count: true})
-		if err != nil {
-			return 0, fmt.Errorf("count edges of %s: %w", id, err)
-		}
-		degree += n
+	q := BucketQuery{Node: at.node, Direction: Out, Count: true}
+	if at.forward {
+		q.Direction = In
+	}
+	_, degree, err := s.r.g.Bucket(ctx, q)
+	if err != nil {
+		return 0, fmt.Errorf("count edges of %s: %w", at.node, err)
 	}
 	d := int64(fixed.One)
 	if degree > freeDegree {
 		d = int64(fixed.Isqrt(freeDegree << (2 * fixed.FracBits) / uint64(degree)))
 	}
-	s.damping[id] = d
+	s.damping[at] = d
 	return d, nil
 }
 

@@ -238,9 +238,14 @@ func lendCases(s *suite) {
 			`{"node":{"key":"a","type":"T","summary":"harbour harbour"}}`,
 			`{"node":{"key":"b","type":"T","summary":"harbour light"}}`, wire("a", "b", "")}},
 		{"degree-4", "four edges take nothing away", ask("wordb", 1), star},
-		{"degree-5", "five do", ask("wordb", 1), append(star, wire("f", "a", ""))},
-		{"degree-6", "more take more", ask("wordb", 1), append(star, wire("f", "a", ""),
-			wire("g", "a", ""))},
+		{"degree-5", "five do", ask("wordb", 1), append(star, wire("a", "f", ""))},
+		{"degree-6", "more take more", ask("wordb", 1), append(star, wire("a", "f", ""),
+			wire("a", "g", ""))},
+		{"degree-out", "edges of the other bucket do not", ask("wordb", 1), append(star,
+			wire("f", "a", ""), wire("g", "a", ""))},
+		{"degree-in", "but of its own, forward", ask("wordb", 1), wired("abcdefg", wire("b", "a", ""),
+			wire("c", "a", ""), wire("d", "a", ""), wire("e", "a", ""), wire("f", "a", ""),
+			wire("a", "g", ""))},
 		{"back", "in the second round a node is lent back", ask("worda", 2), wired("ab",
 			wire("a", "b", ""))},
 		{"terms-32", "32 terms spread", ask(words, 1), long},
@@ -298,8 +303,8 @@ func expandMany(s *suite) {
 		named       int
 		rounds      int64
 	}{
-		{"lenders-256", "256 nodes lend in one round", forest{Count: 401, Fanout: 200}, 2, 2},
-		{"entries-4096", "none lends after 4,096 entries", forest{Count: 4901, Fanout: 245}, 20, 1},
+		{"lenders-128", "128 nodes lend in one round", forest{Count: 201, Fanout: 100}, 2, 2},
+		{"entries-1024", "none lends after 1,024 entries", forest{Count: 1226, Fanout: 245}, 6, 1},
 	} {
 		text := ""
 		for i := range c.named {

@@ -137,7 +137,7 @@ func pathCases(s *suite) {
 		reaching("decay", "boat", 2), manySources(102)})
 	clause = "11.1"
 	s.limits("decay", map[string]forest{"fan-out-256": {Count: 257, Fanout: 256},
-		"fan-out-257": {Count: 258, Fanout: 257}, "senders-256": {Count: 401, Fanout: 200}})
+		"fan-out-257": {Count: 258, Fanout: 257}, "senders-128": {Count: 201, Fanout: 100}})
 	q := everything("worda")
 	q.expand, q.maxExpand = 1, 3
 	s.retrieval("10.1", "expand", "max-expand", "of the nodes that are lent something so many join", q,

@@ -6,9 +6,15 @@ import (
 	"strings"
 )
 
+// step is a followed edge: the other end, the weight, and the bucket that it arrives in.
+type step struct {
+	hit
+	side int
+}
+
 // neighbours are the followed edges from u, the other end and the weight, and how many entries were
 // looked at.
-func (q request) neighbours(st *store, u string) (found []hit, entries int) {
+func (q request) neighbours(st *store, u string) (found []step, entries int) {
 	for side, name := range []string{"out", "in"} {
 		if q.direction != "both" && q.direction != name {
 			continue
@@ -25,7 +31,8 @@ func (q request) neighbours(st *store, u string) (found []hit, entries int) {
 			looked++
 			far := k[len(k)-32 : len(k)-16]
 			if far != u && !q.hides(st, "e"+id) && q.passes(st, far) {
-				found = append(found, hit{id: far, score: q.edgeWeight(st.edges[id])})
+				to := hit{id: far, score: q.edgeWeight(st.edges[id])}
+				found = append(found, step{to, 1 - side})
 			}
 		}
 		entries += looked
@@ -181,9 +188,9 @@ func total(m map[string]int64) int64 {
 	return sum
 }
 
-// damped is D(v).
-func (s *store) damped(v string) int64 {
-	n := int64(len(s.bucket(0, v)) + len(s.bucket(1, v)))
+// damped is D of where a step arrives.
+func (s *store) damped(v step) int64 {
+	n := int64(len(s.bucket(v.side, v.id)))
 	if n <= 4 {
 		return one
 	}
@@ -211,7 +218,7 @@ func (q request) spread(st *store, c collection, sources []hit, g lent) ([]lent,
 		next := lent{}
 		looked, texts := 0, 0
 		for i, u := range sources {
-			if i == 256 || looked >= 4096 {
+			if i == 128 || looked >= 1024 {
 				if h == 1 {
 					silent = len(sources) - i
 				}
@@ -222,7 +229,7 @@ func (q request) spread(st *store, c collection, sources []hit, g lent) ([]lent,
 			linked = linked || len(links) > 0
 			for _, e := range links {
 				for t, n := range g[u.id] {
-					next.raise(e.id, t, n/2*e.score/one*st.damped(e.id)/one)
+					next.raise(e.id, t, n/2*e.score/one*st.damped(e)/one)
 				}
 			}
 			if h > 1 || i >= 20 {

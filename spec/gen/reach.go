@@ -40,7 +40,7 @@ func (q request) paths(st *store, c collection, sources []hit, a *answer) map[st
 	for h := 1; h <= int(q.expand); h++ {
 		next, looked, texts := lent{}, 0, 0
 		for i, u := range order {
-			if i >= 256 || looked >= 4096 {
+			if i >= 128 || looked >= 1024 {
 				if h == 1 {
 					a.cut[u.id] = true
 				}
@@ -54,7 +54,7 @@ func (q request) paths(st *store, c collection, sources []hit, a *answer) map[st
 			for _, e := range links {
 				a.linked = true
 				for s, n := range rounds[h-1][u.id] {
-					next.raise(e.id, s, n*q.decay/one*min(e.score, one)/one*st.damped(e.id)/one)
+					next.raise(e.id, s, n*q.decay/one*min(e.score, one)/one*st.damped(e)/one)
 				}
 			}
 			if h > 1 || i >= 20 {
