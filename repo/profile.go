@@ -62,7 +62,8 @@ func (s *Snapshot) profiled(
 // SetProfiles changes the retrieval profiles of a branch by one commit, which changes nothing else.
 // change is given those of the newest commit; its error is returned, and nothing written. It may be
 // called more than once, each time with what is there then. What leaves everything as it is makes
-// no commit.
+// no commit. A profile that it makes or changes must not contradict itself: the error wraps
+// ErrInvalid and a *retrieve.ProfileError.
 func (r *Repo) SetProfiles(
 	ctx context.Context, change func(*retrieve.Profiles) error, opt CommitOptions,
 ) (*CommitResult, error) {
@@ -76,11 +77,15 @@ func (r *Repo) SetProfiles(
 			return err
 		}
 		p, err := head.Profiles(ctx)
+		before := p.Clone()
 		if err == nil {
 			err = change(p)
 		}
 		if err != nil {
 			return err
+		}
+		if err := p.CheckChanged(before); err != nil {
+			return fmt.Errorf("%w: %w", ErrInvalid, err)
 		}
 		next := *head.state
 		if next.profile, err = t.putProfiles(ctx, p); err != nil {

@@ -269,6 +269,12 @@ func TestProfilesRefused(t *testing.T) {
 			p.Named["a b"] = retrieve.Profile{}
 			return nil
 		}, repo.CommitOptions{}, repo.ErrInvalid},
+		"a contradiction": {func(p *retrieve.Profiles) error {
+			p.Named["a"] = retrieve.Profile{Params: []ipld.Entry{
+				{Key: "damping", Value: ipld.IntValue(9)},
+			}}
+			return nil
+		}, repo.CommitOptions{}, repo.ErrInvalid},
 		"a base": {func(*retrieve.Profiles) error { return nil }, repo.CommitOptions{Base: &at},
 			repo.ErrInvalid},
 		"elsewhere": {func(p *retrieve.Profiles) error {

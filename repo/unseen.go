@@ -72,7 +72,7 @@ func (r *Repo) shownBy(ctx context.Context, s *retrieve.Session) ([]graph.ID, er
 func (s *Snapshot) excluding(
 	ctx context.Context, req retrieve.Request,
 ) (retrieve.Request, error) {
-	if err := req.Validate(); err != nil {
+	if err := req.ValidateGiven(); err != nil {
 		return req, err
 	}
 	exclude := slices.Clone(req.Exclude)

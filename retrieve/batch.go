@@ -19,7 +19,7 @@ type Query struct {
 // ParseRequestJSON reads a JSON object as a request: qid, text, and flags of the retrieve command
 // by their names. A member replaces what base has; where it is a list it replaces the whole list.
 // The members cat, meta and those whose name begins with gold are echoed. Any other member, and a
-// value of the wrong kind or beyond a bound, gives a *RequestError that names it.
+// value of the wrong kind or beyond a bound (see ValidateGiven), gives a *RequestError that names it.
 func ParseRequestJSON(v ipld.Value, base Request) (Query, error) {
 	if v.Kind() != ipld.Map {
 		return Query{}, badParam("request", "%s, want an object", v.Kind())
@@ -37,7 +37,7 @@ func ParseRequestJSON(v ipld.Value, base Request) (Query, error) {
 		}
 	}
 	var re *RequestError
-	if err := q.Request.Validate(); errors.As(err, &re) {
+	if err := q.Request.ValidateGiven(); errors.As(err, &re) {
 		return Query{}, badParam(FlagName(re.Param), "%s", re.Reason)
 	}
 	return q, nil

@@ -21,6 +21,14 @@ const (
 // Expansions returns all ways of expanding.
 func Expansions() []Expansion { return []Expansion{Lend, Decay, PPR} }
 
+// maxRounds returns the bound of Request.Expand.
+func (e Expansion) maxRounds() int {
+	if e == PPR {
+		return MaxRounds
+	}
+	return MaxExpand
+}
+
 // Defaults and bounds of expansion: clause 8.1. Shares are in units of 2^-16.
 const (
 	DefaultDecay     = 45_875 // 0.7
@@ -63,9 +71,13 @@ func (r Request) checkExpansion() error {
 		return badParam("expansion", "%s is not lend, decay or ppr",
 			shortQuote(string(r.Expansion)))
 	}
-	rounds := MaxExpand
-	if r.Expansion == PPR {
+	open := r.open("expansion") // so that a profile may have the one that the others are of
+	rounds := r.Expansion.maxRounds()
+	if open {
 		rounds = MaxRounds
+	}
+	if n := r.Expand; n != nil && *n > rounds && *n <= MaxRounds {
+		return badParam("expand", "%d is outside 0 to %d: choose the expansion ppr for more", *n, rounds)
 	}
 	if err := checkRange("expand", r.Expand, rounds); err != nil {
 		return err
@@ -73,10 +85,10 @@ func (r Request) checkExpansion() error {
 	if n := r.MaxExpand; n != nil && (*n < 1 || *n > MaxMaxExpand) {
 		return badParam("maxExpand", "%d is outside 1 to %d", *n, MaxMaxExpand)
 	}
-	if r.Decay != nil && r.Expansion != Decay {
+	if r.Decay != nil && r.Expansion != Decay && !open {
 		return badParam("decay", "only paths decay: choose the expansion decay for it")
 	}
-	if r.Damping != nil && r.Expansion != PPR {
+	if r.Damping != nil && r.Expansion != PPR && !open {
 		return badParam("damping", "only PageRank is damped: choose the expansion ppr for it")
 	}
 	if n := r.Decay; n != nil && (*n < 1 || *n > fixed.One) {

@@ -99,7 +99,7 @@ func TestExpansionMembers(t *testing.T) {
 		`{"expansion":1}`:                    "expansion",
 		`{"max-expand":0}`:                   "max-expand",
 		`{"max-expand":"3"}`:                 "max-expand",
-		`{"decay":0.5}`:                      "decay",
+		`{"decay":0.5,"expansion":"ppr"}`:    "decay",
 		`{"decay":1.5,"expansion":"decay"}`:  "decay",
 		`{"damping":1,"expansion":"ppr"}`:    "damping",
 		`{"damping":null,"expansion":"ppr"}`: "damping",

@@ -23,7 +23,7 @@ func (r *run) diversify(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("read node %s: %w", c.id, err)
 		}
-		p, err := r.profile(ctx, n, nil)
+		p, err := r.features(ctx, n, nil)
 		if err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ type packer struct {
 	*run
 	answer  *Answer
 	created []graph.Time // of the items
-	said    []*profile   // of the items, where repeats are to be left out
+	said    []*features  // of the items, where repeats are to be left out
 }
 
 // take packs or drops one candidate.
@@ -68,7 +68,7 @@ func (p *packer) take(ctx context.Context, c *candidate) error {
 		return err
 	}
 	a := p.answer
-	twin, prof, err := p.repeated(ctx, n, mark)
+	twin, its, err := p.repeated(ctx, n, mark)
 	switch {
 	case err != nil:
 		return err
@@ -88,24 +88,24 @@ func (p *packer) take(ctx context.Context, c *candidate) error {
 		item.Rank = len(a.Items) + 1
 		a.Items = append(a.Items, item)
 		p.created = append(p.created, n.Created)
-		p.said = append(p.said, prof)
+		p.said = append(p.said, its)
 		p.idle.shows(n, shown)
 	}
 	return nil
 }
 
 // repeated returns the number of the first item that a node repeats, -1 for none, and the node's
-// profile, nil where the request does not ask.
+// features, nil where the request does not ask.
 func (p *packer) repeated(
 	ctx context.Context, n *graph.Node, mark *graph.Mark,
-) (item int, prof *profile, err error) {
+) (item int, its *features, err error) {
 	if !p.req.Dedup {
 		return -1, nil, nil
 	}
-	if prof, err = p.profile(ctx, n, mark); err != nil {
+	if its, err = p.features(ctx, n, mark); err != nil {
 		return -1, nil, err
 	}
-	return slices.IndexFunc(p.said, prof.repeats), prof, nil
+	return slices.IndexFunc(p.said, its.repeats), its, nil
 }
 
 // arrange puts the items into the order that the request asks for.

@@ -288,8 +288,8 @@ func TestRepeats(t *testing.T) {
 		}, true},
 	}
 	p := &run{g: newMemory()}
-	profile := func(n graph.Node, m *graph.Mark) *profile {
-		out, err := p.profile(t.Context(), &n, m)
+	of := func(n graph.Node, m *graph.Mark) *features {
+		out, err := p.features(t.Context(), &n, m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -298,18 +298,18 @@ func TestRepeats(t *testing.T) {
 	for _, c := range cases {
 		n := note(0, rotate)
 		n.Props = []ipld.Entry{{Key: "host", Value: ipld.StringValue("a")}}
-		first := profile(n, nil)
+		first := of(n, nil)
 		m := c.edit(&n)
-		second := profile(n, m)
+		second := of(n, m)
 		if first.repeats(second) != c.want || second.repeats(first) != c.want {
 			t.Errorf("%s: %v, want %v", c.name, first.repeats(second), c.want)
 		}
 	}
-	if a := profile(note(0, "Alice beats Bob"), nil); a.repeats(
-		profile(note(1, "Bob beats Alice"), nil)) {
+	if a := of(note(0, "Alice beats Bob"), nil); a.repeats(
+		of(note(1, "Bob beats Alice"), nil)) {
 		t.Error("turned around, it says something else")
 	}
-	if none := profile(note(0, "the of"), nil); none.repeats(none) {
+	if none := of(note(0, "the of"), nil); none.repeats(none) {
 		t.Error("what has no term repeats nothing")
 	}
 }
@@ -343,9 +343,9 @@ func TestDedupOracle(t *testing.T) {
 		all := m.ask(t, req)
 		r := &run{g: m}
 		var kept, out []graph.ID
-		var said []*profile
+		var said []*features
 		for _, item := range all.Items {
-			p, err := r.profile(t.Context(), m.nodes[item.ID], nil)
+			p, err := r.features(t.Context(), m.nodes[item.ID], nil)
 			if err != nil {
 				t.Fatal(err)
 			}

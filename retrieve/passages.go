@@ -43,7 +43,7 @@ func (r Request) checkPassages() error {
 	if r.PassageTokens == nil {
 		return nil
 	}
-	if r.Pack != PackPassages {
+	if r.Pack != PackPassages && !r.open("pack") {
 		return badParam("passageTokens", "goes only with pack passages: add that, or leave this out")
 	}
 	if n := *r.PassageTokens; n < 1 || n > MaxPassageTokens {

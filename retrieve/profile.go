@@ -78,6 +78,11 @@ var profileParams = []profileParam{
 	{"tokenizer", func(r *Request) any { return &r.Tokenizer }},
 	{"community", func(r *Request) any { return &r.Community }},
 	{"summarize", func(r *Request) any { return &r.Summarize }},
+	{"expansion", func(r *Request) any { return &r.Expansion }},
+	{"decay", func(r *Request) any { return &r.Decay }},
+	{"damping", func(r *Request) any { return &r.Damping }},
+	{"pack", func(r *Request) any { return &r.Pack }},
+	{"passageTokens", func(r *Request) any { return &r.PassageTokens }},
 }
 
 // ProfileParams returns the names of the parameters that a profile may set.
@@ -89,13 +94,45 @@ func ProfileParams() []string {
 	return names
 }
 
-// ownParams are the parameters that no profile sets.
-var ownParams = []string{
-	"text", "vectors", "types", "where", "createdFrom", "createdTo", "updatedFrom", "updatedTo",
-	"validAt", "marks", "exclude", "unseenFrom", "profile", "now", "sparse", "rewrites",
-	"rewrite", "rerank", "rerankTop", "reranked",
-	// These make sense beside each other alone, so that one of a profile could break a request.
-	"expansion", "decay", "damping", "pack", "passageTokens",
+// Why a parameter is a request's own.
+const (
+	ownAsked  = "it says what is asked"
+	ownAnswer = "it says which nodes may be an answer"
+	ownShown  = "it says what one reader was shown before"
+	ownJudge  = "who asks decides which model is told the query"
+	ownSaid   = "a model said it of one query"
+	ownName   = "it names the profile"
+)
+
+// ownParams are the parameters that no profile sets, and why.
+var ownParams = []struct{ name, why string }{
+	{"text", ownAsked}, {"vectors", ownAsked}, {"sparse", ownAsked}, {"now", ownAsked},
+	{"rewrites", ownAsked}, {"rewrite", ownJudge},
+	{"types", ownAnswer}, {"where", ownAnswer}, {"createdFrom", ownAnswer}, {"createdTo", ownAnswer},
+	{"updatedFrom", ownAnswer}, {"updatedTo", ownAnswer}, {"validAt", ownAnswer},
+	{"marks", ownAnswer}, {"exclude", ownAnswer}, {"unseenFrom", ownShown},
+	{"rerank", ownJudge}, {"rerankTop", ownJudge}, {"reranked", ownSaid}, {"profile", ownName},
+}
+
+// OwnParams returns the names of the parameters that no profile may set: every one of clause 8.1
+// that ProfileParams does not name.
+func OwnParams() []string {
+	names := make([]string, len(ownParams))
+	for i, p := range ownParams {
+		names[i] = p.name
+	}
+	return names
+}
+
+// WhyOwn says why no profile may set a parameter, "" of one that a profile may set, or that there
+// is not.
+func WhyOwn(param string) string {
+	for _, p := range ownParams {
+		if p.name == param {
+			return p.why
+		}
+	}
+	return ""
 }
 
 func findProfileParam(name string) (profileParam, bool) {
@@ -135,16 +172,14 @@ func (r Request) Explicitly(params ...string) Request {
 // order, and which it must not have, as their absence is what was asked for. It returns a
 // *RequestError for a parameter that no profile may have.
 func (r Request) ProfileChange() (set []ipld.Entry, unset []string, err error) {
-	if err := r.Validate(); err != nil {
+	if err := r.ValidateGiven(); err != nil {
 		return nil, nil, err
 	}
-	all := encodeParams(r.Resolve(), ipld.Sum(ipld.Raw, nil))
 	for _, name := range r.Explicit {
 		if _, ok := findProfileParam(name); !ok {
-			return nil, nil, badParam(name, "no profile can hold it: it says what is asked, not how "+
-				"answers are ranked and printed")
+			return nil, nil, badParam(name, "no profile can hold it: %s", WhyOwn(name))
 		}
-		if v, ok := all.Get(name); ok {
+		if v, ok := r.encodeParam(name); ok {
 			set = append(set, ipld.Entry{Key: name, Value: v})
 		} else {
 			unset = append(unset, name)
@@ -152,6 +187,15 @@ func (r Request) ProfileChange() (set []ipld.Entry, unset []string, err error) {
 	}
 	ipld.SortEntries(set)
 	return set, unset, nil
+}
+
+// encodeParam returns one parameter as a profile keeps it, whatever the others are; ok is false where
+// it is left out at its default.
+func (r Request) encodeParam(name string) (v ipld.Value, ok bool) {
+	if name == "passageTokens" { // which a receipt has beside this alone, and then always
+		r.Pack = PackPassages
+	}
+	return encodeParams(r.Resolve(), ipld.Sum(ipld.Raw, nil)).Get(name)
 }
 
 // checkProfile checks the names that say where defaults come from.
@@ -236,10 +280,12 @@ func (p Profile) Equal(o Profile) bool {
 
 // Apply returns the request with the parameters that it leaves open taken from the profile that
 // fits it: that which it names, or else the one whose types have all of its own, or else the
-// repository's default. The result is Settled, and its Profile the name of what was taken, "" for
-// the built-in default. A settled request comes back as it is. It returns an error that wraps
-// ErrNoProfile for an unknown name, and a *RequestError for parameters that this version does not
-// know. A nil p has the built-in profiles alone.
+// repository's default. What does not fit the request is left out: one that is valid by itself is
+// never refused for what a profile says. The result is Settled and valid, and its Profile the name
+// of what was taken, "" for the built-in default. A settled request comes back as it is. It returns
+// an error that wraps ErrNoProfile for an unknown name, and a *RequestError for parameters that this
+// version does not know and for a request that is not valid with what was taken. A nil p has the
+// built-in profiles alone.
 func (p *Profiles) Apply(r Request) (Request, error) {
 	if r.Settled {
 		return r, nil
@@ -260,55 +306,10 @@ func (p *Profiles) Apply(r Request) (Request, error) {
 		r.Profile = ""
 	}
 	r.Settled, r.Explicit = true, nil
-	return r, nil
-}
-
-// filled returns the request with what it leaves open as a profile has it. What cannot hold for
-// this request stays out: to weigh lanes or edges that it does not have would be an error, and is
-// none of the one who asks.
-func (r Request) filled(name string, from Profile) (Request, error) {
-	given := r
-	for _, e := range from.Params {
-		param, ok := findProfileParam(e.Key)
-		if !ok {
-			return r, badParam("profile", "%s has the parameter %s, which this version does not "+
-				"know: use a later version, or 'mnem profile unset'", name, shortQuote(e.Key))
-		}
-		if given.gives(param) {
-			continue
-		}
-		if err := r.setParam(e.Key, e.Value); err != nil {
-			return r, err
-		}
-	}
-	if len(given.Weights) == 0 {
-		r.Weights = r.fittingWeights()
-	} else if given.Fusion == "" && r.Fusion == RRF { // which has no weights
-		r.Fusion = ""
-	}
-	if len(given.EdgeWeights) == 0 && (r.blank() || r.Expand != nil && *r.Expand == 0) {
-		r.EdgeWeights = nil
+	if err := r.Validate(); err != nil {
+		return given, err
 	}
 	return r, nil
-}
-
-// fittingWeights returns those weights of a profile that mean something for the request.
-func (r Request) fittingWeights() []LaneWeight {
-	has := r.weighed()
-	isTime := func(l Lane) bool { return l == LaneTime }
-	ranking := slices.DeleteFunc(slices.Clone(has), func(l Lane) bool {
-		return isTime(l) || l == LaneEntity && r.weight(l) == 0 // off, it is no lane beside the text's
-	})
-	out := slices.DeleteFunc(slices.Clone(r.Weights), func(w LaneWeight) bool {
-		if isTime(w.Lane) {
-			return !slices.Contains(has, w.Lane)
-		}
-		return r.Fusion == RRF || len(ranking) < 2 || !slices.Contains(ranking, w.Lane)
-	})
-	if len(out) == 0 {
-		return nil
-	}
-	return out
 }
 
 // shortShare returns units of 2^-16 as the number of the fewest decimals that gives them again.
@@ -330,7 +331,7 @@ func shortShare(units int64) ipld.Value {
 // false for other parameters.
 func Share(name string, v ipld.Value) (shown ipld.Value, ok bool) {
 	switch name {
-	case "mmr":
+	case "mmr", "decay", "damping":
 		return shortShare(v.Int()), true
 	case "weights", "edgeWeights":
 		var entries []ipld.Entry

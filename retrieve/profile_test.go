@@ -146,6 +146,8 @@ func TestProfileParams(t *testing.T) {
 	full.Vectors = vectorOf("m", 1)
 	full.Fusion, full.Spelling = WeightedRRF, SpellingOff
 	full.MaxExpand, full.Tokenizer, full.Community, full.Summarize = new(7), "words", true, 3
+	full.Expansion, full.Decay, full.Damping = Decay, new(3), new(4)
+	full.Pack, full.PassageTokens = PackPassages, new(5)
 	all := encodeParams(full.Resolve(), ipld.Sum(ipld.Raw, nil))
 	for _, name := range ProfileParams() {
 		v, ok := all.Get(name)
@@ -157,11 +159,11 @@ func TestProfileParams(t *testing.T) {
 		if err := p.Validate(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if slices.Contains(ownParams, name) {
+		if WhyOwn(name) != "" {
 			t.Errorf("%s is both", name)
 		}
 		only := full.Explicitly(name)
-		if _, ok := encodeParams(only.Resolve(), ipld.Sum(ipld.Raw, nil)).Get(name); !ok {
+		if _, ok := only.encodeParam(name); !ok {
 			t.Errorf("%s is not left", name)
 		}
 		set, unset, err := only.ProfileChange()
@@ -171,7 +173,7 @@ func TestProfileParams(t *testing.T) {
 	}
 	for _, e := range all.Entries() {
 		_, may := findProfileParam(e.Key)
-		if may == slices.Contains(ownParams, e.Key) {
+		if may == (WhyOwn(e.Key) != "") {
 			t.Errorf("%s: in a profile %t", e.Key, may)
 		}
 	}
@@ -306,11 +308,16 @@ func FuzzDecodeProfiles(f *testing.F) {
 			t.Fatal("decoded, but encodes to other bytes")
 		}
 		for _, name := range p.Names() {
+			profile, _, _ := p.Get(name)
+			later := slices.ContainsFunc(profile.Params, func(e ipld.Entry) bool {
+				_, known := findProfileParam(e.Key)
+				return !known
+			})
 			r, err := p.Apply(Request{Text: "x", Profile: name})
 			if err == nil {
-				err = r.Validate()
+				err = errors.Join(r.Validate(), r.checkLanes())
 			}
-			if err != nil && !errors.Is(err, ErrRequest) {
+			if err != nil && !(later && errors.Is(err, ErrRequest)) {
 				t.Fatal(err)
 			}
 		}

@@ -158,13 +158,14 @@ func (p Profile) check(at string) error {
 	return graph.CheckExtra([]ipld.Entry{{Key: "params", Value: p.value()}}, nil)
 }
 
-// checkProfileParam checks one parameter of a profile by itself: any two fit each other.
+// checkProfileParam checks one parameter of a profile by itself. Those that do not fit each other may
+// come of a merge: Consistent tells, and filling a request leaves them out.
 func checkProfileParam(at string, e ipld.Entry) error {
 	if len(e.Key) == 0 || len(e.Key) > MaxProfileName {
 		return graph.Fieldf(at, "want a name of 1 to %d bytes", MaxProfileName)
 	}
-	if slices.Contains(ownParams, e.Key) {
-		return graph.Fieldf(at, "no profile may set it")
+	if why := WhyOwn(e.Key); why != "" {
+		return graph.Fieldf(at, "no profile may set it: %s", why)
 	}
 	if _, ok := findProfileParam(e.Key); !ok {
 		return nil // of a later version
@@ -172,12 +173,12 @@ func checkProfileParam(at string, e ipld.Entry) error {
 	var r Request
 	err := r.setParam(e.Key, e.Value)
 	if err == nil {
-		err = r.Validate()
+		err = r.ValidateGiven()
 	}
 	if err != nil {
 		return graph.Fieldf(at, "%v", err)
 	}
-	v, _ := encodeParams(r.Resolve(), ipld.Sum(ipld.Raw, nil)).Get(e.Key)
+	v, _ := r.encodeParam(e.Key)
 	if !v.Equal(e.Value) {
 		return graph.Fieldf(at, "not in its resolved form")
 	}

@@ -200,7 +200,12 @@ func orDefault(p *int, n int) *int {
 }
 
 // Validate returns a *RequestError unless the request keeps every bound of clause 8.1.
-func (r Request) Validate() error {
+func (r Request) Validate() error { return r.alone().ValidateGiven() }
+
+// ValidateGiven is Validate for a request that a profile is to fill: until it is settled it may have
+// what goes only with a parameter that is still open, as Damping without an Expansion. Profiles.Apply
+// and Run refuse what the profile did not make good.
+func (r Request) ValidateGiven() error {
 	checks := []error{
 		r.checkText(),
 		r.checkVectors(),

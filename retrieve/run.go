@@ -148,7 +148,7 @@ type run struct {
 	cut    int  // nodes not all of whose links were followed
 	linked bool // whether expansion followed any link
 
-	profiles *profiler // nil until similarity is asked for
+	extractor *extractor // of features of nodes; nil until similarity is asked for
 
 	counter  Counter  // nil for Estimate
 	trim     *trimmer // nil where texts are shown whole

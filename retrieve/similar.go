@@ -18,8 +18,8 @@ const (
 	duplicateAt = 58_982 // 0.9 in Q16
 )
 
-// profile is what similarity knows of a node.
-type profile struct {
+// features are what similarity knows of a node.
+type features struct {
 	node  *graph.Node
 	state graph.State // of its mark, "" for none
 	terms []uint32    // distinct terms, ascending
@@ -27,61 +27,61 @@ type profile struct {
 	signs []uint32    // distinct telling words, ascending
 }
 
-// profiler makes profiles. It gives each distinct term and word a number.
-type profiler struct {
+// extractor reads features. It gives each distinct term and word a number.
+type extractor struct {
 	g        Graph
 	analyser *text.Analyzer
 	numbers  map[string]uint32
 }
 
-// profile makes the profile of a node and its mark, which may be nil.
-func (r *run) profile(ctx context.Context, n *graph.Node, m *graph.Mark) (*profile, error) {
-	if err := r.startProfiles(); err != nil {
+// features returns the features of a node and its mark, which may be nil.
+func (r *run) features(ctx context.Context, n *graph.Node, m *graph.Mark) (*features, error) {
+	if err := r.startFeatures(); err != nil {
 		return nil, err
 	}
-	return r.profiles.profile(ctx, n, m)
+	return r.extractor.features(ctx, n, m)
 }
 
-// startProfiles makes the profiler where there is none yet.
-func (r *run) startProfiles() error {
-	if r.profiles != nil {
+// startFeatures makes the extractor where there is none yet.
+func (r *run) startFeatures() error {
+	if r.extractor != nil {
 		return nil
 	}
 	a, err := text.New(Language)
 	if err == nil {
-		r.profiles = &profiler{g: r.g, analyser: a, numbers: map[string]uint32{}}
+		r.extractor = &extractor{g: r.g, analyser: a, numbers: map[string]uint32{}}
 	}
 	return err
 }
 
-func (p *profiler) number(s string) uint32 {
-	n, ok := p.numbers[s]
+func (e *extractor) number(s string) uint32 {
+	n, ok := e.numbers[s]
 	if !ok {
-		n = uint32(len(p.numbers))
-		p.numbers[s] = n
+		n = uint32(len(e.numbers))
+		e.numbers[s] = n
 	}
 	return n
 }
 
-// profile reads what it needs beside the node itself.
-func (p *profiler) profile(
+// features reads what it needs beside the node itself.
+func (e *extractor) features(
 	ctx context.Context, n *graph.Node, m *graph.Mark,
-) (*profile, error) {
-	out := &profile{node: n}
+) (*features, error) {
+	out := &features{node: n}
 	if m != nil {
 		out.state = m.State
 	}
-	texts, err := comparedTexts(ctx, p.g, n)
+	texts, err := comparedTexts(ctx, e.g, n)
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range texts {
-		p.analyser.Each(s, func(term string) bool {
-			out.terms = append(out.terms, p.number(term))
+		e.analyser.Each(s, func(term string) bool {
+			out.terms = append(out.terms, e.number(term))
 			return true
 		})
-		p.analyser.EachWord(s, func(word string, telling bool) bool {
-			n := p.number(word)
+		e.analyser.EachWord(s, func(word string, telling bool) bool {
+			n := e.number(word)
 			out.words = append(out.words, n)
 			if telling {
 				out.signs = append(out.signs, n)
@@ -152,7 +152,7 @@ func similarity(a, b []uint32) int64 {
 }
 
 // repeats reports whether two nodes say the same: clause 11.3. The cheap questions come first.
-func (p *profile) repeats(o *profile) bool {
+func (p *features) repeats(o *features) bool {
 	short, long := int64(len(p.terms)), int64(len(o.terms))
 	if short > long {
 		short, long = long, short
@@ -179,7 +179,7 @@ func agree(a, b []ipld.Entry) bool {
 
 // sameTelling reports whether the words that are telling in either text are the same in both, in
 // the same order.
-func sameTelling(a, b *profile) bool {
+func sameTelling(a, b *features) bool {
 	telling := func(word uint32) bool {
 		_, inA := slices.BinarySearch(a.signs, word)
 		_, inB := slices.BinarySearch(b.signs, word)

@@ -91,7 +91,7 @@ func (r *run) sentences(ctx context.Context, items []Item) ([]*quoted, error) {
 					return true
 				}
 				seen[one] = true
-				if terms := r.profiles.termsOf(one); len(terms) > 0 {
+				if terms := r.extractor.termsOf(one); len(terms) > 0 {
 					list = append(list, &quoted{id: item.ID, text: one, terms: terms})
 				}
 				return len(list) < maxSentences
@@ -110,7 +110,7 @@ func (r *run) shownTexts(ctx context.Context, id graph.ID) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read node %s: %w", id, err)
 	}
-	if err := r.startProfiles(); err != nil {
+	if err := r.startFeatures(); err != nil {
 		return nil, err
 	}
 	texts := []string{n.Context, n.Summary}
@@ -132,10 +132,10 @@ func (r *run) shownTexts(ctx context.Context, id graph.ID) ([]string, error) {
 }
 
 // termsOf returns the numbers of the distinct terms of a text, ascending.
-func (p *profiler) termsOf(s string) []uint32 {
+func (e *extractor) termsOf(s string) []uint32 {
 	var terms []uint32
-	p.analyser.Each(s, func(term string) bool {
-		terms = append(terms, p.number(term))
+	e.analyser.Each(s, func(term string) bool {
+		terms = append(terms, e.number(term))
 		return true
 	})
 	return distinct(terms)
@@ -147,8 +147,8 @@ func (r *run) relevance(list []*quoted) []int64 {
 	if len(list) == 0 {
 		return nil
 	}
-	asked := r.profiles.termsOf(r.req.Text)
-	weights := make([]int64, len(r.profiles.numbers))
+	asked := r.extractor.termsOf(r.req.Text)
+	weights := make([]int64, len(r.extractor.numbers))
 	for _, q := range list {
 		for _, t := range q.terms {
 			weights[t]++

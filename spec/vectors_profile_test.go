@@ -3,6 +3,8 @@ package spec_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,6 +61,72 @@ func runProfileChoice(t *testing.T, v vector) {
 	answer := retrieve.Answer{Request: got}
 	rec, _ := answer.Receipt()
 	same(t, "request", string(ipld.AppendJSON(nil, rec.Params)), want.Request)
+}
+
+// runProfileContradicts looks for profiles that contradict themselves.
+func runProfileContradicts(t *testing.T, v vector) {
+	var in struct{ Profiles string }
+	var want struct{ Names []string }
+	parse(t, v.Input, &in)
+	parse(t, v.Expect, &want)
+	p := readProfiles(t, in.Profiles)
+	var names []string
+	for _, name := range p.Names() {
+		if profile, own, _ := p.Get(name); own && profile.Consistent() != nil {
+			names = append(names, name)
+		}
+	}
+	same(t, "names", strings.Join(names, " "), strings.Join(want.Names, " "))
+}
+
+// TestEveryParameterIsHeldOrNot sees to it that clause 23.1 says of each parameter of clause 8.1
+// whether a profile may hold it, as the implementation does.
+func TestEveryParameterIsHeldOrNot(t *testing.T) {
+	text, err := os.ReadFile("SPEC.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	between := func(from, to string) string {
+		_, rest, _ := strings.Cut(string(text), from)
+		part, _, ok := strings.Cut(rest, to)
+		if !ok {
+			t.Fatalf("no text between %q and %q", from, to)
+		}
+		return part
+	}
+	quoted := func(s string) []string {
+		var names []string
+		for i, name := range strings.Split(s, "`") {
+			if i%2 == 1 {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		return names
+	}
+	firsts := func(table string) string {
+		var cells []string
+		for line := range strings.Lines(table) {
+			if cell := strings.Split(line, "|"); len(cell) > 2 {
+				cells = append(cells, cell[1])
+			}
+		}
+		return strings.Join(cells, "\n")
+	}
+	clause := between("### 23.1 ", "### 23.2 ")
+	if !strings.Contains(clause, "may be in `params`: ") {
+		t.Fatal("clause 23.1 does not say what may be in a profile")
+	}
+	held := quoted(between("may be in `params`: ", ". Each has a value"))
+	own := quoted(firsts(between("The others of 8.1 are a request's own", "A parameter of another name")))
+	same(t, "held", strings.Join(held, " "),
+		strings.Join(slices.Sorted(slices.Values(retrieve.ProfileParams())), " "))
+	same(t, "own", strings.Join(own, " "),
+		strings.Join(slices.Sorted(slices.Values(retrieve.OwnParams())), " "))
+	all := quoted(firsts(between("| parameter | default | bound | meaning |", "Numbers given")))
+	both := slices.Concat(held, own)
+	slices.Sort(both)
+	same(t, "parameters", strings.Join(both, " "), strings.Join(all, " "))
 }
 
 // runProfileMerge merges profiles, taking each side in turn.

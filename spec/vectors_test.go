@@ -51,7 +51,8 @@ var runners = map[string]func(t *testing.T, v vector){
 	"score": runScore, "session": runRecord,
 	"signature": runSignature, "stage": runRecord, "stats": runStats, "tree": runTree,
 	"profile": runRecord, "profile-choice": runProfileChoice, "profile-merge": runProfileMerge,
-	"tokens": runTokens, "community": runCommunity, "sentences": runSentences,
+	"profile-contradicts": runProfileContradicts,
+	"tokens":              runTokens, "community": runCommunity, "sentences": runSentences,
 	"tree-diff": runDiff, "tree-merge": runMerge, "unseen": runUnseen,
 }
 

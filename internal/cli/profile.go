@@ -26,7 +26,8 @@ const profileDoc = "A profile is a name for how answers are ranked, expanded, pa
 	"A request takes what its flags do not say from one profile: that of --profile, MNEM_PROFILE or\n" +
 	"config retrieve.profile; else one whose types (--for-type) have all that the request asks for\n" +
 	"with --type, the fewest first; else the one that 'mnem profile default' names; else the profile\n" +
-	"default. What a flag says always holds.\n\n" +
+	"default. What a flag says always holds, and what a profile says and does not fit it is left out:\n" +
+	"rounds and --damping of ppr where --expansion says decay.\n\n" +
 	"There are always default, chat, docs and code. A profile that is set under one of these names\n" +
 	"takes its place, until it is removed."
 
@@ -129,7 +130,7 @@ func (c *cli) profileShow() *cobra.Command {
 		Use:   "show NAME",
 		Short: "Print what a profile says",
 		Long: "Print the types and parameters of a profile. What it does not say is as the help of\n" +
-			"'mnem retrieve' has it.",
+			"'mnem retrieve' has it. Where parameters contradict each other, as after a merge, it says so.",
 		Example:           "  mnem profile show chat\n  mnem profile show chat --json",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.completeArg(completeProfiles),
@@ -172,5 +173,11 @@ func (c *cli) printProfile(p *retrieve.Profiles, name string) error {
 	for _, e := range profile.Params {
 		rows = append(rows, []cell{{"  " + line(flagOf(e.Key)), ""}, {paramText(e), ""}})
 	}
-	return c.table(rows)
+	if err := c.table(rows); err != nil {
+		return err
+	}
+	if err := profile.Consistent(); err != nil {
+		return c.printf("%s\n", line("does not count: "+err.Error()))
+	}
+	return nil
 }

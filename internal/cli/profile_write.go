@@ -99,9 +99,12 @@ func (c *cli) profileSet() *cobra.Command {
 		Short: "Make a profile, or change what it says",
 		Long: "Set parameters of a profile by the flags that 'mnem retrieve' has for them; what is not given\n" +
 			"stays. A new profile of a built-in name begins with what that one says. A parameter that is\n" +
-			"set to nothing, as with --dedup=false, is taken out. Each change is one commit.",
+			"set to nothing, as with --dedup=false, is taken out. Each change is one commit.\n\n" +
+			"What goes only with another flag, as --damping with --expansion ppr, is refused where the\n" +
+			"profile does not have that too.",
 		Example: "  mnem profile set docs --budget 4000 --show content --for-type Document\n" +
 			"  mnem profile set team --edge-weight owns=2 --edge-weight mentions=0.25\n" +
+			"  mnem profile set far --expansion ppr --expand 30 --damping 0.9\n" +
 			"  mnem profile set default --limit 20 -m 'longer answers'",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.completeArg(completeProfiles),
@@ -141,8 +144,7 @@ func (c *cli) profileChange(
 ) (set []ipld.Entry, unset []string, err error) {
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
 		if flag.Hidden && err == nil { // by hideOwn
-			err = usagef("no profile can hold --%s: it says what is asked, or goes with other flags alone",
-				flag.Name)
+			err = usagef("no profile can hold --%s: %s", flag.Name, whyOwn(flag.Name))
 		}
 	})
 	if err != nil {
@@ -151,6 +153,9 @@ func (c *cli) profileChange(
 	req, err := c.request(cmd, opt)
 	if err != nil {
 		return nil, nil, err
+	}
+	if name := req.Tokenizer; name != "" && name != retrieve.Estimate && counters()[name] == nil {
+		return nil, nil, usagef("--tokenizer: %q is not estimate, cl100k or o200k", name)
 	}
 	return req.Explicitly(givenParams(cmd)...).ProfileChange()
 }

@@ -242,9 +242,11 @@ func (c *cli) request(cmd *cobra.Command, opt *retrieveOptions) (retrieve.Reques
 			return r, usagef("%s: %q is not a number of characters", summaryCapEnv, s)
 		}
 		r.SummaryCap = &n
-		return r.Explicitly(append(givenParams(cmd), "summaryCap")...), r.Validate()
+		r = r.Explicitly(append(givenParams(cmd), "summaryCap")...)
+		return r, r.ValidateGiven()
 	}
-	return r.Explicitly(givenParams(cmd)...), r.Validate()
+	r = r.Explicitly(givenParams(cmd)...)
+	return r, r.ValidateGiven()
 }
 
 func (c *cli) retrieve(cmd *cobra.Command, opt *retrieveOptions, args []string) error {
@@ -277,7 +279,7 @@ func (c *cli) retrieve(cmd *cobra.Command, opt *retrieveOptions, args []string) 
 	if err != nil {
 		return err
 	}
-	if err := req.Validate(); err != nil {
+	if err := req.ValidateGiven(); err != nil {
 		return err
 	}
 	if opt.batch == "" { // before the repository is opened, which others may wait for

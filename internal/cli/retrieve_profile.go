@@ -58,8 +58,17 @@ func (c *cli) profileName(cmd *cobra.Command, flag string) (string, error) {
 	return flag, nil
 }
 
-// profileHint says what to do about a profile that there is none of.
+// profileHint says what to do about a profile that there is none of, or that contradicts itself.
 func profileHint(err error) error {
+	var pe *retrieve.ProfileError
+	if errors.As(err, &pe) {
+		flags := make([]string, len(pe.Params))
+		for i, param := range pe.Params {
+			flags[i] = flagOf(param)
+		}
+		return hint(err, "set what goes with it too, or take it out: 'mnem profile unset %s %s'",
+			pe.Name, strings.Join(flags, " "))
+	}
 	if errors.Is(err, retrieve.ErrNoProfile) {
 		return hint(err, "see 'mnem profile list', or make it with 'mnem profile set NAME'")
 	}
@@ -75,6 +84,16 @@ func flagOf(param string) string {
 		return "edge-weight"
 	}
 	return retrieve.FlagName(param)
+}
+
+// whyOwn says why no profile can hold a flag of requestFlags.
+func whyOwn(flag string) string {
+	for _, param := range retrieve.OwnParams() {
+		if flagOf(param) == flag {
+			return retrieve.WhyOwn(param)
+		}
+	}
+	return ""
 }
 
 // givenParams returns the parameters that profiles may set and that the command line sets.

@@ -28,7 +28,9 @@ func profileRecords(s *suite) {
 		"budget": 0, "expand": 4, "expandTypes": []any{"a", "b"}, "edgeWeights": dict{"owns": 131072},
 		"direction": "out", "adjacency": 1000, "show": []any{"key", "times"}, "summaryCap": 0,
 		"dedup": true, "mmr": 65536, "order": "time", "spelling": "off",
-		"maxExpand": 7, "tokenizer": "cl100k", "community": true, "summarize": 3}, "A", "B")
+		"maxExpand": 7, "tokenizer": "cl100k", "community": true, "summarize": 3,
+		"expansion": "ppr", "decay": 1, "damping": 65535, "pack": "passages", "passageTokens": 256}, "A",
+		"B")
 	named := func(params dict, types ...any) dict {
 		return dict{"profiles": dict{"p": saying(params, types...)}}
 	}
@@ -55,6 +57,17 @@ func profileRecords(s *suite) {
 		{"1.3", "unknown-field", "an unknown field survives", "", dict{"zeta": true}},
 		{"23.1", "rrf-weights", "parameters that do not go together", "",
 			named(dict{"fusion": "rrf", "weights": dict{"text": 1}})},
+		{"23.1", "apart", "parameters without those that they go with", "",
+			named(dict{"expand": 64, "decay": 65536, "damping": 1, "passageTokens": 65536})},
+		{"23.1", "expand-most", "65 rounds", "limit", named(dict{"expand": 65})},
+		{"23.1", "expansion-lend", "the default expansion", "default", named(dict{"expansion": "lend"})},
+		{"23.1", "expansion-other", "an expansion that is none", "field",
+			named(dict{"expansion": "pagerank"})},
+		{"23.1", "decay-default", "the default of decay", "default", named(dict{"decay": 45875})},
+		{"23.1", "damping-one", "a damping of 1", "limit", named(dict{"damping": 65536})},
+		{"23.1", "pack-whole", "texts shown whole", "default", named(dict{"pack": "whole"})},
+		{"23.1", "passage-tokens-none", "no tokens", "limit", named(dict{"passageTokens": 0})},
+		{"23.1", "rerank", "a reranker", "field", named(dict{"rerank": "local"})},
 		{"23.1", "nothing", "neither a profile nor a default", "field", dict{"profiles": dict{}}},
 		{"23.1", "profiles-missing", "no map of profiles", "field", dict{"profiles": absent{}}},
 		{"23.1", "too-many", "65 profiles", "limit", many(65)},
@@ -208,6 +221,7 @@ func profileChoices(s *suite) {
 		s.choice("23.2", c.name, c.title, c.rec, c.gives)
 	}
 	profileLanes(s)
+	profileTogether(s)
 }
 
 // profileLanes are the weights of lanes that a request may not have, or has where they are weighed.
@@ -229,6 +243,71 @@ func profileLanes(s *suite) {
 	} {
 		s.choice("23.2", c.name, c.title, rec, c.gives)
 	}
+}
+
+// profileTogether are parameters that go with each other alone.
+func profileTogether(s *suite) {
+	n := func(x int64) int64 { return x }
+	rec := profiles(dict{
+		"ranks":  saying(dict{"expansion": "ppr", "expand": n(30), "damping": n(9)}),
+		"paths":  saying(dict{"expansion": "decay", "expand": n(1), "decay": n(9)}),
+		"rounds": saying(dict{"expand": n(1), "edgeWeights": dict{"owns": n(131072)}}),
+		"none":   saying(dict{"expand": n(0), "edgeWeights": dict{"owns": n(131072)}}),
+		"parts":  saying(dict{"pack": "passages", "passageTokens": n(9)}),
+		"usual":  saying(dict{"pack": "passages"}),
+		"apart": saying(dict{"expand": n(30), "decay": n(9), "damping": n(9),
+			"passageTokens": n(9)}),
+		"mixed": saying(dict{"expansion": "decay", "expand": n(30), "decay": n(9), "damping": n(9)}),
+		"off":   saying(dict{"weights": dict{"text": n(0), "dense:m": n(0), "time": n(7)}}),
+	}, nil)
+	vectors := dict{"m": []any{n(1), n(-2)}}
+	for _, name := range sortedNames(rec["profiles"].(dict)) {
+		for way, gives := range map[string]dict{"": {}, "-lend": {"expansion": "lend"},
+			"-decay": {"expansion": "decay"}, "-ppr": {"expansion": "ppr"}} {
+			gives["text"], gives["profile"] = "a", name
+			s.choice("23.2", "together-"+name+way, "a profile and an expansion: "+name+way, rec, gives)
+		}
+	}
+	for _, c := range []struct {
+		name, title string
+		gives       dict
+	}{
+		{"ranks-expand", "rounds of the profile's expansion", dict{"profile": "ranks", "expand": n(40)}},
+		{"ranks-low", "its damping with other rounds", dict{"profile": "ranks", "expand": n(0)}},
+		{"ranks-damping", "a damping for the profile's expansion",
+			dict{"profile": "ranks", "damping": n(5)}},
+		{"ranks-decay", "what goes with another expansion", dict{"profile": "ranks", "decay": n(5)}},
+		{"ranks-lend-expand", "too many rounds for the expansion that the request gives",
+			dict{"profile": "ranks", "expansion": "lend", "expand": n(5)}},
+		{"ranks-default", "a damping at its default", dict{"profile": "ranks", "damping": n(55706)}},
+		{"default-damping", "a damping without its expansion", dict{"damping": n(5)}},
+		{"default-expand", "too many rounds", dict{"expand": n(5)}},
+		{"mixed-expand", "rounds in the place of too many", dict{"profile": "mixed", "expand": n(2)}},
+		{"parts-whole", "texts shown whole", dict{"profile": "parts", "pack": "whole"}},
+		{"parts-tokens", "tokens for the profile's passages",
+			dict{"profile": "usual", "passageTokens": n(5)}},
+		{"parts-pack", "passages of the request, tokens of the profile",
+			dict{"profile": "apart", "pack": "passages"}},
+		{"parts-both", "passages of both", dict{"profile": "parts", "pack": "passages"}},
+		{"default-tokens", "tokens without passages", dict{"passageTokens": n(5)}},
+		{"off-lanes", "weights that leave no lane", dict{"profile": "off", "vectors": vectors}},
+	} {
+		c.gives["text"] = "a"
+		s.choice("23.2", "together-"+c.name, c.title, rec, c.gives)
+	}
+	s.add("23.1", "profile-contradicts", "together", "profiles that contradict themselves",
+		obj{"profiles": pieces(encode(rec))}, obj{"names": contradicting(rec)})
+	rec = profiles(dict{
+		"later": saying(dict{"someday": true}),
+		"ranks": saying(dict{"fusion": "rrf", "weights": dict{"time": n(1)}}),
+		"text":  saying(dict{"fusion": "rrf", "weights": dict{"text": n(1)}}),
+		"few":   saying(dict{"expand": n(4)}),
+		"many":  saying(dict{"expand": n(5)}),
+		"paths": saying(dict{"expand": n(5), "expansion": "decay"}),
+		"ppr":   saying(dict{"expand": n(5), "expansion": "ppr", "decay": n(5)}),
+	}, nil)
+	s.add("23.1", "profile-contradicts", "others", "and others that do not",
+		obj{"profiles": pieces(encode(rec))}, obj{"names": contradicting(rec)})
 }
 
 func profileBuiltIns(s *suite) {
@@ -274,6 +353,15 @@ func profileMerges(s *suite) {
 		{"default-one", "of which one side changed it", on("chat"), on("docs"), on("chat")},
 		{"unknown", "unknown fields", profiles(dict{}, dict{"x": int64(1)}),
 			profiles(dict{}, dict{"x": int64(2)}), profiles(dict{}, dict{"x": int64(1), "y": int64(1)})},
+		{"apart", "one took out what the other set more for", p(dict{"expansion": "ppr"}), p(dict{}),
+			p(dict{"expansion": "ppr", "damping": int64(9)})},
+		{"apart-other", "one changed what the other set more for", p(dict{"expansion": "ppr"}),
+			p(dict{"expansion": "decay"}), p(dict{"expansion": "ppr", "expand": int64(30)})},
+		{"apart-both", "each its own expansion", nil, p(dict{"expansion": "decay", "decay": int64(9)}),
+			p(dict{"expansion": "ppr", "damping": int64(9), "pack": "passages"})},
+		{"apart-pack", "passages taken out, and their tokens changed",
+			p(dict{"pack": "passages", "passageTokens": int64(9)}), p(dict{}),
+			p(dict{"pack": "passages", "passageTokens": int64(8)})},
 		{"too-many", "together too many", nil, named(0, 40), named(30, 70)},
 	} {
 		in := obj{}

@@ -42,7 +42,8 @@ func (q request) edgeWarning(a *answer) {
 // mayProfile are the parameters of clause 23.1 that a profile may have.
 var mayProfile = []string{"fusion", "weights", "limit", "budget", "expand", "expandTypes",
 	"edgeWeights", "direction", "adjacency", "show", "summaryCap", "dedup", "mmr", "order", "spelling",
-	"maxExpand", "tokenizer", "community", "summarize"}
+	"maxExpand", "tokenizer", "community", "summarize", "expansion", "decay", "damping", "pack",
+	"passageTokens"}
 
 // builtIn are the parameters of the profiles of clause 23.4.
 func builtIn() map[string]dict {
@@ -139,7 +140,7 @@ func profiled(rec, gives dict) (dict, string) {
 	if isOwn {
 		params = own["params"].(dict)
 	}
-	out := dict{"limit": int64(10), "budget": int64(2000), "expand": int64(3), "direction": "both",
+	out := dict{"limit": int64(10), "budget": int64(2000), "direction": "both",
 		"adjacency": int64(0), "summaryCap": int64(8192)}
 	for param, v := range params {
 		if !has(mayProfile, param) {
@@ -149,6 +150,16 @@ func profiled(rec, gives dict) (dict, string) {
 	}
 	for param, v := range gives {
 		out[param] = v
+	}
+	apart(out, params, gives)
+	if !together(out) {
+		return nil, "request"
+	}
+	if _, given := out["expand"]; !given {
+		out["expand"] = int64(3)
+		if out["expansion"] == "ppr" {
+			out["expand"] = int64(20)
+		}
 	}
 	lanes := lanesOf(gives)
 	given, _ := out["weights"].(dict)
@@ -160,10 +171,15 @@ func profiled(rec, gives dict) (dict, string) {
 			delete(out, "fusion")
 		}
 	} else if weights, any := out["weights"].(dict); any {
+		count := false // whether a lane would be left
+		for _, lane := range lanes {
+			w, weighed := weights[lane]
+			count = count || !weighed || w != int64(0)
+		}
 		fitting := dict{}
 		for lane, w := range weights {
 			dated := lane == "time" && has(lanes, "text")
-			if dated || has(lanes, lane) && len(lanes) > 1 && out["fusion"] != "rrf" {
+			if dated || has(lanes, lane) && len(lanes) > 1 && out["fusion"] != "rrf" && count {
 				fitting[lane] = w
 			}
 		}
@@ -177,6 +193,58 @@ func profiled(rec, gives dict) (dict, string) {
 		out["profile"] = name
 	}
 	return withoutDefaults(out), ""
+}
+
+// apart takes out of a request what clause 23.2 says of parameters that go with each other alone.
+func apart(out, params, gives dict) {
+	drop := func(param string, when bool) {
+		if _, given := gives[param]; when && !given {
+			delete(out, param)
+		}
+	}
+	lend := func(way any) any {
+		if way == nil {
+			return "lend"
+		}
+		return way
+	}
+	way := lend(out["expansion"])
+	for _, param := range []string{"expand", "decay", "damping"} {
+		drop(param, way != lend(params["expansion"]))
+	}
+	drop("decay", way != "decay")
+	drop("damping", way != "ppr")
+	rounds, _ := out["expand"].(int64)
+	drop("expand", rounds > 4 && way != "ppr")
+	drop("passageTokens", out["pack"] != "passages")
+}
+
+// together reports whether parameters that go with each other alone do.
+func together(out dict) bool {
+	_, decay := out["decay"]
+	_, damping := out["damping"]
+	_, tokens := out["passageTokens"]
+	rounds, _ := out["expand"].(int64)
+	ppr := out["expansion"] == "ppr"
+	return !(decay && out["expansion"] != "decay" || damping && !ppr || rounds > 4 && !ppr ||
+		tokens && out["pack"] != "passages")
+}
+
+// contradicting are the profiles of a record that contradict themselves (clause 23.1).
+func contradicting(rec dict) []string {
+	names := []string{}
+	for _, name := range sortedNames(profilesOf(rec)) {
+		params := profilesOf(rec)[name].(dict)["params"].(dict)
+		bad := !together(params)
+		weights, _ := params["weights"].(dict)
+		for lane := range weights {
+			bad = bad || lane != "time" && params["fusion"] == "rrf"
+		}
+		if bad {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // withoutDefaults makes a request what clause 13.1 keeps.
@@ -208,7 +276,11 @@ func withoutDefaults(out dict) dict {
 			}
 		}
 	}
+	if out["pack"] == "passages" && out["passageTokens"] == nil {
+		out["passageTokens"] = int64(256)
+	}
 	for param, v := range map[string]any{"fusion": "convex", "order": "rank", "dedup": false,
+		"expansion": "lend", "decay": int64(45875), "damping": int64(55706), "pack": "whole",
 		"spelling": "on", "maxExpand": int64(100), "tokenizer": "estimate", "community": false,
 		"summarize": int64(0)} {
 		if out[param] == v {
