@@ -71,14 +71,15 @@ func (s *Snapshot) withIndex(ctx context.Context, fn func(*index.Index) error) e
 type TermScore struct {
 	Term   string
 	ReadAs string // the term that it was read as, "" for itself
+	Added  bool   // by feedback: the query does not have it
 	Score  int64
 }
 
-// TermScores explains the text lane: for each node the terms of a query that it has, in the order
-// of their first place in the query, some read as the answer to it says. Their scores add up to the
-// node's.
+// TermScores explains the text lane of an answer: for each node the terms of the query that it has,
+// in the order of their first place in the query, some read as the answer says, and then those that
+// feedback added. Their scores add up to the node's.
 func (s *Snapshot) TermScores(
-	ctx context.Context, query string, readings []retrieve.Reading, ids []graph.ID,
+	ctx context.Context, a *retrieve.Answer, ids []graph.ID,
 ) ([][]TermScore, error) {
 	out := make([][]TermScore, len(ids))
 	if !s.id.Defined() || len(ids) == 0 {
@@ -86,20 +87,23 @@ func (s *Snapshot) TermScores(
 	}
 	var got *index.TermScores
 	err := s.withIndex(ctx, func(x *index.Index) (err error) {
-		got, err = x.Split(ctx, x.Query(query, indexReadings(readings)...), ids, nil)
+		q := retrieve.TextQuery{Text: a.Request.Text, Readings: a.Readings, Added: a.Feedback}
+		got, err = x.Split(ctx, indexView{s, x}.query(q), ids, nil)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	as := make(map[string]string)
-	for _, r := range readings {
+	for _, r := range a.Readings {
 		as[r.Term] = r.As
 	}
+	own := len(got.Terms) - len(a.Feedback)
 	for i, row := range got.Scores {
 		for t, n := range row {
 			if n > 0 {
-				out[i] = append(out[i], TermScore{got.Terms[t], as[got.Terms[t]], n})
+				term := got.Terms[t]
+				out[i] = append(out[i], TermScore{term, as[term], t >= own, n})
 			}
 		}
 	}
@@ -211,7 +215,11 @@ type indexView struct {
 
 // query analyses a query.
 func (v indexView) query(q retrieve.TextQuery) index.Query {
-	return v.x.Query(q.Text, indexReadings(q.Readings)...)
+	out := v.x.Query(q.Text, indexReadings(q.Readings)...)
+	for _, t := range q.Added {
+		out = append(out, index.QueryTerm{Term: t.Term, As: t.Term, Times: 1, Weight: t.Weight})
+	}
+	return out
 }
 
 func indexReadings(list []retrieve.Reading) []index.Reading {
@@ -283,6 +291,10 @@ func (v indexView) WithTerms(
 ) (retrieve.TermsResult, error) {
 	got, err := v.x.WithTerms(ctx, terms, acceptDoc(accept), most)
 	return retrieve.TermsResult(got), err
+}
+
+func (v indexView) IDFs(ctx context.Context, terms []string) ([]int64, error) {
+	return v.x.IDFs(ctx, terms)
 }
 
 func (v indexView) Recency(

@@ -271,6 +271,10 @@ func (m *memory) TermWeights(_ context.Context, query TextQuery) ([]TermWeight, 
 	return out, m.fail("TermWeights")
 }
 
+func (m *memory) IDFs(_ context.Context, terms []string) ([]int64, error) {
+	return make([]int64, len(terms)), m.fail("IDFs")
+}
+
 // titled returns the nodes with a title, none where it is no title or too many have it.
 func (m *memory) titled(summary string) []graph.ID {
 	title := queryTermsAll(summary)

@@ -63,9 +63,8 @@ func (r *run) search(ctx context.Context) ([]*laneList, error) {
 		if err := r.spell(ctx); err != nil {
 			return nil, err
 		}
-		var err error
-		r.text, err = r.x.Text(ctx, r.query(r.req.Text), r.filter.accept(ctx), laneDepth)
-		if err := add(LaneText, ranked(r.text.Hits), err); err != nil {
+		hits, err := r.searchText(ctx)
+		if err := add(LaneText, hits, err); err != nil {
 			return nil, err
 		}
 	}

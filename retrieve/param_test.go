@@ -1,13 +1,12 @@
 package retrieve
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// TestParams: every parameter can be found by its name and by its member, and profiles know it.
+// TestParams: every parameter can be found by its name and by its member.
 func TestParams(t *testing.T) {
 	seen := map[string]bool{}
 	for _, p := range params {
@@ -17,10 +16,6 @@ func TestParams(t *testing.T) {
 		seen[p.name], seen["member "+p.member] = true, true
 		if FlagName(p.name) != p.member {
 			t.Errorf("%s is %s, want %s", p.name, FlagName(p.name), p.member)
-		}
-		_, shared := findProfileParam(p.name)
-		if shared == slices.Contains(ownParams, p.name) {
-			t.Errorf("%s: may a profile set it or not?", p.name)
 		}
 	}
 	for name, want := range map[string]string{

@@ -83,6 +83,7 @@ var profileParams = []profileParam{
 	{"damping", func(r *Request) any { return &r.Damping }},
 	{"pack", func(r *Request) any { return &r.Pack }},
 	{"passageTokens", func(r *Request) any { return &r.PassageTokens }},
+	{"feedback", func(r *Request) any { return &r.Feedback }},
 }
 
 // ProfileParams returns the names of the parameters that a profile may set.

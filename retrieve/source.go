@@ -49,7 +49,8 @@ type TextResult struct {
 // TextQuery is a text whose terms are looked up.
 type TextQuery struct {
 	Text     string
-	Readings []Reading // what some terms, of this text or another, are looked up as: clause 9.10
+	Readings []Reading      // what some terms, of this text or another, are looked up as: clause 9.10
+	Added    []FeedbackTerm // looked up beside them in Text; the text has none of them: clause 9.11
 }
 
 // Index finds documents: clause 9 of the specification.
@@ -74,6 +75,8 @@ type Index interface {
 	// TermWeights returns the distinct terms of the query in the order of their first place, each as
 	// it is looked up, with how often it is there times its idf.
 	TermWeights(ctx context.Context, query TextQuery) ([]TermWeight, error)
+	// IDFs returns the idf of terms (clause 9.2), 0 for one that no node has.
+	IDFs(ctx context.Context, terms []string) ([]int64, error)
 	// Mentioned returns the nodes mentioned in a text, each once: clause 7.3.
 	Mentioned(ctx context.Context, text string) ([]graph.ID, error)
 	// Mentioning returns nodes among which are all whose contents have the title that a summary is.

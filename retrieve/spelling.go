@@ -44,7 +44,7 @@ func (r *run) spell(ctx context.Context) error {
 }
 
 // query returns a text as it is looked up.
-func (r *run) query(text string) TextQuery { return TextQuery{text, r.readings} }
+func (r *run) query(text string) TextQuery { return TextQuery{Text: text, Readings: r.readings} }
 
 // respelled returns a warning of each word that is read as another.
 func (r *run) respelled() []Warning {
