@@ -175,7 +175,7 @@ func tryAll(t *testing.T, get store.Getter, m ipld.CID) (answers []any) {
 	checkError(t, err)
 	recent, err := x.Recency(ctx, acceptDoc, 20)
 	checkError(t, err)
-	readings, err := x.Readings(ctx, "alpah wxrdx teams")
+	readings, err := x.Analyse("alpah wxrdx teams").Readings(ctx)
 	checkError(t, err)
 	answers = append(answers, res, recent, readings)
 	for d, err := range x.Docs(ctx, acceptDoc) {

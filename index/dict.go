@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"sort"
-	"strings"
 )
 
 // entry is one term of a segment.
@@ -157,22 +156,40 @@ func (it *dictIter) place() {
 // damagedEntry is what is wrong with a dictionary, with the position in its entries.
 const damagedEntry = "dictionary entry damaged at byte %d"
 
+// first returns the first term of a group, a part of the dictionary.
+func (p *dictPart) first(i int) (term []byte, ok bool) {
+	in := input{b: p.body, pos: p.start(i)}
+	in.uint(0) // bytes shared with a term before it
+	term = in.take(in.uint(maxTerm))
+	return term, !in.bad && len(term) > 0
+}
+
+// search returns the first group that begins after a term, and whether all that it looked at are
+// whole.
+func (p *dictPart) search(term string) (at int, ok bool) {
+	ok = true
+	at = sort.Search(len(p.restarts)/2, func(i int) bool {
+		first, whole := p.first(i)
+		ok = ok && whole
+		return string(first) > term
+	})
+	return at, ok
+}
+
+// usualTerm is the length that few terms have more than.
+const usualTerm = 32
+
 // find returns the entry of a term.
 func (p *dictPart) find(term string) (e entry, ok bool, err error) {
-	groups := len(p.restarts) / 2
-	bad := false
-	i := sort.Search(groups, func(i int) bool {
-		it := p.group(i)
-		bad = !it.next() || bad
-		return string(it.term) > term
-	})
-	if bad {
+	i, ok := p.search(term)
+	if !ok {
 		return e, false, corrupt(damagedEntry, 0)
 	}
 	if i == 0 {
 		return e, false, nil
 	}
 	it := p.group(i - 1)
+	it.term = make([]byte, 0, usualTerm)
 	for it.next() {
 		switch {
 		case string(it.term) == term:
@@ -243,27 +260,20 @@ func (r *source) titleAt(
 
 // titleAt is that of source for one part; more says that the next part may have longer keys.
 func (p *dictPart) titleAt(key string) (exact, longer, more bool, err error) {
-	groups := len(p.restarts) / 2
-	bad := false
-	i := sort.Search(groups, func(i int) bool {
-		it := p.group(i)
-		bad = !it.next() || bad
-		return string(it.term) > key
-	})
-	if bad {
+	i, ok := p.search(key)
+	if !ok {
 		return false, false, false, corrupt(damagedEntry, 0)
 	}
-	longest := key + titleMark
-	for g := max(i-1, 0); g < groups; g++ {
+	for g := max(i-1, 0); g < len(p.restarts)/2; g++ {
 		it := p.group(g)
 		for it.next() {
-			term := string(it.term)
-			switch {
-			case term == key:
+			// No byte is less than the mark, so that longer titles follow the key at once.
+			switch n := len(key); {
+			case string(it.term) == key:
 				exact = true
-			case strings.HasPrefix(term, longest):
+			case len(it.term) > n && string(it.term[:n]) == key && it.term[n] == titleMark[0]:
 				return exact, true, false, nil
-			case term > longest:
+			case string(it.term) > key:
 				return exact, false, false, nil
 			}
 		}

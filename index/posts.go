@@ -38,17 +38,20 @@ func appendPosting(b []byte, gap uint32, tf *[Fields]uint32) []byte {
 	return b
 }
 
-// block is up to blockDocs decoded postings.
+// block is up to blockDocs decoded postings. It has room for as many as were in one block so far:
+// most terms have few, and a query may have thousands of terms.
 type block struct {
 	n     int
-	posts [blockDocs]posting
-	masks [blockDocs]byte
+	posts []posting
+	masks []byte
 }
 
 // decode reads n postings, whose first document is at least next, and returns the number after
 // the last document's.
 func (k *block) decode(in *input, n int, next uint64, docs int) uint64 {
-	k.n = n
+	if k.n = n; n > len(k.posts) {
+		k.posts, k.masks = make([]posting, n), make([]byte, n)
+	}
 	for i := range n {
 		p := &k.posts[i]
 		doc := next + in.uint(maxDocs)

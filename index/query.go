@@ -1,6 +1,12 @@
 package index
 
-import "github.com/mnem-project/mnem/internal/fixed"
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/mnem-project/mnem/internal/fixed"
+)
 
 // Query is the distinct terms of a text in the order of their first place.
 type Query []QueryTerm
@@ -13,25 +19,169 @@ type QueryTerm struct {
 	Weight int64  // in units of 2^-16, above 0; Times · Weight is at most 2^40
 }
 
-// Query analyses a text. A term of which there is a reading is looked up as that says, with the
-// weight of readings; any other counts wholly, as itself.
-func (x *Index) Query(text string, readings ...Reading) Query {
-	var q Query
-	at := make(map[string]int)
-	x.analyser.Each(text, func(term string) bool {
-		i, ok := at[term]
+// QueryText is a text of a request, analysed once for all that is asked about it: to do so again
+// for each question takes longer than the search where the text is long. It keeps the text. Safe
+// for concurrent use.
+type QueryText struct {
+	x     *Index
+	text  string
+	terms Query
+	at    map[string]int // places in terms
+	words []string       // the first tokens of the first maxReadable of terms
+
+	once sync.Once
+	// titled are the places in terms of those in which titles count, -1 for one that is none of
+	// them: a word that is cut where titles end.
+	titled []int32
+}
+
+// A text is taken to have a distinct term in termBytes bytes, and usualTerms at most.
+const termBytes, usualTerms = 6, 4096
+
+// Analyse analyses a text.
+func (x *Index) Analyse(s string) *QueryText {
+	q := &QueryText{x: x, text: s, at: make(map[string]int, min(len(s)/termBytes, usualTerms))}
+	whole := len(s) <= maxTitleBytes // titles count in all of it
+	x.analyser.EachToken(s, func(token, term string) bool {
+		i, ok := q.at[term]
 		if !ok {
-			i = len(q)
-			at[term] = i
-			q = append(q, QueryTerm{Term: term, As: term, Weight: fixed.One})
+			i = len(q.terms)
+			q.at[term] = i
+			q.terms = append(q.terms, QueryTerm{Term: term, As: term, Weight: fixed.One})
+			if i < maxReadable {
+				q.words = append(q.words, token)
+			}
 		}
-		q[i].Times++
+		q.terms[i].Times++
+		if whole && len(q.titled) < maxTitleText {
+			q.titled = append(q.titled, int32(i))
+		}
 		return true
 	})
+	return q
+}
+
+// Query analyses a text. Every term counts wholly, as itself.
+func (x *Index) Query(text string) Query { return x.Analyse(text).terms }
+
+// Query returns the terms of the text, those of readings with the weight of these. The caller must
+// not change it.
+func (q *QueryText) Query(readings []Reading) Query {
+	if len(readings) == 0 {
+		return q.terms
+	}
+	terms := slices.Clone(q.terms)
 	for _, r := range readings {
-		if i, ok := at[r.Term]; ok {
-			q[i].As, q[i].Weight = r.As, readingWeight
+		if i, ok := q.at[r.Term]; ok {
+			terms[i].As, terms[i].Weight = r.As, readingWeight
 		}
 	}
-	return q
+	return terms
+}
+
+// titledTerms returns titled. Of a text with more than the bytes in which titles count, the last
+// word may be cut, so that it is analysed apart.
+func (q *QueryText) titledTerms() []int32 {
+	q.once.Do(func() {
+		if len(q.text) <= maxTitleBytes {
+			return
+		}
+		q.x.analyser.Each(beginning(q.text), func(term string) bool {
+			i, ok := q.at[term]
+			if !ok {
+				i = -1
+			}
+			q.titled = append(q.titled, int32(i))
+			return len(q.titled) < maxTitleText
+		})
+	})
+	return q.titled
+}
+
+// TitlesNamed returns for each summary the places of its terms among the distinct terms of the
+// text, some read as others, where the text has it as a title: nil for a summary that is no title
+// or that the text does not have.
+func (q *QueryText) TitlesNamed(readings []Reading, summaries []string) [][]int {
+	terms := q.Query(readings)
+	places := q.at
+	var first []int32 // of each term the place of the first that is read as the same
+	if len(readings) > 0 {
+		places = make(map[string]int, len(terms))
+		first = make([]int32, len(terms))
+		for i := range terms {
+			at, ok := places[terms[i].As]
+			if !ok {
+				at = i
+				places[terms[i].As] = i
+			}
+			first[i] = int32(at)
+		}
+	}
+	out := make([][]int, len(summaries))
+	var title []int32
+	for n, summary := range summaries {
+		var at []int
+		title = title[:0]
+		for _, t := range Title(q.x.analyser, summary) {
+			i, ok := places[t]
+			if !ok {
+				at = nil
+				break
+			}
+			title = append(title, int32(i))
+			if !slices.Contains(at, i) {
+				at = append(at, i)
+			}
+		}
+		if at != nil && stands(q.titledTerms(), first, title) {
+			out[n] = at
+		}
+	}
+	return out
+}
+
+// stands reports whether the places of a title follow each other among those of a text's terms,
+// each of which first, unless it is nil, maps to another.
+func stands(terms, first, title []int32) bool {
+	for i := range terms {
+		if len(terms)-i < len(title) {
+			return false
+		}
+		k := 0
+		for k < len(title) {
+			at := terms[i+k]
+			if at >= 0 && first != nil {
+				at = first[at]
+			}
+			if at != title[k] {
+				break
+			}
+			k++
+		}
+		if k == len(title) {
+			return true
+		}
+	}
+	return false
+}
+
+// HasTitle reports whether a text has the title that a summary is, where TitlesIn looks for titles.
+func (x *Index) HasTitle(s, summary string) bool {
+	title := Title(x.analyser, summary)
+	return title != nil && x.hasTitle(s, title)
+}
+
+func (x *Index) hasTitle(s string, title []string) bool {
+	var last []string // the newest terms, as many as the title has
+	n, found := 0, false
+	x.analyser.Each(beginning(s), func(term string) bool {
+		if len(last) == len(title) {
+			last = append(last[:0], last[1:]...)
+		}
+		last = append(last, strings.Clone(term))
+		n++
+		found = slices.Equal(last, title)
+		return !found && n < maxTitleText
+	})
+	return found
 }

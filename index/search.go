@@ -79,16 +79,24 @@ type textQuery struct {
 	most uint64        // what they give at most together
 	made []*termReader // all, to be used again in the next segment
 	used int           // of made, in the segment at hand
+	one  termReader    // of scoreTerm
+	room []entry       // for the entries of terms
 
 	scores [docsPerPart]uint64 // of the window at hand
 	hit    [docsPerPart / 64]uint64
 }
 
+// roomTerms is for how many terms entries are allocated at a time.
+const roomTerms = 16
+
 // look finds a term in all segments. Its entries stay nil where no live document has it.
 func (q *textQuery) look(term QueryTerm) (queryTerm, error) {
 	t := queryTerm{QueryTerm: term, factor: uint64(term.Times * term.Weight)}
 	df := int64(0)
-	entries := make([]entry, len(q.x.segs))
+	if len(q.room) < len(q.x.segs) {
+		q.room = make([]entry, roomTerms*len(q.x.segs))
+	}
+	entries := q.room[:len(q.x.segs):len(q.x.segs)]
 	for i, s := range q.x.segs {
 		e, _, err := q.x.src.term(q.ctx, s, t.As)
 		if err != nil {
@@ -99,6 +107,7 @@ func (q *textQuery) look(term QueryTerm) (queryTerm, error) {
 	}
 	if df > 0 {
 		t.entries, t.idf = entries, q.idf(df)
+		q.room = q.room[len(entries):]
 	}
 	return t, q.x.checkDF(t.As, df)
 }

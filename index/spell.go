@@ -2,7 +2,6 @@ package index
 
 import (
 	"context"
-	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -27,28 +26,21 @@ type Reading struct {
 	As   string // the term that is closest to it
 }
 
-// Readings finds what terms of a query are read as where no live document has them: clause 9.10.
+// Readings finds what terms of the text are read as where no live document has them: clause 9.10.
 // They are in the order of their first places, at most 16.
 //
 // For each of these terms it walks the terms of the same first letter in all segments, at worst all
 // of them, and leaves out those below a prefix that no close term can have. Of 60,000 random words
 // it looked at 700, or 2,700 for a term of eight letters or more.
-func (x *Index) Readings(ctx context.Context, query string) ([]Reading, error) {
-	seen := make(map[string]bool)
-	var terms []Reading
-	x.analyser.EachToken(query, func(token, term string) bool {
-		if !seen[term] {
-			seen[term] = true
-			if len(seen) <= maxReadable && text.Cased(term) >= leastLetters {
-				terms = append(terms, Reading{Word: token, Term: term})
-			}
-		}
-		return true
-	})
+func (q *QueryText) Readings(ctx context.Context) ([]Reading, error) {
 	var out []Reading
 	looked := 0
-	for _, r := range terms {
-		df, err := x.TermStats(ctx, r.Term)
+	for i, word := range q.words {
+		term := q.terms[i].Term
+		if text.Cased(term) < leastLetters {
+			continue
+		}
+		df, err := q.x.TermStats(ctx, term)
 		if err != nil {
 			return nil, err
 		}
@@ -58,14 +50,15 @@ func (x *Index) Readings(ctx context.Context, query string) ([]Reading, error) {
 		if looked++; looked > maxReadings {
 			break
 		}
-		if text.NearStopWord(r.Word) {
+		if text.NearStopWord(word) {
 			continue
 		}
-		if r.As, err = x.closest(ctx, r.Term); err != nil {
+		as, err := q.x.closest(ctx, term)
+		if err != nil {
 			return nil, err
 		}
-		if r.As != "" && !seen[r.As] {
-			out = append(out, r)
+		if _, has := q.at[as]; as != "" && !has {
+			out = append(out, Reading{Word: word, Term: term, As: as})
 		}
 	}
 	return out, nil
@@ -281,16 +274,11 @@ func (c *dictCursor) jump(ctx context.Context, key string) error {
 		c.part, c.grp = n+1, 0
 		c.dictIter = dictIter{in: input{b: c.dict.body}}
 	}
-	bad := false
-	g := sort.Search(len(c.dict.restarts)/2, func(i int) bool {
-		it := c.dict.group(i)
-		bad = !it.next() || bad
-		return string(it.term) > key
-	}) - 1
-	if bad {
+	g, ok := c.dict.search(key)
+	if !ok {
 		return c.src.wrap(c.seg, secTerms, corrupt(damagedEntry, 0))
 	}
-	if g >= c.grp {
+	if g--; g >= c.grp {
 		c.grp = g
 		c.dictIter = dictIter{in: input{b: c.dict.body, pos: c.dict.start(g)}}
 	}

@@ -144,7 +144,7 @@ func TestReadings(t *testing.T) {
 		o := newOracle(t, docs)
 		for range 20 {
 			query := sentence(1 + rng.IntN(30))
-			got, err := x.Readings(ctx, query)
+			got, err := x.Analyse(query).Readings(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -165,7 +165,7 @@ func TestReadings(t *testing.T) {
 func checkRead(t *testing.T, x *Index, query string, readings []Reading) {
 	t.Helper()
 	ctx := context.Background()
-	q := x.Query(query, readings...)
+	q := x.Analyse(query).Query(readings)
 	res, err := x.Search(ctx, q, nil, 1<<20)
 	if err != nil {
 		t.Fatal(err)
@@ -238,7 +238,7 @@ func TestReadingRules(t *testing.T) {
 		"becuase":         "",
 		"harbourMastr":    "", // harbour is known, mastr and the whole are like nothing
 	} {
-		got, err := x.Readings(ctx, query)
+		got, err := x.Analyse(query).Readings(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,7 +250,8 @@ func TestReadingRules(t *testing.T) {
 			t.Errorf("%s: %v, want %s", query, list, want)
 		}
 	}
-	q := x.Query("harbuor boat harbuor", Reading{"harbuor", "harbuor", "harbour"})
+	harbour := []Reading{{"harbuor", "harbuor", "harbour"}}
+	q := x.Analyse("harbuor boat harbuor").Query(harbour)
 	want := Query{
 		{"harbuor", "harbour", 2, fixed.One / 2}, {"boat", "boat", 1, fixed.One},
 	}
@@ -258,7 +259,7 @@ func TestReadingRules(t *testing.T) {
 		t.Error(d)
 	}
 	summaries := []string{"Harbour", "Boat harbour", "Harbour boat", "Harbuor"}
-	got := x.TitlesNamed("the harbuor boat", []Reading{{As: "harbour", Term: "harbuor"}}, summaries)
+	got := x.Analyse("the harbuor boat").TitlesNamed(harbour, summaries)
 	if d := cmp.Diff([][]int{{0}, nil, {0, 1}, nil}, got); d != "" {
 		t.Error(d)
 	}
@@ -302,7 +303,7 @@ func TestReadingWork(t *testing.T) {
 		word := words[rng.IntN(len(words))]
 		at := 1 + rng.IntN(len(word)-1)
 		x.src.cache = NewCache(64 << 20)
-		got, err := x.Readings(context.Background(), word[:at]+"q"+word[at:])
+		got, err := x.Analyse(word[:at] + "q" + word[at:]).Readings(context.Background())
 		if err != nil || len(got) != 1 {
 			t.Fatalf("%s: %v, %v", word, got, err)
 		}
@@ -317,7 +318,7 @@ func BenchmarkReadings(b *testing.B) {
 	x.src.cache = NewCache(64 << 20)
 	for n := 0; b.Loop(); n++ {
 		word := words[n%len(words)]
-		if _, err := x.Readings(b.Context(), word[:3]+"q"+word[3:]); err != nil {
+		if _, err := x.Analyse(word[:3] + "q" + word[3:]).Readings(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -135,7 +135,8 @@ func (x *Index) liveDocs(ctx context.Context, n int, ids []graph.ID) ([]placedDo
 func (q *textQuery) scoreTerm(
 	n int, t *queryTerm, docs []placedDoc, fn func(at int, score int64),
 ) error {
-	r := termReader{idf: t.idf, factor: t.factor}
+	r := &q.one
+	r.idf, r.factor, r.i = t.idf, t.factor, 0
 	r.open(&q.x.src, q.x.segs[n], t.entries[n])
 	for _, d := range docs {
 		ok, err := r.seek(q.ctx, d.doc)

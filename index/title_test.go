@@ -168,7 +168,7 @@ func TestTitlesNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := x.TitlesNamed("Where is the Blue Harbour light?", nil, []string{
+	got := x.Analyse("Where is the Blue Harbour light?").TitlesNamed(nil, []string{
 		"Blue Harbour (port)", "Harbour Blue", "light", "", "of the", "Harbour Harbour",
 		"one two three four five six seven eight nine", "blue harbour light", "blue gate",
 	})

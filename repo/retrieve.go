@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
@@ -41,7 +42,7 @@ func (s *Snapshot) RetrieveTraced(
 	var answer *retrieve.Answer
 	err = s.withIndex(ctx, func(x *index.Index) error {
 		erased := int(s.state.nodes.Len()) - int(x.Stats().Nodes)
-		answer, err = u.Run(ctx, graphView{s, erased}, indexView{s: s, x: x}, s.id, req)
+		answer, err = u.Run(ctx, graphView{s, erased}, newIndexView(s, x), s.id, req)
 		return err
 	})
 	return answer, err
@@ -88,7 +89,7 @@ func (s *Snapshot) TermScores(
 	var got *index.TermScores
 	err := s.withIndex(ctx, func(x *index.Index) (err error) {
 		q := retrieve.TextQuery{Text: a.Request.Text, Readings: a.Readings, Added: a.Feedback}
-		got, err = x.Split(ctx, indexView{s, x}.query(q), ids, nil)
+		got, err = x.Split(ctx, newIndexView(s, x).query(q), ids, nil)
 		return err
 	})
 	if err != nil {
@@ -120,7 +121,7 @@ func (s *Snapshot) Mentions(
 		return nil, nil, nil
 	}
 	err = s.withIndex(ctx, func(x *index.Index) (err error) {
-		mentioned, by, err = retrieve.Mentions(ctx, graphView{s: s}, indexView{s: s, x: x}, n, keep)
+		mentioned, by, err = retrieve.Mentions(ctx, graphView{s: s}, newIndexView(s, x), n, keep)
 		return err
 	})
 	return mentioned, by, err
@@ -207,19 +208,36 @@ func (g graphView) Bucket(
 	return links, total, nil
 }
 
-// indexView is the index as retrieval sees it.
+// indexView is the index as one retrieval sees it.
 type indexView struct {
 	s *Snapshot
 	x *index.Index
+	// texts are the texts that were asked about. A retrieval asks many questions about the few texts
+	// of its request.
+	texts map[string]*index.QueryText
 }
 
-// query analyses a query.
-func (v indexView) query(q retrieve.TextQuery) index.Query {
-	out := v.x.Query(q.Text, indexReadings(q.Readings)...)
-	for _, t := range q.Added {
-		out = append(out, index.QueryTerm{Term: t.Term, As: t.Term, Times: 1, Weight: t.Weight})
+func newIndexView(s *Snapshot, x *index.Index) indexView {
+	return indexView{s, x, map[string]*index.QueryText{}}
+}
+
+// text analyses a text.
+func (v indexView) text(s string) *index.QueryText {
+	t := v.texts[s]
+	if t == nil {
+		t = v.x.Analyse(s)
+		v.texts[s] = t
 	}
-	return out
+	return t
+}
+
+// query returns the terms of a query.
+func (v indexView) query(q retrieve.TextQuery) index.Query {
+	terms := slices.Clip(v.text(q.Text).Query(indexReadings(q.Readings)))
+	for _, t := range q.Added {
+		terms = append(terms, index.QueryTerm{Term: t.Term, As: t.Term, Times: 1, Weight: t.Weight})
+	}
+	return terms
 }
 
 func indexReadings(list []retrieve.Reading) []index.Reading {
@@ -231,7 +249,7 @@ func indexReadings(list []retrieve.Reading) []index.Reading {
 }
 
 func (v indexView) Readings(ctx context.Context, text string) ([]retrieve.Reading, error) {
-	got, err := v.x.Readings(ctx, text)
+	got, err := v.text(text).Readings(ctx)
 	var out []retrieve.Reading
 	for _, r := range got {
 		out = append(out, retrieve.Reading(r))
@@ -281,7 +299,7 @@ func (v indexView) Mentioning(
 }
 
 func (v indexView) TitlesNamed(query retrieve.TextQuery, summaries []string) [][]int {
-	return v.x.TitlesNamed(query.Text, indexReadings(query.Readings), summaries)
+	return v.text(query.Text).TitlesNamed(indexReadings(query.Readings), summaries)
 }
 
 func (v indexView) HasTitle(text, summary string) bool { return v.x.HasTitle(text, summary) }

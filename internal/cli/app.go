@@ -98,14 +98,15 @@ func wantsJSON(args []string) bool {
 
 // cli is one command line being run.
 type cli struct {
-	app     *App
-	out     *bufio.Writer
-	global  globalFlags
-	signing signFlags
-	keysDir string
-	started bool // whether a command ran: errors before that are about usage
-	exit    int  // exit code of a command that succeeded but has bad news, as fsck and replay
-	conf    *configs
+	app       *App
+	out       *bufio.Writer
+	global    globalFlags
+	signing   signFlags
+	profiling profilingFlags
+	keysDir   string
+	started   bool // whether a command ran: errors before that are about usage
+	exit      int  // exit code of a command that succeeded but has bad news, as fsck and replay
+	conf      *configs
 	// acceptHead opens a repository whose head file disagrees: for fsck --repair alone.
 	acceptHead bool
 }
@@ -140,8 +141,17 @@ func (c *cli) env(names ...string) string {
 func (c *cli) command(
 	cmd *cobra.Command, run func(cmd *cobra.Command, args []string) error,
 ) *cobra.Command {
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		c.started = true
+		stop, err := c.profiling.start(c)
+		if err != nil {
+			return err
+		}
+		defer func() {
+			if stopErr := stop(); err == nil {
+				err = stopErr
+			}
+		}()
 		return run(cmd, args)
 	}
 	cmd.SilenceErrors = true

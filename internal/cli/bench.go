@@ -37,12 +37,14 @@ func (c *cli) benchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "bench",
 		GroupID: groupCare,
-		Short:   "Measure how well memory is found",
-		Long: "Measure retrieval on a memory of your own, so that settings and versions can be\n" +
-			"compared by figures. No repository is written.",
-		Example: "  mnem bench eval . --by cat",
+		Short:   "Measure how well memory is found, and at what cost",
+		Long: "Measure how well retrieval finds what a memory of your own holds, and what work costs as a\n" +
+			"memory grows, so that settings, versions and machines can be compared by figures. No repository\n" +
+			"is written.",
+		Example: "  mnem bench eval . --by cat\n" +
+			"  mnem bench perf --nodes 200 --dims 8 --runs 1 --only warm",
 	}
-	return c.parent(cmd, c.benchEval())
+	return c.parent(cmd, c.benchEval(), c.benchPerf(), c.benchWatch(), c.benchOpen())
 }
 
 func (c *cli) benchEval() *cobra.Command {

@@ -63,7 +63,7 @@ func eachCommand(fn func(path string, cmd *cobra.Command)) {
 	c := &cli{app: &App{Getenv: func(string) string { return "" }}}
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
-		if cmd.Runnable() && cmd.Name() != "help" {
+		if cmd.Runnable() && cmd.Name() != "help" && !cmd.Hidden {
 			fn(cmd.CommandPath(), cmd)
 		}
 		for _, sub := range cmd.Commands() {

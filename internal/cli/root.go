@@ -116,6 +116,7 @@ func (c *cli) root() *cobra.Command {
 	f.DurationVar(&g.wait, "wait", defaultWait, "how long to wait for another process to let go "+
 		"of the repository (MNEM_WAIT; config: wait)")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress and no remarks on standard error")
+	c.profiling.add(root)
 	for _, command := range commands() {
 		root.AddCommand(command(c))
 	}

@@ -84,6 +84,11 @@ const (
 	shapeFigures = `"r5": "number|null", "r10": "number|null", "all10": "number|null", ` +
 		`"mrr": "number|null", "ndcg10": "number|null", "r1024": "number|null", ` +
 		`"session_r5": "number|null", "session_r10": "number|null"`
+	shapeQuantiles = `"runs": "int", "median": "int", "q1": "int", "q3": "int", "p99": "int"`
+	shapeCosts     = `[{"group": "text", "name": "text", "unit": "ns|bytes|count", ` +
+		shapeQuantiles + `, "yardstick?": {"name": "text", ` + shapeQuantiles + `}, ` +
+		`"bound?": {"times?": "number", "plus?": "int", "most?": "int", "p99?": "int"}, ` +
+		`"over": "bool", "not_measured?": "text"}]`
 	shapeKey = `{"name": "text|null", "key": "text", "fingerprint": "text", "secret": "bool", ` +
 		`"trust": "trusted|untrusted|revoked", "note": "text|null", "added": "time|null", ` +
 		`"revoked": "time|null", "since": "time|null", "reason": "text|null"}`
@@ -200,6 +205,11 @@ var shapesOf = map[string][]string{
 		`"queries": "int", "questions": "text"}], "rows": [{"cat": "text|null", ` +
 		`"queries": "int", ` + shapeFigures + `}], "baseline?": {"tolerance": "number", ` +
 		`"worse": ["text"], "rows": [{"cat": "text|null", ` + shapeFigures + `}]}}`},
+	"mnem bench perf": {`{"machine": {"cpu": "text", "cpus": "int", "os": "text", "arch": "text", ` +
+		`"go": "text"}, "seed": "int", "dims": "int", "hub": "int", "runs": "int", ` +
+		`"figures": ` + shapeCosts + `, "sizes": [{"nodes": "int", "edges": "int", ` +
+		`"figures": ` + shapeCosts + `, "commits": [{"commits": "int", "time": {` + shapeQuantiles +
+		`}, "blocks": "int", "bytes": "int"}]}], "remarks": ["text"]}`},
 	"mnem cat-file": {`{"cid": "cid", "kind": "text|null", "size": "int", "data": "json"}`},
 }
 

@@ -2,6 +2,8 @@ package dates
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -146,6 +148,37 @@ func TestLong(t *testing.T) {
 		if took := time.Since(start); took > 5*time.Second || len(got.Ranges) > maxExpressions {
 			t.Errorf("%q repeated: %s, %d times", part, took, len(got.Ranges))
 		}
+	}
+}
+
+// TestTokensBounded: the first tokens of a text are those of reading it to its end.
+func TestTokensBounded(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	parts := []string{"一", "二", "十", "〇", "年", "5", "17", "may", "é", " ", ", ", "-", "?", "\u00ad", "\xff"}
+	for range 3000 {
+		var b strings.Builder
+		for range rng.IntN(60) {
+			part := parts[rng.IntN(len(parts))]
+			b.WriteString(strings.Repeat(part, 1+rng.IntN(4)*rng.IntN(2)))
+		}
+		all := tokens(b.String(), b.Len())
+		for _, most := range []int{0, 1, 2, 8, 32} {
+			want := all[:min(len(all), most)]
+			if got := tokens(b.String(), most); !slices.Equal(got, want) {
+				t.Fatalf("%q, %d: %+v, want %+v", b.String(), most, got, want)
+			}
+		}
+	}
+}
+
+// TestLongText: what comes after the tokens that are read is not looked at.
+func TestLongText(t *testing.T) {
+	of := func(n int) float64 {
+		text := strings.Repeat("`a", n)
+		return testing.AllocsPerRun(10, func() { Read(text, sunday) })
+	}
+	if short, long := of(maxTokens), of(64*maxTokens); long > short+2 {
+		t.Errorf("%v allocations for %d characters, %v for %d", short, maxTokens, long, 64*maxTokens)
 	}
 }
 

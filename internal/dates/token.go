@@ -33,11 +33,13 @@ var marks = map[string]string{
 // blanks separate tokens and are none.
 const blanks = " \t\n\r\u00a0\u3000"
 
-// tokens cuts a text into its tokens.
-func tokens(s string) []token {
+// tokens returns the first tokens of a text, at most most. What comes after is not looked at, but for
+// a run of numerals that begins among them.
+func tokens(s string, most int) []token {
 	var out []token
 	last := text.KindOther // of the code point before
-	text.EachFolded(s, func(at, end int, kind text.Kind, fold string) {
+	whole := 0             // how many of out are no numerals: each of these stays a token
+	text.EachFolded(s, func(at, end int, kind text.Kind, fold string) bool {
 		digit := kind == text.KindDigit && len(fold) == 1 && fold[0] >= '0' && fold[0] <= '9'
 		if kind == text.KindDigit && !digit {
 			kind = text.KindOther
@@ -58,18 +60,26 @@ func tokens(s string) []token {
 			if len(t.s) <= maxWord { // a longer one means nothing
 				t.s += fold
 			}
-		case kind == text.KindDigit:
-			out = append(out, token{n: int(fold[0] - '0'), digits: 1, at: at, end: end})
-		case kind == text.KindOther:
-			out = append(out, token{s: marks[fold], at: at, end: end})
 		default:
-			out = append(out, token{
-				s: fold, word: kind == text.KindLetter, single: kind == text.KindSingle,
-				at: at, end: end,
-			})
+			t := token{s: fold, at: at, end: end}
+			switch kind {
+			case text.KindDigit:
+				t.s, t.n, t.digits = "", int(fold[0]-'0'), 1
+			case text.KindOther:
+				t.s = marks[fold]
+			case text.KindLetter:
+				t.word = true
+			default:
+				t.single = true
+			}
+			if out = append(out, t); !isNumeral(t) {
+				whole++
+			}
 		}
+		return whole <= most
 	})
-	return joinNumerals(out)
+	out = joinNumerals(out)
+	return out[:min(len(out), most)]
 }
 
 // numerals are the Chinese ones; 十, ten, is not among them.
@@ -103,8 +113,11 @@ func joinNumerals(list []token) []token {
 }
 
 func isNumeral(t token) bool {
+	if !t.single {
+		return false
+	}
 	_, ok := numerals[t.s]
-	return t.single && (ok || t.s == ten)
+	return ok || t.s == ten
 }
 
 // numeral reads a run of Chinese numerals.

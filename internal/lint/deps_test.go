@@ -43,14 +43,17 @@ var allowed = map[string]string{
 		"internal/fixed internal/text",
 	// Measuring retrieval: it makes repositories in memory and looks at what they answer.
 	"internal/evaluate": "ipld graph store store/mem repo retrieve",
-	"internal/testkit":  "ipld store graph prolly commit repo store/mem store/pebble store/storetest",
+	// Measuring cost: it makes repositories on disk, counts what their store does, and opens the
+	// same Pebble beside them as a yardstick.
+	"internal/perf":    "ipld graph store store/pebble repo retrieve adjacency",
+	"internal/testkit": "ipld store graph prolly commit repo store/mem store/pebble store/storetest",
 	// Keys and trust lists on disk: only porcelain holds secrets, so repo may not import it.
 	"internal/keyring": "ipld graph commit",
 	// Exact token counts: two large vocabularies, which only who counts by them links.
 	"tokens": "",
 	"internal/cli": "ipld graph store commit adjacency community retrieve repo embed rerank rewrite " +
 		"tokens internal/text " +
-		"internal/keyring internal/evaluate " +
+		"internal/keyring internal/evaluate internal/perf " +
 		"testdata/demo", // porcelain sits on repo; the others only for their types
 	"testdata/demo":     "", // the bundled sample memory
 	"internal/text/gen": "",
@@ -113,7 +116,7 @@ func TestImportsPointDownward(t *testing.T) {
 // TestHeavyImportsStayInTheirRooms keeps what is slow to start or replaceable behind one door.
 func TestHeavyImportsStayInTheirRooms(t *testing.T) {
 	doors := map[string][]string{
-		"github.com/cockroachdb/pebble/v2": {"store/pebble", "repo", "internal/testkit"},
+		"github.com/cockroachdb/pebble/v2": {"store/pebble", "repo", "internal/testkit", "internal/perf"},
 		"github.com/ipld/go-ipld-prime":    {"ipld"},
 		"github.com/ipfs/go-cid":           {"ipld"},
 		"github.com/spf13/cobra":           {"internal/cli"},

@@ -11,10 +11,11 @@ const (
 	KindSingle // of a script written without spaces between words
 )
 
-// EachFolded calls yield with the code points of s but the ignored ones, in order: where each
+// EachFolded calls yield with the code points of s but the ignored ones, in order and until yield
+// returns false: where each
 // begins and ends, its kind, and its fold, or itself where it is of KindOther. A byte that is not
 // UTF-8 is of KindOther and yields U+FFFD. It does not allocate but for what yield keeps.
-func EachFolded(s string, yield func(at, end int, kind Kind, fold string)) {
+func EachFolded(s string, yield func(at, end int, kind Kind, fold string) bool) {
 	for pos := 0; pos < len(s); {
 		r, entry, width := decode(s, pos)
 		end := pos + width
@@ -38,7 +39,9 @@ func EachFolded(s string, yield func(at, end int, kind Kind, fold string)) {
 		if kind != KindOther && entry&foldFlag != 0 {
 			fold = foldOf(r)
 		}
-		yield(pos, end, kind, fold)
+		if !yield(pos, end, kind, fold) {
+			return
+		}
 		pos = end
 	}
 }

@@ -1,0 +1,27 @@
+package cli_test
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/cli"
+)
+
+// asProgram makes the test binary be the program, for commands that start it anew. The name does not
+// begin with MNEM_: those are taken out of what such a process sees.
+const asProgram = "TEST_AS_MNEM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		code := cli.System().Run(ctx, os.Args[1:])
+		stop()
+		os.Exit(code)
+	}
+	if err := os.Setenv(asProgram, "1"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}

@@ -1,0 +1,240 @@
+package perf
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/mnem-project/mnem/repo"
+)
+
+const (
+	slices10     = 10  // parts of a run of commits that are told apart
+	afterSamples = 100 // questions at its end
+	bulkDir      = "at-once"
+	rowDir       = "one-by-one"
+)
+
+// Slice is one of ten parts of a run of commits: what one commit cost there.
+type Slice struct {
+	Commits int   `json:"commits"`
+	Time    Stats `json:"time"` // in nanoseconds
+	Blocks  int64 `json:"blocks"`
+	Bytes   int64 `json:"bytes"`
+}
+
+// commits adds nodes one commit at a time to a memory without vectors and compares what became of it
+// with one that got all in one commit.
+func (b *bench) commits(ctx context.Context) error {
+	all := b.synth.of(b.synth.Nodes + b.opt.Commits)
+	once, row := filepath.Join(b.dir, bulkDir), filepath.Join(b.dir, rowDir)
+	all.Dims = 0
+	if err := b.make(ctx, once, all); err != nil {
+		return err
+	}
+	if err := b.make(ctx, row, b.synth); err != nil {
+		return err
+	}
+	if err := b.addOneByOne(ctx, row, all); err != nil {
+		return err
+	}
+	add := func(name string, unit Unit, values ...int64) {
+		b.add(Figure{Group: groupCommits, Name: name, Unit: unit, Stats: statsOf(values)})
+	}
+	for _, when := range []string{"before gc", "after gc"} {
+		if when == "after gc" {
+			_, took, err := b.collect(ctx, row)
+			if err != nil {
+				return err
+			}
+			add("gc", Nanoseconds, took)
+		}
+		size, err := diskSize(row)
+		if err != nil {
+			return err
+		}
+		add("store "+when, Bytes, size)
+	}
+	size, err := diskSize(once)
+	if err != nil {
+		return err
+	}
+	add("store of the same in one commit", Bytes, size)
+	took, err := b.check(ctx, row)
+	if err != nil {
+		return err
+	}
+	add("fsck", Nanoseconds, took)
+	if err := b.compareAnswers(ctx, row, once, all); err != nil {
+		return err
+	}
+	for _, dir := range []string{row, once} {
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// make makes a memory in one commit.
+func (b *bench) make(ctx context.Context, dir string, s *Synth) error {
+	b.step("commits: make a memory", 0, 0)
+	r, err := repo.Init(ctx, dir, b.stamp(), repo.Options{})
+	if err != nil {
+		return err
+	}
+	_, err = r.Commit(ctx, s.Changes(), repo.CommitOptions{Stamp: b.stamp(), Message: "bulk"})
+	return closeAfter(r, err)
+}
+
+// addOneByOne commits the nodes that all has more than the memory, with their edges. Counting looks
+// each block up before it is written, which is left out of the times.
+func (b *bench) addOneByOne(ctx context.Context, dir string, all *Synth) error {
+	r, c, err := b.openCounted(ctx, dir)
+	if err != nil {
+		return err
+	}
+	total := b.opt.Commits
+	parts := min(slices10, total)
+	for part := range parts {
+		from, to := total*part/parts, total*(part+1)/parts
+		times := make([]int64, 0, to-from)
+		c.reset()
+		c.looking.Store(0)
+		for i := from; i < to; i++ {
+			b.step("commits in a row", i, total)
+			at, before := b.synth.Nodes+i, c.looking.Load()
+			took, err := timed(func() error {
+				_, err := r.Commit(ctx, all.Range(at, at+1), repo.CommitOptions{
+					Stamp: b.stamp(), Message: "one",
+				})
+				return err
+			})
+			if err != nil {
+				return closeAfter(r, err)
+			}
+			times = append(times, took-(c.looking.Load()-before))
+		}
+		w, n := c.work(), int64(to-from)
+		b.size.Slices = append(b.size.Slices, Slice{
+			Commits: to - from, Time: statsOf(times), Blocks: (w.BlocksWritten + n/2) / n,
+			Bytes: w.BytesWritten / n,
+		})
+	}
+	return r.Close()
+}
+
+// compareAnswers asks both memories the same questions, in turns.
+func (b *bench) compareAnswers(ctx context.Context, row, once string, all *Synth) error {
+	return withRepo(row, repo.Options{ReadOnly: true}, func(r *repo.Repo) error {
+		return withRepo(once, repo.Options{ReadOnly: true}, func(o *repo.Repo) error {
+			var times [2][]int64
+			for i := range afterSamples + warmUp {
+				b.step("questions", i, afterSamples+warmUp)
+				q, err := all.Question(i)
+				if err != nil {
+					return err
+				}
+				for at, from := range []*repo.Repo{r, o} {
+					s, err := from.Snapshot(ctx, "HEAD")
+					if err != nil {
+						return err
+					}
+					took, err := ask(ctx, s, asked{name: "text"}, q)
+					if err != nil {
+						return err
+					}
+					if i >= warmUp {
+						times[at] = append(times[at], took)
+					}
+				}
+			}
+			b.add(Figure{
+				Group: groupCommits, Name: "questions at the end", Unit: Nanoseconds,
+				Stats:     statsOf(times[0]),
+				Yardstick: &Yardstick{"of the same in one commit", statsOf(times[1])},
+			})
+			return nil
+		})
+	})
+}
+
+// readers ask while one writer commits, each as fast as it can.
+func (b *bench) readers(ctx context.Context) error {
+	return withRepo(b.memory(), repo.Options{}, func(r *repo.Repo) error {
+		limit := time.Duration(b.opt.Seconds) * time.Second
+		start := time.Now()
+		over := func() bool { return time.Since(start) >= limit || ctx.Err() != nil }
+		reads := make([][]int64, b.opt.Readers)
+		failures := make(chan error, b.opt.Readers)
+		for g := range b.opt.Readers {
+			go func() { failures <- b.readOn(ctx, r, g, &reads[g], over) }()
+		}
+		var writes []int64
+		var err error
+		for err == nil && !over() {
+			b.step("readers and a writer", int(time.Since(start)/time.Second), b.opt.Seconds)
+			var took int64
+			took, err = timed(func() error { return b.commitOne(ctx, r, true) })
+			if err == nil {
+				writes = append(writes, took)
+			}
+		}
+		failed := int64(0)
+		for range b.opt.Readers {
+			if e := <-failures; e != nil {
+				failed++
+				b.report.remark("a reader at %s nodes: %v", grouped(int64(b.synth.Nodes)), e)
+			}
+		}
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return err
+		}
+		var all []int64
+		for _, list := range reads {
+			all = append(all, list...)
+		}
+		for _, f := range []struct {
+			name   string
+			unit   Unit
+			values []int64
+		}{
+			{"reads", Nanoseconds, all}, {"writes beside them", Nanoseconds, writes},
+			{"readers that failed", Count, []int64{failed}},
+		} {
+			out := Figure{Group: groupReaders, Name: f.name, Unit: f.unit, Why: "none in the time given"}
+			if len(f.values) > 0 {
+				out.Stats, out.Why = statsOf(f.values), ""
+			}
+			b.add(out)
+		}
+		return nil
+	})
+}
+
+// readOn asks the newest memory one question after the other.
+func (b *bench) readOn(
+	ctx context.Context, r *repo.Repo, g int, times *[]int64, over func() bool,
+) error {
+	for i := g; !over(); i += b.opt.Readers {
+		q, err := b.synth.Question(i)
+		if err != nil {
+			return err
+		}
+		took, err := timed(func() error {
+			s, err := r.Snapshot(ctx, "HEAD")
+			if err != nil {
+				return err
+			}
+			_, err = ask(ctx, s, asked{name: "text"}, q)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		*times = append(*times, took)
+	}
+	return nil
+}

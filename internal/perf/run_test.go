@@ -1,0 +1,247 @@
+package perf_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/internal/perf"
+)
+
+// asProgram makes the test binary be the program.
+const asProgram = "TEST_AS_MNEM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		code := cli.System().Run(ctx, os.Args[1:])
+		stop()
+		os.Exit(code)
+	}
+	if err := os.Setenv(asProgram, "1"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+func options(t *testing.T) perf.Options {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return perf.Options{
+		Nodes: []int{200, 250}, Dims: 8, Hub: 50, Seed: 1, Runs: 1, Seconds: 1, Dir: t.TempDir(),
+		Program: program,
+	}
+}
+
+func empty(t *testing.T, dir string) {
+	t.Helper()
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) > 0 {
+		t.Errorf("%d files are left behind, %v", len(left), err)
+	}
+}
+
+// TestEverythingIsMeasured looks at what no machine changes; times only have to be there.
+func TestEverythingIsMeasured(t *testing.T) {
+	opt := options(t)
+	opt.Commits, opt.Readers = 15, 2
+	told := 0
+	opt.Progress = func(string, int, int) { told++ }
+	report, err := perf.Run(t.Context(), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty(t, opt.Dir)
+	if told < 50 || len(report.Sizes) != 2 || len(report.Remarks) > 0 || len(report.Figures) < 2 {
+		t.Fatalf("%d steps, %+v", told, report)
+	}
+	for _, s := range report.Sizes {
+		got := make(map[string]perf.Figure)
+		var groups []string
+		for _, f := range s.Figures {
+			if _, ok := got[f.Group+" "+f.Name]; ok {
+				t.Errorf("%s %q twice", f.Group, f.Name)
+			}
+			got[f.Group+" "+f.Name] = f
+			groups = append(groups, f.Group)
+			unknown := f.Why != "" && runtime.GOOS != "linux" && runtime.GOOS != "darwin"
+			if f.Runs == 0 && !unknown || f.Median < 0 || f.Low > f.Median || f.Median > f.High ||
+				f.High > f.P99 {
+				t.Errorf("%+v", f)
+			}
+			if y := f.Yardstick; y != nil && (y.Runs != f.Runs || y.Median <= 0) {
+				t.Errorf("%s: yardstick %+v", f.Name, y)
+			}
+		}
+		for _, name := range perf.Names() {
+			if name != "version" && !slices.Contains(groups, name) {
+				t.Errorf("nothing about %s", name)
+			}
+		}
+		for name, most := range map[string]int64{
+			"commit commit of one node: bytes written":          12 << 10,
+			"commit commit of one node and edge: bytes written": 40 << 10,
+			"commit commit of one node: blocks written":         20,
+			"bulk blocks for each node":                         6,
+			"bulk bytes of blocks for each node":                4 << 10,
+			"readers readers that failed":                       0,
+		} {
+			f, ok := got[name]
+			if !ok || f.Median > most || f.Median == 0 && most > 0 {
+				t.Errorf("%s: %d, want at most %d", name, f.Median, most)
+			}
+		}
+		if hub := got["hub edges to the node with most"].Median; hub <= 50 {
+			t.Errorf("hub of %d edges", hub)
+		}
+		total := 0
+		for _, part := range s.Slices {
+			total += part.Commits
+			if part.Blocks < 10 || part.Bytes < 1000 {
+				t.Errorf("%+v", part)
+			}
+		}
+		if len(s.Slices) != 10 || total != 15 {
+			t.Errorf("%d parts of %d commits", len(s.Slices), total)
+		}
+	}
+	checkForms(t, report)
+}
+
+// checkForms checks how a report is shown.
+func checkForms(t *testing.T, report *perf.Report) {
+	t.Helper()
+	text := report.Text()
+	section, charts := report.Markdown("perf")
+	for _, s := range report.Sizes {
+		for _, f := range s.Figures {
+			if !strings.Contains(text, f.Name) || !strings.Contains(section, "| "+f.Name+" |") {
+				t.Errorf("%q is not shown", f.Name)
+			}
+		}
+	}
+	if len(charts) < 10 {
+		t.Errorf("%d charts", len(charts))
+	}
+	for _, c := range charts {
+		if !strings.Contains(section, "("+c.Name+")") || filepath.Ext(c.Name) != ".svg" {
+			t.Errorf("chart %q is not shown", c.Name)
+		}
+		d := xml.NewDecoder(strings.NewReader(c.Text))
+		for {
+			if _, err := d.Token(); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatalf("%s: %v", c.Name, err)
+			}
+		}
+	}
+	columns := 0
+	for line := range strings.Lines(section) {
+		if !strings.HasPrefix(line, "|") {
+			columns = 0
+			continue
+		}
+		n := strings.Count(line, "|")
+		if columns > 0 && n != columns {
+			t.Errorf("%d columns, want %d: %s", n, columns, line)
+		}
+		columns = n
+	}
+	if data, err := json.Marshal(report); err != nil || bytes.Contains(data, []byte("null")) {
+		t.Errorf("%v in %s", err, data)
+	}
+}
+
+func TestCountsAreTheSameEachTime(t *testing.T) {
+	counts := func() (list []perf.Figure) {
+		opt := options(t)
+		opt.Nodes, opt.Only = []int{250}, []string{"commit", "diff", "warm"}
+		report, err := perf.Run(t.Context(), opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range report.Sizes[0].Figures {
+			if f.Unit != perf.Nanoseconds {
+				list = append(list, f)
+			}
+		}
+		return list
+	}
+	first, second := counts(), counts()
+	if len(first) < 10 || len(first) != len(second) {
+		t.Fatalf("%d and %d counts", len(first), len(second))
+	}
+	for i := range first {
+		if first[i].Stats != second[i].Stats {
+			t.Errorf("%+v, then %+v", first[i], second[i])
+		}
+	}
+}
+
+// TestInterruptLeavesNothing stops at several points.
+func TestInterruptLeavesNothing(t *testing.T) {
+	for _, after := range []int{1, 5, 40} {
+		opt := options(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		steps := 0
+		opt.Progress = func(string, int, int) {
+			if steps++; steps == after {
+				cancel()
+			}
+		}
+		if _, err := perf.Run(ctx, opt); !errors.Is(err, context.Canceled) {
+			t.Errorf("after %d steps: %v", after, err)
+		}
+		cancel()
+		empty(t, opt.Dir)
+	}
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	for _, tt := range []struct {
+		option string
+		change func(*perf.Options)
+	}{
+		{"nodes", func(o *perf.Options) { o.Nodes = nil }},
+		{"nodes", func(o *perf.Options) { o.Nodes = []int{199} }},
+		{"nodes", func(o *perf.Options) { o.Nodes = []int{perf.MaxNodes + 1} }},
+		{"nodes", func(o *perf.Options) { o.Nodes = []int{1000, 500} }},
+		{"nodes", func(o *perf.Options) { o.Nodes = []int{500, 500} }},
+		{"nodes", func(o *perf.Options) { o.Nodes = make([]int, perf.MaxSizes+1) }},
+		{"dims", func(o *perf.Options) { o.Dims = -1 }},
+		{"dims", func(o *perf.Options) { o.Dims = perf.MaxDims + 1 }},
+		{"hub", func(o *perf.Options) { o.Hub = 200 }},
+		{"seed", func(o *perf.Options) { o.Seed = perf.MaxSeed + 1 }},
+		{"runs", func(o *perf.Options) { o.Runs = 0 }},
+		{"commits", func(o *perf.Options) { o.Commits = -1 }},
+		{"readers", func(o *perf.Options) { o.Readers = perf.MaxReaders + 1 }},
+		{"seconds", func(o *perf.Options) { o.Seconds = 0 }},
+		{"only", func(o *perf.Options) { o.Only = []string{"warm", "hot"} }},
+		{"only", func(o *perf.Options) { o.Only = []string{"commits"} }},
+		{"only", func(o *perf.Options) { o.Only = []string{"readers"} }},
+	} {
+		opt := options(t)
+		tt.change(&opt)
+		_, err := perf.Run(t.Context(), opt)
+		var bad *perf.OptionError
+		if !errors.As(err, &bad) || !errors.Is(err, perf.ErrOption) || bad.Option != tt.option {
+			t.Errorf("%s: %v", tt.option, err)
+		}
+		empty(t, opt.Dir)
+	}
+}

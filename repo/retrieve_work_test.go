@@ -1,0 +1,108 @@
+package repo_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// word returns a word that no stemmer changes and that is like few others.
+func word(i int) string {
+	rng := rand.New(rand.NewPCG(uint64(i), 11))
+	b := make([]byte, 7)
+	for k := range b {
+		b[k] = "bcdfghjklmnpqrtvwxz"[rng.IntN(19)]
+	}
+	return string(b)
+}
+
+// wordy makes a memory of nodes with titles of two words, contents of 60 words of 9,000, some of them
+// titles of others, and an edge to the node before.
+func wordy(t testing.TB, r *repo.Repo, nodes int) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	var all strings.Builder
+	title := func(i int) string { return word(i) + " " + word(i+1) }
+	for i := range nodes {
+		var content strings.Builder
+		for range 60 {
+			content.WriteString(word(rng.IntN(9000)) + " ")
+		}
+		fmt.Fprintf(&all, `{"node":{"key":"n%d","type":"T","summary":"%s","content":"%s%s"}}`+"\n", i,
+			title(i), content.String(), title(rng.IntN(nodes)))
+		if i > 0 {
+			fmt.Fprintf(&all, `{"edge":{"type":"e","src":"n%d","dst":"n%d"}}`+"\n", i, i-1)
+		}
+	}
+	commitBy(t, r, by, "all", all.String())
+}
+
+// filled returns words up to the longest text that a request may have.
+func filled(word func(i int) string) string {
+	var b strings.Builder
+	for i := 0; ; i++ {
+		w := word(i) + " "
+		if b.Len()+len(w) > retrieve.MaxText {
+			return b.String()
+		}
+		b.WriteString(w)
+	}
+}
+
+// TestHostileQuestions bounds what the longest questions read and allocate, beside what a short one
+// does: the text is analysed once or twice, whatever is asked about it.
+func TestHostileQuestions(t *testing.T) {
+	const nodes, mostBlocks, mostAllocs, mostBytes = 1000, 400, 150_000, 20 << 20
+	base := mem.New()
+	r, err := repo.New(t.Context(), base, by, repo.Options{})
+	must(t, err)
+	wordy(t, r, nodes)
+	ask := func(text string) (blocks, allocs, bytes int) {
+		counting := testkit.NewTamper(base)
+		r, err := repo.New(t.Context(), counting, by, repo.Options{ReadOnly: true})
+		must(t, err)
+		s := head(t, r)
+		var before, after runtime.MemStats
+		read := len(counting.Read())
+		runtime.ReadMemStats(&before)
+		_, err = s.Retrieve(context.Background(), retrieve.Request{Text: text})
+		runtime.ReadMemStats(&after)
+		must(t, err)
+		return len(counting.Read()) - read, int(after.Mallocs - before.Mallocs),
+			int(after.TotalAlloc - before.TotalAlloc)
+	}
+	usual, _, _ := ask(word(5) + " " + word(17) + " " + word(200))
+	for name, text := range map[string]string{
+		"known":     filled(word),
+		"quoted":    filled(func(i int) string { return `"` + word(i) + `"` }),
+		"titles":    filled(func(i int) string { return word(i%nodes) + " " + word(i%nodes+1) }),
+		"slips":     filled(func(i int) string { return word(i)[:3] + "y" + word(i)[3:] }),
+		"unknown":   filled(func(i int) string { return word(i + 10_000) }),
+		"capitals":  filled(func(i int) string { return strings.ToUpper(word(i)[:1]) + word(i)[1:] }),
+		"dates":     filled(func(i int) string { return fmt.Sprintf("%d May %d", i%28+1, 1900+i%150) }),
+		"Han":       filled(func(i int) string { return string([]rune{rune(0x4e00 + i), rune(0x4e01 + i)}) }),
+		"numerals":  strings.Repeat("一二十〇", retrieve.MaxText/12),
+		"backticks": strings.Repeat("`a", retrieve.MaxText/2),
+		"quotes":    strings.Repeat(`"`, retrieve.MaxText),
+		"one":       strings.Repeat("a", retrieve.MaxText),
+		"emoji":     strings.Repeat("\U0001F469\u200D\U0001F680", retrieve.MaxText/11),
+		"controls":  strings.Repeat("\x01\x7f", retrieve.MaxText/2),
+		"brackets":  strings.Repeat("(a+)+$", retrieve.MaxText/6),
+	} {
+		blocks, allocs, bytes := ask(text)
+		t.Logf("%-9s %5d blocks, %6d allocations of %8d bytes", name, blocks, allocs, bytes)
+		// All parts of the index, and the nodes that thousands of words find instead of three.
+		if blocks > usual+mostBlocks || allocs > mostAllocs || bytes > mostBytes {
+			t.Errorf("%s: %d blocks, %d of them usual, %d allocations, %d bytes", name, blocks, usual,
+				allocs, bytes)
+		}
+	}
+}
