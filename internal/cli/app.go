@@ -109,6 +109,7 @@ type cli struct {
 	conf      *configs
 	// acceptHead opens a repository whose head file disagrees: for fsck --repair alone.
 	acceptHead bool
+	failures   map[string]int // of models by kind, nil where nobody counts
 }
 
 // globalFlags are the flags that several commands have.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -25,13 +26,13 @@ type benchOptions struct {
 	by, results, baseline, tolerance string
 	settings                         []*pflag.Flag // those that a report repeats
 	profiles                         *retrieve.Profiles
+	models                           *benchModels
 }
 
-// The values of --by.
-const (
-	byCategory = "cat"
-	byProfile  = "profile"
-)
+// benchBy are the values of --by.
+var benchBy = []evaluate.By{
+	evaluate.ByCategory, evaluate.ByProfile, evaluate.ByLane, evaluate.ByStage,
+}
 
 func (c *cli) benchCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -71,11 +72,20 @@ func (c *cli) benchEval() *cobra.Command {
 			"  nDCG@10        how far up gold is among the first 10, 1 where all of it comes first\n" +
 			"  R@1024         the share of gold in the items that fit into 1,024 tokens\n" +
 			"  session R@5    the share of gold_sessions among the first 5 sessions of the items\n\n" +
+			"--by lane has a row for each lane on its own, with expansion as --expand says: text, the vectors\n" +
+			"that there are, entity, time, and recency, which looks at no question; exact is what questions\n" +
+			"name by key or id, which every lane has in front. --by stage has a row for each stage of\n" +
+			"retrieval, all else being equal: what runs is left out, and what does not is put in.\n\n" +
+			"With --embed the nodes that have no embedding by the model are embedded first, and then each\n" +
+			"question; --rewrite and --rerank let models help with each question, as in 'mnem retrieve'. How\n" +
+			"often a model failed, so that a question was answered without it, is counted and printed.\n\n" +
 			"--baseline compares with what --json printed before, and the exit code is 1 where a figure\n" +
 			"over all questions is worse by more than --tolerance.",
 		Example: "  mnem bench eval .\n" +
 			"  mnem bench eval . --by cat --expand 2\n" +
 			"  mnem bench eval . --profile docs\n" +
+			"  mnem bench eval . --by stage\n" +
+			"  mnem bench eval . --by lane --embed=hash --expand 0\n" +
 			"  mnem bench eval . --json >before.json\n" +
 			"  mnem bench eval . --baseline before.json --tolerance 0.01\n" +
 			"  mnem bench eval . --results results.jsonl",
@@ -89,10 +99,12 @@ func (c *cli) benchEval() *cobra.Command {
 		f.Lookup(name).Hidden = true
 	}
 	c.profileFlag(cmd, &opt.profile, "")
+	opt.modelFlags(cmd)
+	f.Lookup("also").Usage = "search for this `TEXT` too with each question (repeatable, at most 8)"
 	f.Lookup("now").Usage = "count dates like 'last week' in queries from the day of this `TIME`; " +
 		"without it they are words"
 	f.VisitAll(func(flag *pflag.Flag) { opt.settings = append(opt.settings, flag) })
-	f.StringVar(&opt.by, "by", "", "print figures by this `FIELD` too: cat, the category, or profile")
+	f.StringVar(&opt.by, "by", "", "print figures by this `FIELD` too: cat, profile, lane or stage")
 	f.StringVar(&opt.results, "results", "",
 		"write the answers to `FILE`, as 'mnem retrieve --batch' prints them")
 	f.StringVar(&opt.baseline, "baseline", "", "compare with the report in `FILE`, made with --json")
@@ -115,10 +127,10 @@ func changeDefault(f *pflag.FlagSet, name string, n int) {
 func (c *cli) runBench(cmd *cobra.Command, dir string, opt *benchOptions) error {
 	f := cmd.Flags()
 	switch {
-	case f.Changed("by") && opt.by != byCategory && opt.by != byProfile:
-		return usagef("--by: %q is neither \"cat\" nor \"profile\"", opt.by)
-	case opt.by == byProfile && f.Changed("baseline"):
-		return usagef("--by profile and --baseline exclude each other: a baseline has categories")
+	case f.Changed("by") && !slices.Contains(benchBy, evaluate.By(opt.by)):
+		return usagef("--by: %q is not cat, profile, lane or stage", opt.by)
+	case f.Changed("by") && evaluate.By(opt.by) != evaluate.ByCategory && f.Changed("baseline"):
+		return usagef("--by %s and --baseline exclude each other: a baseline has categories", opt.by)
 	case f.Changed("results") && (opt.results == "" || opt.results == stdinName):
 		return usagef("--results: want a file")
 	case f.Changed("unseen"):
@@ -129,6 +141,9 @@ func (c *cli) runBench(cmd *cobra.Command, dir string, opt *benchOptions) error 
 		return usagef("--summarize is about what is shown beside the items: these are measured")
 	case f.Changed("tolerance") && !f.Changed("baseline"):
 		return usagef("--tolerance is for --baseline")
+	}
+	if err := opt.checkModels(cmd, true, nil); err != nil {
+		return err
 	}
 	tolerance, err := parseFigure(opt.tolerance)
 	if err != nil {
@@ -171,8 +186,9 @@ func (c *cli) evaluate(
 	defer p.done()
 	opt := evaluate.Options{
 		Base: base, Shown: filepath.ToSlash(dir), Progress: p.set, Profiles: to.profiles,
-		ByProfile: to.by == byProfile, Counters: counters(),
+		By: evaluate.By(to.by), Counters: counters(),
 	}
+	to.models.set(&opt)
 	results := to.results
 	from := os.DirFS(c.absolute(dir))
 	if results == "" {
@@ -199,9 +215,12 @@ func (c *cli) benchRequest(cmd *cobra.Command, opt *benchOptions) (retrieve.Requ
 	if err != nil {
 		return base, err
 	}
+	if opt.models, err = c.openModels(cmd, opt, &base); err != nil {
+		return base, err
+	}
 	base.Limit, base.Budget = &opt.limit, &opt.budget // metrics look further down than profiles
 	named := cmd.Flags().Changed("profile")
-	if named || opt.by == byProfile {
+	if named || opt.by == string(evaluate.ByProfile) {
 		if opt.profiles, err = c.profilesHere(cmd); err != nil {
 			return base, err
 		}

@@ -55,6 +55,7 @@ func (r *benchReport) settings() map[string]string {
 			set[f.Name] = paramText(e)
 		}
 	}
+	r.opt.models.settings(set)
 	if n := r.base.SummaryCap; n != nil { // the environment has a say
 		set["summary-cap"] = intText(*n)
 	}
@@ -96,7 +97,7 @@ func (c *cli) printBenchJSON(r *benchReport) error {
 	for _, row := range r.rows() {
 		out.comma()
 		out.open("{")
-		out.field(firstOf(r.opt.by, byCategory), orNull(row.Category))
+		out.field(firstOf(r.opt.by, string(evaluate.ByCategory)), orNull(row.Category))
 		out.field("queries", row.Queries)
 		for m := range evaluate.MetricCount {
 			out.field(m.Name(), jsonFigure(row.Text(m, figureDecimals)))
@@ -104,6 +105,9 @@ func (c *cli) printBenchJSON(r *benchReport) error {
 		out.close("}")
 	}
 	out.endList()
+	if r.opt.models.c.failures != nil {
+		out.field("failures", r.opt.models.json())
+	}
 	if r.compared != nil {
 		out.field("baseline", r.compared.json())
 	}
@@ -119,7 +123,7 @@ func jsonFigure(text string) *json.Number {
 }
 
 func (c *cli) printBench(r *benchReport) error {
-	table := [][]cell{benchHead(r.All)}
+	table := [][]cell{benchHead(r.All, r.opt.by)}
 	for _, row := range r.rows() {
 		cells := []cell{{firstOf(line(row.Category), "all"), styleBold}, {intText(row.Queries), ""}}
 		for _, m := range shownMetrics(r.All) {
@@ -140,8 +144,12 @@ func (c *cli) printBench(r *benchReport) error {
 	return nil
 }
 
-func benchHead(all evaluate.Row) []cell {
-	head := []cell{{"category", styleDim}, {"queries", styleDim}}
+func benchHead(all evaluate.Row, by string) []cell {
+	what := "category"
+	if by != string(evaluate.ByCategory) {
+		what = firstOf(by, what)
+	}
+	head := []cell{{what, styleDim}, {"queries", styleDim}}
 	for _, m := range shownMetrics(all) {
 		head = append(head, cell{m.String(), styleDim})
 	}
@@ -177,6 +185,7 @@ func benchSummary(r *benchReport) string {
 	if base.Expansion != retrieve.Lend {
 		parts = append(parts, "expansion "+string(base.Expansion))
 	}
+	parts = append(parts, r.opt.models.summary(r.All.Queries)...)
 	if r.compared != nil {
 		verdict := "no worse than the baseline"
 		if len(r.compared.worse) > 0 {

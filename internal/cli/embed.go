@@ -117,7 +117,7 @@ func (c *cli) runEmbed(cmd *cobra.Command, f embedFlags) error {
 	return run.print()
 }
 
-// plan finds the branch, the nodes that are to be embedded, and what is known of the model.
+// plan finds the branch and what is to be done on it.
 func (r *embedRun) plan(ctx context.Context, from *repo.Repo, expect *ipld.CID) error {
 	info, err := r.c.targetBranch(ctx, from)
 	if err != nil {
@@ -131,6 +131,11 @@ func (r *embedRun) plan(ctx context.Context, from *repo.Repo, expect *ipld.CID) 
 			"make the first with 'mnem commit -m MESSAGE FILE'")
 	}
 	r.out.Branch, r.at = info.Name, info.Commit
+	return r.look(ctx, from)
+}
+
+// look finds the nodes that are to be embedded, and what is known of the model.
+func (r *embedRun) look(ctx context.Context, from *repo.Repo) error {
 	s, err := from.At(ctx, r.at)
 	if err != nil {
 		return err

@@ -34,6 +34,7 @@ type embedRun struct {
 	line   *progress
 	out    embedJSON
 
+	in    *repo.Repo // that is open already, nil for the one that the command is about
 	at    ipld.CID   // the commit whose texts are embedded and that the next commit builds on
 	dims  int        // of the embeddings that the model has in that commit, 0 for none
 	todo  []graph.ID // ascending
@@ -45,6 +46,14 @@ type embedRun struct {
 type embedItem struct {
 	id     graph.ID
 	vector []int8
+}
+
+// with calls fn with the repository, for writing or only for reading.
+func (r *embedRun) with(write bool, fn func(context.Context, *repo.Repo) error) error {
+	if r.in != nil {
+		return fn(r.cmd.Context(), r.in)
+	}
+	return r.c.withRepo(r.cmd, write, fn)
 }
 
 // dim returns the number of dimensions that vectors have, 0 while nobody knows.
@@ -84,7 +93,7 @@ func (r *embedRun) all() error {
 // read takes the next nodes from those to do, with their texts.
 func (r *embedRun) read(room int) (items []embedItem, texts []string, err error) {
 	size := 0
-	err = r.c.withRepo(r.cmd, false, func(ctx context.Context, from *repo.Repo) error {
+	err = r.with(false, func(ctx context.Context, from *repo.Repo) error {
 		s, err := from.At(ctx, r.at)
 		if err != nil {
 			return err
@@ -187,7 +196,7 @@ func (r *embedRun) commit(items []embedItem) error {
 	} else {
 		opt.Base = &at
 	}
-	return r.c.withRepo(r.cmd, true, func(ctx context.Context, to *repo.Repo) error {
+	return r.with(true, func(ctx context.Context, to *repo.Repo) error {
 		res, err := to.Commit(ctx, r.changes(items), opt)
 		if err != nil {
 			return err

@@ -98,8 +98,8 @@ func (c *cli) retrieveCommand() *cobra.Command {
 			"to each other; a model by reading them, for which its server is told the query and the texts of\n" +
 			"these items (keys: COHERE_API_KEY, JINA_API_KEY, VOYAGE_API_KEY). --also searches for other texts\n" +
 			"beside the query, together half as much worth as it; --rewrite multi lets a chat model make them\n" +
-			"from the query, --rewrite hyde a made-up answer. A model that fails changes nothing and says so;\n" +
-			"a receipt keeps what it answered.\n\n" +
+			"from the query, --rewrite hyde a made-up answer, and --embed then looks for what is like either. A\n" +
+			"model that fails changes nothing and says so; a receipt keeps what it answered.\n\n" +
 			"Dates in the QUERY count: in May 2023, since 2022, last week, 上个月. What was found and is of that\n" +
 			"time, by its validity or else its creation, comes up; a QUERY that is nothing but a date is\n" +
 			"answered by date alone. Days are UTC's; --now says from which to count, --weight time=0 leaves\n" +
@@ -138,10 +138,7 @@ func (c *cli) retrieveCommand() *cobra.Command {
 		"rank by this `MODEL=@FILE` too: the query's embedding (repeatable)")
 	f.StringArrayVar(&opt.sparse, "sparse", nil,
 		"rank by this `MODEL=@FILE` too: the query's learned-sparse vector (repeatable)")
-	f.StringVar(&opt.embed, "embed", "", "rank by the embedding of the query too, made by `SPEC` (alone: "+
-		"MNEM_EMBED_MODEL; config: "+keyEmbedModel+")")
-	f.Lookup("embed").NoOptDefVal = embedConfigured
-	opt.rewrite.add(cmd)
+	opt.modelFlags(cmd)
 	f.StringVar(&opt.session, "session", "", "answer in this session and record it (MNEM_SESSION)")
 	c.complete(cmd, "session", completeSessions)
 	f.BoolVar(&opt.follow, "follow", false, "with a session: answer from HEAD, not from its commit")
@@ -345,8 +342,6 @@ func checkRetrieve(cmd *cobra.Command, opt *retrieveOptions, session string, arg
 		return usagef("--batch: want a file, or - for standard input")
 	case opt.batch != "" && len(args) > 0:
 		return usagef("--batch and a query on the command line exclude each other")
-	case f.Changed("embed") && opt.embed == "":
-		return usagef("--embed=: want a model, or --embed alone for the configured one")
 	case opt.embed != "" && opt.batch == "" && len(args) == 0:
 		return usagef("--embed needs a query to embed; after --embed=SPEC, not --embed SPEC")
 	case opt.rerank.spec != "" && opt.batch == "" && len(args) == 0:
@@ -359,7 +354,7 @@ func checkRetrieve(cmd *cobra.Command, opt *retrieveOptions, session string, arg
 			return usagef("--%s needs --session or --receipt: nothing is recorded without", name)
 		}
 	}
-	if err := opt.rewrite.check(cmd, opt.batch != "", args); err != nil {
+	if err := opt.checkModels(cmd, opt.batch != "", args); err != nil {
 		return err
 	}
 	return opt.checkStdin(args)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/mnem-project/mnem/embed"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -13,16 +15,30 @@ import (
 // embedConfigured is the value of --embed where it is given alone: no spec looks like it.
 const embedConfigured = "configured"
 
+// modelFlags adds the flags that let models complete a request.
+func (o *retrieveOptions) modelFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.embed, "embed", "", "rank by the embedding of the query too, made by `SPEC` (alone: "+
+		"MNEM_EMBED_MODEL; config: "+keyEmbedModel+")")
+	f.Lookup("embed").NoOptDefVal = embedConfigured
+	o.rewrite.add(cmd)
+}
+
+// checkModels refuses flags of modelFlags that contradict each other or would do nothing. many says
+// that there are other queries than the arguments.
+func (o *retrieveOptions) checkModels(cmd *cobra.Command, many bool, args []string) error {
+	if cmd.Flags().Changed("embed") && o.embed == "" {
+		return usagef("--embed=: want a model, or --embed alone for the configured one")
+	}
+	return o.rewrite.check(cmd, many, args)
+}
+
 // queryEmbedder opens what --embed names, nil without it.
 func (c *cli) queryEmbedder(o *retrieveOptions, req retrieve.Request) (embed.Embedder, error) {
 	if o.embed == "" {
 		return nil, nil
 	}
-	spec := o.embed
-	if spec == embedConfigured {
-		spec = ""
-	}
-	e, err := c.embedder(spec, "--embed", embed.Options{Attempts: queryAttempts})
+	e, err := c.embedder(embedSpec(o.embed), "--embed", embed.Options{Attempts: queryAttempts})
 	if err == nil && hasVector(req, e.Model()) {
 		err = usagef("--embed and --vector both give the query as %q sees it", e.Model())
 	}
@@ -33,14 +49,23 @@ func (c *cli) queryEmbedder(o *retrieveOptions, req retrieve.Request) (embed.Emb
 	return e, err
 }
 
+// embedSpec returns what a value of --embed names, "" for what is configured.
+func embedSpec(value string) string {
+	if value == embedConfigured {
+		return ""
+	}
+	return value
+}
+
 func hasVector(req retrieve.Request, model string) bool {
 	return slices.ContainsFunc(req.Vectors, func(v retrieve.QueryVector) bool {
 		return v.Model == model
 	})
 }
 
-// embedQuery adds the vector of a query's text, unless it has one by that model. A model that
-// fails, or finds nothing in the text, leaves the answer to the other lanes.
+// embedQuery adds the vector of a query's text, unless it has one by that model: with hypothetical
+// answers the mean of that and theirs. A model that fails, or finds nothing in the text, leaves the
+// answer to the other lanes.
 func (c *cli) embedQuery(
 	ctx context.Context, e embed.Embedder, req retrieve.Request,
 ) (retrieve.Request, error) {
@@ -48,24 +73,47 @@ func (c *cli) embedQuery(
 		return req, nil
 	}
 	vectors, err := e.Embed(ctx, []string{req.Text}, embed.Query)
+	if err == nil && req.Rewrite == retrieve.RewriteHyde && len(req.Rewrites) > 0 {
+		var answers [][]int8
+		answers, err = e.Embed(ctx, req.Rewrites, embed.Document)
+		vectors = append(vectors, answers...)
+	}
+	vectors = slices.DeleteFunc(vectors, func(v []int8) bool { return v == nil })
+	if err == nil && len(vectors) == 0 {
+		c.modelWarning(failedEmbed, "the model %s finds nothing to embed in the query", e.Model())
+		return req, nil
+	}
+	var v retrieve.QueryVector
+	if err == nil {
+		v, err = retrieve.MeanVector(e.Model(), vectors...)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return req, err
 	case err != nil:
-		c.embedWarning("%v: the answer is without embeddings", err)
-	case vectors[0] == nil:
-		c.embedWarning("the model %s finds nothing to embed in the query", e.Model())
+		c.modelWarning(failedEmbed, "%v: the answer is without embeddings", err)
 	default:
-		v := retrieve.QueryVector{Model: e.Model(), Values: vectors[0]}
 		req.Vectors = append(slices.Clone(req.Vectors), v)
 	}
 	return req, nil
 }
 
-// embedWarning tells, beside the answer, that it is another than was asked for. With --json too:
-// nothing in the answer says so.
-func (c *cli) embedWarning(format string, args ...any) {
-	if !c.global.quiet {
+// The models that may fail, as a report names them.
+const (
+	failedEmbed   = "embed"
+	failedRewrite = "rewrite"
+	failedRerank  = "rerank"
+)
+
+// modelWarning tells, beside the answer, that it is another than was asked for. With --json too:
+// nothing in the answer says so. Where failures are counted only the first of each kind is told.
+func (c *cli) modelWarning(kind, format string, args ...any) {
+	first := true
+	if c.failures != nil {
+		c.failures[kind]++
+		first = c.failures[kind] == 1
+	}
+	if first && !c.global.quiet {
 		_, _ = fmt.Fprintf(c.app.Stderr, "warning: %s\n", line(fmt.Sprintf(format, args...)))
 	}
 }

@@ -129,7 +129,7 @@ func (r tellingReranker) Rerank(
 ) ([]int64, error) {
 	scores, err := r.Reranker.Rerank(ctx, query, texts)
 	if err != nil && ctx.Err() == nil {
-		r.c.embedWarning("%v", err)
+		r.c.modelWarning(failedRerank, "%v", err)
 	}
 	return scores, err
 }

@@ -154,7 +154,7 @@ func (c *cli) rewriteQuery(
 		return req, err
 	}
 	if err != nil {
-		c.embedWarning("%v", err)
+		c.modelWarning(failedRewrite, "%v", err)
 		return req, nil
 	}
 	req.Rewrites = texts

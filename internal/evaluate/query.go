@@ -35,6 +35,7 @@ type Query struct {
 	Sessions []string   // the keys of their sessions; empty where sessions do not count
 	Line     int        // where it stands in its file
 
+	file       string
 	names      []string   // of Gold, as they were given
 	sessionIDs []graph.ID // of Sessions
 }

@@ -39,14 +39,34 @@ const commitTime graph.Time = 946_684_800_000_000
 // maxMissing is how many missing nodes an error names.
 const maxMissing = 5
 
+// By says what the report has rows of.
+type By string
+
+// The rows there are.
+const (
+	ByCategory By = "cat"     // of the queries of each category; "" means this too
+	ByProfile  By = "profile" // of the queries that were answered with each profile
+	// ByLane has a row of all queries for each lane on its own, with all else as it is: those of
+	// retrieve.Request.Lanes, the exact look-up and the newest nodes.
+	ByLane By = "lane"
+	// ByStage has a row of all queries for each stage: where it runs without it, else with it.
+	ByStage By = "stage"
+)
+
 // Options says how queries are answered, and who is told. The zero value works.
 type Options struct {
 	Base retrieve.Request // parameters that a query does not give itself
 	// Profiles are those that queries and Base may name, nil for the built-in ones alone. Those of
 	// the change files do not exist: they hold no profiles.
 	Profiles *retrieve.Profiles
-	// ByProfile counts queries by the profile that they were answered with, not by category.
-	ByProfile bool
+	// By says what the report has rows of beside that over all queries.
+	By By
+	// Prepare, where given, is called with the repository of each pair and the only commit in it; it
+	// may commit more, and returns the commit that queries are answered from.
+	Prepare func(context.Context, *repo.Repo, ipld.CID) (ipld.CID, error)
+	// Ask, where given, completes the request of each query before it is answered, as by a model; it
+	// is called once, also where a query is answered several times. Its error ends the run.
+	Ask func(context.Context, retrieve.Request) (retrieve.Request, error)
 	// Counters are the token counters that queries may name beside the estimate.
 	Counters retrieve.Counters
 	Shown    string // what messages call the directory, "" for nothing
@@ -80,6 +100,9 @@ func Run(ctx context.Context, dir fs.FS, opt Options) (*Report, error) {
 		}
 	}
 	r.report.All, r.report.Categories = r.sums.all.row(""), r.sums.rows()
+	if r.variants() != nil {
+		r.report.Categories = r.varied.rows()
+	}
 	return r.report, nil
 }
 
@@ -98,7 +121,9 @@ type runner struct {
 	opt    Options
 	report *Report
 	sums   tallies
-	done   int // queries answered
+	varied variantTallies
+	types  []string // of the edges of the pair, where these matter
+	done   int      // queries answered
 	total  int
 }
 
@@ -215,6 +240,7 @@ func (r *runner) pair(ctx context.Context, name string) (err error) {
 		return &graph.LineError{File: r.shown(name + queriesEnd), Line: q.Line, Err: err}
 	}
 	for i := range queries {
+		queries[i].file = name + queriesEnd
 		if err := known(ctx, s, &queries[i]); err != nil {
 			return at(&queries[i], err)
 		}
@@ -224,28 +250,12 @@ func (r *runner) pair(ctx context.Context, name string) (err error) {
 		Name: name, Graph: s.Graph(), Nodes: int(nodes), Edges: int(edges), Queries: len(queries),
 		Questions: hash,
 	})
+	if r.types, err = r.edgeTypes(ctx, s); err != nil {
+		return err
+	}
 	for i := range queries {
-		q := &queries[i]
-		req, err := r.opt.Profiles.Apply(q.Request)
-		if err != nil {
-			return at(q, err)
-		}
-		answer, err := s.Retrieve(ctx, req)
-		if err != nil {
-			return at(q, err)
-		}
-		category := q.Category
-		if r.opt.ByProfile {
-			category = req.Profile
-			if category == "" {
-				category = retrieve.DefaultProfile
-			}
-		}
-		r.sums.add(category, Score(q, ranked(answer)))
-		if r.opt.Answer != nil {
-			if err := r.opt.Answer(q, answer); err != nil {
-				return err
-			}
+		if err := r.query(ctx, s, &queries[i]); err != nil {
+			return err
 		}
 		r.done++
 		r.opt.Progress("queries:", r.done, r.total)
@@ -253,9 +263,52 @@ func (r *runner) pair(ctx context.Context, name string) (err error) {
 	return nil
 }
 
+// query answers one query, and again for each further row.
+func (r *runner) query(ctx context.Context, s *repo.Snapshot, q *Query) (err error) {
+	at := func(err error) error {
+		return &graph.LineError{File: r.shown(q.file), Line: q.Line, Err: err}
+	}
+	if r.opt.Ask != nil {
+		if q.Request, err = r.opt.Ask(ctx, q.Request); err != nil {
+			return at(err)
+		}
+	}
+	req, err := r.opt.Profiles.Apply(q.Request)
+	if err != nil {
+		return at(err)
+	}
+	answer, err := s.Retrieve(ctx, req)
+	if err != nil {
+		return at(err)
+	}
+	category := q.Category
+	if r.opt.By == ByProfile {
+		category = req.Profile
+		if category == "" {
+			category = retrieve.DefaultProfile
+		}
+	}
+	whole := Score(q, ranked(answer))
+	r.sums.add(category, whole)
+	if list := r.variants(); list != nil {
+		if err := r.vary(ctx, s, q, list(req, answer), whole); err != nil {
+			return at(err)
+		}
+	}
+	if r.opt.Answer != nil {
+		return r.opt.Answer(q, answer)
+	}
+	return nil
+}
+
+// Stamp says who made the commits of a pair's repository, and when.
+func Stamp() repo.Stamp {
+	return repo.Stamp{Author: "mnem bench", Time: commitTime, Command: []string{"bench", "eval"}}
+}
+
 // build makes the repository of a change file. It is returned with an error too, to be closed.
 func (r *runner) build(ctx context.Context, name string) (*repo.Snapshot, *repo.Repo, error) {
-	by := repo.Stamp{Author: "mnem bench", Time: commitTime, Command: []string{"bench", "eval"}}
+	by := Stamp()
 	rp, err := repo.New(ctx, mem.New(), by, repo.Options{Counters: r.opt.Counters})
 	if err != nil {
 		return nil, rp, err
@@ -269,6 +322,9 @@ func (r *runner) build(ctx context.Context, name string) (*repo.Snapshot, *repo.
 		}
 		return err
 	})
+	if err == nil && r.opt.Prepare != nil {
+		head, err = r.opt.Prepare(ctx, rp, head)
+	}
 	if err != nil {
 		return nil, rp, err
 	}

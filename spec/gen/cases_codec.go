@@ -14,7 +14,7 @@ var allCases = []func(*suite){
 	lineCases, longLines, otherLines, applyCases,
 	analysisCases, logCases, statsCases, scoreCases, denseCases, filterCases, predicateTexts, expandCases,
 	packCases, unseenCases, pathCases, pageRankCases, boundCases, randomReach,
-	rerankCases, rewriteCases,
+	rerankCases, rewriteCases, meanCases,
 	renderCases, receiptCases, randomCases, mergeCases,
 	signatureCases, exchangeCases, tagCases, blameCases, oplogCases, revisionCases, branchCases,
 	spellingCases, mixedCases, feedbackCases,
