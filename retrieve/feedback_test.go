@@ -256,7 +256,8 @@ func TestNoFeedback(t *testing.T) {
 		req.Feedback = 3
 		a := m.asks(t, req)
 		last := a.Warnings[len(a.Warnings)-1]
-		if last.Code != NoFeedback || len(a.Feedback) > 0 || !strings.Contains(last.Remedy(), "--feedback") {
+		if last.Code != NoFeedback || len(a.Feedback) > 0 ||
+			!strings.Contains(last.Remedy(), "--feedback") {
 			t.Errorf("%s: added %v, warnings %v", name, a.Feedback, codes(a))
 		}
 		req.Feedback = 0
