@@ -8,7 +8,7 @@
 // ascending. The same commit and request give the same bytes in every process, on every machine.
 // The package reads through two small interfaces, Graph and Index, and starts no goroutines. An
 // Index that has embeddings is one of Vectors too, of SparseVectors for sparse ones, and of Phrases
-// where it has the entity lane, of Widened where it has feedback; a Graph that knows its communities is one of Grouped.
+// where it has the entity lane; a Graph that knows its communities is one of Grouped.
 // Clauses 8 to 13 and 20 to 23 of the specification define every step.
 //
 // # Models

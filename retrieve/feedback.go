@@ -3,14 +3,12 @@ package retrieve
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/fixed"
 	"github.com/mnem-project/mnem/internal/text"
-	"github.com/mnem-project/mnem/ipld"
 )
 
 // MaxFeedback is the largest number of nodes that a query may be widened by.
@@ -30,43 +28,30 @@ type FeedbackTerm struct {
 	Weight int64 // in units of 2^-16, 1 to 65,536; a word of the query counts 65,536
 }
 
-// Widened is the ability of an Index to search for more than the terms of a text. Feedback needs
-// it.
-type Widened interface {
-	// IDFs returns the idf of terms (clause 9.2), 0 for one that no document has.
-	IDFs(ctx context.Context, terms []string) ([]int64, error)
-	// TextWith is Text for a query that has more terms, none of which it has already.
-	TextWith(
-		ctx context.Context, query string, more []FeedbackTerm, accept Accept, k int,
-	) (TextResult, error)
-}
-
 // searchText asks for the list of the text lane, and again with terms of the best nodes where the
 // request wants that. What the text asks for stays what the first search says.
 func (r *run) searchText(ctx context.Context) ([]Hit, error) {
 	before := r.filter.seen
 	var err error
-	r.text, err = r.x.Text(ctx, r.req.Text, r.filter.accept(ctx), laneDepth)
+	query := r.query(r.req.Text)
+	r.text, err = r.x.Text(ctx, query, r.filter.accept(ctx), laneDepth)
 	hits := ranked(r.text.Hits)
 	if err != nil || r.req.Feedback == 0 || len(hits) == 0 {
 		return hits, err
 	}
-	x, ok := r.x.(Widened)
-	if !ok {
-		return nil, errors.New("this index takes no terms beside those of a text")
-	}
-	if r.added, err = r.feedback(ctx, x, hits); err != nil || len(r.added) == 0 {
+	if r.added, err = r.feedback(ctx, query, hits); err != nil || len(r.added) == 0 {
 		return hits, err
 	}
 	r.filter.seen = before // or nodes would count twice
-	got, err := x.TextWith(ctx, r.req.Text, r.added, r.filter.accept(ctx), laneDepth)
+	query.Added = r.added
+	got, err := r.x.Text(ctx, query, r.filter.accept(ctx), laneDepth)
 	return ranked(got.Hits), err
 }
 
 // feedback returns the terms that the best nodes add to the text, the weightiest first: RM3, in
 // integers.
-func (r *run) feedback(ctx context.Context, x Widened, hits []Hit) ([]FeedbackTerm, error) {
-	own, err := r.x.TermWeights(ctx, r.req.Text)
+func (r *run) feedback(ctx context.Context, query TextQuery, hits []Hit) ([]FeedbackTerm, error) {
+	own, err := r.x.TermWeights(ctx, query)
 	if err != nil {
 		return nil, fmt.Errorf("weigh the terms of the text: %w", err)
 	}
@@ -83,7 +68,7 @@ func (r *run) feedback(ctx context.Context, x Widened, hits []Hit) ([]FeedbackTe
 	for i, t := range terms {
 		names[i] = t.term
 	}
-	idfs, err := x.IDFs(ctx, names)
+	idfs, err := r.x.IDFs(ctx, names)
 	if err != nil {
 		return nil, fmt.Errorf("weigh terms of the best nodes: %w", err)
 	}
@@ -161,22 +146,6 @@ func (r *run) telling(
 		return cmp.Or(cmp.Compare(b.share, a.share), strings.Compare(a.term, b.term))
 	})
 	return terms[:min(len(terms), maxFeedbackSeen)], nil
-}
-
-// feedbackParams returns the parameter of this file as a receipt keeps it.
-func feedbackParams(r Request) []ipld.Entry {
-	if r.Feedback == 0 {
-		return nil
-	}
-	return []ipld.Entry{{Key: "feedback", Value: encodeInt(r.Feedback)}}
-}
-
-// setFeedbackParam sets it from its value in a receipt; known is false for any other.
-func (r *Request) setFeedbackParam(name string, v ipld.Value) (known bool) {
-	if name == "feedback" {
-		r.Feedback = int(v.Int())
-	}
-	return name == "feedback"
 }
 
 // NoFeedback warns that feedback was asked for and added nothing: clause 11.1.

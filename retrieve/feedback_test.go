@@ -39,32 +39,27 @@ func (m *wideMemory) IDFs(_ context.Context, terms []string) ([]int64, error) {
 	return out, m.fail("IDFs")
 }
 
-func (m *wideMemory) TermWeights(_ context.Context, query string) ([]TermWeight, error) {
+func (m *wideMemory) TermWeights(_ context.Context, query TextQuery) ([]TermWeight, error) {
 	var out []TermWeight
-	for _, t := range queryTerms(query) {
+	for _, t := range queryTerms(query.read()) {
 		out = append(out, TermWeight{t, m.wideIDF(t)})
 	}
 	return out, m.fail("TermWeights")
 }
 
 func (m *wideMemory) Text(
-	ctx context.Context, query string, accept Accept, k int,
+	_ context.Context, query TextQuery, accept Accept, k int,
 ) (TextResult, error) {
-	res, err := m.TextWith(ctx, query, nil, accept, k)
-	return res, errors.Join(err, m.fail("Text"))
-}
-
-func (m *wideMemory) TextWith(
-	_ context.Context, query string, more []FeedbackTerm, accept Accept, k int,
-) (TextResult, error) {
-	if more != nil && m.failOn == "TextWith" {
-		return TextResult{}, m.fail("TextWith")
+	if query.Added != nil {
+		if err := m.fail("Text again"); err != nil {
+			return TextResult{}, err
+		}
 	}
 	m.passed = 0
-	terms := queryTerms(query)
+	terms := queryTerms(query.read())
 	res := TextResult{Terms: len(terms), Known: len(terms)}
 	for id, n := range m.nodes {
-		score := m.wideScore(n, terms, more)
+		score := m.wideScore(n, terms, query.Added)
 		if score == 0 {
 			continue
 		}
@@ -78,7 +73,7 @@ func (m *wideMemory) TextWith(
 		}
 	}
 	res.Hits = m.cut(res.Hits, k)
-	return res, nil
+	return res, m.fail("Text")
 }
 
 func (m *wideMemory) wideScore(n *graph.Node, terms []string, more []FeedbackTerm) (score int64) {
@@ -274,7 +269,7 @@ func TestNoFeedback(t *testing.T) {
 
 func TestFeedbackErrors(t *testing.T) {
 	req := Request{Text: "kelp", Feedback: 1, Spelling: SpellingOff}
-	for _, method := range []string{"Text", "TextWith", "IDFs", "TermWeights", "Node", "Content"} {
+	for _, method := range []string{"Text", "Text again", "IDFs", "TermWeights", "Node", "Content"} {
 		m := wide("kelp farm")
 		m.nodes[num(0)].Content = &graph.Content{Text: "x", Size: 1}
 		m.failOn = method
@@ -282,11 +277,6 @@ func TestFeedbackErrors(t *testing.T) {
 		if !errors.Is(err, errBroken) {
 			t.Errorf("%s: %v", method, err)
 		}
-	}
-	m := newMemory()
-	m.add(graph.Node{Key: "k", Summary: "kelp farm"})
-	if _, err := Run(t.Context(), m, m, testCommit, req); err == nil {
-		t.Error("an index that cannot be searched for other terms gives an answer")
 	}
 }
 

@@ -73,7 +73,7 @@ func (r *run) search(ctx context.Context) ([]*laneList, error) {
 		if r.weight(lane) == 0 {
 			continue
 		}
-		got, err := r.x.Text(ctx, s, r.filter.accept(ctx), laneDepth)
+		got, err := r.x.Text(ctx, r.query(s), r.filter.accept(ctx), laneDepth)
 		if len(got.Hits) == 0 {
 			r.vain++
 		}

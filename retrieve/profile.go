@@ -208,22 +208,6 @@ func (r Request) checkProfile() error {
 	return nil
 }
 
-// profileEntry returns the parameter "profile" as a receipt keeps it.
-func profileEntry(r Request) []ipld.Entry {
-	if r.Profile == "" {
-		return nil
-	}
-	return []ipld.Entry{{Key: "profile", Value: ipld.StringValue(r.Profile)}}
-}
-
-// setProfileParam sets it from its value in a receipt; known is false for any other.
-func (r *Request) setProfileParam(name string, v ipld.Value) (known bool) {
-	if name == "profile" {
-		r.Profile = v.Text()
-	}
-	return name == "profile"
-}
-
 // ValidProfileName reports whether a profile may have a name: 1 to MaxProfileName ASCII letters,
 // digits, dots, underscores and hyphens, the first a letter or digit.
 func ValidProfileName(name string) bool {
