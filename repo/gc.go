@@ -302,7 +302,7 @@ func (g *collector) sweepDerived() error {
 	if err != nil || g.opt.DryRun {
 		return err
 	}
-	g.repo.indexes = openIndexes{}
+	g.repo.forgetIndexes()
 	if err := g.derived.DeleteCells(g.ctx, cells...); err != nil {
 		return err
 	}
