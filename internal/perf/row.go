@@ -106,12 +106,13 @@ func joined(lists ...repo.Changes) repo.Changes {
 
 // make makes a memory in one commit.
 func (b *bench) make(ctx context.Context, dir string, changes repo.Changes) error {
-	b.step("commits: make a memory", 0, 0)
 	r, err := repo.Init(ctx, dir, b.stamp(), repo.Options{})
 	if err != nil {
 		return err
 	}
-	_, err = r.Commit(ctx, changes, repo.CommitOptions{Stamp: b.stamp(), Message: "bulk"})
+	_, err = r.Commit(ctx, b.told("make a memory", changes), repo.CommitOptions{
+		Stamp: b.stamp(), Message: "bulk",
+	})
 	return closeAfter(r, err)
 }
 
@@ -152,9 +153,27 @@ func (b *bench) addOneByOne(ctx context.Context, dir string, all *Synth) error {
 	return r.Close()
 }
 
+// segments records how many parts the index at the end has.
+func (b *bench) segments(ctx context.Context, r *repo.Repo) error {
+	s, err := r.Snapshot(ctx, "HEAD")
+	if err != nil {
+		return err
+	}
+	stats, err := s.IndexStats(ctx)
+	if err != nil {
+		return err
+	}
+	b.add(Figure{Group: groupCommits, Name: "segments of the index at the end", Unit: Count,
+		Stats: statsOf([]int64{int64(stats.Segments)})})
+	return nil
+}
+
 // compareAnswers asks both memories the same questions, in turns.
 func (b *bench) compareAnswers(ctx context.Context, row, once string, all *Synth) error {
 	return withRepo(row, repo.Options{ReadOnly: true}, func(r *repo.Repo) error {
+		if err := b.segments(ctx, r); err != nil {
+			return err
+		}
 		return withRepo(once, repo.Options{ReadOnly: true}, func(o *repo.Repo) error {
 			var times [2][]int64
 			for i := range afterSamples + warmUp {
@@ -181,6 +200,7 @@ func (b *bench) compareAnswers(ctx context.Context, row, once string, all *Synth
 				Group: groupCommits, Name: "questions at the end", Unit: Nanoseconds,
 				Stats:     statsOf(times[0]),
 				Yardstick: &Yardstick{"of the same in one commit", statsOf(times[1])},
+				Bound:     &Bound{Times: 1.5},
 			})
 			return nil
 		})
