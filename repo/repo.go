@@ -79,7 +79,8 @@ type Repo struct {
 	writer sync.Mutex // held by the one writer of this process
 	ro     bool
 
-	indexMu sync.Mutex
+	indexMu sync.Mutex // held by who makes an index, opens one or drops them
+	openMu  sync.Mutex // guards indexes; never held while anything is read
 	indexes openIndexes
 	vectors *vectorCache
 
