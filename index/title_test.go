@@ -162,17 +162,16 @@ func TestMentionsBounds(t *testing.T) {
 }
 
 func TestTitlesNamed(t *testing.T) {
-	ctx := context.Background()
-	blocks := mem.New().Derived()
-	x, err := Open(ctx, blocks, build(t, blocks, collection{}, Options{}), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := x.Analyse("Where is the Blue Harbour light?").TitlesNamed(nil, []string{
+	x, ids := withSummaries(t, []string{
 		"Blue Harbour (port)", "Harbour Blue", "light", "", "of the", "Harbour Harbour",
 		"one two three four five six seven eight nine", "blue harbour light", "blue gate",
 	})
-	want := [][]int{{0, 1}, nil, {2}, nil, nil, nil, nil, {0, 1, 2}, nil}
+	ids = append(ids, graph.NodeID("none"))
+	got, err := x.Analyse("Where is the Blue Harbour light?").TitlesNamed(t.Context(), nil, ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][]int{{0, 1}, nil, {2}, nil, nil, nil, nil, {0, 1, 2}, nil, nil}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

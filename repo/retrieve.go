@@ -304,8 +304,10 @@ func (v indexView) Mentioning(
 	return v.x.Mentioning(ctx, summary, most)
 }
 
-func (v indexView) TitlesNamed(query string, summaries []string) [][]int {
-	return v.text(query).TitlesNamed(v.readings, summaries)
+func (v indexView) TitlesNamed(
+	ctx context.Context, query string, ids []graph.ID,
+) ([][]int, error) {
+	return v.text(query).TitlesNamed(ctx, v.readings, ids)
 }
 
 func (v indexView) HasTitle(text, summary string) bool { return v.x.HasTitle(text, summary) }
@@ -355,7 +357,11 @@ func acceptDoc(accept retrieve.Accept) func(index.Doc) (bool, error) {
 	if accept == nil {
 		return nil
 	}
-	return func(d index.Doc) (bool, error) { return accept(document{d}) }
+	doc := new(document) // one for all, as accept keeps none and runs once at a time
+	return func(d index.Doc) (bool, error) {
+		doc.Doc = d
+		return accept(doc)
+	}
 }
 
 // document is an indexed document as filters see it.

@@ -324,10 +324,13 @@ func (m *memory) Mentioning(_ context.Context, summary string, most int) ([]grap
 	return nil, m.fail("Mentioning")
 }
 
-func (m *memory) TitlesNamed(query string, summaries []string) [][]int {
+func (m *memory) TitlesNamed(
+	_ context.Context, query string, ids []graph.ID,
+) ([][]int, error) {
 	terms := queryTerms(query)
-	out := make([][]int, len(summaries))
-	for n, summary := range summaries {
+	out := make([][]int, len(ids))
+	for n, id := range ids {
+		summary := m.nodes[id].Summary
 		if !m.HasTitle(query, summary) {
 			continue
 		}
@@ -337,7 +340,7 @@ func (m *memory) TitlesNamed(query string, summaries []string) [][]int {
 			}
 		}
 	}
-	return out
+	return out, m.fail("TitlesNamed")
 }
 
 func (m *memory) HasTitle(text, summary string) bool {

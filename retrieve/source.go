@@ -71,9 +71,9 @@ type Index interface {
 	// It returns none where the summary is no title, names too many nodes, or has no term that
 	// most nodes at most have.
 	Mentioning(ctx context.Context, summary string, most int) ([]graph.ID, error)
-	// TitlesNamed returns for each summary that is a title which a query has the places of the
-	// title's terms among the distinct terms of the query, nil for any other.
-	TitlesNamed(query string, summaries []string) [][]int
+	// TitlesNamed returns for each node whose title a query has the places of the title's terms
+	// among the distinct terms of the query, nil for any other node.
+	TitlesNamed(ctx context.Context, query string, ids []graph.ID) ([][]int, error)
 	// HasTitle reports whether a text has the title that a summary is.
 	HasTitle(text, summary string) bool
 	// Spelled returns what terms of a query that no node has are read as, in the order of their

@@ -57,8 +57,10 @@ func (s *spelled) TermWeights(ctx context.Context, query string) ([]TermWeight, 
 	return s.memory.TermWeights(ctx, s.read(query))
 }
 
-func (s *spelled) TitlesNamed(query string, summaries []string) [][]int {
-	return s.memory.TitlesNamed(s.read(query), summaries)
+func (s *spelled) TitlesNamed(
+	ctx context.Context, query string, ids []graph.ID,
+) ([][]int, error) {
+	return s.memory.TitlesNamed(ctx, s.read(query), ids)
 }
 
 // TestSpelling compares an answer to a misspelt text with that to what it is read as: all lanes,

@@ -175,25 +175,27 @@ func (s *spreader) start(
 func (s *spreader) named(
 	ctx context.Context, sources []*candidate, all map[graph.ID][]int64,
 ) ([]int64, error) {
-	summaries := make([]string, len(sources)) // "" is no title
-	for i, c := range sources {
-		if c.tier != tierNone || s.text == nil {
-			continue
-		}
-		n, _, err := s.r.g.Node(ctx, c.id)
-		if err != nil {
-			return nil, fmt.Errorf("read node %s: %w", c.id, err)
-		}
-		summaries[i] = n.Summary
-	}
 	out := make([]int64, len(sources))
-	for i, places := range s.r.x.TitlesNamed(s.r.req.Text, summaries) {
-		c := sources[i]
+	var ids []graph.ID
+	for _, c := range sources {
+		ids = append(ids, c.id)
+	}
+	if s.text == nil {
+		ids = nil // titles count by what their terms give
+	}
+	named, err := s.r.x.TitlesNamed(ctx, s.r.req.Text, ids)
+	if err != nil {
+		return nil, fmt.Errorf("look for titles in the text: %w", err)
+	}
+	for i, c := range sources {
 		if c.tier != tierNone {
 			out[i] = fixed.One
 			continue
 		}
-		for _, t := range places {
+		if s.text == nil {
+			continue
+		}
+		for _, t := range named[i] {
 			if terms := all[c.id]; t < len(terms) {
 				out[i] += terms[t]
 			}
