@@ -88,7 +88,7 @@ func (q *QueryText) titles(ctx context.Context, readings []Reading) ([]namedTitl
 		first[i] = at
 	}
 	var found []namedTitle
-	longer := make(map[string]bool) // of what was looked up
+	seen := make(map[string]bool)
 	words := q.titledTerms()
 	key := make([]byte, 0, maxTerm)
 	for i := range words {
@@ -98,19 +98,15 @@ func (q *QueryText) titles(ctx context.Context, readings []Reading) ([]namedTitl
 			if len(key) > maxTerm {
 				break
 			}
-			more, known := longer[string(key)]
-			if !known {
-				var exact bool
-				var err error
-				if exact, more, err = q.x.titleAt(ctx, string(key)); err != nil {
-					return nil, err
-				}
-				longer[string(key)] = more
-				if exact {
-					found = append(found, namedTitle{string(key), compactPlaces(first, words[i:i+n+1])})
-				}
+			at, err := q.x.titleAt(ctx, key)
+			if err != nil {
+				return nil, err
 			}
-			if !more {
+			if at.exact && !seen[at.key] {
+				seen[at.key] = true
+				found = append(found, namedTitle{at.key, compactPlaces(first, words[i:i+n+1])})
+			}
+			if !at.longer {
 				break
 			}
 		}

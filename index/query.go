@@ -2,7 +2,6 @@ package index
 
 import (
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/mnem-project/mnem/internal/fixed"
@@ -111,7 +110,7 @@ func (x *Index) hasTitle(s string, title []string) bool {
 		if len(last) == len(title) {
 			last = append(last[:0], last[1:]...)
 		}
-		last = append(last, strings.Clone(term))
+		last = append(last, term)
 		n++
 		found = slices.Equal(last, title)
 		return !found && n < maxTitleText

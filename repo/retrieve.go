@@ -162,6 +162,9 @@ func (g graphView) IDPrefix(ctx context.Context, digits string) (graph.ID, bool,
 	return id, n == 1, err
 }
 
+// usualLinks is more than most buckets have.
+const usualLinks = 8
+
 func (g graphView) Bucket(
 	ctx context.Context, q retrieve.BucketQuery,
 ) (links []retrieve.Link, total int, err error) {
@@ -169,15 +172,15 @@ func (g graphView) Bucket(
 	if q.Direction == retrieve.In {
 		side = adjacency.In
 	}
-	types := q.Types
-	if len(types) == 0 {
-		types = []string{""}
-	}
 	var after *adjacency.Entry
 	if l := q.After; l != nil {
 		after = &adjacency.Entry{Type: l.Type, Other: l.Other, Edge: l.Edge}
 	}
-	for _, typ := range types {
+	for i := range max(1, len(q.Types)) {
+		typ := "" // of any
+		if len(q.Types) > 0 {
+			typ = q.Types[i]
+		}
 		if q.Count {
 			n, err := trees.Degree(ctx, q.Node, side, typ)
 			if err != nil {
@@ -194,6 +197,9 @@ func (g graphView) Bucket(
 			}
 			if len(links) >= q.Limit {
 				break
+			}
+			if links == nil {
+				links = make([]retrieve.Link, 0, min(q.Limit, usualLinks))
 			}
 			links = append(links, retrieve.Link{
 				Type: e.Type, Other: e.Other, Edge: e.Edge, Weight: int64(e.Weight),
