@@ -108,6 +108,27 @@ func TestMentions(t *testing.T) {
 				t.Fatalf("mentioning %v (-want +got):\n%s", title, diff)
 			}
 		}
+		checkNamed(t, x, docs, some(20))
+	}
+}
+
+// checkNamed compares the titles that a text has with those of a walk over all documents, in an
+// order of their own.
+func checkNamed(t *testing.T, x *Index, docs collection, text string) {
+	t.Helper()
+	var ids []graph.ID
+	for id := range docs {
+		ids = append(ids, id)
+	}
+	named, err := x.Analyse(text).TitlesNamed(t.Context(), nil, ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, id := range ids {
+		want := naming(x.analyser, text, nil, docs[id].Node.Summary)
+		if diff := cmp.Diff(want, named[i]); diff != "" {
+			t.Fatalf("%q in %q (-want +got):\n%s", docs[id].Node.Summary, text, diff)
+		}
 	}
 }
 

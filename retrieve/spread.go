@@ -116,7 +116,7 @@ func (s *spreader) terms(
 	for i, c := range list {
 		ids[i] = c.id
 	}
-	scores, err := s.r.x.TermScores(ctx, s.r.req.Text, ids, only)
+	scores, err := s.r.x.TermScores(ctx, s.r.query(s.r.req.Text), ids, only)
 	if err != nil {
 		return nil, fmt.Errorf("split the scores of the text lane: %w", err)
 	}
@@ -176,23 +176,20 @@ func (s *spreader) named(
 	ctx context.Context, sources []*candidate, all map[graph.ID][]int64,
 ) ([]int64, error) {
 	out := make([]int64, len(sources))
-	var ids []graph.ID
-	for _, c := range sources {
-		ids = append(ids, c.id)
-	}
-	if s.text == nil {
-		ids = nil // titles count by what their terms give
-	}
-	named, err := s.r.x.TitlesNamed(ctx, s.r.req.Text, ids)
-	if err != nil {
-		return nil, fmt.Errorf("look for titles in the text: %w", err)
+	named := make([][]int, len(sources))
+	if s.text != nil { // titles count by what their terms give
+		ids := make([]graph.ID, len(sources))
+		for i, c := range sources {
+			ids[i] = c.id
+		}
+		var err error
+		if named, err = s.r.x.TitlesNamed(ctx, s.r.query(s.r.req.Text), ids); err != nil {
+			return nil, fmt.Errorf("look for titles in the text: %w", err)
+		}
 	}
 	for i, c := range sources {
 		if c.tier != tierNone {
 			out[i] = fixed.One
-			continue
-		}
-		if s.text == nil {
 			continue
 		}
 		for _, t := range named[i] {
