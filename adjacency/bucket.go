@@ -37,12 +37,14 @@ func (t Trees) Bucket(
 		if bytes.Compare(from, to) >= 0 && to != nil {
 			return
 		}
+		like := "" // most edges of a bucket are of the type of the one before
 		for kv, err := range t.side(side).Scan(ctx, from, to) {
 			if err != nil {
 				yield(Entry{}, err)
 				return
 			}
-			_, e, err := Parse(kv.Key, kv.Value)
+			_, e, err := parse(kv.Key, kv.Value, like)
+			like = e.Type
 			if !yield(e, err) || err != nil {
 				return
 			}

@@ -2,6 +2,7 @@ package adjacency
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 
 	"github.com/mnem-project/mnem/graph"
@@ -57,6 +58,11 @@ func Value(e *graph.Edge) []byte { return ipld.AppendInt(nil, int64(e.Weight)) }
 // Parse reads an entry of the out or in tree. An entry that Key and Value cannot have written
 // gives an error that wraps store.ErrCorrupt.
 func Parse(key, value []byte) (near graph.ID, e Entry, err error) {
+	return parse(key, value, "")
+}
+
+// parse is Parse, and takes the string of the type from like where that is the same.
+func parse(key, value []byte, like string) (near graph.ID, e Entry, err error) {
 	if len(key) < minKey {
 		return near, e, fmt.Errorf("%w adjacency key: %d bytes", store.ErrCorrupt, len(key))
 	}
@@ -66,14 +72,29 @@ func Parse(key, value []byte) (near graph.ID, e Entry, err error) {
 		return near, e, fmt.Errorf("%w adjacency key %x", store.ErrCorrupt, key)
 	}
 	copy(near[:], key)
-	e.Type = string(rest[:end])
+	if e.Type = like; string(rest[:end]) != like {
+		e.Type = string(rest[:end])
+	}
 	copy(e.Other[:], rest[end+1:])
 	copy(e.Edge[:], rest[end+1+idLen:])
 	e.Weight, err = weight(value)
 	return near, e, err
 }
 
+// full is the value of an edge of the usual weight.
+var full = ipld.AppendInt(nil, graph.MaxWeight)
+
+// twoBytes is the head of an integer in two more bytes, of 256 to 65,535 where it is canonical.
+const twoBytes = 0x19
+
 func weight(value []byte) (uint32, error) {
+	// Most weights without a decoder, which must be allocated.
+	if bytes.Equal(value, full) {
+		return graph.MaxWeight, nil
+	}
+	if len(value) == 3 && value[0] == twoBytes && value[1] > 0 {
+		return uint32(binary.BigEndian.Uint16(value[1:])), nil
+	}
 	v, err := ipld.DecodeValue(value)
 	if err != nil || v.Kind() != ipld.Int || v.Int() < 1 || v.Int() > graph.MaxWeight {
 		return 0, fmt.Errorf("%w adjacency weight %x", store.ErrCorrupt, value)

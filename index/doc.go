@@ -80,6 +80,12 @@
 // ends after a block, the next part goes on. Block maxima are counts, never scores: they hold
 // whatever the statistics become.
 //
+// # Memory
+//
+// A Cache keeps decoded parts up to its limit, for any number of indexes; readers of it do not wait
+// for each other. Beside it an open Index keeps which documents are dead, one bit each, and up to
+// 16,384 keys of titles that were looked up, in about a megabyte: the words of texts are few.
+//
 // # Damage
 //
 // Decoders accept any bytes without panic or large allocation. What is found wrong gives errors

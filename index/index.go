@@ -18,6 +18,7 @@ type Index struct {
 	m        *Manifest
 	segs     []*segment
 	analyser *text.Analyzer
+	titles   titleMemo
 
 	mu   sync.Mutex
 	dead []bitset // of each segment, nil until it is made

@@ -2,7 +2,6 @@ package index
 
 import (
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/mnem-project/mnem/internal/fixed"
@@ -98,73 +97,6 @@ func (q *QueryText) titledTerms() []int32 {
 	return q.titled
 }
 
-// TitlesNamed returns for each summary the places of its terms among the distinct terms of the
-// text, some read as others, where the text has it as a title: nil for a summary that is no title
-// or that the text does not have.
-func (q *QueryText) TitlesNamed(readings []Reading, summaries []string) [][]int {
-	terms := q.Query(readings)
-	places := q.at
-	var first []int32 // of each term the place of the first that is read as the same
-	if len(readings) > 0 {
-		places = make(map[string]int, len(terms))
-		first = make([]int32, len(terms))
-		for i := range terms {
-			at, ok := places[terms[i].As]
-			if !ok {
-				at = i
-				places[terms[i].As] = i
-			}
-			first[i] = int32(at)
-		}
-	}
-	out := make([][]int, len(summaries))
-	var title []int32
-	for n, summary := range summaries {
-		var at []int
-		title = title[:0]
-		for _, t := range Title(q.x.analyser, summary) {
-			i, ok := places[t]
-			if !ok {
-				at = nil
-				break
-			}
-			title = append(title, int32(i))
-			if !slices.Contains(at, i) {
-				at = append(at, i)
-			}
-		}
-		if at != nil && stands(q.titledTerms(), first, title) {
-			out[n] = at
-		}
-	}
-	return out
-}
-
-// stands reports whether the places of a title follow each other among those of a text's terms,
-// each of which first, unless it is nil, maps to another.
-func stands(terms, first, title []int32) bool {
-	for i := range terms {
-		if len(terms)-i < len(title) {
-			return false
-		}
-		k := 0
-		for k < len(title) {
-			at := terms[i+k]
-			if at >= 0 && first != nil {
-				at = first[at]
-			}
-			if at != title[k] {
-				break
-			}
-			k++
-		}
-		if k == len(title) {
-			return true
-		}
-	}
-	return false
-}
-
 // HasTitle reports whether a text has the title that a summary is, where TitlesIn looks for titles.
 func (x *Index) HasTitle(s, summary string) bool {
 	title := Title(x.analyser, summary)
@@ -178,7 +110,7 @@ func (x *Index) hasTitle(s string, title []string) bool {
 		if len(last) == len(title) {
 			last = append(last[:0], last[1:]...)
 		}
-		last = append(last, strings.Clone(term))
+		last = append(last, term)
 		n++
 		found = slices.Equal(last, title)
 		return !found && n < maxTitleText

@@ -258,8 +258,11 @@ func TestReadingRules(t *testing.T) {
 	if d := cmp.Diff(want, q); d != "" {
 		t.Error(d)
 	}
-	summaries := []string{"Harbour", "Boat harbour", "Harbour boat", "Harbuor"}
-	got := x.Analyse("the harbuor boat").TitlesNamed(harbour, summaries)
+	titled, ids := withSummaries(t, []string{"Harbour", "Boat harbour", "Harbour boat", "Harbuor"})
+	got, err := titled.Analyse("the harbuor boat").TitlesNamed(t.Context(), harbour, ids)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if d := cmp.Diff([][]int{{0}, nil, {0, 1}, nil}, got); d != "" {
 		t.Error(d)
 	}

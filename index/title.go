@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
@@ -64,24 +65,25 @@ func titleKey(terms []string) string { return titleMark + strings.Join(terms, ti
 func (x *Index) TitlesIn(ctx context.Context, s string) ([]graph.ID, error) {
 	var terms []string
 	x.analyser.Each(beginning(s), func(term string) bool {
-		terms = append(terms, strings.Clone(term))
+		terms = append(terms, term)
 		return len(terms) < maxTitleText
 	})
 	seen := make(map[string]bool)
 	var ids []graph.ID
+	key := make([]byte, 0, maxTerm)
 	for i := range terms {
-		for n := 1; n <= maxTitleTerms && i+n <= len(terms); n++ {
-			key := titleKey(terms[i : i+n])
-			if len(key) > maxTerm || seen[key] {
-				continue
+		key = key[:0]
+		for n := 0; n < maxTitleTerms && i+n < len(terms); n++ {
+			if key = append(append(key, titleMark...), terms[i+n]...); len(key) > maxTerm {
+				break
 			}
-			exact, longer, err := x.titleAt(ctx, key)
+			at, err := x.titleAt(ctx, key)
 			if err != nil {
 				return nil, err
 			}
-			if exact {
-				seen[key] = true
-				named, err := x.titled(ctx, key)
+			if at.exact && !seen[at.key] {
+				seen[at.key] = true
+				named, err := x.titled(ctx, at.key)
 				if err != nil {
 					return nil, err
 				}
@@ -90,7 +92,7 @@ func (x *Index) TitlesIn(ctx context.Context, s string) ([]graph.ID, error) {
 					return sortedIDs(ids), nil
 				}
 			}
-			if !longer {
+			if !at.longer {
 				break
 			}
 		}
@@ -103,16 +105,46 @@ func sortedIDs(ids []graph.ID) []graph.ID {
 	return slices.Compact(ids)
 }
 
-// titleAt reports whether a title may have this very key, and whether longer ones begin with it.
-func (x *Index) titleAt(ctx context.Context, key string) (exact, longer bool, err error) {
-	for _, s := range x.segs {
-		e, l, err := x.src.titleAt(ctx, s, key)
-		if err != nil {
-			return false, false, err
-		}
-		exact, longer = exact || e, longer || l
+// titleAt is what an index has at a key of a title.
+type titleAt struct {
+	key    string
+	exact  bool // whether a title may have this very key
+	longer bool // whether longer titles begin with it
+}
+
+// titleSlots is how many keys of titles an index remembers, in about a megabyte: of the words of
+// texts, a few are most.
+const titleSlots = 1 << 14
+
+// titleMemo remembers keys that were looked up, each in the one slot where it may be. Safe for
+// concurrent use.
+type titleMemo [titleSlots]atomic.Pointer[titleAt]
+
+// slot returns that of a key, by FNV-1a.
+func (m *titleMemo) slot(key []byte) *atomic.Pointer[titleAt] {
+	h := uint32(2_166_136_261)
+	for _, b := range key {
+		h = (h ^ uint32(b)) * 16_777_619
 	}
-	return exact, longer, nil
+	return &m[(h^h>>16)%titleSlots]
+}
+
+// titleAt looks a key of a title up.
+func (x *Index) titleAt(ctx context.Context, key []byte) (*titleAt, error) {
+	slot := x.titles.slot(key)
+	if at := slot.Load(); at != nil && at.key == string(key) {
+		return at, nil
+	}
+	at := &titleAt{key: string(key)}
+	for _, s := range x.segs {
+		e, l, err := x.src.titleAt(ctx, s, at.key)
+		if err != nil {
+			return nil, err
+		}
+		at.exact, at.longer = at.exact || e, at.longer || l
+	}
+	slot.Store(at)
+	return at, nil
 }
 
 // titled returns the live nodes with a title in ascending order, none if they are too many.

@@ -108,6 +108,27 @@ func TestMentions(t *testing.T) {
 				t.Fatalf("mentioning %v (-want +got):\n%s", title, diff)
 			}
 		}
+		checkNamed(t, x, docs, some(20))
+	}
+}
+
+// checkNamed compares the titles that a text has with those of a walk over all documents, in an
+// order of their own.
+func checkNamed(t *testing.T, x *Index, docs collection, text string) {
+	t.Helper()
+	var ids []graph.ID
+	for id := range docs {
+		ids = append(ids, id)
+	}
+	named, err := x.Analyse(text).TitlesNamed(t.Context(), nil, ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, id := range ids {
+		want := naming(x.analyser, text, nil, docs[id].Node.Summary)
+		if diff := cmp.Diff(want, named[i]); diff != "" {
+			t.Fatalf("%q in %q (-want +got):\n%s", docs[id].Node.Summary, text, diff)
+		}
 	}
 }
 
@@ -162,17 +183,16 @@ func TestMentionsBounds(t *testing.T) {
 }
 
 func TestTitlesNamed(t *testing.T) {
-	ctx := context.Background()
-	blocks := mem.New().Derived()
-	x, err := Open(ctx, blocks, build(t, blocks, collection{}, Options{}), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := x.Analyse("Where is the Blue Harbour light?").TitlesNamed(nil, []string{
+	x, ids := withSummaries(t, []string{
 		"Blue Harbour (port)", "Harbour Blue", "light", "", "of the", "Harbour Harbour",
 		"one two three four five six seven eight nine", "blue harbour light", "blue gate",
 	})
-	want := [][]int{{0, 1}, nil, {2}, nil, nil, nil, nil, {0, 1, 2}, nil}
+	ids = append(ids, graph.NodeID("none"))
+	got, err := x.Analyse("Where is the Blue Harbour light?").TitlesNamed(t.Context(), nil, ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][]int{{0, 1}, nil, {2}, nil, nil, nil, nil, {0, 1, 2}, nil, nil}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

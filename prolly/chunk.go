@@ -3,7 +3,6 @@ package prolly
 import (
 	"bytes"
 	"math"
-	"sort"
 	"sync/atomic"
 
 	"github.com/mnem-project/mnem/ipld"
@@ -52,7 +51,15 @@ func (c *chunk) lastKey() []byte { return c.keys[len(c.keys)-1] }
 
 // find returns the index of the first key that is not less than key.
 func (c *chunk) find(key []byte) int {
-	return sort.Search(len(c.keys), func(i int) bool { return bytes.Compare(c.keys[i], key) >= 0 })
+	low, high := 0, len(c.keys)
+	for low < high {
+		if mid := (low + high) / 2; bytes.Compare(c.keys[mid], key) < 0 {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return low
 }
 
 // item returns entry i as it would enter a new chunk.
@@ -117,13 +124,12 @@ func commonPrefix(a, b []byte) int {
 	return n
 }
 
-// decodeChunk reads the block of one chunk, which must not be changed afterwards: keys and values
-// may be parts of it.
+// decodeChunk reads the block of one chunk, of which it keeps nothing.
 func decodeChunk(id ipld.CID, block []byte) (*chunk, error) {
 	r := chunkReader{c: &chunk{cid: id, level: -1}}
 	_, err := ipld.DecodeRecord(block, kindTree, treeVersion, r.field)
 	if err == nil {
-		err = r.assemble(len(block))
+		err = r.assemble()
 	}
 	if err != nil {
 		return nil, &ShapeError{CID: id, Reason: err.Error(), Err: err}
@@ -244,7 +250,7 @@ func checkInside(buf, value []byte) ([]byte, error) {
 }
 
 // assemble checks the fields against each other and joins prefix and suffixes.
-func (r *chunkReader) assemble(blockLen int) error {
+func (r *chunkReader) assemble() error {
 	c, d, n := r.c, r.decoder, len(r.suffixes)
 	fields, values := 4, len(c.values)
 	if c.level > 0 {
@@ -263,10 +269,10 @@ func (r *chunkReader) assemble(blockLen int) error {
 	if n > 0 && commonPrefix(r.suffixes[0], r.suffixes[n-1]) > 0 {
 		return d.Errorf("prefix is not the longest")
 	}
-	return r.joinKeys(blockLen)
+	return r.joinKeys()
 }
 
-func (r *chunkReader) joinKeys(blockLen int) error {
+func (r *chunkReader) joinKeys() error {
 	total := 0
 	for i, s := range r.suffixes {
 		if len(r.prefix)+len(s) > MaxKey {
@@ -277,14 +283,25 @@ func (r *chunkReader) joinKeys(blockLen int) error {
 		}
 		total += len(r.prefix) + len(s)
 	}
+	for _, v := range r.c.values {
+		total += len(v)
+	}
 	arena := make([]byte, 0, total)
-	for i, s := range r.suffixes {
+	keep := func(parts ...[]byte) []byte {
 		start := len(arena)
-		arena = append(append(arena, r.prefix...), s...)
-		r.suffixes[i] = arena[start:len(arena):len(arena)]
+		for _, p := range parts {
+			arena = append(arena, p...)
+		}
+		return arena[start:len(arena):len(arena)]
+	}
+	for i, s := range r.suffixes {
+		r.suffixes[i] = keep(r.prefix, s)
+	}
+	for i, v := range r.c.values { // copied, so that the block, most of which is keys, can go
+		r.c.values[i] = keep(v)
 	}
 	r.c.keys = r.suffixes
-	const perEntry, perChunk = 104, 256
-	r.c.memory = int64(blockLen+total+perEntry*len(r.suffixes)) + perChunk
+	const perEntry, perLink, perChunk = 48, 56, 256 // slices; a link with its count and place
+	r.c.memory = int64(total+perEntry*len(r.suffixes)+perLink*len(r.c.links)) + perChunk
 	return nil
 }

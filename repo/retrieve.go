@@ -167,6 +167,9 @@ func (g graphView) IDPrefix(ctx context.Context, digits string) (graph.ID, bool,
 	return id, n == 1, err
 }
 
+// usualLinks is more than most buckets have.
+const usualLinks = 8
+
 func (g graphView) Bucket(
 	ctx context.Context, q retrieve.BucketQuery,
 ) (links []retrieve.Link, total int, err error) {
@@ -174,15 +177,15 @@ func (g graphView) Bucket(
 	if q.Direction == retrieve.In {
 		side = adjacency.In
 	}
-	types := q.Types
-	if len(types) == 0 {
-		types = []string{""}
-	}
 	var after *adjacency.Entry
 	if l := q.After; l != nil {
 		after = &adjacency.Entry{Type: l.Type, Other: l.Other, Edge: l.Edge}
 	}
-	for _, typ := range types {
+	for i := range max(1, len(q.Types)) {
+		typ := "" // of any
+		if len(q.Types) > 0 {
+			typ = q.Types[i]
+		}
 		if q.Count {
 			n, err := trees.Degree(ctx, q.Node, side, typ)
 			if err != nil {
@@ -199,6 +202,9 @@ func (g graphView) Bucket(
 			}
 			if len(links) >= q.Limit {
 				break
+			}
+			if links == nil {
+				links = make([]retrieve.Link, 0, min(q.Limit, usualLinks))
 			}
 			links = append(links, retrieve.Link{
 				Type: e.Type, Other: e.Other, Edge: e.Edge, Weight: int64(e.Weight),
@@ -298,8 +304,10 @@ func (v indexView) Mentioning(
 	return v.x.Mentioning(ctx, summary, most)
 }
 
-func (v indexView) TitlesNamed(query retrieve.TextQuery, summaries []string) [][]int {
-	return v.text(query.Text).TitlesNamed(indexReadings(query.Readings), summaries)
+func (v indexView) TitlesNamed(
+	ctx context.Context, query retrieve.TextQuery, ids []graph.ID,
+) ([][]int, error) {
+	return v.text(query.Text).TitlesNamed(ctx, indexReadings(query.Readings), ids)
 }
 
 func (v indexView) HasTitle(text, summary string) bool { return v.x.HasTitle(text, summary) }
@@ -353,7 +361,11 @@ func acceptDoc(accept retrieve.Accept) func(index.Doc) (bool, error) {
 	if accept == nil {
 		return nil
 	}
-	return func(d index.Doc) (bool, error) { return accept(document{d}) }
+	doc := new(document) // one for all, as accept keeps none and runs once at a time
+	return func(d index.Doc) (bool, error) {
+		doc.Doc = d
+		return accept(doc)
+	}
 }
 
 // document is an indexed document as filters see it.

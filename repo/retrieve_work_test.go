@@ -106,3 +106,41 @@ func TestHostileQuestions(t *testing.T) {
 		}
 	}
 }
+
+// TestOrdinaryQuestions bounds what questions of three words read with nothing cached, and what they
+// allocate with everything cached, in memories of two sizes: neither may grow as the memory does. (Of
+// the smaller one nearly every block is read.)
+func TestOrdinaryQuestions(t *testing.T) {
+	const few, many, asked = 2000, 16_000, 4
+	measure := func(nodes int) (blocks, allocs int) {
+		counting := testkit.NewTamper(memory(t, nodes))
+		for i := range asked {
+			r, err := repo.New(t.Context(), counting, by, repo.Options{ReadOnly: true})
+			must(t, err)
+			s := head(t, r)
+			req := retrieve.Request{Text: fmt.Sprintf("about w%d w%d w%d", i+7, i*7+100, i*31+1000)}
+			ask := func() {
+				_, err := s.Retrieve(t.Context(), req)
+				must(t, err)
+			}
+			read := len(counting.Read())
+			ask()
+			blocks += len(counting.Read()) - read
+			allocs += int(testing.AllocsPerRun(2, ask))
+		}
+		return blocks / asked, allocs / asked
+	}
+	fewBlocks, fewAllocs := measure(few)
+	blocks, allocs := measure(many)
+	t.Logf("%d nodes: %d blocks, %d allocations; %d nodes: %d, %d", few, fewBlocks, fewAllocs, many,
+		blocks, allocs)
+	if blocks > mostOrdinaryBlocks || blocks > 6*fewBlocks {
+		t.Errorf("%d blocks, in an eighth of the nodes %d", blocks, fewBlocks)
+	}
+	if allocs > mostOrdinaryAllocs || allocs > 2*fewAllocs {
+		t.Errorf("%d allocations, in an eighth of the nodes %d", allocs, fewAllocs)
+	}
+}
+
+// What an ordinary question may read and allocate at most.
+const mostOrdinaryBlocks, mostOrdinaryAllocs = 900, 16_000

@@ -1,6 +1,7 @@
 package retrieve
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -12,7 +13,7 @@ import (
 // columns of the spreader are the sources, so that a path back to where it began is told apart.
 func (r *run) decay(ctx context.Context, sources []*candidate) error {
 	s := r.newSpreader()
-	s.keep, s.paths = int64(*r.req.Decay), true
+	s.keep = int64(*r.req.Decay)
 	layer := make([]*spread, len(sources))
 	best := make(map[graph.ID][]int64, len(sources)) // of all rounds so far
 	column := make(map[graph.ID]int, len(sources))
@@ -25,7 +26,7 @@ func (r *run) decay(ctx context.Context, sources []*candidate) error {
 	ends := map[graph.ID]pathEnd{}
 	for h := 1; h <= *r.req.Expand && len(layer) > 0; h++ {
 		next := map[graph.ID]*spread{}
-		if err := s.round(ctx, layer, next, h); err != nil {
+		if err := s.round(ctx, layer, h, s.along(next)); err != nil {
 			return err
 		}
 		if h == 1 { // later rounds weigh less, and are no matter for a warning
@@ -89,6 +90,42 @@ func (e pathEnd) way() *Reach {
 	}
 	r.Seed = l.id
 	return r
+}
+
+// sortedSpreads returns a layer with what received the most first.
+func sortedSpreads(layer map[graph.ID]*spread) []*spread {
+	list := make([]*spread, 0, len(layer))
+	for _, l := range layer {
+		list = append(list, l)
+	}
+	slices.SortFunc(list, func(a, b *spread) int {
+		return cmp.Or(cmp.Compare(b.sum, a.sum), a.id.Compare(b.id))
+	})
+	return list
+}
+
+// along returns a sender of paths, which raises what nodes receive in a round.
+func (s *spreader) along(next map[graph.ID]*spread) sender {
+	return func(ctx context.Context, u *spread, v *facts, by Step, weight int64) error {
+		part := s.passOn
+		if weight != mentioning {
+			damping, err := s.damp(ctx, v, by.Forward)
+			if err != nil {
+				return err
+			}
+			weight = min(weight, fixed.One) // or a path would gain by going in circles
+			part = func(n int64) int64 {
+				return (s.passOn(n) * weight >> fixed.FracBits) * damping >> fixed.FracBits
+			}
+		}
+		l := next[v.id]
+		if l == nil {
+			l = &spread{id: v.id, gains: make([]int64, len(u.gains)), hops: u.hops + 1}
+			next[v.id] = l
+		}
+		l.take(&hop{u, by}, part)
+		return nil
+	}
 }
 
 // hop is one step of a path, and from where.

@@ -33,6 +33,14 @@
 // which are numbers, names and negations. When in doubt both are shown. Nothing here knows synonyms,
 // or that "on" is not "off".
 //
+// # Cost
+//
+// What a retrieval reads follows what it ranks, not the size of the memory. Expansion reads most:
+// two buckets of up to 128 nodes a round, and, for each node that a lane found and for those that
+// may lend in the next round or join, how many edges it has. Which these are is known from bounds
+// that need no reading; what any other node is lent is never worked out. It keeps the links that it
+// looked at, at most about 1,500 a round, until the answer.
+//
 // # Receipt
 //
 // A dag-cbor record of kind "receipt", version 1; the raw block of the query's text is apart.

@@ -258,7 +258,7 @@ func (o *oracle) run() ([]graph.ID, map[graph.ID]int64) {
 		}
 	}
 	joined := o.ordered(joining)
-	for _, id := range joined[:min(100, len(joined))] {
+	for _, id := range joined[:min(*o.req.MaxExpand, len(joined))] {
 		score[id] = joining[id]
 	}
 	return o.ordered(score), score

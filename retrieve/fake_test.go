@@ -328,11 +328,14 @@ func (m *memory) Mentioning(_ context.Context, summary string, most int) ([]grap
 	return nil, m.fail("Mentioning")
 }
 
-func (m *memory) TitlesNamed(query TextQuery, summaries []string) [][]int {
+func (m *memory) TitlesNamed(
+	_ context.Context, query TextQuery, ids []graph.ID,
+) ([][]int, error) {
 	text := query.read()
 	terms := queryTerms(text)
-	out := make([][]int, len(summaries))
-	for n, summary := range summaries {
+	out := make([][]int, len(ids))
+	for n, id := range ids {
+		summary := m.nodes[id].Summary
 		if !m.HasTitle(text, summary) {
 			continue
 		}
@@ -342,7 +345,7 @@ func (m *memory) TitlesNamed(query TextQuery, summaries []string) [][]int {
 			}
 		}
 	}
-	return out
+	return out, m.fail("TitlesNamed")
 }
 
 func (m *memory) HasTitle(text, summary string) bool {

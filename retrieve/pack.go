@@ -55,7 +55,7 @@ func (p *packer) take(ctx context.Context, c *candidate) error {
 	}
 	item := Item{
 		ID: c.id, Key: n.Key, Type: n.Type, Node: cid,
-		Score: c.score, Tier: c.tier, Lanes: c.lanes, Reach: c.reach,
+		Score: c.score, Tier: c.tier, Lanes: c.lanes, Reach: c.way(),
 		Community: c.member,
 		Entities:  p.entities.names(c.id),
 	}

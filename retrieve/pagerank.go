@@ -204,7 +204,7 @@ func (w *walker) follow(ctx context.Context, u *account) error {
 			return fmt.Errorf("read edges: %w", err)
 		}
 		for _, l := range links {
-			ok, err := w.followed(ctx, u.id, l)
+			ok, err := w.followed(ctx, u.id, w.node(l.Other), l.Edge)
 			if err != nil {
 				return err
 			}

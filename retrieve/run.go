@@ -111,11 +111,24 @@ type candidate struct {
 	share int64 // what the lanes give it, at most 65,536: clause 9.6
 	score int64
 	lanes []LaneHit
-	reach *Reach
-	gain  int64 // what expansion lent it
-	best  int64 // the most of that in one round
+	reach *Reach // nil where expansion did not reach it, or lent says how
+	gain  int64  // what expansion lent it
+	best  int64  // the most of that in one round
+	lent  *spread
 
 	member *Membership // of the community that raised it or brought it in, nil for none
+}
+
+// reached reports whether expansion reached a candidate.
+func (c *candidate) reached() bool { return c.reach != nil || c.lent != nil }
+
+// way returns how expansion reached a candidate, nil where it did not. Ways of the few that become
+// items are worked out.
+func (c *candidate) way() *Reach {
+	if c.lent != nil {
+		return c.lent.way()
+	}
+	return c.reach
 }
 
 // byRank is the order of clause 9.4.

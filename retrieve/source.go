@@ -83,9 +83,9 @@ type Index interface {
 	// It returns none where the summary is no title, names too many nodes, or has no term that
 	// most nodes at most have.
 	Mentioning(ctx context.Context, summary string, most int) ([]graph.ID, error)
-	// TitlesNamed returns for each summary that is a title which a query has the places of the
-	// title's terms among the distinct terms of the query, nil for any other.
-	TitlesNamed(query TextQuery, summaries []string) [][]int
+	// TitlesNamed returns for each node whose title a query has the places of the title's terms
+	// among the distinct terms of the query, nil for any other node.
+	TitlesNamed(ctx context.Context, query TextQuery, ids []graph.ID) ([][]int, error)
 	// HasTitle reports whether a text has the title that a summary is.
 	HasTitle(text, summary string) bool
 }

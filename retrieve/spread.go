@@ -1,7 +1,6 @@
 package retrieve
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -43,14 +42,13 @@ type spreader struct {
 	text    *laneList // of the text lane, nil where it found nothing
 	dense   []*laneList
 	columns []int // terms that spread
-	passing map[graph.ID]bool
-	damping map[arrival]int64
+	nodes   map[graph.ID]*facts
 	links   map[graph.ID][]edge
 	texts   *mentions
-	titled  []*candidate      // sources that are named by their titles
-	silent  int               // sources that did not spread for lack of room
-	keep    int64             // share that goes on, in units of 2^-16
-	paths   bool              // whether the columns are paths, one from each source
+	titled  []*candidate // sources that are named by their titles
+	silent  int          // sources that did not spread for lack of room
+	keep    int64        // share that goes on, in units of 2^-16
+	fresh   slab[facts]
 	cut     map[graph.ID]bool // nodes not all of whose links were followed
 	linked  bool              // whether any link was
 }
@@ -58,45 +56,11 @@ type spreader struct {
 // newSpreader returns a spreader over the links of a graph.
 func (r *run) newSpreader() *spreader {
 	s := &spreader{
-		r: r, passing: map[graph.ID]bool{}, damping: map[arrival]int64{},
+		r: r, nodes: make(map[graph.ID]*facts, 2*len(r.found)),
 		links: map[graph.ID][]edge{}, cut: map[graph.ID]bool{}, keep: lentShare,
 	}
 	s.texts = &mentions{g: r.g, x: r.x, keep: s.passes}
 	return s
-}
-
-// lend lets the sources lend what the text asks for, term by term: clause 10.1. It counts the
-// sources that did not take part for lack of room. Later rounds are no matter for a warning: as in
-// a lane, the best come first and the rest weighs little.
-func (r *run) lend(ctx context.Context, sources []*candidate) error {
-	s := r.newSpreader()
-	for _, l := range r.lists {
-		if l.lane == LaneText {
-			s.text = l
-		} else {
-			s.dense = append(s.dense, l)
-		}
-	}
-	all, err := s.terms(ctx, sources, r.firstTerms())
-	if err != nil {
-		return err
-	}
-	layer, err := s.start(ctx, sources, all)
-	if err != nil {
-		return err
-	}
-	rankLast(s.titled)
-	var rounds []map[graph.ID]*spread
-	for h := 1; h <= *r.req.Expand && len(layer) > 0; h++ {
-		next := map[graph.ID]*spread{}
-		if err := s.round(ctx, layer, next, h); err != nil {
-			return err
-		}
-		rounds = append(rounds, next)
-		layer = sortedSpreads(next)
-	}
-	r.silent, r.linked = s.silent, s.linked
-	return s.join(ctx, rounds)
 }
 
 // firstTerms returns the places of the terms that may spread: to split the scores into those of
@@ -200,6 +164,7 @@ func (s *spreader) start(
 		}
 		copy(l.gains[len(s.columns):], s.near(c))
 		l.gains[len(l.gains)-1] = named[i]
+		l.sum = sumOf(l.gains)
 		layer[i] = l
 	}
 	return layer, nil
@@ -210,25 +175,24 @@ func (s *spreader) start(
 func (s *spreader) named(
 	ctx context.Context, sources []*candidate, all map[graph.ID][]int64,
 ) ([]int64, error) {
-	summaries := make([]string, len(sources)) // "" is no title
-	for i, c := range sources {
-		if c.tier != tierNone || s.text == nil {
-			continue
-		}
-		n, _, err := s.r.g.Node(ctx, c.id)
-		if err != nil {
-			return nil, fmt.Errorf("read node %s: %w", c.id, err)
-		}
-		summaries[i] = n.Summary
-	}
 	out := make([]int64, len(sources))
-	for i, places := range s.r.x.TitlesNamed(s.r.query(s.r.req.Text), summaries) {
-		c := sources[i]
+	named := make([][]int, len(sources))
+	if s.text != nil { // titles count by what their terms give
+		ids := make([]graph.ID, len(sources))
+		for i, c := range sources {
+			ids[i] = c.id
+		}
+		var err error
+		if named, err = s.r.x.TitlesNamed(ctx, s.r.query(s.r.req.Text), ids); err != nil {
+			return nil, fmt.Errorf("look for titles in the text: %w", err)
+		}
+	}
+	for i, c := range sources {
 		if c.tier != tierNone {
 			out[i] = fixed.One
 			continue
 		}
-		for _, t := range places {
+		for _, t := range named[i] {
 			if terms := all[c.id]; t < len(terms) {
 				out[i] += terms[t]
 			}
@@ -243,22 +207,15 @@ func (s *spreader) named(
 	return out, nil
 }
 
-// sortedSpreads returns a layer with what received the most first.
-func sortedSpreads(layer map[graph.ID]*spread) []*spread {
-	list := make([]*spread, 0, len(layer))
-	for _, l := range layer {
-		list = append(list, l)
-	}
-	slices.SortFunc(list, func(a, b *spread) int {
-		return cmp.Or(cmp.Compare(b.sum, a.sum), a.id.Compare(b.id))
-	})
-	return list
-}
+// sender hands on what u has along one link: by an edge, with its weight in units of 2^-16, or by a
+// mention, which has none and is never damped.
+type sender func(ctx context.Context, u *spread, v *facts, by Step, weight int64) error
 
-// round lets the nodes of a layer spread, in order and as long as there is room.
-func (s *spreader) round(
-	ctx context.Context, layer []*spread, next map[graph.ID]*spread, hop int,
-) error {
+// mentioning is the weight of a mention.
+const mentioning = -1
+
+// round lets the nodes of a layer send, in order and as long as there is room.
+func (s *spreader) round(ctx context.Context, layer []*spread, hop int, send sender) error {
 	looked := 0
 	for i, u := range layer {
 		if i == maxSenders || looked >= maxLinks {
@@ -273,22 +230,14 @@ func (s *spreader) round(
 		}
 		looked += len(links)
 		for _, l := range links {
-			if err := s.alongEdge(ctx, u, l, next); err != nil {
+			if err := s.alongEdge(ctx, u, l, send); err != nil {
 				return err
 			}
 		}
 		if hop == 1 && i < maxMentioners {
-			if err := s.mentions(ctx, u, next); err != nil {
+			if err := s.mentions(ctx, u, send); err != nil {
 				return fmt.Errorf("follow the mentions of %s: %w", u.id, err)
 			}
-		}
-	}
-	for id, l := range next {
-		for _, n := range l.gains {
-			l.sum += n
-		}
-		if l.sum == 0 {
-			delete(next, id)
 		}
 	}
 	return nil
@@ -330,115 +279,106 @@ func directions(d Direction) []Direction {
 	return []Direction{d}
 }
 
-// alongEdge gives a part of what u has to the other end of an edge: by the weight of the edge, and
-// less to a node of many edges, as it is about many things.
-func (s *spreader) alongEdge(
-	ctx context.Context, u *spread, l edge, next map[graph.ID]*spread,
-) error {
-	if ok, err := s.followed(ctx, u.id, l.Link); err != nil || !ok {
+// alongEdge lets u send along an edge, if it is followed.
+func (s *spreader) alongEdge(ctx context.Context, u *spread, l edge, send sender) error {
+	v := s.node(l.Other)
+	if ok, err := s.followed(ctx, u.id, v, l.Edge); err != nil || !ok {
 		return err
 	}
-	damping, err := s.damp(ctx, arrival{l.Other, l.out})
-	if err != nil {
-		return err
-	}
-	weight := s.r.edgeWeight(l.Link)
-	if s.r.req.Expansion == Decay {
-		weight = min(weight, fixed.One) // or a path would gain by going in circles
-	}
-	s.give(u, Step{l.Other, l.Type, l.out}, next, func(n int64) int64 {
-		return (s.passOn(n) * weight >> fixed.FracBits) * damping >> fixed.FracBits
-	})
-	return nil
+	s.linked = true
+	return send(ctx, u, v, Step{l.Other, l.Type, l.out}, s.r.edgeWeight(l.Link))
 }
 
-// followed reports whether an edge of a node is followed: to another node, that passes, and not
-// hidden itself.
-func (s *spreader) followed(ctx context.Context, from graph.ID, l Link) (bool, error) {
-	if l.Other == from {
+// followed reports whether an edge from a node to v is followed: to another node, that passes, and
+// not hidden itself.
+func (s *spreader) followed(
+	ctx context.Context, from graph.ID, v *facts, edge graph.ID,
+) (bool, error) {
+	if v.id == from {
 		return false, nil
 	}
-	if ok, err := s.passes(ctx, l.Other); err != nil || !ok {
+	if ok, err := s.passing(ctx, v); err != nil || !ok {
 		return false, err
 	}
-	hidden, err := s.r.filter.hidden(ctx, graph.OnEdge, l.Edge)
+	hidden, err := s.r.filter.hidden(ctx, graph.OnEdge, edge)
 	return !hidden, err
 }
 
-// give raises what a node receives in a round to what u gives.
-func (s *spreader) give(
-	u *spread, by Step, next map[graph.ID]*spread, part func(int64) int64,
-) {
-	l := next[by.Node]
-	if l == nil {
-		l = &spread{id: by.Node, gains: make([]int64, len(u.gains)), hops: u.hops + 1}
-		next[by.Node] = l
+// facts is what is known of a node in the course of a request, so that nothing is asked twice.
+type facts struct {
+	id            graph.ID
+	found         *candidate // nil for a node that no lane found
+	asked, passes bool
+	damping       [2]int64 // of arrivals against and along an edge, 0 until counted
+	lent          [MaxExpand]*lent
+	bound         int64 // of what it is lent in all rounds
+}
+
+// node returns what is known of a node.
+func (s *spreader) node(id graph.ID) *facts {
+	v := s.nodes[id]
+	if v == nil {
+		v = s.fresh.take()
+		v.id = id
+		s.nodes[id] = v
 	}
-	s.linked = true
-	if s.paths {
-		l.take(&hop{u, by}, part)
-		return
-	}
-	total := int64(0)
-	for i, n := range u.gains {
-		n = part(n)
-		total += n
-		l.gains[i] = max(l.gains[i], n)
-	}
-	if l.from == nil || total > l.most ||
-		total == l.most && bytes.Compare(u.id[:], l.from.id[:]) < 0 {
-		l.from, l.by, l.most = u, by, total
-	}
+	return v
 }
 
 func (s *spreader) passes(ctx context.Context, id graph.ID) (bool, error) {
-	ok, known := s.passing[id]
-	if !known {
-		var err error
-		if ok, err = s.r.filter.passes(ctx, id); err != nil {
-			return false, err
-		}
-		s.passing[id] = ok
-	}
-	return ok, nil
+	return s.passing(ctx, s.node(id))
 }
 
-// arrival is the end of a step along an edge: a node and whether the edge leads to it.
-type arrival struct {
-	node    graph.ID
-	forward bool
+// passing reports whether a node passes the filters.
+func (s *spreader) passing(ctx context.Context, v *facts) (bool, error) {
+	if !v.asked {
+		ok, err := s.r.filter.passes(ctx, v.id)
+		if err != nil {
+			return false, err
+		}
+		v.asked, v.passes = true, ok
+	}
+	return v.passes, nil
 }
 
 // damp returns min(1, √(4/degree)) in units of 2^-16: of the bucket arrived in alone, as the other
-// would cost as much again and changes no answer for the better.
-func (s *spreader) damp(ctx context.Context, at arrival) (int64, error) {
-	if d, ok := s.damping[at]; ok {
-		return d, nil
+// would cost as much again and changes no answer for the better. forward says whether the edge leads
+// to v.
+func (s *spreader) damp(ctx context.Context, v *facts, forward bool) (int64, error) {
+	q := BucketQuery{Node: v.id, Direction: Out, Count: true}
+	at := &v.damping[0]
+	if forward {
+		q.Direction, at = In, &v.damping[1]
 	}
-	q := BucketQuery{Node: at.node, Direction: Out, Count: true}
-	if at.forward {
-		q.Direction = In
+	if *at != 0 {
+		return *at, nil
 	}
 	_, degree, err := s.r.g.Bucket(ctx, q)
 	if err != nil {
-		return 0, fmt.Errorf("count edges of %s: %w", at.node, err)
+		return 0, fmt.Errorf("count edges of %s: %w", v.id, err)
 	}
-	d := int64(fixed.One)
+	*at = fixed.One
 	if degree > freeDegree {
-		d = int64(fixed.Isqrt(freeDegree << (2 * fixed.FracBits) / uint64(degree)))
+		// At least 1: no bucket has 2^34 entries.
+		*at = int64(fixed.Isqrt(freeDegree << (2 * fixed.FracBits) / uint64(degree)))
 	}
-	s.damping[at] = d
-	return d, nil
+	return *at, nil
 }
 
-// mentions gives a part of what u has to the nodes that its content mentions and to those whose
-// contents mention it.
-func (s *spreader) mentions(ctx context.Context, u *spread, next map[graph.ID]*spread) error {
+// mentions lets u send to the nodes that its content mentions and to those whose contents mention
+// it.
+func (s *spreader) mentions(ctx context.Context, u *spread, send sender) error {
 	steps, err := s.mentioned(ctx, u.id)
-	for _, by := range steps {
-		s.give(u, by, next, s.passOn)
+	if err != nil {
+		return err
 	}
-	return err
+	for _, by := range steps {
+		s.linked = true
+		if err := send(ctx, u, s.node(by.Node), by, mentioning); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // mentioned returns the mentions that are followed from a node.
@@ -467,88 +407,11 @@ func (s *spreader) mentioned(ctx context.Context, id graph.ID) ([]Step, error) {
 	return steps, nil
 }
 
-// join adds what was received to the candidates, and the best of the new nodes to them.
-func (s *spreader) join(
-	ctx context.Context, rounds []map[graph.ID]*spread,
-) error {
-	byID := make(map[graph.ID]*candidate, len(s.r.found))
-	var known []*candidate // received something
-	for _, c := range s.r.found {
-		byID[c.id] = c
-		if slices.ContainsFunc(rounds,
-			func(next map[graph.ID]*spread) bool { return next[c.id] != nil }) {
-			known = append(known, c)
-		}
-	}
-	own, err := s.terms(ctx, known, s.columns)
-	if err != nil {
-		return err
-	}
-	for _, c := range known {
-		row := own[c.id]
-		if row == nil {
-			row = make([]int64, len(s.columns))
-		}
-		own[c.id] = append(row, s.near(c)...)
-	}
-	var joining []*candidate
-	for _, next := range rounds {
-		for id, l := range next {
-			c := byID[id]
-			if c == nil {
-				c = &candidate{id: id}
-				byID[id] = c
-				joining = append(joining, c)
-			}
-			receive(c, l, own[id])
-		}
-	}
-	for _, c := range byID {
-		if c.reach != nil {
-			if !s.r.req.Fusion.byRanks() {
-				c.score += c.gain
-			}
-			c.lanes = append(c.lanes, LaneHit{Lane: LaneExpand, Score: c.gain})
-		}
-	}
-	slices.SortFunc(joining, func(a, b *candidate) int {
-		return cmp.Or(cmp.Compare(b.gain, a.gain), a.id.Compare(b.id))
-	})
-	s.r.found = append(s.r.found, joining[:min(*s.r.req.MaxExpand, len(joining))]...)
-	s.r.rankExpanded()
-	return nil
-}
-
-// receive adds what a candidate got in one round: half as much of a term of its own.
-func receive(c *candidate, l *spread, own []int64) {
-	sum := int64(0)
-	for col, n := range l.gains {
-		if col < len(own) && own[col] > 0 {
-			n /= 2
-		}
-		sum += n
-	}
-	c.gain += sum
-	if c.reach == nil || sum > c.best {
-		c.best, c.reach = sum, l.way()
-	}
-}
-
-// way returns how a node was reached.
-func (l *spread) way() *Reach {
-	r := &Reach{Hops: l.hops, Path: make([]Step, l.hops)}
-	for ; l.from != nil; l = l.from {
-		r.Path[l.hops-1] = l.by
-	}
-	r.Seed = l.id
-	return r
-}
-
 // rankExpanded fills in the ranks of the expansion's list, and what they count where ranks are fused.
 func (r *run) rankExpanded() {
 	var list []*candidate
 	for _, c := range r.found {
-		if c.reach != nil {
+		if c.reached() {
 			list = append(list, c)
 		}
 	}
