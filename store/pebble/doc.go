@@ -79,10 +79,11 @@
 // Most of what is stored are hashes and vectors, which do not compress: tables are about as large as
 // the blocks in them, of 10,000 nodes with vectors 24.2 MB for 24.3. As CIDs scatter over all keys a
 // read of a block reads one table block of 4 KiB; with 16 KiB and zstd tables take 9 % less and each
-// read half as long again. Logs take at most five memtables, none in a store that was closed.
+// read 1.7 times as long. Logs take some memtables while a store is written, and nothing once it was
+// closed.
 //
 // A Store keeps at most CacheBytes of table blocks, the indexes of the tables that were read
-// included, five memtables where it writes, and 50 bytes for each redaction.
+// included, some memtables where it writes, and 50 bytes for each redaction.
 //
 // # One owner
 //
