@@ -26,14 +26,15 @@ type batch struct {
 	nodes, edges, out, in, marks, vectors *overlay
 	profile                               ipld.CID // no change line is about it
 
-	// near lists the edges this batch added, by each end: with a node's bucket in the base they
-	// are all its edges.
+	// near lists the edges this batch set, by each end: with a node's bucket in the base they are
+	// all its edges. nil until something is removed.
 	near map[graph.ID][]graph.ID
 	// embeds are the embeddings to make once the nodes they are of are known as they will be.
 	embeds map[string]pendingEmbedding
 	// embedded lists the models this batch embedded a node with.
 	embedded map[graph.ID][]string
-	// cites remembers which line gave an edge, mark or embedding, by its tree key and kind.
+	// cites remembers which line gave an edge, mark or embedding, by its tree key and kind, where
+	// what it cites may be missing in the end.
 	cites map[string]cite
 
 	count, duplicates, unchanged int
@@ -42,6 +43,8 @@ type batch struct {
 type pendingEmbedding struct {
 	node   graph.ID
 	change *graph.EmbeddingChange
+	file   string // where the line was
+	line   int
 }
 
 // cite is where a line was, and what must exist when the batch is over.
@@ -55,7 +58,15 @@ type cite struct {
 // citedNeed is what a line cites: it names it as the line did.
 type citedNeed struct {
 	need        // on "" where there is none
-	field, name string
+	field string
+	ref   graph.Ref // zero for the id
+}
+
+func (n *citedNeed) name() string {
+	if n.ref.IsZero() {
+		return n.id.String()
+	}
+	return n.ref.String()
 }
 
 func newBatch(ctx context.Context, t *tx, base *state, by Stamp) *batch {
@@ -65,7 +76,6 @@ func newBatch(ctx context.Context, t *tx, base *state, by Stamp) *batch {
 		out: newOverlay(base.out), in: newOverlay(base.in),
 		marks: newOverlay(base.marks), vectors: newOverlay(base.vectors),
 		profile:  base.profile,
-		near:     make(map[graph.ID][]graph.ID),
 		embeds:   make(map[string]pendingEmbedding),
 		embedded: make(map[graph.ID][]string),
 		cites:    make(map[string]cite),
@@ -241,10 +251,6 @@ func (b *batch) edge(c *graph.Change, ec *graph.EdgeChange) error {
 		if err != nil {
 			return err
 		}
-		b.near[e.Src] = append(b.near[e.Src], id)
-		if e.Dst != e.Src {
-			b.near[e.Dst] = append(b.near[e.Dst], id)
-		}
 		return b.putEdge(c, e)
 	}
 	e, changed, err := ec.Apply(old)
@@ -261,10 +267,15 @@ func (b *batch) edge(c *graph.Change, ec *graph.EdgeChange) error {
 func (b *batch) putEdge(c *graph.Change, e *graph.Edge) error {
 	b.out.set(adjacency.OutKey(e), adjacency.Value(e))
 	b.in.set(adjacency.InKey(e), adjacency.Value(e))
-	ec := c.Edge
-	b.cite("edge", e.ID[:], c,
-		citedNeed{need{graph.OnNode, e.Src}, "edge.src", nameOr(ec.Src, e.Src)},
-		citedNeed{need{graph.OnNode, e.Dst}, "edge.dst", nameOr(ec.Dst, e.Dst)})
+	if b.near != nil {
+		b.setNear(e.ID, e.Src, e.Dst)
+	}
+	err := b.citeUnlessThere("edge", e.ID[:], c,
+		citedNeed{need{graph.OnNode, e.Src}, "edge.src", c.Edge.Src},
+		citedNeed{need{graph.OnNode, e.Dst}, "edge.dst", c.Edge.Dst})
+	if err != nil {
+		return err
+	}
 	return b.put(b.edges, e.ID[:], e.Encode())
 }
 
@@ -289,9 +300,9 @@ func (b *batch) mark(c *graph.Change, mc *graph.MarkChange) error {
 	if err != nil {
 		return err
 	}
-	needs := []citedNeed{{need{on, id}, "mark." + string(on), nameOr(mc.On.Node, id)}}
+	needs := []citedNeed{{need{on, id}, "mark." + string(on), mc.On.Node}}
 	if !m.By.IsZero() {
-		needs = append(needs, citedNeed{need{graph.OnNode, m.By}, "mark.by", mc.By.String()})
+		needs = append(needs, citedNeed{need{graph.OnNode, m.By}, "mark.by", mc.By})
 	}
 	b.cite("mark", key, c, needs...)
 	return b.put(b.marks, key, m.Encode())
@@ -303,20 +314,32 @@ func (b *batch) embedding(c *graph.Change, ec *graph.EmbeddingChange) error {
 	if _, ok := b.embeds[string(key)]; !ok {
 		b.embedded[id] = append(b.embedded[id], ec.Model)
 	}
-	b.embeds[string(key)] = pendingEmbedding{id, ec}
+	b.embeds[string(key)] = pendingEmbedding{id, ec, c.File, c.Line}
 	// Holds the place until makeEmbeddings: an embedding that a later line removes is not made.
 	b.vectors.setLink(key, ipld.Sum(ipld.DagCBOR, key))
-	b.cite("embedding", key, c,
-		citedNeed{need{graph.OnNode, id}, "embedding.node", nameOr(ec.Node, id)})
-	return nil
+	return b.citeUnlessThere("embedding", key, c,
+		citedNeed{need{graph.OnNode, id}, "embedding.node", ec.Node})
 }
 
-// nameOr returns a reference as it was given, or the id where there was none.
-func nameOr(r graph.Ref, id graph.ID) string {
-	if r.IsZero() {
-		return id.String()
+// citeUnlessThere is cite for what goes with the nodes it is of: where they are there now, it
+// cannot be in the end without them, and nothing need be remembered.
+func (b *batch) citeUnlessThere(
+	what string, key []byte, c *graph.Change, needs ...citedNeed,
+) error {
+	for i := range needs {
+		there, err := b.nodes.has(b.ctx, needs[i].id[:])
+		if err != nil {
+			return err
+		}
+		if !there {
+			b.cite(what, key, c, needs...)
+			return nil
+		}
 	}
-	return r.String()
+	if len(b.cites) > 0 {
+		delete(b.cites, what+string(key))
+	}
+	return nil
 }
 
 func (b *batch) cite(what string, key []byte, c *graph.Change, needs ...citedNeed) {
