@@ -26,6 +26,7 @@ type batch struct {
 	nodes, edges, out, in, marks, vectors *overlay
 	profile                               ipld.CID // no change line is about it
 
+	drafts drafter
 	// near lists the edges this batch set, by each end: with a node's bucket in the base they are
 	// all its edges. nil until something is removed.
 	near map[graph.ID][]graph.ID
@@ -85,6 +86,7 @@ func newBatch(ctx context.Context, t *tx, base *state, by Stamp) *batch {
 // apply applies all changes and returns the new state, whose graph record is not written yet. With
 // strict, what a line cites must exist at the end.
 func (b *batch) apply(changes Changes, strict bool) (*state, error) {
+	defer b.drafts.end()
 	for c, err := range changes {
 		if err != nil {
 			return nil, err
@@ -147,9 +149,14 @@ func (b *batch) flush() (*state, error) {
 
 // put stages a record and links it in a tree.
 func (b *batch) put(tree *overlay, key, data []byte) error {
+	_, err := b.putBlock(tree, key, data)
+	return err
+}
+
+func (b *batch) putBlock(tree *overlay, key, data []byte) (ipld.CID, error) {
 	block := store.NewBlock(ipld.DagCBOR, data)
 	tree.setLink(key, block.CID)
-	return b.stage.Put(b.ctx, block)
+	return block.CID, b.stage.Put(b.ctx, block)
 }
 
 // find returns the record that a tree links to under key, nil where there is none.
@@ -237,7 +244,11 @@ func (b *batch) putNode(c *graph.NodeChange, n *graph.Node) error {
 			return err
 		}
 	}
-	return b.put(b.nodes, n.ID[:], n.Encode())
+	cid, err := b.putBlock(b.nodes, n.ID[:], n.Encode())
+	if err != nil {
+		return err
+	}
+	return b.drafts.add(cid, n)
 }
 
 func (b *batch) edge(c *graph.Change, ec *graph.EdgeChange) error {

@@ -128,27 +128,52 @@ func (d Diff) Edges(ctx context.Context) iter.Seq2[EdgeDiff, error] {
 
 // Count counts the nodes and edges that differ, marks included.
 func (d Diff) Count(ctx context.Context) (nodes, edges Counts, err error) {
-	for id, err := range d.ids(ctx, graph.OnNode) {
-		if err != nil {
-			return nodes, edges, err
-		}
-		kind, err := kindOf(ctx, d.from.nodes, d.to.nodes, id)
-		if err != nil {
-			return nodes, edges, err
-		}
-		nodes.add(kind)
+	if nodes, err = d.count(ctx, graph.OnNode, d.from.nodes, d.to.nodes); err != nil {
+		return nodes, edges, err
 	}
-	for id, err := range d.ids(ctx, graph.OnEdge) {
-		if err != nil {
-			return nodes, edges, err
-		}
-		kind, err := kindOf(ctx, d.from.edges, d.to.edges, id)
-		if err != nil {
-			return nodes, edges, err
-		}
-		edges.add(kind)
+	edges, err = d.count(ctx, graph.OnEdge, d.from.edges, d.to.edges)
+	return nodes, edges, err
+}
+
+func (d Diff) count(
+	ctx context.Context, on graph.Target, from, to *prolly.Map,
+) (n Counts, err error) {
+	marks, err := d.markIDs(ctx, on)
+	if err != nil {
+		return n, err
 	}
-	return nodes, edges, nil
+	if from.Len() == 0 && len(marks) == 0 {
+		return Counts{Added: int(to.Len())}, nil
+	}
+	marked := make(map[graph.ID]bool, len(marks))
+	for _, id := range marks {
+		marked[id] = true
+	}
+	for c, err := range prolly.Diff(ctx, from, to) {
+		if err == nil && len(c.Key) != graph.IDLen {
+			err = fmt.Errorf("%w tree key of %d bytes", store.ErrCorrupt, len(c.Key))
+		}
+		if err != nil {
+			return n, fmt.Errorf("diff: %w", err)
+		}
+		delete(marked, graph.ID(c.Key))
+		switch {
+		case c.Old == nil:
+			n.Added++
+		case c.New == nil:
+			n.Removed++
+		default:
+			n.Changed++
+		}
+	}
+	for id := range marked {
+		kind, err := kindOf(ctx, from, to, id)
+		if err != nil {
+			return n, err
+		}
+		n.add(kind)
+	}
+	return n, nil
 }
 
 func (d Diff) ids(ctx context.Context, on graph.Target) iter.Seq2[graph.ID, error] {
