@@ -58,7 +58,7 @@ type cite struct {
 
 // citedNeed is what a line cites: it names it as the line did.
 type citedNeed struct {
-	need        // on "" where there is none
+	need  // on "" where there is none
 	field string
 	ref   graph.Ref // zero for the id
 }

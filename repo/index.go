@@ -144,7 +144,8 @@ func (r *Repo) writeIndex(
 	ctx context.Context, manifest ipld.CID, base, next *state, draft *index.Draft,
 ) (ipld.CID, error) {
 	derived := r.derived()
-	buffer := store.NewStage(derived, stageLimit)
+	buffer := store.NewStageBehind(derived, stageLimit)
+	defer buffer.Wait()
 	c, err := index.Update(ctx, buffer, manifest, documents(ctx, base, next, draft), index.Options{})
 	if err == nil {
 		err = buffer.Flush(ctx)

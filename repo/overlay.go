@@ -65,10 +65,12 @@ func (o *overlay) baseKeys(ctx context.Context, prefix []byte) iter.Seq2[[]byte,
 	}
 }
 
-// flush writes the edits and returns the new tree.
+// flush writes the edits, which are gone then, and returns the new tree.
 func (o *overlay) flush(ctx context.Context) (*prolly.Map, error) {
-	if len(o.large) > 0 {
-		return o.base.Edit(ctx, o.large[:1])
+	edits := o.large
+	if len(edits) == 0 {
+		edits = o.edits.sorted()
 	}
-	return o.base.Edit(ctx, o.edits.sorted())
+	o.edits = editTable{}
+	return o.base.Edit(ctx, edits[:len(edits):len(edits)])
 }

@@ -69,7 +69,8 @@ func (r *Repo) operate(ctx context.Context, by Stamp, fn func(*tx) error) (ipld.
 	if err != nil {
 		return ipld.CID{}, fmt.Errorf("read operation head: %w", err)
 	}
-	stage := store.NewStage(r.facts(), stageLimit)
+	stage := store.NewStageBehind(r.facts(), stageLimit)
+	defer stage.Wait()
 	t := &tx{
 		repo: r, head: head, stage: stage, nodes: prolly.NewNodes(stage, r.trees),
 		edits: make(map[graph.RefName][]byte),
