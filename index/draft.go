@@ -31,7 +31,7 @@ const draftPiece = 256 << 10
 // NewDraft returns an empty draft for an index of the default language, that takes documents until
 // it has about limit bytes.
 func NewDraft(limit int) (*Draft, error) {
-	a, err := text.New(defaultLanguage)
+	a, err := text.NewBulk(defaultLanguage)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ const (
 // allocates for each item: the rest is the machine's affair.
 func TestBulkCommit(t *testing.T) {
 	const items = goldenNodes + EdgesPerNode*(goldenNodes-1)
-	const mostAllocs, mostBytes = 60, 7000
+	const mostAllocs, mostBytes = 50, 6500
 	s := NewSynth(1, goldenNodes, 0, 0)
 	for _, procs := range []int{1, 4} {
 		old := runtime.GOMAXPROCS(procs)
