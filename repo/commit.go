@@ -85,6 +85,7 @@ func (r *Repo) Commit(
 			}
 		}
 		b := newBatch(ctx, t, base.state, opt.Stamp)
+		b.drafts.wanted = true
 		next, err := b.apply(changes, true)
 		if err != nil {
 			return err

@@ -23,11 +23,12 @@ const (
 
 // drafter analyses the nodes of a batch on a goroutine of its own.
 type drafter struct {
-	made  int
-	draft *index.Draft // nil until there are enough nodes
-	group []draftNode
-	queue chan []draftNode
-	done  sync.WaitGroup
+	wanted bool // whether an index follows
+	made   int
+	draft  *index.Draft // nil until there are enough nodes
+	group  []draftNode
+	queue  chan []draftNode
+	done   sync.WaitGroup
 }
 
 type draftNode struct {
@@ -37,7 +38,7 @@ type draftNode struct {
 
 // add takes a node that was put into the batch. Content in blocks of its own is left to the index.
 func (d *drafter) add(c ipld.CID, n *graph.Node) error {
-	if d.made++; d.made <= draftFrom || n.Content != nil && len(n.Content.Chunks) > 0 {
+	if d.made++; !d.wanted || d.made <= draftFrom || n.Content != nil && len(n.Content.Chunks) > 0 {
 		return nil
 	}
 	if d.draft == nil {
