@@ -41,11 +41,15 @@ type batch struct {
 	count, duplicates, unchanged int
 }
 
+// pendingEmbedding is an embedding whose text is not known yet, or why it cannot be made. The
+// change itself, with a vector eight times as large, is not kept.
 type pendingEmbedding struct {
-	node   graph.ID
-	change *graph.EmbeddingChange
-	file   string // where the line was
-	line   int
+	node graph.ID
+	ref  graph.Ref // to the node, as the line has it
+	made *graph.Embedding
+	err  error
+	file string // where the line was
+	line int
 }
 
 // cite is where a line was, and what must exist when the batch is over.
@@ -325,7 +329,8 @@ func (b *batch) embedding(c *graph.Change, ec *graph.EmbeddingChange) error {
 	if _, ok := b.embeds[string(key)]; !ok {
 		b.embedded[id] = append(b.embedded[id], ec.Model)
 	}
-	b.embeds[string(key)] = pendingEmbedding{id, ec, c.File, c.Line}
+	made, err := ec.Make([32]byte{})
+	b.embeds[string(key)] = pendingEmbedding{id, ec.Node, made, err, c.File, c.Line}
 	// Holds the place until makeEmbeddings: an embedding that a later line removes is not made.
 	b.vectors.setLink(key, ipld.Sum(ipld.DagCBOR, key))
 	return b.citeUnlessThere("embedding", key, c,

@@ -204,16 +204,17 @@ func (b *batch) makeEmbedding(key []byte, p pendingEmbedding) error {
 		return err
 	}
 	if n == nil {
-		return graph.Fieldf("embedding.node", "no node %q", p.change.Node)
+		return graph.Fieldf("embedding.node", "no node %q", p.ref)
 	}
 	text, err := contentText(b.ctx, b.stage, n.Content)
 	if err != nil {
 		return err
 	}
-	e, err := p.change.Make(graph.TextHash(n, text))
-	if err != nil {
-		return err
+	if p.err != nil {
+		return p.err
 	}
+	e := p.made
+	e.Text = graph.TextHash(n, text)
 	c := ipld.Sum(ipld.DagCBOR, e.Encode())
 	if base, _, err := b.vectors.base.Get(b.ctx, key); err != nil {
 		return err
