@@ -21,21 +21,26 @@ type builder struct {
 	meta     []docMeta
 	props    map[string]*column
 	terms    map[string]*termPosts
+	order    []*termPosts // as they were first met
 	touched  []*termPosts
 	stamp    uint32 // of the document being counted
 	seg      segment
 	size     int // bytes of memory, about
+	scratch  []byte
+	draft    *Draft       // the one that documents came from last
+	drafted  []*termPosts // by their numbers there; nil where not met yet
 }
 
 // termPosts is one term while a segment is built.
 type termPosts struct {
-	term  string
-	tf    [Fields]uint32 // in the document that stamp names
-	stamp uint32
-	count int
-	neg   int
-	next  uint32 // one past the last document
-	posts []byte // as in a block, without end
+	term   string
+	number uint32         // among the terms of its builder
+	tf     [Fields]uint32 // in the document that stamp names
+	stamp  uint32
+	count  int
+	neg    int
+	next   uint32 // one past the last document
+	posts  []byte // as in a block, without end
 }
 
 // column is one property while a segment is built.
@@ -63,9 +68,12 @@ func newBuilder(a *text.Analyzer) *builder {
 func (b *builder) empty() bool { return len(b.ids) == 0 && len(b.dead) == 0 }
 
 // add takes one change, whose id is above all before.
-func (b *builder) add(c Change) {
-	b.size += docMemory
+func (b *builder) add(c Change) error {
+	if c.Analysed != nil {
+		return b.addAnalysed(c)
+	}
 	if c.Old != nil {
+		b.size += docMemory
 		b.dead = append(b.dead, c.ID)
 		b.sum(-1, b.count(c.Old))
 		for _, t := range b.touched {
@@ -73,21 +81,33 @@ func (b *builder) add(c Change) {
 		}
 	}
 	if c.New != nil {
-		doc := uint32(len(b.ids))
-		b.ids = append(b.ids, c.ID)
-		b.meta = append(b.meta, c.New.meta())
 		lens := b.count(c.New)
-		b.lens = append(b.lens, lens)
-		b.sum(1, lens)
+		doc := b.addDoc(c.ID, c.New.meta(), lens)
 		for _, t := range b.touched {
-			b.size -= len(t.posts)
-			t.posts = appendPosting(t.posts, doc-t.next, &t.tf)
-			b.size += len(t.posts)
-			t.next = doc + 1
-			t.count++
+			b.addPosting(t, doc, &t.tf)
 		}
-		b.addProps(doc, c.New.Node.Props)
+		for _, e := range c.New.Node.Props {
+			b.scratch = ipld.AppendValue(b.scratch[:0], e.Value)
+			b.addProp(doc, e.Key, b.scratch)
+		}
 	}
+	return nil
+}
+
+// addDoc adds a document without its terms and properties and returns its number.
+func (b *builder) addDoc(id graph.ID, m docMeta, lens docLens) uint32 {
+	b.size += docMemory
+	b.ids, b.meta, b.lens = append(b.ids, id), append(b.meta, m), append(b.lens, lens)
+	b.sum(1, lens)
+	return uint32(len(b.ids) - 1)
+}
+
+func (b *builder) addPosting(t *termPosts, doc uint32, tf *[Fields]uint32) {
+	b.size -= len(t.posts)
+	t.posts = appendPosting(t.posts, doc-t.next, tf)
+	b.size += len(t.posts)
+	t.next = doc + 1
+	t.count++
 }
 
 // count analyses a document and leaves its terms in touched, with their numbers. The units of Han
@@ -134,28 +154,24 @@ func (b *builder) term(term string) *termPosts {
 	if t, ok := b.terms[term]; ok {
 		return t
 	}
-	t := &termPosts{term: strings.Clone(term)}
+	t := &termPosts{term: strings.Clone(term), number: uint32(len(b.order))}
 	b.terms[t.term] = t
+	b.order = append(b.order, t)
 	b.size += termMemory + len(term)
 	return t
 }
 
-func (b *builder) addProps(doc uint32, props []ipld.Entry) {
-	for _, e := range props {
-		c := b.props[e.Key]
-		if c == nil {
-			c = new(column)
-			b.props[e.Key] = c
-		}
-		c.docs = append(c.docs, doc)
-		c.data = ipld.AppendValue(c.data, e.Value)
-		start := 0
-		if len(c.ends) > 0 {
-			start = c.ends[len(c.ends)-1]
-		}
-		c.ends = append(c.ends, len(c.data))
-		b.size += itemMemory + len(c.data) - start
+// addProp adds a property of the newest document. The item is copied.
+func (b *builder) addProp(doc uint32, name string, item []byte) {
+	c := b.props[name]
+	if c == nil {
+		c = new(column)
+		b.props[name] = c
 	}
+	c.docs = append(c.docs, doc)
+	c.data = append(c.data, item...)
+	c.ends = append(c.ends, len(c.data))
+	b.size += itemMemory + len(item)
 }
 
 // finish writes the segment but for its own block, and returns that.
@@ -201,10 +217,7 @@ func (b *builder) writeProps(w *segmentWriter) error {
 }
 
 func (b *builder) writeTerms(w *segmentWriter) error {
-	terms := make([]*termPosts, 0, len(b.terms))
-	for _, t := range b.terms {
-		terms = append(terms, t)
-	}
+	terms := b.order
 	slices.SortFunc(terms, func(x, y *termPosts) int { return strings.Compare(x.term, y.term) })
 	var k block
 	for _, t := range terms {

@@ -18,6 +18,8 @@ type Document struct {
 type Change struct {
 	ID       graph.ID
 	Old, New *Document
+	// Analysed is the new node where a Draft has it: New and Old are nil then.
+	Analysed *Analysed
 }
 
 // eachText calls fn with every text of a field, in order.

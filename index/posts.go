@@ -62,17 +62,22 @@ func (k *block) decode(in *input, n int, next uint64, docs int) uint64 {
 		}
 		p.doc = uint32(doc)
 		k.masks[i] = mask & maskFields
-		p.tf = [Fields]uint32{}
-		if mask&maskOnes != 0 {
-			for m := mask & maskFields; m != 0; m &= m - 1 {
-				p.tf[bits.TrailingZeros8(m)] = 1
-			}
-		} else {
-			p.decodeTF(in, mask)
-		}
+		p.decodeTFs(in, mask)
 		next = doc + 1
 	}
 	return next
+}
+
+// decodeTFs reads what follows the mask of a posting.
+func (p *posting) decodeTFs(in *input, mask byte) {
+	p.tf = [Fields]uint32{}
+	if mask&maskOnes != 0 {
+		for m := mask & maskFields; m != 0; m &= m - 1 {
+			p.tf[bits.TrailingZeros8(m)] = 1
+		}
+		return
+	}
+	p.decodeTF(in, mask)
 }
 
 func (p *posting) decodeTF(in *input, mask byte) {

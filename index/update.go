@@ -152,10 +152,15 @@ func (u *updater) run(changes iter.Seq2[Change, error]) error {
 		}
 		id := c.ID
 		last = &id
-		if c.Old == nil && c.New == nil || c.Old != nil && c.New != nil && c.Old.same(c.New) {
+		if c.Analysed == nil && c.Old == nil && c.New == nil || c.Old != nil && c.New != nil && c.Old.same(c.New) {
 			continue
 		}
-		b.add(c)
+		if c.Analysed != nil && u.m.Language != defaultLanguage {
+			return fmt.Errorf("draft of language %q for an index of %q", defaultLanguage, u.m.Language)
+		}
+		if err := b.add(c); err != nil {
+			return err
+		}
 		if len(b.ids)+len(b.dead) >= u.opt.SpillDocs || b.size >= u.opt.SpillBytes {
 			if err := u.spill(b, false); err != nil {
 				return err

@@ -32,10 +32,17 @@ type Decoder struct {
 // use; decoded strings are copies. A block over MaxBlock is refused.
 func NewDecoder(block []byte) (*Decoder, error) {
 	d := &Decoder{in: block}
-	if len(block) > MaxBlock {
-		return nil, d.fail("block of %d bytes, limit %d", len(block), MaxBlock)
+	if err := d.tooLong(); err != nil {
+		return nil, err
 	}
 	return d, nil
+}
+
+func (d *Decoder) tooLong() error {
+	if len(d.in) > MaxBlock {
+		return d.fail("block of %d bytes, limit %d", len(d.in), MaxBlock)
+	}
+	return nil
 }
 
 func (d *Decoder) fail(format string, args ...any) error {
@@ -484,8 +491,8 @@ func (d *Decoder) checkMap() error {
 
 // Check returns an error that wraps ErrInvalid unless block is one canonical item.
 func Check(block []byte) error {
-	d, err := NewDecoder(block)
-	if err != nil {
+	d := Decoder{in: block} // not by NewDecoder: it stays on the stack
+	if err := d.tooLong(); err != nil {
 		return err
 	}
 	return d.checkAll()
@@ -500,8 +507,8 @@ func (d *Decoder) checkAll() error {
 
 // DecodeValue reads block as one value.
 func DecodeValue(block []byte) (Value, error) {
-	d, err := NewDecoder(block)
-	if err != nil {
+	d := Decoder{in: block} // not by NewDecoder: it stays on the stack
+	if err := d.tooLong(); err != nil {
 		return Value{}, err
 	}
 	v, err := d.Value()

@@ -180,6 +180,14 @@ func (c *inputChecker) entry(key, value []byte) error {
 	return nil
 }
 
+// edit checks the key of an edit, and its value if it has one.
+func (c *inputChecker) edit(e Edit) error {
+	if e.Value == nil {
+		return c.key(e.Key)
+	}
+	return c.entry(e.Key, e.Value)
+}
+
 // slab copies byte strings into shared allocations.
 type slab struct{ free []byte }
 

@@ -22,6 +22,9 @@ const editCacheBytes = 4 << 20
 // and reads those beside them. It returns an error that wraps ErrInput for an edit that cannot be
 // applied; blocks written before an error are garbage, nothing refers to them.
 func (m *Map) Edit(ctx context.Context, edits []Edit) (*Map, error) {
+	if m.Len() == 0 {
+		return m.fill(ctx, edits)
+	}
 	items, err := editItems(edits)
 	if err != nil {
 		return nil, err
@@ -34,12 +37,10 @@ func (m *Map) Edit(ctx context.Context, edits []Edit) (*Map, error) {
 		nodes = NewNodes(nodes.blocks, NewCache(editCacheBytes))
 	}
 	w := &writer{nodes: nodes}
-	if m.Len() > 0 {
-		old := &Map{nodes: nodes, root: m.root}
-		for l := 0; l <= m.root.level && len(items) > 0; l++ {
-			if items, err = rechunk(ctx, w, old, l, items); err != nil {
-				return nil, err
-			}
+	old := &Map{nodes: nodes, root: m.root}
+	for l := 0; l <= m.root.level && len(items) > 0; l++ {
+		if items, err = rechunk(ctx, w, old, l, items); err != nil {
+			return nil, err
 		}
 	}
 	if len(items) == 0 {
@@ -52,17 +53,35 @@ func (m *Map) Edit(ctx context.Context, edits []Edit) (*Map, error) {
 	return &Map{nodes: m.nodes, root: root}, nil
 }
 
+// fill is Edit of the empty tree: it builds, in little memory, from the edits where they lie.
+func (m *Map) fill(ctx context.Context, edits []Edit) (*Map, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("write tree: %w", err)
+	}
+	b := &builder{ctx: ctx, w: &writer{nodes: m.nodes}}
+	var check inputChecker
+	for _, e := range edits {
+		if err := check.edit(e); err != nil {
+			return nil, err
+		}
+		if e.Value == nil {
+			continue
+		}
+		if err := b.add(0, item{key: e.Key, value: e.Value, count: 1}); err != nil {
+			return nil, err
+		}
+	}
+	if len(b.levels) == 0 {
+		return m, nil
+	}
+	return b.load()
+}
+
 func editItems(edits []Edit) ([]item, error) {
 	var check inputChecker
 	items := make([]item, len(edits))
 	for i, e := range edits {
-		var err error
-		if e.Value == nil {
-			err = check.key(e.Key)
-		} else {
-			err = check.entry(e.Key, e.Value)
-		}
-		if err != nil {
+		if err := check.edit(e); err != nil {
 			return nil, err
 		}
 		items[i] = item{key: e.Key, value: e.Value, count: 1, gone: e.Value == nil}
@@ -73,19 +92,16 @@ func editItems(edits []Edit) ([]item, error) {
 // newRoot builds the levels above the old root from the changes of its own entry there, and
 // returns the new root.
 func newRoot(ctx context.Context, w *writer, old *chunk, changes []item) (*chunk, error) {
-	base := 0
-	if old.total > 0 {
-		base = old.level + 1
-		up := old.parentItem()
-		at, replaced := slices.BinarySearchFunc(changes, up.key, func(it item, key []byte) int {
-			return bytes.Compare(it.key, key)
-		})
-		if !replaced {
-			changes = slices.Insert(changes, at, up)
-		}
+	base := old.level + 1
+	up := old.parentItem()
+	at, replaced := slices.BinarySearchFunc(changes, up.key, func(it item, key []byte) int {
+		return bytes.Compare(it.key, key)
+	})
+	if !replaced {
+		changes = slices.Insert(changes, at, up)
 	}
 	entries := slices.DeleteFunc(changes, func(it item) bool { return it.gone })
-	if base > 0 && len(entries) == 1 {
+	if len(entries) == 1 {
 		return collapse(ctx, w, entries[0].link)
 	}
 	b := &builder{ctx: ctx, w: w, base: base}

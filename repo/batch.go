@@ -26,22 +26,30 @@ type batch struct {
 	nodes, edges, out, in, marks, vectors *overlay
 	profile                               ipld.CID // no change line is about it
 
-	// near lists the edges this batch added, by each end: with a node's bucket in the base they
-	// are all its edges.
+	drafts drafter
+	// near lists the edges this batch set, by each end: with a node's bucket in the base they are
+	// all its edges. nil until something is removed.
 	near map[graph.ID][]graph.ID
 	// embeds are the embeddings to make once the nodes they are of are known as they will be.
 	embeds map[string]pendingEmbedding
 	// embedded lists the models this batch embedded a node with.
 	embedded map[graph.ID][]string
-	// cites remembers which line gave an edge, mark or embedding, by its tree key and kind.
+	// cites remembers which line gave an edge, mark or embedding, by its tree key and kind, where
+	// what it cites may be missing in the end.
 	cites map[string]cite
 
 	count, duplicates, unchanged int
 }
 
+// pendingEmbedding is an embedding whose text is not known yet, or why it cannot be made. The
+// change itself, with a vector eight times as large, is not kept.
 type pendingEmbedding struct {
-	node   graph.ID
-	change *graph.EmbeddingChange
+	node graph.ID
+	ref  graph.Ref // to the node, as the line has it
+	made *graph.Embedding
+	err  error
+	file string // where the line was
+	line int
 }
 
 // cite is where a line was, and what must exist when the batch is over.
@@ -54,8 +62,16 @@ type cite struct {
 
 // citedNeed is what a line cites: it names it as the line did.
 type citedNeed struct {
-	need        // on "" where there is none
-	field, name string
+	need  // on "" where there is none
+	field string
+	ref   graph.Ref // zero for the id
+}
+
+func (n *citedNeed) name() string {
+	if n.ref.IsZero() {
+		return n.id.String()
+	}
+	return n.ref.String()
 }
 
 func newBatch(ctx context.Context, t *tx, base *state, by Stamp) *batch {
@@ -65,7 +81,6 @@ func newBatch(ctx context.Context, t *tx, base *state, by Stamp) *batch {
 		out: newOverlay(base.out), in: newOverlay(base.in),
 		marks: newOverlay(base.marks), vectors: newOverlay(base.vectors),
 		profile:  base.profile,
-		near:     make(map[graph.ID][]graph.ID),
 		embeds:   make(map[string]pendingEmbedding),
 		embedded: make(map[graph.ID][]string),
 		cites:    make(map[string]cite),
@@ -75,6 +90,7 @@ func newBatch(ctx context.Context, t *tx, base *state, by Stamp) *batch {
 // apply applies all changes and returns the new state, whose graph record is not written yet. With
 // strict, what a line cites must exist at the end.
 func (b *batch) apply(changes Changes, strict bool) (*state, error) {
+	defer b.drafts.end()
 	for c, err := range changes {
 		if err != nil {
 			return nil, err
@@ -137,9 +153,14 @@ func (b *batch) flush() (*state, error) {
 
 // put stages a record and links it in a tree.
 func (b *batch) put(tree *overlay, key, data []byte) error {
+	_, err := b.putBlock(tree, key, data)
+	return err
+}
+
+func (b *batch) putBlock(tree *overlay, key, data []byte) (ipld.CID, error) {
 	block := store.NewBlock(ipld.DagCBOR, data)
 	tree.setLink(key, block.CID)
-	return b.stage.Put(b.ctx, block)
+	return block.CID, b.stage.Put(b.ctx, block)
 }
 
 // find returns the record that a tree links to under key, nil where there is none.
@@ -227,7 +248,11 @@ func (b *batch) putNode(c *graph.NodeChange, n *graph.Node) error {
 			return err
 		}
 	}
-	return b.put(b.nodes, n.ID[:], n.Encode())
+	cid, err := b.putBlock(b.nodes, n.ID[:], n.Encode())
+	if err != nil {
+		return err
+	}
+	return b.drafts.add(cid, n)
 }
 
 func (b *batch) edge(c *graph.Change, ec *graph.EdgeChange) error {
@@ -240,10 +265,6 @@ func (b *batch) edge(c *graph.Change, ec *graph.EdgeChange) error {
 		e, err := ec.Make(b.now)
 		if err != nil {
 			return err
-		}
-		b.near[e.Src] = append(b.near[e.Src], id)
-		if e.Dst != e.Src {
-			b.near[e.Dst] = append(b.near[e.Dst], id)
 		}
 		return b.putEdge(c, e)
 	}
@@ -261,10 +282,15 @@ func (b *batch) edge(c *graph.Change, ec *graph.EdgeChange) error {
 func (b *batch) putEdge(c *graph.Change, e *graph.Edge) error {
 	b.out.set(adjacency.OutKey(e), adjacency.Value(e))
 	b.in.set(adjacency.InKey(e), adjacency.Value(e))
-	ec := c.Edge
-	b.cite("edge", e.ID[:], c,
-		citedNeed{need{graph.OnNode, e.Src}, "edge.src", nameOr(ec.Src, e.Src)},
-		citedNeed{need{graph.OnNode, e.Dst}, "edge.dst", nameOr(ec.Dst, e.Dst)})
+	if b.near != nil {
+		b.setNear(e.ID, e.Src, e.Dst)
+	}
+	err := b.citeUnlessThere("edge", e.ID[:], c,
+		citedNeed{need{graph.OnNode, e.Src}, "edge.src", c.Edge.Src},
+		citedNeed{need{graph.OnNode, e.Dst}, "edge.dst", c.Edge.Dst})
+	if err != nil {
+		return err
+	}
 	return b.put(b.edges, e.ID[:], e.Encode())
 }
 
@@ -289,9 +315,9 @@ func (b *batch) mark(c *graph.Change, mc *graph.MarkChange) error {
 	if err != nil {
 		return err
 	}
-	needs := []citedNeed{{need{on, id}, "mark." + string(on), nameOr(mc.On.Node, id)}}
+	needs := []citedNeed{{need{on, id}, "mark." + string(on), mc.On.Node}}
 	if !m.By.IsZero() {
-		needs = append(needs, citedNeed{need{graph.OnNode, m.By}, "mark.by", mc.By.String()})
+		needs = append(needs, citedNeed{need{graph.OnNode, m.By}, "mark.by", mc.By})
 	}
 	b.cite("mark", key, c, needs...)
 	return b.put(b.marks, key, m.Encode())
@@ -303,20 +329,33 @@ func (b *batch) embedding(c *graph.Change, ec *graph.EmbeddingChange) error {
 	if _, ok := b.embeds[string(key)]; !ok {
 		b.embedded[id] = append(b.embedded[id], ec.Model)
 	}
-	b.embeds[string(key)] = pendingEmbedding{id, ec}
+	made, err := ec.Make([32]byte{})
+	b.embeds[string(key)] = pendingEmbedding{id, ec.Node, made, err, c.File, c.Line}
 	// Holds the place until makeEmbeddings: an embedding that a later line removes is not made.
 	b.vectors.setLink(key, ipld.Sum(ipld.DagCBOR, key))
-	b.cite("embedding", key, c,
-		citedNeed{need{graph.OnNode, id}, "embedding.node", nameOr(ec.Node, id)})
-	return nil
+	return b.citeUnlessThere("embedding", key, c,
+		citedNeed{need{graph.OnNode, id}, "embedding.node", ec.Node})
 }
 
-// nameOr returns a reference as it was given, or the id where there was none.
-func nameOr(r graph.Ref, id graph.ID) string {
-	if r.IsZero() {
-		return id.String()
+// citeUnlessThere is cite for what goes with the nodes it is of: where they are there now, it
+// cannot be in the end without them, and nothing need be remembered.
+func (b *batch) citeUnlessThere(
+	what string, key []byte, c *graph.Change, needs ...citedNeed,
+) error {
+	for i := range needs {
+		there, err := b.nodes.has(b.ctx, needs[i].id[:])
+		if err != nil {
+			return err
+		}
+		if !there {
+			b.cite(what, key, c, needs...)
+			return nil
+		}
 	}
-	return r.String()
+	if len(b.cites) > 0 {
+		delete(b.cites, what+string(key))
+	}
+	return nil
 }
 
 func (b *batch) cite(what string, key []byte, c *graph.Change, needs ...citedNeed) {

@@ -70,6 +70,34 @@ func (b *batch) removeNode(ref graph.Ref) error {
 	return nil
 }
 
+// nearEdges returns the edges that the batch set, those since removed included, of which a node is
+// an end. Before the first removal they are not known by their ends: most batches remove nothing.
+func (b *batch) nearEdges(id graph.ID) ([]graph.ID, error) {
+	if b.near == nil {
+		b.near = make(map[graph.ID][]graph.ID)
+		for i := range b.out.edits.entries {
+			e := &b.out.edits.entries[i]
+			key, value := b.out.edits.key(e), b.out.edits.value(e)
+			if value == nil {
+				continue
+			}
+			src, n, err := adjacency.Parse(key, value)
+			if err != nil {
+				return nil, fmt.Errorf("read adjacency of the batch: %w", err)
+			}
+			b.setNear(n.Edge, src, n.Other)
+		}
+	}
+	return b.near[id], nil
+}
+
+func (b *batch) setNear(edge, src, dst graph.ID) {
+	b.near[src] = append(b.near[src], edge)
+	if dst != src {
+		b.near[dst] = append(b.near[dst], edge)
+	}
+}
+
 // edgesOf returns the ids of a node's edges, each once: those of the base's buckets, and those
 // this batch added.
 func (b *batch) edgesOf(id graph.ID) ([]graph.ID, error) {
@@ -82,7 +110,11 @@ func (b *batch) edgesOf(id graph.ID) ([]graph.ID, error) {
 			ids = append(ids, graph.ID(key[len(key)-graph.IDLen:]))
 		}
 	}
-	ids = append(ids, b.near[id]...)
+	near, err := b.nearEdges(id)
+	if err != nil {
+		return nil, err
+	}
+	ids = append(ids, near...)
 	slices.SortFunc(ids, graph.ID.Compare)
 	return slices.Compact(ids), nil
 }
@@ -119,7 +151,11 @@ func (b *batch) removeEdgeRef(r *graph.EdgeRef) error {
 		}
 		ids = append(ids, graph.ID(key[len(key)-graph.IDLen:]))
 	}
-	for _, id := range b.near[src] {
+	added, err := b.nearEdges(src)
+	if err != nil {
+		return err
+	}
+	for _, id := range added {
 		e, err := b.findEdge(id)
 		if err != nil {
 			return err
@@ -155,9 +191,8 @@ func edgeName(r *graph.EdgeRef) string {
 func (b *batch) makeEmbeddings() error {
 	for _, key := range slices.Sorted(maps.Keys(b.embeds)) {
 		p := b.embeds[key]
-		at := b.cites["embedding"+key]
 		if err := b.makeEmbedding([]byte(key), p); err != nil {
-			return &graph.LineError{File: at.file, Line: at.line, Err: err}
+			return &graph.LineError{File: p.file, Line: p.line, Err: err}
 		}
 	}
 	return nil
@@ -169,16 +204,17 @@ func (b *batch) makeEmbedding(key []byte, p pendingEmbedding) error {
 		return err
 	}
 	if n == nil {
-		return graph.Fieldf("embedding.node", "no node %q", p.change.Node)
+		return graph.Fieldf("embedding.node", "no node %q", p.ref)
 	}
 	text, err := contentText(b.ctx, b.stage, n.Content)
 	if err != nil {
 		return err
 	}
-	e, err := p.change.Make(graph.TextHash(n, text))
-	if err != nil {
-		return err
+	if p.err != nil {
+		return p.err
 	}
+	e := p.made
+	e.Text = graph.TextHash(n, text)
 	c := ipld.Sum(ipld.DagCBOR, e.Encode())
 	if base, _, err := b.vectors.base.Get(b.ctx, key); err != nil {
 		return err
@@ -236,7 +272,7 @@ func (b *batch) missing(key string, at cite) (reason, err error) {
 		if ok, err := on.has(b.ctx, n.id[:]); err != nil {
 			return nil, err
 		} else if !ok {
-			return graph.Fieldf(n.field, "no %s %q", n.on, n.name), nil
+			return graph.Fieldf(n.field, "no %s %q", n.on, n.name()), nil
 		}
 	}
 	return nil, nil

@@ -12,7 +12,7 @@ import (
 )
 
 // Changes is a stream of changes: what graph.Reader reads or a caller makes. An error in it
-// refuses the whole batch.
+// refuses the whole batch. What a change holds must not be changed after it was yielded.
 type Changes = iter.Seq2[graph.Change, error]
 
 // ReadChanges returns the changes in lines of JSON. file names them in errors.
@@ -85,10 +85,12 @@ func (r *Repo) Commit(
 			}
 		}
 		b := newBatch(ctx, t, base.state, opt.Stamp)
+		b.drafts.wanted = true
 		next, err := b.apply(changes, true)
 		if err != nil {
 			return err
 		}
+		t.draft = b.drafts.end()
 		res = &CommitResult{Duplicates: b.duplicates, Unchanged: b.unchanged}
 		if base == head { // the batch saw to it that nothing in next hangs in the air
 			return t.commit(ctx, ref, head, next, opt, res)

@@ -25,6 +25,19 @@
 //
 // Indexes are derived: a pure function of a graph, kept beside the facts, rebuilt at will.
 //
+// # What a commit costs
+//
+// A commit reads and writes what its changes touch, whatever there is beside. Its records go to the
+// store while it makes them, 32 MiB of them waiting at most. What it keeps of each change until its
+// end are the entries of the trees: some 100 bytes a node, 250 an edge. Of more than 512 nodes it
+// keeps up to 64 MiB of what the index needs, analysed on a second goroutine; nodes beyond that are
+// read back. A first commit of 10^5 nodes and 3*10^5 edges takes less than 400 MiB of heap. An edge
+// before its nodes takes more, until the end, than one after them; an embedding is kept until the
+// end.
+//
+// Of single commits one in 512 merges segments of the index for about ten times as long as the
+// others take, and one in 4096 for eighty times.
+//
 // # Going back
 //
 // Resolve finds where a branch was some moves, times or operations ago. Undo takes back the newest

@@ -42,14 +42,17 @@ func (o *openIndexes) put(graph ipld.CID, x *index.Index) {
 }
 
 // documents yields the nodes that differ between two states, in id order, as the index wants them.
-func documents(ctx context.Context, from, to *state) iter.Seq2[index.Change, error] {
+// New nodes that a draft has are not read.
+func documents(
+	ctx context.Context, from, to *state, draft *index.Draft,
+) iter.Seq2[index.Change, error] {
 	return func(yield func(index.Change, error) bool) {
 		for c, err := range prolly.Diff(ctx, from.nodes, to.nodes) {
 			var change index.Change
 			if err == nil {
-				change, err = documentChange(ctx, from, to, graph.ID(c.Key))
+				change, err = documentChange(ctx, from, to, c, draft)
 			}
-			if err == nil && change.Old == nil && change.New == nil {
+			if err == nil && change.Old == nil && change.New == nil && change.Analysed == nil {
 				continue
 			}
 			if !yield(change, err) || err != nil {
@@ -59,8 +62,20 @@ func documents(ctx context.Context, from, to *state) iter.Seq2[index.Change, err
 	}
 }
 
-func documentChange(ctx context.Context, from, to *state, id graph.ID) (index.Change, error) {
+func documentChange(
+	ctx context.Context, from, to *state, c prolly.Change, draft *index.Draft,
+) (index.Change, error) {
+	id := graph.ID(c.Key)
 	change := index.Change{ID: id}
+	if draft != nil && c.Old == nil {
+		link, err := linkItem(c.New)
+		if err != nil {
+			return change, err
+		}
+		if change.Analysed = draft.Find(link); change.Analysed != nil {
+			return change, nil
+		}
+	}
 	var err error
 	if change.Old, err = from.document(ctx, id); err != nil {
 		return change, err
@@ -106,7 +121,9 @@ func (s *state) documents(ctx context.Context) iter.Seq2[*index.Document, error]
 
 // indexChange writes the index of next, a change of base, beside the commit being made. Where
 // base has no index the first retrieval makes it: a commit costs its change.
-func (r *Repo) indexChange(ctx context.Context, base, next *state) error {
+func (r *Repo) indexChange(
+	ctx context.Context, base, next *state, draft *index.Draft,
+) error {
 	var manifest ipld.CID
 	if base.nodes.Len() > 0 {
 		var err error
@@ -118,17 +135,18 @@ func (r *Repo) indexChange(ctx context.Context, base, next *state) error {
 			return fmt.Errorf("find index: %w", err)
 		}
 	}
-	_, err := r.writeIndex(ctx, manifest, base, next)
+	_, err := r.writeIndex(ctx, manifest, base, next, draft)
 	return err
 }
 
 // writeIndex makes the index of next from the index of base and remembers it.
 func (r *Repo) writeIndex(
-	ctx context.Context, manifest ipld.CID, base, next *state,
+	ctx context.Context, manifest ipld.CID, base, next *state, draft *index.Draft,
 ) (ipld.CID, error) {
 	derived := r.derived()
-	buffer := store.NewStage(derived, stageLimit)
-	c, err := index.Update(ctx, buffer, manifest, documents(ctx, base, next), index.Options{})
+	buffer := store.NewStageBehind(derived, stageLimit)
+	defer buffer.Wait()
+	c, err := index.Update(ctx, buffer, manifest, documents(ctx, base, next, draft), index.Options{})
 	if err == nil {
 		err = buffer.Flush(ctx)
 	}
@@ -191,13 +209,13 @@ func (s *Snapshot) openIndex(ctx context.Context) (*index.Index, error) {
 		return nil, err
 	}
 	if !r.ro {
-		if manifest, err = r.writeIndex(ctx, manifest, base, s.state); err != nil {
+		if manifest, err = r.writeIndex(ctx, manifest, base, s.state, nil); err != nil {
 			return nil, err
 		}
 		return index.Open(ctx, derived, manifest, r.parts)
 	}
 	buffer := store.NewStage(derived, 0)
-	manifest, err = index.Update(ctx, buffer, manifest, documents(ctx, base, s.state), index.Options{})
+	manifest, err = index.Update(ctx, buffer, manifest, documents(ctx, base, s.state, nil), index.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("index: %w", err)
 	}
@@ -244,7 +262,7 @@ func (r *Repo) RebuildIndex(ctx context.Context, rev string) (IndexStats, error)
 	if err != nil {
 		return IndexStats{}, err
 	}
-	manifest, err := r.writeIndex(ctx, ipld.CID{}, empty, s.state)
+	manifest, err := r.writeIndex(ctx, ipld.CID{}, empty, s.state, nil)
 	if err != nil {
 		return IndexStats{}, err
 	}

@@ -3,8 +3,6 @@ package repo
 import (
 	"context"
 	"iter"
-	"maps"
-	"slices"
 
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
@@ -14,16 +12,15 @@ import (
 // once, so that a batch rewrites each chunk it touches once.
 type overlay struct {
 	base  *prolly.Map
-	edits map[string][]byte // nil value: absent
+	edits editTable
+	large []prolly.Edit // edits that no tree takes, for flush to refuse
 }
 
-func newOverlay(base *prolly.Map) *overlay {
-	return &overlay{base: base, edits: make(map[string][]byte)}
-}
+func newOverlay(base *prolly.Map) *overlay { return &overlay{base: base} }
 
-// get returns the value under key, nil where there is none.
+// get returns the value under key, nil where there is none. It is valid until the next set.
 func (o *overlay) get(ctx context.Context, key []byte) ([]byte, error) {
-	if v, ok := o.edits[string(key)]; ok {
+	if v, ok := o.edits.get(key); ok {
 		return v, nil
 	}
 	v, _, err := o.base.Get(ctx, key)
@@ -35,11 +32,19 @@ func (o *overlay) has(ctx context.Context, key []byte) (bool, error) {
 	return v != nil, err
 }
 
-func (o *overlay) set(key, value []byte) { o.edits[string(key)] = value }
+// set puts a value that is not empty under a key.
+func (o *overlay) set(key, value []byte) {
+	if !o.edits.set(key, value) {
+		o.large = append(o.large, prolly.Edit{Key: key, Value: value})
+	}
+}
 
-func (o *overlay) setLink(key []byte, c ipld.CID) { o.set(key, ipld.AppendLink(nil, c)) }
+func (o *overlay) setLink(key []byte, c ipld.CID) {
+	var buf [64]byte
+	o.set(key, ipld.AppendLink(buf[:0], c))
+}
 
-func (o *overlay) remove(key []byte) { o.edits[string(key)] = nil }
+func (o *overlay) remove(key []byte) { o.edits.set(key, nil) }
 
 // baseKeys yields the keys under prefix that the tree has and no edit removed. Keys that edits
 // added are not among them.
@@ -50,7 +55,7 @@ func (o *overlay) baseKeys(ctx context.Context, prefix []byte) iter.Seq2[[]byte,
 				yield(nil, err)
 				return
 			}
-			if v, ok := o.edits[string(kv.Key)]; ok && v == nil {
+			if v, ok := o.edits.get(kv.Key); ok && v == nil {
 				continue
 			}
 			if !yield(kv.Key, nil) {
@@ -60,11 +65,12 @@ func (o *overlay) baseKeys(ctx context.Context, prefix []byte) iter.Seq2[[]byte,
 	}
 }
 
-// flush writes the edits and returns the new tree.
+// flush writes the edits, which are gone then, and returns the new tree.
 func (o *overlay) flush(ctx context.Context) (*prolly.Map, error) {
-	edits := make([]prolly.Edit, 0, len(o.edits))
-	for _, key := range slices.Sorted(maps.Keys(o.edits)) {
-		edits = append(edits, prolly.Edit{Key: []byte(key), Value: o.edits[key]})
+	edits := o.large
+	if len(edits) == 0 {
+		edits = o.edits.sorted()
 	}
-	return o.base.Edit(ctx, edits)
+	o.edits = editTable{}
+	return o.base.Edit(ctx, edits[:len(edits):len(edits)])
 }

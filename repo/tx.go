@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/store"
@@ -44,6 +45,7 @@ type tx struct {
 	// indexes are made once it is certain that the facts can be written, so that what was erased is
 	// not in an index either.
 	indexes []stateChange
+	draft   *index.Draft // of nodes that the transaction made, nil for none
 }
 
 // stateChange is a state that a commit has, and the one that it was made from.
@@ -67,7 +69,8 @@ func (r *Repo) operate(ctx context.Context, by Stamp, fn func(*tx) error) (ipld.
 	if err != nil {
 		return ipld.CID{}, fmt.Errorf("read operation head: %w", err)
 	}
-	stage := store.NewStage(r.facts(), stageLimit)
+	stage := store.NewStageBehind(r.facts(), stageLimit)
+	defer stage.Wait()
 	t := &tx{
 		repo: r, head: head, stage: stage, nodes: prolly.NewNodes(stage, r.trees),
 		edits: make(map[graph.RefName][]byte),
@@ -113,7 +116,7 @@ func (t *tx) finish(ctx context.Context, by Stamp) (ipld.CID, error) {
 		return ipld.CID{}, err
 	}
 	for _, c := range t.indexes {
-		if err := t.repo.indexChange(ctx, c.base, c.next); err != nil {
+		if err := t.repo.indexChange(ctx, c.base, c.next, t.draft); err != nil {
 			return ipld.CID{}, err
 		}
 	}

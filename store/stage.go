@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"maps"
 	"sync"
 
 	"github.com/mnem-project/mnem/ipld"
@@ -12,8 +13,9 @@ import (
 // underlying Blocks when the buffer is over its limit or flushed, and can be handed to a Commit
 // instead. It implements Getter and Putter, and is safe for concurrent use.
 type Stage struct {
-	base  Blocks
-	limit int
+	base   Blocks
+	limit  int
+	behind bool
 
 	mu      sync.RWMutex
 	pending map[ipld.CID][]byte
@@ -21,6 +23,16 @@ type Stage struct {
 	size    int        // bytes pending
 	blocks  int        // put in all
 	bytes   int64      // put in all
+
+	writing *stageWrite // under way, nil for none
+}
+
+// stageWrite is a write of blocks on a goroutine of its own.
+type stageWrite struct {
+	blocks map[ipld.CID][]byte // as they were pending
+	order  []ipld.CID
+	size   int
+	done   chan error // of capacity 1, so that the goroutine ends whoever waits
 }
 
 // NewStage returns an empty stage over base that keeps up to limit bytes before it writes them
@@ -29,10 +41,29 @@ func NewStage(base Blocks, limit int) *Stage {
 	return &Stage{base: base, limit: limit, pending: make(map[ipld.CID][]byte)}
 }
 
+// NewStageBehind is NewStage for a buffer that is written while it fills again: it keeps up to limit
+// bytes, half of them being written. What a write fails with, the next Put over the limit or Flush
+// returns. Wait must be called before the underlying Blocks are closed or anything relies on nobody
+// writing to them.
+func NewStageBehind(base Blocks, limit int) *Stage {
+	s := NewStage(base, limit/2)
+	s.behind = true
+	return s
+}
+
+// buffered returns a block of the buffer. mu must be held.
+func (s *Stage) buffered(c ipld.CID) ([]byte, bool) {
+	data, ok := s.pending[c]
+	if !ok && s.writing != nil {
+		data, ok = s.writing.blocks[c]
+	}
+	return data, ok
+}
+
 // Get returns a block from the buffer or else from the underlying Blocks.
 func (s *Stage) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 	s.mu.RLock()
-	data, ok := s.pending[c]
+	data, ok := s.buffered(c)
 	s.mu.RUnlock()
 	if ok {
 		return bytes.Clone(data), nil
@@ -43,7 +74,7 @@ func (s *Stage) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 // Has reports whether a block is in the buffer or in the underlying Blocks.
 func (s *Stage) Has(ctx context.Context, c ipld.CID) (bool, error) {
 	s.mu.RLock()
-	_, ok := s.pending[c]
+	_, ok := s.buffered(c)
 	s.mu.RUnlock()
 	if ok {
 		return true, nil
@@ -59,7 +90,7 @@ func (s *Stage) Put(ctx context.Context, blocks ...Block) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, b := range blocks {
-		if _, ok := s.pending[b.CID]; ok {
+		if _, ok := s.buffered(b.CID); ok {
 			continue
 		}
 		data := bytes.Clone(b.Data)
@@ -72,10 +103,51 @@ func (s *Stage) Put(ctx context.Context, blocks ...Block) error {
 		s.blocks++
 		s.bytes += int64(len(data))
 	}
-	if s.limit > 0 && s.size > s.limit {
-		return s.flush(ctx)
+	if s.limit == 0 || s.size <= s.limit {
+		return nil
 	}
+	if s.behind {
+		return s.writeBehind(ctx)
+	}
+	return s.flush(ctx)
+}
+
+// writeBehind begins to write the buffer, once what was being written is.
+func (s *Stage) writeBehind(ctx context.Context) error {
+	if err := s.await(); err != nil {
+		return err
+	}
+	w := &stageWrite{blocks: s.pending, order: s.order, size: s.size, done: make(chan error, 1)}
+	list := s.list()
+	s.writing = w
+	s.pending, s.order, s.size = make(map[ipld.CID][]byte, len(w.blocks)), nil, 0
+	go func() { w.done <- s.base.Put(ctx, list...) }()
 	return nil
+}
+
+// await waits until nothing is being written. What could not be written is in the buffer again,
+// before all else.
+func (s *Stage) await() error {
+	w := s.writing
+	if w == nil {
+		return nil
+	}
+	err := <-w.done
+	s.writing = nil
+	if err != nil {
+		maps.Copy(s.pending, w.blocks)
+		s.order = append(w.order, s.order...)
+		s.size += w.size
+	}
+	return err
+}
+
+// Wait waits until nothing is being written in the background. What could not be written is pending
+// again.
+func (s *Stage) Wait() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_ = s.await() // whoever needs the blocks writes them, and hears of it
 }
 
 // Flush writes the buffered blocks to the underlying Blocks and empties the buffer. After an
@@ -87,6 +159,9 @@ func (s *Stage) Flush(ctx context.Context) error {
 }
 
 func (s *Stage) flush(ctx context.Context) error {
+	if err := s.await(); err != nil {
+		return err
+	}
 	if len(s.order) == 0 {
 		return nil
 	}
@@ -109,8 +184,9 @@ func (s *Stage) list() []Block {
 // Pending returns the blocks not yet flushed, in the order they were put, to be handed to a
 // Commit. Their data must not be changed. They stay in the buffer.
 func (s *Stage) Pending() []Block {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_ = s.await() // what could not be written is among them
 	return s.list()
 }
 

@@ -10,6 +10,9 @@ import (
 // remembering a stem costs a small part of computing it.
 const memoSize = 1 << 10
 
+// bulkMemoSize is that of an analyser made by NewBulk: half a MiB beside the words.
+const bulkMemoSize = 1 << 14
+
 // memoEntry is a stemmed word. The zero value is the stem of no word.
 type memoEntry struct{ word, stem string }
 
@@ -24,7 +27,7 @@ func (sc *scanner) stem(token string) string {
 		}
 		hash = (hash ^ uint32(c)) * 16777619
 	}
-	slot := &sc.memo[(hash>>16^hash)%memoSize]
+	slot := &sc.memo[(hash>>16^hash)&uint32(len(sc.memo)-1)]
 	if slot.word != token {
 		word := strings.Clone(token) // the text itself must not stay in memory for a slot
 		sc.env.SetCurrent(word)

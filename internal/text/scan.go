@@ -20,7 +20,7 @@ type scanner struct {
 	unit  func(string) bool
 	split bool // whether it is for the current run
 	env   snowballstem.Env
-	memo  [memoSize]memoEntry
+	memo  []memoEntry // a power of two of them
 }
 
 // scan yields the terms of the text.

@@ -25,6 +25,8 @@ const (
 	// the last batch unsynced before it moves the head, which the order of the log makes durable
 	// with it.
 	maxBatch = 4 << 20
+	// batchSlack is room for the block that fills a batch; few are longer.
+	batchSlack = 64 << 10
 	// closeTimeout is how long a stopped store waits for Pebble to let go.
 	closeTimeout = 2 * time.Second
 )
@@ -235,7 +237,7 @@ func (s *Store) write(space Space, add []store.Block, last func(*pdb.Batch) erro
 	s.eraseMu.RLock()
 	defer s.eraseMu.RUnlock()
 	s.dirty.Store(true)
-	batch := s.db.NewBatch()
+	batch := s.newBatch(add)
 	if len(add) > 0 {
 		// One iterator going forward finds what is there several times faster than single Gets.
 		it, err := s.db.NewIter(nil)
@@ -248,6 +250,18 @@ func (s *Store) write(space Space, add []store.Block, last func(*pdb.Batch) erro
 		_ = it.Close() // it repeats the errors of damaged places, which fill wrote anew
 	}
 	return last(batch)
+}
+
+// newBatch returns a batch with room for blocks, up to what a batch takes: left to itself it would
+// grow by doubling, each time, and six bytes would be garbage for each one stored.
+func (s *Store) newBatch(add []store.Block) *pdb.Batch {
+	const rest, overhead = 256, 8 // head, format and cell records; lengths of one block
+	size := rest
+	for _, b := range add {
+		size += blockKeyLen + overhead + len(b.Data)
+	}
+	return s.db.NewBatchWithSize(min(size, maxBatch+batchSlack),
+		pdb.WithMaxRetainedSizeBytes(2*(maxBatch+batchSlack)))
 }
 
 // fill puts blocks that it does not find into batch, and applies that and goes on with a new one
@@ -268,7 +282,7 @@ func (s *Store) fill(
 			if err := s.apply(batch); err != nil {
 				return nil, err
 			}
-			batch = s.db.NewBatch()
+			batch.Reset()
 		}
 		if err := batch.Set(key, b.Data, nil); err != nil {
 			return nil, err

@@ -1,0 +1,105 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+func draftDocs(n int) []*Document {
+	rng := rand.New(rand.NewPCG(7, 7))
+	docs := make([]*Document, n)
+	for i := range docs {
+		nd := graph.Node{ID: numberedID(i), Type: fmt.Sprintf("T%d", rng.IntN(3)), Created: 5}
+		nd.Summary = fmt.Sprintf("Title %d", rng.IntN(n))
+		if rng.IntN(2) == 0 {
+			nd.ValidFrom = graph.At(graph.Time(rng.IntN(1000)))
+		}
+		for p := range rng.IntN(4) {
+			nd.Props = append(nd.Props, ipld.Entry{
+				Key: fmt.Sprintf("p%d", p), Value: ipld.StringValue(fmt.Sprintf("word%d", rng.IntN(50))),
+			})
+		}
+		content := ""
+		for range rng.IntN(60) {
+			content += fmt.Sprintf("word%d ", rng.IntN(300))
+		}
+		if rng.IntN(9) == 0 {
+			content += "記憶の索引"
+		}
+		docs[i] = &Document{Node: node(nd).Node, Content: content}
+	}
+	return docs
+}
+
+func draftID(i int) ipld.CID { return ipld.Sum(ipld.DagCBOR, []byte{byte(i >> 8), byte(i)}) }
+
+func draftChanges(docs []*Document, d *Draft) iter.Seq2[Change, error] {
+	return func(yield func(Change, error) bool) {
+		for i, doc := range docs {
+			c := Change{ID: doc.Node.ID, Analysed: d.Find(draftID(i))}
+			if c.Analysed == nil {
+				c.New = doc
+			}
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+// TestDraft makes the same index from documents and from drafts of them that are made in another
+// order, that are too small for all, and that have documents of no use.
+func TestDraft(t *testing.T) {
+	ctx := context.Background()
+	docs := draftDocs(900)
+	index := func(d *Draft) ipld.CID {
+		blocks := store.NewStage(mem.New().Derived(), 0)
+		c, err := Update(ctx, blocks, ipld.CID{}, draftChanges(docs, d), Options{SpillDocs: 250})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	want := index(nil)
+	for _, limit := range []int{0, 100 << 10, 64 << 20} {
+		d, err := NewDraft(limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Add(ipld.Sum(ipld.DagCBOR, []byte("useless")), &Document{
+			Node: docs[0].Node, Content: "nothing of this may be anywhere",
+		})
+		for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(len(docs)) {
+			d.Add(draftID(i), docs[i])
+		}
+		if got := index(d); got != want {
+			t.Errorf("limit %d: manifest %s with a draft of %d, want %s", limit, got, len(d.at), want)
+		}
+		if full := limit > 1<<20; full != (len(d.at) == len(docs)+1) {
+			t.Errorf("limit %d: %d of %d documents", limit, len(d.at), len(docs))
+		}
+	}
+}
+
+func TestDraftOfOtherLanguage(t *testing.T) {
+	ctx := context.Background()
+	docs := draftDocs(1)
+	d, err := NewDraft(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Add(draftID(0), docs[0])
+	blocks := store.NewStage(mem.New().Derived(), 0)
+	changes := draftChanges(docs, d)
+	if _, err := Update(ctx, blocks, ipld.CID{}, changes, Options{Language: "none"}); err == nil {
+		t.Error("a draft was taken for an index of another language")
+	}
+}

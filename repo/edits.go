@@ -1,0 +1,151 @@
+package repo
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/maphash"
+	"slices"
+	"sync"
+
+	"github.com/mnem-project/mnem/prolly"
+)
+
+// editTable maps keys to values that are not in a tree yet, or to nothing: a removal. A batch of a
+// million items has several times as many edits, so they lie end to end in a few large pieces
+// without a pointer in them: an entry takes the bytes of its key and value and about 22 more, and
+// the garbage collector walks past. What is replaced by a value of another length stays where it is.
+type editTable struct {
+	pieces  [][]byte
+	entries []editEntry
+	slots   []uint32 // open addressing; 0 for free, else one more than an index of entries
+}
+
+// editEntry is where an edit is. A value of no bytes, which no tree takes, is a removal.
+type editEntry struct {
+	piece, at  uint32
+	key, value uint16 // lengths
+}
+
+const (
+	firstPiece  = 1 << 10
+	largePiece  = 64 << 10 // more than the longest key and value
+	firstSlots  = 16
+	maxEditText = 1<<16 - 1
+)
+
+// editSeed decides where in a table a key is, which nothing that is written depends on.
+var editSeed = sync.OnceValue(maphash.MakeSeed)
+
+func (t *editTable) key(e *editEntry) []byte {
+	return t.pieces[e.piece][e.at:][:e.key:e.key]
+}
+
+// value returns nil for a removal.
+func (t *editTable) value(e *editEntry) []byte {
+	if e.value == 0 {
+		return nil
+	}
+	return t.pieces[e.piece][e.at+uint32(e.key):][:e.value:e.value]
+}
+
+// find returns the slot of a key: that of its entry, or the free one where it would be.
+func (t *editTable) find(key []byte) int {
+	mask := len(t.slots) - 1
+	slot := int(maphash.Bytes(editSeed(), key)) & mask
+	for t.slots[slot] != 0 && !bytes.Equal(t.key(&t.entries[t.slots[slot]-1]), key) {
+		slot = (slot + 1) & mask
+	}
+	return slot
+}
+
+// get returns the value of an edit, nil for a removal, and whether there is one. The value is a
+// view that the next set may overwrite.
+func (t *editTable) get(key []byte) (value []byte, ok bool) {
+	if len(t.entries) == 0 {
+		return nil, false
+	}
+	n := t.slots[t.find(key)]
+	if n == 0 {
+		return nil, false
+	}
+	return t.value(&t.entries[n-1]), true
+}
+
+// set copies a key and its value, which is not empty; nil removes. It reports whether they fit: what
+// does not is longer than any tree takes.
+func (t *editTable) set(key, value []byte) bool {
+	if len(key) > maxEditText/2 || len(value) > maxEditText/2 {
+		return false
+	}
+	if 4*len(t.entries) >= 3*len(t.slots) {
+		t.grow()
+	}
+	slot := t.find(key)
+	if t.slots[slot] == 0 {
+		t.entries = append(t.entries, t.add(key, value))
+		t.slots[slot] = uint32(len(t.entries))
+		return true
+	}
+	e := &t.entries[t.slots[slot]-1]
+	switch {
+	case len(value) == int(e.value):
+		copy(t.value(e), value)
+	case len(value) == 0:
+		e.value = 0
+	default:
+		*e = t.add(key, value)
+	}
+	return true
+}
+
+func (t *editTable) add(key, value []byte) editEntry {
+	need := len(key) + len(value)
+	last := len(t.pieces) - 1
+	if last < 0 || cap(t.pieces[last])-len(t.pieces[last]) < need {
+		size := largePiece
+		if last < 0 {
+			size = max(firstPiece, need)
+		}
+		t.pieces = append(t.pieces, make([]byte, 0, size))
+		last++
+	}
+	at := len(t.pieces[last])
+	t.pieces[last] = append(append(t.pieces[last], key...), value...)
+	return editEntry{uint32(last), uint32(at), uint16(len(key)), uint16(len(value))}
+}
+
+func (t *editTable) grow() {
+	t.slots = make([]uint32, max(firstSlots, 2*len(t.slots)))
+	for i := range t.entries {
+		t.slots[t.find(t.key(&t.entries[i]))] = uint32(i + 1)
+	}
+}
+
+// sorted returns the edits in key order. Their keys and values are views.
+func (t *editTable) sorted() []prolly.Edit {
+	type place struct {
+		head  uint64 // the first bytes of the key, which mostly decide
+		entry uint32
+	}
+	places := make([]place, len(t.entries))
+	for i := range t.entries {
+		var head [8]byte
+		copy(head[:], t.key(&t.entries[i]))
+		places[i] = place{binary.BigEndian.Uint64(head[:]), uint32(i)}
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		switch {
+		case a.head < b.head:
+			return -1
+		case a.head > b.head:
+			return 1
+		}
+		return bytes.Compare(t.key(&t.entries[a.entry]), t.key(&t.entries[b.entry]))
+	})
+	edits := make([]prolly.Edit, len(places))
+	for i, p := range places {
+		e := &t.entries[p.entry]
+		edits[i] = prolly.Edit{Key: t.key(e), Value: t.value(e)}
+	}
+	return edits
+}

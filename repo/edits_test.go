@@ -1,0 +1,84 @@
+package repo
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestEditTable compares random edits with a map.
+func TestEditTable(t *testing.T) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		var table editTable
+		want := make(map[string][]byte)
+		for range 3000 {
+			key := fmt.Appendf(nil, "%0*d", 1+r.IntN(20), r.IntN(700))
+			var value []byte
+			if n := r.IntN(6); n > 0 {
+				value = bytes.Repeat([]byte{byte(r.IntN(256))}, n*r.IntN(300)+1)
+			}
+			if !table.set(key, value) {
+				t.Fatalf("seed %d: key %q refused", seed, key)
+			}
+			want[string(key)] = value
+			clear(key) // it keeps a copy
+		}
+		checkEdits(t, &table, want)
+		if _, ok := table.get([]byte("none")); ok {
+			t.Fatalf("seed %d: an edit of a key that was never set", seed)
+		}
+	}
+}
+
+func checkEdits(t *testing.T, table *editTable, want map[string][]byte) {
+	t.Helper()
+	for key, value := range want {
+		got, ok := table.get([]byte(key))
+		if !ok || !bytes.Equal(got, value) || (got == nil) != (value == nil) {
+			t.Fatalf("get %q = %q, %v, want %q", key, got, ok, value)
+		}
+	}
+	sorted := table.sorted()
+	if len(sorted) != len(want) {
+		t.Fatalf("%d edits, want %d", len(sorted), len(want))
+	}
+	for i, key := range slices.Sorted(maps.Keys(want)) {
+		if e := sorted[i]; string(e.Key) != key || !bytes.Equal(e.Value, want[key]) {
+			t.Fatalf("edit %d is %q = %q, want %q = %q", i, e.Key, e.Value, key, want[key])
+		}
+	}
+}
+
+// TestEditTableMemory bounds what an edit takes beside its bytes.
+func TestEditTableMemory(t *testing.T) {
+	const n, keyLen, valueLen = 20_000, 55, 3
+	allocs := testing.AllocsPerRun(1, func() {
+		var table editTable
+		key, value := make([]byte, keyLen), make([]byte, valueLen)
+		for i := range n {
+			copy(key, fmt.Appendf(nil, "%08d", i))
+			table.set(key, value)
+		}
+		size := 4*len(table.slots) + 12*len(table.entries)
+		for _, p := range table.pieces {
+			size += cap(p)
+		}
+		if most := n * (keyLen + valueLen + 26); size > most {
+			t.Errorf("%d edits take %d bytes, want at most %d", n, size, most)
+		}
+	})
+	if allocs > 2*n { // those of the test's own numbers among them
+		t.Errorf("%.0f allocations for %d edits", allocs, n)
+	}
+}
+
+func TestEditTableRefusesWhatNoTreeTakes(t *testing.T) {
+	var table editTable
+	if table.set(make([]byte, 1<<16), []byte{1}) || table.set([]byte("k"), make([]byte, 1<<16)) {
+		t.Error("an edit that cannot be kept was taken")
+	}
+}
