@@ -38,6 +38,7 @@ const (
 type Options struct {
 	ReadOnly   bool          // change no key and no value; writes return store.ErrReadOnly
 	Wait       time.Duration // how long to wait for another process to let go; 0: not at all
+	BlockCache int64         // bytes of stored blocks kept by the database; 0: 32 MiB
 	TreeCache  int64         // bytes of decoded tree chunks kept; 0: 64 MiB
 	IndexCache int64         // bytes of decoded index parts kept; 0: 64 MiB
 	// VectorCache is how many bytes of dense vectors are kept; 0: 256 MiB. As many again are used
@@ -58,8 +59,8 @@ type Options struct {
 func (o Options) pebble(create bool) pebble.Options {
 	return pebble.Options{
 		ReadOnly: o.ReadOnly, Create: create, FS: o.FS, Wait: o.Wait, Logf: o.Logf,
-		AcceptHead: o.AcceptHead,
-		Owner:      pebble.Owner{PID: o.PID, Since: o.Since},
+		AcceptHead: o.AcceptHead, CacheBytes: o.BlockCache,
+		Owner: pebble.Owner{PID: o.PID, Since: o.Since},
 	}
 }
 
