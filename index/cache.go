@@ -8,12 +8,11 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Cache keeps decoded parts and segments. Those that were not used for long leave first, about
-// (clock, not exact order), so that readers of what is there do not wait for each other. One cache
-// may serve any number of indexes, which share segments. The zero Cache keeps nothing. Safe for
-// concurrent use.
+// Cache keeps decoded parts and segments; those that were not used for long leave first, about
+// (clock, not exact order), so that readers do not wait for each other. One cache may serve any
+// number of indexes, which share segments. The zero Cache keeps nothing. Safe for concurrent use.
 type Cache struct {
-	mu    sync.RWMutex // items are read under it, all else is guarded by it
+	mu    sync.RWMutex
 	limit int64
 	size  int64
 	items map[partKey]*list.Element
@@ -37,7 +36,7 @@ type cached struct {
 	key   partKey
 	value any
 	size  int64
-	used  atomic.Bool // since the cache last looked
+	used  atomic.Bool // since eviction last looked
 }
 
 // cacheOverhead is what an entry of the cache takes beside its value, in bytes.
@@ -48,8 +47,8 @@ func NewCache(limit int64) *Cache { return &Cache{limit: limit} }
 
 func (c *Cache) get(k partKey) (any, bool) {
 	c.mu.RLock()
-	defer c.mu.RUnlock()
 	e, ok := c.items[k]
+	c.mu.RUnlock()
 	if !ok {
 		return nil, false
 	}
@@ -70,17 +69,17 @@ func (c *Cache) add(k partKey, value any, size int) {
 		c.items = make(map[partKey]*list.Element)
 	}
 	item := &cached{key: k, value: value, size: int64(size) + cacheOverhead}
+	c.items[k] = c.order.PushFront(item)
 	c.size += item.size
 	c.evict()
-	c.items[k] = c.order.PushFront(item)
 }
 
-// evict makes room. What was used since it was last looked at gets another turn.
+// evict makes room. What was used since it was last looked at gets another turn, each once.
 func (c *Cache) evict() {
-	for c.size > c.limit {
+	for turns := c.order.Len(); c.size > c.limit; turns-- {
 		oldest := c.order.Back()
 		item := oldest.Value.(*cached)
-		if item.used.Swap(false) { // nobody reads while this is written: no more than one turn each
+		if item.used.Swap(false) && turns > 0 {
 			c.order.MoveToFront(oldest)
 			continue
 		}

@@ -65,17 +65,6 @@ func (d *EdgeDiff) Edge() *graph.Edge {
 // Counts are numbers of items that differ.
 type Counts struct{ Added, Changed, Removed int }
 
-func (c *Counts) add(k ChangeKind) {
-	switch k {
-	case Added:
-		c.Added++
-	case Removed:
-		c.Removed++
-	default:
-		c.Changed++
-	}
-}
-
 // Zero reports whether nothing differs.
 func (c Counts) Zero() bool { return c == Counts{} }
 

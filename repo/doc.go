@@ -81,6 +81,11 @@
 // older commits. Fsck checks everything; Repair makes indexes anew. What a Snapshot in use or a
 // Lease needs is not collected.
 //
+// GC and Fsck look at everything there is, so their time grows with the repository. Fsck keeps little
+// of it: 16 bytes a node, a word a commit, and 65,536 edges at a time. GC keeps some 50 bytes for
+// each block, about five of which a node with three edges takes: for 10^6 nodes a heap of 250 MiB,
+// 400 with what the garbage collector of the language has not yet taken back.
+//
 // # Concurrency
 //
 // A Repo and its Snapshots are safe for concurrent use; readers never wait for writers. One process
