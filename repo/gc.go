@@ -270,7 +270,10 @@ func (g *collector) sweepDerived() error {
 	derived := g.repo.derived()
 	err := g.derived.Cells(g.ctx, func(graph, manifest ipld.CID) error {
 		if !g.marks.has(graph) {
-			kept, err := g.sweepCommunities(graph, manifest)
+			kept, err := g.sweepDense(graph, manifest)
+			if kept == nil && err == nil {
+				kept, err = g.sweepCommunities(graph, manifest)
+			}
 			for _, c := range kept {
 				live[c] = struct{}{}
 			}
@@ -303,7 +306,7 @@ func (g *collector) sweepDerived() error {
 	if err != nil || g.opt.DryRun {
 		return err
 	}
-	g.repo.indexes = openIndexes{}
+	g.repo.indexes, g.repo.dense = openIndexes{}, openDense{}
 	if err := g.derived.DeleteCells(g.ctx, cells...); err != nil {
 		return err
 	}

@@ -334,7 +334,8 @@ func (p *purge) eraseAll(s *purgeScan) error {
 	if err := p.erase.Redact(p.ctx, s.redactions(p.opt)...); err != nil {
 		return err
 	}
-	p.repo.indexes = openIndexes{}
+	p.repo.indexes, p.repo.dense = openIndexes{}, openDense{}
+	p.repo.rows.Clear()
 	p.repo.vectors.clear()
 	return p.repo.store.Derived().Clear(p.ctx)
 }

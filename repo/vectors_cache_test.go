@@ -11,16 +11,16 @@ import (
 )
 
 func setOf(model string, bytes int) *vectorSet {
-	s := &vectorSet{key: vectorsOf{model: model}, matrix: new(index.Matrix)}
+	s := &vectorSet{key: vectorsOf{model: model}, sparse: new(index.SparseMatrix)}
 	for i := 1; s.bytes() < int64(bytes); i++ {
-		s.matrix.Add(graph.ID{byte(i)}, make([]int8, 100))
+		s.sparse.Add(graph.ID{byte(i)}, []graph.Term{{Term: "t", Weight: 1}})
 	}
 	return s
 }
 
 // TestVectorCache keeps what was used last within its bound, and nothing of before a clearing.
 func TestVectorCache(t *testing.T) {
-	c := newVectorCache(3500)
+	c := newVectorCache(4000)
 	kept := func() (models []string) {
 		for e := c.order.Front(); e != nil; e = e.Next() {
 			models = append(models, e.Value.(*vectorSet).key.model)
@@ -34,7 +34,7 @@ func TestVectorCache(t *testing.T) {
 		t.Fatal("a is not kept")
 	}
 	c.add(setOf("d", 1000), 0)
-	if got := kept(); !slices.Equal(got, []string{"d", "a", "c"}) || c.size > 3500 {
+	if got := kept(); !slices.Equal(got, []string{"d", "a", "c"}) || c.size > 4000 {
 		t.Errorf("kept %v of %d bytes", got, c.size)
 	}
 	c.add(setOf("e", 5000), 0)
