@@ -17,6 +17,8 @@ import (
 type Index struct {
 	src    reader
 	groups *prolly.Map
+	// exactWork is the constant of its name, which tests lower.
+	exactWork int
 
 	mu   sync.Mutex
 	open map[groupKey]*group // of those that were asked
@@ -48,7 +50,7 @@ func Open(ctx context.Context, blocks Blocks, c, of ipld.CID, cache *Cache) (*In
 		return nil, err
 	}
 	src := reader{get: blocks, cache: cache}
-	return &Index{src: src, groups: groups, open: map[groupKey]*group{}}, nil
+	return &Index{src: src, groups: groups, exactWork: exactWork, open: map[groupKey]*group{}}, nil
 }
 
 // group returns the vectors of a key, nil where there are none.

@@ -37,10 +37,10 @@ func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
 		return res, err
 	}
 	s := newSearch(q.Values, q.Accept, q.K)
-	if q.Shortlist > 0 && !exact(g.rows, k.dims, q.Shortlist) {
-		err = x.shortlist(ctx, g, s, q.Shortlist)
-	} else {
+	if x.exact(g.rows, k.dims, q.Shortlist) {
 		err = x.scan(ctx, g, s)
+	} else {
+		err = x.shortlist(ctx, g, s, q.Shortlist)
 	}
 	res.Hits = s.hits()
 	return res, err
