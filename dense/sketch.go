@@ -109,3 +109,6 @@ func distances(out []uint16, query []uint64, rows []byte) {
 		out[n] = uint16(d)
 	}
 }
+
+// Sketch returns the sketch of a vector: clause 9.5.
+func Sketch(vector []int8) []byte { return newSketcher(len(vector)).bytes(vector) }

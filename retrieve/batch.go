@@ -98,6 +98,8 @@ func (q *Query) setMember(p *memberParser) error {
 		r.Fusion = Fusion(p.text())
 	case "spelling":
 		r.Spelling = Spelling(p.text())
+	case "oversample":
+		r.Oversample = p.number()
 	case "weights":
 		r.Weights = p.weights()
 	case "type":

@@ -26,6 +26,7 @@ func encodeParams(r Request, text ipld.CID) ipld.Value {
 	}
 	entries = append(entries, packingParams(r)...)
 	entries = append(entries, spellingParams(r)...)
+	entries = append(entries, oversampleParams(r)...)
 	entries = append(entries, edgeWeightParams(r)...)
 	entries = append(entries, profileEntry(r)...)
 	entries = append(entries, expansionParams(r)...)
@@ -161,6 +162,8 @@ func (r *Request) setParam(name string, v ipld.Value) error {
 		r.SummaryCap = number
 	case "spelling":
 		r.Spelling = Spelling(v.Text())
+	case "oversample":
+		r.Oversample = number
 	default:
 		known := r.setPackingParam(name, v) ||
 			r.setEdgeWeightParam(name, v) ||

@@ -47,6 +47,7 @@ type request struct {
 	rerankTop                                    *int64
 	reranked                                     map[string]int64 // by id
 	now                                          *int64
+	oversample                                   *int64 // nil for the default
 }
 
 func newRequest(text string) request {
@@ -94,6 +95,9 @@ func (q request) record() dict {
 	}
 	if q.packing != "" {
 		r["pack"], r["passageTokens"] = q.packing, *q.passageTokens
+	}
+	if q.oversample != nil && *q.oversample != 100 {
+		r["oversample"] = *q.oversample
 	}
 	if q.tokenizer != "" {
 		r["tokenizer"] = q.tokenizer
@@ -218,6 +222,9 @@ func (q request) input() obj {
 	set("reranked", byUUID(q.reranked), q.reranked != nil)
 	if q.rerankTop != nil {
 		in["rerankTop"] = *q.rerankTop
+	}
+	if q.oversample != nil {
+		in["oversample"] = *q.oversample
 	}
 	if q.mmr != nil {
 		in["mmr"] = *q.mmr

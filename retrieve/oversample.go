@@ -1,0 +1,36 @@
+package retrieve
+
+import "github.com/mnem-project/mnem/ipld"
+
+// How many vectors a dense lane compares exactly: clauses 8.1 and 9.5.
+const (
+	DefaultOversample = 100  // for each item that is asked for
+	MaxOversample     = 4096 // for each item
+
+	maxShortlist      = 16_384 // vectors
+	leastOversampled  = 10     // items
+	limitlessOversize = 1000   // items that a request without a limit counts for
+)
+
+// checkOversample checks the parameter of this file.
+func (r Request) checkOversample() error {
+	return checkRange("oversample", r.Oversample, MaxOversample)
+}
+
+// oversampleParams returns it, left out at its default.
+func oversampleParams(r Request) []ipld.Entry {
+	if *r.Oversample == DefaultOversample {
+		return nil
+	}
+	return []ipld.Entry{{Key: "oversample", Value: encodeInt(*r.Oversample)}}
+}
+
+// shortlist is how many vectors a dense lane compares exactly where there are too many to compare
+// all; 0 for all.
+func (r Request) shortlist() int {
+	items := *r.Limit
+	if items == 0 {
+		items = limitlessOversize
+	}
+	return min(*r.Oversample*max(leastOversampled, items), maxShortlist)
+}
