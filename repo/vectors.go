@@ -288,8 +288,9 @@ func (v indexView) Sparse(
 func (v indexView) acceptID(
 	ctx context.Context, accept retrieve.Accept,
 ) func(graph.ID) (bool, error) {
+	find := v.x.Finder(ctx)
 	return func(id graph.ID) (bool, error) {
-		d, ok, err := v.x.Doc(ctx, id)
+		d, ok, err := find.Doc(id)
 		if err != nil || !ok {
 			return false, err
 		}

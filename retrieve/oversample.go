@@ -4,7 +4,7 @@ import "github.com/mnem-project/mnem/ipld"
 
 // How many vectors a dense lane compares exactly: clauses 8.1 and 9.5.
 const (
-	DefaultOversample = 100  // for each item that is asked for
+	DefaultOversample = 160  // for each item that is asked for
 	MaxOversample     = 4096 // for each item
 
 	maxShortlist      = 16_384 // vectors

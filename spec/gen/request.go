@@ -96,7 +96,7 @@ func (q request) record() dict {
 	if q.packing != "" {
 		r["pack"], r["passageTokens"] = q.packing, *q.passageTokens
 	}
-	if q.oversample != nil && *q.oversample != 100 {
+	if q.oversample != nil && *q.oversample != 160 {
 		r["oversample"] = *q.oversample
 	}
 	if q.tokenizer != "" {

@@ -151,8 +151,8 @@ func shortlistCases(s *suite) {
 		{"8.1", "oversample-most", "the most", "", bad(4096)},
 		{"8.1", "oversample-more", "one more", "field", bad(4097)},
 		{"8.1", "oversample-negative", "fewer than none", "field", bad(-1)},
-		{"13.1", "oversample-default", "the default is left out", "field", bad(100)},
-		{"13.1", "oversample-text", "another kind", "field", bad("100")},
+		{"13.1", "oversample-default", "the default is left out", "field", bad(160)},
+		{"13.1", "oversample-text", "another kind", "field", bad("160")},
 	})
 	q := near("tide boat", 127, 63, 0)
 	q.oversample = new(int64(1))
