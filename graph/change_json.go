@@ -66,11 +66,8 @@ func boolean(v ipld.Value) (bool, error) {
 }
 
 func number(v ipld.Value) (float64, error) {
-	switch v.Kind() {
-	case ipld.Int:
-		return float64(v.Int()), nil
-	case ipld.Float:
-		return v.Float(), nil
+	if x, ok := v.Number(); ok {
+		return x, nil
 	}
 	return 0, wrongKind("", "a number", v)
 }

@@ -88,6 +88,22 @@ func (x *Index) TermWeights(ctx context.Context, query Query) ([]TermWeight, err
 	return out, nil
 }
 
+// IDFs returns the idf of terms of the analyser (clause 9.2), 0 for one that no live document has.
+func (x *Index) IDFs(ctx context.Context, terms []string) ([]int64, error) {
+	out := make([]int64, len(terms))
+	s := scorer{stats: x.m.Stats}
+	for i, term := range terms {
+		df, err := x.TermStats(ctx, term)
+		if err != nil {
+			return nil, err
+		}
+		if df > 0 {
+			out[i] = int64(s.idf(df))
+		}
+	}
+	return out, nil
+}
+
 // placedDoc is a document and the place of its node in a list.
 type placedDoc struct {
 	doc uint32

@@ -120,6 +120,18 @@ func (v Value) Float() float64 {
 	return math.Float64frombits(v.bits)
 }
 
+// Number returns the value of a float, or of an integer as the nearest float; ok is false for other
+// kinds.
+func (v Value) Number() (x float64, ok bool) {
+	switch v.kind {
+	case Int:
+		return float64(v.Int()), true
+	case Float:
+		return v.Float(), true
+	}
+	return 0, false
+}
+
 // Text returns the text of a string or the bytes of a bytes value, "" for other kinds.
 func (v Value) Text() string { return v.text }
 

@@ -124,7 +124,8 @@ func (m laneModel) rankPhrases(
 		for _, p := range phrases {
 			terms := a.Terms(strings.ReplaceAll(p, "^", ""))
 			ids := []graph.ID{graph.NodeID(key)}
-			rows, err := s.TermScores(t.Context(), strings.Join(terms, " "), nil, ids)
+			rows, err := s.TermScores(t.Context(),
+				&retrieve.Answer{Request: retrieve.Request{Text: strings.Join(terms, " ")}}, ids)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
@@ -41,7 +42,7 @@ func (s *Snapshot) RetrieveTraced(
 	var answer *retrieve.Answer
 	err = s.withIndex(ctx, func(x *index.Index) error {
 		erased := int(s.state.nodes.Len()) - int(x.Stats().Nodes)
-		answer, err = u.Run(ctx, graphView{s, erased}, newIndexView(s, x, nil), s.id, req)
+		answer, err = u.Run(ctx, graphView{s, erased}, newIndexView(s, x), s.id, req)
 		return err
 	})
 	return answer, err
@@ -71,14 +72,15 @@ func (s *Snapshot) withIndex(ctx context.Context, fn func(*index.Index) error) e
 type TermScore struct {
 	Term   string
 	ReadAs string // the term that it was read as, "" for itself
+	Added  bool   // by feedback: the query does not have it
 	Score  int64
 }
 
-// TermScores explains the text lane: for each node the terms of a query that it has, in the order
-// of their first place in the query, some read as the answer to it says. Their scores add up to the
-// node's.
+// TermScores explains the text lane of an answer: for each node the terms of the query that it has,
+// in the order of their first place in the query, some read as the answer says, and then those that
+// feedback added. Their scores add up to the node's.
 func (s *Snapshot) TermScores(
-	ctx context.Context, query string, readings []retrieve.Reading, ids []graph.ID,
+	ctx context.Context, a *retrieve.Answer, ids []graph.ID,
 ) ([][]TermScore, error) {
 	out := make([][]TermScore, len(ids))
 	if !s.id.Defined() || len(ids) == 0 {
@@ -86,20 +88,23 @@ func (s *Snapshot) TermScores(
 	}
 	var got *index.TermScores
 	err := s.withIndex(ctx, func(x *index.Index) (err error) {
-		got, err = x.Split(ctx, newIndexView(s, x, readings).query(query), ids, nil)
+		q := retrieve.TextQuery{Text: a.Request.Text, Readings: a.Readings, Added: a.Feedback}
+		got, err = x.Split(ctx, newIndexView(s, x).query(q), ids, nil)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	as := make(map[string]string)
-	for _, r := range readings {
+	for _, r := range a.Readings {
 		as[r.Term] = r.As
 	}
+	own := len(got.Terms) - len(a.Feedback)
 	for i, row := range got.Scores {
 		for t, n := range row {
 			if n > 0 {
-				out[i] = append(out[i], TermScore{got.Terms[t], as[got.Terms[t]], n})
+				term := got.Terms[t]
+				out[i] = append(out[i], TermScore{term, as[term], t >= own, n})
 			}
 		}
 	}
@@ -116,7 +121,7 @@ func (s *Snapshot) Mentions(
 		return nil, nil, nil
 	}
 	err = s.withIndex(ctx, func(x *index.Index) (err error) {
-		mentioned, by, err = retrieve.Mentions(ctx, graphView{s: s}, newIndexView(s, x, nil), n, keep)
+		mentioned, by, err = retrieve.Mentions(ctx, graphView{s: s}, newIndexView(s, x), n, keep)
 		return err
 	})
 	return mentioned, by, err
@@ -205,66 +210,55 @@ func (g graphView) Bucket(
 
 // indexView is the index as one retrieval sees it.
 type indexView struct {
-	s        *Snapshot
-	x        *index.Index
-	readings []index.Reading // what terms of queries are read as
-	// texts are the texts that were asked about, and queries what they are with readings. A
-	// retrieval asks many questions about the few texts of its request.
-	texts   map[string]*index.QueryText
-	queries map[string]index.Query
+	s *Snapshot
+	x *index.Index
+	// texts are the texts that were asked about. A retrieval asks many questions about the few texts
+	// of its request.
+	texts map[string]*index.QueryText
 }
 
-func newIndexView(s *Snapshot, x *index.Index, readings []retrieve.Reading) indexView {
-	v := indexView{s: s, x: x, texts: map[string]*index.QueryText{}}
-	v.read(readings)
-	return v
-}
-
-// read makes a view read terms otherwise.
-func (v *indexView) read(readings []retrieve.Reading) {
-	v.readings, v.queries = nil, map[string]index.Query{}
-	for _, r := range readings {
-		v.readings = append(v.readings, index.Reading(r))
-	}
+func newIndexView(s *Snapshot, x *index.Index) indexView {
+	return indexView{s, x, map[string]*index.QueryText{}}
 }
 
 // text analyses a text.
-func (v indexView) text(query string) *index.QueryText {
-	t := v.texts[query]
+func (v indexView) text(s string) *index.QueryText {
+	t := v.texts[s]
 	if t == nil {
-		t = v.x.Analyse(query)
-		v.texts[query] = t
+		t = v.x.Analyse(s)
+		v.texts[s] = t
 	}
 	return t
 }
 
-// query analyses a text and reads its terms.
-func (v indexView) query(query string) index.Query {
-	q, ok := v.queries[query]
-	if !ok {
-		q = v.text(query).Query(v.readings)
-		v.queries[query] = q
+// query returns the terms of a query.
+func (v indexView) query(q retrieve.TextQuery) index.Query {
+	terms := slices.Clip(v.text(q.Text).Query(indexReadings(q.Readings)))
+	for _, t := range q.Added {
+		terms = append(terms, index.QueryTerm{Term: t.Term, As: t.Term, Times: 1, Weight: t.Weight})
 	}
-	return q
+	return terms
 }
 
-func (v indexView) Spelled(
-	ctx context.Context, query string,
-) ([]retrieve.Reading, retrieve.Index, error) {
-	got, err := v.text(query).Readings(ctx)
-	if err != nil {
-		return nil, nil, err
+func indexReadings(list []retrieve.Reading) []index.Reading {
+	out := make([]index.Reading, len(list))
+	for i, r := range list {
+		out[i] = index.Reading(r)
 	}
-	readings := make([]retrieve.Reading, len(got))
-	for i, r := range got {
-		readings[i] = retrieve.Reading(r)
+	return out
+}
+
+func (v indexView) Readings(ctx context.Context, text string) ([]retrieve.Reading, error) {
+	got, err := v.text(text).Readings(ctx)
+	var out []retrieve.Reading
+	for _, r := range got {
+		out = append(out, retrieve.Reading(r))
 	}
-	v.read(readings)
-	return readings, v, nil
+	return out, err
 }
 
 func (v indexView) Text(
-	ctx context.Context, query string, accept retrieve.Accept, k int,
+	ctx context.Context, query retrieve.TextQuery, accept retrieve.Accept, k int,
 ) (retrieve.TextResult, error) {
 	got, err := v.x.Search(ctx, v.query(query), acceptDoc(accept), k)
 	if err != nil {
@@ -274,7 +268,7 @@ func (v indexView) Text(
 }
 
 func (v indexView) TermScores(
-	ctx context.Context, query string, ids []graph.ID, only []int,
+	ctx context.Context, query retrieve.TextQuery, ids []graph.ID, only []int,
 ) ([][]int64, error) {
 	got, err := v.x.Split(ctx, v.query(query), ids, only)
 	if err != nil {
@@ -284,7 +278,7 @@ func (v indexView) TermScores(
 }
 
 func (v indexView) TermWeights(
-	ctx context.Context, query string,
+	ctx context.Context, query retrieve.TextQuery,
 ) ([]retrieve.TermWeight, error) {
 	got, err := v.x.TermWeights(ctx, v.query(query))
 	out := make([]retrieve.TermWeight, len(got))
@@ -304,8 +298,8 @@ func (v indexView) Mentioning(
 	return v.x.Mentioning(ctx, summary, most)
 }
 
-func (v indexView) TitlesNamed(query string, summaries []string) [][]int {
-	return v.text(query).TitlesNamed(v.readings, summaries)
+func (v indexView) TitlesNamed(query retrieve.TextQuery, summaries []string) [][]int {
+	return v.text(query.Text).TitlesNamed(indexReadings(query.Readings), summaries)
 }
 
 func (v indexView) HasTitle(text, summary string) bool { return v.x.HasTitle(text, summary) }
@@ -315,6 +309,10 @@ func (v indexView) WithTerms(
 ) (retrieve.TermsResult, error) {
 	got, err := v.x.WithTerms(ctx, terms, acceptDoc(accept), most)
 	return retrieve.TermsResult(got), err
+}
+
+func (v indexView) IDFs(ctx context.Context, terms []string) ([]int64, error) {
+	return v.x.IDFs(ctx, terms)
 }
 
 func (v indexView) Recency(

@@ -35,7 +35,6 @@ func ParseRequestJSON(v ipld.Value, base Request) (Query, error) {
 		if err := q.setMember(&p); err != nil {
 			return Query{}, err
 		}
-		q.Request.decides(paramName(e.Key))
 	}
 	var re *RequestError
 	if err := q.Request.ValidateGiven(); errors.As(err, &re) {
@@ -44,118 +43,21 @@ func ParseRequestJSON(v ipld.Value, base Request) (Query, error) {
 	return q, nil
 }
 
-// FlagName returns the name of the member of a JSON request that sets a parameter of clause 8.1:
-// "summary-cap" for "summaryCap", "type" for "types". Of most parameters it is the flag's name too.
-func FlagName(param string) string {
-	switch param {
-	case "types":
-		return "type"
-	case "expandTypes":
-		return "expand-type"
-	case "unseenFrom":
-		return "unseen"
+// setMember sets what a member of the line says.
+func (q *Query) setMember(m *memberParser) error {
+	if m.name == "qid" {
+		q.ID = m.text()
+		return m.err
 	}
-	var b []byte
-	for _, c := range []byte(param) {
-		if c >= 'A' && c <= 'Z' {
-			b = append(b, '-')
-			c += 'a' - 'A'
-		}
-		b = append(b, c)
+	p := findParam(func(p param) bool { return p.member == m.name })
+	if p == nil {
+		return badParam(m.name, "unknown member")
 	}
-	return string(b)
-}
-
-// paramName is the inverse of FlagName.
-func paramName(member string) string {
-	switch member {
-	case "type":
-		return "types"
-	case "expand-type":
-		return "expandTypes"
+	if p.read(&q.Request, m); m.err != nil {
+		return m.err
 	}
-	parts := strings.Split(member, "-")
-	for i, part := range parts[1:] {
-		if part != "" {
-			parts[i+1] = strings.ToUpper(part[:1]) + part[1:]
-		}
-	}
-	return strings.Join(parts, "")
-}
-
-func (q *Query) setMember(p *memberParser) error {
-	r := &q.Request
-	switch p.name {
-	case "qid":
-		q.ID = p.text()
-	case "text":
-		r.Text = p.text()
-	case "vectors":
-		r.Vectors = p.vectors()
-	case "sparse":
-		r.Sparse = p.sparse()
-	case "fusion":
-		r.Fusion = Fusion(p.text())
-	case "spelling":
-		r.Spelling = Spelling(p.text())
-	case "oversample":
-		r.Oversample = p.number()
-	case "weights":
-		r.Weights = p.weights()
-	case "type":
-		r.Types = p.texts()
-	case "where":
-		r.Where = p.predicates()
-	case "created-from":
-		r.CreatedFrom = p.time()
-	case "created-to":
-		r.CreatedTo = p.time()
-	case "updated-from":
-		r.UpdatedFrom = p.time()
-	case "updated-to":
-		r.UpdatedTo = p.time()
-	case "valid-at":
-		r.ValidAt = p.time()
-	case "now":
-		r.Now = p.time()
-	case "limit":
-		r.Limit = p.number()
-	case "budget":
-		r.Budget = p.number()
-	case "expand":
-		r.Expand = p.number()
-	case "expand-type":
-		r.ExpandTypes = p.texts()
-	case "direction":
-		r.Direction = Direction(p.text())
-	case "summary-cap":
-		r.SummaryCap = p.number()
-	default:
-		return q.setShown(p)
-	}
-	return p.err
-}
-
-// setShown sets the members that remain.
-func (q *Query) setShown(p *memberParser) error {
-	switch p.name {
-	case "marks":
-		q.Request.Marks = nil
-		for _, s := range p.words() {
-			q.Request.Marks = append(q.Request.Marks, graph.State(s))
-		}
-	case "show":
-		q.Request.Show = p.words()
-	case "adjacency":
-		q.Request.Adjacency = *p.number()
-	case "edge-weights":
-		q.Request.EdgeWeights = p.edgeWeights()
-	case "profile":
-		q.Request.Profile = p.text()
-	default:
-		return q.setPacking(p)
-	}
-	return p.err
+	q.Request.decides(p.name)
+	return nil
 }
 
 // memberParser reads the value of one member and keeps the first error.
@@ -230,38 +132,6 @@ func (p *memberParser) time() graph.OptTime {
 	return graph.At(t)
 }
 
-// vectors reads an object of models and their vectors.
-func (p *memberParser) vectors() []QueryVector {
-	if p.v.Kind() != ipld.Map {
-		p.fail("%s, want an object", p.v.Kind())
-	}
-	var out []QueryVector
-	for _, e := range p.v.Entries() {
-		v, err := ParseQueryVector(e.Key, e.Value)
-		if err != nil && p.err == nil {
-			p.err = err
-		}
-		out = append(out, v)
-	}
-	return out
-}
-
-// weights reads an object of lanes and their weights.
-func (p *memberParser) weights() []LaneWeight {
-	if p.v.Kind() != ipld.Map {
-		p.fail("%s, want an object", p.v.Kind())
-	}
-	var out []LaneWeight
-	for _, e := range p.v.Entries() {
-		w, err := ParseLaneWeight(e.Key, e.Value)
-		if err != nil && p.err == nil {
-			p.err = err
-		}
-		out = append(out, w)
-	}
-	return out
-}
-
 func (p *memberParser) predicates() []Predicate {
 	var out []Predicate
 	for _, s := range p.texts() {
@@ -272,4 +142,40 @@ func (p *memberParser) predicates() []Predicate {
 		out = append(out, predicate)
 	}
 	return out
+}
+
+// readObject reads an object whose members are a list.
+func readObject[T any](p *memberParser, parse func(string, ipld.Value) (T, error)) []T {
+	if p.v.Kind() != ipld.Map {
+		p.fail("%s, want an object", p.v.Kind())
+	}
+	var out []T
+	for _, e := range p.v.Entries() {
+		one, err := parse(e.Key, e.Value)
+		if err != nil && p.err == nil {
+			p.err = err
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+func (p *memberParser) truth() bool {
+	if p.v.Kind() != ipld.Bool {
+		p.fail("%s, want true or false", p.v.Kind())
+	}
+	return p.v.Bool()
+}
+
+// lambda reads a share of 0 to 1.
+func (p *memberParser) lambda() *int {
+	x, ok := p.v.Number()
+	if !ok {
+		p.fail("%s, want a number", p.v.Kind())
+	}
+	units, ok := Lambda(x)
+	if !ok {
+		p.fail("%v is outside 0 to 1", x)
+	}
+	return &units
 }

@@ -54,7 +54,7 @@ type fixedIndex struct {
 	hits []Hit
 }
 
-func (x fixedIndex) Text(context.Context, string, Accept, int) (TextResult, error) {
+func (x fixedIndex) Text(context.Context, TextQuery, Accept, int) (TextResult, error) {
 	return TextResult{Hits: x.hits, Terms: 1, Known: 1}, nil
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mnem-project/mnem/community"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/ipld"
 )
 
 // Constants of communities in ranking version 1: clause 20.2.
@@ -119,44 +118,6 @@ func (r *run) members(
 		}
 	}
 	return out, nil
-}
-
-// communityParams returns the parameters of this file and the next as a receipt keeps them.
-func communityParams(r Request) []ipld.Entry {
-	var entries []ipld.Entry
-	if r.Community {
-		entries = append(entries, ipld.Entry{Key: "community", Value: ipld.BoolValue(true)})
-	}
-	if r.Summarize > 0 {
-		entries = append(entries, ipld.Entry{Key: "summarize", Value: encodeInt(r.Summarize)})
-	}
-	return entries
-}
-
-// setCommunityParam sets one of them from its value in a receipt; known is false for any other.
-func (r *Request) setCommunityParam(name string, v ipld.Value) (known bool) {
-	switch name {
-	case "community":
-		r.Community = v.Bool()
-	case "summarize":
-		r.Summarize = int(v.Int())
-	default:
-		return false
-	}
-	return true
-}
-
-// setCommunity sets one of them from the member of a batch's line; known is false for any other.
-func (q *Query) setCommunity(p *memberParser) (known bool) {
-	switch p.name {
-	case "community":
-		q.Request.Community = p.truth()
-	case "summarize":
-		q.Request.Summarize = *p.number()
-	default:
-		return false
-	}
-	return true
 }
 
 // communityWarnings returns what an answer must say of these two.

@@ -32,11 +32,8 @@ func NewEdgeWeight(typ string, weight float64) (EdgeWeight, error) {
 
 // ParseEdgeWeight reads a weight from a JSON number.
 func ParseEdgeWeight(typ string, v ipld.Value) (EdgeWeight, error) {
-	switch v.Kind() {
-	case ipld.Int:
-		return NewEdgeWeight(typ, float64(v.Int()))
-	case ipld.Float:
-		return NewEdgeWeight(typ, v.Float())
+	if x, ok := v.Number(); ok {
+		return NewEdgeWeight(typ, x)
 	}
 	return EdgeWeight{}, badParam("edgeWeights", "%s: %s, want a number", shortQuote(typ), v.Kind())
 }
@@ -83,44 +80,20 @@ func sortedEdgeWeights(list []EdgeWeight) []EdgeWeight {
 	return out
 }
 
-// edgeWeightParams returns the parameter of this file as a receipt keeps it.
-func edgeWeightParams(r Request) []ipld.Entry {
-	if len(r.EdgeWeights) == 0 {
-		return nil
-	}
-	entries := make([]ipld.Entry, len(r.EdgeWeights))
-	for i, w := range r.EdgeWeights {
+func encodeEdgeWeights(list []EdgeWeight) ipld.Value {
+	entries := make([]ipld.Entry, len(list))
+	for i, w := range list {
 		entries[i] = ipld.Entry{Key: w.Type, Value: ipld.IntValue(w.Weight)}
 	}
-	return []ipld.Entry{{Key: "edgeWeights", Value: ipld.MapValue(entries...)}}
+	return ipld.MapValue(entries...)
 }
 
-// setEdgeWeightParam sets it from its value in a receipt; known is false for any other.
-func (r *Request) setEdgeWeightParam(name string, v ipld.Value) (known bool) {
-	if name != "edgeWeights" {
-		return false
-	}
-	r.EdgeWeights = nil
+func decodeEdgeWeights(v ipld.Value) []EdgeWeight {
+	var list []EdgeWeight
 	for _, e := range v.Entries() {
-		r.EdgeWeights = append(r.EdgeWeights, EdgeWeight{e.Key, e.Value.Int()})
+		list = append(list, EdgeWeight{e.Key, e.Value.Int()})
 	}
-	return true
-}
-
-// edgeWeights reads an object of edge types and their weights.
-func (p *memberParser) edgeWeights() []EdgeWeight {
-	if p.v.Kind() != ipld.Map {
-		p.fail("%s, want an object", p.v.Kind())
-	}
-	var out []EdgeWeight
-	for _, e := range p.v.Entries() {
-		w, err := ParseEdgeWeight(e.Key, e.Value)
-		if err != nil && p.err == nil {
-			p.err = err
-		}
-		out = append(out, w)
-	}
-	return out
+	return list
 }
 
 // edgeWeight returns what an edge counts in expansion, in units of 2^-16: its own weight times that

@@ -100,7 +100,7 @@ func (o *oracle) followed(u graph.ID) (out []edge, entries int) {
 
 // share is c(v, t) for all terms.
 func (o *oracle) share(id graph.ID) []int64 {
-	rows, _ := o.m.TermScores(context.Background(), o.req.Text, []graph.ID{id}, nil)
+	rows, _ := o.m.TermScores(context.Background(), TextQuery{Text: o.req.Text}, []graph.ID{id}, nil)
 	top := int64(1)
 	for _, s := range o.list {
 		top = max(top, s)

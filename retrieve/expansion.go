@@ -7,7 +7,6 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/fixed"
-	"github.com/mnem-project/mnem/ipld"
 )
 
 // Expansion says how nodes that the lanes found raise those linked to them: clause 10.
@@ -99,66 +98,6 @@ func (r Request) checkExpansion() error {
 		return badParam("damping", "want more than 0 and less than 1: %d units of 2^-16", *n)
 	}
 	return nil
-}
-
-// expansionParams returns the parameters of this file as a receipt keeps them: each is left out at
-// its default.
-func expansionParams(r Request) []ipld.Entry {
-	var entries []ipld.Entry
-	if r.Expansion != Lend {
-		entries = append(entries, ipld.Entry{
-			Key: "expansion", Value: ipld.StringValue(string(r.Expansion)),
-		})
-	}
-	for _, p := range []struct {
-		name  string
-		value *int
-		usual int
-	}{
-		{"maxExpand", r.MaxExpand, DefaultMaxExpand},
-		{"decay", r.Decay, DefaultDecay},
-		{"damping", r.Damping, DefaultDamping},
-	} {
-		if p.value != nil && *p.value != p.usual {
-			entries = append(entries, ipld.Entry{Key: p.name, Value: encodeInt(*p.value)})
-		}
-	}
-	return entries
-}
-
-// setExpansionParam sets one of them from its value in a receipt; known is false for any other.
-func (r *Request) setExpansionParam(name string, v ipld.Value) (known bool) {
-	switch name {
-	case "expansion":
-		r.Expansion = Expansion(v.Text())
-	case "maxExpand":
-		r.MaxExpand = new(int(v.Int()))
-	case "decay":
-		r.Decay = new(int(v.Int()))
-	case "damping":
-		r.Damping = new(int(v.Int()))
-	default:
-		return false
-	}
-	return true
-}
-
-// setExpansion sets one of them from the member of a batch's line; known is false for any other.
-func (q *Query) setExpansion(p *memberParser) (known bool) {
-	r := &q.Request
-	switch p.name {
-	case "expansion":
-		r.Expansion = Expansion(p.text())
-	case "max-expand":
-		r.MaxExpand = p.number()
-	case "decay":
-		r.Decay = p.lambda()
-	case "damping":
-		r.Damping = p.lambda()
-	default:
-		return false
-	}
-	return true
 }
 
 // expand scores all candidates anew by what is linked to them, and adds new ones: clause 10.

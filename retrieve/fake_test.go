@@ -191,9 +191,9 @@ func queryTerms(query string) (terms []string) {
 }
 
 func (m *memory) Text(
-	_ context.Context, query string, accept Accept, k int,
+	_ context.Context, query TextQuery, accept Accept, k int,
 ) (TextResult, error) {
-	terms := queryTerms(query)
+	terms := queryTerms(query.read())
 	res := TextResult{Terms: len(terms)}
 	known := map[string]bool{}
 	for id, n := range m.nodes {
@@ -224,9 +224,9 @@ func (m *memory) Text(
 }
 
 func (m *memory) TermScores(
-	_ context.Context, query string, ids []graph.ID, only []int,
+	_ context.Context, query TextQuery, ids []graph.ID, only []int,
 ) ([][]int64, error) {
-	terms := queryTerms(query)
+	terms := queryTerms(query.read())
 	rows := make([][]int64, len(ids))
 	for i, id := range ids {
 		n := m.nodes[id]
@@ -257,9 +257,9 @@ func (m *memory) TermScores(
 	return rows, m.fail("TermScores")
 }
 
-func (m *memory) TermWeights(_ context.Context, query string) ([]TermWeight, error) {
+func (m *memory) TermWeights(_ context.Context, query TextQuery) ([]TermWeight, error) {
 	var out []TermWeight
-	for _, term := range queryTerms(query) {
+	for _, term := range queryTerms(query.read()) {
 		w := TermWeight{Term: term}
 		for _, n := range m.nodes {
 			if slices.Contains(queryTermsAll(n.Summary), term) {
@@ -269,6 +269,10 @@ func (m *memory) TermWeights(_ context.Context, query string) ([]TermWeight, err
 		out = append(out, w)
 	}
 	return out, m.fail("TermWeights")
+}
+
+func (m *memory) IDFs(_ context.Context, terms []string) ([]int64, error) {
+	return make([]int64, len(terms)), m.fail("IDFs")
 }
 
 // titled returns the nodes with a title, none where it is no title or too many have it.
@@ -324,11 +328,12 @@ func (m *memory) Mentioning(_ context.Context, summary string, most int) ([]grap
 	return nil, m.fail("Mentioning")
 }
 
-func (m *memory) TitlesNamed(query string, summaries []string) [][]int {
-	terms := queryTerms(query)
+func (m *memory) TitlesNamed(query TextQuery, summaries []string) [][]int {
+	text := query.read()
+	terms := queryTerms(text)
 	out := make([][]int, len(summaries))
 	for n, summary := range summaries {
-		if !m.HasTitle(query, summary) {
+		if !m.HasTitle(text, summary) {
 			continue
 		}
 		for _, w := range queryTermsAll(summary) {

@@ -63,9 +63,8 @@ func (r *run) search(ctx context.Context) ([]*laneList, error) {
 		if err := r.spell(ctx); err != nil {
 			return nil, err
 		}
-		var err error
-		r.text, err = r.x.Text(ctx, r.req.Text, r.filter.accept(ctx), laneDepth)
-		if err := add(LaneText, ranked(r.text.Hits), err); err != nil {
+		hits, err := r.searchText(ctx)
+		if err := add(LaneText, hits, err); err != nil {
 			return nil, err
 		}
 	}
@@ -74,7 +73,7 @@ func (r *run) search(ctx context.Context) ([]*laneList, error) {
 		if r.weight(lane) == 0 {
 			continue
 		}
-		got, err := r.x.Text(ctx, s, r.filter.accept(ctx), laneDepth)
+		got, err := r.x.Text(ctx, r.query(s), r.filter.accept(ctx), laneDepth)
 		if len(got.Hits) == 0 {
 			r.vain++
 		}

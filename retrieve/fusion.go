@@ -59,11 +59,8 @@ func NewLaneWeight(lane string, weight float64) (LaneWeight, error) {
 
 // ParseLaneWeight reads a weight from a JSON number.
 func ParseLaneWeight(lane string, v ipld.Value) (LaneWeight, error) {
-	switch v.Kind() {
-	case ipld.Int:
-		return NewLaneWeight(lane, float64(v.Int()))
-	case ipld.Float:
-		return NewLaneWeight(lane, v.Float())
+	if x, ok := v.Number(); ok {
+		return NewLaneWeight(lane, x)
 	}
 	return LaneWeight{}, badParam("weights", "%s: %s, want a number", shortQuote(lane), v.Kind())
 }

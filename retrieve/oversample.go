@@ -1,7 +1,5 @@
 package retrieve
 
-import "github.com/mnem-project/mnem/ipld"
-
 // How many vectors a dense lane compares exactly: clauses 8.1 and 9.5.
 const (
 	DefaultOversample = 160  // for each item that is asked for
@@ -15,14 +13,6 @@ const (
 // checkOversample checks the parameter of this file.
 func (r Request) checkOversample() error {
 	return checkRange("oversample", r.Oversample, MaxOversample)
-}
-
-// oversampleParams returns it, left out at its default.
-func oversampleParams(r Request) []ipld.Entry {
-	if *r.Oversample == DefaultOversample {
-		return nil
-	}
-	return []ipld.Entry{{Key: "oversample", Value: encodeInt(*r.Oversample)}}
 }
 
 // shortlist is how many vectors a dense lane compares exactly where there are too many to compare

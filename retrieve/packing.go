@@ -72,109 +72,27 @@ func (r Request) checkResolved() error {
 	return nil
 }
 
+func encodeIDs(list []graph.ID) ipld.Value {
+	ids := make([]ipld.Value, len(list))
+	for i, id := range list {
+		ids[i] = ipld.BytesValue(id[:])
+	}
+	return ipld.ListValue(ids...)
+}
+
+func decodeIDs(v ipld.Value) []graph.ID {
+	var list []graph.ID
+	for _, item := range v.List() {
+		var id graph.ID
+		copy(id[:], item.Text())
+		list = append(list, id)
+	}
+	return list
+}
+
 // sortedIDs returns a sorted copy without duplicates, nil for the empty list.
 func sortedIDs(list []graph.ID) []graph.ID {
 	out := make([]graph.ID, len(list))
 	copy(out, list)
 	return compactIDs(out)
-}
-
-// packingParams returns the parameters of this file as a receipt keeps them: each is left out where
-// it is not asked for.
-func packingParams(r Request) []ipld.Entry {
-	var entries []ipld.Entry
-	if r.Dedup {
-		entries = append(entries, ipld.Entry{Key: "dedup", Value: ipld.BoolValue(true)})
-	}
-	if r.Order != ByRank {
-		entries = append(entries, ipld.Entry{
-			Key: "order", Value: ipld.StringValue(string(r.Order)),
-		})
-	}
-	if r.MMR != nil {
-		entries = append(entries, ipld.Entry{Key: "mmr", Value: encodeInt(*r.MMR)})
-	}
-	if r.UnseenFrom > 0 {
-		entries = append(entries, ipld.Entry{
-			Key: "unseenFrom", Value: ipld.IntValue(r.UnseenFrom),
-		})
-	}
-	if len(r.Exclude) > 0 {
-		ids := make([]ipld.Value, len(r.Exclude))
-		for i, id := range r.Exclude {
-			ids[i] = ipld.BytesValue(id[:])
-		}
-		entries = append(entries, ipld.Entry{Key: "exclude", Value: ipld.ListValue(ids...)})
-	}
-	return append(append(entries, passageParams(r)...), tokenizerParams(r)...)
-}
-
-// setPackingParam sets one of them from its value in a receipt; known is false for any other.
-func (r *Request) setPackingParam(name string, v ipld.Value) (known bool) {
-	switch name {
-	case "dedup":
-		r.Dedup = v.Bool()
-	case "order":
-		r.Order = Order(v.Text())
-	case "mmr":
-		r.MMR = new(int(v.Int()))
-	case "unseenFrom":
-		r.UnseenFrom = v.Int()
-	case "exclude":
-		for _, item := range v.List() {
-			var id graph.ID
-			copy(id[:], item.Text())
-			r.Exclude = append(r.Exclude, id)
-		}
-	default:
-		return r.setPassageParam(name, v)
-	}
-	return true
-}
-
-// setPacking sets one of them from the member of a batch's line.
-func (q *Query) setPacking(p *memberParser) error {
-	r := &q.Request
-	switch p.name {
-	case "exclude":
-		r.Exclude, r.ExcludeNames = nil, p.texts()
-	case "unseen":
-		r.Unseen = p.truth()
-	case "dedup":
-		r.Dedup = p.truth()
-	case "mmr":
-		r.MMR = p.lambda()
-	case "order":
-		r.Order = Order(p.text())
-	default:
-		if !q.setExpansion(p) && !q.setCommunity(p) {
-			return q.setPassages(p)
-		}
-	}
-	return p.err
-}
-
-func (p *memberParser) truth() bool {
-	if p.v.Kind() != ipld.Bool {
-		p.fail("%s, want true or false", p.v.Kind())
-	}
-	return p.v.Bool()
-}
-
-// lambda reads a share of 0 to 1.
-func (p *memberParser) lambda() *int {
-	var x float64
-	switch p.v.Kind() {
-	case ipld.Int:
-		x = float64(p.v.Int())
-	case ipld.Float:
-		x = p.v.Float()
-	default:
-		p.fail("%s, want a number", p.v.Kind())
-	}
-	units, ok := Lambda(x)
-	if !ok {
-		p.fail("%v is outside 0 to 1", x)
-	}
-	return &units
 }

@@ -1,63 +1,33 @@
 package retrieve
 
 import (
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 )
 
 // encodeParams returns the map "request" of a receipt: the parameters of a resolved request under
 // their names in clause 8.1.
 func encodeParams(r Request, text ipld.CID) ipld.Value {
-	entries := []ipld.Entry{
-		{Key: "text", Value: ipld.LinkValue(text)},
-		{Key: "limit", Value: encodeInt(*r.Limit)},
-		{Key: "budget", Value: encodeInt(*r.Budget)},
-		{Key: "expand", Value: encodeInt(*r.Expand)},
-		{Key: "direction", Value: ipld.StringValue(string(r.Direction))},
-		{Key: "adjacency", Value: encodeInt(r.Adjacency)},
-		{Key: "summaryCap", Value: encodeInt(*r.SummaryCap)},
-	}
-	lists := []ipld.Entry{
-		{Key: "types", Value: encodeNames(r.Types)},
-		{Key: "where", Value: encodeWhere(r.Where)},
-		{Key: "marks", Value: encodeNames(r.Marks)},
-		{Key: "expandTypes", Value: encodeNames(r.ExpandTypes)},
-		{Key: "show", Value: encodeNames(r.Show)},
-	}
-	entries = append(entries, packingParams(r)...)
-	entries = append(entries, spellingParams(r)...)
-	entries = append(entries, oversampleParams(r)...)
-	entries = append(entries, edgeWeightParams(r)...)
-	entries = append(entries, profileEntry(r)...)
-	entries = append(entries, expansionParams(r)...)
-	entries = append(entries, communityParams(r)...)
-	entries = append(entries, rerankParams(r)...)
-	entries = append(entries, rewriteParams(r)...)
-	entries = append(entries, sparseParams(r)...)
-	for _, e := range lists {
-		if len(e.Value.List()) > 0 {
-			entries = append(entries, e)
+	entries := []ipld.Entry{{Key: "text", Value: ipld.LinkValue(text)}}
+	for _, p := range params {
+		if p.get == nil {
+			continue
 		}
-	}
-	if len(r.Vectors) > 0 {
-		entries = append(entries, ipld.Entry{Key: "vectors", Value: encodeVectors(r.Vectors)})
-	}
-	if r.Fusion != Convex { // left out as it was before there were others
-		entries = append(entries, ipld.Entry{
-			Key: "fusion", Value: ipld.StringValue(string(r.Fusion)),
-		})
-	}
-	if len(r.Weights) > 0 {
-		entries = append(entries, ipld.Entry{Key: "weights", Value: encodeWeights(r.Weights)})
-	}
-	for _, f := range r.timeFields() {
-		if f.time.Given {
-			entries = append(entries, ipld.Entry{
-				Key: f.name, Value: ipld.IntValue(int64(f.time.Time)),
-			})
+		if v, ok := p.get(&r); ok {
+			entries = append(entries, ipld.Entry{Key: p.name, Value: v})
 		}
 	}
 	return ipld.MapValue(entries...)
+}
+
+// setParam sets one parameter from its value in a receipt. A value of another kind counts as the
+// zero value of the right one.
+func (r *Request) setParam(name string, v ipld.Value) error {
+	p := findParam(func(p param) bool { return p.name == name })
+	if p == nil || p.set == nil {
+		return badParam(name, "unknown parameter")
+	}
+	p.set(r, v)
+	return nil
 }
 
 func encodeWhere(where []Predicate) ipld.Value {
@@ -119,65 +89,6 @@ func decodeParams(v ipld.Value, text string, rewrites []string) (Request, error)
 		r.Rewrites = rewrites
 	}
 	return r, r.checkRewrites()
-}
-
-// setParam sets one parameter from its value in a receipt. A value of another kind counts as the
-// zero value of the right one.
-func (r *Request) setParam(name string, v ipld.Value) error {
-	for _, f := range r.timeFields() {
-		if f.name == name {
-			*f.time = graph.At(graph.Time(v.Int()))
-			return nil
-		}
-	}
-	number := new(int(v.Int()))
-	switch name {
-	case "vectors":
-		r.Vectors = decodeVectors(v)
-	case "fusion":
-		r.Fusion = Fusion(v.Text())
-	case "weights":
-		r.Weights = decodeWeights(v)
-	case "types":
-		r.Types = decodeNames[string](v)
-	case "where":
-		r.Where = decodePredicates(v)
-	case "marks":
-		r.Marks = decodeNames[graph.State](v)
-	case "limit":
-		r.Limit = number
-	case "budget":
-		r.Budget = number
-	case "expand":
-		r.Expand = number
-	case "expandTypes":
-		r.ExpandTypes = decodeNames[string](v)
-	case "direction":
-		r.Direction = Direction(v.Text())
-	case "adjacency":
-		r.Adjacency = *number
-	case "show":
-		r.Show = decodeNames[string](v)
-	case "summaryCap":
-		r.SummaryCap = number
-	case "spelling":
-		r.Spelling = Spelling(v.Text())
-	case "oversample":
-		r.Oversample = number
-	default:
-		known := r.setPackingParam(name, v) ||
-			r.setEdgeWeightParam(name, v) ||
-			r.setProfileParam(name, v) ||
-			r.setExpansionParam(name, v) ||
-			r.setCommunityParam(name, v) ||
-			r.setRerankParam(name, v) ||
-			r.setRewriteParam(name, v) ||
-			r.setSparseParam(name, v)
-		if !known {
-			return badParam(name, "unknown parameter")
-		}
-	}
-	return nil
 }
 
 func decodeNames[S ~string](v ipld.Value) []S {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/text"
-	"github.com/mnem-project/mnem/ipld"
 )
 
 // Packing says how much of an item's texts is shown.
@@ -63,43 +62,6 @@ func (r *Request) resolvePassages() {
 	}
 }
 
-// passageParams returns the parameters of this file as a receipt keeps them, none by default.
-func passageParams(r Request) []ipld.Entry {
-	if r.Pack != PackPassages {
-		return nil
-	}
-	return []ipld.Entry{
-		{Key: "pack", Value: ipld.StringValue(string(r.Pack))},
-		{Key: "passageTokens", Value: encodeInt(*r.PassageTokens)},
-	}
-}
-
-// setPassageParam sets one of them from its value in a receipt; known is false for any other.
-func (r *Request) setPassageParam(name string, v ipld.Value) (known bool) {
-	switch name {
-	case "pack":
-		r.Pack = Packing(v.Text())
-	case "passageTokens":
-		r.PassageTokens = new(int(v.Int()))
-	default:
-		return r.setTokenizerParam(name, v)
-	}
-	return true
-}
-
-// setPassages sets one of them from the member of a batch's line.
-func (q *Query) setPassages(p *memberParser) error {
-	switch p.name {
-	case "pack":
-		q.Request.Pack = Packing(p.text())
-	case "passage-tokens":
-		q.Request.PassageTokens = p.number()
-	default:
-		return q.setTokenizer(p)
-	}
-	return p.err
-}
-
 // TermWeight is a distinct term of a query and what it weighs there.
 type TermWeight struct {
 	Term   string
@@ -128,7 +90,7 @@ func (r *run) newTrimmer(ctx context.Context) (*trimmer, error) {
 	if trimBlank(r.req.Text) == "" {
 		return t, nil
 	}
-	weights, err := r.x.TermWeights(ctx, r.req.Text)
+	weights, err := r.x.TermWeights(ctx, r.query(r.req.Text))
 	if err != nil {
 		return nil, fmt.Errorf("weigh the terms of the text: %w", err)
 	}
@@ -259,104 +221,20 @@ func wholeScalars(s string) string {
 // span is a part of a text, in bytes.
 type span struct{ from, to int }
 
-// passages divides a text: none has more than passageScalars, and none is blank at an end.
+// passages divides a text into sentences that follow each other: none has more than passageScalars.
 func passages(s string) []span {
 	var out []span
-	var p span
-	scalars := 0
-	end := func() {
-		for p.from < p.to && blankByte(s[p.from]) {
-			p.from++
+	text.EachSentence(s, passageScalars, func(q text.Sentence) bool {
+		if n := len(out); n > 0 {
+			p := &out[n-1]
+			ends := q.Paragraph && utf8.RuneCountInString(s[p.from:p.to]) >= passageBreak
+			if !ends && utf8.RuneCountInString(s[p.from:q.End]) <= passageScalars {
+				p.to = q.End
+				return true
+			}
 		}
-		for p.from < p.to && blankByte(s[p.to-1]) {
-			p.to--
-		}
-		if scalars > 0 && p.from < p.to {
-			out = append(out, p)
-		}
-		scalars = 0
-	}
-	eachSentence(s, func(q span, n int) {
-		if scalars > 0 && scalars+n > passageScalars {
-			end()
-		}
-		if scalars == 0 {
-			p.from = q.from
-		}
-		p.to = q.to
-		scalars += n
-		if scalars >= passageBreak && trimBlank(s[q.from:q.to]) == "" {
-			end()
-		}
+		out = append(out, span{q.Start, q.End})
+		return true
 	})
-	end()
 	return out
-}
-
-// blankByte reports whether a byte is white space of clause 8.1.
-func blankByte(c byte) bool { return strings.IndexByte(blanks, c) >= 0 }
-
-// Characters that end a sentence before white space, those that end one anywhere, and those that
-// close quotes and brackets after either.
-const (
-	sentenceEnds = ".!?…"
-	fullEnds     = "。！？｡"
-	closers      = "\"')]}”’»」』）】"
-)
-
-// eachSentence calls fn with each sentence of s and its number of scalars. What is longer than a
-// passage is cut: after the last space that a passage has room for, else where that is full.
-func eachSentence(s string, fn func(q span, scalars int)) {
-	for from := 0; from < len(s); {
-		to, full := from+sentence(s[from:]), 0
-		space, atSpace := from, 0 // after the last space so far, and the scalars until there
-		for at := from; at < to; {
-			r, width := utf8.DecodeRuneInString(s[at:])
-			if full == passageScalars {
-				if space == from {
-					space, atSpace = at, full
-				}
-				fn(span{from, space}, atSpace)
-				from, full = space, full-atSpace
-			}
-			at += width
-			if full++; r == ' ' {
-				space, atSpace = at, full
-			}
-		}
-		if from < to {
-			fn(span{from, to}, full)
-		}
-		from = to
-	}
-}
-
-// sentence returns the length of the first sentence of s, with the white space behind it: up to a
-// line feed at most.
-func sentence(s string) int {
-	const open, weak, strong = 0, 1, 2 // what the last marks were
-	state, behind := open, false
-	for at := 0; at < len(s); {
-		r, width := utf8.DecodeRuneInString(s[at:])
-		blank := r < utf8.RuneSelf && blankByte(byte(r))
-		switch {
-		case r == '\n':
-			return at + width
-		case blank:
-			behind = behind || state != open
-		case behind:
-			return at
-		case strings.ContainsRune(fullEnds, r):
-			state = strong
-		case strings.ContainsRune(sentenceEnds, r):
-			state = max(state, weak)
-		case strings.ContainsRune(closers, r):
-		case state == strong:
-			return at
-		default:
-			state = open
-		}
-		at += width
-	}
-	return len(s)
 }

@@ -28,11 +28,13 @@ func TestPassages(t *testing.T) {
 			[]string{strings.Repeat("a", 150) + ".)", strings.Repeat("b", 100)}},
 		{"no white space", strings.Repeat("a", 150) + "." + strings.Repeat("b", 100),
 			[]string{strings.Repeat("a", 150) + "." + strings.Repeat("b", 89), strings.Repeat("b", 11)}},
+		{"wrapped prose", strings.Repeat("a", 150) + "\n" + strings.Repeat("b", 100),
+			[]string{strings.Repeat("a", 150), strings.Repeat("b", 100)}},
 		{"han", strings.Repeat("船", 150) + "。」" + strings.Repeat("潮", 100),
 			[]string{strings.Repeat("船", 150) + "。」", strings.Repeat("潮", 100)}},
 		{"short paragraphs stay", "Head\n\nBody", []string{"Head\n\nBody"}},
-		{"long ones do not", strings.Repeat("a", 119) + "\n\nb",
-			[]string{strings.Repeat("a", 119), "b"}},
+		{"long ones do not", strings.Repeat("a", 120) + "\n\nb",
+			[]string{strings.Repeat("a", 120), "b"}},
 	} {
 		var got []string
 		for _, p := range passages(c.text) {

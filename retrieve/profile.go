@@ -84,6 +84,7 @@ var profileParams = []profileParam{
 	{"pack", func(r *Request) any { return &r.Pack }},
 	{"oversample", func(r *Request) any { return &r.Oversample }},
 	{"passageTokens", func(r *Request) any { return &r.PassageTokens }},
+	{"feedback", func(r *Request) any { return &r.Feedback }},
 }
 
 // ProfileParams returns the names of the parameters that a profile may set.
@@ -206,22 +207,6 @@ func (r Request) checkProfile() error {
 			"letter or digit", shortQuote(r.Profile), MaxProfileName)
 	}
 	return nil
-}
-
-// profileEntry returns the parameter "profile" as a receipt keeps it.
-func profileEntry(r Request) []ipld.Entry {
-	if r.Profile == "" {
-		return nil
-	}
-	return []ipld.Entry{{Key: "profile", Value: ipld.StringValue(r.Profile)}}
-}
-
-// setProfileParam sets it from its value in a receipt; known is false for any other.
-func (r *Request) setProfileParam(name string, v ipld.Value) (known bool) {
-	if name == "profile" {
-		r.Profile = v.Text()
-	}
-	return name == "profile"
 }
 
 // ValidProfileName reports whether a profile may have a name: 1 to MaxProfileName ASCII letters,

@@ -138,6 +138,10 @@ type Request struct {
 	RerankTop *int          // nodes that are reranked, default DefaultRerankTop
 	Reranked  []RerankScore // what Rerank said of nodes, at most MaxRerankTop
 	Reranker  Reranker      // asked for Reranked where that is empty; never in a resolved request
+
+	// Feedback is how many of the best nodes of the text lane lend the text their words for a second
+	// search, at most MaxFeedback; 0 for none.
+	Feedback int
 }
 
 // Resolve returns the request with every default filled in, and lists of names in bytewise order
@@ -239,6 +243,7 @@ func (r Request) ValidateGiven() error {
 		checkRange("summarize", &r.Summarize, MaxSummarize),
 		r.checkRerank(),
 		r.checkRewrites(),
+		checkRange("feedback", &r.Feedback, MaxFeedback),
 	}
 	for _, err := range checks {
 		if err != nil {

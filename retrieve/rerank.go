@@ -95,49 +95,6 @@ func (r *Request) resolveRerank() {
 	}
 }
 
-// rerankParams returns the parameters of this file as a receipt keeps them, none without reranking.
-func rerankParams(r Request) []ipld.Entry {
-	if r.Rerank == "" {
-		return nil
-	}
-	entries := []ipld.Entry{{Key: "rerank", Value: ipld.StringValue(r.Rerank)}}
-	if *r.RerankTop != DefaultRerankTop {
-		entries = append(entries, ipld.Entry{Key: "rerankTop", Value: encodeInt(*r.RerankTop)})
-	}
-	if len(r.Reranked) == 0 {
-		return entries
-	}
-	scores := make([]ipld.Value, len(r.Reranked))
-	for i, s := range r.Reranked {
-		scores[i] = ipld.MapValue(
-			ipld.Entry{Key: "id", Value: ipld.BytesValue(s.ID[:])},
-			ipld.Entry{Key: "score", Value: ipld.IntValue(s.Score)},
-		)
-	}
-	return append(entries, ipld.Entry{Key: "reranked", Value: ipld.ListValue(scores...)})
-}
-
-// setRerankParam sets one of them from its value in a receipt; known is false for any other.
-func (r *Request) setRerankParam(name string, v ipld.Value) (known bool) {
-	switch name {
-	case "rerank":
-		r.Rerank = v.Text()
-	case "rerankTop":
-		r.RerankTop = new(int(v.Int()))
-	case "reranked":
-		for _, item := range v.List() {
-			id, _ := item.Get("id")
-			score, _ := item.Get("score")
-			s := RerankScore{Score: score.Int()}
-			copy(s.ID[:], id.Text())
-			r.Reranked = append(r.Reranked, s)
-		}
-	default:
-		return false
-	}
-	return true
-}
-
 // rerank scores the best candidates, which are in order, anew and sorts them: clause 21. Those of
 // tier 1 and 2 are left alone. idle is true where a warning is due.
 func (r *run) rerank(ctx context.Context) (idle bool, err error) {
@@ -250,26 +207,39 @@ func (r *run) judgedText(ctx context.Context, n *graph.Node) (string, error) {
 // isBlank reports whether a text is only white space.
 func isBlank(s string) bool { return trimBlank(s) == "" }
 
-// setRerank sets a parameter of this file from the member of a batch's line.
-func (q *Query) setRerank(p *memberParser) error {
-	r := &q.Request
-	switch p.name {
-	case "rerank":
-		r.Rerank = p.text()
-		if r.Reranker != nil && r.Rerank != r.Reranker.Model() {
-			r.Reranker = nil
-		}
-		if r.Rerank == "" {
-			r.RerankTop = nil
-		}
-	case "rerank-top":
-		r.RerankTop = p.number()
-	case "reranked":
-		r.Reranked = p.judged()
-	default:
-		return badParam(p.name, "unknown member")
+// encodeReranked returns a list of maps of ids and scores.
+func encodeReranked(list []RerankScore) ipld.Value {
+	scores := make([]ipld.Value, len(list))
+	for i, s := range list {
+		scores[i] = ipld.MapValue(
+			ipld.Entry{Key: "id", Value: ipld.BytesValue(s.ID[:])},
+			ipld.Entry{Key: "score", Value: ipld.IntValue(s.Score)},
+		)
 	}
-	return p.err
+	return ipld.ListValue(scores...)
+}
+
+func decodeReranked(v ipld.Value) []RerankScore {
+	var list []RerankScore
+	for _, item := range v.List() {
+		id, _ := item.Get("id")
+		score, _ := item.Get("score")
+		s := RerankScore{Score: score.Int()}
+		copy(s.ID[:], id.Text())
+		list = append(list, s)
+	}
+	return list
+}
+
+// readRerank reads the name of what reranks. Another one than the request's Reranker is not asked.
+func readRerank(r *Request, p *memberParser) {
+	r.Rerank = p.text()
+	if r.Reranker != nil && r.Rerank != r.Reranker.Model() {
+		r.Reranker = nil
+	}
+	if r.Rerank == "" {
+		r.RerankTop = nil
+	}
 }
 
 // judged reads an object of ids and their scores.
@@ -283,12 +253,8 @@ func (p *memberParser) judged() []RerankScore {
 		if err != nil {
 			p.fail("%v", err)
 		}
-		x := float64(e.Value.Int())
-		switch e.Value.Kind() {
-		case ipld.Int:
-		case ipld.Float:
-			x = e.Value.Float()
-		default:
+		x, ok := e.Value.Number()
+		if !ok {
 			p.fail("%s: %s, want a number", shortQuote(e.Key), e.Value.Kind())
 		}
 		units := math.RoundToEven(float64(x * fixed.One))

@@ -42,7 +42,7 @@ func (r *run) rerankLocally(ctx context.Context, window []*candidate) (done bool
 	for t := range only {
 		only[t] = t
 	}
-	rows, err := r.x.TermScores(ctx, r.req.Text, ids, only)
+	rows, err := r.x.TermScores(ctx, r.query(r.req.Text), ids, only)
 	if err != nil {
 		return false, fmt.Errorf("split the scores of the text lane: %w", err)
 	}

@@ -66,21 +66,13 @@ func (r Request) checkRewritten() error {
 	return nil
 }
 
-// rewriteParams returns the parameters of this file as a receipt keeps them. Texts are linked to,
-// so that they can be erased as the query can.
-func rewriteParams(r Request) []ipld.Entry {
-	var entries []ipld.Entry
-	if r.Rewrite != "" {
-		entries = append(entries, ipld.Entry{Key: "rewrite", Value: ipld.StringValue(r.Rewrite)})
+// encodeRewrites returns links to the texts, so that they can be erased as the query can.
+func encodeRewrites(list []string) ipld.Value {
+	links := make([]ipld.Value, len(list))
+	for i, s := range list {
+		links[i] = ipld.LinkValue(ipld.Sum(ipld.Raw, []byte(s)))
 	}
-	if len(r.Rewrites) > 0 {
-		links := make([]ipld.Value, len(r.Rewrites))
-		for i, s := range r.Rewrites {
-			links[i] = ipld.LinkValue(ipld.Sum(ipld.Raw, []byte(s)))
-		}
-		entries = append(entries, ipld.Entry{Key: "rewrites", Value: ipld.ListValue(links...)})
-	}
-	return entries
+	return ipld.ListValue(links...)
 }
 
 // splitRewrites takes the links to rewrites out of the parameters of a receipt.
@@ -108,28 +100,6 @@ func splitRewrites(params ipld.Value) (rest ipld.Value, links []ipld.CID, err er
 func (r *Receipt) Rewrites() []ipld.CID {
 	_, links, _ := splitRewrites(r.Params) // refused by Validate
 	return links
-}
-
-// setRewriteParam sets one of them from its value in a receipt; known is false for any other.
-func (r *Request) setRewriteParam(name string, v ipld.Value) (known bool) {
-	if name != "rewrite" {
-		return false
-	}
-	r.Rewrite = v.Text()
-	return true
-}
-
-// setRewrite sets one of them from the member of a batch's line.
-func (q *Query) setRewrite(p *memberParser) error {
-	switch p.name {
-	case "rewrite":
-		q.Request.Rewrite = p.text()
-	case "rewrites":
-		q.Request.Rewrites = p.texts()
-	default:
-		return q.setRerank(p)
-	}
-	return p.err
 }
 
 // rewriteWarnings returns what is to be said of rewriting.

@@ -98,9 +98,10 @@ type Answer struct {
 	DroppedItems []DroppedItem
 	Candidates   int // distinct nodes that a lane, the exact look-up, expansion or communities found
 	Warnings     []Warning
-	Summary      *Summary    // nil where the request asks for none
-	Dates        []DateRange // that the text names, in its order, each once; at most 8
-	Readings     []Reading   // what words that no node has were read as
+	Summary      *Summary       // nil where the request asks for none
+	Dates        []DateRange    // that the text names, in its order, each once; at most 8
+	Readings     []Reading      // what words that no node has were read as
+	Feedback     []FeedbackTerm // added to the text, the weightiest first
 }
 
 // candidate is a node on its way through the pipeline.
@@ -137,7 +138,8 @@ type run struct {
 	dated   dated
 	asked   bool // whether the text lane ran
 
-	readings []Reading // words that are read as others
+	readings []Reading      // words that are read as others
+	added    []FeedbackTerm // to the text
 
 	noVectors, otherDims []Warning // of the dense lanes
 	noSparse             []Warning // of the sparse lanes

@@ -81,9 +81,10 @@ func (u Runner) Run(
 	if err := r.summarize(ctx, a); err != nil {
 		return nil, err
 	}
-	a.Warnings, a.Readings = r.warnings(a), r.readings
+	a.Warnings, a.Readings, a.Feedback = r.warnings(a), r.readings, r.added
 	idle, err := r.idleWarnings(ctx, a)
 	a.Warnings = append(append(a.Warnings, idle...), r.laneWarnings()...)
+	a.Warnings = append(a.Warnings, r.feedbackWarnings()...)
 	r.trace.stage(StagePack)
 	return a, err
 }

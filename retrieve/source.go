@@ -46,10 +46,20 @@ type TextResult struct {
 	Known int // how many of them some node of the collection has
 }
 
+// TextQuery is a text whose terms are looked up.
+type TextQuery struct {
+	Text     string
+	Readings []Reading      // what some terms, of this text or another, are looked up as: clause 9.10
+	Added    []FeedbackTerm // looked up beside them in Text; the text has none of them: clause 9.11
+}
+
 // Index finds documents: clause 9 of the specification.
 type Index interface {
+	// Readings returns what terms of a text that no node has may be looked up as, in the order of
+	// their first place.
+	Readings(ctx context.Context, text string) ([]Reading, error)
 	// Text returns the best k accepted documents in the order (score descending, id ascending).
-	Text(ctx context.Context, query string, accept Accept, k int) (TextResult, error)
+	Text(ctx context.Context, query TextQuery, accept Accept, k int) (TextResult, error)
 	// Recency returns the newest k accepted documents in the same order.
 	Recency(ctx context.Context, accept Accept, k int) ([]Hit, error)
 	// ByTime returns the best k accepted documents by a score of their times, without those that it
@@ -61,10 +71,12 @@ type Index interface {
 	// TermScores splits the scores of nodes in the text lane: a row for each node, nil for one that
 	// is no document, with a column for each distinct term in the order of their first place; only
 	// picks some of these columns, nil for all.
-	TermScores(ctx context.Context, query string, ids []graph.ID, only []int) ([][]int64, error)
+	TermScores(ctx context.Context, query TextQuery, ids []graph.ID, only []int) ([][]int64, error)
 	// TermWeights returns the distinct terms of the query in the order of their first place, each as
-	// it is read, with how often it is there times its idf.
-	TermWeights(ctx context.Context, query string) ([]TermWeight, error)
+	// it is looked up, with how often it is there times its idf.
+	TermWeights(ctx context.Context, query TextQuery) ([]TermWeight, error)
+	// IDFs returns the idf of terms (clause 9.2), 0 for one that no node has.
+	IDFs(ctx context.Context, terms []string) ([]int64, error)
 	// Mentioned returns the nodes mentioned in a text, each once: clause 7.3.
 	Mentioned(ctx context.Context, text string) ([]graph.ID, error)
 	// Mentioning returns nodes among which are all whose contents have the title that a summary is.
@@ -73,13 +85,9 @@ type Index interface {
 	Mentioning(ctx context.Context, summary string, most int) ([]graph.ID, error)
 	// TitlesNamed returns for each summary that is a title which a query has the places of the
 	// title's terms among the distinct terms of the query, nil for any other.
-	TitlesNamed(query string, summaries []string) [][]int
+	TitlesNamed(query TextQuery, summaries []string) [][]int
 	// HasTitle reports whether a text has the title that a summary is.
 	HasTitle(text, summary string) bool
-	// Spelled returns what terms of a query that no node has are read as, in the order of their
-	// first place, and an index that reads them so in Text, TermScores, TermWeights and
-	// TitlesNamed.
-	Spelled(ctx context.Context, query string) ([]Reading, Index, error)
 }
 
 // Link is one entry of a node's adjacency bucket.

@@ -58,17 +58,12 @@ func ParseSparseVector(model string, v ipld.Value) (SparseVector, error) {
 	}
 	weights := make([]graph.SparseWeight, 0, len(v.Entries()))
 	for _, e := range v.Entries() {
-		w := graph.SparseWeight{Term: e.Key}
-		switch e.Value.Kind() {
-		case ipld.Int:
-			w.Weight = float64(e.Value.Int())
-		case ipld.Float:
-			w.Weight = e.Value.Float()
-		default:
+		x, ok := e.Value.Number()
+		if !ok {
 			return SparseVector{}, badParam("sparse", "%s: %s: %s, want a number",
 				shortQuote(model), shortQuote(e.Key), e.Value.Kind())
 		}
-		weights = append(weights, w)
+		weights = append(weights, graph.SparseWeight{Term: e.Key, Weight: x})
 	}
 	return NewSparseVector(model, weights)
 }
@@ -127,52 +122,29 @@ func sortedSparse(list []SparseVector) []SparseVector {
 	return out
 }
 
-// sparseParams returns the parameter of this file as a receipt keeps it: a map of models to maps of
-// terms to weights, left out where there are none.
-func sparseParams(r Request) []ipld.Entry {
-	if len(r.Sparse) == 0 {
-		return nil
-	}
-	models := make([]ipld.Entry, len(r.Sparse))
-	for i, v := range r.Sparse {
+// encodeSparse returns a map of models to maps of terms to weights.
+func encodeSparse(list []SparseVector) ipld.Value {
+	models := make([]ipld.Entry, len(list))
+	for i, v := range list {
 		terms := make([]ipld.Entry, len(v.Terms))
 		for j, t := range v.Terms {
 			terms[j] = ipld.Entry{Key: t.Term, Value: ipld.IntValue(t.Weight)}
 		}
 		models[i] = ipld.Entry{Key: v.Model, Value: ipld.MapValue(terms...)}
 	}
-	return []ipld.Entry{{Key: "sparse", Value: ipld.MapValue(models...)}}
+	return ipld.MapValue(models...)
 }
 
-// setSparseParam sets it from its value in a receipt; known is false for any other.
-func (r *Request) setSparseParam(name string, v ipld.Value) (known bool) {
-	if name != "sparse" {
-		return false
-	}
+func decodeSparse(v ipld.Value) []SparseVector {
+	var list []SparseVector
 	for _, e := range v.Entries() {
 		q := SparseVector{Model: e.Key}
 		for _, t := range e.Value.Entries() {
 			q.Terms = append(q.Terms, graph.Term{Term: t.Key, Weight: t.Value.Int()})
 		}
-		r.Sparse = append(r.Sparse, q)
+		list = append(list, q)
 	}
-	return true
-}
-
-// sparse reads an object of models and their sparse vectors.
-func (p *memberParser) sparse() []SparseVector {
-	if p.v.Kind() != ipld.Map {
-		p.fail("%s, want an object", p.v.Kind())
-	}
-	var out []SparseVector
-	for _, e := range p.v.Entries() {
-		v, err := ParseSparseVector(e.Key, e.Value)
-		if err != nil && p.err == nil {
-			p.err = err
-		}
-		out = append(out, v)
-	}
-	return out
+	return list
 }
 
 // SparseVectors is the ability of an Index to find documents by their sparse embeddings. A request

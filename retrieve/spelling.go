@@ -31,28 +31,20 @@ func (r Request) checkSpelling() error {
 	return badParam("spelling", "%s is not on or off", shortQuote(string(r.Spelling)))
 }
 
-// spellingParams returns it as a receipt keeps it.
-func spellingParams(r Request) []ipld.Entry {
-	if r.Spelling == SpellingOn {
-		return nil
-	}
-	return []ipld.Entry{{Key: "spelling", Value: ipld.StringValue(string(r.Spelling))}}
-}
-
 // spell reads words that no node has as others. A text that names a node means what it says.
 func (r *run) spell(ctx context.Context) error {
 	if r.req.Spelling == SpellingOff || !r.asked || r.exact > 0 {
 		return nil
 	}
-	readings, x, err := r.x.Spelled(ctx, r.req.Text)
-	if err != nil {
+	var err error
+	if r.readings, err = r.x.Readings(ctx, r.req.Text); err != nil {
 		return fmt.Errorf("look for words of other spelling: %w", err)
-	}
-	if len(readings) > 0 {
-		r.readings, r.x = readings, x
 	}
 	return nil
 }
+
+// query returns a text as it is looked up.
+func (r *run) query(text string) TextQuery { return TextQuery{Text: text, Readings: r.readings} }
 
 // respelled returns a warning of each word that is read as another.
 func (r *run) respelled() []Warning {

@@ -11,54 +11,29 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Spelled reads a word that ends in q as the one without, where only that is known.
-func (m *memory) Spelled(_ context.Context, query string) ([]Reading, Index, error) {
+// Readings reads a word that ends in q as the one without, where only that is known.
+func (m *memory) Readings(_ context.Context, text string) (readings []Reading, err error) {
 	known := map[string]bool{}
 	for _, n := range m.nodes {
 		for _, w := range queryTermsAll(n.Summary) {
 			known[w] = true
 		}
 	}
-	s := &spelled{memory: m}
-	for _, t := range queryTerms(query) {
+	for _, t := range queryTerms(text) {
 		if as := strings.TrimSuffix(t, "q"); !known[t] && known[as] {
-			s.readings = append(s.readings, Reading{Word: t + "s", Term: t, As: as})
+			readings = append(readings, Reading{Word: t + "s", Term: t, As: as})
 		}
 	}
-	return s.readings, s, m.fail("Spelled")
+	return readings, m.fail("Readings")
 }
 
-// spelled is memory that reads words as others.
-type spelled struct {
-	*memory
-	readings []Reading
-}
-
-func (s *spelled) read(query string) string {
-	for _, r := range s.readings {
-		query = strings.ReplaceAll(query, r.Term, r.As)
+// read returns the text as if it had the terms that its own are read as.
+func (q TextQuery) read() string {
+	s := q.Text
+	for _, r := range q.Readings {
+		s = strings.ReplaceAll(s, r.Term, r.As)
 	}
-	return query
-}
-
-func (s *spelled) Text(
-	ctx context.Context, query string, accept Accept, k int,
-) (TextResult, error) {
-	return s.memory.Text(ctx, s.read(query), accept, k)
-}
-
-func (s *spelled) TermScores(
-	ctx context.Context, query string, ids []graph.ID, only []int,
-) ([][]int64, error) {
-	return s.memory.TermScores(ctx, s.read(query), ids, only)
-}
-
-func (s *spelled) TermWeights(ctx context.Context, query string) ([]TermWeight, error) {
-	return s.memory.TermWeights(ctx, s.read(query))
-}
-
-func (s *spelled) TitlesNamed(query string, summaries []string) [][]int {
-	return s.memory.TitlesNamed(s.read(query), summaries)
+	return s
 }
 
 // TestSpelling compares an answer to a misspelt text with that to what it is read as: all lanes,
@@ -119,7 +94,7 @@ func TestRespelled(t *testing.T) {
 			t.Errorf("%+v: %v", req, a.Warnings)
 		}
 	}
-	m.failOn = "Spelled"
+	m.failOn = "Readings"
 	_, err := Run(t.Context(), m, m, testCommit, Request{Text: "alphaq"})
 	if !errors.Is(err, errBroken) {
 		t.Errorf("error %v", err)

@@ -152,7 +152,7 @@ func (s *spreader) terms(
 	for i, c := range list {
 		ids[i] = c.id
 	}
-	scores, err := s.r.x.TermScores(ctx, s.r.req.Text, ids, only)
+	scores, err := s.r.x.TermScores(ctx, s.r.query(s.r.req.Text), ids, only)
 	if err != nil {
 		return nil, fmt.Errorf("split the scores of the text lane: %w", err)
 	}
@@ -222,7 +222,7 @@ func (s *spreader) named(
 		summaries[i] = n.Summary
 	}
 	out := make([]int64, len(sources))
-	for i, places := range s.r.x.TitlesNamed(s.r.req.Text, summaries) {
+	for i, places := range s.r.x.TitlesNamed(s.r.query(s.r.req.Text), summaries) {
 		c := sources[i]
 		if c.tier != tierNone {
 			out[i] = fixed.One

@@ -18,6 +18,7 @@ const MaxSummarize = 50
 // Constants of summaries in ranking version 1: clause 20.3.
 const (
 	maxSentences  = 2000   // that a summary is chosen from
+	maxSentence   = 500    // scalars of one of them
 	summaryLambda = 45_875 // share of relevance, 0.7 in Q16
 	askedWeight   = 2      // of a term of the query, others having 1
 )
@@ -84,7 +85,8 @@ func (r *run) sentences(ctx context.Context, items []Item) ([]*quoted, error) {
 			return nil, err
 		}
 		for _, s := range texts {
-			text.EachSentence(s, func(one string) bool {
+			text.EachSentence(s, maxSentence, func(at text.Sentence) bool {
+				one := s[at.Start:at.End]
 				if seen[one] {
 					return true
 				}

@@ -133,7 +133,7 @@ func TestSummaryBounds(t *testing.T) {
 	m = newMemory()
 	m.add(graph.Node{ID: num(1), Summary: "boat" + strings.Repeat(" x", 4000), Created: 1})
 	a = m.ask(t, Request{Text: "boat", Summarize: 1, Budget: new(0)})
-	if n := len(a.Summary.Sentences[0].Text); n > text.MaxSentence {
+	if n := len(a.Summary.Sentences[0].Text); n > maxSentence {
 		t.Errorf("a sentence of %d bytes", n)
 	}
 }

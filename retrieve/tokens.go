@@ -9,7 +9,6 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/text"
-	"github.com/mnem-project/mnem/ipld"
 )
 
 // Estimate names the token counter that needs no vocabulary: the default.
@@ -71,28 +70,4 @@ func (r Request) checkTokenizer() error {
 			shortQuote(r.Tokenizer))
 	}
 	return nil
-}
-
-// tokenizerParams returns the counter as a receipt keeps it: left out where it is Estimate.
-func tokenizerParams(r Request) []ipld.Entry {
-	if r.Tokenizer == Estimate {
-		return nil
-	}
-	return []ipld.Entry{{Key: "tokenizer", Value: ipld.StringValue(r.Tokenizer)}}
-}
-
-func (r *Request) setTokenizerParam(name string, v ipld.Value) (known bool) {
-	if name != "tokenizer" {
-		return false
-	}
-	r.Tokenizer = v.Text()
-	return true
-}
-
-func (q *Query) setTokenizer(p *memberParser) error {
-	if p.name != "tokenizer" {
-		return q.setRewrite(p)
-	}
-	q.Request.Tokenizer = p.text()
-	return p.err
 }

@@ -55,12 +55,8 @@ func ParseQueryVector(model string, v ipld.Value) (QueryVector, error) {
 	}
 	values := make([]float64, len(v.List()))
 	for i, item := range v.List() {
-		switch item.Kind() {
-		case ipld.Int:
-			values[i] = float64(item.Int())
-		case ipld.Float:
-			values[i] = item.Float()
-		default:
+		var ok bool
+		if values[i], ok = item.Number(); !ok {
 			return QueryVector{}, badParam("vectors", "%s: list with %s, want numbers",
 				shortQuote(model), item.Kind())
 		}

@@ -208,7 +208,9 @@ var warningInfos = []WarningInfo{
 }
 
 // WarningInfos returns the documentation of all codes, in a fixed order.
-func WarningInfos() []WarningInfo { return slices.Concat(warningInfos, idleInfos, laneInfos) }
+func WarningInfos() []WarningInfo {
+	return slices.Concat(warningInfos, idleInfos, laneInfos, feedbackInfos)
+}
 
 // info returns the documentation of the warning's code.
 func (w Warning) info() WarningInfo {

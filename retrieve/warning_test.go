@@ -88,7 +88,8 @@ func TestWarningInfos(t *testing.T) {
 	want := []Code{NoTerms, NothingPasses, BudgetTooSmall, ExpansionTruncated, LinksCut,
 		NothingLinked, Redacted, UnseenCut, NoVectors, Dimension, StaleVectors, Respelled,
 		EdgeWeightsUnused, NoCommunity, NoSummary, NotReranked, NotRewritten, RewritesInVain, NoNow,
-		NoneThen, NoType, NoEffect, NoSparse, NoEntities, CommonEntities}
+		NoneThen, NoType, NoEffect, NoSparse, NoEntities, CommonEntities,
+		NoFeedback}
 	infos := WarningInfos()
 	if len(infos) != len(want) {
 		t.Fatalf("%d infos, want %d", len(infos), len(want))

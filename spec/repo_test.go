@@ -207,6 +207,7 @@ type wireRequest struct {
 	Sparse                                                  map[string]map[string]int64
 	Fusion                                                  retrieve.Fusion
 	Spelling                                                retrieve.Spelling
+	Feedback                                                int
 	Weights                                                 map[retrieve.Lane]int64
 	EdgeWeights                                             map[string]int64
 	Expansion                                               retrieve.Expansion
@@ -263,7 +264,7 @@ func request(t *testing.T, data []byte) retrieve.Request {
 		q.Sparse = append(q.Sparse, v)
 	}
 	q.Fusion = w.Fusion
-	q.Spelling = w.Spelling
+	q.Spelling, q.Feedback = w.Spelling, w.Feedback
 	for typ, weight := range w.EdgeWeights {
 		q.EdgeWeights = append(q.EdgeWeights, retrieve.EdgeWeight{Type: typ, Weight: weight})
 	}

@@ -45,13 +45,16 @@ func runCommunity(t *testing.T, v vector) {
 
 // runSentences runs a case of the ends of sentences.
 func runSentences(t *testing.T, v vector) {
-	var in struct{ Text string }
+	in := struct {
+		Text string
+		Most int
+	}{Most: 500}
 	var want struct{ Sentences []string }
 	parse(t, v.Input, &in)
 	parse(t, v.Expect, &want)
 	got := []string{}
-	text.EachSentence(in.Text, func(one string) bool {
-		got = append(got, one)
+	text.EachSentence(in.Text, in.Most, func(at text.Sentence) bool {
+		got = append(got, in.Text[at.Start:at.End])
 		return true
 	})
 	same(t, "sentences", fmt.Sprintf("%q", got), fmt.Sprintf("%q", want.Sentences))

@@ -96,13 +96,7 @@ func (c *cli) runCommit(cmd *cobra.Command, args []string, f commitFlags) error 
 	if opt.Expect, err = parseExpect(f.expect); err != nil {
 		return err
 	}
-	return c.withRepo(cmd, !f.dryRun, func(ctx context.Context, r *repo.Repo) error {
-		to := r
-		if f.dryRun {
-			if to, err = r.Trial(ctx); err != nil {
-				return err
-			}
-		}
+	return c.writeOrTry(cmd, f.dryRun, func(ctx context.Context, r, to *repo.Repo) error {
 		if opt.Base, err = c.baseCommit(ctx, r, f.base); err != nil {
 			return err
 		}

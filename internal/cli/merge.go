@@ -218,19 +218,31 @@ func (c *cli) mergeOptions(cmd *cobra.Command, f mergeFlags) (repo.MergeOptions,
 	return opt, err
 }
 
+// integrateRevs finishes a command that does something with the changes of REV or FROM..TO.
+func (c *cli) integrateRevs(
+	cmd *cobra.Command,
+	do func(*repo.Repo, context.Context, string, repo.MergeOptions) (*repo.MergeResult, error),
+) *cobra.Command {
+	var f mergeFlags
+	cmd.Args, cmd.ValidArgsFunction = cobra.ExactArgs(1), c.completeArg(completeRevs)
+	c.integrateFlags(cmd, &f)
+	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+		opt, err := c.mergeOptions(cmd, f)
+		if err != nil {
+			return err
+		}
+		return c.integrate(cmd, f, func(ctx context.Context, r *repo.Repo) (*repo.MergeResult, error) {
+			return do(r, ctx, args[0], opt)
+		})
+	})
+}
+
 // integrate runs a merge, revert or cherry-pick and prints what it did.
 func (c *cli) integrate(
 	cmd *cobra.Command, f mergeFlags,
 	run func(context.Context, *repo.Repo) (*repo.MergeResult, error),
 ) error {
-	return c.withRepo(cmd, !f.dryRun, func(ctx context.Context, r *repo.Repo) error {
-		to := r
-		if f.dryRun {
-			var err error
-			if to, err = r.Trial(ctx); err != nil {
-				return err
-			}
-		}
+	return c.writeOrTry(cmd, f.dryRun, func(ctx context.Context, _, to *repo.Repo) error {
 		res, err := run(ctx, to)
 		var busy *repo.InProgressError
 		if errors.As(err, &busy) {

@@ -26,11 +26,7 @@ func (c *cli) resetCommand() *cobra.Command {
 	c.writeFlags(cmd)
 	c.stageFlag(cmd)
 	return c.command(cmd, func(cmd *cobra.Command, _ []string) error {
-		by, err := c.stamp(cmd)
-		if err != nil {
-			return err
-		}
-		return c.withRepo(cmd, true, func(ctx context.Context, r *repo.Repo) error {
+		return c.write(cmd, func(ctx context.Context, r *repo.Repo, by repo.Stamp) error {
 			return c.reset(ctx, r, by)
 		})
 	})

@@ -44,13 +44,7 @@ func (c *cli) runRestore(cmd *cobra.Command, args []string, f commitFlags) error
 	if opt.Expect, err = parseExpect(f.expect); err != nil {
 		return err
 	}
-	return c.withRepo(cmd, !f.dryRun, func(ctx context.Context, r *repo.Repo) error {
-		to := r
-		if f.dryRun {
-			if to, err = r.Trial(ctx); err != nil {
-				return err
-			}
-		}
+	return c.writeOrTry(cmd, f.dryRun, func(ctx context.Context, _, to *repo.Repo) error {
 		res, err := to.Restore(ctx, args[0], args[1:], opt)
 		if err != nil {
 			return err

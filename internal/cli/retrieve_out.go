@@ -44,6 +44,7 @@ type whyJSON struct {
 type termJSON struct {
 	Term   string  `json:"term"`
 	ReadAs *string `json:"read_as,omitempty"` // left out where it is the term itself
+	Added  bool    `json:"added,omitempty"`   // by feedback
 	Score  int64   `json:"score"`
 }
 
@@ -75,7 +76,7 @@ func (a *answerer) item(i int, it *retrieve.Item, fusion retrieve.Fusion) itemJS
 	out.Community = jsonMembership(it.Community)
 	out.Entities = it.Entities
 	for _, t := range a.terms[i] {
-		out.Terms = append(out.Terms, termJSON{t.Term, orNull(t.ReadAs), t.Score})
+		out.Terms = append(out.Terms, termJSON{t.Term, orNull(t.ReadAs), t.Added, t.Score})
 	}
 	if it.Reach != nil {
 		out.Seed, out.Hops = orNull(it.Reach.Seed.String()), &it.Reach.Hops
@@ -125,6 +126,9 @@ func (a *answerer) printJSON(ans *retrieve.Answer, receipt ipld.CID, q retrieve.
 		out.field("dropped_items", jsonDropped(ans.DroppedItems))
 		out.field("trace", jsonTrace(a.trace, ans.Request.Fusion))
 		out.field("dates", jsonDates(ans.Dates))
+		if ans.Request.Feedback > 0 {
+			out.field("feedback", jsonFeedback(ans.Feedback))
+		}
 	}
 	return out.end()
 }
@@ -134,6 +138,9 @@ func (a *answerer) printJSON(ans *retrieve.Answer, receipt ipld.CID, q retrieve.
 func (a *answerer) printText(ans *retrieve.Answer, receipt ipld.CID) error {
 	if a.explain {
 		if err := a.printDates(ans); err != nil {
+			return err
+		}
+		if err := a.printFeedback(ans); err != nil {
 			return err
 		}
 		if err := a.printWhy(ans); err != nil {
@@ -225,15 +232,7 @@ func (a *answerer) whyText(i int, it *retrieve.Item, fusion retrieve.Fusion) str
 		}
 		switch {
 		case l.Lane == retrieve.LaneText:
-			words := make([]string, len(a.terms[i]))
-			for t, term := range a.terms[i] {
-				words[t] = fmt.Sprintf("%s %d", line(term.Term), term.Score)
-				if term.ReadAs != "" {
-					words[t] = fmt.Sprintf("%s read as %s %d", line(term.Term), line(term.ReadAs),
-						term.Score)
-				}
-			}
-			parts[j] += " (" + strings.Join(words, ", ") + ")"
+			parts[j] += " (" + termsText(a.terms[i]) + ")"
 		case l.Lane == retrieve.LaneEntity:
 			names := make([]string, len(it.Entities))
 			for n, name := range it.Entities {

@@ -1,16 +1,13 @@
 package cli
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/repo"
 )
 
 func (c *cli) revertCommand() *cobra.Command {
-	var f mergeFlags
-	cmd := &cobra.Command{
+	return c.integrateRevs(&cobra.Command{
 		Use:     "revert REV|FROM..TO",
 		GroupID: groupChange,
 		Short:   "Undo what a commit changed, by a new commit",
@@ -21,17 +18,5 @@ func (c *cli) revertCommand() *cobra.Command {
 		Example: "  mnem revert HEAD\n" +
 			"  mnem revert HEAD~2..HEAD -m 'back to what we knew'\n" +
 			"  mnem revert HEAD~1 --dry-run",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: c.completeArg(completeRevs),
-	}
-	c.integrateFlags(cmd, &f)
-	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		opt, err := c.mergeOptions(cmd, f)
-		if err != nil {
-			return err
-		}
-		return c.integrate(cmd, f, func(ctx context.Context, r *repo.Repo) (*repo.MergeResult, error) {
-			return r.Revert(ctx, args[0], opt)
-		})
-	})
+	}, (*repo.Repo).Revert)
 }

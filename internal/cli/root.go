@@ -252,6 +252,36 @@ func (c *cli) absolute(path string) string {
 	return filepath.Join(c.app.Dir, path)
 }
 
+// write opens the repository for an operation and runs fn with what it is stamped with.
+func (c *cli) write(
+	cmd *cobra.Command, fn func(ctx context.Context, r *repo.Repo, by repo.Stamp) error,
+) error {
+	by, err := c.stamp(cmd)
+	if err != nil {
+		return err
+	}
+	return c.withRepo(cmd, true, func(ctx context.Context, r *repo.Repo) error {
+		return fn(ctx, r, by)
+	})
+}
+
+// writeOrTry opens the repository and runs fn with it, and with what it is to write to: the same, or
+// in a dry run one that is forgotten.
+func (c *cli) writeOrTry(
+	cmd *cobra.Command, dryRun bool, fn func(ctx context.Context, r, to *repo.Repo) error,
+) error {
+	return c.withRepo(cmd, !dryRun, func(ctx context.Context, r *repo.Repo) error {
+		if !dryRun {
+			return fn(ctx, r, r)
+		}
+		to, err := r.Trial(ctx)
+		if err != nil {
+			return err
+		}
+		return fn(ctx, r, to)
+	})
+}
+
 // withRepo opens the repository, for reading only unless write, runs fn and closes it.
 func (c *cli) withRepo(
 	cmd *cobra.Command, write bool, fn func(ctx context.Context, r *repo.Repo) error,

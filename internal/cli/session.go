@@ -66,11 +66,7 @@ func (c *cli) sessionStart() *cobra.Command {
 		if err := needOne(cmd, "at", "follow"); err != nil {
 			return err
 		}
-		by, err := c.stamp(cmd)
-		if err != nil {
-			return err
-		}
-		return c.withRepo(cmd, true, func(ctx context.Context, r *repo.Repo) error {
+		return c.write(cmd, func(ctx context.Context, r *repo.Repo, by repo.Stamp) error {
 			opt := repo.SessionOptions{Stamp: by, At: c.global.at, Follow: follow}
 			s, err := r.StartSession(ctx, args[0], opt)
 			if err != nil {
@@ -191,11 +187,7 @@ func (c *cli) sessionRemove() *cobra.Command {
 	}
 	c.writeFlags(cmd)
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		by, err := c.stamp(cmd)
-		if err != nil {
-			return err
-		}
-		return c.withRepo(cmd, true, func(ctx context.Context, r *repo.Repo) error {
+		return c.write(cmd, func(ctx context.Context, r *repo.Repo, by repo.Stamp) error {
 			if err := r.RemoveSession(ctx, args[0], by); err != nil {
 				return err
 			}
@@ -214,11 +206,7 @@ func (c *cli) sessionWrite(
 ) *cobra.Command {
 	c.writeFlags(cmd)
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		by, err := c.stamp(cmd)
-		if err != nil {
-			return err
-		}
-		return c.withRepo(cmd, true, func(ctx context.Context, r *repo.Repo) error {
+		return c.write(cmd, func(ctx context.Context, r *repo.Repo, by repo.Stamp) error {
 			s, err := change(ctx, r, args[0], by)
 			if err != nil {
 				return err

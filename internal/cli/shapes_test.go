@@ -202,8 +202,10 @@ var shapesOf = map[string][]string{
 	"mnem key export": {`{"name": "text|null", "key": "text", "secret?": "text"}`},
 	"mnem bench eval": {`{"ranking": "int", "analyser": "int", "settings": "object", ` +
 		`"files": [{"name": "text", "graph": "cid|null", "nodes": "int", "edges": "int", ` +
-		`"queries": "int", "questions": "text"}], "rows": [{"cat": "text|null", ` +
-		`"queries": "int", ` + shapeFigures + `}], "baseline?": {"tolerance": "number", ` +
+		`"queries": "int", "questions": "text"}], "rows": [{"cat?": "text|null", ` +
+		`"profile?": "text|null", "lane?": "text|null", "stage?": "text|null", ` +
+		`"queries": "int", ` + shapeFigures + `}], ` +
+		`"failures?": {"embed": "int", "rerank": "int", "rewrite": "int"}, "baseline?": {"tolerance": "number", ` +
 		`"worse": ["text"], "rows": [{"cat": "text|null", ` + shapeFigures + `}]}}`},
 	"mnem bench perf": {`{"machine": {"cpu": "text", "cpus": "int", "os": "text", "arch": "text", ` +
 		`"go": "text"}, "seed": "int", "dims": "int", "hub": "int", "runs": "int", ` +

@@ -36,11 +36,7 @@ type makeChanges func(ctx context.Context, staged *repo.Snapshot) (repo.Changes,
 
 // editStage applies changes to the stage and says what is staged then.
 func (c *cli) editStage(cmd *cobra.Command, make makeChanges) error {
-	by, err := c.stamp(cmd)
-	if err != nil {
-		return err
-	}
-	return c.withRepo(cmd, true, func(ctx context.Context, r *repo.Repo) error {
+	return c.write(cmd, func(ctx context.Context, r *repo.Repo, by repo.Stamp) error {
 		staged, err := r.StagedSnapshot(ctx, c.stage())
 		if err != nil {
 			return err

@@ -46,11 +46,7 @@ func (c *cli) switchCommand() *cobra.Command {
 		if err := checkSwitch(create, detach, force, len(args)); err != nil {
 			return err
 		}
-		by, err := c.stamp(cmd)
-		if err != nil {
-			return err
-		}
-		return c.withRepo(cmd, true, func(ctx context.Context, r *repo.Repo) error {
+		return c.write(cmd, func(ctx context.Context, r *repo.Repo, by repo.Stamp) error {
 			if detach {
 				rev := firstOf(append(args, string(graph.Head))...)
 				if _, err := r.Detach(ctx, rev, by); err != nil {

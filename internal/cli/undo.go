@@ -63,11 +63,7 @@ func (c *cli) takeBack(
 ) *cobra.Command {
 	c.writeFlags(cmd)
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		by, err := c.stamp(cmd)
-		if err != nil {
-			return err
-		}
-		return c.withRepo(cmd, true, func(ctx context.Context, r *repo.Repo) error {
+		return c.write(cmd, func(ctx context.Context, r *repo.Repo, by repo.Stamp) error {
 			res, err := do(ctx, r, args, by)
 			if err != nil {
 				return undoHint(err)

@@ -3,10 +3,8 @@ package text
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
-
-// MaxSentence is the largest number of scalars of a sentence; longer ones come in pieces.
-const MaxSentence = 500
 
 // What sentences end with, beside white space with a line break.
 const (
@@ -23,107 +21,125 @@ var abbreviations = []string{
 	"Mr", "Mrs", "Ms", "Dr", "Prof", "St", "Jr", "Sr", "vs", "e.g", "i.e", "cf", "Fig",
 }
 
-// EachSentence calls yield with the sentences of s in order, without white space at their ends,
-// until it returns false. Each has 1 to MaxSentence scalars. Where sentences end is a matter of
-// characters alone, the same for every language; clause 20.3 of the specification has the rules.
-// Any string will do; a byte that is not UTF-8 becomes U+FFFD.
-func EachSentence(s string, yield func(sentence string) bool) {
-	t := sentenceScanner{text: []rune(s)}
-	for start, i := 0, 0; start < len(t.text); {
-		next, ends := t.step(i)
-		if i = next; !ends && i < len(t.text) {
-			continue
+// Sentence is a part of a text, in bytes. It is not empty, and has no white space at its ends.
+type Sentence struct {
+	Start, End int
+	Paragraph  bool // whether a blank line stands before it
+}
+
+// EachSentence calls yield with the sentences of s in order until it returns false. Only white space
+// lies between them. Longer ones than most scalars, at least 1, are cut where there is white space.
+// Where sentences end is a matter of characters alone, the same for every language; clause 6.10 of
+// the specification has the rules. Any string will do; a byte that is not UTF-8 counts as one scalar.
+func EachSentence(s string, most int, yield func(Sentence) bool) {
+	last := 0 // the end of the sentence before
+	for start, end := 0, 0; start < len(s); start = end {
+		for ends := false; !ends && end < len(s); {
+			end, ends = sentenceScanner(s).step(end)
 		}
-		if !pieces(t.text[start:i], yield) {
-			return
+		for rest := start + trimmedLen(s[start:end]); start < rest; {
+			start += blankLen(s[start:rest])
+			next := start + prefix(s[start:rest], most)
+			at := Sentence{start, start + trimmedLen(s[start:next]), breaks(s[last:start]) > 1}
+			if !yield(at) {
+				return
+			}
+			last, start = at.End, next
 		}
-		start = i
 	}
 }
 
-// pieces yields a sentence that may be too long.
-func pieces(sentence []rune, yield func(string) bool) bool {
-	sentence = []rune(strings.Trim(string(sentence), blanks))
-	for piece := range slices.Chunk(sentence, MaxSentence) {
-		if text := strings.Trim(string(piece), blanks); text != "" && !yield(text) {
-			return false
+// prefix returns the length of the first part of a sentence that may be too long: up to and with the
+// last white space among its first scalars, else all of these.
+func prefix(s string, most int) int {
+	n, blank := 0, 0
+	for at, r := range s {
+		if n == most {
+			if blank > 0 {
+				return blank
+			}
+			return at
+		}
+		if n++; in(blanks, r) {
+			blank = at + utf8.RuneLen(r)
 		}
 	}
-	return true
+	return len(s)
 }
 
-type sentenceScanner struct{ text []rune }
+func blankLen(s string) int   { return len(s) - len(strings.TrimLeft(s, blanks)) }
+func trimmedLen(s string) int { return len(strings.TrimRight(s, blanks)) }
+
+// breaks returns how many line breaks white space has.
+func breaks(s string) int {
+	return strings.Count(s, "\n") + strings.Count(s, "\r") - strings.Count(s, "\r\n")
+}
+
+type sentenceScanner string
 
 // step looks at position i and returns the one to go on from, and whether a sentence ends there.
-func (t *sentenceScanner) step(i int) (next int, ends bool) {
-	switch r := t.text[i]; {
+func (s sentenceScanner) step(i int) (next int, ends bool) {
+	r, n := utf8.DecodeRuneInString(string(s[i:]))
+	switch {
 	case in(blanks, r):
-		return t.blank(i)
+		return s.blank(i)
 	case in(wideStops, r):
-		return t.skip(i, stops+wideStops+closers), true
+		return s.skip(i, stops+wideStops+closers), true
 	case in(stops, r):
-		return t.stop(i)
+		return s.stop(i)
 	}
-	return i + 1, false
+	return i + n, false
 }
 
 // skip returns the position after a run of characters of a set.
-func (t *sentenceScanner) skip(i int, set string) int {
-	for i < len(t.text) && in(set, t.text[i]) {
-		i++
-	}
-	return i
+func (s sentenceScanner) skip(i int, set string) int {
+	return len(s) - len(strings.TrimLeft(string(s[i:]), set))
 }
 
 // blank ends a sentence with white space that has a line break, but for a single one that a
 // lower-case letter follows, as in wrapped prose.
-func (t *sentenceScanner) blank(i int) (next int, ends bool) {
-	next = t.skip(i, blanks)
-	breaks := 0
-	for j := i; j < next; j++ {
-		crlf := t.text[j] == '\r' && j+1 < next && t.text[j+1] == '\n'
-		if t.text[j] == '\n' || t.text[j] == '\r' && !crlf {
-			breaks++
-		}
-	}
-	return next, breaks > 1 || breaks == 1 && !t.lower(next)
+func (s sentenceScanner) blank(i int) (next int, ends bool) {
+	next = s.skip(i, blanks)
+	n := breaks(string(s[i:next]))
+	return next, n > 1 || n == 1 && !s.lower(next)
 }
 
 // stop ends a sentence with stops that white space or nothing follows.
-func (t *sentenceScanner) stop(i int) (next int, ends bool) {
-	next = t.skip(i, stops+wideStops+closers)
-	run := string(t.text[i:next])
-	after := t.skip(next, blanks)
+func (s sentenceScanner) stop(i int) (next int, ends bool) {
+	next = s.skip(i, stops+wideStops+closers)
+	run := string(s[i:next])
+	after := s.skip(next, blanks)
 	switch {
-	case strings.ContainsAny(run, wideStops) || next == len(t.text):
+	case strings.ContainsAny(run, wideStops) || next == len(s):
 		return next, true
 	case after == next:
 		return next, false
-	case strings.Trim(run, softStops+closers) == "" && t.lower(after):
+	case strings.Trim(run, softStops+closers) == "" && s.lower(after):
 		return next, false
-	case strings.TrimRight(run, closers) == "." && t.abbreviated(i):
+	case strings.TrimRight(run, closers) == "." && s.abbreviated(i):
 		return next, false
 	}
 	return next, true
 }
 
 // lower reports whether a lower-case letter is at a position.
-func (t *sentenceScanner) lower(i int) bool {
-	return i < len(t.text) && entryOf(t.text[i])&classMask == classLower
+func (s sentenceScanner) lower(i int) bool {
+	r, _ := utf8.DecodeRuneInString(string(s[i:]))
+	return i < len(s) && entryOf(r)&classMask == classLower
 }
 
 // abbreviated reports whether the word before a position is one letter in upper case, as of a name,
 // or an abbreviation.
-func (t *sentenceScanner) abbreviated(i int) bool {
-	start := i
-	for start > 0 && !in(blanks+openers, t.text[start-1]) {
-		start--
+func (s sentenceScanner) abbreviated(i int) bool {
+	word := string(s[:i])
+	if at := strings.LastIndexAny(word, blanks+openers); at >= 0 {
+		_, n := utf8.DecodeRuneInString(word[at:])
+		word = word[at+n:]
 	}
-	word := t.text[start:i]
-	if len(word) == 1 {
-		return entryOf(word[0])&classMask == classUpper
+	if r, n := utf8.DecodeRuneInString(word); n == len(word) {
+		return entryOf(r)&classMask == classUpper
 	}
-	return slices.Contains(abbreviations, string(word))
+	return slices.Contains(abbreviations, word)
 }
 
 func in(set string, r rune) bool { return strings.ContainsRune(set, r) }

@@ -7,16 +7,18 @@ import (
 	"unicode/utf8"
 )
 
+const testMost = 40 // scalars of a sentence
+
 func sentences(s string) (out []string) {
-	EachSentence(s, func(sentence string) bool {
-		out = append(out, sentence)
+	EachSentence(s, testMost, func(at Sentence) bool {
+		out = append(out, s[at.Start:at.End])
 		return true
 	})
 	return out
 }
 
 func TestEachSentence(t *testing.T) {
-	long := strings.Repeat("x", MaxSentence)
+	long := strings.Repeat("x", testMost)
 	cases := []struct {
 		text string
 		want []string
@@ -45,6 +47,9 @@ func TestEachSentence(t *testing.T) {
 		{"!!!", []string{"!!!"}},
 		{long, []string{long}},
 		{long + "y z", []string{long, "y z"}},
+		{long[1:] + " " + long + "z.", []string{long[1:], long, "z."}},
+		{"a b" + long, []string{"a", "b" + long[1:], "x"}},
+		{long + ". b", []string{long, ". b"}},
 	}
 	for _, c := range cases {
 		if got := sentences(c.text); fmt.Sprintf("%q", got) != fmt.Sprintf("%q", c.want) {
@@ -52,33 +57,38 @@ func TestEachSentence(t *testing.T) {
 		}
 	}
 	n := 0
-	EachSentence("A b. C d. E f.", func(string) bool { n++; return n < 2 })
+	EachSentence("A b. C d. E f.", testMost, func(Sentence) bool { n++; return n < 2 })
 	if n != 2 {
 		t.Errorf("%d sentences after the reader had enough of two", n)
+	}
+	var begin []bool
+	EachSentence("A.\n\nB! C\nD.\r\nE \r\t\r F", testMost, func(at Sentence) bool {
+		begin = append(begin, at.Paragraph)
+		return true
+	})
+	if fmt.Sprint(begin) != "[false true false false false true]" {
+		t.Errorf("sentences that begin a paragraph: %v", begin)
 	}
 }
 
 func FuzzEachSentence(f *testing.F) {
 	f.Add("Dr. A.\n\nb… 船。」 \xff")
 	f.Fuzz(func(t *testing.T, s string) {
-		squeeze := func(s string) string {
-			return strings.Map(func(r rune) rune {
-				if in(blanks, r) {
-					return -1
-				}
-				return r
-			}, s)
-		}
-		all := ""
-		for _, one := range sentences(s) {
-			if n := utf8.RuneCountInString(one); n == 0 || n > MaxSentence ||
+		last := 0
+		EachSentence(s, testMost, func(at Sentence) bool {
+			one := s[at.Start:at.End]
+			if n := utf8.RuneCountInString(one); n == 0 || n > testMost ||
 				strings.Trim(one, blanks) != one {
 				t.Errorf("sentence %q", one)
 			}
-			all += one
-		}
-		if squeeze(all) != squeeze(string([]rune(s))) {
-			t.Errorf("%q became %q", s, all)
+			if before := s[last:at.Start]; strings.Trim(before, blanks) != "" {
+				t.Errorf("%q is in no sentence of %q", before, s)
+			}
+			last = at.End
+			return true
+		})
+		if strings.Trim(s[last:], blanks) != "" {
+			t.Errorf("%q is in no sentence of %q", s[last:], s)
 		}
 	})
 }

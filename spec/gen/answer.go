@@ -58,6 +58,7 @@ func (q request) retrieve(st *store) answer {
 	q.timeWarnings(st, &a)
 	q.idleWarnings(st, c, &a)
 	q.laneWarnings(st, c, &a)
+	q.feedbackWarning(st, c, &a)
 	return a
 }
 

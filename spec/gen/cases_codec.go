@@ -17,7 +17,7 @@ var allCases = []func(*suite){
 	rerankCases, rewriteCases, meanCases,
 	renderCases, receiptCases, randomCases, mergeCases,
 	signatureCases, exchangeCases, tagCases, blameCases, oplogCases, revisionCases, branchCases,
-	spellingCases, mixedCases,
+	spellingCases, mixedCases, feedbackCases,
 	profileCases,
 	communityCases, memberCases, sentenceCases, summaryCases,
 	careCases, timeCases,

@@ -208,7 +208,7 @@ func memberCases(s *suite) {
 }
 
 func sentenceCases(s *suite) {
-	for i, c := range []struct{ title, text string }{
+	cases := []struct{ title, text string }{
 		{"nothing", ""},
 		{"blanks alone", " \t\r\n\u00a0\u3000"},
 		{"one without a stop", "  One of them "},
@@ -231,13 +231,30 @@ func sentenceCases(s *suite) {
 		{"500 scalars", rep("x", 500) + ". y"},
 		{"501 scalars", rep("é", 500) + "z y"},
 		{"a cut at blanks", rep("x", 499) + "  " + rep("y", 499) + " z. End"},
-	} {
+	}
+	add := func(name, title string, in obj, most int) {
 		list := []any{}
-		for _, one := range sentencesOf(c.text) {
+		for _, one := range sentencesOf(in["text"].(string), most) {
 			list = append(list, one)
 		}
-		s.add("20.3", "sentences", fmt.Sprintf("case-%02d", i), c.title, obj{"text": c.text},
-			obj{"sentences": list})
+		s.add("6.10", "sentences", name, title, in, obj{"sentences": list})
+	}
+	for i, c := range cases {
+		add(fmt.Sprintf("case-%02d", i), c.title, obj{"text": c.text}, 500)
+	}
+	for i, c := range []struct {
+		title, text string
+		most        int
+	}{
+		{"after the last blank", "One and two and three. Four", 10},
+		{"where there is none", "船は港を出た港を出た。潮。", 4},
+		{"blanks at a cut", "abc \n  def \u3000\u00a0 ghi", 5},
+		{"more blanks than fit", "abc" + rep(" ", 30) + "def", 5},
+		{"no more scalars than may be", "abc de\nf. g", 8},
+		{"a stop by itself", "abcdefgh. ij", 8},
+		{"one scalar each", "ab c.", 1},
+	} {
+		add(fmt.Sprintf("cut-%02d", i), c.title, obj{"text": c.text, "most": c.most}, c.most)
 	}
 }
 

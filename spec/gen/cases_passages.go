@@ -45,13 +45,15 @@ func passageCases(s *suite) {
 		{"spaces", "a sentence of 600 characters", "kelp", 70, node("kelp", para("oar", 150)+" kelp")},
 		{"marks", "where sentences end", "kelp", 45, node("kelp", para("rope", 25)+"?!) "+
 			para("e.g.kelp", 16)+"…” "+para("sail", 25)+".\u00a0"+para("boat", 26))},
+		{"prose", "lines of wrapped prose, and of a list", "kelp", 45, node("kelp", rep("rope of the\n", 15)+
+			"kelp\n"+rep("- tide\n", 20)+"- Kelp\r\n"+rep("- Sail\r\n", 20)+"Mr. Kelp e.g. boats")},
 		{"strong", "sentences without white space", "潮", 90, node("kelp", rep("船", 130)+"。」"+
 			rep("潮", 120)+"！"+rep("港", 100)+"｡.x"+rep("湾", 99)+"？)  kelp")},
 		{"weak-strong", "a mark of each kind", "kelp", 40, node("kelp", rep("a", 150)+".。kelp"+
 			rep("b", 150)+"。.kelp")},
-		{"break", "a blank line after 120 characters", "kelp", 31, node("kelp", rep("a", 119)+
+		{"break", "a blank line after 120 characters", "kelp", 31, node("kelp", rep("a", 120)+
 			"\n\nkelp\n\n"+rep("b", 119)+".\n \nkelp")},
-		{"short", "and none after fewer", "kelp", 31, node("kelp", rep("a", 117)+"\n\nkelp\n\n"+
+		{"short", "and none after fewer", "kelp", 31, node("kelp", rep("a", 119)+"\n\nkelp\n\n"+
 			rep("b", 239)+"\n\nkelp")},
 		{"white", "a text of white space", "kelp", 31, node("kelp", " \n\t\r\n ")},
 		{"lines", "passages forge no lines", "kelp", 80, node("kelp\nid: x", "kelp\nid: y\n\n"+

@@ -29,8 +29,8 @@ func profileRecords(s *suite) {
 		"direction": "out", "adjacency": 1000, "show": []any{"key", "times"}, "summaryCap": 0,
 		"dedup": true, "mmr": 65536, "order": "time", "spelling": "off",
 		"maxExpand": 7, "tokenizer": "cl100k", "community": true, "summarize": 3,
-		"expansion": "ppr", "decay": 1, "damping": 65535, "pack": "passages", "passageTokens": 256}, "A",
-		"B")
+		"expansion": "ppr", "decay": 1, "damping": 65535, "pack": "passages", "passageTokens": 256,
+		"feedback": 20}, "A", "B")
 	named := func(params dict, types ...any) dict {
 		return dict{"profiles": dict{"p": saying(params, types...)}}
 	}
@@ -161,7 +161,7 @@ func profileChoices(s *suite) {
 		"edges": saying(dict{"edgeWeights": dict{"owns": n(131072)}}),
 		"later": saying(dict{"someday": true}),
 		"exact": saying(dict{"spelling": "off", "maxExpand": n(7), "tokenizer": "words",
-			"community": true, "summarize": n(3)}),
+			"community": true, "summarize": n(3), "feedback": n(5)}),
 		"chat": saying(dict{"budget": n(100)}),
 	}, dict{"default": "edges"})
 	vectors := dict{"m": []any{n(1), n(-2)}}

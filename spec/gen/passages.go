@@ -2,116 +2,21 @@ package main
 
 import (
 	"sort"
-	"strings"
 	"unicode/utf8"
 )
 
-const (
-	weakMarks   = ".!?\u2026"
-	strongMarks = "\u3002\uff01\uff1f\uff61"
-	closers     = "\"')]}\u201d\u2019\u00bb\u300d\u300f\uff09\u3011"
-)
-
-func isWhite(r rune) bool { return strings.ContainsRune(" \t\n\r", r) }
-
-// sentences are those of clause 11.6, before long ones are cut.
-func sentences(rs []rune) [][]rune {
-	var out [][]rune
-	for len(rs) > 0 {
-		n := 0
-		for n < len(rs) && !endsAt(rs, n) {
-			n++
-		}
-		out = append(out, rs[:n])
-		rs = rs[n:]
-	}
-	return out
-}
-
-// endsAt reports whether the first sentence of rs is the first n characters.
-func endsAt(rs []rune, n int) bool {
-	if n == 0 {
-		return false
-	}
-	if rs[n-1] == '\n' {
-		return true
-	}
-	end := n // behind the run of marks and closers
-	for end > 0 && isWhite(rs[end-1]) {
-		end--
-	}
-	if isWhite(rs[n]) {
-		return false
-	}
-	begin := end
-	for begin > 0 && strings.ContainsRune(weakMarks+strongMarks+closers, rs[begin-1]) {
-		begin--
-	}
-	for begin < end && strings.ContainsRune(closers, rs[begin]) {
-		begin++
-	}
-	if begin == end {
-		return false
-	}
-	if end < n {
-		return true
-	}
-	return strings.ContainsAny(string(rs[begin:end]), strongMarks) &&
-		!strings.ContainsRune(weakMarks+strongMarks+closers, rs[n])
-}
-
-// shortSentences cuts those of more than 240.
-func shortSentences(rs []rune) [][]rune {
-	var out [][]rune
-	for _, s := range sentences(rs) {
-		for len(s) > 240 {
-			at := 240
-			for n := 240; n > 0; n-- {
-				if s[n-1] == ' ' {
-					at = n
-					break
-				}
-			}
-			out = append(out, s[:at])
-			s = s[at:]
-		}
-		out = append(out, s)
-	}
-	return out
-}
-
-// span is a passage: characters of a text.
-type span struct{ from, to int }
-
 func passagesOf(rs []rune) []span {
-	var raw []span
-	at, open := 0, false
-	for _, s := range shortSentences(rs) {
-		if open && at+len(s)-raw[len(raw)-1].from > 240 {
-			open = false
-		}
-		if !open {
-			raw = append(raw, span{at, at})
-			open = true
-		}
-		at += len(s)
-		last := &raw[len(raw)-1]
-		last.to = at
-		if trimmed(string(s)) == "" && last.to-last.from >= 120 {
-			open = false
-		}
-	}
 	var out []span
-	for _, p := range raw {
-		for p.from < p.to && isWhite(rs[p.from]) {
-			p.from++
+	for _, one := range sentenceSpans(rs, 240) {
+		if len(out) > 0 {
+			p := &out[len(out)-1]
+			between := rs[p.to:one.from]
+			if one.to-p.from <= 240 && !(p.to-p.from >= 120 && lineBreaks(between) >= 2) {
+				p.to = one.to
+				continue
+			}
 		}
-		for p.from < p.to && isWhite(rs[p.to-1]) {
-			p.to--
-		}
-		if p.from < p.to {
-			out = append(out, p)
-		}
+		out = append(out, one)
 	}
 	return out
 }

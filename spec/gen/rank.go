@@ -233,14 +233,14 @@ func sortHits(hs []hit) {
 // lane is the list of the text lane or, for a blank request, of the recency lane.
 func (q request) lane(st *store, c collection) map[string]int64 {
 	var hs []hit
-	query := q.terms(st, c)
+	query, more := q.terms(st, c), q.added(st, c)
 	for id, node := range st.nodes {
 		if !q.passes(st, id) {
 			continue
 		}
 		if trimmed(q.text) == "" {
 			hs = append(hs, hit{id: id, score: min(max(0, updatedOf(node)), 1<<53-1)})
-		} else if s := c.score(id, query); s > 0 {
+		} else if s := c.score(id, query) + c.more(id, more); s > 0 {
 			hs = append(hs, hit{id: id, score: s})
 		}
 	}

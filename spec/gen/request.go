@@ -47,6 +47,7 @@ type request struct {
 	rerankTop                                    *int64
 	reranked                                     map[string]int64 // by id
 	now                                          *int64
+	feedback                                     int64
 	oversample                                   *int64 // nil for the default
 }
 
@@ -157,6 +158,9 @@ func (q request) record() dict {
 	if q.spelling != "on" {
 		r["spelling"] = q.spelling
 	}
+	if q.feedback > 0 {
+		r["feedback"] = q.feedback
+	}
 	if len(q.weights) > 0 {
 		weights := dict{}
 		for lane, w := range q.weights {
@@ -198,6 +202,7 @@ func (q request) input() obj {
 	set("sparse", q.sparse, q.sparse != nil)
 	set("fusion", q.fusion, q.fusion != d.fusion)
 	set("spelling", q.spelling, q.spelling != d.spelling)
+	set("feedback", q.feedback, q.feedback > 0)
 	set("weights", q.weights, q.weights != nil)
 	set("types", q.types, q.types != nil)
 	set("marks", q.marks, q.marks != nil)
