@@ -97,9 +97,7 @@ func (q request) record() dict {
 	if q.packing != "" {
 		r["pack"], r["passageTokens"] = q.packing, *q.passageTokens
 	}
-	if q.oversample != nil && *q.oversample != 160 {
-		r["oversample"] = *q.oversample
-	}
+	q.setOversample(r)
 	if q.tokenizer != "" {
 		r["tokenizer"] = q.tokenizer
 	}

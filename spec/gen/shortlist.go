@@ -158,3 +158,10 @@ func shortlistCases(s *suite) {
 	q.oversample = new(int64(1))
 	s.retrieval("9.5", "dense", "oversample", "few vectors are compared whole anyway", q, false, pier)
 }
+
+// setOversample is a part of record.
+func (q request) setOversample(r dict) {
+	if q.oversample != nil && *q.oversample != 160 {
+		r["oversample"] = *q.oversample
+	}
+}
