@@ -3,19 +3,21 @@ package index
 import (
 	"container/list"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Cache keeps decoded parts and segments, the least recently used leaving first. One cache may
-// serve any number of indexes, which share segments. The zero Cache keeps nothing. Safe for
+// Cache keeps decoded parts and segments. Those that were not used for long leave first, about
+// (clock, not exact order), so that readers of what is there do not wait for each other. One cache
+// may serve any number of indexes, which share segments. The zero Cache keeps nothing. Safe for
 // concurrent use.
 type Cache struct {
-	mu    sync.Mutex
+	mu    sync.RWMutex // items are read under it, all else is guarded by it
 	limit int64
 	size  int64
 	items map[partKey]*list.Element
-	order list.List // of *cached, the most recently used first
+	order list.List // of *cached, the newest first
 }
 
 // partKey names a part by its segment, section and number.
@@ -35,6 +37,7 @@ type cached struct {
 	key   partKey
 	value any
 	size  int64
+	used  atomic.Bool // since the cache last looked
 }
 
 // cacheOverhead is what an entry of the cache takes beside its value, in bytes.
@@ -44,14 +47,17 @@ const cacheOverhead = 200
 func NewCache(limit int64) *Cache { return &Cache{limit: limit} }
 
 func (c *Cache) get(k partKey) (any, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.mu.RLock()
+	defer c.mu.RUnlock()
 	e, ok := c.items[k]
 	if !ok {
 		return nil, false
 	}
-	c.order.MoveToFront(e)
-	return e.Value.(*cached).value, true
+	item := e.Value.(*cached)
+	if !item.used.Load() {
+		item.used.Store(true)
+	}
+	return item.value, true
 }
 
 func (c *Cache) add(k partKey, value any, size int) {
@@ -64,11 +70,22 @@ func (c *Cache) add(k partKey, value any, size int) {
 		c.items = make(map[partKey]*list.Element)
 	}
 	item := &cached{key: k, value: value, size: int64(size) + cacheOverhead}
-	c.items[k] = c.order.PushFront(item)
 	c.size += item.size
+	c.evict()
+	c.items[k] = c.order.PushFront(item)
+}
+
+// evict makes room. What was used since it was last looked at gets another turn.
+func (c *Cache) evict() {
 	for c.size > c.limit {
-		last := c.order.Remove(c.order.Back()).(*cached)
-		delete(c.items, last.key)
-		c.size -= last.size
+		oldest := c.order.Back()
+		item := oldest.Value.(*cached)
+		if item.used.Swap(false) { // nobody reads while this is written: no more than one turn each
+			c.order.MoveToFront(oldest)
+			continue
+		}
+		c.order.Remove(oldest)
+		delete(c.items, item.key)
+		c.size -= item.size
 	}
 }

@@ -266,6 +266,34 @@ func costOfDiff(t *testing.T, n, d int) {
 	}
 }
 
+// TestCostOfOneSidedDiff compares with an empty tree: to count reads nothing, and what has one prefix
+// is a path.
+func TestCostOfOneSidedDiff(t *testing.T) {
+	const n = 20_000
+	b := newBlocks()
+	nodes := prolly.NewNodes(b, nil)
+	tree, err := nodes.Build(ctx, linkEntries(sortedKeys(n)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := build(t, nodes, model{})
+	b.reset()
+	got, err := prolly.CountDiff(ctx, none, tree)
+	if err != nil || got != (prolly.Counts{Added: n}) || b.reads > 0 {
+		t.Errorf("%+v, %v, %d chunks read", got, err, b.reads)
+	}
+	found := 0
+	for _, err := range prolly.DiffPrefix(ctx, none, tree, []byte(sortedKeys(n)[n/2])) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		found++
+	}
+	if found != 1 || b.reads > tree.Height() {
+		t.Errorf("%d changes, %d chunks read in a tree of height %d", found, b.reads, tree.Height())
+	}
+}
+
 // TestWorstRemoval removes the one key whose absence cuts a run of 63 entries into 32 chunks: 31
 // with rising hashes before it, 32 others after it.
 func TestWorstRemoval(t *testing.T) {

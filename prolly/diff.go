@@ -15,28 +15,67 @@ type Change struct{ Key, Old, New []byte }
 // be kept. An error ends the sequence. It may be ranged over repeatedly.
 func Diff(ctx context.Context, a, b *Map) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
+		newDiffer(ctx, a, b).each(yield)
+	}
+}
+
+// DiffPrefix returns the changes of Diff whose keys begin with a prefix. It reads the chunks on the
+// way there that are in one of the trees only, and none for other changes.
+func DiffPrefix(ctx context.Context, a, b *Map, prefix []byte) iter.Seq2[Change, error] {
+	return func(yield func(Change, error) bool) {
 		d := newDiffer(ctx, a, b)
-		for {
-			c, ok, err := d.next()
-			if err != nil {
-				yield(Change{}, err)
-				return
-			}
-			if !ok || !yield(c, nil) {
-				return
-			}
+		d.prefix = prefix
+		d.each(yield)
+	}
+}
+
+// Counts are numbers of keys that differ between two trees.
+type Counts struct{ Added, Changed, Removed uint64 }
+
+// CountDiff counts what Diff yields. What is in one tree alone it counts by what the chunks above
+// say, without reading it: to compare with an empty tree costs nothing.
+func CountDiff(ctx context.Context, a, b *Map) (Counts, error) {
+	d := newDiffer(ctx, a, b)
+	d.counts = new(Counts)
+	for {
+		c, ok, err := d.next()
+		if !ok || err != nil {
+			return *d.counts, err
+		}
+		switch {
+		case c.Old == nil:
+			d.counts.Added++
+		case c.New == nil:
+			d.counts.Removed++
+		default:
+			d.counts.Changed++
 		}
 	}
 }
 
 // differ walks two trees side by side. All that is before the two walks has been compared.
 type differ struct {
-	ctx  context.Context
-	a, b walk
+	ctx    context.Context
+	a, b   walk
+	prefix []byte  // of the keys that are looked at; nil for all
+	counts *Counts // where given, whole chunks that are in one tree alone are added here
 }
 
 func newDiffer(ctx context.Context, a, b *Map) *differ {
-	return &differ{ctx, newWalk(a), newWalk(b)}
+	return &differ{ctx: ctx, a: newWalk(a), b: newWalk(b)}
+}
+
+func (d *differ) each(yield func(Change, error) bool) {
+	for {
+		c, ok, err := d.next()
+		if err != nil {
+			yield(Change{}, err)
+			return
+		}
+		if !ok || !yield(c, nil) {
+			return
+		}
+	}
 }
 
 // next returns the next change, false after the last.
@@ -44,13 +83,19 @@ func (d *differ) next() (Change, bool, error) {
 	if err := d.ctx.Err(); err != nil {
 		return Change{}, false, fmt.Errorf("compare trees: %w", err)
 	}
-	for !d.a.ended() || !d.b.ended() {
+	for {
+		if d.prefix != nil {
+			d.a.within(d.prefix)
+			d.b.within(d.prefix)
+		}
+		if d.a.ended() && d.b.ended() {
+			return Change{}, false, nil
+		}
 		c, found, err := d.step()
 		if found || err != nil {
 			return c, found, err
 		}
 	}
-	return Change{}, false, nil
 }
 
 // step compares what the walks are at, and moves at least one of them on or down.
@@ -77,8 +122,17 @@ func (d *differ) step() (c Change, found bool, err error) {
 
 // one handles what is in one tree only.
 func (d *differ) one(w *walk, old bool) (c Change, found bool, err error) {
-	if w.level() > 0 {
+	switch {
+	case w.level() > 0 && d.counts == nil:
 		return c, false, w.down(d.ctx)
+	case w.level() > 0:
+		n := &d.counts.Added
+		if old {
+			n = &d.counts.Removed
+		}
+		*n += w.top().c.counts[w.top().i]
+		w.advance()
+		return c, false, nil
 	}
 	c.Key = w.key()
 	if old {
@@ -159,16 +213,40 @@ func (w *walk) down(ctx context.Context) error {
 	return err
 }
 
+// within moves on, without reading, past what has no key of a prefix, to the end where no more can
+// come.
+func (w *walk) within(prefix []byte) {
+	for !w.ended() && bytes.Compare(w.key(), prefix) < 0 {
+		w.advance()
+	}
+	if w.ended() {
+		return
+	}
+	least := w.before() // all keys are above
+	if w.level() == 0 {
+		least = w.key()
+	}
+	if bytes.Compare(least, prefix) > 0 && !bytes.HasPrefix(least, prefix) {
+		w.path = nil
+	}
+}
+
+// before returns the last key before all that w is at, nil where there is none.
+func (w *walk) before() []byte {
+	for d := len(w.path) - 1; d >= 0; d-- {
+		if f := w.path[d]; f.i > 0 {
+			return f.c.keys[f.i-1]
+		}
+	}
+	return nil
+}
+
 // isBefore reports whether all keys in what w is at are known, without reading, to be less than
 // all keys in what v is at.
 func (w *walk) isBefore(v *walk) bool {
 	if v.level() == 0 {
 		return bytes.Compare(w.key(), v.key()) < 0
 	}
-	for d := len(v.path) - 1; d >= 0; d-- {
-		if f := v.path[d]; f.i > 0 {
-			return bytes.Compare(w.key(), f.c.keys[f.i-1]) <= 0
-		}
-	}
-	return false
+	before := v.before()
+	return before != nil && bytes.Compare(w.key(), before) <= 0
 }

@@ -101,7 +101,45 @@ func runModel(t *testing.T, rng *rand.Rand, src keySource, steps int) {
 		if d := cmp.Diff(modelDiff(want, wantNext), changes); d != "" {
 			t.Fatalf("step %d: diff: %s", step, d)
 		}
+		compareDiffs(t, src.draw(rng), tree, next, changes)
 		tree, want = next, wantNext
+	}
+}
+
+// compareDiffs compares the other ways to ask what differs with the whole list of it.
+func compareDiffs(t *testing.T, key string, a, b *prolly.Map, changes []prolly.Change) {
+	t.Helper()
+	for n := range min(len(key), 3) + 1 {
+		prefix := []byte(key[:n])
+		var want, got []prolly.Change
+		for _, c := range changes {
+			if bytes.HasPrefix(c.Key, prefix) {
+				want = append(want, c)
+			}
+		}
+		for c, err := range prolly.DiffPrefix(ctx, a, b, prefix) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, c)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Fatalf("diff of %q: %s", prefix, d)
+		}
+	}
+	var want prolly.Counts
+	for _, c := range changes {
+		switch {
+		case c.Old == nil:
+			want.Added++
+		case c.New == nil:
+			want.Removed++
+		default:
+			want.Changed++
+		}
+	}
+	if got, err := prolly.CountDiff(ctx, a, b); err != nil || got != want {
+		t.Fatalf("counts %+v, %v; want %+v", got, err, want)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // openDense are the newest used indexes of dense vectors by the roots of their trees of embeddings,
-// the most recent last. They are guarded by Repo.indexMu.
+// the most recent last. They are guarded by Repo.openMu.
 type openDense struct {
 	trees   []ipld.CID
 	indexes []*dense.Index
@@ -144,16 +144,28 @@ func (s *Snapshot) dense(ctx context.Context) (*dense.Index, error) {
 	if s.state.vectors.Len() == 0 {
 		return nil, nil
 	}
+	if x := r.openedDense(root); x != nil {
+		return x, nil // as of text indexes, whoever makes another one is not waited for
+	}
 	r.indexMu.Lock()
 	defer r.indexMu.Unlock()
-	if x := r.dense.get(root); x != nil {
+	if x := r.openedDense(root); x != nil {
 		return x, nil
 	}
 	x, err := s.openDense(ctx)
 	if err == nil {
+		r.openMu.Lock()
+		defer r.openMu.Unlock()
 		r.dense.put(root, x)
 	}
 	return x, err
+}
+
+// openedDense returns the index of a tree of embeddings where it is open, else nil.
+func (r *Repo) openedDense(tree ipld.CID) *dense.Index {
+	r.openMu.Lock()
+	defer r.openMu.Unlock()
+	return r.dense.get(tree)
 }
 
 func (s *Snapshot) openDense(ctx context.Context) (*dense.Index, error) {

@@ -126,29 +126,48 @@ func (d Diff) Edges(ctx context.Context) iter.Seq2[EdgeDiff, error] {
 	}
 }
 
-// Count counts the nodes and edges that differ, marks included.
+// Count counts the nodes and edges that differ, marks included. What is in one of the states alone
+// it need not read.
 func (d Diff) Count(ctx context.Context) (nodes, edges Counts, err error) {
-	for id, err := range d.ids(ctx, graph.OnNode) {
-		if err != nil {
-			return nodes, edges, err
-		}
-		kind, err := kindOf(ctx, d.from.nodes, d.to.nodes, id)
-		if err != nil {
-			return nodes, edges, err
-		}
-		nodes.add(kind)
+	if nodes, err = d.count(ctx, graph.OnNode); err == nil {
+		edges, err = d.count(ctx, graph.OnEdge)
 	}
-	for id, err := range d.ids(ctx, graph.OnEdge) {
-		if err != nil {
-			return nodes, edges, err
-		}
-		kind, err := kindOf(ctx, d.from.edges, d.to.edges, id)
-		if err != nil {
-			return nodes, edges, err
-		}
-		edges.add(kind)
+	return nodes, edges, err
+}
+
+func (d Diff) count(ctx context.Context, on graph.Target) (Counts, error) {
+	from, to := d.trees(on)
+	n, err := prolly.CountDiff(ctx, from, to)
+	out := Counts{int(n.Added), int(n.Changed), int(n.Removed)}
+	if err != nil {
+		return out, fmt.Errorf("diff: %w", err)
 	}
-	return nodes, edges, nil
+	marks, err := d.markIDs(ctx, on)
+	if err != nil {
+		return out, err
+	}
+	for _, id := range marks {
+		before, err := lookup(ctx, from, id[:])
+		if err != nil {
+			return out, err
+		}
+		after, err := lookup(ctx, to, id[:])
+		if err != nil {
+			return out, err
+		}
+		if before == after { // else it is counted already
+			out.Changed++
+		}
+	}
+	return out, nil
+}
+
+// trees returns the trees of nodes, or those of edges.
+func (d Diff) trees(on graph.Target) (from, to *prolly.Map) {
+	if on == graph.OnEdge {
+		return d.from.edges, d.to.edges
+	}
+	return d.from.nodes, d.to.nodes
 }
 
 func (d Diff) ids(ctx context.Context, on graph.Target) iter.Seq2[graph.ID, error] {
@@ -158,29 +177,9 @@ func (d Diff) ids(ctx context.Context, on graph.Target) iter.Seq2[graph.ID, erro
 			yield(graph.ID{}, err)
 			return
 		}
-		from, to := d.from.nodes, d.to.nodes
-		if on == graph.OnEdge {
-			from, to = d.from.edges, d.to.edges
-		}
+		from, to := d.trees(on)
 		mergeIDs(prolly.Diff(ctx, from, to), marks)(yield)
 	}
-}
-
-func kindOf(ctx context.Context, from, to *prolly.Map, id graph.ID) (ChangeKind, error) {
-	_, before, err := from.Get(ctx, id[:])
-	if err != nil {
-		return "", err
-	}
-	_, after, err := to.Get(ctx, id[:])
-	switch {
-	case err != nil:
-		return "", err
-	case !before:
-		return Added, nil
-	case !after:
-		return Removed, nil
-	}
-	return Changed, nil
 }
 
 // markIDs returns the ids, in order, of the nodes or edges whose mark differs.

@@ -52,6 +52,14 @@
 // here. VerifyHistory tells what the signatures of a history are worth to whoever asks; merges and
 // imports can be made to refuse what is not signed by keys that are trusted (RequireSigned).
 //
+// # Memory
+//
+// What is kept between calls is bounded by Options: blocks as they are stored, decoded trees, decoded
+// parts of the index, and vectors, 416 MiB at most by default. A process that answers one question
+// fills little of that: in a memory of 100,000 nodes with vectors of 384 dimensions it has 53 MB
+// resident for the text lane alone, 140 MB with expansion, and 236 MB with the vector lane as well; 104
+// and 148 MB with caches of 4, 8, 8 and 16 MiB, which take longer to answer, and answer the same.
+//
 // # Care
 //
 // Nothing is removed but by GC, which removes what neither refs nor kept operations lead to, and

@@ -50,7 +50,9 @@ type GCResult struct {
 // Others may read and write meanwhile: what they write stays, and they wait for one slice of
 // removals at most; imports, exports and Fsck wait for the removals, or GC for them. It returns an
 // error wrapping store.ErrCorrupt where it meets damage, as what a damaged block leads to cannot be
-// known, and then removes nothing. It keeps some 50 bytes in memory for each block.
+// known, and then removes nothing. Where much was removed the store is rewritten without it, so that
+// its room on disk is given back. It keeps some 50 bytes in memory for each block that stays and 40
+// for each that goes.
 func (r *Repo) GC(ctx context.Context, opt GCOptions) (*GCResult, error) {
 	if r.ro && !opt.DryRun {
 		return nil, store.ErrReadOnly
@@ -73,10 +75,28 @@ func (r *Repo) GC(ctx context.Context, opt GCOptions) (*GCResult, error) {
 	}
 	r.collecting.Lock()
 	defer r.collecting.Unlock()
-	if err := g.run(); err != nil {
+	err := g.run()
+	if err == nil {
+		err = g.reclaim()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("gc: %w", err)
 	}
 	return g.res, nil
+}
+
+// reclaimShare is how much must have been removed for the store to be rewritten: a part of what
+// stays, so that rewriting costs no more than a few times what it gives back.
+const reclaimShare = 4
+
+// reclaim makes what was removed leave the disk, where it is much. Nobody waits for it.
+func (g *collector) reclaim() error {
+	st, ok := g.repo.store.(store.Reclaimer)
+	if !ok || g.opt.DryRun || g.res.Bytes == 0 || g.res.Bytes < g.keptBytes/reclaimShare {
+		return nil
+	}
+	g.opt.Progress("give back room", 0)
+	return st.Reclaim(g.ctx)
 }
 
 // derivedDeleter is what a collection asks of what is derived.
@@ -95,7 +115,10 @@ type collector struct {
 	derived derivedDeleter
 
 	marks *marker
-	gen   int        // of the leases marked last
+	gen   int // of the leases marked last
+	// keptBytes is the size of the blocks that stay.
+	keptBytes int64
+
 	roots []ipld.CID // blocks to remove that a name could lead to, which go first
 	rest  []ipld.CID // other blocks to remove
 }
@@ -173,7 +196,7 @@ func (g *collector) mark() error {
 func (g *collector) list() error {
 	return g.repo.store.Facts().Iterate(g.ctx, ipld.CID{}, func(b store.Block) error {
 		if g.marks.has(b.CID) {
-			g.res.Kept++
+			g.keep(b)
 			return nil
 		}
 		if isNamed(b) {
@@ -192,6 +215,11 @@ func (g *collector) count(b store.Block) {
 	if g.res.Blocks%progressEvery == 0 {
 		g.opt.Progress("garbage", g.res.Blocks)
 	}
+}
+
+func (g *collector) keep(b store.Block) {
+	g.res.Kept++
+	g.keptBytes += int64(len(b.Data))
 }
 
 // isNamed reports whether a block is one that a user can name, or that holds such together.
@@ -265,7 +293,7 @@ func (g *collector) sweepDerived() error {
 	if err := g.mark(); err != nil {
 		return err
 	}
-	live := make(map[ipld.CID]struct{})
+	var live cidSet
 	var cells, blocks []ipld.CID
 	derived := g.repo.derived()
 	err := g.derived.Cells(g.ctx, func(graph, manifest ipld.CID) error {
@@ -275,7 +303,7 @@ func (g *collector) sweepDerived() error {
 				kept, err = g.sweepCommunities(graph, manifest)
 			}
 			for _, c := range kept {
-				live[c] = struct{}{}
+				live.Add(c)
 			}
 			if kept == nil {
 				cells = append(cells, graph)
@@ -283,9 +311,7 @@ func (g *collector) sweepDerived() error {
 			return err
 		}
 		return index.Walk(g.ctx, derived, manifest, func(c ipld.CID) error {
-			_, seen := live[c]
-			live[c] = struct{}{}
-			if seen {
+			if !live.Add(c) {
 				return index.ErrSkipLinked
 			}
 			return nil
@@ -295,8 +321,8 @@ func (g *collector) sweepDerived() error {
 		return err
 	}
 	err = derived.Iterate(g.ctx, ipld.CID{}, func(b store.Block) error {
-		if _, ok := live[b.CID]; ok {
-			g.res.Kept++
+		if live.Has(b.CID) {
+			g.keep(b)
 			return nil
 		}
 		blocks = append(blocks, b.CID)
@@ -306,7 +332,7 @@ func (g *collector) sweepDerived() error {
 	if err != nil || g.opt.DryRun {
 		return err
 	}
-	g.repo.indexes, g.repo.dense = openIndexes{}, openDense{}
+	g.repo.forgetIndexes()
 	if err := g.derived.DeleteCells(g.ctx, cells...); err != nil {
 		return err
 	}

@@ -21,30 +21,22 @@ type marker struct {
 	ctx      context.Context
 	facts    store.Blocks
 	progress func(what string, done int)
-	marked   map[ipld.CID]struct{}
+	marked   cidSet
 }
 
 func newMarker(ctx context.Context, r *Repo, progress func(string, int)) *marker {
-	return &marker{
-		ctx: ctx, facts: r.facts(), progress: progress, marked: make(map[ipld.CID]struct{}),
-	}
+	return &marker{ctx: ctx, facts: r.facts(), progress: progress}
 }
 
-func (m *marker) has(c ipld.CID) bool {
-	_, ok := m.marked[c]
-	return ok
-}
+func (m *marker) has(c ipld.CID) bool { return m.marked.Has(c) }
 
 // add marks a block and reports whether it was not marked before.
 func (m *marker) add(c ipld.CID) bool {
-	if m.has(c) {
-		return false
+	added := m.marked.Add(c)
+	if n := m.marked.Len(); added && n%progressEvery == 0 {
+		m.progress("blocks in use", n)
 	}
-	m.marked[c] = struct{}{}
-	if len(m.marked)%progressEvery == 0 {
-		m.progress("blocks in use", len(m.marked))
-	}
-	return true
+	return added
 }
 
 // operations marks the operations from head down to the horizon with all that their views lead to,

@@ -145,16 +145,35 @@ func (r *Repo) writeIndex(
 // of the nearest ancestor that has one, kept where the repository is open for writing.
 func (s *Snapshot) index(ctx context.Context) (*index.Index, error) {
 	r := s.repo
+	if x := r.openIndex(s.state.root); x != nil {
+		return x, nil // whoever makes another one, which may take long, is not waited for
+	}
 	r.indexMu.Lock()
 	defer r.indexMu.Unlock()
-	if x := r.indexes.get(s.state.root); x != nil {
+	if x := r.openIndex(s.state.root); x != nil {
 		return x, nil
 	}
 	x, err := s.openIndex(ctx)
 	if err == nil {
+		r.openMu.Lock()
+		defer r.openMu.Unlock()
 		r.indexes.put(s.state.root, x)
 	}
 	return x, err
+}
+
+// openIndex returns the index of a graph where it is open, else nil.
+func (r *Repo) openIndex(graph ipld.CID) *index.Index {
+	r.openMu.Lock()
+	defer r.openMu.Unlock()
+	return r.indexes.get(graph)
+}
+
+// forgetIndexes drops the open indexes, for whoever holds indexMu and goes on to remove blocks.
+func (r *Repo) forgetIndexes() {
+	r.openMu.Lock()
+	defer r.openMu.Unlock()
+	r.indexes, r.dense = openIndexes{}, openDense{}
 }
 
 func (s *Snapshot) openIndex(ctx context.Context) (*index.Index, error) {
@@ -233,7 +252,7 @@ func (r *Repo) RebuildIndex(ctx context.Context, rev string) (IndexStats, error)
 	if err != nil {
 		return IndexStats{}, err
 	}
-	r.indexes, r.dense = openIndexes{}, openDense{}
+	r.forgetIndexes()
 	return r.indexStats(ctx, manifest)
 }
 

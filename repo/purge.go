@@ -331,10 +331,10 @@ func (p *purge) eraseAll(s *purgeScan) error {
 	defer p.repo.indexMu.Unlock()
 	p.repo.communities.mu.Lock()
 	defer p.repo.communities.mu.Unlock()
+	p.repo.forgetIndexes() // first: whoever misses what is erased asks for another index
 	if err := p.erase.Redact(p.ctx, s.redactions(p.opt)...); err != nil {
 		return err
 	}
-	p.repo.indexes, p.repo.dense = openIndexes{}, openDense{}
 	p.repo.rows.Clear()
 	p.repo.vectors.clear()
 	return p.repo.store.Derived().Clear(p.ctx)

@@ -103,7 +103,7 @@ func (r *Repo) dropIndexes(ctx context.Context) error {
 	defer r.indexMu.Unlock()
 	r.communities.mu.Lock()
 	defer r.communities.mu.Unlock()
-	r.indexes, r.dense = openIndexes{}, openDense{}
+	r.forgetIndexes()
 	r.rows.Clear()
 	if err := r.store.Derived().Clear(ctx); err != nil {
 		return fmt.Errorf("clear indexes: %w", err)

@@ -42,6 +42,7 @@ const (
 type Options struct {
 	ReadOnly   bool          // change no key and no value; writes return store.ErrReadOnly
 	Wait       time.Duration // how long to wait for another process to let go; 0: not at all
+	BlockCache int64         // bytes of stored blocks kept by the database; 0: 32 MiB
 	TreeCache  int64         // bytes of decoded tree chunks kept; 0: 64 MiB
 	IndexCache int64         // bytes of decoded index parts kept; 0: 64 MiB
 	DenseCache int64         // bytes of sketches and of dense vectors kept; 0: 64 MiB
@@ -63,8 +64,8 @@ type Options struct {
 func (o Options) pebble(create bool) pebble.Options {
 	return pebble.Options{
 		ReadOnly: o.ReadOnly, Create: create, FS: o.FS, Wait: o.Wait, Logf: o.Logf,
-		AcceptHead: o.AcceptHead,
-		Owner:      pebble.Owner{PID: o.PID, Since: o.Since},
+		AcceptHead: o.AcceptHead, CacheBytes: o.BlockCache,
+		Owner: pebble.Owner{PID: o.PID, Since: o.Since},
 	}
 }
 
@@ -83,7 +84,8 @@ type Repo struct {
 	writer sync.Mutex // held by the one writer of this process
 	ro     bool
 
-	indexMu sync.Mutex
+	indexMu sync.Mutex // held by who makes an index, opens one or drops them
+	openMu  sync.Mutex // guards indexes; never held while anything is read
 	indexes openIndexes
 	dense   openDense
 	rows    *dense.Cache // of indexes of dense vectors

@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
-	"github.com/mnem-project/mnem/store"
 )
 
 // touched reports whether a test holds for what a commit changed against each of its parents, or
@@ -63,22 +61,14 @@ func (d Diff) touchesNode(ctx context.Context, id graph.ID) (bool, error) {
 	return d.editsEdge(ctx, id)
 }
 
-// movesEdge reports whether an edge of a node came, went or weighs otherwise: the keys of the
-// adjacency tell, without a look at any edge.
+// movesEdge reports whether an edge of a node came, went or weighs otherwise: the keys of its
+// adjacency buckets tell, without a look at any edge or at other nodes.
 func (d Diff) movesEdge(ctx context.Context, id graph.ID) (bool, error) {
-	for c, err := range prolly.Diff(ctx, d.from.out, d.to.out) {
-		if err != nil {
-			return false, fmt.Errorf("diff adjacency: %w", err)
-		}
-		value := c.New
-		if value == nil {
-			value = c.Old
-		}
-		near, e, err := adjacency.Parse(c.Key, value)
-		if err != nil {
-			return false, fmt.Errorf("diff adjacency: %w: %w", store.ErrCorrupt, err)
-		}
-		if near == id || e.Other == id {
+	for _, trees := range [][2]*prolly.Map{{d.from.out, d.to.out}, {d.from.in, d.to.in}} {
+		for _, err := range prolly.DiffPrefix(ctx, trees[0], trees[1], id[:]) {
+			if err != nil {
+				return false, fmt.Errorf("diff adjacency: %w", err)
+			}
 			return true, nil
 		}
 	}
@@ -88,6 +78,9 @@ func (d Diff) movesEdge(ctx context.Context, id graph.ID) (bool, error) {
 // editsEdge reports whether an edge of a node that stayed has other fields or another mark. What
 // came or went is not read.
 func (d Diff) editsEdge(ctx context.Context, id graph.ID) (bool, error) {
+	if d.from.edges.Len() == 0 {
+		return false, nil // all of them came
+	}
 	isOf := func(edge graph.ID) (bool, error) {
 		e, _, err := d.to.edge(ctx, edge)
 		return e != nil && (e.Src == id || e.Dst == id), err

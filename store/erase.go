@@ -62,6 +62,13 @@ type Eraser interface {
 	Compact(ctx context.Context) error
 }
 
+// Reclaimer is the ability of a Store to give back the room of what was deleted.
+type Reclaimer interface {
+	// Reclaim makes what was deleted take no more room, beside other calls, which do not wait for
+	// it. It rewrites the whole store. Bytes may stay behind (in logs, for one): see Eraser.
+	Reclaim(ctx context.Context) error
+}
+
 // Notebook is the ability of a Store to remember one piece of work that must not stay half done.
 type Notebook interface {
 	// Note returns what SetNote kept, nil for nothing.

@@ -52,7 +52,7 @@ func System() *App {
 // Run runs one command line and returns its exit code.
 func (a *App) Run(ctx context.Context, args []string) int {
 	c := &cli{app: a, out: bufio.NewWriterSize(a.Stdout, outBuffer)}
-	root := c.root()
+	root := c.root(args...)
 	root.SetArgs(args)
 	root.SetIn(a.Stdin)
 	root.SetOut(c.out)

@@ -2,63 +2,84 @@ package cli
 
 import "github.com/spf13/cobra"
 
+// command is one command of the root: its name, and what makes it.
+type command struct {
+	Name string
+	New  func(*cli) *cobra.Command
+}
+
+// wanted returns the commands that a command line needs: making all of them and their flags takes
+// longer than running some. It is the one that the line begins with, or all where that is no name
+// of one: help, completion and errors speak of all.
+func wanted(args []string) []command {
+	all := commands()
+	if len(args) > 0 {
+		for i, cmd := range all {
+			if cmd.Name == args[0] {
+				return all[i : i+1]
+			}
+		}
+	}
+	return all
+}
+
 // commands are the commands of the root, in the order of the help.
-func commands() []func(*cli) *cobra.Command {
-	return []func(*cli) *cobra.Command{
+func commands() []command {
+	return []command{
 		// Start
-		(*cli).initCommand,
-		(*cli).configCommand,
-		(*cli).demoCommand,
-		(*cli).versionCommand,
-		(*cli).completionCommand,
+		{"init", (*cli).initCommand},
+		{"config", (*cli).configCommand},
+		{"demo", (*cli).demoCommand},
+		{"version", (*cli).versionCommand},
+		{"completion", (*cli).completionCommand},
 		// Change the memory
-		(*cli).commitCommand,
-		(*cli).addCommand,
-		(*cli).setCommand,
-		(*cli).rmCommand,
-		(*cli).linkCommand,
-		(*cli).unlinkCommand,
-		(*cli).statusCommand,
-		(*cli).resetCommand,
-		(*cli).mergeCommand,
-		(*cli).revertCommand,
-		(*cli).cherryPickCommand,
-		(*cli).restoreCommand,
-		(*cli).embedCommand,
-		(*cli).profileCommand,
+		{"commit", (*cli).commitCommand},
+		{"add", (*cli).addCommand},
+		{"set", (*cli).setCommand},
+		{"rm", (*cli).rmCommand},
+		{"link", (*cli).linkCommand},
+		{"unlink", (*cli).unlinkCommand},
+		{"status", (*cli).statusCommand},
+		{"reset", (*cli).resetCommand},
+		{"merge", (*cli).mergeCommand},
+		{"revert", (*cli).revertCommand},
+		{"cherry-pick", (*cli).cherryPickCommand},
+		{"restore", (*cli).restoreCommand},
+		{"embed", (*cli).embedCommand},
+		{"profile", (*cli).profileCommand},
 		// Read the memory
-		(*cli).retrieveCommand,
-		(*cli).getCommand,
-		(*cli).showCommand,
-		(*cli).lsCommand,
-		(*cli).neighborsCommand,
-		(*cli).pathCommand,
-		(*cli).communitiesCommand,
-		(*cli).logCommand,
-		(*cli).diffCommand,
-		(*cli).blameCommand,
+		{"retrieve", (*cli).retrieveCommand},
+		{"get", (*cli).getCommand},
+		{"show", (*cli).showCommand},
+		{"ls", (*cli).lsCommand},
+		{"neighbors", (*cli).neighborsCommand},
+		{"path", (*cli).pathCommand},
+		{"communities", (*cli).communitiesCommand},
+		{"log", (*cli).logCommand},
+		{"diff", (*cli).diffCommand},
+		{"blame", (*cli).blameCommand},
 		// Branch, tag and undo
-		(*cli).branchCommand,
-		(*cli).switchCommand,
-		(*cli).tagCommand,
-		(*cli).undoCommand,
-		(*cli).redoCommand,
-		(*cli).opCommand,
+		{"branch", (*cli).branchCommand},
+		{"switch", (*cli).switchCommand},
+		{"tag", (*cli).tagCommand},
+		{"undo", (*cli).undoCommand},
+		{"redo", (*cli).redoCommand},
+		{"op", (*cli).opCommand},
 		// Record and replay
-		(*cli).sessionCommand,
-		(*cli).replayCommand,
+		{"session", (*cli).sessionCommand},
+		{"replay", (*cli).replayCommand},
 		// Exchange
-		(*cli).exportCommand,
-		(*cli).importCommand,
+		{"export", (*cli).exportCommand},
+		{"import", (*cli).importCommand},
 		// Care
-		(*cli).statsCommand,
-		(*cli).indexCommand,
-		(*cli).fsckCommand,
-		(*cli).gcCommand,
-		(*cli).purgeCommand,
-		(*cli).verifyCommand,
-		(*cli).keyCommand,
-		(*cli).benchCommand,
-		(*cli).catFileCommand,
+		{"stats", (*cli).statsCommand},
+		{"index", (*cli).indexCommand},
+		{"fsck", (*cli).fsckCommand},
+		{"gc", (*cli).gcCommand},
+		{"purge", (*cli).purgeCommand},
+		{"verify", (*cli).verifyCommand},
+		{"key", (*cli).keyCommand},
+		{"bench", (*cli).benchCommand},
+		{"cat-file", (*cli).catFileCommand},
 	}
 }

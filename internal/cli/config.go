@@ -57,7 +57,7 @@ func configKeys() []configKey {
 		{"gc.grace", "MNEM_GC_GRACE", defaultGrace.String(),
 			"how long a collection keeps operations: a duration like 336h",
 			func(v string) error { _, err := parseGrace(v); return err }},
-	}, slices.Concat(embedKeys(), profileKeys(), rerankKeys(), rewriteKeys())...)
+	}, slices.Concat(cacheKeys(), embedKeys(), profileKeys(), rerankKeys(), rewriteKeys())...)
 }
 
 func checkBool(v string) error {
@@ -102,14 +102,11 @@ type configs struct{ repo, user []setting }
 
 // setting returns a configured value, that of the repository before the user's, "" for none.
 func (c *cli) setting(key string) (string, error) {
-	if c.conf == nil {
-		conf, err := c.loadConfigs()
-		if err != nil {
-			return "", err
-		}
-		c.conf = conf
+	conf, err := c.configs()
+	if err != nil {
+		return "", err
 	}
-	for _, list := range [][]setting{c.conf.repo, c.conf.user} {
+	for _, list := range [][]setting{conf.repo, conf.user} {
 		if v, ok := find(list, key); ok {
 			return v, nil
 		}
@@ -126,7 +123,12 @@ func find(list []setting, key string) (string, bool) {
 	return "", false
 }
 
-func (c *cli) loadConfigs() (*configs, error) {
+// configs returns the configurations as they were when they were asked for first: one command
+// asks for many keys.
+func (c *cli) configs() (*configs, error) {
+	if c.conf != nil {
+		return c.conf, nil
+	}
 	var conf configs
 	path, err := c.repoConfig()
 	if err == nil {
@@ -137,8 +139,11 @@ func (c *cli) loadConfigs() (*configs, error) {
 	if err != nil {
 		return nil, err
 	}
-	conf.user, err = readUserConfig(c.userConfig())
-	return &conf, err
+	if conf.user, err = readUserConfig(c.userConfig()); err != nil {
+		return nil, err
+	}
+	c.conf = &conf
+	return c.conf, nil
 }
 
 // readUserConfig reads the user's configuration at a path, which may be "".

@@ -167,7 +167,7 @@ func (c *cli) lookUp(key configKey, userOnly bool) (settingJSON, error) {
 	if v := c.env(key.Env); v != "" && !userOnly {
 		return set(v, sourceEnv)
 	}
-	conf, err := c.loadConfigs()
+	conf, err := c.configs()
 	if err != nil {
 		return got, err
 	}

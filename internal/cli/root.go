@@ -84,7 +84,8 @@ Use '{{.CommandPath}} COMMAND --help' for more about a command.
 {{- end}}
 `
 
-func (c *cli) root() *cobra.Command {
+// root returns the command that holds those which a command line needs; no line needs all.
+func (c *cli) root(args ...string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "mnem",
 		Short: "git for an AI agent's memory",
@@ -117,8 +118,8 @@ func (c *cli) root() *cobra.Command {
 		"of the repository (MNEM_WAIT; config: wait)")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress and no remarks on standard error")
 	c.profiling.add(root)
-	for _, command := range commands() {
-		root.AddCommand(command(c))
+	for _, cmd := range wanted(args) {
+		root.AddCommand(cmd.New(c))
 	}
 	for _, t := range topics() {
 		root.AddCommand(topicCommand(t))
@@ -323,6 +324,9 @@ func (c *cli) options(cmd *cobra.Command) (repo.Options, error) {
 	opt := repo.Options{
 		Wait: c.global.wait, PID: c.app.PID, AcceptHead: c.acceptHead,
 		Since: graph.From(c.app.Now()).String(), Counters: counters(),
+	}
+	if err := c.setCaches(&opt); err != nil {
+		return opt, err
 	}
 	if cmd.Flags().Changed("wait") {
 		return opt, checkWait(opt.Wait)

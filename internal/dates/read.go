@@ -53,12 +53,13 @@ func (r *reader) word(i int, any ...string) bool {
 // operand reads a date at token i and returns how many tokens it has, 0 for none. Where bare, a
 // month by its name and a year of this or the last century may stand alone.
 func (r *reader) operand(i int, bare bool) (*operand, int) {
-	if i >= len(r.list) || r.list[i].digits == 0 && !starters[r.list[i].s] {
+	all := allPatterns()
+	if i >= len(r.list) || r.list[i].digits == 0 && !all.starters[r.list[i].s] {
 		return nil, 0
 	}
 	list := r.list[i:]
-	for k := range absolute {
-		p := &absolute[k]
+	for k := range all.absolute {
+		p := &all.absolute[k]
 		f, n := p.match(list)
 		switch {
 		case n == 0:
@@ -68,8 +69,8 @@ func (r *reader) operand(i int, bare bool) (*operand, int) {
 			return &operand{again: f.cycle()}, n
 		}
 	}
-	for k := range relative {
-		p := &relative[k]
+	for k := range all.relative {
+		p := &all.relative[k]
 		f, n := p.match(list)
 		if n == 0 {
 			continue

@@ -1,6 +1,9 @@
 package dates
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // months of the year by their names in English, German, French, Spanish, Portuguese, Italian and
 // Dutch, folded.
@@ -111,59 +114,77 @@ func row(means meaning, shift int, u unit, texts ...string) []pattern {
 	return out
 }
 
-// absolute are the patterns of dates in the calendar; the first that fits is taken.
-var absolute = concat(
-	row(aDay, 0, 0, "Y - M - D", "Y / M / D", "Y . M . D", "D . M . Y", "Y 年 M 月 D [日|号|號]",
-		"L [.] D [st|nd|rd|th] [,] [of] Y", "D [st|nd|rd|th] [.] [of|de] L [.] [,] [of|de] Y"),
-	row(aMonth, 0, 0, "Y - M", "Y / M", "Y 年 M 月 [份]", "L [.] [,] [of|de] Y"),
-	row(aQuarter, 0, 0, "Y 年 [第] Q 季 度", "q Q [of|,] Y", "Y [-] q Q", "O quarter [of|,] Y",
-		"Q st|nd|rd|th quarter [of|,] Y"),
-	row(aSeason, 0, 0, "S [of|,] Y"),
-	row(aYear, 0, 0, "Y 年"),
-	row(aDay, 0, 0, "L [.] D [st|nd|rd|th]", "D st|nd|rd|th [of] L", "D of|de L", "D . L",
-		"M 月 D 日|号|號"),
-	row(aMonth, 0, 0, "M 月 [份]"),
-)
+// patterns are the tables of clause 9.9, in which the first pattern that fits is taken. They are made
+// when the first text is read: most processes read none.
+type patterns struct {
+	absolute []pattern // of dates in the calendar
+	relative []pattern // of dates that count from now
+	// starters are the tokens that a date may begin with, numbers aside: most words of a text are
+	// none, and need not be held against every pattern.
+	starters map[string]bool
+}
 
-// relative are the patterns of dates that count from now.
-var relative = concat(
-	row(shiftUnit, 0, unitDay, "today|tonight", "今 天|日|晚|早"),
-	row(shiftUnit, -1, unitDay, "yesterday", "last night", "昨 天|日|晚"),
-	row(shiftUnit, 1, unitDay, "tomorrow", "明 天|日"),
-	row(shiftUnit, -3, unitDay, "大 前 天"),
-	row(shiftUnit, -2, unitDay, "前 天"),
-	row(shiftUnit, 2, unitDay, "后|後 天"),
-	row(agoUnit, 0, 0, "N [of] U ago"),
-	row(agoUnit, 0, unitDay, "N 天|日 [之|以] 前"),
-	row(agoUnit, 0, unitWeek, "N [个|個] 周|週 [之|以] 前", "N [个|個] 星 期 [之|以] 前",
-		"N [个|個] 礼|禮 拜 [之|以] 前"),
-	row(agoUnit, 0, unitMonth, "N 个|個 月 [之|以] 前"),
-	row(agoUnit, 0, unitYear, "N 年 [之|以] 前"),
-	row(rolling, 0, 0, "last|past|previous N [of] U", "past U"),
-	row(rolling, 0, unitDay, "最 近 [的] N 天|日", "过|過 去 [的] N 天|日"),
-	row(rolling, 0, unitWeek, "最 近 [的] N [个|個] 周|週", "过|過 去 [的] N [个|個] 周|週",
-		"最 近 [的] N [个|個] 星 期", "过|過 去 [的] N [个|個] 星 期"),
-	row(rolling, 0, unitMonth, "最 近 [的] N 个|個 月", "过|過 去 [的] N 个|個 月"),
-	row(rolling, 0, unitYear, "最 近 [的] N 年", "过|過 去 [的] N 年"),
-	row(shiftUnit, -1, 0, "last|previous U"),
-	row(shiftUnit, 0, 0, "this|current U"),
-	row(shiftUnit, 1, 0, "next U"),
-	row(lastCycle, 0, 0, "last|previous L", "last|previous S", "last|previous W"),
-	row(thisCycle, 0, 0, "this L", "this S", "this W"),
-	row(nextCycle, 0, 0, "next L", "next S", "next W"),
-	row(pastDay, 0, 0, "on W", "周|週 H", "星 期 H", "礼|禮 拜 H"),
-	chineseWeeks(),
-	row(shiftUnit, -1, unitMonth, "上 [个|個] 月", "先 月"),
-	row(shiftUnit, 0, unitMonth, "这|這 [个|個] 月", "本|今 月"),
-	row(shiftUnit, 1, unitMonth, "下 [个|個] 月", "来|來 月"),
-	row(shiftUnit, -1, unitQuarter, "上 [个|個] 季 度"),
-	row(shiftUnit, 0, unitQuarter, "这|這 [个|個] 季 度", "本 季 度"),
-	row(shiftUnit, 1, unitQuarter, "下 [个|個] 季 度"),
-	row(shiftUnit, -2, unitYear, "前 年"),
-	row(shiftUnit, -1, unitYear, "去|昨 年"),
-	row(shiftUnit, 0, unitYear, "今 年"),
-	row(shiftUnit, 1, unitYear, "明|来|來 年"),
-)
+var allPatterns = sync.OnceValue(func() *patterns {
+	p := &patterns{absolute: absolutePatterns(), relative: relativePatterns()}
+	p.starters = starters(p)
+	return p
+})
+
+func absolutePatterns() []pattern {
+	return concat(
+		row(aDay, 0, 0, "Y - M - D", "Y / M / D", "Y . M . D", "D . M . Y", "Y 年 M 月 D [日|号|號]",
+			"L [.] D [st|nd|rd|th] [,] [of] Y", "D [st|nd|rd|th] [.] [of|de] L [.] [,] [of|de] Y"),
+		row(aMonth, 0, 0, "Y - M", "Y / M", "Y 年 M 月 [份]", "L [.] [,] [of|de] Y"),
+		row(aQuarter, 0, 0, "Y 年 [第] Q 季 度", "q Q [of|,] Y", "Y [-] q Q", "O quarter [of|,] Y",
+			"Q st|nd|rd|th quarter [of|,] Y"),
+		row(aSeason, 0, 0, "S [of|,] Y"),
+		row(aYear, 0, 0, "Y 年"),
+		row(aDay, 0, 0, "L [.] D [st|nd|rd|th]", "D st|nd|rd|th [of] L", "D of|de L", "D . L",
+			"M 月 D 日|号|號"),
+		row(aMonth, 0, 0, "M 月 [份]"),
+	)
+}
+
+func relativePatterns() []pattern {
+	return concat(
+		row(shiftUnit, 0, unitDay, "today|tonight", "今 天|日|晚|早"),
+		row(shiftUnit, -1, unitDay, "yesterday", "last night", "昨 天|日|晚"),
+		row(shiftUnit, 1, unitDay, "tomorrow", "明 天|日"),
+		row(shiftUnit, -3, unitDay, "大 前 天"),
+		row(shiftUnit, -2, unitDay, "前 天"),
+		row(shiftUnit, 2, unitDay, "后|後 天"),
+		row(agoUnit, 0, 0, "N [of] U ago"),
+		row(agoUnit, 0, unitDay, "N 天|日 [之|以] 前"),
+		row(agoUnit, 0, unitWeek, "N [个|個] 周|週 [之|以] 前", "N [个|個] 星 期 [之|以] 前",
+			"N [个|個] 礼|禮 拜 [之|以] 前"),
+		row(agoUnit, 0, unitMonth, "N 个|個 月 [之|以] 前"),
+		row(agoUnit, 0, unitYear, "N 年 [之|以] 前"),
+		row(rolling, 0, 0, "last|past|previous N [of] U", "past U"),
+		row(rolling, 0, unitDay, "最 近 [的] N 天|日", "过|過 去 [的] N 天|日"),
+		row(rolling, 0, unitWeek, "最 近 [的] N [个|個] 周|週", "过|過 去 [的] N [个|個] 周|週",
+			"最 近 [的] N [个|個] 星 期", "过|過 去 [的] N [个|個] 星 期"),
+		row(rolling, 0, unitMonth, "最 近 [的] N 个|個 月", "过|過 去 [的] N 个|個 月"),
+		row(rolling, 0, unitYear, "最 近 [的] N 年", "过|過 去 [的] N 年"),
+		row(shiftUnit, -1, 0, "last|previous U"),
+		row(shiftUnit, 0, 0, "this|current U"),
+		row(shiftUnit, 1, 0, "next U"),
+		row(lastCycle, 0, 0, "last|previous L", "last|previous S", "last|previous W"),
+		row(thisCycle, 0, 0, "this L", "this S", "this W"),
+		row(nextCycle, 0, 0, "next L", "next S", "next W"),
+		row(pastDay, 0, 0, "on W", "周|週 H", "星 期 H", "礼|禮 拜 H"),
+		chineseWeeks(),
+		row(shiftUnit, -1, unitMonth, "上 [个|個] 月", "先 月"),
+		row(shiftUnit, 0, unitMonth, "这|這 [个|個] 月", "本|今 月"),
+		row(shiftUnit, 1, unitMonth, "下 [个|個] 月", "来|來 月"),
+		row(shiftUnit, -1, unitQuarter, "上 [个|個] 季 度"),
+		row(shiftUnit, 0, unitQuarter, "这|這 [个|個] 季 度", "本 季 度"),
+		row(shiftUnit, 1, unitQuarter, "下 [个|個] 季 度"),
+		row(shiftUnit, -2, unitYear, "前 年"),
+		row(shiftUnit, -1, unitYear, "去|昨 年"),
+		row(shiftUnit, 0, unitYear, "今 年"),
+		row(shiftUnit, 1, unitYear, "明|来|來 年"),
+	)
+}
 
 // chineseWeeks are the patterns of weeks, their weekends and weekdays.
 func chineseWeeks() []pattern {
@@ -195,9 +216,7 @@ func concat(lists ...[]pattern) []pattern {
 	return out
 }
 
-// starters are the tokens that a date may begin with, numbers aside: most words of a text are none,
-// and need not be held against every pattern.
-var starters = func() map[string]bool {
+func starters(all *patterns) map[string]bool {
 	out := map[string]bool{}
 	for _, names := range []map[string]int{
 		monthNames, weekdayNames, seasonNames, countNames, ordinals,
@@ -206,10 +225,10 @@ var starters = func() map[string]bool {
 			out[name] = true
 		}
 	}
-	for _, p := range concat(absolute, relative) {
+	for _, p := range concat(all.absolute, all.relative) {
 		for _, s := range p.elems[0].any { // the first is never optional
 			out[s] = true
 		}
 	}
 	return out
-}()
+}

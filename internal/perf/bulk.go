@@ -23,15 +23,32 @@ const embedBatch = 10_000
 // once to count, to warm up and to remember the blocks, then as often as runs say beside the same
 // blocks written raw.
 func (b *bench) bulk(ctx context.Context) error {
-	wanted := b.opt.wants(groupBulk)
-	runs := 1
-	if wanted {
-		runs = b.opt.Runs
+	if !b.opt.needs(func(m measurement) bool { return m.raw }) {
+		if err := b.make(ctx, b.memory(), b.synth.Changes()); err != nil {
+			return err
+		}
+		return b.embed(ctx, false)
 	}
 	written, err := b.countBulk(ctx)
 	if err != nil {
 		return err
 	}
+	wanted := b.opt.wants(groupBulk)
+	if !wanted { // what was counted will do
+		if _, err := b.rawOnce(ctx); err != nil {
+			return err
+		}
+		return b.embed(ctx, false)
+	}
+	if err := b.timeBulk(ctx, written); err != nil {
+		return err
+	}
+	return b.embed(ctx, true)
+}
+
+// timeBulk makes the memory as often as runs say.
+func (b *bench) timeBulk(ctx context.Context, written Work) error {
+	runs := b.opt.Runs
 	var commits, raws, heaps []int64
 	for i := range runs {
 		b.step("bulk commit", i, runs)
@@ -55,26 +72,38 @@ func (b *bench) bulk(ctx context.Context) error {
 		commits, raws = append(commits, took-generated), append(raws, int64(raw))
 		heaps = append(heaps, heap)
 	}
-	if wanted {
-		nodes := int64(b.synth.Nodes)
-		b.add(Figure{
-			Group: groupBulk, Name: "bulk commit", Unit: Nanoseconds, Stats: statsOf(commits),
-			Yardstick: &Yardstick{"the same blocks, raw", statsOf(raws)}, Bound: &Bound{Times: 3},
-		})
-		b.add(Figure{Group: groupBulk, Name: "heap at its peak", Unit: Bytes, Stats: statsOf(heaps),
-			Bound: heapBound(b.synth.Nodes)})
-		b.add(Figure{Group: groupBulk, Name: "blocks for each node", Unit: Count,
-			Stats: statsOf([]int64{(written.BlocksWritten + nodes/2) / nodes})})
-		b.add(Figure{Group: groupBulk, Name: "bytes of blocks for each node", Unit: Bytes,
-			Stats: statsOf([]int64{written.BytesWritten / nodes})})
-		if err := b.parse(ctx); err != nil {
-			return err
-		}
-		if err := b.sizeFigure("store for each node", b.memory()); err != nil {
-			return err
-		}
+	nodes := int64(b.synth.Nodes)
+	b.add(Figure{
+		Group: groupBulk, Name: "bulk commit", Unit: Nanoseconds, Stats: statsOf(commits),
+		Yardstick: &Yardstick{"the same blocks, raw", statsOf(raws)}, Bound: &Bound{Times: 3},
+	})
+	b.add(Figure{Group: groupBulk, Name: "heap at its peak", Unit: Bytes, Stats: statsOf(heaps),
+		Bound: heapBound(b.synth.Nodes)})
+	b.add(Figure{Group: groupBulk, Name: "blocks for each node", Unit: Count,
+		Stats: statsOf([]int64{(written.BlocksWritten + nodes/2) / nodes})})
+	b.add(Figure{Group: groupBulk, Name: "bytes of blocks for each node", Unit: Bytes,
+		Stats: statsOf([]int64{written.BytesWritten / nodes})})
+	if err := b.parse(ctx); err != nil {
+		return err
 	}
-	return b.embed(ctx, wanted)
+	return b.sizeFigure("store for each node", b.memory())
+}
+
+// told yields changes and tells how many came.
+func (b *bench) told(what string, changes repo.Changes) repo.Changes {
+	const every = 1024
+	return func(yield func(graph.Change, error) bool) {
+		n, total := 0, b.synth.Nodes+b.synth.Edges()
+		for c, err := range changes {
+			if n++; n%every == 0 {
+				b.step(what, min(n, total), total)
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+		b.step(what+", its trees and index", 0, 0)
+	}
 }
 
 // heapBound is that of DESIGN at 10^5 nodes; larger memories have none.
@@ -106,7 +135,8 @@ func (b *bench) countBulk(ctx context.Context) (w Work, err error) {
 		return w, errors.Join(err, r.Close())
 	}
 	c.put = log.add
-	_, err = r.Commit(ctx, b.synth.Changes(), repo.CommitOptions{Stamp: b.stamp(), Message: "bulk"})
+	changes := b.told("bulk commit, counted", b.synth.Changes())
+	_, err = r.Commit(ctx, changes, repo.CommitOptions{Stamp: b.stamp(), Message: "bulk"})
 	w = c.work()
 	return w, errors.Join(err, log.close(), r.Close())
 }
@@ -120,7 +150,7 @@ func (b *bench) bulkOnce(ctx context.Context) (took, heap int64, err error) {
 	}
 	peak := watchHeap()
 	took, err = timed(func() error {
-		_, err := r.Commit(ctx, b.synth.Changes(), repo.CommitOptions{
+		_, err := r.Commit(ctx, b.told("bulk commit", b.synth.Changes()), repo.CommitOptions{
 			Stamp: b.stamp(), Message: "bulk",
 		})
 		return err

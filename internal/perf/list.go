@@ -1,21 +1,26 @@
 package perf
 
 // measurements in their order: what only reads is before what writes. Each size begins with bulk,
-// measured or not.
+// measured or not, where anything is wanted that is about the memory.
 var measurements []measurement
 
 func init() {
 	measurements = []measurement{
-		{name: groupBulk, what: "one commit of all nodes and edges, lines parsed apart, store size"},
-		{name: groupCold, what: "a question to a new process, and its memory", run: (*bench).cold},
+		{name: groupBulk, what: "one commit of all nodes and edges, lines parsed apart, store size",
+			raw: true},
+		{name: groupCold, what: "a question to a new process, and its memory", run: (*bench).cold,
+			raw: true},
 		{name: groupWarm, what: "questions to an open repository", run: (*bench).warm},
 		{name: groupHub, what: "the edges of the node that has most", run: (*bench).hub},
-		{name: groupCommit, what: "commits of one node, and of one with an edge", run: (*bench).commit},
+		{name: groupCommit, what: "commits of one node, and of one with an edge", run: (*bench).commit,
+			raw: true},
 		{name: groupDiff, what: "two commits that differ in 100 nodes", run: (*bench).diff},
 		{name: groupHistory, what: "blame and log", run: (*bench).history},
 		{name: groupReaders, what: "--readers R and one writer for --seconds S", run: (*bench).readers},
 		{name: groupCare, what: "gc of what all that left, fsck", run: (*bench).care},
-		{name: groupCommits, what: "--commits K of one node each in a row", run: (*bench).commits},
-		{name: groupVersion, what: "'mnem version' as a whole process", run: (*bench).version, once: true},
+		{name: groupCommits, what: "--commits K of one node each in a row", run: (*bench).commits,
+			alone: true},
+		{name: groupVersion, what: "'mnem version' as a whole process", run: (*bench).version, once: true,
+			alone: true},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -31,10 +32,11 @@ func (b *bench) commits(ctx context.Context) error {
 	all := b.synth.of(b.synth.Nodes + b.opt.Commits)
 	once, row := filepath.Join(b.dir, bulkDir), filepath.Join(b.dir, rowDir)
 	all.Dims = 0
-	if err := b.make(ctx, once, all); err != nil {
+	added := nodesOf(all.Range(b.synth.Nodes, all.Nodes))
+	if err := b.make(ctx, once, joined(b.synth.Changes(), added)); err != nil {
 		return err
 	}
-	if err := b.make(ctx, row, b.synth); err != nil {
+	if err := b.make(ctx, row, b.synth.Changes()); err != nil {
 		return err
 	}
 	if err := b.addOneByOne(ctx, row, all); err != nil {
@@ -78,18 +80,43 @@ func (b *bench) commits(ctx context.Context) error {
 	return nil
 }
 
+// nodesOf yields the nodes among changes.
+func nodesOf(changes repo.Changes) repo.Changes {
+	return func(yield func(graph.Change, error) bool) {
+		for c, err := range changes {
+			if (c.Node != nil || err != nil) && !yield(c, err) {
+				return
+			}
+		}
+	}
+}
+
+// joined yields the changes of one after those of another.
+func joined(lists ...repo.Changes) repo.Changes {
+	return func(yield func(graph.Change, error) bool) {
+		for _, changes := range lists {
+			for c, err := range changes {
+				if !yield(c, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // make makes a memory in one commit.
-func (b *bench) make(ctx context.Context, dir string, s *Synth) error {
-	b.step("commits: make a memory", 0, 0)
+func (b *bench) make(ctx context.Context, dir string, changes repo.Changes) error {
 	r, err := repo.Init(ctx, dir, b.stamp(), repo.Options{})
 	if err != nil {
 		return err
 	}
-	_, err = r.Commit(ctx, s.Changes(), repo.CommitOptions{Stamp: b.stamp(), Message: "bulk"})
+	_, err = r.Commit(ctx, b.told("make a memory", changes), repo.CommitOptions{
+		Stamp: b.stamp(), Message: "bulk",
+	})
 	return closeAfter(r, err)
 }
 
-// addOneByOne commits the nodes that all has more than the memory, with their edges. Counting looks
+// addOneByOne commits the nodes that all has more than the memory, without their edges. Counting looks
 // each block up before it is written, which is left out of the times.
 func (b *bench) addOneByOne(ctx context.Context, dir string, all *Synth) error {
 	r, c, err := b.openCounted(ctx, dir)
@@ -107,7 +134,7 @@ func (b *bench) addOneByOne(ctx context.Context, dir string, all *Synth) error {
 			b.step("commits in a row", i, total)
 			at, before := b.synth.Nodes+i, c.looking.Load()
 			took, err := timed(func() error {
-				_, err := r.Commit(ctx, all.Range(at, at+1), repo.CommitOptions{
+				_, err := r.Commit(ctx, nodesOf(all.Range(at, at+1)), repo.CommitOptions{
 					Stamp: b.stamp(), Message: "one",
 				})
 				return err
@@ -126,9 +153,27 @@ func (b *bench) addOneByOne(ctx context.Context, dir string, all *Synth) error {
 	return r.Close()
 }
 
+// segments records how many parts the index at the end has.
+func (b *bench) segments(ctx context.Context, r *repo.Repo) error {
+	s, err := r.Snapshot(ctx, "HEAD")
+	if err != nil {
+		return err
+	}
+	stats, err := s.IndexStats(ctx)
+	if err != nil {
+		return err
+	}
+	b.add(Figure{Group: groupCommits, Name: "segments of the index at the end", Unit: Count,
+		Stats: statsOf([]int64{int64(stats.Segments)})})
+	return nil
+}
+
 // compareAnswers asks both memories the same questions, in turns.
 func (b *bench) compareAnswers(ctx context.Context, row, once string, all *Synth) error {
 	return withRepo(row, repo.Options{ReadOnly: true}, func(r *repo.Repo) error {
+		if err := b.segments(ctx, r); err != nil {
+			return err
+		}
 		return withRepo(once, repo.Options{ReadOnly: true}, func(o *repo.Repo) error {
 			var times [2][]int64
 			for i := range afterSamples + warmUp {
@@ -155,6 +200,7 @@ func (b *bench) compareAnswers(ctx context.Context, row, once string, all *Synth
 				Group: groupCommits, Name: "questions at the end", Unit: Nanoseconds,
 				Stats:     statsOf(times[0]),
 				Yardstick: &Yardstick{"of the same in one commit", statsOf(times[1])},
+				Bound:     &Bound{Times: 1.5},
 			})
 			return nil
 		})

@@ -105,7 +105,16 @@ func (o *Options) Validate() error {
 type measurement struct {
 	name, what string
 	run        func(*bench, context.Context) error
-	once       bool // not about a memory: with the first size only
+	once       bool // not about a size: with the first only
+	alone      bool // not about the memory that bulk makes
+	raw        bool // beside what bulk writes raw
+}
+
+// needs reports whether a wanted measurement is one of some.
+func (o *Options) needs(some func(measurement) bool) bool {
+	return slices.ContainsFunc(measurements, func(m measurement) bool {
+		return o.wants(m.name) && some(m)
+	})
 }
 
 // Names of measurements that are asked for by options of their own.
@@ -198,8 +207,10 @@ func (b *bench) all(ctx context.Context) error {
 	if err := os.MkdirAll(b.dir, 0o700); err != nil {
 		return err
 	}
-	if err := b.bulk(ctx); err != nil {
-		return fmt.Errorf("make a memory of %d nodes: %w", b.synth.Nodes, err)
+	if b.opt.needs(func(m measurement) bool { return !m.alone }) {
+		if err := b.bulk(ctx); err != nil {
+			return fmt.Errorf("make a memory of %d nodes: %w", b.synth.Nodes, err)
+		}
 	}
 	for _, m := range measurements {
 		if m.run == nil || !b.opt.wants(m.name) || m.once && !b.first {

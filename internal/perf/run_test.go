@@ -111,7 +111,7 @@ func TestEverythingIsMeasured(t *testing.T) {
 		total := 0
 		for _, part := range s.Slices {
 			total += part.Commits
-			if part.Blocks < 10 || part.Bytes < 1000 {
+			if part.Blocks < 8 || part.Blocks > 20 || part.Bytes < 1000 || part.Bytes > 12<<10 {
 				t.Errorf("%+v", part)
 			}
 		}

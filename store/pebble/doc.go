@@ -67,11 +67,22 @@
 //
 // # Erasing
 //
-// Deleting leaves bytes behind: in tables until they are compacted, in logs, whose files Pebble
-// uses again without clearing them, and in tables that an iterator still needs. Compact flushes,
+// Deleting leaves bytes behind: in tables until they are compacted, in logs, which Pebble keeps for a
+// while, and in tables that an iterator still needs. Reclaim compacts everything, for the room on
+// disk, beside whoever reads and writes. For the bytes, Compact flushes,
 // compacts everything, closes the database, which removes what is obsolete, and opens it again,
 // which begins a new log and removes the old ones. What the disk itself keeps of a removed file is
 // beyond a program's reach.
+//
+// # Room and memory
+//
+// Most of what is stored are hashes and vectors, which do not compress: tables are about as large as
+// the blocks in them, of 10,000 nodes with vectors 24.2 MB for 24.3. As CIDs scatter over all keys a
+// read of a block reads one table block of 4 KiB; with 16 KiB and zstd tables take 9 % less and each
+// read half as long again. Logs take at most five memtables, none in a store that was closed.
+//
+// A Store keeps at most CacheBytes of table blocks, the indexes of the tables that were read
+// included, five memtables where it writes, and 50 bytes for each redaction.
 //
 // # One owner
 //

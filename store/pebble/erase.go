@@ -14,6 +14,7 @@ import (
 
 var (
 	_ store.Eraser      = (*Store)(nil)
+	_ store.Reclaimer   = (*Store)(nil)
 	_ store.Notebook    = (*Store)(nil)
 	_ store.Deleter     = (*blocks)(nil)
 	_ store.CellDeleter = (*derived)(nil)
@@ -197,8 +198,8 @@ func (s *Store) SetNote(ctx context.Context, note []byte) error {
 }
 
 // Compact flushes, rewrites all tables without what was deleted, and opens the database anew, as
-// Pebble keeps old logs to use their files again, with their bytes, and leaves tables that
-// somebody may still read until it is closed.
+// Pebble keeps old logs, with their bytes, and leaves tables that somebody may still read until it
+// is closed.
 func (s *Store) Compact(ctx context.Context) error {
 	if s.opts.ReadOnly {
 		return store.ErrReadOnly
@@ -213,6 +214,18 @@ func (s *Store) Compact(ctx context.Context) error {
 	}
 	if err != nil {
 		return fmt.Errorf("compact store: %w", err)
+	}
+	return nil
+}
+
+// Reclaim flushes and rewrites all tables without what was deleted.
+func (s *Store) Reclaim(ctx context.Context) error {
+	if err := s.enterWrite(ctx); err != nil {
+		return err
+	}
+	defer s.exit()
+	if err := s.fs.fuse.guard(func() error { return s.rewrite(ctx) }); err != nil {
+		return fmt.Errorf("give back room: %w", err)
 	}
 	return nil
 }

@@ -173,10 +173,14 @@ func (fs *fuseFS) OpenReadWrite(
 	return fs.file(func() (vfs.File, error) { return fs.FS.OpenReadWrite(name, c, opts...) })
 }
 
+// ReuseForWrite makes a new file and removes the old one, which its contract allows. A log that is
+// used again keeps the size and the bytes of what was in it. One that cannot be removed does no harm: it
+// is obsolete, and Pebble removes it when it is opened next.
 func (fs *fuseFS) ReuseForWrite(
 	oldname, newname string, c vfs.DiskWriteCategory,
 ) (vfs.File, error) {
-	return fs.file(func() (vfs.File, error) { return fs.FS.ReuseForWrite(oldname, newname, c) })
+	_ = fs.Remove(oldname)
+	return fs.Create(newname, c)
 }
 
 // OpenDir opens a directory, whose only use is to be synced. Opening changes nothing, so it works
@@ -257,8 +261,13 @@ func (f *fuseFile) WriteAt(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
+// maxPreallocate bounds what is reserved at once. Pebble reserves more than a memtable for each
+// log, 18 MB of disk for an empty store, and gains nothing: syncs write the file's size anyway.
+const maxPreallocate = 256 << 10
+
 // Preallocate never parks: it is an advice.
 func (f *fuseFile) Preallocate(offset, length int64) error {
+	length = min(length, maxPreallocate)
 	return f.fs.fuse.run(func() error { return f.File.Preallocate(offset, length) })
 }
 

@@ -88,10 +88,11 @@ func (o *Options) pebble(fs *fuseFS, lock *pdb.Lock) *pdb.Options {
 		// compactions of deletions, which are rare here.
 		DisableTableStats: true,
 	}
-	if o.Uncompressed {
-		out.ApplyCompressionSettings(func() pdb.DBCompressionSettings {
+	out.ApplyCompressionSettings(func() pdb.DBCompressionSettings {
+		if o.Uncompressed {
 			return pdb.DBCompressionNone
-		})
-	}
+		}
+		return pdb.DBCompressionFastest
+	})
 	return out
 }

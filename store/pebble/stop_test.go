@@ -70,7 +70,7 @@ func TestStopAfterPanic(t *testing.T) {
 // is free after Close.
 func TestStopByKind(t *testing.T) {
 	tests := []struct{ kind, suffix string }{
-		{"write", ".log"}, {"syncdata", ".log"}, {"create", ".log"}, {"reuseforwrite", ".log"},
+		{"write", ".log"}, {"syncdata", ".log"}, {"create", ".log"},
 		{"create", ".sst"}, {"write", ".sst"}, {"syncdata", ".sst"}, {"sync", "/db"},
 		{"syncdata", "/head"}, {"writeat", "/head"}, {"write", "MANIFEST"}, {"sync", "MANIFEST"},
 	}

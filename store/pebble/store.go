@@ -2,12 +2,14 @@ package pebble
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	iofs "io/fs"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,6 +38,8 @@ type Store struct {
 	db     *pdb.DB
 	opened chan *pdb.DB // carries db out of a guarded call, which closes it
 	dirty  atomic.Bool  // whether anything was written
+	// flushed is set by Close when all that was written is in tables, and nothing in logs alone.
+	flushed bool
 
 	facts   blocks
 	derived derived
@@ -303,6 +307,7 @@ func (s *Store) Close() error {
 	var err error
 	if s.dirty.Load() {
 		err = s.flush()
+		s.flushed = err == nil
 	}
 	if err = errors.Join(err, s.release()); err != nil {
 		return fmt.Errorf("close store: %w", err)
@@ -329,7 +334,9 @@ func (s *Store) release() error {
 	var errs []error
 	if s.db != nil && stopped == nil {
 		errs = append(errs, s.fs.fuse.guard(s.db.Close))
-		stopped = s.fs.fuse.err()
+		if stopped = s.fs.fuse.err(); stopped == nil && s.flushed {
+			s.removeLogs()
+		}
 	} else if stopped != nil {
 		s.abandon()
 	}
@@ -342,6 +349,28 @@ func (s *Store) release() error {
 	}
 	errs = append(errs, s.lock.Close(), s.fs.lock.Close())
 	return errors.Join(errs...)
+}
+
+// removeLogs removes all logs but the newest, which is empty, after a flush. Pebble keeps old ones
+// to use their files again, up to the size of a memtable each, and would remove them when it is
+// opened for writing next.
+func (s *Store) removeLogs() {
+	db := s.fs.PathJoin(s.dir, dbName)
+	names, err := s.fs.List(db)
+	if err != nil {
+		s.opts.Logf("list logs: %v", err)
+		return
+	}
+	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasSuffix(n, ".log") })
+	// Their numbers have at least six digits, with zeros before.
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+	})
+	for _, name := range names[:max(len(names), 1)-1] {
+		if err := s.fs.Remove(s.fs.PathJoin(db, name)); err != nil {
+			s.opts.Logf("remove an old log: %v", err)
+		}
+	}
 }
 
 // abandon closes the database of a stopped store as far as it can be closed: with a goroutine

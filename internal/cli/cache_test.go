@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"errors"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/repo"
+)
+
+func TestParseSize(t *testing.T) {
+	for s, want := range map[string]int64{
+		"1MiB": 1 << 20, "1048576": 1 << 20, "1024KiB": 1 << 20, "3GiB": 3 << 30, "1024GiB": 1 << 40,
+	} {
+		if got, err := parseSize(s); got != want || err != nil {
+			t.Errorf("%s: %d, %v", s, got, err)
+		}
+	}
+	for _, s := range []string{
+		"", "MiB", "1", "1023KiB", "1025GiB", "9223372036854775807GiB", "-1MiB", "1.5GiB", "1MB", "1 MiB",
+	} {
+		if got, err := parseSize(s); !errors.Is(err, repo.ErrInvalid) {
+			t.Errorf("%q: %d, %v", s, got, err)
+		}
+	}
+}
+
+// TestCommandNames: a command line that begins with a name makes that command alone, so the names
+// are those of the commands.
+func TestCommandNames(t *testing.T) {
+	for _, cmd := range commands() {
+		c := &cli{app: &App{Getenv: func(string) string { return "" }}}
+		made := cmd.New(c)
+		if made.Name() != cmd.Name || len(made.Aliases) > 0 {
+			t.Errorf("command %q is called %q, aliases %q", cmd.Name, made.Name(), made.Aliases)
+		}
+		if got := wanted([]string{cmd.Name, "--help"}); len(got) != 1 || got[0].Name != cmd.Name {
+			t.Errorf("%q makes %d commands", cmd.Name, len(got))
+		}
+	}
+	for _, args := range [][]string{nil, {"-q", "log"}, {"help", "log"}, {"lo"}, {"__complete", "log"}} {
+		if got := wanted(args); len(got) != len(commands()) {
+			t.Errorf("%q makes %d commands", args, len(got))
+		}
+	}
+}
+
+// TestVersionCostsLittle bounds what is allocated until a small command runs, beside what packages
+// do when the program starts.
+func TestVersionCostsLittle(t *testing.T) {
+	c := &cli{app: &App{Getenv: func(string) string { return "" }}}
+	few := testing.AllocsPerRun(5, func() { c.root("version") })
+	all := testing.AllocsPerRun(5, func() { c.root() })
+	if few > 700 || few > all/4 {
+		t.Errorf("%.0f allocations for one command, %.0f for all", few, all)
+	}
+}
+
+// TestProgramPackages bounds how many packages the program is linked from: each is work when a
+// process starts, and most of all those with tables of their own. A new one is a decision.
+func TestProgramPackages(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "../../cmd/mnem").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := strings.Fields(string(out))
+	const most = 480
+	if len(list) > most {
+		t.Errorf("%d packages, want at most %d", len(list), most)
+	}
+	for _, heavy := range []string{
+		"testing", "net/http/pprof", "html/template", "github.com/charmbracelet/glamour",
+		"github.com/alecthomas/chroma",
+	} {
+		for _, name := range list {
+			if name == heavy || strings.HasPrefix(name, heavy+"/") {
+				t.Errorf("%s is linked: it is slow to start", name)
+			}
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package repo
+
+import (
+	"encoding/binary"
+	"runtime"
+	"testing"
+
+	"github.com/mnem-project/mnem/ipld"
+)
+
+func numbered(codec ipld.Codec, i int) ipld.CID {
+	return ipld.Sum(codec, binary.BigEndian.AppendUint64(nil, uint64(i)))
+}
+
+// TestCIDSet compares a set with a map, of both codecs: the same bytes as a raw block and as a record
+// are two members.
+func TestCIDSet(t *testing.T) {
+	const n = 20_000
+	var s cidSet
+	want := make(map[ipld.CID]bool)
+	if s.Has(numbered(ipld.Raw, 0)) || s.Len() != 0 {
+		t.Error("an empty set has a member")
+	}
+	for i := range 2 * n {
+		c := numbered(ipld.DagCBOR, i*i%n)
+		if i%3 == 0 {
+			c = numbered(ipld.Raw, i*i%n)
+		}
+		if got := s.Add(c); got == want[c] {
+			t.Fatalf("Add of %d: %v", i, got)
+		}
+		want[c] = true
+	}
+	for i := range n {
+		for _, codec := range []ipld.Codec{ipld.Raw, ipld.DagCBOR} {
+			if c := numbered(codec, i); s.Has(c) != want[c] {
+				t.Fatalf("%d as %x: %v, want %v", i, codec, s.Has(c), want[c])
+			}
+		}
+	}
+	if s.Len() != len(want) {
+		t.Errorf("%d members, want %d", s.Len(), len(want))
+	}
+}
+
+// TestCIDSetMemory bounds what a set takes for each CID.
+func TestCIDSetMemory(t *testing.T) {
+	const n = 300_000
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := heap()
+	s := new(cidSet)
+	for i := range n {
+		s.Add(numbered(ipld.DagCBOR, i))
+	}
+	each := (heap() - before) / n
+	t.Logf("%d bytes for each of %d", each, n)
+	if each > 70 {
+		t.Errorf("%d bytes for each CID", each)
+	}
+	runtime.KeepAlive(s)
+}
