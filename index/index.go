@@ -233,24 +233,51 @@ var errStop = errors.New("stop")
 
 // Doc returns the live document of a node, and whether there is one.
 func (x *Index) Doc(ctx context.Context, id graph.ID) (Doc, bool, error) {
-	for n := len(x.segs) - 1; n >= 0; n-- {
-		docs := idFinder{src: &x.src, seg: x.segs[n]}
-		doc, ok, err := docs.find(ctx, id)
+	return x.Finder(ctx).Doc(id)
+}
+
+// Finder looks up documents in the course of a query: it keeps at hand what the next one is likely
+// to need. Not safe for concurrent use.
+type Finder struct {
+	ctx   context.Context
+	x     *Index
+	ids   []idFinder
+	views []*view // nil until one is asked
+}
+
+// Finder returns a finder.
+func (x *Index) Finder(ctx context.Context) *Finder {
+	f := &Finder{
+		ctx: ctx, x: x, ids: make([]idFinder, len(x.segs)), views: make([]*view, len(x.segs)),
+	}
+	for n, s := range x.segs {
+		f.ids[n] = idFinder{src: &x.src, seg: s}
+	}
+	return f
+}
+
+// Doc returns the live document of a node, and whether there is one.
+func (f *Finder) Doc(id graph.ID) (Doc, bool, error) {
+	for n := len(f.ids) - 1; n >= 0; n-- {
+		doc, ok, err := f.ids[n].find(f.ctx, id)
 		if err != nil {
 			return Doc{}, false, err
 		}
 		if !ok {
 			continue
 		}
-		v, err := x.view(ctx, n)
-		if err != nil {
-			return Doc{}, false, err
+		if f.views[n] == nil {
+			if f.views[n], err = f.x.view(f.ctx, n); err != nil {
+				return Doc{}, false, err
+			}
 		}
+		v := f.views[n]
 		if v.dead.has(doc) {
 			return Doc{}, false, nil
 		}
-		d, err := v.doc(doc)
-		return d, err == nil, err
+		// The id is known: a view would read another part of ids for it.
+		meta, err := v.docMeta(doc)
+		return Doc{view: v, n: doc, id: id, meta: meta}, err == nil, err
 	}
 	return Doc{}, false, nil
 }

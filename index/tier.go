@@ -12,14 +12,14 @@ func class(size, fanout int) int {
 // deadRoom is how many dead documents an index may keep whatever its size is.
 const deadRoom = 4096
 
-// mergeCount returns how many of the newest segments are to become one, 0 for none.
+// MergeCount returns how many of the newest segments are to become one, 0 for none.
 //
 // The newest segment and those before it that are of no higher class are merged once they are
 // fanout or more. A merge moves its documents up a class, unless kills among them make them fewer,
 // so that each document is written about log(n) times to base fanout; and at most fanout - 1
 // segments of each class remain. The largest segments are merged with the rest, whatever their
 // class is, when more documents are dead than alive: each such merge is paid for by as many kills.
-func mergeCount(segments []SegmentRef, fanout int) int {
+func MergeCount(segments []SegmentRef, fanout int) int {
 	docs, dead := 0, 0
 	for _, s := range segments {
 		docs += s.Docs

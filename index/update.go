@@ -190,7 +190,7 @@ func (u *updater) spill(b *builder, end bool) error {
 	}
 	if u.spills > 0 && (end || u.spills >= maxSpills) {
 		u.spills = 0
-		if err := u.merge(mergeCount(u.m.Segments, u.opt.Fanout)); err != nil {
+		if err := u.merge(MergeCount(u.m.Segments, u.opt.Fanout)); err != nil {
 			return err
 		}
 	}

@@ -210,7 +210,7 @@ func TestMergeCount(t *testing.T) {
 		"limit":         {slices.Repeat(sizes(maxDocs), 8), 0},
 	}
 	for name, c := range cases {
-		if got := mergeCount(c.segments, 8); got != c.want {
+		if got := MergeCount(c.segments, 8); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
@@ -229,7 +229,7 @@ func TestTiers(t *testing.T) {
 		}
 		work += size
 		segments = append(segments, SegmentRef{Docs: size})
-		if n := mergeCount(segments, fanout); n > 0 {
+		if n := MergeCount(segments, fanout); n > 0 {
 			keep := len(segments) - n
 			sum := 0
 			for _, s := range segments[keep:] {

@@ -337,6 +337,7 @@ func (f *fsck) whole(c ipld.CID) {
 	}
 	f.wholeTrees(c, s.state)
 	f.index(s)
+	f.dense(s)
 	f.communities(s)
 }
 

@@ -298,7 +298,10 @@ func (g *collector) sweepDerived() error {
 	derived := g.repo.derived()
 	err := g.derived.Cells(g.ctx, func(graph, manifest ipld.CID) error {
 		if !g.marks.has(graph) {
-			kept, err := g.sweepCommunities(graph, manifest)
+			kept, err := g.sweepDense(graph, manifest)
+			if kept == nil && err == nil {
+				kept, err = g.sweepCommunities(graph, manifest)
+			}
 			for _, c := range kept {
 				live.Add(c)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mnem-project/mnem/car"
 	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/dense"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/ipld"
@@ -42,7 +43,7 @@ type importer struct {
 func newImporter(ctx context.Context, r *Repo, file *carFile, opt ImportOptions) *importer {
 	over := &Repo{
 		store: importStore{r.store, file}, ro: true,
-		trees: prolly.NewCache(importTrees), parts: index.NewCache(0), vectors: newVectorCache(0),
+		trees: prolly.NewCache(importTrees), parts: index.NewCache(0), vectors: newVectorCache(0), rows: dense.NewCache(0),
 	}
 	return &importer{
 		ctx: ctx, repo: r, over: over, file: file, opt: opt, outside: make(map[ipld.CID]role),

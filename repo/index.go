@@ -191,7 +191,7 @@ func (r *Repo) openIndex(graph ipld.CID) *index.Index {
 func (r *Repo) forgetIndexes() {
 	r.openMu.Lock()
 	defer r.openMu.Unlock()
-	r.indexes = openIndexes{}
+	r.indexes, r.dense = openIndexes{}, openDense{}
 }
 
 func (s *Snapshot) openIndex(ctx context.Context) (*index.Index, error) {
@@ -244,8 +244,9 @@ func (s *Snapshot) nearestIndex(ctx context.Context) (ipld.CID, *state, error) {
 	return ipld.CID{}, empty, err
 }
 
-// RebuildIndex makes the index of a revision anew from its graph alone, in place of the one there
-// is, which stays where that fails. Answers do not change: an index is a pure function of a graph.
+// RebuildIndex makes the indexes of a revision, of its texts and of its dense vectors, anew from
+// its facts alone, in place of those there are. Answers do not change: an index is a pure function
+// of facts.
 func (r *Repo) RebuildIndex(ctx context.Context, rev string) (IndexStats, error) {
 	if r.ro {
 		return IndexStats{}, store.ErrReadOnly
@@ -263,6 +264,9 @@ func (r *Repo) RebuildIndex(ctx context.Context, rev string) (IndexStats, error)
 		return IndexStats{}, err
 	}
 	manifest, err := r.writeIndex(ctx, ipld.CID{}, empty, s.state, nil)
+	if err == nil && s.state.vectors.Len() > 0 {
+		_, err = r.writeDense(ctx, ipld.CID{}, empty, s.state)
+	}
 	if err != nil {
 		return IndexStats{}, err
 	}

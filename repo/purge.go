@@ -335,6 +335,7 @@ func (p *purge) eraseAll(s *purgeScan) error {
 	if err := p.erase.Redact(p.ctx, s.redactions(p.opt)...); err != nil {
 		return err
 	}
+	p.repo.rows.Clear()
 	p.repo.vectors.clear()
 	return p.repo.store.Derived().Clear(p.ctx)
 }

@@ -104,6 +104,7 @@ func (r *Repo) dropIndexes(ctx context.Context) error {
 	r.communities.mu.Lock()
 	defer r.communities.mu.Unlock()
 	r.forgetIndexes()
+	r.rows.Clear()
 	if err := r.store.Derived().Clear(ctx); err != nil {
 		return fmt.Errorf("clear indexes: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/mnem-project/mnem/dense"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/prolly"
@@ -27,7 +28,10 @@ const (
 	// defaultTreeCache and defaultIndexCache bound decoded data kept between calls, in bytes.
 	defaultTreeCache  = 64 << 20
 	defaultIndexCache = 64 << 20
-	// defaultVectorCache bounds the dense vectors kept, in bytes: 600,000 of 384 dimensions.
+	// defaultDenseCache bounds what is kept of dense vectors, in bytes: the sketches of 10^6 of 384
+	// dimensions take 48 MB, and the vectors of 10^5 take 40.
+	defaultDenseCache = 64 << 20
+	// defaultVectorCache bounds the sparse vectors kept, in bytes.
 	defaultVectorCache = 256 << 20
 	// stageLimit is how many bytes of new blocks a transaction keeps before it writes them, not
 	// yet durable and reached by nothing, to the store: it bounds the memory of a bulk commit.
@@ -41,7 +45,8 @@ type Options struct {
 	BlockCache int64         // bytes of stored blocks kept by the database; 0: 32 MiB
 	TreeCache  int64         // bytes of decoded tree chunks kept; 0: 64 MiB
 	IndexCache int64         // bytes of decoded index parts kept; 0: 64 MiB
-	// VectorCache is how many bytes of dense vectors are kept; 0: 256 MiB. As many again are used
+	DenseCache int64         // bytes of sketches and of dense vectors kept; 0: 64 MiB
+	// VectorCache is how many bytes of sparse vectors are kept; 0: 256 MiB. As many again are used
 	// for a moment while some are read. A query of a model that has more reads them each time.
 	VectorCache int64
 	FS          vfs.FS // nil: the operating system's
@@ -82,7 +87,9 @@ type Repo struct {
 	indexMu sync.Mutex // held by who makes an index, opens one or drops them
 	openMu  sync.Mutex // guards indexes; never held while anything is read
 	indexes openIndexes
-	vectors *vectorCache
+	dense   openDense
+	rows    *dense.Cache // of indexes of dense vectors
+	vectors *vectorCache // sparse ones
 
 	counters    retrieve.Counters
 	communities openCommunities
@@ -164,12 +171,16 @@ func over(st store.Store, opt Options) *Repo {
 	if opt.IndexCache == 0 {
 		opt.IndexCache = defaultIndexCache
 	}
+	if opt.DenseCache == 0 {
+		opt.DenseCache = defaultDenseCache
+	}
 	if opt.VectorCache == 0 {
 		opt.VectorCache = defaultVectorCache
 	}
 	return &Repo{
 		store: st, ro: opt.ReadOnly, vectors: newVectorCache(opt.VectorCache), counters: opt.Counters,
 		trees: prolly.NewCache(opt.TreeCache), parts: index.NewCache(opt.IndexCache),
+		rows: dense.NewCache(opt.DenseCache),
 	}
 }
 

@@ -116,7 +116,11 @@ func (t *tx) finish(ctx context.Context, by Stamp) (ipld.CID, error) {
 		return ipld.CID{}, err
 	}
 	for _, c := range t.indexes {
-		if err := t.repo.indexChange(ctx, c.base, c.next, t.draft); err != nil {
+		err := t.repo.indexChange(ctx, c.base, c.next, t.draft)
+		if err == nil {
+			err = t.repo.denseChange(ctx, c.base, c.next)
+		}
+		if err != nil {
 			return ipld.CID{}, err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/dense"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/ipld"
@@ -19,18 +20,16 @@ import (
 	"github.com/mnem-project/mnem/store"
 )
 
-// vectorsOf names the vectors of one model and form in one tree of embeddings.
+// vectorsOf names the sparse vectors of one model in one tree of embeddings.
 type vectorsOf struct {
-	root   ipld.CID
-	model  string
-	sparse bool
+	root  ipld.CID
+	model string
 }
 
 // vectorSet is what a pass over a tree found of one model.
 type vectorSet struct {
 	key    vectorsOf
-	matrix *index.Matrix       // nil where the vectors are more than the cache may hold, or sparse
-	sparse *index.SparseMatrix // likewise, or dense
+	sparse *index.SparseMatrix // nil where the vectors are more than the cache may hold
 	models []string            // where there is no vector of the model: the models there are
 }
 
@@ -39,9 +38,6 @@ const vectorSetOverhead = 512
 
 func (s *vectorSet) bytes() int64 {
 	n := int64(vectorSetOverhead)
-	if s.matrix != nil {
-		n += s.matrix.Bytes()
-	}
 	if s.sparse != nil {
 		n += s.sparse.Bytes()
 	}
@@ -106,12 +102,12 @@ func (c *vectorCache) clear() {
 	c.order.Init()
 }
 
-// vectors returns the vectors of a model and form at the state, read in one pass where they are not
+// vectors returns the sparse vectors of a model at the state, read in one pass where they are not
 // cached.
 func (c *vectorCache) vectors(
-	ctx context.Context, s *state, model string, sparse bool,
+	ctx context.Context, s *state, model string,
 ) (*vectorSet, error) {
-	key := vectorsOf{s.vectorsRoot(), model, sparse}
+	key := vectorsOf{s.vectorsRoot(), model}
 	if set, _ := c.get(key); set != nil {
 		return set, nil
 	}
@@ -135,35 +131,22 @@ func (c *vectorCache) vectors(
 
 // read makes a set in one pass over the tree.
 func (c *vectorCache) read(ctx context.Context, s *state, key vectorsOf) (*vectorSet, error) {
-	set := &vectorSet{key: key}
+	set := &vectorSet{key: key, sparse: new(index.SparseMatrix)}
 	found := false
-	added := func() error {
+	err := s.eachSparse(ctx, key.model, func(id graph.ID, terms []graph.Term) error {
+		set.sparse.Add(id, terms)
 		found = true
 		if set.bytes() > c.limit {
-			set.matrix, set.sparse = nil, nil
+			set.sparse = nil
 			return errEnough
 		}
 		return nil
-	}
-	var err error
-	if key.sparse {
-		set.sparse = new(index.SparseMatrix)
-		err = s.eachSparse(ctx, key.model, func(id graph.ID, terms []graph.Term) error {
-			set.sparse.Add(id, terms)
-			return added()
-		})
-	} else {
-		set.matrix = new(index.Matrix)
-		err = s.eachVector(ctx, key.model, func(id graph.ID, vector []int8) error {
-			set.matrix.Add(id, vector)
-			return added()
-		})
-	}
+	})
 	if err != nil && !errors.Is(err, errEnough) {
 		return nil, err
 	}
 	if !found {
-		set.models, err = s.modelsOf(ctx, key.sparse)
+		set.models, err = s.sparseModels(ctx)
 		return set, err
 	}
 	return set, nil
@@ -172,36 +155,10 @@ func (c *vectorCache) read(ctx context.Context, s *state, key vectorsOf) (*vecto
 // errEnough ends a pass.
 var errEnough = errors.New("enough")
 
-// eachVector calls fn with the nodes that have a dense embedding by a model, and the embedding as
-// i8, in the order of ids. What was erased is passed over.
-func (s *state) eachVector(
-	ctx context.Context, model string, fn func(graph.ID, []int8) error,
-) error {
-	return s.eachEmbedding(ctx, model, false, func(id graph.ID, e *graph.Embedding) error {
-		vector, err := denseInt8(e)
-		if err != nil {
-			return err
-		}
-		return fn(id, vector)
-	})
-}
-
-// eachSparse does the same for sparse embeddings and their terms.
+// eachSparse calls fn with the nodes that have a sparse embedding by a model, and its terms, in the
+// order of ids. What was erased is passed over.
 func (s *state) eachSparse(
 	ctx context.Context, model string, fn func(graph.ID, []graph.Term) error,
-) error {
-	return s.eachEmbedding(ctx, model, true, func(id graph.ID, e *graph.Embedding) error {
-		terms, err := e.Terms()
-		if err != nil {
-			return err
-		}
-		return fn(id, terms)
-	})
-}
-
-// eachEmbedding calls fn with the nodes that have an embedding by a model in one of the two forms.
-func (s *state) eachEmbedding(
-	ctx context.Context, model string, sparse bool, fn func(graph.ID, *graph.Embedding) error,
 ) error {
 	for kv, err := range s.vectors.Scan(ctx, nil, nil) {
 		if err != nil {
@@ -218,10 +175,14 @@ func (s *state) eachEmbedding(
 		if err != nil {
 			return err
 		}
-		if e == nil || (e.DType == graph.Sparse) != sparse {
+		if e == nil || e.DType != graph.Sparse {
 			continue
 		}
-		if err := fn(id, e); err != nil {
+		terms, err := e.Terms()
+		if err == nil {
+			err = fn(id, terms)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -254,8 +215,8 @@ func denseInt8(e *graph.Embedding) ([]int8, error) {
 	return graph.Quantise(floats)
 }
 
-// modelsOf returns the first models, ascending, by which nodes have embeddings of a form.
-func (s *state) modelsOf(ctx context.Context, sparse bool) ([]string, error) {
+// sparseModels returns the first models, ascending, by which nodes have sparse embeddings.
+func (s *state) sparseModels(ctx context.Context) ([]string, error) {
 	var models []string // ascending, one more than are named at most
 	for kv, err := range s.vectors.Scan(ctx, nil, nil) {
 		if err != nil {
@@ -273,7 +234,7 @@ func (s *state) modelsOf(ctx context.Context, sparse bool) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if e == nil || (e.DType == graph.Sparse) != sparse {
+		if e == nil || e.DType != graph.Sparse {
 			continue
 		}
 		models = slices.Insert(models, at, name)
@@ -282,42 +243,33 @@ func (s *state) modelsOf(ctx context.Context, sparse bool) ([]string, error) {
 	return models, nil
 }
 
-// Dense ranks the nodes that have a dense embedding of the query's model. Vectors that are in
-// memory are scanned there; the first query of a model at a commit reads them all, and where they
-// are more than the cache may hold so does every one.
+// Dense ranks the nodes that have a dense embedding of the query's model.
 func (v indexView) Dense(
-	ctx context.Context, q retrieve.QueryVector, accept retrieve.Accept, k int,
+	ctx context.Context, q retrieve.QueryVector, accept retrieve.Accept, k, shortlist int,
 ) (retrieve.DenseResult, error) {
-	st := v.s.state
-	set, err := v.s.repo.vectors.vectors(ctx, st, q.Model, false)
-	if err != nil {
-		return retrieve.DenseResult{}, err
+	x, err := v.s.dense(ctx)
+	if err != nil || x == nil {
+		return retrieve.DenseResult{None: true}, err
 	}
-	search := index.NewDenseSearch(q.Values, v.acceptID(ctx, accept), k)
-	if set.matrix != nil {
-		same, all := set.matrix.Rows(len(q.Values))
-		err := set.matrix.Search(ctx, search)
-		return retrieve.DenseResult{
-			Hits: hits(search.Hits()), Other: all - same, None: all == 0, Models: set.models,
-		}, err
-	}
-	var res retrieve.DenseResult
-	err = st.eachVector(ctx, q.Model, func(id graph.ID, vector []int8) error {
-		if len(vector) != len(q.Values) {
-			res.Other++
-		}
-		return search.Offer(id, vector)
+	got, err := x.Search(ctx, dense.Query{
+		Model: q.Model, Values: q.Values, Accept: v.acceptID(ctx, accept), K: k,
+		Shortlist: shortlist,
 	})
-	res.Hits = hits(search.Hits())
+	res := retrieve.DenseResult{Hits: hits(got.Hits), Other: got.Other, None: got.None}
+	if err == nil && got.None {
+		res.Models, err = x.Models(ctx, retrieve.MaxModelsNamed)
+	}
 	return res, err
 }
 
-// Sparse ranks the nodes that have a sparse embedding of the query's model, as Dense does.
+// Sparse ranks the nodes that have a sparse embedding of the query's model. Vectors that are in
+// memory are scanned there; the first query of a model at a commit reads them all, and where they
+// are more than the cache may hold so does every one.
 func (v indexView) Sparse(
 	ctx context.Context, q retrieve.SparseVector, accept retrieve.Accept, k int,
 ) (retrieve.SparseResult, error) {
 	st := v.s.state
-	set, err := v.s.repo.vectors.vectors(ctx, st, q.Model, true)
+	set, err := v.s.repo.vectors.vectors(ctx, st, q.Model)
 	if err != nil {
 		return retrieve.SparseResult{}, err
 	}
@@ -336,8 +288,9 @@ func (v indexView) Sparse(
 func (v indexView) acceptID(
 	ctx context.Context, accept retrieve.Accept,
 ) func(graph.ID) (bool, error) {
+	find := v.x.Finder(ctx)
 	return func(id graph.ID) (bool, error) {
-		d, ok, err := v.x.Doc(ctx, id)
+		d, ok, err := find.Doc(id)
 		if err != nil || !ok {
 			return false, err
 		}

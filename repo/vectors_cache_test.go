@@ -11,16 +11,17 @@ import (
 )
 
 func setOf(model string, bytes int) *vectorSet {
-	s := &vectorSet{key: vectorsOf{model: model}, matrix: new(index.Matrix)}
+	s := &vectorSet{key: vectorsOf{model: model}, sparse: new(index.SparseMatrix)}
 	for i := 1; s.bytes() < int64(bytes); i++ {
-		s.matrix.Add(graph.ID{byte(i)}, make([]int8, 100))
+		s.sparse.Add(graph.ID{byte(i)}, []graph.Term{{Term: "t", Weight: 1}})
 	}
 	return s
 }
 
 // TestVectorCache keeps what was used last within its bound, and nothing of before a clearing.
 func TestVectorCache(t *testing.T) {
-	c := newVectorCache(3500)
+	limit := 3*setOf("a", 1000).bytes() + 10
+	c := newVectorCache(limit)
 	kept := func() (models []string) {
 		for e := c.order.Front(); e != nil; e = e.Next() {
 			models = append(models, e.Value.(*vectorSet).key.model)
@@ -34,10 +35,10 @@ func TestVectorCache(t *testing.T) {
 		t.Fatal("a is not kept")
 	}
 	c.add(setOf("d", 1000), 0)
-	if got := kept(); !slices.Equal(got, []string{"d", "a", "c"}) || c.size > 3500 {
+	if got := kept(); !slices.Equal(got, []string{"d", "a", "c"}) || c.size > limit {
 		t.Errorf("kept %v of %d bytes", got, c.size)
 	}
-	c.add(setOf("e", 5000), 0)
+	c.add(setOf("e", int(limit)+1), 0)
 	if len(kept()) != 0 || c.size != 0 {
 		t.Errorf("one too large: kept %v of %d bytes", kept(), c.size)
 	}

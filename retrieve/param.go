@@ -60,6 +60,7 @@ var params = withMembers([]param{
 	list("weights", func(r *Request) *[]LaneWeight { return &r.Weights },
 		encodeWeights, decodeWeights, objectOf(ParseLaneWeight)),
 	count("feedback", func(r *Request) *int { return &r.Feedback }, 0),
+	option("oversample", func(r *Request) **int { return &r.Oversample }, DefaultOversample),
 	word("spelling", func(r *Request) *Spelling { return &r.Spelling }, SpellingOn),
 	option("limit", func(r *Request) **int { return &r.Limit }, always),
 	option("budget", func(r *Request) **int { return &r.Budget }, always),

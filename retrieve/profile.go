@@ -82,6 +82,7 @@ var profileParams = []profileParam{
 	{"decay", func(r *Request) any { return &r.Decay }},
 	{"damping", func(r *Request) any { return &r.Damping }},
 	{"pack", func(r *Request) any { return &r.Pack }},
+	{"oversample", func(r *Request) any { return &r.Oversample }},
 	{"passageTokens", func(r *Request) any { return &r.PassageTokens }},
 	{"feedback", func(r *Request) any { return &r.Feedback }},
 }

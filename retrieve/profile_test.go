@@ -147,7 +147,7 @@ func TestProfileParams(t *testing.T) {
 	full.Fusion, full.Spelling = WeightedRRF, SpellingOff
 	full.MaxExpand, full.Tokenizer, full.Community, full.Summarize = new(7), "words", true, 3
 	full.Expansion, full.Decay, full.Damping = Decay, new(3), new(4)
-	full.Pack, full.PassageTokens = PackPassages, new(5)
+	full.Pack, full.PassageTokens, full.Oversample = PackPassages, new(5), new(7)
 	full.Feedback = 5
 	all := encodeParams(full.Resolve(), ipld.Sum(ipld.Raw, nil))
 	for _, name := range ProfileParams() {

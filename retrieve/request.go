@@ -76,6 +76,11 @@ type Request struct {
 	Fusion  Fusion       // how the lists of lanes become one; "" for Convex
 	Weights []LaneWeight // of lanes that the request has; others have those of clause 9.6
 
+	// Oversample is how many vectors a dense lane compares exactly for each item that is asked for,
+	// default DefaultOversample, at most MaxOversample; 0 compares all. Small collections are always
+	// compared whole.
+	Oversample *int
+
 	Types []string    // node types, any of which may match; at most MaxNames; empty for all
 	Where []Predicate // all must hold; at most MaxPredicates
 
@@ -174,6 +179,7 @@ func (r Request) Resolve() Request {
 	if r.Spelling == "" {
 		r.Spelling = SpellingOn
 	}
+	r.Oversample = orDefault(r.Oversample, DefaultOversample)
 	r.EdgeWeights = sortedEdgeWeights(r.EdgeWeights)
 	r.resolvePassages()
 	if r.Tokenizer == "" {
@@ -229,6 +235,7 @@ func (r Request) ValidateGiven() error {
 		checkRange("summaryCap", r.SummaryCap, MaxSummaryCap),
 		r.checkPacking(),
 		r.checkSpelling(),
+		r.checkOversample(),
 		r.checkEdgeWeights(),
 		r.checkProfile(),
 		r.checkPassages(),

@@ -16,7 +16,8 @@ func TestResolveDefaults(t *testing.T) {
 	want := Request{Limit: new(10), Budget: new(2000), Expand: new(3), Direction: Both,
 		Fusion:     Convex,
 		SummaryCap: new(8192), Order: ByRank, Pack: PackWhole, Tokenizer: Estimate,
-		ExpansionOptions: ExpansionOptions{Expansion: Lend, MaxExpand: new(100)}, Spelling: SpellingOn}
+		ExpansionOptions: ExpansionOptions{Expansion: Lend, MaxExpand: new(100)}, Spelling: SpellingOn,
+		Oversample: new(160)}
 	got := Request{Types: []string{}, Show: []string{}, Where: []Predicate{}}.Resolve()
 	if d := diff(want, got); d != "" {
 		t.Error(d)

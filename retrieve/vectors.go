@@ -153,8 +153,11 @@ func decodeVectors(v ipld.Value) []QueryVector {
 // needs it.
 type Vectors interface {
 	// Dense returns the best k accepted documents by the cosine of their dense embedding by the
-	// query's model (clause 9.5), in the order (score descending, id ascending).
-	Dense(ctx context.Context, q QueryVector, accept Accept, k int) (DenseResult, error)
+	// query's model (clause 9.5), in the order (score descending, id ascending). Where there are too
+	// many to compare all, shortlist of them are compared exactly; 0 means all.
+	Dense(
+		ctx context.Context, q QueryVector, accept Accept, k, shortlist int,
+	) (DenseResult, error)
 	// EmbeddedText returns the hash of the text that a node's embedding by a model stands for, which
 	// Dense has found.
 	EmbeddedText(ctx context.Context, id graph.ID, model string) ([sha256.Size]byte, error)
@@ -174,7 +177,7 @@ func (r *run) dense(ctx context.Context, q QueryVector) ([]Hit, error) {
 	if !ok {
 		return nil, errors.New("this index has no vectors")
 	}
-	res, err := x.Dense(ctx, q, r.filter.accept(ctx), laneDepth)
+	res, err := x.Dense(ctx, q, r.filter.accept(ctx), laneDepth, r.req.shortlist())
 	if err != nil {
 		return nil, err
 	}

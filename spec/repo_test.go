@@ -196,6 +196,7 @@ type wireRequest struct {
 	UnseenFrom                                              int64
 	Dedup                                                   bool
 	MMR                                                     *int
+	Oversample                                              *int
 	Order                                                   string
 	Pack, Tokenizer                                         string
 	PassageTokens                                           *int
@@ -239,7 +240,8 @@ func request(t *testing.T, data []byte) retrieve.Request {
 		CreatedFrom: at(w.CreatedFrom), CreatedTo: at(w.CreatedTo),
 		UpdatedFrom: at(w.UpdatedFrom), UpdatedTo: at(w.UpdatedTo), ValidAt: at(w.ValidAt),
 		Exclude: parseIDs(t, w.Exclude), UnseenFrom: w.UnseenFrom, Dedup: w.Dedup, MMR: w.MMR,
-		Order: retrieve.Order(w.Order), Pack: retrieve.Packing(w.Pack),
+		Oversample: w.Oversample,
+		Order:      retrieve.Order(w.Order), Pack: retrieve.Packing(w.Pack),
 		PassageTokens: w.PassageTokens, Tokenizer: w.Tokenizer,
 		Community: w.Community, Summarize: w.Summarize, Rewrites: w.Rewrites, Rewrite: w.Rewrite,
 		Rerank: w.Rerank, RerankTop: w.RerankTop, Now: at(w.Now)}

@@ -48,7 +48,7 @@ var runners = map[string]func(t *testing.T, v vector){
 	"lane": runRetrieval, "merge-erased": runMergeErased, "graph": runRecord, "ids": runIDs, "json": runJSON,
 	"mark": runRecord, "node": runNode, "operation": runOperation, "pack": runRetrieval,
 	"receipt": runReceipt, "render": runRetrieval, "rerank": runRetrieval, "rewrite": runRetrieval,
-	"score": runScore, "session": runRecord,
+	"score": runScore, "session": runRecord, "shortlist": runShortlist, "sketch": runSketch,
 	"signature": runSignature, "stage": runRecord, "stats": runStats, "tree": runTree,
 	"profile": runRecord, "profile-choice": runProfileChoice, "profile-merge": runProfileMerge,
 	"profile-contradicts": runProfileContradicts,

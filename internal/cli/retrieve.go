@@ -25,6 +25,7 @@ type retrieveOptions struct {
 	times                     [5]string // in the order of timeFlags
 	limit, budget             int
 	adjacency, summaryCap     int
+	oversample                int
 	direction, fusion         string
 	weights                   []string
 	session                   string
@@ -176,6 +177,8 @@ func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
 	f.IntVar(&opt.summaryCap, "summary-cap", retrieve.DefaultSummaryCap,
 		"cut each text at `N` characters; 0 for whole ("+summaryCapEnv+")")
 	opt.packing.add(cmd)
+	f.IntVar(&opt.oversample, "oversample", retrieve.DefaultOversample,
+		"compare `N` vectors exactly for each item of the limit, of many; 0 for all, 0 to 4096")
 	f.StringVar(&opt.spelling, "spelling", string(retrieve.SpellingOn),
 		"read words that no node has as the closest that some have: on or off")
 	f.IntVar(&opt.feedback, "feedback", 0,
@@ -197,7 +200,7 @@ func (c *cli) request(cmd *cobra.Command, opt *retrieveOptions) (retrieve.Reques
 		Types: opt.types, ExpandTypes: opt.expandTypes, Direction: retrieve.Direction(opt.direction),
 		Limit: &opt.limit, Budget: &opt.budget, Adjacency: opt.adjacency,
 		Show: opt.show, SummaryCap: &opt.summaryCap, Fusion: retrieve.Fusion(opt.fusion),
-		Spelling: retrieve.Spelling(opt.spelling), Feedback: opt.feedback,
+		Spelling: retrieve.Spelling(opt.spelling), Feedback: opt.feedback, Oversample: &opt.oversample,
 	}
 	var err error
 	if err = opt.packing.set(cmd, &r); err != nil {

@@ -29,7 +29,8 @@ var allowed = map[string]string{
 	"commit":          "ipld graph store",
 	"adjacency":       "ipld graph prolly store", // store only for its errors
 	"index":           "ipld graph store prolly internal/fixed internal/text",
-	"community":       "ipld graph", // a function of edges: it sees neither trees nor a store
+	"dense":           "ipld graph store prolly index internal/fixed", // vectors as index has texts
+	"community":       "ipld graph",                                   // a function of edges: it sees neither trees nor a store
 	// Retrieval sees the graph and the index through interfaces of its own, so that a ranking
 	// can be tested and replayed without a repository.
 	"retrieve": "ipld graph community internal/dates internal/fixed internal/text",
@@ -39,7 +40,7 @@ var allowed = map[string]string{
 	"internal/provider": "",
 	"rerank":            "internal/provider",
 	"rewrite":           "internal/provider",
-	"repo": "car ipld graph store store/pebble prolly commit adjacency community index retrieve " +
+	"repo": "car ipld graph store store/pebble prolly commit adjacency community index dense retrieve " +
 		"internal/fixed internal/text",
 	// Measuring retrieval: it makes repositories in memory and looks at what they answer.
 	"internal/evaluate": "ipld graph store store/mem repo retrieve",

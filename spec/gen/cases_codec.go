@@ -22,6 +22,7 @@ var allCases = []func(*suite){
 	communityCases, memberCases, sentenceCases, summaryCases,
 	careCases, timeCases,
 	sparseCases, entityCases,
+	shortlistCases,
 }
 
 // roundTrip adds a case whose block decodes to v and encodes to the same bytes.

@@ -48,6 +48,7 @@ type request struct {
 	reranked                                     map[string]int64 // by id
 	now                                          *int64
 	feedback                                     int64
+	oversample                                   *int64 // nil for the default
 }
 
 func newRequest(text string) request {
@@ -96,6 +97,7 @@ func (q request) record() dict {
 	if q.packing != "" {
 		r["pack"], r["passageTokens"] = q.packing, *q.passageTokens
 	}
+	q.setOversample(r)
 	if q.tokenizer != "" {
 		r["tokenizer"] = q.tokenizer
 	}
@@ -223,6 +225,9 @@ func (q request) input() obj {
 	set("reranked", byUUID(q.reranked), q.reranked != nil)
 	if q.rerankTop != nil {
 		in["rerankTop"] = *q.rerankTop
+	}
+	if q.oversample != nil {
+		in["oversample"] = *q.oversample
 	}
 	if q.mmr != nil {
 		in["mmr"] = *q.mmr

@@ -1,0 +1,146 @@
+package dense
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/fixed"
+)
+
+// Accept decides whether a node takes part. It is called on the calling goroutine, in any order,
+// once or more for a node. Its error ends the query and is returned as it is.
+type Accept func(graph.ID) (bool, error)
+
+// search keeps the best accepted vectors by their cosine with a query: clause 9.5. accept is asked
+// of a node only where it would be among the best of those offered so far.
+type search struct {
+	query  []int8
+	norm   uint64
+	root   int64
+	accept Accept
+	k      int
+	heap   []index.Hit // the worst at its root
+}
+
+func newSearch(query []int8, accept Accept, k int) *search {
+	if k <= 0 {
+		k = index.LaneDepth
+	}
+	norm := uint64(dot(query, query))
+	return &search{query: query, norm: norm, root: int64(fixed.Isqrt(norm)), accept: accept, k: k}
+}
+
+// offer ranks a row of "vectors".
+func (s *search) offer(row []byte) error {
+	d := dotBytes(s.query, row[rowHead:])
+	if d <= 0 {
+		return nil
+	}
+	norm := uint64(binary.LittleEndian.Uint32(row[graph.IDLen:]))
+	h := index.Hit{ID: graph.ID(row), Score: cosine(d, s.norm, norm)}
+	full := len(s.heap) == s.k
+	if h.Score <= 0 || full && worse(h, s.heap[0]) {
+		return nil
+	}
+	if s.accept != nil {
+		if ok, err := s.accept(h.ID); !ok || err != nil {
+			return err
+		}
+	}
+	if full {
+		s.heap[0] = h
+		heapDown(s.heap, worse)
+	} else {
+		s.heap = append(s.heap, h)
+		heapUp(s.heap, worse)
+	}
+	return nil
+}
+
+// worse reports whether a ranks after b.
+func worse(a, b index.Hit) bool {
+	return a.Score < b.Score || a.Score == b.Score && a.ID.Compare(b.ID) > 0
+}
+
+// hits returns the best nodes in the order (score descending, id ascending).
+func (s *search) hits() []index.Hit {
+	slices.SortFunc(s.heap, func(a, b index.Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), a.ID.Compare(b.ID))
+	})
+	return s.heap
+}
+
+// cosine returns floor(dot · 2^16 / isqrt(n · m)) of the dot product and the sums of squares of two
+// vectors, and 0 for products that are not above 0: those say of no likeness. It is at most 2^16,
+// since dot is an integer no larger than the root.
+func cosine(product int32, n, m uint64) int64 {
+	if product <= 0 || n == 0 || m == 0 {
+		return 0
+	}
+	return int64(uint64(product) << fixed.FracBits / fixed.Isqrt(n*m))
+}
+
+// dot returns the sum of products of two vectors of one length, which fits since that is at most
+// graph.MaxDims.
+func dot(a, b []int8) int32 {
+	const _ = uint(math.MaxInt32 - graph.MaxDims*128*128) // it fits
+	sum := int32(0)
+	for i, x := range a {
+		sum += int32(x) * int32(b[i])
+	}
+	return sum
+}
+
+// dotBytes is dot for a vector as it is stored. Sums of integers are the same in every order, so
+// that four of them at a time change nothing but the speed.
+func dotBytes(a []int8, b []byte) int32 {
+	b = b[:len(a)]
+	var s0, s1, s2, s3 int32
+	for len(a) >= 8 && len(b) >= 8 {
+		x, y := (*[8]int8)(a), (*[8]byte)(b)
+		s0 += int32(x[0])*int32(int8(y[0])) + int32(x[4])*int32(int8(y[4]))
+		s1 += int32(x[1])*int32(int8(y[1])) + int32(x[5])*int32(int8(y[5]))
+		s2 += int32(x[2])*int32(int8(y[2])) + int32(x[6])*int32(int8(y[6]))
+		s3 += int32(x[3])*int32(int8(y[3])) + int32(x[7])*int32(int8(y[7]))
+		a, b = a[8:], b[8:]
+	}
+	for i, x := range a {
+		s0 += int32(x) * int32(int8(b[i]))
+	}
+	return s0 + s1 + s2 + s3
+}
+
+// heapDown moves the root of a binary heap down to its place. after reports whether one element
+// ranks after another; what ranks last is at the root.
+func heapDown[T any](heap []T, after func(a, b T) bool) {
+	for i := 0; ; {
+		child := 2*i + 1
+		if child >= len(heap) {
+			return
+		}
+		if child+1 < len(heap) && after(heap[child+1], heap[child]) {
+			child++
+		}
+		if !after(heap[child], heap[i]) {
+			return
+		}
+		heap[i], heap[child] = heap[child], heap[i]
+		i = child
+	}
+}
+
+// heapUp moves the last element of a heap up to its place.
+func heapUp[T any](heap []T, after func(a, b T) bool) {
+	for i := len(heap) - 1; i > 0; {
+		parent := (i - 1) / 2
+		if !after(heap[i], heap[parent]) {
+			return
+		}
+		heap[i], heap[parent] = heap[parent], heap[i]
+		i = parent
+	}
+}

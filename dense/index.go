@@ -1,0 +1,218 @@
+package dense
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/store"
+)
+
+// Index answers queries about one tree of embeddings. It reads parts when a query needs them. Safe
+// for concurrent use.
+type Index struct {
+	src    reader
+	groups *prolly.Map
+	// exactWork is the constant of its name, which tests lower.
+	exactWork int
+
+	mu   sync.Mutex
+	open map[groupKey]*group // of those that were asked
+}
+
+// group is the vectors of one model and number of dimensions.
+type group struct {
+	rows int // live ones
+	segs []*segment
+	dead []bitset // of each segment the rows that newer segments kill
+}
+
+// Open reads the manifest of a tree of embeddings, of. cache may be shared with other indexes; nil
+// means none. The error wraps store.ErrNotFound where a block is missing, store.ErrCorrupt where
+// one is damaged or the manifest is of another tree.
+func Open(ctx context.Context, blocks Blocks, c, of ipld.CID, cache *Cache) (*Index, error) {
+	if cache == nil {
+		cache = new(Cache)
+	}
+	got, root, err := manifest(ctx, blocks, c)
+	if err != nil {
+		return nil, err
+	}
+	if got != of {
+		return nil, corrupt("%s is of the tree %s, not of %s", c, got, of)
+	}
+	groups, err := loadGroups(ctx, blocks, root)
+	if err != nil {
+		return nil, err
+	}
+	src := reader{get: blocks, cache: cache}
+	return &Index{src: src, groups: groups, exactWork: exactWork, open: map[groupKey]*group{}}, nil
+}
+
+// group returns the vectors of a key, nil where there are none.
+func (x *Index) group(ctx context.Context, k groupKey) (*group, error) {
+	x.mu.Lock()
+	g := x.open[k]
+	x.mu.Unlock()
+	if g != nil {
+		return g, nil
+	}
+	item, ok, err := x.groups.Get(ctx, k.bytes())
+	if err != nil || !ok {
+		return nil, err
+	}
+	list, err := decodeSegments(item)
+	if err != nil {
+		return nil, err
+	}
+	if g, err = x.load(ctx, k, list); err != nil {
+		return nil, err
+	}
+	// Two queries may both come here: they make the same group.
+	x.mu.Lock()
+	x.open[k] = g
+	x.mu.Unlock()
+	return g, nil
+}
+
+func (x *Index) load(ctx context.Context, k groupKey, list []index.SegmentRef) (*group, error) {
+	g := &group{rows: live(list)}
+	if g.rows < 1 {
+		return nil, corrupt("group of %d vectors", g.rows)
+	}
+	for _, ref := range list {
+		s, err := x.src.segment(ctx, ref.CID)
+		if err != nil {
+			return nil, err
+		}
+		if s.dims != k.dims || s.docs != ref.Docs || s.kills != ref.Kills {
+			return nil, corrupt("segment %s of %d vectors of %d dimensions and %d kills, "+
+				"its group says %d, %d and %d", ref.CID, s.docs, s.dims, s.kills, ref.Docs, k.dims,
+				ref.Kills)
+		}
+		g.segs = append(g.segs, s)
+		g.dead = append(g.dead, newBitset(s.docs))
+	}
+	for n, s := range g.segs {
+		if err := x.kill(ctx, g, n, s); err != nil {
+			return nil, fmt.Errorf("kills of segment %s: %w", s.cid, err)
+		}
+	}
+	return g, nil
+}
+
+// kill marks the rows that segment n kills: each is the live one of its id, in an older segment.
+func (x *Index) kill(ctx context.Context, g *group, n int, s *segment) error {
+	c := cursor{r: &x.src, c: &s.cols[colDead]}
+	for {
+		row, err := c.peek(ctx)
+		if err != nil || row == nil {
+			return err
+		}
+		if err := c.next(row); err != nil {
+			return err
+		}
+		found := false
+		for older := n - 1; older >= 0 && !found; older-- {
+			at, err := x.src.find(ctx, g.segs[older], graph.ID(row))
+			if err != nil {
+				return err
+			}
+			if at >= 0 {
+				found = !g.dead[older].has(at)
+				if !found {
+					break
+				}
+				g.dead[older].set(at)
+			}
+		}
+		if !found {
+			return corrupt("%s, which there is not", graph.ID(row))
+		}
+	}
+}
+
+// counts returns how many vectors of a model there are of some dimensions, and of all.
+func (x *Index) counts(ctx context.Context, k groupKey) (of, all int, err error) {
+	for kv, err := range x.groups.ScanPrefix(ctx, append([]byte(k.model), 0)) {
+		if err != nil {
+			return 0, 0, err
+		}
+		key, err := parseGroupKey(kv.Key)
+		if err != nil {
+			return 0, 0, err
+		}
+		list, err := decodeSegments(kv.Value)
+		if err != nil {
+			return 0, 0, err
+		}
+		if all += live(list); key == k {
+			of = live(list)
+		}
+	}
+	return of, all, nil
+}
+
+// Models returns the first most models of which there are vectors, ascending.
+func (x *Index) Models(ctx context.Context, most int) ([]string, error) {
+	var models []string
+	for kv, err := range x.groups.Scan(ctx, nil, nil) {
+		if err != nil {
+			return nil, err
+		}
+		k, err := parseGroupKey(kv.Key)
+		if err != nil {
+			return nil, err
+		}
+		if n := len(models); n > 0 && models[n-1] == k.model {
+			continue
+		}
+		if len(models) == most {
+			break
+		}
+		models = append(models, k.model)
+	}
+	return models, nil
+}
+
+// bitset is a set of row numbers.
+type bitset []uint64
+
+func newBitset(n int) bitset { return make(bitset, (n+63)/64) }
+
+func (s bitset) set(i int)      { s[i/64] |= 1 << (i % 64) }
+func (s bitset) has(i int) bool { return s[i/64]>>(i%64)&1 == 1 }
+
+// Stats describes an index.
+type Stats struct {
+	Groups, Segments, Rows int
+}
+
+// ReadStats describes the index of a manifest.
+func ReadStats(ctx context.Context, blocks Blocks, c ipld.CID) (s Stats, err error) {
+	_, root, err := manifest(ctx, blocks, c)
+	if err != nil {
+		return s, err
+	}
+	groups, err := loadGroups(ctx, blocks, root)
+	if err != nil {
+		return s, err
+	}
+	for kv, err := range groups.Scan(ctx, nil, nil) {
+		if err != nil {
+			return s, err
+		}
+		list, err := decodeSegments(kv.Value)
+		if err != nil {
+			return s, err
+		}
+		s.Groups, s.Segments, s.Rows = s.Groups+1, s.Segments+len(list), s.Rows+live(list)
+	}
+	return s, nil
+}
+
+var _ Blocks = store.Blocks(nil)

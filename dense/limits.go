@@ -1,0 +1,44 @@
+package dense
+
+import (
+	"fmt"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/store"
+)
+
+// Limits of the format. The package comment says which structure each belongs to.
+const (
+	// maxPart is the longest part in bytes, those of one long vector excepted.
+	maxPart = 64 << 10
+	// rowsPart is about how long a part of vectors is. A query fetches some hundred rows from all
+	// over a segment, each with its part: shorter parts would cost more for being found.
+	rowsPart = 8 << 10
+	// idsPerPart is the number of ids in each part of "ids" and "dead" but the last.
+	idsPerPart = 2048
+	// maxInline is the largest total of what is kept inside the segment's own block: the segment
+	// of a small commit is one block.
+	maxInline = 48 << 10
+	// dirFan is the number of parts under one directory block.
+	dirFan = 1024
+	// maxRows is the largest number of rows or of kills in one segment.
+	maxRows = 1 << 24
+	// maxSegments is the largest number of segments of a group. Merges keep far below it.
+	maxSegments = 1024
+
+	rowHead = graph.IDLen + 4 // id and norm before a vector
+)
+
+// asDamage makes the error of a decoder, nil included, wrap store.ErrCorrupt: what is decoded here
+// was stored by this package.
+func asDamage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", store.ErrCorrupt, err)
+}
+
+// corrupt returns an error that wraps store.ErrCorrupt.
+func corrupt(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", store.ErrCorrupt, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,247 @@
+package dense
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/store"
+)
+
+// Change is what happened to the embedding of a node by a model.
+type Change struct {
+	ID    graph.ID
+	Model string
+	Old   int    // dimensions of the dense vector there was, 0 for none
+	New   []int8 // the dense vector there is now, nil for none
+}
+
+// Options of an update. The zero value means the defaults. None changes an answer.
+type Options struct {
+	// Fanout is how many segments of about one size become one, 8 by default, at least 2.
+	Fanout int
+	// OpenGroups is how many segments are written at a time, 64 by default: each takes up to
+	// 200 KiB of memory, or twice as much as three of its vectors.
+	OpenGroups int
+}
+
+const (
+	defaultFanout     = 8
+	defaultOpenGroups = 64
+	// mergeCache is how many bytes of parts a merge keeps.
+	mergeCache = 4 << 20
+)
+
+// updater is one run of Update.
+type updater struct {
+	ctx    context.Context
+	blocks Blocks
+	opt    Options
+	groups *prolly.Map // of the base, nil without one
+	src    reader
+	lists  map[groupKey][]index.SegmentRef
+	open   map[groupKey]*segmentWriter
+}
+
+// Update writes the index of a tree of embeddings, of: the index base, the undefined CID for none,
+// with changes applied, which come ascending by id and model, each pair at most once. It returns
+// the CID of the manifest. An error of changes ends the update and is returned. The blocks written
+// before an error are garbage. The error wraps store.ErrCorrupt where base is damaged, or changes
+// do not fit it and that is noticed.
+//
+// The same arguments give the same manifest.
+func Update(
+	ctx context.Context, blocks Blocks, base, of ipld.CID, changes iter.Seq2[Change, error],
+	opt Options,
+) (ipld.CID, error) {
+	u := &updater{ctx: ctx, blocks: blocks, opt: opt}
+	if u.opt.Fanout < 2 {
+		u.opt.Fanout = defaultFanout
+	}
+	if u.opt.OpenGroups < 1 {
+		u.opt.OpenGroups = defaultOpenGroups
+	}
+	u.src = reader{get: blocks, cache: NewCache(mergeCache)}
+	u.lists, u.open = map[groupKey][]index.SegmentRef{}, map[groupKey]*segmentWriter{}
+	c, err := u.run(base, of, changes)
+	if err != nil {
+		return ipld.CID{}, fmt.Errorf("update index of vectors: %w", err)
+	}
+	return c, nil
+}
+
+func (u *updater) run(
+	base, of ipld.CID, changes iter.Seq2[Change, error],
+) (c ipld.CID, err error) {
+	if base.Defined() {
+		_, root, err := manifest(u.ctx, u.blocks, base)
+		if err == nil {
+			u.groups, err = loadGroups(u.ctx, u.blocks, root)
+		}
+		if err != nil {
+			return c, err
+		}
+	} else if u.groups, err = prolly.NewNodes(u.blocks, nil).Build(u.ctx,
+		func(func(prolly.Entry, error) bool) {}); err != nil {
+		return c, err
+	}
+	if err := u.apply(changes); err != nil {
+		return c, err
+	}
+	if u.groups, err = u.groups.Edit(u.ctx, u.edits()); err != nil {
+		return c, err
+	}
+	block := store.NewBlock(ipld.DagCBOR, encodeManifest(of, u.groups.Root()))
+	return block.CID, u.blocks.Put(u.ctx, block)
+}
+
+func (u *updater) apply(changes iter.Seq2[Change, error]) error {
+	var last []byte
+	for c, err := range changes {
+		if err != nil {
+			return err
+		}
+		if err := u.ctx.Err(); err != nil {
+			return err
+		}
+		key := graph.EmbeddingKey(c.ID, c.Model)
+		if last != nil && bytes.Compare(last, key) >= 0 {
+			return fmt.Errorf("change of %s by %q out of order", c.ID, c.Model)
+		}
+		last = key
+		if c.Old > 0 {
+			w, err := u.writer(groupKey{c.Model, c.Old})
+			if err == nil {
+				err = w.kill(c.ID)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if len(c.New) > 0 {
+			w, err := u.writer(groupKey{c.Model, len(c.New)})
+			if err == nil {
+				err = w.add(c.ID, c.New)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return u.close()
+}
+
+// writer returns the open segment of a group. One that is full, and others where too many are open,
+// are closed before.
+func (u *updater) writer(k groupKey) (*segmentWriter, error) {
+	w := u.open[k]
+	if w != nil && max(w.seg.docs, w.seg.kills) < maxRows {
+		return w, nil
+	}
+	if w != nil || len(u.open) >= u.opt.OpenGroups {
+		if err := u.close(); err != nil {
+			return nil, err
+		}
+	}
+	w = newSegmentWriter(u.ctx, u.blocks, k.dims)
+	u.open[k] = w
+	return w, nil
+}
+
+// sorted returns the keys of groups, ascending.
+func sorted[T any](groups map[groupKey]T) []groupKey {
+	keys := make([]groupKey, 0, len(groups))
+	for k := range groups {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b groupKey) int {
+		return cmp.Or(cmp.Compare(a.model, b.model), cmp.Compare(a.dims, b.dims))
+	})
+	return keys
+}
+
+// close ends the open segments and merges what the tiers ask for.
+func (u *updater) close() error {
+	for _, k := range sorted(u.open) {
+		list, known := u.lists[k]
+		if !known {
+			var err error
+			if list, err = u.base(k); err != nil {
+				return err
+			}
+		}
+		w := u.open[k]
+		delete(u.open, k)
+		s, block, err := w.finish()
+		if err != nil {
+			return err
+		}
+		if list, err = u.push(list, s, block); err != nil {
+			return err
+		}
+		u.lists[k] = list
+	}
+	return nil
+}
+
+// base returns the segments that a group has in the base.
+func (u *updater) base(k groupKey) ([]index.SegmentRef, error) {
+	item, ok, err := u.groups.Get(u.ctx, k.bytes())
+	if err != nil || !ok {
+		return nil, err
+	}
+	return decodeSegments(item)
+}
+
+// push adds a segment to a group, which it may be merged with.
+func (u *updater) push(
+	list []index.SegmentRef, s *segment, block store.Block,
+) ([]index.SegmentRef, error) {
+	list = append(list, index.SegmentRef{CID: s.cid, Docs: s.docs, Kills: s.kills})
+	if live(list) < 0 {
+		return nil, corrupt("more vectors are gone than there were")
+	}
+	n := index.MergeCount(list, u.opt.Fanout)
+	if n < 2 {
+		return list, u.blocks.Put(u.ctx, block)
+	}
+	keep := len(list) - n
+	segs := make([]*segment, n)
+	for i, ref := range list[keep : len(list)-1] {
+		var err error
+		if segs[i], err = u.src.segment(u.ctx, ref.CID); err != nil {
+			return nil, err
+		}
+	}
+	segs[n-1] = s
+	merged, block, err := merge(u.ctx, &u.src, segs, keep == 0, u.blocks)
+	if err != nil {
+		return nil, fmt.Errorf("merge %d segments: %w", n, err)
+	}
+	list = list[:keep:keep]
+	if merged.docs == 0 && merged.kills == 0 {
+		return list, nil
+	}
+	list = append(list, index.SegmentRef{CID: merged.cid, Docs: merged.docs, Kills: merged.kills})
+	return list, u.blocks.Put(u.ctx, block)
+}
+
+// edits are the changes of the tree of groups. A group without vectors is gone.
+func (u *updater) edits() []prolly.Edit {
+	edits := make([]prolly.Edit, 0, len(u.lists))
+	for _, k := range sorted(u.lists) {
+		e := prolly.Edit{Key: k.bytes()}
+		if live(u.lists[k]) > 0 {
+			e.Value = encodeSegments(u.lists[k])
+		}
+		edits = append(edits, e)
+	}
+	return edits
+}
