@@ -88,17 +88,15 @@ func (u *updater) run(
 		if err != nil {
 			return c, err
 		}
-	} else if u.groups, err = prolly.NewNodes(u.blocks, nil).Build(u.ctx,
-		func(func(prolly.Entry, error) bool) {}); err != nil {
-		return c, err
 	}
 	if err := u.apply(changes); err != nil {
 		return c, err
 	}
-	if u.groups, err = u.groups.Edit(u.ctx, u.edits()); err != nil {
+	groups, err := u.newGroups()
+	if err != nil {
 		return c, err
 	}
-	block := store.NewBlock(ipld.DagCBOR, encodeManifest(of, u.groups.Root()))
+	block := store.NewBlock(ipld.DagCBOR, encodeManifest(of, groups.Root()))
 	return block.CID, u.blocks.Put(u.ctx, block)
 }
 
@@ -193,6 +191,9 @@ func (u *updater) close() error {
 
 // base returns the segments that a group has in the base.
 func (u *updater) base(k groupKey) ([]index.SegmentRef, error) {
+	if u.groups == nil {
+		return nil, nil
+	}
 	item, ok, err := u.groups.Get(u.ctx, k.bytes())
 	if err != nil || !ok {
 		return nil, err
@@ -231,6 +232,22 @@ func (u *updater) push(
 	}
 	list = append(list, index.SegmentRef{CID: merged.cid, Docs: merged.docs, Kills: merged.kills})
 	return list, u.blocks.Put(u.ctx, block)
+}
+
+// newGroups writes the tree of groups. Without a base there is no empty tree to edit: it would be
+// garbage at once.
+func (u *updater) newGroups() (*prolly.Map, error) {
+	edits := u.edits()
+	if u.groups != nil {
+		return u.groups.Edit(u.ctx, edits)
+	}
+	return prolly.NewNodes(u.blocks, nil).Build(u.ctx, func(yield func(prolly.Entry, error) bool) {
+		for _, e := range edits {
+			if e.Value != nil && !yield(prolly.Entry{Key: e.Key, Value: e.Value}, nil) {
+				return
+			}
+		}
+	})
 }
 
 // edits are the changes of the tree of groups. A group without vectors is gone.
