@@ -28,7 +28,7 @@ type Index struct {
 type group struct {
 	rows int // live ones
 	segs []*segment
-	dead []bitset // of each segment the rows that newer segments kill
+	dead []bitset // of each segment the rows that newer segments kill, nil where they kill none
 }
 
 // Open reads the manifest of a tree of embeddings, of. cache may be shared with other indexes; nil
@@ -53,7 +53,7 @@ func Open(ctx context.Context, blocks Blocks, c, of ipld.CID, cache *Cache) (*In
 	return &Index{src: src, groups: groups, exactWork: exactWork, open: map[groupKey]*group{}}, nil
 }
 
-// group returns the vectors of a key, nil where there are none.
+// group returns the vectors of a key that the tree of groups has.
 func (x *Index) group(ctx context.Context, k groupKey) (*group, error) {
 	x.mu.Lock()
 	g := x.open[k]
@@ -62,7 +62,10 @@ func (x *Index) group(ctx context.Context, k groupKey) (*group, error) {
 		return g, nil
 	}
 	item, ok, err := x.groups.Get(ctx, k.bytes())
-	if err != nil || !ok {
+	if err == nil && !ok {
+		err = corrupt("no group of %d dimensions by %q", k.dims, k.model)
+	}
+	if err != nil {
 		return nil, err
 	}
 	list, err := decodeSegments(item)
@@ -95,8 +98,8 @@ func (x *Index) load(ctx context.Context, k groupKey, list []index.SegmentRef) (
 				ref.Kills)
 		}
 		g.segs = append(g.segs, s)
-		g.dead = append(g.dead, newBitset(s.docs))
 	}
+	g.dead = make([]bitset, len(g.segs))
 	for n, s := range g.segs {
 		if err := x.kill(ctx, g, n, s); err != nil {
 			return nil, fmt.Errorf("kills of segment %s: %w", s.cid, err)
@@ -126,6 +129,9 @@ func (x *Index) kill(ctx context.Context, g *group, n int, s *segment) error {
 				found = !g.dead[older].has(at)
 				if !found {
 					break
+				}
+				if g.dead[older] == nil {
+					g.dead[older] = newBitset(g.segs[older].docs)
 				}
 				g.dead[older].set(at)
 			}
@@ -179,13 +185,13 @@ func (x *Index) Models(ctx context.Context, most int) ([]string, error) {
 	return models, nil
 }
 
-// bitset is a set of row numbers.
+// bitset is a set of row numbers. The nil bitset is empty.
 type bitset []uint64
 
 func newBitset(n int) bitset { return make(bitset, (n+63)/64) }
 
 func (s bitset) set(i int)      { s[i/64] |= 1 << (i % 64) }
-func (s bitset) has(i int) bool { return s[i/64]>>(i%64)&1 == 1 }
+func (s bitset) has(i int) bool { return s != nil && s[i/64]>>(i%64)&1 == 1 }
 
 // Stats describes an index.
 type Stats struct {

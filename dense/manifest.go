@@ -72,6 +72,12 @@ func decodeSegments(item []byte) (list []index.SegmentRef, err error) {
 			list = append(list, s)
 		}
 	}
+	if err == nil {
+		err = d.End()
+	}
+	if rows := stored(list); err == nil && rows > maxGroupRows {
+		err = d.Errorf("group of %d vectors, dead ones included, over %d", rows, maxGroupRows)
+	}
 	return list, asDamage(err)
 }
 
@@ -95,6 +101,15 @@ func decodeRef(d *ipld.Decoder) (s index.SegmentRef, err error) {
 	return s, err
 }
 
+// stored returns how many vectors segments have, dead ones included.
+func stored(list []index.SegmentRef) int {
+	n := 0
+	for _, s := range list {
+		n += s.Docs
+	}
+	return n
+}
+
 // live returns how many vectors live in segments.
 func live(list []index.SegmentRef) int {
 	n := 0
@@ -113,28 +128,31 @@ func encodeManifest(of, groups ipld.CID) []byte {
 	return w.Finish()
 }
 
-// manifest reads a manifest: which tree of embeddings it is of, and its tree of groups.
+// decodeManifest returns which tree of embeddings a manifest is of, and its tree of groups.
+func decodeManifest(block []byte) (of, groups ipld.CID, err error) {
+	_, err = ipld.DecodeRecord(block, kindManifest, formatVersion,
+		func(key string, d *ipld.Decoder) (known bool, err error) {
+			switch key {
+			case "of":
+				of, err = d.Link()
+			case "groups":
+				groups, err = d.Link()
+			default:
+				return false, nil
+			}
+			return true, err
+		})
+	if err == nil && (!of.Defined() || !groups.Defined()) {
+		err = fmt.Errorf("a link is missing")
+	}
+	return of, groups, asDamage(err)
+}
+
+// manifest reads a manifest.
 func manifest(ctx context.Context, get store.Getter, c ipld.CID) (of, groups ipld.CID, err error) {
 	block, err := get.Get(ctx, c)
 	if err == nil {
-		_, err = ipld.DecodeRecord(block, kindManifest, formatVersion,
-			func(key string, d *ipld.Decoder) (known bool, err error) {
-				switch key {
-				case "of":
-					of, err = d.Link()
-				case "groups":
-					groups, err = d.Link()
-				default:
-					return false, nil
-				}
-				return true, err
-			})
-		if err == nil && (!of.Defined() || !groups.Defined()) {
-			err = fmt.Errorf("a link is missing")
-		}
-		if err != nil {
-			err = asDamage(err)
-		}
+		of, groups, err = decodeManifest(block)
 	}
 	if err != nil {
 		return of, groups, fmt.Errorf("read manifest %s: %w", c, err)

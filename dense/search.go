@@ -13,7 +13,7 @@ type Query struct {
 	Accept Accept // nil accepts all
 	K      int    // how many at most; 0 for index.LaneDepth
 	// Shortlist is how many vectors are compared exactly where there are too many to compare them
-	// all: those whose sketches are the nearest. 0 compares all.
+	// all: those whose sketches are the nearest. 0 or less compares all.
 	Shortlist int
 }
 

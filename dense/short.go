@@ -23,7 +23,7 @@ const (
 
 // exact reports whether all vectors are compared: clause 9.5.
 func (x *Index) exact(rows, dims, shortlist int) bool {
-	return shortlist == 0 || dims < minSketched || rows <= shortlist || rows*dims <= x.exactWork
+	return shortlist <= 0 || dims < minSketched || rows <= shortlist || rows*dims <= x.exactWork
 }
 
 // candidate is a row that may be on the shortlist.
@@ -65,8 +65,9 @@ type lister struct {
 	g         *group
 	accept    Accept
 	size      int
-	distances [][]uint16 // of each segment's rows
-	counts    []int      // of live rows at each distance
+	distances [][]uint16  // of each segment's rows
+	allocate  []sync.Once // of distances, by the first part of a segment that could be read
+	counts    []int       // of live rows at each distance
 	list      []candidate
 	asked     *candidate // the last that accept was asked about in the order of the list
 }
@@ -76,8 +77,9 @@ func (l *lister) measure(query []int8) error {
 	words := newSketcher(len(query)).words(query)
 	type job struct{ seg, part int }
 	var jobs []job
+	l.distances = make([][]uint16, len(l.g.segs))
+	l.allocate = make([]sync.Once, len(l.g.segs))
 	for i, s := range l.g.segs {
-		l.distances = append(l.distances, make([]uint16, s.docs))
 		for p := range s.cols[colSketch].parts() {
 			jobs = append(jobs, job{i, p})
 		}
@@ -120,6 +122,7 @@ func (l *lister) measurePart(words []uint64, seg, part int, counts []int) error 
 	if err != nil {
 		return err
 	}
+	l.allocate[seg].Do(func() { l.distances[seg] = make([]uint16, c.rows) })
 	from := part * c.per
 	out := l.distances[seg][from : from+c.partRows(part)]
 	distances(out, words, rows)

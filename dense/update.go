@@ -25,7 +25,8 @@ type Change struct {
 
 // Options of an update. The zero value means the defaults. None changes an answer.
 type Options struct {
-	// Fanout is how many segments of about one size become one, 8 by default, at least 2.
+	// Fanout is how many segments of about one size become one: 2 to 8, 8 by default. More counts as
+	// 8: the list of segments must fit its place.
 	Fanout int
 	// OpenGroups is how many segments are written at a time, 64 by default: each takes up to
 	// 200 KiB of memory, or twice as much as three of its vectors.
@@ -33,7 +34,6 @@ type Options struct {
 }
 
 const (
-	defaultFanout     = 8
 	defaultOpenGroups = 64
 	// mergeCache is how many bytes of parts a merge keeps.
 	mergeCache = 4 << 20
@@ -62,8 +62,8 @@ func Update(
 	opt Options,
 ) (ipld.CID, error) {
 	u := &updater{ctx: ctx, blocks: blocks, opt: opt}
-	if u.opt.Fanout < 2 {
-		u.opt.Fanout = defaultFanout
+	if u.opt.Fanout < 2 || u.opt.Fanout > maxFanout {
+		u.opt.Fanout = maxFanout
 	}
 	if u.opt.OpenGroups < 1 {
 		u.opt.OpenGroups = defaultOpenGroups
@@ -208,6 +208,10 @@ func (u *updater) push(
 	list = append(list, index.SegmentRef{CID: s.cid, Docs: s.docs, Kills: s.kills})
 	if live(list) < 0 {
 		return nil, corrupt("more vectors are gone than there were")
+	}
+	if rows := stored(list); rows > maxGroupRows {
+		return nil, fmt.Errorf("group of %d vectors, dead ones included, over %d: make the index anew "+
+			"without a base", rows, maxGroupRows)
 	}
 	n := index.MergeCount(list, u.opt.Fanout)
 	if n < 2 {
