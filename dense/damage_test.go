@@ -119,7 +119,10 @@ func TestDamageUnseen(t *testing.T) {
 			"shortened":  func(data []byte) []byte { return data[:len(data)-1] },
 		}
 		at, bit, cut, swap := rng.Float64(), byte(1)<<rng.IntN(8), rng.Float64(), rng.Float64()
-		ways["flipped"] = func(data []byte) []byte { data[int(at*float64(len(data)))] ^= bit; return data }
+		ways["flipped"] = func(data []byte) []byte {
+			data[int(at*float64(len(data)))] ^= bit
+			return data
+		}
 		ways["cut"] = func(data []byte) []byte { return data[:int(cut*float64(len(data)))] }
 		ways["overwritten"] = func(data []byte) []byte {
 			copy(data[int(swap*float64(len(data))):], data)
@@ -185,13 +188,27 @@ func (m *memory) tryAll(blocks store.Blocks) (answers []any) {
 	stats, err := ReadStats(ctx, blocks, m.manifest)
 	add(stats, err)
 	rng := rand.New(rand.NewPCG(9, 9))
-	changes := map[key][]int8{{denseID(1), "m"}: {9, 9, 9}, {denseID(5000), "m"}: {9}}
+	changes := map[key][]int8{
+		{denseID(1), "m"}: {9, 9, 9}, {denseID(2), "m"}: nil, {denseID(5000), "m"}: {9},
+	}
 	var list []Change
 	for k, v := range changes {
 		list = append(list, Change{ID: k.id, Model: k.model, Old: len(m.vectors[k]), New: v})
 	}
-	next, err := Update(ctx, blocks, m.manifest, m.of(), yielded(list), Options{Fanout: 2})
-	add(next, err)
+	for _, fanout := range []int{2, 0} {
+		next, err := Update(ctx, blocks, m.manifest, m.of(), yielded(list), Options{Fanout: fanout})
+		add(next, err)
+		if err != nil {
+			continue
+		}
+		y, err := Open(ctx, blocks, next, m.of(), nil)
+		if err == nil {
+			var res Result
+			res, err = y.Search(ctx, Query{Model: "m", Values: []int8{1, 2, 3}})
+			add(res, err)
+		}
+		checkError(m.t, err)
+	}
 	x, err := Open(ctx, blocks, m.manifest, m.of(), NewCache(1<<20))
 	checkError(m.t, err)
 	if err != nil {

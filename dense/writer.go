@@ -71,8 +71,6 @@ func (w *segmentWriter) kill(id graph.ID) error {
 	return w.append(colDead, id[:])
 }
 
-func (w *segmentWriter) empty() bool { return w.seg.docs == 0 && w.seg.kills == 0 }
-
 func (w *segmentWriter) append(col int, row []byte) error {
 	c := &w.cols[col]
 	c.buf = append(c.buf, row...)
