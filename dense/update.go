@@ -247,7 +247,7 @@ func (u *updater) newGroups() (*prolly.Map, error) {
 	}
 	return prolly.NewNodes(u.blocks, nil).Build(u.ctx, func(yield func(prolly.Entry, error) bool) {
 		for _, e := range edits {
-			if e.Value != nil && !yield(prolly.Entry{Key: e.Key, Value: e.Value}, nil) {
+			if e.Value != nil && !yield(prolly.Entry(e), nil) {
 				return
 			}
 		}
