@@ -6,6 +6,7 @@ import (
 	"iter"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/mnem-project/mnem/dense"
@@ -16,15 +17,16 @@ import (
 	"github.com/mnem-project/mnem/store/mem"
 )
 
-// counted counts blocks and bytes that are read.
+// counted counts blocks and bytes that are read, by several goroutines.
 type counted struct {
 	store.Blocks
-	blocks, bytes *int
+	blocks, bytes *atomic.Int64
 }
 
 func (c counted) Get(ctx context.Context, cid ipld.CID) ([]byte, error) {
 	data, err := c.Blocks.Get(ctx, cid)
-	*c.blocks, *c.bytes = *c.blocks+1, *c.bytes+len(data)
+	c.blocks.Add(1)
+	c.bytes.Add(int64(len(data)))
 	return data, err
 }
 
@@ -110,7 +112,7 @@ func TestRecall(t *testing.T) {
 // checkWork bounds what the first query of a process reads, and what the next one allocates.
 func checkWork(t *testing.T, blocks store.Blocks, c ipld.CID, q dense.Query) {
 	t.Helper()
-	n, size := 0, 0
+	var n, size atomic.Int64
 	x, err := dense.Open(t.Context(), counted{blocks, &n, &size}, c, ipld.Sum(ipld.Raw, nil),
 		dense.NewCache(64<<20))
 	if err != nil {
@@ -121,19 +123,19 @@ func checkWork(t *testing.T, blocks store.Blocks, c ipld.CID, q dense.Query) {
 		t.Fatal(err)
 	}
 	// The sketches take 1.2 MB in 18 parts, 200 rows at most as many parts of 8 KiB, of 9.7 MB.
-	if n > 240 || size > 1_200_000+200*(8<<10)+200_000 {
-		t.Errorf("read %d blocks of %d bytes", n, size)
+	if n.Load() > 240 || size.Load() > 1_200_000+200*(8<<10)+200_000 {
+		t.Errorf("read %d blocks of %d bytes", n.Load(), size.Load())
 	}
-	t.Logf("a new process reads %d blocks of %d bytes", n, size)
-	before := n
+	t.Logf("a new process reads %d blocks of %d bytes", n.Load(), size.Load())
+	before := n.Load()
 	var m0, m1 runtime.MemStats
 	runtime.ReadMemStats(&m0)
 	if _, err := x.Search(t.Context(), q); err != nil {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&m1)
-	if got := m1.TotalAlloc - m0.TotalAlloc; n != before || got > 512<<10 {
-		t.Errorf("the same query again reads %d blocks and allocates %d bytes", n-before, got)
+	if got := m1.TotalAlloc - m0.TotalAlloc; n.Load() != before || got > 512<<10 {
+		t.Errorf("the same query again reads %d blocks and allocates %d bytes", n.Load()-before, got)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/cli"
 	"github.com/mnem-project/mnem/internal/perf"
+	"github.com/mnem-project/mnem/internal/testkit"
 )
 
 // asProgram makes the test binary be the program.
@@ -168,6 +169,9 @@ func checkForms(t *testing.T, report *perf.Report) {
 }
 
 func TestCountsAreTheSameEachTime(t *testing.T) {
+	if testkit.Race {
+		t.Skip("processes under the race detector take a second to start, and count the same")
+	}
 	counts := func() (list []perf.Figure) {
 		opt := options(t)
 		opt.Nodes, opt.Only = []int{250}, []string{"commit", "diff", "warm"}
@@ -195,7 +199,11 @@ func TestCountsAreTheSameEachTime(t *testing.T) {
 
 // TestInterruptLeavesNothing stops at several points.
 func TestInterruptLeavesNothing(t *testing.T) {
-	for _, after := range []int{1, 5, 40} {
+	stops := []int{1, 5, 40}
+	if testkit.Race {
+		stops = stops[2:]
+	}
+	for _, after := range stops {
 		opt := options(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		steps := 0
