@@ -58,6 +58,9 @@ func empty(t *testing.T, dir string) {
 
 // TestEverythingIsMeasured looks at what no machine changes; times only have to be there.
 func TestEverythingIsMeasured(t *testing.T) {
+	if testkit.Race {
+		t.Skip("processes under the race detector take a second to start: see TestReaders")
+	}
 	opt := options(t)
 	opt.Commits, opt.Readers = 15, 2
 	told := 0
@@ -193,6 +196,24 @@ func TestCountsAreTheSameEachTime(t *testing.T) {
 	for i := range first {
 		if first[i].Stats != second[i].Stats {
 			t.Errorf("%+v, then %+v", first[i], second[i])
+		}
+	}
+}
+
+// TestReaders is what runs on several goroutines.
+func TestReaders(t *testing.T) {
+	opt := options(t)
+	opt.Nodes, opt.Only, opt.Readers = []int{200}, []string{"readers"}, 2
+	report, err := perf.Run(t.Context(), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Sizes) != 1 || len(report.Sizes[0].Figures) == 0 {
+		t.Fatalf("nothing was measured: %+v", report)
+	}
+	for _, f := range report.Sizes[0].Figures {
+		if f.Runs == 0 || f.Group != "readers" {
+			t.Errorf("%+v", f)
 		}
 	}
 }
