@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"slices"
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/cli"
@@ -14,7 +15,8 @@ import (
 const asProgram = "TEST_AS_MNEM"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" {
+	worker := slices.Contains(os.Args, "-test.fuzzworker") // is a test, in the environment of one
+	if os.Getenv(asProgram) != "" && !worker {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		code := cli.System().Run(ctx, os.Args[1:])
 		stop()
