@@ -13,32 +13,6 @@ import (
 	"github.com/mnem-project/mnem/store"
 )
 
-// openDense are the newest used indexes of dense vectors by the roots of their trees of embeddings,
-// the most recent last. They are guarded by Repo.openMu.
-type openDense struct {
-	trees   []ipld.CID
-	indexes []*dense.Index
-}
-
-func (o *openDense) get(tree ipld.CID) *dense.Index {
-	for i, c := range o.trees {
-		if c == tree {
-			x := o.indexes[i]
-			o.trees = append(append(o.trees[:i], o.trees[i+1:]...), tree)
-			o.indexes = append(append(o.indexes[:i], o.indexes[i+1:]...), x)
-			return x
-		}
-	}
-	return nil
-}
-
-func (o *openDense) put(tree ipld.CID, x *dense.Index) {
-	if len(o.trees) == maxOpenIndexes {
-		o.trees, o.indexes = o.trees[1:], o.indexes[1:]
-	}
-	o.trees, o.indexes = append(o.trees, tree), append(o.indexes, x)
-}
-
 // denseKey is the key of the cell that says which derived block has the index of the dense vectors
 // of a tree of embeddings. Another form of it has other keys.
 func denseKey(tree ipld.CID) ipld.CID {

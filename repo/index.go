@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/mnem-project/mnem/dense"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/ipld"
@@ -16,17 +17,17 @@ import (
 // maxOpenIndexes bounds how many opened indexes a repository keeps.
 const maxOpenIndexes = 8
 
-// openIndexes are the newest used indexes, the most recent last.
-type openIndexes struct {
-	graphs  []ipld.CID
-	indexes []*index.Index
+// openIndexes are the newest used indexes of one kind by what they are of, the most recent last.
+type openIndexes[X any] struct {
+	of      []ipld.CID
+	indexes []*X
 }
 
-func (o *openIndexes) get(graph ipld.CID) *index.Index {
-	for i, c := range o.graphs {
-		if c == graph {
+func (o *openIndexes[X]) get(of ipld.CID) *X {
+	for i, c := range o.of {
+		if c == of {
 			x := o.indexes[i]
-			o.graphs = append(append(o.graphs[:i], o.graphs[i+1:]...), graph)
+			o.of = append(append(o.of[:i], o.of[i+1:]...), of)
 			o.indexes = append(append(o.indexes[:i], o.indexes[i+1:]...), x)
 			return x
 		}
@@ -34,11 +35,11 @@ func (o *openIndexes) get(graph ipld.CID) *index.Index {
 	return nil
 }
 
-func (o *openIndexes) put(graph ipld.CID, x *index.Index) {
-	if len(o.graphs) == maxOpenIndexes {
-		o.graphs, o.indexes = o.graphs[1:], o.indexes[1:]
+func (o *openIndexes[X]) put(of ipld.CID, x *X) {
+	if len(o.of) == maxOpenIndexes {
+		o.of, o.indexes = o.of[1:], o.indexes[1:]
 	}
-	o.graphs, o.indexes = append(o.graphs, graph), append(o.indexes, x)
+	o.of, o.indexes = append(o.of, of), append(o.indexes, x)
 }
 
 // documents yields the nodes that differ between two states, in id order, as the index wants them.
@@ -191,7 +192,7 @@ func (r *Repo) openIndex(graph ipld.CID) *index.Index {
 func (r *Repo) forgetIndexes() {
 	r.openMu.Lock()
 	defer r.openMu.Unlock()
-	r.indexes, r.dense = openIndexes{}, openDense{}
+	r.indexes, r.dense = openIndexes[index.Index]{}, openIndexes[dense.Index]{}
 }
 
 func (s *Snapshot) openIndex(ctx context.Context) (*index.Index, error) {

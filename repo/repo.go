@@ -86,8 +86,8 @@ type Repo struct {
 
 	indexMu sync.Mutex // held by who makes an index, opens one or drops them
 	openMu  sync.Mutex // guards indexes; never held while anything is read
-	indexes openIndexes
-	dense   openDense
+	indexes openIndexes[index.Index]
+	dense   openIndexes[dense.Index]
 	rows    *dense.Cache // of indexes of dense vectors
 	vectors *vectorCache // sparse ones
 
