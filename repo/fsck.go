@@ -62,7 +62,7 @@ func (r *Repo) Fsck(ctx context.Context, opt FsckOptions) (*FsckReport, error) {
 	defer r.keep.still.RUnlock()
 	f := &fsck{
 		ctx: ctx, repo: r, opt: opt, report: &FsckReport{},
-		seen: make(map[ipld.CID]bool), trees: make(map[ipld.CID]bool),
+		seen: make(map[ipld.CID]bool), trees: make(map[ipld.CID]bool), known: newKnownRecords(),
 	}
 	steps := []func() error{f.store, f.redactions, f.blocks, f.derived, f.operations, f.refs}
 	for _, step := range steps {
@@ -80,6 +80,7 @@ type fsck struct {
 	report *FsckReport
 	seen   map[ipld.CID]bool // commits, sessions and views checked
 	trees  map[ipld.CID]bool // trees checked from end to end
+	known  *knownRecords     // of all blocks
 }
 
 // add notes damage. Errors of the context are not damage.
@@ -148,34 +149,6 @@ func (f *fsck) redactions() error {
 		if _, err := decodeRedaction(r.CID, r.Stub); err != nil {
 			f.add(r.CID, FsckRecord, "%v", err)
 		}
-		return nil
-	})
-	return f.looked(err)
-}
-
-func (f *fsck) blocks() error {
-	return f.each("facts", f.repo.store.Facts(), func(b store.Block) {
-		if b.CID.Codec() == ipld.DagCBOR {
-			if err := ipld.Check(b.Data); err != nil {
-				f.add(b.CID, FsckBlock, "%v", err)
-			}
-		}
-	})
-}
-
-func (f *fsck) derived() error {
-	return f.each("derived", f.repo.store.Derived(), func(store.Block) {})
-}
-
-func (f *fsck) each(what string, blocks store.Blocks, fn func(store.Block)) error {
-	err := blocks.Iterate(f.ctx, ipld.CID{}, func(b store.Block) error {
-		f.report.Blocks++
-		f.progress(what, f.report.Blocks)
-		if err := b.Verify(); err != nil {
-			f.fail(b.CID, FsckBlock, err)
-			return nil
-		}
-		fn(b)
 		return nil
 	})
 	return f.looked(err)
