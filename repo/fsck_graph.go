@@ -8,6 +8,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/commit"
@@ -402,15 +403,24 @@ func (f *fsck) whole(c ipld.CID) {
 	f.communities(s)
 }
 
+// wholeTrees checks the trees of a state from end to end, at the same time.
 func (f *fsck) wholeTrees(c ipld.CID, s *state) {
-	trees := []*prolly.Map{s.nodes, s.edges, s.out, s.in, s.marks, s.vectors}
-	for _, m := range trees {
-		if f.trees[m.Root()] {
-			continue
+	var trees []*prolly.Map
+	for _, m := range []*prolly.Map{s.nodes, s.edges, s.out, s.in, s.marks, s.vectors} {
+		if !f.trees[m.Root()] {
+			trees = append(trees, m)
 		}
 		f.trees[m.Root()] = true
-		if err := m.Check(f.ctx); err != nil {
-			f.fail(m.Root(), FsckTree, fmt.Errorf("commit %s: %w", c, err))
+	}
+	errs := make([]error, len(trees))
+	var wait sync.WaitGroup
+	for i, m := range trees {
+		wait.Go(func() { errs[i] = m.Check(f.ctx) })
+	}
+	wait.Wait()
+	for i, err := range errs {
+		if err != nil {
+			f.fail(trees[i].Root(), FsckTree, fmt.Errorf("commit %s: %w", c, err))
 		}
 	}
 }
