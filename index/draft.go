@@ -31,7 +31,7 @@ const draftPiece = 256 << 10
 // NewDraft returns an empty draft for an index of the default language, that takes documents until
 // it has about limit bytes.
 func NewDraft(limit int) (*Draft, error) {
-	a, err := text.NewBulk(defaultLanguage)
+	a, err := text.New(defaultLanguage)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (d *Draft) append(b []byte, doc *Document) []byte {
 	}
 	b = putUint(b, uint64(len(d.b.touched)))
 	for _, t := range d.b.touched {
-		b = appendPosting(b, t.number, &t.tf)
+		b = appendPosting(b, uint32(t), &d.b.counts[t].tf)
 	}
 	return b
 }
@@ -104,8 +104,8 @@ func (b *builder) addAnalysed(c Change) error {
 	if b.draft != d {
 		b.draft, b.drafted = d, nil
 	}
-	if n := len(d.b.order); len(b.drafted) < n {
-		b.drafted = append(b.drafted, make([]*termPosts, n-len(b.drafted))...)
+	if n := d.b.lexicon.Len(); len(b.drafted) < n {
+		b.drafted = append(b.drafted, make([]int32, n-len(b.drafted))...)
 	}
 	in := input{b: c.Analysed.record}
 	var lens docLens
@@ -126,13 +126,13 @@ func (b *builder) addAnalysed(c Change) error {
 		if in.bad {
 			break
 		}
-		t := b.drafted[number]
-		if t == nil {
-			t = b.term(d.b.order[number].term)
-			b.drafted[number] = t
+		if b.drafted[number] == 0 {
+			b.drafted[number] = int32(b.lexicon.Number(string(d.b.lexicon.Term(int(number))))) + 1
+			b.grow()
 		}
-		b.addPosting(t, doc, &p.tf)
+		b.addPosting(int(b.drafted[number])-1, doc, &p.tf)
 	}
+	b.measure()
 	if in.bad || !in.done() {
 		return corrupt("draft of document %s, of its own making, unreadable", c.ID)
 	}
