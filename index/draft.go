@@ -119,10 +119,9 @@ func (b *builder) addAnalysed(c Change) error {
 		name := in.take(in.uint(maxKey))
 		b.addProp(doc, string(name), in.take(in.uint(ipld.MaxBlock)))
 	}
-	var p posting
 	for range in.uint(maxCount) {
 		number := in.uint(uint64(len(b.drafted)) - 1)
-		p.decodeTFs(&in, in.byte())
+		tfs := in.rawTFs()
 		if in.bad {
 			break
 		}
@@ -130,7 +129,11 @@ func (b *builder) addAnalysed(c Change) error {
 			b.drafted[number] = int32(b.lexicon.Number(string(d.b.lexicon.Term(int(number))))) + 1
 			b.grow()
 		}
-		b.addPosting(int(b.drafted[number])-1, doc, &p.tf)
+		t := &b.posts[b.drafted[number]-1]
+		posts := append(putUint(t.posts, uint64(doc-t.next)), tfs...)
+		b.size += len(posts) - len(t.posts)
+		t.posts, t.next = posts, doc+1
+		t.count++
 	}
 	b.measure()
 	if in.bad || !in.done() {

@@ -19,6 +19,7 @@ type Stage struct {
 
 	mu      sync.RWMutex
 	pending map[ipld.CID][]byte
+	free    []byte     // room for small blocks
 	order   []ipld.CID // of pending, in the order they were put
 	size    int        // bytes pending
 	blocks  int        // put in all
@@ -93,10 +94,7 @@ func (s *Stage) Put(ctx context.Context, blocks ...Block) error {
 		if _, ok := s.buffered(b.CID); ok {
 			continue
 		}
-		data := bytes.Clone(b.Data)
-		if data == nil {
-			data = []byte{}
-		}
+		data := s.copy(b.Data)
 		s.pending[b.CID] = data
 		s.order = append(s.order, b.CID)
 		s.size += len(data)
@@ -110,6 +108,21 @@ func (s *Stage) Put(ctx context.Context, blocks ...Block) error {
 		return s.writeBehind(ctx)
 	}
 	return s.flush(ctx)
+}
+
+// copy copies the data of a block, which is not nil then. Small blocks, of which there may be very
+// many, share allocations.
+func (s *Stage) copy(data []byte) []byte {
+	const small, least, most = 4 << 10, 8 << 10, 64 << 10
+	if len(data) > small {
+		return bytes.Clone(data)
+	}
+	if s.free == nil || len(data) > cap(s.free)-len(s.free) {
+		s.free = make([]byte, 0, min(max(least, 2*cap(s.free)), most))
+	}
+	start := len(s.free)
+	s.free = append(s.free, data...)
+	return s.free[start:len(s.free):len(s.free)]
 }
 
 // writeBehind begins to write the buffer, once what was being written is.
