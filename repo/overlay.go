@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"bytes"
 	"context"
 	"iter"
 
@@ -35,7 +36,7 @@ func (o *overlay) has(ctx context.Context, key []byte) (bool, error) {
 // set puts a value that is not empty under a key.
 func (o *overlay) set(key, value []byte) {
 	if !o.edits.set(key, value) {
-		o.large = append(o.large, prolly.Edit{Key: key, Value: value})
+		o.large = append(o.large, prolly.Edit{Key: bytes.Clone(key), Value: bytes.Clone(value)})
 	}
 }
 

@@ -15,7 +15,6 @@ type Lexicon struct {
 	scanner scanner
 	terms   table
 	words   table
-	become  []int32 // by the number of a word: that of its term, or stopWord
 	yield   func(number int, unit bool)
 }
 
@@ -64,14 +63,13 @@ func (l *Lexicon) word(word string) {
 	hash := l.words.hash(word)
 	n, ok := l.words.find(hash, word)
 	if !ok {
-		if len(l.become) == lexiconWords {
+		if l.words.len() == lexiconWords {
 			l.words.clear()
-			l.become = l.become[:0]
 		}
 		n = l.words.add(hash, word)
-		l.become = append(l.become, l.learn(word))
+		l.words.entries[n].becomes = l.learn(word)
 	}
-	if term := l.become[n]; term != stopWord {
+	if term := l.words.entries[n].becomes; term != stopWord {
 		l.yield(int(term), false)
 	}
 }
@@ -95,13 +93,13 @@ func (l *Lexicon) learn(word string) int32 {
 }
 
 // table numbers different strings from 0 in the order in which they are added. Their bytes lie end
-// to end, and a slot has a part of the hash, so that a look seldom reads more than a slot and the
-// string that is looked for.
+// to end, and a slot has a part of the hash, so that a look seldom reads more than a slot, an entry
+// and the string that is looked for.
 type table struct {
-	slots []tableSlot // open addressing, a power of two
-	ends  []uint32    // of each string in data
-	data  []byte
-	seed  maphash.Seed // decides where in slots a string is, and nothing else
+	slots   []tableSlot // open addressing, a power of two
+	entries []tableEntry
+	data    []byte
+	seed    maphash.Seed // decides where in slots a string is, and nothing else
 }
 
 type tableSlot struct {
@@ -109,16 +107,19 @@ type tableSlot struct {
 	after uint32 // one more than the number, 0 for a free slot
 }
 
+// tableEntry is a string, by where in data it is.
+type tableEntry struct {
+	from, to uint32
+	becomes  int32 // of a word: the number of its term, or stopWord
+}
+
 const firstSlots = 64
 
-func (t *table) len() int { return len(t.ends) }
+func (t *table) len() int { return len(t.entries) }
 
 func (t *table) at(n int) []byte {
-	from := uint32(0)
-	if n > 0 {
-		from = t.ends[n-1]
-	}
-	return t.data[from:t.ends[n]:t.ends[n]]
+	e := &t.entries[n]
+	return t.data[e.from:e.to:e.to]
 }
 
 func (t *table) hash(s string) uint32 {
@@ -143,7 +144,7 @@ func (t *table) find(hash uint32, s string) (number int, ok bool) {
 
 // add adds a string that is not there.
 func (t *table) add(hash uint32, s string) (number int) {
-	if 4*len(t.ends) >= 3*len(t.slots) {
+	if 4*len(t.entries) >= 3*len(t.slots) {
 		old := t.slots
 		t.slots = make([]tableSlot, 2*len(old))
 		for _, slot := range old {
@@ -152,10 +153,11 @@ func (t *table) add(hash uint32, s string) (number int) {
 			}
 		}
 	}
+	from := uint32(len(t.data))
 	t.data = append(t.data, s...)
-	t.ends = append(t.ends, uint32(len(t.data)))
-	t.put(tableSlot{hash, uint32(len(t.ends))})
-	return len(t.ends) - 1
+	t.entries = append(t.entries, tableEntry{from: from, to: uint32(len(t.data))})
+	t.put(tableSlot{hash, uint32(len(t.entries))})
+	return len(t.entries) - 1
 }
 
 func (t *table) put(slot tableSlot) {
@@ -169,5 +171,5 @@ func (t *table) put(slot tableSlot) {
 
 func (t *table) clear() {
 	clear(t.slots)
-	t.ends, t.data = t.ends[:0], t.data[:0]
+	t.entries, t.data = t.entries[:0], t.data[:0]
 }

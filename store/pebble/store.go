@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -276,14 +278,15 @@ func (s *Store) fill(
 	batch *pdb.Batch, it *pdb.Iterator, space Space, add []store.Block,
 ) (*pdb.Batch, error) {
 	redacted := *s.redacted.Load()
-	add = slices.Clone(add)
-	slices.SortFunc(add, func(a, b store.Block) int { return a.CID.Compare(b.CID) })
 	found := false
-	for i, b := range add {
-		key := space.key(b.CID)
-		if _, gone := redacted[b.CID]; gone || i > 0 && b.CID == add[i-1].CID {
+	var last ipld.CID
+	for i, n := range keyOrder(add) {
+		b := &add[n]
+		if _, gone := redacted[b.CID]; gone || b.CID == last {
 			continue
 		}
+		last = b.CID
+		key := space.key(b.CID)
 		if (found || i < sample) && holds(it, key, b.Data) {
 			found = true
 			continue
@@ -299,6 +302,33 @@ func (s *Store) fill(
 		}
 	}
 	return batch, nil
+}
+
+// keyOrder returns the indexes of blocks in the order of their keys.
+func keyOrder(blocks []store.Block) iter.Seq2[int, int32] {
+	type place struct {
+		head uint64 // the first bytes of the key, which nearly always decide
+		n    int32
+	}
+	places := make([]place, len(blocks))
+	for i := range blocks {
+		c := &blocks[i].CID
+		digest := c.Digest()
+		places[i] = place{uint64(c.Codec())<<56 | binary.BigEndian.Uint64(digest[:])>>8, int32(i)}
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		if a.head != b.head {
+			return cmp.Compare(a.head, b.head)
+		}
+		return blocks[a.n].CID.Compare(blocks[b.n].CID)
+	})
+	return func(yield func(int, int32) bool) {
+		for i := range places {
+			if !yield(i, places[i].n) {
+				return
+			}
+		}
+	}
 }
 
 // holds reports whether value is stored under key. Where that cannot be read it is not: writing
