@@ -43,8 +43,8 @@ func NewDraft(limit int) (*Draft, error) {
 // Add analyses a document, to be found under a CID that stands for it alone. It keeps nothing of
 // the document. A full draft ignores it.
 func (d *Draft) Add(c ipld.CID, doc *Document) {
-	const perDoc = 96 // in the map
-	if d.size+d.b.size+perDoc*len(d.at) >= d.limit {
+	const perDoc, perCount = 96, 20 // in the map; of a term
+	if d.size+d.b.lexicon.Bytes()+perCount*cap(d.b.counts)+perDoc*len(d.at) >= d.limit {
 		return
 	}
 	var buf []byte

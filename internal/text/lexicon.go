@@ -44,6 +44,9 @@ func (l *Lexicon) EachOfField(s string, yield func(number int, unit bool)) {
 // Len returns how many terms there are.
 func (l *Lexicon) Len() int { return l.terms.len() }
 
+// Bytes returns about how much memory the lexicon takes.
+func (l *Lexicon) Bytes() int { return l.terms.bytes() + l.words.bytes() }
+
 // Term returns the term of a number. It is valid for good, and must not be changed.
 func (l *Lexicon) Term(number int) []byte { return l.terms.at(number) }
 
@@ -116,6 +119,8 @@ type tableEntry struct {
 const firstSlots = 64
 
 func (t *table) len() int { return len(t.entries) }
+
+func (t *table) bytes() int { return 8*len(t.slots) + 12*cap(t.entries) + cap(t.data) }
 
 func (t *table) at(n int) []byte {
 	e := &t.entries[n]
