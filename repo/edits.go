@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/maphash"
+	"iter"
 	"slices"
 	"sync"
 
@@ -141,16 +142,19 @@ func (t *editTable) grow() {
 	}
 }
 
-// sorted returns the edits in key order. Their keys and values are views.
-func (t *editTable) sorted() []prolly.Edit {
+// sorted yields the edits in key order, as they are when it is called. Their keys and values are
+// views.
+func (t *editTable) sorted() iter.Seq[prolly.Edit] {
 	type place struct {
 		head  uint64 // the first bytes of the key, which mostly decide
 		entry uint32
 	}
-	places := make([]place, len(t.entries))
-	for i := range t.entries {
+	from := *t
+	from.slots = nil // which are not needed any more
+	places := make([]place, len(from.entries))
+	for i := range from.entries {
 		var head [8]byte
-		copy(head[:], t.key(&t.entries[i]))
+		copy(head[:], from.key(&from.entries[i]))
 		places[i] = place{binary.BigEndian.Uint64(head[:]), uint32(i)}
 	}
 	slices.SortFunc(places, func(a, b place) int {
@@ -160,12 +164,14 @@ func (t *editTable) sorted() []prolly.Edit {
 		case a.head > b.head:
 			return 1
 		}
-		return bytes.Compare(t.key(&t.entries[a.entry]), t.key(&t.entries[b.entry]))
+		return bytes.Compare(from.key(&from.entries[a.entry]), from.key(&from.entries[b.entry]))
 	})
-	edits := make([]prolly.Edit, len(places))
-	for i, p := range places {
-		e := &t.entries[p.entry]
-		edits[i] = prolly.Edit{Key: t.key(e), Value: t.value(e)}
+	return func(yield func(prolly.Edit) bool) {
+		for _, p := range places {
+			e := &from.entries[p.entry]
+			if !yield(prolly.Edit{Key: from.key(e), Value: from.value(e)}) {
+				return
+			}
+		}
 	}
-	return edits
 }

@@ -43,7 +43,7 @@ func checkEdits(t *testing.T, table *editTable, want map[string][]byte) {
 			t.Fatalf("get %q = %q, %v, want %q", key, got, ok, value)
 		}
 	}
-	sorted := table.sorted()
+	sorted := slices.Collect(table.sorted())
 	if len(sorted) != len(want) {
 		t.Fatalf("%d edits, want %d", len(sorted), len(want))
 	}
