@@ -37,8 +37,9 @@
 // heap. An edge before its nodes takes more, until the end, than one after them; an embedding is kept
 // until the end.
 //
-// Of single commits one in 512 merges segments of the index for about ten times as long as the
-// others take, and one in 4096 for eighty times.
+// A commit merges segments of the index where they hold 256 documents at most, or 8 times what it
+// changes. Larger merges are made beside later commits, on a goroutine that Close waits for, and
+// take some 15 microseconds for each document in them; one that is stopped is made again.
 //
 // # Going back
 //
@@ -90,7 +91,9 @@
 //
 // # Concurrency
 //
-// A Repo and its Snapshots are safe for concurrent use; readers never wait for writers. One process
+// A Repo and its Snapshots are safe for concurrent use; readers never wait for writers. Commits are
+// made one at a time and become durable together: of writers who come while the disk is waited for,
+// all share its next answer. What is not durable yet no reader sees. One process
 // at a time holds a repository on disk, readers included: another waits up to Options.Wait and then
 // gets an error wrapping store.ErrBusy.
 //
