@@ -38,13 +38,17 @@ type verifier struct {
 	want  *builder // analyses documents and keeps nothing
 	lens  docLens  // of the document that was analysed last
 	stats Stats
+	// parts are those of lengths, of each segment, while postings are read: these go to all of them
+	// again and again, and a cache that holds fewer would read them all for each term.
+	parts [][]lenPart
 }
 
 // Verify compares an index with the documents of its graph, which come ascending by id: every
 // live document with its columns, lengths and postings, every df and every sum. It returns what
 // differs, at most 100 differences, none for a true index. Damage that keeps it from reading is an
 // error that wraps store.ErrCorrupt or store.ErrNotFound; an error of docs is
-// returned. It keeps 16 bytes for each document of the index in memory.
+// returned. It keeps 16 bytes for each document of the index in memory, and while it reads postings
+// its lengths, 4 bytes for each field.
 func Verify(
 	ctx context.Context, get store.Getter, manifest ipld.CID, docs iter.Seq2[*Document, error],
 ) ([]Mismatch, error) {
@@ -98,6 +102,7 @@ func (v *verifier) terms() error {
 			return err
 		}
 		v.words = append(v.words, make([]uint64, s.docs))
+		v.parts = append(v.parts, make([]lenPart, (s.docs+docsPerPart-1)/docsPerPart))
 		all[i] = &mergeTerm{i: i}
 		all[i].src, all[i].seg = &v.x.src, s
 		if dead[i], err = v.x.deadDocs(v.ctx, i); err != nil {
@@ -111,6 +116,7 @@ func (v *verifier) terms() error {
 	for {
 		with = leastTerm(with[:0], all)
 		if len(with) == 0 {
+			v.parts = nil
 			return nil
 		}
 		df, live := 0, 0
@@ -149,11 +155,13 @@ func (v *verifier) postings(t *mergeTerm, term string, dead bitset) (live int, e
 		var real bounds
 		for i := range t.posts.n {
 			p := &t.posts.posts[i]
-			lens, err := t.src.lens(v.ctx, t.seg, int(p.doc/docsPerPart))
-			if err != nil {
-				return 0, err
+			lens := &v.parts[t.i][p.doc/docsPerPart]
+			if *lens == nil {
+				if *lens, err = t.src.lens(v.ctx, t.seg, int(p.doc/docsPerPart)); err != nil {
+					return 0, err
+				}
 			}
-			real.add(&p.tf, &lens[p.doc%docsPerPart])
+			real.add(&p.tf, &(*lens)[p.doc%docsPerPart])
 			v.words[t.i][p.doc] += word(term, &p.tf)
 			if !dead.has(p.doc) {
 				live++
