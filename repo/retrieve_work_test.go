@@ -143,4 +143,4 @@ func TestOrdinaryQuestions(t *testing.T) {
 }
 
 // What an ordinary question may read and allocate at most.
-const mostOrdinaryBlocks, mostOrdinaryAllocs = 900, 16_000
+const mostOrdinaryBlocks, mostOrdinaryAllocs = 250, 5000

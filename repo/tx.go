@@ -120,6 +120,9 @@ func (t *tx) finish(ctx context.Context, by Stamp) (ipld.CID, error) {
 		if err == nil {
 			err = t.repo.denseChange(ctx, c.base, c.next)
 		}
+		if err == nil {
+			err = t.repo.linksChange(ctx, c.base, c.next)
+		}
 		if err != nil {
 			return ipld.CID{}, err
 		}
