@@ -35,8 +35,9 @@
 // before its nodes takes more, until the end, than one after them; an embedding is kept until the
 // end.
 //
-// Of single commits one in 512 merges segments of the index for about ten times as long as the
-// others take, and one in 4096 for eighty times.
+// A commit merges segments of the index where they hold 256 documents at most, or 8 times what it
+// changes. Larger merges are made beside later commits, on a goroutine that Close waits for, and
+// take some 15 microseconds for each document in them; one that is stopped is made again.
 //
 // # Going back
 //

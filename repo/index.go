@@ -141,14 +141,17 @@ func (r *Repo) indexChange(
 	return err
 }
 
-// writeIndex makes the index of next from the index of base and remembers it.
+// writeIndex makes the index of next from the index of base and remembers it. Its caller holds writer
+// or indexMu.
 func (r *Repo) writeIndex(
 	ctx context.Context, manifest ipld.CID, base, next *state, draft *index.Draft,
 ) (ipld.CID, error) {
 	derived := r.derived()
 	buffer := store.NewStageBehind(derived, stageLimit)
 	defer buffer.Wait()
-	c, err := index.Update(ctx, buffer, manifest, documents(ctx, base, next, draft), index.Options{})
+	later := &awaited{derived: derived}
+	c, err := index.Update(ctx, buffer, manifest, documents(ctx, base, next, draft),
+		index.Options{Later: later})
 	if err == nil {
 		err = buffer.Flush(ctx)
 	}
@@ -157,6 +160,9 @@ func (r *Repo) writeIndex(
 	}
 	if err != nil {
 		return c, fmt.Errorf("index: %w", err)
+	}
+	if later.missing {
+		r.merges.start(derived, c)
 	}
 	return c, nil
 }
@@ -189,8 +195,10 @@ func (r *Repo) openIndex(graph ipld.CID) *index.Index {
 	return r.indexes.get(graph)
 }
 
-// forgetIndexes drops the open indexes, for whoever holds indexMu and goes on to remove blocks.
+// forgetIndexes drops the open indexes and stops what is made of them, for whoever holds writer and
+// indexMu and goes on to remove blocks.
 func (r *Repo) forgetIndexes() {
+	r.merges.stop()
 	r.openMu.Lock()
 	defer r.openMu.Unlock()
 	r.indexes, r.dense = openIndexes[index.Index]{}, openIndexes[dense.Index]{}

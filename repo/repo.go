@@ -93,6 +93,7 @@ type Repo struct {
 	openMu  sync.Mutex // guards indexes; never held while anything is read
 	indexes openIndexes[index.Index]
 	dense   openIndexes[dense.Index]
+	merges  merges       // of segments of indexes; started by who holds writer or indexMu
 	rows    *dense.Cache // of indexes of dense vectors
 	links   openIndexes[links.Index]
 	buckets *links.Cache // of indexes of links
@@ -194,8 +195,12 @@ func over(st store.Store, opt Options) *Repo {
 	}
 }
 
-// Close releases the repository. Snapshots of it must not be used afterwards.
-func (r *Repo) Close() error { return r.store.Close() }
+// Close releases the repository. Snapshots of it must not be used afterwards. It waits for a merge
+// of the index that a commit left for later: some 15 microseconds for each document in it.
+func (r *Repo) Close() error {
+	r.merges.wait()
+	return r.store.Close()
+}
 
 // Find returns the directory of the repository that dir lies in: dir itself or the nearest parent
 // that holds a .mnem directory. It returns an error wrapping store.ErrNotFound where there is
