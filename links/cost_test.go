@@ -87,3 +87,40 @@ func TestCosts(t *testing.T) {
 		}
 	}
 }
+
+// TestSieves bounds what nodes of the oldest of several large segments cost to look up: the others
+// have their sieves read, and hardly a part.
+func TestSieves(t *testing.T) {
+	const n, asked = 8000, 400
+	rng := rand.New(rand.NewPCG(1, 1))
+	m := newMemory(t)
+	for turn := range 4 {
+		var nodes []Node
+		for i := turn; i < n; i += 4 {
+			nodes = append(nodes, usual(rng, testID(i), n))
+		}
+		m.apply(nodes, Options{Fanout: 8})
+	}
+	blocks := &metered{Blocks: m.blocks}
+	m.blocks = blocks
+	x := m.open(NewCache(64 << 20))
+	if len(x.segs) != 4 {
+		t.Fatalf("%d segments", len(x.segs))
+	}
+	before := blocks.read.blocks
+	parts := map[string]bool{}
+	for range asked {
+		id := testID(4 * rng.IntN(n/4))
+		m.same(x, id)
+		p, err := x.src.covering(t.Context(), x.segs[0], id, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts[string(p.first())] = true
+	}
+	read := blocks.read.blocks - before
+	t.Logf("%d nodes in %d parts: %d blocks", asked, len(parts), read)
+	if read > len(parts)+20 { // a directory of each segment, three sieves, and what passes these
+		t.Errorf("%d nodes in %d parts: %d blocks read", asked, len(parts), read)
+	}
+}

@@ -82,8 +82,7 @@ func TestDamage(t *testing.T) {
 				if err == nil {
 					f, err := x.Find(t.Context(), testID(i))
 					checkError(t, err)
-					_, err = f.node(testID(i))
-					checkError(t, err)
+					checkError(t, f.node(testID(i), new(Node)))
 				}
 			}
 			wrong, err := Verify(t.Context(), m.blocks, m.manifest, m.of, m.all())
@@ -118,6 +117,9 @@ func FuzzBlocks(f *testing.F) {
 		} else {
 			checkError(t, err)
 		}
+		if s := sieve(data); s.fits() {
+			s.has(testID(len(data)))
+		}
 		_, err := decodeSegment(ipld.CID{}, data)
 		checkError(t, err)
 		p, err := decodePart(data)
@@ -127,9 +129,9 @@ func FuzzBlocks(f *testing.F) {
 		for i := range p.len() {
 			f, err := p.at(i)
 			checkError(t, err)
-			n, err := f.node(p.id(i))
+			err = f.node(p.id(i), new(Node))
 			checkError(t, err)
-			if at, ok := p.find(n.ID); err == nil && (!ok || at != i) {
+			if at, ok := p.find(p.id(i)); err == nil && (!ok || at != i) {
 				t.Errorf("node %d is not found", i)
 			}
 		}

@@ -20,7 +20,7 @@
 //
 // # Records
 //
-// All are canonical DAG-CBOR, but parts and directories, which are raw blocks.
+// All are canonical DAG-CBOR, but parts, directories and sieves, which are raw blocks.
 //
 //	manifest   v         1
 //	           in        link to the root of the tree "in"
@@ -37,7 +37,9 @@
 //	           kills     number of nodes that older segments have too
 //	           parts     list of parts, where they have at most 16 KiB together: the segment of a
 //	                     small commit is one block, and has no directories
+//	           sieves    list of links to the sieves of the directories
 //	directory  for each of 256 parts, fewer in the last: its first id, its CID
+//	sieve      a Bloom filter of the nodes in a directory: their number, u32, and 12 bits for each
 //	part       number of nodes | number of types | for each type its length and bytes | ids of the
 //	           nodes, ascending | for each node where it ends in what follows, u16 | the nodes
 //	node       edges out | edges in | entries out | entries in

@@ -138,7 +138,7 @@ func (m *memory) same(x *Index, id graph.ID) {
 	f, err := x.Find(m.t.Context(), id)
 	var got Node
 	if err == nil {
-		got, err = f.node(id)
+		err = f.node(id, &got)
 	}
 	if want := m.nodes[id]; err != nil || !got.Out.equal(want.Out) || !got.In.equal(want.In) {
 		m.t.Fatalf("node %s: %+v, %v; want %+v", id, got, err, want)

@@ -40,11 +40,11 @@ func Open(
 	return x, nil
 }
 
-// Find returns what the index has of a node. It reads at most a directory and a part of each
-// segment until one has the node.
+// Find returns what the index has of a node. It reads at most a directory, a sieve and a part of each
+// segment until one has the node, and most often of all segments but that one only the sieve.
 func (x *Index) Find(ctx context.Context, id graph.ID) (Found, error) {
 	for i := len(x.segs) - 1; i >= 0; i-- {
-		f, ok, err := x.src.find(ctx, x.segs[i], id)
+		f, ok, err := x.src.find(ctx, x.segs[i], id, i == 0)
 		if err != nil {
 			return Found{}, fmt.Errorf("links of %s: %w", id, err)
 		}

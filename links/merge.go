@@ -59,7 +59,17 @@ func (u *cursor) nextPart(ctx context.Context) (*part, error) {
 		u.nd, u.next = u.nd+1, 0
 	}
 	u.next++
-	return u.r.part(ctx, u.d, u.next-1)
+	p, err := u.r.part(ctx, u.d, u.next-1)
+	if err != nil {
+		return nil, err
+	}
+	v, err := u.r.sieve(ctx, u.s, u.nd-1)
+	for i := 0; err == nil && i < p.len(); i++ {
+		if !v.has(p.id(i)) {
+			err = corrupt("segment %s: the sieve lacks node %s", u.s.cid, p.id(i))
+		}
+	}
+	return p, err
 }
 
 // step moves past the node at the cursor, which peek has returned.
@@ -70,7 +80,11 @@ func (u *cursor) step() {
 }
 
 // merger walks the nodes of segments that follow each other, the oldest first.
-type merger struct{ cursors []*cursor }
+type merger struct {
+	cursors []*cursor
+	at      []*cursor // those at the node at hand
+	n       Node      // the node at hand
+}
 
 func newMerger(r *reader, segs []*segment) *merger {
 	m := &merger{}
@@ -80,38 +94,38 @@ func newMerger(r *reader, segs []*segment) *merger {
 	return m
 }
 
-// next returns the next node as the newest segment that has it does, and how many have it; 0 at the
-// end.
-func (m *merger) next(ctx context.Context) (n Node, have int, err error) {
+// next moves to the next node, which is as the newest segment that has it does, and returns how many
+// have it; 0 at the end.
+func (m *merger) next(ctx context.Context) (have int, err error) {
 	var low graph.ID
-	var at []*cursor
+	at := m.at[:0]
 	for _, u := range m.cursors {
 		p, i, err := u.peek(ctx)
 		if err != nil {
-			return n, 0, err
+			return 0, err
 		}
 		if p == nil {
 			continue
 		}
 		switch id := p.id(i); {
-		case at == nil || id.Compare(low) < 0:
+		case len(at) == 0 || id.Compare(low) < 0:
 			low, at = id, append(at[:0], u)
 		case id == low:
 			at = append(at, u)
 		}
 	}
-	if at == nil {
-		return n, 0, nil
+	if m.at = at; len(at) == 0 {
+		return 0, nil
 	}
 	newest := at[len(at)-1]
 	f, err := newest.p.at(newest.i)
 	if err == nil {
-		n, err = f.node(low)
+		err = f.node(low, &m.n)
 	}
 	for _, u := range at {
 		u.step()
 	}
-	return n, len(at), err
+	return len(at), err
 }
 
 // merge writes the parts of one segment made of several that follow each other, the oldest first,
@@ -126,7 +140,7 @@ func merge(
 		kills += s.kills
 	}
 	for {
-		n, have, err := m.next(ctx)
+		have, err := m.next(ctx)
 		if err != nil {
 			return nil, store.Block{}, err
 		}
@@ -134,10 +148,10 @@ func merge(
 			break
 		}
 		kills -= have - 1
-		if oldest && n.Out.Degree == 0 && n.In.Degree == 0 {
+		if oldest && m.n.Out.Degree == 0 && m.n.In.Degree == 0 {
 			continue
 		}
-		if err := w.add(&n, 0); err != nil {
+		if err := w.add(&m.n, 0); err != nil {
 			return nil, store.Block{}, err
 		}
 	}

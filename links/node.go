@@ -160,18 +160,18 @@ func (f Found) Each(side int, fn func(Entry) bool) error {
 	return nil
 }
 
-// node returns all there is.
-func (f Found) node(id graph.ID) (n Node, err error) {
+// node returns all there is, the entries in the room of n.
+func (f Found) node(id graph.ID, n *Node) error {
 	n.ID = id
 	for side, b := range [...]*Bucket{Out: &n.Out, In: &n.In} {
-		b.Degree = f.degrees[side]
+		b.Degree, b.Entries = f.degrees[side], b.Entries[:0]
 		err := f.Each(side, func(e Entry) bool {
 			b.Entries = append(b.Entries, e)
 			return true
 		})
 		if err != nil {
-			return n, err
+			return err
 		}
 	}
-	return n, nil
+	return nil
 }

@@ -23,6 +23,7 @@ type segment struct {
 	docs, kills int
 	parts       []*part    // of a small one
 	dirs        []ipld.CID // of any other
+	sieves      []ipld.CID // one for each directory
 	first       []byte     // first id of each directory, end to end
 	apart       int        // how many parts the directories have
 }
@@ -43,6 +44,7 @@ func encodeSegment(s *segment, parts []written) []byte {
 		}
 		return b
 	})
+	w.Links("sieves", s.sieves)
 	return w.Finish()
 }
 
@@ -64,6 +66,8 @@ func decodeSegment(cid ipld.CID, block []byte) (*segment, error) {
 				s.first = bytes.Clone(s.first)
 			case "dirs":
 				s.dirs, err = decodeLinks(d)
+			case "sieves":
+				s.sieves, err = decodeLinks(d)
 			case "parts":
 				s.parts, err = decodeParts(d)
 			default:
@@ -72,8 +76,8 @@ func decodeSegment(cid ipld.CID, block []byte) (*segment, error) {
 			}
 			return true, err
 		})
-	if err == nil && (seen != 6 || len(s.first) != len(s.dirs)*graph.IDLen ||
-		len(s.dirs) != (s.apart+dirFan-1)/dirFan || len(s.parts) > 0 && s.apart > 0) {
+	if err == nil && (seen != 7 || len(s.first) != len(s.dirs)*graph.IDLen ||
+		len(s.sieves) != len(s.dirs) || len(s.dirs) != (s.apart+dirFan-1)/dirFan || len(s.parts) > 0 && s.apart > 0) {
 		err = fmt.Errorf("segment of %d fields, %d and %d parts, %d directories", seen, len(s.parts),
 			s.apart, len(s.dirs))
 	}
@@ -189,7 +193,7 @@ func (r *reader) part(ctx context.Context, d dir, i int) (*part, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p, ok := r.cache.get(c).(*part); ok && bytes.Equal(p.first(), d.first(i)) {
+	if p, ok := r.cache.get(c).(*part); ok {
 		return p, nil
 	}
 	data, err := r.get.Get(ctx, c)
@@ -207,9 +211,11 @@ func (r *reader) part(ctx context.Context, d dir, i int) (*part, error) {
 	return p, nil
 }
 
-// find looks a node up in one segment.
-func (r *reader) find(ctx context.Context, s *segment, id graph.ID) (f Found, ok bool, err error) {
-	p, err := r.covering(ctx, s, id)
+// find looks a node up in one segment, that it is likely to be in where that is the oldest.
+func (r *reader) find(
+	ctx context.Context, s *segment, id graph.ID, oldest bool,
+) (f Found, ok bool, err error) {
+	p, err := r.covering(ctx, s, id, oldest)
 	if p == nil || err != nil {
 		return f, false, err
 	}
@@ -221,7 +227,9 @@ func (r *reader) find(ctx context.Context, s *segment, id graph.ID) (f Found, ok
 }
 
 // covering returns the only part that may have a node, nil for none.
-func (r *reader) covering(ctx context.Context, s *segment, id graph.ID) (*part, error) {
+func (r *reader) covering(
+	ctx context.Context, s *segment, id graph.ID, oldest bool,
+) (*part, error) {
 	if len(s.dirs) == 0 {
 		i := before(len(s.parts), id, func(i int) []byte { return s.parts[i].first() })
 		if i < 0 {
@@ -232,6 +240,12 @@ func (r *reader) covering(ctx context.Context, s *segment, id graph.ID) (*part, 
 	n := before(len(s.dirs), id, func(i int) []byte { return s.first[i*graph.IDLen:][:graph.IDLen] })
 	if n < 0 {
 		return nil, nil
+	}
+	if !oldest {
+		v, err := r.sieve(ctx, s, n)
+		if err != nil || !v.has(id) {
+			return nil, err
+		}
 	}
 	d, err := r.dir(ctx, s, n)
 	if err != nil {

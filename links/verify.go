@@ -21,11 +21,11 @@ func Verify(
 		return nil, err
 	}
 	m := newMerger(&x.src, x.segs)
-	next := func() (n Node, ok bool, err error) {
+	next := func() (n *Node, ok bool, err error) {
 		for {
-			n, have, err := m.next(ctx)
-			if have == 0 || err != nil || n.Out.Degree > 0 || n.In.Degree > 0 {
-				return n, have > 0, err
+			have, err := m.next(ctx)
+			if have == 0 || err != nil || m.n.Out.Degree > 0 || m.n.In.Degree > 0 {
+				return &m.n, have > 0, err
 			}
 		}
 	}

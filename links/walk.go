@@ -48,8 +48,10 @@ func (r *reader) walk(
 		return err
 	}
 	for n, at := range s.dirs {
-		if _, err := visit(at); err != nil {
-			return err
+		for _, at := range []ipld.CID{at, s.sieves[n]} {
+			if _, err := visit(at); err != nil {
+				return err
+			}
 		}
 		d, err := r.dir(ctx, s, n)
 		if err != nil {

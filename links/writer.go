@@ -18,16 +18,18 @@ type writer struct {
 	seg     segment
 	part    partWriter
 	inline  []written
-	size    int    // of inline
-	spilled bool   // whether parts are blocks
-	rows    []byte // of the directory
+	size    int      // of inline
+	spilled bool     // whether parts are blocks
+	rows    []byte   // of the directory
+	hashes  []uint64 // of its nodes
 	last    graph.ID
 }
 
 // written is a part and its first id.
 type written struct {
-	first graph.ID
-	data  []byte
+	first  graph.ID
+	data   []byte
+	hashes []uint64 // of its nodes
 }
 
 func newWriter(ctx context.Context, put store.Putter) *writer {
@@ -62,6 +64,9 @@ func (w *writer) full() bool { return w.seg.docs == maxNodes }
 
 func (w *writer) endPart() error {
 	p := written{first: graph.ID(w.part.ids)}
+	for at := 0; at < len(w.part.ids); at += graph.IDLen {
+		p.hashes = append(p.hashes, hashID(graph.ID(w.part.ids[at:])))
+	}
 	p.data = w.part.finish()
 	if w.spilled {
 		return w.write(p)
@@ -87,6 +92,7 @@ func (w *writer) write(p written) error {
 		return err
 	}
 	w.rows = c.Append(append(w.rows, p.first[:]...))
+	w.hashes = append(w.hashes, p.hashes...)
 	w.seg.apart++
 	if len(w.rows) < dirFan*dirRow {
 		return nil
@@ -96,10 +102,17 @@ func (w *writer) write(p written) error {
 
 func (w *writer) endDir() error {
 	c, err := w.block(w.rows)
+	if err != nil {
+		return err
+	}
 	w.seg.dirs = append(w.seg.dirs, c)
 	w.seg.first = append(w.seg.first, w.rows[:graph.IDLen]...)
-	w.rows = w.rows[:0]
-	return err
+	if c, err = w.block(newSieve(w.hashes)); err != nil {
+		return err
+	}
+	w.seg.sieves = append(w.seg.sieves, c)
+	w.rows, w.hashes = w.rows[:0], w.hashes[:0]
+	return nil
 }
 
 func (w *writer) block(data []byte) (ipld.CID, error) {
