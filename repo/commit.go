@@ -73,7 +73,7 @@ func (r *Repo) Commit(
 	}
 	var res *CommitResult
 	var kept *MergeError
-	_, err := r.transact(ctx, opt.Stamp, func(t *tx) error {
+	_, err := r.pipeline(ctx, opt.Stamp, func(t *tx) error {
 		ref, head, err := t.base(ctx, opt)
 		if err != nil {
 			return err

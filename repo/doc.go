@@ -93,7 +93,9 @@
 //
 // # Concurrency
 //
-// A Repo and its Snapshots are safe for concurrent use; readers never wait for writers. One process
+// A Repo and its Snapshots are safe for concurrent use; readers never wait for writers. Commits are
+// made one at a time and become durable together: of writers who come while the disk is waited for,
+// all share its next answer. What is not durable yet no reader sees. One process
 // at a time holds a repository on disk, readers included: another waits up to Options.Wait and then
 // gets an error wrapping store.ErrBusy.
 //

@@ -86,7 +86,7 @@ type Repo struct {
 	store  store.Store
 	trees  *prolly.Cache
 	parts  *index.Cache
-	writer sync.Mutex // held by the one writer of this process
+	writer writers // held by the one writer of this process
 	ro     bool
 
 	indexMu sync.Mutex // held by who makes an index, opens one or drops them
