@@ -88,6 +88,10 @@
 // read 1.7 times as long. Logs take some memtables while a store is written, and nothing once it was
 // closed.
 //
+// A write of many blocks looks for 32 of them: where none is there yet, the rest is written without a
+// look, which costs a read of a table block each. What is written twice by that takes room until its
+// tables are compacted, and no more.
+//
 // A Store keeps at most CacheBytes of table blocks, the indexes of the tables that were read
 // included, some memtables where it writes, and 50 bytes for each redaction.
 //

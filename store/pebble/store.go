@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -29,6 +31,9 @@ const (
 	batchSlack = 64 << 10
 	// closeTimeout is how long a stopped store waits for Pebble to let go.
 	closeTimeout = 2 * time.Second
+	// sample is how many blocks of a write are looked for one by one before the rest may be taken
+	// to be new.
+	sample = 32
 )
 
 // Store is a store on disk. Safe for concurrent use.
@@ -308,7 +313,8 @@ func verify(blocks []store.Block) error {
 }
 
 // write puts blocks into batches, in key order, applies all but the last one unsynced, and gives
-// that one to last. Blocks whose bytes are stored already, and redacted ones, are left out.
+// that one to last. Redacted blocks are left out, and so are those whose bytes are stored already,
+// where there are any among the first.
 func (s *Store) write(space Space, add []store.Block, last func(*pdb.Batch) error) error {
 	s.eraseMu.RLock()
 	defer s.eraseMu.RUnlock()
@@ -341,17 +347,24 @@ func (s *Store) newBatch(add []store.Block) *pdb.Batch {
 }
 
 // fill puts blocks that it does not find into batch, and applies that and goes on with a new one
-// whenever it is full.
+// whenever it is full. Keys are hashes, so the first ones in their order are a fair sample: where
+// none of them is stored, hardly any is, and the rest is written without a look, which would read a
+// part of a table for each. What is written twice takes room until it is compacted, and no more.
 func (s *Store) fill(
 	batch *pdb.Batch, it *pdb.Iterator, space Space, add []store.Block,
 ) (*pdb.Batch, error) {
 	redacted := *s.redacted.Load()
-	add = slices.Clone(add)
-	slices.SortFunc(add, func(a, b store.Block) int { return a.CID.Compare(b.CID) })
-	for i, b := range add {
+	found := false
+	var last ipld.CID
+	for i, n := range keyOrder(add) {
+		b := &add[n]
+		if _, gone := redacted[b.CID]; gone || b.CID == last {
+			continue
+		}
+		last = b.CID
 		key := space.key(b.CID)
-		if _, gone := redacted[b.CID]; gone || i > 0 && b.CID == add[i-1].CID ||
-			holds(it, key, b.Data) {
+		if (found || i < sample) && holds(it, key, b.Data) {
+			found = true
 			continue
 		}
 		if batch.Len() > maxBatch {
@@ -365,6 +378,33 @@ func (s *Store) fill(
 		}
 	}
 	return batch, nil
+}
+
+// keyOrder returns the indexes of blocks in the order of their keys.
+func keyOrder(blocks []store.Block) iter.Seq2[int, int32] {
+	type place struct {
+		head uint64 // the first bytes of the key, which nearly always decide
+		n    int32
+	}
+	places := make([]place, len(blocks))
+	for i := range blocks {
+		c := &blocks[i].CID
+		digest := c.Digest()
+		places[i] = place{uint64(c.Codec())<<56 | binary.BigEndian.Uint64(digest[:])>>8, int32(i)}
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		if a.head != b.head {
+			return cmp.Compare(a.head, b.head)
+		}
+		return blocks[a.n].CID.Compare(blocks[b.n].CID)
+	})
+	return func(yield func(int, int32) bool) {
+		for i := range places {
+			if !yield(i, places[i].n) {
+				return
+			}
+		}
+	}
 }
 
 // holds reports whether value is stored under key. Where that cannot be read it is not: writing
