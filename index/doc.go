@@ -42,8 +42,10 @@
 //	ids      its first id         2,048 ids of documents, ascending, fewer in the last part; the
 //	                              position of an id in the section is its document number
 //	dead     its first id         2,048 killed ids, ascending, fewer in the last part
-//	lens     its first document   for 2,048 documents, fewer in the last part: the length of each
-//	                              text field in terms, without the units of clause 7.1
+//	lens     its first document   for 2,048 documents, fewer in the last part: of each text field
+//	                              a byte W, 0, 1, 2 or 4, and the length of the field in each
+//	                              document in W bytes, little-endian: in terms, without the units
+//	                              of clause 7.1
 //	meta     its first document   number of documents; number of types; for each type, ascending,
 //	                              its length and bytes; then the documents, below
 //	props    length of the first  groups, ascending by name (shorter first, then bytewise): length

@@ -36,8 +36,8 @@ func TestGolden(t *testing.T) {
 	delete(next, graph.NodeID("edge 1"))
 	changed := update(t, blocks, m, docs, next)
 	const (
-		want     = "bafyreihvns7gcrwjmwndbxmbyoslkoxswu5dfud5ld4sl4ytflv3vhr5eq"
-		wantNext = "bafyreihlbw6hccbwkaqup6npdzgvbiovemh6snavtoray5c5gsbq7svcje"
+		want     = "bafyreigvrtn7qrb6rcecfdtcj3u4ret22dgevqfglrp5ruuwlpfeumgwwy"
+		wantNext = "bafyreidooiithmlqsh5xov363jjlfw7kfvaph3fxr56rxq5tefkbv6rlay"
 	)
 	if got := m.String(); got != want {
 		t.Errorf("manifest %s, want %s", got, want)

@@ -153,7 +153,8 @@ func (v *verifier) postings(t *mergeTerm, term string, dead bitset) (live int, e
 			if err != nil {
 				return 0, err
 			}
-			real.add(&p.tf, &lens[p.doc%docsPerPart])
+			of := lens.at(p.doc, allFields)
+			real.add(&p.tf, &of)
 			v.words[t.i][p.doc] += word(term, &p.tf)
 			if !dead.has(p.doc) {
 				live++
@@ -288,12 +289,12 @@ func (v *verifier) sum(d *Document) {
 
 // document compares one document, which was analysed last.
 func (v *verifier) document(view *view, n uint32, d *Document) error {
-	doc, err := view.doc(n)
+	id := d.Node.ID
+	meta, err := view.docMeta(n)
 	if err != nil {
 		return err
 	}
-	id := d.Node.ID
-	if got, want := *doc.meta, d.meta(); got != want {
+	if got, want := *meta, d.meta(); got != want {
 		v.add(id, "type and times are %+v, should be %+v", got, want)
 	}
 	part, err := view.x.src.lens(v.ctx, view.seg, int(n/docsPerPart))
@@ -304,7 +305,7 @@ func (v *verifier) document(view *view, n uint32, d *Document) error {
 	for _, t := range v.want.touched {
 		words += word(t.term, &t.tf)
 	}
-	if got := part[n%docsPerPart]; got != v.lens {
+	if got := part.at(n, allFields); got != v.lens {
 		v.add(id, "fields have %v terms, should have %v", got, v.lens)
 	}
 	if v.words[view.n][n] != words {

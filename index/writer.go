@@ -56,15 +56,23 @@ func (w *segmentWriter) addDoc(id graph.ID, lens docLens, m *docMeta) error {
 		return err
 	}
 	if w.seg.docs%docsPerPart == 0 {
-		if err := w.lens.cut(); err != nil {
+		if err := w.endLens(); err != nil {
 			return err
 		}
-		w.lens.key = docKey(doc)
 	}
-	w.lens.buf = appendLens(w.lens.buf, lens)
 	w.posts.lens = append(w.posts.lens, lens)
 	w.seg.docs++
 	return w.addMeta(m)
+}
+
+// endLens writes the lengths of the documents since the last part.
+func (w *segmentWriter) endLens() error {
+	from := len(w.lens.refs) * docsPerPart
+	if from == w.seg.docs {
+		return nil
+	}
+	w.lens.buf, w.lens.key = encodeLens(w.posts.lens[from:]), docKey(uint32(from))
+	return w.lens.cut()
 }
 
 func addID(w *sectionWriter, n int, id graph.ID) error {
@@ -129,7 +137,7 @@ func (w *segmentWriter) endTerm(term string, neg int) error {
 
 // finish writes what is left and returns the segment with its block, which is not written.
 func (w *segmentWriter) finish() (*segment, store.Block, error) {
-	for _, end := range []func() error{w.endMeta, w.props.end, w.dict.end} {
+	for _, end := range []func() error{w.endLens, w.endMeta, w.props.end, w.dict.end} {
 		if err := end(); err != nil {
 			return nil, store.Block{}, err
 		}
