@@ -59,6 +59,9 @@ func FuzzParts(f *testing.F) {
 		if p, err := decodeMeta(data, docKey(0), n); err == nil && len(p.docs) > n {
 			t.Errorf("%d documents of %d", len(p.docs), n)
 		}
+		if p, err := decodeTitles(data); err == nil && len(p.sums) > 0 && !p.has(p.sums[len(p.sums)/2]) {
+			t.Errorf("no %x among %d sums", p.sums[len(p.sums)/2], len(p.sums))
+		}
 		_, _, _ = decodeProps(data, n, 3)
 		tryDict(t, data)
 		tryPosts(data, n)
@@ -122,6 +125,7 @@ func FuzzSegment(f *testing.F) {
 			return
 		}
 		_, _ = x.Text(ctx, "word0 word1 word7 note team7", nil, 5)
+		_, _ = x.TitlesIn(ctx, "word0 word1 word7 note team7")
 		_, _ = x.ByTime(ctx, byAge, nil, 5)
 		_, _, _ = x.Times(ctx, []graph.ID{{}, {1}, {0xFF}})
 		_, _ = x.Recency(ctx, func(d Doc) (bool, error) {

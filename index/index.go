@@ -22,7 +22,8 @@ type Index struct {
 	titles   titleMemo
 
 	mu   sync.Mutex
-	dead []bitset // of each segment, nil until it is made
+	dead []bitset   // of each segment, nil until it is made
+	few  *titlePart // of segments of few titles, nil until it is made
 }
 
 // Open reads a manifest and the segments' own blocks. cache may be shared with other indexes; nil

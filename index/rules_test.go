@@ -36,8 +36,8 @@ func TestGolden(t *testing.T) {
 	delete(next, graph.NodeID("edge 1"))
 	changed := update(t, blocks, m, docs, next)
 	const (
-		want     = "bafyreigvrtn7qrb6rcecfdtcj3u4ret22dgevqfglrp5ruuwlpfeumgwwy"
-		wantNext = "bafyreidooiithmlqsh5xov363jjlfw7kfvaph3fxr56rxq5tefkbv6rlay"
+		want     = "bafyreiadfvrlb765qtp3vlkjqevgqbzi6kyzjd2buaqnstpkerv2gynoha"
+		wantNext = "bafyreiaerm54bwuy2bg6c4f2p3r2e2ze7iqtnk3sadcx73teq7fiics2de"
 	)
 	if got := m.String(); got != want {
 		t.Errorf("manifest %s, want %s", got, want)
