@@ -186,8 +186,7 @@ type view struct {
 	n    int // of the segment
 	seg  *segment
 	dead bitset
-	ids  idPart
-	idAt int // number of the part in ids
+	ids  []idPart // parts read before, nil for the others
 	meta *metaPart
 
 	failed error // the first of reading meta for a Doc
@@ -204,14 +203,16 @@ func (x *Index) view(ctx context.Context, n int) (*view, error) {
 }
 
 func (v *view) id(doc uint32) (id graph.ID, err error) {
-	if part := int(doc / docsPerPart); v.ids == nil || part != v.idAt {
-		v.ids, err = v.x.src.idList(v.ctx, v.seg, secIDs, part)
-		v.idAt = part
-		if err != nil {
+	if v.ids == nil {
+		v.ids = make([]idPart, v.seg.sec[secIDs].parts)
+	}
+	part := &v.ids[doc/docsPerPart]
+	if *part == nil { // those of hits are asked for in the order of their scores
+		if *part, err = v.x.src.idList(v.ctx, v.seg, secIDs, int(doc/docsPerPart)); err != nil {
 			return id, err
 		}
 	}
-	return graph.ID(v.ids.at(int(doc % docsPerPart))), nil
+	return graph.ID(part.at(int(doc % docsPerPart))), nil
 }
 
 func (v *view) docMeta(doc uint32) (*docMeta, error) {

@@ -226,11 +226,19 @@ func (f *titleFinder) part(n, i int) (*titlePart, error) {
 
 // in reports whether a segment may have a title with a sum.
 func (f *titleFinder) in(n int, sum uint32) (bool, error) {
-	i, exact := slices.BinarySearch(f.segs[n].firsts, sum)
-	if exact || i == 0 {
-		return exact, nil
+	firsts := f.segs[n].firsts
+	if len(firsts) == 0 || sum < firsts[0] {
+		return false, nil
 	}
-	p, err := f.part(n, i-1)
+	// Sums are spread evenly: this is the part, or one beside it.
+	i := int(uint64(sum) * uint64(len(firsts)) >> 32)
+	for firsts[i] > sum {
+		i--
+	}
+	for i+1 < len(firsts) && firsts[i+1] <= sum {
+		i++
+	}
+	p, err := f.part(n, i)
 	return err == nil && p.has(sum), err
 }
 
