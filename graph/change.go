@@ -63,7 +63,10 @@ func (r Ref) check(field string) error {
 	if r.Key == "" {
 		return nil
 	}
-	return firstError(checkKey(field, r.Key), checkAgreement(field, r.ID, NodeID(r.Key)))
+	if err := checkKey(field, r.Key); err != nil || r.ID.IsZero() {
+		return err
+	}
+	return checkAgreement(field, r.ID, NodeID(r.Key))
 }
 
 // checkAgreement checks an id that was given beside what decides it.

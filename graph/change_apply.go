@@ -268,7 +268,7 @@ func (c *EdgeChange) check() error {
 func (c *EdgeChange) checkIdentity() error {
 	if c.ID.IsZero() || c.Key != "" {
 		ref := EdgeRef{Type: c.Type, Src: c.Src, Dst: c.Dst, Key: c.Key}
-		if err := ref.check(false); err != nil {
+		if err := ref.check(false); err != nil || c.ID.IsZero() {
 			return err
 		}
 		return checkAgreement("id", c.ID, ref.Target())
@@ -300,8 +300,11 @@ func (c *EdgeChange) Make(now Time) (*Edge, error) {
 		return nil, Fieldf("id", "no edge has it: a new edge needs type, src and dst")
 	}
 	e := &Edge{
-		ID: c.Target(), Type: c.Type, Src: c.Src.Target(), Dst: c.Dst.Target(), Key: c.Key,
+		ID: c.ID, Type: c.Type, Src: c.Src.Target(), Dst: c.Dst.Target(), Key: c.Key,
 		Weight: MaxWeight, Created: now,
+	}
+	if e.ID.IsZero() {
+		e.ID = EdgeID(e.Src, e.Type, e.Dst, e.Key)
 	}
 	c.set(e)
 	if c.Created.Given {

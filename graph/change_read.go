@@ -33,10 +33,39 @@ type Reader struct {
 // NewReader returns a reader of the lines of r. file names them in errors and may be empty.
 func NewReader(r io.Reader, file string) *Reader { return &Reader{in: r, file: file} }
 
+// Line is one line that is not parsed yet.
+type Line struct {
+	File   string
+	Number int    // from 1
+	Text   []byte // without its end
+}
+
+// Change parses a line. An error is a *LineError. The change keeps nothing of the line. Lines of one
+// reader may be parsed at the same time.
+func (l Line) Change() (Change, error) {
+	c, err := parseChange(l.Text)
+	c.File, c.Line = l.File, l.Number
+	return c, c.At(err)
+}
+
 // Next returns the next change, which Validate accepts. It returns io.EOF after the last one and
 // otherwise a *LineError, after which it returns the same error again. The change keeps nothing of
 // the reader.
 func (r *Reader) Next() (Change, error) {
+	line, err := r.NextLine()
+	if err != nil {
+		return Change{}, err
+	}
+	c, err := line.Change()
+	if r.err = err; err != nil {
+		return Change{}, err
+	}
+	return c, nil
+}
+
+// NextLine returns the next line that is not blank, for whoever parses several at a time, and the
+// errors of reading as Next does. Its text is valid until the next call.
+func (r *Reader) NextLine() (Line, error) {
 	for r.err == nil {
 		text, err := r.next()
 		switch {
@@ -45,16 +74,10 @@ func (r *Reader) Next() (Change, error) {
 		case err != nil:
 			r.err = &LineError{r.file, r.line, err}
 		case len(bytes.Trim(text, " \t")) > 0:
-			c, err := parseChange(text)
-			c.File, c.Line = r.file, r.line
-			if err != nil {
-				r.err = &LineError{r.file, r.line, err}
-				break
-			}
-			return c, nil
+			return Line{r.file, r.line, text}, nil
 		}
 	}
-	return Change{}, r.err
+	return Line{}, r.err
 }
 
 // next returns the next line without its end, valid until the following call.

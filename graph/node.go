@@ -85,6 +85,9 @@ func (n *Node) Canonical() []byte { return n.append(false) }
 
 func (n *Node) append(identity bool) []byte {
 	room := 256 + len(n.Key) + len(n.Type) + len(n.Summary) + len(n.Context) + 32*len(n.Props)
+	if n.Content != nil {
+		room += 64 + len(n.Content.Text)
+	}
 	w := ipld.NewRecord(make([]byte, 0, room), n.Extra)
 	w.Version(recordVersion)
 	if identity {

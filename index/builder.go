@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -15,32 +16,37 @@ import (
 // builder collects changes, ascending by id, and writes them as one segment.
 type builder struct {
 	analyser *text.Analyzer
+	lexicon  *text.Lexicon // numbers the terms
 	ids      []graph.ID
 	dead     []graph.ID
 	lens     []docLens
 	meta     []docMeta
 	props    map[string]*column
-	terms    map[string]*termPosts
-	order    []*termPosts // as they were first met
-	touched  []*termPosts
-	stamp    uint32 // of the document being counted
+	counts   []termCount // by number of the term
+	posts    []termPosts // likewise
+	touched  []int       // terms of the document being counted, as they were first met
+	stamp    uint32      // of the document being counted
+	title    []int       // the first terms of its summary
 	seg      segment
 	size     int // bytes of memory, about
+	sized    int // terms that are in size
 	scratch  []byte
-	draft    *Draft       // the one that documents came from last
-	drafted  []*termPosts // by their numbers there; nil where not met yet
+	draft    *Draft  // the one that documents came from last
+	drafted  []int32 // by a term's number there: one more than its number here; 0 where not met yet
+}
+
+// termCount is how often a term is in each field of the document that stamp names.
+type termCount struct {
+	stamp uint32
+	tf    [Fields]uint32
 }
 
 // termPosts is one term while a segment is built.
 type termPosts struct {
-	term   string
-	number uint32         // among the terms of its builder
-	tf     [Fields]uint32 // in the document that stamp names
-	stamp  uint32
-	count  int
-	neg    int
-	next   uint32 // one past the last document
-	posts  []byte // as in a block, without end
+	posts []byte // as in a block, without end
+	count int
+	neg   int
+	next  uint32 // one past the last document
 }
 
 // column is one property while a segment is built.
@@ -58,11 +64,7 @@ const (
 )
 
 func newBuilder(a *text.Analyzer) *builder {
-	return &builder{
-		analyser: a,
-		props:    make(map[string]*column),
-		terms:    make(map[string]*termPosts),
-	}
+	return &builder{analyser: a, lexicon: a.Lexicon(), props: make(map[string]*column)}
 }
 
 func (b *builder) empty() bool { return len(b.ids) == 0 && len(b.dead) == 0 }
@@ -76,15 +78,17 @@ func (b *builder) add(c Change) error {
 		b.size += docMemory
 		b.dead = append(b.dead, c.ID)
 		b.sum(-1, b.count(c.Old))
+		b.grow()
 		for _, t := range b.touched {
-			t.neg++
+			b.posts[t].neg++
 		}
 	}
 	if c.New != nil {
 		lens := b.count(c.New)
 		doc := b.addDoc(c.ID, c.New.meta(), lens)
+		b.grow()
 		for _, t := range b.touched {
-			b.addPosting(t, doc, &t.tf)
+			b.addPosting(t, doc, &b.counts[t].tf)
 		}
 		for _, e := range c.New.Node.Props {
 			b.scratch = ipld.AppendValue(b.scratch[:0], e.Value)
@@ -102,7 +106,22 @@ func (b *builder) addDoc(id graph.ID, m docMeta, lens docLens) uint32 {
 	return uint32(len(b.ids) - 1)
 }
 
-func (b *builder) addPosting(t *termPosts, doc uint32, tf *[Fields]uint32) {
+// grow makes room for the postings of all terms.
+func (b *builder) grow() {
+	if n := b.lexicon.Len(); n > len(b.posts) {
+		b.posts = append(b.posts, make([]termPosts, n-len(b.posts))...)
+	}
+}
+
+// measure adds the terms that are new to the size.
+func (b *builder) measure() {
+	for ; b.sized < b.lexicon.Len(); b.sized++ {
+		b.size += termMemory + len(b.lexicon.Term(b.sized))
+	}
+}
+
+func (b *builder) addPosting(term int, doc uint32, tf *[Fields]uint32) {
+	t := &b.posts[term]
 	b.size -= len(t.posts)
 	t.posts = appendPosting(t.posts, doc-t.next, tf)
 	b.size += len(t.posts)
@@ -110,34 +129,65 @@ func (b *builder) addPosting(t *termPosts, doc uint32, tf *[Fields]uint32) {
 	t.count++
 }
 
-// count analyses a document and leaves its terms in touched, with their numbers. The units of Han
-// are in no length.
+// count analyses a document and leaves its terms in touched, with their numbers in counts. The units
+// of Han are in no length.
 func (b *builder) count(d *Document) (lens docLens) {
 	b.stamp++
-	b.touched = b.touched[:0]
-	d.eachText(func(field int, s string) {
-		if s == "" {
+	b.touched, b.title = b.touched[:0], b.title[:0]
+	field := 0
+	add := func(term int, unit bool) {
+		b.touch(term).tf[field]++
+		if unit {
 			return
 		}
-		b.analyser.EachOfField(s, func(term string, unit bool) bool {
-			t := b.term(term)
-			if t.stamp != b.stamp {
-				t.stamp, t.tf = b.stamp, [Fields]uint32{}
-				b.touched = append(b.touched, t)
-			}
-			t.tf[field]++
-			if !unit {
-				lens[field]++
-			}
-			return true
-		})
-	})
-	if title := Title(b.analyser, d.Node.Summary); title != nil {
-		t := b.term(titleKey(title))
-		t.stamp, t.tf = b.stamp, [Fields]uint32{FieldSummary: 1}
-		b.touched = append(b.touched, t)
+		lens[field]++
+		if field == FieldSummary && len(b.title) <= maxTitleTerms {
+			b.title = append(b.title, term)
+		}
 	}
+	d.eachText(func(f int, s string) {
+		if field = f; s != "" {
+			b.lexicon.EachOfField(s, add)
+		}
+	})
+	if key := b.titleKey(d.Node.Summary); key != "" {
+		b.touch(b.lexicon.Number(key)).tf = [Fields]uint32{FieldSummary: 1}
+	}
+	b.measure()
 	return lens
+}
+
+// touch returns the count of a term in the document being counted.
+func (b *builder) touch(term int) *termCount {
+	for len(b.counts) <= term {
+		b.counts = append(b.counts, termCount{})
+	}
+	c := &b.counts[term]
+	if c.stamp != b.stamp {
+		*c = termCount{stamp: b.stamp}
+		b.touched = append(b.touched, term)
+	}
+	return c
+}
+
+// titleKey returns the dictionary key of a summary, whose terms were counted last, "" for one that is
+// no title.
+func (b *builder) titleKey(summary string) string {
+	if strings.HasSuffix(summary, ")") { // what is in brackets may not belong to it
+		if terms := Title(b.analyser, summary); terms != nil {
+			return titleKey(terms)
+		}
+		return ""
+	}
+	key := b.scratch[:0]
+	for _, t := range b.title {
+		key = append(append(key, titleMark...), b.lexicon.Term(t)...)
+	}
+	b.scratch = key
+	if len(b.title) > maxTitleTerms || len(key) > maxTerm {
+		return ""
+	}
+	return string(key)
 }
 
 // sum adds the lengths of a document to the statistics, or takes them away.
@@ -148,17 +198,6 @@ func (b *builder) sum(sign int64, lens docLens) {
 			b.seg.filled[f] += sign
 		}
 	}
-}
-
-func (b *builder) term(term string) *termPosts {
-	if t, ok := b.terms[term]; ok {
-		return t
-	}
-	t := &termPosts{term: strings.Clone(term), number: uint32(len(b.order))}
-	b.terms[t.term] = t
-	b.order = append(b.order, t)
-	b.size += termMemory + len(term)
-	return t
 }
 
 // addProp adds a property of the newest document. The item is copied.
@@ -217,16 +256,22 @@ func (b *builder) writeProps(w *segmentWriter) error {
 }
 
 func (b *builder) writeTerms(w *segmentWriter) error {
-	terms := b.order
-	slices.SortFunc(terms, func(x, y *termPosts) int { return strings.Compare(x.term, y.term) })
+	terms := make([]int32, len(b.posts))
+	for i := range terms {
+		terms[i] = int32(i)
+	}
+	slices.SortFunc(terms, func(x, y int32) int {
+		return bytes.Compare(b.lexicon.Term(int(x)), b.lexicon.Term(int(y)))
+	})
 	var k block
-	for _, t := range terms {
+	for _, n := range terms {
+		t, term := &b.posts[n], string(b.lexicon.Term(int(n)))
 		in := input{b: t.posts}
 		next := uint64(0)
 		for left := t.count; left > 0; left -= k.n {
 			next = k.decode(&in, min(left, blockDocs), next, len(b.ids))
 			if in.bad {
-				return fmt.Errorf("index term %q: postings of its own making unreadable", t.term)
+				return fmt.Errorf("index term %q: postings of its own making unreadable", term)
 			}
 			for i := range k.n {
 				if err := w.posts.add(k.posts[i].doc, &k.posts[i].tf); err != nil {
@@ -234,7 +279,7 @@ func (b *builder) writeTerms(w *segmentWriter) error {
 				}
 			}
 		}
-		if err := w.endTerm(t.term, t.neg); err != nil {
+		if err := w.endTerm(term, t.neg); err != nil {
 			return err
 		}
 	}

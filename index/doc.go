@@ -7,7 +7,7 @@
 // those of the documents it kills, so that the sums over the segments are exact for the live
 // documents, whatever the layout, and no answer depends on it. Update adds one small segment for
 // the changes of a commit and now and then merges the newest segments into one, so that manifests
-// share all but the newest.
+// share all but the newest. Merges that take long may be left for Later.
 //
 //	m, err := index.Update(ctx, blocks, base, changes, index.Options{})
 //	x, err := index.Open(ctx, blocks, m, index.NewCache(64<<20))
@@ -24,6 +24,7 @@
 //	           analyser  version of the analyser
 //	           language  its language
 //	           segments  list of [link, documents, kills], the oldest first
+//	           merging   [first, number] of segments that are to be merged, left out where none are
 //	segment    v         1
 //	           docs      number of documents
 //	           kills     number of kills

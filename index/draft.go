@@ -31,7 +31,7 @@ const draftPiece = 256 << 10
 // NewDraft returns an empty draft for an index of the default language, that takes documents until
 // it has about limit bytes.
 func NewDraft(limit int) (*Draft, error) {
-	a, err := text.NewBulk(defaultLanguage)
+	a, err := text.New(defaultLanguage)
 	if err != nil {
 		return nil, err
 	}
@@ -43,8 +43,8 @@ func NewDraft(limit int) (*Draft, error) {
 // Add analyses a document, to be found under a CID that stands for it alone. It keeps nothing of
 // the document. A full draft ignores it.
 func (d *Draft) Add(c ipld.CID, doc *Document) {
-	const perDoc = 96 // in the map
-	if d.size+d.b.size+perDoc*len(d.at) >= d.limit {
+	const perDoc, perCount = 96, 20 // in the map; of a term
+	if d.size+d.b.lexicon.Bytes()+perCount*cap(d.b.counts)+perDoc*len(d.at) >= d.limit {
 		return
 	}
 	var buf []byte
@@ -85,7 +85,7 @@ func (d *Draft) append(b []byte, doc *Document) []byte {
 	}
 	b = putUint(b, uint64(len(d.b.touched)))
 	for _, t := range d.b.touched {
-		b = appendPosting(b, t.number, &t.tf)
+		b = appendPosting(b, uint32(t), &d.b.counts[t].tf)
 	}
 	return b
 }
@@ -104,8 +104,8 @@ func (b *builder) addAnalysed(c Change) error {
 	if b.draft != d {
 		b.draft, b.drafted = d, nil
 	}
-	if n := len(d.b.order); len(b.drafted) < n {
-		b.drafted = append(b.drafted, make([]*termPosts, n-len(b.drafted))...)
+	if n := d.b.lexicon.Len(); len(b.drafted) < n {
+		b.drafted = append(b.drafted, make([]int32, n-len(b.drafted))...)
 	}
 	in := input{b: c.Analysed.record}
 	var lens docLens
@@ -119,20 +119,23 @@ func (b *builder) addAnalysed(c Change) error {
 		name := in.take(in.uint(maxKey))
 		b.addProp(doc, string(name), in.take(in.uint(ipld.MaxBlock)))
 	}
-	var p posting
 	for range in.uint(maxCount) {
 		number := in.uint(uint64(len(b.drafted)) - 1)
-		p.decodeTFs(&in, in.byte())
+		tfs := in.rawTFs()
 		if in.bad {
 			break
 		}
-		t := b.drafted[number]
-		if t == nil {
-			t = b.term(d.b.order[number].term)
-			b.drafted[number] = t
+		if b.drafted[number] == 0 {
+			b.drafted[number] = int32(b.lexicon.Number(string(d.b.lexicon.Term(int(number))))) + 1
+			b.grow()
 		}
-		b.addPosting(t, doc, &p.tf)
+		t := &b.posts[b.drafted[number]-1]
+		posts := append(putUint(t.posts, uint64(doc-t.next)), tfs...)
+		b.size += len(posts) - len(t.posts)
+		t.posts, t.next = posts, doc+1
+		t.count++
 	}
+	b.measure()
 	if in.bad || !in.done() {
 		return corrupt("draft of document %s, of its own making, unreadable", c.ID)
 	}

@@ -36,6 +36,7 @@ type Manifest struct {
 	Language string // its language
 	Stats    Stats
 	Segments []SegmentRef
+	Run      Run // to be merged by Merge
 }
 
 func (m *Manifest) encode() []byte {
@@ -45,6 +46,12 @@ func (m *Manifest) encode() []byte {
 	w.Int("nodes", m.Stats.Nodes)
 	w.Append("filled", (*sums)(&m.Stats.Filled).append)
 	w.Append("totals", (*sums)(&m.Stats.Terms).append)
+	if m.Run.Count > 0 {
+		w.Append("merging", func(b []byte) []byte {
+			b = ipld.AppendInt(ipld.AppendList(b, 2), int64(m.Run.From))
+			return ipld.AppendInt(b, int64(m.Run.Count))
+		})
+	}
 	w.Int("analyser", m.Analyser)
 	w.String("language", m.Language)
 	w.Append("segments", func(b []byte) []byte {
@@ -58,7 +65,8 @@ func (m *Manifest) encode() []byte {
 	return w.Finish()
 }
 
-// manifestFields is the number of fields of a manifest's record beside kind and version.
+// manifestFields is the number of fields of a manifest's record beside kind, version and "merging",
+// which only those have that have one.
 const manifestFields = 6
 
 func decodeManifest(block []byte) (*Manifest, error) {
@@ -67,7 +75,7 @@ func decodeManifest(block []byte) (*Manifest, error) {
 	_, err := ipld.DecodeRecord(block, kindManifest, formatVersion,
 		func(key string, d *ipld.Decoder) (bool, error) {
 			known, err := m.field(key, d)
-			if known {
+			if known && key != "merging" {
 				seen++
 			}
 			return known, err
@@ -98,6 +106,8 @@ func (m *Manifest) field(key string, d *ipld.Decoder) (known bool, err error) {
 		}
 	case "segments":
 		err = m.decodeSegments(d)
+	case "merging":
+		err = m.decodeRun(d)
 	default:
 		return false, nil
 	}
@@ -138,8 +148,26 @@ func (m *Manifest) decodeSegments(d *ipld.Decoder) error {
 	return nil
 }
 
+func (m *Manifest) decodeRun(d *ipld.Decoder) error {
+	items, err := d.List()
+	if err == nil && items != 2 {
+		err = d.Errorf("run of %d items, want 2", items)
+	}
+	for _, n := range []*int{&m.Run.From, &m.Run.Count} {
+		var v int64
+		if err == nil {
+			v, err = decodeCount(d, 0, maxSegments)
+			*n = int(v)
+		}
+	}
+	return err
+}
+
 // check compares sums that follow from each other.
 func (m *Manifest) check() error {
+	if m.Run != (Run{}) && (m.Run.Count < 2 || m.Run.end() > len(m.Segments)) {
+		return corrupt("run of %d segments from %d, of %d", m.Run.Count, m.Run.From, len(m.Segments))
+	}
 	nodes := int64(0)
 	for _, s := range m.Segments {
 		nodes += int64(s.Docs) - int64(s.Kills)

@@ -90,6 +90,17 @@ func (p *posting) decodeTF(in *input, mask byte) {
 	}
 }
 
+// rawTFs returns the mask of a posting and what follows it, as they are.
+func (in *input) rawTFs() []byte {
+	start := in.pos
+	if mask := in.byte(); mask&maskOnes == 0 {
+		for range bits.OnesCount8(mask) {
+			in.uint(maxTF)
+		}
+	}
+	return in.b[start:in.pos]
+}
+
 // bounds are what skipping needs to know of a block: for each field the largest tf and the
 // shortest length among the documents with the term in it. They are counts and never scores, so
 // that they hold whatever the collection's statistics become.

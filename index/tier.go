@@ -28,6 +28,11 @@ func MergeCount(segments []SegmentRef, fanout int) int {
 	if dead > max(docs-dead, deadRoom) && len(segments) > 1 && docs+dead <= maxDocs {
 		return len(segments)
 	}
+	return tiers(segments, fanout)
+}
+
+// tiers is MergeCount without regard to the dead.
+func tiers(segments []SegmentRef, fanout int) int {
 	// size is the size of what the newest segments would become. Those that are to be merged
 	// count as one segment among the ones before them.
 	merge, size := 0, 0

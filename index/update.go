@@ -32,6 +32,8 @@ type Options struct {
 	SpillBytes int
 	// CacheBytes is how many bytes of decoded parts a merge keeps, 16 MiB by default.
 	CacheBytes int64
+	// Later, where given, has merges made beside the updates.
+	Later Later
 }
 
 const (
@@ -76,6 +78,7 @@ type updater struct {
 	fresh    map[ipld.CID]*segment // segments of this run
 	unsaved  *store.Block          // block of the newest segment, where it is not written yet
 	spills   int                   // since the last merge
+	changes  int                   // documents and kills of the update so far
 }
 
 // Update writes the index of a graph: that of base, the undefined CID for no index, with changes
@@ -85,7 +88,7 @@ type updater struct {
 // wraps ErrAnalyser where base is of another analyser, and one that wraps store.ErrCorrupt
 // where base is damaged or changes do not fit it and that is noticed.
 //
-// The same base, changes and options give the same manifest.
+// The same base, changes and options give the same manifest, but for the runs that Later knows.
 func Update(
 	ctx context.Context, blocks Blocks, base ipld.CID, changes iter.Seq2[Change, error], opt Options,
 ) (ipld.CID, error) {
@@ -121,8 +124,10 @@ func (u *updater) start(base ipld.CID) error {
 		u.m = *m
 	}
 	var err error
-	u.analyser, err = u.m.analyser()
-	return err
+	if u.analyser, err = u.m.analyser(); err != nil {
+		return err
+	}
+	return u.settle()
 }
 
 // analyser returns the analyser that the index was made with.
@@ -186,11 +191,16 @@ func (u *updater) spill(b *builder, end bool) error {
 			return err
 		}
 		u.sum(s)
+		u.changes += s.docs + s.kills
 		u.spills++
 	}
 	if u.spills > 0 && (end || u.spills >= maxSpills) {
 		u.spills = 0
-		if err := u.merge(MergeCount(u.m.Segments, u.opt.Fanout)); err != nil {
+		run, err := u.due()
+		if err == nil {
+			err = u.merge(run)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -235,40 +245,18 @@ func (u *updater) save() error {
 	return nil
 }
 
-// merge makes one segment of the newest n.
-func (u *updater) merge(n int) error {
-	if n < 2 {
+// merge makes one segment of a run of the newest segments.
+func (u *updater) merge(run Run) error {
+	if run.Count < 2 {
 		return nil
 	}
-	keep := len(u.m.Segments) - n
-	segs := make([]*segment, n)
-	for i, ref := range u.m.Segments[keep:] {
-		s := u.fresh[ref.CID]
-		if s == nil {
-			var err error
-			if s, err = u.src.segment(u.ctx, ref.CID); err != nil {
-				return err
-			}
-		}
-		segs[i] = s
-	}
-	s, block, err := merge(u.ctx, &u.src, segs, keep == 0, u.blocks)
+	s, block, err := u.merged(run)
 	if err != nil {
-		return fmt.Errorf("merge %d segments: %w", n, err)
+		return err
 	}
-	u.unsaved = nil
-	u.m.Segments = u.m.Segments[:keep:keep]
-	if s.docs == 0 && s.kills == 0 {
-		u.fresh[s.cid] = s
-		return u.checkEmpty(s)
+	if u.unsaved = nil; s.docs+s.kills > 0 {
+		u.unsaved = &block
 	}
-	return u.push(s, block)
-}
-
-// checkEmpty returns an error unless a segment without documents and kills has no statistics.
-func (u *updater) checkEmpty(s *segment) error {
-	if s.terms != (sums{}) || s.filled != (sums{}) {
-		return corrupt("nothing is left, but its statistics are %v in %v", s.terms, s.filled)
-	}
-	return nil
+	u.fresh[s.cid] = s
+	return u.replace(run, s)
 }

@@ -38,8 +38,8 @@ type verifier struct {
 	props [][]uint64 // likewise of its properties
 	sums  [][]uint32 // of the titles of each segment
 	found []Mismatch
-	want  builder // analyses documents and keeps nothing
-	lens  docLens // of the document that was analysed last
+	want  *builder // analyses documents and keeps nothing
+	lens  docLens  // of the document that was analysed last
 	stats Stats
 }
 
@@ -55,7 +55,7 @@ func Verify(
 	if err != nil {
 		return nil, err
 	}
-	v := &verifier{ctx: ctx, x: x, want: *newBuilder(x.analyser)}
+	v := &verifier{ctx: ctx, x: x, want: newBuilder(x.analyser)}
 	err = v.terms()
 	if err == nil {
 		err = v.columns()
@@ -298,6 +298,9 @@ func (v *verifier) documents(docs iter.Seq2[*Document, error]) error {
 
 // sum analyses a document, which leaves its terms in want, and adds it to the statistics.
 func (v *verifier) sum(d *Document) {
+	if v.want.size > defaultSpillBytes {
+		v.want = newBuilder(v.x.analyser)
+	}
 	v.lens = v.want.count(d)
 	v.stats.Nodes++
 	for f, n := range v.lens {
@@ -305,11 +308,6 @@ func (v *verifier) sum(d *Document) {
 		if n > 0 {
 			v.stats.Filled[f]++
 		}
-	}
-	if v.want.size > defaultSpillBytes {
-		touched := v.want.touched
-		v.want = *newBuilder(v.x.analyser)
-		v.want.touched = touched
 	}
 }
 
@@ -329,7 +327,7 @@ func (v *verifier) document(view *view, n uint32, d *Document) error {
 	}
 	words := uint64(0)
 	for _, t := range v.want.touched {
-		words += word(t.term, &t.tf)
+		words += word(string(v.want.lexicon.Term(t)), &v.want.counts[t].tf)
 	}
 	if got := part.at(n, allFields); got != v.lens {
 		v.add(id, "fields have %v terms, should have %v", got, v.lens)

@@ -489,6 +489,15 @@ func (d *Decoder) checkMap() error {
 	return nil
 }
 
+// IsLink reports whether item is one canonical link and nothing else.
+func IsLink(item []byte) bool {
+	if len(item) != linkLen || [len(linkHead)]byte(item) != linkHead {
+		return false
+	}
+	_, err := CIDFromBytes(item[len(linkHead):])
+	return err == nil
+}
+
 // Check returns an error that wraps ErrInvalid unless block is one canonical item.
 func Check(block []byte) error {
 	d := Decoder{in: block} // not by NewDecoder: it stays on the stack

@@ -102,12 +102,6 @@ func (w *RecordWriter) Links(key string, links []CID) {
 // Value writes a field of any kind.
 func (w *RecordWriter) Value(key string, v Value) { w.Field(key); w.buf = AppendValue(w.buf, v) }
 
-// Item writes a field whose value is item, one canonical item already encoded.
-func (w *RecordWriter) Item(key string, item []byte) {
-	w.Field(key)
-	w.buf = append(w.buf, item...)
-}
-
 // Append writes a field whose value fn appends.
 func (w *RecordWriter) Append(key string, fn func(b []byte) []byte) {
 	w.Field(key)

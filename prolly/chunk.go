@@ -241,6 +241,9 @@ const chunkDepth = 2
 // checkInside returns an error unless value is one canonical item that can be nested in a chunk.
 // It appends to buf, which it returns for reuse.
 func checkInside(buf, value []byte) ([]byte, error) {
+	if ipld.IsLink(value) { // most values are
+		return buf, nil
+	}
 	buf = buf[:0]
 	for range chunkDepth {
 		buf = ipld.AppendList(buf, 1)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/mnem-project/mnem/ipld"
@@ -23,7 +24,7 @@ const editCacheBytes = 4 << 20
 // applied; blocks written before an error are garbage, nothing refers to them.
 func (m *Map) Edit(ctx context.Context, edits []Edit) (*Map, error) {
 	if m.Len() == 0 {
-		return m.fill(ctx, edits)
+		return m.Fill(ctx, slices.Values(edits))
 	}
 	items, err := editItems(edits)
 	if err != nil {
@@ -53,14 +54,19 @@ func (m *Map) Edit(ctx context.Context, edits []Edit) (*Map, error) {
 	return &Map{nodes: m.nodes, root: root}, nil
 }
 
-// fill is Edit of the empty tree: it builds, in little memory, from the edits where they lie.
-func (m *Map) fill(ctx context.Context, edits []Edit) (*Map, error) {
+// Fill is Edit of an empty tree, with edits that come one by one and whose keys and values stay as
+// they are until the end: it builds in little memory from where they lie. A tree that is not empty
+// is refused with an error that wraps ErrInput.
+func (m *Map) Fill(ctx context.Context, edits iter.Seq[Edit]) (*Map, error) {
+	if m.Len() > 0 {
+		return nil, fmt.Errorf("%w: tree to fill has %d entries", ErrInput, m.Len())
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("write tree: %w", err)
 	}
 	b := &builder{ctx: ctx, w: &writer{nodes: m.nodes}}
 	var check inputChecker
-	for _, e := range edits {
+	for e := range edits {
 		if err := check.edit(e); err != nil {
 			return nil, err
 		}

@@ -293,3 +293,26 @@ func TestConcurrentUse(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+func TestFill(t *testing.T) {
+	nodes := prolly.NewNodes(newBlocks(), nil)
+	empty := build(t, nodes, nil)
+	edits := []prolly.Edit{
+		{Key: []byte("a"), Value: []byte{1}}, {Key: []byte("b")}, {Key: []byte("c"), Value: []byte{2}},
+	}
+	got, err := empty.Fill(ctx, slices.Values(edits))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := build(t, nodes, model{"a": "\x01", "c": "\x02"})
+	if got.Root() != want.Root() {
+		t.Errorf("root %s, want %s", got.Root(), want.Root())
+	}
+	if _, err := got.Fill(ctx, slices.Values(edits)); !errors.Is(err, prolly.ErrInput) {
+		t.Errorf("a tree that is not empty was filled: %v", err)
+	}
+	slices.Reverse(edits)
+	if _, err := empty.Fill(ctx, slices.Values(edits)); !errors.Is(err, prolly.ErrInput) {
+		t.Errorf("edits that descend: %v", err)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/parallel"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/store"
@@ -91,19 +92,9 @@ func newBatch(ctx context.Context, t *tx, base *state, by Stamp) *batch {
 // strict, what a line cites must exist at the end.
 func (b *batch) apply(changes Changes, strict bool) (*state, error) {
 	defer b.drafts.end()
-	for c, err := range changes {
-		if err != nil {
+	for p := range prepare(b.ctx, changes, b.now) {
+		if err := b.change(p); err != nil {
 			return nil, err
-		}
-		if err := b.ctx.Err(); err != nil {
-			return nil, err
-		}
-		if err := c.Validate(); err != nil {
-			return nil, c.At(err)
-		}
-		b.count++
-		if err := b.change(&c); err != nil {
-			return nil, c.At(err)
 		}
 	}
 	if err := b.makeEmbeddings(); err != nil {
@@ -117,50 +108,63 @@ func (b *batch) apply(changes Changes, strict bool) (*state, error) {
 	return b.flush()
 }
 
-func (b *batch) change(c *graph.Change) error {
-	switch {
-	case c.Node != nil:
-		return b.node(c.Node)
-	case c.Edge != nil:
-		return b.edge(c, c.Edge)
-	case c.Mark != nil:
-		return b.mark(c, c.Mark)
-	case c.Embedding != nil:
-		return b.embedding(c, c.Embedding)
-	default:
-		return b.remove(c.Remove)
+// change applies one change. Errors name its line.
+func (b *batch) change(p *prepared) error {
+	if p.err != nil {
+		return p.err
 	}
+	if err := b.ctx.Err(); err != nil {
+		return err
+	}
+	b.count++
+	var err error
+	switch {
+	case p.Node != nil:
+		err = b.node(p)
+	case p.Edge != nil:
+		err = b.edge(p)
+	case p.Mark != nil:
+		err = b.mark(&p.Change, p.Mark)
+	case p.Embedding != nil:
+		err = b.embedding(p)
+	default:
+		err = b.remove(p.Remove)
+	}
+	return p.At(err)
 }
 
+// flush writes the trees, side by side.
 func (b *batch) flush() (*state, error) {
 	s := &state{get: b.stage, profile: b.profile}
-	trees := []struct {
-		name string
-		from *overlay
-		to   **prolly.Map
-	}{
-		{"nodes", b.nodes, &s.nodes}, {"edges", b.edges, &s.edges}, {"out", b.out, &s.out},
-		{"in", b.in, &s.in}, {"marks", b.marks, &s.marks}, {"vectors", b.vectors, &s.vectors},
+	var trees []func() error
+	flush := func(name string, from *overlay, to **prolly.Map) {
+		trees = append(trees, func() (err error) {
+			if *to, err = from.flush(b.ctx); err != nil {
+				err = fmt.Errorf("write %s tree: %w", name, err)
+			}
+			return err
+		})
 	}
-	for _, t := range trees {
-		var err error
-		if *t.to, err = t.from.flush(b.ctx); err != nil {
-			return nil, fmt.Errorf("write %s tree: %w", t.name, err)
-		}
+	flush("nodes", b.nodes, &s.nodes)
+	flush("edges", b.edges, &s.edges)
+	flush("out", b.out, &s.out)
+	flush("in", b.in, &s.in)
+	flush("marks", b.marks, &s.marks)
+	flush("vectors", b.vectors, &s.vectors)
+	if err := parallel.Do(trees...); err != nil {
+		return nil, err
 	}
 	return s, nil
 }
 
 // put stages a record and links it in a tree.
 func (b *batch) put(tree *overlay, key, data []byte) error {
-	_, err := b.putBlock(tree, key, data)
-	return err
+	return b.putBlock(tree, key, store.NewBlock(ipld.DagCBOR, data))
 }
 
-func (b *batch) putBlock(tree *overlay, key, data []byte) (ipld.CID, error) {
-	block := store.NewBlock(ipld.DagCBOR, data)
+func (b *batch) putBlock(tree *overlay, key []byte, block store.Block) error {
 	tree.setLink(key, block.CID)
-	return block.CID, b.stage.Put(b.ctx, block)
+	return b.stage.Put(b.ctx, block)
 }
 
 // find returns the record that a tree links to under key, nil where there is none.
@@ -187,12 +191,11 @@ func (b *batch) findEdge(id graph.ID) (*graph.Edge, error) {
 	return find(b, b.edges, id[:], commit.ReadEdge)
 }
 
-func (b *batch) node(c *graph.NodeChange) error {
-	id := c.Target()
-	if id.IsZero() {
-		return b.fact(c)
+func (b *batch) node(p *prepared) error {
+	if p.id.IsZero() {
+		return b.fact(p)
 	}
-	old, err := b.findNode(id)
+	old, err := b.findNode(p.id)
 	if errors.Is(err, store.ErrRedacted) {
 		old, err = nil, nil // made anew: nothing of it is left to change
 	}
@@ -200,13 +203,12 @@ func (b *batch) node(c *graph.NodeChange) error {
 		return err
 	}
 	if old == nil {
-		n, err := c.Make(b.now)
-		if err != nil {
-			return err
+		if p.made != nil {
+			return p.made
 		}
-		return b.putNode(c, n)
+		return b.putNode(p.Node, p.node, p.block)
 	}
-	n, changed, err := c.Apply(old, b.now)
+	n, changed, err := p.Node.Apply(old, b.now)
 	if err != nil {
 		return err
 	}
@@ -214,25 +216,28 @@ func (b *batch) node(c *graph.NodeChange) error {
 		b.unchanged++
 		return nil
 	}
-	return b.putNode(c, n)
+	return b.putNode(p.Node, n, store.NewBlock(ipld.DagCBOR, n.Encode()))
 }
 
 // fact makes a node whose content decides its id: the first candidate id that is free, unless one
 // before it holds the same fact. A candidate that holds another was edited since it was made.
-func (b *batch) fact(c *graph.NodeChange) error {
-	n, err := c.Make(b.now)
-	if err != nil {
-		return err
+func (b *batch) fact(p *prepared) error {
+	if p.made != nil {
+		return p.made
 	}
+	n, block := p.node, p.block // with the first candidate
 	canonical := n.Canonical()
 	for i := uint64(0); ; i++ {
-		n.ID = graph.ContentID(canonical, i)
+		if i > 0 {
+			n.ID = graph.ContentID(canonical, i)
+			block = store.NewBlock(ipld.DagCBOR, n.Encode())
+		}
 		old, err := b.findNode(n.ID)
 		if err != nil {
 			return err
 		}
 		if old == nil {
-			return b.putNode(c, n)
+			return b.putNode(p.Node, n, block)
 		}
 		if bytes.Equal(old.Canonical(), canonical) {
 			b.duplicates++
@@ -241,34 +246,32 @@ func (b *batch) fact(c *graph.NodeChange) error {
 	}
 }
 
-func (b *batch) putNode(c *graph.NodeChange, n *graph.Node) error {
+// putNode stages a node, whose record is in block, and the content that came with it.
+func (b *batch) putNode(c *graph.NodeChange, n *graph.Node, block store.Block) error {
 	for _, chunk := range c.Chunks {
 		err := b.stage.Put(b.ctx, store.Block{CID: chunk.CID, Data: chunk.Data})
 		if err != nil {
 			return err
 		}
 	}
-	cid, err := b.putBlock(b.nodes, n.ID[:], n.Encode())
-	if err != nil {
+	if err := b.putBlock(b.nodes, n.ID[:], block); err != nil {
 		return err
 	}
-	return b.drafts.add(cid, n)
+	return b.drafts.add(block.CID, n)
 }
 
-func (b *batch) edge(c *graph.Change, ec *graph.EdgeChange) error {
-	id := ec.Target()
-	old, err := b.findEdge(id)
+func (b *batch) edge(p *prepared) error {
+	old, err := b.findEdge(p.id)
 	if err != nil {
 		return err
 	}
 	if old == nil {
-		e, err := ec.Make(b.now)
-		if err != nil {
-			return err
+		if p.made != nil {
+			return p.made
 		}
-		return b.putEdge(c, e)
+		return b.putEdge(p, p.edge, p.block)
 	}
-	e, changed, err := ec.Apply(old)
+	e, changed, err := p.Edge.Apply(old)
 	if err != nil {
 		return err
 	}
@@ -276,22 +279,23 @@ func (b *batch) edge(c *graph.Change, ec *graph.EdgeChange) error {
 		b.unchanged++
 		return nil
 	}
-	return b.putEdge(c, e)
+	return b.putEdge(p, e, store.NewBlock(ipld.DagCBOR, e.Encode()))
 }
 
-func (b *batch) putEdge(c *graph.Change, e *graph.Edge) error {
-	b.out.set(adjacency.OutKey(e), adjacency.Value(e))
-	b.in.set(adjacency.InKey(e), adjacency.Value(e))
+func (b *batch) putEdge(p *prepared, e *graph.Edge, block store.Block) error {
+	value := adjacency.Value(e)
+	b.out.set(adjacency.OutKey(e), value)
+	b.in.set(adjacency.InKey(e), value)
 	if b.near != nil {
 		b.setNear(e.ID, e.Src, e.Dst)
 	}
-	err := b.citeUnlessThere("edge", e.ID[:], c,
-		citedNeed{need{graph.OnNode, e.Src}, "edge.src", c.Edge.Src},
-		citedNeed{need{graph.OnNode, e.Dst}, "edge.dst", c.Edge.Dst})
+	err := b.citeUnlessThere("edge", e.ID[:], &p.Change,
+		citedNeed{need{graph.OnNode, e.Src}, "edge.src", p.Edge.Src},
+		citedNeed{need{graph.OnNode, e.Dst}, "edge.dst", p.Edge.Dst})
 	if err != nil {
 		return err
 	}
-	return b.put(b.edges, e.ID[:], e.Encode())
+	return b.putBlock(b.edges, e.ID[:], block)
 }
 
 func (b *batch) mark(c *graph.Change, mc *graph.MarkChange) error {
@@ -323,17 +327,16 @@ func (b *batch) mark(c *graph.Change, mc *graph.MarkChange) error {
 	return b.put(b.marks, key, m.Encode())
 }
 
-func (b *batch) embedding(c *graph.Change, ec *graph.EmbeddingChange) error {
-	id := ec.Node.Target()
+func (b *batch) embedding(p *prepared) error {
+	ec, id := p.Embedding, p.id
 	key := graph.EmbeddingKey(id, ec.Model)
 	if _, ok := b.embeds[string(key)]; !ok {
 		b.embedded[id] = append(b.embedded[id], ec.Model)
 	}
-	made, err := ec.Make([32]byte{})
-	b.embeds[string(key)] = pendingEmbedding{id, ec.Node, made, err, c.File, c.Line}
+	b.embeds[string(key)] = pendingEmbedding{id, ec.Node, p.embedding, p.made, p.File, p.Line}
 	// Holds the place until makeEmbeddings: an embedding that a later line removes is not made.
 	b.vectors.setLink(key, ipld.Sum(ipld.DagCBOR, key))
-	return b.citeUnlessThere("embedding", key, c,
+	return b.citeUnlessThere("embedding", key, &p.Change,
 		citedNeed{need{graph.OnNode, id}, "embedding.node", ec.Node})
 }
 

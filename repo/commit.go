@@ -2,8 +2,6 @@ package repo
 
 import (
 	"context"
-	"errors"
-	"io"
 	"iter"
 
 	"github.com/mnem-project/mnem/commit"
@@ -14,19 +12,6 @@ import (
 // Changes is a stream of changes: what graph.Reader reads or a caller makes. An error in it
 // refuses the whole batch. What a change holds must not be changed after it was yielded.
 type Changes = iter.Seq2[graph.Change, error]
-
-// ReadChanges returns the changes in lines of JSON. file names them in errors.
-func ReadChanges(in io.Reader, file string) Changes {
-	return func(yield func(graph.Change, error) bool) {
-		lines := graph.NewReader(in, file)
-		for {
-			c, err := lines.Next()
-			if errors.Is(err, io.EOF) || !yield(c, err) || err != nil {
-				return
-			}
-		}
-	}
-}
 
 // CommitOptions says how changes become a commit.
 type CommitOptions struct {
@@ -73,7 +58,7 @@ func (r *Repo) Commit(
 	}
 	var res *CommitResult
 	var kept *MergeError
-	_, err := r.transact(ctx, opt.Stamp, func(t *tx) error {
+	_, err := r.pipeline(ctx, opt.Stamp, func(t *tx) error {
 		ref, head, err := t.base(ctx, opt)
 		if err != nil {
 			return err

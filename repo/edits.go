@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/maphash"
+	"iter"
 	"slices"
 	"sync"
 
@@ -12,12 +13,19 @@ import (
 
 // editTable maps keys to values that are not in a tree yet, or to nothing: a removal. A batch of a
 // million items has several times as many edits, so they lie end to end in a few large pieces
-// without a pointer in them: an entry takes the bytes of its key and value and about 22 more, and
+// without a pointer in them: an entry takes the bytes of its key and value and about 28 more, and
 // the garbage collector walks past. What is replaced by a value of another length stays where it is.
 type editTable struct {
 	pieces  [][]byte
 	entries []editEntry
-	slots   []uint32 // open addressing; 0 for free, else one more than an index of entries
+	slots   []editSlot // open addressing, a power of two
+}
+
+// editSlot is where an entry is. It has a part of the hash, so that a look for a key that is not
+// there seldom reads another, which is mostly far away.
+type editSlot struct {
+	hash  uint32
+	after uint32 // one more than an index of entries, 0 for a free slot
 }
 
 // editEntry is where an edit is. A value of no bytes, which no tree takes, is a removal.
@@ -48,14 +56,17 @@ func (t *editTable) value(e *editEntry) []byte {
 	return t.pieces[e.piece][e.at+uint32(e.key):][:e.value:e.value]
 }
 
+func editHash(key []byte) uint32 { return uint32(maphash.Bytes(editSeed(), key)) }
+
 // find returns the slot of a key: that of its entry, or the free one where it would be.
-func (t *editTable) find(key []byte) int {
-	mask := len(t.slots) - 1
-	slot := int(maphash.Bytes(editSeed(), key)) & mask
-	for t.slots[slot] != 0 && !bytes.Equal(t.key(&t.entries[t.slots[slot]-1]), key) {
-		slot = (slot + 1) & mask
+func (t *editTable) find(hash uint32, key []byte) *editSlot {
+	mask := uint32(len(t.slots) - 1)
+	for i := hash & mask; ; i = (i + 1) & mask {
+		s := &t.slots[i]
+		if s.after == 0 || s.hash == hash && bytes.Equal(t.key(&t.entries[s.after-1]), key) {
+			return s
+		}
 	}
-	return slot
 }
 
 // get returns the value of an edit, nil for a removal, and whether there is one. The value is a
@@ -64,11 +75,11 @@ func (t *editTable) get(key []byte) (value []byte, ok bool) {
 	if len(t.entries) == 0 {
 		return nil, false
 	}
-	n := t.slots[t.find(key)]
-	if n == 0 {
+	s := t.find(editHash(key), key)
+	if s.after == 0 {
 		return nil, false
 	}
-	return t.value(&t.entries[n-1]), true
+	return t.value(&t.entries[s.after-1]), true
 }
 
 // set copies a key and its value, which is not empty; nil removes. It reports whether they fit: what
@@ -80,13 +91,14 @@ func (t *editTable) set(key, value []byte) bool {
 	if 4*len(t.entries) >= 3*len(t.slots) {
 		t.grow()
 	}
-	slot := t.find(key)
-	if t.slots[slot] == 0 {
+	hash := editHash(key)
+	s := t.find(hash, key)
+	if s.after == 0 {
 		t.entries = append(t.entries, t.add(key, value))
-		t.slots[slot] = uint32(len(t.entries))
+		*s = editSlot{hash, uint32(len(t.entries))}
 		return true
 	}
-	e := &t.entries[t.slots[slot]-1]
+	e := &t.entries[s.after-1]
 	switch {
 	case len(value) == int(e.value):
 		copy(t.value(e), value)
@@ -115,22 +127,34 @@ func (t *editTable) add(key, value []byte) editEntry {
 }
 
 func (t *editTable) grow() {
-	t.slots = make([]uint32, max(firstSlots, 2*len(t.slots)))
-	for i := range t.entries {
-		t.slots[t.find(t.key(&t.entries[i]))] = uint32(i + 1)
+	old := t.slots
+	t.slots = make([]editSlot, max(firstSlots, 2*len(old)))
+	mask := uint32(len(t.slots) - 1)
+	for _, s := range old {
+		if s.after == 0 {
+			continue
+		}
+		i := s.hash & mask
+		for t.slots[i].after != 0 {
+			i = (i + 1) & mask
+		}
+		t.slots[i] = s
 	}
 }
 
-// sorted returns the edits in key order. Their keys and values are views.
-func (t *editTable) sorted() []prolly.Edit {
+// sorted yields the edits in key order, as they are when it is called. Their keys and values are
+// views.
+func (t *editTable) sorted() iter.Seq[prolly.Edit] {
 	type place struct {
 		head  uint64 // the first bytes of the key, which mostly decide
 		entry uint32
 	}
-	places := make([]place, len(t.entries))
-	for i := range t.entries {
+	from := *t
+	from.slots = nil // which are not needed any more
+	places := make([]place, len(from.entries))
+	for i := range from.entries {
 		var head [8]byte
-		copy(head[:], t.key(&t.entries[i]))
+		copy(head[:], from.key(&from.entries[i]))
 		places[i] = place{binary.BigEndian.Uint64(head[:]), uint32(i)}
 	}
 	slices.SortFunc(places, func(a, b place) int {
@@ -140,12 +164,14 @@ func (t *editTable) sorted() []prolly.Edit {
 		case a.head > b.head:
 			return 1
 		}
-		return bytes.Compare(t.key(&t.entries[a.entry]), t.key(&t.entries[b.entry]))
+		return bytes.Compare(from.key(&from.entries[a.entry]), from.key(&from.entries[b.entry]))
 	})
-	edits := make([]prolly.Edit, len(places))
-	for i, p := range places {
-		e := &t.entries[p.entry]
-		edits[i] = prolly.Edit{Key: t.key(e), Value: t.value(e)}
+	return func(yield func(prolly.Edit) bool) {
+		for _, p := range places {
+			e := &from.entries[p.entry]
+			if !yield(prolly.Edit{Key: from.key(e), Value: from.value(e)}) {
+				return
+			}
+		}
 	}
-	return edits
 }

@@ -43,7 +43,7 @@ func checkEdits(t *testing.T, table *editTable, want map[string][]byte) {
 			t.Fatalf("get %q = %q, %v, want %q", key, got, ok, value)
 		}
 	}
-	sorted := table.sorted()
+	sorted := slices.Collect(table.sorted())
 	if len(sorted) != len(want) {
 		t.Fatalf("%d edits, want %d", len(sorted), len(want))
 	}
@@ -64,11 +64,11 @@ func TestEditTableMemory(t *testing.T) {
 			binary.BigEndian.PutUint32(key, uint32(i))
 			table.set(key, value)
 		}
-		size := 4*len(table.slots) + 12*len(table.entries)
+		size := 8*len(table.slots) + 12*len(table.entries)
 		for _, p := range table.pieces {
 			size += cap(p)
 		}
-		if most := n * (keyLen + valueLen + 26); size > most {
+		if most := n * (keyLen + valueLen + 30); size > most {
 			t.Errorf("%d edits take %d bytes, want at most %d", n, size, most)
 		}
 	})

@@ -288,6 +288,7 @@ func (g *collector) sweepDerived() error {
 	defer g.repo.writer.Unlock()
 	g.repo.indexMu.Lock() // and by retrievals
 	defer g.repo.indexMu.Unlock()
+	g.repo.merges.stop() // what it writes would be taken for garbage
 	g.repo.communities.mu.Lock()
 	defer g.repo.communities.mu.Unlock()
 	if err := g.mark(); err != nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -42,64 +41,18 @@ func (o *openIndexes[X]) put(of ipld.CID, x *X) {
 	o.of, o.indexes = append(o.of, of), append(o.indexes, x)
 }
 
-// documents yields the nodes that differ between two states, in id order, as the index wants them.
-// New nodes that a draft has are not read.
-func documents(
-	ctx context.Context, from, to *state, draft *index.Draft,
-) iter.Seq2[index.Change, error] {
-	return func(yield func(index.Change, error) bool) {
-		for c, err := range prolly.Diff(ctx, from.nodes, to.nodes) {
-			var change index.Change
-			if err == nil {
-				change, err = documentChange(ctx, from, to, c, draft)
-			}
-			if err == nil && change.Old == nil && change.New == nil && change.Analysed == nil {
-				continue
-			}
-			if !yield(change, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-func documentChange(
-	ctx context.Context, from, to *state, c prolly.Change, draft *index.Draft,
-) (index.Change, error) {
-	id := graph.ID(c.Key)
-	change := index.Change{ID: id}
-	if draft != nil && c.Old == nil {
-		link, err := linkItem(c.New)
-		if err != nil {
-			return change, err
-		}
-		if change.Analysed = draft.Find(link); change.Analysed != nil {
-			return change, nil
-		}
-	}
-	var err error
-	if change.Old, err = from.document(ctx, id); err != nil {
-		return change, err
-	}
-	change.New, err = to.document(ctx, id)
-	return change, err
-}
-
 // document returns a node with its whole content, nil where there is none: what was erased, or has
 // content that was, is no document.
 func (s *state) document(ctx context.Context, id graph.ID) (*index.Document, error) {
-	n, _, err := s.node(ctx, id)
-	var text string
-	if err == nil && n != nil {
-		text, err = s.content(ctx, n.Content)
-	}
-	if errors.Is(err, store.ErrRedacted) {
-		return nil, nil
-	}
-	if err != nil || n == nil {
+	item, _, err := s.nodes.Get(ctx, id[:])
+	if err != nil {
 		return nil, err
 	}
-	return &index.Document{Node: n, Content: text}, nil
+	d, err := s.readDocument(ctx, item)
+	if err != nil {
+		return nil, err
+	}
+	return s.completeDocument(ctx, d)
 }
 
 // documents yields all documents in id order.
@@ -140,14 +93,17 @@ func (r *Repo) indexChange(
 	return err
 }
 
-// writeIndex makes the index of next from the index of base and remembers it.
+// writeIndex makes the index of next from the index of base and remembers it. Its caller holds writer
+// or indexMu.
 func (r *Repo) writeIndex(
 	ctx context.Context, manifest ipld.CID, base, next *state, draft *index.Draft,
 ) (ipld.CID, error) {
 	derived := r.derived()
 	buffer := store.NewStageBehind(derived, stageLimit)
 	defer buffer.Wait()
-	c, err := index.Update(ctx, buffer, manifest, documents(ctx, base, next, draft), index.Options{})
+	later := &awaited{derived: derived}
+	c, err := index.Update(ctx, buffer, manifest, documents(ctx, base, next, draft),
+		index.Options{Later: later})
 	if err == nil {
 		err = buffer.Flush(ctx)
 	}
@@ -156,6 +112,9 @@ func (r *Repo) writeIndex(
 	}
 	if err != nil {
 		return c, fmt.Errorf("index: %w", err)
+	}
+	if later.missing {
+		r.merges.start(derived, c)
 	}
 	return c, nil
 }
@@ -188,8 +147,10 @@ func (r *Repo) openIndex(graph ipld.CID) *index.Index {
 	return r.indexes.get(graph)
 }
 
-// forgetIndexes drops the open indexes, for whoever holds indexMu and goes on to remove blocks.
+// forgetIndexes drops the open indexes and stops what is made of them, for whoever holds writer and
+// indexMu and goes on to remove blocks.
 func (r *Repo) forgetIndexes() {
+	r.merges.stop()
 	r.openMu.Lock()
 	defer r.openMu.Unlock()
 	r.indexes, r.dense = openIndexes[index.Index]{}, openIndexes[dense.Index]{}

@@ -245,19 +245,15 @@ func (t *tx) lineRecord(
 	ctx context.Context, at *state, item graph.Item, changes Changes, by Stamp,
 ) (ipld.CID, error) {
 	b := newBatch(ctx, t, at, by)
-	for c, err := range changes {
-		if err == nil {
-			err = c.At(c.Validate())
+	for p := range prepare(ctx, changes, b.now) {
+		if p.err != nil {
+			return ipld.CID{}, p.err
 		}
-		if err != nil {
+		if got, ok := changeItem(&p.Change); !ok || got != item {
+			return ipld.CID{}, p.At(invalidf("the change is not about %s", item))
+		}
+		if err := b.change(p); err != nil {
 			return ipld.CID{}, err
-		}
-		b.count++
-		if got, ok := changeItem(&c); !ok || got != item {
-			return ipld.CID{}, c.At(invalidf("the change is not about %s", item))
-		}
-		if err := b.change(&c); err != nil {
-			return ipld.CID{}, c.At(err)
 		}
 	}
 	if b.count == 0 {

@@ -1,8 +1,10 @@
 package repo
 
 import (
+	"bytes"
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
@@ -35,7 +37,7 @@ func (o *overlay) has(ctx context.Context, key []byte) (bool, error) {
 // set puts a value that is not empty under a key.
 func (o *overlay) set(key, value []byte) {
 	if !o.edits.set(key, value) {
-		o.large = append(o.large, prolly.Edit{Key: key, Value: value})
+		o.large = append(o.large, prolly.Edit{Key: bytes.Clone(key), Value: bytes.Clone(value)})
 	}
 }
 
@@ -67,10 +69,13 @@ func (o *overlay) baseKeys(ctx context.Context, prefix []byte) iter.Seq2[[]byte,
 
 // flush writes the edits, which are gone then, and returns the new tree.
 func (o *overlay) flush(ctx context.Context) (*prolly.Map, error) {
-	edits := o.large
-	if len(edits) == 0 {
-		edits = o.edits.sorted()
+	if len(o.large) > 0 {
+		return o.base.Edit(ctx, o.large[:len(o.large):len(o.large)])
 	}
+	edits := o.edits.sorted()
 	o.edits = editTable{}
-	return o.base.Edit(ctx, edits[:len(edits):len(edits)])
+	if o.base.Len() == 0 {
+		return o.base.Fill(ctx, edits)
+	}
+	return o.base.Edit(ctx, slices.Collect(edits))
 }

@@ -81,13 +81,14 @@ type Repo struct {
 	store  store.Store
 	trees  *prolly.Cache
 	parts  *index.Cache
-	writer sync.Mutex // held by the one writer of this process
+	writer writers // held by the one writer of this process
 	ro     bool
 
 	indexMu sync.Mutex // held by who makes an index, opens one or drops them
 	openMu  sync.Mutex // guards indexes; never held while anything is read
 	indexes openIndexes[index.Index]
 	dense   openIndexes[dense.Index]
+	merges  merges       // of segments of indexes; started by who holds writer or indexMu
 	rows    *dense.Cache // of indexes of dense vectors
 	vectors *vectorCache // sparse ones
 
@@ -184,8 +185,12 @@ func over(st store.Store, opt Options) *Repo {
 	}
 }
 
-// Close releases the repository. Snapshots of it must not be used afterwards.
-func (r *Repo) Close() error { return r.store.Close() }
+// Close releases the repository. Snapshots of it must not be used afterwards. It waits for a merge
+// of the index that a commit left for later: some 15 microseconds for each document in it.
+func (r *Repo) Close() error {
+	r.merges.wait()
+	return r.store.Close()
+}
 
 // Find returns the directory of the repository that dir lies in: dir itself or the nearest parent
 // that holds a .mnem directory. It returns an error wrapping store.ErrNotFound where there is

@@ -25,12 +25,15 @@ type Snapshot struct {
 }
 
 // Snapshot returns the memory at a revision (see Resolve).
-func (r *Repo) Snapshot(ctx context.Context, rev string) (*Snapshot, error) {
-	c, err := r.Resolve(ctx, rev)
-	if err != nil {
-		return nil, err
-	}
-	return r.At(ctx, c)
+func (r *Repo) Snapshot(ctx context.Context, rev string) (s *Snapshot, err error) {
+	err = r.afresh(ctx, func(store.Head) error {
+		c, err := r.Resolve(ctx, rev)
+		if err == nil {
+			s, err = r.At(ctx, c)
+		}
+		return err
+	})
+	return s, err
 }
 
 // At returns the memory at a commit; the undefined CID gives the empty memory.

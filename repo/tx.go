@@ -62,12 +62,26 @@ func (r *Repo) transact(ctx context.Context, by Stamp, fn func(*tx) error) (ipld
 
 // operate is transact for whoever is the only writer already.
 func (r *Repo) operate(ctx context.Context, by Stamp, fn func(*tx) error) (ipld.CID, error) {
-	if r.ro {
-		return ipld.CID{}, store.ErrReadOnly
+	c, durable, err := r.begin(ctx, by, fn)
+	if err == nil {
+		err = durable()
 	}
-	head, err := r.store.Head(ctx)
 	if err != nil {
-		return ipld.CID{}, fmt.Errorf("read operation head: %w", err)
+		return ipld.CID{}, err
+	}
+	return c, nil
+}
+
+// begin is operate but for the waiting, which durable does; it must be called.
+func (r *Repo) begin(
+	ctx context.Context, by Stamp, fn func(*tx) error,
+) (c ipld.CID, durable func() error, err error) {
+	if r.ro {
+		return ipld.CID{}, nil, store.ErrReadOnly
+	}
+	head, err := r.writer.newest(ctx, r.store)
+	if err != nil {
+		return ipld.CID{}, nil, fmt.Errorf("read operation head: %w", err)
 	}
 	stage := store.NewStageBehind(r.facts(), stageLimit)
 	defer stage.Wait()
@@ -76,30 +90,32 @@ func (r *Repo) operate(ctx context.Context, by Stamp, fn func(*tx) error) (ipld.
 		edits: make(map[graph.RefName][]byte),
 	}
 	if t.view, err = loadView(ctx, t.nodes, stage, head); err != nil {
-		return ipld.CID{}, err
+		return ipld.CID{}, nil, err
 	}
 	if err := fn(t); err != nil || len(t.edits) == 0 && !t.always && t.horizon == 0 {
-		return ipld.CID{}, err
+		return ipld.CID{}, isDurable, err
 	}
 	return t.finish(ctx, by)
 }
 
+func isDurable() error { return nil }
+
 // finish writes the view and the operation, and moves the head.
-func (t *tx) finish(ctx context.Context, by Stamp) (ipld.CID, error) {
+func (t *tx) finish(ctx context.Context, by Stamp) (c ipld.CID, durable func() error, err error) {
 	var edits []prolly.Edit
 	for _, name := range slices.Sorted(maps.Keys(t.edits)) {
 		edits = append(edits, prolly.Edit{Key: []byte(name), Value: t.edits[name]})
 	}
 	tree, err := editOrBuild(ctx, t.nodes, t.view.tree, edits)
 	if err != nil {
-		return ipld.CID{}, fmt.Errorf("write view: %w", err)
+		return ipld.CID{}, nil, fmt.Errorf("write view: %w", err)
 	}
 	if tree.Root() == t.view.root() && !t.always && t.horizon == 0 {
-		return ipld.CID{}, nil
+		return ipld.CID{}, isDurable, nil
 	}
 	op, err := commit.NextOperation(ctx, t.stage, t.head)
 	if err != nil {
-		return ipld.CID{}, err
+		return ipld.CID{}, nil, err
 	}
 	op.View, op.Time, op.Actor, op.Command = tree.Root(), by.Time, by.Author, by.Command
 	op.Undoes, op.Redoes = t.undoes, t.redoes
@@ -107,13 +123,13 @@ func (t *tx) finish(ctx context.Context, by Stamp) (ipld.CID, error) {
 		op.Horizon = t.horizon
 	}
 	if err := op.Validate(); err != nil {
-		return ipld.CID{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+		return ipld.CID{}, nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	block := store.NewBlock(ipld.DagCBOR, op.Encode())
 	next := store.Head{Seq: op.Seq, Operation: block.CID}
 	blocks := append(t.stage.Pending(), block)
 	if err := t.repo.refuseRedacted(ctx, blocks); err != nil {
-		return ipld.CID{}, err
+		return ipld.CID{}, nil, err
 	}
 	for _, c := range t.indexes {
 		err := t.repo.indexChange(ctx, c.base, c.next, t.draft)
@@ -121,13 +137,34 @@ func (t *tx) finish(ctx context.Context, by Stamp) (ipld.CID, error) {
 			err = t.repo.denseChange(ctx, c.base, c.next)
 		}
 		if err != nil {
-			return ipld.CID{}, err
+			return ipld.CID{}, nil, err
 		}
 	}
-	if err := t.repo.store.Commit(ctx, t.head, next, blocks...); err != nil {
-		return ipld.CID{}, fmt.Errorf("record operation %d: %w", op.Seq, err)
+	durable, err = t.record(ctx, next, blocks)
+	return block.CID, durable, err
+}
+
+// record moves the head. What it returns waits until that is durable.
+func (t *tx) record(
+	ctx context.Context, next store.Head, blocks []store.Block,
+) (durable func() error, err error) {
+	failed := func(err error) error { return fmt.Errorf("record operation %d: %w", next.Seq, err) }
+	wait := isDurable
+	if p, ok := t.repo.store.(store.Pipeliner); ok {
+		wait, err = p.Begin(ctx, t.head, next, blocks...)
+	} else {
+		err = t.repo.store.Commit(ctx, t.head, next, blocks...)
 	}
-	return block.CID, nil
+	if err != nil {
+		return nil, failed(err)
+	}
+	t.repo.writer.begun = next
+	return func() error {
+		if err := wait(); err != nil {
+			return failed(err)
+		}
+		return nil
+	}, nil
 }
 
 // editOrBuild applies edits to a tree, nil meaning an empty one.

@@ -122,13 +122,31 @@ func (v *view) list(ctx context.Context, prefix string) iter.Seq2[Ref, error] {
 	}
 }
 
-// current reads the refs as they are now.
-func (r *Repo) current(ctx context.Context) (*view, error) {
+// afresh calls read with the newest operation, and again while it fails on what is missing and
+// there is a newer one: a collection that keeps few operations may remove what an older one leads
+// to while that is read.
+func (r *Repo) afresh(ctx context.Context, read func(store.Head) error) error {
 	head, err := r.store.Head(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read operation head: %w", err)
+	for err == nil {
+		if err = read(head); !errors.Is(err, store.ErrCorrupt) {
+			return err
+		}
+		newest, headErr := r.store.Head(ctx)
+		if headErr == nil && newest == head {
+			return err
+		}
+		head, err = newest, headErr
 	}
-	return loadView(ctx, r.nodes(), r.facts(), head)
+	return fmt.Errorf("read operation head: %w", err)
+}
+
+// current reads the refs as they are now.
+func (r *Repo) current(ctx context.Context) (v *view, err error) {
+	err = r.afresh(ctx, func(head store.Head) error {
+		v, err = loadView(ctx, r.nodes(), r.facts(), head)
+		return err
+	})
+	return v, err
 }
 
 // Refs returns all refs in name order.

@@ -111,7 +111,7 @@ func memory(t testing.TB, n int) store.Store {
 	return st
 }
 
-// bounds of one commit: of DESIGN, at 10^6 nodes, in logical bytes of facts and index.
+// bounds of one commit in a memory of 10^6 nodes, in logical bytes of facts and index.
 const (
 	nodeCommitBytes = 12 << 10
 	edgeCommitBytes = 40 << 10

@@ -75,9 +75,6 @@ const (
 	ReasonDuplicate = "duplicate" // it repeats an item that was packed before it
 )
 
-// Reasons returns the reasons there are, in a fixed order.
-func Reasons() []string { return []string{ReasonBudget, ReasonDuplicate} }
-
 // DroppedItem is a node that was examined and not packed.
 type DroppedItem struct {
 	ID      graph.ID

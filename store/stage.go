@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/mnem-project/mnem/ipld"
@@ -19,10 +20,11 @@ type Stage struct {
 
 	mu      sync.RWMutex
 	pending map[ipld.CID][]byte
-	order   []ipld.CID // of pending, in the order they were put
-	size    int        // bytes pending
-	blocks  int        // put in all
-	bytes   int64      // put in all
+	free    []byte  // room for small blocks
+	order   []Block // pending, in the order they were put
+	size    int     // bytes pending
+	blocks  int     // put in all
+	bytes   int64   // put in all
 
 	writing *stageWrite // under way, nil for none
 }
@@ -30,7 +32,7 @@ type Stage struct {
 // stageWrite is a write of blocks on a goroutine of its own.
 type stageWrite struct {
 	blocks map[ipld.CID][]byte // as they were pending
-	order  []ipld.CID
+	order  []Block
 	size   int
 	done   chan error // of capacity 1, so that the goroutine ends whoever waits
 }
@@ -93,12 +95,9 @@ func (s *Stage) Put(ctx context.Context, blocks ...Block) error {
 		if _, ok := s.buffered(b.CID); ok {
 			continue
 		}
-		data := bytes.Clone(b.Data)
-		if data == nil {
-			data = []byte{}
-		}
+		data := s.copy(b.Data)
 		s.pending[b.CID] = data
-		s.order = append(s.order, b.CID)
+		s.order = append(s.order, Block{b.CID, data})
 		s.size += len(data)
 		s.blocks++
 		s.bytes += int64(len(data))
@@ -112,16 +111,31 @@ func (s *Stage) Put(ctx context.Context, blocks ...Block) error {
 	return s.flush(ctx)
 }
 
+// copy copies the data of a block, which is not nil then. Small blocks, of which there may be very
+// many, share allocations.
+func (s *Stage) copy(data []byte) []byte {
+	const small, least, most = 4 << 10, 8 << 10, 64 << 10
+	if len(data) > small {
+		return bytes.Clone(data)
+	}
+	if s.free == nil || len(data) > cap(s.free)-len(s.free) {
+		s.free = make([]byte, 0, min(max(least, 2*cap(s.free)), most))
+	}
+	start := len(s.free)
+	s.free = append(s.free, data...)
+	return s.free[start:len(s.free):len(s.free)]
+}
+
 // writeBehind begins to write the buffer, once what was being written is.
 func (s *Stage) writeBehind(ctx context.Context) error {
 	if err := s.await(); err != nil {
 		return err
 	}
 	w := &stageWrite{blocks: s.pending, order: s.order, size: s.size, done: make(chan error, 1)}
-	list := s.list()
 	s.writing = w
-	s.pending, s.order, s.size = make(map[ipld.CID][]byte, len(w.blocks)), nil, 0
-	go func() { w.done <- s.base.Put(ctx, list...) }()
+	s.pending, s.size = make(map[ipld.CID][]byte, len(w.blocks)), 0
+	s.order = make([]Block, 0, len(w.order))
+	go func() { w.done <- s.base.Put(ctx, w.order...) }()
 	return nil
 }
 
@@ -165,20 +179,13 @@ func (s *Stage) flush(ctx context.Context) error {
 	if len(s.order) == 0 {
 		return nil
 	}
-	if err := s.base.Put(ctx, s.list()...); err != nil {
+	if err := s.base.Put(ctx, s.order...); err != nil {
 		return err
 	}
 	clear(s.pending)
+	clear(s.order)
 	s.order, s.size = s.order[:0], 0
 	return nil
-}
-
-func (s *Stage) list() []Block {
-	out := make([]Block, len(s.order))
-	for i, c := range s.order {
-		out[i] = Block{CID: c, Data: s.pending[c]}
-	}
-	return out
 }
 
 // Pending returns the blocks not yet flushed, in the order they were put, to be handed to a
@@ -187,7 +194,7 @@ func (s *Stage) Pending() []Block {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_ = s.await() // what could not be written is among them
-	return s.list()
+	return slices.Clone(s.order)
 }
 
 // Written returns how many blocks and bytes were put in all. A block put again while it is still

@@ -143,6 +143,16 @@ type Store interface {
 	Close() error
 }
 
+// Pipeliner is a store whose commits need not wait for one another's disk: those that begin while
+// one is made durable become durable together, with one wait.
+type Pipeliner interface {
+	// Begin does what Commit does, but for the waiting, and makes next what a later Begin or Commit
+	// must give as old. What it returns waits until next, and all before it, is durable: then Head
+	// returns it, or a later one. It must be called, once, by any goroutine; an error of it is as
+	// one of Commit, and no later commit can succeed either.
+	Begin(ctx context.Context, old, next Head, blocks ...Block) (durable func() error, err error)
+}
+
 // Derived keeps derived blocks, and cells that say which derived block belongs to which fact.
 type Derived interface {
 	Blocks

@@ -15,22 +15,23 @@ const module = "github.com/mnem-project/mnem/"
 // allowed lists, for each package, the packages of this module it may import, with the reason the
 // room exists. Imports point downward only. Test files are free, except where a comment says so.
 var allowed = map[string]string{
-	"ipld":            "", // what a block is depends on nothing of ours
-	"internal/fixed":  "", // integer maths
-	"internal/text":   "", // text analysis with its own tables
-	"internal/dates":  "internal/text",
-	"car":             "ipld", // a file format, apart from what its blocks mean
-	"store":           "ipld",
-	"store/mem":       "ipld store",
-	"store/pebble":    "ipld store",
-	"store/storetest": "ipld store",
-	"graph":           "ipld",
-	"prolly":          "ipld store",
-	"commit":          "ipld graph store",
-	"adjacency":       "ipld graph prolly store", // store only for its errors
-	"index":           "ipld graph store prolly internal/fixed internal/text",
-	"dense":           "ipld graph store prolly index internal/fixed", // vectors as index has texts
-	"community":       "ipld graph",                                   // a function of edges: it sees neither trees nor a store
+	"ipld":              "", // what a block is depends on nothing of ours
+	"internal/fixed":    "", // integer maths
+	"internal/parallel": "", // work side by side
+	"internal/text":     "", // text analysis with its own tables
+	"internal/dates":    "internal/text",
+	"car":               "ipld", // a file format, apart from what its blocks mean
+	"store":             "ipld",
+	"store/mem":         "ipld store",
+	"store/pebble":      "ipld store",
+	"store/storetest":   "ipld store",
+	"graph":             "ipld",
+	"prolly":            "ipld store",
+	"commit":            "ipld graph store",
+	"adjacency":         "ipld graph prolly store", // store only for its errors
+	"index":             "ipld graph store prolly internal/fixed internal/text",
+	"dense":             "ipld graph store prolly index internal/fixed", // vectors as index has texts
+	"community":         "ipld graph",                                   // a function of edges: it sees neither trees nor a store
 	// Retrieval sees the graph and the index through interfaces of its own, so that a ranking
 	// can be tested and replayed without a repository.
 	"retrieve": "ipld graph community internal/dates internal/fixed internal/text",
@@ -41,7 +42,7 @@ var allowed = map[string]string{
 	"rerank":            "internal/provider",
 	"rewrite":           "internal/provider",
 	"repo": "car ipld graph store store/pebble prolly commit adjacency community index dense retrieve " +
-		"internal/fixed internal/text",
+		"internal/fixed internal/parallel internal/text",
 	// Measuring retrieval: it makes repositories in memory and looks at what they answer.
 	"internal/evaluate": "ipld graph store store/mem repo retrieve",
 	// Measuring cost: it makes repositories on disk, counts what their store does, and opens the

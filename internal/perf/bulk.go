@@ -106,7 +106,7 @@ func (b *bench) told(what string, changes repo.Changes) repo.Changes {
 	}
 }
 
-// heapBound is that of DESIGN at 10^5 nodes; larger memories have none.
+// heapBound is that of 10^5 nodes; larger memories have none.
 func heapBound(nodes int) *Bound {
 	if nodes > 100_000 {
 		return nil

@@ -18,7 +18,7 @@ const (
 	groupCommit   = "commit"
 	commitSamples = 20 // for each run
 	countSamples  = 8  // likewise, where only counted
-	// What one commit may write, of DESIGN at 10^6 nodes.
+	// What one commit may write to a memory of 10^6 nodes.
 	nodeBytes = 12 << 10
 	edgeBytes = 40 << 10
 	// What one commit may take beyond three synced writes.

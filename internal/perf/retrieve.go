@@ -186,7 +186,7 @@ func (b *bench) warm(ctx context.Context) error {
 	return b.countReads(ctx, questions[:b.samples(readSamples)])
 }
 
-// warmBound is that of DESIGN at 10^5 and at 10^6 nodes.
+// warmBound is that of 10^5 and of 10^6 nodes.
 func warmBound(nodes int) *Bound {
 	if nodes <= 100_000 {
 		return &Bound{Most: 3_000_000, P99: 10_000_000}

@@ -31,13 +31,7 @@ type Analyzer struct {
 
 // New returns the analyser for a language: "en", also meant by the empty string, drops English
 // stop words and stems; "none" does neither. Any other name is ErrUnknownLanguage.
-func New(lang string) (*Analyzer, error) { return newAnalyzer(lang, memoSize) }
-
-// NewBulk is New for the analysis of very many texts: it remembers more stems, in about a MiB for
-// each of its calls at a time.
-func NewBulk(lang string) (*Analyzer, error) { return newAnalyzer(lang, bulkMemoSize) }
-
-func newAnalyzer(lang string, memo int) (*Analyzer, error) {
+func New(lang string) (*Analyzer, error) {
 	a := &Analyzer{}
 	switch lang {
 	case "", "en":
@@ -46,7 +40,7 @@ func newAnalyzer(lang string, memo int) (*Analyzer, error) {
 	default:
 		return nil, fmt.Errorf("making an analyser for %q: %w", lang, ErrUnknownLanguage)
 	}
-	a.scanners.New = func() any { return &scanner{memo: make([]memoEntry, memo)} }
+	a.scanners.New = func() any { return &scanner{memo: make([]memoEntry, memoSize)} }
 	return a, nil
 }
 

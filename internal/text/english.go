@@ -10,22 +10,18 @@ import (
 // remembering a stem costs a small part of computing it.
 const memoSize = 1 << 10
 
-// bulkMemoSize is that of an analyser made by NewBulk: half a MiB beside the words.
-const bulkMemoSize = 1 << 14
-
 // memoEntry is a stemmed word. The zero value is the stem of no word.
 type memoEntry struct{ word, stem string }
 
 // stem returns the English stem of a folded token, or the token itself when it holds anything
 // but a-z and apostrophes or when nothing would be left of it.
 func (sc *scanner) stem(token string) string {
+	if !stemmable(token) {
+		return token
+	}
 	hash := uint32(2166136261) // FNV-1a, to spread words over the slots
 	for i := range len(token) {
-		c := token[i]
-		if (c < 'a' || c > 'z') && c != '\'' {
-			return token
-		}
-		hash = (hash ^ uint32(c)) * 16777619
+		hash = (hash ^ uint32(token[i])) * 16777619
 	}
 	slot := &sc.memo[(hash>>16^hash)&uint32(len(sc.memo)-1)]
 	if slot.word != token {
@@ -38,6 +34,16 @@ func (sc *scanner) stem(token string) string {
 		return token
 	}
 	return slot.stem
+}
+
+// stemmable reports whether a folded token has nothing but a-z and apostrophes.
+func stemmable(token string) bool {
+	for i := range len(token) {
+		if c := token[i]; (c < 'a' || c > 'z') && c != '\'' {
+			return false
+		}
+	}
+	return true
 }
 
 // isStopWord reports whether a folded token is one of the English function words that step 8

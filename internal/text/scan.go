@@ -21,6 +21,8 @@ type scanner struct {
 	split bool // whether it is for the current run
 	env   snowballstem.Env
 	memo  []memoEntry // a power of two of them
+	// lexicon, where there is one, takes the words.
+	lexicon *Lexicon
 }
 
 // scan yields the terms of the text.
@@ -43,6 +45,10 @@ func (sc *scanner) scan() {
 func (sc *scanner) word(start int) (end int, ok bool) {
 	if end = sc.plainWord(start); end > start {
 		term := sc.s[start:end]
+		if sc.lexicon != nil {
+			sc.lexicon.word(term)
+			return end, true
+		}
 		return end, sc.english && isStopWord(term) || sc.finish(term)
 	}
 	end = sc.measure(start)
@@ -187,6 +193,10 @@ func (sc *scanner) span(from, to int) bool {
 		}
 	}
 	sc.buf = buf
+	if sc.lexicon != nil {
+		sc.lexicon.word(string(buf))
+		return true
+	}
 	if sc.english && isStopWord(string(buf)) {
 		return true
 	}

@@ -207,7 +207,7 @@ func TestLogTail(t *testing.T) {
 			continue
 		}
 		size := len(readFile(t, base, name))
-		for back := 20; back < size; back += 997 {
+		for back := 64; back < size; back += 997 { // before them is what syncs the last commit
 			clone := base.Clone(0, nil)
 			b := readFile(t, clone, name)
 			b[size-back] ^= 0x40

@@ -87,12 +87,17 @@ func workload(fs vfs.FS, last uint64, acked *atomic.Uint64) error {
 }
 
 // checkStore checks that s holds every operation up to its head, which is acked or the next one.
-func checkStore(s *Store, acked uint64) (head store.Head, err error) {
+func checkStore(s *Store, acked uint64) (store.Head, error) {
+	return checkOverlap(s, acked, acked+1)
+}
+
+// checkOverlap is checkStore where the operations up to begun may be there.
+func checkOverlap(s *Store, acked, begun uint64) (head store.Head, err error) {
 	ctx := context.Background()
 	if head, err = s.Head(ctx); err != nil {
 		return head, err
 	}
-	if head != opHead(acked) && head != opHead(acked+1) {
+	if head.Seq < acked || head.Seq > begun || head != opHead(head.Seq) {
 		return head, fmt.Errorf("head %v after operation %d was acknowledged", head, acked)
 	}
 	for seq := uint64(1); seq <= head.Seq; seq++ {
@@ -116,6 +121,11 @@ func checkStore(s *Store, acked uint64) (head store.Head, err error) {
 
 // checkRecovery opens what a power cut left, reading and then writing, and checks it.
 func checkRecovery(fs vfs.FS, acked uint64) error {
+	return checkOverlapRecovery(fs, acked, acked+1)
+}
+
+// checkOverlapRecovery is checkRecovery where the operations up to begun may be there.
+func checkOverlapRecovery(fs vfs.FS, acked, begun uint64) error {
 	var before store.Head
 	s, err := Open(repo, Options{FS: fs, ReadOnly: true})
 	switch {
@@ -123,7 +133,7 @@ func checkRecovery(fs vfs.FS, acked uint64) error {
 	case err != nil:
 		return fmt.Errorf("reading: %w", err)
 	default:
-		before, err = checkStore(s, acked)
+		before, err = checkOverlap(s, acked, begun)
 		if err := errors.Join(err, s.Close()); err != nil {
 			return fmt.Errorf("reading: %w", err)
 		}
@@ -132,7 +142,7 @@ func checkRecovery(fs vfs.FS, acked uint64) error {
 	if err != nil {
 		return fmt.Errorf("writing: %w", err)
 	}
-	head, err := checkStore(s, acked)
+	head, err := checkOverlap(s, acked, begun)
 	if err != nil {
 		return fmt.Errorf("writing: %w", errors.Join(err, s.Close()))
 	}

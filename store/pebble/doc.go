@@ -31,6 +31,8 @@
 //	v          int     1
 //	seq        int     the operation's number, from 1
 //	kind       string  "head"
+//	after      list    number and operation of the newest head that was durable when this one was
+//	                   applied, an empty list for none; absent where it is the one before this
 //	previous   link    the head before it, number seq - 1; absent in the first record
 //	operation  link    the operation
 //
@@ -49,17 +51,21 @@
 // A slot of zeros, or beyond the end of the file, is empty. Any other slot whose magic, CID, crc
 // or parity is wrong is damaged. The file is made by the first commit.
 //
-// A commit (1) writes one synced batch: blocks and head record, (2) writes its slot, (3) syncs
-// the file, and returns. So whenever power is cut, Pebble holds the operation of the newest slot
-// or the one after it, and only the slot of that one after it can be torn. Opening compares: with
-// P the head in Pebble and F that of the newest valid slot,
+// A commit (1) writes one batch, blocks and head record, (2) syncs the log, (3) writes a slot, (4)
+// syncs the file, and returns. Commits overlap: others may be at (1) while one is at (2) to (4), which
+// it does for all that have done (1) by then; of two heads it then takes the one whose slot does not
+// hold the newest. So whenever power is cut, Pebble holds the operation of the newest slot or one
+// that was applied while that was the newest, or an earlier one, and only the other slot can be
+// torn. Opening compares: with P the head in Pebble and F that of the newest valid slot,
 //
 //	neither P nor the file             an empty store
 //	F = P, other slot not damaged      normal
-//	F is P's previous                  a commit was cut short between (1) and (3): accepted, and
-//	                                   the slot is written by the next writable opening
+//	F is before P, and P's after is    commits were cut short between (1) and (4): accepted, and
+//	F or before F                      the slot is written by the next writable opening
 //	no valid slot, P without previous, the same, cut short in the first commit
 //	P's other slot empty
+//	no valid slot, one of them empty,  the same, of several first commits
+//	P's after empty
 //	anything else                      *HeadError, which is a corruption error
 //
 // "Anything else" includes P = F beside a damaged slot: that slot may have named an operation
@@ -82,6 +88,10 @@
 // all levels but the last have Bloom filters, 10 bits a key. With blocks of 16 KiB and zstd tables take
 // 9 % less and each read 1.7 times as long. Logs take some memtables while a store is written, and
 // nothing once it was closed.
+//
+// A write of many blocks looks for 32 of them: where none is there yet, the rest is written without a
+// look, which costs a read of a table block each. What is written twice by that takes room until its
+// tables are compacted, and no more.
 //
 // A Store keeps at most CacheBytes of table blocks, the indexes of the tables that were read
 // included, some memtables where it writes, and 50 bytes for each redaction.

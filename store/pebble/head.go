@@ -59,6 +59,17 @@ func (e *HeadError) Is(target error) bool { return target == store.ErrCorrupt }
 type record struct {
 	store.Head
 	previous ipld.CID // undefined in the first record
+	// after is the newest head that was durable when this one was applied: another one before it
+	// where commits overlap.
+	after store.Head
+}
+
+// alone returns the head after which a commit comes that overlaps no other.
+func (r record) alone() store.Head {
+	if !r.previous.Defined() {
+		return store.Head{}
+	}
+	return store.Head{Seq: r.Seq - 1, Operation: r.previous}
 }
 
 func (r record) encode() []byte {
@@ -66,6 +77,15 @@ func (r record) encode() []byte {
 	w.Version(headVersion)
 	w.Int("seq", int64(r.Seq))
 	w.Kind(headKind)
+	if r.after != r.alone() {
+		w.Append("after", func(b []byte) []byte {
+			if r.after.Seq == 0 {
+				return ipld.AppendList(b, 0)
+			}
+			b = ipld.AppendInt(ipld.AppendList(b, 2), int64(r.after.Seq))
+			return ipld.AppendLink(b, r.after.Operation)
+		})
+	}
 	w.OptLink("previous", r.previous)
 	w.Link("operation", r.Operation)
 	return w.Finish()
@@ -73,9 +93,20 @@ func (r record) encode() []byte {
 
 func decodeRecord(b []byte) (record, error) {
 	var r record
-	_, err := ipld.DecodeRecord(b, headKind, headVersion, r.field)
+	overlaps := false
+	_, err := ipld.DecodeRecord(b, headKind, headVersion,
+		func(key string, d *ipld.Decoder) (bool, error) {
+			overlaps = overlaps || key == "after"
+			return r.field(key, d)
+		})
 	if err == nil && (r.Seq == 0 || !r.Operation.Defined()) {
 		err = errors.New("no sequence number or operation")
+	}
+	if !overlaps {
+		r.after = r.alone()
+	}
+	if err == nil && overlaps && (r.after.Seq >= r.Seq || r.after == r.alone()) {
+		err = fmt.Errorf("operation %d after %d", r.Seq, r.after.Seq)
 	}
 	if err != nil {
 		return record{}, fmt.Errorf("read head record: %w: %w", store.ErrCorrupt, err)
@@ -92,6 +123,8 @@ func (r *record) field(key string, d *ipld.Decoder) (known bool, err error) {
 			err = d.Errorf("sequence number %d", n)
 		}
 		r.Seq = uint64(n)
+	case "after":
+		r.after, err = decodeAfter(d)
 	case "previous":
 		r.previous, err = d.Link()
 	case "operation":
@@ -100,6 +133,26 @@ func (r *record) field(key string, d *ipld.Decoder) (known bool, err error) {
 		return false, nil
 	}
 	return true, err
+}
+
+func decodeAfter(d *ipld.Decoder) (h store.Head, err error) {
+	items, err := d.List()
+	if err != nil || items == 0 {
+		return h, err
+	}
+	if items != 2 {
+		return h, d.Errorf("head of %d items, want 2", items)
+	}
+	n, err := d.Int()
+	if err == nil && n < 1 {
+		err = d.Errorf("sequence number %d", n)
+	}
+	if err != nil {
+		return h, err
+	}
+	h.Seq = uint64(n)
+	h.Operation, err = d.Link()
+	return h, err
 }
 
 // Slot is one of the two slots of a head file.
@@ -192,12 +245,17 @@ func reconcile(stored record, slots Slots) (behind bool, err error) {
 		return fail("the head file names another operation")
 	case newest.Seq > stored.Seq:
 		return fail("acknowledged operations are gone")
-	case newest.Seq != 0 && newest == (store.Head{Seq: stored.Seq - 1, Operation: stored.previous}):
-		return true, nil
-	case newest.Seq == 0 && !stored.previous.Defined() && !other.Damaged:
+	case newest.Seq == 0 && !stored.previous.Defined() && !other.Damaged,
+		newest.Seq == 0 && stored.previous.Defined() && stored.after.Seq == 0 &&
+			!(slots.Slot[0].Damaged && slots.Slot[1].Damaged):
 		return true, nil
 	case newest.Seq == 0:
 		return fail("the head file is missing or damaged")
+	case newest.Seq == stored.Seq-1 && newest.Operation != stored.previous,
+		newest.Seq == stored.after.Seq && newest != stored.after:
+		return fail("the head file names another operation")
+	case newest.Seq >= stored.after.Seq:
+		return true, nil
 	}
 	return fail("the head file is too old")
 }

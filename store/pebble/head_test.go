@@ -34,14 +34,22 @@ func opRecord(seq uint64) record {
 	if seq == 0 {
 		return record{}
 	}
-	return record{Head: opHead(seq), previous: opHead(seq - 1).Operation}
+	return record{Head: opHead(seq), previous: opHead(seq - 1).Operation, after: opHead(seq - 1)}
+}
+
+// overlapping is opRecord of an operation that was applied when another than the one before it was
+// the newest durable one.
+func overlapping(seq, after uint64) record {
+	r := opRecord(seq)
+	r.after = opHead(after)
+	return r
 }
 
 func TestReconcile(t *testing.T) {
 	first := func(seq uint64) record { return record{Head: opHead(seq)} }
 	other := func(seq uint64) record {
 		return record{Head: store.Head{Seq: seq, Operation: opHead(99).Operation},
-			previous: opHead(98).Operation}
+			previous: opHead(98).Operation, after: store.Head{Seq: seq - 1, Operation: opHead(98).Operation}}
 	}
 	missing := Slots{}
 	tests := []struct {
@@ -76,6 +84,17 @@ func TestReconcile(t *testing.T) {
 			false, true},
 		{"other operation of the same number", other(5), headImage([2]int{4, 5}), false, true},
 		{"one ahead of another operation", other(6), headImage([2]int{4, 5}), false, true},
+		{"several ahead", overlapping(9, 5), headImage([2]int{4, 5}), true, false},
+		{"several ahead, old slot torn", overlapping(9, 5), headImage([2]int{-1, 5}), true, false},
+		{"several ahead, some acknowledged", overlapping(9, 5), headImage([2]int{8, 5}), true, false},
+		{"several ahead, some torn", overlapping(9, 4), headImage([2]int{6, -1}), true, false},
+		{"several ahead, too old", overlapping(9, 6), headImage([2]int{4, 5}), false, true},
+		{"several ahead, none in the file", overlapping(9, 6), missing, false, true},
+		{"several first, no file", overlapping(3, 0), missing, true, false},
+		{"several first, file empty", overlapping(3, 0), headImage([2]int{0, 0}), true, false},
+		{"several first, slot torn", overlapping(3, 0), headImage([2]int{0, -1}), true, false},
+		{"several first, both damaged", overlapping(3, 0), headImage([2]int{-1, -1}), false, true},
+		{"several ahead of another", overlapping(9, 99), headImage([2]int{4, 5}), false, true},
 		{"file two behind", opRecord(7), headImage([2]int{4, 5}), false, true},
 	}
 	for _, tt := range tests {

@@ -236,7 +236,7 @@ func (s *Store) loadHead(slots Slots) error {
 	if err != nil {
 		return err
 	}
-	s.head = stored
+	s.head = stored.Head
 	behind, err := reconcile(stored, slots)
 	switch {
 	case err != nil && !s.opts.AcceptHead:
@@ -248,7 +248,19 @@ func (s *Store) loadHead(slots Slots) error {
 	case err != nil:
 		return s.headFile.rewrite(stored.Head)
 	case behind:
-		return s.headFile.write(stored.Head)
+		return s.catchUp(stored, slots)
 	}
 	return nil
+}
+
+// catchUp writes the stored head to the head file, and first the one before it where its slot holds
+// the newest there is, which a torn write would lose.
+func (s *Store) catchUp(stored record, slots Slots) error {
+	if newest := slots.Newest().Seq; newest != 0 && newest%2 == stored.Seq%2 {
+		before := store.Head{Seq: stored.Seq - 1, Operation: stored.previous}
+		if err := s.headFile.write(before); err != nil {
+			return err
+		}
+	}
+	return s.headFile.write(stored.Head)
 }

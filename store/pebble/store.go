@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -29,6 +31,9 @@ const (
 	batchSlack = 64 << 10
 	// closeTimeout is how long a stopped store waits for Pebble to let go.
 	closeTimeout = 2 * time.Second
+	// sample is how many blocks of a write are looked for one by one before the rest may be taken
+	// to be new.
+	sample = 32
 )
 
 // Store is a store on disk. Safe for concurrent use.
@@ -46,10 +51,13 @@ type Store struct {
 	facts   blocks
 	derived derived
 
-	commits  sync.Mutex // held by Commit
-	headFile headFile   // under commits
+	commits sync.Mutex   // held while a commit is applied
+	begun   []store.Head // under commits: applied, not known to be durable, ascending
+
+	syncs    sync.Mutex // held while commits are made durable; commits may be locked within
+	headFile headFile   // under syncs
 	headMu   sync.Mutex
-	head     record // under headMu; changed under commits too
+	head     store.Head // the newest durable one: under headMu; changed under syncs and commits too
 
 	eraseMu  sync.RWMutex                          // read-held by writes of blocks
 	redacted atomic.Pointer[map[ipld.CID]struct{}] // never changed: replaced
@@ -134,9 +142,14 @@ func (s *Store) Head(ctx context.Context) (store.Head, error) {
 		return store.Head{}, err
 	}
 	defer s.exit()
+	return s.durable(), nil
+}
+
+// durable returns the newest head that is durable.
+func (s *Store) durable() store.Head {
 	s.headMu.Lock()
 	defer s.headMu.Unlock()
-	return s.head.Head, nil
+	return s.head
 }
 
 // readHead reads the head record; there is none in an empty store.
@@ -177,22 +190,51 @@ func damaged(err error) error {
 func (s *Store) Commit(
 	ctx context.Context, old, next store.Head, add ...store.Block,
 ) error {
-	if err := s.enterWrite(ctx); err != nil {
+	durable, err := s.Begin(ctx, old, next, add...)
+	if err != nil {
 		return err
 	}
-	defer s.exit()
+	return durable()
+}
+
+// Begin applies a commit.
+func (s *Store) Begin(
+	ctx context.Context, old, next store.Head, add ...store.Block,
+) (durable func() error, err error) {
+	if err := s.enterWrite(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.begin(old, next, add); err != nil {
+		s.exit()
+		return nil, err
+	}
+	return func() error {
+		defer s.exit()
+		if err := s.sync(next); err != nil {
+			return fmt.Errorf("commit operation %d: %w", next.Seq, err)
+		}
+		return nil
+	}, nil
+}
+
+// begin applies a commit unsynced.
+func (s *Store) begin(old, next store.Head, add []store.Block) error {
 	if err := verify(add); err != nil {
 		return err
 	}
 	s.commits.Lock()
 	defer s.commits.Unlock()
-	if s.head.Head != old {
+	rec := record{Head: next, previous: old.Operation, after: s.durable()}
+	newest := rec.after
+	if n := len(s.begun); n > 0 {
+		newest = s.begun[n-1]
+	}
+	if newest != old {
 		return fmt.Errorf("commit operation %d: %w", next.Seq, store.ErrHeadMoved)
 	}
 	if err := old.CheckNext(next); err != nil {
 		return err
 	}
-	rec := record{Head: next, previous: old.Operation}
 	err := s.fs.fuse.guard(func() error {
 		return s.write(Facts, add, func(b *pdb.Batch) error {
 			if err := b.Set(headKey, rec.encode(), nil); err != nil {
@@ -203,23 +245,62 @@ func (s *Store) Commit(
 					return err
 				}
 			}
-			if err := s.db.Apply(b, pdb.Sync); err != nil || s.fs.fuse.err() != nil {
-				return err
-			}
-			err := s.headFile.write(next)
-			if err != nil {
-				s.fs.fuse.blow(err) // Pebble has the commit already
-			}
-			return err
+			return s.apply(b)
 		})
 	})
+	if err == nil {
+		err = s.fs.fuse.err()
+	}
 	if err != nil {
 		return fmt.Errorf("commit operation %d: %w", next.Seq, err)
 	}
+	s.begun = append(s.begun, next)
+	return nil
+}
+
+// sync makes a commit durable, and those that were begun until it comes to it as well, but for one
+// of the slot that tells the newest durable head: a torn write must not hit that.
+func (s *Store) sync(head store.Head) error {
+	s.syncs.Lock()
+	defer s.syncs.Unlock()
+	for {
+		old := s.durable()
+		if old.Seq >= head.Seq {
+			return nil
+		}
+		s.commits.Lock()
+		last := len(s.begun) - 1
+		if s.begun[last].Seq%2 == old.Seq%2 && old.Seq > 0 {
+			last--
+		}
+		next := s.begun[last]
+		s.commits.Unlock()
+		err := s.fs.fuse.guard(func() error {
+			// Logs are durable in order, so that a record that is has all before it.
+			if err := s.db.LogData(nil, pdb.Sync); err != nil || s.fs.fuse.err() != nil {
+				return err
+			}
+			return s.headFile.write(next)
+		})
+		if err == nil {
+			err = s.fs.fuse.err()
+		}
+		if err != nil {
+			s.fs.fuse.blow(err) // what was begun is in doubt, and nothing may come upon it
+			return err
+		}
+		s.became(next, last+1)
+	}
+}
+
+// became notes that a head is durable, and the first n of those begun.
+func (s *Store) became(head store.Head, n int) {
+	s.commits.Lock()
+	defer s.commits.Unlock()
+	s.begun = append(s.begun[:0], s.begun[n:]...)
 	s.headMu.Lock()
 	defer s.headMu.Unlock()
-	s.head = rec
-	return nil
+	s.head = head
 }
 
 func verify(blocks []store.Block) error {
@@ -232,7 +313,8 @@ func verify(blocks []store.Block) error {
 }
 
 // write puts blocks into batches, in key order, applies all but the last one unsynced, and gives
-// that one to last. Blocks whose bytes are stored already, and redacted ones, are left out.
+// that one to last. Redacted blocks are left out, and so are those whose bytes are stored already,
+// where there are any among the first.
 func (s *Store) write(space Space, add []store.Block, last func(*pdb.Batch) error) error {
 	s.eraseMu.RLock()
 	defer s.eraseMu.RUnlock()
@@ -265,17 +347,24 @@ func (s *Store) newBatch(add []store.Block) *pdb.Batch {
 }
 
 // fill puts blocks that it does not find into batch, and applies that and goes on with a new one
-// whenever it is full.
+// whenever it is full. Keys are hashes, so the first ones in their order are a fair sample: where
+// none of them is stored, hardly any is, and the rest is written without a look, which would read a
+// part of a table for each. What is written twice takes room until it is compacted, and no more.
 func (s *Store) fill(
 	batch *pdb.Batch, it *pdb.Iterator, space Space, add []store.Block,
 ) (*pdb.Batch, error) {
 	redacted := *s.redacted.Load()
-	add = slices.Clone(add)
-	slices.SortFunc(add, func(a, b store.Block) int { return a.CID.Compare(b.CID) })
-	for i, b := range add {
+	found := false
+	var last ipld.CID
+	for i, n := range keyOrder(add) {
+		b := &add[n]
+		if _, gone := redacted[b.CID]; gone || b.CID == last {
+			continue
+		}
+		last = b.CID
 		key := space.key(b.CID)
-		if _, gone := redacted[b.CID]; gone || i > 0 && b.CID == add[i-1].CID ||
-			holds(it, key, b.Data) {
+		if (found || i < sample) && holds(it, key, b.Data) {
+			found = true
 			continue
 		}
 		if batch.Len() > maxBatch {
@@ -289,6 +378,33 @@ func (s *Store) fill(
 		}
 	}
 	return batch, nil
+}
+
+// keyOrder returns the indexes of blocks in the order of their keys.
+func keyOrder(blocks []store.Block) iter.Seq2[int, int32] {
+	type place struct {
+		head uint64 // the first bytes of the key, which nearly always decide
+		n    int32
+	}
+	places := make([]place, len(blocks))
+	for i := range blocks {
+		c := &blocks[i].CID
+		digest := c.Digest()
+		places[i] = place{uint64(c.Codec())<<56 | binary.BigEndian.Uint64(digest[:])>>8, int32(i)}
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		if a.head != b.head {
+			return cmp.Compare(a.head, b.head)
+		}
+		return blocks[a.n].CID.Compare(blocks[b.n].CID)
+	})
+	return func(yield func(int, int32) bool) {
+		for i := range places {
+			if !yield(i, places[i].n) {
+				return
+			}
+		}
+	}
 }
 
 // holds reports whether value is stored under key. Where that cannot be read it is not: writing

@@ -1,0 +1,180 @@
+package text
+
+import (
+	"hash/maphash"
+	"strings"
+
+	"github.com/blevesearch/snowballstem/english"
+)
+
+// Lexicon numbers the terms of many texts, from 0 in the order in which it meets them, and finds the
+// number of a word that it met before with one look instead of a stemming and two. It keeps every
+// term, and of words the newest, in about 3 MiB at most. Its numbers depend on nothing but what it
+// was given. Not safe for concurrent use.
+type Lexicon struct {
+	scanner scanner
+	terms   table
+	words   table
+	yield   func(number int, unit bool)
+}
+
+const (
+	// lexiconWords is how many words a lexicon remembers before it forgets them and begins anew:
+	// the frequent ones are back at once.
+	lexiconWords = 1 << 16
+	stopWord     = -1
+)
+
+// Lexicon returns an empty lexicon for the texts of the analyser's language.
+func (a *Analyzer) Lexicon() *Lexicon {
+	l := &Lexicon{scanner: scanner{english: a.english}}
+	l.scanner.lexicon = l
+	l.scanner.yield = func(term string) bool { l.yield(l.Number(term), false); return true }
+	l.scanner.unit = func(term string) bool { l.yield(l.Number(term), true); return true }
+	return l
+}
+
+// EachOfField calls yield with the numbers of the terms that Analyzer.EachOfField yields.
+func (l *Lexicon) EachOfField(s string, yield func(number int, unit bool)) {
+	l.scanner.s, l.yield = s, yield
+	l.scanner.scan()
+	l.scanner.s, l.yield = "", nil
+}
+
+// Len returns how many terms there are.
+func (l *Lexicon) Len() int { return l.terms.len() }
+
+// Bytes returns about how much memory the lexicon takes.
+func (l *Lexicon) Bytes() int { return l.terms.bytes() + l.words.bytes() }
+
+// Term returns the term of a number. It is valid for good, and must not be changed.
+func (l *Lexicon) Term(number int) []byte { return l.terms.at(number) }
+
+// Number returns the number of a term, or of any string that is to be among them: a new one where
+// it was not met.
+func (l *Lexicon) Number(term string) int {
+	hash := l.terms.hash(term)
+	n, ok := l.terms.find(hash, term)
+	if !ok {
+		n = l.terms.add(hash, term)
+	}
+	return n
+}
+
+// word yields the number of a folded word's term, if it is no stop word.
+func (l *Lexicon) word(word string) {
+	hash := l.words.hash(word)
+	n, ok := l.words.find(hash, word)
+	if !ok {
+		if l.words.len() == lexiconWords {
+			l.words.clear()
+		}
+		n = l.words.add(hash, word)
+		l.words.entries[n].becomes = l.learn(word)
+	}
+	if term := l.words.entries[n].becomes; term != stopWord {
+		l.yield(int(term), false)
+	}
+}
+
+func (l *Lexicon) learn(word string) int32 {
+	if !l.scanner.english {
+		return int32(l.Number(word))
+	}
+	if isStopWord(word) {
+		return stopWord
+	}
+	if !stemmable(word) {
+		return int32(l.Number(word))
+	}
+	l.scanner.env.SetCurrent(strings.Clone(word))
+	english.Stem(&l.scanner.env)
+	if stem := l.scanner.env.Current(); stem != "" {
+		return int32(l.Number(stem))
+	}
+	return int32(l.Number(word))
+}
+
+// table numbers different strings from 0 in the order in which they are added. Their bytes lie end
+// to end, and a slot has a part of the hash, so that a look seldom reads more than a slot, an entry
+// and the string that is looked for.
+type table struct {
+	slots   []tableSlot // open addressing, a power of two
+	entries []tableEntry
+	data    []byte
+	seed    maphash.Seed // decides where in slots a string is, and nothing else
+}
+
+type tableSlot struct {
+	hash  uint32
+	after uint32 // one more than the number, 0 for a free slot
+}
+
+// tableEntry is a string, by where in data it is.
+type tableEntry struct {
+	from, to uint32
+	becomes  int32 // of a word: the number of its term, or stopWord
+}
+
+const firstSlots = 64
+
+func (t *table) len() int { return len(t.entries) }
+
+func (t *table) bytes() int { return 8*len(t.slots) + 12*cap(t.entries) + cap(t.data) }
+
+func (t *table) at(n int) []byte {
+	e := &t.entries[n]
+	return t.data[e.from:e.to:e.to]
+}
+
+func (t *table) hash(s string) uint32 {
+	if t.slots == nil {
+		t.slots, t.seed = make([]tableSlot, firstSlots), maphash.MakeSeed()
+	}
+	return uint32(maphash.String(t.seed, s))
+}
+
+func (t *table) find(hash uint32, s string) (number int, ok bool) {
+	mask := uint32(len(t.slots) - 1)
+	for i := hash & mask; ; i = (i + 1) & mask {
+		slot := t.slots[i]
+		if slot.after == 0 {
+			return 0, false
+		}
+		if slot.hash == hash && string(t.at(int(slot.after-1))) == s {
+			return int(slot.after - 1), true
+		}
+	}
+}
+
+// add adds a string that is not there.
+func (t *table) add(hash uint32, s string) (number int) {
+	if 4*len(t.entries) >= 3*len(t.slots) {
+		old := t.slots
+		t.slots = make([]tableSlot, 2*len(old))
+		for _, slot := range old {
+			if slot.after != 0 {
+				t.put(slot)
+			}
+		}
+	}
+	from := uint32(len(t.data))
+	t.data = append(t.data, s...)
+	t.entries = append(t.entries, tableEntry{from: from, to: uint32(len(t.data))})
+	t.put(tableSlot{hash, uint32(len(t.entries))})
+	return len(t.entries) - 1
+}
+
+func (t *table) put(slot tableSlot) {
+	mask := uint32(len(t.slots) - 1)
+	i := slot.hash & mask
+	for t.slots[i].after != 0 {
+		i = (i + 1) & mask
+	}
+	t.slots[i] = slot
+}
+
+func (t *table) clear() {
+	clear(t.slots)
+	t.entries, t.data = t.entries[:0], t.data[:0]
+}

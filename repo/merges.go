@@ -1,0 +1,92 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// merges makes the merges of segments that commits leave for later, one at a time. What it does is
+// derived: a merge that fails or is stopped is asked for again by the next commit, and one that
+// keeps failing is made by a commit in the end, which tells why. The zero value is ready.
+type merges struct {
+	mu     sync.Mutex
+	cancel context.CancelFunc // of the merge under way, else nil
+	done   chan struct{}      // closed when it has ended
+}
+
+// start makes the merge that an index waits for, unless one is under way.
+func (m *merges) start(derived store.Derived, manifest ipld.CID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.done != nil {
+		select {
+		case <-m.done:
+			m.cancel()
+		default:
+			return
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	m.cancel, m.done = cancel, done
+	go func() {
+		defer close(done)
+		_ = mergeIndex(ctx, derived, manifest)
+	}()
+}
+
+// stop stops what is under way, for whoever goes on to remove derived blocks and keeps others from
+// starting anything.
+func (m *merges) stop() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.done != nil {
+		m.cancel()
+		<-m.done
+	}
+}
+
+// wait waits for what is under way.
+func (m *merges) wait() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.done != nil {
+		<-m.done
+		m.cancel()
+	}
+}
+
+// mergeIndex makes the merge that an index waits for, and remembers it in a cell.
+func mergeIndex(ctx context.Context, derived store.Derived, manifest ipld.CID) error {
+	buffer := store.NewStageBehind(derived, stageLimit)
+	defer buffer.Wait()
+	key, merged, err := index.Merge(ctx, buffer, manifest, index.Options{})
+	if err == nil {
+		err = buffer.Flush(ctx)
+	}
+	if err != nil || !key.Defined() {
+		return err
+	}
+	return derived.SetCell(ctx, key, merged)
+}
+
+// awaited tells an update of an index which merges were made, and remembers whether it was asked
+// for one that was not.
+type awaited struct {
+	derived store.Derived
+	missing bool
+}
+
+func (a *awaited) Merged(ctx context.Context, key ipld.CID) (ipld.CID, error) {
+	c, err := a.derived.Cell(ctx, key)
+	if errors.Is(err, store.ErrNotFound) {
+		a.missing = true
+		return ipld.CID{}, nil
+	}
+	return c, err
+}
