@@ -199,15 +199,17 @@ func (x *Index) Mentioning(
 	if title == nil {
 		return nil, nil
 	}
+	// The terms first: they are in few parts of the dictionary, titles in many, and most titles are too
+	// common by their terms.
+	terms, err := x.rarestFirst(ctx, title)
+	if err != nil || len(terms) == 0 || terms[0].df > int64(most) {
+		return nil, err
+	}
 	find, err := x.titleFinder(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if named, err := find.titled(titleKey(title), sumOf(title)); err != nil || named == nil {
-		return nil, err
-	}
-	terms, err := x.rarestFirst(ctx, title)
-	if err != nil || len(terms) == 0 || terms[0].df > int64(most) {
 		return nil, err
 	}
 	err = x.eachWithAll(ctx, terms, 1<<FieldContent, func(v *view, doc uint32) error {

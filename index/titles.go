@@ -151,9 +151,10 @@ type titleFinder struct {
 	segs []titleSegment
 }
 
-// titleSegment is the titles of one segment.
+// titleSegment is the titles of one segment. Those of few are opened when one of them is found.
 type titleSegment struct {
 	few    bool
+	opened bool
 	firsts []uint32     // the first sum of each part
 	parts  []*titlePart // nil until it is read
 }
@@ -162,26 +163,37 @@ func (x *Index) titleFinder(ctx context.Context) (*titleFinder, error) {
 	f := &titleFinder{ctx: ctx, x: x, segs: make([]titleSegment, len(x.segs))}
 	room := titlesPerPart
 	for n, s := range x.segs {
-		sec, at := &s.sec[secTitles], &f.segs[n]
-		at.parts, at.firsts = make([]*titlePart, sec.parts), make([]uint32, sec.parts)
-		if most := s.docs + s.kills; sec.parts <= 1 && most <= min(fewTitles, room) {
-			at.few = true
+		most := s.docs + s.kills
+		if s.sec[secTitles].parts <= 1 && most <= min(fewTitles, room) {
+			f.segs[n].few = true
 			room -= most
-		}
-		for i := range at.firsts {
-			ref, err := x.src.ref(ctx, s, secTitles, i)
-			if err != nil {
-				return nil, err
-			}
-			if len(ref.key) != 4 {
-				return nil, x.src.wrap(s, secTitles, corrupt("directory key %x", shorten(ref.key)))
-			}
-			at.firsts[i] = binary.BigEndian.Uint32(ref.key)
 		}
 	}
 	var err error
 	f.few, err = x.fewTitles(f)
 	return f, err
+}
+
+// open finds out what parts a segment has.
+func (f *titleFinder) open(n int) error {
+	at, s := &f.segs[n], f.x.segs[n]
+	if at.opened {
+		return nil
+	}
+	parts := s.sec[secTitles].parts
+	at.parts, at.firsts = make([]*titlePart, parts), make([]uint32, parts)
+	for i := range at.firsts {
+		ref, err := f.x.src.ref(f.ctx, s, secTitles, i)
+		if err != nil {
+			return err
+		}
+		if len(ref.key) != 4 {
+			return f.x.src.wrap(s, secTitles, corrupt("directory key %x", shorten(ref.key)))
+		}
+		at.firsts[i] = binary.BigEndian.Uint32(ref.key)
+	}
+	at.opened = true
+	return nil
 }
 
 // fewTitles returns the sums of the segments of few titles, which are read once.
@@ -195,10 +207,10 @@ func (x *Index) fewTitles(f *titleFinder) (*titlePart, error) {
 	// Two queries may both come here: they make the same.
 	var sums []uint32
 	for n := range f.segs {
-		if !f.segs[n].few || len(f.segs[n].parts) == 0 {
+		if !f.segs[n].few || x.segs[n].sec[secTitles].parts == 0 {
 			continue
 		}
-		p, err := f.part(n, 0)
+		p, err := x.src.titles(f.ctx, x.segs[n], 0)
 		if err != nil {
 			return nil, err
 		}
@@ -226,6 +238,9 @@ func (f *titleFinder) part(n, i int) (*titlePart, error) {
 
 // in reports whether a segment may have a title with a sum.
 func (f *titleFinder) in(n int, sum uint32) (bool, error) {
+	if err := f.open(n); err != nil {
+		return false, err
+	}
 	firsts := f.segs[n].firsts
 	if len(firsts) == 0 || sum < firsts[0] {
 		return false, nil
