@@ -35,15 +35,25 @@ func newSearch(query []int8, accept Accept, k int) *search {
 }
 
 // offer ranks a row of "vectors".
-func (s *search) offer(row []byte) error {
+func (s *search) offer(row []byte) error { return s.rank(row, s.score(row)) }
+
+// score returns what a row of "vectors" scores. Safe for concurrent use.
+func (s *search) score(row []byte) int64 {
 	d := dotBytes(s.query, row[rowHead:])
 	if d <= 0 {
+		return 0
+	}
+	return cosine(d, s.norm, uint64(binary.LittleEndian.Uint32(row[graph.IDLen:])))
+}
+
+// rank keeps a row of a score where it is among the best and accepted.
+func (s *search) rank(row []byte, score int64) error {
+	if score <= 0 {
 		return nil
 	}
-	norm := uint64(binary.LittleEndian.Uint32(row[graph.IDLen:]))
-	h := index.Hit{ID: graph.ID(row), Score: cosine(d, s.norm, norm)}
+	h := index.Hit{ID: graph.ID(row[:graph.IDLen]), Score: score}
 	full := len(s.heap) == s.k
-	if h.Score <= 0 || full && worse(h, s.heap[0]) {
+	if full && worse(h, s.heap[0]) {
 		return nil
 	}
 	if s.accept != nil {

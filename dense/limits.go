@@ -9,8 +9,8 @@ import (
 
 // Limits of the format. The package comment says which structure each belongs to.
 const (
-	// maxPart is the longest part in bytes, those of one long vector excepted.
-	maxPart = 64 << 10
+	// sketchPart is about how long a part of sketches is in bytes: they are always read all.
+	sketchPart = 256 << 10
 	// rowsPart is about how long a part of vectors is. A query fetches some hundred rows from all
 	// over a segment, each with its part: shorter parts would cost more for being found.
 	rowsPart = 8 << 10

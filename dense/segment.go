@@ -42,7 +42,7 @@ func newSegment(dims int) segment {
 	sketch, row := sketchBits(dims)/8, rowHead+dims
 	s.cols[colIDs] = column{width: graph.IDLen, per: idsPerPart}
 	s.cols[colDead] = column{width: graph.IDLen, per: idsPerPart}
-	s.cols[colSketch] = column{width: sketch, per: maxPart / sketch}
+	s.cols[colSketch] = column{width: sketch, per: sketchPart / sketch}
 	s.cols[colVectors] = column{width: row, per: max(1, rowsPart/row)}
 	return s
 }

@@ -1,12 +1,12 @@
 package dense
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/mnem-project/mnem/graph"
 )
@@ -17,13 +17,15 @@ const (
 	exactWork = 1 << 23
 	// minSketched is the smallest number of dimensions whose signs say enough. Clause 9.5.
 	minSketched = 64
+	// fetchers is how many goroutines read parts for one query.
+	fetchers = 4
 	// deadRow is the distance of rows that do not live.
 	deadRow = 1<<16 - 1
 )
 
 // exact reports whether all vectors are compared: clause 9.5.
 func (x *Index) exact(rows, dims, shortlist int) bool {
-	return shortlist <= 0 || dims < minSketched || rows <= shortlist || rows*dims <= x.exactWork
+	return shortlist <= 0 || dims < minSketched || rows*dims <= x.exactWork
 }
 
 // candidate is a row that may be on the shortlist.
@@ -33,9 +35,10 @@ type candidate struct {
 	row      []byte // of "vectors", where it was read
 }
 
-// shortlist compares the n accepted vectors whose sketches are the nearest, ties by id.
-func (x *Index) shortlist(ctx context.Context, g *group, s *search, n int) error {
-	l := &lister{ctx: ctx, x: x, g: g, accept: s.accept, size: n}
+// shortlist compares the accepted vectors whose sketches are the nearest, ties by id.
+func (x *Index) shortlist(ctx context.Context, g *group, s *search, q Query) error {
+	n := min(q.Shortlist, g.rows)
+	l := &lister{ctx: ctx, x: x, g: g, accept: s.accept, size: n, near: q.Near, asked: -1}
 	if err := l.measure(s.query); err != nil {
 		return err
 	}
@@ -43,10 +46,14 @@ func (x *Index) shortlist(ctx context.Context, g *group, s *search, n int) error
 	if err == nil && !done {
 		err = l.rest()
 	}
-	if err == nil {
-		err = x.fetch(ctx, g, l.list)
-	}
 	if err != nil {
+		return err
+	}
+	slices.SortFunc(l.list, compare)
+	l.narrow()
+	l.list = slices.DeleteFunc(l.list, func(c candidate) bool { return int(c.distance) > l.bound })
+	slices.SortFunc(l.list, place)
+	if err := x.fetch(ctx, g, l.list); err != nil {
 		return err
 	}
 	s.accept = nil // the list has been accepted
@@ -64,17 +71,22 @@ type lister struct {
 	x         *Index
 	g         *group
 	accept    Accept
-	size      int
+	size      int         // of the list at most
+	near      int         // the rank that bounds what is on it, none below 1
+	margin    int         // how much farther it may be than what is of that rank
+	bound     int         // the farthest that may be on it
 	distances [][]uint16  // of each segment's rows
 	allocate  []sync.Once // of distances, by the first part of a segment that could be read
 	counts    []int       // of live rows at each distance
 	list      []candidate
-	asked     *candidate // the last that accept was asked about in the order of the list
+	asked     int    // up to which distance accept was asked about all rows, -1 for none
+	after     []byte // the id up to which it was asked about those one farther, nil for none
 }
 
 // measure finds the distances of all rows, the parts of sketches shared out to the processors.
-func (l *lister) measure(query []int8) error {
-	words := newSketcher(len(query)).words(query)
+func (l *lister) measure(vector []int8) error {
+	query := newSketcher(len(vector)).query(vector)
+	l.margin, l.bound = margin(query), 64*maxWeight*len(query)
 	type job struct{ seg, part int }
 	var jobs []job
 	l.distances = make([][]uint16, len(l.g.segs))
@@ -84,36 +96,25 @@ func (l *lister) measure(query []int8) error {
 			jobs = append(jobs, job{i, p})
 		}
 	}
-	var next atomic.Int64
-	workers := min(runtime.GOMAXPROCS(0), len(jobs))
-	counts, errs := make([][]int, workers), make([]error, workers)
-	var wait sync.WaitGroup
-	for w := range workers {
-		counts[w] = make([]int, 64*len(words)+1)
-		wait.Go(func() {
-			for errs[w] == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(jobs) {
-					return
-				}
-				errs[w] = l.measurePart(words, jobs[i].seg, jobs[i].part, counts[w])
+	l.counts = make([]int, l.bound+1)
+	var mu sync.Mutex
+	return share(runtime.GOMAXPROCS(0), len(jobs), 1, func(next func() (from, to int)) error {
+		counts := make([]int, len(l.counts))
+		for i, end := next(); i < end; i, end = next() {
+			if err := l.measurePart(query, jobs[i].seg, jobs[i].part, counts); err != nil {
+				return err
 			}
-		})
-	}
-	wait.Wait()
-	l.counts = make([]int, 64*len(words)+1)
-	for w := range workers {
-		if errs[w] != nil {
-			return errs[w]
 		}
-		for d, n := range counts[w] {
+		mu.Lock()
+		defer mu.Unlock()
+		for d, n := range counts {
 			l.counts[d] += n
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
-func (l *lister) measurePart(words []uint64, seg, part int, counts []int) error {
+func (l *lister) measurePart(query []word, seg, part int, counts []int) error {
 	if err := l.ctx.Err(); err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func (l *lister) measurePart(words []uint64, seg, part int, counts []int) error 
 	l.allocate[seg].Do(func() { l.distances[seg] = make([]uint16, c.rows) })
 	from := part * c.per
 	out := l.distances[seg][from : from+c.partRows(part)]
-	distances(out, words, rows)
+	distances(out, query, rows)
 	for i, d := range out {
 		if l.g.dead[seg].has(from + i) {
 			out[i] = deadRow
@@ -136,46 +137,80 @@ func (l *lister) measurePart(words []uint64, seg, part int, counts []int) error 
 	return nil
 }
 
-// nearest asks accept about the nearest most rows, in order, until the list is full, and reports
-// whether it is or all rows were asked about.
+// nearest asks accept about the nearest rows, about most of them, until the list is full, and
+// reports whether it is or all rows were asked about. It goes by runs of whole distances, each in
+// the order in which rows are stored, so that a part is read once a run.
 func (l *lister) nearest(most int) (bool, error) {
-	bound, n := 0, 0
-	for ; bound < len(l.counts); bound++ {
-		if n += l.counts[bound]; n >= most {
-			break
-		}
-	}
-	near := l.within(uint16(min(bound, len(l.counts)-1)), most)
-	for from := 0; from < len(near); {
-		// Whole runs of one distance, since among them the order is by id.
-		to := min(from+max(64, l.size-len(l.list)), len(near))
-		for to < len(near) && near[to].distance == near[to-1].distance {
+	for most > 0 {
+		want := min(l.want(), most)
+		to, n := l.asked, 0
+		for to < l.bound && n < want {
 			to++
+			n += l.counts[to]
 		}
-		run := near[from:to]
+		if n == 0 {
+			return true, nil
+		}
+		whole := n <= 2*want
+		if whole {
+			want = n
+		}
+		run := l.within(l.asked, to, want)
 		if err := l.x.fetch(l.ctx, l.g, run); err != nil {
 			return false, err
 		}
-		slices.SortFunc(run, compare)
-		for i := range run[:min(len(run), most-from)] {
-			if err := l.ask(&run[i]); err != nil || len(l.list) == l.size {
-				return true, err
-			}
+		if !whole { // many at one distance, of which the first count
+			slices.SortFunc(run, compare)
+			run = run[:want]
+			l.after = run[want-1].row[:graph.IDLen]
+			to--
 		}
-		from = to
+		l.asked = to
+		if err := l.ask(run); err != nil || len(l.list) == l.size {
+			return true, err
+		}
+		if !whole {
+			return false, nil
+		}
+		most -= want
 	}
-	return n <= most && bound == len(l.counts), nil
+	return false, nil
 }
 
-func (l *lister) ask(c *candidate) error {
-	l.asked = c
-	if l.accept != nil {
-		if ok, err := l.accept(graph.ID(c.row)); !ok || err != nil {
-			return err
-		}
+// want is how many rows to ask about next: enough to know the bound, then those that fill the list.
+func (l *lister) want() int {
+	if len(l.list) < l.near {
+		return max(64, min(2*l.near, l.size)-len(l.list))
 	}
-	l.list = append(l.list, *c)
+	return max(64, l.size-len(l.list))
+}
+
+// ask adds to the list what is accepted of a run, which follows what is on the list.
+func (l *lister) ask(run []candidate) error {
+	passed := run[:0]
+	for _, c := range run {
+		if l.accept != nil {
+			ok, err := l.accept(graph.ID(c.row))
+			if err != nil {
+				return err
+			}
+			if !ok {
+				continue
+			}
+		}
+		passed = append(passed, c)
+	}
+	slices.SortFunc(passed, compare)
+	l.list = append(l.list, passed[:min(len(passed), l.size-len(l.list))]...)
+	l.narrow()
 	return nil
+}
+
+// narrow bounds the list by what is of the rank near, where it is known. The list is in order.
+func (l *lister) narrow() {
+	if l.near > 0 && l.near <= len(l.list) {
+		l.bound = min(l.bound, int(l.list[l.near-1].distance)+l.margin)
+	}
 }
 
 // compare orders candidates whose rows were read.
@@ -184,42 +219,41 @@ func compare(a, b candidate) int {
 		graph.ID(a.row).Compare(graph.ID(b.row)))
 }
 
-// within returns the rows up to a distance, ascending by it. Of those at the distance itself it
-// takes the first most of each segment: as rows ascend by id, these are enough for the first most
-// of all.
-func (l *lister) within(bound uint16, most int) []candidate {
-	var near []candidate
+// place orders candidates as they are stored.
+func place(a, b candidate) int {
+	return cmp.Or(cmp.Compare(a.seg, b.seg), cmp.Compare(a.n, b.n))
+}
+
+// within returns the rows farther than one distance and up to another one, in the order of place.
+// Of those at the latter it takes the first most of each segment: as rows ascend by id, these are
+// enough for the first most of all.
+func (l *lister) within(beyond, to, most int) []candidate {
+	near := make([]candidate, 0, most)
 	for i, list := range l.distances {
 		last := 0
 		for n, d := range list {
-			if d > bound || d == bound && last == most {
+			if int(d) > to || int(d) <= beyond || int(d) == to && last == most {
 				continue
 			}
-			if d == bound {
+			if int(d) == to {
 				last++
 			}
 			near = append(near, candidate{distance: d, seg: i, n: n})
 		}
 	}
-	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
 	return near
 }
 
 // rest goes through all rows that accept was not asked about yet, for where few are accepted: in
 // the order of ids, and asks about those alone that would be on the list.
 func (l *lister) rest() error {
-	var after []byte
-	beyond := uint16(0)
-	if l.asked != nil {
-		beyond, after = l.asked.distance, l.asked.row[:graph.IDLen]
-	}
 	farther := func(a, b candidate) bool { return compare(a, b) > 0 }
 	slices.SortFunc(l.list, func(a, b candidate) int { return compare(b, a) }) // a heap
 	for seg, s := range l.g.segs {
 		ids := cursor{r: &l.x.src, c: &s.cols[colIDs]}
 		for n, d := range l.distances[seg] {
 			ids.n = n
-			if d == deadRow || d < beyond || len(l.list) == l.size && d > l.list[0].distance {
+			if int(d) > l.bound || int(d) <= l.asked || len(l.list) == l.size && d > l.list[0].distance {
 				continue
 			}
 			id, err := ids.peek(l.ctx)
@@ -227,7 +261,7 @@ func (l *lister) rest() error {
 				return err
 			}
 			c := candidate{distance: d, seg: seg, n: n, row: id}
-			if d == beyond && slices.Compare(id, after) <= 0 && after != nil ||
+			if int(d) == l.asked+1 && bytes.Compare(id, l.after) <= 0 ||
 				len(l.list) == l.size && farther(c, l.list[0]) {
 				continue
 			}
@@ -252,47 +286,51 @@ func (l *lister) rest() error {
 	return nil
 }
 
-// fetch reads the rows of candidates, whole where only an id was read, by parts that are shared
-// out to a few goroutines: most of the time goes by with waiting.
+// fetch reads the rows of candidates that are in the order of place, whole where only an id was
+// read. Each part is read once, parts are shared out to a few goroutines: most of the time goes by
+// with waiting.
 func (x *Index) fetch(ctx context.Context, g *group, list []candidate) error {
-	var next atomic.Int64
-	workers := min(4, (len(list)+15)/16)
-	errs := make([]error, workers)
-	var wait sync.WaitGroup
-	for w := range workers {
-		wait.Go(func() {
-			for errs[w] == nil {
-				from := int(next.Add(16)) - 16
-				if from >= len(list) {
-					return
-				}
-				errs[w] = x.fetchRows(ctx, g, list[from:min(from+16, len(list))])
-			}
-		})
-	}
-	wait.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
+	var starts []int // of the candidates of each part
+	for i, c := range list {
+		per := g.segs[c.seg].cols[colVectors].per
+		if i == 0 || list[i-1].seg != c.seg || list[i-1].n/per != c.n/per {
+			starts = append(starts, i)
 		}
 	}
-	return nil
+	starts = append(starts, len(list))
+	return share(fetchers, len(starts)-1, 8, func(next func() (from, to int)) error {
+		for from, to := next(); from < to; from, to = next() {
+			for i := from; i < to; i++ {
+				if err := x.fetchRows(ctx, g, list[starts[i]:starts[i+1]]); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
 }
 
+// fetchRows reads rows of one part.
 func (x *Index) fetchRows(ctx context.Context, g *group, list []candidate) error {
+	s := g.segs[list[0].seg]
+	c := &s.cols[colVectors]
+	var rows []byte
 	for i := range list {
-		c := &list[i]
-		if len(c.row) > graph.IDLen {
+		at := &list[i]
+		if len(at.row) > graph.IDLen {
 			continue
 		}
-		row, err := x.row(ctx, g.segs[c.seg], c.n)
-		if err != nil {
-			return err
+		if rows == nil {
+			var err error
+			if rows, err = x.src.part(ctx, c, at.n/c.per); err != nil {
+				return err
+			}
 		}
-		if c.row != nil && graph.ID(row) != graph.ID(c.row) {
-			return corrupt("segment %s, row %d: id of another", g.segs[c.seg].cid, c.n)
+		row := rows[at.n%c.per*c.width:][:c.width]
+		if at.row != nil && graph.ID(row) != graph.ID(at.row) {
+			return corrupt("segment %s, row %d: id of another", s.cid, at.n)
 		}
-		c.row = row
+		at.row = row
 	}
 	return nil
 }

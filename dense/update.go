@@ -29,7 +29,7 @@ type Options struct {
 	// 8: the list of segments must fit its place.
 	Fanout int
 	// OpenGroups is how many segments are written at a time, 64 by default: each takes up to
-	// 200 KiB of memory, or twice as much as three of its vectors.
+	// 400 KiB of memory, or twice as much as three of its vectors.
 	OpenGroups int
 }
 

@@ -59,7 +59,7 @@ func TestCIDSetMemory(t *testing.T) {
 	}
 	each := (heap() - before) / n
 	t.Logf("%d bytes for each of %d", each, n)
-	if each > 70 {
+	if each > 36 {
 		t.Errorf("%d bytes for each CID", each)
 	}
 	runtime.KeepAlive(s)

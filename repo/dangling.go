@@ -33,23 +33,36 @@ func (d dangling) Error() string {
 	return fmt.Sprintf("%s needs %s, which does not exist", itemName(d.what, d.key), d.missing.id)
 }
 
-// eachDangling calls fn for every edge, mark and embedding that is in next and not the same in
-// prev and whose end, target or node is not in next. Reading costs what differs.
-func eachDangling(ctx context.Context, prev, next *state, fn func(dangling) error) error {
-	checks := []struct {
-		what       string
-		prev, next *prolly.Map
-		needs      func(key, value []byte) ([]need, error)
-	}{
-		{"edge", prev.edges, next.edges, func(_, value []byte) ([]need, error) {
-			return edgeNeeds(ctx, next, value)
-		}},
+// needs is what changed of a tree whose entries need nodes or edges.
+type needs struct {
+	what       string
+	prev, next *prolly.Map
+	of         func(key, value []byte) ([]need, error)
+}
+
+// edgeEnds are the edges of a state that are not the same in another one, which is read for each.
+func edgeEnds(ctx context.Context, next, prev *state) needs {
+	return needs{"edge", prev.edges, next.edges, func(_, value []byte) ([]need, error) {
+		return edgeNeeds(ctx, next, value)
+	}}
+}
+
+// attachments are likewise the marks and embeddings, whose keys say what they need.
+func attachments(next, prev *state) []needs {
+	return []needs{
 		{"mark", prev.marks, next.marks, func(key, _ []byte) ([]need, error) { return markNeeds(key) }},
 		{"embedding", prev.vectors, next.vectors, func(key, _ []byte) ([]need, error) {
 			id, _, err := graph.ParseEmbeddingKey(key)
 			return []need{{graph.OnNode, id}}, err
 		}},
 	}
+}
+
+// eachDangling calls fn for everything of checks that is in next and not the same before and whose end,
+// target or node is not in next. Reading costs what differs.
+func eachDangling(
+	ctx context.Context, next *state, checks []needs, fn func(dangling) error,
+) error {
 	for _, c := range checks {
 		for change, err := range prolly.Diff(ctx, c.prev, c.next) {
 			if err != nil {
@@ -58,11 +71,11 @@ func eachDangling(ctx context.Context, prev, next *state, fn func(dangling) erro
 			if change.New == nil {
 				continue
 			}
-			needs, err := c.needs(change.Key, change.New)
+			list, err := c.of(change.Key, change.New)
 			if err != nil {
 				return fmt.Errorf("%s: %w: %w", itemName(c.what, change.Key), store.ErrCorrupt, err)
 			}
-			for _, n := range needs {
+			for _, n := range list {
 				ok, err := next.has(ctx, n)
 				if err == nil && !ok {
 					err = fn(dangling{c.what, change.Key, n})
@@ -78,7 +91,8 @@ func eachDangling(ctx context.Context, prev, next *state, fn func(dangling) erro
 
 // noneDangling returns an error that wraps ErrInvalid where next has what eachDangling finds.
 func noneDangling(ctx context.Context, prev, next *state) error {
-	return eachDangling(ctx, prev, next, func(d dangling) error {
+	checks := append([]needs{edgeEnds(ctx, next, prev)}, attachments(next, prev)...)
+	return eachDangling(ctx, next, checks, func(d dangling) error {
 		return fmt.Errorf("%w: %w", ErrInvalid, d)
 	})
 }

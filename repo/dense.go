@@ -16,7 +16,7 @@ import (
 // denseKey is the key of the cell that says which derived block has the index of the dense vectors
 // of a tree of embeddings. Another form of it has other keys.
 func denseKey(tree ipld.CID) ipld.CID {
-	return ipld.Sum(ipld.Raw, append([]byte("mnem:dense:1:"), tree.Bytes()...))
+	return ipld.Sum(ipld.Raw, append([]byte("mnem:dense:2:"), tree.Bytes()...))
 }
 
 // embeddingChanges yields what differs in the dense embeddings of two states, in the order of keys.

@@ -33,9 +33,10 @@
 // trees are written side by side; nothing of that shows in what is stored. What a commit keeps of each
 // change until its end are the entries of the trees: some 100 bytes a node, 260 an edge. Of more than
 // 512 nodes it keeps up to 64 MiB of what the index needs, analysed on a goroutine of its own; nodes
-// beyond that are read back. A first commit of 10^5 nodes and 3*10^5 edges takes less than 400 MiB of
-// heap. An edge before its nodes takes more, until the end, than one after them; an embedding is kept
-// until the end.
+// beyond that are read back, some ahead of the one that is analysed. A first commit of 10^5 nodes and
+// 3*10^5 edges takes less than 400 MiB of heap, and one of ten times as much 2 GiB, half of it garbage
+// that was not collected yet. An edge before its nodes takes more, until the end, than one after them;
+// an embedding is kept until the end.
 //
 // A commit merges segments of the index where they hold 256 documents at most, or 8 times what it
 // changes. Larger merges are made beside later commits, on a goroutine that Close waits for, and

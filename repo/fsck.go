@@ -57,12 +57,17 @@ const maxFsckErrors = 1000
 // commit, graph, session and receipt, the trees, the adjacency, and that each index of a checked
 // graph answers as one made anew would. It changes nothing. The error is about looking, as a
 // cancelled context; damage is in the report.
+//
+// All blocks are read once in the order in which they are stored, and hashed on all processors; after
+// that the chunks of trees are read where a commit changed them and those of the newest commits once
+// more, and the nodes of these for their index. Beside the caches it keeps up to 32 bytes for each
+// node, edge and embedding that is stored.
 func (r *Repo) Fsck(ctx context.Context, opt FsckOptions) (*FsckReport, error) {
 	r.keep.still.RLock()
 	defer r.keep.still.RUnlock()
 	f := &fsck{
 		ctx: ctx, repo: r, opt: opt, report: &FsckReport{},
-		seen: make(map[ipld.CID]bool), trees: make(map[ipld.CID]bool),
+		seen: make(map[ipld.CID]bool), trees: make(map[ipld.CID]bool), known: newKnownRecords(),
 	}
 	steps := []func() error{f.store, f.redactions, f.blocks, f.derived, f.operations, f.refs}
 	for _, step := range steps {
@@ -80,6 +85,7 @@ type fsck struct {
 	report *FsckReport
 	seen   map[ipld.CID]bool // commits, sessions and views checked
 	trees  map[ipld.CID]bool // trees checked from end to end
+	known  *knownRecords     // of all blocks
 }
 
 // add notes damage. Errors of the context are not damage.
@@ -148,34 +154,6 @@ func (f *fsck) redactions() error {
 		if _, err := decodeRedaction(r.CID, r.Stub); err != nil {
 			f.add(r.CID, FsckRecord, "%v", err)
 		}
-		return nil
-	})
-	return f.looked(err)
-}
-
-func (f *fsck) blocks() error {
-	return f.each("facts", f.repo.store.Facts(), func(b store.Block) {
-		if b.CID.Codec() == ipld.DagCBOR {
-			if err := ipld.Check(b.Data); err != nil {
-				f.add(b.CID, FsckBlock, "%v", err)
-			}
-		}
-	})
-}
-
-func (f *fsck) derived() error {
-	return f.each("derived", f.repo.store.Derived(), func(store.Block) {})
-}
-
-func (f *fsck) each(what string, blocks store.Blocks, fn func(store.Block)) error {
-	err := blocks.Iterate(f.ctx, ipld.CID{}, func(b store.Block) error {
-		f.report.Blocks++
-		f.progress(what, f.report.Blocks)
-		if err := b.Verify(); err != nil {
-			f.fail(b.CID, FsckBlock, err)
-			return nil
-		}
-		fn(b)
 		return nil
 	})
 	return f.looked(err)

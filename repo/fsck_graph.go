@@ -8,6 +8,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/commit"
@@ -113,10 +114,15 @@ func (f *fsck) commit(s *Snapshot) {
 // history it checks the whole of every graph.
 func (f *fsck) change(s *Snapshot, before *state) {
 	f.changedNodes(s, before)
-	f.changedEdges(s, before)
+	var needy []needs
+	if !f.goodEdges(s, before) {
+		f.changedEdges(s, before)
+		needy = append(needy, edgeEnds(f.ctx, s.state, before))
+	}
 	f.changedMarks(s, before)
 	f.changedVectors(s, before)
-	err := eachDangling(f.ctx, before, s.state, func(d dangling) error {
+	needy = append(needy, attachments(s.state, before)...)
+	err := eachDangling(f.ctx, s.state, needy, func(d dangling) error {
 		f.add(s.id, FsckDangling, "%v", d)
 		return nil
 	})
@@ -133,6 +139,9 @@ func (f *fsck) changedNodes(s *Snapshot, before *state) {
 		}
 		if c.New == nil {
 			f.orphans(s, c.Key)
+			continue
+		}
+		if _, ok := f.known.has(roleNode, c.Key, c.New); ok {
 			continue
 		}
 		n, at, err := readItem(f, c.New, commit.ReadNode)
@@ -182,6 +191,56 @@ func (f *fsck) orphans(s *Snapshot, id []byte) {
 			break
 		}
 	}
+}
+
+// goodEdges reports whether the records of changed edges are good, the adjacency trees changed
+// exactly as they did, and the ends of new ones are there: from what is known of the records, by the
+// sums of hashes of entries, each tree read once in its order. What it cannot say so of is looked at
+// one by one.
+func (f *fsck) goodEdges(s *Snapshot, before *state) bool {
+	sum := uint64(0) // of entries of edges, less those of the trees
+	for c, err := range prolly.Diff(f.ctx, before.edges, s.state.edges) {
+		if err != nil {
+			return false
+		}
+		for i, item := range [][]byte{c.Old, c.New} {
+			if item == nil {
+				continue
+			}
+			entries, ok := f.known.has(roleEdge, c.Key, item)
+			if !ok {
+				return false
+			}
+			if sum += entries; i == 0 {
+				sum -= 2 * entries
+			}
+		}
+	}
+	for tree, change := range map[byte][2]*prolly.Map{
+		'o': {before.out, s.state.out}, 'i': {before.in, s.state.in},
+	} {
+		var end []byte // the last one that is there
+		for c, err := range prolly.Diff(f.ctx, change[0], change[1]) {
+			if err != nil {
+				return false
+			}
+			if c.Old != nil {
+				sum += f.known.entry(tree, c.Key, c.Old)
+			}
+			if c.New == nil {
+				continue
+			}
+			sum -= f.known.entry(tree, c.Key, c.New)
+			if len(c.Key) < graph.IDLen || bytes.Equal(end, c.Key[:graph.IDLen]) {
+				continue
+			}
+			end = c.Key[:graph.IDLen]
+			if _, ok, err := s.state.nodes.Get(f.ctx, end); err != nil || !ok {
+				return false
+			}
+		}
+	}
+	return sum == 0
 }
 
 // changedEdges checks the records of edges, and that the adjacency trees changed exactly as they
@@ -315,9 +374,12 @@ func (f *fsck) changedVectors(s *Snapshot, before *state) {
 		if c.New == nil {
 			continue
 		}
+		_, model, keyErr := graph.ParseEmbeddingKey(c.Key)
+		if _, ok := f.known.has(roleEmbedding, []byte(model), c.New); ok && keyErr == nil {
+			continue
+		}
 		e, at, err := readItem(f, c.New, commit.ReadEmbedding)
 		if err == nil {
-			_, model, keyErr := graph.ParseEmbeddingKey(c.Key)
 			if err = keyErr; err == nil && model != e.Model {
 				err = fmt.Errorf("embedding by %q is kept under %q", e.Model, model)
 			}
@@ -342,15 +404,24 @@ func (f *fsck) whole(c ipld.CID) {
 	f.communities(s)
 }
 
+// wholeTrees checks the trees of a state from end to end, at the same time.
 func (f *fsck) wholeTrees(c ipld.CID, s *state) {
-	trees := []*prolly.Map{s.nodes, s.edges, s.out, s.in, s.marks, s.vectors}
-	for _, m := range trees {
-		if f.trees[m.Root()] {
-			continue
+	var trees []*prolly.Map
+	for _, m := range []*prolly.Map{s.nodes, s.edges, s.out, s.in, s.marks, s.vectors} {
+		if !f.trees[m.Root()] {
+			trees = append(trees, m)
 		}
 		f.trees[m.Root()] = true
-		if err := m.Check(f.ctx); err != nil {
-			f.fail(m.Root(), FsckTree, fmt.Errorf("commit %s: %w", c, err))
+	}
+	errs := make([]error, len(trees))
+	var wait sync.WaitGroup
+	for i, m := range trees {
+		wait.Go(func() { errs[i] = m.Check(f.ctx) })
+	}
+	wait.Wait()
+	for i, err := range errs {
+		if err != nil {
+			f.fail(trees[i].Root(), FsckTree, fmt.Errorf("commit %s: %w", c, err))
 		}
 	}
 }

@@ -53,6 +53,7 @@ func newImporter(ctx context.Context, r *Repo, file *carFile, opt ImportOptions)
 		f: &fsck{
 			ctx: ctx, repo: over, report: &FsckReport{},
 			seen: make(map[ipld.CID]bool), trees: make(map[ipld.CID]bool),
+			known: newKnownRecords(),
 		},
 	}
 }
@@ -215,6 +216,9 @@ func (im *importer) leadIn(b *carBlock, l lead) ([]lead, error) {
 		return nil, im.file.fault(b, "%v", err)
 	}
 	b.as = as
+	if r, ok := im.f.known.read(l.cid, block); ok {
+		im.f.known.add(r)
+	}
 	inside := next[:0]
 	for _, n := range next {
 		if im.file.find(n.cid) != nil {

@@ -40,12 +40,8 @@ func (s *Snapshot) RetrieveTraced(
 	u := retrieve.Runner{Counters: s.repo.counters, Trace: trace}
 	var answer *retrieve.Answer
 	err = s.withIndex(ctx, func(x *index.Index) error {
-		links, err := s.links(ctx)
-		if err != nil {
-			return err
-		}
 		erased := int(s.state.nodes.Len()) - int(x.Stats().Nodes)
-		g := graphView{s: s, erased: erased, links: &linkView{index: links}}
+		g := graphView{s: s, erased: erased, links: new(linkView)}
 		answer, err = u.Run(ctx, g, newIndexView(s, x), s.id, req)
 		return err
 	})

@@ -14,10 +14,20 @@ import (
 // linkView is the index of links as one retrieval sees it: it asks for both buckets of a node, one
 // after the other.
 type linkView struct {
-	index *links.Index // nil for none
-	id    graph.ID     // of last
-	last  links.Found
-	held  bool // whether there is a last
+	index  *links.Index // nil for none
+	opened bool         // whether index is known
+	id     graph.ID     // of last
+	last   links.Found
+	held   bool // whether there is a last
+}
+
+// open opens the index where it is first asked for: not all retrievals follow edges.
+func (v *linkView) open(ctx context.Context, s *Snapshot) (err error) {
+	if !v.opened {
+		v.index, err = s.links(ctx)
+		v.opened = err == nil
+	}
+	return err
 }
 
 func (v *linkView) find(ctx context.Context, id graph.ID) (links.Found, error) {
@@ -33,7 +43,13 @@ func (v *linkView) find(ctx context.Context, id graph.ID) (links.Found, error) {
 func (g graphView) Bucket(
 	ctx context.Context, q retrieve.BucketQuery,
 ) (list []retrieve.Link, total int, err error) {
-	if g.links == nil || g.links.index == nil || q.Limit > 0 && !q.Bare {
+	if g.links == nil || q.Limit > 0 && !q.Bare {
+		return g.treeBucket(ctx, q)
+	}
+	if err := g.links.open(ctx, g.s); err != nil {
+		return nil, 0, err
+	}
+	if g.links.index == nil {
 		return g.treeBucket(ctx, q)
 	}
 	f, err := g.links.find(ctx, q.Node)

@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"crypto/sha256"
@@ -245,7 +246,8 @@ func (s *state) sparseModels(ctx context.Context) ([]string, error) {
 
 // Dense ranks the nodes that have a dense embedding of the query's model.
 func (v indexView) Dense(
-	ctx context.Context, q retrieve.QueryVector, accept retrieve.Accept, k, shortlist int,
+	ctx context.Context, q retrieve.QueryVector, accept retrieve.Accept, k int,
+	list retrieve.Shortlist,
 ) (retrieve.DenseResult, error) {
 	x, err := v.s.dense(ctx)
 	if err != nil || x == nil {
@@ -253,7 +255,7 @@ func (v indexView) Dense(
 	}
 	got, err := x.Search(ctx, dense.Query{
 		Model: q.Model, Values: q.Values, Accept: v.acceptID(ctx, accept), K: k,
-		Shortlist: shortlist,
+		Shortlist: list.Most, Near: list.Near,
 	})
 	res := retrieve.DenseResult{Hits: hits(got.Hits), Other: got.Other, None: got.None}
 	if err == nil && got.None {
@@ -294,7 +296,8 @@ func (v indexView) acceptID(
 		if err != nil || !ok {
 			return false, err
 		}
-		return accept(document{d})
+		ok, err = accept(document{d})
+		return ok, cmp.Or(err, d.Err())
 	}
 }
 

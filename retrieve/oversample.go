@@ -2,7 +2,7 @@ package retrieve
 
 // How many vectors a dense lane compares exactly: clauses 8.1 and 9.5.
 const (
-	DefaultOversample = 160  // for each item that is asked for
+	DefaultOversample = 256  // at most for each item that is asked for
 	MaxOversample     = 4096 // for each item
 
 	maxShortlist      = 16_384 // vectors
@@ -15,12 +15,19 @@ func (r Request) checkOversample() error {
 	return checkRange("oversample", r.Oversample, MaxOversample)
 }
 
-// shortlist is how many vectors a dense lane compares exactly where there are too many to compare
-// all; 0 for all.
-func (r Request) shortlist() int {
+// Shortlist says which vectors a dense lane compares exactly where there are too many to compare
+// all: clause 9.5.
+type Shortlist struct {
+	Most int // how many at most; 0 for all that there are
+	Near int // the rank of the vector than which others may be farther by no more than the margin
+}
+
+// shortlist is that of a request.
+func (r Request) shortlist() Shortlist {
 	items := *r.Limit
 	if items == 0 {
 		items = limitlessOversize
 	}
-	return min(*r.Oversample*max(leastOversampled, items), maxShortlist)
+	items = max(leastOversampled, items)
+	return Shortlist{Most: min(*r.Oversample*items, maxShortlist), Near: items}
 }

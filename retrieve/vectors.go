@@ -154,9 +154,9 @@ func decodeVectors(v ipld.Value) []QueryVector {
 type Vectors interface {
 	// Dense returns the best k accepted documents by the cosine of their dense embedding by the
 	// query's model (clause 9.5), in the order (score descending, id ascending). Where there are too
-	// many to compare all, shortlist of them are compared exactly; 0 means all.
+	// many to compare all, those on the shortlist are compared exactly.
 	Dense(
-		ctx context.Context, q QueryVector, accept Accept, k, shortlist int,
+		ctx context.Context, q QueryVector, accept Accept, k int, list Shortlist,
 	) (DenseResult, error)
 	// EmbeddedText returns the hash of the text that a node's embedding by a model stands for, which
 	// Dense has found.

@@ -35,7 +35,7 @@ type fakeVector struct {
 
 // Dense scores by the dot product, which is all that is asked of a fake.
 func (m *memory) Dense(
-	_ context.Context, q QueryVector, accept Accept, k, _ int,
+	_ context.Context, q QueryVector, accept Accept, k int, _ Shortlist,
 ) (DenseResult, error) {
 	res := DenseResult{None: len(m.vectors[q.Model]) == 0}
 	for model := range m.vectors {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/mnem-project/mnem/dense"
@@ -28,8 +29,8 @@ func runSketch(t *testing.T, v vector) {
 
 // bulkVectors describes vectors instead of listing them: see README.md.
 type bulkVectors struct {
-	Seed                    string
-	Count, Dims, Size, Keep int
+	Seed                          string
+	Count, Dims, Size, Near, Keep int
 }
 
 func (b bulkVectors) vector(seed string, i int) []int8 {
@@ -62,13 +63,17 @@ func (b bulkVectors) changes() iter.Seq2[dense.Change, error] {
 	}
 }
 
-func runShortlist(t *testing.T, v vector) {
-	var in bulkVectors
-	var want struct{ Hits [][2]any }
-	parse(t, v.Input, &in)
-	parse(t, v.Expect, &want)
+// bulkIndexes are the indexes that cases share.
+var bulkIndexes sync.Map
+
+// index makes the index of a bulk, once.
+func (b bulkVectors) index(t *testing.T) *dense.Index {
+	key := bulkVectors{Seed: b.Seed, Count: b.Count, Dims: b.Dims}
+	if x, ok := bulkIndexes.Load(key); ok {
+		return x.(*dense.Index)
+	}
 	blocks, of := mem.New().Derived(), ipld.Sum(ipld.Raw, nil)
-	c, err := dense.Update(t.Context(), blocks, ipld.CID{}, of, in.changes(), dense.Options{})
+	c, err := dense.Update(t.Context(), blocks, ipld.CID{}, of, b.changes(), dense.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,8 +81,18 @@ func runShortlist(t *testing.T, v vector) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	bulkIndexes.Store(key, x)
+	return x
+}
+
+func runShortlist(t *testing.T, v vector) {
+	var in bulkVectors
+	var want struct{ Hits [][2]any }
+	parse(t, v.Input, &in)
+	parse(t, v.Expect, &want)
+	x := in.index(t)
 	got, err := x.Search(t.Context(), dense.Query{
-		Model: "m", Values: in.vector(in.Seed+":query", 0), Shortlist: in.Size,
+		Model: "m", Values: in.vector(in.Seed+":query", 0), Shortlist: in.Size, Near: in.Near,
 		Accept: func(id graph.ID) (bool, error) { return int(id[15])%in.Keep == 0, nil },
 	})
 	if err != nil {

@@ -178,7 +178,7 @@ func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
 		"cut each text at `N` characters; 0 for whole ("+summaryCapEnv+")")
 	opt.packing.add(cmd)
 	f.IntVar(&opt.oversample, "oversample", retrieve.DefaultOversample,
-		"compare `N` vectors exactly for each item of the limit, of many; 0 for all, 0 to 4096")
+		"compare at most `N` vectors exactly for each item of the limit, of many; 0 for all, 0 to 4096")
 	f.StringVar(&opt.spelling, "spelling", string(retrieve.SpellingOn),
 		"read words that no node has as the closest that some have: on or off")
 	f.IntVar(&opt.feedback, "feedback", 0,

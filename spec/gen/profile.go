@@ -282,7 +282,7 @@ func withoutDefaults(out dict) dict {
 	for param, v := range map[string]any{"fusion": "convex", "order": "rank", "dedup": false,
 		"expansion": "lend", "decay": int64(45875), "damping": int64(55706), "pack": "whole",
 		"spelling": "on", "maxExpand": int64(100), "tokenizer": "estimate", "community": false,
-		"summarize": int64(0), "feedback": int64(0), "oversample": int64(160)} {
+		"summarize": int64(0), "feedback": int64(0), "oversample": int64(256)} {
 		if out[param] == v {
 			delete(out, param)
 		}
