@@ -40,7 +40,11 @@
 //
 // A commit merges segments of the index where they hold 256 documents at most, or 8 times what it
 // changes. Larger merges are made beside later commits, on a goroutine that Close waits for, and
-// take some 15 microseconds for each document in them; one that is stopped is made again.
+// take some 15 microseconds for each document in them; one that is stopped is made again. Segments of
+// links (package links) are merged by fours within the commit, a microsecond for each node: now and
+// then as many as a quarter of all nodes. A commit without an index to follow, as of an imported
+// history, leaves making one to the first retrieval that may write; until then links are read from
+// the trees.
 //
 // # Going back
 //
@@ -72,7 +76,7 @@
 // # Memory
 //
 // What is kept between calls is bounded by Options: blocks as they are stored, decoded trees, decoded
-// parts of the index, and vectors, 416 MiB at most by default. A process that answers one question
+// parts of the index, links, and vectors, 512 MiB at most by default. A process that answers one question
 // fills little of that: in a memory of 100,000 nodes with vectors of 384 dimensions it has 53 MB
 // resident for the text lane alone, 140 MB with expansion, and 236 MB with the vector lane as well; 104
 // and 148 MB with caches of 4, 8, 8 and 16 MiB, which take longer to answer, and answer the same.
