@@ -11,8 +11,8 @@ import (
 
 // TestWorkOfFsck bounds how often fsck reads what is stored, with caches that hold little of it:
 // all once in the order in which it is stored, and apart from that the chunks of trees where they
-// changed and where they are whole, and the nodes and the edges for their indexes. It does not grow
-// with the size.
+// changed, where they are whole and for the index of links, and the nodes for their index. It does
+// not grow with the size.
 func TestWorkOfFsck(t *testing.T) {
 	for _, n := range []int{4000, 16_000} {
 		st := memory(t, n)
