@@ -27,36 +27,6 @@ func decodeIDs(data []byte, n int) (idPart, error) {
 	return p, nil
 }
 
-// docLens are the lengths of a document's fields in terms.
-type docLens [Fields]uint32
-
-// lenPart is the lengths of docsPerPart documents, fewer in the last part.
-type lenPart []docLens
-
-func appendLens(b []byte, lens docLens) []byte {
-	for _, n := range lens {
-		b = putUint(b, uint64(n))
-	}
-	return b
-}
-
-func decodeLens(data []byte, n int) (lenPart, error) {
-	if len(data) < n*Fields {
-		return nil, corrupt("%d bytes of lengths of %d documents", len(data), n)
-	}
-	in := input{b: data}
-	out := make(lenPart, n)
-	for i := range out {
-		for f := range out[i] {
-			out[i][f] = uint32(in.uint(maxTF))
-		}
-	}
-	if in.bad || !in.done() {
-		return nil, corrupt("lengths of %d documents end at byte %d", n, in.pos)
-	}
-	return out, nil
-}
-
 // docMeta is what a filter may ask about a document beside its properties.
 type docMeta struct {
 	typ       string

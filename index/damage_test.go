@@ -177,7 +177,9 @@ func tryAll(t *testing.T, get store.Getter, m ipld.CID) (answers []any) {
 	checkError(t, err)
 	readings, err := x.Analyse("alpah wxrdx teams").Readings(ctx)
 	checkError(t, err)
-	answers = append(answers, res, recent, readings)
+	titles, err := x.TitlesIn(ctx, "word0 word3 alpha word77 alpha beta team7")
+	checkError(t, err)
+	answers = append(answers, res, recent, readings, titles)
 	for d, err := range x.Docs(ctx, acceptDoc) {
 		checkError(t, err)
 		answers = append(answers, d.ID())

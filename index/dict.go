@@ -232,58 +232,6 @@ func (r *source) term(ctx context.Context, s *segment, term string) (entry, bool
 	return e, ok, nil
 }
 
-// titleAt reports whether a segment's dictionary has a title's key, and whether it has keys of
-// longer titles that begin with it.
-func (r *source) titleAt(
-	ctx context.Context, s *segment, key string,
-) (exact, longer bool, err error) {
-	n, err := r.find(ctx, s, secTerms, []byte(key))
-	if err != nil {
-		return false, false, err
-	}
-	// Keys of longer titles come right after, be it in the next part.
-	for n = max(n, 0); n < s.sec[secTerms].parts; n++ {
-		p, err := r.dict(ctx, s, n)
-		if err != nil {
-			return false, false, err
-		}
-		e, l, more, err := p.titleAt(key)
-		if err != nil {
-			return false, false, r.wrap(s, secTerms, err)
-		}
-		if exact, longer = exact || e, longer || l; !more {
-			break
-		}
-	}
-	return exact, longer, nil
-}
-
-// titleAt is that of source for one part; more says that the next part may have longer keys.
-func (p *dictPart) titleAt(key string) (exact, longer, more bool, err error) {
-	i, ok := p.search(key)
-	if !ok {
-		return false, false, false, corrupt(damagedEntry, 0)
-	}
-	for g := max(i-1, 0); g < len(p.restarts)/2; g++ {
-		it := p.group(g)
-		for it.next() {
-			// No byte is less than the mark, so that longer titles follow the key at once.
-			switch n := len(key); {
-			case string(it.term) == key:
-				exact = true
-			case len(it.term) > n && string(it.term[:n]) == key && it.term[n] == titleMark[0]:
-				return exact, true, false, nil
-			case string(it.term) > key:
-				return exact, false, false, nil
-			}
-		}
-		if it.in.bad {
-			return false, false, false, corrupt(damagedEntry, it.in.pos)
-		}
-	}
-	return exact, false, true, nil
-}
-
 // dictCursor walks all terms of a segment in order.
 type dictCursor struct {
 	src  *source

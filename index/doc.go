@@ -30,7 +30,7 @@
 //	           kills     number of kills
 //	           totals    list of T: of the documents, less of those it kills
 //	           filled    list of D, likewise
-//	           ids, dead, lens, meta, large, posts, props, terms   sections
+//	           ids, dead, lens, meta, large, posts, props, terms, titles   sections
 //
 // A section is a list: the number of parts, then for each part its key and the part: a link to a
 // raw block, or bytes where all parts of the segment have at most 48 KiB together, so that the
@@ -43,8 +43,10 @@
 //	ids      its first id         2,048 ids of documents, ascending, fewer in the last part; the
 //	                              position of an id in the section is its document number
 //	dead     its first id         2,048 killed ids, ascending, fewer in the last part
-//	lens     its first document   for 2,048 documents, fewer in the last part: the length of each
-//	                              text field in terms, without the units of clause 7.1
+//	lens     its first document   for 2,048 documents, fewer in the last part: of each text field
+//	                              a byte W, 0, 1, 2 or 4, and the length of the field in each
+//	                              document in W bytes, little-endian: in terms, without the units
+//	                              of clause 7.1
 //	meta     its first document   number of documents; number of types; for each type, ascending,
 //	                              its length and bytes; then the documents, below
 //	props    length of the first  groups, ascending by name (shorter first, then bytewise): length
@@ -56,10 +58,18 @@
 //	posts    its own number       posting blocks, below
 //	terms    its first term       number of terms, u16; offset of each 16th term from the first on,
 //	                              u16 each, counted from their end; then the terms, below
+//	titles   its first sum        8,192 sums of titles, four bytes each, big-endian, ascending, each
+//	                              once, fewer in the last part
 //
 // A title (clause 7.3) is a key of the dictionary too: a zero byte before each of its terms, with the
 // nodes that have it as postings, one occurrence in the summary each. Titles are in no length, sum
 // or maximum of anything else.
+//
+// The sum of a title, all modulo 2^64: S is 0; for each of its terms, with F its 64-bit FNV-1a hash
+// with the last bit set, X is (S rotated left by 25 bits xor F) · 0x9e3779b97f4a7c15 and S is X xor
+// X/2^32, rounded down; the sum is S/2^32, rounded down. Runs of words of a text are looked up among
+// the sums, and those that are there, nearly all of them titles, in the dictionary: of a text that
+// mentions nothing no dictionary is read, but four bytes for each title of the memory, once.
 //
 // Numbers are unsigned varints of the shortest form unless they are named otherwise; u16 is
 // little-endian; documents in keys are four bytes, big-endian; times are zigzag varints.
@@ -84,8 +94,9 @@
 // # Memory
 //
 // A Cache keeps decoded parts up to its limit, for any number of indexes; readers of it do not wait
-// for each other. Beside it an open Index keeps which documents are dead, one bit each, and up to
-// 16,384 keys of titles that were looked up, in about a megabyte: the words of texts are few.
+// for each other. Beside it an open Index keeps which documents are dead, one bit each, the sums of
+// up to 8,192 titles of small segments, and up to 16,384 titles that texts had with their nodes, in
+// about two megabytes: a few titles are in most texts.
 //
 // # Damage
 //

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -21,7 +22,8 @@ type Index struct {
 	titles   titleMemo
 
 	mu   sync.Mutex
-	dead []bitset // of each segment, nil until it is made
+	dead []bitset   // of each segment, nil until it is made
+	few  *titlePart // of segments of few titles, nil until it is made
 }
 
 // Open reads a manifest and the segments' own blocks. cache may be shared with other indexes; nil
@@ -119,37 +121,57 @@ func (x *Index) deadDocs(ctx context.Context, n int) (bitset, error) {
 
 // Doc is one live document in the course of a query, which its methods belong to: they use the
 // query's context, and documents of one query must not be used by several goroutines at a time.
+// Type and times are read when they are first asked for; where that fails they are zero, and Err is
+// not nil. Queries look at it themselves after they have asked an Accept.
 type Doc struct {
 	view *view
 	n    uint32
 	id   graph.ID
-	meta *docMeta
 }
 
 // ID returns the node's id.
 func (d Doc) ID() graph.ID { return d.id }
 
 // Type returns the node's type.
-func (d Doc) Type() string { return d.meta.typ }
+func (d Doc) Type() string { return d.meta().typ }
 
 // Created returns when the node was created.
-func (d Doc) Created() graph.Time { return d.meta.created }
+func (d Doc) Created() graph.Time { return d.meta().created }
 
 // Updated returns when the node was last changed: Created where it never was.
 func (d Doc) Updated() graph.Time {
-	if d.meta.updated.Given {
-		return d.meta.updated.Time
+	m := d.meta()
+	if m.updated.Given {
+		return m.updated.Time
 	}
-	return d.meta.created
+	return m.created
 }
 
 // ValidFrom returns the time from which the fact holds, if there is one.
 func (d Doc) ValidFrom() (graph.Time, bool) {
-	return d.meta.validFrom.Time, d.meta.validFrom.Given
+	m := d.meta()
+	return m.validFrom.Time, m.validFrom.Given
 }
 
 // ValidTo returns the time up to which the fact holds, if there is one.
-func (d Doc) ValidTo() (graph.Time, bool) { return d.meta.validTo.Time, d.meta.validTo.Given }
+func (d Doc) ValidTo() (graph.Time, bool) {
+	m := d.meta()
+	return m.validTo.Time, m.validTo.Given
+}
+
+// meta returns the type and times. Without filters nobody asks for them.
+func (d Doc) meta() *docMeta {
+	m, err := d.view.docMeta(d.n)
+	if err != nil {
+		d.view.failed = cmp.Or(d.view.failed, err)
+		return new(docMeta)
+	}
+	return m
+}
+
+// Err returns what the first reading of types or times failed with, of this document or of another
+// one of the query's in the same segment.
+func (d Doc) Err() error { return d.view.failed }
 
 // Prop returns the value of a property and whether the node has it. The error wraps
 // store.ErrCorrupt where the index is damaged.
@@ -164,9 +186,10 @@ type view struct {
 	n    int // of the segment
 	seg  *segment
 	dead bitset
-	ids  idPart
-	idAt int // number of the part in ids
+	ids  []idPart // parts read before, nil for the others
 	meta *metaPart
+
+	failed error // the first of reading meta for a Doc
 
 	props map[string]*propView
 }
@@ -180,14 +203,16 @@ func (x *Index) view(ctx context.Context, n int) (*view, error) {
 }
 
 func (v *view) id(doc uint32) (id graph.ID, err error) {
-	if part := int(doc / docsPerPart); v.ids == nil || part != v.idAt {
-		v.ids, err = v.x.src.idList(v.ctx, v.seg, secIDs, part)
-		v.idAt = part
-		if err != nil {
+	if v.ids == nil {
+		v.ids = make([]idPart, v.seg.sec[secIDs].parts)
+	}
+	part := &v.ids[doc/docsPerPart]
+	if *part == nil { // those of hits are asked for in the order of their scores
+		if *part, err = v.x.src.idList(v.ctx, v.seg, secIDs, int(doc/docsPerPart)); err != nil {
 			return id, err
 		}
 	}
-	return graph.ID(v.ids.at(int(doc % docsPerPart))), nil
+	return graph.ID(part.at(int(doc % docsPerPart))), nil
 }
 
 func (v *view) docMeta(doc uint32) (*docMeta, error) {
@@ -203,11 +228,7 @@ func (v *view) docMeta(doc uint32) (*docMeta, error) {
 
 func (v *view) doc(n uint32) (Doc, error) {
 	id, err := v.id(n)
-	if err != nil {
-		return Doc{}, err
-	}
-	meta, err := v.docMeta(n)
-	return Doc{view: v, n: n, id: id, meta: meta}, err
+	return Doc{view: v, n: n, id: id}, err
 }
 
 // Accept decides whether a live document passes a request's filters. It is called on the calling
@@ -225,7 +246,8 @@ func (v *view) passes(accept Accept, n uint32) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return accept(d)
+	ok, err := accept(d)
+	return ok, cmp.Or(err, v.failed)
 }
 
 // errStop ends an iteration whose consumer wants no more.
@@ -276,8 +298,7 @@ func (f *Finder) Doc(id graph.ID) (Doc, bool, error) {
 			return Doc{}, false, nil
 		}
 		// The id is known: a view would read another part of ids for it.
-		meta, err := v.docMeta(doc)
-		return Doc{view: v, n: doc, id: id, meta: meta}, err == nil, err
+		return Doc{view: v, n: doc, id: id}, true, nil
 	}
 	return Doc{}, false, nil
 }

@@ -86,7 +86,8 @@ func corrupt(format string, args ...any) error {
 }
 
 // sectionNames are the fields of a segment's record that hold sections.
-var sectionNames = [...]string{"ids", "dead", "lens", "meta", "large", "posts", "props", "terms"}
+var sectionNames = [...]string{"ids", "dead", "lens", "meta", "large", "posts", "props", "terms",
+	"titles"}
 
 // Sections of a segment.
 const (
@@ -98,5 +99,6 @@ const (
 	secPosts
 	secProps
 	secTerms
+	secTitles
 	sections
 )

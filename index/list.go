@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"iter"
 
@@ -60,14 +61,15 @@ func (x *Index) Docs(ctx context.Context, accept Accept) iter.Seq2[Doc, error] {
 				return err
 			}
 			if accept != nil {
-				if ok, err := accept(d); !ok || err != nil {
+				ok, err := accept(d)
+				if err = cmp.Or(err, d.Err()); !ok || err != nil {
 					return err
 				}
 			}
 			if !yield(d, nil) {
 				return errStop
 			}
-			return nil
+			return d.Err()
 		})
 		if err != nil && err != errStop {
 			yield(Doc{}, err)

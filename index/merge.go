@@ -184,7 +184,7 @@ func (m *merger) keep(id graph.ID, i, doc int, meta **metaPart) error {
 		}
 	}
 	m.number[i][doc] = uint32(m.w.seg.docs)
-	return m.w.addDoc(id, lens[doc%docsPerPart], &(*meta).docs[uint32(doc)-(*meta).first])
+	return m.w.addDoc(id, lens.at(uint32(doc), allFields), &(*meta).docs[uint32(doc)-(*meta).first])
 }
 
 // propCursor walks "props" by name and document.

@@ -365,8 +365,8 @@ func checkDocs(t *testing.T, x *Index, docs collection) {
 func checkDoc(t *testing.T, d Doc, n *graph.Node) {
 	t.Helper()
 	want := (&Document{Node: n}).meta()
-	if *d.meta != want {
-		t.Fatalf("document %s is %+v, want %+v", n.ID, *d.meta, want)
+	if *d.meta() != want {
+		t.Fatalf("document %s is %+v, want %+v", n.ID, *d.meta(), want)
 	}
 	for _, name := range []string{"blob", "rank", "tags", "team", "none"} {
 		want, has := ipld.FindEntry(n.Props, name)

@@ -10,6 +10,7 @@ import (
 // namedTitle is a title that a text has.
 type namedTitle struct {
 	key    string
+	sum    titleSum
 	places []int // of its terms among the distinct terms of the text, in its order, each once
 }
 
@@ -23,14 +24,18 @@ func (q *QueryText) TitlesNamed(
 	if len(ids) == 0 {
 		return out, nil
 	}
-	titles, err := q.titles(ctx, readings)
+	find, err := q.x.titleFinder(ctx)
+	if err != nil {
+		return nil, err
+	}
+	titles, err := q.titles(find, readings)
 	if err != nil || len(titles) == 0 {
 		return out, err
 	}
 	entries := make([][]entry, len(titles))
 	for i, t := range titles {
-		for _, s := range q.x.segs {
-			e, _, err := q.x.src.term(ctx, s, t.key)
+		for n := range q.x.segs {
+			e, err := find.term(n, t.key, t.sum)
 			if err != nil {
 				return nil, err
 			}
@@ -74,8 +79,8 @@ func (x *Index) eachOf(
 	return nil
 }
 
-// titles returns the titles that a text has, each once.
-func (q *QueryText) titles(ctx context.Context, readings []Reading) ([]namedTitle, error) {
+// titles returns the titles that a text may have, each once, and hardly any other runs of its words.
+func (q *QueryText) titles(find *titleFinder, readings []Reading) ([]namedTitle, error) {
 	terms := q.Query(readings)
 	first := make([]int, len(terms)) // of each term the place of the first that is read as the same
 	places := make(map[string]int, len(terms))
@@ -87,31 +92,27 @@ func (q *QueryText) titles(ctx context.Context, readings []Reading) ([]namedTitl
 		}
 		first[i] = at
 	}
-	var found []namedTitle
-	seen := make(map[string]bool)
 	words := q.titledTerms()
-	key := make([]byte, 0, maxTerm)
-	for i := range words {
-		key = key[:0]
-		for n := 0; n < maxTitleTerms && i+n < len(words) && words[i+n] >= 0; n++ {
-			key = append(append(key, titleMark...), terms[words[i+n]].As...)
-			if len(key) > maxTerm {
-				break
-			}
-			at, err := q.x.titleAt(ctx, key)
-			if err != nil {
-				return nil, err
-			}
-			if at.exact && !seen[at.key] {
-				seen[at.key] = true
-				found = append(found, namedTitle{at.key, compactPlaces(first, words[i:i+n+1])})
-			}
-			if !at.longer {
-				break
-			}
+	sums := make([]uint64, len(words))
+	for i, t := range words {
+		if t >= 0 {
+			sums[i] = termSum(terms[t].As)
 		}
 	}
-	return found, nil
+	var found []namedTitle
+	seen := make(map[string]bool)
+	err := find.eachIn(sums, func(at, n int, h titleSum) (bool, error) {
+		title := make([]string, n)
+		for i, t := range words[at : at+n] {
+			title[i] = terms[t].As
+		}
+		if key := titleKey(title); !seen[key] {
+			seen[key] = true
+			found = append(found, namedTitle{key, h, compactPlaces(first, words[at:at+n])})
+		}
+		return true, nil
+	})
+	return found, err
 }
 
 // compactPlaces returns the places that some terms first have, in order, each once.

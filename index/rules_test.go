@@ -36,8 +36,8 @@ func TestGolden(t *testing.T) {
 	delete(next, graph.NodeID("edge 1"))
 	changed := update(t, blocks, m, docs, next)
 	const (
-		want     = "bafyreihvns7gcrwjmwndbxmbyoslkoxswu5dfud5ld4sl4ytflv3vhr5eq"
-		wantNext = "bafyreihlbw6hccbwkaqup6npdzgvbiovemh6snavtoray5c5gsbq7svcje"
+		want     = "bafyreiadfvrlb765qtp3vlkjqevgqbzi6kyzjd2buaqnstpkerv2gynoha"
+		wantNext = "bafyreiaerm54bwuy2bg6c4f2p3r2e2ze7iqtnk3sadcx73teq7fiics2de"
 	)
 	if got := m.String(); got != want {
 		t.Errorf("manifest %s, want %s", got, want)

@@ -245,7 +245,7 @@ func (q *textQuery) window(v *view) (bool, error) {
 }
 
 // add adds a term's scores in the window from first on. After the term's last posting, i is n.
-func (q *textQuery) add(t *termReader, first uint32, lens lenPart) error {
+func (q *textQuery) add(t *termReader, first uint32, lens *lenPart) error {
 	for {
 		for ; t.i < t.n; t.i++ {
 			p := &t.posts[t.i]
@@ -253,7 +253,8 @@ func (q *textQuery) add(t *termReader, first uint32, lens lenPart) error {
 			if at >= docsPerPart {
 				return nil
 			}
-			q.scores[at] += weigh(t.factor, q.score(t.idf, t.masks[t.i], &p.tf, &lens[at]))
+			of := lens.at(at, t.masks[t.i])
+			q.scores[at] += weigh(t.factor, q.score(t.idf, t.masks[t.i], &p.tf, &of))
 			q.hit[at/64] |= 1 << (at % 64)
 		}
 		t.i = 0
@@ -300,7 +301,7 @@ func (q *textQuery) prune(most uint64) bool {
 }
 
 // lookUp adds a term's scores to the documents that are left in the window.
-func (q *textQuery) lookUp(t *termReader, first uint32, lens lenPart) error {
+func (q *textQuery) lookUp(t *termReader, first uint32, lens *lenPart) error {
 	for w := range q.hit {
 		for set := q.hit[w]; set != 0; set &= set - 1 {
 			at := uint32(w*64 + bits.TrailingZeros64(set))
@@ -309,7 +310,8 @@ func (q *textQuery) lookUp(t *termReader, first uint32, lens lenPart) error {
 				return err
 			}
 			if p := &t.posts[t.i]; p.doc == first+at {
-				q.scores[at] += weigh(t.factor, q.score(t.idf, t.masks[t.i], &p.tf, &lens[at]))
+				of := lens.at(at, t.masks[t.i])
+				q.scores[at] += weigh(t.factor, q.score(t.idf, t.masks[t.i], &p.tf, &of))
 			}
 		}
 	}

@@ -40,6 +40,7 @@ func (s *segment) encode() []byte {
 	field(secProps)
 	field(secTerms)
 	w.Append("filled", s.filled.append)
+	field(secTitles)
 	w.Append("totals", s.terms.append)
 	return w.Finish()
 }

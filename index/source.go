@@ -211,17 +211,6 @@ func (r *source) eachID(
 	return nil
 }
 
-func (r *source) lens(ctx context.Context, s *segment, n int) (lenPart, error) {
-	v, err := r.part(ctx, s, secLens, n, func(data []byte) (any, int, error) {
-		lens, err := decodeLens(data, partDocs(s.docs, n))
-		return lens, len(lens) * 4 * Fields, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return v.(lenPart), nil
-}
-
 // meta returns the part of "meta" that holds a document.
 func (r *source) meta(ctx context.Context, s *segment, doc uint32) (*metaPart, error) {
 	n, err := r.find(ctx, s, secMeta, docKey(doc))

@@ -151,7 +151,8 @@ func (q *textQuery) scoreTerm(
 		if err != nil {
 			return err
 		}
-		score := t.weigh(q.score(t.idf, r.masks[r.i], &p.tf, &lens[d.doc%docsPerPart]))
+		of := lens.at(d.doc, r.masks[r.i])
+		score := t.weigh(q.score(t.idf, r.masks[r.i], &p.tf, &of))
 		fn(d.at, int64(score))
 	}
 	return nil

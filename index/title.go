@@ -58,46 +58,41 @@ func Title(a *text.Analyzer, summary string) []string {
 }
 
 // titleKey is the dictionary key of a title: a mark before each term.
-func titleKey(terms []string) string { return titleMark + strings.Join(terms, titleMark) }
+func titleKey(terms []string) string { return string(appendTitle(nil, terms)) }
+
+func appendTitle(b []byte, terms []string) []byte {
+	for _, term := range terms {
+		b = append(append(b, titleMark...), term...)
+	}
+	return b
+}
 
 // TitlesIn returns the nodes whose titles stand in a text, ascending. A title stands where its
 // terms follow each other among those of the text.
 func (x *Index) TitlesIn(ctx context.Context, s string) ([]graph.ID, error) {
 	var terms []string
+	var sums []uint64
 	x.analyser.Each(beginning(s), func(term string) bool {
-		terms = append(terms, term)
+		terms, sums = append(terms, term), append(sums, termSum(term))
 		return len(terms) < maxTitleText
 	})
+	find, err := x.titleFinder(ctx)
+	if err != nil {
+		return nil, err
+	}
 	seen := make(map[string]bool)
 	var ids []graph.ID
 	key := make([]byte, 0, maxTerm)
-	for i := range terms {
-		key = key[:0]
-		for n := 0; n < maxTitleTerms && i+n < len(terms); n++ {
-			if key = append(append(key, titleMark...), terms[i+n]...); len(key) > maxTerm {
-				break
-			}
-			at, err := x.titleAt(ctx, key)
-			if err != nil {
-				return nil, err
-			}
-			if at.exact && !seen[at.key] {
-				seen[at.key] = true
-				named, err := x.titled(ctx, at.key)
-				if err != nil {
-					return nil, err
-				}
-				if ids = append(ids, named...); len(ids) >= maxMentioned {
-					ids = ids[:maxMentioned]
-					return sortedIDs(ids), nil
-				}
-			}
-			if !at.longer {
-				break
-			}
+	err = find.eachIn(sums, func(at, n int, h titleSum) (bool, error) {
+		key = appendTitle(key[:0], terms[at:at+n])
+		named, err := x.named(find, key, h)
+		if err == nil && !seen[named.key] {
+			seen[named.key] = true
+			ids = append(ids, named.ids...)
 		}
-	}
-	return sortedIDs(ids), nil
+		return len(ids) < maxMentioned, err
+	})
+	return sortedIDs(ids[:min(len(ids), maxMentioned)]), err
 }
 
 func sortedIDs(ids []graph.ID) []graph.ID {
@@ -105,54 +100,40 @@ func sortedIDs(ids []graph.ID) []graph.ID {
 	return slices.Compact(ids)
 }
 
-// titleAt is what an index has at a key of a title.
-type titleAt struct {
-	key    string
-	exact  bool // whether a title may have this very key
-	longer bool // whether longer titles begin with it
+// titleNodes is the nodes with a title.
+type titleNodes struct {
+	key string
+	ids []graph.ID // ascending, none if they are too many
 }
 
-// titleSlots is how many keys of titles an index remembers, in about a megabyte: of the words of
-// texts, a few are most.
+// titleSlots is how many titles that texts had an index remembers, in about two megabytes: a few of
+// them are in most texts.
 const titleSlots = 1 << 14
 
-// titleMemo remembers keys that were looked up, each in the one slot where it may be. Safe for
-// concurrent use.
-type titleMemo [titleSlots]atomic.Pointer[titleAt]
+// titleMemo remembers titles, each in the one slot where it may be. Safe for concurrent use.
+type titleMemo [titleSlots]atomic.Pointer[titleNodes]
 
-// slot returns that of a key, by FNV-1a.
-func (m *titleMemo) slot(key []byte) *atomic.Pointer[titleAt] {
-	h := uint32(2_166_136_261)
-	for _, b := range key {
-		h = (h ^ uint32(b)) * 16_777_619
+// named is titled, from memory where it can be.
+func (x *Index) named(find *titleFinder, key []byte, h titleSum) (*titleNodes, error) {
+	slot := &x.titles[h%titleSlots]
+	if t := slot.Load(); t != nil && t.key == string(key) {
+		return t, nil
 	}
-	return &m[(h^h>>16)%titleSlots]
-}
-
-// titleAt looks a key of a title up.
-func (x *Index) titleAt(ctx context.Context, key []byte) (*titleAt, error) {
-	slot := x.titles.slot(key)
-	if at := slot.Load(); at != nil && at.key == string(key) {
-		return at, nil
+	t := &titleNodes{key: string(key)}
+	var err error
+	if t.ids, err = find.titled(t.key, h); err != nil {
+		return nil, err
 	}
-	at := &titleAt{key: string(key)}
-	for _, s := range x.segs {
-		e, l, err := x.src.titleAt(ctx, s, at.key)
-		if err != nil {
-			return nil, err
-		}
-		at.exact, at.longer = at.exact || e, at.longer || l
-	}
-	slot.Store(at)
-	return at, nil
+	slot.Store(t)
+	return t, nil
 }
 
 // titled returns the live nodes with a title in ascending order, none if they are too many.
-func (x *Index) titled(ctx context.Context, key string) ([]graph.ID, error) {
-	entries := make([]entry, len(x.segs))
+func (f *titleFinder) titled(key string, h titleSum) ([]graph.ID, error) {
+	entries := make([]entry, len(f.segs))
 	df := 0
-	for n, s := range x.segs {
-		e, _, err := x.src.term(ctx, s, key)
+	for n := range f.segs {
+		e, err := f.term(n, key, h)
 		if err != nil {
 			return nil, err
 		}
@@ -166,8 +147,8 @@ func (x *Index) titled(ctx context.Context, key string) ([]graph.ID, error) {
 		return nil, nil
 	}
 	var ids []graph.ID
-	for n := range x.segs {
-		err := x.each(ctx, n, entries[n], func(v *view, p *posting, _ byte) error {
+	for n := range f.segs {
+		err := f.x.each(f.ctx, n, entries[n], func(v *view, p *posting, _ byte) error {
 			id, err := v.id(p.doc)
 			ids = append(ids, id)
 			return err
@@ -218,11 +199,17 @@ func (x *Index) Mentioning(
 	if title == nil {
 		return nil, nil
 	}
-	if named, err := x.titled(ctx, titleKey(title)); err != nil || named == nil {
-		return nil, err
-	}
+	// The terms first: they are in few parts of the dictionary, titles in many, and most titles are too
+	// common by their terms.
 	terms, err := x.rarestFirst(ctx, title)
 	if err != nil || len(terms) == 0 || terms[0].df > int64(most) {
+		return nil, err
+	}
+	find, err := x.titleFinder(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if named, err := find.titled(titleKey(title), sumOf(title)); err != nil || named == nil {
 		return nil, err
 	}
 	err = x.eachWithAll(ctx, terms, 1<<FieldContent, func(v *view, doc uint32) error {

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
+	"slices"
+	"strings"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
@@ -34,21 +36,22 @@ type verifier struct {
 	x     *Index
 	words [][]uint64 // for each segment and document, the sum of what postings say of it
 	props [][]uint64 // likewise of its properties
+	sums  [][]uint32 // of the titles of each segment
 	found []Mismatch
 	want  *builder // analyses documents and keeps nothing
 	lens  docLens  // of the document that was analysed last
 	stats Stats
 	// parts are those of lengths, of each segment, while postings are read: these go to all of them
 	// again and again, and a cache that holds fewer would read them all for each term.
-	parts [][]lenPart
+	parts [][]*lenPart
 }
 
 // Verify compares an index with the documents of its graph, which come ascending by id: every
 // live document with its columns, lengths and postings, every df and every sum. It returns what
 // differs, at most 100 differences, none for a true index. Damage that keeps it from reading is an
 // error that wraps store.ErrCorrupt or store.ErrNotFound; an error of docs is
-// returned. It keeps 16 bytes for each document of the index in memory, and while it reads postings
-// its lengths, 4 bytes for each field.
+// returned. It keeps 20 bytes for each document of the index in memory, and while it reads postings
+// its lengths, up to 4 bytes for each field.
 func Verify(
 	ctx context.Context, get store.Getter, manifest ipld.CID, docs iter.Seq2[*Document, error],
 ) ([]Mismatch, error) {
@@ -101,8 +104,8 @@ func (v *verifier) terms() error {
 		if err != nil {
 			return err
 		}
-		v.words = append(v.words, make([]uint64, s.docs))
-		v.parts = append(v.parts, make([]lenPart, (s.docs+docsPerPart-1)/docsPerPart))
+		v.words, v.sums = append(v.words, make([]uint64, s.docs)), append(v.sums, nil)
+		v.parts = append(v.parts, make([]*lenPart, (s.docs+docsPerPart-1)/docsPerPart))
 		all[i] = &mergeTerm{i: i}
 		all[i].src, all[i].seg = &v.x.src, s
 		if dead[i], err = v.x.deadDocs(v.ctx, i); err != nil {
@@ -117,12 +120,15 @@ func (v *verifier) terms() error {
 		with = leastTerm(with[:0], all)
 		if len(with) == 0 {
 			v.parts = nil
-			return nil
+			return v.titles()
 		}
 		df, live := 0, 0
 		term := string(with[0].term)
 		for _, t := range with {
 			df += t.count - t.neg
+			if strings.HasPrefix(term, titleMark) {
+				v.sums[t.i] = append(v.sums[t.i], sumOfKey(term).stored())
+			}
 			n, err := v.postings(t, term, dead[t.i])
 			if err != nil {
 				return err
@@ -138,6 +144,26 @@ func (v *verifier) terms() error {
 			}
 		}
 	}
+}
+
+// titles compares the sums of the titles of each segment with its terms.
+func (v *verifier) titles() error {
+	for i, s := range v.x.segs {
+		var have []uint32
+		for n := range s.sec[secTitles].parts {
+			p, err := v.x.src.titles(v.ctx, s, n)
+			if err != nil {
+				return err
+			}
+			have = append(have, p.sums...)
+		}
+		slices.Sort(v.sums[i])
+		if want := slices.Compact(v.sums[i]); !slices.Equal(want, have) {
+			v.add(graph.ID{}, "segment %s has sums of %d titles that are not those of its %d titles",
+				s.cid, len(have), len(want))
+		}
+	}
+	return nil
 }
 
 // postings reads one term in one segment and returns how many live documents have it. It also
@@ -161,7 +187,8 @@ func (v *verifier) postings(t *mergeTerm, term string, dead bitset) (live int, e
 					return 0, err
 				}
 			}
-			real.add(&p.tf, &(*lens)[p.doc%docsPerPart])
+			of := (*lens).at(p.doc, allFields)
+			real.add(&p.tf, &of)
 			v.words[t.i][p.doc] += word(term, &p.tf)
 			if !dead.has(p.doc) {
 				live++
@@ -294,12 +321,12 @@ func (v *verifier) sum(d *Document) {
 
 // document compares one document, which was analysed last.
 func (v *verifier) document(view *view, n uint32, d *Document) error {
-	doc, err := view.doc(n)
+	id := d.Node.ID
+	meta, err := view.docMeta(n)
 	if err != nil {
 		return err
 	}
-	id := d.Node.ID
-	if got, want := *doc.meta, d.meta(); got != want {
+	if got, want := *meta, d.meta(); got != want {
 		v.add(id, "type and times are %+v, should be %+v", got, want)
 	}
 	part, err := view.x.src.lens(v.ctx, view.seg, int(n/docsPerPart))
@@ -310,7 +337,7 @@ func (v *verifier) document(view *view, n uint32, d *Document) error {
 	for _, t := range v.want.touched {
 		words += word(string(v.want.lexicon.Term(t)), &v.want.counts[t].tf)
 	}
-	if got := part[n%docsPerPart]; got != v.lens {
+	if got := part.at(n, allFields); got != v.lens {
 		v.add(id, "fields have %v terms, should have %v", got, v.lens)
 	}
 	if v.words[view.n][n] != words {

@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
@@ -10,7 +11,8 @@ import (
 )
 
 // segmentWriter writes the parts of one segment: all documents and kills first, each ascending,
-// then properties by name and document, then terms. Of each section one part is in memory.
+// then properties by name and document, then terms. Of each section one part is in memory, and of
+// each title four bytes.
 type segmentWriter struct {
 	sink  sink
 	seg   segment
@@ -21,6 +23,9 @@ type segmentWriter struct {
 	props propWriter
 	posts postWriter
 	dict  dictWriter
+
+	titles sectionWriter
+	sums   []uint32 // of titles
 
 	metas     []docMeta // of the part of "meta" being filled
 	metaTypes map[string]bool
@@ -43,7 +48,7 @@ func (w *segmentWriter) all() [sections]*sectionWriter {
 	return [sections]*sectionWriter{
 		secIDs: &w.ids, secDead: &w.dead, secLens: &w.lens, secMeta: &w.meta,
 		secLarge: &w.props.large, secPosts: &w.posts.sec, secProps: &w.props.props,
-		secTerms: &w.dict.sec,
+		secTerms: &w.dict.sec, secTitles: &w.titles,
 	}
 }
 
@@ -56,15 +61,23 @@ func (w *segmentWriter) addDoc(id graph.ID, lens docLens, m *docMeta) error {
 		return err
 	}
 	if w.seg.docs%docsPerPart == 0 {
-		if err := w.lens.cut(); err != nil {
+		if err := w.endLens(); err != nil {
 			return err
 		}
-		w.lens.key = docKey(doc)
 	}
-	w.lens.buf = appendLens(w.lens.buf, lens)
 	w.posts.lens = append(w.posts.lens, lens)
 	w.seg.docs++
 	return w.addMeta(m)
+}
+
+// endLens writes the lengths of the documents since the last part.
+func (w *segmentWriter) endLens() error {
+	from := len(w.lens.refs) * docsPerPart
+	if from == w.seg.docs {
+		return nil
+	}
+	w.lens.buf, w.lens.key = encodeLens(w.posts.lens[from:]), docKey(uint32(from))
+	return w.lens.cut()
 }
 
 func addID(w *sectionWriter, n int, id graph.ID) error {
@@ -124,12 +137,17 @@ func (w *segmentWriter) endTerm(term string, neg int) error {
 	if err != nil || count == 0 && neg == 0 {
 		return err
 	}
+	if strings.HasPrefix(term, titleMark) {
+		w.sums = append(w.sums, sumOfKey(term).stored())
+	}
 	return w.dict.add(term, &entry{count: count, neg: neg, at: at})
 }
 
+func (w *segmentWriter) endTitles() error { return writeTitles(&w.titles, w.sums) }
+
 // finish writes what is left and returns the segment with its block, which is not written.
 func (w *segmentWriter) finish() (*segment, store.Block, error) {
-	for _, end := range []func() error{w.endMeta, w.props.end, w.dict.end} {
+	for _, end := range []func() error{w.endLens, w.endMeta, w.props.end, w.dict.end, w.endTitles} {
 		if err := end(); err != nil {
 			return nil, store.Block{}, err
 		}

@@ -171,25 +171,9 @@ func (s *Snapshot) openDense(ctx context.Context) (*dense.Index, error) {
 	return dense.Open(ctx, buffer, manifest, root, r.rows)
 }
 
-// nearestDense walks first parents to a commit whose dense vectors have an index. Without one it
-// returns no index and the empty state.
+// nearestDense returns the index of the dense vectors of the nearest ancestor that has one.
 func (s *Snapshot) nearestDense(ctx context.Context) (ipld.CID, *state, error) {
-	for rec := s.commit; rec != nil && len(rec.Parents) > 0; {
-		parent, err := s.repo.At(ctx, rec.Parents[0])
-		if err != nil {
-			return ipld.CID{}, nil, err
-		}
-		manifest, err := s.repo.denseCell(ctx, parent.state)
-		if err == nil {
-			return manifest, parent.state, nil
-		}
-		if !errors.Is(err, store.ErrNotFound) {
-			return ipld.CID{}, nil, err
-		}
-		rec = parent.commit
-	}
-	empty, err := s.repo.loadState(ctx, ipld.CID{}, ipld.CID{}, ipld.CID{})
-	return ipld.CID{}, empty, err
+	return s.nearest(ctx, func(base *state) (ipld.CID, error) { return s.repo.denseCell(ctx, base) })
 }
 
 // sweepDense tells a collection what to do about a cell that is no text index's: it returns the

@@ -33,13 +33,18 @@
 // trees are written side by side; nothing of that shows in what is stored. What a commit keeps of each
 // change until its end are the entries of the trees: some 100 bytes a node, 260 an edge. Of more than
 // 512 nodes it keeps up to 64 MiB of what the index needs, analysed on a goroutine of its own; nodes
-// beyond that are read back. A first commit of 10^5 nodes and 3*10^5 edges takes less than 400 MiB of
-// heap. An edge before its nodes takes more, until the end, than one after them; an embedding is kept
-// until the end.
+// beyond that are read back, some ahead of the one that is analysed. A first commit of 10^5 nodes and
+// 3*10^5 edges takes less than 400 MiB of heap, and one of ten times as much 2 GiB, half of it garbage
+// that was not collected yet. An edge before its nodes takes more, until the end, than one after them;
+// an embedding is kept until the end.
 //
 // A commit merges segments of the index where they hold 256 documents at most, or 8 times what it
 // changes. Larger merges are made beside later commits, on a goroutine that Close waits for, and
-// take some 15 microseconds for each document in them; one that is stopped is made again.
+// take some 15 microseconds for each document in them; one that is stopped is made again. Segments of
+// links (package links) are merged by fours within the commit, a microsecond for each node: now and
+// then as many as a quarter of all nodes. A commit without an index to follow, as of an imported
+// history, leaves making one to the first retrieval that may write; until then links are read from
+// the trees.
 //
 // # Going back
 //
@@ -71,7 +76,7 @@
 // # Memory
 //
 // What is kept between calls is bounded by Options: blocks as they are stored, decoded trees, decoded
-// parts of the index, and vectors, 416 MiB at most by default. A process that answers one question
+// parts of the index, links, and vectors, 512 MiB at most by default. A process that answers one question
 // fills little of that: in a memory of 100,000 nodes with vectors of 384 dimensions it has 53 MB
 // resident for the text lane alone, 140 MB with expansion, and 236 MB with the vector lane as well; 104
 // and 148 MB with caches of 4, 8, 8 and 16 MiB, which take longer to answer, and answer the same.

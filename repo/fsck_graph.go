@@ -400,6 +400,7 @@ func (f *fsck) whole(c ipld.CID) {
 	f.wholeTrees(c, s.state)
 	f.index(s)
 	f.dense(s)
+	f.links(s)
 	f.communities(s)
 }
 

@@ -301,6 +301,9 @@ func (g *collector) sweepDerived() error {
 		if !g.marks.has(graph) {
 			kept, err := g.sweepDense(graph, manifest)
 			if kept == nil && err == nil {
+				kept, err = g.sweepLinks(graph, manifest)
+			}
+			if kept == nil && err == nil {
 				kept, err = g.sweepCommunities(graph, manifest)
 			}
 			for _, c := range kept {

@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/links"
 	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/store"
 )
@@ -43,7 +44,8 @@ type importer struct {
 func newImporter(ctx context.Context, r *Repo, file *carFile, opt ImportOptions) *importer {
 	over := &Repo{
 		store: importStore{r.store, file}, ro: true,
-		trees: prolly.NewCache(importTrees), parts: index.NewCache(0), vectors: newVectorCache(0), rows: dense.NewCache(0),
+		trees: prolly.NewCache(importTrees), parts: index.NewCache(0), vectors: newVectorCache(0),
+		rows: dense.NewCache(0), buckets: links.NewCache(0),
 	}
 	return &importer{
 		ctx: ctx, repo: r, over: over, file: file, opt: opt, outside: make(map[ipld.CID]role),

@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/links"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -154,6 +155,7 @@ func (r *Repo) forgetIndexes() {
 	r.openMu.Lock()
 	defer r.openMu.Unlock()
 	r.indexes, r.dense = openIndexes[index.Index]{}, openIndexes[dense.Index]{}
+	r.links = openIndexes[links.Index]{}
 }
 
 func (s *Snapshot) openIndex(ctx context.Context) (*index.Index, error) {
@@ -184,21 +186,34 @@ func (s *Snapshot) openIndex(ctx context.Context) (*index.Index, error) {
 	return index.Open(ctx, buffer, manifest, r.parts)
 }
 
-// nearestIndex walks first parents to a commit whose graph has an index. Without one it returns
-// no index and the empty state.
+// nearestIndex returns the index of the nearest ancestor that has one.
 func (s *Snapshot) nearestIndex(ctx context.Context) (ipld.CID, *state, error) {
+	return s.nearest(ctx, func(base *state) (ipld.CID, error) {
+		c, err := s.repo.store.Derived().Cell(ctx, base.root)
+		if err != nil {
+			err = fmt.Errorf("find index: %w", err)
+		}
+		return c, err
+	})
+}
+
+// nearest walks first parents to a commit whose state has an index, which cell finds. Without one
+// it returns no index and the empty state.
+func (s *Snapshot) nearest(
+	ctx context.Context, cell func(*state) (ipld.CID, error),
+) (ipld.CID, *state, error) {
 	r := s.repo
 	for rec := s.commit; rec != nil && len(rec.Parents) > 0; {
 		parent, err := r.At(ctx, rec.Parents[0])
 		if err != nil {
 			return ipld.CID{}, nil, err
 		}
-		manifest, err := r.store.Derived().Cell(ctx, parent.state.root)
+		manifest, err := cell(parent.state)
 		if err == nil {
 			return manifest, parent.state, nil
 		}
 		if !errors.Is(err, store.ErrNotFound) {
-			return ipld.CID{}, nil, fmt.Errorf("find index: %w", err)
+			return ipld.CID{}, nil, err
 		}
 		rec = parent.commit
 	}
@@ -206,8 +221,8 @@ func (s *Snapshot) nearestIndex(ctx context.Context) (ipld.CID, *state, error) {
 	return ipld.CID{}, empty, err
 }
 
-// RebuildIndex makes the indexes of a revision, of its texts and of its dense vectors, anew from
-// its facts alone, in place of those there are. Answers do not change: an index is a pure function
+// RebuildIndex makes the indexes of a revision, of its texts, links and dense vectors, anew from its
+// facts alone, in place of those there are. Answers do not change: an index is a pure function
 // of facts.
 func (r *Repo) RebuildIndex(ctx context.Context, rev string) (IndexStats, error) {
 	if r.ro {
@@ -228,6 +243,9 @@ func (r *Repo) RebuildIndex(ctx context.Context, rev string) (IndexStats, error)
 	manifest, err := r.writeIndex(ctx, ipld.CID{}, empty, s.state, nil)
 	if err == nil && s.state.vectors.Len() > 0 {
 		_, err = r.writeDense(ctx, ipld.CID{}, empty, s.state)
+	}
+	if err == nil && s.state.edges.Len() > 0 {
+		_, err = r.writeLinks(ctx, ipld.CID{}, empty, s.state)
 	}
 	if err != nil {
 		return IndexStats{}, err

@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/dense"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/links"
 	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
@@ -31,6 +32,9 @@ const (
 	// defaultDenseCache bounds what is kept of dense vectors, in bytes: the sketches of 10^6 of 384
 	// dimensions take 48 MB, and the vectors of 10^5 take 40.
 	defaultDenseCache = 64 << 20
+	// defaultLinkCache bounds what is kept of links, in bytes: those of 10^5 nodes with three edges
+	// each take 14 MB.
+	defaultLinkCache = 32 << 20
 	// defaultVectorCache bounds the sparse vectors kept, in bytes.
 	defaultVectorCache = 256 << 20
 	// stageLimit is how many bytes of new blocks a transaction keeps before it writes them, not
@@ -46,6 +50,7 @@ type Options struct {
 	TreeCache  int64         // bytes of decoded tree chunks kept; 0: 64 MiB
 	IndexCache int64         // bytes of decoded index parts kept; 0: 64 MiB
 	DenseCache int64         // bytes of sketches and of dense vectors kept; 0: 64 MiB
+	LinkCache  int64         // bytes of links between nodes kept; 0: 32 MiB
 	// VectorCache is how many bytes of sparse vectors are kept; 0: 256 MiB. As many again are used
 	// for a moment while some are read. A query of a model that has more reads them each time.
 	VectorCache int64
@@ -90,6 +95,8 @@ type Repo struct {
 	dense   openIndexes[dense.Index]
 	merges  merges       // of segments of indexes; started by who holds writer or indexMu
 	rows    *dense.Cache // of indexes of dense vectors
+	links   openIndexes[links.Index]
+	buckets *links.Cache // of indexes of links
 	vectors *vectorCache // sparse ones
 
 	counters    retrieve.Counters
@@ -175,13 +182,16 @@ func over(st store.Store, opt Options) *Repo {
 	if opt.DenseCache == 0 {
 		opt.DenseCache = defaultDenseCache
 	}
+	if opt.LinkCache == 0 {
+		opt.LinkCache = defaultLinkCache
+	}
 	if opt.VectorCache == 0 {
 		opt.VectorCache = defaultVectorCache
 	}
 	return &Repo{
 		store: st, ro: opt.ReadOnly, vectors: newVectorCache(opt.VectorCache), counters: opt.Counters,
 		trees: prolly.NewCache(opt.TreeCache), parts: index.NewCache(opt.IndexCache),
-		rows: dense.NewCache(opt.DenseCache),
+		rows: dense.NewCache(opt.DenseCache), buckets: links.NewCache(opt.LinkCache),
 	}
 }
 

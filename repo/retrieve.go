@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/ipld"
@@ -42,7 +41,8 @@ func (s *Snapshot) RetrieveTraced(
 	var answer *retrieve.Answer
 	err = s.withIndex(ctx, func(x *index.Index) error {
 		erased := int(s.state.nodes.Len()) - int(x.Stats().Nodes)
-		answer, err = u.Run(ctx, graphView{s, erased}, newIndexView(s, x), s.id, req)
+		g := graphView{s: s, erased: erased, links: new(linkView)}
+		answer, err = u.Run(ctx, g, newIndexView(s, x), s.id, req)
 		return err
 	})
 	return answer, err
@@ -61,8 +61,11 @@ func (s *Snapshot) withIndex(ctx context.Context, fn func(*index.Index) error) e
 			return err
 		}
 		again, indexErr := s.index(ctx)
-		if indexErr != nil || again == x || attempt == maxRetries {
-			return err // nothing was dropped: it is damage
+		if indexErr != nil || again == x || attempt == maxRetries { // nothing was dropped: it is damage
+			if missing == nil {
+				err = fmt.Errorf("%w: %w", store.ErrCorrupt, err)
+			}
+			return err
 		}
 		x = again
 	}
@@ -130,7 +133,8 @@ func (s *Snapshot) Mentions(
 // graphView is the graph as retrieval sees it.
 type graphView struct {
 	s      *Snapshot
-	erased int // nodes that are no documents, since they were erased
+	erased int       // nodes that are no documents, since they were erased
+	links  *linkView // nil where edges are read from the trees alone
 }
 
 func (g graphView) ErasedNodes() int { return g.erased }
@@ -165,53 +169,6 @@ func (g graphView) ContentStart(
 func (g graphView) IDPrefix(ctx context.Context, digits string) (graph.ID, bool, error) {
 	id, n, err := g.s.byPrefix(ctx, digits)
 	return id, n == 1, err
-}
-
-// usualLinks is more than most buckets have.
-const usualLinks = 8
-
-func (g graphView) Bucket(
-	ctx context.Context, q retrieve.BucketQuery,
-) (links []retrieve.Link, total int, err error) {
-	trees, side := g.s.Adjacency(), adjacency.Out
-	if q.Direction == retrieve.In {
-		side = adjacency.In
-	}
-	var after *adjacency.Entry
-	if l := q.After; l != nil {
-		after = &adjacency.Entry{Type: l.Type, Other: l.Other, Edge: l.Edge}
-	}
-	for i := range max(1, len(q.Types)) {
-		typ := "" // of any
-		if len(q.Types) > 0 {
-			typ = q.Types[i]
-		}
-		if q.Count {
-			n, err := trees.Degree(ctx, q.Node, side, typ)
-			if err != nil {
-				return nil, 0, err
-			}
-			total += int(n)
-		}
-		if q.Limit == 0 {
-			continue
-		}
-		for e, err := range trees.Bucket(ctx, q.Node, side, typ, after) {
-			if err != nil {
-				return nil, 0, fmt.Errorf("edges of %s: %w", q.Node, err)
-			}
-			if len(links) >= q.Limit {
-				break
-			}
-			if links == nil {
-				links = make([]retrieve.Link, 0, min(q.Limit, usualLinks))
-			}
-			links = append(links, retrieve.Link{
-				Type: e.Type, Other: e.Other, Edge: e.Edge, Weight: int64(e.Weight),
-			})
-		}
-	}
-	return links, total, nil
 }
 
 // indexView is the index as one retrieval sees it.

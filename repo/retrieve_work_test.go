@@ -143,4 +143,36 @@ func TestOrdinaryQuestions(t *testing.T) {
 }
 
 // What an ordinary question may read and allocate at most.
-const mostOrdinaryBlocks, mostOrdinaryAllocs = 900, 16_000
+const mostOrdinaryBlocks, mostOrdinaryAllocs = 250, 5000
+
+// TestPlainQuestions bounds what questions that are not expanded read and allocate with nothing cached:
+// of the documents that have their words ids and lengths, and nothing else of those that are not among
+// the answers.
+func TestPlainQuestions(t *testing.T) {
+	const nodes, asked, mostBlocks, mostBytes = 16_000, 4, 80, 1500 << 10
+	base := memory(t, nodes)
+	blocks, bytes := 0, 0
+	for i := range asked {
+		counting := testkit.NewTamper(base)
+		r, err := repo.New(t.Context(), counting, by, repo.Options{ReadOnly: true})
+		must(t, err)
+		s := head(t, r)
+		req := retrieve.Request{
+			Text:   fmt.Sprintf("about w%d w%d w%d", i+7, i*7+100, i*31+1000),
+			Expand: new(int),
+		}
+		var before, after runtime.MemStats
+		read := len(counting.Read())
+		runtime.ReadMemStats(&before)
+		_, err = s.Retrieve(t.Context(), req)
+		runtime.ReadMemStats(&after)
+		must(t, err)
+		blocks += len(counting.Read()) - read
+		bytes += int(after.TotalAlloc - before.TotalAlloc)
+	}
+	t.Logf("%d blocks, %d bytes allocated", blocks/asked, bytes/asked)
+	if blocks/asked > mostBlocks || bytes/asked > mostBytes {
+		t.Errorf("%d blocks, %d bytes allocated, want at most %d and %d", blocks/asked, bytes/asked,
+			mostBlocks, mostBytes)
+	}
+}

@@ -136,6 +136,9 @@ func (t *tx) finish(ctx context.Context, by Stamp) (c ipld.CID, durable func() e
 		if err == nil {
 			err = t.repo.denseChange(ctx, c.base, c.next)
 		}
+		if err == nil {
+			err = t.repo.linksChange(ctx, c.base, c.next)
+		}
 		if err != nil {
 			return ipld.CID{}, nil, err
 		}

@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"crypto/sha256"
@@ -295,7 +296,8 @@ func (v indexView) acceptID(
 		if err != nil || !ok {
 			return false, err
 		}
-		return accept(document{d})
+		ok, err = accept(document{d})
+		return ok, cmp.Or(err, d.Err())
 	}
 }
 

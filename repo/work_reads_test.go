@@ -49,7 +49,7 @@ func TestWorkOfReads(t *testing.T) {
 		}{
 			{"opening", func(t *testing.T, r *repo.Repo) { head(t, r) }, 12},
 			{"retrieval", ask(retrieve.Request{Text: "w77", Expand: new(0)}), 80},
-			{"retrieval with expansion", ask(retrieve.Request{Text: "w77"}), 2500},
+			{"retrieval with expansion", ask(retrieve.Request{Text: "w77"}), 400},
 			{"blame", func(t *testing.T, r *repo.Repo) {
 				list, err := head(t, r).Blame(ctx, id)
 				if err != nil || len(list) == 0 {
@@ -67,7 +67,7 @@ func TestWorkOfReads(t *testing.T) {
 			reads := w.facts.BlocksRead + w.derived.BlocksRead
 			t.Logf("%d nodes, %s: %v", n, c.name, w)
 			before, ok := last[c.name]
-			if c.most > 1000 {
+			if c.most > 300 {
 				ok = false // it goes to as many nodes as its parameters say, where there are
 			}
 			if reads > c.most || ok && reads > 2*before+10 {

@@ -90,8 +90,8 @@ func (m *memory) markEdge(id graph.ID, s graph.State) {
 // link adds an edge and returns its id.
 func (m *memory) link(src graph.ID, typ string, dst graph.ID, weight int64) graph.ID {
 	id := graph.EdgeID(src, typ, dst, fmt.Sprint(len(m.out[src])))
-	m.out[src] = insertLink(m.out[src], Link{typ, dst, id, weight})
-	m.in[dst] = insertLink(m.in[dst], Link{typ, src, id, weight})
+	m.out[src] = insertLink(m.out[src], Link{Type: typ, Other: dst, Edge: id, Weight: weight})
+	m.in[dst] = insertLink(m.in[dst], Link{Type: typ, Other: src, Edge: id, Weight: weight})
 	return id
 }
 

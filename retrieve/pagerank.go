@@ -194,7 +194,7 @@ func (w *walker) follow(ctx context.Context, u *account) error {
 	u.read = true
 	for _, dir := range directions(w.r.req.Direction) {
 		q := BucketQuery{
-			Node: u.id, Direction: dir, Types: w.r.req.ExpandTypes, Limit: u.entries,
+			Node: u.id, Direction: dir, Types: w.r.req.ExpandTypes, Limit: u.entries, Bare: true,
 		}
 		if q.Limit == 0 {
 			break
@@ -204,7 +204,7 @@ func (w *walker) follow(ctx context.Context, u *account) error {
 			return fmt.Errorf("read edges: %w", err)
 		}
 		for _, l := range links {
-			ok, err := w.followed(ctx, u.id, w.node(l.Other), l.Edge)
+			ok, err := w.followed(ctx, u.id, w.node(l.Other), l)
 			if err != nil {
 				return err
 			}

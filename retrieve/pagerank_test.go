@@ -120,8 +120,8 @@ func hub(n int) *memory {
 	for i := range n {
 		leaf := m.add(graph.Node{ID: num(1 + i), Created: 1})
 		edge := graph.EdgeID(center, "x", leaf, "")
-		m.out[center] = append(m.out[center], Link{"x", leaf, edge, 65_536})
-		m.in[leaf] = []Link{{"x", center, edge, 65_536}}
+		m.out[center] = append(m.out[center], Link{Type: "x", Other: leaf, Edge: edge, Weight: 65_536})
+		m.in[leaf] = []Link{{Type: "x", Other: center, Edge: edge, Weight: 65_536}}
 	}
 	return m
 }

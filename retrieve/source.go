@@ -96,6 +96,8 @@ type Link struct {
 	Other  graph.ID // the node at the other end
 	Edge   graph.ID
 	Weight int64 // 1 to 65,536 in units of 2^-16
+	// Unmarked says that the edge has no mark and that its id is left out: see BucketQuery.Bare.
+	Unmarked bool
 }
 
 // BucketQuery asks for a part of one of a node's two buckets.
@@ -106,6 +108,7 @@ type BucketQuery struct {
 	After     *Link     // resume after this entry; nil for the beginning
 	Limit     int       // at most so many entries
 	Count     bool      // whether the total is wanted
+	Bare      bool      // whether ids of edges without a mark may be left out; never with After
 }
 
 // Graph reads one immutable graph. Implementations verify what they read; every error ends the

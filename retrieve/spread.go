@@ -256,7 +256,9 @@ func (s *spreader) edges(ctx context.Context, id graph.ID) ([]edge, error) {
 	}
 	var all []edge
 	for _, dir := range directions(s.r.req.Direction) {
-		q := BucketQuery{Node: id, Direction: dir, Types: s.r.req.ExpandTypes, Limit: maxFanOut + 1}
+		q := BucketQuery{
+			Node: id, Direction: dir, Types: s.r.req.ExpandTypes, Limit: maxFanOut + 1, Bare: true,
+		}
 		links, _, err := s.r.g.Bucket(ctx, q)
 		if err != nil {
 			return nil, fmt.Errorf("read edges of %s: %w", id, err)
@@ -282,7 +284,7 @@ func directions(d Direction) []Direction {
 // alongEdge lets u send along an edge, if it is followed.
 func (s *spreader) alongEdge(ctx context.Context, u *spread, l edge, send sender) error {
 	v := s.node(l.Other)
-	if ok, err := s.followed(ctx, u.id, v, l.Edge); err != nil || !ok {
+	if ok, err := s.followed(ctx, u.id, v, l.Link); err != nil || !ok {
 		return err
 	}
 	s.linked = true
@@ -292,15 +294,15 @@ func (s *spreader) alongEdge(ctx context.Context, u *spread, l edge, send sender
 // followed reports whether an edge from a node to v is followed: to another node, that passes, and
 // not hidden itself.
 func (s *spreader) followed(
-	ctx context.Context, from graph.ID, v *facts, edge graph.ID,
+	ctx context.Context, from graph.ID, v *facts, l Link,
 ) (bool, error) {
 	if v.id == from {
 		return false, nil
 	}
-	if ok, err := s.passing(ctx, v); err != nil || !ok {
-		return false, err
+	if ok, err := s.passing(ctx, v); err != nil || !ok || l.Unmarked {
+		return ok, err
 	}
-	hidden, err := s.r.filter.hidden(ctx, graph.OnEdge, edge)
+	hidden, err := s.r.filter.hidden(ctx, graph.OnEdge, l.Edge)
 	return !hidden, err
 }
 

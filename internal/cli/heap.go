@@ -7,8 +7,11 @@ import (
 )
 
 const (
-	// eagerPercent is how much a small heap may grow between collections: the Go default of 100
-	// makes a process that lives for 20 ms collect garbage three or four times.
+	// firstPercent is how much the heap may grow before the first collection, from the 4 MiB that Go
+	// starts with: most processes end before that. A question to a new one leaves up to 40 MiB.
+	firstPercent = 1600
+	// eagerPercent is how much a small heap may grow from then on: with the Go default of 100 a process
+	// of 20 ms would spend a good part of them on garbage.
 	eagerPercent = 400
 	// eagerHeap is how many bytes may be in use with that; with more the default holds. So the heap
 	// is at most five times this, or twice what is in use.
@@ -22,12 +25,12 @@ func TuneHeap(getenv func(string) string) {
 	if getenv("GOGC") != "" {
 		return
 	}
-	debug.SetGCPercent(eagerPercent)
+	debug.SetGCPercent(firstPercent)
 	watchHeap()
 }
 
-// watchHeap goes back to the default after the first collection that leaves much in use: each one
-// frees an object, whose finalizer looks.
+// watchHeap goes on to eagerPercent after the first collection, and back to the default after the
+// first one that leaves much in use: each one frees an object, whose finalizer looks.
 func watchHeap() {
 	runtime.SetFinalizer(&struct{ _ [64]byte }{}, func(any) {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
@@ -36,6 +39,7 @@ func watchHeap() {
 			debug.SetGCPercent(normalPercent)
 			return
 		}
+		debug.SetGCPercent(eagerPercent)
 		watchHeap()
 	})
 }

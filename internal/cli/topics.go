@@ -127,6 +127,7 @@ func variables() []variable {
 		{"MNEM_CACHE_BLOCKS", "most memory for blocks as they are stored, a size like 64MiB"},
 		{"MNEM_CACHE_TREES", "most memory for decoded trees"},
 		{"MNEM_CACHE_INDEX", "most memory for decoded parts of the index"},
+		{"MNEM_CACHE_LINKS", "most memory for links between nodes"},
 		{"MNEM_CACHE_VECTORS", "most memory for dense vectors"},
 		{"MNEM_EMBED_MODEL", "what embeds texts, as --model of 'mnem embed'"},
 		{"MNEM_EMBED_OLLAMA_URL", "where Ollama answers"},

@@ -31,6 +31,7 @@ var allowed = map[string]string{
 	"adjacency":         "ipld graph prolly store", // store only for its errors
 	"index":             "ipld graph store prolly internal/fixed internal/text",
 	"dense":             "ipld graph store prolly index internal/fixed", // vectors as index has texts
+	"links":             "ipld graph store index",                       // buckets of edges as index has texts
 	"community":         "ipld graph",                                   // a function of edges: it sees neither trees nor a store
 	// Retrieval sees the graph and the index through interfaces of its own, so that a ranking
 	// can be tested and replayed without a repository.
@@ -41,8 +42,8 @@ var allowed = map[string]string{
 	"internal/provider": "",
 	"rerank":            "internal/provider",
 	"rewrite":           "internal/provider",
-	"repo": "car ipld graph store store/pebble prolly commit adjacency community index dense retrieve " +
-		"internal/fixed internal/parallel internal/text",
+	"repo": "car ipld graph store store/pebble prolly commit adjacency community index dense links " +
+		"retrieve internal/fixed internal/parallel internal/text",
 	// Measuring retrieval: it makes repositories in memory and looks at what they answer.
 	"internal/evaluate": "ipld graph store store/mem repo retrieve",
 	// Measuring cost: it makes repositories on disk, counts what their store does, and opens the

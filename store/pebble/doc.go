@@ -84,9 +84,10 @@
 //
 // Most of what is stored are hashes and vectors, which do not compress: tables are about as large as
 // the blocks in them, of 10,000 nodes with vectors 24.2 MB for 24.3. As CIDs scatter over all keys a
-// read of a block reads one table block of 4 KiB; with 16 KiB and zstd tables take 9 % less and each
-// read 1.7 times as long. Logs take some memtables while a store is written, and nothing once it was
-// closed.
+// read of a block reads one table block of 4 KiB, and not one of each level above its own: tables of
+// all levels but the last have Bloom filters, 10 bits a key. With blocks of 16 KiB and zstd tables take
+// 9 % less and each read 1.7 times as long. Logs take some memtables while a store is written, and
+// nothing once it was closed.
 //
 // A write of many blocks looks for 32 of them: where none is there yet, the rest is written without a
 // look, which costs a read of a table block each. What is written twice by that takes room until its

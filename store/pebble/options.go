@@ -4,6 +4,7 @@ import (
 	"time"
 
 	pdb "github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
@@ -25,6 +26,10 @@ const (
 	// scatter over all keys: with 4 MiB a commit waits for 60 ms at worst, with Pebble's 64 MiB
 	// for half a second.
 	baseBytes = 4 << 20
+	// filterBits is for how many bits of a filter each key stands in the tables of all levels but the
+	// last, where a key that is looked for is found: CIDs scatter over all keys, so that without
+	// filters a look-up reads a block of one table in each level above its own, all for nothing.
+	filterBits = 10
 )
 
 // Options say how to open a store. The zero value opens an existing store on disk for writing and
@@ -88,6 +93,9 @@ func (o *Options) pebble(fs *fuseFS, lock *pdb.Lock) *pdb.Options {
 		// compactions of deletions, which are rare here.
 		DisableTableStats: true,
 	}
+	last := len(out.Levels) - 1
+	out.Levels[0].FilterPolicy = bloom.FilterPolicy(filterBits) // and so below
+	out.Levels[last].FilterPolicy = pdb.NoFilterPolicy
 	out.ApplyCompressionSettings(func() pdb.DBCompressionSettings {
 		if o.Uncompressed {
 			return pdb.DBCompressionNone

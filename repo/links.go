@@ -1,0 +1,433 @@
+package repo
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/links"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/store"
+)
+
+// linksOf returns what the index of a state's links is a function of.
+func (s *state) linksOf() links.Of {
+	return links.Of{Out: s.out.Root(), In: s.in.Root(), Marks: s.marks.Root()}
+}
+
+// linksKey is the key of the cell that says which derived block has the index of the links of some
+// trees. Another form of it has other keys.
+func linksKey(of links.Of) ipld.CID {
+	b := []byte("mnem:links:1:")
+	for _, c := range []ipld.CID{of.Out, of.In, of.Marks} {
+		b = c.Append(b)
+	}
+	return ipld.Sum(ipld.Raw, b)
+}
+
+// linksChange writes the index of the links of next, a change of base, beside the commit being
+// made. Where base has none the first retrieval makes it.
+func (r *Repo) linksChange(ctx context.Context, base, next *state) error {
+	if next.edges.Len() == 0 || next.linksOf() == base.linksOf() {
+		return nil
+	}
+	manifest, err := r.linksCell(ctx, base)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err == nil {
+		_, err = r.writeLinks(ctx, manifest, base, next)
+	}
+	return err
+}
+
+// linksCell returns the manifest of a state, the undefined CID for one without edges.
+func (r *Repo) linksCell(ctx context.Context, s *state) (c ipld.CID, err error) {
+	if s.edges.Len() > 0 {
+		if c, err = r.store.Derived().Cell(ctx, linksKey(s.linksOf())); err != nil {
+			err = fmt.Errorf("find index of links: %w", err)
+		}
+	}
+	return c, err
+}
+
+// writeLinks makes the index of next from that of base and remembers it.
+func (r *Repo) writeLinks(
+	ctx context.Context, manifest ipld.CID, base, next *state,
+) (ipld.CID, error) {
+	derived := r.derived()
+	buffer := store.NewStage(derived, stageLimit)
+	of := next.linksOf()
+	changes := linkChanges(ctx, base, next)
+	if !manifest.Defined() {
+		changes = newLinks(next.linked(ctx))
+	}
+	c, err := links.Update(ctx, buffer, manifest, of, changes, links.Options{})
+	if err == nil {
+		err = buffer.Flush(ctx)
+	}
+	if err == nil {
+		err = derived.SetCell(ctx, linksKey(of), c)
+	}
+	return c, err
+}
+
+// links returns the index of the snapshot's links: the one made with a commit, or else one made now
+// from that of the nearest ancestor that has one. It returns nil where there are no edges, and where
+// there is no index and the repository is not open for writing: the trees say the same.
+func (s *Snapshot) links(ctx context.Context) (*links.Index, error) {
+	if s.state.edges.Len() == 0 {
+		return nil, nil
+	}
+	r, key := s.repo, linksKey(s.state.linksOf())
+	if x := r.openedLinks(key); x != nil {
+		return x, nil // as of text indexes, whoever makes another one is not waited for
+	}
+	r.indexMu.Lock()
+	defer r.indexMu.Unlock()
+	if x := r.openedLinks(key); x != nil {
+		return x, nil
+	}
+	x, err := s.openLinks(ctx)
+	if err == nil && x != nil {
+		r.openMu.Lock()
+		defer r.openMu.Unlock()
+		r.links.put(key, x)
+	}
+	return x, err
+}
+
+// openedLinks returns the index with the cell of a key where it is open, else nil.
+func (r *Repo) openedLinks(key ipld.CID) *links.Index {
+	r.openMu.Lock()
+	defer r.openMu.Unlock()
+	return r.links.get(key)
+}
+
+func (s *Snapshot) openLinks(ctx context.Context) (*links.Index, error) {
+	r := s.repo
+	manifest, err := r.linksCell(ctx, s.state)
+	if errors.Is(err, store.ErrNotFound) {
+		if r.ro {
+			return nil, nil
+		}
+		var base *state
+		manifest, base, err = s.nearest(ctx, func(base *state) (ipld.CID, error) {
+			return r.linksCell(ctx, base)
+		})
+		if err == nil {
+			manifest, err = r.writeLinks(ctx, manifest, base, s.state)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return links.Open(ctx, r.derived(), manifest, s.state.linksOf(), r.buckets)
+}
+
+// linkMaker makes what the index has of nodes.
+type linkMaker struct {
+	ctx   context.Context
+	s     *state
+	marks bool // whether any edge has one
+}
+
+func (s *state) linkMaker(ctx context.Context) (*linkMaker, error) {
+	prefix := edgeMarks()
+	n, err := s.marks.Count(ctx, prefix, prolly.PrefixEnd(prefix))
+	return &linkMaker{ctx, s, n > 0}, err
+}
+
+// edgeMarks is what the keys of marks on edges begin with.
+func edgeMarks() []byte {
+	key := graph.MarkKey(graph.OnEdge, graph.ID{})
+	return key[:len(key)-graph.IDLen]
+}
+
+// entry returns an edge as the index has it.
+func (m *linkMaker) entry(e adjacency.Entry) (links.Entry, error) {
+	out := links.Entry{Type: e.Type, Other: e.Other, Weight: e.Weight}
+	if !m.marks {
+		return out, nil
+	}
+	_, ok, err := m.s.marks.Get(m.ctx, graph.MarkKey(graph.OnEdge, e.Edge))
+	out.Marked = ok
+	return out, err
+}
+
+// bucket reads one of a node's buckets.
+func (m *linkMaker) bucket(id graph.ID, side adjacency.Direction) (b links.Bucket, err error) {
+	trees := m.s.adjacency()
+	for e, err := range trees.Bucket(m.ctx, id, side, "", nil) {
+		if err != nil {
+			return b, err
+		}
+		if b.Degree++; !b.Whole() {
+			n, err := trees.Degree(m.ctx, id, side, "")
+			return links.Bucket{Degree: int(n)}, err
+		}
+		link, err := m.entry(e)
+		if err != nil {
+			return b, err
+		}
+		b.Entries = append(b.Entries, link)
+	}
+	return b, nil
+}
+
+// linkChanges yields the nodes whose links differ between two states, as they are in to.
+func linkChanges(ctx context.Context, from, to *state) iter.Seq2[links.Change, error] {
+	return func(yield func(links.Change, error) bool) {
+		ids, err := relinked(ctx, from, to)
+		var m *linkMaker
+		if err == nil {
+			m, err = to.linkMaker(ctx)
+		}
+		for _, id := range ids {
+			if err != nil {
+				break
+			}
+			c := links.Change{Node: links.Node{ID: id}}
+			if c.Known, err = from.hasLinks(ctx, id); err == nil {
+				c.Out, err = m.bucket(id, adjacency.Out)
+			}
+			if err == nil {
+				c.In, err = m.bucket(id, adjacency.In)
+			}
+			if err == nil && !yield(c, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(links.Change{}, fmt.Errorf("links that changed: %w", err))
+		}
+	}
+}
+
+func (s *state) hasLinks(ctx context.Context, id graph.ID) (bool, error) {
+	for _, side := range []adjacency.Direction{adjacency.Out, adjacency.In} {
+		n, err := s.adjacency().Degree(ctx, id, side, "")
+		if n > 0 || err != nil {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// relinked returns the nodes whose links differ between two states, ascending.
+func relinked(ctx context.Context, from, to *state) (ids []graph.ID, err error) {
+	add := func(id graph.ID) {
+		if len(ids) == 0 || ids[len(ids)-1] != id { // a hub that was filled is one node
+			ids = append(ids, id)
+		}
+	}
+	for _, trees := range [][2]*prolly.Map{{from.out, to.out}, {from.in, to.in}} {
+		for c, err := range prolly.Diff(ctx, trees[0], trees[1]) {
+			if err != nil {
+				return nil, err
+			}
+			add(graph.ID(c.Key))
+		}
+	}
+	prefix := edgeMarks()
+	for c, err := range prolly.Diff(ctx, from.marks, to.marks) {
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.HasPrefix(c.Key, prefix) || c.Old != nil && c.New != nil {
+			continue // marked as before
+		}
+		_, id, err := graph.ParseMarkKey(c.Key)
+		var e *graph.Edge
+		if err == nil {
+			e, _, err = to.edge(ctx, id)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if e != nil {
+			add(e.Src)
+			add(e.Dst)
+		}
+	}
+	slices.SortFunc(ids, graph.ID.Compare)
+	return slices.Compact(ids), nil
+}
+
+// newLinks yields nodes as those of an index that is made from nothing.
+func newLinks(nodes iter.Seq2[links.Node, error]) iter.Seq2[links.Change, error] {
+	return func(yield func(links.Change, error) bool) {
+		for n, err := range nodes {
+			if !yield(links.Change{Node: n}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// linked yields all nodes that have edges, in id order, in one pass over both trees. The entries of
+// a node are valid until the next.
+func (s *state) linked(ctx context.Context) iter.Seq2[links.Node, error] {
+	return func(yield func(links.Node, error) bool) {
+		m, err := s.linkMaker(ctx)
+		if err != nil {
+			yield(links.Node{}, err)
+			return
+		}
+		out, in := newBucketScan(m, s.out), newBucketScan(m, s.in)
+		defer out.stop()
+		defer in.stop()
+		for {
+			var n links.Node
+			err := out.read()
+			if err == nil {
+				err = in.read()
+			}
+			if err != nil {
+				yield(n, err)
+				return
+			}
+			if !out.ok && !in.ok {
+				return
+			}
+			if n.ID = out.id; !out.ok || in.ok && in.id.Compare(out.id) < 0 {
+				n.ID = in.id
+			}
+			n.Out, n.In = out.take(n.ID), in.take(n.ID)
+			if !yield(n, nil) {
+				return
+			}
+		}
+	}
+}
+
+// bucketScan walks a tree bucket by bucket.
+type bucketScan struct {
+	m    *linkMaker
+	next func() (prolly.Entry, error, bool)
+	stop func()
+
+	key, value []byte // of the first entry that is not read yet
+	more       bool
+	begun      bool
+
+	id     graph.ID
+	ok     bool // whether bucket is that of id, which was not taken yet
+	bucket links.Bucket
+	room   []links.Entry
+}
+
+func newBucketScan(m *linkMaker, tree *prolly.Map) *bucketScan {
+	b := &bucketScan{m: m}
+	b.next, b.stop = iter.Pull2(tree.Scan(m.ctx, nil, nil))
+	return b
+}
+
+func (b *bucketScan) step() error {
+	kv, err, ok := b.next()
+	b.key, b.value, b.more = kv.Key, kv.Value, ok
+	return err
+}
+
+// read reads the next bucket, unless one waits to be taken.
+func (b *bucketScan) read() error {
+	if b.ok {
+		return nil
+	}
+	if !b.begun {
+		b.begun = true
+		if err := b.step(); err != nil {
+			return err
+		}
+	}
+	b.bucket, b.room = links.Bucket{}, b.room[:0]
+	for b.more && (!b.ok || bytes.HasPrefix(b.key, b.id[:])) {
+		id, e, err := adjacency.Parse(b.key, b.value)
+		if err != nil {
+			return err
+		}
+		b.id, b.ok = id, true
+		if b.bucket.Degree++; b.bucket.Whole() {
+			link, err := b.m.entry(e)
+			if err != nil {
+				return err
+			}
+			b.room = append(b.room, link)
+		}
+		if err := b.step(); err != nil {
+			return err
+		}
+	}
+	if b.bucket.Whole() {
+		b.bucket.Entries = b.room
+	}
+	return nil
+}
+
+// take returns the bucket that waits where it is that of a node, else an empty one.
+func (b *bucketScan) take(id graph.ID) links.Bucket {
+	if !b.ok || b.id != id {
+		return links.Bucket{}
+	}
+	b.ok = false
+	return b.bucket
+}
+
+// sweepLinks does what sweepDense does, for indexes of links.
+func (g *collector) sweepLinks(key, value ipld.CID) (kept []ipld.CID, err error) {
+	derived := g.repo.derived()
+	of, err := links.ReadOf(g.ctx, derived, value)
+	if err == nil {
+		if linksKey(of) != key || !g.marks.has(of.Out) || !g.marks.has(of.In) ||
+			!g.marks.has(of.Marks) {
+			return nil, nil
+		}
+		err = links.Walk(g.ctx, derived, value, func(c ipld.CID) error {
+			kept = append(kept, c)
+			return nil
+		})
+	}
+	if errors.Is(err, store.ErrCorrupt) {
+		return nil, nil
+	}
+	return kept, err
+}
+
+// links checks that the index of links is what the edges make it.
+func (f *fsck) links(s *Snapshot) {
+	if s.state.edges.Len() == 0 {
+		return
+	}
+	derived, of := f.repo.store.Derived(), s.state.linksOf()
+	key := linksKey(of)
+	if f.trees[key] {
+		return
+	}
+	f.trees[key] = true
+	manifest, err := derived.Cell(f.ctx, key)
+	if errors.Is(err, store.ErrNotFound) {
+		return
+	}
+	if err != nil {
+		f.fail(s.id, FsckIndex, err)
+		return
+	}
+	var unread error
+	wrong, err := links.Verify(f.ctx, derived, manifest, of, noting(s.state.linked(f.ctx), &unread))
+	if unread != nil { // it says nothing about the index
+		f.fail(s.id, FsckRecord, unread)
+		return
+	}
+	for _, w := range wrong {
+		f.add(manifest, FsckIndex, "%s", w)
+	}
+	if err != nil {
+		f.add(manifest, FsckIndex, "%v", err)
+	}
+}
