@@ -28,14 +28,15 @@ func cacheKeys() []configKey {
 		key("trees", "TREES", "64MiB", "decoded trees"),
 		key("index", "INDEX", "64MiB", "decoded parts of the index"),
 		key("links", "LINKS", "32MiB", "links between nodes"),
-		key("vectors", "VECTORS", "256MiB", "dense vectors"),
+		key("dense", "DENSE", "64MiB", "sketches and dense vectors"),
+		key("sparse", "SPARSE", "256MiB", "sparse vectors"),
 	}
 }
 
 // setCaches sets the sizes of caches as they are configured.
 func (c *cli) setCaches(opt *repo.Options) error {
 	sizes := []*int64{&opt.BlockCache, &opt.TreeCache, &opt.IndexCache, &opt.LinkCache,
-		&opt.VectorCache}
+		&opt.DenseCache, &opt.VectorCache}
 	for i, key := range cacheKeys() {
 		v, err := c.configured(key.Name)
 		if err != nil {
