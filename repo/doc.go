@@ -77,9 +77,8 @@
 //
 // What is kept between calls is bounded by Options: blocks as they are stored, decoded trees, decoded
 // parts of the index, links, and vectors, 512 MiB at most by default. A process that answers one question
-// fills little of that: in a memory of 100,000 nodes with vectors of 384 dimensions it has 53 MB
-// resident for the text lane alone, 140 MB with expansion, and 236 MB with the vector lane as well; 104
-// and 148 MB with caches of 4, 8, 8 and 16 MiB, which take longer to answer, and answer the same.
+// fills little of that: in a memory of 100,000 nodes with vectors of 384 dimensions it has 62 MiB
+// resident, and 78 MiB with the vector lane. Smaller caches take longer to answer, and answer the same.
 //
 // # Care
 //
@@ -89,18 +88,17 @@
 // older commits. Fsck checks everything; Repair makes indexes anew. What a Snapshot in use or a
 // Lease needs is not collected.
 //
-// GC and Fsck look at everything there is, so their time grows with the repository. Fsck keeps little
-// of it: 16 bytes a node, a word a commit, and 65,536 edges at a time. GC keeps some 50 bytes for
-// each block, about five of which a node with three edges takes: for 10^6 nodes a heap of 250 MiB,
-// 400 with what the garbage collector of the language has not yet taken back.
+// GC and Fsck look at everything there is, so their time grows with the repository. Fsck keeps up to 32
+// bytes for each node, edge and embedding, and a word for each commit; GC some 30 bytes for each block,
+// about five of which a node with three edges takes.
 //
 // # Concurrency
 //
 // A Repo and its Snapshots are safe for concurrent use; readers never wait for writers. Commits are
 // made one at a time and become durable together: of writers who come while the disk is waited for,
-// all share its next answer. What is not durable yet no reader sees. One process
-// at a time holds a repository on disk, readers included: another waits up to Options.Wait and then
-// gets an error wrapping store.ErrBusy.
+// all share its next answer. What is not durable yet no reader sees. One process at a time holds a
+// repository on disk, readers included: another waits up to Options.Wait and then gets an error
+// wrapping store.ErrBusy.
 //
 // # Errors
 //

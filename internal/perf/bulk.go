@@ -16,7 +16,8 @@ import (
 	"github.com/mnem-project/mnem/store/pebble"
 )
 
-// embedBatch is how many vectors are committed at a time.
+// embedBatch is how many vectors are committed at a time, at least: a tenth of a larger memory, as
+// each commit touches most chunks of their tree.
 const embedBatch = 10_000
 
 // bulk makes the memory that everything else measures, and measures that where it is wanted: first
@@ -267,10 +268,11 @@ func (b *bench) embed(ctx context.Context, wanted bool) error {
 		return nil
 	}
 	var times []int64
+	batch := max(embedBatch, b.synth.Nodes/10)
 	err := withRepo(b.memory(), repo.Options{}, func(r *repo.Repo) error {
-		for from := 0; from < b.synth.Nodes; from += embedBatch {
+		for from := 0; from < b.synth.Nodes; from += batch {
 			b.step("vectors", from, b.synth.Nodes)
-			to := min(from+embedBatch, b.synth.Nodes)
+			to := min(from+batch, b.synth.Nodes)
 			took, err := timed(func() error {
 				_, err := r.Commit(ctx, b.synth.Embeddings(from, to), repo.CommitOptions{
 					Stamp: b.stamp(), Message: "vectors",
