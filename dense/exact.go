@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/heap"
 )
 
 // Accept decides whether a node takes part. It is called on the calling goroutine, in any order,
@@ -63,10 +64,10 @@ func (s *search) rank(row []byte, score int64) error {
 	}
 	if full {
 		s.heap[0] = h
-		heapDown(s.heap, worse)
+		heap.Down(s.heap, 0, worse)
 	} else {
 		s.heap = append(s.heap, h)
-		heapUp(s.heap, worse)
+		heap.Up(s.heap, worse)
 	}
 	return nil
 }
@@ -122,35 +123,4 @@ func dotBytes(a []int8, b []byte) int32 {
 		s0 += int32(x) * int32(int8(b[i]))
 	}
 	return s0 + s1 + s2 + s3
-}
-
-// heapDown moves the root of a binary heap down to its place. after reports whether one element
-// ranks after another; what ranks last is at the root.
-func heapDown[T any](heap []T, after func(a, b T) bool) {
-	for i := 0; ; {
-		child := 2*i + 1
-		if child >= len(heap) {
-			return
-		}
-		if child+1 < len(heap) && after(heap[child+1], heap[child]) {
-			child++
-		}
-		if !after(heap[child], heap[i]) {
-			return
-		}
-		heap[i], heap[child] = heap[child], heap[i]
-		i = child
-	}
-}
-
-// heapUp moves the last element of a heap up to its place.
-func heapUp[T any](heap []T, after func(a, b T) bool) {
-	for i := len(heap) - 1; i > 0; {
-		parent := (i - 1) / 2
-		if !after(heap[i], heap[parent]) {
-			return
-		}
-		heap[i], heap[parent] = heap[parent], heap[i]
-		i = parent
-	}
 }

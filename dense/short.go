@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/heap"
 )
 
 const (
@@ -273,10 +274,10 @@ func (l *lister) rest() error {
 			}
 			if len(l.list) == l.size {
 				l.list[0] = c
-				heapDown(l.list, farther)
+				heap.Down(l.list, 0, farther)
 			} else {
 				l.list = append(l.list, c)
-				heapUp(l.list, farther)
+				heap.Up(l.list, farther)
 			}
 		}
 		if err := l.ctx.Err(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/heap"
 )
 
 // keeper keeps the best accepted nodes.
@@ -34,10 +35,10 @@ func (s *keeper) take(h Hit) error {
 	}
 	if full {
 		s.heap[0] = h
-		heapDown(s.heap, 0, worse)
+		heap.Down(s.heap, 0, worse)
 	} else {
 		s.heap = append(s.heap, h)
-		heapUp(s.heap, worse)
+		heap.Up(s.heap, worse)
 	}
 	return nil
 }

@@ -1,6 +1,10 @@
 package index
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/mnem-project/mnem/internal/heap"
+)
 
 // top keeps the best documents offered: a binary heap with the worst at its root.
 type top struct {
@@ -63,10 +67,10 @@ func (t *top) offer(v *view, accept Accept, doc uint32, score int64) error {
 	}
 	if full {
 		t.docs[0] = r
-		heapDown(t.docs, 0, t.after)
+		heap.Down(t.docs, 0, t.after)
 	} else {
 		t.docs = append(t.docs, r)
-		heapUp(t.docs, t.after)
+		heap.Up(t.docs, t.after)
 	}
 	return t.err
 }

@@ -1,8 +1,9 @@
-package index
+// Package heap keeps slices as binary heaps. after reports whether one element ranks after another;
+// what ranks last is at the root, index 0.
+package heap
 
-// heapDown moves the element at i of a binary heap down to its place. after reports whether one element
-// ranks after another; what ranks last is at the root.
-func heapDown[T any](heap []T, i int, after func(a, b T) bool) {
+// Down moves the element at i down to its place.
+func Down[T any](heap []T, i int, after func(a, b T) bool) {
 	for {
 		child := 2*i + 1
 		if child >= len(heap) {
@@ -19,8 +20,8 @@ func heapDown[T any](heap []T, i int, after func(a, b T) bool) {
 	}
 }
 
-// heapUp moves the last element of a heap up to its place.
-func heapUp[T any](heap []T, after func(a, b T) bool) {
+// Up moves the last element up to its place.
+func Up[T any](heap []T, after func(a, b T) bool) {
 	for i := len(heap) - 1; i > 0; {
 		parent := (i - 1) / 2
 		if !after(heap[i], heap[parent]) {
