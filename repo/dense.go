@@ -202,32 +202,17 @@ func (f *fsck) dense(s *Snapshot) {
 	if s.state.vectors.Len() == 0 {
 		return
 	}
-	derived, root := f.repo.store.Derived(), s.state.vectors.Root()
+	root := s.state.vectors.Root()
 	key := denseKey(root)
 	if f.trees[key] {
 		return
 	}
 	f.trees[key] = true
-	manifest, err := derived.Cell(f.ctx, key)
-	if errors.Is(err, store.ErrNotFound) {
-		return
-	}
-	if err != nil {
-		f.fail(s.id, FsckIndex, err)
-		return
-	}
-	var unread error
-	wrong, err := dense.Verify(f.ctx, derived, manifest, root, noting(s.state.dense(f.ctx), &unread))
-	if unread != nil { // it says nothing about the index
-		f.fail(s.id, FsckRecord, unread)
-		return
-	}
-	for _, w := range wrong {
-		f.add(manifest, FsckIndex, "%s", w)
-	}
-	if err != nil {
-		f.add(manifest, FsckIndex, "%v", err)
-	}
+	f.indexed(s, key, func(manifest ipld.CID) (wrong []string, unread, err error) {
+		wrong, err = dense.Verify(f.ctx, f.repo.store.Derived(), manifest, root,
+			noting(s.state.dense(f.ctx), &unread))
+		return wrong, unread, err
+	})
 }
 
 // dense yields all dense embeddings as they are ranked.

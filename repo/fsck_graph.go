@@ -428,8 +428,22 @@ func (f *fsck) wholeTrees(c ipld.CID, s *state) {
 
 // index checks that the index of a graph is what its nodes make it.
 func (f *fsck) index(s *Snapshot) {
-	derived := f.repo.store.Derived()
-	manifest, err := derived.Cell(f.ctx, s.state.root)
+	f.indexed(s, s.state.root, func(manifest ipld.CID) (wrong []string, unread, err error) {
+		found, err := index.Verify(f.ctx, f.repo.store.Derived(), manifest,
+			noting(s.state.documents(f.ctx), &unread))
+		for _, m := range found {
+			wrong = append(wrong, m.String())
+		}
+		return wrong, unread, err
+	})
+}
+
+// indexed reports what verify finds wrong with the index that a cell names, where there is one. What
+// verify could not read says nothing about the index.
+func (f *fsck) indexed(
+	s *Snapshot, cell ipld.CID, verify func(manifest ipld.CID) (wrong []string, unread, err error),
+) {
+	manifest, err := f.repo.store.Derived().Cell(f.ctx, cell)
 	if errors.Is(err, store.ErrNotFound) {
 		return
 	}
@@ -437,14 +451,13 @@ func (f *fsck) index(s *Snapshot) {
 		f.fail(s.id, FsckIndex, err)
 		return
 	}
-	var unread error
-	wrong, err := index.Verify(f.ctx, derived, manifest, noting(s.state.documents(f.ctx), &unread))
-	if unread != nil { // it says nothing about the index
+	wrong, unread, err := verify(manifest)
+	if unread != nil {
 		f.fail(s.id, FsckRecord, unread)
 		return
 	}
 	for _, w := range wrong {
-		f.add(manifest, FsckIndex, "%v", w)
+		f.add(manifest, FsckIndex, "%s", w)
 	}
 	if err != nil {
 		f.add(manifest, FsckIndex, "%v", err)

@@ -404,30 +404,15 @@ func (f *fsck) links(s *Snapshot) {
 	if s.state.edges.Len() == 0 {
 		return
 	}
-	derived, of := f.repo.store.Derived(), s.state.linksOf()
+	of := s.state.linksOf()
 	key := linksKey(of)
 	if f.trees[key] {
 		return
 	}
 	f.trees[key] = true
-	manifest, err := derived.Cell(f.ctx, key)
-	if errors.Is(err, store.ErrNotFound) {
-		return
-	}
-	if err != nil {
-		f.fail(s.id, FsckIndex, err)
-		return
-	}
-	var unread error
-	wrong, err := links.Verify(f.ctx, derived, manifest, of, noting(s.state.linked(f.ctx), &unread))
-	if unread != nil { // it says nothing about the index
-		f.fail(s.id, FsckRecord, unread)
-		return
-	}
-	for _, w := range wrong {
-		f.add(manifest, FsckIndex, "%s", w)
-	}
-	if err != nil {
-		f.add(manifest, FsckIndex, "%v", err)
-	}
+	f.indexed(s, key, func(manifest ipld.CID) (wrong []string, unread, err error) {
+		wrong, err = links.Verify(f.ctx, f.repo.store.Derived(), manifest, of,
+			noting(s.state.linked(f.ctx), &unread))
+		return wrong, unread, err
+	})
 }
