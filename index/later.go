@@ -77,8 +77,8 @@ func (u *updater) settle() error {
 		return err
 	}
 	s, err := u.src.segment(u.ctx, c)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil // it was collected, and is made anew
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt) {
+		return nil // it is lost: the run waits on, and in the end an update merges it
 	}
 	if err != nil {
 		return err

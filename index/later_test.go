@@ -144,6 +144,38 @@ func TestLaterIsBounded(t *testing.T) {
 	}
 }
 
+// TestLaterDamaged: a merged segment that is damaged is passed over.
+func TestLaterDamaged(t *testing.T) {
+	ctx, blocks := context.Background(), mem.New().Derived()
+	d := &desk{made: map[ipld.CID]ipld.CID{}}
+	opt := Options{Later: d, Fanout: 2}
+	m, err := Update(ctx, blocks, ipld.CID{}, zipfDocs(600), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs := collection{}
+	for c := range zipfDocs(1300) {
+		docs[c.ID] = c.New
+		if c.ID.Compare(numberedID(600)) < 0 {
+			continue
+		}
+		if m, err = Update(ctx, blocks, m, one(c), opt); err != nil {
+			t.Fatal(err)
+		}
+		man, err := ReadManifest(ctx, blocks, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if man.Run.Count > 0 { // the manifest is no segment
+			d.made[man.mergeKey()] = m
+		}
+	}
+	if len(d.made) == 0 {
+		t.Error("no merge was left for later")
+	}
+	checkVerify(t, blocks, m, docs)
+}
+
 // TestManifestRun refuses runs that are none.
 func TestManifestRun(t *testing.T) {
 	m := &Manifest{Language: "en", Segments: make([]SegmentRef, 5)}

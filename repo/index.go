@@ -179,7 +179,8 @@ func (s *Snapshot) openIndex(ctx context.Context) (*index.Index, error) {
 		return index.Open(ctx, derived, manifest, r.parts)
 	}
 	buffer := store.NewStage(derived, 0)
-	manifest, err = index.Update(ctx, buffer, manifest, documents(ctx, base, s.state, nil), index.Options{})
+	manifest, err = index.Update(ctx, buffer, manifest, documents(ctx, base, s.state, nil),
+		index.Options{Later: &awaited{derived: derived}}) // a merge would be thrown away
 	if err != nil {
 		return nil, fmt.Errorf("index: %w", err)
 	}
