@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -24,11 +25,21 @@ func (instant) Now() time.Time { return time.Unix(1_800_000_000, 0) }
 
 func (instant) Sleep(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) }
 
+// silence is a network on which nobody answers. It counts the requests.
+type silence struct{ requests int }
+
+func (s *silence) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.requests++
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
 // ask asks a server that answers with steps, the last of them for ever.
 func ask(t *testing.T, spec string, way Way, steps ...http.HandlerFunc) (
 	texts []string, bodies []map[string]any, err error,
 ) {
 	t.Helper()
+	var mu sync.Mutex
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		data, err := io.ReadAll(r.Body)
 		body := map[string]any{"path": r.URL.Path, "auth": r.Header.Get("Authorization")}
@@ -36,13 +47,15 @@ func ask(t *testing.T, spec string, way Way, steps ...http.HandlerFunc) (
 			w.WriteHeader(http.StatusTeapot)
 			return
 		}
+		mu.Lock()
 		bodies = append(bodies, body)
-		steps[min(len(bodies), len(steps))-1](w, r)
+		step := steps[min(len(bodies), len(steps))-1]
+		mu.Unlock()
+		step(w, r)
 	}))
 	defer server.Close()
 	r, err := Open(spec, Options{
 		URL: server.URL, Key: testKey, Clock: instant{}, Attempts: 3, MaxAnswer: 16384,
-		Timeout: 200 * time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -155,11 +168,17 @@ func TestFailures(t *testing.T) {
 			t.Errorf("%d: %v, %d requests, %v", status, texts, len(bodies), err)
 		}
 	}
-	_, bodies, err := ask(t, "openai:m", Hyde, func(_ http.ResponseWriter, r *http.Request) {
-		<-r.Context().Done()
+	nobody := &silence{}
+	r, err := Open("openai:m", Options{
+		URL: "http://127.0.0.1:1", Transport: nobody, Clock: instant{}, Attempts: 3,
+		Timeout: time.Millisecond,
 	})
-	if !errors.Is(err, context.DeadlineExceeded) || len(bodies) != 3 {
-		t.Errorf("timeout: %d requests, %v", len(bodies), err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.Rewrite(t.Context(), Hyde, "Who owns billing?", 3)
+	if !errors.Is(err, context.DeadlineExceeded) || nobody.requests != 3 {
+		t.Errorf("timeout: %d requests, %v", nobody.requests, err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -38,13 +39,17 @@ func asking(t *testing.T, change func(*Options), steps ...http.HandlerFunc) (
 	requests int, clock *stillClock, err error,
 ) {
 	t.Helper()
+	var mu sync.Mutex
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
 		requests++
+		request := requests
+		mu.Unlock()
 		_, _ = io.Copy(io.Discard, r.Body) // only then a server sees that its client is gone
 		if r.Header.Get("Authorization") != "Bearer "+testKey || r.URL.Path != proto.Path {
 			w.WriteHeader(http.StatusTeapot)
-		} else if requests <= len(steps) {
-			steps[requests-1](w, r)
+		} else if request <= len(steps) {
+			steps[request-1](w, r)
 		} else {
 			_, _ = fmt.Fprint(w, `{"fine":true}`)
 		}
@@ -67,6 +72,7 @@ func asking(t *testing.T, change func(*Options), steps ...http.HandlerFunc) (
 			return nil
 		})
 	})
+	server.Close() // and so await a handler whose client has given up
 	return requests, clock, err
 }
 
