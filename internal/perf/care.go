@@ -27,25 +27,31 @@ func (b *bench) care(ctx context.Context) error {
 	if err := b.careSize("store for each node, before gc"); err != nil {
 		return err
 	}
+	peak := watchHeap()
 	res, took, err := b.collect(ctx, b.memory())
+	heap := peak()
 	if err != nil {
 		return err
 	}
 	b.add(Figure{Group: groupCare, Name: "gc", Unit: Nanoseconds, Stats: statsOf([]int64{took})})
+	b.addHeap(groupCare, "gc: heap at its peak", heap)
 	b.add(Figure{Group: groupCare, Name: "blocks that it removed", Unit: Count,
 		Stats: statsOf([]int64{int64(res.Blocks)})})
 	if err := b.careSize("store for each node, after gc"); err != nil {
 		return err
 	}
 	var times []int64
+	peak = watchHeap()
 	for i := range b.opt.Runs {
 		b.step("fsck", i, b.opt.Runs)
 		took, err := b.check(ctx, b.memory())
 		if err != nil {
+			peak()
 			return err
 		}
 		times = append(times, took)
 	}
+	b.addHeap(groupCare, "fsck: heap at its peak", peak())
 	b.add(Figure{Group: groupCare, Name: "fsck", Unit: Nanoseconds, Stats: statsOf(times)})
 	return nil
 }

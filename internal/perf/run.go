@@ -108,6 +108,7 @@ type measurement struct {
 	once       bool // not about a size: with the first only
 	alone      bool // not about the memory that bulk makes
 	raw        bool // beside what bulk writes raw
+	heap       bool // works within this process, and as a whole says how much heap it takes
 }
 
 // needs reports whether a wanted measurement is one of some.
@@ -217,8 +218,17 @@ func (b *bench) all(ctx context.Context) error {
 			continue
 		}
 		b.step(m.name, 0, 0)
-		if err := m.run(b, ctx); err != nil {
+		peak := func() int64 { return 0 }
+		if m.heap {
+			peak = watchHeap()
+		}
+		err := m.run(b, ctx)
+		heap := peak()
+		if err != nil {
 			return fmt.Errorf("measure %s at %d nodes: %w", m.name, b.synth.Nodes, err)
+		}
+		if m.heap {
+			b.addHeap(m.name, "heap at its peak", heap)
 		}
 	}
 	return nil
@@ -233,6 +243,11 @@ func (b *bench) samples(each int) int { return each * b.opt.Runs }
 
 // add records a figure.
 func (b *bench) add(f Figure) { b.size.Figures = append(b.size.Figures, f.judged()) }
+
+// addHeap records how much heap work took at most, beyond what there was.
+func (b *bench) addHeap(group, name string, heap int64) {
+	b.add(Figure{Group: group, Name: name, Unit: Bytes, Stats: statsOf([]int64{heap})})
+}
 
 // stamp is who and when of all that is written: after everything that is made up.
 func (b *bench) stamp() repo.Stamp {
