@@ -22,7 +22,8 @@ const (
 // plumbing is where the clock, randomness, the environment and inexact functions are out of reach.
 var plumbing = []string{
 	"ipld", "car", "graph", "prolly", "commit", "adjacency", "store", "index", "retrieve", "repo",
-	"community", "internal/fixed", "internal/text",
+	"community", "dense", "links", "memory", "internal/dates", "internal/fixed", "internal/heap",
+	"internal/parallel", "internal/text",
 }
 
 // banned are calls whose result differs between machines, runs or Go releases.

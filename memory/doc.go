@@ -1,0 +1,34 @@
+// Package memory is what agents do with a memory: remember, recall, check, explore, forget and
+// consolidate. Every verb is one commit or none, so that undo takes it back, and none of them
+// removes or replaces what somebody said: what is no longer so is marked and stays readable.
+//
+// # Memories
+//
+// A memory is a node, and everything about it is written as nodes, edges and marks that any other
+// tool can read:
+//
+//	type        fact, decision, preference, insight, context, event, task, or any other
+//	summary     the text, 1 to 8,000 scalars
+//	importance  property: int, 1 to 5; 3 where it is missing
+//	tags        property: list of at most 20 strings, in bytewise order
+//	entities    property: list of at most 50 strings that the text is about, as the caller names them
+//	expires     property: RFC 3339 in UTC with seconds; from then on the memory may be marked expired
+//	validFrom, validTo, sources, created, updated  as in every node
+//
+// Its id is the hash of its text and type, and of a counter where another node has that id already.
+//
+// # Edges
+//
+//	about       memory to the subject that it is about
+//	PROPERTY    subject to the memory that says what a single-valued property of it is
+//	observed    memory to itself, keyed by the hash of wording and source: it was said again
+//	tagged      memory to a Tag node, key tag/NAME
+//	mentions    memory to an Entity node, key entity/NAME
+//	follows     memory to the one before it of the same source
+//	near        memory to others of the day before it, the lighter the longer ago
+//	causes, enables, prevents   cause to effect
+//	similar     memory to those whose vectors are close
+//
+// Decisions, scores and orders are integers and functions of the commit and the request alone, as
+// everywhere: no clock, no map order, no floats. Times are passed in.
+package memory

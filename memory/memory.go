@@ -1,0 +1,61 @@
+package memory
+
+import (
+	"sync"
+
+	"github.com/mnem-project/mnem/repo"
+)
+
+// Bounds of a memory.
+const (
+	MaxText       = 8000 // scalars
+	MaxTags       = 20
+	MaxEntities   = 50
+	MinImportance = 1
+	MaxImportance = 5
+	// DefaultImportance is that of a memory that does not say.
+	DefaultImportance = 3
+)
+
+// Types that the verbs know something about. Any other type is a memory too.
+const (
+	Fact       = "fact"
+	Decision   = "decision"
+	Preference = "preference"
+	Insight    = "insight"
+	Context    = "context"
+	Event      = "event"
+	Task       = "task"
+)
+
+// Properties of a memory.
+const (
+	PropImportance = "importance"
+	PropTags       = "tags"
+	PropEntities   = "entities"
+	PropExpires    = "expires"
+)
+
+// Types of edges that the verbs write.
+const (
+	EdgeAbout    = "about"
+	EdgeObserved = "observed"
+	EdgeTagged   = "tagged"
+	EdgeMentions = "mentions"
+	EdgeFollows  = "follows"
+	EdgeNear     = "near"
+	EdgeCauses   = "causes"
+	EdgeEnables  = "enables"
+	EdgePrevents = "prevents"
+	EdgeSimilar  = "similar"
+)
+
+// Memory remembers and recalls in one repository. It is safe for concurrent use: what it writes, it
+// writes in turns, since each decision is about all that was written before.
+type Memory struct {
+	r     *repo.Repo
+	write sync.Mutex // held from reading the head to committing on it
+}
+
+// New returns a Memory over an open repository, which stays the caller's to close.
+func New(r *repo.Repo) *Memory { return &Memory{r: r} }
