@@ -36,7 +36,7 @@ type place uint8
 
 const (
 	anywhere place = iota
-	first          // at the beginning of a clause, or after lead words
+	first          // at the beginning of a sentence, or after lead words
 	marked         // where the first word has a letter that is not ASCII
 )
 
@@ -121,7 +121,7 @@ func wordsOf(s string) []word {
 		between := s[min(end, w.Start):w.Start]
 		words = append(words, word{
 			token: strings.Clone(w.Token), at: w.Start, end: w.End,
-			starts: len(words) == 0 || strings.Trim(between, " ") != "",
+			starts: len(words) == 0 || strings.Trim(between, " ,") != "",
 			marked: strings.ContainsFunc(s[w.Start:w.End], notASCII),
 		})
 		end = max(end, w.End)
@@ -135,7 +135,7 @@ func notASCII(c rune) bool { return c >= utf8.RuneSelf }
 // readWords finds the phrases of words, each word being of one at most.
 func (l *lists) readWords(s string, found func(Intent, int)) {
 	words := wordsOf(s)
-	led := true // whether nothing but lead words stands before, in the clause
+	led := true // whether nothing but lead words stands before, in the sentence
 	for i := 0; i < len(words); {
 		led = led || words[i].starts
 		p := l.longest(words[i:], led)

@@ -48,6 +48,7 @@ type request struct {
 	reranked                                     map[string]int64 // by id
 	now                                          *int64
 	feedback                                     int64
+	intent                                       string
 	oversample                                   *int64 // nil for the default
 }
 
@@ -156,6 +157,9 @@ func (q request) record() dict {
 	if q.spelling != "on" {
 		r["spelling"] = q.spelling
 	}
+	if q = q.settled(); q.intent != "" {
+		r["intent"] = q.intent
+	}
 	if q.feedback > 0 {
 		r["feedback"] = q.feedback
 	}
@@ -200,6 +204,7 @@ func (q request) input() obj {
 	set("sparse", q.sparse, q.sparse != nil)
 	set("fusion", q.fusion, q.fusion != d.fusion)
 	set("spelling", q.spelling, q.spelling != d.spelling)
+	set("intent", q.intent, q.intent != "")
 	set("feedback", q.feedback, q.feedback > 0)
 	set("weights", q.weights, q.weights != nil)
 	set("types", q.types, q.types != nil)
