@@ -3,6 +3,7 @@ package retrieve
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/fixed"
@@ -36,7 +37,9 @@ var recallInfos = []WarningInfo{{
 // knownWarnings returns the warning of this file.
 func (r *run) knownWarnings(ctx context.Context, a *Answer) ([]Warning, error) {
 	if r.recalled == nil || !r.asked || r.text.Terms == 0 || r.exact > 0 || r.dated.alone ||
-		len(a.Items) == 0 && a.Dropped > 0 {
+		len(a.Items) == 0 && a.Dropped > 0 || slices.ContainsFunc(a.Warnings, func(w Warning) bool {
+		return w.Code == NothingPasses // so what is known was left out
+	}) {
 		return nil, nil
 	}
 	items := a.Items[:min(maxCovering, len(a.Items))]

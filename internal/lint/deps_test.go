@@ -22,7 +22,7 @@ var allowed = map[string]string{
 	"internal/text":     "", // text analysis with its own tables
 	"internal/dates":    "internal/text",
 	"internal/intent":   "internal/text", // what questions ask for
-	"car":               "ipld", // a file format, apart from what its blocks mean
+	"car":               "ipld",          // a file format, apart from what its blocks mean
 	"store":             "ipld",
 	"store/mem":         "ipld store",
 	"store/pebble":      "ipld store",

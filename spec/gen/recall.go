@@ -308,6 +308,11 @@ func (q request) knownWarning(st *store, c collection, tiers map[string]int, lan
 		len(a.items) == 0 && a.dropped > 0 {
 		return
 	}
+	for _, w := range a.warnings {
+		if w.(dict)["code"] == "nothing_passes" {
+			return
+		}
+	}
 	bare := q
 	bare.feedback = 0
 	query := bare.terms(st, c)

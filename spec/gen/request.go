@@ -157,9 +157,6 @@ func (q request) record() dict {
 	if q.spelling != "on" {
 		r["spelling"] = q.spelling
 	}
-	if q = q.settled(); q.intent != "" {
-		r["intent"] = q.intent
-	}
 	if q.feedback > 0 {
 		r["feedback"] = q.feedback
 	}
