@@ -11,18 +11,23 @@ import (
 	"github.com/mnem-project/mnem/store/mem"
 )
 
-// TestRecall asks a small memory: the intent is read from the question unless it is given.
-func TestRecall(t *testing.T) {
+// recallable makes a memory of a failure and what an edge of a type leads from to it.
+func recallable(t *testing.T, edge string) (*memory.Memory, *repo.Snapshot) {
+	t.Helper()
 	by := repo.Stamp{Author: "erin", Time: 1_767_225_600_000_000, Command: []string{"test"}}
 	r, err := repo.New(t.Context(), mem.New(), by, repo.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	_, err = r.Commit(t.Context(), repo.ReadChanges(strings.NewReader(
 		`{"node":{"key":"fail","type":"event","summary":"The pump failed"}}
 {"node":{"key":"silt","type":"fact","summary":"Silt blocked the inlet"}}
-{"edge":{"type":"causes","src":"silt","dst":"fail"}}
+{"edge":{"type":"`+edge+`","src":"silt","dst":"fail"}}
 `), "test.jsonl"), repo.CommitOptions{Stamp: by, Message: "first"})
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +36,42 @@ func TestRecall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := memory.New(r)
+	return memory.New(r), s
+}
+
+// TestRecallKnowsEdges keeps the types of edges that the verbs write those that intents favour.
+func TestRecallKnowsEdges(t *testing.T) {
+	brings := func(edge string, intent retrieve.Intent) int64 {
+		m, s := recallable(t, edge)
+		a, err := m.Recall(t.Context(), s, retrieve.Request{Text: "pump", Intent: intent, Expand: new(0)})
+		if err != nil || len(a.Items) != 2 {
+			t.Fatalf("%s: %d items, %v", edge, len(a.Items), err)
+		}
+		return a.Items[1].Recall.Graph
+	}
+	for _, c := range []struct {
+		intent retrieve.Intent
+		edges  []string
+	}{
+		{retrieve.IntentWhy, []string{memory.EdgeCauses, memory.EdgeEnables, memory.EdgePrevents}},
+		{retrieve.IntentWhen, []string{memory.EdgeFollows, memory.EdgeNear}},
+		{retrieve.IntentEntity, []string{memory.EdgeMentions, memory.EdgeAbout}},
+	} {
+		other := brings("owns", c.intent)
+		for _, edge := range c.edges {
+			if n := brings(edge, c.intent); n <= other {
+				t.Errorf("%s: %s brings %d, any other %d", c.intent, edge, n, other)
+			}
+		}
+		if n := brings(memory.EdgeSimilar, c.intent); n == 0 || n >= other {
+			t.Errorf("%s: %s brings %d, any other %d", c.intent, memory.EdgeSimilar, n, other)
+		}
+	}
+}
+
+// TestRecall asks a small memory: the intent is read from the question unless it is given.
+func TestRecall(t *testing.T) {
+	m, s := recallable(t, memory.EdgeCauses)
 	a, err := m.Recall(t.Context(), s, retrieve.Request{Text: "Why did the pump fail?"})
 	if err != nil {
 		t.Fatal(err)

@@ -49,6 +49,9 @@ func (p *packer) take(ctx context.Context, c *candidate) error {
 	if err != nil {
 		return fmt.Errorf("read node %s: %w", c.id, err)
 	}
+	if p.onlyName(c, n) {
+		return nil
+	}
 	mark, err := p.g.Mark(ctx, graph.OnNode, c.id)
 	if err != nil {
 		return fmt.Errorf("read mark on node %s: %w", c.id, err)

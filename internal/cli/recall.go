@@ -32,7 +32,8 @@ func (c *cli) recallCommand() *cobra.Command {
 			"entity, the share of the names that it has; similarity, of its vectors; and graph, what links\n" +
 			"bring it. Where nothing has a signal its weight goes to the others. --explain shows the weights\n" +
 			"and the way of each item. Where no item has the telling words of the question a warning says\n" +
-			"that nothing relevant is known.\n\n" +
+			"that nothing relevant is known. Nodes that are nothing but the name of an entity or a tag are no\n" +
+			"items, unless --type asks for them.\n\n" +
 			"Filters, budget, sessions, receipts, profiles and batches are those of 'mnem retrieve', whose\n" +
 			"help says what the other flags do; 'mnem retrieve --intent auto' is the same.",
 		Example: "  mnem recall why did the deploy fail\n" +

@@ -76,6 +76,9 @@ walk:
 		if i == 1000 || q.limit > 0 && int64(len(a.items)) == q.limit {
 			break
 		}
+		if q.onlyName(st, h, a) {
+			continue
+		}
 		r := q.render(st, h.id)
 		t := tokensOf(r)
 		for _, it := range a.items {

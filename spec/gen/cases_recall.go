@@ -103,6 +103,7 @@ func recallCases(s *suite) {
 	beamCases(s)
 	causeCases(s)
 	knownCases(s)
+	nameCases(s)
 	recallOptions(s)
 	recallReceipts(s)
 	randomRecalls(s)
@@ -215,6 +216,36 @@ func knownCases(s *suite) {
 	s.retrieval("26.6", "recall", "known-vector", "a vector is close", close, false, pier)
 	s.retrieval("26.4", "recall", "vectors", "similarity beside the others",
 		near("harbour crane", 127, 63, 0).with(func(q *request) { q.intent = "why" }), false, pier)
+}
+
+// nameCases are nodes that are nothing but names.
+func nameCases(s *suite) {
+	names := batchText{said("m", "Ana Ng runs the ferry"),
+		`{"node":{"key":"entity/ana ng","type":"Entity","summary":"Ana Ng"}}`,
+		`{"node":{"key":"entity/bo","type":"Entity","summary":"Bo Ng","props":{"age":40}}}`,
+		`{"node":{"key":"entity/cy","type":"Entity","summary":"Cy Ng","context":"a pilot"}}`,
+		`{"node":{"key":"entity/di","type":"Entity","summary":"Di Ng","content":"She dives."}}`,
+		`{"node":{"key":"tag/ng","type":"Tag","summary":"Ng"}}`,
+		`{"node":{"key":"Ng","type":"Entity","summary":"Ng"}}`,
+		`{"node":{"key":"eve","type":"Entity","summary":"Ng"}}`,
+		`{"node":{"key":"entity/fay","type":"Person","summary":"Fay Ng"}}`,
+		typedEdge("mentions", "m", "entity/ana ng"), typedEdge("tagged", "m", "tag/ng"),
+		typedEdge("mentions", "eve", "entity/ana ng")}
+	for _, c := range []struct {
+		name, title string
+		q           request
+	}{
+		{"recall", "names alone are no items", asking("entity", "Who is Ana Ng?", 3)},
+		{"retrieve", "but in retrieval they are", asking("", "Who is Ana Ng?", 3)},
+		{"types", "and where they are asked for", asking("entity", "Who is Ana Ng?", 0).with(
+			func(q *request) { q.types = []string{"Entity"} })},
+		{"named", "or named", asking("entity", "Who is \"entity/ana ng\" Ng?", 0)},
+		{"limit", "they take no room", asking("entity", "Who is Ana Ng?", 3).with(
+			func(q *request) { q.limit = 2 })},
+		{"blank", "of a blank request they do", asking("entity", " ", 0)},
+	} {
+		s.retrieval("26.7", "recall", "name-"+c.name, c.title, c.q, false, names)
+	}
 }
 
 // recallOptions are recalls with other parameters.

@@ -1,6 +1,9 @@
 package main
 
-import "sort"
+import (
+	"sort"
+	"strings"
+)
 
 // recallPlan is a row of the table of clause 26.2.
 type recallPlan struct {
@@ -354,4 +357,16 @@ func (q request) knownWarning(st *store, c collection, tiers map[string]int, lan
 		a.warnings = append(a.warnings, dict{"code": "nothing_relevant",
 			"params": dict{"covered": best * 100 / one}})
 	}
+}
+
+// onlyName is clause 26.7.
+func (q request) onlyName(st *store, h hit, a *answer) bool {
+	n := st.nodes[h.id]
+	typ, key := text(n, "type"), text(n, "key")
+	prefix := map[string]string{"Entity": "entity/", "Tag": "tag/"}[typ]
+	if a.signals[h.id] == nil || h.tier > 0 || prefix == "" || has(q.types, typ) {
+		return false
+	}
+	return (strings.HasPrefix(key, prefix) || key != "" && key == text(n, "summary")) &&
+		n["context"] == nil && n["content"] == nil && len(n["props"].(dict)) == 0
 }
