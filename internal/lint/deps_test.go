@@ -51,7 +51,7 @@ var allowed = map[string]string{
 	"memory": "ipld graph adjacency retrieve repo internal/dates internal/fixed internal/text " +
 		"memory/compare memory/extract",
 	// Measuring retrieval: it makes repositories in memory and looks at what they answer.
-	"internal/evaluate": "ipld graph store store/mem repo retrieve",
+	"internal/evaluate": "ipld graph store store/mem repo retrieve memory internal/text",
 	// Measuring cost: it makes repositories on disk, counts what their store does, and opens the
 	// same Pebble beside them as a yardstick.
 	"internal/perf":    "ipld graph store store/pebble repo retrieve adjacency",
