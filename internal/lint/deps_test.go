@@ -15,11 +15,12 @@ const module = "github.com/mnem-project/mnem/"
 // allowed lists, for each package, the packages of this module it may import, with the reason the
 // room exists. Imports point downward only. Test files are free, except where a comment says so.
 var allowed = map[string]string{
-	"ipld":              "", // what a block is depends on nothing of ours
-	"internal/fixed":    "", // integer maths
-	"internal/heap":     "", // the best of many
-	"internal/parallel": "", // work side by side
-	"internal/text":     "", // text analysis with its own tables
+	"ipld":              "",     // what a block is depends on nothing of ours
+	"internal/fixed":    "",     // integer maths
+	"internal/heap":     "",     // the best of many
+	"internal/parallel": "",     // work side by side
+	"internal/text":     "",     // text analysis with its own tables
+	"internal/tiers":    "ipld", // which segments of an index become one, and when
 	"internal/dates":    "internal/text",
 	"car":               "ipld", // a file format, apart from what its blocks mean
 	"store":             "ipld",
@@ -30,10 +31,10 @@ var allowed = map[string]string{
 	"prolly":            "ipld store",
 	"commit":            "ipld graph store",
 	"adjacency":         "ipld graph prolly store", // store only for its errors
-	"index":             "ipld graph store prolly internal/fixed internal/heap internal/text",
-	"dense":             "ipld graph store prolly index internal/fixed internal/heap", // vectors as index has texts
-	"links":             "ipld graph store index",                                     // buckets of edges as index has texts
-	"community":         "ipld graph",                                                 // a function of edges: it sees neither trees nor a store
+	"index":             "ipld graph store prolly internal/fixed internal/heap internal/text internal/tiers",
+	"dense":             "ipld graph store prolly index internal/fixed internal/heap internal/tiers", // vectors as index has texts
+	"links":             "ipld graph store index internal/tiers",                                     // buckets of edges as index has texts
+	"community":         "ipld graph",                                                                // a function of edges: it sees neither trees nor a store
 	// Retrieval sees the graph and the index through interfaces of its own, so that a ranking
 	// can be tested and replayed without a repository.
 	"retrieve": "ipld graph community internal/dates internal/fixed internal/text",
