@@ -117,7 +117,7 @@ func (r *CheckRequest) complete(ctx context.Context, s *repo.Snapshot) error {
 		return badParam("gate", "%q is not lexical, semantic or fused", r.Gate)
 	case r.Gate != GateLexical && !vectors:
 		return badParam("gate", "%s needs a vector of the question", r.Gate)
-	case isBlank(r.Request.Text):
+	case blankText(r.Request.Text):
 		return badParam("text", "want a question or a statement")
 	case r.Nearest == nil:
 		r.Nearest = new(DefaultNearest)
@@ -132,7 +132,7 @@ func (r *CheckRequest) complete(ctx context.Context, s *repo.Snapshot) error {
 	return err
 }
 
-func isBlank(s string) bool {
+func blankText(s string) bool {
 	blank := true
 	text.EachFolded(s, func(_, _ int, kind text.Kind, _ string) bool {
 		blank = kind == text.KindOther

@@ -89,14 +89,14 @@ func newWeigher(s *repo.Snapshot, a *text.Analyzer, q *checkQuery) *weigher {
 	return w
 }
 
-// fields are the texts of a memory.
-type fields struct {
+// checkFields are the texts of a memory.
+type checkFields struct {
 	long  [3]string // summary, context, content
 	short []string  // type and strings of properties: they count with every sentence
 }
 
-func (w *weigher) fields(ctx context.Context, n *graph.Node) (fields, error) {
-	f := fields{long: [3]string{n.Summary, n.Context, ""}, short: []string{n.Type}}
+func (w *weigher) checkFields(ctx context.Context, n *graph.Node) (checkFields, error) {
+	f := checkFields{long: [3]string{n.Summary, n.Context, ""}, short: []string{n.Type}}
 	if n.Content != nil {
 		start, err := w.s.ContentStart(ctx, n.Content, maxCheckText*utf8.UTFMax)
 		if err != nil {
@@ -105,12 +105,12 @@ func (w *weigher) fields(ctx context.Context, n *graph.Node) (fields, error) {
 		f.long[2] = start
 	}
 	for i, s := range f.long {
-		f.long[i] = firstRunes(s, maxCheckText)
+		f.long[i] = firstScalars(s, maxCheckText)
 	}
 	left := maxCheckText
 	add := func(v ipld.Value) {
 		if v.Kind() == ipld.String && left > 0 {
-			s := firstRunes(v.Text(), left)
+			s := firstScalars(v.Text(), left)
 			left -= utf8.RuneCountInString(s)
 			f.short = append(f.short, s)
 		}
@@ -124,8 +124,8 @@ func (w *weigher) fields(ctx context.Context, n *graph.Node) (fields, error) {
 	return f, nil
 }
 
-// firstRunes returns the first n scalars of s.
-func firstRunes(s string, n int) string {
+// firstScalars returns the first n scalars of s.
+func firstScalars(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
@@ -145,12 +145,12 @@ func (w *weigher) weigh(ctx context.Context, it *retrieve.Item) (*Evidence, erro
 	if err != nil {
 		return nil, err
 	}
-	f, err := w.fields(ctx, n)
+	f, err := w.checkFields(ctx, n)
 	if err != nil {
 		return nil, err
 	}
 	e := &Evidence{
-		ID: n.ID, Key: n.Key, Type: n.Type, Score: it.Score, tier: it.Tier, Title: titleOf(n, f),
+		ID: n.ID, Key: n.Key, Type: n.Type, Score: it.Score, tier: it.Tier, Title: checkTitle(n, f),
 	}
 	mark, err := w.s.Mark(ctx, graph.OnNode, n.ID)
 	switch {
@@ -168,8 +168,8 @@ func (w *weigher) weigh(ctx context.Context, it *retrieve.Item) (*Evidence, erro
 	return e, nil
 }
 
-// titleOf returns the first line of a memory, shortened.
-func titleOf(n *graph.Node, f fields) string {
+// checkTitle returns the first line of a memory, shortened.
+func checkTitle(n *graph.Node, f checkFields) string {
 	for _, s := range f.long {
 		if line, _, _ := strings.Cut(strings.TrimSpace(s), "\n"); line != "" {
 			return text.CapScalars(line, maxSpanText)
@@ -180,7 +180,7 @@ func titleOf(n *graph.Node, f fields) string {
 
 // hold fills in what a memory holds: the words of its short texts, and of the few sentences in a row
 // that have the most weight. A question asserts nothing, so sentences that ask do not count.
-func (w *weigher) hold(e *Evidence, n *graph.Node, f fields) {
+func (w *weigher) hold(e *Evidence, n *graph.Node, f checkFields) {
 	have := make([]bool, len(w.q.words))
 	for _, s := range f.short {
 		w.each(s, func(at int) { have[at] = true })
@@ -189,7 +189,7 @@ func (w *weigher) hold(e *Evidence, n *graph.Node, f fields) {
 	for i, word := range w.q.words {
 		have[i] = have[i] || word.date && timed
 	}
-	best, asked := span{}, false
+	best, asked := heldSpan{}, false
 	for field, s := range f.long {
 		sentences := w.sentences(s)
 		for _, x := range sentences {
@@ -244,7 +244,7 @@ func (w *weigher) sentences(s string) []sentenceOf {
 	var out []sentenceOf
 	text.EachSentence(s, maxCheckText, func(x text.Sentence) bool {
 		part := s[x.Start:x.End]
-		o := sentenceOf{start: x.Start, end: x.End, asks: asks(part)}
+		o := sentenceOf{start: x.Start, end: x.End, asks: isQuestion(part)}
 		w.each(part, func(at int) {
 			if !slices.Contains(o.words, at) {
 				o.words = append(o.words, at)
@@ -252,7 +252,7 @@ func (w *weigher) sentences(s string) []sentenceOf {
 		})
 		if len(o.words) > 0 {
 			w.a.EachWord(part, func(word string, _ bool) bool {
-				if isNegation(word) {
+				if negates(word) {
 					o.negated = !o.negated
 				}
 				return true
@@ -264,8 +264,8 @@ func (w *weigher) sentences(s string) []sentenceOf {
 	return out
 }
 
-// span is a few sentences in a row.
-type span struct {
+// heldSpan is a few sentences in a row.
+type heldSpan struct {
 	start, end int
 	weight     int64
 	words      []int
@@ -275,13 +275,13 @@ type span struct {
 
 // best returns the sentences in a row, at most maxSpanSentences, whose words weigh the most beside
 // those that are held anyway: of several the fewest, and then the first.
-func (w *weigher) best(list []sentenceOf, have []bool) span {
-	var best span
+func (w *weigher) best(list []sentenceOf, have []bool) heldSpan {
+	var best heldSpan
 	for from := range list {
 		if list[from].asks || len(list[from].words) == 0 {
 			continue
 		}
-		cur := span{start: list[from].start}
+		cur := heldSpan{start: list[from].start}
 		var seen []int
 		for to := from; to < len(list) && to < from+maxSpanSentences; to++ {
 			if list[to].asks {
@@ -310,7 +310,7 @@ func (w *weigher) best(list []sentenceOf, have []bool) span {
 	return best
 }
 
-func shownSpan(s string, x span) string {
+func shownSpan(s string, x heldSpan) string {
 	return text.CapScalars(strings.Join(strings.Fields(s[x.start:x.end]), " "), maxSpanText)
 }
 
@@ -331,7 +331,7 @@ func (w *weigher) timed(n *graph.Node) bool {
 }
 
 // lacks finds what the question wants and a memory has not, whatever the thresholds are.
-func (w *weigher) lacks(e *Evidence, f fields, have []bool, timed, asked bool, best span) {
+func (w *weigher) lacks(e *Evidence, f checkFields, have []bool, timed, asked bool, best heldSpan) {
 	miss := func(kind, s string) { e.flaws = append(e.flaws, Missing{kind, s}) }
 	dated := false
 	var unsaid []*checkWord
@@ -378,10 +378,10 @@ func (w *weigher) lacks(e *Evidence, f fields, have []bool, timed, asked bool, b
 	}
 }
 
-func (f fields) all() []string { return append(f.long[:], f.short...) }
+func (f checkFields) all() []string { return append(f.long[:], f.short...) }
 
 // hasPhrase reports whether the words of a phrase stand one after the other in one text.
-func (w *weigher) hasPhrase(f fields, phrase []string) bool {
+func (w *weigher) hasPhrase(f checkFields, phrase []string) bool {
 	for _, s := range f.all() {
 		var tokens []string
 		w.a.EachSurface(s, func(x text.Surface) bool {
@@ -398,10 +398,10 @@ func (w *weigher) hasPhrase(f fields, phrase []string) bool {
 }
 
 // hasNumber reports whether a memory says any number, in digits or words.
-func (w *weigher) hasNumber(f fields) (has bool) {
+func (w *weigher) hasNumber(f checkFields) (has bool) {
 	for _, s := range f.all() {
 		w.a.EachSurface(s, func(x text.Surface) bool {
-			has = has || x.Digit || isNumberWord(x.Token)
+			has = has || x.Digit || saysNumber(x.Token)
 			return !has
 		})
 	}

@@ -66,7 +66,7 @@ type checkQuery struct {
 
 // readCheck reads a question but for its weights.
 func readCheck(a *text.Analyzer, s string, readings []retrieve.Reading, day dates.Now) *checkQuery {
-	q := &checkQuery{question: asks(s), dates: dates.Read(s, day).Ranges}
+	q := &checkQuery{question: isQuestion(s), dates: dates.Read(s, day).Ranges}
 	for _, span := range quotedParts(s) {
 		var tokens []string
 		a.EachSurface(span, func(w text.Surface) bool {
@@ -106,7 +106,7 @@ func (q *checkQuery) readWords(a *text.Analyzer, s string, readings []retrieve.R
 	}
 	of := make(map[string]*checkWord)
 	for i, w := range list {
-		if isNegation(w.Token) {
+		if negates(w.Token) {
 			q.negated = !q.negated
 		}
 		term, ok := a.WordTerm(w.Token)

@@ -93,7 +93,7 @@ func parseLabelled(line []byte) (Labelled, error) {
 		}
 	}
 	switch {
-	case isBlank(q.Question):
+	case blankText(q.Question):
 		err = graph.Fieldf("question", "want a text with words")
 	case !labelled:
 		err = graph.Fieldf("answerable", "missing: want true or false")
