@@ -33,13 +33,14 @@ const (
 type CheckPoint struct {
 	Answerable bool
 	Right      bool // the best memory holds the answer; of a question without evidence: answerable
+	known      bool // whether somebody said which memories hold the answer
 	best       *Evidence
 }
 
 // Point makes a point of a result. evidence are the memories that hold the answer, nil where nobody
 // said which.
 func (r *CheckResult) Point(answerable bool, evidence []graph.ID) CheckPoint {
-	p := CheckPoint{Answerable: answerable, best: r.Signals}
+	p := CheckPoint{Answerable: answerable, known: len(evidence) > 0, best: r.Signals}
 	p.Right = answerable && p.best != nil &&
 		(len(evidence) == 0 || slices.Contains(evidence, p.best.ID))
 	return p
@@ -191,13 +192,14 @@ func (c *calibrator) lexical() {
 		}
 	}
 	t := c.opt.Base
+	leads := c.leads()
 	t.WeakCoverage, t.WeakEvidence = 0, 0 // they decide between WEAK and MISS: see weak
 	for i := int64(6); i <= coverageSteps; i++ {
 		t.Coverage = i * fixed.One / coverageSteps
 		for j := int64(0); j <= mostEvidence; j++ {
 			t.Evidence = j * fixed.One
-			for k := int64(0); k <= mostLead; k++ {
-				t.Lead = k * fixed.One / leadSteps
+			for _, lead := range leads {
+				t.Lead = lead
 				f := fixedFigures
 				for _, p := range open {
 					f.count(p, t.strong(p.best))
@@ -206,6 +208,19 @@ func (c *calibrator) lexical() {
 			}
 		}
 	}
+}
+
+// leads are what is tried. The lead keeps the wrong one of two memories from being relied on: where
+// nobody said which is the right one, questions tell nothing about it.
+func (c *calibrator) leads() []int64 {
+	if !slices.ContainsFunc(c.points, func(p CheckPoint) bool { return p.known }) {
+		return []int64{c.opt.Base.Lead}
+	}
+	var out []int64
+	for k := int64(0); k <= mostLead; k++ {
+		out = append(out, k*fixed.One/leadSteps)
+	}
+	return out
 }
 
 // strong decides by words about what nothing else keeps from being STRONG.

@@ -94,10 +94,10 @@ type benchCheckJSON struct {
 	Gate       memory.Gate      `json:"gate"`
 	Files      []benchFileJSON  `json:"files"`
 	Thresholds thresholdsJSON   `json:"thresholds"`
-	OtherSets  *checkCountsJSON `json:"other_sets"` // null for a single pair
+	OtherSets  *checkCountsJSON `json:"other_sets,omitempty"` // missing for a single pair
 	Removed    checkCountsJSON  `json:"removed"`
 	Curve      []curveJSON      `json:"curve"`
-	Chosen     *curveJSON       `json:"chosen"`
+	Chosen     *curveJSON       `json:"chosen,omitempty"` // missing where no thresholds keep both bounds
 	LeftOut    []leftOutSetJSON `json:"left_out"`
 	Others     checkCountsJSON  `json:"others"` // the sum of left_out
 }
@@ -114,7 +114,7 @@ type checkCountsJSON struct {
 
 type leftOutSetJSON struct {
 	Name       string          `json:"name"`
-	Thresholds *thresholdsJSON `json:"thresholds"` // null where the others give none
+	Thresholds *thresholdsJSON `json:"thresholds,omitempty"` // missing where the others give none
 	checkCountsJSON
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"math"
 	"strconv"
 	"strings"
 
@@ -9,7 +10,6 @@ import (
 
 	"github.com/mnem-project/mnem/embed"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
@@ -209,22 +209,19 @@ func (o *checkOptions) override(
 			return usagef("--threshold %q: want coverage, evidence, lead, weak-coverage or weak-evidence, "+
 				"as in coverage=0.7", given)
 		}
-		v, err := ipld.ParseJSON([]byte(value))
-		if err != nil {
-			return usagef("--threshold %q: %q is not a number", given, value)
+		x, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(x >= 0 && x <= maxThreshold) {
+			return usagef("--threshold %q: want a number of 0 to 1, of evidence 0 to %d bits", given,
+				maxThreshold)
 		}
-		w, err := retrieve.ParseLaneWeight(name, v) // the same units and rounding
-		if n, isInt := v.Int(), v.Kind() == ipld.Int; isInt && n >= 0 && n <= 64 {
-			w.Weight, err = n<<16, nil
-		}
-		if err != nil {
-			return usagef("--threshold %q: want a number of 0 to 1, of evidence 0 to 16, or whole bits", given)
-		}
-		*to = w.Weight
+		*to = int64(math.RoundToEven(float64(x * 65536)))
 	}
 	req.Thresholds = &t
 	return nil
 }
+
+// maxThreshold is the largest number that any threshold may be.
+const maxThreshold = 64
 
 func thresholdField(t *memory.Thresholds, name string) *int64 {
 	switch name {

@@ -21,7 +21,7 @@ type calibrationJSON struct {
 	Answerable   int         `json:"answerable"`
 	Unanswerable int         `json:"unanswerable"`
 	Now          curveJSON   `json:"now"`
-	Chosen       *curveJSON  `json:"chosen"` // null where no thresholds keep both bounds
+	Chosen       *curveJSON  `json:"chosen,omitempty"` // missing where no thresholds keep both bounds
 	Curve        []curveJSON `json:"curve"`
 }
 

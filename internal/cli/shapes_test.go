@@ -97,6 +97,8 @@ const (
 		`"weak_coverage": "int", "weak_evidence": "int", "cosines?": "object"}`
 	shapeChecked = `"id": "id", "key": "text|null", "type": "text", "title": "text", ` +
 		`"span": "text|null", "state": "text|null"`
+	shapeSignals = `{"coverage": "int", "evidence": "int", "lead": "int", "score": "int", ` +
+		`"cosines?": "object", "held": ["text"]}`
 	shapeCurve = `{"thresholds": ` + shapeThresholds + `, "strong": "int", "right": "int", ` +
 		`"weak": "int", "false_strong": "int", "unanswerable_weak": "int"}`
 	shapeCheckCounts = `"answerable": "int", "strong": "int", "right": "int", "weak": "int", ` +
@@ -105,6 +107,15 @@ const (
 		`"trust": "trusted|untrusted|revoked", "note": "text|null", "added": "time|null", ` +
 		`"revoked": "time|null", "since": "time|null", "reason": "text|null"}`
 )
+
+// shapeCheck is the shape of an answer of check.
+func shapeCheck(verdict, item, signals string) string {
+	return `{"commit": "cid|null", "query": "text", "verdict": "` + verdict + `", ` +
+		`"gate": "lexical|semantic|fused", "item": ` + item + `, "signals": ` + signals + `, ` +
+		`"missing": [{"kind": "text", "text": "text|null"}], ` +
+		`"nearest": [{` + shapeChecked + `, "coverage": "int", "evidence": "int", "score": "int"}], ` +
+		`"read_as?": [{"term": "text", "as": "text"}], "thresholds": ` + shapeThresholds + `}`
+}
 
 // shapesOf lists the shapes of each command's answer, any of which it may have. Commands that are
 // not here print no JSON.
@@ -126,23 +137,19 @@ var shapesOf = map[string][]string{
 		`, "merge?": {"verb": "text", "theirs": "cid|null", "conflicts": "int", "open": "int"}, ` +
 		`"kept": [{"ref": "text", "commit": "cid", "branch": "text"}]}`},
 	"mnem check": {
-		`{"commit": "cid|null", "query": "text", "verdict": "STRONG|WEAK|MISS", ` +
-			`"gate": "lexical|semantic|fused", "item": {` + shapeChecked + `}, ` +
-			`"signals": {"coverage": "int", "evidence": "int", "lead": "int", "score": "int", ` +
-			`"cosines?": "object", "held": ["text"]}, "missing": [{"kind": "text", "text": "text|null"}], ` +
-			`"nearest": [{` + shapeChecked + `, "coverage": "int", "evidence": "int", "score": "int"}], ` +
-			`"read_as?": [{"term": "text", "as": "text"}], "thresholds": ` + shapeThresholds + `}`,
+		shapeCheck("STRONG|WEAK", `{`+shapeChecked+`}`, shapeSignals),
+		shapeCheck("MISS", `"null"`, shapeSignals), shapeCheck("MISS", `"null"`, `"null"`),
 		`{"commit": "cid|null", "branch": "text|null", "dry_run": "bool", ` +
 			`"gate": "lexical|semantic|fused", "answerable": "int", "unanswerable": "int", ` +
-			`"now": ` + shapeCurve + `, "chosen": ` + shapeCurve + `, "curve": [` + shapeCurve + `]}`,
+			`"now": ` + shapeCurve + `, "chosen?": ` + shapeCurve + `, "curve": [` + shapeCurve + `]}`,
 		`{"commit": "cid|null", "branch": "text|null", "dry_run": "bool", ` +
 			`"thresholds": ` + shapeThresholds + `}`,
 	},
 	"mnem bench check": {`{"gate": "lexical|semantic|fused", "files": [{"name": "text", ` +
 		`"graph": "cid", "nodes": "int", "edges": "int", "queries": "int", "questions": "text"}], ` +
-		`"thresholds": ` + shapeThresholds + `, "other_sets": {` + shapeCheckCounts + `}, ` +
-		`"removed": {` + shapeCheckCounts + `}, "curve": [` + shapeCurve + `], "chosen": ` +
-		shapeCurve + `, "left_out": [{"name": "text", "thresholds": ` + shapeThresholds + `, ` +
+		`"thresholds": ` + shapeThresholds + `, "other_sets?": {` + shapeCheckCounts + `}, ` +
+		`"removed": {` + shapeCheckCounts + `}, "curve": [` + shapeCurve + `], "chosen?": ` +
+		shapeCurve + `, "left_out": [{"name": "text", "thresholds?": ` + shapeThresholds + `, ` +
 		shapeCheckCounts + `}], "others": {` + shapeCheckCounts + `}}`},
 	"mnem retrieve": {`{"qid?": "text", "commit": "cid", "receipt": "cid|null", "query": "text", ` +
 		`"items": [{` + shapeNode + `, "rank": "int", "score": "int", "tokens": "int", ` +
