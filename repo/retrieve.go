@@ -338,14 +338,24 @@ func (d document) Times() retrieve.Times {
 	return t
 }
 
-// TitlesIn returns the nodes whose titles (short summaries) stand in a text, in id order: clause 10.
-func (s *Snapshot) TitlesIn(ctx context.Context, text string) (ids []graph.ID, err error) {
+// TermCounts returns how many nodes of the snapshot's commit have each of some terms of the analyser
+// in any field, and how many nodes there are: df and N of clause 9.2. It reads what the index has
+// about these terms alone.
+func (s *Snapshot) TermCounts(
+	ctx context.Context, terms []string,
+) (nodes []int64, of int64, err error) {
+	nodes = make([]int64, len(terms))
 	if !s.id.Defined() {
-		return nil, nil
+		return nodes, 0, nil
 	}
-	err = s.withIndex(ctx, func(x *index.Index) (err error) {
-		ids, err = x.TitlesIn(ctx, text)
-		return err
+	err = s.withIndex(ctx, func(x *index.Index) error {
+		of = x.Stats().Nodes
+		for i, term := range terms {
+			if nodes[i], err = x.TermStats(ctx, term); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
-	return ids, err
+	return nodes, of, err
 }

@@ -67,6 +67,9 @@ type Item struct {
 	Reach    *Reach   // nil where expansion did not reach it
 
 	Community *Membership // nil unless a community raised it or brought it in
+	// Against is the item that this one follows since it contradicts it, zero where its rank put it
+	// here. Its score may be of any height then, 0 where nothing else found it.
+	Against graph.ID
 }
 
 // Why a node was examined and not packed.
@@ -93,7 +96,9 @@ type Answer struct {
 	TokensBudget int // 0 for none
 	Dropped      int // the number of DroppedItems
 	DroppedItems []DroppedItem
-	Candidates   int // distinct nodes that a lane, the exact look-up, expansion or communities found
+	// Candidates is how many distinct nodes a lane, the exact look-up, expansion, communities or an
+	// item that they contradict found.
+	Candidates   int
 	Warnings     []Warning
 	Summary      *Summary       // nil where the request asks for none
 	Dates        []DateRange    // that the text names, in its order, each once; at most 8

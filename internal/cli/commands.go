@@ -45,6 +45,12 @@ func commands() []command {
 		{"revert", (*cli).revertCommand},
 		{"cherry-pick", (*cli).cherryPickCommand},
 		{"restore", (*cli).restoreCommand},
+		{"forget", (*cli).forgetCommand},
+		{"supersede", (*cli).supersedeCommand},
+		{"contradict", (*cli).contradictCommand},
+		{"stale", (*cli).staleCommand},
+		{"retire", (*cli).retireCommand},
+		{"expire", (*cli).expireCommand},
 		{"embed", (*cli).embedCommand},
 		{"profile", (*cli).profileCommand},
 		// Read the memory

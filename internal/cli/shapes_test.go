@@ -64,6 +64,9 @@ const (
 		`"no_change": "bool", "rebased?": "bool", "dry_run": "bool", "changes?": ` + shapeChanges + `}`
 	shapeKept = `{"commit": "null", "branch": "text", "base": "cid|null", "head": "cid|null", ` +
 		`"kept": "cid|null", "ref": "text|null", "conflicts": ` + shapeConflicts + `}`
+	shapeMarked = `{"state": "text|null", "marked": ["id"], "already": ["id"], "unmarked": ["id"], ` +
+		`"commit": "cid|null", "branch": "text", "graph": "cid|null", "no_change": "bool", ` +
+		`"dry_run": "bool"}`
 	shapeStage = `{"stage": "text", ` + shapeItems + `, "duplicates": "int", "unchanged": "int"}`
 	shapeIndex = `{"manifest": "cid|null", "segments": "int", "nodes": "int", "terms": "int", ` +
 		`"fields": [{"field": "text", "nodes": "int", "terms": "int"}]}`
@@ -101,7 +104,9 @@ var shapesOf = map[string][]string{
 	"mnem config get": {shapeSetting}, "mnem config list": {shapeSetting},
 	"mnem version": {`{"version": "text", "revision?": "text", "go": "text", "platform": "text", ` +
 		`"format": "int", "ranking": "int", "analyser": "int"}`},
-	"mnem commit": {shapeCommitted, shapeKept}, "mnem restore": {shapeCommitted},
+	"mnem commit": {shapeCommitted, shapeKept}, "mnem restore": {shapeCommitted, shapeMarked},
+	"mnem forget": {shapeMarked}, "mnem supersede": {shapeMarked}, "mnem stale": {shapeMarked},
+	"mnem contradict": {shapeMarked}, "mnem retire": {shapeMarked}, "mnem expire": {shapeMarked},
 	"mnem merge": {shapeMerge, shapePending}, "mnem revert": {shapeMerge},
 	"mnem cherry-pick": {shapeMerge},
 	"mnem add":         {shapeStage}, "mnem set": {shapeStage}, "mnem rm": {shapeStage},
