@@ -56,7 +56,7 @@ func explored(x *Exploration) string {
 func TestExplore(t *testing.T) {
 	for seed := range uint64(6) {
 		m := world(t, seed, false)
-		s := headOf(t, m)
+		s := m.headOf(t)
 		for _, req := range []ExploreRequest{
 			{Topic: "storm tide"}, {Topic: "boat", Depth: 5, Beam: 2}, {Topic: "n7", Keyword: true, Beam: 9},
 			{Topic: "sail rope", EdgeTypes: []string{"causes"}}, {Topic: "lamp", Types: []string{"fact"}},
@@ -67,7 +67,7 @@ func TestExplore(t *testing.T) {
 				t.Fatal(err)
 			}
 			holdExploration(t, s, x)
-			again, err := Explore(t.Context(), headOf(t, world(t, seed, true)), req)
+			again, err := Explore(t.Context(), world(t, seed, true).headOf(t), req)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,7 +115,7 @@ func holdExploration(t *testing.T, s *repo.Snapshot, x *Exploration) {
 }
 
 func TestExploreRefuses(t *testing.T) {
-	s := headOf(t, world(t, 1, false))
+	s := world(t, 1, false).headOf(t)
 	for _, req := range []ExploreRequest{
 		{}, {Topic: " \n"}, {Topic: "a", Depth: 9}, {Topic: "a", Depth: -1}, {Topic: "a", Beam: 65},
 		{Topic: "a", Marks: []graph.State{"x"}}, {Topic: "a", Types: []string{""}},
@@ -138,7 +138,7 @@ func TestRelatedAndSuggest(t *testing.T) {
 	for _, x := range []*Draft{a, b, c, d} {
 		m.writeDrafts(t, LinkOptions{}, []Near{{ID: a.ID}}, x)
 	}
-	s := headOf(t, m)
+	s := m.headOf(t)
 	list, err := Related(t.Context(), s, RelatedRequest{ID: a.ID})
 	if err != nil {
 		t.Fatal(err)

@@ -57,7 +57,7 @@ func changes(s *repo.Snapshot, d *Draft, links []Link) []graph.Change {
 	return out
 }
 
-func headOf(t testing.TB, m *Memory) *repo.Snapshot {
+func (m *Memory) headOf(t testing.TB) *repo.Snapshot {
 	t.Helper()
 	s, err := m.r.Snapshot(t.Context(), "HEAD")
 	if err != nil {
@@ -71,7 +71,7 @@ func headOf(t testing.TB, m *Memory) *repo.Snapshot {
 // write commits drafts with their links and returns these.
 func (m *Memory) writeDrafts(t testing.TB, opt LinkOptions, near []Near, ds ...*Draft) []Linked {
 	t.Helper()
-	s := headOf(t, m)
+	s := m.headOf(t)
 	l, err := m.newLinker(s, opt)
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +175,7 @@ func TestLinkRules(t *testing.T) {
 	d.Tags = []string{"outage"}
 	similar := []Near{{a.ID, 30_000, 60_000}}
 	link := func(off ...Rule) []Link {
-		l, err := m.newLinker(headOf(t, m), LinkOptions{Off: off})
+		l, err := m.newLinker(m.headOf(t), LinkOptions{Off: off})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -317,7 +317,7 @@ func TestLinksDeterminism(t *testing.T) {
 	var near []Near
 	for i := range 40 {
 		d := story(i)
-		before := headOf(t, m).Graph()
+		before := m.headOf(t).Graph()
 		m.writeDrafts(t, LinkOptions{}, near, d)
 		near = append(near, Near{d.ID, int64(20_000 + i%7), int64(30_000 + 1000*i)})
 		if i%10 == 9 {
@@ -325,13 +325,13 @@ func TestLinksDeterminism(t *testing.T) {
 			if _, err := m.r.Undo(t.Context(), "", by); err != nil {
 				t.Fatal(err)
 			}
-			if got := headOf(t, m).Graph(); got != before {
+			if got := m.headOf(t).Graph(); got != before {
 				t.Errorf("undo of %d gives %s, want %s", i, got, before)
 			}
 			near = near[:len(near)-1]
 		}
 	}
-	s, d := headOf(t, m), story(99)
+	s, d := m.headOf(t), story(99)
 	want := ""
 	for i := range 5 {
 		fresh := m
