@@ -61,6 +61,7 @@ func commands() []command {
 		{"neighbors", (*cli).neighborsCommand},
 		{"path", (*cli).pathCommand},
 		{"communities", (*cli).communitiesCommand},
+		{"sources", (*cli).sourcesCommand},
 		{"log", (*cli).logCommand},
 		{"diff", (*cli).diffCommand},
 		{"blame", (*cli).blameCommand},
