@@ -144,7 +144,8 @@ func Propose(
 		}
 	}
 	c := &consolidator{ctx: ctx, s: s, req: req, out: new(Proposals),
-		at: make(map[graph.ID]int), hides: make(map[graph.ID]bool), tags: make(map[string]*tagUse)}
+		at: make(map[graph.ID]int), hides: make(map[graph.ID]bool),
+		named: make(map[graph.ID]bool), tags: make(map[string]*tagUse)}
 	if err := c.read(); err != nil {
 		return nil, err
 	}
@@ -190,8 +191,9 @@ type consolidator struct {
 
 	all    []subject // memories in id order
 	at     map[graph.ID]int
-	due    []subject // nodes of any kind that are due
-	hides  map[graph.ID]bool
+	due    []subject         // nodes of any kind that are due
+	hides  map[graph.ID]bool // by a proposal before
+	named  map[graph.ID]bool // in a proposal before, declined ones too, or another's successor
 	tags   map[string]*tagUse
 	same   []pair // of memories that say the same
 	oppose []pair
@@ -214,6 +216,9 @@ func (c *consolidator) read() error {
 		m, err := c.s.Mark(c.ctx, graph.OnNode, n.ID)
 		if err != nil {
 			return err
+		}
+		if m != nil && m.State == graph.Superseded {
+			c.named[m.By] = true // it was said again
 		}
 		if m != nil && retrieve.Hidden(m.State) {
 			continue
@@ -242,6 +247,11 @@ func (c *consolidator) add(p Proposal, list []subject, hides ...graph.ID) (bool,
 	for _, x := range list {
 		p.Nodes = append(p.Nodes, x.id)
 		p.records = append(p.records, x.cid)
+	}
+	if p.Kind != ProposeTag {
+		for _, id := range p.Nodes {
+			c.named[id] = true
+		}
 	}
 	p.ID = p.fingerprint()
 	declined, err := c.declined(p.ID)
@@ -365,20 +375,21 @@ func (c *consolidator) low() error {
 	return nil
 }
 
-// isolated proposes to look again at memories that are older than their half-life, were not said
-// again, and have no edge to anything.
+// isolated proposes to look again at memories that are older than twice their half-life, were not
+// said again, superseded nothing, have no edge to anything, and are in no proposal before.
 func (c *consolidator) isolated() error {
-	list, err := c.weigh(func(x *subject) bool { return x.stated < immuneAt && x.marked == "" })
+	list, err := c.weigh(func(x *subject) bool {
+		return x.stated < immuneAt && x.marked == "" && !c.named[x.id]
+	})
 	if err != nil {
 		return err
 	}
 	for _, x := range list {
-		days := int64(x.HalfLife) * perDay
-		if x.Linked > 0 || x.Uses > 0 || x.Age < days {
+		if x.Linked > 0 || x.Uses > 0 || x.Age < 2*int64(x.HalfLife)*perDay {
 			continue
 		}
 		_, err := c.add(Proposal{Kind: ProposeIsolated, Importance: &x.Effective,
-			Why: "older than its half-life, said once, and linked to nothing"}, []subject{x.subject})
+			Why: "older than two half-lives, said once, and linked to nothing"}, []subject{x.subject})
 		if err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ const (
 	maxLike      = 8      // memories that each is compared with
 	maxQueryText = 1024   // scalars of a memory that are looked up
 	sameAt       = 58_983 // above .90
-	opposeAt     = 42_599 // .65
+	opposeAt     = 32_768 // .50: nothing else differs but what opposes
 	maxAbout     = 64     // subjects that are compared
 )
 

@@ -51,6 +51,7 @@ func commands() []command {
 		{"stale", (*cli).staleCommand},
 		{"retire", (*cli).retireCommand},
 		{"expire", (*cli).expireCommand},
+		{"consolidate", (*cli).consolidateCommand},
 		{"embed", (*cli).embedCommand},
 		{"profile", (*cli).profileCommand},
 		// Read the memory
