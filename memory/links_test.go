@@ -56,7 +56,7 @@ func changes(s *repo.Snapshot, d *Draft, links []Link) []graph.Change {
 	return out
 }
 
-func (m *Memory) headOf(t testing.TB) *repo.Snapshot {
+func headOf(t testing.TB, m *Memory) *repo.Snapshot {
 	t.Helper()
 	s, err := m.r.Snapshot(t.Context(), "HEAD")
 	if err != nil {
@@ -70,7 +70,7 @@ func (m *Memory) headOf(t testing.TB) *repo.Snapshot {
 // write commits drafts with their links and returns these.
 func (m *Memory) writeDrafts(t testing.TB, opt LinkOptions, near []Near, ds ...*Draft) []Linked {
 	t.Helper()
-	s := m.headOf(t)
+	s := headOf(t, m)
 	l, err := m.newLinker(s, opt)
 	if err != nil {
 		t.Fatal(err)

@@ -51,6 +51,7 @@ func commands() []command {
 		{"stale", (*cli).staleCommand},
 		{"retire", (*cli).retireCommand},
 		{"expire", (*cli).expireCommand},
+		{"consolidate", (*cli).consolidateCommand},
 		{"embed", (*cli).embedCommand},
 		{"profile", (*cli).profileCommand},
 		// Read the memory
@@ -61,6 +62,10 @@ func commands() []command {
 		{"neighbors", (*cli).neighborsCommand},
 		{"path", (*cli).pathCommand},
 		{"communities", (*cli).communitiesCommand},
+		{"sources", (*cli).sourcesCommand},
+		{"explore", (*cli).exploreCommand},
+		{"related", (*cli).relatedCommand},
+		{"suggest", (*cli).suggestCommand},
 		{"log", (*cli).logCommand},
 		{"diff", (*cli).diffCommand},
 		{"blame", (*cli).blameCommand},

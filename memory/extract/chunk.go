@@ -53,14 +53,15 @@ func (f *finder) inWord(start, end int) bool {
 	return before == text.KindLetter || after == text.KindLetter
 }
 
-// trimChunk takes away what belongs to the sentence. A closing bracket stays where its opening one
-// is within.
+// trimChunk takes away what belongs to the sentence. A closing bracket stays where there is an
+// opening one for it.
 func trimChunk(s string, start, end int) (int, int) {
 	for start < end && strings.IndexByte(`-:+%&=?!$*()`, s[start]) >= 0 {
 		start++
 	}
 	for end > start && strings.IndexByte(`.:?!=&*(-~%@$`, s[end-1]) >= 0 ||
-		end > start && s[end-1] == ')' && !strings.Contains(s[start:end], "(") {
+		end > start && s[end-1] == ')' &&
+			strings.Count(s[start:end], ")") > strings.Count(s[start:end], "(") {
 		end--
 	}
 	return start, end
@@ -75,7 +76,7 @@ func (f *finder) chunk(start, end int) {
 		f.add(start, start+len(trimmed), URL)
 	case isEmail(t):
 		f.add(start, end, Email)
-	case f.has("technologies", strings.ToLower(t)):
+	case !onlyWord(t, "") && f.has("technologies", strings.ToLower(t)):
 		f.add(start, end, Technology)
 	case t[0] == '@' && (isLetter(t[1]) || t[1] == '_'):
 		f.add(start, end, Handle)
@@ -83,6 +84,8 @@ func (f *finder) chunk(start, end int) {
 		f.add(start, end, Hashtag)
 	case isPath(t):
 		f.add(start, end, Path)
+	case isVersion(t) && t[0] != 'v' && strings.Count(t, ".") == 3: // an address
+		f.add(start, end, Identifier)
 	case isVersion(t):
 		f.add(start, end, Version)
 	case f.isFile(t):
@@ -147,7 +150,7 @@ func isPath(t string) bool {
 }
 
 // isVersion reports whether a text is numbers joined by dots, three, or two after a v, and what may
-// follow after a hyphen or plus. The four of an address are one, those of a date none.
+// follow after a hyphen or plus. Those of a date are none.
 func isVersion(t string) bool {
 	rest, v := strings.CutPrefix(strings.ToLower(t), "v")
 	if cut := strings.IndexAny(rest, "-+"); cut > 0 && onlyWord(rest[cut+1:], ".-+") {

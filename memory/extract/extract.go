@@ -175,7 +175,7 @@ func telling(s string) (ok bool) {
 }
 
 // marks are pairs that stand around phrases.
-var marks = []struct {
+var marks = [...]struct {
 	open, shut string
 	kind       Kind
 }{
@@ -186,18 +186,29 @@ var marks = []struct {
 // quotes adds phrases in marks within a line. A pair around something long, as around speech, is
 // none, and what is in it is looked at like the rest.
 func (f *finder) quotes() {
-	for at := 0; at < len(f.s); {
+	at := 0
+	for line := range strings.Lines(f.s) {
+		f.quotesOf(at, at+len(line))
+		at += len(line)
+	}
+}
+
+func (f *finder) quotesOf(at, end int) {
+	// A pair that is not closed once has no later closing mark in the line either. To look again at
+	// each opening one would take quadratic time.
+	var unclosed [len(marks)]bool
+	for at < end {
 		next := at + 1
-		for _, m := range marks {
-			if !strings.HasPrefix(f.s[at:], m.open) {
+		for i, m := range marks {
+			if unclosed[i] || !strings.HasPrefix(f.s[at:end], m.open) {
 				continue
 			}
 			from := at + len(m.open)
-			line := f.s[from:min(len(f.s), from+4*(MaxName+1)+len(m.shut))]
-			if cut := strings.IndexAny(line, "\n\r"); cut >= 0 {
-				line = line[:cut]
+			n := strings.Index(f.s[from:end], m.shut)
+			if unclosed[i] = n < 0; unclosed[i] {
+				continue
 			}
-			if n := strings.Index(line, m.shut); n >= 0 && f.quoted(from, from+n, m.kind) {
+			if f.quoted(from, from+n, m.kind) || m.open == m.shut {
 				next = from + n + len(m.shut)
 				break
 			}

@@ -69,7 +69,7 @@ func (f *finder) scripts() {
 			end += n
 			count++
 		}
-		if count > 2 && !f.has("katakana", f.s[at:end]) {
+		if count > 2 && !f.has("katakana", Fold(f.s[at:end])) {
 			f.add(at, end, Name)
 		}
 		at = end
