@@ -58,15 +58,6 @@ func texts(props []ipld.Entry, name string) []string {
 	return out
 }
 
-// stored returns the importance of a node: what it says, or DefaultImportance.
-func stored(n *graph.Node) int {
-	v, ok := ipld.FindEntry(n.Props, PropImportance)
-	if ok && v.Kind() == ipld.Int && v.Int() >= MinImportance && v.Int() <= MaxImportance {
-		return int(v.Int())
-	}
-	return DefaultImportance
-}
-
 // look returns a memory by its id, nil where there is no node.
 func (p *planner) look(id graph.ID) (*known, error) {
 	if k, ok := p.known[id]; ok {
@@ -80,7 +71,7 @@ func (p *planner) look(id graph.ID) (*known, error) {
 		return nil, err
 	}
 	k := &known{
-		id: id, typ: n.Type, text: n.Summary, importance: stored(n), tags: texts(n.Props, PropTags),
+		id: id, typ: n.Type, text: n.Summary, importance: StatedImportance(n), tags: texts(n.Props, PropTags),
 		entities: texts(n.Props, PropEntities), sources: n.Sources, from: n.ValidFrom, to: n.ValidTo,
 		observed: map[string]bool{}, count: -1,
 	}
