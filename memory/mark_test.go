@@ -111,15 +111,15 @@ func TestForgottenIsNotRetrieved(t *testing.T) {
 		}
 		return found
 	}
-	if said(headOf(t, m)) == 0 {
+	if said(m.headOf(t)) == 0 {
 		t.Fatal("nothing finds it before")
 	}
-	before := headOf(t, m).Graph()
+	before := m.headOf(t).Graph()
 	req := MarkRequest{State: graph.Forgotten, Nodes: []string{"secret"}, Reason: "no"}
 	if _, err := m.Mark(t.Context(), lifeOpt, req); err != nil {
 		t.Fatal(err)
 	}
-	if n := said(headOf(t, m)); n > 0 {
+	if n := said(m.headOf(t)); n > 0 {
 		t.Errorf("%d answers have what is forgotten", n)
 	}
 	undo(t, m, before)
@@ -131,7 +131,7 @@ func undo(t testing.TB, m *Memory, before ipld.CID) {
 	if _, err := m.r.Undo(t.Context(), "", lifeBy); err != nil {
 		t.Fatal(err)
 	}
-	if got := headOf(t, m).Graph(); got != before {
+	if got := m.headOf(t).Graph(); got != before {
 		t.Errorf("graph %v after undo, want %v", got, before)
 	}
 }
@@ -170,7 +170,7 @@ func TestMarksReplaceLess(t *testing.T) {
 
 func TestMarkRequests(t *testing.T) {
 	m := lifeMemory(t, `{"node":{"key":"x","type":"T"}}`, `{"node":{"key":"y","type":"T"}}`)
-	before := headOf(t, m).CID()
+	before := m.headOf(t).CID()
 	for _, req := range []MarkRequest{
 		{}, {State: graph.Stale}, {State: "lost", Nodes: []string{"x"}},
 		{State: graph.Superseded, Nodes: []string{"x"}}, {State: graph.Stale, Nodes: []string{"x"}, By: "y"},
@@ -187,7 +187,7 @@ func TestMarkRequests(t *testing.T) {
 	if !isMissing(err) {
 		t.Error(err)
 	}
-	if headOf(t, m).CID() != before {
+	if m.headOf(t).CID() != before {
 		t.Error("something was written")
 	}
 }
@@ -205,7 +205,7 @@ func TestRandomMarks(t *testing.T) {
 	var graphs []ipld.CID
 	name := func() string { return fmt.Sprintf("n%d", rng.IntN(8)) }
 	for range 200 {
-		before := headOf(t, m)
+		before := m.headOf(t)
 		var err error
 		switch state := graph.States()[rng.IntN(6)]; {
 		case rng.IntN(3) == 0:
@@ -222,10 +222,10 @@ func TestRandomMarks(t *testing.T) {
 		if err != nil && !errors.Is(err, repo.ErrInvalid) {
 			t.Fatal(err)
 		}
-		if headOf(t, m).CID() != before.CID() {
+		if m.headOf(t).CID() != before.CID() {
 			graphs = append(graphs, before.Graph())
 		}
-		checkPairs(t, headOf(t, m))
+		checkPairs(t, m.headOf(t))
 	}
 	if len(graphs) < 20 {
 		t.Fatalf("only %d commits", len(graphs))
