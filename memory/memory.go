@@ -3,6 +3,7 @@ package memory
 import (
 	"sync"
 
+	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -55,6 +56,9 @@ const (
 type Memory struct {
 	r     *repo.Repo
 	write sync.Mutex // held from reading the head to committing on it
+
+	recentLock sync.Mutex
+	recent     map[ipld.CID]added // by commit: what the newest ones added
 }
 
 // New returns a Memory over an open repository, which stays the caller's to close.

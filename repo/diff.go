@@ -303,3 +303,28 @@ func encodedEdge(e *graph.Edge) []byte {
 	}
 	return e.Encode()
 }
+
+// AddedNodes yields the nodes of other that s lacks, in id order. It reads what differs, and no
+// more of it than is consumed.
+func (s *Snapshot) AddedNodes(ctx context.Context, other *Snapshot) iter.Seq2[*graph.Node, error] {
+	return func(yield func(*graph.Node, error) bool) {
+		for c, err := range prolly.Diff(ctx, s.state.nodes, other.state.nodes) {
+			var n *graph.Node
+			if err == nil && c.Old != nil {
+				continue
+			}
+			if err == nil && len(c.Key) != graph.IDLen {
+				err = fmt.Errorf("%w tree key of %d bytes", store.ErrCorrupt, len(c.Key))
+			}
+			if err == nil {
+				n, _, err = other.state.shown(ctx, graph.ID(c.Key))
+			}
+			if err == nil && n == nil {
+				continue
+			}
+			if !yield(n, err) || err != nil {
+				return
+			}
+		}
+	}
+}

@@ -119,12 +119,15 @@ type ProfileDiff struct {
 
 // ProfilesDiff is what differs between the retrieval profiles of two snapshots.
 type ProfilesDiff struct {
-	Default  *FieldDiff // nil where it is the same
+	Default  *FieldDiff  // nil where it is the same
+	Fields   []FieldDiff // of the record that are no profiles, as the parameters of package memory are
 	Profiles []ProfileDiff
 }
 
 // Zero reports whether nothing differs.
-func (d ProfilesDiff) Zero() bool { return d.Default == nil && len(d.Profiles) == 0 }
+func (d ProfilesDiff) Zero() bool {
+	return d.Default == nil && len(d.Fields) == 0 && len(d.Profiles) == 0
+}
 
 // Profiles returns the retrieval profiles that differ, in the order of their names.
 func (d Diff) Profiles(ctx context.Context) (ProfilesDiff, error) {
@@ -146,6 +149,7 @@ func (d Diff) Profiles(ctx context.Context) (ProfilesDiff, error) {
 			Field: "default", Old: optText(from.Default), New: optText(to.Default),
 		}
 	}
+	out.Fields = profileFields(retrieve.Profile{Params: from.Extra}, retrieve.Profile{Params: to.Extra})
 	names := slices.Collect(maps.Keys(from.Named))
 	names = slices.AppendSeq(names, maps.Keys(to.Named))
 	slices.Sort(names)

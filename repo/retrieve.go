@@ -337,3 +337,25 @@ func (d document) Times() retrieve.Times {
 	t.ValidTo.Time, t.ValidTo.Given = d.ValidTo()
 	return t
 }
+
+// TermCounts returns how many nodes of the snapshot's commit have each of some terms of the analyser
+// in any field, and how many nodes there are: df and N of clause 9.2. It reads what the index has
+// about these terms alone.
+func (s *Snapshot) TermCounts(
+	ctx context.Context, terms []string,
+) (nodes []int64, of int64, err error) {
+	nodes = make([]int64, len(terms))
+	if !s.id.Defined() {
+		return nodes, 0, nil
+	}
+	err = s.withIndex(ctx, func(x *index.Index) error {
+		of = x.Stats().Nodes
+		for i, term := range terms {
+			if nodes[i], err = x.TermStats(ctx, term); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return nodes, of, err
+}

@@ -24,10 +24,16 @@ func (r *run) pack(ctx context.Context, a *Answer) error {
 		return err
 	}
 	for _, c := range r.found[:min(maxExamined, len(r.found))] {
-		if *r.req.Limit > 0 && len(a.Items) == *r.req.Limit {
+		if p.full() {
 			break
 		}
+		if p.paired[c.id] { // it followed what it contradicts
+			continue
+		}
 		if err := p.take(ctx, c); err != nil {
+			return err
+		}
+		if err := p.pair(ctx); err != nil {
 			return err
 		}
 	}
@@ -41,6 +47,15 @@ type packer struct {
 	answer  *Answer
 	created []graph.Time // of the items
 	said    []*features  // of the items, where repeats are to be left out
+
+	facing graph.ID          // what contradicts the item packed last, zero for nothing
+	paired map[graph.ID]bool // what was examined since it contradicts an item, nil for none
+	beside graph.ID          // the item that the candidate is examined for, zero for none
+}
+
+// full reports whether the answer has as many items as it may have.
+func (p *packer) full() bool {
+	return *p.req.Limit > 0 && len(p.answer.Items) == *p.req.Limit
 }
 
 // take packs or drops one candidate.
@@ -62,6 +77,7 @@ func (p *packer) take(ctx context.Context, c *candidate) error {
 		Community: c.member,
 		Recall:    c.recalled.told(),
 		Entities:  p.entities.names(c.id),
+		Against:   p.beside,
 	}
 	shown, err := p.render(ctx, n, mark)
 	if err != nil {
@@ -94,6 +110,9 @@ func (p *packer) take(ctx context.Context, c *candidate) error {
 		p.created = append(p.created, n.Created)
 		p.said = append(p.said, its)
 		p.idle.shows(n, shown)
+		if mark != nil && mark.State == graph.Contradicted {
+			p.facing = mark.By
+		}
 	}
 	return nil
 }

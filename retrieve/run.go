@@ -68,6 +68,9 @@ type Item struct {
 
 	Community *Membership // nil unless a community raised it or brought it in
 	Recall    *Recalled   // nil where the request is no recall, or has nothing to rank by
+	// Against is the item that this one follows since it contradicts it, zero where its rank put it
+	// here. Its score may be of any height then, 0 where nothing else found it.
+	Against graph.ID
 }
 
 // Why a node was examined and not packed.
@@ -94,13 +97,15 @@ type Answer struct {
 	TokensBudget int // 0 for none
 	Dropped      int // the number of DroppedItems
 	DroppedItems []DroppedItem
-	Candidates   int // distinct nodes that a lane, the exact look-up, expansion or communities found
-	Warnings     []Warning
-	Summary      *Summary       // nil where the request asks for none
-	Dates        []DateRange    // that the text names, in its order, each once; at most 8
-	Readings     []Reading      // what words that no node has were read as
-	Feedback     []FeedbackTerm // added to the text, the weightiest first
-	Recall       *Recollection  // nil where the request has no intent
+	// Candidates is how many distinct nodes a lane, the exact look-up, expansion, communities or an
+	// item that they contradict found.
+	Candidates int
+	Warnings   []Warning
+	Summary    *Summary       // nil where the request asks for none
+	Dates      []DateRange    // that the text names, in its order, each once; at most 8
+	Readings   []Reading      // what words that no node has were read as
+	Feedback   []FeedbackTerm // added to the text, the weightiest first
+	Recall     *Recollection  // nil where the request has no intent
 }
 
 // candidate is a node on its way through the pipeline.

@@ -79,7 +79,7 @@ var warningInfos = []WarningInfo{
 		When:    "nodes match, but all of them are filtered out or hidden",
 		Message: "nodes match, but filters or marks leave all of them out",
 		Remedy: "widen --type, --where, --valid-at or the time range, let hidden states " +
-			"through with --marks, or leave out --exclude and --unseen",
+			"through with --include, or leave out --exclude and --unseen",
 	},
 	{
 		Code:    BudgetTooSmall,

@@ -12,6 +12,7 @@ import (
 // profilesJSON is what differs between retrieval profiles.
 type profilesJSON struct {
 	Default *fieldDiffJSON    `json:"default"`
+	Fields  []fieldDiffJSON   `json:"fields,omitempty"`
 	Changed []profileDiffJSON `json:"changed"`
 }
 
@@ -29,6 +30,9 @@ func jsonProfiles(d repo.ProfilesDiff) *profilesJSON {
 	out := &profilesJSON{Changed: []profileDiffJSON{}}
 	if d.Default != nil {
 		out.Default = &jsonFields([]repo.FieldDiff{*d.Default})[0]
+	}
+	if len(d.Fields) > 0 {
+		out.Fields = jsonFields(d.Fields)
 	}
 	for _, p := range d.Profiles {
 		out.Changed = append(out.Changed, profileDiffJSON{p.Name, p.Kind, jsonFields(p.Fields)})
@@ -49,6 +53,11 @@ func (c *cli) printProfilesDiff(d repo.ProfilesDiff) error {
 	if d.Default != nil {
 		fields := []repo.FieldDiff{*d.Default}
 		if err := c.printItemDiff(repo.Changed, "profiles", fields); err != nil {
+			return err
+		}
+	}
+	if len(d.Fields) > 0 {
+		if err := c.printItemDiff(repo.Changed, "profiles", d.Fields); err != nil {
 			return err
 		}
 	}
@@ -76,11 +85,15 @@ func shareFields(fields []repo.FieldDiff) []repo.FieldDiff {
 	return out
 }
 
-// changedProfiles names the profiles that differ, with "default" where another is the default.
+// changedProfiles names the profiles that differ, with "(default)" where another is the default
+// and "(FIELD)" for what is no profile.
 func changedProfiles(d repo.ProfilesDiff) []string {
 	var names []string
 	if d.Default != nil {
 		names = append(names, "(default)")
+	}
+	for _, f := range d.Fields {
+		names = append(names, "("+f.Field+")")
 	}
 	for _, p := range d.Profiles {
 		names = append(names, p.Name)

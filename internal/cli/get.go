@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -116,6 +117,11 @@ func (w *wholeNode) text(adj retrieve.Adjacency) string {
 	})
 }
 
+// forgotten reports whether a node is only to be seen by who asks for what is forgotten.
+func (w *wholeNode) forgotten(let []graph.State) bool {
+	return w.mark != nil && w.mark.State == graph.Forgotten && !slices.Contains(let, graph.Forgotten)
+}
+
 // readNode reads the node that a name means.
 func readNode(ctx context.Context, s *repo.Snapshot, name string) (*wholeNode, error) {
 	id, err := s.Name(ctx, name)
@@ -153,6 +159,7 @@ func nodeHint(err error) error {
 
 func (c *cli) getCommand() *cobra.Command {
 	var field string
+	var marks []string
 	cmd := &cobra.Command{
 		Use:     "get NODE [flags]",
 		GroupID: groupRead,
@@ -160,17 +167,24 @@ func (c *cli) getCommand() *cobra.Command {
 		Long: "Print a node with everything in it. NODE is its exact key, its id, or at least 4 hex digits\n" +
 			"that only its id begins with; key:NAME and id:ID force one reading.\n\n" +
 			"--field prints the value of one field and nothing else: text as it is (escaped only on a\n" +
-			"terminal), other values as JSON. Fields are those of the JSON form; a property is props.NAME.",
+			"terminal), other values as JSON. Fields are those of the JSON form; a property is props.NAME.\n\n" +
+			"A forgotten node is not found without --include forgotten. Other marked ones are printed with\n" +
+			"a line that says so.",
 		Example: "  mnem get alice\n  mnem get alice --field props.role\n" +
-			"  mnem get svc/billing --at HEAD~1 --json",
+			"  mnem get svc/billing --at HEAD~1 --json\n  mnem get bob --include forgotten",
 		Args: cobra.ExactArgs(1),
 	}
 	c.atFlag(cmd)
 	cmd.Flags().StringVar(&field, "field", "", "print the value of this `FIELD` alone")
+	marksFlag(cmd, &marks)
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
 		if cmd.Flags().Changed("field") && !isField(field) {
 			return usagef("--field: no field %q: want one of %s or props.NAME", field,
 				strings.Join(fieldNames(), ", "))
+		}
+		let, err := parseMarks(marks)
+		if err != nil {
+			return err
 		}
 		return c.withRepo(cmd, false, func(ctx context.Context, r *repo.Repo) error {
 			s, err := c.snapshot(ctx, r)
@@ -181,6 +195,10 @@ func (c *cli) getCommand() *cobra.Command {
 			switch {
 			case err != nil:
 				return err
+			case w.forgotten(let):
+				return hint(&repo.NotFoundError{What: "node", Name: args[0]},
+					"it is forgotten: --include forgotten prints it, 'mnem restore %s' brings it back",
+					w.node.ID)
 			case field != "":
 				return c.printField(w, field, args[0])
 			case c.global.json:

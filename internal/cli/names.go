@@ -96,10 +96,12 @@ type visible struct {
 	let []graph.State // hidden states to let through
 }
 
-// marksFlag adds the flag that lets hidden states through.
+// marksFlag adds the flag that lets hidden states through, under both of its names.
 func marksFlag(cmd *cobra.Command, to *[]string) {
-	cmd.Flags().StringSliceVar(to, "marks", nil,
+	f := cmd.Flags()
+	f.StringSliceVar(to, "include", nil,
 		"show nodes and edges in these hidden `STATES` too: forgotten, superseded, expired, retired")
+	f.Var(f.Lookup("include").Value, "marks", "`STATES`: another name of --include")
 }
 
 func parseMarks(names []string) ([]graph.State, error) {

@@ -134,9 +134,6 @@ func signalsText(s retrieve.Signals) string {
 	return strings.Join(list, ", ")
 }
 
-// shareText is a number in units of 2^-16 as people read it.
-func shareText(n int64) string { return fmt.Sprintf("%.3f", float64(n)/(1<<16)) }
-
 // recallText tells the signals of an item and the way of the beam search to it, nothing where it was
 // not recalled.
 func (a *answerer) recallText(it *retrieve.Item) []string {

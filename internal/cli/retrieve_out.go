@@ -42,6 +42,8 @@ type whyJSON struct {
 	Community *membershipJSON `json:"community,omitempty"` // that raised it or brought it in
 	Entities  []string        `json:"entities,omitempty"`  // of the query that it has
 	Beam      *beamWayJSON    `json:"beam,omitempty"`      // of a recall: how links led to it
+	// Contradicts is the item that it follows because the two contradict each other.
+	Contradicts *string `json:"contradicts,omitempty"`
 }
 
 type termJSON struct {
@@ -79,6 +81,9 @@ func (a *answerer) item(i int, it *retrieve.Item, fusion retrieve.Fusion) itemJS
 	out.whyJSON = &whyJSON{Tier: it.Tier, Terms: []termJSON{}, Path: []wayStepJSON{}}
 	out.Community = jsonMembership(it.Community)
 	out.Entities = it.Entities
+	if !it.Against.IsZero() {
+		out.Contradicts = orNull(it.Against.String())
+	}
 	for _, t := range a.terms[i] {
 		out.Terms = append(out.Terms, termJSON{t.Term, orNull(t.ReadAs), t.Added, t.Score})
 	}
@@ -268,6 +273,9 @@ func (a *answerer) whyText(i int, it *retrieve.Item, fusion retrieve.Fusion) str
 		case l.Lane == retrieve.LaneCommunity && it.Community != nil:
 			parts[j] += " (" + a.membershipText(it.Community) + ")"
 		}
+	}
+	if !it.Against.IsZero() {
+		parts = append(parts, "contradicts the item before it")
 	}
 	return strings.Join(append(parts, a.recallText(it)...), ", ")
 }

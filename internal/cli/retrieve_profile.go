@@ -88,6 +88,9 @@ func flagOf(param string) string {
 
 // whyOwn says why no profile can hold a flag of requestFlags.
 func whyOwn(flag string) string {
+	if flag == "include" {
+		flag = "marks" // its other name
+	}
 	for _, param := range retrieve.OwnParams() {
 		if flagOf(param) == flag {
 			return retrieve.WhyOwn(param)

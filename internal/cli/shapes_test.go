@@ -64,6 +64,9 @@ const (
 		`"no_change": "bool", "rebased?": "bool", "dry_run": "bool", "changes?": ` + shapeChanges + `}`
 	shapeKept = `{"commit": "null", "branch": "text", "base": "cid|null", "head": "cid|null", ` +
 		`"kept": "cid|null", "ref": "text|null", "conflicts": ` + shapeConflicts + `}`
+	shapeMarked = `{"state": "text|null", "marked": ["id"], "already": ["id"], "unmarked": ["id"], ` +
+		`"commit": "cid|null", "branch": "text", "graph": "cid|null", "no_change": "bool", ` +
+		`"dry_run": "bool"}`
 	shapeStage = `{"stage": "text", ` + shapeItems + `, "duplicates": "int", "unchanged": "int"}`
 	shapeIndex = `{"manifest": "cid|null", "segments": "int", "nodes": "int", "terms": "int", ` +
 		`"fields": [{"field": "text", "nodes": "int", "terms": "int"}]}`
@@ -89,18 +92,18 @@ const (
 		shapeQuantiles + `, "yardstick?": {"name": "text", ` + shapeQuantiles + `}, ` +
 		`"bound?": {"times?": "number", "plus?": "int", "most?": "int", "p99?": "int"}, ` +
 		`"over": "bool", "not_measured?": "text"}]`
-	shapeSignals = `{"keyword": "int", "entity": "int", "similarity": "int", "graph": "int"}`
-	shapeWay     = `[{"id": "id", "edge": "text|null", "forward": "bool"}]`
-	shapeAnswer  = `{"qid?": "text", "commit": "cid", "receipt": "cid|null", "query": "text", ` +
+	shapeRecallSignals = `{"keyword": "int", "entity": "int", "similarity": "int", "graph": "int"}`
+	shapeWay           = `[{"id": "id", "edge": "text|null", "forward": "bool"}]`
+	shapeAnswer        = `{"qid?": "text", "commit": "cid", "receipt": "cid|null", "query": "text", ` +
 		`"intent?": "why|when|entity|general", "items": [{` + shapeNode + `, "rank": "int", "score": "int", "tokens": "int", ` +
 		`"rendered": "text", "lanes": [{"lane": "text", "rank": "int", "score": "int", ` +
-		`"share?": "int", "weight?": "int"}], "signals?": ` + shapeSignals + `, "tier?": "int", ` +
+		`"share?": "int", "weight?": "int"}], "signals?": ` + shapeRecallSignals + `, "tier?": "int", ` +
 		`"terms?": [{"term": "text", "score": "int"}], "seed?": "id|null", "hops?": "int|null", ` +
 		`"path?": ` + shapeWay + `, "beam?": {"seed": "id", "hops": "int", "path": ` + shapeWay + `}, ` +
 		`"entities?": ["text"]}], "tokens_used": "int", "tokens_budget": "int", ` +
 		`"dropped": "int", "dropped_by": {"budget": "int", "duplicate": "int"}, "candidates_seen": "int", ` +
 		`"warnings": [{"code": "text", "message": "text", "remedy": "text"}], ` +
-		`"recall?": {"weights": ` + shapeSignals + `, "width": "int", "depth": "int", "visited": "int", ` +
+		`"recall?": {"weights": ` + shapeRecallSignals + `, "width": "int", "depth": "int", "visited": "int", ` +
 		`"visited_limit": "int"}, "dates?": [{"from": "time|null", "to": "time|null"}], ` +
 		`"dropped_items?": [{"id": "id", "reason": "text", "tokens": "int", ` +
 		`"repeats": "id|null"}], ` +
@@ -108,10 +111,30 @@ const (
 		`"passed": "int", "found": "int", "left_out": {"exclude": "int", "type": "int", ` +
 		`"time": "int", "where": "int", "marks": "int"}, "best": "int", "worst": "int"}], ` +
 		`"stages": [{"stage": "text", "micros": "int"}]}}`
+	shapePercentiles = `{"p50": "int", "p90": "int", "p95": "int", "p99": "int", "max": "int"}`
+	shapeThresholds  = `{"coverage": "int", "evidence": "int", "lead": "int", ` +
+		`"weak_coverage": "int", "weak_evidence": "int", "cosines?": "object"}`
+	shapeChecked = `"id": "id", "key": "text|null", "type": "text", "title": "text", ` +
+		`"span": "text|null", "state": "text|null"`
+	shapeSignals = `{"coverage": "int", "evidence": "int", "lead": "int", "score": "int", ` +
+		`"cosines?": "object", "held": ["text"]}`
+	shapeCurve = `{"thresholds": ` + shapeThresholds + `, "strong": "int", "right": "int", ` +
+		`"weak": "int", "false_strong": "int", "unanswerable_weak": "int"}`
+	shapeCheckCounts = `"answerable": "int", "strong": "int", "right": "int", "weak": "int", ` +
+		`"unanswerable": "int", "false_strong": "int", "unanswerable_weak": "int"`
 	shapeKey = `{"name": "text|null", "key": "text", "fingerprint": "text", "secret": "bool", ` +
 		`"trust": "trusted|untrusted|revoked", "note": "text|null", "added": "time|null", ` +
 		`"revoked": "time|null", "since": "time|null", "reason": "text|null"}`
 )
+
+// shapeCheck is the shape of an answer of check.
+func shapeCheck(verdict, item, signals string) string {
+	return `{"commit": "cid|null", "query": "text", "verdict": "` + verdict + `", ` +
+		`"gate": "lexical|semantic|fused", "item": ` + item + `, "signals": ` + signals + `, ` +
+		`"missing": [{"kind": "text", "text": "text|null"}], ` +
+		`"nearest": [{` + shapeChecked + `, "coverage": "int", "evidence": "int", "score": "int"}], ` +
+		`"read_as?": [{"term": "text", "as": "text"}], "thresholds": ` + shapeThresholds + `}`
+}
 
 // shapesOf lists the shapes of each command's answer, any of which it may have. Commands that are
 // not here print no JSON.
@@ -120,7 +143,9 @@ var shapesOf = map[string][]string{
 	"mnem config get": {shapeSetting}, "mnem config list": {shapeSetting},
 	"mnem version": {`{"version": "text", "revision?": "text", "go": "text", "platform": "text", ` +
 		`"format": "int", "ranking": "int", "analyser": "int"}`},
-	"mnem commit": {shapeCommitted, shapeKept}, "mnem restore": {shapeCommitted},
+	"mnem commit": {shapeCommitted, shapeKept}, "mnem restore": {shapeCommitted, shapeMarked},
+	"mnem forget": {shapeMarked}, "mnem supersede": {shapeMarked}, "mnem stale": {shapeMarked},
+	"mnem contradict": {shapeMarked}, "mnem retire": {shapeMarked}, "mnem expire": {shapeMarked},
 	"mnem merge": {shapeMerge, shapePending}, "mnem revert": {shapeMerge},
 	"mnem cherry-pick": {shapeMerge},
 	"mnem add":         {shapeStage}, "mnem set": {shapeStage}, "mnem rm": {shapeStage},
@@ -130,6 +155,21 @@ var shapesOf = map[string][]string{
 		`"base": "cid|null", "staged": "bool", ` + shapeItems + `, "changes": ` + shapeChanges +
 		`, "merge?": {"verb": "text", "theirs": "cid|null", "conflicts": "int", "open": "int"}, ` +
 		`"kept": [{"ref": "text", "commit": "cid", "branch": "text"}]}`},
+	"mnem check": {
+		shapeCheck("STRONG|WEAK", `{`+shapeChecked+`}`, shapeSignals),
+		shapeCheck("MISS", `"null"`, shapeSignals), shapeCheck("MISS", `"null"`, `"null"`),
+		`{"commit": "cid|null", "branch": "text|null", "dry_run": "bool", ` +
+			`"gate": "lexical|semantic|fused", "answerable": "int", "unanswerable": "int", ` +
+			`"now": ` + shapeCurve + `, "chosen?": ` + shapeCurve + `, "curve": [` + shapeCurve + `]}`,
+		`{"commit": "cid|null", "branch": "text|null", "dry_run": "bool", ` +
+			`"thresholds": ` + shapeThresholds + `}`,
+	},
+	"mnem bench check": {`{"gate": "lexical|semantic|fused", "files": [{"name": "text", ` +
+		`"graph": "cid", "nodes": "int", "edges": "int", "queries": "int", "questions": "text"}], ` +
+		`"thresholds": ` + shapeThresholds + `, "other_sets?": {` + shapeCheckCounts + `}, ` +
+		`"removed": {` + shapeCheckCounts + `}, "curve": [` + shapeCurve + `], "chosen?": ` +
+		shapeCurve + `, "left_out": [{"name": "text", "thresholds?": ` + shapeThresholds + `, ` +
+		shapeCheckCounts + `}], "others": {` + shapeCheckCounts + `}}`},
 	"mnem retrieve": {shapeAnswer}, "mnem recall": {shapeAnswer},
 	"mnem get": {`{` + shapeWhole + `}`, `"json"`},
 	"mnem show": {
@@ -149,6 +189,16 @@ var shapesOf = map[string][]string{
 	"mnem path": {`{"commit": "cid|null", "from": "id", "to": "id", "found": "bool", ` +
 		`"hops": "int", "steps": [{"from": "id", "from_key": "text|null", "to": "id", ` +
 		`"to_key": "text|null", "edge": "id", "type": "text", "forward": "bool"}]}`},
+	"mnem explore": {`{"commit": "cid|null", "topic": "text", "nodes": [{"id": "id", ` +
+		`"key": "text|null", "type": "text", "summary": "text|null", "score": "int", "hops": "int", ` +
+		`"path": [{"from": "id", "to": "id", "edge": "id", "type": "text", "forward": "bool"}]}], ` +
+		`"edges": [{"id": "id", "type": "text", "src": "id", "dst": "id", "weight": "number"}], ` +
+		`"cut": "int"}`},
+	"mnem related": {`{"commit": "cid|null", "id": "id", "nodes": [{"id": "id", ` +
+		`"key": "text|null", "type": "text", "summary": "text|null", "score": "int", ` +
+		`"reasons": [{"kind": "edge|shared|text", "score": "int", "names": ["text"]}]}]}`},
+	"mnem suggest": {`{"commit": "cid|null", "tags": [{"tag": "text", "score": "int", ` +
+		`"from": ["id"], "in_text": "bool"}]}`},
 	"mnem log":  {`{` + shapeCommit + `}`},
 	"mnem diff": {shapeDiff, shapeDiffStat},
 	"mnem blame": {`{"id": "id", "key": "text|null", "fields": [{"field": "text", ` +
@@ -183,11 +233,16 @@ var shapesOf = map[string][]string{
 	"mnem embed": {`{"model": "text", "dim": "int|null", "branch": "text", "commit": "cid", ` +
 		`"commits": "int", "embedded": "int", "stale": "int", "unchanged": "int", "skipped": "int", ` +
 		`"too_long": "int", "remaining": "int", "dry_run": "bool"}`},
-	"mnem stats": {`{"commit": "cid|null", "graph": "cid|null", "nodes": "int", "edges": "int", ` +
-		`"marks": "int", "embeddings": "int", "node_types": ` + shapeTypes + `, "edge_types": ` +
-		shapeTypes + `, "index": ` + shapeIndex + `, "store": {"operations": "int", ` +
-		`"blocks": "int", "block_bytes": "int", "derived_blocks": "int", ` +
-		`"derived_bytes": "int", "disk_bytes": "int", "branches": "int", "tags": "int"}}`},
+	"mnem stats": {`{"commit": "cid|null", "graph": "cid|null", ` +
+		`"nodes": {"total": "int", "by_type": "object"}, "edges": {"total": "int", "by_type": "object"}, ` +
+		`"marks": {"total": "int", "by_state": "object"}, "embeddings": "int", ` +
+		`"agents": "object", "node_types": ` + shapeTypes + `, "edge_types": ` +
+		shapeTypes + `, "index": ` + shapeIndex + `, "store": {"bytes": "int", ` +
+		`"operations": "int", "blocks": "int", "block_bytes": "int", "derived_blocks": "int", ` +
+		`"derived_bytes": "int", "disk_bytes": "int", "branches": "int", "tags": "int"}, ` +
+		`"scores?": {"sampled": "int", "check": {"coverage": ` + shapePercentiles + `, "evidence": ` +
+		shapePercentiles + `, "lead": ` + shapePercentiles + `}, "remember": {"similarity": ` +
+		shapePercentiles + `}}}`},
 	"mnem index status": {shapeIndex}, "mnem index rebuild": {shapeIndex},
 	"mnem fsck": {`{"ok": "bool", "blocks": "int", ` +
 		`"errors": [{"cid": "cid|null", "kind": "text", "message": "text"}], ` +

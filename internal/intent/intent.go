@@ -81,7 +81,7 @@ var known = sync.OnceValue(func() *lists {
 // before any other, then the one that begins first, of these the longest. Time is linear in the
 // first 4,096 scalars.
 func Read(s string) Intent {
-	s = firstScalars(s, maxScalars)
+	s = text.FirstScalars(s, maxScalars)
 	best := match{intent: General, at: len(s) + 1}
 	l := known()
 	l.readWords(s, best.take)
@@ -189,20 +189,6 @@ func (l *lists) readParts(s string, found func(Intent, int)) {
 		found(best.intent, at)
 		at += len(best.text)
 	}
-}
-
-// firstScalars returns the first n scalars of a text.
-func firstScalars(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return s
 }
 
 var names = map[string]Intent{"why": Why, "when": When, "entity": Entity, "none": General}

@@ -1,0 +1,341 @@
+package compare
+
+import (
+	"strings"
+)
+
+// Inflections that a stem was cut of.
+const (
+	inflNone = iota
+	inflS    // the plural of a noun, or a person of a verb
+	inflIng  // what goes on
+	inflEd   // what is done
+)
+
+// token is what is left of a lexeme where two texts are compared: rules 3 to 6.
+type token struct {
+	class      class
+	form       string
+	stem       string
+	infl       uint8
+	det        bool // a determiner stands one or two words before
+	be, have   bool // a form of to be, to have does
+	capital    bool
+	proper     bool // capital where common words are not
+	not        bool
+	unit       bool
+	of         bool   // stands between parts of a date
+	gender     string // of the article before it
+	article    string // which has one
+	sentence   int
+	start, end int
+	was        lexeme // what it was made of
+}
+
+// analysis is a text as one language reads it.
+type analysis struct {
+	lexicon *lexicon
+	tokens  []token
+}
+
+// reader makes tokens of lexemes.
+type reader struct {
+	x   *lexicon
+	in  []lexeme
+	out []token
+}
+
+// read analyses lexemes by the words of a language: rules 3 to 6.
+func read(in []lexeme, x *lexicon) *analysis {
+	r := &reader{x: x, in: in}
+	r.expand()
+	r.rewrite()
+	r.count()
+	r.dates()
+	r.clocks()
+	r.surroundings()
+	r.finish()
+	return &analysis{x, r.out}
+}
+
+// expand takes contractions apart: rule 3.
+func (r *reader) expand() {
+	sentence, first := 0, true
+	for i, l := range r.in {
+		t := token{
+			class: l.class, form: l.form, capital: l.capital, start: l.start, end: l.end,
+			sentence: sentence, was: l,
+		}
+		t.proper = l.capital && !first || l.inner
+		if l.caps && (r.x.keep[l.form] || r.x.drop[l.form]) && !r.shouting() {
+			t.form += "^" // US is not us
+		}
+		r.apart(t)
+		first = false
+		if l.ends != 0 && !r.ordinalPoint(i) {
+			sentence++
+			first = true
+		}
+	}
+}
+
+// shouting reports whether all words are in upper case.
+func (r *reader) shouting() bool {
+	for _, l := range r.in {
+		if l.class == classWord && !l.caps && len(l.form) > 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// ordinalPoint reports whether the full stop after a number is before a month.
+func (r *reader) ordinalPoint(i int) bool {
+	l := r.in[i]
+	return l.ends == '.' && l.class == classNumber && len(l.form) <= 2 && i+1 < len(r.in) &&
+		r.x.month[r.in[i+1].form] != ""
+}
+
+// isPronoun reports whether 's after an English word is short for is.
+func isPronoun(s string) bool {
+	switch s {
+	case "it", "he", "she", "that", "there", "what", "who", "where", "here", "this":
+		return true
+	}
+	return false
+}
+
+func (r *reader) apart(t token) {
+	at := strings.IndexByte(t.form, '\'')
+	switch {
+	case t.class == classIdentifier && (t.form == "p.m" || t.form == "a.m") && r.x.name == "en":
+		t.class, t.form = classWord, strings.Replace(t.form, ".", "", 1)
+	case t.class != classWord || at < 0:
+	case r.x.name == "fr" && r.x.rewrite[t.form[:at+1]] != nil:
+		rest := t
+		rest.form = t.form[at+1:]
+		t.form, t.proper = t.form[:at+1], false
+		r.out = append(r.out, t)
+		r.apart(rest)
+		return
+	case r.x.name == "en":
+		r.english(t)
+		return
+	}
+	r.out = append(r.out, t)
+}
+
+// english takes an English contraction apart.
+func (r *reader) english(t token) {
+	put := func(form string) {
+		t.form = form
+		r.out = append(r.out, t)
+	}
+	if base, ok := strings.CutSuffix(t.form, "n't"); ok {
+		switch base {
+		case "ca":
+			base = "can"
+		case "wo":
+			base = "will"
+		case "sha":
+			base = "shall"
+		case "ai":
+			base = "is"
+		}
+		put(base)
+		put("not")
+		return
+	}
+	at := strings.LastIndexByte(t.form, '\'')
+	base, rest := t.form[:at], t.form[at+1:]
+	long := map[string]string{"m": "am", "re": "are", "ve": "have", "ll": "will", "d": "'d"}[rest]
+	switch {
+	case long == "" && rest == "s" && isPronoun(base):
+		long = "is"
+	case long == "" && rest == "s":
+		long = "'s"
+	case long == "":
+		put(t.form)
+		return
+	}
+	put(base)
+	t.proper, t.capital = false, false
+	put(long)
+}
+
+// phrase finds the longest phrase of a table at a token, and how many tokens it takes.
+func phrase[V any](r *reader, table map[string]V, i int) (value V, n int) {
+	key := ""
+	for k := i; k < len(r.out) && k < i+r.x.longest; k++ {
+		t := &r.out[k]
+		if t.class != classWord && t.class != classSingle {
+			break
+		}
+		if k > i {
+			if t.sentence != r.out[i].sentence {
+				break
+			}
+			key += " "
+		}
+		key += t.form
+		if v, ok := table[key]; ok {
+			value, n = v, k-i+1
+		}
+	}
+	return value, n
+}
+
+// rewrite writes words in other words: rule 3.
+func (r *reader) rewrite() {
+	if len(r.x.rewrite) == 0 {
+		return
+	}
+	in := r.out
+	var out []token
+	for i := 0; i < len(in); {
+		words, n := phrase(r, r.x.rewrite, i)
+		if n == 0 {
+			out = append(out, in[i])
+			i++
+			continue
+		}
+		for _, w := range words {
+			t := in[i]
+			t.form, t.end = w, in[i+n-1].end
+			out = append(out, t)
+		}
+		i += n
+	}
+	r.out = out
+}
+
+// count reads numbers: rule 4.
+func (r *reader) count() {
+	in := r.out
+	var out []token
+	for i := 0; i < len(in); {
+		t := in[i]
+		n := 1
+		if t.class == classNumber {
+			t.form = decimal(t.form, r.x.name)
+			n = r.spaced(&t, i)
+			if i+n < len(in) && in[i+n].class == classWord && in[i+n].was.tight &&
+				r.x.ordinal[in[i+n].form] {
+				n++
+			}
+		} else if v, m := r.numeral(i); m > 0 {
+			n = m
+			if by, ok := strings.CutPrefix(v, "*"); ok {
+				if k := len(out) - 1; k >= 0 && out[k].class == classNumber &&
+					out[k].sentence == t.sentence && times(out[k].form, v) != "" {
+					out[k].form, out[k].end = times(out[k].form, v), in[i+n-1].end
+					i += n
+					continue
+				}
+				v = by
+			}
+			t.class, t.form, t.end = classNumber, v, in[i+n-1].end
+		}
+		out = append(out, t)
+		i += n
+	}
+	r.out = out
+}
+
+// numeral returns a number in words at a token, and how many tokens it takes.
+func (r *reader) numeral(i int) (string, int) {
+	if r.x.name != "zh" {
+		return phrase(r, r.x.number, i)
+	}
+	n, s := 0, ""
+	for k := i; k < len(r.out) && r.out[k].class == classSingle &&
+		strings.Contains(hanNumeral, r.out[k].form); k++ {
+		s += r.out[k].form
+		n++
+	}
+	if n == 0 {
+		return "", 0
+	}
+	if v := hanNumber(s); v != "" {
+		return v, n
+	}
+	return "", 0
+}
+
+// spaced joins groups of three digits that a French number is written in, and returns how many
+// tokens it takes.
+func (r *reader) spaced(t *token, i int) int {
+	n := 1
+	for r.x.name == "fr" && digitsIn(t.form, 9) >= 0 && i+n < len(r.out) {
+		next := r.out[i+n]
+		if next.class != classNumber || len(next.form) != 3 || digitsIn(next.form, 3) < 0 ||
+			n == 1 && len(t.form) > 3 || next.start != r.out[i+n-1].end+1 {
+			break
+		}
+		t.form, t.end = t.form+next.form, next.end
+		n++
+	}
+	return n
+}
+
+// surroundings notes what stands before each word, before anything is dropped.
+func (r *reader) surroundings() {
+	for i := range r.out {
+		t := &r.out[i]
+		for k := i - 1; k >= 0 && k >= i-2 && r.out[k].sentence == t.sentence; k-- {
+			w := r.out[k].form
+			if k == i-1 {
+				if t.gender = r.x.gender[w]; t.gender != "" {
+					t.article = w
+				}
+			}
+			t.det = t.det || r.x.det[w] || r.out[k].class == classNumber
+			if r.x.name == "en" {
+				switch w {
+				case "is", "are", "am", "was", "be", "been", "being":
+					t.be = true
+				case "have", "had":
+					t.have = true
+				}
+			}
+			t.be = t.be || r.x.name == "es" && k == i-1 && w == "está"
+		}
+	}
+}
+
+// finish drops what says nothing and finds stems: rules 5 and 6.
+func (r *reader) finish() {
+	in := r.out
+	var out []token
+	for i, t := range in {
+		word := t.class == classWord || t.class == classSingle
+		if word && (r.x.drop[t.form] || r.skipped(i)) {
+			continue
+		}
+		t.not = word && r.x.not[t.form]
+		t.unit = word && r.x.unit[t.form] || t.class == classMark && strings.Contains("%‰°€$£¥", t.form)
+		if i > 0 && t.unit && t.class == classWord && in[i-1].class == classNumber && len(t.form) <= 3 {
+			t.form = t.was.exact // Mb is not MB
+		}
+		t.stem = t.form
+		if t.class == classWord && !r.x.keep[t.form] && !t.not {
+			t.stem, t.infl = r.x.inflected(t)
+		}
+		out = append(out, t)
+	}
+	r.out = out
+}
+
+// skipped reports whether a word goes with the one after it: está before a gerund, been before -ing.
+func (r *reader) skipped(i int) bool {
+	if i+1 == len(r.out) {
+		return false
+	}
+	next := r.out[i+1].form
+	return r.x.name == "es" && r.out[i].form == "está" && isGerund(next) ||
+		r.x.name == "en" && r.out[i].form == "been" && strings.HasSuffix(next, "ing")
+}
+
+func isGerund(s string) bool {
+	return len(s) > 5 && (strings.HasSuffix(s, "ando") || strings.HasSuffix(s, "iendo"))
+}

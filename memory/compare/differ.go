@@ -1,0 +1,158 @@
+package compare
+
+import "slices"
+
+// difference of a token, where the other text has nothing for it.
+func (x *lexicon) kindOf(t *token) Kind {
+	switch {
+	case t.not:
+		return Negation
+	case t.class == classNumber:
+		return Number
+	case t.unit:
+		return Unit
+	case t.class == classIdentifier:
+		return Identifier
+	case t.class >= classMonth:
+		return Date
+	case t.class == classWord && t.capital && !x.keep[t.form]:
+		return Name
+	}
+	return Word
+}
+
+// differences lists what one of two analyses has and the other not: rule 8.
+func differences(a, b *analysis) []Difference {
+	x := a.lexicon
+	onlyA, onlyB := unmatched(x, a.tokens, b.tokens)
+	if len(onlyA)+len(onlyB) == 0 {
+		return []Difference{placed(a.tokens, b.tokens)}
+	}
+	as, bs := pieces(x, onlyA), pieces(x, onlyB)
+	var out []Difference
+	for i := 0; i < len(as); i++ { // words and their contraries
+		at := slices.IndexFunc(bs, func(p piece) bool { return x.contrary(as[i], p) })
+		if at >= 0 {
+			out = append(out, Difference{Negation, as[i].shown, bs[at].shown})
+			as, bs = slices.Delete(as, i, i+1), slices.Delete(bs, at, at+1)
+			i--
+		}
+	}
+	for _, kind := range kinds {
+		ofA, ofB := shown(as, kind), shown(bs, kind)
+		for i := range max(len(ofA), len(ofB)) {
+			d := Difference{Kind: kind}
+			if i < len(ofA) {
+				d.A = ofA[i]
+			}
+			if i < len(ofB) {
+				d.B = ofB[i]
+			}
+			out = append(out, d)
+		}
+	}
+	return out[:min(len(out), MaxDiffers)]
+}
+
+// placed returns the difference of texts of the same words: an article of another gender, or order.
+func placed(a, b []token) Difference {
+	for i := range a {
+		if a[i].form != b[i].form {
+			break
+		}
+		if a[i].gender != b[i].gender && a[i].gender != "" && b[i].gender != "" {
+			return Difference{Word, a[i].article, b[i].article}
+		}
+	}
+	return Difference{Kind: Order}
+}
+
+// piece is a token that differs, or neighbours that do of a script without spaces.
+type piece struct {
+	kind              Kind
+	form, stem, shown string
+}
+
+func pieces(x *lexicon, list []token) []piece {
+	var out []piece
+	end := -1
+	for i := range list {
+		t := &list[i]
+		kind := x.kindOf(t)
+		if t.class == classSingle && t.start == end {
+			p := &out[len(out)-1]
+			p.form, p.shown = p.form+t.form, p.shown+t.form
+			if p.stem = p.form; kind == Negation || p.kind == Unit {
+				p.kind = kind
+			}
+		} else {
+			p := piece{kind, t.form, t.stem, t.form}
+			if t.class == classWord || t.class == classHabit || t.class == classWeekday {
+				p.shown = t.was.form
+			}
+			out = append(out, p)
+		}
+		if end = -1; t.class == classSingle {
+			end = t.end
+		}
+	}
+	return out
+}
+
+func shown(list []piece, kind Kind) []string {
+	var out []string
+	for _, p := range list {
+		if p.kind == kind {
+			out = append(out, p.shown)
+		}
+	}
+	return out
+}
+
+// contrary reports whether two pieces say the contrary of each other.
+func (x *lexicon) contrary(a, b piece) bool {
+	return x.opposite[a.form+"/"+b.form] || x.opposite[a.stem+"/"+b.stem]
+}
+
+// unmatched returns the tokens of each list that the other has nothing for: first those of the same
+// form pair, in order, then those of the same stem.
+func unmatched(x *lexicon, a, b []token) (onlyA, onlyB []token) {
+	byForm := func(t *token) string { return string(rune('a'+t.class)) + t.form }
+	a, b = unpaired(a, b, byForm)
+	loose := func(t *token) string {
+		if t.class == classWord && !t.proper && !(t.capital && !t.det) {
+			return t.key()
+		}
+		return byForm(t)
+	}
+	onlyA, onlyB = unpaired(a, b, loose)
+	if len(onlyA)+len(onlyB) == 0 && len(a)+len(b) > 0 {
+		return a, b // endings that say something
+	}
+	return onlyA, onlyB
+}
+
+func unpaired(a, b []token, key func(*token) string) (onlyA, onlyB []token) {
+	times := map[string]int{}
+	for i := range b {
+		times[key(&b[i])]++
+	}
+	both := map[string]int{}
+	for i := range a {
+		k := key(&a[i])
+		if times[k] > 0 {
+			times[k]--
+			both[k]++
+			continue
+		}
+		onlyA = append(onlyA, a[i])
+	}
+	for i := range b {
+		if k := key(&b[i]); both[k] > 0 {
+			both[k]--
+			continue
+		}
+		onlyB = append(onlyB, b[i])
+	}
+	return onlyA, onlyB
+}

@@ -1,0 +1,134 @@
+package compare
+
+import (
+	_ "embed"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+//go:embed words.txt
+var wordsFile string
+
+// lexicon is what is known of one language.
+type lexicon struct {
+	name                                  string
+	drop, det, keep, not, unit, front     map[string]bool
+	of, first, ordinal                    map[string]bool
+	opposite                              map[string]bool // "A/B" both ways
+	rewrite                               map[string][]string
+	number, month, weekday, habit, gender map[string]string
+	longest                               int             // words in a phrase
+	known                                 map[string]bool // what tells the language
+}
+
+// languages are in the order in which they are tried.
+var languages = []string{"en", "de", "fr", "es", "zh"}
+
+// lexicons reads words.txt once. The last is of no language and knows nothing.
+var lexicons = sync.OnceValue(func() []*lexicon {
+	var list []*lexicon
+	for _, name := range append(languages, "none") {
+		list = append(list, newLexicon(name))
+	}
+	for line := range strings.Lines(wordsFile) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		name, rest, _ := strings.Cut(line, " ")
+		class, entries, _ := strings.Cut(rest, " ")
+		for _, x := range list {
+			if x.name != name {
+				continue
+			}
+			for _, e := range strings.Split(entries, ", ") {
+				x.add(class, e)
+			}
+		}
+	}
+	return list
+})
+
+func newLexicon(name string) *lexicon {
+	x := &lexicon{
+		name: name, rewrite: map[string][]string{}, number: map[string]string{},
+		month: map[string]string{}, weekday: map[string]string{}, habit: map[string]string{},
+		gender: map[string]string{},
+	}
+	for _, set := range []*map[string]bool{
+		&x.drop, &x.det, &x.keep, &x.not, &x.unit, &x.front, &x.of, &x.first, &x.ordinal,
+		&x.opposite, &x.known,
+	} {
+		*set = map[string]bool{}
+	}
+	return x
+}
+
+// units are what a phrase is made of: words, or signs in Chinese.
+func (x *lexicon) units(phrase string) []string {
+	if x.name == "zh" {
+		return strings.Split(phrase, "")
+	}
+	return strings.Fields(phrase)
+}
+
+func (x *lexicon) add(class, entry string) {
+	phrase, value, _ := strings.Cut(entry, "=")
+	words := x.units(phrase)
+	x.longest = max(x.longest, len(words))
+	key := strings.Join(words, " ")
+	set := func(m map[string]bool) { m[key] = true }
+	switch class {
+	case "drop":
+		set(x.drop)
+	case "det":
+		set(x.det)
+	case "keep":
+		set(x.keep)
+	case "not":
+		set(x.not)
+	case "unit":
+		set(x.unit)
+	case "front":
+		set(x.front)
+	case "of":
+		set(x.of)
+	case "first":
+		set(x.first)
+	case "ordinal":
+		set(x.ordinal)
+	case "opposite":
+		a, b, _ := strings.Cut(entry, "/")
+		x.opposite[a+"/"+b], x.opposite[b+"/"+a] = true, true
+		return
+	case "rewrite":
+		x.rewrite[key] = x.units(value)
+	case "number":
+		x.number[key] = value
+	case "month":
+		x.month[key] = value
+	case "weekday":
+		x.weekday[key] = value
+	case "habit":
+		x.habit[key] = value
+	case "gender":
+		x.gender[key] = value
+	}
+	switch class {
+	case "drop", "det", "keep", "not", "number", "front":
+		if len(words) == 1 {
+			x.known[key] = true
+		}
+	}
+}
+
+// times returns n times a multiplier such as "*100", "" where that is too large.
+func times(n, by string) string {
+	a, err := strconv.ParseInt(n, 10, 64)
+	b, _ := strconv.ParseInt(strings.TrimPrefix(by, "*"), 10, 64)
+	if err != nil || a > 1_000_000 || a < 0 {
+		return ""
+	}
+	return strconv.FormatInt(a*b, 10)
+}

@@ -1,0 +1,119 @@
+package memory
+
+import (
+	"context"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// Due returns the time from which a node is out of date, and what says so: its property "expires" or
+// its "validTo", the earlier one of both; ok is false where neither does. A property that is no time
+// says nothing.
+func Due(n *graph.Node) (at graph.Time, why string, ok bool) {
+	if v, found := ipld.FindEntry(n.Props, PropExpires); found && v.Kind() == ipld.String {
+		if t, err := graph.ParseTime(v.Text()); err == nil {
+			at, why, ok = t, PropExpires, true
+		}
+	}
+	if n.ValidTo.Given && (!ok || n.ValidTo.Time < at) {
+		at, why, ok = n.ValidTo.Time, "validTo", true
+	}
+	return at, why, ok
+}
+
+// ExpireRequest asks for what is out of date to be marked expired.
+type ExpireRequest struct {
+	Now    graph.Time // what is due at that time or before it is out of date
+	Nodes  []string   // only these, named as of repo.Snapshot.Name; empty for all nodes
+	Reason string     // "" for what Due says
+}
+
+// Expire marks nodes that are out of date as expired, in one commit, or none where there are none.
+// What a mark hides already is left alone, and a node that is named and not due is reported as
+// neither. Without names every node is read: the time it takes grows with the memory.
+func (m *Memory) Expire(
+	ctx context.Context, opt repo.CommitOptions, req ExpireRequest,
+) (*MarkResult, error) {
+	mark := MarkRequest{State: graph.Expired, Nodes: []string{""}, Reason: req.Reason}
+	if err := mark.check(); err != nil {
+		return nil, err
+	}
+	res := new(MarkResult)
+	var err error
+	res.CommitResult, err = m.decide(ctx, opt, func(s *repo.Snapshot) (*decision, error) {
+		k := newMarker(ctx, s)
+		if err := k.expire(req); err != nil {
+			return nil, err
+		}
+		*res = *k.res
+		return &decision{k.changes, withReason("expire "+listed(k.names), req.Reason)}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+func (k *marker) expire(req ExpireRequest) error {
+	if len(req.Nodes) == 0 {
+		for e, err := range k.s.Nodes(k.ctx, graph.ID{}) {
+			if err == nil {
+				err = k.expireDue(e.Node, req)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, name := range req.Nodes {
+		id, err := k.s.Name(k.ctx, name)
+		if err != nil {
+			return err
+		}
+		n, _, err := k.s.Node(k.ctx, id)
+		if err == nil {
+			err = k.expireDue(n, req)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// expireDue marks a node that is due, unless it is hidden already.
+func (k *marker) expireDue(n *graph.Node, req ExpireRequest) error {
+	at, why, ok := Due(n)
+	if !ok || at > req.Now {
+		return nil
+	}
+	old, err := k.now(n.ID)
+	if err != nil {
+		return err
+	}
+	if old != nil && retrieve.Hidden(old.State) {
+		if old.State == graph.Expired {
+			k.res.Already = append(k.res.Already, n.ID)
+		}
+		return nil
+	}
+	mark := MarkRequest{State: graph.Expired, Reason: req.Reason}
+	if mark.Reason == "" {
+		mark.Reason = why + " " + at.String()
+	}
+	k.set(mark, n.ID, graph.ID{})
+	k.names = append(k.names, nameOf(n))
+	return k.settle(n.ID, old)
+}
+
+// nameOf names a node for people.
+func nameOf(n *graph.Node) string {
+	if n.Key != "" {
+		return n.Key
+	}
+	return n.ID.String()
+}

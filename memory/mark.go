@@ -1,0 +1,443 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// MaxMarked is the largest number of nodes that one request marks.
+const MaxMarked = 10_000
+
+// maxTurns bounds how often a decision is made again because the branch moved meanwhile.
+const maxTurns = 8
+
+// StateError is returned when a node is in a state that a verb does not replace, since more would be
+// lost than said. errors.Is(err, repo.ErrInvalid) holds.
+type StateError struct {
+	Node  graph.ID
+	Name  string // of the node, as the caller gave it
+	State graph.State
+	By    graph.ID // what did it, zero for none
+	Want  graph.State
+}
+
+func (e *StateError) Error() string {
+	by := ""
+	if !e.By.IsZero() {
+		by = " by " + e.By.String()
+	}
+	return fmt.Sprintf("%q is %s%s: it cannot become %s before that is taken off", e.Name, e.State,
+		by, e.Want)
+}
+
+// Is reports whether target is repo.ErrInvalid.
+func (e *StateError) Is(target error) bool { return target == repo.ErrInvalid }
+
+func invalidf(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", repo.ErrInvalid, fmt.Errorf(format, args...))
+}
+
+// MarkRequest asks for nodes to be marked.
+type MarkRequest struct {
+	State graph.State
+	Nodes []string // names as of repo.Snapshot.Name, 1 to MaxMarked
+	// By names the node that supersedes or contradicts the others: required for these two states, as
+	// without it nobody could say what is so instead, and refused for others.
+	By     string
+	Reason string // "" for none; at most graph.MaxReason bytes
+}
+
+// MarkResult tells what a request for marks did.
+type MarkResult struct {
+	*repo.CommitResult
+	Marked   []graph.ID // newly in the state, or with another reason, in the order of the request
+	Already  []graph.ID // in the state before
+	Unmarked []graph.ID // whose mark was taken off; of a contradiction that is settled, too
+}
+
+// Mark marks nodes in one commit, or none where all of them are in the state already. The text of a
+// node stays as it is, and readable; Unmark takes a mark off again.
+//
+// A node has one mark. It is replaced by one that says more, in the order stale, contradicted, then
+// expired, retired and superseded, then forgotten; a *StateError is returned for any other. What
+// supersedes or contradicts must be visible itself, so that marks never lead in a circle.
+// Contradicted marks both nodes, each by the other; one that is contradicted by a third keeps that.
+// What supersedes, hides or forgets one of two that contradict each other settles it: the other's
+// mark is taken off.
+func (m *Memory) Mark(
+	ctx context.Context, opt repo.CommitOptions, req MarkRequest,
+) (*MarkResult, error) {
+	if err := req.check(); err != nil {
+		return nil, err
+	}
+	res := new(MarkResult)
+	var err error
+	res.CommitResult, err = m.decide(ctx, opt, func(s *repo.Snapshot) (*decision, error) {
+		k := newMarker(ctx, s)
+		if err := k.mark(req); err != nil {
+			return nil, err
+		}
+		*res = *k.res
+		return &decision{k.changes, req.message(k.names)}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+func (r *MarkRequest) check() error {
+	if r.State == "" {
+		return invalidf("state: missing")
+	}
+	byOther := r.State == graph.Superseded || r.State == graph.Contradicted
+	switch {
+	case len(r.Nodes) == 0:
+		return invalidf("nodes: name at least one")
+	case len(r.Nodes) > MaxMarked:
+		return invalidf("nodes: %d, limit %d: mark them in several requests", len(r.Nodes), MaxMarked)
+	case byOther && r.By == "":
+		return invalidf("by: missing: name the node by which they are %s", r.State)
+	case !byOther && r.By != "":
+		return invalidf("by: only for %s and %s", graph.Superseded, graph.Contradicted)
+	}
+	return graph.CheckText("reason", r.Reason, 0, graph.MaxReason)
+}
+
+// verbs are how messages of commits call what a mark says.
+var verbs = map[graph.State]string{
+	graph.Stale: "stale", graph.Superseded: "supersede", graph.Retired: "retire",
+	graph.Forgotten: "forget", graph.Expired: "expire", graph.Contradicted: "contradict",
+}
+
+func (r *MarkRequest) message(names []string) string {
+	text := verbs[r.State] + " " + listed(names)
+	if r.By != "" {
+		text += " by " + r.By
+	}
+	return withReason(text, r.Reason)
+}
+
+// listed names the first few of many.
+func listed(names []string) string {
+	const most = 5
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+// withReason adds a reason to the message of a commit.
+func withReason(text, reason string) string {
+	if reason != "" {
+		text += ": " + reason
+	}
+	return text
+}
+
+// decision is what a verb makes of a snapshot.
+type decision struct {
+	changes []graph.Change
+	message string // unless the caller gave one
+}
+
+// decide lets fn decide about the newest commit of a branch and commits what it says upon that very
+// commit: where the branch moved meanwhile, fn decides anew. Without changes no commit is made.
+func (m *Memory) decide(
+	ctx context.Context, opt repo.CommitOptions, fn func(*repo.Snapshot) (*decision, error),
+) (*repo.CommitResult, error) {
+	m.write.Lock()
+	defer m.write.Unlock()
+	expect, message := opt.Expect, opt.Message
+	for turn := 1; ; turn++ {
+		s, err := m.head(ctx, opt.Branch)
+		if err != nil {
+			return nil, err
+		}
+		at := s.CID()
+		if expect != nil && *expect != at {
+			return nil, &repo.ExpectError{Want: *expect, Have: at}
+		}
+		d, err := fn(s)
+		if err != nil {
+			return nil, err
+		}
+		opt.Expect, opt.Message = &at, message
+		if message == "" {
+			opt.Message = d.message
+		}
+		res, err := m.r.Commit(ctx, each(d.changes), opt)
+		var moved *repo.ExpectError
+		if expect == nil && errors.As(err, &moved) && turn < maxTurns {
+			continue
+		}
+		return res, err
+	}
+}
+
+// head returns the newest state of a branch, "" for the one that HEAD is on.
+func (m *Memory) head(ctx context.Context, branch string) (*repo.Snapshot, error) {
+	if branch != "" {
+		return m.r.Snapshot(ctx, string(graph.BranchRef(branch)))
+	}
+	_, at, err := m.r.Branch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return m.r.At(ctx, at)
+}
+
+// each returns a list as a stream.
+func each(list []graph.Change) repo.Changes {
+	return func(yield func(graph.Change, error) bool) {
+		for _, c := range list {
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+// marker makes the changes that mark nodes of a snapshot.
+type marker struct {
+	ctx     context.Context
+	s       *repo.Snapshot
+	res     *MarkResult
+	changes []graph.Change
+	names   []string // of what is marked, for people
+	marks   map[graph.ID]*graph.Mark
+}
+
+func newMarker(ctx context.Context, s *repo.Snapshot) *marker {
+	return &marker{ctx: ctx, s: s, res: &MarkResult{}, marks: make(map[graph.ID]*graph.Mark)}
+}
+
+// now returns the mark that a node has after what was decided so far, nil for none.
+func (k *marker) now(id graph.ID) (*graph.Mark, error) {
+	if m, ok := k.marks[id]; ok {
+		return m, nil
+	}
+	m, err := k.s.Mark(k.ctx, graph.OnNode, id)
+	if err == nil {
+		k.marks[id] = m
+	}
+	return m, err
+}
+
+func (k *marker) mark(req MarkRequest) error {
+	var by graph.ID
+	if req.By != "" {
+		var err error
+		if by, err = k.judge(req); err != nil {
+			return err
+		}
+	}
+	seen := make(map[graph.ID]bool, len(req.Nodes))
+	for _, name := range req.Nodes {
+		id, err := k.s.Name(k.ctx, name)
+		if err != nil {
+			return err
+		}
+		if id == by {
+			return invalidf("%q cannot be %s by itself", name, req.State)
+		}
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		before := len(k.changes)
+		if err := k.one(req, name, id, by); err != nil {
+			return err
+		}
+		if len(k.changes) > before {
+			k.names = append(k.names, name)
+		}
+	}
+	return nil
+}
+
+// judge returns the node that supersedes or contradicts.
+func (k *marker) judge(req MarkRequest) (graph.ID, error) {
+	by, err := k.s.Name(k.ctx, req.By)
+	if err != nil {
+		return by, err
+	}
+	m, err := k.now(by)
+	if err == nil && m != nil && retrieve.Hidden(m.State) {
+		err = invalidf("%q is %s: what %s others must be visible itself", req.By, m.State,
+			verbs[req.State]+"s")
+	}
+	return by, err
+}
+
+// one marks one node.
+func (k *marker) one(req MarkRequest, name string, id, by graph.ID) error {
+	if req.State == graph.Contradicted {
+		return k.contradict(req, name, id, by)
+	}
+	old, err := k.now(id)
+	if err != nil {
+		return err
+	}
+	if ok, err := k.may(req, name, id, by, old); !ok {
+		return err
+	}
+	k.set(req, id, by)
+	if retrieve.Hidden(req.State) {
+		return k.settle(id, old)
+	}
+	return nil
+}
+
+// weight orders states by how much they say; a mark is only replaced by one that says more.
+func weight(s graph.State) int {
+	switch s {
+	case graph.Stale:
+		return 1
+	case graph.Contradicted:
+		return 2
+	case graph.Forgotten:
+		return 4
+	}
+	return 3
+}
+
+// may reports whether a node is to be marked: not where the mark says the same, and with a
+// *StateError where it says more.
+func (k *marker) may(
+	req MarkRequest, name string, id, by graph.ID, old *graph.Mark,
+) (bool, error) {
+	switch {
+	case old == nil || weight(old.State) < weight(req.State):
+		return true, nil
+	case old.State == req.State && old.By == by:
+		if req.Reason != "" && req.Reason != old.Reason {
+			return true, nil
+		}
+		k.res.Already = append(k.res.Already, id)
+		return false, nil
+	}
+	return false, &StateError{Node: id, Name: name, State: old.State, By: old.By, Want: req.State}
+}
+
+// set marks a node.
+func (k *marker) set(req MarkRequest, id, by graph.ID) {
+	change := &graph.MarkChange{
+		On: graph.MarkRef{Node: graph.Ref{ID: id}}, State: req.State, Reason: req.Reason,
+	}
+	if !by.IsZero() {
+		change.By = graph.Ref{ID: by}
+	}
+	k.marks[id] = &graph.Mark{On: graph.OnNode, ID: id, State: req.State, By: by, Reason: req.Reason}
+	k.changes = append(k.changes, graph.Change{Mark: change})
+	k.res.Marked = append(k.res.Marked, id)
+}
+
+// contradict marks two nodes by each other. One that is contradicted already keeps its mark; where
+// both are, by others, there is no room for what is said.
+func (k *marker) contradict(req MarkRequest, name string, a, b graph.ID) error {
+	ends := [2]struct {
+		id, by graph.ID
+		name   string
+		keeps  bool
+	}{{a, b, name, false}, {b, a, req.By, false}}
+	for i := range ends {
+		e := &ends[i]
+		m, err := k.now(e.id)
+		if err != nil {
+			return err
+		}
+		if e.keeps = m != nil && m.State == graph.Contradicted && m.By != e.by; e.keeps {
+			if i == 1 && ends[0].keeps {
+				return &StateError{e.id, e.name, m.State, m.By, req.State}
+			}
+			continue
+		}
+		ok, err := k.may(req, e.name, e.id, e.by, m)
+		if err != nil {
+			return err
+		}
+		if ok {
+			k.set(req, e.id, e.by)
+		}
+	}
+	return nil
+}
+
+// settle takes the mark off what a node contradicted, once the node is hidden.
+func (k *marker) settle(id graph.ID, old *graph.Mark) error {
+	if old == nil || old.State != graph.Contradicted || old.By.IsZero() {
+		return nil
+	}
+	other, err := k.now(old.By)
+	if err != nil || other == nil || other.State != graph.Contradicted || other.By != id {
+		return err
+	}
+	k.remove(old.By)
+	return nil
+}
+
+// remove takes the mark off a node.
+func (k *marker) remove(id graph.ID) {
+	ref := &graph.MarkRef{Node: graph.Ref{ID: id}}
+	k.changes = append(k.changes, graph.Change{Remove: &graph.Removal{Mark: ref}})
+	k.marks[id] = nil
+	k.res.Unmarked = append(k.res.Unmarked, id)
+}
+
+// UnmarkRequest asks for the marks of nodes to be taken off.
+type UnmarkRequest struct {
+	Nodes  []string // names as of repo.Snapshot.Name, 1 to MaxMarked
+	Reason string   // "" for none; it goes into the message of the commit
+}
+
+// Unmark takes the marks off nodes in one commit, or none where no node has one: what was forgotten
+// or retired is found again. Of two that contradict each other it takes both marks off.
+func (m *Memory) Unmark(
+	ctx context.Context, opt repo.CommitOptions, req UnmarkRequest,
+) (*MarkResult, error) {
+	check := MarkRequest{State: graph.Stale, Nodes: req.Nodes, Reason: req.Reason}
+	if err := check.check(); err != nil {
+		return nil, err
+	}
+	res := new(MarkResult)
+	var err error
+	res.CommitResult, err = m.decide(ctx, opt, func(s *repo.Snapshot) (*decision, error) {
+		k := newMarker(ctx, s)
+		for _, name := range req.Nodes {
+			if err := k.unmark(name); err != nil {
+				return nil, err
+			}
+		}
+		*res = *k.res
+		return &decision{k.changes, withReason("restore "+listed(k.names), req.Reason)}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+func (k *marker) unmark(name string) error {
+	id, err := k.s.Name(k.ctx, name)
+	if err != nil {
+		return err
+	}
+	old, err := k.now(id)
+	if err != nil {
+		return err
+	}
+	k.names = append(k.names, name)
+	if old == nil {
+		k.res.Already = append(k.res.Already, id)
+		return nil
+	}
+	k.remove(id)
+	return k.settle(id, old)
+}

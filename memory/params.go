@@ -1,0 +1,54 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// Parameters of the verbs, as thresholds are, live in the commit's record of profiles, in a field of
+// the record under the name of the verb: a map of name to value. So they are versioned, branched,
+// merged, reverted and exported with the memory, and those of one verb merge apart from those of
+// another. A memory that has none has the defaults.
+
+// verbParams returns the parameters of a verb at a snapshot, in canonical order; nil for none.
+func verbParams(ctx context.Context, s *repo.Snapshot, verb string) ([]ipld.Entry, error) {
+	p, err := s.Profiles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v, ok := ipld.FindEntry(p.Extra, verb)
+	if !ok {
+		return nil, nil
+	}
+	if v.Kind() != ipld.Map {
+		return nil, graph.Fieldf("profiles."+verb, "%s, want a map", v.Kind())
+	}
+	return v.Entries(), nil
+}
+
+// setVerbParams makes the parameters of a verb those of entries, nil for the defaults, by one commit
+// that changes nothing else; none where they are so already.
+func (m *Memory) setVerbParams(
+	ctx context.Context, verb string, entries []ipld.Entry, opt repo.CommitOptions,
+) (*repo.CommitResult, error) {
+	m.write.Lock()
+	defer m.write.Unlock()
+	res, err := m.r.SetProfiles(ctx, func(p *retrieve.Profiles) error {
+		p.Extra = slices.DeleteFunc(p.Extra, func(e ipld.Entry) bool { return e.Key == verb })
+		if len(entries) > 0 {
+			p.Extra = append(p.Extra, ipld.Entry{Key: verb, Value: ipld.MapValue(entries...)})
+			ipld.SortEntries(p.Extra)
+		}
+		return nil
+	}, opt)
+	if err != nil {
+		err = fmt.Errorf("set the parameters of %s: %w", verb, err)
+	}
+	return res, err
+}
