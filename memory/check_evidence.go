@@ -105,12 +105,12 @@ func (w *weigher) checkFields(ctx context.Context, n *graph.Node) (checkFields, 
 		f.long[2] = start
 	}
 	for i, s := range f.long {
-		f.long[i] = firstScalars(s, maxCheckText)
+		f.long[i] = text.FirstScalars(s, maxCheckText)
 	}
 	left := maxCheckText
 	add := func(v ipld.Value) {
 		if v.Kind() == ipld.String && left > 0 {
-			s := firstScalars(v.Text(), left)
+			s := text.FirstScalars(v.Text(), left)
 			left -= utf8.RuneCountInString(s)
 			f.short = append(f.short, s)
 		}
@@ -122,21 +122,6 @@ func (w *weigher) checkFields(ctx context.Context, n *graph.Node) (checkFields, 
 		}
 	}
 	return f, nil
-}
-
-// firstScalars returns the first n scalars of s.
-func firstScalars(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	count := 0
-	for i := range s {
-		if count == n {
-			return s[:i]
-		}
-		count++
-	}
-	return s
 }
 
 // weigh returns what a memory holds.

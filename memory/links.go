@@ -51,8 +51,8 @@ func (o LinkOptions) runs(r Rule) bool { return !slices.Contains(o.Off, r) }
 
 // Bounds and thresholds of the rules: clause 25.
 const (
-	maxNear       = 5
-	maxMentions   = 12 // of names that are found; those that the caller gives all count
+	maxNear       = 2
+	maxMentions   = 8 // of names that are found; those that the caller gives all count
 	maxCausal     = 3
 	maxSimilar    = 3
 	maxCandidates = 5
@@ -138,8 +138,7 @@ func seenNode(
 	ctx context.Context, s *repo.Snapshot, id graph.ID, let []graph.State,
 ) (*graph.Node, error) {
 	n, _, err := s.Node(ctx, id)
-	var missing *repo.NotFoundError
-	if errors.As(err, &missing) {
+	if isMissing(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -150,6 +149,12 @@ func seenNode(
 		return nil, err
 	}
 	return n, nil
+}
+
+// isMissing reports whether an error says that something does not exist.
+func isMissing(err error) bool {
+	var missing *repo.NotFoundError
+	return errors.As(err, &missing)
 }
 
 // semantic links memories whose vectors are close.

@@ -13,8 +13,8 @@ import (
 
 // Bounds of looking for causal candidates.
 const (
-	maxHopNodes = 8 // entities and tags of a draft from which others are looked for
-	maxHopEdges = 8 // edges of each of these
+	maxHopNodes = 4 // entities and tags of a draft from which others are looked for
+	maxHopEdges = 6 // edges of each of these
 )
 
 // termSet is the distinct terms of a text.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/memory/compare"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
@@ -74,15 +75,15 @@ func SampleScores(
 func sampleOne(
 	ctx context.Context, s *repo.Snapshot, n *graph.Node,
 ) (e Evidence, alike int64, err error) {
-	text := firstScalars(n.Summary, maxSampledText)
+	asked := text.FirstScalars(n.Summary, maxSampledText)
 	res, err := Check(ctx, s, CheckRequest{
-		Request: retrieve.Request{Text: text, Exclude: []graph.ID{n.ID}},
+		Request: retrieve.Request{Text: asked, Exclude: []graph.ID{n.ID}},
 		Gate:    GateLexical, Nearest: new(MaxNearest),
 	})
 	if err != nil || res.Signals == nil {
 		return e, 0, err
 	}
-	own := compare.Analyse(text)
+	own := compare.Analyse(asked)
 	look := res.Nearest
 	if res.Best != nil {
 		look = append([]*Evidence{res.Best}, look...)
@@ -92,7 +93,7 @@ func sampleOne(
 		if err != nil {
 			return e, 0, err
 		}
-		c := own.Compare(compare.Analyse(firstScalars(other.Summary, maxSampledText)))
+		c := own.Compare(compare.Analyse(text.FirstScalars(other.Summary, maxSampledText)))
 		alike = max(alike, c.Similarity)
 	}
 	return *res.Signals, alike, nil

@@ -106,8 +106,16 @@ func (p *planner) compare(d *Draft, out *Remembered) (*known, []Near, error) {
 	var same *known
 	best := int64(-1)
 	for _, k := range list {
-		c := words.Compare(k.words())
-		differs := append(c.Differs, apart(d, k)...)
+		least := min(p.params.SimilarFrom, int64(oppositeAt))
+		if cosines[k.id] >= closeAt {
+			least = 0
+		}
+		c := words.CompareFrom(k.words(), least)
+		other, err := p.apart(d, k)
+		if err != nil {
+			return nil, nil, err
+		}
+		differs := append(c.Differs, other...)
 		if c.Similarity > p.params.DuplicateAbove && len(differs) == 0 {
 			if c.Similarity > best || c.Similarity == best && k.id.Compare(same.id) < 0 {
 				same, best = k, c.Similarity
@@ -191,7 +199,7 @@ func (p *planner) add(d *Draft, near []Near, out *Remembered) error {
 
 // about links a memory to its subject, which is made where there is none.
 func (p *planner) about(d *Draft, k *known, out *Remembered) error {
-	if d.About.IsZero() || slices.Contains(k.subjects, d.About.Target()) {
+	if d.About.IsZero() {
 		return nil
 	}
 	var subject *graph.NodeChange

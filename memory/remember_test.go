@@ -116,7 +116,7 @@ func TestRememberLosesNothing(t *testing.T) {
 	old, now := got[0].ID, got[1].ID
 	s := m.headOf(t)
 	n, _, err := s.Node(t.Context(), old)
-	if err != nil || n.Summary != first.Text || stored(n) != 4 || !slices.Contains(n.Sources, "file:notes.md") {
+	if err != nil || n.Summary != first.Text || StatedImportance(n) != 4 || !slices.Contains(n.Sources, "file:notes.md") {
 		t.Errorf("old memory: %+v, %v", n, err)
 	}
 	mark, err := s.Mark(t.Context(), graph.OnNode, old)

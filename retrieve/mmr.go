@@ -49,30 +49,52 @@ func marginal(list []*candidate, terms [][]uint32, lambda int64) []*candidate {
 		}
 		return int64(fixed.MulDivSat(uint64(c.score), fixed.One, uint64(top)))
 	}
-	out := make([]*candidate, 0, len(list))
-	nearest := make([]int64, len(list)) // the greatest similarity to one in out
-	done := make([]bool, len(list))
+	shares := make([]int64, len(list))
+	var first []int
+	for i, c := range list {
+		shares[i] = relevance(c)
+		if c.tier != tierNone {
+			first = append(first, i)
+		}
+	}
+	out := make([]*candidate, len(list))
+	for i, at := range Marginal(shares, terms, first, lambda, len(list)) {
+		out[i] = list[at]
+	}
+	return out
+}
+
+// Marginal returns which of some texts come first by maximal marginal relevance, at most most, by
+// their places in the list: those of first in their order, then each time the one with the greatest
+//
+//	lambda · relevance − (65,536 − lambda) · nearest
+//
+// of several the first in the list: clause 11.4. relevance and lambda are in units of 2^-16, terms
+// the numbers of a text's distinct terms, ascending, and nearest the greatest similarity (clause
+// 11.2) to one that comes before.
+func Marginal(relevance []int64, terms [][]uint32, first []int, lambda int64, most int) []int {
+	out := make([]int, 0, len(relevance))
+	nearest := make([]int64, len(relevance))
+	done := make([]bool, len(relevance))
 	pick := func(at int) {
-		out = append(out, list[at])
+		out = append(out, at)
 		done[at] = true
-		for i := range list {
+		for i := range relevance {
 			if !done[i] {
 				nearest[i] = max(nearest[i], similarity(terms[i], terms[at]))
 			}
 		}
 	}
-	for at, c := range list {
-		if c.tier != tierNone {
-			pick(at)
-		}
+	for _, at := range first {
+		pick(at)
 	}
-	for len(out) < len(list) {
+	for len(out) < min(most, len(relevance)) {
 		best, value := -1, int64(0)
-		for i, c := range list {
+		for i := range relevance {
 			if done[i] {
 				continue
 			}
-			v := lambda*relevance(c) - (fixed.One-lambda)*nearest[i]
+			v := lambda*relevance[i] - (fixed.One-lambda)*nearest[i]
 			if best < 0 || v > value {
 				best, value = i, v
 			}

@@ -184,6 +184,16 @@ var shapesOf = map[string][]string{
 	"mnem path": {`{"commit": "cid|null", "from": "id", "to": "id", "found": "bool", ` +
 		`"hops": "int", "steps": [{"from": "id", "from_key": "text|null", "to": "id", ` +
 		`"to_key": "text|null", "edge": "id", "type": "text", "forward": "bool"}]}`},
+	"mnem explore": {`{"commit": "cid|null", "topic": "text", "nodes": [{"id": "id", ` +
+		`"key": "text|null", "type": "text", "summary": "text|null", "score": "int", "hops": "int", ` +
+		`"path": [{"from": "id", "to": "id", "edge": "id", "type": "text", "forward": "bool"}]}], ` +
+		`"edges": [{"id": "id", "type": "text", "src": "id", "dst": "id", "weight": "number"}], ` +
+		`"cut": "int"}`},
+	"mnem related": {`{"commit": "cid|null", "id": "id", "nodes": [{"id": "id", ` +
+		`"key": "text|null", "type": "text", "summary": "text|null", "score": "int", ` +
+		`"reasons": [{"kind": "edge|shared|text", "score": "int", "names": ["text"]}]}]}`},
+	"mnem suggest": {`{"commit": "cid|null", "tags": [{"tag": "text", "score": "int", ` +
+		`"from": ["id"], "in_text": "bool"}]}`},
 	"mnem log":  {`{` + shapeCommit + `}`},
 	"mnem diff": {shapeDiff, shapeDiffStat},
 	"mnem blame": {`{"id": "id", "key": "text|null", "fields": [{"field": "text", ` +

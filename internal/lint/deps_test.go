@@ -49,7 +49,7 @@ var allowed = map[string]string{
 	// What texts say is a function of the texts: no repository is seen.
 	"memory/compare": "internal/dates internal/fixed internal/text",
 	"memory/extract": "internal/dates internal/fixed internal/text",
-	"memory": "ipld graph adjacency retrieve repo internal/dates internal/fixed internal/text " +
+	"memory": "ipld graph store adjacency retrieve repo internal/dates internal/fixed internal/text " +
 		"memory/compare memory/extract",
 	// Measuring retrieval: it makes repositories in memory and looks at what they answer.
 	"internal/evaluate": "ipld graph store store/mem repo retrieve memory internal/text",
@@ -61,7 +61,8 @@ var allowed = map[string]string{
 	"internal/keyring": "ipld graph commit",
 	// Exact token counts: two large vocabularies, which only who counts by them links.
 	"tokens": "",
-	"internal/cli": "ipld graph store commit adjacency community retrieve repo memory embed rerank rewrite " +
+	"internal/cli": "ipld graph store commit adjacency community retrieve repo memory memory/compare embed rerank " +
+		"rewrite " +
 		"tokens internal/text " +
 		"internal/keyring internal/evaluate internal/perf " +
 		"testdata/demo", // porcelain sits on repo; the others only for their types

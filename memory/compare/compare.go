@@ -95,13 +95,21 @@ func Analyse(s string) *Text {
 func Compare(a, b string) Comparison { return Analyse(a).Compare(Analyse(b)) }
 
 // Compare compares a text with a second one: what Difference says of A is of t.
-func (t *Text) Compare(o *Text) Comparison {
+func (t *Text) Compare(o *Text) Comparison { return t.CompareFrom(o, 0) }
+
+// CompareFrom is Compare, but lists no differences of texts whose similarity is below least: these
+// differ, and the first difference says only that.
+func (t *Text) CompareFrom(o *Text, least int64) Comparison {
 	x := common(t, o)
 	a, b := t.by(x), o.by(x)
-	if a.says(b) {
+	alike := similarity(a, b)
+	switch {
+	case a.says(b):
 		return Comparison{Similarity: fixed.One}
+	case alike < least:
+		return Comparison{Similarity: alike, Differs: []Difference{{Kind: Word}}}
 	}
-	return Comparison{Similarity: similarity(a, b), Differs: differences(a, b)}
+	return Comparison{Similarity: alike, Differs: differences(a, b)}
 }
 
 // common returns the language of two texts: the one most words of both tell, if each has a word of

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/internal/text"
 )
@@ -35,32 +36,23 @@ func (f *finder) chunks() {
 	}
 }
 
-// inWord reports whether a letter that is not ASCII stands directly before or after a span.
+// inWord reports whether a letter, which is not ASCII then, stands directly before or after a span.
 func (f *finder) inWord(start, end int) bool {
-	before, after := text.KindOther, text.KindOther
-	from := max(0, start-4)
-	for from < start && f.s[from]&0xc0 == 0x80 {
-		from++
-	}
-	text.EachFolded(f.s[from:start], func(_, _ int, kind text.Kind, _ string) bool {
-		before = kind
-		return true
-	})
-	text.EachFolded(f.s[end:min(len(f.s), end+4)], func(_, _ int, kind text.Kind, _ string) bool {
-		after = kind
-		return false
-	})
-	return before == text.KindLetter || after == text.KindLetter
+	_, before := utf8.DecodeLastRuneInString(f.s[:start])
+	_, after := utf8.DecodeRuneInString(f.s[end:])
+	return kindOf(f.s[start-before:start]) == text.KindLetter ||
+		kindOf(f.s[end:end+after]) == text.KindLetter
 }
 
-// trimChunk takes away what belongs to the sentence. A closing bracket stays where its opening one
-// is within.
+// trimChunk takes away what belongs to the sentence. A closing bracket stays where there is an
+// opening one for it.
 func trimChunk(s string, start, end int) (int, int) {
 	for start < end && strings.IndexByte(`-:+%&=?!$*()`, s[start]) >= 0 {
 		start++
 	}
 	for end > start && strings.IndexByte(`.:?!=&*(-~%@$`, s[end-1]) >= 0 ||
-		end > start && s[end-1] == ')' && !strings.Contains(s[start:end], "(") {
+		end > start && s[end-1] == ')' &&
+			strings.Count(s[start:end], ")") > strings.Count(s[start:end], "(") {
 		end--
 	}
 	return start, end
@@ -75,7 +67,7 @@ func (f *finder) chunk(start, end int) {
 		f.add(start, start+len(trimmed), URL)
 	case isEmail(t):
 		f.add(start, end, Email)
-	case f.has("technologies", strings.ToLower(t)):
+	case !onlyWord(t, "") && f.has("technologies", strings.ToLower(t)):
 		f.add(start, end, Technology)
 	case t[0] == '@' && (isLetter(t[1]) || t[1] == '_'):
 		f.add(start, end, Handle)
@@ -83,6 +75,8 @@ func (f *finder) chunk(start, end int) {
 		f.add(start, end, Hashtag)
 	case isPath(t):
 		f.add(start, end, Path)
+	case isVersion(t) && t[0] != 'v' && strings.Count(t, ".") == 3: // an address
+		f.add(start, end, Identifier)
 	case isVersion(t):
 		f.add(start, end, Version)
 	case f.isFile(t):
@@ -147,7 +141,7 @@ func isPath(t string) bool {
 }
 
 // isVersion reports whether a text is numbers joined by dots, three, or two after a v, and what may
-// follow after a hyphen or plus. The four of an address are one, those of a date none.
+// follow after a hyphen or plus. Those of a date are none.
 func isVersion(t string) bool {
 	rest, v := strings.CutPrefix(strings.ToLower(t), "v")
 	if cut := strings.IndexAny(rest, "-+"); cut > 0 && onlyWord(rest[cut+1:], ".-+") {

@@ -9,6 +9,7 @@
 package extract
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -110,32 +111,30 @@ type finder struct {
 	found     []Entity
 	known     map[string]bool // folded
 	longest   int             // words of the longest known name
+	runs      []string        // those of scripts without spaces, the longest first
 	sentences []sentence
 	units     []unit
 }
 
 func newFinder(s string, known []string) *finder {
-	s = firstScalars(s, MaxText)
+	s = text.FirstScalars(s, MaxText)
 	f := &finder{s: s, lists: allLists(), taken: make([]bool, len(s)), known: map[string]bool{}}
 	for _, name := range known[:min(len(known), MaxKnown)] {
-		if key := Fold(name); key != "" {
-			f.known[key] = true
-			f.longest = max(f.longest, 1+strings.Count(key, " "))
+		name = strings.TrimSpace(name)
+		key := Fold(name)
+		if key == "" || f.known[key] {
+			continue
+		}
+		f.known[key] = true
+		f.longest = max(f.longest, 1+strings.Count(key, " "))
+		if _, n := utf8.DecodeRuneInString(name); kindOf(name[:n]) == text.KindSingle && len(name) > n {
+			f.runs = append(f.runs, name)
 		}
 	}
+	slices.SortFunc(f.runs, func(a, b string) int {
+		return cmp.Or(len(b)-len(a), strings.Compare(a, b))
+	})
 	return f
-}
-
-func firstScalars(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for i := range s {
-		if n--; n < 0 {
-			return s[:i]
-		}
-	}
-	return s
 }
 
 func (f *finder) has(list, word string) bool { return f.lists.by[list][word] }
@@ -175,7 +174,7 @@ func telling(s string) (ok bool) {
 }
 
 // marks are pairs that stand around phrases.
-var marks = []struct {
+var marks = [...]struct {
 	open, shut string
 	kind       Kind
 }{
@@ -186,18 +185,30 @@ var marks = []struct {
 // quotes adds phrases in marks within a line. A pair around something long, as around speech, is
 // none, and what is in it is looked at like the rest.
 func (f *finder) quotes() {
-	for at := 0; at < len(f.s); {
+	at := 0
+	for line := range strings.Lines(f.s) {
+		f.quotesOf(at, at+len(line))
+		at += len(line)
+	}
+}
+
+func (f *finder) quotesOf(at, end int) {
+	// A pair that is not closed once has no later closing mark in the line either. To look again at
+	// each opening one would take quadratic time.
+	var unclosed [len(marks)]bool
+	for at < end {
 		next := at + 1
-		for _, m := range marks {
-			if !strings.HasPrefix(f.s[at:], m.open) {
+		c := f.s[at]
+		for i, m := range marks {
+			if c != m.open[0] || unclosed[i] || !strings.HasPrefix(f.s[at:end], m.open) {
 				continue
 			}
 			from := at + len(m.open)
-			line := f.s[from:min(len(f.s), from+4*(MaxName+1)+len(m.shut))]
-			if cut := strings.IndexAny(line, "\n\r"); cut >= 0 {
-				line = line[:cut]
+			n := strings.Index(f.s[from:end], m.shut)
+			if unclosed[i] = n < 0; unclosed[i] {
+				continue
 			}
-			if n := strings.Index(line, m.shut); n >= 0 && f.quoted(from, from+n, m.kind) {
+			if f.quoted(from, from+n, m.kind) || m.open == m.shut {
 				next = from + n + len(m.shut)
 				break
 			}

@@ -1,43 +1,140 @@
 package extract
 
 import (
+	"flag"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
-func show(list []Entity) string {
-	var parts []string
-	for _, e := range list {
-		parts = append(parts, fmt.Sprintf("%s=%s", e.Kind, e.Name))
+var rewrite = flag.Bool("rewrite", false, "write what is found into the files")
+
+// known are the names that the tests' memory knows.
+var known = []string{"billing service", "计费系统"}
+
+// found lists what a text names and its signals, a line each.
+func found(s string) string {
+	var b strings.Builder
+	for _, e := range Entities(s, known) {
+		fmt.Fprintf(&b, "%s %s\n", e.Kind, e.Name)
 	}
-	return strings.Join(parts, " | ")
+	for _, g := range Signals(s) {
+		fmt.Fprintf(&b, "%s (%s): %s => %s\n", g.Relation, g.Phrase, g.Cause, g.Effect)
+	}
+	return b.String()
 }
 
-func TestZZ(t *testing.T) {
-	for _, s := range prose {
-		fmt.Println("--", s)
-		fmt.Println("   ", show(Entities(s, []string{"billing service", "计费系统"})))
-		for _, g := range Signals(s) {
-			fmt.Printf("    %s %q: %q -> %q\n", g.Relation, g.Phrase, g.Cause, g.Effect)
+// TestProse reads texts as people write them, each followed by a line ---- and what is in it.
+func TestProse(t *testing.T) {
+	const file = "testdata/prose.txt"
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	cases := 0
+	for block := range strings.SplitSeq(strings.TrimSpace(string(data)), "\n\n") {
+		text, want, ok := strings.Cut(block+"\n", "\n----\n")
+		if !ok {
+			t.Fatalf("no ---- in %q", block)
+		}
+		want = strings.TrimSuffix(want, "\n")
+		got := strings.TrimSuffix(found(text), "\n")
+		if cases++; got != want && !*rewrite {
+			t.Errorf("%s\ngot:\n%s\nwant:\n%s", text, got, want)
+		}
+		fmt.Fprintf(&out, "%s\n----\n%s\n\n", text, got)
+	}
+	if cases < 20 {
+		t.Fatalf("only %d cases", cases)
+	}
+	if *rewrite {
+		if err := os.WriteFile(file, []byte(strings.ReplaceAll(out.String(), "----\n\n\n", "----\n\n")),
+			0o644); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
 
-var prose = []string{
-	`Yesterday Alice Ng moved the billing service from MySQL to PostgreSQL 16.2 because the old cluster ran out of disk. Bob did not agree; he prefers tea and "event sourcing". See https://wiki.example.com/db/migration, and mail ops@example.com or ask @carla.`,
-	`Next we should express our thanks. Go home, then rust will not matter. Use the spring to relax. We wrote the importer in Go and the parser in Rust. Rust is a language we like. Express is our framework for the API.`,
-	`Server alpha runs kafka 3.7 and node.js v20.11.1; config lives in /etc/kafka/server.properties and src/main_loop.go. Call parse_line() on INC-4711, not S3. Released on 2024-05-03, and/or 24/7 by May 5, 2025.`,
-	`In Berlin arbeitet Anna Schmidt bei Siemens an der neuen Datenbank. Der Server stürzte ab, weil der Speicher voll war. Deshalb nutzt das Team jetzt Redis statt Memcached. Die Firewall verhindert den Zugriff von Karlsruhe.`,
-	`Hier, Claire Dubois a déménagé de Lyon à Marseille parce que Société Générale lui a proposé un poste. Le cache empêche les pannes. Elle préfère « Notre-Dame de Paris » et le café.`,
-	`Ayer María García se mudó a Buenos Aires porque su empresa abrió una oficina en la calle Corrientes. El cortafuegos impide el acceso desde Madrid, por eso usamos una VPN.`,
-	`因为缓存满了，所以王小明先生把计费系统迁移到了Redis 7.2。他推荐大家读《设计数据密集型应用》，文档在https://example.cn/docs，不要发给李老师。防止数据丢失的办法是备份。这不会导致故障。`,
-	`田中さんはトヨタ自動車でKubernetesとプロメテウスを使っている。サーバーのメモリ不足のため停止した。「吾輩は猫である」が好き。`,
-	`Вчера Анна Иванова переехала в Санкт-Петербург, потому что компания Яндекс открыла там офис. Сервер упал, поэтому команда перешла на PostgreSQL.`,
-	`أخبرني أحمد أن الخادم توقف بسبب نفاد الذاكرة. يستخدم الفريق «كتاب الحكمة» و Redis.`,
-	`คุณสมชายใช้ PostgreSQL เพราะเร็ว "ระบบบัญชี" อยู่ที่ https://example.th/`,
-	`민수 씨는 서울에서 김영희 님과 Docker를 쓴다. 그래서 빌드가 빠르다.`,
-	`THE SERVER IS DOWN AND NOBODY KNOWS WHY. Alice's laptop broke. The IBM team met Dr. Müller, J. K. Rowling and Ludwig van Beethoven at the Bank of England. AT&T sued. iPhone 15 is out. User prefers dark mode. Priya prefers tea.`,
-	`The retry queue prevents double charges. This allowed us to drop the lock. The lock does not prevent deadlocks. It failed, so we rolled back. Due to a power cut, the site went down.`,
-	"Set `MNEM_REPO` and run `git push -f`; the hash is 3f2a9c1de, tag #launch, C++ and C# work, see foo::bar and docs/.",
+// check holds what is found to what is promised of it.
+func check(t *testing.T, s string, names []string) {
+	t.Helper()
+	list := Entities(s, names)
+	if len(list) > MaxEntities {
+		t.Fatalf("%d entities", len(list))
+	}
+	end, seen := 0, map[string]bool{}
+	for _, e := range list {
+		if e.Start < end || e.End <= e.Start || e.End > len(s) || s[e.Start:e.End] != e.Name {
+			t.Fatalf("%q: %+v after %d", s, e, end)
+		}
+		if seen[e.Key] || e.Key != Fold(e.Name) || e.Key == "" {
+			t.Fatalf("%q: key %q", s, e.Key)
+		}
+		if Fold(e.Key) != e.Key {
+			t.Fatalf("%q folds to %q", e.Key, Fold(e.Key))
+		}
+		seen[e.Key], end = true, e.End
+	}
+	signals := Signals(s)
+	if len(signals) > MaxSignals {
+		t.Fatalf("%d signals", len(signals))
+	}
+	for i, g := range signals {
+		if g.Start < 0 || g.End < g.Start || g.End > len(s) || i > 0 && g.Start < signals[i-1].Start ||
+			!strings.Contains(s, g.Cause) || !strings.Contains(s, g.Effect) {
+			t.Fatalf("%q: %+v", s, g)
+		}
+	}
+}
+
+func FuzzExtract(f *testing.F) {
+	data, err := os.ReadFile("testdata/prose.txt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for block := range strings.SplitSeq(string(data), "\n\n") {
+		text, _, _ := strings.Cut(block, "\n----\n")
+		f.Add(text, "billing service")
+	}
+	f.Add("`a\"\"“”„“«»「」\xff\xfe@ # / http:// 's A's ", "\xff")
+	f.Fuzz(func(t *testing.T, s, name string) { check(t, s, []string{name, "x"}) })
+}
+
+// TestLong holds the bounds for texts that are longer than any memory's.
+func TestLong(t *testing.T) {
+	for _, part := range []string{"Alice Bob ", "`a`", "because ", "人", "ア", "#a1 ", "a-", "A.", "「", "因为", "A b "} {
+		s := strings.Repeat(part, 40_000)
+		check(t, s, []string{"Alice", "人"})
+		for _, e := range Entities(s, nil) {
+			if utf8.RuneCountInString(s[:e.End]) > MaxText {
+				t.Fatalf("%q: found behind the bound", part)
+			}
+		}
+	}
+}
+
+func BenchmarkExtract(b *testing.B) {
+	s := "Yesterday Alice Ng moved the billing service from MySQL to PostgreSQL 16.2 because the old " +
+		"cluster ran out of disk. Bob did not agree; see https://wiki.example.com/db/migration."
+	b.Run("entities", func(b *testing.B) {
+		for b.Loop() {
+			Entities(s, known)
+		}
+	})
+	b.Run("signals", func(b *testing.B) {
+		for b.Loop() {
+			Signals(s)
+		}
+	})
+}
+
+// TestWordsAreTheSpecification: the lists are those of the specification.
+func TestWordsAreTheSpecification(t *testing.T) {
+	data, err := os.ReadFile("../../spec/memory-words.txt")
+	if err != nil || string(data) != wordsFile {
+		t.Errorf("spec/memory-words.txt differs from words.txt, %v", err)
+	}
 }

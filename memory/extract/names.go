@@ -250,7 +250,8 @@ func (f *finder) numbered(j int) bool {
 		len(t) == 4 && (t[:2] == "19" || t[:2] == "20") {
 		return false
 	}
-	return strings.Contains(t, ".") || f.units[j-1].inner || !f.next(j, j+1)
+	return strings.Contains(t, ".") || f.units[j-1].inner || !f.next(j, j+1) ||
+		text.IsStopWord(f.units[j+1].token)
 }
 
 // name adds the name in units i to j, less what only a place in the sentence, or a calendar, gave
@@ -328,6 +329,8 @@ func (f *finder) isName(i, j int, initial bool) bool {
 		return f.germanName(i, j, initial)
 	case count > 1:
 		return true
+	case utf8.RuneCountInString(f.s[u.start:u.end]) < 2:
+		return false
 	case (!u.inner || u.upper()) && (f.has("generic", u.token) || f.starts(u)):
 		return false
 	}

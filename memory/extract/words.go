@@ -17,8 +17,8 @@ type words map[string]bool
 
 // lists are the word lists, and what is made of them once.
 type lists struct {
-	by      map[string]words
-	order   map[string][]string // entries in the order of the file
+	by      map[string]words    // folded
+	order   map[string][]string // as the file has them, in its order
 	signals []phrase
 }
 
@@ -35,8 +35,9 @@ var allLists = sync.OnceValue(func() *lists {
 			l.by[name] = words{}
 		default:
 			for entry := range strings.SplitSeq(line, ",") {
-				if entry = strings.TrimSpace(entry); entry != "" && !l.by[name][entry] {
-					l.by[name][entry] = true
+				entry = strings.TrimSpace(entry)
+				if key := Fold(entry); key != "" && !l.by[name][key] {
+					l.by[name][key] = true
 					l.order[name] = append(l.order[name], entry)
 				}
 			}

@@ -23,6 +23,7 @@ var allCases = []func(*suite){
 	careCases, timeCases,
 	sparseCases, entityCases,
 	shortlistCases,
+	extractCases,
 	checkCases,
 }
 

@@ -47,7 +47,7 @@ func foldText(s string) string {
 	return b.String()
 }
 
-func inList(list, word string) bool {
+func inCheckList(list, word string) bool {
 	for _, w := range checkWords[list] {
 		if foldText(w) == word {
 			return true
@@ -66,7 +66,7 @@ func holdsAny(list, s string) bool {
 }
 
 func checkNegates(w string) bool {
-	return inList("negations", w) || strings.HasSuffix(w, "n't") || holdsAny("negationRunes", w)
+	return inCheckList("negations", w) || strings.HasSuffix(w, "n't") || holdsAny("negationRunes", w)
 }
 
 func endsAsking(s string) bool {
@@ -165,11 +165,11 @@ func spoken(tokens []string) string {
 	for _, lang := range checkLanguages {
 		n := 0
 		for _, t := range tokens {
-			if inList("language "+lang, t) {
+			if inCheckList("language "+lang, t) {
 				n++
 			}
 		}
-		if n > most && (n > 1 || inList("language "+lang, tokens[0])) {
+		if n > most && (n > 1 || inCheckList("language "+lang, tokens[0])) {
 			most, best = n, lang
 		}
 	}
@@ -205,7 +205,7 @@ func (q request) checkedQuestion(st *store, c collection) checked {
 			out.counts = true
 		}
 	}
-	out.question = out.question || len(tokens) > 0 && inList("starts", tokens[0])
+	out.question = out.question || len(tokens) > 0 && inCheckList("starts", tokens[0])
 	lang := ""
 	if len(tokens) > 0 {
 		lang = spoken(tokens)
@@ -219,8 +219,8 @@ func (q request) checkedQuestion(st *store, c collection) checked {
 	for i, w := range list {
 		made := languageTerm(w.token, "en")
 		switch {
-		case other && hiragana(w.token), len(made) == 0, lang != "" && inList("language "+lang, w.token),
-			lang == "" && inList("asking", w.token):
+		case other && hiragana(w.token), len(made) == 0, lang != "" && inCheckList("language "+lang, w.token),
+			lang == "" && inCheckList("asking", w.token):
 			continue
 		}
 		term := made[0]
@@ -446,7 +446,7 @@ func (o checked) missing(
 	said := map[string]bool{}
 	for _, s := range texts {
 		for _, w := range surfaces(s) {
-			number = number || w.digital || inList("numbers", w.token) || holdsAny("numberRunes", w.token)
+			number = number || w.digital || inCheckList("numbers", w.token) || holdsAny("numberRunes", w.token)
 		}
 		for _, p := range o.phrases {
 			in := "\x00" + strings.Join(tokensIn(s), "\x00") + "\x00"

@@ -1,0 +1,163 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+	"github.com/mnem-project/mnem/store/storetest"
+)
+
+// countedStore counts the blocks that are read. Closing it leaves the store open.
+type countedStore struct {
+	store.Store
+	facts, derived *storetest.Counting
+}
+
+type derivedCells interface {
+	Cell(ctx context.Context, key ipld.CID) (ipld.CID, error)
+	SetCell(ctx context.Context, key, value ipld.CID) error
+	Clear(ctx context.Context) error
+}
+
+type countedDerived struct {
+	derivedCells
+	*storetest.Counting
+}
+
+func (c *countedStore) Facts() store.Blocks    { return c.facts }
+func (c *countedStore) Derived() store.Derived { return countedDerived{c.Store.Derived(), c.derived} }
+func (c *countedStore) Close() error           { return nil }
+
+// fill makes a memory of n nodes with texts, each of which mentions an entity.
+func fill(t testing.TB, r *repo.Repo, n int) {
+	t.Helper()
+	names := []string{"Alice", "Redis", "Berlin", "Kafka", "Priya", "Lyon"}
+	changes := func(yield func(graph.Change, error) bool) {
+		rng := rand.New(rand.NewPCG(3, 4))
+		for _, name := range names {
+			c := graph.Change{Node: &graph.NodeChange{Key: EntityKey(name), Type: TypeEntity, Summary: &name}}
+			if !yield(c, nil) {
+				return
+			}
+		}
+		for i := range n {
+			d := draft(fmt.Sprintf("note %d says that w%d met w%d", i, rng.IntN(5000), rng.IntN(5000)), 0)
+			e := &graph.EdgeChange{Type: EdgeMentions, Src: graph.Ref{ID: d.ID},
+				Dst: graph.Ref{Key: EntityKey(names[i%len(names)])}}
+			if !yield(graph.Change{Node: &graph.NodeChange{ID: d.ID, Type: Fact, Summary: &d.Text}}, nil) ||
+				!yield(graph.Change{Edge: e}, nil) {
+				return
+			}
+		}
+	}
+	if _, err := r.Commit(t.Context(), changes, repo.CommitOptions{Stamp: linkBy}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// story is a draft with names, a signal and tags.
+func story(i int) *Draft {
+	d := draft(fmt.Sprintf("Alice moved note %d from Redis to Kafka because w%d ran out of memory in "+
+		"Berlin, so Priya called Hamburg %d.", i, i, i), i%20, "conversation:1")
+	d.Tags = []string{"move", "outage"}
+	return d
+}
+
+// TestLinksWork bounds what linking reads with nothing cached, whatever the size of the memory.
+func TestLinksWork(t *testing.T) {
+	last := int64(0)
+	for _, n := range []int{1_000, 10_000} {
+		st := mem.New()
+		r, err := repo.New(t.Context(), st, linkBy, repo.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fill(t, r, n)
+		m := New(r)
+		for i := range 40 {
+			m.writeDrafts(t, LinkOptions{}, nil, story(i))
+		}
+		c := &countedStore{st, storetest.NewCounting(st.Facts()), storetest.NewCounting(st.Derived())}
+		cold, err := repo.New(t.Context(), c, linkBy, repo.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m = New(cold)
+		s := m.headOf(t)
+		l, err := m.newLinker(s, LinkOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.facts.Reset()
+		c.derived.Reset()
+		if _, err := l.links(t.Context(), story(77), nil); err != nil {
+			t.Fatal(err)
+		}
+		facts, derived := c.facts.Counts().BlocksRead, c.derived.Counts().BlocksRead
+		t.Logf("%d nodes: reads %d+%d blocks", n, facts, derived)
+		reads := facts + derived
+		if reads > 1000 || last > 0 && reads > 2*last+10 {
+			t.Errorf("%d nodes: read %d blocks, %d in a tenth of it", n, reads, last)
+		}
+		last = reads
+	}
+}
+
+func BenchmarkLinks(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		off  []Rule
+	}{
+		{"none", Rules()}, {"temporal", Rules()[1:]}, {"entity", []Rule{RuleTemporal, RuleKeyword, RuleCausal}},
+		{"keyword", []Rule{RuleTemporal, RuleEntity, RuleCausal}}, {"all", nil},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			r, err := repo.Init(b.Context(), b.TempDir(), linkBy, repo.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer r.Close()
+			fill(b, r, 10_000)
+			m := New(r)
+			i := 0
+			for b.Loop() {
+				m.writeDrafts(b, LinkOptions{Off: c.off}, nil, story(i))
+				i++
+			}
+		})
+	}
+}
+
+func BenchmarkLinksAlone(b *testing.B) {
+	r, err := repo.Init(b.Context(), b.TempDir(), linkBy, repo.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer r.Close()
+	fill(b, r, 10_000)
+	m := New(r)
+	for i := range 50 {
+		m.writeDrafts(b, LinkOptions{}, nil, story(i))
+	}
+	s := m.headOf(b)
+	for _, off := range append(Rules(), "none") {
+		b.Run("without "+string(off), func(b *testing.B) {
+			for b.Loop() {
+				l, err := m.newLinker(s, LinkOptions{Off: []Rule{off}})
+				if err == nil {
+					_, err = l.links(b.Context(), story(77), nil)
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
