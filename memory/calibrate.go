@@ -49,7 +49,7 @@ func (r *CheckResult) Point(answerable bool, evidence []graph.ID) CheckPoint {
 
 // CheckFigures are how a number of questions came out.
 type CheckFigures struct {
-	Answerable, Strong, Right, Weak             int // Right are STRONG with the memory that holds the answer
+	Answerable, Strong, Right, Weak             int // Right are STRONG with the right memory
 	Unanswerable, FalseStrong, UnanswerableWeak int
 }
 

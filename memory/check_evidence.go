@@ -74,11 +74,10 @@ type sentenceOf struct {
 
 // weigher finds what memories hold of one question.
 type weigher struct {
-	s       *repo.Snapshot
-	a       *text.Analyzer
-	q       *checkQuery
-	place   map[string]int // of terms among the words
-	phrases []int
+	s     *repo.Snapshot
+	a     *text.Analyzer
+	q     *checkQuery
+	place map[string]int // of terms among the words
 }
 
 func newWeigher(s *repo.Snapshot, a *text.Analyzer, q *checkQuery) *weigher {
@@ -310,7 +309,9 @@ func (w *weigher) timed(n *graph.Node) bool {
 	if n.ValidTo.Given {
 		last = max(first, int64(n.ValidTo.Time)-1)
 	}
-	return slices.ContainsFunc(w.q.dates, func(r dates.Range) bool { return first < r.To && last >= r.From })
+	return slices.ContainsFunc(w.q.dates, func(r dates.Range) bool {
+		return first < r.To && last >= r.From
+	})
 }
 
 // lacks finds what the question wants and a memory has not, whatever the thresholds are.
