@@ -82,11 +82,19 @@ func Check(ctx context.Context, s *repo.Snapshot, req CheckRequest) (*CheckResul
 
 // CheckThresholds returns the thresholds of a snapshot's memory, and whether these are its own.
 func CheckThresholds(ctx context.Context, s *repo.Snapshot) (t Thresholds, own bool, err error) {
-	entries, err := verbParams(ctx, s, verbCheck)
+	p, err := s.Profiles(ctx)
 	if err != nil {
 		return t, false, err
 	}
-	t, err = thresholdsOf(entries)
+	return ThresholdsIn(p)
+}
+
+// ThresholdsIn returns the thresholds in a record of profiles, and whether it has any: clause 27.6.
+func ThresholdsIn(p *retrieve.Profiles) (t Thresholds, own bool, err error) {
+	entries, err := paramsIn(p, verbCheck)
+	if err == nil {
+		t, err = thresholdsOf(entries)
+	}
 	if err != nil {
 		err = fmt.Errorf("thresholds of check: %w", err)
 	}

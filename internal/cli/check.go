@@ -154,7 +154,9 @@ func (o *checkOptions) refuse(cmd *cobra.Command, args []string) error {
 		return usagef("--threshold and --calibrate exclude each other: it finds them")
 	}
 	if o.calibrate == "" && !o.reset {
-		for _, name := range []string{"dry-run", "message", "expect", "branch", "author", "agent", "task", "time"} {
+		for _, name := range []string{
+			"dry-run", "message", "expect", "branch", "author", "agent", "task", "time",
+		} {
 			if f.Changed(name) {
 				return usagef("--%s needs --calibrate or --reset: a check writes nothing", name)
 			}

@@ -17,14 +17,6 @@ var (
 	leadWords = map[string]bool{}
 )
 
-func tokensIn(s string) []string {
-	var out []string
-	for _, w := range surfaces(s) {
-		out = append(out, w.token)
-	}
-	return out
-}
-
 // loadIntents reads spec/intent-words.txt, whose head says what its lines mean.
 func loadIntents(path string) error {
 	b, err := os.ReadFile(path)
