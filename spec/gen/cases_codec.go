@@ -23,7 +23,7 @@ var allCases = []func(*suite){
 	careCases, timeCases,
 	sparseCases, entityCases,
 	shortlistCases,
-	extractCases,
+	extractCases, linkCases, exploreCases,
 }
 
 // roundTrip adds a case whose block decodes to v and encodes to the same bytes.
