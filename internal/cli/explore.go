@@ -34,7 +34,7 @@ func (c *cli) exploreCommand() *cobra.Command {
 			"begins there. A TOPIC - is read from standard input.",
 		Example: "  mnem explore billing outage\n  mnem explore billing --depth 2 --beam 8\n" +
 			"  mnem explore --keyword svc/billing --edge-type depends-on --json\n" +
-			"  mnem explore billing --at HEAD~10",
+			"  mnem explore billing --at HEAD~1",
 		Args: cobra.MinimumNArgs(1),
 	}
 	c.atFlag(cmd)
