@@ -110,8 +110,9 @@ type Remembered struct {
 	Links      []Link         // those of them that rules wrote, for an explanation
 	Candidates []Candidate
 	Warnings   []Quality
-	// Importance is that of the node now.
-	Importance int
+	Importance int // as the node says it, 1 to 5
+	// Effective is what that comes to at the time of the call: see Importance.
+	Effective Effective
 }
 
 // RememberResult tells what a call did.
@@ -178,10 +179,32 @@ func (m *Memory) RememberAll(
 			changes, err := p.changes()
 			return &decision{changes, p.message()}, err
 		})
+	if err == nil {
+		err = m.weigh(ctx, res, opt.Stamp)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return res, nil
+}
+
+// weigh works out the effective importance of what was remembered.
+func (m *Memory) weigh(ctx context.Context, res *RememberResult, by repo.Stamp) error {
+	s, err := m.r.At(ctx, res.Commit)
+	if err != nil || !res.Commit.Defined() {
+		return err
+	}
+	opt := ImportanceOptions{}
+	if opt.HalfLives, err = HalfLivesAt(ctx, s); err != nil {
+		return err
+	}
+	for i := range res.Memories {
+		r := &res.Memories[i]
+		if r.Effective, err = Importance(ctx, s, r.ID, by.Time, opt); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // RequestError says which parameter of a request to remember was refused, and why.
@@ -217,6 +240,13 @@ func refused(reqs []RememberRequest, i int, err error) error {
 		return &at
 	}
 	return fmt.Errorf("memory %d: %w", i+1, err)
+}
+
+// Validate returns a *RequestError unless the request keeps every rule that can be seen without a
+// memory.
+func (r RememberRequest) Validate() error {
+	_, err := r.draft(repo.Stamp{})
+	return err
 }
 
 // blanks are cut around texts, tags and names.

@@ -27,8 +27,9 @@ type known struct {
 	sources        []string
 	expires        graph.OptTime
 	from, to       graph.OptTime
-	subjects       []graph.ID // that it is about
-	draft          *Draft     // of one that is new
+	subjects       []graph.ID // that it is about, where that was asked
+	asked          bool
+	draft          *Draft // of one that is new
 	changed        bool
 	observed       map[string]bool // keys of observations that are known to be there, or made
 	count          int             // of its observations; -1 where it was not asked
@@ -57,15 +58,6 @@ func texts(props []ipld.Entry, name string) []string {
 	return out
 }
 
-// stored returns the importance of a node: what it says, or DefaultImportance.
-func stored(n *graph.Node) int {
-	v, ok := ipld.FindEntry(n.Props, PropImportance)
-	if ok && v.Kind() == ipld.Int && v.Int() >= MinImportance && v.Int() <= MaxImportance {
-		return int(v.Int())
-	}
-	return DefaultImportance
-}
-
 // look returns a memory by its id, nil where there is no node.
 func (p *planner) look(id graph.ID) (*known, error) {
 	if k, ok := p.known[id]; ok {
@@ -79,7 +71,7 @@ func (p *planner) look(id graph.ID) (*known, error) {
 		return nil, err
 	}
 	k := &known{
-		id: id, typ: n.Type, text: n.Summary, importance: stored(n), tags: texts(n.Props, PropTags),
+		id: id, typ: n.Type, text: n.Summary, importance: StatedImportance(n), tags: texts(n.Props, PropTags),
 		entities: texts(n.Props, PropEntities), sources: n.Sources, from: n.ValidFrom, to: n.ValidTo,
 		observed: map[string]bool{}, count: -1,
 	}
@@ -88,7 +80,17 @@ func (p *planner) look(id graph.ID) (*known, error) {
 			k.expires = graph.At(t)
 		}
 	}
-	for e, err := range p.s.Adjacency().Bucket(p.ctx, id, adjacency.Out, EdgeAbout, nil) {
+	p.known[id] = k
+	return k, nil
+}
+
+// subjects returns what a memory is about, at most MaxEntities.
+func (p *planner) subjects(k *known) ([]graph.ID, error) {
+	if k.asked || k.draft != nil {
+		return k.subjects, nil
+	}
+	k.asked = true
+	for e, err := range p.s.Adjacency().Bucket(p.ctx, k.id, adjacency.Out, EdgeAbout, nil) {
 		if err != nil {
 			return nil, err
 		}
@@ -96,8 +98,7 @@ func (p *planner) look(id graph.ID) (*known, error) {
 			break
 		}
 	}
-	p.known[id] = k
-	return k, nil
+	return k.subjects, nil
 }
 
 // hidden returns the state that hides a memory, "" for one that is seen.
@@ -110,17 +111,23 @@ func (p *planner) hidden(id graph.ID) (graph.State, error) {
 }
 
 // apart returns what differs between a draft and a memory beside their texts.
-func apart(d *Draft, k *known) []Difference {
+func (p *planner) apart(d *Draft, k *known) ([]Difference, error) {
 	var out []Difference
+	if !d.About.IsZero() {
+		subjects, err := p.subjects(k)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(subjects, d.About.Target()) {
+			old := ""
+			if len(subjects) > 0 {
+				old = subjects[0].String()
+			}
+			out = append(out, Difference{Kind: DiffersSubject, A: d.About.String(), B: old})
+		}
+	}
 	if d.Type != k.typ {
 		out = append(out, Difference{Kind: DiffersType, A: d.Type, B: k.typ})
-	}
-	if !d.About.IsZero() && !slices.Contains(k.subjects, d.About.Target()) {
-		old := ""
-		if len(k.subjects) > 0 {
-			old = k.subjects[0].String()
-		}
-		out = append(out, Difference{Kind: DiffersSubject, A: d.About.String(), B: old})
 	}
 	if d.ValidFrom != k.from || d.ValidTo != k.to {
 		out = append(out, Difference{Kind: DiffersValidity, A: span(d.ValidFrom, d.ValidTo),
@@ -130,7 +137,7 @@ func apart(d *Draft, k *known) []Difference {
 	if len(d.Entities) > 0 && len(k.entities) > 0 && !both {
 		out = append(out, Difference{Kind: DiffersEntities, A: d.Entities[0], B: k.entities[0]})
 	}
-	return out
+	return out, nil
 }
 
 func span(from, to graph.OptTime) string {
@@ -149,8 +156,15 @@ func (p *planner) exact(d *Draft, always bool) (same *known, state graph.State, 
 		if err != nil || k == nil {
 			return nil, state, err
 		}
-		if k.typ != d.Type || k.text != d.Text || always || len(apart(d, k)) > 0 {
-			continue // it was edited since, or says it of something else
+		if k.typ != d.Type || k.text != d.Text || always {
+			continue // it was edited since
+		}
+		differs, err := p.apart(d, k)
+		if err != nil {
+			return nil, state, err
+		}
+		if len(differs) > 0 {
+			continue // it says it of something else
 		}
 		by, err := p.hidden(k.id)
 		if err != nil {
@@ -163,8 +177,14 @@ func (p *planner) exact(d *Draft, always bool) (same *known, state graph.State, 
 	}
 }
 
-// maxQuery is how many words of a text are searched for: the rarest of a longer one.
-const maxQuery = 24
+// What a search for the likes of a text takes stays the same as the memory grows: the rarest words
+// are searched for, maxQuery at most, and beyond leastQuery only while all together are in maxHave
+// memories.
+const (
+	maxQuery   = 24
+	leastQuery = 4
+	maxHave    = 2048
+)
 
 // nearby returns the memories of the snapshot that share the rarest words of a draft with it, and
 // those whose vectors are close, at most maxNearby, with the cosines of the latter.
@@ -177,9 +197,11 @@ func (p *planner) nearby(d *Draft) ([]*known, map[graph.ID]int64, error) {
 			return nil, nil, err
 		}
 		req := nearbyRequest(query, d)
-		answer, err := p.s.Retrieve(p.ctx, req)
-		if err != nil {
-			return nil, nil, err
+		answer := &retrieve.Answer{}
+		if query != "" || len(req.Vectors) > 0 {
+			if answer, err = p.s.Retrieve(p.ctx, req); err != nil {
+				return nil, nil, err
+			}
 		}
 		for _, item := range answer.Items {
 			for _, hit := range item.Lanes {
@@ -206,10 +228,11 @@ func (p *planner) nearby(d *Draft) ([]*known, map[graph.ID]int64, error) {
 func nearbyRequest(query string, d *Draft) retrieve.Request {
 	req := retrieve.Request{
 		Text: query, Limit: new(maxNearby), Budget: new(0), Expand: new(0), SummaryCap: new(1),
-		Spelling: retrieve.SpellingOff, Settled: true, Weights: []retrieve.LaneWeight{
-			{Lane: retrieve.LaneText, Weight: fixed.One}, {Lane: retrieve.LaneEntity},
-			{Lane: retrieve.LaneTime},
-		},
+		Spelling: retrieve.SpellingOff, Settled: true,
+	}
+	if query != "" {
+		req.Weights = []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: fixed.One},
+			{Lane: retrieve.LaneEntity}, {Lane: retrieve.LaneTime}}
 	}
 	if d.Vector != nil && d.Vector.DType != graph.Sparse {
 		req.Vectors = []retrieve.QueryVector{{Model: d.Vector.Model, Values: d.Vector.Int8()}}
@@ -217,13 +240,10 @@ func nearbyRequest(query string, d *Draft) retrieve.Request {
 	return req
 }
 
-// query returns the words of a text to search for: the text itself, or the rarest words of a long
-// one.
+// query returns the words of a text to search for: the rarest of those that the memory has, "" for
+// none.
 func (p *planner) query(text string) (string, error) {
 	words, terms := p.words(text)
-	if len(terms) <= maxQuery {
-		return text, nil
-	}
 	counts, _, err := p.s.TermCounts(p.ctx, terms)
 	if err != nil {
 		return "", err
@@ -237,8 +257,11 @@ func (p *planner) query(text string) (string, error) {
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(counts[a], counts[b]), cmp.Compare(a, b))
 	})
-	query := ""
-	for _, i := range order[:min(maxQuery, len(order))] {
+	query, have := "", int64(0)
+	for n, i := range order[:min(maxQuery, len(order))] {
+		if have += counts[i]; n >= leastQuery && have > maxHave {
+			break
+		}
 		query += words[i] + " "
 	}
 	return query, nil

@@ -33,6 +33,7 @@ func commands() []command {
 		{"version", (*cli).versionCommand},
 		{"completion", (*cli).completionCommand},
 		// Change the memory
+		{"remember", (*cli).rememberCommand},
 		{"commit", (*cli).commitCommand},
 		{"add", (*cli).addCommand},
 		{"set", (*cli).setCommand},
@@ -51,6 +52,7 @@ func commands() []command {
 		{"stale", (*cli).staleCommand},
 		{"retire", (*cli).retireCommand},
 		{"expire", (*cli).expireCommand},
+		{"consolidate", (*cli).consolidateCommand},
 		{"embed", (*cli).embedCommand},
 		{"profile", (*cli).profileCommand},
 		// Read the memory
@@ -61,6 +63,7 @@ func commands() []command {
 		{"neighbors", (*cli).neighborsCommand},
 		{"path", (*cli).pathCommand},
 		{"communities", (*cli).communitiesCommand},
+		{"sources", (*cli).sourcesCommand},
 		{"explore", (*cli).exploreCommand},
 		{"related", (*cli).relatedCommand},
 		{"suggest", (*cli).suggestCommand},

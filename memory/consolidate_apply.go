@@ -1,0 +1,280 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// maxPlace of a proposal is told from its id by its length: 1 to 5 digits.
+const placeDigits = 5
+
+// ConsolidateResult tells what became of proposals.
+type ConsolidateResult struct {
+	*repo.CommitResult
+	Proposals *Proposals // as they were found
+	Picked    []Proposal // those that were applied or declined
+	Marked    []graph.ID // newly marked nodes
+	Unmarked  []graph.ID // of contradictions that are settled by it
+	Retagged  []graph.ID // memories one of whose tags is spelt otherwise now
+}
+
+// Consolidate applies proposals in one commit: those that are picked by their numbers or ids, all
+// where picks is nil. It looks for them anew in the newest commit of the branch; a pick that is not
+// among them is a *repo.NotFoundError. Nothing is removed: all but tags is marks.
+func (m *Memory) Consolidate(
+	ctx context.Context, opt repo.CommitOptions, req ConsolidateRequest, picks []string,
+) (*ConsolidateResult, error) {
+	return m.consolidate(ctx, opt, req, func(k *marker, res *ConsolidateResult) (string, error) {
+		var err error
+		if res.Picked, err = pick(res.Proposals.List, picks); err != nil {
+			return "", err
+		}
+		t := &tidier{marker: k, res: res}
+		for i := range res.Picked {
+			if err := t.apply(&res.Picked[i]); err != nil {
+				return "", fmt.Errorf("proposal %s: %w", res.Picked[i].ID, err)
+			}
+		}
+		if err := t.writeTags(); err != nil {
+			return "", err
+		}
+		return "consolidate: " + countKinds(res.Picked), nil
+	})
+}
+
+// Decline keeps that proposals are not wanted, in one commit: they do not come again until what speaks
+// for them is something else. Each is kept as a node of the type "proposal" with the key
+// proposal/ID, which says what it was about and is marked retired; taking the mark off lets it come
+// again. picks are as those of Consolidate, at least one.
+func (m *Memory) Decline(
+	ctx context.Context, opt repo.CommitOptions, req ConsolidateRequest, picks []string,
+) (*ConsolidateResult, error) {
+	if len(picks) == 0 {
+		return nil, invalidf("proposals: name at least one by its number or id")
+	}
+	return m.consolidate(ctx, opt, req, func(k *marker, res *ConsolidateResult) (string, error) {
+		var err error
+		if res.Picked, err = pick(res.Proposals.List, picks); err != nil {
+			return "", err
+		}
+		for i := range res.Picked {
+			k.decline(&res.Picked[i])
+		}
+		return "decline: " + countKinds(res.Picked), nil
+	})
+}
+
+func (m *Memory) consolidate(
+	ctx context.Context, opt repo.CommitOptions, req ConsolidateRequest,
+	fn func(*marker, *ConsolidateResult) (message string, err error),
+) (*ConsolidateResult, error) {
+	var res *ConsolidateResult
+	done, err := m.decide(ctx, opt, func(s *repo.Snapshot) (*decision, error) {
+		res = new(ConsolidateResult)
+		var err error
+		if res.Proposals, err = Propose(ctx, s, req); err != nil {
+			return nil, err
+		}
+		k := newMarker(ctx, s)
+		message, err := fn(k, res)
+		if err != nil {
+			return nil, err
+		}
+		res.Marked, res.Unmarked = k.res.Marked, k.res.Unmarked
+		return &decision{k.changes, message}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	res.CommitResult = done
+	return res, nil
+}
+
+// pick returns the proposals that picks name, each once and in their own order.
+func pick(list []Proposal, picks []string) ([]Proposal, error) {
+	if picks == nil {
+		return list, nil
+	}
+	want := make([]bool, len(list))
+	for _, name := range picks {
+		i, err := find(list, name)
+		if err != nil {
+			return nil, err
+		}
+		want[i] = true
+	}
+	var out []Proposal
+	for i, ok := range want {
+		if ok {
+			out = append(out, list[i])
+		}
+	}
+	return out, nil
+}
+
+// find returns the place of the proposal that a number or an id names.
+func find(list []Proposal, name string) (int, error) {
+	if n, err := strconv.Atoi(name); err == nil && len(name) <= placeDigits {
+		if n < 1 || n > len(list) {
+			return 0, &repo.NotFoundError{What: "proposal", Name: name}
+		}
+		return n - 1, nil
+	}
+	i := slices.IndexFunc(list, func(p Proposal) bool { return p.ID == name })
+	if i < 0 {
+		return 0, &repo.NotFoundError{What: "proposal", Name: name}
+	}
+	return i, nil
+}
+
+func countKinds(list []Proposal) string {
+	text := ""
+	for _, kind := range ProposalKinds() {
+		n := 0
+		for i := range list {
+			if list[i].Kind == kind {
+				n++
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		if text != "" {
+			text += ", "
+		}
+		text += fmt.Sprintf("%d %s", n, kind)
+	}
+	return text
+}
+
+// tidier makes the changes that proposals ask for.
+type tidier struct {
+	*marker
+	res    *ConsolidateResult
+	respel []*Proposal // of tags
+}
+
+func (t *tidier) apply(p *Proposal) error {
+	req := MarkRequest{Reason: "consolidate: " + p.Why}
+	switch p.Kind {
+	case ProposeExpired:
+		req.State = graph.Expired
+	case ProposeDuplicate:
+		req.State = graph.Superseded
+		for _, id := range p.Nodes[1:] {
+			if err := t.one(req, id.String(), id, p.Nodes[0]); err != nil {
+				return err
+			}
+		}
+		return nil
+	case ProposeContradiction:
+		req.State, req.By = graph.Contradicted, p.Nodes[1].String()
+		return t.contradict(req, p.Nodes[0].String(), p.Nodes[0], p.Nodes[1])
+	case ProposeTag:
+		t.respel = append(t.respel, p)
+		return nil
+	case ProposeLow:
+		req.State = graph.Retired
+	case ProposeIsolated:
+		req.State = graph.Stale
+	}
+	return t.one(req, p.Nodes[0].String(), p.Nodes[0], graph.ID{})
+}
+
+// writeTags spells tags as the proposals want, memory by memory.
+func (t *tidier) writeTags() error {
+	to := make(map[string]string)
+	var nodes []graph.ID
+	for _, p := range t.respel {
+		for _, s := range p.Spellings {
+			to[s] = p.Tag
+		}
+		nodes = append(nodes, p.Nodes...)
+	}
+	slices.SortFunc(nodes, graph.ID.Compare)
+	for _, id := range slices.Compact(nodes) {
+		n, _, err := t.s.Node(t.ctx, id)
+		if err == nil {
+			err = t.retag(n, to)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// retag gives a memory the spellings that stay, and edges to their nodes where it has edges to those
+// of the others, which are marked superseded.
+func (t *tidier) retag(n *graph.Node, to map[string]string) error {
+	var tags []string
+	for _, tag := range TagsOf(n) {
+		if stays, ok := to[tag]; ok {
+			if err := t.relink(n.ID, tag, stays); err != nil {
+				return err
+			}
+			tag = stays
+		}
+		tags = append(tags, tag)
+	}
+	slices.Sort(tags)
+	var values []ipld.Value
+	for _, tag := range slices.Compact(tags) {
+		values = append(values, ipld.StringValue(tag))
+	}
+	t.changes = append(t.changes, graph.Change{Node: &graph.NodeChange{ID: n.ID,
+		Props: []ipld.Entry{{Key: PropTags, Value: ipld.ListValue(values...)}}}})
+	t.res.Retagged = append(t.res.Retagged, n.ID)
+	return nil
+}
+
+func (t *tidier) relink(id graph.ID, tag, stays string) error {
+	old, next := TagKey(tag), TagKey(stays)
+	if old == "" || next == "" || old == next {
+		return nil
+	}
+	for e, err := range t.s.Adjacency().Bucket(t.ctx, id, adjacency.Out, EdgeTagged, nil) {
+		if err != nil {
+			return err
+		}
+		if e.Other != graph.NodeID(old) {
+			continue
+		}
+		if _, _, err := t.s.Node(t.ctx, graph.NodeID(next)); isMissing(err) {
+			summary := stays
+			t.changes = append(t.changes, graph.Change{Node: &graph.NodeChange{Key: next, Type: TypeTag,
+				Summary: &summary}})
+		} else if err != nil {
+			return err
+		}
+		t.changes = append(t.changes,
+			graph.Change{Edge: &graph.EdgeChange{Type: EdgeTagged, Src: graph.Ref{ID: id},
+				Dst: graph.Ref{Key: next}}},
+			graph.Change{Mark: &graph.MarkChange{On: graph.MarkRef{Edge: &graph.EdgeRef{ID: e.Edge}},
+				State: graph.Superseded, By: graph.Ref{Key: next},
+				Reason: "consolidate: one tag in several spellings"}})
+	}
+	return nil
+}
+
+// decline keeps that a proposal is not wanted. What the memories say is not repeated: it might be
+// erased one day.
+func (k *marker) decline(p *Proposal) {
+	key := keyProposal + p.ID
+	summary := "declined: " + string(p.Kind)
+	nodes := []ipld.Value{}
+	for _, id := range p.Nodes[:min(len(p.Nodes), maxNamed)] {
+		nodes = append(nodes, ipld.StringValue(id.String()))
+	}
+	k.changes = append(k.changes,
+		graph.Change{Node: &graph.NodeChange{Key: key, Type: TypeProposal, Summary: &summary,
+			Props: []ipld.Entry{{Key: "nodes", Value: ipld.ListValue(nodes...)}}}})
+	k.set(MarkRequest{State: graph.Retired, Reason: "declined"}, graph.NodeID(key), graph.ID{})
+}

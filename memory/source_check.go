@@ -1,0 +1,400 @@
+package memory
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// SourceState says what became of what a memory was made from.
+type SourceState string
+
+// What is found where a source points.
+const (
+	SourceUnchanged  SourceState = "unchanged"
+	SourceMoved      SourceState = "moved"   // the same lines stand elsewhere in the file
+	SourceChanged    SourceState = "changed" // other text
+	SourceRemoved    SourceState = "removed" // no such file, or fewer lines
+	SourceUnhashed   SourceState = "unhashed"
+	SourceUnreadable SourceState = "unreadable" // too large, no regular file, or reading failed
+	SourceUnchecked  SourceState = "unchecked"  // no file, or of a project without a root
+)
+
+const (
+	// MaxSourceFile is the longest file that sources are looked up in.
+	MaxSourceFile = 16 << 20
+	// maxKeptFiles bounds the bytes of files that are kept while sources are checked.
+	maxKeptFiles = 32 << 20
+	// maxSought bounds the bytes that are hashed to find out where lines went.
+	maxSought = 64 << 20
+	// MaxShown is how many bytes of a changed span are returned, whole lines apart from the last.
+	MaxShown = 4096
+)
+
+// SourceEntry is one source of a node.
+type SourceEntry struct {
+	Node   graph.ID
+	Key    string // of the node, "" for none
+	Index  int    // in the node's list
+	Text   string // as the node has it
+	Source Source // the zero Source where the text is none
+}
+
+// SourceCheck is what became of a source.
+type SourceCheck struct {
+	SourceEntry
+	State SourceState
+	Now   Source // of a file that is there: with the hash it has now, and the lines if they moved
+	Span  string // what is there now: of what changed, moved or has no hash, at most MaxShown bytes
+	Why   string // of what is unreadable, removed or unchecked, for people
+}
+
+// Gone reports whether what the memory was made from is not there any more: it is to be checked.
+func (c *SourceCheck) Gone() bool {
+	return c.State == SourceChanged || c.State == SourceRemoved
+}
+
+// Sources calls fn for each source of nodes, in the order of their names, or for those of all nodes,
+// in id order, without names. Text that is no source comes too, with the zero Source. It ends at the
+// first error of fn.
+func Sources(
+	ctx context.Context, s *repo.Snapshot, names []string, fn func(SourceEntry) error,
+) error {
+	each := func(n *graph.Node) error {
+		for i, text := range n.Sources {
+			src, err := ParseSource(text)
+			if err != nil {
+				src = Source{}
+			}
+			if err := fn(SourceEntry{n.ID, n.Key, i, text, src}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(names) == 0 {
+		for e, err := range s.Nodes(ctx, graph.ID{}) {
+			if err == nil {
+				err = each(e.Node)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, name := range names {
+		id, err := s.Name(ctx, name)
+		if err != nil {
+			return err
+		}
+		n, _, err := s.Node(ctx, id)
+		if err == nil {
+			err = each(n)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SourceChecker compares sources with files. It is for one goroutine.
+type SourceChecker struct {
+	// Root returns the files of a project, "" for sources that name none; nil where there are none.
+	// The file system must not lead out of its root: os.Root keeps links from that.
+	Root func(project string) fs.FS
+
+	files map[string]*readFile
+	size  int
+}
+
+// readFile is a file that was read, or why it could not be.
+type readFile struct {
+	data []byte
+	err  error
+}
+
+var errTooLarge = fmt.Errorf("more than %d bytes", MaxSourceFile)
+var errNoFile = errors.New("no regular file")
+
+// read returns a file's bytes.
+func (c *SourceChecker) read(fsys fs.FS, src Source) ([]byte, error) {
+	key := src.Project + "\x00" + src.Path
+	if f, ok := c.files[key]; ok {
+		return f.data, f.err
+	}
+	data, err := readBounded(fsys, src.Path)
+	if c.files == nil || c.size+len(data) > maxKeptFiles {
+		c.files, c.size = make(map[string]*readFile), 0
+	}
+	c.files[key] = &readFile{data, err}
+	c.size += len(data) + len(key)
+	return data, err
+}
+
+func readBounded(fsys fs.FS, path string) ([]byte, error) {
+	// What is no regular file may not end, or not even open.
+	info, err := fs.Stat(fsys, path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errNoFile
+	}
+	f, err := fsys.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, MaxSourceFile+1))
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil && len(data) > MaxSourceFile {
+		return nil, errTooLarge
+	}
+	return data, err
+}
+
+// Check tells what became of a source.
+func (c *SourceChecker) Check(e SourceEntry) SourceCheck {
+	out := SourceCheck{SourceEntry: e, State: SourceUnchecked, Now: e.Source}
+	src := e.Source
+	if src.Kind != FileSource {
+		return out
+	}
+	fsys := c.Root(src.Project)
+	if fsys == nil {
+		out.Why = "no root is known for the project"
+		return out
+	}
+	data, err := c.read(fsys, src)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		out.State, out.Why = SourceRemoved, "no such file"
+		return out
+	case err != nil:
+		out.State, out.Why = SourceUnreadable, plainError(err)
+		return out
+	}
+	out.compare(data)
+	return out
+}
+
+// plainError is an error without the path, which the source names.
+func plainError(err error) string {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	return err.Error()
+}
+
+// compare compares the source with the bytes of its file.
+func (c *SourceCheck) compare(data []byte) {
+	src := c.Source
+	span, ok := spanOf(data, src.First, src.Last)
+	if ok {
+		sum := sha256.Sum256(span)
+		c.Now.Hash = &sum
+		if src.Hash != nil && sum == *src.Hash {
+			c.State = SourceUnchanged
+			return
+		}
+	}
+	if src.Hash != nil && src.First > 0 {
+		if first, found := findSpan(data, *src.Hash, src.First, src.Last-src.First+1); found {
+			c.State = SourceMoved
+			c.Now.First, c.Now.Last = first, first+src.Last-src.First
+			c.Now.Hash = src.Hash
+			span, _ = spanOf(data, c.Now.First, c.Now.Last)
+			c.Span = shownSpan(span)
+			return
+		}
+	}
+	switch {
+	case !ok:
+		c.State, c.Why = SourceRemoved, "the file has fewer lines"
+	case src.Hash == nil:
+		c.State, c.Span = SourceUnhashed, shownSpan(span)
+	default:
+		c.State, c.Span = SourceChanged, shownSpan(span)
+	}
+}
+
+// shownSpan is the beginning of a span, whole characters only.
+func shownSpan(span []byte) string {
+	return strings.ToValidUTF8(string(span[:min(len(span), MaxShown)]), "\uFFFD")
+}
+
+// spanOf returns lines of a file, without the line end of the last; the whole file for line 0. ok is
+// false where it has fewer lines.
+func spanOf(data []byte, first, last int) (span []byte, ok bool) {
+	if first == 0 {
+		return data, true
+	}
+	ends := lineEnds(data)
+	if last > len(ends) {
+		return nil, false
+	}
+	return linesOf(data, ends, first, last), true
+}
+
+// linesOf returns lines first to last, which are there.
+func linesOf(data []byte, ends []int, first, last int) []byte {
+	from := 0
+	if first > 1 {
+		from = ends[first-2] + 1
+	}
+	return data[from:ends[last-1]]
+}
+
+// lineEnds returns where each line of a file ends, before its line end.
+func lineEnds(data []byte) []int {
+	var ends []int
+	for at := 0; at < len(data); {
+		n := bytes.IndexByte(data[at:], '\n')
+		if n < 0 {
+			return append(ends, len(data))
+		}
+		ends = append(ends, at+n)
+		at += n + 1
+	}
+	return ends
+}
+
+// findSpan looks for n lines with a hash and returns the first of them: of several places the nearest
+// to where they were, of two equally near ones the earlier.
+func findSpan(data []byte, hash [sha256.Size]byte, was, n int) (first int, ok bool) {
+	ends := lineEnds(data)
+	most := len(ends) - n + 1 // the last line where they can begin
+	hashed := 0
+	try := func(at int) bool {
+		span := linesOf(data, ends, at, at+n-1)
+		hashed += len(span) + sha256.BlockSize
+		return sha256.Sum256(span) == hash
+	}
+	for low, high := min(was-1, most), was+1; low >= 1 || high <= most; {
+		at := low
+		if low < 1 || high <= most && high-was < was-low {
+			at = high
+			high++
+		} else {
+			low--
+		}
+		if hashed > maxSought {
+			break
+		}
+		if try(at) {
+			return at, true
+		}
+	}
+	return 0, false
+}
+
+// staleReason begins the reason of marks that MarkGone makes, and that Refresh takes off.
+const staleReason = "source "
+
+// MarkGone marks the nodes of checks that are Gone as stale, in one commit, or none where there are
+// none. A node that has a mark that says more keeps it.
+func (m *Memory) MarkGone(
+	ctx context.Context, opt repo.CommitOptions, checks []SourceCheck,
+) (*MarkResult, error) {
+	res := new(MarkResult)
+	var err error
+	res.CommitResult, err = m.decide(ctx, opt, func(s *repo.Snapshot) (*decision, error) {
+		k := newMarker(ctx, s)
+		for i := range checks {
+			if err := k.gone(&checks[i]); err != nil {
+				return nil, err
+			}
+		}
+		*res = *k.res
+		return &decision{k.changes, "stale by their sources: " + listed(k.names)}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+func (k *marker) gone(c *SourceCheck) error {
+	if !c.Gone() || slices.Contains(k.res.Marked, c.Node) {
+		return nil
+	}
+	if _, _, err := k.s.Node(k.ctx, c.Node); err != nil {
+		return err
+	}
+	old, err := k.now(c.Node)
+	switch {
+	case err != nil:
+		return err
+	case old != nil && old.State == graph.Stale:
+		k.res.Already = append(k.res.Already, c.Node)
+		return nil
+	case old != nil:
+		return nil
+	}
+	req := MarkRequest{State: graph.Stale,
+		Reason: staleReason + string(c.State) + ": " + c.Source.Place()}
+	k.set(req, c.Node, graph.ID{})
+	k.names = append(k.names, nameOf(&graph.Node{ID: c.Node, Key: c.Key}))
+	return nil
+}
+
+// Refresh gives a node's file sources the hashes, and where lines moved the lines, that they have
+// now, and takes a mark off that MarkGone made, in one commit, or none where they are right: somebody
+// read the memory again. It returns what became of each source; one that is not there any more stays
+// as it is.
+func (m *Memory) Refresh(
+	ctx context.Context, opt repo.CommitOptions, name string, files *SourceChecker,
+) ([]SourceCheck, *repo.CommitResult, error) {
+	var checks []SourceCheck
+	res, err := m.decide(ctx, opt, func(s *repo.Snapshot) (*decision, error) {
+		checks = nil
+		id, err := s.Name(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		n, _, err := s.Node(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		list, gone := slices.Clone(n.Sources), false
+		err = Sources(ctx, s, []string{"id:" + id.String()}, func(e SourceEntry) error {
+			c := files.Check(e)
+			checks = append(checks, c)
+			switch c.State {
+			case SourceChanged, SourceMoved, SourceUnhashed:
+				list[e.Index] = c.Now.String()
+			}
+			gone = gone || c.State == SourceRemoved || c.State == SourceUnreadable
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		d := &decision{message: "refresh the sources of " + name}
+		if !slices.Equal(list, n.Sources) {
+			d.changes = append(d.changes, graph.Change{Node: &graph.NodeChange{ID: id, Sources: list}})
+		}
+		k := newMarker(ctx, s)
+		old, err := k.now(id)
+		if err == nil && old != nil && old.State == graph.Stale && !gone &&
+			strings.HasPrefix(old.Reason, staleReason) {
+			k.remove(id)
+			d.changes = append(d.changes, k.changes...)
+		}
+		return d, err
+	})
+	return checks, res, err
+}
