@@ -167,6 +167,9 @@ func (w *wanderer) step(from *come, key string, degree int64, topic map[string]b
 	}
 	score := from.score - 15366 + logQ16(uint64(number(w.st.edges[edge], "weight"))) - 16*one -
 		logQ16(uint64(degree))/2 + logQ16(uint64(one+share)) - 17*one
+	if has([]string{"near", "follows"}, text(w.st.edges[edge], "type")) {
+		score -= 2 * one
+	}
 	return &come{id: far, score: score, hops: from.hops + 1, from: from, edge: edge}
 }
 
@@ -238,6 +241,8 @@ func exploreCases(s *suite) {
 		{"key", "from a key", exploring{topic: "m3", keyword: true, depth: 2, beam: 2}, mole},
 		{"edge-types", "some types of edges", exploring{topic: "mole", depth: 3, beam: 2,
 			edgeTypes: []string{"causes", "tagged"}}, mole},
+		{"time", "edges of time alone", exploring{topic: "m1", keyword: true, depth: 2, beam: 2,
+			edgeTypes: []string{"near", "follows"}}, mole},
 		{"types", "some types of nodes", exploring{topic: "mole", depth: 3, beam: 4,
 			types: []string{"decision", "fact"}}, mole},
 		{"hidden", "no way through what is hidden", exploring{topic: "storm", depth: 4, beam: 4}, forgotten},
