@@ -50,7 +50,7 @@ func (c *chronicle) recent25(d told) []told {
 		return a.created > b.created || a.created == b.created && a.id < b.id
 	})
 	all := []told{}
-	for i := len(c.current) - 1; i >= 0; i-- {
+	for i := len(c.current) - 1; i >= max(0, len(c.current)-256); i-- {
 		all = append(all, c.current[i])
 	}
 	all = append(all, out...)
