@@ -2,7 +2,9 @@ package memory
 
 import (
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/internal/text"
@@ -52,24 +54,41 @@ func (q Quality) Message() string {
 	return string(q.Code)
 }
 
-// secrets are shapes that keys and passwords have. RE2 patterns take linear time.
-var secrets = []struct {
+// secret is a shape that keys or passwords have, and what every one of that shape has in it: most
+// texts are read no further.
+type secret struct {
 	name  string
+	has   []string // in lower case, any of them
 	shape *regexp.Regexp
-}{
-	{"AWS access key", regexp.MustCompile(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`)},
-	{"GitHub token", regexp.MustCompile(`\b(?:gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{22,})`)},
-	{"GitLab token", regexp.MustCompile(`\bglpat-[A-Za-z0-9_-]{20}`)},
-	{"Slack token", regexp.MustCompile(`\bxox[abprs]-[A-Za-z0-9-]{10,}`)},
-	{"API key", regexp.MustCompile(`\b(?:sk|rk|pk)[-_](?:live|test|proj|ant)?[-_]?[A-Za-z0-9_-]{20,}`)},
-	{"Google API key", regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{35}`)},
-	{"JSON web token", regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`)},
-	{"private key", regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----`)},
-	{"password", regexp.MustCompile(
-		`(?i)\b(?:password|passwd|pwd|passwort|kennwort|contraseña|secret|api[_-]?key|access[_-]?token)\s*[=:]\s*[^\s,;]{6,}`)},
-	{"password", regexp.MustCompile(`密码\s*[=:：是为]\s*[^\s，。]{6,}`)},
-	{"password in a URL", regexp.MustCompile(`\b[a-z][a-z0-9+.-]*://[^\s/:@]+:[^\s/@]{3,}@`)},
 }
+
+// secrets are made when a first text is looked at. RE2 patterns take linear time.
+var secrets = sync.OnceValue(func() []secret {
+	list := []struct{ name, has, shape string }{
+		{"AWS access key", "akia asia", `\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`},
+		{"GitHub token", "gh _pat_", `\b(?:gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{22,})`},
+		{"GitLab token", "glpat-", `\bglpat-[A-Za-z0-9_-]{20}`},
+		{"Slack token", "xox", `\bxox[abprs]-[A-Za-z0-9-]{10,}`},
+		{"API key", "sk- sk_ rk- rk_ pk- pk_", `\b(?:sk|rk|pk)[-_][A-Za-z0-9_-]{20,}`},
+		{"Google API key", "aiza", `\bAIza[A-Za-z0-9_-]{35}`},
+		{"JSON web token", "eyj",
+			`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`},
+		{"private key", "private key-----", `-----BEGIN [A-Z ]*PRIVATE KEY-----`},
+		{"password", "pass pwd kennwort contraseña secret key token", `(?i)\b(?:password|passwd|pwd|` +
+			`passwort|kennwort|contraseña|secret|api[_-]?key|access[_-]?token)\s*[=:]\s*[^\s,;]{6,}`},
+		{"password", "密码", `密码\s*[=:：是为]\s*[^\s，。]{6,}`},
+		{"password in a URL", "://", `\b[a-z][a-z0-9+.-]*://[^\s/:@]+:[^\s/@]{3,}@`},
+	}
+	var out []secret
+	for _, s := range list {
+		has := strings.Fields(s.has)
+		if s.name == "private key" {
+			has = []string{s.has}
+		}
+		out = append(out, secret{s.name, has, regexp.MustCompile(s.shape)})
+	}
+	return out
+})
 
 // transient are words of what is so for a moment.
 var transient = []string{
@@ -90,32 +109,39 @@ var pronouns = []string{
 // hanPronouns likewise, in a script without spaces.
 var hanPronouns = []string{"它们", "他们", "她们", "它", "他", "她", "这个", "那个", "这", "那"}
 
-var (
-	logLine = regexp.MustCompile(`(?i)^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*\]?\s+|` +
-		`^(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\b[:\]\s]|^\s+at \S+\(|` +
-		`\b(?:exit (?:code|status) \d+|HTTP/\d\.\d)`)
-	identifier = regexp.MustCompile(`^\S*\d\S*$|^[0-9a-fA-F-]{8,}$`)
-)
+// bareShapes are of texts that are an identifier, or a line of a log.
+var bareShapes = sync.OnceValues(func() (identifier, logLine *regexp.Regexp) {
+	return regexp.MustCompile(`^\S*\d\S*$|^[0-9a-fA-F-]{8,}$`), regexp.MustCompile(
+		`(?i)^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*\]?\s+|` +
+			`^(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\b[:\]\s]|^\s+at \S+\(|` +
+			`^.{0,80}\b(?:exit (?:code|status) \d+|HTTP/\d\.\d)`)
+})
+
+// maxBare is how many characters of a text may show that it is a bare one.
+const maxBare = 200
 
 // qualities returns what may be wrong with a text, each code once.
 func qualities(s string) []Quality {
 	var out []Quality
-	for _, secret := range secrets {
-		if secret.shape.MatchString(s) {
+	folded := strings.ToLower(s)
+	has := func(w string) bool { return strings.Contains(folded, w) }
+	for _, secret := range secrets() {
+		if slices.ContainsFunc(secret.has, has) && secret.shape.MatchString(s) {
 			out = append(out, Quality{QualitySecret, secret.name})
 			break
 		}
 	}
-	folded := strings.ToLower(s[:min(len(s), 4096)])
 	for _, w := range transient {
-		if strings.Contains(folded, w) {
+		if has(w) {
 			out = append(out, Quality{QualityTransient, w})
 			break
 		}
 	}
+	identifier, logLine := bareShapes()
+	start := text.CapScalars(s, maxBare)
 	words, single, first := shape(s)
 	switch {
-	case identifier.MatchString(s) && single == 0 || logLine.MatchString(s):
+	case identifier.MatchString(s) && single == 0 && len(s) < maxBare || logLine.MatchString(start):
 		out = append(out, Quality{Code: QualityIdentifier})
 	case words+single/2 < 3 || utf8.RuneCountInString(s) < 4:
 		out = append(out, Quality{Code: QualityShort})

@@ -45,7 +45,9 @@ func BenchmarkRemember(b *testing.B) {
 		for i := range 10_000 {
 			reqs = append(reqs, RememberRequest{Text: sentence(i)})
 		}
-		if _, err := m.RememberAll(b.Context(), rememberAt(0), reqs); err != nil {
+		opt := rememberAt(0)
+		opt.Links.Off = Rules()
+		if _, err := m.RememberAll(b.Context(), opt, reqs); err != nil {
 			b.Fatal(err)
 		}
 		n := 20_000

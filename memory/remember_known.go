@@ -228,10 +228,11 @@ func (p *planner) nearby(d *Draft) ([]*known, map[graph.ID]int64, error) {
 func nearbyRequest(query string, d *Draft) retrieve.Request {
 	req := retrieve.Request{
 		Text: query, Limit: new(maxNearby), Budget: new(0), Expand: new(0), SummaryCap: new(1),
-		Spelling: retrieve.SpellingOff, Settled: true, Weights: []retrieve.LaneWeight{
-			{Lane: retrieve.LaneText, Weight: fixed.One}, {Lane: retrieve.LaneEntity},
-			{Lane: retrieve.LaneTime},
-		},
+		Spelling: retrieve.SpellingOff, Settled: true,
+	}
+	if query != "" {
+		req.Weights = []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: fixed.One},
+			{Lane: retrieve.LaneEntity}, {Lane: retrieve.LaneTime}}
 	}
 	if d.Vector != nil && d.Vector.DType != graph.Sparse {
 		req.Vectors = []retrieve.QueryVector{{Model: d.Vector.Model, Values: d.Vector.Int8()}}

@@ -10,7 +10,7 @@ import (
 
 const (
 	// maxNearby is how many memories of the snapshot are compared with a new one.
-	maxNearby = 16
+	maxNearby = 8
 	// MaxSimilar is how many are reported to resemble it.
 	MaxSimilar = 8
 	// oppositeAt is how alike two texts are, in units of 2^-16, of which one says the contrary of the

@@ -104,36 +104,20 @@ func (p *planner) compare(d *Draft, out *Remembered) (*known, []Near, error) {
 	words := compare.Analyse(d.Text)
 	var near []Near
 	var same *known
-	best := int64(-1)
 	for _, k := range list {
-		least := min(p.params.SimilarFrom, int64(oppositeAt))
-		if cosines[k.id] >= closeAt {
-			least = 0
-		}
-		c := words.CompareFrom(k.words(), least)
-		other, err := p.apart(d, k)
-		if err != nil {
+		s := Similar{ID: k.id, Summary: k.text, Cosine: cosines[k.id]}
+		is, tell, err := p.judge(d, words, k, &s)
+		switch {
+		case err != nil:
 			return nil, nil, err
-		}
-		differs := append(c.Differs, other...)
-		if c.Similarity > p.params.DuplicateAbove && len(differs) == 0 {
-			if c.Similarity > best || c.Similarity == best && k.id.Compare(same.id) < 0 {
-				same, best = k, c.Similarity
-			}
-			continue
+		case is && (same == nil || k.id.Compare(same.id) < 0):
+			same = k
+		case tell:
+			out.Similar = append(out.Similar, s)
 		}
 		if k.draft == nil {
-			near = append(near, Near{ID: k.id, Text: c.Similarity, Cosine: cosines[k.id]})
+			near = append(near, Near{ID: k.id, Text: s.Text, Cosine: s.Cosine})
 		}
-		opposes := c.Opposes() && c.Similarity >= oppositeAt && len(differs) == len(c.Differs)
-		if c.Similarity < p.params.SimilarFrom && cosines[k.id] < closeAt && !opposes {
-			continue
-		}
-		s := Similar{
-			ID: k.id, Summary: k.text, Text: c.Similarity, Cosine: cosines[k.id], Differs: differs,
-			Suggest: suggestion(c, opposes, len(differs) == len(c.Differs)),
-		}
-		out.Similar = append(out.Similar, s)
 	}
 	if same != nil {
 		out.Similar = nil
@@ -145,6 +129,32 @@ func (p *planner) compare(d *Draft, out *Remembered) (*known, []Near, error) {
 	})
 	out.Similar = out.Similar[:min(MaxSimilar, len(out.Similar))]
 	return nil, near, nil
+}
+
+// judge compares a draft with one memory and fills in s. It reports whether both say the same, and
+// else whether they are alike enough to tell.
+func (p *planner) judge(
+	d *Draft, words *compare.Text, k *known, s *Similar,
+) (same, tell bool, err error) {
+	least := min(p.params.SimilarFrom, int64(oppositeAt))
+	if s.Cosine >= closeAt {
+		least = 0
+	} else if n, of := len(k.text), len(d.Text); n > 4*of || of > 4*n {
+		return false, false, nil // of such lengths no two texts are alike
+	}
+	c := words.CompareFrom(k.words(), least)
+	other, err := p.apart(d, k)
+	if err != nil {
+		return false, false, err
+	}
+	s.Text, s.Differs = c.Similarity, append(c.Differs, other...)
+	if c.Similarity > p.params.DuplicateAbove && len(s.Differs) == 0 {
+		return true, false, nil
+	}
+	opposes := c.Opposes() && c.Similarity >= oppositeAt && len(other) == 0
+	s.Suggest = suggestion(c, opposes, len(other) == 0)
+	tell = c.Similarity >= p.params.SimilarFrom || s.Cosine >= closeAt || opposes
+	return false, tell, nil
 }
 
 // suggestion says what an agent might do about a memory that resembles a new one.

@@ -33,8 +33,8 @@ type Difference struct {
 
 // Comparison is what two texts have in common and what not.
 type Comparison struct {
-	// Similarity is the share of the words of either text that both have, as many times as they
-	// have them: 0 to 65,536 in units of 2^-16.
+	// Similarity is twice the words that both have, as many times as they have them, by the words of
+	// both (Sørensen and Dice): 0 to 65,536 in units of 2^-16.
 	Similarity int64
 	// Differs are the differences, by kind and then by place. Empty where both say the same.
 	Differs []Difference
@@ -152,11 +152,11 @@ func similarity(a, b *analysis) int64 {
 			both++
 		}
 	}
-	either := len(a.tokens) + len(b.tokens) - both
-	if either == 0 {
+	of := len(a.tokens) + len(b.tokens)
+	if of == 0 {
 		return 0
 	}
-	return int64(both) * fixed.One / int64(either)
+	return 2 * int64(both) * fixed.One / int64(of)
 }
 
 // same reports whether two tokens in the same place say the same: rule 6. Two words of one stem do

@@ -23,9 +23,8 @@ var allCases = []func(*suite){
 	careCases, timeCases,
 	sparseCases, entityCases,
 	shortlistCases,
-	recallCases,
-	extractCases,
-	checkCases,
+	recallCases, checkCases,
+	extractCases, linkCases, exploreCases,
 }
 
 // roundTrip adds a case whose block decodes to v and encodes to the same bytes.

@@ -82,11 +82,8 @@ func keyOfName(s string) string {
 
 // mention is an entity.
 type mention struct {
-	kind     string
-	at, end  int
-	name     string
-	key      string
-	priority int
+	kind, name, key string
+	at, end         int
 }
 
 // namer looks for entities in a text.
@@ -186,7 +183,7 @@ func (n *namer) marks() {
 	}
 }
 
-var chunkRun = regexp.MustCompile("[A-Za-z0-9_\\-/\\\\.:@#+~%&=?!$*()]+")
+var chunkRun = regexp.MustCompile(`[A-Za-z0-9_\-/\\.:@#+~%&=?!$*()]+`)
 
 func (n *namer) chunks() {
 	for _, at := range chunkRun.FindAllStringIndex(n.s, -1) {

@@ -51,8 +51,8 @@ func loadIntents(path string) error {
 // orders are the intents in the order in which equal phrases count.
 var orders = map[string]int{"why": 0, "when": 1, "entity": 2, "none": 3}
 
-// told is a phrase that a text has, and where it begins.
-type told struct {
+// toldBy is a phrase that a text has, and where it begins.
+type toldBy struct {
 	intent string
 	at     int
 }
@@ -62,7 +62,7 @@ func intentOf(s string) string {
 	if rs := []rune(s); len(rs) > 4096 {
 		s = string(rs[:4096])
 	}
-	best := told{"general", len(s) + 1}
+	best := toldBy{"general", len(s) + 1}
 	for _, f := range append(wordCues(s), partCues(s)...) {
 		switch {
 		case f.intent == "none" || best.intent == "why":
@@ -84,9 +84,9 @@ func isASCII(s string) bool {
 }
 
 // wordCues are the phrases of words in a text, in order.
-func wordCues(s string) []told {
+func wordCues(s string) []toldBy {
 	words := surfaces(s)
-	var out []told
+	var out []toldBy
 	led := true
 	for i := 0; i < len(words); {
 		if i > 0 && words[i].at > words[i-1].end &&
@@ -114,7 +114,7 @@ func wordCues(s string) []told {
 			i++
 			continue
 		}
-		out = append(out, told{best.intent, words[i].at})
+		out = append(out, toldBy{best.intent, words[i].at})
 		led = false
 		i += len(best.words)
 	}
@@ -122,8 +122,8 @@ func wordCues(s string) []told {
 }
 
 // partCues are the runs of characters in a text, in order.
-func partCues(s string) []told {
-	var out []told
+func partCues(s string) []toldBy {
+	var out []toldBy
 	for at := 0; at < len(s); {
 		var best *cue
 		for n := range cues {
@@ -137,7 +137,7 @@ func partCues(s string) []told {
 			at++
 			continue
 		}
-		out = append(out, told{best.intent, at})
+		out = append(out, toldBy{best.intent, at})
 		at += len(best.words[0])
 	}
 	return out
