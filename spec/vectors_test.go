@@ -53,6 +53,8 @@ var runners = map[string]func(t *testing.T, v vector){
 	"profile": runRecord, "profile-choice": runProfileChoice, "profile-merge": runProfileMerge,
 	"profile-contradicts": runProfileContradicts,
 	"tokens":              runTokens, "community": runCommunity, "sentences": runSentences,
+	"importance": runImportance, "source": runSource, "proposal": runProposal,
+	"marking": runMarking,
 	"tree-diff": runDiff, "tree-merge": runMerge, "unseen": runUnseen,
 }
 

@@ -23,6 +23,8 @@ var allCases = []func(*suite){
 	careCases, timeCases,
 	sparseCases, entityCases,
 	shortlistCases,
+	pairCases,
+	lifeCases,
 }
 
 // roundTrip adds a case whose block decodes to v and encodes to the same bytes.
