@@ -33,8 +33,8 @@ const (
 
 // accessKeys are the keys of the configuration about counting.
 func accessKeys() []configKey {
-	return []configKey{{accessSetting, "MNEM_ACCESS_COUNT", "false", "whether it is counted, on this " +
-		"machine alone, how often memories are in answers: true or false", checkBool}}
+	return []configKey{{accessSetting, "MNEM_ACCESS_COUNT", "false",
+		"whether it is counted here how often answers have a memory: true or false", checkBool}}
 }
 
 // countsAccesses reports whether somebody turned counting on.

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/memory"
-	"github.com/mnem-project/mnem/memory/compare"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -33,9 +32,9 @@ type proposalJSON struct {
 
 // textDiffersJSON is one difference between two texts.
 type textDiffersJSON struct {
-	Kind compare.Kind `json:"kind"`
-	A    string       `json:"a"`
-	B    string       `json:"b"`
+	Kind string `json:"kind"`
+	A    string `json:"a"`
+	B    string `json:"b"`
 }
 
 func jsonProposals(list []memory.Proposal) []proposalJSON {
@@ -51,7 +50,7 @@ func jsonProposals(list []memory.Proposal) []proposalJSON {
 			out[i].Similarity = p.Similarity
 		}
 		for _, d := range p.Differs {
-			out[i].Differs = append(out[i].Differs, textDiffersJSON{d.Kind, d.A, d.B})
+			out[i].Differs = append(out[i].Differs, textDiffersJSON{string(d.Kind), d.A, d.B})
 		}
 	}
 	return out

@@ -175,7 +175,7 @@ func (c *cli) getCommand() *cobra.Command {
 			"--importance tells the effective importance at --now and what it is made of: the importance\n" +
 			"that the node states, how often it was said again or used, its age by the half-life of its\n" +
 			"type, and its links. It is worked out when it is asked for and stored nowhere.",
-		Example: "  mnem get alice\n  mnem get alice --field props.role\n" +
+		Example: "  mnem get alice\n  mnem get alice --field props.role\n  mnem get alice --importance\n" +
 			"  mnem get svc/billing --at HEAD~1 --json\n  mnem get bob --include forgotten",
 		Args: cobra.ExactArgs(1),
 	}

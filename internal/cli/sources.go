@@ -246,7 +246,7 @@ func (c *cli) sourcesDiff() *cobra.Command {
 			"removed are to be read again; --mark-stale marks them so, in one commit. Only files under a\n" +
 			"--root are read, at most 16 MiB of each, and what is unchanged or unchecked is only counted\n" +
 			"without --all.",
-		Example: "  mnem sources diff\n  mnem sources diff --root . --root web=../web --all\n" +
+		Example: "  mnem sources diff\n  mnem sources diff --root . --root web=. --all\n" +
 			"  mnem sources diff --mark-stale --dry-run",
 		Args: cobra.ArbitraryArgs,
 	}
