@@ -34,7 +34,7 @@ const (
 // accessKeys are the keys of the configuration about counting.
 func accessKeys() []configKey {
 	return []configKey{{accessSetting, "MNEM_ACCESS_COUNT", "false",
-		"whether it is counted here how often answers have a memory: true or false", checkBool}}
+		"whether answers are counted by memory: true or false", checkBool}}
 }
 
 // countsAccesses reports whether somebody turned counting on.
