@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -56,7 +57,7 @@ func changes(s *repo.Snapshot, d *Draft, links []Link) []graph.Change {
 	return out
 }
 
-func headOf(t testing.TB, m *Memory) *repo.Snapshot {
+func (m *Memory) headOf(t testing.TB) *repo.Snapshot {
 	t.Helper()
 	s, err := m.r.Snapshot(t.Context(), "HEAD")
 	if err != nil {
@@ -70,7 +71,7 @@ func headOf(t testing.TB, m *Memory) *repo.Snapshot {
 // write commits drafts with their links and returns these.
 func (m *Memory) writeDrafts(t testing.TB, opt LinkOptions, near []Near, ds ...*Draft) []Linked {
 	t.Helper()
-	s := headOf(t, m)
+	s := m.headOf(t)
 	l, err := m.newLinker(s, opt)
 	if err != nil {
 		t.Fatal(err)
@@ -125,22 +126,231 @@ func shown(got Linked, ds ...*Draft) string {
 	return strings.Join(lines, "\n")
 }
 
+// TestLinks writes a story and holds the links of each part to what they should be.
 func TestLinks(t *testing.T) {
 	m := newMemory(t)
 	a := draft("The cache server of billing ran out of memory at night.", 0, "conversation:1")
 	b := draft("Alice Ng restarted the gateway.", 2, "conversation:2")
 	c := draft("The billing site went down because the cache server ran out of memory.", 5,
 		"conversation:1")
-	c.Tags, c.Entities = []string{"Outage"}, []string{"Billing"}
+	c.Tags, c.Entities = []string{"Outage", "outage"}, []string{"Billing"}
 	d := draft("Therefore we moved the billing cache of Alice Ng to Redis.", 30, "conversation:1")
 	near := []Near{{ID: a.ID, Text: 30_000}}
-	for i, x := range []*Draft{a, b, c, d} {
-		list := near
-		if i < 2 {
-			list = nil
+	for i, x := range []struct {
+		d    *Draft
+		near []Near
+		want string
+	}{
+		{a, nil, ""},
+		{b, nil, `#1 -near-> #0 21845 (remembered 2 hours before it)
+#1 -mentions-> entity/alice ng 0 (the text has Alice Ng: name)`},
+		{c, near, `#2 -follows-> #0 0 (the memory before it of the source conversation:1)
+#2 -near-> #1 16384 (remembered 3 hours before it)
+#2 -mentions-> entity/billing 0 (named by whoever remembered it)
+#2 -tagged-> tag/outage 0 (tag Outage)
+#0 -causes-> #2 0 (the text says “because”: overlap 0.59)`},
+		{d, near, `#3 -follows-> #2 0 (the memory before it of the source conversation:1)
+#3 -mentions-> entity/billing 0 (the text has billing, which the memory knows)
+#3 -mentions-> entity/alice ng 0 (the text has Alice Ng, which the memory knows)
+#3 -mentions-> entity/redis 0 (the text has Redis: technology)
+#0 -causes-> #3 0 (the text says “therefore”: overlap 0.16)
+? causal #1 14563`},
+	} {
+		got := shown(m.writeDrafts(t, LinkOptions{}, x.near, x.d)[0], a, b, c, d)
+		if got != x.want {
+			t.Errorf("#%d:\n%s\nwant:\n%s", i, got, x.want)
 		}
-		got := m.writeDrafts(t, LinkOptions{}, list, x)
-		t.Logf("#%d\n%s", i, shown(got[0], a, b, c, d))
 	}
-	_ = slices.Sort[[]string]
+}
+
+// TestLinkRules: a rule that is off writes nothing, and the others what they write with it.
+func TestLinkRules(t *testing.T) {
+	of := map[string]Rule{EdgeFollows: RuleTemporal, EdgeNear: RuleTemporal, EdgeMentions: RuleEntity,
+		EdgeTagged: RuleKeyword, EdgeCauses: RuleCausal, EdgeSimilar: RuleSemantic}
+	m := newMemory(t)
+	a := draft("The cache server ran out of memory.", 0, "s")
+	b := draft("Bob says hello.", 1, "t")
+	m.writeDrafts(t, LinkOptions{}, nil, a, b)
+	d := draft("The site of Alice went down because the cache server ran out of memory.", 2, "s")
+	d.Tags = []string{"outage"}
+	similar := []Near{{a.ID, 30_000, 60_000}}
+	link := func(off ...Rule) []Link {
+		l, err := m.newLinker(m.headOf(t), LinkOptions{Off: off})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := l.links(t.Context(), d, similar)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.Links
+	}
+	all := link()
+	for _, rule := range Rules() {
+		want := slices.DeleteFunc(slices.Clone(all), func(l Link) bool { return of[l.Type] == rule })
+		if len(want) == len(all) {
+			t.Errorf("%s: wrote nothing", rule)
+		}
+		if got := link(rule); shown(Linked{Links: got}) != shown(Linked{Links: want}) {
+			t.Errorf("without %s:\n%s\nwant:\n%s", rule, shown(Linked{Links: got}),
+				shown(Linked{Links: want}))
+		}
+	}
+	if got := link(Rules()...); len(got) > 0 {
+		t.Errorf("without any: %v", got)
+	}
+	if err := (LinkOptions{Off: []Rule{"x"}}).Validate(); err == nil {
+		t.Error("an unknown rule passes")
+	}
+}
+
+// TestCausalDirection: an edge leads from cause to effect whichever of them the text names first, and
+// there is never one back.
+func TestCausalDirection(t *testing.T) {
+	disk, site := "The disk of the archive was full.", "The archive site was down."
+	for _, c := range []struct{ before, text, want string }{
+		{disk, "The archive site broke because the archive disk was full.", "#0 -causes-> #1"},
+		{site, "The archive site was down because of a full moon.", "#1 -causes-> #0"},
+		{site, "A full moon rose, so the archive site was down.", "#1 -causes-> #0"},
+		{disk, "Because the disk of the archive was full, writing stopped.", "#0 -causes-> #1"},
+		{disk, "This caused errors when the archive disk was read.", "#0 -causes-> #1"},
+		{site, "The standby prevents that the archive site was down.", "#1 -prevents-> #0"},
+		{disk, "Compression allows to keep the archive disk, which was full.", "#1 -enables-> #0"},
+		{site, "The new disk does not prevent that the archive site was down.", ""},
+		{"因为缓存服务器内存不足", "缓存服务器内存不足，导致网站停机", "#0 -causes-> #1"},
+		{"Der Speicher des Servers war voll.", "Der Dienst stand, weil der Speicher des Servers voll war.",
+			"#0 -causes-> #1"},
+		{"An entirely different matter.", "It rained because of clouds.", ""},
+	} {
+		m := newMemory(t)
+		a, b := draft(c.before, 0), draft(c.text, 1)
+		m.writeDrafts(t, LinkOptions{}, nil, a)
+		got := m.writeDrafts(t, LinkOptions{Off: []Rule{RuleTemporal, RuleEntity}},
+			[]Near{{ID: a.ID}}, b)[0]
+		line, _, _ := strings.Cut(shown(got, a, b), " 0 (")
+		if len(got.Links) > 1 || line != c.want {
+			t.Errorf("%s / %s:\n%s\nwant %s", c.before, c.text, shown(got, a, b), c.want)
+		}
+	}
+}
+
+// TestSemanticLinks holds the rule for vectors to its thresholds.
+func TestSemanticLinks(t *testing.T) {
+	m := newMemory(t)
+	var ds []*Draft
+	var near []Near
+	for i, cosine := range []int64{52_429, 52_428, 26_214, 26_213, 60_000, 60_000, 60_000} {
+		ds = append(ds, draft(fmt.Sprintf("note %d", i), -40))
+		near = append(near, Near{ds[i].ID, 0, cosine})
+	}
+	m.writeDrafts(t, LinkOptions{}, nil, ds...)
+	got := m.writeDrafts(t, LinkOptions{}, near, draft("another", 0))[0]
+	counts := map[string]int{}
+	for _, l := range got.Links {
+		counts[l.Type]++
+		if l.Type == EdgeSimilar && l.Weight != 60_000 {
+			t.Errorf("weight %d", l.Weight)
+		}
+	}
+	if counts[EdgeSimilar] != 3 || len(got.Candidates) != 2 || got.Candidates[0].Score != 52_428 ||
+		got.Candidates[1].Score != 26_214 {
+		t.Errorf("%v %v", counts, got.Candidates)
+	}
+}
+
+// TestTemporal: drafts of one commit follow each other, tasks and agents are sources too, and what is
+// hidden or gone is not followed.
+func TestTemporal(t *testing.T) {
+	m := newMemory(t)
+	one, two := draft("one", 0, "s"), draft("two", 0, "s")
+	got := m.writeDrafts(t, LinkOptions{}, nil, one, two)
+	if s := shown(got[1], one, two); s != "#1 -follows-> #0 0 (the memory before it of the source s)" {
+		t.Error(s)
+	}
+	mark := graph.Change{Mark: &graph.MarkChange{On: graph.MarkRef{Node: graph.Ref{ID: two.ID}},
+		State: graph.Forgotten}}
+	commitChanges(t, m, mark)
+	three := draft("three", 3, "s")
+	if s := shown(m.writeDrafts(t, LinkOptions{}, nil, three)[0], one, two); !strings.Contains(s,
+		"-follows-> #0") || strings.Contains(s, "#1") {
+		t.Error(s)
+	}
+	commitChanges(t, m, graph.Change{Remove: &graph.Removal{Node: graph.Ref{ID: three.ID}}})
+	four := draft("four", 30, "s")
+	four.Agent, four.Task = "claude", "t1"
+	if s := shown(m.writeDrafts(t, LinkOptions{}, nil, four)[0], one); s !=
+		"#- -follows-> #0 0 (the memory before it of the source s)" &&
+		!strings.HasSuffix(s, "-follows-> #0 0 (the memory before it of the source s)") {
+		t.Error(s)
+	}
+	five := draft("five", 60)
+	five.Agent, five.Task = "claude", "t1"
+	if s := shown(m.writeDrafts(t, LinkOptions{}, nil, five)[0], four); !strings.Contains(s,
+		"-follows-> #0 0 (the memory before it of the task t1)") {
+		t.Error(s)
+	}
+	six := draft("six", 90)
+	six.Agent = "claude"
+	if s := shown(m.writeDrafts(t, LinkOptions{}, nil, six)[0], four, five); s != "" {
+		t.Error(s)
+	}
+}
+
+func commitChanges(t *testing.T, m *Memory, list ...graph.Change) {
+	t.Helper()
+	seq := func(yield func(graph.Change, error) bool) {
+		for _, c := range list {
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+	if _, err := m.r.Commit(t.Context(), seq, repo.CommitOptions{Stamp: linkBy}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestLinksDeterminism: neither what a Memory remembers of earlier commits nor the order of what is
+// similar changes a link; and undoing the commit gives the graph before it.
+func TestLinksDeterminism(t *testing.T) {
+	m := newMemory(t)
+	var near []Near
+	for i := range 40 {
+		d := story(i)
+		before := m.headOf(t).Graph()
+		m.writeDrafts(t, LinkOptions{}, near, d)
+		near = append(near, Near{d.ID, int64(20_000 + i%7), int64(30_000 + 1000*i)})
+		if i%10 == 9 {
+			by := linkBy
+			if _, err := m.r.Undo(t.Context(), "", by); err != nil {
+				t.Fatal(err)
+			}
+			if got := m.headOf(t).Graph(); got != before {
+				t.Errorf("undo of %d gives %s, want %s", i, got, before)
+			}
+			near = near[:len(near)-1]
+		}
+	}
+	s, d := m.headOf(t), story(99)
+	want := ""
+	for i := range 5 {
+		fresh := m
+		if i%2 == 1 {
+			fresh = New(m.r)
+		}
+		l, err := fresh.newLinker(s, LinkOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rand.Shuffle(len(near), func(a, b int) { near[a], near[b] = near[b], near[a] })
+		got, err := l.links(t.Context(), d, near)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := shown(got); want == "" {
+			want = text
+		} else if text != want {
+			t.Errorf("%s\nwant\n%s", text, want)
+		}
+	}
 }

@@ -90,7 +90,7 @@ func TestLinksWork(t *testing.T) {
 			t.Fatal(err)
 		}
 		m = New(cold)
-		s := headOf(t, m)
+		s := m.headOf(t)
 		l, err := m.newLinker(s, LinkOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -146,7 +146,7 @@ func BenchmarkLinksAlone(b *testing.B) {
 	for i := range 50 {
 		m.writeDrafts(b, LinkOptions{}, nil, story(i))
 	}
-	s := headOf(b, m)
+	s := m.headOf(b)
 	for _, off := range append(Rules(), "none") {
 		b.Run("without "+string(off), func(b *testing.B) {
 			for b.Loop() {

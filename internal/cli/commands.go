@@ -33,6 +33,7 @@ func commands() []command {
 		{"version", (*cli).versionCommand},
 		{"completion", (*cli).completionCommand},
 		// Change the memory
+		{"remember", (*cli).rememberCommand},
 		{"commit", (*cli).commitCommand},
 		{"add", (*cli).addCommand},
 		{"set", (*cli).setCommand},

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/memory"
 	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
 )
 
 func (c *cli) exploreCommand() *cobra.Command {
@@ -57,13 +59,13 @@ func (c *cli) exploreCommand() *cobra.Command {
 			return err
 		}
 		return c.withRepo(cmd, false, func(ctx context.Context, r *repo.Repo) error {
-			s, err := c.snapshot(ctx, r)
+			s, err := r.Snapshot(ctx, c.global.at)
 			if err != nil {
-				return err
+				return noCommitHint(err)
 			}
 			x, err := memory.Explore(ctx, s, req)
 			if err != nil {
-				return noCommitHint(err)
+				return exploreHint(err, req.Keyword)
 			}
 			if c.global.json {
 				return c.printExplorationJSON(s, x)
@@ -71,6 +73,14 @@ func (c *cli) exploreCommand() *cobra.Command {
 			return c.printExploration(x)
 		})
 	})
+}
+
+// exploreHint tells what to do about a keyword that nothing has.
+func exploreHint(err error, keyword bool) error {
+	if keyword && errors.Is(err, store.ErrNotFound) {
+		return hint(err, "leave out --keyword to search for it; 'mnem ls --type Tag' lists the tags")
+	}
+	return err
 }
 
 type exploredJSON struct {
@@ -147,6 +157,10 @@ func (c *cli) printExploration(x *memory.Exploration) error {
 	cut := ""
 	if x.Cut > 0 {
 		cut = fmt.Sprintf(", %s of large nodes left out", plural(int(x.Cut), "edge"))
+	}
+	if len(x.Nodes) == 0 {
+		c.remark("nothing fits the topic")
+		return nil
 	}
 	c.remark("%s, %s%s", plural(len(x.Nodes), "node"), plural(len(x.Edges), "edge"), cut)
 	return nil
@@ -248,9 +262,9 @@ func (c *cli) printSuggested(s *repo.Snapshot, tags []memory.SuggestedTag) error
 	for _, t := range tags {
 		why := "named in the text"
 		if len(t.From) > 0 {
-			why = "of " + plural(len(t.From), "memory like it")
+			why = "of a memory like it"
 			if len(t.From) > 1 {
-				why = fmt.Sprintf("of %d memories like it", len(t.From))
+				why = "of memories like it"
 			}
 			if t.Text {
 				why += ", and named in the text"

@@ -33,8 +33,8 @@ type Difference struct {
 
 // Comparison is what two texts have in common and what not.
 type Comparison struct {
-	// Similarity is the share of the words of either text that both have, as many times as they
-	// have them: 0 to 65,536 in units of 2^-16.
+	// Similarity is twice the words that both have, as many times as they have them, by the words of
+	// both (Sørensen and Dice): 0 to 65,536 in units of 2^-16.
 	Similarity int64
 	// Differs are the differences, by kind and then by place. Empty where both say the same.
 	Differs []Difference
@@ -95,13 +95,21 @@ func Analyse(s string) *Text {
 func Compare(a, b string) Comparison { return Analyse(a).Compare(Analyse(b)) }
 
 // Compare compares a text with a second one: what Difference says of A is of t.
-func (t *Text) Compare(o *Text) Comparison {
+func (t *Text) Compare(o *Text) Comparison { return t.CompareFrom(o, 0) }
+
+// CompareFrom is Compare, but lists no differences of texts whose similarity is below least: these
+// differ, and the first difference says only that.
+func (t *Text) CompareFrom(o *Text, least int64) Comparison {
 	x := common(t, o)
 	a, b := t.by(x), o.by(x)
-	if a.says(b) {
+	alike := similarity(a, b)
+	switch {
+	case a.says(b):
 		return Comparison{Similarity: fixed.One}
+	case alike < least:
+		return Comparison{Similarity: alike, Differs: []Difference{{Kind: Word}}}
 	}
-	return Comparison{Similarity: similarity(a, b), Differs: differences(a, b)}
+	return Comparison{Similarity: alike, Differs: differences(a, b)}
 }
 
 // common returns the language of two texts: the one most words of both tell, if each has a word of
@@ -144,11 +152,11 @@ func similarity(a, b *analysis) int64 {
 			both++
 		}
 	}
-	either := len(a.tokens) + len(b.tokens) - both
-	if either == 0 {
+	of := len(a.tokens) + len(b.tokens)
+	if of == 0 {
 		return 0
 	}
-	return int64(both) * fixed.One / int64(either)
+	return 2 * int64(both) * fixed.One / int64(of)
 }
 
 // same reports whether two tokens in the same place say the same: rule 6. Two words of one stem do

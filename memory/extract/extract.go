@@ -9,6 +9,7 @@
 package extract
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -110,6 +111,7 @@ type finder struct {
 	found     []Entity
 	known     map[string]bool // folded
 	longest   int             // words of the longest known name
+	runs      []string        // those of scripts without spaces, the longest first
 	sentences []sentence
 	units     []unit
 }
@@ -118,11 +120,20 @@ func newFinder(s string, known []string) *finder {
 	s = firstScalars(s, MaxText)
 	f := &finder{s: s, lists: allLists(), taken: make([]bool, len(s)), known: map[string]bool{}}
 	for _, name := range known[:min(len(known), MaxKnown)] {
-		if key := Fold(name); key != "" {
-			f.known[key] = true
-			f.longest = max(f.longest, 1+strings.Count(key, " "))
+		name = strings.TrimSpace(name)
+		key := Fold(name)
+		if key == "" || f.known[key] {
+			continue
+		}
+		f.known[key] = true
+		f.longest = max(f.longest, 1+strings.Count(key, " "))
+		if _, n := utf8.DecodeRuneInString(name); kindOf(name[:n]) == text.KindSingle && len(name) > n {
+			f.runs = append(f.runs, name)
 		}
 	}
+	slices.SortFunc(f.runs, func(a, b string) int {
+		return cmp.Or(len(b)-len(a), strings.Compare(a, b))
+	})
 	return f
 }
 
@@ -199,8 +210,9 @@ func (f *finder) quotesOf(at, end int) {
 	var unclosed [len(marks)]bool
 	for at < end {
 		next := at + 1
+		c := f.s[at]
 		for i, m := range marks {
-			if unclosed[i] || !strings.HasPrefix(f.s[at:end], m.open) {
+			if c != m.open[0] || unclosed[i] || !strings.HasPrefix(f.s[at:end], m.open) {
 				continue
 			}
 			from := at + len(m.open)

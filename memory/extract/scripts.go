@@ -28,27 +28,21 @@ func (f *finder) knownNames() {
 	f.knownRuns()
 }
 
-// knownRuns adds known names of scripts without spaces, which stand anywhere in a run.
+// knownRuns adds known names that begin with a character of a script without spaces: they stand
+// anywhere in a run, as they are written. The longest go first.
 func (f *finder) knownRuns() {
-	for at := 0; at < len(f.s); {
-		_, n := utf8.DecodeRuneInString(f.s[at:])
-		if kindOf(f.s[at:at+n]) == text.KindSingle {
-			best := 0
-			for end, count := at, 0; end < len(f.s) && count < MaxName; count++ {
-				_, width := utf8.DecodeRuneInString(f.s[end:])
-				if kindOf(f.s[end:end+width]) != text.KindSingle {
-					break
-				}
-				if end += width; count > 0 && f.known[Fold(f.s[at:end])] {
-					best = end
-				}
+	for _, name := range f.runs {
+		for at := 0; ; {
+			i := strings.Index(f.s[at:], name)
+			if i < 0 {
+				break
 			}
-			if best > 0 && f.free(at, best) {
-				f.add(at, best, Known)
-				n = best - at
+			at += i
+			if f.free(at, at+len(name)) {
+				f.add(at, at+len(name), Known)
 			}
+			at += len(name)
 		}
-		at += n
 	}
 }
 
@@ -96,6 +90,9 @@ func isHangul(r rune) bool { return r >= 0xac00 && r <= 0xd7a3 }
 // of at most four characters before a Japanese one, or a word of two to four Korean syllables.
 func (f *finder) beforeTitles() {
 	for at := range f.s {
+		if f.s[at] < utf8.RuneSelf { // no title begins so
+			continue
+		}
 		for _, rule := range []struct {
 			list string
 			is   func(rune) bool

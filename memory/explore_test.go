@@ -1,0 +1,171 @@
+package memory
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// world returns a memory of random notes, entities and edges, written in an order of its own.
+func world(t *testing.T, seed uint64, shuffle bool) *Memory {
+	t.Helper()
+	m := newMemory(t)
+	rng := rand.New(rand.NewPCG(seed, 1))
+	words := strings.Fields("harbour boat tide crew anchor lamp storm chart rope sail")
+	var nodes, edges []string
+	for i := range 60 {
+		typ := []string{"fact", "event", TypeEntity}[i%3]
+		nodes = append(nodes, fmt.Sprintf(`{"node":{"key":"n%d","type":"%s","summary":"%s %s %s %d"}}`, i,
+			typ, words[rng.IntN(10)], words[rng.IntN(10)], words[rng.IntN(10)], i))
+	}
+	for i := range 150 {
+		edges = append(edges, fmt.Sprintf(`{"edge":{"type":"%s","src":"n%d","dst":"n%d","key":"%d","weight":0.%d}}`,
+			[]string{"mentions", "causes", "near"}[rng.IntN(3)], rng.IntN(60), rng.IntN(60), i, 1+rng.IntN(9)))
+	}
+	for i := range 10 {
+		edges = append(edges, fmt.Sprintf(`{"mark":{"node":"n%d","state":"forgotten"}}`, 6*i))
+	}
+	all := append(nodes, edges...)
+	if shuffle {
+		rand.Shuffle(len(all), func(a, b int) { all[a], all[b] = all[b], all[a] })
+	}
+	in := strings.NewReader(strings.Join(all, "\n") + "\n")
+	if _, err := m.r.Commit(t.Context(), repo.ReadChanges(in, "w"), repo.CommitOptions{Stamp: linkBy}); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func explored(x *Exploration) string {
+	var b strings.Builder
+	for _, n := range x.Nodes {
+		fmt.Fprintln(&b, n.Node.Key, n.Score, n.Hops, n.Path)
+	}
+	for _, e := range x.Edges {
+		fmt.Fprintln(&b, e.ID)
+	}
+	return b.String()
+}
+
+// TestExplore holds what is found in random memories to what is promised of it, and to itself
+// whatever the order in which the memory was written.
+func TestExplore(t *testing.T) {
+	for seed := range uint64(6) {
+		m := world(t, seed, false)
+		s := m.headOf(t)
+		for _, req := range []ExploreRequest{
+			{Topic: "storm tide"}, {Topic: "boat", Depth: 5, Beam: 2}, {Topic: "n7", Keyword: true, Beam: 9},
+			{Topic: "sail rope", EdgeTypes: []string{"causes"}}, {Topic: "lamp", Types: []string{"fact"}},
+			{Topic: "anchor", Marks: []graph.State{graph.Forgotten}},
+		} {
+			x, err := Explore(t.Context(), s, req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			holdExploration(t, s, x)
+			again, err := Explore(t.Context(), world(t, seed, true).headOf(t), req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if explored(x) != explored(again) {
+				t.Errorf("seed %d, %+v:\n%s\nin another order:\n%s", seed, req, explored(x), explored(again))
+			}
+		}
+	}
+}
+
+func holdExploration(t *testing.T, s *repo.Snapshot, x *Exploration) {
+	t.Helper()
+	req := x.Request
+	if len(x.Nodes) == 0 && len(req.Types) == 0 || len(x.Nodes) > req.Beam*(req.Depth+1) {
+		t.Errorf("%+v: %d nodes", req, len(x.Nodes))
+	}
+	seen, edges := map[graph.ID]bool{}, map[graph.ID]bool{}
+	for _, e := range x.Edges {
+		edges[e.ID] = true
+	}
+	for i, n := range x.Nodes {
+		if seen[n.Node.ID] || n.Score > 0 || i > 0 && n.Score > x.Nodes[i-1].Score || n.Hops > req.Depth ||
+			len(n.Path) != n.Hops {
+			t.Errorf("%+v: %+v", req, n)
+		}
+		seen[n.Node.ID] = true
+		at := n.Node.ID
+		for k := len(n.Path) - 1; k >= 0; k-- {
+			p := n.Path[k]
+			e, _, err := s.Edge(t.Context(), p.Edge)
+			if err != nil || p.To != at || !edges[p.Edge] || e.Type != p.Type ||
+				p.Forward && (e.Src != p.From || e.Dst != p.To) ||
+				!p.Forward && (e.Dst != p.From || e.Src != p.To) {
+				t.Errorf("%+v: step %+v of %s, %v", req, p, n.Node.Key, err)
+			}
+			if len(req.EdgeTypes) > 0 && e.Type != req.EdgeTypes[0] {
+				t.Errorf("%+v: follows %s", req, e.Type)
+			}
+			at = p.From
+		}
+		if m, err := s.Mark(t.Context(), graph.OnNode, n.Node.ID); err != nil || m != nil && len(req.Marks) == 0 {
+			t.Errorf("%+v: %s is %v", req, n.Node.Key, m)
+		}
+	}
+}
+
+func TestExploreRefuses(t *testing.T) {
+	s := world(t, 1, false).headOf(t)
+	for _, req := range []ExploreRequest{
+		{}, {Topic: " \n"}, {Topic: "a", Depth: 9}, {Topic: "a", Depth: -1}, {Topic: "a", Beam: 65},
+		{Topic: "a", Marks: []graph.State{"x"}}, {Topic: "a", Types: []string{""}},
+		{Topic: "nothing", Keyword: true}, {Topic: "n0", Keyword: true},
+	} {
+		if x, err := Explore(t.Context(), s, req); err == nil {
+			t.Errorf("%+v: %v", req, x)
+		}
+	}
+}
+
+// TestRelatedAndSuggest: the reasons of a related node, and tags with their rarity.
+func TestRelatedAndSuggest(t *testing.T) {
+	m := newMemory(t)
+	a := draft("The cache server of Alice ran out of memory.", 0, "s")
+	b := draft("The site went down because the cache server ran out of memory.", 1, "s")
+	c := draft("Alice prefers tea.", 2, "t")
+	d := draft("The cache of the shop is old.", 3, "u")
+	a.Tags, b.Tags, c.Tags, d.Tags = []string{"Ops", "cache"}, []string{"ops"}, []string{"people"}, []string{"ops"}
+	for _, x := range []*Draft{a, b, c, d} {
+		m.writeDrafts(t, LinkOptions{}, []Near{{ID: a.ID}}, x)
+	}
+	s := m.headOf(t)
+	list, err := Related(t.Context(), s, RelatedRequest{ID: a.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range list {
+		line := r.Node.Summary
+		for _, why := range r.Reasons {
+			line += fmt.Sprintf(" | %s %v", why.Kind, why.Names)
+		}
+		got = append(got, line)
+	}
+	want := `The site went down because the cache server ran out of memory. | edge [causes -> follows <-] | shared [Ops] | text []
+Alice prefers tea. | edge [near <-] | shared [Alice] | text []
+The cache of the shop is old. | shared [Ops] | text []`
+	if strings.Join(got, "\n") != want {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
+	}
+	tags, err := Suggest(t.Context(), s, "Is the cache server of Berlin in 2024 full?")
+	if err != nil || len(tags) < 3 || tags[0].Name != "Ops" || tags[1].Name != "cache" ||
+		!tags[len(tags)-1].Text {
+		t.Errorf("%+v, %v", tags, err)
+	}
+	if _, err := Related(t.Context(), s, RelatedRequest{ID: a.ID, Limit: 101}); err == nil {
+		t.Error("too many")
+	}
+	if _, err := Suggest(t.Context(), s, " "); err == nil {
+		t.Error("blank")
+	}
+}

@@ -1,0 +1,192 @@
+package memory
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/internal/text"
+)
+
+// QualityCode says what may be wrong with a memory. It is written all the same.
+type QualityCode string
+
+// The codes.
+const (
+	QualitySecret     QualityCode = "secret"         // it has the shape of a key or password
+	QualityTransient  QualityCode = "transient"      // it says what is so for a moment
+	QualityIdentifier QualityCode = "identifier"     // it is a bare identifier, receipt or log line
+	QualityShort      QualityCode = "short"          // it is too short to stand alone
+	QualityPronoun    QualityCode = "pronoun"        // it begins with a word for something not named
+	QualityHidden     QualityCode = "hidden"         // the same text was hidden before: by its state
+	QualityFull       QualityCode = "full"           // the memory has as many tags or entities as may be
+	QualityObserved   QualityCode = "observed-often" // it was said again so often that it is not noted
+)
+
+// Quality is a warning about a memory.
+type Quality struct {
+	Code   QualityCode
+	Detail string // what was seen; never a secret itself
+}
+
+// Message says a warning in words, with what to do about it.
+func (q Quality) Message() string {
+	switch q.Code {
+	case QualitySecret:
+		return "looks like a secret (" + q.Detail + "): 'mnem purge' erases it from all history"
+	case QualityTransient:
+		return "says what is so for a moment (" + q.Detail + "): give it an expiry, or leave it out"
+	case QualityIdentifier:
+		return "is an identifier or a line of a log: say what it means"
+	case QualityShort:
+		return "is too short to stand alone: name what it is about"
+	case QualityPronoun:
+		return "begins with \"" + q.Detail + "\": name what it is about"
+	case QualityHidden:
+		return "the same text is " + q.Detail + ": this is a new memory, and that one stays hidden"
+	case QualityFull:
+		return "has as many tags or entities as a memory may have: some were left out"
+	case QualityObserved:
+		return "was noted to have been said again " + q.Detail + " times already"
+	}
+	return string(q.Code)
+}
+
+// secret is a shape that keys or passwords have, and what every one of that shape has in it: most
+// texts are read no further.
+type secret struct {
+	name  string
+	has   []string // in lower case, any of them
+	shape *regexp.Regexp
+}
+
+// secrets are made when a first text is looked at. RE2 patterns take linear time.
+var secrets = sync.OnceValue(func() []secret {
+	list := []struct{ name, has, shape string }{
+		{"AWS access key", "akia asia", `\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`},
+		{"GitHub token", "gh _pat_", `\b(?:gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{22,})`},
+		{"GitLab token", "glpat-", `\bglpat-[A-Za-z0-9_-]{20}`},
+		{"Slack token", "xox", `\bxox[abprs]-[A-Za-z0-9-]{10,}`},
+		{"API key", "sk- sk_ rk- rk_ pk- pk_", `\b(?:sk|rk|pk)[-_][A-Za-z0-9_-]{20,}`},
+		{"Google API key", "aiza", `\bAIza[A-Za-z0-9_-]{35}`},
+		{"JSON web token", "eyj",
+			`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`},
+		{"private key", "private key-----", `-----BEGIN [A-Z ]*PRIVATE KEY-----`},
+		{"password", "pass pwd kennwort contraseña secret key token", `(?i)\b(?:password|passwd|pwd|` +
+			`passwort|kennwort|contraseña|secret|api[_-]?key|access[_-]?token)\s*[=:]\s*[^\s,;]{6,}`},
+		{"password", "密码", `密码\s*[=:：是为]\s*[^\s，。]{6,}`},
+		{"password in a URL", "://", `\b[a-z][a-z0-9+.-]*://[^\s/:@]+:[^\s/@]{3,}@`},
+	}
+	var out []secret
+	for _, s := range list {
+		has := strings.Fields(s.has)
+		if s.name == "private key" {
+			has = []string{s.has}
+		}
+		out = append(out, secret{s.name, has, regexp.MustCompile(s.shape)})
+	}
+	return out
+})
+
+// transient are words of what is so for a moment.
+var transient = []string{
+	"currently running", "is running now", "right now", "at the moment", "in progress", "just now",
+	"still waiting", "is being processed", "loading", "working on it", "let me", "i will now",
+	"i'm going to", "gerade läuft", "im moment", "momentan", "wird gerade", "en ce moment",
+	"en cours", "pour l'instant", "en este momento", "ahora mismo", "en curso", "正在", "目前", "此刻",
+}
+
+// pronouns begin a text that is about something not named.
+var pronouns = []string{
+	"it", "he", "she", "they", "this", "that", "these", "those", "him", "her", "them", "its", "his",
+	"er", "sie", "es", "dies", "dieser", "diese", "dieses", "das",
+	"il", "elle", "ils", "elles", "cela", "ça", "ceci", "c'est",
+	"él", "ella", "ellos", "ellas", "esto", "eso",
+}
+
+// hanPronouns likewise, in a script without spaces.
+var hanPronouns = []string{"它们", "他们", "她们", "它", "他", "她", "这个", "那个", "这", "那"}
+
+// bareShapes are of texts that are an identifier, or a line of a log.
+var bareShapes = sync.OnceValues(func() (identifier, logLine *regexp.Regexp) {
+	return regexp.MustCompile(`^\S*\d\S*$|^[0-9a-fA-F-]{8,}$`), regexp.MustCompile(
+		`(?i)^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*\]?\s+|` +
+			`^(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\b[:\]\s]|^\s+at \S+\(|` +
+			`^.{0,80}\b(?:exit (?:code|status) \d+|HTTP/\d\.\d)`)
+})
+
+// maxBare is how many characters of a text may show that it is a bare one.
+const maxBare = 200
+
+// qualities returns what may be wrong with a text, each code once.
+func qualities(s string) []Quality {
+	var out []Quality
+	folded := strings.ToLower(s)
+	has := func(w string) bool { return strings.Contains(folded, w) }
+	for _, secret := range secrets() {
+		if slices.ContainsFunc(secret.has, has) && secret.shape.MatchString(s) {
+			out = append(out, Quality{QualitySecret, secret.name})
+			break
+		}
+	}
+	for _, w := range transient {
+		if has(w) {
+			out = append(out, Quality{QualityTransient, w})
+			break
+		}
+	}
+	identifier, logLine := bareShapes()
+	start := text.CapScalars(s, maxBare)
+	words, single, first := shape(s)
+	switch {
+	case identifier.MatchString(s) && single == 0 && len(s) < maxBare || logLine.MatchString(start):
+		out = append(out, Quality{Code: QualityIdentifier})
+	case words+single/2 < 3 || utf8.RuneCountInString(s) < 4:
+		out = append(out, Quality{Code: QualityShort})
+	}
+	for _, p := range pronouns {
+		if first == p {
+			return append(out, Quality{QualityPronoun, p})
+		}
+	}
+	for _, p := range hanPronouns {
+		if strings.HasPrefix(s, p) {
+			return append(out, Quality{QualityPronoun, p})
+		}
+	}
+	return out
+}
+
+// shape returns how many words a text has, and signs of scripts without spaces, and its first word
+// in lower case.
+func shape(s string) (words, single int, first string) {
+	inWord := false
+	start := -1
+	text.EachFolded(s, func(at, end int, kind text.Kind, _ string) bool {
+		switch kind {
+		case text.KindSingle:
+			single++
+			inWord = false
+		case text.KindOther:
+			if inWord && s[at] == '\'' {
+				return true
+			}
+			if words == 1 && start >= 0 {
+				first = strings.ToLower(s[start:at])
+				start = -1
+			}
+			inWord = false
+		default:
+			if !inWord {
+				if words++; words == 1 && single == 0 {
+					start = at
+				}
+			}
+			inWord = true
+		}
+		return true
+	})
+	return words, single, first
+}

@@ -1,0 +1,376 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/memory/compare"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// Bounds of a request to remember, beside those of a memory.
+const (
+	// MaxBatch is how many memories one call remembers at most: they are decided about and written
+	// as one commit, and what was decided is kept until then.
+	MaxBatch = 10_000
+	// MaxObserved is how many times a memory is noted to have been said again: more say no more.
+	MaxObserved = 64
+	// MaxTag and MaxEntity are the longest tag and entity in bytes. The node of either has a key
+	// that holds it.
+	MaxTag    = 255
+	MaxEntity = 255
+)
+
+// Action is what became of a memory.
+type Action string
+
+// The actions.
+const (
+	Added      Action = "added"      // a new memory
+	Duplicate  Action = "duplicate"  // it was there, and is noted to have been said again
+	Updated    Action = "updated"    // likewise, and it has more tags, entities or importance now
+	Superseded Action = "superseded" // a new memory, or one that was there, in place of others
+	Conflict   Action = "conflict"   // a new memory that says the contrary of one that is there
+)
+
+// RememberRequest asks for one memory to be kept.
+type RememberRequest struct {
+	Text       string // 1 to MaxText scalars; blanks around it are cut
+	Type       string // 1 to graph.MaxType bytes; "" for Fact
+	Importance int    // MinImportance to MaxImportance; 0 for DefaultImportance
+	Tags       []string
+	Entities   []string
+	Sources    []string // where it comes from: file:, url:, conversation:, manual: or any other text
+	// About is the subject, by its key or its full id. A node of the key is made where there is
+	// none. Property names what the memory says of it: a property that has one value, so that a new
+	// value supersedes the old one.
+	About, Property    string
+	Expires            graph.OptTime // from then on the memory may be marked expired
+	ValidFrom, ValidTo graph.OptTime
+	// Supersedes names memories that this one takes the place of, as repo.Snapshot.Name reads names.
+	Supersedes []string
+	// NoDiff adds the memory whatever resembles it, and looks for nothing that does.
+	NoDiff bool
+	// Vector is the text as a model sees it, dense, of which the node gets an embedding; nil for none.
+	// Its Node is not looked at.
+	Vector *graph.EmbeddingChange
+}
+
+// RememberOptions say how memories are written.
+type RememberOptions struct {
+	repo.CommitOptions // Base and Amend are refused; an empty Message says what was done
+	Links              LinkOptions
+}
+
+// Difference is one difference between a text that was given, A, and a memory, B. Beside the kinds of
+// package compare there are type, subject, entities and validity.
+type Difference = compare.Difference
+
+// Kinds of differences that texts do not show.
+const (
+	DiffersType     compare.Kind = "type"
+	DiffersSubject  compare.Kind = "subject"
+	DiffersEntities compare.Kind = "entities"
+	DiffersValidity compare.Kind = "validity"
+)
+
+// Suggestion is what an agent might do about a memory that resembles a new one.
+type Suggestion string
+
+// The suggestions.
+const (
+	SuggestSupersede  Suggestion = "supersede"  // the same with another number, unit or date
+	SuggestContradict Suggestion = "contradict" // the contrary
+	SuggestKeep       Suggestion = "keep"       // another fact
+)
+
+// Similar is a memory that resembles a new one.
+type Similar struct {
+	ID      graph.ID
+	Summary string
+	Text    int64 // likeness of the texts, 0 to 65,536 in units of 2^-16
+	Cosine  int64 // of the vectors, in the same units; 0 where either has none
+	Differs []Difference
+	Suggest Suggestion
+}
+
+// Remembered tells what became of one memory.
+type Remembered struct {
+	ID         graph.ID
+	Action     Action
+	Type       string
+	Similar    []Similar      // the most alike first, at most MaxSimilar; empty for a Duplicate
+	Superseded []graph.ID     // marked so, in the order of the request, then those of the property
+	Edges      map[string]int // edges that were written with it, by type
+	Links      []Link         // those of them that rules wrote, for an explanation
+	Candidates []Candidate
+	Warnings   []Quality
+	Importance int // as the node says it, 1 to 5
+	// Effective is what that comes to at the time of the call: see Importance.
+	Effective Effective
+}
+
+// RememberResult tells what a call did.
+type RememberResult struct {
+	*repo.CommitResult
+	Memories []Remembered // in the order of the requests
+}
+
+// Remember keeps one memory: see RememberAll.
+func (m *Memory) Remember(
+	ctx context.Context, opt RememberOptions, req RememberRequest,
+) (*RememberResult, error) {
+	return m.RememberAll(ctx, opt, []RememberRequest{req})
+}
+
+// RememberAll keeps memories, at most MaxBatch, in one commit, or in none where nothing is new: all
+// of them or, where one is refused, none. Each is decided about as if those before it were there.
+//
+// Nothing is ever lost by it. What says the same as a memory that is there, in the same or in other
+// words, is noted on that memory as an observation, which keeps the other words and the source; tags,
+// entities and importance are added to, never taken away. What differs in anything that clause 24.3
+// counts is a memory of its own, and what resembles it is reported. What is superseded stays as it
+// is, with a mark. A text that somebody forgot or superseded becomes a new memory: the old one stays
+// hidden.
+//
+// What is decided is a function of the commit, the requests and the options. Where the branch moved
+// meanwhile it is decided anew. An error about a request is a *RequestError, of a batch with its
+// place.
+func (m *Memory) RememberAll(
+	ctx context.Context, opt RememberOptions, reqs []RememberRequest,
+) (*RememberResult, error) {
+	switch {
+	case opt.Base != nil || opt.Amend:
+		return nil, invalidf("remembering takes no base and amends nothing: it decides on the newest " +
+			"commit")
+	case len(reqs) > MaxBatch:
+		return nil, invalidf("batch: %d memories, limit %d: remember them in several", len(reqs), MaxBatch)
+	}
+	if err := opt.Links.Validate(); err != nil {
+		return nil, err
+	}
+	drafts := make([]*Draft, len(reqs))
+	for i := range reqs {
+		d, err := reqs[i].draft(opt.Stamp)
+		if err != nil {
+			return nil, refused(reqs, i, err)
+		}
+		drafts[i] = d
+	}
+	res := new(RememberResult)
+	var err error
+	res.CommitResult, err = m.decide(ctx, opt.CommitOptions,
+		func(s *repo.Snapshot) (*decision, error) {
+			p, err := m.newPlanner(ctx, s, opt)
+			if err != nil {
+				return nil, err
+			}
+			for i := range reqs {
+				if err := p.remember(&reqs[i], drafts[i]); err != nil {
+					return nil, refused(reqs, i, err)
+				}
+			}
+			res.Memories = p.out
+			changes, err := p.changes()
+			return &decision{changes, p.message()}, err
+		})
+	if err == nil {
+		err = m.weigh(ctx, res, opt.Stamp)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+// weigh works out the effective importance of what was remembered.
+func (m *Memory) weigh(ctx context.Context, res *RememberResult, by repo.Stamp) error {
+	s, err := m.r.At(ctx, res.Commit)
+	if err != nil || !res.Commit.Defined() {
+		return err
+	}
+	opt := ImportanceOptions{}
+	if opt.HalfLives, err = HalfLivesAt(ctx, s); err != nil {
+		return err
+	}
+	for i := range res.Memories {
+		r := &res.Memories[i]
+		if r.Effective, err = Importance(ctx, s, r.ID, by.Time, opt); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RequestError says which parameter of a request to remember was refused, and why.
+// errors.Is(err, repo.ErrInvalid) holds.
+type RequestError struct {
+	Item   int // from 1 in a batch, 0 for a request by itself
+	Param  string
+	Reason string
+}
+
+func (e *RequestError) Error() string {
+	if e.Item > 0 {
+		return fmt.Sprintf("memory %d: %s: %s", e.Item, e.Param, e.Reason)
+	}
+	return e.Param + ": " + e.Reason
+}
+
+// Is reports whether target is repo.ErrInvalid.
+func (e *RequestError) Is(target error) bool { return target == repo.ErrInvalid }
+
+func badRequest(param, format string, args ...any) error {
+	return &RequestError{Param: param, Reason: fmt.Sprintf(format, args...)}
+}
+
+// refused says of a batch which request an error is about.
+func refused(reqs []RememberRequest, i int, err error) error {
+	if len(reqs) == 1 {
+		return err
+	}
+	if e, ok := err.(*RequestError); ok {
+		at := *e
+		at.Item = i + 1
+		return &at
+	}
+	return fmt.Errorf("memory %d: %w", i+1, err)
+}
+
+// Validate returns a *RequestError unless the request keeps every rule that can be seen without a
+// memory.
+func (r RememberRequest) Validate() error {
+	_, err := r.draft(repo.Stamp{})
+	return err
+}
+
+// blanks are cut around texts, tags and names.
+const blanks = " \t\r\n\v\f\u00a0\u3000"
+
+// draft checks a request by itself and returns what it says, without an id.
+func (r *RememberRequest) draft(by repo.Stamp) (*Draft, error) {
+	d := &Draft{
+		Type: r.Type, Text: strings.Trim(r.Text, blanks), Importance: r.Importance,
+		Sources: r.Sources, Property: r.Property, Created: by.Time, ValidFrom: r.ValidFrom,
+		ValidTo: r.ValidTo, Expires: r.Expires, Agent: by.Agent, Task: by.Task,
+	}
+	if d.Type == "" {
+		d.Type = Fact
+	}
+	if d.Importance == 0 {
+		d.Importance = DefaultImportance
+	}
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	var err error
+	if d.Tags, err = nameList("tags", r.Tags, MaxTags, MaxTag); err != nil {
+		return nil, err
+	}
+	if d.Entities, err = nameList("entities", r.Entities, MaxEntities, MaxEntity); err != nil {
+		return nil, err
+	}
+	if r.About != "" {
+		if d.About, err = graph.ParseRef(r.About); err != nil {
+			return nil, badRequest("about", "%v", err)
+		}
+	}
+	if err := d.checkProperty(); err != nil {
+		return nil, err
+	}
+	if r.Vector != nil {
+		if d.Vector, err = graph.NewDense(r.Vector.Model, r.Vector.Vector, [32]byte{}); err != nil {
+			return nil, badRequest("vector", "%v", err)
+		}
+	}
+	return d, nil
+}
+
+func (d *Draft) check() error {
+	if !utf8.ValidString(d.Text) {
+		return badRequest("text", "not UTF-8")
+	}
+	if d.Text == "" {
+		return badRequest("text", "empty: say what to remember")
+	}
+	if n := utf8.RuneCountInString(d.Text); n > MaxText {
+		return badRequest("text", "%d characters, limit %d: split it into memories that stand alone",
+			n, MaxText)
+	}
+	if err := graph.CheckText("text", d.Text, 1, graph.MaxText); err != nil {
+		return badRequest("text", "%v", err)
+	}
+	if err := graph.CheckText("type", d.Type, 1, graph.MaxType); err != nil ||
+		strings.ContainsRune(d.Type, 0) {
+		return badRequest("type", "want 1 to %d bytes of UTF-8 without NUL", graph.MaxType)
+	}
+	if d.Importance < MinImportance || d.Importance > MaxImportance {
+		return badRequest("importance", "%d, want %d to %d", d.Importance, MinImportance,
+			MaxImportance)
+	}
+	if len(d.Sources) > graph.MaxSources {
+		return badRequest("source", "%d sources, limit %d", len(d.Sources), graph.MaxSources)
+	}
+	for _, s := range d.Sources {
+		if err := graph.CheckText("source", s, 1, graph.MaxSource); err != nil {
+			return badRequest("source", "want 1 to %d bytes of UTF-8", graph.MaxSource)
+		}
+	}
+	if d.ValidFrom.Given && d.ValidTo.Given && d.ValidTo.Time <= d.ValidFrom.Time {
+		return badRequest("valid-to", "%s is not after valid-from %s", d.ValidTo, d.ValidFrom)
+	}
+	return nil
+}
+
+// ownEdges are types of edges with a meaning of their own here: no property is called so.
+var ownEdges = []string{
+	EdgeAbout, EdgeObserved, EdgeTagged, EdgeMentions, EdgeFollows, EdgeNear, EdgeCauses,
+	EdgeEnables, EdgePrevents, EdgeSimilar,
+}
+
+func (d *Draft) checkProperty() error {
+	switch {
+	case d.Property == "":
+		return nil
+	case d.About.IsZero():
+		return badRequest("property", "goes with a subject: say which one with about")
+	case slices.Contains(ownEdges, d.Property):
+		return badRequest("property", "%q is the name of an edge that memories have anyway", d.Property)
+	case len(d.Property) > graph.MaxType || !utf8.ValidString(d.Property) ||
+		strings.ContainsRune(d.Property, 0):
+		return badRequest("property", "want 1 to %d bytes of UTF-8 without NUL", graph.MaxType)
+	}
+	return nil
+}
+
+// nameList returns names without blanks around them, in bytewise order, each once.
+func nameList(param string, list []string, most, longest int) ([]string, error) {
+	if len(list) > most {
+		return nil, badRequest(param, "%d, limit %d", len(list), most)
+	}
+	var out []string
+	for _, s := range list {
+		s = strings.Trim(s, blanks)
+		if err := graph.CheckLine(param, s, 1, longest); err != nil {
+			return nil, badRequest(param, "want 1 to %d bytes of UTF-8 without control characters each",
+				longest)
+		}
+		out = append(out, s)
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// textList returns a property that is a list of strings.
+func textList(list []string) ipld.Value {
+	items := make([]ipld.Value, len(list))
+	for i, s := range list {
+		items[i] = ipld.StringValue(s)
+	}
+	return ipld.ListValue(items...)
+}

@@ -1,0 +1,314 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/memory/compare"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+)
+
+// known is a memory of the snapshot, or one of the requests before, as it will be.
+type known struct {
+	id             graph.ID
+	typ, text      string
+	importance     int
+	tags, entities []string
+	sources        []string
+	expires        graph.OptTime
+	from, to       graph.OptTime
+	subjects       []graph.ID // that it is about, where that was asked
+	asked          bool
+	draft          *Draft // of one that is new
+	changed        bool
+	observed       map[string]bool // keys of observations that are known to be there, or made
+	count          int             // of its observations; -1 where it was not asked
+	analysed       *compare.Text
+}
+
+func (k *known) words() *compare.Text {
+	if k.analysed == nil {
+		k.analysed = compare.Analyse(k.text)
+	}
+	return k.analysed
+}
+
+// texts returns the strings of a property that is a list of them.
+func texts(props []ipld.Entry, name string) []string {
+	v, ok := ipld.FindEntry(props, name)
+	if !ok || v.Kind() != ipld.List {
+		return nil
+	}
+	var out []string
+	for _, item := range v.List() {
+		if item.Kind() == ipld.String {
+			out = append(out, item.Text())
+		}
+	}
+	return out
+}
+
+// look returns a memory by its id, nil where there is no node.
+func (p *planner) look(id graph.ID) (*known, error) {
+	if k, ok := p.known[id]; ok {
+		return k, nil
+	}
+	n, _, err := p.s.Node(p.ctx, id)
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrRedacted) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	k := &known{
+		id: id, typ: n.Type, text: n.Summary, importance: StatedImportance(n), tags: texts(n.Props, PropTags),
+		entities: texts(n.Props, PropEntities), sources: n.Sources, from: n.ValidFrom, to: n.ValidTo,
+		observed: map[string]bool{}, count: -1,
+	}
+	if v, ok := ipld.FindEntry(n.Props, PropExpires); ok && v.Kind() == ipld.String {
+		if t, err := graph.ParseTime(v.Text()); err == nil {
+			k.expires = graph.At(t)
+		}
+	}
+	p.known[id] = k
+	return k, nil
+}
+
+// subjects returns what a memory is about, at most MaxEntities.
+func (p *planner) subjects(k *known) ([]graph.ID, error) {
+	if k.asked || k.draft != nil {
+		return k.subjects, nil
+	}
+	k.asked = true
+	for e, err := range p.s.Adjacency().Bucket(p.ctx, k.id, adjacency.Out, EdgeAbout, nil) {
+		if err != nil {
+			return nil, err
+		}
+		if k.subjects = append(k.subjects, e.Other); len(k.subjects) == MaxEntities {
+			break
+		}
+	}
+	return k.subjects, nil
+}
+
+// hidden returns the state that hides a memory, "" for one that is seen.
+func (p *planner) hidden(id graph.ID) (graph.State, error) {
+	m, err := p.marks.now(id)
+	if err != nil || m == nil || !retrieve.Hidden(m.State) {
+		return "", err
+	}
+	return m.State, nil
+}
+
+// apart returns what differs between a draft and a memory beside their texts.
+func (p *planner) apart(d *Draft, k *known) ([]Difference, error) {
+	var out []Difference
+	if !d.About.IsZero() {
+		subjects, err := p.subjects(k)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(subjects, d.About.Target()) {
+			old := ""
+			if len(subjects) > 0 {
+				old = subjects[0].String()
+			}
+			out = append(out, Difference{Kind: DiffersSubject, A: d.About.String(), B: old})
+		}
+	}
+	if d.Type != k.typ {
+		out = append(out, Difference{Kind: DiffersType, A: d.Type, B: k.typ})
+	}
+	if d.ValidFrom != k.from || d.ValidTo != k.to {
+		out = append(out, Difference{Kind: DiffersValidity, A: span(d.ValidFrom, d.ValidTo),
+			B: span(k.from, k.to)})
+	}
+	both := slices.ContainsFunc(d.Entities, func(e string) bool { return slices.Contains(k.entities, e) })
+	if len(d.Entities) > 0 && len(k.entities) > 0 && !both {
+		out = append(out, Difference{Kind: DiffersEntities, A: d.Entities[0], B: k.entities[0]})
+	}
+	return out, nil
+}
+
+func span(from, to graph.OptTime) string {
+	if !from.Given && !to.Given {
+		return ""
+	}
+	return from.String() + ".." + to.String()
+}
+
+// exact returns the memory of the very text of a draft that it says again, nil for none, and gives
+// the draft the first id that is free. state is what hides one of the same text, "" for nothing.
+func (p *planner) exact(d *Draft, always bool) (same *known, state graph.State, err error) {
+	for n := uint64(0); ; n++ {
+		d.ID = ID(d.Type, d.Text, n)
+		k, err := p.look(d.ID)
+		if err != nil || k == nil {
+			return nil, state, err
+		}
+		if k.typ != d.Type || k.text != d.Text || always {
+			continue // it was edited since
+		}
+		differs, err := p.apart(d, k)
+		if err != nil {
+			return nil, state, err
+		}
+		if len(differs) > 0 {
+			continue // it says it of something else
+		}
+		by, err := p.hidden(k.id)
+		if err != nil {
+			return nil, state, err
+		}
+		if by == "" {
+			return k, "", nil
+		}
+		state = by
+	}
+}
+
+// What a search for the likes of a text takes stays the same as the memory grows: the rarest words
+// are searched for, maxQuery at most, and beyond leastQuery only while all together are in maxHave
+// memories.
+const (
+	maxQuery   = 24
+	leastQuery = 4
+	maxHave    = 2048
+)
+
+// nearby returns the memories of the snapshot that share the rarest words of a draft with it, and
+// those whose vectors are close, at most maxNearby, with the cosines of the latter.
+func (p *planner) nearby(d *Draft) ([]*known, map[graph.ID]int64, error) {
+	cosines := map[graph.ID]int64{}
+	var out []*known
+	if p.s.CID().Defined() {
+		query, err := p.query(d.Text)
+		if err != nil {
+			return nil, nil, err
+		}
+		req := nearbyRequest(query, d)
+		answer := &retrieve.Answer{}
+		if query != "" || len(req.Vectors) > 0 {
+			if answer, err = p.s.Retrieve(p.ctx, req); err != nil {
+				return nil, nil, err
+			}
+		}
+		for _, item := range answer.Items {
+			for _, hit := range item.Lanes {
+				if d.Vector != nil && hit.Lane == retrieve.LaneDense(d.Vector.Model) {
+					cosines[item.ID] = min(max(hit.Score, 0), fixed.One)
+				}
+			}
+			k, err := p.look(item.ID)
+			if err != nil {
+				return nil, nil, err
+			}
+			by, err := p.hidden(item.ID)
+			if err != nil {
+				return nil, nil, err
+			}
+			if k != nil && k.text != "" && by == "" {
+				out = append(out, k)
+			}
+		}
+	}
+	return append(out, p.fresh.nearby(p.terms, d.Text)...), cosines, nil
+}
+
+func nearbyRequest(query string, d *Draft) retrieve.Request {
+	req := retrieve.Request{
+		Text: query, Limit: new(maxNearby), Budget: new(0), Expand: new(0), SummaryCap: new(1),
+		Spelling: retrieve.SpellingOff, Settled: true,
+	}
+	if query != "" {
+		req.Weights = []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: fixed.One},
+			{Lane: retrieve.LaneEntity}, {Lane: retrieve.LaneTime}}
+	}
+	if d.Vector != nil && d.Vector.DType != graph.Sparse {
+		req.Vectors = []retrieve.QueryVector{{Model: d.Vector.Model, Values: d.Vector.Int8()}}
+	}
+	return req
+}
+
+// query returns the words of a text to search for: the rarest of those that the memory has, "" for
+// none.
+func (p *planner) query(text string) (string, error) {
+	words, terms := p.words(text)
+	counts, _, err := p.s.TermCounts(p.ctx, terms)
+	if err != nil {
+		return "", err
+	}
+	order := make([]int, 0, len(terms))
+	for i, n := range counts {
+		if n > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(counts[a], counts[b]), cmp.Compare(a, b))
+	})
+	query, have := "", int64(0)
+	for n, i := range order[:min(maxQuery, len(order))] {
+		if have += counts[i]; n >= leastQuery && have > maxHave {
+			break
+		}
+		query += words[i] + " "
+	}
+	return query, nil
+}
+
+// words returns the distinct terms of a text in the order of their first place, each with a word
+// that gives it.
+func (p *planner) words(text string) (words, terms []string) {
+	seen := map[string]bool{}
+	p.terms.EachWord(text, func(word string, _ bool) bool {
+		if term, ok := p.terms.WordTerm(word); ok && !seen[term] {
+			seen[term] = true
+			words, terms = append(words, word), append(terms, term)
+		}
+		return true
+	})
+	return words, terms
+}
+
+// observationKey returns the key of the edge that says that a wording came from sources: the first
+// 16 bytes, in hex digits, of SHA-256("mnem:observed:" + wording + for each source NUL and it).
+func observationKey(wording string, sources []string) string {
+	h := sha256.New()
+	h.Write([]byte("mnem:observed:" + wording))
+	for _, s := range sources {
+		h.Write([]byte("\x00" + s))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:graph.IDLen])
+}
+
+// observations returns how many a memory has.
+func (p *planner) observations(k *known) (int, error) {
+	if k.count < 0 {
+		n, err := p.s.Adjacency().Degree(p.ctx, k.id, adjacency.Out, EdgeObserved)
+		if err != nil {
+			return 0, err
+		}
+		k.count = int(n)
+	}
+	return k.count, nil
+}
+
+// hasEdge reports whether the snapshot has an edge.
+func hasEdge(ctx context.Context, s *repo.Snapshot, id graph.ID) (bool, error) {
+	_, _, err := s.Edge(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,520 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/memory/compare"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
+)
+
+// planner decides what becomes of the requests of one commit, one after the other: clause 24.4.
+// What it reads for each is bounded, however many memories there are.
+type planner struct {
+	ctx    context.Context
+	m      *Memory
+	s      *repo.Snapshot
+	params RememberParams
+	terms  *text.Analyzer
+	linker *linker
+	marks  *marker
+	known  map[graph.ID]*known
+	touch  []*known // to be written, in order
+	fresh  fresh
+	made   map[graph.ID]bool // nodes beside memories, and edges, that the commit makes
+	values map[value][]graph.ID
+	others []graph.Change // nodes, edges and embeddings, in order
+	out    []Remembered
+}
+
+// value names a single-valued property of a subject.
+type value struct {
+	subject  graph.ID
+	property string
+}
+
+func (m *Memory) newPlanner(
+	ctx context.Context, s *repo.Snapshot, opt RememberOptions,
+) (*planner, error) {
+	params, err := RememberParamsAt(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	terms, err := text.New("en")
+	if err != nil {
+		return nil, err
+	}
+	l, err := m.newLinker(s, opt.Links)
+	if err != nil {
+		return nil, err
+	}
+	return &planner{
+		ctx: ctx, m: m, s: s, params: params, terms: terms, linker: l, marks: newMarker(ctx, s),
+		known: map[graph.ID]*known{}, fresh: fresh{terms: map[string][]int32{}},
+		made: map[graph.ID]bool{}, values: map[value][]graph.ID{},
+	}, nil
+}
+
+// remember decides about one request.
+func (p *planner) remember(req *RememberRequest, of *Draft) error {
+	d := *of // a decision may be made anew
+	out := Remembered{Type: d.Type, Edges: map[string]int{}, Warnings: qualities(d.Text)}
+	same, state, err := p.exact(&d, req.NoDiff)
+	if err != nil {
+		return err
+	}
+	var near []Near
+	if same == nil && !req.NoDiff {
+		if same, near, err = p.compare(&d, &out); err != nil {
+			return err
+		}
+	}
+	if same != nil {
+		err = p.again(&d, same, &out)
+	} else {
+		if state != "" {
+			out.Warnings = append(out.Warnings, Quality{Code: QualityHidden, Detail: string(state)})
+		}
+		err = p.add(&d, near, &out)
+	}
+	if err == nil {
+		err = p.replace(req, &d, &out)
+	}
+	if err == nil {
+		p.out = append(p.out, out)
+	}
+	return err
+}
+
+// compare compares a draft with what resembles it. It returns the memory that says the same, nil for
+// none, and else what the rules for edges are to know.
+func (p *planner) compare(d *Draft, out *Remembered) (*known, []Near, error) {
+	list, cosines, err := p.nearby(d)
+	if err != nil {
+		return nil, nil, err
+	}
+	words := compare.Analyse(d.Text)
+	var near []Near
+	var same *known
+	for _, k := range list {
+		s := Similar{ID: k.id, Summary: k.text, Cosine: cosines[k.id]}
+		is, tell, err := p.judge(d, words, k, &s)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case is && (same == nil || k.id.Compare(same.id) < 0):
+			same = k
+		case tell:
+			out.Similar = append(out.Similar, s)
+		}
+		if k.draft == nil {
+			near = append(near, Near{ID: k.id, Text: s.Text, Cosine: s.Cosine})
+		}
+	}
+	if same != nil {
+		out.Similar = nil
+		return same, nil, nil
+	}
+	slices.SortFunc(out.Similar, func(a, b Similar) int {
+		return cmp.Or(cmp.Compare(max(b.Text, b.Cosine), max(a.Text, a.Cosine)),
+			cmp.Compare(b.Text, a.Text), a.ID.Compare(b.ID))
+	})
+	out.Similar = out.Similar[:min(MaxSimilar, len(out.Similar))]
+	return nil, near, nil
+}
+
+// judge compares a draft with one memory and fills in s. It reports whether both say the same, and
+// else whether they are alike enough to tell.
+func (p *planner) judge(
+	d *Draft, words *compare.Text, k *known, s *Similar,
+) (same, tell bool, err error) {
+	least := min(p.params.SimilarFrom, int64(oppositeAt))
+	if s.Cosine >= closeAt {
+		least = 0
+	} else if n, of := len(k.text), len(d.Text); n > 4*of || of > 4*n {
+		return false, false, nil // of such lengths no two texts are alike
+	}
+	c := words.CompareFrom(k.words(), least)
+	other, err := p.apart(d, k)
+	if err != nil {
+		return false, false, err
+	}
+	s.Text, s.Differs = c.Similarity, append(c.Differs, other...)
+	if c.Similarity > p.params.DuplicateAbove && len(s.Differs) == 0 {
+		return true, false, nil
+	}
+	opposes := c.Opposes() && c.Similarity >= oppositeAt && len(other) == 0
+	s.Suggest = suggestion(c, opposes, len(other) == 0)
+	tell = c.Similarity >= p.params.SimilarFrom || s.Cosine >= closeAt || opposes
+	return false, tell, nil
+}
+
+// suggestion says what an agent might do about a memory that resembles a new one.
+func suggestion(c compare.Comparison, opposes, alone bool) Suggestion {
+	if opposes {
+		return SuggestContradict
+	}
+	if !alone || len(c.Differs) == 0 {
+		return SuggestKeep
+	}
+	for _, d := range c.Differs {
+		value := d.Kind == compare.Number || d.Kind == compare.Unit || d.Kind == compare.Date
+		if !value || d.A == "" || d.B == "" {
+			return SuggestKeep
+		}
+	}
+	return SuggestSupersede
+}
+
+// add makes a new memory of a draft.
+func (p *planner) add(d *Draft, near []Near, out *Remembered) error {
+	k := &known{
+		id: d.ID, typ: d.Type, text: d.Text, importance: d.Importance, tags: d.Tags,
+		entities: d.Entities, sources: d.Sources, expires: d.Expires, from: d.ValidFrom,
+		to: d.ValidTo, draft: d, observed: map[string]bool{},
+	}
+	p.known[k.id] = k
+	p.touch = append(p.touch, k)
+	out.ID, out.Action, out.Importance = k.id, Added, k.importance
+	for _, s := range out.Similar {
+		if s.Suggest == SuggestContradict {
+			out.Action = Conflict
+		}
+	}
+	if err := p.about(d, k, out); err != nil {
+		return err
+	}
+	linked, err := p.linker.links(p.ctx, d, near)
+	if err != nil {
+		return err
+	}
+	out.Links, out.Candidates = linked.Links, linked.Candidates
+	for i := range linked.Links {
+		if err := p.link(&linked.Links[i], out); err != nil {
+			return err
+		}
+	}
+	p.linker.wrote(d)
+	p.fresh.add(p.terms, k)
+	return nil
+}
+
+// about links a memory to its subject, which is made where there is none.
+func (p *planner) about(d *Draft, k *known, out *Remembered) error {
+	if d.About.IsZero() {
+		return nil
+	}
+	var subject *graph.NodeChange
+	if d.About.Key != "" {
+		subject = &graph.NodeChange{Key: d.About.Key, Type: TypeEntity, Summary: new(d.About.Key)}
+	} else if n, err := p.look(d.About.ID); err != nil {
+		return err
+	} else if n == nil {
+		return &repo.NotFoundError{What: "node", Name: d.About.String()}
+	}
+	k.subjects = append(k.subjects, d.About.Target())
+	return p.link(&Link{
+		Type: EdgeAbout, Src: graph.Ref{ID: k.id}, Dst: d.About, Makes: subject,
+	}, out)
+}
+
+// link writes an edge, with the node at its end where there is none.
+func (p *planner) link(l *Link, out *Remembered) error {
+	if l.Makes != nil {
+		if err := p.node(l.Makes); err != nil {
+			return err
+		}
+	}
+	change := &graph.EdgeChange{
+		Type: l.Type, Src: l.Src, Dst: l.Dst, Key: l.Key, Weight: l.Weight, Props: l.Props,
+	}
+	id := change.Target()
+	there := p.made[id]
+	if !there {
+		var err error
+		if there, err = hasEdge(p.ctx, p.s, id); err != nil {
+			return err
+		}
+	}
+	if !there {
+		p.made[id] = true
+		p.others = append(p.others, graph.Change{Edge: change})
+		out.Edges[l.Type]++
+	}
+	return nil
+}
+
+// node makes a node of a key unless there is one.
+func (p *planner) node(c *graph.NodeChange) error {
+	id := c.Target()
+	if p.made[id] {
+		return nil
+	}
+	_, _, err := p.s.Node(p.ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		p.made[id] = true
+		p.others = append(p.others, graph.Change{Node: c})
+		err = nil
+	}
+	return err
+}
+
+// again notes that a memory was said again, and adds what is new of it.
+func (p *planner) again(d *Draft, k *known, out *Remembered) error {
+	out.ID, out.Action, out.Type = k.id, Duplicate, k.typ
+	var dropped bool
+	grown := false
+	grow := func(to *[]string, by []string, most int) {
+		for _, s := range by {
+			if slices.Contains(*to, s) {
+				continue
+			}
+			if len(*to) >= most {
+				dropped = true
+				continue
+			}
+			*to, grown = append(slices.Clone(*to), s), true
+			slices.Sort(*to)
+		}
+	}
+	grow(&k.tags, d.Tags, MaxTags)
+	grow(&k.entities, d.Entities, MaxEntities)
+	if d.Importance > k.importance {
+		k.importance, grown = d.Importance, true
+	}
+	if d.Expires.Given && k.expires.Given && d.Expires.Time > k.expires.Time {
+		k.expires, grown = d.Expires, true
+	}
+	if dropped {
+		out.Warnings = append(out.Warnings, Quality{Code: QualityFull})
+	}
+	if grown {
+		out.Action = Updated
+		if !k.changed {
+			k.changed = true
+			if k.draft == nil {
+				p.touch = append(p.touch, k)
+			}
+		}
+	}
+	out.Importance = k.importance
+	if err := p.relink(d, k, out); err != nil {
+		return err
+	}
+	return p.observe(d, k, out)
+}
+
+// relink links a memory that was said again to tags and entities that it did not have.
+func (p *planner) relink(d *Draft, k *known, out *Remembered) error {
+	if out.Action != Updated {
+		return nil
+	}
+	said := *d
+	said.ID = k.id
+	var links Linked
+	if p.linker.opt.runs(RuleKeyword) {
+		p.linker.keywords(&said, &links)
+	}
+	if p.linker.opt.runs(RuleEntity) {
+		if err := p.linker.entities(p.ctx, &said, &links); err != nil {
+			return err
+		}
+	}
+	for i := range links.Links {
+		if err := p.link(&links.Links[i], out); err != nil {
+			return err
+		}
+	}
+	out.Links = links.Links
+	return nil
+}
+
+// observe writes that a memory was said again, unless that is known or there are too many.
+func (p *planner) observe(d *Draft, k *known, out *Remembered) error {
+	told := func(s string) bool { return slices.Contains(k.sources, s) }
+	missing := func(s string) bool { return !told(s) }
+	if d.Text == k.text && !slices.ContainsFunc(d.Sources, missing) {
+		return nil // the node says so
+	}
+	key := observationKey(d.Text, d.Sources)
+	self := graph.Ref{ID: k.id}
+	edge := &Link{Type: EdgeObserved, Src: self, Dst: self, Key: key}
+	id := graph.EdgeID(k.id, EdgeObserved, k.id, key)
+	there, err := hasEdge(p.ctx, p.s, id)
+	if err != nil || there || p.made[id] {
+		return err
+	}
+	n, err := p.observations(k)
+	if err != nil {
+		return err
+	}
+	if n >= MaxObserved {
+		out.Warnings = append(out.Warnings, Quality{Code: QualityObserved,
+			Detail: fmt.Sprint(MaxObserved)})
+		return nil
+	}
+	k.count = n + 1
+	if d.Text != k.text {
+		edge.Props = append(edge.Props, ipld.Entry{Key: "text", Value: ipld.StringValue(d.Text)})
+	}
+	if len(d.Sources) > 0 {
+		edge.Props = append(edge.Props, ipld.Entry{Key: "sources", Value: textList(d.Sources)})
+	}
+	ipld.SortEntries(edge.Props)
+	return p.link(edge, out)
+}
+
+// replace marks as superseded what a memory takes the place of.
+func (p *planner) replace(req *RememberRequest, d *Draft, out *Remembered) error {
+	for _, name := range req.Supersedes {
+		id, err := p.s.Name(p.ctx, name)
+		if err != nil {
+			return err
+		}
+		if id == out.ID {
+			return badRequest("supersedes", "%q says the same, so there is nothing to supersede", name)
+		}
+		if err := p.supersede(name, id, out); err != nil {
+			return err
+		}
+	}
+	if d.Property == "" {
+		return nil
+	}
+	subject := d.About.Target()
+	at := value{subject, d.Property}
+	old, err := p.current(at)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(old, out.ID) {
+		return nil
+	}
+	if len(old) > 0 && p.params.Keep {
+		out.Action = Conflict
+		return nil
+	}
+	for _, id := range old {
+		if err := p.supersede(id.String(), id, out); err != nil {
+			return err
+		}
+	}
+	p.values[at] = []graph.ID{out.ID}
+	return p.link(&Link{Type: d.Property, Src: d.About, Dst: graph.Ref{ID: out.ID}}, out)
+}
+
+// supersede marks one memory as superseded.
+func (p *planner) supersede(name string, id graph.ID, out *Remembered) error {
+	before := len(p.marks.changes)
+	req := MarkRequest{State: graph.Superseded, By: out.ID.String()}
+	if err := p.marks.one(req, name, id, out.ID); err != nil {
+		return err
+	}
+	if len(p.marks.changes) > before {
+		out.Superseded = append(out.Superseded, id)
+		out.Action = Superseded
+	}
+	return nil
+}
+
+// current returns the values that a property of a subject has and that no mark hides, in id order.
+func (p *planner) current(at value) ([]graph.ID, error) {
+	if list, ok := p.values[at]; ok {
+		return list, nil
+	}
+	var out []graph.ID
+	for e, err := range p.s.Adjacency().Bucket(p.ctx, at.subject, adjacency.Out, at.property, nil) {
+		if err != nil {
+			return nil, err
+		}
+		by, err := p.hidden(e.Other)
+		if err != nil {
+			return nil, err
+		}
+		if by == "" {
+			out = append(out, e.Other)
+		}
+		if len(out) > maxValues {
+			return nil, badRequest("property", "%q has more than %d values: it is not one that has a "+
+				"single value", at.property, maxValues)
+		}
+	}
+	slices.SortFunc(out, graph.ID.Compare)
+	p.values[at] = out
+	return out, nil
+}
+
+// maxValues is how many values of a property are superseded at once.
+const maxValues = 64
+
+// changes returns what is to be committed.
+func (p *planner) changes() ([]graph.Change, error) {
+	out := make([]graph.Change, 0, len(p.touch)+len(p.others)+len(p.marks.changes))
+	for _, k := range p.touch {
+		out = append(out, graph.Change{Node: k.change()})
+	}
+	out = append(out, p.others...)
+	for _, k := range p.touch {
+		if k.draft == nil || k.draft.Vector == nil {
+			continue
+		}
+		e := k.draft.Vector
+		codes := e.Int8()
+		values := make([]float64, len(codes))
+		for i, n := range codes {
+			values[i] = float64(n) // the largest is 127, so that the same integers come of it again
+		}
+		out = append(out, graph.Change{Embedding: &graph.EmbeddingChange{
+			Node: graph.Ref{ID: k.id}, Model: e.Model, Vector: values,
+		}})
+	}
+	return append(out, p.marks.changes...), nil
+}
+
+// change returns what makes a memory's node, or adds to one.
+func (k *known) change() *graph.NodeChange {
+	c := &graph.NodeChange{ID: k.id}
+	if k.draft != nil {
+		c.Type, c.Summary = k.typ, new(k.text)
+		c.ValidFrom, c.ValidTo = k.from, k.to
+		c.Sources = k.sources
+	}
+	prop := func(name string, v ipld.Value) { c.Props = append(c.Props, ipld.Entry{Key: name, Value: v}) }
+	if k.importance != DefaultImportance || k.draft == nil {
+		prop(PropImportance, ipld.IntValue(int64(k.importance)))
+	}
+	if len(k.tags) > 0 {
+		prop(PropTags, textList(k.tags))
+	}
+	if len(k.entities) > 0 {
+		prop(PropEntities, textList(k.entities))
+	}
+	if k.expires.Given {
+		prop(PropExpires, ipld.StringValue(k.expires.Time.Std().Format("2006-01-02T15:04:05Z")))
+	}
+	ipld.SortEntries(c.Props)
+	return c
+}
+
+// message says what a commit is about: ids, never texts, which a purge could not take out of it.
+func (p *planner) message() string {
+	if len(p.out) != 1 {
+		return fmt.Sprintf("remember %d memories", len(p.out))
+	}
+	m := p.out[0]
+	switch m.Action {
+	case Duplicate, Updated:
+		return "observe " + m.ID.String()
+	case Superseded:
+		return "remember " + m.ID.String() + " in place of " + m.Superseded[0].String()
+	}
+	return "remember " + m.Type + " " + m.ID.String()
+}

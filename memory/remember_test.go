@@ -1,0 +1,337 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+)
+
+func rememberAt(hours int) RememberOptions {
+	by := linkBy
+	by.Time = day0 + graph.Time(hours)*hourMicros
+	return RememberOptions{CommitOptions: repo.CommitOptions{Stamp: by}}
+}
+
+// keep remembers requests one by one, an hour apart, and returns what became of them.
+func keep(t testing.TB, m *Memory, reqs ...RememberRequest) []Remembered {
+	t.Helper()
+	var out []Remembered
+	for i, req := range reqs {
+		res, err := m.Remember(t.Context(), rememberAt(i), req)
+		if err != nil {
+			t.Fatalf("%+v: %v", req, err)
+		}
+		out = append(out, res.Memories...)
+	}
+	return out
+}
+
+func said(texts ...string) []RememberRequest {
+	var out []RememberRequest
+	for _, s := range texts {
+		out = append(out, RememberRequest{Text: s})
+	}
+	return out
+}
+
+func actions(list []Remembered) string {
+	var out []string
+	for _, r := range list {
+		out = append(out, string(r.Action))
+	}
+	return strings.Join(out, " ")
+}
+
+func TestRememberDecides(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		reqs []RememberRequest
+		want string
+	}{
+		{"servers", said("Server alpha runs PostgreSQL", "Server beta runs PostgreSQL"), "added added"},
+		{"friday", said("Deployments are allowed on Friday", "Deployments are not allowed on Friday"),
+			"added conflict"},
+		{"again", said("Bob has two daughters.", "Bob has two daughters.", "bob has 2 daughters"),
+			"added duplicate duplicate"},
+		{"moved", said("We deploy every Friday at 5 pm.", "Every Friday at 5 pm we deploy"),
+			"added duplicate"},
+		{"types", []RememberRequest{{Text: "Bob likes tea"}, {Text: "Bob likes tea", Type: Preference}},
+			"added added"},
+		{"subjects", []RememberRequest{
+			{Text: "Prefers tea over coffee", About: "alice"}, {Text: "Prefers tea over coffee", About: "bob"},
+			{Text: "prefers tea over coffee", About: "bob"}}, "added added duplicate"},
+		{"validity", []RememberRequest{{Text: "Alice leads the team"},
+			{Text: "Alice leads the team", ValidFrom: graph.At(day0)}}, "added added"},
+		{"property", []RememberRequest{
+			{Text: "Alice works at Initech", About: "alice", Property: "employer"},
+			{Text: "Alice works at Globex", About: "alice", Property: "employer"},
+			{Text: "Alice works at Globex now", About: "alice", Property: "employer"}},
+			"added superseded superseded"},
+		{"no diff", []RememberRequest{{Text: "Bob likes tea"}, {Text: "Bob likes tea", NoDiff: true}},
+			"added added"},
+		{"more", []RememberRequest{{Text: "Bob likes tea"}, {Text: "Bob likes tea", Importance: 5},
+			{Text: "Bob likes tea", Tags: []string{"tea"}}, {Text: "Bob likes tea", Importance: 1}},
+			"added updated updated duplicate"},
+		{"entities", []RememberRequest{{Text: "The server is down", Entities: []string{"alpha"}},
+			{Text: "The server is down", Entities: []string{"beta"}}}, "added added"},
+		{"han", said("张伟管理李娜。", "李娜管理张伟。", "张伟管理李娜"), "added added duplicate"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			one := keep(t, newMemory(t), c.reqs...)
+			if got := actions(one); got != c.want {
+				t.Errorf("one by one: %s, want %s", got, c.want)
+			}
+			m := newMemory(t)
+			res, err := m.RememberAll(t.Context(), rememberAt(0), c.reqs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := actions(res.Memories); got != c.want {
+				t.Errorf("as a batch: %s, want %s", got, c.want)
+			}
+			for i := range one {
+				if one[i].ID != res.Memories[i].ID {
+					t.Errorf("memory %d: %s as a batch, %s one by one", i, res.Memories[i].ID, one[i].ID)
+				}
+			}
+		})
+	}
+}
+
+// TestRememberLosesNothing holds that what was there is there, whatever is remembered upon it.
+func TestRememberLosesNothing(t *testing.T) {
+	m := newMemory(t)
+	first := RememberRequest{Text: "Alice works at Initech", Importance: 4, Tags: []string{"work"},
+		About: "alice", Property: "employer", Sources: []string{"file:notes.md"}}
+	got := keep(t, m, first, RememberRequest{Text: "Alice works at Globex", About: "alice",
+		Property: "employer"})
+	old, now := got[0].ID, got[1].ID
+	s := m.headOf(t)
+	n, _, err := s.Node(t.Context(), old)
+	if err != nil || n.Summary != first.Text || StatedImportance(n) != 4 || !slices.Contains(n.Sources, "file:notes.md") {
+		t.Errorf("old memory: %+v, %v", n, err)
+	}
+	mark, err := s.Mark(t.Context(), graph.OnNode, old)
+	if err != nil || mark == nil || mark.State != graph.Superseded || mark.By != now {
+		t.Errorf("mark: %+v, %v", mark, err)
+	}
+	subject, err := s.Name(t.Context(), "key:alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := s.Adjacency().Degree(t.Context(), subject, adjacency.Out, "employer"); n != 2 || err != nil {
+		t.Errorf("%d values, %v", n, err)
+	}
+	again := keep(t, m, first)[0]
+	if again.Action != Superseded || again.ID == old ||
+		!slices.Contains(again.Warnings, Quality{QualityHidden, "superseded"}) {
+		t.Errorf("the old text again: %+v", again)
+	}
+}
+
+// TestObservations holds that other words are kept, each once, up to a bound.
+func TestObservations(t *testing.T) {
+	m := newMemory(t)
+	keep(t, m, said("Bob has two daughters.")...)
+	res, err := m.Remember(t.Context(), rememberAt(1), said("Bob has two daughters.")[0])
+	if err != nil || !res.NoChange {
+		t.Errorf("the same words: %+v, %v", res.CommitResult, err)
+	}
+	for range 2 {
+		res, err = m.Remember(t.Context(), rememberAt(2), said("bob has 2 daughters")[0])
+	}
+	if err != nil || !res.NoChange {
+		t.Errorf("the same other words: %+v, %v", res.CommitResult, err)
+	}
+	id := res.Memories[0].ID
+	key := observationKey("bob has 2 daughters", nil)
+	e, _, err := m.headOf(t).Edge(t.Context(), graph.EdgeID(id, EdgeObserved, id, key))
+	if v, _ := ipld.FindEntry(e.Props, "text"); err != nil || v.Text() != "bob has 2 daughters" {
+		t.Errorf("observation: %+v, %v", e, err)
+	}
+	for i := range MaxObserved + 3 {
+		req := RememberRequest{Text: "Bob has two daughters", Sources: []string{fmt.Sprint("manual:", i)}}
+		if res, err = m.Remember(t.Context(), rememberAt(3), req); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n, err := m.headOf(t).Adjacency().Degree(t.Context(), id, adjacency.Out, EdgeObserved)
+	if n != MaxObserved || err != nil || !res.NoChange ||
+		res.Memories[0].Warnings[0].Code != QualityObserved {
+		t.Errorf("%d observations, %v, %+v", n, err, res)
+	}
+}
+
+func TestUndoRemember(t *testing.T) {
+	m := newMemory(t)
+	keep(t, m, RememberRequest{Text: "Alice works at Initech", About: "alice", Property: "employer"})
+	for i, req := range []RememberRequest{
+		{Text: "Alice works at Globex", About: "alice", Property: "employer"},
+		{Text: "alice works at Initech", Tags: []string{"x"}, Importance: 5},
+		{Text: "Bob likes tea", Tags: []string{"tea"}, Entities: []string{"Bob"}, Sources: []string{"url:x"}},
+	} {
+		before := m.headOf(t).Graph()
+		keep(t, m, req)
+		if m.headOf(t).Graph() == before {
+			t.Errorf("request %d changed nothing", i)
+		}
+		by := rememberAt(5).Stamp
+		if _, err := m.r.Undo(t.Context(), "", by); err != nil {
+			t.Fatal(err)
+		}
+		if got := m.headOf(t).Graph(); got != before {
+			t.Errorf("request %d undone: graph %s, was %s", i, got, before)
+		}
+	}
+}
+
+func TestRememberTogether(t *testing.T) {
+	m := newMemory(t)
+	const workers, each = 8, 12
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for i := range each {
+				_, err := m.Remember(t.Context(), rememberAt(i), RememberRequest{
+					Text: fmt.Sprintf("Worker %d finished task %d", w, i)})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if got := countType(t, m, Fact); got != workers*each {
+		t.Errorf("%d memories of %d", got, workers*each)
+	}
+}
+
+func countType(t *testing.T, m *Memory, typ string) int {
+	n := 0
+	for e, err := range m.headOf(t).Nodes(t.Context(), graph.ID{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Node.Type == typ {
+			n++
+		}
+	}
+	return n
+}
+
+// TestRememberMany holds that 5,000 memories that differ in a name or a number are all kept.
+func TestRememberMany(t *testing.T) {
+	const many = 5000
+	m := newMemory(t)
+	var reqs []RememberRequest
+	for i := range many {
+		reqs = append(reqs, RememberRequest{Text: fmt.Sprintf(
+			"Server n%d in rack %d runs PostgreSQL %d.%d", i, i/40, 12+i%5, i%9)})
+	}
+	for len(reqs) > 0 {
+		n := min(1000, len(reqs))
+		opt := rememberAt(0)
+		opt.Links.Off = Rules() // which have tests of their own
+		if _, err := m.RememberAll(t.Context(), opt, reqs[:n]); err != nil {
+			t.Fatal(err)
+		}
+		reqs = reqs[n:]
+	}
+	if got := countType(t, m, Fact); got != many {
+		t.Errorf("%d memories of %d", got, many)
+	}
+}
+
+func TestRememberRefuses(t *testing.T) {
+	m := newMemory(t)
+	keep(t, m, said("Bob likes tea")...)
+	for _, c := range []struct {
+		req  RememberRequest
+		want string
+	}{
+		{RememberRequest{Text: " \n"}, "text: empty"},
+		{RememberRequest{Text: strings.Repeat("é", MaxText+1)}, "text: 8001 characters"},
+		{RememberRequest{Text: "a\xff"}, "text: not UTF-8"},
+		{RememberRequest{Text: "x", Importance: 6}, "importance"},
+		{RememberRequest{Text: "x", Type: strings.Repeat("t", 256)}, "type"},
+		{RememberRequest{Text: "x", Tags: make([]string, 21)}, "tags: 21, limit 20"},
+		{RememberRequest{Text: "x", Tags: []string{" "}}, "tags"},
+		{RememberRequest{Text: "x", Entities: make([]string, 51)}, "entities: 51, limit 50"},
+		{RememberRequest{Text: "x", Sources: []string{strings.Repeat("s", 1025)}}, "source"},
+		{RememberRequest{Text: "x", Property: "p"}, "property: goes with a subject"},
+		{RememberRequest{Text: "x", About: "a", Property: "near"}, "property: \"near\""},
+		{RememberRequest{Text: "x", About: "1b4e28ba-2fa1-11d2-883f-0016d3cca427"}, "no node"},
+		{RememberRequest{Text: "x", Supersedes: []string{"nobody"}}, "no node"},
+		{RememberRequest{Text: "x", ValidFrom: graph.At(2), ValidTo: graph.At(1)}, "valid-to"},
+		{RememberRequest{Text: "Bob likes tea", Supersedes: []string{ID(Fact, "Bob likes tea", 0).String()}},
+			"supersedes"},
+	} {
+		before := m.headOf(t).CID()
+		_, err := m.Remember(t.Context(), rememberAt(1), c.req)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%.60v: %v, want %q", c.req, err, c.want)
+		}
+		if m.headOf(t).CID() != before {
+			t.Errorf("%.60v: wrote", c.req)
+		}
+	}
+	_, err := m.RememberAll(t.Context(), rememberAt(1), append(said("x y z"), RememberRequest{}))
+	var bad *RequestError
+	if !errors.As(err, &bad) || bad.Item != 2 || !errors.Is(err, repo.ErrInvalid) {
+		t.Errorf("batch: %v", err)
+	}
+}
+
+func TestRememberParams(t *testing.T) {
+	m := newMemory(t)
+	p := DefaultRememberParams()
+	p.Keep = true
+	if _, err := m.SetRememberParams(t.Context(), rememberAt(0).CommitOptions, p); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := RememberParamsAt(t.Context(), m.headOf(t)); err != nil || got != p {
+		t.Errorf("%+v, %v", got, err)
+	}
+	got := keep(t, m, RememberRequest{Text: "Alice works at Initech", About: "alice", Property: "employer"},
+		RememberRequest{Text: "Alice works at Globex", About: "alice", Property: "employer"})
+	if actions(got) != "added conflict" || len(got[1].Superseded) > 0 {
+		t.Errorf("%s", actions(got))
+	}
+	p.SimilarFrom = p.DuplicateAbove + 1
+	if _, err := m.SetRememberParams(t.Context(), rememberAt(0).CommitOptions, p); err == nil {
+		t.Error("similarFrom above duplicateAbove was taken")
+	}
+}
+
+func TestQualities(t *testing.T) {
+	for s, want := range map[string]string{
+		"Alice leads the infrastructure team":              "",
+		"The key is AKIAIOSFODNN7EXAMPLE for the bucket":   "secret",
+		"The admin password=hunter22 is on the wiki":       "secret",
+		"The migration is currently running on the server": "transient",
+		"4f2a91c0-77aa-4bb1-9d2e-8f3e6a1b2c3d":             "identifier",
+		"2026-01-02T03:04:05Z INFO server started":         "identifier",
+		"Bob tea":                        "short",
+		"It runs on port 8080":           "pronoun",
+		"他喜欢喝绿茶":                         "pronoun",
+		"张伟喜欢喝绿茶":                        "",
+		"迁移正在服务器上运行":                     "transient",
+		"Item four is italic in the doc": "",
+	} {
+		got := ""
+		for _, q := range qualities(s) {
+			got += string(q.Code)
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", s, got, want)
+		}
+	}
+}
