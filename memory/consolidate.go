@@ -198,6 +198,7 @@ type consolidator struct {
 	same   []pair // of memories that say the same
 	oppose []pair
 	paired bool
+	finder *planner // of words to search for, once pairs are looked for
 }
 
 // isMemory reports whether a node is what Remember writes: a text without a key.

@@ -40,7 +40,7 @@ var untidy = []string{
 func proposed(t testing.TB, m *Memory, req ConsolidateRequest) []string {
 	t.Helper()
 	req.Now = lifeBy.Time
-	got, err := Propose(t.Context(), headOf(t, m), req)
+	got, err := Propose(t.Context(), lifeTip(t, m), req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestProposalsOfAnyOrder(t *testing.T) {
 // TestConsolidateAll applies all there is, again and again, until nothing is proposed, and undoes it.
 func TestConsolidateAll(t *testing.T) {
 	m := lifeMemory(t, untidy...)
-	before := headOf(t, m)
+	before := lifeTip(t, m)
 	req := ConsolidateRequest{Now: lifeBy.Time, Cap: 5}
 	rounds := 0
 	for {
@@ -120,7 +120,7 @@ func TestConsolidateAll(t *testing.T) {
 			t.Fatal("it does not end")
 		}
 	}
-	after := headOf(t, m)
+	after := lifeTip(t, m)
 	nodes, edges, _, _ := before.Sizes()
 	if n, e, _, _ := after.Sizes(); n != nodes || e != edges {
 		t.Errorf("%d nodes and %d edges, want %d and %d", n, e, nodes, edges)
@@ -130,7 +130,7 @@ func TestConsolidateAll(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if headOf(t, m).Graph() != before.Graph() {
+	if lifeTip(t, m).Graph() != before.Graph() {
 		t.Error("the graph is another after undo")
 	}
 }
@@ -148,11 +148,11 @@ func TestOtherSubjects(t *testing.T) {
 		t.Fatal(got)
 	}
 	i := 0
-	for id, err := range headOf(t, m).IDs(t.Context()) {
+	for id, err := range lifeTip(t, m).IDs(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n, _, _ := headOf(t, m).Node(t.Context(), id); n.Key == "" {
+		if n, _, _ := lifeTip(t, m).Node(t.Context(), id); n.Key == "" {
 			m.tell(t, fmt.Sprintf(`{"edge":{"type":"about","src":"%s","dst":"svc/%c"}}`, id, 'a'+i))
 			i++
 		}
@@ -170,12 +170,12 @@ func TestTagEdges(t *testing.T) {
 		`{"node":{"key":"c","type":"fact","props":{"tags":["release-notes"]}}}`,
 		`{"node":{"key":"tag/release notes","type":"Tag","summary":"Release Notes"}}`,
 		`{"edge":{"type":"tagged","src":"a","dst":"tag/release notes"}}`)
-	before := headOf(t, m).Graph()
+	before := lifeTip(t, m).Graph()
 	res, err := m.Consolidate(t.Context(), lifeOpt, ConsolidateRequest{Now: lifeBy.Time}, nil)
 	if err != nil || len(res.Retagged) != 1 {
 		t.Fatal(err, res)
 	}
-	s := headOf(t, m)
+	s := lifeTip(t, m)
 	n, _, err := s.Node(t.Context(), graph.NodeID("a"))
 	if err != nil || !slices.Equal(TagsOf(n), []string{"release-notes", "x"}) {
 		t.Errorf("%v %v", TagsOf(n), err)
@@ -196,7 +196,7 @@ func TestConsolidateRequests(t *testing.T) {
 	m := lifeMemory(t, untidy...)
 	for _, req := range []ConsolidateRequest{{Cap: -1}, {Kinds: []ProposalKind{"all"}},
 		{Now: graph.MaxTime + 1}} {
-		if _, err := Propose(t.Context(), headOf(t, m), req); err == nil {
+		if _, err := Propose(t.Context(), lifeTip(t, m), req); err == nil {
 			t.Errorf("%+v is taken", req)
 		}
 	}
@@ -217,7 +217,7 @@ func TestConsolidateRequests(t *testing.T) {
 			cancel()
 		}
 	}
-	if _, err := Propose(ctx, headOf(t, m), req); !errors.Is(err, context.Canceled) {
+	if _, err := Propose(ctx, lifeTip(t, m), req); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	empty := lifeMemory(t)
