@@ -110,8 +110,8 @@ func (c *consolidator) pairsOf(i int) error {
 	return nil
 }
 
-// like returns the nodes whose texts are most like that of a memory: the best by its rarest words, as
-// Remember looks for them, among visible nodes of its type, itself left out.
+// like returns the nodes whose texts are most like that of a memory: the best by its rarest words,
+// as Remember looks for them, among visible nodes of its type, itself left out.
 func (c *consolidator) like(n *graph.Node) ([]graph.ID, error) {
 	query, err := c.finder.query(n.Summary)
 	if err != nil || query == "" {
@@ -139,8 +139,8 @@ func alikeOutside(a, b *subject) bool {
 	return a.typ == b.typ && a.from == b.from && a.to == b.to
 }
 
-// opposes reports whether what differs between two texts is such that at most one of them is so: words
-// that turn the text around alone, or one number alone, with what it counts.
+// opposes reports whether what differs between two texts is such that at most one of them is so:
+// words that turn the text around alone, or one number alone, with what it counts.
 func opposes(c compare.Comparison) bool {
 	if c.Similarity < opposeAt || len(c.Differs) == 0 {
 		return false
@@ -160,8 +160,8 @@ func opposes(c compare.Comparison) bool {
 	return numbers == 1
 }
 
-// sameSubjects reports whether two memories are about the same: the same words about another subject
-// say something else.
+// sameSubjects reports whether two memories are about the same: the same words about another
+// subject say something else.
 func (c *consolidator) sameSubjects(a, b graph.ID) (bool, error) {
 	var of [2][]graph.ID
 	for i, id := range []graph.ID{a, b} {
@@ -180,8 +180,8 @@ func (c *consolidator) sameSubjects(a, b graph.ID) (bool, error) {
 	return slices.Equal(of[0], of[1]), nil
 }
 
-// duplicates proposes that of memories that say the same one stays: the most important, of these the
-// oldest. Each other says the same as that very one.
+// duplicates proposes that of memories that say the same one stays: the most important, of these
+// the oldest. Each other says the same as that very one.
 func (c *consolidator) duplicates() error {
 	if err := c.pairs(); err != nil {
 		return err

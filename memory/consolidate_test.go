@@ -102,7 +102,8 @@ func TestProposalsOfAnyOrder(t *testing.T) {
 	}
 }
 
-// TestConsolidateAll applies all there is, again and again, until nothing is proposed, and undoes it.
+// TestConsolidateAll applies all there is, again and again, until nothing is proposed, and undoes
+// it.
 func TestConsolidateAll(t *testing.T) {
 	m := lifeMemory(t, untidy...)
 	before := lifeTip(t, m)

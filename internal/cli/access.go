@@ -99,9 +99,9 @@ func (c *cli) used(ans *retrieve.Answer) {
 	}
 }
 
-// countUsed adds to the counts what was noted, where counting is on. It is called while the repository
-// is open, which keeps other processes from doing the same; a crash leaves the counts as they were, or
-// as they are to be. An answer that was given stays one, whatever happens here.
+// countUsed adds to the counts what was noted, where counting is on. It is called while the
+// repository is open, which keeps other processes from doing the same; a crash leaves the counts
+// as they were, or as they are to be. An answer that was given stays one, whatever happens here.
 func (c *cli) countUsed() {
 	if err := c.addUsed(); err != nil {
 		c.remark("warning: accesses are not counted: %v", err)

@@ -46,7 +46,7 @@ func jsonSource(e memory.SourceEntry) sourceJSON {
 type sourceCheckJSON struct {
 	sourceJSON
 	State memory.SourceState `json:"state"`
-	Now   *string            `json:"now"`  // the source as it would be written now, null where nothing is there
+	Now   *string            `json:"now"`  // as it would be written now, null where nothing is there
 	Span  *string            `json:"span"` // what is there now, of what is not as it was
 	Why   *string            `json:"why"`
 }
@@ -302,8 +302,8 @@ func (c *cli) runSourcesDiff(cmd *cobra.Command, names []string, f *sourcesDiffF
 	})
 }
 
-// diffSources prints what became of sources, and marks the memories of those that are gone if opt is
-// given.
+// diffSources prints what became of sources, and marks the memories of those that are gone if opt
+// is given.
 func (c *cli) diffSources(
 	ctx context.Context, r *repo.Repo, names []string, files *memory.SourceChecker,
 	f *sourcesDiffFlags, opt *repo.CommitOptions,

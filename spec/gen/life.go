@@ -9,7 +9,8 @@ import (
 
 // This file is clause 28, written from it alone.
 
-// powersOfHalf are the constants of clause 28.1: entry i is ⌊2^32 · 2^-(2^(i-16))⌋, by square roots.
+// powersOfHalf are the constants of clause 28.1: entry i is ⌊2^32 · 2^-(2^(i-16))⌋, by square
+// roots.
 func powersOfHalf() [16]*big.Int {
 	const bits = 600
 	var out [16]*big.Int
