@@ -208,7 +208,7 @@ func (c *cli) supersedeCommand() *cobra.Command {
 			"visible itself. Where the two contradicted each other, that is settled: NEW's mark goes.",
 		Example: "  mnem supersede db/marlin db/ledger-pg --reason 'it moved there'\n" +
 			"  mnem supersede alice bruno bob --dry-run",
-		Args:    cobra.MinimumNArgs(2),
+		Args: cobra.MinimumNArgs(2),
 	}
 	f.add(c, cmd)
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
