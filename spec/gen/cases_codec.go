@@ -25,6 +25,7 @@ var allCases = []func(*suite){
 	shortlistCases,
 	pairCases,
 	lifeCases,
+	extractCases,
 }
 
 // roundTrip adds a case whose block decodes to v and encodes to the same bytes.
