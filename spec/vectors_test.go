@@ -55,6 +55,8 @@ var runners = map[string]func(t *testing.T, v vector){
 	"profile-contradicts": runProfileContradicts,
 	"tokens":              runTokens, "community": runCommunity, "sentences": runSentences,
 	"check": runCheck, "check-weight": runCheckWeight, "check-thresholds": runCheckThresholds,
+	"importance": runImportance, "source": runSource, "proposal": runProposal,
+	"marking":   runMarking,
 	"tree-diff": runDiff, "tree-merge": runMerge, "unseen": runUnseen,
 }
 
