@@ -281,9 +281,9 @@ func (p *planner) words(text string) (words, terms []string) {
 	return words, terms
 }
 
-// observationKey returns the key of the edge that says that a wording came from sources: the first
+// ObservationKey returns the key of the edge that says that a wording came from sources: the first
 // 16 bytes, in hex digits, of SHA-256("mnem:observed:" + wording + for each source NUL and it).
-func observationKey(wording string, sources []string) string {
+func ObservationKey(wording string, sources []string) string {
 	h := sha256.New()
 	h.Write([]byte("mnem:observed:" + wording))
 	for _, s := range sources {

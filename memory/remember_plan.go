@@ -344,7 +344,7 @@ func (p *planner) observe(d *Draft, k *known, out *Remembered) error {
 	if d.Text == k.text && !slices.ContainsFunc(d.Sources, missing) {
 		return nil // the node says so
 	}
-	key := observationKey(d.Text, d.Sources)
+	key := ObservationKey(d.Text, d.Sources)
 	self := graph.Ref{ID: k.id}
 	edge := &Link{Type: EdgeObserved, Src: self, Dst: self, Key: key}
 	id := graph.EdgeID(k.id, EdgeObserved, k.id, key)

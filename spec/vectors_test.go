@@ -52,7 +52,8 @@ var runners = map[string]func(t *testing.T, v vector){
 	"signature": runSignature, "stage": runRecord, "stats": runStats, "tree": runTree,
 	"profile": runRecord, "profile-choice": runProfileChoice, "profile-merge": runProfileMerge,
 	"profile-contradicts": runProfileContradicts,
-	"tokens":              runTokens, "community": runCommunity, "sentences": runSentences,
+	"memory-id":           runMemoryID, "likeness": runLikeness, "remember": runRemember,
+	"tokens": runTokens, "community": runCommunity, "sentences": runSentences,
 	"tree-diff": runDiff, "tree-merge": runMerge, "unseen": runUnseen,
 }
 

@@ -23,6 +23,7 @@ var allCases = []func(*suite){
 	careCases, timeCases,
 	sparseCases, entityCases,
 	shortlistCases,
+	memoryIDCases, likenessCases, rememberCases,
 }
 
 // roundTrip adds a case whose block decodes to v and encodes to the same bytes.
