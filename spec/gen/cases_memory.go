@@ -222,6 +222,12 @@ func rememberAll(reqs []told) []any {
 			for _, source := range r.Sources {
 				fresh = fresh || !slices.Contains(same.sources, source)
 			}
+			for _, e := range r.Entities {
+				if !slices.Contains(same.entities, e) {
+					same.entities = append(slices.Clone(same.entities), e)
+					action = "updated"
+				}
+			}
 			if fresh {
 				same.observed[observationOf(r.Text, r.Sources)] = true
 			}
