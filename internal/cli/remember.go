@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,7 +28,7 @@ type rememberFlags struct {
 	files                       []string
 	batch, embed, vector        string
 	expires, validFrom, validTo string
-	noLinks                     []string
+	noLinks, set                []string
 	explain                     bool
 }
 
@@ -46,7 +49,10 @@ const rememberDoc = "Keep a text as a memory: one thing that is so, in words tha
 	"a rule out, --explain says what each edge is for.\n\n" +
 	"--batch reads one JSON object a line, with the members text, type, importance, tags, entities,\n" +
 	"source, about, property, expires, validFrom, validTo, supersedes, noDiff and vector ({\"model\",\n" +
-	"\"values\"}); flags are what a line leaves open. All lines become one commit, 10,000 at most, or none."
+	"\"values\"}); flags are what a line leaves open. All lines become one commit, 10,000 at most, or none.\n\n" +
+	"--set changes, in a commit of its own, from which likeness on a memory is told of, above which one\n" +
+	"without a difference is a duplicate, and with keep=true whether a second value of a property leaves\n" +
+	"the first one as it is, which is a conflict then."
 
 func (c *cli) rememberCommand() *cobra.Command {
 	f := &rememberFlags{}
@@ -96,6 +102,8 @@ func (f *rememberFlags) add(c *cli, cmd *cobra.Command) {
 	fl.Lookup("embed").NoOptDefVal = embedConfigured
 	fl.StringArrayVar(&f.noLinks, "no-link", nil, "`RULE` that writes no edges: temporal, entity, "+
 		"keyword, causal or semantic (repeatable)")
+	fl.StringArrayVar(&f.set, "set", nil, "change how decisions are made, `NAME=VALUE`, instead of "+
+		"remembering: duplicateAbove (0.90), similarFrom (0.65), keep (false) (repeatable)")
 	fl.BoolVar(&f.explain, "explain", false, "print what each edge is for")
 	fl.StringVarP(&f.message, "message", "m", "", "what the commit is about; default: what was done")
 	fl.StringVar(&f.expect, "expect", "", "the `CID` of the commit that the branch must be at, or "+
@@ -107,6 +115,9 @@ func (f *rememberFlags) add(c *cli, cmd *cobra.Command) {
 }
 
 func (c *cli) runRemember(cmd *cobra.Command, args []string, f *rememberFlags) error {
+	if f.set != nil {
+		return c.setRemember(cmd, args, f)
+	}
 	if given := len(args) > 0; given == (len(f.files) > 0 || f.batch != "") {
 		return usagef("want a TEXT, - for standard input, --file or --batch, and one of them alone")
 	}
@@ -148,6 +159,80 @@ func (c *cli) runRemember(cmd *cobra.Command, args []string, f *rememberFlags) e
 		}
 		return c.printRemembered(res, reqs, f)
 	})
+}
+
+// setRemember changes how decisions are made.
+func (c *cli) setRemember(cmd *cobra.Command, args []string, f *rememberFlags) error {
+	if len(args)+len(f.files) > 0 || f.batch != "" {
+		return usagef("--set changes how decisions are made: remember in a command of its own")
+	}
+	by, err := c.commitStamp(cmd, f.dryRun)
+	if err != nil {
+		return err
+	}
+	opt := repo.CommitOptions{Stamp: by, Branch: c.branch(),
+		Message: firstOf(f.message, "change how memories are remembered")}
+	if opt.Expect, err = parseExpect(f.expect); err != nil {
+		return err
+	}
+	return c.writeOrTry(cmd, f.dryRun, func(ctx context.Context, _, to *repo.Repo) error {
+		m := memory.New(to)
+		p, err := m.RememberParams(ctx, opt.Branch)
+		for _, set := range f.set {
+			if err == nil {
+				err = setRememberParam(&p, set)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		res, err := m.SetRememberParams(ctx, opt, p)
+		if err != nil {
+			return err
+		}
+		if c.global.json {
+			return c.printJSON(rememberParamsJSON{p.DuplicateAbove, p.SimilarFrom, p.Keep,
+				jsonCID(res.Commit), res.NoChange, f.dryRun})
+		}
+		return c.printf("duplicateAbove %s, similarFrom %s, keep %t\n", share(p.DuplicateAbove),
+			share(p.SimilarFrom), p.Keep)
+	})
+}
+
+// rememberParamsJSON is how decisions are made; shares are in units of 2^-16.
+type rememberParamsJSON struct {
+	DuplicateAbove int64   `json:"duplicate_above"`
+	SimilarFrom    int64   `json:"similar_from"`
+	Keep           bool    `json:"keep"`
+	Commit         *string `json:"commit"`
+	NoChange       bool    `json:"no_change"`
+	DryRun         bool    `json:"dry_run"`
+}
+
+func setRememberParam(p *memory.RememberParams, set string) error {
+	name, value, _ := strings.Cut(set, "=")
+	units := func(to *int64) error {
+		x, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(x > 0 && x <= 1) {
+			return usagef("--set %s: want a number above 0 and at most 1", set)
+		}
+		*to = int64(math.RoundToEven(float64(x * (1 << 16))))
+		return nil
+	}
+	switch name {
+	case "duplicateAbove":
+		return units(&p.DuplicateAbove)
+	case "similarFrom":
+		return units(&p.SimilarFrom)
+	case "keep":
+		keep, err := strconv.ParseBool(value)
+		if err != nil {
+			return usagef("--set %s: want true or false", set)
+		}
+		p.Keep = keep
+		return nil
+	}
+	return usagef("--set %s: there are duplicateAbove, similarFrom and keep", set)
 }
 
 // rememberHint says what to do about a request that was refused.
