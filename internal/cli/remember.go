@@ -32,27 +32,30 @@ type rememberFlags struct {
 	explain                     bool
 }
 
-const rememberDoc = "Keep a text as a memory: one thing that is so, in words that stand alone. \"-\" reads it from\n" +
+const rememberDoc = "" +
+	"Keep a text as a memory: one thing that is so, in words that stand alone. \"-\" reads it from\n" +
 	"standard input, --file from a file, each of several a memory. All is written in one commit.\n\n" +
 	"Nothing is lost by it. A text that says what a memory says already, in the same or in other\n" +
-	"words, is noted on that memory, with the other words. A text that differs in a number, a name,\n" +
-	"a date, a negation or the order of who does what is a memory of its own, however much alike both\n" +
-	"are, and what resembles it is printed with what differs. Something is replaced only by --supersedes,\n" +
-	"or by --about with --property, which is a property that has one value: the old memory is marked and\n" +
-	"stays as it is. A text that was forgotten or superseded becomes a new memory.\n\n" +
+	"words, is noted on that memory, with the other words. A text that differs in a number, a\n" +
+	"name, a date, a negation or the order of who does what is a memory of its own, however much\n" +
+	"alike both are, and what resembles it is printed with what differs. Something is replaced\n" +
+	"only by --supersedes, or by --about with --property, which is a property that has one value:\n" +
+	"the old memory is marked and stays as it is. A text that was forgotten or superseded becomes\n" +
+	"a new memory.\n\n" +
 	"  added       a new memory\n" +
 	"  duplicate   it was there: noted that it was said again\n" +
 	"  updated     likewise, and tags, entities or importance were added to\n" +
 	"  superseded  it took the place of others\n" +
 	"  conflict    a new memory that says the contrary of one that is there: both stay\n\n" +
-	"Edges to tags, entities, causes and what was remembered before are written by rule; --no-link leaves\n" +
-	"a rule out, --explain says what each edge is for.\n\n" +
-	"--batch reads one JSON object a line, with the members text, type, importance, tags, entities,\n" +
-	"source, about, property, expires, validFrom, validTo, supersedes, noDiff and vector ({\"model\",\n" +
-	"\"values\"}); flags are what a line leaves open. All lines become one commit, 10,000 at most, or none.\n\n" +
-	"--set changes, in a commit of its own, from which likeness on a memory is told of, above which one\n" +
-	"without a difference is a duplicate, and with keep=true whether a second value of a property leaves\n" +
-	"the first one as it is, which is a conflict then."
+	"Edges to tags, entities, causes and what was remembered before are written by rule; --no-link\n" +
+	"leaves a rule out, --explain says what each edge is for.\n\n" +
+	"--batch reads one JSON object a line, with the members text, type, importance, tags,\n" +
+	"entities, source, about, property, expires, validFrom, validTo, supersedes, noDiff and vector\n" +
+	"({\"model\", \"values\"}); flags are what a line leaves open. All lines become one commit,\n" +
+	"10,000 at most, or none.\n\n" +
+	"--set changes, in a commit of its own, from which likeness on a memory is told of, above\n" +
+	"which one without a difference is a duplicate, and with keep=true whether a second value of a\n" +
+	"property leaves the first one as it is, which is a conflict then."
 
 func (c *cli) rememberCommand() *cobra.Command {
 	f := &rememberFlags{}
