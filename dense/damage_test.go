@@ -11,8 +11,9 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -254,13 +255,13 @@ func TestClaims(t *testing.T) {
 	if err := m.blocks.Put(t.Context(), block); err != nil {
 		t.Fatal(err)
 	}
-	ref := index.SegmentRef{CID: block.CID, Docs: s.docs}
+	ref := tiers.Ref{CID: block.CID, Docs: s.docs}
 	for n, want := range map[int]error{
 		1: store.ErrNotFound, maxGroupRows / maxRows: store.ErrNotFound,
 		maxGroupRows/maxRows + 1: store.ErrCorrupt, maxSegments: store.ErrCorrupt,
 	} {
 		k := groupKey{"m", 64}
-		m.manifest = writeGroup(t, m.blocks, m.of(), k, slices.Repeat([]index.SegmentRef{ref}, n))
+		m.manifest = writeGroup(t, m.blocks, m.of(), k, slices.Repeat([]tiers.Ref{ref}, n))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		_, err := Verify(t.Context(), m.blocks, m.manifest, m.of(), m.all())
@@ -292,13 +293,22 @@ func TestManySegments(t *testing.T) {
 		m.apply(map[key][]int8{{denseID(i), "m"}: {1, 2}}, Options{Fanout: 1 << 20})
 	}
 	m.verify()
-	ref := index.SegmentRef{CID: m.manifest, Docs: maxGroupRows / maxSegments, Kills: maxRows}
-	list := slices.Repeat([]index.SegmentRef{ref}, maxSegments)
+	ref := tiers.Ref{CID: m.manifest, Docs: maxGroupRows / maxSegments, Kills: maxRows}
+	list := slices.Repeat([]tiers.Ref{ref}, maxSegments)
 	writeGroup(t, m.blocks, m.of(), groupKey{"m", 2}, list)
-	if got, err := decodeSegments(encodeSegments(list)); err != nil || !slices.Equal(got, list) {
-		t.Errorf("%v, %v", got, err)
+	full := tiers.List{Segments: list, Run: tiers.Run{From: maxSegments - 2, Count: 2}}
+	value := encodeSegments(&full)
+	if got, err := decodeSegments(value); err != nil || !slices.Equal(got.Segments, list) ||
+		got.Run != full.Run || len(value) > prolly.MaxValue {
+		t.Errorf("%v, %v in %d bytes", got, err, len(value))
 	}
-	if _, err := decodeSegments(encodeSegments(append(list, ref))); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("%d segments: %v", len(list)+1, err)
+	for _, bad := range []tiers.List{
+		{Segments: append(list, ref)}, {Run: tiers.Run{Count: 2}},
+		{Segments: list, Run: tiers.Run{From: maxSegments - 1, Count: 2}},
+		{Segments: list, Run: tiers.Run{Count: 1}},
+	} {
+		if _, err := decodeSegments(encodeSegments(&bad)); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("%d segments and %v: %v", len(bad.Segments), bad.Run, err)
+		}
 	}
 }

@@ -21,7 +21,8 @@
 //	           kind     "dense"
 //	           groups   link to the root of the tree of groups (package prolly)
 //	group      key      model, a zero byte, dimensions as u32, big-endian
-//	           value    list of [link, vectors, kills], the oldest first, at most 76
+//	           value    list of [link, vectors, kills], the oldest first, at most 76; and last, where
+//	                    a merge is awaited, [first, number] of the segments that it is of
 //	segment    v        1
 //	           ids      column of 16 bytes: the ids of the vectors, ascending
 //	           dead     column of 16 bytes: the ids that are killed, ascending

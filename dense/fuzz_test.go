@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
@@ -71,17 +71,19 @@ func FuzzManifest(f *testing.F) {
 
 // FuzzGroup holds that the key and the value of a group have one encoding.
 func FuzzGroup(f *testing.F) {
-	ref := index.SegmentRef{CID: ipld.Sum(ipld.DagCBOR, nil), Docs: 30, Kills: 4}
-	f.Add(groupKey{"m", 384}.bytes(), encodeSegments([]index.SegmentRef{ref}))
-	f.Add(groupKey{"a/b", 1}.bytes(), encodeSegments([]index.SegmentRef{ref, ref, {CID: ref.CID}}))
+	ref := tiers.Ref{CID: ipld.Sum(ipld.DagCBOR, nil), Docs: 30, Kills: 4}
+	f.Add(groupKey{"m", 384}.bytes(), encodeSegments(&tiers.List{Segments: []tiers.Ref{ref}}))
+	f.Add(groupKey{"a/b", 1}.bytes(), encodeSegments(&tiers.List{
+		Segments: []tiers.Ref{ref, ref, {CID: ref.CID}}, Run: tiers.Run{From: 1, Count: 2},
+	}))
 	f.Fuzz(func(t *testing.T, name, value []byte) {
 		k, err := parseGroupKey(name)
 		if checkError(t, err); err == nil && !bytes.Equal(k.bytes(), name) {
 			t.Errorf("key has two encodings: %x and %x", name, k.bytes())
 		}
 		list, err := decodeSegments(value)
-		if checkError(t, err); err == nil && !bytes.Equal(encodeSegments(list), value) {
-			t.Errorf("value has two encodings: %x and %x", value, encodeSegments(list))
+		if checkError(t, err); err == nil && !bytes.Equal(encodeSegments(&list), value) {
+			t.Errorf("value has two encodings: %x and %x", value, encodeSegments(&list))
 		}
 	})
 }
@@ -113,9 +115,9 @@ func FuzzSegment(f *testing.F) {
 func ask(t *testing.T, blocks store.Blocks, segs ...*segment) {
 	t.Helper()
 	ctx := context.Background()
-	var list []index.SegmentRef
+	var list []tiers.Ref
 	for _, s := range segs {
-		list = append(list, index.SegmentRef{CID: s.cid, Docs: s.docs, Kills: s.kills})
+		list = append(list, tiers.Ref{CID: s.cid, Docs: s.docs, Kills: s.kills})
 	}
 	dims := segs[0].dims
 	m := &memory{t: t, blocks: blocks, vectors: map[key][]int8{}}
@@ -152,7 +154,7 @@ func ask(t *testing.T, blocks store.Blocks, segs ...*segment) {
 
 // writeGroup writes the manifest of an index of one group.
 func writeGroup(
-	t testing.TB, blocks store.Blocks, of ipld.CID, k groupKey, list []index.SegmentRef,
+	t testing.TB, blocks store.Blocks, of ipld.CID, k groupKey, list []tiers.Ref,
 ) ipld.CID {
 	t.Helper()
 	ctx := context.Background()
@@ -168,9 +170,11 @@ func writeGroup(
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := &updater{ctx: ctx, blocks: blocks, lists: map[groupKey][]index.SegmentRef{k: list}}
+	u := &updater{ctx: ctx, blocks: blocks, lists: map[groupKey]*tiers.List{
+		k: {Segments: list},
+	}}
 	edits := u.edits()
-	edits[0].Value = encodeSegments(list)
+	edits[0].Value = encodeSegments(&tiers.List{Segments: list})
 	if tree, err = tree.Edit(ctx, edits); err != nil {
 		t.Fatal(err)
 	}

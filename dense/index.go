@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/store"
@@ -72,7 +72,7 @@ func (x *Index) group(ctx context.Context, k groupKey) (*group, error) {
 	if err != nil {
 		return nil, err
 	}
-	if g, err = x.load(ctx, k, list); err != nil {
+	if g, err = x.load(ctx, k, list.Segments); err != nil {
 		return nil, err
 	}
 	// Two queries may both come here: they make the same group.
@@ -82,7 +82,7 @@ func (x *Index) group(ctx context.Context, k groupKey) (*group, error) {
 	return g, nil
 }
 
-func (x *Index) load(ctx context.Context, k groupKey, list []index.SegmentRef) (*group, error) {
+func (x *Index) load(ctx context.Context, k groupKey, list []tiers.Ref) (*group, error) {
 	g := &group{rows: live(list)}
 	if g.rows < 1 {
 		return nil, corrupt("group of %d vectors", g.rows)
@@ -156,8 +156,8 @@ func (x *Index) counts(ctx context.Context, k groupKey) (of, all int, err error)
 		if err != nil {
 			return 0, 0, err
 		}
-		if all += live(list); key == k {
-			of = live(list)
+		if all += live(list.Segments); key == k {
+			of = live(list.Segments)
 		}
 	}
 	return of, all, nil
@@ -216,7 +216,8 @@ func ReadStats(ctx context.Context, blocks Blocks, c ipld.CID) (s Stats, err err
 		if err != nil {
 			return s, err
 		}
-		s.Groups, s.Segments, s.Rows = s.Groups+1, s.Segments+len(list), s.Rows+live(list)
+		s.Groups, s.Segments = s.Groups+1, s.Segments+len(list.Segments)
+		s.Rows += live(list.Segments)
 	}
 	return s, nil
 }

@@ -24,11 +24,13 @@ const (
 	// maxRows is the largest number of rows or of kills in one segment.
 	maxRows = 1 << 24
 	// maxSegments is the largest number of segments of a group: as many as always fit a value of the
-	// tree of groups. Merges keep below it.
+	// tree of groups, with a run. Merges keep below it.
 	maxSegments = 76
-	// maxFanout keeps the segments of a group below maxSegments: of each of nine classes of size up to
+	// maxFanout keeps the segments of a group below maxWaiting: of each of nine classes of size up to
 	// maxRows there are at most seven.
 	maxFanout = 8
+	// maxWaiting is how many segments a group may have while a merge is waited for.
+	maxWaiting = 70
 	// maxGroupRows is the largest number of vectors of a group, dead ones included: what a query
 	// allocates in proportion to it is bounded.
 	maxGroupRows = 1 << 28

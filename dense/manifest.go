@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/store"
@@ -44,65 +44,60 @@ func parseGroupKey(key []byte) (groupKey, error) {
 	return groupKey{model, int(n)}, nil
 }
 
-// encodeSegments returns the value of a group.
-func encodeSegments(list []index.SegmentRef) []byte {
-	b := ipld.AppendList(nil, len(list))
-	for _, s := range list {
-		b = ipld.AppendLink(ipld.AppendList(b, 3), s.CID)
-		b = ipld.AppendInt(ipld.AppendInt(b, int64(s.Docs)), int64(s.Kills))
+// encodeSegments returns the value of a group: its segments, and last the run of them that is to
+// be merged by Merge, where there is one.
+func encodeSegments(l *tiers.List) []byte {
+	n := len(l.Segments)
+	if l.Run.Count > 0 {
+		n++
+	}
+	b := tiers.AppendRefs(ipld.AppendList(nil, n), l.Segments)
+	if l.Run.Count > 0 {
+		b = tiers.AppendRun(b, l.Run)
 	}
 	return b
 }
 
-func decodeSegments(item []byte) (list []index.SegmentRef, err error) {
+func decodeSegments(item []byte) (l tiers.List, err error) {
 	d, err := ipld.NewDecoder(item)
 	if err != nil {
-		return nil, asDamage(err)
+		return l, asDamage(err)
 	}
 	n, err := d.List()
-	if err == nil && (n < 1 || n > maxSegments) {
+	if err == nil && (n < 1 || n > maxSegments+1) {
 		err = d.Errorf("%d segments outside 1 to %d", n, maxSegments)
 	}
-	for range n {
-		if err != nil {
+	for ; n > 0 && err == nil; n-- {
+		var items int
+		if items, err = d.List(); err != nil {
 			break
 		}
-		var s index.SegmentRef
-		if s, err = decodeRef(d); err == nil {
-			list = append(list, s)
+		if n == 1 && items == 2 {
+			l.Run, err = tiers.DecodeRun(d, items)
+			break
+		}
+		var ref tiers.Ref
+		if ref, err = tiers.DecodeRef(d, items, maxRows); err == nil {
+			l.Segments = append(l.Segments, ref)
 		}
 	}
 	if err == nil {
 		err = d.End()
 	}
-	if rows := stored(list); err == nil && rows > maxGroupRows {
+	if err == nil {
+		err = l.Check()
+	}
+	if n := len(l.Segments); err == nil && (n < 1 || n > maxSegments) {
+		err = d.Errorf("%d segments outside 1 to %d", n, maxSegments)
+	}
+	if rows := stored(l.Segments); err == nil && rows > maxGroupRows {
 		err = d.Errorf("group of %d vectors, dead ones included, over %d", rows, maxGroupRows)
 	}
-	return list, asDamage(err)
-}
-
-func decodeRef(d *ipld.Decoder) (s index.SegmentRef, err error) {
-	n, err := d.List()
-	if err == nil && n != 3 {
-		err = d.Errorf("segment of %d items, want 3", n)
-	}
-	if err != nil {
-		return s, err
-	}
-	if s.CID, err = d.Link(); err != nil {
-		return s, err
-	}
-	docs, err := decodeCount(d, maxRows)
-	if err != nil {
-		return s, err
-	}
-	kills, err := decodeCount(d, maxRows)
-	s.Docs, s.Kills = int(docs), int(kills)
-	return s, err
+	return l, asDamage(err)
 }
 
 // stored returns how many vectors segments have, dead ones included.
-func stored(list []index.SegmentRef) int {
+func stored(list []tiers.Ref) int {
 	n := 0
 	for _, s := range list {
 		n += s.Docs
@@ -111,7 +106,7 @@ func stored(list []index.SegmentRef) int {
 }
 
 // live returns how many vectors live in segments.
-func live(list []index.SegmentRef) int {
+func live(list []tiers.Ref) int {
 	n := 0
 	for _, s := range list {
 		n += s.Docs - s.Kills

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/store"
@@ -31,6 +31,8 @@ type Options struct {
 	// OpenGroups is how many segments are written at a time, 64 by default: each takes up to
 	// 400 KiB of memory, or twice as much as three of its vectors.
 	OpenGroups int
+	// Later, where given, has merges made beside the updates.
+	Later tiers.Later
 }
 
 const (
@@ -46,8 +48,9 @@ type updater struct {
 	opt    Options
 	groups *prolly.Map // of the base, nil without one
 	src    reader
-	lists  map[groupKey][]index.SegmentRef
+	lists  map[groupKey]*tiers.List
 	open   map[groupKey]*segmentWriter
+	rows   map[groupKey]int // that the update has changed so far
 }
 
 // Update writes the index of a tree of embeddings, of: the index base, the undefined CID for none,
@@ -56,7 +59,7 @@ type updater struct {
 // before an error are garbage. The error wraps store.ErrCorrupt where base is damaged, or changes
 // do not fit it and that is noticed.
 //
-// The same arguments give the same manifest.
+// The same arguments give the same manifest, but for the runs that Later knows.
 func Update(
 	ctx context.Context, blocks Blocks, base, of ipld.CID, changes iter.Seq2[Change, error],
 	opt Options,
@@ -69,7 +72,8 @@ func Update(
 		u.opt.OpenGroups = defaultOpenGroups
 	}
 	u.src = reader{get: blocks, cache: NewCache(mergeCache)}
-	u.lists, u.open = map[groupKey][]index.SegmentRef{}, map[groupKey]*segmentWriter{}
+	u.lists, u.open = map[groupKey]*tiers.List{}, map[groupKey]*segmentWriter{}
+	u.rows = map[groupKey]int{}
 	c, err := u.run(base, of, changes)
 	if err != nil {
 		return ipld.CID{}, fmt.Errorf("update index of vectors: %w", err)
@@ -181,61 +185,83 @@ func (u *updater) close() error {
 		if err != nil {
 			return err
 		}
-		if list, err = u.push(list, s, block); err != nil {
+		u.lists[k] = list
+		if err := u.push(k, s, block); err != nil {
 			return err
 		}
-		u.lists[k] = list
 	}
 	return nil
 }
 
-// base returns the segments that a group has in the base.
-func (u *updater) base(k groupKey) ([]index.SegmentRef, error) {
+// base returns the segments that a group has in the base, those in the place of a run that was
+// merged meanwhile.
+func (u *updater) base(k groupKey) (*tiers.List, error) {
+	l := new(tiers.List)
 	if u.groups == nil {
-		return nil, nil
+		return l, nil
 	}
 	item, ok, err := u.groups.Get(u.ctx, k.bytes())
-	if err != nil || !ok {
-		return nil, err
+	if err == nil && ok {
+		*l, err = decodeSegments(item)
 	}
-	return decodeSegments(item)
+	if err == nil {
+		err = u.settle(l)
+	}
+	return l, err
 }
 
 // push adds a segment to a group, which it may be merged with.
-func (u *updater) push(
-	list []index.SegmentRef, s *segment, block store.Block,
-) ([]index.SegmentRef, error) {
-	list = append(list, index.SegmentRef{CID: s.cid, Docs: s.docs, Kills: s.kills})
-	if live(list) < 0 {
-		return nil, corrupt("more vectors are gone than there were")
+func (u *updater) push(k groupKey, s *segment, block store.Block) error {
+	l := u.lists[k]
+	u.rows[k] += s.docs + s.kills
+	l.Segments = append(l.Segments, tiers.Ref{CID: s.cid, Docs: s.docs, Kills: s.kills})
+	if live(l.Segments) < 0 {
+		return corrupt("more vectors are gone than there were")
 	}
-	if rows := stored(list); rows > maxGroupRows {
-		return nil, fmt.Errorf("group of %d vectors, dead ones included, over %d: make the index anew "+
+	if rows := stored(l.Segments); rows > maxGroupRows {
+		return fmt.Errorf("group of %d vectors, dead ones included, over %d: make the index anew "+
 			"without a base", rows, maxGroupRows)
 	}
-	n := index.MergeCount(list, u.opt.Fanout)
-	if n < 2 {
-		return list, u.blocks.Put(u.ctx, block)
+	run, noted := l.Due(tiers.Policy{
+		Fanout: u.opt.Fanout, Later: u.opt.Later != nil, MaxWaiting: maxWaiting,
+	}, u.rows[k])
+	var err error
+	if run.Count > 1 {
+		if s, block, err = u.merged(l, run, s); err != nil {
+			return err
+		}
+		l.Replace(run, tiers.Ref{CID: s.cid, Docs: s.docs, Kills: s.kills})
 	}
-	keep := len(list) - n
-	segs := make([]*segment, n)
-	for i, ref := range list[keep : len(list)-1] {
+	if s.docs+s.kills > 0 {
+		err = u.blocks.Put(u.ctx, block)
+	}
+	if err == nil && noted {
+		err = u.settle(l) // it may have been made for a manifest before
+	}
+	return err
+}
+
+// merged makes one segment of a run. Its parts are written, its own block is not. newest is the
+// segment at the end of the list, whose block is not written either; nil where all are.
+func (u *updater) merged(
+	l *tiers.List, run tiers.Run, newest *segment,
+) (*segment, store.Block, error) {
+	segs := make([]*segment, run.Count)
+	for i, ref := range l.Segments[run.From:run.End()] {
+		if newest != nil && ref.CID == newest.cid {
+			segs[i] = newest
+			continue
+		}
 		var err error
 		if segs[i], err = u.src.segment(u.ctx, ref.CID); err != nil {
-			return nil, err
+			return nil, store.Block{}, err
 		}
 	}
-	segs[n-1] = s
-	merged, block, err := merge(u.ctx, &u.src, segs, keep == 0, u.blocks)
+	s, block, err := merge(u.ctx, &u.src, segs, run.From == 0, u.blocks)
 	if err != nil {
-		return nil, fmt.Errorf("merge %d segments: %w", n, err)
+		err = fmt.Errorf("merge %d segments: %w", run.Count, err)
 	}
-	list = list[:keep:keep]
-	if merged.docs == 0 && merged.kills == 0 {
-		return list, nil
-	}
-	list = append(list, index.SegmentRef{CID: merged.cid, Docs: merged.docs, Kills: merged.kills})
-	return list, u.blocks.Put(u.ctx, block)
+	return s, block, err
 }
 
 // newGroups writes the tree of groups. Without a base there is no empty tree to edit: it would be
@@ -259,7 +285,7 @@ func (u *updater) edits() []prolly.Edit {
 	edits := make([]prolly.Edit, 0, len(u.lists))
 	for _, k := range sorted(u.lists) {
 		e := prolly.Edit{Key: k.bytes()}
-		if live(u.lists[k]) > 0 {
+		if live(u.lists[k].Segments) > 0 {
 			e.Value = encodeSegments(u.lists[k])
 		}
 		edits = append(edits, e)

@@ -46,7 +46,7 @@ func Walk(ctx context.Context, blocks Blocks, c ipld.CID, fn func(ipld.CID) erro
 		if err != nil {
 			return err
 		}
-		for _, ref := range list {
+		for _, ref := range list.Segments {
 			skip, err := visit(ref.CID)
 			if err == nil && !skip {
 				err = r.walk(ctx, ref.CID, visit)

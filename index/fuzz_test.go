@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
@@ -112,9 +113,9 @@ func FuzzSegment(f *testing.F) {
 			return
 		}
 		blocks := mem.New().Derived()
-		m := Manifest{Analyser: 1, Language: "en", Segments: []SegmentRef{
+		m := Manifest{Analyser: 1, Language: "en", List: tiers.List{Segments: []tiers.Ref{
 			{CID: block.CID, Docs: s.docs, Kills: s.kills},
-		}}
+		}}}
 		m.Stats = Stats{Nodes: int64(s.docs - s.kills), Terms: s.terms, Filled: s.filled}
 		root := store.NewBlock(ipld.DagCBOR, m.encode())
 		if err := blocks.Put(ctx, block, root); err != nil {

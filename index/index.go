@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 )
@@ -68,7 +69,7 @@ func Open(ctx context.Context, get store.Getter, manifest ipld.CID, cache *Cache
 func (x *Index) Stats() Stats { return x.m.Stats }
 
 // Segments returns the segments, the oldest first.
-func (x *Index) Segments() []SegmentRef { return append([]SegmentRef(nil), x.m.Segments...) }
+func (x *Index) Segments() []tiers.Ref { return append([]tiers.Ref(nil), x.m.Segments...) }
 
 // TermStats returns df, the number of nodes with a term of the analyser in any field.
 func (x *Index) TermStats(ctx context.Context, term string) (int64, error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
@@ -96,7 +97,7 @@ func TestLater(t *testing.T) {
 	}
 	delete(docs, last.ID)
 	man, err := ReadManifest(ctx, w, m)
-	if err != nil || man.Run != (Run{}) || len(man.Segments) > 8*7 {
+	if err != nil || man.Run != (tiers.Run{}) || len(man.Segments) > 8*7 {
 		t.Errorf("an update that merges by itself left %+v of %d segments: %v", man.Run,
 			len(man.Segments), err)
 	}
@@ -167,7 +168,7 @@ func TestLaterDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		if man.Run.Count > 0 { // the manifest is no segment
-			d.made[man.mergeKey()] = m
+			d.made[man.Key(kindMerge)] = m
 		}
 	}
 	if len(d.made) == 0 {
@@ -178,14 +179,15 @@ func TestLaterDamaged(t *testing.T) {
 
 // TestManifestRun refuses runs that are none.
 func TestManifestRun(t *testing.T) {
-	m := &Manifest{Language: "en", Segments: make([]SegmentRef, 5)}
+	m := &Manifest{Language: "en", List: tiers.List{Segments: make([]tiers.Ref, 5)}}
 	for i := range m.Segments {
 		m.Segments[i].CID = ipld.Sum(ipld.Raw, []byte{byte(i)})
 	}
-	for run, ok := range map[Run]bool{
+	for at, ok := range map[[2]int]bool{
 		{}: true, {0, 5}: true, {2, 3}: true, {3, 3}: false, {0, 1}: false, {5, 0}: true,
 		{1 << 30, 2}: false,
 	} {
+		run := tiers.Run{From: at[0], Count: at[1]}
 		m.Run = run
 		got, err := decodeManifest(m.encode())
 		if ok != (err == nil) || ok && run.Count > 0 && got.Run != run {

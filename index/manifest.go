@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 )
@@ -20,23 +21,12 @@ type Stats struct {
 	Filled [Fields]int64 // D of each field: the nodes in which it has a term
 }
 
-// SegmentRef names a segment in a manifest.
-type SegmentRef struct {
-	CID   ipld.CID
-	Docs  int // its documents, dead ones included
-	Kills int // documents of older segments that it removes
-}
-
-// size is what a merge of the segment costs: documents and kills.
-func (r SegmentRef) size() int { return r.Docs + r.Kills }
-
 // Manifest is the index of one graph: segments, the oldest first, and their sums.
 type Manifest struct {
-	Analyser int64  // version of the analyser
-	Language string // its language
-	Stats    Stats
-	Segments []SegmentRef
-	Run      Run // to be merged by Merge
+	Analyser   int64  // version of the analyser
+	Language   string // its language
+	Stats      Stats
+	tiers.List // the run is to be merged by Merge
 }
 
 func (m *Manifest) encode() []byte {
@@ -47,20 +37,12 @@ func (m *Manifest) encode() []byte {
 	w.Append("filled", (*sums)(&m.Stats.Filled).append)
 	w.Append("totals", (*sums)(&m.Stats.Terms).append)
 	if m.Run.Count > 0 {
-		w.Append("merging", func(b []byte) []byte {
-			b = ipld.AppendInt(ipld.AppendList(b, 2), int64(m.Run.From))
-			return ipld.AppendInt(b, int64(m.Run.Count))
-		})
+		w.Append("merging", func(b []byte) []byte { return tiers.AppendRun(b, m.Run) })
 	}
 	w.Int("analyser", m.Analyser)
 	w.String("language", m.Language)
 	w.Append("segments", func(b []byte) []byte {
-		b = ipld.AppendList(b, len(m.Segments))
-		for _, s := range m.Segments {
-			b = ipld.AppendLink(ipld.AppendList(b, 3), s.CID)
-			b = ipld.AppendInt(ipld.AppendInt(b, int64(s.Docs)), int64(s.Kills))
-		}
-		return b
+		return tiers.AppendRefs(ipld.AppendList(b, len(m.Segments)), m.Segments)
 	})
 	return w.Finish()
 }
@@ -107,7 +89,7 @@ func (m *Manifest) field(key string, d *ipld.Decoder) (known bool, err error) {
 	case "segments":
 		err = m.decodeSegments(d)
 	case "merging":
-		err = m.decodeRun(d)
+		m.Run, err = decodeRun(d)
 	default:
 		return false, nil
 	}
@@ -122,51 +104,22 @@ func (m *Manifest) decodeSegments(d *ipld.Decoder) error {
 	if n > maxSegments {
 		return d.Errorf("%d segments, limit %d", n, maxSegments)
 	}
-	for range n {
-		items, err := d.List()
-		if err != nil {
-			return err
-		}
-		if items != 3 {
-			return d.Errorf("segment of %d items, want 3", items)
-		}
-		var s SegmentRef
-		if s.CID, err = d.Link(); err != nil {
-			return err
-		}
-		docs, err := decodeCount(d, 0, maxDocs)
-		if err != nil {
-			return err
-		}
-		kills, err := decodeCount(d, 0, maxDocs)
-		if err != nil {
-			return err
-		}
-		s.Docs, s.Kills = int(docs), int(kills)
-		m.Segments = append(m.Segments, s)
-	}
-	return nil
+	m.Segments, err = tiers.DecodeRefs(d, n, maxDocs)
+	return err
 }
 
-func (m *Manifest) decodeRun(d *ipld.Decoder) error {
+func decodeRun(d *ipld.Decoder) (r tiers.Run, err error) {
 	items, err := d.List()
-	if err == nil && items != 2 {
-		err = d.Errorf("run of %d items, want 2", items)
+	if err == nil {
+		r, err = tiers.DecodeRun(d, items)
 	}
-	for _, n := range []*int{&m.Run.From, &m.Run.Count} {
-		var v int64
-		if err == nil {
-			v, err = decodeCount(d, 0, maxSegments)
-			*n = int(v)
-		}
-	}
-	return err
+	return r, err
 }
 
 // check compares sums that follow from each other.
 func (m *Manifest) check() error {
-	if m.Run != (Run{}) && (m.Run.Count < 2 || m.Run.end() > len(m.Segments)) {
-		return corrupt("run of %d segments from %d, of %d", m.Run.Count, m.Run.From, len(m.Segments))
+	if err := m.Check(); err != nil {
+		return asDamage(err)
 	}
 	nodes := int64(0)
 	for _, s := range m.Segments {

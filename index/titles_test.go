@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
@@ -192,7 +193,7 @@ func TestTitlesVerified(t *testing.T) {
 	seg.sec[secTitles].refs = []partRef{{key: data[:4], data: data}}
 	block := store.NewBlock(ipld.DagCBOR, seg.encode())
 	changed := Manifest{Stats: x.m.Stats, Analyser: x.m.Analyser, Language: x.m.Language,
-		Segments: []SegmentRef{{CID: block.CID, Docs: 3}}}
+		List: tiers.List{Segments: []tiers.Ref{{CID: block.CID, Docs: 3}}}}
 	root := store.NewBlock(ipld.DagCBOR, changed.encode())
 	if err := blocks.Put(ctx, block, root); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 )
@@ -33,7 +34,7 @@ type Options struct {
 	// CacheBytes is how many bytes of decoded parts a merge keeps, 16 MiB by default.
 	CacheBytes int64
 	// Later, where given, has merges made beside the updates.
-	Later Later
+	Later tiers.Later
 }
 
 const (
@@ -214,7 +215,7 @@ func (u *updater) spill(b *builder, end bool) error {
 func (u *updater) push(s *segment, block store.Block) error {
 	u.fresh[s.cid] = s
 	u.unsaved = &block
-	u.m.Segments = append(u.m.Segments, SegmentRef{CID: s.cid, Docs: s.docs, Kills: s.kills})
+	u.m.Segments = append(u.m.Segments, tiers.Ref{CID: s.cid, Docs: s.docs, Kills: s.kills})
 	if len(u.m.Segments) > maxSegments {
 		return fmt.Errorf("%d segments, limit %d", len(u.m.Segments), maxSegments)
 	}
@@ -246,7 +247,7 @@ func (u *updater) save() error {
 }
 
 // merge makes one segment of a run of the newest segments.
-func (u *updater) merge(run Run) error {
+func (u *updater) merge(run tiers.Run) error {
 	if run.Count < 2 {
 		return nil
 	}

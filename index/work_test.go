@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -176,76 +175,6 @@ type discard struct{}
 func (discard) Put(context.Context, ...store.Block) error { return nil }
 func (discard) Get(_ context.Context, c ipld.CID) ([]byte, error) {
 	return nil, &store.NotFoundError{CID: c}
-}
-
-func TestMergeCount(t *testing.T) {
-	sizes := func(list ...int) (out []SegmentRef) {
-		for _, n := range list {
-			out = append(out, SegmentRef{Docs: n})
-		}
-		return out
-	}
-	ones := func(n int, before ...int) []SegmentRef {
-		for range n {
-			before = append(before, 1)
-		}
-		return sizes(before...)
-	}
-	cases := map[string]struct {
-		segments []SegmentRef
-		want     int
-	}{
-		"none":                {nil, 0},
-		"one":                 {sizes(5), 0},
-		"too few":             {ones(7), 0},
-		"a run":               {ones(8), 8},
-		"a run after a large": {ones(8, 1000), 8},
-		"a large at the end":  {sizes(1, 1, 1, 1, 1, 1, 1, 1000), 8},
-		"a run makes another": {ones(8, 8, 8, 8, 8, 8, 8, 8), 15},
-		"a run makes none":    {ones(8, 8, 8, 8, 8, 8, 8), 8},
-		"higher class stops":  {ones(7, 1, 8), 0},
-		"mostly dead": {[]SegmentRef{{Docs: 10_000}, {Kills: 5000},
-			{Docs: 1000, Kills: 1000}}, 3},
-		"dead, but few": {[]SegmentRef{{Docs: 100}, {Kills: 90}}, 0},
-		"limit":         {slices.Repeat(sizes(maxDocs), 8), 0},
-	}
-	for name, c := range cases {
-		if got := MergeCount(c.segments, 8); got != c.want {
-			t.Errorf("%s: %d, want %d", name, got, c.want)
-		}
-	}
-}
-
-// TestTiers holds that the number of segments and the work grow with the logarithm of the number
-// of updates.
-func TestTiers(t *testing.T) {
-	const updates, fanout = 100_000, 8
-	var segments []SegmentRef
-	work := 0
-	for i := range updates {
-		size := 1
-		if i%1000 == 999 {
-			size = 500
-		}
-		work += size
-		segments = append(segments, SegmentRef{Docs: size})
-		if n := MergeCount(segments, fanout); n > 0 {
-			keep := len(segments) - n
-			sum := 0
-			for _, s := range segments[keep:] {
-				sum += s.Docs
-			}
-			segments = append(segments[:keep:keep], SegmentRef{Docs: sum})
-			work += sum
-		}
-		if most := (fanout - 1) * (1 + class(updates+50_000, fanout)); len(segments) > most {
-			t.Fatalf("%d segments after %d updates, want at most %d", len(segments), i+1, most)
-		}
-	}
-	// log8(150,000) is below 6.
-	if limit := 150_000 * 7; work > limit {
-		t.Errorf("%d documents written, want at most %d", work, limit)
-	}
 }
 
 func TestCache(t *testing.T) {

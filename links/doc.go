@@ -27,6 +27,7 @@
 //	           out       link to the root of the tree "out"
 //	           kind      "links"
 //	           marks     link to the root of the tree of marks
+//	           merging   [first, number] of the segments of an awaited merge, left out where none is
 //	           segments  list of [link, nodes, kills], the oldest first, at most 128
 //	segment    v         1
 //	           dirs      list of links to directories

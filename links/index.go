@@ -27,7 +27,7 @@ func Open(
 		return nil, fmt.Errorf("open index of links: %w", err)
 	}
 	x := &Index{src: reader{get: get, cache: cache}}
-	for _, ref := range m.segments {
+	for _, ref := range m.Segments {
 		s, err := x.src.segment(ctx, ref.CID)
 		if err == nil && (s.docs != ref.Docs || s.kills != ref.Kills) {
 			err = corrupt("segment %s has %d nodes, should have %d", ref.CID, s.docs, ref.Docs)

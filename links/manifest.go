@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 )
@@ -16,8 +16,8 @@ type Of struct{ Out, In, Marks ipld.CID }
 
 // manifest is an index: segments, the oldest first.
 type manifest struct {
-	of       Of
-	segments []index.SegmentRef
+	of         Of
+	tiers.List // the run is to be merged by Merge
 }
 
 func (m *manifest) encode() []byte {
@@ -27,13 +27,11 @@ func (m *manifest) encode() []byte {
 	w.Link("out", m.of.Out)
 	w.Kind(kindManifest)
 	w.Link("marks", m.of.Marks)
+	if m.Run.Count > 0 {
+		w.Append("merging", func(b []byte) []byte { return tiers.AppendRun(b, m.Run) })
+	}
 	w.Append("segments", func(b []byte) []byte {
-		b = ipld.AppendList(b, len(m.segments))
-		for _, s := range m.segments {
-			b = ipld.AppendLink(ipld.AppendList(b, 3), s.CID)
-			b = ipld.AppendInt(ipld.AppendInt(b, int64(s.Docs)), int64(s.Kills))
-		}
-		return b
+		return tiers.AppendRefs(ipld.AppendList(b, len(m.Segments)), m.Segments)
 	})
 	return w.Finish()
 }
@@ -52,7 +50,10 @@ func decodeManifest(block []byte) (*manifest, error) {
 			case "marks":
 				m.of.Marks, err = d.Link()
 			case "segments":
-				m.segments, err = decodeSegments(d)
+				m.Segments, err = decodeSegments(d)
+			case "merging":
+				seen-- // only those have it that have one
+				m.Run, err = decodeRun(d)
 			default:
 				seen--
 				return false, nil
@@ -62,10 +63,13 @@ func decodeManifest(block []byte) (*manifest, error) {
 	if err == nil && seen != 4 {
 		err = fmt.Errorf("manifest of %d fields, want 4", seen)
 	}
+	if err == nil {
+		err = m.Check()
+	}
 	return m, asDamage(err)
 }
 
-func decodeSegments(d *ipld.Decoder) ([]index.SegmentRef, error) {
+func decodeSegments(d *ipld.Decoder) ([]tiers.Ref, error) {
 	n, err := d.List()
 	if err == nil && n > maxSegments {
 		err = d.Errorf("%d segments, limit %d", n, maxSegments)
@@ -73,27 +77,15 @@ func decodeSegments(d *ipld.Decoder) ([]index.SegmentRef, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := make([]index.SegmentRef, n)
-	for i := range list {
-		s := &list[i]
-		items, err := d.List()
-		if err == nil && items != 3 {
-			err = d.Errorf("segment of %d items, want 3", items)
-		}
-		if err == nil {
-			s.CID, err = d.Link()
-		}
-		if err == nil {
-			s.Docs, err = decodeCount(d)
-		}
-		if err == nil {
-			s.Kills, err = decodeCount(d)
-		}
-		if err != nil {
-			return nil, err
-		}
+	return tiers.DecodeRefs(d, n, maxNodes)
+}
+
+func decodeRun(d *ipld.Decoder) (r tiers.Run, err error) {
+	items, err := d.List()
+	if err == nil {
+		r, err = tiers.DecodeRun(d, items)
 	}
-	return list, nil
+	return r, err
 }
 
 func readManifest(ctx context.Context, get store.Getter, c ipld.CID) (*manifest, error) {

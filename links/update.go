@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 )
@@ -27,6 +27,8 @@ type Options struct {
 	// Fanout is how many segments of about one size become one: 2 to 8, 4 by default. Nodes are
 	// looked up in every segment, so that there should be few.
 	Fanout int
+	// Later, where given, has merges made beside the updates.
+	Later tiers.Later
 }
 
 const (
@@ -40,10 +42,11 @@ const (
 type updater struct {
 	ctx    context.Context
 	blocks Blocks
-	fanout int
+	opt    Options
 	src    reader
 	m      manifest
 	w      *writer // of the newest segment, nil before its first node
+	nodes  int     // and kills of the update so far
 }
 
 // Update writes the index of a graph's links: the index base, the undefined CID for none, with
@@ -51,14 +54,14 @@ type updater struct {
 // manifest. An error of changes ends the update and is returned. The blocks written before an error
 // are garbage. The error wraps store.ErrCorrupt where base is damaged and that is noticed.
 //
-// The same arguments give the same manifest.
+// The same arguments give the same manifest, but for the runs that Later knows.
 func Update(
 	ctx context.Context, blocks Blocks, base ipld.CID, of Of, changes iter.Seq2[Change, error],
 	opt Options,
 ) (ipld.CID, error) {
-	u := &updater{ctx: ctx, blocks: blocks, fanout: opt.Fanout}
-	if u.fanout < 2 || u.fanout > maxFanout {
-		u.fanout = defaultFanout
+	u := &updater{ctx: ctx, blocks: blocks, opt: opt}
+	if u.opt.Fanout < 2 || u.opt.Fanout > maxFanout {
+		u.opt.Fanout = defaultFanout
 	}
 	u.src = reader{get: blocks, cache: NewCache(mergeCache)}
 	c, err := u.run(base, of, changes)
@@ -77,6 +80,9 @@ func (u *updater) run(
 			return c, err
 		}
 		u.m = *m
+		if err := u.settle(); err != nil {
+			return c, err
+		}
 	}
 	u.m.of = of
 	for ch, err := range changes {
@@ -125,30 +131,46 @@ func (u *updater) close() error {
 	if err != nil {
 		return err
 	}
-	list := append(u.m.segments, index.SegmentRef{CID: s.cid, Docs: s.docs, Kills: s.kills})
-	if n := index.MergeCount(list, u.fanout); n > 1 {
-		keep := len(list) - n
-		segs := make([]*segment, n)
-		segs[n-1] = s
-		for i, ref := range list[keep : len(list)-1] {
-			if segs[i], err = u.src.segment(u.ctx, ref.CID); err != nil {
-				return err
-			}
+	u.nodes += s.docs + s.kills
+	u.m.Segments = append(u.m.Segments, tiers.Ref{CID: s.cid, Docs: s.docs, Kills: s.kills})
+	run, noted := u.m.Due(tiers.Policy{
+		Fanout: u.opt.Fanout, Later: u.opt.Later != nil, MaxWaiting: maxWaiting,
+	}, u.nodes)
+	if run.Count > 1 {
+		if s, block, err = u.merged(run, s); err != nil {
+			return err
 		}
-		if s, block, err = merge(u.ctx, &u.src, segs, keep == 0, u.blocks); err != nil {
-			return fmt.Errorf("merge %d segments: %w", n, err)
+		u.m.Replace(run, tiers.Ref{CID: s.cid, Docs: s.docs, Kills: s.kills})
+	}
+	if len(u.m.Segments) > maxSegments {
+		return fmt.Errorf("%d segments, limit %d", len(u.m.Segments), maxSegments)
+	}
+	if s.docs+s.kills > 0 {
+		err = u.blocks.Put(u.ctx, block)
+	}
+	if err == nil && noted {
+		err = u.settle() // it may have been made for a manifest before
+	}
+	return err
+}
+
+// merged makes one segment of a run. Its parts are written, its own block is not. newest is the
+// segment at the end of the list, whose block is not written either; nil where all are.
+func (u *updater) merged(run tiers.Run, newest *segment) (*segment, store.Block, error) {
+	segs := make([]*segment, run.Count)
+	for i, ref := range u.m.Segments[run.From:run.End()] {
+		if newest != nil && ref.CID == newest.cid {
+			segs[i] = newest
+			continue
 		}
-		list = list[:keep:keep]
-		if s.docs > 0 {
-			list = append(list, index.SegmentRef{CID: s.cid, Docs: s.docs, Kills: s.kills})
+		var err error
+		if segs[i], err = u.src.segment(u.ctx, ref.CID); err != nil {
+			return nil, store.Block{}, err
 		}
 	}
-	if len(list) > maxSegments {
-		return fmt.Errorf("%d segments, limit %d", len(list), maxSegments)
+	s, block, err := merge(u.ctx, &u.src, segs, run.From == 0, u.blocks)
+	if err != nil {
+		err = fmt.Errorf("merge %d segments: %w", run.Count, err)
 	}
-	u.m.segments = list
-	if s.docs == 0 {
-		return nil
-	}
-	return u.blocks.Put(u.ctx, block)
+	return s, block, err
 }

@@ -27,7 +27,7 @@ func Walk(ctx context.Context, get store.Getter, c ipld.CID, fn func(ipld.CID) e
 		return err
 	}
 	r := &reader{get: get, cache: new(Cache)}
-	for _, ref := range m.segments {
+	for _, ref := range m.Segments {
 		skip, err := visit(ref.CID)
 		if err == nil && !skip {
 			err = r.walk(ctx, ref.CID, visit)

@@ -376,7 +376,8 @@ func (c *consolidator) low() error {
 }
 
 // isolated proposes to look again at memories that are older than twice their half-life, were not
-// said again, superseded nothing, have no edge to anything, and are in no proposal before.
+// said again, superseded nothing, have no edge to anything, and are in no proposal before. Where most memories are
+// like that, it says nothing about any of them.
 func (c *consolidator) isolated() error {
 	list, err := c.weigh(func(x *subject) bool {
 		return x.stated < immuneAt && x.marked == "" && !c.named[x.id]
@@ -384,10 +385,13 @@ func (c *consolidator) isolated() error {
 	if err != nil {
 		return err
 	}
+	list = slices.DeleteFunc(list, func(x weighed) bool {
+		return x.Linked > 0 || x.Uses > 0 || x.Age < 2*int64(x.HalfLife)*perDay
+	})
+	if 2*len(list) > len(c.all) {
+		return nil
+	}
 	for _, x := range list {
-		if x.Linked > 0 || x.Uses > 0 || x.Age < 2*int64(x.HalfLife)*perDay {
-			continue
-		}
 		_, err := c.add(Proposal{Kind: ProposeIsolated, Importance: &x.Effective,
 			Why: "older than two half-lives, said once, and linked to nothing"}, []subject{x.subject})
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/memory/compare"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -108,7 +109,7 @@ func (c *consolidator) pairsOf(i int) error {
 // like returns the nodes whose texts are most like that of a memory: the best of the text lane among
 // visible nodes of its type, itself left out.
 func (c *consolidator) like(n *graph.Node) ([]graph.ID, error) {
-	query := firstScalars(n.Summary, maxQueryText)
+	query := text.FirstScalars(n.Summary, maxQueryText)
 	a, err := c.s.Retrieve(c.ctx, retrieve.Request{
 		Text: query, Types: []string{n.Type}, Exclude: []graph.ID{n.ID},
 		Limit: new(maxLike), Budget: new(0), Expand: new(0), SummaryCap: new(1),

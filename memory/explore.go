@@ -131,7 +131,7 @@ type reached struct {
 func (x *explorer) termsOf(texts ...string) []uint32 {
 	var out []uint32
 	for _, s := range texts {
-		x.analyser.Each(firstScalars(s, maxShown), func(term string) bool {
+		x.analyser.Each(text.FirstScalars(s, maxShown), func(term string) bool {
 			n, ok := x.numbers[term]
 			if !ok {
 				n = uint32(len(x.numbers))

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -69,8 +68,13 @@ func (l *linker) near(
 	ctx context.Context, d *Draft, list []*recent, previous *recent, out *Linked,
 ) error {
 	slices.SortStableFunc(list, func(a, b *recent) int {
-		return cmp.Or(cmp.Compare(b.created, a.created), order(b.drafted, a.drafted),
-			a.id.Compare(b.id))
+		switch {
+		case a.later(b):
+			return -1
+		case b.later(a):
+			return 1
+		}
+		return 0 // of one commit: the list has the newest first
 	})
 	written := 0
 	for _, r := range list {
@@ -99,16 +103,6 @@ func (l *linker) near(
 		})
 	}
 	return nil
-}
-
-func order(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
 }
 
 // later reports whether r comes after o: by its time, then a draft after what is written, then the

@@ -227,7 +227,7 @@ func (l *related) texts(ctx context.Context) error {
 	if strings.TrimSpace(l.node.Summary) == "" || !l.s.CID().Defined() {
 		return nil
 	}
-	own := l.terms.termsOf(firstScalars(l.node.Summary, maxShown))
+	own := l.terms.termsOf(text.FirstScalars(l.node.Summary, maxShown))
 	limit := relatedTexts
 	req := retrieve.Request{Text: firstBytes(l.node.Summary, retrieve.MaxText), Limit: &limit,
 		Budget: new(int), Expand: new(int), Marks: l.req.Marks, Exclude: []graph.ID{l.node.ID}}
@@ -244,7 +244,7 @@ func (l *related) texts(ctx context.Context) error {
 		if r == nil {
 			continue
 		}
-		if n := own.overlap(l.terms.termsOf(firstScalars(r.Node.Summary, maxShown))); n >= textAt {
+		if n := own.overlap(l.terms.termsOf(text.FirstScalars(r.Node.Summary, maxShown))); n >= textAt {
 			r.reason("text").Score = n
 		}
 	}
@@ -277,17 +277,4 @@ func firstBytes(s string, n int) string {
 		n--
 	}
 	return s[:n]
-}
-
-// firstScalars returns the first n scalars of a text.
-func firstScalars(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for i := range s {
-		if n--; n < 0 {
-			return s[:i]
-		}
-	}
-	return s
 }

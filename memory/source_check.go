@@ -217,7 +217,7 @@ func (c *SourceCheck) compare(data []byte) {
 			c.Now.First, c.Now.Last = first, first+src.Last-src.First
 			c.Now.Hash = src.Hash
 			span, _ = spanOf(data, c.Now.First, c.Now.Last)
-			c.Span = shownSpan(span)
+			c.Span = beginningOf(span)
 			return
 		}
 	}
@@ -225,14 +225,14 @@ func (c *SourceCheck) compare(data []byte) {
 	case !ok:
 		c.State, c.Why = SourceRemoved, "the file has fewer lines"
 	case src.Hash == nil:
-		c.State, c.Span = SourceUnhashed, shownSpan(span)
+		c.State, c.Span = SourceUnhashed, beginningOf(span)
 	default:
-		c.State, c.Span = SourceChanged, shownSpan(span)
+		c.State, c.Span = SourceChanged, beginningOf(span)
 	}
 }
 
-// shownSpan is the beginning of a span, whole characters only.
-func shownSpan(span []byte) string {
+// beginningOf returns the beginning of a span, whole characters only.
+func beginningOf(span []byte) string {
 	return strings.ToValidUTF8(string(span[:min(len(span), MaxShown)]), "\uFFFD")
 }
 

@@ -99,13 +99,17 @@ func (r *Repo) writeDense(
 	derived := r.derived()
 	buffer := store.NewStage(derived, stageLimit)
 	root := next.vectors.Root()
+	later := &awaited{derived: derived}
 	c, err := dense.Update(ctx, buffer, manifest, root, embeddingChanges(ctx, base, next),
-		dense.Options{})
+		dense.Options{Later: later})
 	if err == nil {
 		err = buffer.Flush(ctx)
 	}
 	if err == nil {
 		err = derived.SetCell(ctx, denseKey(root), c)
+	}
+	if err == nil && later.missing {
+		r.merges.start(derived, mergeVectors(derived), c)
 	}
 	return c, err
 }
@@ -164,7 +168,7 @@ func (s *Snapshot) openDense(ctx context.Context) (*dense.Index, error) {
 	}
 	buffer := store.NewStage(derived, 0)
 	manifest, err = dense.Update(ctx, buffer, manifest, root, embeddingChanges(ctx, base, s.state),
-		dense.Options{})
+		dense.Options{Later: &awaited{derived: derived}}) // a merge would be thrown away
 	if err != nil {
 		return nil, err
 	}

@@ -38,13 +38,12 @@
 // that was not collected yet. An edge before its nodes takes more, until the end, than one after them;
 // an embedding is kept until the end.
 //
-// A commit merges segments of the index where they hold 256 documents at most, or 8 times what it
-// changes. Larger merges are made beside later commits, on a goroutine that Close waits for, and
-// take some 15 microseconds for each document in them; one that is stopped is made again. Segments of
-// links (package links) are merged by fours within the commit, a microsecond for each node: now and
-// then as many as a quarter of all nodes. A commit without an index to follow, as of an imported
-// history, leaves making one to the first retrieval that may write; until then links are read from
-// the trees.
+// A commit merges segments of its indexes, of texts, links and vectors, where they hold 256 documents
+// at most, or 8 times what it changes. Larger merges are made beside later commits, one at a time, on
+// a goroutine that Close waits for, and take some 15 microseconds for each document in them, one for
+// each node with links; one that is stopped is made again. A commit without an index to follow, as
+// of an imported history, leaves making one to the first retrieval that may write; until then links
+// are read from the trees.
 //
 // # Going back
 //

@@ -115,7 +115,7 @@ func (r *Repo) writeIndex(
 		return c, fmt.Errorf("index: %w", err)
 	}
 	if later.missing {
-		r.merges.start(derived, c)
+		r.merges.start(derived, mergeTexts, c)
 	}
 	return c, nil
 }

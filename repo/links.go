@@ -68,12 +68,16 @@ func (r *Repo) writeLinks(
 	if !manifest.Defined() {
 		changes = newLinks(next.linked(ctx))
 	}
-	c, err := links.Update(ctx, buffer, manifest, of, changes, links.Options{})
+	later := &awaited{derived: derived}
+	c, err := links.Update(ctx, buffer, manifest, of, changes, links.Options{Later: later})
 	if err == nil {
 		err = buffer.Flush(ctx)
 	}
 	if err == nil {
 		err = derived.SetCell(ctx, linksKey(of), c)
+	}
+	if err == nil && later.missing {
+		r.merges.start(derived, mergeLinks, c)
 	}
 	return c, err
 }

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/mnem-project/mnem/dense"
 	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/links"
 	"github.com/mnem-project/mnem/store"
 )
 
-// merges makes the merges of segments that commits leave for later, one at a time. What it does is
+// merges makes the merges of segments that commits leave for later, one at a time, whichever index
+// they are of. What it does is
 // derived: a merge that fails or is stopped is asked for again by the next commit, and one that
 // keeps failing is made by a commit in the end, which tells why. The zero value is ready.
 type merges struct {
@@ -19,8 +22,14 @@ type merges struct {
 	done   chan struct{}      // closed when it has ended
 }
 
+// merger makes the merge that the index of a manifest waits for. It returns the segment and its key,
+// both undefined where there is nothing to do.
+type merger func(
+	ctx context.Context, blocks *store.Stage, manifest ipld.CID,
+) (key, merged ipld.CID, err error)
+
 // start makes the merge that an index waits for, unless one is under way.
-func (m *merges) start(derived store.Derived, manifest ipld.CID) {
+func (m *merges) start(derived store.Derived, merge merger, manifest ipld.CID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.done != nil {
@@ -36,7 +45,7 @@ func (m *merges) start(derived store.Derived, manifest ipld.CID) {
 	m.cancel, m.done = cancel, done
 	go func() {
 		defer close(done)
-		_ = mergeIndex(ctx, derived, manifest)
+		_ = mergeBeside(ctx, derived, merge, manifest)
 	}()
 }
 
@@ -61,11 +70,13 @@ func (m *merges) wait() {
 	}
 }
 
-// mergeIndex makes the merge that an index waits for, and remembers it in a cell.
-func mergeIndex(ctx context.Context, derived store.Derived, manifest ipld.CID) error {
+// mergeBeside makes the merge that an index waits for, and remembers it in a cell.
+func mergeBeside(
+	ctx context.Context, derived store.Derived, merge merger, manifest ipld.CID,
+) error {
 	buffer := store.NewStageBehind(derived, stageLimit)
 	defer buffer.Wait()
-	key, merged, err := index.Merge(ctx, buffer, manifest, index.Options{})
+	key, merged, err := merge(ctx, buffer, manifest)
 	if err == nil {
 		err = buffer.Flush(ctx)
 	}
@@ -73,6 +84,27 @@ func mergeIndex(ctx context.Context, derived store.Derived, manifest ipld.CID) e
 		return err
 	}
 	return derived.SetCell(ctx, key, merged)
+}
+
+// mergeTexts, mergeLinks and mergeVectors are the mergers of the three kinds of indexes.
+func mergeTexts(
+	ctx context.Context, blocks *store.Stage, manifest ipld.CID,
+) (key, merged ipld.CID, err error) {
+	return index.Merge(ctx, blocks, manifest, index.Options{})
+}
+
+func mergeLinks(
+	ctx context.Context, blocks *store.Stage, manifest ipld.CID,
+) (key, merged ipld.CID, err error) {
+	return links.Merge(ctx, blocks, manifest)
+}
+
+func mergeVectors(derived store.Derived) merger {
+	return func(
+		ctx context.Context, blocks *store.Stage, manifest ipld.CID,
+	) (key, merged ipld.CID, err error) {
+		return dense.Merge(ctx, blocks, manifest, &awaited{derived: derived})
+	}
 }
 
 // awaited tells an update of an index which merges were made, and remembers whether it was asked

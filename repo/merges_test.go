@@ -2,6 +2,7 @@ package repo_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -126,5 +127,91 @@ func TestMergesBesideCommits(t *testing.T) {
 	}
 	if st.stuck.Load() != 0 {
 		t.Error("a merge goes on after Close")
+	}
+}
+
+// meteredMerges counts what commits write to the derived blocks, and the merges beside them.
+type meteredMerges struct {
+	*mem.Store
+	written, merges atomic.Int64
+}
+
+func (s *meteredMerges) Derived() store.Derived { return meteredCells{s.Store.Derived(), s} }
+
+type meteredCells struct {
+	store.Derived
+	of *meteredMerges
+}
+
+func (c meteredCells) Put(ctx context.Context, blocks ...store.Block) error {
+	if ctx.Value(callers{}) != nil {
+		for _, b := range blocks {
+			c.of.written.Add(int64(len(b.Data)))
+		}
+	}
+	return c.Derived.Put(ctx, blocks...)
+}
+
+func (c meteredCells) SetCell(ctx context.Context, key, value ipld.CID) error {
+	if ctx.Value(callers{}) == nil {
+		c.of.merges.Add(1)
+	}
+	return c.Derived.SetCell(ctx, key, value)
+}
+
+// TestNoCommitMerges: whatever merges of texts, links and vectors come due, no commit of a node, an
+// edge and an embedding writes more to the indexes than small merges take.
+func TestNoCommitMerges(t *testing.T) {
+	const base, commits, most = 1200, 1300, 48 << 10
+	ctx := context.WithValue(context.Background(), callers{}, true)
+	st := &meteredMerges{Store: mem.New()}
+	r, err := repo.New(ctx, st, by, repo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := func(from, to int) string {
+		var b strings.Builder
+		for i := from; i < to; i++ {
+			b.WriteString(person(i) + "\n")
+			fmt.Fprintf(&b, `{"edge":{"type":"knows","src":"p%d","dst":"p%d"}}`+"\n", i, i/2)
+			fmt.Fprintf(&b, `{"embedding":{"node":"p%d","model":"m","vector":[%d,1,%d]}}`+"\n",
+				i, i%11, i%7)
+		}
+		return b.String()
+	}
+	commit := func(from, to int) {
+		t.Helper()
+		_, err := r.Commit(ctx, repo.ReadChanges(strings.NewReader(lines(from, to)), "x"),
+			repo.CommitOptions{Stamp: by})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	commit(0, base)
+	worst := int64(0)
+	for i := range commits {
+		st.written.Store(0)
+		commit(base+i, base+i+1)
+		worst = max(worst, st.written.Load())
+	}
+	if worst > most {
+		t.Errorf("a commit of one node wrote %d bytes to the indexes", worst)
+	}
+	s, err := r.Snapshot(ctx, "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Retrieve(ctx, retrieve.Request{Text: "person lives"}); err != nil {
+		t.Fatal(err)
+	}
+	if report, err := r.Fsck(ctx, repo.FsckOptions{}); err != nil || len(report.Errors) > 0 {
+		t.Errorf("fsck: %v %v", err, report.Errors)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	t.Logf("%d merges beside %d commits, at most %d bytes a commit", st.merges.Load(), commits, worst)
+	if st.merges.Load() < 3 { // one of each index at least
+		t.Errorf("%d merges beside commits", st.merges.Load())
 	}
 }

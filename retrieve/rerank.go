@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -201,7 +202,7 @@ func (r *run) judgedText(ctx context.Context, n *graph.Node) (string, error) {
 		}
 		out += s
 	}
-	return firstScalars(out, rerankText), nil
+	return text.FirstScalars(out, rerankText), nil
 }
 
 // isBlank reports whether a text is only white space.

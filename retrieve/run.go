@@ -98,12 +98,12 @@ type Answer struct {
 	DroppedItems []DroppedItem
 	// Candidates is how many distinct nodes a lane, the exact look-up, expansion, communities or an
 	// item that they contradict found.
-	Candidates   int
-	Warnings     []Warning
-	Summary      *Summary       // nil where the request asks for none
-	Dates        []DateRange    // that the text names, in its order, each once; at most 8
-	Readings     []Reading      // what words that no node has were read as
-	Feedback     []FeedbackTerm // added to the text, the weightiest first
+	Candidates int
+	Warnings   []Warning
+	Summary    *Summary       // nil where the request asks for none
+	Dates      []DateRange    // that the text names, in its order, each once; at most 8
+	Readings   []Reading      // what words that no node has were read as
+	Feedback   []FeedbackTerm // added to the text, the weightiest first
 }
 
 // candidate is a node on its way through the pipeline.

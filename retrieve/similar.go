@@ -104,24 +104,9 @@ func comparedTexts(ctx context.Context, g Graph, n *graph.Node) (texts [3]string
 		}
 	}
 	for i, s := range texts {
-		texts[i] = firstScalars(s, maxCompared)
+		texts[i] = text.FirstScalars(s, maxCompared)
 	}
 	return texts, nil
-}
-
-// firstScalars returns the first n scalars of s.
-func firstScalars(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	count := 0
-	for i := range s {
-		if count == n {
-			return s[:i]
-		}
-		count++
-	}
-	return s
 }
 
 func distinct(list []uint32) []uint32 {

@@ -126,7 +126,7 @@ func (r *run) shownTexts(ctx context.Context, id graph.ID) ([]string, error) {
 		most = min(most, textCap)
 	}
 	for i, s := range texts {
-		texts[i] = firstScalars(s, most)
+		texts[i] = text.FirstScalars(s, most)
 	}
 	return texts, nil
 }

@@ -45,7 +45,7 @@ func (c *cli) benchCommand() *cobra.Command {
 		Example: "  mnem bench eval . --by cat\n" +
 			"  mnem bench perf --nodes 200 --dims 8 --runs 1 --only warm",
 	}
-	return c.parent(cmd, c.benchEval(), c.benchPerf(), c.benchWatch(), c.benchOpen())
+	return c.parent(cmd, c.benchEval(), c.benchCheck(), c.benchPerf(), c.benchWatch(), c.benchOpen())
 }
 
 func (c *cli) benchEval() *cobra.Command {

@@ -82,17 +82,21 @@ type benchFileJSON struct {
 	Questions string  `json:"questions"` // sha256 of the query file
 }
 
+func jsonBenchFiles(list []evaluate.File) []benchFileJSON {
+	files := make([]benchFileJSON, len(list))
+	for i, f := range list {
+		files[i] = benchFileJSON{f.Name, jsonCID(f.Graph), f.Nodes, f.Edges, f.Queries, f.Questions}
+	}
+	return files
+}
+
 func (c *cli) printBenchJSON(r *benchReport) error {
 	engine := retrieve.CurrentEngine()
 	out := c.stream()
 	out.field("ranking", engine.Ranking)
 	out.field("analyser", engine.Analyser)
 	out.field("settings", r.settings())
-	files := make([]benchFileJSON, len(r.Files))
-	for i, f := range r.Files {
-		files[i] = benchFileJSON{f.Name, jsonCID(f.Graph), f.Nodes, f.Edges, f.Queries, f.Questions}
-	}
-	out.field("files", files)
+	out.field("files", jsonBenchFiles(r.Files))
 	out.list("rows")
 	for _, row := range r.rows() {
 		out.comma()

@@ -57,6 +57,7 @@ func commands() []command {
 		{"profile", (*cli).profileCommand},
 		// Read the memory
 		{"retrieve", (*cli).retrieveCommand},
+		{"check", (*cli).checkCommand},
 		{"get", (*cli).getCommand},
 		{"show", (*cli).showCommand},
 		{"ls", (*cli).lsCommand},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -89,6 +90,7 @@ func TestExamples(t *testing.T) {
 	world.write("memory.changes.jsonl", demo.Memory)
 	world.write("memory.queries.jsonl", string(queries))
 	before, _ := world.run(0, "bench", "eval", ".", "--json")
+	world.write("questions.jsonl", exampleQuestions(string(queries)))
 	world.write("before.json", before)
 	world.write("query.json", "[0.25,-0.5,1]\n")
 	plain := t.TempDir()
@@ -257,4 +259,17 @@ func copyTree(t *testing.T, from, to string) {
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// exampleQuestions are labelled questions: those of the demo, and as many that it does not answer.
+func exampleQuestions(queries string) string {
+	var b strings.Builder
+	i := 0
+	for line := range strings.Lines(queries) {
+		q := regexp.MustCompile(`"text":("(?:[^"\\]|\\.)*")`).FindStringSubmatch(line)
+		i++
+		fmt.Fprintf(&b, `{"question":%s,"answerable":true}`+"\n", q[1])
+		fmt.Fprintf(&b, `{"question":"which of the %d whales sang at noon?","answerable":false}`+"\n", i)
+	}
+	return b.String()
 }

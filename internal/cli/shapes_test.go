@@ -92,10 +92,30 @@ const (
 		shapeQuantiles + `, "yardstick?": {"name": "text", ` + shapeQuantiles + `}, ` +
 		`"bound?": {"times?": "number", "plus?": "int", "most?": "int", "p99?": "int"}, ` +
 		`"over": "bool", "not_measured?": "text"}]`
+	shapePercentiles = `{"p50": "int", "p90": "int", "p95": "int", "p99": "int", "max": "int"}`
+	shapeThresholds  = `{"coverage": "int", "evidence": "int", "lead": "int", ` +
+		`"weak_coverage": "int", "weak_evidence": "int", "cosines?": "object"}`
+	shapeChecked = `"id": "id", "key": "text|null", "type": "text", "title": "text", ` +
+		`"span": "text|null", "state": "text|null"`
+	shapeSignals = `{"coverage": "int", "evidence": "int", "lead": "int", "score": "int", ` +
+		`"cosines?": "object", "held": ["text"]}`
+	shapeCurve = `{"thresholds": ` + shapeThresholds + `, "strong": "int", "right": "int", ` +
+		`"weak": "int", "false_strong": "int", "unanswerable_weak": "int"}`
+	shapeCheckCounts = `"answerable": "int", "strong": "int", "right": "int", "weak": "int", ` +
+		`"unanswerable": "int", "false_strong": "int", "unanswerable_weak": "int"`
 	shapeKey = `{"name": "text|null", "key": "text", "fingerprint": "text", "secret": "bool", ` +
 		`"trust": "trusted|untrusted|revoked", "note": "text|null", "added": "time|null", ` +
 		`"revoked": "time|null", "since": "time|null", "reason": "text|null"}`
 )
+
+// shapeCheck is the shape of an answer of check.
+func shapeCheck(verdict, item, signals string) string {
+	return `{"commit": "cid|null", "query": "text", "verdict": "` + verdict + `", ` +
+		`"gate": "lexical|semantic|fused", "item": ` + item + `, "signals": ` + signals + `, ` +
+		`"missing": [{"kind": "text", "text": "text|null"}], ` +
+		`"nearest": [{` + shapeChecked + `, "coverage": "int", "evidence": "int", "score": "int"}], ` +
+		`"read_as?": [{"term": "text", "as": "text"}], "thresholds": ` + shapeThresholds + `}`
+}
 
 // shapesOf lists the shapes of each command's answer, any of which it may have. Commands that are
 // not here print no JSON.
@@ -116,6 +136,21 @@ var shapesOf = map[string][]string{
 		`"base": "cid|null", "staged": "bool", ` + shapeItems + `, "changes": ` + shapeChanges +
 		`, "merge?": {"verb": "text", "theirs": "cid|null", "conflicts": "int", "open": "int"}, ` +
 		`"kept": [{"ref": "text", "commit": "cid", "branch": "text"}]}`},
+	"mnem check": {
+		shapeCheck("STRONG|WEAK", `{`+shapeChecked+`}`, shapeSignals),
+		shapeCheck("MISS", `"null"`, shapeSignals), shapeCheck("MISS", `"null"`, `"null"`),
+		`{"commit": "cid|null", "branch": "text|null", "dry_run": "bool", ` +
+			`"gate": "lexical|semantic|fused", "answerable": "int", "unanswerable": "int", ` +
+			`"now": ` + shapeCurve + `, "chosen?": ` + shapeCurve + `, "curve": [` + shapeCurve + `]}`,
+		`{"commit": "cid|null", "branch": "text|null", "dry_run": "bool", ` +
+			`"thresholds": ` + shapeThresholds + `}`,
+	},
+	"mnem bench check": {`{"gate": "lexical|semantic|fused", "files": [{"name": "text", ` +
+		`"graph": "cid", "nodes": "int", "edges": "int", "queries": "int", "questions": "text"}], ` +
+		`"thresholds": ` + shapeThresholds + `, "other_sets?": {` + shapeCheckCounts + `}, ` +
+		`"removed": {` + shapeCheckCounts + `}, "curve": [` + shapeCurve + `], "chosen?": ` +
+		shapeCurve + `, "left_out": [{"name": "text", "thresholds?": ` + shapeThresholds + `, ` +
+		shapeCheckCounts + `}], "others": {` + shapeCheckCounts + `}}`},
 	"mnem retrieve": {`{"qid?": "text", "commit": "cid", "receipt": "cid|null", "query": "text", ` +
 		`"items": [{` + shapeNode + `, "rank": "int", "score": "int", "tokens": "int", ` +
 		`"rendered": "text", "lanes": [{"lane": "text", "rank": "int", "score": "int", ` +
@@ -193,11 +228,16 @@ var shapesOf = map[string][]string{
 	"mnem embed": {`{"model": "text", "dim": "int|null", "branch": "text", "commit": "cid", ` +
 		`"commits": "int", "embedded": "int", "stale": "int", "unchanged": "int", "skipped": "int", ` +
 		`"too_long": "int", "remaining": "int", "dry_run": "bool"}`},
-	"mnem stats": {`{"commit": "cid|null", "graph": "cid|null", "nodes": "int", "edges": "int", ` +
-		`"marks": "int", "embeddings": "int", "node_types": ` + shapeTypes + `, "edge_types": ` +
-		shapeTypes + `, "index": ` + shapeIndex + `, "store": {"operations": "int", ` +
-		`"blocks": "int", "block_bytes": "int", "derived_blocks": "int", ` +
-		`"derived_bytes": "int", "disk_bytes": "int", "branches": "int", "tags": "int"}}`},
+	"mnem stats": {`{"commit": "cid|null", "graph": "cid|null", ` +
+		`"nodes": {"total": "int", "by_type": "object"}, "edges": {"total": "int", "by_type": "object"}, ` +
+		`"marks": {"total": "int", "by_state": "object"}, "embeddings": "int", ` +
+		`"agents": "object", "node_types": ` + shapeTypes + `, "edge_types": ` +
+		shapeTypes + `, "index": ` + shapeIndex + `, "store": {"bytes": "int", ` +
+		`"operations": "int", "blocks": "int", "block_bytes": "int", "derived_blocks": "int", ` +
+		`"derived_bytes": "int", "disk_bytes": "int", "branches": "int", "tags": "int"}, ` +
+		`"scores?": {"sampled": "int", "check": {"coverage": ` + shapePercentiles + `, "evidence": ` +
+		shapePercentiles + `, "lead": ` + shapePercentiles + `}, "remember": {"similarity": ` +
+		shapePercentiles + `}}}`},
 	"mnem index status": {shapeIndex}, "mnem index rebuild": {shapeIndex},
 	"mnem fsck": {`{"ok": "bool", "blocks": "int", ` +
 		`"errors": [{"cid": "cid|null", "kind": "text", "message": "text"}], ` +

@@ -20,14 +20,27 @@ import (
 type statsJSON struct {
 	Commit     *string         `json:"commit"`
 	Graph      *string         `json:"graph"`
-	Nodes      uint64          `json:"nodes"`
-	Edges      uint64          `json:"edges"`
-	Marks      uint64          `json:"marks"`
+	Nodes      totalJSON       `json:"nodes"`
+	Edges      totalJSON       `json:"edges"`
+	Marks      markTotalJSON   `json:"marks"`
 	Embeddings uint64          `json:"embeddings"`
+	Agents     map[string]int  `json:"agents"` // commits by their agents, else authors
 	NodeTypes  []typeCountJSON `json:"node_types"`
 	EdgeTypes  []typeCountJSON `json:"edge_types"`
 	Index      indexJSON       `json:"index"`
 	Store      storeJSON       `json:"store"`
+	Scores     *scoresJSON     `json:"scores,omitempty"` // with --scores
+}
+
+// totalJSON is how many things there are, of each type too.
+type totalJSON struct {
+	Total  uint64         `json:"total"`
+	ByType map[string]int `json:"by_type"`
+}
+
+type markTotalJSON struct {
+	Total   uint64              `json:"total"`
+	ByState map[graph.State]int `json:"by_state"`
 }
 
 type typeCountJSON struct {
@@ -37,6 +50,7 @@ type typeCountJSON struct {
 
 // storeJSON is what the whole repository holds; bytes of blocks are without overhead.
 type storeJSON struct {
+	Bytes         int64  `json:"bytes"` // of all blocks, those of the index too
 	Operations    uint64 `json:"operations"`
 	Blocks        int    `json:"blocks"`
 	BlockBytes    int64  `json:"block_bytes"`
@@ -52,16 +66,21 @@ func (c *cli) statsCommand() *cobra.Command {
 		Use:     "stats",
 		GroupID: groupCare,
 		Short:   "Count what a commit and the repository hold",
-		Long: "Count the nodes, edges, marks and embeddings of a commit, by type, the size of its\n" +
-			"index, and the operations, blocks and bytes of the whole repository. It reads\n" +
-			"everything.",
-		Example: "  mnem stats\n  mnem stats --at HEAD~1 --json",
+		Long: "Count the nodes and edges of a commit by type, its marks by state, the commits behind it by\n" +
+			"agent (or author), its embeddings, the size of its index, and the operations, blocks and bytes\n" +
+			"of the whole repository. It looks at every block.\n\n" +
+			"--scores tells how much the memories have in common: of a sample of 200, what 'mnem check'\n" +
+			"finds of the text of each in all others, and how alike the nearest is to it, as percentiles.\n" +
+			"Thresholds want to be above what is common here. It costs a retrieval for each.",
+		Example: "  mnem stats\n  mnem stats --at HEAD~1 --json\n  mnem stats --scores",
 		Args:    cobra.NoArgs,
 	}
 	c.atFlag(cmd)
+	var scores bool
+	cmd.Flags().BoolVar(&scores, "scores", false, "print percentiles of the scores of check and remember")
 	return c.command(cmd, func(cmd *cobra.Command, _ []string) error {
 		return c.withRepo(cmd, false, func(ctx context.Context, r *repo.Repo) error {
-			stats, err := c.stats(ctx, r)
+			stats, err := c.stats(ctx, r, scores)
 			if err != nil {
 				return err
 			}
@@ -73,15 +92,23 @@ func (c *cli) statsCommand() *cobra.Command {
 	})
 }
 
-func (c *cli) stats(ctx context.Context, r *repo.Repo) (*statsJSON, error) {
+func (c *cli) stats(ctx context.Context, r *repo.Repo, scores bool) (*statsJSON, error) {
 	s, err := c.snapshot(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	out := &statsJSON{Commit: jsonCID(s.CID()), Graph: jsonCID(s.Graph())}
-	out.Nodes, out.Edges, out.Marks, out.Embeddings = s.Sizes()
-	if err := c.countTypes(ctx, s, out); err != nil {
+	out.Nodes.Total, out.Edges.Total, out.Marks.Total, out.Embeddings = s.Sizes()
+	if err := c.countKinds(ctx, s, out); err != nil {
 		return nil, err
+	}
+	if out.Agents, err = agents(ctx, r, s); err != nil {
+		return nil, err
+	}
+	if scores {
+		if out.Scores, err = c.sampleScores(ctx, s); err != nil {
+			return nil, err
+		}
 	}
 	index, err := s.IndexStats(ctx)
 	if err != nil {
@@ -102,35 +129,39 @@ func (c *cli) stats(ctx context.Context, r *repo.Repo) (*statsJSON, error) {
 	}
 	disk, err := c.diskBytes()
 	out.Store = storeJSON{
-		sizes.Operations, sizes.Blocks, sizes.BlockBytes, sizes.DerivedBlocks, sizes.DerivedBytes, disk,
+		sizes.BlockBytes + sizes.DerivedBytes, sizes.Operations, sizes.Blocks, sizes.BlockBytes, sizes.DerivedBlocks, sizes.DerivedBytes, disk,
 		len(branches), len(tags),
 	}
 	return out, err
 }
 
-func (c *cli) countTypes(ctx context.Context, s *repo.Snapshot, out *statsJSON) error {
+// countKinds counts what the commit has, of each kind.
+func (c *cli) countKinds(ctx context.Context, s *repo.Snapshot, out *statsJSON) error {
 	p := c.progress()
 	defer p.done()
-	nodes, edges := make(map[string]int), make(map[string]int)
-	done := 0
-	for e, err := range s.Nodes(ctx, graph.ID{}) {
-		if err != nil {
-			return err
-		}
-		nodes[e.Node.Type]++
-		done++
-		p.set("counting", done, int(out.Nodes+out.Edges))
+	all := int(out.Nodes.Total + out.Edges.Total + out.Marks.Total)
+	kinds, err := s.Kinds(ctx, func(done int) { p.set("counting", done, all) })
+	if err != nil {
+		return err
 	}
-	for e, err := range s.Edges(ctx, graph.ID{}) {
-		if err != nil {
-			return err
-		}
-		edges[e.Edge.Type]++
-		done++
-		p.set("counting", done, int(out.Nodes+out.Edges))
-	}
-	out.NodeTypes, out.EdgeTypes = jsonTypeCounts(nodes), jsonTypeCounts(edges)
+	out.Nodes.ByType, out.Edges.ByType, out.Marks.ByState = kinds.Nodes, kinds.Edges, kinds.Marks
+	out.NodeTypes, out.EdgeTypes = jsonTypeCounts(kinds.Nodes), jsonTypeCounts(kinds.Edges)
 	return nil
+}
+
+// agents counts the commits behind a snapshot by who made them.
+func agents(ctx context.Context, r *repo.Repo, s *repo.Snapshot) (map[string]int, error) {
+	out := make(map[string]int)
+	if !s.CID().Defined() {
+		return out, nil
+	}
+	for e, err := range r.Log(ctx, s.CID().String()) {
+		if err != nil {
+			return nil, err
+		}
+		out[firstOf(e.Commit.Agent, e.Commit.Author)]++
+	}
+	return out, nil
 }
 
 func jsonTypeCounts(of map[string]int) []typeCountJSON {
@@ -176,7 +207,8 @@ func (c *cli) printStats(s *statsJSON) error {
 	}
 	rows := [][]cell{
 		{{"commit", styleBold}, {commit, styleYellow}},
-		countRow("nodes", s.Nodes), countRow("edges", s.Edges), countRow("marks", s.Marks),
+		countRow("nodes", s.Nodes.Total), countRow("edges", s.Edges.Total),
+		countRow("marks", s.Marks.Total),
 		countRow("embeddings", s.Embeddings),
 	}
 	for _, t := range s.NodeTypes {
@@ -184,6 +216,12 @@ func (c *cli) printStats(s *statsJSON) error {
 	}
 	for _, t := range s.EdgeTypes {
 		rows = append(rows, countRow("edge "+brief(t.Type, nameWidth), uint64(t.Count)))
+	}
+	for _, state := range slices.Sorted(maps.Keys(s.Marks.ByState)) {
+		rows = append(rows, countRow("mark "+line(string(state)), uint64(s.Marks.ByState[state])))
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Agents)) {
+		rows = append(rows, countRow("commits by "+brief(name, nameWidth), uint64(s.Agents[name])))
 	}
 	rows = append(rows, countRow("index segments", uint64(s.Index.Segments)),
 		countRow("index terms", uint64(s.Index.Terms)),
@@ -193,7 +231,10 @@ func (c *cli) printStats(s *statsJSON) error {
 		countRow("index blocks", uint64(s.Store.DerivedBlocks)),
 		[]cell{{"index bytes", styleBold}, {bytesText(s.Store.DerivedBytes), ""}},
 		[]cell{{"bytes on disk", styleBold}, {bytesText(s.Store.DiskBytes), ""}})
-	return c.table(rows)
+	if err := c.table(rows); err != nil || s.Scores == nil {
+		return err
+	}
+	return c.printScores(s.Scores)
 }
 
 func countRow(name string, n uint64) []cell {

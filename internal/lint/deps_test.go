@@ -15,11 +15,12 @@ const module = "github.com/mnem-project/mnem/"
 // allowed lists, for each package, the packages of this module it may import, with the reason the
 // room exists. Imports point downward only. Test files are free, except where a comment says so.
 var allowed = map[string]string{
-	"ipld":              "", // what a block is depends on nothing of ours
-	"internal/fixed":    "", // integer maths
-	"internal/heap":     "", // the best of many
-	"internal/parallel": "", // work side by side
-	"internal/text":     "", // text analysis with its own tables
+	"ipld":              "",     // what a block is depends on nothing of ours
+	"internal/fixed":    "",     // integer maths
+	"internal/heap":     "",     // the best of many
+	"internal/parallel": "",     // work side by side
+	"internal/text":     "",     // text analysis with its own tables
+	"internal/tiers":    "ipld", // which segments of an index become one, and when
 	"internal/dates":    "internal/text",
 	"car":               "ipld", // a file format, apart from what its blocks mean
 	"store":             "ipld",
@@ -30,10 +31,10 @@ var allowed = map[string]string{
 	"prolly":            "ipld store",
 	"commit":            "ipld graph store",
 	"adjacency":         "ipld graph prolly store", // store only for its errors
-	"index":             "ipld graph store prolly internal/fixed internal/heap internal/text",
-	"dense":             "ipld graph store prolly index internal/fixed internal/heap", // vectors as index has texts
-	"links":             "ipld graph store index",                                     // buckets of edges as index has texts
-	"community":         "ipld graph",                                                 // a function of edges: it sees neither trees nor a store
+	"index":             "ipld graph store prolly internal/fixed internal/heap internal/text internal/tiers",
+	"dense":             "ipld graph store prolly index internal/fixed internal/heap internal/tiers", // vectors as index has texts
+	"links":             "ipld graph store index internal/tiers",                                     // buckets of edges as index has texts
+	"community":         "ipld graph",                                                                // a function of edges: it sees neither trees nor a store
 	// Retrieval sees the graph and the index through interfaces of its own, so that a ranking
 	// can be tested and replayed without a repository.
 	"retrieve": "ipld graph community internal/dates internal/fixed internal/text",
@@ -48,10 +49,10 @@ var allowed = map[string]string{
 	// What texts say is a function of the texts: no repository is seen.
 	"memory/compare": "internal/dates internal/fixed internal/text",
 	"memory/extract": "internal/dates internal/fixed internal/text",
-	"memory": "ipld graph adjacency retrieve repo internal/dates internal/fixed internal/text " +
+	"memory": "ipld graph store adjacency retrieve repo internal/dates internal/fixed internal/text " +
 		"memory/compare memory/extract",
 	// Measuring retrieval: it makes repositories in memory and looks at what they answer.
-	"internal/evaluate": "ipld graph store store/mem repo retrieve",
+	"internal/evaluate": "ipld graph store store/mem repo retrieve memory internal/text",
 	// Measuring cost: it makes repositories on disk, counts what their store does, and opens the
 	// same Pebble beside them as a yardstick.
 	"internal/perf":    "ipld graph store store/pebble repo retrieve adjacency",
@@ -60,7 +61,8 @@ var allowed = map[string]string{
 	"internal/keyring": "ipld graph commit",
 	// Exact token counts: two large vocabularies, which only who counts by them links.
 	"tokens": "",
-	"internal/cli": "ipld graph store commit adjacency community retrieve repo memory embed rerank rewrite " +
+	"internal/cli": "ipld graph store commit adjacency community retrieve repo memory memory/compare embed rerank " +
+		"rewrite " +
 		"tokens internal/text " +
 		"internal/keyring internal/evaluate internal/perf " +
 		"testdata/demo", // porcelain sits on repo; the others only for their types

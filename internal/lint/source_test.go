@@ -23,7 +23,7 @@ const (
 var plumbing = []string{
 	"ipld", "car", "graph", "prolly", "commit", "adjacency", "store", "index", "retrieve", "repo",
 	"community", "dense", "links", "memory", "internal/dates", "internal/fixed", "internal/heap",
-	"internal/parallel", "internal/text",
+	"internal/parallel", "internal/text", "internal/tiers",
 }
 
 // banned are calls whose result differs between machines, runs or Go releases.

@@ -5,6 +5,19 @@ import (
 	"unicode/utf8"
 )
 
+// FirstScalars returns the first n scalars of s.
+func FirstScalars(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
 // CapScalars returns s unchanged if it has at most n scalars, else its first n followed by
 // " <...+N chars>", where N is the number left out. n <= 0 means no cap. A byte that is not UTF-8
 // counts as one scalar.

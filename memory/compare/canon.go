@@ -24,7 +24,6 @@ type token struct {
 	proper     bool // capital where common words are not
 	not        bool
 	unit       bool
-	of         bool   // stands between parts of a date
 	gender     string // of the article before it
 	article    string // which has one
 	sentence   int

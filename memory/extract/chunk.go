@@ -2,6 +2,7 @@ package extract
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/internal/text"
 )
@@ -35,22 +36,12 @@ func (f *finder) chunks() {
 	}
 }
 
-// inWord reports whether a letter that is not ASCII stands directly before or after a span.
+// inWord reports whether a letter, which is not ASCII then, stands directly before or after a span.
 func (f *finder) inWord(start, end int) bool {
-	before, after := text.KindOther, text.KindOther
-	from := max(0, start-4)
-	for from < start && f.s[from]&0xc0 == 0x80 {
-		from++
-	}
-	text.EachFolded(f.s[from:start], func(_, _ int, kind text.Kind, _ string) bool {
-		before = kind
-		return true
-	})
-	text.EachFolded(f.s[end:min(len(f.s), end+4)], func(_, _ int, kind text.Kind, _ string) bool {
-		after = kind
-		return false
-	})
-	return before == text.KindLetter || after == text.KindLetter
+	_, before := utf8.DecodeLastRuneInString(f.s[:start])
+	_, after := utf8.DecodeRuneInString(f.s[end:])
+	return kindOf(f.s[start-before:start]) == text.KindLetter ||
+		kindOf(f.s[end:end+after]) == text.KindLetter
 }
 
 // trimChunk takes away what belongs to the sentence. A closing bracket stays where there is an

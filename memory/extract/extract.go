@@ -117,7 +117,7 @@ type finder struct {
 }
 
 func newFinder(s string, known []string) *finder {
-	s = firstScalars(s, MaxText)
+	s = text.FirstScalars(s, MaxText)
 	f := &finder{s: s, lists: allLists(), taken: make([]bool, len(s)), known: map[string]bool{}}
 	for _, name := range known[:min(len(known), MaxKnown)] {
 		name = strings.TrimSpace(name)
@@ -135,18 +135,6 @@ func newFinder(s string, known []string) *finder {
 		return cmp.Or(len(b)-len(a), strings.Compare(a, b))
 	})
 	return f
-}
-
-func firstScalars(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for i := range s {
-		if n--; n < 0 {
-			return s[:i]
-		}
-	}
-	return s
 }
 
 func (f *finder) has(list, word string) bool { return f.lists.by[list][word] }

@@ -95,7 +95,7 @@ func normalise(s string) plain {
 // one place, and at most MaxSignals. One with a negation before it is none. Of the text the first
 // MaxText scalars count.
 func Signals(s string) []Signal {
-	s = firstScalars(s, MaxText)
+	s = text.FirstScalars(s, MaxText)
 	all := allLists()
 	var out []Signal
 	last := ""

@@ -24,6 +24,7 @@ var allCases = []func(*suite){
 	sparseCases, entityCases,
 	shortlistCases,
 	memoryIDCases, likenessCases, rememberCases,
+	extractCases,
 }
 
 // roundTrip adds a case whose block decodes to v and encodes to the same bytes.

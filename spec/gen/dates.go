@@ -103,7 +103,7 @@ func chineseNumbers(list []dateToken) []dateToken {
 			run += d
 			end++
 		}
-		t := dateToken{number: true}
+		t := dateToken{number: true, from: list[i].from}
 		switch m := tensForm.FindStringSubmatch(run); {
 		case run == "":
 			out = append(out, list[i])
@@ -125,6 +125,7 @@ func chineseNumbers(list []dateToken) []dateToken {
 			i = end
 			continue
 		}
+		t.to = list[end-1].to
 		out = append(out, t)
 		i = end
 	}

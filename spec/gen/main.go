@@ -76,6 +76,9 @@ func run(dir string, check bool) error {
 	if err := loadTables(filepath.Join(dir, "..", "text-tables.txt")); err != nil {
 		return err
 	}
+	if err := loadMemoryWords(filepath.Join(dir, "..", "memory-words.txt")); err != nil {
+		return err
+	}
 	files, err := generate()
 	if err != nil {
 		return err

@@ -1,0 +1,265 @@
+// Package tiers decides which segments of an index become one, and when. Every index is a list of
+// immutable segments: an update adds a small one and now and then merges the newest, so that each
+// document is written about log(n) times and a query looks into few segments.
+//
+// A merge that would keep an update waiting is left for Later: the update notes the run of segments
+// in its List, somebody makes one of them in their own time, and the first update that finds it made
+// puts it in their place. Until then later segments are merged among themselves. What segments a list
+// has never changes an answer.
+package tiers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// MaxDocs is the largest number of documents and kills that a merge makes one segment of.
+const MaxDocs = 1 << 24
+
+// Ref names a segment in a List.
+type Ref struct {
+	CID   ipld.CID
+	Docs  int // its documents, dead ones included
+	Kills int // documents of older segments that it removes
+}
+
+// Size is what a merge of the segment costs: documents and kills.
+func (r Ref) Size() int { return r.Docs + r.Kills }
+
+// Run is Count segments of a list from one on, the zero value none.
+type Run struct{ From, Count int }
+
+// End returns the place after the run.
+func (r Run) End() int { return r.From + r.Count }
+
+// List is the segments of an index, the oldest first.
+type List struct {
+	Segments []Ref
+	Run      Run // those that are to become one beside the updates
+}
+
+// Waiting returns the segments of the run.
+func (l *List) Waiting() []Ref { return l.Segments[l.Run.From:l.Run.End()] }
+
+// Replace makes one segment of a run, or none where it is empty.
+func (l *List) Replace(run Run, by Ref) {
+	list := append([]Ref{}, l.Segments[:run.From]...)
+	if by.Size() > 0 {
+		list = append(list, by)
+	}
+	l.Segments = append(list, l.Segments[run.End():]...)
+	if run == l.Run {
+		l.Run = Run{}
+	}
+}
+
+// Key identifies what the run becomes in an index of a kind: it depends on the segments, and on
+// whether any is older, which decides what becomes of kills.
+func (l *List) Key(kind string) ipld.CID {
+	key := append([]byte("mnem:merge:"), kind...)
+	if l.Run.From == 0 {
+		key = append(key, ":0"...)
+	}
+	key = append(key, ':')
+	for _, s := range l.Waiting() {
+		key = s.CID.Append(key)
+	}
+	return ipld.Sum(ipld.Raw, key)
+}
+
+// Later tells which merges were made beside the updates.
+type Later interface {
+	// Merged returns the segment that was made for a key, undefined where none was yet.
+	Merged(ctx context.Context, key ipld.CID) (ipld.CID, error)
+}
+
+// Made returns the segment that the run has become, undefined where there is no run, nobody to
+// make it, or none yet.
+func (l *List) Made(ctx context.Context, later Later, kind string) (ipld.CID, error) {
+	if l.Run.Count == 0 || later == nil {
+		return ipld.CID{}, nil
+	}
+	return later.Merged(ctx, l.Key(kind))
+}
+
+// Policy says when segments are merged.
+type Policy struct {
+	Fanout     int  // how many of about one size become one, at least 2
+	Later      bool // whether merges may be left for later
+	MaxWaiting int  // segments above which nothing waits any longer
+}
+
+const (
+	// mergeNow is how many documents and kills an update merges itself whatever its changes are,
+	// and mergeShare how many for each of its changes.
+	mergeNow   = 256
+	mergeShare = 8
+)
+
+// Due returns the run of segments that an update of so many changes is to merge now, of fewer than
+// two where there is none. Where a merge is left for later it notes the run in the list, and reports
+// that in noted.
+func (l *List) Due(p Policy, changes int) (now Run, noted bool) {
+	all := l.Segments
+	if !p.Later || len(all) > p.MaxWaiting {
+		l.Run = Run{}
+		n := Count(all, p.Fanout)
+		return Run{len(all) - n, n}, false
+	}
+	most := max(mergeNow, mergeShare*changes)
+	if l.Run.Count > 0 {
+		n := alive(all[l.Run.End():], p.Fanout, most)
+		return Run{len(all) - n, n}, false
+	}
+	n := Count(all, p.Fanout)
+	run, size := Run{len(all) - n, n}, 0
+	for _, s := range all[run.From:] {
+		size += s.Size()
+	}
+	if n > 1 && size > most {
+		l.Run = run
+		return Run{}, true
+	}
+	return run, false
+}
+
+// class returns the size class of a segment: the power of fanout that its size reaches.
+func class(size, fanout int) int {
+	c := 0
+	for ; size >= fanout; size /= fanout {
+		c++
+	}
+	return c
+}
+
+// deadRoom is how many dead documents an index may keep whatever its size is.
+const deadRoom = 4096
+
+// Count returns how many of the newest segments are to become one, 0 for none.
+//
+// The newest segment and those before it that are of no higher class are merged once they are
+// fanout or more. A merge moves its documents up a class, unless kills among them make them fewer,
+// so that each document is written about log(n) times to base fanout; and at most fanout - 1
+// segments of each class remain. The largest segments are merged with the rest, whatever their
+// class is, when more documents are dead than alive: each such merge is paid for by as many kills.
+func Count(segments []Ref, fanout int) int {
+	docs, dead := 0, 0
+	for _, s := range segments {
+		docs += s.Docs
+		dead += s.Kills
+	}
+	if dead > max(docs-dead, deadRoom) && len(segments) > 1 && docs+dead <= MaxDocs {
+		return len(segments)
+	}
+	return alive(segments, fanout, MaxDocs)
+}
+
+// alive is Count without regard to the dead, for a segment of at most so many documents and kills.
+func alive(segments []Ref, fanout, most int) int {
+	// size is the size of what the newest segments would become. Those that are to be merged
+	// count as one segment among the ones before them.
+	merge, size := 0, 0
+	for merge < len(segments) {
+		run := max(merge, 1)
+		if merge == 0 {
+			size = segments[len(segments)-1].Size()
+		}
+		c, n := class(size, fanout), 1
+		for ; run < len(segments); run++ {
+			next := segments[len(segments)-run-1].Size()
+			if class(next, fanout) > c || size+next > most {
+				break
+			}
+			size += next
+			n++
+		}
+		if n < fanout {
+			break
+		}
+		merge = run
+	}
+	return merge
+}
+
+// AppendRefs appends segments, the items of a list, as [link, docs, kills].
+func AppendRefs(b []byte, list []Ref) []byte {
+	for _, s := range list {
+		b = ipld.AppendLink(ipld.AppendList(b, 3), s.CID)
+		b = ipld.AppendInt(ipld.AppendInt(b, int64(s.Docs)), int64(s.Kills))
+	}
+	return b
+}
+
+// AppendRun appends a run as [from, count].
+func AppendRun(b []byte, r Run) []byte {
+	return ipld.AppendInt(ipld.AppendInt(ipld.AppendList(b, 2), int64(r.From)), int64(r.Count))
+}
+
+// DecodeRefs reads so many segments of at most maxDocs documents and as many kills.
+func DecodeRefs(d *ipld.Decoder, n, maxDocs int) ([]Ref, error) {
+	list := make([]Ref, 0, n)
+	for range n {
+		items, err := d.List()
+		var s Ref
+		if err == nil {
+			s, err = DecodeRef(d, items, maxDocs)
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+// DecodeRef reads a segment, a list whose head, of so many items, was read before.
+func DecodeRef(d *ipld.Decoder, items, maxDocs int) (s Ref, err error) {
+	if items != 3 {
+		return s, d.Errorf("segment of %d items, want 3", items)
+	}
+	if s.CID, err = d.Link(); err == nil {
+		s.Docs, err = decodeCount(d, maxDocs)
+	}
+	if err == nil {
+		s.Kills, err = decodeCount(d, maxDocs)
+	}
+	return s, err
+}
+
+// DecodeRun reads a run, a list whose head, of so many items, was read before. Check says whether a
+// List has it.
+func DecodeRun(d *ipld.Decoder, items int) (r Run, err error) {
+	if items != 2 {
+		return r, d.Errorf("run of %d items, want 2", items)
+	}
+	r.From, err = decodeCount(d, MaxDocs)
+	if err == nil {
+		r.Count, err = decodeCount(d, MaxDocs)
+	}
+	if err == nil && r.Count < 2 {
+		err = d.Errorf("run of %d segments", r.Count)
+	}
+	return r, err
+}
+
+func decodeCount(d *ipld.Decoder, most int) (int, error) {
+	n, err := d.Int()
+	if err == nil && (n < 0 || n > int64(most)) {
+		err = d.Errorf("%d is outside 0 to %d", n, most)
+	}
+	return int(n), err
+}
+
+// errRun is wrapped by what Check returns.
+var errRun = errors.New("no run of segments")
+
+// Check returns an error unless the run is none, or two segments or more that the list has.
+func (l *List) Check() error {
+	if l.Run != (Run{}) && (l.Run.Count < 2 || l.Run.End() > len(l.Segments)) {
+		return fmt.Errorf("%w: %d from %d, of %d", errRun, l.Run.Count, l.Run.From, len(l.Segments))
+	}
+	return nil
+}

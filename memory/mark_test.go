@@ -1,0 +1,261 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+var lifeBy = repo.Stamp{Author: "erin", Time: 1_767_323_045_000_000, Command: []string{"test"}}
+
+// lifeMemory returns a memory of change lines.
+func lifeMemory(t testing.TB, lines ...string) *Memory {
+	t.Helper()
+	r, err := repo.New(t.Context(), mem.New(), lifeBy, repo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		report, err := r.Fsck(context.Background(), repo.FsckOptions{Full: true})
+		if err != nil || len(report.Errors) > 0 {
+			t.Errorf("fsck: %v %+v", err, report)
+		}
+	})
+	m := New(r)
+	m.tell(t, lines...)
+	return m
+}
+
+// tell commits change lines.
+func (m *Memory) tell(t testing.TB, lines ...string) {
+	t.Helper()
+	changes := repo.ReadChanges(strings.NewReader(strings.Join(lines, "\n")), "")
+	if _, err := m.r.Commit(t.Context(), changes, repo.CommitOptions{Stamp: lifeBy}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var lifeOpt = repo.CommitOptions{Stamp: lifeBy}
+
+// secretLines have one memory with words of its own, and everything that could lead to it.
+var secretLines = []string{
+	`{"node":{"key":"secret","type":"fact","summary":"Zanzibar Quokka",` +
+		`"content":"The zanzibar quokka eats xylitol in the harbour office.","props":{"tags":["wombat"]}}}`,
+	`{"node":{"key":"a","type":"fact","summary":"The harbour office opens at nine",` +
+		`"content":"Ask for Zanzibar Quokka at the harbour office."}}`,
+	`{"node":{"key":"b","type":"fact","summary":"The harbour office is closed on Sunday"}}`,
+	`{"node":{"key":"tag/office","type":"Tag","summary":"office"}}`,
+	`{"edge":{"type":"tagged","src":"secret","dst":"tag/office"}}`,
+	`{"edge":{"type":"tagged","src":"a","dst":"tag/office"}}`,
+	`{"edge":{"type":"tagged","src":"b","dst":"tag/office"}}`,
+	`{"edge":{"type":"causes","src":"secret","dst":"a"}}`,
+	`{"edge":{"type":"causes","src":"b","dst":"secret"}}`,
+	`{"mark":{"node":"b","state":"contradicted","by":"secret"}}`,
+}
+
+// TestForgottenIsNotRetrieved asks in every way that could lead to a forgotten memory.
+func TestForgottenIsNotRetrieved(t *testing.T) {
+	m := lifeMemory(t, secretLines...)
+	secret := graph.NodeID("secret")
+	requests := []retrieve.Request{{}}
+	for _, text := range []string{"", "zanzibar quokka", "secret", secret.String(), "`secret`",
+		secret.String()[:8], "harbour office", "office", "Zanzibar Quokka's xylitol"} {
+		requests = append(requests,
+			retrieve.Request{Text: text, Expand: new(4), Adjacency: 10, Show: []string{"key"}},
+			retrieve.Request{Text: text, Expand: new(2), ExpansionOptions: retrieve.ExpansionOptions{
+				Expansion: retrieve.PPR}},
+			retrieve.Request{Text: text, Community: true, Summarize: 10},
+			retrieve.Request{Text: text, Feedback: 20},
+			retrieve.Request{Text: text, Types: []string{"fact"}, Pack: retrieve.PackPassages})
+		if text != "" {
+			requests = append(requests, retrieve.Request{Text: text, Weights: []retrieve.LaneWeight{
+				{Lane: retrieve.LaneEntity, Weight: 65_536}}})
+		}
+	}
+	said := func(s *repo.Snapshot) (found int) {
+		for _, req := range requests {
+			a, err := s.Retrieve(t.Context(), req)
+			if err != nil {
+				t.Fatalf("%+v: %v", req, err)
+			}
+			text := ""
+			for _, it := range a.Items {
+				if it.ID == secret || it.Against == secret {
+					found++
+				}
+				if it.Key != "a" { // which says its name itself
+					text += it.Rendered
+				}
+			}
+			if a.Summary != nil {
+				text += a.Summary.Rendered
+			}
+			for _, f := range a.Feedback {
+				text += f.Term + "\n"
+			}
+			for _, word := range []string{"Quokka is", "xylitol", "wombat"} {
+				if strings.Contains(text, word) {
+					found++
+				}
+			}
+		}
+		return found
+	}
+	if said(m.headOf(t)) == 0 {
+		t.Fatal("nothing finds it before")
+	}
+	before := m.headOf(t).Graph()
+	req := MarkRequest{State: graph.Forgotten, Nodes: []string{"secret"}, Reason: "no"}
+	if _, err := m.Mark(t.Context(), lifeOpt, req); err != nil {
+		t.Fatal(err)
+	}
+	if n := said(m.headOf(t)); n > 0 {
+		t.Errorf("%d answers have what is forgotten", n)
+	}
+	undo(t, m, before)
+}
+
+// undo takes the newest operation back, after which the graph must be what it was.
+func undo(t testing.TB, m *Memory, before ipld.CID) {
+	t.Helper()
+	if _, err := m.r.Undo(t.Context(), "", lifeBy); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.headOf(t).Graph(); got != before {
+		t.Errorf("graph %v after undo, want %v", got, before)
+	}
+}
+
+// TestMarksReplaceLess runs every verb on every state: what a mark says is only replaced by more.
+func TestMarksReplaceLess(t *testing.T) {
+	for _, old := range append([]graph.State{""}, graph.States()...) {
+		for _, state := range graph.States() {
+			m := lifeMemory(t, `{"node":{"key":"x","type":"T"}}`, `{"node":{"key":"y","type":"T"}}`,
+				`{"node":{"key":"z","type":"T"}}`)
+			by := func(s graph.State, name string) string {
+				if s == graph.Superseded || s == graph.Contradicted {
+					return name
+				}
+				return ""
+			}
+			set := func(s graph.State, name string) error {
+				_, err := m.Mark(t.Context(), lifeOpt,
+					MarkRequest{State: s, Nodes: []string{"x"}, By: by(s, name)})
+				return err
+			}
+			if old != "" {
+				if err := set(old, "y"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			err := set(state, "y")
+			var refused *StateError
+			allowed := old == "" || old == state || weight(state) > weight(old)
+			if allowed != (err == nil) || err != nil && !errors.As(err, &refused) {
+				t.Errorf("%q to %q: %v", old, state, err)
+			}
+		}
+	}
+}
+
+func TestMarkRequests(t *testing.T) {
+	m := lifeMemory(t, `{"node":{"key":"x","type":"T"}}`, `{"node":{"key":"y","type":"T"}}`)
+	before := m.headOf(t).CID()
+	for _, req := range []MarkRequest{
+		{}, {State: graph.Stale}, {State: "lost", Nodes: []string{"x"}},
+		{State: graph.Superseded, Nodes: []string{"x"}}, {State: graph.Stale, Nodes: []string{"x"}, By: "y"},
+		{State: graph.Superseded, Nodes: []string{"x"}, By: "x"},
+		{State: graph.Stale, Nodes: []string{"x"}, Reason: strings.Repeat("x", graph.MaxReason+1)},
+		{State: graph.Stale, Nodes: make([]string, MaxMarked+1)},
+	} {
+		_, err := m.Mark(t.Context(), lifeOpt, req)
+		if !errors.Is(err, repo.ErrInvalid) && !errors.Is(err, graph.ErrInvalid) {
+			t.Errorf("%.80v: %v", req, err)
+		}
+	}
+	_, err := m.Mark(t.Context(), lifeOpt, MarkRequest{State: graph.Stale, Nodes: []string{"x", "w"}})
+	if !isMissing(err) {
+		t.Error(err)
+	}
+	if m.headOf(t).CID() != before {
+		t.Error("something was written")
+	}
+}
+
+// TestRandomMarks undoes random verbs one after the other and comes out where it began.
+func TestRandomMarks(t *testing.T) {
+	seed := rand.Uint64()
+	t.Log("seed", seed)
+	rng := rand.New(rand.NewPCG(seed, 1))
+	var lines []string
+	for i := range 8 {
+		lines = append(lines, fmt.Sprintf(`{"node":{"key":"n%d","type":"T","validTo":"2020-01-01"}}`, i))
+	}
+	m := lifeMemory(t, lines...)
+	var graphs []ipld.CID
+	name := func() string { return fmt.Sprintf("n%d", rng.IntN(8)) }
+	for range 200 {
+		before := m.headOf(t)
+		var err error
+		switch state := graph.States()[rng.IntN(6)]; {
+		case rng.IntN(3) == 0:
+			_, err = m.Unmark(t.Context(), lifeOpt, UnmarkRequest{Nodes: []string{name(), name()}})
+		case state == graph.Expired:
+			_, err = m.Expire(t.Context(), lifeOpt, ExpireRequest{Now: lifeBy.Time,
+				Nodes: []string{name()}})
+		case state == graph.Superseded, state == graph.Contradicted:
+			_, err = m.Mark(t.Context(), lifeOpt, MarkRequest{State: state, Nodes: []string{name()},
+				By: name()})
+		default:
+			_, err = m.Mark(t.Context(), lifeOpt, MarkRequest{State: state, Nodes: []string{name()}})
+		}
+		if err != nil && !errors.Is(err, repo.ErrInvalid) {
+			t.Fatal(err)
+		}
+		if m.headOf(t).CID() != before.CID() {
+			graphs = append(graphs, before.Graph())
+		}
+		checkPairs(t, m.headOf(t))
+	}
+	if len(graphs) < 20 {
+		t.Fatalf("only %d commits", len(graphs))
+	}
+	for _, before := range slices.Backward(graphs) {
+		undo(t, m, before)
+	}
+}
+
+// checkPairs checks that no mark leads in a circle of what hides, and that nothing visible is
+// contradicted by what is hidden where that one was contradicted by it.
+func checkPairs(t testing.TB, s *repo.Snapshot) {
+	t.Helper()
+	for id, err := range s.IDs(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[graph.ID]bool{}
+		for at := id; !seen[at]; {
+			seen[at] = true
+			m, err := s.Mark(t.Context(), graph.OnNode, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m == nil || m.State != graph.Superseded {
+				break
+			}
+			if at = m.By; seen[at] {
+				t.Fatalf("%s is superseded in a circle", at)
+			}
+		}
+	}
+}
