@@ -57,6 +57,7 @@ var runners = map[string]func(t *testing.T, v vector){
 	"check": runCheck, "check-weight": runCheckWeight, "check-thresholds": runCheckThresholds,
 	"importance": runImportance, "source": runSource, "proposal": runProposal,
 	"marking":   runMarking,
+	"memory-id": runMemoryID, "likeness": runLikeness, "remember": runRemember,
 	"tree-diff": runDiff, "tree-merge": runMerge, "unseen": runUnseen,
 }
 

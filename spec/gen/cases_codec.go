@@ -26,6 +26,7 @@ var allCases = []func(*suite){
 	recallCases, checkCases,
 	extractCases, linkCases, exploreCases,
 	pairCases, lifeCases,
+	memoryIDCases, likenessCases, rememberCases,
 }
 
 // roundTrip adds a case whose block decodes to v and encodes to the same bytes.

@@ -70,6 +70,9 @@ func main() {
 }
 
 func run(dir string, check bool) error {
+	if err := loadLikeness(filepath.Join(dir, "..")); err != nil {
+		return err
+	}
 	if err := loadTables(filepath.Join(dir, "..", "text-tables.txt")); err != nil {
 		return err
 	}
