@@ -18,6 +18,10 @@ var checkFacts = batchText{
 	`{"node":{"key":"long","type":"note","summary":"Kiln","content":"The kiln is old. It rained. It rained again. The glaze ran. Then it snowed. Blue was the sky. The roof held."}}`,
 	`{"node":{"key":"old","type":"fact","summary":"The ferry leaves from the western pier."}}`,
 	`{"mark":{"node":"old","state":"stale"}}`,
+	`{"node":{"key":"entity/harbour","type":"Entity","summary":"Harbour Office"}}`,
+	`{"node":{"key":"tag/ops","type":"Tag","summary":"ops"}}`,
+	`{"node":{"key":"office","type":"fact","summary":"The Harbour Office closes in August, says ops."}}`,
+	`{"edge":{"type":"mentions","src":"office","dst":"entity/harbour"}}`,
 	`{"edge":{"type":"about","src":"bill","dst":"move"}}`,
 }
 
@@ -39,7 +43,8 @@ func checkCases(s *suite) {
 		"is the boathouse leased to the rowing club in 2025?", "does the old kiln have a blue glaze on the roof?",
 		"where does the ferry leave from?", "bill", "ANNA AND THE GARAGE", "where is the garag of Anna?",
 		"was there snow and a blue sky?", "Owns alice the billing service", "who is on call for PostgreSQL 5.7",
-		"the ferry never leaves from the western pier", "",
+		"the ferry never leaves from the western pier", "when does the Harbour Office close?", "ops",
+		"entity/harbour", "",
 	} {
 		if text != "" {
 			s.check(clauseOfCheck(i), fmt.Sprintf("ask-%02d", i), "a question", newRequest(text), checkDefaults)

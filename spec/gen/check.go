@@ -484,13 +484,16 @@ var checkDefaults = limits{32768, 4 * one, 11796, 26214, 0}
 // check is clause 27.5: the verdict, and the memories with the best in front.
 func (q request) check(st *store, t limits) (string, []found) {
 	c := st.collect()
-	q.limit, q.budget, q.dedup = 10, 0, true
+	q.limit, q.budget, q.dedup = 20, 0, true
 	o := q.checkedQuestion(st, c)
 	var list []found
 	best := 0
-	for i, it := range q.retrieve(st).items {
+	for _, it := range q.retrieve(st).items {
+		if len(list) == 10 || it.tier != 2 && namesOnly(st.nodes[it.id]) {
+			continue
+		}
 		list = append(list, o.hold(st, it.hit))
-		if list[i].rank() > list[best].rank() {
+		if i := len(list) - 1; list[i].rank() > list[best].rank() {
 			best = i
 		}
 	}
@@ -508,6 +511,13 @@ func (q request) check(st *store, t limits) (string, []found) {
 	}
 	verdict := e.decide(t)
 	return verdict, append([]found{e}, rest...)
+}
+
+// namesOnly reports whether a node is of an entity or tag.
+func namesOnly(node dict) bool {
+	key := text(node, "key")
+	return text(node, "type") == "Entity" && strings.HasPrefix(key, "entity/") ||
+		text(node, "type") == "Tag" && strings.HasPrefix(key, "tag/")
 }
 
 func (e found) rank() int64 {
