@@ -193,8 +193,12 @@ func (n *namer) chunks() {
 			at[1] < len(n.s) && scalarKind(after) == "letter" {
 			continue
 		}
-		t := strings.TrimLeft(n.s[at[0]:at[1]], "-:+%&=?!$*()")
-		from := at[1] - len(t)
+		whole := n.s[at[0]:at[1]]
+		if cut := strings.Index(whole, "="); cut > 0 && !strings.Contains(whole, "://") {
+			whole = whole[:cut]
+		}
+		t := strings.TrimLeft(whole, "-:+%&=?!$*()")
+		from := at[0] + len(whole) - len(t)
 		for t != "" && (strings.ContainsAny(t[len(t)-1:], ".:?!=&*(-~%@$") ||
 			t[len(t)-1] == ')' && strings.Count(t, ")") > strings.Count(t, "(")) {
 			t = t[:len(t)-1]
