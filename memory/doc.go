@@ -34,6 +34,13 @@
 // Thresholds of the verbs are fields of the commit's record of profiles, one for each verb by its
 // name: a map of name to value. They are versioned with the memory, and built in where there are none.
 //
+// # Marks
+//
+// What became of a memory is a mark on it, one at most, and is taken off again: stale and
+// contradicted are shown, expired, retired, superseded and forgotten hidden. Of two that contradict
+// each other each is marked by the other. A proposal to tidy up that was declined is a node of the
+// type proposal, key proposal/ID, marked retired.
+//
 // Decisions, scores and orders are integers and functions of the commit and the request alone, as
 // everywhere: no clock, no map order, no floats. Times are passed in.
 package memory
