@@ -12,6 +12,7 @@ func lifeCases(s *suite) {
 	weighCases(s)
 	sourceCases(s)
 	proposalCases(s)
+	likeCases(s)
 	markingCases(s)
 }
 
@@ -147,7 +148,7 @@ func proposalCases(s *suite) {
 		st := built(base, tied, c.more)
 		now := t0 + c.days*dayMicros
 		list := []any{}
-		for _, p := range st.proposals(now, c.limit) {
+		for _, p := range st.proposals(now, c.limit, false) {
 			one := obj{"kind": p.kind, "id": p.id(st), "nodes": uuids(p.nodes)}
 			if p.kind == "tag" {
 				one["tag"], one["spellings"] = p.tag, p.spellings
@@ -159,12 +160,12 @@ func proposalCases(s *suite) {
 			"kinds": []string{"expired", "tag", "low", "isolated"}}, obj{"proposals": list})
 	}
 	st := built(base, tied)
-	first := st.proposals(t0+365*dayMicros, 0)[0].id(st)
+	first := st.proposals(t0+365*dayMicros, 0, false)[0].id(st)
 	declined := batchText{`{"node":{"key":"proposal/` + first + `","type":"proposal"}}`,
 		`{"mark":{"node":"proposal/` + first + `","state":"retired"}}`}
 	st = built(base, tied, declined)
 	list := []any{}
-	for _, p := range st.proposals(t0+365*dayMicros, 0) {
+	for _, p := range st.proposals(t0+365*dayMicros, 0, false) {
 		list = append(list, obj{"kind": p.kind, "id": p.id(st), "nodes": uuids(p.nodes),
 			"tag": p.tag, "spellings": append([]string{}, p.spellings...)})
 	}

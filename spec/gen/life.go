@@ -131,8 +131,8 @@ type tidy struct {
 	sorted []string // ids of visible nodes
 }
 
-// proposals is clause 28.3 for the kinds but duplicate and contradiction.
-func (st *store) proposals(now int64, limit int) []proposal {
+// proposals is clause 28.3, of the kinds duplicate and contradiction only if they are wanted.
+func (st *store) proposals(now int64, limit int, pairs bool) []proposal {
 	t := &tidy{st: st, now: now, cap: limit, hides: map[string]bool{}, named: map[string]bool{}}
 	for id := range st.nodes {
 		mark := st.marks["n"+id]
@@ -145,6 +145,11 @@ func (st *store) proposals(now int64, limit int) []proposal {
 	}
 	sort.Strings(t.sorted)
 	t.expired()
+	if pairs {
+		same, oppose := t.alike()
+		t.duplicates(same)
+		t.contradictions(oppose)
+	}
 	t.tags()
 	t.low()
 	t.isolated()
