@@ -149,7 +149,8 @@ func (m *Memory) RememberAll(
 		return nil, invalidf("remembering takes no base and amends nothing: it decides on the newest " +
 			"commit")
 	case len(reqs) > MaxBatch:
-		return nil, invalidf("batch: %d memories, limit %d: remember them in several", len(reqs), MaxBatch)
+		return nil, invalidf("batch: %d memories, limit %d: remember them in several", len(reqs),
+			MaxBatch)
 	}
 	if err := opt.Links.Validate(); err != nil {
 		return nil, err

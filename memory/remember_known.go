@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"slices"
 
 	"github.com/mnem-project/mnem/adjacency"
@@ -15,7 +14,6 @@ import (
 	"github.com/mnem-project/mnem/memory/compare"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
-	"github.com/mnem-project/mnem/store"
 )
 
 // known is a memory of the snapshot, or one of the requests before, as it will be.
@@ -63,16 +61,22 @@ func (p *planner) look(id graph.ID) (*known, error) {
 	if k, ok := p.known[id]; ok {
 		return k, nil
 	}
-	n, _, err := p.s.Node(p.ctx, id)
-	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrRedacted) {
+	n, c, err := p.s.Node(p.ctx, id)
+	if isMissing(err) {
 		return nil, nil
+	}
+	if err == nil && n.Type == repo.RedactedType {
+		gone, err := p.s.Redaction(p.ctx, c)
+		if err != nil || gone != nil {
+			return nil, err // it was purged: what is said again is made anew
+		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	k := &known{
-		id: id, typ: n.Type, text: n.Summary, importance: StatedImportance(n), tags: texts(n.Props, PropTags),
-		entities: texts(n.Props, PropEntities), sources: n.Sources, from: n.ValidFrom, to: n.ValidTo,
+		id: id, typ: n.Type, text: n.Summary, importance: StatedImportance(n),
+		tags: texts(n.Props, PropTags), entities: texts(n.Props, PropEntities), sources: n.Sources, from: n.ValidFrom, to: n.ValidTo,
 		observed: map[string]bool{}, count: -1,
 	}
 	if v, ok := ipld.FindEntry(n.Props, PropExpires); ok && v.Kind() == ipld.String {
@@ -133,7 +137,9 @@ func (p *planner) apart(d *Draft, k *known) ([]Difference, error) {
 		out = append(out, Difference{Kind: DiffersValidity, A: span(d.ValidFrom, d.ValidTo),
 			B: span(k.from, k.to)})
 	}
-	both := slices.ContainsFunc(d.Entities, func(e string) bool { return slices.Contains(k.entities, e) })
+	both := slices.ContainsFunc(d.Entities, func(e string) bool {
+		return slices.Contains(k.entities, e)
+	})
 	if len(d.Entities) > 0 && len(k.entities) > 0 && !both {
 		out = append(out, Difference{Kind: DiffersEntities, A: d.Entities[0], B: k.entities[0]})
 	}
@@ -281,9 +287,9 @@ func (p *planner) words(text string) (words, terms []string) {
 	return words, terms
 }
 
-// observationKey returns the key of the edge that says that a wording came from sources: the first
+// ObservationKey returns the key of the edge that says that a wording came from sources: the first
 // 16 bytes, in hex digits, of SHA-256("mnem:observed:" + wording + for each source NUL and it).
-func observationKey(wording string, sources []string) string {
+func ObservationKey(wording string, sources []string) string {
 	h := sha256.New()
 	h.Write([]byte("mnem:observed:" + wording))
 	for _, s := range sources {
@@ -307,7 +313,7 @@ func (p *planner) observations(k *known) (int, error) {
 // hasEdge reports whether the snapshot has an edge.
 func hasEdge(ctx context.Context, s *repo.Snapshot, id graph.ID) (bool, error) {
 	_, _, err := s.Edge(ctx, id)
-	if errors.Is(err, store.ErrNotFound) {
+	if isMissing(err) {
 		return false, nil
 	}
 	return err == nil, err

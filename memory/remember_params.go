@@ -67,6 +67,15 @@ func RememberParamsAt(ctx context.Context, s *repo.Snapshot) (RememberParams, er
 	return out, err
 }
 
+// RememberParams returns the parameters of a branch as it is now, "" for the one that HEAD is on.
+func (m *Memory) RememberParams(ctx context.Context, branch string) (RememberParams, error) {
+	s, err := m.head(ctx, branch)
+	if err != nil {
+		return RememberParams{}, err
+	}
+	return RememberParamsAt(ctx, s)
+}
+
 func (p RememberParams) check() error {
 	switch {
 	case p.SimilarFrom < 1 || p.SimilarFrom > p.DuplicateAbove:

@@ -3,7 +3,6 @@ package memory
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory/compare"
 	"github.com/mnem-project/mnem/repo"
-	"github.com/mnem-project/mnem/store"
 )
 
 // planner decides what becomes of the requests of one commit, one after the other: clause 24.4.
@@ -259,7 +257,7 @@ func (p *planner) node(c *graph.NodeChange) error {
 		return nil
 	}
 	_, _, err := p.s.Node(p.ctx, id)
-	if errors.Is(err, store.ErrNotFound) {
+	if isMissing(err) {
 		p.made[id] = true
 		p.others = append(p.others, graph.Change{Node: c})
 		err = nil
@@ -344,7 +342,7 @@ func (p *planner) observe(d *Draft, k *known, out *Remembered) error {
 	if d.Text == k.text && !slices.ContainsFunc(d.Sources, missing) {
 		return nil // the node says so
 	}
-	key := observationKey(d.Text, d.Sources)
+	key := ObservationKey(d.Text, d.Sources)
 	self := graph.Ref{ID: k.id}
 	edge := &Link{Type: EdgeObserved, Src: self, Dst: self, Key: key}
 	id := graph.EdgeID(k.id, EdgeObserved, k.id, key)
@@ -487,7 +485,9 @@ func (k *known) change() *graph.NodeChange {
 		c.ValidFrom, c.ValidTo = k.from, k.to
 		c.Sources = k.sources
 	}
-	prop := func(name string, v ipld.Value) { c.Props = append(c.Props, ipld.Entry{Key: name, Value: v}) }
+	prop := func(name string, v ipld.Value) {
+		c.Props = append(c.Props, ipld.Entry{Key: name, Value: v})
+	}
 	if k.importance != DefaultImportance || k.draft == nil {
 		prop(PropImportance, ipld.IntValue(int64(k.importance)))
 	}

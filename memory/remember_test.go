@@ -152,7 +152,7 @@ func TestObservations(t *testing.T) {
 		t.Errorf("the same other words: %+v, %v", res.CommitResult, err)
 	}
 	id := res.Memories[0].ID
-	key := observationKey("bob has 2 daughters", nil)
+	key := ObservationKey("bob has 2 daughters", nil)
 	e, _, err := m.headOf(t).Edge(t.Context(), graph.EdgeID(id, EdgeObserved, id, key))
 	if v, _ := ipld.FindEntry(e.Props, "text"); err != nil || v.Text() != "bob has 2 daughters" {
 		t.Errorf("observation: %+v, %v", e, err)

@@ -54,6 +54,10 @@ var runners = map[string]func(t *testing.T, v vector){
 	"profile": runRecord, "profile-choice": runProfileChoice, "profile-merge": runProfileMerge,
 	"profile-contradicts": runProfileContradicts,
 	"tokens":              runTokens, "community": runCommunity, "sentences": runSentences,
+	"check": runCheck, "check-weight": runCheckWeight, "check-thresholds": runCheckThresholds,
+	"importance": runImportance, "source": runSource, "proposal": runProposal,
+	"marking":   runMarking,
+	"memory-id": runMemoryID, "likeness": runLikeness, "remember": runRemember,
 	"tree-diff": runDiff, "tree-merge": runMerge, "unseen": runUnseen,
 }
 

@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,28 +28,34 @@ type rememberFlags struct {
 	files                       []string
 	batch, embed, vector        string
 	expires, validFrom, validTo string
-	noLinks                     []string
+	noLinks, set                []string
 	explain                     bool
 }
 
-const rememberDoc = "Keep a text as a memory: one thing that is so, in words that stand alone. \"-\" reads it from\n" +
+const rememberDoc = "" +
+	"Keep a text as a memory: one thing that is so, in words that stand alone. \"-\" reads it from\n" +
 	"standard input, --file from a file, each of several a memory. All is written in one commit.\n\n" +
 	"Nothing is lost by it. A text that says what a memory says already, in the same or in other\n" +
-	"words, is noted on that memory, with the other words. A text that differs in a number, a name,\n" +
-	"a date, a negation or the order of who does what is a memory of its own, however much alike both\n" +
-	"are, and what resembles it is printed with what differs. Something is replaced only by --supersedes,\n" +
-	"or by --about with --property, which is a property that has one value: the old memory is marked and\n" +
-	"stays as it is. A text that was forgotten or superseded becomes a new memory.\n\n" +
+	"words, is noted on that memory, with the other words. A text that differs in a number, a\n" +
+	"name, a date, a negation or the order of who does what is a memory of its own, however much\n" +
+	"alike both are, and what resembles it is printed with what differs. Something is replaced\n" +
+	"only by --supersedes, or by --about with --property, which is a property that has one value:\n" +
+	"the old memory is marked and stays as it is. A text that was forgotten or superseded becomes\n" +
+	"a new memory.\n\n" +
 	"  added       a new memory\n" +
 	"  duplicate   it was there: noted that it was said again\n" +
 	"  updated     likewise, and tags, entities or importance were added to\n" +
 	"  superseded  it took the place of others\n" +
 	"  conflict    a new memory that says the contrary of one that is there: both stay\n\n" +
-	"Edges to tags, entities, causes and what was remembered before are written by rule; --no-link leaves\n" +
-	"a rule out, --explain says what each edge is for.\n\n" +
-	"--batch reads one JSON object a line, with the members text, type, importance, tags, entities,\n" +
-	"source, about, property, expires, validFrom, validTo, supersedes, noDiff and vector ({\"model\",\n" +
-	"\"values\"}); flags are what a line leaves open. All lines become one commit, 10,000 at most, or none."
+	"Edges to tags, entities, causes and what was remembered before are written by rule; --no-link\n" +
+	"leaves a rule out, --explain says what each edge is for.\n\n" +
+	"--batch reads one JSON object a line, with the members text, type, importance, tags,\n" +
+	"entities, source, about, property, expires, validFrom, validTo, supersedes, noDiff and vector\n" +
+	"({\"model\", \"values\"}); flags are what a line leaves open. All lines become one commit,\n" +
+	"10,000 at most, or none.\n\n" +
+	"--set changes, in a commit of its own, from which likeness on a memory is told of, above\n" +
+	"which one without a difference is a duplicate, and with keep=true whether a second value of a\n" +
+	"property leaves the first one as it is, which is a conflict then."
 
 func (c *cli) rememberCommand() *cobra.Command {
 	f := &rememberFlags{}
@@ -96,6 +105,8 @@ func (f *rememberFlags) add(c *cli, cmd *cobra.Command) {
 	fl.Lookup("embed").NoOptDefVal = embedConfigured
 	fl.StringArrayVar(&f.noLinks, "no-link", nil, "`RULE` that writes no edges: temporal, entity, "+
 		"keyword, causal or semantic (repeatable)")
+	fl.StringArrayVar(&f.set, "set", nil, "change how decisions are made, `NAME=VALUE`, instead of "+
+		"remembering: duplicateAbove (0.90), similarFrom (0.65), keep (false) (repeatable)")
 	fl.BoolVar(&f.explain, "explain", false, "print what each edge is for")
 	fl.StringVarP(&f.message, "message", "m", "", "what the commit is about; default: what was done")
 	fl.StringVar(&f.expect, "expect", "", "the `CID` of the commit that the branch must be at, or "+
@@ -107,6 +118,9 @@ func (f *rememberFlags) add(c *cli, cmd *cobra.Command) {
 }
 
 func (c *cli) runRemember(cmd *cobra.Command, args []string, f *rememberFlags) error {
+	if f.set != nil {
+		return c.setRemember(cmd, args, f)
+	}
 	if given := len(args) > 0; given == (len(f.files) > 0 || f.batch != "") {
 		return usagef("want a TEXT, - for standard input, --file or --batch, and one of them alone")
 	}
@@ -148,6 +162,80 @@ func (c *cli) runRemember(cmd *cobra.Command, args []string, f *rememberFlags) e
 		}
 		return c.printRemembered(res, reqs, f)
 	})
+}
+
+// setRemember changes how decisions are made.
+func (c *cli) setRemember(cmd *cobra.Command, args []string, f *rememberFlags) error {
+	if len(args)+len(f.files) > 0 || f.batch != "" {
+		return usagef("--set changes how decisions are made: remember in a command of its own")
+	}
+	by, err := c.commitStamp(cmd, f.dryRun)
+	if err != nil {
+		return err
+	}
+	opt := repo.CommitOptions{Stamp: by, Branch: c.branch(),
+		Message: firstOf(f.message, "change how memories are remembered")}
+	if opt.Expect, err = parseExpect(f.expect); err != nil {
+		return err
+	}
+	return c.writeOrTry(cmd, f.dryRun, func(ctx context.Context, _, to *repo.Repo) error {
+		m := memory.New(to)
+		p, err := m.RememberParams(ctx, opt.Branch)
+		for _, set := range f.set {
+			if err == nil {
+				err = setRememberParam(&p, set)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		res, err := m.SetRememberParams(ctx, opt, p)
+		if err != nil {
+			return err
+		}
+		if c.global.json {
+			return c.printJSON(rememberParamsJSON{p.DuplicateAbove, p.SimilarFrom, p.Keep,
+				jsonCID(res.Commit), res.NoChange, f.dryRun})
+		}
+		return c.printf("duplicateAbove %s, similarFrom %s, keep %t\n", share(p.DuplicateAbove),
+			share(p.SimilarFrom), p.Keep)
+	})
+}
+
+// rememberParamsJSON is how decisions are made; shares are in units of 2^-16.
+type rememberParamsJSON struct {
+	DuplicateAbove int64   `json:"duplicate_above"`
+	SimilarFrom    int64   `json:"similar_from"`
+	Keep           bool    `json:"keep"`
+	Commit         *string `json:"commit"`
+	NoChange       bool    `json:"no_change"`
+	DryRun         bool    `json:"dry_run"`
+}
+
+func setRememberParam(p *memory.RememberParams, set string) error {
+	name, value, _ := strings.Cut(set, "=")
+	units := func(to *int64) error {
+		x, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(x > 0 && x <= 1) {
+			return usagef("--set %s: want a number above 0 and at most 1", set)
+		}
+		*to = int64(math.RoundToEven(float64(x * (1 << 16))))
+		return nil
+	}
+	switch name {
+	case "duplicateAbove":
+		return units(&p.DuplicateAbove)
+	case "similarFrom":
+		return units(&p.SimilarFrom)
+	case "keep":
+		keep, err := strconv.ParseBool(value)
+		if err != nil {
+			return usagef("--set %s: want true or false", set)
+		}
+		p.Keep = keep
+		return nil
+	}
+	return usagef("--set %s: there are duplicateAbove, similarFrom and keep", set)
 }
 
 // rememberHint says what to do about a request that was refused.

@@ -64,6 +64,18 @@ const (
 		`"no_change": "bool", "rebased?": "bool", "dry_run": "bool", "changes?": ` + shapeChanges + `}`
 	shapeKept = `{"commit": "null", "branch": "text", "base": "cid|null", "head": "cid|null", ` +
 		`"kept": "cid|null", "ref": "text|null", "conflicts": ` + shapeConflicts + `}`
+	shapeImportance = `{"value": "int", "importance": "int", "base": "int", "use": "int", ` +
+		`"decay": "int", "links": "int", "uses": "int", "linked": "int", "age_seconds": "int", ` +
+		`"half_life_days": "int"}`
+	shapeSource = `"node": "id", "key": "text|null", "source": "text", ` +
+		`"kind": "file|url|conversation|manual|null", "project?": "text", "path?": "text", ` +
+		`"first?": "int", "last?": "int", "sha256?": "text"`
+	shapeSourceChecks = `[{` + shapeSource + `, "state": "unchanged|moved|changed|removed|unhashed|` +
+		`unreadable|unchecked", "now": "text|null", "span": "text|null", "why": "text|null"}]`
+	shapeProposals = `[{"n": "int", "id": "text", "kind": "expired|duplicate|contradiction|tag|low|` +
+		`isolated", "why": "text", "nodes": ["id"], "names": ["text"], "similarity?": "int", ` +
+		`"differs?": [{"kind": "text", "a": "text", "b": "text"}], "importance?": ` + shapeImportance +
+		`, "tag?": "text", "spellings?": ["text"]}]`
 	shapeMarked = `{"state": "text|null", "marked": ["id"], "already": ["id"], "unmarked": ["id"], ` +
 		`"commit": "cid|null", "branch": "text", "graph": "cid|null", "no_change": "bool", ` +
 		`"dry_run": "bool"}`
@@ -92,6 +104,25 @@ const (
 		shapeQuantiles + `, "yardstick?": {"name": "text", ` + shapeQuantiles + `}, ` +
 		`"bound?": {"times?": "number", "plus?": "int", "most?": "int", "p99?": "int"}, ` +
 		`"over": "bool", "not_measured?": "text"}]`
+	shapeRecallSignals = `{"keyword": "int", "entity": "int", "similarity": "int", "graph": "int"}`
+	shapeWay           = `[{"id": "id", "edge": "text|null", "forward": "bool"}]`
+	shapeAnswer        = `{"qid?": "text", "commit": "cid", "receipt": "cid|null", "query": "text", ` +
+		`"intent?": "why|when|entity|general", "items": [{` + shapeNode + `, "rank": "int", "score": "int", "tokens": "int", ` +
+		`"rendered": "text", "lanes": [{"lane": "text", "rank": "int", "score": "int", ` +
+		`"share?": "int", "weight?": "int"}], "signals?": ` + shapeRecallSignals + `, "tier?": "int", ` +
+		`"terms?": [{"term": "text", "score": "int"}], "seed?": "id|null", "hops?": "int|null", ` +
+		`"path?": ` + shapeWay + `, "beam?": {"seed": "id", "hops": "int", "path": ` + shapeWay + `}, ` +
+		`"entities?": ["text"]}], "tokens_used": "int", "tokens_budget": "int", ` +
+		`"dropped": "int", "dropped_by": {"budget": "int", "duplicate": "int"}, "candidates_seen": "int", ` +
+		`"warnings": [{"code": "text", "message": "text", "remedy": "text"}], ` +
+		`"recall?": {"weights": ` + shapeRecallSignals + `, "width": "int", "depth": "int", "visited": "int", ` +
+		`"visited_limit": "int"}, "dates?": [{"from": "time|null", "to": "time|null"}], ` +
+		`"dropped_items?": [{"id": "id", "reason": "text", "tokens": "int", ` +
+		`"repeats": "id|null"}], ` +
+		`"trace?": {"fusion": "text", "lanes": [{"lane": "text", "weight": "int", ` +
+		`"passed": "int", "found": "int", "left_out": {"exclude": "int", "type": "int", ` +
+		`"time": "int", "where": "int", "marks": "int"}, "best": "int", "worst": "int"}], ` +
+		`"stages": [{"stage": "text", "micros": "int"}]}}`
 	shapePercentiles = `{"p50": "int", "p90": "int", "p95": "int", "p99": "int", "max": "int"}`
 	shapeThresholds  = `{"coverage": "int", "evidence": "int", "lead": "int", ` +
 		`"weak_coverage": "int", "weak_evidence": "int", "cosines?": "object"}`
@@ -125,6 +156,18 @@ var shapesOf = map[string][]string{
 	"mnem version": {`{"version": "text", "revision?": "text", "go": "text", "platform": "text", ` +
 		`"format": "int", "ranking": "int", "analyser": "int"}`},
 	"mnem commit": {shapeCommitted, shapeKept}, "mnem restore": {shapeCommitted, shapeMarked},
+	"mnem consolidate": {
+		`{"commit": "cid|null", "now": "time", "proposals": ` + shapeProposals +
+			`, "memories": "int", "declined": "int", "more": "int"}`,
+		`{"picked": ` + shapeProposals + `, "marked": ["id"], "unmarked": ["id"], "retagged": ["id"], ` +
+			`"commit": "cid|null", "branch": "text", "graph": "cid|null", "no_change": "bool"}`},
+	"mnem sources": {`{"commit": "cid|null", "sources": [{` + shapeSource + `}], "more": "bool"}`},
+	"mnem sources diff": {`{"commit": "cid|null", "sources": ` + shapeSourceChecks + `, "counts": ` +
+		`{"unchanged": "int", "moved": "int", "changed": "int", "removed": "int", "unhashed": "int", ` +
+		`"unreadable": "int", "unchecked": "int"}, "marked?": ["id"], "already?": ["id"], ` +
+		`"marked_by?": "cid|null", "dry_run?": "bool"}`},
+	"mnem sources refresh": {`{"commit": "cid|null", "branch": "text", "graph": "cid|null", ` +
+		`"sources": ` + shapeSourceChecks + `, "no_change": "bool", "dry_run": "bool"}`},
 	"mnem forget": {shapeMarked}, "mnem supersede": {shapeMarked}, "mnem stale": {shapeMarked},
 	"mnem contradict": {shapeMarked}, "mnem retire": {shapeMarked}, "mnem expire": {shapeMarked},
 	"mnem merge": {shapeMerge, shapePending}, "mnem revert": {shapeMerge},
@@ -151,22 +194,9 @@ var shapesOf = map[string][]string{
 		`"removed": {` + shapeCheckCounts + `}, "curve": [` + shapeCurve + `], "chosen?": ` +
 		shapeCurve + `, "left_out": [{"name": "text", "thresholds?": ` + shapeThresholds + `, ` +
 		shapeCheckCounts + `}], "others": {` + shapeCheckCounts + `}}`},
-	"mnem retrieve": {`{"qid?": "text", "commit": "cid", "receipt": "cid|null", "query": "text", ` +
-		`"items": [{` + shapeNode + `, "rank": "int", "score": "int", "tokens": "int", ` +
-		`"rendered": "text", "lanes": [{"lane": "text", "rank": "int", "score": "int", ` +
-		`"share?": "int", "weight?": "int"}], "tier?": "int", ` +
-		`"terms?": [{"term": "text", "score": "int"}], "seed?": "id|null", "hops?": "int|null", ` +
-		`"path?": [{"id": "id", "edge": "text|null", "forward": "bool"}]}], "tokens_used": "int", "tokens_budget": "int", ` +
-		`"dropped": "int", "dropped_by": {"budget": "int", "duplicate": "int"}, "candidates_seen": "int", ` +
-		`"warnings": [{"code": "text", "message": "text", "remedy": "text"}], ` +
-		`"dates?": [{"from": "time|null", "to": "time|null"}], ` +
-		`"dropped_items?": [{"id": "id", "reason": "text", "tokens": "int", ` +
-		`"repeats": "id|null"}], ` +
-		`"trace?": {"fusion": "text", "lanes": [{"lane": "text", "weight": "int", ` +
-		`"passed": "int", "found": "int", "left_out": {"exclude": "int", "type": "int", ` +
-		`"time": "int", "where": "int", "marks": "int"}, "best": "int", "worst": "int"}], ` +
-		`"stages": [{"stage": "text", "micros": "int"}]}}`},
-	"mnem get": {`{` + shapeWhole + `}`, `"json"`},
+	"mnem retrieve": {shapeAnswer}, "mnem recall": {shapeAnswer},
+	"mnem get": {`{` + shapeWhole + `}`, `{` + shapeWhole + `, "importance": ` + shapeImportance +
+		`, "now": "time"}`, `"json"`},
 	"mnem show": {
 		`{` + shapeCommit + `, "diff": ` + shapeDiff + `}`, `{` + shapeWhole + `, ` + shapeBuckets + `}`,
 	},
@@ -258,7 +288,7 @@ var shapesOf = map[string][]string{
 	"mnem bench eval": {`{"ranking": "int", "analyser": "int", "settings": "object", ` +
 		`"files": [{"name": "text", "graph": "cid|null", "nodes": "int", "edges": "int", ` +
 		`"queries": "int", "questions": "text"}], "rows": [{"cat?": "text|null", ` +
-		`"profile?": "text|null", "lane?": "text|null", "stage?": "text|null", ` +
+		`"profile?": "text|null", "intent?": "text|null", "lane?": "text|null", "stage?": "text|null", ` +
 		`"queries": "int", ` + shapeFigures + `}], ` +
 		`"failures?": {"embed": "int", "rerank": "int", "rewrite": "int"}, "baseline?": {"tolerance": "number", ` +
 		`"worse": ["text"], "rows": [{"cat": "text|null", ` + shapeFigures + `}]}}`},

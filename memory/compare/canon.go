@@ -24,7 +24,6 @@ type token struct {
 	proper     bool // capital where common words are not
 	not        bool
 	unit       bool
-	of         bool   // stands between parts of a date
 	gender     string // of the article before it
 	article    string // which has one
 	sentence   int
@@ -313,7 +312,8 @@ func (r *reader) finish() {
 			continue
 		}
 		t.not = word && r.x.not[t.form]
-		t.unit = word && r.x.unit[t.form] || t.class == classMark && strings.Contains("%‰°€$£¥", t.form)
+		t.unit = word && r.x.unit[t.form] ||
+			t.class == classMark && strings.Contains("%‰°€$£¥", t.form)
 		if i > 0 && t.unit && t.class == classWord && in[i-1].class == classNumber && len(t.form) <= 3 {
 			t.form = t.was.exact // Mb is not MB
 		}
@@ -326,7 +326,8 @@ func (r *reader) finish() {
 	r.out = out
 }
 
-// skipped reports whether a word goes with the one after it: está before a gerund, been before -ing.
+// skipped reports whether a word goes with the one after it: está before a gerund, been before
+// -ing.
 func (r *reader) skipped(i int) bool {
 	if i+1 == len(r.out) {
 		return false

@@ -112,8 +112,8 @@ func (x *lexicon) paired(list []token) []token {
 			(and.form == "and" || and.form == "und" || and.form == "et" || and.form == "y")
 	}
 	out := list
-	for _, i := range []int{0, len(list) - 3} {
-		if !at(i) || list[i].form <= list[i+2].form {
+	for k, i := range []int{0, len(list) - 3} {
+		if k > 0 && i == 0 || !at(i) || list[i].form <= list[i+2].form {
 			continue
 		}
 		out = slices.Clone(out)

@@ -130,7 +130,10 @@ func (r *reader) year(k, from int) (year, end int) {
 
 // hanDate reads 2025年3月3日 or a part of it that has a month.
 func (r *reader) hanDate(i int) (year, month, day, end int) {
-	sign := func(k int, s string) bool { t := r.at(k, i); return t.class == classSingle && t.form == s }
+	sign := func(k int, s string) bool {
+		t := r.at(k, i)
+		return t.class == classSingle && t.form == s
+	}
 	year, month, day = -1, -1, -1
 	k := i
 	if y := r.between(k, i, 1000, 9999); y > 0 && sign(k+1, "年") {

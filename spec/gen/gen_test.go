@@ -67,7 +67,13 @@ func TestTimes(t *testing.T) {
 
 // TestTwoRunsAgree finds an order of a map in the output.
 func TestTwoRunsAgree(t *testing.T) {
+	if err := loadLikeness(".."); err != nil {
+		t.Fatal(err)
+	}
 	if err := loadTables("../text-tables.txt"); err != nil {
+		t.Fatal(err)
+	}
+	if err := loadIntents("../intent-words.txt"); err != nil {
 		t.Fatal(err)
 	}
 	first, err := generate()

@@ -70,7 +70,16 @@ func main() {
 }
 
 func run(dir string, check bool) error {
+	if err := loadLikeness(filepath.Join(dir, "..")); err != nil {
+		return err
+	}
 	if err := loadTables(filepath.Join(dir, "..", "text-tables.txt")); err != nil {
+		return err
+	}
+	if err := loadIntents(filepath.Join(dir, "..", "intent-words.txt")); err != nil {
+		return err
+	}
+	if err := loadCheckWords(dir); err != nil {
 		return err
 	}
 	if err := loadMemoryWords(filepath.Join(dir, "..", "memory-words.txt")); err != nil {
