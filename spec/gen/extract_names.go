@@ -340,10 +340,14 @@ func (n *namer) evident(i, j int) bool {
 
 // knownUnits is step 5.
 func (n *namer) knownUnits() {
+	longest := 0 // units of a known name, as units have no blanks
+	for _, k := range n.known {
+		longest = max(longest, 1+strings.Count(keyOfName(k), " "))
+	}
 	for i := range n.units {
-		for j := len(n.units); j > i; j-- {
+		for j := min(len(n.units), i+longest); j > i; j-- {
 			at, end := n.units[i].at, n.units[j-1].end
-			if j-i <= 64 && n.knows(n.keyAt(i, j)) && n.free(at, end) {
+			if n.knows(n.keyAt(i, j)) && n.free(at, end) {
 				n.take(at, end, "known")
 				break
 			}
@@ -394,7 +398,7 @@ func (n *namer) scripts() {
 	for i := range rs {
 		for _, list := range []string{"surnames", "names", "words"} {
 			for _, h := range memWords.entries["honorifics after "+list] {
-				if strings.HasPrefix(string(rs[i:]), h) {
+				if strings.HasPrefix(string(rs[i:min(len(rs), i+4)]), h) {
 					if from, to := honoured(rs[:i], list, len([]rune(h))); from < to {
 						n.take(at(from), at(to), "name")
 					}
