@@ -27,7 +27,9 @@ const (
 	mmrLambda  = 45_875 // .7 in units of 2^-16
 	// decayBits is 2^16 · log2 .85, rounded: what a hop costs.
 	decayBits = -15_366
-	maxShown  = 8192 // scalars of a text that are compared
+	// timeBits is what an edge costs besides that says no more than that one came after the other.
+	timeBits = 2 * fixed.One
+	maxShown = 8192 // scalars of a text that are compared
 )
 
 // ExploreRequest asks for what lies around a topic.
@@ -298,8 +300,8 @@ func (x *explorer) follow(
 }
 
 // step returns what one edge leads to, nil for nothing that is wanted. What it costs is the hop, the
-// edge's weight, half of the bits of how many edges the node has there, and up to one bit where what
-// it leads to has little of the topic.
+// edge's weight, two bits where it is of time alone, half of the bits of how many edges the node has
+// there, and up to one bit where what it leads to has little of the topic.
 func (x *explorer) step(
 	ctx context.Context, from *reached, e adjacency.Entry, side adjacency.Direction, degree uint64,
 ) (*reached, error) {
@@ -321,6 +323,9 @@ func (x *explorer) step(
 	}
 	r.score = from.score + decayBits + fixed.Log2(uint64(e.Weight)) - 16*fixed.One -
 		fixed.Log2(degree)/2 + fixed.Log2(uint64(fixed.One+affinity)) - 17*fixed.One
+	if e.Type == EdgeNear || e.Type == EdgeFollows {
+		r.score -= timeBits
+	}
 	r.step = adjacency.Step{From: from.node.ID, To: n.ID, Edge: e.Edge, Type: e.Type,
 		Forward: side == adjacency.Out}
 	return r, nil

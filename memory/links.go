@@ -77,8 +77,9 @@ type linker struct {
 	m      *Memory
 	s      *repo.Snapshot
 	opt    LinkOptions
-	recent []recent // newest first, drafts of this commit included
+	recent []recent // what commits added, those of the newest one first
 	read   bool     // whether recent was read
+	drafts []recent // of this commit, the newest last
 	terms  *text.Analyzer
 }
 
@@ -122,7 +123,10 @@ func (l *linker) links(ctx context.Context, d *Draft, similar []Near) (Linked, e
 
 // wrote tells the linker of a draft that will be in the commit, so that later ones can follow it.
 func (l *linker) wrote(d *Draft) {
-	l.recent = slices.Insert(l.recent, 0, recent{
+	if len(l.drafts) == 2*recentNodes { // a large batch keeps no more than counts
+		l.drafts = slices.Delete(l.drafts, 0, recentNodes)
+	}
+	l.drafts = append(l.drafts, recent{
 		id: d.ID, created: d.Created, sources: d.Sources, agent: d.Agent, task: d.Task, text: d.Text,
 		drafted: true,
 	})

@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
@@ -30,13 +31,15 @@ type recent struct {
 // temporal links a draft to the memory before it of the same source, and to those of the day before.
 // It returns the first, nil for none.
 func (l *linker) temporal(ctx context.Context, d *Draft, out *Linked) (*recent, error) {
+	if !l.opt.runs(RuleTemporal) && !l.opt.runs(RuleCausal) {
+		return nil, nil
+	}
 	if err := l.readRecent(ctx); err != nil {
 		return nil, err
 	}
 	var previous *recent
 	var near []*recent
-	for i := range l.recent {
-		r := &l.recent[i]
+	for r := range l.newest() {
 		if r.id == d.ID || r.created > d.Created {
 			continue
 		}
@@ -61,6 +64,22 @@ func (l *linker) temporal(ctx context.Context, d *Draft, out *Linked) (*recent, 
 		})
 	}
 	return previous, l.near(ctx, d, near, previous, out)
+}
+
+// newest yields what was written lately: the newest drafts, then what commits added.
+func (l *linker) newest() iter.Seq[*recent] {
+	return func(yield func(*recent) bool) {
+		for i := range min(len(l.drafts), recentNodes) {
+			if !yield(&l.drafts[len(l.drafts)-1-i]) {
+				return
+			}
+		}
+		for i := range l.recent {
+			if !yield(&l.recent[i]) {
+				return
+			}
+		}
+	}
 }
 
 // near links a draft to the newest memories of the day before it.

@@ -110,12 +110,15 @@ func TestLinksWork(t *testing.T) {
 	}
 }
 
+// BenchmarkLinks measures a commit of a node with its links beside the commit of the node alone, in a
+// memory of 10,000 on disk.
 func BenchmarkLinks(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		off  []Rule
 	}{
-		{"none", Rules()}, {"temporal", Rules()[1:]}, {"entity", []Rule{RuleTemporal, RuleKeyword, RuleCausal}},
+		{"none", Rules()}, {"temporal", Rules()[1:]},
+		{"entity", []Rule{RuleTemporal, RuleKeyword, RuleCausal}},
 		{"keyword", []Rule{RuleTemporal, RuleEntity, RuleCausal}}, {"all", nil},
 	} {
 		b.Run(c.name, func(b *testing.B) {
@@ -126,13 +129,22 @@ func BenchmarkLinks(b *testing.B) {
 			defer r.Close()
 			fill(b, r, 10_000)
 			m := New(r)
-			i := 0
+			i, edges := 0, 0
 			for b.Loop() {
-				m.writeDrafts(b, LinkOptions{Off: c.off}, nil, story(i))
+				got := m.writeDrafts(b, LinkOptions{Off: c.off}, nil, plainStory(i))
+				edges += len(got[0].Links)
 				i++
 			}
+			b.ReportMetric(float64(edges)/float64(i), "edges/op")
 		})
 	}
+}
+
+// plainStory is a draft as most are: one name that is known, one tag.
+func plainStory(i int) *Draft {
+	d := draft(fmt.Sprintf("Alice says that note %d about w%d is done.", i, i), i%20, "conversation:1")
+	d.Tags = []string{"notes"}
+	return d
 }
 
 func BenchmarkLinksAlone(b *testing.B) {
@@ -159,5 +171,57 @@ func BenchmarkLinksAlone(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestReadingWork bounds what exploring, related and suggest read, with nothing cached.
+func TestReadingWork(t *testing.T) {
+	last := map[string]int64{}
+	for _, n := range []int{1_000, 10_000} {
+		st := mem.New()
+		r, err := repo.New(t.Context(), st, linkBy, repo.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fill(t, r, n)
+		m := New(r)
+		d := story(1)
+		m.writeDrafts(t, LinkOptions{}, nil, d)
+		for _, c := range []struct {
+			name string
+			most int64
+			fn   func(*repo.Snapshot) error
+		}{
+			{"explore", 8000, func(s *repo.Snapshot) error {
+				_, err := Explore(t.Context(), s, ExploreRequest{Topic: "redis", Keyword: true})
+				return err
+			}},
+			{"related", 2500, func(s *repo.Snapshot) error {
+				_, err := Related(t.Context(), s, RelatedRequest{ID: d.ID})
+				return err
+			}},
+			{"suggest", 500, func(s *repo.Snapshot) error {
+				_, err := Suggest(t.Context(), s, "w77 ran out of memory in Berlin")
+				return err
+			}},
+		} {
+			counts := &countedStore{st, storetest.NewCounting(st.Facts()), storetest.NewCounting(st.Derived())}
+			cold, err := repo.New(t.Context(), counts, linkBy, repo.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := New(cold).headOf(t)
+			counts.facts.Reset()
+			counts.derived.Reset()
+			if err := c.fn(s); err != nil {
+				t.Fatal(err)
+			}
+			reads := counts.facts.Counts().BlocksRead + counts.derived.Counts().BlocksRead
+			t.Logf("%d nodes: %s reads %d blocks", n, c.name, reads)
+			if reads > c.most || last[c.name] > 0 && reads > 3*last[c.name]+50 {
+				t.Errorf("%d nodes: %s reads %d blocks, %d in a tenth of it", n, c.name, reads, last[c.name])
+			}
+			last[c.name] = reads
+		}
 	}
 }

@@ -42,7 +42,7 @@ var runners = map[string]func(t *testing.T, v vector){
 	"adjacency": runAdjacency, "analysis": runAnalysis, "apply": runChanges,
 	"changes": runChanges, "cid": runCID, "codec": runCodec, "commit": runCommit,
 	"car": runCAR, "dates": runDates, "dense": runRetrieval, "mean": runMean,
-	"entities": runEntities, "signals": runSignals,
+	"entities": runEntities, "signals": runSignals, "links": runLinks, "explore": runExplore,
 	"time": runRetrieval, "edge": runRecord, "embedding": runEmbedding, "expand": runRetrieval,
 	"export": runRecord,
 	"filter": runFilter, "horizon": runHorizon, "redaction": runRedaction,

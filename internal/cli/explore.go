@@ -33,8 +33,8 @@ func (c *cli) exploreCommand() *cobra.Command {
 			"With --keyword the TOPIC is the name of a tag or an entity, or a key or id, and the search\n" +
 			"begins there. A TOPIC - is read from standard input.",
 		Example: "  mnem explore billing outage\n  mnem explore billing --depth 2 --beam 8\n" +
-			"  mnem explore --keyword redis --edge-type mentions --json\n" +
-			"  mnem explore billing --at HEAD~10",
+			"  mnem explore --keyword svc/billing --edge-type depends-on --json\n" +
+			"  mnem explore billing --at HEAD~1",
 		Args: cobra.MinimumNArgs(1),
 	}
 	c.atFlag(cmd)
@@ -288,7 +288,7 @@ func (c *cli) relatedCommand() *cobra.Command {
 		Long: "List the nodes that are related to a node, best first, with the reason of each: edges between\n" +
 			"them, entities and tags that both have, the rarer the better, and words that both texts have.\n" +
 			"NODE is a key, an id, or at least 4 digits of an id. Tags and entities are not listed.",
-		Example: "  mnem related 3f2a\n  mnem related decision/storage --limit 5 --json",
+		Example: "  mnem related svc/billing\n  mnem related alice --limit 5 --json",
 		Args:    cobra.ExactArgs(1),
 	}
 	c.atFlag(cmd)

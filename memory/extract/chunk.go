@@ -30,7 +30,7 @@ func (f *finder) chunks() {
 			end++
 		}
 		if !f.inWord(at, end) {
-			f.chunk(trimChunk(f.s, at, end))
+			f.chunk(trimChunk(f.s, at, withoutValue(f.s, at, end)))
 		}
 		at = end
 	}
@@ -42,6 +42,14 @@ func (f *finder) inWord(start, end int) bool {
 	_, after := utf8.DecodeRuneInString(f.s[end:])
 	return kindOf(f.s[start-before:start]) == text.KindLetter ||
 		kindOf(f.s[end:end+after]) == text.KindLetter
+}
+
+// withoutValue returns where what is set ends, as in NAME=VALUE, which is no URL.
+func withoutValue(s string, start, end int) int {
+	if cut := strings.IndexByte(s[start:end], '='); cut > 0 && !strings.Contains(s[start:end], "://") {
+		return start + cut
+	}
+	return end
 }
 
 // trimChunk takes away what belongs to the sentence. A closing bracket stays where there is an

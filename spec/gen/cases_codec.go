@@ -24,7 +24,7 @@ var allCases = []func(*suite){
 	sparseCases, entityCases,
 	shortlistCases,
 	memoryIDCases, likenessCases, rememberCases,
-	extractCases,
+	extractCases, linkCases, exploreCases,
 }
 
 // roundTrip adds a case whose block decodes to v and encodes to the same bytes.

@@ -128,6 +128,7 @@ var prose25 = []string{
 		", yesterday, 2024年5月3日, 三月五日 and in 2021. By May 5 we go. Ma" +
 		"y I?",
 	"I.B.M. U.N. AT&T R&D Q&A Jean-Luc-Marie X-Y-Z",
+	"Set CGO_ENABLED=0, a==b, =x_y, X=1=2 and www.a.b/?c=d or http://a.b/?c=d in Q3. Frau Becker und Herrn Weber.",
 	"e\u0301te\u0301 E\u0301mile Zola e\u0301crit \u200dJoiner Zero\u200bWidth",
 }
 

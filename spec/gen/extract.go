@@ -82,11 +82,8 @@ func keyOfName(s string) string {
 
 // mention is an entity.
 type mention struct {
-	kind     string
-	at, end  int
-	name     string
-	key      string
-	priority int
+	kind, name, key string
+	at, end         int
 }
 
 // namer looks for entities in a text.
@@ -186,7 +183,7 @@ func (n *namer) marks() {
 	}
 }
 
-var chunkRun = regexp.MustCompile("[A-Za-z0-9_\\-/\\\\.:@#+~%&=?!$*()]+")
+var chunkRun = regexp.MustCompile(`[A-Za-z0-9_\-/\\.:@#+~%&=?!$*()]+`)
 
 func (n *namer) chunks() {
 	for _, at := range chunkRun.FindAllStringIndex(n.s, -1) {
@@ -196,8 +193,12 @@ func (n *namer) chunks() {
 			at[1] < len(n.s) && scalarKind(after) == "letter" {
 			continue
 		}
-		t := strings.TrimLeft(n.s[at[0]:at[1]], "-:+%&=?!$*()")
-		from := at[1] - len(t)
+		whole := n.s[at[0]:at[1]]
+		if cut := strings.Index(whole, "="); cut > 0 && !strings.Contains(whole, "://") {
+			whole = whole[:cut]
+		}
+		t := strings.TrimLeft(whole, "-:+%&=?!$*()")
+		from := at[0] + len(whole) - len(t)
 		for t != "" && (strings.ContainsAny(t[len(t)-1:], ".:?!=&*(-~%@$") ||
 			t[len(t)-1] == ')' && strings.Count(t, ")") > strings.Count(t, "(")) {
 			t = t[:len(t)-1]
