@@ -125,12 +125,13 @@ type Proposals struct {
 }
 
 // Propose looks for what could be tidied up in a snapshot. The same snapshot and request give the
-// same proposals. A memory, here, is a visible node without a key that has a summary and no content,
-// which is what Remember writes; expired are nodes of any kind, and so are those with tags.
+// same proposals. A memory, here, is a visible node without a key that has a summary and no
+// content, which is what Remember writes; expired are nodes of any kind, and so are those with
+// tags.
 //
-// Every node is read. For duplicates and contradictions each memory is compared with the few that the
-// index finds most like it, so the time is that of a small query for each, not of all pairs. ctx ends
-// it between two.
+// Every node is read. For duplicates and contradictions each memory is compared with the few that
+// the index finds most like it, so the time is that of a small query for each, not of all pairs.
+// ctx ends it between two.
 func Propose(
 	ctx context.Context, s *repo.Snapshot, req ConsolidateRequest,
 ) (*Proposals, error) {
@@ -198,6 +199,7 @@ type consolidator struct {
 	same   []pair // of memories that say the same
 	oppose []pair
 	paired bool
+	finder *planner // of words to search for, once pairs are looked for
 }
 
 // isMemory reports whether a node is what Remember writes: a text without a key.
@@ -284,8 +286,8 @@ func (c *consolidator) add(p Proposal, list []subject, hides ...graph.ID) (bool,
 // maxNamed is how many nodes of a proposal have their names in it.
 const maxNamed = 20
 
-// declined reports whether somebody declined a proposal: the node that says so is retired. Where the
-// mark was taken off it is proposed again.
+// declined reports whether somebody declined a proposal: the node that says so is retired. Where
+// the mark was taken off it is proposed again.
 func (c *consolidator) declined(id string) (bool, error) {
 	node := graph.NodeID(keyProposal + id)
 	if _, _, err := c.s.Node(c.ctx, node); err != nil {
@@ -376,8 +378,8 @@ func (c *consolidator) low() error {
 }
 
 // isolated proposes to look again at memories that are older than twice their half-life, were not
-// said again, superseded nothing, have no edge to anything, and are in no proposal before. Where most memories are
-// like that, it says nothing about any of them.
+// said again, superseded nothing, have no edge to anything, and are in no proposal before. Where
+// most memories are like that, it says nothing about any of them.
 func (c *consolidator) isolated() error {
 	list, err := c.weigh(func(x *subject) bool {
 		return x.stated < immuneAt && x.marked == "" && !c.named[x.id]

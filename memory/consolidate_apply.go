@@ -49,10 +49,10 @@ func (m *Memory) Consolidate(
 	})
 }
 
-// Decline keeps that proposals are not wanted, in one commit: they do not come again until what speaks
-// for them is something else. Each is kept as a node of the type "proposal" with the key
-// proposal/ID, which says what it was about and is marked retired; taking the mark off lets it come
-// again. picks are as those of Consolidate, at least one.
+// Decline keeps that proposals are not wanted, in one commit: they do not come again until what
+// speaks for them is something else. Each is kept as a node of the type "proposal" with the key
+// proposal/ID, which says what it was about and is marked retired; taking the mark off lets it
+// come again. picks are as those of Consolidate, at least one.
 func (m *Memory) Decline(
 	ctx context.Context, opt repo.CommitOptions, req ConsolidateRequest, picks []string,
 ) (*ConsolidateResult, error) {
@@ -211,8 +211,8 @@ func (t *tidier) writeTags() error {
 	return nil
 }
 
-// retag gives a memory the spellings that stay, and edges to their nodes where it has edges to those
-// of the others, which are marked superseded.
+// retag gives a memory the spellings that stay, and edges to their nodes where it has edges to
+// those of the others, which are marked superseded.
 func (t *tidier) retag(n *graph.Node, to map[string]string) error {
 	var tags []string
 	for _, tag := range TagsOf(n) {

@@ -14,11 +14,10 @@ import (
 
 // Constants of duplicates and contradictions: clause 28.3.
 const (
-	maxLike      = 8      // memories that each is compared with
-	maxQueryText = 1024   // scalars of a memory that are looked up
-	sameAt       = 58_983 // above .90
-	opposeAt     = 32_768 // .50: nothing else differs but what opposes
-	maxAbout     = 64     // subjects that are compared
+	maxLike  = 8      // memories that each is compared with
+	sameAt   = 58_983 // above .90
+	opposeAt = 32_768 // .50: nothing else differs but what opposes
+	maxAbout = 64     // subjects that are compared
 )
 
 // pair is two memories, by their places in the list, that are alike.
@@ -38,6 +37,11 @@ func (c *consolidator) pairs() error {
 	if !c.s.CID().Defined() {
 		return nil
 	}
+	terms, err := text.New("en")
+	if err != nil {
+		return err
+	}
+	c.finder = &planner{ctx: c.ctx, s: c.s, terms: terms}
 	for i := range c.all {
 		if c.req.Progress != nil {
 			c.req.Progress(i, len(c.all))
@@ -69,7 +73,7 @@ func (c *consolidator) pairsOf(i int) error {
 	if err != nil {
 		return err
 	}
-	var text *compare.Text
+	var mine *compare.Text
 	for _, id := range like {
 		j, ok := c.at[id]
 		if !ok || !alikeOutside(x, &c.all[j]) || c.hides[id] {
@@ -79,10 +83,10 @@ func (c *consolidator) pairsOf(i int) error {
 		if err != nil {
 			return err
 		}
-		if text == nil {
-			text = compare.Analyse(n.Summary)
+		if mine == nil {
+			mine = compare.Analyse(n.Summary)
 		}
-		got := text.Compare(compare.Analyse(other.Summary))
+		got := mine.Compare(compare.Analyse(other.Summary))
 		same := len(got.Differs) == 0 && got.Similarity >= sameAt
 		if !same && !opposes(got) {
 			continue
@@ -106,14 +110,19 @@ func (c *consolidator) pairsOf(i int) error {
 	return nil
 }
 
-// like returns the nodes whose texts are most like that of a memory: the best of the text lane among
-// visible nodes of its type, itself left out.
+// like returns the nodes whose texts are most like that of a memory: the best by its rarest words,
+// as Remember looks for them, among visible nodes of its type, itself left out.
 func (c *consolidator) like(n *graph.Node) ([]graph.ID, error) {
-	query := text.FirstScalars(n.Summary, maxQueryText)
+	query, err := c.finder.query(n.Summary)
+	if err != nil || query == "" {
+		return nil, err
+	}
 	a, err := c.s.Retrieve(c.ctx, retrieve.Request{
 		Text: query, Types: []string{n.Type}, Exclude: []graph.ID{n.ID},
 		Limit: new(maxLike), Budget: new(0), Expand: new(0), SummaryCap: new(1),
 		Spelling: retrieve.SpellingOff, Settled: true,
+		Weights: []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: fixed.One},
+			{Lane: retrieve.LaneEntity}, {Lane: retrieve.LaneTime}},
 	})
 	if err != nil {
 		return nil, err
@@ -130,8 +139,8 @@ func alikeOutside(a, b *subject) bool {
 	return a.typ == b.typ && a.from == b.from && a.to == b.to
 }
 
-// opposes reports whether what differs between two texts is such that at most one of them is so: words
-// that turn the text around alone, or one number alone, with what it counts.
+// opposes reports whether what differs between two texts is such that at most one of them is so:
+// words that turn the text around alone, or one number alone, with what it counts.
 func opposes(c compare.Comparison) bool {
 	if c.Similarity < opposeAt || len(c.Differs) == 0 {
 		return false
@@ -151,8 +160,8 @@ func opposes(c compare.Comparison) bool {
 	return numbers == 1
 }
 
-// sameSubjects reports whether two memories are about the same: the same words about another subject
-// say something else.
+// sameSubjects reports whether two memories are about the same: the same words about another
+// subject say something else.
 func (c *consolidator) sameSubjects(a, b graph.ID) (bool, error) {
 	var of [2][]graph.ID
 	for i, id := range []graph.ID{a, b} {
@@ -171,8 +180,8 @@ func (c *consolidator) sameSubjects(a, b graph.ID) (bool, error) {
 	return slices.Equal(of[0], of[1]), nil
 }
 
-// duplicates proposes that of memories that say the same one stays: the most important, of these the
-// oldest. Each other says the same as that very one.
+// duplicates proposes that of memories that say the same one stays: the most important, of these
+// the oldest. Each other says the same as that very one.
 func (c *consolidator) duplicates() error {
 	if err := c.pairs(); err != nil {
 		return err

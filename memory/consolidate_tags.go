@@ -44,8 +44,8 @@ func (c *consolidator) countTags(n *graph.Node) {
 	}
 }
 
-// tagStem returns what spellings of one tag have in common: letters and digits in their folded form,
-// without the s of a plural. Signs that stand for themselves, as in c++ and c#, count.
+// tagStem returns what spellings of one tag have in common: letters and digits in their folded
+// form, without the s of a plural. Signs that stand for themselves, as in c++ and c#, count.
 func tagStem(tag string) string {
 	var b strings.Builder
 	text.EachFolded(tag, func(_, _ int, kind text.Kind, fold string) bool {
@@ -61,8 +61,8 @@ func tagStem(tag string) string {
 	return stem
 }
 
-// fragmented proposes one spelling for tags that differ in their spelling alone: the one that is used
-// most, of these the shortest, then the first in bytewise order.
+// fragmented proposes one spelling for tags that differ in their spelling alone: the one that is
+// used most, of these the shortest, then the first in bytewise order.
 func (c *consolidator) fragmented() error {
 	groups := make(map[string][]string)
 	for _, tag := range slices.Sorted(maps.Keys(c.tags)) {

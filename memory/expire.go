@@ -9,9 +9,9 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// Due returns the time from which a node is out of date, and what says so: its property "expires" or
-// its "validTo", the earlier one of both; ok is false where neither does. A property that is no time
-// says nothing.
+// Due returns the time from which a node is out of date, and what says so: its property "expires"
+// or its "validTo", the earlier one of both; ok is false where neither does. A property that is no
+// time says nothing.
 func Due(n *graph.Node) (at graph.Time, why string, ok bool) {
 	if v, found := ipld.FindEntry(n.Props, PropExpires); found && v.Kind() == ipld.String {
 		if t, err := graph.ParseTime(v.Text()); err == nil {

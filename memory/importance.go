@@ -154,11 +154,11 @@ type ImportanceOptions struct {
 	Accesses func(graph.ID) int64
 }
 
-// Importance returns the effective importance of a node at a time that is passed in: of its property
-// "importance", of how often it was said again, of its age, and of the edges that link it. It is
-// worked out when it is asked for and stored nowhere, so it cannot go stale, and reading changes
-// nothing. It reads the node and O(log n) blocks of edges. Edges that any memory gets for when it was
-// written count for nothing.
+// Importance returns the effective importance of a node at a time that is passed in: of its
+// property "importance", of how often it was said again, of its age, and of the edges that link
+// it. It is worked out when it is asked for and stored nowhere, so it cannot go stale, and reading
+// changes nothing. It reads the node and O(log n) blocks of edges. Edges that any memory gets for
+// when it was written count for nothing.
 func Importance(
 	ctx context.Context, s *repo.Snapshot, id graph.ID, now graph.Time, opt ImportanceOptions,
 ) (Effective, error) {

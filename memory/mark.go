@@ -17,8 +17,8 @@ const MaxMarked = 10_000
 // maxTurns bounds how often a decision is made again because the branch moved meanwhile.
 const maxTurns = 8
 
-// StateError is returned when a node is in a state that a verb does not replace, since more would be
-// lost than said. errors.Is(err, repo.ErrInvalid) holds.
+// StateError is returned when a node is in a state that a verb does not replace, since more would
+// be lost than said. errors.Is(err, repo.ErrInvalid) holds.
 type StateError struct {
 	Node  graph.ID
 	Name  string // of the node, as the caller gave it

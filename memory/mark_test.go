@@ -45,6 +45,15 @@ func (m *Memory) tell(t testing.TB, lines ...string) {
 	}
 }
 
+func lifeTip(t testing.TB, m *Memory) *repo.Snapshot {
+	t.Helper()
+	s, err := m.head(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 var lifeOpt = repo.CommitOptions{Stamp: lifeBy}
 
 // secretLines have one memory with words of its own, and everything that could lead to it.
@@ -111,15 +120,15 @@ func TestForgottenIsNotRetrieved(t *testing.T) {
 		}
 		return found
 	}
-	if said(m.headOf(t)) == 0 {
+	if said(lifeTip(t, m)) == 0 {
 		t.Fatal("nothing finds it before")
 	}
-	before := m.headOf(t).Graph()
+	before := lifeTip(t, m).Graph()
 	req := MarkRequest{State: graph.Forgotten, Nodes: []string{"secret"}, Reason: "no"}
 	if _, err := m.Mark(t.Context(), lifeOpt, req); err != nil {
 		t.Fatal(err)
 	}
-	if n := said(m.headOf(t)); n > 0 {
+	if n := said(lifeTip(t, m)); n > 0 {
 		t.Errorf("%d answers have what is forgotten", n)
 	}
 	undo(t, m, before)
@@ -131,7 +140,7 @@ func undo(t testing.TB, m *Memory, before ipld.CID) {
 	if _, err := m.r.Undo(t.Context(), "", lifeBy); err != nil {
 		t.Fatal(err)
 	}
-	if got := m.headOf(t).Graph(); got != before {
+	if got := lifeTip(t, m).Graph(); got != before {
 		t.Errorf("graph %v after undo, want %v", got, before)
 	}
 }
@@ -170,7 +179,7 @@ func TestMarksReplaceLess(t *testing.T) {
 
 func TestMarkRequests(t *testing.T) {
 	m := lifeMemory(t, `{"node":{"key":"x","type":"T"}}`, `{"node":{"key":"y","type":"T"}}`)
-	before := m.headOf(t).CID()
+	before := lifeTip(t, m).CID()
 	for _, req := range []MarkRequest{
 		{}, {State: graph.Stale}, {State: "lost", Nodes: []string{"x"}},
 		{State: graph.Superseded, Nodes: []string{"x"}}, {State: graph.Stale, Nodes: []string{"x"}, By: "y"},
@@ -187,7 +196,7 @@ func TestMarkRequests(t *testing.T) {
 	if !isMissing(err) {
 		t.Error(err)
 	}
-	if m.headOf(t).CID() != before {
+	if lifeTip(t, m).CID() != before {
 		t.Error("something was written")
 	}
 }
@@ -205,7 +214,7 @@ func TestRandomMarks(t *testing.T) {
 	var graphs []ipld.CID
 	name := func() string { return fmt.Sprintf("n%d", rng.IntN(8)) }
 	for range 200 {
-		before := m.headOf(t)
+		before := lifeTip(t, m)
 		var err error
 		switch state := graph.States()[rng.IntN(6)]; {
 		case rng.IntN(3) == 0:
@@ -222,10 +231,10 @@ func TestRandomMarks(t *testing.T) {
 		if err != nil && !errors.Is(err, repo.ErrInvalid) {
 			t.Fatal(err)
 		}
-		if m.headOf(t).CID() != before.CID() {
+		if lifeTip(t, m).CID() != before.CID() {
 			graphs = append(graphs, before.Graph())
 		}
-		checkPairs(t, m.headOf(t))
+		checkPairs(t, lifeTip(t, m))
 	}
 	if len(graphs) < 20 {
 		t.Fatalf("only %d commits", len(graphs))

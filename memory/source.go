@@ -36,7 +36,8 @@ const (
 //	manual:   manual:WHO
 //
 // A path is relative to its project, with "/" between its parts, none of them empty, "." or "..";
-// "%", "?" and "#" in it are written %25, %3F and %23, and nothing else is. Each source has one text.
+// "%", "?" and "#" in it are written %25, %3F and %23, and nothing else is. Each source has one
+// text.
 type Source struct {
 	Kind        SourceKind
 	Project     string // of a file, "" for none
@@ -86,8 +87,8 @@ func parseFile(s string) (src Source, problem string) {
 	src.Kind = FileSource
 	if rest, ok := strings.CutPrefix(s, "//"); ok {
 		if src.Project, s, ok = strings.Cut(rest, "/"); !ok || !isProject(src.Project) {
-			return src, "want file://PROJECT/PATH, PROJECT 1 to 64 of a-z, 0-9, ., _, -, the first a letter " +
-				"or digit"
+			return src, "want file://PROJECT/PATH, PROJECT 1 to 64 of a-z, 0-9, ., _, -, the first a " +
+				"letter or digit"
 		}
 	}
 	s, lines, spanned := strings.Cut(s, "#")

@@ -63,9 +63,9 @@ func (c *SourceCheck) Gone() bool {
 	return c.State == SourceChanged || c.State == SourceRemoved
 }
 
-// Sources calls fn for each source of nodes, in the order of their names, or for those of all nodes,
-// in id order, without names. Text that is no source comes too, with the zero Source. It ends at the
-// first error of fn.
+// Sources calls fn for each source of nodes, in the order of their names, or for those of all
+// nodes, in id order, without names. Text that is no source comes too, with the zero Source. It
+// ends at the first error of fn.
 func Sources(
 	ctx context.Context, s *repo.Snapshot, names []string, fn func(SourceEntry) error,
 ) error {
@@ -236,8 +236,8 @@ func beginningOf(span []byte) string {
 	return strings.ToValidUTF8(string(span[:min(len(span), MaxShown)]), "\uFFFD")
 }
 
-// spanOf returns lines of a file, without the line end of the last; the whole file for line 0. ok is
-// false where it has fewer lines.
+// spanOf returns lines of a file, without the line end of the last; the whole file for line 0. ok
+// is false where it has fewer lines.
 func spanOf(data []byte, first, last int) (span []byte, ok bool) {
 	if first == 0 {
 		return data, true
@@ -272,8 +272,8 @@ func lineEnds(data []byte) []int {
 	return ends
 }
 
-// findSpan looks for n lines with a hash and returns the first of them: of several places the nearest
-// to where they were, of two equally near ones the earlier.
+// findSpan looks for n lines with a hash and returns the first of them: of several places the
+// nearest to where they were, of two equally near ones the earlier.
 func findSpan(data []byte, hash [sha256.Size]byte, was, n int) (first int, ok bool) {
 	ends := lineEnds(data)
 	most := len(ends) - n + 1 // the last line where they can begin
@@ -352,9 +352,9 @@ func (k *marker) gone(c *SourceCheck) error {
 }
 
 // Refresh gives a node's file sources the hashes, and where lines moved the lines, that they have
-// now, and takes a mark off that MarkGone made, in one commit, or none where they are right: somebody
-// read the memory again. It returns what became of each source; one that is not there any more stays
-// as it is.
+// now, and takes a mark off that MarkGone made, in one commit, or none where they are right:
+// somebody read the memory again. It returns what became of each source; one that is not there any
+// more stays as it is.
 func (m *Memory) Refresh(
 	ctx context.Context, opt repo.CommitOptions, name string, files *SourceChecker,
 ) ([]SourceCheck, *repo.CommitResult, error) {

@@ -55,6 +55,8 @@ var runners = map[string]func(t *testing.T, v vector){
 	"profile-contradicts": runProfileContradicts,
 	"memory-id":           runMemoryID, "likeness": runLikeness, "remember": runRemember,
 	"tokens": runTokens, "community": runCommunity, "sentences": runSentences,
+	"importance": runImportance, "source": runSource, "proposal": runProposal,
+	"marking":   runMarking,
 	"tree-diff": runDiff, "tree-merge": runMerge, "unseen": runUnseen,
 }
 

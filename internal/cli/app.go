@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/graph"
 )
 
 // App is the outside world as commands see it. Tests pass their own.
@@ -109,7 +111,8 @@ type cli struct {
 	conf      *configs
 	// acceptHead opens a repository whose head file disagrees: for fsck --repair alone.
 	acceptHead bool
-	failures   map[string]int // of models by kind, nil where nobody counts
+	failures   map[string]int     // of models by kind, nil where nobody counts
+	shown      map[graph.ID]int64 // how often answers show nodes
 }
 
 // globalFlags are the flags that several commands have.

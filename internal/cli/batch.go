@@ -62,6 +62,7 @@ func (a *answerer) batchLine(ctx context.Context, text []byte, base retrieve.Req
 	if err != nil {
 		return err
 	}
+	a.c.used(answer)
 	if err := a.printJSON(answer, receipt, q); err != nil {
 		return err
 	}

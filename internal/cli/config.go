@@ -57,7 +57,7 @@ func configKeys() []configKey {
 		{"gc.grace", "MNEM_GC_GRACE", defaultGrace.String(),
 			"how long a collection keeps operations: a duration like 336h",
 			func(v string) error { _, err := parseGrace(v); return err }},
-	}, slices.Concat(cacheKeys(), embedKeys(), profileKeys(), rerankKeys(), rewriteKeys())...)
+	}, slices.Concat(cacheKeys(), accessKeys(), embedKeys(), profileKeys(), rerankKeys(), rewriteKeys())...)
 }
 
 func checkBool(v string) error {

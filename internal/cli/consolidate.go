@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/memory"
-	"github.com/mnem-project/mnem/memory/compare"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -34,41 +32,9 @@ type proposalJSON struct {
 
 // textDiffersJSON is one difference between two texts.
 type textDiffersJSON struct {
-	Kind compare.Kind `json:"kind"`
-	A    string       `json:"a"`
-	B    string       `json:"b"`
-}
-
-// importanceJSON is an effective importance and what it is made of, in units of 2^-16.
-type importanceJSON struct {
-	Value      int64 `json:"value"`
-	Importance int   `json:"importance"`
-	Base       int64 `json:"base"`
-	Use        int64 `json:"use"`
-	Decay      int64 `json:"decay"`
-	Links      int64 `json:"links"`
-	Uses       int64 `json:"uses"`
-	Linked     int64 `json:"linked"`
-	Age        int64 `json:"age_seconds"`
-	HalfLife   int   `json:"half_life_days"`
-}
-
-func jsonImportance(e *memory.Effective) *importanceJSON {
-	if e == nil {
-		return nil
-	}
-	return &importanceJSON{
-		Value: e.Value, Importance: e.Importance, Base: e.Base, Use: e.Use, Decay: e.Decay,
-		Links: e.Links, Uses: e.Uses, Linked: e.Linked, Age: e.Age / microsPerSecond,
-		HalfLife: e.HalfLife,
-	}
-}
-
-// importanceText is an effective importance for people.
-func importanceText(e *memory.Effective) string {
-	q := func(n int64) string { return strconv.FormatFloat(float64(n)/65536, 'f', 2, 64) }
-	return fmt.Sprintf("%s = importance %d (%s) × use %s × age %s × links %s", q(e.Value), e.Importance,
-		q(e.Base), q(e.Use), q(e.Decay), q(e.Links))
+	Kind string `json:"kind"`
+	A    string `json:"a"`
+	B    string `json:"b"`
 }
 
 func jsonProposals(list []memory.Proposal) []proposalJSON {
@@ -84,7 +50,7 @@ func jsonProposals(list []memory.Proposal) []proposalJSON {
 			out[i].Similarity = p.Similarity
 		}
 		for _, d := range p.Differs {
-			out[i].Differs = append(out[i].Differs, textDiffersJSON{d.Kind, d.A, d.B})
+			out[i].Differs = append(out[i].Differs, textDiffersJSON{string(d.Kind), d.A, d.B})
 		}
 	}
 	return out
@@ -194,6 +160,9 @@ func (c *cli) runConsolidate(cmd *cobra.Command, args []string, f *consolidateFl
 	}}
 	for _, k := range f.kinds {
 		req.Kinds = append(req.Kinds, memory.ProposalKind(k))
+	}
+	if req.Accesses, err = c.accesses(); err != nil {
+		return err
 	}
 	if !f.apply && !f.decline {
 		return c.withRepo(cmd, false, func(ctx context.Context, r *repo.Repo) error {

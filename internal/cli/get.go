@@ -160,6 +160,8 @@ func nodeHint(err error) error {
 func (c *cli) getCommand() *cobra.Command {
 	var field string
 	var marks []string
+	var importance bool
+	var now string
 	cmd := &cobra.Command{
 		Use:     "get NODE [flags]",
 		GroupID: groupRead,
@@ -169,18 +171,34 @@ func (c *cli) getCommand() *cobra.Command {
 			"--field prints the value of one field and nothing else: text as it is (escaped only on a\n" +
 			"terminal), other values as JSON. Fields are those of the JSON form; a property is props.NAME.\n\n" +
 			"A forgotten node is not found without --include forgotten. Other marked ones are printed with\n" +
-			"a line that says so.",
-		Example: "  mnem get alice\n  mnem get alice --field props.role\n" +
+			"a line that says so.\n\n" +
+			"--importance tells the effective importance at --now and what it is made of: the importance\n" +
+			"that the node states, how often it was said again or used, its age by the half-life of its\n" +
+			"type, and its links. It is worked out when it is asked for and stored nowhere.",
+		Example: "  mnem get alice\n  mnem get alice --field props.role\n  mnem get alice --importance\n" +
 			"  mnem get svc/billing --at HEAD~1 --json\n  mnem get bob --include forgotten",
 		Args: cobra.ExactArgs(1),
 	}
 	c.atFlag(cmd)
 	cmd.Flags().StringVar(&field, "field", "", "print the value of this `FIELD` alone")
 	marksFlag(cmd, &marks)
+	cmd.Flags().BoolVar(&importance, "importance", false, "tell the effective importance, too")
+	cmd.Flags().StringVar(&now, "now", "", "`TIME` that the importance is of, RFC 3339 or YYYY-MM-DD "+
+		"(default: now)")
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
 		if cmd.Flags().Changed("field") && !isField(field) {
 			return usagef("--field: no field %q: want one of %s or props.NAME", field,
 				strings.Join(fieldNames(), ", "))
+		}
+		if importance && field != "" {
+			return usagef("--field and --importance exclude each other")
+		}
+		if now != "" && !importance {
+			return usagef("--now is for --importance")
+		}
+		at, err := c.nowFlag(now)
+		if err != nil {
+			return err
 		}
 		let, err := parseMarks(marks)
 		if err != nil {
@@ -201,6 +219,8 @@ func (c *cli) getCommand() *cobra.Command {
 					w.node.ID)
 			case field != "":
 				return c.printField(w, field, args[0])
+			case importance:
+				return c.printImportant(ctx, s, w, at)
 			case c.global.json:
 				return c.printJSON(w.json())
 			}

@@ -206,8 +206,9 @@ func (c *cli) supersedeCommand() *cobra.Command {
 		Long: "Mark nodes as superseded by the last one, in one commit. What is superseded keeps its text,\n" +
 			"its properties and its edges, and is hidden; --include superseded lets it through. NEW must be\n" +
 			"visible itself. Where the two contradicted each other, that is settled: NEW's mark goes.",
-		Example: "  mnem supersede db/marlin db/ledger-pg --reason 'it moved there'\n  mnem supersede alice bruno bob --dry-run",
-		Args:    cobra.MinimumNArgs(2),
+		Example: "  mnem supersede db/marlin db/ledger-pg --reason 'it moved there'\n" +
+			"  mnem supersede alice bruno bob --dry-run",
+		Args: cobra.MinimumNArgs(2),
 	}
 	f.add(c, cmd)
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
@@ -294,8 +295,8 @@ func (c *cli) restoreMarks(cmd *cobra.Command, names []string, f *markFlags) err
 	})
 }
 
-// restoreKind says what the arguments of restore are: names of nodes alone, or a revision before them.
-// A first argument that names both is a revision, so that what worked works.
+// restoreKind says what the arguments of restore are: names of nodes alone, or a revision before
+// them. A first argument that names both is a revision, so that what worked works.
 func restoreKind(
 	ctx context.Context, r *repo.Repo, args []string, branch string,
 ) (marks bool, err error) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/memory"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -23,20 +24,22 @@ type listOptions struct {
 	sort  sortSpec
 	limit int // 0 for all
 	after string
+	now   graph.Time // of importance
 }
 
 func (c *cli) lsCommand() *cobra.Command {
 	var opt listOptions
 	var where, marks []string
-	var order string
+	var order, now string
 	cmd := &cobra.Command{
 		Use:     "ls [flags]",
 		GroupID: groupRead,
 		Short:   "List nodes or edges",
 		Long: "List the nodes, or with --edges the edges, that pass the filters. Predicates are those of\n" +
-			"'mnem retrieve --where'. --sort orders by id (the default), key, created, updated or\n" +
-			"props.NAME, descending with - in front; what has no such value comes last, and what is equal\n" +
-			"is in order of id. Property values of different kinds sort as numbers, strings, booleans, rest.\n\n" +
+			"'mnem retrieve --where'. --sort orders by id (the default), key, created, updated, importance\n" +
+			"or props.NAME, descending with - in front; what has no such value comes last, and what is equal\n" +
+			"is in order of id. Property values of different kinds sort as numbers, strings, booleans, rest.\n" +
+			"importance is the effective importance at --now, which 'mnem get --importance' explains.\n\n" +
 			"A list that is cut at --limit ends with a cursor. --after CURSOR goes on behind it, at the\n" +
 			"cursor's commit unless --at says another, so that pages fit together whatever is committed\n" +
 			"meanwhile.",
@@ -49,7 +52,9 @@ func (c *cli) lsCommand() *cobra.Command {
 	f.BoolVar(&opt.edges, "edges", false, "list edges")
 	f.StringArrayVar(&opt.req.Types, "type", nil, "only this `TYPE` (repeatable)")
 	f.StringArrayVar(&where, "where", nil, "only where this `PREDICATE` holds (repeatable)")
-	f.StringVar(&order, "sort", "id", "`ORDER`: id, key, created, updated or props.NAME")
+	f.StringVar(&order, "sort", "id", "`ORDER`: id, key, created, updated, importance or "+
+		"props.NAME")
+	f.StringVar(&now, "now", "", "`TIME` that importance is of, RFC 3339 or YYYY-MM-DD (default: now)")
 	f.IntVar(&opt.limit, "limit", defaultList, "at most `N` rows; 0 for all")
 	f.StringVar(&opt.after, "after", "", "go on after this `CURSOR` or id")
 	marksFlag(cmd, &marks)
@@ -68,6 +73,12 @@ func (c *cli) lsCommand() *cobra.Command {
 			return err
 		}
 		if opt.sort, err = parseSort(order, opt.edges); err != nil {
+			return err
+		}
+		if now != "" && opt.sort.field != sortImportance {
+			return usagef("--now is for --sort importance")
+		}
+		if opt.now, err = c.nowFlag(now); err != nil {
 			return err
 		}
 		return c.withRepo(cmd, false, func(ctx context.Context, r *repo.Repo) error {
@@ -94,7 +105,10 @@ func (c *cli) ls(ctx context.Context, r *repo.Repo, atGiven bool, opt listOption
 	if err != nil {
 		return err
 	}
-	l := &lister{s: s, opt: opt, see: visible{s, opt.req.Marks}}
+	l, err := c.lister(ctx, s, opt)
+	if err != nil {
+		return err
+	}
 	out := c.listPrinter(l)
 	n, more, last := 0, false, graph.ID{}
 	for id, err := range l.ids(ctx, from, opt.limit) {
@@ -114,6 +128,22 @@ func (c *cli) ls(ctx context.Context, r *repo.Repo, atGiven bool, opt listOption
 		next = cursorText(last, s.CID())
 	}
 	return out.end(next)
+}
+
+// lister finds the rows of a list of a snapshot.
+func (c *cli) lister(
+	ctx context.Context, s *repo.Snapshot, opt listOptions,
+) (*lister, error) {
+	l := &lister{s: s, opt: opt, see: visible{s, opt.req.Marks}}
+	if opt.sort.field != sortImportance {
+		return l, nil
+	}
+	of, err := c.importanceOptions(ctx, s)
+	l.weigh = func(ctx context.Context, n *graph.Node) (int64, error) {
+		e, err := memory.Importance(ctx, s, n.ID, opt.now, of)
+		return e.Value, err
+	}
+	return l, err
 }
 
 // cursorText names a place in a list: an item, at the commit that says where in the order it is.
@@ -150,7 +180,10 @@ func (c *cli) listStart(
 	if opt.sort.field == sortID {
 		return s, &place{id: id}, nil
 	}
-	l := &lister{s: marked, opt: opt}
+	l, err := c.lister(ctx, marked, opt)
+	if err != nil {
+		return nil, nil, err
+	}
 	row, err := l.read(ctx, id)
 	if err != nil {
 		return nil, nil, err

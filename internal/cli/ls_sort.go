@@ -20,6 +20,8 @@ const (
 	sortKey     = "key"
 	sortCreated = "created"
 	sortUpdated = "updated"
+	// sortImportance is by effective importance, which is worked out for each row.
+	sortImportance = "importance"
 )
 
 // sortSpec is an order of rows.
@@ -35,10 +37,14 @@ func parseSort(s string, edges bool) (sortSpec, error) {
 	switch {
 	case field == sortUpdated && edges:
 		return spec, usagef("--sort: edges have no time of update")
-	case field == sortID, field == sortKey, field == sortCreated, field == sortUpdated:
+	case field == sortImportance && edges:
+		return spec, usagef("--sort: edges have no importance")
+	case field == sortID, field == sortKey, field == sortCreated, field == sortUpdated,
+		field == sortImportance:
 	case isProp && prop != "":
 	default:
-		return spec, usagef("--sort: no order %q: want id, key, created, updated or props.NAME", s)
+		return spec, usagef("--sort: no order %q: want id, key, created, updated, importance or "+
+			"props.NAME", s)
 	}
 	return spec, nil
 }
@@ -66,6 +72,8 @@ func (o sortSpec) place(row *listRow) place {
 		set(ipld.IntValue(int64(row.created)))
 	case sortUpdated:
 		set(ipld.IntValue(int64(row.updated)))
+	case sortImportance:
+		set(ipld.IntValue(row.importance))
 	default:
 		if v, ok := ipld.FindEntry(row.props, strings.TrimPrefix(o.field, propPrefix)); ok {
 			set(v)
@@ -148,6 +156,8 @@ type listRow struct {
 	edge    *graph.Edge // nil for a node
 	cid     ipld.CID
 	mark    *graph.Mark // only read by read
+
+	importance int64 // effective, in units of 2^-16; only where the order is by it
 }
 
 func nodeRow(n *graph.Node, c ipld.CID) *listRow {
@@ -172,6 +182,16 @@ type lister struct {
 	s   *repo.Snapshot
 	opt listOptions
 	see visible
+	// weigh returns a node's effective importance; nil where the order is not by it.
+	weigh func(ctx context.Context, n *graph.Node) (int64, error)
+}
+
+// weighRow fills in what the order is by, where that is not in the row.
+func (l *lister) weighRow(ctx context.Context, row *listRow) (err error) {
+	if l.weigh != nil && row.node != nil {
+		row.importance, err = l.weigh(ctx, row.node)
+	}
+	return err
 }
 
 // read returns one row with its mark.
@@ -193,7 +213,9 @@ func (l *lister) read(ctx context.Context, id graph.ID) (*listRow, error) {
 		row = nodeRow(n, c)
 	}
 	var err error
-	row.mark, err = l.s.Mark(ctx, on, id)
+	if row.mark, err = l.s.Mark(ctx, on, id); err == nil {
+		err = l.weighRow(ctx, row)
+	}
 	return row, err
 }
 
@@ -204,6 +226,9 @@ func (l *lister) rows(ctx context.Context, after graph.ID) iter.Seq2[*listRow, e
 			ok := false
 			if err == nil {
 				ok, err = l.passes(ctx, row)
+			}
+			if ok && err == nil {
+				err = l.weighRow(ctx, row)
 			}
 			if err != nil || ok {
 				if !yield(row, err) || err != nil {

@@ -306,6 +306,7 @@ func (c *cli) retrieve(cmd *cobra.Command, opt *retrieveOptions, args []string) 
 	}
 	return c.withRepo(cmd, session != "", func(ctx context.Context, r *repo.Repo) error {
 		a.repo = r
+		defer c.countUsed()
 		if opt.batch != "" {
 			return a.batch(ctx, opt.batch, req)
 		}
@@ -313,6 +314,7 @@ func (c *cli) retrieve(cmd *cobra.Command, opt *retrieveOptions, args []string) 
 		if err != nil {
 			return err
 		}
+		c.used(answer)
 		if c.global.json {
 			return a.printJSON(answer, receipt, retrieve.Query{Request: req})
 		}

@@ -64,6 +64,18 @@ const (
 		`"no_change": "bool", "rebased?": "bool", "dry_run": "bool", "changes?": ` + shapeChanges + `}`
 	shapeKept = `{"commit": "null", "branch": "text", "base": "cid|null", "head": "cid|null", ` +
 		`"kept": "cid|null", "ref": "text|null", "conflicts": ` + shapeConflicts + `}`
+	shapeImportance = `{"value": "int", "importance": "int", "base": "int", "use": "int", ` +
+		`"decay": "int", "links": "int", "uses": "int", "linked": "int", "age_seconds": "int", ` +
+		`"half_life_days": "int"}`
+	shapeSource = `"node": "id", "key": "text|null", "source": "text", ` +
+		`"kind": "file|url|conversation|manual|null", "project?": "text", "path?": "text", ` +
+		`"first?": "int", "last?": "int", "sha256?": "text"`
+	shapeSourceChecks = `[{` + shapeSource + `, "state": "unchanged|moved|changed|removed|unhashed|` +
+		`unreadable|unchecked", "now": "text|null", "span": "text|null", "why": "text|null"}]`
+	shapeProposals = `[{"n": "int", "id": "text", "kind": "expired|duplicate|contradiction|tag|low|` +
+		`isolated", "why": "text", "nodes": ["id"], "names": ["text"], "similarity?": "int", ` +
+		`"differs?": [{"kind": "text", "a": "text", "b": "text"}], "importance?": ` + shapeImportance +
+		`, "tag?": "text", "spellings?": ["text"]}]`
 	shapeMarked = `{"state": "text|null", "marked": ["id"], "already": ["id"], "unmarked": ["id"], ` +
 		`"commit": "cid|null", "branch": "text", "graph": "cid|null", "no_change": "bool", ` +
 		`"dry_run": "bool"}`
@@ -125,6 +137,18 @@ var shapesOf = map[string][]string{
 	"mnem version": {`{"version": "text", "revision?": "text", "go": "text", "platform": "text", ` +
 		`"format": "int", "ranking": "int", "analyser": "int"}`},
 	"mnem commit": {shapeCommitted, shapeKept}, "mnem restore": {shapeCommitted, shapeMarked},
+	"mnem consolidate": {
+		`{"commit": "cid|null", "now": "time", "proposals": ` + shapeProposals +
+			`, "memories": "int", "declined": "int", "more": "int"}`,
+		`{"picked": ` + shapeProposals + `, "marked": ["id"], "unmarked": ["id"], "retagged": ["id"], ` +
+			`"commit": "cid|null", "branch": "text", "graph": "cid|null", "no_change": "bool"}`},
+	"mnem sources": {`{"commit": "cid|null", "sources": [{` + shapeSource + `}], "more": "bool"}`},
+	"mnem sources diff": {`{"commit": "cid|null", "sources": ` + shapeSourceChecks + `, "counts": ` +
+		`{"unchanged": "int", "moved": "int", "changed": "int", "removed": "int", "unhashed": "int", ` +
+		`"unreadable": "int", "unchecked": "int"}, "marked?": ["id"], "already?": ["id"], ` +
+		`"marked_by?": "cid|null", "dry_run?": "bool"}`},
+	"mnem sources refresh": {`{"commit": "cid|null", "branch": "text", "graph": "cid|null", ` +
+		`"sources": ` + shapeSourceChecks + `, "no_change": "bool", "dry_run": "bool"}`},
 	"mnem forget": {shapeMarked}, "mnem supersede": {shapeMarked}, "mnem stale": {shapeMarked},
 	"mnem contradict": {shapeMarked}, "mnem retire": {shapeMarked}, "mnem expire": {shapeMarked},
 	"mnem merge": {shapeMerge, shapePending}, "mnem revert": {shapeMerge},
@@ -166,7 +190,8 @@ var shapesOf = map[string][]string{
 		`"passed": "int", "found": "int", "left_out": {"exclude": "int", "type": "int", ` +
 		`"time": "int", "where": "int", "marks": "int"}, "best": "int", "worst": "int"}], ` +
 		`"stages": [{"stage": "text", "micros": "int"}]}}`},
-	"mnem get": {`{` + shapeWhole + `}`, `"json"`},
+	"mnem get": {`{` + shapeWhole + `}`, `{` + shapeWhole + `, "importance": ` + shapeImportance +
+		`, "now": "time"}`, `"json"`},
 	"mnem show": {
 		`{` + shapeCommit + `, "diff": ` + shapeDiff + `}`, `{` + shapeWhole + `, ` + shapeBuckets + `}`,
 	},

@@ -46,7 +46,7 @@ func jsonSource(e memory.SourceEntry) sourceJSON {
 type sourceCheckJSON struct {
 	sourceJSON
 	State memory.SourceState `json:"state"`
-	Now   *string            `json:"now"`  // the source as it would be written now, null where nothing is there
+	Now   *string            `json:"now"`  // as it would be written now, null where nothing is there
 	Span  *string            `json:"span"` // what is there now, of what is not as it was
 	Why   *string            `json:"why"`
 }
@@ -246,7 +246,7 @@ func (c *cli) sourcesDiff() *cobra.Command {
 			"removed are to be read again; --mark-stale marks them so, in one commit. Only files under a\n" +
 			"--root are read, at most 16 MiB of each, and what is unchanged or unchecked is only counted\n" +
 			"without --all.",
-		Example: "  mnem sources diff\n  mnem sources diff --root . --root web=../web --all\n" +
+		Example: "  mnem sources diff\n  mnem sources diff --root . --root web=. --all\n" +
 			"  mnem sources diff --mark-stale --dry-run",
 		Args: cobra.ArbitraryArgs,
 	}
@@ -302,8 +302,8 @@ func (c *cli) runSourcesDiff(cmd *cobra.Command, names []string, f *sourcesDiffF
 	})
 }
 
-// diffSources prints what became of sources, and marks the memories of those that are gone if opt is
-// given.
+// diffSources prints what became of sources, and marks the memories of those that are gone if opt
+// is given.
 func (c *cli) diffSources(
 	ctx context.Context, r *repo.Repo, names []string, files *memory.SourceChecker,
 	f *sourcesDiffFlags, opt *repo.CommitOptions,

@@ -121,6 +121,8 @@ func variables() []variable {
 		{"MNEM_KEY", "the name of the key to sign with, as --key"},
 		{"MNEM_REQUIRE_SIGNED", "none, merge, import or all: what refuses commits that no key you trust " +
 			"has signed"},
+		{"MNEM_ACCESS_COUNT", "true or false: whether it is counted on this machine how often answers " +
+			"have a memory"},
 		{"MNEM_GC_AUTO", "true or false: whether writes collect garbage when there is much"},
 		{"MNEM_GC_KEEP_OPS", "how many operations a collection keeps, as --keep-ops"},
 		{"MNEM_GC_GRACE", "how long a collection keeps operations, as --grace"},

@@ -64,32 +64,71 @@ func (q request) retrieve(st *store) answer {
 
 // pack is clause 11; it returns the least tokens of a dropped node.
 func (q request) pack(st *store, a *answer) int64 {
-	smallest := int64(0)
-walk:
+	p := &packing{request: q, st: st, a: a, done: map[string]bool{}}
 	for i, h := range a.order {
-		if i == 1000 || q.limit > 0 && int64(len(a.items)) == q.limit {
+		if i == 1000 || p.full() {
 			break
 		}
-		r := q.render(st, h.id)
-		t := tokensOf(r)
-		for _, it := range a.items {
-			if q.dedup && st.repeats(h.id, it.id) {
-				a.dropped++
-				a.twins = append(a.twins, [2]string{h.id, it.id})
-				continue walk
-			}
+		for packed := !p.done[h.id] && p.take(h); packed && !p.full(); {
+			h = p.opposite(h.id)
+			packed = h.id != "" && p.take(h)
 		}
-		if q.budget > 0 && a.tokens+t > q.budget {
-			if a.dropped++; smallest == 0 || t < smallest {
-				smallest = t
-			}
-			continue
-		}
-		a.tokens += t
-		a.items = append(a.items, item{hit: h, tokens: t, rendered: r})
 	}
 	a.items = q.arranged(st, a.items)
-	return smallest
+	return p.smallest
+}
+
+// packing is a walk over the candidates.
+type packing struct {
+	request
+	st       *store
+	a        *answer
+	done     map[string]bool // the nodes that were examined
+	smallest int64
+}
+
+func (p *packing) full() bool { return p.limit > 0 && int64(len(p.a.items)) == p.limit }
+
+// take packs or drops a node.
+func (p *packing) take(h hit) (packed bool) {
+	p.done[h.id] = true
+	r := p.render(p.st, h.id)
+	t := tokensOf(r)
+	for _, it := range p.a.items {
+		if p.dedup && p.st.repeats(h.id, it.id) {
+			p.a.dropped++
+			p.a.twins = append(p.a.twins, [2]string{h.id, it.id})
+			return false
+		}
+	}
+	if p.budget > 0 && p.a.tokens+t > p.budget {
+		if p.a.dropped++; p.smallest == 0 || t < p.smallest {
+			p.smallest = t
+		}
+		return false
+	}
+	p.a.tokens += t
+	p.a.items = append(p.a.items, item{hit: h, tokens: t, rendered: r})
+	return true
+}
+
+// opposite is clause 11.8: the node that follows the item id, as a hit, the zero hit for none.
+func (p *packing) opposite(id string) hit {
+	mark := p.st.marks["n"+id]
+	if text(mark, "state") != "contradicted" {
+		return hit{}
+	}
+	by, ok := mark["by"].([]byte)
+	if !ok || p.done[string(by)] || p.st.nodes[string(by)] == nil || !p.passes(p.st, string(by)) {
+		return hit{}
+	}
+	for _, h := range p.a.order {
+		if h.id == string(by) {
+			return h
+		}
+	}
+	p.a.candidates++
+	return hit{id: string(by)}
 }
 
 func tokensOf(s string) int64 {

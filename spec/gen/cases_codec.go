@@ -25,6 +25,7 @@ var allCases = []func(*suite){
 	shortlistCases,
 	memoryIDCases, likenessCases, rememberCases,
 	extractCases, linkCases, exploreCases,
+	pairCases, lifeCases,
 }
 
 // roundTrip adds a case whose block decodes to v and encodes to the same bytes.

@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+)
+
+const (
+	// accessFile keeps how often memories were in answers, beside the repository's configuration: it
+	// is of this machine, no part of any commit, and may be deleted.
+	accessFile = "access.json"
+	// accessSetting is the key that turns counting on.
+	accessSetting = "access.count"
+	// maxAccessed bounds the memories that are counted: of more, those used least are dropped.
+	maxAccessed = 1 << 16
+	// maxAccessFile bounds the file in bytes: 52 for each memory, and room.
+	maxAccessFile = 8 << 20
+)
+
+// accessKeys are the keys of the configuration about counting.
+func accessKeys() []configKey {
+	return []configKey{{accessSetting, "MNEM_ACCESS_COUNT", "false",
+		"whether answers are counted by memory: true or false", checkBool}}
+}
+
+// countsAccesses reports whether somebody turned counting on.
+func (c *cli) countsAccesses() (bool, error) {
+	v := c.env("MNEM_ACCESS_COUNT")
+	if v == "" {
+		var err error
+		if v, err = c.setting(accessSetting); err != nil || v == "" {
+			return false, err
+		}
+	}
+	return v == "true", checkBool(v)
+}
+
+// accesses returns how often memories were in answers, nil where that is not counted.
+func (c *cli) accesses() (func(graph.ID) int64, error) {
+	on, err := c.countsAccesses()
+	if err != nil || !on {
+		return nil, err
+	}
+	counts, err := c.readAccesses()
+	return func(id graph.ID) int64 { return counts[id.String()] }, err
+}
+
+func (c *cli) accessPath() (string, error) {
+	dir, err := c.dir()
+	return filepath.Join(dir, repo.DirName, accessFile), err
+}
+
+// readAccesses reads the counts, none where there are none yet.
+func (c *cli) readAccesses() (map[string]int64, error) {
+	path, err := c.accessPath()
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read accesses: %w", err)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxAccessFile+1))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("read accesses: %w", err)
+	}
+	counts := make(map[string]int64)
+	if len(data) > maxAccessFile || json.Unmarshal(data, &counts) != nil {
+		return nil, hint(fmt.Errorf("%w: %s is not what was written", store.ErrCorrupt, path),
+			"delete it: counting begins anew, and nothing else is lost")
+	}
+	return counts, nil
+}
+
+// used notes that an answer shows memories.
+func (c *cli) used(ans *retrieve.Answer) {
+	if c.shown == nil {
+		c.shown = make(map[graph.ID]int64)
+	}
+	for i := range ans.Items {
+		c.shown[ans.Items[i].ID]++
+	}
+}
+
+// countUsed adds to the counts what was noted, where counting is on. It is called while the
+// repository is open, which keeps other processes from doing the same; a crash leaves the counts
+// as they were, or as they are to be. An answer that was given stays one, whatever happens here.
+func (c *cli) countUsed() {
+	if err := c.addUsed(); err != nil {
+		c.remark("warning: accesses are not counted: %v", err)
+	}
+}
+
+func (c *cli) addUsed() error {
+	on, err := c.countsAccesses()
+	if err != nil || !on || len(c.shown) == 0 {
+		return err
+	}
+	counts, err := c.readAccesses()
+	if err != nil {
+		return err
+	}
+	if counts == nil {
+		counts = make(map[string]int64)
+	}
+	for id, n := range c.shown {
+		s := id.String()
+		counts[s] = min(max(counts[s], 0), math.MaxInt32) + n
+	}
+	c.shown = nil
+	ids := slices.Sorted(maps.Keys(counts))
+	slices.SortStableFunc(ids, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
+	for _, id := range ids[min(len(ids), maxAccessed):] {
+		delete(counts, id)
+	}
+	data, err := json.Marshal(counts) // in the order of ids
+	if err != nil {
+		return err
+	}
+	path, err := c.accessPath()
+	if err != nil {
+		return err
+	}
+	return replaceFile(path, append(data, '\n'))
+}

@@ -1,0 +1,228 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// fact is a line of a memory of its own.
+func factLine(text, rest string) string {
+	return fmt.Sprintf(`{"node":{"type":"fact","summary":%q,"created":"2025-06-01T00:00:00Z"%s}}`,
+		text, rest)
+}
+
+// untidy is a memory with something of each kind.
+var untidy = []string{
+	factLine("The ledger is backed up every night at two", `,"props":{"tags":["backup"]}`),
+	factLine("The ledger is backed up every night at 2", `,"props":{"importance":5,"tags":["back-ups"]}`),
+	factLine("the ledger is backed up every night at two!", `,"props":{"importance":1}`),
+	factLine("Visitors are allowed on Friday", ``),
+	factLine("Visitors are not allowed on Friday", ``),
+	factLine("The queue holds 500 messages", `,"props":{"expires":"2025-12-01T00:00:00Z"}`),
+	factLine("The queue holds 800 messages", ``),
+	factLine("Server alpha runs PostgreSQL", ``),
+	factLine("Server beta runs PostgreSQL", ``),
+	factLine("Der Server läuft nicht auf Linux", ``),
+	factLine("Der Server läuft auf Linux", ``),
+	factLine("数据库每天备份", ``), factLine("数据库不每天备份", ``),
+	`{"node":{"type":"task","summary":"Server alpha runs PostgreSQL"}}`,
+	`{"node":{"key":"k1","type":"fact","summary":"Visitors are allowed on Friday"}}`,
+}
+
+func proposed(t testing.TB, m *Memory, req ConsolidateRequest) []string {
+	t.Helper()
+	req.Now = lifeBy.Time
+	got, err := Propose(t.Context(), lifeTip(t, m), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, p := range got.List {
+		out = append(out, fmt.Sprintf("%s %s %s | %s", p.ID, p.Kind, strings.Join(p.Names, " / "), p.Tag))
+	}
+	return out
+}
+
+func TestProposals(t *testing.T) {
+	m := lifeMemory(t, untidy...)
+	var got []string
+	for _, line := range proposed(t, m, ConsolidateRequest{Kinds: []ProposalKind{ProposeExpired,
+		ProposeDuplicate, ProposeContradiction, ProposeTag}}) {
+		_, rest, _ := strings.Cut(line, " ")
+		got = append(got, rest)
+	}
+	slices.Sort(got)
+	want := []string{
+		"contradiction Der Server läuft auf Linux / Der Server läuft nicht auf Linux | ",
+		"contradiction Visitors are allowed on Friday / Visitors are not allowed on Friday | ",
+		"contradiction 数据库不每天备份 / 数据库每天备份 | ",
+		"duplicate The ledger is backed up every night at 2 / " +
+			"The ledger is backed up every night at two / the ledger is backed up every night at two! | ",
+		"expired The queue holds 500 messages | ",
+		"tag The ledger is backed up every night at 2 | backup",
+	}
+	for i, line := range got { // the ends of a contradiction are in the order of their ids
+		if kind, ends, ok := strings.Cut(strings.TrimSuffix(line, " | "), " "); ok &&
+			kind == "contradiction" {
+			list := strings.Split(ends, " / ")
+			slices.Sort(list)
+			got[i] = kind + " " + strings.Join(list, " / ") + " | "
+		}
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestProposalsOfAnyOrder writes the same memories in random orders and in several commits.
+func TestProposalsOfAnyOrder(t *testing.T) {
+	seed := rand.Uint64()
+	t.Log("seed", seed)
+	rng := rand.New(rand.NewPCG(seed, 1))
+	req := ConsolidateRequest{Cap: 3}
+	want := proposed(t, lifeMemory(t, untidy...), req)
+	for range 5 {
+		lines := slices.Clone(untidy)
+		rng.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+		cut := rng.IntN(len(lines))
+		m := lifeMemory(t, lines[:cut]...)
+		m.tell(t, lines[cut:]...)
+		if got := proposed(t, m, req); !slices.Equal(got, want) {
+			t.Fatalf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+// TestConsolidateAll applies all there is, again and again, until nothing is proposed, and undoes
+// it.
+func TestConsolidateAll(t *testing.T) {
+	m := lifeMemory(t, untidy...)
+	before := lifeTip(t, m)
+	req := ConsolidateRequest{Now: lifeBy.Time, Cap: 5}
+	rounds := 0
+	for {
+		res, err := m.Consolidate(t.Context(), lifeOpt, req, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.NoChange {
+			break
+		}
+		if rounds++; rounds > 10 {
+			t.Fatal("it does not end")
+		}
+	}
+	after := lifeTip(t, m)
+	nodes, edges, _, _ := before.Sizes()
+	if n, e, _, _ := after.Sizes(); n != nodes || e != edges {
+		t.Errorf("%d nodes and %d edges, want %d and %d", n, e, nodes, edges)
+	}
+	for range rounds {
+		if _, err := m.r.Undo(t.Context(), "", lifeBy); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if lifeTip(t, m).Graph() != before.Graph() {
+		t.Error("the graph is another after undo")
+	}
+}
+
+// TestOtherSubjects keeps the same words about two subjects apart.
+func TestOtherSubjects(t *testing.T) {
+	lines := []string{
+		factLine("It is owned by the platform team", ``),
+		factLine("It is owned by the platform team!", ``),
+		`{"node":{"key":"svc/a","type":"Service"}}`, `{"node":{"key":"svc/b","type":"Service"}}`,
+	}
+	m := lifeMemory(t, lines...)
+	kinds := ConsolidateRequest{Kinds: []ProposalKind{ProposeDuplicate}}
+	if got := proposed(t, m, kinds); len(got) != 1 {
+		t.Fatal(got)
+	}
+	i := 0
+	for id, err := range lifeTip(t, m).IDs(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, _, _ := lifeTip(t, m).Node(t.Context(), id); n.Key == "" {
+			m.tell(t, fmt.Sprintf(`{"edge":{"type":"about","src":"%s","dst":"svc/%c"}}`, id, 'a'+i))
+			i++
+		}
+	}
+	if got := proposed(t, m, kinds); len(got) != 0 {
+		t.Error(got)
+	}
+}
+
+// TestTagEdges gives memories the edges of the spelling that stays.
+func TestTagEdges(t *testing.T) {
+	m := lifeMemory(t,
+		`{"node":{"key":"a","type":"fact","props":{"tags":["Release Notes","x"]}}}`,
+		`{"node":{"key":"b","type":"fact","props":{"tags":["release-notes"]}}}`,
+		`{"node":{"key":"c","type":"fact","props":{"tags":["release-notes"]}}}`,
+		`{"node":{"key":"tag/release notes","type":"Tag","summary":"Release Notes"}}`,
+		`{"edge":{"type":"tagged","src":"a","dst":"tag/release notes"}}`)
+	before := lifeTip(t, m).Graph()
+	res, err := m.Consolidate(t.Context(), lifeOpt, ConsolidateRequest{Now: lifeBy.Time}, nil)
+	if err != nil || len(res.Retagged) != 1 {
+		t.Fatal(err, res)
+	}
+	s := lifeTip(t, m)
+	n, _, err := s.Node(t.Context(), graph.NodeID("a"))
+	if err != nil || !slices.Equal(TagsOf(n), []string{"release-notes", "x"}) {
+		t.Errorf("%v %v", TagsOf(n), err)
+	}
+	old := graph.EdgeID(graph.NodeID("a"), EdgeTagged, graph.NodeID("tag/release notes"), "")
+	next := graph.EdgeID(graph.NodeID("a"), EdgeTagged, graph.NodeID(TagKey("release-notes")), "")
+	mark, err := s.Mark(t.Context(), graph.OnEdge, old)
+	if err != nil || mark == nil || mark.State != graph.Superseded {
+		t.Errorf("%+v %v", mark, err)
+	}
+	if _, _, err := s.Edge(t.Context(), next); err != nil {
+		t.Error(err)
+	}
+	undo(t, m, before)
+}
+
+func TestConsolidateRequests(t *testing.T) {
+	m := lifeMemory(t, untidy...)
+	for _, req := range []ConsolidateRequest{{Cap: -1}, {Kinds: []ProposalKind{"all"}},
+		{Now: graph.MaxTime + 1}} {
+		if _, err := Propose(t.Context(), lifeTip(t, m), req); err == nil {
+			t.Errorf("%+v is taken", req)
+		}
+	}
+	req := ConsolidateRequest{Now: lifeBy.Time}
+	for _, pick := range []string{"0", "99", "x", "-1", "123456", ""} {
+		_, err := m.Consolidate(t.Context(), lifeOpt, req, []string{pick})
+		var missing *repo.NotFoundError
+		if !errors.As(err, &missing) || missing.What != "proposal" {
+			t.Errorf("%q: %v", pick, err)
+		}
+	}
+	if _, err := m.Decline(t.Context(), lifeOpt, req, nil); !errors.Is(err, repo.ErrInvalid) {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	req.Progress = func(done, _ int) {
+		if done == 3 {
+			cancel()
+		}
+	}
+	if _, err := Propose(ctx, lifeTip(t, m), req); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	empty := lifeMemory(t)
+	if got := proposed(t, empty, ConsolidateRequest{Cap: 1}); len(got) != 0 {
+		t.Error(got)
+	}
+}
