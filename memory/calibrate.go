@@ -13,7 +13,8 @@ const (
 	coverageSteps = 20 // of 1
 	leadSteps     = 50
 	cosineSteps   = 50
-	mostLead      = 20 // steps that are tried: .4
+	leastLead     = 5  // steps that are tried: two memories within a tenth are about as good
+	mostLead      = 20 // .4
 	leastCosine   = 15 // .3
 	mostEvidence  = 12 // bits
 )
@@ -48,7 +49,7 @@ func (r *CheckResult) Point(answerable bool, evidence []graph.ID) CheckPoint {
 
 // CheckFigures are how a number of questions came out.
 type CheckFigures struct {
-	Answerable, Strong, Right, Weak             int // Right are STRONG with the memory that holds the answer
+	Answerable, Strong, Right, Weak             int // Right are STRONG with the right memory
 	Unanswerable, FalseStrong, UnanswerableWeak int
 }
 
@@ -217,7 +218,7 @@ func (c *calibrator) leads() []int64 {
 		return []int64{c.opt.Base.Lead}
 	}
 	var out []int64
-	for k := int64(0); k <= mostLead; k++ {
+	for k := int64(leastLead); k <= mostLead; k++ {
 		out = append(out, k*fixed.One/leadSteps)
 	}
 	return out

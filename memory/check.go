@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/dates"
@@ -15,8 +16,10 @@ import (
 )
 
 const (
-	// checkDepth is how many memories a check compares.
+	// checkDepth is how many memories a check compares, of so many items that retrieval finds: some
+	// are nodes that memories share, and no memories.
 	checkDepth = 10
+	checkItems = 20
 	// DefaultNearest and MaxNearest bound how many memories a check lists beside the best.
 	DefaultNearest = 3
 	MaxNearest     = checkDepth - 1
@@ -56,7 +59,7 @@ func badParam(param, format string, args ...any) error {
 }
 
 // Check says whether the memories of a snapshot hold the answer to a question, and which does. It
-// reads what one retrieval of ten items reads and these items, and writes nothing. A request that
+// reads what one retrieval of twenty items reads and these items, and writes nothing. A request that
 // breaks a bound gives a *retrieve.RequestError. Safe for concurrent use.
 func Check(ctx context.Context, s *repo.Snapshot, req CheckRequest) (*CheckResult, error) {
 	if err := req.complete(ctx, s); err != nil {
@@ -82,11 +85,19 @@ func Check(ctx context.Context, s *repo.Snapshot, req CheckRequest) (*CheckResul
 
 // CheckThresholds returns the thresholds of a snapshot's memory, and whether these are its own.
 func CheckThresholds(ctx context.Context, s *repo.Snapshot) (t Thresholds, own bool, err error) {
-	entries, err := verbParams(ctx, s, verbCheck)
+	p, err := s.Profiles(ctx)
 	if err != nil {
 		return t, false, err
 	}
-	t, err = thresholdsOf(entries)
+	return ThresholdsIn(p)
+}
+
+// ThresholdsIn returns the thresholds in a record of profiles, and whether it has any: clause 27.6.
+func ThresholdsIn(p *retrieve.Profiles) (t Thresholds, own bool, err error) {
+	entries, err := paramsIn(p, verbCheck)
+	if err == nil {
+		t, err = thresholdsOf(entries)
+	}
 	if err != nil {
 		err = fmt.Errorf("thresholds of check: %w", err)
 	}
@@ -145,7 +156,7 @@ func blankText(s string) bool {
 func gatherEvidence(
 	ctx context.Context, s *repo.Snapshot, req retrieve.Request,
 ) ([]*Evidence, []retrieve.Reading, error) {
-	req.Limit, req.Budget = new(checkDepth), new(0)
+	req.Limit, req.Budget = new(checkItems), new(0)
 	req.Dedup, req.Order, req.Summarize, req.Adjacency, req.MMR = true, "", 0, 0, nil
 	answer, err := s.Retrieve(ctx, req)
 	if err != nil {
@@ -162,13 +173,28 @@ func gatherEvidence(
 	}
 	q.weigh(nodes, of)
 	w := newWeigher(s, a, q)
-	out := make([]*Evidence, len(answer.Items))
+	var out []*Evidence
 	for i := range answer.Items {
-		if out[i], err = w.weigh(ctx, &answer.Items[i]); err != nil {
+		it := &answer.Items[i]
+		if isNameNode(it) || len(out) == checkDepth {
+			continue
+		}
+		e, err := w.weigh(ctx, it)
+		if err != nil {
 			return nil, nil, err
 		}
+		out = append(out, e)
 	}
 	return out, answer.Readings, nil
+}
+
+// isNameNode reports whether an item is a node that memories which name the same thing share: it says
+// no more than a name, which proves nothing, and would only stand in the way of the memories. What a
+// question names as a whole stays.
+func isNameNode(it *retrieve.Item) bool {
+	return it.Tier != namedWhole &&
+		(it.Type == TypeEntity && strings.HasPrefix(it.Key, keyEntity) ||
+			it.Type == TypeTag && strings.HasPrefix(it.Key, keyTag))
 }
 
 func dayOf(t graph.OptTime) dates.Now {

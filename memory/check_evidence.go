@@ -74,11 +74,10 @@ type sentenceOf struct {
 
 // weigher finds what memories hold of one question.
 type weigher struct {
-	s       *repo.Snapshot
-	a       *text.Analyzer
-	q       *checkQuery
-	place   map[string]int // of terms among the words
-	phrases []int
+	s     *repo.Snapshot
+	a     *text.Analyzer
+	q     *checkQuery
+	place map[string]int // of terms among the words
 }
 
 func newWeigher(s *repo.Snapshot, a *text.Analyzer, q *checkQuery) *weigher {
@@ -217,7 +216,7 @@ func (w *weigher) sum(e *Evidence, have []bool) {
 
 // each calls fn with the place of each word of the question that a text has, as often as it does.
 func (w *weigher) each(s string, fn func(at int)) {
-	w.a.Each(s, func(term string) bool {
+	w.a.EachOfField(s, func(term string, _ bool) bool {
 		if at, ok := w.place[term]; ok {
 			fn(at)
 		}
@@ -237,7 +236,7 @@ func (w *weigher) sentences(s string) []sentenceOf {
 		})
 		if len(o.words) > 0 {
 			w.a.EachWord(part, func(word string, _ bool) bool {
-				if negates(word) {
+				if wordLists().negates(word) {
 					o.negated = !o.negated
 				}
 				return true
@@ -299,20 +298,20 @@ func shownSpan(s string, x heldSpan) string {
 	return text.CapScalars(strings.Join(strings.Fields(s[x.start:x.end]), " "), maxSpanText)
 }
 
-// timed reports whether a memory's own time is one that the question names: its validity, else its
-// creation.
+// timed reports whether a memory's own time, which is its validity or else its creation, has any of a
+// time that the question names: clause 9.9 says what a node's time is.
 func (w *weigher) timed(n *graph.Node) bool {
-	from, to := int64(n.Created), int64(n.Created)
+	first := int64(n.Created)
+	last := first
 	if n.ValidFrom.Given {
-		from, to = int64(n.ValidFrom.Time), dates.NoTo
+		first, last = int64(n.ValidFrom.Time), dates.NoTo
 	}
 	if n.ValidTo.Given {
-		to = int64(n.ValidTo.Time) - 1
-		if !n.ValidFrom.Given {
-			from = dates.NoFrom
-		}
+		last = max(first, int64(n.ValidTo.Time)-1)
 	}
-	return slices.ContainsFunc(w.q.dates, func(r dates.Range) bool { return from < r.To && to >= r.From })
+	return slices.ContainsFunc(w.q.dates, func(r dates.Range) bool {
+		return first < r.To && last >= r.From
+	})
 }
 
 // lacks finds what the question wants and a memory has not, whatever the thresholds are.
@@ -386,7 +385,7 @@ func (w *weigher) hasPhrase(f checkFields, phrase []string) bool {
 func (w *weigher) hasNumber(f checkFields) (has bool) {
 	for _, s := range f.all() {
 		w.a.EachSurface(s, func(x text.Surface) bool {
-			has = has || x.Digit || saysNumber(x.Token)
+			has = has || x.Digit || wordLists().saysNumber(x.Token)
 			return !has
 		})
 	}

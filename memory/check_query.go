@@ -43,6 +43,8 @@ const (
 // checkWord is a distinct word of a question that weighs something.
 type checkWord struct {
 	shown  string
+	at     int // where it stands first, in bytes
+	end    int
 	term   string // as the index has it, and read by its spelling
 	nodes  int64  // that have it
 	weight int64  // units of 2^-16
@@ -77,67 +79,87 @@ func readCheck(a *text.Analyzer, s string, readings []retrieve.Reading, day date
 			q.phrases, q.shown = append(q.phrases, tokens), append(q.shown, span)
 		}
 	}
-	q.counts = slices.ContainsFunc(countRuns, func(r string) bool { return strings.Contains(s, r) })
-	q.readWords(a, askingRuns.Replace(s), readings)
+	q.counts = wordLists().within("countRuns", s)
+	q.readWords(a, wordLists().gaps.Replace(s), readings)
 	q.markDates(s, day)
 	return q
 }
 
 // readWords collects the words of a question.
 func (q *checkQuery) readWords(a *text.Analyzer, s string, readings []retrieve.Reading) {
+	lists := wordLists()
 	var list []text.Surface
 	var tokens []string
+	other := false // whether there is anything but hiragana
 	a.EachSurface(s, func(w text.Surface) bool {
 		w.Token = strings.Clone(w.Token)
 		list, tokens = append(list, w), append(tokens, w.Token)
+		other = other || !isHiragana(w.Token)
 		return len(list) < 4*maxCheckWords
 	})
-	lang := languageOf(tokens)
 	joined := " " + strings.Join(tokens, " ") + " "
-	q.counts = q.counts || slices.ContainsFunc(countPhrases, func(p string) bool {
+	q.counts = q.counts || slices.ContainsFunc(lists.lists["counts"], func(p string) bool {
 		return strings.Contains(joined, " "+p+" ")
 	})
-	if len(tokens) > 0 && questionStarts[tokens[0]] {
-		q.question = true
-	}
-	as := make(map[string]string, len(readings))
+	q.question = q.question || len(tokens) > 0 && lists.has("starts", tokens[0])
+	lang := lists.languageOf(tokens)
+	c := &wordCollector{q: q, a: a, s: s, lang: lang, as: make(map[string]string, len(readings)),
+		of: make(map[string]*checkWord)}
 	for _, r := range readings {
-		as[r.Term] = r.As
+		c.as[r.Term] = r.As
 	}
-	of := make(map[string]*checkWord)
 	for i, w := range list {
-		if negates(w.Token) {
+		if lists.negates(w.Token) {
 			q.negated = !q.negated
 		}
-		term, ok := a.WordTerm(w.Token)
-		switch {
-		case !ok, lang != nil && lang.words[w.Token], lang == nil && askingEnglish[w.Token]:
+		if other && isHiragana(w.Token) {
 			continue
 		}
-		if read := as[term]; read != "" {
-			term = read
-		}
-		word := of[term]
-		if word == nil {
-			if len(q.words) == maxCheckWords {
-				break
-			}
-			word = &checkWord{shown: s[w.Start:w.End], term: term}
-			if isRun(w.Token) {
-				word.shown = w.Token // a bigram stands in a longer run
-			}
-			of[term], q.words = word, append(q.words, word)
-		}
-		word.number = word.number || w.Digit
 		begins := i == 0 || endsSentence(s[list[i-1].End:max(list[i-1].End, w.Start)])
-		capital := w.Inner || w.Capital && !begins
-		word.name = word.name || capital && !w.Digit && (lang == nil || !lang.nouns)
+		c.add(w, begins)
 	}
 	if allCapital(list) {
 		for _, w := range q.words {
 			w.name = false
 		}
 	}
+}
+
+// wordCollector collects the words of one question.
+type wordCollector struct {
+	q    *checkQuery
+	a    *text.Analyzer
+	s    string
+	lang *checkLanguage    // nil for English, and for what is of none that is known
+	as   map[string]string // what terms are read as
+	of   map[string]*checkWord
+}
+
+// add adds a word, unless it weighs nothing.
+func (c *wordCollector) add(w text.Surface, begins bool) {
+	term, ok := c.a.WordTerm(w.Token)
+	switch {
+	case !ok, c.lang != nil && c.lang.words[w.Token],
+		c.lang == nil && wordLists().has("asking", w.Token):
+		return
+	}
+	if read := c.as[term]; read != "" {
+		term = read
+	}
+	word := c.of[term]
+	if word == nil {
+		if len(c.q.words) == maxCheckWords {
+			return
+		}
+		word = &checkWord{shown: c.s[w.Start:w.End], at: w.Start, end: w.End, term: term}
+		if isRun(w.Token) {
+			word.shown = w.Token // a bigram stands in a longer run
+		}
+		c.of[term], c.q.words = word, append(c.q.words, word)
+	}
+	word.number = word.number || w.Digit
+	capital := w.Inner || w.Capital && !begins
+	word.name = word.name || capital && !w.Digit && (c.lang == nil || !c.lang.nouns)
 }
 
 // isRun reports whether a token is of a script written without spaces.
@@ -167,34 +189,39 @@ func allCapital(list []text.Surface) bool {
 	return letters > 2
 }
 
-// markDates finds the words that dates of the question are made of: those without which it names
-// others.
+// markDates finds the words that dates of the question are made of: the first maxDateWords without
+// which it names other dates. A word in a longer run of a script without spaces is none.
 func (q *checkQuery) markDates(s string, day dates.Now) {
 	if len(q.dates) == 0 {
 		return
 	}
-	tried := 0
-	for _, w := range q.words {
-		if tried++; tried > maxDateWords {
-			return
+	for _, w := range q.words[:min(len(q.words), maxDateWords)] {
+		if w.end-w.at > len(w.shown) {
+			continue
 		}
-		less := strings.ReplaceAll(s, w.shown, " ")
+		less := s[:w.at] + " " + s[w.end:]
 		if !slices.Equal(dates.Read(less, day).Ranges, q.dates) {
 			w.date, w.name, w.number = true, false, false
 		}
 	}
 }
 
-// weigh gives each word what it tells: log2 of how many memories there are for each that has it.
+// weigh gives each word what it tells.
 func (q *checkQuery) weigh(nodes []int64, of int64) {
-	all := uint64(max(of, 0)) + priorMemories
 	for i, w := range q.words {
 		w.nodes = nodes[i]
-		df := uint64(min(max(nodes[i], 0), of))
-		w.weight = max(1, fixed.Log2(2*all+2)-fixed.Log2(2*df+1))
+		w.weight, _ = CheckWeight(of, nodes[i])
 		q.total += w.weight
 	}
-	q.floor = fixed.Log2(all)
+	_, q.floor = CheckWeight(of, 0)
+}
+
+// CheckWeight returns what a word tells that so many of all nodes have, and what chance explains: log2
+// of how many memories there are for each that has it, and of how many there are. Units of 2^-16.
+func CheckWeight(nodes, having int64) (weight, floor int64) {
+	all := uint64(max(nodes, 0)) + priorMemories
+	df := uint64(min(max(having, 0), max(nodes, 0)))
+	return max(1, fixed.Log2(2*all+2)-fixed.Log2(2*df+1)), fixed.Log2(all)
 }
 
 // terms returns the terms of the words.

@@ -77,7 +77,7 @@ func TestCheckWork(t *testing.T) {
 		}
 		commitLines(t, r, wordyLines(nodes)...)
 		one := reads(t, base, func(s *repo.Snapshot) {
-			_, err = s.Retrieve(t.Context(), retrieve.Request{Text: question, Budget: new(0), Dedup: true})
+			_, err = s.Retrieve(t.Context(), retrieve.Request{Text: question, Budget: new(0), Limit: new(20), Dedup: true})
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -30,6 +30,11 @@
 //	causes, enables, prevents   cause to effect
 //	similar     memory to those whose vectors are close
 //
+// # Parameters
+//
+// Thresholds of the verbs are fields of the commit's record of profiles, one for each verb by its
+// name: a map of name to value. They are versioned with the memory, and built in where there are none.
+//
 // Decisions, scores and orders are integers and functions of the commit and the request alone, as
 // everywhere: no clock, no map order, no floats. Times are passed in.
 package memory

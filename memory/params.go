@@ -22,6 +22,11 @@ func verbParams(ctx context.Context, s *repo.Snapshot, verb string) ([]ipld.Entr
 	if err != nil {
 		return nil, err
 	}
+	return paramsIn(p, verb)
+}
+
+// paramsIn returns the parameters of a verb in a record of profiles, as verbParams does.
+func paramsIn(p *retrieve.Profiles, verb string) ([]ipld.Entry, error) {
 	v, ok := ipld.FindEntry(p.Extra, verb)
 	if !ok {
 		return nil, nil

@@ -2,14 +2,21 @@
 // one immutable commit, and records what it answered so that it can be answered again.
 //
 //	request -> lanes (text, entities, vectors, or recency; time; exact) -> fuse -> expand -> communities
-//	        -> rerank -> diversify -> pack -> render -> summarize -> answer
+//	        -> recall -> rerank -> diversify -> pack -> render -> summarize -> answer
 //
 // Everything ranked is an integer and every order is total: tier descending, score descending, id
 // ascending. The same commit and request give the same bytes in every process, on every machine.
 // The package reads through two small interfaces, Graph and Index, and starts no goroutines. An
 // Index that has embeddings is one of Vectors too, of SparseVectors for sparse ones, and of Phrases
 // where it has the entity lane; a Graph that knows its communities is one of Grouped.
-// Clauses 8 to 13 and 20 to 23 of the specification define every step.
+// Clauses 8 to 13, 20 to 23 and 26 of the specification define every step.
+//
+// # Recall
+//
+// A request with an Intent is a recall. What it asks for (why, when, who or what) decides how far a
+// beam search from the best candidates follows edges of which type. What that reaches, what has the
+// names of the text and what has close vectors is raised; each item's Recalled has these signals. So
+// the answer to a why, which may share no word with it, comes up; nothing that was found is lowered.
 //
 // # Models
 //
@@ -51,7 +58,8 @@
 //	                      sparse ones weights by model and term; absent times,
 //	                      empty lists and maps, convex fusion, and what is at its
 //	                      default of clauses 10 and 11.3 to 11.7 are left out; rewrites are
-//	                      links to raw blocks; reranked is [{id bytes(16), score int}]
+//	                      links to raw blocks; reranked is [{id bytes(16), score int}];
+//	                      intent is there in a recall, as it was read from the text
 //	items       [map]     in order: id bytes(16), node link, score int, tokens int,
 //	                      rendered bytes(32): sha2-256 of the rendered text
 //	tokens      int       sum of the items' tokens

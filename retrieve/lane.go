@@ -23,6 +23,7 @@ const (
 	LaneTitle  Lane = "title"  // named by its title; the score is what that adds
 	LaneExpand Lane = "expand" // lent to over edges and mentions; the score is the sum
 	LaneRerank Lane = "rerank" // reranked; the score is the reranker's, or what it adds
+	LaneRecall Lane = "recall" // raised by what a recall ranks by; the score is by how much
 )
 
 const (
@@ -43,6 +44,9 @@ func (l Lane) embedded() (model string, ok bool) {
 	}
 	return model, ok
 }
+
+// dense returns the model of a lane that is by dense embeddings, whose scores are cosines.
+func (l Lane) dense() (model string, ok bool) { return strings.CutPrefix(string(l), denseLane) }
 
 // maxLanes is the largest number of lanes that a request may weigh: those of the text, and of the
 // vectors of either form.

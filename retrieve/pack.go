@@ -64,6 +64,9 @@ func (p *packer) take(ctx context.Context, c *candidate) error {
 	if err != nil {
 		return fmt.Errorf("read node %s: %w", c.id, err)
 	}
+	if p.onlyName(c, n) {
+		return nil
+	}
 	mark, err := p.g.Mark(ctx, graph.OnNode, c.id)
 	if err != nil {
 		return fmt.Errorf("read mark on node %s: %w", c.id, err)
@@ -72,6 +75,7 @@ func (p *packer) take(ctx context.Context, c *candidate) error {
 		ID: c.id, Key: n.Key, Type: n.Type, Node: cid,
 		Score: c.score, Tier: c.tier, Lanes: c.lanes, Reach: c.way(),
 		Community: c.member,
+		Recall:    c.recalled.told(),
 		Entities:  p.entities.names(c.id),
 		Against:   p.beside,
 	}

@@ -80,6 +80,9 @@ func decodeParams(v ipld.Value, text string, rewrites []string) (Request, error)
 	if err := r.Validate(); err != nil {
 		return Request{}, err
 	}
+	if r.Intent == IntentAuto {
+		return Request{}, badParam("intent", "not read from the text yet")
+	}
 	r = r.Resolve()
 	// What is missing, of another kind or not in its resolved form comes out different.
 	if !link.Defined() || !encodeParams(r, link).Equal(v) {

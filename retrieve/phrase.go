@@ -122,7 +122,7 @@ func (r *run) readEntities(ctx context.Context, a *text.Analyzer) ([]Hit, error)
 		if err != nil {
 			return nil, fmt.Errorf("read node %s: %w", id, err)
 		}
-		has, err := r.entitiesIn(ctx, m, n, maybe[id])
+		has, err := r.entitiesIn(ctx, m, n, l.counts, maybe[id])
 		if err != nil {
 			return nil, err
 		}
@@ -143,11 +143,11 @@ func (r *run) readEntities(ctx context.Context, a *text.Analyzer) ([]Hit, error)
 
 // entitiesIn returns which of some entities, given as bits, a node has in one of its fields.
 func (r *run) entitiesIn(
-	ctx context.Context, m *matcher, n *graph.Node, maybe uint32,
+	ctx context.Context, m *matcher, n *graph.Node, list []*entity, maybe uint32,
 ) (has uint32, err error) {
 	look := func(s string) {
 		if has != maybe {
-			has |= m.in(s, r.entities.counts, maybe&^has)
+			has |= m.in(s, list, maybe&^has)
 		}
 	}
 	look(n.Summary)

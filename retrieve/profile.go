@@ -109,7 +109,7 @@ const (
 // ownParams are the parameters that no profile sets, and why.
 var ownParams = []struct{ name, why string }{
 	{"text", ownAsked}, {"vectors", ownAsked}, {"sparse", ownAsked}, {"now", ownAsked},
-	{"rewrites", ownAsked}, {"rewrite", ownJudge},
+	{"rewrites", ownAsked}, {"rewrite", ownJudge}, {"intent", ownAsked},
 	{"types", ownAnswer}, {"where", ownAnswer}, {"createdFrom", ownAnswer}, {"createdTo", ownAnswer},
 	{"updatedFrom", ownAnswer}, {"updatedTo", ownAnswer}, {"validAt", ownAnswer},
 	{"marks", ownAnswer}, {"exclude", ownAnswer}, {"unseenFrom", ownShown},

@@ -139,6 +139,9 @@ type Request struct {
 	Reranked  []RerankScore // what Rerank said of nodes, at most MaxRerankTop
 	Reranker  Reranker      // asked for Reranked where that is empty; never in a resolved request
 
+	// Intent makes the request a recall: what it asks for decides which links count. "" for none.
+	Intent Intent
+
 	// Feedback is how many of the best nodes of the text lane lend the text their words for a second
 	// search, at most MaxFeedback; 0 for none.
 	Feedback int
@@ -244,6 +247,7 @@ func (r Request) ValidateGiven() error {
 		r.checkRerank(),
 		r.checkRewrites(),
 		checkRange("feedback", &r.Feedback, MaxFeedback),
+		r.checkIntent(),
 	}
 	for _, err := range checks {
 		if err != nil {

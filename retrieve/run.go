@@ -67,6 +67,7 @@ type Item struct {
 	Reach    *Reach   // nil where expansion did not reach it
 
 	Community *Membership // nil unless a community raised it or brought it in
+	Recall    *Recalled   // nil where the request is no recall, or has nothing to rank by
 	// Against is the item that this one follows since it contradicts it, zero where its rank put it
 	// here. Its score may be of any height then, 0 where nothing else found it.
 	Against graph.ID
@@ -104,6 +105,7 @@ type Answer struct {
 	Dates      []DateRange    // that the text names, in its order, each once; at most 8
 	Readings   []Reading      // what words that no node has were read as
 	Feedback   []FeedbackTerm // added to the text, the weightiest first
+	Recall     *Recollection  // nil where the request has no intent
 }
 
 // candidate is a node on its way through the pipeline.
@@ -119,6 +121,8 @@ type candidate struct {
 	lent  *spread
 
 	member *Membership // of the community that raised it or brought it in, nil for none
+
+	recalled *recalled // nil where the request is no recall
 }
 
 // reached reports whether expansion reached a candidate.
@@ -174,6 +178,8 @@ type run struct {
 	grouped  int      // candidates that communities raised or brought in
 	vain     int      // rewrites that found nothing
 	unranked bool     // whether reranking was asked for and did nothing
+
+	recalled *Recollection // nil where the request is no recall
 }
 
 // lanes collects the candidates of the lanes that the request asks for and of the exact look-up.

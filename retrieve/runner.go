@@ -35,6 +35,7 @@ func (u Runner) Run(
 	}
 	r := &run{g: g, x: x, req: req.Resolve(), trace: u.Trace}
 	r.req.Settled = true
+	r.req.settleIntent()
 	var err error
 	if r.counter, err = u.Counters.find(r.req.Tokenizer); err != nil {
 		return nil, err
@@ -56,6 +57,12 @@ func (u Runner) Run(
 		return nil, err
 	}
 	r.trace.stage(StageExpand)
+	if err := r.recall(ctx); err != nil {
+		return nil, err
+	}
+	if r.recalled != nil {
+		r.trace.stage(StageRecall)
+	}
 	if r.unranked, err = r.rerank(ctx); err != nil {
 		return nil, err
 	}
@@ -63,6 +70,9 @@ func (u Runner) Run(
 		r.trace.stage(StageRerank)
 	}
 	if err := r.diversify(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.orderCauses(ctx); err != nil {
 		return nil, err
 	}
 	r.req.Reranker = nil // what it said is in the request
@@ -74,6 +84,7 @@ func (u Runner) Run(
 		TokensBudget: *r.req.Budget,
 		Candidates:   len(r.found),
 		Dates:        r.dated.ranges(),
+		Recall:       r.recalled,
 	}
 	if err := r.pack(ctx, a); err != nil {
 		return nil, err
@@ -85,6 +96,11 @@ func (u Runner) Run(
 	idle, err := r.idleWarnings(ctx, a)
 	a.Warnings = append(append(a.Warnings, idle...), r.laneWarnings()...)
 	a.Warnings = append(a.Warnings, r.feedbackWarnings()...)
+	if err != nil {
+		return nil, err
+	}
+	known, err := r.knownWarnings(ctx, a)
+	a.Warnings = append(a.Warnings, known...)
 	r.trace.stage(StagePack)
 	return a, err
 }

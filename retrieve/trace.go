@@ -44,6 +44,7 @@ const (
 	StageLanes     Stage = "lanes"
 	StageFuse      Stage = "fuse"
 	StageExpand    Stage = "expand"
+	StageRecall    Stage = "recall"
 	StageRerank    Stage = "rerank"
 	StageDiversify Stage = "diversify"
 	StagePack      Stage = "pack"

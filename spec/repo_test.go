@@ -208,6 +208,7 @@ type wireRequest struct {
 	Fusion                                                  retrieve.Fusion
 	Spelling                                                retrieve.Spelling
 	Feedback                                                int
+	Intent                                                  retrieve.Intent
 	Weights                                                 map[retrieve.Lane]int64
 	EdgeWeights                                             map[string]int64
 	Expansion                                               retrieve.Expansion
@@ -264,7 +265,7 @@ func request(t *testing.T, data []byte) retrieve.Request {
 		q.Sparse = append(q.Sparse, v)
 	}
 	q.Fusion = w.Fusion
-	q.Spelling, q.Feedback = w.Spelling, w.Feedback
+	q.Spelling, q.Feedback, q.Intent = w.Spelling, w.Feedback, w.Intent
 	for typ, weight := range w.EdgeWeights {
 		q.EdgeWeights = append(q.EdgeWeights, retrieve.EdgeWeight{Type: typ, Weight: weight})
 	}
@@ -292,6 +293,7 @@ type wantItem struct {
 	Score    int64
 	Tokens   *int
 	Rendered *string
+	Signals  *[4]int64 // keyword, entity, similarity, graph
 }
 
 type wantAnswer struct {
@@ -365,6 +367,7 @@ func runRetrieval(t *testing.T, v vector) {
 			same(t, "tokens of an item", fmt.Sprint(answer.Items[i].Tokens), fmt.Sprint(*w.Tokens))
 		}
 	}
+	checkSignals(t, answer, want)
 	same(t, "candidates", fmt.Sprint(answer.Candidates), fmt.Sprint(want.Candidates))
 	if want.Tokens != nil {
 		same(t, "tokens", fmt.Sprint(answer.TokensUsed), fmt.Sprint(*want.Tokens))

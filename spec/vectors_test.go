@@ -53,10 +53,11 @@ var runners = map[string]func(t *testing.T, v vector){
 	"signature": runSignature, "stage": runRecord, "stats": runStats, "tree": runTree,
 	"profile": runRecord, "profile-choice": runProfileChoice, "profile-merge": runProfileMerge,
 	"profile-contradicts": runProfileContradicts,
-	"memory-id":           runMemoryID, "likeness": runLikeness, "remember": runRemember,
-	"tokens": runTokens, "community": runCommunity, "sentences": runSentences,
+	"tokens":              runTokens, "community": runCommunity, "sentences": runSentences,
+	"check": runCheck, "check-weight": runCheckWeight, "check-thresholds": runCheckThresholds,
 	"importance": runImportance, "source": runSource, "proposal": runProposal,
 	"marking":   runMarking,
+	"memory-id": runMemoryID, "likeness": runLikeness, "remember": runRemember,
 	"tree-diff": runDiff, "tree-merge": runMerge, "unseen": runUnseen,
 }
 

@@ -31,7 +31,8 @@ type benchOptions struct {
 
 // benchBy are the values of --by.
 var benchBy = []evaluate.By{
-	evaluate.ByCategory, evaluate.ByProfile, evaluate.ByLane, evaluate.ByStage,
+	evaluate.ByCategory, evaluate.ByProfile, evaluate.ByIntent, evaluate.ByLane,
+	evaluate.ByStage,
 }
 
 func (c *cli) benchCommand() *cobra.Command {
@@ -72,6 +73,8 @@ func (c *cli) benchEval() *cobra.Command {
 			"  nDCG@10        how far up gold is among the first 10, 1 where all of it comes first\n" +
 			"  R@1024         the share of gold in the items that fit into 1,024 tokens\n" +
 			"  session R@5    the share of gold_sessions among the first 5 sessions of the items\n\n" +
+			"--by intent has a row for the questions of each intent that 'mnem recall' knows, whether --intent\n" +
+			"ranks by them or not: without it the figures are those of plain retrieval.\n\n" +
 			"--by lane has a row for each lane on its own, with expansion as --expand says: text, the vectors\n" +
 			"that there are, entity, time, and recency, which looks at no question; exact is what questions\n" +
 			"name by key or id, which every lane has in front. --by stage has a row for each stage of\n" +
@@ -85,6 +88,7 @@ func (c *cli) benchEval() *cobra.Command {
 			"  mnem bench eval . --by cat --expand 2\n" +
 			"  mnem bench eval . --profile docs\n" +
 			"  mnem bench eval . --by stage\n" +
+			"  mnem bench eval . --by intent --intent auto\n" +
 			"  mnem bench eval . --by lane --embed=hash --expand 0\n" +
 			"  mnem bench eval . --json >before.json\n" +
 			"  mnem bench eval . --baseline before.json --tolerance 0.01\n" +
@@ -104,7 +108,7 @@ func (c *cli) benchEval() *cobra.Command {
 	f.Lookup("now").Usage = "count dates like 'last week' in queries from the day of this `TIME`; " +
 		"without it they are words"
 	f.VisitAll(func(flag *pflag.Flag) { opt.settings = append(opt.settings, flag) })
-	f.StringVar(&opt.by, "by", "", "print figures by this `FIELD` too: cat, profile, lane or stage")
+	f.StringVar(&opt.by, "by", "", "print figures by this `FIELD` too: cat, profile, intent, lane or stage")
 	f.StringVar(&opt.results, "results", "",
 		"write the answers to `FILE`, as 'mnem retrieve --batch' prints them")
 	f.StringVar(&opt.baseline, "baseline", "", "compare with the report in `FILE`, made with --json")
@@ -128,7 +132,7 @@ func (c *cli) runBench(cmd *cobra.Command, dir string, opt *benchOptions) error 
 	f := cmd.Flags()
 	switch {
 	case f.Changed("by") && !slices.Contains(benchBy, evaluate.By(opt.by)):
-		return usagef("--by: %q is not cat, profile, lane or stage", opt.by)
+		return usagef("--by: %q is not cat, profile, intent, lane or stage", opt.by)
 	case f.Changed("by") && evaluate.By(opt.by) != evaluate.ByCategory && f.Changed("baseline"):
 		return usagef("--by %s and --baseline exclude each other: a baseline has categories", opt.by)
 	case f.Changed("results") && (opt.results == "" || opt.results == stdinName):

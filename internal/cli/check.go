@@ -52,7 +52,7 @@ func (c *cli) checkCommand() *cobra.Command {
 			"with the most right STRONG of which at most .05 of the unanswerable and at most .2 of the\n" +
 			"answerable ones are wrong, with one standard error to spare; --dry-run only prints. --reset\n" +
 			"goes back to the built-in ones. Thresholds merge, revert and branch as the memory does.\n\n" +
-			"A check reads as much as one retrieval of ten items, and writes nothing. Any verdict exits 0.",
+			"A check reads as much as one retrieval of twenty items, and writes nothing. Any verdict exits 0.",
 		Example: "  mnem check 'who owns billing?'\n" +
 			"  mnem check 'does Alice own billing' --json\n" +
 			"  mnem check 'when did the migration end?' --type Decision --nearest 5\n" +
@@ -154,7 +154,9 @@ func (o *checkOptions) refuse(cmd *cobra.Command, args []string) error {
 		return usagef("--threshold and --calibrate exclude each other: it finds them")
 	}
 	if o.calibrate == "" && !o.reset {
-		for _, name := range []string{"dry-run", "message", "expect", "branch", "author", "agent", "task", "time"} {
+		for _, name := range []string{
+			"dry-run", "message", "expect", "branch", "author", "agent", "task", "time",
+		} {
 			if f.Changed(name) {
 				return usagef("--%s needs --calibrate or --reset: a check writes nothing", name)
 			}

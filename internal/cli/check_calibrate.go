@@ -53,7 +53,7 @@ func jsonCurves(list []memory.CurvePoint) []curveJSON {
 // resetCheck takes a memory's own thresholds away.
 func (c *cli) resetCheck(cmd *cobra.Command, opt *checkOptions) error {
 	return c.storeCheck(cmd, opt, "reset the thresholds of check",
-		func(context.Context, *repo.Repo) (*memory.Thresholds, func(*repo.CommitResult) error, error) {
+		func(context.Context, *repo.Repo) (*memory.Thresholds, printCommit, error) {
 			t := memory.DefaultThresholds()
 			return &t, func(res *repo.CommitResult) error {
 				if c.global.json {
@@ -69,11 +69,17 @@ func (c *cli) resetCheck(cmd *cobra.Command, opt *checkOptions) error {
 		})
 }
 
+// findThresholds returns thresholds to keep, nil for none, and what prints them and the commit that
+// they are kept in, nil for none.
+type findThresholds func(context.Context, *repo.Repo) (*memory.Thresholds, printCommit, error)
+
+type printCommit func(*repo.CommitResult) error
+
 // storeCheck runs find, and commits the thresholds that it returns unless they are nil or the run is
 // dry; then what it returned prints.
 func (c *cli) storeCheck(
 	cmd *cobra.Command, opt *checkOptions, message string,
-	find func(context.Context, *repo.Repo) (*memory.Thresholds, func(*repo.CommitResult) error, error),
+	find findThresholds,
 ) error {
 	var with repo.CommitOptions
 	if !opt.dryRun {
@@ -139,7 +145,7 @@ func (c *cli) calibrateCheck(
 		return err
 	}
 	return c.storeCheck(cmd, opt, "calibrate check on "+name,
-		func(ctx context.Context, r *repo.Repo) (*memory.Thresholds, func(*repo.CommitResult) error, error) {
+		func(ctx context.Context, r *repo.Repo) (*memory.Thresholds, printCommit, error) {
 			s, err := r.Snapshot(ctx, c.global.at)
 			if err != nil {
 				return nil, nil, noCommitHint(err)
@@ -155,7 +161,9 @@ func (c *cli) calibrateCheck(
 			} else {
 				c.exit = outcomeFailed.Exit
 			}
-			return t, func(res *repo.CommitResult) error { return c.printCalibration(now, got, run, res, opt) }, nil
+			return t, func(res *repo.CommitResult) error {
+				return c.printCalibration(now, got, run, res, opt.dryRun)
+			}, nil
 		})
 }
 
@@ -177,8 +185,8 @@ func (c *cli) labelled(ctx context.Context, arg string) ([]memory.Labelled, stri
 		}
 	}
 	if no := len(list) - yes; yes < memory.MinLabelled || no < memory.MinLabelled {
-		return nil, name, graph.Fieldf(name, "%d answerable and %d unanswerable questions, want at least %d "+
-			"of each: fewer tell little", yes, no, memory.MinLabelled)
+		return nil, name, graph.Fieldf(name, "%d answerable and %d unanswerable questions, want at least "+
+			"%d of each: fewer tell little", yes, no, memory.MinLabelled)
 	}
 	return list, name, nil
 }
@@ -248,13 +256,12 @@ func (r *calibrateRun) one(ctx context.Context, q memory.Labelled) (memory.Check
 }
 
 func (c *cli) printCalibration(
-	now memory.CurvePoint, got memory.Calibration, run *calibrateRun, res *repo.CommitResult,
-	opt *checkOptions,
+	now memory.CurvePoint, got memory.Calibration, run *calibrateRun, res *repo.CommitResult, dry bool,
 ) error {
 	f := now.Figures
 	if c.global.json {
 		out := calibrationJSON{
-			Commit: committed(res), Branch: branchOf(res), DryRun: opt.dryRun, Gate: run.req.Gate,
+			Commit: committed(res), Branch: branchOf(res), DryRun: dry, Gate: run.req.Gate,
 			Answerable: f.Answerable, Unanswerable: f.Unanswerable, Now: jsonCurve(now),
 			Curve: jsonCurves(got.Curve),
 		}
@@ -280,7 +287,7 @@ func (c *cli) printCalibration(
 	if got.Chosen == nil {
 		return c.printf("no thresholds keep both bounds: nothing written\n")
 	}
-	return c.printStored(res, opt.dryRun)
+	return c.printStored(res, dry)
 }
 
 func curveHead() []cell {

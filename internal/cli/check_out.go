@@ -166,7 +166,7 @@ func (c *cli) printCheck(r *memory.CheckResult) error {
 		if len(e.Held) > 0 && r.Best != nil {
 			fmt.Fprintf(&b, "  holds: %s\n", line(strings.Join(e.Held, ", ")))
 		}
-		if len(e.Missing) > 0 && r.Best != nil {
+		if len(e.Missing) > 0 && e.Coverage > 0 {
 			parts := make([]string, len(e.Missing))
 			for i, m := range e.Missing {
 				parts[i] = missingText(m)

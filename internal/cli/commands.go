@@ -57,6 +57,7 @@ func commands() []command {
 		{"profile", (*cli).profileCommand},
 		// Read the memory
 		{"retrieve", (*cli).retrieveCommand},
+		{"recall", (*cli).recallCommand},
 		{"check", (*cli).checkCommand},
 		{"get", (*cli).getCommand},
 		{"show", (*cli).showCommand},

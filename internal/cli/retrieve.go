@@ -34,6 +34,7 @@ type retrieveOptions struct {
 	packing                   packingOptions
 	spelling                  string
 	feedback                  int
+	intent                    string
 	edgeWeights               []string
 	profile                   string
 	trim                      trimOptions
@@ -131,6 +132,14 @@ func (c *cli) retrieveCommand() *cobra.Command {
 			"\n  mnem retrieve 'charged twice' --also 'duplicate payment' --rerank local" +
 			"\n  mnem retrieve 'Alice Ng, ticket INC-4711' --weight entity=1",
 	}
+	c.answerFlags(cmd, opt)
+	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+		return c.retrieve(cmd, opt, args)
+	})
+}
+
+// answerFlags adds all flags of a command that answers queries.
+func (c *cli) answerFlags(cmd *cobra.Command, opt *retrieveOptions) {
 	c.atFlag(cmd)
 	c.requestFlags(cmd, opt)
 	c.profileFlag(cmd, &opt.profile, " ("+profileEnv+"; config: "+keyProfile+")")
@@ -147,9 +156,6 @@ func (c *cli) retrieveCommand() *cobra.Command {
 	f.StringVar(&opt.batch, "batch", "", "answer the queries in `FILE`, - for standard input, as JSON")
 	f.BoolVar(&opt.explain, "explain", false, "tell how each item was found, and what did not fit")
 	c.writeFlags(cmd)
-	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		return c.retrieve(cmd, opt, args)
-	})
 }
 
 // requestFlags adds a flag for every parameter of a request.
@@ -183,6 +189,7 @@ func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
 		"read words that no node has as the closest that some have: on or off")
 	f.IntVar(&opt.feedback, "feedback", 0,
 		"search again with words of the best `N` nodes that the text finds; 0 to 20")
+	opt.intentFlag(c, cmd)
 	f.StringArrayVar(&opt.edgeWeights, "edge-weight", nil,
 		"lend so much over edges of a type: `TYPE=W`, W 0 to 16, 1 for others (repeatable)")
 	opt.trim.add(cmd)
@@ -201,6 +208,7 @@ func (c *cli) request(cmd *cobra.Command, opt *retrieveOptions) (retrieve.Reques
 		Limit: &opt.limit, Budget: &opt.budget, Adjacency: opt.adjacency,
 		Show: opt.show, SummaryCap: &opt.summaryCap, Fusion: retrieve.Fusion(opt.fusion),
 		Spelling: retrieve.Spelling(opt.spelling), Feedback: opt.feedback, Oversample: &opt.oversample,
+		Intent: retrieve.Intent(opt.intent),
 	}
 	var err error
 	if err = opt.packing.set(cmd, &r); err != nil {
@@ -447,20 +455,33 @@ func (a *answerer) explainTerms(
 				return err
 			}
 		}
-		if item.Reach == nil {
-			continue
-		}
-		if _, err = a.names.node(ctx, item.Reach.Seed); err != nil {
+		if err = a.learnWay(ctx, item.Reach); err != nil {
 			return err
 		}
-		for _, step := range item.Reach.Path {
-			if _, err = a.names.node(ctx, step.Node); err != nil {
+		if item.Recall != nil {
+			if err = a.learnWay(ctx, item.Recall.Way); err != nil {
 				return err
 			}
 		}
 	}
 	a.terms, err = s.TermScores(ctx, answer, ids)
 	return err
+}
+
+// learnWay finds out how the nodes on a way are named; nil is none.
+func (a *answerer) learnWay(ctx context.Context, way *retrieve.Reach) error {
+	if way == nil {
+		return nil
+	}
+	if _, err := a.names.node(ctx, way.Seed); err != nil {
+		return err
+	}
+	for _, step := range way.Path {
+		if _, err := a.names.node(ctx, step.Node); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // snapshot returns what the next request is answered from: --at, else the session's commit, else

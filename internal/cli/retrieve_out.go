@@ -19,6 +19,8 @@ type itemJSON struct {
 	Tokens   int        `json:"tokens"`
 	Rendered string     `json:"rendered"`
 	Lanes    []laneJSON `json:"lanes"`
+	// Signals are what a recall ranked it by.
+	Signals *signalsJSON `json:"signals,omitempty"`
 	*whyJSON
 }
 
@@ -39,6 +41,7 @@ type whyJSON struct {
 
 	Community *membershipJSON `json:"community,omitempty"` // that raised it or brought it in
 	Entities  []string        `json:"entities,omitempty"`  // of the query that it has
+	Beam      *beamWayJSON    `json:"beam,omitempty"`      // of a recall: how links led to it
 	// Contradicts is the item that it follows because the two contradict each other.
 	Contradicts *string `json:"contradicts,omitempty"`
 }
@@ -71,6 +74,7 @@ func (a *answerer) item(i int, it *retrieve.Item, fusion retrieve.Fusion) itemJS
 	for i, l := range it.Lanes {
 		out.Lanes[i] = laneJSON{l.Lane, l.Rank, l.Score, a.fused(l, fusion)}
 	}
+	out.Signals = jsonSignals(it.Recall)
 	if !a.explain {
 		return out
 	}
@@ -85,11 +89,19 @@ func (a *answerer) item(i int, it *retrieve.Item, fusion retrieve.Fusion) itemJS
 	}
 	if it.Reach != nil {
 		out.Seed, out.Hops = orNull(it.Reach.Seed.String()), &it.Reach.Hops
-		for _, s := range it.Reach.Path {
-			out.Path = append(out.Path, wayStepJSON{s.Node.String(), orNull(s.Type), s.Forward})
-		}
+		out.Path = jsonPath(it.Reach)
 	}
+	out.Beam = jsonBeamWay(it.Recall)
 	return out
+}
+
+// jsonPath returns the steps of a way.
+func jsonPath(way *retrieve.Reach) []wayStepJSON {
+	steps := make([]wayStepJSON, len(way.Path))
+	for i, s := range way.Path {
+		steps[i] = wayStepJSON{s.Node.String(), orNull(s.Type), s.Forward}
+	}
+	return steps
 }
 
 // printJSON prints an answer in one line. q says what of a batch's line is repeated.
@@ -106,6 +118,9 @@ func (a *answerer) printJSON(ans *retrieve.Answer, receipt ipld.CID, q retrieve.
 	out.field("query", ans.Request.Text)
 	if ans.Request.Profile != "" {
 		out.field("profile", ans.Request.Profile)
+	}
+	if ans.Recall != nil {
+		out.field("intent", ans.Recall.Intent)
 	}
 	out.list("items")
 	for i := range ans.Items {
@@ -131,6 +146,9 @@ func (a *answerer) printJSON(ans *retrieve.Answer, receipt ipld.CID, q retrieve.
 		out.field("dropped_items", jsonDropped(ans.DroppedItems))
 		out.field("trace", jsonTrace(a.trace, ans.Request.Fusion))
 		out.field("dates", jsonDates(ans.Dates))
+		if ans.Recall != nil {
+			out.field("recall", jsonRecollection(ans.Recall))
+		}
 		if ans.Request.Feedback > 0 {
 			out.field("feedback", jsonFeedback(ans.Feedback))
 		}
@@ -146,6 +164,9 @@ func (a *answerer) printText(ans *retrieve.Answer, receipt ipld.CID) error {
 			return err
 		}
 		if err := a.printFeedback(ans); err != nil {
+			return err
+		}
+		if err := a.printRecollection(ans.Recall); err != nil {
 			return err
 		}
 		if err := a.printWhy(ans); err != nil {
@@ -187,6 +208,9 @@ func answerSummary(ans *retrieve.Answer, receipt ipld.CID) string {
 		plural(len(ans.Items), "item"), fmt.Sprintf("%d tokens (%s)", ans.TokensUsed, budget),
 		droppedSummary(ans), plural(ans.Candidates, "candidate"),
 		"commit " + shortCID(ans.Commit),
+	}
+	if ans.Recall != nil {
+		parts = append(parts, "intent "+string(ans.Recall.Intent))
 	}
 	if ans.Request.Profile != "" {
 		parts = append(parts, "profile "+line(ans.Request.Profile))
@@ -253,7 +277,7 @@ func (a *answerer) whyText(i int, it *retrieve.Item, fusion retrieve.Fusion) str
 	if !it.Against.IsZero() {
 		parts = append(parts, "contradicts the item before it")
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(append(parts, a.recallText(it)...), ", ")
 }
 
 // nameOf names a node that is told of in an explanation.

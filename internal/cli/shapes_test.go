@@ -104,6 +104,25 @@ const (
 		shapeQuantiles + `, "yardstick?": {"name": "text", ` + shapeQuantiles + `}, ` +
 		`"bound?": {"times?": "number", "plus?": "int", "most?": "int", "p99?": "int"}, ` +
 		`"over": "bool", "not_measured?": "text"}]`
+	shapeRecallSignals = `{"keyword": "int", "entity": "int", "similarity": "int", "graph": "int"}`
+	shapeWay           = `[{"id": "id", "edge": "text|null", "forward": "bool"}]`
+	shapeAnswer        = `{"qid?": "text", "commit": "cid", "receipt": "cid|null", "query": "text", ` +
+		`"intent?": "why|when|entity|general", "items": [{` + shapeNode + `, "rank": "int", "score": "int", "tokens": "int", ` +
+		`"rendered": "text", "lanes": [{"lane": "text", "rank": "int", "score": "int", ` +
+		`"share?": "int", "weight?": "int"}], "signals?": ` + shapeRecallSignals + `, "tier?": "int", ` +
+		`"terms?": [{"term": "text", "score": "int"}], "seed?": "id|null", "hops?": "int|null", ` +
+		`"path?": ` + shapeWay + `, "beam?": {"seed": "id", "hops": "int", "path": ` + shapeWay + `}, ` +
+		`"entities?": ["text"]}], "tokens_used": "int", "tokens_budget": "int", ` +
+		`"dropped": "int", "dropped_by": {"budget": "int", "duplicate": "int"}, "candidates_seen": "int", ` +
+		`"warnings": [{"code": "text", "message": "text", "remedy": "text"}], ` +
+		`"recall?": {"weights": ` + shapeRecallSignals + `, "width": "int", "depth": "int", "visited": "int", ` +
+		`"visited_limit": "int"}, "dates?": [{"from": "time|null", "to": "time|null"}], ` +
+		`"dropped_items?": [{"id": "id", "reason": "text", "tokens": "int", ` +
+		`"repeats": "id|null"}], ` +
+		`"trace?": {"fusion": "text", "lanes": [{"lane": "text", "weight": "int", ` +
+		`"passed": "int", "found": "int", "left_out": {"exclude": "int", "type": "int", ` +
+		`"time": "int", "where": "int", "marks": "int"}, "best": "int", "worst": "int"}], ` +
+		`"stages": [{"stage": "text", "micros": "int"}]}}`
 	shapePercentiles = `{"p50": "int", "p90": "int", "p95": "int", "p99": "int", "max": "int"}`
 	shapeThresholds  = `{"coverage": "int", "evidence": "int", "lead": "int", ` +
 		`"weak_coverage": "int", "weak_evidence": "int", "cosines?": "object"}`
@@ -175,21 +194,7 @@ var shapesOf = map[string][]string{
 		`"removed": {` + shapeCheckCounts + `}, "curve": [` + shapeCurve + `], "chosen?": ` +
 		shapeCurve + `, "left_out": [{"name": "text", "thresholds?": ` + shapeThresholds + `, ` +
 		shapeCheckCounts + `}], "others": {` + shapeCheckCounts + `}}`},
-	"mnem retrieve": {`{"qid?": "text", "commit": "cid", "receipt": "cid|null", "query": "text", ` +
-		`"items": [{` + shapeNode + `, "rank": "int", "score": "int", "tokens": "int", ` +
-		`"rendered": "text", "lanes": [{"lane": "text", "rank": "int", "score": "int", ` +
-		`"share?": "int", "weight?": "int"}], "tier?": "int", ` +
-		`"terms?": [{"term": "text", "score": "int"}], "seed?": "id|null", "hops?": "int|null", ` +
-		`"path?": [{"id": "id", "edge": "text|null", "forward": "bool"}]}], "tokens_used": "int", "tokens_budget": "int", ` +
-		`"dropped": "int", "dropped_by": {"budget": "int", "duplicate": "int"}, "candidates_seen": "int", ` +
-		`"warnings": [{"code": "text", "message": "text", "remedy": "text"}], ` +
-		`"dates?": [{"from": "time|null", "to": "time|null"}], ` +
-		`"dropped_items?": [{"id": "id", "reason": "text", "tokens": "int", ` +
-		`"repeats": "id|null"}], ` +
-		`"trace?": {"fusion": "text", "lanes": [{"lane": "text", "weight": "int", ` +
-		`"passed": "int", "found": "int", "left_out": {"exclude": "int", "type": "int", ` +
-		`"time": "int", "where": "int", "marks": "int"}, "best": "int", "worst": "int"}], ` +
-		`"stages": [{"stage": "text", "micros": "int"}]}}`},
+	"mnem retrieve": {shapeAnswer}, "mnem recall": {shapeAnswer},
 	"mnem get": {`{` + shapeWhole + `}`, `{` + shapeWhole + `, "importance": ` + shapeImportance +
 		`, "now": "time"}`, `"json"`},
 	"mnem show": {
@@ -283,7 +288,7 @@ var shapesOf = map[string][]string{
 	"mnem bench eval": {`{"ranking": "int", "analyser": "int", "settings": "object", ` +
 		`"files": [{"name": "text", "graph": "cid|null", "nodes": "int", "edges": "int", ` +
 		`"queries": "int", "questions": "text"}], "rows": [{"cat?": "text|null", ` +
-		`"profile?": "text|null", "lane?": "text|null", "stage?": "text|null", ` +
+		`"profile?": "text|null", "intent?": "text|null", "lane?": "text|null", "stage?": "text|null", ` +
 		`"queries": "int", ` + shapeFigures + `}], ` +
 		`"failures?": {"embed": "int", "rerank": "int", "rewrite": "int"}, "baseline?": {"tolerance": "number", ` +
 		`"worse": ["text"], "rows": [{"cat": "text|null", ` + shapeFigures + `}]}}`},

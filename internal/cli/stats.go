@@ -129,8 +129,8 @@ func (c *cli) stats(ctx context.Context, r *repo.Repo, scores bool) (*statsJSON,
 	}
 	disk, err := c.diskBytes()
 	out.Store = storeJSON{
-		sizes.BlockBytes + sizes.DerivedBytes, sizes.Operations, sizes.Blocks, sizes.BlockBytes, sizes.DerivedBlocks, sizes.DerivedBytes, disk,
-		len(branches), len(tags),
+		sizes.BlockBytes + sizes.DerivedBytes, sizes.Operations, sizes.Blocks, sizes.BlockBytes,
+		sizes.DerivedBlocks, sizes.DerivedBytes, disk, len(branches), len(tags),
 	}
 	return out, err
 }

@@ -46,6 +46,8 @@ type By string
 const (
 	ByCategory By = "cat"     // of the queries of each category; "" means this too
 	ByProfile  By = "profile" // of the queries that were answered with each profile
+	// ByIntent has a row of the queries of each intent, as their words tell it or they say.
+	ByIntent By = "intent"
 	// ByLane has a row of all queries for each lane on its own, with all else as it is: those of
 	// retrieve.Request.Lanes, the exact look-up and the newest nodes.
 	ByLane By = "lane"
@@ -288,6 +290,9 @@ func (r *runner) query(ctx context.Context, s *repo.Snapshot, q *Query) (err err
 			category = retrieve.DefaultProfile
 		}
 	}
+	if r.opt.By == ByIntent {
+		category = string(intentOf(req))
+	}
 	whole := Score(q, ranked(answer))
 	r.sums.add(category, whole)
 	if list := r.variants(); list != nil {
@@ -392,4 +397,12 @@ func ranked(a *retrieve.Answer) []Ranked {
 		}
 	}
 	return out
+}
+
+// intentOf returns the intent of a query: its own, or that which its words tell.
+func intentOf(r retrieve.Request) retrieve.Intent {
+	if r.Intent == "" || r.Intent == retrieve.IntentAuto {
+		return retrieve.ReadIntent(r.Text)
+	}
+	return r.Intent
 }

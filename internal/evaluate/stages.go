@@ -113,7 +113,7 @@ func lanesOff(req retrieve.Request) []stage {
 
 // otherStages are all others.
 func otherStages() []stage {
-	list := []stage{{
+	list := []stage{recallStage(), {
 		without: "spelling",
 		off: func(r *retrieve.Request) bool {
 			was := r.Spelling
@@ -194,4 +194,22 @@ func switched(name string, of func(*retrieve.Request) *bool) stage {
 		}
 	}
 	return stage{without: name, off: set(false), with: "--" + name, on: set(true)}
+}
+
+// recallStage is ranking by what a query asks for.
+func recallStage() stage {
+	return stage{
+		without: "recall",
+		off: func(r *retrieve.Request) bool {
+			was := r.Intent != ""
+			r.Intent = ""
+			return was
+		},
+		with: "--intent auto",
+		on: func(r *retrieve.Request) bool {
+			was := r.Intent == ""
+			r.Intent = retrieve.IntentAuto
+			return was
+		},
+	}
 }

@@ -69,6 +69,7 @@ func TestByStage(t *testing.T) {
 		"without dedup":            func(r *retrieve.Request) { r.Dedup = false },
 		"with --expansion decay":   func(r *retrieve.Request) { r.Expansion = retrieve.Decay },
 		"with --expansion ppr":     func(r *retrieve.Request) { r.Expansion = retrieve.PPR },
+		"with --intent auto":       func(r *retrieve.Request) { r.Intent = retrieve.IntentAuto },
 		"with --community":         func(r *retrieve.Request) { r.Community = true },
 		"with --pack passages":     func(r *retrieve.Request) { r.Pack = retrieve.PackPassages },
 		"with --rerank local":      func(r *retrieve.Request) { r.Rerank = retrieve.RerankLocal },

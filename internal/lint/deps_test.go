@@ -22,7 +22,8 @@ var allowed = map[string]string{
 	"internal/text":     "",     // text analysis with its own tables
 	"internal/tiers":    "ipld", // which segments of an index become one, and when
 	"internal/dates":    "internal/text",
-	"car":               "ipld", // a file format, apart from what its blocks mean
+	"internal/intent":   "internal/text", // what questions ask for
+	"car":               "ipld",          // a file format, apart from what its blocks mean
 	"store":             "ipld",
 	"store/mem":         "ipld store",
 	"store/pebble":      "ipld store",
@@ -37,7 +38,7 @@ var allowed = map[string]string{
 	"community":         "ipld graph",                                                                // a function of edges: it sees neither trees nor a store
 	// Retrieval sees the graph and the index through interfaces of its own, so that a ranking
 	// can be tested and replayed without a repository.
-	"retrieve": "ipld graph community internal/dates internal/fixed internal/text",
+	"retrieve": "ipld graph community internal/dates internal/fixed internal/intent internal/text",
 	// Models see texts and vectors, never a repository; whoever asks stores what they answer.
 	"embed": "graph internal/fixed internal/text internal/provider",
 	// Requests to models: what they have in common, whatever is asked.

@@ -14,6 +14,8 @@ type answer struct {
 	warnings   []any
 	ungrouped  bool // communities did nothing
 	summary    []quote
+	signals    map[string]*signals // of a recall, by node
+	weights    signals
 }
 
 // item is one packed node.
@@ -25,6 +27,7 @@ type item struct {
 
 // retrieve answers the request from the graph.
 func (q request) retrieve(st *store) answer {
+	q = q.settled()
 	c := st.collect()
 	tiers := q.tiers(st)
 	lanes := q.rankings(st, c)
@@ -48,8 +51,10 @@ func (q request) retrieve(st *store) answer {
 	q.raised(st, a.order)
 	sortHits(a.order)
 	q.group(st, &a)
+	a.order = q.recalls(st, c, lanes, a.order, &a)
 	idle := q.reranks(st, c, a.order)
 	a.order = q.diversified(st, a.order)
+	q.causesFirst(st, lanes, a.order, &a)
 	a.candidates = len(a.order)
 	smallest := q.pack(st, &a)
 	a.summary = q.summary(st, a.items)
@@ -59,6 +64,7 @@ func (q request) retrieve(st *store) answer {
 	q.idleWarnings(st, c, &a)
 	q.laneWarnings(st, c, &a)
 	q.feedbackWarning(st, c, &a)
+	q.knownWarning(st, c, tiers, lanes, &a)
 	return a
 }
 
@@ -92,6 +98,9 @@ func (p *packing) full() bool { return p.limit > 0 && int64(len(p.a.items)) == p
 // take packs or drops a node.
 func (p *packing) take(h hit) (packed bool) {
 	p.done[h.id] = true
+	if p.onlyName(p.st, h, p.a) {
+		return false
+	}
 	r := p.render(p.st, h.id)
 	t := tokensOf(r)
 	for _, it := range p.a.items {

@@ -23,9 +23,10 @@ var allCases = []func(*suite){
 	careCases, timeCases,
 	sparseCases, entityCases,
 	shortlistCases,
-	memoryIDCases, likenessCases, rememberCases,
+	recallCases, checkCases,
 	extractCases, linkCases, exploreCases,
 	pairCases, lifeCases,
+	memoryIDCases, likenessCases, rememberCases,
 }
 
 // roundTrip adds a case whose block decodes to v and encodes to the same bytes.

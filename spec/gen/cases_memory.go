@@ -17,11 +17,13 @@ import (
 //go:embed likeness_pairs.txt
 var likenessPairs string
 
-// keptID is clause 24.1.
-func keptID(typ, text string, n uint64) string {
+// memoryID is clause 24.1, as a uuid.
+func memoryID(typ, text string, n uint64) string { return uuid(rawMemoryID(typ, text, n)) }
+
+func rawMemoryID(typ, text string, n uint64) string {
 	b := []byte("mnem:memory:" + typ + "\x00" + text)
 	sum := sha256.Sum256(binary.BigEndian.AppendUint64(b, n))
-	return uuid(string(sum[:16]))
+	return string(sum[:16])
 }
 
 func observationOf(wording string, sources []string) string {
@@ -40,8 +42,8 @@ func memoryIDCases(s *suite) {
 	} {
 		s.add("24.1", "memory-id", fmt.Sprintf("memory-%d", i+1), "ids of a memory",
 			obj{"type": m.typ, "text": m.text},
-			obj{"ids": []string{keptID(m.typ, m.text, 0), keptID(m.typ, m.text, 1),
-				keptID(m.typ, m.text, 256)}})
+			obj{"ids": []string{memoryID(m.typ, m.text, 0), memoryID(m.typ, m.text, 1),
+				memoryID(m.typ, m.text, 256)}})
 	}
 	for i, o := range []struct {
 		wording string
@@ -146,8 +148,8 @@ func randomPairs() [][2]string {
 	return out
 }
 
-// keptMemory is a memory as the second implementation keeps it.
-type keptMemory struct {
+// toldMemory is a memory as the second implementation keeps it.
+type toldMemory struct {
 	id, typ, text, about string
 	entities             []string
 	validFrom            int
@@ -156,17 +158,17 @@ type keptMemory struct {
 	sources              []string
 }
 
-// toKeep is a request to remember: its members are those of the vector.
-type toKeep struct {
+// toldFact is a request to remember: its members are those of the vector.
+type toldFact struct {
 	Type, Text, About, Property string
 	Entities, Sources           []string
 	ValidFrom                   int
 }
 
 // rememberAll is clause 24.4, on all memories: what a search would find is all of these few.
-func rememberAll(reqs []toKeep) []any {
-	var list []*keptMemory
-	find := func(id string) *keptMemory {
+func rememberAll(reqs []toldFact) []any {
+	var list []*toldMemory
+	find := func(id string) *toldMemory {
 		for _, m := range list {
 			if m.id == id {
 				return m
@@ -174,10 +176,10 @@ func rememberAll(reqs []toKeep) []any {
 		}
 		return nil
 	}
-	values := map[string][]*keptMemory{}
+	values := map[string][]*toldMemory{}
 	var out []any
 	for _, r := range reqs {
-		fits := func(m *keptMemory) bool {
+		fits := func(m *toldMemory) bool {
 			both := len(r.Entities) == 0 || len(m.entities) == 0
 			for _, e := range r.Entities {
 				both = both || slices.Contains(m.entities, e)
@@ -185,10 +187,10 @@ func rememberAll(reqs []toKeep) []any {
 			return r.Type == m.typ && both && r.ValidFrom == m.validFrom &&
 				(r.About == "" || r.About == m.about)
 		}
-		var same *keptMemory
+		var same *toldMemory
 		n := uint64(0)
-		for ; same == nil && find(keptID(r.Type, r.Text, n)) != nil; n++ {
-			if m := find(keptID(r.Type, r.Text, n)); fits(m) && !m.hidden {
+		for ; same == nil && find(memoryID(r.Type, r.Text, n)) != nil; n++ {
+			if m := find(memoryID(r.Type, r.Text, n)); fits(m) && !m.hidden {
 				same = m
 			}
 		}
@@ -211,7 +213,7 @@ func rememberAll(reqs []toKeep) []any {
 		}
 		action := "duplicate"
 		if same == nil {
-			same = &keptMemory{id: keptID(r.Type, r.Text, n), typ: r.Type, text: r.Text, about: r.About,
+			same = &toldMemory{id: memoryID(r.Type, r.Text, n), typ: r.Type, text: r.Text, about: r.About,
 				entities: r.Entities, validFrom: r.ValidFrom, observed: map[string]bool{}, sources: r.Sources}
 			list = append(list, same)
 			if action = "added"; conflict {
@@ -237,7 +239,7 @@ func rememberAll(reqs []toKeep) []any {
 				old.hidden = true
 				action = "superseded"
 			}
-			values[at] = []*keptMemory{same}
+			values[at] = []*toldMemory{same}
 		}
 		out = append(out, obj{"id": same.id, "action": action, "observed": len(same.observed)})
 	}
@@ -245,7 +247,7 @@ func rememberAll(reqs []toKeep) []any {
 }
 
 func rememberCases(s *suite) {
-	add := func(name, title string, reqs ...toKeep) {
+	add := func(name, title string, reqs ...toldFact) {
 		for i := range reqs {
 			if reqs[i].Type == "" {
 				reqs[i].Type = "fact"
@@ -273,9 +275,9 @@ func rememberCases(s *suite) {
 		s.add("24.4", "remember", name, title, obj{"requests": in},
 			obj{"remembered": rememberAll(reqs)})
 	}
-	texts := func(list ...string) (out []toKeep) {
+	texts := func(list ...string) (out []toldFact) {
 		for _, t := range list {
-			out = append(out, toKeep{Text: t})
+			out = append(out, toldFact{Text: t})
 		}
 		return out
 	}
@@ -285,21 +287,21 @@ func rememberCases(s *suite) {
 		"Server beta runs PostgreSQL", "Deployments are allowed on Friday",
 		"Deployments are not allowed on Friday", "Alice manages Bob", "Bob manages Alice")...)
 	add("value", "a property with one value; the old value again is a new memory",
-		toKeep{Text: "Alice works at Initech", About: "alice", Property: "employer"},
-		toKeep{Text: "Alice works at Globex", About: "alice", Property: "employer"},
-		toKeep{Text: "Alice works at Initech", About: "alice", Property: "employer"},
-		toKeep{Text: "alice works at initech.", About: "alice", Property: "employer"})
+		toldFact{Text: "Alice works at Initech", About: "alice", Property: "employer"},
+		toldFact{Text: "Alice works at Globex", About: "alice", Property: "employer"},
+		toldFact{Text: "Alice works at Initech", About: "alice", Property: "employer"},
+		toldFact{Text: "alice works at initech.", About: "alice", Property: "employer"})
 	add("subjects", "one text of two subjects, times, types and entities",
-		toKeep{Text: "Prefers tea over coffee", About: "alice"}, toKeep{Text: "Prefers tea over coffee", About: "bob"},
-		toKeep{Text: "prefers tea over coffee", About: "bob"},
-		toKeep{Text: "Prefers tea over coffee", ValidFrom: 1_780_000_000_000_000},
-		toKeep{Text: "Prefers tea over coffee", Type: "preference"},
-		toKeep{Text: "The disk is full", Entities: []string{"alpha"}},
-		toKeep{Text: "The disk is full", Entities: []string{"beta"}},
-		toKeep{Text: "The disk is full", Entities: []string{"beta", "gamma"}})
+		toldFact{Text: "Prefers tea over coffee", About: "alice"}, toldFact{Text: "Prefers tea over coffee", About: "bob"},
+		toldFact{Text: "prefers tea over coffee", About: "bob"},
+		toldFact{Text: "Prefers tea over coffee", ValidFrom: 1_780_000_000_000_000},
+		toldFact{Text: "Prefers tea over coffee", Type: "preference"},
+		toldFact{Text: "The disk is full", Entities: []string{"alpha"}},
+		toldFact{Text: "The disk is full", Entities: []string{"beta"}},
+		toldFact{Text: "The disk is full", Entities: []string{"beta", "gamma"}})
 	add("sources", "the same text of other sources",
-		toKeep{Text: "Bob likes tea", Sources: []string{"manual:a"}}, toKeep{Text: "Bob likes tea"},
-		toKeep{Text: "Bob likes tea", Sources: []string{"manual:b"}},
-		toKeep{Text: "Bob likes tea", Sources: []string{"manual:b"}},
-		toKeep{Text: "bob likes tea", Sources: []string{"manual:a"}})
+		toldFact{Text: "Bob likes tea", Sources: []string{"manual:a"}}, toldFact{Text: "Bob likes tea"},
+		toldFact{Text: "Bob likes tea", Sources: []string{"manual:b"}},
+		toldFact{Text: "Bob likes tea", Sources: []string{"manual:b"}},
+		toldFact{Text: "bob likes tea", Sources: []string{"manual:a"}})
 }

@@ -83,6 +83,9 @@ func (a answer) expect(full bool) obj {
 	items := []any{}
 	for _, it := range a.items {
 		o := obj{"id": uuid(it.id), "score": it.score}
+		if s := a.signals[it.id]; s != nil {
+			o["signals"] = []int64{s.keyword, s.entity, s.likeness, s.linking}
+		}
 		if full {
 			o["tokens"], o["rendered"] = it.tokens, it.rendered
 		}

@@ -73,6 +73,9 @@ func TestTwoRunsAgree(t *testing.T) {
 	if err := loadTables("../text-tables.txt"); err != nil {
 		t.Fatal(err)
 	}
+	if err := loadIntents("../intent-words.txt"); err != nil {
+		t.Fatal(err)
+	}
 	first, err := generate()
 	if err != nil {
 		t.Fatal(err)

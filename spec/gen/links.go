@@ -1,8 +1,6 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"sort"
 	"strings"
 )
@@ -19,13 +17,6 @@ type told struct {
 
 func (m told) input() obj {
 	return obj{"text": m.text, "sources": m.sources, "tags": m.tags, "entities": m.entities}
-}
-
-// memoryID is the first candidate of clause 24.1 of a fact.
-func memoryID(text string) string {
-	sum := sha256.Sum256(append([]byte("mnem:memory:fact\x00"+text),
-		binary.BigEndian.AppendUint64(nil, 0)...))
-	return string(sum[:16])
 }
 
 // chronicle is a memory that grows.
@@ -235,7 +226,7 @@ func (s *suite) links(name, title string, commits ...commitOf) {
 	for _, k := range commits {
 		list := []any{}
 		for _, m := range k.memories {
-			m.id, m.created = memoryID(m.text), t0+k.hours*3_600_000_000
+			m.id, m.created = rawMemoryID("fact", m.text, 0), t0+k.hours*3_600_000_000
 			m.agent, m.task = k.agent, k.task
 			sort.Strings(m.tags)
 			sort.Strings(m.entities)

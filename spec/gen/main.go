@@ -76,6 +76,12 @@ func run(dir string, check bool) error {
 	if err := loadTables(filepath.Join(dir, "..", "text-tables.txt")); err != nil {
 		return err
 	}
+	if err := loadIntents(filepath.Join(dir, "..", "intent-words.txt")); err != nil {
+		return err
+	}
+	if err := loadCheckWords(dir); err != nil {
+		return err
+	}
 	if err := loadMemoryWords(filepath.Join(dir, "..", "memory-words.txt")); err != nil {
 		return err
 	}

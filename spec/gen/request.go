@@ -48,6 +48,7 @@ type request struct {
 	reranked                                     map[string]int64 // by id
 	now                                          *int64
 	feedback                                     int64
+	intent                                       string
 	oversample                                   *int64 // nil for the default
 }
 
@@ -200,6 +201,7 @@ func (q request) input() obj {
 	set("sparse", q.sparse, q.sparse != nil)
 	set("fusion", q.fusion, q.fusion != d.fusion)
 	set("spelling", q.spelling, q.spelling != d.spelling)
+	set("intent", q.intent, q.intent != "")
 	set("feedback", q.feedback, q.feedback > 0)
 	set("weights", q.weights, q.weights != nil)
 	set("types", q.types, q.types != nil)

@@ -2,8 +2,11 @@ package main
 
 import "math/big"
 
-// recordModels adds the parameters of clauses 21 and 22 to the request of a receipt.
+// recordModels adds the parameters of clauses 21, 22 and 26 to the request of a receipt.
 func (q request) recordModels(r dict) {
+	if q = q.settled(); q.intent != "" {
+		r["intent"] = q.intent
+	}
 	if q.rewrite != "" {
 		r["rewrite"] = q.rewrite
 	}

@@ -1,0 +1,86 @@
+package intent
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestRead reads questions of our own writing.
+func TestRead(t *testing.T) {
+	b, err := os.ReadFile("testdata/questions.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]Intent{"why": Why, "when": When, "entity": Entity, "general": General}
+	n := 0
+	for line := range strings.Lines(string(b)) {
+		line = strings.TrimSuffix(line, "\n")
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		name, question, _ := strings.Cut(line, " ")
+		want, ok := names[name]
+		if !ok {
+			t.Fatalf("no intent %q", name)
+		}
+		if got := Read(question); got != want {
+			t.Errorf("%q: intent %d, want %s", question, got, name)
+		}
+		n++
+	}
+	if n < 60 {
+		t.Errorf("%d questions", n)
+	}
+}
+
+func TestReadBounds(t *testing.T) {
+	long := strings.Repeat("x ", maxScalars/2)
+	if got := Read(long + "why"); got != General {
+		t.Errorf("a word after %d scalars counts: %d", maxScalars, got)
+	}
+	if got := Read(long[2:] + "why"); got != General {
+		t.Errorf("half a word counts: %d", got)
+	}
+	if got := Read(long[4:] + "why"); got != Why {
+		t.Errorf("a word before the end does not count: %d", got)
+	}
+	for _, s := range []string{"", " ", "\xff\xfe", "\x00why\x00", "?", "为", "the"} {
+		want := General
+		if strings.Contains(s, "why") {
+			want = Why
+		}
+		if got := Read(s); got != want {
+			t.Errorf("%q: %d, want %d", s, got, want)
+		}
+	}
+}
+
+// TestSpecHasWords keeps the list that other implementations read.
+func TestSpecHasWords(t *testing.T) {
+	b, err := os.ReadFile("../../spec/intent-words.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(b) != wordList {
+		t.Error("spec/intent-words.txt is not words.txt: copy it")
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for _, s := range []string{"how any why", "why here why", "why any ;", "lead ;"} {
+		if _, err := parse(s); err == nil {
+			t.Errorf("%q was read", s)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add("Why did it fail?")
+	f.Add("什么时候为什么")
+	f.Fuzz(func(t *testing.T, s string) {
+		if got := Read(s); got > General {
+			t.Fatalf("intent %d", got)
+		}
+	})
+}

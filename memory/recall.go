@@ -1,0 +1,23 @@
+package memory
+
+import (
+	"context"
+
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// Recall answers a question from a snapshot as Snapshot.Retrieve does, ranked by what it asks for:
+// why, when, who or what. A request without an intent has that which its words tell. The answer's
+// Recall says which it was and what it weighed, its items' Recall their signals; a warning of the
+// code retrieve.NothingRelevant says that nothing known answers the question. Filters, budget,
+// sessions and receipts are those of any request, so repo.Repo records and replays it. Errors are
+// those of Snapshot.Retrieve. Safe for concurrent use; it writes nothing.
+func (m *Memory) Recall(
+	ctx context.Context, s *repo.Snapshot, q retrieve.Request,
+) (*retrieve.Answer, error) {
+	if q.Intent == "" {
+		q.Intent = retrieve.IntentAuto
+	}
+	return s.Retrieve(ctx, q)
+}

@@ -1,0 +1,65 @@
+package repo_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// TestKinds compares counts with those of a walk over every record, before and after a change.
+func TestKinds(t *testing.T) {
+	ctx := context.Background()
+	r, err := repo.New(ctx, mem.New(), by, repo.Options{})
+	must(t, err)
+	defer func() { must(t, r.Close()) }()
+	var lines strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&lines, `{"node":{"key":"n%d","type":"T%d","summary":"s%d"}}`+"\n", i, i%3, i)
+		if i > 0 {
+			fmt.Fprintf(&lines, `{"edge":{"type":"e%d","src":"n%d","dst":"n%d"}}`+"\n", i%2, i, i-1)
+		}
+	}
+	commitBy(t, r, by, "all", lines.String())
+	commitBy(t, r, by, "more", `{"remove":{"node":"n3"}}
+{"mark":{"node":"n5","state":"stale"}}
+{"mark":{"node":"n6","state":"forgotten"}}
+{"mark":{"node":"n7","state":"stale"}}
+`)
+	s := head(t, r)
+	want := repo.KindCounts{
+		Nodes: map[string]int{}, Edges: map[string]int{},
+		Marks: map[graph.State]int{"stale": 2, "forgotten": 1},
+	}
+	for e, err := range s.Nodes(ctx, graph.ID{}) {
+		must(t, err)
+		want.Nodes[e.Node.Type]++
+	}
+	for e, err := range s.Edges(ctx, graph.ID{}) {
+		must(t, err)
+		want.Edges[e.Edge.Type]++
+	}
+	last := 0
+	got, err := s.Kinds(ctx, func(done int) { last = done })
+	must(t, err)
+	if diff := cmp.Diff(want, *got); diff != "" {
+		t.Errorf("counts (-want +got):\n%s", diff)
+	}
+	if last != 39+37+3 {
+		t.Errorf("told of %d", last)
+	}
+	ids, err := s.SampleIDs(ctx, 10)
+	must(t, err)
+	if len(ids) != 10 {
+		t.Errorf("%d ids sampled", len(ids))
+	}
+	if ids, err = s.SampleIDs(ctx, 1000); err != nil || len(ids) != 39 {
+		t.Errorf("%d ids of all: %v", len(ids), err)
+	}
+}

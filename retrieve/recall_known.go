@@ -1,0 +1,96 @@
+package retrieve
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/fixed"
+)
+
+// NothingRelevant is the warning of a recall whose items do not tell what was asked: clause 26.6.
+const NothingRelevant Code = "nothing_relevant"
+
+// Constants of what counts as relevant in ranking version 1: clause 26.6. Of questions of LoCoMo and
+// HotpotQA, which all have answers, 2% and 0% fall below; of questions to a conversation about another
+// one, with the names put right, a third.
+const (
+	coveredShare = 19_661        // 0.3
+	likeEnough   = fixed.One / 2 // of cosines
+	maxCovering  = DefaultLimit  // items that are looked at
+	percent      = 100           // of a share in a message
+	paramCovered = "covered"     // by the best item, in hundredths
+)
+
+// recallInfos documents the code of this file.
+var recallInfos = []WarningInfo{{
+	Code: NothingRelevant,
+	When: "no item of a recall has three tenths of what the question's words tell, or a vector close " +
+		"to the question's",
+	Message: "nothing relevant is known: no item has more than %d% of what the question's words tell",
+	Remedy: "take it as unknown; or ask in other words, add some with --also, or compare vectors with " +
+		"--embed",
+	Param: paramCovered,
+}}
+
+// knownWarnings returns the warning of this file.
+func (r *run) knownWarnings(ctx context.Context, a *Answer) ([]Warning, error) {
+	if r.recalled == nil || !r.asked || r.text.Terms == 0 || r.exact > 0 || r.dated.alone ||
+		len(a.Items) == 0 && a.Dropped > 0 || slices.ContainsFunc(a.Warnings, func(w Warning) bool {
+		return w.Code == NothingPasses // so what is known was left out
+	}) {
+		return nil, nil
+	}
+	items := a.Items[:min(maxCovering, len(a.Items))]
+	for i := range items {
+		for _, h := range items[i].Lanes {
+			if _, ok := h.Lane.dense(); ok && h.Score >= likeEnough {
+				return nil, nil
+			}
+		}
+	}
+	best, err := r.covered(ctx, items)
+	if err != nil || best >= coveredShare {
+		return nil, err
+	}
+	return []Warning{warning(NothingRelevant, paramCovered, int(best*percent>>fixed.FracBits))}, nil
+}
+
+// covered returns the largest share of the weight of the text's terms that one of some items has. A
+// term that no node has weighs as much as the weightiest of the others.
+func (r *run) covered(ctx context.Context, items []Item) (int64, error) {
+	q := TextQuery{Text: r.req.Text, Readings: r.readings}
+	weights, err := r.x.TermWeights(ctx, q)
+	if err != nil {
+		return 0, fmt.Errorf("weigh the terms of the text: %w", err)
+	}
+	most, unknown, total := int64(0), int64(0), int64(0)
+	for _, t := range weights {
+		most = max(most, t.Weight)
+		total += t.Weight
+		if t.Weight == 0 {
+			unknown++
+		}
+	}
+	total += unknown * most
+	ids := make([]graph.ID, len(items))
+	for i := range items {
+		ids[i] = items[i].ID
+	}
+	rows, err := r.x.TermScores(ctx, q, ids, nil)
+	if err != nil {
+		return 0, fmt.Errorf("split the scores of the items: %w", err)
+	}
+	best := int64(0)
+	for _, row := range rows {
+		sum := int64(0)
+		for i, score := range row {
+			if score > 0 {
+				sum += weights[i].Weight
+			}
+		}
+		best = max(best, share(sum, total))
+	}
+	return best, nil
+}
