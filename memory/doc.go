@@ -21,7 +21,8 @@
 //
 //	about       memory to the subject that it is about
 //	PROPERTY    subject to the memory that says what a single-valued property of it is
-//	observed    memory to itself, keyed by the hash of wording and source: it was said again
+//	observed    memory to itself, keyed by the hash of wording and source: it was said again; its
+//	            properties are the text, where the wording is another, and the sources
 //	tagged      memory to a Tag node, key tag/NAME
 //	mentions    memory to an Entity node, key entity/NAME
 //	follows     memory to the one before it of the same source

@@ -82,6 +82,7 @@ func TestExamples(t *testing.T) {
 	world.write("alice.jsonl", exampleFacts)
 	world.write("facts.jsonl", `{"node":{"key":"erin","type":"Person","summary":"Erin"}}`+"\n")
 	world.write("people.jsonl", `{"node":{"key":"frank","type":"Person","summary":"Frank"}}`+"\n")
+	world.write("notes.jsonl", `{"text":"Erin keeps the backups","tags":["ops"]}`+"\n")
 	world.write("laptop.key", exampleKey)
 	queries, err := os.ReadFile(filepath.Join("..", "..", "testdata", "demo", "queries.jsonl"))
 	if err != nil {
