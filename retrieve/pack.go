@@ -37,6 +37,9 @@ func (r *run) pack(ctx context.Context, a *Answer) error {
 			return err
 		}
 	}
+	if p.paired == nil {
+		a.Request.Pairs = PairsOff
+	}
 	a.Dropped = len(a.DroppedItems)
 	return p.arrange(ctx)
 }
@@ -110,7 +113,7 @@ func (p *packer) take(ctx context.Context, c *candidate) error {
 		p.created = append(p.created, n.Created)
 		p.said = append(p.said, its)
 		p.idle.shows(n, shown)
-		if mark != nil && mark.State == graph.Contradicted {
+		if mark != nil && mark.State == graph.Contradicted && p.req.Pairs == PairsOn {
 			p.facing = mark.By
 		}
 	}

@@ -9,6 +9,26 @@ import (
 	"github.com/mnem-project/mnem/graph"
 )
 
+// Pairing says whether what contradicts an item of an answer follows it: clause 11.8.
+type Pairing string
+
+// What becomes of what contradicts an item. A receipt has only PairsOn, and only where it changed
+// what was examined: one from before there were pairs, which has neither, replays as it was answered,
+// and one of a memory without contradictions is the same as ever.
+const (
+	PairsOn  Pairing = "on" // it follows the item: the default
+	PairsOff Pairing = "off"
+)
+
+// checkPairs checks the parameter of this file.
+func (r Request) checkPairs() error {
+	switch r.Pairs {
+	case "", PairsOn, PairsOff:
+		return nil
+	}
+	return badParam("pairs", "%s is not on or off", shortQuote(string(r.Pairs)))
+}
+
 // pair lets what contradicts the item packed last follow it, and what contradicts that, until the
 // answer is full or there is nothing more: clause 11.8. Whoever reads one of two memories that
 // cannot both be so is to see the other. Only what passes the filters follows, once in an answer.

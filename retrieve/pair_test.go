@@ -1,6 +1,7 @@
 package retrieve
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -129,5 +130,42 @@ func TestContradictedOnce(t *testing.T) {
 		if rec, _ := a.Receipt(); rec.Validate() != nil {
 			t.Fatal(rec.Validate())
 		}
+	}
+}
+
+// TestPairsInReceipts replays answers of a memory in which something contradicts an item: a receipt
+// that does not know of pairs, as those before there were any, is answered as it was then.
+func TestPairsInReceipts(t *testing.T) {
+	m := dispute()
+	for _, c := range []struct {
+		req    Request
+		keys   string
+		pairs  bool
+		stated Pairing
+	}{
+		{Request{Text: "a"}, "ab", true, PairsOn},
+		{Request{Text: "a", Pairs: PairsOff}, "a", false, PairsOff},
+		{Request{Text: "d"}, "d", false, PairsOff},
+		{Request{Text: "a", Limit: new(1)}, "a", false, PairsOff},
+	} {
+		c.req.Expand = new(0)
+		a := m.ask(t, c.req)
+		if keysOf(a) != c.keys || a.Request.Pairs != c.stated {
+			t.Errorf("%+v: %s, pairs %s", c.req, keysOf(a), a.Request.Pairs)
+		}
+		receipt, query := a.Receipt()
+		if _, ok := receipt.Params.Get("pairs"); ok != c.pairs {
+			t.Errorf("%s: pairs in the receipt %t", c.keys, ok)
+		}
+		req, err := receipt.Request(string(query))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := diff(a, m.ask(t, req)); d != "" {
+			t.Errorf("replayed: %s", d)
+		}
+	}
+	if err := (Request{Pairs: "maybe"}).Validate(); !errors.Is(err, ErrRequest) {
+		t.Error(err)
 	}
 }

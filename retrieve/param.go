@@ -55,6 +55,7 @@ var params = withMembers([]param{
 		set:  func(r *Request, v ipld.Value) { r.UnseenFrom = v.Int() },
 		read: func(r *Request, p *memberParser) { r.Unseen = p.truth() }},
 
+	word("pairs", func(r *Request) *Pairing { return &r.Pairs }, PairsOff),
 	word("intent", func(r *Request) *Intent { return &r.Intent }, ""),
 	word("profile", func(r *Request) *string { return &r.Profile }, ""),
 	word("fusion", func(r *Request) *Fusion { return &r.Fusion }, Convex),

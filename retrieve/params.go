@@ -62,7 +62,7 @@ func encodePredicate(p Predicate) ipld.Value {
 // decodeParams reads what encodeParams wrote, and nothing else. The texts are given, since the map
 // has only their CIDs.
 func decodeParams(v ipld.Value, text string, rewrites []string) (Request, error) {
-	r := Request{Text: text, Settled: true}
+	r := Request{Text: text, Settled: true, Pairs: PairsOff}
 	v, links, err := splitRewrites(v)
 	if err != nil {
 		return Request{}, err

@@ -112,7 +112,7 @@ var ownParams = []struct{ name, why string }{
 	{"rewrites", ownAsked}, {"rewrite", ownJudge}, {"intent", ownAsked},
 	{"types", ownAnswer}, {"where", ownAnswer}, {"createdFrom", ownAnswer}, {"createdTo", ownAnswer},
 	{"updatedFrom", ownAnswer}, {"updatedTo", ownAnswer}, {"validAt", ownAnswer},
-	{"marks", ownAnswer}, {"exclude", ownAnswer}, {"unseenFrom", ownShown},
+	{"marks", ownAnswer}, {"pairs", ownAnswer}, {"exclude", ownAnswer}, {"unseenFrom", ownShown},
 	{"rerank", ownJudge}, {"rerankTop", ownJudge}, {"reranked", ownSaid}, {"profile", ownName},
 }
 

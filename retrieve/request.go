@@ -142,6 +142,10 @@ type Request struct {
 	// Intent makes the request a recall: what it asks for decides which links count. "" for none.
 	Intent Intent
 
+	// Pairs says whether what contradicts an item follows it; "" for PairsOn. In a settled request it
+	// says whether anything was examined for that.
+	Pairs Pairing
+
 	// Feedback is how many of the best nodes of the text lane lend the text their words for a second
 	// search, at most MaxFeedback; 0 for none.
 	Feedback int
@@ -178,6 +182,9 @@ func (r Request) Resolve() Request {
 	}
 	if r.Order == "" {
 		r.Order = ByRank
+	}
+	if r.Pairs == "" {
+		r.Pairs = PairsOn
 	}
 	if r.Spelling == "" {
 		r.Spelling = SpellingOn
@@ -248,6 +255,7 @@ func (r Request) ValidateGiven() error {
 		r.checkRewrites(),
 		checkRange("feedback", &r.Feedback, MaxFeedback),
 		r.checkIntent(),
+		r.checkPairs(),
 	}
 	for _, err := range checks {
 		if err != nil {

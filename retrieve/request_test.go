@@ -17,6 +17,7 @@ func TestResolveDefaults(t *testing.T) {
 		Fusion:     Convex,
 		SummaryCap: new(8192), Order: ByRank, Pack: PackWhole, Tokenizer: Estimate,
 		ExpansionOptions: ExpansionOptions{Expansion: Lend, MaxExpand: new(100)}, Spelling: SpellingOn,
+		Pairs:      PairsOn,
 		Oversample: new(256)}
 	got := Request{Types: []string{}, Show: []string{}, Where: []Predicate{}}.Resolve()
 	if d := diff(want, got); d != "" {

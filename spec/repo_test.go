@@ -209,6 +209,7 @@ type wireRequest struct {
 	Spelling                                                retrieve.Spelling
 	Feedback                                                int
 	Intent                                                  retrieve.Intent
+	Pairs                                                   retrieve.Pairing
 	Weights                                                 map[retrieve.Lane]int64
 	EdgeWeights                                             map[string]int64
 	Expansion                                               retrieve.Expansion
@@ -266,6 +267,7 @@ func request(t *testing.T, data []byte) retrieve.Request {
 	}
 	q.Fusion = w.Fusion
 	q.Spelling, q.Feedback, q.Intent = w.Spelling, w.Feedback, w.Intent
+	q.Pairs = w.Pairs
 	for typ, weight := range w.EdgeWeights {
 		q.EdgeWeights = append(q.EdgeWeights, retrieve.EdgeWeight{Type: typ, Weight: weight})
 	}

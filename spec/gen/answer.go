@@ -13,6 +13,7 @@ type answer struct {
 	tokens     int64
 	warnings   []any
 	ungrouped  bool // communities did nothing
+	paired     bool // a node was examined since it contradicts an item
 	summary    []quote
 	signals    map[string]*signals // of a recall, by node
 	weights    signals
@@ -124,13 +125,14 @@ func (p *packing) take(h hit) (packed bool) {
 // opposite is clause 11.8: the node that follows the item id, as a hit, the zero hit for none.
 func (p *packing) opposite(id string) hit {
 	mark := p.st.marks["n"+id]
-	if text(mark, "state") != "contradicted" {
+	if p.pairs == "off" || text(mark, "state") != "contradicted" {
 		return hit{}
 	}
 	by, ok := mark["by"].([]byte)
 	if !ok || p.done[string(by)] || p.st.nodes[string(by)] == nil || !p.passes(p.st, string(by)) {
 		return hit{}
 	}
+	p.a.paired = true
 	for _, h := range p.a.order {
 		if h.id == string(by) {
 			return h
@@ -214,7 +216,11 @@ func (q request) receipt(st *store, commit link, a answer) dict {
 	if warnings == nil {
 		warnings = []any{}
 	}
-	rec := dict{"kind": "receipt", "v": 1, "commits": []any{commit}, "request": q.record(),
+	asked := q.record()
+	if a.paired {
+		asked["pairs"] = "on"
+	}
+	rec := dict{"kind": "receipt", "v": 1, "commits": []any{commit}, "request": asked,
 		"items": items, "tokens": a.tokens, "dropped": a.dropped, "candidates": a.candidates,
 		"warnings": warnings,
 		"engine":   dict{"analyser": 1, "language": "en", "ranking": 1}}

@@ -42,4 +42,39 @@ func pairCases(s *suite) {
 		}
 		s.retrieval("11.8", "pack", "pair-"+c.name, c.title, q, true, base, c.more)
 	}
+	alone := newRequest("tide").with(func(q *request) { q.expand, q.pairs = 0, "off" })
+	s.retrieval("11.8", "pack", "pair-off", "nothing follows where pairs is off", alone, true, base)
+	pairReceipts(s, base, alone)
+}
+
+// pairReceipts are receipts of answers in which something might follow.
+func pairReceipts(s *suite, base batchText, alone request) {
+	st := built(base)
+	commit := baseCommit(dict{"graph": recordCID(st.graphRecord()), "message": ""})
+	for _, c := range []struct {
+		name, title string
+		q           request
+	}{
+		{"pair", "what contradicts an item followed it",
+			newRequest("tide").with(func(q *request) { q.expand = 0 })},
+		{"pair-none", "nothing followed: the request says no more than it did before there were pairs",
+			newRequest("kelp").with(func(q *request) { q.expand = 0 })},
+		{"pair-off", "nothing was to follow", alone},
+	} {
+		rec := c.q.receipt(st, recordCID(commit), c.q.retrieve(st))
+		in := obj{"author": "erin", "batches": []any{obj{"time": t0, "lines": base}},
+			"request": c.q.input(), "commit": hx(encode(commit))}
+		s.add("13.1", "receipt", c.name, c.title, in,
+			obj{"receipt": recordCID(rec).String(), "json": jsonForm(rec)})
+		s.add("13.3", "receipt", "replay-"+c.name, c.title+", again", in,
+			obj{"receipt": recordCID(rec).String(), "replay": "identical"})
+	}
+	said := func(v any) dict {
+		return dict{"request": with(newRequest("tide").record(), dict{"pairs": v})}
+	}
+	s.records("receipt", newRequest("tide").receipt(st, recordCID(commit), answer{}), []recordCase{
+		{"13.1", "pairs-on", "something followed", "", said("on")},
+		{"13.1", "pairs-off", "absent says so", "field", said("off")},
+		{"8.1", "pairs-unknown", "neither on nor off", "field", said("maybe")},
+	})
 }

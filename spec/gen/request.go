@@ -50,6 +50,7 @@ type request struct {
 	feedback                                     int64
 	intent                                       string
 	oversample                                   *int64 // nil for the default
+	pairs                                        string // "off", else on
 }
 
 func newRequest(text string) request {
@@ -202,6 +203,7 @@ func (q request) input() obj {
 	set("fusion", q.fusion, q.fusion != d.fusion)
 	set("spelling", q.spelling, q.spelling != d.spelling)
 	set("intent", q.intent, q.intent != "")
+	set("pairs", q.pairs, q.pairs != "")
 	set("feedback", q.feedback, q.feedback > 0)
 	set("weights", q.weights, q.weights != nil)
 	set("types", q.types, q.types != nil)
