@@ -114,6 +114,11 @@ func (p *planner) subjects(k *known) ([]graph.ID, error) {
 		if err != nil {
 			return nil, err
 		}
+		if gone, err := isEdgeHidden(p.ctx, p.s, e.Edge, nil); err != nil {
+			return nil, err
+		} else if gone {
+			continue
+		}
 		if k.subjects = append(k.subjects, e.Other); len(k.subjects) == MaxEntities {
 			break
 		}
@@ -167,36 +172,6 @@ func span(from, to graph.OptTime) string {
 		return ""
 	}
 	return from.String() + ".." + to.String()
-}
-
-// exact returns the memory of the very text of a draft that it says again, nil for none, and gives
-// the draft the first id that is free. state is what hides one of the same text, "" for nothing.
-func (p *planner) exact(d *Draft, always bool) (same *known, state graph.State, err error) {
-	for n := uint64(0); ; n++ {
-		d.ID = ID(d.Type, d.Text, n)
-		k, err := p.look(d.ID)
-		if err != nil || k == nil {
-			return nil, state, err
-		}
-		if k.typ != d.Type || k.text != d.Text || always {
-			continue // it was edited since
-		}
-		differs, err := p.apart(d, k)
-		if err != nil {
-			return nil, state, err
-		}
-		if len(differs) > 0 {
-			continue // it says it of something else
-		}
-		by, err := p.hidden(k.id)
-		if err != nil {
-			return nil, state, err
-		}
-		if by == "" {
-			return k, "", nil
-		}
-		state = by
-	}
 }
 
 // What a search for the likes of a text takes stays the same as the memory grows: the rarest words

@@ -25,7 +25,8 @@ type planner struct {
 	linker *linker
 	marks  *marker
 	known  map[graph.ID]*known
-	touch  []*known // to be written, in order
+	chains map[graph.ID]*chain // by the first id
+	touch  []*known            // to be written, in order
 	fresh  fresh
 	made   map[graph.ID]bool // nodes beside memories, and edges, that the commit makes
 	values map[value][]graph.ID
@@ -57,7 +58,7 @@ func (m *Memory) newPlanner(
 	l.marks = newMarker(ctx, s)
 	return &planner{
 		ctx: ctx, m: m, s: s, params: params, terms: terms, linker: l, marks: l.marks,
-		known: map[graph.ID]*known{}, fresh: fresh{terms: map[string][]int32{}},
+		known: map[graph.ID]*known{}, chains: map[graph.ID]*chain{}, fresh: fresh{terms: map[string][]int32{}},
 		made: map[graph.ID]bool{}, values: map[value][]graph.ID{},
 	}, nil
 }
@@ -459,7 +460,11 @@ func (p *planner) current(at value) ([]graph.ID, error) {
 		if err != nil {
 			return nil, err
 		}
-		if by == "" {
+		gone, err := isEdgeHidden(p.ctx, p.s, e.Edge, nil)
+		if err != nil {
+			return nil, err
+		}
+		if by == "" && !gone {
 			out = append(out, e.Other)
 		}
 		if len(out) > maxValues {

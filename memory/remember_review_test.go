@@ -110,3 +110,38 @@ func TestForeignProperties(t *testing.T) {
 		t.Errorf("%d mentions, %v", d, err)
 	}
 }
+
+// TestHiddenEdges holds that an edge that is hidden says nothing: not what a memory is about, nor
+// what the value of a property is, nor what is related or may be a tag.
+func TestHiddenEdges(t *testing.T) {
+	m := newMemory(t)
+	first := RememberRequest{Text: "Lives upstairs", About: "key:ann", Property: " home ",
+		Tags: []string{"houses"}}
+	old := keep(t, m, first, RememberRequest{Text: "Grows roses", Tags: []string{"houses"}})
+	subject := graph.NodeID("ann")
+	var hide []graph.Change
+	for _, id := range []graph.ID{graph.EdgeID(old[0].ID, EdgeAbout, subject, ""),
+		graph.EdgeID(subject, "home", old[0].ID, ""),
+		graph.EdgeID(old[0].ID, EdgeTagged, graph.NodeID("tag/houses"), "")} {
+		hide = append(hide, graph.Change{Mark: &graph.MarkChange{On: graph.MarkRef{Edge: &graph.EdgeRef{ID: id}},
+			State: graph.Forgotten}})
+	}
+	if _, err := m.r.Commit(t.Context(), each(hide), rememberAt(1).CommitOptions); err != nil {
+		t.Fatal(err)
+	}
+	list, err := Related(t.Context(), m.headOf(t), RelatedRequest{ID: old[0].ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range list {
+		for _, why := range r.Reasons {
+			if why.Kind == "shared" {
+				t.Errorf("related by an edge that is hidden: %+v", why)
+			}
+		}
+	}
+	got := keep(t, m, first, RememberRequest{Text: "Lives downstairs", About: "ann", Property: "home"})
+	if got[0].Action != Added || len(got[1].Superseded) != 1 || got[1].Superseded[0] != got[0].ID {
+		t.Errorf("%+v", got)
+	}
+}
