@@ -180,8 +180,8 @@ func (m *Memory) RememberAll(
 			changes, err := p.changes()
 			return &decision{changes, p.message()}, err
 		})
-	if err == nil {
-		err = m.weigh(ctx, res, opt.Stamp)
+	if err == nil { // who gives up now is told all the same what was committed
+		err = m.weigh(context.WithoutCancel(ctx), res, opt.Stamp)
 	}
 	if err != nil {
 		return nil, err

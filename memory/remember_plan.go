@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
@@ -219,7 +220,11 @@ func (p *planner) about(d *Draft, k *known, out *Remembered) error {
 	}
 	var subject *graph.NodeChange
 	if d.About.Key != "" {
-		subject = &graph.NodeChange{Key: d.About.Key, Type: TypeEntity, Summary: new(d.About.Key)}
+		name := strings.TrimPrefix(d.About.Key, keyEntity) // as a mention of it would be called
+		if name == "" {
+			name = d.About.Key
+		}
+		subject = &graph.NodeChange{Key: d.About.Key, Type: TypeEntity, Summary: &name}
 	} else if n, err := p.look(d.About.ID); err != nil {
 		return err
 	} else if n == nil {

@@ -65,7 +65,13 @@ func TestSubjectIsNotMentioned(t *testing.T) {
 			}
 		}
 	}
-	m := newMemory(t) // the subject by its id, named by its summary
+	m := newMemory(t)
+	keep(t, m, RememberRequest{Text: "Moved to Bern", About: "entity/erin ek"})
+	if n, _, err := m.headOf(t).Node(t.Context(), graph.NodeID("entity/erin ek")); err != nil ||
+		n.Summary != "erin ek" {
+		t.Errorf("%+v, %v", n, err)
+	}
+	m = newMemory(t) // the subject by its id, named by its summary
 	name := "Carol Jones"
 	change := graph.Change{Node: &graph.NodeChange{Key: "cj", Type: "Person", Summary: &name}}
 	if _, err := m.r.Commit(t.Context(), each([]graph.Change{change}), rememberAt(0).CommitOptions); err != nil {

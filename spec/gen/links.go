@@ -140,7 +140,7 @@ func (c *chronicle) edgesOf(d told) []any {
 		}
 	}
 	if d.about != "" {
-		c.name(d.about, d.about)
+		c.name(d.about, strings.TrimPrefix(d.about, "entity/"))
 	}
 	for _, key := range c.mentions(d) {
 		add("mentions", d.id, nodeIDOfKey(key), one)
