@@ -81,6 +81,7 @@ type linker struct {
 	read   bool     // whether recent was read
 	drafts []recent // of this commit, the newest last
 	terms  *text.Analyzer
+	marks  *marker // what the commit that is being made marks; nil for nothing
 }
 
 // newLinker returns a linker for drafts that will be committed on a snapshot.
@@ -90,9 +91,11 @@ func (m *Memory) newLinker(s *repo.Snapshot, opt LinkOptions) (*linker, error) {
 }
 
 // links returns the edges that rules write for a draft and the candidates that an agent may link.
-// similar are the memories of the snapshot that resemble it, in any order. Neither depends on
+// subjects is what it is about, similar the memories of the snapshot that resemble it, in any order. Neither depends on
 // anything but the commit, the draft, those before it in the commit, and similar.
-func (l *linker) links(ctx context.Context, d *Draft, similar []Near) (Linked, error) {
+func (l *linker) links(
+	ctx context.Context, d *Draft, subjects []graph.ID, similar []Near,
+) (Linked, error) {
 	var out Linked
 	similar = slices.Clone(similar)
 	slices.SortFunc(similar, func(a, b Near) int {
@@ -103,7 +106,7 @@ func (l *linker) links(ctx context.Context, d *Draft, similar []Near) (Linked, e
 		return out, err
 	}
 	if l.opt.runs(RuleEntity) {
-		if err := l.entities(ctx, d, &out); err != nil {
+		if err := l.entities(ctx, d, subjects, &out); err != nil {
 			return out, err
 		}
 	}
@@ -134,7 +137,19 @@ func (l *linker) wrote(d *Draft) {
 
 // seen returns a node of the snapshot that no mark hides, nil for none.
 func (l *linker) seen(ctx context.Context, id graph.ID) (*graph.Node, error) {
+	if hidden, err := l.hides(id); err != nil || hidden {
+		return nil, err
+	}
 	return seenNode(ctx, l.s, id, nil)
+}
+
+// hides reports whether a mark of the commit that is being made hides a node.
+func (l *linker) hides(id graph.ID) (bool, error) {
+	if l.marks == nil {
+		return false, nil
+	}
+	m, err := l.marks.now(id)
+	return m != nil && retrieve.Hidden(m.State), err
 }
 
 // seenNode returns a node that no mark hides but those in states that are let through, nil for none.

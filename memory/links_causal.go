@@ -194,7 +194,11 @@ func (l *linker) withinTwo(
 			if err != nil {
 				return err
 			}
-			if n != nil {
+			gone, err := isEdgeHidden(ctx, l.s, e.Edge, nil)
+			if err != nil {
+				return err
+			}
+			if n != nil && !gone {
 				fn(e.Other, n)
 			}
 		}

@@ -24,9 +24,13 @@ func nodeKey(prefix, name string) string {
 }
 
 // entities links a draft to what it mentions: what the caller names, and what its text names, first
-// that which the memory knows.
-func (l *linker) entities(ctx context.Context, d *Draft, out *Linked) error {
+// that which the memory knows. What it is about, it does not mention besides: that would be a second
+// node of one name.
+func (l *linker) entities(ctx context.Context, d *Draft, subjects []graph.ID, out *Linked) error {
 	seen := map[string]bool{}
+	if err := l.subjectKeys(ctx, d, subjects, seen); err != nil {
+		return err
+	}
 	add := func(name, why string) {
 		key := EntityKey(name)
 		if key == "" || seen[key] {
@@ -71,6 +75,30 @@ func (l *linker) entities(ctx context.Context, d *Draft, out *Linked) error {
 		if hidden == nil { // what was forgotten does not come back by itself
 			found++
 			add(e.Name, "the text has "+e.Name+": "+string(e.Kind))
+		}
+	}
+	return nil
+}
+
+// subjectKeys adds the keys under which entities are the subjects of a draft: those of the names that
+// are their keys and summaries, and their keys themselves.
+func (l *linker) subjectKeys(
+	ctx context.Context, d *Draft, subjects []graph.ID, keys map[string]bool,
+) error {
+	add := func(key, summary string) {
+		keys[key], keys[EntityKey(key)], keys[EntityKey(summary)] = true, true, true
+	}
+	if d.About.Key != "" {
+		add(d.About.Key, "")
+	}
+	for _, id := range subjects {
+		n, _, err := l.s.Node(ctx, id)
+		switch {
+		case isMissing(err): // it is made by this very commit
+		case err != nil:
+			return err
+		default:
+			add(n.Key, n.Summary)
 		}
 	}
 	return nil

@@ -159,7 +159,8 @@ func (d *Draft) follows(r *recent) string {
 // visible reports whether a memory is still there and not hidden.
 func (l *linker) visible(ctx context.Context, r *recent) (bool, error) {
 	if r.drafted {
-		return true, nil
+		hidden, err := l.hides(r.id)
+		return !hidden, err
 	}
 	n, err := l.seen(ctx, r.id)
 	return n != nil, err

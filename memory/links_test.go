@@ -79,7 +79,7 @@ func (m *Memory) writeDrafts(t testing.TB, opt LinkOptions, near []Near, ds ...*
 	var all []graph.Change
 	var out []Linked
 	for _, d := range ds {
-		got, err := l.links(t.Context(), d, near)
+		got, err := l.links(t.Context(), d, nil, near)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +179,7 @@ func TestLinkRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := l.links(t.Context(), d, similar)
+		got, err := l.links(t.Context(), d, nil, similar)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -343,7 +343,7 @@ func TestLinksDeterminism(t *testing.T) {
 			t.Fatal(err)
 		}
 		rand.Shuffle(len(near), func(a, b int) { near[a], near[b] = near[b], near[a] })
-		got, err := l.links(t.Context(), d, near)
+		got, err := l.links(t.Context(), d, nil, near)
 		if err != nil {
 			t.Fatal(err)
 		}

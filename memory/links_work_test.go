@@ -97,7 +97,7 @@ func TestLinksWork(t *testing.T) {
 		}
 		c.facts.Reset()
 		c.derived.Reset()
-		if _, err := l.links(t.Context(), story(77), nil); err != nil {
+		if _, err := l.links(t.Context(), story(77), nil, nil); err != nil {
 			t.Fatal(err)
 		}
 		facts, derived := c.facts.Counts().BlocksRead, c.derived.Counts().BlocksRead
@@ -164,7 +164,7 @@ func BenchmarkLinksAlone(b *testing.B) {
 			for b.Loop() {
 				l, err := m.newLinker(s, LinkOptions{Off: []Rule{off}})
 				if err == nil {
-					_, err = l.links(b.Context(), story(77), nil)
+					_, err = l.links(b.Context(), story(77), nil, nil)
 				}
 				if err != nil {
 					b.Fatal(err)

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ const (
 	QualityShort      QualityCode = "short"          // it is too short to stand alone
 	QualityPronoun    QualityCode = "pronoun"        // it begins with a word for something not named
 	QualityHidden     QualityCode = "hidden"         // the same text was hidden before: by its state
-	QualityFull       QualityCode = "full"           // the memory has as many tags or entities as may be
+	QualityFull       QualityCode = "full"           // tags or entities were left out: no room for them
 	QualityObserved   QualityCode = "observed-often" // it was said again so often that it is not noted
 )
 
@@ -47,7 +48,7 @@ func (q Quality) Message() string {
 	case QualityHidden:
 		return "the same text is " + q.Detail + ": this is a new memory, and that one stays hidden"
 	case QualityFull:
-		return "has as many tags or entities as a memory may have: some were left out"
+		return "tags or entities were left out: it has as many as may be, or has them in another form"
 	case QualityObserved:
 		return "was noted to have been said again " + q.Detail + " times already"
 	}
@@ -98,6 +99,41 @@ var transient = []string{
 	"en cours", "pour l'instant", "en este momento", "ahora mismo", "en curso", "正在", "目前", "此刻",
 }
 
+// plainTransient is transient in the form of plain, in the same order.
+var plainTransient = sync.OnceValue(func() []string {
+	var out []string
+	for _, w := range transient {
+		out = append(out, plain(w))
+	}
+	return out
+})
+
+// plain returns the words of a text, folded, each between spaces, so that a phrase of whole words can
+// be found in it as a string. Signs of scripts without spaces stand as they are, and those that end
+// a part of a sentence as a full stop, over which no phrase goes.
+func plain(s string) string {
+	out := make([]byte, 0, len(s)+2)
+	inWord := false
+	text.EachFolded(s, func(at, _ int, kind text.Kind, fold string) bool {
+		word := kind == text.KindLetter || kind == text.KindDigit
+		if word != inWord && !bytes.HasSuffix(out, []byte(" ")) {
+			out = append(out, ' ')
+		}
+		inWord = word
+		switch {
+		case kind != text.KindOther:
+			out = append(out, fold...)
+		case strings.IndexByte(".,;:!?", s[at]) >= 0:
+			out = append(out, '.')
+		}
+		return true
+	})
+	if inWord {
+		out = append(out, ' ')
+	}
+	return string(out)
+}
+
 // pronouns begin a text that is about something not named.
 var pronouns = []string{
 	"it", "he", "she", "they", "this", "that", "these", "those", "him", "her", "them", "its", "his",
@@ -131,19 +167,20 @@ func qualities(s string) []Quality {
 			break
 		}
 	}
-	for _, w := range transient {
-		if has(w) {
-			out = append(out, Quality{QualityTransient, w})
+	words := plain(s)
+	for i, w := range plainTransient() {
+		if strings.Contains(words, w) {
+			out = append(out, Quality{QualityTransient, transient[i]})
 			break
 		}
 	}
 	identifier, logLine := bareShapes()
 	start := text.CapScalars(s, maxBare)
-	words, single, first := shape(s)
+	count, single, first := shape(s)
 	switch {
 	case identifier.MatchString(s) && single == 0 && len(s) < maxBare || logLine.MatchString(start):
 		out = append(out, Quality{Code: QualityIdentifier})
-	case words+single/2 < 3 || utf8.RuneCountInString(s) < 4:
+	case count+single/2 < 3 || utf8.RuneCountInString(s) < 4:
 		out = append(out, Quality{Code: QualityShort})
 	}
 	for _, p := range pronouns {

@@ -133,11 +133,9 @@ func (l *related) edges(ctx context.Context) error {
 			if count++; count > relatedEdges {
 				break
 			}
-			m, err := l.s.Mark(ctx, graph.OnEdge, e.Edge)
-			if err != nil {
+			if hidden, err := isEdgeHidden(ctx, l.s, e.Edge, l.req.Marks); err != nil {
 				return err
-			}
-			if m != nil && retrieve.Hidden(m.State) && !slices.Contains(l.req.Marks, m.State) {
+			} else if hidden {
 				continue
 			}
 			r, err := l.get(ctx, e.Other)
@@ -191,7 +189,11 @@ func (l *related) topics(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if n == nil {
+			hidden, err := isEdgeHidden(ctx, l.s, e.Edge, l.req.Marks)
+			if err != nil {
+				return err
+			}
+			if n == nil || hidden {
 				continue
 			}
 			t := topic{e.Other, typ, cmp.Or(n.Summary, n.Key, n.ID.String()), idf(nodes, degree)}
@@ -207,6 +209,11 @@ func (l *related) topics(ctx context.Context) error {
 			}
 			if count++; count > relatedOf {
 				break
+			}
+			if hidden, err := isEdgeHidden(ctx, l.s, e.Edge, l.req.Marks); err != nil {
+				return err
+			} else if hidden {
+				continue
 			}
 			r, err := l.get(ctx, e.Other)
 			if err != nil {

@@ -180,8 +180,8 @@ func (m *Memory) RememberAll(
 			changes, err := p.changes()
 			return &decision{changes, p.message()}, err
 		})
-	if err == nil {
-		err = m.weigh(ctx, res, opt.Stamp)
+	if err == nil { // who gives up now is told all the same what was committed
+		err = m.weigh(context.WithoutCancel(ctx), res, opt.Stamp)
 	}
 	if err != nil {
 		return nil, err
@@ -257,7 +257,7 @@ const blanks = " \t\r\n\v\f\u00a0\u3000"
 func (r *RememberRequest) draft(by repo.Stamp) (*Draft, error) {
 	d := &Draft{
 		Type: r.Type, Text: strings.Trim(r.Text, blanks), Importance: r.Importance,
-		Sources: r.Sources, Property: r.Property, Created: by.Time, ValidFrom: r.ValidFrom,
+		Sources: r.Sources, Property: strings.Trim(r.Property, blanks), Created: by.Time, ValidFrom: r.ValidFrom,
 		ValidTo: r.ValidTo, Expires: r.Expires, Agent: by.Agent, Task: by.Task,
 	}
 	if d.Type == "" {
@@ -277,9 +277,12 @@ func (r *RememberRequest) draft(by repo.Stamp) (*Draft, error) {
 		return nil, err
 	}
 	if r.About != "" {
-		if d.About, err = graph.ParseRef(r.About); err != nil {
+		if d.About, err = subjectRef(r.About); err != nil {
 			return nil, badRequest("about", "%v", err)
 		}
+	}
+	if r.Property != "" && d.Property == "" {
+		return nil, badRequest("property", "blank: name what the memory says of its subject")
 	}
 	if err := d.checkProperty(); err != nil {
 		return nil, err
@@ -290,6 +293,15 @@ func (r *RememberRequest) draft(by repo.Stamp) (*Draft, error) {
 		}
 	}
 	return d, nil
+}
+
+// subjectRef reads the name of a subject. Where a node is named, "key:" and "id:" may stand before it.
+func subjectRef(name string) (graph.Ref, error) {
+	if id, ok := strings.CutPrefix(name, "id:"); ok {
+		n, err := graph.ParseID(id)
+		return graph.Ref{ID: n}, err
+	}
+	return graph.ParseRef(strings.TrimPrefix(name, "key:"))
 }
 
 func (d *Draft) check() error {
@@ -342,9 +354,9 @@ func (d *Draft) checkProperty() error {
 		return badRequest("property", "goes with a subject: say which one with about")
 	case slices.Contains(ownEdges, d.Property):
 		return badRequest("property", "%q is the name of an edge that memories have anyway", d.Property)
-	case len(d.Property) > graph.MaxType || !utf8.ValidString(d.Property) ||
-		strings.ContainsRune(d.Property, 0):
-		return badRequest("property", "want 1 to %d bytes of UTF-8 without NUL", graph.MaxType)
+	case graph.CheckLine("property", d.Property, 1, graph.MaxType) != nil:
+		return badRequest("property", "want 1 to %d bytes of UTF-8 without control characters",
+			graph.MaxType)
 	}
 	return nil
 }

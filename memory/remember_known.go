@@ -29,8 +29,9 @@ type known struct {
 	asked          bool
 	draft          *Draft // of one that is new
 	changed        bool
-	observed       map[string]bool // keys of observations that are known to be there, or made
-	count          int             // of its observations; -1 where it was not asked
+	grown          []string // properties that were added to
+	foreign        []string // those in another form than a memory has: left as they are
+	count          int      // of its observations; -1 where it was not asked
 	analysed       *compare.Text
 }
 
@@ -56,6 +57,13 @@ func texts(props []ipld.Entry, name string) []string {
 	return out
 }
 
+// isTexts reports whether a value is a list of strings.
+func isTexts(v ipld.Value) bool {
+	return v.Kind() == ipld.List && !slices.ContainsFunc(v.List(), func(item ipld.Value) bool {
+		return item.Kind() != ipld.String
+	})
+}
+
 // look returns a memory by its id, nil where there is no node.
 func (p *planner) look(id graph.ID) (*known, error) {
 	if k, ok := p.known[id]; ok {
@@ -77,7 +85,15 @@ func (p *planner) look(id graph.ID) (*known, error) {
 	k := &known{
 		id: id, typ: n.Type, text: n.Summary, importance: StatedImportance(n),
 		tags: texts(n.Props, PropTags), entities: texts(n.Props, PropEntities), sources: n.Sources, from: n.ValidFrom, to: n.ValidTo,
-		observed: map[string]bool{}, count: -1,
+		count: -1,
+	}
+	if v, ok := ipld.FindEntry(n.Props, PropImportance); ok && v.Kind() != ipld.Int {
+		k.foreign = append(k.foreign, PropImportance)
+	}
+	for _, name := range []string{PropTags, PropEntities} {
+		if v, ok := ipld.FindEntry(n.Props, name); ok && !isTexts(v) {
+			k.foreign = append(k.foreign, name)
+		}
 	}
 	if v, ok := ipld.FindEntry(n.Props, PropExpires); ok && v.Kind() == ipld.String {
 		if t, err := graph.ParseTime(v.Text()); err == nil {
@@ -97,6 +113,11 @@ func (p *planner) subjects(k *known) ([]graph.ID, error) {
 	for e, err := range p.s.Adjacency().Bucket(p.ctx, k.id, adjacency.Out, EdgeAbout, nil) {
 		if err != nil {
 			return nil, err
+		}
+		if gone, err := isEdgeHidden(p.ctx, p.s, e.Edge, nil); err != nil {
+			return nil, err
+		} else if gone {
+			continue
 		}
 		if k.subjects = append(k.subjects, e.Other); len(k.subjects) == MaxEntities {
 			break
@@ -153,36 +174,6 @@ func span(from, to graph.OptTime) string {
 	return from.String() + ".." + to.String()
 }
 
-// exact returns the memory of the very text of a draft that it says again, nil for none, and gives
-// the draft the first id that is free. state is what hides one of the same text, "" for nothing.
-func (p *planner) exact(d *Draft, always bool) (same *known, state graph.State, err error) {
-	for n := uint64(0); ; n++ {
-		d.ID = ID(d.Type, d.Text, n)
-		k, err := p.look(d.ID)
-		if err != nil || k == nil {
-			return nil, state, err
-		}
-		if k.typ != d.Type || k.text != d.Text || always {
-			continue // it was edited since
-		}
-		differs, err := p.apart(d, k)
-		if err != nil {
-			return nil, state, err
-		}
-		if len(differs) > 0 {
-			continue // it says it of something else
-		}
-		by, err := p.hidden(k.id)
-		if err != nil {
-			return nil, state, err
-		}
-		if by == "" {
-			return k, "", nil
-		}
-		state = by
-	}
-}
-
 // What a search for the likes of a text takes stays the same as the memory grows: the rarest words
 // are searched for, maxQuery at most, and beyond leastQuery only while all together are in maxHave
 // memories.
@@ -219,11 +210,7 @@ func (p *planner) nearby(d *Draft) ([]*known, map[graph.ID]int64, error) {
 			if err != nil {
 				return nil, nil, err
 			}
-			by, err := p.hidden(item.ID)
-			if err != nil {
-				return nil, nil, err
-			}
-			if k != nil && k.text != "" && by == "" {
+			if k != nil && k.text != "" {
 				out = append(out, k)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
@@ -25,7 +26,8 @@ type planner struct {
 	linker *linker
 	marks  *marker
 	known  map[graph.ID]*known
-	touch  []*known // to be written, in order
+	chains map[graph.ID]*chain // by the first id
+	touch  []*known            // to be written, in order
 	fresh  fresh
 	made   map[graph.ID]bool // nodes beside memories, and edges, that the commit makes
 	values map[value][]graph.ID
@@ -54,9 +56,10 @@ func (m *Memory) newPlanner(
 	if err != nil {
 		return nil, err
 	}
+	l.marks = newMarker(ctx, s)
 	return &planner{
-		ctx: ctx, m: m, s: s, params: params, terms: terms, linker: l, marks: newMarker(ctx, s),
-		known: map[graph.ID]*known{}, fresh: fresh{terms: map[string][]int32{}},
+		ctx: ctx, m: m, s: s, params: params, terms: terms, linker: l, marks: l.marks,
+		known: map[graph.ID]*known{}, chains: map[graph.ID]*chain{}, fresh: fresh{terms: map[string][]int32{}},
 		made: map[graph.ID]bool{}, values: map[value][]graph.ID{},
 	}, nil
 }
@@ -103,6 +106,11 @@ func (p *planner) compare(d *Draft, out *Remembered) (*known, []Near, error) {
 	var near []Near
 	var same *known
 	for _, k := range list {
+		if by, err := p.hidden(k.id); err != nil {
+			return nil, nil, err
+		} else if by != "" {
+			continue // also by a request before, in the same commit
+		}
 		s := Similar{ID: k.id, Summary: k.text, Cosine: cosines[k.id]}
 		is, tell, err := p.judge(d, words, k, &s)
 		switch {
@@ -177,7 +185,7 @@ func (p *planner) add(d *Draft, near []Near, out *Remembered) error {
 	k := &known{
 		id: d.ID, typ: d.Type, text: d.Text, importance: d.Importance, tags: d.Tags,
 		entities: d.Entities, sources: d.Sources, expires: d.Expires, from: d.ValidFrom,
-		to: d.ValidTo, draft: d, observed: map[string]bool{},
+		to: d.ValidTo, draft: d,
 	}
 	p.known[k.id] = k
 	p.touch = append(p.touch, k)
@@ -190,7 +198,7 @@ func (p *planner) add(d *Draft, near []Near, out *Remembered) error {
 	if err := p.about(d, k, out); err != nil {
 		return err
 	}
-	linked, err := p.linker.links(p.ctx, d, near)
+	linked, err := p.linker.links(p.ctx, d, k.subjects, near)
 	if err != nil {
 		return err
 	}
@@ -212,7 +220,11 @@ func (p *planner) about(d *Draft, k *known, out *Remembered) error {
 	}
 	var subject *graph.NodeChange
 	if d.About.Key != "" {
-		subject = &graph.NodeChange{Key: d.About.Key, Type: TypeEntity, Summary: new(d.About.Key)}
+		name := strings.TrimPrefix(d.About.Key, keyEntity) // as a mention of it would be called
+		if name == "" {
+			name = d.About.Key
+		}
+		subject = &graph.NodeChange{Key: d.About.Key, Type: TypeEntity, Summary: &name}
 	} else if n, err := p.look(d.About.ID); err != nil {
 		return err
 	} else if n == nil {
@@ -270,26 +282,35 @@ func (p *planner) again(d *Draft, k *known, out *Remembered) error {
 	out.ID, out.Action, out.Type = k.id, Duplicate, k.typ
 	var dropped bool
 	grown := false
-	grow := func(to *[]string, by []string, most int) {
+	add := func(prop string) { // only what is added to is written: others may say it in another way
+		grown = true
+		if !slices.Contains(k.grown, prop) {
+			k.grown = append(k.grown, prop)
+		}
+	}
+	grow := func(prop string, to *[]string, by []string, most int) {
 		for _, s := range by {
 			if slices.Contains(*to, s) {
 				continue
 			}
-			if len(*to) >= most {
+			if len(*to) >= most || slices.Contains(k.foreign, prop) {
 				dropped = true
 				continue
 			}
-			*to, grown = append(slices.Clone(*to), s), true
+			*to = append(slices.Clone(*to), s)
 			slices.Sort(*to)
+			add(prop)
 		}
 	}
-	grow(&k.tags, d.Tags, MaxTags)
-	grow(&k.entities, d.Entities, MaxEntities)
-	if d.Importance > k.importance {
-		k.importance, grown = d.Importance, true
+	grow(PropTags, &k.tags, d.Tags, MaxTags)
+	grow(PropEntities, &k.entities, d.Entities, MaxEntities)
+	if d.Importance > k.importance && !slices.Contains(k.foreign, PropImportance) {
+		k.importance = d.Importance
+		add(PropImportance)
 	}
 	if d.Expires.Given && k.expires.Given && d.Expires.Time > k.expires.Time {
-		k.expires, grown = d.Expires, true
+		k.expires = d.Expires
+		add(PropExpires)
 	}
 	if dropped {
 		out.Warnings = append(out.Warnings, Quality{Code: QualityFull})
@@ -317,12 +338,19 @@ func (p *planner) relink(d *Draft, k *known, out *Remembered) error {
 	}
 	said := *d
 	said.ID = k.id
+	if k.draft != nil {
+		said.About = k.draft.About
+	}
+	subjects, err := p.subjects(k)
+	if err != nil {
+		return err
+	}
 	var links Linked
 	if p.linker.opt.runs(RuleKeyword) {
 		p.linker.keywords(&said, &links)
 	}
 	if p.linker.opt.runs(RuleEntity) {
-		if err := p.linker.entities(p.ctx, &said, &links); err != nil {
+		if err := p.linker.entities(p.ctx, &said, subjects, &links); err != nil {
 			return err
 		}
 	}
@@ -437,7 +465,11 @@ func (p *planner) current(at value) ([]graph.ID, error) {
 		if err != nil {
 			return nil, err
 		}
-		if by == "" {
+		gone, err := isEdgeHidden(p.ctx, p.s, e.Edge, nil)
+		if err != nil {
+			return nil, err
+		}
+		if by == "" && !gone {
 			out = append(out, e.Other)
 		}
 		if len(out) > maxValues {
@@ -488,16 +520,17 @@ func (k *known) change() *graph.NodeChange {
 	prop := func(name string, v ipld.Value) {
 		c.Props = append(c.Props, ipld.Entry{Key: name, Value: v})
 	}
-	if k.importance != DefaultImportance || k.draft == nil {
+	says := func(name string) bool { return k.draft != nil || slices.Contains(k.grown, name) }
+	if says(PropImportance) && (k.importance != DefaultImportance || k.draft == nil) {
 		prop(PropImportance, ipld.IntValue(int64(k.importance)))
 	}
-	if len(k.tags) > 0 {
+	if len(k.tags) > 0 && says(PropTags) {
 		prop(PropTags, textList(k.tags))
 	}
-	if len(k.entities) > 0 {
+	if len(k.entities) > 0 && says(PropEntities) {
 		prop(PropEntities, textList(k.entities))
 	}
-	if k.expires.Given {
+	if k.expires.Given && says(PropExpires) {
 		prop(PropExpires, ipld.StringValue(k.expires.Time.Std().Format("2006-01-02T15:04:05Z")))
 	}
 	ipld.SortEntries(c.Props)

@@ -165,7 +165,11 @@ func tagsOf(ctx context.Context, s *repo.Snapshot, id graph.ID) ([]tag, error) {
 		if err != nil {
 			return nil, err
 		}
-		if t != nil && TagKey(t.Summary) != "" && t.Type == TypeTag {
+		gone, err := isEdgeHidden(ctx, s, e.Edge, nil)
+		if err != nil {
+			return nil, err
+		}
+		if t != nil && !gone && TagKey(t.Summary) != "" && t.Type == TypeTag {
 			by[TagKey(t.Summary)] = t.Summary
 		}
 	}
@@ -181,6 +185,14 @@ func tagsOf(ctx context.Context, s *repo.Snapshot, id graph.ID) ([]tag, error) {
 	}
 	slices.SortFunc(out, func(a, b tag) int { return strings.Compare(a.key, b.key) })
 	return out, nil
+}
+
+// isEdgeHidden reports whether a mark that is not let through hides an edge.
+func isEdgeHidden(
+	ctx context.Context, s *repo.Snapshot, id graph.ID, let []graph.State,
+) (bool, error) {
+	m, err := s.Mark(ctx, graph.OnEdge, id)
+	return m != nil && retrieve.Hidden(m.State) && !slices.Contains(let, m.State), err
 }
 
 // isHidden reports whether a mark hides a node.

@@ -48,20 +48,23 @@ func TestPassages(t *testing.T) {
 
 // FuzzPassages checks what holds of the passages of every text.
 func FuzzPassages(f *testing.F) {
+	// The white space between sentences: clause 6.10.
+	trim := func(s string) string { return strings.Trim(s, " \t\n\r\u00a0\u3000") }
+	f.Add("\u3000")
 	f.Add("One. Two! 「三。」\n\nFour… ")
 	f.Add(strings.Repeat("a b.", 200) + "\xff\n")
 	f.Fuzz(func(t *testing.T, s string) {
 		last, lost := 0, ""
 		for _, p := range passages(s) {
 			q := s[p.from:p.to]
-			if p.from < last || q == "" || trimBlank(q) != q ||
+			if p.from < last || q == "" || trim(q) != q ||
 				utf8.RuneCountInString(q) > passageScalars {
 				t.Fatalf("%v of %q", p, s)
 			}
 			lost += s[last:p.from]
 			last = p.to
 		}
-		if lost += s[last:]; trimBlank(lost) != "" {
+		if lost += s[last:]; trim(lost) != "" {
 			t.Fatalf("%q is in no passage of %q", lost, s)
 		}
 		cut := wholeScalars(s[:len(s)/2])

@@ -58,7 +58,7 @@ func runLinks(t *testing.T, v vector) {
 			Time        int64
 			Agent, Task string
 			Memories    []struct {
-				Text                    string
+				Text, About             string
 				Sources, Tags, Entities []string
 			}
 		}
@@ -82,7 +82,7 @@ func runLinks(t *testing.T, v vector) {
 		by.Time, by.Agent, by.Task = graph.Time(c.Time), c.Agent, c.Task
 		var reqs []memory.RememberRequest
 		for _, one := range c.Memories {
-			reqs = append(reqs, memory.RememberRequest{Text: one.Text, Sources: one.Sources,
+			reqs = append(reqs, memory.RememberRequest{Text: one.Text, About: one.About, Sources: one.Sources,
 				Tags: one.Tags, Entities: one.Entities, NoDiff: true})
 		}
 		opt := memory.RememberOptions{CommitOptions: repo.CommitOptions{Stamp: by}}

@@ -18,7 +18,6 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory"
 	"github.com/mnem-project/mnem/repo"
-	"github.com/mnem-project/mnem/store"
 )
 
 // rememberFlags are the flags of remember.
@@ -241,11 +240,12 @@ func setRememberParam(p *memory.RememberParams, set string) error {
 // rememberHint says what to do about a request that was refused.
 func rememberHint(err error) error {
 	var bad *memory.RequestError
+	var missing *repo.NotFoundError
 	switch {
 	case errors.As(err, &bad) && bad.Param == "text":
 		return err
-	case errors.Is(err, store.ErrNotFound):
-		return nodeHint(err)
+	case errors.As(err, &missing) && missing.What != "node":
+		return err // a branch
 	}
 	return markHint(err)
 }

@@ -157,3 +157,22 @@ func BenchmarkCompare(b *testing.B) {
 		Analyse(long).Compare(other)
 	}
 }
+
+// TestSignsSay holds that signs of code are read, and dashes and quotes of prose are not.
+func TestSignsSay(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"Use x != y", "Use x = y", false}, {"From a -> b", "From a > b", false},
+		{"Run it with -v", "Run it with -V", false}, {"Return !ready now", "Return ready now", false},
+		{"The job - it is old - stays", "The job it is old stays", true},
+		{"\"Deploy\" is the word!", "Deploy is the word", true},
+		{"那很好！Bob来了", "那很好。Bob来了", true},
+	} {
+		got := Analyse(c.a).CompareFrom(Analyse(c.b), 0)
+		if same := got.Similarity == 1<<16 && len(got.Differs) == 0; same != c.same {
+			t.Errorf("%q, %q: same %t: %+v", c.a, c.b, same, got)
+		}
+	}
+}

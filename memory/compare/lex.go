@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/text"
@@ -165,19 +166,25 @@ func (l *lexer) body(i, j int, quoted bool) {
 	case digits == 0 && letters == 0:
 		l.marks(i, j)
 	case digits > 0 && l.number(i, j):
-	case quoted || joined || digits > 0 && (letters > 0 || other > 0):
+	case quoted || joined || l.s[l.g[i].start] == '-' || digits > 0 && (letters > 0 || other > 0):
 		l.addForm(classIdentifier, l.s[l.g[i].start:l.g[j-1].end], i, j)
 	default:
 		l.words(i, j)
 	}
 }
 
-// marks reads a chunk without letters and digits: dashes say nothing.
+// quiet reports whether a sign says nothing where it stands by itself: a dash, or one of those that
+// are put around words.
+func quiet(r rune) bool { return r == '-' || isIn(closing, r) || isIn(opening, r) }
+
+// marks reads a chunk without letters and digits: dashes alone say nothing, but "!=" is not "=", and
+// "->" not ">".
 func (l *lexer) marks(i, j int) {
+	if !slices.ContainsFunc(l.g[i:j], func(g sign) bool { return !quiet(g.r) }) {
+		return
+	}
 	for k := i; k < j; k++ {
-		if l.g[k].r != '-' && !isIn(closing, l.g[k].r) && !isIn(opening, l.g[k].r) {
-			l.add(classMark, k, k+1)
-		}
+		l.add(classMark, k, k+1)
 	}
 }
 
@@ -185,7 +192,8 @@ func (l *lexer) marks(i, j int) {
 func (l *lexer) words(i, j int) {
 	for k := i; k < j; {
 		if l.g[k].kind == text.KindOther {
-			if !isIn("-'", l.g[k].r) && !isIn(closing, l.g[k].r) && !isIn(opening, l.g[k].r) {
+			alone := i == 0 || l.g[i-1].space // "!x" is not "x"; after a single it ends a sentence
+			if l.g[k].r != '\'' && !quiet(l.g[k].r) || k == i && l.g[k].r == '!' && alone {
 				l.add(classMark, k, k+1)
 			}
 			k++

@@ -272,19 +272,22 @@ func (l *lexReader) inside(i, j int, code bool) {
 	quiet := func(r rune) bool { return strings.ContainsRune("-"+lexOpen+lexClose, r) }
 	switch {
 	case count["digit"]+count["letter"] == 0:
-		for k := i; k < j; k++ {
-			if !quiet(l.g[k].r) {
-				l.put("mark", k, k+1)
-			}
+		loud := false
+		for _, g := range l.g[i:j] {
+			loud = loud || !quiet(g.r)
+		}
+		for k := i; loud && k < j; k++ {
+			l.put("mark", k, k+1)
 		}
 	case count["digit"] > 0 && l.number(i, j):
-	case joint || count["digit"] > 0 && count["letter"]+count["other"] > 0:
+	case joint || l.s[l.g[i].from] == '-' || count["digit"] > 0 && count["letter"]+count["other"] > 0:
 		x := l.put("identifier", i, j)
 		x.form, x.shown = x.raw, x.raw
 	default:
 		for k := i; k < j; k++ {
 			if l.g[k].kind == "other" {
-				if !quiet(l.g[k].r) && l.g[k].r != '\'' {
+				not := l.g[k].r == '!' && k == i && (k == 0 || l.g[k-1].space)
+				if !quiet(l.g[k].r) && l.g[k].r != '\'' || not {
 					l.put("mark", k, k+1)
 				}
 				continue

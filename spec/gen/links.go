@@ -7,7 +7,7 @@ import (
 
 // told is a memory that is remembered, told without looking for what is like it.
 type told struct {
-	text                    string
+	text, about             string
 	sources, tags, entities []string
 
 	id          string
@@ -16,7 +16,11 @@ type told struct {
 }
 
 func (m told) input() obj {
-	return obj{"text": m.text, "sources": m.sources, "tags": m.tags, "entities": m.entities}
+	o := obj{"text": m.text, "sources": m.sources, "tags": m.tags, "entities": m.entities}
+	if m.about != "" {
+		o["about"] = m.about
+	}
+	return o
 }
 
 // chronicle is a memory that grows.
@@ -135,6 +139,9 @@ func (c *chronicle) edgesOf(d told) []any {
 			add("near", d.id, m.id, one/(1+hours))
 		}
 	}
+	if d.about != "" {
+		c.name(d.about, strings.TrimPrefix(d.about, "entity/"))
+	}
 	for _, key := range c.mentions(d) {
 		add("mentions", d.id, nodeIDOfKey(key), one)
 	}
@@ -169,6 +176,12 @@ func (c *chronicle) name(key, summary string) {
 func (c *chronicle) mentions(d told) []string {
 	var keys []string
 	done := map[string]bool{}
+	if d.about != "" {
+		done[d.about], done["entity/"+keyOfName(d.about)] = true, true
+		if summary := c.entities[d.about]; summary != "" {
+			done["entity/"+keyOfName(summary)] = true
+		}
+	}
 	add := func(name string) {
 		if key := "entity/" + keyOfName(name); !done[key] {
 			done[key] = true
@@ -178,7 +191,7 @@ func (c *chronicle) mentions(d told) []string {
 	}
 	var known []string
 	for key, summary := range c.entities {
-		if strings.HasPrefix(key, "entity/") && hasTitle(d.text, titleOf(summary)) >= 0 {
+		if !strings.HasPrefix(key, "tag/") && hasTitle(d.text, titleOf(summary)) >= 0 {
 			known = append(known, summary)
 		}
 	}
@@ -282,4 +295,10 @@ func linkCases(s *suite) {
 		commitOf{0, "", "", []told{{text: "A list.", entities: []string{"Zoe Zett", "yak", "李小明"}}}},
 		commitOf{1, "", "", []told{{text: "With Ann Ash, Bob Birch, Cat Cedar, Dan Date, Eve Elm, Fay Fir, Gus Gum, " +
 			"Hal Hazel and Zoe Zett we saw a yak. 李小明来了。", entities: []string{"Ann Ash", "Nobody"}}}})
+	s.links("subjects", "what a memory is about is not mentioned", commitOf{0, "", "", []told{
+		{text: "Carol Cole met Dan Date.", about: "Carol Cole", entities: []string{"carol cole", "Lyon"}},
+		{text: "Dan Date met Carol Cole.", about: "entity/dan date"},
+		{text: "Eve Elm met Carol Cole and Dan Date."}}},
+		commitOf{1, "", "", []told{{text: "Dan Date and Carol Cole moved on.", about: "entity/dan date"},
+			{text: "Carol Cole and Dan Date moved in.", about: "Carol Cole"}}})
 }
