@@ -126,6 +126,7 @@ type readFile struct {
 
 var errTooLarge = fmt.Errorf("more than %d bytes", MaxSourceFile)
 var errNoFile = errors.New("no regular file")
+var errOwnFile = errors.New("a file of a repository is no source")
 
 // read returns a file's bytes.
 func (c *SourceChecker) read(fsys fs.FS, src Source) ([]byte, error) {
@@ -142,7 +143,25 @@ func (c *SourceChecker) read(fsys fs.FS, src Source) ([]byte, error) {
 	return data, err
 }
 
+// isOwn reports whether a name is that of a repository's directory, to any system.
+func isOwn(name string) bool {
+	return strings.EqualFold(strings.TrimRight(name, ". "), repo.DirName)
+}
+
 func readBounded(fsys fs.FS, path string) ([]byte, error) {
+	at := strings.Split(path, "/")
+	if slices.ContainsFunc(at, isOwn) {
+		return nil, errOwnFile
+	}
+	for i := 1; i < len(at); i++ { // below a file there is none; each system says so in its own words
+		info, err := fs.Stat(fsys, strings.Join(at[:i], "/"))
+		if err != nil {
+			break
+		}
+		if !info.IsDir() {
+			return nil, fs.ErrNotExist
+		}
+	}
 	// What is no regular file may not end, or not even open.
 	info, err := fs.Stat(fsys, path)
 	if err != nil {

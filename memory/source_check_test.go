@@ -51,6 +51,8 @@ func TestSourceCheck(t *testing.T) {
 		{strings.Replace(hashed, "L2-L3", "L999999999-L1000000000", 1), "two\nthree\n", SourceMoved,
 			"file:a.txt#L1-L2"},
 		{"file:b.txt", "", SourceRemoved, "file:b.txt"},
+		{"file:a.txt/x", "one", SourceRemoved, "file:a.txt/x"},
+		{"file:a.txt/x/y", "one", SourceRemoved, "file:a.txt/x/y"},
 		{"file://p/a.txt", "", SourceUnchecked, "file://p/a.txt"},
 		{"manual:Ada", "", SourceUnchecked, "manual:Ada"},
 	} {
@@ -63,9 +65,12 @@ func TestSourceCheck(t *testing.T) {
 }
 
 func TestSourceBounds(t *testing.T) {
-	large := fstest.MapFS{"a.txt": {Data: make([]byte, MaxSourceFile+1)}, "d/x": {}}
+	large := fstest.MapFS{"a.txt": {Data: make([]byte, MaxSourceFile+1)}, "d/x": {},
+		"d/.mnem/config": {}, "d/.MNEM/config": {}, "d/.mnem./config": {}}
 	for source, why := range map[string]string{
 		"file:a.txt": "more than", "file:d": "no regular file",
+		"file:d/.mnem/config": "of a repository", "file:d/.MNEM/config": "of a repository",
+		"file:d/.mnem./config": "of a repository",
 	} {
 		c := checkOne(t, large, source)
 		if c.State != SourceUnreadable || !strings.Contains(c.Why, why) {

@@ -70,10 +70,16 @@ func (c *cli) readAccesses() (map[string]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(path)
+	damaged := hint(fmt.Errorf("%w: %s is not what was written", store.ErrCorrupt, path),
+		"delete it: counting begins anew, and nothing else is lost")
+	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, damaged // a pipe would not even open
+	}
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read accesses: %w", err)
 	}
@@ -83,8 +89,7 @@ func (c *cli) readAccesses() (map[string]int64, error) {
 	}
 	counts := make(map[string]int64)
 	if len(data) > maxAccessFile || json.Unmarshal(data, &counts) != nil {
-		return nil, hint(fmt.Errorf("%w: %s is not what was written", store.ErrCorrupt, path),
-			"delete it: counting begins anew, and nothing else is lost")
+		return nil, damaged
 	}
 	return counts, nil
 }

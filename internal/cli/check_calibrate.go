@@ -146,7 +146,11 @@ func (c *cli) calibrateCheck(
 	}
 	return c.storeCheck(cmd, opt, "calibrate check on "+name,
 		func(ctx context.Context, r *repo.Repo) (*memory.Thresholds, printCommit, error) {
-			s, err := r.Snapshot(ctx, c.global.at)
+			at := c.global.at
+			if b := c.branch(); b != "" && !cmd.Flags().Changed("at") {
+				at = b // what is measured is what the thresholds are kept with
+			}
+			s, err := r.Snapshot(ctx, at)
 			if err != nil {
 				return nil, nil, noCommitHint(err)
 			}
