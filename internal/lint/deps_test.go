@@ -52,6 +52,8 @@ var allowed = map[string]string{
 	"memory/extract": "internal/dates internal/fixed internal/text",
 	"memory": "ipld graph store adjacency retrieve repo internal/dates internal/fixed internal/text " +
 		"memory/compare memory/extract",
+	// What can be asked from outside, and what becomes of it: words, no repository.
+	"operation": "",
 	// Measuring retrieval: it makes repositories in memory and looks at what they answer.
 	"internal/evaluate": "ipld graph store store/mem repo retrieve memory internal/text",
 	// Measuring cost: it makes repositories on disk, counts what their store does, and opens the
