@@ -62,8 +62,8 @@ func System() *App {
 // Run runs one command line and returns its exit code.
 func (a *App) Run(ctx context.Context, args []string) int {
 	app := *a
-	stdin := &replayed{in: a.Stdin}
-	app.Stdin = stdin
+	stdin := newReplayed(a.Stdin)
+	app.Stdin = stdin.again()
 	a = &app
 	c := &cli{app: a, args: args, stdin: stdin, out: bufio.NewWriterSize(a.Stdout, outBuffer)}
 	root := c.root(args...)
@@ -72,7 +72,7 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	root.SetOut(c.out)
 	root.SetErr(a.Stderr)
 	err := root.ExecuteContext(ctx)
-	c.release()
+	c.release(err)
 	var elsewhere *forwardedError
 	if errors.As(err, &elsewhere) {
 		return elsewhere.code // the owner has said all there is to say

@@ -133,7 +133,7 @@ func (c *cli) openToComplete(
 	ctx context.Context, dir string,
 ) (r *repo.Repo, done func(), names []string) {
 	if h := c.app.Holder; h != nil && h.covers(dir) {
-		if own, err := h.enter(); err == nil && own != nil {
+		if own, err := h.enter(c.app.forwarded); err == nil && own != nil {
 			return own.repo, own.users.Done, nil
 		}
 	}

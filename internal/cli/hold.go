@@ -65,7 +65,7 @@ func (c *cli) share(cmd *cobra.Command) (done func() error, err error) {
 	}
 	c.app.Holder = h
 	return func() error {
-		c.release()
+		c.release(nil)
 		return h.Close()
 	}, nil
 }

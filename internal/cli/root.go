@@ -334,6 +334,7 @@ func (c *cli) openRepo(cmd *cobra.Command, write bool) (*repo.Repo, func() error
 			if err != nil {
 				return nil, nil, openHint(err)
 			}
+			c.stdin.forget()
 			return r, r.Close, nil
 		}
 		if err := c.forward(cmd.Context(), client); err != nil {
