@@ -161,6 +161,8 @@ var shapesOf = map[string][]string{
 			`, "memories": "int", "declined": "int", "more": "int"}`,
 		`{"picked": ` + shapeProposals + `, "marked": ["id"], "unmarked": ["id"], "retagged": ["id"], ` +
 			`"commit": "cid|null", "branch": "text", "graph": "cid|null", "no_change": "bool"}`},
+	"mnem half-life": {`{"half_lives": "object", "other": "int", "own": ["text"], ` +
+		`"commit": "cid|null", "no_change": "bool", "dry_run": "bool"}`},
 	"mnem sources": {`{"commit": "cid|null", "sources": [{` + shapeSource + `}], "more": "bool"}`},
 	"mnem sources diff": {`{"commit": "cid|null", "sources": ` + shapeSourceChecks + `, "counts": ` +
 		`{"unchanged": "int", "moved": "int", "changed": "int", "removed": "int", "unhashed": "int", ` +
