@@ -77,8 +77,6 @@ type linker struct {
 	m      *Memory
 	s      *repo.Snapshot
 	opt    LinkOptions
-	recent []recent // what commits added, those of the newest one first
-	read   bool     // whether recent was read
 	drafts []recent // of this commit, the newest last
 	terms  *text.Analyzer
 	marks  *marker // what the commit that is being made marks; nil for nothing

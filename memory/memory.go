@@ -56,9 +56,8 @@ const (
 type Memory struct {
 	r     *repo.Repo
 	write sync.Mutex // held from reading the head to committing on it
-
-	recentLock sync.Mutex
-	recent     map[ipld.CID]added // by commit: what the newest ones added
+	// recent is what is known of the newest commits. Who holds write has it.
+	recent map[ipld.CID]*added
 }
 
 // New returns a Memory over an open repository, which stays the caller's to close.
