@@ -36,6 +36,9 @@ type App struct {
 	// OutTTY and ErrTTY tell whether results and messages go to a terminal: colour and progress
 	// only appear there.
 	OutTTY, ErrTTY bool
+	// Remote tells that the command line is somebody else's, who asks through a server: only what
+	// Operations lists may be run, and no argument may name a file.
+	Remote bool
 	// Holder is the repository that commands of this process share, nil where each opens its own.
 	// Commands about another repository do not use it.
 	Holder *Holder
@@ -108,7 +111,7 @@ func wantsJSON(args []string) bool {
 		if a == "--" {
 			return false
 		}
-		if a == "--json" || a == "--json=true" {
+		if a == "--json" || a == "--json=true" || a == "--json-errors" {
 			return true
 		}
 	}
@@ -138,17 +141,19 @@ type cli struct {
 
 // globalFlags are the flags that several commands have.
 type globalFlags struct {
-	repo   string
-	json   bool
-	quiet  bool
-	wait   time.Duration
-	author string
-	agent  string
-	task   string
-	time   string
-	branch string
-	stage  string
-	at     string
+	repo string
+	json bool
+	// jsonErrors asks for errors as --json has them beside results as text.
+	jsonErrors bool
+	quiet      bool
+	wait       time.Duration
+	author     string
+	agent      string
+	task       string
+	time       string
+	branch     string
+	stage      string
+	at         string
 }
 
 // env returns the first set variable's value.
@@ -168,6 +173,9 @@ func (c *cli) command(
 ) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		c.started = true
+		if err := c.callable(cmd, args); err != nil {
+			return err
+		}
 		if err := c.place(cmd); err != nil {
 			return err
 		}

@@ -53,6 +53,7 @@ func commands() []command {
 		{"retire", (*cli).retireCommand},
 		{"expire", (*cli).expireCommand},
 		{"consolidate", (*cli).consolidateCommand},
+		{"half-life", (*cli).halfLifeCommand},
 		{"embed", (*cli).embedCommand},
 		{"profile", (*cli).profileCommand},
 		// Read the memory

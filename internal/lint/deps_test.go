@@ -67,7 +67,7 @@ var allowed = map[string]string{
 	// Exact token counts: two large vocabularies, which only who counts by them links.
 	"tokens": "",
 	"internal/cli": "ipld graph store commit adjacency community retrieve repo memory memory/compare embed rerank " +
-		"rewrite " +
+		"rewrite operation " +
 		"tokens internal/text " +
 		"internal/keyring internal/evaluate internal/owner internal/perf " +
 		"testdata/demo", // porcelain sits on repo; the others only for their types
