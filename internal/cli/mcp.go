@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"strings"
 	"time"
 
@@ -15,6 +14,8 @@ import (
 	"github.com/mnem-project/mnem/mcp"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/serve"
+	"github.com/mnem-project/mnem/store"
 )
 
 // mcpOptions are the flags of 'mnem mcp'.
@@ -64,7 +65,7 @@ func (c *cli) mcpCommand() *cobra.Command {
 		return profileNames(), nil
 	})
 	return c.command(cmd, func(cmd *cobra.Command, _ []string) error {
-		return c.serveMCP(cmd.Context(), opt)
+		return c.serveMCP(cmd, opt)
 	})
 }
 
@@ -76,7 +77,7 @@ func profileNames() []string {
 	return names
 }
 
-func (c *cli) serveMCP(ctx context.Context, opt *mcpOptions) error {
+func (c *cli) serveMCP(cmd *cobra.Command, opt *mcpOptions) (err error) {
 	options := mcp.Options{
 		Version: versions().Version, Profile: mcp.Profile(opt.profile), Now: c.app.Now,
 		Caller: operation.Caller{
@@ -96,25 +97,23 @@ func (c *cli) serveMCP(ctx context.Context, opt *mcpOptions) error {
 	case opt.noSession:
 		options.Record = mcp.RecordNone
 	}
+	// Where there is no repository yet, clients are told so when they ask: one may be made meanwhile.
+	h, err := c.newHolder(cmd)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		h = nil
+	case err != nil:
+		return err
+	default:
+		defer func() { err = firstError(err, h.Close()) }()
+	}
 	if opt.http != "" {
-		return c.serveMCPHTTP(ctx, opt.http, options)
+		return c.serveMCPHTTP(cmd.Context(), opt.http, options, h)
 	}
-	server := mcp.New(Operations(), NewRunner(c.served(), true), options)
-	return server.Run(ctx, c.app.Stdin, c.app.Stdout)
-}
-
-// served is the app as the calls of clients see it: what flags say of the repository counts for each.
-func (c *cli) served() *App {
-	app := *c.app
-	env := map[string]string{}
-	if c.global.repo != "" {
-		env["MNEM_REPO"] = c.absolute(c.global.repo)
-	}
-	if c.global.wait != defaultWait {
-		env["MNEM_WAIT"] = c.global.wait.String()
-	}
-	app.Getenv = func(name string) string { return firstOf(env[name], c.app.Getenv(name)) }
-	return &app
+	app := c.served()
+	app.Holder = h
+	return mcp.New(Operations(), NewRunner(app, true), options).Run(
+		cmd.Context(), c.app.Stdin, c.app.Stdout)
 }
 
 // mcpLog returns what is logged on standard error: warnings, or everything.
@@ -126,58 +125,48 @@ func (c *cli) mcpLog(debug bool) *slog.Logger {
 	return slog.New(slog.NewTextHandler(c.app.Stderr, &slog.HandlerOptions{Level: level}))
 }
 
-const (
-	mcpPath      = "/mcp"
-	readHeaders  = 10 * time.Second
-	mostHeaders  = 64 << 10
-	idleClient   = 2 * time.Minute
-	shutdownTime = 5 * time.Second
-)
+// mcpPath is where clients find the server over HTTP.
+const mcpPath = "/mcp"
 
-// serveMCPHTTP serves clients over HTTP until the context ends.
-func (c *cli) serveMCPHTTP(ctx context.Context, addr string, opt mcp.Options) error {
-	if err := loopback(addr); err != nil {
+// serveMCPHTTP serves clients over HTTP until the context ends, guarded as 'mnem serve' is.
+func (c *cli) serveMCPHTTP(ctx context.Context, addr string, opt mcp.Options, h *Holder) error {
+	cfg, err := c.serveConfig(serveFlags{maxBody: "8MiB", timeout: mcpTime, rate: mcpRate, log: "none"})
+	if err != nil {
 		return err
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {
 		return fmt.Errorf("--http %s: %w", addr, err)
 	}
-	server := mcp.New(Operations(), NewRunner(c.served(), false), opt)
-	mux := http.NewServeMux()
-	mux.Handle(mcpPath, server.Handler())
-	web := &http.Server{
-		Handler: mux, ReadHeaderTimeout: readHeaders, IdleTimeout: idleClient,
-		MaxHeaderBytes: mostHeaders,
-	}
-	fmt.Fprintf(c.app.Stderr, "mcp on http://%s%s\n", listener.Addr(), mcpPath)
-	stop := context.AfterFunc(ctx, func() {
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
-		defer cancel()
-		server.Close(end)
-		if web.Shutdown(end) != nil {
-			web.Close()
-		}
-	})
-	defer stop()
-	if err := web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+	defer func() { _ = l.Close() }() // the server has closed it, unless it never began
+	if err := c.guardAddr(l.Addr(), cfg); err != nil {
 		return err
 	}
-	return nil
-}
-
-// loopback refuses an address that other machines reach: there anybody could read and write.
-func loopback(addr string) error {
-	host, _, err := net.SplitHostPort(addr)
+	app := c.served()
+	app.Holder = h
+	m := mcp.New(Operations(), NewRunner(app, false), opt)
+	effect := operation.Writes
+	if opt.Profile == mcp.ProfileRead {
+		effect = operation.Reads
+	}
+	cfg.Runner = NewRunner(app, false)
+	cfg.Routes = []serve.Route{{Path: mcpPath, Effect: effect, Handler: m.Handler()}}
+	s, err := serve.New(*cfg)
 	if err != nil {
-		return usagef("--http: want HOST:PORT, as 127.0.0.1:7118: %w", err)
+		return err
 	}
-	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
-		return nil
+	if err := c.printf("http://%s%s; stop with Ctrl-C\n", l.Addr(), mcpPath); err != nil {
+		return err
 	}
-	return hint(fmt.Errorf("%w: --http %s is open to other machines", errUnguarded, addr),
-		"use 127.0.0.1, and a tunnel or a proxy that asks who it is")
+	if err := c.out.Flush(); err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { m.Close(context.WithoutCancel(ctx)) })
+	defer stop()
+	return s.Serve(ctx, l)
 }
 
-// errUnguarded is returned where a server would be open to everybody.
-var errUnguarded = errors.New("no token guards it")
+const (
+	mcpTime = 10 * time.Minute // for one request
+	mcpRate = 500              // requests a second
+)
