@@ -56,8 +56,9 @@ var exampleSteps = map[string][][]string{
 // bare are the commands whose examples begin without a repository.
 var bare = []string{"mnem", "mnem init"}
 
-// notShells are examples for the prompt of a shell that this test does not speak.
-var notShells = []string{"mnem completion"}
+// notShells are examples that this test cannot run: for the prompt of a shell that it does not
+// speak, and servers, which go on until they are told to end.
+var notShells = []string{"mnem completion", "mnem mcp"}
 
 // eachCommand calls fn for every command that runs.
 func eachCommand(fn func(path string, cmd *cobra.Command)) {
