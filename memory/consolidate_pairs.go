@@ -86,7 +86,7 @@ func (c *consolidator) pairsOf(i int) error {
 		if mine == nil {
 			mine = compare.Analyse(n.Summary)
 		}
-		got := mine.Compare(compare.Analyse(other.Summary))
+		got := mine.CompareFrom(compare.Analyse(other.Summary), opposeAt) // below, nothing follows
 		same := len(got.Differs) == 0 && got.Similarity >= sameAt
 		if !same && !opposes(got) {
 			continue

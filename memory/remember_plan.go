@@ -63,6 +63,9 @@ func (m *Memory) newPlanner(
 // remember decides about one request.
 func (p *planner) remember(req *RememberRequest, of *Draft) error {
 	d := *of // a decision may be made anew
+	if err := p.subject(&d); err != nil {
+		return err
+	}
 	out := Remembered{Type: d.Type, Edges: map[string]int{}, Warnings: qualities(d.Text)}
 	same, state, err := p.exact(&d, req.NoDiff)
 	if err != nil {
@@ -198,7 +201,7 @@ func (p *planner) add(d *Draft, near []Near, out *Remembered) error {
 	if err != nil {
 		return err
 	}
-	out.Links, out.Candidates = linked.Links, linked.Candidates
+	out.Candidates = linked.Candidates
 	for i := range linked.Links {
 		if err := p.link(&linked.Links[i], out); err != nil {
 			return err
@@ -206,6 +209,35 @@ func (p *planner) add(d *Draft, near []Near, out *Remembered) error {
 	}
 	p.linker.wrote(d)
 	p.fresh.add(p.terms, k)
+	return nil
+}
+
+// minPrefix is how many digits are no key by chance where an id begins with them.
+const minPrefix = 8
+
+// subject finds what a draft is about by its name, where there is no node of the key.
+func (p *planner) subject(d *Draft) error {
+	key := d.About.Key
+	if key == "" || d.literal || p.made[d.About.Target()] {
+		return nil
+	}
+	if n, err := p.linker.node(p.ctx, d.About.Target()); n != nil || err != nil {
+		return err
+	}
+	at, err := p.linker.locate(p.ctx, key, nil)
+	if err != nil {
+		return err
+	}
+	if at.there || p.made[at.ref.Target()] {
+		d.About = at.ref
+		return nil
+	}
+	if len(key) >= minPrefix && p.s.CID().Defined() {
+		if id, err := p.s.Name(p.ctx, "id:"+key); err == nil {
+			return badRequest("about", "%q is no key, but the beginning of the id %s: give all of it, or "+
+				"key:%s for a new subject", key, id, key)
+		}
+	}
 	return nil
 }
 
@@ -229,6 +261,7 @@ func (p *planner) about(d *Draft, k *known, out *Remembered) error {
 	k.subjects = append(k.subjects, d.About.Target())
 	return p.link(&Link{
 		Type: EdgeAbout, Src: graph.Ref{ID: k.id}, Dst: d.About, Makes: subject,
+		Why: "it is said to be about it",
 	}, out)
 }
 
@@ -254,6 +287,7 @@ func (p *planner) link(l *Link, out *Remembered) error {
 		p.made[id] = true
 		p.others = append(p.others, graph.Change{Edge: change})
 		out.Edges[l.Type]++
+		out.Links = append(out.Links, *l)
 	}
 	return nil
 }
@@ -267,6 +301,7 @@ func (p *planner) node(c *graph.NodeChange) error {
 	there, err := p.linker.node(p.ctx, id)
 	if err == nil && there == nil {
 		p.made[id] = true
+		p.linker.makes(c)
 		p.others = append(p.others, graph.Change{Node: c})
 	}
 	return err
@@ -354,7 +389,6 @@ func (p *planner) relink(d *Draft, k *known, out *Remembered) error {
 			return err
 		}
 	}
-	out.Links = links.Links
 	return nil
 }
 
@@ -367,7 +401,7 @@ func (p *planner) observe(d *Draft, k *known, out *Remembered) error {
 	}
 	key := ObservationKey(d.Text, d.Sources)
 	self := graph.Ref{ID: k.id}
-	edge := &Link{Type: EdgeObserved, Src: self, Dst: self, Key: key}
+	edge := &Link{Type: EdgeObserved, Src: self, Dst: self, Key: key, Why: "it was said again"}
 	id := graph.EdgeID(k.id, EdgeObserved, k.id, key)
 	there, err := hasEdge(p.ctx, p.s, id)
 	if err != nil || there || p.made[id] {
@@ -429,7 +463,8 @@ func (p *planner) replace(req *RememberRequest, d *Draft, out *Remembered) error
 		}
 	}
 	p.values[at] = []graph.ID{out.ID}
-	return p.link(&Link{Type: d.Property, Src: d.About, Dst: graph.Ref{ID: out.ID}}, out)
+	return p.link(&Link{Type: d.Property, Src: d.About, Dst: graph.Ref{ID: out.ID},
+		Why: "it says what this property of it is"}, out)
 }
 
 // supersede marks one memory as superseded.

@@ -86,7 +86,8 @@ func (f *rememberFlags) add(c *cli, cmd *cobra.Command) {
 	fl.StringArrayVar(&f.req.Entities, "entity", nil, "`NAME` that it is about (repeatable, at most 50)")
 	fl.StringArrayVar(&f.req.Sources, "source", nil, "where it comes from: file:PATH, url:URL, "+
 		"conversation:ID, manual:WHO or any other `TEXT` (repeatable)")
-	fl.StringVar(&f.req.About, "about", "", "`KEY` or id of the subject; a key without a node gets one")
+	fl.StringVar(&f.req.About, "about", "", "`KEY` or id of the subject, or the name of an entity; "+
+		"where there is none a node of the key is made")
 	fl.StringVar(&f.req.Property, "property", "", "`NAME` of the subject's property that it says, which "+
 		"has one value: an old one is superseded")
 	fl.StringArrayVar(&f.req.Supersedes, "supersedes", nil, "`NODE` that it takes the place of "+
