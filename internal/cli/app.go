@@ -128,6 +128,7 @@ type globalFlags struct {
 	branch string
 	stage  string
 	at     string
+	expect string // of commands with headFlag
 }
 
 // env returns the first set variable's value.
@@ -157,6 +158,9 @@ func (c *cli) command(
 			}
 		}()
 		return run(cmd, args)
+	}
+	if f := cmd.Flags().Lookup("expect"); f != nil {
+		f.Usage += "; also --if-match"
 	}
 	cmd.SilenceErrors = true
 	cmd.SilenceUsage = true

@@ -93,6 +93,7 @@ func commands() []command {
 		{"purge", (*cli).purgeCommand},
 		{"verify", (*cli).verifyCommand},
 		{"key", (*cli).keyCommand},
+		{"policy", (*cli).policyCommand},
 		{"bench", (*cli).benchCommand},
 		{"cat-file", (*cli).catFileCommand},
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/policy"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
@@ -45,8 +47,8 @@ var (
 	outcomeBusy = outcome{"busy", 6,
 		"another process holds the repository and did not let go"}
 	outcomeRefused = outcome{"refused", 7,
-		"a rule forbids it: a missing signature, a revoked key, a secret open to others, a purge " +
-			"without --yes"}
+		"a rule forbids it: the policy, a missing signature, a revoked key, a secret open to others, " +
+			"a purge without --yes"}
 	outcomeInterrupted = outcome{"interrupted", 130, "stopped by a signal"}
 )
 
@@ -138,7 +140,7 @@ func outcomeOf(ctx context.Context, err error) outcome {
 		return outcomeBusy
 	case is(store.ErrRedacted):
 		return outcomeRedacted
-	case is(repo.ErrUnsigned, keyring.ErrExposed, errRevoked, errUnconfirmed):
+	case is(repo.ErrUnsigned, policy.ErrDenied, keyring.ErrExposed, errRevoked, errUnconfirmed):
 		return outcomeRefused
 	case is(repo.ErrConflict, store.ErrHeadMoved):
 		return outcomeConflict
@@ -159,6 +161,7 @@ type errorJSON struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`
 		Hint    string `json:"hint,omitempty"`
+		Kind    string `json:"kind"` // see operation.Refusal
 	} `json:"error"`
 }
 
@@ -182,6 +185,7 @@ func (c *cli) report(ctx context.Context, err error) int {
 	if c.global.json {
 		var body errorJSON
 		body.Error.Code, body.Error.Message, body.Error.Hint = row.Code, message, next.hint
+		body.Error.Kind = operation.Refusal(row.Code)
 		data, _ := encodeJSON(body) // strings always have a JSON form
 		fmt.Fprintf(c.app.Stderr, "%s\n", data)
 		return row.Exit

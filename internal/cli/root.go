@@ -118,6 +118,7 @@ func (c *cli) root(args ...string) *cobra.Command {
 		"of the repository (MNEM_WAIT; config: wait)")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress and no remarks on standard error")
 	c.profiling.add(root)
+	root.SetGlobalNormalizationFunc(flagNames)
 	for _, cmd := range wanted(args) {
 		root.AddCommand(cmd.New(c))
 	}
@@ -129,6 +130,14 @@ func (c *cli) root(args ...string) *cobra.Command {
 	root.Version = versions().Version
 	root.SetUsageTemplate(usageTemplate)
 	return root
+}
+
+// flagNames gives flags their other names: what HTTP calls If-Match is --expect.
+func flagNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	if name == "if-match" {
+		name = "expect"
+	}
+	return pflag.NormalizedName(name)
 }
 
 // atFlag adds the flag of every command that reads one commit.
@@ -178,6 +187,12 @@ func (c *cli) writeFlags(cmd *cobra.Command) {
 	f.StringVar(&g.time, "time", "", "time of the change, RFC 3339 (SOURCE_DATE_EPOCH; default: now)")
 }
 
+// headFlag adds the flag of commands that write elsewhere than to one branch.
+func (c *cli) headFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.global.expect, "expect", "", "the `CID` of the commit that HEAD must be at, "+
+		"or \"none\" before the first; else exit code 5")
+}
+
 // stamp says who does this, and when.
 func (c *cli) stamp(cmd *cobra.Command, ids ...string) (repo.Stamp, error) {
 	g := &c.global
@@ -197,7 +212,13 @@ func (c *cli) stamp(cmd *cobra.Command, ids ...string) (repo.Stamp, error) {
 		return by, hint(fmt.Errorf("%w: no author", repo.ErrInvalid),
 			"run 'mnem config set author NAME', or give --author")
 	}
-	by.Time, err = c.now()
+	if by.Time, err = c.now(); err != nil {
+		return by, err
+	}
+	if by.Head, err = parseExpect(c.global.expect); err != nil {
+		return by, err
+	}
+	by.Guard, err = c.guard(cmd, by.Agent)
 	return by, err
 }
 

@@ -134,6 +134,9 @@ const (
 		`"weak": "int", "false_strong": "int", "unanswerable_weak": "int"}`
 	shapeCheckCounts = `"answerable": "int", "strong": "int", "right": "int", "weak": "int", ` +
 		`"unanswerable": "int", "false_strong": "int", "unanswerable_weak": "int"`
+	shapePolicy = `{"path": "text", "present": "bool", "rules": [{"note": "text|null", ` +
+		`"agents": ["text"], "operations": ["text"], "types": ["text"], "edges": ["text"]}], ` +
+		`"unknown": ["text"]}`
 	shapeKey = `{"name": "text|null", "key": "text", "fingerprint": "text", "secret": "bool", ` +
 		`"trust": "trusted|untrusted|revoked", "note": "text|null", "added": "time|null", ` +
 		`"revoked": "time|null", "since": "time|null", "reason": "text|null"}`
@@ -284,6 +287,9 @@ var shapesOf = map[string][]string{
 	"mnem key new": {shapeKey}, "mnem key list": {shapeKey}, "mnem key show": {shapeKey},
 	"mnem key import": {shapeKey}, "mnem key trust": {shapeKey}, "mnem key revoke": {shapeKey},
 	"mnem key untrust": {shapeKey}, "mnem key rm": {`{"removed": "text"}`},
+	"mnem policy init": {shapePolicy}, "mnem policy show": {shapePolicy},
+	"mnem policy check": {shapePolicy, `{"allowed": "bool", "agent": "text", "operation": "text"}`,
+		`{"operations": ["text"]}`},
 	"mnem key export": {`{"name": "text|null", "key": "text", "secret?": "text"}`},
 	"mnem bench eval": {`{"ranking": "int", "analyser": "int", "settings": "object", ` +
 		`"files": [{"name": "text", "graph": "cid|null", "nodes": "int", "edges": "int", ` +

@@ -96,7 +96,9 @@ digits. "key:" and "id:" before the name force one reading.`
 func exitCodesTopic() string {
 	var b strings.Builder
 	b.WriteString("With --json an error is on standard error:\n\n" +
-		`  {"error":{"code":...,"message":...,"hint":...}}` + "\n\nThe hint is there where one is.\n\n")
+		`  {"error":{"code":...,"message":...,"hint":...,"kind":...}}` + "\n\nThe hint is there where one is. " +
+		"The kind says what to do next: validation_failed (say it\ndifferently), not_allowed (a rule forbids it), " +
+		"version_conflict (read what is there now, then\nwrite again), not_found, exec_failed (anything else).\n\n")
 	fmt.Fprintf(&b, "  %-16s %-4s  %s\n", "code", "exit", "when")
 	for _, o := range outcomes() {
 		fmt.Fprintf(&b, "  %-16s %-4d  %s\n", o.Code, o.Exit, o.When)

@@ -54,6 +54,8 @@ var allowed = map[string]string{
 		"memory/compare memory/extract",
 	// What can be asked from outside, and what becomes of it: words, no repository.
 	"operation": "",
+	// What agents may change: asked by porcelain, of what repo says is touched.
+	"policy": "ipld repo",
 	// Measuring retrieval: it makes repositories in memory and looks at what they answer.
 	"internal/evaluate": "ipld graph store store/mem repo retrieve memory internal/text",
 	// Measuring cost: it makes repositories on disk, counts what their store does, and opens the
@@ -65,7 +67,7 @@ var allowed = map[string]string{
 	// Exact token counts: two large vocabularies, which only who counts by them links.
 	"tokens": "",
 	"internal/cli": "ipld graph store commit adjacency community retrieve repo memory memory/compare embed rerank " +
-		"rewrite " +
+		"rewrite operation policy " +
 		"tokens internal/text " +
 		"internal/keyring internal/evaluate internal/perf " +
 		"testdata/demo", // porcelain sits on repo; the others only for their types
