@@ -1,28 +1,28 @@
 package operation
 
-// The kinds of refusals: what a program that was refused does next. Every code of the error table
-// but "ok" is of one kind.
+// The kinds of refusals: what a program that was refused does next. Every row of the error table
+// but OK is of one kind.
 const (
-	ValidationFailed = "validation_failed" // say it differently
-	NotAllowed       = "not_allowed"       // a rule forbids it: asking again does not help
-	VersionConflict  = "version_conflict"  // read again what is there now, then write again
-	NotFound         = "not_found"         // name something else
-	ExecFailed       = "exec_failed"       // it was allowed and made sense, and did not work
+	KindValidation = "validation_failed" // say it differently
+	KindNotAllowed = "not_allowed"       // a rule forbids it: asking again does not help
+	KindVersion    = "version_conflict"  // read what is there now, then write again
+	KindNotFound   = "not_found"         // name something else
+	KindExec       = "exec_failed"       // it was allowed and made sense, and did not work
 )
 
-// Refusal returns the kind of the refusals with a code of the error table, "" for "ok".
-func Refusal(code string) string {
-	switch code {
-	case "ok":
+// Refusal returns the kind of an outcome, "" for OK.
+func (o Outcome) Refusal() string {
+	switch o {
+	case OK:
 		return ""
-	case "usage", "invalid_input":
-		return ValidationFailed
-	case "refused":
-		return NotAllowed
-	case "conflict":
-		return VersionConflict
-	case "not_found":
-		return NotFound
+	case Usage, Invalid:
+		return KindValidation
+	case Refused:
+		return KindNotAllowed
+	case Conflict:
+		return KindVersion
+	case NotFound:
+		return KindNotFound
 	}
-	return ExecFailed
+	return KindExec
 }

@@ -35,6 +35,9 @@ type App struct {
 	// OutTTY and ErrTTY tell whether results and messages go to a terminal: colour and progress
 	// only appear there.
 	OutTTY, ErrTTY bool
+	// Remote tells that the command line is somebody else's, who asks through a server: only what
+	// Operations lists may be run, and no argument may name a file.
+	Remote bool
 }
 
 // System returns the App of this process.
@@ -91,7 +94,7 @@ func wantsJSON(args []string) bool {
 		if a == "--" {
 			return false
 		}
-		if a == "--json" || a == "--json=true" {
+		if a == "--json" || a == "--json=true" || a == "--json-errors" {
 			return true
 		}
 	}
@@ -117,18 +120,20 @@ type cli struct {
 
 // globalFlags are the flags that several commands have.
 type globalFlags struct {
-	repo   string
-	json   bool
-	quiet  bool
-	wait   time.Duration
-	author string
-	agent  string
-	task   string
-	time   string
-	branch string
-	stage  string
-	at     string
-	expect string // of commands with headFlag
+	repo string
+	json bool
+	// jsonErrors asks for errors as --json has them beside results as text.
+	jsonErrors bool
+	quiet      bool
+	wait       time.Duration
+	author     string
+	agent      string
+	task       string
+	time       string
+	branch     string
+	stage      string
+	at         string
+	expect     string // of commands with headFlag
 }
 
 // env returns the first set variable's value.
@@ -148,6 +153,9 @@ func (c *cli) command(
 ) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		c.started = true
+		if err := c.callable(cmd, args); err != nil {
+			return err
+		}
 		stop, err := c.profiling.start(c)
 		if err != nil {
 			return err

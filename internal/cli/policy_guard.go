@@ -35,7 +35,7 @@ func (c *cli) policyPath() (string, error) {
 // refuses the changes that it does not allow; nil for people, and where there is no policy. It is
 // asked for whatever writes, by stamp.
 func (c *cli) guard(cmd *cobra.Command, agent string) (repo.Guard, error) {
-	if agent == "" {
+	if agent == "" && !c.app.Remote { // who calls a server is an agent, named or not
 		return nil, nil
 	}
 	path, err := c.policyPath()

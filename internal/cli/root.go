@@ -117,6 +117,8 @@ func (c *cli) root(args ...string) *cobra.Command {
 	f.DurationVar(&g.wait, "wait", defaultWait, "how long to wait for another process to let go "+
 		"of the repository (MNEM_WAIT; config: wait)")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress and no remarks on standard error")
+	f.BoolVar(&g.jsonErrors, "json-errors", false, "print errors as JSON, whatever results are")
+	_ = f.MarkHidden("json-errors") // it is there
 	c.profiling.add(root)
 	root.SetGlobalNormalizationFunc(flagNames)
 	for _, cmd := range wanted(args) {

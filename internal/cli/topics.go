@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/operation"
 )
 
 // topic is a page of help that belongs to no command.
@@ -100,7 +102,7 @@ func exitCodesTopic() string {
 		"The kind says what to do next: validation_failed (say it\ndifferently), not_allowed (a rule forbids it), " +
 		"version_conflict (read what is there now, then\nwrite again), not_found, exec_failed (anything else).\n\n")
 	fmt.Fprintf(&b, "  %-16s %-4s  %s\n", "code", "exit", "when")
-	for _, o := range outcomes() {
+	for _, o := range operation.Outcomes() {
 		fmt.Fprintf(&b, "  %-16s %-4d  %s\n", o.Code, o.Exit, o.When)
 	}
 	return strings.TrimRight(b.String(), "\n")
