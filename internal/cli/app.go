@@ -31,6 +31,7 @@ type App struct {
 	Dir    string    // working directory
 	User   string    // name of the system's user, for the author that init writes
 	Config string    // directory of the user's configurations where XDG_CONFIG_HOME is not set
+	Data   string    // directory of the user's data where XDG_DATA_HOME is not set
 	PID    int
 	// OutTTY and ErrTTY tell whether results and messages go to a terminal: colour and progress
 	// only appear there.
@@ -49,7 +50,8 @@ func System() *App {
 	return &App{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Now: time.Now,
 		Rand: rand.Reader,
-		Dir:  dir, User: systemUser(), Config: configHome(), PID: os.Getpid(),
+		Dir:  dir, User: systemUser(), Config: configHome(), Data: dataHome(),
+		PID:    os.Getpid(),
 		OutTTY: isTerminal(os.Stdout), ErrTTY: isTerminal(os.Stderr),
 	}
 }
@@ -121,6 +123,7 @@ type cli struct {
 // globalFlags are the flags that several commands have.
 type globalFlags struct {
 	repo string
+	user bool // the user's own repository: --global
 	json bool
 	// jsonErrors asks for errors as --json has them beside results as text.
 	jsonErrors bool

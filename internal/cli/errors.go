@@ -85,9 +85,12 @@ func outcomeOf(ctx context.Context, err error) operation.Outcome {
 		return false
 	}
 	var usage usageError
+	var part *operation.Error // of a command line that this one ran
 	switch {
 	case err == nil:
 		return operation.OK
+	case errors.As(err, &part):
+		return part.Outcome
 	case ctx.Err() != nil && is(context.Canceled):
 		return operation.Interrupted
 	case errors.As(err, &usage):
@@ -98,7 +101,7 @@ func outcomeOf(ctx context.Context, err error) operation.Outcome {
 		return operation.Busy
 	case is(store.ErrRedacted):
 		return operation.Redacted
-	case is(repo.ErrUnsigned, policy.ErrDenied, keyring.ErrExposed, errRevoked, errUnconfirmed,
+	case is(repo.ErrUnsigned, policy.ErrDenied, errForeign, keyring.ErrExposed, errRevoked, errUnconfirmed,
 		errRemote):
 		return operation.Refused
 	case is(repo.ErrConflict, store.ErrHeadMoved):
@@ -131,6 +134,10 @@ func (c *cli) report(ctx context.Context, err error) int {
 	var next hintError
 	if !errors.As(err, &next) && row == operation.Busy {
 		next.hint = "wait longer with --wait, or stop the other process"
+	}
+	var part *operation.Error
+	if next.hint == "" && errors.As(err, &part) {
+		next.hint = part.Hint
 	}
 	var detached *repo.DetachedError
 	if next.hint == "" && errors.As(err, &detached) {

@@ -133,8 +133,8 @@ func exposedReads() []exposed {
 	query := []operation.Param{word("query", queryDoc)}
 	requests := lines("batch", "requests: objects with text and any parameter of retrieve", true)
 	answering := []string{"session", "receipt"}
-	atFiles := []string{"batch", "vector", "sparse"}
-	lists := []string{"vector", "sparse"}
+	atFiles := []string{"batch", "vector", "sparse", "with-global"}
+	lists := []string{"vector", "sparse", "with-global"}
 	return []exposed{
 		{command: "retrieve", effect: reads, words: query, hide: atFiles, writes: answering},
 		{command: "retrieve", name: "retrieve_batch", effect: reads, hide: lists, writes: answering,

@@ -113,6 +113,7 @@ func (c *cli) root(args ...string) *cobra.Command {
 	g, f := &c.global, root.PersistentFlags()
 	f.StringVarP(&g.repo, "repo", "R", "", "repository `PATH`: the directory that holds .mnem "+
 		"(MNEM_REPO; default: found from here upward)")
+	f.BoolVarP(&g.user, "global", "G", false, "the user's own repository, of all projects")
 	f.BoolVar(&g.json, "json", false, "print JSON, and errors as JSON on standard error")
 	f.DurationVar(&g.wait, "wait", defaultWait, "how long to wait for another process to let go "+
 		"of the repository (MNEM_WAIT; config: wait)")
@@ -251,23 +252,6 @@ func (c *cli) now() (graph.Time, error) {
 	return graph.From(c.app.Now()), nil
 }
 
-// dir returns the directory that holds the repository.
-func (c *cli) dir() (string, error) {
-	if path := firstOf(c.global.repo, c.env("MNEM_REPO")); path != "" {
-		path = c.absolute(path)
-		if filepath.Base(path) == repo.DirName {
-			path = filepath.Dir(path)
-		}
-		return path, nil
-	}
-	dir, err := repo.Find(c.app.Dir)
-	if errors.Is(err, store.ErrNotFound) {
-		err = hint(noRepoError{c.app.Dir, err}, "run 'mnem init' to make a repository here, or name "+
-			"one with --repo")
-	}
-	return dir, err
-}
-
 // absolute returns a path from the working directory.
 func (c *cli) absolute(path string) string {
 	if filepath.IsAbs(path) {
@@ -321,6 +305,9 @@ func (c *cli) withRepo(
 	opt.ReadOnly = !write
 	r, err := repo.Open(dir, opt)
 	if errors.Is(err, store.ErrNotFound) {
+		if c.global.user {
+			return noGlobal(err)
+		}
 		err = hint(err, "run 'mnem init' to make a repository there")
 	}
 	var lost *repo.HeadError

@@ -162,6 +162,7 @@ func variables() []variable {
 			"as --summary-cap"},
 		{"SOURCE_DATE_EPOCH", "the time of changes in seconds since 1970, unless --time is given"},
 		{"XDG_CONFIG_HOME", "the directory of the user's configurations"},
+		{"XDG_DATA_HOME", "the directory of the user's data, where --global finds the user's repository"},
 		{"NO_COLOR", "when not empty, no colour on terminals"},
 	}
 }
