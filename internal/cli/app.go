@@ -32,6 +32,7 @@ type App struct {
 	Dir    string    // working directory
 	User   string    // name of the system's user, for the author that init writes
 	Config string    // directory of the user's configurations where XDG_CONFIG_HOME is not set
+	Data   string    // directory of the user's data where XDG_DATA_HOME is not set
 	PID    int
 	// OutTTY and ErrTTY tell whether results and messages go to a terminal: colour and progress
 	// only appear there.
@@ -57,7 +58,8 @@ func System() *App {
 	return &App{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Now: time.Now,
 		Rand: rand.Reader,
-		Dir:  dir, User: systemUser(), Config: configHome(), PID: os.Getpid(),
+		Dir:  dir, User: systemUser(), Config: configHome(), Data: dataHome(),
+		PID:    os.Getpid(),
 		OutTTY: isTerminal(os.Stdout), ErrTTY: isTerminal(os.Stderr),
 	}
 }
@@ -142,6 +144,7 @@ type cli struct {
 // globalFlags are the flags that several commands have.
 type globalFlags struct {
 	repo string
+	user bool // the user's own repository: --global
 	json bool
 	// jsonErrors asks for errors as --json has them beside results as text.
 	jsonErrors bool
@@ -154,6 +157,7 @@ type globalFlags struct {
 	branch     string
 	stage      string
 	at         string
+	expect     string // of commands with headFlag
 }
 
 // env returns the first set variable's value.
@@ -189,6 +193,9 @@ func (c *cli) command(
 			}
 		}()
 		return run(cmd, args)
+	}
+	if f := cmd.Flags().Lookup("expect"); f != nil {
+		f.Usage += "; also --if-match"
 	}
 	cmd.SilenceErrors = true
 	cmd.SilenceUsage = true

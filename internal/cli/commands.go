@@ -98,6 +98,7 @@ func commands() []command {
 		{"verify", (*cli).verifyCommand},
 		{"key", (*cli).keyCommand},
 		{"hold", (*cli).holdCommand},
+		{"policy", (*cli).policyCommand},
 		{"bench", (*cli).benchCommand},
 		{"cat-file", (*cli).catFileCommand},
 	}

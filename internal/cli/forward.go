@@ -47,7 +47,7 @@ func (c *cli) place(cmd *cobra.Command) error {
 		return nil // the command says so in its own way
 	}
 	if own, err := c.shared(cmd.Context(), dir); own != nil || err != nil {
-		return openHint(err)
+		return c.openHint(err)
 	}
 	for range maxOwners {
 		client, err := dial(dir, c.global.wait)

@@ -62,6 +62,7 @@ func (c *cli) importCommand() *cobra.Command {
 		Args: cobra.ExactArgs(1),
 	}
 	c.writeFlags(cmd)
+	c.headFlag(cmd)
 	c.requireFlag(cmd)
 	f := cmd.Flags()
 	f.StringVar(&opt.Name, "name", "", "the `NAME` in refs/imported/NAME/…, also for a repository "+

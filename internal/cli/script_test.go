@@ -63,6 +63,7 @@ type stateKey struct{}
 
 func setupScript(env *testscript.Env, by *holding) error {
 	env.Setenv("SOURCE_DATE_EPOCH", strconv.Itoa(scriptTime))
+	env.Setenv("XDG_DATA_HOME", filepath.Join(env.WorkDir, ".data"))
 	env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, ".xdg"))
 	s := &scriptState{rand: mathrand.NewChaCha8([32]byte{}), by: by}
 	env.Values[stateKey{}] = s

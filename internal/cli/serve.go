@@ -125,7 +125,7 @@ func (c *cli) listen(
 	go func() {
 		defer close(kept)
 		if err := h.Keep(ctx, func(string, bool) { open.Store(true) }); err != nil {
-			stop(openHint(err))
+			stop(c.openHint(err))
 		}
 	}()
 	url := "http://" + l.Addr().String()

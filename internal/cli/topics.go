@@ -98,7 +98,9 @@ digits. "key:" and "id:" before the name force one reading.`
 func exitCodesTopic() string {
 	var b strings.Builder
 	b.WriteString("With --json an error is on standard error:\n\n" +
-		`  {"error":{"code":...,"message":...,"hint":...}}` + "\n\nThe hint is there where one is.\n\n")
+		`  {"error":{"code":...,"message":...,"hint":...,"kind":...}}` + "\n\nThe hint is there where one is. " +
+		"The kind says what to do next: validation_failed (say it\ndifferently), not_allowed (a rule forbids it), " +
+		"version_conflict (read what is there now, then\nwrite again), not_found, exec_failed (anything else).\n\n")
 	fmt.Fprintf(&b, "  %-16s %-4s  %s\n", "code", "exit", "when")
 	for _, o := range operation.Outcomes() {
 		fmt.Fprintf(&b, "  %-16s %-4d  %s\n", o.Code, o.Exit, o.When)
@@ -160,6 +162,7 @@ func variables() []variable {
 			"as --summary-cap"},
 		{"SOURCE_DATE_EPOCH", "the time of changes in seconds since 1970, unless --time is given"},
 		{"XDG_CONFIG_HOME", "the directory of the user's configurations"},
+		{"XDG_DATA_HOME", "the directory of the user's data, where --global finds the user's repository"},
 		{"NO_COLOR", "when not empty, no colour on terminals"},
 	}
 }

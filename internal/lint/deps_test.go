@@ -59,6 +59,8 @@ var allowed = map[string]string{
 	"mcp":       "operation", // answers to agents: calls of operations, never a repository
 	// HTTP sees the table and who runs it, never a repository or a command.
 	"serve": "operation",
+	// What agents may change: asked by porcelain, of what repo says is touched.
+	"policy": "ipld repo",
 	// Measuring retrieval: it makes repositories in memory and looks at what they answer.
 	"internal/evaluate": "ipld graph store store/mem repo retrieve memory internal/text",
 	// Measuring cost: it makes repositories on disk, counts what their store does, and opens the
@@ -70,7 +72,7 @@ var allowed = map[string]string{
 	// Exact token counts: two large vocabularies, which only who counts by them links.
 	"tokens": "",
 	"internal/cli": "ipld graph store commit adjacency community retrieve repo memory memory/compare embed rerank " +
-		"rewrite operation serve " +
+		"rewrite operation policy serve " +
 		"tokens internal/text " +
 		"internal/keyring internal/evaluate internal/owner internal/perf mcp " +
 		"testdata/demo", // porcelain sits on repo; the others only for their types
