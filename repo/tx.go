@@ -166,6 +166,7 @@ func (t *tx) record(
 		if err := wait(); err != nil {
 			return failed(err)
 		}
+		t.repo.bell.ring()
 		return nil
 	}, nil
 }
