@@ -272,13 +272,13 @@ func (w *watch) read(ctx context.Context, e commit.OpEntry) (op WatchedOp, ok bo
 			return op, false, nil
 		}
 	}
-	op.Branches, err = w.branches(ctx, op.Refs)
+	op.Branches, err = w.branches(ctx, op.OpRecord)
 	return op, true, err
 }
 
 // branches returns the branches that a record moved.
-func (w *watch) branches(ctx context.Context, moves []RefMove) (out []BranchMove, err error) {
-	for _, m := range moves {
+func (w *watch) branches(ctx context.Context, op OpRecord) (out []BranchMove, err error) {
+	for _, m := range op.Refs {
 		if !strings.HasPrefix(string(m.Name), graph.Heads) || !m.To.Target.Defined() {
 			continue
 		}
@@ -286,7 +286,7 @@ func (w *watch) branches(ctx context.Context, moves []RefMove) (out []BranchMove
 		if b.To, err = w.repo.At(ctx, m.To.Target); err != nil {
 			return nil, err
 		}
-		if m.From.Target.Defined() || len(b.To.Commit().Parents) == 0 {
+		if m.From.Target.Defined() || begins(op.Operation, b.To.Commit()) {
 			if b.From, err = w.repo.At(ctx, m.From.Target); err != nil {
 				return nil, err
 			}
@@ -294,4 +294,9 @@ func (w *watch) branches(ctx context.Context, moves []RefMove) (out []BranchMove
 		out = append(out, b)
 	}
 	return out, nil
+}
+
+// begins reports whether an operation made a commit that begins a history.
+func begins(op *commit.Operation, c *commit.Commit) bool {
+	return len(c.Parents) == 0 && c.Time == op.Time && c.Author == op.Actor
 }

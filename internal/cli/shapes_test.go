@@ -234,6 +234,11 @@ var shapesOf = map[string][]string{
 		`"tagger": "text|null", "time": "time|null", "message": "text|null"}`, shapeGone},
 	"mnem undo": {shapeUndone}, "mnem redo": {shapeUndone}, "mnem op restore": {shapeUndone},
 	"mnem op log": {shapeOp}, "mnem op show": {shapeOp},
+	"mnem watch": {`{"op": "cid", "seq": "int", "time": "time", "actor": "text", ` +
+		`"agent": "text|null", "command": ["text"], "refs": ` + shapeMoves + `, "branches": ` +
+		`[{"branch": "text", "commit": "cid", "message": "text", "nodes?": ` + shapeCounts +
+		`, "edges?": ` + shapeCounts + `, "changes?": {"nodes": ` + shapeNodeDiffs + `, "edges": ` +
+		shapeEdgeDiffs + `, "more": "bool"}}], "undoes": "cid|null", "redoes": "cid|null"}`},
 	"mnem op diff": {`{"from": {"op": "cid", "seq": "int"}, "to": {"op": "cid", "seq": "int"}, ` +
 		`"refs": ` + shapeMoves + `}`},
 	"mnem session start": {shapeSession}, "mnem session list": {shapeSession},
@@ -304,6 +309,7 @@ var shapesOf = map[string][]string{
 var streams = []string{
 	"mnem config list", "mnem log", "mnem session list", "mnem session log", "mnem demo",
 	"mnem verify", "mnem key list", "mnem branch", "mnem tag", "mnem op log",
+	"mnem watch",
 }
 
 // kinds check the values that stand for a word of a shape. Any other word stands for itself.
