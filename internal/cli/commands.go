@@ -53,6 +53,7 @@ func commands() []command {
 		{"retire", (*cli).retireCommand},
 		{"expire", (*cli).expireCommand},
 		{"consolidate", (*cli).consolidateCommand},
+		{"half-life", (*cli).halfLifeCommand},
 		{"embed", (*cli).embedCommand},
 		{"profile", (*cli).profileCommand},
 		// Read the memory
@@ -94,6 +95,7 @@ func commands() []command {
 		{"purge", (*cli).purgeCommand},
 		{"verify", (*cli).verifyCommand},
 		{"key", (*cli).keyCommand},
+		{"hold", (*cli).holdCommand},
 		{"bench", (*cli).benchCommand},
 		{"cat-file", (*cli).catFileCommand},
 	}
