@@ -80,6 +80,7 @@ func commands() []command {
 		{"undo", (*cli).undoCommand},
 		{"redo", (*cli).redoCommand},
 		{"op", (*cli).opCommand},
+		{"watch", (*cli).watchCommand},
 		// Record and replay
 		{"session", (*cli).sessionCommand},
 		{"replay", (*cli).replayCommand},
