@@ -71,6 +71,7 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	app.Stdin = stdin.again()
 	a = &app
 	c := &cli{app: a, args: args, stdin: stdin, out: bufio.NewWriterSize(a.Stdout, outBuffer)}
+	defer func() { *c = cli{} }() // what completed flags is kept for ever, and leads here
 	root := c.root(args...)
 	root.SetArgs(args)
 	root.SetIn(a.Stdin)

@@ -13,6 +13,9 @@ type command struct {
 // of one: help, completion and errors speak of all.
 func wanted(args []string) []command {
 	all := commands()
+	if completing(args) && len(args) > 2 {
+		args = args[1:] // what is completed stands after the command
+	}
 	if len(args) > 0 {
 		for i, cmd := range all {
 			if cmd.Name == args[0] {

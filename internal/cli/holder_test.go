@@ -208,6 +208,37 @@ func TestManyCommandsInOneProcess(t *testing.T) {
 	ran(t, app, "fsck", "--full")
 }
 
+// TestCommandsLeaveNothing looks that a process that runs many command lines does not grow.
+func TestCommandsLeaveNothing(t *testing.T) {
+	dir := newRepo(t)
+	app := in(dir, io.Discard, io.Discard)
+	err := cli.Live(t.Context(), app, func(h *cli.Holder) {
+		app.Holder = h
+		inUse := func() uint64 {
+			runtime.GC()
+			runtime.GC() // what finalizers held
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			return m.HeapAlloc
+		}
+		work := func() {
+			for range 200 {
+				ran(t, app, "status")
+				ran(t, app, "__complete", "switch", "")
+			}
+		}
+		work()
+		before := inUse()
+		work()
+		if after := inUse(); after > before+2<<20 {
+			t.Errorf("400 commands left %d bytes", after-before)
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // TestWaitingForInput has a command wait for its standard input while others write.
 func TestWaitingForInput(t *testing.T) {
 	dir := newRepo(t)
