@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -96,7 +97,7 @@ func set[T comparable](to *T, value T) {
 type Server struct {
 	cfg      Config
 	ops      map[string]*operation.Operation
-	openAPI  []byte
+	openAPI  func() ([]byte, error) // made when it is asked for first
 	mux      *http.ServeMux
 	metrics  *metrics
 	ids      *ids
@@ -109,7 +110,7 @@ type Server struct {
 }
 
 // New returns a server.
-func New(cfg Config) (*Server, error) {
+func New(cfg Config) *Server {
 	cfg.Limits.fill()
 	s := &Server{
 		cfg: cfg, ops: make(map[string]*operation.Operation), metrics: newMetrics(),
@@ -120,10 +121,13 @@ func New(cfg Config) (*Server, error) {
 	for i := range cfg.Operations {
 		s.ops[cfg.Operations[i].Name] = &cfg.Operations[i]
 	}
-	var err error
-	if s.openAPI, err = json.Marshal(openAPI(cfg.Operations, cfg.Version)); err != nil {
-		return nil, err
-	}
+	s.openAPI = sync.OnceValues(func() ([]byte, error) {
+		doc, err := openAPI(cfg.Operations, cfg.Version)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(doc)
+	})
 	s.mux = http.NewServeMux()
 	s.mux.HandleFunc("/v1/{operation}", s.allow(0, s.call)) // the effect is known later
 	s.mux.HandleFunc("/openapi.json", s.allow(operation.Reads, s.serveOpenAPI))
@@ -136,7 +140,7 @@ func New(cfg Config) (*Server, error) {
 	for _, route := range cfg.Routes {
 		s.mux.HandleFunc(route.Path, s.allow(route.Effect, s.long(route.Handler)))
 	}
-	return s, nil
+	return s
 }
 
 // Serve answers connections until the context ends, then lets requests under way end for as long
@@ -252,8 +256,14 @@ func (s *Server) serveOpenAPI(w http.ResponseWriter, r *http.Request) {
 	if !s.methods(w, r, http.MethodGet, http.MethodHead) {
 		return
 	}
+	doc, err := s.openAPI()
+	if err != nil {
+		s.cfg.Log.Error("the OpenAPI document cannot be made", "cause", err)
+		s.refuse(w, r, failed(operation.Failed, "the document cannot be made"))
+		return
+	}
 	w.Header().Set("Content-Type", operation.MediaJSON)
-	_, _ = w.Write(s.openAPI) // as above
+	_, _ = w.Write(doc) // as above
 }
 
 // methods reports whether a request has one of the methods, and refuses others.

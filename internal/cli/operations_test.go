@@ -190,3 +190,11 @@ func TestHTTPPage(t *testing.T) {
 		}
 	}
 }
+
+func TestShapesHaveSchemas(t *testing.T) {
+	for _, o := range Operations() {
+		if s, err := o.OutputSchema(); err != nil || (s == nil) != (o.Answer == operation.MediaCAR) {
+			t.Errorf("%s: %v: %s", o.Name, err, s)
+		}
+	}
+}

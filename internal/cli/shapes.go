@@ -360,7 +360,8 @@ func benchShapes() map[string][]string {
 // streams print one object a line instead of one.
 func streams(path string) bool {
 	return slices.Contains([]string{
-		"mnem config list", "mnem token list", "mnem profile list", "mnem remember", "mnem log", "mnem session list", "mnem session log", "mnem demo",
-		"mnem verify", "mnem key list", "mnem branch", "mnem tag", "mnem op log",
+		"mnem config list", "mnem token list", "mnem profile list", "mnem remember", "mnem log",
+		"mnem session list", "mnem session log", "mnem demo", "mnem verify", "mnem key list",
+		"mnem branch", "mnem tag", "mnem op log",
 	}, path)
 }
