@@ -118,11 +118,7 @@ func (s *Server) instructions() string {
 // Run serves one client on a pair of streams until reading ends or the context does, and ends the
 // sessions it recorded. It returns nil when the client hung up.
 func (s *Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
-	defer func() {
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
-		defer cancel()
-		s.endSessions(end)
-	}()
+	defer s.endSessions(context.WithoutCancel(ctx))
 	return s.runLines(ctx, in, out)
 }
 

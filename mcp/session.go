@@ -29,10 +29,10 @@ type clientKey struct{ session, name string }
 // recording is the session that the answers for one client are recorded in.
 type recording struct {
 	mu     sync.Mutex
-	name   string // "" until it is started
-	commit string // that it is pinned to
-	failed bool   // it could not be started: nothing is recorded
-	ended  bool
+	name   string    // "" until it is started
+	commit string    // that it is pinned to
+	failed bool      // it could not be started, or was ended: nothing more is recorded
+	used   time.Time // under the server's lock
 }
 
 // maxRecordings bounds the sessions that are open at a time; the answers for further clients are
@@ -75,13 +75,13 @@ const maxName = 60 // bytes of a client's name or version that are kept
 // session returns the name of the session that answers for a client are recorded in, "" for none. It
 // is started at the first answer, so that a client which only looks at the tools leaves no trace.
 func (s *Server) session(ctx context.Context, key clientKey, who operation.Caller) string {
-	rec := s.recording(key)
+	rec := s.recording(ctx, key)
 	if rec == nil {
 		return ""
 	}
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	if rec.name != "" || rec.failed || rec.ended {
+	if rec.name != "" || rec.failed {
 		return rec.name
 	}
 	if err := s.start(ctx, rec, key, who); err != nil {
@@ -92,18 +92,43 @@ func (s *Server) session(ctx context.Context, key clientKey, who operation.Calle
 }
 
 // recording returns where the answers for a client are recorded, nil for nowhere.
-func (s *Server) recording(key clientKey) *recording {
+func (s *Server) recording(ctx context.Context, key clientKey) *recording {
 	if s.opt.Record == RecordNone {
 		return nil
 	}
+	now := s.opt.Now()
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	rec := s.recordings[key]
-	if rec == nil && len(s.recordings) < maxRecordings {
-		rec = &recording{}
-		s.recordings[key] = rec
+	var gone map[clientKey]*recording
+	if rec == nil {
+		if gone = s.abandoned(now); len(s.recordings) < maxRecordings {
+			rec = &recording{}
+			s.recordings[key] = rec
+		}
 	}
+	if rec != nil {
+		rec.used = now
+	}
+	s.mu.Unlock()
+	s.end(ctx, gone)
 	return rec
+}
+
+// abandoned takes out what is recorded for clients that have gone: whose protocol session ended, or
+// that has none and was silent for long.
+func (s *Server) abandoned(now time.Time) map[clientKey]*recording {
+	open := map[string]bool{}
+	for session := range s.sdk.Sessions() {
+		open[session.ID()] = true
+	}
+	gone := map[clientKey]*recording{}
+	for key, rec := range s.recordings {
+		if key.session != "" && !open[key.session] || key.session == "" && now.Sub(rec.used) > idle {
+			gone[key] = rec
+			delete(s.recordings, key)
+		}
+	}
+	return gone
 }
 
 // start starts the session of a client. Its name is the client and the time, which a second process
@@ -157,16 +182,23 @@ func (s *Server) pinned(key clientKey) string {
 
 // endSessions ends what was started, so that nothing is added to it any more.
 func (s *Server) endSessions(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, endTime)
+	defer cancel()
+	s.mu.Lock()
+	all := s.recordings
+	s.recordings = map[clientKey]*recording{}
+	s.mu.Unlock()
+	s.end(ctx, all)
+}
+
+func (s *Server) end(ctx context.Context, all map[clientKey]*recording) {
 	op, err := s.operation("session_end")
 	if err != nil {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for key, rec := range s.recordings {
+	for key, rec := range all {
 		rec.mu.Lock()
-		if rec.name != "" && !rec.ended {
-			rec.ended = true
+		if rec.name != "" {
 			who := s.opt.Caller
 			if who.Agent == "" {
 				who.Agent = key.name
@@ -176,6 +208,7 @@ func (s *Server) endSessions(ctx context.Context) {
 			if _, err := s.do(ctx, ask); err != nil {
 				s.log.Warn("session not ended", "session", rec.name, "error", err)
 			}
+			rec.name, rec.failed = "", true
 		}
 		rec.mu.Unlock()
 	}
@@ -195,7 +228,7 @@ func session(ctx context.Context, c *call) (*document, error) {
 	action, name := c.args.text("action"), c.args.text("name")
 	if action == "current" || name == "" && slices.Contains([]string{"log", "end", "advance"}, action) {
 		current := ""
-		if rec := c.recording(c.client); rec != nil {
+		if rec := c.recording(ctx, c.client); rec != nil {
 			rec.mu.Lock()
 			current = rec.name
 			rec.mu.Unlock()

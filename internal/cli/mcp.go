@@ -161,8 +161,7 @@ func (c *cli) serveMCPHTTP(ctx context.Context, addr string, opt mcp.Options, h 
 	if err := c.out.Flush(); err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, func() { m.Close(context.WithoutCancel(ctx)) })
-	defer stop()
+	defer m.Close(context.WithoutCancel(ctx))
 	return s.Serve(ctx, l)
 }
 
