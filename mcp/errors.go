@@ -10,14 +10,8 @@ import (
 	"github.com/mnem-project/mnem/operation"
 )
 
-// codeInvalid is the code of the error table for arguments that make no sense.
-const codeInvalid = "invalid_input"
-
 func invalid(message, hint string) error {
-	return &operation.Error{
-		Outcome: operation.Outcome{Code: codeInvalid, Exit: 1, HTTP: 400},
-		Message: message, Hint: hint,
-	}
+	return &operation.Error{Outcome: operation.Invalid, Message: message, Hint: hint}
 }
 
 // errorJSON is the form of an error in the text of a tool's answer.
@@ -32,19 +26,31 @@ func describe(ctx context.Context, err error) errorJSON {
 	var failed *operation.Error
 	switch {
 	case errors.As(err, &failed):
-		return errorJSON{failed.Outcome.Code, clipText(failed.Message, maxMessage), shellHint(failed.Hint)}
+		return errorJSON{failed.Outcome.Code, clipText(failed.Message, maxMessage), agentHint(failed.Hint)}
 	case ctx.Err() != nil:
-		return errorJSON{Code: "interrupted", Message: "the call was cancelled; nothing half done stays"}
+		return errorJSON{Code: operation.Interrupted.Code, Message: "the call was cancelled; nothing half done stays"}
 	}
-	return errorJSON{Code: "failed", Message: clipText(err.Error(), maxMessage)}
+	return errorJSON{Code: operation.Failed.Code, Message: clipText(err.Error(), maxMessage)}
 }
 
-// shellHint says of a next step that is a command line that it is one: not every client has a shell.
-func shellHint(s string) string {
-	if strings.Contains(s, "'mnem ") || strings.Contains(s, "--") {
+// agentHint turns a next step on the command line into one with tools, where there is one, and else
+// says that it is a command line: not every client has a shell.
+func agentHint(s string) string {
+	switch {
+	case strings.Contains(s, "'mnem remember TEXT'"):
+		s = "memory is empty: keep the first fact with remember or commit"
+	case strings.Contains(s, "'mnem ls' lists them"):
+		s = strings.Replace(s, "'mnem ls' lists them", "retrieve finds them by words", 1)
+	case strings.Contains(s, "'mnem ") || strings.Contains(s, "--"):
 		s = "in a shell: " + s
 	}
 	return clipText(s, maxMessage)
+}
+
+// isNotFound reports whether an error says that what was asked for is not there.
+func isNotFound(err error) bool {
+	var failed *operation.Error
+	return errors.As(err, &failed) && failed.Outcome == operation.NotFound
 }
 
 const maxMessage = 1000 // scalars of a message or hint: names in it may be long
