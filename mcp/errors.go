@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 
@@ -19,14 +20,31 @@ type errorJSON struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
+	// Answer is what the operation answered beside the bad news, as the conflicts of a commit.
+	Answer json.RawMessage `json:"answer,omitempty"`
 }
+
+// badNews is an answer that says that something did not succeed.
+type badNews struct {
+	outcome operation.Outcome
+	answer  json.RawMessage
+}
+
+func (e *badNews) Error() string { return e.outcome.When }
+
+// newsTokens bounds the answer that comes with bad news.
+const newsTokens = 2000
 
 // describe says what went wrong by the error table.
 func describe(ctx context.Context, err error) errorJSON {
 	var failed *operation.Error
+	var news *badNews
 	switch {
+	case errors.As(err, &news):
+		answer, _ := shrink(news.answer, newsTokens) // clipped texts say so
+		return errorJSON{Code: news.outcome.Code, Message: news.outcome.When, Answer: answer}
 	case errors.As(err, &failed):
-		return errorJSON{failed.Outcome.Code, clipText(failed.Message, maxMessage), agentHint(failed.Hint)}
+		return errorJSON{failed.Outcome.Code, clipText(failed.Message, maxMessage), agentHint(failed.Hint), nil}
 	case ctx.Err() != nil:
 		return errorJSON{Code: operation.Interrupted.Code, Message: "the call was cancelled; nothing half done stays"}
 	}

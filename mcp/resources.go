@@ -51,7 +51,7 @@ const cachePrivate = "private"
 func (s *Server) readResource(
 	ctx context.Context, req *sdk.ReadResourceRequest,
 ) (*sdk.ReadResourceResult, error) {
-	caller, client := s.caller(req.Session.ID(), req.ClientInfo())
+	caller, client := s.caller(ctx, req.Session.ID(), req.ClientInfo())
 	data, err := s.resource(ctx, caller, client, req.Params.URI)
 	if isNotFound(err) {
 		return nil, sdk.ResourceNotFoundError(req.Params.URI)
@@ -171,7 +171,7 @@ func (s *Server) listResources(
 	if err != nil {
 		return nil, rpcError(ctx, err)
 	}
-	caller, client := s.caller(req.Session.ID(), req.ClientInfo())
+	caller, client := s.caller(ctx, req.Session.ID(), req.ClientInfo())
 	c := &call{Server: s, caller: caller, client: client, commit: commit, args: arguments{}}
 	all, commit, err := c.resources(ctx)
 	if err != nil {

@@ -29,7 +29,8 @@ type clientKey struct{ session, name string }
 // recording is the session that the answers for one client are recorded in.
 type recording struct {
 	mu     sync.Mutex
-	name   string    // "" until it is started
+	name   string // "" until it is started
+	who    operation.Caller
 	commit string    // that it is pinned to
 	failed bool      // it could not be started, or was ended: nothing more is recorded
 	used   time.Time // under the server's lock
@@ -41,8 +42,15 @@ const maxRecordings = 1024
 
 // caller returns who asks: the client's name and version are the agent, unless the server was told
 // another one.
-func (s *Server) caller(session string, client *sdk.Implementation) (operation.Caller, clientKey) {
+func (s *Server) caller(
+	ctx context.Context, session string, client *sdk.Implementation,
+) (operation.Caller, clientKey) {
 	who := s.opt.Caller
+	if s.opt.CallerOf != nil {
+		known := s.opt.CallerOf(ctx)
+		who.Author = firstOf(known.Author, who.Author)
+		who.Agent = firstOf(known.Agent, who.Agent)
+	}
 	name := "unknown"
 	if client != nil {
 		if n := plainName(client.Name); n != "" {
@@ -52,10 +60,15 @@ func (s *Server) caller(session string, client *sdk.Implementation) (operation.C
 			name += "/" + v
 		}
 	}
-	if who.Agent == "" {
-		who.Agent = name
-	}
+	who.Agent = firstOf(who.Agent, name)
 	return who, clientKey{session, name}
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
 }
 
 // plainName leaves of a name what can stand in the name of an agent and of a ref.
@@ -155,7 +168,7 @@ func (s *Server) start(
 	if err != nil {
 		return err
 	}
-	rec.name = name
+	rec.name, rec.who = name, who
 	if s.opt.Record == RecordPin {
 		rec.commit = textOf(list, "commit")
 	}
@@ -196,14 +209,10 @@ func (s *Server) end(ctx context.Context, all map[clientKey]*recording) {
 	if err != nil {
 		return
 	}
-	for key, rec := range all {
+	for _, rec := range all {
 		rec.mu.Lock()
 		if rec.name != "" {
-			who := s.opt.Caller
-			if who.Agent == "" {
-				who.Agent = key.name
-			}
-			ask := operation.Call{Operation: op, Args: map[string]json.RawMessage{}, Caller: who}
+			ask := operation.Call{Operation: op, Args: map[string]json.RawMessage{}, Caller: rec.who}
 			set(&ask, worded(op, 1), encode(rec.name))
 			if _, err := s.do(ctx, ask); err != nil {
 				s.log.Warn("session not ended", "session", rec.name, "error", err)

@@ -82,7 +82,7 @@ func (a *answer) finish(outcome operation.Outcome) {
 			_, _ = a.to.Write(a.list.end()) // who asked may have gone
 		}
 		if a.kept != nil {
-			a.kept.tooLong()
+			a.kept.tooLong(exchangeOf(a.request).id)
 		}
 		return
 	}

@@ -144,6 +144,7 @@ func (c *cli) serveMCPHTTP(ctx context.Context, addr string, opt mcp.Options, h 
 	}
 	app := c.served()
 	app.Holder = h
+	opt.CallerOf = serve.CallerOf
 	m := mcp.New(Operations(), NewRunner(app, false), opt)
 	effect := operation.Writes
 	if opt.Profile == mcp.ProfileRead {
