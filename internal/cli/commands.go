@@ -53,6 +53,7 @@ func commands() []command {
 		{"retire", (*cli).retireCommand},
 		{"expire", (*cli).expireCommand},
 		{"consolidate", (*cli).consolidateCommand},
+		{"half-life", (*cli).halfLifeCommand},
 		{"embed", (*cli).embedCommand},
 		{"profile", (*cli).profileCommand},
 		// Read the memory
@@ -82,6 +83,7 @@ func commands() []command {
 		// Record and replay
 		{"session", (*cli).sessionCommand},
 		{"replay", (*cli).replayCommand},
+		{"mcp", (*cli).mcpCommand},
 		// Exchange
 		{"export", (*cli).exportCommand},
 		{"import", (*cli).importCommand},
