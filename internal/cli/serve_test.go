@@ -173,7 +173,7 @@ var requests = []struct{ name, body string }{
 	{"forget", `{"nodes":["n1"],"reason":"wrong"}`}, {"restore", `{"nodes":["n1"]}`},
 	{"supersede", `{"old":["n1"],"new":"n2"}`}, {"stale", `{"nodes":["n2"]}`},
 	{"contradict", `{"a":"katya","b":"alice"}`}, {"retire", `{"nodes":["n6"]}`}, {"expire", `{}`},
-	{"consolidate", `{"limit":3}`}, {"profile_list", `{}`}, {"profile_show", `{"name":"chat"}`},
+	{"consolidate", `{"limit":3}`}, {"half_life", `{}`}, {"profile_list", `{}`}, {"profile_show", `{"name":"chat"}`},
 	{"profile_set", `{"name":"mine","budget":500,"fusion":"rrf"}`},
 	{"profile_default", `{"name":"mine"}`}, {"profile_unset", `{"name":"mine","params":["fusion"]}`},
 	{"profile_rm", `{"name":"mine"}`}, {"profile_restore", `{"rev":"HEAD~1","names":["mine"]}`},
