@@ -64,12 +64,13 @@ type Limits struct {
 	Conns   int           // connections at once; default 4096
 	Rate    float64       // requests a second of one token, or of all without one; default 500
 	Time    time.Duration // for one request; default 5 minutes
+	Read    time.Duration // for a body to come; default a minute
+	Write   time.Duration // for a client to take a part of an answer; default 30 seconds
 	Grace   time.Duration // for requests under way when the server is to stop; default 10 seconds
 }
 
 const (
 	headerTime = 5 * time.Second
-	bodyTime   = 60 * time.Second
 	idleTime   = 60 * time.Second
 	// maxHeader is how many bytes a request's line and headers may have: queries of GET are there.
 	maxHeader = 32 << 10
@@ -83,6 +84,8 @@ func (l *Limits) fill() {
 	set(&l.Conns, 4096)
 	set(&l.Rate, 500)
 	set(&l.Time, 5*time.Minute)
+	set(&l.Read, time.Minute)
+	set(&l.Write, 30*time.Second)
 	set(&l.Grace, 10*time.Second)
 }
 
@@ -185,12 +188,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "private, no-cache")
 	s.metrics.running.Inc()
 	defer s.end(x, r)
-	rc := http.NewResponseController(w)
-	if err := errors.Join(rc.SetReadDeadline(x.start.Add(bodyTime)),
-		rc.SetWriteDeadline(x.start.Add(s.cfg.Limits.Time+bodyTime))); err != nil &&
-		!errors.Is(err, http.ErrNotSupported) { // as in tests without a connection
-		panic(http.ErrAbortHandler)
-	}
+	s.limitTime(w, r, x.start)
 	if p := s.guard(x, r); p != nil {
 		s.refuse(x, r, p)
 		return
@@ -200,6 +198,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.mux.ServeHTTP(x, r)
+}
+
+// limitTime bounds how long a body may take to come, and the answer to be taken. Where a connection
+// cannot be bounded it is at its end.
+func (s *Server) limitTime(w http.ResponseWriter, r *http.Request, start time.Time) {
+	rc, l := http.NewResponseController(w), &s.cfg.Limits
+	_ = rc.SetWriteDeadline(start.Add(l.Time + l.Read + l.Write))
+	if r.ContentLength != 0 { // net/http lifts it when the body was read; without one it would end all
+		_ = rc.SetReadDeadline(start.Add(l.Read))
+	}
 }
 
 // end counts and logs a request, and answers one whose handler panicked.
