@@ -20,7 +20,7 @@ func (s *Server) complete(
 	ctx context.Context, req *sdk.CompleteRequest,
 ) (*sdk.CompleteResult, error) {
 	c := &call{Server: s, args: arguments{}}
-	c.caller, c.client = s.caller(req.Session.ID(), req.ClientInfo())
+	c.caller, c.client = s.caller(ctx, req.Session.ID(), req.ClientInfo())
 	var names []string
 	var err error
 	switch req.Params.Argument.Name {

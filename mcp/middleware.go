@@ -8,6 +8,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mnem-project/mnem/operation"
 )
 
 // middleware answers what the library leaves open: the list of resources, which is of the memory as
@@ -56,7 +58,7 @@ func rpcError(ctx context.Context, err error) error {
 	}
 	code := int64(jsonrpc.CodeInternalError)
 	switch e.Code {
-	case codeInvalid, "usage", "not_found":
+	case operation.Invalid.Code, operation.Usage.Code, operation.NotFound.Code:
 		code = jsonrpc.CodeInvalidParams
 	}
 	return &jsonrpc.Error{Code: code, Message: message}

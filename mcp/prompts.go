@@ -58,7 +58,7 @@ func (s *Server) prompts() []*prompt {
 func (s *Server) handlePrompt(p *prompt) sdk.PromptHandler {
 	return func(ctx context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 		c := &call{Server: s, args: arguments{}, tokens: maxTokens}
-		c.caller, c.client = s.caller(req.Session.ID(), req.ClientInfo())
+		c.caller, c.client = s.caller(ctx, req.Session.ID(), req.ClientInfo())
 		for _, a := range p.args {
 			v := req.Params.Arguments[a.Name]
 			if v == "" && a.Required {

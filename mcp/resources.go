@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -52,10 +51,9 @@ const cachePrivate = "private"
 func (s *Server) readResource(
 	ctx context.Context, req *sdk.ReadResourceRequest,
 ) (*sdk.ReadResourceResult, error) {
-	caller, client := s.caller(req.Session.ID(), req.ClientInfo())
+	caller, client := s.caller(ctx, req.Session.ID(), req.ClientInfo())
 	data, err := s.resource(ctx, caller, client, req.Params.URI)
-	var failed *operation.Error
-	if errors.As(err, &failed) && failed.Outcome.Code == "not_found" {
+	if isNotFound(err) {
 		return nil, sdk.ResourceNotFoundError(req.Params.URI)
 	}
 	if err != nil {
@@ -173,7 +171,7 @@ func (s *Server) listResources(
 	if err != nil {
 		return nil, rpcError(ctx, err)
 	}
-	caller, client := s.caller(req.Session.ID(), req.ClientInfo())
+	caller, client := s.caller(ctx, req.Session.ID(), req.ClientInfo())
 	c := &call{Server: s, caller: caller, client: client, commit: commit, args: arguments{}}
 	all, commit, err := c.resources(ctx)
 	if err != nil {
@@ -197,8 +195,10 @@ func (c *call) resources(ctx context.Context) ([]*sdk.Resource, string, error) {
 	}
 	commit := c.commit
 	if commit == "" {
-		if commit, err = c.newest(ctx, logs); err != nil || commit == "" {
-			return []*sdk.Resource{}, "", err
+		if commit, err = c.newest(ctx, logs); isNotFound(err) {
+			return []*sdk.Resource{}, "", nil // nothing is known yet
+		} else if err != nil {
+			return nil, "", err
 		}
 	}
 	list := []*sdk.Resource{}

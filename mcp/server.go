@@ -18,9 +18,12 @@ type Options struct {
 	Version string           // of the program, for clients to show
 	Profile Profile          // which tools there are; "" for core
 	Caller  operation.Caller // what calls say; an empty Agent is the client's name and version
-	Record  Record           // how retrievals are recorded
-	Now     func() time.Time // names sessions; required
-	Log     *slog.Logger     // nil for none
+	// CallerOf returns what is known of who sent an HTTP request, which goes before Caller and before
+	// what the client says of itself. Nil for nothing.
+	CallerOf func(context.Context) operation.Caller
+	Record   Record           // how retrievals are recorded
+	Now      func() time.Time // names sessions; required
+	Log      *slog.Logger     // nil for none
 }
 
 // Server answers clients by running operations. Its methods are safe for concurrent use.
@@ -118,11 +121,7 @@ func (s *Server) instructions() string {
 // Run serves one client on a pair of streams until reading ends or the context does, and ends the
 // sessions it recorded. It returns nil when the client hung up.
 func (s *Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
-	defer func() {
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
-		defer cancel()
-		s.endSessions(end)
-	}()
+	defer s.endSessions(context.WithoutCancel(ctx))
 	return s.runLines(ctx, in, out)
 }
 

@@ -30,9 +30,10 @@ type clientKey struct{ session, name string }
 type recording struct {
 	mu     sync.Mutex
 	name   string // "" until it is started
-	commit string // that it is pinned to
-	failed bool   // it could not be started: nothing is recorded
-	ended  bool
+	who    operation.Caller
+	commit string    // that it is pinned to
+	failed bool      // it could not be started, or was ended: nothing more is recorded
+	used   time.Time // under the server's lock
 }
 
 // maxRecordings bounds the sessions that are open at a time; the answers for further clients are
@@ -41,8 +42,15 @@ const maxRecordings = 1024
 
 // caller returns who asks: the client's name and version are the agent, unless the server was told
 // another one.
-func (s *Server) caller(session string, client *sdk.Implementation) (operation.Caller, clientKey) {
+func (s *Server) caller(
+	ctx context.Context, session string, client *sdk.Implementation,
+) (operation.Caller, clientKey) {
 	who := s.opt.Caller
+	if s.opt.CallerOf != nil {
+		known := s.opt.CallerOf(ctx)
+		who.Author = firstOf(known.Author, who.Author)
+		who.Agent = firstOf(known.Agent, who.Agent)
+	}
 	name := "unknown"
 	if client != nil {
 		if n := plainName(client.Name); n != "" {
@@ -52,10 +60,15 @@ func (s *Server) caller(session string, client *sdk.Implementation) (operation.C
 			name += "/" + v
 		}
 	}
-	if who.Agent == "" {
-		who.Agent = name
-	}
+	who.Agent = firstOf(who.Agent, name)
 	return who, clientKey{session, name}
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
 }
 
 // plainName leaves of a name what can stand in the name of an agent and of a ref.
@@ -75,13 +88,13 @@ const maxName = 60 // bytes of a client's name or version that are kept
 // session returns the name of the session that answers for a client are recorded in, "" for none. It
 // is started at the first answer, so that a client which only looks at the tools leaves no trace.
 func (s *Server) session(ctx context.Context, key clientKey, who operation.Caller) string {
-	rec := s.recording(key)
+	rec := s.recording(ctx, key)
 	if rec == nil {
 		return ""
 	}
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	if rec.name != "" || rec.failed || rec.ended {
+	if rec.name != "" || rec.failed {
 		return rec.name
 	}
 	if err := s.start(ctx, rec, key, who); err != nil {
@@ -92,18 +105,43 @@ func (s *Server) session(ctx context.Context, key clientKey, who operation.Calle
 }
 
 // recording returns where the answers for a client are recorded, nil for nowhere.
-func (s *Server) recording(key clientKey) *recording {
+func (s *Server) recording(ctx context.Context, key clientKey) *recording {
 	if s.opt.Record == RecordNone {
 		return nil
 	}
+	now := s.opt.Now()
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	rec := s.recordings[key]
-	if rec == nil && len(s.recordings) < maxRecordings {
-		rec = &recording{}
-		s.recordings[key] = rec
+	var gone map[clientKey]*recording
+	if rec == nil {
+		if gone = s.abandoned(now); len(s.recordings) < maxRecordings {
+			rec = &recording{}
+			s.recordings[key] = rec
+		}
 	}
+	if rec != nil {
+		rec.used = now
+	}
+	s.mu.Unlock()
+	s.end(ctx, gone)
 	return rec
+}
+
+// abandoned takes out what is recorded for clients that have gone: whose protocol session ended, or
+// that has none and was silent for long.
+func (s *Server) abandoned(now time.Time) map[clientKey]*recording {
+	open := map[string]bool{}
+	for session := range s.sdk.Sessions() {
+		open[session.ID()] = true
+	}
+	gone := map[clientKey]*recording{}
+	for key, rec := range s.recordings {
+		if key.session != "" && !open[key.session] || key.session == "" && now.Sub(rec.used) > idle {
+			gone[key] = rec
+			delete(s.recordings, key)
+		}
+	}
+	return gone
 }
 
 // start starts the session of a client. Its name is the client and the time, which a second process
@@ -130,7 +168,7 @@ func (s *Server) start(
 	if err != nil {
 		return err
 	}
-	rec.name = name
+	rec.name, rec.who = name, who
 	if s.opt.Record == RecordPin {
 		rec.commit = textOf(list, "commit")
 	}
@@ -157,25 +195,29 @@ func (s *Server) pinned(key clientKey) string {
 
 // endSessions ends what was started, so that nothing is added to it any more.
 func (s *Server) endSessions(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, endTime)
+	defer cancel()
+	s.mu.Lock()
+	all := s.recordings
+	s.recordings = map[clientKey]*recording{}
+	s.mu.Unlock()
+	s.end(ctx, all)
+}
+
+func (s *Server) end(ctx context.Context, all map[clientKey]*recording) {
 	op, err := s.operation("session_end")
 	if err != nil {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for key, rec := range s.recordings {
+	for _, rec := range all {
 		rec.mu.Lock()
-		if rec.name != "" && !rec.ended {
-			rec.ended = true
-			who := s.opt.Caller
-			if who.Agent == "" {
-				who.Agent = key.name
-			}
-			ask := operation.Call{Operation: op, Args: map[string]json.RawMessage{}, Caller: who}
+		if rec.name != "" {
+			ask := operation.Call{Operation: op, Args: map[string]json.RawMessage{}, Caller: rec.who}
 			set(&ask, worded(op, 1), encode(rec.name))
 			if _, err := s.do(ctx, ask); err != nil {
 				s.log.Warn("session not ended", "session", rec.name, "error", err)
 			}
+			rec.name, rec.failed = "", true
 		}
 		rec.mu.Unlock()
 	}
@@ -195,7 +237,7 @@ func session(ctx context.Context, c *call) (*document, error) {
 	action, name := c.args.text("action"), c.args.text("name")
 	if action == "current" || name == "" && slices.Contains([]string{"log", "end", "advance"}, action) {
 		current := ""
-		if rec := c.recording(c.client); rec != nil {
+		if rec := c.recording(ctx, c.client); rec != nil {
 			rec.mu.Lock()
 			current = rec.name
 			rec.mu.Unlock()

@@ -112,7 +112,7 @@ func (s *Server) call(
 	if c.position, c.commit, err = readCursor(t.name, args); err != nil {
 		return nil, err
 	}
-	c.caller, c.client = s.caller(req.Session.ID(), req.ClientInfo())
+	c.caller, c.client = s.caller(ctx, req.Session.ID(), req.ClientInfo())
 	run := t.run
 	if run == nil {
 		run = plain
@@ -218,10 +218,14 @@ func (s *Server) do(ctx context.Context, ask operation.Call) (json.RawMessage, e
 		return nil, err
 	}
 	data := bytes.TrimSpace(out.Bytes())
-	if outcome.Exit != 0 {
-		return nil, &operation.Error{
-			Outcome: outcome, Message: outcome.When, Hint: "answer: " + string(data),
+	if outcome.Exit != operation.OK.Exit {
+		if !json.Valid(data) { // a stream: its first line tells
+			data, _, _ = bytes.Cut(data, []byte("\n"))
 		}
+		if !json.Valid(data) {
+			data = nil
+		}
+		return nil, &badNews{outcome, data}
 	}
 	return data, nil
 }

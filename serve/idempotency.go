@@ -137,10 +137,10 @@ func (k *kept) keep(status int, header http.Header, p *problem, id string) {
 }
 
 // tooLong keeps that there was an answer which is too long to be kept.
-func (k *kept) tooLong() {
+func (k *kept) tooLong(id string) {
 	p := newProblem(http.StatusConflict, codeInFlight,
 		"the request with this Idempotency-Key was done; its answer was too long to be kept")
-	k.keep(p.Status, http.Header{"Content-Type": {mediaProblem}}, p, "")
+	k.keep(p.Status, http.Header{"Content-Type": {mediaProblem}}, p, id)
 }
 
 // send answers again.

@@ -47,6 +47,9 @@ func (s *Server) read(r *http.Request, op *operation.Operation) (
 ) {
 	q = &request{call: operation.Call{Operation: op}, by: whoOf(r.Context())}
 	release = func() {}
+	if !slices.Contains(methodsOf(op), r.Method) {
+		return nil, release, wrongMethod(methodsOf(op)...)
+	}
 	if q.form, p = accept(r.Header.Values("Accept"), op); p != nil {
 		return nil, release, p
 	}
@@ -57,17 +60,13 @@ func (s *Server) read(r *http.Request, op *operation.Operation) (
 	if q.call.Args, p = queryArgs(op, r.URL); p != nil {
 		return nil, release, p
 	}
-	switch r.Method {
-	case http.MethodGet, http.MethodHead:
-		if r.ContentLength != 0 {
-			return nil, release, badRequest("a GET has no body: its parameters are in the query")
-		}
-	case http.MethodPost:
-		if release, p = s.readBody(r, q); p != nil {
-			return nil, release, p
-		}
-	default:
-		return nil, release, wrongMethod(methodsOf(op)...)
+	if r.Method == http.MethodPost {
+		release, p = s.readBody(r, q)
+	} else if r.ContentLength != 0 {
+		p = badRequest("a GET has no body: its parameters are in the query")
+	}
+	if p != nil {
+		return nil, release, p
 	}
 	if p = q.conditions(r); p == nil {
 		p = q.effects(r)
@@ -151,7 +150,7 @@ func (s *Server) readBody(r *http.Request, q *request) (release func(), p *probl
 	limit := int64(maxJSON)
 	if media == op.Body {
 		limit = s.cfg.Limits.Body
-	} else if media != operation.MediaJSON || op.Body == operation.MediaCAR && r.ContentLength != 0 {
+	} else if media != operation.MediaJSON || op.Body == operation.MediaCAR {
 		return func() {}, unsupported(op)
 	}
 	if q.body, release, p = s.take(r, limit); p != nil {
@@ -203,7 +202,7 @@ func (s *Server) take(r *http.Request, limit int64) (body []byte, release func()
 		return nil, release, tooLarge
 	case err != nil:
 		return nil, release, newProblem(http.StatusRequestTimeout, operation.Interrupted.Code,
-			"the body did not come, or not in %v", bodyTime)
+			"the body did not come, or not in %v", s.cfg.Limits.Read)
 	}
 	return b.Bytes(), release, nil
 }

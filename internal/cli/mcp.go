@@ -144,6 +144,7 @@ func (c *cli) serveMCPHTTP(ctx context.Context, addr string, opt mcp.Options, h 
 	}
 	app := c.served()
 	app.Holder = h
+	opt.CallerOf = serve.CallerOf
 	m := mcp.New(Operations(), NewRunner(app, false), opt)
 	effect := operation.Writes
 	if opt.Profile == mcp.ProfileRead {
@@ -151,18 +152,14 @@ func (c *cli) serveMCPHTTP(ctx context.Context, addr string, opt mcp.Options, h 
 	}
 	cfg.Runner = NewRunner(app, false)
 	cfg.Routes = []serve.Route{{Path: mcpPath, Effect: effect, Handler: m.Handler()}}
-	s, err := serve.New(*cfg)
-	if err != nil {
-		return err
-	}
+	s := serve.New(*cfg)
 	if err := c.printf("http://%s%s; stop with Ctrl-C\n", l.Addr(), mcpPath); err != nil {
 		return err
 	}
 	if err := c.out.Flush(); err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, func() { m.Close(context.WithoutCancel(ctx)) })
-	defer stop()
+	defer m.Close(context.WithoutCancel(ctx))
 	return s.Serve(ctx, l)
 }
 

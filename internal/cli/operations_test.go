@@ -177,3 +177,25 @@ func TestExposedNamesWhatThereIs(t *testing.T) {
 		}
 	}
 }
+
+// TestHTTPPage holds docs/http.md to the error table.
+func TestHTTPPage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "http.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range operation.Outcomes() {
+		row := fmt.Sprintf("\n| `%s` | %d | %s |\n", o.Code, o.HTTP, o.When)
+		if !strings.Contains(strings.ReplaceAll(string(page), "\r\n", "\n"), row) {
+			t.Errorf("docs/http.md lacks the row%s", row)
+		}
+	}
+}
+
+func TestShapesHaveSchemas(t *testing.T) {
+	for _, o := range Operations() {
+		if s, err := o.OutputSchema(); err != nil || (s == nil) != (o.Answer == operation.MediaCAR) {
+			t.Errorf("%s: %v: %s", o.Name, err, s)
+		}
+	}
+}

@@ -115,10 +115,7 @@ func (c *cli) listen(
 		}
 		return nil
 	}
-	s, err := serve.New(*cfg)
-	if err != nil {
-		return err
-	}
+	s := serve.New(*cfg)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	kept := make(chan struct{})
@@ -129,6 +126,7 @@ func (c *cli) listen(
 		}
 	}()
 	url := "http://" + l.Addr().String()
+	var err error
 	if c.global.json {
 		err = c.printJSON(serveJSON{url, dir})
 	} else {

@@ -142,6 +142,7 @@ func TestHeavyImportsStayInTheirRooms(t *testing.T) {
 		"github.com/ipfs/go-cid":           {"ipld"},
 		"github.com/spf13/cobra":           {"internal/cli"},
 		"github.com/tiktoken-go/tokenizer": {"tokens"},
+		"github.com/prometheus":            {"serve"},
 		// The protocol library brings OAuth and gob with it.
 		"github.com/modelcontextprotocol/go-sdk": {"mcp"},
 	}
