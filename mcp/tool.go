@@ -157,7 +157,9 @@ func plain(ctx context.Context, c *call) (*document, error) {
 	}
 	ask := c.ask(op)
 	bind(&ask, c.tool.params, c.args)
-	c.at(&ask, c.commit)
+	if err := c.at(ctx, &ask, c.commit); err != nil {
+		return nil, err
+	}
 	return c.read(ctx, ask, c.tool.fields)
 }
 
@@ -169,17 +171,22 @@ func (c *call) ask(op *operation.Operation) operation.Call {
 }
 
 // at makes a call read at a commit, where one is given, and at the pinned one where none is.
-func (c *call) at(ask *operation.Call, commit string) {
+func (c *call) at(ctx context.Context, ask *operation.Call, commit string) error {
 	p := flagged(ask.Operation, "at")
 	if p == nil {
-		return
+		return nil
 	}
-	if commit == "" {
-		commit = c.pinned(c.client)
+	_, given := ask.Args[p.Name]
+	if commit == "" && !given {
+		var err error
+		if commit, err = c.pinned(ctx, c.client, c.caller); err != nil {
+			return err
+		}
 	}
-	if _, given := ask.Args[p.Name]; commit != "" && (c.commit != "" || !given) {
+	if commit != "" {
 		ask.Args[p.Name] = encode(commit)
 	}
+	return nil
 }
 
 // read runs a call and makes a document of its answer.
