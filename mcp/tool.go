@@ -128,7 +128,10 @@ func (s *Server) call(
 func (c *call) answer(doc *document) *sdk.CallToolResult {
 	doc.from(c.position)
 	p := doc.cut(c.tokens)
-	if p.more && p.end > c.position {
+	switch {
+	case !c.tool.paged:
+		p.shortened = p.shortened || p.more
+	case p.more && p.end > c.position:
 		p.cursor = nextCursor(p.end, c.tool.name, c.args, doc.commit)
 	}
 	body := string(object(p.members()))
@@ -142,7 +145,7 @@ func (c *call) answer(doc *document) *sdk.CallToolResult {
 		body += fmt.Sprintf("\nThere is more: repeat the call with \"cursor\": %q", p.cursor)
 	}
 	if p.shortened {
-		body += "\nShortened where it says <...+N chars>; get has each node whole."
+		body += "\nShortened; what says <...+N chars> is whole in get."
 	}
 	return &sdk.CallToolResult{
 		Content: []sdk.Content{&sdk.TextContent{Text: body}}, StructuredContent: p.structured(),
