@@ -229,6 +229,13 @@ func (c *consolidator) read() error {
 		if m != nil {
 			x.marked, x.by = m.State, m.By
 		}
+		if m != nil && m.State == graph.Contradicted {
+			if disputed, err := Disputed(c.ctx, c.s, m); err != nil {
+				return err
+			} else if !disputed {
+				x.marked, x.by = "", graph.ID{}
+			}
+		}
 		if at, _, ok := Due(n); ok && at <= c.req.Now {
 			c.due = append(c.due, x)
 		}

@@ -170,7 +170,7 @@ func (t *tidy) duplicates(same []twosome) {
 func (t *tidy) contradictions(oppose []twosome) {
 	against := map[string]bool{}
 	by := func(id string) string {
-		if m := t.st.marks["n"+id]; text(m, "state") == "contradicted" {
+		if m := t.st.counted(id); text(m, "state") == "contradicted" {
 			return text(m, "by") + "."
 		}
 		return ""
