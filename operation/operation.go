@@ -21,15 +21,27 @@ const (
 	Destroys                   // removes what undo cannot bring back
 )
 
+// String is the scope of a token that is needed: read, write or admin.
+func (e Effect) String() string {
+	switch e {
+	case Reads:
+		return "read"
+	case Writes:
+		return "write"
+	}
+	return "admin"
+}
+
 // Kind is the type of a parameter's value.
 type Kind int
 
 const (
 	String  Kind = iota + 1
 	Integer      // an int64
+	Number       // any JSON number
 	Boolean
 	Strings // a list of strings
-	Lines   // a list of JSON objects, which become the change lines a command reads
+	Lines   // a list of JSON objects, which become the lines that a command reads
 )
 
 // Param is one parameter of an operation.
@@ -38,24 +50,65 @@ type Param struct {
 	Flag     string // of the command, without dashes; "" for words after the flags and for Lines
 	Kind     Kind
 	Doc      string   // one phrase, as the command's help has it
-	Enum     []string // the values it may have, nil for any
+	Enum     []string // the values it may have, nil for any; of Strings each item
 	Required bool
+	// True is what the flag is given for true, "" for true itself; for false it is then left out.
+	True string
+	// Effect is what the operation does at least where the parameter is given and not false: a
+	// command that lists can make or remove too. Zero for no more than it does anyway.
+	Effect Effect
 }
+
+// Media types of bodies and answers.
+const (
+	MediaJSON   = "application/json"
+	MediaNDJSON = "application/x-ndjson"
+	MediaCAR    = "application/vnd.ipld.car"
+)
 
 // Operation is one thing that can be asked of a repository.
 type Operation struct {
 	Name    string   // in snake_case, unique: "retrieve", "session_start"
-	Command []string // the words of the command: "session", "start"
+	Command []string // the words of the command, and flags that it always has: "session", "start"
 	Title   string   // a few words for people
 	Doc     string   // what it does, one paragraph
 	Params  []Param  // positional ones first, in their order
-	Effect  Effect
+	Effect  Effect   // the most that it does without parameters that have an effect of their own
 	// Idempotent is whether asking twice does no more than asking once.
 	Idempotent bool
-	// Stream is whether an answer is any number of JSON values, one a line, instead of one.
-	Stream bool
-	// Shapes are the JSON Schemas that an answer, or each line of a Stream, may have.
+	// Body is the media type of what the command can read as standard input, "" for nothing: lines,
+	// which a parameter of Kind Lines may hold instead, or a CAR file, which nothing else can.
+	Body string
+	// Answer is the media type of the answer: JSON, NDJSON for any number of JSON values, one a line,
+	// or a CAR file.
+	Answer string
+	// Shapes are the JSON Schemas that an answer, or each line of one, may have.
 	Shapes []json.RawMessage
+}
+
+// Stream is whether an answer is any number of JSON values, one a line, instead of one.
+func (o *Operation) Stream() bool { return o.Answer == MediaNDJSON }
+
+// Param returns the parameter of a name, nil for none.
+func (o *Operation) Param(name string) *Param {
+	for i := range o.Params {
+		if o.Params[i].Name == name {
+			return &o.Params[i]
+		}
+	}
+	return nil
+}
+
+// EffectOf returns the most that the operation does with arguments.
+func (o *Operation) EffectOf(args map[string]json.RawMessage) Effect {
+	most := o.Effect
+	for i := range o.Params {
+		p := &o.Params[i]
+		if v, given := args[p.Name]; given && p.Effect > most && string(v) != "false" {
+			most = p.Effect
+		}
+	}
+	return most
 }
 
 // Caller is who asks. Empty fields are as the configuration says.
@@ -64,7 +117,8 @@ type Caller struct {
 	Agent  string // the program that acts for the author; policies speak of it
 	Task   string
 	Branch string // that is written to; "" for the one HEAD is on
-	// Session is the name of the session that answers are recorded in, "" for none.
+	// Session is the name of the session that answers are recorded in, "" for none. With one, an
+	// operation that reads may write what it answered.
 	Session string
 }
 
@@ -72,7 +126,9 @@ type Caller struct {
 type Call struct {
 	Operation *Operation
 	Args      map[string]json.RawMessage // by the name of the parameter
-	Caller    Caller
+	// Body is read where the operation has one and no Lines are given; nil for none.
+	Body   io.Reader
+	Caller Caller
 	// Text asks for the answer as people read it on the command line, instead of JSON.
 	Text bool
 }

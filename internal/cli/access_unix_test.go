@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/mnem-project/mnem/operation"
 )
 
 // TestAccessesInAPipe: whatever stands where accesses are counted, answers come and say so.
@@ -23,5 +25,5 @@ func TestAccessesInAPipe(t *testing.T) {
 	if !strings.Contains(out, "Carol drinks tea") || !strings.Contains(stderr, "not counted") {
 		t.Errorf("stdout %q, stderr %q", out, stderr)
 	}
-	w.run(outcomeCorrupt.Exit, "get", "tea", "--importance")
+	w.run(operation.Corrupt.Exit, "get", "tea", "--importance")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/repo"
 )
 
 // App is the outside world as commands see it. Tests pass their own.
@@ -35,6 +36,16 @@ type App struct {
 	// OutTTY and ErrTTY tell whether results and messages go to a terminal: colour and progress
 	// only appear there.
 	OutTTY, ErrTTY bool
+	// Remote tells that the command line is somebody else's, who asks through a server: only what
+	// Operations lists may be run, and no argument may name a file.
+	Remote bool
+	// Holder is the repository that commands of this process share, nil where each opens its own.
+	// Commands about another repository do not use it.
+	Holder *Holder
+	// forwarded is whether the command line came from another process, which this one answers as the
+	// owner of the repository; writes tells that process that its command may write from now on.
+	forwarded bool
+	writes    func() error
 }
 
 // System returns the App of this process.
@@ -53,13 +64,22 @@ func System() *App {
 
 // Run runs one command line and returns its exit code.
 func (a *App) Run(ctx context.Context, args []string) int {
-	c := &cli{app: a, out: bufio.NewWriterSize(a.Stdout, outBuffer)}
+	app := *a
+	stdin := &replayed{in: a.Stdin}
+	app.Stdin = stdin
+	a = &app
+	c := &cli{app: a, args: args, stdin: stdin, out: bufio.NewWriterSize(a.Stdout, outBuffer)}
 	root := c.root(args...)
 	root.SetArgs(args)
 	root.SetIn(a.Stdin)
 	root.SetOut(c.out)
 	root.SetErr(a.Stderr)
 	err := root.ExecuteContext(ctx)
+	c.release()
+	var elsewhere *forwardedError
+	if errors.As(err, &elsewhere) {
+		return elsewhere.code // the owner has said all there is to say
+	}
 	if err != nil && !c.started {
 		err = usageError{err} // refused before any command ran
 	}
@@ -91,7 +111,7 @@ func wantsJSON(args []string) bool {
 		if a == "--" {
 			return false
 		}
-		if a == "--json" || a == "--json=true" {
+		if a == "--json" || a == "--json=true" || a == "--json-errors" {
 			return true
 		}
 	}
@@ -101,6 +121,8 @@ func wantsJSON(args []string) bool {
 // cli is one command line being run.
 type cli struct {
 	app       *App
+	args      []string
+	stdin     *replayed
 	out       *bufio.Writer
 	global    globalFlags
 	signing   signFlags
@@ -109,6 +131,8 @@ type cli struct {
 	started   bool // whether a command ran: errors before that are about usage
 	exit      int  // exit code of a command that succeeded but has bad news, as fsck and replay
 	conf      *configs
+	inUse     *held      // the shared repository that this command uses, nil for none
+	opened    *repo.Repo // that this command has open now, shared or its own
 	// acceptHead opens a repository whose head file disagrees: for fsck --repair alone.
 	acceptHead bool
 	failures   map[string]int     // of models by kind, nil where nobody counts
@@ -117,17 +141,19 @@ type cli struct {
 
 // globalFlags are the flags that several commands have.
 type globalFlags struct {
-	repo   string
-	json   bool
-	quiet  bool
-	wait   time.Duration
-	author string
-	agent  string
-	task   string
-	time   string
-	branch string
-	stage  string
-	at     string
+	repo string
+	json bool
+	// jsonErrors asks for errors as --json has them beside results as text.
+	jsonErrors bool
+	quiet      bool
+	wait       time.Duration
+	author     string
+	agent      string
+	task       string
+	time       string
+	branch     string
+	stage      string
+	at         string
 }
 
 // env returns the first set variable's value.
@@ -147,6 +173,12 @@ func (c *cli) command(
 ) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		c.started = true
+		if err := c.callable(cmd, args); err != nil {
+			return err
+		}
+		if err := c.place(cmd); err != nil {
+			return err
+		}
 		stop, err := c.profiling.start(c)
 		if err != nil {
 			return err

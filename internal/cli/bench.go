@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/evaluate"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
@@ -173,7 +174,7 @@ func (c *cli) runBench(cmd *cobra.Command, dir string, opt *benchOptions) error 
 			return err
 		}
 		if len(out.compared.worse) > 0 {
-			c.exit = outcomeFailed.Exit
+			c.exit = operation.Failed.Exit
 		}
 	}
 	if c.global.json {

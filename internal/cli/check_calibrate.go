@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/embed"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/memory"
+	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -163,7 +164,7 @@ func (c *cli) calibrateCheck(
 			if got.Chosen != nil {
 				t = &got.Chosen.Thresholds
 			} else {
-				c.exit = outcomeFailed.Exit
+				c.exit = operation.Failed.Exit
 			}
 			return t, func(res *repo.CommitResult) error {
 				return c.printCalibration(now, got, run, res, opt.dryRun)

@@ -94,6 +94,7 @@ func commands() []command {
 		{"purge", (*cli).purgeCommand},
 		{"verify", (*cli).verifyCommand},
 		{"key", (*cli).keyCommand},
+		{"hold", (*cli).holdCommand},
 		{"bench", (*cli).benchCommand},
 		{"cat-file", (*cli).catFileCommand},
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -50,7 +49,7 @@ const shapesHead = `## JSON
 The shapes below are JSON whose strings say what stands in their place: ~cid~ a CID in base32, ~id~
 a UUID, ~time~ a time of RFC 3339 with microseconds in UTC, ~int~ an integer below 2^53, ~json~ any
 value, ~null~ null; ~a|b~ is one of both, other words are themselves. A member whose name ends in
-~?~ may be missing; ~mark~ and ~first_difference~ may be null. Scores are integers in units of
+~|null~ may be null, one whose name ends in ~?~ may be missing. Scores are integers in units of
 2^-16. Later releases may add members.
 
 `
@@ -113,11 +112,11 @@ func writeCommand(t *testing.T, b *bytes.Buffer, path string, cmd *cobra.Command
 		fmt.Fprintf(b, "```\n%s```\n\n", flags.FlagUsages())
 	}
 	fmt.Fprintf(b, "Examples:\n\n```\n%s\n```\n\n", unindent(cmd.Example))
-	shapes, ok := shapesOf[path]
+	shapes, ok := shapes()[path]
 	if !ok {
 		return
 	}
-	if slices.Contains(streams, path) {
+	if streams(path) {
 		b.WriteString("With `--json`, one object a line:\n\n")
 	} else {
 		b.WriteString("With `--json`:\n\n")
@@ -199,7 +198,7 @@ func TestEveryCommandIsComplete(t *testing.T) {
 			}
 		}
 	})
-	for path := range shapesOf {
+	for path := range shapes() {
 		if !seen[path] {
 			t.Errorf("shapes of %s, which is no command", path)
 		}

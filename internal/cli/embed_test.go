@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mnem-project/mnem/operation"
 )
 
 // fakeModels answers as Ollama and as an OpenAI-compatible server: vectors of dims numbers made of
@@ -247,7 +249,7 @@ func TestEmbedGoesOn(t *testing.T) {
 	}
 	before := w.head()
 	w.ctx = ctx
-	w.run(outcomeInterrupted.Exit, "embed", "--model", "ollama:m")
+	w.run(operation.Interrupted.Exit, "embed", "--model", "ollama:m")
 	w.ctx = t.Context()
 	if w.head() != before {
 		t.Error("an interrupted chunk was committed")

@@ -108,7 +108,8 @@ func (k embedClock) Sleep(ctx context.Context, d time.Duration) error { return k
 // embedder opens what a spec names, or what is configured where it is empty. flag is what names
 // one on the command line.
 func (c *cli) embedder(spec, flag string, opt embed.Options) (embed.Embedder, error) {
-	if spec == "" {
+	named := spec != ""
+	if !named {
 		var err error
 		if spec, err = c.configured(keyEmbedModel); err != nil {
 			return nil, err
@@ -118,7 +119,13 @@ func (c *cli) embedder(spec, flag string, opt embed.Options) (embed.Embedder, er
 		return nil, hint(fmt.Errorf("%w: no embedding model: there are %s", repo.ErrInvalid,
 			providersShown), "name one with %s=SPEC, or run 'mnem config set %s SPEC'", flag, keyEmbedModel)
 	}
-	if dir, ok := strings.CutPrefix(spec, "static:"); ok && dir != "" {
+	dir, ok := strings.CutPrefix(spec, "static:")
+	if ok && named {
+		if err := c.mayName(dir); err != nil {
+			return nil, err
+		}
+	}
+	if ok && dir != "" {
 		spec = "static:" + c.absolute(dir)
 	}
 	if err := c.embedOptions(spec, &opt); err != nil {

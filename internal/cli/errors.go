@@ -11,52 +11,11 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 )
-
-// outcome is a row of the error table: what went wrong and how the process says so.
-type outcome struct {
-	Code string // in the JSON form of errors
-	Exit int
-	When string // for help and docs
-}
-
-// The error table. docs/cli.md repeats it; a test holds the two together.
-var (
-	outcomeOK = outcome{"ok", 0,
-		"success; also: nothing to commit, an empty answer, a diff with changes"}
-	outcomeFailed  = outcome{"failed", 1, "the system failed: disk full, no permission"}
-	outcomeInvalid = outcome{"invalid_input", 1,
-		"a bad change line, name, value or revision"}
-	outcomeUsage = outcome{"usage", 2,
-		"an unknown command or flag, or flags that exclude each other"}
-	outcomeNotFound = outcome{"not_found", 3,
-		"no such repository, revision, node, edge, session, profile or key"}
-	outcomeMismatch = outcome{"mismatch", 4,
-		"a replay differs, or a signature does not hold"}
-	outcomeCorrupt = outcome{"corrupt", 4, "stored bytes are not what was written"}
-	outcomeRanking = outcome{"ranking_version", 4,
-		"a receipt needs a ranking version this program lacks"}
-	outcomeRedacted = outcome{"redacted", 4, "what is asked for, or replayed, was purged"}
-	outcomeConflict = outcome{"conflict", 5,
-		"the branch is not where the write expected it, or a merge that does not resolve itself"}
-	outcomeBusy = outcome{"busy", 6,
-		"another process holds the repository and did not let go"}
-	outcomeRefused = outcome{"refused", 7,
-		"a rule forbids it: a missing signature, a revoked key, a secret open to others, a purge " +
-			"without --yes"}
-	outcomeInterrupted = outcome{"interrupted", 130, "stopped by a signal"}
-)
-
-func outcomes() []outcome {
-	return []outcome{
-		outcomeOK, outcomeFailed, outcomeInvalid, outcomeUsage, outcomeNotFound, outcomeMismatch,
-		outcomeCorrupt, outcomeRanking, outcomeRedacted, outcomeConflict, outcomeBusy, outcomeRefused,
-		outcomeInterrupted,
-	}
-}
 
 // usageError is a command line that makes no sense.
 type usageError struct{ err error }
@@ -118,8 +77,8 @@ func lockHint(err error) error {
 // lockFile is the name of the lock file in a repository's db directory.
 const lockFile = "LOCK"
 
-// outcomeOf maps an error to its row of the table.
-func outcomeOf(ctx context.Context, err error) outcome {
+// outcomeOf maps an error to its row of the error table.
+func outcomeOf(ctx context.Context, err error) operation.Outcome {
 	is := func(targets ...error) bool {
 		for _, t := range targets {
 			if errors.Is(err, t) {
@@ -131,30 +90,30 @@ func outcomeOf(ctx context.Context, err error) outcome {
 	var usage usageError
 	switch {
 	case err == nil:
-		return outcomeOK
+		return operation.OK
 	case ctx.Err() != nil && is(context.Canceled):
-		return outcomeInterrupted
+		return operation.Interrupted
 	case errors.As(err, &usage):
-		return outcomeUsage
+		return operation.Usage
 	case is(store.ErrCorrupt):
-		return outcomeCorrupt
+		return operation.Corrupt
 	case is(store.ErrBusy, keyring.ErrLocked):
-		return outcomeBusy
+		return operation.Busy
 	case is(store.ErrRedacted):
-		return outcomeRedacted
-	case is(repo.ErrUnsigned, keyring.ErrExposed, errRevoked, errUnconfirmed):
-		return outcomeRefused
+		return operation.Redacted
+	case is(repo.ErrUnsigned, keyring.ErrExposed, errRevoked, errUnconfirmed, errRemote):
+		return operation.Refused
 	case is(repo.ErrConflict, store.ErrHeadMoved):
-		return outcomeConflict
+		return operation.Conflict
 	case is(retrieve.ErrRankingVersion):
-		return outcomeRanking
+		return operation.Ranking
 	case is(store.ErrNotFound, retrieve.ErrNoProfile):
-		return outcomeNotFound
+		return operation.NotFound
 	case is(graph.ErrInvalid, repo.ErrInvalid, retrieve.ErrRequest, ipld.ErrJSON, ipld.ErrInvalid,
 		ipld.ErrCID, fs.ErrExist):
-		return outcomeInvalid
+		return operation.Invalid
 	}
-	return outcomeFailed
+	return operation.Failed
 }
 
 // errorJSON is the JSON form of an error.
@@ -171,7 +130,7 @@ type errorJSON struct {
 func (c *cli) report(ctx context.Context, err error) int {
 	row := outcomeOf(ctx, err)
 	var next hintError
-	if !errors.As(err, &next) && row == outcomeBusy {
+	if !errors.As(err, &next) && row == operation.Busy {
 		next.hint = "wait longer with --wait, or stop the other process"
 	}
 	var detached *repo.DetachedError
@@ -180,10 +139,10 @@ func (c *cli) report(ctx context.Context, err error) int {
 			"'mnem switch -c NAME'"
 	}
 	message := err.Error()
-	if row == outcomeInterrupted {
+	if row == operation.Interrupted {
 		message = "interrupted"
 	}
-	if c.global.json {
+	if c.global.json || c.global.jsonErrors {
 		var body errorJSON
 		body.Error.Code, body.Error.Message, body.Error.Hint = row.Code, message, next.hint
 		data, _ := encodeJSON(body) // strings always have a JSON form

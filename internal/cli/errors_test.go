@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
@@ -149,7 +150,7 @@ var outOfReach = map[string]error{
 }
 
 func TestEveryOutcome(t *testing.T) {
-	for _, row := range outcomes() {
+	for _, row := range operation.Outcomes() {
 		t.Run(row.Code, func(t *testing.T) {
 			if withoutError[row.Code] {
 				return
@@ -181,23 +182,23 @@ func TestOutcomeOfWrappedErrors(t *testing.T) {
 	tests := []struct {
 		ctx  context.Context
 		err  error
-		want outcome
+		want operation.Outcome
 	}{
-		{t.Context(), nil, outcomeOK},
-		{t.Context(), errors.New("disk full"), outcomeFailed},
-		{t.Context(), &repo.NotFoundError{What: "node", Name: "x"}, outcomeNotFound},
-		{t.Context(), &repo.AmbiguousError{What: "node", Name: "x"}, outcomeInvalid},
-		{t.Context(), &repo.MergeError{}, outcomeConflict},
-		{t.Context(), hint(fmt.Errorf("x: %w", &repo.ExpectError{}), "look"), outcomeConflict},
-		{t.Context(), fmt.Errorf("x: %w", store.ErrHeadMoved), outcomeConflict},
-		{t.Context(), &store.CorruptError{}, outcomeCorrupt},
-		{t.Context(), &repo.MissingError{}, outcomeCorrupt},
+		{t.Context(), nil, operation.OK},
+		{t.Context(), errors.New("disk full"), operation.Failed},
+		{t.Context(), &repo.NotFoundError{What: "node", Name: "x"}, operation.NotFound},
+		{t.Context(), &repo.AmbiguousError{What: "node", Name: "x"}, operation.Invalid},
+		{t.Context(), &repo.MergeError{}, operation.Conflict},
+		{t.Context(), hint(fmt.Errorf("x: %w", &repo.ExpectError{}), "look"), operation.Conflict},
+		{t.Context(), fmt.Errorf("x: %w", store.ErrHeadMoved), operation.Conflict},
+		{t.Context(), &store.CorruptError{}, operation.Corrupt},
+		{t.Context(), &repo.MissingError{}, operation.Corrupt},
 		// Damage goes before what it looks like.
-		{t.Context(), fmt.Errorf("%w: %w", store.ErrCorrupt, ipld.ErrInvalid), outcomeCorrupt},
-		{t.Context(), store.ErrReadOnly, outcomeFailed},
-		{t.Context(), context.Canceled, outcomeFailed}, // by nobody who signalled
-		{cancelled, fmt.Errorf("x: %w", context.Canceled), outcomeInterrupted},
-		{cancelled, usagef("flag"), outcomeUsage},
+		{t.Context(), fmt.Errorf("%w: %w", store.ErrCorrupt, ipld.ErrInvalid), operation.Corrupt},
+		{t.Context(), store.ErrReadOnly, operation.Failed},
+		{t.Context(), context.Canceled, operation.Failed}, // by nobody who signalled
+		{cancelled, fmt.Errorf("x: %w", context.Canceled), operation.Interrupted},
+		{cancelled, usagef("flag"), operation.Usage},
 	}
 	for _, tt := range tests {
 		if got := outcomeOf(tt.ctx, tt.err); got != tt.want {

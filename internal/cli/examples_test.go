@@ -112,7 +112,7 @@ func TestExamples(t *testing.T) {
 		if slices.Contains(bare, path) {
 			from = plain
 		}
-		_, json := shapesOf[path]
+		_, json := shapes()[path]
 		t.Run(path, func(t *testing.T) {
 			lines := strings.Split(cmd.Example, "\n")
 			if cmd.Example == "" {

@@ -93,6 +93,9 @@ func (c *cli) runExport(cmd *cobra.Command, file string, opt repo.ExportOptions)
 			c.remark("exported %s, %s", plural(res.Blocks, "block"), plural(int(res.Bytes), "byte"))
 			return nil
 		}
+		if err := c.mayName(file); err != nil {
+			return err
+		}
 		var res *repo.ExportResult
 		err := writeOut(ctx, c.absolute(file), c.app.PID, func(w io.Writer) (err error) {
 			res, err = r.Export(ctx, w, opt)

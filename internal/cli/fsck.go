@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -73,7 +74,7 @@ func (c *cli) fsckCommand() *cobra.Command {
 				res.Done = append([]string{"took what is stored for the newest operation"}, res.Done...)
 			}
 			if len(res.Report.Errors) > 0 {
-				c.exit = outcomeCorrupt.Exit
+				c.exit = operation.Corrupt.Exit
 			}
 			return firstError(c.printFsck(res), err)
 		})

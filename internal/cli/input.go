@@ -22,6 +22,9 @@ func (c *cli) open(ctx context.Context, arg string) (io.ReadCloser, string, erro
 	if arg == stdinName {
 		return io.NopCloser(newPatientReader(ctx, c.app.Stdin)), stdinShown, nil
 	}
+	if err := c.mayName(arg); err != nil {
+		return nil, arg, err
+	}
 	f, err := os.Open(c.absolute(arg))
 	var perr *os.PathError
 	if errors.As(err, &perr) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -57,7 +58,7 @@ func (c *cli) replayCommand() *cobra.Command {
 				return err
 			}
 			if !res.Identical {
-				c.exit = outcomeMismatch.Exit
+				c.exit = operation.Mismatch.Exit
 			}
 			if c.global.json {
 				return c.printJSON(jsonReplay(res))

@@ -5,309 +5,13 @@ import (
 	"fmt"
 	"math"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/mnem-project/mnem/operation"
 )
-
-// The shapes of answers with --json: JSON whose strings say what stands in their place. Names of
-// shapes stand for them. A member whose name ends in ? may be missing.
-const (
-	shapeCounts = `{"added": "int", "changed": "int", "removed": "int"}`
-	shapeFields = `[{"field": "text", "old": "json", "new": "json"}]`
-	shapeNode   = `"id": "id", "key": "text|null", "type": "text"`
-	shapeMark   = `{"state": "text", "by": "id|null", "reason": "text|null", "actor": "text", ` +
-		`"time": "time"}`
-	shapeItems   = `"nodes": ` + shapeCounts + `, "edges": ` + shapeCounts
-	shapeChanges = `[{"item": "node|edge", "id": "id", "key?": "text|null", "type": "text", ` +
-		`"src?": "id", "dst?": "id", "change": "added|changed|removed", "fields": ` + shapeFields + `}]`
-	shapeNodeDiffs = `[{` + shapeNode + `, "change": "added|changed|removed", "fields": ` +
-		shapeFields + `}]`
-	shapeEdgeDiffs = `[{"id": "id", "type": "text", "src": "id", "dst": "id", ` +
-		`"change": "added|changed|removed", "fields": ` + shapeFields + `, "key": "text|null", ` +
-		`"src_key": "text|null", "dst_key": "text|null"}]`
-	shapeTypeCounts = `[{"type": "text", "added": "int", "changed": "int", "removed": "int"}]`
-	shapeDiff       = `{"from": "cid|null", "to": "cid|null", "stage?": "text", ` +
-		`"nodes": ` + shapeNodeDiffs + `, "edges": ` + shapeEdgeDiffs +
-		`, "counts": {` + shapeItems + `}}`
-	shapeDiffStat = `{"from": "cid|null", "to": "cid|null", "stage?": "text", ` +
-		`"node_types": ` + shapeTypeCounts + `, "edge_types": ` + shapeTypeCounts +
-		`, "counts": {` + shapeItems + `}}`
-	shapeSignature = `"signature": "signed|untrusted|unsigned|revoked|bad", "key": "text|null", ` +
-		`"trust": "trusted|untrusted|revoked|null", "name": "text|null", "reason": "text|null"`
-	shapeCommit = `"commit": "cid", "parents": ["cid"], "graph": "cid", "author": "text", ` +
-		`"agent": "text|null", "task": "text|null", "time": "time", "message": "text", ` + shapeItems +
-		`, "signature?": {` + shapeSignature + `}, "stat?": {"node_types": ` + shapeTypeCounts +
-		`, "edge_types": ` + shapeTypeCounts + `}`
-	shapeRecord = `"summary": "text|null", "context": "text|null", "props": "object", ` +
-		`"created": "time", "updated": "time|null", "validFrom": "time|null", ` +
-		`"validTo": "time|null", "sources": ["text"], "mark": ` + shapeMark + `, "cid": "cid"`
-	shapeWhole = shapeNode + `, ` + shapeRecord +
-		`, "content": "text|null", "media": "text|null", "commit": "cid|null"`
-	shapeNear = `[{"type": "text", "edge": "id", "id": "id", "key": "text|null", ` +
-		`"node_type": "text|null", "summary": "text|null", "weight": "number"}]`
-	shapeBuckets = `"out": ` + shapeNear + `, "in": ` + shapeNear +
-		`, "more_out": "int", "more_in": "int"`
-	shapeMentions  = `[{"id": "id", "key": "text|null", "node_type": "text", "summary": "text|null"}]`
-	shapeConflicts = `[{"item": "text", "kind": "edit_edit|add_add|delete_modify|end_removed", ` +
-		`"label": "text", "base": "cid|null", "ours": "cid|null", "theirs": "cid|null", "fields": ` +
-		`[{"field": "text", "base": "json", "ours": "json", "theirs": "json"}], ` +
-		`"resolution": "ours|theirs|base|lines|null"}]`
-	shapeMerge = `{"commit": "cid|null", "fast_forward": "bool", "conflicts": ` + shapeConflicts +
-		`, "vectors_dropped": "int", "branch": "text", "parents": ["cid"], "graph": "cid|null", ` +
-		shapeItems + `, "no_change": "bool", "dry_run": "bool"}`
-	shapePending = `{"branch": "text|null", "verb": "merge|revert|cherry-pick|null", ` +
-		`"ours": "cid|null", "theirs": "cid|null", "conflicts": ` + shapeConflicts +
-		`, "vectors_dropped": "int", "kept": [{"ref": "text", "commit": "cid", "branch": "text"}]}`
-	shapeCommitted = `{"commit": "cid|null", "parents": ["cid"], "branch": "text", ` +
-		`"graph": "cid|null", ` + shapeItems + `, "duplicates": "int", "unchanged": "int", ` +
-		`"no_change": "bool", "rebased?": "bool", "dry_run": "bool", "changes?": ` + shapeChanges + `}`
-	shapeKept = `{"commit": "null", "branch": "text", "base": "cid|null", "head": "cid|null", ` +
-		`"kept": "cid|null", "ref": "text|null", "conflicts": ` + shapeConflicts + `}`
-	shapeImportance = `{"value": "int", "importance": "int", "base": "int", "use": "int", ` +
-		`"decay": "int", "links": "int", "uses": "int", "linked": "int", "age_seconds": "int", ` +
-		`"half_life_days": "int"}`
-	shapeSource = `"node": "id", "key": "text|null", "source": "text", ` +
-		`"kind": "file|url|conversation|manual|null", "project?": "text", "path?": "text", ` +
-		`"first?": "int", "last?": "int", "sha256?": "text"`
-	shapeSourceChecks = `[{` + shapeSource + `, "state": "unchanged|moved|changed|removed|unhashed|` +
-		`unreadable|unchecked", "now": "text|null", "span": "text|null", "why": "text|null"}]`
-	shapeProposals = `[{"id": "text", "kind": "expired|duplicate|contradiction|tag|low|` +
-		`isolated", "why": "text", "nodes": ["id"], "names": ["text"], "similarity?": "int", ` +
-		`"differs?": [{"kind": "text", "a": "text", "b": "text"}], "importance?": ` + shapeImportance +
-		`, "tag?": "text", "spellings?": ["text"]}]`
-	shapeMarked = `{"state": "text|null", "marked": ["id"], "already": ["id"], "unmarked": ["id"], ` +
-		`"commit": "cid|null", "branch": "text", "graph": "cid|null", "no_change": "bool", ` +
-		`"dry_run": "bool"}`
-	shapeStage = `{"stage": "text", ` + shapeItems + `, "duplicates": "int", "unchanged": "int"}`
-	shapeIndex = `{"manifest": "cid|null", "segments": "int", "nodes": "int", "terms": "int", ` +
-		`"fields": [{"field": "text", "nodes": "int", "terms": "int"}]}`
-	shapeTypes   = `[{"type": "text", "count": "int"}]`
-	shapeSetting = `{"key": "text", "value": "text|null", ` +
-		`"from": "environment|repository|user|default|null"}`
-	shapeSession = `{"session": "text", "commit": "cid|null", "follow": "bool", ` +
-		`"agent": "text|null", "task": "text|null", "actor": "text", "time": "time", ` +
-		`"records": "int", "ended": "bool"}`
-	shapeBranch = `{"name": "text", "commit": "cid|null", "current": "bool"}`
-	shapeGone   = `{"removed": "text", "commit": "cid"}`
-	shapeMoves  = `[{"ref": "text", "from": "text|null", "to": "text|null"}]`
-	shapeOp     = `{"op": "cid", "seq": "int", "time": "time", "actor": "text", ` +
-		`"command": ["text"], "refs": ` + shapeMoves + `, "undoes": "cid|null", ` +
-		`"redoes": "cid|null", "undone?": "bool", "oldest?": "bool"}`
-	shapeUndone = `{"op": "cid|null", "did": "undone|redone|restored", ` +
-		`"of": {"op": "cid", "seq": "int"}, "command": ["text"], "refs": ` + shapeMoves + `}`
-	shapeFigures = `"r5": "number|null", "r10": "number|null", "all10": "number|null", ` +
-		`"mrr": "number|null", "ndcg10": "number|null", "r1024": "number|null", ` +
-		`"session_r5": "number|null", "session_r10": "number|null"`
-	shapeQuantiles = `"runs": "int", "median": "int", "q1": "int", "q3": "int", "p99": "int"`
-	shapeCosts     = `[{"group": "text", "name": "text", "unit": "ns|bytes|count", ` +
-		shapeQuantiles + `, "yardstick?": {"name": "text", ` + shapeQuantiles + `}, ` +
-		`"bound?": {"times?": "number", "plus?": "int", "most?": "int", "p99?": "int"}, ` +
-		`"over": "bool", "not_measured?": "text"}]`
-	shapeRecallSignals = `{"keyword": "int", "entity": "int", "similarity": "int", "graph": "int"}`
-	shapeWay           = `[{"id": "id", "edge": "text|null", "forward": "bool"}]`
-	shapeAnswer        = `{"qid?": "text", "commit": "cid", "receipt": "cid|null", "query": "text", ` +
-		`"intent?": "why|when|entity|general", "items": [{` + shapeNode + `, "rank": "int", "score": "int", "tokens": "int", ` +
-		`"rendered": "text", "lanes": [{"lane": "text", "rank": "int", "score": "int", ` +
-		`"share?": "int", "weight?": "int"}], "signals?": ` + shapeRecallSignals + `, "tier?": "int", ` +
-		`"terms?": [{"term": "text", "score": "int"}], "seed?": "id|null", "hops?": "int|null", ` +
-		`"path?": ` + shapeWay + `, "beam?": {"seed": "id", "hops": "int", "path": ` + shapeWay + `}, ` +
-		`"entities?": ["text"]}], "tokens_used": "int", "tokens_budget": "int", ` +
-		`"dropped": "int", "dropped_by": {"budget": "int", "duplicate": "int"}, "candidates_seen": "int", ` +
-		`"warnings": [{"code": "text", "message": "text", "remedy": "text"}], ` +
-		`"recall?": {"weights": ` + shapeRecallSignals + `, "width": "int", "depth": "int", "visited": "int", ` +
-		`"visited_limit": "int"}, "dates?": [{"from": "time|null", "to": "time|null"}], ` +
-		`"dropped_items?": [{"id": "id", "reason": "text", "tokens": "int", ` +
-		`"repeats": "id|null"}], ` +
-		`"trace?": {"fusion": "text", "lanes": [{"lane": "text", "weight": "int", ` +
-		`"passed": "int", "found": "int", "left_out": {"exclude": "int", "type": "int", ` +
-		`"time": "int", "where": "int", "marks": "int"}, "best": "int", "worst": "int"}], ` +
-		`"stages": [{"stage": "text", "micros": "int"}]}}`
-	shapePercentiles = `{"p50": "int", "p90": "int", "p95": "int", "p99": "int", "max": "int"}`
-	shapeThresholds  = `{"coverage": "int", "evidence": "int", "lead": "int", ` +
-		`"weak_coverage": "int", "weak_evidence": "int", "cosines?": "object"}`
-	shapeChecked = `"id": "id", "key": "text|null", "type": "text", "title": "text", ` +
-		`"span": "text|null", "state": "text|null"`
-	shapeSignals = `{"coverage": "int", "evidence": "int", "lead": "int", "score": "int", ` +
-		`"cosines?": "object", "held": ["text"]}`
-	shapeCurve = `{"thresholds": ` + shapeThresholds + `, "strong": "int", "right": "int", ` +
-		`"weak": "int", "false_strong": "int", "unanswerable_weak": "int"}`
-	shapeCheckCounts = `"answerable": "int", "strong": "int", "right": "int", "weak": "int", ` +
-		`"unanswerable": "int", "false_strong": "int", "unanswerable_weak": "int"`
-	shapeKey = `{"name": "text|null", "key": "text", "fingerprint": "text", "secret": "bool", ` +
-		`"trust": "trusted|untrusted|revoked", "note": "text|null", "added": "time|null", ` +
-		`"revoked": "time|null", "since": "time|null", "reason": "text|null"}`
-)
-
-// shapeCheck is the shape of an answer of check.
-func shapeCheck(verdict, item, signals string) string {
-	return `{"commit": "cid|null", "query": "text", "verdict": "` + verdict + `", ` +
-		`"gate": "lexical|semantic|fused", "item": ` + item + `, "signals": ` + signals + `, ` +
-		`"missing": [{"kind": "text", "text": "text|null"}], ` +
-		`"nearest": [{` + shapeChecked + `, "coverage": "int", "evidence": "int", "score": "int"}], ` +
-		`"read_as?": [{"term": "text", "as": "text"}], "thresholds": ` + shapeThresholds + `}`
-}
-
-// shapesOf lists the shapes of each command's answer, any of which it may have. Commands that are
-// not here print no JSON.
-var shapesOf = map[string][]string{
-	"mnem init":       {`{"path": "text", "branch": "text", "author": "text"}`},
-	"mnem config get": {shapeSetting}, "mnem config list": {shapeSetting},
-	"mnem version": {`{"version": "text", "revision?": "text", "go": "text", "platform": "text", ` +
-		`"format": "int", "ranking": "int", "analyser": "int"}`},
-	"mnem commit": {shapeCommitted, shapeKept}, "mnem restore": {shapeCommitted, shapeMarked},
-	"mnem consolidate": {
-		`{"commit": "cid|null", "now": "time", "proposals": ` + shapeProposals +
-			`, "memories": "int", "declined": "int", "more": "int"}`,
-		`{"picked": ` + shapeProposals + `, "marked": ["id"], "unmarked": ["id"], "retagged": ["id"], ` +
-			`"commit": "cid|null", "branch": "text", "graph": "cid|null", "no_change": "bool", ` +
-			`"dry_run": "bool"}`},
-	"mnem half-life": {`{"half_lives": "object", "other": "int", "own": ["text"], ` +
-		`"commit": "cid|null", "no_change": "bool", "dry_run": "bool"}`},
-	"mnem sources": {`{"commit": "cid|null", "sources": [{` + shapeSource + `}], "more": "bool"}`},
-	"mnem sources diff": {`{"commit": "cid|null", "sources": ` + shapeSourceChecks + `, "counts": ` +
-		`{"unchanged": "int", "moved": "int", "changed": "int", "removed": "int", "unhashed": "int", ` +
-		`"unreadable": "int", "unchecked": "int"}, "marked?": ["id"], "already?": ["id"], ` +
-		`"marked_by?": "cid|null", "dry_run?": "bool"}`},
-	"mnem sources refresh": {`{"commit": "cid|null", "branch": "text", "graph": "cid|null", ` +
-		`"sources": ` + shapeSourceChecks + `, "no_change": "bool", "dry_run": "bool"}`},
-	"mnem forget": {shapeMarked}, "mnem supersede": {shapeMarked}, "mnem stale": {shapeMarked},
-	"mnem contradict": {shapeMarked}, "mnem retire": {shapeMarked}, "mnem expire": {shapeMarked},
-	"mnem merge": {shapeMerge, shapePending}, "mnem revert": {shapeMerge},
-	"mnem cherry-pick": {shapeMerge},
-	"mnem add":         {shapeStage}, "mnem set": {shapeStage}, "mnem rm": {shapeStage},
-	"mnem link": {shapeStage}, "mnem unlink": {shapeStage},
-	"mnem reset": {`{"stage": "text", "staged": "bool", ` + shapeItems + `}`},
-	"mnem status": {`{"branch": "text|null", "head": "cid|null", "stage": "text", ` +
-		`"base": "cid|null", "staged": "bool", ` + shapeItems + `, "changes": ` + shapeChanges +
-		`, "merge?": {"verb": "text", "theirs": "cid|null", "conflicts": "int", "open": "int"}, ` +
-		`"kept": [{"ref": "text", "commit": "cid", "branch": "text"}]}`},
-	"mnem check": {
-		shapeCheck("STRONG|WEAK", `{`+shapeChecked+`}`, shapeSignals),
-		shapeCheck("MISS", `"null"`, shapeSignals), shapeCheck("MISS", `"null"`, `"null"`),
-		`{"commit": "cid|null", "branch": "text|null", "dry_run": "bool", ` +
-			`"gate": "lexical|semantic|fused", "answerable": "int", "unanswerable": "int", ` +
-			`"now": ` + shapeCurve + `, "chosen?": ` + shapeCurve + `, "curve": [` + shapeCurve + `]}`,
-		`{"commit": "cid|null", "branch": "text|null", "dry_run": "bool", ` +
-			`"thresholds": ` + shapeThresholds + `}`,
-	},
-	"mnem bench check": {`{"gate": "lexical|semantic|fused", "files": [{"name": "text", ` +
-		`"graph": "cid", "nodes": "int", "edges": "int", "queries": "int", "questions": "text"}], ` +
-		`"thresholds": ` + shapeThresholds + `, "other_sets?": {` + shapeCheckCounts + `}, ` +
-		`"removed": {` + shapeCheckCounts + `}, "curve": [` + shapeCurve + `], "chosen?": ` +
-		shapeCurve + `, "left_out": [{"name": "text", "thresholds?": ` + shapeThresholds + `, ` +
-		shapeCheckCounts + `}], "others": {` + shapeCheckCounts + `}}`},
-	"mnem retrieve": {shapeAnswer}, "mnem recall": {shapeAnswer},
-	"mnem get": {`{` + shapeWhole + `}`, `{` + shapeWhole + `, "importance": ` + shapeImportance +
-		`, "now": "time"}`, `"json"`},
-	"mnem show": {
-		`{` + shapeCommit + `, "diff": ` + shapeDiff + `}`, `{` + shapeWhole + `, ` + shapeBuckets + `}`,
-	},
-	"mnem ls": {
-		`{"commit": "cid|null", "nodes": [{` + shapeNode + `, ` + shapeRecord + `}], ` +
-			`"next": "text|null"}`,
-		`{"commit": "cid|null", "edges": [{"id": "id", "key": "text|null", "type": "text", ` +
-			`"src": "id", "src_key": "text|null", "dst": "id", "dst_key": "text|null", ` +
-			`"weight": "number", "props": "object", "created": "time", "validFrom": "time|null", ` +
-			`"validTo": "time|null", "sources": ["text"], "mark": ` + shapeMark +
-			`, "cid": "cid"}], "next": "text|null"}`,
-	},
-	"mnem neighbors": {`{"commit": "cid|null", "id": "id", "key": "text|null", ` + shapeBuckets +
-		`, "mentions?": ` + shapeMentions + `, "mentioned_by?": ` + shapeMentions + `}`},
-	"mnem path": {`{"commit": "cid|null", "from": "id", "to": "id", "found": "bool", ` +
-		`"hops": "int", "steps": [{"from": "id", "from_key": "text|null", "to": "id", ` +
-		`"to_key": "text|null", "edge": "id", "type": "text", "forward": "bool"}]}`},
-	"mnem explore": {`{"commit": "cid|null", "topic": "text", "nodes": [{"id": "id", ` +
-		`"key": "text|null", "type": "text", "summary": "text|null", "score": "int", "hops": "int", ` +
-		`"path": [{"from": "id", "to": "id", "edge": "id", "type": "text", "forward": "bool"}]}], ` +
-		`"edges": [{"id": "id", "type": "text", "src": "id", "dst": "id", "weight": "number"}], ` +
-		`"cut": "int"}`},
-	"mnem related": {`{"commit": "cid|null", "id": "id", "nodes": [{"id": "id", ` +
-		`"key": "text|null", "type": "text", "summary": "text|null", "score": "int", ` +
-		`"reasons": [{"kind": "edge|shared|text", "score": "int", "names": ["text"]}]}]}`},
-	"mnem suggest": {`{"commit": "cid|null", "tags": [{"tag": "text", "score": "int", ` +
-		`"from": ["id"], "in_text": "bool"}]}`},
-	"mnem log":  {`{` + shapeCommit + `}`},
-	"mnem diff": {shapeDiff, shapeDiffStat},
-	"mnem blame": {`{"id": "id", "key": "text|null", "fields": [{"field": "text", ` +
-		`"commit": "cid", "author": "text", "agent": "text|null", "time": "time"}]}`},
-	"mnem branch": {shapeBranch, shapeGone},
-	"mnem switch": {`{"branch": "text|null", "commit": "cid|null"}`},
-	"mnem tag": {`{"name": "text", "commit": "cid", "current": "bool", "tag": "cid|null", ` +
-		`"tagger": "text|null", "time": "time|null", "message": "text|null"}`, shapeGone},
-	"mnem undo": {shapeUndone}, "mnem redo": {shapeUndone}, "mnem op restore": {shapeUndone},
-	"mnem op log": {shapeOp}, "mnem op show": {shapeOp},
-	"mnem op diff": {`{"from": {"op": "cid", "seq": "int"}, "to": {"op": "cid", "seq": "int"}, ` +
-		`"refs": ` + shapeMoves + `}`},
-	"mnem session start": {shapeSession}, "mnem session list": {shapeSession},
-	"mnem session advance": {shapeSession}, "mnem session end": {shapeSession},
-	"mnem session rm": {`{"removed": "text"}`},
-	"mnem session log": {`{"record": "cid", "event": "text", "time": "time", "actor": "text", ` +
-		`"commit": "cid|null", "receipt": "cid|null", "query": "text|null", "items": "int|null", ` +
-		`"tokens": "int|null"}`},
-	"mnem replay": {`{"session": "text|null", "receipts": "int", "identical": "bool|null", ` +
-		`"first_difference": {"number": "int", "receipt": "cid", "item": "int|null", ` +
-		`"field": "text", "old": "text", "new": "text"}, "redacted?": [{"cid": "cid", "what": ` +
-		`"node|content|embedding|query", "node": "id|null", "reason": "text|null", "time": "time", ` +
-		`"actor": "text"}]}`},
-	"mnem export": {`{"file": "text", "roots": ["cid"], "scope": "text", ` +
-		`"refs": [{"ref": "text", "target": "cid"}], "objects": ["cid"], "since": ["cid"], ` +
-		`"blocks": "int", "bytes": "int", "redacted": "int"}`},
-	"mnem import": {`{"name": "text|null", "scope": "text", ` +
-		`"refs": [{"ref": "text", "from": "cid|null", "to": "cid"}], "head": "text|null", ` +
-		`"blocks": "int", "bytes": "int", "new_blocks": "int", "redacted": "int", ` +
-		`"redactions": "int", "no_change": "bool", "dry_run": "bool"}`},
-	"mnem demo": {`{"say": "text", "command": ["text"], "stdout": "text", "stderr": "text"}`},
-	"mnem embed": {`{"model": "text", "dim": "int|null", "branch": "text", "commit": "cid", ` +
-		`"commits": "int", "embedded": "int", "stale": "int", "unchanged": "int", "skipped": "int", ` +
-		`"too_long": "int", "remaining": "int", "dry_run": "bool"}`},
-	"mnem stats": {`{"commit": "cid|null", "graph": "cid|null", ` +
-		`"nodes": {"total": "int", "by_type": "object"}, "edges": {"total": "int", "by_type": "object"}, ` +
-		`"marks": {"total": "int", "by_state": "object"}, "embeddings": "int", ` +
-		`"agents": "object", "node_types": ` + shapeTypes + `, "edge_types": ` +
-		shapeTypes + `, "index": ` + shapeIndex + `, "store": {"bytes": "int", ` +
-		`"operations": "int", "blocks": "int", "block_bytes": "int", "derived_blocks": "int", ` +
-		`"derived_bytes": "int", "disk_bytes": "int", "branches": "int", "tags": "int"}, ` +
-		`"scores?": {"sampled": "int", "check": {"coverage": ` + shapePercentiles + `, "evidence": ` +
-		shapePercentiles + `, "lead": ` + shapePercentiles + `}, "remember": {"similarity": ` +
-		shapePercentiles + `}}}`},
-	"mnem index status": {shapeIndex}, "mnem index rebuild": {shapeIndex},
-	"mnem fsck": {`{"ok": "bool", "blocks": "int", ` +
-		`"errors": [{"cid": "cid|null", "kind": "text", "message": "text"}], ` +
-		`"repaired?": ["text"]}`},
-	"mnem gc": {`{"blocks": "int", "bytes": "int", "kept": "int", "horizon": "int", ` +
-		`"dry_run": "bool"}`},
-	"mnem purge": {`{"node": "id", "operation": "cid|null", ` +
-		`"branches": [{"ref": "text", "target": "cid"}], "stages": ["text"], ` +
-		`"redacted": [{"cid": "cid", "what": "node|content|embedding|query"}], ` +
-		`"shared": [{"cid": "cid", "what": "content|embedding"}], ` +
-		`"hits": [{"what": "text", "cid": "cid|null", "name": "text|null"}], ` +
-		`"more_hits": "int", "dry_run": "bool"}`},
-	"mnem verify":  {`{"commit": "cid", ` + shapeSignature + `}`},
-	"mnem key new": {shapeKey}, "mnem key list": {shapeKey}, "mnem key show": {shapeKey},
-	"mnem key import": {shapeKey}, "mnem key trust": {shapeKey}, "mnem key revoke": {shapeKey},
-	"mnem key untrust": {shapeKey}, "mnem key rm": {`{"removed": "text"}`},
-	"mnem key export": {`{"name": "text|null", "key": "text", "secret?": "text"}`},
-	"mnem bench eval": {`{"ranking": "int", "analyser": "int", "settings": "object", ` +
-		`"files": [{"name": "text", "graph": "cid|null", "nodes": "int", "edges": "int", ` +
-		`"queries": "int", "questions": "text"}], "rows": [{"cat?": "text|null", ` +
-		`"profile?": "text|null", "intent?": "text|null", "lane?": "text|null", "stage?": "text|null", ` +
-		`"queries": "int", ` + shapeFigures + `}], ` +
-		`"failures?": {"embed": "int", "rerank": "int", "rewrite": "int"}, "baseline?": {"tolerance": "number", ` +
-		`"worse": ["text"], "rows": [{"cat": "text|null", ` + shapeFigures + `}]}}`},
-	"mnem bench perf": {`{"machine": {"cpu": "text", "cpus": "int", "os": "text", "arch": "text", ` +
-		`"go": "text"}, "seed": "int", "dims": "int", "hub": "int", "runs": "int", ` +
-		`"figures": ` + shapeCosts + `, "sizes": [{"nodes": "int", "edges": "int", ` +
-		`"figures": ` + shapeCosts + `, "commits": [{"commits": "int", "time": {` + shapeQuantiles +
-		`}, "blocks": "int", "bytes": "int"}]}], "remarks": ["text"]}`},
-	"mnem cat-file": {`{"cid": "cid", "kind": "text|null", "size": "int", "data": "json"}`},
-}
-
-// streams print one object a line instead of one.
-var streams = []string{
-	"mnem config list", "mnem log", "mnem session list", "mnem session log", "mnem demo",
-	"mnem verify", "mnem key list", "mnem branch", "mnem tag", "mnem op log",
-}
 
 // kinds check the values that stand for a word of a shape. Any other word stands for itself.
 var kinds = map[string]func(v any) bool{
@@ -353,9 +57,6 @@ func checkShape(path string, shape, v any) error {
 		}
 		return nil
 	}
-	if v == nil && (strings.HasSuffix(path, ".mark") || strings.HasSuffix(path, ".first_difference")) {
-		return nil
-	}
 	return checkObject(path, shape.(map[string]any), v)
 }
 
@@ -364,8 +65,11 @@ func checkObject(path string, shape map[string]any, v any) error {
 	if !ok {
 		return fmt.Errorf("%s: %v is not an object", path, v)
 	}
+	named := make(map[string]bool)
 	for name, want := range shape {
 		bare, optional := strings.CutSuffix(name, "?")
+		bare, null := strings.CutSuffix(bare, "|null")
+		named[bare] = true
 		got, there := object[bare]
 		if !there && optional {
 			continue
@@ -373,24 +77,50 @@ func checkObject(path string, shape map[string]any, v any) error {
 		if !there {
 			return fmt.Errorf("%s: no member %q", path, bare)
 		}
+		if null && got == nil {
+			continue
+		}
 		if err := checkShape(path+"."+bare, want, got); err != nil {
 			return err
 		}
 	}
 	for name := range object {
-		_, known := shape[name]
-		if _, optional := shape[name+"?"]; !known && !optional {
+		if !named[name] {
 			return fmt.Errorf("%s: member %q is not documented", path, name)
 		}
 	}
 	return nil
 }
 
+// checkSchemas returns what is wrong with a value by the last of several shapes' JSON Schemas, nil
+// where it is right by one.
+func checkSchemas(t *testing.T, shapes []string, v any) (err error) {
+	t.Helper()
+	for _, shape := range shapes {
+		text, schemaErr := operation.Schema(shape)
+		if schemaErr != nil {
+			t.Fatal(schemaErr)
+		}
+		var schema jsonschema.Schema
+		if err := json.Unmarshal(text, &schema); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		resolved, schemaErr := schema.Resolve(nil)
+		if schemaErr != nil {
+			t.Fatalf("%v: %s", schemaErr, text)
+		}
+		if err = resolved.Validate(v); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
 // checkAnswer fails the test unless what a command printed with --json has one of its shapes.
 func checkAnswer(t *testing.T, command, stdout string) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
-	if len(lines) > 1 && !slices.Contains(streams, command) {
+	if len(lines) > 1 && !streams(command) {
 		t.Errorf("%s prints %d lines", command, len(lines))
 	}
 	for _, text := range lines {
@@ -400,7 +130,7 @@ func checkAnswer(t *testing.T, command, stdout string) {
 			return
 		}
 		var errs []string
-		for _, shape := range shapesOf[command] {
+		for _, shape := range shapes()[command] {
 			var want any
 			if err := json.Unmarshal([]byte(shape), &want); err != nil {
 				t.Fatalf("%s: shape: %v: %s", command, err, shape)
@@ -411,6 +141,9 @@ func checkAnswer(t *testing.T, command, stdout string) {
 				break
 			}
 			errs = append(errs, err.Error())
+		}
+		if err := checkSchemas(t, shapes()[command], v); err != nil {
+			t.Errorf("%s has none of its schemas: %v", command, err)
 		}
 		if len(errs) > 0 {
 			t.Errorf("%s has none of its shapes: %q", command, errs)

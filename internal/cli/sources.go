@@ -187,6 +187,9 @@ func (c *cli) openRoots(list []string) (files *memory.SourceChecker, shut func()
 		if _, ok := open[project]; ok {
 			return usagef("--root: %q is given twice", project)
 		}
+		if err := c.mayName(dir); err != nil {
+			return err
+		}
 		root, err := os.OpenRoot(c.absolute(dir))
 		if err == nil {
 			open[project] = root

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/operation"
 )
 
 // topic is a page of help that belongs to no command.
@@ -98,7 +100,7 @@ func exitCodesTopic() string {
 	b.WriteString("With --json an error is on standard error:\n\n" +
 		`  {"error":{"code":...,"message":...,"hint":...}}` + "\n\nThe hint is there where one is.\n\n")
 	fmt.Fprintf(&b, "  %-16s %-4s  %s\n", "code", "exit", "when")
-	for _, o := range outcomes() {
+	for _, o := range operation.Outcomes() {
 		fmt.Fprintf(&b, "  %-16s %-4d  %s\n", o.Code, o.Exit, o.When)
 	}
 	return strings.TrimRight(b.String(), "\n")

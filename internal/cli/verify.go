@@ -10,6 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -156,7 +157,7 @@ func (c *cli) runVerify(
 		}
 	}
 	if counts[commit.Bad]+counts[commit.Revoked] > 0 || strict && counts[commit.Signed] < n {
-		c.exit = outcomeMismatch.Exit
+		c.exit = operation.Mismatch.Exit
 	}
 	var parts []string
 	for _, state := range commit.SignatureStates() {

@@ -1,0 +1,217 @@
+package cli
+
+import "github.com/mnem-project/mnem/operation"
+
+// exposed is a command as remote callers may run it. What is not in the table of them they cannot
+// run: commands about this machine, its files, keys and configuration.
+type exposed struct {
+	command    string // its words
+	name       string // of the operation, "" for the words joined
+	effect     operation.Effect
+	idempotent bool
+	words      []operation.Param // what the words after the flags are
+	fixed      []string          // flags that it always has
+	// hide are flags that callers may not give, beside those that no operation has.
+	hide []string
+	// writes are flags that make a command which reads one that writes.
+	writes []string
+	lines  *operation.Param // what standard input is, nil for nothing
+	answer string           // media type, "" for JSON, or lines of it where the command prints such
+	body   string           // media type, "" for none or lines
+	title  string           // "" for what the help of the command says
+}
+
+const (
+	reads    = operation.Reads
+	writes   = operation.Writes
+	destroys = operation.Destroys
+)
+
+// word, required and list are the parameters that words after the flags become.
+func word(name, doc string) operation.Param {
+	return operation.Param{Name: name, Kind: operation.String, Doc: doc}
+}
+
+func required(name, doc string) operation.Param {
+	return operation.Param{Name: name, Kind: operation.String, Doc: doc, Required: true}
+}
+
+func list(name, doc string, required bool) operation.Param {
+	return operation.Param{Name: name, Kind: operation.Strings, Doc: doc, Required: required}
+}
+
+// making is a word that makes a command which lists one that makes something.
+func making(name, doc string) operation.Param {
+	return operation.Param{Name: name, Kind: operation.String, Doc: doc, Effect: operation.Writes}
+}
+
+// lines is the parameter that holds the lines of standard input, which a flag names or a word.
+func lines(flag, doc string, required bool) *operation.Param {
+	return &operation.Param{
+		Name: "lines", Flag: flag, Kind: operation.Lines, Doc: doc, Required: required,
+	}
+}
+
+const (
+	nodeDoc  = "a node by key, id or at least 4 digits of an id"
+	nodesDoc = "nodes, each by key, id or at least 4 digits of an id"
+	revDoc   = "a branch, tag, CID or any other revision"
+	queryDoc = "the question or words to look for"
+	linesDoc = "change lines, in order: objects with one member node, edge, embedding or remove"
+)
+
+// exposedCommands is the table, in the order of the help.
+func exposedCommands() []exposed {
+	all := exposedChanges()
+	all = append(all, exposedReads()...)
+	return append(all, exposedRecords()...)
+}
+
+// exposedChanges are the commands that change the memory.
+func exposedChanges() []exposed {
+	nodes := []operation.Param{list("nodes", nodesDoc, true)}
+	rev := []operation.Param{required("rev", "the commit, branch or range A..B")}
+	edge := []operation.Param{
+		required("src", "the node that the edge comes from"), required("type", "the type of the edge"),
+		required("dst", "the node that it leads to"),
+	}
+	return []exposed{
+		{command: "version", effect: reads},
+		{command: "remember", effect: writes, hide: []string{"file", "batch", "vector", "set"},
+			words: []operation.Param{required("text", "the memory")}},
+		{command: "remember", name: "remember_batch", effect: writes, answer: operation.MediaNDJSON,
+			title: "Keep many texts as memories", hide: []string{"file", "vector", "set"},
+			lines: lines("batch", "memories: objects with text and any parameter of remember", true)},
+		{command: "commit", effect: writes, lines: lines("", linesDoc, false)},
+		{command: "add", effect: writes, lines: lines("", linesDoc, true)},
+		{command: "set", effect: writes, idempotent: true, words: []operation.Param{
+			required("node", nodeDoc+"; a key without a node makes one"),
+			list("fields", "FIELD=VALUE, as summary=TEXT or props.NAME=VALUE", false),
+		}},
+		{command: "rm", effect: writes, words: []operation.Param{list("nodes", nodesDoc, false)}},
+		{command: "link", effect: writes, idempotent: true, words: edge},
+		{command: "unlink", effect: writes, words: edge},
+		{command: "status", effect: reads},
+		{command: "reset", effect: writes, idempotent: true},
+		{command: "merge", effect: writes, words: []operation.Param{word("rev", revDoc)},
+			lines: lines("take", "with resolve: change lines that decide it, in place of take", false)},
+		{command: "revert", effect: writes, words: rev},
+		{command: "cherry-pick", effect: writes, words: rev},
+		{command: "restore", effect: writes, words: []operation.Param{
+			word("rev", "the revision to bring nodes back from; without it marks are taken off, unless "+
+				"the first of several nodes is a revision: key:NAME is always a node"),
+			list("nodes", nodesDoc, true),
+		}},
+		{command: "forget", effect: writes, idempotent: true, words: nodes},
+		{command: "supersede", effect: writes, idempotent: true, words: []operation.Param{
+			list("old", nodesDoc, true), required("new", "the node that takes their place")}},
+		{command: "contradict", effect: writes, idempotent: true, words: []operation.Param{
+			required("a", nodeDoc), required("b", nodeDoc)}},
+		{command: "stale", effect: writes, idempotent: true, words: nodes},
+		{command: "retire", effect: writes, idempotent: true, words: nodes},
+		{command: "expire", effect: writes, idempotent: true, words: []operation.Param{
+			list("nodes", nodesDoc+"; without any, those whose time has passed", false)}},
+		{command: "consolidate", effect: reads, writes: []string{"apply", "decline"},
+			words: []operation.Param{list("picks", "ids of proposals", false)}},
+		{command: "half-life", effect: reads, idempotent: true, writes: []string{"reset"},
+			words: []operation.Param{{Name: "half_lives", Kind: operation.Strings, Effect: operation.Writes,
+				Doc: "TYPE=DAYS or TYPE=default, to change those of these types"}}},
+		{command: "embed", effect: writes, idempotent: true, hide: []string{"model"}},
+		{command: "profile set", effect: writes, idempotent: true, words: profileName()},
+		{command: "profile unset", effect: writes, idempotent: true,
+			words: append(profileName(), list("params", "names of parameters", false))},
+		{command: "profile default", effect: writes, idempotent: true, words: profileName()},
+		{command: "profile rm", effect: writes, words: profileName()},
+		{command: "profile restore", effect: writes, words: []operation.Param{
+			required("rev", revDoc), list("names", "names of profiles, none for all", false)}},
+	}
+}
+
+func profileName() []operation.Param {
+	return []operation.Param{required("name", "the name of a profile")}
+}
+
+// exposedReads are the commands that read the memory.
+func exposedReads() []exposed {
+	query := []operation.Param{word("query", queryDoc)}
+	requests := lines("batch", "requests: objects with text and any parameter of retrieve", true)
+	answering := []string{"session", "receipt"}
+	atFiles := []string{"batch", "vector", "sparse"}
+	lists := []string{"vector", "sparse"}
+	return []exposed{
+		{command: "retrieve", effect: reads, words: query, hide: atFiles, writes: answering},
+		{command: "retrieve", name: "retrieve_batch", effect: reads, hide: lists, writes: answering,
+			lines: requests, answer: operation.MediaNDJSON, title: "Answer many requests"},
+		{command: "recall", effect: reads, words: query, hide: atFiles, writes: answering},
+		{command: "recall", name: "recall_batch", effect: reads, hide: lists, writes: answering,
+			lines: requests, answer: operation.MediaNDJSON, title: "Recall for many questions"},
+		{command: "check", effect: reads, words: []operation.Param{required("query", queryDoc)},
+			hide: []string{"vector", "calibrate", "reset", "dry-run", "branch", "message", "expect",
+				"time"}},
+		{command: "get", effect: reads, words: []operation.Param{required("node", nodeDoc)}},
+		{command: "show", effect: reads, words: []operation.Param{word("name", "a revision, or "+nodeDoc)}},
+		{command: "ls", effect: reads},
+		{command: "neighbors", effect: reads, words: []operation.Param{required("node", nodeDoc)}},
+		{command: "path", effect: reads, words: []operation.Param{
+			required("from", nodeDoc), required("to", nodeDoc)}},
+		{command: "communities", effect: reads, hide: []string{"keep"},
+			words: []operation.Param{word("node", nodeDoc)}},
+		{command: "sources", effect: reads, words: []operation.Param{list("nodes", nodesDoc, false)}},
+		{command: "explore", effect: reads, words: []operation.Param{required("topic", queryDoc)}},
+		{command: "related", effect: reads, words: []operation.Param{required("node", nodeDoc)}},
+		{command: "suggest", effect: reads,
+			words: []operation.Param{required("text", "the text to find tags for")}},
+		{command: "log", effect: reads, words: []operation.Param{word("node", nodeDoc)}},
+		{command: "diff", effect: reads, words: []operation.Param{
+			word("a", revDoc+", or a range A..B"), word("b", revDoc)}},
+		{command: "blame", effect: reads, words: []operation.Param{required("node", nodeDoc)}},
+		{command: "profile list", effect: reads},
+		{command: "profile show", effect: reads, words: profileName()},
+	}
+}
+
+// exposedRecords are the commands about history, records and care.
+func exposedRecords() []exposed {
+	session := []operation.Param{required("name", "the name of the session")}
+	return []exposed{
+		{command: "branch", effect: reads, words: []operation.Param{
+			making("name", "the branch; none to list them"),
+			making("rev", "where a new branch begins; with move the new name")}},
+		{command: "switch", effect: writes, words: []operation.Param{
+			word("name", "the branch, or with detach a revision"),
+			word("rev", "with create: where the branch begins")}},
+		{command: "tag", effect: reads, words: []operation.Param{
+			making("name", "the tag; none to list them"), making("rev", revDoc)}},
+		{command: "undo", effect: writes, words: []operation.Param{
+			word("op", "an operation by number or CID; none for the newest")}},
+		{command: "redo", effect: writes},
+		{command: "op log", effect: reads},
+		{command: "op show", effect: reads, words: []operation.Param{word("op", "by number or CID")}},
+		{command: "op diff", effect: reads, words: []operation.Param{
+			required("a", "an operation by number or CID"), word("b", "another one")}},
+		{command: "op restore", effect: writes, words: []operation.Param{
+			required("op", "an operation by number or CID")}},
+		{command: "session start", effect: writes, words: session},
+		{command: "session list", effect: reads},
+		{command: "session log", effect: reads, words: session},
+		{command: "session advance", effect: writes, words: session},
+		{command: "session end", effect: writes, words: session},
+		{command: "session rm", effect: destroys, words: session},
+		{command: "replay", effect: reads, words: []operation.Param{
+			required("record", "the name of a session or the CID of a receipt")}},
+		{command: "export", effect: reads, fixed: []string{"--output=-"},
+			hide: []string{"output"}, answer: operation.MediaCAR,
+			words: []operation.Param{word("rev", revDoc+", or a range A..B")}},
+		{command: "import", effect: writes, idempotent: true, body: operation.MediaCAR},
+		{command: "stats", effect: reads},
+		{command: "index status", effect: reads},
+		{command: "index rebuild", effect: writes, idempotent: true},
+		{command: "fsck", effect: reads, hide: []string{"repair", "accept-head"}},
+		{command: "gc", effect: destroys, idempotent: true},
+		{command: "purge", effect: destroys, words: []operation.Param{required("node", nodeDoc)}},
+		{command: "verify", effect: reads,
+			words: []operation.Param{word("rev", revDoc+", or a range A..B")}},
+		{command: "cat-file", effect: reads, hide: []string{"raw"},
+			words: []operation.Param{required("cid", "the CID of an object")}},
+	}
+}

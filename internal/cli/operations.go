@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mnem-project/mnem/operation"
+)
+
+// Operations returns what callers from outside may ask, made from the commands: each flag is a
+// parameter but those that name files, that are about this machine or its secrets, or that say who
+// asks. It panics where the table of exposed commands names a command or flag that there is not,
+// which a test sees.
+func Operations() []operation.Operation {
+	c := &cli{app: &App{Getenv: func(string) string { return "" }}}
+	root := c.root()
+	shapes := schemas()
+	var all []operation.Operation
+	for _, e := range exposedCommands() {
+		cmd, rest, err := root.Find(strings.Fields(e.command))
+		if err != nil || len(rest) > 0 {
+			panic(fmt.Sprintf("no command %q: %v", e.command, err))
+		}
+		all = append(all, operationOf(&e, cmd, shapes[cmd.CommandPath()]))
+	}
+	return all
+}
+
+// schemas returns the JSON Schemas of answers by the command's path.
+func schemas() map[string][]json.RawMessage {
+	all := make(map[string][]json.RawMessage)
+	for path, list := range shapes() {
+		for _, shape := range list {
+			s, err := operation.Schema(shape)
+			if err != nil {
+				panic(err) // a test makes them all
+			}
+			all[path] = append(all[path], s)
+		}
+	}
+	return all
+}
+
+func operationOf(e *exposed, cmd *cobra.Command, shapes []json.RawMessage) operation.Operation {
+	o := operation.Operation{
+		Name:    firstOf(e.name, strings.NewReplacer(" ", "_", "-", "_").Replace(e.command)),
+		Command: append(strings.Fields(e.command), e.fixed...),
+		Title:   firstOf(e.title, cmd.Short), Doc: paragraph(cmd.Long),
+		Params: slices.Clone(e.words), Effect: e.effect,
+		Idempotent: e.idempotent || e.effect == operation.Reads,
+		Body:       e.body, Answer: e.answer, Shapes: shapes,
+	}
+	switch {
+	case o.Answer == operation.MediaCAR:
+		o.Shapes = nil
+	case o.Answer == "" && e.name == "" && streams(cmd.CommandPath()) && e.command != "remember":
+		o.Answer = operation.MediaNDJSON
+	case o.Answer == "":
+		o.Answer = operation.MediaJSON
+	}
+	if e.lines != nil {
+		o.Body = operation.MediaNDJSON
+		o.Params = append(o.Params, *e.lines)
+	}
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if p, ok := flagParam(e, cmd, f); ok {
+			o.Params = append(o.Params, p)
+		}
+	})
+	return o
+}
+
+// hidden are flags that no caller may give: files, keys, who asks, another name of a flag.
+var hidden = []string{
+	"help", "marks", "sign", "no-sign", "author", "agent", "task", "root", "keys", "secret",
+}
+
+// flagParam returns the parameter that a flag is, unless callers may not give it.
+func flagParam(e *exposed, cmd *cobra.Command, f *pflag.Flag) (operation.Param, bool) {
+	filter := f.Value.Type() == "stringArray" // as --author of log, which is not who asks
+	signs := f.Name == "key" && cmd.Flags().Lookup("no-sign") != nil
+	switch {
+	case f.Hidden || signs || slices.Contains(e.hide, f.Name):
+		return operation.Param{}, false
+	case slices.Contains(hidden, f.Name) && !filter:
+		return operation.Param{}, false
+	case e.lines != nil && e.lines.Flag == f.Name && e.lines.Flag != "take":
+		return operation.Param{}, false
+	}
+	_, usage := pflag.UnquoteUsage(f)
+	p := operation.Param{
+		Name: strings.ReplaceAll(f.Name, "-", "_"), Flag: f.Name, Doc: flagDoc(usage),
+		Enum: flagValues(f.Name),
+	}
+	switch typ := f.Value.Type(); {
+	case typ == "bool" || f.NoOptDefVal == embedConfigured: // callers name no model: one is a directory
+		p.Kind, p.Enum = operation.Boolean, nil
+	case typ == "int":
+		p.Kind = operation.Integer
+	case typ == "float64":
+		p.Kind = operation.Number
+	case typ == "stringArray" || typ == "stringSlice":
+		p.Kind = operation.Strings
+	default:
+		p.Kind = operation.String
+	}
+	if f.NoOptDefVal == embedConfigured {
+		p.True = embedConfigured
+		p.Doc = "use the embedding model of the configuration too"
+	}
+	if slices.Contains(e.writes, f.Name) {
+		p.Effect = operation.Writes
+	}
+	return p, true
+}
+
+// machineNotes are what the help of flags says of this machine's environment and configuration.
+var machineNotes = regexp.MustCompile(` \((?:MNEM_[^)]*|config: [^)]*|SOURCE_DATE_EPOCH[^)]*|repeatable)\)`)
+
+func flagDoc(usage string) string { return machineNotes.ReplaceAllString(usage, "") }
+
+// flagValues returns the values that a flag may have, nil for any. Flags of one name have the same
+// values wherever they are.
+func flagValues(name string) []string {
+	switch name {
+	case "direction":
+		return []string{"out", "in", "both"}
+	case "expansion":
+		return []string{"lend", "decay", "ppr"}
+	case "fusion":
+		return []string{"convex", "rrf", "weighted-rrf", "score-norm"}
+	case "pack":
+		return []string{"whole", "passages"}
+	case "rewrite":
+		return []string{"multi", "hyde"}
+	case "gate":
+		return []string{"lexical", "semantic", "fused"}
+	case "spelling":
+		return []string{"on", "off"}
+	case "intent":
+		return []string{"auto", "why", "when", "entity", "general"}
+	case "tokenizer":
+		return []string{"estimate", "cl100k", "o200k"}
+	case "include":
+		return []string{"forgotten", "superseded", "expired", "retired"}
+	case "show":
+		return []string{"times", "key", "content"}
+	case "no-link":
+		return []string{"temporal", "entity", "keyword", "causal", "semantic"}
+	case "take":
+		return []string{"ours", "theirs", "base"}
+	}
+	return nil
+}
+
+// paragraph returns the first paragraph of a help text in one line.
+func paragraph(long string) string {
+	first, _, _ := strings.Cut(long, "\n\n")
+	return strings.Join(strings.Fields(first), " ")
+}

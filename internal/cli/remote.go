@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mnem-project/mnem/operation"
+)
+
+// errRemote is returned where somebody else's command line wants what only this machine's user may.
+var errRemote = errors.New("not for callers from outside")
+
+// runner runs the calls of other surfaces as command lines in this process.
+type runner struct {
+	app  *App
+	sign bool
+}
+
+// NewRunner returns what runs calls as command lines of an app: with its environment and
+// configuration, in its directory. The app's streams are left alone. sign says whether commits are
+// signed where the configuration says so: a server does not sign what others say.
+func NewRunner(app *App, sign bool) operation.Runner {
+	return &runner{app, sign}
+}
+
+// maxErrors is how many bytes of messages a call may leave; what comes after is dropped.
+const maxErrors = 64 << 10
+
+// Run implements operation.Runner.
+func (r *runner) Run(
+	ctx context.Context, call operation.Call, out io.Writer,
+) (operation.Outcome, error) {
+	args, body, err := call.CommandLine()
+	if err != nil {
+		return operation.Usage, err
+	}
+	form := "--json"
+	if call.Text || call.Operation.Answer == operation.MediaCAR {
+		form = "--json-errors"
+	}
+	args = slices.Insert(args, len(call.Operation.Command), form, "--quiet")
+	if body == nil {
+		body = strings.NewReader("")
+	}
+	results, messages := &faithfulWriter{to: out}, &boundedBuffer{}
+	app := *r.app
+	app.Stdin, app.Stdout, app.Stderr = body, results, messages
+	app.OutTTY, app.ErrTTY, app.Remote = false, false, true
+	app.Getenv = r.environment(call.Caller)
+	exit := app.Run(ctx, args)
+	switch {
+	case results.err != nil:
+		return operation.Interrupted, results.err
+	case exit == operation.OK.Exit:
+		return operation.OK, nil
+	}
+	if failed := readError(messages.b.Bytes()); failed != nil {
+		return failed.Outcome, failed
+	}
+	return operation.WithExit(exit), nil
+}
+
+// environment is that of the app with what the caller says of itself.
+func (r *runner) environment(by operation.Caller) func(string) string {
+	own := map[string]string{
+		"MNEM_AUTHOR": by.Author, "MNEM_AGENT": by.Agent, "MNEM_TASK": by.Task,
+		"MNEM_BRANCH": by.Branch,
+	}
+	return func(name string) string {
+		switch {
+		case name == "MNEM_SESSION":
+			return by.Session // answers are recorded where the caller says, and else nowhere
+		case name == "MNEM_SIGN" && !r.sign:
+			return "false"
+		case own[name] != "":
+			return own[name]
+		}
+		return r.app.Getenv(name)
+	}
+}
+
+// readError finds the structured form of an error at the end of messages, nil for none.
+func readError(messages []byte) *operation.Error {
+	lines := bytes.Split(bytes.TrimSpace(messages), []byte("\n"))
+	var got errorJSON
+	if json.Unmarshal(lines[len(lines)-1], &got) != nil || got.Error.Code == "" {
+		return nil
+	}
+	row, known := operation.WithCode(got.Error.Code)
+	if !known {
+		row = operation.Failed // another release holds the repository
+	}
+	return &operation.Error{Outcome: row, Message: got.Error.Message, Hint: got.Error.Hint}
+}
+
+// faithfulWriter remembers what became of writing: a command whose reader has gone ends quietly.
+type faithfulWriter struct {
+	to  io.Writer
+	err error
+}
+
+func (w *faithfulWriter) Write(p []byte) (int, error) {
+	n, err := w.to.Write(p)
+	if err != nil && w.err == nil {
+		w.err = err
+	}
+	return n, err
+}
+
+// boundedBuffer keeps the end of what is written to it: an error is the last thing said.
+type boundedBuffer struct{ b bytes.Buffer }
+
+func (w *boundedBuffer) Write(p []byte) (int, error) {
+	if w.b.Len()+len(p) > maxErrors {
+		w.b.Reset()
+	}
+	w.b.Write(p[max(0, len(p)-maxErrors):])
+	return len(p), nil
+}
+
+// mayName returns an error where a command line that names a file or directory is somebody else's.
+func (c *cli) mayName(path string) error {
+	if !c.app.Remote || path == stdinName {
+		return nil
+	}
+	return fmt.Errorf("%w: an argument names a file", errRemote)
+}
+
+// callable returns an error where somebody else's command line has what the table of operations
+// does not. Whoever made it has seen to that already.
+func (c *cli) callable(cmd *cobra.Command, args []string) error {
+	if !c.app.Remote {
+		return nil
+	}
+	path := strings.Join(strings.Fields(cmd.CommandPath())[1:], " ")
+	for _, e := range exposedCommands() {
+		if e.command == path && e.allows(cmd, args) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: 'mnem %s' with such arguments", errRemote, path)
+}
+
+// allows reports whether flags and words are such as callers may give.
+func (e *exposed) allows(cmd *cobra.Command, args []string) bool {
+	o := operationOf(e, cmd, nil)
+	if len(e.words) == 0 && !slices.Equal(args, nil) && !slices.Equal(args, []string{stdinName}) {
+		return false
+	}
+	ok := true
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		ok = ok && (slices.Contains([]string{"json", "json-errors", "quiet"}, f.Name) ||
+			slices.Contains(e.fixed, "--"+f.Name+"="+f.Value.String()) ||
+			slices.ContainsFunc(o.Params, func(p operation.Param) bool {
+				return takes(p, f)
+			}))
+	})
+	return ok
+}
+
+// takes reports whether a parameter is of a flag with its value.
+func takes(p operation.Param, f *pflag.Flag) bool {
+	value := f.Value.String()
+	return p.Flag == f.Name && (p.True == "" || value == p.True) && (p.Kind != operation.Lines || value == stdinName) &&
+		(p.Enum == nil || p.Kind != operation.String || slices.Contains(p.Enum, value))
+}

@@ -1,0 +1,183 @@
+package operation
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// stdin is the argument that stands for standard input on the command line.
+const stdin = "-"
+
+// CommandLine returns the arguments of the command line that is the call, without the program's
+// name, and what it reads as standard input, nil for nothing. No value can become a flag: those of
+// flags are joined to them and the others come after "--". The error is an *Error of Usage and names
+// the parameter.
+func (c *Call) CommandLine() (args []string, body io.Reader, err error) {
+	o := c.Operation
+	for name := range c.Args {
+		if o.Param(name) == nil {
+			return nil, nil, unknown(o, name)
+		}
+	}
+	args = slices.Clone(o.Command)
+	var words []string
+	skipped := "" // the first word that is left out: none can follow it
+	body = c.Body
+	for i := range o.Params {
+		p := &o.Params[i]
+		raw, given := c.Args[p.Name]
+		if given && string(raw) == "null" {
+			given = false
+		}
+		switch {
+		case p.Kind == Lines:
+			if given && c.Body != nil {
+				return nil, nil, usage(p, "the body has the lines already")
+			}
+			if given {
+				if body, err = lines(p, raw); err != nil {
+					return nil, nil, err
+				}
+			}
+			if given || c.Body != nil {
+				args, words = p.addTo(args, words, []string{stdin})
+			} else if p.Required {
+				return nil, nil, usage(p, "is required")
+			}
+			continue
+		case !given && p.Required:
+			return nil, nil, usage(p, "is required")
+		case !given:
+			if p.Flag == "" && skipped == "" && p.Kind != Strings {
+				skipped = p.Name
+			}
+			continue
+		}
+		values, err := p.values(raw)
+		if err != nil {
+			return nil, nil, err
+		}
+		if p.Flag == "" && skipped != "" && !p.Required && len(values) > 0 {
+			return nil, nil, usage(p, "needs %q too", skipped)
+		}
+		args, words = p.addTo(args, words, values)
+	}
+	if o.Body == "" {
+		body = nil
+	} else if o.Body == MediaCAR {
+		words = append(words, stdin)
+	}
+	if len(words) > 0 {
+		args = append(append(args, "--"), words...)
+	}
+	return args, body, nil
+}
+
+func (p *Param) addTo(args, words, values []string) (allArgs, allWords []string) {
+	for _, v := range values {
+		if p.Flag == "" {
+			words = append(words, v)
+		} else {
+			args = append(args, "--"+p.Flag+"="+v)
+		}
+	}
+	return args, words
+}
+
+// values returns the texts that stand for an argument on the command line.
+func (p *Param) values(raw json.RawMessage) ([]string, error) {
+	var list []string
+	switch p.Kind {
+	case Strings:
+		if err := json.Unmarshal(raw, &list); err != nil || list == nil {
+			return nil, usage(p, "want a list of strings")
+		}
+	case String:
+		var s string
+		if err := json.Unmarshal(raw, &s); err != nil {
+			return nil, usage(p, "want a string")
+		}
+		list = []string{s}
+	case Integer:
+		n, err := strconv.ParseInt(string(raw), 10, 64)
+		if err != nil {
+			return nil, usage(p, "want an integer")
+		}
+		return []string{strconv.FormatInt(n, 10)}, nil
+	case Number:
+		var n json.Number
+		if err := json.Unmarshal(raw, &n); err != nil || raw[0] == '"' {
+			return nil, usage(p, "want a number")
+		}
+		return []string{n.String()}, nil
+	case Boolean:
+		if s := string(raw); s != "true" && s != "false" {
+			return nil, usage(p, "want true or false")
+		}
+		if p.True != "" && string(raw) == "false" {
+			return nil, nil
+		} else if p.True != "" {
+			return []string{p.True}, nil
+		}
+		return []string{string(raw)}, nil
+	}
+	for _, s := range list {
+		if err := p.check(s); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+func (p *Param) check(s string) error {
+	switch {
+	case strings.ContainsRune(s, 0):
+		return usage(p, "has a NUL")
+	case s == stdin && p.Flag == "":
+		return usage(p, `"-" is standard input on the command line, which is not here`)
+	case p.Enum != nil && !slices.Contains(p.Enum, s):
+		return usage(p, "%q is not one of %s", s, strings.Join(p.Enum, ", "))
+	}
+	return nil
+}
+
+// lines returns a list of objects as one a line. Their members stay as they are: who reads them
+// refuses what is given twice.
+func lines(p *Param, raw json.RawMessage) (io.Reader, error) {
+	var list []json.RawMessage
+	if err := json.Unmarshal(raw, &list); err != nil || list == nil {
+		return nil, usage(p, "want a list of objects")
+	}
+	var b bytes.Buffer
+	for i, item := range list {
+		if len(item) == 0 || item[0] != '{' {
+			return nil, usage(p, "item %d is not an object", i+1)
+		}
+		if err := json.Compact(&b, item); err != nil {
+			return nil, usage(p, "item %d: %v", i+1, err)
+		}
+		b.WriteByte('\n')
+	}
+	return &b, nil
+}
+
+func usage(p *Param, format string, args ...any) error {
+	return &Error{Outcome: Usage, Message: p.Name + ": " + fmt.Sprintf(format, args...)}
+}
+
+func unknown(o *Operation, name string) error {
+	known := make([]string, len(o.Params))
+	for i := range o.Params {
+		known[i] = o.Params[i].Name
+	}
+	hint := o.Name + " has no parameters"
+	if len(known) > 0 {
+		hint = o.Name + " has " + strings.Join(known, ", ")
+	}
+	return &Error{Outcome: Usage, Message: fmt.Sprintf("unknown parameter %q", name), Hint: hint}
+}

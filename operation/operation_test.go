@@ -1,0 +1,224 @@
+package operation
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+func TestOutcomes(t *testing.T) {
+	codes := map[string]bool{}
+	for _, o := range Outcomes() {
+		if codes[o.Code] || o.Code == "" || o.When == "" || http.StatusText(o.HTTP) == "" {
+			t.Errorf("%+v: twice, or not complete", o)
+		}
+		codes[o.Code] = true
+		if (o.Exit == 0) != (o.HTTP < 300) {
+			t.Errorf("%s: exit code %d and status %d", o.Code, o.Exit, o.HTTP)
+		}
+		if got, ok := WithCode(o.Code); !ok || got != o {
+			t.Errorf("WithCode(%s): %v", o.Code, got)
+		}
+		if got := WithExit(o.Exit); got.Exit != o.Exit {
+			t.Errorf("WithExit(%d): %v", o.Exit, got)
+		}
+	}
+	if _, ok := WithCode("other"); ok || WithExit(99) != Failed {
+		t.Error("a row for what is in no row")
+	}
+}
+
+var example = Operation{
+	Name: "example", Command: []string{"some", "thing", "--fixed=-"}, Effect: Reads,
+	Body: MediaNDJSON,
+	Params: []Param{
+		{Name: "a", Kind: String}, {Name: "b", Kind: String}, {Name: "rest", Kind: Strings},
+		{Name: "lines", Flag: "batch", Kind: Lines},
+		{Name: "text", Flag: "te-xt", Kind: String, Effect: Writes},
+		{Name: "count", Flag: "count", Kind: Integer}, {Name: "share", Flag: "share", Kind: Number},
+		{Name: "on", Flag: "on", Kind: Boolean, Effect: Destroys},
+		{Name: "model", Flag: "model", Kind: Boolean, True: "configured"},
+		{Name: "way", Flag: "way", Kind: Strings, Enum: []string{"x", "y"}},
+	},
+}
+
+func TestCommandLine(t *testing.T) {
+	for _, tt := range []struct{ args, want, stdin string }{
+		{`{}`, `some thing --fixed=-`, ""},
+		{`{"a":"--x","b":"","rest":["-y","z w"]}`, `some thing --fixed=- -- --x  -y z w`, ""},
+		{`{"text":"--all","count":-3,"share":0.5,"on":true,"way":["y","x"]}`,
+			`some thing --fixed=- --te-xt=--all --count=-3 --share=0.5 --on=true --way=y --way=x`, ""},
+		{`{"model":true,"on":false,"a":null}`, `some thing --fixed=- --on=false --model=configured`, ""},
+		{`{"model":false}`, `some thing --fixed=-`, ""},
+		{`{"lines":[{"a": 1, "a": 2},{}]}`, `some thing --fixed=- --batch=-`, "{\"a\":1,\"a\":2}\n{}\n"},
+	} {
+		c := Call{Operation: &example}
+		if err := json.Unmarshal([]byte(tt.args), &c.Args); err != nil {
+			t.Fatal(err)
+		}
+		args, body, err := c.CommandLine()
+		if err != nil {
+			t.Errorf("%s: %v", tt.args, err)
+			continue
+		}
+		if diff := cmp.Diff(tt.want, strings.Join(args, " ")); diff != "" {
+			t.Errorf("%s (-want +have):\n%s", tt.args, diff)
+		}
+		stdin := ""
+		if body != nil {
+			data, err := io.ReadAll(body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stdin = string(data)
+		}
+		if stdin != tt.stdin {
+			t.Errorf("%s: standard input %q, want %q", tt.args, stdin, tt.stdin)
+		}
+	}
+}
+
+func TestCommandLineRefuses(t *testing.T) {
+	for _, tt := range []struct{ args, want string }{
+		{`{"c":1}`, `unknown parameter "c"`}, {`{"b":"x"}`, `b: needs "a" too`},
+		{`{"rest":["x"]}`, `rest: needs "a" too`}, {`{"a":["x"]}`, "a: want a string"},
+		{`{"count":1.0}`, "count: want an integer"}, {`{"count":9223372036854775808}`, "count: want"},
+		{`{"share":"1"}`, "share: want a number"}, {`{"on":1}`, "on: want true or false"},
+		{`{"way":["z"]}`, "way: \"z\" is not one of x, y"}, {`{"way":"x"}`, "way: want a list"},
+		{`{"a":"-"}`, "a: \"-\" is standard input"}, {`{"rest":["-"],"a":"x","b":"y"}`, "rest: \"-\""},
+		{`{"text":"a\u0000"}`, "text: has a NUL"}, {`{"lines":[1]}`, "lines: item 1 is not an object"},
+		{`{"lines":"x"}`, "lines: want a list of objects"},
+	} {
+		c := Call{Operation: &example}
+		if err := json.Unmarshal([]byte(tt.args), &c.Args); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := c.CommandLine()
+		var bad *Error
+		if !errors.As(err, &bad) || bad.Outcome != Usage || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.args, err, tt.want)
+		}
+	}
+	c := Call{Operation: &example, Body: strings.NewReader("{}"),
+		Args: map[string]json.RawMessage{"lines": json.RawMessage(`[{}]`)}}
+	if _, _, err := c.CommandLine(); err == nil {
+		t.Error("lines and a body were taken")
+	}
+}
+
+func TestEffectOf(t *testing.T) {
+	for args, want := range map[string]Effect{
+		`{}`: Reads, `{"text":"x"}`: Writes, `{"on":false}`: Reads, `{"on":true,"text":"x"}`: Destroys,
+	} {
+		var m map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(args), &m); err != nil {
+			t.Fatal(err)
+		}
+		if got := example.EffectOf(m); got != want {
+			t.Errorf("%s: %v, want %v", args, got, want)
+		}
+	}
+}
+
+// FuzzCommandLine sees to it that no value becomes a flag or a command.
+func FuzzCommandLine(f *testing.F) {
+	f.Add(`{"a":"--x","text":"-"}`)
+	f.Add(`{"rest":["a"],"way":["x"]}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		c := Call{Operation: &example}
+		if json.Unmarshal([]byte(text), &c.Args) != nil {
+			return
+		}
+		args, _, err := c.CommandLine()
+		if err != nil {
+			return
+		}
+		if !slices.Equal(args[:3], example.Command) {
+			t.Fatalf("%q", args)
+		}
+		for _, a := range args[3:] {
+			if a == "--" {
+				break
+			}
+			name, _, ok := strings.Cut(strings.TrimPrefix(a, "--"), "=")
+			if !ok || !slices.ContainsFunc(example.Params, func(p Param) bool { return p.Flag == name }) {
+				t.Fatalf("%q in %q", a, args)
+			}
+		}
+	})
+}
+
+func TestSchema(t *testing.T) {
+	const shape = `{"id": "id", "n?": "int", "state": "a|b|null", "by|null": {"cid": "cid|null"}, ` +
+		`"list": [{"x": "text"}], "any": "json", "mixed": "text|int|null"}`
+	text, err := Schema(shape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(text, &s); err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const id = `"id":"b4a9765e-f642-c681-561b-de25662639d2"`
+	cid := `"baf` + "yrei" + strings.Repeat("a", 52) + `"`
+	for _, tt := range []struct {
+		text string
+		ok   bool
+	}{
+		{`{` + id + `,"state":"a","by":null,"list":[],"any":[1],"mixed":null}`, true},
+		{`{` + id + `,"state":null,"by":{"cid":` + cid + `},"list":[{"x":""}],"any":1,"mixed":2,"n":3,` +
+			`"later":true}`, true},
+		{`{` + id + `,"state":"c","by":null,"list":[],"any":1,"mixed":1}`, false},
+		{`{` + id + `,"state":"a","by":{"cid":"x"},"list":[],"any":1,"mixed":1}`, false},
+		{`{` + id + `,"state":"a","by":null,"list":[{}],"any":1,"mixed":1}`, false},
+		{`{` + id + `,"state":"a","by":null,"list":[],"any":1,"mixed":1.5}`, false},
+		{`{` + id + `,"state":"a","by":null,"list":[],"any":1,"mixed":1,"n":"1"}`, false},
+		{`{` + id + `,"state":"a","list":[],"any":1,"mixed":1}`, false},
+		{`[]`, false},
+	} {
+		var v any
+		if err := json.Unmarshal([]byte(tt.text), &v); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Validate(v); (err == nil) != tt.ok {
+			t.Errorf("%s: %v, want ok %t", tt.text, err, tt.ok)
+		}
+	}
+	if _, err := Schema("{"); err == nil {
+		t.Error("a broken shape has a schema")
+	}
+}
+
+func TestInputSchema(t *testing.T) {
+	var s jsonschema.Schema
+	if err := json.Unmarshal(example.InputSchema(), &s); err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, ok := range map[string]bool{
+		`{}`: true, `{"a":"x","count":3,"way":["x"],"lines":[{}]}`: true,
+		`{"other":1}`: false, `{"way":["z"]}`: false, `{"lines":[1]}`: false, `{"count":"3"}`: false,
+	} {
+		var v any
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Validate(v); (err == nil) != ok {
+			t.Errorf("%s: %v, want ok %t", text, err, ok)
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package operation
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A shape is how the docs write what an answer looks like: JSON whose strings say what stands in
+// their place. "cid", "id", "time", "int", "number", "text", "bool", "object", "json" and "null" are
+// kinds of values, other words are themselves, "a|b" is one of both; a list has any number of items
+// of the one shape in it; a member whose name ends in |null may be null, and one whose name ends in ?
+// may be missing.
+
+// Schema returns the JSON Schema, 2020-12, of a shape. Members that it does not name are allowed:
+// later releases may add some.
+func Schema(shape string) (json.RawMessage, error) {
+	var v any
+	if err := json.Unmarshal([]byte(shape), &v); err != nil {
+		return nil, fmt.Errorf("shape: %w: %s", err, shape)
+	}
+	return json.Marshal(schemaOf(v))
+}
+
+func schemaOf(shape any) map[string]any {
+	switch shape := shape.(type) {
+	case string:
+		return wordSchema(shape)
+	case []any:
+		if len(shape) == 0 {
+			return map[string]any{"type": "array"}
+		}
+		return map[string]any{"type": "array", "items": schemaOf(shape[0])}
+	case map[string]any:
+		return objectSchema(shape)
+	}
+	return map[string]any{}
+}
+
+func objectSchema(shape map[string]any) map[string]any {
+	properties, required := map[string]any{}, []string{}
+	for name, member := range shape {
+		bare, optional := strings.CutSuffix(name, "?")
+		bare, null := strings.CutSuffix(bare, "|null")
+		s := schemaOf(member)
+		if null {
+			s["type"] = []any{s["type"], "null"}
+		}
+		properties[bare] = s
+		if !optional {
+			required = append(required, bare)
+		}
+	}
+	return map[string]any{
+		"type": "object", "properties": properties, "required": slices.Sorted(slices.Values(required)),
+	}
+}
+
+// kindSchema returns the schema of a word that stands for values.
+func kindSchema(word string) (s map[string]any, known bool) {
+	switch word {
+	case "json":
+		return map[string]any{}, true
+	case "null":
+		return map[string]any{"type": "null"}, true
+	case "text":
+		return map[string]any{"type": "string"}, true
+	case "bool":
+		return map[string]any{"type": "boolean"}, true
+	case "number":
+		return map[string]any{"type": "number"}, true
+	case "object":
+		return map[string]any{"type": "object"}, true
+	case "int":
+		return map[string]any{"type": "integer"}, true
+	case "cid":
+		return map[string]any{"type": "string", "pattern": "^baf(yrei|krei)[a-z2-7]{52}$"}, true
+	case "id":
+		return map[string]any{"type": "string", "format": "uuid"}, true
+	case "time":
+		return map[string]any{"type": "string", "format": "date-time"}, true
+	}
+	return nil, false
+}
+
+// wordSchema returns the schema of words with | between them.
+func wordSchema(shape string) map[string]any {
+	var literals []any
+	var kinds []map[string]any
+	null := false
+	for word := range strings.SplitSeq(shape, "|") {
+		s, known := kindSchema(word)
+		switch {
+		case word == "null":
+			null = true
+		case known:
+			kinds = append(kinds, s)
+		default:
+			literals = append(literals, word)
+		}
+	}
+	if literals != nil {
+		if null && kinds == nil {
+			literals, null = append(literals, nil), false
+		}
+		kinds = append(kinds, map[string]any{"enum": literals})
+	}
+	switch {
+	case len(kinds) == 0:
+		return map[string]any{"type": "null"}
+	case len(kinds) > 1:
+		if null {
+			kinds = append(kinds, map[string]any{"type": "null"})
+		}
+		return map[string]any{"anyOf": kinds}
+	}
+	if typ, has := kinds[0]["type"]; has && null {
+		kinds[0]["type"] = []any{typ, "null"}
+	}
+	return kinds[0]
+}
+
+// Schema returns the JSON Schema of a parameter's value.
+func (p *Param) Schema() map[string]any {
+	var s map[string]any
+	item := map[string]any{"type": "string"}
+	if p.Enum != nil {
+		item["enum"] = p.Enum
+	}
+	switch p.Kind {
+	case String:
+		s = item
+	case Integer:
+		s = map[string]any{"type": "integer"}
+	case Number:
+		s = map[string]any{"type": "number"}
+	case Boolean:
+		s = map[string]any{"type": "boolean"}
+	case Strings:
+		s = map[string]any{"type": "array", "items": item}
+	case Lines:
+		s = map[string]any{"type": "array", "items": map[string]any{"type": "object"}}
+	}
+	if p.Doc != "" {
+		s["description"] = p.Doc
+	}
+	return s
+}
+
+// InputSchema returns the JSON Schema of the arguments: an object with no other members.
+func (o *Operation) InputSchema() json.RawMessage {
+	properties, required := map[string]any{}, []string{}
+	for i := range o.Params {
+		p := &o.Params[i]
+		properties[p.Name] = p.Schema()
+		if p.Required {
+			required = append(required, p.Name)
+		}
+	}
+	s := map[string]any{
+		"type": "object", "properties": properties, "additionalProperties": false,
+	}
+	if len(required) > 0 {
+		s["required"] = required
+	}
+	data, _ := json.Marshal(s) // maps and strings always have a JSON form
+	return data
+}
+
+// OutputSchema returns the JSON Schema of an answer, or of each line of one, nil for one that is no
+// JSON. It is an object's wherever all shapes are, so that a surface which wants objects can tell.
+func (o *Operation) OutputSchema() json.RawMessage {
+	switch len(o.Shapes) {
+	case 0:
+		return nil
+	case 1:
+		return o.Shapes[0]
+	}
+	s := map[string]any{"anyOf": o.Shapes}
+	if o.objects() {
+		s["type"] = "object"
+	}
+	data, _ := json.Marshal(s) // as above
+	return data
+}
+
+func (o *Operation) objects() bool {
+	for _, shape := range o.Shapes {
+		var s struct {
+			Type any `json:"type"`
+		}
+		if json.Unmarshal(shape, &s) != nil || s.Type != "object" {
+			return false
+		}
+	}
+	return true
+}
