@@ -442,7 +442,7 @@ func (p *planner) replace(req *RememberRequest, d *Draft, out *Remembered) error
 		}
 	}
 	if d.Property == "" {
-		return nil
+		return p.update(req, out)
 	}
 	subject := d.About.Target()
 	at := value{subject, d.Property}
@@ -465,6 +465,24 @@ func (p *planner) replace(req *RememberRequest, d *Draft, out *Remembered) error
 	p.values[at] = []graph.ID{out.ID}
 	return p.link(&Link{Type: d.Property, Src: d.About, Dst: graph.Ref{ID: out.ID},
 		Why: "it says what this property of it is"}, out)
+}
+
+// update lets a new memory take the place of the one whose value it changes, where that is wanted and
+// there is one alone.
+func (p *planner) update(req *RememberRequest, out *Remembered) error {
+	if !p.params.Replace || out.Action != Added || len(req.Supersedes) > 0 {
+		return nil
+	}
+	var old []graph.ID
+	for _, s := range out.Similar {
+		if s.Suggest == SuggestSupersede {
+			old = append(old, s.ID)
+		}
+	}
+	if len(old) != 1 {
+		return nil
+	}
+	return p.supersede(old[0].String(), old[0], out)
 }
 
 // supersede marks one memory as superseded.
