@@ -129,8 +129,8 @@ type Proposals struct {
 // tags.
 //
 // Every node is read. For duplicates and contradictions each memory is compared with the few that
-// the index finds most like it, so the time is that of a small query for each, not of all pairs.
-// ctx ends it between two.
+// the index finds most like it, of those that it may be paired with, so the time is that of a small
+// search for each, not of all pairs. ctx ends it between two.
 func Propose(
 	ctx context.Context, s *repo.Snapshot, req ConsolidateRequest,
 ) (*Proposals, error) {
