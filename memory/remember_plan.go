@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
@@ -212,59 +211,6 @@ func (p *planner) add(d *Draft, near []Near, out *Remembered) error {
 	return nil
 }
 
-// minPrefix is how many digits are no key by chance where an id begins with them.
-const minPrefix = 8
-
-// subject finds what a draft is about by its name, where there is no node of the key.
-func (p *planner) subject(d *Draft) error {
-	key := d.About.Key
-	if key == "" || d.literal || p.made[d.About.Target()] {
-		return nil
-	}
-	if n, err := p.linker.node(p.ctx, d.About.Target()); n != nil || err != nil {
-		return err
-	}
-	at, err := p.linker.locate(p.ctx, key, nil)
-	if err != nil {
-		return err
-	}
-	if at.there || p.made[at.ref.Target()] {
-		d.About = at.ref
-		return nil
-	}
-	if len(key) >= minPrefix && p.s.CID().Defined() {
-		if id, err := p.s.Name(p.ctx, "id:"+key); err == nil {
-			return badRequest("about", "%q is no key, but the beginning of the id %s: give all of it, or "+
-				"key:%s for a new subject", key, id, key)
-		}
-	}
-	return nil
-}
-
-// about links a memory to its subject, which is made where there is none.
-func (p *planner) about(d *Draft, k *known, out *Remembered) error {
-	if d.About.IsZero() {
-		return nil
-	}
-	var subject *graph.NodeChange
-	if d.About.Key != "" {
-		name := strings.TrimPrefix(d.About.Key, keyEntity) // as a mention of it would be called
-		if name == "" {
-			name = d.About.Key
-		}
-		subject = &graph.NodeChange{Key: d.About.Key, Type: TypeEntity, Summary: &name}
-	} else if n, err := p.look(d.About.ID); err != nil {
-		return err
-	} else if n == nil {
-		return &repo.NotFoundError{What: "node", Name: d.About.String()}
-	}
-	k.subjects = append(k.subjects, d.About.Target())
-	return p.link(&Link{
-		Type: EdgeAbout, Src: graph.Ref{ID: k.id}, Dst: d.About, Makes: subject,
-		Why: "it is said to be about it",
-	}, out)
-}
-
 // link writes an edge, with the node at its end where there is none.
 func (p *planner) link(l *Link, out *Remembered) error {
 	if l.Makes != nil {
@@ -442,7 +388,7 @@ func (p *planner) replace(req *RememberRequest, d *Draft, out *Remembered) error
 		}
 	}
 	if d.Property == "" {
-		return nil
+		return p.update(req, out)
 	}
 	subject := d.About.Target()
 	at := value{subject, d.Property}
@@ -465,6 +411,24 @@ func (p *planner) replace(req *RememberRequest, d *Draft, out *Remembered) error
 	p.values[at] = []graph.ID{out.ID}
 	return p.link(&Link{Type: d.Property, Src: d.About, Dst: graph.Ref{ID: out.ID},
 		Why: "it says what this property of it is"}, out)
+}
+
+// update lets a new memory take the place of the one whose value it changes, where that is wanted and
+// there is one alone.
+func (p *planner) update(req *RememberRequest, out *Remembered) error {
+	if !p.params.Replace || out.Action != Added || len(req.Supersedes) > 0 {
+		return nil
+	}
+	var old []graph.ID
+	for _, s := range out.Similar {
+		if s.Suggest == SuggestSupersede {
+			old = append(old, s.ID)
+		}
+	}
+	if len(old) != 1 {
+		return nil
+	}
+	return p.supersede(old[0].String(), old[0], out)
 }
 
 // supersede marks one memory as superseded.

@@ -202,7 +202,8 @@ func changeShapes() map[string][]string {
 		"mnem merge": {shapeMerge, shapePending}, "mnem revert": {shapeMerge},
 		"mnem cherry-pick": {shapeMerge},
 		"mnem remember": {shapeRemembered, `{"duplicate_above": "int", "similar_from": "int", ` +
-			`"keep": "bool", "commit": "cid|null", "no_change": "bool", "dry_run": "bool"}`},
+			`"keep": "bool", "replace": "bool", "commit": "cid|null", "no_change": "bool", ` +
+			`"dry_run": "bool"}`},
 		"mnem profile set": {shapeProfilesSet}, "mnem profile unset": {shapeProfilesSet},
 		"mnem profile default": {shapeProfilesSet}, "mnem profile rm": {shapeProfilesSet},
 		"mnem profile restore": {shapeProfilesSet},
