@@ -47,6 +47,7 @@ type Holder struct {
 	mu     sync.Mutex
 	held   *held // nil while it is not open here
 	closed bool
+	ending chan struct{} // closed when Close is called
 }
 
 // held is a repository that is open for many commands.
@@ -69,7 +70,8 @@ func (c *cli) newHolder(cmd *cobra.Command) (*Holder, error) {
 		return nil, err
 	}
 	opt, err := c.options(cmd)
-	return &Holder{app: c.app, dir: dir, opt: opt, gate: make(chan struct{}, 1)}, err
+	return &Holder{app: c.app, dir: dir, opt: opt, gate: make(chan struct{}, 1),
+		ending: make(chan struct{})}, err
 }
 
 // covers reports whether a directory is the one whose repository this holds.
@@ -225,6 +227,20 @@ func (own *held) socket(h *Holder) string {
 	return own.host.Socket()
 }
 
+// untilEnd returns a context that ends when the share does, for commands without an end of their own:
+// nobody waits for them. cancel must be called.
+func (h *Holder) untilEnd(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		defer cancel()
+		select {
+		case <-h.ending:
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
 // Close ends the share: commands of other processes have a second to end and are then broken off,
 // to be given to the next owner if they have not begun to write; those of this process are waited
 // for. Then the repository is closed, and neither socket nor owner file is left behind.
@@ -235,6 +251,7 @@ func (h *Holder) Close() error {
 		return nil
 	}
 	h.closed = true
+	close(h.ending)
 	h.mu.Unlock()
 	h.gate <- struct{}{} // who opens it has done so
 	h.mu.Lock()
