@@ -87,6 +87,8 @@ func commands() []command {
 		// Exchange
 		{"export", (*cli).exportCommand},
 		{"import", (*cli).importCommand},
+		{"serve", (*cli).serveCommand},
+		{"token", (*cli).tokenCommand},
 		// Care
 		{"stats", (*cli).statsCommand},
 		{"index", (*cli).indexCommand},

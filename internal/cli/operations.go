@@ -53,6 +53,7 @@ func operationOf(e *exposed, cmd *cobra.Command, shapes []json.RawMessage) opera
 		Command: append(strings.Fields(e.command), e.fixed...),
 		Title:   firstOf(e.title, cmd.Short), Doc: paragraph(cmd.Long),
 		Params: slices.Clone(e.words), Effect: e.effect,
+		Pure:       e.pure,
 		Idempotent: e.idempotent || e.effect == operation.Reads,
 		Body:       e.body, Answer: e.answer, Shapes: shapes,
 	}
@@ -114,6 +115,7 @@ func flagParam(e *exposed, cmd *cobra.Command, f *pflag.Flag) (operation.Param, 
 		p.True = embedConfigured
 		p.Doc = "use the embedding model of the configuration too"
 	}
+	p.Varies = slices.Contains(e.varies, f.Name)
 	if slices.Contains(e.writes, f.Name) {
 		p.Effect = operation.Writes
 	}

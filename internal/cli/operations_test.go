@@ -71,6 +71,7 @@ var ofThisMachine = []string{
 	"mnem key show", "mnem key export", "mnem key import", "mnem key trust", "mnem key revoke",
 	"mnem key untrust", "mnem key rm", "mnem bench", "mnem bench eval", "mnem bench check",
 	"mnem bench perf", "mnem sources diff", "mnem sources refresh",
+	"mnem serve", "mnem token", "mnem token new", "mnem token list", "mnem token revoke",
 	"mnem profile", "mnem op", "mnem session", "mnem index", // which hold others
 }
 
@@ -168,10 +169,24 @@ func TestExposedNamesWhatThereIs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range append(slices.Clone(e.hide), e.writes...) {
+		for _, name := range slices.Concat(e.hide, e.writes, e.varies) {
 			if cmd.Flags().Lookup(name) == nil {
 				t.Errorf("%s has no flag --%s", e.command, name)
 			}
+		}
+	}
+}
+
+// TestHTTPPage holds docs/http.md to the error table.
+func TestHTTPPage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "http.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range operation.Outcomes() {
+		row := fmt.Sprintf("\n| `%s` | %d | %s |\n", o.Code, o.HTTP, o.When)
+		if !strings.Contains(strings.ReplaceAll(string(page), "\r\n", "\n"), row) {
+			t.Errorf("docs/http.md lacks the row%s", row)
 		}
 	}
 }

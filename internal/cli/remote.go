@@ -32,6 +32,20 @@ func NewRunner(app *App, sign bool) operation.Runner {
 	return &runner{app, sign}
 }
 
+// served is the app as callers see it: what flags say of the repository counts for each of them.
+func (c *cli) served() *App {
+	app := *c.app
+	env := map[string]string{}
+	if c.global.repo != "" {
+		env["MNEM_REPO"] = c.absolute(c.global.repo)
+	}
+	if c.global.wait != defaultWait {
+		env["MNEM_WAIT"] = c.global.wait.String()
+	}
+	app.Getenv = func(name string) string { return firstOf(env[name], c.app.Getenv(name)) }
+	return &app
+}
+
 // maxErrors is how many bytes of messages a call may leave; what comes after is dropped.
 const maxErrors = 64 << 10
 
