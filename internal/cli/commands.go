@@ -84,6 +84,7 @@ func commands() []command {
 		// Record and replay
 		{"session", (*cli).sessionCommand},
 		{"replay", (*cli).replayCommand},
+		{"mcp", (*cli).mcpCommand},
 		// Exchange
 		{"export", (*cli).exportCommand},
 		{"import", (*cli).importCommand},

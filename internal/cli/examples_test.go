@@ -58,9 +58,9 @@ var exampleSteps = map[string][][]string{
 // bare are the commands whose examples begin without a repository.
 var bare = []string{"mnem", "mnem init"}
 
-// notShells are examples for the prompt of a shell that this test does not speak, or that run until
-// they are stopped.
-var notShells = []string{"mnem completion", "mnem serve"}
+// notShells are examples for the prompt of a shell that this test does not speak, and servers,
+// which go on until they are told to end.
+var notShells = []string{"mnem completion", "mnem mcp", "mnem serve"}
 
 // eachCommand calls fn for every command that runs.
 func eachCommand(fn func(path string, cmd *cobra.Command)) {

@@ -43,7 +43,7 @@ func (c *cli) watchCommand() *cobra.Command {
 			"the oldest one to go on from.",
 		Example: "  mnem watch --since @~1 -n 1 --diff\n  mnem watch --since 0 --ref main -n 2\n" +
 			"  mnem watch --since 0 -n 3 --json",
-		Args:    cobra.NoArgs,
+		Args: cobra.NoArgs,
 	}
 	f := cmd.Flags()
 	f.StringVar(&opt.since, "since", "", "begin after this `OP`eration, 0 for the first one; "+
