@@ -42,6 +42,7 @@ type WatchedOp struct {
 type BranchMove struct {
 	Name     graph.RefName
 	From, To *Snapshot
+	Made     bool // whether the operation made the commit
 }
 
 // HorizonError is returned by a watch from an operation that is older than what is kept, so that
@@ -286,7 +287,10 @@ func (w *watch) branches(ctx context.Context, op OpRecord) (out []BranchMove, er
 		if b.To, err = w.repo.At(ctx, m.To.Target); err != nil {
 			return nil, err
 		}
-		if m.From.Target.Defined() || begins(op.Operation, b.To.Commit()) {
+		if b.Made, err = w.made(ctx, op.Operation, b.To); err != nil {
+			return nil, err
+		}
+		if m.From.Target.Defined() || b.Made && len(b.To.Commit().Parents) == 0 {
 			if b.From, err = w.repo.At(ctx, m.From.Target); err != nil {
 				return nil, err
 			}
@@ -296,7 +300,24 @@ func (w *watch) branches(ctx context.Context, op OpRecord) (out []BranchMove, er
 	return out, nil
 }
 
-// begins reports whether an operation made a commit that begins a history.
-func begins(op *commit.Operation, c *commit.Commit) bool {
-	return len(c.Parents) == 0 && c.Time == op.Time && c.Author == op.Actor
+// made reports whether an operation made a commit: it has its time and its author, and no branch was
+// at it before.
+func (w *watch) made(ctx context.Context, op *commit.Operation, s *Snapshot) (bool, error) {
+	if c := s.Commit(); c.Time != op.Time || c.Author != op.Actor {
+		return false, nil
+	}
+	if !op.Parent.Defined() {
+		return true, nil
+	}
+	head := store.Head{Seq: op.Seq - 1, Operation: op.Parent}
+	before, err := loadView(ctx, w.repo.nodes(), w.repo.facts(), head)
+	if err != nil {
+		return false, err
+	}
+	for ref, err := range before.list(ctx, graph.Heads) {
+		if err != nil || ref.Target == s.CID() {
+			return false, err
+		}
+	}
+	return true, nil
 }

@@ -30,7 +30,8 @@ func (e *forwardedError) Error() string { return fmt.Sprintf("ended with exit co
 // runHere are the commands that are not handed to another process before they run: they do not open
 // the repository, or hold it themselves.
 var runHere = []string{
-	"init", "config", "demo", "version", "completion", "key", "bench", "hold", "serve", "mcp", "token",
+	"init", "config", "demo", "version", "completion", "key", "bench", "hold", "serve", "mcp", "watch",
+	"token",
 	"integrate", "unintegrate", "doctor",
 }
 

@@ -50,6 +50,7 @@ type Holder struct {
 	closed bool
 	// dropped are repositories that failed and are being closed; added to under mu.
 	dropped sync.WaitGroup
+	ending  chan struct{} // closed when Close is called
 }
 
 // held is a repository that is open for many commands.
@@ -72,7 +73,8 @@ func (c *cli) newHolder(cmd *cobra.Command) (*Holder, error) {
 		return nil, err
 	}
 	opt, err := c.options(cmd)
-	return &Holder{app: c.app, dir: dir, opt: opt, gate: make(chan struct{}, 1)}, err
+	return &Holder{app: c.app, dir: dir, opt: opt, gate: make(chan struct{}, 1),
+		ending: make(chan struct{})}, err
 }
 
 // covers reports whether a directory is the one whose repository this holds.
@@ -229,6 +231,20 @@ func (own *held) socket(h *Holder) string {
 	return own.host.Socket()
 }
 
+// untilEnd returns a context that ends when the share does, for commands without an end of their own:
+// nobody waits for them. cancel must be called.
+func (h *Holder) untilEnd(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		defer cancel()
+		select {
+		case <-h.ending:
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
 // Close ends the share: commands of other processes have three seconds to end and are then broken
 // off, to be given to the next owner if they have not begun to write; those of this process are
 // waited for. Then the repository is closed, and neither socket nor owner file is left behind.
@@ -239,6 +255,7 @@ func (h *Holder) Close() error {
 		return nil
 	}
 	h.closed = true
+	close(h.ending)
 	h.mu.Unlock()
 	h.gate <- struct{}{} // who opens it has done so
 	h.mu.Lock()

@@ -56,9 +56,8 @@ func jsonWatched(ctx context.Context, w repo.WatchedOp, diff bool) (*watchJSON, 
 		Refs: op.Refs, Undoes: op.Undoes, Redoes: op.Redoes, Branches: []branchMoveJSON{},
 	}
 	for _, b := range w.Branches {
-		made := b.To.Commit()
-		if made.Time == w.Operation.Time && made.Author == w.Operation.Actor && out.Agent == nil {
-			out.Agent = orNull(made.Agent)
+		if b.Made && out.Agent == nil {
+			out.Agent = orNull(b.To.Commit().Agent)
 		}
 		move, err := jsonBranchMove(ctx, b, diff)
 		if err != nil {
@@ -132,15 +131,7 @@ func atMost[V any](all iter.Seq2[V, error], n int, more *bool) iter.Seq2[V, erro
 	}
 }
 
-// printWatched prints one operation at once, so that who reads along sees it.
 func (c *cli) printWatched(w *watchJSON) error {
-	if c.global.json {
-		return firstError(c.printJSON(w), c.out.Flush())
-	}
-	return firstError(c.printWatchedText(w), c.out.Flush())
-}
-
-func (c *cli) printWatchedText(w *watchJSON) error {
 	by := line(w.Actor)
 	if w.Agent != nil {
 		by += " (" + line(*w.Agent) + ")"
