@@ -29,6 +29,8 @@ func commands() []command {
 		// Start
 		{"init", (*cli).initCommand},
 		{"config", (*cli).configCommand},
+		{"integrate", (*cli).integrateCommand},
+		{"unintegrate", (*cli).unintegrateCommand},
 		{"demo", (*cli).demoCommand},
 		{"version", (*cli).versionCommand},
 		{"completion", (*cli).completionCommand},
@@ -88,6 +90,7 @@ func commands() []command {
 		// Care
 		{"stats", (*cli).statsCommand},
 		{"index", (*cli).indexCommand},
+		{"doctor", (*cli).doctorCommand},
 		{"fsck", (*cli).fsckCommand},
 		{"gc", (*cli).gcCommand},
 		{"purge", (*cli).purgeCommand},

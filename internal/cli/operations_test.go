@@ -71,7 +71,7 @@ var ofThisMachine = []string{
 	"mnem key show", "mnem key export", "mnem key import", "mnem key trust", "mnem key revoke",
 	"mnem key untrust", "mnem key rm", "mnem bench", "mnem bench eval", "mnem bench check",
 	"mnem bench perf", "mnem sources diff", "mnem sources refresh",
-	"mnem policy", "mnem policy init", "mnem policy show", "mnem policy check",
+	"mnem integrate", "mnem unintegrate", "mnem doctor", "mnem policy", "mnem policy init", "mnem policy show", "mnem policy check",
 	"mnem profile", "mnem op", "mnem session", "mnem index", // which hold others
 }
 
