@@ -105,6 +105,9 @@ func TestDamagedBlocks(t *testing.T) {
 // TestDamageUnseen damages every block in turn behind the store's back: every operation ends in an
 // answer or in one of the errors of the contract, and Verify sees what changes an answer.
 func TestDamageUnseen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	m, cids := damaged(t)
 	want := m.tryAll(m.blocks)
 	rng := rand.New(rand.NewPCG(4, 4))

@@ -26,6 +26,9 @@ func (d *desk) Merged(_ context.Context, key ipld.CID) (ipld.CID, error) {
 // TestLater makes merges of two groups a random while after they are due, or loses them, damages
 // them or never makes them: no update merges more than it may, and answers are exact.
 func TestLater(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	const (
 		base    = 1500
 		updates = 3000

@@ -160,6 +160,9 @@ func (w *words) mean(text []int) []float64 {
 // TestRecall finds by the default shortlist .99 of the ten that comparing all finds, and bounds
 // what questions read: what is compared exactly does not grow with the number of vectors.
 func TestRecall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	const questions = 100
 	for _, n := range []int{24_000, 72_000} {
 		s := perf.NewSynth(1, n, 0, 384)

@@ -121,6 +121,9 @@ func TestDamagedBlocks(t *testing.T) {
 // panic, in an answer or in one of the errors of the contract, and Verify must see what changes an
 // answer. (Bytes of dead documents and between posting lists change none.)
 func TestDamageUnseen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	blocks, m, docs, cids := damaged(t)
 	want := tryAll(t, blocks, m)
 	rng := newRand(t)

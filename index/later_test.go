@@ -27,6 +27,9 @@ func (d *desk) Merged(_ context.Context, key ipld.CID) (ipld.CID, error) {
 // than a small merge takes, answers and sums are those of an index that merges by itself, and the
 // number of segments stays bounded.
 func TestLater(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	const (
 		base      = 2000
 		mostBytes = 64 << 10 // 256 documents of some 200 bytes in a merged segment, and the manifest

@@ -25,6 +25,9 @@ func (d *desk) Merged(_ context.Context, key ipld.CID) (ipld.CID, error) {
 // TestLater makes merges a random while after they are due, or loses them, damages them or never
 // makes them: no update writes more than a small merge takes, and every node is as it should be.
 func TestLater(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	const (
 		base      = 3000
 		updates   = 3000

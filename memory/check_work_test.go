@@ -231,11 +231,20 @@ func TestReadLabelled(t *testing.T) {
 		`{"question":"a","answerable":true,"evidence":"k"}`, `{"question":"a","answerable":true,"x":1}`,
 		`{"question":"a","answerable":false,"evidence":["k"]}`, `{"question":"a","answerable":true,"evidence":[""]}`,
 		`{"question":"` + strings.Repeat("a", 70_000) + `","answerable":true}`, strings.Repeat("x", 300_000),
+		"{\"question\":\"a \xff\",\"answerable\":true}", "\ufeff{}", `{"question":12,"answerable":true}`,
+		`{"question":"a","question":"b","answerable":true}`, `{"question":"a","answerable":1e400}`,
+		`{"question":123456789012345678901234567890,"answerable":true}`, `null`, "\x00",
+		`{"question":"\ud800","answerable":true}`, `{"question":"a","answerable":true} {}`,
+		`{"question":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`,
+		`{"question":"a","answerable":true,"evidence":[` + strings.Repeat(`"k",`, 2000) + `"k"]}`,
 	} {
 		if _, err := memory.ReadLabelled(strings.NewReader(bad), "f"); err == nil ||
 			!strings.Contains(err.Error(), "f:1") {
 			t.Errorf("%.60s: %v", bad, err)
 		}
+	}
+	if list, err = memory.ReadLabelled(strings.NewReader(" \n\n"), "f"); err != nil || len(list) != 0 {
+		t.Errorf("nothing: %v %v", list, err)
 	}
 }
 

@@ -50,7 +50,6 @@ const (
 
 // Proposal is something that could be tidied up, with what speaks for it.
 type Proposal struct {
-	N     int    // its place in the list, from 1
 	ID    string // 16 hex digits: the same as long as what speaks for it is
 	Kind  ProposalKind
 	Nodes []graph.ID // what it is about; of duplicates the one that stays first
@@ -278,7 +277,6 @@ func (c *consolidator) add(p Proposal, list []subject, hides ...graph.ID) (bool,
 		}
 		p.Names = append(p.Names, cmp.Or(n.Key, n.Summary))
 	}
-	p.N = len(c.out.List) + 1
 	c.out.List = append(c.out.List, p)
 	return true, nil
 }

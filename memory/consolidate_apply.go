@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
+	"strings"
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
@@ -12,8 +12,8 @@ import (
 	"github.com/mnem-project/mnem/repo"
 )
 
-// maxPlace of a proposal is told from its id by its length: 1 to 5 digits.
-const placeDigits = 5
+// MinPick is how many digits of a proposal's id name it at least.
+const MinPick = 4
 
 // ConsolidateResult tells what became of proposals.
 type ConsolidateResult struct {
@@ -25,9 +25,11 @@ type ConsolidateResult struct {
 	Retagged  []graph.ID // memories one of whose tags is spelt otherwise now
 }
 
-// Consolidate applies proposals in one commit: those that are picked by their numbers or ids, all
-// where picks is nil. It looks for them anew in the newest commit of the branch; a pick that is not
-// among them is a *repo.NotFoundError. Nothing is removed: all but tags is marks.
+// Consolidate applies proposals in one commit: those that are picked by their ids or beginnings of
+// them, MinPick digits or more, all where picks is nil. It looks for them anew in the newest commit
+// of the branch. An id is the hash of what a proposal is about, so that a pick never hits
+// another one than the one that was seen, whatever was written since: one that is not among them
+// any more is a *repo.NotFoundError, a beginning of several a *repo.AmbiguousError. Nothing is removed: all but tags is marks.
 func (m *Memory) Consolidate(
 	ctx context.Context, opt repo.CommitOptions, req ConsolidateRequest, picks []string,
 ) (*ConsolidateResult, error) {
@@ -57,7 +59,7 @@ func (m *Memory) Decline(
 	ctx context.Context, opt repo.CommitOptions, req ConsolidateRequest, picks []string,
 ) (*ConsolidateResult, error) {
 	if len(picks) == 0 {
-		return nil, invalidf("proposals: name at least one by its number or id")
+		return nil, invalidf("proposals: name at least one by its id")
 	}
 	return m.consolidate(ctx, opt, req, func(k *marker, res *ConsolidateResult) (string, error) {
 		var err error
@@ -119,19 +121,22 @@ func pick(list []Proposal, picks []string) ([]Proposal, error) {
 	return out, nil
 }
 
-// find returns the place of the proposal that a number or an id names.
+// find returns the place of the proposal that an id or the beginning of one names.
 func find(list []Proposal, name string) (int, error) {
-	if n, err := strconv.Atoi(name); err == nil && len(name) <= placeDigits {
-		if n < 1 || n > len(list) {
-			return 0, &repo.NotFoundError{What: "proposal", Name: name}
+	at := -1
+	for i := range list {
+		if len(name) < MinPick || !strings.HasPrefix(list[i].ID, name) {
+			continue
 		}
-		return n - 1, nil
+		if at >= 0 {
+			return 0, &repo.AmbiguousError{What: "proposal", Name: name}
+		}
+		at = i
 	}
-	i := slices.IndexFunc(list, func(p Proposal) bool { return p.ID == name })
-	if i < 0 {
+	if at < 0 {
 		return 0, &repo.NotFoundError{What: "proposal", Name: name}
 	}
-	return i, nil
+	return at, nil
 }
 
 func countKinds(list []Proposal) string {
@@ -215,7 +220,14 @@ func (t *tidier) writeTags() error {
 // those of the others, which are marked superseded.
 func (t *tidier) retag(n *graph.Node, to map[string]string) error {
 	var tags []string
-	for _, tag := range TagsOf(n) {
+	var others []ipld.Value // what is no text is not ours to drop
+	list, _ := ipld.FindEntry(n.Props, PropTags)
+	for _, item := range list.List() {
+		if item.Kind() != ipld.String {
+			others = append(others, item)
+			continue
+		}
+		tag := item.Text()
 		if stays, ok := to[tag]; ok {
 			if err := t.relink(n.ID, tag, stays); err != nil {
 				return err
@@ -229,6 +241,7 @@ func (t *tidier) retag(n *graph.Node, to map[string]string) error {
 	for _, tag := range slices.Compact(tags) {
 		values = append(values, ipld.StringValue(tag))
 	}
+	values = append(values, others...)
 	t.changes = append(t.changes, graph.Change{Node: &graph.NodeChange{ID: n.ID,
 		Props: []ipld.Entry{{Key: PropTags, Value: ipld.ListValue(values...)}}}})
 	t.res.Retagged = append(t.res.Retagged, n.ID)

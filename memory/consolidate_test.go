@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -166,7 +167,7 @@ func TestOtherSubjects(t *testing.T) {
 // TestTagEdges gives memories the edges of the spelling that stays.
 func TestTagEdges(t *testing.T) {
 	m := lifeMemory(t,
-		`{"node":{"key":"a","type":"fact","props":{"tags":["Release Notes","x"]}}}`,
+		`{"node":{"key":"a","type":"fact","props":{"tags":[7,"x",{"n":1},"Release Notes",null]}}}`,
 		`{"node":{"key":"b","type":"fact","props":{"tags":["release-notes"]}}}`,
 		`{"node":{"key":"c","type":"fact","props":{"tags":["release-notes"]}}}`,
 		`{"node":{"key":"tag/release notes","type":"Tag","summary":"Release Notes"}}`,
@@ -181,6 +182,10 @@ func TestTagEdges(t *testing.T) {
 	if err != nil || !slices.Equal(TagsOf(n), []string{"release-notes", "x"}) {
 		t.Errorf("%v %v", TagsOf(n), err)
 	}
+	v, _ := ipld.FindEntry(n.Props, PropTags)
+	if got := string(ipld.AppendJSON(nil, v)); got != `["release-notes","x",7,{"n":1},null]` {
+		t.Errorf("tags %s", got)
+	}
 	old := graph.EdgeID(graph.NodeID("a"), EdgeTagged, graph.NodeID("tag/release notes"), "")
 	next := graph.EdgeID(graph.NodeID("a"), EdgeTagged, graph.NodeID(TagKey("release-notes")), "")
 	mark, err := s.Mark(t.Context(), graph.OnEdge, old)
@@ -193,6 +198,27 @@ func TestTagEdges(t *testing.T) {
 	undo(t, m, before)
 }
 
+// TestPickSeen applies a proposal that was listed before others came and went in front of it.
+func TestPickSeen(t *testing.T) {
+	m := lifeMemory(t, untidy...)
+	req := ConsolidateRequest{Now: lifeBy.Time}
+	seen, err := Propose(t.Context(), lifeTip(t, m), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.tell(t, factLine("The lease of the office ends", `,"props":{"expires":"2025-11-01T00:00:00Z"}`))
+	last := seen.List[len(seen.List)-1]
+	res, err := m.Consolidate(t.Context(), lifeOpt, req, []string{last.ID[:8]})
+	if err != nil || len(res.Picked) != 1 || res.Picked[0].ID != last.ID ||
+		!slices.Equal(res.Picked[0].Nodes, last.Nodes) {
+		t.Fatal(err, res)
+	}
+	var missing *repo.NotFoundError
+	if _, err := m.Consolidate(t.Context(), lifeOpt, req, []string{last.ID}); !errors.As(err, &missing) {
+		t.Error(err)
+	}
+}
+
 func TestConsolidateRequests(t *testing.T) {
 	m := lifeMemory(t, untidy...)
 	for _, req := range []ConsolidateRequest{{Cap: -1}, {Kinds: []ProposalKind{"all"}},
@@ -202,12 +228,25 @@ func TestConsolidateRequests(t *testing.T) {
 		}
 	}
 	req := ConsolidateRequest{Now: lifeBy.Time}
-	for _, pick := range []string{"0", "99", "x", "-1", "123456", ""} {
+	for _, pick := range []string{"0", "1", "99", "x", "-1", "123456", ""} {
 		_, err := m.Consolidate(t.Context(), lifeOpt, req, []string{pick})
 		var missing *repo.NotFoundError
 		if !errors.As(err, &missing) || missing.What != "proposal" {
 			t.Errorf("%q: %v", pick, err)
 		}
+	}
+	list, err := Propose(t.Context(), lifeTip(t, m), req)
+	if err != nil || len(list.List) < 2 {
+		t.Fatal(err)
+	}
+	same := slices.Clone(list.List)
+	same[1].ID = same[0].ID[:MinPick] + strings.Repeat("x", idDigits-MinPick)
+	var several *repo.AmbiguousError
+	if _, err := pick(same, []string{same[0].ID[:MinPick]}); !errors.As(err, &several) {
+		t.Error(err)
+	}
+	if got, err := pick(same, []string{same[0].ID}); err != nil || len(got) != 1 {
+		t.Error(got, err)
 	}
 	if _, err := m.Decline(t.Context(), lifeOpt, req, nil); !errors.Is(err, repo.ErrInvalid) {
 		t.Error(err)

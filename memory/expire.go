@@ -70,7 +70,7 @@ func (k *marker) expire(req ExpireRequest) error {
 		return nil
 	}
 	for _, name := range req.Nodes {
-		id, err := k.s.Name(k.ctx, name)
+		id, err := k.name(name)
 		if err != nil {
 			return err
 		}

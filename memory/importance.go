@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"maps"
+	"slices"
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
@@ -46,17 +47,45 @@ func (h HalfLives) Of(typ string) int {
 }
 
 // importanceVerb is the name under which a commit's profiles keep the parameters of this file.
-const importanceVerb = "importance"
+const (
+	importanceVerb = "importance"
+	paramHalfLife  = "halfLife"
+)
 
 // HalfLivesAt returns the half-lives that hold at a snapshot: the defaults, and those of the
 // parameter "halfLife" of its profiles in their place.
 func HalfLivesAt(ctx context.Context, s *repo.Snapshot) (HalfLives, error) {
-	out := maps.Clone(defaultHalfLives)
 	params, err := verbParams(ctx, s, importanceVerb)
 	if err != nil {
 		return nil, err
 	}
-	v, ok := ipld.FindEntry(params, "halfLife")
+	own, err := halfLivesOf(params)
+	if err != nil {
+		return nil, err
+	}
+	return own.All(), nil
+}
+
+// All returns half-lives that a memory gives types itself, and the built-in ones of others.
+func (h HalfLives) All() HalfLives {
+	out := maps.Clone(defaultHalfLives)
+	maps.Copy(out, h)
+	return out
+}
+
+// OwnHalfLivesAt returns the half-lives that a snapshot gives types itself, empty for none.
+func OwnHalfLivesAt(ctx context.Context, s *repo.Snapshot) (HalfLives, error) {
+	params, err := verbParams(ctx, s, importanceVerb)
+	if err != nil {
+		return nil, err
+	}
+	return halfLivesOf(params)
+}
+
+// halfLivesOf returns those of the parameter "halfLife".
+func halfLivesOf(params []ipld.Entry) (HalfLives, error) {
+	out := make(HalfLives)
+	v, ok := ipld.FindEntry(params, paramHalfLife)
 	if !ok {
 		return out, nil
 	}
@@ -89,22 +118,57 @@ func checkHalfLife(typ string, days int64) error {
 func (m *Memory) SetHalfLives(
 	ctx context.Context, opt repo.CommitOptions, days HalfLives,
 ) (*repo.CommitResult, error) {
-	if len(days) > MaxHalfLives {
-		return nil, invalidf("half-lives: %d types, limit %d", len(days), MaxHalfLives)
+	v, err := days.value()
+	if err != nil {
+		return nil, err
+	}
+	return m.changeVerbParams(ctx, importanceVerb, opt,
+		func(old []ipld.Entry, _ error) ([]ipld.Entry, error) {
+			return withEntry(old, paramHalfLife, v), nil
+		})
+}
+
+// ChangeHalfLives makes the half-lives that a branch gives types what change makes of those that its
+// newest commit has, as SetHalfLives does, and returns them: whoever changes that of another type
+// at the same time is heeded too. An error of change is returned.
+func (m *Memory) ChangeHalfLives(
+	ctx context.Context, opt repo.CommitOptions, change func(own HalfLives) error,
+) (HalfLives, *repo.CommitResult, error) {
+	var own HalfLives
+	res, err := m.changeVerbParams(ctx, importanceVerb, opt,
+		func(old []ipld.Entry, err error) ([]ipld.Entry, error) {
+			if err == nil {
+				own, err = halfLivesOf(old)
+			}
+			if err == nil {
+				err = change(own)
+			}
+			if err != nil {
+				return nil, err
+			}
+			v, err := own.value()
+			return withEntry(old, paramHalfLife, v), err
+		})
+	return own, res, err
+}
+
+// value returns half-lives as they are stored, the zero value for none.
+func (h HalfLives) value() (ipld.Value, error) {
+	if len(h) == 0 {
+		return ipld.Value{}, nil
+	}
+	if len(h) > MaxHalfLives {
+		return ipld.Value{}, invalidf("half-lives: %d types, limit %d", len(h), MaxHalfLives)
 	}
 	var list []ipld.Entry
-	for typ, n := range days {
-		if err := checkHalfLife(typ, int64(n)); err != nil {
-			return nil, err
+	for _, typ := range slices.Sorted(maps.Keys(h)) { // so that it is the same one that is refused
+		if err := checkHalfLife(typ, int64(h[typ])); err != nil {
+			return ipld.Value{}, err
 		}
-		list = append(list, ipld.Entry{Key: typ, Value: ipld.IntValue(int64(n))})
-	}
-	if list == nil {
-		return m.setVerbParams(ctx, importanceVerb, nil, opt)
+		list = append(list, ipld.Entry{Key: typ, Value: ipld.IntValue(int64(h[typ]))})
 	}
 	ipld.SortEntries(list)
-	return m.setVerbParams(ctx, importanceVerb,
-		[]ipld.Entry{{Key: "halfLife", Value: ipld.MapValue(list...)}}, opt)
+	return ipld.MapValue(list...), nil
 }
 
 // Factors are what the effective importance of a memory is made of.

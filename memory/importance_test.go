@@ -99,6 +99,62 @@ func TestStoredHalfLives(t *testing.T) {
 		if _, err := HalfLivesAt(t.Context(), lifeTip(t, m)); err == nil {
 			t.Errorf("%v is taken", v)
 		}
+		if _, err := m.SetHalfLives(t.Context(), lifeOpt, nil); err != nil {
+			t.Errorf("%v cannot be taken away: %v", v, err)
+		}
+	}
+}
+
+// TestParamsAtOnce changes one parameter each from many sides at once: none undoes another's, and
+// what a later version wrote stays.
+func TestParamsAtOnce(t *testing.T) {
+	m := lifeMemory(t, `{"node":{"key":"a","type":"fact"}}`)
+	later := []ipld.Entry{{Key: "later", Value: ipld.IntValue(7)}}
+	for _, verb := range []string{importanceVerb, verbRemember} {
+		if _, err := m.setVerbParams(t.Context(), verb, later, lifeOpt); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const n = 8
+	errs := make(chan error, n+2)
+	for i := range n {
+		go func() { // each as if it were a program of its own
+			_, _, err := New(m.r).ChangeHalfLives(t.Context(), lifeOpt, func(own HalfLives) error {
+				own[fmt.Sprint("type", i)] = i + 1
+				return nil
+			})
+			errs <- err
+		}()
+	}
+	for _, change := range []func(*RememberParams){
+		func(p *RememberParams) { p.Keep = true },
+		func(p *RememberParams) { p.SimilarFrom = 40_000 },
+	} {
+		go func() {
+			_, _, err := New(m.r).ChangeRememberParams(t.Context(), lifeOpt,
+				func(p *RememberParams) error { change(p); return nil })
+			errs <- err
+		}()
+	}
+	for range n + 2 {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	s := lifeTip(t, m)
+	own, err := OwnHalfLivesAt(t.Context(), s)
+	if err != nil || len(own) != n {
+		t.Errorf("%v %v", own, err)
+	}
+	p, err := RememberParamsAt(t.Context(), s)
+	if err != nil || !p.Keep || p.SimilarFrom != 40_000 {
+		t.Errorf("%+v %v", p, err)
+	}
+	for _, verb := range []string{importanceVerb, verbRemember} {
+		entries, err := verbParams(t.Context(), s, verb)
+		if _, ok := ipld.FindEntry(entries, "later"); err != nil || !ok {
+			t.Errorf("%s: %v %v", verb, entries, err)
+		}
 	}
 }
 

@@ -61,6 +61,7 @@ const (
 	similarAt     = 52_429 // .80
 	candidateAt   = 26_214 // .40
 	hourMicros    = 3_600_000_000
+	maxNodes      = 4096 // that a linker keeps
 )
 
 // NodeTypes of what edges lead to, and the beginnings of their keys.
@@ -77,17 +78,34 @@ type linker struct {
 	m      *Memory
 	s      *repo.Snapshot
 	opt    LinkOptions
-	recent []recent // what commits added, those of the newest one first
-	read   bool     // whether recent was read
-	drafts []recent // of this commit, the newest last
+	drafts []recent                 // of this commit, the newest last
+	nodes  map[graph.ID]*graph.Node // of the snapshot that were read, nil where there is none
 	terms  *text.Analyzer
 	marks  *marker // what the commit that is being made marks; nil for nothing
 }
 
 // newLinker returns a linker for drafts that will be committed on a snapshot.
 func (m *Memory) newLinker(s *repo.Snapshot, opt LinkOptions) (*linker, error) {
-	a, err := text.New("en")
-	return &linker{m: m, s: s, opt: opt, terms: a}, err
+	l := &linker{m: m, s: s, opt: opt, nodes: map[graph.ID]*graph.Node{}}
+	var err error
+	l.terms, err = m.analyzer()
+	return l, err
+}
+
+// node returns a node of the snapshot, nil for none. It is read once.
+func (l *linker) node(ctx context.Context, id graph.ID) (*graph.Node, error) {
+	if n, ok := l.nodes[id]; ok {
+		return n, nil
+	}
+	n, _, err := l.s.Node(ctx, id)
+	if err != nil && !isMissing(err) {
+		return nil, err
+	}
+	if len(l.nodes) == maxNodes { // a large batch keeps no more than counts
+		clear(l.nodes)
+	}
+	l.nodes[id] = n
+	return n, nil
 }
 
 // links returns the edges that rules write for a draft and the candidates that an agent may link.
@@ -140,7 +158,11 @@ func (l *linker) seen(ctx context.Context, id graph.ID) (*graph.Node, error) {
 	if hidden, err := l.hides(id); err != nil || hidden {
 		return nil, err
 	}
-	return seenNode(ctx, l.s, id, nil)
+	m, err := l.s.Mark(ctx, graph.OnNode, id)
+	if err != nil || m != nil && retrieve.Hidden(m.State) {
+		return nil, err
+	}
+	return l.node(ctx, id)
 }
 
 // hides reports whether a mark of the commit that is being made hides a node.

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -8,7 +9,6 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // Bounds of what is looked at for the newest memories.
@@ -34,28 +34,9 @@ func (l *linker) temporal(ctx context.Context, d *Draft, out *Linked) (*recent, 
 	if !l.opt.runs(RuleTemporal) && !l.opt.runs(RuleCausal) {
 		return nil, nil
 	}
-	if err := l.readRecent(ctx); err != nil {
-		return nil, err
-	}
-	var previous *recent
-	var near []*recent
-	for r := range l.newest() {
-		if r.id == d.ID || r.created > d.Created {
-			continue
-		}
-		if why := d.follows(r); why != "" && (previous == nil || r.later(previous)) {
-			if ok, err := l.visible(ctx, r); err != nil {
-				return nil, err
-			} else if ok {
-				previous = r
-			}
-		}
-		if d.Created-r.created <= nearHours*hourMicros {
-			near = append(near, r)
-		}
-	}
-	if !l.opt.runs(RuleTemporal) {
-		return previous, nil
+	previous, err := l.previous(ctx, d)
+	if err != nil || !l.opt.runs(RuleTemporal) {
+		return previous, err
 	}
 	if previous != nil {
 		out.Links = append(out.Links, Link{
@@ -63,54 +44,52 @@ func (l *linker) temporal(ctx context.Context, d *Draft, out *Linked) (*recent, 
 			Why: "the memory before it " + d.follows(previous),
 		})
 	}
-	return previous, l.near(ctx, d, near, previous, out)
+	return previous, l.near(ctx, d, previous, out)
 }
 
-// newest yields what was written lately: the newest drafts, then what commits added.
-func (l *linker) newest() iter.Seq[*recent] {
-	return func(yield func(*recent) bool) {
-		for i := range min(len(l.drafts), recentNodes) {
-			if !yield(&l.drafts[len(l.drafts)-1-i]) {
-				return
-			}
+// previous returns the newest memory of the same source as a draft, nil for none.
+func (l *linker) previous(ctx context.Context, d *Draft) (*recent, error) {
+	if len(d.Sources) == 0 && d.Task == "" && d.Agent == "" {
+		return nil, nil // no memory is of the same source
+	}
+	fits := func(a *added) bool {
+		return len(d.Sources) > 0 || d.follows(&recent{agent: a.agent, task: a.task}) != ""
+	}
+	for r, err := range l.newest(ctx, d, fits) {
+		if err != nil {
+			return nil, err
 		}
-		for i := range l.recent {
-			if !yield(&l.recent[i]) {
-				return
-			}
+		if d.follows(r) == "" {
+			continue
+		}
+		if ok, err := l.visible(ctx, r); ok || err != nil {
+			return r, err
 		}
 	}
+	return nil, nil
 }
 
 // near links a draft to the newest memories of the day before it.
-func (l *linker) near(
-	ctx context.Context, d *Draft, list []*recent, previous *recent, out *Linked,
-) error {
-	slices.SortStableFunc(list, func(a, b *recent) int {
-		switch {
-		case a.later(b):
-			return -1
-		case b.later(a):
-			return 1
-		}
-		return 0 // of one commit: the list has the newest first
-	})
+func (l *linker) near(ctx context.Context, d *Draft, previous *recent, out *Linked) error {
+	oldest := d.Created - nearHours*hourMicros
+	done := map[graph.ID]bool{} // a node that was removed and added again was added twice
+	if previous != nil {
+		done[previous.id] = true
+	}
 	written := 0
-	for _, r := range list {
-		if r == previous {
-			continue
-		}
-		if written == maxNear {
-			break
-		}
-		ok, err := l.visible(ctx, r)
+	for r, err := range l.newest(ctx, d, func(a *added) bool { return a.time >= oldest }) {
 		if err != nil {
 			return err
 		}
-		if !ok {
+		if r.created < oldest || done[r.id] {
 			continue
 		}
-		written++
+		done[r.id] = true
+		if ok, err := l.visible(ctx, r); err != nil {
+			return err
+		} else if !ok {
+			continue
+		}
 		hours := uint32((d.Created - r.created) / hourMicros)
 		why := fmt.Sprintf("remembered %d hours before it", hours)
 		if hours == 0 {
@@ -120,20 +99,47 @@ func (l *linker) near(
 			Type: EdgeNear, Src: graph.Ref{ID: d.ID}, Dst: graph.Ref{ID: r.id},
 			Weight: graph.MaxWeight / (1 + hours), Why: why,
 		})
+		if written++; written == maxNear {
+			break
+		}
 	}
 	return nil
 }
 
-// later reports whether r comes after o: by its time, then a draft after what is written, then the
-// smaller id.
-func (r *recent) later(o *recent) bool {
-	if r.created != o.created {
-		return r.created > o.created
+// newest yields what was written lately and not created after a draft: the newest drafts of its
+// commit, then what the newest commits added that fit. Of these no more is read than is consumed.
+func (l *linker) newest(
+	ctx context.Context, d *Draft, fits func(*added) bool,
+) iter.Seq2[*recent, error] {
+	return func(yield func(*recent, error) bool) {
+		before := func(r *recent) bool { return r.id != d.ID && r.created <= d.Created }
+		for i := range min(len(l.drafts), recentNodes) {
+			if r := &l.drafts[len(l.drafts)-1-i]; before(r) && !yield(r, nil) {
+				return
+			}
+		}
+		id, nodes := l.s.CID(), 0
+		for range recentCommits {
+			if !id.Defined() || nodes >= recentNodes {
+				return
+			}
+			a, err := l.m.addedBy(ctx, id)
+			if err == nil && fits(a) {
+				err = l.m.readAdded(ctx, id, a)
+				nodes += a.read
+				for i := range a.nodes {
+					if r := &a.nodes[i]; err == nil && before(r) && !yield(r, nil) {
+						return
+					}
+				}
+			}
+			if err != nil {
+				yield(nil, fmt.Errorf("read the newest memories: %w", err))
+				return
+			}
+			id = a.parent
+		}
 	}
-	if r.drafted != o.drafted {
-		return r.drafted
-	}
-	return !r.drafted && r.id.Compare(o.id) < 0
 }
 
 // follows returns why a draft follows a memory, "" where it does not: they share a source, or,
@@ -166,82 +172,68 @@ func (l *linker) visible(ctx context.Context, r *recent) (bool, error) {
 	return n != nil, err
 }
 
-// readRecent reads what the newest commits added. What a commit added never changes, so a Memory
-// that stays open reads each once.
-func (l *linker) readRecent(ctx context.Context) error {
-	if l.read {
+// added is what a commit added: at most recentNodes, the first by their ids, in the order of creation
+// with the newest first.
+type added struct {
+	parent      ipld.CID // the first, undefined for none
+	agent, task string
+	time        graph.Time // when it was made
+	whole       bool       // whether what follows was read
+	nodes       []recent   // without tags and entities
+	read        int        // with them
+}
+
+// addedBy returns what is known of a commit. What one added never changes, so a Memory that stays
+// open reads each once.
+func (m *Memory) addedBy(ctx context.Context, id ipld.CID) (*added, error) {
+	if a := m.recent[id]; a != nil {
+		return a, nil
+	}
+	s, err := m.r.At(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	c := s.Commit()
+	a := &added{agent: c.Agent, task: c.Task, time: c.Time}
+	if len(c.Parents) > 0 {
+		a.parent = c.Parents[0]
+	}
+	if m.recent == nil || len(m.recent) >= recentCached {
+		m.recent = map[ipld.CID]*added{}
+	}
+	m.recent[id] = a
+	return a, nil
+}
+
+// readAdded completes what is known of a commit.
+func (m *Memory) readAdded(ctx context.Context, id ipld.CID, a *added) error {
+	if a.whole {
 		return nil
 	}
-	l.read = true
-	s, id := l.s, l.s.CID()
-	for count, nodes := 0, 0; id.Defined() && count < recentCommits && nodes < recentNodes; count++ {
-		added, ok := l.m.recentOf(id)
-		if !ok {
-			var err error
-			if s == nil {
-				if s, err = l.m.r.At(ctx, id); err != nil {
-					return err
-				}
-			}
-			if added, err = l.m.readAdded(ctx, s); err != nil {
-				return err
-			}
-		}
-		l.recent = append(l.recent, added.nodes...)
-		nodes += added.read
-		id, s = added.parent, nil
-	}
-	return nil
-}
-
-// added is what a commit added: at most recentNodes, the first by their ids.
-type added struct {
-	nodes  []recent // without tags and entities
-	read   int
-	parent ipld.CID // the first, undefined for none
-}
-
-// readAdded reads what a commit added.
-func (m *Memory) readAdded(ctx context.Context, after *repo.Snapshot) (added, error) {
-	var out added
-	c := after.Commit()
-	if len(c.Parents) > 0 {
-		out.parent = c.Parents[0]
-	}
-	before, err := m.r.At(ctx, out.parent)
+	after, err := m.r.At(ctx, id)
 	if err != nil {
-		return out, err
+		return err
 	}
+	before, err := m.r.At(ctx, a.parent)
+	if err != nil {
+		return err
+	}
+	a.nodes, a.read = nil, 0
 	for n, err := range before.AddedNodes(ctx, after) {
 		if err != nil {
-			return out, fmt.Errorf("read the newest memories: %w", err)
+			return err
 		}
-		out.read++
+		a.read++
 		if n.Type != TypeEntity && n.Type != TypeTag {
-			out.nodes = append(out.nodes, recent{
-				id: n.ID, created: n.Created, sources: n.Sources, agent: c.Agent, task: c.Task,
+			a.nodes = append(a.nodes, recent{
+				id: n.ID, created: n.Created, sources: n.Sources, agent: a.agent, task: a.task,
 			})
 		}
-		if out.read == recentNodes {
+		if a.read == recentNodes {
 			break
 		}
 	}
-	m.keepRecent(after.CID(), out)
-	return out, nil
-}
-
-func (m *Memory) recentOf(id ipld.CID) (added, bool) {
-	m.recentLock.Lock()
-	defer m.recentLock.Unlock()
-	a, ok := m.recent[id]
-	return a, ok
-}
-
-func (m *Memory) keepRecent(id ipld.CID, a added) {
-	m.recentLock.Lock()
-	defer m.recentLock.Unlock()
-	if m.recent == nil || len(m.recent) >= recentCached {
-		m.recent = map[ipld.CID]added{}
-	}
-	m.recent[id] = a
+	slices.SortStableFunc(a.nodes, func(x, y recent) int { return cmp.Compare(y.created, x.created) })
+	a.whole = true
+	return nil
 }

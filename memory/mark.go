@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
 )
 
 // MaxMarked is the largest number of nodes that one request marks.
@@ -38,6 +39,21 @@ func (e *StateError) Error() string {
 
 // Is reports whether target is repo.ErrInvalid.
 func (e *StateError) Is(target error) bool { return target == repo.ErrInvalid }
+
+// EdgeError is returned where an edge is named to be marked: the verbs mark nodes. errors.Is(err,
+// store.ErrNotFound) holds.
+type EdgeError struct {
+	Name string // as the caller gave it
+	Edge *graph.Edge
+}
+
+func (e *EdgeError) Error() string {
+	return fmt.Sprintf("no node %q: it is an edge, of type %s from %s to %s, and nodes are what is "+
+		"marked", e.Name, e.Edge.Type, e.Edge.Src, e.Edge.Dst)
+}
+
+// Is reports whether target is store.ErrNotFound.
+func (e *EdgeError) Is(target error) bool { return target == store.ErrNotFound }
 
 func invalidf(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", repo.ErrInvalid, fmt.Errorf(format, args...))
@@ -230,6 +246,23 @@ func (k *marker) now(id graph.ID) (*graph.Mark, error) {
 	return m, err
 }
 
+// name resolves the name of a node. It returns an *EdgeError where there is only an edge of it.
+func (k *marker) name(name string) (graph.ID, error) {
+	id, err := k.s.Name(k.ctx, name)
+	if !isMissing(err) {
+		return id, err
+	}
+	edge, other := k.s.EdgeName(k.ctx, name)
+	if other != nil { // it is none either
+		return id, err
+	}
+	e, _, other := k.s.Edge(k.ctx, edge)
+	if other != nil {
+		return id, other
+	}
+	return id, &EdgeError{name, e}
+}
+
 func (k *marker) mark(req MarkRequest) error {
 	var by graph.ID
 	if req.By != "" {
@@ -240,7 +273,7 @@ func (k *marker) mark(req MarkRequest) error {
 	}
 	seen := make(map[graph.ID]bool, len(req.Nodes))
 	for _, name := range req.Nodes {
-		id, err := k.s.Name(k.ctx, name)
+		id, err := k.name(name)
 		if err != nil {
 			return err
 		}
@@ -264,7 +297,7 @@ func (k *marker) mark(req MarkRequest) error {
 
 // judge returns the node that supersedes or contradicts.
 func (k *marker) judge(req MarkRequest) (graph.ID, error) {
-	by, err := k.s.Name(k.ctx, req.By)
+	by, err := k.name(req.By)
 	if err != nil {
 		return by, err
 	}
@@ -425,7 +458,7 @@ func (m *Memory) Unmark(
 }
 
 func (k *marker) unmark(name string) error {
-	id, err := k.s.Name(k.ctx, name)
+	id, err := k.name(name)
 	if err != nil {
 		return err
 	}

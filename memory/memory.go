@@ -3,6 +3,7 @@ package memory
 import (
 	"sync"
 
+	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 )
@@ -56,9 +57,21 @@ const (
 type Memory struct {
 	r     *repo.Repo
 	write sync.Mutex // held from reading the head to committing on it
+	// What who holds write has: what is known of the newest commits, and an analyser, which is large.
+	recent map[ipld.CID]*added
+	terms  *text.Analyzer
+}
 
-	recentLock sync.Mutex
-	recent     map[ipld.CID]added // by commit: what the newest ones added
+// analyzer returns the analyser of whoever holds write.
+func (m *Memory) analyzer() (*text.Analyzer, error) {
+	if m.terms == nil {
+		a, err := text.New("en")
+		if err != nil {
+			return nil, err
+		}
+		m.terms = a
+	}
+	return m.terms, nil
 }
 
 // New returns a Memory over an open repository, which stays the caller's to close.

@@ -42,9 +42,25 @@ func paramsIn(p *retrieve.Profiles, verb string) ([]ipld.Entry, error) {
 func (m *Memory) setVerbParams(
 	ctx context.Context, verb string, entries []ipld.Entry, opt repo.CommitOptions,
 ) (*repo.CommitResult, error) {
+	return m.changeVerbParams(ctx, verb, opt, func([]ipld.Entry, error) ([]ipld.Entry, error) {
+		return entries, nil
+	})
+}
+
+// changeVerbParams makes the parameters of a verb what change makes of those that the newest commit
+// of the branch has, as setVerbParams does. Nothing can come between reading and writing, so that of
+// two who change different ones at once both are heeded.
+func (m *Memory) changeVerbParams(
+	ctx context.Context, verb string, opt repo.CommitOptions,
+	change func(old []ipld.Entry, unreadable error) ([]ipld.Entry, error),
+) (*repo.CommitResult, error) {
 	m.write.Lock()
 	defer m.write.Unlock()
 	res, err := m.r.SetProfiles(ctx, func(p *retrieve.Profiles) error {
+		entries, err := change(paramsIn(p, verb))
+		if err != nil {
+			return err
+		}
 		p.Extra = slices.DeleteFunc(p.Extra, func(e ipld.Entry) bool { return e.Key == verb })
 		if len(entries) > 0 {
 			p.Extra = append(p.Extra, ipld.Entry{Key: verb, Value: ipld.MapValue(entries...)})
@@ -56,4 +72,15 @@ func (m *Memory) setVerbParams(
 		err = fmt.Errorf("set the parameters of %s: %w", verb, err)
 	}
 	return res, err
+}
+
+// withEntry returns entries with one name taken out, and put in again unless v is the zero value.
+// What this version does not know stays.
+func withEntry(entries []ipld.Entry, name string, v ipld.Value) []ipld.Entry {
+	out := slices.DeleteFunc(slices.Clone(entries), func(e ipld.Entry) bool { return e.Key == name })
+	if v.Kind() != ipld.Null {
+		out = append(out, ipld.Entry{Key: name, Value: v})
+		ipld.SortEntries(out)
+	}
+	return out
 }

@@ -69,18 +69,19 @@ func (p *planner) look(id graph.ID) (*known, error) {
 	if k, ok := p.known[id]; ok {
 		return k, nil
 	}
-	n, c, err := p.s.Node(p.ctx, id)
-	if isMissing(err) {
-		return nil, nil
+	n, err := p.linker.node(p.ctx, id)
+	if n == nil || err != nil {
+		return nil, err
 	}
-	if err == nil && n.Type == repo.RedactedType {
+	if n.Type == repo.RedactedType {
+		_, c, err := p.s.Node(p.ctx, id)
+		if err != nil {
+			return nil, err
+		}
 		gone, err := p.s.Redaction(p.ctx, c)
 		if err != nil || gone != nil {
 			return nil, err // it was purged: what is said again is made anew
 		}
-	}
-	if err != nil {
-		return nil, err
 	}
 	k := &known{
 		id: id, typ: n.Type, text: n.Summary, importance: StatedImportance(n),

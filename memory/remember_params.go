@@ -47,8 +47,15 @@ const (
 // RememberParamsAt returns the parameters of a snapshot. One that is not valid is refused with an
 // error that wraps repo.ErrInvalid; names of a later version are passed over.
 func RememberParamsAt(ctx context.Context, s *repo.Snapshot) (RememberParams, error) {
-	out := DefaultRememberParams()
 	entries, err := verbParams(ctx, s, verbRemember)
+	if err != nil {
+		return RememberParams{}, err
+	}
+	return rememberParamsOf(entries)
+}
+
+func rememberParamsOf(entries []ipld.Entry) (RememberParams, error) {
+	out := DefaultRememberParams()
 	for _, e := range entries {
 		switch {
 		case e.Key == paramDuplicate && e.Value.Kind() == ipld.Int:
@@ -61,10 +68,7 @@ func RememberParamsAt(ctx context.Context, s *repo.Snapshot) (RememberParams, er
 			return out, invalidf("profiles.remember.%s: %s, which is not its kind", e.Key, e.Value.Kind())
 		}
 	}
-	if err == nil {
-		err = out.check()
-	}
-	return out, err
+	return out, out.check()
 }
 
 // RememberParams returns the parameters of a branch as it is now, "" for the one that HEAD is on.
@@ -96,17 +100,47 @@ func (m *Memory) SetRememberParams(
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	def := DefaultRememberParams()
-	var entries []ipld.Entry
-	if p.DuplicateAbove != def.DuplicateAbove {
-		entries = append(entries, ipld.Entry{Key: paramDuplicate, Value: ipld.IntValue(p.DuplicateAbove)})
-	}
-	if p.SimilarFrom != def.SimilarFrom {
-		entries = append(entries, ipld.Entry{Key: paramSimilar, Value: ipld.IntValue(p.SimilarFrom)})
-	}
+	return m.changeVerbParams(ctx, verbRemember, opt,
+		func(old []ipld.Entry, _ error) ([]ipld.Entry, error) { return p.entries(old), nil })
+}
+
+// ChangeRememberParams makes the parameters of a branch what change makes of those that its newest
+// commit has, as SetRememberParams does, and returns them: whoever changes another one at the same
+// time is heeded too. An error of change is returned.
+func (m *Memory) ChangeRememberParams(
+	ctx context.Context, opt repo.CommitOptions, change func(*RememberParams) error,
+) (RememberParams, *repo.CommitResult, error) {
+	var p RememberParams
+	res, err := m.changeVerbParams(ctx, verbRemember, opt,
+		func(old []ipld.Entry, err error) ([]ipld.Entry, error) {
+			if err == nil {
+				p, err = rememberParamsOf(old)
+			}
+			if err == nil {
+				err = change(&p)
+			}
+			if err == nil {
+				err = p.check()
+			}
+			return p.entries(old), err
+		})
+	return p, res, err
+}
+
+// entries returns what old becomes: defaults are not written, and names of a later version stay.
+func (p RememberParams) entries(old []ipld.Entry) []ipld.Entry {
+	var keep ipld.Value
 	if p.Keep {
-		entries = append(entries, ipld.Entry{Key: paramKeep, Value: ipld.BoolValue(true)})
+		keep = ipld.BoolValue(true)
 	}
-	ipld.SortEntries(entries)
-	return m.setVerbParams(ctx, verbRemember, entries, opt)
+	units := func(n, without int64) ipld.Value {
+		if n == without {
+			return ipld.Value{}
+		}
+		return ipld.IntValue(n)
+	}
+	def := DefaultRememberParams()
+	out := withEntry(old, paramDuplicate, units(p.DuplicateAbove, def.DuplicateAbove))
+	out = withEntry(out, paramSimilar, units(p.SimilarFrom, def.SimilarFrom))
+	return withEntry(out, paramKeep, keep)
 }

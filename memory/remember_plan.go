@@ -48,17 +48,13 @@ func (m *Memory) newPlanner(
 	if err != nil {
 		return nil, err
 	}
-	terms, err := text.New("en")
-	if err != nil {
-		return nil, err
-	}
 	l, err := m.newLinker(s, opt.Links)
 	if err != nil {
 		return nil, err
 	}
 	l.marks = newMarker(ctx, s)
 	return &planner{
-		ctx: ctx, m: m, s: s, params: params, terms: terms, linker: l, marks: l.marks,
+		ctx: ctx, m: m, s: s, params: params, terms: l.terms, linker: l, marks: l.marks,
 		known: map[graph.ID]*known{}, chains: map[graph.ID]*chain{}, fresh: fresh{terms: map[string][]int32{}},
 		made: map[graph.ID]bool{}, values: map[value][]graph.ID{},
 	}, nil
@@ -268,11 +264,10 @@ func (p *planner) node(c *graph.NodeChange) error {
 	if p.made[id] {
 		return nil
 	}
-	_, _, err := p.s.Node(p.ctx, id)
-	if isMissing(err) {
+	there, err := p.linker.node(p.ctx, id)
+	if err == nil && there == nil {
 		p.made[id] = true
 		p.others = append(p.others, graph.Change{Node: c})
-		err = nil
 	}
 	return err
 }

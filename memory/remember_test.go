@@ -237,6 +237,9 @@ func countType(t *testing.T, m *Memory, typ string) int {
 
 // TestRememberMany holds that 5,000 memories that differ in a name or a number are all kept.
 func TestRememberMany(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	const many = 5000
 	m := newMemory(t)
 	var reqs []RememberRequest

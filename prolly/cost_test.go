@@ -223,6 +223,9 @@ func TestCostOfAppends(t *testing.T) {
 
 // TestCostOfDiff counts the chunks that a diff of d changes reads.
 func TestCostOfDiff(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	for _, n := range []int{1_000, 100_000} {
 		for _, d := range []int{1, 10, 100} {
 			t.Run(fmt.Sprintf("%d of %d", d, n), func(t *testing.T) { costOfDiff(t, n, d) })

@@ -167,7 +167,7 @@ func (g graphView) ContentStart(
 }
 
 func (g graphView) IDPrefix(ctx context.Context, digits string) (graph.ID, bool, error) {
-	id, n, err := g.s.byPrefix(ctx, digits)
+	id, n, err := byPrefix(ctx, g.s.state.nodes, digits)
 	return id, n == 1, err
 }
 

@@ -141,16 +141,13 @@ func (s *Snapshot) Name(ctx context.Context, name string) (graph.ID, error) {
 	if id, err := graph.ParseID(rest); err == nil {
 		return s.named(ctx, name, id)
 	}
-	id, n, err := s.byPrefix(ctx, rest)
-	switch {
-	case err != nil:
-		return graph.ID{}, err
-	case n == 0:
-		return graph.ID{}, &NotFoundError{What: "node", Name: name}
-	case n > 1:
-		return graph.ID{}, &AmbiguousError{What: "node", Name: name}
-	}
-	return id, nil
+	return only(ctx, s.state.nodes, "node", name, rest)
+}
+
+// EdgeName resolves the name of an edge: its full id, or a unique prefix of at least 4 hex digits,
+// with "id:" before it or not. It returns a *NotFoundError or an *AmbiguousError.
+func (s *Snapshot) EdgeName(ctx context.Context, name string) (graph.ID, error) {
+	return only(ctx, s.state.edges, "edge", name, strings.TrimPrefix(name, "id:"))
 }
 
 func (s *Snapshot) named(ctx context.Context, name string, id graph.ID) (graph.ID, error) {
@@ -161,16 +158,35 @@ func (s *Snapshot) named(ctx context.Context, name string, id graph.ID) (graph.I
 	return id, err
 }
 
-// byPrefix returns the first node whose id begins with a prefix of hex digits and how many there
+// only returns the only id of a tree that begins with a prefix of hex digits. Errors call what the
+// tree holds what, and what was asked for name.
+func only(
+	ctx context.Context, tree *prolly.Map, what, name, prefix string,
+) (graph.ID, error) {
+	id, n, err := byPrefix(ctx, tree, prefix)
+	switch {
+	case err != nil:
+		return graph.ID{}, fmt.Errorf("find %s %q: %w", what, prefix, err)
+	case n == 0:
+		return graph.ID{}, &NotFoundError{What: what, Name: name}
+	case n > 1:
+		return graph.ID{}, &AmbiguousError{What: what, Name: name}
+	}
+	return id, nil
+}
+
+// byPrefix returns the first id of a tree that begins with a prefix of hex digits and how many there
 // are, 2 standing for more than one.
-func (s *Snapshot) byPrefix(ctx context.Context, prefix string) (first graph.ID, n int, err error) {
+func byPrefix(
+	ctx context.Context, tree *prolly.Map, prefix string,
+) (first graph.ID, n int, err error) {
 	low, digits, ok := prefixID(prefix)
 	if !ok {
 		return first, 0, nil
 	}
-	for kv, err := range s.state.nodes.Scan(ctx, low[:], nil) {
+	for kv, err := range tree.Scan(ctx, low[:], nil) {
 		if err != nil {
-			return first, 0, fmt.Errorf("find node %q: %w", prefix, err)
+			return first, 0, err
 		}
 		id := graph.ID(kv.Key)
 		if !hasPrefix(id, low, digits) {

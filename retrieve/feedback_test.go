@@ -169,6 +169,9 @@ func oracleFeedback(m *wideMemory, text string, n int) []FeedbackTerm {
 }
 
 func TestFeedbackAgainstOracle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	rng := seeded(t)
 	for range 80 {
 		m := wide()

@@ -105,9 +105,14 @@ func (c *cli) used(ans *retrieve.Answer) {
 }
 
 // countUsed adds to the counts what was noted, where counting is on. It is called while the
-// repository is open, which keeps other processes from doing the same; a crash leaves the counts
-// as they were, or as they are to be. An answer that was given stays one, whatever happens here.
+// repository is open, which keeps other processes from doing the same, and other commands of this
+// one wait; a crash leaves the counts as they were, or as they are to be. An answer that was given
+// stays one, whatever happens here.
 func (c *cli) countUsed() {
+	if c.inUse != nil {
+		c.inUse.files.Lock()
+		defer c.inUse.files.Unlock()
+	}
 	if err := c.addUsed(); err != nil {
 		c.remark("warning: accesses are not counted: %v", err)
 	}

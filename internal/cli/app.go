@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/repo"
 )
 
 // App is the outside world as commands see it. Tests pass their own.
@@ -42,6 +43,13 @@ type App struct {
 	// Remote tells that the command line is somebody else's, who asks through a server: only what
 	// Operations lists may be run, and no argument may name a file.
 	Remote bool
+	// Holder is the repository that commands of this process share, nil where each opens its own.
+	// Commands about another repository do not use it.
+	Holder *Holder
+	// forwarded is whether the command line came from another process, which this one answers as the
+	// owner of the repository; writes tells that process that its command may write from now on.
+	forwarded bool
+	writes    func() error
 }
 
 // System returns the App of this process.
@@ -61,13 +69,22 @@ func System() *App {
 
 // Run runs one command line and returns its exit code.
 func (a *App) Run(ctx context.Context, args []string) int {
-	c := &cli{app: a, out: bufio.NewWriterSize(a.Stdout, outBuffer)}
+	app := *a
+	stdin := &replayed{in: a.Stdin}
+	app.Stdin = stdin
+	a = &app
+	c := &cli{app: a, args: args, stdin: stdin, out: bufio.NewWriterSize(a.Stdout, outBuffer)}
 	root := c.root(args...)
 	root.SetArgs(args)
 	root.SetIn(a.Stdin)
 	root.SetOut(c.out)
 	root.SetErr(a.Stderr)
 	err := root.ExecuteContext(ctx)
+	c.release()
+	var elsewhere *forwardedError
+	if errors.As(err, &elsewhere) {
+		return elsewhere.code // the owner has said all there is to say
+	}
 	if err != nil && !c.started {
 		err = usageError{err} // refused before any command ran
 	}
@@ -109,6 +126,8 @@ func wantsJSON(args []string) bool {
 // cli is one command line being run.
 type cli struct {
 	app       *App
+	args      []string
+	stdin     *replayed
 	out       *bufio.Writer
 	global    globalFlags
 	signing   signFlags
@@ -117,6 +136,8 @@ type cli struct {
 	started   bool // whether a command ran: errors before that are about usage
 	exit      int  // exit code of a command that succeeded but has bad news, as fsck and replay
 	conf      *configs
+	inUse     *held      // the shared repository that this command uses, nil for none
+	opened    *repo.Repo // that this command has open now, shared or its own
 	// acceptHead opens a repository whose head file disagrees: for fsck --repair alone.
 	acceptHead bool
 	failures   map[string]int     // of models by kind, nil where nobody counts
@@ -160,6 +181,9 @@ func (c *cli) command(
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		c.started = true
 		if err := c.callable(cmd, args); err != nil {
+			return err
+		}
+		if err := c.place(cmd); err != nil {
 			return err
 		}
 		stop, err := c.profiling.start(c)

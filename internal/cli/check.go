@@ -153,6 +153,19 @@ func (o *checkOptions) refuse(cmd *cobra.Command, args []string) error {
 	case o.calibrate != "" && len(o.thresholds) > 0:
 		return usagef("--threshold and --calibrate exclude each other: it finds them")
 	}
+	if o.reset {
+		for _, name := range []string{
+			"at", "gate", "nearest", "threshold", "type", "where", "valid-at", "include", "marks",
+			"vector", "embed", "now",
+		} {
+			if f.Changed(name) {
+				return usagef("--%s is of a question: --reset takes the memory's own thresholds away", name)
+			}
+		}
+	}
+	if o.calibrate != "" && f.Changed("nearest") {
+		return usagef("--nearest does nothing with --calibrate")
+	}
 	if o.calibrate == "" && !o.reset {
 		for _, name := range []string{
 			"dry-run", "message", "expect", "branch", "author", "agent", "task", "time",

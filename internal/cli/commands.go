@@ -55,6 +55,7 @@ func commands() []command {
 		{"retire", (*cli).retireCommand},
 		{"expire", (*cli).expireCommand},
 		{"consolidate", (*cli).consolidateCommand},
+		{"half-life", (*cli).halfLifeCommand},
 		{"embed", (*cli).embedCommand},
 		{"profile", (*cli).profileCommand},
 		// Read the memory
@@ -97,6 +98,7 @@ func commands() []command {
 		{"verify", (*cli).verifyCommand},
 		{"key", (*cli).keyCommand},
 		{"policy", (*cli).policyCommand},
+		{"hold", (*cli).holdCommand},
 		{"bench", (*cli).benchCommand},
 		{"cat-file", (*cli).catFileCommand},
 	}

@@ -152,6 +152,9 @@ func (c *cli) keptCommit(kept *repo.MergeError, dryRun bool) error {
 
 // commitStamp says who commits, and signs what will be kept.
 func (c *cli) commitStamp(cmd *cobra.Command, dryRun bool) (repo.Stamp, error) {
+	if _, err := c.dir(); err != nil { // who writes where there is no repository has no other worry
+		return repo.Stamp{}, err
+	}
 	if dryRun {
 		return c.stamp(cmd)
 	}

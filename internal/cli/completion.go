@@ -110,20 +110,43 @@ func (c *cli) completions(cmd *cobra.Command, prefix string, from completer) []s
 	if err != nil {
 		return nil
 	}
-	r, err := repo.Open(dir, repo.Options{ReadOnly: true, PID: c.app.PID})
-	if err != nil {
-		return nil
+	r, done, names := c.openToComplete(cmd.Context(), dir)
+	if r == nil {
+		return names
 	}
-	defer func() { _ = r.Close() }() // opened for reading only
+	defer done()
 	all, err := from(cmd.Context(), r)
 	if err != nil {
 		return nil
 	}
-	var names []string
 	for _, name := range all {
 		if strings.HasPrefix(name, prefix) {
 			names = append(names, line(name))
 		}
 	}
 	return names
+}
+
+// openToComplete returns the repository, shared or opened for reading, and what ends its use; or nil
+// and what the process that has it open completes.
+func (c *cli) openToComplete(
+	ctx context.Context, dir string,
+) (r *repo.Repo, done func(), names []string) {
+	if h := c.app.Holder; h != nil && h.covers(dir) {
+		if own, err := h.enter(); err == nil && own != nil {
+			return own.repo, own.users.Done, nil
+		}
+	}
+	client, err := dial(dir, 0)
+	if err != nil {
+		return nil, nil, nil
+	}
+	if client != nil {
+		return nil, nil, c.completedElsewhere(ctx, client)
+	}
+	r, err = repo.Open(dir, repo.Options{ReadOnly: true, PID: c.app.PID})
+	if err != nil {
+		return nil, nil, nil
+	}
+	return r, func() { _ = r.Close() }, nil // opened for reading only
 }

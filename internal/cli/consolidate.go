@@ -17,7 +17,6 @@ const defaultProposals = 100
 
 // proposalJSON is one proposal of consolidation.
 type proposalJSON struct {
-	N          int                 `json:"n"`
 	ID         string              `json:"id"`
 	Kind       memory.ProposalKind `json:"kind"`
 	Why        string              `json:"why"`
@@ -42,7 +41,7 @@ func jsonProposals(list []memory.Proposal) []proposalJSON {
 	for i := range list {
 		p := &list[i]
 		out[i] = proposalJSON{
-			N: p.N, ID: p.ID, Kind: p.Kind, Why: p.Why, Nodes: idTexts(p.Nodes),
+			ID: p.ID, Kind: p.Kind, Why: p.Why, Nodes: idTexts(p.Nodes),
 			Names: append([]string{}, p.Names...), Importance: jsonImportance(p.Importance),
 			Tag: p.Tag, Spellings: p.Spellings,
 		}
@@ -76,6 +75,7 @@ type consolidatedJSON struct {
 	Branch   string         `json:"branch"`
 	Graph    *string        `json:"graph"`
 	NoChange bool           `json:"no_change"`
+	DryRun   bool           `json:"dry_run"`
 }
 
 // consolidateFlags are the flags of consolidate.
@@ -90,12 +90,12 @@ type consolidateFlags struct {
 func (c *cli) consolidateCommand() *cobra.Command {
 	var f consolidateFlags
 	cmd := &cobra.Command{
-		Use:     "consolidate [--apply [N…] | --decline N…]",
+		Use:     "consolidate [--apply [ID…] | --decline ID…]",
 		GroupID: groupChange,
 		Short:   "Propose what could be tidied up, and do it",
 		Long: "Look for what could be tidied up and list it with what speaks for it. Nothing is written\n" +
-			"without --apply, which does all of it, or the proposals of these numbers or ids, in one\n" +
-			"commit that 'mnem undo' takes back.\n\n" +
+			"without --apply, which does all of it, or the proposals of these ids, in one commit that\n" +
+			"'mnem undo' takes back.\n\n" +
 			"  expired         its time has passed: to be marked expired\n" +
 			"  duplicate       they say the same: all but the most important, then oldest, superseded\n" +
 			"  contradiction   a negation or a number differs: contradicted by each other\n" +
@@ -104,14 +104,16 @@ func (c *cli) consolidateCommand() *cobra.Command {
 			"  isolated        older than two half-lives, said once, linked to nothing: stale\n\n" +
 			"Nothing is removed: marks hide or say something, and 'mnem restore' takes them off. --decline\n" +
 			"keeps that a proposal is not wanted: it does not come again until what speaks for it changes.\n" +
-			"Numbers are those of the list at the same commit and --now; --expect makes sure of the commit.",
+			"An id, of which 4 digits or more do, says what a proposal is about: whatever was written since,\n" +
+			"no other one is done than the one that was listed. Where all is done, --expect makes sure that\n" +
+			"all is what was listed at that commit.",
 		Example: "  mnem consolidate\n  mnem consolidate --kind duplicate,contradiction --json\n" +
-			"  mnem consolidate --cap 1000 --kind low\n  mnem consolidate --apply",
+			"  mnem consolidate --cap 1000 --kind low\n  mnem consolidate --apply --dry-run",
 	}
 	c.atFlag(cmd)
 	f.add(c, cmd)
-	cmd.Flags().BoolVar(&f.apply, "apply", false, "do what is proposed, all or these numbers or ids")
-	cmd.Flags().BoolVar(&f.decline, "decline", false, "do not propose these numbers or ids again")
+	cmd.Flags().BoolVar(&f.apply, "apply", false, "do what is proposed, all or these ids")
+	cmd.Flags().BoolVar(&f.decline, "decline", false, "do not propose these ids again")
 	cmd.Flags().StringVar(&f.now, "now", "", "`TIME` that counts as now, RFC 3339 or YYYY-MM-DD (default: "+
 		"the time of the change)")
 	cmd.Flags().StringSliceVar(&f.kinds, "kind", nil, "only these `KINDS`")
@@ -129,7 +131,7 @@ func (f *consolidateFlags) check(cmd *cobra.Command, args []string) error {
 	case f.apply && f.decline:
 		return usagef("--apply and --decline exclude each other")
 	case f.decline && len(args) == 0:
-		return usagef("--decline: name proposals by their numbers or ids")
+		return usagef("--decline: name proposals by their ids")
 	case !f.apply && !f.decline && len(args) > 0:
 		return usagef("%q: give --apply or --decline with it", args[0])
 	case (f.apply || f.decline) && given("at"):
@@ -199,7 +201,8 @@ func (c *cli) runConsolidate(cmd *cobra.Command, args []string, f *consolidateFl
 		p.done()
 		var missing *repo.NotFoundError
 		if errors.As(err, &missing) && missing.What == "proposal" {
-			return hint(err, "'mnem consolidate' with the same flags lists them")
+			return hint(err, "it was settled or is about other words now, or an id has fewer than %d digits; "+
+				"'mnem consolidate' with the same flags lists what there is", memory.MinPick)
 		}
 		if err != nil {
 			return err
@@ -258,8 +261,8 @@ func (c *cli) proposalText(p *memory.Proposal) error {
 		why = fmt.Sprintf("%s <- %s, of %s", line(p.Tag), line(strings.Join(p.Spellings, ", ")),
 			memoriesText(len(p.Nodes)))
 	}
-	err := c.printf("%3d  %s  %s  %s\n", p.N, c.paint(styleBold, string(p.Kind)),
-		c.paint(styleDim, p.ID), line(why))
+	err := c.printf("%s  %s  %s\n", c.paint(styleYellow, p.ID), c.paint(styleBold, string(p.Kind)),
+		line(why))
 	if err != nil || p.Kind == memory.ProposeTag {
 		return err
 	}
@@ -271,18 +274,18 @@ func (c *cli) proposalText(p *memory.Proposal) error {
 				mark = "+"
 			}
 		}
-		if err := c.printf("     %s %s  %s\n", mark, id.String()[:8],
+		if err := c.printf("  %s %s  %s\n", mark, id.String()[:8],
 			brief(p.Names[i], summaryWidth)); err != nil {
 			return err
 		}
 	}
 	for _, d := range p.Differs {
-		if err := c.printf("       %s: %q or %q\n", d.Kind, line(d.A), line(d.B)); err != nil {
+		if err := c.printf("    %s: %q or %q\n", d.Kind, line(d.A), line(d.B)); err != nil {
 			return err
 		}
 	}
 	if p.Importance != nil {
-		return c.printf("       %s\n", importanceText(p.Importance))
+		return c.printf("    %s\n", importanceText(p.Importance))
 	}
 	return nil
 }
@@ -293,7 +296,7 @@ func (c *cli) printConsolidated(res *memory.ConsolidateResult, f *consolidateFla
 			Picked: jsonProposals(res.Picked), Marked: idTexts(res.Marked),
 			Unmarked: idTexts(res.Unmarked), Retagged: idTexts(res.Retagged),
 			Commit: jsonCID(res.Commit), Branch: res.Branch, Graph: jsonCID(res.Graph),
-			NoChange: res.NoChange,
+			NoChange: res.NoChange, DryRun: f.dryRun,
 		}
 		if f.dryRun && !res.NoChange {
 			out.Commit = nil // its time would be another

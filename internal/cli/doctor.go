@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -113,6 +114,7 @@ func (d *doctor) examine() error {
 		d.find(levelError, "repository", "move it away", "%s is no directory", path)
 	default:
 		d.permissions(path, info)
+		d.socket(path)
 		d.disk(path)
 		if d.configuration() {
 			d.models()
@@ -135,6 +137,21 @@ func (d *doctor) permissions(path string, info os.FileInfo) {
 		d.find(levelWarning, "permissions", "chmod -R go-w "+path, "others may write in %s", path)
 	default:
 		d.find(levelOK, "permissions", "", "%s is yours", path)
+	}
+}
+
+// socket looks at where the process that has the repository open answers others.
+func (d *doctor) socket(path string) {
+	path = filepath.Join(path, "socket")
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil: // nobody answers, or elsewhere
+	case info.Mode()&os.ModeSocket == 0:
+		d.find(levelWarning, "socket", "rm "+path, "%s is no socket", path)
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		d.find(levelError, "socket", "chmod 600 "+path, "others may use %s", path)
+	default:
+		d.find(levelOK, "socket", "", "%s is open to you alone", path)
 	}
 }
 
@@ -223,8 +240,11 @@ func (d *doctor) repository(path string) error {
 		d.find(levelOK, "store", "", "%s opens", path)
 		return d.head(ctx, r)
 	})
+	var elsewhere *forwardedError
 	switch {
 	case err == nil:
+	case errors.As(err, &elsewhere):
+		return err // the process that has it open has said all there is to say
 	case errors.Is(err, store.ErrBusy):
 		d.find(levelWarning, "store", "wait longer with --wait, or stop the other process", "%v", err)
 	case errors.Is(err, store.ErrCorrupt):

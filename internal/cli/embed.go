@@ -51,9 +51,9 @@ func (c *cli) embedCommand() *cobra.Command {
 			"openai:MODEL (any OpenAI-compatible server). Servers are told the texts. Their addresses and\n" +
 			"what else is known of models are in 'mnem config'; keys come from " + ollamaSecret + " and\n" +
 			openaiSecret + " alone. A relative DIR is looked for in the working directory.\n\n" +
-			fmt.Sprintf("Each %d nodes are a commit, in the order of their ids, and the repository is free for others\n",
+			fmt.Sprintf("Each %d nodes are a commit, in the order of their ids. Other commands work meanwhile,\n",
 				embedChunk) +
-			"while a model works. After an interrupt or a failure what was committed stays, and the same\n" +
+			"through this one. After an interrupt or a failure what was committed stays, and the same\n" +
 			"command goes on from there (with --all from the start); 'mnem undo' takes back one commit at a\n" +
 			"time. Where the branch moves meanwhile the embeddings are merged onto it, unless --expect is\n" +
 			"given.\n\n" +
@@ -83,7 +83,7 @@ func (c *cli) embedCommand() *cobra.Command {
 	return c.command(cmd, func(cmd *cobra.Command, _ []string) error { return c.runEmbed(cmd, f) })
 }
 
-func (c *cli) runEmbed(cmd *cobra.Command, f embedFlags) error {
+func (c *cli) runEmbed(cmd *cobra.Command, f embedFlags) (err error) {
 	if f.limit < 0 {
 		return usagef("--limit: %d is less than 0", f.limit)
 	}
@@ -102,6 +102,11 @@ func (c *cli) runEmbed(cmd *cobra.Command, f embedFlags) error {
 		return err
 	}
 	run.out = embedJSON{Model: run.e.Model(), DryRun: f.dryRun}
+	done, err := c.share(cmd)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, done()) }()
 	err = c.withRepo(cmd, false, func(ctx context.Context, r *repo.Repo) error {
 		return run.plan(ctx, r, expect)
 	})

@@ -61,12 +61,16 @@ type noRepoError struct {
 func (e noRepoError) Error() string { return "no repository in " + e.dir + " or above it" }
 func (e noRepoError) Unwrap() error { return e.err }
 
-// lockHint says what to do about a repository whose lock file cannot be written.
+// lockHint says what to do about a repository that may not be written, or not even its lock file.
 func lockHint(err error) error {
 	var at *fs.PathError
-	if !errors.As(err, &at) || filepath.Base(at.Path) != lockFile ||
+	if !errors.As(err, &at) ||
 		!errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) {
 		return err
+	}
+	if filepath.Base(at.Path) != lockFile {
+		return hint(err, "writing needs write permission to %s and what is in it; reading and --dry-run do not",
+			filepath.Dir(at.Path))
 	}
 	return hint(err, "reading takes the lock file %s too: give write permission to it", at.Path)
 }

@@ -112,7 +112,10 @@ func exposedChanges() []exposed {
 		{command: "expire", effect: writes, idempotent: true, words: []operation.Param{
 			list("nodes", nodesDoc+"; without any, those whose time has passed", false)}},
 		{command: "consolidate", effect: reads, writes: []string{"apply", "decline"},
-			words: []operation.Param{list("picks", "numbers or ids of proposals", false)}},
+			words: []operation.Param{list("picks", "ids of proposals", false)}},
+		{command: "half-life", effect: reads, idempotent: true, writes: []string{"reset"},
+			words: []operation.Param{{Name: "half_lives", Kind: operation.Strings, Effect: operation.Writes,
+				Doc: "TYPE=DAYS or TYPE=default, to change those of these types"}}},
 		{command: "embed", effect: writes, idempotent: true, hide: []string{"model"}},
 		{command: "profile set", effect: writes, idempotent: true, words: profileName()},
 		{command: "profile unset", effect: writes, idempotent: true,

@@ -69,10 +69,15 @@ func (c *cli) marking(
 // markHint says what to do about a node that cannot be marked.
 func markHint(err error) error {
 	var in *memory.StateError
+	var edge *memory.EdgeError
 	switch {
 	case errors.As(err, &in):
 		return hint(err, "'mnem get %s --include %s' shows it; 'mnem restore %s' takes the mark off",
 			in.Node, in.State, in.Node)
+	case errors.As(err, &edge):
+		return hint(err, "to hide it, commit a line {\"mark\":{\"edge\":{\"id\":\"%s\"},\"state\":\"forgotten\"}}; "+
+			"to remove it, 'mnem unlink %s %s %s'", edge.Edge.ID, edge.Edge.Src, edge.Edge.Type,
+			edge.Edge.Dst)
 	case errors.Is(err, store.ErrNotFound):
 		return nodeHint(err)
 	}
@@ -295,32 +300,45 @@ func (c *cli) restoreMarks(cmd *cobra.Command, names []string, f *markFlags) err
 	})
 }
 
+// branchHead returns the newest state of a branch, "" for where HEAD is.
+func branchHead(ctx context.Context, r *repo.Repo, branch string) (*repo.Snapshot, error) {
+	if branch != "" {
+		return r.Snapshot(ctx, string(graph.BranchRef(branch)))
+	}
+	_, at, err := r.Branch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.At(ctx, at)
+}
+
 // restoreKind says what the arguments of restore are: names of nodes alone, or a revision before
-// them. A first argument that names both is a revision, so that what worked works.
+// them. One that may be either is refused: the one would do something else than the other.
 func restoreKind(
 	ctx context.Context, r *repo.Repo, args []string, branch string,
 ) (marks bool, err error) {
 	_, revErr := r.Resolve(ctx, args[0])
-	if revErr == nil && len(args) > 1 {
-		return false, nil
-	}
-	rev := string(graph.Head)
-	if branch != "" {
-		rev = string(graph.BranchRef(branch))
-	}
-	s, err := r.Snapshot(ctx, rev)
+	s, err := branchHead(ctx, r, branch)
 	if err != nil {
-		return false, firstError(revErr, err)
+		return false, err
 	}
 	_, err = s.Name(ctx, args[0])
+	var missing *repo.NotFoundError
 	switch {
+	case err == nil && revErr == nil && len(args) > 1:
+		return false, hint(usagef("%q names a revision and a node", args[0]), "give key:%s or id:%s for "+
+			"the node, or %s~0 for the revision", args[0], args[0], args[0])
+	case revErr == nil && len(args) > 1:
+		return false, nil
 	case err == nil:
 		return true, nil
 	case revErr == nil:
 		return false, hint(usagef("no NODE to restore from %q", args[0]),
 			"name nodes to take their marks off, or a revision and nodes to bring them back as they were")
-	case len(args) > 1:
+	case errors.As(err, &missing) && len(args) > 1:
 		return false, hint(revErr, "%q is no node either; 'mnem ls' lists them", args[0])
+	case errors.As(err, &missing):
+		return true, nil // whoever takes marks off says what it is
 	}
-	return false, nodeHint(err)
+	return false, err
 }

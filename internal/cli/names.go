@@ -20,7 +20,7 @@ import (
 func noCommitHint(err error) error {
 	var missing *repo.NotFoundError
 	if errors.As(err, &missing) && missing.What == noCommitYet {
-		return hint(err, "make the first with 'mnem commit -m MESSAGE FILE'")
+		return hint(err, "make the first with 'mnem remember TEXT' or 'mnem commit -m MESSAGE FILE'")
 	}
 	return err
 }

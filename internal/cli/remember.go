@@ -177,18 +177,16 @@ func (c *cli) setRemember(cmd *cobra.Command, args []string, f *rememberFlags) e
 	if opt.Expect, err = parseExpect(f.expect); err != nil {
 		return err
 	}
-	return c.writeOrTry(cmd, f.dryRun, func(ctx context.Context, _, to *repo.Repo) error {
-		m := memory.New(to)
-		p, err := m.RememberParams(ctx, opt.Branch)
-		for _, set := range f.set {
-			if err == nil {
-				err = setRememberParam(&p, set)
+	set := func(p *memory.RememberParams) error {
+		for _, s := range f.set {
+			if err := setRememberParam(p, s); err != nil {
+				return err
 			}
 		}
-		if err != nil {
-			return err
-		}
-		res, err := m.SetRememberParams(ctx, opt, p)
+		return nil
+	}
+	return c.writeOrTry(cmd, f.dryRun, func(ctx context.Context, _, to *repo.Repo) error {
+		p, res, err := memory.New(to).ChangeRememberParams(ctx, opt, set)
 		if err != nil {
 			return err
 		}

@@ -19,7 +19,8 @@ func (c *cli) restoreCommand() *cobra.Command {
 			"With REV, make a commit in which nodes are what they were at that revision, with the mark they\n" +
 			"had then, or none, and with those of their edges that are missing now and whose other ends\n" +
 			"exist. Nodes are named as at that revision, so that a removed one is found by its key.\n\n" +
-			"Of several arguments the first is REV where it is one; key:NAME and id:ID are always nodes.",
+			"Of several arguments the first is REV where it is one, and refused where it is a node too:\n" +
+			"key:NAME and id:ID are always nodes, REV~0 always a revision.",
 		Example: "  mnem restore bob --reason 'it is true after all'\n  mnem restore HEAD~1 alice\n" +
 			"  mnem restore HEAD~1 alice svc/billing -m 'they were right' --dry-run",
 		Args:              cobra.MinimumNArgs(1),

@@ -290,36 +290,23 @@ func (c *cli) writeOrTry(
 	})
 }
 
-// withRepo opens the repository, for reading only unless write, runs fn and closes it.
+// withRepo opens the repository, for reading only unless write, runs fn and closes it. Where this
+// process shares one it runs fn with that, and where another process has it open and answers it
+// hands the whole command line to that one.
 func (c *cli) withRepo(
 	cmd *cobra.Command, write bool, fn func(ctx context.Context, r *repo.Repo) error,
 ) (err error) {
-	dir, err := c.dir()
+	if c.opened != nil {
+		return fn(cmd.Context(), c.opened)
+	}
+	r, done, err := c.openRepo(cmd, write)
 	if err != nil {
 		return err
 	}
-	opt, err := c.options(cmd)
-	if err != nil {
-		return err
-	}
-	opt.ReadOnly = !write
-	r, err := repo.Open(dir, opt)
-	if errors.Is(err, store.ErrNotFound) {
-		if c.global.user {
-			return noGlobal(err)
-		}
-		err = hint(err, "run 'mnem init' to make a repository there")
-	}
-	var lost *repo.HeadError
-	if errors.As(err, &lost) {
-		return hint(err, "copy the repository; 'mnem fsck --repair --accept-head' then takes what is "+
-			"stored for the newest operation")
-	}
-	if err != nil {
-		return lockHint(err)
-	}
+	c.opened = r
 	defer func() {
-		if closeErr := r.Close(); err == nil {
+		c.opened = nil
+		if closeErr := done(); err == nil {
 			err = closeErr
 		}
 	}()
@@ -328,6 +315,52 @@ func (c *cli) withRepo(
 	}
 	c.autoGC(cmd, r)
 	return nil
+}
+
+// openRepo returns the repository of a command, and what ends its use of it.
+func (c *cli) openRepo(cmd *cobra.Command, write bool) (*repo.Repo, func() error, error) {
+	dir, err := c.dir()
+	if err != nil {
+		return nil, nil, err
+	}
+	opt, err := c.options(cmd)
+	if err != nil {
+		return nil, nil, err
+	}
+	opt.ReadOnly = !write
+	own, err := c.shared(cmd.Context(), dir)
+	if err != nil {
+		return nil, nil, openHint(err)
+	}
+	if own != nil {
+		return c.useShared(own, write)
+	}
+	for range maxOwners {
+		r, client, err := reach(cmd.Context(), dir, opt)
+		if client == nil {
+			if err != nil {
+				return nil, nil, openHint(err)
+			}
+			return r, r.Close, nil
+		}
+		if err := c.forward(cmd.Context(), client); err != nil {
+			return nil, nil, err
+		}
+	}
+	return nil, nil, errOwnersEnd
+}
+
+// openHint says what to do about a repository that does not open.
+func openHint(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return hint(err, "run 'mnem init' to make a repository there")
+	}
+	var lost *repo.HeadError
+	if errors.As(err, &lost) {
+		return hint(err, "copy the repository; 'mnem fsck --repair --accept-head' then takes what is "+
+			"stored for the newest operation")
+	}
+	return lockHint(err)
 }
 
 func (c *cli) options(cmd *cobra.Command) (repo.Options, error) {

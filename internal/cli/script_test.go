@@ -34,7 +34,9 @@ const scriptTime = 1767323045
 //	damage DIR              changes one byte of a repository, which is then not checked
 //
 // Every repository that a script leaves behind is checked from end to end.
-func TestScripts(t *testing.T) {
+func TestScripts(t *testing.T) { runScripts(t, nil) }
+
+func runScripts(t *testing.T, by *holding) {
 	const dir = "testdata/script"
 	files, err := filepath.Glob(dir + "/*.txtar")
 	if err != nil || len(files) < 3 {
@@ -42,7 +44,7 @@ func TestScripts(t *testing.T) {
 	}
 	testscript.Run(t, testscript.Params{
 		Dir: dir, UpdateScripts: *rewrite, RequireUniqueNames: true,
-		Setup: setupScript,
+		Setup: func(env *testscript.Env) error { return setupScript(env, by) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"mnem": mnemInScript, "exit": exitInScript, "damage": damageInScript,
 			"capture": captureInScript,
@@ -54,16 +56,17 @@ func TestScripts(t *testing.T) {
 type scriptState struct {
 	damaged bool
 	rand    io.Reader
+	by      *holding // nil where each command opens the repository itself
 }
 
 type stateKey struct{}
 
-func setupScript(env *testscript.Env) error {
+func setupScript(env *testscript.Env, by *holding) error {
 	env.Setenv("SOURCE_DATE_EPOCH", strconv.Itoa(scriptTime))
 	env.Setenv("HOME", filepath.Join(env.WorkDir, ".home"))
 	env.Setenv("XDG_DATA_HOME", filepath.Join(env.WorkDir, ".data"))
 	env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, ".xdg"))
-	s := &scriptState{rand: mathrand.NewChaCha8([32]byte{})}
+	s := &scriptState{rand: mathrand.NewChaCha8([32]byte{}), by: by}
 	env.Values[stateKey{}] = s
 	env.Defer(func() {
 		if err := checkRepos(env.WorkDir); err != nil && !s.damaged {
@@ -131,6 +134,10 @@ func runInScript(ts *testscript.TestScript, args []string) int {
 		Rand: ts.Value(stateKey{}).(*scriptState).rand,
 		Dir:  dir, User: "Sys Tem", Home: ts.Getenv("HOME"), Executable: "/opt/bin/mnem",
 		PID: os.Getpid(),
+	}
+	if by := ts.Value(stateKey{}).(*scriptState).by; by != nil {
+		release := by.hold(ts, app)
+		defer release()
 	}
 	return app.Run(context.Background(), args)
 }

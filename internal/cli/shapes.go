@@ -66,7 +66,7 @@ const (
 		`"first?": "int", "last?": "int", "sha256?": "text"`
 	shapeSourceChecks = `[{` + shapeSource + `, "state": "unchanged|moved|changed|removed|unhashed|` +
 		`unreadable|unchecked", "now": "text|null", "span": "text|null", "why": "text|null"}]`
-	shapeProposals = `[{"n": "int", "id": "text", "kind": "expired|duplicate|contradiction|tag|low|` +
+	shapeProposals = `[{"id": "text", "kind": "expired|duplicate|contradiction|tag|low|` +
 		`isolated", "why": "text", "nodes": ["id"], "names": ["text"], "similarity?": "int", ` +
 		`"differs?": [{"kind": "text", "a": "text", "b": "text"}], "importance?": ` + shapeImportance +
 		`, "tag?": "text", "spellings?": ["text"]}]`
@@ -184,7 +184,10 @@ func changeShapes() map[string][]string {
 			`{"commit": "cid|null", "now": "time", "proposals": ` + shapeProposals +
 				`, "memories": "int", "declined": "int", "more": "int"}`,
 			`{"picked": ` + shapeProposals + `, "marked": ["id"], "unmarked": ["id"], "retagged": ["id"], ` +
-				`"commit": "cid|null", "branch": "text", "graph": "cid|null", "no_change": "bool"}`},
+				`"commit": "cid|null", "branch": "text", "graph": "cid|null", "no_change": "bool", ` +
+				`"dry_run": "bool"}`},
+		"mnem half-life": {`{"half_lives": "object", "other": "int", "own": ["text"], ` +
+			`"commit": "cid|null", "no_change": "bool", "dry_run": "bool"}`},
 		"mnem sources": {`{"commit": "cid|null", "sources": [{` + shapeSource + `}], "more": "bool"}`},
 		"mnem sources diff": {`{"commit": "cid|null", "sources": ` + shapeSourceChecks + `, "counts": ` +
 			`{"unchanged": "int", "moved": "int", "changed": "int", "removed": "int", "unhashed": "int", ` +

@@ -52,6 +52,8 @@ var allowed = map[string]string{
 	"memory/extract": "internal/dates internal/fixed internal/text",
 	"memory": "ipld graph store adjacency retrieve repo internal/dates internal/fixed internal/text " +
 		"memory/compare memory/extract",
+	// What processes say to each other that use one repository: command lines and bytes.
+	"internal/owner": "",
 	// What can be asked from outside, and what becomes of it: words, no repository.
 	"operation": "",
 	// What agents may change: asked by porcelain, of what repo says is touched.
@@ -71,7 +73,7 @@ var allowed = map[string]string{
 	"internal/cli": "ipld graph store commit adjacency community retrieve repo memory memory/compare embed rerank " +
 		"rewrite operation policy " +
 		"tokens internal/text " +
-		"internal/clients internal/keyring internal/evaluate internal/perf " +
+		"internal/clients internal/keyring internal/evaluate internal/owner internal/perf " +
 		"testdata/demo", // porcelain sits on repo; the others only for their types
 	"testdata/demo":     "", // the bundled sample memory
 	"internal/text/gen": "",

@@ -28,7 +28,7 @@ type token struct {
 	article    string // which has one
 	sentence   int
 	start, end int
-	was        lexeme // what it was made of
+	was        *lexeme // what it was made of
 }
 
 // analysis is a text as one language reads it.
@@ -39,14 +39,21 @@ type analysis struct {
 
 // reader makes tokens of lexemes.
 type reader struct {
-	x   *lexicon
-	in  []lexeme
-	out []token
+	x     *lexicon
+	in    []lexeme
+	out   []token
+	spare []token // what out was before the last step
+}
+
+// step replaces what was read by what make appends of it to a list.
+func (r *reader) step(make func(in, out []token) []token) {
+	r.out, r.spare = make(r.out, r.spare[:0]), r.out
 }
 
 // read analyses lexemes by the words of a language: rules 3 to 6.
 func read(in []lexeme, x *lexicon) *analysis {
-	r := &reader{x: x, in: in}
+	room := len(in) + len(in)/8 + 8 // words taken apart and written in others are few
+	r := &reader{x: x, in: in, out: make([]token, 0, room), spare: make([]token, 0, room)}
 	r.expand()
 	r.rewrite()
 	r.count()
@@ -60,7 +67,8 @@ func read(in []lexeme, x *lexicon) *analysis {
 // expand takes contractions apart: rule 3.
 func (r *reader) expand() {
 	sentence, first := 0, true
-	for i, l := range r.in {
+	for i := range r.in {
+		l := &r.in[i]
 		t := token{
 			class: l.class, form: l.form, capital: l.capital, start: l.start, end: l.end,
 			sentence: sentence, was: l,
@@ -189,56 +197,56 @@ func (r *reader) rewrite() {
 	if len(r.x.rewrite) == 0 {
 		return
 	}
-	in := r.out
-	var out []token
-	for i := 0; i < len(in); {
-		words, n := phrase(r, r.x.rewrite, i)
-		if n == 0 {
-			out = append(out, in[i])
-			i++
-			continue
+	r.step(func(in, out []token) []token {
+		for i := 0; i < len(in); {
+			words, n := phrase(r, r.x.rewrite, i)
+			if n == 0 {
+				out = append(out, in[i])
+				i++
+				continue
+			}
+			for _, w := range words {
+				t := in[i]
+				t.form, t.end = w, in[i+n-1].end
+				out = append(out, t)
+			}
+			i += n
 		}
-		for _, w := range words {
-			t := in[i]
-			t.form, t.end = w, in[i+n-1].end
-			out = append(out, t)
-		}
-		i += n
-	}
-	r.out = out
+		return out
+	})
 }
 
 // count reads numbers: rule 4.
 func (r *reader) count() {
-	in := r.out
-	var out []token
-	for i := 0; i < len(in); {
-		t := in[i]
-		n := 1
-		if t.class == classNumber {
-			t.form = decimal(t.form, r.x.name)
-			n = r.spaced(&t, i)
-			if i+n < len(in) && in[i+n].class == classWord && in[i+n].was.tight &&
-				r.x.ordinal[in[i+n].form] {
-				n++
-			}
-		} else if v, m := r.numeral(i); m > 0 {
-			n = m
-			if by, ok := strings.CutPrefix(v, "*"); ok {
-				if k := len(out) - 1; k >= 0 && out[k].class == classNumber &&
-					out[k].sentence == t.sentence && times(out[k].form, v) != "" {
-					out[k].form, out[k].end = times(out[k].form, v), in[i+n-1].end
-					i += n
-					continue
+	r.step(func(in, out []token) []token {
+		for i := 0; i < len(in); {
+			t := in[i]
+			n := 1
+			if t.class == classNumber {
+				t.form = decimal(t.form, r.x.name)
+				n = r.spaced(&t, i)
+				if i+n < len(in) && in[i+n].class == classWord && in[i+n].was.tight &&
+					r.x.ordinal[in[i+n].form] {
+					n++
 				}
-				v = by
+			} else if v, m := r.numeral(i); m > 0 {
+				n = m
+				if by, ok := strings.CutPrefix(v, "*"); ok {
+					if k := len(out) - 1; k >= 0 && out[k].class == classNumber &&
+						out[k].sentence == t.sentence && times(out[k].form, v) != "" {
+						out[k].form, out[k].end = times(out[k].form, v), in[i+n-1].end
+						i += n
+						continue
+					}
+					v = by
+				}
+				t.class, t.form, t.end = classNumber, v, in[i+n-1].end
 			}
-			t.class, t.form, t.end = classNumber, v, in[i+n-1].end
+			out = append(out, t)
+			i += n
 		}
-		out = append(out, t)
-		i += n
-	}
-	r.out = out
+		return out
+	})
 }
 
 // numeral returns a number in words at a token, and how many tokens it takes.
@@ -304,26 +312,26 @@ func (r *reader) surroundings() {
 
 // finish drops what says nothing and finds stems: rules 5 and 6.
 func (r *reader) finish() {
-	in := r.out
-	var out []token
-	for i, t := range in {
-		word := t.class == classWord || t.class == classSingle
-		if word && (r.x.drop[t.form] || r.skipped(i)) {
-			continue
+	r.step(func(in, out []token) []token {
+		for i, t := range in {
+			word := t.class == classWord || t.class == classSingle
+			if word && (r.x.drop[t.form] || r.skipped(i)) {
+				continue
+			}
+			t.not = word && r.x.not[t.form]
+			t.unit = word && r.x.unit[t.form] ||
+				t.class == classMark && strings.Contains("%‰°€$£¥", t.form)
+			if i > 0 && t.unit && t.class == classWord && in[i-1].class == classNumber && len(t.form) <= 3 {
+				t.form = t.was.exact // Mb is not MB
+			}
+			t.stem = t.form
+			if t.class == classWord && !r.x.keep[t.form] && !t.not {
+				t.stem, t.infl = r.x.inflected(t)
+			}
+			out = append(out, t)
 		}
-		t.not = word && r.x.not[t.form]
-		t.unit = word && r.x.unit[t.form] ||
-			t.class == classMark && strings.Contains("%‰°€$£¥", t.form)
-		if i > 0 && t.unit && t.class == classWord && in[i-1].class == classNumber && len(t.form) <= 3 {
-			t.form = t.was.exact // Mb is not MB
-		}
-		t.stem = t.form
-		if t.class == classWord && !r.x.keep[t.form] && !t.not {
-			t.stem, t.infl = r.x.inflected(t)
-		}
-		out = append(out, t)
-	}
-	r.out = out
+		return out
+	})
 }
 
 // skipped reports whether a word goes with the one after it: está before a gerund, been before

@@ -137,11 +137,17 @@ func (t *Text) by(x *lexicon) *analysis {
 	return t.read[x]
 }
 
+// lemma is what two tokens share that can stand for each other.
+type lemma struct {
+	class class
+	word  string
+}
+
 // key is what counts of a token for likeness.
-func (t *token) key() string { return string(rune('a'+t.class)) + t.stem }
+func (t *token) key() lemma { return lemma{t.class, t.stem} }
 
 func similarity(a, b *analysis) int64 {
-	times := map[string]int{}
+	times := make(map[lemma]int, len(a.tokens))
 	for i := range a.tokens {
 		times[a.tokens[i].key()]++
 	}

@@ -117,9 +117,9 @@ func (x *lexicon) contrary(a, b piece) bool {
 // unmatched returns the tokens of each list that the other has nothing for: first those of the same
 // form pair, in order, then those of the same stem.
 func unmatched(x *lexicon, a, b []token) (onlyA, onlyB []token) {
-	byForm := func(t *token) string { return string(rune('a'+t.class)) + t.form }
+	byForm := func(t *token) lemma { return lemma{t.class, t.form} }
 	a, b = unpaired(a, b, byForm)
-	loose := func(t *token) string {
+	loose := func(t *token) lemma {
 		if t.class == classWord && !t.proper && !(t.capital && !t.det) {
 			return t.key()
 		}
@@ -132,12 +132,12 @@ func unmatched(x *lexicon, a, b []token) (onlyA, onlyB []token) {
 	return onlyA, onlyB
 }
 
-func unpaired(a, b []token, key func(*token) string) (onlyA, onlyB []token) {
-	times := map[string]int{}
+func unpaired(a, b []token, key func(*token) lemma) (onlyA, onlyB []token) {
+	times := make(map[lemma]int, len(b))
 	for i := range b {
 		times[key(&b[i])]++
 	}
-	both := map[string]int{}
+	both := map[lemma]int{}
 	for i := range a {
 		k := key(&a[i])
 		if times[k] > 0 {

@@ -5,40 +5,40 @@ import "strconv"
 // dates reads days, months and dates: rule 5.
 func (r *reader) dates() {
 	r.named()
-	in := r.out
-	var out []token
-	for i := 0; i < len(in); {
-		t, n := r.date(i)
-		if n == 0 {
-			t, n = in[i], 1
+	r.step(func(in, out []token) []token {
+		for i := 0; i < len(in); {
+			t, n := r.date(i)
+			if n == 0 {
+				t, n = in[i], 1
+			}
+			out = append(out, t)
+			i += n
 		}
-		out = append(out, t)
-		i += n
-	}
-	r.out = out
+		return out
+	})
 }
 
 // named finds the names of months and days.
 func (r *reader) named() {
-	in := r.out
-	var out []token
-	for i := 0; i < len(in); {
-		t, n := in[i], 1
-		for _, find := range []struct {
-			table map[string]string
-			class class
-		}{{r.x.habit, classHabit}, {r.x.weekday, classWeekday}, {r.x.month, classMonth}} {
-			v, m := phrase(r, find.table, i)
-			if m == 0 || find.class == classMonth && !r.isMonth(in[i]) {
-				continue
+	r.step(func(in, out []token) []token {
+		for i := 0; i < len(in); {
+			t, n := in[i], 1
+			for _, find := range []struct {
+				table map[string]string
+				class class
+			}{{r.x.habit, classHabit}, {r.x.weekday, classWeekday}, {r.x.month, classMonth}} {
+				v, m := phrase(r, find.table, i)
+				if m == 0 || find.class == classMonth && !r.isMonth(in[i]) {
+					continue
+				}
+				t.class, t.form, t.end, n = find.class, v, in[i+m-1].end, m
+				break
 			}
-			t.class, t.form, t.end, n = find.class, v, in[i+m-1].end, m
-			break
+			out = append(out, t)
+			i += n
 		}
-		out = append(out, t)
-		i += n
-	}
-	r.out = out
+		return out
+	})
 }
 
 // isMonth reports whether a word that may be a month is one: in English some are other words too
@@ -153,35 +153,35 @@ func (r *reader) hanDate(i int) (year, month, day, end int) {
 
 // clocks reads times of day: rule 5.
 func (r *reader) clocks() {
-	in := r.out
-	var out []token
-	for i := 0; i < len(in); i++ {
-		t := in[i]
-		next := token{}
-		if i+1 < len(in) && in[i+1].sentence == t.sentence {
-			next = in[i+1]
-		}
-		hour := -1
-		if t.class == classNumber {
-			hour = digitsIn(t.form, 2)
-		}
-		switch {
-		case t.class == classTime && (next.form == "h" || next.form == "uhr"):
-			t.end = next.end
-			i++
-		case r.x.name == "en" && hour > 0 && hour <= 12 && (next.form == "am" || next.form == "pm"):
-			hour %= 12
-			if next.form == "pm" {
-				hour += 12
+	r.step(func(in, out []token) []token {
+		for i := 0; i < len(in); i++ {
+			t := in[i]
+			next := token{}
+			if i+1 < len(in) && in[i+1].sentence == t.sentence {
+				next = in[i+1]
 			}
-			t.class, t.form, t.end = classTime, two(hour)+":00", next.end
-			i++
-		case r.x.name == "fr" && hour >= 0 && hour <= 24 && next.form == "h",
-			r.x.name == "de" && hour >= 0 && hour <= 24 && next.form == "uhr":
-			t.class, t.form, t.end = classTime, two(hour)+":00", next.end
-			i++
+			hour := -1
+			if t.class == classNumber {
+				hour = digitsIn(t.form, 2)
+			}
+			switch {
+			case t.class == classTime && (next.form == "h" || next.form == "uhr"):
+				t.end = next.end
+				i++
+			case r.x.name == "en" && hour > 0 && hour <= 12 && (next.form == "am" || next.form == "pm"):
+				hour %= 12
+				if next.form == "pm" {
+					hour += 12
+				}
+				t.class, t.form, t.end = classTime, two(hour)+":00", next.end
+				i++
+			case r.x.name == "fr" && hour >= 0 && hour <= 24 && next.form == "h",
+				r.x.name == "de" && hour >= 0 && hour <= 24 && next.form == "uhr":
+				t.class, t.form, t.end = classTime, two(hour)+":00", next.end
+				i++
+			}
+			out = append(out, t)
 		}
-		out = append(out, t)
-	}
-	r.out = out
+		return out
+	})
 }

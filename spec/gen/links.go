@@ -32,24 +32,25 @@ type chronicle struct {
 	current  []told
 }
 
-// recent25 are the recent memories, the newest first.
-func (c *chronicle) recent25(d told) []told {
-	var out []told
-	nodes := 0
-	for i := len(c.commits) - 1; i >= 0 && len(c.commits)-i <= 32 && nodes < 256; i-- {
-		out = append(out, c.commits[i]...)
-		nodes += c.added[i]
-	}
-	sort.SliceStable(out, func(i, j int) bool {
-		a, b := out[i], out[j]
-		return a.created > b.created || a.created == b.created && a.id < b.id
-	})
-	all := []told{}
+// recent25 are the recent memories, the newest first, of commits that fit.
+func (c *chronicle) recent25(d told, fits func(m told) bool) []told {
+	var all []told
 	for i := len(c.current) - 1; i >= max(0, len(c.current)-256); i-- {
 		all = append(all, c.current[i])
 	}
-	all = append(all, out...)
-	sort.SliceStable(all, func(i, j int) bool { return all[i].created > all[j].created })
+	nodes := 0
+	for i := len(c.commits) - 1; i >= 0 && len(c.commits)-i <= 32 && nodes < 256; i-- {
+		of := append([]told{}, c.commits[i]...)
+		if len(of) == 0 || !fits(of[0]) { // one commit's memories have its time, agent and task
+			continue
+		}
+		sort.SliceStable(of, func(i, j int) bool {
+			a, b := of[i], of[j]
+			return a.created > b.created || a.created == b.created && a.id < b.id
+		})
+		all = append(all, of...)
+		nodes += c.added[i]
+	}
 	var kept []told
 	for _, m := range all {
 		if m.created <= d.created && m.id != d.id {
@@ -120,11 +121,12 @@ func (c *chronicle) edgesOf(d told) []any {
 	add := func(typ, src, dst string, weight int64) {
 		out = append(out, obj{"type": typ, "src": uuid(src), "dst": uuid(dst), "weight": weight})
 	}
-	recent := c.recent25(d)
 	var before *told
-	for i := range recent {
-		if sameSource(d, recent[i]) {
-			before = &recent[i]
+	for _, m := range c.recent25(d, func(m told) bool {
+		return len(d.sources) > 0 || sameSource(d, m)
+	}) {
+		if sameSource(d, m) {
+			before = &m
 			break
 		}
 	}
@@ -132,9 +134,10 @@ func (c *chronicle) edgesOf(d told) []any {
 		add("follows", d.id, before.id, one)
 	}
 	near := 0
-	for _, m := range recent {
+	const day = 24 * 3_600_000_000
+	for _, m := range c.recent25(d, func(m told) bool { return d.created-m.created <= day }) {
 		hours := (d.created - m.created) / 3_600_000_000
-		if near < 2 && d.created-m.created <= 24*3_600_000_000 && (before == nil || m.id != before.id) {
+		if near < 2 && d.created-m.created <= day && (before == nil || m.id != before.id) {
 			near++
 			add("near", d.id, m.id, one/(1+hours))
 		}

@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/internal/owner"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
+)
+
+const (
+	// maxOwners is how many owners in turn a command is given to that end before it does.
+	maxOwners = 10
+	// maxReplay bounds the standard input that is kept to be read once more.
+	maxReplay = 1 << 20
+)
+
+// errOwnersEnd is returned for a command that no owner lived long enough for.
+var errOwnersEnd = fmt.Errorf("%w: each process that had it open ended", store.ErrBusy)
+
+// forwardedError ends a command whose line an owner ran to its end.
+type forwardedError struct{ code int }
+
+func (e *forwardedError) Error() string { return fmt.Sprintf("ended with exit code %d", e.code) }
+
+// runHere are the commands that are not handed to another process before they run: they do not open
+// the repository, or hold it themselves.
+var runHere = []string{
+	"init", "config", "demo", "version", "completion", "key", "bench", "hold", "serve", "mcp", "token",
+	"integrate", "unintegrate", "doctor", "policy",
+}
+
+// place finds the process that a command is to run in, before it has read or asked anything: where
+// another one has the repository open and answers, the command line is handed to that. A command
+// that is to run here goes on.
+func (c *cli) place(cmd *cobra.Command) error {
+	words := strings.Fields(cmd.CommandPath())
+	if len(words) < 2 || cmd.HasSubCommands() || slices.Contains(runHere, words[1]) {
+		return nil
+	}
+	dir, err := c.dir()
+	if err != nil {
+		return nil // the command says so in its own way
+	}
+	if own, err := c.shared(cmd.Context(), dir); own != nil || err != nil {
+		return openHint(err)
+	}
+	for range maxOwners {
+		client, err := dial(dir, c.global.wait)
+		if client == nil || err != nil {
+			return err
+		}
+		if err := c.forward(cmd.Context(), client); err != nil {
+			return err
+		}
+	}
+	return errOwnersEnd
+}
+
+// shared returns the repository in dir where this process shares that one and has it open, which
+// it has from then on until the command ends. Where another process has it open the command line is
+// handed to that.
+func (c *cli) shared(ctx context.Context, dir string) (*held, error) {
+	h := c.app.Holder
+	if c.inUse != nil || h == nil || !h.covers(dir) {
+		return c.inUse, nil
+	}
+	for range maxOwners {
+		own, client, err := h.reach(ctx)
+		if client == nil {
+			c.inUse = own
+			return own, err
+		}
+		if err := c.forward(ctx, client); err != nil {
+			return nil, err
+		}
+	}
+	return nil, errOwnersEnd
+}
+
+// release ends the use of the shared repository, when nothing is read of it any more.
+func (c *cli) release() {
+	if c.inUse != nil {
+		c.inUse.users.Done()
+		c.inUse = nil
+	}
+}
+
+// useShared begins the use of a shared repository.
+func (c *cli) useShared(own *held, write bool) (*repo.Repo, func() error, error) {
+	if c.acceptHead {
+		return nil, nil, hint(fmt.Errorf("%w: --accept-head needs it closed, and process %d has it open",
+			store.ErrBusy, c.app.Holder.app.PID), "stop that process first; what is open has not lost its head")
+	}
+	if write && c.app.writes != nil {
+		if err := c.app.writes(); err != nil {
+			return nil, nil, fmt.Errorf("tell the process that asked: %w", err)
+		}
+	}
+	return own.repo, func() error { return nil }, nil
+}
+
+// forward hands the command line to another process, which is done with client, and returns a
+// *forwardedError with its exit code. It returns nil where that process ended and the command is
+// to be tried anew.
+func (c *cli) forward(ctx context.Context, client *owner.Client) error {
+	defer func() { _ = client.Close() }() // all was said
+	stdin, whole := c.stdin.again()
+	if !whole {
+		return hint(fmt.Errorf("%w: another process took it while standard input was read",
+			store.ErrBusy), "give the command again")
+	}
+	c.out.Reset(c.app.Stdout)
+	code, err := client.Run(ctx, c.commandLine(), owner.IO{
+		Stdin: stdin, Stdout: c.app.Stdout, Stderr: c.app.Stderr,
+	})
+	var lost *owner.LostError
+	switch {
+	case errors.As(err, &lost) && ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &lost) && lost.Clean:
+		return nil
+	case lost != nil && lost.Writes:
+		return hint(fmt.Errorf("%w: the process that had it open ended before it said what came of "+
+			"this command", store.ErrBusy), "'mnem op log' tells whether the change was made")
+	case lost != nil:
+		return hint(fmt.Errorf("%w: the process that had it open ended in the middle of the answer",
+			store.ErrBusy), "give the command again: it changed nothing")
+	case err != nil && code == 0 && !isClosedPipe(err):
+		return err
+	}
+	return &forwardedError{code}
+}
+
+// commandLine is the command line as another process can run it.
+func (c *cli) commandLine() *owner.Request {
+	req := &owner.Request{
+		Args: c.args, Dir: c.app.Dir, User: c.app.User, Config: c.app.Config, Data: c.app.Data,
+		Home: c.app.Home, Executable: c.app.Executable, Remote: c.app.Remote, PID: c.app.PID,
+		OutTTY: c.app.OutTTY, ErrTTY: c.app.ErrTTY,
+	}
+	for _, v := range variables() {
+		if value := c.app.Getenv(v.Name); value != "" {
+			req.Env = append(req.Env, [2]string{v.Name, value})
+		}
+	}
+	return req
+}
+
+// replayed is standard input that keeps what was read of it, up to a bound, until the repository
+// is there: a command line that is handed to another process by then is read from the beginning.
+type replayed struct {
+	in   io.Reader
+	mu   sync.Mutex // a read may still wait when the command goes on
+	kept []byte
+	lost bool // whether more was read than is kept
+}
+
+func (r *replayed) Read(p []byte) (int, error) {
+	if r.in == nil {
+		return 0, io.EOF
+	}
+	n, err := r.in.Read(p)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.lost = r.lost || len(r.kept)+n > maxReplay; r.lost {
+		r.kept = nil
+	} else {
+		r.kept = append(r.kept, p[:n]...)
+	}
+	return n, err
+}
+
+// again returns all of standard input, and whether that can be had.
+func (r *replayed) again() (io.Reader, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return io.MultiReader(bytes.NewReader(bytes.Clone(r.kept)), r), !r.lost
+}
+
+// completedElsewhere has the owner complete a command line, and returns what it found.
+func (c *cli) completedElsewhere(ctx context.Context, client *owner.Client) []string {
+	defer func() { _ = client.Close() }() // all was said
+	var out bytes.Buffer
+	code, err := client.Run(ctx, c.commandLine(), owner.IO{
+		Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.Discard,
+	})
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	if err != nil || code != 0 || !strings.HasPrefix(lines[len(lines)-1], ":") {
+		return nil
+	}
+	return lines[:len(lines)-1] // the last is a number for the shell
+}

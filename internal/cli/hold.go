@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/repo"
+)
+
+// holdJSON is what hold says whenever another process begins or ends to have the repository.
+type holdJSON struct {
+	Path string `json:"path"`
+	// Owner is whether this process has the repository open, and not another one.
+	Owner  bool    `json:"owner"`
+	Socket *string `json:"socket"` // where this process answers others, null where it does not
+}
+
+func (c *cli) holdCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "hold",
+		GroupID: groupCare,
+		Hidden:  true, // serve and mcp do the same, and more
+		Short:   "Keep the repository open and answer other mnem processes",
+		Long: "Keep the repository open until stopped, and run the command lines of all other mnem\n" +
+			"processes on it: what they need is in memory then. While another process does the same this\n" +
+			"one waits, and takes over when that ends.",
+		Example: "  mnem hold\n  mnem hold --json",
+		Args:    cobra.NoArgs,
+	}
+	return c.command(cmd, func(cmd *cobra.Command, _ []string) (err error) {
+		h, err := c.newHolder(cmd)
+		if err != nil {
+			return err
+		}
+		defer func() { err = firstError(err, h.Close()) }()
+		var printErr error
+		err = h.Keep(cmd.Context(), func(socket string, own bool) {
+			printErr = firstError(printErr, c.printHold(h, socket, own), c.out.Flush())
+		})
+		return firstError(openHint(err), printErr)
+	})
+}
+
+func (c *cli) printHold(h *Holder, socket string, own bool) error {
+	path := filepath.Join(h.dir, repo.DirName)
+	switch {
+	case c.global.json:
+		return c.printJSON(holdJSON{path, own, orNull(socket)})
+	case own:
+		return c.printf("%s is open here; stop with Ctrl-C\n", line(path))
+	}
+	return c.printf("another process has %s open; this one waits for it to end\n", line(path))
+}
+
+// share keeps the repository open for a command that works long and needs it again and again, and
+// answers other processes meanwhile. done must be called.
+func (c *cli) share(cmd *cobra.Command) (done func() error, err error) {
+	if c.app.Holder != nil {
+		return func() error { return nil }, nil
+	}
+	h, err := c.newHolder(cmd)
+	if err != nil {
+		return nil, err
+	}
+	c.app.Holder = h
+	return func() error {
+		c.release()
+		return h.Close()
+	}, nil
+}

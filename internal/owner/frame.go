@@ -1,0 +1,139 @@
+package owner
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+)
+
+// Protocol is the version of what is spoken on the socket.
+const Protocol = 1
+
+// kind says what a frame is; the package comment has the table.
+type kind byte
+
+const (
+	kindHello   kind = 'H'
+	kindRequest kind = 'R'
+	kindKeep    kind = 'K'
+	kindCancel  kind = 'C'
+	kindInput   kind = 'I'
+	kindNoInput kind = 'X'
+	kindNoPrint kind = 'P'
+	kindNeed    kind = 'N'
+	kindOutput  kind = 'O'
+	kindErrors  kind = 'E'
+	kindWrites  kind = 'W'
+	kindExit    kind = 'Q'
+	kindGone    kind = 'G'
+)
+
+const (
+	headerLen  = 5
+	maxBuild   = 128      // bytes of the name of a build
+	maxData    = 64 << 10 // bytes of input or output in one frame
+	maxMessage = 1 << 10
+	// maxRequest is above what Linux takes for a command line, 2 MiB, and bounds what is held of one.
+	maxRequest = 4 << 20
+	exitLen    = 4
+)
+
+// ErrProtocol is returned when the other end sends what no end of this protocol does.
+var ErrProtocol = errors.New("not what this protocol sends")
+
+// limit returns the longest payload of a kind, and false for what is none.
+func (k kind) limit() (int, bool) {
+	switch k {
+	case kindHello:
+		return 2 + maxBuild, true
+	case kindRequest:
+		return maxRequest, true
+	case kindInput, kindOutput, kindErrors:
+		return maxData, true
+	case kindNoInput, kindNoPrint:
+		return maxMessage, true
+	case kindExit:
+		return exitLen, true
+	case kindKeep, kindCancel, kindNeed, kindWrites, kindGone:
+		return 0, true
+	}
+	return 0, false
+}
+
+// readFrame reads one frame. The payload is in buf where that has room, and in what grows with the
+// bytes that arrive where it has none.
+func readFrame(r io.Reader, buf []byte) (kind, []byte, error) {
+	var head [headerLen]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return 0, nil, err
+	}
+	k, n := kind(head[0]), binary.BigEndian.Uint32(head[1:])
+	limit, known := k.limit()
+	if !known || n > uint32(limit) {
+		return 0, nil, fmt.Errorf("%w: frame %q of %d bytes", ErrProtocol, head[0], n)
+	}
+	var err error
+	if int(n) <= cap(buf) {
+		buf = buf[:n]
+		_, err = io.ReadFull(r, buf)
+	} else if buf, err = io.ReadAll(io.LimitReader(r, int64(n))); err == nil && len(buf) < int(n) {
+		err = io.ErrUnexpectedEOF
+	}
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return k, buf, err
+}
+
+// sender writes frames of several goroutines to one connection.
+type sender struct {
+	mu   sync.Mutex
+	conn net.Conn
+	buf  []byte
+}
+
+// send writes one frame.
+func (s *sender) send(k kind, payload []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.buf = append(s.buf[:0], byte(k))
+	s.buf = binary.BigEndian.AppendUint32(s.buf, uint32(len(payload)))
+	s.buf = append(s.buf, payload...)
+	_, err := s.conn.Write(s.buf)
+	if cap(s.buf) > headerLen+maxData {
+		s.buf = nil // a request is sent once
+	}
+	return err
+}
+
+// message cuts a message to what a frame takes.
+func message(err error) []byte {
+	text := err.Error()
+	return []byte(text[:min(len(text), maxMessage)])
+}
+
+// hello is the first frame of an end.
+type hello struct {
+	protocol int
+	build    string
+}
+
+func (h hello) encode() []byte {
+	out := binary.BigEndian.AppendUint16(nil, uint16(h.protocol))
+	return append(out, h.build[:min(len(h.build), maxBuild)]...)
+}
+
+// readHello reads the first frame of the other end.
+func readHello(r io.Reader) (hello, error) {
+	k, data, err := readFrame(r, make([]byte, 0, 2+maxBuild))
+	if err != nil {
+		return hello{}, err
+	}
+	if k != kindHello || len(data) < 2 {
+		return hello{}, fmt.Errorf("%w: no hello", ErrProtocol)
+	}
+	return hello{int(binary.BigEndian.Uint16(data)), string(data[2:])}, nil
+}

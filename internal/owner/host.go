@@ -1,0 +1,361 @@
+package owner
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+const (
+	// maxConns bounds the connections that are served at once; more wait to be accepted.
+	maxConns = 256
+	// greetTimeout is how long a connection may take until its request is there.
+	greetTimeout = 10 * time.Second
+	// lastWords is how long an ended command's last frames may take to be written.
+	lastWords = 10 * time.Second
+)
+
+// Call is one command line that another process asks for.
+type Call struct {
+	Request
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	// Writes must be called before the command may write. After an error it must not: then the
+	// client would not know.
+	Writes func() error
+}
+
+// Host answers other processes. Safe for concurrent use.
+type Host struct {
+	build string
+	run   func(context.Context, *Call) int
+
+	listener *net.UnixListener
+	place    place
+	slots    chan struct{} // one for each connection
+
+	mu     sync.Mutex
+	closed bool
+	conns  map[*session]bool
+	done   sync.WaitGroup
+}
+
+// NewHost listens for other processes on the repository whose .mnem directory is dir, and lets run
+// answer them: it is called on a goroutine for each command line, and returns the exit code. temp is
+// the system's directory for temporary files. Only the process that holds the lock of the database
+// may call this; it replaces the socket of an earlier owner. Close must be called.
+func NewHost(
+	dir, temp, build string, run func(context.Context, *Call) int,
+) (*Host, error) {
+	at, listener, err := listen(dir, temp)
+	if err != nil {
+		return nil, err
+	}
+	h := &Host{
+		build: build, run: run, listener: listener, place: at,
+		slots: make(chan struct{}, maxConns), conns: make(map[*session]bool),
+	}
+	h.done.Add(1)
+	go h.accept()
+	return h, nil
+}
+
+// Socket returns the path of the socket.
+func (h *Host) Socket() string { return h.place.path }
+
+func (h *Host) accept() {
+	defer h.done.Done()
+	for {
+		h.slots <- struct{}{}
+		conn, err := h.listener.AcceptUnix()
+		if err != nil {
+			<-h.slots
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			time.Sleep(10 * time.Millisecond) // too many open files; they become fewer
+			continue
+		}
+		s := &session{host: h, conn: conn, out: sender{conn: conn}}
+		if !h.enter(s) {
+			_ = conn.Close() // nobody is told anything any more
+			<-h.slots
+			return
+		}
+		go func() {
+			defer h.leave(s)
+			s.serve()
+		}()
+	}
+}
+
+func (h *Host) enter(s *session) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return false
+	}
+	h.conns[s] = true
+	h.done.Add(1)
+	return true
+}
+
+func (h *Host) leave(s *session) {
+	_ = s.conn.Close() // all was said
+	h.mu.Lock()
+	delete(h.conns, s)
+	h.mu.Unlock()
+	<-h.slots
+	h.done.Done()
+}
+
+// Close removes the socket, lets the commands under way go on for grace, breaks off those that
+// last longer, and returns when all have ended.
+func (h *Host) Close(grace time.Duration) error {
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return nil
+	}
+	h.closed = true
+	for s := range h.conns {
+		if !s.running.Load() {
+			_ = s.conn.Close() // it has asked for nothing, or only to be told
+		}
+	}
+	h.mu.Unlock()
+	err := errors.Join(h.listener.Close(), h.place.remove())
+	ended := make(chan struct{})
+	go func() { h.done.Wait(); close(ended) }()
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-ended:
+		return err
+	case <-timer.C:
+	}
+	h.mu.Lock()
+	for s := range h.conns {
+		s.breakOff()
+	}
+	h.mu.Unlock()
+	<-ended
+	return err
+}
+
+// session is one connection of another process.
+type session struct {
+	host    *Host
+	conn    *net.UnixConn
+	out     sender
+	running atomic.Bool // whether a command runs
+
+	mu      sync.Mutex
+	cancel  context.CancelFunc // of the command, nil while there is none
+	gone    bool               // whether this end broke the command off
+	noPrint error              // what writing standard output returns, nil while it works
+
+	needed atomic.Bool
+	input  chan inputPiece
+	ended  <-chan struct{}
+}
+
+type inputPiece struct {
+	data []byte
+	err  error
+}
+
+func (s *session) breakOff() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gone = true
+	if s.cancel != nil {
+		s.cancel()
+	}
+	// What it still has to say must not wait for somebody who does not read.
+	_ = s.conn.SetWriteDeadline(time.Now().Add(lastWords))
+}
+
+// serve greets the other end and does what it asks.
+func (s *session) serve() {
+	req, err := s.greet()
+	if err != nil || req == nil {
+		return // the other end reads that the connection ended
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	s.mu.Lock()
+	s.cancel = cancel
+	if s.gone {
+		cancel()
+	}
+	s.mu.Unlock()
+	s.input, s.ended = make(chan inputPiece, 1), ctx.Done()
+	listening := make(chan struct{})
+	go func() {
+		defer close(listening)
+		defer cancel() // who has gone wants no answer
+		s.listen()
+	}()
+	code := s.host.run(ctx, &Call{
+		Request: *req, Stdin: s, Stdout: stream{s, kindOutput}, Stderr: stream{s, kindErrors},
+		Writes: func() error { return s.out.send(kindWrites, nil) },
+	})
+	s.mu.Lock()
+	gone := s.gone
+	s.mu.Unlock()
+	_ = s.conn.SetWriteDeadline(time.Now().Add(lastWords))
+	if gone && code != 0 {
+		_ = s.out.send(kindGone, nil) // where it cannot be said the end of the connection says it
+	} else {
+		_ = s.out.send(kindExit, binary.BigEndian.AppendUint32(nil, uint32(int32(code))))
+	}
+	_ = s.conn.CloseWrite()
+	_ = s.conn.SetReadDeadline(time.Now()) // the command has ended: nothing more is wanted
+	<-listening
+}
+
+// greet reads the hello and the request, nil where the other end only waits.
+func (s *session) greet() (*Request, error) {
+	if err := checkPeer(s.conn); err != nil {
+		return nil, err
+	}
+	if err := s.conn.SetDeadline(time.Now().Add(greetTimeout)); err != nil {
+		return nil, err
+	}
+	theirs, err := readHello(s.conn)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.out.send(kindHello, hello{Protocol, s.host.build}.encode()); err != nil {
+		return nil, err
+	}
+	if theirs.protocol != Protocol || theirs.build != s.host.build {
+		return nil, ErrProtocol // it has read why
+	}
+	k, data, err := readFrame(s.conn, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.conn.SetDeadline(time.Time{}); err != nil {
+		return nil, err
+	}
+	switch k {
+	case kindKeep:
+		_, _, err := readFrame(s.conn, nil) // it says nothing more, and goes when it likes
+		return nil, err
+	case kindRequest:
+		req, err := decodeRequest(data)
+		s.running.Store(err == nil)
+		return req, err
+	}
+	return nil, fmt.Errorf("%w: frame %q for a request", ErrProtocol, k)
+}
+
+// listen takes what the other end says while its command runs, until it has gone.
+func (s *session) listen() {
+	for {
+		k, data, err := readFrame(s.conn, nil)
+		if err != nil {
+			return
+		}
+		switch k {
+		case kindCancel:
+			s.cancel()
+		case kindNoPrint:
+			err := error(syscall.EPIPE)
+			if len(data) > 0 {
+				err = errors.New(string(data))
+			}
+			s.mu.Lock()
+			s.noPrint = err
+			s.mu.Unlock()
+		case kindInput, kindNoInput:
+			piece := inputPiece{data: data}
+			switch {
+			case k == kindNoInput:
+				piece = inputPiece{err: errors.New(string(data))}
+			case len(data) == 0:
+				piece.err = io.EOF
+			}
+			if !s.needed.CompareAndSwap(true, false) {
+				return // nobody asked
+			}
+			s.give(piece)
+		default:
+			return
+		}
+	}
+}
+
+// Read reads standard input of the other process. It is for one goroutine at a time.
+func (s *session) Read(p []byte) (int, error) {
+	select {
+	case piece := <-s.input:
+		return s.take(p, piece)
+	default:
+	}
+	if s.needed.CompareAndSwap(false, true) {
+		if err := s.out.send(kindNeed, nil); err != nil {
+			return 0, err
+		}
+	}
+	select {
+	case piece := <-s.input:
+		return s.take(p, piece)
+	case <-s.ended:
+		return 0, fmt.Errorf("read standard input: %w", context.Canceled)
+	}
+}
+
+// take copies from a piece and puts back what is left of it.
+func (s *session) take(p []byte, piece inputPiece) (int, error) {
+	n := copy(p, piece.data)
+	if piece.data = piece.data[n:]; len(piece.data) > 0 || piece.err != nil {
+		s.give(piece) // the next is only asked for when this one is used up
+	}
+	if n > 0 {
+		return n, nil
+	}
+	return 0, piece.err
+}
+
+// give puts a piece of input where Read finds it. Only after the end of a command there may be one
+// already.
+func (s *session) give(piece inputPiece) {
+	select {
+	case s.input <- piece:
+	case <-s.ended:
+	}
+}
+
+// stream sends what a command prints.
+type stream struct {
+	s *session
+	k kind
+}
+
+func (w stream) Write(p []byte) (n int, err error) {
+	for len(p) > 0 {
+		w.s.mu.Lock()
+		err := w.s.noPrint
+		w.s.mu.Unlock()
+		if err != nil && w.k == kindOutput {
+			return n, err
+		}
+		piece := p[:min(len(p), maxData)]
+		if err := w.s.out.send(w.k, piece); err != nil {
+			return n, fmt.Errorf("%w: %w", syscall.EPIPE, err)
+		}
+		n += len(piece)
+		p = p[len(piece):]
+	}
+	return n, nil
+}

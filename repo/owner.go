@@ -1,0 +1,25 @@
+package repo
+
+import (
+	"path/filepath"
+
+	"github.com/mnem-project/mnem/store/pebble"
+)
+
+// Owner says which process has a repository open, and where that answers others.
+type Owner = pebble.Owner
+
+// ReadOwner returns what the owner of the repository in dir/.mnem says of itself, the zero Owner
+// where there is none. One that was killed may have left its words behind.
+func ReadOwner(dir string) (Owner, error) {
+	return pebble.ReadOwner(filepath.Join(dir, DirName), nil)
+}
+
+// SetOwner replaces what others read who find the repository taken. It does nothing for a repository
+// that is not on disk.
+func (r *Repo) SetOwner(o Owner) error {
+	if st, ok := r.store.(interface{ SetOwner(Owner) error }); ok {
+		return st.SetOwner(o)
+	}
+	return nil
+}
