@@ -52,15 +52,19 @@ func read(path string) (text []byte, target string, mode fs.FileMode, err error)
 }
 
 // replace writes a file in one step, if it still is what was read, and keeps what it was. Nil for
-// either text is no file.
+// either text is no file; one that goes had nothing worth keeping.
 func replace(target string, old, text []byte, mode fs.FileMode) (backup string, err error) {
-	if old != nil {
+	switch {
+	case text == nil:
+	case old != nil:
 		backup = target + Backup
 		if err := write(backup, old, mode); err != nil {
 			return "", fmt.Errorf("keep %s: %w", target, err)
 		}
-	} else if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
-		return "", err
+	default:
+		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+			return "", err
+		}
 	}
 	now, err := os.ReadFile(target)
 	if errors.Is(err, fs.ErrNotExist) {
