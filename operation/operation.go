@@ -57,6 +57,8 @@ type Param struct {
 	// Effect is what the operation does at least where the parameter is given and not false: a
 	// command that lists can make or remove too. Zero for no more than it does anyway.
 	Effect Effect
+	// Varies is whether a Pure operation is not pure where the parameter is given.
+	Varies bool
 }
 
 // Media types of bodies and answers.
@@ -76,14 +78,17 @@ type Operation struct {
 	Effect  Effect   // the most that it does without parameters that have an effect of their own
 	// Idempotent is whether asking twice does no more than asking once.
 	Idempotent bool
+	// Pure is whether an answer that names one commit depends on it and the arguments alone, so that
+	// the same question about the same commit needs no second answer.
+	Pure bool
 	// Body is the media type of what the command can read as standard input, "" for nothing: lines,
 	// which a parameter of Kind Lines may hold instead, or a CAR file, which nothing else can.
 	Body string
 	// Answer is the media type of the answer: JSON, NDJSON for any number of JSON values, one a line,
 	// or a CAR file.
 	Answer string
-	// Shapes are the JSON Schemas that an answer, or each line of one, may have.
-	Shapes []json.RawMessage
+	// Shapes are those that an answer, or each line of one, may have, as Schema reads them.
+	Shapes []string
 }
 
 // Stream is whether an answer is any number of JSON values, one a line, instead of one.
@@ -109,6 +114,16 @@ func (o *Operation) EffectOf(args map[string]json.RawMessage) Effect {
 		}
 	}
 	return most
+}
+
+// IsPure is whether the operation is pure with arguments.
+func (o *Operation) IsPure(args map[string]json.RawMessage) bool {
+	for i := range o.Params {
+		if _, given := args[o.Params[i].Name]; given && o.Params[i].Varies {
+			return false
+		}
+	}
+	return o.Pure
 }
 
 // Caller is who asks. Empty fields are as the configuration says.

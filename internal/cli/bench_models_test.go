@@ -19,7 +19,7 @@ func benchJudges(t *testing.T) (*world, *fakeModels, *fakeJudges) {
 	t.Helper()
 	w, f := judgeWorld(t)
 	models := &fakeModels{dims: 8}
-	w.env["MNEM_EMBED_OLLAMA_URL"] = serve(t, models)
+	w.env["MNEM_EMBED_OLLAMA_URL"] = serveModel(t, models)
 	if err := os.Mkdir(filepath.Join(w.Dir, "set"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -180,8 +180,8 @@ func (w *world) receiptVector(receipt string) []int8 {
 	return out
 }
 
-// serve starts a server that ends with the test.
-func serve(t *testing.T, h http.Handler) string {
+// serveModel starts a server that ends with the test.
+func serveModel(t *testing.T, h http.Handler) string {
 	t.Helper()
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)

@@ -85,9 +85,12 @@ func commands() []command {
 		// Record and replay
 		{"session", (*cli).sessionCommand},
 		{"replay", (*cli).replayCommand},
+		{"mcp", (*cli).mcpCommand},
 		// Exchange
 		{"export", (*cli).exportCommand},
 		{"import", (*cli).importCommand},
+		{"serve", (*cli).serveCommand},
+		{"token", (*cli).tokenCommand},
 		// Care
 		{"stats", (*cli).statsCommand},
 		{"index", (*cli).indexCommand},

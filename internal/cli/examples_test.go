@@ -50,14 +50,17 @@ var exampleSteps = map[string][][]string{
 	"mnem import":          {{"export", "--all", "-o", "memory.car"}},
 	"mnem merge":           {{"branch", "draft", "HEAD~1"}, {"commit", "-b", "draft", "-m", "d", "people.jsonl"}},
 	"mnem cherry-pick":     {{"branch", "draft", "HEAD~1"}, {"commit", "-b", "draft", "-m", "d", "people.jsonl"}},
+	"mnem token list":      {{"token", "new", "notebook"}},
+	"mnem token revoke":    {{"token", "new", "notebook"}},
 	"mnem session advance": {{"commit", "-m", "more", "people.jsonl"}},
 }
 
 // bare are the commands whose examples begin without a repository.
 var bare = []string{"mnem", "mnem init"}
 
-// notShells are examples for the prompt of a shell that this test does not speak.
-var notShells = []string{"mnem completion"}
+// notShells are examples for the prompt of a shell that this test does not speak, and servers,
+// which go on until they are told to end.
+var notShells = []string{"mnem completion", "mnem mcp", "mnem serve"}
 
 // eachCommand calls fn for every command that runs.
 func eachCommand(fn func(path string, cmd *cobra.Command)) {

@@ -15,6 +15,10 @@ type exposed struct {
 	hide []string
 	// writes are flags that make a command which reads one that writes.
 	writes []string
+	// pure is whether an answer depends on the commit that it names and the arguments alone, without
+	// the flags in varies.
+	pure   bool
+	varies []string
 	lines  *operation.Param // what standard input is, nil for nothing
 	answer string           // media type, "" for JSON, or lines of it where the command prints such
 	body   string           // media type, "" for none or lines
@@ -134,37 +138,44 @@ func profileName() []operation.Param {
 // exposedReads are the commands that read the memory.
 func exposedReads() []exposed {
 	query := []operation.Param{word("query", queryDoc)}
+	node := []operation.Param{required("node", nodeDoc)}
 	requests := lines("batch", "requests: objects with text and any parameter of retrieve", true)
 	answering := []string{"session", "receipt"}
 	atFiles := []string{"batch", "vector", "sparse", "with-global"}
 	lists := []string{"vector", "sparse", "with-global"}
+	models := []string{"embed", "rerank", "rewrite", "unseen", "explain", "follow"}
 	return []exposed{
-		{command: "retrieve", effect: reads, words: query, hide: atFiles, writes: answering},
+		{command: "retrieve", effect: reads, words: query, hide: atFiles, writes: answering,
+			pure: true, varies: models},
 		{command: "retrieve", name: "retrieve_batch", effect: reads, hide: lists, writes: answering,
 			lines: requests, answer: operation.MediaNDJSON, title: "Answer many requests"},
-		{command: "recall", effect: reads, words: query, hide: atFiles, writes: answering},
+		{command: "recall", effect: reads, words: query, hide: atFiles, writes: answering,
+			pure: true, varies: models},
 		{command: "recall", name: "recall_batch", effect: reads, hide: lists, writes: answering,
 			lines: requests, answer: operation.MediaNDJSON, title: "Recall for many questions"},
 		{command: "check", effect: reads, words: []operation.Param{required("query", queryDoc)},
 			hide: []string{"vector", "calibrate", "reset", "dry-run", "branch", "message", "expect",
 				"time"}},
-		{command: "get", effect: reads, words: []operation.Param{required("node", nodeDoc)}},
-		{command: "show", effect: reads, words: []operation.Param{word("name", "a revision, or "+nodeDoc)}},
-		{command: "ls", effect: reads},
-		{command: "neighbors", effect: reads, words: []operation.Param{required("node", nodeDoc)}},
-		{command: "path", effect: reads, words: []operation.Param{
+		{command: "get", effect: reads, pure: true, varies: []string{"importance"},
+			words: node},
+		{command: "show", effect: reads, pure: true, varies: []string{"signatures"},
+			words: []operation.Param{word("name", "a revision, or "+nodeDoc)}},
+		{command: "ls", effect: reads, pure: true, varies: []string{"sort"}},
+		{command: "neighbors", effect: reads, pure: true, words: node},
+		{command: "path", effect: reads, pure: true, words: []operation.Param{
 			required("from", nodeDoc), required("to", nodeDoc)}},
-		{command: "communities", effect: reads, hide: []string{"keep"},
+		{command: "communities", effect: reads, pure: true, hide: []string{"keep"},
 			words: []operation.Param{word("node", nodeDoc)}},
 		{command: "sources", effect: reads, words: []operation.Param{list("nodes", nodesDoc, false)}},
-		{command: "explore", effect: reads, words: []operation.Param{required("topic", queryDoc)}},
-		{command: "related", effect: reads, words: []operation.Param{required("node", nodeDoc)}},
-		{command: "suggest", effect: reads,
+		{command: "explore", effect: reads, pure: true,
+			words: []operation.Param{required("topic", queryDoc)}},
+		{command: "related", effect: reads, pure: true, words: node},
+		{command: "suggest", effect: reads, pure: true,
 			words: []operation.Param{required("text", "the text to find tags for")}},
 		{command: "log", effect: reads, words: []operation.Param{word("node", nodeDoc)}},
 		{command: "diff", effect: reads, words: []operation.Param{
 			word("a", revDoc+", or a range A..B"), word("b", revDoc)}},
-		{command: "blame", effect: reads, words: []operation.Param{required("node", nodeDoc)}},
+		{command: "blame", effect: reads, pure: true, words: node},
 		{command: "profile list", effect: reads},
 		{command: "profile show", effect: reads, words: profileName()},
 	}

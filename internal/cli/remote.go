@@ -32,6 +32,20 @@ func NewRunner(app *App, sign bool) operation.Runner {
 	return &runner{app, sign}
 }
 
+// served is the app as callers see it: what flags say of the repository counts for each of them.
+func (c *cli) served() *App {
+	app := *c.app
+	env := map[string]string{}
+	if c.global.repo != "" {
+		env["MNEM_REPO"] = c.absolute(c.global.repo)
+	}
+	if c.global.wait != defaultWait {
+		env["MNEM_WAIT"] = c.global.wait.String()
+	}
+	app.Getenv = func(name string) string { return firstOf(env[name], c.app.Getenv(name)) }
+	return &app
+}
+
 // maxErrors is how many bytes of messages a call may leave; what comes after is dropped.
 const maxErrors = 64 << 10
 
@@ -170,6 +184,7 @@ func (e *exposed) allows(cmd *cobra.Command, args []string) bool {
 // takes reports whether a parameter is of a flag with its value.
 func takes(p operation.Param, f *pflag.Flag) bool {
 	value := f.Value.String()
-	return p.Flag == f.Name && (p.True == "" || value == p.True) && (p.Kind != operation.Lines || value == stdinName) &&
+	return p.Flag == f.Name && (p.True == "" || value == p.True) &&
+		(p.Kind != operation.Lines || value == stdinName) &&
 		(p.Enum == nil || p.Kind != operation.String || slices.Contains(p.Enum, value))
 }

@@ -130,6 +130,8 @@ const (
 		`"weak": "int", "false_strong": "int", "unanswerable_weak": "int"}`
 	shapeCheckCounts = `"answerable": "int", "strong": "int", "right": "int", "weak": "int", ` +
 		`"unanswerable": "int", "false_strong": "int", "unanswerable_weak": "int"`
+	shapeToken = `"id": "text", "name": "text", "scope": "read|write|admin", ` +
+		`"author": "text|null", "agent": "text|null", "created": "time", "expires": "time|null"`
 	shapeKey = `{"name": "text|null", "key": "text", "fingerprint": "text", "secret": "bool", ` +
 		`"trust": "trusted|untrusted|revoked", "note": "text|null", "added": "time|null", ` +
 		`"revoked": "time|null", "since": "time|null", "reason": "text|null"}`
@@ -323,8 +325,12 @@ func recordShapes() map[string][]string {
 			`"shared": [{"cid": "cid", "what": "content|embedding"}], ` +
 			`"hits": [{"what": "text", "cid": "cid|null", "name": "text|null"}], ` +
 			`"more_hits": "int", "dry_run": "bool"}`},
-		"mnem verify":  {`{"commit": "cid", ` + shapeSignature + `}`},
-		"mnem key new": {shapeKey}, "mnem key list": {shapeKey}, "mnem key show": {shapeKey},
+		"mnem serve":        {`{"url": "text", "repository": "text"}`},
+		"mnem token new":    {`{` + shapeToken + `, "token": "text"}`},
+		"mnem token list":   {`{` + shapeToken + `, "expired": "bool"}`},
+		"mnem token revoke": {`{"revoked": "text"}`},
+		"mnem verify":       {`{"commit": "cid", ` + shapeSignature + `}`},
+		"mnem key new":      {shapeKey}, "mnem key list": {shapeKey}, "mnem key show": {shapeKey},
 		"mnem key import": {shapeKey}, "mnem key trust": {shapeKey}, "mnem key revoke": {shapeKey},
 		"mnem key untrust": {shapeKey}, "mnem key rm": {`{"removed": "text"}`},
 		"mnem key export": {`{"name": "text|null", "key": "text", "secret?": "text"}`},
@@ -359,7 +365,8 @@ func benchShapes() map[string][]string {
 // streams print one object a line instead of one.
 func streams(path string) bool {
 	return slices.Contains([]string{
-		"mnem config list", "mnem profile list", "mnem remember", "mnem log", "mnem session list", "mnem session log", "mnem demo",
-		"mnem verify", "mnem key list", "mnem branch", "mnem tag", "mnem op log",
+		"mnem config list", "mnem token list", "mnem profile list", "mnem remember", "mnem log",
+		"mnem session list", "mnem session log", "mnem demo", "mnem verify", "mnem key list",
+		"mnem branch", "mnem tag", "mnem op log",
 	}, path)
 }

@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/mcp"
+	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/serve"
+	"github.com/mnem-project/mnem/store"
+)
+
+// mcpOptions are the flags of 'mnem mcp'.
+type mcpOptions struct {
+	http, profile          string
+	pin, noSession, debug  bool
+	author, agent, task, b string
+}
+
+func (c *cli) mcpCommand() *cobra.Command {
+	opt := &mcpOptions{}
+	cmd := &cobra.Command{
+		Use:     "mcp [flags]",
+		GroupID: groupRecord,
+		Short:   "Serve the memory to an agent by the Model Context Protocol",
+		Long: "Serve the memory to an agent by the Model Context Protocol, on standard input and output until\n" +
+			"that ends, or with --http on http://ADDR/mcp. It speaks 2026-07-28 and the versions since\n" +
+			"2024-11-05. It starts at once: the repository is opened at the first call.\n\n" +
+			"The profile core has the tools retrieve, recall, check, get, neighbors, diff, log, session,\n" +
+			"remember, commit, forget and undo; read leaves out those that write; full adds branches, merges,\n" +
+			"upkeep and other verbs. docs/mcp.md says what each does, and how to connect clients.\n\n" +
+			"The client's name and version are the agent on its commits unless --agent says otherwise, and\n" +
+			"what it retrieves is recorded in a session named after it and the time, which 'mnem session\n" +
+			"log' and 'mnem replay' read. Answers come from HEAD, or with --pin from the commit that HEAD is\n" +
+			"at when the first one is asked for.",
+		Example: "  mnem mcp\n" +
+			"  mnem mcp --profile read --pin\n" +
+			"  mnem mcp --http 127.0.0.1:7118\n" +
+			"  claude mcp add mnem -- mnem mcp -R ~/project",
+		Args: cobra.NoArgs,
+	}
+	f := cmd.Flags()
+	f.StringVar(&opt.http, "http", "", "serve HTTP at this `ADDR`, as 127.0.0.1:7118, instead of standard "+
+		"input and output")
+	f.StringVar(&opt.profile, "profile", string(mcp.ProfileCore), "which tools there are: `PROFILE` is "+
+		"read, core or full")
+	f.BoolVar(&opt.pin, "pin", false, "answer from the commit at the first call, whatever is committed")
+	f.BoolVar(&opt.noSession, "no-session", false, "record no session")
+	f.BoolVar(&opt.debug, "debug", false, "log more on standard error")
+	f.StringVar(&opt.author, "author", "", "who makes changes (MNEM_AUTHOR; config: author)")
+	f.StringVar(&opt.agent, "agent", "", "the program that acts for the author (MNEM_AGENT; default: "+
+		"name and version of the client)")
+	f.StringVar(&opt.task, "task", "", "what the agent works on (MNEM_TASK)")
+	f.StringVarP(&opt.b, "branch", "b", "", "the branch to write to (MNEM_BRANCH; default: the one HEAD is on)")
+	c.complete(cmd, "branch", completeBranches)
+	c.complete(cmd, "profile", func(context.Context, *repo.Repo) ([]string, error) {
+		return profileNames(), nil
+	})
+	return c.command(cmd, func(cmd *cobra.Command, _ []string) error {
+		return c.serveMCP(cmd, opt)
+	})
+}
+
+func profileNames() []string {
+	var names []string
+	for _, p := range mcp.Profiles() {
+		names = append(names, string(p))
+	}
+	return names
+}
+
+func (c *cli) serveMCP(cmd *cobra.Command, opt *mcpOptions) (err error) {
+	options := mcp.Options{
+		Version: versions().Version, Profile: mcp.Profile(opt.profile), Now: c.app.Now,
+		Caller: operation.Caller{
+			Author: opt.author, Agent: firstOf(opt.agent, c.env("MNEM_AGENT")), Task: opt.task,
+			Branch: opt.b,
+		},
+		Log: c.mcpLog(opt.debug),
+	}
+	if !mcp.KnownProfile(options.Profile) {
+		return usagef("--profile: want %s", strings.Join(profileNames(), ", "))
+	}
+	switch {
+	case opt.pin && opt.noSession:
+		return usagef("--pin and --no-session exclude each other")
+	case opt.pin:
+		options.Record = mcp.RecordPin
+	case opt.noSession:
+		options.Record = mcp.RecordNone
+	}
+	// Where there is no repository yet, clients are told so when they ask: one may be made meanwhile.
+	h, err := c.newHolder(cmd)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		h = nil
+	case err != nil:
+		return err
+	default:
+		defer func() { err = firstError(err, h.Close()) }()
+	}
+	if opt.http != "" {
+		return c.serveMCPHTTP(cmd.Context(), opt.http, options, h)
+	}
+	app := c.served()
+	app.Holder = h
+	return mcp.New(Operations(), NewRunner(app, true), options).Run(
+		cmd.Context(), c.app.Stdin, c.app.Stdout)
+}
+
+// mcpLog returns what is logged on standard error: warnings, or everything.
+func (c *cli) mcpLog(debug bool) *slog.Logger {
+	level := slog.LevelWarn
+	if debug {
+		level = slog.LevelDebug
+	}
+	return slog.New(slog.NewTextHandler(c.app.Stderr, &slog.HandlerOptions{Level: level}))
+}
+
+// mcpPath is where clients find the server over HTTP.
+const mcpPath = "/mcp"
+
+// serveMCPHTTP serves clients over HTTP until the context ends, guarded as 'mnem serve' is.
+func (c *cli) serveMCPHTTP(ctx context.Context, addr string, opt mcp.Options, h *Holder) error {
+	cfg, err := c.serveConfig(serveFlags{maxBody: "8MiB", timeout: mcpTime, rate: mcpRate, log: "none"})
+	if err != nil {
+		return err
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return fmt.Errorf("--http %s: %w", addr, err)
+	}
+	defer func() { _ = l.Close() }() // the server has closed it, unless it never began
+	if err := c.guardAddr(l.Addr(), cfg); err != nil {
+		return err
+	}
+	app := c.served()
+	app.Holder = h
+	opt.CallerOf = serve.CallerOf
+	m := mcp.New(Operations(), NewRunner(app, false), opt)
+	effect := operation.Writes
+	if opt.Profile == mcp.ProfileRead {
+		effect = operation.Reads
+	}
+	cfg.Runner = NewRunner(app, false)
+	cfg.Routes = []serve.Route{{Path: mcpPath, Effect: effect, Handler: m.Handler()}}
+	s := serve.New(*cfg)
+	if err := c.printf("http://%s%s; stop with Ctrl-C\n", l.Addr(), mcpPath); err != nil {
+		return err
+	}
+	if err := c.out.Flush(); err != nil {
+		return err
+	}
+	defer m.Close(context.WithoutCancel(ctx))
+	return s.Serve(ctx, l)
+}
+
+const (
+	mcpTime = 10 * time.Minute // for one request
+	mcpRate = 500              // requests a second
+)

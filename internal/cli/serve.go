@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/serve"
+)
+
+// defaultAddr is where 'mnem serve' listens.
+const defaultAddr = "127.0.0.1:7117"
+
+// errOpenToAll is returned by a server that others could use without a token.
+var errOpenToAll = errors.New("without a token anybody who reaches this address could use the memory")
+
+// serveFlags are the flags of 'mnem serve'.
+type serveFlags struct {
+	addr, log      string
+	hosts, origins []string
+	needToken      bool
+	rate           int
+	maxBody        string
+	timeout        time.Duration
+}
+
+// serveJSON says where the server listens.
+type serveJSON struct {
+	URL        string `json:"url"`
+	Repository string `json:"repository"`
+}
+
+func (c *cli) serveCommand() *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use:     "serve [flags]",
+		GroupID: groupTrade,
+		Short:   "Serve the memory over HTTP",
+		Long: "Answer http://ADDR/v1/OPERATION: every command about the memory, by the name it has here, with\n" +
+			"the answers that --json prints. /openapi.json describes them, docs/http.md tells the rest. What\n" +
+			"reads can be asked with GET, all with POST.\n\n" +
+			"It listens on this machine alone unless --addr says otherwise, and then refuses who has no token\n" +
+			"of 'mnem token new'. On this machine tokens are asked for with --need-token, and for what nothing\n" +
+			"brings back. It speaks plain HTTP: put a server that speaks TLS in front of it where others can\n" +
+			"listen. Other mnem processes use the repository through it meanwhile. An interrupt ends it when\n" +
+			"the requests under way have been answered.",
+		Example: "  mnem serve\n" +
+			"  mnem serve --addr 127.0.0.1:8080 --origin http://localhost:3000\n" +
+			"  mnem serve --addr 0.0.0.0:7117 --host memory.example.org\n" +
+			"  curl 'http://127.0.0.1:7117/v1/retrieve?query=who+leads+infra&limit=3'",
+		Args: cobra.NoArgs,
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.addr, "addr", defaultAddr, "listen at `HOST:PORT`; port 0 takes a free one")
+	fl.StringArrayVar(&f.hosts, "host", nil, "a `NAME` by which clients call the server (repeatable)")
+	fl.StringArrayVar(&f.origins, "origin", nil, "let pages of this `ORIGIN` ask from browsers, as "+
+		"https://example.org (repeatable)")
+	fl.BoolVar(&f.needToken, "need-token", false, "refuse who has no token, on this machine too")
+	fl.IntVar(&f.rate, "rate", 500, "answer at most `N` requests a second of one token, or of all without")
+	fl.StringVar(&f.maxBody, "max-body", "64MiB", "refuse bodies of more than `SIZE`")
+	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "break off what takes longer")
+	fl.StringVar(&f.log, "log", "text", "log requests on standard error as `FORM`: text, json or none")
+	return c.command(cmd, func(cmd *cobra.Command, _ []string) error { return c.serve(cmd, f) })
+}
+
+func (c *cli) serve(cmd *cobra.Command, f serveFlags) (err error) {
+	cfg, err := c.serveConfig(f)
+	if err != nil {
+		return err
+	}
+	dir, err := c.dir()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(dir, repo.DirName)); err != nil {
+		return hint(noRepoError{dir, &repo.NotFoundError{What: "repository", Name: dir}},
+			"run 'mnem init' to make one")
+	}
+	l, err := new(net.ListenConfig).Listen(cmd.Context(), "tcp", f.addr)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = l.Close() }() // the server has closed it, unless it never began
+	if err := c.guardAddr(l.Addr(), cfg); err != nil {
+		return err
+	}
+	h, err := c.newHolder(cmd)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, h.Close()) }()
+	app := c.served()
+	app.Holder = h
+	cfg.Operations, cfg.Runner = Operations(), NewRunner(app, false)
+	return c.listen(cmd.Context(), l, h, cfg, dir)
+}
+
+// listen answers connections and holds on to the repository until the context ends.
+func (c *cli) listen(
+	ctx context.Context, l net.Listener, h *Holder, cfg *serve.Config, dir string,
+) error {
+	var open atomic.Bool
+	cfg.Ready = func() error {
+		if !open.Load() {
+			return errors.New("the repository is being opened")
+		}
+		return nil
+	}
+	s := serve.New(*cfg)
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	kept := make(chan struct{})
+	go func() {
+		defer close(kept)
+		if err := h.Keep(ctx, func(string, bool) { open.Store(true) }); err != nil {
+			stop(openHint(err))
+		}
+	}()
+	url := "http://" + l.Addr().String()
+	var err error
+	if c.global.json {
+		err = c.printJSON(serveJSON{url, dir})
+	} else {
+		err = c.printf("%s serves %s; stop with Ctrl-C\n", url, line(dir))
+	}
+	if err = firstError(err, c.out.Flush()); err == nil {
+		err = s.Serve(ctx, l)
+	}
+	cause := context.Cause(ctx)
+	stop(nil)
+	<-kept
+	if cause != nil && !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return err
+}
+
+// serveConfig reads the flags.
+func (c *cli) serveConfig(f serveFlags) (*serve.Config, error) {
+	if c.app.Rand == nil {
+		return nil, errors.New("serve: no source of randomness")
+	}
+	body, err := parseSize(f.maxBody)
+	if err != nil {
+		return nil, usagef("--max-body: %w", err)
+	}
+	if body < 1 || f.timeout < time.Second || f.timeout > 24*time.Hour {
+		return nil, usagef("--max-body wants at least a byte, and --timeout 1s to 24h")
+	}
+	if err := checkRange("rate", f.rate, 1, 1_000_000); err != nil {
+		return nil, err
+	}
+	handler, err := c.logHandler(f.log)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := c.tokens()
+	if err != nil {
+		return nil, err
+	}
+	return &serve.Config{
+		Version: versions().Version, Now: c.app.Now, Rand: c.app.Rand, Log: slog.New(handler),
+		Token: dir.get, NeedToken: f.needToken, Hosts: f.hosts, Origins: f.origins,
+		Limits: serve.Limits{Body: body, Rate: float64(f.rate), Time: f.timeout},
+	}, nil
+}
+
+func (c *cli) logHandler(form string) (slog.Handler, error) {
+	opt := &slog.HandlerOptions{}
+	if c.global.quiet {
+		opt.Level = slog.LevelWarn
+	}
+	switch form {
+	case "text":
+		return slog.NewTextHandler(c.app.Stderr, opt), nil
+	case "json":
+		return slog.NewJSONHandler(c.app.Stderr, opt), nil
+	case "none":
+		return slog.DiscardHandler, nil
+	}
+	return nil, usagef("--log: %q is not text, json or none", form)
+}
+
+// guardAddr sees to it that who can reach the server needs a token unless that is this machine
+// alone.
+func (c *cli) guardAddr(addr net.Addr, cfg *serve.Config) error {
+	tcp, ok := addr.(*net.TCPAddr)
+	cfg.Loopback = ok && tcp.IP.IsLoopback()
+	if cfg.Loopback {
+		return nil
+	}
+	cfg.NeedToken = true
+	dir, err := c.tokens()
+	if err != nil {
+		return err
+	}
+	all, err := dir.list()
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if all[i].Valid(c.app.Now()) {
+			return nil
+		}
+	}
+	return hint(fmt.Errorf("%w: %s", errOpenToAll, addr),
+		"make a token with 'mnem token new NAME' first, or listen at %s", defaultAddr)
+}

@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/keyring"
+	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/serve"
+)
+
+// tokenJSON is a token as it is listed.
+type tokenJSON struct {
+	ID      string  `json:"id"`
+	Name    string  `json:"name"`
+	Scope   string  `json:"scope"`
+	Author  *string `json:"author"`
+	Agent   *string `json:"agent"`
+	Created string  `json:"created"`
+	Expires *string `json:"expires"`
+}
+
+func jsonToken(t *serve.Token) tokenJSON {
+	out := tokenJSON{
+		ID: t.ID, Name: t.Name, Scope: t.Scope, Author: orNull(t.Author), Agent: orNull(t.Agent),
+		Created: graph.From(t.Created).String(),
+	}
+	if t.Expires != nil {
+		out.Expires = new(graph.From(*t.Expires).String())
+	}
+	return out
+}
+
+func (c *cli) tokenCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "token",
+		GroupID: groupTrade,
+		Short:   "Make, list and revoke the tokens of 'mnem serve'",
+		Long: "Programs that ask 'mnem serve' say who they are by a token: Authorization: Bearer TOKEN. A\n" +
+			"server that others can reach refuses who has none. The repository keeps the SHA-256 of each, in\n" +
+			".mnem/tokens, which only its user may read. What is revoked counts no more from then on.",
+		Example: "  mnem token new notebook\n  mnem token list\n  mnem token revoke notebook",
+	}
+	return c.parent(cmd, c.tokenNew(), c.tokenList(), c.tokenRevoke())
+}
+
+// tokenFlags are the flags of token new.
+type tokenFlags struct{ scope, expires, author, agent string }
+
+func (c *cli) tokenNew() *cobra.Command {
+	var f tokenFlags
+	cmd := &cobra.Command{
+		Use:   "new NAME",
+		Short: "Make a token",
+		Long: "Make a token and print it, this once: nobody can find it out afterwards. NAME is 1 to 64 of a\n" +
+			"to z, 0 to 9, - and _, and is the agent of commits made with the token unless --agent or the\n" +
+			"caller names another. The scope read changes nothing; write does what 'mnem undo' takes back;\n" +
+			"admin also removes what nothing brings back, as purge and gc do.",
+		Example: "  mnem token new notebook\n" +
+			"  mnem token new importer --scope write --expires 720h --agent importer --author Ada",
+		Args: cobra.ExactArgs(1),
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.scope, "scope", operation.Reads.String(), "what it allows: `SCOPE` is read, write or "+
+		"admin")
+	fl.StringVar(&f.expires, "expires", "", "until when it counts: a `TIME`, RFC 3339 or YYYY-MM-DD, or "+
+		"a duration from now, as 720h")
+	fl.StringVar(&f.author, "author", "", "the author of its commits, whatever callers say")
+	fl.StringVar(&f.agent, "agent", "", "the agent of its commits, whatever callers say")
+	return c.command(cmd, func(_ *cobra.Command, args []string) error { return c.newToken(args[0], f) })
+}
+
+func (c *cli) newToken(name string, f tokenFlags) error {
+	if c.app.Rand == nil {
+		return errors.New("make a token: no source of randomness")
+	}
+	if err := keyring.CheckName(name); err != nil {
+		return err
+	}
+	if serve.EffectOf(f.scope) == 0 {
+		return usagef("--scope: %q is not read, write or admin", f.scope)
+	}
+	for flag, value := range map[string]string{"--author": f.author, "--agent": f.agent} {
+		if len(value) > serve.MaxName {
+			return usagef("%s: more than %d bytes", flag, serve.MaxName)
+		}
+	}
+	t, text, err := serve.NewToken(c.app.Rand, name, f.scope, c.app.Now())
+	if err != nil {
+		return err
+	}
+	t.Author, t.Agent = f.author, f.agent
+	if t.Expires, err = expiry(f.expires, c.app.Now()); err != nil {
+		return err
+	}
+	dir, err := c.tokens()
+	if err != nil {
+		return err
+	}
+	if err := dir.add(&t); err != nil {
+		return err
+	}
+	if c.global.json {
+		return c.printJSON(struct {
+			tokenJSON
+			Token string `json:"token"`
+		}{jsonToken(&t), text})
+	}
+	c.remark("keep it well: it is shown this once")
+	return c.printf("%s\n", text)
+}
+
+// expiry reads a time, or a duration from now; nil for neither.
+func expiry(s string, now time.Time) (*time.Time, error) {
+	if s == "" {
+		return nil, nil
+	}
+	until, err := graph.ParseTime(s)
+	if err == nil {
+		at := time.UnixMicro(int64(until)).UTC()
+		return &at, nil
+	}
+	d, durationErr := time.ParseDuration(s)
+	if durationErr != nil {
+		return nil, usagef("--expires: %w; nor is it a duration", err)
+	}
+	if d <= 0 {
+		return nil, usagef("--expires: %s is over", s)
+	}
+	at := now.Add(d).UTC().Truncate(time.Microsecond)
+	return &at, nil
+}
+
+func (c *cli) tokenList() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the tokens there are",
+		Long:    "List the tokens there are, by name. With --json, one object a line.",
+		Example: "  mnem token list\n  mnem token list --json",
+		Args:    cobra.NoArgs,
+	}
+	return c.command(cmd, func(*cobra.Command, []string) error {
+		dir, err := c.tokens()
+		if err != nil {
+			return err
+		}
+		all, err := dir.list()
+		if err != nil {
+			return err
+		}
+		var rows [][]cell
+		for i := range all {
+			t := &all[i]
+			row := jsonToken(t)
+			expired := !t.Valid(c.app.Now())
+			if c.global.json {
+				if err := c.printJSON(struct {
+					tokenJSON
+					Expired bool `json:"expired"`
+				}{row, expired}); err != nil {
+					return err
+				}
+				continue
+			}
+			until := "for ever"
+			if t.Expires != nil {
+				until = "until " + *row.Expires
+			}
+			if expired {
+				until += ", over"
+			}
+			rows = append(rows, []cell{{line(t.Name), styleBold}, {t.ID, styleDim}, {t.Scope, ""},
+				{until, styleDim}, {line(firstOf(t.Agent, t.Name)), ""}, {line(t.Author), ""}})
+		}
+		return c.table(rows)
+	})
+}
+
+func (c *cli) tokenRevoke() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "revoke NAME|ID",
+		Short: "Forget a token, which then counts no more",
+		Long: "Forget a token. A server that runs refuses it from its next request on; what was done with it\n" +
+			"stays.",
+		Example: "  mnem token revoke notebook",
+		Args:    cobra.ExactArgs(1),
+	}
+	return c.command(cmd, func(_ *cobra.Command, args []string) error {
+		dir, err := c.tokens()
+		if err != nil {
+			return err
+		}
+		t, err := dir.find(args[0])
+		if err != nil {
+			return err
+		}
+		if err := dir.remove(t); err != nil {
+			return err
+		}
+		if c.global.json {
+			return c.printJSON(struct {
+				Revoked string `json:"revoked"`
+			}{t.Name})
+		}
+		return c.printf("revoked %s\n", line(t.Name))
+	})
+}
+
+// missingToken is returned for a name that no token has.
+func missingToken(name string) error {
+	return hint(&repo.NotFoundError{What: "token", Name: name}, "'mnem token list' shows those there are")
+}

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/keyring"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/serve"
+)
+
+const (
+	// tokenDirName holds a file for each token, named after its id: so making one and revoking
+	// another never meet.
+	tokenDirName = "tokens"
+	tokenSuffix  = ".json"
+	maxTokenFile = 4 << 10 // bytes
+	maxTokens    = 1000
+)
+
+// tokenDir is the directory with the tokens of a repository.
+type tokenDir string
+
+// tokens returns the directory of the repository that the command is about.
+func (c *cli) tokens() (tokenDir, error) {
+	dir, err := c.dir()
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(filepath.Join(dir, repo.DirName)); err != nil {
+		return "", hint(&repo.NotFoundError{What: "repository", Name: dir},
+			"run 'mnem init' to make one there")
+	}
+	return tokenDir(filepath.Join(dir, repo.DirName, tokenDirName)), nil
+}
+
+func (d tokenDir) path(id string) string { return filepath.Join(string(d), id+tokenSuffix) }
+
+// add keeps a token. Its name must be new.
+func (d tokenDir) add(t *serve.Token) error {
+	all, err := d.list()
+	if err != nil {
+		return err
+	}
+	if len(all) >= maxTokens {
+		return hint(fmt.Errorf("%w: there are %d tokens already", repo.ErrInvalid, len(all)),
+			"revoke some")
+	}
+	if slices.ContainsFunc(all, func(o serve.Token) bool { return o.Name == t.Name }) {
+		return hint(already(fs.ErrExist, "token %q", t.Name), "revoke it first, or give another name")
+	}
+	data, err := encodeJSON(t)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(string(d), 0o700); err != nil {
+		return err
+	}
+	return replaceFile(d.path(t.ID), append(data, '\n')) // with mode 0600
+}
+
+// get returns a token by its id, nil for none.
+func (d tokenDir) get(id string) (*serve.Token, error) {
+	if !serve.ValidTokenID(id) {
+		return nil, nil
+	}
+	f, err := os.Open(d.path(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read from
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("%w: %s has mode %#o: run 'chmod 600 %s'", keyring.ErrExposed, f.Name(),
+			info.Mode().Perm(), f.Name())
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxTokenFile+1))
+	if err != nil {
+		return nil, err
+	}
+	var t serve.Token
+	if err := json.Unmarshal(data, &t); err != nil || len(data) > maxTokenFile || t.ID != id {
+		return nil, fmt.Errorf("%s is not the file of a token", f.Name())
+	}
+	return &t, nil
+}
+
+// list returns all tokens by name.
+func (d tokenDir) list() ([]serve.Token, error) {
+	entries, err := os.ReadDir(string(d))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var all []serve.Token
+	for _, e := range entries {
+		id, ok := strings.CutSuffix(e.Name(), tokenSuffix)
+		if !ok {
+			continue
+		}
+		t, err := d.get(id)
+		if err != nil {
+			return nil, err
+		}
+		if t != nil {
+			all = append(all, *t)
+		}
+	}
+	slices.SortFunc(all, func(a, b serve.Token) int { return strings.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// find returns the token of a name or id.
+func (d tokenDir) find(name string) (*serve.Token, error) {
+	all, err := d.list()
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		if all[i].Name == name || all[i].ID == name {
+			return &all[i], nil
+		}
+	}
+	return nil, missingToken(name)
+}
+
+func (d tokenDir) remove(t *serve.Token) error {
+	err := os.Remove(d.path(t.ID))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // somebody else did
+	}
+	return err
+}

@@ -1,0 +1,231 @@
+package mcp
+
+import "github.com/mnem-project/mnem/operation"
+
+// The core tools. Every client reads all of this before its first call: each word has to be worth
+// its tokens, and a test counts them.
+
+var (
+	atParam     = param{name: "at", kind: text, flag: "at", doc: "commit, branch, tag or main@{DATE}"}
+	branchParam = param{name: "branch", kind: text, flag: "branch"}
+	limitParam  = param{name: "limit", kind: number, min: 1, max: 1000, flag: "limit"}
+	typeParam   = param{name: "type", kind: texts, flag: "type"}
+)
+
+// readTools change nothing.
+func readTools() []*tool { return append(askTools(), historyTools()...) }
+
+// askTools tell what memory holds.
+func askTools() []*tool {
+	return []*tool{
+		{
+			name: "retrieve", title: "Search memory", operation: "retrieve",
+			doc: "Find memories by words, names or filters, best first. Without query: the newest. " +
+				"where: predicates such as team = \"infra\".",
+			params: []param{
+				{name: "query", kind: text, word: 1}, limitParam, typeParam,
+				{name: "where", kind: texts, flag: "where"}, atParam,
+			},
+			fields: answerFields, paged: true, quoted: true, run: ranked,
+		},
+		{
+			name: "recall", title: "Recall for a question", operation: "recall",
+			doc: "Answer a question from memory: ranks by what it asks (why, when, who, what) and " +
+				"follows links. Use before you answer or act.",
+			params: []param{
+				{name: "question", kind: text, required: true, word: 1}, limitParam, typeParam, atParam,
+			},
+			fields: answerFields, paged: true, quoted: true, run: ranked,
+		},
+		{
+			name: "check", title: "Check an answer's ground", operation: "check",
+			doc: "Say whether memory may be relied on for a question or statement: STRONG, WEAK " +
+				"(names what is missing) or MISS.",
+			params: []param{
+				{name: "query", kind: text, required: true, word: 1}, typeParam, atParam,
+			},
+			fields: []field{
+				{name: "verdict", typ: "string"}, {name: "item", typ: "object"},
+				{name: "missing", typ: "array"},
+				{name: "nearest", items: []string{"id", "key", "type", "title"}},
+			},
+			paged: true, quoted: true,
+		},
+		{
+			name: "get", title: "Read one memory", operation: "get",
+			doc: "A node with all its fields, by key, id or id prefix; with field (summary, " +
+				"props.NAME…) one value.",
+			params: []param{
+				{name: "node", kind: text, required: true, word: 1},
+				{name: "field", kind: text, flag: "field"},
+				{name: "include", kind: texts, flag: "include",
+					doc: "show hidden: forgotten, superseded, expired, retired"},
+				atParam,
+			},
+			fields: []field{
+				{name: "id", typ: "string"}, {name: "key", typ: "string"},
+				{name: "type", typ: "string"}, {name: "summary", typ: "string"},
+				{name: "context", typ: "string"}, {name: "props", typ: "object"},
+				{name: "created", typ: "string"}, {name: "updated", typ: "string"},
+				{name: "validFrom", typ: "string"}, {name: "validTo", typ: "string"},
+				{name: "sources", typ: "array"}, {name: "mark", typ: "object"},
+				{name: "media", typ: "string"}, {name: "content", typ: "string"}, {name: "value"},
+			},
+			paged: true, quoted: true, run: get,
+		},
+		{
+			name: "neighbors", title: "Follow links", operation: "neighbors",
+			doc: "The edges of a node and the nodes at their other ends.",
+			params: []param{
+				{name: "node", kind: text, required: true, word: 1},
+				{name: "direction", kind: text, enum: []string{"both", "in", "out"}},
+				typeParam, atParam,
+			},
+			fields: []field{
+				{name: "id", typ: "string"}, {name: "key", typ: "string"},
+				{name: "out", items: nearFields}, {name: "in", items: nearFields},
+			},
+			paged: true, quoted: true, run: neighbors,
+		},
+	}
+}
+
+// historyTools tell how it came to hold it.
+func historyTools() []*tool {
+	return []*tool{
+		{
+			name: "diff", title: "Compare commits", operation: "diff",
+			doc: "What changed between two revisions (default HEAD~1 and HEAD), field by field; " +
+				"stat: numbers only.",
+			params: []param{
+				{name: "from", kind: text, word: 1}, {name: "to", kind: text, word: 2}, typeParam,
+				{name: "stat", kind: boolean, flag: "stat"},
+			},
+			fields: []field{
+				{name: "from", typ: "string"}, {name: "to", typ: "string"}, {name: "counts", typ: "object"},
+				{name: "nodes", items: []string{"id", "key", "type", "change", "fields"}},
+				{name: "edges", items: []string{"type", "src", "src_key", "dst", "dst_key", "key", "change",
+					"fields"}},
+				{name: "node_types", list: true}, {name: "edge_types", list: true},
+			},
+			paged: true, quoted: true, run: diff,
+		},
+		{
+			name: "log", title: "List commits", operation: "log",
+			doc: "Commits, newest first: who changed what, when and why. With node: those that " +
+				"touched it.",
+			params: []param{
+				{name: "node", kind: text, word: 1}, limitParam,
+				{name: "since", kind: text, flag: "since", doc: "date or RFC 3339 time"}, atParam,
+			},
+			fields: []field{{name: "commits", items: []string{"commit", "author", "agent", "task", "time",
+				"message", "nodes", "edges"}}},
+			paged: true, quoted: true, run: log,
+		},
+	}
+}
+
+// answerFields are what retrieve and recall answer.
+var answerFields = []field{
+	{name: "commit", typ: "string"}, {name: "intent", typ: "string"},
+	{name: "items", items: []string{"id", "key", "type", "rank", "score", "tokens", "rendered"}},
+	{name: "dropped", typ: "integer"}, {name: "warnings", typ: "array"},
+}
+
+var nearFields = []string{"type", "id", "key", "node_type", "summary"}
+
+// sessionTool tells of sessions; one that writes starts and ends them too.
+func sessionTool(actions []string) *tool {
+	t := &tool{
+		name: "session", title: "Recorded sessions", operation: "session_list",
+		doc: "What was retrieved, by session: current, list or log",
+		params: []param{
+			{name: "action", kind: text, required: true, enum: actions},
+			{name: "name", kind: text},
+		},
+		fields: []field{
+			{name: "session", typ: "string"}, {name: "commit", typ: "string"},
+			{name: "items", list: true},
+		},
+		effect: operation.Reads, paged: true, quoted: true, run: session,
+	}
+	if len(actions) > len(sessionReads) {
+		t.effect, t.additive = operation.Writes, true
+		t.doc += "; start one, end it, advance it to HEAD"
+	}
+	t.doc += "."
+	return t
+}
+
+// writeTools change the memory, each in one commit or operation that undo takes back.
+func writeTools() []*tool {
+	return []*tool{
+		{
+			name: "remember", title: "Remember a fact", operation: "remember",
+			doc: "Keep one thing that is so, in words that stand alone. Duplicates are noticed; what " +
+				"resembles it is reported, never overwritten.",
+			params: []param{
+				{name: "text", kind: text, required: true, word: 1},
+				{name: "type", kind: text, flag: "type",
+					doc: "fact (default), decision, preference, insight, event, task…"},
+				{name: "tags", kind: texts, flag: "tag"},
+				{name: "entities", kind: texts, flag: "entity", doc: "names it is about"},
+				{name: "importance", kind: number, min: 1, max: 5, flag: "importance"},
+				{name: "about", kind: text, flag: "about", doc: "key of the subject"},
+				{name: "property", kind: text, flag: "property",
+					doc: "of the subject, one value: an old one is superseded"},
+				{name: "supersedes", kind: texts, flag: "supersedes", doc: "nodes it replaces"},
+				{name: "source", kind: texts, flag: "source"}, branchParam,
+			},
+			fields: []field{
+				{name: "id", typ: "string"}, {name: "action", typ: "string"},
+				{name: "commit", typ: "string"}, {name: "superseded", typ: "array"},
+				{name: "similar", items: []string{"id", "summary", "similarity", "differs", "suggest"}},
+				{name: "warnings", typ: "array"},
+			},
+			effect: operation.Writes, additive: true, quoted: true, run: remember,
+		},
+		{
+			name: "commit", title: "Commit nodes and edges", operation: "commit",
+			doc: "Write nodes, edges and removals in one commit, all or nothing. Edges may name, by " +
+				"key, nodes of the same call. An existing key updates the fields given.",
+			params: []param{
+				{name: "message", kind: text, required: true, flag: "message"},
+				{name: "nodes", kind: objects,
+					doc: "{key, type, summary, props?, content?, unset?: [\"props.x\"]}"},
+				{name: "edges", kind: objects, doc: "{type, src, dst, props?}; src, dst: keys or ids"},
+				{name: "remove", kind: objects, doc: "{node: key} or {edge: {type, src, dst}}"},
+				branchParam, {name: "expect", kind: text, flag: "expect", doc: "commit the branch must be at"},
+			},
+			fields: []field{
+				{name: "commit", typ: "string"}, {name: "branch", typ: "string"},
+				{name: "nodes", typ: "object"}, {name: "edges", typ: "object"},
+				{name: "duplicates", typ: "integer"}, {name: "unchanged", typ: "integer"},
+				{name: "no_change", typ: "boolean"},
+			},
+			effect: operation.Writes, run: commit,
+		},
+		{
+			name: "forget", title: "Hide memories", operation: "forget",
+			doc: "Hide nodes from every later retrieval. Older commits keep them; undo brings them back.",
+			params: []param{
+				{name: "nodes", kind: texts, required: true, word: 1},
+				{name: "reason", kind: text, flag: "reason"}, branchParam,
+			},
+			fields: []field{
+				{name: "commit", typ: "string"}, {name: "marked", typ: "array"},
+				{name: "already", typ: "array"}, {name: "no_change", typ: "boolean"},
+			},
+			effect: operation.Writes, idempotent: true,
+		},
+		{
+			name: "undo", title: "Take back a change", operation: "undo",
+			doc:    "Take back the newest change, whoever made it, or the operation op. Again: one further back.",
+			params: []param{{name: "op", kind: text, word: 1}},
+			fields: []field{
+				{name: "undone", typ: "string"}, {name: "op", typ: "integer"}, {name: "refs", typ: "array"},
+			},
+			effect: operation.Writes, run: undo,
+		},
+	}
+}

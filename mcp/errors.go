@@ -1,0 +1,85 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mnem-project/mnem/operation"
+)
+
+func invalid(message, hint string) error {
+	return &operation.Error{Outcome: operation.Invalid, Message: message, Hint: hint}
+}
+
+// errorJSON is the form of an error in the text of a tool's answer.
+type errorJSON struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+	// Answer is what the operation answered beside the bad news, as the conflicts of a commit.
+	Answer json.RawMessage `json:"answer,omitempty"`
+}
+
+// badNews is an answer that says that something did not succeed.
+type badNews struct {
+	outcome operation.Outcome
+	answer  json.RawMessage
+}
+
+func (e *badNews) Error() string { return e.outcome.When }
+
+// newsTokens bounds the answer that comes with bad news.
+const newsTokens = 2000
+
+// describe says what went wrong by the error table.
+func describe(ctx context.Context, err error) errorJSON {
+	var failed *operation.Error
+	var news *badNews
+	switch {
+	case errors.As(err, &news):
+		answer, _ := shrink(news.answer, newsTokens) // clipped texts say so
+		return errorJSON{Code: news.outcome.Code, Message: news.outcome.When, Answer: answer}
+	case errors.As(err, &failed):
+		return errorJSON{failed.Outcome.Code, clipText(failed.Message, maxMessage), agentHint(failed.Hint), nil}
+	case ctx.Err() != nil:
+		return errorJSON{Code: operation.Interrupted.Code, Message: "the call was cancelled; nothing half done stays"}
+	}
+	return errorJSON{Code: operation.Failed.Code, Message: clipText(err.Error(), maxMessage)}
+}
+
+// agentHint turns a next step on the command line into one with tools, where there is one, and else
+// says that it is a command line: not every client has a shell.
+func agentHint(s string) string {
+	switch {
+	case strings.Contains(s, "'mnem remember TEXT'"):
+		s = "memory is empty: keep the first fact with remember or commit"
+	case strings.Contains(s, "'mnem ls' lists them"):
+		s = strings.Replace(s, "'mnem ls' lists them", "retrieve finds them by words", 1)
+	case strings.Contains(s, "'mnem ") || strings.Contains(s, "--"):
+		s = "in a shell: " + s
+	}
+	return clipText(s, maxMessage)
+}
+
+// isNotFound reports whether an error says that what was asked for is not there.
+func isNotFound(err error) bool {
+	var failed *operation.Error
+	return errors.As(err, &failed) && failed.Outcome == operation.NotFound
+}
+
+const maxMessage = 1000 // scalars of a message or hint: names in it may be long
+
+// failure is the answer of a tool whose call failed. It has no structured content, which would have
+// to be of the form of the tool's output.
+func failure(ctx context.Context, err error) *sdk.CallToolResult {
+	body := struct {
+		Error errorJSON `json:"error"`
+	}{describe(ctx, err)}
+	return &sdk.CallToolResult{
+		IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: string(encode(body))}},
+	}
+}

@@ -1,0 +1,203 @@
+package mcp
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// page is one bounded part of a document.
+type page struct {
+	head      []member
+	lists     []string
+	pieces    []piece
+	end       int  // the position after the last piece
+	more      bool // whether there is more behind it
+	shortened bool // whether texts or lists in it were cut
+	cursor    string
+}
+
+// tail is how many tokens what says how to go on takes at most.
+const tail = 120
+
+// cut returns what fits in so many tokens: at least one piece, if need be shortened.
+func (d *document) cut(tokens int) *page {
+	p := &page{lists: d.lists, more: d.more}
+	if d.chunked {
+		p.head, p.end, p.more = d.head, d.next, d.next > 0
+		return p
+	}
+	left := tokens - tail
+	head := object(d.head)
+	if small, cut := shrink(head, left*3/4); cut {
+		p.shortened = true
+		head = small
+	}
+	p.head, _ = members(head) // of an object just written
+	left -= estimate(string(head))
+	for i, next := range d.pieces {
+		cost := estimate(string(next.value)) + 2
+		if cost > left && i > 0 {
+			p.more = true
+			break
+		}
+		if cost > left {
+			var cut bool
+			next.value, cut = shrink(next.value, left)
+			p.shortened = p.shortened || cut
+		}
+		left -= cost
+		p.pieces = append(p.pieces, next)
+		p.end = next.at
+	}
+	return p
+}
+
+// structured returns the page as the structured content of an answer.
+func (p *page) structured() json.RawMessage {
+	list := p.members()
+	if p.cursor != "" {
+		list = append(list, member{"cursor", encode(p.cursor)})
+	}
+	return object(list)
+}
+
+// members are what a page holds, but for its cursor.
+func (p *page) members() []member {
+	list := slices.Clone(p.head)
+	for _, name := range p.lists {
+		entries := []json.RawMessage{}
+		for _, e := range p.pieces {
+			if e.list == name {
+				entries = append(entries, e.value)
+			}
+		}
+		list = append(list, member{name, encode(entries)})
+	}
+	if p.shortened {
+		list = append(list, member{"shortened", json.RawMessage("true")})
+	}
+	return list
+}
+
+// A cursor is "POSITION.CALL.COMMIT": where the next page begins, a hash of the other arguments, and
+// the commit that all pages are of.
+
+// nextCursor returns the cursor that goes on behind a position.
+func nextCursor(position int, tool string, args arguments, commit string) string {
+	return fmt.Sprintf("%d.%s.%s", position, callHash(tool, args), commit)
+}
+
+const (
+	callHashLen = 8
+	maxCursor   = 300
+	maxPosition = 1 << 40
+)
+
+// callHash tells calls apart that differ in more than page and size.
+func callHash(tool string, args arguments) string {
+	h := sha256.New()
+	h.Write([]byte(tool))
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if name != "cursor" && name != "max_tokens" {
+			fmt.Fprintf(h, "\x00%s\x00%s", name, args[name])
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))[:callHashLen]
+}
+
+// readCursor returns the position and the commit that the cursor of a call names, 0 and "" where it
+// has none.
+func readCursor(tool string, args arguments) (position int, commit string, err error) {
+	s := args.text("cursor")
+	if s == "" {
+		return 0, "", nil
+	}
+	bad := func(why string) (int, string, error) {
+		return 0, "", invalid("argument \"cursor\": "+why,
+			"take it from an answer as it is, and repeat the other arguments of that call")
+	}
+	parts := strings.SplitN(s, ".", 3)
+	if len(parts) != 3 || len(s) > maxCursor {
+		return bad("this is no cursor")
+	}
+	n, numErr := strconv.ParseInt(parts[0], 10, 64)
+	if numErr != nil || n < 1 || n > maxPosition || strconv.FormatInt(n, 10) != parts[0] {
+		return bad("this is no cursor")
+	}
+	if parts[1] != callHash(tool, args) {
+		return bad("it belongs to a call with other arguments")
+	}
+	for _, r := range parts[2] {
+		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '.' {
+			return bad("this is no cursor")
+		}
+	}
+	return int(n), parts[2], nil
+}
+
+// shrink shortens the texts and lists of a JSON value until it fits, and reports whether it did.
+// What is missing is said at the end of each text; the tool get has it whole.
+func shrink(v json.RawMessage, tokens int) (json.RawMessage, bool) {
+	if estimate(string(v)) <= tokens {
+		return v, false
+	}
+	for most := 4096; ; most /= 2 {
+		small := shorten(v, most)
+		if estimate(string(small)) <= tokens || most <= 1 {
+			return small, true
+		}
+	}
+}
+
+// shorten cuts texts to so many scalars and lists and objects to so many entries.
+func shorten(v json.RawMessage, most int) json.RawMessage {
+	switch {
+	case len(v) == 0:
+		return v
+	case v[0] == '"':
+		var s string
+		_ = json.Unmarshal(v, &s) // of a value just read
+		return encode(clipText(s, most))
+	case v[0] == '[':
+		var list []json.RawMessage
+		_ = json.Unmarshal(v, &list)
+		list = list[:min(len(list), most)]
+		for i := range list {
+			list[i] = shorten(list[i], most)
+		}
+		return encode(list)
+	case v[0] == '{':
+		list, _ := members(v)
+		list = list[:min(len(list), max(most, 4))]
+		for i := range list {
+			list[i].value = shorten(list[i].value, most)
+		}
+		return object(list)
+	}
+	return v
+}
+
+// clipText cuts a text to so many scalars and says how many are missing, as rendering does.
+func clipText(s string, most int) string {
+	n := utf8.RuneCountInString(s)
+	if n <= most {
+		return s
+	}
+	cut := 0
+	for i := range s {
+		if most == 0 {
+			cut = i
+			break
+		}
+		most--
+	}
+	missing := utf8.RuneCountInString(s[cut:])
+	return fmt.Sprintf("%s <...+%d chars>", s[:cut], missing)
+}

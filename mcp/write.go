@@ -1,0 +1,124 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/mnem-project/mnem/operation"
+)
+
+// remember keeps one text. The operation answers a line for each memory.
+func remember(ctx context.Context, c *call) (*document, error) {
+	op, err := c.operation(c.tool.operation)
+	if err != nil {
+		return nil, err
+	}
+	ask := c.ask(op)
+	bind(&ask, c.tool.params, c.args)
+	data, err := c.do(ctx, ask)
+	if err != nil {
+		return nil, err
+	}
+	first, _, _ := bytes.Cut(data, []byte("\n"))
+	doc, err := read(first, c.tool.fields)
+	if err == nil && len(doc.pieces) == 0 {
+		doc.ours = true // no text of a memory is in it
+		doc.lists = nil
+	}
+	return doc, err
+}
+
+// undo takes an operation back, and says which in few words.
+func undo(ctx context.Context, c *call) (*document, error) {
+	op, err := c.operation(c.tool.operation)
+	if err != nil {
+		return nil, err
+	}
+	ask := c.ask(op)
+	bind(&ask, c.tool.params, c.args)
+	data, err := c.do(ctx, ask)
+	if err != nil {
+		return nil, err
+	}
+	var done struct {
+		Of struct {
+			Seq int64 `json:"seq"`
+		} `json:"of"`
+		Command []string `json:"command"`
+		Refs    []struct {
+			Ref string  `json:"ref"`
+			To  *string `json:"to"`
+		} `json:"refs"`
+	}
+	if err := json.Unmarshal(data, &done); err != nil {
+		return nil, fmt.Errorf("read the answer of undo: %w", err)
+	}
+	var words []string
+	for _, w := range done.Command {
+		if !strings.HasPrefix(w, "--") {
+			words = append(words, w)
+		}
+	}
+	doc := &document{head: []member{
+		{"undone", encode(strings.Join(words, " "))}, {"op", encode(done.Of.Seq)},
+	}}
+	if done.Refs != nil {
+		doc.head = append(doc.head, member{"refs", encode(done.Refs)})
+	}
+	return doc, nil
+}
+
+// commit writes change lines: nodes, then edges, then removals.
+func commit(ctx context.Context, c *call) (*document, error) {
+	op, err := c.operation(c.tool.operation)
+	if err != nil {
+		return nil, err
+	}
+	ask := c.ask(op)
+	bind(&ask, c.tool.params, c.args)
+	lines := []json.RawMessage{}
+	var names []string // of the arguments that the lines come from
+	for _, from := range []struct{ list, kind string }{
+		{"nodes", "node"}, {"edges", "edge"}, {"remove", "remove"},
+	} {
+		for i, o := range c.args.list(from.list) {
+			lines = append(lines, object([]member{{from.kind, o}}))
+			names = append(names, fmt.Sprintf("%s[%d]", from.list, i))
+		}
+	}
+	if len(lines) == 0 {
+		return nil, invalid("nothing to commit: nodes, edges and remove are empty", "")
+	}
+	set(&ask, lined(op), encode(lines))
+	data, err := c.do(ctx, ask)
+	if err != nil {
+		return nil, nameLine(err, names)
+	}
+	return read(data, c.tool.fields)
+}
+
+// aLine is how errors of change lines name one.
+var aLine = regexp.MustCompile(`(?:\bline |<stdin>:)(\d{1,9})\b`)
+
+// nameLine says of the line that an error is about which argument it is.
+func nameLine(err error, names []string) error {
+	var failed *operation.Error
+	if !errors.As(err, &failed) {
+		return err
+	}
+	named := *failed
+	named.Message = aLine.ReplaceAllStringFunc(failed.Message, func(found string) string {
+		n, err := strconv.Atoi(aLine.FindStringSubmatch(found)[1])
+		if err != nil || n < 1 || n > len(names) {
+			return found
+		}
+		return names[n-1]
+	})
+	return &named
+}

@@ -1,0 +1,110 @@
+package serve
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/mnem-project/mnem/operation"
+)
+
+// mediaProblem is the form of errors, RFC 9457.
+const mediaProblem = "application/problem+json"
+
+// problem is an error as callers see it.
+type problem struct {
+	Type      string `json:"type"`
+	Title     string `json:"title"`
+	Status    int    `json:"status"`
+	Detail    string `json:"detail"`
+	Code      string `json:"code"`
+	Hint      string `json:"hint,omitempty"`
+	RequestID string `json:"request_id"`
+	// Answer is what the operation printed before it failed: the conflicts of a merge.
+	Answer json.RawMessage `json:"answer,omitempty"`
+
+	header http.Header // of the response, nil for none
+}
+
+func newProblem(status int, code, format string, args ...any) *problem {
+	return &problem{
+		Type: "about:blank", Title: http.StatusText(status), Status: status, Code: code,
+		Detail: fmt.Sprintf(format, args...),
+	}
+}
+
+// The codes below are of this surface alone; all others are those of the table of outcomes.
+const (
+	codeUnauthorized = "unauthorized"
+	codeMethod       = "method_not_allowed"
+	codeMedia        = "unsupported_media_type"
+	codeAcceptable   = "not_acceptable"
+	codeTooLarge     = "too_large"
+	codeTooMany      = "too_many_requests"
+	codePrecondition = "precondition_failed"
+	codeInFlight     = "in_flight"
+	codeKeyReused    = "key_reused"
+)
+
+func notFound(format string, args ...any) *problem {
+	return newProblem(http.StatusNotFound, operation.NotFound.Code, format, args...)
+}
+
+func badRequest(format string, args ...any) *problem {
+	return newProblem(http.StatusBadRequest, operation.Usage.Code, format, args...)
+}
+
+func forbidden(format string, args ...any) *problem {
+	return newProblem(http.StatusForbidden, operation.Refused.Code, format, args...)
+}
+
+// failed is the problem of an outcome.
+func failed(o operation.Outcome, message string) *problem {
+	p := newProblem(o.HTTP, o.Code, "%s", message)
+	if o.HTTP == http.StatusServiceUnavailable {
+		p.header = http.Header{"Retry-After": {"1"}}
+	}
+	return p
+}
+
+// problemOf is the problem of an error of a Runner.
+func problemOf(o operation.Outcome, err error) *problem {
+	var e *operation.Error
+	if !errors.As(err, &e) {
+		return failed(operation.Failed, "the answer could not be written")
+	}
+	p := failed(o, e.Message)
+	p.Hint = e.Hint
+	return p
+}
+
+func wrongMethod(allowed ...string) *problem {
+	p := newProblem(http.StatusMethodNotAllowed, codeMethod, "want %s", strings.Join(allowed, " or "))
+	p.header = http.Header{"Allow": {strings.Join(allowed, ", ")}}
+	return p
+}
+
+// refuse answers with a problem.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, p *problem) {
+	x := exchangeOf(r)
+	p.RequestID, x.code = x.id, p.Code
+	h := w.Header()
+	for name, values := range p.header {
+		h[name] = values
+	}
+	h.Set("Content-Type", mediaProblem)
+	w.WriteHeader(p.Status)
+	_, _ = w.Write(p.body()) // who asked may have gone
+}
+
+// body is the JSON form, one line.
+func (p *problem) body() []byte {
+	data, err := json.Marshal(p)
+	if err != nil { // what an operation printed is no JSON after all
+		p.Answer = nil
+		data, _ = json.Marshal(p)
+	}
+	return append(data, '\n')
+}
