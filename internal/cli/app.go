@@ -33,7 +33,10 @@ type App struct {
 	User   string    // name of the system's user, for the author that init writes
 	Config string    // directory of the user's configurations where XDG_CONFIG_HOME is not set
 	Data   string    // directory of the user's data where XDG_DATA_HOME is not set
-	PID    int
+	Home   string    // the user's own directory, "" where the system names none
+	// Executable is the path of this program, for others to start it; "" where nobody knows.
+	Executable string
+	PID        int
 	// OutTTY and ErrTTY tell whether results and messages go to a terminal: colour and progress
 	// only appear there.
 	OutTTY, ErrTTY bool
@@ -59,7 +62,7 @@ func System() *App {
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Now: time.Now,
 		Rand: rand.Reader,
 		Dir:  dir, User: systemUser(), Config: configHome(), Data: dataHome(),
-		PID:    os.Getpid(),
+		Home: userHome(), Executable: executable(), PID: os.Getpid(),
 		OutTTY: isTerminal(os.Stdout), ErrTTY: isTerminal(os.Stderr),
 	}
 }

@@ -32,6 +32,8 @@ func commands() []command {
 		// Start
 		{"init", (*cli).initCommand},
 		{"config", (*cli).configCommand},
+		{"integrate", (*cli).integrateCommand},
+		{"unintegrate", (*cli).unintegrateCommand},
 		{"demo", (*cli).demoCommand},
 		{"version", (*cli).versionCommand},
 		{"completion", (*cli).completionCommand},
@@ -96,6 +98,7 @@ func commands() []command {
 		// Care
 		{"stats", (*cli).statsCommand},
 		{"index", (*cli).indexCommand},
+		{"doctor", (*cli).doctorCommand},
 		{"fsck", (*cli).fsckCommand},
 		{"gc", (*cli).gcCommand},
 		{"purge", (*cli).purgeCommand},

@@ -31,8 +31,7 @@ func (e *forwardedError) Error() string { return fmt.Sprintf("ended with exit co
 // the repository, or hold it themselves.
 var runHere = []string{
 	"init", "config", "demo", "version", "completion", "key", "bench", "hold", "serve", "mcp", "watch",
-	"token",
-	"integrate", "unintegrate", "doctor",
+	"token", "integrate", "unintegrate", "doctor", "policy",
 }
 
 // place finds the process that a command is to run in, before it has read or asked anything: where
@@ -147,7 +146,8 @@ func (c *cli) forward(ctx context.Context, client *owner.Client) error {
 // commandLine is the command line as another process can run it.
 func (c *cli) commandLine() *owner.Request {
 	req := &owner.Request{
-		Args: c.args, Dir: c.app.Dir, User: c.app.User, Config: c.app.Config, PID: c.app.PID,
+		Args: c.args, Dir: c.app.Dir, User: c.app.User, Config: c.app.Config, Data: c.app.Data,
+		Home: c.app.Home, Executable: c.app.Executable, Remote: c.app.Remote, PID: c.app.PID,
 		OutTTY: c.app.OutTTY, ErrTTY: c.app.ErrTTY,
 	}
 	for _, v := range variables() {

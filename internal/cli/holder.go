@@ -185,7 +185,8 @@ func (h *Holder) serve(ctx context.Context, call *owner.Call) int {
 		Stdin: call.Stdin, Stdout: call.Stdout, Stderr: call.Stderr,
 		Getenv: func(name string) string { return env[name] },
 		Now:    h.app.Now, Sleep: h.app.Sleep, Rand: h.app.Rand,
-		Dir: call.Dir, User: call.User, Config: call.Config, PID: call.PID,
+		Dir: call.Dir, User: call.User, Config: call.Config, Data: call.Data, Home: call.Home,
+		Executable: call.Executable, Remote: call.Remote, PID: call.PID,
 		OutTTY: call.OutTTY, ErrTTY: call.ErrTTY,
 		Holder: h, writes: call.Writes, forwarded: true,
 	}

@@ -71,8 +71,9 @@ var ofThisMachine = []string{
 	"mnem key show", "mnem key export", "mnem key import", "mnem key trust", "mnem key revoke",
 	"mnem key untrust", "mnem key rm", "mnem bench", "mnem bench eval", "mnem bench check",
 	"mnem bench perf", "mnem sources diff", "mnem sources refresh",
+	"mnem integrate", "mnem unintegrate", "mnem doctor", "mnem policy", "mnem policy init",
+	"mnem policy show", "mnem policy check",
 	"mnem serve", "mnem mcp", "mnem token", "mnem token new", "mnem token list", "mnem token revoke",
-	"mnem policy", "mnem policy init", "mnem policy show", "mnem policy check",
 	"mnem profile", "mnem op", "mnem session", "mnem index", // which hold others
 }
 

@@ -13,10 +13,13 @@ import (
 	"github.com/mnem-project/mnem/store"
 )
 
-// recording are the operations that change nothing of the memory though they may write: they record
-// what was read, or make a repository, which has no policy yet. Policies do not speak of them.
+// recording are the operations that change nothing of the memory themselves though they may write:
+// they record what was read, run others, or make a repository, which has no policy yet. Policies do
+// not speak of them.
 func recording() []string {
-	return []string{"retrieve", "recall", "session_start", "session_advance", "session_end", "init"}
+	return []string{
+		"retrieve", "recall", "session_start", "session_advance", "session_end", "init", "mcp", "serve",
+	}
 }
 
 // operationName is how policies name a command: "op_restore", "cherry_pick".

@@ -23,7 +23,7 @@ func (c *cli) dir() (string, error) {
 	case c.global.user && c.global.repo != "":
 		return "", usagef("--global and --repo exclude each other")
 	case c.global.user:
-		return c.globalDir()
+		return c.hasGlobal()
 	case path != "":
 		path = c.absolute(path)
 		if filepath.Base(path) == repo.DirName {

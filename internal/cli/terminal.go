@@ -38,6 +38,24 @@ func configHome() string {
 	return filepath.Join(home, ".config")
 }
 
+// userHome returns the user's own directory, "" where the system names none.
+func userHome() string {
+	dir, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return dir
+}
+
+// executable returns the path of this program, "" where the system does not tell.
+func executable() string {
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
 // dataHome returns the directory of the user's data, "" where the system names none.
 func dataHome() string {
 	switch runtime.GOOS {

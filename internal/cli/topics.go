@@ -176,6 +176,7 @@ func variables() []variable {
 		{"MNEM_RENDER_SUMMARY_CAP_CHARS", "longest summary, context and property printed, " +
 			"as --summary-cap"},
 		{"SOURCE_DATE_EPOCH", "the time of changes in seconds since 1970, unless --time is given"},
+		{"CODEX_HOME", "the directory of Codex's configuration"},
 		{"XDG_CONFIG_HOME", "the directory of the user's configurations"},
 		{"XDG_DATA_HOME", "the directory of the user's data, where --global finds the user's repository"},
 		{"NO_COLOR", "when not empty, no colour on terminals"},

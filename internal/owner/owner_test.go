@@ -65,7 +65,7 @@ func TestCommandLineGoesThere(t *testing.T) {
 	_, socket := host(t, echo)
 	req := &Request{
 		Args: []string{"a", "", "\xff\x00b"}, Env: [][2]string{{"X", "1"}, {"Y", ""}}, Dir: "/d",
-		User: "U", Config: "/c", PID: 42, OutTTY: true,
+		User: "U", Config: "/c", Data: "/d", Home: "/h", Executable: "/x", Remote: true, PID: 42, OutTTY: true,
 	}
 	in := bytes.Repeat([]byte("0123456789"), 100_000)
 	var out, errs bytes.Buffer
