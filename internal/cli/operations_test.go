@@ -71,7 +71,7 @@ var ofThisMachine = []string{
 	"mnem key show", "mnem key export", "mnem key import", "mnem key trust", "mnem key revoke",
 	"mnem key untrust", "mnem key rm", "mnem bench", "mnem bench eval", "mnem bench check",
 	"mnem bench perf", "mnem sources diff", "mnem sources refresh",
-	"mnem serve", "mnem token", "mnem token new", "mnem token list", "mnem token revoke",
+	"mnem serve", "mnem mcp", "mnem token", "mnem token new", "mnem token list", "mnem token revoke",
 	"mnem profile", "mnem op", "mnem session", "mnem index", // which hold others
 }
 
