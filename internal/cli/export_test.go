@@ -9,7 +9,7 @@ import (
 // Live runs body in the circumstances of app as a process that lives long: with a share in the
 // repository that its working directory is in.
 func Live(ctx context.Context, app *App, body func(*Holder)) error {
-	c := &cli{app: app}
+	c := &cli{app: app, global: globalFlags{wait: defaultWait}}
 	cmd := &cobra.Command{}
 	cmd.SetContext(ctx)
 	h, err := c.newHolder(cmd)
@@ -18,6 +18,14 @@ func Live(ctx context.Context, app *App, body func(*Holder)) error {
 	}
 	body(h)
 	return h.Close()
+}
+
+// Fail has the repository closed as one that cannot be written any more.
+func (h *Holder) Fail() {
+	h.mu.Lock()
+	own := h.held
+	h.mu.Unlock()
+	h.drop(own)
 }
 
 // Owns reports whether the repository is open in this process.

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -230,4 +232,61 @@ func TestCancelled(t *testing.T) {
 	}
 	stop()
 	ran(t, in(dir, nil, nil), "fsck", "--full")
+}
+
+// TestFailedRepository has the disk fail, after which the repository is opened anew.
+func TestFailedRepository(t *testing.T) {
+	dir := newRepo(t)
+	app := in(dir, io.Discard, io.Discard)
+	err := cli.Live(t.Context(), app, func(h *cli.Holder) {
+		app.Holder = h
+		for i := range 3 {
+			one := *app
+			one.Stdin = strings.NewReader(nodeLine(fmt.Sprint(i)))
+			ran(t, &one, "commit", "-m", "x", "-", "--wait", "5s")
+			if !h.Owns() {
+				t.Error("it is not open")
+			}
+			h.Fail()
+			if h.Owns() {
+				t.Error("it is still open")
+			}
+		}
+		if got := ran(t, app, "log", "--json"); strings.Count(got, `"commit":"`) != 3 {
+			t.Errorf("%s", got)
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestEmbedAnswersOthers has a model take its time, while another command works.
+func TestEmbedAnswersOthers(t *testing.T) {
+	dir := newRepo(t)
+	app := in(dir, io.Discard, io.Discard)
+	app.Stdin = strings.NewReader(`{"node":{"key":"a","type":"N","summary":"text"}}`)
+	ran(t, app, "commit", "-m", "x", "-")
+	asked := 0
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		other := in(dir, io.Discard, io.Discard)
+		other.Stdin = strings.NewReader(nodeLine("b"))
+		ran(t, other, "commit", "-m", "meanwhile", "-", "--wait", "0s")
+		_, _ = io.WriteString(w, `{"embeddings":[[0.5,0.25]]}`)
+	}))
+	defer model.Close()
+	app.Getenv = func(name string) string {
+		if name == "MNEM_EMBED_OLLAMA_URL" {
+			return model.URL
+		}
+		return ""
+	}
+	ran(t, app, "embed", "--model", "ollama:m")
+	if got := ran(t, app, "log", "--json"); asked != 1 || strings.Count(got, `"commit":"`) != 3 {
+		t.Errorf("asked %d times: %s", asked, got)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, ".mnem", "owner")); err == nil {
+		t.Error("the owner file is left behind")
+	}
 }
