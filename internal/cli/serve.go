@@ -87,7 +87,7 @@ func (c *cli) serve(cmd *cobra.Command, f serveFlags) (err error) {
 	}
 	l, err := new(net.ListenConfig).Listen(cmd.Context(), "tcp", f.addr)
 	if err != nil {
-		return err
+		return hint(err, "name another HOST:PORT with --addr; port 0 takes a free one")
 	}
 	defer func() { _ = l.Close() }() // the server has closed it, unless it never began
 	if err := c.guardAddr(l.Addr(), cfg); err != nil {
