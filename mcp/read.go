@@ -27,10 +27,14 @@ func ranked(ctx context.Context, c *call) (*document, error) {
 			set(&ask, flagged(op, "budget"), encode(c.tokens))
 		}
 		if _, given := c.args["at"]; !given {
-			ask.Caller.Session = c.session(ctx, c.client, c.caller)
+			if ask.Caller.Session, err = c.session(ctx, c.client, c.caller); err != nil {
+				return nil, err
+			}
 		}
 	} else {
-		c.at(&ask, c.commit)
+		if err := c.at(ctx, &ask, c.commit); err != nil {
+			return nil, err
+		}
 		set(&ask, flagged(op, "limit"), encode(min(c.position+limit, mostRanks)))
 		set(&ask, flagged(op, "budget"), encode(0))
 	}
@@ -122,13 +126,22 @@ func get(ctx context.Context, c *call) (*document, error) {
 	}
 	ask := c.ask(op)
 	bind(&ask, c.tool.params, c.args)
-	c.at(&ask, c.commit)
+	commit := c.commit
+	_, alone := c.args["field"]
+	if alone && commit == "" { // the answer does not say of which commit it is
+		if commit, err = c.head(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.at(ctx, &ask, commit); err != nil {
+		return nil, err
+	}
 	data, err := c.do(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
-	if _, alone := c.args["field"]; alone {
-		return c.value(data), nil
+	if alone {
+		return c.value(data, commit), nil
 	}
 	list, err := members(data)
 	if err != nil {
@@ -152,11 +165,8 @@ func get(ctx context.Context, c *call) (*document, error) {
 
 // value is the document of one field. A text has pages, and so has the JSON form of what is no text
 // and too long for one.
-func (c *call) value(data json.RawMessage) *document {
-	doc := &document{commit: c.commit}
-	if c.commit == "" {
-		doc.commit = c.args.text("at")
-	}
+func (c *call) value(data json.RawMessage, commit string) *document {
+	doc := &document{commit: commit}
 	var s string
 	if json.Unmarshal(data, &s) != nil {
 		if c.position == 0 && estimate(string(data)) < c.tokens-tail {
@@ -211,7 +221,9 @@ func neighbors(ctx context.Context, c *call) (*document, error) {
 		set(&ask, flagged(op, way), json.RawMessage("true"))
 	}
 	set(&ask, flagged(op, "limit"), encode(c.position+pageEdges))
-	c.at(&ask, c.commit)
+	if err := c.at(ctx, &ask, c.commit); err != nil {
+		return nil, err
+	}
 	data, err := c.do(ctx, ask)
 	if err != nil {
 		return nil, err
@@ -300,7 +312,8 @@ func (p *piece) compact() error {
 		switch {
 		case change == "changed":
 			fields = append(fields, member{f.Field, object([]member{{"old", f.Old}, {"new", f.New}})})
-		case slices.Contains([]string{"key", "type", "src", "dst", "created"}, f.Field):
+		case slices.Contains([]string{"key", "type", "src", "dst", "created"}, f.Field),
+			f.Field == "weight" && string(f.New) == "1":
 			// said already, or of no use
 		case change == "added":
 			fields = append(fields, member{f.Field, f.New})
@@ -309,6 +322,11 @@ func (p *piece) compact() error {
 		}
 	}
 	list = without(list, "fields")
+	for _, end := range []string{"src", "dst"} {
+		if find(list, end+"_key") != nil {
+			list = without(list, end) // the key names it
+		}
+	}
 	if fields != nil {
 		list = append(list, member{"fields", object(fields)})
 	}
@@ -349,13 +367,24 @@ func log(ctx context.Context, c *call) (*document, error) {
 
 const pageCommits = 20
 
+// head returns the commit that a read without a cursor is of.
+func (c *call) head(ctx context.Context) (string, error) {
+	op, err := c.operation("log")
+	if err != nil {
+		return "", err
+	}
+	return c.newest(ctx, op)
+}
+
 // newest returns the commit whose history a log is of, "" before the first one.
 func (c *call) newest(ctx context.Context, op *operation.Operation) (string, error) {
 	ask := c.ask(op)
 	if at, given := c.args["at"]; given {
 		set(&ask, flagged(op, "at"), at)
 	}
-	c.at(&ask, "")
+	if err := c.at(ctx, &ask, ""); err != nil {
+		return "", err
+	}
 	set(&ask, flagged(op, "limit"), encode(1))
 	doc, err := c.read(ctx, ask, []field{{name: "commits", items: []string{"commit"}}})
 	if err != nil || len(doc.pieces) == 0 {
