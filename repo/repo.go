@@ -88,6 +88,7 @@ type Repo struct {
 	parts  *index.Cache
 	writer writers // held by the one writer of this process
 	ro     bool
+	bell   bell // rung when the operation head has moved
 
 	indexMu sync.Mutex // held by who makes an index, opens one or drops them
 	openMu  sync.Mutex // guards indexes; never held while anything is read
@@ -199,6 +200,7 @@ func over(st store.Store, opt Options) *Repo {
 // of the index that a commit left for later: some 15 microseconds for each document in it.
 func (r *Repo) Close() error {
 	r.merges.wait()
+	defer r.bell.ring() // watchers find the store closed
 	return r.store.Close()
 }
 

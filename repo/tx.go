@@ -189,6 +189,7 @@ func (t *tx) record(
 		if err := wait(); err != nil {
 			return failed(err)
 		}
+		t.repo.bell.ring()
 		return nil
 	}, nil
 }

@@ -70,17 +70,18 @@ func System() *App {
 // Run runs one command line and returns its exit code.
 func (a *App) Run(ctx context.Context, args []string) int {
 	app := *a
-	stdin := &replayed{in: a.Stdin}
-	app.Stdin = stdin
+	stdin := newReplayed(a.Stdin)
+	app.Stdin = stdin.again()
 	a = &app
 	c := &cli{app: a, args: args, stdin: stdin, out: bufio.NewWriterSize(a.Stdout, outBuffer)}
+	defer func() { *c = cli{} }() // what completed flags is kept for ever, and leads here
 	root := c.root(args...)
 	root.SetArgs(args)
 	root.SetIn(a.Stdin)
 	root.SetOut(c.out)
 	root.SetErr(a.Stderr)
 	err := root.ExecuteContext(ctx)
-	c.release()
+	c.release(err)
 	var elsewhere *forwardedError
 	if errors.As(err, &elsewhere) {
 		return elsewhere.code // the owner has said all there is to say

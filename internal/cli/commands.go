@@ -13,6 +13,9 @@ type command struct {
 // of one: help, completion and errors speak of all.
 func wanted(args []string) []command {
 	all := commands()
+	if completing(args) && len(args) > 2 {
+		args = args[1:] // what is completed stands after the command
+	}
 	if len(args) > 0 {
 		for i, cmd := range all {
 			if cmd.Name == args[0] {
@@ -82,6 +85,7 @@ func commands() []command {
 		{"undo", (*cli).undoCommand},
 		{"redo", (*cli).redoCommand},
 		{"op", (*cli).opCommand},
+		{"watch", (*cli).watchCommand},
 		// Record and replay
 		{"session", (*cli).sessionCommand},
 		{"replay", (*cli).replayCommand},
@@ -100,8 +104,8 @@ func commands() []command {
 		{"purge", (*cli).purgeCommand},
 		{"verify", (*cli).verifyCommand},
 		{"key", (*cli).keyCommand},
-		{"policy", (*cli).policyCommand},
 		{"hold", (*cli).holdCommand},
+		{"policy", (*cli).policyCommand},
 		{"bench", (*cli).benchCommand},
 		{"cat-file", (*cli).catFileCommand},
 	}

@@ -381,14 +381,19 @@ func edgeText(e *graph.Edge, src, dst string) string {
 // headFields are in the line of an item already.
 var headFields = []string{"key", "type", "src", "dst"}
 
-func (c *cli) printItemDiff(k repo.ChangeKind, title string, fields []repo.FieldDiff) error {
-	sign, style := "~", styleYellow
+// changeSign is how people read that an item was added, changed or removed.
+func changeSign(k repo.ChangeKind) (sign, style string) {
 	switch k {
 	case repo.Added:
-		sign, style = "+", styleGreen
+		return "+", styleGreen
 	case repo.Removed:
-		sign, style = "-", styleRed
+		return "-", styleRed
 	}
+	return "~", styleYellow
+}
+
+func (c *cli) printItemDiff(k repo.ChangeKind, title string, fields []repo.FieldDiff) error {
+	sign, style := changeSign(k)
 	if err := c.printf("%s\n", c.paint(style, sign+" "+title)); err != nil {
 		return err
 	}

@@ -202,6 +202,7 @@ func exposedRecords() []exposed {
 			required("a", "an operation by number or CID"), word("b", "another one")}},
 		{command: "op restore", effect: writes, words: []operation.Param{
 			required("op", "an operation by number or CID")}},
+		{command: "watch", effect: reads},
 		{command: "session start", effect: writes, words: session},
 		{command: "session list", effect: reads},
 		{command: "session log", effect: reads, words: session},

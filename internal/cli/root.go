@@ -330,7 +330,7 @@ func (c *cli) openRepo(cmd *cobra.Command, write bool) (*repo.Repo, func() error
 	opt.ReadOnly = !write
 	own, err := c.shared(cmd.Context(), dir)
 	if err != nil {
-		return nil, nil, openHint(err)
+		return nil, nil, c.openHint(err)
 	}
 	if own != nil {
 		return c.useShared(own, write)
@@ -339,8 +339,9 @@ func (c *cli) openRepo(cmd *cobra.Command, write bool) (*repo.Repo, func() error
 		r, client, err := reach(cmd.Context(), dir, opt)
 		if client == nil {
 			if err != nil {
-				return nil, nil, openHint(err)
+				return nil, nil, c.openHint(err)
 			}
+			c.stdin.forget()
 			return r, r.Close, nil
 		}
 		if err := c.forward(cmd.Context(), client); err != nil {
@@ -351,8 +352,11 @@ func (c *cli) openRepo(cmd *cobra.Command, write bool) (*repo.Repo, func() error
 }
 
 // openHint says what to do about a repository that does not open.
-func openHint(err error) error {
+func (c *cli) openHint(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
+		if c.global.user {
+			return noGlobal(err)
+		}
 		return hint(err, "run 'mnem init' to make a repository there")
 	}
 	var lost *repo.HeadError

@@ -87,7 +87,7 @@ func (c *cli) serve(cmd *cobra.Command, f serveFlags) (err error) {
 	}
 	l, err := new(net.ListenConfig).Listen(cmd.Context(), "tcp", f.addr)
 	if err != nil {
-		return err
+		return hint(err, "name another HOST:PORT with --addr; port 0 takes a free one")
 	}
 	defer func() { _ = l.Close() }() // the server has closed it, unless it never began
 	if err := c.guardAddr(l.Addr(), cfg); err != nil {
@@ -122,7 +122,7 @@ func (c *cli) listen(
 	go func() {
 		defer close(kept)
 		if err := h.Keep(ctx, func(string, bool) { open.Store(true) }); err != nil {
-			stop(openHint(err))
+			stop(c.openHint(err))
 		}
 	}()
 	url := "http://" + l.Addr().String()

@@ -202,7 +202,8 @@ func changeShapes() map[string][]string {
 		"mnem merge": {shapeMerge, shapePending}, "mnem revert": {shapeMerge},
 		"mnem cherry-pick": {shapeMerge},
 		"mnem remember": {shapeRemembered, `{"duplicate_above": "int", "similar_from": "int", ` +
-			`"keep": "bool", "commit": "cid|null", "no_change": "bool", "dry_run": "bool"}`},
+			`"keep": "bool", "replace": "bool", "commit": "cid|null", "no_change": "bool", ` +
+			`"dry_run": "bool"}`},
 		"mnem profile set": {shapeProfilesSet}, "mnem profile unset": {shapeProfilesSet},
 		"mnem profile default": {shapeProfilesSet}, "mnem profile rm": {shapeProfilesSet},
 		"mnem profile restore": {shapeProfilesSet},
@@ -279,6 +280,11 @@ func recordShapes() map[string][]string {
 			`"tagger": "text|null", "time": "time|null", "message": "text|null"}`, shapeGone},
 		"mnem undo": {shapeUndone}, "mnem redo": {shapeUndone}, "mnem op restore": {shapeUndone},
 		"mnem op log": {shapeOp}, "mnem op show": {shapeOp},
+		"mnem watch": {`{"op": "cid", "seq": "int", "time": "time", "actor": "text", ` +
+			`"agent": "text|null", "command": ["text"], "refs": ` + shapeMoves + `, "branches": ` +
+			`[{"branch": "text", "commit": "cid", "message": "text", "nodes?": ` + shapeCounts +
+			`, "edges?": ` + shapeCounts + `, "changes?": {"nodes": ` + shapeNodeDiffs + `, "edges": ` +
+			shapeEdgeDiffs + `, "more": "bool"}}], "undoes": "cid|null", "redoes": "cid|null"}`},
 		"mnem op diff": {`{"from": {"op": "cid", "seq": "int"}, "to": {"op": "cid", "seq": "int"}, ` +
 			`"refs": ` + shapeMoves + `}`},
 		"mnem session start": {shapeSession}, "mnem session list": {shapeSession},
@@ -367,6 +373,6 @@ func streams(path string) bool {
 	return slices.Contains([]string{
 		"mnem config list", "mnem token list", "mnem profile list", "mnem remember", "mnem log",
 		"mnem session list", "mnem session log", "mnem demo", "mnem verify", "mnem key list",
-		"mnem branch", "mnem tag", "mnem op log",
+		"mnem branch", "mnem tag", "mnem op log", "mnem watch",
 	}, path)
 }

@@ -56,11 +56,11 @@ var allowed = map[string]string{
 	"internal/owner": "",
 	// What can be asked from outside, and what becomes of it: words, no repository.
 	"operation": "",
-	// What agents may change: asked by porcelain, of what repo says is touched.
-	"policy": "ipld repo",
-	"mcp":    "operation", // answers to agents: calls of operations, never a repository
+	"mcp":       "operation", // answers to agents: calls of operations, never a repository
 	// HTTP sees the table and who runs it, never a repository or a command.
 	"serve": "operation",
+	// What agents may change: asked by porcelain, of what repo says is touched.
+	"policy": "ipld repo",
 	// Measuring retrieval: it makes repositories in memory and looks at what they answer.
 	"internal/evaluate": "ipld graph store store/mem repo retrieve memory internal/text",
 	// Measuring cost: it makes repositories on disk, counts what their store does, and opens the

@@ -1,0 +1,236 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// maxWatched is how many changed nodes, and edges, of one move are told; more are counted.
+const maxWatched = 1000
+
+// watchJSON is one operation as a watch tells it.
+type watchJSON struct {
+	Op       string           `json:"op"`
+	Seq      uint64           `json:"seq"`
+	Time     string           `json:"time"`
+	Actor    string           `json:"actor"`
+	Agent    *string          `json:"agent"` // of a commit that the operation made
+	Command  []string         `json:"command"`
+	Refs     []refMoveJSON    `json:"refs"`
+	Branches []branchMoveJSON `json:"branches"`
+	Undoes   *string          `json:"undoes"`
+	Redoes   *string          `json:"redoes"`
+}
+
+// branchMoveJSON is what the move of a branch did. Nodes and Edges are absent where there is nothing
+// to compare with: the branch is new and did not begin with its first commit.
+type branchMoveJSON struct {
+	Branch  string       `json:"branch"`
+	Commit  string       `json:"commit"`
+	Message string       `json:"message"`
+	Nodes   *countsJSON  `json:"nodes,omitempty"`
+	Edges   *countsJSON  `json:"edges,omitempty"`
+	Changes *changedJSON `json:"changes,omitempty"`
+}
+
+// changedJSON are the items that a move changed.
+type changedJSON struct {
+	Nodes []nodeDiffJSON     `json:"nodes"`
+	Edges []streamedEdgeJSON `json:"edges"`
+	More  bool               `json:"more"` // whether there are more, which diff tells
+}
+
+// jsonWatched returns an operation, with the items that it changed where diff is given.
+func jsonWatched(ctx context.Context, w repo.WatchedOp, diff bool) (*watchJSON, error) {
+	op := jsonOp(w.OpRecord, nil)
+	out := &watchJSON{
+		Op: op.Op, Seq: op.Seq, Time: op.Time, Actor: op.Actor, Command: op.Command,
+		Refs: op.Refs, Undoes: op.Undoes, Redoes: op.Redoes, Branches: []branchMoveJSON{},
+	}
+	for _, b := range w.Branches {
+		if b.Made && out.Agent == nil {
+			out.Agent = orNull(b.To.Commit().Agent)
+		}
+		move, err := jsonBranchMove(ctx, b, diff)
+		if err != nil {
+			return nil, err
+		}
+		out.Branches = append(out.Branches, *move)
+	}
+	return out, nil
+}
+
+func jsonBranchMove(ctx context.Context, b repo.BranchMove, diff bool) (*branchMoveJSON, error) {
+	out := &branchMoveJSON{
+		Branch: strings.TrimPrefix(string(b.Name), graph.Heads), Commit: b.To.CID().String(),
+		Message: b.To.Commit().Message,
+	}
+	if b.From == nil {
+		return out, nil
+	}
+	d := b.From.Diff(b.To)
+	nodes, edges, err := d.Count(ctx)
+	if err != nil {
+		return nil, err
+	}
+	n, e := jsonCounts(nodes), jsonCounts(edges)
+	out.Nodes, out.Edges = &n, &e
+	if diff {
+		out.Changes, err = jsonChanged(ctx, comparison{Diff: d, from: b.From, to: b.To})
+	}
+	return out, err
+}
+
+// jsonChanged returns the items that differ, maxWatched of each kind at most.
+func jsonChanged(ctx context.Context, d comparison) (*changedJSON, error) {
+	out := &changedJSON{Nodes: []nodeDiffJSON{}, Edges: []streamedEdgeJSON{}}
+	names := d.labels()
+	for n, err := range atMost(d.Nodes(ctx), maxWatched, &out.More) {
+		if err != nil {
+			return nil, err
+		}
+		names.remember(n.Node())
+		out.Nodes = append(out.Nodes, nodeDiffJSON{
+			n.ID.String(), orNull(n.Node().Key), n.Node().Type, n.Kind, jsonFields(n.Fields),
+		})
+	}
+	for e, err := range atMost(d.Edges(ctx), maxWatched, &out.More) {
+		if err != nil {
+			return nil, err
+		}
+		v, err := jsonEdgeDiff(ctx, names, &e)
+		if err != nil {
+			return nil, err
+		}
+		out.Edges = append(out.Edges, *v)
+	}
+	return out, nil
+}
+
+// atMost yields the first n of a sequence, and tells in more whether there are others.
+func atMost[V any](all iter.Seq2[V, error], n int, more *bool) iter.Seq2[V, error] {
+	return func(yield func(V, error) bool) {
+		seen := 0
+		for v, err := range all {
+			if seen++; seen > n {
+				*more = true
+				return
+			}
+			if !yield(v, err) {
+				return
+			}
+		}
+	}
+}
+
+func (c *cli) printWatched(w *watchJSON) error {
+	by := line(w.Actor)
+	if w.Agent != nil {
+		by += " (" + line(*w.Agent) + ")"
+	}
+	words := make([]string, len(w.Command))
+	for i, word := range w.Command {
+		words[i] = line(word)
+	}
+	err := c.printf("%s %s %s: %s\n", c.paint(styleYellow, strconv.FormatUint(w.Seq, 10)),
+		c.paint(styleDim, w.Time), by, strings.Join(words, " "))
+	for _, m := range w.Refs {
+		err = firstError(err, c.printf("  %s  %s -> %s\n", line(m.Ref), c.watchedRef(m.From),
+			c.watchedRef(m.To)))
+	}
+	for i := range w.Branches {
+		err = firstError(err, c.printBranchMove(&w.Branches[i]))
+	}
+	return err
+}
+
+// watchedRef is one side of a ref that moved, as refText has it.
+func (c *cli) watchedRef(value *string) string {
+	switch {
+	case value == nil:
+		return "(none)"
+	case strings.HasPrefix(*value, "refs/"):
+		return line(strings.TrimPrefix(*value, graph.Heads))
+	}
+	cid, err := ipld.ParseCID(*value)
+	if err != nil {
+		return line(*value)
+	}
+	return c.paint(styleYellow, shortCID(cid))
+}
+
+func (c *cli) printBranchMove(m *branchMoveJSON) error {
+	text := "  "
+	if m.Nodes != nil {
+		text += c.countsLine(repo.Counts(*m.Nodes), "nodes") + ", " +
+			c.countsLine(repo.Counts(*m.Edges), "edges") + "  "
+	}
+	if err := c.printf("%s%s\n", text, brief(firstLine(m.Message), summaryWidth)); err != nil {
+		return err
+	}
+	if m.Changes == nil {
+		return nil
+	}
+	for _, n := range m.Changes.Nodes {
+		title := "node " + line(orEmpty(n.Key, n.ID)) + " " + line(n.Type)
+		if err := c.printWatchedItem(n.Change, title, n.Fields); err != nil {
+			return err
+		}
+	}
+	for _, e := range m.Changes.Edges {
+		title := "edge " + line(e.Type) + " " + line(orEmpty(e.SrcKey, e.Src)) + " -> " +
+			line(orEmpty(e.DstKey, e.Dst))
+		if e.Key != nil {
+			title += " (" + line(*e.Key) + ")"
+		}
+		if err := c.printWatchedItem(e.Change, title, e.Fields); err != nil {
+			return err
+		}
+	}
+	if m.Changes.More {
+		return c.printf("  and more: see 'mnem diff %s~ %s'\n", m.Commit, m.Commit)
+	}
+	return nil
+}
+
+// orEmpty is a text, or another one where that is null.
+func orEmpty(text *string, other string) string {
+	if text == nil {
+		return other
+	}
+	return *text
+}
+
+// printWatchedItem prints one item that changed as diff does, two columns further in.
+func (c *cli) printWatchedItem(k repo.ChangeKind, title string, fields []fieldDiffJSON) error {
+	sign, style := changeSign(k)
+	err := c.printf("  %s\n", c.paint(style, sign+" "+title))
+	for _, f := range fields {
+		before, after := watchedValue(f.Old), watchedValue(f.New)
+		switch {
+		case k != repo.Changed && slices.Contains(headFields, f.Field):
+			continue
+		case k == repo.Changed:
+			after = c.paint(styleRed, before) + " -> " + c.paint(styleGreen, after)
+		case k == repo.Removed:
+			after = before
+		}
+		err = firstError(err, c.printf("    %s: %s\n", line(f.Field), after))
+	}
+	return err
+}
+
+func watchedValue(v json.RawMessage) string {
+	if string(v) == "null" {
+		return "(none)"
+	}
+	return line(string(v))
+}
