@@ -36,7 +36,7 @@ func build(m *testing.M) int {
 	if runtime.GOOS == "windows" {
 		program += ".exe"
 	}
-	cmd := exec.Command("go", "build", "-o", program, "../../cmd/mnem")
+	cmd := exec.Command("go", "build", "-trimpath", "-o", program, "../../cmd/mnem")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build mnem: %v\n%s", err, out)
