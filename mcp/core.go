@@ -40,7 +40,7 @@ func askTools() []*tool {
 		{
 			name: "check", title: "Check an answer's ground", operation: "check",
 			doc: "Say whether memory may be relied on for a question or statement: STRONG, WEAK " +
-				"(names what is missing) or MISS.",
+				"(says what is missing: words, evidence, or a lead over the next best) or MISS.",
 			params: []param{
 				{name: "query", kind: text, required: true, word: 1}, typeParam, atParam,
 			},

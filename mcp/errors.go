@@ -44,7 +44,9 @@ func describe(ctx context.Context, err error) errorJSON {
 		answer, _ := shrink(news.answer, newsTokens) // clipped texts say so
 		return errorJSON{Code: news.outcome.Code, Message: news.outcome.When, Answer: answer}
 	case errors.As(err, &failed):
-		return errorJSON{failed.Outcome.Code, clipText(failed.Message, maxMessage), agentHint(failed.Hint), nil}
+		// the command line names flags with dashes, tools do not
+		message := strings.TrimPrefix(failed.Message, "--")
+		return errorJSON{failed.Outcome.Code, clipText(message, maxMessage), agentHint(failed.Hint), nil}
 	case ctx.Err() != nil:
 		return errorJSON{Code: operation.Interrupted.Code, Message: "the call was cancelled; nothing half done stays"}
 	}

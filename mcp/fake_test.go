@@ -171,8 +171,9 @@ func TestSessions(t *testing.T) {
 		sv := server(a, mcp.Options{Record: record})
 		s := connect(t, sv, nil)
 		ask := map[string]any{"query": "PostgreSQL", "type": []string{"Decision"}}
-		call(t, s, "retrieve", ask)
+		call(t, s, "get", map[string]any{"node": "d1"})
 		run(t, a, `{"node":{"key":"d2","type":"Decision","summary":"PostgreSQL again"}}`, "commit", "-m", "x", "-")
+		call(t, s, "retrieve", map[string]any{"query": "billing"})
 		if got := call(t, s, "retrieve", ask).out["items"].([]any); len(got) != want.items {
 			t.Errorf("record %d: %d items, want %d", record, len(got), want.items)
 		}

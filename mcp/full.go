@@ -41,7 +41,9 @@ func (s *Server) fullTools() []*tool {
 func made(op *operation.Operation) *tool {
 	t := &tool{
 		name: op.Name, title: op.Title, doc: firstSentence(op.Doc, op.Title), operation: op.Name,
-		effect: op.Effect, idempotent: op.Idempotent, paged: true, quoted: true,
+		effect: op.Effect, idempotent: op.Idempotent, quoted: true,
+		// The page of a write would be another write.
+		paged: op.Effect == operation.Reads,
 	}
 	word := 0
 	for _, p := range op.Params {
@@ -55,7 +57,7 @@ func made(op *operation.Operation) *tool {
 			continue
 		}
 		if p.Effect > t.effect {
-			t.effect = p.Effect
+			t.effect, t.idempotent = p.Effect, false
 		}
 		to := param{
 			name: p.Name, kind: kindOf(p.Kind), enum: p.Enum, required: p.Required, flag: p.Flag,
@@ -85,7 +87,7 @@ func kindOf(k operation.Kind) kind {
 
 // firstSentence returns what a text says first: descriptions are read with every call.
 func firstSentence(s, otherwise string) string {
-	s = strings.Join(strings.Fields(s), " ")
+	s = strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "--", "") // flags are parameters here
 	if i := strings.Index(s, ". "); i >= 0 {
 		s = s[:i+1]
 	}
@@ -99,5 +101,5 @@ func firstSentence(s, otherwise string) string {
 func brief(s string) string {
 	s, _, _ = strings.Cut(s, ";")
 	s, _, _ = strings.Cut(s, " (")
-	return clipText(s, 100)
+	return clipText(strings.ReplaceAll(s, "--", ""), 100)
 }

@@ -27,10 +27,14 @@ func ranked(ctx context.Context, c *call) (*document, error) {
 			set(&ask, flagged(op, "budget"), encode(c.tokens))
 		}
 		if _, given := c.args["at"]; !given {
-			ask.Caller.Session = c.session(ctx, c.client, c.caller)
+			if ask.Caller.Session, err = c.session(ctx, c.client, c.caller); err != nil {
+				return nil, err
+			}
 		}
 	} else {
-		c.at(&ask, c.commit)
+		if err := c.at(ctx, &ask, c.commit); err != nil {
+			return nil, err
+		}
 		set(&ask, flagged(op, "limit"), encode(min(c.position+limit, mostRanks)))
 		set(&ask, flagged(op, "budget"), encode(0))
 	}
@@ -122,7 +126,9 @@ func get(ctx context.Context, c *call) (*document, error) {
 	}
 	ask := c.ask(op)
 	bind(&ask, c.tool.params, c.args)
-	c.at(&ask, c.commit)
+	if err := c.at(ctx, &ask, c.commit); err != nil {
+		return nil, err
+	}
 	data, err := c.do(ctx, ask)
 	if err != nil {
 		return nil, err
@@ -211,7 +217,9 @@ func neighbors(ctx context.Context, c *call) (*document, error) {
 		set(&ask, flagged(op, way), json.RawMessage("true"))
 	}
 	set(&ask, flagged(op, "limit"), encode(c.position+pageEdges))
-	c.at(&ask, c.commit)
+	if err := c.at(ctx, &ask, c.commit); err != nil {
+		return nil, err
+	}
 	data, err := c.do(ctx, ask)
 	if err != nil {
 		return nil, err
@@ -300,7 +308,8 @@ func (p *piece) compact() error {
 		switch {
 		case change == "changed":
 			fields = append(fields, member{f.Field, object([]member{{"old", f.Old}, {"new", f.New}})})
-		case slices.Contains([]string{"key", "type", "src", "dst", "created"}, f.Field):
+		case slices.Contains([]string{"key", "type", "src", "dst", "created"}, f.Field),
+			f.Field == "weight" && string(f.New) == "1":
 			// said already, or of no use
 		case change == "added":
 			fields = append(fields, member{f.Field, f.New})
@@ -309,6 +318,11 @@ func (p *piece) compact() error {
 		}
 	}
 	list = without(list, "fields")
+	for _, end := range []string{"src", "dst"} {
+		if find(list, end+"_key") != nil {
+			list = without(list, end) // the key names it
+		}
+	}
 	if fields != nil {
 		list = append(list, member{"fields", object(fields)})
 	}
@@ -355,7 +369,9 @@ func (c *call) newest(ctx context.Context, op *operation.Operation) (string, err
 	if at, given := c.args["at"]; given {
 		set(&ask, flagged(op, "at"), at)
 	}
-	c.at(&ask, "")
+	if err := c.at(ctx, &ask, ""); err != nil {
+		return "", err
+	}
 	set(&ask, flagged(op, "limit"), encode(1))
 	doc, err := c.read(ctx, ask, []field{{name: "commits", items: []string{"commit"}}})
 	if err != nil || len(doc.pieces) == 0 {

@@ -179,7 +179,9 @@ func TestToolList(t *testing.T) {
 // TestToolListCost bounds what every conversation pays for having the tools.
 func TestToolListCost(t *testing.T) {
 	count := tokens.Counters()[tokens.O200k]
-	for p, most := range map[mcp.Profile]int{mcp.ProfileRead: 2000, mcp.ProfileCore: 3000} {
+	for p, most := range map[mcp.Profile]int{
+		mcp.ProfileRead: 2000, mcp.ProfileCore: 3000, mcp.ProfileFull: 12_000,
+	} {
 		data, tools := toolList(t, p)
 		n := count(string(data))
 		t.Logf("%s: %d tools, %d tokens, %d bytes", p, len(tools), n, len(data))

@@ -82,7 +82,9 @@ func (s *Server) resource(
 		set(&ask, worded(op, i+1), encode(w))
 	}
 	if strings.HasPrefix(uri, nodeScheme) {
-		c.at(&ask, "")
+		if err := c.at(ctx, &ask, ""); err != nil {
+			return nil, err
+		}
 	}
 	data, err := s.do(ctx, ask)
 	if err != nil {

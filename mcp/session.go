@@ -32,7 +32,8 @@ type recording struct {
 	name   string // "" until it is started
 	who    operation.Caller
 	commit string    // that it is pinned to
-	failed bool      // it could not be started, or was ended: nothing more is recorded
+	told   bool      // that it could not be started
+	ended  bool      // nothing more is recorded
 	used   time.Time // under the server's lock
 }
 
@@ -87,21 +88,29 @@ const maxName = 60 // bytes of a client's name or version that are kept
 
 // session returns the name of the session that answers for a client are recorded in, "" for none. It
 // is started at the first answer, so that a client which only looks at the tools leaves no trace.
-func (s *Server) session(ctx context.Context, key clientKey, who operation.Caller) string {
+// Where it cannot be started the answer is given all the same, unless it is what pins the commit.
+func (s *Server) session(
+	ctx context.Context, key clientKey, who operation.Caller,
+) (string, error) {
 	rec := s.recording(ctx, key)
 	if rec == nil {
-		return ""
+		return "", nil
 	}
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	if rec.name != "" || rec.failed {
-		return rec.name
+	if rec.name != "" || rec.ended {
+		return rec.name, nil
 	}
-	if err := s.start(ctx, rec, key, who); err != nil {
-		rec.failed = ctx.Err() == nil // a call that was cancelled says nothing
+	// After an error the next answer tries again: a repository or an author may be there by then.
+	err := s.start(ctx, rec, key, who)
+	switch {
+	case err == nil || s.opt.Record == RecordPin:
+		return rec.name, err
+	case !rec.told:
+		rec.told = true
 		s.log.Warn("session not recorded", "client", key.name, "error", err)
 	}
-	return rec.name
+	return "", nil
 }
 
 // recording returns where the answers for a client are recorded, nil for nowhere.
@@ -178,19 +187,22 @@ func (s *Server) start(
 const sessionTime = "20060102T150405.000000Z"
 
 // pinned returns the commit that reads of a client are of where they name none, "" for the newest.
-func (s *Server) pinned(key clientKey) string {
+func (s *Server) pinned(
+	ctx context.Context, key clientKey, who operation.Caller,
+) (string, error) {
 	if s.opt.Record != RecordPin {
-		return ""
+		return "", nil
 	}
-	s.mu.Lock()
-	rec := s.recordings[key]
-	s.mu.Unlock()
+	if _, err := s.session(ctx, key, who); err != nil {
+		return "", err
+	}
+	rec := s.recording(ctx, key)
 	if rec == nil {
-		return ""
+		return "", nil
 	}
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	return rec.commit
+	return rec.commit, nil
 }
 
 // endSessions ends what was started, so that nothing is added to it any more.
@@ -211,13 +223,14 @@ func (s *Server) end(ctx context.Context, all map[clientKey]*recording) {
 	}
 	for _, rec := range all {
 		rec.mu.Lock()
+		rec.ended = true
 		if rec.name != "" {
 			ask := operation.Call{Operation: op, Args: map[string]json.RawMessage{}, Caller: rec.who}
 			set(&ask, worded(op, 1), encode(rec.name))
 			if _, err := s.do(ctx, ask); err != nil {
 				s.log.Warn("session not ended", "session", rec.name, "error", err)
 			}
-			rec.name, rec.failed = "", true
+			rec.name = ""
 		}
 		rec.mu.Unlock()
 	}

@@ -128,7 +128,10 @@ func (s *Server) call(
 func (c *call) answer(doc *document) *sdk.CallToolResult {
 	doc.from(c.position)
 	p := doc.cut(c.tokens)
-	if p.more && p.end > c.position {
+	switch {
+	case !c.tool.paged:
+		p.shortened = p.shortened || p.more
+	case p.more && p.end > c.position:
 		p.cursor = nextCursor(p.end, c.tool.name, c.args, doc.commit)
 	}
 	body := string(object(p.members()))
@@ -142,7 +145,7 @@ func (c *call) answer(doc *document) *sdk.CallToolResult {
 		body += fmt.Sprintf("\nThere is more: repeat the call with \"cursor\": %q", p.cursor)
 	}
 	if p.shortened {
-		body += "\nShortened where it says <...+N chars>; get has each node whole."
+		body += "\nShortened; what says <...+N chars> is whole in get."
 	}
 	return &sdk.CallToolResult{
 		Content: []sdk.Content{&sdk.TextContent{Text: body}}, StructuredContent: p.structured(),
@@ -157,7 +160,9 @@ func plain(ctx context.Context, c *call) (*document, error) {
 	}
 	ask := c.ask(op)
 	bind(&ask, c.tool.params, c.args)
-	c.at(&ask, c.commit)
+	if err := c.at(ctx, &ask, c.commit); err != nil {
+		return nil, err
+	}
 	return c.read(ctx, ask, c.tool.fields)
 }
 
@@ -169,17 +174,22 @@ func (c *call) ask(op *operation.Operation) operation.Call {
 }
 
 // at makes a call read at a commit, where one is given, and at the pinned one where none is.
-func (c *call) at(ask *operation.Call, commit string) {
+func (c *call) at(ctx context.Context, ask *operation.Call, commit string) error {
 	p := flagged(ask.Operation, "at")
 	if p == nil {
-		return
+		return nil
 	}
-	if commit == "" {
-		commit = c.pinned(c.client)
+	_, given := ask.Args[p.Name]
+	if commit == "" && !given {
+		var err error
+		if commit, err = c.pinned(ctx, c.client, c.caller); err != nil {
+			return err
+		}
 	}
-	if _, given := ask.Args[p.Name]; commit != "" && (c.commit != "" || !given) {
+	if commit != "" {
 		ask.Args[p.Name] = encode(commit)
 	}
+	return nil
 }
 
 // read runs a call and makes a document of its answer.

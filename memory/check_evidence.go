@@ -140,6 +140,14 @@ func (w *weigher) weigh(ctx context.Context, it *retrieve.Item) (*Evidence, erro
 	switch {
 	case err != nil:
 		return nil, err
+	case mark != nil && mark.State == graph.Contradicted:
+		disputed, err := Disputed(ctx, w.s, mark)
+		if err != nil {
+			return nil, err
+		}
+		if disputed {
+			e.State = mark.State
+		}
 	case mark != nil:
 		e.State = mark.State
 	}

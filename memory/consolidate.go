@@ -129,8 +129,8 @@ type Proposals struct {
 // tags.
 //
 // Every node is read. For duplicates and contradictions each memory is compared with the few that
-// the index finds most like it, so the time is that of a small query for each, not of all pairs.
-// ctx ends it between two.
+// the index finds most like it, of those that it may be paired with, so the time is that of a small
+// search for each, not of all pairs. ctx ends it between two.
 func Propose(
 	ctx context.Context, s *repo.Snapshot, req ConsolidateRequest,
 ) (*Proposals, error) {
@@ -228,6 +228,13 @@ func (c *consolidator) read() error {
 			created: n.Created, from: n.ValidFrom, to: n.ValidTo}
 		if m != nil {
 			x.marked, x.by = m.State, m.By
+		}
+		if m != nil && m.State == graph.Contradicted {
+			if disputed, err := Disputed(c.ctx, c.s, m); err != nil {
+				return err
+			} else if !disputed {
+				x.marked, x.by = "", graph.ID{}
+			}
 		}
 		if at, _, ok := Due(n); ok && at <= c.req.Now {
 			c.due = append(c.due, x)

@@ -69,16 +69,13 @@ func (c *consolidator) pairsOf(i int) error {
 	if err != nil {
 		return err
 	}
-	like, err := c.like(n)
+	like, err := c.like(i, n.Summary)
 	if err != nil {
 		return err
 	}
 	var mine *compare.Text
 	for _, id := range like {
-		j, ok := c.at[id]
-		if !ok || !alikeOutside(x, &c.all[j]) || c.hides[id] {
-			continue
-		}
+		j := c.at[id]
 		other, _, err := c.s.Node(c.ctx, id)
 		if err != nil {
 			return err
@@ -86,7 +83,7 @@ func (c *consolidator) pairsOf(i int) error {
 		if mine == nil {
 			mine = compare.Analyse(n.Summary)
 		}
-		got := mine.Compare(compare.Analyse(other.Summary))
+		got := mine.CompareFrom(compare.Analyse(other.Summary), opposeAt) // below, nothing follows
 		same := len(got.Differs) == 0 && got.Similarity >= sameAt
 		if !same && !opposes(got) {
 			continue
@@ -110,26 +107,24 @@ func (c *consolidator) pairsOf(i int) error {
 	return nil
 }
 
-// like returns the nodes whose texts are most like that of a memory: the best by its rarest words,
-// as Remember looks for them, among visible nodes of its type, itself left out.
-func (c *consolidator) like(n *graph.Node) ([]graph.ID, error) {
-	query, err := c.finder.query(n.Summary)
+// like returns the memories whose texts are most like that of the ith: the best by its rarest words,
+// as Remember looks for them, of those that may be paired with it.
+func (c *consolidator) like(i int, summary string) ([]graph.ID, error) {
+	query, err := c.finder.query(summary)
 	if err != nil || query == "" {
 		return nil, err
 	}
-	a, err := c.s.Retrieve(c.ctx, retrieve.Request{
-		Text: query, Types: []string{n.Type}, Exclude: []graph.ID{n.ID},
-		Limit: new(maxLike), Budget: new(0), Expand: new(0), SummaryCap: new(1),
-		Spelling: retrieve.SpellingOff, Settled: true,
-		Weights: []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: fixed.One},
-			{Lane: retrieve.LaneEntity}, {Lane: retrieve.LaneTime}},
-	})
+	x := &c.all[i]
+	hits, err := c.s.Texts(c.ctx, query, func(d retrieve.Document) (bool, error) {
+		j, ok := c.at[d.ID()]
+		return ok && j != i && !c.hides[c.all[j].id] && alikeOutside(x, &c.all[j]), nil
+	}, maxLike)
 	if err != nil {
 		return nil, err
 	}
 	var ids []graph.ID
-	for i := range a.Items {
-		ids = append(ids, a.Items[i].ID)
+	for _, h := range hits {
+		ids = append(ids, h.ID)
 	}
 	return ids, nil
 }

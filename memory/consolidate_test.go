@@ -198,6 +198,23 @@ func TestTagEdges(t *testing.T) {
 	undo(t, m, before)
 }
 
+// TestCrowded finds a pair among many nodes that are more like either, and no memories that could be
+// paired with it.
+func TestCrowded(t *testing.T) {
+	lines := []string{factLine("Visitors are allowed in on Friday", ``),
+		factLine("Visitors are not allowed in on Friday", ``)}
+	for i := range 3 * maxLike {
+		lines = append(lines, fmt.Sprintf(
+			`{"node":{"key":"k%d","type":"fact","summary":"Visitors not allowed allowed Friday"}}`, i),
+			factLine("Visitors are allowed in on Friday", fmt.Sprintf(`,"validTo":"2030-01-%02d"`, i+1)))
+	}
+	m := lifeMemory(t, lines...)
+	got := proposed(t, m, ConsolidateRequest{Kinds: []ProposalKind{ProposeContradiction}})
+	if len(got) != 1 || !strings.Contains(got[0], "not allowed in on") {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestPickSeen applies a proposal that was listed before others came and went in front of it.
 func TestPickSeen(t *testing.T) {
 	m := lifeMemory(t, untidy...)

@@ -31,6 +31,7 @@ type Draft struct {
 	Entities   []string // likewise, as the caller names them
 	Sources    []string // where it comes from, as in a node
 	About      graph.Ref
+	literal    bool   // About is that very key, whatever else is called so
 	Property   string // single-valued property of About that it is the value of, "" for none
 	Created    graph.Time
 	ValidFrom  graph.OptTime

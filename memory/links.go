@@ -81,7 +81,8 @@ type linker struct {
 	drafts []recent                 // of this commit, the newest last
 	nodes  map[graph.ID]*graph.Node // of the snapshot that were read, nil where there is none
 	terms  *text.Analyzer
-	marks  *marker // what the commit that is being made marks; nil for nothing
+	marks  *marker           // what the commit that is being made marks; nil for nothing
+	made   map[string]string // keys of entities that this commit makes, by the key of a name
 }
 
 // newLinker returns a linker for drafts that will be committed on a snapshot.

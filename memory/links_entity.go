@@ -31,50 +31,79 @@ func (l *linker) entities(ctx context.Context, d *Draft, subjects []graph.ID, ou
 	if err := l.subjectKeys(ctx, d, subjects, seen); err != nil {
 		return err
 	}
-	add := func(name, why string) {
+	to := map[graph.ID]bool{}
+	add := func(name string, at place, why string) {
 		key := EntityKey(name)
-		if key == "" || seen[key] {
+		if seen[key] = true; to[at.ref.Target()] {
 			return
 		}
-		seen[key] = true
-		out.Links = append(out.Links, named(EdgeMentions, d, key, TypeEntity, name, why))
+		to[at.ref.Target()] = true
+		link := named(EdgeMentions, d, key, TypeEntity, name, why)
+		if at.ref.Key != key { // it has another key, and is there
+			link.Dst, link.Makes = at.ref, nil
+		}
+		out.Links = append(out.Links, link)
 	}
 	for _, name := range d.Entities {
-		add(name, "named by whoever remembered it")
+		if key := EntityKey(name); key == "" || seen[key] {
+			continue
+		}
+		at, err := l.locate(ctx, name, nil)
+		if err != nil {
+			return err
+		}
+		add(name, at, "named by whoever remembered it")
 	}
-	known, err := l.knownNames(ctx, d.Text)
+	return l.found(ctx, d, seen, add)
+}
+
+// found links a draft to what its text names.
+func (l *linker) found(
+	ctx context.Context, d *Draft, seen map[string]bool, add func(name string, at place, why string),
+) error {
+	known, err := l.titlesIn(ctx, d.Text)
 	if err != nil {
 		return err
 	}
-	var fresh []extract.Entity
+	if known == nil {
+		known = titles{}
+	}
+	type located struct {
+		extract.Entity
+		place
+	}
+	var fresh []located
 	found := 0
-	for _, e := range extract.Entities(d.Text, known) {
+	for _, e := range extract.Entities(d.Text, known.names()) {
 		key := EntityKey(e.Name)
 		if e.Kind == extract.Date || e.Kind == extract.Version || key == "" || seen[key] {
 			continue
 		}
-		n, err := l.seen(ctx, graph.NodeID(key))
+		at, err := l.locate(ctx, e.Name, known)
 		switch {
 		case err != nil:
 			return err
-		case n == nil:
-			fresh = append(fresh, e)
+		case !at.there:
+			fresh = append(fresh, located{e, at})
 		case found < maxMentions:
 			found++
-			add(e.Name, "the text has "+e.Name+", which the memory knows")
+			add(e.Name, at, "the text has "+e.Name+", which the memory knows")
 		}
 	}
 	for _, e := range fresh {
 		if found == maxMentions {
 			break
 		}
-		hidden, err := l.s.Mark(ctx, graph.OnNode, graph.NodeID(EntityKey(e.Name)))
+		if e.hidden {
+			continue // what was forgotten does not come back by itself
+		}
+		mark, err := l.s.Mark(ctx, graph.OnNode, graph.NodeID(EntityKey(e.Name)))
 		if err != nil {
 			return err
 		}
-		if hidden == nil { // what was forgotten does not come back by itself
+		if mark == nil {
 			found++
-			add(e.Name, "the text has "+e.Name+": "+string(e.Kind))
+			add(e.Name, e.place, "the text has "+e.Name+": "+string(e.Kind))
 		}
 	}
 	return nil
@@ -111,28 +140,6 @@ func named(edge string, d *Draft, key, typ, name, why string) Link {
 		Type: edge, Src: graph.Ref{ID: d.ID}, Dst: graph.Ref{Key: key}, Why: why,
 		Makes: &graph.NodeChange{Key: key, Type: typ, Summary: &summary},
 	}
-}
-
-// knownNames returns the names of entities that the memory knows and whose words stand in a text.
-func (l *linker) knownNames(ctx context.Context, text string) ([]string, error) {
-	if !l.s.CID().Defined() {
-		return nil, nil
-	}
-	ids, err := l.s.TitlesIn(ctx, text)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, id := range ids {
-		n, err := l.seen(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		if n != nil && n.Type == TypeEntity {
-			names = append(names, n.Summary)
-		}
-	}
-	return names, nil
 }
 
 // keywords links a draft to its tags.

@@ -83,7 +83,8 @@ type MarkResult struct {
 // A node has one mark. It is replaced by one that says more, in the order stale, contradicted, then
 // expired, retired and superseded, then forgotten; a *StateError is returned for any other. What
 // supersedes or contradicts must be visible itself, so that marks never lead in a circle.
-// Contradicted marks both nodes, each by the other; one that is contradicted by a third keeps that.
+// Contradicted marks both nodes, each by the other; one that is contradicted by a third that is not
+// hidden keeps that.
 // What supersedes, hides or forgets one of two that contradict each other settles it: the other's
 // mark is taken off.
 func (m *Memory) Mark(
@@ -386,6 +387,9 @@ func (k *marker) contradict(req MarkRequest, name string, a, b graph.ID) error {
 		if err != nil {
 			return err
 		}
+		if m, err = k.open(m); err != nil {
+			return err
+		}
 		if e.keeps = m != nil && m.State == graph.Contradicted && m.By != e.by; e.keeps {
 			if i == 1 && ends[0].keeps {
 				return &StateError{e.id, e.name, m.State, m.By, req.State}
@@ -401,6 +405,30 @@ func (k *marker) contradict(req MarkRequest, name string, a, b graph.ID) error {
 		}
 	}
 	return nil
+}
+
+// open returns a mark, but nil for one that says that a node is contradicted by what is hidden: what
+// contradicted it is no longer said, and there is room for something else.
+func (k *marker) open(m *graph.Mark) (*graph.Mark, error) {
+	if m == nil || m.State != graph.Contradicted || m.By.IsZero() {
+		return m, nil
+	}
+	by, err := k.now(m.By)
+	if err != nil || by != nil && retrieve.Hidden(by.State) {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Disputed reports whether a mark, nil for none, says that a node is contradicted by one that is seen.
+// A node that is contradicted by one that contradicts a third keeps its mark when that one is hidden
+// or forgotten, as marks do not know what they are named in; it says nothing then.
+func Disputed(ctx context.Context, s *repo.Snapshot, m *graph.Mark) (bool, error) {
+	if m == nil || m.State != graph.Contradicted {
+		return false, nil
+	}
+	m, err := newMarker(ctx, s).open(m)
+	return m != nil, err
 }
 
 // settle takes the mark off what a node contradicted, once the node is hidden.

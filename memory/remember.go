@@ -46,8 +46,9 @@ type RememberRequest struct {
 	Tags       []string
 	Entities   []string
 	Sources    []string // where it comes from: file:, url:, conversation:, manual: or any other text
-	// About is the subject, by its key or its full id. A node of the key is made where there is
-	// none. Property names what the memory says of it: a property that has one value, so that a new
+	// About is the subject, by its key or its full id, or by its name where that is the key or title
+	// of an Entity and of one alone. Where there is none, a node of the key is made; "key:" before
+	// it takes it for a key in any case. Property names what the memory says of it: a property that has one value, so that a new
 	// value supersedes the old one.
 	About, Property    string
 	Expires            graph.OptTime // from then on the memory may be marked expired
@@ -107,7 +108,7 @@ type Remembered struct {
 	Similar    []Similar      // the most alike first, at most MaxSimilar; empty for a Duplicate
 	Superseded []graph.ID     // marked so, in the order of the request, then those of the property
 	Edges      map[string]int // edges that were written with it, by type
-	Links      []Link         // those of them that rules wrote, for an explanation
+	Links      []Link         // these edges, with what each is for, in the order of writing
 	Candidates []Candidate
 	Warnings   []Quality
 	Importance int // as the node says it, 1 to 5
@@ -280,6 +281,7 @@ func (r *RememberRequest) draft(by repo.Stamp) (*Draft, error) {
 		if d.About, err = subjectRef(r.About); err != nil {
 			return nil, badRequest("about", "%v", err)
 		}
+		d.literal = strings.HasPrefix(r.About, "key:")
 	}
 	if r.Property != "" && d.Property == "" {
 		return nil, badRequest("property", "blank: name what the memory says of its subject")

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"slices"
 
 	"github.com/mnem-project/mnem/internal/fixed"
 	"github.com/mnem-project/mnem/ipld"
@@ -30,6 +31,10 @@ type RememberParams struct {
 	// Keep leaves the old value of a single-valued property where it is when another is given: both
 	// stay and the action is Conflict. Else the new one supersedes it.
 	Keep bool
+	// Replace lets a new memory supersede the only one that resembles it of which it says the same with
+	// other numbers, units or dates: the one for which supersede is suggested. Where there are several,
+	// none is: nobody knows which one changed.
+	Replace bool
 }
 
 // DefaultRememberParams returns the parameters of a memory that has none of its own.
@@ -42,7 +47,10 @@ const (
 	paramDuplicate = "duplicateAbove"
 	paramSimilar   = "similarFrom"
 	paramKeep      = "keep"
+	paramReplace   = "replace"
 )
+
+var rememberParams = []string{paramDuplicate, paramSimilar, paramKeep, paramReplace}
 
 // RememberParamsAt returns the parameters of a snapshot. One that is not valid is refused with an
 // error that wraps repo.ErrInvalid; names of a later version are passed over.
@@ -64,7 +72,9 @@ func rememberParamsOf(entries []ipld.Entry) (RememberParams, error) {
 			out.SimilarFrom = e.Value.Int()
 		case e.Key == paramKeep && e.Value.Kind() == ipld.Bool:
 			out.Keep = e.Value.Bool()
-		case e.Key == paramDuplicate, e.Key == paramSimilar, e.Key == paramKeep:
+		case e.Key == paramReplace && e.Value.Kind() == ipld.Bool:
+			out.Replace = e.Value.Bool()
+		case slices.Contains(rememberParams, e.Key):
 			return out, invalidf("profiles.remember.%s: %s, which is not its kind", e.Key, e.Value.Kind())
 		}
 	}
@@ -129,9 +139,11 @@ func (m *Memory) ChangeRememberParams(
 
 // entries returns what old becomes: defaults are not written, and names of a later version stay.
 func (p RememberParams) entries(old []ipld.Entry) []ipld.Entry {
-	var keep ipld.Value
-	if p.Keep {
-		keep = ipld.BoolValue(true)
+	flag := func(set bool) ipld.Value {
+		if set {
+			return ipld.BoolValue(true)
+		}
+		return ipld.Value{}
 	}
 	units := func(n, without int64) ipld.Value {
 		if n == without {
@@ -142,5 +154,5 @@ func (p RememberParams) entries(old []ipld.Entry) []ipld.Entry {
 	def := DefaultRememberParams()
 	out := withEntry(old, paramDuplicate, units(p.DuplicateAbove, def.DuplicateAbove))
 	out = withEntry(out, paramSimilar, units(p.SimilarFrom, def.SimilarFrom))
-	return withEntry(out, paramKeep, keep)
+	return withEntry(withEntry(out, paramKeep, flag(p.Keep)), paramReplace, flag(p.Replace))
 }

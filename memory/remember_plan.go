@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
@@ -63,6 +62,9 @@ func (m *Memory) newPlanner(
 // remember decides about one request.
 func (p *planner) remember(req *RememberRequest, of *Draft) error {
 	d := *of // a decision may be made anew
+	if err := p.subject(&d); err != nil {
+		return err
+	}
 	out := Remembered{Type: d.Type, Edges: map[string]int{}, Warnings: qualities(d.Text)}
 	same, state, err := p.exact(&d, req.NoDiff)
 	if err != nil {
@@ -198,7 +200,7 @@ func (p *planner) add(d *Draft, near []Near, out *Remembered) error {
 	if err != nil {
 		return err
 	}
-	out.Links, out.Candidates = linked.Links, linked.Candidates
+	out.Candidates = linked.Candidates
 	for i := range linked.Links {
 		if err := p.link(&linked.Links[i], out); err != nil {
 			return err
@@ -207,29 +209,6 @@ func (p *planner) add(d *Draft, near []Near, out *Remembered) error {
 	p.linker.wrote(d)
 	p.fresh.add(p.terms, k)
 	return nil
-}
-
-// about links a memory to its subject, which is made where there is none.
-func (p *planner) about(d *Draft, k *known, out *Remembered) error {
-	if d.About.IsZero() {
-		return nil
-	}
-	var subject *graph.NodeChange
-	if d.About.Key != "" {
-		name := strings.TrimPrefix(d.About.Key, keyEntity) // as a mention of it would be called
-		if name == "" {
-			name = d.About.Key
-		}
-		subject = &graph.NodeChange{Key: d.About.Key, Type: TypeEntity, Summary: &name}
-	} else if n, err := p.look(d.About.ID); err != nil {
-		return err
-	} else if n == nil {
-		return &repo.NotFoundError{What: "node", Name: d.About.String()}
-	}
-	k.subjects = append(k.subjects, d.About.Target())
-	return p.link(&Link{
-		Type: EdgeAbout, Src: graph.Ref{ID: k.id}, Dst: d.About, Makes: subject,
-	}, out)
 }
 
 // link writes an edge, with the node at its end where there is none.
@@ -254,6 +233,7 @@ func (p *planner) link(l *Link, out *Remembered) error {
 		p.made[id] = true
 		p.others = append(p.others, graph.Change{Edge: change})
 		out.Edges[l.Type]++
+		out.Links = append(out.Links, *l)
 	}
 	return nil
 }
@@ -267,6 +247,7 @@ func (p *planner) node(c *graph.NodeChange) error {
 	there, err := p.linker.node(p.ctx, id)
 	if err == nil && there == nil {
 		p.made[id] = true
+		p.linker.makes(c)
 		p.others = append(p.others, graph.Change{Node: c})
 	}
 	return err
@@ -354,7 +335,6 @@ func (p *planner) relink(d *Draft, k *known, out *Remembered) error {
 			return err
 		}
 	}
-	out.Links = links.Links
 	return nil
 }
 
@@ -367,7 +347,7 @@ func (p *planner) observe(d *Draft, k *known, out *Remembered) error {
 	}
 	key := ObservationKey(d.Text, d.Sources)
 	self := graph.Ref{ID: k.id}
-	edge := &Link{Type: EdgeObserved, Src: self, Dst: self, Key: key}
+	edge := &Link{Type: EdgeObserved, Src: self, Dst: self, Key: key, Why: "it was said again"}
 	id := graph.EdgeID(k.id, EdgeObserved, k.id, key)
 	there, err := hasEdge(p.ctx, p.s, id)
 	if err != nil || there || p.made[id] {
@@ -408,7 +388,7 @@ func (p *planner) replace(req *RememberRequest, d *Draft, out *Remembered) error
 		}
 	}
 	if d.Property == "" {
-		return nil
+		return p.update(req, out)
 	}
 	subject := d.About.Target()
 	at := value{subject, d.Property}
@@ -429,7 +409,26 @@ func (p *planner) replace(req *RememberRequest, d *Draft, out *Remembered) error
 		}
 	}
 	p.values[at] = []graph.ID{out.ID}
-	return p.link(&Link{Type: d.Property, Src: d.About, Dst: graph.Ref{ID: out.ID}}, out)
+	return p.link(&Link{Type: d.Property, Src: d.About, Dst: graph.Ref{ID: out.ID},
+		Why: "it says what this property of it is"}, out)
+}
+
+// update lets a new memory take the place of the one whose value it changes, where that is wanted and
+// there is one alone.
+func (p *planner) update(req *RememberRequest, out *Remembered) error {
+	if !p.params.Replace || out.Action != Added || len(req.Supersedes) > 0 {
+		return nil
+	}
+	var old []graph.ID
+	for _, s := range out.Similar {
+		if s.Suggest == SuggestSupersede {
+			old = append(old, s.ID)
+		}
+	}
+	if len(old) != 1 {
+		return nil
+	}
+	return p.supersede(old[0].String(), old[0], out)
 }
 
 // supersede marks one memory as superseded.

@@ -325,6 +325,72 @@ func TestRememberParams(t *testing.T) {
 	}
 }
 
+// TestReplace lets values take the place of values where that is wanted, and none where it is not
+// sure which, or something else differs.
+func TestReplace(t *testing.T) {
+	said := func(texts ...string) (reqs []RememberRequest) {
+		for _, s := range texts {
+			reqs = append(reqs, RememberRequest{Text: s})
+		}
+		return reqs
+	}
+	for _, c := range []struct {
+		texts []string
+		off   bool
+		want  string
+		old   int // how many are superseded
+	}{
+		{[]string{"The queue holds 500 messages", "The queue holds 800 messages"}, false,
+			"added superseded", 1},
+		{[]string{"The queue holds 500 messages", "The queue holds 800 messages"}, true,
+			"added added", 0},
+		{[]string{"The queue holds 500 messages", "The queue holds 800 messages",
+			"The queue holds 900 messages"}, false, "added superseded superseded", 2},
+		{[]string{"Server alpha runs PostgreSQL 15", "Server beta runs PostgreSQL 16"}, false,
+			"added added", 0},
+		{[]string{"Visitors are allowed on Friday", "Visitors are not allowed on Friday"}, false,
+			"added conflict", 0},
+	} {
+		for _, batch := range []bool{false, true} {
+			m := newMemory(t)
+			opt := rememberAt(0).CommitOptions
+			p, _, err := m.ChangeRememberParams(t.Context(), opt, func(p *RememberParams) error {
+				p.Replace = !c.off
+				return nil
+			})
+			if err != nil || p.Replace == c.off {
+				t.Fatal(err)
+			}
+			reqs := said(c.texts...)
+			var got []Remembered
+			if !batch {
+				got = keep(t, m, reqs...)
+			} else if res, err := m.RememberAll(t.Context(), rememberAt(1), reqs); err != nil {
+				t.Fatal(err)
+			} else {
+				got = res.Memories
+			}
+			old := 0
+			for _, r := range got {
+				old += len(r.Superseded)
+			}
+			if actions(got) != c.want || old != c.old {
+				t.Errorf("%q, batch %t: %s, %d superseded", c.texts, batch, actions(got), old)
+			}
+		}
+	}
+	m := newMemory(t) // of two nobody knows which one changed
+	keep(t, m, said("The queue holds 500 messages", "The queue holds 600 messages")...)
+	_, _, err := m.ChangeRememberParams(t.Context(), rememberAt(2).CommitOptions,
+		func(p *RememberParams) error { p.Replace = true; return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := keep(t, m, said("The queue holds 700 messages")...); actions(got) != "added" {
+		t.Error(actions(got))
+	}
+}
+
 func TestQualities(t *testing.T) {
 	for s, want := range map[string]string{
 		"Alice leads the infrastructure team":              "",

@@ -87,8 +87,8 @@ type Operation struct {
 	// Answer is the media type of the answer: JSON, NDJSON for any number of JSON values, one a line,
 	// or a CAR file.
 	Answer string
-	// Shapes are the JSON Schemas that an answer, or each line of one, may have.
-	Shapes []json.RawMessage
+	// Shapes are those that an answer, or each line of one, may have, as Schema reads them.
+	Shapes []string
 }
 
 // Stream is whether an answer is any number of JSON values, one a line, instead of one.

@@ -222,3 +222,18 @@ func TestInputSchema(t *testing.T) {
 		}
 	}
 }
+
+func TestEveryOutcomeHasARefusal(t *testing.T) {
+	kinds := map[string]bool{
+		KindValidation: true, KindNotAllowed: true, KindVersion: true,
+		KindNotFound: true, KindExec: true,
+	}
+	for _, o := range Outcomes() {
+		if kind := o.Refusal(); (o == OK) != (kind == "") || kind != "" && !kinds[kind] {
+			t.Errorf("%s is of the kind %q", o.Code, kind)
+		}
+	}
+	if Conflict.Refusal() != KindVersion {
+		t.Error("a conflict is no conflict of versions")
+	}
+}

@@ -34,10 +34,10 @@ var (
 	Conflict = Outcome{"conflict", 5, http.StatusConflict,
 		"the branch is not where the write expected it, or a merge that does not resolve itself"}
 	Busy = Outcome{"busy", 6, http.StatusServiceUnavailable,
-		"another process holds the repository and did not let go"}
+		"another process has the repository and neither answers nor lets go, or ended midway"}
 	Refused = Outcome{"refused", 7, http.StatusForbidden,
-		"a rule forbids it: a missing signature, a revoked key, a secret open to others, a purge " +
-			"without --yes"}
+		"a rule forbids it: the policy, a missing signature, a revoked key, a secret open to others, " +
+			"a purge without --yes"}
 	Interrupted = Outcome{"interrupted", 130, http.StatusServiceUnavailable, "stopped by a signal"}
 )
 

@@ -170,29 +170,26 @@ func (o *Operation) InputSchema() json.RawMessage {
 
 // OutputSchema returns the JSON Schema of an answer, or of each line of one, nil for one that is no
 // JSON. It is an object's wherever all shapes are, so that a surface which wants objects can tell.
-func (o *Operation) OutputSchema() json.RawMessage {
-	switch len(o.Shapes) {
-	case 0:
-		return nil
-	case 1:
-		return o.Shapes[0]
+func (o *Operation) OutputSchema() (json.RawMessage, error) {
+	if len(o.Shapes) == 0 {
+		return nil, nil
 	}
-	s := map[string]any{"anyOf": o.Shapes}
-	if o.objects() {
+	var all []json.RawMessage
+	objects := true
+	for _, shape := range o.Shapes {
+		s, err := Schema(shape)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", o.Name, err)
+		}
+		all = append(all, s)
+		objects = objects && strings.HasPrefix(shape, "{")
+	}
+	if len(all) == 1 {
+		return all[0], nil
+	}
+	s := map[string]any{"anyOf": all}
+	if objects {
 		s["type"] = "object"
 	}
-	data, _ := json.Marshal(s) // as above
-	return data
-}
-
-func (o *Operation) objects() bool {
-	for _, shape := range o.Shapes {
-		var s struct {
-			Type any `json:"type"`
-		}
-		if json.Unmarshal(shape, &s) != nil || s.Type != "object" {
-			return false
-		}
-	}
-	return true
+	return json.Marshal(s)
 }

@@ -2,7 +2,10 @@ package repo
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"maps"
+	"slices"
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
@@ -21,6 +24,9 @@ type CommitOptions struct {
 	// Expect, where given, is the commit the branch must be at: else the write is refused with an
 	// *ExpectError.
 	Expect *ipld.CID
+	// ExpectNodes are the versions that nodes of the branch must have, undefined for a node that must
+	// not be there: else the write is refused with a *NodeExpectError.
+	ExpectNodes map[graph.ID]ipld.CID
 	// Base, where given, is the commit the changes were made against, undefined for none. Where
 	// the branch is elsewhere by now they are applied to Base and what they change is merged onto
 	// the branch; what does not merge is kept and reported by a *MergeError.
@@ -111,7 +117,25 @@ func (t *tx) base(ctx context.Context, opt CommitOptions) (Ref, *Snapshot, error
 		return ref, nil, &ExpectError{Want: *opt.Expect, Have: ref.Target}
 	}
 	s, err := t.at(ctx, ref.Target)
+	if err == nil {
+		err = s.expects(ctx, opt.ExpectNodes)
+	}
 	return ref, s, err
+}
+
+// expects returns a *NodeExpectError unless nodes have the versions that a caller expects; of several
+// that have not, for the one with the smallest id.
+func (s *Snapshot) expects(ctx context.Context, nodes map[graph.ID]ipld.CID) error {
+	for _, id := range slices.SortedFunc(maps.Keys(nodes), graph.ID.Compare) {
+		have, err := lookup(ctx, s.state.nodes, id[:])
+		if err != nil {
+			return fmt.Errorf("read node %s: %w", id, err)
+		}
+		if have != nodes[id] {
+			return &NodeExpectError{Node: id, Want: nodes[id], Have: have}
+		}
+	}
+	return nil
 }
 
 // at returns a snapshot whose trees are read and written through the transaction.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 )
@@ -50,6 +51,26 @@ func (e *ExpectError) Error() string {
 
 // Is reports whether target is ErrConflict.
 func (e *ExpectError) Is(target error) bool { return target == ErrConflict }
+
+// NodeExpectError is returned by a write where a node of the branch has not the version that the
+// caller expected; undefined is no such node. errors.Is(err, ErrConflict) holds.
+type NodeExpectError struct {
+	Node       graph.ID
+	Want, Have ipld.CID
+}
+
+func (e *NodeExpectError) Error() string {
+	version := func(c ipld.CID) string {
+		if !c.Defined() {
+			return "not there"
+		}
+		return c.String()
+	}
+	return fmt.Sprintf("node %s is %s; expected: %s", e.Node, version(e.Have), version(e.Want))
+}
+
+// Is reports whether target is ErrConflict.
+func (e *NodeExpectError) Is(target error) bool { return target == ErrConflict }
 
 func orNone(c ipld.CID) string {
 	if !c.Defined() {

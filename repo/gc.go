@@ -32,6 +32,8 @@ type GCOptions struct {
 	Grace time.Duration
 	// DryRun counts what would be removed and removes nothing.
 	DryRun bool
+	// NoWait removes nothing where an export, an import, a check or a collection is under way.
+	NoWait bool
 	// Progress, where given, is called now and then on the calling goroutine.
 	Progress func(what string, done int)
 }
@@ -73,7 +75,11 @@ func (r *Repo) GC(ctx context.Context, opt GCOptions) (*GCResult, error) {
 	if !opt.DryRun && (!ok || !okCells) {
 		return nil, fmt.Errorf("gc: %w", ErrUnsupported)
 	}
-	r.collecting.Lock()
+	if !opt.NoWait {
+		r.collecting.Lock()
+	} else if !r.collecting.TryLock() {
+		return g.res, nil
+	}
 	defer r.collecting.Unlock()
 	err := g.run()
 	if err == nil {
@@ -132,7 +138,9 @@ func (g *collector) run() error {
 		return err
 	}
 	if !g.opt.DryRun {
-		g.repo.keep.still.Lock()
+		if ok, err := g.repo.keep.stop(g.ctx, !g.opt.NoWait); err != nil || !ok {
+			return err
+		}
 		defer g.repo.keep.still.Unlock()
 	}
 	if err := g.list(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -18,6 +19,27 @@ type keeper struct {
 	mu     sync.Mutex
 	leases map[ipld.CID]int // roots in use, and how often
 	gen    int              // how often a root was added
+}
+
+// stopPause is how often it is looked whether those that hold still have ended.
+const stopPause = 5 * time.Millisecond
+
+// stop takes still, where wait as soon as nobody holds it, and reports whether it did. Others can
+// begin to hold it meanwhile: an export may last as long as somebody takes to read it.
+func (k *keeper) stop(ctx context.Context, wait bool) (bool, error) {
+	for !k.still.TryLock() {
+		if !wait {
+			return false, nil
+		}
+		timer := time.NewTimer(stopPause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return false, ctx.Err()
+		}
+	}
+	return true, nil
 }
 
 // lease keeps roots until the matching release.

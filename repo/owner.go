@@ -6,6 +6,10 @@ import (
 	"github.com/mnem-project/mnem/store/pebble"
 )
 
+// ErrStopped is wrapped by the errors of a repository that may not be written any more, since a
+// write failed: what was acknowledged is on disk, and opening it anew finds that.
+var ErrStopped = pebble.ErrStopped
+
 // Owner says which process has a repository open, and where that answers others.
 type Owner = pebble.Owner
 

@@ -93,6 +93,11 @@ var treeKind = roleNodes.String()
 
 // version notes one version of the node.
 func (s *purgeScan) version(c ipld.CID, n *graph.Node) error {
+	if guard := s.p.opt.Guard; guard != nil {
+		if err := guard(Touch{Kind: TouchNode, ID: n.ID, Type: n.Type}); err != nil {
+			return err
+		}
+	}
 	s.versions++
 	s.erase[c] = commit.ErasedNode
 	text := ""

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/retrieve"
 )
 
 // TitlesIn returns the nodes whose titles (short summaries) stand in a text, in id order: clause 10.
@@ -17,4 +18,21 @@ func (s *Snapshot) TitlesIn(ctx context.Context, text string) (ids []graph.ID, e
 		return err
 	})
 	return ids, err
+}
+
+// Texts returns the best k nodes by the words of a text, of those that accept takes, in the order
+// (score descending, id ascending): the text lane of clause 9.1 and no more of a retrieval. It costs
+// the less the smaller k is. What marks hide is accept's affair. For accept see retrieve.Accept.
+func (s *Snapshot) Texts(
+	ctx context.Context, text string, accept retrieve.Accept, k int,
+) (found []retrieve.Hit, err error) {
+	if !s.id.Defined() || k < 1 {
+		return nil, nil
+	}
+	err = s.withIndex(ctx, func(x *index.Index) error {
+		got, err := newIndexView(s, x).Text(ctx, retrieve.TextQuery{Text: text}, accept, k)
+		found = got.Hits
+		return err
+	})
+	return found, err
 }

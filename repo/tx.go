@@ -26,6 +26,11 @@ type Stamp struct {
 	// other writers wait; nil leaves them unsigned. What it returns must hold, and where it fails
 	// nothing is written. Whoever serves others has no key of theirs and leaves it nil.
 	Sign commit.SignFunc
+	// Head, where given, is the commit that HEAD must lead to, undefined for none yet: else nothing
+	// is written and the error is an *ExpectError.
+	Head *ipld.CID
+	// Guard may refuse what an operation changes; nil for whoever may do anything.
+	Guard Guard
 }
 
 // tx is one operation in the making: blocks gather in stage, refs in edits.
@@ -92,13 +97,31 @@ func (r *Repo) begin(
 	if t.view, err = loadView(ctx, t.nodes, stage, head); err != nil {
 		return ipld.CID{}, nil, err
 	}
+	if err := t.expects(ctx, by.Head); err != nil {
+		return ipld.CID{}, nil, err
+	}
 	if err := fn(t); err != nil || len(t.edits) == 0 && !t.always && t.horizon == 0 {
 		return ipld.CID{}, isDurable, err
+	}
+	if err := t.guarded(ctx, by.Guard); err != nil {
+		return ipld.CID{}, nil, err
 	}
 	return t.finish(ctx, by)
 }
 
 func isDurable() error { return nil }
+
+// expects returns an *ExpectError unless HEAD leads to a commit, or to any where want is nil.
+func (t *tx) expects(ctx context.Context, want *ipld.CID) error {
+	if want == nil {
+		return nil
+	}
+	head, _, err := t.view.resolve(ctx, graph.Head)
+	if err == nil && head.Target != *want {
+		err = &ExpectError{Want: *want, Have: head.Target}
+	}
+	return err
+}
 
 // finish writes the view and the operation, and moves the head.
 func (t *tx) finish(ctx context.Context, by Stamp) (c ipld.CID, durable func() error, err error) {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/mnem-project/mnem/operation"
 )
@@ -23,6 +24,8 @@ type answer struct {
 	held    bytes.Buffer
 	started bool
 	list    lister // of lines that become a JSON list
+	limits  *Limits
+	now     func() time.Time
 }
 
 // Write takes some of the answer. Lines of a stream are sent as they come.
@@ -66,6 +69,7 @@ func (a *answer) send(p []byte) error {
 	if a.lists() {
 		p = a.list.items(p)
 	}
+	_ = http.NewResponseController(a.to).SetWriteDeadline(a.now().Add(a.limits.Write))
 	_, err := a.to.Write(p)
 	return err
 }

@@ -76,9 +76,11 @@ func (s *Server) run(
 		s.refuse(w, r, p)
 		return
 	}
-	defer s.slots.leave()
-	a := &answer{to: w, request: r, q: q, kept: kept}
-	outcome, err := s.cfg.Runner.Run(ctx, q.call, a)
+	a := &answer{to: w, request: r, q: q, kept: kept, limits: &s.cfg.Limits, now: s.cfg.Now}
+	outcome, err := func() (operation.Outcome, error) {
+		defer s.slots.leave() // who takes an answer slowly keeps nobody out
+		return s.cfg.Runner.Run(ctx, q.call, a)
+	}()
 	exchangeOf(r).code = outcome.Code
 	switch {
 	case err == nil:

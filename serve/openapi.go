@@ -17,7 +17,7 @@ const about = "The operations of one mnem repository. Each is a command of the p
 	"Errors are problems of RFC 9457 with a code and, where there is one, a hint."
 
 // openAPI returns the OpenAPI 3.1 document of operations.
-func openAPI(ops []operation.Operation, version string) object {
+func openAPI(ops []operation.Operation, version string) (object, error) {
 	paths := object{
 		"/healthz": probe("healthz", "Tell that the process answers"),
 		"/readyz":  probe("readyz", "Tell whether operations can be answered"),
@@ -43,7 +43,11 @@ func openAPI(ops []operation.Operation, version string) object {
 		if op.Body != operation.MediaCAR {
 			schemas[op.Name+"_arguments"] = op.InputSchema()
 		}
-		if out := op.OutputSchema(); out != nil {
+		out, err := op.OutputSchema()
+		if err != nil {
+			return nil, err
+		}
+		if out != nil {
 			schemas[op.Name+"_answer"] = out
 		}
 	}
@@ -60,7 +64,7 @@ func openAPI(ops []operation.Operation, version string) object {
 		"security":   []object{{}, {"token": []string{}}},
 		"paths":      paths,
 		"components": components(schemas),
-	}
+	}, nil
 }
 
 func probe(id, summary string) object {
@@ -215,7 +219,7 @@ func post(op *operation.Operation) object {
 
 func responses(op *operation.Operation, conditional bool) object {
 	var schema any = object{"type": "string", "contentMediaType": operation.MediaCAR}
-	if op.OutputSchema() != nil {
+	if len(op.Shapes) > 0 {
 		schema = ref(op.Name + "_answer")
 	}
 	content := object{}

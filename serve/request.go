@@ -202,7 +202,7 @@ func (s *Server) take(r *http.Request, limit int64) (body []byte, release func()
 		return nil, release, tooLarge
 	case err != nil:
 		return nil, release, newProblem(http.StatusRequestTimeout, operation.Interrupted.Code,
-			"the body did not come, or not in %v", bodyTime)
+			"the body did not come, or not in %v", s.cfg.Limits.Read)
 	}
 	return b.Bytes(), release, nil
 }

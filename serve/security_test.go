@@ -425,3 +425,62 @@ func TestSlowClients(t *testing.T) {
 	}
 	f.want(f.ask("GET", "/healthz", ""), 200, "")
 }
+
+// TestSlowBodiesAndLongCalls sees to it that the bound on bodies is none on operations.
+func TestSlowBodiesAndLongCalls(t *testing.T) {
+	const bound = 100 * time.Millisecond
+	f := newFixture(t, func(c *Config) { c.Limits.Read = bound })
+	f.run = func(ctx context.Context, _ operation.Call, out io.Writer) (operation.Outcome, error) {
+		select {
+		case <-ctx.Done():
+			return operation.Interrupted, &operation.Error{Outcome: operation.Interrupted, Message: "cut"}
+		case <-time.After(3 * bound):
+		}
+		_, err := io.WriteString(out, "{}")
+		return operation.OK, err
+	}
+	f.want(f.ask("GET", "/v1/get?node=a", ""), 200, "")
+	f.want(f.ask("POST", "/v1/commit", `{"message":"m"}`, asJSONType), 200, "")
+	in, out := io.Pipe()
+	defer func() { _ = out.Close() }()
+	req, err := http.NewRequestWithContext(t.Context(), "POST", f.url+"/v1/commit", in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", operation.MediaNDJSON)
+	go func() { _, _ = io.WriteString(out, "{") }() // and no more
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return // the connection was ended
+	}
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode != http.StatusRequestTimeout {
+		t.Errorf("status %d", res.StatusCode)
+	}
+}
+
+// TestSlowReaders sees to it that who takes answers slowly keeps nobody from getting theirs.
+func TestSlowReaders(t *testing.T) {
+	f := newFixture(t, func(c *Config) {
+		c.Limits.Running, c.Limits.Write = 2, 200*time.Millisecond
+	})
+	part := strings.Repeat("x", 1<<20)
+	f.run = prints(operation.OK, part, part, part, part, part, part, part, part)
+	for range 2 {
+		c, err := net.Dial("tcp", strings.TrimPrefix(f.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = c.Close() }()
+		if _, err := io.WriteString(c, "GET /v1/export HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start := time.Now()
+	if r := f.ask("GET", "/v1/export", ""); r.StatusCode != 200 || len(r.text) != 8<<20 {
+		t.Errorf("%d, %d bytes", r.StatusCode, len(r.text))
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -63,12 +64,13 @@ type Limits struct {
 	Conns   int           // connections at once; default 4096
 	Rate    float64       // requests a second of one token, or of all without one; default 500
 	Time    time.Duration // for one request; default 5 minutes
+	Read    time.Duration // for a body to come; default a minute
+	Write   time.Duration // for a client to take a part of an answer; default 30 seconds
 	Grace   time.Duration // for requests under way when the server is to stop; default 10 seconds
 }
 
 const (
 	headerTime = 5 * time.Second
-	bodyTime   = 60 * time.Second
 	idleTime   = 60 * time.Second
 	// maxHeader is how many bytes a request's line and headers may have: queries of GET are there.
 	maxHeader = 32 << 10
@@ -82,6 +84,8 @@ func (l *Limits) fill() {
 	set(&l.Conns, 4096)
 	set(&l.Rate, 500)
 	set(&l.Time, 5*time.Minute)
+	set(&l.Read, time.Minute)
+	set(&l.Write, 30*time.Second)
 	set(&l.Grace, 10*time.Second)
 }
 
@@ -96,7 +100,7 @@ func set[T comparable](to *T, value T) {
 type Server struct {
 	cfg      Config
 	ops      map[string]*operation.Operation
-	openAPI  []byte
+	openAPI  func() ([]byte, error) // made when it is asked for first
 	mux      *http.ServeMux
 	metrics  *metrics
 	ids      *ids
@@ -110,7 +114,7 @@ type Server struct {
 }
 
 // New returns a server.
-func New(cfg Config) (*Server, error) {
+func New(cfg Config) *Server {
 	cfg.Limits.fill()
 	s := &Server{
 		cfg: cfg, ops: make(map[string]*operation.Operation), metrics: newMetrics(),
@@ -122,10 +126,13 @@ func New(cfg Config) (*Server, error) {
 	for i := range cfg.Operations {
 		s.ops[cfg.Operations[i].Name] = &cfg.Operations[i]
 	}
-	var err error
-	if s.openAPI, err = json.Marshal(openAPI(cfg.Operations, cfg.Version)); err != nil {
-		return nil, err
-	}
+	s.openAPI = sync.OnceValues(func() ([]byte, error) {
+		doc, err := openAPI(cfg.Operations, cfg.Version)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(doc)
+	})
 	s.mux = http.NewServeMux()
 	s.mux.HandleFunc("/v1/{operation}", s.allow(0, s.call)) // the effect is known later
 	if s.ops[watchName] != nil {
@@ -141,7 +148,7 @@ func New(cfg Config) (*Server, error) {
 	for _, route := range cfg.Routes {
 		s.mux.HandleFunc(route.Path, s.allow(route.Effect, s.long(route.Handler)))
 	}
-	return s, nil
+	return s
 }
 
 // Serve answers connections until the context ends, then lets requests under way end for as long
@@ -186,12 +193,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "private, no-cache")
 	s.metrics.running.Inc()
 	defer s.end(x, r)
-	rc := http.NewResponseController(w)
-	if err := errors.Join(rc.SetReadDeadline(x.start.Add(bodyTime)),
-		rc.SetWriteDeadline(x.start.Add(s.cfg.Limits.Time+bodyTime))); err != nil &&
-		!errors.Is(err, http.ErrNotSupported) { // as in tests without a connection
-		panic(http.ErrAbortHandler)
-	}
+	s.limitTime(w, r, x.start)
 	if p := s.guard(x, r); p != nil {
 		s.refuse(x, r, p)
 		return
@@ -201,6 +203,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.mux.ServeHTTP(x, r)
+}
+
+// limitTime bounds how long a body may take to come, and the answer to be taken. Where a connection
+// cannot be bounded it is at its end.
+func (s *Server) limitTime(w http.ResponseWriter, r *http.Request, start time.Time) {
+	rc, l := http.NewResponseController(w), &s.cfg.Limits
+	_ = rc.SetWriteDeadline(start.Add(l.Time + l.Read + l.Write))
+	if r.ContentLength != 0 { // net/http lifts it when the body was read; without one it would end all
+		_ = rc.SetReadDeadline(start.Add(l.Read))
+	}
 }
 
 // end counts and logs a request, and answers one whose handler panicked.
@@ -257,8 +269,14 @@ func (s *Server) serveOpenAPI(w http.ResponseWriter, r *http.Request) {
 	if !s.methods(w, r, http.MethodGet, http.MethodHead) {
 		return
 	}
+	doc, err := s.openAPI()
+	if err != nil {
+		s.cfg.Log.Error("the OpenAPI document cannot be made", "cause", err)
+		s.refuse(w, r, failed(operation.Failed, "the document cannot be made"))
+		return
+	}
 	w.Header().Set("Content-Type", operation.MediaJSON)
-	_, _ = w.Write(s.openAPI) // as above
+	_, _ = w.Write(doc) // as above
 }
 
 // methods reports whether a request has one of the methods, and refuses others.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -57,37 +58,77 @@ func skipWithoutSignals(t *testing.T) {
 func TestInterruptLeavesNothingHalfWritten(t *testing.T) {
 	skipWithoutSignals(t)
 	for _, lines := range []int{0, 1, 20_000} {
-		t.Run(fmt.Sprint(lines), func(t *testing.T) {
-			dir := t.TempDir()
-			ok(t, dir, "init")
-			cmd, stderr := mnem(t, dir, "commit", "-m", "x", "-")
-			in, err := cmd.StdinPipe()
-			if err != nil {
-				t.Fatal(err)
+		for _, held := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%d,held=%t", lines, held), func(t *testing.T) {
+				interruptCommit(t, lines, held)
+			})
+		}
+	}
+}
+
+// interruptCommit interrupts a commit after some lines, which another process makes where held.
+func interruptCommit(t *testing.T, lines int, held bool) {
+	dir := t.TempDir()
+	ok(t, dir, "init")
+	if held {
+		defer hold(t, dir)()
+	}
+	cmd, stderr := mnem(t, dir, "commit", "-m", "x", "-")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for i := range lines {
+		if _, err := fmt.Fprintf(in, `{"node":{"key":"n%d","type":"N"}}`+"\n", i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if lines <= 1 {
+		time.Sleep(100 * time.Millisecond) // until it has begun and waits
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	err = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 130 {
+		t.Fatalf("exit code %d (%v), want 130\n%s", code, err, stderr)
+	}
+	if got := ok(t, dir, "status"); !strings.Contains(got, "no commit yet") {
+		t.Errorf("after the interrupt: %s", got)
+	}
+	ok(t, dir, "fsck", "--full")
+}
+
+// hold starts a process that has the repository in dir and answers others, and returns what stops
+// it.
+func hold(t *testing.T, dir string) (stop func()) {
+	t.Helper()
+	cmd, stderr := mnem(t, dir, "hold")
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); !strings.Contains(line, "open here") {
+		t.Fatalf("%s, %v", line, err)
+	}
+	return func() {
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Error(err)
+		}
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%v: %s", err, stderr)
+		}
+		for _, name := range []string{"socket", "owner"} {
+			if _, err := os.Lstat(filepath.Join(dir, ".mnem", name)); err == nil {
+				t.Errorf(".mnem/%s is left behind", name)
 			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			for i := range lines {
-				if _, err := fmt.Fprintf(in, `{"node":{"key":"n%d","type":"N"}}`+"\n", i); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if lines <= 1 {
-				time.Sleep(100 * time.Millisecond) // until it has begun and waits
-			}
-			if err := cmd.Process.Signal(os.Interrupt); err != nil {
-				t.Fatal(err)
-			}
-			err = cmd.Wait()
-			if code := cmd.ProcessState.ExitCode(); code != 130 {
-				t.Fatalf("exit code %d (%v), want 130\n%s", code, err, stderr)
-			}
-			if got := ok(t, dir, "status"); !strings.Contains(got, "no commit yet") {
-				t.Errorf("after the interrupt: %s", got)
-			}
-			ok(t, dir, "fsck", "--full")
-		})
+		}
 	}
 }
 

@@ -32,7 +32,11 @@ type App struct {
 	Dir    string    // working directory
 	User   string    // name of the system's user, for the author that init writes
 	Config string    // directory of the user's configurations where XDG_CONFIG_HOME is not set
-	PID    int
+	Data   string    // directory of the user's data where XDG_DATA_HOME is not set
+	Home   string    // the user's own directory, "" where the system names none
+	// Executable is the path of this program, for others to start it; "" where nobody knows.
+	Executable string
+	PID        int
 	// OutTTY and ErrTTY tell whether results and messages go to a terminal: colour and progress
 	// only appear there.
 	OutTTY, ErrTTY bool
@@ -57,7 +61,8 @@ func System() *App {
 	return &App{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Now: time.Now,
 		Rand: rand.Reader,
-		Dir:  dir, User: systemUser(), Config: configHome(), PID: os.Getpid(),
+		Dir:  dir, User: systemUser(), Config: configHome(), Data: dataHome(),
+		Home: userHome(), Executable: executable(), PID: os.Getpid(),
 		OutTTY: isTerminal(os.Stdout), ErrTTY: isTerminal(os.Stderr),
 	}
 }
@@ -65,17 +70,18 @@ func System() *App {
 // Run runs one command line and returns its exit code.
 func (a *App) Run(ctx context.Context, args []string) int {
 	app := *a
-	stdin := &replayed{in: a.Stdin}
-	app.Stdin = stdin
+	stdin := newReplayed(a.Stdin)
+	app.Stdin = stdin.again()
 	a = &app
 	c := &cli{app: a, args: args, stdin: stdin, out: bufio.NewWriterSize(a.Stdout, outBuffer)}
+	defer func() { *c = cli{} }() // what completed flags is kept for ever, and leads here
 	root := c.root(args...)
 	root.SetArgs(args)
 	root.SetIn(a.Stdin)
 	root.SetOut(c.out)
 	root.SetErr(a.Stderr)
 	err := root.ExecuteContext(ctx)
-	c.release()
+	c.release(err)
 	var elsewhere *forwardedError
 	if errors.As(err, &elsewhere) {
 		return elsewhere.code // the owner has said all there is to say
@@ -142,6 +148,7 @@ type cli struct {
 // globalFlags are the flags that several commands have.
 type globalFlags struct {
 	repo string
+	user bool // the user's own repository: --global
 	json bool
 	// jsonErrors asks for errors as --json has them beside results as text.
 	jsonErrors bool
@@ -154,6 +161,7 @@ type globalFlags struct {
 	branch     string
 	stage      string
 	at         string
+	expect     string // of commands with headFlag
 }
 
 // env returns the first set variable's value.
@@ -189,6 +197,9 @@ func (c *cli) command(
 			}
 		}()
 		return run(cmd, args)
+	}
+	if f := cmd.Flags().Lookup("expect"); f != nil {
+		f.Usage += "; also --if-match"
 	}
 	cmd.SilenceErrors = true
 	cmd.SilenceUsage = true

@@ -13,6 +13,9 @@ type command struct {
 // of one: help, completion and errors speak of all.
 func wanted(args []string) []command {
 	all := commands()
+	if completing(args) && len(args) > 2 {
+		args = args[1:] // what is completed stands after the command
+	}
 	if len(args) > 0 {
 		for i, cmd := range all {
 			if cmd.Name == args[0] {
@@ -29,6 +32,8 @@ func commands() []command {
 		// Start
 		{"init", (*cli).initCommand},
 		{"config", (*cli).configCommand},
+		{"integrate", (*cli).integrateCommand},
+		{"unintegrate", (*cli).unintegrateCommand},
 		{"demo", (*cli).demoCommand},
 		{"version", (*cli).versionCommand},
 		{"completion", (*cli).completionCommand},
@@ -93,12 +98,14 @@ func commands() []command {
 		// Care
 		{"stats", (*cli).statsCommand},
 		{"index", (*cli).indexCommand},
+		{"doctor", (*cli).doctorCommand},
 		{"fsck", (*cli).fsckCommand},
 		{"gc", (*cli).gcCommand},
 		{"purge", (*cli).purgeCommand},
 		{"verify", (*cli).verifyCommand},
 		{"key", (*cli).keyCommand},
 		{"hold", (*cli).holdCommand},
+		{"policy", (*cli).policyCommand},
 		{"bench", (*cli).benchCommand},
 		{"cat-file", (*cli).catFileCommand},
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -42,6 +43,7 @@ type keptCommitJSON struct {
 type commitFlags struct {
 	message, expect, base string
 	dryRun, amend         bool
+	nodes                 []string // NODE=CID, of --expect-node
 }
 
 func (c *cli) commitCommand() *cobra.Command {
@@ -69,6 +71,8 @@ func (c *cli) commitCommand() *cobra.Command {
 	cmd.Flags().StringVarP(&f.message, "message", "m", "", "what the commit is about; required")
 	cmd.Flags().StringVar(&f.expect, "expect", "", "the `CID` of the commit that the branch must be "+
 		"at, or \"none\" for a branch without one; else exit code 5")
+	cmd.Flags().StringArrayVar(&f.nodes, "expect-node", nil, "the version that a node must have, "+
+		"`NODE=CID`, as 'mnem get' prints it, or NODE=none; else exit code 5 (repeatable)")
 	cmd.Flags().StringVar(&f.base, "base", "", "the `REV` that the changes in FILEs were made "+
 		"against, or \"none\": where the branch moved since they are merged onto it")
 	cmd.Flags().BoolVar(&f.amend, "amend", false, "replace the newest commit; without -m its message "+
@@ -94,6 +98,9 @@ func (c *cli) runCommit(cmd *cobra.Command, args []string, f commitFlags) error 
 	}
 	opt := repo.CommitOptions{Stamp: by, Message: f.message, Branch: c.branch(), Amend: f.amend}
 	if opt.Expect, err = parseExpect(f.expect); err != nil {
+		return err
+	}
+	if opt.ExpectNodes, err = parseExpectNodes(f.nodes); err != nil {
 		return err
 	}
 	return c.writeOrTry(cmd, f.dryRun, func(ctx context.Context, r, to *repo.Repo) error {
@@ -205,6 +212,30 @@ func parseExpect(s string) (*ipld.CID, error) {
 		return nil, usagef("--expect: %w", err)
 	}
 	return &c, nil
+}
+
+// parseExpectNodes reads the values of --expect-node. A node is named by its whole key or id: what a
+// shorter name means might change meanwhile.
+func parseExpectNodes(values []string) (map[graph.ID]ipld.CID, error) {
+	out := make(map[graph.ID]ipld.CID, len(values))
+	for _, v := range values {
+		i := strings.LastIndexByte(v, '=')
+		if i < 1 {
+			return nil, usagef("--expect-node: %q is not of the form NODE=CID", v)
+		}
+		ref, err := futureRef(v[:i])
+		if err != nil {
+			return nil, usagef("--expect-node: %w", err)
+		}
+		var want ipld.CID
+		if v[i+1:] != "none" {
+			if want, err = ipld.ParseCID(v[i+1:]); err != nil {
+				return nil, usagef("--expect-node: %w", err)
+			}
+		}
+		out[ref.Target()] = want
+	}
+	return out, nil
 }
 
 func (c *cli) printCommit(

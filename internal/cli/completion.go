@@ -83,12 +83,28 @@ func completeRevs(ctx context.Context, r *repo.Repo) ([]string, error) {
 
 // complete registers the completion of a flag.
 func (c *cli) complete(cmd *cobra.Command, flag string, from completer) {
-	err := cmd.RegisterFlagCompletionFunc(flag,
+	c.completeBy(cmd, flag,
 		func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			return c.completions(cmd, prefix, from), cobra.ShellCompDirectiveNoFileComp
 		})
-	if err != nil {
-		panic(err) // a flag that does not exist, seen by the first test that builds the commands
+}
+
+// completing reports whether a command line is one that a shell completes another one by.
+func completing(args []string) bool {
+	return len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd)
+}
+
+// completeBy registers what completes a flag, in a command line that completes one: it is never
+// forgotten again, which a process that runs many command lines would feel.
+func (c *cli) completeBy(cmd *cobra.Command, flag string, fn cobra.CompletionFunc) {
+	if cmd.Flag(flag) == nil {
+		panic("no flag --" + flag) // seen by the first test that builds the commands
+	}
+	if !completing(c.args) {
+		return
+	}
+	if err := cmd.RegisterFlagCompletionFunc(flag, fn); err != nil {
+		panic(err) // registered twice, seen by the first test that completes
 	}
 }
 
@@ -133,7 +149,7 @@ func (c *cli) openToComplete(
 	ctx context.Context, dir string,
 ) (r *repo.Repo, done func(), names []string) {
 	if h := c.app.Holder; h != nil && h.covers(dir) {
-		if own, err := h.enter(); err == nil && own != nil {
+		if own, err := h.enter(c.app.forwarded); err == nil && own != nil {
 			return own.repo, own.users.Done, nil
 		}
 	}

@@ -102,11 +102,13 @@ func (c *cli) runEmbed(cmd *cobra.Command, f embedFlags) (err error) {
 		return err
 	}
 	run.out = embedJSON{Model: run.e.Model(), DryRun: f.dryRun}
-	done, err := c.share(cmd)
-	if err != nil {
-		return err
+	if !f.dryRun {
+		done, err := c.share(cmd)
+		if err != nil {
+			return err
+		}
+		defer func() { err = firstError(err, done()) }()
 	}
-	defer func() { err = firstError(err, done()) }()
 	err = c.withRepo(cmd, false, func(ctx context.Context, r *repo.Repo) error {
 		return run.plan(ctx, r, expect)
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/policy"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
@@ -88,9 +89,12 @@ func outcomeOf(ctx context.Context, err error) operation.Outcome {
 		return false
 	}
 	var usage usageError
+	var part *operation.Error // of a command line that this one ran
 	switch {
 	case err == nil:
 		return operation.OK
+	case errors.As(err, &part):
+		return part.Outcome
 	case ctx.Err() != nil && is(context.Canceled):
 		return operation.Interrupted
 	case errors.As(err, &usage):
@@ -101,8 +105,8 @@ func outcomeOf(ctx context.Context, err error) operation.Outcome {
 		return operation.Busy
 	case is(store.ErrRedacted):
 		return operation.Redacted
-	case is(repo.ErrUnsigned, keyring.ErrExposed, errRevoked, errUnconfirmed, errRemote,
-		errOpenToAll):
+	case is(repo.ErrUnsigned, policy.ErrDenied, errForeign, keyring.ErrExposed, errRevoked,
+		errUnconfirmed, errRemote, errOpenToAll):
 		return operation.Refused
 	case is(repo.ErrConflict, store.ErrHeadMoved):
 		return operation.Conflict
@@ -123,6 +127,7 @@ type errorJSON struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`
 		Hint    string `json:"hint,omitempty"`
+		Kind    string `json:"kind"` // see operation.Outcome
 	} `json:"error"`
 }
 
@@ -133,6 +138,10 @@ func (c *cli) report(ctx context.Context, err error) int {
 	var next hintError
 	if !errors.As(err, &next) && row == operation.Busy {
 		next.hint = "wait longer with --wait, or stop the other process"
+	}
+	var part *operation.Error
+	if next.hint == "" && errors.As(err, &part) {
+		next.hint = part.Hint
 	}
 	var detached *repo.DetachedError
 	if next.hint == "" && errors.As(err, &detached) {
@@ -146,6 +155,7 @@ func (c *cli) report(ctx context.Context, err error) int {
 	if c.global.json || c.global.jsonErrors {
 		var body errorJSON
 		body.Error.Code, body.Error.Message, body.Error.Hint = row.Code, message, next.hint
+		body.Error.Kind = row.Refusal()
 		data, _ := encodeJSON(body) // strings always have a JSON form
 		fmt.Fprintf(c.app.Stderr, "%s\n", data)
 		return row.Exit

@@ -39,7 +39,10 @@ func newWorld(t *testing.T) *world {
 		Getenv: func(name string) string { return w.env[name] },
 		Rand:   mathrand.NewChaCha8([32]byte{1}),
 		Dir:    t.TempDir(), User: "Sys Tem", PID: os.Getpid(),
+		Executable: "/opt/bin/mnem",
 	}
+	w.Home = filepath.Join(w.Dir, "home")
+	w.Config, w.Data = filepath.Join(w.Home, "config"), filepath.Join(w.Home, "data")
 	return w
 }
 

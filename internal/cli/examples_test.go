@@ -140,6 +140,7 @@ func runExamples(t *testing.T, path, from string, lines []string, asJSON bool) {
 	w := newWorld(t)
 	copyTree(t, from, w.Dir)
 	w.env["XDG_CONFIG_HOME"] = filepath.Join(w.Dir, "xdg")
+	w.env["XDG_DATA_HOME"] = filepath.Join(w.Dir, "data")
 	for _, args := range exampleSteps[path] {
 		if args[0] != "init" {
 			w.run(0, args...)

@@ -141,8 +141,8 @@ func exposedReads() []exposed {
 	node := []operation.Param{required("node", nodeDoc)}
 	requests := lines("batch", "requests: objects with text and any parameter of retrieve", true)
 	answering := []string{"session", "receipt"}
-	atFiles := []string{"batch", "vector", "sparse"}
-	lists := []string{"vector", "sparse"}
+	atFiles := []string{"batch", "vector", "sparse", "with-global"}
+	lists := []string{"vector", "sparse", "with-global"}
 	models := []string{"embed", "rerank", "rewrite", "unseen", "explain", "follow"}
 	return []exposed{
 		{command: "retrieve", effect: reads, words: query, hide: atFiles, writes: answering,

@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -17,12 +16,8 @@ import (
 	"github.com/mnem-project/mnem/store"
 )
 
-const (
-	// maxOwners is how many owners in turn a command is given to that end before it does.
-	maxOwners = 10
-	// maxReplay bounds the standard input that is kept to be read once more.
-	maxReplay = 1 << 20
-)
+// maxOwners is how many owners in turn a command is given to that end before it does.
+const maxOwners = 10
 
 // errOwnersEnd is returned for a command that no owner lived long enough for.
 var errOwnersEnd = fmt.Errorf("%w: each process that had it open ended", store.ErrBusy)
@@ -36,8 +31,7 @@ func (e *forwardedError) Error() string { return fmt.Sprintf("ended with exit co
 // the repository, or hold it themselves.
 var runHere = []string{
 	"init", "config", "demo", "version", "completion", "key", "bench", "hold", "serve", "mcp", "watch",
-	"token",
-	"integrate", "unintegrate", "doctor",
+	"token", "integrate", "unintegrate", "doctor", "policy",
 }
 
 // place finds the process that a command is to run in, before it has read or asked anything: where
@@ -53,7 +47,7 @@ func (c *cli) place(cmd *cobra.Command) error {
 		return nil // the command says so in its own way
 	}
 	if own, err := c.shared(cmd.Context(), dir); own != nil || err != nil {
-		return openHint(err)
+		return c.openHint(err)
 	}
 	for range maxOwners {
 		client, err := dial(dir, c.global.wait)
@@ -76,7 +70,7 @@ func (c *cli) shared(ctx context.Context, dir string) (*held, error) {
 		return c.inUse, nil
 	}
 	for range maxOwners {
-		own, client, err := h.reach(ctx)
+		own, client, err := h.reach(ctx, c.app.forwarded)
 		if client == nil {
 			c.inUse = own
 			return own, err
@@ -88,19 +82,26 @@ func (c *cli) shared(ctx context.Context, dir string) (*held, error) {
 	return nil, errOwnersEnd
 }
 
-// release ends the use of the shared repository, when nothing is read of it any more.
-func (c *cli) release() {
-	if c.inUse != nil {
-		c.inUse.users.Done()
-		c.inUse = nil
+// release ends the use of the shared repository, when nothing is read of it any more. err is what
+// came of the command: where the repository cannot be written any more it is opened anew.
+func (c *cli) release(err error) {
+	if c.inUse == nil {
+		return
 	}
+	if errors.Is(err, repo.ErrStopped) {
+		c.app.Holder.drop(c.inUse)
+	}
+	c.inUse.users.Done()
+	c.inUse = nil
 }
 
 // useShared begins the use of a shared repository.
 func (c *cli) useShared(own *held, write bool) (*repo.Repo, func() error, error) {
+	c.stdin.forget()
 	if c.acceptHead {
 		return nil, nil, hint(fmt.Errorf("%w: --accept-head needs it closed, and process %d has it open",
-			store.ErrBusy, c.app.Holder.app.PID), "stop that process first; what is open has not lost its head")
+			store.ErrBusy, c.app.Holder.app.PID), "a repository that opens has lost nothing: leave the "+
+			"flag out, or stop that process first")
 	}
 	if write && c.app.writes != nil {
 		if err := c.app.writes(); err != nil {
@@ -115,8 +116,8 @@ func (c *cli) useShared(own *held, write bool) (*repo.Repo, func() error, error)
 // to be tried anew.
 func (c *cli) forward(ctx context.Context, client *owner.Client) error {
 	defer func() { _ = client.Close() }() // all was said
-	stdin, whole := c.stdin.again()
-	if !whole {
+	stdin := c.stdin.again()
+	if stdin == nil {
 		return hint(fmt.Errorf("%w: another process took it while standard input was read",
 			store.ErrBusy), "give the command again")
 	}
@@ -145,7 +146,8 @@ func (c *cli) forward(ctx context.Context, client *owner.Client) error {
 // commandLine is the command line as another process can run it.
 func (c *cli) commandLine() *owner.Request {
 	req := &owner.Request{
-		Args: c.args, Dir: c.app.Dir, User: c.app.User, Config: c.app.Config, PID: c.app.PID,
+		Args: c.args, Dir: c.app.Dir, User: c.app.User, Config: c.app.Config, Data: c.app.Data,
+		Home: c.app.Home, Executable: c.app.Executable, Remote: c.app.Remote, PID: c.app.PID,
 		OutTTY: c.app.OutTTY, ErrTTY: c.app.ErrTTY,
 	}
 	for _, v := range variables() {
@@ -154,37 +156,6 @@ func (c *cli) commandLine() *owner.Request {
 		}
 	}
 	return req
-}
-
-// replayed is standard input that keeps what was read of it, up to a bound, until the repository
-// is there: a command line that is handed to another process by then is read from the beginning.
-type replayed struct {
-	in   io.Reader
-	mu   sync.Mutex // a read may still wait when the command goes on
-	kept []byte
-	lost bool // whether more was read than is kept
-}
-
-func (r *replayed) Read(p []byte) (int, error) {
-	if r.in == nil {
-		return 0, io.EOF
-	}
-	n, err := r.in.Read(p)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.lost = r.lost || len(r.kept)+n > maxReplay; r.lost {
-		r.kept = nil
-	} else {
-		r.kept = append(r.kept, p[:n]...)
-	}
-	return n, err
-}
-
-// again returns all of standard input, and whether that can be had.
-func (r *replayed) again() (io.Reader, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return io.MultiReader(bytes.NewReader(bytes.Clone(r.kept)), r), !r.lost
 }
 
 // completedElsewhere has the owner complete a command line, and returns what it found.

@@ -163,7 +163,7 @@ func (c *cli) autoGC(cmd *cobra.Command, r *repo.Repo) {
 	if opt.Stamp, err = c.stamp(cmd); err != nil {
 		return
 	}
-	opt.Command = []string{"gc", "--auto"}
+	opt.Command, opt.NoWait = []string{"gc", "--auto"}, true
 	res, err := r.GC(ctx, opt)
 	if err != nil {
 		c.remark("note: collecting garbage failed: %s", line(err.Error()))

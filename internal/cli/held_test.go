@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bufio"
 	"context"
+	"flag"
 	"io"
 	"io/fs"
 	"os"
@@ -20,10 +21,14 @@ import (
 // TestScriptsHeld runs all scripts while somebody else holds the repository: each command line goes
 // through the socket and must print the same bytes.
 func TestScriptsHeld(t *testing.T) {
+	if *rewrite {
+		t.Skip("TestScripts writes what this compares with")
+	}
 	var by holding
 	t.Run("all", func(t *testing.T) { runScripts(t, &by) })
 	t.Logf("%d commands", by.held.Load())
-	if n := by.held.Load(); n < 100 {
+	some := strings.Contains(flag.Lookup("test.run").Value.String(), "/")
+	if n := by.held.Load(); n < 100 && !some {
 		t.Errorf("only %d commands were run while the repository was held", n)
 	}
 }

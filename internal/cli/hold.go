@@ -38,7 +38,7 @@ func (c *cli) holdCommand() *cobra.Command {
 		err = h.Keep(cmd.Context(), func(socket string, own bool) {
 			printErr = firstError(printErr, c.printHold(h, socket, own), c.out.Flush())
 		})
-		return firstError(openHint(err), printErr)
+		return firstError(c.openHint(err), printErr)
 	})
 }
 
@@ -65,7 +65,7 @@ func (c *cli) share(cmd *cobra.Command) (done func() error, err error) {
 	}
 	c.app.Holder = h
 	return func() error {
-		c.release()
+		c.release(nil)
 		return h.Close()
 	}, nil
 }

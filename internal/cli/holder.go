@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -26,7 +27,7 @@ const (
 	// minGreet is how long an owner may take to greet, however short the wait: it is there.
 	minGreet = 2 * time.Second
 	// closeGrace is how long the commands of other processes may go on when an owner ends.
-	closeGrace = time.Second
+	closeGrace = 3 * time.Second
 )
 
 // errEnding is returned by a Holder that was closed.
@@ -47,7 +48,9 @@ type Holder struct {
 	mu     sync.Mutex
 	held   *held // nil while it is not open here
 	closed bool
-	ending chan struct{} // closed when Close is called
+	// dropped are repositories that failed and are being closed; added to under mu.
+	dropped sync.WaitGroup
+	ending  chan struct{} // closed when Close is called
 }
 
 // held is a repository that is open for many commands.
@@ -91,10 +94,11 @@ func (h *Holder) covers(dir string) bool {
 }
 
 // enter begins a use of the repository where it is open here, which held.users.Done must end.
-func (h *Holder) enter() (*held, error) {
+// Commands of other processes that were let in are run while this one ends.
+func (h *Holder) enter(forwarded bool) (*held, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed {
+	if h.closed && !forwarded {
 		return nil, errEnding
 	}
 	if h.held != nil {
@@ -106,8 +110,8 @@ func (h *Holder) enter() (*held, error) {
 // reach returns the repository, which is opened if nobody has it, for one use that
 // held.users.Done must end; or a connection to the process that has it. It waits as long as
 // h.opt.Wait for one that has it and does not answer.
-func (h *Holder) reach(ctx context.Context) (*held, *owner.Client, error) {
-	if own, err := h.enter(); own != nil || err != nil {
+func (h *Holder) reach(ctx context.Context, forwarded bool) (*held, *owner.Client, error) {
+	if own, err := h.enter(forwarded); own != nil || err != nil {
 		return own, nil, err
 	}
 	select {
@@ -116,7 +120,7 @@ func (h *Holder) reach(ctx context.Context) (*held, *owner.Client, error) {
 	case <-ctx.Done():
 		return nil, nil, ctx.Err()
 	}
-	if own, err := h.enter(); own != nil || err != nil {
+	if own, err := h.enter(forwarded); own != nil || err != nil {
 		return own, nil, err // opened meanwhile
 	}
 	opt := h.opt
@@ -181,7 +185,8 @@ func (h *Holder) serve(ctx context.Context, call *owner.Call) int {
 		Stdin: call.Stdin, Stdout: call.Stdout, Stderr: call.Stderr,
 		Getenv: func(name string) string { return env[name] },
 		Now:    h.app.Now, Sleep: h.app.Sleep, Rand: h.app.Rand,
-		Dir: call.Dir, User: call.User, Config: call.Config, PID: call.PID,
+		Dir: call.Dir, User: call.User, Config: call.Config, Data: call.Data, Home: call.Home,
+		Executable: call.Executable, Remote: call.Remote, PID: call.PID,
 		OutTTY: call.OutTTY, ErrTTY: call.ErrTTY,
 		Holder: h, writes: call.Writes, forwarded: true,
 	}
@@ -193,7 +198,7 @@ func (h *Holder) serve(ctx context.Context, call *owner.Call) int {
 // process becomes the owner, and when it finds another one.
 func (h *Holder) Keep(ctx context.Context, ready func(socket string, own bool)) error {
 	for first := true; ; first = false {
-		own, client, err := h.reach(ctx)
+		own, client, err := h.reach(ctx, false)
 		switch {
 		case ctx.Err() != nil || errors.Is(err, errEnding):
 			err = nil
@@ -241,9 +246,9 @@ func (h *Holder) untilEnd(ctx context.Context) (context.Context, context.CancelF
 	return ctx, cancel
 }
 
-// Close ends the share: commands of other processes have a second to end and are then broken off,
-// to be given to the next owner if they have not begun to write; those of this process are waited
-// for. Then the repository is closed, and neither socket nor owner file is left behind.
+// Close ends the share: commands of other processes have three seconds to end and are then broken
+// off, to be given to the next owner if they have not begun to write; those of this process are
+// waited for. Then the repository is closed, and neither socket nor owner file is left behind.
 func (h *Holder) Close() error {
 	h.mu.Lock()
 	if h.closed {
@@ -257,18 +262,40 @@ func (h *Holder) Close() error {
 	h.mu.Lock()
 	own := h.held
 	h.mu.Unlock()
+	h.dropped.Wait()
 	if own == nil {
 		return nil
 	}
+	err := h.end(own)
+	h.mu.Lock()
+	h.held = nil
+	h.mu.Unlock()
+	return err
+}
+
+// drop closes a repository that failed, when nobody uses it any more; the next need opens it anew.
+func (h *Holder) drop(own *held) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.held != own || h.closed {
+		return
+	}
+	h.held = nil
+	h.dropped.Add(1)
+	go func() {
+		defer h.dropped.Done()
+		_ = h.end(own) // it has failed already, and who met that was told
+	}()
+}
+
+// end closes a repository that nobody begins to use any more.
+func (h *Holder) end(own *held) error {
 	// The socket goes while the lock is held, since then no other process has made its own.
 	var err error
 	if own.host != nil {
 		err = own.host.Close(closeGrace)
 	}
 	own.users.Wait()
-	h.mu.Lock()
-	h.held = nil
-	h.mu.Unlock()
 	return errors.Join(err, own.repo.Close())
 }
 
@@ -310,7 +337,12 @@ func dial(dir string, wait time.Duration) (*owner.Client, error) {
 	if err != nil || who.Socket == "" {
 		return nil, nil // nobody, or one that is just writing who it is
 	}
-	client, err := owner.Dial(who.Socket, build(), who.PID, max(wait, minGreet))
+	greet := max(wait, minGreet)
+	client, err := owner.Dial(who.Socket, build(), who.PID, greet)
+	here := filepath.Join(dir, repo.DirName, filepath.Base(who.Socket))
+	if errors.Is(err, fs.ErrNotExist) && here != who.Socket {
+		client, err = owner.Dial(here, build(), who.PID, greet) // the directory was moved since
+	}
 	var skew *owner.SkewError
 	switch {
 	case errors.As(err, &skew):

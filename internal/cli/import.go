@@ -62,6 +62,7 @@ func (c *cli) importCommand() *cobra.Command {
 		Args: cobra.ExactArgs(1),
 	}
 	c.writeFlags(cmd)
+	c.headFlag(cmd)
 	c.requireFlag(cmd)
 	f := cmd.Flags()
 	f.StringVar(&opt.Name, "name", "", "the `NAME` in refs/imported/NAME/…, also for a repository "+
@@ -134,28 +135,11 @@ func (c *cli) seekable(
 		}
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
-	dir, err := c.dir()
+	f, err := c.spoolFile(from)
 	if err != nil {
-		return nil, 0, nil, err
-	}
-	f, err := os.CreateTemp(filepath.Join(dir, repo.DirName), "import-*")
-	if err != nil {
-		return nil, 0, nil, err
-	}
-	// Where the system allows it the name goes at once, so that nothing is left behind whatever
-	// happens; elsewhere when the file is closed.
-	removed := os.Remove(f.Name()) == nil
-	done = func() {
-		_ = f.Close() // a copy that nobody needs any more
-		if !removed {
-			_ = os.Remove(f.Name())
-		}
-	}
-	if size, err = io.Copy(f, from); err != nil {
-		done()
 		return nil, 0, nil, fmt.Errorf("copy %s: %w", name, err)
 	}
-	return f, size, done, nil
+	return f, f.size, func() { _ = f.Close() }, nil // a copy that nobody needs any more
 }
 
 func wasWere(n int) string {

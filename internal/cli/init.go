@@ -26,8 +26,11 @@ func (c *cli) initCommand() *cobra.Command {
 		Long: "Make an empty repository in DIR/.mnem, by default in the working directory or that of\n" +
 			"--repo. DIR is made where it does not exist. The author of commits is written into the\n" +
 			"repository's configuration, from --author, MNEM_AUTHOR or the system's user, unless the\n" +
-			"user's own configuration names one. The first branch is main, or that of --branch.",
-		Example: "  mnem init\n  mnem init notes --author 'Ada Lovelace' --branch trunk",
+			"user's own configuration names one. The first branch is main, or that of --branch.\n\n" +
+			"With --global the repository is the user's own, for what holds in all projects: mnem under\n" +
+			"XDG_DATA_HOME, which is ~/.local/share unless it is set, or the system's directory of\n" +
+			"application data. 'mnem -G' means it, and 'mnem retrieve --with-global' asks it too.",
+		Example: "  mnem init\n  mnem init --global\n  mnem init notes --author 'Ada Lovelace' --branch trunk",
 		Args:    cobra.MaximumNArgs(1),
 	}
 	c.writeFlags(cmd)
@@ -40,14 +43,22 @@ func (c *cli) initCommand() *cobra.Command {
 
 func (c *cli) runInit(cmd *cobra.Command, args []string, branch string) error {
 	dir := firstOf(c.global.repo, c.env("MNEM_REPO"), c.app.Dir)
-	if len(args) == 1 {
+	switch {
+	case c.global.user && (len(args) == 1 || c.global.repo != ""):
+		return usagef("--global and a directory exclude each other")
+	case c.global.user:
+		var err error
+		if dir, err = c.globalDir(); err != nil {
+			return err
+		}
+	case len(args) == 1:
 		dir = args[0]
 	}
 	dir = c.absolute(dir)
 	if filepath.Base(dir) == repo.DirName {
 		dir = filepath.Dir(dir)
 	}
-	c.global.repo = dir
+	c.global.repo, c.global.user = dir, false
 	path := filepath.Join(dir, repo.DirName)
 	if _, err := os.Lstat(path); err == nil {
 		return repoExists(fs.ErrExist, path)

@@ -34,7 +34,7 @@ func (c *cli) open(ctx context.Context, arg string) (io.ReadCloser, string, erro
 }
 
 // changes returns the change lines of files, one after the other, as one stream. Each is opened
-// when it is its turn.
+// when it is its turn, unless others would have to wait for it.
 func (c *cli) changes(ctx context.Context, args []string) (repo.Changes, error) {
 	seen := false
 	for _, arg := range args {
@@ -43,20 +43,31 @@ func (c *cli) changes(ctx context.Context, args []string) (repo.Changes, error) 
 		}
 		seen = seen || arg == stdinName
 	}
+	from := make([]source, len(args))
+	for i, arg := range args {
+		from[i] = source{open: func() (io.ReadCloser, string, error) { return c.open(ctx, arg) }}
+		if c.inUse != nil {
+			in, name, err := c.spool(ctx, arg)
+			from[i].open = func() (io.ReadCloser, string, error) { return in, name, err }
+		}
+	}
 	return func(yield func(graph.Change, error) bool) {
-		for _, arg := range args {
-			if !c.changesOf(ctx, arg, yield) {
+		for _, s := range from {
+			if !s.changes(yield) {
 				return
 			}
 		}
 	}, nil
 }
 
-// changesOf yields the changes of one file and reports whether to go on.
-func (c *cli) changesOf(
-	ctx context.Context, arg string, yield func(graph.Change, error) bool,
-) (more bool) {
-	f, name, err := c.open(ctx, arg)
+// source is a file of change lines.
+type source struct {
+	open func() (in io.ReadCloser, name string, err error)
+}
+
+// changes yields the changes of the file and reports whether to go on.
+func (s source) changes(yield func(graph.Change, error) bool) (more bool) {
+	f, name, err := s.open()
 	if err != nil {
 		yield(graph.Change{}, err)
 		return false

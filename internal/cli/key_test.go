@@ -113,6 +113,7 @@ func TestKeysPrintNoSecret(t *testing.T) {
 
 func TestKeysWithoutAPlace(t *testing.T) {
 	w := newWorld(t)
+	w.Config = ""
 	_, stderr := w.run(3, "key", "new", "work")
 	if !strings.Contains(stderr, "MNEM_KEYS") {
 		t.Errorf("no directory: %s", stderr)

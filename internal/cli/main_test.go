@@ -16,11 +16,17 @@ const asProgram = "TEST_AS_MNEM"
 
 func TestMain(m *testing.M) {
 	worker := slices.Contains(os.Args, "-test.fuzzworker") // is a test, in the environment of one
-	if os.Getenv(asProgram) != "" && !worker {
+	if os.Getenv(asProgram) != "" && os.Getenv(asWriter) == "" && !worker {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		code := cli.System().Run(ctx, os.Args[1:])
 		stop()
 		os.Exit(code)
+	}
+	if os.Getenv(asWriter) != "" {
+		if err := writer(); err != nil {
+			panic(err)
+		}
+		os.Exit(0)
 	}
 	if err := os.Setenv(asProgram, "1"); err != nil {
 		panic(err)

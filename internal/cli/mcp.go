@@ -152,10 +152,7 @@ func (c *cli) serveMCPHTTP(ctx context.Context, addr string, opt mcp.Options, h 
 	}
 	cfg.Runner = NewRunner(app, false)
 	cfg.Routes = []serve.Route{{Path: mcpPath, Effect: effect, Handler: m.Handler()}}
-	s, err := serve.New(*cfg)
-	if err != nil {
-		return err
-	}
+	s := serve.New(*cfg)
 	if err := c.printf("http://%s%s; stop with Ctrl-C\n", l.Addr(), mcpPath); err != nil {
 		return err
 	}

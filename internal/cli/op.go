@@ -235,6 +235,7 @@ func (c *cli) opRestore() *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 	}
 	c.writeFlags(cmd)
+	c.headFlag(cmd)
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
 		return c.write(cmd, func(ctx context.Context, r *repo.Repo, by repo.Stamp) error {
 			res, err := r.RestoreOperation(ctx, args[0], by)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -20,7 +19,7 @@ import (
 func Operations() []operation.Operation {
 	c := &cli{app: &App{Getenv: func(string) string { return "" }}}
 	root := c.root()
-	shapes := schemas()
+	shapes := shapes()
 	var all []operation.Operation
 	for _, e := range exposedCommands() {
 		cmd, rest, err := root.Find(strings.Fields(e.command))
@@ -32,22 +31,7 @@ func Operations() []operation.Operation {
 	return all
 }
 
-// schemas returns the JSON Schemas of answers by the command's path.
-func schemas() map[string][]json.RawMessage {
-	all := make(map[string][]json.RawMessage)
-	for path, list := range shapes() {
-		for _, shape := range list {
-			s, err := operation.Schema(shape)
-			if err != nil {
-				panic(err) // a test makes them all
-			}
-			all[path] = append(all[path], s)
-		}
-	}
-	return all
-}
-
-func operationOf(e *exposed, cmd *cobra.Command, shapes []json.RawMessage) operation.Operation {
+func operationOf(e *exposed, cmd *cobra.Command, shapes []string) operation.Operation {
 	o := operation.Operation{
 		Name:    firstOf(e.name, strings.NewReplacer(" ", "_", "-", "_").Replace(e.command)),
 		Command: append(strings.Fields(e.command), e.fixed...),
@@ -100,7 +84,7 @@ func flagParam(e *exposed, cmd *cobra.Command, f *pflag.Flag) (operation.Param, 
 		Enum: flagValues(f.Name),
 	}
 	switch typ := f.Value.Type(); {
-	case typ == "bool" || f.NoOptDefVal == embedConfigured: // callers name no model: one is a directory
+	case typ == "bool" || f.NoOptDefVal == embedConfigured: // a model could be a directory
 		p.Kind, p.Enum = operation.Boolean, nil
 	case typ == "int":
 		p.Kind = operation.Integer
@@ -123,7 +107,9 @@ func flagParam(e *exposed, cmd *cobra.Command, f *pflag.Flag) (operation.Param, 
 }
 
 // machineNotes are what the help of flags says of this machine's environment and configuration.
-var machineNotes = regexp.MustCompile(` \((?:MNEM_[^)]*|config: [^)]*|SOURCE_DATE_EPOCH[^)]*|repeatable)\)`)
+var machineNotes = regexp.MustCompile(
+	` \((?:MNEM_[^)]*|config: [^)]*|SOURCE_DATE_EPOCH[^)]*|repeatable)\)`,
+)
 
 func flagDoc(usage string) string { return machineNotes.ReplaceAllString(usage, "") }
 

@@ -71,7 +71,9 @@ var ofThisMachine = []string{
 	"mnem key show", "mnem key export", "mnem key import", "mnem key trust", "mnem key revoke",
 	"mnem key untrust", "mnem key rm", "mnem bench", "mnem bench eval", "mnem bench check",
 	"mnem bench perf", "mnem sources diff", "mnem sources refresh",
-	"mnem serve", "mnem token", "mnem token new", "mnem token list", "mnem token revoke",
+	"mnem integrate", "mnem unintegrate", "mnem doctor", "mnem policy", "mnem policy init",
+	"mnem policy show", "mnem policy check",
+	"mnem serve", "mnem mcp", "mnem token", "mnem token new", "mnem token list", "mnem token revoke",
 	"mnem profile", "mnem op", "mnem session", "mnem index", // which hold others
 }
 
@@ -187,6 +189,14 @@ func TestHTTPPage(t *testing.T) {
 		row := fmt.Sprintf("\n| `%s` | %d | %s |\n", o.Code, o.HTTP, o.When)
 		if !strings.Contains(strings.ReplaceAll(string(page), "\r\n", "\n"), row) {
 			t.Errorf("docs/http.md lacks the row%s", row)
+		}
+	}
+}
+
+func TestShapesHaveSchemas(t *testing.T) {
+	for _, o := range Operations() {
+		if s, err := o.OutputSchema(); err != nil || (s == nil) != (o.Answer == operation.MediaCAR) {
+			t.Errorf("%s: %v: %s", o.Name, err, s)
 		}
 	}
 }

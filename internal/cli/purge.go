@@ -59,6 +59,7 @@ func (c *cli) purgeCommand() *cobra.Command {
 		Args: cobra.ExactArgs(1),
 	}
 	c.writeFlags(cmd)
+	c.headFlag(cmd)
 	c.signFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&opt.Reason, "reason", "", "why, for whoever meets the redaction")

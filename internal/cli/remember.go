@@ -54,7 +54,9 @@ const rememberDoc = "" +
 	"10,000 at most, or none.\n\n" +
 	"--set changes, in a commit of its own, from which likeness on a memory is told of, above\n" +
 	"which one without a difference is a duplicate, and with keep=true whether a second value of a\n" +
-	"property leaves the first one as it is, which is a conflict then."
+	"property leaves the first one as it is, which is a conflict then. With replace=true a memory\n" +
+	"supersedes the one that it resembles where only numbers, units or dates differ, and where\n" +
+	"that is one alone."
 
 func (c *cli) rememberCommand() *cobra.Command {
 	f := &rememberFlags{}
@@ -86,7 +88,8 @@ func (f *rememberFlags) add(c *cli, cmd *cobra.Command) {
 	fl.StringArrayVar(&f.req.Entities, "entity", nil, "`NAME` that it is about (repeatable, at most 50)")
 	fl.StringArrayVar(&f.req.Sources, "source", nil, "where it comes from: file:PATH, url:URL, "+
 		"conversation:ID, manual:WHO or any other `TEXT` (repeatable)")
-	fl.StringVar(&f.req.About, "about", "", "`KEY` or id of the subject; a key without a node gets one")
+	fl.StringVar(&f.req.About, "about", "", "`KEY` or id of the subject, or the name of an entity; "+
+		"where there is none a node of the key is made")
 	fl.StringVar(&f.req.Property, "property", "", "`NAME` of the subject's property that it says, which "+
 		"has one value: an old one is superseded")
 	fl.StringArrayVar(&f.req.Supersedes, "supersedes", nil, "`NODE` that it takes the place of "+
@@ -105,7 +108,8 @@ func (f *rememberFlags) add(c *cli, cmd *cobra.Command) {
 	fl.StringArrayVar(&f.noLinks, "no-link", nil, "`RULE` that writes no edges: temporal, entity, "+
 		"keyword, causal or semantic (repeatable)")
 	fl.StringArrayVar(&f.set, "set", nil, "change how decisions are made, `NAME=VALUE`, instead of "+
-		"remembering: duplicateAbove (0.90), similarFrom (0.65), keep (false) (repeatable)")
+		"remembering: duplicateAbove (0.90), similarFrom (0.65), keep and replace (false) "+
+		"(repeatable)")
 	fl.BoolVar(&f.explain, "explain", false, "print what each edge is for")
 	fl.StringVarP(&f.message, "message", "m", "", "what the commit is about; default: what was done")
 	fl.StringVar(&f.expect, "expect", "", "the `CID` of the commit that the branch must be at, or "+
@@ -192,10 +196,10 @@ func (c *cli) setRemember(cmd *cobra.Command, args []string, f *rememberFlags) e
 		}
 		if c.global.json {
 			return c.printJSON(rememberParamsJSON{p.DuplicateAbove, p.SimilarFrom, p.Keep,
-				jsonCID(res.Commit), res.NoChange, f.dryRun})
+				p.Replace, jsonCID(res.Commit), res.NoChange, f.dryRun})
 		}
-		return c.printf("duplicateAbove %s, similarFrom %s, keep %t\n", share(p.DuplicateAbove),
-			share(p.SimilarFrom), p.Keep)
+		return c.printf("duplicateAbove %s, similarFrom %s, keep %t, replace %t\n", share(p.DuplicateAbove),
+			share(p.SimilarFrom), p.Keep, p.Replace)
 	})
 }
 
@@ -204,6 +208,7 @@ type rememberParamsJSON struct {
 	DuplicateAbove int64   `json:"duplicate_above"`
 	SimilarFrom    int64   `json:"similar_from"`
 	Keep           bool    `json:"keep"`
+	Replace        bool    `json:"replace"`
 	Commit         *string `json:"commit"`
 	NoChange       bool    `json:"no_change"`
 	DryRun         bool    `json:"dry_run"`
@@ -219,20 +224,25 @@ func setRememberParam(p *memory.RememberParams, set string) error {
 		*to = int64(math.RoundToEven(float64(x * (1 << 16))))
 		return nil
 	}
+	flag := func(to *bool) error {
+		b, err := strconv.ParseBool(value)
+		if err != nil {
+			return usagef("--set %s: want true or false", set)
+		}
+		*to = b
+		return nil
+	}
 	switch name {
 	case "duplicateAbove":
 		return units(&p.DuplicateAbove)
 	case "similarFrom":
 		return units(&p.SimilarFrom)
 	case "keep":
-		keep, err := strconv.ParseBool(value)
-		if err != nil {
-			return usagef("--set %s: want true or false", set)
-		}
-		p.Keep = keep
-		return nil
+		return flag(&p.Keep)
+	case "replace":
+		return flag(&p.Replace)
 	}
-	return usagef("--set %s: there are duplicateAbove, similarFrom and keep", set)
+	return usagef("--set %s: there are duplicateAbove, similarFrom, keep and replace", set)
 }
 
 // rememberHint says what to do about a request that was refused.

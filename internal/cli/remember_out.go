@@ -178,6 +178,9 @@ func (c *cli) rememberedText(r *memory.Remembered, text string, f *rememberFlags
 		if differs := differsText(s.Differs); differs != "" {
 			put("    differs: %s", differs)
 		}
+		if slices.Contains(r.Superseded, s.ID) {
+			continue
+		}
 		switch s.Suggest {
 		case memory.SuggestSupersede:
 			put("    if it is no longer so: mnem supersede %s %s", shortID(s.ID), shortID(r.ID))

@@ -184,6 +184,7 @@ func (e *exposed) allows(cmd *cobra.Command, args []string) bool {
 // takes reports whether a parameter is of a flag with its value.
 func takes(p operation.Param, f *pflag.Flag) bool {
 	value := f.Value.String()
-	return p.Flag == f.Name && (p.True == "" || value == p.True) && (p.Kind != operation.Lines || value == stdinName) &&
+	return p.Flag == f.Name && (p.True == "" || value == p.True) &&
+		(p.Kind != operation.Lines || value == stdinName) &&
 		(p.Enum == nil || p.Kind != operation.String || slices.Contains(p.Enum, value))
 }

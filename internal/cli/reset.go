@@ -24,6 +24,7 @@ func (c *cli) resetCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 	}
 	c.writeFlags(cmd)
+	c.headFlag(cmd)
 	c.stageFlag(cmd)
 	return c.command(cmd, func(cmd *cobra.Command, _ []string) error {
 		return c.write(cmd, func(ctx context.Context, r *repo.Repo, by repo.Stamp) error {

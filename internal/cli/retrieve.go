@@ -30,6 +30,7 @@ type retrieveOptions struct {
 	weights                   []string
 	session                   string
 	follow, receipt, explain  bool
+	withGlobal                bool
 	batch, embed, now         string
 	packing                   packingOptions
 	spelling                  string
@@ -118,6 +119,9 @@ func (c *cli) retrieveCommand() *cobra.Command {
 			"(what --also gives), \"reranked\" (id to the score that the model \"rerank\" gave it) and any of the\n" +
 			"other flags that select, rank or print, by name; \"cat\", \"meta\" and \"gold…\" come back with the\n" +
 			"answer. What a line does not say, the command line does.\n\n" +
+			"--with-global asks the user's own repository ('mnem init --global') too and makes one list of both\n" +
+			"answers, under one limit and budget. The scores of each repository count as much as its best item\n" +
+			"covers the QUERY. Of --session and --receipt it records what the project alone answered.\n\n" +
 			"What no flag says is taken from a profile, which --profile names: see 'mnem help profile'.",
 		Example: "  mnem retrieve who owns billing\n" +
 			"  mnem retrieve billing --dedup --mmr 0.7 --order time\n" +
@@ -154,6 +158,8 @@ func (c *cli) answerFlags(cmd *cobra.Command, opt *retrieveOptions) {
 	f.BoolVar(&opt.follow, "follow", false, "with a session: answer from HEAD, not from its commit")
 	f.BoolVar(&opt.receipt, "receipt", false, "record the answer, without a session too")
 	f.StringVar(&opt.batch, "batch", "", "answer the queries in `FILE`, - for standard input, as JSON")
+	f.BoolVar(&opt.withGlobal, "with-global", false, "ask the user's own repository too, and say which "+
+		"each item came from")
 	f.BoolVar(&opt.explain, "explain", false, "tell how each item was found, and what did not fit")
 	c.writeFlags(cmd)
 }
@@ -267,6 +273,9 @@ func (c *cli) retrieve(cmd *cobra.Command, opt *retrieveOptions, args []string) 
 	session := c.sessionOf(opt)
 	if err := checkRetrieve(cmd, opt, session, args); err != nil {
 		return err
+	}
+	if opt.withGlobal {
+		return c.withGlobal(cmd, opt, args)
 	}
 	req, err := c.request(cmd, opt)
 	if err != nil {

@@ -113,6 +113,7 @@ func (c *cli) root(args ...string) *cobra.Command {
 	g, f := &c.global, root.PersistentFlags()
 	f.StringVarP(&g.repo, "repo", "R", "", "repository `PATH`: the directory that holds .mnem "+
 		"(MNEM_REPO; default: found from here upward)")
+	f.BoolVarP(&g.user, "global", "G", false, "the user's own repository, of all projects")
 	f.BoolVar(&g.json, "json", false, "print JSON, and errors as JSON on standard error")
 	f.DurationVar(&g.wait, "wait", defaultWait, "how long to wait for another process to let go "+
 		"of the repository (MNEM_WAIT; config: wait)")
@@ -120,6 +121,7 @@ func (c *cli) root(args ...string) *cobra.Command {
 	f.BoolVar(&g.jsonErrors, "json-errors", false, "print errors as JSON, whatever results are")
 	_ = f.MarkHidden("json-errors") // it is there
 	c.profiling.add(root)
+	root.SetGlobalNormalizationFunc(flagNames)
 	for _, cmd := range wanted(args) {
 		root.AddCommand(cmd.New(c))
 	}
@@ -131,6 +133,14 @@ func (c *cli) root(args ...string) *cobra.Command {
 	root.Version = versions().Version
 	root.SetUsageTemplate(usageTemplate)
 	return root
+}
+
+// flagNames gives flags their other names: what HTTP calls If-Match is --expect.
+func flagNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	if name == "if-match" {
+		name = "expect"
+	}
+	return pflag.NormalizedName(name)
 }
 
 // atFlag adds the flag of every command that reads one commit.
@@ -180,6 +190,12 @@ func (c *cli) writeFlags(cmd *cobra.Command) {
 	f.StringVar(&g.time, "time", "", "time of the change, RFC 3339 (SOURCE_DATE_EPOCH; default: now)")
 }
 
+// headFlag adds the flag of commands that write elsewhere than to one branch.
+func (c *cli) headFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.global.expect, "expect", "", "the `CID` of the commit that HEAD must be at, "+
+		"or \"none\" before the first; else exit code 5")
+}
+
 // stamp says who does this, and when.
 func (c *cli) stamp(cmd *cobra.Command, ids ...string) (repo.Stamp, error) {
 	g := &c.global
@@ -199,7 +215,13 @@ func (c *cli) stamp(cmd *cobra.Command, ids ...string) (repo.Stamp, error) {
 		return by, hint(fmt.Errorf("%w: no author", repo.ErrInvalid),
 			"run 'mnem config set author NAME', or give --author")
 	}
-	by.Time, err = c.now()
+	if by.Time, err = c.now(); err != nil {
+		return by, err
+	}
+	if by.Head, err = parseExpect(c.global.expect); err != nil {
+		return by, err
+	}
+	by.Guard, err = c.guard(cmd, by.Agent)
 	return by, err
 }
 
@@ -228,23 +250,6 @@ func (c *cli) now() (graph.Time, error) {
 		return graph.Time(seconds * microsPerSecond), nil
 	}
 	return graph.From(c.app.Now()), nil
-}
-
-// dir returns the directory that holds the repository.
-func (c *cli) dir() (string, error) {
-	if path := firstOf(c.global.repo, c.env("MNEM_REPO")); path != "" {
-		path = c.absolute(path)
-		if filepath.Base(path) == repo.DirName {
-			path = filepath.Dir(path)
-		}
-		return path, nil
-	}
-	dir, err := repo.Find(c.app.Dir)
-	if errors.Is(err, store.ErrNotFound) {
-		err = hint(noRepoError{c.app.Dir, err}, "run 'mnem init' to make a repository here, or name "+
-			"one with --repo")
-	}
-	return dir, err
 }
 
 // absolute returns a path from the working directory.
@@ -325,7 +330,7 @@ func (c *cli) openRepo(cmd *cobra.Command, write bool) (*repo.Repo, func() error
 	opt.ReadOnly = !write
 	own, err := c.shared(cmd.Context(), dir)
 	if err != nil {
-		return nil, nil, openHint(err)
+		return nil, nil, c.openHint(err)
 	}
 	if own != nil {
 		return c.useShared(own, write)
@@ -334,8 +339,9 @@ func (c *cli) openRepo(cmd *cobra.Command, write bool) (*repo.Repo, func() error
 		r, client, err := reach(cmd.Context(), dir, opt)
 		if client == nil {
 			if err != nil {
-				return nil, nil, openHint(err)
+				return nil, nil, c.openHint(err)
 			}
+			c.stdin.forget()
 			return r, r.Close, nil
 		}
 		if err := c.forward(cmd.Context(), client); err != nil {
@@ -346,8 +352,11 @@ func (c *cli) openRepo(cmd *cobra.Command, write bool) (*repo.Repo, func() error
 }
 
 // openHint says what to do about a repository that does not open.
-func openHint(err error) error {
+func (c *cli) openHint(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
+		if c.global.user {
+			return noGlobal(err)
+		}
 		return hint(err, "run 'mnem init' to make a repository there")
 	}
 	var lost *repo.HeadError

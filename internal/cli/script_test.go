@@ -63,6 +63,8 @@ type stateKey struct{}
 
 func setupScript(env *testscript.Env, by *holding) error {
 	env.Setenv("SOURCE_DATE_EPOCH", strconv.Itoa(scriptTime))
+	env.Setenv("HOME", filepath.Join(env.WorkDir, ".home"))
+	env.Setenv("XDG_DATA_HOME", filepath.Join(env.WorkDir, ".data"))
 	env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, ".xdg"))
 	s := &scriptState{rand: mathrand.NewChaCha8([32]byte{}), by: by}
 	env.Values[stateKey{}] = s
@@ -130,7 +132,8 @@ func runInScript(ts *testscript.TestScript, args []string) int {
 		Stdin: in, Stdout: ts.Stdout(), Stderr: ts.Stderr(), Getenv: ts.Getenv,
 		Now:  func() time.Time { return time.Unix(scriptTime, 0) },
 		Rand: ts.Value(stateKey{}).(*scriptState).rand,
-		Dir:  dir, User: "Sys Tem", PID: os.Getpid(),
+		Dir:  dir, User: "Sys Tem", Home: ts.Getenv("HOME"), Executable: "/opt/bin/mnem",
+		PID: os.Getpid(),
 	}
 	if by := ts.Value(stateKey{}).(*scriptState).by; by != nil {
 		release := by.hold(ts, app)

@@ -87,7 +87,7 @@ func (c *cli) serve(cmd *cobra.Command, f serveFlags) (err error) {
 	}
 	l, err := new(net.ListenConfig).Listen(cmd.Context(), "tcp", f.addr)
 	if err != nil {
-		return err
+		return hint(err, "name another HOST:PORT with --addr; port 0 takes a free one")
 	}
 	defer func() { _ = l.Close() }() // the server has closed it, unless it never began
 	if err := c.guardAddr(l.Addr(), cfg); err != nil {
@@ -115,20 +115,18 @@ func (c *cli) listen(
 		}
 		return nil
 	}
-	s, err := serve.New(*cfg)
-	if err != nil {
-		return err
-	}
+	s := serve.New(*cfg)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	kept := make(chan struct{})
 	go func() {
 		defer close(kept)
 		if err := h.Keep(ctx, func(string, bool) { open.Store(true) }); err != nil {
-			stop(openHint(err))
+			stop(c.openHint(err))
 		}
 	}()
 	url := "http://" + l.Addr().String()
+	var err error
 	if c.global.json {
 		err = c.printJSON(serveJSON{url, dir})
 	} else {

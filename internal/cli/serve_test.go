@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -168,11 +169,12 @@ var requests = []struct{ name, body string }{
 	{"commit", `{"message":"d","branch":"draft","lines":[{"node":{"key":"n5","type":"P"}}]}`},
 	{"commit", `{"message":"m","lines":[{"node":{"key":"n6","type":"P"}}],"dry_run":true}`},
 	{"merge", `{"rev":"draft"}`}, {"merge", `{"list":true}`}, {"revert", `{"rev":"HEAD"}`},
-	{"commit", `{"message":"m","lines":[{"node":{"key":"n6","type":"P"}}]}`}, {"cherry_pick", `{"rev":"HEAD~1","dry_run":true}`}, {"restore", `{"rev":"HEAD~2","nodes":["n1"]}`},
+	{"commit", `{"message":"m","lines":[{"node":{"key":"n6","type":"P"}}]}`},
+	{"cherry_pick", `{"rev":"HEAD~1","dry_run":true}`}, {"restore", `{"rev":"HEAD~2","nodes":["n1"]}`},
 	{"forget", `{"nodes":["n1"],"reason":"wrong"}`}, {"restore", `{"nodes":["n1"]}`},
 	{"supersede", `{"old":["n1"],"new":"n2"}`}, {"stale", `{"nodes":["n2"]}`},
 	{"contradict", `{"a":"katya","b":"alice"}`}, {"retire", `{"nodes":["n6"]}`}, {"expire", `{}`},
-	{"consolidate", `{"limit":3}`}, {"profile_list", `{}`}, {"profile_show", `{"name":"chat"}`},
+	{"consolidate", `{"limit":3}`}, {"half_life", `{}`}, {"profile_list", `{}`}, {"profile_show", `{"name":"chat"}`},
 	{"profile_set", `{"name":"mine","budget":500,"fusion":"rrf"}`},
 	{"profile_default", `{"name":"mine"}`}, {"profile_unset", `{"name":"mine","params":["fusion"]}`},
 	{"profile_rm", `{"name":"mine"}`}, {"profile_restore", `{"rev":"HEAD~1","names":["mine"]}`},
@@ -421,4 +423,34 @@ func TestServeStops(t *testing.T) {
 		t.Fatal("it does not end")
 	}
 	w.run(0, "fsck")
+}
+
+// TestServeKeepsEveryWrite lets many clients write at once: what was acknowledged is there.
+func TestServeKeepsEveryWrite(t *testing.T) {
+	const clients, writes = 8, 25
+	w := demoWorld(t)
+	s := startServing(t, w, "--rate", "100000")
+	var wg sync.WaitGroup
+	for c := range clients {
+		wg.Go(func() {
+			for i := range writes {
+				body := fmt.Sprintf(`{"message":"m","lines":[{"node":{"key":"c%d-%d","type":"W"}}]}`, c, i)
+				res, err := http.Post(s.url+"/v1/commit", "application/json", strings.NewReader(body))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_ = res.Body.Close() // its status says all
+				if res.StatusCode != 200 {
+					t.Errorf("status %d", res.StatusCode)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	out, _ := s.run(0, "ls", "--type", "W", "--limit", "0", "--json")
+	var got struct{ Nodes []any }
+	if err := json.Unmarshal([]byte(out), &got); err != nil || len(got.Nodes) != clients*writes {
+		t.Errorf("%d of %d writes are there, %v", len(got.Nodes), clients*writes, err)
+	}
 }

@@ -99,16 +99,18 @@ const (
 		`"bound?": {"times?": "number", "plus?": "int", "most?": "int", "p99?": "int"}, ` +
 		`"over": "bool", "not_measured?": "text"}]`
 	shapeRecallSignals = `{"keyword": "int", "entity": "int", "similarity": "int", "graph": "int"}`
+	shapeFrom          = `"repository": "project|global"`
 	shapeWay           = `[{"id": "id", "edge": "text|null", "forward": "bool"}]`
 	shapeAnswer        = `{"qid?": "text", "commit": "cid", "receipt": "cid|null", "query": "text", ` +
-		`"intent?": "why|when|entity|general", "items": [{` + shapeNode + `, "rank": "int", "score": "int", "tokens": "int", ` +
+		`"intent?": "why|when|entity|general", "repositories?": [{` + shapeFrom + `, "commit": "cid|null", ` +
+		`"share": "int", "items": "int"}], "items": [{"repository?": "project|global", ` + shapeNode + `, "rank": "int", "score": "int", "tokens": "int", ` +
 		`"rendered": "text", "lanes": [{"lane": "text", "rank": "int", "score": "int", ` +
 		`"share?": "int", "weight?": "int"}], "signals?": ` + shapeRecallSignals + `, "tier?": "int", ` +
 		`"terms?": [{"term": "text", "score": "int"}], "seed?": "id|null", "hops?": "int|null", ` +
 		`"path?": ` + shapeWay + `, "beam?": {"seed": "id", "hops": "int", "path": ` + shapeWay + `}, ` +
 		`"entities?": ["text"]}], "tokens_used": "int", "tokens_budget": "int", ` +
 		`"dropped": "int", "dropped_by": {"budget": "int", "duplicate": "int"}, "candidates_seen": "int", ` +
-		`"warnings": [{"code": "text", "message": "text", "remedy": "text"}], ` +
+		`"warnings": [{"repository?": "project|global", "code": "text", "message": "text", "remedy": "text"}], ` +
 		`"recall?": {"weights": ` + shapeRecallSignals + `, "width": "int", "depth": "int", "visited": "int", ` +
 		`"visited_limit": "int"}, "dates?": [{"from": "time|null", "to": "time|null"}], ` +
 		`"dropped_items?": [{"id": "id", "reason": "text", "tokens": "int", ` +
@@ -166,7 +168,7 @@ func shapeCheck(verdict, item, signals string) string {
 // here print no JSON.
 func shapes() map[string][]string {
 	all := changeShapes()
-	for _, more := range []map[string][]string{readShapes(), recordShapes(), benchShapes()} {
+	for _, more := range []map[string][]string{readShapes(), recordShapes(), benchShapes(), machineShapes()} {
 		maps.Copy(all, more)
 	}
 	return all
@@ -200,7 +202,8 @@ func changeShapes() map[string][]string {
 		"mnem merge": {shapeMerge, shapePending}, "mnem revert": {shapeMerge},
 		"mnem cherry-pick": {shapeMerge},
 		"mnem remember": {shapeRemembered, `{"duplicate_above": "int", "similar_from": "int", ` +
-			`"keep": "bool", "commit": "cid|null", "no_change": "bool", "dry_run": "bool"}`},
+			`"keep": "bool", "replace": "bool", "commit": "cid|null", "no_change": "bool", ` +
+			`"dry_run": "bool"}`},
 		"mnem profile set": {shapeProfilesSet}, "mnem profile unset": {shapeProfilesSet},
 		"mnem profile default": {shapeProfilesSet}, "mnem profile rm": {shapeProfilesSet},
 		"mnem profile restore": {shapeProfilesSet},
@@ -368,7 +371,8 @@ func benchShapes() map[string][]string {
 // streams print one object a line instead of one.
 func streams(path string) bool {
 	return slices.Contains([]string{
-		"mnem config list", "mnem token list", "mnem profile list", "mnem remember", "mnem log", "mnem session list", "mnem session log", "mnem demo",
-		"mnem verify", "mnem key list", "mnem branch", "mnem tag", "mnem op log", "mnem watch",
+		"mnem config list", "mnem token list", "mnem profile list", "mnem remember", "mnem log",
+		"mnem session list", "mnem session log", "mnem demo", "mnem verify", "mnem key list",
+		"mnem branch", "mnem tag", "mnem op log", "mnem watch",
 	}, path)
 }

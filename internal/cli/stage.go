@@ -25,6 +25,7 @@ type stageJSON struct {
 // stageFlags adds the flags of every command that edits a stage.
 func (c *cli) stageFlags(cmd *cobra.Command) {
 	c.writeFlags(cmd)
+	c.headFlag(cmd)
 	c.branchFlag(cmd)
 	c.stageFlag(cmd)
 	cmd.Flags().Lookup("branch").Usage = "the branch that an empty stage builds on " +

@@ -36,6 +36,7 @@ func (c *cli) switchCommand() *cobra.Command {
 		ValidArgsFunction: c.completeArg(completeBranches),
 	}
 	c.writeFlags(cmd)
+	c.headFlag(cmd)
 	cmd.Flags().BoolVarP(&create, "create", "c", false, "make the branch")
 	cmd.Flags().BoolVar(&detach, "detach", false, "be at a commit and on no branch")
 	cmd.Flags().BoolVarP(&force, "force", "f", false, "with -c: move the branch if there is one already")

@@ -38,6 +38,40 @@ func configHome() string {
 	return filepath.Join(home, ".config")
 }
 
+// userHome returns the user's own directory, "" where the system names none.
+func userHome() string {
+	dir, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return dir
+}
+
+// executable returns the path of this program, "" where the system does not tell.
+func executable() string {
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
+// dataHome returns the directory of the user's data, "" where the system names none.
+func dataHome() string {
+	switch runtime.GOOS {
+	case "windows":
+		return os.Getenv("LocalAppData")
+	case "darwin":
+		dir, _ := os.UserConfigDir() // Application Support is for both
+		return dir
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, ".local", "share")
+}
+
 // colour reports whether results may be coloured.
 func (c *cli) colour() bool { return c.app.OutTTY && c.env("NO_COLOR") == "" && !c.global.json }
 

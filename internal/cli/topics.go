@@ -16,6 +16,7 @@ func topics() []topic {
 	return []topic{
 		{"changes", "The form of change lines", changesTopic[1:]},
 		{"revisions", "How commits and nodes are named", revisionsTopic},
+		{"sharing", "How many processes use one repository", sharingTopic},
 		{"exit-codes", "What exit codes and error codes mean", exitCodesTopic()},
 		{"environment", "The variables that commands read", environmentTopic()},
 	}
@@ -95,10 +96,26 @@ the newest; OP~N is the N-th before it.
 A node is named by its exact key, else its full id, else a unique prefix of its id of at least 4
 digits. "key:" and "id:" before the name force one reading.`
 
+const sharingTopic = `Many processes can use one repository at the same time, without any set-up. The
+database admits one at a time, also for reading. A command on its own has it while it runs, and the
+next one waits as long as --wait says. A process that lives long, as 'mnem mcp' and 'mnem serve', answers
+the others on the socket .mnem/socket: they hand it their whole command lines and print what it
+answers, so that each command does what it would have done alone.
+
+When that process ends, or is killed, the next one takes over. A command under way is given to it,
+unless it had printed something or could have written: then it ends with exit code 6, and
+'mnem op log' tells whether the change was made. What was acknowledged is never lost.
+
+All must be the same version of mnem, belong to one user, and see the same files: a process in a
+container is not answered by one outside. 'mnem fsck --repair --accept-head' needs the repository
+closed by all others.`
+
 func exitCodesTopic() string {
 	var b strings.Builder
 	b.WriteString("With --json an error is on standard error:\n\n" +
-		`  {"error":{"code":...,"message":...,"hint":...}}` + "\n\nThe hint is there where one is.\n\n")
+		`  {"error":{"code":...,"message":...,"hint":...,"kind":...}}` + "\n\nThe hint is there where one is. " +
+		"The kind says what to do next: validation_failed (say it\ndifferently), not_allowed (a rule forbids it), " +
+		"version_conflict (read what is there now, then\nwrite again), not_found, exec_failed (anything else).\n\n")
 	fmt.Fprintf(&b, "  %-16s %-4s  %s\n", "code", "exit", "when")
 	for _, o := range operation.Outcomes() {
 		fmt.Fprintf(&b, "  %-16s %-4d  %s\n", o.Code, o.Exit, o.When)
@@ -159,7 +176,9 @@ func variables() []variable {
 		{"MNEM_RENDER_SUMMARY_CAP_CHARS", "longest summary, context and property printed, " +
 			"as --summary-cap"},
 		{"SOURCE_DATE_EPOCH", "the time of changes in seconds since 1970, unless --time is given"},
+		{"CODEX_HOME", "the directory of Codex's configuration"},
 		{"XDG_CONFIG_HOME", "the directory of the user's configurations"},
+		{"XDG_DATA_HOME", "the directory of the user's data, where --global finds the user's repository"},
 		{"NO_COLOR", "when not empty, no colour on terminals"},
 	}
 }

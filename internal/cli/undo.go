@@ -62,6 +62,7 @@ func (c *cli) takeBack(
 	do func(context.Context, *repo.Repo, []string, repo.Stamp) (*repo.Undone, error),
 ) *cobra.Command {
 	c.writeFlags(cmd)
+	c.headFlag(cmd)
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
 		return c.write(cmd, func(ctx context.Context, r *repo.Repo, by repo.Stamp) error {
 			res, err := do(ctx, r, args, by)

@@ -100,12 +100,12 @@ func (c *cli) watch(cmd *cobra.Command, opt watchOptions) (err error) {
 	}
 	ctx := cmd.Context()
 	for first := true; ; first = false {
-		own, client, err := h.reach(ctx)
+		own, client, err := h.reach(ctx, c.app.forwarded)
 		switch {
 		case err != nil && !first && ctx.Err() == nil && errors.Is(err, store.ErrBusy):
 			continue // short-lived commands, one after the other
 		case err != nil:
-			return openHint(err)
+			return c.openHint(err)
 		case own != nil:
 			defer own.users.Done()
 			return c.watchHere(ctx, own.repo, &opt)

@@ -79,7 +79,7 @@ func (c *Client) greet(build string, pid int, wait time.Duration) error {
 	if err := checkPeer(c.conn); err != nil {
 		return err
 	}
-	if err := c.conn.SetDeadline(time.Now().Add(wait)); err != nil {
+	if err := c.conn.SetReadDeadline(time.Now().Add(wait)); err != nil {
 		return err
 	}
 	if err := c.out.send(kindHello, hello{Protocol, build}.encode()); err != nil {
@@ -95,7 +95,7 @@ func (c *Client) greet(build string, pid int, wait time.Duration) error {
 	case theirs.protocol != Protocol || theirs.build != build:
 		return &SkewError{pid, theirs.protocol, Protocol, theirs.build, build}
 	}
-	return c.conn.SetDeadline(time.Time{})
+	return c.conn.SetReadDeadline(time.Time{})
 }
 
 // Close ends the connection, and with it a command that runs.

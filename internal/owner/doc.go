@@ -34,8 +34,8 @@
 //	'G'   owner   —                                     the owner ends and broke the command off
 //
 // Lengths are checked before anything is read, and memory grows with what arrives. Standard input
-// is read only when the command reads it, one piece at a time. A client that goes away, or says 'C',
-// cancels the context of its command, which takes back what was not committed.
+// is read only when the command reads it, one piece at a time. A client that goes away, or says
+// 'C', cancels the context of its command, which takes back what was not committed.
 //
 // Since 'W' is sent before a command can write, a connection that breaks without it has changed
 // nothing, and the same command can be given to the next owner; after it nobody knows, and the

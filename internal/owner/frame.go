@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // Protocol is the version of what is spoken on the socket.
@@ -93,20 +95,45 @@ type sender struct {
 	mu   sync.Mutex
 	conn net.Conn
 	buf  []byte
+	err  error // of the first write that failed, after which there are no frames any more
+	// last is when all must be said, in nanoseconds since 1970; 0 for no such time.
+	last atomic.Int64
 }
+
+// stalled is how long messages of a command may wait for somebody to read them. Commands write them
+// while others wait; results they write when nobody does, and a person may read those for hours.
+const stalled = 30 * time.Second
 
 // send writes one frame.
 func (s *sender) send(k kind, payload []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.err != nil {
+		return s.err
+	}
 	s.buf = append(s.buf[:0], byte(k))
 	s.buf = binary.BigEndian.AppendUint32(s.buf, uint32(len(payload)))
 	s.buf = append(s.buf, payload...)
-	_, err := s.conn.Write(s.buf)
+	var until time.Time
+	if at := s.last.Load(); at != 0 {
+		until = time.Unix(0, at)
+	} else if k == kindErrors {
+		until = time.Now().Add(stalled)
+	}
+	if s.err = s.conn.SetWriteDeadline(until); s.err == nil {
+		_, s.err = s.conn.Write(s.buf)
+	}
 	if cap(s.buf) > headerLen+maxData {
 		s.buf = nil // a request is sent once
 	}
-	return err
+	return s.err
+}
+
+// hurry says by when all must be said, also what is being said.
+func (s *sender) hurry(d time.Duration) {
+	at := time.Now().Add(d)
+	s.last.Store(at.UnixNano())
+	_ = s.conn.SetWriteDeadline(at) // a closed connection hurries by itself
 }
 
 // message cuts a message to what a frame takes.

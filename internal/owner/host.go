@@ -48,8 +48,8 @@ type Host struct {
 }
 
 // NewHost listens for other processes on the repository whose .mnem directory is dir, and lets run
-// answer them: it is called on a goroutine for each command line, and returns the exit code. temp is
-// the system's directory for temporary files. Only the process that holds the lock of the database
+// answer them: it is called on a goroutine for each command line, and returns the exit code. temp
+// is the system's directory for temporary files. Only the process that holds the lock of the database
 // may call this; it replaces the socket of an earlier owner. Close must be called.
 func NewHost(
 	dir, temp, build string, run func(context.Context, *Call) int,
@@ -180,7 +180,7 @@ func (s *session) breakOff() {
 		s.cancel()
 	}
 	// What it still has to say must not wait for somebody who does not read.
-	_ = s.conn.SetWriteDeadline(time.Now().Add(lastWords))
+	s.out.hurry(lastWords)
 }
 
 // serve greets the other end and does what it asks.
@@ -211,7 +211,7 @@ func (s *session) serve() {
 	s.mu.Lock()
 	gone := s.gone
 	s.mu.Unlock()
-	_ = s.conn.SetWriteDeadline(time.Now().Add(lastWords))
+	s.out.hurry(lastWords)
 	if gone && code != 0 {
 		_ = s.out.send(kindGone, nil) // where it cannot be said the end of the connection says it
 	} else {
@@ -227,9 +227,10 @@ func (s *session) greet() (*Request, error) {
 	if err := checkPeer(s.conn); err != nil {
 		return nil, err
 	}
-	if err := s.conn.SetDeadline(time.Now().Add(greetTimeout)); err != nil {
+	if err := s.conn.SetReadDeadline(time.Now().Add(greetTimeout)); err != nil {
 		return nil, err
 	}
+	s.out.last.Store(time.Now().Add(greetTimeout).UnixNano())
 	theirs, err := readHello(s.conn)
 	if err != nil {
 		return nil, err
@@ -244,9 +245,10 @@ func (s *session) greet() (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.conn.SetDeadline(time.Time{}); err != nil {
+	if err := s.conn.SetReadDeadline(time.Time{}); err != nil {
 		return nil, err
 	}
+	s.out.last.Store(0)
 	switch k {
 	case kindKeep:
 		_, _, err := readFrame(s.conn, nil) // it says nothing more, and goes when it likes
@@ -345,10 +347,13 @@ type stream struct {
 func (w stream) Write(p []byte) (n int, err error) {
 	for len(p) > 0 {
 		w.s.mu.Lock()
-		err := w.s.noPrint
+		err, gone := w.s.noPrint, w.s.gone
 		w.s.mu.Unlock()
-		if err != nil && w.k == kindOutput {
+		switch {
+		case w.k == kindOutput && err != nil:
 			return n, err
+		case w.k == kindErrors && gone:
+			return n + len(p), nil // it says that it was interrupted, which the other end was not
 		}
 		piece := p[:min(len(p), maxData)]
 		if err := w.s.out.send(w.k, piece); err != nil {

@@ -65,7 +65,7 @@ func TestCommandLineGoesThere(t *testing.T) {
 	_, socket := host(t, echo)
 	req := &Request{
 		Args: []string{"a", "", "\xff\x00b"}, Env: [][2]string{{"X", "1"}, {"Y", ""}}, Dir: "/d",
-		User: "U", Config: "/c", PID: 42, OutTTY: true,
+		User: "U", Config: "/c", Data: "/d", Home: "/h", Executable: "/x", Remote: true, PID: 42, OutTTY: true,
 	}
 	in := bytes.Repeat([]byte("0123456789"), 100_000)
 	var out, errs bytes.Buffer
@@ -79,7 +79,7 @@ func TestCommandLineGoesThere(t *testing.T) {
 	}
 }
 
-// TestInputIsReadWhenWanted looks that nothing is read of standard input by a command that does not.
+// TestInputIsReadWhenWanted looks that standard input is left alone where the command reads none.
 func TestInputIsReadWhenWanted(t *testing.T) {
 	_, socket := host(t, func(context.Context, *Call) int { return 0 })
 	code, err := dialed(t, socket).Run(t.Context(), &Request{}, IO{
@@ -235,7 +235,8 @@ func TestSockets(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, socketName), Net: "unix"})
+	at := &net.UnixAddr{Name: filepath.Join(dir, socketName), Net: "unix"}
+	stale, err := net.ListenUnix("unix", at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,13 +291,13 @@ func TestSockets(t *testing.T) {
 func TestHostileFrames(t *testing.T) {
 	_, socket := host(t, echo)
 	greeting := "H\x00\x00\x00\x04\x00\x01v1"
+	empty := greeting + "R\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x00"
 	for _, sent := range []string{
-		"", "GET / HTTP/1.1\r\n\r\n", "H\xff\xff\xff\xff", "R\x00\x00\x00\x00", greeting + "Z\x00\x00\x00\x00",
-		greeting + "R\xff\xff\xff\xff", greeting + "R\x00\x00\x00\x01\x09",
+		"", "GET / HTTP/1.1\r\n\r\n", "H\xff\xff\xff\xff", "R\x00\x00\x00\x00",
+		greeting + "Z\x00\x00\x00\x00", greeting + "R\xff\xff\xff\xff", greeting + "R\x00\x00\x00\x01\x09",
 		greeting + "R\x00\x40\x00\x00half", greeting + "O\x00\x00\x00\x01x",
 		greeting + "R\x00\x00\x00\x07\x00\x00\x00\x00\x00\xff\xff",
-		greeting + "R\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x00" + "R\x00\x00\x00\x00",
-		greeting + "R\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x00" + strings.Repeat("I\x00\x00\x00\x01x", 9),
+		empty + "R\x00\x00\x00\x00", empty + strings.Repeat("I\x00\x00\x00\x01x", 9),
 	} {
 		conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: socket, Net: "unix"})
 		if err != nil {
@@ -305,7 +306,8 @@ func TestHostileFrames(t *testing.T) {
 		if _, err := conn.Write([]byte(sent)); err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(conn.CloseWrite(), conn.SetDeadline(time.Now().Add(5*time.Second))); err != nil {
+		soon := time.Now().Add(5 * time.Second)
+		if err := errors.Join(conn.CloseWrite(), conn.SetDeadline(soon)); err != nil {
 			t.Fatal(err)
 		}
 		var timeout net.Error

@@ -92,7 +92,8 @@ func makePrivate(dir string) error {
 	if err != nil {
 		return err
 	}
-	if !info.IsDir() || !ownedByUser(info) || info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+	private := info.Mode().Perm()&0o077 == 0 || runtime.GOOS == "windows"
+	if !info.IsDir() || !ownedByUser(info) || !private {
 		return fmt.Errorf("listen for other processes: %s is not a directory of this user alone: "+
 			"remove it", dir)
 	}

@@ -12,6 +12,12 @@ type Request struct {
 	Dir    string      // working directory
 	User   string      // name of the system's user
 	Config string      // directory of the user's configurations
+	Data   string      // directory of the user's data
+	Home   string      // the user's own directory
+	// Executable is the path of the program, "" where nobody knows.
+	Executable string
+	// Remote is whether the command line comes from a caller of a server.
+	Remote bool
 	PID    int
 	// OutTTY and ErrTTY tell whether results and messages go to a terminal.
 	OutTTY, ErrTTY bool
@@ -21,6 +27,8 @@ const (
 	maxArgs = 1 << 16 // arguments, and variables likewise
 	flagOut = 1
 	flagErr = 2
+	// flagRemote is set for callers of servers.
+	flagRemote = 4
 )
 
 // encode returns the payload of a request: strings as their length and bytes, lists with their
@@ -38,11 +46,14 @@ func (r *Request) encode() ([]byte, error) {
 	if r.ErrTTY {
 		flags |= flagErr
 	}
+	if r.Remote {
+		flags |= flagRemote
+	}
 	out = append(out, flags)
 	out = binary.AppendUvarint(out, uint64(uint32(r.PID)))
-	text(r.Dir)
-	text(r.User)
-	text(r.Config)
+	for _, s := range []string{r.Dir, r.User, r.Config, r.Data, r.Home, r.Executable} {
+		text(s)
+	}
 	out = binary.AppendUvarint(out, uint64(len(r.Args)))
 	for _, s := range r.Args {
 		text(s)
@@ -91,10 +102,14 @@ func (d *decoder) count() int { return int(d.number(uint64(min(maxArgs, len(d.da
 
 func decodeRequest(data []byte) (*Request, error) {
 	d := &decoder{data: data}
-	flags := d.number(flagOut | flagErr)
-	r := &Request{OutTTY: flags&flagOut != 0, ErrTTY: flags&flagErr != 0}
+	flags := d.number(flagOut | flagErr | flagRemote)
+	r := &Request{
+		OutTTY: flags&flagOut != 0, ErrTTY: flags&flagErr != 0, Remote: flags&flagRemote != 0,
+	}
 	r.PID = int(d.number(1<<32 - 1))
-	r.Dir, r.User, r.Config = d.text(), d.text(), d.text()
+	for _, to := range []*string{&r.Dir, &r.User, &r.Config, &r.Data, &r.Home, &r.Executable} {
+		*to = d.text()
+	}
 	for range d.count() {
 		r.Args = append(r.Args, d.text())
 	}

@@ -1,6 +1,9 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // checkFacts is what clause 27 is asked about.
 var checkFacts = batchText{
@@ -59,6 +62,19 @@ func checkCases(s *suite) {
 		s.check("27.5", fmt.Sprintf("limits-plain-%d", i), "other thresholds",
 			newRequest("who owns the billing service?"), t)
 	}
+	more := []string{
+		`{"node":{"key":"mill","type":"fact","summary":"The windmill belongs to the weavers of Ghent."}}`,
+		`{"node":{"key":"barn","type":"fact","summary":"The granary belongs to the bakers of Bruges."}}`,
+		`{"mark":{"node":"mill","state":"contradicted","by":"gone"}}`,
+		`{"mark":{"node":"barn","state":"contradicted","by":"tide"}}`,
+		`{"node":{"key":"gone","type":"note"}}`, `{"mark":{"node":"gone","state":"forgotten"}}`,
+	}
+	for i, text := range []string{
+		"The windmill belongs to the weavers of Ghent.", "The granary belongs to the bakers of Bruges.",
+	} {
+		s.check("27.4", fmt.Sprintf("contradicted-%d", i), "by what is hidden, and by what is not",
+			newRequest(text), checkDefaults, more...)
+	}
 	calibrationRecords(s)
 }
 
@@ -74,8 +90,9 @@ func weightCases(s *suite) {
 	}
 }
 
-func (s *suite) check(clause, name, title string, q request, t limits) {
-	st := built(checkFacts)
+func (s *suite) check(clause, name, title string, q request, t limits, more ...string) {
+	facts := slices.Concat(checkFacts, more)
+	st := built(facts)
 	verdict, list := q.check(st, t)
 	expect := obj{"verdict": verdict}
 	var order []any
@@ -94,7 +111,7 @@ func (s *suite) check(clause, name, title string, q request, t limits) {
 	}
 	expect["memories"] = order
 	s.add(clause, "check", name, title, obj{"author": "erin",
-		"batches":    []any{obj{"time": t0, "lines": checkFacts}},
+		"batches":    []any{obj{"time": t0, "lines": facts}},
 		"text":       q.text,
 		"thresholds": t[:],
 	}, expect)

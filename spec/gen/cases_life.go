@@ -144,6 +144,10 @@ func proposalCases(s *suite) {
 		{"hidden", "what is hidden takes no part", 365, 2, batchText{
 			`{"mark":{"node":"` + id(3) + `","state":"retired"}}`,
 			`{"mark":{"node":"` + id(0) + `","state":"superseded","by":"` + id(2) + `"}}`}},
+		{"settled", "contradicted by what is hidden, or by what is not", 365, 0, batchText{
+			`{"mark":{"node":"k","state":"forgotten"}}`,
+			`{"mark":{"node":"` + id(4) + `","state":"contradicted","by":"k"}}`,
+			`{"mark":{"node":"` + id(5) + `","state":"contradicted","by":"tag/x"}}`}},
 	} {
 		st := built(base, tied, c.more)
 		now := t0 + c.days*dayMicros
@@ -238,4 +242,7 @@ func markingCases(s *suite) {
 	add("", "", []string{"a", "b"}, mark("a", "contradicted", "c"), mark("c", "contradicted", "a"),
 		mark("b", "forgotten", ""), mark("d", "stale", ""))
 	add("", "", []string{"a"}, mark("a", "contradicted", "c"), mark("c", "contradicted", "d"))
+	add("contradicted", "b", []string{"a"}, mark("a", "contradicted", "c"), mark("c", "forgotten", ""))
+	add("contradicted", "b", []string{"a"}, mark("a", "contradicted", "c"), mark("c", "retired", ""),
+		mark("b", "contradicted", "d"))
 }

@@ -470,7 +470,7 @@ func (o checked) missing(
 	if !o.question && any && o.negated != negated {
 		add("negation", "")
 	}
-	if mark, ok := st.marks["n"+out.id]; ok {
+	if mark := st.counted(out.id); mark != nil {
 		out.marked = true
 		add("certain", text(mark, "state"))
 	}

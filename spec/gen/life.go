@@ -303,7 +303,7 @@ func (t *tidy) isolated() {
 	var lone []string
 	for _, id := range all {
 		f := t.st.factorsOf(id, t.now)
-		if t.hides[id] || t.named[id] || t.st.marks["n"+id] != nil || f.importance >= 4 ||
+		if t.hides[id] || t.named[id] || t.st.counted(id) != nil || f.importance >= 4 ||
 			f.linked > 0 || f.uses > 0 || f.age < 2*f.days*86_400_000_000 {
 			continue
 		}
@@ -315,6 +315,17 @@ func (t *tidy) isolated() {
 	for _, id := range lone {
 		t.add(proposal{kind: "isolated", nodes: []string{id}}, false)
 	}
+}
+
+// counted is the mark of a node as clauses 27 and 28.3 count it: none where it is contradicted by a
+// hidden node.
+func (st *store) counted(id string) dict {
+	m := st.marks["n"+id]
+	if text(m, "state") == "contradicted" && text(m, "by") != "" &&
+		markWeight[text(st.marks["n"+text(m, "by")], "state")] > 2 {
+		return nil
+	}
+	return m
 }
 
 // markWeight is how much a state says: clause 28.2.
@@ -364,7 +375,12 @@ func (st *store) marked(state string, nodes []string, by string) (list []string,
 		case state == "contradicted":
 			keeps := 0
 			for _, m := range [][2]string{{id, judge}, {judge, id}} {
-				if at := now[m[0]]; at.state == state && at.by != m[1] {
+				at := now[m[0]]
+				if at.state == state && at.by != m[1] && markWeight[now[at.by].state] > 2 {
+					delete(now, m[0]) // by what is hidden
+					at = mark{}
+				}
+				if at.state == state && at.by != m[1] {
 					keeps++
 				} else if !set(m[0], mark{state, m[1]}) {
 					return nil, false

@@ -53,12 +53,18 @@ func (t *tidy) alike() (same, oppose []twosome) {
 			continue
 		}
 		q := newRequest(query)
-		q.types, q.exclude, q.limit, q.budget, q.expand = []string{text(node, "type")}, []string{id}, 8, 0, 0
 		q.spelling = "off"
-		q.weights = map[string]int64{"text": 65536, "entity": 0, "time": 0}
-		for _, it := range q.retrieve(t.st).items {
+		var like []hit
+		for _, other := range memories {
+			score := c.score(other, q.terms(t.st, c))
+			if score > 0 && other != id && !t.hides[other] && t.comparable(twosome{id, other}) {
+				like = append(like, hit{id: other, score: score})
+			}
+		}
+		sortHits(like)
+		for _, it := range like[:min(len(like), 8)] {
 			pair := twosome{min(id, it.id), max(id, it.id)}
-			if !has(memories, it.id) || t.hides[it.id] || found[pair] || !t.agree(pair) {
+			if found[pair] || !t.agree(pair) {
 				continue
 			}
 			a, b := t.st.nodes[pair[0]], t.st.nodes[pair[1]]
@@ -77,14 +83,19 @@ func (t *tidy) alike() (same, oppose []twosome) {
 	return same, oppose
 }
 
-// agree reports whether a pair is of one type, time and subject.
-func (t *tidy) agree(p twosome) bool {
+// comparable reports whether a pair is of one type and time.
+func (t *tidy) comparable(p twosome) bool {
 	a, b := t.st.nodes[p[0]], t.st.nodes[p[1]]
 	for _, field := range []string{"type", "validFrom", "validTo"} {
 		if a[field] != b[field] {
 			return false
 		}
 	}
+	return true
+}
+
+// agree reports whether a pair is of one subject.
+func (t *tidy) agree(p twosome) bool {
 	var about [2]map[string]bool
 	for i, id := range p {
 		about[i] = map[string]bool{}
@@ -170,7 +181,7 @@ func (t *tidy) duplicates(same []twosome) {
 func (t *tidy) contradictions(oppose []twosome) {
 	against := map[string]bool{}
 	by := func(id string) string {
-		if m := t.st.marks["n"+id]; text(m, "state") == "contradicted" {
+		if m := t.st.counted(id); text(m, "state") == "contradicted" {
 			return text(m, "by") + "."
 		}
 		return ""

@@ -29,6 +29,7 @@ type chronicle struct {
 	added    []int             // nodes that each added
 	entities map[string]string // summary of each node of an entity or tag, by key
 	pending  map[string]string // of those that the commit being made makes
+	order    []string          // of pending
 	current  []told
 }
 
@@ -121,6 +122,9 @@ func (c *chronicle) edgesOf(d told) []any {
 	add := func(typ, src, dst string, weight int64) {
 		out = append(out, obj{"type": typ, "src": uuid(src), "dst": uuid(dst), "weight": weight})
 	}
+	if d.about = c.subject(d.about); d.about != "" {
+		add("about", d.id, nodeIDOfKey(d.about), one)
+	}
 	var before *told
 	for _, m := range c.recent25(d, func(m told) bool {
 		return len(d.sources) > 0 || sameSource(d, m)
@@ -172,10 +176,51 @@ func (c *chronicle) name(key, summary string) {
 	_, old := c.entities[key]
 	if _, made := c.pending[key]; !old && !made {
 		c.pending[key] = strings.Join(strings.Fields(summary), " ")
+		c.order = append(c.order, key)
 	}
 }
 
-// mentions are the keys of what a memory mentions. Of what its own commit makes nothing is known.
+// node is the key of the entity of a name, and whether an earlier commit made it.
+func (c *chronicle) node(name string) (key string, there bool) {
+	bare := keyOfName(name)
+	key = "entity/" + bare
+	if c.entities[key] != "" {
+		return key, true
+	}
+	if c.entities[bare] != "" && !strings.HasPrefix(bare, "tag/") {
+		return bare, true
+	}
+	var called []string
+	for k, summary := range c.entities {
+		if !strings.HasPrefix(k, "tag/") && keyOfName(summary) == bare {
+			called = append(called, k)
+		}
+	}
+	if len(called) == 1 {
+		return called[0], true
+	}
+	for _, k := range c.order {
+		if summary := c.pending[k]; !strings.HasPrefix(k, "tag/") &&
+			(keyOfName(k) == bare || keyOfName(summary) == bare) {
+			return k, false
+		}
+	}
+	return key, false
+}
+
+// subject is the key of the node that a memory is about.
+func (c *chronicle) subject(about string) string {
+	if about == "" || c.entities[about] != "" || c.pending[about] != "" {
+		return about
+	}
+	key, there := c.node(about)
+	if there || c.pending[key] != "" {
+		return key
+	}
+	return about
+}
+
+// mentions are the keys of what a memory mentions. Of what its own commit makes no name is known.
 func (c *chronicle) mentions(d told) []string {
 	var keys []string
 	done := map[string]bool{}
@@ -186,8 +231,12 @@ func (c *chronicle) mentions(d told) []string {
 		}
 	}
 	add := func(name string) {
-		if key := "entity/" + keyOfName(name); !done[key] {
-			done[key] = true
+		k := "entity/" + keyOfName(name)
+		if done[k] {
+			return
+		}
+		done[k] = true
+		if key, _ := c.node(name); !has(keys, key) {
 			keys = append(keys, key)
 			c.name(key, name)
 		}
@@ -206,7 +255,7 @@ func (c *chronicle) mentions(d told) []string {
 	for _, e := range entities25(d.text, known) {
 		switch key := "entity/" + e.key; {
 		case e.kind == "date" || e.kind == "version" || done[key]:
-		case c.entities[key] != "":
+		case c.there(e.name):
 			old = append(old, e.name)
 		default:
 			fresh = append(fresh, e.name)
@@ -219,6 +268,11 @@ func (c *chronicle) mentions(d told) []string {
 	return keys
 }
 
+func (c *chronicle) there(name string) bool {
+	_, there := c.node(name)
+	return there
+}
+
 // commit ends a commit.
 func (c *chronicle) commit() {
 	c.commits = append(c.commits, c.current)
@@ -226,7 +280,7 @@ func (c *chronicle) commit() {
 	for key, summary := range c.pending {
 		c.entities[key] = summary
 	}
-	c.current, c.pending = nil, map[string]string{}
+	c.current, c.order, c.pending = nil, nil, map[string]string{}
 }
 
 // commitOf is one commit of a case.
@@ -298,6 +352,13 @@ func linkCases(s *suite) {
 		commitOf{0, "", "", []told{{text: "A list.", entities: []string{"Zoe Zett", "yak", "李小明"}}}},
 		commitOf{1, "", "", []told{{text: "With Ann Ash, Bob Birch, Cat Cedar, Dan Date, Eve Elm, Fay Fir, Gus Gum, " +
 			"Hal Hazel and Zoe Zett we saw a yak. 李小明来了。", entities: []string{"Ann Ash", "Nobody"}}}})
+	s.links("called", "a subject and a mention of one name are one node", commitOf{0, "", "", []told{
+		{text: "The desk is hers.", about: "carol cole"}, {text: "Carol Cole moved in.", entities: []string{"carol cole"}},
+		{text: "We saw Dan Date there.", about: "svc/desk"}, {text: "It rang.", about: "Dan Date"},
+	}}, commitOf{1, "", "", []told{
+		{text: "On Monday Carol Cole met Dan Date.", entities: []string{"svc/desk"}},
+		{text: "It is green.", about: "Carol Cole"}, {text: "It is blue.", about: "dan date"},
+	}})
 	s.links("subjects", "what a memory is about is not mentioned", commitOf{0, "", "", []told{
 		{text: "Carol Cole met Dan Date.", about: "Carol Cole", entities: []string{"carol cole", "Lyon"}},
 		{text: "Dan Date met Carol Cole.", about: "entity/dan date"},

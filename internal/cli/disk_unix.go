@@ -1,0 +1,15 @@
+//go:build unix
+
+package cli
+
+import "syscall"
+
+// freeSpace returns how many bytes this user may still write beside a path, and whether the system
+// tells.
+func freeSpace(path string) (uint64, bool) {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(path, &fs); err != nil {
+		return 0, false
+	}
+	return uint64(fs.Bavail) * uint64(fs.Bsize), true
+}

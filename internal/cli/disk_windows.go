@@ -1,0 +1,19 @@
+package cli
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+// freeSpace returns how many bytes this user may still write beside a path, and whether the system
+// tells.
+func freeSpace(path string) (uint64, bool) {
+	name, err := syscall.UTF16PtrFromString(path)
+	if err != nil {
+		return 0, false
+	}
+	var free uint64
+	ask := syscall.NewLazyDLL("kernel32.dll").NewProc("GetDiskFreeSpaceExW")
+	ok, _, _ := ask.Call(uintptr(unsafe.Pointer(name)), uintptr(unsafe.Pointer(&free)), 0, 0)
+	return free, ok != 0
+}

@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+)
+
+// Live runs body in the circumstances of app as a process that lives long: with a share in the
+// repository that its working directory is in.
+func Live(ctx context.Context, app *App, body func(*Holder)) error {
+	c := &cli{app: app, global: globalFlags{wait: defaultWait}}
+	cmd := &cobra.Command{}
+	cmd.SetContext(ctx)
+	h, err := c.newHolder(cmd)
+	if err != nil {
+		return err
+	}
+	body(h)
+	return h.Close()
+}
+
+// Fail has the repository closed as one that cannot be written any more.
+func (h *Holder) Fail() {
+	h.mu.Lock()
+	own := h.held
+	h.mu.Unlock()
+	h.drop(own)
+}
+
+// Owns reports whether the repository is open in this process.
+func (h *Holder) Owns() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.held != nil
+}

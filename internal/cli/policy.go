@@ -1,0 +1,348 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/policy"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
+)
+
+// policyJSON is the policy of a repository.
+type policyJSON struct {
+	Path    string     `json:"path"`
+	Present bool       `json:"present"`
+	Rules   []ruleJSON `json:"rules"`
+	// Unknown are patterns of operations that fit no command that writes.
+	Unknown []string `json:"unknown"`
+}
+
+type ruleJSON struct {
+	Note       *string  `json:"note"`
+	Agents     []string `json:"agents"`
+	Operations []string `json:"operations"`
+	Types      []string `json:"types"`
+	Edges      []string `json:"edges"`
+}
+
+// verdictJSON is what the policy says about one change.
+type verdictJSON struct {
+	Allowed   bool   `json:"allowed"` // always: what is not is an error
+	Agent     string `json:"agent"`
+	Operation string `json:"operation"`
+}
+
+func (c *cli) policyCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "policy",
+		GroupID: groupCare,
+		Short:   "Say what agents may change",
+		Long: "The file .mnem/policy.json says which agents may do which operations on which types of nodes\n" +
+			"and edges. Where there is none, everybody may do everything. Where there is one, agents may do\n" +
+			"what a rule allows and nothing else, whichever way they take: the command line, MCP or HTTP. A\n" +
+			"file that cannot be read allows agents nothing. Reading is always allowed.\n\n" +
+			"An agent is whoever says so, by --agent or MNEM_AGENT, and every caller of a server. People,\n" +
+			"who say nothing, are not bound. So a policy keeps agents that play by the rules within them;\n" +
+			"a program that may read and write the files of the repository itself is stopped by nothing.\n\n" +
+			"  {\"version\": 1, \"rules\": [{\n" +
+			"    \"agents\": [\"claude*\"], \"operations\": [\"remember\", \"commit\"],\n" +
+			"    \"types\": [\"Note\", \"Decision\"], \"edges\": [\"*\"]}]}\n\n" +
+			"Lists have patterns, where * stands for anything. Edges are those that leave nodes of these\n" +
+			"types; without \"edges\" all types of them. Operations are commands that write, words joined by\n" +
+			"_: " + "'mnem policy check --operations' lists them.",
+		Example: "  mnem policy init\n  mnem policy show\n" +
+			"  mnem policy check --agent claude-code --operation commit --type Note",
+	}
+	return c.parent(cmd, c.policyInit(), c.policyShow(), c.policyCheck())
+}
+
+func (c *cli) policyShow() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "show",
+		Short: "Print the policy of the repository",
+		Long: "Print the rules of .mnem/policy.json, each in a line: what one of them allows is allowed. Patterns\n" +
+			"of operations that fit no command are told of on the side.",
+		Example: "  mnem policy show\n  mnem policy show --json",
+		Args:    cobra.NoArgs,
+	}
+	return c.command(cmd, func(*cobra.Command, []string) error {
+		out, err := c.readPolicy()
+		if err != nil {
+			return err
+		}
+		return c.printPolicy(out)
+	})
+}
+
+// readPolicy reads the policy strictly.
+func (c *cli) readPolicy() (*policyJSON, error) {
+	path, err := c.repoFile(policy.FileName)
+	if err != nil {
+		return nil, err
+	}
+	out := &policyJSON{Path: path, Rules: []ruleJSON{}, Unknown: []string{}}
+	p, err := policy.Read(path)
+	if err != nil {
+		return nil, hint(fmt.Errorf("%w: %w", repo.ErrInvalid, err),
+			"agents may change nothing until it is repaired or removed; see 'mnem policy --help'")
+	}
+	if p == nil {
+		return out, nil
+	}
+	out.Present = true
+	names := writingOperations()
+	for _, r := range p.Rules {
+		out.Rules = append(out.Rules, ruleJSON{
+			orNull(r.Note), notNil(r.Agents), notNil(r.Operations), notNil(r.Types), notNil(r.Edges),
+		})
+		for _, o := range r.Operations {
+			fits := func(name string) bool { return policy.Match(o, name) }
+			if !slices.ContainsFunc(names, fits) && !slices.Contains(out.Unknown, o) {
+				out.Unknown = append(out.Unknown, o)
+			}
+		}
+	}
+	return out, nil
+}
+
+// repoFile returns the path of a file of the repository, which must exist.
+func (c *cli) repoFile(name string) (string, error) {
+	dir, err := c.dir()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, repo.DirName)
+	if _, err := os.Stat(path); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = hint(fmt.Errorf("%w: there is no repository in %s", store.ErrNotFound, dir),
+				"run 'mnem init' to make a repository there")
+		}
+		return "", err
+	}
+	return filepath.Join(path, name), nil
+}
+
+func notNil(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+// writingOperations returns the names of the commands that policies speak of, in order.
+func writingOperations() []string {
+	c := &cli{app: &App{Getenv: func(string) string { return "" }}}
+	var names []string
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		name := ""
+		if cmd.HasParent() {
+			name = operationName(cmd)
+		}
+		if cmd.Flags().Lookup("author") != nil && !slices.Contains(recording(), name) {
+			names = append(names, name)
+		}
+		for _, sub := range cmd.Commands() {
+			walk(sub)
+		}
+	}
+	walk(c.root())
+	slices.Sort(names)
+	return names
+}
+
+func (c *cli) printPolicy(out *policyJSON) error {
+	if c.global.json {
+		return c.printJSON(out)
+	}
+	if !out.Present {
+		return c.printf("no policy: agents may do everything ('mnem policy init' makes %s)\n",
+			line(out.Path))
+	}
+	list := func(patterns []string) cell {
+		if len(patterns) == 0 {
+			return cell{"(none)", styleDim}
+		}
+		return cell{line(strings.Join(patterns, " ")), ""}
+	}
+	head := func(s string) cell { return cell{s, styleDim} }
+	rows := [][]cell{{head("rule"), head("agents"), head("operations"), head("types"), head("edges")}}
+	for i, r := range out.Rules {
+		rows = append(rows, []cell{
+			{fmt.Sprint(i + 1), ""}, list(r.Agents), list(r.Operations), list(r.Types), list(r.Edges),
+		})
+	}
+	if len(out.Rules) == 0 {
+		rows = nil
+		if err := c.printf("the policy has no rule: agents may change nothing\n"); err != nil {
+			return err
+		}
+	}
+	if err := c.table(rows); err != nil {
+		return err
+	}
+	for _, o := range out.Unknown {
+		c.remark("note: %q fits no operation; 'mnem policy check --operations' lists them", line(o))
+	}
+	return nil
+}
+
+// policyQuestion are the flags of policy check.
+type policyQuestion struct {
+	agent, operation string
+	types, edges     []string
+	list             bool
+}
+
+func (c *cli) policyCheck() *cobra.Command {
+	var q policyQuestion
+	cmd := &cobra.Command{
+		Use:   "check [--agent NAME --operation OP [--type TYPE…] [--edge TYPE…]]",
+		Short: "Check the policy, or ask it about one agent",
+		Long: "Check that the policy can be read: exit code 1 where it cannot. With --agent and --operation\n" +
+			"say whether that is allowed to that agent, on nodes of each --type and on edges of each --edge\n" +
+			"that leave nodes of the first --type: exit code 7 where it is not.",
+		Example: "  mnem policy check\n" +
+			"  mnem policy check --agent codex --operation commit --type Note --type Person\n" +
+			"  mnem policy check --operations",
+		Args: cobra.NoArgs,
+	}
+	f := cmd.Flags()
+	f.StringVar(&q.agent, "agent", "", "ask about the agent of this `NAME`")
+	f.StringVar(&q.operation, "operation", "", "ask about this `OP`eration")
+	f.StringArrayVar(&q.types, "type", nil, "ask about nodes of this `TYPE` (repeatable)")
+	f.StringArrayVar(&q.edges, "edge", nil, "ask about edges of this `TYPE` (repeatable)")
+	f.BoolVar(&q.list, "operations", false, "list the operations that policies speak of")
+	return c.command(cmd, func(cmd *cobra.Command, _ []string) error {
+		given := cmd.Flags().Changed
+		switch {
+		case q.list:
+			return c.printOperations()
+		case given("agent") != given("operation"):
+			return usagef("--agent and --operation go together")
+		case !given("agent") && len(q.types)+len(q.edges) > 0:
+			return usagef("--type and --edge go with --agent and --operation")
+		case len(q.edges) > 0 && len(q.types) == 0:
+			return usagef("--edge needs --type: edges belong to the nodes that they leave")
+		case given("agent"):
+			return c.askPolicy(q)
+		}
+		out, err := c.readPolicy()
+		if err != nil {
+			return err
+		}
+		return c.printPolicy(out)
+	})
+}
+
+func (c *cli) printOperations() error {
+	names := writingOperations()
+	if c.global.json {
+		return c.printJSON(struct {
+			Operations []string `json:"operations"`
+		}{names})
+	}
+	return c.printf("%s\n", strings.Join(names, "\n"))
+}
+
+// askPolicy prints what the policy says about one change.
+func (c *cli) askPolicy(q policyQuestion) error {
+	path, err := c.repoFile(policy.FileName)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(writingOperations(), q.operation) {
+		return hint(fmt.Errorf("%w: --operation: policies speak of no %q", repo.ErrInvalid, q.operation),
+			"'mnem policy check --operations' lists them")
+	}
+	p, _ := policy.Read(path) // a damaged one refuses, and says why
+	err = p.Operation(q.agent, q.operation)
+	for _, t := range q.types {
+		if err == nil {
+			err = p.Touch(q.agent, q.operation, repo.Touch{Kind: repo.TouchNode, Type: t})
+		}
+	}
+	for _, t := range q.edges {
+		if err == nil {
+			err = p.Touch(q.agent, q.operation,
+				repo.Touch{Kind: repo.TouchEdge, Type: t, Source: q.types[0]})
+		}
+	}
+	if err != nil {
+		return policyHint(err)
+	}
+	if c.global.json {
+		return c.printJSON(verdictJSON{Allowed: true, Agent: q.agent, Operation: q.operation})
+	}
+	return c.printf("allowed\n")
+}
+
+func (c *cli) policyInit() *cobra.Command {
+	var r policy.Rule
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Write a policy to begin with",
+		Long: "Write .mnem/policy.json with one rule, to be edited then: by default all agents may write\n" +
+			"what undo takes back, on all types, and neither erase, collect garbage, undo what others did,\n" +
+			"nor move branches.",
+		Example: "  mnem policy init --agent 'claude*' --operation commit --operation remember --type Note",
+		Args:    cobra.NoArgs,
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&r.Agents, "agent", []string{"*"}, "the agents' `PATTERN` (repeatable)")
+	f.StringArrayVar(&r.Operations, "operation", []string{
+		"add", "commit", "consolidate", "contradict", "expire", "forget", "link", "remember", "restore",
+		"retire", "rm", "set", "stale", "supersede", "unlink",
+	}, "the operations' `PATTERN` (repeatable)")
+	f.StringArrayVar(&r.Types, "type", []string{"*"}, "the nodes' types' `PATTERN` (repeatable)")
+	f.StringArrayVar(&r.Edges, "edge", []string{"*"}, "the edges' types' `PATTERN` (repeatable)")
+	return c.command(cmd, func(*cobra.Command, []string) error {
+		path, err := c.repoFile(policy.FileName)
+		if err != nil {
+			return err
+		}
+		if c.env("MNEM_AGENT") != "" {
+			return hint(fmt.Errorf("%w: agents do not write policies", policy.ErrDenied),
+				"do it as a person, without MNEM_AGENT")
+		}
+		data := encodePolicy(r)
+		if _, err := policy.Parse(data); err != nil {
+			return fmt.Errorf("%w: %w", repo.ErrInvalid, err)
+		}
+		if _, err := os.Lstat(path); err == nil {
+			return hint(already(fs.ErrExist, "policy %s", path), "edit it; 'mnem policy check' checks it")
+		}
+		if err := replaceFile(path, data); err != nil {
+			return fmt.Errorf("write policy: %w", err)
+		}
+		out, err := c.readPolicy()
+		if err != nil {
+			return err
+		}
+		c.remark("wrote %s", line(path))
+		return c.printPolicy(out)
+	})
+}
+
+// encodePolicy returns the file of a policy of one rule.
+func encodePolicy(r policy.Rule) []byte {
+	list := func(items []string) string {
+		out := make([]string, len(items))
+		for i, s := range items {
+			out[i] = string(ipld.AppendJSON(nil, ipld.StringValue(s)))
+		}
+		return "[" + strings.Join(out, ", ") + "]"
+	}
+	return fmt.Appendf(nil, "{\n  \"version\": 1,\n  \"rules\": [\n    {\n      \"agents\": %s,\n"+
+		"      \"operations\": %s,\n      \"types\": %s,\n      \"edges\": %s\n    }\n  ]\n}\n",
+		list(r.Agents), list(r.Operations), list(r.Types), list(r.Edges))
+}

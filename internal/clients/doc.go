@@ -1,0 +1,26 @@
+// Package clients edits the configuration files of MCP clients: it adds an entry that starts a
+// server, and takes it away again, and leaves all else as it was, byte for byte, comments included.
+//
+//	client           level    file                                              entry
+//	claude-code      user     ~/.claude.json                                    mcpServers.NAME
+//	                 project  .mcp.json
+//	claude-desktop   user     Claude/claude_desktop_config.json under CONFIG    mcpServers.NAME
+//	cursor           user     ~/.cursor/mcp.json                                mcpServers.NAME
+//	                 project  .cursor/mcp.json
+//	vscode           user     Code/User/mcp.json under CONFIG                   servers.NAME
+//	                 project  .vscode/mcp.json
+//	codex            user     config.toml under CODEX_HOME, ~/.codex            [mcp_servers.NAME]
+//	                 project  .codex/config.toml
+//	gemini           user     ~/.gemini/settings.json                           mcpServers.NAME
+//	                 project  .gemini/settings.json
+//	zed              user     zed/settings.json under XDG_CONFIG_HOME, ~/.config (Windows: Zed under CONFIG)
+//	                 project  .zed/settings.json                                context_servers.NAME
+//
+// CONFIG is %AppData% on Windows, ~/Library/Application Support on macOS, else XDG_CONFIG_HOME or
+// ~/.config. Files are JSON with comments and trailing commas, which plain JSON is too, but for
+// Codex's, which is TOML.
+//
+// What an edit gives is read again before it is written: unless it says what the file said before and
+// the entry, nothing is written. A file that cannot be read is left alone. Writing replaces the file
+// in one step and leaves what it was beside it, under its name and Backup.
+package clients

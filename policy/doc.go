@@ -1,0 +1,36 @@
+// Package policy says what agents may change in a repository.
+//
+// A policy is one file, .mnem/policy.json. Where there is none, everybody may do everything. Where
+// there is one, an agent may do what some rule allows and nothing else; a file that cannot be read
+// allows agents nothing. People are not agents: whoever writes without naming an agent is not bound.
+// Reading is always allowed, and so is recording what was read in sessions.
+//
+//	{
+//	  "version": 1,
+//	  "rules": [
+//	    {
+//	      "note": "coding agents keep notes",
+//	      "agents": ["claude*", "codex"],
+//	      "operations": ["remember", "commit", "forget"],
+//	      "types": ["Note", "Decision"],
+//	      "edges": ["*"]
+//	    }
+//	  ]
+//	}
+//
+//	version     1
+//	rules       0 to 256 rules; what one of them allows is allowed
+//	agents      names of agents, as commits record them; required
+//	operations  names of commands that write, words joined by "_": commit, cherry_pick, op_restore
+//	types       types of the nodes that may be touched; required, empty for none
+//	edges       types of the edges that may be touched between them; default all
+//	note        for people
+//
+// Each list has 0 to 256 patterns of 1 to 255 bytes, where * stands for any run of characters, also
+// an empty one. One rule must allow all there is to one thing: who may change an edge may change
+// edges of its type that leave nodes of its source's type. A node is touched by a change of its
+// record, its mark or its embeddings; who changes its type needs both types. Retrieval profiles may
+// be changed by whoever may do an operation whose name begins with profile.
+//
+// The file is UTF-8 JSON of at most 64 KiB; unknown or duplicate members are refused.
+package policy

@@ -1,0 +1,184 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mnem-project/mnem/repo"
+)
+
+var (
+	// ErrDenied is wrapped by every refusal.
+	ErrDenied = errors.New("not allowed by the policy")
+	// ErrDamaged is wrapped by the error for a file that is no policy.
+	ErrDamaged = errors.New("the policy is damaged")
+)
+
+// Rule allows agents some operations on some types.
+type Rule struct {
+	Note       string
+	Agents     []string // patterns, as all lists here
+	Operations []string
+	Types      []string // of nodes
+	Edges      []string // of edges
+}
+
+// Policy is what agents may do. A nil policy allows everything. Immutable: safe for concurrent use.
+type Policy struct {
+	Rules []Rule
+	// Damage, where it is not nil, is why nothing is allowed: the file could not be read.
+	Damage error
+}
+
+// DeniedError is returned for what no rule allows. errors.Is(err, ErrDenied) holds.
+type DeniedError struct {
+	Agent     string
+	Operation string
+	// Touch is what the operation would have changed; its Kind is "" where the operation is not
+	// allowed at all.
+	Touch repo.Touch
+}
+
+func (e *DeniedError) Error() string {
+	who := fmt.Sprintf("agent %q may not %s", e.Agent, e.Operation)
+	t := e.Touch
+	switch t.Kind {
+	case "":
+		return who + ": " + ErrDenied.Error()
+	case repo.TouchProfile:
+		return who + " where retrieval profiles change: " + ErrDenied.Error()
+	case repo.TouchEdge:
+		return fmt.Sprintf("%s %s of type %q from a node of type %q: %v", who, named("edge", t), t.Type,
+			t.Source, ErrDenied)
+	}
+	return fmt.Sprintf("%s %s of type %q: %v", who, named("node", t), t.Type, ErrDenied)
+}
+
+// named names what is touched, as any of its kind where no one is meant.
+func named(kind string, t repo.Touch) string {
+	if t.ID.IsZero() {
+		return kind + "s"
+	}
+	return kind + " " + t.ID.String()
+}
+
+// Is reports whether target is ErrDenied.
+func (e *DeniedError) Is(target error) bool { return target == ErrDenied }
+
+// Operation returns an error wrapping ErrDenied where an agent may not do an operation whatever it
+// changes.
+func (p *Policy) Operation(agent, operation string) error {
+	if p == nil {
+		return nil
+	}
+	if p.Damage != nil {
+		return fmt.Errorf("agent %q may not %s: %w: %w", agent, operation, ErrDenied, p.Damage)
+	}
+	for _, r := range p.Rules {
+		if r.applies(agent, operation) {
+			return nil
+		}
+	}
+	return &DeniedError{Agent: agent, Operation: operation}
+}
+
+// Touch returns an error wrapping ErrDenied where an agent may not change a thing by an operation.
+func (p *Policy) Touch(agent, operation string, t repo.Touch) error {
+	if err := p.Operation(agent, operation); p == nil || err != nil {
+		return err
+	}
+	for _, r := range p.Rules {
+		if r.applies(agent, operation) && r.covers(t) || t.Kind == repo.TouchProfile && r.profiles(agent) {
+			return nil
+		}
+	}
+	return &DeniedError{Agent: agent, Operation: operation, Touch: t}
+}
+
+// Guard returns what refuses the changes of an operation by an agent that are not allowed, nil where
+// all are.
+func (p *Policy) Guard(agent, operation string) repo.Guard {
+	if p == nil {
+		return nil
+	}
+	allowed := make(map[repo.Touch]bool) // what was asked before, whatever its id and ref
+	return func(t repo.Touch) error {
+		same := repo.Touch{Kind: t.Kind, Type: t.Type, Source: t.Source}
+		if allowed[same] {
+			return nil
+		}
+		err := p.Touch(agent, operation, t)
+		if err == nil && len(allowed) < maxRemembered {
+			allowed[same] = true
+		}
+		return err
+	}
+}
+
+// maxRemembered bounds the types that a Guard remembers to be allowed.
+const maxRemembered = 1 << 10
+
+func (r *Rule) applies(agent, operation string) bool {
+	return anyMatch(r.Agents, agent) && anyMatch(r.Operations, operation)
+}
+
+func (r *Rule) covers(t repo.Touch) bool {
+	switch t.Kind {
+	case repo.TouchNode:
+		return anyMatch(r.Types, t.Type)
+	case repo.TouchEdge:
+		return anyMatch(r.Edges, t.Type) && anyMatch(r.Types, t.Source)
+	}
+	return false
+}
+
+// profiles reports whether the rule lets an agent change retrieval profiles.
+func (r *Rule) profiles(agent string) bool {
+	if !anyMatch(r.Agents, agent) {
+		return false
+	}
+	for _, p := range r.Operations {
+		if p == "*" || strings.HasPrefix(p, profileOperations) {
+			return true
+		}
+	}
+	return false
+}
+
+const profileOperations = "profile"
+
+func anyMatch(patterns []string, name string) bool {
+	for _, p := range patterns {
+		if Match(p, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// Match reports whether a name fits a pattern, in which * stands for any run of characters, also an
+// empty one. It takes time in proportion to both lengths' product at most.
+func Match(pattern, name string) bool {
+	p, n := 0, 0
+	star, from := -1, 0 // the last * seen, and where what it stands for ends
+	for n < len(name) {
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			star, from = p, n
+			p++
+		case p < len(pattern) && pattern[p] == name[n]:
+			p++
+			n++
+		case star >= 0:
+			from++
+			p, n = star+1, from
+		default:
+			return false
+		}
+	}
+	for p < len(pattern) && pattern[p] == '*' {
+		p++
+	}
+	return p == len(pattern)
+}
