@@ -26,7 +26,7 @@ func (s *Server) Handler() http.Handler {
 	alone := sdk.NewStreamableHTTPHandler(
 		func(*http.Request) *sdk.Server { return s.sdk },
 		&sdk.StreamableHTTPOptions{
-			Stateless: true, Logger: s.log, MaxRequestBodyBytes: maxBody,
+			Stateless: true, Logger: s.libraryLog(), MaxRequestBodyBytes: maxBody,
 			PropagateRequestCancellation: true,
 		})
 	sessions := sdk.NewStreamableHTTPHandler(
@@ -37,7 +37,7 @@ func (s *Server) Handler() http.Handler {
 			return s.sdk
 		},
 		&sdk.StreamableHTTPOptions{
-			Logger: s.log, MaxRequestBodyBytes: maxBody, SessionTimeout: idle,
+			Logger: s.libraryLog(), MaxRequestBodyBytes: maxBody, SessionTimeout: idle,
 		})
 	byVersion := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get(versionHeader) >= stateless {

@@ -126,15 +126,22 @@ func get(ctx context.Context, c *call) (*document, error) {
 	}
 	ask := c.ask(op)
 	bind(&ask, c.tool.params, c.args)
-	if err := c.at(ctx, &ask, c.commit); err != nil {
+	commit := c.commit
+	_, alone := c.args["field"]
+	if alone && commit == "" { // the answer does not say of which commit it is
+		if commit, err = c.head(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.at(ctx, &ask, commit); err != nil {
 		return nil, err
 	}
 	data, err := c.do(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
-	if _, alone := c.args["field"]; alone {
-		return c.value(data), nil
+	if alone {
+		return c.value(data, commit), nil
 	}
 	list, err := members(data)
 	if err != nil {
@@ -158,11 +165,8 @@ func get(ctx context.Context, c *call) (*document, error) {
 
 // value is the document of one field. A text has pages, and so has the JSON form of what is no text
 // and too long for one.
-func (c *call) value(data json.RawMessage) *document {
-	doc := &document{commit: c.commit}
-	if c.commit == "" {
-		doc.commit = c.args.text("at")
-	}
+func (c *call) value(data json.RawMessage, commit string) *document {
+	doc := &document{commit: commit}
 	var s string
 	if json.Unmarshal(data, &s) != nil {
 		if c.position == 0 && estimate(string(data)) < c.tokens-tail {
@@ -362,6 +366,15 @@ func log(ctx context.Context, c *call) (*document, error) {
 }
 
 const pageCommits = 20
+
+// head returns the commit that a read without a cursor is of.
+func (c *call) head(ctx context.Context) (string, error) {
+	op, err := c.operation("log")
+	if err != nil {
+		return "", err
+	}
+	return c.newest(ctx, op)
+}
 
 // newest returns the commit whose history a log is of, "" before the first one.
 func (c *call) newest(ctx context.Context, op *operation.Operation) (string, error) {

@@ -52,7 +52,7 @@ func New(table []operation.Operation, runner operation.Runner, opt Options) *Ser
 	s.sdk = sdk.NewServer(
 		&sdk.Implementation{Name: "mnem", Title: "mnem memory", Version: opt.Version},
 		&sdk.ServerOptions{
-			Instructions: s.instructions(), Logger: s.log, PageSize: pageTools,
+			Instructions: s.instructions(), Logger: s.libraryLog(), PageSize: pageTools,
 			CompletionHandler: s.complete,
 			SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) {
 				c.CacheScope = cachePrivate
@@ -69,6 +69,15 @@ func New(table []operation.Operation, runner operation.Runner, opt Options) *Ser
 	s.addPrompts()
 	s.sdk.AddReceivingMiddleware(s.middleware)
 	return s
+}
+
+// libraryLog is where the protocol library logs: it calls errors what clients do wrong and that it
+// was told to stop, which only who looks for defects wants to see.
+func (s *Server) libraryLog() *slog.Logger {
+	if s.log.Enabled(context.Background(), slog.LevelDebug) {
+		return s.log
+	}
+	return slog.New(slog.DiscardHandler)
 }
 
 const pageTools = 200 // more than there are: clients that read one page only see all

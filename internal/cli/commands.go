@@ -89,11 +89,11 @@ func commands() []command {
 		// Record and replay
 		{"session", (*cli).sessionCommand},
 		{"replay", (*cli).replayCommand},
-		{"mcp", (*cli).mcpCommand},
 		// Exchange
 		{"export", (*cli).exportCommand},
 		{"import", (*cli).importCommand},
 		{"serve", (*cli).serveCommand},
+		{"mcp", (*cli).mcpCommand},
 		{"token", (*cli).tokenCommand},
 		// Care
 		{"stats", (*cli).statsCommand},

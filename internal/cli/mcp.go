@@ -29,7 +29,7 @@ func (c *cli) mcpCommand() *cobra.Command {
 	opt := &mcpOptions{}
 	cmd := &cobra.Command{
 		Use:     "mcp [flags]",
-		GroupID: groupRecord,
+		GroupID: groupTrade,
 		Short:   "Serve the memory to an agent by the Model Context Protocol",
 		Long: "Serve the memory to an agent by the Model Context Protocol, on standard input and output until\n" +
 			"that ends, or with --http on http://ADDR/mcp. It speaks 2026-07-28 and the versions since\n" +
