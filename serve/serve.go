@@ -107,6 +107,7 @@ type Server struct {
 	rates    rates
 	bodies   budget
 	slots    slots
+	watchers budget   // of requests that watch
 	answers  *answers // of requests with an Idempotency-Key
 	stopping atomic.Bool
 	stop     chan struct{} // closed when the server is to stop
@@ -119,7 +120,8 @@ func New(cfg Config) *Server {
 		cfg: cfg, ops: make(map[string]*operation.Operation), metrics: newMetrics(),
 		ids: &ids{from: cfg.Rand}, rates: newRates(cfg.Limits.Rate, cfg.Now),
 		bodies: budget{left: cfg.Limits.Bodies}, slots: newSlots(cfg.Limits),
-		answers: newAnswers(cfg.Now), stop: make(chan struct{}),
+		watchers: budget{left: maxWatchers},
+		answers:  newAnswers(cfg.Now), stop: make(chan struct{}),
 	}
 	for i := range cfg.Operations {
 		s.ops[cfg.Operations[i].Name] = &cfg.Operations[i]
@@ -133,6 +135,9 @@ func New(cfg Config) *Server {
 	})
 	s.mux = http.NewServeMux()
 	s.mux.HandleFunc("/v1/{operation}", s.allow(0, s.call)) // the effect is known later
+	if s.ops[watchName] != nil {
+		s.mux.HandleFunc("/v1/"+watchName, s.allow(operation.Reads, s.watch))
+	}
 	s.mux.HandleFunc("/openapi.json", s.allow(operation.Reads, s.serveOpenAPI))
 	s.mux.HandleFunc("/metrics", s.allow(operation.Reads, s.metrics.serve))
 	s.mux.HandleFunc("/healthz", s.health)

@@ -1,0 +1,101 @@
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// event is one server-sent event.
+type event struct{ id, name, data string }
+
+// listen asks for events and returns what reads the next one.
+func listen(t *testing.T, url, after string) (res *http.Response, next func() event) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Accept", "text/event-stream")
+	if after != "" {
+		req.Header.Set("Last-Event-ID", after)
+	}
+	if res, err = http.DefaultClient.Do(req); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = res.Body.Close() })
+	lines := bufio.NewScanner(res.Body)
+	return res, func() (e event) {
+		for lines.Scan() {
+			field, value, _ := strings.Cut(lines.Text(), ": ")
+			switch {
+			case lines.Text() == "" && e.name != "":
+				return e
+			case field == "id":
+				e.id = value
+			case field == "event":
+				e.name = value
+			case field == "data":
+				e.data = value
+			}
+		}
+		t.Fatalf("the stream ended: %v", lines.Err())
+		return e
+	}
+}
+
+// TestEventsOverHTTP watches /v1/watch as browsers do, and goes on from the last event.
+func TestEventsOverHTTP(t *testing.T) {
+	dir := newRepo(t)
+	_, base := serving(t, dir)
+	res, next := listen(t, base+"/v1/watch", "")
+	if typ := res.Header.Get("Content-Type"); res.StatusCode != 200 || typ != "text/event-stream" {
+		t.Fatalf("%s, %s", res.Status, typ)
+	}
+	begin := next()
+	if begin.name != "begin" || begin.id == "" {
+		t.Errorf("first %+v", begin)
+	}
+	var ids []string
+	for i := range 3 {
+		mustRun(t, dir, fmt.Sprintf(`{"node":{"key":"e%d","type":"Fact"}}`, i), "commit", "-m",
+			fmt.Sprint("e", i), "-")
+		e := next()
+		var op struct {
+			Op       string
+			Branches []struct{ Message string }
+		}
+		if err := json.Unmarshal([]byte(e.data), &op); err != nil {
+			t.Fatalf("%+v: %v", e, err)
+		}
+		if e.name != "operation" || op.Op != e.id || op.Branches[0].Message != fmt.Sprint("e", i) {
+			t.Errorf("event %+v", e)
+		}
+		ids = append(ids, e.id)
+	}
+	for after, want := range map[string]string{begin.id: ids[0], ids[0]: ids[1], ids[1]: ids[2]} {
+		if _, next := listen(t, base+"/v1/watch", after); next().id != want {
+			t.Errorf("after %s: not %s", after, want)
+		}
+	}
+	mustRun(t, dir, "", "gc", "--keep-ops", "1", "--grace", "0s")
+	res, _ = listen(t, base+"/v1/watch", ids[0])
+	var problem struct{ Code, Detail string }
+	if err := json.NewDecoder(res.Body).Decode(&problem); err != nil {
+		t.Fatal(err)
+	}
+	if res.StatusCode != http.StatusNotFound || !strings.Contains(problem.Detail, "the oldest to watch from") {
+		t.Errorf("%s, %+v", res.Status, problem)
+	}
+	res, err := http.Get(base + "/v1/watch?since=%40~1&limit=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	if lines := bufio.NewScanner(res.Body); !lines.Scan() || !strings.HasPrefix(lines.Text(), `{"op":`) || lines.Scan() {
+		t.Errorf("lines: %q", lines.Text())
+	}
+}
