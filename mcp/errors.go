@@ -20,6 +20,7 @@ type errorJSON struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
+	Kind    string `json:"kind"` // of the refusal, see operation.Outcome
 	// Answer is what the operation answered beside the bad news, as the conflicts of a commit.
 	Answer json.RawMessage `json:"answer,omitempty"`
 }
@@ -37,6 +38,13 @@ const newsTokens = 2000
 
 // describe says what went wrong by the error table.
 func describe(ctx context.Context, err error) errorJSON {
+	out := describeCode(ctx, err)
+	row, _ := operation.WithCode(out.Code)
+	out.Kind = row.Refusal()
+	return out
+}
+
+func describeCode(ctx context.Context, err error) errorJSON {
 	var failed *operation.Error
 	var news *badNews
 	switch {
@@ -46,7 +54,9 @@ func describe(ctx context.Context, err error) errorJSON {
 	case errors.As(err, &failed):
 		// the command line names flags with dashes, tools do not
 		message := strings.TrimPrefix(failed.Message, "--")
-		return errorJSON{failed.Outcome.Code, clipText(message, maxMessage), agentHint(failed.Hint), nil}
+		return errorJSON{
+			Code: failed.Outcome.Code, Message: clipText(message, maxMessage), Hint: agentHint(failed.Hint),
+		}
 	case ctx.Err() != nil:
 		return errorJSON{Code: operation.Interrupted.Code, Message: "the call was cancelled; nothing half done stays"}
 	}

@@ -72,6 +72,12 @@
 // here. VerifyHistory tells what the signatures of a history are worth to whoever asks; merges and
 // imports can be made to refuse what is not signed by keys that are trusted (RequireSigned).
 //
+// # Who may change what
+//
+// A Stamp may have a Guard, which is asked about everything that an operation changes in what HEAD,
+// branches, stages and merges in progress lead to, by type, before it is recorded: package policy
+// makes one of a file. There is no way to move those refs that does not ask it.
+//
 // # Memory
 //
 // What is kept between calls is bounded by Options: blocks as they are stored, decoded trees, decoded

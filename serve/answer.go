@@ -135,7 +135,7 @@ func (a *answer) breakOff(p *problem) {
 	p.RequestID = x.id
 	if a.q.call.Operation.Stream() && a.q.form == operation.MediaNDJSON {
 		line, _ := json.Marshal(map[string]any{"error": map[string]string{ // strings have a JSON form
-			"code": p.Code, "message": p.Detail, "hint": p.Hint, "request_id": p.RequestID,
+			"code": p.Code, "message": p.Detail, "hint": p.Hint, "kind": p.Kind, "request_id": p.RequestID,
 		}})
 		_, _ = a.to.Write(append(line, '\n')) // who asked may have gone
 		return

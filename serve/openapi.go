@@ -84,12 +84,16 @@ func ref(schema string) object { return object{"$ref": "#/components/schemas/" +
 func problemSchema() object {
 	text := object{"type": "string"}
 	return object{
-		"type": "object", "required": []string{"type", "title", "status", "detail", "code", "request_id"},
+		"type": "object", "required": []string{"type", "title", "status", "detail", "code", "kind", "request_id"},
 		"properties": object{
 			"type": text, "title": text, "status": object{"type": "integer"},
 			"detail": object{"type": "string", "description": "What was wrong, in one line"},
 			"code":   object{"type": "string", "enum": codes()},
 			"hint":   object{"type": "string", "description": "The next step"},
+			"kind": object{"type": "string", "description": "What to do next: say it differently, ask somebody " +
+				"else, read and write again, name something else, or try again",
+				"enum": []string{operation.KindValidation, operation.KindNotAllowed, operation.KindVersion,
+					operation.KindNotFound, operation.KindExec}},
 			"request_id": object{"type": "string",
 				"description": "Names the request in the log of the server"},
 			"answer": object{"description": "What the operation printed before it failed"},

@@ -21,6 +21,7 @@ type problem struct {
 	Detail    string `json:"detail"`
 	Code      string `json:"code"`
 	Hint      string `json:"hint,omitempty"`
+	Kind      string `json:"kind"` // of the refusal, see operation.Outcome
 	RequestID string `json:"request_id"`
 	// Answer is what the operation printed before it failed: the conflicts of a merge.
 	Answer json.RawMessage `json:"answer,omitempty"`
@@ -31,8 +32,24 @@ type problem struct {
 func newProblem(status int, code, format string, args ...any) *problem {
 	return &problem{
 		Type: "about:blank", Title: http.StatusText(status), Status: status, Code: code,
-		Detail: fmt.Sprintf(format, args...),
+		Detail: fmt.Sprintf(format, args...), Kind: refusal(status, code),
 	}
+}
+
+// refusal is the kind of a code: as the table has it, or for codes of this surface by the status.
+func refusal(status int, code string) string {
+	if row, known := operation.WithCode(code); known {
+		return row.Refusal()
+	}
+	switch status {
+	case http.StatusUnauthorized:
+		return operation.KindNotAllowed
+	case http.StatusConflict, http.StatusPreconditionFailed:
+		return operation.KindVersion
+	case http.StatusTooManyRequests:
+		return operation.KindExec
+	}
+	return operation.KindValidation
 }
 
 // The codes below are of this surface alone; all others are those of the table of outcomes.
