@@ -36,6 +36,8 @@ type Server struct {
 
 	mu         sync.Mutex
 	recordings map[clientKey]*recording
+
+	subscriptions subscriptions
 }
 
 // New returns a server of the operations in a table. It runs none of them before a client asks.
@@ -54,6 +56,7 @@ func New(table []operation.Operation, runner operation.Runner, opt Options) *Ser
 		&sdk.ServerOptions{
 			Instructions: s.instructions(), Logger: s.libraryLog(), PageSize: pageTools,
 			CompletionHandler: s.complete,
+			SubscribeHandler:  s.subscribe, UnsubscribeHandler: s.unsubscribe,
 			SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) {
 				c.CacheScope = cachePrivate
 			},
@@ -131,11 +134,13 @@ func (s *Server) instructions() string {
 // sessions it recorded. It returns nil when the client hung up.
 func (s *Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer s.endSessions(context.WithoutCancel(ctx))
+	defer s.endSubscriptions()
 	return s.runLines(ctx, in, out)
 }
 
 // Close ends the sessions of clients over HTTP and those that were recorded.
 func (s *Server) Close(ctx context.Context) {
+	s.endSubscriptions()
 	for session := range s.sdk.Sessions() {
 		if err := session.Close(); err != nil {
 			s.log.Debug("session not closed", "error", err)

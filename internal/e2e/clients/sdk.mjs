@@ -11,6 +11,7 @@ const old = {
   ...load("@modelcontextprotocol/sdk/client/stdio.js"),
   ...load("@modelcontextprotocol/sdk/client/streamableHttp.js"),
 };
+const types = load("@modelcontextprotocol/sdk/types.js");
 const modern = { ...load("@modelcontextprotocol/client"), ...load("@modelcontextprotocol/client/stdio") };
 
 const coreTools = ["check", "commit", "diff", "forget", "get", "log", "neighbors", "recall", "remember",
@@ -127,12 +128,30 @@ async function cancellation(client, tag) {
   check(made === all && made === (after !== before), "what is broken off is whole or not there", [came, made, all]);
 }
 
+// subscription hears of a node that another process changes, and of no other.
+async function subscription(client, tag) {
+  const heard = [];
+  client.setNotificationHandler(types.ResourceUpdatedNotificationSchema, ({ params }) => heard.push(params.uri));
+  await client.subscribeResource({ uri: "mnem://node/bob" });
+  const env = { ...process.env, MNEM_AUTHOR: "Ann" };
+  const commit = (key) => run(mnem, ["commit", "-R", dir, "-m", tag, "-"],
+    { env, input: JSON.stringify({ node: { key, context: `${tag} ${Math.random()}` } }) });
+  commit("billing");
+  commit("bob");
+  for (let i = 0; i < 200 && heard.length === 0; i++) await new Promise((r) => setTimeout(r, 25));
+  check(JSON.stringify(heard) === '["mnem://node/bob"]', "a subscription tells of its resource alone", heard);
+  await client.unsubscribeResource({ uri: "mnem://node/bob" });
+  commit("bob");
+  check(heard.length === 1, "nothing is told after that", heard);
+}
+
 async function everything(client, tag) {
   check(/memor/i.test(client.getInstructions() ?? ""), "instructions are given");
   await tools(client, tag);
   await resources(client);
   await promptsAndCompletion(client);
   await cancellation(client, tag);
+  if (client instanceof old.Client) await subscription(client, tag);
   await client.close();
 }
 

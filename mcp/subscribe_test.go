@@ -1,0 +1,37 @@
+package mcp
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+func TestWhatAnOperationTouches(t *testing.T) {
+	var w watched
+	if err := json.Unmarshal([]byte(`{"op":"o","branches":[{"branch":"main","changes":{"nodes":[
+		{"id":"8fac97b2-5981-c52c-7a8b-b0936164596b","key":"svc/a b"}],"edges":[
+		{"src":"11111111-5981-c52c-7a8b-b0936164596b","dst":"22222222-5981-c52c-7a8b-b0936164596b",
+		"src_key":"alice","dst_key":null}],"more":false}}]}`), &w); err != nil {
+		t.Fatal(err)
+	}
+	for uri, want := range map[string]bool{
+		"mnem://node/svc/a%20b":                            true,
+		"mnem://node/key:alice":                            true,
+		"mnem://node/22222222-5981-c52c-7a8b-b0936164596b": true,
+		"mnem://node/id:8FAC":                              true,
+		"mnem://node/bob":                                  false,
+		"mnem://node/key:8fac":                             false,
+		"mnem://commit/main":                               true,
+		"mnem://commit/bafyreiaaaa":                        false,
+		"mnem://diff/bafyreiaaaa..HEAD":                    true,
+		"mnem://diff/bafyreiaaaa..bafyreibbbb":             false,
+		"other://node/alice":                               false,
+	} {
+		if got := w.touches(uri); got != want {
+			t.Errorf("%s: %v, want %v", uri, got, want)
+		}
+	}
+	w.Branches[0].Changes.More = true
+	if !w.touches("mnem://node/bob") {
+		t.Error("what is not told may be any node")
+	}
+}
