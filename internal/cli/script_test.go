@@ -34,7 +34,12 @@ const scriptTime = 1767323045
 //	damage DIR              changes one byte of a repository, which is then not checked
 //
 // Every repository that a script leaves behind is checked from end to end.
-func TestScripts(t *testing.T) { runScripts(t, nil) }
+func TestScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestScriptsHeld runs the same commands beside one another")
+	}
+	runScripts(t, nil)
+}
 
 func runScripts(t *testing.T, by *holding) {
 	const dir = "testdata/script"
