@@ -79,6 +79,9 @@ func eachCommand(fn func(path string, cmd *cobra.Command)) {
 
 // TestExamples runs the examples of every command, as they are and with --json.
 func TestExamples(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and one command after the other")
+	}
 	world := newWorld(t)
 	world.write("memory.jsonl", demo.Memory)
 	world.write("change.jsonl", demo.Change)

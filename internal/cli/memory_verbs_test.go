@@ -123,6 +123,9 @@ func TestMemoryVerbsUndo(t *testing.T) {
 // TestMemoryVerbsInProcesses asks each verb that reads in processes of their own and on different
 // numbers of processors: the answers have the same bytes.
 func TestMemoryVerbsInProcesses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and one command after the other")
+	}
 	w := newReading(t)
 	w.commit(verbLines())
 	ask := func(procs string, args ...string) string {
