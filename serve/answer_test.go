@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -294,4 +295,39 @@ func TestAnswersAreForgotten(t *testing.T) {
 	if _, p := begin("one more"); p == nil || p.Status != 503 {
 		t.Errorf("%+v, want 503: all are under way", p)
 	}
+}
+
+// TestIdempotencyKeyAtTheEnd stops a server while a write with a key takes longer than it waits: the
+// write is told, as one without a key is.
+func TestIdempotencyKeyAtTheEnd(t *testing.T) {
+	begun, told := make(chan struct{}), make(chan struct{})
+	run := func(ctx context.Context, _ operation.Call, _ io.Writer) (operation.Outcome, error) {
+		close(begun)
+		select {
+		case <-ctx.Done():
+			close(told)
+		case <-time.After(20 * time.Second):
+		}
+		return operation.Interrupted, &operation.Error{Outcome: operation.Interrupted, Message: "cut"}
+	}
+	t.Cleanup(func() { // after the server was stopped
+		select {
+		case <-told:
+		case <-time.After(5 * time.Second):
+			t.Error("the write goes on after the server has ended")
+		}
+	})
+	f := newFixture(t, func(c *Config) { c.Limits.Grace = 50 * time.Millisecond })
+	f.run = run
+	req := httptest.NewRequestWithContext(t.Context(), "POST", f.url+"/v1/commit",
+		strings.NewReader("{}"))
+	req.RequestURI = ""
+	req.Header.Set("Content-Type", operation.MediaJSON)
+	req.Header.Set("Idempotency-Key", "k")
+	go func() {
+		if res, err := http.DefaultClient.Do(req); err == nil {
+			_ = res.Body.Close()
+		}
+	}()
+	<-begun
 }

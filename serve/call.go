@@ -43,6 +43,8 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 		// The client may go, and ask for the answer with the same key again.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), s.cfg.Limits.Time)
 		defer cancel()
+		ctx, end := until(ctx, s.broken)
+		defer end()
 		defer s.answers.end(kept)
 		s.run(ctx, w, r, q, kept)
 	}

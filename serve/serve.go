@@ -111,6 +111,7 @@ type Server struct {
 	answers  *answers // of requests with an Idempotency-Key
 	stopping atomic.Bool
 	stop     chan struct{} // closed when the server is to stop
+	broken   chan struct{} // closed when it does not wait for requests under way any more
 }
 
 // New returns a server.
@@ -121,7 +122,7 @@ func New(cfg Config) *Server {
 		ids: &ids{from: cfg.Rand}, rates: newRates(cfg.Limits.Rate, cfg.Now),
 		bodies: budget{left: cfg.Limits.Bodies}, slots: newSlots(cfg.Limits),
 		watchers: budget{left: maxWatchers},
-		answers:  newAnswers(cfg.Now), stop: make(chan struct{}),
+		answers:  newAnswers(cfg.Now), stop: make(chan struct{}), broken: make(chan struct{}),
 	}
 	for i := range cfg.Operations {
 		s.ops[cfg.Operations[i].Name] = &cfg.Operations[i]
@@ -176,6 +177,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		s.cfg.Log.Warn("requests were broken off", "after", s.cfg.Limits.Grace)
 		cancel()
+		close(s.broken)
 		err = srv.Close()
 	}
 	<-ended
@@ -293,20 +295,24 @@ func (s *Server) methods(w http.ResponseWriter, r *http.Request, list ...string)
 // long answers a request that may take as long as its client stays.
 func (s *Server) long(h http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithCancel(r.Context())
+		ctx, cancel := until(r.Context(), s.stop)
 		defer cancel()
-		ended := make(chan struct{})
-		defer close(ended)
-		go func() {
-			select {
-			case <-s.stop:
-				cancel()
-			case <-ended:
-			}
-		}()
 		rc := http.NewResponseController(w)
 		_ = rc.SetReadDeadline(time.Time{}) // where it cannot be lifted the request ends sooner
 		_ = rc.SetWriteDeadline(time.Time{})
 		h.ServeHTTP(w, r.WithContext(ctx))
 	}
+}
+
+// until returns a context that ends when a channel is closed too. cancel must be called.
+func until(ctx context.Context, end <-chan struct{}) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		defer cancel()
+		select {
+		case <-end:
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
