@@ -8,6 +8,7 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -47,8 +48,9 @@ type Config struct {
 	Limits   Limits
 }
 
-// Route is a further path with a handler of its own. Its requests are guarded like all others, are
-// not bounded in time, and their contexts end when the server is to stop.
+// Route is a further path with a handler of its own. Its requests are guarded like all others, and
+// their bodies are bounded and read before; they are not bounded in time, and their contexts end when
+// the server is to stop.
 type Route struct {
 	Path    string
 	Effect  operation.Effect // what the caller must be allowed
@@ -147,7 +149,7 @@ func New(cfg Config) *Server {
 		s.refuse(w, r, notFound("no %q here: see /openapi.json", r.URL.Path))
 	})
 	for _, route := range cfg.Routes {
-		s.mux.HandleFunc(route.Path, s.allow(route.Effect, s.long(route.Handler)))
+		s.mux.HandleFunc(route.Path, s.allow(route.Effect, s.whole(s.long(route.Handler))))
 	}
 	return s
 }
@@ -301,6 +303,26 @@ func (s *Server) long(h http.Handler) http.HandlerFunc {
 		_ = rc.SetReadDeadline(time.Time{}) // where it cannot be lifted the request ends sooner
 		_ = rc.SetWriteDeadline(time.Time{})
 		h.ServeHTTP(w, r.WithContext(ctx))
+	}
+}
+
+// whole reads the body of a request before it is answered, as bodies of operations are: within its
+// time and size, where there is room.
+func (s *Server) whole(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength == 0 {
+			next(w, r)
+			return
+		}
+		body, release, p := s.take(r, s.cfg.Limits.Body)
+		defer release()
+		if p != nil {
+			s.refuse(w, r, p)
+			return
+		}
+		r = r.Clone(r.Context())
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		next(w, r)
 	}
 }
 
