@@ -201,6 +201,19 @@ func TestIdempotencyKey(t *testing.T) {
 	f.run = prints(operation.OK, "{}")
 	f.want(post(`{"message":"m"}`, "k4"), 200, "")
 
+	// What may have been done is not done again.
+	f.run = func(context.Context, operation.Call, io.Writer) (operation.Outcome, error) {
+		n++
+		return operation.Busy, &operation.Error{Outcome: operation.Busy, Message: "it ended", Unknown: true}
+	}
+	n = 0
+	for range 2 {
+		r := post(`{"message":"m"}`, "k6")
+		if f.want(r, 503, "busy"); n != 1 || r.Header.Get("Retry-After") != "" {
+			t.Errorf("%d calls, again after %q", n, r.Header.Get("Retry-After"))
+		}
+	}
+
 	// What is long is done once too.
 	f.run = prints(operation.OK, strings.Repeat("x", maxHeld), "y")
 	if r := post(`{"message":"m"}`, "k5"); len(r.text) != maxHeld+1 {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/owner"
+	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -81,5 +82,44 @@ func TestOtherVersionTakesOver(t *testing.T) {
 	cancel()
 	if err := <-kept; err != nil && !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// TestUnknownWrites has an owner end in the middle of a write for a caller: whoever asked must know
+// that the write may have been made.
+func TestUnknownWrites(t *testing.T) {
+	for _, writes := range []bool{true, false} {
+		w, run := remoteWorld(t)
+		r, err := repo.Open(w.Dir, repo.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := make(chan struct{})
+		host, err := owner.NewHost(filepath.Join(w.Dir, repo.DirName), t.TempDir(), build(),
+			func(ctx context.Context, c *owner.Call) int {
+				if writes {
+					_ = c.Writes()
+				} else {
+					_, _ = io.WriteString(c.Stdout, "{}\n")
+				}
+				close(began)
+				<-ctx.Done()
+				return 1
+			})
+		if err == nil {
+			err = r.SetOwner(repo.Owner{PID: os.Getpid(), Protocol: owner.Protocol, Socket: host.Socket()})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { <-began; ended <- host.Close(0) }()
+		_, failed := ask(t, run, operation.Busy, call(t, "remember", `{"text":"Ada leads infra"}`))
+		if failed == nil || failed.Unknown != writes {
+			t.Errorf("writes %t: %+v", writes, failed)
+		}
+		if err := errors.Join(<-ended, r.Close()); err != nil {
+			t.Error(err)
+		}
 	}
 }
