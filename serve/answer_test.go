@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -343,4 +344,46 @@ func TestIdempotencyKeyAtTheEnd(t *testing.T) {
 		}
 	}()
 	<-begun
+}
+
+// TestLongAnswerIsLost has a client go while the long answer to its write is sent: the write is made
+// to its end, once.
+func TestLongAnswerIsLost(t *testing.T) {
+	f := newFixture(t, func(c *Config) { c.Limits.Write = 200 * time.Millisecond })
+	ended := make(chan error, 9)
+	part := strings.Repeat("x", maxHeld)
+	f.run = func(_ context.Context, _ operation.Call, out io.Writer) (operation.Outcome, error) {
+		for range 16 {
+			if _, err := io.WriteString(out, part); err != nil {
+				ended <- err
+				return operation.Interrupted, err
+			}
+		}
+		ended <- nil
+		return operation.OK, nil
+	}
+	c, err := net.Dial("tcp", strings.TrimPrefix(f.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	const headers = "Host: localhost\r\nIdempotency-Key: k\r\n" + asJSONType + "\r\n"
+	_, err = io.WriteString(c, "POST /v1/commit HTTP/1.1\r\n"+headers+"Content-Length: 2\r\n\r\n{}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil { // nothing was read
+		t.Errorf("the write was broken off: %v", err)
+	}
+	for range 100 { // until its end is known
+		r := f.ask("POST", "/v1/commit", "{}", asJSONType, "Idempotency-Key: k")
+		if r.StatusCode != 409 {
+			t.Fatalf("status %d", r.StatusCode)
+		}
+		if strings.Contains(r.text, "too long") {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Error("the write did not end")
 }
