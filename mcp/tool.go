@@ -215,6 +215,14 @@ func (c *call) read(
 
 // do runs a call and returns its answer. News that are bad are an error, with the answer in it.
 func (s *Server) do(ctx context.Context, ask operation.Call) (json.RawMessage, error) {
+	select {
+	case s.running <- struct{}{}:
+		defer func() { <-s.running }()
+	case <-ctx.Done():
+		return nil, &operation.Error{
+			Outcome: operation.Interrupted, Message: "the call ended before it could begin",
+		}
+	}
 	out := &bounded{most: maxAnswer}
 	outcome, err := s.runner.Run(ctx, ask, out)
 	if out.over {
@@ -239,6 +247,10 @@ func (s *Server) do(ctx context.Context, ask operation.Call) (json.RawMessage, e
 	}
 	return data, nil
 }
+
+// mostRunning bounds the operations at once: each may hold an answer of maxAnswer, and clients over
+// HTTP can send as many calls as there are connections. Others wait.
+const mostRunning = 32
 
 // maxAnswer is how many bytes of an operation's answer are read before it is cut into pages.
 const maxAnswer = 32 << 20
