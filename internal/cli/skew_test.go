@@ -37,7 +37,7 @@ func TestOtherVersionTakesOver(t *testing.T) {
 	defer func() { _ = r.Close() }()
 	live := func(build string) *owner.Host {
 		t.Helper()
-		host, err := owner.NewHost(filepath.Join(app.Dir, repo.DirName), t.TempDir(), build,
+		host, err := owner.NewHost(filepath.Join(app.Dir, repo.DirName), os.TempDir(), build,
 			func(ctx context.Context, _ *owner.Call) int { <-ctx.Done(); return 1 })
 		if err == nil {
 			err = r.SetOwner(repo.Owner{PID: os.Getpid(), Protocol: owner.Protocol, Socket: host.Socket()})
@@ -95,7 +95,7 @@ func TestUnknownWrites(t *testing.T) {
 			t.Fatal(err)
 		}
 		began := make(chan struct{})
-		host, err := owner.NewHost(filepath.Join(w.Dir, repo.DirName), t.TempDir(), build(),
+		host, err := owner.NewHost(filepath.Join(w.Dir, repo.DirName), os.TempDir(), build(),
 			func(ctx context.Context, c *owner.Call) int {
 				if writes {
 					_ = c.Writes()
