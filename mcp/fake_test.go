@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
@@ -225,6 +226,45 @@ func checkSession(t *testing.T, a *cli.App, record mcp.Record, follow bool) {
 		return
 	}
 	run(t, a, "", "replay", rows[0].Session)
+}
+
+// TestSessionsBelongToTokens has one client use the session of another one, which says who that is.
+func TestSessionsBelongToTokens(t *testing.T) {
+	sv := server(memory(t, facts), mcp.Options{})
+	web := httptest.NewServer(sv.Handler())
+	defer web.Close()
+	defer sv.Close(context.WithoutCancel(t.Context()))
+	post := func(token, session, body string) (status int, id string) {
+		t.Helper()
+		req := httptest.NewRequestWithContext(t.Context(), "POST", web.URL, strings.NewReader(body))
+		req.RequestURI = ""
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		if token != "" {
+			req.Header.Set("Authorization", "Bearer "+token)
+		}
+		if session != "" {
+			req.Header.Set("Mcp-Session-Id", session)
+			req.Header.Set("Mcp-Protocol-Version", "2025-11-25")
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = res.Body.Close() }()
+		return res.StatusCode, res.Header.Get("Mcp-Session-Id")
+	}
+	const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
+	_, id := post("ours", "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{`+
+		`"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`)
+	if id == "" {
+		t.Fatal("no session")
+	}
+	for token, want := range map[string]int{"ours": 200, "theirs": 403, "": 403} {
+		if got, _ := post(token, id, ping); got != want {
+			t.Errorf("token %q: status %d, want %d", token, got, want)
+		}
+	}
 }
 
 // TestHTTP connects clients of both eras to one server: each gets what it asked for, and commits

@@ -1,9 +1,13 @@
 package mcp
 
 import (
+	"context"
+	"crypto/sha256"
+	"fmt"
 	"net/http"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/auth"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -21,7 +25,7 @@ const (
 // Handler returns the server over HTTP, for one path. Requests of 2026-07-28 and later stand alone;
 // those before belong to a session. It refuses requests of web pages of other origins and, where it
 // listens on a loopback address, those with another host's name; who may ask is for what is around
-// it to say. Sessions end with [Server.Close].
+// it to say. A session belongs to the token that began it. Sessions end with [Server.Close].
 func (s *Server) Handler() http.Handler {
 	alone := sdk.NewStreamableHTTPHandler(
 		func(*http.Request) *sdk.Server { return s.sdk },
@@ -46,7 +50,23 @@ func (s *Server) Handler() http.Handler {
 		}
 		sessions.ServeHTTP(w, r)
 	})
-	return http.NewCrossOriginProtection().Handler(byVersion)
+	return http.NewCrossOriginProtection().Handler(bound(byVersion))
+}
+
+// bound ties sessions to the token of the request that began them, whose caller they speak for: who
+// comes to know the id of another's session cannot use it. That a token is one is known by then.
+func bound(next http.Handler) http.Handler {
+	byToken := auth.RequireBearerToken(
+		func(_ context.Context, token string, _ *http.Request) (*auth.TokenInfo, error) {
+			return &auth.TokenInfo{UserID: fmt.Sprintf("%x", sha256.Sum256([]byte(token)))}, nil
+		}, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") == "" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		byToken.ServeHTTP(w, r)
+	})
 }
 
 // crowded reports whether there are as many sessions as there may be.

@@ -87,7 +87,41 @@ func (p *page) members() []member {
 }
 
 // A cursor is "POSITION.CALL.COMMIT": where the next page begins, a hash of the other arguments, and
-// the commit that all pages are of.
+// the commit that all pages are of. A list that is of no commit, as that of operations, may grow and
+// shrink between pages: there a hash of the last entry of the page takes the commit's place.
+
+const (
+	anchorMark = "i" // no CID begins with it
+	anchorLen  = 16
+)
+
+func anchorOf(v json.RawMessage) string {
+	sum := sha256.Sum256(v)
+	return anchorMark + hex.EncodeToString(sum[:])[:anchorLen]
+}
+
+// anchor names the entry that a page ends with, "" for none.
+func (d *document) anchor(end int) string {
+	for _, p := range d.pieces {
+		if p.at == end {
+			return anchorOf(p.value)
+		}
+	}
+	return ""
+}
+
+// behind returns the position after the entry that an anchor names: the one nearest to where it was,
+// and that position itself where there is none.
+func (d *document) behind(anchor string, position int) int {
+	at, least := position, -1
+	for _, p := range d.pieces {
+		if far := max(p.at-position, position-p.at); anchor != "" && (least < 0 || far < least) &&
+			anchorOf(p.value) == anchor {
+			at, least = p.at, far
+		}
+	}
+	return at
+}
 
 // nextCursor returns the cursor that goes on behind a position.
 func nextCursor(position int, tool string, args arguments, commit string) string {

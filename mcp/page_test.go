@@ -156,3 +156,43 @@ func TestDefaultBound(t *testing.T) {
 		t.Errorf("a shortened answer does not say so: %.300s", a.text)
 	}
 }
+
+// TestPagesOfWhatGrows goes through the log of operations, newest first, while more are made: none
+// comes twice and none is left out.
+func TestPagesOfWhatGrows(t *testing.T) {
+	a := memory(t, facts)
+	made := 0
+	more := func() {
+		made++
+		run(t, a, fmt.Sprintf(`{"node":{"key":"n%d","type":"Other"}}`, made), "commit", "-m", "x", "-")
+	}
+	for range 10 {
+		more()
+	}
+	s := connect(t, server(a, mcp.Options{Profile: mcp.ProfileFull, Record: mcp.RecordNone}), nil)
+	args := map[string]any{"max_tokens": 600}
+	var last float64
+	n := 0
+	for ; ; n++ {
+		page := call(t, s, "op_log", args)
+		items, _ := page.out["items"].([]any)
+		for _, item := range items {
+			seq, _ := item.(map[string]any)["seq"].(float64)
+			if last != 0 && seq != last-1 {
+				t.Errorf("page %d: operation %v after %v", n, seq, last)
+			}
+			last = seq
+		}
+		next, ok := page.out["cursor"].(string)
+		if !ok {
+			break
+		}
+		args["cursor"] = next
+		if n < 3 {
+			more()
+		}
+	}
+	if last != 1 || n < 3 {
+		t.Errorf("%d pages, the last one ends with operation %v", n+1, last)
+	}
+}

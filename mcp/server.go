@@ -37,6 +37,8 @@ type Server struct {
 	mu         sync.Mutex
 	recordings map[clientKey]*recording
 
+	running chan struct{} // one for each operation
+
 	subscriptions subscriptions
 }
 
@@ -44,6 +46,7 @@ type Server struct {
 func New(table []operation.Operation, runner operation.Runner, opt Options) *Server {
 	s := &Server{
 		opt: opt, runner: runner, table: table, log: opt.Log, recordings: map[clientKey]*recording{},
+		running: make(chan struct{}, mostRunning),
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)

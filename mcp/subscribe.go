@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -26,7 +27,7 @@ const (
 // It runs while there are any.
 type subscriptions struct {
 	mu   sync.Mutex
-	uris map[string]int // how many subscribed
+	uris map[string]map[*sdk.ServerSession]bool // who subscribed
 	stop context.CancelFunc
 	done sync.WaitGroup
 }
@@ -41,7 +42,8 @@ func (s *Server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error
 	subs := &s.subscriptions
 	subs.mu.Lock()
 	defer subs.mu.Unlock()
-	if subs.uris[uri] == 0 && len(subs.uris) >= mostSubscribed {
+	s.forgetGone()
+	if subs.uris[uri] == nil && len(subs.uris) >= mostSubscribed {
 		return rpcError(ctx, invalid("too many subscriptions", "unsubscribe from some"))
 	}
 	if subs.stop == nil {
@@ -54,19 +56,42 @@ func (s *Server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error
 		subs.done.Go(func() { s.keepWatching(watching, since) })
 	}
 	if subs.uris == nil {
-		subs.uris = make(map[string]int)
+		subs.uris = make(map[string]map[*sdk.ServerSession]bool)
 	}
-	subs.uris[uri]++
+	if subs.uris[uri] == nil {
+		subs.uris[uri] = make(map[*sdk.ServerSession]bool)
+	}
+	subs.uris[uri][req.Session] = true
 	return nil
+}
+
+// forgetGone forgets what clients subscribed to whose sessions ended: the library says nothing of
+// that. The caller holds the lock of the subscriptions.
+func (s *Server) forgetGone() {
+	subs := &s.subscriptions
+	if len(subs.uris) == 0 {
+		return
+	}
+	open := map[*sdk.ServerSession]bool{}
+	for session := range s.sdk.Sessions() {
+		open[session] = true
+	}
+	for uri, sessions := range subs.uris {
+		maps.DeleteFunc(sessions, func(session *sdk.ServerSession, _ bool) bool { return !open[session] })
+		if len(sessions) == 0 {
+			delete(subs.uris, uri)
+		}
+	}
 }
 
 func (s *Server) unsubscribe(_ context.Context, req *sdk.UnsubscribeRequest) error {
 	subs := &s.subscriptions
 	subs.mu.Lock()
 	defer subs.mu.Unlock()
-	if subs.uris[req.Params.URI]--; subs.uris[req.Params.URI] <= 0 {
+	if delete(subs.uris[req.Params.URI], req.Session); len(subs.uris[req.Params.URI]) == 0 {
 		delete(subs.uris, req.Params.URI)
 	}
+	s.forgetGone()
 	if len(subs.uris) == 0 && subs.stop != nil {
 		subs.stop()
 		subs.stop = nil

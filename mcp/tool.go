@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -52,6 +53,7 @@ type call struct {
 	tokens   int    // that the answer may have
 	position int    // that its page begins behind
 	commit   string // of the cursor, "" without one
+	anchor   string // likewise: the entry that the page before ended with, where no commit holds a list
 }
 
 // inputs returns the arguments of a tool.
@@ -112,6 +114,9 @@ func (s *Server) call(
 	if c.position, c.commit, err = readCursor(t.name, args); err != nil {
 		return nil, err
 	}
+	if strings.HasPrefix(c.commit, anchorMark) {
+		c.anchor, c.commit = c.commit, ""
+	}
 	c.caller, c.client = s.caller(ctx, req.Session.ID(), req.ClientInfo())
 	run := t.run
 	if run == nil {
@@ -126,13 +131,14 @@ func (s *Server) call(
 
 // answer is the page of a document that a call asked for.
 func (c *call) answer(doc *document) *sdk.CallToolResult {
+	c.position = doc.behind(c.anchor, c.position)
 	doc.from(c.position)
 	p := doc.cut(c.tokens)
 	switch {
 	case !c.tool.paged:
 		p.shortened = p.shortened || p.more
 	case p.more && p.end > c.position:
-		p.cursor = nextCursor(p.end, c.tool.name, c.args, doc.commit)
+		p.cursor = nextCursor(p.end, c.tool.name, c.args, firstOf(doc.commit, doc.anchor(p.end)))
 	}
 	body := string(object(p.members()))
 	switch {
@@ -215,6 +221,14 @@ func (c *call) read(
 
 // do runs a call and returns its answer. News that are bad are an error, with the answer in it.
 func (s *Server) do(ctx context.Context, ask operation.Call) (json.RawMessage, error) {
+	select {
+	case s.running <- struct{}{}:
+		defer func() { <-s.running }()
+	case <-ctx.Done():
+		return nil, &operation.Error{
+			Outcome: operation.Interrupted, Message: "the call ended before it could begin",
+		}
+	}
 	out := &bounded{most: maxAnswer}
 	outcome, err := s.runner.Run(ctx, ask, out)
 	if out.over {
@@ -239,6 +253,10 @@ func (s *Server) do(ctx context.Context, ask operation.Call) (json.RawMessage, e
 	}
 	return data, nil
 }
+
+// mostRunning bounds the operations at once: each may hold an answer of maxAnswer, and clients over
+// HTTP can send as many calls as there are connections. Others wait.
+const mostRunning = 32
 
 // maxAnswer is how many bytes of an operation's answer are read before it is cut into pages.
 const maxAnswer = 32 << 20

@@ -161,6 +161,9 @@ type Error struct {
 	Outcome Outcome
 	Message string // one line
 	Hint    string // the next step, "" for none
+	// Unknown is whether nobody can say if what was to be written was: it must not be done again
+	// without a look.
+	Unknown bool
 }
 
 func (e *Error) Error() string { return e.Message }

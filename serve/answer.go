@@ -23,6 +23,7 @@ type answer struct {
 	kept    *kept // nil where the answer is not kept
 	held    bytes.Buffer
 	started bool
+	gone    bool   // whether nobody takes the answer, of one that is kept
 	list    lister // of lines that become a JSON list
 	limits  *Limits
 	now     func() time.Time
@@ -65,12 +66,20 @@ func contentType(form string) string {
 	return form
 }
 
+// send sends some of the answer. What is kept goes on when its client is gone: half of it would be
+// done anew when that asks again.
 func (a *answer) send(p []byte) error {
+	if a.gone {
+		return nil
+	}
 	if a.lists() {
 		p = a.list.items(p)
 	}
 	_ = http.NewResponseController(a.to).SetWriteDeadline(a.now().Add(a.limits.Write))
 	_, err := a.to.Write(p)
+	if a.kept != nil && err != nil {
+		a.gone, err = true, nil
+	}
 	return err
 }
 

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -200,6 +202,19 @@ func TestIdempotencyKey(t *testing.T) {
 	f.run = prints(operation.OK, "{}")
 	f.want(post(`{"message":"m"}`, "k4"), 200, "")
 
+	// What may have been done is not done again.
+	f.run = func(context.Context, operation.Call, io.Writer) (operation.Outcome, error) {
+		n++
+		return operation.Busy, &operation.Error{Outcome: operation.Busy, Message: "it ended", Unknown: true}
+	}
+	n = 0
+	for range 2 {
+		r := post(`{"message":"m"}`, "k6")
+		if f.want(r, 503, "busy"); n != 1 || r.Header.Get("Retry-After") != "" {
+			t.Errorf("%d calls, again after %q", n, r.Header.Get("Retry-After"))
+		}
+	}
+
 	// What is long is done once too.
 	f.run = prints(operation.OK, strings.Repeat("x", maxHeld), "y")
 	if r := post(`{"message":"m"}`, "k5"); len(r.text) != maxHeld+1 {
@@ -294,4 +309,81 @@ func TestAnswersAreForgotten(t *testing.T) {
 	if _, p := begin("one more"); p == nil || p.Status != 503 {
 		t.Errorf("%+v, want 503: all are under way", p)
 	}
+}
+
+// TestIdempotencyKeyAtTheEnd stops a server while a write with a key takes longer than it waits: the
+// write is told, as one without a key is.
+func TestIdempotencyKeyAtTheEnd(t *testing.T) {
+	begun, told := make(chan struct{}), make(chan struct{})
+	run := func(ctx context.Context, _ operation.Call, _ io.Writer) (operation.Outcome, error) {
+		close(begun)
+		select {
+		case <-ctx.Done():
+			close(told)
+		case <-time.After(20 * time.Second):
+		}
+		return operation.Interrupted, &operation.Error{Outcome: operation.Interrupted, Message: "cut"}
+	}
+	t.Cleanup(func() { // after the server was stopped
+		select {
+		case <-told:
+		case <-time.After(5 * time.Second):
+			t.Error("the write goes on after the server has ended")
+		}
+	})
+	f := newFixture(t, func(c *Config) { c.Limits.Grace = 50 * time.Millisecond })
+	f.run = run
+	req := httptest.NewRequestWithContext(t.Context(), "POST", f.url+"/v1/commit",
+		strings.NewReader("{}"))
+	req.RequestURI = ""
+	req.Header.Set("Content-Type", operation.MediaJSON)
+	req.Header.Set("Idempotency-Key", "k")
+	go func() {
+		if res, err := http.DefaultClient.Do(req); err == nil {
+			_ = res.Body.Close()
+		}
+	}()
+	<-begun
+}
+
+// TestLongAnswerIsLost has a client go while the long answer to its write is sent: the write is made
+// to its end, once.
+func TestLongAnswerIsLost(t *testing.T) {
+	f := newFixture(t, func(c *Config) { c.Limits.Write = 200 * time.Millisecond })
+	ended := make(chan error, 9)
+	part := strings.Repeat("x", maxHeld)
+	f.run = func(_ context.Context, _ operation.Call, out io.Writer) (operation.Outcome, error) {
+		for range 16 {
+			if _, err := io.WriteString(out, part); err != nil {
+				ended <- err
+				return operation.Interrupted, err
+			}
+		}
+		ended <- nil
+		return operation.OK, nil
+	}
+	c, err := net.Dial("tcp", strings.TrimPrefix(f.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	const headers = "Host: localhost\r\nIdempotency-Key: k\r\n" + asJSONType + "\r\n"
+	_, err = io.WriteString(c, "POST /v1/commit HTTP/1.1\r\n"+headers+"Content-Length: 2\r\n\r\n{}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil { // nothing was read
+		t.Errorf("the write was broken off: %v", err)
+	}
+	for range 100 { // until its end is known
+		r := f.ask("POST", "/v1/commit", "{}", asJSONType, "Idempotency-Key: k")
+		if r.StatusCode != 409 {
+			t.Fatalf("status %d", r.StatusCode)
+		}
+		if strings.Contains(r.text, "too long") {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Error("the write did not end")
 }

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 
@@ -43,6 +44,8 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 		// The client may go, and ask for the answer with the same key again.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), s.cfg.Limits.Time)
 		defer cancel()
+		ctx, end := until(ctx, s.broken)
+		defer end()
 		defer s.answers.end(kept)
 		s.run(ctx, w, r, q, kept)
 	}
@@ -100,7 +103,9 @@ func (s *Server) run(
 		if held := a.held.Bytes(); len(held) > 0 && !q.call.Text && json.Valid(held) {
 			p.Answer = slices.Clone(held)
 		}
-		if kept != nil && p.Status < 500 {
+		var failed *operation.Error
+		unknown := errors.As(err, &failed) && failed.Unknown // asked again it could be done twice
+		if kept != nil && (p.Status < 500 || unknown) {
 			kept.keep(p.Status, http.Header{"Content-Type": {mediaProblem}}, p, exchangeOf(r).id)
 		}
 		s.refuse(w, r, p)

@@ -94,6 +94,9 @@ func problemOf(o operation.Outcome, err error) *problem {
 	}
 	p := failed(o, e.Message)
 	p.Hint = e.Hint
+	if e.Unknown {
+		p.header = nil // it must not be asked again as it is
+	}
 	return p
 }
 

@@ -204,6 +204,8 @@ func (s *Server) take(r *http.Request, limit int64) (body []byte, release func()
 		return nil, release, newProblem(http.StatusRequestTimeout, operation.Interrupted.Code,
 			"the body did not come, or not in %v", s.cfg.Limits.Read)
 	}
+	s.bodies.give(size - int64(b.Len())) // of a body that did not say how long it is
+	size = int64(b.Len())
 	return b.Bytes(), release, nil
 }
 

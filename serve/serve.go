@@ -8,6 +8,7 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -47,8 +48,9 @@ type Config struct {
 	Limits   Limits
 }
 
-// Route is a further path with a handler of its own. Its requests are guarded like all others, are
-// not bounded in time, and their contexts end when the server is to stop.
+// Route is a further path with a handler of its own. Its requests are guarded like all others, and
+// their bodies are bounded and read before; they are not bounded in time, and their contexts end when
+// the server is to stop.
 type Route struct {
 	Path    string
 	Effect  operation.Effect // what the caller must be allowed
@@ -111,6 +113,7 @@ type Server struct {
 	answers  *answers // of requests with an Idempotency-Key
 	stopping atomic.Bool
 	stop     chan struct{} // closed when the server is to stop
+	broken   chan struct{} // closed when it does not wait for requests under way any more
 }
 
 // New returns a server.
@@ -121,7 +124,7 @@ func New(cfg Config) *Server {
 		ids: &ids{from: cfg.Rand}, rates: newRates(cfg.Limits.Rate, cfg.Now),
 		bodies: budget{left: cfg.Limits.Bodies}, slots: newSlots(cfg.Limits),
 		watchers: budget{left: maxWatchers},
-		answers:  newAnswers(cfg.Now), stop: make(chan struct{}),
+		answers:  newAnswers(cfg.Now), stop: make(chan struct{}), broken: make(chan struct{}),
 	}
 	for i := range cfg.Operations {
 		s.ops[cfg.Operations[i].Name] = &cfg.Operations[i]
@@ -146,7 +149,7 @@ func New(cfg Config) *Server {
 		s.refuse(w, r, notFound("no %q here: see /openapi.json", r.URL.Path))
 	})
 	for _, route := range cfg.Routes {
-		s.mux.HandleFunc(route.Path, s.allow(route.Effect, s.long(route.Handler)))
+		s.mux.HandleFunc(route.Path, s.allow(route.Effect, s.whole(s.long(route.Handler))))
 	}
 	return s
 }
@@ -176,6 +179,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		s.cfg.Log.Warn("requests were broken off", "after", s.cfg.Limits.Grace)
 		cancel()
+		close(s.broken)
 		err = srv.Close()
 	}
 	<-ended
@@ -293,20 +297,44 @@ func (s *Server) methods(w http.ResponseWriter, r *http.Request, list ...string)
 // long answers a request that may take as long as its client stays.
 func (s *Server) long(h http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithCancel(r.Context())
+		ctx, cancel := until(r.Context(), s.stop)
 		defer cancel()
-		ended := make(chan struct{})
-		defer close(ended)
-		go func() {
-			select {
-			case <-s.stop:
-				cancel()
-			case <-ended:
-			}
-		}()
 		rc := http.NewResponseController(w)
 		_ = rc.SetReadDeadline(time.Time{}) // where it cannot be lifted the request ends sooner
 		_ = rc.SetWriteDeadline(time.Time{})
 		h.ServeHTTP(w, r.WithContext(ctx))
 	}
+}
+
+// whole reads the body of a request before it is answered, as bodies of operations are: within its
+// time and size, where there is room.
+func (s *Server) whole(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength == 0 {
+			next(w, r)
+			return
+		}
+		body, release, p := s.take(r, s.cfg.Limits.Body)
+		defer release()
+		if p != nil {
+			s.refuse(w, r, p)
+			return
+		}
+		r = r.Clone(r.Context())
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		next(w, r)
+	}
+}
+
+// until returns a context that ends when a channel is closed too. cancel must be called.
+func until(ctx context.Context, end <-chan struct{}) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		defer cancel()
+		select {
+		case <-end:
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }

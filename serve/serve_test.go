@@ -391,3 +391,56 @@ func TestRoutes(t *testing.T) {
 		t.Errorf("status %d", res.StatusCode)
 	}
 }
+
+// TestBodiesOfRoutes sees to it that what a route is sent is bounded as what operations are: in size,
+// in all, and in time.
+func TestBodiesOfRoutes(t *testing.T) {
+	const size = 1000
+	hold, held := make(chan struct{}), make(chan struct{})
+	f := newFixture(t, func(c *Config) {
+		c.Limits.Body, c.Limits.Bodies, c.Limits.Read = size, 3*size/2, 300*time.Millisecond
+		c.Routes = []Route{{Path: "/route", Effect: operation.Reads, Handler: http.HandlerFunc(
+			func(w http.ResponseWriter, r *http.Request) {
+				data, err := io.ReadAll(r.Body)
+				if err != nil || int64(len(data)) != r.ContentLength {
+					t.Errorf("read %d of %d bytes: %v", len(data), r.ContentLength, err)
+				}
+				if strings.HasPrefix(string(data), "hold") {
+					close(held)
+					<-hold
+				}
+				_, _ = w.Write(data)
+			})}}
+	})
+	if r := f.ask("POST", "/route", "hello"); r.text != "hello" {
+		t.Errorf("%d %s", r.StatusCode, r.text)
+	}
+	f.want(f.ask("POST", "/route", strings.Repeat("x", size+1)), 413, codeTooLarge)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		f.ask("POST", "/route", "hold"+strings.Repeat("x", size-4))
+	}()
+	<-held
+	f.want(f.ask("POST", "/route", strings.Repeat("x", size)), 503, operation.Busy.Code)
+	close(hold)
+	<-ended
+	in, out := io.Pipe()
+	defer func() { _ = out.Close() }()
+	go func() { _, _ = io.WriteString(out, "x") }() // and no more
+	req := httptest.NewRequestWithContext(t.Context(), "POST", f.url+"/route", in)
+	req.RequestURI = ""
+	start := time.Now()
+	if res, err := http.DefaultClient.Do(req); err == nil {
+		_ = res.Body.Close()
+		if res.StatusCode != http.StatusRequestTimeout {
+			t.Errorf("status %d", res.StatusCode)
+		}
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("a body that does not come was waited for %v", took)
+	}
+	if r := f.ask("POST", "/route", strings.Repeat("x", size)); r.StatusCode != 200 {
+		t.Errorf("afterwards there is no room: %s", r.text)
+	}
+}

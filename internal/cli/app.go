@@ -50,6 +50,8 @@ type App struct {
 	// owner of the repository; writes tells that process that its command may write from now on.
 	forwarded bool
 	writes    func() error
+	// unknown, unless nil, is told that another process ended which may have made the change.
+	unknown func()
 }
 
 // System returns the App of this process.

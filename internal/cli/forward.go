@@ -126,10 +126,13 @@ func (c *cli) forward(ctx context.Context, client *owner.Client) error {
 		Stdin: stdin, Stdout: c.app.Stdout, Stderr: c.app.Stderr,
 	})
 	var lost *owner.LostError
+	if errors.As(err, &lost) && lost.Writes && c.app.unknown != nil {
+		c.app.unknown()
+	}
 	switch {
-	case errors.As(err, &lost) && ctx.Err() != nil:
+	case lost != nil && ctx.Err() != nil:
 		return ctx.Err()
-	case errors.As(err, &lost) && lost.Clean:
+	case lost != nil && lost.Clean:
 		return nil
 	case lost != nil && lost.Writes:
 		return hint(fmt.Errorf("%w: the process that had it open ended before it said what came of "+

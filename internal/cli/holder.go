@@ -204,7 +204,8 @@ func (h *Holder) Keep(ctx context.Context, ready func(socket string, own bool)) 
 			err = nil
 		case err != nil && (first || !errors.Is(err, store.ErrBusy)):
 		case err != nil:
-			continue // short-lived commands, one after the other
+			holdOff(ctx) // short-lived commands, one after the other, or another version of the program
+			continue
 		case client != nil:
 			if ready != nil {
 				ready("", false)
@@ -220,6 +221,17 @@ func (h *Holder) Keep(ctx context.Context, ready func(socket string, own bool)) 
 			<-ctx.Done()
 		}
 		return err
+	}
+}
+
+// holdOff waits a little before a repository that another process has is tried again: some refusals
+// come at once, as that of another version of the program.
+func holdOff(ctx context.Context) {
+	timer := time.NewTimer(lastPause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
 	}
 }
 

@@ -70,6 +70,8 @@ func (r *runner) Run(
 	app.Stdin, app.Stdout, app.Stderr = body, results, messages
 	app.OutTTY, app.ErrTTY, app.Remote = false, false, true
 	app.Getenv = r.environment(call.Caller)
+	unknown := false
+	app.unknown = func() { unknown = true }
 	exit := app.Run(ctx, args)
 	switch {
 	case results.err != nil:
@@ -78,6 +80,7 @@ func (r *runner) Run(
 		return operation.OK, nil
 	}
 	if failed := readError(messages.b.Bytes()); failed != nil {
+		failed.Unknown = unknown
 		return failed.Outcome, failed
 	}
 	return operation.WithExit(exit), nil

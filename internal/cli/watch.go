@@ -102,8 +102,9 @@ func (c *cli) watch(cmd *cobra.Command, opt watchOptions) (err error) {
 	for first := true; ; first = false {
 		own, client, err := h.reach(ctx, c.app.forwarded)
 		switch {
-		case err != nil && !first && ctx.Err() == nil && errors.Is(err, store.ErrBusy):
-			continue // short-lived commands, one after the other
+		case err != nil && !first && ctx.Err() == nil && passes(err):
+			holdOff(ctx) // short-lived commands, one after the other
+			continue
 		case err != nil:
 			return c.openHint(err)
 		case own != nil:
@@ -114,6 +115,13 @@ func (c *cli) watch(cmd *cobra.Command, opt watchOptions) (err error) {
 			return err
 		}
 	}
+}
+
+// passes reports whether a repository that cannot be reached may be had soon: not where a process
+// that cannot be talked to keeps it.
+func passes(err error) bool {
+	var skew *owner.SkewError
+	return errors.Is(err, store.ErrBusy) && !errors.As(err, &skew) && !errors.Is(err, owner.ErrPeer)
 }
 
 // watchThere follows the operations in another process, which is done with client. It returns true

@@ -226,6 +226,49 @@ func TestWriteKeepsLinksModesAndBackups(t *testing.T) {
 	}
 }
 
+// TestInlineTables leaves alone what no table can be added to.
+func TestInlineTables(t *testing.T) {
+	for _, text := range []string{
+		"mcp_servers = {}\n", "a = 1\n\"mcp_servers\" = {x = {command = \"x\"}}\n[b]\nc = 1\n",
+	} {
+		if out, err := setTOML([]byte(text), "mcp_servers", name, jsonFields()); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%q became %q: %v", text, out, err)
+		}
+	}
+	for _, text := range []string{"", "[a]\nmcp_servers = 1\n", "mcp_servers.x.command = \"x\"\n"} {
+		if _, err := setTOML([]byte(text), "mcp_servers", name, jsonFields()); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// TestEmptyFilesStay takes an entry out of files that Set did not make and that have nothing else.
+func TestEmptyFilesStay(t *testing.T) {
+	for _, c := range All() {
+		path := filepath.Join(t.TempDir(), "config")
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		set, err := c.Set(path, name, mnem)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := set.Write(); err != nil {
+			t.Fatal(err)
+		}
+		removed, err := c.Remove(path, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := removed.Write(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(path); err != nil {
+			t.Errorf("%s: %v", c.Name, err)
+		}
+	}
+}
+
 func TestPaths(t *testing.T) {
 	m := Machine{OS: "linux", Home: "/h", Config: "/c", XDG: "/x", Project: "/p"}
 	var got []string

@@ -28,12 +28,12 @@ type edit struct {
 	text       string
 }
 
-// apply makes replacements, which do not overlap.
+// apply makes replacements, which do not overlap. What is left of a file is never nil.
 func apply(text []byte, edits ...edit) []byte {
 	slices.SortStableFunc(edits, func(a, b edit) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end))
 	})
-	var out []byte
+	out := []byte{}
 	at := 0
 	for _, e := range edits {
 		out = append(append(out, text[at:e.start]...), e.text...)

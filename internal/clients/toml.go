@@ -36,6 +36,8 @@ func setTOML(text []byte, section, name string, fields []field) ([]byte, error) 
 	switch at, end, found := table(text, section, name); {
 	case found:
 		out, err = setKeys(text, at, end, old, fields, eol)
+	case inline(text, section):
+		err = fmt.Errorf("%w: %s is not a table of its own", ErrDamaged, section)
 	case old != nil:
 		err = fmt.Errorf("%w: %s.%s is not a table of its own", ErrDamaged, section, name)
 	default:
@@ -151,6 +153,17 @@ func table(text []byte, section, name string) (body, end int, found bool) {
 		}
 	}
 	return 0, 0, false
+}
+
+// inline reports whether a section is a value in one place, [section] aside: no table can be added to
+// such a one, though not every reader minds.
+func inline(text []byte, section string) bool {
+	end := len(text)
+	if all := headers(text); len(all) > 0 {
+		end = all[0].start
+	}
+	_, _, found := keyLine(text, 0, end, section)
+	return found
 }
 
 // keyLine finds the statement that sets a bare key between two places, without the end of the line

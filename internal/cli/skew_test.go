@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/owner"
+	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// TestOtherVersionTakesOver has an owner be followed by one of another version, which refuses at
+// once: who keeps a place asks again now and then, and who watches is told.
+func TestOtherVersionTakesOver(t *testing.T) {
+	var asked atomic.Int64 // each time that the repository is tried the clock is read
+	app := &App{
+		Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Dir: t.TempDir(),
+		User: "Tess", PID: os.Getpid(), Rand: rand.NewChaCha8([32]byte{}),
+		Getenv: func(string) string { return "" },
+		Now:    func() time.Time { asked.Add(1); return time.Now() },
+	}
+	if code := app.Run(t.Context(), []string{"init"}); code != 0 {
+		t.Fatalf("init: exit code %d", code)
+	}
+	r, err := repo.Open(app.Dir, repo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	live := func(build string) *owner.Host {
+		t.Helper()
+		host, err := owner.NewHost(filepath.Join(app.Dir, repo.DirName), os.TempDir(), build,
+			func(ctx context.Context, _ *owner.Call) int { <-ctx.Done(); return 1 })
+		if err == nil {
+			err = r.SetOwner(repo.Owner{PID: os.Getpid(), Protocol: owner.Protocol, Socket: host.Socket()})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return host
+	}
+	first := live(build())
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	holder := &Holder{
+		app: app, dir: app.Dir, opt: repo.Options{Wait: time.Second}, gate: make(chan struct{}, 1),
+		ending: make(chan struct{}),
+	}
+	found, kept, watched := make(chan bool, 10), make(chan error, 1), make(chan int, 1)
+	go func() { kept <- holder.Keep(ctx, func(_ string, own bool) { found <- own }) }()
+	if <-found {
+		t.Fatal("it has what another process has")
+	}
+	go func() { watched <- app.Run(ctx, []string{"watch"}) }()
+	time.Sleep(100 * time.Millisecond) // until it is at the owner; sooner it is told the same
+	if err := first.Close(0); err != nil {
+		t.Fatal(err)
+	}
+	second := live("another build")
+	defer func() { _ = second.Close(0) }()
+	select {
+	case code := <-watched:
+		if code != 6 {
+			t.Errorf("watch: exit code %d", code)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the watch is not told that it cannot go on")
+	}
+	before := asked.Load()
+	time.Sleep(500 * time.Millisecond)
+	if n := asked.Load() - before; n < 1 || n > 20 {
+		t.Errorf("asked %d times in half a second", n)
+	}
+	cancel()
+	if err := <-kept; err != nil && !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// TestUnknownWrites has an owner end in the middle of a write for a caller: whoever asked must know
+// that the write may have been made.
+func TestUnknownWrites(t *testing.T) {
+	for _, writes := range []bool{true, false} {
+		w, run := remoteWorld(t)
+		r, err := repo.Open(w.Dir, repo.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := make(chan struct{})
+		host, err := owner.NewHost(filepath.Join(w.Dir, repo.DirName), os.TempDir(), build(),
+			func(ctx context.Context, c *owner.Call) int {
+				if writes {
+					_ = c.Writes()
+				} else {
+					_, _ = io.WriteString(c.Stdout, "{}\n")
+				}
+				close(began)
+				<-ctx.Done()
+				return 1
+			})
+		if err == nil {
+			err = r.SetOwner(repo.Owner{PID: os.Getpid(), Protocol: owner.Protocol, Socket: host.Socket()})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { <-began; ended <- host.Close(0) }()
+		_, failed := ask(t, run, operation.Busy, call(t, "remember", `{"text":"Ada leads infra"}`))
+		if failed == nil || failed.Unknown != writes {
+			t.Errorf("writes %t: %+v", writes, failed)
+		}
+		if err := errors.Join(<-ended, r.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
