@@ -133,6 +133,7 @@ var prose25 = []string{
 	"Visitors are allowed on Friday. Deploys are still blocked on Sunday. They're now enabled. Once " +
 		"more allowed, this allowed us to drop the lock. It is the rule that allowed it. The account " +
 		"was blocked by the bank. Rauchen ist erlaubt. Le compte est bloqué. 周五参观被允许。缓存允许离线工作。",
+	"The server alpha has 16 GB of memory and costs 40 EUR, said Dana. Der Tarif kostet 20 Euro.",
 }
 
 // known25 are names that whoever asks knows.
