@@ -156,6 +156,26 @@ func TestCheckMarks(t *testing.T) {
 	}
 }
 
+// TestCheckDeniedInOtherWords: what is denied in a language is no repeat of what is said, however much
+// else both share.
+func TestCheckDeniedInOtherWords(t *testing.T) {
+	said := "Die Abteilung Buchhaltung darf Rechnungen über tausend Euro im neuen Portal freitags " +
+		"nach Freigabe der Leitung%s bezahlen."
+	var lines []string
+	for _, word := range []string{"", " nicht"} {
+		lines = append(lines, `{"node":{"type":"fact","summary":"`+fmt.Sprintf(said, word)+`"}}`)
+	}
+	_, one := openCheck(t, lines[0])
+	_, both := openCheck(t, lines...)
+	question := "Darf die Abteilung Buchhaltung Rechnungen über tausend Euro im neuen Portal bezahlen?"
+	if v := mustCheck(t, one, question).Verdict; v != memory.Strong {
+		t.Errorf("alone: %s", v)
+	}
+	if v := mustCheck(t, both, question).Verdict; v != memory.Weak {
+		t.Errorf("denied: %s", v)
+	}
+}
+
 // A question of one word that all memories have is no evidence, and what stands in sentences far
 // apart is none either.
 func TestCheckSpansAndChance(t *testing.T) {

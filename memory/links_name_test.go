@@ -42,6 +42,7 @@ func TestOneNameOneNode(t *testing.T) {
 			{tell("On Monday Carol moved to Lyon", ""), nil, []string{"carol", "entity/lyon"}},
 			{tell("It was sold", "", "CAROL"), nil, []string{"carol"}},
 			{tell("The chair is hers", "Carol"), []string{"carol"}, nil},
+			{tell("The lamp is hers", "entity/carol"), []string{"carol"}, nil},
 			{tell("On Monday Carol Cole left", ""), nil, []string{"entity/carol cole"}},
 		},
 		"mention first": {

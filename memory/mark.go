@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
@@ -86,7 +87,7 @@ type MarkResult struct {
 // Contradicted marks both nodes, each by the other; one that is contradicted by a third that is not
 // hidden keeps that.
 // What supersedes, hides or forgets one of two that contradict each other settles it: the other's
-// mark is taken off.
+// mark is taken off, or names another one that is marked by it.
 func (m *Memory) Mark(
 	ctx context.Context, opt repo.CommitOptions, req MarkRequest,
 ) (*MarkResult, error) {
@@ -229,10 +230,13 @@ type marker struct {
 	changes []graph.Change
 	names   []string // of what is marked, for people
 	marks   map[graph.ID]*graph.Mark
+	against map[graph.ID][]graph.ID // by a node what is contradicted by it in s; nil until asked for
+	adds    map[graph.ID][]graph.ID // likewise what was decided
 }
 
 func newMarker(ctx context.Context, s *repo.Snapshot) *marker {
-	return &marker{ctx: ctx, s: s, res: &MarkResult{}, marks: make(map[graph.ID]*graph.Mark)}
+	return &marker{ctx: ctx, s: s, res: &MarkResult{}, marks: make(map[graph.ID]*graph.Mark),
+		adds: make(map[graph.ID][]graph.ID)}
 }
 
 // now returns the mark that a node has after what was decided so far, nil for none.
@@ -360,17 +364,25 @@ func (k *marker) may(
 	return false, &StateError{Node: id, Name: name, State: old.State, By: old.By, Want: req.State}
 }
 
-// set marks a node.
+// set marks a node and tells of it.
 func (k *marker) set(req MarkRequest, id, by graph.ID) {
+	k.write(req, id, by)
+	k.res.Marked = append(k.res.Marked, id)
+}
+
+// write marks a node.
+func (k *marker) write(req MarkRequest, id, by graph.ID) {
 	change := &graph.MarkChange{
 		On: graph.MarkRef{Node: graph.Ref{ID: id}}, State: req.State, Reason: req.Reason,
 	}
 	if !by.IsZero() {
 		change.By = graph.Ref{ID: by}
 	}
+	if req.State == graph.Contradicted {
+		k.adds[by] = append(k.adds[by], id)
+	}
 	k.marks[id] = &graph.Mark{On: graph.OnNode, ID: id, State: req.State, By: by, Reason: req.Reason}
 	k.changes = append(k.changes, graph.Change{Mark: change})
-	k.res.Marked = append(k.res.Marked, id)
 }
 
 // contradict marks two nodes by each other. One that is contradicted already keeps its mark; where
@@ -431,7 +443,8 @@ func Disputed(ctx context.Context, s *repo.Snapshot, m *graph.Mark) (bool, error
 	return m != nil, err
 }
 
-// settle takes the mark off what a node contradicted, once the node is hidden.
+// settle takes the mark off what a node contradicted, once the node is hidden; where that is
+// contradicted by another one too, the mark names that one then.
 func (k *marker) settle(id graph.ID, old *graph.Mark) error {
 	if old == nil || old.State != graph.Contradicted || old.By.IsZero() {
 		return nil
@@ -440,8 +453,41 @@ func (k *marker) settle(id graph.ID, old *graph.Mark) error {
 	if err != nil || other == nil || other.State != graph.Contradicted || other.By != id {
 		return err
 	}
-	k.remove(old.By)
+	next, err := k.opponent(old.By)
+	if err != nil {
+		return err
+	}
+	if next == nil {
+		k.remove(old.By)
+		return nil
+	}
+	k.write(MarkRequest{State: graph.Contradicted, Reason: next.Reason}, old.By, next.ID)
 	return nil
+}
+
+// opponent returns the mark of a node that is contradicted by the given one, of several that of the
+// least id; nil for none. It reads the marks of all nodes, once.
+func (k *marker) opponent(id graph.ID) (*graph.Mark, error) {
+	if k.against == nil {
+		k.against = make(map[graph.ID][]graph.ID)
+		for m, err := range k.s.NodeMarks(k.ctx) {
+			if err != nil {
+				return nil, err
+			}
+			if m.State == graph.Contradicted && !m.By.IsZero() {
+				k.against[m.By] = append(k.against[m.By], m.ID)
+			}
+		}
+	}
+	list := slices.Concat(k.against[id], k.adds[id])
+	slices.SortFunc(list, graph.ID.Compare)
+	for _, other := range list {
+		m, err := k.now(other)
+		if err != nil || m != nil && m.State == graph.Contradicted && m.By == id {
+			return m, err
+		}
+	}
+	return nil, nil
 }
 
 // remove takes the mark off a node.

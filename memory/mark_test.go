@@ -201,6 +201,59 @@ func TestMarkRequests(t *testing.T) {
 	}
 }
 
+// TestSettledByThird: of three the second stays contradicted by the third once the first is hidden,
+// and undoing that gives the marks before it.
+func TestSettledByThird(t *testing.T) {
+	m := lifeMemory(t, `{"node":{"key":"x","type":"T"}}`, `{"node":{"key":"a","type":"T"}}`,
+		`{"node":{"key":"b","type":"T"}}`)
+	says := func(of, want string) {
+		t.Helper()
+		mark, err := lifeTip(t, m).Mark(t.Context(), graph.OnNode, graph.NodeID(of))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if mark != nil {
+			got = string(mark.State) + " " + mark.Reason
+			for _, by := range []string{"x", "a", "b"} {
+				if mark.By == graph.NodeID(by) {
+					got += " " + by
+				}
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", of, got, want)
+		}
+	}
+	mark := func(state graph.State, node, by, reason string) *MarkResult {
+		t.Helper()
+		res, err := m.Mark(t.Context(), lifeOpt, MarkRequest{State: state, Nodes: []string{node}, By: by,
+			Reason: reason})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	mark(graph.Contradicted, "a", "x", "first")
+	mark(graph.Contradicted, "b", "a", "second")
+	before := lifeTip(t, m).Graph()
+	says("a", "contradicted first x")
+	res := mark(graph.Forgotten, "x", "", "")
+	says("a", "contradicted second b")
+	says("b", "contradicted second a")
+	if len(res.Marked) != 1 || len(res.Unmarked) != 0 {
+		t.Errorf("%v %v", res.Marked, res.Unmarked)
+	}
+	undo(t, m, before)
+	_, err := m.Unmark(t.Context(), lifeOpt, UnmarkRequest{Nodes: []string{"x"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	says("a", "contradicted second b")
+	mark(graph.Retired, "b", "", "")
+	says("a", "")
+}
+
 // TestRandomMarks undoes random verbs one after the other and comes out where it began.
 func TestRandomMarks(t *testing.T) {
 	seed := rand.Uint64()

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
@@ -19,7 +20,7 @@ func (p *planner) subject(d *Draft) error {
 	if n, err := p.linker.node(p.ctx, d.About.Target()); n != nil || err != nil {
 		return err
 	}
-	at, err := p.linker.locate(p.ctx, key, nil)
+	at, err := p.linker.locate(p.ctx, titleOfKey(key), nil)
 	if err != nil {
 		return err
 	}
@@ -36,6 +37,11 @@ func (p *planner) subject(d *Draft) error {
 	return nil
 }
 
+// titleOfKey returns what an entity of a key is called where a mention made it.
+func titleOfKey(key string) string {
+	return cmp.Or(strings.TrimPrefix(key, keyEntity), key)
+}
+
 // about links a memory to its subject, which is made where there is none.
 func (p *planner) about(d *Draft, k *known, out *Remembered) error {
 	if d.About.IsZero() {
@@ -43,10 +49,7 @@ func (p *planner) about(d *Draft, k *known, out *Remembered) error {
 	}
 	var subject *graph.NodeChange
 	if d.About.Key != "" {
-		name := strings.TrimPrefix(d.About.Key, keyEntity) // as a mention of it would be called
-		if name == "" {
-			name = d.About.Key
-		}
+		name := titleOfKey(d.About.Key)
 		subject = &graph.NodeChange{Key: d.About.Key, Type: TypeEntity, Summary: &name}
 	} else if n, err := p.look(d.About.ID); err != nil {
 		return err

@@ -45,6 +45,32 @@ func (s *Snapshot) Edges(ctx context.Context, after graph.ID) iter.Seq2[EdgeEntr
 	}
 }
 
+// NodeMarks yields the marks of nodes in the order of their ids. It holds one mark at a time. After an
+// error, which comes with nil, it ends.
+func (s *Snapshot) NodeMarks(ctx context.Context) iter.Seq2[*graph.Mark, error] {
+	return func(yield func(*graph.Mark, error) bool) {
+		defer runtime.KeepAlive(s.state)
+		from := graph.MarkKey(graph.OnNode, graph.ID{})
+		to := []byte{from[0] + 1}
+		for kv, err := range s.state.marks.Scan(ctx, from, to) {
+			var m *graph.Mark
+			if err == nil {
+				var c ipld.CID
+				if c, err = linkItem(kv.Value); err == nil {
+					m, err = commit.ReadMark(ctx, s.state.get, c)
+				}
+			}
+			if err != nil {
+				yield(nil, fmt.Errorf("list: %w", err))
+				return
+			}
+			if !yield(m, nil) {
+				return
+			}
+		}
+	}
+}
+
 func readListed(
 	ctx context.Context, get store.Getter, _ graph.ID, c ipld.CID,
 ) (*graph.Edge, error) {

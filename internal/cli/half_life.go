@@ -25,7 +25,7 @@ func (c *cli) halfLifeCommand() *cobra.Command {
 		Short:   "Show or change after how many days memories count half",
 		Long: "List after how many days a memory of each type counts half in its effective importance, which\n" +
 			"'mnem get NODE --importance' shows, and which decides what 'mnem consolidate' proposes. A type\n" +
-			"that is not listed has what * has.\n\n" +
+			"that is not listed has what * has, which cannot be changed: give it one of its own.\n\n" +
 			"With TYPE=DAYS, 1 to 36500, change those of these types in one commit; TYPE=default goes back to\n" +
 			"the built-in one. They are part of the memory: they merge, revert and branch as it does.",
 		Example: "  mnem half-life\n  mnem half-life task=7 note=90\n  mnem half-life task=default\n" +
@@ -121,6 +121,10 @@ func parseHalfLives(args []string) (map[string]int, error) {
 			return nil, usagef("%q is not of the form TYPE=DAYS", arg)
 		}
 		typ, value := arg[:cut], arg[cut+1:]
+		if typ == "*" && value != "default" { // as the list calls all others: it would be a type of its own
+			return nil, usagef("* stands for all other types, which have %d days: name the type",
+				memory.DefaultHalfLife)
+		}
 		if _, again := out[typ]; again {
 			return nil, usagef("the half-life of %q is given twice", typ)
 		}

@@ -61,12 +61,22 @@ func isTelling(word string, sign uint8) bool {
 	return isNegation(word)
 }
 
-// isNegation reports whether a folded word is one of those that turn an English sentence around.
+// isNegation reports whether a folded word is one of those that turn a sentence around: of English,
+// German, French, Spanish, Italian, Portuguese, Russian and Arabic.
 func isNegation(word string) bool {
 	switch word {
 	case "no", "not", "never", "none", "nor", "neither", "nobody", "nothing", "nowhere", "without",
 		"cannot", "except", "unless":
 		return true
+	case "nicht", "kein", "keine", "keinem", "keinen", "keiner", "keines", "nichts", "nie",
+		"niemals", "niemand", "ohne", "weder",
+		"aucun", "aucune", "jamais", "ne", "pas", "rien", "sans",
+		"jamas", "nada", "nadie", "ningun", "ninguna", "nunca", "sin", "tampoco",
+		"mai", "nessuna", "nessuno", "niente", "non", "senza",
+		"nao", "nem", "nenhum", "nenhuma", "ninguem", "sem",
+		"без", "не", "нет", "ни", "никогда",
+		"لا", "لم", "لن", "ليس":
+		return true
 	}
-	return strings.HasSuffix(word, "n't")
+	return strings.HasSuffix(word, "n't") || strings.HasPrefix(word, "n'") // n'est
 }

@@ -39,6 +39,8 @@ func TestEachWord(t *testing.T) {
 		"\xff\x00":                        "",
 		"A" + strings.Repeat("bC", 200):   "a" + strings.Repeat("bc", 31) + "b*",
 		strings.Repeat("x", 70):           strings.Repeat("x", 64),
+		"Es geht nicht ohne Jamás":        "es* geht nicht* ohne* jamas*",
+		"il n’est plus не больше":         "il n'est* plus не* больше",
 		"nothing without a mast, unless…": "nothing* without* a mast unless*",
 	} {
 		got := strings.Join(wordsOf(s), " ")

@@ -92,8 +92,8 @@ func normalise(s string) plain {
 }
 
 // Signals returns what signals of cause a text has, in order, at most one of those that begin at
-// one place, and at most MaxSignals. One with a negation before it is none. Of the text the first
-// MaxText scalars count.
+// one place, and at most MaxSignals. One with a negation before it is none, nor one that says what is
+// done to what stands before it. Of the text the first MaxText scalars count.
 func Signals(s string) []Signal {
 	s = text.FirstScalars(s, MaxText)
 	all := allLists()
@@ -129,7 +129,8 @@ func sentenceSignals(all *lists, s string, at text.Sentence, before string) []Si
 			for k := start; k < end; k++ {
 				taken[k] = true
 			}
-			if p.negated(all, start, end, ph.relation) {
+			if p.negated(all, start, end, ph.relation) ||
+				all.by["passives"][ph.parts[0]] && p.passive(all, start) {
 				continue
 			}
 			sig := Signal{Relation: ph.relation, Phrase: ph.text}
@@ -211,4 +212,27 @@ func (p plain) negated(all *lists, start, end int, relation Relation) bool {
 		}
 	}
 	return false
+}
+
+// passive reports whether a participle at a place tells what is done to what stands before it, not
+// what that does: a form of "to be" is directly before it, or one adverb between them.
+func (p plain) passive(all *lists, start int) bool {
+	return p.behind(all.order["passive before"], start) >= 0 ||
+		p.behind(all.order["passive before"], p.behind(all.order["passive between"], start)) >= 0
+}
+
+// behind returns where an entry of a list begins that ends, as whole words, directly before a place
+// or a blank before that; -1 where none does.
+func (p plain) behind(list []string, at int) int {
+	if at < 0 {
+		return -1
+	}
+	rest := strings.TrimSuffix(p.s[:at], " ")
+	for _, entry := range list {
+		word := normalise(entry).s
+		if start := len(rest) - len(word); strings.HasSuffix(rest, word) && p.whole(start, len(rest)) {
+			return start
+		}
+	}
+	return -1
 }

@@ -108,6 +108,8 @@ func dedupCases(s *suite) {
 		{"11.4", "not", "a negation more", same(""), summary("do not " + signing)},
 		{"11.4", "cannot", "a negation with an apostrophe", same(""),
 			summary(signing + " they don\u2019t")},
+		{"11.4", "nicht", "a negation of another language", same(""), summary(signing + " nicht")},
+		{"11.4", "elided", "and one that is elided", same(""), summary(signing + " n\u2019est")},
 		{"11.4", "number", "a number more", same(""), summary(signing + " v2")},
 		{"11.4", "name", "a name more", same(""), summary(signing + " Bob")},
 		{"11.4", "swapped", "the same words turned around", summary("Alice pays Bob 5 of 7"),

@@ -130,6 +130,10 @@ var prose25 = []string{
 	"I.B.M. U.N. AT&T R&D Q&A Jean-Luc-Marie X-Y-Z",
 	"Set CGO_ENABLED=0, a==b, =x_y, X=1=2 and www.a.b/?c=d or http://a.b/?c=d in Q3. Frau Becker und Herrn Weber.",
 	"e\u0301te\u0301 E\u0301mile Zola e\u0301crit \u200dJoiner Zero\u200bWidth",
+	"Visitors are allowed on Friday. Deploys are still blocked on Sunday. They're now enabled. Once " +
+		"more allowed, this allowed us to drop the lock. It is the rule that allowed it. The account " +
+		"was blocked by the bank. Rauchen ist erlaubt. Le compte est bloqué. 周五参观被允许。缓存允许离线工作。",
+	"The server alpha has 16 GB of memory and costs 40 EUR, said Dana. Der Tarif kostet 20 Euro.",
 }
 
 // known25 are names that whoever asks knows.

@@ -245,4 +245,12 @@ func markingCases(s *suite) {
 	add("contradicted", "b", []string{"a"}, mark("a", "contradicted", "c"), mark("c", "forgotten", ""))
 	add("contradicted", "b", []string{"a"}, mark("a", "contradicted", "c"), mark("c", "retired", ""),
 		mark("b", "contradicted", "d"))
+	chain := []string{mark("a", "contradicted", "c"), mark("c", "contradicted", "a"),
+		mark("b", "contradicted", "a"), mark("d", "contradicted", "a")}
+	add("forgotten", "", []string{"c"}, chain...)
+	add("", "", []string{"c"}, chain...)
+	add("superseded", "b", []string{"c"}, chain...)
+	add("retired", "", []string{"c", "b"}, chain...)
+	add("retired", "", []string{"b", "c", "d"}, chain...)
+	add("", "", []string{"a"}, chain...)
 }

@@ -352,6 +352,15 @@ func (st *store) marked(state string, nodes []string, by string) (list []string,
 	settle := func(id string, old mark) {
 		if other := now[old.by]; old.state == "contradicted" && other == (mark{old.state, id}) {
 			delete(now, old.by)
+			least := ""
+			for k, m := range now {
+				if m == (mark{"contradicted", old.by}) && (least == "" || k < least) {
+					least = k
+				}
+			}
+			if least != "" {
+				now[old.by] = mark{"contradicted", least}
+			}
 		}
 	}
 	set := func(id string, m mark) bool {

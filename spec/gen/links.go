@@ -213,7 +213,11 @@ func (c *chronicle) subject(about string) string {
 	if about == "" || c.entities[about] != "" || c.pending[about] != "" {
 		return about
 	}
-	key, there := c.node(about)
+	name := strings.TrimPrefix(about, "entity/")
+	if name == "" {
+		name = about
+	}
+	key, there := c.node(name)
 	if there || c.pending[key] != "" {
 		return key
 	}
@@ -358,6 +362,7 @@ func linkCases(s *suite) {
 	}}, commitOf{1, "", "", []told{
 		{text: "On Monday Carol Cole met Dan Date.", entities: []string{"svc/desk"}},
 		{text: "It is green.", about: "Carol Cole"}, {text: "It is blue.", about: "dan date"},
+		{text: "It is red.", about: "entity/carol cole"},
 	}})
 	s.links("subjects", "what a memory is about is not mentioned", commitOf{0, "", "", []told{
 		{text: "Carol Cole met Dan Date.", about: "Carol Cole", entities: []string{"carol cole", "Lyon"}},

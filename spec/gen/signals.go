@@ -117,7 +117,7 @@ func sentenceSignals25(s, before string, base int) []signal25 {
 			for k := from; k < to; k++ {
 				used[k] = true
 			}
-			if negated25(p, from, to, l.relation) {
+			if negated25(p, from, to, l.relation) || inList("passives", keyOfName(l.phrase)) && passive25(p, from) {
 				continue
 			}
 			rest := ""
@@ -141,6 +141,29 @@ func sentenceSignals25(s, before string, base int) []signal25 {
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].at < out[j].at })
 	return out
+}
+
+// passive25 reports whether a form of to be stands before a place, or before an adverb before it.
+func passive25(p []rune, from int) bool {
+	if endsBefore(p, from, "passive before") >= 0 {
+		return true
+	}
+	adverb := endsBefore(p, from, "passive between")
+	return adverb >= 0 && endsBefore(p, adverb, "passive before") >= 0
+}
+
+// endsBefore is where an entry of a list begins that ends before a place, -1 for none.
+func endsBefore(p []rune, place int, list string) int {
+	if place > 0 && p[place-1] == ' ' {
+		place--
+	}
+	for _, e := range memWords.entries[list] {
+		w := []rune(plainString(e))
+		if at := place - len(w); at >= 0 && standsAt(p, w, at) && wholeWords(p, at, place) {
+			return at
+		}
+	}
+	return -1
 }
 
 func negated25(p []rune, from, to int, relation string) bool {

@@ -13,9 +13,20 @@ type word struct {
 }
 
 var negations = []string{"no", "not", "never", "none", "nor", "neither", "nobody", "nothing",
-	"nowhere", "without", "cannot", "except", "unless"}
+	"nowhere", "without", "cannot", "except", "unless",
+	"nicht", "kein", "keine", "keinem", "keinen", "keiner", "keines", "nichts", "nie",
+	"niemals", "niemand", "ohne", "weder",
+	"aucun", "aucune", "jamais", "ne", "pas", "rien", "sans",
+	"jamas", "nada", "nadie", "ningun", "ninguna", "nunca", "sin", "tampoco",
+	"mai", "nessuna", "nessuno", "niente", "non", "senza",
+	"nao", "nem", "nenhum", "nenhuma", "ninguem", "sem",
+	"без", "не", "нет", "ни", "никогда",
+	"لا", "لم", "لن", "ليس",
+}
 
-func isNegation(w string) bool { return has(negations, w) || strings.HasSuffix(w, "n't") }
+func isNegation(w string) bool {
+	return has(negations, w) || strings.HasSuffix(w, "n't") || strings.HasPrefix(w, "n'")
+}
 
 // wordsOf are the words of a text.
 func wordsOf(s string) []word {
