@@ -178,6 +178,9 @@ func TestAnswersAreReproducible(t *testing.T) {
 // TestManyCommitsAnswerAsOne commits the lines shuffled, nodes before edges, in small commits, and
 // all fully shuffled in one.
 func TestManyCommitsAnswerAsOne(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	reqs, all := requests(t), demoLines(t)
 	r := openMem(t)
 	lines(t, r, strings.Join(all, ""))

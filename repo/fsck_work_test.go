@@ -14,6 +14,9 @@ import (
 // changed, where they are whole and for the index of links, and the nodes for their index. It does
 // not grow with the size.
 func TestWorkOfFsck(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	for _, n := range []int{4000, 16_000} {
 		st := memory(t, n)
 		r, err := repo.New(t.Context(), st, by, repo.Options{})

@@ -283,6 +283,9 @@ func notes(n int) string {
 // TestDamagedIndex answers with damage for one derived block at a time: retrieval says so, and
 // after the index is rebuilt the answers are what they were.
 func TestDamagedIndex(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	reqs := requests(t)[:8]
 	base := mem.New()
 	r, err := repo.New(t.Context(), base, by, repo.Options{})

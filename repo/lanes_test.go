@@ -198,6 +198,9 @@ func log2(x uint64) (r int64) {
 // TestLanesModel compares the sparse and the entity lane with the model at every commit of a random
 // history, with caches of every size.
 func TestLanesModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	rng := rand.New(rand.NewPCG(7, 2))
 	found := 0
 	for _, size := range []int64{0, 3000, 1} {

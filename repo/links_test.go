@@ -116,6 +116,9 @@ func linkRequests() (list []retrieve.Request) {
 // TestLinksChangeNoAnswer compares the answers of a random history with those of the same memory
 // without indexes of links, where everything is read from the trees.
 func TestLinksChangeNoAnswer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	ctx := t.Context()
 	for seed := range uint64(2) {
 		rng := rand.New(rand.NewPCG(seed, 21))

@@ -14,6 +14,9 @@ import (
 // sizes: of each node that is looked at a bucket is counted, and of those that may have the entities
 // of the question the records are read. Of the smaller memory nearly every block is read.
 func TestRecallReads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	const few, many, asked, most = 2000, 16_000, 3, 500
 	measure := func(nodes int, intent retrieve.Intent) (blocks int) {
 		base := memory(t, nodes)

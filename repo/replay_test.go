@@ -377,6 +377,9 @@ func TestReplayOfLies(t *testing.T) {
 
 // TestFsckNamesBlocks damages one block at a time, whether a replay reads it or not: fsck names it.
 func TestFsckNamesBlocks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	stride := 60
 	if long() {
 		stride = 1
