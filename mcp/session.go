@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -49,8 +50,8 @@ func (s *Server) caller(
 	who := s.opt.Caller
 	if s.opt.CallerOf != nil {
 		known := s.opt.CallerOf(ctx)
-		who.Author = firstOf(known.Author, who.Author)
-		who.Agent = firstOf(known.Agent, who.Agent)
+		who.Author = cmp.Or(known.Author, who.Author)
+		who.Agent = cmp.Or(known.Agent, who.Agent)
 	}
 	name := "unknown"
 	if client != nil {
@@ -61,15 +62,8 @@ func (s *Server) caller(
 			name += "/" + v
 		}
 	}
-	who.Agent = firstOf(who.Agent, name)
+	who.Agent = cmp.Or(who.Agent, name)
 	return who, clientKey{session, name}
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // plainName leaves of a name what can stand in the name of an agent and of a ref.

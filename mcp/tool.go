@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -138,7 +139,7 @@ func (c *call) answer(doc *document) *sdk.CallToolResult {
 	case !c.tool.paged:
 		p.shortened = p.shortened || p.more
 	case p.more && p.end > c.position:
-		p.cursor = nextCursor(p.end, c.tool.name, c.args, firstOf(doc.commit, doc.anchor(p.end)))
+		p.cursor = nextCursor(p.end, c.tool.name, c.args, cmp.Or(doc.commit, doc.anchor(p.end)))
 	}
 	body := string(object(p.members()))
 	switch {

@@ -292,6 +292,12 @@ func checkJSON(text, out []byte, section, name string, fields []field) error {
 	if err != nil {
 		return fmt.Errorf("the edit would break the file: %w", err)
 	}
+	return onlyEntry(before, after, section, name, fields)
+}
+
+// onlyEntry returns an error unless after says what before does, which it changes, but for the fields
+// of an entry, or none of it where fields is nil.
+func onlyEntry(before, after map[string]any, section, name string, fields []field) error {
 	sec, _ := before[section].(map[string]any)
 	if sec == nil {
 		sec = map[string]any{}

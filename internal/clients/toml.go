@@ -255,28 +255,5 @@ func checkTOML(before map[string]any, out []byte, section, name string, fields [
 	if err != nil {
 		return fmt.Errorf("the edit would break the file: %w", err)
 	}
-	sec, _ := before[section].(map[string]any)
-	if sec == nil {
-		sec = map[string]any{}
-	}
-	before[section] = sec
-	if fields == nil {
-		delete(sec, name)
-	} else {
-		e, _ := sec[name].(map[string]any)
-		if e == nil {
-			e = map[string]any{}
-		}
-		sec[name] = e
-		for _, f := range fields {
-			e[f.name] = decoded(f.value)
-		}
-	}
-	if _, there := after[section]; !there && len(sec) == 0 {
-		delete(before, section)
-	}
-	if !reflect.DeepEqual(before, after) {
-		return fmt.Errorf("%w: an edit would change more than the entry", ErrDamaged)
-	}
-	return nil
+	return onlyEntry(before, after, section, name, fields)
 }
