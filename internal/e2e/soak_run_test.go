@@ -1,0 +1,305 @@
+package e2e
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestSoak has command lines, MCP clients and readers over HTTP use one repository at once, by every
+// verb that writes, while the process that has it open is killed again and again, and a copy of the
+// directory is made and used meanwhile. What was acknowledged is there at the end, once; what nobody
+// answered is there once or not at all; nothing else failed, and fsck finds nothing. In the last
+// quarter nothing is killed, to see whether the server's memory stays as it is.
+func TestSoak(t *testing.T) {
+	length, err := time.ParseDuration(os.Getenv(soakVariable))
+	if os.Getenv(soakVariable) == "" {
+		t.Skipf("%s=20m runs it that long", soakVariable)
+	}
+	if err != nil || runtime.GOOS != "linux" {
+		t.Fatalf("%s on %s: %v", soakVariable, runtime.GOOS, err)
+	}
+	s := &soak{
+		t: t, dir: newRepo(t), stop: make(chan struct{}),
+		counts: map[string]int{}, settings: map[string]string{},
+	}
+	for w := range soakWriters {
+		mustRun(t, s.dir, "", "branch", fmt.Sprintf("own-%d", w))
+	}
+	v := &server{}
+	var servers, others sync.WaitGroup
+	ready := make(chan struct{})
+	done := make(chan struct{}) // when the server may end
+	servers.Go(func() { s.serve(v, ready, done) })
+	<-ready
+	for w := range soakWriters {
+		others.Go(func() {
+			for i := 0; !s.stopped(); i++ {
+				s.write(w, i)
+			}
+		})
+	}
+	for c := range soakClients {
+		others.Go(func() { s.client(c) })
+	}
+	for n := range soakReaders {
+		others.Go(func() { s.read(v, n) })
+	}
+	memory := s.direct(v, length)
+	close(s.stop)
+	others.Wait()
+	close(done)
+	servers.Wait()
+	s.check()
+	for _, name := range slices.Sorted(maps.Keys(s.counts)) {
+		t.Logf("%6d %s", s.counts[name], name)
+	}
+	t.Logf("%d kills; memory of the server without kills, MiB: %v", len(s.kills), memory)
+	if n := len(memory); n >= 12 {
+		early, late := slices.Max(memory[n/4:n/2]), slices.Max(memory[3*n/4:])
+		if late > early+early/2 {
+			t.Errorf("memory grew from %d to %d MiB", early, late)
+		}
+	}
+}
+
+// direct kills owners for three quarters of the time, uses a copy in the middle, and returns the
+// server's memory in MiB during the rest.
+func (s *soak) direct(v *server, length time.Duration) []int {
+	began := time.Now()
+	var copies sync.WaitGroup
+	copied := false
+	kill := time.NewTicker(min(killEvery, length/6))
+	defer kill.Stop()
+	for time.Since(began) < length*3/4 {
+		<-kill.C
+		if !copied && time.Since(began) > length/4 {
+			copied = true
+			copies.Go(s.copy)
+		}
+		s.kill()
+	}
+	var memory []int
+	sample := time.NewTicker(max(length/4/20, time.Second))
+	defer sample.Stop()
+	for time.Since(began) < length {
+		<-sample.C
+		memory = append(memory, v.resident())
+	}
+	copies.Wait()
+	if !copied {
+		s.t.Error("no copy was used")
+	}
+	return memory
+}
+
+// copy stops the owner for as long as the directory is copied, as a snapshot of a disk would, and
+// uses the copy while the original goes on.
+func (s *soak) copy() {
+	to := filepath.Join(s.t.TempDir(), "copy")
+	pid, ok := s.owner()
+	if ok {
+		_ = syscall.Kill(pid, syscall.SIGSTOP)
+	}
+	out, err := exec.Command("cp", "-a", s.dir, to).CombinedOutput()
+	if ok {
+		_ = syscall.Kill(pid, syscall.SIGCONT)
+	}
+	if err != nil {
+		s.t.Errorf("copy: %v: %s", err, out)
+		return
+	}
+	for i := range 10 {
+		key := fmt.Sprintf("copy/%d", i)
+		ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+		if _, err := mnem(ctx, to, node(key, "in the copy"), "commit", "-m", "copy", "-"); err != nil {
+			s.t.Errorf("in the copy: %v", err)
+		}
+		if _, err := mnem(ctx, to, "", "get", key); err != nil {
+			s.t.Errorf("in the copy: %v", err)
+		}
+		if _, err := mnem(ctx, s.dir, "", "get", key); err == nil {
+			s.t.Errorf("%s was written to the copy and is in the original", key)
+		}
+		cancel()
+	}
+	if _, err := mnem(s.t.Context(), to, "", "fsck", "--full"); err != nil {
+		s.t.Errorf("fsck of the copy: %v", err)
+	}
+	s.count("copy used", "ok")
+}
+
+// serve runs 'mnem serve' until done, again whenever it was killed.
+func (s *soak) serve(v *server, ready, done chan struct{}) {
+	for first := true; ; first = false {
+		began := time.Now()
+		cmd := command(context.Background(), s.dir, "serve", "--addr", "127.0.0.1:0", "--log", "none",
+			"--rate", "1000000")
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			s.t.Error(err)
+			return
+		}
+		cmd.Stderr = cmd.Stdout
+		if err := cmd.Start(); err != nil {
+			s.t.Error(err)
+			return
+		}
+		lines := bufio.NewReader(out)
+		said := ""
+		for urlPattern.FindString(said) == "" && err == nil {
+			var line string
+			line, err = lines.ReadString('\n')
+			said += line
+		}
+		go func() { _, _ = io.Copy(io.Discard, lines) }() // ends with the process
+		v.mu.Lock()
+		v.url, v.cmd = urlPattern.FindString(said), cmd
+		v.mu.Unlock()
+		if first {
+			close(ready)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		select {
+		case err := <-ended:
+			if !s.killedSince(began) {
+				s.t.Errorf("serve ended: %v: %s", err, said)
+				return
+			}
+		case <-done:
+			_ = cmd.Process.Signal(os.Interrupt)
+			if err := <-ended; err != nil {
+				s.t.Errorf("serve: %v", err)
+			}
+			return
+		}
+	}
+}
+
+// resident is the server's resident memory in MiB, 0 where there is none.
+func (v *server) resident() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", v.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(data)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kib, _ := strconv.Atoi(strings.Fields(rest)[0])
+			return kib / 1024
+		}
+	}
+	return 0
+}
+
+// found is what a revision has: by key the state of the node, and how many nodes have a summary.
+type found struct {
+	states    map[string]string
+	summaries map[string]int
+}
+
+func (s *soak) list(rev string) found {
+	f := found{map[string]string{}, map[string]int{}}
+	for next := ""; ; {
+		var page struct {
+			Nodes []struct {
+				Key, Summary string
+				Mark         *struct{ State string }
+			}
+			Next *string
+		}
+		args := []string{"ls", "--json", "--limit", "1000", "--at", rev}
+		if next != "" {
+			args = append(args, "--after", next)
+		}
+		if err := json.Unmarshal([]byte(mustRun(s.t, s.dir, "", args...)), &page); err != nil {
+			s.t.Fatal(err)
+		}
+		for _, n := range page.Nodes {
+			state := "present"
+			if n.Mark != nil {
+				state = n.Mark.State
+			}
+			f.states[n.Key] = state
+			f.summaries[n.Summary]++
+		}
+		if page.Next == nil {
+			return f
+		}
+		next = *page.Next
+	}
+}
+
+// check compares what was acknowledged with what is there.
+func (s *soak) check() {
+	main := s.list("main")
+	branches := map[string]found{}
+	type history struct{ want, before string }
+	keys := map[string]*history{} // what a node is, and, where nobody knows, what else it may be
+	total := 0
+	for _, e := range s.ledger {
+		branch, aside := strings.CutPrefix(e.want, "absent from ")
+		switch {
+		case e.want == "" || e.outcome == refused:
+			continue
+		case aside:
+			if _, ok := branches[branch]; !ok {
+				branches[branch] = s.list(branch)
+			}
+			if _, there := branches[branch].states[e.key]; there && e.outcome == made {
+				s.t.Errorf("%s was undone and is on %s", e.key, branch)
+			}
+		case e.want == "once":
+			n := main.summaries[e.key]
+			if n > 1 || n == 0 && e.outcome == made {
+				s.t.Errorf("%q is there %d times", e.key, n)
+			}
+		default:
+			h := keys[e.key]
+			if h == nil {
+				h = &history{want: "absent"}
+				keys[e.key] = h
+			}
+			h.before, h.want = h.want, e.want
+			if e.outcome == made {
+				h.before = e.want
+			}
+		}
+		total++
+	}
+	for key, h := range keys {
+		state, ok := main.states[key]
+		if !ok {
+			state = "absent"
+		}
+		if state != h.want && state != h.before {
+			s.t.Errorf("%s is %s, want %s", key, state, h.want)
+		}
+	}
+	for key, want := range s.settings {
+		if got := strings.TrimSpace(mustRun(s.t, s.dir, "", "config", "get", key)); got != want {
+			s.t.Errorf("config %s is %q, want %q", key, got, want)
+		}
+	}
+	mustRun(s.t, s.dir, "", "fsck", "--full")
+	if total == 0 || len(branches) == 0 {
+		s.t.Error("nothing was checked")
+	}
+	s.t.Logf("%d writes checked, %d nodes there", total, len(main.states))
+}

@@ -1,0 +1,364 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// soakVariable is how long TestSoak runs, as a duration; without it the test is not run.
+const soakVariable = "MNEM_SOAK"
+
+const (
+	soakWriters = 8 // command lines
+	soakClients = 4 // MCP clients
+	soakReaders = 4 // over HTTP
+	killEvery   = 20 * time.Second
+	// grace is how long after a kill a read over HTTP may still fail for it: 'mnem serve' begins anew.
+	// A command line that begins after a kill has no excuse.
+	grace = 3 * time.Second
+	// longest is how long one call may take; one that takes longer hangs.
+	longest = 90 * time.Second
+)
+
+// outcome is what the caller of a write knows.
+type outcome int
+
+const (
+	refused outcome = iota // it was not made
+	made                   // it was acknowledged
+	unknown                // the process that made it was killed meanwhile
+)
+
+// soak is one run: what was written, what became of it, and when owners were killed.
+type soak struct {
+	t    *testing.T
+	dir  string
+	stop chan struct{}
+
+	mu       sync.Mutex
+	kills    []time.Time
+	ledger   []entry
+	counts   map[string]int // calls by "WHAT OUTCOME"
+	settings map[string]string
+}
+
+// entry is one thing that was written, and what must be true of it at the end.
+type entry struct {
+	what    string // the verb
+	key     string // of the node; for remember its text
+	outcome outcome
+	want    string // what check reads when it was made: see states
+}
+
+// killedSince is whether an owner was killed since a moment.
+func (s *soak) killedSince(began time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, k := range s.kills {
+		if k.After(began) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *soak) count(what, result string) {
+	s.mu.Lock()
+	s.counts[what+" "+result]++
+	s.mu.Unlock()
+}
+
+// record notes a write and judges its error: one that no kill explains fails the test.
+func (s *soak) record(what, key, want string, began time.Time, err error) outcome {
+	o, name := made, "ok"
+	if err != nil {
+		o, name = unknown, "unknown"
+		if !s.killedSince(began) {
+			o, name = refused, "FAILED"
+			s.t.Errorf("%s %s: %v", what, key, err)
+		}
+	}
+	s.count(what, name)
+	s.mu.Lock()
+	s.ledger = append(s.ledger, entry{what, key, o, want})
+	s.mu.Unlock()
+	return o
+}
+
+func (s *soak) stopped() bool {
+	select {
+	case <-s.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+func node(key, summary string) string {
+	return fmt.Sprintf(`{"node":{"key":%q,"type":"Fact","summary":%q}}`, key, summary) + "\n"
+}
+
+// run is one command line; the answer is JSON.
+func (s *soak) run(input string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(s.t.Context(), longest)
+	defer cancel()
+	return mnem(ctx, s.dir, input, append(args, "--json")...)
+}
+
+// commit writes one node and reports whether that is known to be there.
+func (s *soak) commit(key string, flags ...string) bool {
+	began := time.Now()
+	_, err := s.run(node(key, "soak "+key), append([]string{"commit", "-m", "soak", "-"}, flags...)...)
+	return s.record("commit", key, "present", began, err) == made
+}
+
+// write is one round of a writer of the command line.
+func (s *soak) write(w, i int) {
+	key := fmt.Sprintf("w%d/%d", w, i)
+	do := func(what, on, want string, args ...string) outcome {
+		began := time.Now()
+		_, err := s.run("", args...)
+		return s.record(what, on, want, began, err)
+	}
+	switch i % 10 {
+	case 0:
+		s.commit(key)
+	case 1:
+		text := fmt.Sprintf("Worker %d of the soak stores parcel %d in bay %d", w, i, w*100000+i)
+		do("remember", text, "once", "remember", text)
+	case 2, 3:
+		if s.commit(key) {
+			verb, state := "forget", "forgotten"
+			if i%10 == 3 {
+				verb, state = "stale", "stale"
+			}
+			do(verb, key, state, verb, key, "--reason", "soak")
+		}
+	case 4:
+		if s.commit(key) && s.commit(key+"/new") {
+			do("supersede", key, "superseded", "supersede", key, key+"/new")
+		}
+	case 5:
+		s.merge(w, key)
+	case 6:
+		s.undo(w, key)
+	case 7:
+		if s.commit(key) {
+			do("purge", key, "absent", "purge", key, "--yes", "--reason", "soak")
+		}
+	case 8:
+		began := time.Now()
+		_, err := s.run("", "gc", "--keep-ops", "2000")
+		s.record("gc", key, "", began, err)
+	case 9:
+		s.set(w, i)
+	}
+}
+
+// merge commits to a branch that begins at the head and merges it.
+func (s *soak) merge(w int, key string) {
+	began := time.Now()
+	branch := fmt.Sprintf("side-%d-%s", w, strings.ReplaceAll(key, "/", "-"))
+	if _, err := s.run("", "branch", branch); err != nil {
+		s.record("branch", branch, "", began, err)
+		return
+	}
+	began = time.Now()
+	_, err := s.run(node(key, "soak "+key), "commit", "-m", "soak", "-", "-b", branch)
+	if s.record("commit aside", key, "", began, err) != made {
+		return
+	}
+	began = time.Now()
+	_, err = s.run("", "merge", branch)
+	s.record("merge", key, "present", began, err)
+}
+
+// undo commits to the writer's own branch and takes that back.
+func (s *soak) undo(w int, key string) {
+	branch := fmt.Sprintf("own-%d", w)
+	began := time.Now()
+	out, err := s.run(node(key, "soak "+key), "commit", "-m", "soak", "-", "-b", branch)
+	if s.record("commit aside", key, "", began, err) != made {
+		return
+	}
+	var c struct{ Commit string }
+	if err := json.Unmarshal([]byte(out), &c); err != nil {
+		s.t.Errorf("commit %s: %v: %s", key, err, out)
+		return
+	}
+	began = time.Now()
+	op, err := s.operationOf(c.Commit)
+	if err != nil || op == "" {
+		s.record("op log", key, "", began, errors.Join(err, fmt.Errorf("no operation of %s", c.Commit)))
+		return
+	}
+	began = time.Now()
+	_, err = s.run("", "undo", op)
+	s.record("undo", key, "absent from "+branch, began, err)
+}
+
+// operationOf returns the operation that moved a branch to a commit.
+func (s *soak) operationOf(commit string) (string, error) {
+	out, err := s.run("", "op", "log", "--limit", "200")
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(out) {
+		var op struct {
+			Op   string
+			Refs []struct{ To string }
+		}
+		if err := json.Unmarshal([]byte(line), &op); err != nil {
+			return "", err
+		}
+		for _, r := range op.Refs {
+			if r.To == commit {
+				return op.Op, nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// soakSettings are settings that change nothing here, one a writer.
+var soakSettings = []string{
+	"embed.queryPrefix", "embed.documentPrefix", "embed.timeout", "rerank.timeout", "rewrite.timeout",
+	"cache.dense", "cache.sparse", "embed.dims",
+}
+
+func (s *soak) set(w, i int) {
+	key, value := soakSettings[w%len(soakSettings)], strconv.Itoa(i)
+	switch {
+	case strings.HasSuffix(key, "timeout"):
+		value = strconv.Itoa(i%3000+1) + "s"
+	case strings.HasPrefix(key, "cache."):
+		value = strconv.Itoa(i%100+16) + "MiB"
+	}
+	began := time.Now()
+	_, err := s.run("", "config", "set", key, value)
+	if s.record("config", key, "", began, err) == made {
+		s.mu.Lock()
+		s.settings[key] = value
+		s.mu.Unlock()
+	}
+}
+
+// client is an MCP client that commits and remembers; when its process is killed, the next begins.
+func (s *soak) client(c int) {
+	var cl *mcpClient
+	for i := 0; !s.stopped(); i++ {
+		began := time.Now()
+		if cl == nil {
+			var err error
+			if cl, err = newClient(s.t.Context(), s.dir); err != nil {
+				if !s.killedSince(began) {
+					s.t.Errorf("mcp client %d: %v", c, err)
+					return
+				}
+				cl = nil
+				continue
+			}
+		}
+		hangs := time.AfterFunc(longest, func() { _ = cl.cmd.Process.Kill() })
+		var err error
+		if i%2 == 0 {
+			key := fmt.Sprintf("m%d/%d", c, i)
+			var answer struct{ Commit string }
+			err = cl.tool("commit", fact(key), &answer)
+			s.record("mcp commit", key, "present", began, err)
+		} else {
+			text := fmt.Sprintf("Client %d of the soak moves crate %d to shelf %d", c, i, c*100000+i)
+			var answer struct{ ID string }
+			err = cl.tool("remember", map[string]any{"text": text}, &answer)
+			s.record("mcp remember", text, "once", began, err)
+		}
+		hangs.Stop()
+		if err != nil {
+			_ = cl.cmd.Process.Kill()
+			_ = cl.close()
+			cl = nil
+		}
+	}
+	if cl != nil {
+		if err := cl.close(); err != nil && !s.killedSince(time.Now().Add(-killEvery)) {
+			s.t.Errorf("mcp client %d: %v", c, err)
+		}
+	}
+}
+
+// server is 'mnem serve', begun again whenever it was killed.
+type server struct {
+	mu  sync.Mutex
+	cmd *exec.Cmd
+	url string
+}
+
+func (v *server) address() string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.url
+}
+
+func (s *soak) read(v *server, n int) {
+	client := &http.Client{Timeout: time.Minute}
+	for i := 0; !s.stopped(); i++ {
+		began := time.Now()
+		path := "/v1/retrieve?query=parcel+in+bay"
+		if (n+i)%2 == 0 {
+			path = "/v1/get?node=alice"
+		}
+		res, err := client.Get(v.address() + path)
+		if err == nil {
+			_, err = io.Copy(io.Discard, res.Body)
+			if res.StatusCode != http.StatusOK {
+				err = errors.Join(err, fmt.Errorf("%s: %s", path, res.Status))
+			}
+			_ = res.Body.Close()
+		}
+		switch {
+		case err == nil:
+			s.count("http read", "ok")
+		case s.killedSince(began.Add(-grace)):
+			s.count("http read", "failed at a kill")
+			time.Sleep(50 * time.Millisecond) // until there is a server again
+		default:
+			s.count("http read", "FAILED")
+			s.t.Errorf("read: %v", err)
+		}
+	}
+}
+
+// owner is the process that has the repository open.
+func (s *soak) owner() (int, bool) {
+	data, err := os.ReadFile(filepath.Join(s.dir, ".mnem", "owner"))
+	var o struct{ PID int }
+	if err != nil || json.Unmarshal(data, &o) != nil || o.PID == 0 {
+		return 0, false
+	}
+	return o.PID, true
+}
+
+func (s *soak) kill() {
+	pid, ok := s.owner()
+	if !ok {
+		return
+	}
+	s.mu.Lock()
+	s.kills = append(s.kills, time.Now())
+	s.mu.Unlock()
+	if p, err := os.FindProcess(pid); err == nil {
+		_ = p.Kill()
+	}
+}
