@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -285,8 +286,7 @@ func (s *soak) client(c int) {
 			s.record("mcp remember", text, "once", began, err)
 		}
 		hangs.Stop()
-		if err != nil {
-			_ = cl.cmd.Process.Kill()
+		if errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE) { // the process was killed
 			_ = cl.close()
 			cl = nil
 		}
@@ -312,7 +312,7 @@ func (v *server) address() string {
 }
 
 func (s *soak) read(v *server, n int) {
-	client := &http.Client{Timeout: time.Minute}
+	client := &http.Client{Timeout: longest}
 	for i := 0; !s.stopped(); i++ {
 		began := time.Now()
 		path := "/v1/retrieve?query=parcel+in+bay"
@@ -321,9 +321,10 @@ func (s *soak) read(v *server, n int) {
 		}
 		res, err := client.Get(v.address() + path)
 		if err == nil {
-			_, err = io.Copy(io.Discard, res.Body)
+			var body []byte
+			body, err = io.ReadAll(res.Body)
 			if res.StatusCode != http.StatusOK {
-				err = errors.Join(err, fmt.Errorf("%s: %s", path, res.Status))
+				err = errors.Join(err, fmt.Errorf("%s: %s: %s", path, res.Status, body))
 			}
 			_ = res.Body.Close()
 		}
