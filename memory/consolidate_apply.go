@@ -78,7 +78,7 @@ func (m *Memory) consolidate(
 	fn func(*marker, *ConsolidateResult) (message string, err error),
 ) (*ConsolidateResult, error) {
 	var res *ConsolidateResult
-	done, err := m.decide(ctx, opt, func(s *repo.Snapshot) (*decision, error) {
+	done, err := m.decide(ctx, opt, true, func(s *repo.Snapshot) (*repo.Decision, error) {
 		res = new(ConsolidateResult)
 		var err error
 		if res.Proposals, err = Propose(ctx, s, req); err != nil {
@@ -90,7 +90,7 @@ func (m *Memory) consolidate(
 			return nil, err
 		}
 		res.Marked, res.Unmarked = k.res.Marked, k.res.Unmarked
-		return &decision{k.changes, message}, nil
+		return &repo.Decision{Changes: k.changes, Message: message}, nil
 	})
 	if err != nil {
 		return nil, err

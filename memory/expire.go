@@ -41,19 +41,21 @@ func (m *Memory) Expire(
 	if err := mark.check(); err != nil {
 		return nil, err
 	}
-	res := new(MarkResult)
-	var err error
-	res.CommitResult, err = m.decide(ctx, opt, func(s *repo.Snapshot) (*decision, error) {
+	var res *MarkResult
+	long := len(req.Nodes) == 0 || len(req.Nodes) >= manyNodes
+	done, err := m.decide(ctx, opt, long, func(s *repo.Snapshot) (*repo.Decision, error) {
 		k := newMarker(ctx, s)
 		if err := k.expire(req); err != nil {
 			return nil, err
 		}
-		*res = *k.res
-		return &decision{k.changes, withReason("expire "+listed(k.names), req.Reason)}, nil
+		res = k.res
+		message := withReason("expire "+listed(k.names), req.Reason)
+		return &repo.Decision{Changes: k.changes, Message: message}, nil
 	})
 	if err != nil {
 		return nil, err
 	}
+	res.CommitResult = done
 	return res, nil
 }
 

@@ -186,6 +186,8 @@ type added struct {
 // addedBy returns what is known of a commit. What one added never changes, so a Memory that stays
 // open reads each once.
 func (m *Memory) addedBy(ctx context.Context, id ipld.CID) (*added, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if a := m.recent[id]; a != nil {
 		return a, nil
 	}
@@ -205,8 +207,10 @@ func (m *Memory) addedBy(ctx context.Context, id ipld.CID) (*added, error) {
 	return a, nil
 }
 
-// readAdded completes what is known of a commit.
+// readAdded completes what is known of a commit, which is never changed then.
 func (m *Memory) readAdded(ctx context.Context, id ipld.CID, a *added) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if a.whole {
 		return nil
 	}

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,8 +15,8 @@ import (
 // MaxMarked is the largest number of nodes that one request marks.
 const MaxMarked = 10_000
 
-// maxTurns bounds how often a decision is made again because the branch moved meanwhile.
-const maxTurns = 8
+// manyNodes is from how many nodes on deciding about them takes longer than other writers should wait.
+const manyNodes = 256
 
 // StateError is returned when a node is in a state that a verb does not replace, since more would
 // be lost than said. errors.Is(err, repo.ErrInvalid) holds.
@@ -94,19 +93,20 @@ func (m *Memory) Mark(
 	if err := req.check(); err != nil {
 		return nil, err
 	}
-	res := new(MarkResult)
-	var err error
-	res.CommitResult, err = m.decide(ctx, opt, func(s *repo.Snapshot) (*decision, error) {
+	var res *MarkResult
+	long := len(req.Nodes) >= manyNodes
+	done, err := m.decide(ctx, opt, long, func(s *repo.Snapshot) (*repo.Decision, error) {
 		k := newMarker(ctx, s)
 		if err := k.mark(req); err != nil {
 			return nil, err
 		}
-		*res = *k.res
-		return &decision{k.changes, req.message(k.names)}, nil
+		res = k.res
+		return &repo.Decision{Changes: k.changes, Message: req.message(k.names)}, nil
 	})
 	if err != nil {
 		return nil, err
 	}
+	res.CommitResult = done
 	return res, nil
 }
 
@@ -159,44 +159,13 @@ func withReason(text, reason string) string {
 	return text
 }
 
-// decision is what a verb makes of a snapshot.
-type decision struct {
-	changes []graph.Change
-	message string // unless the caller gave one
-}
-
-// decide lets fn decide about the newest commit of a branch and commits what it says upon that very
-// commit: where the branch moved meanwhile, fn decides anew. Without changes no commit is made.
+// decide commits what fn makes of the newest commit of a branch, as repo.Decide does. long says that
+// deciding takes longer than other writers should wait.
 func (m *Memory) decide(
-	ctx context.Context, opt repo.CommitOptions, fn func(*repo.Snapshot) (*decision, error),
+	ctx context.Context, opt repo.CommitOptions, long bool,
+	fn func(*repo.Snapshot) (*repo.Decision, error),
 ) (*repo.CommitResult, error) {
-	m.write.Lock()
-	defer m.write.Unlock()
-	expect, message := opt.Expect, opt.Message
-	for turn := 1; ; turn++ {
-		s, err := m.head(ctx, opt.Branch)
-		if err != nil {
-			return nil, err
-		}
-		at := s.CID()
-		if expect != nil && *expect != at {
-			return nil, &repo.ExpectError{Want: *expect, Have: at}
-		}
-		d, err := fn(s)
-		if err != nil {
-			return nil, err
-		}
-		opt.Expect, opt.Message = &at, message
-		if message == "" {
-			opt.Message = d.message
-		}
-		res, err := m.r.Commit(ctx, each(d.changes), opt)
-		var moved *repo.ExpectError
-		if expect == nil && errors.As(err, &moved) && turn < maxTurns {
-			continue
-		}
-		return res, err
-	}
+	return m.r.Decide(ctx, repo.DecideOptions{CommitOptions: opt, Long: long}, fn)
 }
 
 // head returns the newest state of a branch, "" for the one that HEAD is on.
@@ -209,17 +178,6 @@ func (m *Memory) head(ctx context.Context, branch string) (*repo.Snapshot, error
 		return nil, err
 	}
 	return m.r.At(ctx, at)
-}
-
-// each returns a list as a stream.
-func each(list []graph.Change) repo.Changes {
-	return func(yield func(graph.Change, error) bool) {
-		for _, c := range list {
-			if !yield(c, nil) {
-				return
-			}
-		}
-	}
 }
 
 // marker makes the changes that mark nodes of a snapshot.
@@ -513,21 +471,23 @@ func (m *Memory) Unmark(
 	if err := check.check(); err != nil {
 		return nil, err
 	}
-	res := new(MarkResult)
-	var err error
-	res.CommitResult, err = m.decide(ctx, opt, func(s *repo.Snapshot) (*decision, error) {
+	var res *MarkResult
+	long := len(req.Nodes) >= manyNodes
+	done, err := m.decide(ctx, opt, long, func(s *repo.Snapshot) (*repo.Decision, error) {
 		k := newMarker(ctx, s)
 		for _, name := range req.Nodes {
 			if err := k.unmark(name); err != nil {
 				return nil, err
 			}
 		}
-		*res = *k.res
-		return &decision{k.changes, withReason("restore "+listed(k.names), req.Reason)}, nil
+		res = k.res
+		message := withReason("restore "+listed(k.names), req.Reason)
+		return &repo.Decision{Changes: k.changes, Message: message}, nil
 	})
 	if err != nil {
 		return nil, err
 	}
+	res.CommitResult = done
 	return res, nil
 }
 

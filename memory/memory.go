@@ -52,18 +52,21 @@ const (
 	EdgeSimilar  = "similar"
 )
 
-// Memory remembers and recalls in one repository. It is safe for concurrent use: what it writes, it
-// writes in turns, since each decision is about all that was written before.
+// Memory remembers and recalls in one repository. It is safe for concurrent use, together with any
+// other Memory of the same repository: what is written depends on what is stored, so that it is
+// decided in the turn of the writer, as repo.Decide says.
 type Memory struct {
-	r     *repo.Repo
-	write sync.Mutex // held from reading the head to committing on it
-	// What who holds write has: what is known of the newest commits, and an analyser, which is large.
+	r  *repo.Repo
+	mu sync.Mutex // guards what follows
+	// recent is what is known of the newest commits.
 	recent map[ipld.CID]*added
-	terms  *text.Analyzer
+	terms  *text.Analyzer // nil until it is needed: it is large
 }
 
-// analyzer returns the analyser of whoever holds write.
+// analyzer returns an analyser of English, the same each time.
 func (m *Memory) analyzer() (*text.Analyzer, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.terms == nil {
 		a, err := text.New("en")
 		if err != nil {

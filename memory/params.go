@@ -54,8 +54,6 @@ func (m *Memory) changeVerbParams(
 	ctx context.Context, verb string, opt repo.CommitOptions,
 	change func(old []ipld.Entry, unreadable error) ([]ipld.Entry, error),
 ) (*repo.CommitResult, error) {
-	m.write.Lock()
-	defer m.write.Unlock()
 	res, err := m.r.SetProfiles(ctx, func(p *retrieve.Profiles) error {
 		entries, err := change(paramsIn(p, verb))
 		if err != nil {

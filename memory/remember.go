@@ -20,6 +20,9 @@ const (
 	MaxBatch = 10_000
 	// MaxObserved is how many times a memory is noted to have been said again: more say no more.
 	MaxObserved = 64
+	// manyRequests is from how many requests on deciding takes longer than other writers should wait:
+	// each takes about a millisecond.
+	manyRequests = 32
 	// MaxTag and MaxEntity are the longest tag and entity in bytes. The node of either has a key
 	// that holds it.
 	MaxTag    = 255
@@ -139,8 +142,7 @@ func (m *Memory) Remember(
 // is, with a mark. A text that somebody forgot or superseded becomes a new memory: the old one stays
 // hidden.
 //
-// What is decided is a function of the commit, the requests and the options. Where the branch moved
-// meanwhile it is decided anew. An error about a request is a *RequestError, of a batch with its
+// What is decided is a function of the commit, the requests and the options; repo.Decide says when. An error about a request is a *RequestError, of a batch with its
 // place.
 func (m *Memory) RememberAll(
 	ctx context.Context, opt RememberOptions, reqs []RememberRequest,
@@ -164,10 +166,13 @@ func (m *Memory) RememberAll(
 		}
 		drafts[i] = d
 	}
+	long, err := m.takesLong(ctx, opt.Branch, len(reqs))
+	if err != nil {
+		return nil, err
+	}
 	res := new(RememberResult)
-	var err error
-	res.CommitResult, err = m.decide(ctx, opt.CommitOptions,
-		func(s *repo.Snapshot) (*decision, error) {
+	res.CommitResult, err = m.decide(ctx, opt.CommitOptions, long,
+		func(s *repo.Snapshot) (*repo.Decision, error) {
 			p, err := m.newPlanner(ctx, s, opt)
 			if err != nil {
 				return nil, err
@@ -179,7 +184,7 @@ func (m *Memory) RememberAll(
 			}
 			res.Memories = p.out
 			changes, err := p.changes()
-			return &decision{changes, p.message()}, err
+			return &repo.Decision{Changes: changes, Message: p.message()}, err
 		})
 	if err == nil { // who gives up now is told all the same what was committed
 		err = m.weigh(context.WithoutCancel(ctx), res, opt.Stamp)
@@ -188,6 +193,21 @@ func (m *Memory) RememberAll(
 		return nil, err
 	}
 	return res, nil
+}
+
+// takesLong reports whether deciding about n requests takes longer than other writers should wait:
+// they are many, or the index that their likes are looked up in is still to be made.
+func (m *Memory) takesLong(ctx context.Context, branch string, n int) (bool, error) {
+	if n >= manyRequests {
+		return true, nil
+	}
+	s, err := m.head(ctx, branch)
+	if err != nil {
+		return false, err
+	}
+	nodes, _, _, _ := s.Sizes()
+	index, err := s.IndexStats(ctx)
+	return nodes > 0 && !index.Manifest.Defined(), err
 }
 
 // weigh works out the effective importance of what was remembered.

@@ -70,12 +70,8 @@ func Sources(
 	ctx context.Context, s *repo.Snapshot, names []string, fn func(SourceEntry) error,
 ) error {
 	each := func(n *graph.Node) error {
-		for i, text := range n.Sources {
-			src, err := ParseSource(text)
-			if err != nil {
-				src = Source{}
-			}
-			if err := fn(SourceEntry{n.ID, n.Key, i, text, src}); err != nil {
+		for _, e := range sourcesOf(n) {
+			if err := fn(e); err != nil {
 				return err
 			}
 		}
@@ -93,11 +89,7 @@ func Sources(
 		return nil
 	}
 	for _, name := range names {
-		id, err := s.Name(ctx, name)
-		if err != nil {
-			return err
-		}
-		n, _, err := s.Node(ctx, id)
+		n, err := namedNode(ctx, s, name)
 		if err == nil {
 			err = each(n)
 		}
@@ -106,6 +98,19 @@ func Sources(
 		}
 	}
 	return nil
+}
+
+// sourcesOf returns the sources of a node in their order.
+func sourcesOf(n *graph.Node) []SourceEntry {
+	out := make([]SourceEntry, len(n.Sources))
+	for i, text := range n.Sources {
+		src, err := ParseSource(text)
+		if err != nil {
+			src = Source{}
+		}
+		out[i] = SourceEntry{n.ID, n.Key, i, text, src}
+	}
+	return out
 }
 
 // SourceChecker compares sources with files. It is for one goroutine.
@@ -328,21 +333,23 @@ const staleReason = "source "
 func (m *Memory) MarkGone(
 	ctx context.Context, opt repo.CommitOptions, checks []SourceCheck,
 ) (*MarkResult, error) {
-	res := new(MarkResult)
-	var err error
-	res.CommitResult, err = m.decide(ctx, opt, func(s *repo.Snapshot) (*decision, error) {
+	var res *MarkResult
+	long := len(checks) >= manyNodes
+	done, err := m.decide(ctx, opt, long, func(s *repo.Snapshot) (*repo.Decision, error) {
 		k := newMarker(ctx, s)
 		for i := range checks {
 			if err := k.gone(&checks[i]); err != nil {
 				return nil, err
 			}
 		}
-		*res = *k.res
-		return &decision{k.changes, "stale by their sources: " + listed(k.names)}, nil
+		res = k.res
+		message := "stale by their sources: " + listed(k.names)
+		return &repo.Decision{Changes: k.changes, Message: message}, nil
 	})
 	if err != nil {
 		return nil, err
 	}
+	res.CommitResult = done
 	return res, nil
 }
 
@@ -373,47 +380,78 @@ func (k *marker) gone(c *SourceCheck) error {
 // Refresh gives a node's file sources the hashes, and where lines moved the lines, that they have
 // now, and takes a mark off that MarkGone made, in one commit, or none where they are right:
 // somebody read the memory again. It returns what became of each source; one that is not there any
-// more stays as it is.
+// more stays as it is. Files are read before the turn of the writer, and again where the sources of
+// the node are others by then.
 func (m *Memory) Refresh(
 	ctx context.Context, opt repo.CommitOptions, name string, files *SourceChecker,
 ) ([]SourceCheck, *repo.CommitResult, error) {
-	var checks []SourceCheck
-	res, err := m.decide(ctx, opt, func(s *repo.Snapshot) (*decision, error) {
-		checks = nil
-		id, err := s.Name(ctx, name)
-		if err != nil {
-			return nil, err
+	s, err := m.head(ctx, opt.Branch)
+	if err != nil {
+		return nil, nil, err
+	}
+	if opt.Expect != nil && *opt.Expect != s.CID() {
+		return nil, nil, &repo.ExpectError{Want: *opt.Expect, Have: s.CID()}
+	}
+	n, err := namedNode(ctx, s, name)
+	for err == nil {
+		var checks []SourceCheck
+		for _, e := range sourcesOf(n) {
+			checks = append(checks, files.Check(e))
 		}
-		n, _, err := s.Node(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		list, gone := slices.Clone(n.Sources), false
-		err = Sources(ctx, s, []string{"id:" + id.String()}, func(e SourceEntry) error {
-			c := files.Check(e)
-			checks = append(checks, c)
-			switch c.State {
-			case SourceChanged, SourceMoved, SourceUnhashed:
-				list[e.Index] = c.Now.String()
+		checked := n
+		var res *repo.CommitResult
+		res, err = m.decide(ctx, opt, false, func(s *repo.Snapshot) (*repo.Decision, error) {
+			if n, err = namedNode(ctx, s, name); err != nil {
+				return nil, err
 			}
-			gone = gone || c.State == SourceRemoved || c.State == SourceUnreadable
-			return nil
+			if n.ID != checked.ID || !slices.Equal(n.Sources, checked.Sources) {
+				return nil, errOtherSources
+			}
+			return refresh(newMarker(ctx, s), n, name, checks)
 		})
-		if err != nil {
-			return nil, err
+		if err == nil {
+			return checks, res, nil
 		}
-		d := &decision{message: "refresh the sources of " + name}
-		if !slices.Equal(list, n.Sources) {
-			d.changes = append(d.changes, graph.Change{Node: &graph.NodeChange{ID: id, Sources: list}})
+		if errors.Is(err, errOtherSources) {
+			err = ctx.Err()
 		}
-		k := newMarker(ctx, s)
-		old, err := k.now(id)
-		if err == nil && old != nil && old.State == graph.Stale && !gone &&
-			strings.HasPrefix(old.Reason, staleReason) {
-			k.remove(id)
-			d.changes = append(d.changes, k.changes...)
+	}
+	return nil, nil, err
+}
+
+// errOtherSources says that a node has other sources than those that were compared with files.
+var errOtherSources = errors.New("the node has other sources by now")
+
+func namedNode(ctx context.Context, s *repo.Snapshot, name string) (*graph.Node, error) {
+	id, err := s.Name(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	n, _, err := s.Node(ctx, id)
+	return n, err
+}
+
+// refresh decides what the checks of all sources of a node change.
+func refresh(
+	k *marker, n *graph.Node, name string, checks []SourceCheck,
+) (*repo.Decision, error) {
+	list, gone := slices.Clone(n.Sources), false
+	for _, c := range checks {
+		switch c.State {
+		case SourceChanged, SourceMoved, SourceUnhashed:
+			list[c.Index] = c.Now.String()
 		}
-		return d, err
-	})
-	return checks, res, err
+		gone = gone || c.State == SourceRemoved || c.State == SourceUnreadable
+	}
+	d := &repo.Decision{Message: "refresh the sources of " + name}
+	if !slices.Equal(list, n.Sources) {
+		d.Changes = append(d.Changes, graph.Change{Node: &graph.NodeChange{ID: n.ID, Sources: list}})
+	}
+	old, err := k.now(n.ID)
+	if err == nil && old != nil && old.State == graph.Stale && !gone &&
+		strings.HasPrefix(old.Reason, staleReason) {
+		k.remove(n.ID)
+		d.Changes = append(d.Changes, k.changes...)
+	}
+	return d, err
 }

@@ -75,14 +75,11 @@ func (r *Repo) Commit(
 				return err
 			}
 		}
-		b := newBatch(ctx, t, base.state, opt.Stamp)
-		b.drafts.wanted = true
-		next, err := b.apply(changes, true)
+		res = new(CommitResult)
+		next, err := t.apply(ctx, base, changes, opt, res)
 		if err != nil {
 			return err
 		}
-		t.draft = b.drafts.end()
-		res = &CommitResult{Duplicates: b.duplicates, Unchanged: b.unchanged}
 		if base == head { // the batch saw to it that nothing in next hangs in the air
 			return t.commit(ctx, ref, head, next, opt, res)
 		}
@@ -95,26 +92,50 @@ func (r *Repo) Commit(
 	return res, err
 }
 
-// base returns the branch to write, and its newest commit or the empty state.
-func (t *tx) base(ctx context.Context, opt CommitOptions) (Ref, *Snapshot, error) {
+// apply returns the state that changes make of a base, and counts in res those that made none.
+func (t *tx) apply(
+	ctx context.Context, base *Snapshot, changes Changes, opt CommitOptions, res *CommitResult,
+) (*state, error) {
+	b := newBatch(ctx, t, base.state, opt.Stamp)
+	b.drafts.wanted = true
+	next, err := b.apply(changes, true)
+	if err != nil {
+		return nil, err
+	}
+	t.draft = b.drafts.end()
+	res.Duplicates, res.Unchanged = b.duplicates, b.unchanged
+	return next, nil
+}
+
+// branch returns the branch that a commit goes to, which must be where the caller expects it.
+func (v *view) branch(ctx context.Context, opt CommitOptions) (Ref, error) {
 	name := graph.Head
 	if opt.Branch != "" {
 		name = graph.BranchRef(opt.Branch)
 	}
-	ref, ok, err := t.view.resolve(ctx, name)
+	ref, ok, err := v.resolve(ctx, name)
 	if err != nil {
-		return ref, nil, err
+		return ref, err
 	}
-	if head, _, err := t.view.get(ctx, graph.Head); err != nil {
-		return ref, nil, err
+	if head, _, err := v.get(ctx, graph.Head); err != nil {
+		return ref, err
 	} else if !ok && ref.Name != head.Symbolic {
-		return ref, nil, &NotFoundError{What: "branch", Name: opt.Branch}
+		return ref, &NotFoundError{What: "branch", Name: opt.Branch}
 	}
 	if ref.Name == graph.Head {
-		return ref, nil, &DetachedError{At: ref.Target}
+		return ref, &DetachedError{At: ref.Target}
 	}
 	if opt.Expect != nil && *opt.Expect != ref.Target {
-		return ref, nil, &ExpectError{Want: *opt.Expect, Have: ref.Target}
+		return ref, &ExpectError{Want: *opt.Expect, Have: ref.Target}
+	}
+	return ref, nil
+}
+
+// base returns the branch to write, and its newest commit or the empty state.
+func (t *tx) base(ctx context.Context, opt CommitOptions) (Ref, *Snapshot, error) {
+	ref, err := t.view.branch(ctx, opt)
+	if err != nil {
+		return ref, nil, err
 	}
 	s, err := t.at(ctx, ref.Target)
 	if err == nil {

@@ -266,7 +266,9 @@ func (g *collector) sweep() error {
 }
 
 func (g *collector) remove(slice []ipld.CID) error {
-	g.repo.writer.Lock()
+	if err := g.repo.writer.Lock(g.ctx); err != nil {
+		return err
+	}
 	defer g.repo.writer.Unlock()
 	for {
 		if err := g.mark(); err != nil {
@@ -292,7 +294,9 @@ func (g *collector) sweepDerived() error {
 	if g.derived == nil {
 		return nil
 	}
-	g.repo.writer.Lock() // indexes are written with commits
+	if err := g.repo.writer.Lock(g.ctx); err != nil { // indexes are written with commits
+		return err
+	}
 	defer g.repo.writer.Unlock()
 	g.repo.indexMu.Lock() // and by retrievals
 	defer g.repo.indexMu.Unlock()

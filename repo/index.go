@@ -233,7 +233,9 @@ func (r *Repo) RebuildIndex(ctx context.Context, rev string) (IndexStats, error)
 	if err != nil {
 		return IndexStats{}, err
 	}
-	r.writer.Lock()
+	if err := r.writer.Lock(ctx); err != nil {
+		return IndexStats{}, err
+	}
 	defer r.writer.Unlock()
 	r.indexMu.Lock()
 	defer r.indexMu.Unlock()

@@ -131,10 +131,12 @@ func (p *purge) run(name string) error {
 	if p.opt.DryRun {
 		return p.look(name)
 	}
-	r := p.repo
-	r.writer.Lock()
+	w := &p.repo.writer
+	if err := w.Lock(p.ctx); err != nil {
+		return err
+	}
 	err := p.erasing(name)
-	r.writer.Unlock()
+	w.Unlock()
 	if err != nil {
 		return err
 	}
@@ -420,7 +422,9 @@ func (r *Repo) resume(ctx context.Context) error {
 // again does what was not done. seq is the newest operation before the purge: where it still is,
 // that of the purge was not recorded.
 func (p *purge) again(seq uint64) error {
-	p.repo.writer.Lock()
+	if err := p.repo.writer.Lock(p.ctx); err != nil {
+		return err
+	}
 	defer p.repo.writer.Unlock()
 	head, err := p.repo.store.Head(p.ctx)
 	if err != nil {

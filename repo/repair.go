@@ -97,7 +97,9 @@ func (r *Repo) onlyDerived(ctx context.Context, c ipld.CID) (bool, error) {
 }
 
 func (r *Repo) dropIndexes(ctx context.Context) error {
-	r.writer.Lock()
+	if err := r.writer.Lock(ctx); err != nil {
+		return err
+	}
 	defer r.writer.Unlock()
 	r.indexMu.Lock()
 	defer r.indexMu.Unlock()

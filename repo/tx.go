@@ -60,7 +60,9 @@ type stateChange struct{ base, next *state }
 // operation. Where fn returns an error or changes no ref, nothing is changed. It returns the
 // operation's CID, undefined where there is none.
 func (r *Repo) transact(ctx context.Context, by Stamp, fn func(*tx) error) (ipld.CID, error) {
-	r.writer.Lock()
+	if err := r.writer.Lock(ctx); err != nil {
+		return ipld.CID{}, err
+	}
 	defer r.writer.Unlock()
 	return r.operate(ctx, by, fn)
 }
@@ -184,7 +186,7 @@ func (t *tx) record(
 	if err != nil {
 		return nil, failed(err)
 	}
-	t.repo.writer.begun = next
+	t.repo.writer.begun.Store(&next)
 	return func() error {
 		if err := wait(); err != nil {
 			return failed(err)

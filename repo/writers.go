@@ -4,34 +4,40 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 )
 
-// writers lets the writers of this process in one at a time. A commit is let go before it is
-// durable, so that the next one can be made while the disk is waited for; whoever cannot build
-// upon that, as it reads the newest operation from the store, removes blocks, or moves refs by what
-// it read before, waits in Lock until all is durable. The zero value is ready.
+// writers lets the writers of this process in one at a time, in the order in which they ask. A commit
+// gives its turn away before it is durable, so that the next one can be made while the disk is waited
+// for. A writer that cannot build upon that, as it reads the newest operation from the store, removes
+// blocks, or moves refs by what it read before, waits in Lock until all is durable. The zero value is
+// ready.
 type writers struct {
-	mu      sync.Mutex
-	begun   store.Head     // the newest operation of this process, durable or not
-	waiting sync.WaitGroup // for operations to become durable; added to under mu
+	turns   turns
+	begun   atomic.Pointer[store.Head] // the newest operation of this process, durable or not
+	waiting sync.WaitGroup             // for operations to become durable; added to within a turn
 }
 
-// Lock waits until no one writes and all that was written is durable.
-func (w *writers) Lock() {
-	w.mu.Lock()
+// Lock waits until no one writes and all that was written is durable. After an error, which is that
+// of the context, Unlock must not be called.
+func (w *writers) Lock(ctx context.Context) error {
+	if err := w.turns.take(ctx); err != nil {
+		return err
+	}
 	w.waiting.Wait()
+	return nil
 }
 
-func (w *writers) Unlock() { w.mu.Unlock() }
+func (w *writers) Unlock() { w.turns.give() }
 
-// newest returns the operation to build upon, for whoever has been let in.
+// newest returns the newest operation that was begun: within a turn, the one to build upon.
 func (w *writers) newest(ctx context.Context, st store.Store) (store.Head, error) {
 	head, err := st.Head(ctx)
-	if w.begun.Seq > head.Seq {
-		head = w.begun
+	if begun := w.begun.Load(); begun != nil && begun.Seq > head.Seq {
+		head = *begun
 	}
 	return head, err
 }
@@ -53,11 +59,13 @@ func (r *Repo) pipeline(ctx context.Context, by Stamp, fn func(*tx) error) (ipld
 
 // settle waits until all that was begun is durable.
 func (w *writers) settle(ctx context.Context, st store.Store) error {
-	w.Lock()
+	if err := w.Lock(ctx); err != nil {
+		return err
+	}
 	defer w.Unlock()
 	head, err := st.Head(ctx)
-	if err == nil && head.Seq < w.begun.Seq {
-		err = fmt.Errorf("operation %d was not recorded", w.begun.Seq)
+	if begun := w.begun.Load(); err == nil && begun != nil && head.Seq < begun.Seq {
+		err = fmt.Errorf("operation %d was not recorded", begun.Seq)
 	}
 	return err
 }
@@ -65,8 +73,10 @@ func (w *writers) settle(ctx context.Context, st store.Store) error {
 func (r *Repo) inTurn(
 	ctx context.Context, by Stamp, fn func(*tx) error,
 ) (c ipld.CID, durable func() error, err error) {
-	r.writer.mu.Lock()
-	defer r.writer.mu.Unlock()
+	if err := r.writer.turns.take(ctx); err != nil {
+		return ipld.CID{}, nil, err
+	}
+	defer r.writer.turns.give()
 	if c, durable, err = r.begin(ctx, by, fn); err == nil {
 		r.writer.waiting.Add(1)
 	}

@@ -1,0 +1,225 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+var decideBy = Stamp{Author: "ann", Time: 1_767_323_045_000_000, Command: []string{"test"}}
+
+func openDecide(t *testing.T) *Repo {
+	t.Helper()
+	r, err := New(t.Context(), mem.New(), decideBy, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		report, err := r.Fsck(context.Background(), FsckOptions{Full: true})
+		if err != nil || len(report.Errors) > 0 {
+			t.Errorf("fsck: %v %+v", err, report)
+		}
+	})
+	return r
+}
+
+// queued waits until n callers wait for their turn.
+func (q *turns) queued(n int) {
+	for {
+		q.mu.Lock()
+		have := q.waiting.Len()
+		q.mu.Unlock()
+		if have == n {
+			return
+		}
+		runtime.Gosched()
+	}
+}
+
+// addNode decides to add a node to those that are there, whose number is its summary.
+func addNode(ctx context.Context, key string) func(*Snapshot) (*Decision, error) {
+	return func(s *Snapshot) (*Decision, error) {
+		n, _, _, _ := s.Sizes()
+		summary := fmt.Sprint(n)
+		return &Decision{Message: "add " + key, Changes: []graph.Change{
+			{Node: &graph.NodeChange{Key: key, Type: "fact", Summary: &summary}}}}, nil
+	}
+}
+
+// TestTurnsComeInOrder: writers of every kind are let in in the order in which they asked, and one that
+// gives up holds up none.
+func TestTurnsComeInOrder(t *testing.T) {
+	const writers = 24
+	r := openDecide(t)
+	deciding, proceed := make(chan struct{}), make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		_, err := r.Decide(t.Context(), DecideOptions{CommitOptions: CommitOptions{Stamp: decideBy}},
+			func(s *Snapshot) (*Decision, error) {
+				close(deciding)
+				<-proceed
+				return addNode(t.Context(), "first")(s)
+			})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	<-deciding
+	var order []int // appended to within turns alone
+	var want []int
+	impatient, cancel := context.WithCancel(t.Context())
+	gone := make(chan error)
+	queue := &r.writer.turns
+	for i := range writers {
+		switch opt := (CommitOptions{Stamp: decideBy}); i % 4 {
+		case 0:
+			wg.Go(func() {
+				_, err := r.Decide(t.Context(), DecideOptions{CommitOptions: opt},
+					func(s *Snapshot) (*Decision, error) {
+						order = append(order, i)
+						return addNode(t.Context(), fmt.Sprint(i))(s)
+					})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		case 1:
+			wg.Go(func() {
+				line := fmt.Sprintf(`{"node":{"key":"%d","type":"fact","summary":"by a commit"}}`, i)
+				_, err := r.Commit(t.Context(), func(yield func(graph.Change, error) bool) {
+					order = append(order, i)
+					ReadChanges(strings.NewReader(line), "")(yield)
+				}, opt)
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		case 2:
+			go func() {
+				_, err := r.Decide(impatient, DecideOptions{CommitOptions: opt},
+					func(*Snapshot) (*Decision, error) { return nil, errors.New("it had given up") })
+				gone <- err
+			}()
+			queue.queued(i + 1)
+			continue
+		case 3:
+			wg.Go(func() {
+				_, err := r.transact(t.Context(), decideBy, func(t *tx) error {
+					order = append(order, i)
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		want = append(want, i)
+		queue.queued(i + 1)
+	}
+	cancel()
+	for range writers / 4 {
+		if err := <-gone; !errors.Is(err, context.Canceled) {
+			t.Errorf("one that gave up: %v", err)
+		}
+	}
+	close(proceed)
+	wg.Wait()
+	if !slices.Equal(order, want) {
+		t.Errorf("let in: %v, asked: %v", order, want)
+	}
+	if queue.taken || queue.waiting.Len() > 0 {
+		t.Error("the turn is still taken")
+	}
+}
+
+// TestDecideOnTheNewest: a decision is about the commit that its changes are made upon, and is made
+// once within the turn however many write meanwhile; one that takes long is made beside them first.
+func TestDecideOnTheNewest(t *testing.T) {
+	r := openDecide(t)
+	ctx := t.Context()
+	plain := DecideOptions{CommitOptions: CommitOptions{Stamp: decideBy}}
+	for _, long := range []bool{false, true} {
+		opt := plain
+		opt.Long = long
+		var seen []uint64
+		res, err := r.Decide(ctx, opt, func(s *Snapshot) (*Decision, error) {
+			n, _, _, _ := s.Sizes()
+			seen = append(seen, n)
+			if long && len(seen) == 1 { // another writer comes in between
+				if _, err := r.Decide(ctx, plain, addNode(ctx, "between")); err != nil {
+					return nil, err
+				}
+			}
+			return addNode(ctx, fmt.Sprint("long ", long))(s)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []uint64{0}
+		if long {
+			want = []uint64{1, 2}
+		}
+		if !slices.Equal(seen, want) || res.Nodes.Added != 1 {
+			t.Errorf("long %t: decided on %v nodes, want %v; added %d", long, seen, want, res.Nodes.Added)
+		}
+	}
+	s, err := r.Snapshot(ctx, "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, _, _, _ := s.Sizes(); n != 3 || s.Commit().Message != "add long true" {
+		t.Errorf("%d nodes, the newest by %q", n, s.Commit().Message)
+	}
+	calls := 0
+	long := plain
+	long.Long = true
+	_, err = r.Decide(ctx, long, func(s *Snapshot) (*Decision, error) {
+		calls++
+		return addNode(ctx, "alone")(s)
+	})
+	if err != nil || calls != 1 {
+		t.Errorf("with no one else it was decided %d times: %v", calls, err)
+	}
+}
+
+// TestDecideExpects: an Expect is held against the newest commit, and is the one way to be refused.
+func TestDecideExpects(t *testing.T) {
+	r := openDecide(t)
+	ctx := t.Context()
+	opt := DecideOptions{CommitOptions: CommitOptions{Stamp: decideBy}}
+	first, err := r.Decide(ctx, opt, addNode(ctx, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt.Expect = &first.Commit
+	if _, err := r.Decide(ctx, opt, addNode(ctx, "b")); err != nil {
+		t.Fatal(err)
+	}
+	for _, long := range []bool{false, true} {
+		opt.Long = long
+		_, err := r.Decide(ctx, opt, func(*Snapshot) (*Decision, error) {
+			t.Error("decided on a commit that was not expected")
+			return &Decision{}, nil
+		})
+		var moved *ExpectError
+		if !errors.As(err, &moved) || moved.Want != first.Commit {
+			t.Errorf("long %t: %v, want an *ExpectError", long, err)
+		}
+	}
+	opt.Expect, opt.Base = nil, &first.Commit
+	if _, err := r.Decide(ctx, opt, addNode(ctx, "c")); !errors.Is(err, ErrInvalid) {
+		t.Errorf("with a base: %v", err)
+	}
+	opt.Base, opt.Branch = nil, "none"
+	if _, err := r.Decide(ctx, opt, addNode(ctx, "c")); err == nil {
+		t.Error("decided on a branch that is not there")
+	}
+}
