@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/guard"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
@@ -188,7 +189,7 @@ func (m *Memory) decide(
 		}
 		opt.Expect, opt.Message = &at, message
 		if message == "" {
-			opt.Message = d.message
+			opt.Message = guard.Mask(d.message) // which may quote keys of nodes
 		}
 		res, err := m.r.Commit(ctx, each(d.changes), opt)
 		var moved *repo.ExpectError
