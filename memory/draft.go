@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/guard"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -41,6 +42,23 @@ type Draft struct {
 	Task       string // what it works on, "" for none: a session
 	// Vector is the memory as a model sees it, nil where the caller brought none.
 	Vector *graph.Embedding
+}
+
+// secrets returns what looks like credentials in what a caller says.
+func (d *Draft) secrets() []guard.Place {
+	places := guard.Text("text", d.Text)
+	for _, list := range []struct {
+		field string
+		texts []string
+	}{
+		{"tags", d.Tags}, {"entities", d.Entities}, {"sources", d.Sources},
+		{"about", []string{d.About.Key}}, {"property", []string{d.Property}}, {"type", []string{d.Type}},
+	} {
+		for _, s := range list.texts {
+			places = append(places, guard.Text(list.field, s)...)
+		}
+	}
+	return places
 }
 
 // Near is a memory of the snapshot that resembles a draft.

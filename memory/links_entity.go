@@ -2,9 +2,11 @@ package memory
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/guard"
 	"github.com/mnem-project/mnem/memory/extract"
 )
 
@@ -74,9 +76,11 @@ func (l *linker) found(
 	}
 	var fresh []located
 	found := 0
+	secrets := credentials(guard.Find(d.Text))
 	for _, e := range extract.Entities(d.Text, known.names()) {
 		key := EntityKey(e.Name)
-		if e.Kind == extract.Date || e.Kind == extract.Version || key == "" || seen[key] {
+		if e.Kind == extract.Date || e.Kind == extract.Version || key == "" || seen[key] ||
+			secrets.has(e) {
 			continue
 		}
 		at, err := l.locate(ctx, e.Name, known)
@@ -107,6 +111,16 @@ func (l *linker) found(
 		}
 	}
 	return nil
+}
+
+// credentials are what looks like credentials in a text.
+type credentials []guard.Finding
+
+// has reports whether an entity of the text looks like a credential, or has a part of one. It would
+// become nodes and edges of its own, which outlive the memory that it is in.
+func (c credentials) has(e extract.Entity) bool {
+	within := func(f guard.Finding) bool { return f.Start < e.End && e.Start < f.End }
+	return slices.ContainsFunc(c, within) || guard.IsSecret(e.Name)
 }
 
 // subjectKeys adds the keys under which entities are the subjects of a draft: those of the names that

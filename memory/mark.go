@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/guard"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
@@ -165,7 +166,14 @@ func (m *Memory) decide(
 	ctx context.Context, opt repo.CommitOptions, long bool,
 	fn func(*repo.Snapshot) (*repo.Decision, error),
 ) (*repo.CommitResult, error) {
-	return m.r.Decide(ctx, repo.DecideOptions{CommitOptions: opt, Long: long}, fn)
+	return m.r.Decide(ctx, repo.DecideOptions{CommitOptions: opt, Long: long},
+		func(s *repo.Snapshot) (*repo.Decision, error) {
+			d, err := fn(s)
+			if err == nil {
+				d.Message = guard.Mask(d.Message) // which may quote keys of nodes
+			}
+			return d, err
+		})
 }
 
 // head returns the newest state of a branch, "" for the one that HEAD is on.

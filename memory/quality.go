@@ -3,11 +3,11 @@ package memory
 import (
 	"bytes"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
+	"github.com/mnem-project/mnem/guard"
 	"github.com/mnem-project/mnem/internal/text"
 )
 
@@ -16,7 +16,7 @@ type QualityCode string
 
 // The codes.
 const (
-	QualitySecret     QualityCode = "secret"         // it has the shape of a key or password
+	QualitySecret     QualityCode = "secret"         // it looks like a credential: by the rule of package guard
 	QualityTransient  QualityCode = "transient"      // it says what is so for a moment
 	QualityIdentifier QualityCode = "identifier"     // it is a bare identifier, receipt or log line
 	QualityShort      QualityCode = "short"          // it is too short to stand alone
@@ -54,42 +54,6 @@ func (q Quality) Message() string {
 	}
 	return string(q.Code)
 }
-
-// secret is a shape that keys or passwords have, and what every one of that shape has in it: most
-// texts are read no further.
-type secret struct {
-	name  string
-	has   []string // in lower case, any of them
-	shape *regexp.Regexp
-}
-
-// secrets are made when a first text is looked at. RE2 patterns take linear time.
-var secrets = sync.OnceValue(func() []secret {
-	list := []struct{ name, has, shape string }{
-		{"AWS access key", "akia asia", `\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`},
-		{"GitHub token", "gh _pat_", `\b(?:gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{22,})`},
-		{"GitLab token", "glpat-", `\bglpat-[A-Za-z0-9_-]{20}`},
-		{"Slack token", "xox", `\bxox[abprs]-[A-Za-z0-9-]{10,}`},
-		{"API key", "sk- sk_ rk- rk_ pk- pk_", `\b(?:sk|rk|pk)[-_][A-Za-z0-9_-]{20,}`},
-		{"Google API key", "aiza", `\bAIza[A-Za-z0-9_-]{35}`},
-		{"JSON web token", "eyj",
-			`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`},
-		{"private key", "private key-----", `-----BEGIN [A-Z ]*PRIVATE KEY-----`},
-		{"password", "pass pwd kennwort contraseña secret key token", `(?i)\b(?:password|passwd|pwd|` +
-			`passwort|kennwort|contraseña|secret|api[_-]?key|access[_-]?token)\s*[=:]\s*[^\s,;]{6,}`},
-		{"password", "密码", `密码\s*[=:：是为]\s*[^\s，。]{6,}`},
-		{"password in a URL", "://", `\b[a-z][a-z0-9+.-]*://[^\s/:@]+:[^\s/@]{3,}@`},
-	}
-	var out []secret
-	for _, s := range list {
-		has := strings.Fields(s.has)
-		if s.name == "private key" {
-			has = []string{s.has}
-		}
-		out = append(out, secret{s.name, has, regexp.MustCompile(s.shape)})
-	}
-	return out
-})
 
 // transient are words of what is so for a moment.
 var transient = []string{
@@ -159,13 +123,8 @@ const maxBare = 200
 // qualities returns what may be wrong with a text, each code once.
 func qualities(s string) []Quality {
 	var out []Quality
-	folded := strings.ToLower(s)
-	has := func(w string) bool { return strings.Contains(folded, w) }
-	for _, secret := range secrets() {
-		if slices.ContainsFunc(secret.has, has) && secret.shape.MatchString(s) {
-			out = append(out, Quality{QualitySecret, secret.name})
-			break
-		}
+	if found := guard.Find(s); len(found) > 0 {
+		out = append(out, Quality{QualitySecret, found[0].Rule})
 	}
 	words := plain(s)
 	for i, w := range plainTransient() {

@@ -164,6 +164,11 @@ func (m *Memory) RememberAll(
 		if err != nil {
 			return nil, refused(reqs, i, err)
 		}
+		if len(reqs) <= repo.BulkChanges || opt.Secrets.Strict {
+			if err := opt.Secrets.Refuse(d.secrets()); err != nil {
+				return nil, refused(reqs, i, err)
+			}
+		}
 		drafts[i] = d
 	}
 	long, err := m.takesLong(ctx, opt.Branch, len(reqs))

@@ -394,7 +394,8 @@ func TestReplace(t *testing.T) {
 func TestQualities(t *testing.T) {
 	for s, want := range map[string]string{
 		"Alice leads the infrastructure team":              "",
-		"The key is AKIAIOSFODNN7EXAMPLE for the bucket":   "secret",
+		"The key is AKIA" + "Q4WK2ZBR7DNX5TFM for backups": "secret",
+		"The key is AKIAIOSFODNN7EXAMPLE for the bucket":   "",
 		"The admin password=hunter22 is on the wiki":       "secret",
 		"The migration is currently running on the server": "transient",
 		"4f2a91c0-77aa-4bb1-9d2e-8f3e6a1b2c3d":             "identifier",

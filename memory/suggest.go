@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/guard"
 	"github.com/mnem-project/mnem/internal/fixed"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory/extract"
@@ -44,10 +45,12 @@ func Suggest(ctx context.Context, s *repo.Snapshot, txt string) ([]SuggestedTag,
 		}
 	}
 	out := g.best()
+	secrets := credentials(guard.Find(txt))
 	for _, e := range extract.Entities(txt, nil) {
 		name := strings.TrimPrefix(strings.TrimPrefix(e.Name, "#"), "@")
 		key := TagKey(name)
-		if e.Kind == extract.Date || e.Kind == extract.Version || e.Kind == extract.URL || key == "" {
+		if e.Kind == extract.Date || e.Kind == extract.Version || e.Kind == extract.URL || key == "" ||
+			secrets.has(e) {
 			continue
 		}
 		at := slices.IndexFunc(out, func(t SuggestedTag) bool { return TagKey(t.Name) == key })

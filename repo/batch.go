@@ -40,6 +40,8 @@ type batch struct {
 	cites map[string]cite
 
 	count, duplicates, unchanged int
+
+	secrets secretLog
 }
 
 // pendingEmbedding is an embedding whose text is not known yet, or why it cannot be made. The
@@ -85,6 +87,7 @@ func newBatch(ctx context.Context, t *tx, base *state, by Stamp) *batch {
 		embeds:   make(map[string]pendingEmbedding),
 		embedded: make(map[graph.ID][]string),
 		cites:    make(map[string]cite),
+		secrets:  secretLog{opt: by.Secrets},
 	}
 }
 
@@ -96,6 +99,9 @@ func (b *batch) apply(changes Changes, strict bool) (*state, error) {
 		if err := b.change(p); err != nil {
 			return nil, err
 		}
+	}
+	if err := b.secrets.verdict(b.count); err != nil {
+		return nil, err
 	}
 	if err := b.makeEmbeddings(); err != nil {
 		return nil, err
@@ -117,6 +123,7 @@ func (b *batch) change(p *prepared) error {
 		return err
 	}
 	b.count++
+	b.secrets.note(&p.Change, p.secrets)
 	var err error
 	switch {
 	case p.Node != nil:

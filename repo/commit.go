@@ -50,12 +50,16 @@ type CommitResult struct {
 	Unchanged  int  // other lines that changed nothing
 	NoChange   bool // whether there was nothing to commit: no commit was made
 	Rebased    bool // whether the branch had moved and the changes were merged onto it
+	// Secrets is what looks like credentials in what was written, or merged: it was not refused, as
+	// it may be something else, or there was too much for that.
+	Secrets SecretReport
 }
 
 // Commit applies changes to the newest commit of a branch and makes a commit of the result, all
 // or nothing: when it returns without error the commit survives a power cut, and after an error
 // the repository is as it was. Changes that leave everything as it is make no commit. An error
-// about one change is a *graph.LineError with its file and line.
+// about one change is a *graph.LineError with its file and line. What looks like a credential is
+// refused with a *SecretError, as opt.Secrets says.
 func (r *Repo) Commit(
 	ctx context.Context, changes Changes, opt CommitOptions,
 ) (*CommitResult, error) {
@@ -97,13 +101,14 @@ func (t *tx) apply(
 	ctx context.Context, base *Snapshot, changes Changes, opt CommitOptions, res *CommitResult,
 ) (*state, error) {
 	b := newBatch(ctx, t, base.state, opt.Stamp)
+	b.secrets.texts(opt.Stamp, opt.Message)
 	b.drafts.wanted = true
 	next, err := b.apply(changes, true)
 	if err != nil {
 		return nil, err
 	}
 	t.draft = b.drafts.end()
-	res.Duplicates, res.Unchanged = b.duplicates, b.unchanged
+	res.Duplicates, res.Unchanged, res.Secrets = b.duplicates, b.unchanged, b.secrets.report
 	return next, nil
 }
 

@@ -54,6 +54,8 @@ type ImportResult struct {
 	// Redactions is the number of blocks that were erased where the file is from and are not here:
 	// they are redacted here from now on.
 	Redactions int
+	// Secrets is what looks like credentials in the blocks that were not here: they keep their bytes.
+	Secrets SecretReport
 }
 
 // PrerequisiteError is returned when a file goes on from a commit that is not in the repository.
@@ -134,9 +136,26 @@ func (im *importer) tryOut(res *ImportResult) error {
 	}
 	res.Redactions = len(im.gone)
 	return im.eachBlock(func(b *carBlock) error {
-		_, err := im.count(b, res)
+		_, err := im.take(b, res)
 		return err
 	})
+}
+
+// take counts a block and looks for credentials in one that is new. It returns its bytes where it is
+// to be stored.
+func (im *importer) take(b *carBlock, res *ImportResult) ([]byte, error) {
+	known := res.NewBlocks
+	keep, err := im.count(b, res)
+	if err != nil || !keep {
+		return nil, err
+	}
+	data, err := im.file.read(b)
+	if err == nil && res.NewBlocks > known {
+		l := secretLog{opt: im.opt.Secrets, report: res.Secrets}
+		l.noteAt(b.cid.String(), blockPlaces(b.as, data))
+		res.Secrets = l.report
+	}
+	return data, err
 }
 
 // refused marks what is wrong with the file as invalid input.
@@ -159,11 +178,8 @@ func (im *importer) apply(t *tx, res *ImportResult) error {
 		if n++; n%progressEvery == 0 {
 			im.opt.Progress("blocks written", n)
 		}
-		if keep, err := im.count(b, res); err != nil || !keep {
-			return err
-		}
-		data, err := im.file.read(b)
-		if err != nil {
+		data, err := im.take(b, res)
+		if err != nil || data == nil {
 			return err
 		}
 		return t.stage.Put(im.ctx, store.Block{CID: b.cid, Data: data})

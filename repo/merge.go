@@ -123,6 +123,9 @@ func (t *tx) fastForward(
 	if res.Nodes, res.Edges, err = head.Diff(next).Count(ctx); err != nil {
 		return false, err
 	}
+	if res.Secrets, err = t.incoming(ctx, head.state, next.state, opt.Secrets); err != nil {
+		return false, err
+	}
 	t.setRef(ref.Name, c)
 	return true, t.dropKept(ctx, c)
 }
@@ -135,9 +138,13 @@ func (r *Repo) integrate(
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
+	said, err := checkTexts(opt.Stamp, opt.Message)
+	if err != nil {
+		return nil, err
+	}
 	res := &MergeResult{}
 	var failed *MergeError
-	_, err := r.transact(ctx, opt.Stamp, func(t *tx) error {
+	_, err = r.transact(ctx, opt.Stamp, func(t *tx) error {
 		ref, head, err := t.base(ctx, opt.CommitOptions)
 		if err != nil {
 			return err
@@ -153,6 +160,7 @@ func (r *Repo) integrate(
 		failed, err = t.mergeJob(ctx, ref, head, j, opt, res)
 		return err
 	})
+	res.Secrets.add(said.Findings...)
 	switch {
 	case err != nil:
 		return nil, err
@@ -241,6 +249,10 @@ func (t *tx) land(
 		if err := t.dropKept(ctx, also.id); err != nil {
 			return err
 		}
+	}
+	var err error
+	if res.Secrets, err = t.incoming(ctx, head.state, next, opt.Secrets); err != nil {
+		return err
 	}
 	return t.commit(ctx, ref, head, next, opt, res)
 }

@@ -127,9 +127,13 @@ func (r *Repo) ContinueMerge(ctx context.Context, opt MergeOptions) (*MergeResul
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
+	said, err := checkTexts(opt.Stamp, opt.Message)
+	if err != nil {
+		return nil, err
+	}
 	res := &MergeResult{}
 	var failed *MergeError
-	_, err := r.transact(ctx, opt.Stamp, func(t *tx) error {
+	_, err = r.transact(ctx, opt.Stamp, func(t *tx) error {
 		ref, head, err := t.base(ctx, opt.CommitOptions)
 		if err != nil {
 			return err
@@ -170,6 +174,7 @@ func (r *Repo) ContinueMerge(ctx context.Context, opt MergeOptions) (*MergeResul
 		t.removeRef(p.name)
 		return t.land(ctx, ref, head, next, also, opt.CommitOptions, &res.CommitResult)
 	})
+	res.Secrets.add(said.Findings...)
 	switch {
 	case err != nil:
 		return nil, err

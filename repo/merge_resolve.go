@@ -259,6 +259,9 @@ func (t *tx) lineRecord(
 	if b.count == 0 {
 		return ipld.CID{}, invalidf("no change of %s", item)
 	}
+	if err := b.secrets.verdict(b.count); err != nil {
+		return ipld.CID{}, err
+	}
 	tree, key := b.nodes, item.ID[:]
 	if on, ok := item.Mark(); ok {
 		tree, key = b.marks, graph.MarkKey(on, item.ID)

@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/guard"
 	"github.com/mnem-project/mnem/internal/parallel"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
@@ -32,6 +33,7 @@ type prepared struct {
 	embedding *graph.Embedding
 	block     store.Block // the record of node or edge
 	made      error       // why nothing can be made of it
+	secrets   []guard.Place
 }
 
 // prepare yields the changes in their order, prepared on several goroutines. The first with an error
@@ -145,6 +147,7 @@ func (p *prepared) prepare(now graph.Time) {
 		p.err = p.At(err)
 		return
 	}
+	p.secrets = guard.Change(&p.Change)
 	switch {
 	case p.Node != nil:
 		p.id = p.Node.Target()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/guard"
 )
 
 // spanDots parts the ends of a range of commits: FROM..TO are the commits after FROM up to TO.
@@ -24,7 +25,7 @@ func (r *Repo) Revert(ctx context.Context, rev string, opt MergeOptions) (*Merge
 		}
 		return &job{
 			verb: commit.VerbRevert, base: to.state, theirs: from, name: rev,
-			message: fmt.Sprintf("revert %q\n\nreverts %s", subject(to.commit.Message),
+			message: fmt.Sprintf("revert %q\n\nreverts %s", guard.Mask(subject(to.commit.Message)),
 				spanName(rev, from, to)),
 		}, nil
 	})
@@ -41,7 +42,7 @@ func (r *Repo) CherryPick(ctx context.Context, rev string, opt MergeOptions) (*M
 		}
 		return &job{
 			verb: commit.VerbCherryPick, base: from.state, theirs: to, name: rev,
-			message: to.commit.Message,
+			message: guard.Mask(to.commit.Message),
 		}, nil
 	})
 }
@@ -101,6 +102,9 @@ func (r *Repo) Restore(
 	if opt.Base != nil || opt.Amend {
 		return nil, invalidf("restoring takes no base and does not amend")
 	}
+	if _, err := checkTexts(opt.Stamp, opt.Message); err != nil {
+		return nil, err
+	}
 	res := &CommitResult{}
 	_, err := r.transact(ctx, opt.Stamp, func(t *tx) error {
 		ref, head, err := t.base(ctx, opt)
@@ -120,7 +124,7 @@ func (r *Repo) Restore(
 			return err
 		}
 		if opt.Message == "" {
-			opt.Message = fmt.Sprintf("restore %s from %s", strings.Join(names, ", "), rev)
+			opt.Message = guard.Mask(fmt.Sprintf("restore %s from %s", strings.Join(names, ", "), rev))
 			opt.Message = truncate(opt.Message, commit.MaxMessage)
 		}
 		return t.land(ctx, ref, head, next, nil, opt, res)

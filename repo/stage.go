@@ -36,6 +36,7 @@ type StageResult struct {
 	Edges      Counts
 	Duplicates int
 	Unchanged  int
+	Secrets    SecretReport // as in CommitResult
 }
 
 // StageChanges applies changes to a stage, all or nothing, without making a commit. A stage may
@@ -61,7 +62,9 @@ func (r *Repo) StageChanges(
 		if err := t.writeGraph(ctx, next); err != nil {
 			return err
 		}
-		res = &StageResult{Duplicates: b.duplicates, Unchanged: b.unchanged}
+		res = &StageResult{
+			Duplicates: b.duplicates, Unchanged: b.unchanged, Secrets: b.secrets.report,
+		}
 		res.Nodes, res.Edges, err = Diff{from: base.state, to: next}.Count(ctx)
 		if err != nil {
 			return err
@@ -139,7 +142,11 @@ func (r *Repo) CommitStaged(
 	if opt.Base != nil {
 		return nil, invalidf("a stage knows the commit that it was made against")
 	}
-	res := &CommitResult{}
+	said, err := checkTexts(opt.Stamp, opt.Message)
+	if err != nil {
+		return nil, err
+	}
+	res := &CommitResult{Secrets: said}
 	var kept *MergeError
 	_, err = r.transact(ctx, opt.Stamp, func(t *tx) error {
 		rec, base, staged, err := t.loadStage(ctx, name, opt.Branch)

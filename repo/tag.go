@@ -116,6 +116,9 @@ func (r *Repo) CreateTag(
 func (t *tx) annotate(
 	ctx context.Context, tag TagInfo, opt TagOptions,
 ) (ipld.CID, *commit.Tag, error) {
+	if _, err := checkTexts(opt.Stamp, opt.Message); err != nil {
+		return ipld.CID{}, nil, err
+	}
 	rec := &commit.Tag{
 		Target: tag.Commit, Name: tag.Name, Tagger: opt.Author, Time: opt.Time,
 		Message: opt.Message,

@@ -31,6 +31,9 @@ type Stamp struct {
 	Head *ipld.CID
 	// Guard may refuse what an operation changes; nil for whoever may do anything.
 	Guard Guard
+	// Secrets says what becomes of credentials in what is written: they are refused unless it says
+	// otherwise.
+	Secrets SecretOptions
 }
 
 // tx is one operation in the making: blocks gather in stage, refs in edits.

@@ -29,6 +29,7 @@ var allowed = map[string]string{
 	"store/pebble":      "ipld store",
 	"store/storetest":   "ipld store",
 	"graph":             "ipld",
+	"guard":             "ipld graph", // what texts and change lines hold that must not be written: no repository
 	"prolly":            "ipld store",
 	"commit":            "ipld graph store",
 	"adjacency":         "ipld graph prolly store", // store only for its errors
@@ -46,12 +47,13 @@ var allowed = map[string]string{
 	"rerank":            "internal/provider",
 	"rewrite":           "internal/provider",
 	"repo": "car ipld graph store store/pebble prolly commit adjacency community index dense links " +
-		"retrieve internal/fixed internal/parallel internal/text",
+		"retrieve internal/fixed internal/parallel internal/text " +
+		"guard", // asked about every change before it is written
 	// What texts say is a function of the texts: no repository is seen.
 	"memory/compare": "internal/dates internal/fixed internal/text",
 	"memory/extract": "internal/dates internal/fixed internal/text",
 	"memory": "ipld graph store adjacency retrieve repo internal/dates internal/fixed internal/text " +
-		"memory/compare memory/extract",
+		"memory/compare memory/extract guard",
 	// What processes say to each other that use one repository: command lines and bytes.
 	"internal/owner": "",
 	// What can be asked from outside, and what becomes of it: words, no repository.
@@ -73,7 +75,7 @@ var allowed = map[string]string{
 	"internal/clients": "",
 	// Exact token counts: two large vocabularies, which only who counts by them links.
 	"tokens": "",
-	"internal/cli": "ipld graph store commit adjacency community retrieve repo memory memory/compare embed rerank " +
+	"internal/cli": "ipld graph guard store commit adjacency community retrieve repo memory memory/compare embed rerank " +
 		"rewrite operation policy serve " +
 		"tokens internal/text " +
 		"internal/clients internal/keyring internal/evaluate internal/owner internal/perf mcp " +

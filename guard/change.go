@@ -1,0 +1,175 @@
+package guard
+
+import (
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Place is a finding in one field of a record or change.
+type Place struct {
+	Field string // as in "node.summary" or "node.props.team"
+	Finding
+}
+
+// Change returns what may be credentials in what a change writes, in the order of its fields. Of one
+// rule each field has one place, with the positions of its first finding. Content in chunks is read
+// in parts that overlap: there positions are those in a part.
+func Change(c *graph.Change) []Place {
+	var p places
+	switch {
+	case c.Node != nil:
+		n := c.Node
+		p.text("node.key", n.Key)
+		p.text("node.type", n.Type)
+		p.optional("node.summary", n.Summary)
+		p.optional("node.context", n.Context)
+		p.entries("node.props", n.Props)
+		p.texts("node.sources", n.Sources)
+		p.content(n.Content, n.Chunks)
+	case c.Edge != nil:
+		e := c.Edge
+		p.text("edge.type", e.Type)
+		p.text("edge.key", e.Key)
+		p.entries("edge.props", e.Props)
+		p.texts("edge.sources", e.Sources)
+	case c.Mark != nil:
+		p.text("mark.reason", c.Mark.Reason)
+	}
+	return p
+}
+
+// Node returns likewise what may be credentials in a node. Of its content it reads what is in the
+// record.
+func Node(n *graph.Node) []Place {
+	return Change(&graph.Change{Node: &graph.NodeChange{
+		Key: n.Key, Type: n.Type, Summary: &n.Summary, Context: &n.Context, Props: n.Props,
+		Sources: n.Sources, Content: n.Content,
+	}})
+}
+
+// Edge returns likewise what may be credentials in an edge.
+func Edge(e *graph.Edge) []Place {
+	return Change(&graph.Change{Edge: &graph.EdgeChange{
+		Type: e.Type, Key: e.Key, Props: e.Props, Sources: e.Sources,
+	}})
+}
+
+// Text returns likewise what may be credentials in a text that is one field.
+func Text(field, text string) []Place {
+	var p places
+	p.text(field, text)
+	return p
+}
+
+// places collects findings. Names of fields are made where there is a finding alone.
+type places []Place
+
+func (p *places) text(field, text string) { p.within(field, "", text) }
+
+func (p *places) within(field, name, text string) {
+	if len(text) < minText {
+		return
+	}
+	for _, f := range Find(text) {
+		place := Place{field, f}
+		if name != "" {
+			place.Field += "." + name
+		}
+		known := func(o Place) bool { return o.Field == place.Field && o.Rule == place.Rule }
+		if !slices.ContainsFunc(*p, known) {
+			*p = append(*p, place)
+		}
+	}
+}
+
+// minText is the length of the shortest text that a rule can match.
+const minText = 8
+
+func (p *places) optional(field string, text *string) {
+	if text != nil {
+		p.text(field, *text)
+	}
+}
+
+func (p *places) texts(field string, list []string) {
+	for _, text := range list {
+		p.text(field, text)
+	}
+}
+
+// entries reads properties, and their names. What is within a value has the name of its property. A
+// property that is named after a password is read with its name, as it would be in a file.
+func (p *places) entries(field string, list []ipld.Entry) {
+	for _, e := range list {
+		name := e.Key
+		before := len(*p)
+		if p.text(field, name); len(*p) > before {
+			name = "" // it is not to be shown
+		}
+		p.value(field, name, e.Value)
+		if len(*p) == before && e.Value.Kind() == ipld.String && namesSecret(name) {
+			p.named(field, name, e.Value.Text())
+		}
+	}
+}
+
+// settings are what names of properties that hold credentials have in them.
+var settings = []string{"pass", "pwd", "secret", "token", "key", "credential", "auth", "kennwort"}
+
+func namesSecret(name string) bool {
+	for i := range len(name) {
+		for _, word := range settings {
+			if folds(name[i:], word) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// named reads a property as a setting.
+func (p *places) named(field, name, text string) {
+	if len(name) > beforeIs || len(text) > afterIs {
+		return
+	}
+	at := len(name) + len(": ")
+	for _, f := range Find(name + ": " + text) {
+		if f.Start >= at {
+			f.Start, f.End = f.Start-at, f.End-at
+			*p = append(*p, Place{field + "." + name, f})
+			return
+		}
+	}
+}
+
+func (p *places) value(field, name string, v ipld.Value) {
+	switch v.Kind() {
+	case ipld.String, ipld.Bytes:
+		p.within(field, name, v.Text())
+	case ipld.List:
+		for _, item := range v.List() {
+			p.value(field, name, item)
+		}
+	case ipld.Map:
+		for _, e := range v.Entries() {
+			p.within(field, name, e.Key)
+			p.value(field, name, e.Value)
+		}
+	}
+}
+
+// overlap is how much of a chunk is read again with the next one: more than any credential has.
+const overlap = reachKey
+
+func (p *places) content(c *graph.Content, chunks []graph.Chunk) {
+	if c != nil {
+		p.text("node.content", c.Text)
+	}
+	var part []byte
+	for i := range chunks {
+		part = append(part[max(0, len(part)-overlap):], chunks[i].Data...)
+		p.text("node.content", string(part))
+	}
+}

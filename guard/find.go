@@ -1,0 +1,304 @@
+package guard
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Finding is what may be a credential in a text.
+type Finding struct {
+	Rule       string // its id
+	Level      Level
+	Start, End int // bytes of the text, the credential alone
+}
+
+// RuleLimit is the id of a finding that says that a text was read no further, from Start on: it has
+// more of what resembles credentials than is looked at. Level is Warns. It is the last one.
+const RuleLimit = "guard-limit"
+
+// Bounds of what is read.
+const (
+	minRun   = 12  // bytes of a run that may be a credential, or the longest part of one
+	around   = 256 // bytes before and after a run, where keywords are looked for
+	beforeIs = 64  // bytes before a sign that something is set
+	afterIs  = 192 // bytes behind it
+
+	// What patterns read: most from a keyword on; private keys are longer; and where the keyword is
+	// not at the beginning, what is before it too.
+	reach      = 2 << 10
+	reachKey   = 16 << 10
+	reachNear  = 1 << 10
+	reachAhead = 512
+
+	// Patterns read at most workEach bytes for each byte of the text, and workFree.
+	workEach = 16
+	workFree = 256 << 10
+)
+
+// isRun are the bytes of runs: those of the codes of credentials.
+var isRun = func() (table [256]bool) {
+	for i := range table {
+		c := byte(i)
+		table[i] = c >= '0' && c <= '9' || lower[c] >= 'a' && lower[c] <= 'z' ||
+			strings.IndexByte("_-+/=.~", c) >= 0
+	}
+	return table
+}()
+
+// Find returns what may be credentials in a text, in the order of their places, none of which
+// overlap: of two that do, what refuses stays, else the longer, else the first by place and id. Any
+// string will do, and the same one has the same findings. Safe for concurrent use.
+func Find(s string) []Finding {
+	spans := spansOf(s)
+	if len(spans) == 0 {
+		return nil
+	}
+	f := finder{set: all(), s: s, work: workEach*len(s) + workFree}
+	for _, at := range spans {
+		f.words.each(s, at.start, at.end, f.hit)
+	}
+	return f.findings()
+}
+
+// span is a part of a text.
+type span struct{ start, end int }
+
+// spansOf returns where keywords are to be looked for. Most texts have none.
+func spansOf(s string) []span {
+	var list []span
+	add := func(start, end int) {
+		start, end = max(0, start), min(len(s), end)
+		if n := len(list); n > 0 && list[n-1].start <= start && start <= list[n-1].end {
+			list[n-1].end = max(list[n-1].end, end)
+			return
+		}
+		list = append(list, span{start, end})
+	}
+	for at := minRun - 1; at < len(s); {
+		if !isRun[s[at]] {
+			at += minRun
+			continue
+		}
+		start := at
+		for start > at-minRun+1 && isRun[s[start-1]] {
+			start--
+		}
+		if at-start+1 < minRun {
+			at = start - 1 + minRun
+			continue
+		}
+		end := at + 1
+		for end < len(s) && isRun[s[end]] {
+			end++
+		}
+		if mixed(s[start:end]) {
+			add(start-around, end+around)
+		}
+		at = end + minRun
+	}
+	for _, sign := range [...]string{":", "=", "密码"} {
+		for at := 0; ; {
+			n := strings.Index(s[at:], sign)
+			if n < 0 {
+				break
+			}
+			at += n + len(sign)
+			add(at-beforeIs, at+afterIs)
+		}
+	}
+	return merge(list)
+}
+
+// merge puts spans in order, and those that meet together.
+func merge(list []span) []span {
+	if len(list) < 2 {
+		return list
+	}
+	slices.SortFunc(list, func(a, b span) int { return cmp.Or(a.start-b.start, a.end-b.end) })
+	out := list[:1]
+	for _, at := range list[1:] {
+		if last := &out[len(out)-1]; at.start <= last.end {
+			last.end = max(last.end, at.end)
+		} else {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+// mixed reports whether a run has a digit, an underscore or two capitals: words and paths in lower
+// case have none.
+func mixed(run string) bool {
+	capitals := 0
+	for i := range len(run) {
+		switch c := run[i]; {
+		case c >= '0' && c <= '9' || c == '_':
+			return true
+		case c >= 'A' && c <= 'Z':
+			if capitals++; capitals == 2 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// finder collects the findings of one text.
+type finder struct {
+	*set
+	s     string
+	work  int         // bytes that patterns may still read
+	limit int         // where it ended, plus one; 0 for nowhere
+	until map[int]int // by the rank of a rule that reads around keywords: up to where it did
+	found []found
+}
+
+type found struct {
+	Finding
+	rank int
+}
+
+// hit looks at a keyword.
+func (f *finder) hit(at int, r *rule) {
+	if f.limit > 0 {
+		return
+	}
+	r.ready()
+	if !r.leads {
+		f.near(at, r)
+		return
+	}
+	if r.boundary && at > 0 && isWord(f.s[at-1]) {
+		return
+	}
+	end := min(len(f.s), at+reach)
+	if strings.HasPrefix(r.keywords[0], "-----") {
+		end = min(len(f.s), at+reachKey)
+		// What begins with another one is no part of it, so that no byte is read twice.
+		if next := strings.Index(f.s[at+1:end], "-----BEGIN"); next >= 0 {
+			end = at + 1 + next
+		}
+	}
+	m := r.pattern.FindStringSubmatchIndex(f.s[at:end])
+	switch {
+	case m != nil:
+		f.spend(at, m[1])
+	case r.wide || end-at > reach:
+		f.spend(at, end-at)
+	default:
+		f.spend(at, failed+runFrom(f.s[at:end]))
+	}
+	f.judge(r, m, at)
+}
+
+// near looks around a keyword.
+func (f *finder) near(at int, r *rule) {
+	start, end := max(0, at-reachAhead), min(len(f.s), at+reachNear)
+	if until, seen := f.until[r.rank]; seen {
+		if at+len(r.keywords[0]) <= until {
+			return
+		}
+		start = max(start, until-reachAhead)
+	}
+	if f.until == nil {
+		f.until = map[int]int{}
+	}
+	f.until[r.rank] = end
+	f.spend(at, end-start)
+	for _, m := range r.pattern.FindAllStringSubmatchIndex(f.s[start:end], -1) {
+		f.judge(r, m, start)
+	}
+}
+
+// failed is about how much a pattern reads, beside the run that a keyword begins, where it does not
+// match.
+const failed = 48
+
+// runFrom returns the length of the run that a text begins with.
+func runFrom(s string) int {
+	n := 0
+	for n < len(s) && isRun[s[n]] {
+		n++
+	}
+	return n
+}
+
+// spend counts what a pattern read at most.
+func (f *finder) spend(at, n int) {
+	if f.work -= n; f.work < 0 {
+		f.limit = at + 1
+	}
+}
+
+// isWord reports whether a byte is one of a word, as \b has it.
+func isWord(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || lower[c] >= 'a' && lower[c] <= 'z'
+}
+
+// judge keeps a match of a rule unless it is no credential. m are places after start.
+func (f *finder) judge(r *rule, m []int, start int) {
+	if m == nil {
+		return
+	}
+	from, to := m[0], m[1]
+	switch {
+	case r.group > 0:
+		from, to = m[2*r.group], m[2*r.group+1]
+	default:
+		for i := 2; i < len(m); i += 2 {
+			if m[i] >= 0 && m[i+1] > m[i] {
+				from, to = m[i], m[i+1]
+				break
+			}
+		}
+	}
+	if from < 0 || from == to {
+		return
+	}
+	match := span{start + m[0], start + m[1]}
+	secret := span{start + from, start + to}
+	if f.harmless(r, match, secret) {
+		return
+	}
+	f.found = append(f.found, found{Finding{r.id, r.level, secret.start, secret.end}, r.rank})
+}
+
+// findings returns what was found, without what overlaps.
+func (f *finder) findings() []Finding {
+	slices.SortFunc(f.found, func(a, b found) int {
+		return cmp.Or(int(b.Level)-int(a.Level), (b.End-b.Start)-(a.End-a.Start), a.Start-b.Start,
+			a.rank-b.rank)
+	})
+	var out []Finding
+	for _, a := range f.found {
+		i, _ := slices.BinarySearchFunc(out, a.Start, func(b Finding, at int) int { return b.Start - at })
+		free := (i == 0 || out[i-1].End <= a.Start) && (i == len(out) || a.End <= out[i].Start)
+		if free {
+			out = slices.Insert(out, i, a.Finding)
+		}
+	}
+	if f.limit > 0 {
+		at := f.limit - 1
+		out = append(out, Finding{RuleLimit, Warns, at, at})
+	}
+	return out
+}
+
+// Mask returns a text with [secret:RULE] in place of what Find finds in it.
+func Mask(s string) string {
+	list := Find(s)
+	if len(list) == 0 {
+		return s
+	}
+	var b strings.Builder
+	at := 0
+	for _, f := range list {
+		if f.End > f.Start {
+			b.WriteString(s[at:f.Start] + "[secret:" + f.Rule + "]")
+			at = f.End
+		}
+	}
+	b.WriteString(s[at:])
+	return b.String()
+}

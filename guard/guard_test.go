@@ -1,0 +1,373 @@
+package guard
+
+import (
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/BurntSushi/toml"
+)
+
+// wholes are the patterns as they are in the files, by the ids of their rules.
+var wholes = map[string]*regexp.Regexp{}
+
+// slowly finds what Find finds by reading the whole text with every rule.
+func slowly(s string) []Finding {
+	f := finder{set: all(), s: s, work: 1 << 40}
+	for _, r := range f.rules {
+		has := func(w string) bool { return strings.Contains(strings.ToLower(s), w) }
+		if !slices.ContainsFunc(r.keywords, has) {
+			continue
+		}
+		r.ready()
+		whole, ok := wholes[r.id]
+		if !ok {
+			whole = regexp.MustCompile(r.ruleText.pattern)
+			wholes[r.id] = whole
+		}
+		for _, m := range whole.FindAllStringSubmatchIndex(s, -1) {
+			f.judge(r, m, 0)
+		}
+	}
+	return f.findings()
+}
+
+// TestRulesAreRead compares what is read of the files with what a reader of all of TOML reads.
+func TestRulesAreRead(t *testing.T) {
+	for name, text := range map[string]string{"gitleaks": gitleaksFile, "mnem": ownFile} {
+		type list struct {
+			RegexTarget, Condition    string
+			Regexes, Stopwords, Paths []string
+		}
+		var want struct {
+			Rules []struct {
+				ID, Description, Regex string
+				Entropy                float64
+				SecretGroup            int
+				Keywords               []string
+				Allowlists             []list
+			}
+			Allowlist list
+		}
+		if _, err := toml.Decode(text, &want); err != nil {
+			t.Fatal(err)
+		}
+		got, err := readRules(text)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		same := func(a allowText, b list) bool {
+			return a.target == b.RegexTarget && a.all == (b.Condition == "AND") &&
+				slices.Equal(a.patterns, b.Regexes) && slices.Equal(a.words, b.Stopwords) &&
+				slices.Equal(a.paths, b.Paths)
+		}
+		if len(got.rules) != len(want.Rules) || len(got.rules) < 8 || !same(got.allow, want.Allowlist) {
+			t.Fatalf("%s: %d rules of %d", name, len(got.rules), len(want.Rules))
+		}
+		for i, w := range want.Rules {
+			g := got.rules[i]
+			if g.id != w.ID || g.about != w.Description || g.pattern != w.Regex || g.group != w.SecretGroup ||
+				g.entropy != int(w.Entropy*1000+.5) || !slices.Equal(g.keywords, w.Keywords) ||
+				!slices.EqualFunc(g.allow, w.Allowlists, same) {
+				t.Errorf("%s: %+v, want %+v", name, g, w)
+			}
+		}
+	}
+}
+
+// TestRulesHold is about all files together: each pattern compiles, and keywords are in lower case.
+func TestRulesHold(t *testing.T) {
+	rules := all().rules
+	refused, leading := 0, 0
+	for _, r := range rules {
+		r.ready()
+		if r.level == Refuses {
+			refused++
+		}
+		if r.leads {
+			leading++
+		}
+		for _, w := range r.keywords {
+			if w != strings.ToLower(w) || len(w) < 2 {
+				t.Errorf("%s: keyword %q", r.id, w)
+			}
+		}
+		if r.about == "" || r.id == RuleLimit {
+			t.Errorf("%q, %q", r.id, r.about)
+		}
+	}
+	if len(rules) < 220 || refused < 125 || leading < 190 {
+		t.Errorf("%d rules, %d refused, %d lead", len(rules), refused, leading)
+	}
+	if IsRule("no-such-rule") || !IsRule("private-key") || len(Rules()) != len(rules) {
+		t.Error("rules are not listed")
+	}
+	_, err := newSet(gitleaksFile, ownFile, "no-such-rule\n")
+	if err == nil || !strings.Contains(err.Error(), "no-such-rule") {
+		t.Errorf("a rule that is not there is refused by: %v", err)
+	}
+	for _, bad := range []string{"[x]", "[[rules]]\nid = x", "[[rules]]\nid", "[[rules]]\nkeywords = [\n\"a\"",
+		"[[rules]]\nkeywords = \"a\"", "[[rules]]\nid = '''a", "[[rules]]\nentropy = 1.2345", "[[rules]]\nid = \"a\"b"} {
+		if _, err := readRules(bad); err == nil {
+			t.Errorf("%q is read", bad)
+		}
+	}
+}
+
+// TestSamples makes texts that match each rule's pattern and compares what is found of them, within
+// prose, with what reading everything with every rule finds.
+func TestSamples(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	frames := []string{"%", "The deploy used % last week.", "a: 1\nb: \"%\"\nc: 3", "x=%\n",
+		strings.Repeat("Nothing to see in this sentence. ", 12) + "% " + strings.Repeat("And more of it. ", 12)}
+	for _, rule := range all().rules {
+		known := 0
+		for i := range 10 {
+			s := strings.Replace(frames[i%len(frames)], "%", sampleOf(r, rule), 1)
+			if i >= 5 && len(s) < around {
+				s = rule.keywords[0] + " " + s
+			}
+			got, want := Find(s), slowly(s)
+			for _, w := range want {
+				there := func(g Finding) bool { return g.Start < w.End && w.Start < g.End && g.Level >= w.Level }
+				if !slices.ContainsFunc(got, there) {
+					t.Fatalf("%s: %q\nfound %+v\nwant  %+v", rule.id, s, got, want)
+				}
+				if w.Rule == rule.id {
+					known++
+				}
+			}
+			for _, g := range got {
+				if g.Level == Refuses && !slices.ContainsFunc(want, func(w Finding) bool { return w.Level == Refuses }) {
+					t.Fatalf("%s: %q\nfound %+v\nwant  %+v", rule.id, s, got, want)
+				}
+			}
+		}
+		if known == 0 && rule.level == Refuses {
+			t.Errorf("%s: no sample of its pattern is found", rule.id)
+		}
+	}
+}
+
+// word returns n random letters and digits.
+func word(r *rand.Rand, n int) string {
+	const code = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+	var b strings.Builder
+	for range n {
+		b.WriteByte(code[r.IntN(len(code))])
+	}
+	return b.String()
+}
+
+func rulesOf(list []Finding) string {
+	var out []string
+	for _, f := range list {
+		out = append(out, f.Rule)
+	}
+	return strings.Join(out, " ")
+}
+
+// TestFind names what is found of texts as people write them. Credentials are put together here, so
+// that the source has none.
+func TestFind(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	aws := "AKIA" + "Q4WK2ZBR7DNX5TFM"
+	github := "ghp_" + word(r, 36)
+	key := func(kind string) string {
+		return "-----BEGIN " + kind + "PRIVATE KEY-----\n" + word(r, 64) + "\n" + word(r, 64) + "\n"
+	}
+	end := "-----END PRIVATE KEY-----"
+	for _, c := range []struct{ text, rules string }{
+		{"Deploys use " + aws + " for now", "aws-access-token"},
+		{aws, "aws-access-token"},
+		{`{"token":"` + github + `"}`, "github-pat"},
+		{"export GITHUB_TOKEN=" + github, "github-pat"},
+		{github + " and " + aws, "github-pat aws-access-token"},
+		{key("RSA ") + end, "private-key"},
+		{key("OPENSSH ") + end, "private-key"},
+		{key(""), "private-key"}, // cut off
+		{strings.ReplaceAll(key("EC ")+end, "\n", `\n`), "private-key"},
+		{key("") + end + "\n" + key("") + end, "private-key private-key"},
+		{"sk_" + "live_" + word(r, 24), "stripe-access-token"},
+		{"the key is sk-" + word(r, 48), "sk-api-key"},
+		{"the key is sk-or-v1-" + strings.Repeat("0a9f", 16), ""},
+		{"mnem-ed25519-" + "secret-" + strings.Repeat("a2b", 18) + "xy", "mnem-signing-key"},
+		{"https://hooks." + "slack.com/services/T" + strings.ToUpper(word(r, 10)) + "/B" +
+			strings.ToUpper(word(r, 10)) + "/" + word(r, 24), "slack-webhook-url"},
+		{"The admin password=hunt" + "er22 is on the wiki", "password-assignment"},
+		{"password: Tr0ub4" + "dor&3", "password-assignment"},
+		{"密码：Tr0ub4" + "dor&3。", "password-in-han"},
+		{"postgres://app:s3cr" + "etpw@db.internal/app", "password-in-url"},
+		{"api_key = \"" + word(r, 32) + "\"", "generic-api-key"},
+
+		{"", ""},
+		{"Alice leads infra; the token bucket refills at 5 per second", ""},
+		{"password: required, at least twelve characters", ""},
+		{"The password is reset every month. Secret: none.", ""},
+		{"password=${DB_PASSWORD}", ""},
+		{"api_key: <your-api-key>", ""},
+		{"key: 123e4567-e89b-12d3-a456-426614174000", ""},
+		{"token 9fceb02d0ae598e95dc970b74767f19372d61af8", ""},
+		{"secret_key: 9fceb02d0ae598e95dc970b74767f19372d61af8", ""},
+		{"commit key=9fceb02d0ae5", ""},
+		{"api_token = bafyreicolr24abs4ltwhawlb4vytjq4u5ufidxu6umkelqgy3x6nzubqhy", ""},
+		{"key = QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWKAswn"[:6] + "Qm" + strings.Repeat("Yw", 22), ""},
+		{`"integrity": "sha512-z1bmVf7OcDnzcHdVJSHD2Hx9mGcGtWqwcWxAcqYdYtxRRxBIhiBxjIrZFQBpWqjDNvoYzPIeQkN1Jxd0mcTXCg=="`, ""},
+		{`integrity key="sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="`, ""},
+		{"h1:DDGfHa7BWjL4YnC6+E63dPcxHo2sUxDIu8g3QgEJdRY=", ""},
+		{"aws_access_key_id = AKIAIOSFODNN7EXAMPLE", ""},
+		{"aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", ""},
+		{"-----BEGIN PUBLIC KEY-----\n" + word(r, 64) + "\n-----END PUBLIC KEY-----", ""},
+		{"-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----", ""},
+		{"See https://example.com/docs/API_reference_v2.html?page=12", ""},
+		{"internal/cli/commands_test.go:120: ResolveTokenFromEnvironment2", ""},
+		{"2026-11-22T22:11:34.000000Z", ""},
+		{"ghp_" + strings.Repeat("x", 36), ""},
+	} {
+		got := Find(c.text)
+		if rulesOf(got) != c.rules {
+			t.Errorf("%q: found %+v, want %q", c.text, got, c.rules)
+		}
+	}
+	got := Find("uses " + aws + ".")
+	if len(got) != 1 || got[0].Start != 5 || got[0].End != 25 || got[0].Level != Refuses {
+		t.Errorf("found %+v", got)
+	}
+}
+
+// TestEntropy holds the integer measure to a few known values.
+func TestEntropy(t *testing.T) {
+	for _, c := range []struct {
+		text         string
+		above, below int
+	}{{"abcd", 1999, 2001}, {"aabb", 999, 1001}, {"aaab", 810, 812}, {"abcdefghijklmnop", 3999, 4001},
+		{"aaaaaaaaaaaaaaaab", 322, 324}} {
+		if !entropyAbove(c.text, c.above) || entropyAbove(c.text, c.below) {
+			t.Errorf("%q is not between %d and %d", c.text, c.above, c.below)
+		}
+	}
+}
+
+func TestIsSecret(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, w := range []string{"ghp_" + word(r, 36), word(r, 40), "AKIA" + "Q4WK2ZBR7DNX5TFM", word(r, 24),
+		"/x/" + word(r, 32), "NAME=" + word(r, 32)} {
+		if !IsSecret(w) {
+			t.Errorf("%q is none", w)
+		}
+	}
+	for _, w := range []string{"", "Alice", "svc/billing", "internal/cli/commands_test.go", "PostgreSQL 16.2",
+		"getUserByEmailAddressAndTenantId", "https://wiki.example.com/db/migration-2026-11-22",
+		"123e4567-e89b-12d3-a456-426614174000", "9fceb02d0ae598e95dc970b74767f19372d61af8",
+		"bafyreicolr24abs4ltwhawlb4vytjq4u5ufidxu6umkelqgy3x6nzubqhy", "gpt-4o-mini-2024-07-18", "KM-402",
+		"AKIAIOSFODNN7EXAMPLE", "x86_64-unknown-linux-gnu", "claude-opus-4-20250514"} {
+		if IsSecret(w) {
+			t.Errorf("%q is one", w)
+		}
+	}
+}
+
+// holds checks what every list of findings keeps.
+func holds(t *testing.T, s string) {
+	t.Helper()
+	got := Find(s)
+	end := 0
+	for i, f := range got {
+		limit := f.Rule == RuleLimit && i == len(got)-1
+		if !limit && (f.Start < end || f.End <= f.Start) || f.End > len(s) || f.Level < Warns || f.Level > Refuses ||
+			!limit && !IsRule(f.Rule) {
+			t.Fatalf("%q: %+v", s, got)
+		}
+		end = f.End
+	}
+	if again := Find(s); !slices.Equal(got, again) {
+		t.Fatalf("%q: %+v, then %+v", s, got, again)
+	}
+	IsSecret(s)
+}
+
+func FuzzFind(f *testing.F) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, rule := range all().rules {
+		f.Add(sampleOf(r, rule))
+	}
+	f.Add("\xff\xfe password: \xff\x00\xff\x00\xff\x00\xff\x00\xff 密码：")
+	f.Fuzz(func(t *testing.T, s string) { holds(t, s) })
+}
+
+// TestWork gives what is hard on patterns: it ends, and says where it stopped to look.
+func TestWork(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 9))
+	blob := word(r, 1<<18)
+	for _, s := range []string{blob, strings.Repeat("curl: ", 1<<12), strings.Repeat("/ey"+strings.Repeat("A", 17)+".ey", 1<<12),
+		strings.Repeat("-----BEGIN PRIVATE KEY-----", 1<<11), strings.Repeat("key: ", 1<<14), strings.Repeat("sk ", 1<<14)} {
+		holds(t, s)
+	}
+	if got := Find(blob); len(got) > 0 {
+		t.Errorf("random letters: %+v", got)
+	}
+	token := "ghp_" + word(r, 36)
+	if got := Find(blob + " " + token + " " + blob); rulesOf(got) != "github-pat" {
+		t.Errorf("among random letters: %+v", got)
+	}
+	hard := strings.Repeat("curl: ", 1<<12)
+	if got := Find(hard); rulesOf(got) != RuleLimit {
+		t.Errorf("no limit: %+v", got)
+	}
+}
+
+// TestSourceHasNone reads the package's own sources.
+func TestSourceHasNone(t *testing.T) {
+	files, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := 0
+	for _, file := range files {
+		if !strings.HasSuffix(file.Name(), ".go") {
+			continue
+		}
+		data, err := os.ReadFile(file.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		read++
+		for _, f := range Find(string(data)) {
+			if f.Level == Refuses {
+				t.Errorf("%s: %s", file.Name(), f.Rule)
+			}
+		}
+	}
+	if read < 8 {
+		t.Fatalf("only %d files", read)
+	}
+}
+
+var prose = "Yesterday Alice moved the billing service from MySQL to PostgreSQL 16.2 because the old cluster " +
+	"ran out of disk. Bob did not agree; see the meeting notes of the platform team for the reasons."
+
+func BenchmarkFind(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, c := range []struct{ name, text string }{
+		{"prose", prose},
+		{"set", prose + " Note: it is so."},
+		{"id", prose + " Task 9fceb02d0ae598e95dc970b74767f19372d61af8."},
+		{"code", "func (c *cli) runCommitWithOptions2(cmd *cobra.Command, args []string) error { return c.get_token(args) }"},
+		{"blob", word(r, 1<<20)},
+		{"tokens", strings.Repeat("/ey"+strings.Repeat("A", 17)+".ey", 1<<12)},
+		{"keys", strings.Repeat("-----BEGIN PRIVATE KEY-----", 1<<12)},
+		{"settings", strings.Repeat("key: ", 1<<14)},
+		{"curl", strings.Repeat("curl: ", 1<<14)},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.SetBytes(int64(len(c.text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				Find(c.text)
+			}
+		})
+	}
+}

@@ -1,0 +1,267 @@
+package guard
+
+import (
+	_ "embed" // for the rules
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed rules/gitleaks.toml
+var gitleaksFile string
+
+//go:embed rules/mnem.toml
+var ownFile string
+
+//go:embed rules/refused.txt
+var refusedFile string
+
+// Level says what a finding is worth.
+type Level int
+
+const (
+	Warns   Level = iota + 1 // it may be a credential: it is reported
+	Refuses                  // it is one: it is not to be written
+)
+
+// String is "warns" or "refuses".
+func (l Level) String() string {
+	if l == Refuses {
+		return "refuses"
+	}
+	return "warns"
+}
+
+// Rule is one rule, for lists of them.
+type Rule struct {
+	ID    string
+	About string // a sentence
+	Level Level
+}
+
+// Rules returns all rules by id.
+func Rules() []Rule {
+	var out []Rule
+	for _, r := range all().rules {
+		out = append(out, Rule{ID: r.id, About: r.about, Level: r.level})
+	}
+	return out
+}
+
+// IsRule reports whether there is a rule of an id.
+func IsRule(id string) bool {
+	_, ok := all().byID(id)
+	return ok
+}
+
+// rule is a rule ready to be used.
+type rule struct {
+	ruleText
+	level Level
+	rank  int // among the rules, by id
+
+	once sync.Once
+	// pattern is matched at a keyword where leads is set, else around it.
+	pattern   *regexp.Regexp
+	leads     bool
+	boundary  bool // no character of a word may stand before it
+	wide      bool // where it does not match it may have read on all the same
+	allowance []allowance
+}
+
+// allowance is an allow list ready to be used.
+type allowance struct {
+	allowText
+	any *regexp.Regexp // nil for no patterns
+}
+
+// set is all rules, by id, with their keywords.
+type set struct {
+	rules []*rule
+	allow []allowance
+	words index
+}
+
+// all reads the rules when they are first needed. The files are part of the program, and a test reads
+// them: an error is a fault of the program.
+var all = sync.OnceValue(func() *set {
+	s, err := newSet(gitleaksFile, ownFile, refusedFile)
+	if err != nil {
+		panic(fmt.Sprintf("rules of package guard: %v", err))
+	}
+	return s
+})
+
+// newSet makes rules of files, of which later ones have precedence.
+func newSet(published, own, refused string) (*set, error) {
+	s := &set{}
+	texts := map[string]ruleText{}
+	for _, file := range []string{published, own} {
+		f, err := readRules(file)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range f.rules {
+			texts[r.id] = r
+		}
+		s.allow = append(s.allow, newAllowance(f.allow))
+	}
+	levels := map[string]Level{}
+	for line := range strings.Lines(refused) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			levels[line] = Refuses
+		}
+	}
+	for id, r := range texts {
+		if r.pattern == "" || len(r.keywords) == 0 {
+			continue // about the names of files
+		}
+		level := Warns
+		if levels[id] == Refuses {
+			level = Refuses
+		}
+		delete(levels, id)
+		s.rules = append(s.rules, &rule{ruleText: r, level: level})
+	}
+	for id := range levels {
+		return nil, fmt.Errorf("no rule %q to refuse by", id)
+	}
+	slices.SortFunc(s.rules, func(a, b *rule) int { return strings.Compare(a.id, b.id) })
+	for i, r := range s.rules {
+		r.rank = i
+		for _, w := range r.keywords {
+			s.words.add(w, r)
+		}
+	}
+	s.words.sort()
+	return s, nil
+}
+
+func (s *set) byID(id string) (*rule, bool) {
+	i, ok := slices.BinarySearchFunc(s.rules, id, func(r *rule, id string) int {
+		return strings.Compare(r.id, id)
+	})
+	if !ok {
+		return nil, false
+	}
+	return s.rules[i], true
+}
+
+func newAllowance(t allowText) allowance {
+	a := allowance{allowText: t}
+	if len(t.patterns) > 0 {
+		a.any = regexp.MustCompile("(?:" + strings.Join(t.patterns, ")|(?:") + ")")
+	}
+	return a
+}
+
+// before is how patterns begin that are about the name of a provider: what may stand before it, which
+// finds nothing more.
+const before = `[\w.-]{0,50}?`
+
+// ready compiles the rule.
+func (r *rule) ready() {
+	r.once.Do(func() {
+		pattern := strings.Replace(r.ruleText.pattern, before+"(?i:"+before, "(?i:", 1)
+		flags := ""
+		if rest, ok := strings.CutPrefix(pattern, "(?i)"); ok {
+			flags, pattern = "(?i)", rest
+		}
+		pattern = strings.TrimPrefix(pattern, before)
+		bare, bounded := strings.CutPrefix(pattern, `\b`)
+		if r.leads = beginsWith(flags+bare, r.keywords); r.leads {
+			pattern, r.boundary = `\A(?:`+bare+`)`, bounded
+		}
+		pattern = flags + pattern
+		r.wide = strings.Contains(pattern, ".*")
+		r.pattern = regexp.MustCompile(pattern)
+		for _, t := range r.allow {
+			r.allowance = append(r.allowance, newAllowance(t))
+		}
+	})
+}
+
+// beginsWith reports whether everything that a pattern matches begins with one of the keywords, in
+// whatever case.
+func beginsWith(pattern string, keywords []string) bool {
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return false
+	}
+	heads, _ := headsOf(tree)
+	if len(heads) == 0 {
+		return false
+	}
+	for _, h := range heads {
+		if !slices.ContainsFunc(keywords, func(k string) bool { return strings.HasPrefix(h, k) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// maxHeads bounds the beginnings of a pattern that are looked at, and maxHead the bytes of each.
+const (
+	maxHeads = 256
+	maxHead  = 24
+)
+
+// headsOf returns what texts that a pattern matches begin with, in lower case, none where that is not
+// known; whole is whether that is all of such a text.
+func headsOf(re *syntax.Regexp) (heads []string, whole bool) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return []string{strings.ToLower(string(re.Rune))}, true
+	case syntax.OpCapture:
+		return headsOf(re.Sub[0])
+	case syntax.OpEmptyMatch:
+		return []string{""}, true
+	case syntax.OpQuest:
+		if heads, whole = headsOf(re.Sub[0]); len(heads) > 0 {
+			heads = append(heads, "")
+		}
+		return heads, whole
+	case syntax.OpCharClass:
+		for i := 0; i < len(re.Rune); i += 2 {
+			for c := re.Rune[i]; c <= re.Rune[i+1]; c++ {
+				if len(heads) == 64 {
+					return nil, false
+				}
+				heads = append(heads, strings.ToLower(string(c)))
+			}
+		}
+		return heads, true
+	case syntax.OpAlternate:
+		whole = true
+		for _, sub := range re.Sub {
+			h, all := headsOf(sub)
+			if len(h) == 0 || len(heads)+len(h) > maxHeads {
+				return nil, false
+			}
+			heads, whole = append(heads, h...), whole && all
+		}
+		return heads, whole
+	case syntax.OpConcat:
+		heads = []string{""}
+		for _, sub := range re.Sub {
+			h, all := headsOf(sub)
+			if len(h) == 0 || len(heads)*len(h) > maxHeads || len(heads[0]) > maxHead {
+				return heads, false
+			}
+			var longer []string
+			for _, a := range heads {
+				for _, b := range h {
+					longer = append(longer, a+b)
+				}
+			}
+			if heads = longer; !all {
+				return heads, false
+			}
+		}
+		return heads, true
+	}
+	return nil, false
+}
