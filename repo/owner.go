@@ -19,6 +19,10 @@ func ReadOwner(dir string) (Owner, error) {
 	return pebble.ReadOwner(filepath.Join(dir, DirName), nil)
 }
 
+// Taken reports whether a process has the repository in dir/.mnem open, this one included, whatever
+// an owner file says.
+func Taken(dir string) (bool, error) { return pebble.Taken(filepath.Join(dir, DirName)) }
+
 // SetOwner replaces what others read who find the repository taken. It does nothing for a repository
 // that is not on disk.
 func (r *Repo) SetOwner(o Owner) error {

@@ -153,6 +153,9 @@ func (c *cli) openToComplete(
 			return own.repo, own.users.Done, nil
 		}
 	}
+	if c.app.forwarded {
+		return nil, nil, nil // another process is asked once
+	}
 	client, err := dial(dir, 0)
 	if err != nil {
 		return nil, nil, nil

@@ -1,9 +1,13 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/internal/owner"
 )
 
 // Live runs body in the circumstances of app as a process that lives long: with a share in the
@@ -33,4 +37,20 @@ func (h *Holder) Owns() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.held != nil
+}
+
+// Elsewhere is what Forwarded returns for a command line that is not for this process.
+const Elsewhere = owner.Elsewhere
+
+// Forwarded runs a command line in dir as one that another process handed on.
+func (h *Holder) Forwarded(
+	ctx context.Context, dir string, args ...string,
+) (code int, out, errs string) {
+	var stdout, stderr bytes.Buffer
+	code = h.serve(ctx, &owner.Call{
+		Request: owner.Request{Args: args, Dir: dir, User: "Tess", PID: 1},
+		Stdin:   strings.NewReader(""), Stdout: &stdout, Stderr: &stderr,
+		Writes: func() error { return nil },
+	})
+	return code, stdout.String(), stderr.String()
 }

@@ -27,6 +27,9 @@ type forwardedError struct{ code int }
 
 func (e *forwardedError) Error() string { return fmt.Sprintf("ended with exit code %d", e.code) }
 
+// errElsewhere ends a command line of another process that this one is not the owner for.
+var errElsewhere = &forwardedError{owner.Elsewhere}
+
 // runHere are the commands that are not handed to another process before they run: they do not open
 // the repository, or hold it themselves.
 var runHere = []string{
@@ -63,11 +66,17 @@ func (c *cli) place(cmd *cobra.Command) error {
 
 // shared returns the repository in dir where this process shares that one and has it open, which
 // it has from then on until the command ends. Where another process has it open the command line is
-// handed to that.
+// handed to that, unless it came from another process: that one is told to look for the owner itself.
 func (c *cli) shared(ctx context.Context, dir string) (*held, error) {
 	h := c.app.Holder
-	if c.inUse != nil || h == nil || !h.covers(dir) {
+	if c.inUse != nil || h == nil {
 		return c.inUse, nil
+	}
+	if !h.covers(dir) {
+		if c.app.forwarded {
+			return nil, errElsewhere
+		}
+		return nil, nil
 	}
 	for range maxOwners {
 		own, client, err := h.reach(ctx, c.app.forwarded)
@@ -116,6 +125,9 @@ func (c *cli) useShared(own *held, write bool) (*repo.Repo, func() error, error)
 // to be tried anew.
 func (c *cli) forward(ctx context.Context, client *owner.Client) error {
 	defer func() { _ = client.Close() }() // all was said
+	if c.app.forwarded {
+		return errElsewhere // it could go round in circles
+	}
 	stdin := c.stdin.again()
 	if stdin == nil {
 		return hint(fmt.Errorf("%w: another process took it while standard input was read",

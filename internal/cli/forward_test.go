@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/repo"
 )
 
 // held holds a repository in this process, as another one would, and returns what ends that.
@@ -63,6 +65,11 @@ func TestOtherVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r, err := repo.Open(dir, repo.Options{}) // a lock that nobody holds decides alone
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
 	if err := os.WriteFile(filepath.Join(dir, ".mnem", "owner"), words, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +97,10 @@ func TestOtherVersion(t *testing.T) {
 		t.Errorf("exit code %d: %s", n, errs)
 	}
 	// One that was killed is no hindrance.
-	if err := l.Close(); err != nil {
+	if err := errors.Join(l.Close(), r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".mnem", "owner"), words, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ran(t, app, "op", "log")

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mnem-project/mnem/internal/owner"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/repo"
@@ -248,13 +249,20 @@ func (q *twofold) run(name string, line []string, to any) error {
 	app := *q.c.app
 	app.Stdin, app.Stdout, app.Stderr = bytes.NewReader(q.stdin), out, &messages
 	app.OutTTY, app.ErrTTY = false, false
+	if name == fromGlobal {
+		app.forwarded = false // it is about another repository, which another process may have
+	}
 	app.Getenv = func(key string) string {
 		if key == "MNEM_SESSION" && name == fromGlobal || key == profileEnv && name == fromGlobal {
 			return ""
 		}
 		return q.c.app.Getenv(key)
 	}
-	if exit := app.Run(q.ctx, line); exit != 0 && out.b.Len() == 0 {
+	exit := app.Run(q.ctx, line)
+	if exit == owner.Elsewhere {
+		return errElsewhere
+	}
+	if exit != 0 && out.b.Len() == 0 {
 		err := readError(messages.b.Bytes())
 		if err == nil {
 			err = &operation.Error{Outcome: operation.WithExit(exit), Message: "no answer"}

@@ -349,11 +349,16 @@ func dial(dir string, wait time.Duration) (*owner.Client, error) {
 	if err != nil || who.Socket == "" {
 		return nil, nil // nobody, or one that is just writing who it is
 	}
+	// A copy of a repository, and one whose owner was killed, have an owner file as well.
+	if taken, err := repo.Taken(dir); err != nil || !taken {
+		return nil, nil // opening it says what is wrong
+	}
 	greet := max(wait, minGreet)
-	client, err := owner.Dial(who.Socket, build(), who.PID, greet)
-	here := filepath.Join(dir, repo.DirName, filepath.Base(who.Socket))
+	path := filepath.Join(dir, repo.DirName)
+	client, err := owner.Dial(who.Socket, path, build(), who.PID, greet)
+	here := filepath.Join(path, filepath.Base(who.Socket))
 	if errors.Is(err, fs.ErrNotExist) && here != who.Socket {
-		client, err = owner.Dial(here, build(), who.PID, greet) // the directory was moved since
+		client, err = owner.Dial(here, path, build(), who.PID, greet) // the directory was moved since
 	}
 	var skew *owner.SkewError
 	switch {
@@ -367,7 +372,9 @@ func dial(dir string, wait time.Duration) (*owner.Client, error) {
 		return nil, hint(fmt.Errorf("%w: %w", store.ErrBusy, err), "stop process %d, or run mnem "+
 			"where that runs", who.PID)
 	}
-	return client, nil // what nobody listens on was left by a process that was killed
+	// What nobody listens on was left by a process that was killed; one that holds another directory
+	// is the owner of what this one is a copy of.
+	return client, nil
 }
 
 // build names this program, so that two versions do not take each other's command lines.

@@ -56,10 +56,10 @@ type Client struct {
 	out  sender
 }
 
-// Dial connects to the socket of an owner whose process is pid, and greets it within wait. It
-// returns a *SkewError, an error that wraps ErrPeer or ErrSilent, or another one where nobody
-// listens there.
-func Dial(socket, build string, pid int, wait time.Duration) (*Client, error) {
+// Dial connects to the socket of an owner whose process is pid, greets it within wait, and has it
+// show that it holds the .mnem directory dir. It returns a *SkewError, an error that wraps ErrPeer,
+// ErrSilent or ErrElsewhere, or another one where nobody listens there.
+func Dial(socket, dir, build string, pid int, wait time.Duration) (*Client, error) {
 	addr := &net.UnixAddr{Name: socket, Net: "unix"}
 	conn, err := net.DialUnix("unix", nil, addr)
 	if errors.Is(err, syscall.EAGAIN) {
@@ -69,33 +69,43 @@ func Dial(socket, build string, pid int, wait time.Duration) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{conn: conn, out: sender{conn: conn}}
-	if err := c.greet(build, pid, wait); err != nil {
+	if err := c.greet(dir, build, pid, wait); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return c, nil
 }
 
-func (c *Client) greet(build string, pid int, wait time.Duration) error {
+func (c *Client) greet(dir, build string, pid int, wait time.Duration) error {
 	if err := checkPeer(c.conn); err != nil {
 		return err
 	}
 	if err := c.conn.SetReadDeadline(time.Now().Add(wait)); err != nil {
 		return err
 	}
-	if err := c.out.send(kindHello, hello{Protocol, build}.encode()); err != nil {
-		return err
-	}
-	theirs, err := readHello(c.conn)
+	err := c.meet(dir, build, pid)
 	var timeout net.Error
 	switch {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return ErrSilent
 	case err != nil:
 		return err
-	case theirs.protocol != Protocol || theirs.build != build:
-		return &SkewError{pid, theirs.protocol, Protocol, theirs.build, build}
 	}
 	return c.conn.SetReadDeadline(time.Time{})
+}
+
+// meet exchanges hellos and claims.
+func (c *Client) meet(dir, build string, pid int) error {
+	if err := c.out.send(kindHello, hello{Protocol, build}.encode()); err != nil {
+		return err
+	}
+	theirs, err := readHello(c.conn)
+	if err != nil {
+		return err
+	}
+	if theirs.protocol != Protocol || theirs.build != build {
+		return &SkewError{pid, theirs.protocol, Protocol, theirs.build, build}
+	}
+	return c.prove(dir)
 }
 
 // Close ends the connection, and with it a command that runs.

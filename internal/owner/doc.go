@@ -19,6 +19,9 @@
 //
 //	kind  from    payload                               means
 //	'H'   both    protocol (2 bytes), build (≤ 128)     hello: the first frame of each end
+//	'D'   client  device and inode, 8 bytes each, or    do you hold this directory?
+//	              32 hexadecimal digits
+//	'D'   owner   1 for yes, 0 for no; 1 byte           the answer
 //	'R'   client  a Request, ≤ 4 MiB                    run this command line
 //	'K'   client  —                                     only tell me when you end
 //	'C'   client  —                                     interrupt the command
@@ -32,6 +35,15 @@
 //	'W'   owner   —                                     the command may write from here on
 //	'Q'   owner   exit code (4 bytes)                   the command ended; the last frame
 //	'G'   owner   —                                     the owner ends and broke the command off
+//
+// A copy of a repository has the owner file of the original, so the owner must show that it holds the
+// directory which the client means, before that asks for anything: device and inode of .mnem are the
+// same, in one name space of mounts; or the owner finds in its own .mnem the file proof-VALUE that
+// the client has just made in its, of 128 random bits, for which only the client can have made it.
+// A client asks in this order, at most twice, and goes where the answer is no.
+//
+// The owner never hands on a command line that was handed to it. One about a directory that it does
+// not hold any more it breaks off with 'G', and the client looks for the next owner.
 //
 // Lengths are checked before anything is read, and memory grows with what arrives. Standard input
 // is read only when the command reads it, one piece at a time. A client that goes away, or says

@@ -12,13 +12,14 @@ import (
 )
 
 // Protocol is the version of what is spoken on the socket.
-const Protocol = 1
+const Protocol = 2
 
 // kind says what a frame is; the package comment has the table.
 type kind byte
 
 const (
 	kindHello   kind = 'H'
+	kindHolds   kind = 'D'
 	kindRequest kind = 'R'
 	kindKeep    kind = 'K'
 	kindCancel  kind = 'C'
@@ -51,6 +52,8 @@ func (k kind) limit() (int, bool) {
 	switch k {
 	case kindHello:
 		return 2 + maxBuild, true
+	case kindHolds:
+		return valueText, true
 	case kindRequest:
 		return maxRequest, true
 	case kindInput, kindOutput, kindErrors:

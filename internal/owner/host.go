@@ -22,6 +22,10 @@ const (
 	lastWords = 10 * time.Second
 )
 
+// Elsewhere is what takes the place of an exit code where this process does not have, any more, what
+// a command line is about: the client looks for the owner again.
+const Elsewhere = -1
+
 // Call is one command line that another process asks for.
 type Call struct {
 	Request
@@ -39,6 +43,7 @@ type Host struct {
 
 	listener *net.UnixListener
 	place    place
+	holding  *holding
 	slots    chan struct{} // one for each connection
 
 	mu     sync.Mutex
@@ -54,12 +59,16 @@ type Host struct {
 func NewHost(
 	dir, temp, build string, run func(context.Context, *Call) int,
 ) (*Host, error) {
+	held, err := hold(dir)
+	if err != nil {
+		return nil, fmt.Errorf("listen for other processes: %w", err)
+	}
 	at, listener, err := listen(dir, temp)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, held.root.Close())
 	}
 	h := &Host{
-		build: build, run: run, listener: listener, place: at,
+		build: build, run: run, listener: listener, place: at, holding: held,
 		slots: make(chan struct{}, maxConns), conns: make(map[*session]bool),
 	}
 	h.done.Add(1)
@@ -138,16 +147,15 @@ func (h *Host) Close(grace time.Duration) error {
 	defer timer.Stop()
 	select {
 	case <-ended:
-		return err
 	case <-timer.C:
+		h.mu.Lock()
+		for s := range h.conns {
+			s.breakOff()
+		}
+		h.mu.Unlock()
+		<-ended
 	}
-	h.mu.Lock()
-	for s := range h.conns {
-		s.breakOff()
-	}
-	h.mu.Unlock()
-	<-ended
-	return err
+	return errors.Join(err, h.holding.root.Close())
 }
 
 // session is one connection of another process.
@@ -212,7 +220,7 @@ func (s *session) serve() {
 	gone := s.gone
 	s.mu.Unlock()
 	s.out.hurry(lastWords)
-	if gone && code != 0 {
+	if gone && code != 0 || code == Elsewhere {
 		_ = s.out.send(kindGone, nil) // where it cannot be said the end of the connection says it
 	} else {
 		_ = s.out.send(kindExit, binary.BigEndian.AppendUint32(nil, uint32(int32(code))))
@@ -241,7 +249,7 @@ func (s *session) greet() (*Request, error) {
 	if theirs.protocol != Protocol || theirs.build != s.host.build {
 		return nil, ErrProtocol // it has read why
 	}
-	k, data, err := readFrame(s.conn, nil)
+	k, data, err := s.prove()
 	if err != nil {
 		return nil, err
 	}

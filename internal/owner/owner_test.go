@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// host starts a host in a directory of its own, and returns the socket.
-func host(t *testing.T, run func(context.Context, *Call) int) (*Host, string) {
+// host starts a host in a directory of its own.
+func host(t *testing.T, run func(context.Context, *Call) int) *Host {
 	t.Helper()
 	h, err := NewHost(t.TempDir(), shortTemp(t), "v1", run)
 	if err != nil {
@@ -28,7 +28,7 @@ func host(t *testing.T, run func(context.Context, *Call) int) (*Host, string) {
 			t.Error(err)
 		}
 	})
-	return h, h.Socket()
+	return h
 }
 
 // shortTemp is a temporary directory whose name has room for a socket's.
@@ -42,9 +42,9 @@ func shortTemp(t *testing.T) string {
 	return dir
 }
 
-func dialed(t *testing.T, socket string) *Client {
+func dialed(t *testing.T, h *Host) *Client {
 	t.Helper()
-	c, err := Dial(socket, "v1", 1, 5*time.Second)
+	c, err := Dial(h.Socket(), h.holding.root.Name(), "v1", 1, 5*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,14 +62,14 @@ func echo(_ context.Context, call *Call) int {
 }
 
 func TestCommandLineGoesThere(t *testing.T) {
-	_, socket := host(t, echo)
+	h := host(t, echo)
 	req := &Request{
 		Args: []string{"a", "", "\xff\x00b"}, Env: [][2]string{{"X", "1"}, {"Y", ""}}, Dir: "/d",
 		User: "U", Config: "/c", Data: "/d", Home: "/h", Executable: "/x", Remote: true, PID: 42, OutTTY: true,
 	}
 	in := bytes.Repeat([]byte("0123456789"), 100_000)
 	var out, errs bytes.Buffer
-	code, err := dialed(t, socket).Run(t.Context(), req, IO{bytes.NewReader(in), &out, &errs})
+	code, err := dialed(t, h).Run(t.Context(), req, IO{bytes.NewReader(in), &out, &errs})
 	if code != 7 || err != nil {
 		t.Fatalf("code %d, %v", code, err)
 	}
@@ -81,8 +81,8 @@ func TestCommandLineGoesThere(t *testing.T) {
 
 // TestInputIsReadWhenWanted looks that standard input is left alone where the command reads none.
 func TestInputIsReadWhenWanted(t *testing.T) {
-	_, socket := host(t, func(context.Context, *Call) int { return 0 })
-	code, err := dialed(t, socket).Run(t.Context(), &Request{}, IO{
+	h := host(t, func(context.Context, *Call) int { return 0 })
+	code, err := dialed(t, h).Run(t.Context(), &Request{}, IO{
 		Stdin: readerFunc(func([]byte) (int, error) { t.Error("read"); return 0, io.EOF }),
 	})
 	if code != 0 || err != nil {
@@ -99,7 +99,7 @@ type writerFunc func([]byte) (int, error)
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 func TestErrorsOfStreamsGoThere(t *testing.T) {
-	_, socket := host(t, func(ctx context.Context, call *Call) int {
+	h := host(t, func(ctx context.Context, call *Call) int {
 		_, err := io.ReadAll(call.Stdin)
 		if err == nil || err.Error() != "no such luck" {
 			return 1
@@ -114,7 +114,7 @@ func TestErrorsOfStreamsGoThere(t *testing.T) {
 	})
 	full := errors.New("disk full")
 	var errs bytes.Buffer
-	code, err := dialed(t, socket).Run(t.Context(), &Request{}, IO{
+	code, err := dialed(t, h).Run(t.Context(), &Request{}, IO{
 		Stdin:  readerFunc(func([]byte) (int, error) { return 0, errors.New("no such luck") }),
 		Stdout: writerFunc(func([]byte) (int, error) { return 0, full }),
 		Stderr: &errs,
@@ -128,7 +128,7 @@ func TestErrorsOfStreamsGoThere(t *testing.T) {
 func TestInterruptCancels(t *testing.T) {
 	ended := make(chan error, 1)
 	begun := make(chan bool, 1)
-	_, socket := host(t, func(ctx context.Context, _ *Call) int {
+	h := host(t, func(ctx context.Context, _ *Call) int {
 		begun <- true
 		<-ctx.Done()
 		ended <- ctx.Err()
@@ -136,11 +136,11 @@ func TestInterruptCancels(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-begun; cancel() }()
-	code, err := dialed(t, socket).Run(ctx, &Request{}, IO{})
+	code, err := dialed(t, h).Run(ctx, &Request{}, IO{})
 	if code != 130 || err != nil || <-ended == nil {
 		t.Errorf("code %d, %v", code, err)
 	}
-	client := dialed(t, socket)
+	client := dialed(t, h)
 	go func() { <-begun; _ = client.Close() }()
 	_, err = client.Run(t.Context(), &Request{}, IO{})
 	var lost *LostError
@@ -171,7 +171,7 @@ func TestLost(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			client := dialed(t, h.Socket())
+			client := dialed(t, h)
 			closed := make(chan error)
 			go func() { <-begun; closed <- h.Close(time.Millisecond) }()
 			_, err = client.Run(t.Context(), &Request{}, IO{Stdout: io.Discard})
@@ -190,8 +190,8 @@ func TestLost(t *testing.T) {
 }
 
 func TestSkew(t *testing.T) {
-	_, socket := host(t, echo)
-	_, err := Dial(socket, "v2", 99, time.Second)
+	h := host(t, echo)
+	_, err := Dial(h.Socket(), h.holding.root.Name(), "v2", 99, time.Second)
 	var skew *SkewError
 	if !errors.As(err, &skew) || skew.PID != 99 || !strings.Contains(err.Error(), "it is mnem v1") {
 		t.Errorf("%v", err)
@@ -211,8 +211,8 @@ func TestSkew(t *testing.T) {
 		_, _ = readHello(conn)
 		_ = out.send(kindHello, hello{Protocol + 1, "v1"}.encode())
 	}()
-	_, err = Dial(l.Addr().String(), "v1", 99, time.Second)
-	if !errors.As(err, &skew) || !strings.Contains(err.Error(), "speaks protocol 2") {
+	_, err = Dial(l.Addr().String(), t.TempDir(), "v1", 99, time.Second)
+	if !errors.As(err, &skew) || !strings.Contains(err.Error(), "speaks protocol 3") {
 		t.Errorf("%v", err)
 	}
 }
@@ -223,7 +223,7 @@ func TestSilentOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
-	if _, err := Dial(l.Addr().String(), "v1", 1, 20*time.Millisecond); !errors.Is(err, ErrSilent) {
+	if _, err := Dial(l.Addr().String(), t.TempDir(), "v1", 1, 20*time.Millisecond); !errors.Is(err, ErrSilent) {
 		t.Errorf("%v", err)
 	}
 }
@@ -260,7 +260,7 @@ func TestSockets(t *testing.T) {
 		if err != nil || info.Mode().Perm() != socketMode && runtime.GOOS != "windows" {
 			t.Errorf("%v, %v", info.Mode(), err)
 		}
-		if code, err := dialed(t, h.Socket()).Run(t.Context(), &Request{}, IO{
+		if code, err := dialed(t, h).Run(t.Context(), &Request{}, IO{
 			strings.NewReader(""), io.Discard, io.Discard,
 		}); code != 7 || err != nil {
 			t.Errorf("%d, %v", code, err)
@@ -289,17 +289,28 @@ func TestSockets(t *testing.T) {
 
 // TestHostileFrames sends what no client does, and looks that the connection ends and others work.
 func TestHostileFrames(t *testing.T) {
-	_, socket := host(t, echo)
-	greeting := "H\x00\x00\x00\x04\x00\x01v1"
+	h := host(t, echo)
+	hello := "H\x00\x00\x00\x04\x00\x02v1"
+	wrong := "D\x00\x00\x00\x20" + strings.Repeat("f", valueText)
+	value := strings.Repeat("0", valueText)
+	left := filepath.Join(h.holding.root.Name(), proofPrefix+value)
+	if err := os.WriteFile(left, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	greeting := hello + "D\x00\x00\x00\x20" + value
 	empty := greeting + "R\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x00"
 	for _, sent := range []string{
 		"", "GET / HTTP/1.1\r\n\r\n", "H\xff\xff\xff\xff", "R\x00\x00\x00\x00",
 		greeting + "Z\x00\x00\x00\x00", greeting + "R\xff\xff\xff\xff", greeting + "R\x00\x00\x00\x01\x09",
 		greeting + "R\x00\x40\x00\x00half", greeting + "O\x00\x00\x00\x01x",
 		greeting + "R\x00\x00\x00\x07\x00\x00\x00\x00\x00\xff\xff",
+		hello + "R\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x00", hello + "K\x00\x00\x00\x00",
+		hello + wrong + "K\x00\x00\x00\x00", hello + strings.Repeat(wrong, 9),
+		hello + "D\x00\x00\x00\x00K\x00\x00\x00\x00", hello + "D\x00\x00\x00\x21" + value + "0",
+		hello + "D\x00\x00\x00\x0b../../x" + "\x00", greeting + wrong + "K\x00\x00\x00\x00",
 		empty + "R\x00\x00\x00\x00", empty + strings.Repeat("I\x00\x00\x00\x01x", 9),
 	} {
-		conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: socket, Net: "unix"})
+		conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: h.Socket(), Net: "unix"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -316,7 +327,7 @@ func TestHostileFrames(t *testing.T) {
 		}
 		_ = conn.Close()
 	}
-	code, err := dialed(t, socket).Run(t.Context(), &Request{}, IO{
+	code, err := dialed(t, h).Run(t.Context(), &Request{}, IO{
 		strings.NewReader(""), io.Discard, io.Discard,
 	})
 	if code != 7 || err != nil {
@@ -326,17 +337,17 @@ func TestHostileFrames(t *testing.T) {
 
 // TestManyConnections opens more connections than are served at once.
 func TestManyConnections(t *testing.T) {
-	h, socket := host(t, echo)
+	h := host(t, echo)
 	var idle []net.Conn
 	for range maxConns - 1 {
-		conn, err := net.Dial("unix", socket)
+		conn, err := net.Dial("unix", h.Socket())
 		if err != nil {
 			t.Fatal(err)
 		}
 		idle = append(idle, conn)
 	}
 	for range 3 {
-		c := dialed(t, socket)
+		c := dialed(t, h)
 		code, err := c.Run(t.Context(), &Request{}, IO{strings.NewReader(""), io.Discard, io.Discard})
 		if code != 7 || err != nil {
 			t.Errorf("%d, %v", code, err)

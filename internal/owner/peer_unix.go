@@ -16,3 +16,12 @@ func ownedByUser(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(st.Uid) == os.Geteuid()
 }
+
+// identity returns device and inode of a file.
+func identity(info fs.FileInfo) []byte {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return nil
+	}
+	return identityOf(uint64(st.Dev), uint64(st.Ino))
+}

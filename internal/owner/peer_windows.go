@@ -9,3 +9,6 @@ import (
 func checkPeer(*net.UnixConn) error { return nil }
 
 func ownedByUser(fs.FileInfo) bool { return true }
+
+// identity returns nil: a value left in the directory tells which one is meant.
+func identity(fs.FileInfo) []byte { return nil }

@@ -4,7 +4,9 @@
 //
 //	db/     Pebble's files; db/LOCK is locked by the one process that has the store open
 //	head    the newest acknowledged operation, outside Pebble
-//	owner   who has the store open: JSON, mode 0600, for people and clients, not for locking
+//	owner   who has the store open: JSON, for people and clients, not for locking
+//
+// Files have mode 0600 and directories 0700, whatever the umask is.
 //
 // # Keys
 //
@@ -99,9 +101,13 @@
 // # One owner
 //
 // Pebble admits one process at a time, readers included, and so does this package, by locking
-// db/LOCK. The lock dies with its process; a stale owner file means nothing. On Unix the lock is
-// fcntl's: a process that has the store open must not open and close db/LOCK in any other way
-// (to copy it, say), which would drop the lock.
+// db/LOCK. The lock dies with its process; a stale owner file, or that of the original in a copy, means
+// nothing. On Unix the lock is fcntl's: a process that has the store open must not open and close
+// db/LOCK in any other way (to copy it, say), which would drop the lock. It is remembered by device and
+// inode in the process that holds it, so that the file under another name is not locked a second time.
+//
+// A store that cannot be written, as on a disk that is mounted for reading, is opened with ReadOnly
+// under a lock for reading, which readers share. Where there is not even a lock file there is no lock.
 //
 // # When Pebble gives up
 //

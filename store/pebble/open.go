@@ -17,11 +17,7 @@ import (
 	"github.com/mnem-project/mnem/store"
 )
 
-const (
-	dbName = "db"
-	// dirMode is that of directories Open makes: what an agent remembers is its user's business.
-	dirMode = 0o700
-)
+const dbName = "db"
 
 // ErrFormat is returned by Open when the store was written by a later version of this program.
 var ErrFormat = errors.New("store is of a later format")
@@ -44,7 +40,7 @@ func Open(dir string, opts Options) (*Store, error) {
 func open(dir string, opts Options) (*Store, error) {
 	fs := opts.FS
 	if fs == nil {
-		fs = vfs.Default
+		fs = &disk{FS: vfs.Default, readOnly: opts.ReadOnly}
 	}
 	if opts.Create {
 		if err := makeDirs(fs, fs.PathJoin(dir, dbName)); err != nil {

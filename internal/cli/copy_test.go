@@ -1,0 +1,136 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/cli"
+)
+
+// copied copies a repository as cp -r does, owner file and all, but for the socket.
+func copied(t *testing.T, dir string) string {
+	t.Helper()
+	to := t.TempDir()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		at := filepath.Join(to, strings.TrimPrefix(path, dir))
+		switch {
+		case d.IsDir():
+			return os.MkdirAll(at, 0o700)
+		case !d.Type().IsRegular():
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(at, data, 0o600)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// TestCopyOfHeld copies a repository that another process has open and uses the copy: it is one of
+// its own, whatever that process does, and also where yet another one has the copy open.
+func TestCopyOfHeld(t *testing.T) {
+	dir := newRepo(t)
+	write := func(dir, key string) {
+		t.Helper()
+		app := in(dir, io.Discard, io.Discard)
+		app.Stdin = strings.NewReader(nodeLine(key))
+		ran(t, app, "commit", "-m", "x", "-", "--wait", "20s")
+	}
+	write(dir, "first")
+	original, out := holderProcess(t, dir)
+	if !owns(t, out) {
+		t.Fatal("it is not the owner")
+	}
+	to := copied(t, dir)
+	if _, err := os.Stat(filepath.Join(to, ".mnem", "owner")); err != nil {
+		t.Fatal(err)
+	}
+	// The original's process answers nobody: nobody needs to ask it about the copy.
+	if err := original.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	write(to, "second")
+	ran(t, in(to, io.Discard, io.Discard), "get", "second", "--json")
+	if err := original.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	// A process that has the copy open, with the owner file of the original in its place.
+	another := copied(t, dir)
+	words, err := os.ReadFile(filepath.Join(dir, ".mnem", "owner"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, heldOut := holderProcess(t, another)
+	if !owns(t, heldOut) {
+		t.Fatal("it is not the owner of the copy")
+	}
+	write(another, "third")
+	name := filepath.Join(another, ".mnem", "owner")
+	if err := os.WriteFile(name, words, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, _, errs := code(t, in(another, io.Discard, io.Discard), "get", "third", "--wait", "100ms")
+	if code != 6 {
+		t.Errorf("the owner of the original is taken for that of the copy: exit code %d, %s", code, errs)
+	}
+	if err := held.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := held.Wait(); err != nil {
+		t.Error(err)
+	}
+	ran(t, in(another, io.Discard, io.Discard), "get", "third")
+	for at, keys := range map[string]string{dir: "first", to: "first second", another: "first third"} {
+		log := ran(t, in(at, io.Discard, io.Discard), "ls", "--json")
+		for _, key := range []string{"first", "second", "third"} {
+			if strings.Contains(log, `"`+key+`"`) != strings.Contains(keys, key) {
+				t.Errorf("%s has not only %s: %s", at, keys, log)
+			}
+		}
+	}
+}
+
+// TestNeverForwardedTwice has an owner be asked about a directory that it does not hold: it neither
+// opens that nor asks any other process, itself included.
+func TestNeverForwardedTwice(t *testing.T) {
+	dir, other := newRepo(t), newRepo(t)
+	asked := in(dir, io.Discard, io.Discard)
+	err := cli.Live(t.Context(), asked, func(h *cli.Holder) {
+		one := *asked
+		one.Holder = h
+		ran(t, &one, "status")
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				code, out, errs := h.Forwarded(t.Context(), other, "status")
+				if code != cli.Elsewhere || out != "" || errs != "" {
+					t.Errorf("exit code %d, %q, %q", code, out, errs)
+				}
+			})
+		}
+		all.Wait()
+		if code, _, errs := h.Forwarded(t.Context(), dir, "status"); code != 0 {
+			t.Errorf("exit code %d: %s", code, errs)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran(t, in(other, io.Discard, io.Discard), "status")
+}

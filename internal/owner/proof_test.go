@@ -1,0 +1,107 @@
+package owner
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestProof asks an owner about its directory by each of its names, and about others.
+func TestProof(t *testing.T) {
+	h := host(t, echo)
+	dir := h.holding.root.Name()
+	copied := t.TempDir()
+	try := func(at string, want error) {
+		t.Helper()
+		c, err := Dial(h.Socket(), at, "v1", 1, 5*time.Second)
+		if !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", at, err, want)
+		}
+		if err == nil {
+			_ = c.Close()
+		}
+		for _, d := range []string{dir, copied} {
+			if left, _ := filepath.Glob(filepath.Join(d, proofPrefix+"*")); len(left) > 0 {
+				t.Errorf("%q are left behind", left)
+			}
+		}
+	}
+	try(dir, nil)
+	try(copied, ErrElsewhere)
+	try(filepath.Join(dir, "none"), os.ErrNotExist)
+	if runtime.GOOS == "windows" {
+		return // what is open cannot be renamed
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	try(link, nil)
+	// Moved away, with a copy in its place.
+	away := filepath.Join(t.TempDir(), "away")
+	if err := errors.Join(os.Rename(dir, away), os.Rename(copied, dir)); err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(away, filepath.Base(h.Socket()))
+	c, err := Dial(socket, dir, "v1", 1, 5*time.Second)
+	if !errors.Is(err, ErrElsewhere) {
+		t.Errorf("what took its place: %v, %v", c, err)
+	}
+	c, err = Dial(socket, away, "v1", 1, 5*time.Second)
+	if err != nil {
+		t.Fatalf("moved: %v", err)
+	}
+	_ = c.Close()
+}
+
+// TestProofByValue: where device and inode say no, a value that is left in the directory tells.
+func TestProofByValue(t *testing.T) {
+	h := host(t, echo)
+	dir := h.holding.root.Name()
+	h.holding.identity = identityOf(1, 1) // as if it were reached by another file system
+	for range 3 {
+		c := dialed(t, h)
+		if names, _ := filepath.Glob(filepath.Join(dir, proofPrefix+"*")); len(names) > 0 {
+			t.Errorf("%q are left behind", names)
+		}
+		_ = c.Close()
+	}
+	value := strings.Repeat("ab", valueLen)
+	if h.holding.proves([]byte(value)) {
+		t.Error("a value that is not there proves it")
+	}
+	if err := os.Mkdir(filepath.Join(dir, proofPrefix+value), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if h.holding.proves([]byte(value)) {
+		t.Error("a directory proves it")
+	}
+	for _, claim := range []string{"", "x", value[1:], strings.Repeat("..", valueLen)} {
+		if h.holding.proves([]byte(claim)) {
+			t.Errorf("claim %q proves it", claim)
+		}
+	}
+}
+
+// TestSweep: an owner that begins removes what processes left that were killed.
+func TestSweep(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{proofPrefix + "1", proofPrefix + "2", "head"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h, err := hold(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = h.root.Close() }()
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 || entries[0].Name() != "head" {
+		t.Errorf("%v, %v", entries, err)
+	}
+}

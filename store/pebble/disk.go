@@ -1,0 +1,95 @@
+package pebble
+
+import (
+	"errors"
+	iofs "io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+const (
+	// dirMode and fileMode are those of all that a store makes, whatever the process's umask is: what
+	// an agent remembers is its user's business.
+	dirMode  = 0o700
+	fileMode = 0o600
+	lockName = "LOCK"
+)
+
+// disk is the operating system's file system as a store uses it: files and directories are of their
+// user alone, and the lock of a store that cannot be written is one for reading.
+type disk struct {
+	vfs.FS        // vfs.Default
+	readOnly bool // a lock for reading will do where the lock file cannot be written
+}
+
+// Create makes a file, and replaces one. Pebble's file system would make it for everybody, less the
+// umask; one that exists it opens as it is.
+func (d *disk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	const flags = os.O_RDWR | os.O_CREATE | os.O_EXCL
+	for {
+		f, err := os.OpenFile(name, flags, fileMode)
+		if err == nil {
+			if err = f.Close(); err != nil {
+				return nil, err
+			}
+			return d.FS.OpenReadWrite(name, c)
+		}
+		if !errors.Is(err, iofs.ErrExist) {
+			return nil, err
+		}
+		if err := os.Remove(name); err != nil && !errors.Is(err, iofs.ErrNotExist) {
+			return nil, err
+		}
+	}
+}
+
+// OpenReadWrite opens a file, which it makes where there is none.
+func (d *disk) OpenReadWrite(
+	name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption,
+) (vfs.File, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, fileMode)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Close(); err != nil {
+		return nil, err
+	}
+	return d.FS.OpenReadWrite(name, c, opts...)
+}
+
+// ReuseForWrite renames a file and opens it; it keeps its mode.
+func (d *disk) ReuseForWrite(
+	oldname, newname string, c vfs.DiskWriteCategory,
+) (vfs.File, error) {
+	if err := d.FS.Rename(oldname, newname); err != nil {
+		return nil, err
+	}
+	return d.OpenReadWrite(newname, c)
+}
+
+// MkdirAll makes a directory and its parents for their user alone.
+func (d *disk) MkdirAll(dir string, perm os.FileMode) error {
+	return d.FS.MkdirAll(dir, perm&dirMode)
+}
+
+func (d *disk) Unwrap() vfs.FS { return d.FS }
+
+// unwritable reports whether a file cannot be opened for writing where it might be for reading.
+func unwritable(err error) bool {
+	return errors.Is(err, iofs.ErrPermission) || errors.Is(err, errReadOnlyDisk)
+}
+
+// Taken reports whether a process has the store in dir open, this one included. It takes no lock and
+// waits for none. A store that does not exist is not open.
+func Taken(dir string) (bool, error) {
+	dir, err := realPath(dir)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return lockTaken(filepath.Join(dir, dbName, lockName))
+}
