@@ -132,8 +132,17 @@ func (v Value) Number() (x float64, ok bool) {
 	return 0, false
 }
 
-// Text returns the text of a string or the bytes of a bytes value, "" for other kinds.
+// Text returns the text of a string or the bytes of a bytes value, "" for other kinds. To go through
+// bytes use Data: ranging over a string steps by characters.
 func (v Value) Text() string { return v.text }
+
+// Data returns a copy of the bytes of a bytes value, nil for other kinds.
+func (v Value) Data() []byte {
+	if v.kind != Bytes {
+		return nil
+	}
+	return []byte(v.text)
+}
 
 // List returns a list's items, which must not be changed; nil for other kinds.
 func (v Value) List() []Value {

@@ -103,8 +103,8 @@ func shown(field string, v ipld.Value) ipld.Value {
 			return ipld.StringValue(graph.Time(v.Int()).String())
 		}
 	case "src", "dst", "by":
-		if b := v.Text(); v.Kind() == ipld.Bytes && len(b) == graph.IDLen {
-			return ipld.StringValue(graph.ID([]byte(b)).String())
+		if b := v.Data(); len(b) == graph.IDLen {
+			return ipld.StringValue(graph.ID(b).String())
 		}
 	}
 	return v

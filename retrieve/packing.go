@@ -84,7 +84,7 @@ func decodeIDs(v ipld.Value) []graph.ID {
 	var list []graph.ID
 	for _, item := range v.List() {
 		var id graph.ID
-		copy(id[:], item.Text())
+		copy(id[:], item.Data())
 		list = append(list, id)
 	}
 	return list

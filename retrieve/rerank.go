@@ -226,7 +226,7 @@ func decodeReranked(v ipld.Value) []RerankScore {
 		id, _ := item.Get("id")
 		score, _ := item.Get("score")
 		s := RerankScore{Score: score.Int()}
-		copy(s.ID[:], id.Text())
+		copy(s.ID[:], id.Data())
 		list = append(list, s)
 	}
 	return list

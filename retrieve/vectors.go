@@ -137,12 +137,8 @@ func decodeVectors(v ipld.Value) []QueryVector {
 	var list []QueryVector
 	for _, e := range v.Entries() {
 		q := QueryVector{Model: e.Key}
-		if e.Value.Kind() == ipld.Bytes {
-			data := e.Value.Text()
-			q.Values = make([]int8, len(data))
-			for i := range data {
-				q.Values[i] = int8(data[i])
-			}
+		for _, x := range e.Value.Data() {
+			q.Values = append(q.Values, int8(x))
 		}
 		list = append(list, q)
 	}

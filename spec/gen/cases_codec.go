@@ -27,6 +27,7 @@ var allCases = []func(*suite){
 	extractCases, linkCases, exploreCases,
 	pairCases, lifeCases,
 	memoryIDCases, likenessCases, rememberCases,
+	byteCases,
 }
 
 // roundTrip adds a case whose block decodes to v and encodes to the same bytes.

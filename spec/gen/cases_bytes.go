@@ -1,0 +1,64 @@
+package main
+
+// byteCases are fields of bytes that read as text of more than one byte a character, and as the half
+// of such a text: bytes are bytes, whatever they look like.
+func byteCases(s *suite) {
+	like, half := []byte("界é😁 ok é界"), []byte("\xe7\x95\x8c\xc3")
+	id := []byte("界é😁界é\xc3\xff")
+	unkeyed := func(edit dict) dict { return both(edit, dict{"key": absent{}, "id": id}) }
+	s.records("node", baseNode(), []recordCase{{"1.2", "bytes-like-text",
+		"an id and properties of bytes that look like text", "",
+		unkeyed(dict{"props": dict{"half": half, "like": like, "none": []byte{}}})}})
+	s.records("edge", baseEdge(), []recordCase{{"1.2", "bytes-like-text",
+		"properties of bytes that look like text", "", dict{"props": dict{"half": half, "like": like}}}})
+	s.records("mark", baseMark(), []recordCase{{"1.2", "bytes-like-text",
+		"ids that look like text", "", dict{"id": id, "state": "superseded", "by": []byte("界é界é😁\xc3\xff")}}})
+	embedding := dict{"kind": "embedding", "v": 1, "model": "m", "dtype": "i8", "dims": len(like),
+		"vector": like, "text": []byte("界é😁界é界é😁界é😁")}
+	s.records("embedding", embedding, []recordCase{{"1.2", "bytes-like-text",
+		"a vector and a hash that look like text", "", nil}})
+	s.records("commit", baseCommit(nil), []recordCase{{"1.2", "bytes-like-text",
+		"a change id and a signature that look like text", "",
+		dict{"change": id, "signature": like}}})
+	byteReceipts(s, id, like, half)
+}
+
+func byteReceipts(s *suite, id, like, half []byte) {
+	base := newRequest("tide").receipt(built(harbour), recordCID(baseCommit(nil)), answer{})
+	request := func(edit dict) dict {
+		return dict{"request": with(newRequest("tide").record(), edit)}
+	}
+	s.records("receipt", base, []recordCase{
+		{"13.1", "vectors-like-text", "vectors that look like text, and like half of one", "",
+			request(dict{"vectors": dict{"half": half, "like": like, "two": []byte("é")}})},
+		{"13.1", "ids-like-text", "ids that look like text", "", request(dict{
+			"exclude": []any{id}, "rerank": "m", "reranked": []any{dict{"id": id, "score": 1}}})},
+		{"13.1", "where-like-text", "values of predicates that are bytes", "",
+			request(dict{"where": []any{dict{"name": "n", "op": "=", "value": like},
+				dict{"name": "n", "op": "in", "value": []any{half, "half"}}}})},
+		{"13.1", "items-like-text", "items whose bytes look like text", "", dict{"items": []any{
+			dict{"id": id, "node": recordCID(baseNode()), "score": 1, "tokens": 0,
+				"rendered": []byte("界é😁界é界é😁界é😁")}}, "candidates": 1}},
+	})
+	st := built(pier)
+	commit := baseCommit(dict{"graph": recordCID(st.graphRecord()), "message": "",
+		"vectors": linkTree(st.vectors).root})
+	q := near("tide boat", signed([]byte("界"))...)
+	q.vectors["other/large"] = signed([]byte("é"))
+	rec := q.receipt(st, recordCID(commit), q.retrieve(st))
+	in := obj{"author": "erin", "batches": []any{obj{"time": t0, "lines": pier}},
+		"request": q.input(), "commit": hx(encode(commit))}
+	s.add("13.1", "receipt", "vectors-text", "a request with vectors whose bytes look like text", in,
+		obj{"receipt": recordCID(rec).String(), "json": jsonForm(rec)})
+	s.add("13.3", "receipt", "replay-vectors-text", "the same request at the same commit again", in,
+		obj{"receipt": recordCID(rec).String(), "replay": "identical"})
+}
+
+// signed is the vector of these bytes, two's complement.
+func signed(data []byte) []int8 {
+	out := make([]int8, len(data))
+	for i, x := range data {
+		out[i] = int8(x)
+	}
+	return out
+}
