@@ -121,6 +121,8 @@ func queryArgs(op *operation.Operation, u *url.URL) (map[string]json.RawMessage,
 			return nil, badRequest("%s: is given twice", name)
 		case p.Kind == operation.Lines:
 			return nil, badRequest("%s: belongs into the body", name)
+		case p.Kind == operation.String && p.True != "" && (list[0] == "true" || list[0] == "false"):
+			args[name] = json.RawMessage(list[0])
 		case p.Kind == operation.Boolean && list[0] == "":
 			args[name] = json.RawMessage("true")
 		case p.Kind != operation.String && json.Valid([]byte(list[0])):
