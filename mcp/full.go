@@ -7,38 +7,68 @@ import (
 	"github.com/mnem-project/mnem/operation"
 )
 
-// wide names the operations that the full profile adds. Their tools are made from the table: each
-// takes the parameters the operation has, but for those of every write, and answers what it answers.
-// What cannot be undone, reads files of the machine or asks models is left to the command line.
-var wide = []string{
-	"branch", "switch", "tag", "merge", "revert", "cherry_pick", "restore", "redo", "op_log",
-	"op_restore", "supersede", "contradict", "stale", "retire", "expire", "consolidate", "show", "ls",
-	"path", "explore", "related", "suggest", "communities", "sources", "stats", "blame", "replay",
-	"status", "verify", "fsck", "cat_file", "profile_list", "profile_show",
+// wide names the operations that the full profile adds, each with the parameters that its tool takes,
+// with spaces between, and no other: a parameter that an operation gets later is not offered until it
+// is named here. Left out are those that the server decides (who asks, when, whether it is signed), and
+// those for measuring. What cannot be undone, reads files of the machine or asks models is left to the
+// command line.
+var wide = []struct{ name, params string }{
+	{"branch", "delete expect force move name rev"},
+	{"switch", "create detach expect force name rev"},
+	{"tag", "annotate delete expect force message name rev"},
+	{"merge", "abort continue drop list no_ff require_signed resolve rev take " + applying},
+	{"revert", "rev " + applying},
+	{"cherry_pick", "rev " + applying},
+	{"restore", "nodes rev " + marking},
+	{"redo", "expect"},
+	{"op_log", "limit"},
+	{"op_restore", "expect op"},
+	{"supersede", "new old " + marking},
+	{"contradict", "a b " + marking},
+	{"stale", "nodes " + marking},
+	{"retire", "nodes " + marking},
+	{"expire", "nodes now " + marking},
+	{"consolidate", "apply at cap decline kind limit now picks " + marking},
+	{"show", "at name signatures"},
+	{"ls", "after at edges include limit now sort type where"},
+	{"path", "at from include max_hops to type undirected"},
+	{"explore", "at beam depth edge_type include keyword topic type"},
+	{"related", "at include limit node"},
+	{"suggest", "at text"},
+	{"communities", "at include limit node"},
+	{"sources", "at kind limit nodes"},
+	{"stats", "at scores"},
+	{"blame", "at field node"},
+	{"replay", "record"},
+	{"status", ""},
+	{"verify", "all limit rev strict"},
+	{"fsck", "full"},
+	{"cat_file", "cid"},
+	{"profile_list", "at"},
+	{"profile_show", "at name"},
 }
 
-// hiddenFlags are parameters that a client cannot use: the server says who asks and signs, and what
-// is only for people or for measuring.
-var hiddenFlags = []string{
-	"author", "agent", "task", "time", "key", "sign", "no-sign", "marks", "trace", "stage", "yes",
-	"wait", "quiet", "json", "repo",
-}
+// What several operations take: marks on nodes, and the changes of other commits.
+const (
+	marking  = "branch dry_run expect message reason"
+	applying = "branch dry_run expect message ours theirs"
+)
 
 // fullTools are the tools that the full profile adds to the core.
 func (s *Server) fullTools() []*tool {
 	var list []*tool
-	for _, name := range wide {
-		op, err := s.operation(name)
+	for _, w := range wide {
+		op, err := s.operation(w.name)
 		if err != nil || op.Effect == operation.Destroys {
 			continue
 		}
-		list = append(list, made(op))
+		list = append(list, made(op, strings.Fields(w.params)))
 	}
 	return list
 }
 
-// made makes a tool of an operation.
-func made(op *operation.Operation) *tool {
+// made makes a tool of an operation that takes some of its parameters.
+func made(op *operation.Operation, params []string) *tool {
 	t := &tool{
 		name: op.Name, title: op.Title, doc: firstSentence(op.Doc, op.Title), operation: op.Name,
 		effect: op.Effect, idempotent: op.Idempotent, quoted: true,
@@ -53,7 +83,7 @@ func made(op *operation.Operation) *tool {
 		if p.Flag == "" {
 			word++
 		}
-		if slices.Contains(hiddenFlags, p.Flag) || p.Effect == operation.Destroys {
+		if !slices.Contains(params, p.Name) || p.Effect == operation.Destroys {
 			continue
 		}
 		if p.Effect > t.effect {

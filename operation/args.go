@@ -92,6 +92,12 @@ func (p *Param) addTo(args, words, values []string) (allArgs, allWords []string)
 // values returns the texts that stand for an argument on the command line.
 func (p *Param) values(raw json.RawMessage) ([]string, error) {
 	var list []string
+	if answer := string(raw); p.True != "" && (answer == "true" || answer == "false") {
+		if answer == "false" {
+			return nil, nil
+		}
+		return []string{p.True}, nil
+	}
 	switch p.Kind {
 	case Strings:
 		if err := json.Unmarshal(raw, &list); err != nil || list == nil {
@@ -100,7 +106,7 @@ func (p *Param) values(raw json.RawMessage) ([]string, error) {
 	case String:
 		var s string
 		if err := json.Unmarshal(raw, &s); err != nil {
-			return nil, usage(p, "want a string")
+			return nil, usage(p, "want a string%s", p.orBoolean())
 		}
 		list = []string{s}
 	case Integer:
@@ -119,11 +125,6 @@ func (p *Param) values(raw json.RawMessage) ([]string, error) {
 		if s := string(raw); s != "true" && s != "false" {
 			return nil, usage(p, "want true or false")
 		}
-		if p.True != "" && string(raw) == "false" {
-			return nil, nil
-		} else if p.True != "" {
-			return []string{p.True}, nil
-		}
 		return []string{string(raw)}, nil
 	}
 	for _, s := range list {
@@ -141,9 +142,17 @@ func (p *Param) check(s string) error {
 	case s == stdin && p.Flag == "":
 		return usage(p, `"-" is standard input on the command line, which is not here`)
 	case p.Enum != nil && !slices.Contains(p.Enum, s):
-		return usage(p, "%q is not one of %s", s, strings.Join(p.Enum, ", "))
+		return usage(p, "%q is not one of %s%s", s, strings.Join(p.Enum, ", "), p.orBoolean())
 	}
 	return nil
+}
+
+// orBoolean says that a parameter of texts takes true and false too.
+func (p *Param) orBoolean() string {
+	if p.True == "" {
+		return ""
+	}
+	return ", or true or false"
 }
 
 // lines returns a list of objects as one a line. Their members stay as they are: who reads them

@@ -52,7 +52,8 @@ type Param struct {
 	Doc      string   // one phrase, as the command's help has it
 	Enum     []string // the values it may have, nil for any; of Strings each item
 	Required bool
-	// True is what the flag is given for true, "" for true itself; for false it is then left out.
+	// True is what the flag is given for true, "" for true itself; for false it is then left out. A
+	// String with it takes true and false beside its texts.
 	True string
 	// Effect is what the operation does at least where the parameter is given and not false: a
 	// command that lists can make or remove too. Zero for no more than it does anyway.

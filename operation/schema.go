@@ -131,6 +131,9 @@ func (p *Param) Schema() map[string]any {
 	switch p.Kind {
 	case String:
 		s = item
+		if p.True != "" {
+			s = map[string]any{"anyOf": []any{map[string]any{"type": "boolean"}, item}}
+		}
 	case Integer:
 		s = map[string]any{"type": "integer"}
 	case Number:

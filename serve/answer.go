@@ -23,8 +23,9 @@ type answer struct {
 	kept    *kept // nil where the answer is not kept
 	held    bytes.Buffer
 	started bool
-	gone    bool   // whether nobody takes the answer, of one that is kept
-	list    lister // of lines that become a JSON list
+	gone    bool                          // whether nobody takes the answer, of one that is kept
+	list    lister                        // of lines that become a JSON list
+	outside func(wait func() error) error // runs what waits for the client; nil when the call has ended
 	limits  *Limits
 	now     func() time.Time
 }
@@ -37,16 +38,13 @@ func (a *answer) Write(p []byte) (int, error) {
 	}
 	if !a.started {
 		a.start(http.StatusOK)
-		if err := a.send(a.held.Bytes()); err != nil {
+		if err := a.send(a.held.Bytes(), false); err != nil {
 			return 0, err
 		}
 		a.held.Reset()
 	}
-	if err := a.send(p); err != nil {
+	if err := a.send(p, stream); err != nil {
 		return 0, err
-	}
-	if stream {
-		_ = http.NewResponseController(a.to).Flush() // a client that is gone is seen when writing
 	}
 	return len(p), nil
 }
@@ -66,17 +64,24 @@ func contentType(form string) string {
 	return form
 }
 
-// send sends some of the answer. What is kept goes on when its client is gone: half of it would be
-// done anew when that asks again.
-func (a *answer) send(p []byte) error {
+// send sends some of the answer, and at once where it is to be flushed. What is kept goes on when its
+// client is gone: half of it would be done anew when that asks again.
+func (a *answer) send(p []byte, flush bool) error {
 	if a.gone {
 		return nil
 	}
 	if a.lists() {
 		p = a.list.items(p)
 	}
-	_ = http.NewResponseController(a.to).SetWriteDeadline(a.now().Add(a.limits.Write))
-	_, err := a.to.Write(p)
+	rc := http.NewResponseController(a.to)
+	err := a.outside(func() error {
+		_ = rc.SetWriteDeadline(a.now().Add(a.limits.Write))
+		_, err := a.to.Write(p)
+		if flush && err == nil {
+			_ = rc.Flush() // a client that is gone is seen when writing
+		}
+		return err
+	})
 	if a.kept != nil && err != nil {
 		a.gone, err = true, nil
 	}

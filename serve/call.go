@@ -18,8 +18,8 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	exchangeOf(r).operation = op.Name
-	q, release, p := s.read(r, op)
-	defer release()
+	q, p := s.read(r, op)
+	defer q.release()
 	if p == nil {
 		p = q.expectation()
 	}
@@ -80,8 +80,10 @@ func (s *Server) run(
 		return
 	}
 	a := &answer{to: w, request: r, q: q, kept: kept, limits: &s.cfg.Limits, now: s.cfg.Now}
+	a.outside = func(wait func() error) error { return s.slots.outside(ctx, wait) }
 	outcome, err := func() (operation.Outcome, error) {
-		defer s.slots.leave() // who takes an answer slowly keeps nobody out
+		defer s.slots.leave()
+		defer func() { a.outside = nil }()
 		return s.cfg.Runner.Run(ctx, q.call, a)
 	}()
 	exchangeOf(r).code = outcome.Code

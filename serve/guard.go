@@ -16,25 +16,59 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request) *problem {
 		p.Hint = "ask by its address, or start it with --host NAME"
 		return p
 	}
-	origin := r.Header.Get("Origin")
-	h := w.Header()
-	h.Add("Vary", "Origin")
-	switch {
-	case origin == "":
-		switch r.Header.Get("Sec-Fetch-Site") {
-		case "", "none", "same-origin":
-			return nil
+	w.Header().Add("Vary", "Origin")
+	named := false
+	for _, origin := range r.Header.Values("Origin") {
+		if p := s.knowsOrigin(origin, r.Host); p != nil {
+			return p
 		}
-		return forbidden("a page of another origin asked")
-	case slices.Contains(s.cfg.Origins, origin):
-		allowOrigin(h, origin)
-		return nil
-	case strings.EqualFold(origin, "http://"+r.Host), strings.EqualFold(origin, "https://"+r.Host):
+		named = named || origin != ""
+	}
+	for _, site := range r.Header.Values("Sec-Fetch-Site") {
+		if !named && !slices.Contains([]string{"", "none", "same-origin"}, site) {
+			return forbidden("a page of another origin asked")
+		}
+	}
+	if p := once(r.Header); p != nil {
+		return p
+	}
+	if origin := r.Header.Get("Origin"); slices.Contains(s.cfg.Origins, origin) {
+		allowOrigin(w.Header(), origin)
+	}
+	return nil
+}
+
+// knowsOrigin returns the problem of a page that may not ask, nil for one that may.
+func (s *Server) knowsOrigin(origin, host string) *problem {
+	if origin == "" || slices.Contains(s.cfg.Origins, origin) ||
+		strings.EqualFold(origin, "http://"+host) || strings.EqualFold(origin, "https://"+host) {
 		return nil
 	}
 	p := forbidden("the Origin %q is not allowed", brief(origin))
 	p.Hint = "start the server with --origin " + brief(origin) + " if pages from there may ask"
 	return p
+}
+
+// singular are the headers that decide something and have one value, beside those that begin as
+// singularPrefixes do. A second one could say something else to what stands in front of the server.
+var (
+	singular = []string{
+		"Authorization", "Content-Type", "Idempotency-Key", "If-Match", "Last-Event-Id", "Origin",
+		"Sec-Fetch-Site", "X-Request-Id",
+	}
+	singularPrefixes = []string{"Mcp-", "Mnem-"}
+)
+
+// once refuses headers that say twice what can be said once, alike or not. net/http sees to Host and
+// to the length of the body.
+func once(h http.Header) *problem {
+	for name, values := range h {
+		if len(values) > 1 && (slices.Contains(singular, name) ||
+			slices.ContainsFunc(singularPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })) {
+			return badRequest("the header %s is given twice", name)
+		}
+	}
+	return nil
 }
 
 // allowOrigin lets a page of an origin see the answer.

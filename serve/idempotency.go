@@ -60,7 +60,7 @@ func (q *request) fingerprint() [sha256.Size]byte {
 	part(q.call.Caller)
 	part(q.form)
 	if q.call.Body != nil {
-		_, _ = h.Write(q.body)
+		q.body.writeTo(h)
 	}
 	return [sha256.Size]byte(h.Sum(nil))
 }

@@ -67,26 +67,55 @@ func tooMany(after time.Duration) *problem {
 	return p
 }
 
-// budget is a number of bytes that may be in use.
-type budget struct {
-	mu   sync.Mutex
-	left int64
+// smallBody is how many bytes of a body count as little: for the first of each there is room that
+// large ones cannot fill.
+const smallBody = 64 << 10
+
+// room is what all callers may have in use at once, of which each may have a share: one cannot keep
+// out the others.
+type room struct {
+	all   int64
+	share int64 // of one caller
+	spare int64 // of all, for little at a time; one caller may have half of it beside its share
+	mu    sync.Mutex
+	used  int64
+	by    map[string]int64 // what each caller uses; none that uses nothing
 }
 
-func (b *budget) take(n int64) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if n > b.left {
+func newRoom(all, share, spare int64) *room {
+	return &room{all: all, share: share, spare: spare, by: make(map[string]int64)}
+}
+
+// newBodies returns the room of bodies. One caller may use half of it, or what one request needs.
+func newBodies(l Limits) *room {
+	need := max(l.Body+1, parsedWeight*(min(maxJSON, l.Body)+1)) // one byte more is asked for to see the end
+	return newRoom(max(l.Bodies, need), max(l.Bodies/2, need), l.Bodies/8)
+}
+
+// take reports whether there is room for n more of a caller, and takes it.
+func (r *room) take(caller string, n int64, little bool) bool {
+	all, share := max(r.all-r.spare, r.share), r.share
+	if little {
+		all, share = max(r.all, r.share), r.share+r.spare/2
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.used+n > all || r.by[caller]+n > share {
 		return false
 	}
-	b.left -= n
+	r.used += n
+	r.by[caller] += n
 	return true
 }
 
-func (b *budget) give(n int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.left += n
+// give gives back what take took.
+func (r *room) give(caller string, n int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.used -= n
+	if r.by[caller] -= n; r.by[caller] == 0 {
+		delete(r.by, caller)
+	}
 }
 
 // slots bound the operations that run at once, and those that wait for their turn.
@@ -94,10 +123,11 @@ type slots struct {
 	free    chan struct{}
 	waiting *atomic.Int64
 	most    int64
+	slow    *atomic.Int64 // that wait for their clients
 }
 
 func newSlots(l Limits) slots {
-	return slots{make(chan struct{}, l.Running), new(atomic.Int64), int64(l.Waiting)}
+	return slots{make(chan struct{}, l.Running), new(atomic.Int64), int64(l.Waiting), new(atomic.Int64)}
 }
 
 // enter waits for a turn, which leave must end.
@@ -120,3 +150,24 @@ func (s *slots) enter(ctx context.Context) *problem {
 }
 
 func (s *slots) leave() { <-s.free }
+
+// outside runs what waits for a client without its turn, so that a client which takes its answer
+// slowly keeps nobody out. Beyond maxOutside they keep their turns: each has an answer begun.
+func (s *slots) outside(ctx context.Context, wait func() error) error {
+	defer s.slow.Add(-1)
+	if s.slow.Add(1) > maxOutside {
+		return wait()
+	}
+	s.leave()
+	err := wait()
+	select {
+	case s.free <- struct{}{}:
+		return err
+	case <-ctx.Done():
+		s.free <- struct{}{} // leave ends this turn as any other
+		return ctx.Err()
+	}
+}
+
+// maxOutside is how many operations may wait for their clients beside those that run.
+const maxOutside = 256

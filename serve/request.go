@@ -32,7 +32,7 @@ const MaxName = 255
 type request struct {
 	call operation.Call
 	by   who
-	body []byte // what the call reads
+	body *body // what it brings, nil for nothing
 	// effect is the most that the call does.
 	effect operation.Effect
 	form   string // media type of the answer
@@ -41,37 +41,41 @@ type request struct {
 	key    string // Idempotency-Key, "" for none
 }
 
-// read makes a call of a request. release gives back the room that its body took.
-func (s *Server) read(r *http.Request, op *operation.Operation) (
-	q *request, release func(), p *problem,
-) {
+// release gives back the room that the body took.
+func (q *request) release() {
+	if q.body != nil {
+		q.body.release()
+	}
+}
+
+// read makes a call of a request, which must be released.
+func (s *Server) read(r *http.Request, op *operation.Operation) (q *request, p *problem) {
 	q = &request{call: operation.Call{Operation: op}, by: whoOf(r.Context())}
-	release = func() {}
 	if !slices.Contains(methodsOf(op), r.Method) {
-		return nil, release, wrongMethod(methodsOf(op)...)
+		return q, wrongMethod(methodsOf(op)...)
 	}
 	if q.form, p = accept(r.Header.Values("Accept"), op); p != nil {
-		return nil, release, p
+		return q, p
 	}
 	if q.call.Caller, p = q.by.caller(r.Header); p != nil {
-		return nil, release, p
+		return q, p
 	}
 	q.call.Text = q.form == mediaText
 	if q.call.Args, p = queryArgs(op, r.URL); p != nil {
-		return nil, release, p
+		return q, p
 	}
 	if r.Method == http.MethodPost {
-		release, p = s.readBody(r, q)
+		p = s.readBody(r, q)
 	} else if r.ContentLength != 0 {
 		p = badRequest("a GET has no body: its parameters are in the query")
 	}
 	if p != nil {
-		return nil, release, p
+		return q, p
 	}
 	if p = q.conditions(r); p == nil {
 		p = q.effects(r)
 	}
-	return q, release, p
+	return q, p
 }
 
 // effects finds out what the call does at most, and refuses what a GET must not do.
@@ -121,6 +125,8 @@ func queryArgs(op *operation.Operation, u *url.URL) (map[string]json.RawMessage,
 			return nil, badRequest("%s: is given twice", name)
 		case p.Kind == operation.Lines:
 			return nil, badRequest("%s: belongs into the body", name)
+		case p.Kind == operation.String && p.True != "" && (list[0] == "true" || list[0] == "false"):
+			args[name] = json.RawMessage(list[0])
 		case p.Kind == operation.Boolean && list[0] == "":
 			args[name] = json.RawMessage("true")
 		case p.Kind != operation.String && json.Valid([]byte(list[0])):
@@ -138,33 +144,33 @@ func asJSON(v any) json.RawMessage {
 }
 
 // readBody reads what a POST brings: parameters as JSON, or what the operation takes.
-func (s *Server) readBody(r *http.Request, q *request) (release func(), p *problem) {
+func (s *Server) readBody(r *http.Request, q *request) (p *problem) {
 	op := q.call.Operation
 	media := operation.MediaJSON
 	if h := r.Header.Get("Content-Type"); h != "" {
 		var err error
 		if media, _, err = mime.ParseMediaType(h); err != nil {
-			return func() {}, unsupported(op)
+			return unsupported(op)
 		}
 	}
-	limit := int64(maxJSON)
+	limit, weight := min(maxJSON, s.cfg.Limits.Body), int64(parsedWeight)
 	if media == op.Body {
-		limit = s.cfg.Limits.Body
+		limit, weight = s.cfg.Limits.Body, 1
 	} else if media != operation.MediaJSON || op.Body == operation.MediaCAR {
-		return func() {}, unsupported(op)
+		return unsupported(op)
 	}
-	if q.body, release, p = s.take(r, limit); p != nil {
-		return release, p
+	if q.body, p = s.take(r, limit, weight); p != nil {
+		return p
 	}
 	switch {
 	case media == op.Body:
-		q.call.Body = bytes.NewReader(q.body)
-	case len(q.body) > 0 && len(q.call.Args) > 0:
+		q.call.Body = q.body
+	case q.body.size > 0 && len(q.call.Args) > 0:
 		p = badRequest("parameters are in the query or in the body, not in both")
-	case len(q.body) > 0:
-		q.call.Args, p = bodyArgs(q.body)
+	case q.body.size > 0:
+		q.call.Args, p = bodyArgs(q.body.text())
 	}
-	return release, p
+	return p
 }
 
 func unsupported(op *operation.Operation) *problem {
@@ -176,37 +182,6 @@ func unsupported(op *operation.Operation) *problem {
 		want = op.Body + ", with parameters in the query"
 	}
 	return newProblem(http.StatusUnsupportedMediaType, codeMedia, "%s: want %s", op.Name, want)
-}
-
-// take reads a body whole, where there is room for it: an operation that began does not wait for a
-// slow client. release must be called when the body is used no more.
-func (s *Server) take(r *http.Request, limit int64) (body []byte, release func(), p *problem) {
-	size := r.ContentLength
-	if size < 0 {
-		size = limit
-	}
-	tooLarge := newProblem(http.StatusRequestEntityTooLarge, codeTooLarge,
-		"the body has more than %d bytes", limit)
-	if size > limit {
-		return nil, func() {}, tooLarge
-	}
-	if !s.bodies.take(size) {
-		return nil, func() {}, failed(operation.Busy, "too many bodies are read at once")
-	}
-	release = func() { s.bodies.give(size) }
-	var b bytes.Buffer
-	_, err := b.ReadFrom(http.MaxBytesReader(nil, r.Body, limit))
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
-		return nil, release, tooLarge
-	case err != nil:
-		return nil, release, newProblem(http.StatusRequestTimeout, operation.Interrupted.Code,
-			"the body did not come, or not in %v", s.cfg.Limits.Read)
-	}
-	s.bodies.give(size - int64(b.Len())) // of a body that did not say how long it is
-	size = int64(b.Len())
-	return b.Bytes(), release, nil
 }
 
 // bodyArgs reads parameters from a JSON object. None may be given twice.

@@ -60,13 +60,14 @@ type Route struct {
 // Limits bound what requests cost. A zero takes the default.
 type Limits struct {
 	Body    int64         // bytes of one body; default 64 MiB
-	Bodies  int64         // bytes of all bodies at once; default 4 times Body
+	Bodies  int64         // bytes of all bodies at once; default 4 times Body, at least 128 MiB
 	Running int           // operations at once; default 32
 	Waiting int           // that wait for their turn; default 512
 	Conns   int           // connections at once; default 4096
 	Rate    float64       // requests a second of one token, or of all without one; default 500
 	Time    time.Duration // for one request; default 5 minutes
 	Read    time.Duration // for a body to come; default a minute
+	Stall   time.Duration // for 64 KiB of a body, or what is left of it, to come; default 5 seconds
 	Write   time.Duration // for a client to take a part of an answer; default 30 seconds
 	Grace   time.Duration // for requests under way when the server is to stop; default 10 seconds
 }
@@ -76,17 +77,20 @@ const (
 	idleTime   = 60 * time.Second
 	// maxHeader is how many bytes a request's line and headers may have: queries of GET are there.
 	maxHeader = 32 << 10
+	// minBodies lets one caller send JSON of the greatest size, and others too.
+	minBodies = 4 * parsedWeight * maxJSON
 )
 
 func (l *Limits) fill() {
 	set(&l.Body, 64<<20)
-	set(&l.Bodies, 4*l.Body)
+	set(&l.Bodies, max(4*l.Body, minBodies))
 	set(&l.Running, 32)
 	set(&l.Waiting, 512)
 	set(&l.Conns, 4096)
 	set(&l.Rate, 500)
 	set(&l.Time, 5*time.Minute)
 	set(&l.Read, time.Minute)
+	set(&l.Stall, 5*time.Second)
 	set(&l.Write, 30*time.Second)
 	set(&l.Grace, 10*time.Second)
 }
@@ -107,9 +111,9 @@ type Server struct {
 	metrics  *metrics
 	ids      *ids
 	rates    rates
-	bodies   budget
+	bodies   *room
 	slots    slots
-	watchers budget   // of requests that watch
+	watchers *room    // of requests that watch
 	answers  *answers // of requests with an Idempotency-Key
 	stopping atomic.Bool
 	stop     chan struct{} // closed when the server is to stop
@@ -122,8 +126,8 @@ func New(cfg Config) *Server {
 	s := &Server{
 		cfg: cfg, ops: make(map[string]*operation.Operation), metrics: newMetrics(),
 		ids: &ids{from: cfg.Rand}, rates: newRates(cfg.Limits.Rate, cfg.Now),
-		bodies: budget{left: cfg.Limits.Bodies}, slots: newSlots(cfg.Limits),
-		watchers: budget{left: maxWatchers},
+		bodies: newBodies(cfg.Limits), slots: newSlots(cfg.Limits),
+		watchers: newRoom(maxWatchers, maxWatchers/2, 0),
 		answers:  newAnswers(cfg.Now), stop: make(chan struct{}), broken: make(chan struct{}),
 	}
 	for i := range cfg.Operations {
@@ -314,14 +318,14 @@ func (s *Server) whole(next http.HandlerFunc) http.HandlerFunc {
 			next(w, r)
 			return
 		}
-		body, release, p := s.take(r, s.cfg.Limits.Body)
-		defer release()
+		body, p := s.take(r, s.cfg.Limits.Body, parsedWeight)
+		defer body.release()
 		if p != nil {
 			s.refuse(w, r, p)
 			return
 		}
 		r = r.Clone(r.Context())
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body.text())), body.size
 		next(w, r)
 	}
 }

@@ -398,7 +398,8 @@ func TestBodiesOfRoutes(t *testing.T) {
 	const size = 1000
 	hold, held := make(chan struct{}), make(chan struct{})
 	f := newFixture(t, func(c *Config) {
-		c.Limits.Body, c.Limits.Bodies, c.Limits.Read = size, 3*size/2, 300*time.Millisecond
+		c.Limits.Body, c.Limits.Read = size, 300*time.Millisecond
+		c.Limits.Bodies = parsedWeight * size * 3 / 2
 		c.Routes = []Route{{Path: "/route", Effect: operation.Reads, Handler: http.HandlerFunc(
 			func(w http.ResponseWriter, r *http.Request) {
 				data, err := io.ReadAll(r.Body)

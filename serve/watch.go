@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -44,24 +45,26 @@ const (
 func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
 	op := s.ops[watchName]
 	exchangeOf(r).operation = op.Name
-	events := r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), mediaEvents)
+	events := r.Method == http.MethodGet && slices.ContainsFunc(r.Header.Values("Accept"),
+		func(h string) bool { return strings.Contains(h, mediaEvents) })
 	if events {
 		r = r.Clone(r.Context())
 		r.Header.Set("Accept", operation.MediaNDJSON)
 	}
-	q, release, p := s.read(r, op)
-	defer release()
+	q, p := s.read(r, op)
+	defer q.release()
 	if p == nil && r.Header.Get(lastEventID) != "" {
 		q.call.Args = withArgument(q.call.Args, "since", r.Header.Get(lastEventID))
 	}
-	if p == nil && !s.watchers.take(1) {
+	caller := whoOf(r.Context()).key
+	if p == nil && !s.watchers.take(caller, 1, true) {
 		p = tooMany(quietTime)
 	}
 	if p != nil {
 		s.refuse(w, r, p)
 		return
 	}
-	defer s.watchers.give(1)
+	defer s.watchers.give(caller, 1)
 	s.long(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.follow(w, r, q, events)
 	}))(w, r)

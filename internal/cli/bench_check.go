@@ -46,7 +46,7 @@ func (c *cli) benchCheck() *cobra.Command {
 	f.IntVar(&opt.sample, "sample", 0, "count only `N` questions of each kind, chosen by hash; 0 for all")
 	f.StringVar(&opt.embed, "embed", "", "embed nodes and questions by `SPEC` (alone: MNEM_EMBED_MODEL; "+
 		"config: "+keyEmbedModel+")")
-	f.Lookup("embed").NoOptDefVal = embedConfigured
+	f.Lookup("embed").NoOptDefVal = modelConfigured
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
 		report, err := c.measureChecks(cmd, args[0], opt)
 		if err != nil {

@@ -21,6 +21,7 @@ type benchModels struct {
 	queries  embed.Embedder // of queries, nil for none
 	nodes    embed.Embedder // the same model for nodes, of which there are many
 	rewriter *rewriter      // nil for none
+	rerank   string         // the name of the model that judges, "" for none
 	embedded *embedRun      // the last run
 	count    int            // nodes that were embedded
 }
@@ -29,7 +30,7 @@ type benchModels struct {
 func (c *cli) openModels(
 	cmd *cobra.Command, opt *benchOptions, base *retrieve.Request,
 ) (*benchModels, error) {
-	m := &benchModels{c: c, cmd: cmd}
+	m := &benchModels{c: c, cmd: cmd, rerank: base.Rerank}
 	base.Rewrite, base.Rewrites = opt.rewrite.way, opt.rewrite.also
 	err := base.Validate()
 	if err == nil {
@@ -91,6 +92,9 @@ func (m *benchModels) progress(done, total int) { m.embedded.progress(done, tota
 func (m *benchModels) settings(set map[string]string) {
 	if m.queries != nil {
 		set["embed"] = m.queries.Model()
+	}
+	if m.rerank != "" {
+		set["rerank"] = m.rerank
 	}
 	if m.rewriter != nil {
 		set["rewrite-model"] = m.rewriter.model.Model()

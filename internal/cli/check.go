@@ -75,7 +75,7 @@ func (c *cli) checkCommand() *cobra.Command {
 		"judge by this `MODEL=@FILE` too: the query's embedding (repeatable)")
 	f.StringVar(&opt.embed, "embed", "", "judge by the embedding of the query too, made by `SPEC` (alone: "+
 		"MNEM_EMBED_MODEL; config: "+keyEmbedModel+")")
-	f.Lookup("embed").NoOptDefVal = embedConfigured
+	f.Lookup("embed").NoOptDefVal = modelConfigured
 	f.StringVar(&opt.now, "now", "",
 		"count dates like 'last week' in the query from the day of this `TIME`; default today")
 	f.StringVar(&opt.calibrate, "calibrate", "", "find thresholds on the labelled questions in `FILE`, - "+

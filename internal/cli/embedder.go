@@ -108,23 +108,19 @@ func (k embedClock) Sleep(ctx context.Context, d time.Duration) error { return k
 // embedder opens what a spec names, or what is configured where it is empty. flag is what names
 // one on the command line.
 func (c *cli) embedder(spec, flag string, opt embed.Options) (embed.Embedder, error) {
-	named := spec != ""
-	if !named {
+	if err := c.mayChooseModel(spec); err != nil {
+		return nil, err
+	}
+	if spec == "" {
 		var err error
 		if spec, err = c.configured(keyEmbedModel); err != nil {
 			return nil, err
 		}
 	}
 	if spec == "" {
-		return nil, hint(fmt.Errorf("%w: no embedding model: there are %s", repo.ErrInvalid,
-			providersShown), "name one with %s=SPEC, or run 'mnem config set %s SPEC'", flag, keyEmbedModel)
+		return nil, c.noModel("no embedding model: there are "+providersShown, flag+"=SPEC", keyEmbedModel)
 	}
 	dir, ok := strings.CutPrefix(spec, "static:")
-	if ok && named {
-		if err := c.mayName(dir); err != nil {
-			return nil, err
-		}
-	}
 	if ok && dir != "" {
 		spec = "static:" + c.absolute(dir)
 	}
@@ -137,6 +133,16 @@ func (c *cli) embedder(spec, flag string, opt embed.Options) (embed.Embedder, er
 		err = fmt.Errorf("%w: %w", repo.ErrInvalid, err)
 	}
 	return e, err
+}
+
+// noModel is the error of a command that needs a model where none is named or configured. flag is what
+// names one on the command line.
+func (c *cli) noModel(reason, flag, key string) error {
+	err := fmt.Errorf("%w: %s", repo.ErrInvalid, reason)
+	if c.app.Remote {
+		return hint(err, "on the machine that serves, run 'mnem config set %s SPEC'", key)
+	}
+	return hint(err, "name one with %s, or run 'mnem config set %s SPEC'", flag, key)
 }
 
 // embedOptions fills in what is configured, and the secret of the provider that a spec names.

@@ -11,8 +11,8 @@ type exposed struct {
 	idempotent bool
 	words      []operation.Param // what the words after the flags are
 	fixed      []string          // flags that it always has
-	// hide are flags that callers may not give, beside those that no operation has.
-	hide []string
+	// flags are those that callers may give, with spaces between; no other one.
+	flags string
 	// writes are flags that make a command which reads one that writes.
 	writes []string
 	// pure is whether an answer depends on the commit that it names and the arguments alone, without
@@ -81,52 +81,61 @@ func exposedChanges() []exposed {
 	}
 	return []exposed{
 		{command: "version", effect: reads},
-		{command: "remember", effect: writes, hide: []string{"file", "batch", "vector", "set"},
+		{command: "remember", effect: writes, flags: remembering,
 			words: []operation.Param{required("text", "the memory")}},
 		{command: "remember", name: "remember_batch", effect: writes, answer: operation.MediaNDJSON,
-			title: "Keep many texts as memories", hide: []string{"file", "vector", "set"},
+			title: "Keep many texts as memories", flags: remembering,
 			lines: lines("batch", "memories: objects with text and any parameter of remember", true)},
-		{command: "commit", effect: writes, lines: lines("", linesDoc, false)},
-		{command: "add", effect: writes, lines: lines("", linesDoc, true)},
-		{command: "set", effect: writes, idempotent: true, words: []operation.Param{
+		{command: "commit", effect: writes, flags: "amend base expect-node stage " + dry,
+			lines: lines("", linesDoc, false)},
+		{command: "add", effect: writes, flags: staged, lines: lines("", linesDoc, true)},
+		{command: "set", effect: writes, idempotent: true, flags: "type unset " + staged, words: []operation.Param{
 			required("node", nodeDoc+"; a key without a node makes one"),
 			list("fields", "FIELD=VALUE, as summary=TEXT or props.NAME=VALUE", false),
 		}},
-		{command: "rm", effect: writes, words: []operation.Param{list("nodes", nodesDoc, false)}},
-		{command: "link", effect: writes, idempotent: true, words: edge},
-		{command: "unlink", effect: writes, words: edge},
-		{command: "status", effect: reads},
-		{command: "reset", effect: writes, idempotent: true},
-		{command: "merge", effect: writes, words: []operation.Param{word("rev", revDoc)},
+		{command: "rm", effect: writes, flags: "edge " + staged,
+			words: []operation.Param{list("nodes", nodesDoc, false)}},
+		{command: "link", effect: writes, idempotent: true, flags: "key prop weight " + staged,
+			words: edge},
+		{command: "unlink", effect: writes, flags: "all key " + staged, words: edge},
+		{command: "status", effect: reads, flags: "stage"},
+		{command: "reset", effect: writes, idempotent: true, flags: "expect stage time"},
+		{command: "merge", effect: writes,
+			flags: "abort continue drop list no-ff require-signed resolve take " + applying,
+			words: []operation.Param{word("rev", revDoc)},
 			lines: lines("take", "with resolve: change lines that decide it, in place of take", false)},
-		{command: "revert", effect: writes, words: rev},
-		{command: "cherry-pick", effect: writes, words: rev},
-		{command: "restore", effect: writes, words: []operation.Param{
+		{command: "revert", effect: writes, flags: applying, words: rev},
+		{command: "cherry-pick", effect: writes, flags: applying, words: rev},
+		{command: "restore", effect: writes, flags: marking, words: []operation.Param{
 			word("rev", "the revision to bring nodes back from; without it marks are taken off, unless "+
 				"the first of several nodes is a revision: key:NAME is always a node"),
 			list("nodes", nodesDoc, true),
 		}},
-		{command: "forget", effect: writes, idempotent: true, words: nodes},
-		{command: "supersede", effect: writes, idempotent: true, words: []operation.Param{
+		{command: "forget", effect: writes, idempotent: true, flags: marking, words: nodes},
+		{command: "supersede", effect: writes, idempotent: true, flags: marking, words: []operation.Param{
 			list("old", nodesDoc, true), required("new", "the node that takes their place")}},
-		{command: "contradict", effect: writes, idempotent: true, words: []operation.Param{
+		{command: "contradict", effect: writes, idempotent: true, flags: marking, words: []operation.Param{
 			required("a", nodeDoc), required("b", nodeDoc)}},
-		{command: "stale", effect: writes, idempotent: true, words: nodes},
-		{command: "retire", effect: writes, idempotent: true, words: nodes},
-		{command: "expire", effect: writes, idempotent: true, words: []operation.Param{
+		{command: "stale", effect: writes, idempotent: true, flags: marking, words: nodes},
+		{command: "retire", effect: writes, idempotent: true, flags: marking, words: nodes},
+		{command: "expire", effect: writes, idempotent: true, flags: "now " + marking, words: []operation.Param{
 			list("nodes", nodesDoc+"; without any, those whose time has passed", false)}},
 		{command: "consolidate", effect: reads, writes: []string{"apply", "decline"},
+			flags: "apply at cap decline kind limit now " + marking,
 			words: []operation.Param{list("picks", "ids of proposals", false)}},
 		{command: "half-life", effect: reads, idempotent: true, writes: []string{"reset"},
+			flags: "at reset " + dry,
 			words: []operation.Param{{Name: "half_lives", Kind: operation.Strings, Effect: operation.Writes,
 				Doc: "TYPE=DAYS or TYPE=default, to change those of these types"}}},
-		{command: "embed", effect: writes, idempotent: true, hide: []string{"model"}},
-		{command: "profile set", effect: writes, idempotent: true, words: profileName()},
-		{command: "profile unset", effect: writes, idempotent: true,
+		{command: "embed", effect: writes, idempotent: true, flags: "all limit stale type " + dry},
+		{command: "profile set", effect: writes, idempotent: true,
+			flags: "for-type " + ranking + written, words: profileName()},
+		{command: "profile unset", effect: writes, idempotent: true, flags: written,
 			words: append(profileName(), list("params", "names of parameters", false))},
-		{command: "profile default", effect: writes, idempotent: true, words: profileName()},
-		{command: "profile rm", effect: writes, words: profileName()},
-		{command: "profile restore", effect: writes, words: []operation.Param{
+		{command: "profile default", effect: writes, idempotent: true, flags: written,
+			words: profileName()},
+		{command: "profile rm", effect: writes, flags: written, words: profileName()},
+		{command: "profile restore", effect: writes, flags: written, words: []operation.Param{
 			required("rev", revDoc), list("names", "names of profiles, none for all", false)}},
 	}
 }
@@ -141,43 +150,49 @@ func exposedReads() []exposed {
 	node := []operation.Param{required("node", nodeDoc)}
 	requests := lines("batch", "requests: objects with text and any parameter of retrieve", true)
 	answering := []string{"session", "receipt"}
-	atFiles := []string{"batch", "vector", "sparse", "with-global"}
-	lists := []string{"vector", "sparse", "with-global"}
 	models := []string{"embed", "rerank", "rewrite", "unseen", "explain", "follow"}
 	return []exposed{
-		{command: "retrieve", effect: reads, words: query, hide: atFiles, writes: answering,
+		{command: "retrieve", effect: reads, words: query, flags: asking, writes: answering,
 			pure: true, varies: models},
-		{command: "retrieve", name: "retrieve_batch", effect: reads, hide: lists, writes: answering,
+		{command: "retrieve", name: "retrieve_batch", effect: reads, flags: asking, writes: answering,
 			lines: requests, answer: operation.MediaNDJSON, title: "Answer many requests"},
-		{command: "recall", effect: reads, words: query, hide: atFiles, writes: answering,
+		{command: "recall", effect: reads, words: query, flags: asking, writes: answering,
 			pure: true, varies: models},
-		{command: "recall", name: "recall_batch", effect: reads, hide: lists, writes: answering,
+		{command: "recall", name: "recall_batch", effect: reads, flags: asking, writes: answering,
 			lines: requests, answer: operation.MediaNDJSON, title: "Recall for many questions"},
-		{command: "check", effect: reads, words: []operation.Param{required("query", queryDoc)},
-			hide: []string{"vector", "calibrate", "reset", "dry-run", "branch", "message", "expect",
-				"time"}},
+		{command: "check", effect: reads,
+			flags: "at embed gate include nearest now threshold type valid-at where",
+			words: []operation.Param{required("query", queryDoc)}},
 		{command: "get", effect: reads, pure: true, varies: []string{"importance"},
-			words: node},
+			flags: "at field importance include now", words: node},
 		{command: "show", effect: reads, pure: true, varies: []string{"signatures"},
+			flags: "at signatures",
 			words: []operation.Param{word("name", "a revision, or "+nodeDoc)}},
-		{command: "ls", effect: reads, pure: true, varies: []string{"sort"}},
-		{command: "neighbors", effect: reads, pure: true, words: node},
-		{command: "path", effect: reads, pure: true, words: []operation.Param{
-			required("from", nodeDoc), required("to", nodeDoc)}},
-		{command: "communities", effect: reads, pure: true, hide: []string{"keep"},
+		{command: "ls", effect: reads, pure: true, varies: []string{"sort"},
+			flags: "after at edges include limit now sort type where"},
+		{command: "neighbors", effect: reads, pure: true,
+			flags: "at both derived in include limit out type", words: node},
+		{command: "path", effect: reads, pure: true, flags: "at include max-hops type undirected",
+			words: []operation.Param{
+				required("from", nodeDoc), required("to", nodeDoc)}},
+		{command: "communities", effect: reads, pure: true, flags: "at include limit",
 			words: []operation.Param{word("node", nodeDoc)}},
-		{command: "sources", effect: reads, words: []operation.Param{list("nodes", nodesDoc, false)}},
+		{command: "sources", effect: reads, flags: "at kind limit",
+			words: []operation.Param{list("nodes", nodesDoc, false)}},
 		{command: "explore", effect: reads, pure: true,
+			flags: "at beam depth edge-type include keyword type",
 			words: []operation.Param{required("topic", queryDoc)}},
-		{command: "related", effect: reads, pure: true, words: node},
-		{command: "suggest", effect: reads, pure: true,
+		{command: "related", effect: reads, pure: true, flags: "at include limit", words: node},
+		{command: "suggest", effect: reads, pure: true, flags: "at",
 			words: []operation.Param{required("text", "the text to find tags for")}},
-		{command: "log", effect: reads, words: []operation.Param{word("node", nodeDoc)}},
-		{command: "diff", effect: reads, words: []operation.Param{
+		{command: "log", effect: reads,
+			flags: "agent at author grep limit oneline signatures since stat type until",
+			words: []operation.Param{word("node", nodeDoc)}},
+		{command: "diff", effect: reads, flags: "stage staged stat type", words: []operation.Param{
 			word("a", revDoc+", or a range A..B"), word("b", revDoc)}},
-		{command: "blame", effect: reads, pure: true, words: node},
-		{command: "profile list", effect: reads},
-		{command: "profile show", effect: reads, words: profileName()},
+		{command: "blame", effect: reads, pure: true, flags: "at field", words: node},
+		{command: "profile list", effect: reads, flags: "at"},
+		{command: "profile show", effect: reads, flags: "at", words: profileName()},
 	}
 }
 
@@ -185,45 +200,47 @@ func exposedReads() []exposed {
 func exposedRecords() []exposed {
 	session := []operation.Param{required("name", "the name of the session")}
 	return []exposed{
-		{command: "branch", effect: reads, words: []operation.Param{
+		{command: "branch", effect: reads, flags: "delete expect force move time", words: []operation.Param{
 			making("name", "the branch; none to list them"),
 			making("rev", "where a new branch begins; with move the new name")}},
-		{command: "switch", effect: writes, words: []operation.Param{
+		{command: "switch", effect: writes, flags: "create detach expect force time", words: []operation.Param{
 			word("name", "the branch, or with detach a revision"),
 			word("rev", "with create: where the branch begins")}},
-		{command: "tag", effect: reads, words: []operation.Param{
+		{command: "tag", effect: reads, flags: "annotate delete expect force message time", words: []operation.Param{
 			making("name", "the tag; none to list them"), making("rev", revDoc)}},
-		{command: "undo", effect: writes, words: []operation.Param{
+		{command: "undo", effect: writes, flags: "expect time", words: []operation.Param{
 			word("op", "an operation by number or CID; none for the newest")}},
-		{command: "redo", effect: writes},
-		{command: "op log", effect: reads},
+		{command: "redo", effect: writes, flags: "expect time"},
+		{command: "op log", effect: reads, flags: "limit"},
 		{command: "op show", effect: reads, words: []operation.Param{word("op", "by number or CID")}},
 		{command: "op diff", effect: reads, words: []operation.Param{
 			required("a", "an operation by number or CID"), word("b", "another one")}},
-		{command: "op restore", effect: writes, words: []operation.Param{
+		{command: "op restore", effect: writes, flags: "expect time", words: []operation.Param{
 			required("op", "an operation by number or CID")}},
-		{command: "watch", effect: reads},
-		{command: "session start", effect: writes, words: session},
+		{command: "watch", effect: reads, flags: "diff limit ref since"},
+		{command: "session start", effect: writes, flags: "at follow time", words: session},
 		{command: "session list", effect: reads},
-		{command: "session log", effect: reads, words: session},
-		{command: "session advance", effect: writes, words: session},
-		{command: "session end", effect: writes, words: session},
-		{command: "session rm", effect: destroys, words: session},
+		{command: "session log", effect: reads, flags: "limit", words: session},
+		{command: "session advance", effect: writes, flags: "time to", words: session},
+		{command: "session end", effect: writes, flags: "time", words: session},
+		{command: "session rm", effect: destroys, flags: "time", words: session},
 		{command: "replay", effect: reads, words: []operation.Param{
 			required("record", "the name of a session or the CID of a receipt")}},
 		{command: "export", effect: reads, fixed: []string{"--output=-"},
-			hide: []string{"output"}, answer: operation.MediaCAR,
+			flags: "all receipt session", answer: operation.MediaCAR,
 			words: []operation.Param{word("rev", revDoc+", or a range A..B")}},
-		{command: "import", effect: writes, idempotent: true, body: operation.MediaCAR},
-		{command: "stats", effect: reads},
-		{command: "index status", effect: reads},
-		{command: "index rebuild", effect: writes, idempotent: true},
-		{command: "fsck", effect: reads, hide: []string{"repair", "accept-head"}},
-		{command: "gc", effect: destroys, idempotent: true},
-		{command: "purge", effect: destroys, words: []operation.Param{required("node", nodeDoc)}},
-		{command: "verify", effect: reads,
+		{command: "import", effect: writes, idempotent: true, body: operation.MediaCAR,
+			flags: "as dry-run expect name require-signed time"},
+		{command: "stats", effect: reads, flags: "at scores"},
+		{command: "index status", effect: reads, flags: "at"},
+		{command: "index rebuild", effect: writes, idempotent: true, flags: "at"},
+		{command: "fsck", effect: reads, flags: "full"},
+		{command: "gc", effect: destroys, idempotent: true, flags: "dry-run grace keep-ops time"},
+		{command: "purge", effect: destroys, flags: "dry-run expect reason rewrite-receipts time yes",
+			words: []operation.Param{required("node", nodeDoc)}},
+		{command: "verify", effect: reads, flags: "all limit strict",
 			words: []operation.Param{word("rev", revDoc+", or a range A..B")}},
-		{command: "cat-file", effect: reads, hide: []string{"raw"},
+		{command: "cat-file", effect: reads,
 			words: []operation.Param{required("cid", "the CID of an object")}},
 	}
 }

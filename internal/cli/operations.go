@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/retrieve"
 )
 
-// Operations returns what callers from outside may ask, made from the commands: each flag is a
-// parameter but those that name files, that are about this machine or its secrets, or that say who
-// asks. It panics where the table of exposed commands names a command or flag that there is not,
-// which a test sees.
+// Operations returns what remote callers may ask, made from the commands: a flag is a parameter where
+// the table of exposed commands declares it. It panics where the table names a command that there is
+// not, which a test sees.
 func Operations() []operation.Operation {
 	c := &cli{app: &App{Getenv: func(string) string { return "" }}}
 	root := c.root()
@@ -54,37 +54,25 @@ func operationOf(e *exposed, cmd *cobra.Command, shapes []string) operation.Oper
 		o.Params = append(o.Params, *e.lines)
 	}
 	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
-		if p, ok := flagParam(e, cmd, f); ok {
+		if p, ok := flagParam(e, f); ok {
 			o.Params = append(o.Params, p)
 		}
 	})
 	return o
 }
 
-// hidden are flags that no caller may give: files, keys, who asks, another name of a flag.
-var hidden = []string{
-	"help", "marks", "sign", "no-sign", "author", "agent", "task", "root", "keys", "secret",
-}
-
-// flagParam returns the parameter that a flag is, unless callers may not give it.
-func flagParam(e *exposed, cmd *cobra.Command, f *pflag.Flag) (operation.Param, bool) {
-	filter := f.Value.Type() == "stringArray" // as --author of log, which is not who asks
-	signs := f.Name == "key" && cmd.Flags().Lookup("no-sign") != nil
-	switch {
-	case f.Hidden || signs || slices.Contains(e.hide, f.Name):
-		return operation.Param{}, false
-	case slices.Contains(hidden, f.Name) && !filter:
-		return operation.Param{}, false
-	case e.lines != nil && e.lines.Flag == f.Name && e.lines.Flag != "take":
+// flagParam returns the parameter that a flag is, if remote callers may give it.
+func flagParam(e *exposed, f *pflag.Flag) (operation.Param, bool) {
+	if f.Hidden || !slices.Contains(strings.Fields(e.flags), f.Name) {
 		return operation.Param{}, false
 	}
 	_, usage := pflag.UnquoteUsage(f)
 	p := operation.Param{
-		Name: strings.ReplaceAll(f.Name, "-", "_"), Flag: f.Name, Doc: flagDoc(usage),
-		Enum: flagValues(f.Name),
+		Name: strings.ReplaceAll(f.Name, "-", "_"), Flag: f.Name,
+		Doc:  firstOf(remoteDocs[f.Name], flagDoc(usage)), Enum: flagValues(f.Name),
 	}
 	switch typ := f.Value.Type(); {
-	case typ == "bool" || f.NoOptDefVal == embedConfigured: // a model could be a directory
+	case typ == "bool":
 		p.Kind, p.Enum = operation.Boolean, nil
 	case typ == "int":
 		p.Kind = operation.Integer
@@ -95,15 +83,33 @@ func flagParam(e *exposed, cmd *cobra.Command, f *pflag.Flag) (operation.Param, 
 	default:
 		p.Kind = operation.String
 	}
-	if f.NoOptDefVal == embedConfigured {
-		p.True = embedConfigured
-		p.Doc = "use the embedding model of the configuration too"
+	if m, ok := configuredModels[f.Name]; ok {
+		p.True, p.Doc = m.is, m.doc
+		if p.Kind = operation.Boolean; p.Enum != nil {
+			p.Kind = operation.String
+		}
 	}
 	p.Varies = slices.Contains(e.varies, f.Name)
 	if slices.Contains(e.writes, f.Name) {
 		p.Effect = operation.Writes
 	}
 	return p, true
+}
+
+// configuredModels are the flags that name a model on the command line of this machine. Remote callers
+// ask for the model of the configuration alone, by true, or for what asks no model.
+var configuredModels = map[string]struct{ is, doc string }{
+	"embed": {modelConfigured, "use the embedding model of the configuration too"},
+	"rerank": {modelConfigured, "judge the best items anew: true by the model of the configuration, " +
+		"local by their words"},
+	"rewrite": {retrieve.RewriteMulti, "let the model of the configuration put the query into other " +
+		"words: multi, or true, or hyde for a made-up answer"},
+}
+
+// remoteDocs say what flags mean to remote callers whose help tells of files.
+var remoteDocs = map[string]string{
+	"base": "the REV that the changes were made against",
+	"take": "with resolve: ours, theirs or base",
 }
 
 // machineNotes are what the help of flags says of this machine's environment and configuration.
@@ -125,6 +131,8 @@ func flagValues(name string) []string {
 		return []string{"convex", "rrf", "weighted-rrf", "score-norm"}
 	case "pack":
 		return []string{"whole", "passages"}
+	case "rerank":
+		return []string{retrieve.RerankLocal}
 	case "rewrite":
 		return []string{"multi", "hyde"}
 	case "gate":

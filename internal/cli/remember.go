@@ -104,7 +104,7 @@ func (f *rememberFlags) add(c *cli, cmd *cobra.Command) {
 		"numbers")
 	fl.StringVar(&f.embed, "embed", "", "embed the text too, by `SPEC` (alone: MNEM_EMBED_MODEL; config: "+
 		keyEmbedModel+")")
-	fl.Lookup("embed").NoOptDefVal = embedConfigured
+	fl.Lookup("embed").NoOptDefVal = modelConfigured
 	fl.StringArrayVar(&f.noLinks, "no-link", nil, "`RULE` that writes no edges: temporal, entity, "+
 		"keyword, causal or semantic (repeatable)")
 	fl.StringArrayVar(&f.set, "set", nil, "change how decisions are made, `NAME=VALUE`, instead of "+

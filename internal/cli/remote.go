@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/retrieve"
 )
 
 // errRemote is returned where somebody else's command line wants what only this machine's user may.
@@ -152,6 +153,15 @@ func (c *cli) mayName(path string) error {
 	return fmt.Errorf("%w: an argument names a file", errRemote)
 }
 
+// mayChooseModel returns an error where a command line that names a model, and so what is told of the
+// memory to which server, is a remote caller's.
+func (c *cli) mayChooseModel(spec string) error {
+	if !c.app.Remote || spec == "" || spec == modelConfigured || spec == retrieve.RerankLocal {
+		return nil
+	}
+	return fmt.Errorf("%w: an argument names a model", errRemote)
+}
+
 // callable returns an error where somebody else's command line has what the table of operations
 // does not. Whoever made it has seen to that already.
 func (c *cli) callable(cmd *cobra.Command, args []string) error {
@@ -187,7 +197,15 @@ func (e *exposed) allows(cmd *cobra.Command, args []string) bool {
 // takes reports whether a parameter is of a flag with its value.
 func takes(p operation.Param, f *pflag.Flag) bool {
 	value := f.Value.String()
-	return p.Flag == f.Name && (p.True == "" || value == p.True) &&
-		(p.Kind != operation.Lines || value == stdinName) &&
-		(p.Enum == nil || p.Kind != operation.String || slices.Contains(p.Enum, value))
+	switch {
+	case p.Flag != f.Name:
+		return false
+	case p.Kind == operation.Lines:
+		return value == stdinName
+	case p.True != "" && value == p.True:
+		return true
+	case p.Kind == operation.String && p.Enum != nil:
+		return slices.Contains(p.Enum, value)
+	}
+	return p.True == ""
 }

@@ -215,6 +215,8 @@ func TestRemoteCommandLinesNameNoFiles(t *testing.T) {
 		{"key", "new", "x"}, {"sources", "diff", "--root", "/etc"}, {"sources", "refresh", "alice"},
 		{"status", "--cpuprofile", "cpu"}, {"status", "--repo", "."}, {"status", "--trace", "t"},
 		{"bench", "eval", "."}, {"demo", "--keep", "demo"}, {"completion", "bash"},
+		{"retrieve", "x", "--rerank", "jina:m"}, {"recall", "x", "--rerank=cohere:m"},
+		{"retrieve", "x", "--rewrite", "multi", "--rewrite-model", "openai:m"},
 		{"fsck", "--repair"}, {"commit", "-m", "x", "--sign", "-"}, {"status", "--wait", "1h"},
 	} {
 		_, stderr := w.run(operation.Refused.Exit, args...)
@@ -255,6 +257,13 @@ func TestMayName(t *testing.T) {
 		}
 		if err := c.mayName(stdinName); err != nil {
 			t.Errorf("remote %t: %v", remote, err)
+		}
+	}
+	for spec, refused := range map[string]bool{
+		"jina:m": true, "static:/etc": true, "hash": true, "": false, modelConfigured: false, "local": false,
+	} {
+		if err := c.mayChooseModel(spec); errors.Is(err, errRemote) != refused {
+			t.Errorf("model %q: %v", spec, err)
 		}
 	}
 	if _, _, err := c.open(t.Context(), "/etc/hosts"); !errors.Is(err, errRemote) {

@@ -12,15 +12,16 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// embedConfigured is the value of --embed where it is given alone: no spec looks like it.
-const embedConfigured = "configured"
+// modelConfigured is the value of a flag that names a model for the one of the configuration; --embed
+// alone has it. No spec looks like it.
+const modelConfigured = "configured"
 
 // modelFlags adds the flags that let models complete a request.
 func (o *retrieveOptions) modelFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.embed, "embed", "", "rank by the embedding of the query too, made by `SPEC` (alone: "+
 		"MNEM_EMBED_MODEL; config: "+keyEmbedModel+")")
-	f.Lookup("embed").NoOptDefVal = embedConfigured
+	f.Lookup("embed").NoOptDefVal = modelConfigured
 	o.rewrite.add(cmd)
 }
 
@@ -51,7 +52,7 @@ func (c *cli) queryEmbedder(o *retrieveOptions, req retrieve.Request) (embed.Emb
 
 // embedSpec returns what a value of --embed names, "" for what is configured.
 func embedSpec(value string) string {
-	if value == embedConfigured {
+	if value == modelConfigured {
 		return ""
 	}
 	return value

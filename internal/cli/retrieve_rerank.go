@@ -15,6 +15,7 @@ import (
 
 // Keys of the configuration that say where rerankers answer. Their secrets are in no configuration.
 const (
+	keyRerankModel     = "rerank.model"
 	keyRerankCohere    = "rerank.cohereURL"
 	keyRerankJina      = "rerank.jinaURL"
 	keyRerankVoyage    = "rerank.voyageURL"
@@ -41,6 +42,8 @@ func rerankKeys() []configKey {
 			}}
 	}
 	return []configKey{
+		{keyRerankModel, "MNEM_RERANK_MODEL", "", "what --rerank configured judges by: local, cohere:MODEL, " +
+			"jina:MODEL or voyage:MODEL", checkRerankModel},
 		url("cohere", "Cohere", "MNEM_RERANK_COHERE_URL", rerank.DefaultCohereURL),
 		url("jina", "Jina", "MNEM_RERANK_JINA_URL", rerank.DefaultJinaURL),
 		url("voyage", "Voyage", "MNEM_RERANK_VOYAGE_URL", rerank.DefaultVoyageURL),
@@ -48,6 +51,18 @@ func rerankKeys() []configKey {
 			"longest request to a reranker: 1ms to 1h",
 			func(v string) error { _, err := parseModelTimeout(keyRerankTimeout, v); return err }},
 	}
+}
+
+// checkRerankModel lets package rerank look at a spec: nothing is asked of anybody.
+func checkRerankModel(v string) error {
+	if v == retrieve.RerankLocal {
+		return nil
+	}
+	if _, err := rerank.Open(v, rerank.Options{}); err != nil {
+		return fmt.Errorf("%w: %s: want %s, or a model: %w", repo.ErrInvalid, keyRerankModel,
+			retrieve.RerankLocal, err)
+	}
+	return nil
 }
 
 // rerankOptions are the flags of retrieve that let its best items be judged anew.
@@ -59,7 +74,8 @@ type rerankOptions struct {
 func (opt *rerankOptions) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&opt.spec, "rerank", "",
-		"judge the best items anew by `SPEC`: local, cohere:MODEL, jina:MODEL or voyage:MODEL")
+		"judge the best items anew by `SPEC`: local, cohere:MODEL, jina:MODEL, voyage:MODEL, or "+
+			"configured for that of the configuration (MNEM_RERANK_MODEL; config: "+keyRerankModel+")")
 	f.IntVar(&opt.top, "rerank-top", retrieve.DefaultRerankTop, "judge `N` items; 1 to 200")
 }
 
@@ -68,22 +84,39 @@ func (opt *rerankOptions) set(c *cli, cmd *cobra.Command, r *retrieve.Request) e
 	f := cmd.Flags()
 	switch {
 	case f.Changed("rerank") && opt.spec == "":
-		return usagef("--rerank: want local, cohere:MODEL, jina:MODEL or voyage:MODEL")
+		return usagef("--rerank: want local, cohere:MODEL, jina:MODEL, voyage:MODEL or configured")
 	case f.Changed("rerank-top") && opt.spec == "":
 		return usagef("--rerank-top is for --rerank")
 	case opt.spec == "":
 		return nil
 	}
-	r.RerankTop, r.Rerank = &opt.top, opt.spec
-	if opt.spec == retrieve.RerankLocal {
+	spec, err := c.rerankSpec(opt.spec)
+	if err != nil {
+		return err
+	}
+	r.RerankTop, r.Rerank = &opt.top, spec
+	if spec == retrieve.RerankLocal {
 		return nil
 	}
-	m, err := c.openReranker(opt.spec)
+	m, err := c.openReranker(spec)
 	if err != nil {
 		return err
 	}
 	r.Reranker, r.Rerank = tellingReranker{m, c}, m.Model()
 	return nil
+}
+
+// rerankSpec returns what a value of --rerank names.
+func (c *cli) rerankSpec(value string) (string, error) {
+	if err := c.mayChooseModel(value); err != nil || value != modelConfigured {
+		return value, err
+	}
+	spec, err := c.configured(keyRerankModel)
+	if err == nil && spec == "" {
+		err = c.noModel("no model to rerank with: there are local, cohere:MODEL, jina:MODEL and "+
+			"voyage:MODEL", "--rerank SPEC", keyRerankModel)
+	}
+	return spec, err
 }
 
 func (c *cli) openReranker(spec string) (*rerank.Reranker, error) {

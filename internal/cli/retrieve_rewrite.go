@@ -102,16 +102,18 @@ func (c *cli) queryRewriter(o *rewriteOptions) (*rewriter, error) {
 		return nil, nil
 	}
 	spec := o.model
-	var err error
+	err := c.mayChooseModel(spec)
+	if err != nil {
+		return nil, err
+	}
 	if spec == "" {
 		if spec, err = c.configured(keyRewriteModel); err != nil {
 			return nil, err
 		}
 	}
 	if spec == "" {
-		return nil, hint(fmt.Errorf("%w: no model to rewrite with: there are ollama:MODEL and "+
-			"openai:MODEL", repo.ErrInvalid), "name one with --rewrite-model SPEC, or run 'mnem config set %s SPEC'",
-			keyRewriteModel)
+		return nil, c.noModel("no model to rewrite with: there are ollama:MODEL and openai:MODEL",
+			"--rewrite-model SPEC", keyRewriteModel)
 	}
 	var opt rewrite.Options
 	name, _, _ := strings.Cut(spec, ":")

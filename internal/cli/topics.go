@@ -160,6 +160,7 @@ func variables() []variable {
 		{"MNEM_EMBED_TIMEOUT", "how long one request to a remote model may take"},
 		{ollamaSecret, "the key of the Ollama server; in no configuration"},
 		{openaiSecret, "the key of the OpenAI-compatible server; in no configuration"},
+		{"MNEM_RERANK_MODEL", "what judges the best items anew, as --rerank of 'mnem retrieve'"},
 		{"MNEM_RERANK_COHERE_URL", "where a reranker like Cohere's answers"},
 		{"MNEM_RERANK_JINA_URL", "where a reranker like Jina's answers"},
 		{"MNEM_RERANK_VOYAGE_URL", "where a reranker like Voyage's answers"},
