@@ -2,18 +2,17 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
@@ -70,26 +69,22 @@ func (c *cli) readAccesses() (map[string]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	damaged := hint(fmt.Errorf("%w: %s is not what was written", store.ErrCorrupt, path),
-		"delete it: counting begins anew, and nothing else is lost")
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	data, err := filestate.Read(path, maxAccessFile)
+	return parseAccesses(path, data, err)
+}
+
+// parseAccesses returns what reading the counts gave, nil where there are none.
+func parseAccesses(path string, data []byte, err error) (map[string]int64, error) {
+	if err != nil && !errors.Is(err, filestate.ErrUnfit) {
+		return nil, fmt.Errorf("read accesses: %w", err)
+	}
+	if err == nil && data == nil {
 		return nil, nil
 	}
-	if err == nil && !info.Mode().IsRegular() {
-		return nil, damaged // a pipe would not even open
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("read accesses: %w", err)
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxAccessFile+1))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, fmt.Errorf("read accesses: %w", err)
-	}
 	counts := make(map[string]int64)
-	if len(data) > maxAccessFile || json.Unmarshal(data, &counts) != nil {
-		return nil, damaged
+	if err != nil || json.Unmarshal(data, &counts) != nil {
+		return nil, hint(fmt.Errorf("%w: %s is not what was written", store.ErrCorrupt, path),
+			"delete it: counting begins anew, and nothing else is lost")
 	}
 	return counts, nil
 }
@@ -104,29 +99,43 @@ func (c *cli) used(ans *retrieve.Answer) {
 	}
 }
 
-// countUsed adds to the counts what was noted, where counting is on. It is called while the
-// repository is open, which keeps other processes from doing the same, and other commands of this
-// one wait; a crash leaves the counts as they were, or as they are to be. An answer that was given
-// stays one, whatever happens here.
-func (c *cli) countUsed() {
-	if c.inUse != nil {
-		c.inUse.files.Lock()
-		defer c.inUse.files.Unlock()
-	}
-	if err := c.addUsed(); err != nil {
+// countUsed adds to the counts what was noted, where counting is on. A crash leaves the counts as
+// they were, or as they are to be. An answer that was given stays one, whatever happens here.
+func (c *cli) countUsed(ctx context.Context) {
+	if err := c.addUsed(ctx); err != nil {
 		c.remark("warning: accesses are not counted: %v", err)
 	}
 }
 
-func (c *cli) addUsed() error {
+func (c *cli) addUsed(ctx context.Context) error {
 	on, err := c.countsAccesses()
 	if err != nil || !on || len(c.shown) == 0 {
 		return err
 	}
-	counts, err := c.readAccesses()
+	path, err := c.accessPath()
 	if err != nil {
 		return err
 	}
+	opt := filestate.Options{Limit: maxAccessFile}
+	err = filestate.Edit(ctx, path, opt, func(data []byte) ([]byte, error) {
+		counts, err := parseAccesses(path, data, nil)
+		if err != nil {
+			return nil, err
+		}
+		data, err = json.Marshal(c.moreUsed(counts)) // in the order of ids
+		return append(data, '\n'), err
+	})
+	if errors.Is(err, filestate.ErrUnfit) {
+		_, err = parseAccesses(path, nil, err)
+	}
+	if err == nil {
+		c.shown = nil
+	}
+	return err
+}
+
+// moreUsed returns counts with what was noted. Of too many, those used least are dropped.
+func (c *cli) moreUsed(counts map[string]int64) map[string]int64 {
 	if counts == nil {
 		counts = make(map[string]int64)
 	}
@@ -134,19 +143,10 @@ func (c *cli) addUsed() error {
 		s := id.String()
 		counts[s] = min(max(counts[s], 0), math.MaxInt32) + n
 	}
-	c.shown = nil
 	ids := slices.Sorted(maps.Keys(counts))
 	slices.SortStableFunc(ids, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
 	for _, id := range ids[min(len(ids), maxAccessed):] {
 		delete(counts, id)
 	}
-	data, err := json.Marshal(counts) // in the order of ids
-	if err != nil {
-		return err
-	}
-	path, err := c.accessPath()
-	if err != nil {
-		return err
-	}
-	return replaceFile(path, append(data, '\n'))
+	return counts
 }

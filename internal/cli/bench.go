@@ -200,7 +200,7 @@ func (c *cli) evaluate(
 		return evaluate.Run(ctx, from, opt)
 	}
 	var report *evaluate.Report
-	err := writeOut(ctx, c.absolute(results), c.app.PID, func(w io.Writer) (err error) {
+	err := writeOut(ctx, c.absolute(results), func(w io.Writer) (err error) {
 		side := &cli{app: c.app, out: bufio.NewWriterSize(w, outBuffer)}
 		a := &answerer{c: side}
 		opt.Answer = func(q *evaluate.Query, answer *retrieve.Answer) error {

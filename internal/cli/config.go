@@ -2,11 +2,9 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
@@ -176,29 +175,26 @@ func (c *cli) userConfig() string {
 // readConfig reads a configuration: one JSON object of known keys and strings. It is nil where
 // there is no file.
 func readConfig(path string) ([]setting, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	data, err := filestate.Read(path, maxConfig)
+	if err != nil {
+		return nil, fmt.Errorf("read config: %w", err)
+	}
+	return parseConfigFile(path, data)
+}
+
+// parseConfigFile parses what a file has, nil for none.
+func parseConfigFile(path string, data []byte) ([]setting, error) {
+	if data == nil {
 		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read config: %w", err)
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
-	err = errors.Join(err, f.Close())
-	if err != nil {
-		return nil, fmt.Errorf("read config: %w", err)
 	}
 	list, err := parseConfig(data)
 	if err != nil {
-		return nil, fmt.Errorf("config %s: %w", path, err)
+		return nil, hint(fmt.Errorf("config %s: %w", path, err), "repair or remove the file")
 	}
 	return list, nil
 }
 
 func parseConfig(data []byte) ([]setting, error) {
-	if len(data) > maxConfig {
-		return nil, fmt.Errorf("%w: more than %d bytes", repo.ErrInvalid, maxConfig)
-	}
 	v, err := ipld.ParseJSON(bytes.TrimSpace(data))
 	if err != nil {
 		return nil, err
@@ -228,9 +224,37 @@ func sortSettings(list []setting) {
 	slices.SortFunc(list, func(a, b setting) int { return strings.Compare(a.Key, b.Key) })
 }
 
-// writeConfig replaces a configuration in one step: a reader sees the old one or the new one.
-func writeConfig(path string, list []setting) error {
-	sortSettings(list)
+// editConfigFile changes a configuration in one step, upon all that other processes changed in it
+// before: a reader sees the old one or the new one. Edit must not change the list that it is given.
+func editConfigFile(
+	ctx context.Context, path string, edit func([]setting) ([]setting, error),
+) error {
+	opt := filestate.Options{Limit: maxConfig}
+	err := filestate.Edit(ctx, path, opt, func(data []byte) ([]byte, error) {
+		old, err := parseConfigFile(path, data)
+		if err != nil {
+			return nil, err
+		}
+		next, err := edit(old)
+		sortSettings(next)
+		if err != nil || slices.Equal(next, old) {
+			return data, err
+		}
+		data = encodeConfig(next)
+		if len(data) > maxConfig {
+			err = fmt.Errorf("%w: the configuration would have more than %d bytes", repo.ErrInvalid,
+				maxConfig)
+		}
+		return data, err
+	})
+	if err != nil {
+		return fmt.Errorf("write config: %w", err)
+	}
+	return nil
+}
+
+// encodeConfig returns the file of a configuration, whose settings are sorted.
+func encodeConfig(list []setting) []byte {
 	var b bytes.Buffer
 	b.WriteString("{")
 	for i, s := range list {
@@ -243,31 +267,7 @@ func writeConfig(path string, list []setting) error {
 		b.Write(ipld.AppendJSON(nil, ipld.StringValue(s.Value)))
 	}
 	b.WriteString("\n}\n")
-	if err := replaceFile(path, b.Bytes()); err != nil {
-		return fmt.Errorf("write config: %w", err)
-	}
-	return nil
-}
-
-func replaceFile(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".config-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		err = errors.Join(err, os.Remove(f.Name()))
-	}
-	return err
+	return b.Bytes()
 }
 
 // with returns list with a key set.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -99,8 +100,8 @@ func (c *cli) configSet() *cobra.Command {
 		ValidArgs: configKeyNames(),
 	}
 	user := c.userFlag(cmd)
-	return c.command(cmd, func(_ *cobra.Command, args []string) error {
-		return c.editConfig(*user, args[0], func(key configKey, list []setting) ([]setting, error) {
+	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+		return c.editConfig(cmd.Context(), *user, args[0], func(key configKey, list []setting) ([]setting, error) {
 			return with(list, key.Name, args[1]), key.Check(args[1])
 		})
 	})
@@ -117,8 +118,8 @@ func (c *cli) configUnset() *cobra.Command {
 		ValidArgs: configKeyNames(),
 	}
 	user := c.userFlag(cmd)
-	return c.command(cmd, func(_ *cobra.Command, args []string) error {
-		return c.editConfig(*user, args[0], func(key configKey, list []setting) ([]setting, error) {
+	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+		return c.editConfig(cmd.Context(), *user, args[0], func(key configKey, list []setting) ([]setting, error) {
 			return without(list, key.Name), nil
 		})
 	})
@@ -183,9 +184,10 @@ func (c *cli) lookUp(key configKey, userOnly bool) (settingJSON, error) {
 	return got, nil
 }
 
-// editConfig changes one configuration.
+// editConfig changes one configuration, upon all that other processes changed in it before.
 func (c *cli) editConfig(
-	user bool, name string, edit func(configKey, []setting) ([]setting, error),
+	ctx context.Context, user bool, name string,
+	edit func(configKey, []setting) ([]setting, error),
 ) error {
 	key, err := findConfigKey(name)
 	if err != nil {
@@ -195,18 +197,9 @@ func (c *cli) editConfig(
 	if err != nil {
 		return err
 	}
-	old, err := readConfig(path)
-	if err != nil {
-		return err
-	}
-	next, err := edit(key, old)
-	if err != nil {
-		return err
-	}
-	if old == nil && len(next) == 0 {
-		return nil
-	}
-	return writeConfig(path, next)
+	return editConfigFile(ctx, path, func(list []setting) ([]setting, error) {
+		return edit(key, list)
+	})
 }
 
 func (c *cli) configPath(user bool) (string, error) {

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/operation"
@@ -101,21 +102,21 @@ func outcomeOf(ctx context.Context, err error) operation.Outcome {
 		return operation.Usage
 	case is(store.ErrCorrupt):
 		return operation.Corrupt
-	case is(store.ErrBusy, keyring.ErrLocked):
+	case is(store.ErrBusy, filestate.ErrLocked):
 		return operation.Busy
 	case is(store.ErrRedacted):
 		return operation.Redacted
 	case is(repo.ErrUnsigned, policy.ErrDenied, errForeign, keyring.ErrExposed, errRevoked,
 		errUnconfirmed, errRemote, errOpenToAll):
 		return operation.Refused
-	case is(repo.ErrConflict, store.ErrHeadMoved):
+	case is(repo.ErrConflict, store.ErrHeadMoved, filestate.ErrMoved):
 		return operation.Conflict
 	case is(retrieve.ErrRankingVersion):
 		return operation.Ranking
 	case is(store.ErrNotFound, retrieve.ErrNoProfile):
 		return operation.NotFound
 	case is(graph.ErrInvalid, repo.ErrInvalid, retrieve.ErrRequest, ipld.ErrJSON, ipld.ErrInvalid,
-		ipld.ErrCID, fs.ErrExist):
+		ipld.ErrCID, filestate.ErrUnfit, fs.ErrExist):
 		return operation.Invalid
 	}
 	return operation.Failed
@@ -136,7 +137,9 @@ type errorJSON struct {
 func (c *cli) report(ctx context.Context, err error) int {
 	row := outcomeOf(ctx, err)
 	var next hintError
-	if !errors.As(err, &next) && row == operation.Busy {
+	if !errors.As(err, &next) && errors.Is(err, filestate.ErrLocked) {
+		next.hint = "try again; stop the process that has it if it never ends"
+	} else if next.hint == "" && row == operation.Busy {
 		next.hint = "wait longer with --wait, or stop the other process"
 	}
 	var part *operation.Error

@@ -3,14 +3,12 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -97,7 +95,7 @@ func (c *cli) runExport(cmd *cobra.Command, file string, opt repo.ExportOptions)
 			return err
 		}
 		var res *repo.ExportResult
-		err := writeOut(ctx, c.absolute(file), c.app.PID, func(w io.Writer) (err error) {
+		err := writeOut(ctx, c.absolute(file), func(w io.Writer) (err error) {
 			res, err = r.Export(ctx, w, opt)
 			return err
 		})
@@ -109,40 +107,13 @@ func (c *cli) runExport(cmd *cobra.Command, file string, opt repo.ExportOptions)
 	})
 }
 
-// maxLinks is how many symbolic links a name may lead through.
-const maxLinks = 40
-
 // writeOut writes what path names. What is no regular file, as a device or a pipe, is written in
 // its place; a symbolic link stays, and what it leads to is written.
-func writeOut(ctx context.Context, path string, pid int, write func(io.Writer) error) error {
-	info, err := os.Stat(path)
-	switch {
-	case err == nil && !info.Mode().IsRegular():
+func writeOut(ctx context.Context, path string, write func(io.Writer) error) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return writeInPlace(ctx, path, write)
-	case err == nil:
-		path, err = filepath.EvalSymlinks(path)
-	case errors.Is(err, fs.ErrNotExist):
-		path, err = linkEnd(path)
 	}
-	if err != nil {
-		return err
-	}
-	return writeWhole(path, pid, write)
-}
-
-// linkEnd returns the name that a path of links leads to, where nothing is yet.
-func linkEnd(path string) (string, error) {
-	for range maxLinks {
-		to, err := os.Readlink(path)
-		if err != nil {
-			return path, nil // no link: the file will be made here
-		}
-		if !filepath.IsAbs(to) {
-			to = filepath.Join(filepath.Dir(path), to)
-		}
-		path = to
-	}
-	return "", fmt.Errorf("write %s: too many links", path)
+	return filestate.Replace(path, write)
 }
 
 // writeInPlace writes to a device or pipe. An interrupt ends the wait for a reader.
@@ -171,32 +142,6 @@ func writeInPlace(ctx context.Context, path string, write func(io.Writer) error)
 		return errors.Join(ctx.Err(), err)
 	}
 	return firstError(err, to.f.Close())
-}
-
-// writeWhole writes a file that is there as a whole or not at all: it is synced under another name,
-// which has the number of the process in it, and then renamed.
-func writeWhole(path string, pid int, write func(io.Writer) error) (err error) {
-	temp := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d.tmp", filepath.Base(path), pid))
-	f, err := os.OpenFile(temp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o666)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	err = write(f)
-	if err == nil {
-		err = f.Sync()
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	return err
 }
 
 func (c *cli) printExport(file string, res *repo.ExportResult) error {

@@ -39,7 +39,7 @@ func TestWriteOutKeepsAPipe(t *testing.T) {
 		data, _ := os.ReadFile(path)
 		read <- data
 	}()
-	if err := writeOut(t.Context(), path, 1, writeText("through")); err != nil {
+	if err := writeOut(t.Context(), path, writeText("through")); err != nil {
 		t.Fatal(err)
 	}
 	if got := <-read; !bytes.Equal(got, []byte("through")) {
@@ -57,7 +57,7 @@ func TestWriteOutStopsWaitingForAReader(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err := writeOut(ctx, path, 1, writeText("nobody reads"))
+	err := writeOut(ctx, path, writeText("nobody reads"))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
@@ -71,21 +71,11 @@ func TestWriteOutKeepsADevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := writeOut(t.Context(), os.DevNull, 1, writeText("gone")); err != nil {
+	if err := writeOut(t.Context(), os.DevNull, writeText("gone")); err != nil {
 		t.Fatal(err)
 	}
 	after, err := os.Lstat(os.DevNull)
 	if err != nil || !os.SameFile(before, after) {
 		t.Errorf("the device was replaced: %v", err)
-	}
-}
-
-func TestLinkEndGivesUp(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "loop")
-	if err := os.Symlink(path, path); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := linkEnd(path); err == nil {
-		t.Errorf("leads to %q", got)
 	}
 }

@@ -113,6 +113,10 @@ func TestBulkCommitShowsProgress(t *testing.T) {
 	}
 }
 
+func writeConfig(path string, list []setting) error {
+	return editConfigFile(context.Background(), path, func([]setting) ([]setting, error) { return list, nil })
+}
+
 func TestConfigIsReplacedWhole(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "below", configFile)
@@ -133,7 +137,7 @@ func TestConfigIsReplacedWhole(t *testing.T) {
 		t.Error("a directory was replaced")
 	}
 	for _, at := range []string{dir, filepath.Dir(path)} {
-		if left, err := filepath.Glob(filepath.Join(at, ".config-*")); err != nil || len(left) > 0 {
+		if left, err := filepath.Glob(filepath.Join(at, "*mnem-*")); err != nil || len(left) > 0 {
 			t.Errorf("left behind: %q, %v", left, err)
 		}
 	}
@@ -141,9 +145,6 @@ func TestConfigIsReplacedWhole(t *testing.T) {
 
 func TestConfigIsBounded(t *testing.T) {
 	long := `{"author":"` + strings.Repeat(" ", maxConfig) + `"}`
-	if _, err := parseConfig([]byte(long)); err == nil {
-		t.Error("a long configuration was read")
-	}
 	path := filepath.Join(t.TempDir(), configFile)
 	if err := os.WriteFile(path, []byte(long), 0o600); err != nil {
 		t.Fatal(err)

@@ -59,8 +59,6 @@ type held struct {
 	at    os.FileInfo // of .mnem, whatever its path is by now
 	host  *owner.Host // nil where nobody can be answered
 	users sync.WaitGroup
-	// files is held while a file beside the repository is read and replaced.
-	files sync.Mutex
 }
 
 // newHolder returns a holder of the repository that a command is about. It opens nothing.

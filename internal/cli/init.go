@@ -91,7 +91,8 @@ func (c *cli) runInit(cmd *cobra.Command, args []string, branch string) error {
 		return err
 	}
 	if write {
-		err = writeConfig(filepath.Join(path, configFile), []setting{{"author", author}})
+		err = editConfigFile(cmd.Context(), filepath.Join(path, configFile),
+			func(list []setting) ([]setting, error) { return with(list, "author", author), nil })
 		if err != nil {
 			return err
 		}

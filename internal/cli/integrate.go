@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/internal/clients"
+	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
@@ -76,14 +78,14 @@ func (c *cli) integrateCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&f.print, "print", false, "print the entry and where it goes, and write nothing")
 	cmd.Flags().BoolVar(&f.list, "list", false, "list the clients, their files and what these have")
 	cmd.MarkFlagsMutuallyExclusive("print", "dry-run", "list")
-	return c.command(cmd, func(_ *cobra.Command, args []string) error {
+	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
 		if f.list {
 			if len(args) > 0 {
 				return usagef("--list takes no client")
 			}
 			return c.listClients()
 		}
-		return c.integrateClient(f, args)
+		return c.integrateClient(cmd.Context(), f, args)
 	})
 }
 
@@ -100,7 +102,7 @@ func (c *cli) unintegrateCommand() *cobra.Command {
 		ValidArgs: clientList(),
 	}
 	f.add(cmd)
-	return c.command(cmd, func(_ *cobra.Command, args []string) error {
+	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
 		client, path, err := c.clientFile(f, args)
 		if err != nil {
 			return err
@@ -109,7 +111,7 @@ func (c *cli) unintegrateCommand() *cobra.Command {
 		if err != nil {
 			return damagedHint(err)
 		}
-		return c.applyChange(client, f, change, nil)
+		return c.applyChange(cmd.Context(), client, f, change, nil)
 	})
 }
 
@@ -219,7 +221,7 @@ func (c *cli) serverEntry(client clients.Client, f integration) (clients.Entry, 
 	return e, nil
 }
 
-func (c *cli) integrateClient(f integration, args []string) error {
+func (c *cli) integrateClient(ctx context.Context, f integration, args []string) error {
 	client, path, err := c.clientFile(f, args)
 	if err != nil {
 		return err
@@ -245,7 +247,7 @@ func (c *cli) integrateClient(f integration, args []string) error {
 	if err != nil {
 		return damagedHint(err)
 	}
-	return c.applyChange(client, f, change, words(e))
+	return c.applyChange(ctx, client, f, change, words(e))
 }
 
 func words(e clients.Entry) []string { return append([]string{e.Command}, e.Args...) }
@@ -260,22 +262,23 @@ func damagedHint(err error) error {
 
 // applyChange writes the change of a client's file, or prints it in a dry run.
 func (c *cli) applyChange(
-	client clients.Client, f integration, change *clients.Change, command []string,
+	ctx context.Context, client clients.Client, f integration, change *clients.Change, command []string,
 ) error {
 	out := integrationJSON{
-		Client: client.Name, Level: f.level(), Path: change.Path, Changed: change.Changed(),
-		DryRun: f.dryRun, Command: notNil(command),
+		Client: client.Name, Level: f.level(), Path: change.Path, DryRun: f.dryRun,
+		Command: notNil(command),
 	}
 	if !f.dryRun {
-		backup, err := change.Write()
-		if errors.Is(err, clients.ErrMoved) {
-			err = hint(fmt.Errorf("%w: %w", repo.ErrConflict, err), "run the command again")
+		backup, err := change.Write(ctx)
+		if errors.Is(err, filestate.ErrMoved) {
+			err = hint(err, "run the command again")
 		}
 		if err != nil {
-			return err
+			return damagedHint(err)
 		}
 		out.Backup = orNull(backup)
 	}
+	out.Changed = change.Changed()
 	switch {
 	case c.global.json:
 		return c.printJSON(out)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/policy"
 	"github.com/mnem-project/mnem/repo"
@@ -318,10 +319,9 @@ func (c *cli) policyInit() *cobra.Command {
 		if _, err := policy.Parse(data); err != nil {
 			return fmt.Errorf("%w: %w", repo.ErrInvalid, err)
 		}
-		if _, err := os.Lstat(path); err == nil {
-			return hint(already(fs.ErrExist, "policy %s", path), "edit it; 'mnem policy check' checks it")
-		}
-		if err := replaceFile(path, data); err != nil {
+		if err := filestate.Create(path, data); errors.Is(err, fs.ErrExist) {
+			return hint(already(err, "policy %s", path), "edit it; 'mnem policy check' checks it")
+		} else if err != nil {
 			return fmt.Errorf("write policy: %w", err)
 		}
 		out, err := c.readPolicy()

@@ -323,7 +323,7 @@ func (c *cli) retrieve(cmd *cobra.Command, opt *retrieveOptions, args []string) 
 	}
 	return c.withRepo(cmd, session != "", func(ctx context.Context, r *repo.Repo) error {
 		a.repo = r
-		defer c.countUsed()
+		defer c.countUsed(ctx)
 		if opt.batch != "" {
 			return a.batch(ctx, opt.batch, req)
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"time"
 
@@ -71,10 +72,12 @@ func (c *cli) tokenNew() *cobra.Command {
 		"a duration from now, as 720h")
 	fl.StringVar(&f.author, "author", "", "the author of its commits, whatever callers say")
 	fl.StringVar(&f.agent, "agent", "", "the agent of its commits, whatever callers say")
-	return c.command(cmd, func(_ *cobra.Command, args []string) error { return c.newToken(args[0], f) })
+	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+		return c.newToken(cmd.Context(), args[0], f)
+	})
 }
 
-func (c *cli) newToken(name string, f tokenFlags) error {
+func (c *cli) newToken(ctx context.Context, name string, f tokenFlags) error {
 	if c.app.Rand == nil {
 		return errors.New("make a token: no source of randomness")
 	}
@@ -101,7 +104,7 @@ func (c *cli) newToken(name string, f tokenFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := dir.add(&t); err != nil {
+	if err := dir.add(ctx, &t); err != nil {
 		return err
 	}
 	if c.global.json {

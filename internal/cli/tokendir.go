@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,14 +13,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/serve"
 )
 
 const (
-	// tokenDirName holds a file for each token, named after its id: so making one and revoking
-	// another never meet.
+	// tokenDirName holds a file for each token, named after its id: so one is looked up without
+	// reading the others.
 	tokenDirName = "tokens"
 	tokenSuffix  = ".json"
 	maxTokenFile = 4 << 10 // bytes
@@ -44,8 +46,17 @@ func (c *cli) tokens() (tokenDir, error) {
 
 func (d tokenDir) path(id string) string { return filepath.Join(string(d), id+tokenSuffix) }
 
-// add keeps a token. Its name must be new.
-func (d tokenDir) add(t *serve.Token) error {
+// add keeps a token. Its name must be new: the lock keeps another of the name from being made
+// meanwhile.
+func (d tokenDir) add(ctx context.Context, t *serve.Token) (err error) {
+	if err := os.MkdirAll(string(d), 0o700); err != nil {
+		return err
+	}
+	unlock, err := filestate.Lock(ctx, string(d))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
 	all, err := d.list()
 	if err != nil {
 		return err
@@ -61,10 +72,7 @@ func (d tokenDir) add(t *serve.Token) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(string(d), 0o700); err != nil {
-		return err
-	}
-	return replaceFile(d.path(t.ID), append(data, '\n')) // with mode 0600
+	return filestate.Create(d.path(t.ID), append(data, '\n')) // with mode 0600
 }
 
 // get returns a token by its id, nil for none.
@@ -138,7 +146,7 @@ func (d tokenDir) find(name string) (*serve.Token, error) {
 }
 
 func (d tokenDir) remove(t *serve.Token) error {
-	err := os.Remove(d.path(t.ID))
+	err := filestate.Remove(d.path(t.ID))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // somebody else did
 	}

@@ -3,7 +3,6 @@ package clients
 import (
 	"bytes"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -128,24 +127,6 @@ func (c Client) fields(e Entry) []field {
 	return fields
 }
 
-// Change is an edit of a file.
-type Change struct {
-	Path     string
-	Old, New []byte // nil for no file
-	target   string
-	mode     fs.FileMode
-}
-
-// Write writes the file in one step and returns the path of what it was before, "" where there was
-// none. Where there is nothing to change it does nothing. The error wraps ErrMoved where somebody
-// else changed the file meanwhile.
-func (c *Change) Write() (backup string, err error) {
-	if !c.Changed() {
-		return "", nil
-	}
-	return replace(c.target, c.Old, c.New, c.mode)
-}
-
 // Changed reports whether there is anything to write.
 func (c *Change) Changed() bool {
 	return (c.Old == nil) != (c.New == nil) || !bytes.Equal(c.Old, c.New)
@@ -165,37 +146,50 @@ func (c Client) Set(path, name string, e Entry) (*Change, error) {
 // Remove returns the edit that takes the entry of a name away. A file that Set made, so that there is
 // no Backup of it, and that has nothing else goes too.
 func (c Client) Remove(path, name string) (*Change, error) {
-	change, err := c.edit(path, func(text []byte) ([]byte, error) {
+	return c.edit(path, func(text []byte) (out []byte, err error) {
 		if c.toml {
-			return removeTOML(text, c.section, name)
+			out, err = removeTOML(text, c.section, name)
+		} else {
+			out, err = removeJSON(text, c.section, name)
 		}
-		return removeJSON(text, c.section, name)
-	})
-	if err == nil && change.Changed() {
-		rest := strings.Join(strings.Fields(string(change.New)), "")
-		_, kept := os.Lstat(change.target + Backup)
+		if err != nil || bytes.Equal(out, text) {
+			return out, err
+		}
+		target := path
+		if to, err := filepath.EvalSymlinks(path); err == nil {
+			target = to
+		}
+		rest := strings.Join(strings.Fields(string(out)), "")
+		_, kept := os.Lstat(target + Backup)
 		if (rest == "" || rest == "{}" && !c.toml) && kept != nil {
-			change.New = nil // Set made the file
+			return nil, nil // Set made the file
 		}
-	}
-	return change, err
+		return out, nil
+	})
 }
 
-func (c Client) edit(path string, fn func([]byte) ([]byte, error)) (*Change, error) {
-	text, target, mode, err := read(path)
+func (c Client) edit(path string, change func([]byte) ([]byte, error)) (*Change, error) {
+	text, err := read(path)
 	if err != nil {
 		return nil, err
 	}
-	out := &Change{Path: path, Old: text, target: target, mode: mode}
-	if out.New, err = fn(text); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return out, nil
+	out := &Change{Path: path, Old: text, make: func(old []byte) ([]byte, error) {
+		next, err := change(old)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		if old == nil && len(next) == 0 {
+			next = nil
+		}
+		return next, nil
+	}}
+	out.New, err = out.make(text)
+	return out, err
 }
 
 // Get returns the entry of a name in a file, and whether there is one.
 func (c Client) Get(path, name string) (Entry, bool, error) {
-	text, _, _, err := read(path)
+	text, err := read(path)
 	if err != nil || text == nil {
 		return Entry{}, false, err
 	}

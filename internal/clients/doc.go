@@ -22,5 +22,6 @@
 //
 // What an edit gives is read again before it is written: unless it says what the file said before and
 // the entry, nothing is written. A file that cannot be read is left alone. Writing replaces the file
-// in one step and leaves what it was beside it, under its name and Backup.
+// in one step, upon what other programs wrote meanwhile, and leaves what it was beside it, under its
+// name and Backup.
 package clients

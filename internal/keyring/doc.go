@@ -34,6 +34,6 @@
 // say to be of that time or later. The time of a commit is what its signer says, so since is for
 // keys that went out of use, not for stolen ones.
 //
-// The list is replaced as a whole, under a lock file beside it, so that two who change it at once
-// both get their change in. It is refused where others could write it.
+// The list is replaced as a whole, under a lock beside it, so that two who change it at once both
+// get their change in. It is refused where others could write it.
 package keyring

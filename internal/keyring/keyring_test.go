@@ -243,25 +243,6 @@ func TestOddFiles(t *testing.T) {
 	}
 }
 
-// TestWithoutLinks makes keys where the file system has no links.
-func TestWithoutLinks(t *testing.T) {
-	r := ring(t)
-	r.link = func(string, string) error { return errors.ErrUnsupported }
-	add(t, r, "k", 1)
-	if s, err := r.Secret("k"); s != secret(t, 1) || err != nil {
-		t.Errorf("another secret, %v", err)
-	}
-	if err := r.Add("k", secret(t, 2)); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("a name that is taken: %v", err)
-	}
-	if s, err := r.Secret("k"); s != secret(t, 1) || err != nil {
-		t.Errorf("it replaced the key: %v", err)
-	}
-	if left, err := os.ReadDir(r.Dir()); len(left) != 1 || err != nil {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
-}
-
 // TestAddRace lets many make a key of one name: one does.
 func TestAddRace(t *testing.T) {
 	r := ring(t)

@@ -10,6 +10,7 @@ import (
 	"runtime"
 
 	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/internal/filestate"
 )
 
 const (
@@ -24,14 +25,10 @@ const (
 var ErrExposed = errors.New("open to others")
 
 // Ring is a directory of keys. It holds nothing in memory and may be used by many at once.
-type Ring struct {
-	dir   string
-	link  func(old, new string) error // os.Link
-	tries int                         // how often a locked trust list is tried again
-}
+type Ring struct{ dir string }
 
 // New returns the ring in a directory, which need not exist yet.
-func New(dir string) *Ring { return &Ring{dir: dir, link: os.Link, tries: lockTries} }
+func New(dir string) *Ring { return &Ring{dir} }
 
 // Dir returns the ring's directory.
 func (r *Ring) Dir() string { return r.dir }
@@ -45,7 +42,7 @@ func (r *Ring) Add(name string, s commit.Secret) error {
 	if err := r.prepare(); err != nil {
 		return fmt.Errorf("key %s: %w", name, err)
 	}
-	err := r.create(filepath.Join(r.dir, name), FormatKeyFile(s))
+	err := filestate.Create(filepath.Join(r.dir, name), FormatKeyFile(s))
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("key %s: %w", name, fs.ErrExist)
 	}
@@ -96,10 +93,10 @@ func (r *Ring) Remove(name string) error {
 	if err := CheckName(name); err != nil {
 		return err
 	}
-	if err := os.Remove(filepath.Join(r.dir, name)); err != nil {
+	if err := filestate.Remove(filepath.Join(r.dir, name)); err != nil {
 		return fmt.Errorf("key %s: %w", name, err)
 	}
-	return syncDir(r.dir)
+	return nil
 }
 
 // prepare makes the directory, and refuses one that others can write.
@@ -155,56 +152,4 @@ func checkMode(path string, info fs.FileInfo, bits, want fs.FileMode) error {
 	}
 	return fmt.Errorf("%w: %s has mode %#o: run 'chmod %o %s'", ErrExposed, path,
 		info.Mode().Perm(), want, path)
-}
-
-// create makes a file with all its bytes, or none, and never replaces one.
-func (r *Ring) create(path string, data []byte) error {
-	f, err := os.CreateTemp(r.dir, ".key-*") // with mode 0600
-	if err != nil {
-		return err
-	}
-	err = writeClose(f, data)
-	if err == nil {
-		err = r.link(f.Name(), path)
-		if err != nil && !errors.Is(err, fs.ErrExist) {
-			err = createDirectly(path, data) // a file system without links
-		}
-	}
-	if err = errors.Join(err, os.Remove(f.Name())); err != nil {
-		return err
-	}
-	return syncDir(r.dir)
-}
-
-// createDirectly makes a file that a crash may leave incomplete, which reading then refuses.
-func createDirectly(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
-	if err != nil {
-		return err
-	}
-	if err := writeClose(f, data); err != nil {
-		return errors.Join(err, os.Remove(path))
-	}
-	return nil
-}
-
-// writeClose writes a file through to the medium.
-func writeClose(f *os.File, data []byte) error {
-	_, err := f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
-}
-
-// syncDir makes names in a directory durable, where the system can.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

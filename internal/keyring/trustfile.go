@@ -5,29 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/ipld"
 )
 
-const (
-	// TrustFile is the name of the trust list, which is no name of a key.
-	TrustFile = "trusted.json"
-	lockFile  = "trusted.json.lock"
-
-	// How often, and how many times, a list that someone else changes is tried again: two seconds
-	// in all, where a change takes milliseconds.
-	lockPause = 20 * time.Millisecond
-	lockTries = 100
-)
-
-// ErrLocked is returned when someone else has been changing the trust list for too long, or
-// stopped in the middle of it.
-var ErrLocked = errors.New("trust list is locked")
+// TrustFile is the name of the trust list, which is no name of a key.
+const TrustFile = "trusted.json"
 
 // Trusted reads the trust list. Without a file it is empty.
 func (r *Ring) Trusted() (*TrustList, error) {
@@ -45,55 +32,31 @@ func (r *Ring) Trusted() (*TrustList, error) {
 	return l, nil
 }
 
-// EditTrust reads the trust list, changes it by fn and replaces it, while nobody else does. After
-// an error, its own or that of fn, the list is as it was.
+// EditTrust reads the trust list, changes it by fn and replaces it, while nobody else does. It calls
+// fn again, with the list as it then is, where something else changed the file meanwhile. After an
+// error, its own or that of fn, the list is as it was. The error wraps filestate.ErrLocked where
+// others keep the list locked.
 func (r *Ring) EditTrust(ctx context.Context, fn func(*TrustList) error) error {
 	if err := r.prepare(); err != nil {
 		return fmt.Errorf("trust list: %w", err)
 	}
-	lock, err := r.lock(ctx)
-	if err != nil {
-		return fmt.Errorf("trust list: %w", err)
-	}
-	list, err := r.Trusted()
-	if err == nil {
-		err = fn(list)
-	}
-	var data []byte
-	if err == nil {
-		data, err = list.Encode()
-	}
-	if err != nil {
-		return errors.Join(err, lock.Close(), os.Remove(lock.Name()))
-	}
-	// The lock file becomes the list: that is the change, and lets go of the lock.
-	err = writeClose(lock, data)
-	if err == nil {
-		err = os.Rename(lock.Name(), filepath.Join(r.dir, TrustFile))
-	}
-	if err != nil {
-		return fmt.Errorf("trust list: %w", errors.Join(err, os.Remove(lock.Name())))
-	}
-	return syncDir(r.dir)
-}
-
-// lock makes the lock file, waiting while there is one.
-func (r *Ring) lock(ctx context.Context) (*os.File, error) {
-	path := filepath.Join(r.dir, lockFile)
-	for try := 0; ; try++ {
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
+	opt := filestate.Options{Limit: MaxTrustFile}
+	path := filepath.Join(r.dir, TrustFile)
+	var failed error // what Trusted and fn say is not of writing
+	err := filestate.Edit(ctx, path, opt, func([]byte) (data []byte, err error) {
+		var list *TrustList
+		if list, failed = r.Trusted(); failed == nil {
+			failed = fn(list)
 		}
-		if try == r.tries {
-			return nil, fmt.Errorf("%w: if nothing else is changing it, remove %s", ErrLocked, path)
+		if failed != nil {
+			return nil, failed
 		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(lockPause):
-		}
+		return list.Encode()
+	})
+	if err != nil && failed == nil {
+		err = fmt.Errorf("trust list: %w", err)
 	}
+	return err
 }
 
 // ParseTrustList reads a trust list. It returns a *graph.FieldError or *ipld.JSONError for

@@ -1,0 +1,439 @@
+package filestate
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+)
+
+const limit = 1 << 20
+
+var ctx = context.Background()
+
+// childEnv makes a process of this test one that edits a file: its value is the path.
+const childEnv = "MNEM_TEST_FILESTATE"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(childEnv); path != "" {
+		os.Exit(child(path, os.Args[1]))
+	}
+	os.Exit(m.Run())
+}
+
+// child adds lines to a file, telling of each after it was added, until standard input ends or its
+// process is killed.
+func child(path, name string) int {
+	stop := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		close(stop)
+	}()
+	for n := 0; ; n++ {
+		line := fmt.Sprintf("%s-%d\n", name, n)
+		if err := addLine(path, line); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		fmt.Print(line)
+		select {
+		case <-stop:
+			return 0
+		default:
+		}
+	}
+}
+
+func addLine(path, line string) error {
+	return Edit(ctx, path, Options{Limit: limit}, func(old []byte) ([]byte, error) {
+		return append(bytes.Clone(old), line...), nil
+	})
+}
+
+func write(t *testing.T, path, text string, mode fs.FileMode) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := []string{}
+	for _, e := range entries {
+		out = append(out, e.Name())
+	}
+	return out
+}
+
+func wantText(t *testing.T, path, text string) {
+	t.Helper()
+	if got, err := Read(path, limit); err != nil || string(got) != text {
+		t.Errorf("%s is %q, %v; want %q", path, got, err, text)
+	}
+}
+
+func wantMode(t *testing.T, path string, mode fs.FileMode) {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm() != mode {
+		t.Errorf("%s has mode %#o, want %#o", path, info.Mode().Perm(), mode)
+	}
+}
+
+// TestProcessesAndKills has processes add to one file and kills half of them in the middle of it:
+// what each told of is there once, in its order, and the next edit is not kept waiting.
+func TestProcessesAndKills(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state")
+	const procs, lines = 8, 20
+	var (
+		wg   sync.WaitGroup
+		mu   sync.Mutex
+		told = map[string]int{} // by process
+	)
+	for p := range procs {
+		wg.Go(func() {
+			name := fmt.Sprint(p)
+			cmd := exec.Command(os.Args[0], name)
+			cmd.Env = append(os.Environ(), childEnv+"="+path)
+			var messages bytes.Buffer
+			cmd.Stderr = &messages
+			in, inErr := cmd.StdinPipe()
+			out, outErr := cmd.StdoutPipe()
+			if err := errors.Join(inErr, outErr, cmd.Start()); err != nil {
+				t.Error(err)
+				return
+			}
+			killed := p%2 == 0
+			n := 0
+			for s := bufio.NewScanner(out); s.Scan(); n++ {
+				if want := fmt.Sprintf("%s-%d", name, n); s.Text() != want {
+					t.Errorf("told of %q, want %q", s.Text(), want)
+				}
+				if n == lines {
+					if killed {
+						_ = cmd.Process.Kill()
+					}
+					_ = in.Close()
+				}
+			}
+			if err := cmd.Wait(); err != nil && !killed {
+				t.Errorf("process %s: %v: %s", name, err, messages.String())
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			told[name] = n
+		})
+	}
+	wg.Wait()
+	if err := addLine(path, "last-0\n"); err != nil {
+		t.Fatal(err)
+	}
+	data, err := Read(path, limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := map[string]int{}
+	for l := range strings.Lines(string(data)) {
+		name, n, _ := strings.Cut(strings.TrimSuffix(l, "\n"), "-")
+		if n != fmt.Sprint(next[name]) {
+			t.Fatalf("line %q where %d of %s are before it", l, next[name], name)
+		}
+		next[name]++
+	}
+	for name, n := range told {
+		// A process that was killed may have added one more than it told of.
+		if n <= lines || next[name] < n || next[name] > n+1 {
+			t.Errorf("%d lines of %s, which told of %d", next[name], name, n)
+		}
+	}
+	if got := names(t, filepath.Dir(path)); len(got) != 1 {
+		t.Errorf("left behind: %q", got)
+	}
+}
+
+// TestLeftovers edits where a crash left the lock's file and a part of a new file.
+func TestLeftovers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state")
+	write(t, path+lockSuffix, "", 0o600)
+	write(t, filepath.Join(filepath.Dir(path), ".state"+newSuffix), "par", 0o600)
+	if err := addLine(path, "a\n"); err != nil {
+		t.Fatal(err)
+	}
+	wantText(t, path, "a\n")
+	if got := names(t, filepath.Dir(path)); len(got) != 1 {
+		t.Errorf("left behind: %q", got)
+	}
+}
+
+func TestLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state")
+	unlock, err := Lock(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lockWithin(ctx, path, 2); !errors.Is(err, ErrLocked) ||
+		!strings.Contains(err.Error(), path+lockSuffix) {
+		t.Errorf("a lock that is taken: %v", err)
+	}
+	gone, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := Lock(gone, path); !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller that left: %v", err)
+	}
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if unlock, err = lockWithin(ctx, path, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := unlock(); err != nil {
+		t.Error(err)
+	}
+	if got := names(t, filepath.Dir(path)); len(got) != 0 {
+		t.Errorf("left behind: %q", got)
+	}
+}
+
+func TestEdit(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a", "b", "state")
+	set := func(next []byte) func([]byte) ([]byte, error) {
+		return func([]byte) ([]byte, error) { return next, nil }
+	}
+	opt := Options{Limit: 9}
+	if err := Edit(ctx, path, opt, set(nil)); err != nil || len(names(t, dir)) != 0 {
+		t.Errorf("no file to no file: %v, %q", err, names(t, dir))
+	}
+	if err := Edit(ctx, path, opt, set([]byte("one"))); err != nil {
+		t.Fatal(err)
+	}
+	wantText(t, path, "one")
+	wantMode(t, path, 0o600)
+	wantMode(t, filepath.Dir(path), 0o700)
+	broken := errors.New("broken")
+	err := Edit(ctx, path, opt, func(old []byte) ([]byte, error) { return []byte("x"), broken })
+	if !errors.Is(err, broken) {
+		t.Errorf("an error of the change: %v", err)
+	}
+	wantText(t, path, "one")
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Edit(ctx, path, opt, set([]byte("one"))); err != nil {
+		t.Error(err)
+	}
+	if after, err := os.Stat(path); err != nil || !os.SameFile(before, after) {
+		t.Errorf("what did not change was written again: %v", err)
+	}
+	if err := Edit(ctx, path, opt, set([]byte{})); err != nil {
+		t.Error(err)
+	}
+	wantText(t, path, "")
+	if err := Edit(ctx, path, opt, set(nil)); err != nil {
+		t.Error(err)
+	}
+	if data, err := Read(path, 9); data != nil || err != nil {
+		t.Errorf("a file that was removed: %q, %v", data, err)
+	}
+	if got := names(t, filepath.Dir(path)); len(got) != 0 {
+		t.Errorf("left behind: %q", got)
+	}
+	write(t, path, "more than 9", 0o600)
+	if err := Edit(ctx, path, opt, set(nil)); !errors.Is(err, ErrUnfit) {
+		t.Errorf("a long file: %v", err)
+	}
+	if err := Edit(ctx, dir, opt, set(nil)); !errors.Is(err, ErrUnfit) {
+		t.Errorf("a directory: %v", err)
+	}
+}
+
+// TestModes makes files with 0600 whatever they had, unless they are another program's.
+func TestModes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state")
+	write(t, path, "a\n", 0o664)
+	keep := Options{Limit: limit, KeepMode: true}
+	more := func(old []byte) ([]byte, error) { return append(bytes.Clone(old), "b\n"...), nil }
+	if err := Edit(ctx, path, keep, more); err != nil {
+		t.Fatal(err)
+	}
+	wantMode(t, path, 0o664)
+	if err := addLine(path, "c\n"); err != nil {
+		t.Fatal(err)
+	}
+	wantMode(t, path, 0o600)
+	wantText(t, path, "a\nb\nc\n")
+}
+
+// TestOthersChange lets a program that knows no lock write between the reading and the replacing.
+func TestOthersChange(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state")
+	calls := 0
+	err := Edit(ctx, path, Options{Limit: limit}, func(old []byte) ([]byte, error) {
+		if calls++; calls < 3 {
+			write(t, path, fmt.Sprintf("theirs %d\n", calls), 0o600)
+		}
+		return append(bytes.Clone(old), "ours\n"...), nil
+	})
+	if err != nil || calls != 3 {
+		t.Errorf("%d calls: %v", calls, err)
+	}
+	wantText(t, path, "theirs 2\nours\n")
+	err = Edit(ctx, path, Options{Limit: limit}, func(old []byte) ([]byte, error) {
+		calls++
+		write(t, path, fmt.Sprint(calls), 0o600)
+		return []byte("ours"), nil
+	})
+	if !errors.Is(err, ErrMoved) {
+		t.Errorf("a file that changes all the time: %v", err)
+	}
+	wantText(t, path, fmt.Sprint(calls))
+	if got := names(t, filepath.Dir(path)); len(got) != 1 {
+		t.Errorf("left behind: %q", got)
+	}
+}
+
+func TestBefore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state")
+	write(t, path, "old", 0o640)
+	broken := errors.New("broken")
+	var got string
+	opt := Options{Limit: limit, KeepMode: true, Before: func(p string, old []byte, mode fs.FileMode) error {
+		got = fmt.Sprintf("%s %s %o", filepath.Base(p), old, mode)
+		return broken
+	}}
+	err := Edit(ctx, path, opt, func([]byte) ([]byte, error) { return []byte("new"), nil })
+	if !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	if runtime.GOOS != "windows" && got != "state old 640" {
+		t.Errorf("called with %q", got)
+	}
+	wantText(t, path, "old")
+}
+
+// TestLinksStay writes what links lead to, be it there or not.
+func TestLinksStay(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "real", "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for link, to := range map[string]string{
+		"state": "next", "next": filepath.FromSlash("d/../file"), "d": filepath.Join("real", "sub"),
+		"loop": "loop",
+	} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Skip("no symbolic links here")
+		}
+	}
+	path := filepath.Join(dir, "state")
+	if err := addLine(path, "a\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := addLine(path, "b\n"); err != nil {
+		t.Fatal(err)
+	}
+	wantText(t, path, "a\nb\n")
+	err := Replace(path, func(w io.Writer) error {
+		_, err := io.WriteString(w, "whole")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantText(t, path, "whole")
+	for _, link := range []string{"state", "next", "d"} {
+		if info, err := os.Lstat(filepath.Join(dir, link)); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+			t.Errorf("the link %s is gone: %v", link, err)
+		}
+	}
+	if err := addLine(filepath.Join(dir, "loop"), "a"); !errors.Is(err, ErrUnfit) {
+		t.Errorf("a link to itself: %v", err)
+	}
+	if err := Create(path, nil); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("made through a link: %v", err)
+	}
+}
+
+func TestCreate(t *testing.T) {
+	for name, link := range map[string]func(string, string) error{
+		"links": os.Link, "no links": func(string, string) error { return errors.ErrUnsupported },
+	} {
+		path := filepath.Join(t.TempDir(), "new")
+		if err := create(path, []byte("one"), link); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		wantMode(t, path, 0o600)
+		if err := create(path, []byte("two"), link); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%s: a name that is taken: %v", name, err)
+		}
+		wantText(t, path, "one")
+		if got := names(t, filepath.Dir(path)); len(got) != 1 {
+			t.Errorf("%s: left behind: %q", name, got)
+		}
+		if err := Remove(path); err != nil {
+			t.Error(err)
+		}
+		if err := Remove(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("removed twice: %v", err)
+		}
+	}
+}
+
+// TestReplace keeps what was there where writing fails, and its mode where it does not; several at
+// once do not mix.
+func TestReplace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out")
+	write(t, path, "old", 0o640)
+	broken := errors.New("broken")
+	err := Replace(path, func(w io.Writer) error {
+		_, err := io.WriteString(w, "half")
+		return errors.Join(err, broken)
+	})
+	if !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	wantText(t, path, "old")
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			err := Replace(path, func(w io.Writer) error {
+				_, err := io.WriteString(w, strings.Repeat(fmt.Sprint(i), 1000))
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	wantMode(t, path, 0o640)
+	got, err := Read(path, limit)
+	if err != nil || len(got) != 1000 || strings.Trim(string(got), string(got[:1])) != "" {
+		t.Errorf("mixed: %d bytes, %v", len(got), err)
+	}
+	if got := names(t, filepath.Dir(path)); len(got) != 1 {
+		t.Errorf("left behind: %q", got)
+	}
+}
