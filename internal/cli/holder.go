@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -15,15 +14,14 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/owner"
+	"github.com/mnem-project/mnem/internal/queue"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
 const (
-	// firstPause and lastPause bound the wait before a repository that another process has is tried
-	// again: it doubles between them.
-	firstPause = 2 * time.Millisecond
-	lastPause  = 64 * time.Millisecond
+	// keepPause is how long Keep waits before a repository that another process has is tried again.
+	keepPause = 64 * time.Millisecond
 	// minGreet is how long an owner may take to greet, however short the wait: it is there.
 	minGreet = 2 * time.Second
 	// closeGrace is how long the commands of other processes may go on when an owner ends.
@@ -225,7 +223,7 @@ func (h *Holder) Keep(ctx context.Context, ready func(socket string, own bool)) 
 // holdOff waits a little before a repository that another process has is tried again: some refusals
 // come at once, as that of another version of the program.
 func holdOff(ctx context.Context) {
-	timer := time.NewTimer(lastPause)
+	timer := time.NewTimer(keepPause)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -310,33 +308,38 @@ func (h *Holder) end(own *held) error {
 }
 
 // reach opens the repository in dir, or connects to the process that has it open and answers. It
-// waits as opt says for one that does not answer.
+// waits as opt says for one that does not answer, and opens it in the order in which processes came.
 func reach(ctx context.Context, dir string, opt repo.Options) (*repo.Repo, *owner.Client, error) {
 	timeout := time.NewTimer(opt.Wait)
 	defer timeout.Stop()
 	wait := opt.Wait
 	opt.Wait = 0
-	pause := firstPause
-	for {
-		client, err := dial(dir, wait)
-		if client != nil || err != nil {
-			return nil, client, err
+	client, err := dial(dir, wait)
+	if client != nil || err != nil {
+		return nil, client, err
+	}
+	place := queue.Join(repo.QueueFile(dir), opt.PID)
+	defer place.Leave()
+	for last := false; ; {
+		if last || place.Turn() {
+			r, err := repo.Open(dir, opt)
+			if last || !errors.Is(err, store.ErrBusy) {
+				return r, nil, err
+			}
 		}
-		r, err := repo.Open(dir, opt)
-		if !errors.Is(err, store.ErrBusy) {
-			return r, nil, err
-		}
-		again := time.NewTimer(pause/2 + rand.N(pause/2)) // so that those who wait do not march in step
+		again := time.NewTimer(place.Pause())
 		select {
 		case <-again.C:
 		case <-timeout.C:
-			again.Stop()
-			return nil, nil, err
+			last = true // all that is left is to try
 		case <-ctx.Done():
 			again.Stop()
 			return nil, nil, ctx.Err()
 		}
-		pause = min(2*pause, lastPause)
+		again.Stop()
+		if client, err = dial(dir, wait); client != nil || err != nil {
+			return nil, client, err
+		}
 	}
 }
 

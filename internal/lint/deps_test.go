@@ -26,7 +26,7 @@ var allowed = map[string]string{
 	"car":               "ipld",          // a file format, apart from what its blocks mean
 	"store":             "ipld",
 	"store/mem":         "ipld store",
-	"store/pebble":      "ipld store",
+	"store/pebble":      "ipld store internal/queue",
 	"store/storetest":   "ipld store",
 	"graph":             "ipld",
 	"guard":             "ipld graph", // what texts and change lines hold that must not be written: no repository
@@ -56,6 +56,8 @@ var allowed = map[string]string{
 		"memory/compare memory/extract guard",
 	// What processes say to each other that use one repository: command lines and bytes.
 	"internal/owner": "",
+	// The order in which processes come to a lock: bytes of a file, no repository.
+	"internal/queue": "",
 	// What can be asked from outside, and what becomes of it: words, no repository.
 	"operation": "",
 	"mcp":       "operation", // answers to agents: calls of operations, never a repository
@@ -80,7 +82,8 @@ var allowed = map[string]string{
 	"internal/cli": "ipld graph guard store commit adjacency community retrieve repo memory memory/compare embed rerank " +
 		"rewrite operation policy serve " +
 		"tokens internal/text " +
-		"internal/clients internal/filestate internal/keyring internal/evaluate internal/owner internal/perf mcp " +
+		"internal/clients internal/filestate internal/keyring internal/evaluate internal/owner internal/perf " +
+		"internal/queue mcp " +
 		"testdata/demo", // porcelain sits on repo; the others only for their types
 	"testdata/demo":     "", // the bundled sample memory
 	"internal/text/gen": "",

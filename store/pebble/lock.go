@@ -7,22 +7,23 @@ import (
 	"io"
 	iofs "io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"time"
 
 	pdb "github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/mnem-project/mnem/internal/queue"
 	"github.com/mnem-project/mnem/store"
 )
 
 const (
 	ownerName = "owner"
+	// QueueName is the file by which processes that want the lock keep their order.
+	QueueName = "queue"
 	// maxOwner bounds what is read of an owner file; a written one has about 100 bytes.
 	maxOwner = 4096
-
-	firstPause = 2 * time.Millisecond
-	lastPause  = 64 * time.Millisecond
 )
 
 // Owner says who has a store open.
@@ -59,7 +60,16 @@ func (e *BusyError) Unwrap() error { return e.Err }
 func lockDB(fs vfs.FS, dir, db string, opts *Options) (*pdb.Lock, error) {
 	timeout := time.NewTimer(opts.Wait)
 	defer timeout.Stop()
-	for attempt := 0; ; attempt++ {
+	place := queue.Alone(opts.Owner.PID)
+	if opts.Wait > 0 && opts.FS == nil {
+		place = queue.Join(filepath.Join(dir, QueueName), opts.Owner.PID)
+		defer place.Leave()
+	}
+	for wait := opts.Wait > 0; ; {
+		if wait && !place.Turn() {
+			wait = pause(place.Pause(), timeout)
+			continue // at the end of the wait all that is left is to try
+		}
 		lock, err := pdb.LockDirectory(db, fs)
 		if err == nil {
 			return lock, nil
@@ -67,7 +77,8 @@ func lockDB(fs vfs.FS, dir, db string, opts *Options) (*pdb.Lock, error) {
 		if !isBusy(err) {
 			return nil, fmt.Errorf("lock store, which reading needs too: %w", err)
 		}
-		if opts.Wait > 0 && pause(backoff(attempt, opts.Owner.PID), timeout) {
+		if wait {
+			wait = pause(place.Pause(), timeout)
 			continue
 		}
 		owner, oerr := ReadOwner(dir, fs)
@@ -102,17 +113,6 @@ func isBusy(err error) bool {
 		return !errors.Is(err, iofs.ErrPermission)
 	}
 	return true
-}
-
-// backoff returns how long to wait before the next attempt: doubling, capped, and spread by a
-// fixed sequence that differs between processes, so that those that wait do not march in step.
-func backoff(attempt, pid int) time.Duration {
-	pause := lastPause
-	if attempt < 5 {
-		pause = firstPause << attempt
-	}
-	mixed := (uint32(attempt)*0x9e3779b9 + uint32(pid)) * 0x85ebca6b
-	return pause/2 + pause/2*time.Duration(mixed>>24)/255
 }
 
 // ReadOwner reads the owner file of the store in dir; fs nil is the disk. A missing or unreadable

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strconv"
 	"testing"
 	"time"
 
@@ -254,21 +253,5 @@ func TestOwnerFile(t *testing.T) {
 	}
 	if err := s.SetOwner(serving); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("SetOwner after Close: %v", err)
-	}
-}
-
-func TestBackoff(t *testing.T) {
-	differ := false
-	for attempt := range 100 {
-		a, b := backoff(attempt, 100), backoff(attempt, 101)
-		for _, d := range []time.Duration{a, b} {
-			if d < firstPause/2 || d > lastPause {
-				t.Errorf("attempt %s: pause of %v", strconv.Itoa(attempt), d)
-			}
-		}
-		differ = differ || a != b
-	}
-	if !differ {
-		t.Error("two processes wait in step")
 	}
 }

@@ -1,0 +1,4 @@
+package queue
+
+// setOpenFileLock is F_OFD_SETLK of fcntl.
+const setOpenFileLock = 37

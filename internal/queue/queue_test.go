@@ -1,0 +1,132 @@
+package queue
+
+import (
+	"bufio"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+func join(t *testing.T, path string) *Place {
+	t.Helper()
+	p := Join(path, 1)
+	if p.f == nil {
+		t.Skip("this file system has no queues")
+	}
+	t.Cleanup(p.Leave)
+	return p
+}
+
+// TestOrder: whatever comes and goes, the one that came first of those that are there has its turn,
+// and no other.
+func TestOrder(t *testing.T) {
+	const steps, most = 400, 12
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	path := filepath.Join(t.TempDir(), "queue")
+	var line []*Place
+	for range steps {
+		if n := len(line); n == 0 || n < most && r.IntN(2) == 0 {
+			line = append(line, join(t, path))
+		} else {
+			i := r.IntN(n) // the first, or one that gives up
+			line[i].Leave()
+			line = slices.Delete(line, i, i+1)
+		}
+		for _, i := range r.Perm(len(line)) {
+			if turn := line[i].Turn(); turn != (i == 0) {
+				t.Fatalf("seed %d: place %d of %d: turn %t", seed, i+1, len(line), turn)
+			}
+			if d := line[i].Pause(); d < firstPause || d > lastPause || i == 0 && d > frontPause {
+				t.Fatalf("place %d of %d: a pause of %v", i+1, len(line), d)
+			}
+		}
+	}
+	if info, err := os.Stat(path); err != nil || info.Size() != 0 {
+		t.Errorf("the file: %v %v, want it empty", info, err)
+	}
+}
+
+// TestKilled: the place of a process that was killed is free.
+func TestKilled(t *testing.T) {
+	if path := os.Getenv("QUEUE_TEST_FILE"); path != "" {
+		defer Join(path, 1).Leave()
+		_, _ = os.Stdout.WriteString("joined\n")
+		select {}
+	}
+	path := filepath.Join(t.TempDir(), "queue")
+	join(t, path).Leave()
+	cmd := exec.Command(os.Args[0], "-test.run=TestKilled")
+	cmd.Env = append(os.Environ(), "QUEUE_TEST_FILE="+path)
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	next, last := join(t, path), join(t, path)
+	if next.Turn() || last.Turn() {
+		t.Error("overtook another process")
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+	if !next.Turn() || last.Turn() {
+		t.Error("the next is not the next one")
+	}
+}
+
+// TestStopped: a process that has its turn and does nothing holds up the others for a while each, not
+// for ever.
+func TestStopped(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "queue")
+	line := []*Place{join(t, path), join(t, path), join(t, path)}
+	for i, p := range line {
+		var waited time.Duration
+		for ; !p.Turn(); waited += p.Pause() {
+			if waited > 10*Patience {
+				t.Fatalf("place %d waits for ever", i+1)
+			}
+		}
+		if least := time.Duration(i) * Patience; waited < least || waited > least+lastPause {
+			t.Errorf("place %d waited for %v", i+1, waited)
+		}
+	}
+	line[0].Leave()
+	if !line[1].Turn() || line[2].Turn() {
+		t.Error("no order when the front moved on")
+	}
+}
+
+// TestAlone: without a queue all may try, and do not march in step.
+func TestAlone(t *testing.T) {
+	a, b := Join(filepath.Join(t.TempDir(), "none", "queue"), 100), Alone(101)
+	differ := false
+	for range 100 {
+		if !a.Turn() || !b.Turn() {
+			t.Error("one has to wait for its turn")
+		}
+		x, y := a.Pause(), b.Pause()
+		differ = differ || x != y
+		for _, d := range []time.Duration{x, y} {
+			if d < firstPause/2 || d > lastPause {
+				t.Errorf("a pause of %v", d)
+			}
+		}
+	}
+	if !differ {
+		t.Error("two processes wait in step")
+	}
+	a.Leave()
+	b.Leave()
+}
