@@ -157,6 +157,10 @@ func sessionTool(actions []string) *tool {
 	return t
 }
 
+// allowSecretParam lets through what was refused as a credential and is none.
+var allowSecretParam = param{name: "allow_secret", kind: texts, flag: "allow-secret",
+	doc: "rules of a refusal that was wrong"}
+
 // writeTools change the memory, each in one commit or operation that undo takes back.
 func writeTools() []*tool {
 	return []*tool{
@@ -175,7 +179,7 @@ func writeTools() []*tool {
 				{name: "property", kind: text, flag: "property",
 					doc: "of the subject, one value: an old one is superseded"},
 				{name: "supersedes", kind: texts, flag: "supersedes", doc: "nodes it replaces"},
-				{name: "source", kind: texts, flag: "source"}, branchParam,
+				{name: "source", kind: texts, flag: "source"}, allowSecretParam, branchParam,
 			},
 			fields: []field{
 				{name: "id", typ: "string"}, {name: "action", typ: "string"},
@@ -195,7 +199,8 @@ func writeTools() []*tool {
 					doc: "{key, type, summary, props?, content?, unset?: [\"props.x\"]}"},
 				{name: "edges", kind: objects, doc: "{type, src, dst, props?}; src, dst: keys or ids"},
 				{name: "remove", kind: objects, doc: "{node: key} or {edge: {type, src, dst}}"},
-				branchParam, {name: "expect", kind: text, flag: "expect", doc: "commit the branch must be at"},
+				allowSecretParam, branchParam,
+				{name: "expect", kind: text, flag: "expect", doc: "commit the branch must be at"},
 			},
 			fields: []field{
 				{name: "commit", typ: "string"}, {name: "branch", typ: "string"},

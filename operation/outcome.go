@@ -36,8 +36,8 @@ var (
 	Busy = Outcome{"busy", 6, http.StatusServiceUnavailable,
 		"another process has the repository and neither answers nor lets go, or ended midway"}
 	Refused = Outcome{"refused", 7, http.StatusForbidden,
-		"a rule forbids it: the policy, a missing signature, a revoked key, a secret open to others, " +
-			"a purge without --yes"}
+		"a rule forbids it: the policy, a missing signature, a revoked key, a credential in what is to " +
+			"be written, a secret open to others, a purge without --yes"}
 	Interrupted = Outcome{"interrupted", 130, http.StatusServiceUnavailable, "stopped by a signal"}
 )
 

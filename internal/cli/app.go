@@ -164,6 +164,9 @@ type globalFlags struct {
 	stage      string
 	at         string
 	expect     string // of commands with headFlag
+	// allowSecret and strict are of commands with secretFlag and strictFlag.
+	allowSecret []string
+	strict      bool
 }
 
 // env returns the first set variable's value.

@@ -106,6 +106,7 @@ func commands() []command {
 		{"key", (*cli).keyCommand},
 		{"hold", (*cli).holdCommand},
 		{"policy", (*cli).policyCommand},
+		{"guard", (*cli).guardCommand},
 		{"bench", (*cli).benchCommand},
 		{"cat-file", (*cli).catFileCommand},
 	}

@@ -26,6 +26,8 @@ type commitJSON struct {
 	Rebased    bool  `json:"rebased,omitempty"` // whether the branch had moved in the meantime
 	DryRun     bool  `json:"dry_run"`
 	Changes    []any `json:"changes,omitempty"` // as jsonChanges
+
+	Warnings []secretWarningJSON `json:"warnings,omitempty"`
 }
 
 // keptCommitJSON is a commit that does not merge with its branch and was kept.
@@ -68,6 +70,7 @@ func (c *cli) commitCommand() *cobra.Command {
 	c.branchFlag(cmd)
 	c.stageFlag(cmd)
 	c.signFlags(cmd)
+	c.strictFlag(cmd)
 	cmd.Flags().StringVarP(&f.message, "message", "m", "", "what the commit is about; required")
 	cmd.Flags().StringVar(&f.expect, "expect", "", "the `CID` of the commit that the branch must be "+
 		"at, or \"none\" for a branch without one; else exit code 5")
@@ -246,8 +249,9 @@ func (c *cli) printCommit(
 		Graph:          jsonCID(res.Graph),
 		itemCountsJSON: itemCountsJSON{jsonCounts(res.Nodes), jsonCounts(res.Edges)},
 		Duplicates:     res.Duplicates, Unchanged: res.Unchanged, NoChange: res.NoChange,
-		Rebased: res.Rebased, DryRun: dryRun,
+		Rebased: res.Rebased, DryRun: dryRun, Warnings: secretWarnings(res.Secrets),
 	}
+	c.warnSecrets(res.Secrets)
 	switch {
 	case dryRun && !res.NoChange:
 		return c.printDryRun(ctx, r, res, out)

@@ -107,7 +107,7 @@ func outcomeOf(ctx context.Context, err error) operation.Outcome {
 	case is(store.ErrRedacted):
 		return operation.Redacted
 	case is(repo.ErrUnsigned, policy.ErrDenied, errForeign, keyring.ErrExposed, errRevoked,
-		errUnconfirmed, errRemote, errOpenToAll):
+		errUnconfirmed, errRemote, errOpenToAll, repo.ErrSecret):
 		return operation.Refused
 	case is(repo.ErrConflict, store.ErrHeadMoved, filestate.ErrMoved):
 		return operation.Conflict
@@ -145,6 +145,10 @@ func (c *cli) report(ctx context.Context, err error) int {
 	var part *operation.Error
 	if next.hint == "" && errors.As(err, &part) {
 		next.hint = part.Hint
+	}
+	var secret *repo.SecretError
+	if next.hint == "" && errors.As(err, &secret) {
+		next.hint = c.secretHint(secret)
 	}
 	var detached *repo.DetachedError
 	if next.hint == "" && errors.As(err, &detached) {

@@ -30,6 +30,8 @@ type importJSON struct {
 	Redactions int  `json:"redactions"`
 	NoChange   bool `json:"no_change"`
 	DryRun     bool `json:"dry_run"`
+
+	Warnings []secretWarningJSON `json:"warnings,omitempty"`
 }
 
 // refChangeJSON is a ref that was moved, from null where it is new.
@@ -150,12 +152,13 @@ func wasWere(n int) string {
 }
 
 func (c *cli) printImport(file string, res *repo.ImportResult, dryRun bool) error {
+	c.warnSecrets(res.Secrets)
 	if c.global.json {
 		out := importJSON{
 			Name: orNull(res.Name), Scope: string(res.Scope), Refs: []refChangeJSON{},
 			Head: orNull(res.Head), Blocks: res.Blocks, Bytes: res.Bytes, NewBlocks: res.NewBlocks,
 			Redacted: res.Redacted, Redactions: res.Redactions,
-			NoChange: len(res.Refs) == 0, DryRun: dryRun,
+			NoChange: len(res.Refs) == 0, DryRun: dryRun, Warnings: secretWarnings(res.Secrets),
 		}
 		for _, ref := range res.Refs {
 			out.Refs = append(out.Refs, refChangeJSON{

@@ -24,6 +24,8 @@ type markedJSON struct {
 	Graph    *string      `json:"graph"`
 	NoChange bool         `json:"no_change"`
 	DryRun   bool         `json:"dry_run"`
+
+	Warnings []secretWarningJSON `json:"warnings,omitempty"`
 }
 
 // markFlags are the flags of verbs that mark.
@@ -36,6 +38,7 @@ func (f *markFlags) add(c *cli, cmd *cobra.Command) {
 	c.writeFlags(cmd)
 	c.branchFlag(cmd)
 	c.signFlags(cmd)
+	c.secretFlag(cmd)
 	cmd.Flags().StringVar(&f.reason, "reason", "", "why, `TEXT`: it is kept with the mark")
 	cmd.Flags().StringVarP(&f.message, "message", "m", "", "what the commit is about; default: what "+
 		"was done")
@@ -96,11 +99,12 @@ func idTexts(ids []graph.ID) []string {
 func (c *cli) printMarked(
 	ctx context.Context, r *repo.Repo, res *memory.MarkResult, state graph.State, dryRun bool,
 ) error {
+	c.warnSecrets(res.Secrets)
 	if c.global.json {
 		out := markedJSON{
 			Marked: idTexts(res.Marked), Already: idTexts(res.Already), Unmarked: idTexts(res.Unmarked),
 			Commit: jsonCID(res.Commit), Branch: res.Branch, Graph: jsonCID(res.Graph),
-			NoChange: res.NoChange, DryRun: dryRun,
+			NoChange: res.NoChange, DryRun: dryRun, Warnings: secretWarnings(res.Secrets),
 		}
 		if state != "" {
 			out.State = &state

@@ -25,6 +25,8 @@ type mergeJSON struct {
 	itemCountsJSON
 	NoChange bool `json:"no_change"`
 	DryRun   bool `json:"dry_run"`
+
+	Warnings []secretWarningJSON `json:"warnings,omitempty"`
 }
 
 // conflictJSON is one item that does not merge; records are named by their CIDs.
@@ -98,6 +100,7 @@ func (c *cli) integrateFlags(cmd *cobra.Command, f *mergeFlags) {
 	c.writeFlags(cmd)
 	c.branchFlag(cmd)
 	c.signFlags(cmd)
+	c.secretFlag(cmd)
 	flags := cmd.Flags()
 	flags.StringVarP(&f.message, "message", "m", "",
 		"what the commit is about; default: what was done")
@@ -276,13 +279,14 @@ func (c *cli) mergeDone(res *repo.MergeResult, err error, f mergeFlags) error {
 }
 
 func (c *cli) printMerge(res *repo.MergeResult, f mergeFlags) error {
+	c.warnSecrets(res.Secrets)
 	if c.global.json {
 		out := mergeJSON{
 			Commit: jsonCID(res.Commit), FastForward: res.FastForward,
 			Conflicts: jsonConflicts(res.Conflicts), VectorsDropped: res.VectorsDropped,
 			Branch: res.Branch, Parents: jsonCIDs(res.Parents), Graph: jsonCID(res.Graph),
 			itemCountsJSON: itemCountsJSON{jsonCounts(res.Nodes), jsonCounts(res.Edges)},
-			NoChange:       res.NoChange, DryRun: f.dryRun,
+			NoChange:       res.NoChange, DryRun: f.dryRun, Warnings: secretWarnings(res.Secrets),
 		}
 		if f.dryRun && !res.FastForward && !res.NoChange {
 			out.Commit = nil // its time would be another

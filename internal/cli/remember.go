@@ -80,6 +80,7 @@ func (f *rememberFlags) add(c *cli, cmd *cobra.Command) {
 	c.writeFlags(cmd)
 	c.branchFlag(cmd)
 	c.signFlags(cmd)
+	c.strictFlag(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.req.Type, "type", "", "`TYPE`: fact, decision, preference, insight, context, event, "+
 		"task or any other (default fact)")

@@ -47,15 +47,18 @@ const (
 		`"label": "text", "base": "cid|null", "ours": "cid|null", "theirs": "cid|null", "fields": ` +
 		`[{"field": "text", "base": "json", "ours": "json", "theirs": "json"}], ` +
 		`"resolution": "ours|theirs|base|lines|null"}]`
+	shapeSecrets = `[{"code": "secret|secrets_not_listed|not_searched", "rule": "text", "field": "text", ` +
+		`"file": "text|null", "line": "int|null", "item": "text|null", "message": "text", "remedy": "text"}]`
 	shapeMerge = `{"commit": "cid|null", "fast_forward": "bool", "conflicts": ` + shapeConflicts +
 		`, "vectors_dropped": "int", "branch": "text", "parents": ["cid"], "graph": "cid|null", ` +
-		shapeItems + `, "no_change": "bool", "dry_run": "bool"}`
+		shapeItems + `, "no_change": "bool", "dry_run": "bool", "warnings?": ` + shapeSecrets + `}`
 	shapePending = `{"branch": "text|null", "verb": "merge|revert|cherry-pick|null", ` +
 		`"ours": "cid|null", "theirs": "cid|null", "conflicts": ` + shapeConflicts +
 		`, "vectors_dropped": "int", "kept": [{"ref": "text", "commit": "cid", "branch": "text"}]}`
 	shapeCommitted = `{"commit": "cid|null", "parents": ["cid"], "branch": "text", ` +
 		`"graph": "cid|null", ` + shapeItems + `, "duplicates": "int", "unchanged": "int", ` +
-		`"no_change": "bool", "rebased?": "bool", "dry_run": "bool", "changes?": ` + shapeChanges + `}`
+		`"no_change": "bool", "rebased?": "bool", "dry_run": "bool", "changes?": ` + shapeChanges +
+		`, "warnings?": ` + shapeSecrets + `}`
 	shapeKept = `{"commit": "null", "branch": "text", "base": "cid|null", "head": "cid|null", ` +
 		`"kept": "cid|null", "ref": "text|null", "conflicts": ` + shapeConflicts + `}`
 	shapeImportance = `{"value": "int", "importance": "int", "base": "int", "use": "int", ` +
@@ -72,8 +75,9 @@ const (
 		`, "tag?": "text", "spellings?": ["text"]}]`
 	shapeMarked = `{"state": "text|null", "marked": ["id"], "already": ["id"], "unmarked": ["id"], ` +
 		`"commit": "cid|null", "branch": "text", "graph": "cid|null", "no_change": "bool", ` +
-		`"dry_run": "bool"}`
-	shapeStage = `{"stage": "text", ` + shapeItems + `, "duplicates": "int", "unchanged": "int"}`
+		`"dry_run": "bool", "warnings?": ` + shapeSecrets + `}`
+	shapeStage = `{"stage": "text", ` + shapeItems + `, "duplicates": "int", "unchanged": "int"` +
+		`, "warnings?": ` + shapeSecrets + `}`
 	shapeIndex = `{"manifest": "cid|null", "segments": "int", "nodes": "int", "terms": "int", ` +
 		`"fields": [{"field": "text", "nodes": "int", "terms": "int"}]}`
 	shapeTypes   = `[{"type": "text", "count": "int"}]`
@@ -304,7 +308,7 @@ func recordShapes() map[string][]string {
 		"mnem import": {`{"name": "text|null", "scope": "text", ` +
 			`"refs": [{"ref": "text", "from": "cid|null", "to": "cid"}], "head": "text|null", ` +
 			`"blocks": "int", "bytes": "int", "new_blocks": "int", "redacted": "int", ` +
-			`"redactions": "int", "no_change": "bool", "dry_run": "bool"}`},
+			`"redactions": "int", "no_change": "bool", "dry_run": "bool", "warnings?": ` + shapeSecrets + `}`},
 		"mnem demo": {`{"say": "text", "command": ["text"], "stdout": "text", "stderr": "text"}`},
 		"mnem embed": {`{"model": "text", "dim": "int|null", "branch": "text", "commit": "cid", ` +
 			`"commits": "int", "embedded": "int", "stale": "int", "unchanged": "int", "skipped": "int", ` +
@@ -335,8 +339,11 @@ func recordShapes() map[string][]string {
 		"mnem token new":    {`{` + shapeToken + `, "token": "text"}`},
 		"mnem token list":   {`{` + shapeToken + `, "expired": "bool"}`},
 		"mnem token revoke": {`{"revoked": "text"}`},
-		"mnem verify":       {`{"commit": "cid", ` + shapeSignature + `}`},
-		"mnem key new":      {shapeKey}, "mnem key list": {shapeKey}, "mnem key show": {shapeKey},
+		"mnem guard check": {`{"file": "text", "line": "int", "column": "int", "start": "int", ` +
+			`"end": "int", "rule": "text", "refuses": "bool"}`},
+		"mnem guard rules": {`{"rule": "text", "refuses": "bool", "about": "text"}`},
+		"mnem verify":      {`{"commit": "cid", ` + shapeSignature + `}`},
+		"mnem key new":     {shapeKey}, "mnem key list": {shapeKey}, "mnem key show": {shapeKey},
 		"mnem key import": {shapeKey}, "mnem key trust": {shapeKey}, "mnem key revoke": {shapeKey},
 		"mnem key untrust": {shapeKey}, "mnem key rm": {`{"removed": "text"}`},
 		"mnem key export": {`{"name": "text|null", "key": "text", "secret?": "text"}`},
@@ -372,7 +379,8 @@ func benchShapes() map[string][]string {
 func streams(path string) bool {
 	return slices.Contains([]string{
 		"mnem config list", "mnem token list", "mnem profile list", "mnem remember", "mnem log",
-		"mnem session list", "mnem session log", "mnem demo", "mnem verify", "mnem key list",
+		"mnem session list", "mnem session log", "mnem demo", "mnem verify", "mnem key list", "mnem guard check",
+		"mnem guard rules",
 		"mnem branch", "mnem tag", "mnem op log", "mnem watch",
 	}, path)
 }

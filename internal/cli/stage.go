@@ -20,6 +20,8 @@ type stageJSON struct {
 	itemCountsJSON
 	Duplicates int `json:"duplicates"`
 	Unchanged  int `json:"unchanged"`
+
+	Warnings []secretWarningJSON `json:"warnings,omitempty"`
 }
 
 // stageFlags adds the flags of every command that edits a stage.
@@ -28,6 +30,7 @@ func (c *cli) stageFlags(cmd *cobra.Command) {
 	c.headFlag(cmd)
 	c.branchFlag(cmd)
 	c.stageFlag(cmd)
+	c.strictFlag(cmd)
 	cmd.Flags().Lookup("branch").Usage = "the branch that an empty stage builds on " +
 		"(MNEM_BRANCH; default: the one HEAD is on)"
 }
@@ -60,10 +63,11 @@ func (c *cli) editStage(cmd *cobra.Command, make makeChanges) error {
 
 func (c *cli) printStage(res *repo.StageResult) error {
 	name := firstOf(c.stage(), repo.DefaultStage)
+	c.warnSecrets(res.Secrets)
 	if c.global.json {
 		return c.printJSON(stageJSON{
 			name, itemCountsJSON{jsonCounts(res.Nodes), jsonCounts(res.Edges)},
-			res.Duplicates, res.Unchanged,
+			res.Duplicates, res.Unchanged, secretWarnings(res.Secrets),
 		})
 	}
 	more := repeats(res.Duplicates, res.Unchanged)

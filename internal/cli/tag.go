@@ -38,6 +38,7 @@ func (c *cli) tagCommand() *cobra.Command {
 		ValidArgsFunction: c.completeArg(completeTags),
 	}
 	c.writeFlags(cmd)
+	c.secretFlag(cmd)
 	f.add(cmd, "a tag", "move a tag that exists")
 	cmd.Flags().BoolVarP(&annotate, "annotate", "a", false, "keep who made the tag and when")
 	cmd.Flags().StringVarP(&message, "message", "m", "", "what the tag is about; means -a")

@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/guard"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// guardRuleJSON is a rule by which credentials are found.
+type guardRuleJSON struct {
+	Rule    string `json:"rule"`
+	Refuses bool   `json:"refuses"` // what it finds; else it is reported
+	About   string `json:"about"`
+}
+
+// guardFindingJSON is what looks like a credential in a file.
+type guardFindingJSON struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"` // in bytes, from 1
+	Start   int    `json:"start"`  // in bytes of the file, as is end
+	End     int    `json:"end"`
+	Rule    string `json:"rule"`
+	Refuses bool   `json:"refuses"`
+}
+
+func (c *cli) guardCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "guard",
+		GroupID: groupCare,
+		Short:   "Find credentials before they are remembered",
+		Long: "Everything that is written is searched for credentials first: whichever command writes it, and\n" +
+			"for every caller of a server. What has the prefix of a provider's keys, a checksum, or the form\n" +
+			"of a private key is refused, exit code 7, with its line and rule; --allow-secret RULE writes it\n" +
+			"all the same. What may be a password, or is irregular and called a key, is reported. In commits\n" +
+			"of more than 1000 changes everything is only reported, but with --strict; and merges and imports\n" +
+			"keep their bytes, and report.",
+		Example: "  mnem guard check notes.md\n  mnem guard rules",
+	}
+	return c.parent(cmd, c.guardCheck(), c.guardRules())
+}
+
+func (c *cli) guardCheck() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "check FILE…|-",
+		Short: "List what looks like credentials in files, and write nothing",
+		Long: "Search files of any text for what looks like credentials, \"-\" being standard input. Each is a\n" +
+			"line: the file, line and column, the rule, and whether it would be refused. The credential\n" +
+			"itself is not printed. The exit code is 7 where one would be refused. It needs no repository.\n\n" +
+			"With --json, one object a line.",
+		Example: "  mnem guard check notes.md facts.jsonl\n  git diff | mnem guard check -",
+		Args:    cobra.MinimumNArgs(1),
+	}
+	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+		refused := 0
+		for _, arg := range args {
+			n, err := c.guardFile(cmd, arg)
+			if err != nil {
+				return err
+			}
+			refused += n
+		}
+		if refused > 0 {
+			return hint(fmt.Errorf("%w: %s", repo.ErrSecret, plural(refused, "finding")),
+				"take them out before the text is remembered")
+		}
+		return nil
+	})
+}
+
+// guardFile prints what is found in a file and returns how much of it would be refused.
+func (c *cli) guardFile(cmd *cobra.Command, arg string) (refused int, err error) {
+	in, name, err := c.open(cmd.Context(), arg)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	data, err := io.ReadAll(io.LimitReader(in, graph.MaxContent+1))
+	if err != nil {
+		return 0, fmt.Errorf("read %s: %w", name, err)
+	}
+	if len(data) > graph.MaxContent {
+		return 0, hint(fmt.Errorf("%w: %s: more than %d bytes", repo.ErrInvalid, name, graph.MaxContent),
+			"check it in parts")
+	}
+	text := string(data)
+	at, lineNo, begin := 0, 1, 0
+	for _, f := range guard.Find(text) {
+		lineNo += strings.Count(text[at:f.Start], "\n")
+		if i := strings.LastIndexByte(text[at:f.Start], '\n'); i >= 0 {
+			begin = at + i + 1
+		}
+		at = f.Start
+		out := guardFindingJSON{
+			File: name, Line: lineNo, Column: f.Start - begin + 1, Start: f.Start, End: f.End,
+			Rule: f.Rule, Refuses: f.Level == guard.Refuses,
+		}
+		if out.Refuses {
+			refused++
+		}
+		if err := c.printFinding(out); err != nil {
+			return 0, err
+		}
+	}
+	return refused, nil
+}
+
+func (c *cli) printFinding(f guardFindingJSON) error {
+	if c.global.json {
+		return c.printJSON(f)
+	}
+	what := "reported"
+	if f.Refuses {
+		what = c.paint(styleRed, "refused")
+	}
+	return c.printf("%s:%d:%d  %s  %s\n", line(f.File), f.Line, f.Column, what, f.Rule)
+}
+
+func (c *cli) guardRules() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "rules",
+		Short: "List the rules by which credentials are found",
+		Long: "List the rules: their names, as --allow-secret takes them, whether what they find is refused or\n" +
+			"reported, and what it is. Most are those of gitleaks, under the MIT licence.\n\n" +
+			"With --json, one object a line.",
+		Example: "  mnem guard rules\n  mnem guard rules --json",
+		Args:    cobra.NoArgs,
+	}
+	return c.command(cmd, func(*cobra.Command, []string) error {
+		var rows [][]cell
+		for _, r := range guard.Rules() {
+			refuses := r.Level == guard.Refuses
+			if c.global.json {
+				if err := c.printJSON(guardRuleJSON{r.ID, refuses, r.About}); err != nil {
+					return err
+				}
+				continue
+			}
+			rows = append(rows, []cell{{r.ID, styleCyan},
+				{map[bool]string{true: "refused", false: "reported"}[refuses], ""}, {line(r.About), styleDim}})
+		}
+		return c.table(rows)
+	})
+}
