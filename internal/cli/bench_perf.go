@@ -193,7 +193,7 @@ func (p *perfPage) write(report *perf.Report) error {
 	}
 	for _, f := range append(charts, perf.File{Name: filepath.Base(p.path), Text: text}) {
 		path := filepath.Join(filepath.Dir(p.path), f.Name)
-		err := writeWhole(path, p.c.app.PID, func(w io.Writer) error {
+		err := writeWhole(path, 0o644, p.c.app.PID, func(w io.Writer) error {
 			_, err := io.WriteString(w, f.Text)
 			return err
 		})

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -45,7 +46,8 @@ func (c *cli) exportCommand() *cobra.Command {
 			"read: the branch HEAD is on, another revision, with A..B what B has and A does not, with --all\n" +
 			"every branch, tag and session, or one session or receipt with the commits it is about.\n" +
 			"Signatures, marks and embeddings go along; stages, indexes and the log of operations do not.\n" +
-			"The same commits give the same bytes on every machine.",
+			"The same commits give the same bytes on every machine. A new file is for its user alone, mode\n" +
+			"0600; one that is replaced keeps its mode.",
 		Example: "  mnem export -o memory.car\n" +
 			"  mnem export --all -o backup.car\n" +
 			"  mnem export HEAD~1..HEAD -o news.car\n" +
@@ -116,10 +118,12 @@ const maxLinks = 40
 // its place; a symbolic link stays, and what it leads to is written.
 func writeOut(ctx context.Context, path string, pid int, write func(io.Writer) error) error {
 	info, err := os.Stat(path)
+	mode := fs.FileMode(privateMode)
 	switch {
 	case err == nil && !info.Mode().IsRegular():
 		return writeInPlace(ctx, path, write)
 	case err == nil:
+		mode = info.Mode().Perm()
 		path, err = filepath.EvalSymlinks(path)
 	case errors.Is(err, fs.ErrNotExist):
 		path, err = linkEnd(path)
@@ -127,8 +131,12 @@ func writeOut(ctx context.Context, path string, pid int, write func(io.Writer) e
 	if err != nil {
 		return err
 	}
-	return writeWhole(path, pid, write)
+	return writeWhole(path, mode, pid, write)
 }
+
+// privateMode is that of a new file with memories in it: they are their user's business. One that is
+// replaced keeps its mode.
+const privateMode = 0o600
 
 // linkEnd returns the name that a path of links leads to, where nothing is yet.
 func linkEnd(path string) (string, error) {
@@ -175,9 +183,11 @@ func writeInPlace(ctx context.Context, path string, write func(io.Writer) error)
 
 // writeWhole writes a file that is there as a whole or not at all: it is synced under another name,
 // which has the number of the process in it, and then renamed.
-func writeWhole(path string, pid int, write func(io.Writer) error) (err error) {
+func writeWhole(
+	path string, mode fs.FileMode, pid int, write func(io.Writer) error,
+) (err error) {
 	temp := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d.tmp", filepath.Base(path), pid))
-	f, err := os.OpenFile(temp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o666)
+	f, err := os.OpenFile(temp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, privateMode)
 	if err != nil {
 		return err
 	}
@@ -186,7 +196,9 @@ func writeWhole(path string, pid int, write func(io.Writer) error) (err error) {
 			err = errors.Join(err, os.Remove(f.Name()))
 		}
 	}()
-	err = write(f)
+	if err = f.Chmod(mode); err == nil || runtime.GOOS == "windows" {
+		err = write(f)
+	}
 	if err == nil {
 		err = f.Sync()
 	}
