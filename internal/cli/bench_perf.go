@@ -194,7 +194,7 @@ func (p *perfPage) write(report *perf.Report) error {
 	}
 	for _, f := range append(charts, perf.File{Name: filepath.Base(p.path), Text: text}) {
 		path := filepath.Join(filepath.Dir(p.path), f.Name)
-		err := filestate.Replace(path, func(w io.Writer) error {
+		err := filestate.Replace(path, 0o644, func(w io.Writer) error {
 			_, err := io.WriteString(w, f.Text)
 			return err
 		})

@@ -43,7 +43,8 @@ func (c *cli) exportCommand() *cobra.Command {
 			"read: the branch HEAD is on, another revision, with A..B what B has and A does not, with --all\n" +
 			"every branch, tag and session, or one session or receipt with the commits it is about.\n" +
 			"Signatures, marks and embeddings go along; stages, indexes and the log of operations do not.\n" +
-			"The same commits give the same bytes on every machine.",
+			"The same commits give the same bytes on every machine. A new file is for its user alone, mode\n" +
+			"0600; one that is replaced keeps its mode.",
 		Example: "  mnem export -o memory.car\n" +
 			"  mnem export --all -o backup.car\n" +
 			"  mnem export HEAD~1..HEAD -o news.car\n" +
@@ -113,8 +114,11 @@ func writeOut(ctx context.Context, path string, write func(io.Writer) error) err
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return writeInPlace(ctx, path, write)
 	}
-	return filestate.Replace(path, write)
+	return filestate.Replace(path, privateMode, write)
 }
+
+// privateMode is that of a new file with memories in it: they are their user's business.
+const privateMode = 0o600
 
 // writeInPlace writes to a device or pipe. An interrupt ends the wait for a reader.
 func writeInPlace(ctx context.Context, path string, write func(io.Writer) error) error {

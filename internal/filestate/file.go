@@ -116,21 +116,22 @@ func createDirectly(path string, data []byte) error {
 	return nil
 }
 
-// Replace writes a file as a whole or not at all; of several at once the last stays. A new file has
-// the mode 0666 less the umask: it is for others as much as any that the user makes.
-func Replace(path string, write func(io.Writer) error) error {
+// Replace writes a file as a whole or not at all; of several at once the last stays. One that is
+// replaced keeps its mode, and a new one has the given one.
+func Replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	path, err := target(path)
 	if err != nil {
 		return err
 	}
-	f, err := newTemp(path, 0o666)
+	f, err := newTemp(path, fileMode)
 	if err != nil {
 		return err
 	}
 	if info, err := os.Stat(path); err == nil {
-		if err := f.Chmod(info.Mode().Perm()); err != nil && runtime.GOOS != "windows" {
-			return errors.Join(err, f.Close(), os.Remove(f.Name()))
-		}
+		mode = info.Mode().Perm()
+	}
+	if err := f.Chmod(mode); err != nil && runtime.GOOS != "windows" {
+		return errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
 	return install(f, path, write)
 }

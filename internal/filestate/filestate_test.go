@@ -355,7 +355,7 @@ func TestLinksStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantText(t, path, "a\nb\n")
-	err := Replace(path, func(w io.Writer) error {
+	err := Replace(path, 0o600, func(w io.Writer) error {
 		_, err := io.WriteString(w, "whole")
 		return err
 	})
@@ -407,7 +407,7 @@ func TestReplace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	write(t, path, "old", 0o640)
 	broken := errors.New("broken")
-	err := Replace(path, func(w io.Writer) error {
+	err := Replace(path, 0o600, func(w io.Writer) error {
 		_, err := io.WriteString(w, "half")
 		return errors.Join(err, broken)
 	})
@@ -418,7 +418,7 @@ func TestReplace(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
-			err := Replace(path, func(w io.Writer) error {
+			err := Replace(path, 0o600, func(w io.Writer) error {
 				_, err := io.WriteString(w, strings.Repeat(fmt.Sprint(i), 1000))
 				return err
 			})

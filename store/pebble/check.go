@@ -9,7 +9,7 @@ import (
 
 // Check calls fn with every fault around the blocks: keys that belong to nothing, cells that hold
 // no CID, blocks that are there though they are redacted, a missing format record, and damaged
-// slots of the head file. Blocks are not looked into: Iterate shows them. fn may return an error to
+// slots of the head file and of the marker. Blocks are not looked into: Iterate shows them. fn may return an error to
 // end the check, which Check returns.
 func (s *Store) Check(ctx context.Context, fn func(message string) error) error {
 	redacted := *s.redacted.Load()
@@ -39,14 +39,16 @@ func (s *Store) Check(ctx context.Context, fn func(message string) error) error 
 	if err != nil {
 		return err
 	}
-	slots, err := HeadFile(s.dir, s.opts.FS)
-	if err != nil {
-		return err
-	}
-	for i, slot := range slots.Slot {
-		if slot.Damaged {
-			if err := fn(fmt.Sprintf("head file: slot %d is damaged", i)); err != nil {
-				return err
+	for _, kind := range []slotKind{headSlots, markerSlots} {
+		slots, err := readSlots(s.fs, s.dir, kind)
+		if err != nil {
+			return err
+		}
+		for i, slot := range slots.Slot {
+			if slot.Damaged {
+				if err := fn(fmt.Sprintf("%s: slot %d is damaged", kind.what, i)); err != nil {
+					return err
+				}
 			}
 		}
 	}

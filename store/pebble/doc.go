@@ -4,6 +4,7 @@
 //
 //	db/     Pebble's files; db/LOCK is locked by the one process that has the store open
 //	head    the newest acknowledged operation, outside Pebble
+//	marker  that there are acknowledged operations, outside both
 //	owner   who has the store open: JSON, for people and clients, not for locking
 //
 // Files have mode 0600 and directories 0700, whatever the umask is.
@@ -72,6 +73,17 @@
 //
 // "Anything else" includes P = F beside a damaged slot: that slot may have named an operation
 // after P. Whoever has weighed that opens with Options.AcceptHead.
+//
+// # The marker
+//
+// A head file that is gone beside a log that lost its end looks like an empty store, or like one cut
+// short in its first commit. So the first commit, after step (4) and before it returns, makes the file
+// marker and syncs it; no later one does. It has the form of the head file, with the magic "mnemmark",
+// and names an operation that was acknowledged: the first one, and the last one after the store was
+// closed, which is written without a sync. Opening demands, where there is a marker, whatever is in
+// it, a valid slot in the head file; and where the marker has a valid slot, that the newest of the
+// head file is not before the newest of the marker, nor another one of its number. What is not so is a
+// *HeadError. A store without a marker was made by an earlier version; its next commit makes one.
 //
 // # Erasing
 //

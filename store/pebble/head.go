@@ -184,39 +184,51 @@ func HeadFile(dir string, fs vfs.FS) (Slots, error) {
 	if fs == nil {
 		fs = vfs.Default
 	}
-	f, err := fs.Open(fs.PathJoin(dir, headName))
+	return readSlots(fs, dir, headSlots)
+}
+
+// slotKind is a file of slots: the head file or the marker.
+type slotKind struct{ what, name, magic string }
+
+var (
+	headSlots   = slotKind{"head file", headName, headMagic}
+	markerSlots = slotKind{"marker", markerName, markerMagic}
+)
+
+func readSlots(fs vfs.FS, dir string, kind slotKind) (Slots, error) {
+	f, err := fs.Open(fs.PathJoin(dir, kind.name))
 	if errors.Is(err, iofs.ErrNotExist) {
 		return Slots{}, nil
 	}
 	if err != nil {
-		return Slots{}, fmt.Errorf("read head file: %w", err)
+		return Slots{}, fmt.Errorf("read %s: %w", kind.what, err)
 	}
 	defer f.Close()
 	out := Slots{Exists: true}
 	for i := range out.Slot {
 		b := make([]byte, slotLen)
 		if _, err := f.ReadAt(b, int64(i)*slotStride); err != nil && err != io.EOF {
-			return Slots{}, fmt.Errorf("read head file: %w", err)
+			return Slots{}, fmt.Errorf("read %s: %w", kind.what, err)
 		}
-		out.Slot[i] = decodeSlot(b, i)
+		out.Slot[i] = decodeSlot(kind.magic, b, i)
 	}
 	return out, nil
 }
 
-func encodeSlot(h store.Head) []byte {
-	b := append(make([]byte, 0, slotLen), headMagic...)
+func encodeSlot(magic string, h store.Head) []byte {
+	b := append(make([]byte, 0, slotLen), magic...)
 	b = binary.BigEndian.AppendUint64(b, h.Seq)
 	b = h.Operation.Append(b)
 	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
-func decodeSlot(b []byte, index int) Slot {
+func decodeSlot(magic string, b []byte, index int) Slot {
 	if bytes.Count(b, []byte{0}) == len(b) {
 		return Slot{}
 	}
 	seq := binary.BigEndian.Uint64(b[slotSeq:])
 	op, err := ipld.CIDFromBytes(b[slotCID:slotCRC])
-	if err != nil || string(b[:slotSeq]) != headMagic ||
+	if err != nil || string(b[:slotSeq]) != magic ||
 		binary.BigEndian.Uint32(b[slotCRC:]) != crc32.Checksum(b[:slotCRC], castagnoli) ||
 		seq == 0 || seq > math.MaxInt64 || seq%2 != uint64(index) {
 		return Slot{Damaged: true}
@@ -260,54 +272,68 @@ func reconcile(stored record, slots Slots) (behind bool, err error) {
 	return fail("the head file is too old")
 }
 
-// headFile writes the head file.
-type headFile struct {
+// slotFile writes a file of slots.
+type slotFile struct {
+	slotKind
 	fs   vfs.FS
 	dir  string
 	file vfs.File // nil until the first write
 }
 
 // write puts h into its slot and makes it durable.
-func (f *headFile) write(h store.Head) error {
-	if err := f.open(); err != nil {
-		return fmt.Errorf("open head file: %w", err)
+func (f *slotFile) write(h store.Head) error {
+	if err := f.set(h); err != nil {
+		return err
 	}
-	if err := f.put(encodeSlot(h), h.Seq%2); err != nil {
-		return fmt.Errorf("write head file: %w", err)
+	if err := f.file.SyncData(); err != nil {
+		return fmt.Errorf("write %s: %w", f.what, err)
+	}
+	return nil
+}
+
+// set puts h into its slot.
+func (f *slotFile) set(h store.Head) error {
+	if err := f.open(); err != nil {
+		return fmt.Errorf("open %s: %w", f.what, err)
+	}
+	if err := f.put(encodeSlot(f.magic, h), h.Seq%2); err != nil {
+		return fmt.Errorf("write %s: %w", f.what, err)
 	}
 	return nil
 }
 
 // rewrite makes h the only head of the file.
-func (f *headFile) rewrite(h store.Head) error {
+func (f *slotFile) rewrite(h store.Head) error {
 	if err := f.write(h); err != nil {
 		return err
 	}
-	if err := f.put(make([]byte, slotLen), (h.Seq+1)%2); err != nil {
-		return fmt.Errorf("clear head file: %w", err)
+	err := f.put(make([]byte, slotLen), (h.Seq+1)%2)
+	if err == nil {
+		err = f.file.SyncData()
+	}
+	if err != nil {
+		return fmt.Errorf("clear %s: %w", f.what, err)
 	}
 	return nil
 }
 
-func (f *headFile) put(b []byte, slot uint64) error {
-	if _, err := f.file.WriteAt(b, int64(slot)*slotStride); err != nil {
-		return err
-	}
-	return f.file.SyncData()
+func (f *slotFile) put(b []byte, slot uint64) error {
+	_, err := f.file.WriteAt(b, int64(slot)*slotStride)
+	return err
 }
 
-func (f *headFile) open() (err error) {
+func (f *slotFile) open() (err error) {
 	if f.file != nil {
 		return nil
 	}
-	f.file, err = f.fs.OpenReadWrite(f.fs.PathJoin(f.dir, headName), vfs.WriteCategoryUnspecified)
+	f.file, err = f.fs.OpenReadWrite(f.fs.PathJoin(f.dir, f.name), vfs.WriteCategoryUnspecified)
 	if err != nil {
 		return err
 	}
 	return syncDir(f.fs, f.dir)
 }
 
-func (f *headFile) close() error {
+func (f *slotFile) close() error {
 	if f.file == nil {
 		return nil
 	}

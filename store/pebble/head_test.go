@@ -121,28 +121,28 @@ func TestReconcile(t *testing.T) {
 func TestSlotBytes(t *testing.T) {
 	h := store.Head{Seq: 0x0102030405060708, Operation: ipld.Sum(ipld.DagCBOR, []byte{0xf6})}
 	const want = "6d6e656d68656164" + "0102030405060708" + "01711220"
-	got := encodeSlot(h)
+	got := encodeSlot(headMagic, h)
 	digest := h.Operation.Digest()
 	if len(got) != 56 || hex.EncodeToString(got[:20]) != want ||
 		!bytes.Equal(got[20:52], digest[:]) {
 		t.Errorf("slot is %x", got)
 	}
-	if slot := decodeSlot(got, 0); slot.Head != h || slot.Damaged {
+	if slot := decodeSlot(headMagic, got, 0); slot.Head != h || slot.Damaged {
 		t.Errorf("slot decodes to %+v", slot)
 	}
-	if slot := decodeSlot(got, 1); !slot.Damaged {
+	if slot := decodeSlot(headMagic, got, 1); !slot.Damaged {
 		t.Error("a slot in the wrong place is accepted")
 	}
 	for i := range got {
 		for bit := range 8 {
 			b := bytes.Clone(got)
 			b[i] ^= 1 << bit
-			if slot := decodeSlot(b, 0); !slot.Damaged || slot.Valid() {
+			if slot := decodeSlot(headMagic, b, 0); !slot.Damaged || slot.Valid() {
 				t.Errorf("bit %d of byte %d flipped: %+v", bit, i, slot)
 			}
 		}
 	}
-	if slot := decodeSlot(make([]byte, slotLen), 0); slot.Damaged || slot.Valid() {
+	if slot := decodeSlot(headMagic, make([]byte, slotLen), 0); slot.Damaged || slot.Valid() {
 		t.Errorf("zeros decode to %+v", slot)
 	}
 }
@@ -192,7 +192,7 @@ func TestAcceptHead(t *testing.T) {
 			writeFile(t, fs, repo+"/head", b)
 		},
 		"newer than stored": func(t *testing.T, fs vfs.FS, b []byte) {
-			copy(b[slotStride:], encodeSlot(opHead(5)))
+			copy(b[slotStride:], encodeSlot(headMagic, opHead(5)))
 			writeFile(t, fs, repo+"/head", b)
 		},
 		"missing": func(t *testing.T, fs vfs.FS, _ []byte) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"time"
@@ -75,7 +74,7 @@ func lockDB(fs vfs.FS, dir, db string, opts *Options) (*pdb.Lock, error) {
 			return lock, nil
 		}
 		if !isBusy(err) {
-			return nil, fmt.Errorf("lock store, which reading needs too: %w", err)
+			return nil, fmt.Errorf("lock store: %w", err)
 		}
 		if wait {
 			wait = pause(place.Pause(), timeout)
@@ -151,12 +150,7 @@ func writeOwner(fs vfs.FS, dir string, o Owner) error {
 	if err != nil {
 		return fmt.Errorf("write owner file: %w", err)
 	}
-	if f.Fd() != vfs.InvalidFd {
-		err = os.Chmod(name, 0o600)
-	}
-	if err == nil {
-		_, err = f.Write(append(b, '\n'))
-	}
+	_, err = f.Write(append(b, '\n'))
 	if err := errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("write owner file: %w", err)
 	}
@@ -164,8 +158,7 @@ func writeOwner(fs vfs.FS, dir string, o Owner) error {
 }
 
 func removeOwner(fs vfs.FS, dir string) error {
-	err := fs.Remove(fs.PathJoin(dir, ownerName))
-	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+	if err := removeIfThere(fs, fs.PathJoin(dir, ownerName)); err != nil {
 		return fmt.Errorf("remove owner file: %w", err)
 	}
 	return nil

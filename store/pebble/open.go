@@ -110,8 +110,16 @@ func missing(dir string, fs vfs.FS) error {
 	if err != nil {
 		return err
 	}
-	if slots.Exists {
-		return &HeadError{Acknowledged: slots.Newest(), Reason: "the database is gone"}
+	marker, err := readSlots(fs, dir, markerSlots)
+	if err != nil {
+		return err
+	}
+	newest := slots.Newest()
+	if newest.Seq < marker.Newest().Seq {
+		newest = marker.Newest()
+	}
+	if slots.Exists || marker.Exists {
+		return &HeadError{Acknowledged: newest, Reason: "the database is gone"}
 	}
 	return store.ErrNotFound
 }
@@ -125,11 +133,15 @@ func (s *Store) openLocked(db string) error {
 	if err != nil {
 		return err
 	}
+	marker, err := readSlots(s.fs, s.dir, markerSlots)
+	if err != nil {
+		return err
+	}
 	rest, created, err := leftovers(s.fs, db)
 	switch {
 	case err != nil:
 		return err
-	case !created && (slots.Exists || !s.opts.Create):
+	case !created && (slots.Exists || marker.Exists || !s.opts.Create):
 		return missing(s.dir, s.fs)
 	case !created:
 		for _, name := range rest {
@@ -147,7 +159,10 @@ func (s *Store) openLocked(db string) error {
 	if err := s.loadRedactions(); err != nil {
 		return err
 	}
-	return s.loadHead(slots)
+	if err := s.loadHead(slots, marker); err != nil {
+		return err
+	}
+	return s.loadMarker(marker)
 }
 
 // openDB opens the database, which is not open.
@@ -226,25 +241,36 @@ func openError(err error) error {
 	return corrupt(err)
 }
 
-// loadHead reads the head, compares it with the head file and repairs that.
-func (s *Store) loadHead(slots Slots) error {
+// loadHead reads the head, compares it with the head file and the marker, and repairs these.
+func (s *Store) loadHead(slots, marker Slots) error {
 	stored, err := s.readHead()
 	if err != nil {
 		return err
 	}
 	s.head = stored.Head
 	behind, err := reconcile(stored, slots)
+	if err == nil {
+		err = checkMarker(stored.Head, slots, marker)
+	}
 	switch {
 	case err != nil && !s.opts.AcceptHead:
 		return err
 	case s.opts.ReadOnly:
 		return nil
 	case err != nil && stored.Seq == 0:
-		return s.fs.Remove(s.fs.PathJoin(s.dir, headName))
+		return errors.Join(s.remark(stored.Head),
+			removeIfThere(s.fs, s.fs.PathJoin(s.dir, headName)))
 	case err != nil:
-		return s.headFile.rewrite(stored.Head)
+		return errors.Join(s.headFile.rewrite(stored.Head), s.remark(stored.Head))
 	case behind:
 		return s.catchUp(stored, slots)
+	}
+	return nil
+}
+
+func removeIfThere(fs vfs.FS, name string) error {
+	if err := fs.Remove(name); err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		return err
 	}
 	return nil
 }

@@ -55,7 +55,10 @@ type Store struct {
 	begun   []store.Head // under commits: applied, not known to be durable, ascending
 
 	syncs    sync.Mutex // held while commits are made durable; commits may be locked within
-	headFile headFile   // under syncs
+	headFile slotFile   // under syncs
+	marker   slotFile   // under syncs
+	marked   bool       // whether there is a marker: under syncs
+	vouched  store.Head // the newest that the marker names: under syncs
 	headMu   sync.Mutex
 	head     store.Head // the newest durable one: under headMu; changed under syncs and commits too
 
@@ -73,7 +76,8 @@ var _ store.Store = (*Store)(nil)
 
 func newStore(dir string, fs *fuseFS, opts Options) *Store {
 	s := &Store{dir: dir, opts: opts, fs: fs, opened: make(chan *pdb.DB, 1)}
-	s.headFile = headFile{fs: fs, dir: dir}
+	s.headFile = slotFile{slotKind: headSlots, fs: fs, dir: dir}
+	s.marker = slotFile{slotKind: markerSlots, fs: fs, dir: dir}
 	s.idle.L = &s.callsMu
 	s.facts = blocks{s: s, space: Facts}
 	s.derived = derived{blocks{s: s, space: Derived}}
@@ -280,7 +284,10 @@ func (s *Store) sync(head store.Head) error {
 			if err := s.db.LogData(nil, pdb.Sync); err != nil || s.fs.fuse.err() != nil {
 				return err
 			}
-			return s.headFile.write(next)
+			if err := s.headFile.write(next); err != nil {
+				return err
+			}
+			return s.mark(next)
 		})
 		if err == nil {
 			err = s.fs.fuse.err()
@@ -467,10 +474,13 @@ func (s *Store) release() error {
 		if stopped = s.fs.fuse.err(); stopped == nil && s.flushed {
 			s.removeLogs()
 		}
+		if stopped == nil {
+			s.markEnd()
+		}
 	} else if stopped != nil {
 		s.abandon()
 	}
-	errs = append(errs, s.headFile.close())
+	errs = append(errs, s.headFile.close(), s.marker.close())
 	if stopped != nil {
 		s.fs.fuse.settle()
 	}

@@ -1,0 +1,256 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// unmasked runs a command line in dir in a process whose umask is 0.
+func unmasked(t *testing.T, dir, stdin string, args ...string) {
+	t.Helper()
+	shell := []string{"-c", `umask 0; exec "$0" "$@"`, os.Args[0]}
+	cmd := exec.CommandContext(t.Context(), "/bin/sh", append(shell, args...)...)
+	cmd.Env = append(os.Environ(), asProgram+"=1", "XDG_CONFIG_HOME="+filepath.Join(dir, "xdg"))
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("mnem %q: %v: %s", args, err, out)
+	}
+}
+
+// TestModes: whatever the umask is, only their user reads what a repository has, and an export.
+func TestModes(t *testing.T) {
+	dir := t.TempDir()
+	unmasked(t, dir, "", "init")
+	unmasked(t, dir, "", "config", "set", "access.count", "true")
+	unmasked(t, dir, nodeLine("tea"), "commit", "-m", "x", "-")
+	unmasked(t, dir, "", "session", "start", "s")
+	unmasked(t, dir, "", "retrieve", "tea", "--session", "s")
+	unmasked(t, dir, "", "purge", "tea", "--yes")
+	unmasked(t, dir, "", "export", "-o", "out.car")
+	files := 0
+	err := filepath.WalkDir(filepath.Join(dir, ".mnem"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		files++
+		want := fs.FileMode(0o600)
+		if d.IsDir() {
+			want = 0o700
+		}
+		if got := info.Mode().Perm(); got != want {
+			t.Errorf("%s has mode %o, want %o", path, got, want)
+		}
+		return nil
+	})
+	if err != nil || files < 10 {
+		t.Errorf("%d files, %v", files, err)
+	}
+	mode := func() fs.FileMode {
+		info, err := os.Stat(filepath.Join(dir, "out.car"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Mode().Perm()
+	}
+	if got := mode(); got != 0o600 {
+		t.Errorf("an export has mode %o", got)
+	}
+	if err := os.Chmod(filepath.Join(dir, "out.car"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	unmasked(t, dir, "", "export", "-o", "out.car")
+	if got := mode(); got != 0o644 {
+		t.Errorf("an export that replaces another has mode %o", got)
+	}
+}
+
+// reads runs the commands that read in a repository that cannot be written, as another process would,
+// and two of them side by side.
+func reads(t *testing.T, dir string) {
+	t.Helper()
+	before := treeOf(t, dir)
+	for _, args := range [][]string{
+		{"status"}, {"get", "tea"}, {"ls"}, {"log"}, {"retrieve", "tea"}, {"check", "tea"}, {"op", "log"},
+		{"show"}, {"fsck"}, {"fsck", "--full"}, {"stats"}, {"diff", "HEAD~1", "HEAD"},
+	} {
+		cmd := child(t, dir, asProgram, append(args, "--repo", dir)...)
+		var errs bytes.Buffer
+		cmd.Stderr = &errs
+		if out, err := cmd.Output(); err != nil || len(out) == 0 {
+			t.Errorf("mnem %q: %v, %d bytes: %s", args, err, len(out), &errs)
+		}
+	}
+	cmd := child(t, dir, asProgram, "commit", "-m", "x", "-", "--repo", dir)
+	cmd.Stdin, cmd.Stderr = strings.NewReader(nodeLine("new")), io.Discard
+	if err := cmd.Run(); err == nil {
+		t.Error("a commit says that it was made")
+	}
+	if after := treeOf(t, dir); after != before {
+		t.Errorf("the repository has changed: %s became %s", before, after)
+	}
+}
+
+// treeOf returns names, sizes and times of the files of a repository.
+func treeOf(t *testing.T, dir string) string {
+	t.Helper()
+	var out strings.Builder
+	err := filepath.WalkDir(filepath.Join(dir, ".mnem"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			_, _ = io.WriteString(&out, path+info.ModTime().String()+string(rune(info.Size()))+"\n")
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// written makes a repository whose last commits are in its log alone, as after a kill, or in tables.
+func written(t *testing.T, killed bool) string {
+	t.Helper()
+	dir := newRepo(t)
+	commit := func(key string) {
+		app := in(dir, io.Discard, io.Discard)
+		app.Stdin = strings.NewReader(nodeLine(key))
+		ran(t, app, "commit", "-m", "x", "-")
+	}
+	commit("coffee")
+	commit("tea")
+	if killed {
+		owner, out := holderProcess(t, dir)
+		if !owns(t, out) {
+			t.Fatal("it is not the owner")
+		}
+		commit("tea")
+		if err := owner.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = owner.Wait()
+	}
+	return dir
+}
+
+// TestReadOnlyMount reads a repository on a disk that is mounted for reading only.
+func TestReadOnlyMount(t *testing.T) {
+	if _, err := exec.LookPath("mount"); err != nil || os.Geteuid() != 0 {
+		t.Skip("only who administers the machine can mount")
+	}
+	for _, killed := range []bool{false, true} {
+		dir := written(t, killed)
+		at := t.TempDir()
+		for _, args := range [][]string{{"--bind", dir, at}, {"-o", "remount,ro,bind", at}} {
+			if out, err := exec.CommandContext(t.Context(), "mount", args...).CombinedOutput(); err != nil {
+				t.Skipf("mount %q: %v: %s", args, err, out)
+			}
+			if args[0] == "--bind" {
+				t.Cleanup(func() {
+					if out, err := exec.CommandContext(context.WithoutCancel(t.Context()), "umount", at).
+						CombinedOutput(); err != nil {
+						t.Errorf("umount: %v: %s", err, out)
+					}
+				})
+			}
+		}
+		reads(t, at)
+		// Where the same directory can be written, a process may have it open.
+		owner, out := holderProcess(t, dir)
+		if !owns(t, out) {
+			t.Fatal("it is not the owner")
+		}
+		ran(t, in(at, io.Discard, io.Discard), "get", "tea")
+		if err := owner.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		_ = owner.Wait()
+	}
+}
+
+// TestNoPermissionToWrite reads a repository whose user has taken away the permission to write, as
+// another user than the one who may do all.
+func TestNoPermissionToWrite(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only who administers the machine can be somebody else")
+	}
+	const uid = 12345
+	for _, killed := range []bool{false, true} {
+		dir := written(t, killed)
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err == nil {
+				err = os.Chown(path, uid, uid)
+			}
+			if err == nil && d.IsDir() {
+				return os.Chmod(path, 0o500)
+			}
+			if err == nil {
+				err = os.Chmod(path, 0o400)
+			}
+			return err
+		})
+		if err != nil {
+			t.Skip(err)
+		}
+		for up := filepath.Dir(dir); up != "/" && up != os.TempDir(); up = filepath.Dir(up) {
+			if err := os.Chmod(up, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := treeOf(t, dir)
+		for _, args := range [][]string{
+			{"status"}, {"get", "tea"}, {"retrieve", "tea"}, {"log"}, {"fsck", "--full"},
+		} {
+			cmd := child(t, dir, asProgram, append(args, "--repo", dir)...)
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
+			program, err := openProgram(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd.Path = program
+			var errs bytes.Buffer
+			cmd.Stderr = &errs
+			if out, err := cmd.Output(); err != nil || len(out) == 0 {
+				t.Errorf("killed %v: mnem %q: %v, %d bytes: %s", killed, args, err, len(out), &errs)
+			}
+		}
+		if after := treeOf(t, dir); after != before {
+			t.Errorf("the repository has changed: %s became %s", before, after)
+		}
+	}
+}
+
+// openProgram returns a copy of this program that every user may run.
+func openProgram(t *testing.T) (string, error) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "mnem-program")
+	if err != nil {
+		return "", err
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	data, err := os.ReadFile(os.Args[0])
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "mnem")
+	if err := os.WriteFile(path, data, 0o755); err != nil {
+		return "", err
+	}
+	return path, os.Chmod(dir, 0o755)
+}
