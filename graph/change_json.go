@@ -382,7 +382,9 @@ func edgeRefOf(v ipld.Value) (*EdgeRef, error) {
 		case "key":
 			r.Key, err = text(v)
 		case "all":
-			r.All, err = boolean(v)
+			if r.All, err = boolean(v); err == nil && !r.All {
+				err = Fieldf("", "is true or left out")
+			}
 		default:
 			return false, nil
 		}

@@ -53,6 +53,20 @@ type pendingEmbedding struct {
 	err  error
 	file string // where the line was
 	line int
+
+	repeats int // lines of this embedding before it that said the same as the line before them
+	// onBase is what the first such line made of the embedding before the batch, nil where a line
+	// removed that one first.
+	onBase *graph.Embedding
+}
+
+// follow makes p the line after another one of the same embedding. The text is that of the node after
+// the batch for both, so that they say the same where all else is equal.
+func (p *pendingEmbedding) follow(before pendingEmbedding) {
+	p.onBase, p.repeats = before.onBase, before.repeats
+	if p.made != nil && before.made != nil && bytes.Equal(p.made.Encode(), before.made.Encode()) {
+		p.repeats++
+	}
 }
 
 // cite is where a line was, and what must exist when the batch is over.
@@ -337,10 +351,18 @@ func (b *batch) mark(c *graph.Change, mc *graph.MarkChange) error {
 func (b *batch) embedding(p *prepared) error {
 	ec, id := p.Embedding, p.id
 	key := graph.EmbeddingKey(id, ec.Model)
-	if _, ok := b.embeds[string(key)]; !ok {
-		b.embedded[id] = append(b.embedded[id], ec.Model)
+	pending := pendingEmbedding{
+		node: id, ref: ec.Node, made: p.embedding, err: p.made, file: p.File, line: p.Line,
 	}
-	b.embeds[string(key)] = pendingEmbedding{id, ec.Node, p.embedding, p.made, p.File, p.Line}
+	if before, ok := b.embeds[string(key)]; ok {
+		pending.follow(before)
+	} else {
+		b.embedded[id] = append(b.embedded[id], ec.Model)
+		if !b.vectors.removed(key) {
+			pending.onBase = p.embedding
+		}
+	}
+	b.embeds[string(key)] = pending
 	// Holds the place until makeEmbeddings: an embedding that a later line removes is not made.
 	b.vectors.setLink(key, ipld.Sum(ipld.DagCBOR, key))
 	return b.citeUnlessThere("embedding", key, &p.Change,

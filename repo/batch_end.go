@@ -215,11 +215,15 @@ func (b *batch) makeEmbedding(key []byte, p pendingEmbedding) error {
 	}
 	e := p.made
 	e.Text = graph.TextHash(n, text)
-	c := ipld.Sum(ipld.DagCBOR, e.Encode())
-	if base, _, err := b.vectors.base.Get(b.ctx, key); err != nil {
-		return err
-	} else if old, err := linkItem(base); err == nil && old == c {
-		b.unchanged++
+	b.unchanged += p.repeats
+	if p.onBase != nil {
+		p.onBase.Text = e.Text
+		c := ipld.Sum(ipld.DagCBOR, p.onBase.Encode())
+		if base, _, err := b.vectors.base.Get(b.ctx, key); err != nil {
+			return err
+		} else if old, err := linkItem(base); err == nil && old == c {
+			b.unchanged++
+		}
 	}
 	return b.put(b.vectors, key, e.Encode())
 }

@@ -48,6 +48,12 @@ func (o *overlay) setLink(key []byte, c ipld.CID) {
 
 func (o *overlay) remove(key []byte) { o.edits.set(key, nil) }
 
+// removed reports whether an edit removed the key, and none set it since.
+func (o *overlay) removed(key []byte) bool {
+	v, ok := o.edits.get(key)
+	return ok && v == nil
+}
+
 // baseKeys yields the keys under prefix that the tree has and no edit removed. Keys that edits
 // added are not among them.
 func (o *overlay) baseKeys(ctx context.Context, prefix []byte) iter.Seq2[[]byte, error] {
@@ -57,7 +63,7 @@ func (o *overlay) baseKeys(ctx context.Context, prefix []byte) iter.Seq2[[]byte,
 				yield(nil, err)
 				return
 			}
-			if v, ok := o.edits.get(kv.Key); ok && v == nil {
+			if o.removed(kv.Key) {
 				continue
 			}
 			if !yield(kv.Key, nil) {

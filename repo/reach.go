@@ -206,10 +206,11 @@ func receiptLeads(block []byte) ([]lead, error) {
 	for _, c := range r.Commits {
 		out = append(out, lead{c, roleCommit})
 	}
+	out = opt(out, r.Query(), roleRaw)
 	for _, c := range r.Rewrites() {
 		out = append(out, lead{c, roleRaw})
 	}
-	return opt(out, r.Query(), roleRaw), nil
+	return out, nil
 }
 
 // errLevel ends the reading of a chunk at its level.

@@ -145,6 +145,8 @@ func removeCases(s *suite) {
 	superseded := `{"mark":{"node":"a","state":"superseded","by":"b"}}`
 	world := batchText{a, b, c, ab, ab2, bc, vec, markB, markAB}
 	removeB := `{"remove":{"node":"b"}}`
+	vec2 := `{"embedding":{"node":"b","model":"m","vector":[2,1]}}`
+	removeVec := `{"remove":{"embedding":{"node":"b","model":"m"}}}`
 	cases := []sequence{
 		{"5.2", "remove-node", "edges, embeddings and all their marks go with a node",
 			[]batchText{world, {removeB}}},
@@ -160,6 +162,12 @@ func removeCases(s *suite) {
 			{`{"remove":{"edge":{"type":"t","src":"a","dst":"b","key":"k"}}}`}}},
 		{"5.2", "remove-edge-all", "all edges of a type between two", []batchText{world,
 			{`{"remove":{"edge":{"type":"t","src":"a","dst":"b","all":true}}}`}}},
+		{"5.1", "remove-edge-all-false", "all is true or left out", []batchText{world,
+			{`{"remove":{"edge":{"type":"t","src":"a","dst":"b","all":false}}}`}}},
+		{"5.1", "remove-edge-key-all-false", "beside a key too", []batchText{world,
+			{`{"remove":{"edge":{"type":"t","src":"a","dst":"b","key":"k","all":false}}}`}}},
+		{"5.1", "mark-edge-all-false", "and a mark takes it as little as true", []batchText{world,
+			{`{"mark":{"edge":{"type":"t","src":"a","dst":"b","all":false},"state":"stale"}}`}}},
 		{"5.2", "remove-edge-id", "an edge by its id", []batchText{world,
 			{`{"remove":{"edge":{"id":"` +
 				uuid(edgeIDOf(nodeIDOfKey("b"), "t", nodeIDOfKey("c"), "")) + `"}}}`}}},
@@ -199,6 +207,20 @@ func removeCases(s *suite) {
 		{"5.2", "embedding-node-changed", "a change of the node leaves its embeddings",
 			[]batchText{world,
 				{`{"node":{"key":"b","summary":"S."}}`}}},
+		{"5.3", "embedding-repeated", "lines of one embedding count each against the one before it",
+			[]batchText{world, {vec, vec, vec2, vec2, vec}}},
+		{"5.3", "embedding-back", "an embedding that is changed and changed back",
+			[]batchText{world, {vec2, vec}}},
+		{"5.3", "embedding-repeated-text", "the first line changes the text, the second nothing",
+			[]batchText{world, {vec, `{"node":{"key":"b","summary":"S."}}`, vec}}},
+		{"5.3", "embedding-new-twice", "a new embedding given twice",
+			[]batchText{{b, vec, vec}}},
+		{"5.3", "embedding-removed-given", "removed and given again as it was",
+			[]batchText{world, {removeVec, vec}}},
+		{"5.3", "embedding-given-removed", "lines whose embedding the batch removes count as nothing",
+			[]batchText{world, {vec, vec, removeVec, vec2}}},
+		{"5.3", "embedding-node-again", "the node removed and made again with the same embedding",
+			[]batchText{world, {removeB, b, vec}}},
 		{"5.3", "counts", "counts are the difference of two graphs", []batchText{world,
 			{removeB, b, `{"node":{"key":"x","type":"T"}}`, `{"remove":{"node":"x"}}`,
 				`{"node":{"key":"a","summary":"S."}}`, `{"node":{"key":"a","unset":["summary"]}}`,

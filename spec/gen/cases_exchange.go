@@ -25,6 +25,7 @@ func quay() (first, second *store) {
 type world struct {
 	shelf
 	one, two, session, receipt, tag link
+	reworded                        link // a receipt of a request with rewrites
 }
 
 func newWorld() world {
@@ -36,6 +37,11 @@ func newWorld() world {
 	q := newRequest("harbour")
 	w.add("harbour")
 	w.receipt = w.add(q.receipt(first, w.one, q.retrieve(first)))
+	q.rewrites = []string{"pier", "a harbour"}
+	for _, text := range q.rewrites {
+		w.add(text)
+	}
+	w.reworded = w.add(q.receipt(first, w.one, q.retrieve(first)))
 	rec := dict{"kind": "session", "v": 1, "name": "s1", "seq": 0, "commit": w.one,
 		"follow": false, "actor": "erin", "time": t0}
 	w.session = w.add(with(rec, dict{"seq": 1, "prev": w.add(rec), "receipt": w.receipt}))
@@ -65,6 +71,9 @@ func exchangeCases(s *suite) {
 			dict{"scope": "revision", "objects": ascendingLinks(w.two)}, dict{"rev": w.two.String()}},
 		{"18.4", "session", "a session", map[string]link{"refs/sessions/s1": w.session},
 			dict{"scope": "session"}, dict{"session": "s1"}},
+		{"18.3", "receipt-rewrites", "a receipt whose request has rewrites, behind its text", nil,
+			dict{"scope": "receipt", "objects": ascendingLinks(w.reworded)},
+			dict{"receipt": w.reworded.String()}},
 		{"18.4", "receipt", "a receipt", nil,
 			dict{"scope": "receipt", "objects": ascendingLinks(w.receipt)},
 			dict{"receipt": w.receipt.String()}},

@@ -128,7 +128,7 @@ func leads(v any) []link {
 		return linksOf(only(rec, "prev", "commit", "receipt"))
 	case "receipt":
 		rec = only(rec, "items", "commits", "request")
-		rec["request"] = only(rec["request"].(dict), "text")
+		rec["request"] = only(rec["request"].(dict), "text", "rewrites")
 		return linksOf(rec)
 	case "tag":
 		return linksOf(only(rec, "target"))
