@@ -69,7 +69,7 @@ func flagParam(e *exposed, f *pflag.Flag) (operation.Param, bool) {
 	_, usage := pflag.UnquoteUsage(f)
 	p := operation.Param{
 		Name: strings.ReplaceAll(f.Name, "-", "_"), Flag: f.Name,
-		Doc:  firstOf(remoteDocs[f.Name], flagDoc(usage)), Enum: flagValues(f.Name),
+		Doc: firstOf(remoteDocs[f.Name], flagDoc(usage)), Enum: flagValues(f.Name),
 	}
 	switch typ := f.Value.Type(); {
 	case typ == "bool":
