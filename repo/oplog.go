@@ -57,16 +57,45 @@ func (r *Repo) Operations(ctx context.Context) iter.Seq2[OpRecord, error] {
 			yield(OpRecord{}, fmt.Errorf("read operation head: %w", err))
 			return
 		}
+		// What an operation changed is told when the one before it is known, so that each is read once.
+		var last commit.OpEntry
+		var after *view
 		for e, err := range r.log(ctx, head) {
+			var before *view
 			var rec OpRecord
 			if err == nil {
-				rec, err = r.opRecord(ctx, e)
+				before, err = r.viewOf(ctx, e)
 			}
-			if !yield(rec, err) || err != nil {
+			if err == nil && after != nil {
+				rec, err = r.moved(ctx, last, before, after)
+			}
+			if (after != nil || err != nil) && (!yield(rec, err) || err != nil) {
 				return
 			}
+			last, after = e, before
+		}
+		if after != nil {
+			yield(r.oldest(ctx, last, after))
 		}
 	}
+}
+
+// moved returns an operation with what it changed.
+func (r *Repo) moved(
+	ctx context.Context, e commit.OpEntry, before, after *view,
+) (rec OpRecord, err error) {
+	rec = OpRecord{CID: e.CID, Operation: e.Operation}
+	rec.Refs, err = r.diffViews(ctx, before, after)
+	return rec, err
+}
+
+// oldest returns the oldest operation kept: its changes are those from no refs, if it is the first, and
+// else not known any more.
+func (r *Repo) oldest(ctx context.Context, e commit.OpEntry, after *view) (OpRecord, error) {
+	if e.Operation.Seq > 1 {
+		return OpRecord{CID: e.CID, Operation: e.Operation, Oldest: true}, nil
+	}
+	return r.moved(ctx, e, &view{}, after)
 }
 
 // Operation returns the operation of a name: its sequence number, its CID or a unique prefix of
@@ -129,34 +158,33 @@ func (r *Repo) oplogEnd(ctx context.Context, o *commit.Operation) (bool, error) 
 }
 
 func (r *Repo) viewOf(ctx context.Context, e commit.OpEntry) (*view, error) {
-	head := store.Head{Seq: e.Operation.Seq, Operation: e.CID}
-	return loadView(ctx, r.nodes(), r.facts(), head)
+	tree, err := r.nodes().Load(ctx, e.Operation.View)
+	if err != nil {
+		return nil, fmt.Errorf("read view: %w", err)
+	}
+	return &view{tree, store.Head{Seq: e.Operation.Seq, Operation: e.CID}}, nil
 }
 
-// opRecord returns an operation with what it changed. The changes of the oldest operation kept are
-// those from no refs, if it is the first, and else not known any more.
+// opRecord returns an operation with what it changed.
 func (r *Repo) opRecord(ctx context.Context, e commit.OpEntry) (OpRecord, error) {
 	rec := OpRecord{CID: e.CID, Operation: e.Operation}
 	after, err := r.viewOf(ctx, e)
 	if err != nil {
 		return rec, err
 	}
-	before := &view{}
 	end, err := r.oplogEnd(ctx, e.Operation)
 	if err != nil {
 		return rec, err
 	}
-	if !end {
-		head := store.Head{Seq: e.Operation.Seq - 1, Operation: e.Operation.Parent}
-		if before, err = loadView(ctx, r.nodes(), r.facts(), head); err != nil {
-			return rec, err
-		}
-	} else if e.Operation.Seq > 1 {
-		rec.Oldest = true
-		return rec, nil
+	if end {
+		return r.oldest(ctx, e, after)
 	}
-	rec.Refs, err = r.diffViews(ctx, before, after)
-	return rec, err
+	head := store.Head{Seq: e.Operation.Seq - 1, Operation: e.Operation.Parent}
+	before, err := loadView(ctx, r.nodes(), r.facts(), head)
+	if err != nil {
+		return rec, err
+	}
+	return r.moved(ctx, e, before, after)
 }
 
 // diffViews returns the refs that differ, in name order.
@@ -184,11 +212,14 @@ func (r *Repo) diffViews(ctx context.Context, from, to *view) ([]RefMove, error)
 
 // viewTrees returns the trees of two views; that of no refs lives in memory alone.
 func (r *Repo) viewTrees(ctx context.Context, from, to *view) (a, b *prolly.Map, err error) {
+	if a, b = from.tree, to.tree; a != nil && b != nil {
+		return a, b, nil
+	}
 	none, err := emptyTree(ctx, prolly.NewNodes(store.NewStage(r.facts(), 0), r.trees))
-	if a = from.tree; a == nil {
+	if a == nil {
 		a = none
 	}
-	if b = to.tree; b == nil {
+	if b == nil {
 		b = none
 	}
 	return a, b, err

@@ -179,3 +179,34 @@ func TestReadersDoNotWait(t *testing.T) {
 	close(gate)
 	must(t, <-done)
 }
+
+// TestWorkOfOperationLog bounds what telling all operations reads: each, and what it left of the refs,
+// once.
+func TestWorkOfOperationLog(t *testing.T) {
+	ctx := context.Background()
+	st := mem.New()
+	const ops = 200
+	r, err := repo.New(ctx, st, by, repo.Options{})
+	must(t, err)
+	for i := range ops {
+		lines(t, r, fmt.Sprintf(`{"node":{"key":"n%d","type":"T"}}`, i))
+	}
+	for _, most := range []int{1, ops} {
+		n := 0
+		w := measure(t, st, func(r *repo.Repo) {
+			for e, err := range r.Operations(ctx) {
+				must(t, err)
+				if len(e.Refs) == 0 {
+					t.Errorf("operation %d moved nothing", e.Operation.Seq)
+				}
+				if n++; n == most {
+					break
+				}
+			}
+		})
+		t.Logf("%d operations: %v", n, w)
+		if n != most || w.facts.BlocksRead > int64(2*most+20) {
+			t.Errorf("%d operations of %d read %v", n, most, w)
+		}
+	}
+}

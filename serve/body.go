@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -16,6 +17,10 @@ const (
 	// arrived: a request that announces much and sends nothing holds firstPiece.
 	firstPiece = 512
 	lastPiece  = 64 << 10
+	// largeBody is how many bytes come before room for all the rest is waited for. A body that has it is
+	// read to its end, so that large ones which come at once follow each other instead of filling the
+	// room with parts of which none ends.
+	largeBody = 1 << 20
 	// bodyWindow bytes of a body must come within Limits.Stall, or the rest of it.
 	bodyWindow = 64 << 10
 	// parsedWeight is how many bytes are reserved for one of JSON: it is held as it came, as one text,
@@ -32,11 +37,13 @@ type body struct {
 	mu     sync.Mutex // what reads a body may be there still when its request has ended
 	pieces [][]byte
 	held   int64 // that are reserved
+	whole  bool  // whether that is for all of it
 	size   int64 // that arrived and were not read
 }
 
 // take reads a body whole, where there is room for it: an operation that began does not wait for a
-// slow client. Each byte is reserved weight times as it arrives. The body must be released, whatever
+// slow client. Each byte is reserved weight times as it arrives, and when there are many room for the
+// rest is waited for. The body must be released, whatever
 // comes of it.
 func (s *Server) take(r *http.Request, limit, weight int64) (*body, *problem) {
 	b := &body{room: s.bodies, caller: whoOf(r.Context()).key, weight: weight}
@@ -60,7 +67,7 @@ func (s *Server) take(r *http.Request, limit, weight int64) (*body, *problem) {
 	for next := int64(firstPiece); ; next = min(2*next, lastPiece) {
 		// One more byte than is to come, to see the end in the same read.
 		next = min(next, most-b.size+1)
-		if !b.reserve(next) {
+		if !b.reserve(next) && (b.held < smallBody/2 || !s.reserveRest(r, b, from, most)) {
 			return b, failed(operation.Busy, "too many bodies are read at once")
 		}
 		piece := make([]byte, next)
@@ -83,10 +90,33 @@ func (s *Server) take(r *http.Request, limit, weight int64) (*body, *problem) {
 	}
 }
 
-// reserve asks for room for n bytes more.
+// reserveRest waits for room for all that is to come of a body, for as long as one may take to come.
+func (s *Server) reserveRest(r *http.Request, b *body, from *steady, most int64) bool {
+	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Limits.Read)
+	defer cancel()
+	began := s.cfg.Now()
+	n := (most+1)*b.weight - b.held
+	if n > 0 && !b.room.await(ctx, b.caller, n) {
+		return false
+	}
+	b.held, b.whole = b.held+max(n, 0), true
+	from.wait(s.cfg.Now().Sub(began)) // which is not for the client to answer for
+	return true
+}
+
+// reserve asks for room for n bytes more. It is refused beyond largeBody, for which reserveRest is.
 func (b *body) reserve(n int64) bool {
-	n *= b.weight
-	if !b.room.take(b.caller, n, b.held+n <= smallBody) {
+	if b.whole {
+		return true
+	}
+	if n *= b.weight; b.held+n > largeBody {
+		return false
+	}
+	use := partly
+	if b.held+n <= smallBody {
+		use = little
+	}
+	if !b.room.take(b.caller, n, use) {
 		return false
 	}
 	b.held += n
@@ -146,6 +176,11 @@ type steady struct {
 	window time.Time     // when its bytes began to be counted
 	bytes  int           // that came since
 	ended  bool
+}
+
+// wait says that for some time nothing was read for lack of room.
+func (s *steady) wait(d time.Duration) {
+	s.start, s.window, s.bytes = s.start.Add(d), s.now(), 0
 }
 
 func (s *steady) Read(to []byte) (int, error) {

@@ -80,6 +80,7 @@ type room struct {
 	mu    sync.Mutex
 	used  int64
 	by    map[string]int64 // what each caller uses; none that uses nothing
+	freed chan struct{}    // closed when something is given back; nil while nobody waits for that
 }
 
 func newRoom(all, share, spare int64) *room {
@@ -89,14 +90,28 @@ func newRoom(all, share, spare int64) *room {
 // newBodies returns the room of bodies. One caller may use half of it, or what one request needs.
 func newBodies(l Limits) *room {
 	need := max(l.Body+1, parsedWeight*(min(maxJSON, l.Body)+1)) // one byte more is asked for to see the end
-	return newRoom(max(l.Bodies, need), max(l.Bodies/2, need), l.Bodies/8)
+	spare := l.Bodies / 8
+	return newRoom(max(l.Bodies, need+spare), max(l.Bodies/2, need), spare)
 }
 
-// take reports whether there is room for n more of a caller, and takes it.
-func (r *room) take(caller string, n int64, little bool) bool {
+// use is what room is taken for.
+type use int
+
+const (
+	wholly use = iota // for all of something
+	little            // for little
+	partly            // for a part of what the rest is not known to have room for
+)
+
+// take reports whether there is room for n more of a caller, and takes it. Parts have a quarter of the
+// room, so that what has them cannot keep all from getting the rest.
+func (r *room) take(caller string, n int64, as use) bool {
 	all, share := max(r.all-r.spare, r.share), r.share
-	if little {
+	switch as {
+	case little:
 		all, share = max(r.all, r.share), r.share+r.spare/2
+	case partly:
+		all, share = all/4, share/4
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -108,6 +123,26 @@ func (r *room) take(caller string, n int64, little bool) bool {
 	return true
 }
 
+// await takes room for n as take does, and waits for it until the context ends.
+func (r *room) await(ctx context.Context, caller string, n int64) bool {
+	for {
+		r.mu.Lock()
+		if r.freed == nil {
+			r.freed = make(chan struct{})
+		}
+		freed := r.freed
+		r.mu.Unlock()
+		if r.take(caller, n, wholly) {
+			return true
+		}
+		select {
+		case <-freed:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
 // give gives back what take took.
 func (r *room) give(caller string, n int64) {
 	r.mu.Lock()
@@ -115,6 +150,10 @@ func (r *room) give(caller string, n int64) {
 	r.used -= n
 	if r.by[caller] -= n; r.by[caller] == 0 {
 		delete(r.by, caller)
+	}
+	if r.freed != nil {
+		close(r.freed)
+		r.freed = nil
 	}
 }
 

@@ -57,7 +57,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
 		q.call.Args = withArgument(q.call.Args, "since", r.Header.Get(lastEventID))
 	}
 	caller := whoOf(r.Context()).key
-	if p == nil && !s.watchers.take(caller, 1, true) {
+	if p == nil && !s.watchers.take(caller, 1, wholly) {
 		p = tooMany(quietTime)
 	}
 	if p != nil {

@@ -447,9 +447,8 @@ func (c *cli) printStat(ctx context.Context, d comparison, opt diffOptions) erro
 	return nil
 }
 
-// remember lets a node be named that no snapshot has, as one that is only staged.
+// remember lets a node be named without being read, also one that no snapshot has, as one that is
+// only staged.
 func (l *labels) remember(n *graph.Node) {
-	if len(l.known) < maxLabels {
-		l.known[n.ID] = &graph.Node{ID: n.ID, Key: n.Key, Type: n.Type, Summary: n.Summary}
-	}
+	l.keep(n.ID, &graph.Node{ID: n.ID, Key: n.Key})
 }

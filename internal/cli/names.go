@@ -36,22 +36,52 @@ func label(n *graph.Node) string {
 	return n.ID.String()
 }
 
-// maxLabels bounds the labels remembered while one command prints.
-const maxLabels = 4096
+// maxLabels bounds the labels remembered while one command prints, in bytes: those of some 300,000
+// nodes. Edges name nodes in no order, so with fewer than there are most would be read for each edge.
+const (
+	maxLabels = 64 << 20
+	labelSize = 192 // of one without its texts, as measured: the id, the node, and its place in a map
+)
 
-// labels names nodes by id, looking into several snapshots in turn.
+// labels names nodes by id, looking into several snapshots in turn. The labels used last are
+// remembered, the newer half of them in known.
 type labels struct {
-	from  []*repo.Snapshot
-	known map[graph.ID]*graph.Node
+	from         []*repo.Snapshot
+	known, older map[graph.ID]*graph.Node
+	most, size   int // bytes of known
 }
 
 func newLabels(from ...*repo.Snapshot) *labels {
-	return &labels{from: from, known: make(map[graph.ID]*graph.Node)}
+	return &labels{from: from, known: make(map[graph.ID]*graph.Node), most: maxLabels / 2}
+}
+
+// keep remembers a label, nil for a node that there is not.
+func (l *labels) keep(id graph.ID, n *graph.Node) {
+	l.size += labelSize
+	if n != nil {
+		l.size += len(n.Key) + len(n.Type) + len(n.Summary)
+	}
+	if l.size > l.most {
+		l.older, l.known, l.size = l.known, make(map[graph.ID]*graph.Node), 0
+	}
+	l.known[id] = n
+}
+
+// seen returns a node that is remembered, and whether it is.
+func (l *labels) seen(id graph.ID) (*graph.Node, bool) {
+	n, ok := l.known[id]
+	if ok {
+		return n, true
+	}
+	if n, ok = l.older[id]; ok {
+		l.keep(id, n)
+	}
+	return n, ok
 }
 
 // node returns a node, nil where no snapshot has it.
 func (l *labels) node(ctx context.Context, id graph.ID) (*graph.Node, error) {
-	if n, ok := l.known[id]; ok {
+	if n, ok := l.seen(id); ok {
 		return n, nil
 	}
 	var found *graph.Node
@@ -65,10 +95,7 @@ func (l *labels) node(ctx context.Context, id graph.ID) (*graph.Node, error) {
 			break
 		}
 	}
-	if len(l.known) >= maxLabels {
-		clear(l.known)
-	}
-	l.known[id] = found
+	l.keep(id, found)
 	return found, nil
 }
 
