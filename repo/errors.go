@@ -3,6 +3,7 @@ package repo
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
@@ -27,6 +28,32 @@ func (e *NotFoundError) Error() string { return fmt.Sprintf("no %s %q", e.What, 
 
 // Is reports whether target is store.ErrNotFound.
 func (e *NotFoundError) Is(target error) bool { return target == store.ErrNotFound }
+
+// KindError is returned where a CID or revision that the caller gave is that of another kind of record
+// than is wanted, and is fit to be one. errors.Is(err, ErrInvalid) holds.
+type KindError struct {
+	Name string // as the caller gave it
+	Kind string // what it is, "" for a block that is no record
+	Want string
+}
+
+func (e *KindError) Error() string {
+	have := "block that is no record"
+	if e.Kind != "" {
+		have = e.Kind
+	}
+	return fmt.Sprintf("%s: %q is %s, not %s", ErrInvalid, e.Name, withArticle(have), withArticle(e.Want))
+}
+
+// Is reports whether target is ErrInvalid.
+func (e *KindError) Is(target error) bool { return target == ErrInvalid }
+
+func withArticle(noun string) string {
+	if strings.ContainsRune("aeio", rune(noun[0])) {
+		return "an " + noun
+	}
+	return "a " + noun
+}
 
 // AmbiguousError is returned when a prefix names several things. errors.Is(err, ErrInvalid) holds.
 type AmbiguousError struct {

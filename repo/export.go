@@ -166,15 +166,8 @@ func (s *selection) receipt(ctx context.Context, r *Repo, name string) error {
 	if err != nil {
 		return invalidf("receipt %q: %w", name, err)
 	}
-	block, err := r.store.Facts().Get(ctx, c)
-	if errors.Is(err, store.ErrNotFound) {
-		return &NotFoundError{What: "receipt", Name: name}
-	}
-	if err != nil {
+	if err := r.ofKind(ctx, c, name, retrieve.KindReceipt); err != nil {
 		return err
-	}
-	if kind := ipld.RecordKind(block); kind != retrieve.KindReceipt {
-		return invalidf("%s is a %s, not a receipt", c, orBlock(kind))
 	}
 	s.manifest.Objects = []ipld.CID{c}
 	return nil

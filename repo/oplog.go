@@ -277,15 +277,8 @@ func (r *Repo) operationSeq(
 		}
 	}
 	missing := &NotFoundError{What: "operation", Name: name}
-	data, err := r.store.Facts().Get(ctx, c)
-	if errors.Is(err, store.ErrNotFound) {
-		return 0, missing
-	}
-	if err != nil {
+	if err := r.ofKind(ctx, c, name, commit.KindOperation); err != nil {
 		return 0, err
-	}
-	if ipld.RecordKind(data) != commit.KindOperation {
-		return 0, missing
 	}
 	o, err := commit.ReadOperation(ctx, r.facts(), c)
 	if err != nil {

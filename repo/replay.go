@@ -33,14 +33,13 @@ func isMissing(err error) bool { return errors.Is(err, store.ErrNotFound) }
 
 // Replay answers the recorded requests of a session again, oldest first, each at its commit, or
 // the one of a receipt named by its CID, and compares the answers bit for bit. It stops at the
-// first difference, and at the first receipt of which something was erased. It returns an error wrapping retrieve.ErrRankingVersion where a receipt needs
-// a ranking version that is not available, and store.ErrCorrupt where it meets damage.
+// first difference, and at the first receipt of which something was erased. It returns a *KindError
+// for the CID of something else, and an error wrapping retrieve.ErrRankingVersion where a receipt
+// needs a ranking version that is not available, and store.ErrCorrupt where it meets damage.
 func (r *Repo) Replay(ctx context.Context, name string) (*ReplayResult, error) {
 	if c, err := ipld.ParseCID(name); err == nil {
-		if ok, err := r.store.Facts().Has(ctx, c); err != nil {
+		if err := r.ofKind(ctx, c, name, retrieve.KindReceipt); err != nil {
 			return nil, err
-		} else if !ok {
-			return nil, &NotFoundError{What: "receipt", Name: name}
 		}
 		res := &ReplayResult{Identical: true}
 		return res, r.replayOne(ctx, res, 0, c)

@@ -220,7 +220,18 @@ func refCandidates(name string) []graph.RefName {
 	case name == string(graph.Head) || strings.HasPrefix(name, "refs/"):
 		return []graph.RefName{graph.RefName(name)}
 	}
-	return []graph.RefName{graph.BranchRef(name), graph.TagRef(name)}
+	names := []graph.RefName{graph.BranchRef(name), graph.TagRef(name)}
+	if full, ok := importedName(name); ok {
+		names = append(names, full)
+	}
+	return names
+}
+
+// importedName returns the ref of an import that a name without refs/ means, if it may be one.
+func importedName(name string) (graph.RefName, bool) {
+	full := graph.RefName("refs/" + name)
+	imported, _, _ := full.SplitImported()
+	return full, imported != "" && graph.ValidateRef(full) == nil
 }
 
 // peel returns the commit that a block is, or that it leads to as a tag.
@@ -242,15 +253,25 @@ func (r *Repo) peel(ctx context.Context, c ipld.CID, name string) (ipld.CID, err
 		}
 		return tag.Target, nil
 	default:
-		return ipld.CID{}, invalidf("revision %q names a %s, not a commit", name, orBlock(kind))
+		return ipld.CID{}, &KindError{Name: name, Kind: kind, Want: commit.KindCommit}
 	}
 }
 
-func orBlock(kind string) string {
-	if kind == "" {
-		return "block"
+// ofKind fails unless a CID that a caller gave is that of a stored record of a kind: with a
+// *NotFoundError for one that is not stored, else a *KindError. What is stored is not damaged where
+// it is something else than the caller thought.
+func (r *Repo) ofKind(ctx context.Context, c ipld.CID, name, kind string) error {
+	block, err := r.store.Facts().Get(ctx, c)
+	if errors.Is(err, store.ErrNotFound) {
+		return &NotFoundError{What: kind, Name: name}
 	}
-	return kind
+	if err != nil {
+		return fmt.Errorf("read %s %s: %w", kind, c, err)
+	}
+	if have := ipld.RecordKind(block); have != kind {
+		return &KindError{Name: name, Kind: have, Want: kind}
+	}
+	return nil
 }
 
 // byPrefix finds the one record of a kind whose text CID begins with a prefix. what is how people

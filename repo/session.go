@@ -93,22 +93,31 @@ func (r *Repo) Session(ctx context.Context, name string) (SessionEntry, error) {
 	return newestRecord(ctx, v, r.facts(), name)
 }
 
-// readableSession returns the ref of a session, which may be an imported one, by its whole name.
-func readableSession(name string) (graph.RefName, error) {
-	if _, ns, _ := graph.RefName(name).SplitImported(); ns == graph.Sessions {
-		return graph.RefName(name), nil
+// readableSession returns the ref of a session, which may be an imported one, by its name with or
+// without refs/.
+func readableSession(ctx context.Context, v *view, name string) (Ref, bool, error) {
+	full, imported := importedName(strings.TrimPrefix(name, "refs/"))
+	if _, ns, _ := full.SplitImported(); ns != graph.Sessions {
+		imported = false
 	}
-	return sessionRef(name)
+	if imported && string(full) == name {
+		return v.get(ctx, full)
+	}
+	own, err := sessionRef(name)
+	if err != nil {
+		return Ref{}, false, err
+	}
+	ref, ok, err := v.get(ctx, own)
+	if err == nil && !ok && imported {
+		ref, ok, err = v.get(ctx, full)
+	}
+	return ref, ok, err
 }
 
 func newestRecord(
 	ctx context.Context, v *view, get store.Getter, name string,
 ) (SessionEntry, error) {
-	refName, err := readableSession(name)
-	if err != nil {
-		return SessionEntry{}, err
-	}
-	ref, ok, err := v.get(ctx, refName)
+	ref, ok, err := readableSession(ctx, v, name)
 	if err == nil && !ok {
 		err = &NotFoundError{What: "session", Name: name}
 	}

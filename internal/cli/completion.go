@@ -78,6 +78,13 @@ func completeSessions(ctx context.Context, r *repo.Repo) ([]string, error) {
 
 func completeRevs(ctx context.Context, r *repo.Repo) ([]string, error) {
 	names, err := completeRefs(graph.Heads, graph.Tags)(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	brought, err := completeRefs(graph.Imported)(ctx, r)
+	for _, name := range brought {
+		names = append(names, strings.TrimPrefix(graph.Imported, "refs/")+name)
+	}
 	return append([]string{string(graph.Head)}, names...), err
 }
 

@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -204,14 +202,7 @@ func (c *cli) editConfig(
 
 func (c *cli) configPath(user bool) (string, error) {
 	if !user {
-		path, err := c.repoConfig()
-		if err != nil {
-			return "", err
-		}
-		if _, err := os.Stat(filepath.Dir(path)); err != nil {
-			return "", &repo.NotFoundError{What: "repository", Name: filepath.Dir(path)}
-		}
-		return path, nil
+		return c.repoFile(configFile)
 	}
 	path := c.userConfig()
 	if path == "" {

@@ -3,14 +3,11 @@ package cli
 import (
 	"fmt"
 	"io/fs"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 
 	"github.com/mnem-project/mnem/internal/clients"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // openToOthers reports whether users other than the owner may write a file; Windows has other ways
@@ -22,14 +19,18 @@ func openToOthers(info fs.FileInfo) bool {
 // clients looks at the entries that integrate made: what they start must be there.
 func (d *doctor) clients() {
 	some := false
-	for _, row := range d.c.clientStates() {
+	rows := d.c.clientStates()
+	for _, row := range rows {
 		check := "client " + row.Client
 		switch row.State {
 		case stateDamaged:
 			d.find(levelWarning, check, "repair the file", "%s cannot be read", row.Path)
 		case stateIntegrated:
 			some = true
-			d.client(check, row)
+			own := slices.ContainsFunc(rows, func(o clientJSON) bool {
+				return o.Client == row.Client && o.Level == clients.Project && o.State == stateIntegrated
+			})
+			d.client(check, row, own)
 		}
 	}
 	if !some {
@@ -37,25 +38,40 @@ func (d *doctor) clients() {
 	}
 }
 
-func (d *doctor) client(check string, row clientJSON) {
+// client looks at one entry. own is whether the client has one of the project, which goes before the
+// user's.
+func (d *doctor) client(check string, row clientJSON, own bool) {
 	fix := "mnem integrate " + row.Client
 	if row.Level == clients.Project {
 		fix += " --project"
 	}
-	if why := startable(row.Command); why != "" {
+	why := startable(row.Command)
+	if why != "" {
 		d.find(levelError, check, fix, "%s: %s", row.Path, why)
+	}
+	memory := memoryOf(row.Command)
+	if memory != "" && memory != globalMemory && !isRepo(memory) {
+		d.find(levelError, check, fix+" --repo DIR", "%s: there is no repository in %s", row.Path, memory)
 		return
 	}
-	if i := slices.Index(row.Command, "--repo"); i >= 0 && i+1 < len(row.Command) {
-		dir := row.Command[i+1]
-		if filepath.IsAbs(dir) {
-			if _, err := os.Stat(filepath.Join(dir, repo.DirName)); err != nil {
-				d.find(levelError, check, fix+" --repo DIR", "%s: there is no repository in %s", row.Path, dir)
-				return
-			}
+	here, err := d.c.dir()
+	if memory != "" && memory != globalMemory && err == nil && !d.c.global.user && isRepo(here) &&
+		!sameDir(memory, here) && (!own || row.Level == clients.Project) {
+		fix += " --replace"
+		if row.Level == clients.User && hasProjectFile(d.c, row.Client) {
+			fix = "mnem integrate " + row.Client + " --project"
 		}
+		d.find(levelWarning, check, fix, "%s starts mnem for another repository, %s", row.Path, memory)
+		return
 	}
-	d.find(levelOK, check, "", "%s", row.Path)
+	if why == "" {
+		d.find(levelOK, check, "", "%s", row.Path)
+	}
+}
+
+func hasProjectFile(c *cli, name string) bool {
+	client, ok := clients.Find(name)
+	return ok && client.Path(c.machine(), clients.Project) != ""
 }
 
 // startable says why the first word of a command is no program, "" where it is one.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/internal/keyring"
@@ -122,6 +123,19 @@ func outcomeOf(ctx context.Context, err error) operation.Outcome {
 	return operation.Failed
 }
 
+// kindHint says which command takes what the caller gave to another.
+func kindHint(err *repo.KindError) string {
+	switch err.Kind {
+	case commit.KindCommit, commit.KindTag:
+		return "'mnem show' prints a commit"
+	case commit.KindOperation:
+		return "'mnem op show' prints an operation"
+	case retrieve.KindReceipt:
+		return "'mnem replay' takes a receipt"
+	}
+	return "'mnem cat-file' prints whatever it is"
+}
+
 // errorJSON is the JSON form of an error.
 type errorJSON struct {
 	Error struct {
@@ -154,6 +168,10 @@ func (c *cli) report(ctx context.Context, err error) int {
 	if next.hint == "" && errors.As(err, &detached) {
 		next.hint = "name a branch with --branch, or go to one with 'mnem switch NAME' or " +
 			"'mnem switch -c NAME'"
+	}
+	var kind *repo.KindError
+	if next.hint == "" && errors.As(err, &kind) {
+		next.hint = kindHint(kind)
 	}
 	message := err.Error()
 	if row == operation.Interrupted {

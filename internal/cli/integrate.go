@@ -51,7 +51,7 @@ const (
 
 // integration are the flags of integrate and unintegrate.
 type integration struct {
-	project, print, dryRun, list bool
+	project, print, dryRun, list, replace bool
 }
 
 func (c *cli) integrateCommand() *cobra.Command {
@@ -67,8 +67,9 @@ func (c *cli) integrateCommand() *cobra.Command {
 			"Clients are " + clientNames() + ".\n\n" +
 			"By default the entry is the user's, for all projects. Claude Code, Codex and Gemini CLI start\n" +
 			"servers in the directory they work in, whose repository is then used; for others the entry names\n" +
-			"that of --repo, --global or the working directory. --project writes the project's own file, beside\n" +
-			"its repository, with this program's path: think before you share it.",
+			"that of --repo, --global or the working directory. One that names another repository than this is\n" +
+			"left alone unless --replace is given. --project writes the project's own file, beside its\n" +
+			"repository, with this program's path: think before you share it.",
 		Example: "  mnem integrate claude-code\n  mnem integrate cursor --print\n" +
 			"  mnem integrate codex --dry-run\n  mnem integrate --list",
 		Args:      cobra.MaximumNArgs(1),
@@ -77,6 +78,7 @@ func (c *cli) integrateCommand() *cobra.Command {
 	f.add(cmd)
 	cmd.Flags().BoolVar(&f.print, "print", false, "print the entry and where it goes, and write nothing")
 	cmd.Flags().BoolVar(&f.list, "list", false, "list the clients, their files and what these have")
+	cmd.Flags().BoolVar(&f.replace, "replace", false, "replace an entry that names another repository")
 	cmd.MarkFlagsMutuallyExclusive("print", "dry-run", "list")
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
 		if f.list {
@@ -213,9 +215,8 @@ func (c *cli) serverEntry(client clients.Client, f integration) (clients.Entry, 
 	if err != nil {
 		return e, err
 	}
-	if _, err := os.Stat(filepath.Join(dir, repo.DirName)); err != nil {
-		return e, hint(&repo.NotFoundError{What: "repository", Name: dir},
-			"run 'mnem init' to make a repository there")
+	if _, err := c.repoFile(""); err != nil {
+		return e, err
 	}
 	e.Args = append(e.Args, "--repo", dir)
 	return e, nil
@@ -243,11 +244,65 @@ func (c *cli) integrateClient(ctx context.Context, f integration, args []string)
 		c.remark("goes to %s", line(path))
 		return c.printf("%s", printable(text)+"\n")
 	}
-	change, err := client.Set(path, serverName, e)
+	change, err := client.Set(path, serverName, e, func(old clients.Entry) error {
+		if f.replace {
+			return nil
+		}
+		return c.mayMove(client, f, old, e)
+	})
 	if err != nil {
 		return damagedHint(err)
 	}
 	return c.applyChange(ctx, client, f, change, words(e))
+}
+
+// mayMove refuses to take a client away from another repository, which the entry names: its agent
+// would write into this one without being told.
+func (c *cli) mayMove(client clients.Client, f integration, old, now clients.Entry) error {
+	was, is := memoryOf(old.Args), memoryOf(now.Args)
+	switch {
+	case was == "", sameDir(was, is), was != globalMemory && (is == "" || !isRepo(was)):
+		return nil
+	}
+	next := "--replace makes it start this one"
+	if !f.project && client.Path(c.machine(), clients.Project) != "" {
+		next = "--project integrates this project alone, and " + next
+	}
+	return hint(fmt.Errorf("%w: %s starts mnem for another repository, %s", repo.ErrConflict,
+		client.Title, was), "%s; with --global it starts the user's own, for all projects", next)
+}
+
+// globalMemory stands for the user's own repository.
+const globalMemory = "--global"
+
+// memoryOf returns the directory whose repository an entry names, globalMemory, or "" where it names
+// none and so is for whichever project it is started in.
+func memoryOf(args []string) string {
+	if slices.Contains(args, globalMemory) {
+		return globalMemory
+	}
+	if i := slices.Index(args, "--repo"); i >= 0 && i+1 < len(args) && filepath.IsAbs(args[i+1]) {
+		return args[i+1]
+	}
+	return ""
+}
+
+func isRepo(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, repo.DirName))
+	return err == nil
+}
+
+// sameDir reports whether two paths lead to the same directory.
+func sameDir(a, b string) bool {
+	if a == b {
+		return true
+	}
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
 }
 
 func words(e clients.Entry) []string { return append([]string{e.Command}, e.Args...) }

@@ -196,8 +196,19 @@ func (c *cli) headFlag(cmd *cobra.Command) {
 		"or \"none\" before the first; else exit code 5")
 }
 
-// stamp says who does this, and when.
+// stamp says who does this, and when. Where there is no repository that is what its error says: it
+// comes before what is missing for writing to one.
 func (c *cli) stamp(cmd *cobra.Command, ids ...string) (repo.Stamp, error) {
+	by, err := c.stampOf(cmd, ids)
+	if err != nil && c.opened == nil && cmd.Name() != "init" {
+		if _, missing := c.repoFile(""); missing != nil {
+			err = missing
+		}
+	}
+	return by, err
+}
+
+func (c *cli) stampOf(cmd *cobra.Command, ids []string) (repo.Stamp, error) {
 	g := &c.global
 	by := repo.Stamp{
 		Author:  firstOf(g.author, c.env("MNEM_AUTHOR")),
@@ -359,6 +370,9 @@ func (c *cli) openHint(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
 		if c.global.user {
 			return noGlobal(err)
+		}
+		if _, missing := c.repoFile(""); missing != nil {
+			return missing
 		}
 		return hint(err, "run 'mnem init' to make a repository there")
 	}

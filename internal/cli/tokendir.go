@@ -33,15 +33,8 @@ type tokenDir string
 
 // tokens returns the directory of the repository that the command is about.
 func (c *cli) tokens() (tokenDir, error) {
-	dir, err := c.dir()
-	if err != nil {
-		return "", err
-	}
-	if _, err := os.Stat(filepath.Join(dir, repo.DirName)); err != nil {
-		return "", hint(&repo.NotFoundError{What: "repository", Name: dir},
-			"run 'mnem init' to make one there")
-	}
-	return tokenDir(filepath.Join(dir, repo.DirName, tokenDirName)), nil
+	path, err := c.repoFile(tokenDirName)
+	return tokenDir(path), err
 }
 
 func (d tokenDir) path(id string) string { return filepath.Join(string(d), id+tokenSuffix) }

@@ -81,7 +81,8 @@ numbers with a point or exponent are 64-bit floats. Times are RFC 3339 or YYYY-M
 const revisionsTopic = `A revision names a commit:
 
   HEAD, @        the newest commit of the current branch
-  NAME           a branch, else a tag, or a full ref name (refs/...)
+  NAME           a branch, else a tag, else what was imported as imported/NAME/heads/BRANCH or
+                 .../tags/TAG, or a full ref name (refs/...)
   CID            a commit's CID or a unique prefix of it, at least 4 digits; bafyrei may be left out
   NAME@{N}       where a branch, tag or HEAD was before its N newest moves
   NAME@{TIME}    where it was at a time: main@{2026-11-01T10:00Z}, main@{2026-11-01}

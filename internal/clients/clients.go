@@ -132,10 +132,16 @@ func (c *Change) Changed() bool {
 	return (c.Old == nil) != (c.New == nil) || !bytes.Equal(c.Old, c.New)
 }
 
-// Set returns the edit that makes an entry of a name start a server. It writes nothing. Errors wrap
-// ErrDamaged where the file cannot be edited.
-func (c Client) Set(path, name string, e Entry) (*Change, error) {
+// Set returns the edit that makes an entry of a name start a server. It writes nothing. Where there is
+// an entry of that name may is asked, unless it is nil: its error ends the edit, also when that is
+// written. Errors wrap ErrDamaged where the file cannot be edited.
+func (c Client) Set(path, name string, e Entry, may func(old Entry) error) (*Change, error) {
 	return c.edit(path, func(text []byte) ([]byte, error) {
+		if old, ok, err := c.entry(text, name); err == nil && ok && may != nil {
+			if err := may(old); err != nil {
+				return nil, err
+			}
+		}
 		if c.toml {
 			return setTOML(text, c.section, name, c.fields(e))
 		}
@@ -190,10 +196,23 @@ func (c Client) edit(path string, change func([]byte) ([]byte, error)) (*Change,
 // Get returns the entry of a name in a file, and whether there is one.
 func (c Client) Get(path, name string) (Entry, bool, error) {
 	text, err := read(path)
-	if err != nil || text == nil {
+	if err != nil {
 		return Entry{}, false, err
 	}
+	e, ok, err := c.entry(text, name)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return e, ok, err
+}
+
+// entry returns the entry of a name in a text, nil for no file.
+func (c Client) entry(text []byte, name string) (Entry, bool, error) {
+	if text == nil {
+		return Entry{}, false, nil
+	}
 	var all map[string]any
+	var err error
 	if c.toml {
 		all, err = parseTOML(text)
 	} else {
@@ -203,7 +222,7 @@ func (c Client) Get(path, name string) (Entry, bool, error) {
 		}
 	}
 	if err != nil {
-		return Entry{}, false, fmt.Errorf("%s: %w", path, err)
+		return Entry{}, false, err
 	}
 	sec, _ := all[c.section].(map[string]any)
 	got, ok := sec[name].(map[string]any)

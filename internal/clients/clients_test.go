@@ -173,7 +173,7 @@ func TestWriteKeepsLinksModesAndBackups(t *testing.T) {
 	dir := t.TempDir()
 	c, _ := Find("cursor")
 	path := c.Path(Machine{Home: dir}, User)
-	change, err := c.Set(path, name, mnem)
+	change, err := c.Set(path, name, mnem, nil)
 	if err != nil || !change.Changed() {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestWriteKeepsLinksModesAndBackups(t *testing.T) {
 	if e, ok, err := c.Get(path, name); err != nil || !ok || !reflect.DeepEqual(e, mnem) {
 		t.Errorf("%v %t %v", e, ok, err)
 	}
-	if change, err := c.Set(path, name, mnem); err != nil || change.Changed() {
+	if change, err := c.Set(path, name, mnem, nil); err != nil || change.Changed() {
 		t.Errorf("the second time: %v", err)
 	}
 	if change, err = c.Remove(path, name); err != nil {
@@ -203,7 +203,7 @@ func TestWriteKeepsLinksModesAndBackups(t *testing.T) {
 	if err := os.Symlink(real, path); err != nil {
 		t.Skip("no symbolic links here")
 	}
-	if change, err = c.Set(path, name, mnem); err != nil {
+	if change, err = c.Set(path, name, mnem, nil); err != nil {
 		t.Fatal(err)
 	}
 	other := *change
@@ -250,7 +250,7 @@ func TestEmptyFilesStay(t *testing.T) {
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		set, err := c.Set(path, name, mnem)
+		set, err := c.Set(path, name, mnem, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

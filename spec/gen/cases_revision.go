@@ -113,6 +113,16 @@ func revisionCases(s *suite) {
 		"main@{2026-01-01T00:02:00Z}", "main@{2026-01-01T01:03+01:00}", "main@{2025-12-31}",
 		"main@{2026-01-02}", "@{2026-01-01T00:02:30.5Z}", "main@{2026-01-01 00:02}", "main@{yesterday}",
 		"main@{2026-01-01T00:02}", "main@{2026-01-01T00:04Z}~1", "HEAD@{2026-01-01T00:00:30Z}")
+	brought := newRevWorld()
+	ours, theirs := brought.commit("ours"), brought.commit("theirs")
+	const tip = "imported/desk/heads/main"
+	brought.op(0, "HEAD", main, main, ours)
+	brought.op(1, "refs/"+tip, ours, "refs/imported/desk/tags/x/y", ours)
+	brought.op(2, "refs/"+tip, theirs)
+	brought.op(3, "refs/heads/imported/desk/tags/x/y", theirs)
+	brought.add(s, "15.3", "imported", "refs of an import without refs/", tip, tip+"~0", "refs/"+tip,
+		tip+"@{0}", tip+"@{1}", tip+"@{op:1}", "imported/desk/tags/x/y", "imported/desk/heads/nobody",
+		"imported/desk/main", "imported/desk", "desk/heads/main", "imported/other/heads/main")
 	back := newRevWorld()
 	x := []string{}
 	for i, minute := range []int{0, 10, 20, 5, 30, 1, 2, 40, 3, 50, 60, 15, 70, 6, 80, 90} {

@@ -183,7 +183,10 @@ var (
 	stepShape = regexp.MustCompile(`~\d*|\^\{\}|\^\d*`)
 	cidShape  = regexp.MustCompile(`^bafyrei[a-z2-7]{52}$`)
 	digits    = regexp.MustCompile(`^\d+$`)
-	badName   = regexp.MustCompile(`^$|^-|\.\.|[ :?*\[\\]|^@$`)
+	// importedShape is a name that with refs/ before it is that of a ref of an import.
+	importedShape = regexp.MustCompile(`^imported/[^/]+/(heads|tags|sessions|objects)/.`)
+
+	badName = regexp.MustCompile(`^$|^-|\.\.|[ :?*\[\\]|^@$`)
 )
 
 // resolve is clause 15.3.
@@ -265,7 +268,11 @@ func candidates(name string) []string {
 	case strings.HasPrefix(name, "refs/"):
 		return []string{name}
 	}
-	return []string{"refs/heads/" + name, "refs/tags/" + name}
+	all := []string{"refs/heads/" + name, "refs/tags/" + name}
+	if importedShape.MatchString(name) {
+		all = append(all, "refs/"+name)
+	}
+	return all
 }
 
 func (r *revisions) prefix(name string) (string, class) {
@@ -300,9 +307,10 @@ func (r *revisions) past(name, when string) (string, class) {
 			return "", invalid
 		}
 		ref = all[0]
-		_, branch := r.log[now].refs[all[0]]
-		if _, tag := r.log[now].refs[all[len(all)-1]]; !branch && tag {
-			ref = all[len(all)-1]
+		for i := len(all) - 1; i >= 0; i-- {
+			if _, there := r.log[now].refs[all[i]]; there {
+				ref = all[i]
+			}
 		}
 	}
 	s := 0

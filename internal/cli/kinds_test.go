@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// TestOtherKinds gives the CID of every kind of block to every command that takes one of some kind:
+// what is stored is whole, so nothing may say that it is damaged, and what is wrong is what was asked.
+func TestOtherKinds(t *testing.T) {
+	w := newWorld(t)
+	w.init()
+	w.Stdin = strings.NewReader(aliceLine)
+	w.run(0, "commit", "-m", "x", "-")
+	w.run(0, "tag", "v1", "-m", "a tag")
+	w.run(0, "session", "start", "s")
+	out, _ := w.run(0, "retrieve", "alice", "--session", "s", "--json")
+	field := func(out, name string) string {
+		t.Helper()
+		var all map[string]any
+		if err := json.Unmarshal([]byte(out), &all); err != nil {
+			t.Fatalf("%v in %s", err, out)
+		}
+		s, _ := all[name].(string)
+		if s == "" {
+			t.Fatalf("no %s in %s", name, out)
+		}
+		return s
+	}
+	link := func(cid string, path ...string) string {
+		t.Helper()
+		out, _ := w.run(0, "cat-file", cid)
+		var v any
+		if err := json.Unmarshal([]byte(out), &v); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range append(path, "/") {
+			m, _ := v.(map[string]any)
+			v = m[name]
+		}
+		s, _ := v.(string)
+		return s
+	}
+	receipt := field(out, "receipt")
+	out, _ = w.run(0, "tag", "--json")
+	kinds := map[string]string{"receipt": receipt, "commit": field(out, "commit"), "tag": field(out, "tag")}
+	out, _ = w.run(0, "op", "show", "@", "--json")
+	kinds["operation"] = field(out, "op")
+	kinds["graph"] = link(kinds["commit"], "graph")
+	kinds["view"] = link(kinds["operation"], "view")
+	kinds["text"] = link(receipt, "query", "text")
+	for kind, cid := range kinds {
+		if cid == "" {
+			t.Fatalf("no CID of a %s", kind)
+		}
+	}
+	wants := map[string][]string{ // the kinds that each command takes
+		"show": {"commit", "tag"}, "log --at": {"commit", "tag"}, "diff HEAD": {"commit", "tag"},
+		"verify": {"commit", "tag"}, "branch --force b": {"commit", "tag"}, "retrieve x --at": {"commit", "tag"},
+		"tag --force t": {"commit", "tag"}, "blame alice --at": {"commit", "tag"}, "merge": {"commit", "tag"},
+		"ls --at": {"commit", "tag"}, "switch --detach": {"commit", "tag"},
+		"restore alice --from": {"commit", "tag"}, "session advance s --to": {"commit", "tag"},
+		"export -o x.car":           {"commit", "tag"},
+		"export -o x.car --receipt": {"receipt"}, "replay": {"receipt"},
+		"op show": {"operation"}, "op restore": {"operation"}, "log --at op:": {"operation"},
+		"cat-file": {"receipt", "commit", "tag", "operation", "graph", "view", "text"},
+	}
+	for line, takes := range wants {
+		taken := strings.Join(takes, " ")
+		for kind, cid := range kinds {
+			args := append(strings.Fields(line), cid)
+			if strings.HasSuffix(line, ":") {
+				args = strings.Fields(line + cid)
+			}
+			w.run(0, "switch", "main")
+			w.out.Reset()
+			w.err.Reset()
+			code := w.Run(w.ctx, args)
+			said := w.err.String()
+			switch ok := strings.Contains(taken, kind); {
+			case ok && code != 0:
+				t.Errorf("mnem %s of a %s: exit code %d: %s", line, kind, code, said)
+			case !ok && (code != 1 || !strings.Contains(said, ", not a") || !strings.Contains(said, "hint: '")):
+				t.Errorf("mnem %s of a %s: exit code %d: %s", line, kind, code, said)
+			}
+		}
+	}
+}

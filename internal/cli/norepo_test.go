@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// withoutRepo are the commands that need no repository.
+var withoutRepo = []string{
+	"mnem init", "mnem config get", "mnem config list", "mnem integrate", "mnem unintegrate",
+	"mnem demo", "mnem version", "mnem completion", "mnem doctor", "mnem bench eval",
+	"mnem bench perf", "mnem bench check", "mnem bench open", "mnem bench watch", "mnem help", "mnem mcp",
+}
+
+// someArgs are arguments with which commands that take any get as far as their repository.
+var someArgs = map[string]string{
+	"mnem config set": "wait 9s", "mnem config unset": "wait", "mnem remember": "Alice",
+	"mnem commit": "-m x -", "mnem add": "-", "mnem set": "n summary=x", "mnem rm": "n",
+	"mnem link": "a knows b", "mnem unlink": "a knows b", "mnem merge": "side", "mnem revert": "HEAD",
+	"mnem cherry-pick": "HEAD", "mnem restore": "n", "mnem forget": "n", "mnem supersede": "a b",
+	"mnem contradict": "a b", "mnem stale": "n", "mnem retire": "n", "mnem expire": "n",
+	"mnem half-life": "Note=30", "mnem retrieve": "x", "mnem recall": "x", "mnem check": "x",
+	"mnem get": "n", "mnem neighbors": "n", "mnem path": "a b", "mnem explore": "x",
+	"mnem related": "n", "mnem suggest": "x", "mnem blame": "n", "mnem branch": "b",
+	"mnem switch": "-c b", "mnem tag": "v1", "mnem op show": "1", "mnem op restore": "1",
+	"mnem session start": "s", "mnem session advance": "s", "mnem session end": "s",
+	"mnem session log": "s", "mnem session show": "s", "mnem replay": "s", "mnem export": "-o x.car",
+	"mnem import": "-", "mnem token new": "t", "mnem token revoke": "t", "mnem purge": "n --yes",
+	"mnem cat-file": "HEAD", "mnem profile show": "p", "mnem profile set": "p", "mnem profile default": "p", "mnem profile restore": "p x", "mnem profile unset": "p x",
+	"mnem op diff": "1", "mnem session rm": "s", "mnem sources refresh": "x",
+	"mnem profile rm": "p",
+}
+
+// TestWithoutRepository runs every command where there is no repository: each says so, whatever else
+// is missing, and none makes one.
+func TestWithoutRepository(t *testing.T) {
+	w := newWorld(t)
+	c := &cli{app: w.App}
+	var leaves []*cobra.Command
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		if cmd.Runnable() && !cmd.HasSubCommands() && !strings.HasPrefix(cmd.CommandPath(), "mnem key") &&
+			!slices.Contains(withoutRepo, cmd.CommandPath()) {
+			leaves = append(leaves, cmd)
+		}
+		for _, sub := range cmd.Commands() {
+			walk(sub)
+		}
+	}
+	walk(c.root())
+	if len(leaves) < 60 {
+		t.Fatalf("only %d commands", len(leaves))
+	}
+	for _, how := range []struct{ author, dir string }{{"", ""}, {"Ada", ""}, {"", w.Dir}} {
+		author := how.author
+		w.env["MNEM_AUTHOR"], w.env["MNEM_REPO"] = author, how.dir
+		for _, cmd := range leaves {
+			path := cmd.CommandPath()
+			args := append(strings.Fields(path)[1:], strings.Fields(someArgs[path])...)
+			w.Stdin = strings.NewReader(aliceLine)
+			w.out.Reset()
+			w.err.Reset()
+			code := w.Run(w.ctx, args)
+			if said := w.err.String(); code != 3 ||
+				!strings.Contains(said, "no repository") || !strings.Contains(said, "hint: ") {
+				t.Errorf("mnem %s, author %q: exit code %d: %s", strings.Join(args, " "), author, code, said)
+			}
+		}
+	}
+}
