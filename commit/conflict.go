@@ -33,7 +33,7 @@ type Conflict struct {
 var conflictFields = []string{"v", "base", "item", "kind", "ours", "cause", "fields", "theirs"}
 
 var causes = []graph.ConflictKind{
-	graph.EditEdit, graph.AddAdd, graph.DeleteModify, graph.EndRemoved,
+	graph.EditEdit, graph.AddAdd, graph.DeleteModify, graph.EndRemoved, graph.Circle,
 }
 
 // Validate returns a *graph.FieldError unless c keeps every rule and limit of the format. Only a

@@ -53,7 +53,7 @@
 //	           reason?    string  1..4,096 bytes
 //
 //	conflict   item       string  node/ID, edge/ID, mark/node/ID, mark/edge/ID or profile
-//	           cause      string  edit_edit, add_add, delete_modify or end_removed
+//	           cause      string  edit_edit, add_add, delete_modify, end_removed or circle
 //	           fields?    list    1..512 names of 1..1,024 bytes, ascending
 //	           base?      link    the item's record before
 //	           ours?      link    on our side

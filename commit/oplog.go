@@ -93,8 +93,8 @@ func operationAt(ctx context.Context, g store.Getter, at OpEntry, seq uint64) (O
 }
 
 // NextOperation returns an operation that follows head, with its sequence number, links and horizon
-// filled in and all else left to the caller. It reads O(log n) operations. The zero head gives the
-// first operation.
+// filled in, its time the least that it may have, and all else left to the caller. It reads O(log n)
+// operations. The zero head gives the first operation.
 func NextOperation(ctx context.Context, g store.Getter, head store.Head) (*Operation, error) {
 	next := &Operation{Parent: head.Operation, Seq: head.Seq + 1}
 	if head.Seq == 0 {
@@ -104,7 +104,7 @@ func NextOperation(ctx context.Context, g store.Getter, head store.Head) (*Opera
 	if err != nil {
 		return nil, err
 	}
-	next.Horizon = newest.Horizon
+	next.Horizon, next.Time = newest.Horizon, newest.Time
 	far := Skip(next.Seq)
 	if far == 0 {
 		return next, nil

@@ -27,6 +27,7 @@ const (
 	AddAdd       ConflictKind = "add_add"       // both sides made the item, and differently
 	DeleteModify ConflictKind = "delete_modify" // one side removed what the other changed
 	EndRemoved   ConflictKind = "end_removed"   // of an edge or mark: the other side removed its end
+	Circle       ConflictKind = "circle"        // of marks by which the sides supersede nodes in a circle
 )
 
 // Versions are three states of one item's record: before, and on either side. Nil is absent.

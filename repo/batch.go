@@ -125,7 +125,11 @@ func (b *batch) apply(changes Changes, strict bool) (*state, error) {
 			return nil, err
 		}
 	}
-	return b.flush()
+	next, err := b.flush()
+	if err == nil && strict {
+		err = b.checkCircles(next)
+	}
+	return next, err
 }
 
 // change applies one change. Errors name its line.

@@ -281,3 +281,20 @@ func (b *batch) missing(key string, at cite) (reason, err error) {
 	}
 	return nil, nil
 }
+
+// checkCircles refuses a batch that closes a circle of nodes that supersede each other, naming the last
+// line that gave one of the marks.
+func (b *batch) checkCircles(next *state) error {
+	found, err := circles(b.ctx, b.marks.base, next)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	var last cite
+	for _, id := range found[0] {
+		key := graph.MarkKey(graph.OnNode, id)
+		if at, ok := b.cites["mark"+string(key)]; ok && at.order > last.order {
+			last = at
+		}
+	}
+	return &graph.LineError{File: last.file, Line: last.line, Err: &CircleError{found[0]}}
+}

@@ -187,6 +187,9 @@ func (t *tx) commit(
 	if opt.Amend && opt.Message == "" && base.commit != nil {
 		opt.Message = base.commit.Message
 	}
+	if err := noCircles(ctx, base.state, next); err != nil {
+		return err
+	}
 	if err := t.writeGraph(ctx, next); err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ const (
 	FsckRecord    FsckKind = "record"    // a record that is wrong, or not where it says it is
 	FsckOperation FsckKind = "operation" // a broken chain of operations, or a ref that leads nowhere
 	FsckIndex     FsckKind = "index"     // an index that is not that of its graph
+	FsckCircle    FsckKind = "circle"    // nodes of a branch that hide each other: superseded in a circle
 	FsckStore     FsckKind = "store"     // damage in the store around the blocks
 )
 
@@ -48,6 +49,8 @@ type FsckOptions struct {
 	Full bool
 	// Progress, where given, is called now and then on the calling goroutine.
 	Progress func(what string, done int)
+	// By is who commits what Repair changes of the memory; without an author it changes nothing.
+	By Stamp
 }
 
 // maxFsckErrors bounds a report: damage that breaks everything need not be told block by block.

@@ -37,6 +37,9 @@ func (f *fsck) refs() error {
 			!ref.isMerge() {
 			f.whole(f.peel(ref.Target))
 		}
+		if _, branch := ref.Name.Branch(); branch {
+			f.circles(ref)
+		}
 		if err := f.ctx.Err(); err != nil {
 			return err
 		}

@@ -28,7 +28,9 @@ type GCOptions struct {
 	Stamp
 	// KeepOps is how many of the newest operations are kept, at least 1; 0 means DefaultKeepOps.
 	KeepOps int
-	// Grace keeps operations that are not older than this before Stamp.Time as well.
+	// Grace keeps what was there at any moment since this long before now as well: operations that
+	// are not older, and the one before these. Now is that of Options.Now, and never Stamp.Time where
+	// there is a clock.
 	Grace time.Duration
 	// DryRun counts what would be removed and removes nothing.
 	DryRun bool
@@ -158,16 +160,8 @@ func (g *collector) moveHorizon() error {
 	if err != nil {
 		return fmt.Errorf("read operation head: %w", err)
 	}
-	since := int64(g.opt.Time) - g.opt.Grace.Microseconds()
-	n := 0
-	for e, err := range commit.Operations(g.ctx, g.repo.facts(), head.Operation) {
-		if err != nil {
-			return err
-		}
-		if n++; n > g.opt.KeepOps && (g.opt.Grace == 0 || int64(e.Operation.Time) < since) {
-			break
-		}
-		g.res.Horizon = e.Operation.Seq
+	if g.res.Horizon, err = g.oldest(head); err != nil {
+		return err
 	}
 	newest, err := commit.ReadOperation(g.ctx, g.repo.facts(), head.Operation)
 	if err != nil || g.opt.DryRun || g.res.Horizon <= max(newest.Horizon, 1) {
@@ -353,21 +347,4 @@ func (g *collector) sweepDerived() error {
 		return err
 	}
 	return g.derived.Delete(g.ctx, blocks...)
-}
-
-// GCDue reports whether the log of operations is more than twice as long as a collection would
-// leave it, so that what it gives up is likely to outgrow what stays. It reads one operation.
-func (r *Repo) GCDue(ctx context.Context, keepOps int) (bool, error) {
-	head, err := r.store.Head(ctx)
-	if err != nil || head.Seq == 0 {
-		return false, err
-	}
-	newest, err := commit.ReadOperation(ctx, r.facts(), head.Operation)
-	if err != nil {
-		return false, err
-	}
-	if keepOps <= 0 {
-		keepOps = DefaultKeepOps
-	}
-	return head.Seq-max(newest.Horizon, 1) >= 2*uint64(keepOps), nil
 }

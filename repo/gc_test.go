@@ -205,7 +205,7 @@ func TestGCGrace(t *testing.T) {
 		grace time.Duration
 		want  uint64 // horizon, of 11 operations
 	}{
-		{1, 0, 11}, {3, 0, 9}, {3, 5 * time.Minute, 6}, {8, 5 * time.Minute, 4}, {0, 0, 1},
+		{1, 0, 11}, {3, 0, 9}, {3, 5 * time.Minute, 5}, {8, 5 * time.Minute, 4}, {0, 0, 1},
 		{1, time.Hour, 1},
 	} {
 		res, err := r.GC(t.Context(), repo.GCOptions{
@@ -431,7 +431,7 @@ func TestGCDue(t *testing.T) {
 	r, _ := overMem(t)
 	due := func(keep int) bool {
 		t.Helper()
-		yes, err := r.GCDue(t.Context(), keep)
+		yes, err := r.GCDue(t.Context(), repo.GCOptions{KeepOps: keep})
 		if err != nil {
 			t.Fatal(err)
 		}

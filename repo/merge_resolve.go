@@ -74,7 +74,7 @@ func (r *resolver) decide(c *commit.Conflict, res commit.Resolution) (ipld.CID, 
 		return res.Record, nil
 	case c.Item.Kind == graph.ProfileItem:
 		return r.decideProfile(c, res.Take)
-	case c.Cause == graph.DeleteModify || c.Cause == graph.EndRemoved:
+	case c.Cause == graph.DeleteModify || c.Cause == graph.EndRemoved || c.Cause == graph.Circle:
 		return pick(c, res.Take), nil
 	}
 	var v graph.Versions

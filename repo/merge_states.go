@@ -49,8 +49,8 @@ func runMerge(m *stateMerge) (*merged, error) {
 	m.out = &state{get: m.stage}
 	m.follow = make(map[graph.Item]bool)
 	steps := []func() error{
-		m.nodes, m.edges, m.pruneEdges, m.marks, m.pruneMarks, m.adjacency, m.vectors,
-		m.profile,
+		m.nodes, m.edges, m.pruneEdges, m.marks, m.pruneMarks, m.circles, m.adjacency,
+		m.vectors, m.profile,
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -351,22 +351,27 @@ func (m *stateMerge) hangs(item graph.Item, key []byte, ours, theirs *prolly.Map
 		if _, mark := item.Mark(); mark {
 			base = m.base.marks
 		}
-		for _, side := range []struct {
-			tree *prolly.Map
-			to   *ipld.CID
-		}{{base, &con.Base}, {ours, &con.Ours}, {theirs, &con.Theirs}} {
-			var err error
-			if *side.to, err = lookup(m.ctx, side.tree, key); err != nil {
-				return err
-			}
-		}
-		if err := m.keepBase(con.Base); err != nil {
+		if err := m.sides(con, key, base, ours, theirs); err != nil {
 			return err
 		}
 	}
 	con.Cause, con.Fields = graph.EndRemoved, nil
 	m.conflicts[item] = con
 	return nil
+}
+
+// sides fills in the records of a conflict from the trees that have them.
+func (m *stateMerge) sides(con *commit.Conflict, key []byte, base, ours, theirs *prolly.Map) error {
+	for _, side := range []struct {
+		tree *prolly.Map
+		to   *ipld.CID
+	}{{base, &con.Base}, {ours, &con.Ours}, {theirs, &con.Theirs}} {
+		var err error
+		if *side.to, err = lookup(m.ctx, side.tree, key); err != nil {
+			return err
+		}
+	}
+	return m.keepBase(con.Base)
 }
 
 // keepBase puts a record of the base beside the result.

@@ -17,7 +17,8 @@ type RepairResult struct {
 }
 
 // Repair makes anew what is derived from facts, the indexes, where Fsck finds them damaged, and
-// nothing else: no fact can be made up. That of the current branch's commit is made at once, others
+// takes the oldest mark off where nodes hide each other (FsckCircle). It does nothing else: no fact can
+// be made up. That of the current branch's commit is made at once, others
 // when they are needed. Where facts are damaged too no index is dropped, as it may be one that can
 // not be made again. A head file that disagrees with the store keeps a repository from being
 // opened at all: Options.AcceptHead is the repair for that. With an error there may be a result:
@@ -32,30 +33,47 @@ func (r *Repo) Repair(ctx context.Context, opt FsckOptions) (*RepairResult, erro
 	}
 	res := &RepairResult{Report: report}
 	indexes, facts, err := r.damaged(ctx, report.Errors)
-	if err != nil || !indexes {
+	if err != nil {
 		return res, err
 	}
-	if !facts {
-		if err := r.dropIndexes(ctx); err != nil {
-			return res, err
+	if !facts && opt.By.Author != "" {
+		if res.Done, err = r.breakCircles(ctx, opt.By); err != nil {
+			return res, fmt.Errorf("repair: %w", err)
 		}
-		res.Done = append(res.Done, "dropped all indexes")
 	}
-	head, err := r.rebuildHead(ctx)
-	if err != nil {
-		if facts && errors.Is(err, store.ErrCorrupt) {
-			return res, nil // the report has it
+	if indexes {
+		made, err := r.remakeIndexes(ctx, facts)
+		if res.Done = append(res.Done, made...); err != nil {
+			return res, fmt.Errorf("repair: %w", err)
 		}
-		return res, fmt.Errorf("repair: %w", err)
 	}
-	if head.Defined() {
-		res.Done = append(res.Done, "made the index of "+head.String())
+	if res.Done == nil {
+		return res, nil
 	}
 	again, err := r.Fsck(ctx, opt)
 	if err == nil {
 		res.Report = again
 	}
 	return res, err
+}
+
+// remakeIndexes makes the index of the current branch's commit anew, and drops all before unless facts
+// are damaged, and says what it did.
+func (r *Repo) remakeIndexes(ctx context.Context, facts bool) (done []string, err error) {
+	if !facts {
+		if err := r.dropIndexes(ctx); err != nil {
+			return nil, err
+		}
+		done = append(done, "dropped all indexes")
+	}
+	head, err := r.rebuildHead(ctx)
+	if facts && errors.Is(err, store.ErrCorrupt) {
+		return done, nil // the report has it
+	}
+	if err == nil && head.Defined() {
+		done = append(done, "made the index of "+head.String())
+	}
+	return done, err
 }
 
 // rebuildHead makes the index of the current branch's commit anew and returns that commit,
@@ -73,8 +91,11 @@ func (r *Repo) rebuildHead(ctx context.Context) (ipld.CID, error) {
 func (r *Repo) damaged(ctx context.Context, errs []FsckError) (indexes, facts bool, err error) {
 	facts = len(errs) >= maxFsckErrors // there may be more
 	for _, e := range errs {
-		if e.Kind == FsckIndex {
+		switch e.Kind {
+		case FsckIndex:
 			indexes = true
+			continue
+		case FsckCircle: // what is there is whole
 			continue
 		}
 		derived := false

@@ -62,6 +62,10 @@ type Options struct {
 	PID        int    // of this process, for others who find the repository taken
 	Since      string // when this process started, likewise
 	Branch     string // of a new repository: what HEAD is on first; "" for DefaultBranch
+	// Now is the clock by which operations are recorded and collected, so that no time that a caller
+	// gives decides what is kept; safe for concurrent use. nil: the time of each call's Stamp, for
+	// programs without a clock.
+	Now func() graph.Time
 	// Counters are the token counters that retrievals and replays may use beside the estimate.
 	Counters retrieve.Counters
 }
@@ -100,6 +104,7 @@ type Repo struct {
 	buckets *links.Cache // of indexes of links
 	vectors *vectorCache // sparse ones
 
+	clock       func() graph.Time // nil: the time of each call's Stamp
 	counters    retrieve.Counters
 	communities openCommunities
 
@@ -191,9 +196,18 @@ func over(st store.Store, opt Options) *Repo {
 	}
 	return &Repo{
 		store: st, ro: opt.ReadOnly, vectors: newVectorCache(opt.VectorCache), counters: opt.Counters,
+		clock: opt.Now,
 		trees: prolly.NewCache(opt.TreeCache), parts: index.NewCache(opt.IndexCache),
 		rows: dense.NewCache(opt.DenseCache), buckets: links.NewCache(opt.LinkCache),
 	}
+}
+
+// now returns the time of an operation that is done now.
+func (r *Repo) now(by Stamp) graph.Time {
+	if r.clock == nil {
+		return by.Time
+	}
+	return r.clock()
 }
 
 // Close releases the repository. Snapshots of it must not be used afterwards. It waits for a merge

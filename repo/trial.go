@@ -26,7 +26,9 @@ func (r *Repo) Trial(ctx context.Context) (*Repo, error) {
 		trialBlocks: trialBlocks{store.NewStage(base, 0), base},
 		base:        base, cells: make(map[ipld.CID]ipld.CID),
 	}
-	return &Repo{store: t, trees: r.trees, parts: r.parts, rows: r.rows, vectors: r.vectors}, nil
+	return &Repo{
+		store: t, trees: r.trees, parts: r.parts, rows: r.rows, vectors: r.vectors, clock: r.clock,
+	}, nil
 }
 
 // trialStore is a store over another, which it only reads.

@@ -20,7 +20,7 @@ type Stamp struct {
 	Author  string     // required
 	Agent   string     // the program that acts for the author, if any
 	Task    string     // what it works on, if any
-	Time    graph.Time // required for writes
+	Time    graph.Time // of commits and what they hold; required for writes. See Options.Now
 	Command []string   // verb, flag names and ids for the operation log, never values
 	// Sign makes the signatures of the commits that come of it, on the calling goroutine while
 	// other writers wait; nil leaves them unsigned. What it returns must hold, and where it fails
@@ -145,7 +145,8 @@ func (t *tx) finish(ctx context.Context, by Stamp) (c ipld.CID, durable func() e
 	if err != nil {
 		return ipld.CID{}, nil, err
 	}
-	op.View, op.Time, op.Actor, op.Command = tree.Root(), by.Time, by.Author, by.Command
+	op.Time = max(op.Time, t.repo.now(by))
+	op.View, op.Actor, op.Command = tree.Root(), by.Author, by.Command
 	op.Undoes, op.Redoes = t.undoes, t.redoes
 	if t.horizon != 0 {
 		op.Horizon = t.horizon

@@ -69,6 +69,9 @@ func System() *App {
 	}
 }
 
+// clock returns the time that it is.
+func (a *App) clock() graph.Time { return graph.From(a.Now()) }
+
 // Run runs one command line and returns its exit code.
 func (a *App) Run(ctx context.Context, args []string) int {
 	app := *a

@@ -7,10 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/embed"
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/policy"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
@@ -238,6 +240,9 @@ func (d *doctor) models() {
 func (d *doctor) repository(path string) error {
 	err := d.c.withRepo(d.cmd, false, func(ctx context.Context, r *repo.Repo) error {
 		d.find(levelOK, "store", "", "%s opens", path)
+		if err := d.clock(ctx, r); err != nil {
+			return err
+		}
 		return d.head(ctx, r)
 	})
 	var elsewhere *forwardedError
@@ -252,6 +257,28 @@ func (d *doctor) repository(path string) error {
 	default:
 		d.failed("store", "", err)
 	}
+	return nil
+}
+
+// maxAhead is how far the newest operation may be ahead of the clock: time zones set wrongly, and the
+// clocks of machines that share a repository, differ by less.
+const maxAhead = 24 * time.Hour
+
+// clock looks whether the newest operation is later than now. Those that follow are not before it
+// then, and no grace ends.
+func (d *doctor) clock(ctx context.Context, r *repo.Repo) error {
+	op, err := r.Operation(ctx, "@")
+	if err != nil {
+		return err
+	}
+	at, now := op.Operation.Time, d.c.app.clock()
+	if at <= now+graph.Time(maxAhead.Microseconds()) {
+		d.find(levelOK, "clock", "", "no operation is later than now")
+		return nil
+	}
+	d.find(levelWarning, "clock", "set the clock of this machine right; where it is, 'mnem gc --grace 0s' "+
+		"collects by number alone", "operation %d was recorded at %s, and now it is %s: gc keeps all "+
+		"operations until then", op.Operation.Seq, at, now)
 	return nil
 }
 

@@ -34,7 +34,8 @@ func (c *cli) fsckCommand() *cobra.Command {
 			"sessions, the trees, that adjacency and index are those of the graph, and name each bad\n" +
 			"block. It changes nothing. Damage gives exit code 4.\n\n" +
 			"With --repair indexes that are damaged are made anew, which loses nothing; damaged facts are\n" +
-			"named as before, and beside them no index is dropped. A repository that does not open because\n" +
+			"named as before, and beside them no index is dropped. Where nodes of a branch hide each other,\n" +
+			"as each is superseded by the next in a circle, a commit takes the oldest of these marks off. A repository that does not open because\n" +
 			"what is stored is not what was acknowledged last opens with --accept-head: what the message\n" +
 			"says is gone stays gone.",
 		Example: "  mnem fsck\n  mnem fsck --full --json\n  mnem fsck --repair",
@@ -42,7 +43,7 @@ func (c *cli) fsckCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&full, "full", false, "check the trees of every commit from end to end, not "+
 		"only those that refs name")
-	cmd.Flags().BoolVar(&repair, "repair", false, "make anew what can be: indexes")
+	cmd.Flags().BoolVar(&repair, "repair", false, "make anew what can be: indexes; show nodes that hide each other")
 	cmd.Flags().BoolVar(&accept, "accept-head", false, "with --repair: open the repository although "+
 		"acknowledged operations are not in it")
 	return c.command(cmd, func(cmd *cobra.Command, _ []string) error {
@@ -59,6 +60,10 @@ func (c *cli) fsckCommand() *cobra.Command {
 			res := &repo.RepairResult{}
 			var err error
 			if repair {
+				if opt.By, err = c.stamp(cmd); err != nil {
+					c.remark("note: marks are left as they are: %s", line(err.Error()))
+					opt.By = repo.Stamp{}
+				}
 				res, err = r.Repair(ctx, opt)
 			} else {
 				res.Report, err = r.Fsck(ctx, opt)

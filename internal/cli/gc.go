@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/policy"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -35,11 +36,15 @@ func (c *cli) gcCommand() *cobra.Command {
 		GroupID: groupCare,
 		Short:   "Remove what nothing leads to any more",
 		Long: "Remove what no ref leads to, neither now nor in an operation that is kept: the newest\n" +
-			"--keep-ops ones, and those of the last --grace. Older operations leave the operation log, and\n" +
-			"can be neither undone nor restored. Commits, tags, sessions, stages and merges in progress\n" +
-			"that a ref leads to stay with all they need. Where anything is damaged nothing is removed.\n\n" +
+			"--keep-ops ones, those of the last --grace, and the one before these, so that all that was\n" +
+			"there within --grace can be brought back. Older operations leave the operation log, and can be\n" +
+			"neither undone nor restored. Commits, tags, sessions, stages and merges in progress that a ref\n" +
+			"leads to stay with all they need. Where anything is damaged nothing is removed.\n\n" +
+			"Operations are as old as this machine's clock says, whatever --time they and gc are given.\n" +
+			"Where the clock was wrong and operations are later than it is now, --grace keeps them all.\n\n" +
 			"It runs by itself after a write that leaves the log twice as long as --keep-ops, unless the\n" +
-			"config key gc.auto is false.",
+			"config key gc.auto is false. After a write that somebody made who may not run gc, a caller of a\n" +
+			"server or an agent whom the policy does not allow it, --grace is then two weeks at least.",
 		Example: "  mnem gc --dry-run\n  mnem gc\n  mnem gc --keep-ops 1 --grace 0s",
 		Args:    cobra.NoArgs,
 	}
@@ -157,12 +162,16 @@ func (c *cli) autoGC(cmd *cobra.Command, r *repo.Repo) {
 	if err != nil {
 		return
 	}
-	if due, err := r.GCDue(ctx, opt.KeepOps); err != nil || !due || c.out.Flush() != nil {
+	if !c.mayCollect(c.agent()) {
+		opt.Grace = max(opt.Grace, defaultGrace)
+	}
+	if due, err := r.GCDue(ctx, opt); err != nil || !due || c.out.Flush() != nil {
 		return
 	}
 	if opt.Stamp, err = c.stamp(cmd); err != nil {
 		return
 	}
+	opt.Head = nil // the write has moved it
 	opt.Command, opt.NoWait = []string{"gc", "--auto"}, true
 	res, err := r.GC(ctx, opt)
 	if err != nil {
@@ -170,4 +179,21 @@ func (c *cli) autoGC(cmd *cobra.Command, r *repo.Repo) {
 	} else if res.Blocks > 0 {
 		c.remark("collected %s, %s", plural(res.Blocks, "block"), plural(int(res.Bytes), "byte"))
 	}
+}
+
+// mayCollect reports whether the caller may collect garbage. Callers of a server are taken for such
+// as may not, since they may write without being allowed to destroy.
+func (c *cli) mayCollect(agent string) bool {
+	if c.app.Remote {
+		return false
+	}
+	if agent == "" {
+		return true
+	}
+	path, err := c.policyPath()
+	if err != nil {
+		return false
+	}
+	p, _ := policy.Read(path) // a damaged one refuses
+	return p.Operation(agent, "gc") == nil
 }

@@ -196,6 +196,9 @@ func (c *cli) headFlag(cmd *cobra.Command) {
 		"or \"none\" before the first; else exit code 5")
 }
 
+// agent returns the name of the program that acts for the author, "" for a person.
+func (c *cli) agent() string { return firstOf(c.global.agent, c.env("MNEM_AGENT")) }
+
 // stamp says who does this, and when. Where there is no repository that is what its error says: it
 // comes before what is missing for writing to one.
 func (c *cli) stamp(cmd *cobra.Command, ids ...string) (repo.Stamp, error) {
@@ -212,7 +215,7 @@ func (c *cli) stampOf(cmd *cobra.Command, ids []string) (repo.Stamp, error) {
 	g := &c.global
 	by := repo.Stamp{
 		Author:  firstOf(g.author, c.env("MNEM_AUTHOR")),
-		Agent:   firstOf(g.agent, c.env("MNEM_AGENT")),
+		Agent:   c.agent(),
 		Task:    firstOf(g.task, c.env("MNEM_TASK")),
 		Command: commandWords(cmd, ids),
 	}
@@ -263,7 +266,7 @@ func (c *cli) now() (graph.Time, error) {
 		}
 		return graph.Time(seconds * microsPerSecond), nil
 	}
-	return graph.From(c.app.Now()), nil
+	return c.app.clock(), nil
 }
 
 // absolute returns a path from the working directory.
@@ -387,7 +390,7 @@ func (c *cli) openHint(err error) error {
 func (c *cli) options(cmd *cobra.Command) (repo.Options, error) {
 	opt := repo.Options{
 		Wait: c.global.wait, PID: c.app.PID, AcceptHead: c.acceptHead,
-		Since: graph.From(c.app.Now()).String(), Counters: counters(),
+		Since: c.app.clock().String(), Counters: counters(), Now: c.app.clock,
 	}
 	if err := c.setCaches(&opt); err != nil {
 		return opt, err

@@ -43,7 +43,7 @@ const (
 	shapeBuckets = `"out": ` + shapeNear + `, "in": ` + shapeNear +
 		`, "more_out": "int", "more_in": "int"`
 	shapeMentions  = `[{"id": "id", "key": "text|null", "node_type": "text", "summary": "text|null"}]`
-	shapeConflicts = `[{"item": "text", "kind": "edit_edit|add_add|delete_modify|end_removed", ` +
+	shapeConflicts = `[{"item": "text", "kind": "edit_edit|add_add|delete_modify|end_removed|circle", ` +
 		`"label": "text", "base": "cid|null", "ours": "cid|null", "theirs": "cid|null", "fields": ` +
 		`[{"field": "text", "base": "json", "ours": "json", "theirs": "json"}], ` +
 		`"resolution": "ours|theirs|base|lines|null"}]`

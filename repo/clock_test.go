@@ -1,0 +1,211 @@
+package repo_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// fakeClock is the clock of a repository in a test.
+type fakeClock struct{ at graph.Time }
+
+func (c *fakeClock) now() graph.Time         { return c.at }
+func (c *fakeClock) advance(d time.Duration) { c.at += graph.Time(d.Microseconds()) }
+
+// openClocked returns a repository whose operations are timed by a clock.
+func openClocked(t *testing.T) (*repo.Repo, *fakeClock) {
+	t.Helper()
+	clock := &fakeClock{by.Time}
+	r, err := repo.New(t.Context(), mem.New(), by, repo.Options{Now: clock.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { checkClean(t, r) })
+	return r, clock
+}
+
+// commitTimed makes a commit of a time.
+func commitTimed(t *testing.T, r *repo.Repo, at graph.Time, n int) *repo.CommitResult {
+	t.Helper()
+	stamp := by
+	stamp.Time = at
+	res, err := r.Commit(t.Context(), repo.ReadChanges(strings.NewReader(person(n)), "x"),
+		repo.CommitOptions{Stamp: stamp})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// operationTime returns the time of the newest operation.
+func operationTime(t *testing.T, r *repo.Repo) graph.Time {
+	t.Helper()
+	op, err := r.Operation(t.Context(), "@")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return op.Operation.Time
+}
+
+// TestOperationsAreTimedByTheClock: the time that a caller gives is the commit's, and an operation is
+// never before the one before it.
+func TestOperationsAreTimedByTheClock(t *testing.T) {
+	r, clock := openClocked(t)
+	start := clock.at
+	for i, tt := range []struct {
+		given   graph.Time
+		advance time.Duration
+		want    time.Duration // after start
+	}{
+		{0, time.Minute, time.Minute},
+		{start + 1e15, time.Minute, 2 * time.Minute},
+		{start, -time.Hour, 2 * time.Minute}, // the clock was set back
+		{start, 2 * time.Hour, time.Hour + 2*time.Minute},
+	} {
+		clock.advance(tt.advance)
+		res := commitTimed(t, r, tt.given, i)
+		if got, want := operationTime(t, r), start+graph.Time(tt.want.Microseconds()); got != want {
+			t.Errorf("commit of time %d: operation at %d, want %d", tt.given, got, want)
+		}
+		s, err := r.At(t.Context(), res.Commit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Commit().Time; got != tt.given {
+			t.Errorf("commit has time %d, want %d", got, tt.given)
+		}
+	}
+}
+
+// TestGraceHoldsWhateverCallersSay removes a branch and then does, with random times of callers, what
+// may have shortened the grace: what was there until a moment ago can be brought back.
+func TestGraceHoldsWhateverCallersSay(t *testing.T) {
+	const grace = 14 * 24 * time.Hour
+	for seed := range uint64(40) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			ctx, rng := t.Context(), rand.New(rand.NewPCG(seed, 5))
+			r, clock := openClocked(t)
+			odd := func() graph.Time {
+				return []graph.Time{0, by.Time, clock.at, clock.at + 1e15, 4e15}[rng.IntN(5)]
+			}
+			commitTimed(t, r, odd(), 1)
+			branch(t, r, "kept", "HEAD")
+			kept := commitOn(t, r, "kept", person(2)).Commit
+			clock.advance(2 * grace) // all so far is old
+			dropBranch(t, r, "kept")
+			for n := range 1 + rng.IntN(8) {
+				clock.advance(time.Duration(rng.Int64N(int64(grace / 10))))
+				commitTimed(t, r, odd(), 10+n)
+			}
+			at := by
+			at.Time = odd()
+			if _, err := r.GC(ctx, repo.GCOptions{Stamp: at, KeepOps: 1, Grace: grace}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.Resolve(ctx, kept.String()); err != nil {
+				t.Fatalf("a branch that was removed within the grace is erased: %v", err)
+			}
+			clock.advance(2 * grace)
+			if _, err := r.GC(ctx, repo.GCOptions{Stamp: at, KeepOps: 1, Grace: grace}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.Resolve(ctx, kept.String()); !errors.Is(err, store.ErrNotFound) {
+				t.Errorf("after the grace: %v, want it to be gone", err)
+			}
+		})
+	}
+}
+
+// TestGCDueWithinTheGrace: a long log all of which a collection would keep is not due for one.
+func TestGCDueWithinTheGrace(t *testing.T) {
+	r, clock := openClocked(t)
+	for n := range 9 {
+		commitTimed(t, r, by.Time, n)
+	}
+	opt := repo.GCOptions{Stamp: by, KeepOps: 2, Grace: time.Hour}
+	for _, want := range []bool{false, true} {
+		if due, err := r.GCDue(t.Context(), opt); err != nil || due != want {
+			t.Errorf("%d after the last: due %v, %v", clock.at-by.Time, due, err)
+		}
+		clock.advance(2 * time.Hour)
+	}
+}
+
+// TestGraceOfOddTimes collects logs whose operations have times that no clock gave, as programs
+// recorded that took an operation's time from its caller.
+func TestGraceOfOddTimes(t *testing.T) {
+	const day = graph.Time(24 * 3600 * 1_000_000)
+	now := by.Time + 100*day
+	for _, tt := range []struct {
+		name  string
+		times []graph.Time // days before now, of the operations
+		want  uint64       // horizon with a grace of 14 days
+	}{
+		{"a clock", []graph.Time{50, 40, 30, 20, 10, 0}, 4},
+		{"one in the past", []graph.Time{50, 40, 30, 9000, 10, 0}, 3},
+		{"one in the past, of long ago", []graph.Time{50, 9000, 40, 30, 20, 10, 0}, 5},
+		{"the newest in the past", []graph.Time{50, 40, 30, 9000}, 3},
+		{"all but the first in the past", []graph.Time{50, 9000, 8000, 7000}, 1},
+		{"one in the future", []graph.Time{50, 40, -9000, 30, 20, 10, 0}, 5},
+		{"the newest in the future", []graph.Time{50, 40, 30, -9000}, 3},
+		{"from one on in the future", []graph.Time{50, 40, 30, -9000, -9000, -9000}, 3},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			st := mem.New()
+			for _, ago := range tt.times {
+				forgeOperation(t, st, now-ago*day)
+			}
+			r, err := repo.New(context.Background(), st, by,
+				repo.Options{Now: func() graph.Time { return now }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkClean(t, r)
+			res, err := r.GC(t.Context(), repo.GCOptions{
+				Stamp: by, KeepOps: 1, Grace: 14 * 24 * time.Hour, DryRun: true,
+			})
+			if err != nil || res.Horizon != tt.want {
+				t.Errorf("horizon %d, %v, want %d", res.Horizon, err, tt.want)
+			}
+		})
+	}
+}
+
+// forgeOperation adds an operation of any time to the log of a store.
+func forgeOperation(t *testing.T, st store.Store, at graph.Time) {
+	t.Helper()
+	ctx := t.Context()
+	head, err := st.Head(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	op, err := commit.NextOperation(ctx, st.Facts(), head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes := prolly.NewNodes(st.Facts(), nil)
+	view, err := nodes.Build(ctx, func(yield func(prolly.Entry, error) bool) {
+		yield(prolly.Entry{Key: []byte(graph.Head), Value: ipld.AppendString(nil, "refs/heads/main")}, nil)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	op.View, op.Time, op.Actor, op.Command = view.Root(), at, by.Author, by.Command
+	block := store.NewBlock(ipld.DagCBOR, op.Encode())
+	next := store.Head{Seq: op.Seq, Operation: block.CID}
+	if err := st.Commit(ctx, head, next, block); err != nil {
+		t.Fatal(err)
+	}
+}
