@@ -63,7 +63,7 @@ func (c *cli) purgeCommand() *cobra.Command {
 	c.signFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&opt.Reason, "reason", "", "why, for whoever meets the redaction")
-	f.BoolVar(&opt.RewriteReceipts, "rewrite-receipts", false, "erase recorded queries with its "+
+	f.BoolVar(&opt.KeepQueries, "rewrite-receipts", false, "erase recorded queries with its "+
 		"text too")
 	f.BoolVar(&opt.DryRun, "dry-run", false, "say what would be done and do nothing")
 	f.BoolVar(&yes, "yes", false, "really erase: there is no way back")
