@@ -208,7 +208,24 @@ func nodeID(n *graph.Node, err error) graph.ID {
 // uses notes the raw blocks that a record leads to which is no node.
 func (s *purgeScan) uses(b store.Block) {
 	query := func(c ipld.CID) { s.raws[c] = rawUse{commit.ErasedQuery, b.CID} }
+	message := func(m commit.Message) {
+		if m.Block.Defined() {
+			s.raws[m.Block] = rawUse{commit.ErasedMessage, b.CID}
+		}
+	}
 	switch ipld.RecordKind(b.Data) {
+	case commit.KindCommit:
+		if rec, err := commit.DecodeCommit(b.Data); err == nil {
+			message(rec.Message)
+		}
+	case commit.KindTag:
+		if rec, err := commit.DecodeTag(b.Data); err == nil {
+			message(rec.Message)
+		}
+	case commit.KindMerge:
+		if rec, err := commit.DecodeMerge(b.Data); err == nil {
+			message(rec.Message)
+		}
 	case retrieve.KindReceipt:
 		if rec, err := retrieve.DecodeReceipt(b.Data); err == nil {
 			query(rec.Query())

@@ -427,7 +427,7 @@ func TestPurgeSpares(t *testing.T) {
 	if got := kinds(res.Shared); got["content"] == 0 || got["embedding"] != 1 {
 		t.Errorf("shared %v", got)
 	}
-	want := map[string]int{"commit": 1, "edge": 1, "mark": 1, "query": 1}
+	want := map[string]int{"message": 1, "edge": 1, "mark": 1, "query": 1}
 	if got := kinds(res.Hits); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("hits %v, want %v", got, want)
 	}

@@ -168,7 +168,7 @@ func commitLeads(block []byte) ([]lead, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := []lead{{c.Graph, roleGraph}}
+	out := opt([]lead{{c.Graph, roleGraph}}, c.Message.Block, roleRaw)
 	for _, p := range c.Parents {
 		out = append(out, lead{p, roleCommit})
 	}
@@ -180,7 +180,7 @@ func tagLeads(block []byte) ([]lead, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []lead{{t.Target, roleCommit}}, nil
+	return opt([]lead{{t.Target, roleCommit}}, t.Message.Block, roleRaw), nil
 }
 
 func graphLeads(block []byte) ([]lead, error) {

@@ -71,6 +71,25 @@ func (s *Snapshot) Redaction(ctx context.Context, c ipld.CID) (*commit.Redaction
 	return s.repo.Redaction(ctx, c)
 }
 
+// Message returns the text of a message; of one that was erased why, when and by whom, as
+// "redacted: REASON, TIME, ACTOR".
+func (r *Repo) Message(ctx context.Context, m commit.Message) (string, error) {
+	return shownMessage(ctx, r.facts(), m)
+}
+
+func shownMessage(ctx context.Context, get store.Getter, m commit.Message) (string, error) {
+	text, err := commit.ReadMessage(ctx, get, m)
+	var gone *store.RedactedError
+	if !errors.As(err, &gone) {
+		return text, err
+	}
+	rec, err := decodeRedaction(gone.CID, gone.Stub)
+	if err != nil {
+		return "", err
+	}
+	return rec.String(), nil
+}
+
 // standIn returns the node that is shown in place of one whose record was erased, and any other
 // error of reading as it is.
 func standIn(id graph.ID, err error) (*graph.Node, error) {
