@@ -34,7 +34,7 @@ type Commit struct {
 	Agent     string   // likewise, "" for none
 	Task      string   // likewise, "" for none
 	Time      graph.Time
-	Message   string       // at most MaxMessage bytes
+	Message   Message
 	Change    graph.ID     // names the change across amendments
 	Signature []byte       // over Unsigned, nil for none; at most MaxSignature bytes
 	Extra     []ipld.Entry // unknown fields in canonical order
@@ -81,7 +81,7 @@ func (c *Commit) check() error {
 		graph.CheckLine("agent", c.Agent, 0, graph.MaxActor),
 		graph.CheckLine("task", c.Task, 0, graph.MaxActor),
 		graph.CheckTime("time", c.Time),
-		graph.CheckText("message", c.Message, 0, MaxMessage),
+		c.Message.check(),
 		graph.CheckExtra(c.Extra, commitFields),
 	)
 	switch {
@@ -120,7 +120,7 @@ func (c *Commit) Encode() []byte { return c.append(true, true) }
 func (c *Commit) Unsigned() []byte { return c.append(true, false) }
 
 func (c *Commit) append(change, signature bool) []byte {
-	room := 320 + 64*len(c.Parents) + len(c.Author) + len(c.Message) + len(c.Signature)
+	room := 320 + 64*len(c.Parents) + len(c.Author) + len(c.Message.Text) + len(c.Signature)
 	w := ipld.NewRecord(make([]byte, 0, room), c.Extra)
 	w.Version(recordVersion)
 	w.Kind(KindCommit)
@@ -133,7 +133,7 @@ func (c *Commit) append(change, signature bool) []byte {
 		w.Bytes("change", c.Change[:])
 	}
 	w.Int("height", int64(c.Height))
-	w.String("message", c.Message)
+	c.Message.write(w)
 	w.Links("parents", c.Parents)
 	w.OptLink("profile", c.Profile)
 	w.OptLink("vectors", c.Vectors)
@@ -183,7 +183,7 @@ func (dec *commitDecoder) field(key string, d *ipld.Decoder) (known bool, err er
 		c.Height, err = decodeCount(d)
 	case "message":
 		dec.seen |= 4
-		c.Message, err = d.String()
+		c.Message, err = decodeMessage(d)
 	case "parents":
 		dec.seen |= 1
 		c.Parents, err = decodeParents(d)

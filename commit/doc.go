@@ -20,7 +20,8 @@
 //	           agent?     string  likewise
 //	           task?      string  likewise
 //	           time       int     time
-//	           message    string  0..65,536 bytes
+//	           message    string or link: "", or a raw block of 1..65,536 bytes of text; older
+//	                              records have the text itself
 //	           change     bytes   16 bytes: ChangeID of the commit's first form
 //	           signature? bytes   1..4,096 bytes, over the record without it
 //
@@ -44,9 +45,12 @@
 //	           time       int     time
 //	           tagger     string  1..255 bytes, no control characters
 //	           target     link    a commit
-//	           message    string  0..65,536 bytes
+//	           message    string or link, as of a commit
 //
-//	redaction  what       string  node, content, embedding or query: what was erased
+//	redaction  what       string  node, content, embedding, query, message, edge or mark: what was
+//	                              erased
+//	           left?      map     of an edge or mark, and always there: the record without what was
+//	                              erased, which is read in its place
 //	           node?      bytes   16 bytes: the id of the node that was purged
 //	           actor      string  1..255 bytes, no control characters
 //	           time       int     time
@@ -62,7 +66,7 @@
 //	merge      verb       string  merge, revert or cherry-pick
 //	           ours       link    the branch's commit when it began
 //	           theirs?    link    the commit that is merged; absent only in a revert
-//	           message    string  0..65,536 bytes
+//	           message    string or link, as of a commit
 //	           graph      link    what merged, with ours where there is a conflict
 //	           profile?   link    retrieval profiles
 //	           vectors?   link    tree of embeddings

@@ -26,7 +26,7 @@ type Merge struct {
 	Verb        Verb
 	Ours        ipld.CID // the commit of the branch when it began
 	Theirs      ipld.CID // the commit whose state is merged; undefined for the empty state
-	Message     string   // of the commit to make
+	Message     Message  // of the commit to make
 	Graph       ipld.CID // what merged, with our version where there is a conflict
 	Vectors     ipld.CID // tree of embeddings, undefined for none
 	Profile     ipld.CID // retrieval profiles, undefined for none
@@ -56,7 +56,7 @@ func (m *Merge) check() error {
 	err := firstError(
 		graph.CheckLink("ours", m.Ours, ipld.DagCBOR),
 		checkOptLink("theirs", m.Theirs),
-		graph.CheckText("message", m.Message, 0, MaxMessage),
+		m.Message.check(),
 		graph.CheckLink("graph", m.Graph, ipld.DagCBOR),
 		checkOptLink("vectors", m.Vectors),
 		checkOptLink("profile", m.Profile),
@@ -79,7 +79,7 @@ func (m *Merge) check() error {
 
 // Encode returns the block of a valid merge.
 func (m *Merge) Encode() []byte {
-	w := ipld.NewRecord(make([]byte, 0, 384+len(m.Message)), m.Extra)
+	w := ipld.NewRecord(make([]byte, 0, 384+len(m.Message.Text)), m.Extra)
 	w.Version(recordVersion)
 	w.Kind(KindMerge)
 	w.Link("ours", m.Ours)
@@ -87,7 +87,7 @@ func (m *Merge) Encode() []byte {
 	w.Link("graph", m.Graph)
 	w.OptLink("theirs", m.Theirs)
 	w.Int("dropped", int64(m.Dropped))
-	w.String("message", m.Message)
+	m.Message.write(w)
 	w.OptLink("profile", m.Profile)
 	w.OptLink("vectors", m.Vectors)
 	w.Link("conflicts", m.Conflicts)
@@ -134,7 +134,7 @@ func (dec *mergeDecoder) field(key string, d *ipld.Decoder) (known bool, err err
 		m.Dropped, err = decodeTally(d)
 	case "message":
 		dec.seen |= 2
-		m.Message, err = d.String()
+		m.Message, err = decodeMessage(d)
 	case "profile":
 		m.Profile, err = d.Link()
 	case "vectors":

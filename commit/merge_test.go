@@ -24,7 +24,7 @@ func goldenConflict() *Conflict {
 
 func goldenMerge() *Merge {
 	return &Merge{
-		Verb: VerbMerge, Ours: link("o"), Theirs: link("t"), Message: "merge", Graph: link("g"),
+		Verb: VerbMerge, Ours: link("o"), Theirs: link("t"), Message: Message{Text: "merge"}, Graph: link("g"),
 		Vectors: link("v"), Dropped: 3, Conflicts: link("c"), Resolutions: link("r"),
 		Extra: []ipld.Entry{{Key: "mood", Value: ipld.BoolValue(true)}},
 	}
@@ -79,7 +79,7 @@ func TestMergeRecordsRefused(t *testing.T) {
 		"no resolutions": func(m *Merge) { m.Resolutions = ipld.CID{} },
 		"raw vectors":    func(m *Merge) { m.Vectors = ipld.Sum(ipld.Raw, nil) },
 		"unknown verb":   func(m *Merge) { m.Verb = "rebase" },
-		"long message":   func(m *Merge) { m.Message = strings.Repeat("x", MaxMessage+1) },
+		"long message":   func(m *Merge) { m.Message.Text = strings.Repeat("x", MaxMessage+1) },
 		"dropped":        func(m *Merge) { m.Dropped = graph.MaxCount + 1 },
 		"extra":          func(m *Merge) { m.Extra = []ipld.Entry{{Key: "verb"}} },
 	}

@@ -45,14 +45,26 @@ func ReadNode(ctx context.Context, g store.Getter, c ipld.CID) (*graph.Node, err
 	return read(ctx, g, c, graph.KindNode, graph.DecodeNode)
 }
 
-// ReadEdge fetches and decodes an edge.
+// ReadEdge fetches and decodes an edge, and what is left of one that was erased.
 func ReadEdge(ctx context.Context, g store.Getter, c ipld.CID) (*graph.Edge, error) {
-	return read(ctx, g, c, graph.KindEdge, graph.DecodeEdge)
+	return read(ctx, LeftGetter{g}, c, graph.KindEdge, graph.DecodeEdge)
 }
 
-// ReadMark fetches and decodes a mark.
+// ReadMark fetches and decodes a mark, and what is left of one that was erased.
 func ReadMark(ctx context.Context, g store.Getter, c ipld.CID) (*graph.Mark, error) {
-	return read(ctx, g, c, graph.KindMark, graph.DecodeMark)
+	return read(ctx, LeftGetter{g}, c, graph.KindMark, graph.DecodeMark)
+}
+
+// LeftGetter gets what is left of erased edges and marks in their place.
+type LeftGetter struct{ store.Getter }
+
+// Get returns a block, or what is left of it.
+func (g LeftGetter) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
+	data, err := g.Getter.Get(ctx, c)
+	if err != nil {
+		return Left(err)
+	}
+	return data, nil
 }
 
 // ReadEmbedding fetches and decodes an embedding.

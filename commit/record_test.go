@@ -31,7 +31,7 @@ func goldenCommit() *Commit {
 	c := &Commit{
 		Parents: []ipld.CID{link("p"), link("q")}, Height: 7, Graph: link("g"),
 		Vectors: link("v"), Author: "Alice <alice@example.org>", Agent: "scribe", Task: "notes",
-		Time: 1_790_000_000_000_000, Message: "first\n",
+		Time: 1_790_000_000_000_000, Message: Message{Text: "first\n"},
 		Extra: []ipld.Entry{{Key: "mood", Value: ipld.BoolValue(true)}},
 	}
 	c.Change = ChangeID(c)
@@ -55,7 +55,7 @@ func goldenStage() *Stage {
 func goldenTag() *Tag {
 	return &Tag{
 		Target: link("c"), Name: "v1/first", Tagger: "Alice", Time: 1_790_000_000_000_000,
-		Message: "the first\n",
+		Message: Message{Text: "the first\n"},
 	}
 }
 
@@ -125,7 +125,7 @@ func TestChangeID(t *testing.T) {
 	if got := ChangeID(c); got != first {
 		t.Errorf("change and signature change the change id: %s, was %s", got, first)
 	}
-	c.Message += "!"
+	c.Message.Text += "!"
 	if got := ChangeID(c); got == first {
 		t.Error("the message does not change the change id")
 	}
@@ -174,7 +174,7 @@ func genCommit(t *rapid.T) *Commit {
 	c := &Commit{
 		Parents: genLinks(0, MaxParents).Draw(t, "parents"), Graph: link("g"), Height: 1,
 		Vectors: genOptLink(t, "vectors"), Author: genText(graph.MaxActor).Draw(t, "author"),
-		Time: genTime(t), Message: rapid.StringN(0, 20, -1).Draw(t, "message"),
+		Time: genTime(t), Message: genMessage(t),
 		Signature: rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "signature"), Extra: genExtra(t),
 	}
 	if len(c.Parents) > 0 {
@@ -223,7 +223,7 @@ func genTag(t *rapid.T) *Tag {
 	return &Tag{
 		Target: link("c"), Name: rapid.StringMatching(`[a-z0-9]{1,9}(/[a-z]{1,9})?`).Draw(t, "name"),
 		Tagger: genText(graph.MaxActor).Draw(t, "tagger"), Time: genTime(t),
-		Message: rapid.StringN(0, 20, -1).Draw(t, "message"), Extra: genExtra(t),
+		Message: genMessage(t), Extra: genExtra(t),
 	}
 }
 
@@ -334,7 +334,7 @@ func TestValidate(t *testing.T) {
 		{"agent", func(c *Commit) { c.Agent = "\xff" }},
 		{"task", func(c *Commit) { c.Task = "\x7f" }},
 		{"time", func(c *Commit) { c.Time = graph.MaxTime + 1 }},
-		{"message", func(c *Commit) { c.Message = strings.Repeat("a", MaxMessage+1) }},
+		{"message", func(c *Commit) { c.Message.Text = strings.Repeat("a", MaxMessage+1) }},
 		{"change", func(c *Commit) { c.Change = graph.ID{} }},
 		{"signature", func(c *Commit) { c.Signature = make([]byte, MaxSignature+1) }},
 		{"time", func(c *Commit) { c.Extra = []ipld.Entry{{Key: "time"}} }},
@@ -367,7 +367,7 @@ func TestValidate(t *testing.T) {
 		"name":    func(g *Tag) { g.Name = "a..b" },
 		"tagger":  func(g *Tag) { g.Tagger = "" },
 		"time":    func(g *Tag) { g.Time = graph.MaxTime + 1 },
-		"message": func(g *Tag) { g.Message = strings.Repeat("a", MaxMessage+1) },
+		"message": func(g *Tag) { g.Message.Text = strings.Repeat("a", MaxMessage+1) },
 	} {
 		g := goldenTag()
 		break_(g)
@@ -408,4 +408,13 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 	})
+}
+
+// genMessage draws a message in the record, as older ones have it, or one in a block of its own.
+func genMessage(t *rapid.T) Message {
+	text := rapid.StringN(0, 20, -1).Draw(t, "message")
+	if rapid.Bool().Draw(t, "inline") {
+		return Message{Text: text}
+	}
+	return MessageOf(text)
 }

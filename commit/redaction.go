@@ -1,11 +1,14 @@
 package commit
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
 )
 
 const (
@@ -23,9 +26,14 @@ const (
 	ErasedContent   Erased = "content"   // a chunk of its content
 	ErasedEmbedding Erased = "embedding" // a vector of it
 	ErasedQuery     Erased = "query"     // the text of a recorded request
+	ErasedMessage   Erased = "message"   // the message of a commit, merge or tag
+	ErasedEdge      Erased = "edge"      // an edge, but for what Redaction.Left has
+	ErasedMark      Erased = "mark"      // a mark, likewise
 )
 
-var erased = []Erased{ErasedNode, ErasedContent, ErasedEmbedding, ErasedQuery}
+var erased = []Erased{
+	ErasedNode, ErasedContent, ErasedEmbedding, ErasedQuery, ErasedMessage, ErasedEdge, ErasedMark,
+}
 
 // Redaction is what is left of an erased block: the stub that the store keeps under its CID.
 type Redaction struct {
@@ -34,10 +42,13 @@ type Redaction struct {
 	Actor  string   // 1 to graph.MaxActor bytes without control characters
 	Time   graph.Time
 	Reason string // at most MaxReason bytes; may be ""
-	Extra  []ipld.Entry
+	// Left is the record that is read in place of an erased edge or mark (Bare): what the trees say of
+	// an edge anyway, and what a mark hides. Nil for all others.
+	Left  []byte
+	Extra []ipld.Entry
 }
 
-var redactionFields = []string{"v", "kind", "node", "time", "what", "actor", "reason"}
+var redactionFields = []string{"v", "kind", "left", "node", "time", "what", "actor", "reason"}
 
 // String says why, when and by whom, for whoever asks for what is gone.
 func (r *Redaction) String() string {
@@ -65,7 +76,48 @@ func (r *Redaction) check() error {
 		graph.CheckTime("time", r.Time),
 		graph.CheckText("reason", r.Reason, 0, MaxReason),
 		graph.CheckExtra(r.Extra, redactionFields),
+		r.checkLeft(),
 	)
+}
+
+// checkLeft returns an error unless there is what must be left of the block, and no more.
+func (r *Redaction) checkLeft() error {
+	var bare []byte
+	switch r.What {
+	case ErasedEdge:
+		e, err := graph.DecodeEdge(r.Left)
+		if err != nil {
+			return graph.Fieldf("left", "%v", err)
+		}
+		bare = e.Bare().Encode()
+	case ErasedMark:
+		m, err := graph.DecodeMark(r.Left)
+		if err != nil {
+			return graph.Fieldf("left", "%v", err)
+		}
+		bare = m.Bare().Encode()
+	}
+	if !bytes.Equal(r.Left, bare) {
+		return graph.Fieldf("left", "not what is left of what is %q", r.What)
+	}
+	return nil
+}
+
+// Left returns the record that is read in place of an erased edge or mark, where err says that it
+// was erased; and err as it is otherwise.
+func Left(err error) ([]byte, error) {
+	var gone *store.RedactedError
+	if !errors.As(err, &gone) {
+		return nil, err
+	}
+	rec, bad := DecodeRedaction(gone.Stub)
+	if bad != nil {
+		return nil, fmt.Errorf("redaction of %s: %w: %w", gone.CID, store.ErrCorrupt, bad)
+	}
+	if rec.Left == nil {
+		return nil, err
+	}
+	return rec.Left, nil
 }
 
 // Encode returns the bytes of a valid redaction.
@@ -73,6 +125,9 @@ func (r *Redaction) Encode() []byte {
 	w := ipld.NewRecord(make([]byte, 0, 128), r.Extra)
 	w.Version(recordVersion)
 	w.Kind(KindRedaction)
+	if r.Left != nil {
+		w.Append("left", func(b []byte) []byte { return append(b, r.Left...) })
+	}
 	if !r.Node.IsZero() {
 		w.Bytes("node", r.Node[:])
 	}
@@ -90,6 +145,9 @@ func DecodeRedaction(stub []byte) (*Redaction, error) {
 	extra, err := ipld.DecodeRecord(stub, KindRedaction, recordVersion,
 		func(key string, d *ipld.Decoder) (known bool, err error) {
 			switch key {
+			case "left":
+				r.Left, err = d.Item()
+				r.Left = bytes.Clone(r.Left)
 			case "node":
 				if r.Node, err = decodeID(d); err == nil && r.Node.IsZero() {
 					err = d.Errorf("zero id")

@@ -27,10 +27,25 @@ func genRedaction(t *rapid.T) *Redaction {
 		Time:   graph.Time(rapid.Int64Range(int64(graph.MinTime), int64(graph.MaxTime)).Draw(t, "time")),
 		Reason: rapid.StringN(0, 40, -1).Draw(t, "reason"),
 	}
+	r.Left = leftOf(r.What)
 	if rapid.Bool().Draw(t, "node") {
 		r.Node = graph.NodeID(rapid.StringMatching(`[a-z]{1,5}`).Draw(t, "key"))
 	}
 	return r
+}
+
+// leftOf returns what may be left of an edge or mark, nil for others.
+func leftOf(what Erased) []byte {
+	id := graph.NodeID("alice")
+	switch what {
+	case ErasedEdge:
+		e := graph.Edge{ID: id, Type: "knows", Src: id, Dst: id, Weight: 1}
+		return e.Encode()
+	case ErasedMark:
+		m := graph.Mark{On: graph.OnNode, ID: id, State: graph.Stale, Actor: "Alice"}
+		return m.Encode()
+	}
+	return nil
 }
 
 func TestRedactionGolden(t *testing.T) {
@@ -51,9 +66,39 @@ func TestRedactionGolden(t *testing.T) {
 	}
 }
 
+// TestRedactionLeft refuses what says more than what must be left, and what others leave.
+func TestRedactionLeft(t *testing.T) {
+	id := graph.NodeID("alice")
+	told := graph.Mark{On: graph.OnNode, ID: id, State: graph.Stale, Actor: "Alice", Reason: "words"}
+	keyed := graph.Edge{Type: "knows", Src: id, Dst: id, Weight: 1, Key: "words"}
+	keyed.ID = graph.EdgeID(id, "knows", id, "words")
+	for _, c := range []struct {
+		what Erased
+		left []byte
+	}{
+		{ErasedMark, told.Encode()}, {ErasedMark, leftOf(ErasedEdge)}, {ErasedMark, nil},
+		{ErasedEdge, keyed.Encode()}, {ErasedEdge, leftOf(ErasedMark)},
+		{ErasedNode, leftOf(ErasedEdge)}, {ErasedMessage, leftOf(ErasedMark)},
+	} {
+		r := goldenRedaction()
+		r.What, r.Left = c.what, c.left
+		var field *graph.FieldError
+		if err := r.Validate(); !errors.As(err, &field) || field.Field != "left" {
+			t.Errorf("%s with %x: %v", c.what, c.left, err)
+		}
+		if c.left == nil {
+			continue
+		}
+		if _, err := DecodeRedaction(r.Encode()); !errors.Is(err, ipld.ErrInvalid) {
+			t.Errorf("%s with %x is read: %v", c.what, c.left, err)
+		}
+	}
+}
+
 func TestRedactionValidate(t *testing.T) {
 	for field, break_ := range map[string]func(*Redaction){
 		"what":   func(r *Redaction) { r.What = "all" },
+		"left":   func(r *Redaction) { r.What = ErasedEdge },
 		"actor":  func(r *Redaction) { r.Actor = "" },
 		"time":   func(r *Redaction) { r.Time = graph.MaxTime + 1 },
 		"reason": func(r *Redaction) { r.Reason = string(make([]byte, MaxReason+1)) },

@@ -17,7 +17,7 @@ type Tag struct {
 	Name    string   // as graph.ValidateName wants it
 	Tagger  string   // 1 to graph.MaxActor bytes without control characters
 	Time    graph.Time
-	Message string       // 0 to MaxMessage bytes
+	Message Message
 	Extra   []ipld.Entry // unknown fields in canonical order
 }
 
@@ -38,7 +38,7 @@ func (t *Tag) check() error {
 		checkTagName(t.Name),
 		graph.CheckLine("tagger", t.Tagger, 1, graph.MaxActor),
 		graph.CheckTime("time", t.Time),
-		graph.CheckText("message", t.Message, 0, MaxMessage),
+		t.Message.check(),
 		graph.CheckExtra(t.Extra, tagFields),
 	)
 }
@@ -52,14 +52,14 @@ func checkTagName(name string) error {
 
 // Encode returns the block of a valid tag.
 func (t *Tag) Encode() []byte {
-	w := ipld.NewRecord(make([]byte, 0, 160+len(t.Message)), t.Extra)
+	w := ipld.NewRecord(make([]byte, 0, 160+len(t.Message.Text)), t.Extra)
 	w.Version(recordVersion)
 	w.Kind(KindTag)
 	w.String("name", t.Name)
 	w.Int("time", int64(t.Time))
 	w.String("tagger", t.Tagger)
 	w.Link("target", t.Target)
-	w.String("message", t.Message)
+	t.Message.write(w)
 	return w.Finish()
 }
 
@@ -97,7 +97,7 @@ func (dec *tagDecoder) field(key string, d *ipld.Decoder) (known bool, err error
 		t.Target, err = d.Link()
 	case "message":
 		dec.seen |= 2
-		t.Message, err = d.String()
+		t.Message, err = decodeMessage(d)
 	default:
 		return false, nil
 	}

@@ -66,7 +66,7 @@ type history struct {
 
 func (h *history) add(t testing.TB, at graph.Time, parents ...int) {
 	c := &Commit{Graph: link("g"), Author: "a", Time: at, Change: graph.ID{1}}
-	c.Message = fmt.Sprint(len(h.cids))
+	c.Message.Text = fmt.Sprint(len(h.cids))
 	var above []*Commit
 	for _, p := range parents {
 		c.Parents = append(c.Parents, h.cids[p])
@@ -84,7 +84,7 @@ func (h *history) log(t testing.TB, limit int, from ...ipld.CID) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if out = append(out, e.Commit.Message); len(out) == limit {
+		if out = append(out, e.Commit.Message.Text); len(out) == limit {
 			break
 		}
 	}
@@ -114,7 +114,7 @@ func (h *history) naive(from ...ipld.CID) []string {
 				best = i
 			}
 		}
-		out = append(out, h.commits[best].Message)
+		out = append(out, h.commits[best].Message.Text)
 		delete(reached, h.cids[best])
 	}
 	return out
@@ -156,7 +156,7 @@ func (h *history) between(t testing.TB, from, until []ipld.CID) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, e.Commit.Message)
+		out = append(out, e.Commit.Message.Text)
 	}
 	return out
 }

@@ -70,6 +70,15 @@ func checkWeight(w uint32) error {
 	return nil
 }
 
+// Bare returns what is left of an edge that is erased: what the trees of a graph say of it anyway, and
+// its times.
+func (e *Edge) Bare() *Edge {
+	return &Edge{
+		ID: e.ID, Type: e.Type, Src: e.Src, Dst: e.Dst, Weight: e.Weight, Created: e.Created,
+		ValidFrom: e.ValidFrom, ValidTo: e.ValidTo,
+	}
+}
+
 // Encode returns the block of a valid edge.
 func (e *Edge) Encode() []byte {
 	w := ipld.NewRecord(make([]byte, 0, 256+len(e.Key)+len(e.Type)+32*len(e.Props)), e.Extra)

@@ -119,6 +119,12 @@ func checkBy(s State, given bool) error {
 	return nil
 }
 
+// Bare returns what is left of a mark that is erased: all but its reason and unknown fields, so that
+// what it hides stays hidden.
+func (m *Mark) Bare() *Mark {
+	return &Mark{On: m.On, ID: m.ID, State: m.State, By: m.By, Actor: m.Actor, Time: m.Time}
+}
+
 // Encode returns the block of a valid mark.
 func (m *Mark) Encode() []byte {
 	w := ipld.NewRecord(make([]byte, 0, 192+len(m.Reason)+len(m.Actor)), m.Extra)

@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
 )
 
 // Changes is a stream of changes: what graph.Reader reads or a caller makes. An error in it
@@ -35,7 +36,8 @@ type CommitOptions struct {
 	// holds and the changes. An empty Message keeps the old one.
 	Amend bool
 
-	also []*Snapshot // further parents, of a merge
+	also []*Snapshot    // further parents, of a merge
+	kept commit.Message // instead of an empty Message
 }
 
 // CommitResult tells what a commit did.
@@ -185,7 +187,10 @@ func (t *tx) commit(
 	ctx context.Context, ref Ref, base *Snapshot, next *state, opt CommitOptions, res *CommitResult,
 ) error {
 	if opt.Amend && opt.Message == "" && base.commit != nil {
-		opt.Message = base.commit.Message
+		opt.kept = base.commit.Message
+	}
+	if err := opt.keep(); err != nil {
+		return err
 	}
 	if err := noCircles(ctx, base.state, next); err != nil {
 		return err
@@ -214,7 +219,10 @@ func (t *tx) commit(
 	}
 	rec := &commit.Commit{
 		Graph: next.root, Vectors: next.vectorsRoot(), Profile: next.profile, Author: opt.Author,
-		Agent: opt.Agent, Task: opt.Task, Time: opt.Time, Message: opt.Message,
+		Agent: opt.Agent, Task: opt.Task, Time: opt.Time,
+	}
+	if rec.Message, err = t.message(ctx, opt); err != nil {
+		return err
 	}
 	if err := t.setParents(ctx, rec, parents); err != nil {
 		return err
@@ -283,10 +291,42 @@ func firstCID(list []ipld.CID) ipld.CID {
 	return list[0]
 }
 
+// keep sets aside a message that is kept from an older record which has the text itself: it gets a
+// block of its own.
+func (o *CommitOptions) keep() error {
+	if o.Message == "" && !o.kept.Block.Defined() {
+		o.Message, o.kept = o.kept.Text, commit.Message{}
+	}
+	if err := commit.CheckMessage(o.Message); err != nil {
+		return fmt.Errorf("%w: commit: %w", ErrInvalid, err)
+	}
+	return nil
+}
+
+// message puts the message of a commit, or returns the one that is kept.
+func (t *tx) message(ctx context.Context, opt CommitOptions) (commit.Message, error) {
+	if opt.Message == "" {
+		return opt.kept, nil
+	}
+	return t.putMessage(ctx, opt.Message)
+}
+
+// putMessage puts a message.
+func (t *tx) putMessage(ctx context.Context, text string) (commit.Message, error) {
+	m := commit.MessageOf(text)
+	if !m.Block.Defined() {
+		return m, nil
+	}
+	return m, t.stage.Put(ctx, store.Block{CID: m.Block, Data: []byte(text)})
+}
+
 // rewords reports whether amending changes more than the time of a commit. To sign one that was
 // not is more.
 func (o *CommitOptions) rewords(old *commit.Commit) bool {
-	return o.Amend && (o.Message != old.Message || o.Author != old.Author ||
-		o.Agent != old.Agent || o.Task != old.Task ||
-		o.Sign != nil && len(old.Signature) == 0)
+	if !o.Amend {
+		return false
+	}
+	same := o.Message == "" && o.kept == old.Message || old.Message.Says(o.Message)
+	return !same || o.Author != old.Author || o.Agent != old.Agent || o.Task != old.Task ||
+		o.Sign != nil && len(old.Signature) == 0
 }

@@ -175,8 +175,9 @@ func TestDecideOnTheNewest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, _, _, _ := s.Sizes(); n != 3 || s.Commit().Message != "add long true" {
-		t.Errorf("%d nodes, the newest by %q", n, s.Commit().Message)
+	message, err := s.Message(ctx)
+	if n, _, _, _ := s.Sizes(); err != nil || n != 3 || message != "add long true" {
+		t.Errorf("%d nodes, the newest by %q, %v", n, message, err)
 	}
 	calls := 0
 	long := plain

@@ -163,7 +163,7 @@ func TestImportRefusesRedactions(t *testing.T) {
 func TestExportAfterPurge(t *testing.T) {
 	from, _ := openStore(t)
 	fill(t, from)
-	opt := repo.PurgeOptions{Stamp: by, Reason: "asked", RewriteReceipts: true}
+	opt := repo.PurgeOptions{Stamp: by, Reason: "asked"}
 	if _, err := from.Purge(t.Context(), "alice", opt); err != nil {
 		t.Fatal(err)
 	}

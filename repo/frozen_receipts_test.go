@@ -68,7 +68,7 @@ func frozenLog(t *testing.T, r *repo.Repo) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&b, "commit %s %s %q\n", e.CID, e.Commit.Time, e.Commit.Message)
+		fmt.Fprintf(&b, "commit %s %s %q\n", e.CID, e.Commit.Time, e.Message)
 	}
 	return b.String()
 }

@@ -72,8 +72,16 @@ func (f *fsck) history(c ipld.CID) {
 	}
 }
 
+// message checks the message of a record.
+func (f *fsck) message(c ipld.CID, m commit.Message) {
+	if _, err := commit.ReadMessage(f.ctx, f.repo.facts(), m); err != nil {
+		f.fail(c, FsckRecord, err)
+	}
+}
+
 // commit checks a commit's record, its graph's record, and what it changed.
 func (f *fsck) commit(s *Snapshot) {
+	f.message(s.id, s.commit.Message)
 	var parents []*commit.Commit
 	for _, p := range s.commit.Parents {
 		rec, err := f.repo.commit(f.ctx, p)

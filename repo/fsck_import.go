@@ -42,6 +42,7 @@ func (f *fsck) peel(c ipld.CID) ipld.CID {
 		f.fail(c, FsckRecord, err)
 		return c
 	}
+	f.message(c, tag.Message)
 	return tag.Target
 }
 

@@ -20,6 +20,7 @@ func (f *fsck) merge(op ipld.CID, v *view, ref Ref) {
 		f.fail(c, FsckRecord, err)
 		return
 	}
+	f.message(c, p.rec.Message)
 	f.history(p.rec.Ours)
 	if p.rec.Theirs.Defined() {
 		f.history(p.rec.Theirs)

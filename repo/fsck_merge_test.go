@@ -134,7 +134,7 @@ func TestAmend(t *testing.T) {
 	if res = amend("\n", ""); !res.NoChange || res.Commit != second.Commit {
 		t.Errorf("amended to the same: %+v", res)
 	}
-	if res = amend("\n", "better"); res.NoChange || head(t, r).Commit().Message != "better" {
+	if res = amend("\n", "better"); res.NoChange || said(t, r, head(t, r).Commit().Message) != "better" {
 		t.Errorf("the message stays: %+v", res)
 	}
 	if head(t, r).Commit().Change != old.Change {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
@@ -104,4 +105,14 @@ func prop(t testing.TB, n *graph.Node, name string) ipld.Value {
 		t.Fatalf("node %s has no property %q", n.Key, name)
 	}
 	return v
+}
+
+// said returns the text of a message.
+func said(t testing.TB, r *repo.Repo, m commit.Message) string {
+	t.Helper()
+	text, err := r.Message(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }

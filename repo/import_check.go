@@ -248,12 +248,12 @@ func (im *importer) leadOut(from *carBlock, l lead) error {
 		return im.sameRole(from, as, l)
 	}
 	block, err := im.repo.store.Facts().Get(im.ctx, l.cid)
-	_, gone := im.file.redacted[l.cid]
+	stub, gone := im.file.redacted[l.cid]
 	switch {
-	case errors.Is(err, store.ErrRedacted) && l.as.erasable():
+	case errors.Is(err, store.ErrRedacted) && l.as.erasedAs(stubOf(err)):
 		im.outside[l.cid] = l.as
 		return nil
-	case errors.Is(err, store.ErrNotFound) && gone && l.as.erasable():
+	case errors.Is(err, store.ErrNotFound) && gone && l.as.erasedAs(stub):
 		im.outside[l.cid], im.gone[l.cid] = l.as, true
 		return nil
 	case errors.Is(err, store.ErrNotFound):
@@ -268,6 +268,15 @@ func (im *importer) leadOut(from *carBlock, l lead) error {
 	}
 	im.outside[l.cid] = as
 	return nil
+}
+
+// stubOf returns what is left of the erased block that an error is about.
+func stubOf(err error) []byte {
+	var gone *store.RedactedError
+	if !errors.As(err, &gone) {
+		return nil
+	}
+	return gone.Stub
 }
 
 // sameRole checks that a block that was met before in a role may be met in another. Trees share

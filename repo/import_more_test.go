@@ -200,7 +200,7 @@ func TestExportReceipt(t *testing.T) {
 func TestExportOfATag(t *testing.T) {
 	f := forge(t)
 	f.after = func(f *forgery) {
-		tag := &commit.Tag{Target: f.tips[0], Name: "v1", Tagger: "f", Time: forgedTime, Message: "m"}
+		tag := &commit.Tag{Target: f.tips[0], Name: "v1", Tagger: "f", Time: forgedTime, Message: commit.Message{Text: "m"}}
 		f.refs["refs/tags/v1"] = linkTo(f.put(tag.Encode()))
 		f.refs["refs/tags/plain"] = linkTo(f.tips[1])
 	}

@@ -15,9 +15,11 @@ import (
 type LogEntry struct {
 	CID    ipld.CID
 	Commit *commit.Commit
-	Nodes  Counts
-	Edges  Counts
-	Diff   Diff
+	// Message is the text of the commit's message, and of one that was erased what Repo.Message returns.
+	Message string
+	Nodes   Counts
+	Edges   Counts
+	Diff    Diff
 }
 
 // LogOptions says which commits are wanted: those for which everything that is given holds. The
@@ -76,9 +78,14 @@ func (r *Repo) wanted(ctx context.Context, e commit.LogEntry, opt *LogOptions) (
 	case len(opt.Authors) > 0 && !slices.Contains(opt.Authors, rec.Author),
 		len(opt.Agents) > 0 && !slices.Contains(opt.Agents, rec.Agent),
 		opt.Since.Given && rec.Time < opt.Since.Time,
-		opt.Until.Given && rec.Time >= opt.Until.Time,
-		opt.Grep != nil && !opt.Grep.MatchString(rec.Message):
+		opt.Until.Given && rec.Time >= opt.Until.Time:
 		return false, nil
+	}
+	if opt.Grep != nil {
+		text, err := r.Message(ctx, rec.Message)
+		if err != nil || !opt.Grep.MatchString(text) {
+			return false, err
+		}
 	}
 	if opt.Node.IsZero() && len(opt.Types) == 0 {
 		return true, nil
@@ -98,6 +105,10 @@ func (r *Repo) wanted(ctx context.Context, e commit.LogEntry, opt *LogOptions) (
 
 func (r *Repo) logEntry(ctx context.Context, c ipld.CID, rec *commit.Commit) (LogEntry, error) {
 	e := LogEntry{CID: c, Commit: rec}
+	var err error
+	if e.Message, err = r.Message(ctx, rec.Message); err != nil {
+		return e, err
+	}
 	var parent ipld.CID
 	if len(rec.Parents) > 0 {
 		parent = rec.Parents[0]

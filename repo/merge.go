@@ -58,9 +58,10 @@ type MergeResult struct {
 type job struct {
 	verb    commit.Verb
 	base    *state
-	theirs  *Snapshot // of no commit for the empty state
-	name    string    // of theirs, for people
-	message string    // the default
+	theirs  *Snapshot      // of no commit for the empty state
+	name    string         // of theirs, for people
+	message string         // the default
+	kept    commit.Message // the default where there is no other
 }
 
 // Merge merges a revision into a branch: three-way, per field, property, edge and mark. Where the
@@ -188,7 +189,10 @@ func (t *tx) mergeJob(
 	ctx context.Context, ref Ref, head *Snapshot, j *job, opt MergeOptions, res *MergeResult,
 ) (*MergeError, error) {
 	if opt.Message == "" {
-		opt.Message = j.message
+		opt.Message, opt.kept = j.message, j.kept
+	}
+	if err := opt.keep(); err != nil {
+		return nil, err
 	}
 	m, err := mergeStates(ctx, t.stage, j.base, head.state, j.theirs.state)
 	if err != nil {

@@ -143,7 +143,7 @@ func (r *Repo) ContinueMerge(ctx context.Context, opt MergeOptions) (*MergeResul
 			return err
 		}
 		if opt.Message == "" {
-			opt.Message = p.rec.Message
+			opt.kept = p.rec.Message
 		}
 		ours, theirs, next, err := t.resolved(ctx, p, res, opt.CommitOptions)
 		if err != nil {

@@ -206,8 +206,12 @@ func (t *tx) suspend(
 	if err != nil {
 		return err
 	}
+	message, err := t.message(ctx, opt.CommitOptions)
+	if err != nil {
+		return err
+	}
 	return t.writeMerge(ctx, name, &commit.Merge{
-		Verb: j.verb, Ours: head.id, Theirs: j.theirs.id, Message: opt.Message,
+		Verb: j.verb, Ours: head.id, Theirs: j.theirs.id, Message: message,
 		Graph: m.state.root, Vectors: m.state.vectorsRoot(), Profile: m.state.profile,
 		Dropped:   uint64(m.dropped),
 		Conflicts: conflicts.Root(), Resolutions: empty.Root(),
@@ -300,8 +304,12 @@ func (p *pending) show(
 ) (*PendingMerge, error) {
 	out := &PendingMerge{
 		Branch: strings.TrimPrefix(string(p.name), mergesInProgress), Verb: string(p.rec.Verb),
-		Ours: p.rec.Ours, Theirs: p.rec.Theirs, Message: p.rec.Message,
+		Ours: p.rec.Ours, Theirs: p.rec.Theirs,
 		VectorsDropped: int(p.rec.Dropped),
+	}
+	var err error
+	if out.Message, err = shownMessage(ctx, get, p.rec.Message); err != nil {
+		return nil, err
 	}
 	var list []*commit.Conflict
 	how := make(map[graph.Item]string)

@@ -90,6 +90,9 @@ func (r *resolver) decide(c *commit.Conflict, res commit.Resolution) (ipld.CID, 
 		if side.to == &v.Base && res.Take != graph.TakeBase && errors.Is(err, store.ErrRedacted) {
 			continue
 		}
+		if err != nil && side.to != &v.Base {
+			*side.to, err = commit.Left(err)
+		}
 		if err != nil {
 			return ipld.CID{}, fmt.Errorf("read %s: %w", c.Item, err)
 		}

@@ -210,6 +210,9 @@ func (m *stateMerge) versions(
 			continue // nobody can tell what the sides changed of it
 		}
 		if err != nil {
+			*side.to, err = commit.Left(err)
+		}
+		if err != nil {
 			return nil, v, fmt.Errorf("read %s: %w", item, err)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 type PurgeOptions struct {
 	Stamp
 	Reason string // kept in the redactions, which everybody can read; at most commit.MaxReason bytes
-	// RewriteReceipts erases the texts of recorded requests that contain text of the node, too.
-	RewriteReceipts bool
+	// KeepQueries leaves the texts of recorded requests that contain a text of the node.
+	KeepQueries bool
 	// DryRun finds out what would be done and does nothing.
 	DryRun bool
 	// Progress, where given, is called now and then on the calling goroutine.
@@ -26,8 +26,11 @@ type PurgeOptions struct {
 
 // PurgeResult tells what a purge did, or would do.
 type PurgeResult struct {
-	Node      graph.ID
+	Node      graph.ID // zero where a text was purged
 	Operation ipld.CID // undefined for a dry run
+	// Derived are nodes that were erased since nothing but the node ever led to them: entities, tags
+	// and subjects that are no more than a name. Ascending.
+	Derived []graph.ID
 	// Commits are the branches that the node was removed from and the commits that did it; for a
 	// dry run, the commits they are at.
 	Commits []Ref
@@ -35,27 +38,38 @@ type PurgeResult struct {
 	Erased  []PurgeHit // blocks that were erased
 	Shared  []PurgeHit // blocks of the node that stay, as another node has the same
 	// Hits are blocks, at most maxPurgeHits, that contain a text of the node and stay: its key, its
-	// summary, context, content, or a string property, of 4 scalars or more, in any version.
+	// summary, context, content, or a string property, of 4 scalars or more, in any version; a word
+	// of these with letters and digits, of 8 bytes or more; or the name of a derived node. Where a text
+	// was purged, what has it and cannot be erased.
 	Hits []PurgeHit
 	More int // further hits
+}
+
+// reset forgets what a scan found.
+func (res *PurgeResult) reset() {
+	res.Derived, res.Erased, res.Shared, res.Hits, res.More = nil, nil, nil, nil, 0
 }
 
 // PurgeHit is one block that has to do with a purge.
 type PurgeHit struct {
 	CID  ipld.CID // undefined for a ref
-	What string   // node, content, embedding, query, or the kind of the record; ref
-	Name string   // id of a node or edge, name of a ref; "" for others
+	What string   // node, content, embedding, query, message, or the kind of the record; ref
+	// Name is the id of a node or edge, also of a mark's; the name of a ref; the CID of the record that
+	// a message or query is of; "" for others.
+	Name string
 }
 
 const maxPurgeHits = 1000
 
 // Purge erases every version of a node from every commit, kept or not: their records, chunks of
-// content and embeddings, but for chunks and embeddings that another node has too, and all
-// indexes. Each leaves a redaction. First one operation, which cannot be undone, removes the node
-// from all branches and stages that have it; older commits keep their CIDs and stay readable, with
-// a stand-in for the node. When it returns without an error no byte of what was erased is in the
+// content and embeddings, but for chunks and embeddings that another node has too; the properties,
+// keys and sources of its edges and the reasons of their marks and its own; the nodes that nothing
+// else ever led to and that are no more than a name, in the same way; the texts of requests that
+// contain a text of it; and all indexes. Each leaves a redaction. First one operation, which cannot be
+// undone, removes the nodes from all branches and stages that have them; older commits keep their
+// CIDs and stay readable, with a stand-in for a node. When it returns without an error no byte of what was erased is in the
 // files of the repository. Stopped half-way it is finished when the repository is next opened for
-// writing. It reads every block twice. Others may go on meanwhile; writers wait for it.
+// writing. It reads every block three times. Others may go on meanwhile; writers wait for it.
 //
 // It returns a *NotFoundError where there is no version of the node, nor was one purged; and an
 // error wrapping ErrConflict where a merge in progress has the node.
@@ -63,26 +77,35 @@ func (r *Repo) Purge(ctx context.Context, node string, opt PurgeOptions) (*Purge
 	if r.ro && !opt.DryRun {
 		return nil, store.ErrReadOnly
 	}
-	if opt.Progress == nil {
-		opt.Progress = func(string, int) {}
-	}
 	id, err := r.purgeTarget(ctx, node)
 	if err != nil {
 		return nil, err
 	}
+	return r.purge(ctx, &purge{ctx: ctx, repo: r, id: id, opt: opt}, node)
+}
+
+// purge does what Purge and PurgeText do. name is the node as the caller gave it.
+func (r *Repo) purge(ctx context.Context, p *purge, name string) (*PurgeResult, error) {
+	if r.ro && !p.opt.DryRun {
+		return nil, store.ErrReadOnly
+	}
+	if p.opt.Progress == nil {
+		p.opt.Progress = func(string, int) {}
+	}
 	stub := commit.Redaction{
-		What: commit.ErasedNode, Node: id, Actor: opt.Author, Time: opt.Time, Reason: opt.Reason,
+		What: commit.ErasedNode, Node: p.id, Actor: p.opt.Author, Time: p.opt.Time,
+		Reason: p.opt.Reason,
 	}
 	if err := stub.Validate(); err != nil {
 		return nil, fmt.Errorf("%w: purge: %w", ErrInvalid, err)
 	}
-	p := &purge{ctx: ctx, repo: r, id: id, opt: opt, res: &PurgeResult{Node: id}}
-	if !opt.DryRun && !p.able() {
+	p.res, p.held = &PurgeResult{Node: p.id}, make(map[ipld.CID]bool)
+	if !p.opt.DryRun && !p.able() {
 		return nil, fmt.Errorf("purge: %w", ErrUnsupported)
 	}
 	r.collecting.Lock()
 	defer r.collecting.Unlock()
-	if err := p.run(node); err != nil {
+	if err := p.run(name); err != nil {
 		return nil, fmt.Errorf("purge: %w", err)
 	}
 	return p.res, nil
@@ -111,13 +134,15 @@ func (r *Repo) purgeTarget(ctx context.Context, node string) (graph.ID, error) {
 
 // purge is one purge under way.
 type purge struct {
-	ctx   context.Context
-	repo  *Repo
-	id    graph.ID
-	opt   PurgeOptions
-	res   *PurgeResult
-	erase store.Eraser
-	notes store.Notebook
+	ctx    context.Context
+	repo   *Repo
+	id     graph.ID          // of the node; zero where a text is purged
+	secret *secret           // the text; nil where a node is purged
+	held   map[ipld.CID]bool // blocks that hold the text
+	opt    PurgeOptions
+	res    *PurgeResult
+	erase  store.Eraser
+	notes  store.Notebook
 }
 
 func (p *purge) able() (ok bool) {
@@ -156,10 +181,10 @@ func (p *purge) look(name string) error {
 	if err != nil {
 		return err
 	}
-	if err := p.free(v); err != nil {
+	if err := p.free(v, s); err != nil {
 		return err
 	}
-	return p.eachHolder(v, func(ref Ref) error {
+	return p.eachHolder(v, s, func(ref Ref, _ []graph.ID) error {
 		if _, branch := ref.Name.Branch(); branch {
 			p.res.Commits = append(p.res.Commits, ref)
 		} else {
@@ -171,8 +196,11 @@ func (p *purge) look(name string) error {
 
 // known returns an error unless the node was found or has been purged before.
 func (p *purge) known(s *purgeScan, name string) error {
-	if s.versions > 0 {
+	if s.versions > 0 || p.secret != nil && len(s.erase)+len(p.res.Hits) > 0 {
 		return nil
+	}
+	if p.secret != nil {
+		return p.missing(name)
 	}
 	for e, err := range p.repo.Redactions(p.ctx) {
 		if err != nil {
@@ -182,7 +210,7 @@ func (p *purge) known(s *purgeScan, name string) error {
 			return nil
 		}
 	}
-	return &NotFoundError{What: "node", Name: name}
+	return p.missing(name)
 }
 
 // erasing does all that must not be mixed with other writes.
@@ -200,11 +228,11 @@ func (p *purge) erasing(name string) error {
 	}
 	note := purgeNote{
 		node: p.id, actor: p.opt.Author, time: p.opt.Time, reason: p.opt.Reason,
-		receipts: p.opt.RewriteReceipts, seq: head.Seq,
+		receipts: !p.opt.KeepQueries, seq: head.Seq, blocks: p.noted(),
 	}
 	v, err := loadView(p.ctx, p.repo.nodes(), p.repo.facts(), head)
 	if err == nil {
-		err = p.free(v)
+		err = p.free(v, s)
 	}
 	if err != nil {
 		return err
@@ -212,15 +240,15 @@ func (p *purge) erasing(name string) error {
 	if err := p.notes.SetNote(p.ctx, note.encode()); err != nil {
 		return err
 	}
-	if err := p.record(true); err != nil {
+	if err := p.record(true, s); err != nil {
 		// Nothing has changed. Where even this fails, the next opening does what was asked for.
 		return errors.Join(err, p.notes.SetNote(p.ctx, nil))
 	}
 	return p.eraseAll(s)
 }
 
-// free returns an error where a merge in progress has the node.
-func (p *purge) free(v *view) error {
+// free returns an error where a merge in progress has a node that goes.
+func (p *purge) free(v *view, s *purgeScan) error {
 	for ref, err := range v.list(p.ctx, mergesInProgress) {
 		if err != nil {
 			return err
@@ -233,7 +261,7 @@ func (p *purge) free(v *view) error {
 		if err != nil {
 			return err
 		}
-		if has, err := p.has(g.Nodes); err != nil || has {
+		if ids, err := p.going(g.Nodes, s); err != nil || len(ids) > 0 {
 			branch := ref.Name[len(mergesInProgress):]
 			return orErr(err, fmt.Errorf("%w: a merge in progress on branch %q has the node", ErrConflict,
 				branch))
@@ -249,18 +277,27 @@ func orErr(err, other error) error {
 	return other
 }
 
-// has reports whether a tree of nodes has the node.
-func (p *purge) has(root ipld.CID) (bool, error) {
+// going returns the nodes of a tree of nodes that go from it, ascending.
+func (p *purge) going(root ipld.CID, s *purgeScan) (ids []graph.ID, err error) {
 	tree, err := p.repo.nodes().Load(p.ctx, root)
 	if err != nil {
-		return false, fmt.Errorf("read nodes tree: %w", err)
+		return nil, fmt.Errorf("read nodes tree: %w", err)
 	}
-	_, ok, err := tree.Get(p.ctx, p.id[:])
-	return ok, err
+	for id := range s.nodes {
+		c, err := lookup(p.ctx, tree, id[:])
+		if err != nil {
+			return nil, err
+		}
+		if _, goes := s.erase[c]; c.Defined() && (goes || s.whole(id)) {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, graph.ID.Compare)
+	return ids, nil
 }
 
-// eachHolder calls fn with the branches and stages that have the node.
-func (p *purge) eachHolder(v *view, fn func(Ref) error) error {
+// eachHolder calls fn with the branches and stages that have nodes which go, and these.
+func (p *purge) eachHolder(v *view, s *purgeScan, fn func(Ref, []graph.ID) error) error {
 	for _, ns := range []string{graph.Heads, graph.Stages} {
 		for ref, err := range v.list(p.ctx, ns) {
 			if err != nil {
@@ -270,9 +307,9 @@ func (p *purge) eachHolder(v *view, fn func(Ref) error) error {
 			if err != nil {
 				return err
 			}
-			has, err := p.has(root)
-			if err == nil && has {
-				err = fn(ref)
+			ids, err := p.going(root, s)
+			if err == nil && len(ids) > 0 {
+				err = fn(ref, ids)
 			}
 			if err != nil {
 				return err
@@ -306,19 +343,21 @@ func (p *purge) graphOf(ref Ref) (ipld.CID, error) {
 	return g.Nodes, nil
 }
 
-// record removes the node from branches and stages in one operation, which is recorded whether any
-// has it or not, if it is always to be.
-func (p *purge) record(always bool) (err error) {
+// record removes the nodes from branches and stages in one operation, which is recorded whether any
+// has one or not, if it is always to be.
+func (p *purge) record(always bool, s *purgeScan) (err error) {
 	by := p.opt.Stamp
 	if len(by.Command) == 0 || by.Command[0] != purgeVerb {
 		by.Command = append([]string{purgeVerb}, by.Command...)
 	}
-	if id := p.id.String(); !slices.Contains(by.Command, id) {
+	if id := p.id.String(); p.secret == nil && !slices.Contains(by.Command, id) {
 		by.Command = append(slices.Clone(by.Command), id)
 	}
 	p.res.Operation, err = p.repo.operate(p.ctx, by, func(t *tx) error {
 		t.always = always
-		return p.eachHolder(t.view, func(ref Ref) error { return p.remove(t, ref) })
+		return p.eachHolder(t.view, s, func(ref Ref, ids []graph.ID) error {
+			return p.remove(t, ref, ids)
+		})
 	})
 	return err
 }
@@ -342,10 +381,14 @@ func (p *purge) eraseAll(s *purgeScan) error {
 	return p.repo.store.Derived().Clear(p.ctx)
 }
 
-// remove removes the node from one branch or stage.
-func (p *purge) remove(t *tx, ref Ref) error {
+// remove removes nodes from one branch or stage.
+func (p *purge) remove(t *tx, ref Ref, ids []graph.ID) error {
 	removal := func(yield func(graph.Change, error) bool) {
-		yield(graph.Change{Remove: &graph.Removal{Node: graph.Ref{ID: p.id}}}, nil)
+		for _, id := range ids {
+			if !yield(graph.Change{Remove: &graph.Removal{Node: graph.Ref{ID: id}}}, nil) {
+				return
+			}
+		}
 	}
 	if _, branch := ref.Name.Branch(); !branch {
 		rec, base, staged, err := t.loadStage(p.ctx, ref.Name, "")
@@ -371,7 +414,7 @@ func (p *purge) remove(t *tx, ref Ref) error {
 		return err
 	}
 	var res CommitResult
-	opt := CommitOptions{Stamp: p.opt.Stamp, Message: "purge " + p.id.String()}
+	opt := CommitOptions{Stamp: p.opt.Stamp, Message: "purge " + p.purged()}
 	if err := t.commit(p.ctx, ref, base, next, opt, &res); err != nil {
 		return err
 	}
@@ -403,12 +446,18 @@ func (r *Repo) resume(ctx context.Context) error {
 	}
 	r.collecting.Lock()
 	defer r.collecting.Unlock()
-	p := &purge{ctx: ctx, repo: r, id: note.node, res: &PurgeResult{Node: note.node}}
+	p := &purge{
+		ctx: ctx, repo: r, id: note.node, res: &PurgeResult{Node: note.node},
+		held: make(map[ipld.CID]bool),
+	}
+	if note.blocks != nil {
+		p.secret = &secret{blocks: note.blocks}
+	}
 	p.opt = PurgeOptions{
 		Stamp: Stamp{
 			Author: note.actor, Time: note.time, Command: []string{purgeVerb},
 		},
-		Reason: note.reason, RewriteReceipts: note.receipts, Progress: func(string, int) {},
+		Reason: note.reason, KeepQueries: !note.receipts, Progress: func(string, int) {},
 	}
 	if !p.able() {
 		return fmt.Errorf("finish a purge: %w", ErrUnsupported)
@@ -432,7 +481,7 @@ func (p *purge) again(seq uint64) error {
 	}
 	s, err := p.scan()
 	if err == nil {
-		err = p.record(head.Seq == seq)
+		err = p.record(head.Seq == seq, s)
 	}
 	if err == nil {
 		err = p.eraseAll(s)
@@ -441,17 +490,4 @@ func (p *purge) again(seq uint64) error {
 		err = p.finish()
 	}
 	return err
-}
-
-// redactions returns what is put in place of the blocks that are erased.
-func (s *purgeScan) redactions(opt PurgeOptions) []store.Redaction {
-	out := make([]store.Redaction, 0, len(s.erase))
-	for c, what := range s.erase {
-		rec := commit.Redaction{
-			What: what, Node: s.id, Actor: opt.Author, Time: opt.Time, Reason: opt.Reason,
-		}
-		out = append(out, store.Redaction{CID: c, Stub: rec.Encode()})
-	}
-	slices.SortFunc(out, func(a, b store.Redaction) int { return a.CID.Compare(b.CID) })
-	return out
 }

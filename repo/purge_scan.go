@@ -16,42 +16,93 @@ import (
 	"github.com/mnem-project/mnem/store"
 )
 
-// minNeedle is how many scalars a text must have to be looked for.
-const minNeedle = 4
+const (
+	// minNeedle is how many scalars a text must have to be looked for.
+	minNeedle = 4
+	// maxWords is how many single words of a node are looked for, beside its whole texts.
+	maxWords = 64
+)
 
-// purgeScan is what is found out about a node by reading every block.
+// purgeScan is what is found out by reading every block.
 type purgeScan struct {
 	p        *purge
-	id       graph.ID
-	versions int
-	erase    map[ipld.CID]commit.Erased
+	versions int                    // of nodes, that are erased
+	nodes    map[graph.ID]*versions // of which some version is erased
+	gone     map[graph.ID]bool      // of which every version was erased before
+	near     map[graph.ID]*versions // at the other end of an edge of a node that goes whole
+	edges    []purgeEdge            // of the nodes
+	edgeIDs  map[graph.ID]bool      // of those, of nodes that go whole
+	erase    map[ipld.CID]erasure
 	needles  map[string]struct{} // texts of the node
-	queries  map[ipld.CID]struct{}
+	words    map[string]struct{} // of it, and of what goes with it
+	raws     map[ipld.CID]rawUse
 	shared   map[ipld.CID]bool
+	vectors  map[ipld.CID]graph.ID // that look like embeddings of nodes or near ones
 }
 
-// scan finds the blocks that belong to the node and to no other, and those that contain its text.
+// versions are the versions of a node.
+type versions struct {
+	all    int
+	erased int
+	list   map[ipld.CID]*graph.Node
+	spared bool // of one that is near: something else leads to it, or it says more than its name
+	marks  map[ipld.CID]*graph.Mark
+}
+
+// erasure says what is left of a block.
+type erasure struct {
+	what commit.Erased
+	node graph.ID // whose it was, zero for none
+	name string   // id of a node or edge
+	left []byte
+}
+
+type purgeEdge struct {
+	cid  ipld.CID
+	edge *graph.Edge
+}
+
+// rawUse says what leads to a raw block that is no content.
+type rawUse struct {
+	what commit.Erased
+	by   ipld.CID
+}
+
+// scan finds the blocks that go, and those that contain the words and stay.
 func (p *purge) scan() (*purgeScan, error) {
 	s := &purgeScan{
-		p: p, id: p.id, erase: make(map[ipld.CID]commit.Erased),
-		needles: make(map[string]struct{}), queries: make(map[ipld.CID]struct{}),
-		shared: make(map[ipld.CID]bool),
+		p: p, nodes: make(map[graph.ID]*versions), near: make(map[graph.ID]*versions),
+		gone: make(map[graph.ID]bool), edgeIDs: make(map[graph.ID]bool),
+		erase: make(map[ipld.CID]erasure), needles: make(map[string]struct{}),
+		words: make(map[string]struct{}), raws: make(map[ipld.CID]rawUse),
+		shared: make(map[ipld.CID]bool), vectors: make(map[ipld.CID]graph.ID),
 	}
-	passes := []struct {
-		name string
-		fn   func(b store.Block) error
-	}{{"blocks searched", s.collect}, {"blocks compared", s.compare}}
-	for _, pass := range passes {
-		n := 0
-		err := p.repo.store.Facts().Iterate(p.ctx, ipld.CID{}, func(b store.Block) error {
-			if n++; n%progressEvery == 0 {
-				p.opt.Progress(pass.name, n)
-			}
-			return pass.fn(b)
-		})
+	p.res.reset()
+	for e, err := range p.repo.Redactions(p.ctx) {
 		if err != nil {
 			return nil, err
 		}
+		if e.Record.What == commit.ErasedNode {
+			s.gone[e.Record.Node] = true
+		}
+	}
+	if p.secret == nil {
+		s.nodes[p.id] = new(versions)
+	} else if err := s.pass("blocks searched", s.match); err != nil {
+		return nil, err
+	}
+	if err := s.pass("blocks searched", s.collect); err != nil {
+		return nil, err
+	}
+	s.meet()
+	if err := s.pass("blocks followed", s.follow); err != nil {
+		return nil, err
+	}
+	if err := s.derive(); err != nil {
+		return nil, err
+	}
+	if err := s.pass("blocks compared", s.compare); err != nil {
+		return nil, err
 	}
 	if err := s.settle(); err != nil {
 		return nil, err
@@ -59,8 +110,53 @@ func (p *purge) scan() (*purgeScan, error) {
 	return s, s.refs()
 }
 
-// collect finds versions of the node with their chunks, its embeddings, and texts of requests.
-// Blocks that do not decode are for fsck: what cannot be read is not of the node.
+func (s *purgeScan) pass(name string, fn func(b store.Block) error) error {
+	n := 0
+	return s.p.repo.store.Facts().Iterate(s.p.ctx, ipld.CID{}, func(b store.Block) error {
+		if n++; n%progressEvery == 0 {
+			s.p.opt.Progress(name, n)
+		}
+		return fn(b)
+	})
+}
+
+// match notes the blocks that hold the text of a purge, and the nodes of such. Blocks that do not
+// decode are for fsck.
+func (s *purgeScan) match(b store.Block) error {
+	held := s.p.secret.held(b)
+	if ipld.RecordKind(b.Data) == graph.KindNode && b.CID.Codec() == ipld.DagCBOR {
+		n, err := graph.DecodeNode(b.Data)
+		if err != nil {
+			return nil
+		}
+		if !held && s.p.secret.blocks == nil && n.Content != nil && len(n.Content.Chunks) > 0 {
+			text, err := s.contentOf(n) // it may begin in one chunk and end in another
+			if err != nil {
+				return err
+			}
+			held = s.p.secret.in(text)
+		}
+		if held && s.nodes[n.ID] == nil {
+			s.nodes[n.ID] = new(versions)
+		}
+	}
+	if held {
+		s.p.held[b.CID] = true
+	}
+	return nil
+}
+
+// contentOf returns the text of a content, "" where it cannot be read.
+func (s *purgeScan) contentOf(n *graph.Node) (string, error) {
+	text, err := contentText(s.p.ctx, s.p.repo.facts(), n.Content)
+	if err != nil && !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, store.ErrRedacted) {
+		return "", err
+	}
+	return text, nil
+}
+
+// collect finds versions of the nodes with their chunks, their edges, what raw blocks are, and, of a
+// purge of a text, all other blocks that can be erased.
 func (s *purgeScan) collect(b store.Block) error {
 	if b.CID.Codec() != ipld.DagCBOR {
 		return nil
@@ -68,30 +164,82 @@ func (s *purgeScan) collect(b store.Block) error {
 	switch ipld.RecordKind(b.Data) {
 	case graph.KindNode:
 		n, err := graph.DecodeNode(b.Data)
-		if err == nil && n.ID == s.id {
-			return s.version(b.CID, n)
+		delete(s.gone, nodeID(n, err))
+		if v := s.nodes[nodeID(n, err)]; v != nil {
+			v.all++
+			if s.p.secret == nil || s.p.held[b.CID] {
+				v.erased++
+				return s.version(b.CID, n)
+			}
+		}
+	case graph.KindEdge:
+		e, err := graph.DecodeEdge(b.Data)
+		if err != nil {
+			return nil
+		}
+		if s.nodes[e.Src] != nil || s.nodes[e.Dst] != nil {
+			s.edges = append(s.edges, purgeEdge{b.CID, e})
+		}
+		if s.p.held[b.CID] {
+			s.edge(b.CID, e)
+		}
+	case graph.KindMark:
+		m, err := graph.DecodeMark(b.Data)
+		if err == nil && s.p.held[b.CID] {
+			s.mark(b.CID, m)
+		}
+	case graph.KindEmbedding:
+		if s.p.held[b.CID] {
+			s.erase[b.CID] = erasure{what: commit.ErasedEmbedding}
+		}
+	default:
+		s.uses(b)
+	}
+	return nil
+}
+
+func nodeID(n *graph.Node, err error) graph.ID {
+	if err != nil {
+		return graph.ID{}
+	}
+	return n.ID
+}
+
+// uses notes the raw blocks that a record leads to which is no node.
+func (s *purgeScan) uses(b store.Block) {
+	query := func(c ipld.CID) { s.raws[c] = rawUse{commit.ErasedQuery, b.CID} }
+	message := func(m commit.Message) {
+		if m.Block.Defined() {
+			s.raws[m.Block] = rawUse{commit.ErasedMessage, b.CID}
+		}
+	}
+	switch ipld.RecordKind(b.Data) {
+	case commit.KindCommit:
+		if rec, err := commit.DecodeCommit(b.Data); err == nil {
+			message(rec.Message)
+		}
+	case commit.KindTag:
+		if rec, err := commit.DecodeTag(b.Data); err == nil {
+			message(rec.Message)
+		}
+	case commit.KindMerge:
+		if rec, err := commit.DecodeMerge(b.Data); err == nil {
+			message(rec.Message)
 		}
 	case retrieve.KindReceipt:
 		if rec, err := retrieve.DecodeReceipt(b.Data); err == nil {
-			s.queries[rec.Query()] = struct{}{}
+			query(rec.Query())
 			for _, c := range rec.Rewrites() {
-				s.queries[c] = struct{}{}
+				query(c)
 			}
 		}
-	case treeKind:
-		s.embeddings(b, func(id graph.ID, c ipld.CID) {
-			if id == s.id {
-				s.erase[c] = commit.ErasedEmbedding
-			}
-		})
 	}
-	return nil
 }
 
 // treeKind is the kind of a chunk of a tree.
 var treeKind = roleNodes.String()
 
-// version notes one version of the node.
+// version notes one version of a node that goes.
 func (s *purgeScan) version(c ipld.CID, n *graph.Node) error {
 	if guard := s.p.opt.Guard; guard != nil {
 		if err := guard(Touch{Kind: TouchNode, ID: n.ID, Type: n.Type}); err != nil {
@@ -99,35 +247,171 @@ func (s *purgeScan) version(c ipld.CID, n *graph.Node) error {
 		}
 	}
 	s.versions++
-	s.erase[c] = commit.ErasedNode
+	s.erase[c] = erasure{what: commit.ErasedNode, node: n.ID, name: n.ID.String()}
 	text := ""
 	if n.Content != nil {
 		for _, chunk := range n.Content.Chunks {
-			s.erase[chunk] = commit.ErasedContent
+			s.erase[chunk] = erasure{what: commit.ErasedContent, node: n.ID}
 		}
 		var err error
-		text, err = contentText(s.p.ctx, s.p.repo.facts(), n.Content)
-		if err != nil && !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, store.ErrRedacted) {
+		if text, err = s.contentOf(n); err != nil {
 			return err
 		}
 	}
-	for _, t := range []string{n.Key, n.Summary, n.Context, text} {
-		s.needle(t)
+	if s.p.secret != nil {
+		return nil
 	}
+	texts := []string{n.Key, n.Summary, n.Context, text}
 	for _, e := range n.Props {
 		if e.Value.Kind() == ipld.String {
-			s.needle(e.Value.Text())
+			texts = append(texts, e.Value.Text())
 		}
+	}
+	for _, t := range texts {
+		s.needle(s.needles, t)
+		purgedWords(t, func(word string) {
+			if len(s.words) < maxWords {
+				s.needle(s.words, word)
+			}
+		})
 	}
 	return nil
 }
 
 // needle notes a text to look for. What is longer than a record holds can be nowhere else but in
 // equal chunks.
-func (s *purgeScan) needle(text string) {
+func (s *purgeScan) needle(to map[string]struct{}, text string) {
 	if utf8.RuneCountInString(text) >= minNeedle && len(text) <= ipld.MaxBlock {
-		s.needles[text] = struct{}{}
+		to[text] = struct{}{}
 	}
+}
+
+// edge erases an edge, unless it has nothing but what is left of it.
+func (s *purgeScan) edge(c ipld.CID, e *graph.Edge) {
+	if len(e.Props)+len(e.Sources)+len(e.Extra) > 0 || e.Key != "" {
+		s.erase[c] = erasure{what: commit.ErasedEdge, name: e.ID.String(), left: e.Bare().Encode()}
+	}
+}
+
+func (s *purgeScan) mark(c ipld.CID, m *graph.Mark) {
+	if m.Reason != "" || len(m.Extra) > 0 {
+		s.erase[c] = erasure{what: commit.ErasedMark, name: m.ID.String(), left: m.Bare().Encode()}
+	}
+}
+
+// whole reports whether every version of a node goes.
+func (s *purgeScan) whole(id graph.ID) bool {
+	v := s.nodes[id]
+	return v != nil && v.erased == v.all
+}
+
+// meet finds the nodes at the other ends of edges of nodes that go whole.
+func (s *purgeScan) meet() {
+	for _, e := range s.edges {
+		for _, ends := range [][2]graph.ID{{e.edge.Src, e.edge.Dst}, {e.edge.Dst, e.edge.Src}} {
+			if !s.whole(ends[0]) {
+				continue
+			}
+			s.edgeIDs[e.edge.ID] = true
+			if s.nodes[ends[1]] == nil && s.near[ends[1]] == nil {
+				s.near[ends[1]] = &versions{
+					list: make(map[ipld.CID]*graph.Node), marks: make(map[ipld.CID]*graph.Mark),
+				}
+			}
+		}
+	}
+}
+
+// follow finds out about the nodes near those that go whole: whether anything else leads to them, and
+// their versions; and marks and embeddings of both.
+func (s *purgeScan) follow(b store.Block) error {
+	if b.CID.Codec() != ipld.DagCBOR {
+		return nil
+	}
+	switch ipld.RecordKind(b.Data) {
+	case graph.KindNode:
+		n, err := graph.DecodeNode(b.Data)
+		if v := s.near[nodeID(n, err)]; v != nil {
+			v.list[b.CID] = n
+			v.spared = v.spared || !isNameOnly(n)
+		}
+	case graph.KindEdge:
+		e, err := graph.DecodeEdge(b.Data)
+		if err != nil {
+			return nil
+		}
+		for _, ends := range [][2]graph.ID{{e.Src, e.Dst}, {e.Dst, e.Src}} {
+			if v := s.near[ends[0]]; v != nil && !s.whole(ends[1]) && !s.gone[ends[1]] {
+				v.spared = true
+			}
+		}
+	case graph.KindMark:
+		m, err := graph.DecodeMark(b.Data)
+		if err != nil {
+			return nil
+		}
+		if v := s.near[m.ID]; v != nil && m.On == graph.OnNode {
+			v.marks[b.CID] = m
+		}
+		if m.On == graph.OnNode && s.whole(m.ID) || m.On == graph.OnEdge && s.edgeIDs[m.ID] {
+			s.mark(b.CID, m)
+		}
+	case treeKind:
+		s.embeddings(b, func(id graph.ID, c ipld.CID) {
+			if s.near[id] != nil || s.whole(id) {
+				s.vectors[c] = id
+			}
+		})
+	}
+	return nil
+}
+
+// The types and key prefixes of nodes that are made of a name alone (clauses 24.1 and 25.4).
+var madeOfNames = map[string]string{"Entity": "entity/", "Tag": "tag/"}
+
+// isNameOnly reports whether a node says no more than a name: it is of one of these types, its key is
+// made of its summary, and it has nothing else.
+func isNameOnly(n *graph.Node) bool {
+	prefix, ok := madeOfNames[n.Type]
+	if !ok || n.Context != "" || n.Content != nil || len(n.Props)+len(n.Sources)+len(n.Extra) > 0 {
+		return false
+	}
+	name, _ := searched(n.Summary)
+	key, _ := searched(strings.TrimPrefix(n.Key, prefix))
+	return n.Key != "" && key == name
+}
+
+// derive adds the nodes that only those led to which go, with what is theirs.
+func (s *purgeScan) derive() error {
+	for id, v := range s.near {
+		if v.spared || len(v.list) == 0 {
+			continue
+		}
+		s.nodes[id] = v
+		v.all, v.erased = len(v.list), len(v.list)
+		for c, n := range v.list {
+			s.needle(s.words, n.Summary)
+			if err := s.version(c, n); err != nil {
+				return err
+			}
+		}
+		for c, m := range v.marks {
+			s.mark(c, m)
+		}
+		s.p.res.Derived = append(s.p.res.Derived, id)
+	}
+	slices.SortFunc(s.p.res.Derived, graph.ID.Compare)
+	for _, e := range s.edges {
+		if s.whole(e.edge.Src) || s.whole(e.edge.Dst) {
+			s.edge(e.cid, e.edge)
+		}
+	}
+	for c, id := range s.vectors {
+		if s.whole(id) {
+			s.erase[c] = erasure{what: commit.ErasedEmbedding, node: id}
+		}
+	}
+	return nil
 }
 
 // embeddings calls fn with the node and the embedding of every entry of a chunk that looks like one
@@ -147,58 +431,89 @@ func (s *purgeScan) embeddings(b store.Block, fn func(graph.ID, ipld.CID)) {
 	}
 }
 
-// compare finds what other nodes share with this one, and blocks that contain its text.
+// compare finds what other nodes share with those that go, and blocks that contain the words.
 func (s *purgeScan) compare(b store.Block) error {
-	what, name := "content", ""
-	if b.CID.Codec() == ipld.DagCBOR {
-		what = ipld.RecordKind(b.Data)
-	} else if _, ok := s.queries[b.CID]; ok {
-		what = string(commit.ErasedQuery)
+	hit := PurgeHit{CID: b.CID, What: string(commit.ErasedContent)}
+	use, used := s.raws[b.CID]
+	switch {
+	case b.CID.Codec() == ipld.DagCBOR:
+		hit.What = ipld.RecordKind(b.Data)
+	case used:
+		hit.What, hit.Name = string(use.what), use.by.String()
 	}
-	switch what {
+	gone, ours := s.erase[b.CID]
+	switch hit.What {
 	case graph.KindNode:
 		n, err := graph.DecodeNode(b.Data)
-		if err != nil || n.ID == s.id {
+		if err != nil || ours {
 			return nil
 		}
-		name = n.ID.String()
+		hit.Name = n.ID.String()
 		if n.Content != nil {
 			for _, chunk := range n.Content.Chunks {
 				s.share(chunk)
 			}
 		}
+		if v := s.near[n.ID]; v != nil && s.p.secret == nil && isNameOnly(n) {
+			s.hit(hit) // a name that the node has, and others have too
+			return nil
+		}
 	case graph.KindEdge:
 		if e, err := graph.DecodeEdge(b.Data); err == nil {
-			name = e.ID.String()
+			hit.Name = e.ID.String()
+		}
+	case graph.KindMark:
+		if m, err := graph.DecodeMark(b.Data); err == nil {
+			hit.Name = m.ID.String()
 		}
 	case treeKind:
 		s.embeddings(b, func(id graph.ID, c ipld.CID) {
-			if id != s.id {
+			if !s.whole(id) && s.erase[c].what == commit.ErasedEmbedding { // a mark's key looks like one
 				s.share(c)
 			}
 		})
-		return nil // keys are ids; names of refs are looked at by themselves
+		if s.p.secret == nil {
+			return nil // keys are ids; names of refs are looked at by themselves
+		}
 	}
-	if _, ours := s.erase[b.CID]; ours || !s.contains(b.Data) {
-		return nil
+	switch {
+	case ours && gone.left == nil:
+	case ours: // what is left of it stays
+		if s.p.secret != nil && s.p.secret.held(store.NewBlock(ipld.DagCBOR, gone.left)) {
+			s.hit(hit)
+		}
+	case s.p.secret != nil:
+		s.found(b, hit, use, used)
+	case used && use.what == commit.ErasedQuery && !s.p.opt.KeepQueries && s.contains(b.Data, s.needles):
+		s.erase[b.CID] = erasure{what: commit.ErasedQuery}
+	case s.contains(b.Data, s.needles) || s.contains(b.Data, s.words):
+		s.hit(hit)
 	}
-	if what == string(commit.ErasedQuery) && s.p.opt.RewriteReceipts {
-		s.erase[b.CID] = commit.ErasedQuery
-		return nil
-	}
-	s.hit(PurgeHit{CID: b.CID, What: what, Name: name})
 	return nil
 }
 
+// found erases a raw block that holds the text, and reports any other block.
+func (s *purgeScan) found(b store.Block, hit PurgeHit, use rawUse, used bool) {
+	switch {
+	case !s.p.held[b.CID]:
+	case b.CID.Codec() == ipld.DagCBOR:
+		s.hit(hit)
+	case used:
+		s.erase[b.CID] = erasure{what: use.what}
+	default:
+		s.erase[b.CID] = erasure{what: commit.ErasedContent}
+	}
+}
+
 func (s *purgeScan) share(c ipld.CID) {
-	if _, ours := s.erase[c]; ours {
+	if _, ours := s.erase[c]; ours && !s.p.held[c] {
 		s.shared[c] = true
 	}
 }
 
-// contains reports whether a block contains a text of the node: strings are in records as they are.
-func (s *purgeScan) contains(data []byte) bool {
-	for text := range s.needles {
+// contains reports whether a block contains one of texts: strings are in records as they are.
+func (s *purgeScan) contains(data []byte, texts map[string]struct{}) bool {
+	for text := range texts {
 		if len(text) <= len(data) && bytes.Contains(data, []byte(text)) {
 			return true
 		}
@@ -217,8 +532,8 @@ func (s *purgeScan) hit(h PurgeHit) {
 // settle leaves alone what is shared, and what only looked like an embedding: whoever chooses ids
 // could make other links look so. It lists the rest.
 func (s *purgeScan) settle() error {
-	for c, what := range s.erase {
-		if what != commit.ErasedEmbedding {
+	for c, e := range s.erase {
+		if e.what != commit.ErasedEmbedding {
 			continue
 		}
 		data, err := s.p.repo.store.Facts().Get(s.p.ctx, c)
@@ -232,14 +547,15 @@ func (s *purgeScan) settle() error {
 		}
 	}
 	for c := range s.shared {
-		if _, ours := s.erase[c]; !ours {
+		e, ours := s.erase[c]
+		if !ours {
 			continue
 		}
-		s.p.res.Shared = append(s.p.res.Shared, PurgeHit{CID: c, What: string(s.erase[c])})
+		s.p.res.Shared = append(s.p.res.Shared, PurgeHit{CID: c, What: string(e.what)})
 		delete(s.erase, c)
 	}
-	for c, what := range s.erase {
-		s.p.res.Erased = append(s.p.res.Erased, PurgeHit{CID: c, What: string(what)})
+	for c, e := range s.erase {
+		s.p.res.Erased = append(s.p.res.Erased, PurgeHit{CID: c, What: string(e.what), Name: e.name})
 	}
 	for _, list := range [][]PurgeHit{s.p.res.Shared, s.p.res.Erased} {
 		slices.SortFunc(list, func(a, b PurgeHit) int { return a.CID.Compare(b.CID) })
@@ -247,7 +563,7 @@ func (s *purgeScan) settle() error {
 	return nil
 }
 
-// refs finds refs whose names contain text of the node.
+// refs finds refs whose names contain the words; redactions as well, where a text is purged.
 func (s *purgeScan) refs() error {
 	v, err := s.p.repo.current(s.p.ctx)
 	if err != nil {
@@ -257,12 +573,31 @@ func (s *purgeScan) refs() error {
 		if err != nil {
 			return fmt.Errorf("list refs: %w", err)
 		}
-		for text := range s.needles {
-			if strings.Contains(string(ref.Name), text) {
-				s.hit(PurgeHit{What: "ref", Name: string(ref.Name)})
-				break
-			}
+		name := string(ref.Name)
+		if s.p.secret == nil && s.contains([]byte(name), s.needles) ||
+			s.p.secret != nil && s.p.secret.blocks == nil && s.p.secret.in(name) {
+			s.hit(PurgeHit{What: "ref", Name: name})
 		}
 	}
-	return nil
+	if s.p.secret == nil || s.p.secret.blocks != nil {
+		return nil
+	}
+	return s.inRedactions()
+}
+
+// redactions returns what is put in place of the blocks that are erased.
+func (s *purgeScan) redactions(opt PurgeOptions) []store.Redaction {
+	out := make([]store.Redaction, 0, len(s.erase))
+	for c, e := range s.erase {
+		rec := commit.Redaction{
+			What: e.what, Node: e.node, Actor: opt.Author, Time: opt.Time, Reason: opt.Reason,
+			Left: e.left,
+		}
+		if rec.Node.IsZero() && s.p.secret == nil {
+			rec.Node = s.p.id
+		}
+		out = append(out, store.Redaction{CID: c, Stub: rec.Encode()})
+	}
+	slices.SortFunc(out, func(a, b store.Redaction) int { return a.CID.Compare(b.CID) })
+	return out
 }

@@ -163,8 +163,8 @@ func TestPurge(t *testing.T) {
 	if len(found(t, dir, st, secrets)) < 10 {
 		t.Fatal("the texts are not where they are to be removed from")
 	}
-	plan := purgeZed(t, r, repo.PurgeOptions{DryRun: true, RewriteReceipts: true})
-	res := purgeZed(t, r, repo.PurgeOptions{Reason: "on request", RewriteReceipts: true})
+	plan := purgeZed(t, r, repo.PurgeOptions{DryRun: true})
+	res := purgeZed(t, r, repo.PurgeOptions{Reason: "on request"})
 	if !slices.Equal(plan.Erased, res.Erased) || len(plan.Commits) != 2 || plan.Operation.Defined() {
 		t.Errorf("the dry run says %+v", plan)
 	}
@@ -420,14 +420,14 @@ func TestPurgeSpares(t *testing.T) {
 		t.Fatal(err)
 	}
 	branch(t, r, secretProp[:9], "HEAD") // too short to be the text
-	res := purgeZed(t, r, repo.PurgeOptions{})
+	res := purgeZed(t, r, repo.PurgeOptions{KeepQueries: true})
 	if got := kinds(res.Erased); got["content"] != 0 || got["embedding"] != 0 || got["node"] != 2 {
 		t.Errorf("erased %v", got)
 	}
 	if got := kinds(res.Shared); got["content"] == 0 || got["embedding"] != 1 {
 		t.Errorf("shared %v", got)
 	}
-	want := map[string]int{"commit": 1, "edge": 1, "mark": 1, "query": 1}
+	want := map[string]int{"message": 1, "edge": 1, "mark": 1, "query": 1}
 	if got := kinds(res.Hits); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("hits %v, want %v", got, want)
 	}

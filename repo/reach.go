@@ -34,7 +34,7 @@ const (
 	roleRedactions // chunk of a tree of redactions
 	roleRedaction
 	roleProfile
-	roleRaw // a chunk of content, or the text of a query
+	roleRaw // a chunk of content, the text of a query, or a message
 )
 
 var roleNames = [...]string{
@@ -56,7 +56,29 @@ var leaves = map[role]role{
 }
 
 // erasable reports whether a block of a role may have been erased.
-func (r role) erasable() bool { return r == roleNode || r == roleRaw || r == roleEmbedding }
+func (r role) erasable() bool {
+	switch r {
+	case roleNode, roleRaw, roleEmbedding, roleEdge, roleMark:
+		return true
+	}
+	return false
+}
+
+// erasedAs reports whether a block of a role may have been erased and left a redaction: an edge or a
+// mark leaves what is read in its place.
+func (r role) erasedAs(stub []byte) bool {
+	rec, err := commit.DecodeRedaction(stub)
+	if err != nil || !r.erasable() {
+		return false
+	}
+	switch r {
+	case roleEdge:
+		return rec.What == commit.ErasedEdge
+	case roleMark:
+		return rec.What == commit.ErasedMark
+	}
+	return rec.Left == nil
+}
 
 // lead is a link to a block that belongs to the block it is in.
 type lead struct {
@@ -146,7 +168,7 @@ func commitLeads(block []byte) ([]lead, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := []lead{{c.Graph, roleGraph}}
+	out := opt([]lead{{c.Graph, roleGraph}}, c.Message.Block, roleRaw)
 	for _, p := range c.Parents {
 		out = append(out, lead{p, roleCommit})
 	}
@@ -158,7 +180,7 @@ func tagLeads(block []byte) ([]lead, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []lead{{t.Target, roleCommit}}, nil
+	return opt([]lead{{t.Target, roleCommit}}, t.Message.Block, roleRaw), nil
 }
 
 func graphLeads(block []byte) ([]lead, error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -70,6 +71,25 @@ func (s *Snapshot) Redaction(ctx context.Context, c ipld.CID) (*commit.Redaction
 	return s.repo.Redaction(ctx, c)
 }
 
+// Message returns the text of a message; of one that was erased why, when and by whom, as
+// "redacted: REASON, TIME, ACTOR".
+func (r *Repo) Message(ctx context.Context, m commit.Message) (string, error) {
+	return shownMessage(ctx, r.facts(), m)
+}
+
+func shownMessage(ctx context.Context, get store.Getter, m commit.Message) (string, error) {
+	text, err := commit.ReadMessage(ctx, get, m)
+	var gone *store.RedactedError
+	if !errors.As(err, &gone) {
+		return text, err
+	}
+	rec, err := decodeRedaction(gone.CID, gone.Stub)
+	if err != nil {
+		return "", err
+	}
+	return rec.String(), nil
+}
+
 // standIn returns the node that is shown in place of one whose record was erased, and any other
 // error of reading as it is.
 func standIn(id graph.ID, err error) (*graph.Node, error) {
@@ -94,23 +114,46 @@ func (s *state) shown(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID, 
 	return n, c, err
 }
 
-// erased returns the erased nodes of a state, in the order of the CIDs of their records.
+// erased returns the erased nodes, edges and marks of a state, in the order of the CIDs of their
+// records.
 func (r *Repo) erased(ctx context.Context, s *state) ([]RedactionEntry, error) {
 	var out []RedactionEntry
 	for e, err := range r.Redactions(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		if e.Record.What != commit.ErasedNode {
-			continue
-		}
-		c, err := lookup(ctx, s.nodes, e.Record.Node[:])
+		has, err := s.hasErased(ctx, e)
 		if err != nil {
 			return nil, err
 		}
-		if c == e.CID {
+		if has {
 			out = append(out, e)
 		}
 	}
 	return out, nil
+}
+
+func (s *state) hasErased(ctx context.Context, e RedactionEntry) (bool, error) {
+	var tree *prolly.Map
+	var key []byte
+	switch e.Record.What {
+	case commit.ErasedNode:
+		tree, key = s.nodes, e.Record.Node[:]
+	case commit.ErasedEdge:
+		left, err := graph.DecodeEdge(e.Record.Left)
+		if err != nil {
+			return false, err
+		}
+		tree, key = s.edges, left.ID[:]
+	case commit.ErasedMark:
+		left, err := graph.DecodeMark(e.Record.Left)
+		if err != nil {
+			return false, err
+		}
+		tree, key = s.marks, graph.MarkKey(left.On, left.ID)
+	default:
+		return false, nil
+	}
+	c, err := lookup(ctx, tree, key)
+	return c == e.CID, err
 }

@@ -2,12 +2,14 @@ package repo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/guard"
+	"github.com/mnem-project/mnem/store"
 )
 
 // spanDots parts the ends of a range of commits: FROM..TO are the commits after FROM up to TO.
@@ -23,10 +25,15 @@ func (r *Repo) Revert(ctx context.Context, rev string, opt MergeOptions) (*Merge
 		if err != nil {
 			return nil, err
 		}
+		what := spanName(rev, from, to)
+		message := "reverts " + what // the text of one that was erased must not come back
+		if text, err := commit.ReadMessage(ctx, t.stage, to.commit.Message); err == nil {
+			message = fmt.Sprintf("revert %q\n\nreverts %s", guard.Mask(subject(text)), what)
+		} else if !errors.Is(err, store.ErrRedacted) {
+			return nil, err
+		}
 		return &job{
-			verb: commit.VerbRevert, base: to.state, theirs: from, name: rev,
-			message: fmt.Sprintf("revert %q\n\nreverts %s", guard.Mask(subject(to.commit.Message)),
-				spanName(rev, from, to)),
+			verb: commit.VerbRevert, base: to.state, theirs: from, name: rev, message: message,
 		}, nil
 	})
 }
@@ -42,7 +49,7 @@ func (r *Repo) CherryPick(ctx context.Context, rev string, opt MergeOptions) (*M
 		}
 		return &job{
 			verb: commit.VerbCherryPick, base: from.state, theirs: to, name: rev,
-			message: guard.Mask(to.commit.Message),
+			kept: to.commit.Message,
 		}, nil
 	})
 }

@@ -56,7 +56,7 @@ func TestReplayModels(t *testing.T) {
 	if hits["query"] == 0 {
 		t.Errorf("hits %v", hits)
 	}
-	purgeZed(t, r, repo.PurgeOptions{Reason: "asked", RewriteReceipts: true})
+	purgeZed(t, r, repo.PurgeOptions{Reason: "asked"})
 	if where := found(t, dir, st, []string{rewrite}); len(where) > 0 {
 		t.Errorf("text is left: %v", where)
 	}

@@ -258,7 +258,7 @@ func blockPlaces(as role, data []byte) []guard.Place {
 		}
 	case roleCommit:
 		if c, err := commit.DecodeCommit(data); err == nil {
-			return guard.Text("commit.message", c.Message)
+			return guard.Text("commit.message", c.Message.Text) // or a raw block of its own
 		}
 	case roleRaw:
 		return guard.Text("text", string(data))

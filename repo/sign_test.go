@@ -70,7 +70,7 @@ func verified(t testing.TB, r *repo.Repo, from, until []ipld.CID, v commit.Verif
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, fmt.Sprintf("%s %s %s", e.Commit.Message, e.State, e.Name))
+		out = append(out, fmt.Sprintf("%s %s %s", said(t, r, e.Commit.Message), e.State, e.Name))
 	}
 	return out
 }
@@ -382,7 +382,7 @@ func TestForged(t *testing.T) {
 	ada, eve := secret(t, 1), secret(t, 2)
 	v := trusting{map[commit.Key]string{ada.Key(): "ada"}, graph.MaxTime}
 	for name, edit := range map[string]func(*commit.Commit){
-		"message":   func(c *commit.Commit) { c.Message = "forged" },
+		"message":   func(c *commit.Commit) { c.Message = commit.MessageOf("forged") },
 		"author":    func(c *commit.Commit) { c.Author = "ada" },
 		"time":      func(c *commit.Commit) { c.Time++ },
 		"change":    func(c *commit.Commit) { c.Change[0] ^= 1 },

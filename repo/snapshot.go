@@ -73,6 +73,14 @@ func (s *Snapshot) CID() ipld.CID { return s.id }
 // Commit returns the commit record, nil where the snapshot is of no commit.
 func (s *Snapshot) Commit() *commit.Commit { return s.commit }
 
+// Message returns the text of the commit's message as Repo.Message does, "" where there is no commit.
+func (s *Snapshot) Message(ctx context.Context) (string, error) {
+	if s.commit == nil {
+		return "", nil
+	}
+	return s.repo.Message(ctx, s.commit.Message)
+}
+
 // Graph returns the CID of the graph: the identity of what is known here. It is undefined before
 // the first commit.
 func (s *Snapshot) Graph() ipld.CID { return s.state.root }

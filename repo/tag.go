@@ -121,7 +121,13 @@ func (t *tx) annotate(
 	}
 	rec := &commit.Tag{
 		Target: tag.Commit, Name: tag.Name, Tagger: opt.Author, Time: opt.Time,
-		Message: opt.Message,
+	}
+	if err := commit.CheckMessage(opt.Message); err != nil {
+		return ipld.CID{}, nil, fmt.Errorf("%w: tag: %w", ErrInvalid, err)
+	}
+	var err error
+	if rec.Message, err = t.putMessage(ctx, opt.Message); err != nil {
+		return ipld.CID{}, nil, err
 	}
 	if err := rec.Validate(); err != nil {
 		return ipld.CID{}, nil, fmt.Errorf("%w: tag: %w", ErrInvalid, err)

@@ -138,7 +138,11 @@ func thaw(t *testing.T, r *repo.Repo) string {
 
 func thawSnapshot(t *testing.T, b *strings.Builder, s *repo.Snapshot) {
 	c := s.Commit()
-	fmt.Fprintf(b, "commit %s graph %s %s %q %q\n", s.CID(), s.Graph(), c.Time, c.Author, c.Message)
+	message, err := s.Message(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(b, "commit %s graph %s %s %q %q\n", s.CID(), s.Graph(), c.Time, c.Author, message)
 	for n, err := range s.Nodes(t.Context(), graph.ID{}) {
 		if err != nil {
 			t.Fatal(err)

@@ -24,6 +24,8 @@ type App struct {
 	Stdin  io.Reader
 	Stdout io.Writer
 	Stderr io.Writer
+	// Hidden asks for a line that is not shown; nil where standard input is no terminal.
+	Hidden func(prompt string) ([]byte, error)
 	Getenv func(string) string
 	Now    func() time.Time
 	// Sleep waits before a remote model is asked again; nil for the system's.
@@ -62,8 +64,8 @@ func System() *App {
 	}
 	return &App{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Now: time.Now,
-		Rand: rand.Reader,
-		Dir:  dir, User: systemUser(), Config: configHome(), Data: dataHome(),
+		Rand: rand.Reader, Hidden: hiddenInput(),
+		Dir: dir, User: systemUser(), Config: configHome(), Data: dataHome(),
 		Home: userHome(), Executable: executable(), PID: os.Getpid(),
 		OutTTY: isTerminal(os.Stdout), ErrTTY: isTerminal(os.Stderr),
 	}

@@ -81,9 +81,13 @@ func (c *cli) blame(ctx context.Context, r *repo.Repo, name string, only []strin
 		if rec.Agent != "" {
 			by += " by " + line(rec.Agent)
 		}
+		message, err := r.Message(ctx, rec.Message)
+		if err != nil {
+			return err
+		}
 		rows = append(rows, []cell{
 			{brief(b.Field, nameWidth), styleBold}, {shortCID(b.CID), styleYellow},
-			{rec.Time.String(), styleDim}, {by, ""}, {brief(firstLine(rec.Message), summaryWidth), ""},
+			{rec.Time.String(), styleDim}, {by, ""}, {brief(firstLine(message), summaryWidth), ""},
 		})
 	}
 	if c.global.json {

@@ -158,7 +158,8 @@ func titleOf(ctx context.Context, r *repo.Repo, commit ipld.CID) (string, error)
 	if err != nil {
 		return "", err
 	}
-	return brief(firstLine(s.Commit().Message), summaryWidth), nil
+	message, err := s.Message(ctx)
+	return brief(firstLine(message), summaryWidth), err
 }
 
 func (c *cli) createBranch(

@@ -31,7 +31,7 @@ func TestVerifyForged(t *testing.T) {
 		t.Fatal(err)
 	}
 	forged, err := testkit.Forge(t.Context(), st, repo.DefaultBranch, func(c *commit.Commit) {
-		c.Message = "forged"
+		c.Message = commit.Message{Text: "forged"}
 	})
 	if err != nil {
 		t.Fatal(err)

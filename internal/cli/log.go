@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/commit"
-	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -31,13 +30,14 @@ type logJSON struct {
 }
 
 func jsonLog(
-	id ipld.CID, rec *commit.Commit, nodes, edges repo.Counts, signature *commit.Verdict,
+	e repo.LogEntry, signature *commit.Verdict,
 ) logJSON {
+	rec := e.Commit
 	out := logJSON{
-		Commit: id.String(), Parents: jsonCIDs(rec.Parents), Graph: rec.Graph.String(),
+		Commit: e.CID.String(), Parents: jsonCIDs(rec.Parents), Graph: rec.Graph.String(),
 		Author: rec.Author, Agent: orNull(rec.Agent), Task: orNull(rec.Task),
-		Time: rec.Time.String(), Message: rec.Message,
-		Nodes: jsonCounts(nodes), Edges: jsonCounts(edges),
+		Time: rec.Time.String(), Message: e.Message,
+		Nodes: jsonCounts(e.Nodes), Edges: jsonCounts(e.Edges),
 	}
 	if signature != nil {
 		s := jsonSignature(*signature)
@@ -124,7 +124,7 @@ func (c *cli) printLogEntry(
 		}
 	}
 	if c.global.json {
-		out := jsonLog(e.CID, e.Commit, e.Nodes, e.Edges, signature)
+		out := jsonLog(e, signature)
 		out.Stat = stat
 		p, err := e.Diff.Profiles(ctx)
 		if err != nil {
@@ -136,7 +136,7 @@ func (c *cli) printLogEntry(
 	if f.oneline {
 		err = c.printf("%s %s %s%s\n", c.paint(styleYellow, shortCID(e.CID)),
 			e.Commit.Time.String()[:len("2006-01-02")], c.signatureColumn(signature),
-			line(firstLine(e.Commit.Message)))
+			line(firstLine(e.Message)))
 	} else {
 		if !first {
 			err = c.printf("\n")
@@ -193,9 +193,9 @@ func (c *cli) printLogCommit(
 		}
 		b.WriteString("\n")
 	}
-	if rec.Message != "" {
+	if e.Message != "" {
 		b.WriteString("\n")
-		for _, l := range strings.Split(strings.TrimRight(rec.Message, "\n"), "\n") {
+		for _, l := range strings.Split(strings.TrimRight(e.Message, "\n"), "\n") {
 			b.WriteString(strings.TrimRight("    "+line(l), " ") + "\n")
 		}
 	}

@@ -78,6 +78,8 @@ const (
 		`"dry_run": "bool", "warnings?": ` + shapeSecrets + `}`
 	shapeStage = `{"stage": "text", ` + shapeItems + `, "duplicates": "int", "unchanged": "int"` +
 		`, "warnings?": ` + shapeSecrets + `}`
+	shapeErased = "node|content|embedding|query|message|edge|mark"
+
 	shapeIndex = `{"manifest": "cid|null", "segments": "int", "nodes": "int", "terms": "int", ` +
 		`"fields": [{"field": "text", "nodes": "int", "terms": "int"}]}`
 	shapeTypes   = `[{"type": "text", "count": "int"}]`
@@ -300,7 +302,7 @@ func recordShapes() map[string][]string {
 		"mnem replay": {`{"session": "text|null", "receipts": "int", "identical": "bool|null", ` +
 			`"first_difference|null": {"number": "int", "receipt": "cid", "item": "int|null", ` +
 			`"field": "text", "old": "text", "new": "text"}, "redacted?": [{"cid": "cid", "what": ` +
-			`"node|content|embedding|query", "node": "id|null", "reason": "text|null", "time": "time", ` +
+			`"` + shapeErased + `", "node": "id|null", "reason": "text|null", "time": "time", ` +
 			`"actor": "text"}]}`},
 		"mnem export": {`{"file": "text", "roots": ["cid"], "scope": "text", ` +
 			`"refs": [{"ref": "text", "target": "cid"}], "objects": ["cid"], "since": ["cid"], ` +
@@ -329,10 +331,10 @@ func recordShapes() map[string][]string {
 			`"repaired?": ["text"]}`},
 		"mnem gc": {`{"blocks": "int", "bytes": "int", "kept": "int", "horizon": "int", ` +
 			`"dry_run": "bool"}`},
-		"mnem purge": {`{"node": "id", "operation": "cid|null", ` +
+		"mnem purge": {`{"node": "id|null", "derived": ["id"], "operation": "cid|null", ` +
 			`"branches": [{"ref": "text", "target": "cid"}], "stages": ["text"], ` +
-			`"redacted": [{"cid": "cid", "what": "node|content|embedding|query"}], ` +
-			`"shared": [{"cid": "cid", "what": "content|embedding"}], ` +
+			`"redacted": [{"cid": "cid", "what": "` + shapeErased + `", "name": "text|null"}], ` +
+			`"shared": [{"cid": "cid", "what": "content|embedding", "name": "text|null"}], ` +
 			`"hits": [{"what": "text", "cid": "cid|null", "name": "text|null"}], ` +
 			`"more_hits": "int", "dry_run": "bool"}`},
 		"mnem serve":        {`{"url": "text", "repository": "text"}`},

@@ -82,16 +82,19 @@ func (c *cli) showCommit(ctx context.Context, r *repo.Repo, s *repo.Snapshot) er
 	if err != nil {
 		return err
 	}
+	e := repo.LogEntry{CID: s.CID(), Commit: s.Commit(), Nodes: nodes, Edges: edges, Diff: d.Diff}
+	if e.Message, err = s.Message(ctx); err != nil {
+		return err
+	}
 	if c.global.json {
 		out := c.stream()
-		out.commit(jsonLog(s.CID(), s.Commit(), nodes, edges, signature))
+		out.commit(jsonLog(e, signature))
 		out.name("diff")
 		if err := c.streamDiff(ctx, out, d, diffOptions{}); err != nil {
 			return err
 		}
 		return out.end()
 	}
-	e := repo.LogEntry{CID: s.CID(), Commit: s.Commit(), Nodes: nodes, Edges: edges, Diff: d.Diff}
 	if err := c.printLogCommit(ctx, e, signature); err != nil {
 		return err
 	}

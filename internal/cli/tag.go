@@ -84,7 +84,8 @@ func (c *cli) listTags(ctx context.Context, r *repo.Repo) error {
 		}
 		title, err := titleOf(ctx, r, tag.Commit)
 		if tag.Record != nil {
-			title = brief(firstLine(tag.Record.Message), summaryWidth)
+			title, err = r.Message(ctx, tag.Record.Message)
+			title = brief(firstLine(title), summaryWidth)
 		}
 		if err != nil {
 			return err
@@ -106,7 +107,11 @@ func (c *cli) printTagJSON(ctx context.Context, r *repo.Repo, tag repo.TagInfo) 
 	}
 	if rec := tag.Record; rec != nil {
 		time := rec.Time.String()
-		out.Tagger, out.Time, out.Message = &rec.Tagger, &time, &rec.Message
+		message, err := r.Message(ctx, rec.Message)
+		if err != nil {
+			return err
+		}
+		out.Tagger, out.Time, out.Message = &rec.Tagger, &time, &message
 	}
 	return c.printJSON(out)
 }

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -11,6 +13,35 @@ import (
 )
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// hiddenInput returns what asks the terminal of standard input for a line without showing it, nil where
+// standard input is none.
+func hiddenInput() func(prompt string) ([]byte, error) {
+	if !isTerminal(os.Stdin) {
+		return nil
+	}
+	return func(prompt string) ([]byte, error) {
+		fmt.Fprint(os.Stderr, prompt)
+		line, err := term.ReadPassword(int(os.Stdin.Fd()))
+		fmt.Fprintln(os.Stderr)
+		return line, err
+	}
+}
+
+// askHidden asks for a line without showing it, where a terminal is standard input, and makes it what
+// the command reads.
+func (c *cli) askHidden(prompt string) error {
+	if c.app.Hidden == nil || c.app.forwarded {
+		return nil
+	}
+	line, err := c.app.Hidden(prompt)
+	if err != nil {
+		return fmt.Errorf("ask for the text: %w", err)
+	}
+	c.stdin = newReplayed(bytes.NewReader(line))
+	c.app.Stdin = c.stdin.again()
+	return nil
+}
 
 // systemUser returns the name the system knows its user by, "" where it knows none.
 func systemUser() string {

@@ -148,7 +148,7 @@ func (c *cli) runVerify(
 		if err != nil {
 			return err
 		}
-		if err := c.printVerification(v); err != nil {
+		if err := c.printVerification(ctx, r, v); err != nil {
 			return err
 		}
 		counts[v.State]++
@@ -169,11 +169,17 @@ func (c *cli) runVerify(
 	return nil
 }
 
-func (c *cli) printVerification(v repo.Verification) error {
+func (c *cli) printVerification(
+	ctx context.Context, r *repo.Repo, v repo.Verification,
+) error {
 	if c.global.json {
 		return c.printJSON(verifyJSON{v.CID.String(), jsonSignature(v.Verdict)})
 	}
-	title, _, _ := strings.Cut(v.Commit.Message, "\n")
+	message, err := r.Message(ctx, v.Commit.Message)
+	if err != nil {
+		return err
+	}
+	title, _, _ := strings.Cut(message, "\n")
 	state := c.paint(signatureStyle(v.State), fmt.Sprintf("%-9s", v.State))
 	return c.printf("%s  %s  %s  %s  %s\n", state, c.paint(styleYellow, shortCID(v.CID)),
 		v.Commit.Time.String()[:len("2006-01-02")], signedBy(v.Verdict), line(title))

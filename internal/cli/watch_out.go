@@ -71,7 +71,10 @@ func jsonWatched(ctx context.Context, w repo.WatchedOp, diff bool) (*watchJSON, 
 func jsonBranchMove(ctx context.Context, b repo.BranchMove, diff bool) (*branchMoveJSON, error) {
 	out := &branchMoveJSON{
 		Branch: strings.TrimPrefix(string(b.Name), graph.Heads), Commit: b.To.CID().String(),
-		Message: b.To.Commit().Message,
+	}
+	var err error
+	if out.Message, err = b.To.Message(ctx); err != nil {
+		return nil, err
 	}
 	if b.From == nil {
 		return out, nil

@@ -1,0 +1,89 @@
+package commit
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// Message is the message of a commit, merge or tag: empty, or a raw block of its own, so that it can
+// be erased while the CID of the record stays. Older records have the text in themselves.
+type Message struct {
+	Block ipld.CID // of the text; undefined for none, and where the record has it
+	Text  string   // in the record itself, "" but in older ones
+}
+
+// MessageOf returns the message of a text, which has a block unless the text is "".
+func MessageOf(text string) Message {
+	if text == "" {
+		return Message{}
+	}
+	return Message{Block: ipld.Sum(ipld.Raw, []byte(text))}
+}
+
+// Says reports whether a text is that of the message, erased or not.
+func (m Message) Says(text string) bool {
+	return m == MessageOf(text) || !m.Block.Defined() && m.Text == text
+}
+
+// CheckMessage returns a *graph.FieldError unless a text may be a message.
+func CheckMessage(text string) error { return graph.CheckText("message", text, 0, MaxMessage) }
+
+// ReadMessage returns the text of a message. Where it was erased the error wraps store.ErrRedacted.
+func ReadMessage(ctx context.Context, g store.Getter, m Message) (string, error) {
+	if !m.Block.Defined() {
+		return m.Text, nil
+	}
+	data, err := g.Get(ctx, m.Block)
+	if err != nil {
+		return "", fmt.Errorf("read message: %w", err)
+	}
+	text := string(data)
+	if text == "" {
+		err = graph.Fieldf("message", "empty in a block of its own")
+	} else {
+		err = CheckMessage(text)
+	}
+	if err != nil {
+		return "", fmt.Errorf("read message %s: %w: %w", m.Block, store.ErrCorrupt, err)
+	}
+	return text, nil
+}
+
+func (m Message) check() error {
+	if m.Block.Defined() {
+		return graph.CheckLink("message", m.Block, ipld.Raw)
+	}
+	return CheckMessage(m.Text)
+}
+
+func (m Message) write(w *ipld.RecordWriter) {
+	if m.Block.Defined() {
+		w.Link("message", m.Block)
+		return
+	}
+	w.String("message", m.Text)
+}
+
+func decodeMessage(d *ipld.Decoder) (m Message, err error) {
+	item, err := d.Item()
+	if err != nil {
+		return m, err
+	}
+	v, err := ipld.DecodeValue(item)
+	if err != nil {
+		return m, err
+	}
+	switch v.Kind() {
+	case ipld.Link:
+		m.Block = v.Link()
+	case ipld.String:
+		m.Text = v.Text()
+	default:
+		err = d.Errorf("neither a string nor a link")
+	}
+	return m, err
+}
