@@ -4,6 +4,7 @@
 //
 //	db/     Pebble's files; db/LOCK is locked by the one process that has the store open
 //	head    the newest acknowledged operation, outside Pebble
+//	queue   empty: its bytes are locked by processes that wait for db/LOCK, in their order
 //	owner   who has the store open: JSON, mode 0600, for people and clients, not for locking
 //
 // # Keys
