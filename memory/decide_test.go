@@ -2,10 +2,14 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/repo"
@@ -19,7 +23,7 @@ func openMemory(t *testing.T) *Memory {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		report, err := r.Fsck(context.Background(), repo.FsckOptions{Full: true})
+		report, err := r.Fsck(context.Background(), repo.FsckOptions{})
 		if err != nil || len(report.Errors) > 0 {
 			t.Errorf("fsck: %v %+v", err, report)
 		}
@@ -143,4 +147,78 @@ func stateOf(m *graph.Mark) graph.State {
 		return ""
 	}
 	return m.State
+}
+
+// TestRefreshReadsOutsideTheTurn: files are read while others may write, and again where the sources
+// of the node are others by then.
+func TestRefreshReadsOutsideTheTurn(t *testing.T) {
+	m := openMemory(t)
+	m.tell(t, `{"node":{"key":"a","type":"fact","summary":"x","sources":["file:a.txt"]}}`)
+	wrote := false
+	asked := map[string]int{}
+	files := &SourceChecker{Root: func(project string) fs.FS {
+		if !wrote { // within the turn this would wait for ever
+			wrote = true
+			m.tell(t, `{"node":{"key":"a","type":"fact","summary":"x","sources":["file:b.txt","manual:Ada"]}}`)
+		}
+		asked[project]++
+		return fstest.MapFS{"a.txt": {Data: []byte("one")}, "b.txt": {Data: []byte("two")}}
+	}}
+	checks, res, err := m.Refresh(t.Context(), lifeOpt, "a", files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(checks) != 2 || checks[0].Source.Path != "b.txt" || res.NoChange || asked[""] != 2 {
+		t.Errorf("%+v, no change %t, asked %v", checks, res.NoChange, asked)
+	}
+	n, _, err := lifeTip(t, m).Node(t.Context(), graph.NodeID("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{checks[0].Now.String(), "manual:Ada"}
+	if !slices.Equal(n.Sources, want) || !strings.Contains(want[0], "sha256=") {
+		t.Errorf("sources %q, want %q", n.Sources, want)
+	}
+	other := lifeOpt
+	first := lifeTip(t, m).Commit().Parents[0]
+	other.Expect = &first
+	var moved *repo.ExpectError
+	if _, _, err := m.Refresh(t.Context(), other, "a", files); !errors.As(err, &moved) {
+		t.Errorf("%v, want an *ExpectError", err)
+	}
+}
+
+// TestLongDecisionsAmongShort: verbs that look at the whole memory are not refused either, while
+// others write.
+func TestLongDecisionsAmongShort(t *testing.T) {
+	m := openMemory(t)
+	seeds(t, m, "old%d", 4)
+	m.tell(t, `{"node":{"key":"due","type":"fact","summary":"It is due","validTo":"2020-01-01T00:00:00Z"}}`)
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			for n := range 8 {
+				_, err := New(m.r).Remember(t.Context(), rememberAt(n), RememberRequest{
+					Text: fmt.Sprintf("Writer %d put the %dth key on hook %d", i, n, 100*i+n)})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	expired := 0
+	for range 2 {
+		res, err := New(m.r).Expire(t.Context(), lifeOpt, ExpireRequest{Now: lifeBy.Time})
+		if err != nil {
+			t.Fatal(err)
+		}
+		expired += len(res.Marked)
+		if _, err := New(m.r).Consolidate(t.Context(), lifeOpt, ConsolidateRequest{}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wg.Wait()
+	if expired != 1 {
+		t.Errorf("marked %d times, want once", expired)
+	}
 }

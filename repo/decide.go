@@ -39,13 +39,16 @@ func (r *Repo) Decide(
 	}
 	var at ipld.CID
 	var made *Decision
+	var refused error // by decide
+	about := func(s *Snapshot) error {
+		at = s.id
+		made, refused = decide(s)
+		return refused
+	}
 	if opt.Long {
 		// Without a snapshot the turn tells why, about the state that is the newest then.
-		if s, err := r.begunHead(ctx, opt.CommitOptions); err == nil {
-			at = s.id
-			if made, err = decide(s); err != nil {
-				return nil, err
-			}
+		if s, err := r.begunHead(ctx, opt.CommitOptions); err == nil && about(s) != nil {
+			return nil, r.refusal(ctx, refused)
 		}
 	}
 	res := new(CommitResult)
@@ -57,7 +60,7 @@ func (r *Repo) Decide(
 		if made == nil || at != head.id {
 			s, err := r.At(ctx, head.id) // it may be kept, which a snapshot of t may not
 			if err == nil {
-				made, err = decide(s)
+				err = about(s)
 			}
 			if err != nil {
 				return err
@@ -72,10 +75,22 @@ func (r *Repo) Decide(
 		}
 		return t.commit(ctx, ref, head, next, opt.CommitOptions, res)
 	})
+	if refused != nil {
+		err = r.refusal(ctx, refused)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return res, nil
+}
+
+// refusal returns the error of a decision once the state that it is about is durable: a caller is told
+// of nothing that a power cut could take back.
+func (r *Repo) refusal(ctx context.Context, err error) error {
+	if unsettled := r.writer.settle(ctx, r.store); unsettled != nil {
+		return unsettled
+	}
+	return err
 }
 
 // begunHead returns the newest commit of a branch that was begun, durable or not.

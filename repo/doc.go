@@ -100,10 +100,11 @@
 // # Concurrency
 //
 // A Repo and its Snapshots are safe for concurrent use; readers never wait for writers. Commits are
-// made one at a time and become durable together: of writers who come while the disk is waited for,
-// all share its next answer. What is not durable yet no reader sees. One process at a time holds a
-// repository on disk, readers included: another waits up to Options.Wait and then gets an error
-// wrapping store.ErrBusy.
+// made one at a time, in the order in which they are asked for, and become durable together: writers
+// that come while the disk is waited for share its next answer. What is not durable yet no reader
+// sees. Changes that depend on what is stored are made by Decide, within the turn of the writer. One
+// process at a time holds a repository on disk, readers included: another waits up to Options.Wait,
+// behind those that came before it, and then gets an error wrapping store.ErrBusy.
 //
 // # Errors
 //

@@ -165,8 +165,9 @@ func TestSecretsInMessages(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if m := head(t, r).Commit().Message; strings.Contains(m, awsKey) || !strings.Contains(m, "[secret:aws-access-token]") {
-		t.Errorf("the message is %q", m)
+	m, err := head(t, r).Message(t.Context())
+	if err != nil || strings.Contains(m, awsKey) || !strings.Contains(m, "[secret:aws-access-token]") {
+		t.Errorf("the message is %q, %v", m, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package repo_test
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"strings"
 	"sync"
@@ -29,7 +30,8 @@ func (s *beginnings) Begin(
 }
 
 // TestWritersShareSyncs: writers who come while the disk is waited for become durable together, a
-// commit that finds nothing to do waits for what it found, and a collection for all of them.
+// commit that finds nothing to do waits for what it found, a decision that refuses for what it is about,
+// and a collection for all of them.
 func TestWritersShareSyncs(t *testing.T) {
 	const writers = 12
 	var counting, holding atomic.Bool
@@ -79,6 +81,23 @@ func TestWritersShareSyncs(t *testing.T) {
 		runtime.Gosched()
 	}
 	commit(0) // nothing new
+	decided := make(chan struct{})
+	wg.Go(func() {
+		no := errors.New("refused")
+		_, err := r.Decide(t.Context(), repo.DecideOptions{CommitOptions: repo.CommitOptions{Stamp: by}},
+			func(s *repo.Snapshot) (*repo.Decision, error) {
+				defer close(decided)
+				if n, _, _, _ := s.Sizes(); n != writers+1 {
+					t.Errorf("decided on %d nodes, want all that were begun, %d", n, writers+1)
+				}
+				return nil, no
+			})
+		if !errors.Is(err, no) {
+			t.Errorf("%v, want %v", err, no)
+		}
+		ended.Add(1)
+	})
+	<-decided
 	wg.Go(func() {
 		if _, err := r.GC(t.Context(), repo.GCOptions{Stamp: by, KeepOps: 1}); err != nil {
 			t.Error(err)

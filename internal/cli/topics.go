@@ -99,9 +99,11 @@ digits. "key:" and "id:" before the name force one reading.`
 
 const sharingTopic = `Many processes can use one repository at the same time, without any set-up. The
 database admits one at a time, also for reading. A command on its own has it while it runs, and the
-next one waits as long as --wait says. A process that lives long, as 'mnem mcp' and 'mnem serve', answers
-the others on the socket .mnem/socket: they hand it their whole command lines and print what it
-answers, so that each command does what it would have done alone.
+next one waits as long as --wait says; those that wait have it in the order in which they came.
+A process that lives long, as 'mnem mcp' and 'mnem serve', answers the others on the socket
+.mnem/socket: they hand it their whole command lines and print what it answers, so that each
+command does what it would have done alone. Writers take turns there, and a verb that decides on
+what is stored does so in its turn: only one that was given --expect is refused because others write.
 
 When that process ends, or is killed, the next one takes over. A command under way is given to it,
 unless it had printed something or could have written: then it ends with exit code 6, and

@@ -5,6 +5,7 @@
 //	db/     Pebble's files; db/LOCK is locked by the one process that has the store open
 //	head    the newest acknowledged operation, outside Pebble
 //	marker  that there are acknowledged operations, outside both
+//	queue   empty: its bytes are locked by processes that wait for db/LOCK, in their order
 //	owner   who has the store open: JSON, for people and clients, not for locking
 //
 // Files have mode 0600 and directories 0700, whatever the umask is.
