@@ -20,7 +20,8 @@ const RuleLimit = "guard-limit"
 // Bounds of what is read.
 const (
 	minRun   = 12  // bytes of a run that may be a credential, or the longest part of one
-	around   = 256 // bytes before and after a run, where keywords are looked for
+	before   = 128 // bytes before a run, where keywords are looked for
+	after    = 32  // bytes behind it
 	beforeIs = 64  // bytes before a sign that something is set
 	afterIs  = 192 // bytes behind it
 
@@ -29,6 +30,8 @@ const (
 	reach      = 2 << 10
 	reachKey   = 16 << 10
 	reachNear  = 1 << 10
+	reachSet   = 512 // of what is set
+	withinSet  = 72  // where the sign is by which it is
 	reachAhead = 512
 
 	// Patterns read at most workEach bytes for each byte of the text, and workFree.
@@ -93,22 +96,53 @@ func spansOf(s string) []span {
 			end++
 		}
 		if mixed(s[start:end]) {
-			add(start-around, end+around)
+			add(start-before, end+after)
 		}
 		at = end + minRun
 	}
-	for _, sign := range [...]string{":", "=", "密码"} {
+	for _, sign := range [...]string{":", "=", han} {
 		for at := 0; ; {
 			n := strings.Index(s[at:], sign)
 			if n < 0 {
 				break
 			}
 			at += n + len(sign)
-			add(at-beforeIs, at+afterIs)
+			if sign == han || mayBeSet(s[at:]) {
+				add(at-beforeIs, at+afterIs)
+			}
 		}
 	}
 	return merge(list)
 }
+
+// han is password in Chinese, which stands without a sign too.
+const han = "密码"
+
+// mayBeSet reports whether what a text begins with, behind a sign, may be a password: some characters
+// without a blank that are no word in lower case.
+func mayBeSet(s string) bool {
+	at := 0
+	for at < len(s) && strings.IndexByte("=>:`'\" \t", s[at]) >= 0 {
+		at++
+	}
+	plain := true
+	n := 0
+	for ; at+n < len(s) && n < minPassword; n++ {
+		c := s[at+n]
+		if c <= ' ' {
+			return false
+		}
+		plain = plain && c >= 'a' && c <= 'z'
+	}
+	for plain && at+n < len(s) && s[at+n] > ' ' {
+		plain = s[at+n] >= 'a' && s[at+n] <= 'z'
+		n++
+	}
+	return n >= minPassword && !plain
+}
+
+// minPassword is the length of the shortest password that is looked for.
+const minPassword = 3
 
 // merge puts spans in order, and those that meet together.
 func merge(list []span) []span {
@@ -127,22 +161,31 @@ func merge(list []span) []span {
 	return out
 }
 
-// mixed reports whether a run has a digit, an underscore or two capitals: words and paths in lower
-// case have none.
+// mixed reports whether a run may be a credential: it has a digit or two capitals, or a part without
+// signs that is longer than words are, and is no hash. Words and paths in lower case are none.
 func mixed(run string) bool {
-	capitals := 0
+	capitals, letters := 0, 0
 	for i := range len(run) {
 		switch c := run[i]; {
-		case c >= '0' && c <= '9' || c == '_':
-			return true
+		case c >= 'a' && c <= 'z':
+			letters++
 		case c >= 'A' && c <= 'Z':
-			if capitals++; capitals == 2 {
-				return true
-			}
+			capitals++
+			letters++
+		case c >= '0' && c <= '9':
+			capitals = 2
+		default:
+			letters = 0
+		}
+		if capitals >= 2 || letters > longWord {
+			return !isHash(run)
 		}
 	}
 	return false
 }
+
+// longWord is the length of the longest part of a name in lower case.
+const longWord = 24
 
 // finder collects the findings of one text.
 type finder struct {
@@ -159,8 +202,8 @@ type found struct {
 	rank int
 }
 
-// hit looks at a keyword.
-func (f *finder) hit(at int, r *rule) {
+// hit looks at a keyword of n bytes.
+func (f *finder) hit(at, n int, r *rule) {
 	if f.limit > 0 {
 		return
 	}
@@ -172,7 +215,17 @@ func (f *finder) hit(at int, r *rule) {
 	if r.boundary && at > 0 && isWord(f.s[at-1]) {
 		return
 	}
+	if r.heads != nil && !slices.ContainsFunc(r.heads, func(h string) bool {
+		return strings.HasPrefix(f.s[at:], h)
+	}) {
+		return
+	}
 	end := min(len(f.s), at+reach)
+	if r.sets {
+		if end = min(len(f.s), at+reachSet); !isSet(f.s[min(at+n, end):end]) {
+			return
+		}
+	}
 	if strings.HasPrefix(r.keywords[0], "-----") {
 		end = min(len(f.s), at+reachKey)
 		// What begins with another one is no part of it, so that no byte is read twice.
@@ -191,6 +244,39 @@ func (f *finder) hit(at int, r *rule) {
 	}
 	f.judge(r, m, at)
 }
+
+// isSet reports whether something long enough is set behind a keyword.
+func isSet(s string) bool {
+	for at := 0; at < min(len(s), withinSet); at++ {
+		if !isSign[s[at]] {
+			continue
+		}
+		value := at + 1
+		for value < len(s) && (isSign[s[value]] || strings.IndexByte("`'\" \t\r\n", s[value]) >= 0) {
+			value++
+		}
+		end := value
+		for end < len(s) && end-value < minSet && (isRun[s[end]] || s[end] == ':') {
+			end++
+		}
+		if end-value == minSet {
+			return true
+		}
+		at = value - 1
+	}
+	return false
+}
+
+// minSet is the length of the shortest thing that a rule looks for behind a sign.
+const minSet = 8
+
+// isSign are the bytes of signs by which something is set.
+var isSign = func() (table [256]bool) {
+	for _, c := range []byte("=>:|,?") {
+		table[c] = true
+	}
+	return table
+}()
 
 // near looks around a keyword.
 func (f *finder) near(at int, r *rule) {

@@ -127,7 +127,7 @@ func TestSamples(t *testing.T) {
 		known := 0
 		for i := range 10 {
 			s := strings.Replace(frames[i%len(frames)], "%", sampleOf(r, rule), 1)
-			if i >= 5 && len(s) < around {
+			if i >= 5 && len(s) < before {
 				s = rule.keywords[0] + " " + s
 			}
 			got, want := Find(s), slowly(s)

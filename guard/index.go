@@ -1,11 +1,14 @@
 package guard
 
-import "slices"
+import (
+	"errors"
+	"math"
+)
 
 // index finds keywords by their first two bytes. Keywords are in lower case, texts in any.
 type index struct {
-	begins [1 << 10]uint64 // a bit for each pair that a keyword begins with
-	words  map[uint16][]keyword
+	begins [1 << 16]uint8 // the list of words that begin with a pair, 0 for none
+	words  [][]keyword    // the first is empty
 }
 
 // keyword leads to the rules that ask for it.
@@ -27,32 +30,34 @@ var lower = func() (table [256]byte) {
 
 func pair(a, b byte) uint16 { return uint16(lower[a])<<8 | uint16(lower[b]) }
 
-func (x *index) add(text string, r *rule) {
-	if x.words == nil {
-		x.words = map[uint16][]keyword{}
-	}
+// add adds a keyword. There is room for 255 pairs.
+func (x *index) add(text string, r *rule) error {
 	p := pair(text[0], text[1])
-	x.begins[p>>6] |= 1 << (p & 63)
-	x.words[p] = append(x.words[p], keyword{text, r})
-}
-
-// sort puts the keywords of each pair in the order of their rules.
-func (x *index) sort() {
-	for _, list := range x.words {
-		slices.SortStableFunc(list, func(a, b keyword) int { return a.rule.rank - b.rule.rank })
+	if x.begins[p] == 0 {
+		if x.words == nil {
+			x.words = make([][]keyword, 1)
+		}
+		if len(x.words) > math.MaxUint8 {
+			return errors.New("keywords begin in too many ways: index their pairs by more than a byte")
+		}
+		x.begins[p] = uint8(len(x.words))
+		x.words = append(x.words, nil)
 	}
+	list := &x.words[x.begins[p]]
+	*list = append(*list, keyword{text, r})
+	return nil
 }
 
-// each calls fn with the place of every keyword that begins in s[from:to].
-func (x *index) each(s string, from, to int, fn func(at int, r *rule)) {
+// each calls fn with the place and length of every keyword that begins in s[from:to].
+func (x *index) each(s string, from, to int, fn func(at, n int, r *rule)) {
 	for at := from; at < min(to, len(s)-1); at++ {
-		p := pair(s[at], s[at+1])
-		if x.begins[p>>6]&(1<<(p&63)) == 0 {
+		list := x.begins[pair(s[at], s[at+1])]
+		if list == 0 {
 			continue
 		}
-		for _, k := range x.words[p] {
+		for _, k := range x.words[list] {
 			if folds(s[at:], k.text) {
-				fn(at, k.rule)
+				fn(at, len(k.text), k.rule)
 			}
 		}
 	}

@@ -67,8 +67,10 @@ type rule struct {
 	// pattern is matched at a keyword where leads is set, else around it.
 	pattern   *regexp.Regexp
 	leads     bool
-	boundary  bool // no character of a word may stand before it
-	wide      bool // where it does not match it may have read on all the same
+	boundary  bool     // no character of a word may stand before it
+	wide      bool     // where it does not match it may have read on all the same
+	sets      bool     // what it finds is set: a sign stands between the keyword and the credential
+	heads     []string // what everything it matches begins with, nil where their case does not count
 	allowance []allowance
 }
 
@@ -133,10 +135,11 @@ func newSet(published, own, refused string) (*set, error) {
 	for i, r := range s.rules {
 		r.rank = i
 		for _, w := range r.keywords {
-			s.words.add(w, r)
+			if err := s.words.add(w, r); err != nil {
+				return nil, err
+			}
 		}
 	}
-	s.words.sort()
 	return s, nil
 }
 
@@ -158,24 +161,28 @@ func newAllowance(t allowText) allowance {
 	return a
 }
 
-// before is how patterns begin that are about the name of a provider: what may stand before it, which
+// named is how patterns begin that are about the name of a provider: what may stand before it, which
 // finds nothing more.
-const before = `[\w.-]{0,50}?`
+const named = `[\w.-]{0,50}?`
+
+// setting is what stands in patterns for the sign by which something is set.
+const setting = `(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)`
 
 // ready compiles the rule.
 func (r *rule) ready() {
 	r.once.Do(func() {
-		pattern := strings.Replace(r.ruleText.pattern, before+"(?i:"+before, "(?i:", 1)
+		pattern := strings.Replace(r.ruleText.pattern, named+"(?i:"+named, "(?i:", 1)
 		flags := ""
 		if rest, ok := strings.CutPrefix(pattern, "(?i)"); ok {
 			flags, pattern = "(?i)", rest
 		}
-		pattern = strings.TrimPrefix(pattern, before)
+		pattern = strings.TrimPrefix(pattern, named)
 		bare, bounded := strings.CutPrefix(pattern, `\b`)
-		if r.leads = beginsWith(flags+bare, r.keywords); r.leads {
+		if r.heads, r.leads = beginsWith(flags+bare, r.keywords); r.leads {
 			pattern, r.boundary = `\A(?:`+bare+`)`, bounded
 		}
 		pattern = flags + pattern
+		r.sets = r.leads && strings.Contains(pattern, setting)
 		r.wide = strings.Contains(pattern, ".*")
 		r.pattern = regexp.MustCompile(pattern)
 		for _, t := range r.allow {
@@ -185,23 +192,32 @@ func (r *rule) ready() {
 }
 
 // beginsWith reports whether everything that a pattern matches begins with one of the keywords, in
-// whatever case.
-func beginsWith(pattern string, keywords []string) bool {
+// whatever case, and returns what it begins with where the case counts.
+func beginsWith(pattern string, keywords []string) (heads []string, ok bool) {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
-		return false
+		return nil, false
 	}
-	heads, _ := headsOf(tree)
+	heads, _ = headsOf(tree)
 	if len(heads) == 0 {
-		return false
+		return nil, false
 	}
+	folds := false
 	for _, h := range heads {
+		folds = folds || strings.Contains(h, anyCase)
+		h = strings.ToLower(strings.ReplaceAll(h, anyCase, ""))
 		if !slices.ContainsFunc(keywords, func(k string) bool { return strings.HasPrefix(h, k) }) {
-			return false
+			return nil, false
 		}
 	}
-	return true
+	if folds {
+		heads = nil
+	}
+	return heads, true
 }
+
+// anyCase stands in a head before what may be in any case. No text of a pattern has it.
+const anyCase = "\x00"
 
 // maxHeads bounds the beginnings of a pattern that are looked at, and maxHead the bytes of each.
 const (
@@ -209,12 +225,15 @@ const (
 	maxHead  = 24
 )
 
-// headsOf returns what texts that a pattern matches begin with, in lower case, none where that is not
-// known; whole is whether that is all of such a text.
+// headsOf returns what texts that a pattern matches begin with, none where that is not known; whole is
+// whether that is all of such a text.
 func headsOf(re *syntax.Regexp) (heads []string, whole bool) {
 	switch re.Op {
 	case syntax.OpLiteral:
-		return []string{strings.ToLower(string(re.Rune))}, true
+		if re.Flags&syntax.FoldCase != 0 {
+			return []string{anyCase + string(re.Rune)}, true
+		}
+		return []string{string(re.Rune)}, true
 	case syntax.OpCapture:
 		return headsOf(re.Sub[0])
 	case syntax.OpEmptyMatch:
@@ -230,7 +249,7 @@ func headsOf(re *syntax.Regexp) (heads []string, whole bool) {
 				if len(heads) == 64 {
 					return nil, false
 				}
-				heads = append(heads, strings.ToLower(string(c)))
+				heads = append(heads, string(c))
 			}
 		}
 		return heads, true

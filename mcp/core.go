@@ -215,7 +215,7 @@ func writeTools() []*tool {
 			doc: "Hide nodes from every later retrieval. Older commits keep them; undo brings them back.",
 			params: []param{
 				{name: "nodes", kind: texts, required: true, word: 1},
-				{name: "reason", kind: text, flag: "reason"}, branchParam,
+				{name: "reason", kind: text, flag: "reason"}, allowSecretParam, branchParam,
 			},
 			fields: []field{
 				{name: "commit", typ: "string"}, {name: "marked", typ: "array"},

@@ -21,6 +21,7 @@ func (c *cli) addCommand() *cobra.Command {
 		Args:    cobra.MinimumNArgs(1),
 	}
 	c.stageFlags(cmd)
+	c.strictFlag(cmd)
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
 		return c.editStage(cmd, func(ctx context.Context, _ *repo.Snapshot) (repo.Changes, error) {
 			return c.changes(ctx, args)

@@ -32,6 +32,7 @@ func (c *cli) linkCommand() *cobra.Command {
 		Args: cobra.ExactArgs(3),
 	}
 	c.stageFlags(cmd)
+	c.secretFlag(cmd)
 	cmd.Flags().StringVar(&f.weight, "weight", "", "`WEIGHT` above 0 and at most 1, kept in units of "+
 		"2^-16 (default for a new edge: 1)")
 	cmd.Flags().StringVar(&f.key, "key", "", "`KEY` that tells parallel edges apart")

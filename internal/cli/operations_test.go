@@ -72,7 +72,7 @@ var ofThisMachine = []string{
 	"mnem key untrust", "mnem key rm", "mnem bench", "mnem bench eval", "mnem bench check",
 	"mnem bench perf", "mnem sources diff", "mnem sources refresh",
 	"mnem integrate", "mnem unintegrate", "mnem doctor", "mnem policy", "mnem policy init",
-	"mnem policy show", "mnem policy check",
+	"mnem policy show", "mnem policy check", "mnem guard", "mnem guard check", "mnem guard rules",
 	"mnem serve", "mnem mcp", "mnem token", "mnem token new", "mnem token list", "mnem token revoke",
 	"mnem profile", "mnem op", "mnem session", "mnem index", // which hold others
 }

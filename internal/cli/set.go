@@ -47,6 +47,7 @@ func (c *cli) setCommand() *cobra.Command {
 		Args: cobra.MinimumNArgs(1),
 	}
 	c.stageFlags(cmd)
+	c.secretFlag(cmd)
 	cmd.Flags().StringVar(&f.typ, "type", "", "the node's `TYPE`; lets a new node be made")
 	cmd.Flags().StringArrayVar(&f.unset, "unset", nil, "a `FIELD` to remove (repeatable)")
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {

@@ -30,7 +30,6 @@ func (c *cli) stageFlags(cmd *cobra.Command) {
 	c.headFlag(cmd)
 	c.branchFlag(cmd)
 	c.stageFlag(cmd)
-	c.strictFlag(cmd)
 	cmd.Flags().Lookup("branch").Usage = "the branch that an empty stage builds on " +
 		"(MNEM_BRANCH; default: the one HEAD is on)"
 }
