@@ -38,6 +38,9 @@ type PurgeResult struct {
 	// summary, context, content, or a string property, of 4 scalars or more, in any version.
 	Hits []PurgeHit
 	More int // further hits
+	// Pending is whether the bytes of what was erased are still in the files of the repository, since
+	// the disk has no room to write these anew. Repo.ErasurePending tells of that later.
+	Pending bool
 }
 
 // PurgeHit is one block that has to do with a purge.
@@ -53,8 +56,8 @@ const maxPurgeHits = 1000
 // content and embeddings, but for chunks and embeddings that another node has too, and all
 // indexes. Each leaves a redaction. First one operation, which cannot be undone, removes the node
 // from all branches and stages that have it; older commits keep their CIDs and stay readable, with
-// a stand-in for the node. When it returns without an error no byte of what was erased is in the
-// files of the repository. Stopped half-way it is finished when the repository is next opened for
+// a stand-in for the node. When it returns without an error, and the result is not Pending, no byte of
+// what was erased is in the files of the repository. Stopped half-way it is finished when the repository is next opened for
 // writing. It reads every block twice. Others may go on meanwhile; writers wait for it.
 //
 // It returns a *NotFoundError where there is no version of the node, nor was one purged; and an
@@ -66,6 +69,7 @@ func (r *Repo) Purge(ctx context.Context, node string, opt PurgeOptions) (*Purge
 	if opt.Progress == nil {
 		opt.Progress = func(string, int) {}
 	}
+	ctx = store.Erasing(ctx)
 	id, err := r.purgeTarget(ctx, node)
 	if err != nil {
 		return nil, err
@@ -207,12 +211,16 @@ func (p *purge) erasing(name string) error {
 	if err != nil {
 		return err
 	}
-	if err := p.notes.SetNote(p.ctx, note.encode()); err != nil {
+	before, err := p.notes.Note(p.ctx)
+	if err == nil {
+		err = p.notes.SetNote(p.ctx, note.encode())
+	}
+	if err != nil {
 		return err
 	}
 	if err := p.record(true); err != nil {
 		// Nothing has changed. Where even this fails, the next opening does what was asked for.
-		return errors.Join(err, p.notes.SetNote(p.ctx, nil))
+		return errors.Join(err, p.notes.SetNote(p.ctx, before))
 	}
 	return p.eraseAll(s)
 }
@@ -377,12 +385,11 @@ func (p *purge) remove(t *tx, ref Ref) error {
 	return nil
 }
 
-// finish makes the bytes leave the disk, after which there is nothing left to be done.
-func (p *purge) finish() error {
-	if err := p.erase.Compact(p.ctx); err != nil {
-		return err
-	}
-	return p.notes.SetNote(p.ctx, nil)
+// finish makes the bytes leave the disk, after which there is nothing left to be done, or finds that
+// there is no room for that.
+func (p *purge) finish() (err error) {
+	p.res.Pending, err = p.repo.expel(p.ctx)
+	return err
 }
 
 // resume finishes a purge that was stopped half-way.
@@ -393,6 +400,11 @@ func (r *Repo) resume(ctx context.Context) error {
 	}
 	b, err := notes.Note(ctx)
 	if err != nil || b == nil {
+		return err
+	}
+	ctx = store.Erasing(ctx)
+	if isErasureNote(b) {
+		_, err := r.expel(ctx)
 		return err
 	}
 	note, err := decodePurgeNote(b)

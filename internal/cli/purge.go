@@ -21,6 +21,8 @@ type purgeJSON struct {
 	Hits      []hitJSON      `json:"hits"`   // other places of its text
 	MoreHits  int            `json:"more_hits"`
 	DryRun    bool           `json:"dry_run"`
+	// ErasurePending is whether the bytes are still in the files, for want of room to write these anew.
+	ErasurePending bool `json:"erasure_pending"`
 }
 
 type redactedJSON struct {
@@ -48,7 +50,9 @@ func (c *cli) purgeCommand() *cobra.Command {
 			"a redaction in place of each: reason, time and author. One operation, which cannot be undone,\n" +
 			"first removes the node from every branch and stage that has it. Commits keep their CIDs, and\n" +
 			"older ones show the redaction. What was erased does not come back by commits or imports.\n" +
-			"Afterwards the store is compacted, so that no file of the repository has its text.\n\n" +
+			"Afterwards the store is compacted, so that no file of the repository has its text. Where the\n" +
+			"disk has no room for that it says that the erasure is pending: opening the repository for\n" +
+			"writing, 'mnem gc' and another purge go on with it when there is room.\n\n" +
 			"What is not touched is listed: places where the key, summary, context, content or a string\n" +
 			"property of the node, of 4 characters or more, stands elsewhere: messages, other nodes,\n" +
 			"edges, marks, names of refs and recorded queries; --rewrite-receipts erases the latter too.\n" +
@@ -106,10 +110,17 @@ func (c *cli) printPurge(res *repo.PurgeResult, dryRun bool) error {
 		return c.printJSON(jsonPurge(res, dryRun))
 	}
 	verb := "erased"
-	if dryRun {
+	switch {
+	case dryRun:
 		verb = "would erase"
+	case res.Pending:
+		verb = "redacted"
 	}
 	err := c.printf("%s %s of node %s\n", verb, plural(len(res.Erased), "block"), res.Node)
+	if err == nil && res.Pending {
+		err = c.printf("erasure pending: the disk has no room to write the files anew that still have " +
+			"its bytes;\nmake some, and 'mnem gc' or the next command that writes goes on\n")
+	}
 	if err != nil {
 		return err
 	}
@@ -144,6 +155,7 @@ func jsonPurge(res *repo.PurgeResult, dryRun bool) purgeJSON {
 		Node: res.Node.String(), Operation: jsonCID(res.Operation), Branches: []refAtJSON{},
 		Stages: append([]string{}, res.Stages...), Redacted: jsonRedacted(res.Erased),
 		Shared: jsonRedacted(res.Shared), Hits: []hitJSON{}, MoreHits: res.More, DryRun: dryRun,
+		ErasurePending: res.Pending,
 	}
 	for _, ref := range res.Commits {
 		out.Branches = append(out.Branches, refAtJSON{string(ref.Name), ref.Target.String()})
