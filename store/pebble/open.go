@@ -175,7 +175,7 @@ func (s *Store) openLocked(db string) error {
 	}
 	if s.opts.FS == nil && !s.opts.ReadOnly && s.head.Seq > 0 {
 		if _, err := s.fs.Stat(s.fs.PathJoin(s.dir, reserveName)); err != nil {
-			s.stock()
+			s.short.Store(!s.stock())
 		}
 	}
 	return nil

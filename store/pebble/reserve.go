@@ -23,6 +23,8 @@ const (
 	// options.
 	slack = 2 << 20
 	zeros = 1 << 20
+	// restSlack is what closing a store may still take of a disk that is full.
+	restSlack = 64 << 10
 )
 
 // room returns an error wrapping store.ErrNoRoom where only changes that erase may be made, and ctx is
@@ -64,8 +66,8 @@ func spendReserve(fs vfs.FS, dir string) int64 {
 	return info.Size()
 }
 
-// stock makes the reserve as large as it should be, and reports whether it is. It is not synced: a
-// disk that is not full has room for it after a power cut as well.
+// stock makes the reserve as large as it should be, and returns false where there is no room for one. It
+// is not synced: a disk that is not full has room for it after a power cut as well.
 func (s *Store) stock() bool {
 	s.reserving.Lock()
 	defer s.reserving.Unlock()
@@ -85,11 +87,30 @@ func (s *Store) stock() bool {
 	}
 	if err := reserveFile(s.fs.FS, name, want); err != nil {
 		s.opts.Logf("keep room in reserve: %v", errors.Join(err, removeIfThere(s.fs.FS, name)))
-		return false
+		if isFull(err) {
+			return false
+		}
 	}
 	s.spent = 0
 	s.short.Store(false)
 	return true
+}
+
+// restock makes the reserve for the next one that opens the store: where there is no room for all of it
+// of what is left, or else that would go to changes that erase nothing.
+func (s *Store) restock() {
+	if s.stock() {
+		return
+	}
+	s.reserving.Lock()
+	defer s.reserving.Unlock()
+	free, ok := s.free()
+	if rest := min(int64(free), s.spent) - restSlack; ok && rest > 0 {
+		name := s.fs.FS.PathJoin(s.dir, reserveName)
+		if err := reserveFile(s.fs.FS, name, rest); err != nil {
+			s.opts.Logf("keep room in reserve: %v", errors.Join(err, removeIfThere(s.fs.FS, name)))
+		}
+	}
 }
 
 // reserveFile makes a file that takes so many bytes of the disk.

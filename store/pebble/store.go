@@ -453,12 +453,12 @@ func (s *Store) Close() error {
 	s.callsMu.Unlock()
 	if s.dirty.Load() {
 		err := s.flush()
-		if s.flushed = err == nil; s.flushed && s.opts.FS == nil {
-			s.stock()
-		}
-		if err != nil {
+		if s.flushed = err == nil; !s.flushed {
 			s.opts.Logf("write what is in the log as tables: %v", err)
 		}
+	}
+	if s.opts.FS == nil && (s.flushed || s.short.Load()) && s.fs.fuse.err() == nil {
+		s.restock()
 	}
 	if err := s.release(); err != nil {
 		return fmt.Errorf("close store: %w", err)
