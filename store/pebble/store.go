@@ -484,8 +484,13 @@ func (s *Store) release() error {
 	stopped := s.fs.fuse.err()
 	var errs []error
 	if s.db != nil && stopped == nil {
-		errs = append(errs, s.fs.fuse.guard(s.db.Close))
-		if stopped = s.fs.fuse.err(); stopped == nil && s.flushed {
+		err := s.fs.fuse.guard(s.db.Close)
+		if stopped = s.fs.fuse.err(); stopped != nil {
+			s.opts.Logf("close the database: %v", err) // a compaction, which loses nothing
+			err = nil
+		}
+		errs = append(errs, err)
+		if stopped == nil && s.flushed {
 			s.removeLogs()
 		}
 		if stopped == nil {
