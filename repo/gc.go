@@ -70,6 +70,9 @@ func (r *Repo) GC(ctx context.Context, opt GCOptions) (*GCResult, error) {
 	if opt.Progress == nil {
 		opt.Progress = func(string, int) {}
 	}
+	if !opt.DryRun && !opt.NoWait {
+		ctx = store.Erasing(ctx) // it makes room, and was asked for
+	}
 	g := &collector{ctx: ctx, repo: r, opt: opt, res: &GCResult{}}
 	var ok, okCells bool
 	g.facts, ok = r.store.Facts().(store.Deleter)
@@ -86,6 +89,9 @@ func (r *Repo) GC(ctx context.Context, opt GCOptions) (*GCResult, error) {
 	err := g.run()
 	if err == nil {
 		err = g.reclaim()
+	}
+	if err == nil && !opt.DryRun {
+		err = r.expelPending(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("gc: %w", err)
@@ -104,7 +110,10 @@ func (g *collector) reclaim() error {
 		return nil
 	}
 	g.opt.Progress("give back room", 0)
-	return st.Reclaim(g.ctx)
+	if err := st.Reclaim(g.ctx); !errors.Is(err, store.ErrNoRoom) {
+		return err
+	}
+	return nil // what is gone takes room until there is some: the store compacts itself as it is written
 }
 
 // derivedDeleter is what a collection asks of what is derived.

@@ -43,6 +43,9 @@ type PurgeResult struct {
 	// was purged, what has it and cannot be erased.
 	Hits []PurgeHit
 	More int // further hits
+	// Pending is whether the bytes of what was erased are still in the files of the repository, since
+	// the disk has no room to write these anew. Repo.ErasurePending tells of that later.
+	Pending bool
 }
 
 // reset forgets what a scan found.
@@ -67,8 +70,8 @@ const maxPurgeHits = 1000
 // else ever led to and that are no more than a name, in the same way; the texts of requests that
 // contain a text of it; and all indexes. Each leaves a redaction. First one operation, which cannot be
 // undone, removes the nodes from all branches and stages that have them; older commits keep their
-// CIDs and stay readable, with a stand-in for a node. When it returns without an error no byte of what was erased is in the
-// files of the repository. Stopped half-way it is finished when the repository is next opened for
+// CIDs and stay readable, with a stand-in for a node. When it returns without an error, and the
+// result is not Pending, no byte of what was erased is in the files of the repository. Stopped half-way it is finished when the repository is next opened for
 // writing. It reads every block three times. Others may go on meanwhile; writers wait for it.
 //
 // It returns a *NotFoundError where there is no version of the node, nor was one purged; and an
@@ -77,6 +80,7 @@ func (r *Repo) Purge(ctx context.Context, node string, opt PurgeOptions) (*Purge
 	if r.ro && !opt.DryRun {
 		return nil, store.ErrReadOnly
 	}
+	ctx = store.Erasing(ctx)
 	id, err := r.purgeTarget(ctx, node)
 	if err != nil {
 		return nil, err
@@ -237,12 +241,16 @@ func (p *purge) erasing(name string) error {
 	if err != nil {
 		return err
 	}
-	if err := p.notes.SetNote(p.ctx, note.encode()); err != nil {
+	before, err := p.notes.Note(p.ctx)
+	if err == nil {
+		err = p.notes.SetNote(p.ctx, note.encode())
+	}
+	if err != nil {
 		return err
 	}
 	if err := p.record(true, s); err != nil {
 		// Nothing has changed. Where even this fails, the next opening does what was asked for.
-		return errors.Join(err, p.notes.SetNote(p.ctx, nil))
+		return errors.Join(err, p.notes.SetNote(p.ctx, before))
 	}
 	return p.eraseAll(s)
 }
@@ -422,12 +430,11 @@ func (p *purge) remove(t *tx, ref Ref, ids []graph.ID) error {
 	return nil
 }
 
-// finish makes the bytes leave the disk, after which there is nothing left to be done.
-func (p *purge) finish() error {
-	if err := p.erase.Compact(p.ctx); err != nil {
-		return err
-	}
-	return p.notes.SetNote(p.ctx, nil)
+// finish makes the bytes leave the disk, after which there is nothing left to be done, or finds that
+// there is no room for that.
+func (p *purge) finish() (err error) {
+	p.res.Pending, err = p.repo.expel(p.ctx)
+	return err
 }
 
 // resume finishes a purge that was stopped half-way.
@@ -438,6 +445,11 @@ func (r *Repo) resume(ctx context.Context) error {
 	}
 	b, err := notes.Note(ctx)
 	if err != nil || b == nil {
+		return err
+	}
+	ctx = store.Erasing(ctx)
+	if isErasureNote(b) {
+		_, err := r.expel(ctx)
 		return err
 	}
 	note, err := decodePurgeNote(b)

@@ -37,6 +37,7 @@ func (r *Repo) PurgeText(
 		return nil, invalidf("purge: the text must be UTF-8 of %d to %d bytes, it has %d", MinPurgeText,
 			MaxPurgeText, len(text))
 	}
+	ctx = store.Erasing(ctx)
 	s := newSecret(text)
 	if s.in(opt.Reason) || s.in(opt.Author) {
 		return nil, invalidf("purge: the reason or the author has the text, which would stay in the " +

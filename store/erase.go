@@ -11,6 +11,21 @@ import (
 // ErrRedacted is returned by reads of a block that was erased on purpose.
 var ErrRedacted = errors.New("redacted")
 
+// ErrNoRoom is returned where the disk has no room for a change, which was not begun: the store goes on
+// to work. By Compact it is returned where what was deleted is still on the disk.
+var ErrNoRoom = errors.New("no room on the disk")
+
+type erasingKey struct{}
+
+// Erasing returns a context for changes that erase: a store that keeps room in reserve for these lets
+// them, and nothing else, use it.
+func Erasing(ctx context.Context) context.Context {
+	return context.WithValue(ctx, erasingKey{}, true)
+}
+
+// IsErasing reports whether a context is one of Erasing.
+func IsErasing(ctx context.Context) bool { return ctx.Value(erasingKey{}) != nil }
+
 // RedactedError is returned by Get where a block was erased. errors.Is(err, ErrRedacted) holds.
 type RedactedError struct {
 	CID  ipld.CID
@@ -58,14 +73,17 @@ type Eraser interface {
 	Redactions(ctx context.Context, fn func(Redaction) error) error
 	// Compact makes the bytes of what was deleted leave the disk, logs included. It waits for a
 	// moment without other calls, and those that come meanwhile wait for it. It must not be called
-	// by a callback. After an error other than the context's the store may be of no more use.
+	// by a callback. It returns an error wrapping ErrNoRoom where the disk has no room to write anew
+	// what has deleted bytes beside it: the bytes are there until it is called with success. After
+	// another error, but the context's, the store may be of no more use.
 	Compact(ctx context.Context) error
 }
 
 // Reclaimer is the ability of a Store to give back the room of what was deleted.
 type Reclaimer interface {
 	// Reclaim makes what was deleted take no more room, beside other calls, which do not wait for
-	// it. It rewrites the whole store. Bytes may stay behind (in logs, for one): see Eraser.
+	// it. It rewrites the whole store. Bytes may stay behind (in logs, for one): see Eraser. It
+	// returns an error wrapping ErrNoRoom where there is no room to do so, and did a part then.
 	Reclaim(ctx context.Context) error
 }
 

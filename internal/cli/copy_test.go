@@ -3,6 +3,7 @@
 package cli_test
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -31,6 +32,9 @@ func copied(t *testing.T, dir string) string {
 			return nil
 		}
 		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // old options, removed in the background
+		}
 		if err != nil {
 			return err
 		}

@@ -74,7 +74,7 @@ func lockHint(err error) error {
 		return hint(err, "writing needs write permission to %s and what is in it; reading and --dry-run do not",
 			filepath.Dir(at.Path))
 	}
-	return hint(err, "reading takes the lock file %s too: give write permission to it", at.Path)
+	return hint(err, "reading needs read permission to %s, writing write permission too", at.Path)
 }
 
 // lockFile is the name of the lock file in a repository's db directory.
@@ -172,6 +172,10 @@ func (c *cli) report(ctx context.Context, err error) int {
 	var kind *repo.KindError
 	if next.hint == "" && errors.As(err, &kind) {
 		next.hint = kindHint(kind)
+	}
+	if next.hint == "" && (errors.Is(err, store.ErrNoRoom) || errors.Is(err, syscall.ENOSPC)) {
+		next.hint = "make room on the disk and give the command again; 'mnem purge' and 'mnem gc' have " +
+			"room of their own"
 	}
 	message := err.Error()
 	if row == operation.Interrupted {

@@ -26,6 +26,8 @@ type purgeJSON struct {
 	Hits      []hitJSON      `json:"hits"`   // other places of its words
 	MoreHits  int            `json:"more_hits"`
 	DryRun    bool           `json:"dry_run"`
+	// ErasurePending is whether the bytes are still in the files, for want of room to write these anew.
+	ErasurePending bool `json:"erasure_pending"`
 }
 
 type redactedJSON struct {
@@ -54,7 +56,9 @@ func (c *cli) purgeCommand() *cobra.Command {
 			"a redaction in place of each: reason, time and author. One operation, which cannot be undone,\n" +
 			"first removes the node from every branch and stage that has it. Commits keep their CIDs, and\n" +
 			"older ones show the redaction. What was erased does not come back by commits or imports.\n" +
-			"Afterwards the store is compacted, so that no file of the repository has its text.\n\n" +
+			"Afterwards the store is compacted, so that no file of the repository has its text. Where the\n" +
+			"disk has no room for that it says that the erasure is pending: opening the repository for\n" +
+			"writing, 'mnem gc' and another purge go on with it when there is room.\n\n" +
 			"What only the node led to goes with it: entities, tags and subjects that are no more than a\n" +
 			"name and that no edge of another node, old or new, ever led to; properties, keys and sources\n" +
 			"of its edges; reasons of marks; recorded queries with its text (--keep-queries leaves them).\n\n" +
@@ -189,14 +193,21 @@ func (c *cli) printPurge(res *repo.PurgeResult, dryRun bool) error {
 		return c.printJSON(jsonPurge(res, dryRun))
 	}
 	verb := "erased"
-	if dryRun {
+	switch {
+	case dryRun:
 		verb = "would erase"
+	case res.Pending:
+		verb = "redacted"
 	}
 	what := "that hold the text"
 	if !res.Node.IsZero() {
 		what = "of node " + res.Node.String()
 	}
 	err := c.printf("%s %s %s\n", verb, plural(len(res.Erased), "block"), what)
+	if err == nil && res.Pending {
+		err = c.printf("erasure pending: the disk has no room to write the files anew that still have " +
+			"its bytes;\nmake some, and 'mnem gc' or the next command that writes goes on\n")
+	}
 	if err != nil {
 		return err
 	}
@@ -239,6 +250,7 @@ func jsonPurge(res *repo.PurgeResult, dryRun bool) purgeJSON {
 		Node: orNull(""), Derived: []string{}, Operation: jsonCID(res.Operation), Branches: []refAtJSON{},
 		Stages: append([]string{}, res.Stages...), Redacted: jsonRedacted(res.Erased),
 		Shared: jsonRedacted(res.Shared), Hits: []hitJSON{}, MoreHits: res.More, DryRun: dryRun,
+		ErasurePending: res.Pending,
 	}
 	if !res.Node.IsZero() {
 		out.Node = orNull(res.Node.String())

@@ -194,7 +194,7 @@ func environmentTopic() string {
 	for _, v := range variables() {
 		fmt.Fprintf(&b, "  %-30s %s\n", v.Name, v.Means)
 	}
-	b.WriteString("\nReading a repository locks .mnem/db/LOCK, as writing does: readers too need " +
-		"permission\nto write that file.\n")
+	b.WriteString("\nReading a repository locks .mnem/db/LOCK, as writing does. Where that file cannot be " +
+		"written,\nas on a disk that is mounted for reading, readers share the lock.\n")
 	return strings.TrimRight(b.String(), "\n")
 }

@@ -64,6 +64,11 @@ func (b *blocks) Put(ctx context.Context, add ...store.Block) error {
 	if err := verify(add); err != nil {
 		return err
 	}
+	if b.space == Facts {
+		if err := b.s.room(ctx); err != nil {
+			return fmt.Errorf("put %d blocks: %w", len(add), err)
+		}
+	}
 	err := b.s.fs.fuse.guard(func() error { return b.s.write(b.space, add, b.s.apply) })
 	if err != nil {
 		return fmt.Errorf("put %d blocks: %w", len(add), err)

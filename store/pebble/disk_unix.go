@@ -8,12 +8,21 @@ import (
 	"io"
 	iofs "io/fs"
 	"os"
+	"runtime"
 	"sync"
 	"syscall"
 )
 
 // errReadOnlyDisk is what the system says of a file on a disk that is mounted for reading only.
 const errReadOnlyDisk = syscall.EROFS
+
+// isFull reports whether a disk, or what its user may have of it, is full.
+func isFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// preallocates is whether preallocating takes room of the disk.
+const preallocates = runtime.GOOS == "linux"
 
 // errOurs is returned for a lock that this process holds.
 var errOurs = errors.New("lock held by this process")

@@ -12,6 +12,15 @@ import (
 // errReadOnlyDisk is what the system says of a file on a disk that cannot be written.
 const errReadOnlyDisk = syscall.Errno(19)
 
+// isFull reports whether a disk is full, in either of the system's ways to say it.
+func isFull(err error) bool {
+	const handleDiskFull, diskFull = syscall.Errno(39), syscall.Errno(112)
+	return errors.Is(err, handleDiskFull) || errors.Is(err, diskFull)
+}
+
+// preallocates is whether preallocating takes room of the disk.
+const preallocates = false
+
 // Lock locks a file, which it makes where there is none.
 func (d *disk) Lock(name string) (io.Closer, error) { return d.FS.Lock(name) }
 

@@ -6,6 +6,7 @@
 //	head    the newest acknowledged operation, outside Pebble
 //	marker  that there are acknowledged operations, outside both
 //	queue   empty: its bytes are locked by processes that wait for db/LOCK, in their order
+//	reserve room on the disk for changes that erase; what is in it means nothing
 //	owner   who has the store open: JSON, for people and clients, not for locking
 //
 // Files have mode 0600 and directories 0700, whatever the umask is.
@@ -93,7 +94,18 @@
 // disk, beside whoever reads and writes. For the bytes, Compact flushes,
 // compacts everything, closes the database, which removes what is obsolete, and opens it again,
 // which begins a new log and removes the old ones. What the disk itself keeps of a removed file is
-// beyond a program's reach.
+// beyond a program's reach. Compactions go from one range of keys to the next, so that no more than
+// some 8 MiB of the last level and what is above it must be there twice, and ask whether that has room
+// on the disk before each step: where it has not they end with store.ErrNoRoom, and the store goes on.
+//
+// # A full disk
+//
+// Nothing can be erased where nothing can be written, so a store on disk keeps the file reserve, as
+// large as its database, at least 1 MiB and at most 32. Opening for writing gives it away where the
+// disk is full, and so do changes with a context of store.Erasing where there is not much room beside
+// it. From then on until there is room for it again only such changes are made: others return
+// store.ErrNoRoom. It is made when a store is closed, opened, or asked for a change it has no room for.
+// On a file system that compresses it keeps less.
 //
 // # Room and memory
 //

@@ -49,6 +49,11 @@ func (s *Store) change(
 		return err
 	}
 	defer s.exit()
+	if store.IsErasing(ctx) {
+		if err := s.room(ctx); err != nil {
+			return fmt.Errorf("%s: %w", what, err)
+		}
+	}
 	err := s.fs.fuse.guard(func() error {
 		s.dirty.Store(true)
 		b := s.db.NewBatch()
@@ -93,6 +98,9 @@ func (s *Store) Redact(ctx context.Context, list ...store.Redaction) error {
 		return err
 	}
 	defer s.exit()
+	if err := s.room(store.Erasing(ctx)); err != nil {
+		return fmt.Errorf("redact: %w", err)
+	}
 	if err := s.fs.fuse.guard(func() error { return s.redact(list) }); err != nil {
 		return fmt.Errorf("redact: %w", err)
 	}
@@ -204,11 +212,17 @@ func (s *Store) Compact(ctx context.Context) error {
 	if s.opts.ReadOnly {
 		return store.ErrReadOnly
 	}
+	if err := s.room(ctx); err != nil {
+		return fmt.Errorf("compact store: %w", err)
+	}
 	if err := s.pause(ctx); err != nil {
 		return err
 	}
 	defer s.resume()
 	err := s.fs.fuse.guard(func() error { return s.rewrite(ctx) })
+	if err == nil {
+		err = s.fits(0)
+	}
 	if err == nil {
 		err = s.reopen()
 	}
@@ -228,14 +242,6 @@ func (s *Store) Reclaim(ctx context.Context) error {
 		return fmt.Errorf("give back room: %w", err)
 	}
 	return nil
-}
-
-// rewrite flushes and compacts everything there is.
-func (s *Store) rewrite(ctx context.Context) error {
-	if err := s.db.Flush(); err != nil {
-		return err
-	}
-	return s.db.Compact(ctx, []byte{0}, []byte{0xff}, false)
 }
 
 // reopen closes the database and opens it again under the same lock, twice: opening finds the logs

@@ -31,6 +31,12 @@ func Open(dir string, opts Options) (*Store, error) {
 	opts.setDefaults()
 	opts.Create = opts.Create && !opts.ReadOnly
 	s, err := open(dir, opts)
+	if onDisk := opts.FS == nil && !opts.ReadOnly; err != nil && onDisk && isFull(err) {
+		if spent := spendReserve(vfs.Default, dir); spent > 0 {
+			opts.spent = spent
+			s, err = open(dir, opts)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", dir, err)
 	}
@@ -59,6 +65,8 @@ func open(dir string, opts Options) (*Store, error) {
 	}
 	db := fs.PathJoin(dir, dbName)
 	s := newStore(dir, &fuseFS{FS: fs, fuse: newFuse()}, opts)
+	s.spent = opts.spent
+	s.short.Store(s.spent > 0)
 	if s.lock, err = lockDB(s.fs, dir, db, &opts); err != nil {
 		return nil, err
 	}
@@ -162,7 +170,15 @@ func (s *Store) openLocked(db string) error {
 	if err := s.loadHead(slots, marker); err != nil {
 		return err
 	}
-	return s.loadMarker(marker)
+	if err := s.loadMarker(marker); err != nil {
+		return err
+	}
+	if s.opts.FS == nil && !s.opts.ReadOnly && s.head.Seq > 0 {
+		if _, err := s.fs.Stat(s.fs.PathJoin(s.dir, reserveName)); err != nil {
+			s.short.Store(!s.stock())
+		}
+	}
+	return nil
 }
 
 // openDB opens the database, which is not open.

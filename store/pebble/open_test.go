@@ -81,7 +81,7 @@ func TestLayout(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	if diff := cmp.Diff([]string{"db", "head", "marker"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"db", "head", "marker", "reserve"}, names); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 	logs, err := iofs.Glob(os.DirFS(dir+"/db"), "*.log")

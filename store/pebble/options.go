@@ -58,6 +58,8 @@ type Options struct {
 	// Logf is told what happens in the background and cannot be returned to a caller; nil
 	// discards it. It is called on any goroutine and must not use the store.
 	Logf func(format string, args ...any)
+
+	spent int64 // size of the reserve that was given away to open the store, 0 for none
 }
 
 func (o *Options) setDefaults() {
@@ -92,6 +94,9 @@ func (o *Options) pebble(fs *fuseFS, lock *pdb.Lock) *pdb.Options {
 		// Statistics would read every table's properties after each opening, only to choose
 		// compactions of deletions, which are rare here.
 		DisableTableStats: true,
+	}
+	for i := range out.TargetFileSizes {
+		out.TargetFileSizes[i] = min(stepBytes, int64(2<<20)<<i) // Pebble's own, but for the bound
 	}
 	last := len(out.Levels) - 1
 	out.Levels[0].FilterPolicy = bloom.FilterPolicy(filterBits) // and so below

@@ -62,6 +62,10 @@ type Store struct {
 	headMu   sync.Mutex
 	head     store.Head // the newest durable one: under headMu; changed under syncs and commits too
 
+	reserving sync.Mutex  // held while the reserve is made or given away
+	short     atomic.Bool // whether the reserve was given away and not made again
+	spent     int64       // its size then: under reserving
+
 	eraseMu  sync.RWMutex                          // read-held by writes of blocks
 	redacted atomic.Pointer[map[ipld.CID]struct{}] // never changed: replaced
 
@@ -208,7 +212,13 @@ func (s *Store) Begin(
 	if err := s.enterWrite(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.begin(old, next, add); err != nil {
+	err = s.room(ctx)
+	if err != nil {
+		err = fmt.Errorf("commit operation %d: %w", next.Seq, err)
+	} else {
+		err = s.begin(old, next, add)
+	}
+	if err != nil {
 		s.exit()
 		return nil, err
 	}
@@ -428,8 +438,8 @@ func holds(it *pdb.Iterator, key, value []byte) bool {
 func (s *Store) apply(b *pdb.Batch) error { return s.db.Apply(b, pdb.NoSync) }
 
 // Close waits for calls under way, flushes, so that nothing acknowledged is in the log alone,
-// and lets go of the lock. An error that wraps ErrStopped says that the flush failed; what was
-// acknowledged is in the log then.
+// and lets go of the lock. A flush that fails, as on a full disk, is told to Options.Logf and is no
+// error: what was acknowledged is durable in the log, and each call has said what came of it.
 func (s *Store) Close() error {
 	s.callsMu.Lock()
 	if s.closed {
@@ -441,12 +451,16 @@ func (s *Store) Close() error {
 		s.idle.Wait()
 	}
 	s.callsMu.Unlock()
-	var err error
 	if s.dirty.Load() {
-		err = s.flush()
-		s.flushed = err == nil
+		err := s.flush()
+		if s.flushed = err == nil; !s.flushed {
+			s.opts.Logf("write what is in the log as tables: %v", err)
+		}
 	}
-	if err = errors.Join(err, s.release()); err != nil {
+	if s.opts.FS == nil && (s.flushed || s.short.Load()) && s.fs.fuse.err() == nil {
+		s.restock()
+	}
+	if err := s.release(); err != nil {
 		return fmt.Errorf("close store: %w", err)
 	}
 	return nil
@@ -470,8 +484,13 @@ func (s *Store) release() error {
 	stopped := s.fs.fuse.err()
 	var errs []error
 	if s.db != nil && stopped == nil {
-		errs = append(errs, s.fs.fuse.guard(s.db.Close))
-		if stopped = s.fs.fuse.err(); stopped == nil && s.flushed {
+		err := s.fs.fuse.guard(s.db.Close)
+		if stopped = s.fs.fuse.err(); stopped != nil {
+			s.opts.Logf("close the database: %v", err) // a compaction, which loses nothing
+			err = nil
+		}
+		errs = append(errs, err)
+		if stopped == nil && s.flushed {
 			s.removeLogs()
 		}
 		if stopped == nil {

@@ -1,0 +1,125 @@
+//go:build linux
+
+package cli_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// occupied writes a file until the disk that dir is on is full.
+func occupied(t *testing.T, dir, name string) (free func()) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	for b := make([]byte, 64<<10); len(b) > 0; {
+		if _, err := f.Write(b); err != nil {
+			if !errors.Is(err, syscall.ENOSPC) {
+				t.Fatal(err)
+			}
+			b = b[:len(b)/2]
+		}
+	}
+	return func() {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestFullDisk uses a repository on a disk that something else filled: each command has one outcome,
+// answers come, a purge is recorded, and says what is pending until it is not.
+func TestFullDisk(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only who administers the machine can mount a small disk")
+	}
+	dir := t.TempDir()
+	out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs",
+		dir).CombinedOutput()
+	if err != nil {
+		t.Skipf("mount: %v: %s", err, out)
+	}
+	t.Cleanup(func() {
+		ctx := context.WithoutCancel(t.Context())
+		if out, err := exec.CommandContext(ctx, "umount", "-l", dir).CombinedOutput(); err != nil {
+			t.Errorf("umount: %v: %s", err, out)
+		}
+	})
+	app := in(dir, io.Discard, io.Discard)
+	ran(t, app, "init")
+	var lines strings.Builder
+	for n := range 3000 {
+		fmt.Fprintf(&lines, `{"node":{"key":"k%d","type":"N","summary":"memory %d %x"}}`+"\n", n, n,
+			strings.Repeat(fmt.Sprint(n*n*7919), 40))
+	}
+	app.Stdin = strings.NewReader(lines.String())
+	ran(t, app, "commit", "-m", "x", "-")
+	free := occupied(t, dir, "first")
+
+	write := func(key string) (int, string, string) {
+		app.Stdin = strings.NewReader(nodeLine(key))
+		return code(t, app, "commit", "-m", "x", "-", "--json")
+	}
+	refused := 0
+	for i := range 5 { // a small one may still find room beside the reserve
+		key := fmt.Sprint("more", i)
+		n, out, errs := write(key)
+		if n != 0 {
+			refused++
+		}
+		if n == 0 && (out == "" || errs != "") ||
+			n != 0 && (out != "" || !strings.Contains(errs, "make room on the disk")) {
+			t.Fatalf("exit code %d, %q, %s", n, out, errs)
+		}
+		ran(t, app, "get", "k7")
+		if there, _, errs := code(t, app, "get", key); (there == 0) != (n == 0) {
+			t.Errorf("exit code %d, and of looking for it %d, %s", n, there, errs)
+		}
+	}
+	if refused == 0 {
+		t.Error("the disk is not full")
+	}
+	purge := func(key string) (pending bool) {
+		t.Helper()
+		var res struct {
+			Operation *string
+			Pending   bool `json:"erasure_pending"`
+		}
+		err := json.Unmarshal([]byte(ran(t, app, "purge", key, "--yes", "--json")), &res)
+		if err != nil || res.Operation == nil {
+			t.Fatalf("%v, %+v", err, res)
+		}
+		if n, _, errs := code(t, app, "get", key); n != 3 {
+			t.Errorf("it is still there: exit code %d, %s", n, errs)
+		}
+		return res.Pending
+	}
+	first := purge("k1") // by the room in reserve
+	t.Logf("the first is pending: %v", first)
+	freeSecond := occupied(t, dir, "second")
+	if n, out, errs := write("late"); (n == 0) == (out == "") {
+		t.Errorf("exit code %d, %q, %s", n, out, errs)
+	}
+	freeSecond()
+	free()
+	if n, _, errs := write("after"); n != 0 {
+		t.Errorf("with room again: exit code %d, %s", n, errs)
+	}
+	if purge("k2") {
+		t.Error("with room again the erasure is pending")
+	}
+	ran(t, app, "fsck", "--full")
+}

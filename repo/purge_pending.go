@@ -1,0 +1,66 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// erasureNote is kept in the store in place of the note of a purge that has erased all it had to, but
+// whose bytes are still in the files, since the disk had no room to write these anew. It is a record:
+//
+//	v     int     1
+//	kind  string  "erasure"
+const kindErasure = "erasure"
+
+func erasureNote() []byte {
+	w := ipld.NewRecord(nil, nil)
+	w.Version(1)
+	w.Kind(kindErasure)
+	return w.Finish()
+}
+
+func isErasureNote(b []byte) bool { return string(b) == string(erasureNote()) }
+
+// ErasurePending reports whether bytes of what was purged are still in the files of the repository,
+// since the disk had no room to write these anew. Opening it for writing, a purge and a collection go
+// on with that.
+func (r *Repo) ErasurePending(ctx context.Context) (bool, error) {
+	notes, ok := r.store.(store.Notebook)
+	if !ok {
+		return false, nil
+	}
+	b, err := notes.Note(ctx)
+	return isErasureNote(b), err
+}
+
+// expel makes the bytes of what was erased leave the disk, and the note of that work go. Where the disk
+// has no room for it pending is true, and the note says that only this is left to be done.
+func (r *Repo) expel(ctx context.Context) (pending bool, err error) {
+	erase, ok := r.store.(store.Eraser)
+	notes, okNotes := r.store.(store.Notebook)
+	if !ok || !okNotes {
+		return false, fmt.Errorf("erase: %w", ErrUnsupported)
+	}
+	err = erase.Compact(ctx)
+	switch {
+	case errors.Is(err, store.ErrNoRoom):
+		return true, notes.SetNote(ctx, erasureNote())
+	case err != nil:
+		return true, fmt.Errorf("erasure pending, all else is done: %w", err)
+	}
+	return false, notes.SetNote(ctx, nil)
+}
+
+// expelPending goes on with an erasure that had no room, if there is one and no other work that must
+// not stay half done.
+func (r *Repo) expelPending(ctx context.Context) error {
+	pending, err := r.ErasurePending(ctx)
+	if err == nil && pending {
+		_, err = r.expel(store.Erasing(ctx))
+	}
+	return err
+}
