@@ -10,6 +10,8 @@ import (
 	"github.com/ipld/go-ipld-prime/schema"
 	schemadmt "github.com/ipld/go-ipld-prime/schema/dmt"
 	schemadsl "github.com/ipld/go-ipld-prime/schema/dsl"
+
+	"github.com/mnem-project/mnem/ipld"
 )
 
 // schemaTypes parses and compiles mnem.ipldsch.
@@ -34,13 +36,16 @@ func schemaTypes(t *testing.T) *schema.TypeSystem {
 var tables = map[string]string{
 	"2.4": "Tree", "3.2": "Node", "3.3": "Content", "3.4": "Edge", "3.5": "Mark",
 	"3.6": "Embedding", "3.7": "Graph", "3.8": "Commit", "3.9": "Operation", "3.10": "Stage",
-	"13.1": "Receipt", "13.2": "Session", "15.1": "Tag", "18.2": "Export",
+	"13.1": "Receipt", "13.2": "Session", "14.8": "Merge", "14.8, second": "Conflict",
+	"15.1": "Tag", "18.2": "Export",
 	"19.3": "Redaction", "23.1": "Profiles",
 }
 
 var (
 	fieldRow  = regexp.MustCompile("^\\| (`[^|]*`) \\|([^|]*)\\|")
 	fieldName = regexp.MustCompile("`(\\w+)`")
+	// unionMember is a kind of the union Record, whose discriminants the package of schemas hides.
+	unionMember = regexp.MustCompile(`(?m)^  \| (\w+) "(\w+)"$`)
 )
 
 // fieldTables reads the fields of each clause's table of fields; true where one is optional.
@@ -51,14 +56,17 @@ func fieldTables(t *testing.T) map[string]map[string]bool {
 		t.Fatal(err)
 	}
 	out := map[string]map[string]bool{}
-	clause, inTable := "", false
+	clause, table, inTable := "", "", false
 	for line := range strings.Lines(string(data)) {
 		if m := clauseHead.FindStringSubmatch(line); m != nil {
 			clause = m[1]
 		}
 		if strings.HasPrefix(line, "| field |") {
-			inTable = true
-			out[clause] = map[string]bool{}
+			inTable, table = true, clause
+			if out[table] != nil {
+				table += ", second"
+			}
+			out[table] = map[string]bool{}
 		}
 		m := fieldRow.FindStringSubmatch(line)
 		if !strings.HasPrefix(line, "|") {
@@ -68,7 +76,7 @@ func fieldTables(t *testing.T) map[string]map[string]bool {
 			continue
 		}
 		for _, name := range fieldName.FindAllStringSubmatch(m[1], -1) {
-			out[clause][name[1]] = strings.Contains(m[2], "optional")
+			out[table][name[1]] = strings.Contains(m[2], "optional")
 		}
 	}
 	return out
@@ -76,7 +84,7 @@ func fieldTables(t *testing.T) map[string]map[string]bool {
 
 // conditional are fields that the tables describe in words other than "optional".
 var conditional = []string{"Tree.counts", "Content.text", "Content.chunks", "Edge.key",
-	"Edge.validFrom", "Edge.validTo", "Edge.sources"}
+	"Edge.validFrom", "Edge.validTo", "Edge.sources", "Merge.graph"}
 
 func TestSchemaHasTheFieldsOfTheTables(t *testing.T) {
 	ts := schemaTypes(t)
@@ -108,6 +116,118 @@ func TestSchemaHasTheFieldsOfTheTables(t *testing.T) {
 		}
 		for missing := range fields {
 			t.Errorf("the schema lacks %s.%s of clause %s", name, missing, clause)
+		}
+	}
+}
+
+// misfit says where a value is not of a type of the schema, "" where it is. A record's kind is the
+// discriminant of the union and in no struct.
+func misfit(at string, typ schema.Type, v ipld.Value, seen map[string]bool) string {
+	switch typ := typ.(type) {
+	case *schema.TypeAny:
+		return ""
+	case *schema.TypeStruct:
+		return misfitStruct(at, typ, v, seen)
+	case *schema.TypeMap:
+		if v.Kind() != ipld.Map {
+			return at
+		}
+		for _, e := range v.Entries() {
+			null := typ.ValueIsNullable() && e.Value.Kind() == ipld.Null
+			if bad := misfit(at+"."+e.Key, typ.ValueType(), e.Value, seen); bad != "" && !null {
+				return bad
+			}
+		}
+		return ""
+	case *schema.TypeList:
+		if v.Kind() != ipld.List {
+			return at
+		}
+		for _, item := range v.List() {
+			if bad := misfit(at+"[]", typ.ValueType(), item, seen); bad != "" {
+				return bad
+			}
+		}
+		return ""
+	case *schema.TypeEnum:
+		if v.Kind() != ipld.String || !slices.Contains(typ.Members(), v.Text()) {
+			return at
+		}
+		return ""
+	}
+	kinds := map[schema.TypeKind]ipld.Kind{
+		schema.TypeKind_Int: ipld.Int, schema.TypeKind_String: ipld.String,
+		schema.TypeKind_Bytes: ipld.Bytes, schema.TypeKind_Bool: ipld.Bool,
+		schema.TypeKind_Link: ipld.Link,
+	}
+	if want, known := kinds[typ.TypeKind()]; !known || v.Kind() != want {
+		return at
+	}
+	return ""
+}
+
+func misfitStruct(at string, typ *schema.TypeStruct, v ipld.Value, seen map[string]bool) string {
+	if v.Kind() != ipld.Map {
+		return at
+	}
+	for _, e := range v.Entries() {
+		if typ.Field(e.Key) == nil && e.Key != "kind" {
+			return at + "." + e.Key
+		}
+	}
+	for _, f := range typ.Fields() {
+		item, given := v.Get(f.Name())
+		field := typ.Name() + "." + f.Name()
+		switch {
+		case given:
+			seen[field] = true
+			if bad := misfit(at+"."+f.Name(), f.Type(), item, seen); bad != "" {
+				return bad
+			}
+		case !f.IsOptional():
+			return at + "." + f.Name()
+		}
+	}
+	return ""
+}
+
+// TestSchemaFitsTheVectors reads every record among the vectors by the schema: its kind is a member of
+// the union, and it has no field that the schema lacks. Each member of the union and each field of a
+// request is in some vector.
+func TestSchemaFitsTheVectors(t *testing.T) {
+	ts := schemaTypes(t)
+	data, err := os.ReadFile("mnem.ipldsch")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	kinds := map[string]schema.Type{}
+	for _, m := range unionMember.FindAllStringSubmatch(string(data), -1) {
+		kinds[m[2]] = ts.TypeByName(m[1])
+	}
+	recordVectors(t, func(v vector, record ipld.Value) {
+		if strings.Contains(v.path, "/unknown-") || strings.HasSuffix(v.path, "/other-engine.json") {
+			return // a field that no schema has
+		}
+		kind, _ := record.Get("kind")
+		typ := kinds[kind.Text()]
+		if typ == nil {
+			t.Errorf("%s: the schema has no kind %q", v.path, kind.Text())
+			return
+		}
+		seen[kind.Text()] = true
+		if bad := misfit(kind.Text(), typ, record, seen); bad != "" {
+			t.Errorf("%s: %s is not in the schema, or of another kind", v.path, bad)
+		}
+	})
+	for kind := range kinds {
+		if !seen[kind] && kind != "tree" { // chunks are held by the vectors of trees
+			t.Errorf("no vector of a record of kind %s", kind)
+		}
+	}
+	for _, f := range ts.TypeByName("Request").(*schema.TypeStruct).Fields() {
+		if !seen["Request."+f.Name()] {
+			t.Errorf("no vector of a receipt has the parameter %s", f.Name())
 		}
 	}
 }

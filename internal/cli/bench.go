@@ -106,8 +106,8 @@ func (c *cli) benchEval() *cobra.Command {
 	c.profileFlag(cmd, &opt.profile, "")
 	opt.modelFlags(cmd)
 	f.Lookup("also").Usage = "search for this `TEXT` too with each question (repeatable, at most 8)"
-	f.Lookup("now").Usage = "count dates like 'last week' in queries from the day of this `TIME`; " +
-		"without it they are words"
+	f.Lookup("now").Usage = "count dates like 'last week' in queries from the day of this `TIME`: " +
+		"without it from today, or from that of the report that --baseline compares with"
 	f.VisitAll(func(flag *pflag.Flag) { opt.settings = append(opt.settings, flag) })
 	f.StringVar(&opt.by, "by", "", "print figures by this `FIELD` too: cat, profile, intent, lane or stage")
 	f.StringVar(&opt.results, "results", "",
@@ -163,6 +163,7 @@ func (c *cli) runBench(cmd *cobra.Command, dir string, opt *benchOptions) error 
 		if before, err = c.readBaseline(cmd.Context(), opt.baseline); err != nil {
 			return err
 		}
+		opt.models.today = before.now
 	}
 	report, err := c.evaluate(cmd.Context(), dir, base, opt)
 	if err != nil {

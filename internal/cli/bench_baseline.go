@@ -18,9 +18,11 @@ const maxBaseline = 16 << 20
 
 // baseline is an earlier report, as far as it is compared with.
 type baseline struct {
-	Files []benchFileJSON   `json:"files"`
-	Rows  []json.RawMessage `json:"rows"`
+	Files    []benchFileJSON   `json:"files"`
+	Rows     []json.RawMessage `json:"rows"`
+	Settings map[string]string `json:"settings"`
 
+	now     graph.OptTime      // from which the dates of its questions count, where one did
 	figures map[string]figures // by category, "" for all
 }
 
@@ -85,6 +87,12 @@ func (c *cli) readBaseline(ctx context.Context, path string) (*baseline, error) 
 	b := &baseline{}
 	if err = json.Unmarshal(data, b); err == nil {
 		err = b.readRows()
+	}
+	if at := b.Settings["now"]; err == nil && at != "" {
+		b.now.Given = true
+		if b.now.Time, err = graph.ParseTime(at); err != nil {
+			err = fmt.Errorf("settings: now: %w", err)
+		}
 	}
 	if err != nil {
 		return nil, hint(graph.Fieldf(file, "not a report of 'mnem bench eval --json': %v", err),

@@ -47,6 +47,8 @@ func (c *cli) benchCheck() *cobra.Command {
 	f.StringVar(&opt.embed, "embed", "", "embed nodes and questions by `SPEC` (alone: MNEM_EMBED_MODEL; "+
 		"config: "+keyEmbedModel+")")
 	f.Lookup("embed").NoOptDefVal = modelConfigured
+	f.StringVar(&opt.now, "now", "",
+		"count dates like 'last week' in questions from the day of this `TIME`, not from today")
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
 		report, err := c.measureChecks(cmd, args[0], opt)
 		if err != nil {
@@ -55,7 +57,13 @@ func (c *cli) benchCheck() *cobra.Command {
 		if c.global.json {
 			return c.printJSON(jsonBenchCheck(report))
 		}
-		return c.printBenchCheck(report)
+		if err := c.printBenchCheck(report); err != nil {
+			return err
+		}
+		if opt.models.dated {
+			c.remark("dates count from %s", day(opt.models.today))
+		}
+		return nil
 	})
 }
 
@@ -73,13 +81,18 @@ func (c *cli) measureChecks(
 	if err != nil {
 		return nil, err
 	}
+	opt.models = models
+	if models.today, err = parseNow(cmd, opt.now); err != nil {
+		return nil, err
+	}
 	p := c.progress()
 	defer p.done()
 	with := evaluate.CheckOptions{
 		Gate: memory.Gate(opt.gate), Sample: opt.sample, Shown: filepath.ToSlash(dir), Progress: p.set,
+		Ask: models.ask,
 	}
 	if models.queries != nil {
-		with.Prepare, with.Ask = models.embedNodes, models.ask
+		with.Prepare = models.embedNodes
 		if with.Gate == "" {
 			with.Gate = memory.GateFused
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/embed"
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/evaluate"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
@@ -24,6 +25,9 @@ type benchModels struct {
 	rerank   string         // the name of the model that judges, "" for none
 	embedded *embedRun      // the last run
 	count    int            // nodes that were embedded
+
+	today graph.OptTime // the day that dates count from, once it was asked for
+	dated bool          // whether a question's dates counted from it
 }
 
 // openModels opens what the flags name, and fills in what they say of a request.
@@ -60,12 +64,32 @@ func (m *benchModels) set(opt *evaluate.Options) {
 func (m *benchModels) ask(ctx context.Context, req retrieve.Request) (retrieve.Request, error) {
 	err := checkReranker(req)
 	if err == nil {
+		req, err = m.fromToday(req)
+	}
+	if err == nil {
 		req, err = m.c.rewriteQuery(ctx, m.rewriter, req)
 	}
 	if err == nil {
 		req, err = m.c.embedQuery(ctx, m.queries, req)
 	}
 	return req, err
+}
+
+// fromToday lets the dates of a question count from today, as those of 'mnem retrieve' do, where neither
+// it nor a flag says otherwise: one day for all questions, which the report repeats.
+func (m *benchModels) fromToday(req retrieve.Request) (retrieve.Request, error) {
+	if req.Now.Given || !req.CountsFromNow() {
+		return req, nil
+	}
+	if !m.today.Given {
+		now, err := m.c.now()
+		if err != nil {
+			return req, err
+		}
+		m.today = graph.At(now)
+	}
+	req.Now, m.dated = m.today, true
+	return req, nil
 }
 
 // embedNodes commits embeddings of all nodes that have none by the model.
@@ -98,6 +122,9 @@ func (m *benchModels) settings(set map[string]string) {
 	}
 	if m.rewriter != nil {
 		set["rewrite-model"] = m.rewriter.model.Model()
+	}
+	if m.dated {
+		set["now"] = day(m.today)
 	}
 	if set["rewrite"] != retrieve.RewriteMulti {
 		delete(set, "rewrites")

@@ -115,7 +115,16 @@ func TestToleranceIsExact(t *testing.T) {
 func TestBenchAnswersAsRetrieveDoes(t *testing.T) {
 	w := benchWorld(t)
 	before := files(t, w.Dir)
-	w.run(0, "bench", "eval", ".", "--results", "results.jsonl", "--now", "2026-11-20")
+	changes := `{"node":{"key":"d","type":"Note","summary":"the pump failed","created":"2024-05-01"}}` + "\n"
+	questions := `{"qid":"dated","text":"did the pump fail last week?","gold":["d"]}` +
+		"\n" + `{"qid":"given","text":"did the pump fail last week?","gold":["d"],"now":"2024-05-08"}` + "\n"
+	other := newWorld(t)
+	for _, to := range []*world{w, other} {
+		to.write("dated.changes.jsonl", changes)
+		to.write("dated.queries.jsonl", questions)
+	}
+	before = append([]string{"dated.changes.jsonl", "dated.queries.jsonl"}, before...)
+	w.run(0, "bench", "eval", ".", "--results", "results.jsonl")
 	if diff := cmp.Diff(append(before, "results.jsonl"), files(t, w.Dir)); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
@@ -124,11 +133,46 @@ func TestBenchAnswersAsRetrieveDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.init()
+	other.init()
+	other.run(0, "commit", "-m", "dated", "dated.changes.jsonl")
+	want, _ := other.run(0, "retrieve", "--batch", "dated.queries.jsonl", "--limit", "200", "--budget", "0")
+	if n := strings.Count(want, `"lane":"time"`); n != 2 {
+		t.Errorf("%d answers by dates: %s", n, want)
+	}
 	w.run(0, "commit", "-m", "memory", "memory.changes.jsonl")
-	want, _ := w.run(0, "retrieve", "--batch", "memory.queries.jsonl", "--limit", "200",
-		"--budget", "0", "--now", "2026-11-20") // bench knows no clock
+	more, _ := w.run(0, "retrieve", "--batch", "memory.queries.jsonl", "--limit", "200", "--budget", "0")
+	want += more
 	if diff := cmp.Diff(withoutCommits(t, want), withoutCommits(t, string(got))); diff != "" {
 		t.Errorf("answers (-want +got):\n%s", diff)
+	}
+}
+
+// TestBenchCountsFromOneDay tells which day dates counted from, and counts from the same day where a
+// report is compared with an earlier one.
+func TestBenchCountsFromOneDay(t *testing.T) {
+	w := newWorld(t)
+	w.write("a.changes.jsonl", `{"node":{"key":"old","type":"Note","summary":"the pump failed",`+
+		`"created":"2024-05-01"}}`+"\n"+`{"node":{"key":"new","type":"Note","summary":"the pump failed",`+
+		`"created":"2024-06-26"}}`+"\n")
+	w.write("a.queries.jsonl", `{"qid":"q","text":"pump failed last week","gold":["old"]}`+"\n")
+	if out, _ := w.run(0, "bench", "eval", ".", "--json"); !strings.Contains(out, `"now":"20`) {
+		t.Errorf("the report does not say which day it is: %s", out)
+	}
+	out, _ := w.run(0, "bench", "eval", ".", "--json", "--now", "2024-05-08")
+	if !strings.Contains(out, `"mrr":1.0000`) {
+		t.Fatalf("the date was not read: %s", out)
+	}
+	w.write("before.json", out)
+	w.run(0, "bench", "eval", ".", "--baseline", "before.json")
+	w.run(1, "bench", "eval", ".", "--baseline", "before.json", "--now", "2024-07-03")
+	w.write("before.json", strings.Replace(out, `"now":"2024-05-08"`, `"now":"soon"`, 1))
+	if _, stderr := w.run(1, "bench", "eval", ".", "--baseline", "before.json"); !strings.Contains(stderr,
+		"settings: now") {
+		t.Error(stderr)
+	}
+	out, _ = w.run(0, "bench", "check", ".", "--now", "2024-05-08", "--json")
+	if !strings.Contains(out, `"answerable":1`) {
+		t.Error(out)
 	}
 }
 

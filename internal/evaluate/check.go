@@ -212,7 +212,7 @@ func (c *checker) ask(ctx context.Context) error {
 
 // one checks a question.
 func (c *checker) one(ctx context.Context, p *checkPoint, q *Query) error {
-	req := retrieve.Request{Text: q.Request.Text}
+	req := retrieve.Request{Text: q.Request.Text, Now: q.Request.Now}
 	switch p.kind {
 	case Foreign:
 		req.Text = Renamed(req.Text, c.sets[p.from].names, c.sets[p.of].names)

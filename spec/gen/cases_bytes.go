@@ -40,6 +40,10 @@ func byteReceipts(s *suite, id, like, half []byte) {
 			dict{"id": id, "node": recordCID(baseNode()), "score": 1, "tokens": 0,
 				"rendered": []byte("界é😁界é界é😁界é😁")}}, "candidates": 1}},
 	})
+	s.records("receipt", base, []recordCase{{"13.1", "other-parameters",
+		"parameters that no other receipt here has", "", request(dict{"createdTo": t0 + 1,
+			"updatedTo": t0 + 2, "now": t0, "edgeWeights": dict{"knows": 0}, "profile": "chat",
+			"tokenizer": "cl100k"})}})
 	st := built(pier)
 	commit := baseCommit(dict{"graph": recordCID(st.graphRecord()), "message": "",
 		"vectors": linkTree(st.vectors).root})

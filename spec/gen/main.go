@@ -89,12 +89,23 @@ func run(dir string, check bool) error {
 	if err != nil {
 		return err
 	}
+	types, err := schema(filepath.Join(dir, ".."))
+	if err != nil {
+		return err
+	}
 	stale, err := existing(dir)
 	if err != nil {
 		return err
 	}
+	schemaPath := filepath.Join(dir, "..", "mnem.ipldsch")
 	if check {
+		if now, err := os.ReadFile(schemaPath); err != nil || !bytes.Equal(now, types) {
+			return fmt.Errorf("mnem.ipldsch is not what the clauses say: go run ./spec/gen")
+		}
 		return compare(files, stale)
+	}
+	if err := os.WriteFile(schemaPath, types, 0o644); err != nil {
+		return err
 	}
 	for path := range stale {
 		if _, ok := files[path]; ok {
