@@ -97,7 +97,7 @@ func outcomeOf(ctx context.Context, err error) operation.Outcome {
 		return operation.OK
 	case errors.As(err, &part):
 		return part.Outcome
-	case ctx.Err() != nil && is(context.Canceled):
+	case ctx.Err() != nil && is(context.Canceled, context.DeadlineExceeded): // or a server's time is up
 		return operation.Interrupted
 	case errors.As(err, &usage):
 		return operation.Usage

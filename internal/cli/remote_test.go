@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -271,6 +273,21 @@ func TestMayName(t *testing.T) {
 	}
 	if _, _, err := c.openRoots([]string{"/"}); !errors.Is(err, errRemote) {
 		t.Errorf("roots: %v", err)
+	}
+}
+
+// TestRunnerOutOfTime sees to it that a call whose time is up is told so, and not a failure of the
+// system.
+func TestRunnerOutOfTime(t *testing.T) {
+	_, r := remoteWorld(t)
+	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(1, 0))
+	defer cancel()
+	for _, c := range []operation.Call{
+		call(t, "log", `{}`), call(t, "commit", `{"message":"m","lines":[{"node":{"key":"z","type":"P"}}]}`),
+	} {
+		if got, err := r.Run(ctx, c, io.Discard); got != operation.Interrupted {
+			t.Errorf("%s: %v, %v", c.Operation.Name, got, err)
+		}
 	}
 }
 

@@ -42,8 +42,8 @@ func rerankKeys() []configKey {
 			}}
 	}
 	return []configKey{
-		{keyRerankModel, "MNEM_RERANK_MODEL", "", "what --rerank configured judges by: local, cohere:MODEL, " +
-			"jina:MODEL or voyage:MODEL", checkRerankModel},
+		{keyRerankModel, "MNEM_RERANK_MODEL", "", "what judges items anew: local or PROVIDER:MODEL, as --rerank",
+			checkRerankModel},
 		url("cohere", "Cohere", "MNEM_RERANK_COHERE_URL", rerank.DefaultCohereURL),
 		url("jina", "Jina", "MNEM_RERANK_JINA_URL", rerank.DefaultJinaURL),
 		url("voyage", "Voyage", "MNEM_RERANK_VOYAGE_URL", rerank.DefaultVoyageURL),
