@@ -18,7 +18,7 @@ const (
 	// MaxBatch is how many memories one call remembers at most: they are decided about and written
 	// as one commit, and what was decided is kept until then.
 	MaxBatch = 10_000
-	// MaxObserved is how many times a memory is noted to have been said again: more say no more.
+	// MaxObserved is how many other wordings and sources of a memory are noted: more say no more.
 	MaxObserved = 64
 	// manyRequests is from how many requests on deciding takes longer than other writers should wait:
 	// each takes about a millisecond.
@@ -35,7 +35,7 @@ type Action string
 // The actions.
 const (
 	Added      Action = "added"      // a new memory
-	Duplicate  Action = "duplicate"  // it was there, and is noted to have been said again
+	Duplicate  Action = "duplicate"  // it was there; another wording or source is noted
 	Updated    Action = "updated"    // likewise, and it has more tags, entities or importance now
 	Superseded Action = "superseded" // a new memory, or one that was there, in place of others
 	Conflict   Action = "conflict"   // a new memory that says the contrary of one that is there

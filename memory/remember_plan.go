@@ -338,7 +338,9 @@ func (p *planner) relink(d *Draft, k *known, out *Remembered) error {
 	return nil
 }
 
-// observe writes that a memory was said again, unless that is known or there are too many.
+// observe writes that a memory was said again, unless that wording and source are known or there are
+// too many. The same again is no observation: calls are repeated when their answer was lost, and
+// loops would make a memory look important.
 func (p *planner) observe(d *Draft, k *known, out *Remembered) error {
 	told := func(s string) bool { return slices.Contains(k.sources, s) }
 	missing := func(s string) bool { return !told(s) }

@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -84,6 +85,20 @@ func (s *Snapshot) embeddingOf(
 		out.State = EmbeddingCurrent
 	}
 	return out, nil
+}
+
+// EmbeddedSince reports whether a node has another embedding by a model than it has in an older
+// snapshot, or one that it has not there.
+func (s *Snapshot) EmbeddedSince(
+	ctx context.Context, old *Snapshot, id graph.ID, model string,
+) (bool, error) {
+	key := graph.EmbeddingKey(id, model)
+	now, ok, err := s.state.vectors.Get(ctx, key)
+	if err != nil || !ok {
+		return false, err
+	}
+	was, ok, err := old.state.vectors.Get(ctx, key)
+	return err == nil && (!ok || !bytes.Equal(now, was)), err
 }
 
 // EmbedText returns the text that an embedding of a node is made of (graph.EmbedText). It is not ok

@@ -17,6 +17,9 @@ type StageOptions struct {
 	Stamp
 	Stage  string // "" for DefaultStage
 	Branch string // for a stage that is empty: the branch to build on; "" for HEAD's
+	// Base is, for a stage that is empty, the commit that the changes were made against; nil for the
+	// newest of the branch. Committing merges the stage onto the branch where that is elsewhere.
+	Base *ipld.CID
 }
 
 func stageRef(name string) (graph.RefName, error) {
@@ -51,6 +54,9 @@ func (r *Repo) StageChanges(
 	var res *StageResult
 	_, err = r.transact(ctx, opt.Stamp, func(t *tx) error {
 		rec, base, staged, err := t.loadStage(ctx, name, opt.Branch)
+		if err == nil && opt.Base != nil {
+			rec, base, staged, err = t.stageOn(ctx, name, rec, base, staged, *opt.Base)
+		}
 		if err != nil {
 			return err
 		}
@@ -127,6 +133,20 @@ func (t *tx) loadStage(
 	}
 	staged, err := loadState(ctx, t.nodes, t.stage, rec.Graph, rec.Vectors, base.state.profile)
 	return rec, base, staged, err
+}
+
+// stageOn returns what loadStage returned, for a stage that is empty as one that builds on a commit.
+func (t *tx) stageOn(
+	ctx context.Context, name graph.RefName, rec *commit.Stage, base *Snapshot, staged *state, on ipld.CID,
+) (*commit.Stage, *Snapshot, *state, error) {
+	if _, ok, err := t.view.get(ctx, name); ok || err != nil || rec.Base == on {
+		return rec, base, staged, err
+	}
+	base, err := t.at(ctx, on)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return &commit.Stage{Base: on, Branch: rec.Branch}, base, base.state, nil
 }
 
 // CommitStaged makes a commit of a stage and empties it. Where the branch moved since the stage

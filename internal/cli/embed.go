@@ -51,12 +51,13 @@ func (c *cli) embedCommand() *cobra.Command {
 			"openai:MODEL (any OpenAI-compatible server). Servers are told the texts. Their addresses and\n" +
 			"what else is known of models are in 'mnem config'; keys come from " + ollamaSecret + " and\n" +
 			openaiSecret + " alone. A relative DIR is looked for in the working directory.\n\n" +
-			fmt.Sprintf("Each %d nodes are a commit, in the order of their ids. Other commands work meanwhile,\n",
-				embedChunk) +
-			"through this one. After an interrupt or a failure what was committed stays, and the same\n" +
-			"command goes on from there (with --all from the start); 'mnem undo' takes back one commit at a\n" +
-			"time. Where the branch moves meanwhile the embeddings are merged onto it, unless --expect is\n" +
-			"given.\n\n" +
+			"All become one commit. Other commands work meanwhile, through this one. " +
+			fmt.Sprintf("Where there are more\nthan %d nodes, in the order of their ids, each %d are kept in a stage of the branch and model:\n",
+				embedChunk, embedChunk) +
+			"after an interrupt or a failure the same command goes on from there and asks for nothing again\n" +
+			"that is kept. Where the branch moves meanwhile the embeddings are merged onto it, unless\n" +
+			"--expect is given; where it moved since an interrupted run, what that run kept is committed\n" +
+			"first.\n\n" +
 			"Nodes in which the model finds nothing are skipped, each time, as are texts of more than 1 MiB.\n" +
 			"'mnem retrieve --embed' asks by these embeddings.",
 		Example: "  mnem embed --model hash\n" +
@@ -75,7 +76,7 @@ func (c *cli) embedCommand() *cobra.Command {
 	fs.StringArrayVar(&f.types, "type", nil, "only nodes of this `TYPE` (repeatable)")
 	fs.IntVar(&f.limit, "limit", 0, "make at most `N` embeddings; 0 for no limit")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "count what would be embedded; ask nobody, write nothing")
-	fs.StringVarP(&f.message, "message", "m", "", "what the commits are about (default: \"embed with "+
+	fs.StringVarP(&f.message, "message", "m", "", "what the commit is about (default: \"embed with "+
 		"MODEL\")")
 	fs.StringVar(&f.expect, "expect", "", "the `CID` of the commit that the branch must be at; else "+
 		"exit code 5")
@@ -109,11 +110,18 @@ func (c *cli) runEmbed(cmd *cobra.Command, f embedFlags) (err error) {
 		}
 		defer func() { err = firstError(err, done()) }()
 	}
-	err = c.withRepo(cmd, false, func(ctx context.Context, r *repo.Repo) error {
-		return run.plan(ctx, r, expect)
-	})
-	if err != nil {
+	plan := func(ctx context.Context, r *repo.Repo) error { return run.plan(ctx, r, expect) }
+	if err := c.withRepo(cmd, false, plan); err != nil {
 		return err
+	}
+	if run.moved {
+		if err := run.commitKept(); err != nil {
+			return err
+		}
+		expect = nil // it was met, and the branch is at that commit now
+		if err := c.withRepo(cmd, false, plan); err != nil {
+			return err
+		}
 	}
 	if f.dryRun {
 		run.foretell()
@@ -138,6 +146,15 @@ func (r *embedRun) plan(ctx context.Context, from *repo.Repo, expect *ipld.CID) 
 			"make the first with 'mnem commit -m MESSAGE FILE'")
 	}
 	r.out.Branch, r.at = info.Name, info.Commit
+	r.stage = embedStages + graph.NodeID("embed "+info.Name+" "+r.e.Model()).String()
+	st, err := from.Status(ctx, r.stage)
+	if err != nil {
+		return err
+	}
+	r.kept, r.moved = st.Staged, st.Staged && st.Base != info.Commit && !r.flags.dryRun
+	if r.moved {
+		return nil // what is kept is committed first
+	}
 	return r.look(ctx, from)
 }
 
@@ -147,9 +164,23 @@ func (r *embedRun) look(ctx context.Context, from *repo.Repo) error {
 	if err != nil {
 		return err
 	}
-	for n, err := range s.Embeddings(ctx, r.e.Model()) {
+	now := s
+	if r.kept {
+		if now, err = from.StagedSnapshot(ctx, r.stage); err != nil {
+			return err
+		}
+	}
+	for n, err := range now.Embeddings(ctx, r.e.Model()) {
 		if err != nil {
 			return err
+		}
+		again := r.flags.all
+		if again && r.kept { // but for what an interrupted run did already
+			done, err := now.EmbeddedSince(ctx, s, n.ID, r.e.Model())
+			if err != nil {
+				return err
+			}
+			again = !done
 		}
 		if r.dims == 0 {
 			r.dims = n.Dims
@@ -158,7 +189,7 @@ func (r *embedRun) look(ctx context.Context, from *repo.Repo) error {
 			continue
 		}
 		switch {
-		case r.flags.all, n.State == repo.EmbeddingMissing,
+		case again, n.State == repo.EmbeddingMissing,
 			n.State == repo.EmbeddingStale && r.flags.stale:
 			r.todo = append(r.todo, n.ID)
 		case n.State == repo.EmbeddingStale:

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,12 +15,14 @@ import (
 )
 
 const (
-	// embedChunk is the largest number of nodes in one commit of embeddings: what an interrupt may
-	// cost, and what is held in memory.
+	// embedChunk is the largest number of nodes that are embedded before what they have is kept: what an
+	// interrupt may cost, and what is held in memory.
 	embedChunk = 1000
+	// embedStages begins the names of stages that keep what runs of embed did until it is committed.
+	embedStages = "embed/"
 	// embedBytes bounds the texts of one chunk, unless one text alone is longer.
 	embedBytes = 16 << 20
-	// embedNumbers bounds the dimensions of the vectors in one commit, 8 bytes each.
+	// embedNumbers bounds the dimensions of the vectors kept at once, 8 bytes each.
 	embedNumbers = 8 << 20
 )
 
@@ -36,6 +39,9 @@ type embedRun struct {
 
 	in    *repo.Repo // that is open already, nil for the one that the command is about
 	at    ipld.CID   // the commit whose texts are embedded and that the next commit builds on
+	stage string     // the name of the stage of the branch and model
+	kept  bool       // whether that stage holds anything, of this run or one before
+	moved bool       // whether the branch is elsewhere than where that stage began
 	dims  int        // of the embeddings that the model has in that commit, 0 for none
 	todo  []graph.ID // ascending
 	done  int        // of the nodes that were to be embedded
@@ -64,7 +70,8 @@ func (r *embedRun) dim() int {
 	return r.dims
 }
 
-// all embeds what is to be embedded, chunk by chunk.
+// all embeds what is to be embedded, chunk by chunk, and makes one commit of it. Where one chunk is
+// not all, each is kept in a stage, which a run after an interrupt goes on with.
 func (r *embedRun) all() error {
 	r.total = len(r.todo)
 	for len(r.todo) > 0 {
@@ -82,12 +89,15 @@ func (r *embedRun) all() error {
 		if items, err = r.embed(items, texts); err != nil {
 			return err
 		}
-		if err := r.commitAll(items); err != nil {
+		if err := r.keepAll(items); err != nil {
 			return err
 		}
 	}
 	r.out.Remaining = len(r.todo)
-	return nil
+	if !r.kept {
+		return nil
+	}
+	return r.commitKept()
 }
 
 // read takes the next nodes from those to do, with their texts.
@@ -173,31 +183,71 @@ func (r *embedRun) progress(done, _ int) {
 	r.line.set(fmt.Sprintf("embedded %d/%d:", r.done+done, r.total), r.done+done, r.total)
 }
 
-// commitAll commits vectors, in one commit unless they are very long.
-func (r *embedRun) commitAll(items []embedItem) error {
-	for len(items) > 0 {
-		n := min(len(items), max(1, embedNumbers/len(items[0].vector)))
-		if err := r.commit(items[:n]); err != nil {
+// keepAll commits vectors at once where they are all there are, else keeps them in the stage.
+func (r *embedRun) keepAll(items []embedItem) error {
+	if len(items) == 0 {
+		return nil
+	}
+	most := max(1, embedNumbers/len(items[0].vector))
+	last := len(r.todo) == 0 || r.flags.limit > 0 && r.out.Embedded+len(items) >= r.flags.limit
+	if last && !r.kept && len(items) <= most {
+		return r.commit(items, func(ctx context.Context, to *repo.Repo, opt repo.CommitOptions) (
+			*repo.CommitResult, error,
+		) {
+			if at := r.at; opt.Expect == nil {
+				opt.Base = &at
+			}
+			return to.Commit(ctx, r.changes(items), opt)
+		})
+	}
+	for part := range slices.Chunk(items, most) {
+		if err := r.keep(part); err != nil {
 			return err
 		}
-		items = items[n:]
 	}
 	return nil
 }
 
-func (r *embedRun) commit(items []embedItem) error {
+// keep puts vectors into the stage.
+func (r *embedRun) keep(items []embedItem) error {
+	at := r.at
+	opt := repo.StageOptions{Stamp: r.by, Stage: r.stage, Branch: r.out.Branch, Base: &at}
+	return r.with(true, func(ctx context.Context, to *repo.Repo) error {
+		if _, err := to.StageChanges(ctx, r.changes(items), opt); err != nil {
+			return err
+		}
+		r.out.Embedded += len(items)
+		r.kept = true
+		return nil
+	})
+}
+
+// commitKept commits what the stage has, and empties it.
+func (r *embedRun) commitKept() error {
+	err := r.commit(nil, func(ctx context.Context, to *repo.Repo, opt repo.CommitOptions) (
+		*repo.CommitResult, error,
+	) {
+		return to.CommitStaged(ctx, r.stage, opt)
+	})
+	if err == nil {
+		r.kept = false
+	}
+	return err
+}
+
+func (r *embedRun) commit(
+	items []embedItem,
+	do func(context.Context, *repo.Repo, repo.CommitOptions) (*repo.CommitResult, error),
+) error {
 	opt := repo.CommitOptions{
 		Stamp: r.by, Branch: r.out.Branch,
 		Message: firstOf(r.flags.message, "embed with "+r.e.Model()),
 	}
-	at := r.at
-	if r.strict {
+	if at := r.at; r.strict {
 		opt.Expect = &at
-	} else {
-		opt.Base = &at
 	}
 	return r.with(true, func(ctx context.Context, to *repo.Repo) error {
-		res, err := to.Commit(ctx, r.changes(items), opt)
+		res, err := do(ctx, to, opt)
 		if err != nil {
 			return err
 		}
@@ -232,12 +282,10 @@ func (r *embedRun) changes(items []embedItem) repo.Changes {
 // failed says what a run that broke off leaves behind.
 func (r *embedRun) failed(err error) error {
 	r.line.done()
-	switch {
-	case r.out.Commits == 0:
+	if !r.kept {
 		return err
-	case r.flags.all:
-		return hint(err, "committed so far: %s", plural(r.out.Embedded, "embedding"))
 	}
-	return hint(err, "committed so far: %s; the same command goes on from there",
-		plural(r.out.Embedded, "embedding"))
+	return hint(err, "%s made and kept: the same command goes on from there and commits all; "+
+		"'mnem commit --stage %s -m MESSAGE' commits what is there", plural(r.out.Embedded, "embedding"),
+		r.stage)
 }

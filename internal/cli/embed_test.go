@@ -231,14 +231,16 @@ func TestEmbedRefusesOtherDimensions(t *testing.T) {
 	}
 }
 
-// TestEmbedGoesOn lets a server fail, and somebody interrupt, after the first commit.
+// TestEmbedGoesOn lets a server fail, and somebody interrupt, after the first nodes: what is done is
+// kept, without a commit, and one commit has it all in the end.
 func TestEmbedGoesOn(t *testing.T) {
 	w, f := embedWorld(t, embedChunk+5)
 	first := (embedChunk + 63) / 64 // requests
 	f.intercept = fail(http.StatusServiceUnavailable, first+1)
+	before := w.head()
 	_, stderr := w.run(1, "embed", "--model", "ollama:m")
 	if !strings.Contains(stderr,
-		"hint: committed so far: 1000 embeddings; the same command goes on from there") {
+		"hint: 1000 embeddings made and kept: the same command goes on from there and commits all") {
 		t.Errorf("stderr %q", stderr)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -247,7 +249,9 @@ func TestEmbedGoesOn(t *testing.T) {
 		<-r.Context().Done()
 		return true
 	}
-	before := w.head()
+	if w.head() != before {
+		t.Error("a part was committed")
+	}
 	w.ctx = ctx
 	w.run(operation.Interrupted.Exit, "embed", "--model", "ollama:m")
 	w.ctx = t.Context()
@@ -256,8 +260,57 @@ func TestEmbedGoesOn(t *testing.T) {
 	}
 	f.intercept, f.texts = nil, nil
 	got := w.embedded("--model", "ollama:m")
-	if got.Embedded != 5 || got.Unchanged != embedChunk || len(f.texts) != 5 {
+	if got.Embedded != 5 || got.Unchanged != embedChunk || len(f.texts) != 5 || got.Commits != 1 {
 		t.Errorf("%+v, %d texts", got, len(f.texts))
+	}
+	if parents := w.embedLog(); len(parents) != 2 {
+		t.Errorf("the log is %q", parents)
+	}
+	if got := w.embedded("--model", "ollama:m"); got.Unchanged != embedChunk+5 || got.Commits != 0 {
+		t.Errorf("when all is done: %+v", got)
+	}
+	if out, _ := w.run(0, "status", "--json"); strings.Contains(out, `"staged":true`) {
+		t.Errorf("status %s", out)
+	}
+}
+
+// embedLog returns the messages of the branch's commits.
+func (w *world) embedLog() []string {
+	w.t.Helper()
+	out, _ := w.run(0, "log", "--json")
+	return strings.Split(strings.TrimSpace(out), "\n")
+}
+
+// TestEmbedAllGoesOn interrupts a run that makes all embeddings anew: the next one makes the others.
+func TestEmbedAllGoesOn(t *testing.T) {
+	w, f := embedWorld(t, embedChunk+5)
+	w.embedded("--model", "ollama:m")
+	f.dims = 5 // the model is another now
+	f.intercept = fail(http.StatusServiceUnavailable, f.requests+(embedChunk+63)/64+1)
+	w.run(1, "embed", "--model", "ollama:m", "--all")
+	f.intercept, f.texts = nil, nil
+	got := w.embedded("--model", "ollama:m", "--all")
+	if got.Embedded != 5 || got.Commits != 1 || len(f.texts) != 5 || *got.Dim != 5 {
+		t.Errorf("%+v, %d texts", got, len(f.texts))
+	}
+}
+
+// TestEmbedGoesOnElsewhere has the branch move between an interrupted run and the next one: what was
+// kept is committed, but for what is no longer said, and the rest after it.
+func TestEmbedGoesOnElsewhere(t *testing.T) {
+	w, f := embedWorld(t, embedChunk+5)
+	f.intercept = fail(http.StatusServiceUnavailable, (embedChunk+63)/64+1)
+	w.run(1, "embed", "--model", "ollama:m")
+	f.intercept, f.texts = nil, nil
+	w.write("more.jsonl", `{"node":{"key":"n1","summary":"something else"}}`+"\n"+
+		`{"node":{"key":"added","type":"T","summary":"a node that came later"}}`+"\n")
+	w.run(0, "commit", "-m", "meanwhile", "more.jsonl")
+	got := w.embedded("--model", "ollama:m")
+	if got.Commits != 2 || got.Embedded < 6 || got.Embedded > 7 || len(f.texts) != got.Embedded {
+		t.Errorf("%+v, %d texts", got, len(f.texts))
+	}
+	if got := w.embedded("--model", "ollama:m"); got.Unchanged != embedChunk+6 || got.Commits != 0 {
+		t.Errorf("when all is done: %+v", got)
 	}
 }
 

@@ -49,7 +49,7 @@ func TestOtherKinds(t *testing.T) {
 	kinds["operation"] = field(out, "op")
 	kinds["graph"] = link(kinds["commit"], "graph")
 	kinds["view"] = link(kinds["operation"], "view")
-	kinds["text"] = link(receipt, "query", "text")
+	kinds["text"] = link(receipt, "request", "text")
 	for kind, cid := range kinds {
 		if cid == "" {
 			t.Fatalf("no CID of a %s", kind)
@@ -60,7 +60,7 @@ func TestOtherKinds(t *testing.T) {
 		"verify": {"commit", "tag"}, "branch --force b": {"commit", "tag"}, "retrieve x --at": {"commit", "tag"},
 		"tag --force t": {"commit", "tag"}, "blame alice --at": {"commit", "tag"}, "merge": {"commit", "tag"},
 		"ls --at": {"commit", "tag"}, "switch --detach": {"commit", "tag"},
-		"restore alice --from": {"commit", "tag"}, "session advance s --to": {"commit", "tag"},
+		"session advance s --to":    {"commit", "tag"},
 		"export -o x.car":           {"commit", "tag"},
 		"export -o x.car --receipt": {"receipt"}, "replay": {"receipt"},
 		"op show": {"operation"}, "op restore": {"operation"}, "log --at op:": {"operation"},

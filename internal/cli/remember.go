@@ -34,15 +34,16 @@ type rememberFlags struct {
 const rememberDoc = "" +
 	"Keep a text as a memory: one thing that is so, in words that stand alone. \"-\" reads it from\n" +
 	"standard input, --file from a file, each of several a memory. All is written in one commit.\n\n" +
-	"Nothing is lost by it. A text that says what a memory says already, in the same or in other\n" +
-	"words, is noted on that memory, with the other words. A text that differs in a number, a\n" +
+	"Nothing is lost by it. A text that says what a memory says already is noted on that memory, once\n" +
+	"for each wording and source: the same words from the same source are no news, and a call that is\n" +
+	"made again writes nothing. A text that differs in a number, a\n" +
 	"name, a date, a negation or the order of who does what is a memory of its own, however much\n" +
 	"alike both are, and what resembles it is printed with what differs. Something is replaced\n" +
 	"only by --supersedes, or by --about with --property, which is a property that has one value:\n" +
 	"the old memory is marked and stays as it is. A text that was forgotten or superseded becomes\n" +
 	"a new memory.\n\n" +
 	"  added       a new memory\n" +
-	"  duplicate   it was there: noted that it was said again\n" +
+	"  duplicate   it was there: another wording or source is noted on it\n" +
 	"  updated     likewise, and tags, entities or importance were added to\n" +
 	"  superseded  it took the place of others\n" +
 	"  conflict    a new memory that says the contrary of one that is there: both stay\n\n" +
