@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -247,5 +248,201 @@ func TestPurgeOneAfterTheOther(t *testing.T) {
 		if goes := slices.Contains(res.Derived, name); goes != (i == 1) {
 			t.Errorf("purge %d: the entity goes: %v", i+1, goes)
 		}
+	}
+}
+
+// keyEverywhere writes the key wherever a caller can put a text.
+func keyEverywhere(t *testing.T, r *repo.Repo) {
+	t.Helper()
+	ctx := t.Context()
+	lines := func(message string, list ...string) {
+		t.Helper()
+		opt := repo.CommitOptions{Stamp: linkBy, Message: message}
+		in := strings.NewReader(strings.Join(list, "\n"))
+		if _, err := r.Commit(ctx, repo.ReadChanges(in, "x"), opt); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const chunk = 262_144
+	split := strings.Repeat("x ", chunk/2-4) + apiKey + strings.Repeat(" y", 40_000)
+	lines("the key is "+apiKey,
+		`{"node":{"key":"a","type":"T","summary":"a"}}`,
+		fmt.Sprintf(`{"node":{"key":"b","type":"T","summary":"use %s"}}`, strings.ToUpper(apiKey)),
+		fmt.Sprintf(`{"node":{"key":"long","type":"T","content":%q}}`, split),
+		fmt.Sprintf(`{"node":{"key":"c","type":"T","props":{"x":[{"y":%q}]}}}`, apiKey),
+		`{"embedding":{"node":"b","model":"m","vector":[1,2,3]}}`,
+		fmt.Sprintf(`{"edge":{"type":"e","src":"a","dst":"c","key":%q,"props":{"with":%q}}}`, apiKey, apiKey),
+		fmt.Sprintf(`{"edge":{"type":"e","src":"a","dst":"a","sources":[%q]}}`, "https://x.test/"+apiKey))
+	lines("and marks", fmt.Sprintf(`{"mark":{"node":"a","state":"stale","reason":"%s leaked"}}`, apiKey))
+	lines("c is clean", `{"node":{"key":"c","props":{"x":1}}}`)
+	tag := repo.TagOptions{RefOptions: repo.RefOptions{Stamp: linkBy}, Annotate: true,
+		Message: "before " + apiKey + " changed"}
+	if _, err := r.CreateTag(ctx, "v1", "HEAD", tag); err != nil {
+		t.Fatal(err)
+	}
+	_, err := r.StageChanges(ctx, repo.ReadChanges(strings.NewReader(
+		fmt.Sprintf(`{"node":{"key":"d","type":"T","context":%q}}`, apiKey)), "x"),
+		repo.StageOptions{Stamp: linkBy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := strings.ReplaceAll(apiKey, "-", " ")
+	if _, _, err := r.RetrieveIn(ctx, "_default", retrieve.Request{Text: words}, linkBy); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPurgeText erases a text wherever it stands, in any spelling; commits keep their CIDs, and all
+// that reads them goes on.
+func TestPurgeText(t *testing.T) {
+	ctx := t.Context()
+	dir := filepath.Join(t.TempDir(), ".mnem")
+	r, st := onDisk(t, dir)
+	keyEverywhere(t, r)
+	first, err := r.Resolve(ctx, "HEAD~2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if where := leaks(t, dir, st); len(where) < 11 {
+		t.Fatalf("the key is not where it is to be removed from: %v", where)
+	}
+	opt := repo.PurgeOptions{Stamp: linkBy, Reason: "leaked", DryRun: true}
+	plan, err := r.PurgeText(ctx, apiKey, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt.DryRun = false
+	res, err := r.PurgeText(ctx, apiKey, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(plan.Erased, res.Erased) || len(res.Hits) > 0 {
+		t.Errorf("the dry run says %+v, then %+v", plan, res)
+	}
+	got := map[string]int{}
+	for _, h := range res.Erased {
+		got[h.What]++
+	}
+	want := map[string]int{
+		"node": 4, "content": 2, "embedding": 1, "query": 1, "message": 2, "edge": 2, "mark": 1,
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("erased %v, want %v", got, want)
+	}
+	if len(res.Commits) != 1 || len(res.Stages) != 1 {
+		t.Errorf("removed from %v, %v", res.Commits, res.Stages)
+	}
+	if where := leaks(t, dir, st); len(where) > 0 {
+		t.Errorf("left: %v", where)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, st = onDisk(t, dir)
+	defer r.Close()
+	answersNone(t, r)
+	checkErasedText(t, r, first)
+	if where := leaks(t, dir, st); len(where) > 0 {
+		t.Errorf("left after opening: %v", where)
+	}
+	if _, err := r.PurgeText(ctx, apiKey, opt); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("purged again: %v", err)
+	}
+}
+
+// checkErasedText checks what is left of what keyEverywhere wrote, also in a copy of it.
+func checkErasedText(t *testing.T, r *repo.Repo, first ipld.CID) {
+	t.Helper()
+	ctx := t.Context()
+	s, err := r.At(ctx, first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := s.Message(ctx)
+	if err != nil || !strings.HasPrefix(text, "redacted: leaked, ") {
+		t.Errorf("the message of the first commit is %q, %v", text, err)
+	}
+	edges := 0
+	for e, err := range s.Edges(ctx, graph.ID{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if edges++; e.Edge.Type != "e" || len(e.Edge.Props) > 0 || e.Edge.Key != "" {
+			t.Errorf("an edge in the first commit: %+v", e.Edge)
+		}
+	}
+	now, err := r.Snapshot(ctx, "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := now.Mark(ctx, graph.OnNode, graph.NodeID("a"))
+	if err != nil || m.State != graph.Stale || m.Reason != "" {
+		t.Errorf("the mark: %+v, %v", m, err)
+	}
+	if n, _, err := now.Node(ctx, graph.NodeID("c")); err != nil || n.Type != "T" {
+		t.Errorf("a node that is clean by now: %+v, %v", n, err)
+	}
+	if edges != 2 {
+		t.Errorf("%d edges", edges)
+	}
+	for _, err := range r.History(ctx, repo.LogOptions{}) {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	var car bytes.Buffer
+	if _, err := r.Export(ctx, &car, repo.ExportOptions{All: true}); err != nil {
+		t.Fatal(err)
+	}
+	other := newMemory(t) // checked at the end
+	imp, err := other.r.Import(ctx, bytes.NewReader(car.Bytes()), int64(car.Len()),
+		repo.ImportOptions{Stamp: linkBy})
+	if err != nil || imp.Redactions < 10 {
+		t.Errorf("import: %+v, %v", imp, err)
+	}
+	if _, err := r.GC(ctx, repo.GCOptions{Stamp: linkBy, KeepOps: 1}); err != nil {
+		t.Errorf("gc: %v", err)
+	}
+	report, err := r.Fsck(ctx, repo.FsckOptions{Full: true})
+	if err != nil || len(report.Errors) > 0 {
+		t.Errorf("fsck: %v, %v", report.Errors, err)
+	}
+	opt := repo.CommitOptions{Stamp: linkBy, Message: "the key is " + apiKey}
+	line := repo.ReadChanges(strings.NewReader(`{"node":{"key":"z","type":"T"}}`), "x")
+	if _, err := r.Commit(ctx, line, opt); !errors.Is(err, store.ErrRedacted) {
+		t.Errorf("a commit with the message again: %v", err)
+	}
+}
+
+// TestPurgeTextNamesTheRest names what has the text and cannot be erased.
+func TestPurgeTextNamesTheRest(t *testing.T) {
+	ctx := t.Context()
+	m := newMemory(t)
+	keep(t, m, said("We sell rail to Initech")...)
+	by := linkBy
+	by.Author = "the owner of " + apiKey
+	if _, err := m.r.CreateBranch(ctx, apiKey, "HEAD", repo.RefOptions{Stamp: by}); err != nil {
+		t.Fatal(err)
+	}
+	for name, opt := range map[string]repo.PurgeOptions{
+		"author": {Stamp: by}, "reason": {Stamp: linkBy, Reason: "not " + apiKey},
+	} {
+		if _, err := m.r.PurgeText(ctx, apiKey, opt); !errors.Is(err, repo.ErrInvalid) {
+			t.Errorf("%s with the text: %v", name, err)
+		}
+	}
+	if _, err := m.r.PurgeText(ctx, "short", repo.PurgeOptions{Stamp: linkBy}); !errors.Is(err, repo.ErrInvalid) {
+		t.Errorf("a short text: %v", err)
+	}
+	res, err := m.r.PurgeText(ctx, apiKey, repo.PurgeOptions{Stamp: linkBy, DryRun: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int{}
+	for _, h := range res.Hits {
+		got[h.What]++
+	}
+	if fmt.Sprint(got) != fmt.Sprint(map[string]int{"operation": 1, "tree": 1, "ref": 1}) {
+		t.Errorf("named %v", got)
 	}
 }

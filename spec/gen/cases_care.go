@@ -24,6 +24,17 @@ func shownRedaction(rec dict) string {
 	return out + stamp(rec["time"].(int64)) + ", " + rec["actor"].(string)
 }
 
+// leftOfEdge and leftOfMark are clause 19.3: what is left of an edge or mark that is erased.
+func leftOfEdge(rec dict) dict {
+	left := only(rec, "kind", "v", "id", "type", "src", "dst", "weight", "created", "validFrom", "validTo")
+	left["props"] = dict{}
+	return left
+}
+
+func leftOfMark(rec dict) dict {
+	return only(rec, "kind", "v", "on", "id", "state", "by", "actor", "time")
+}
+
 func careCases(s *suite) {
 	for _, n := range []int64{2, 3, 8, 11, 44, 1000, 1 << 40, 1<<41 - 1} {
 		s.add("19.1", "horizon", "kept-"+itoa(int(n)), "the operations that stay behind a horizon",
@@ -40,6 +51,11 @@ func careCases(s *suite) {
 		{"19.1", "horizon-text", "a horizon that is no number", "type", dict{"horizon": "5"}},
 	})
 	id := []byte(nodeIDOfKey("alice"))
+	edge := leftOfEdge(dict{"kind": "edge", "v": 1, "id": []byte(edgeIDOf(string(id), "knows", string(id), "k")),
+		"type": "knows", "src": id, "dst": id, "key": "k", "weight": 65536, "props": dict{"a": 1},
+		"created": t0, "validTo": t0 + 1})
+	mark := leftOfMark(dict{"kind": "mark", "v": 1, "on": "node", "id": id, "state": "superseded", "by": id,
+		"actor": "erin", "time": t0, "reason": "r"})
 	base := dict{"kind": "redaction", "v": 1, "what": "node", "node": id, "actor": "erin", "time": t0,
 		"reason": "asked to be forgotten"}
 	s.records("redaction", base, []recordCase{
@@ -52,7 +68,22 @@ func careCases(s *suite) {
 		{"19.3", "reason-4096", "a reason of 4,096 bytes", "", dict{"reason": rep("r", 4096)}},
 		{"19.3", "reason-4097", "a reason of 4,097 bytes", "limit", dict{"reason": rep("r", 4097)}},
 		{"19.3", "reason-empty", "an empty reason", "limit", dict{"reason": ""}},
-		{"19.3", "what", "something else", "name", dict{"what": "edge"}},
+		{"19.3", "message", "a message", "", dict{"what": "message", "node": absent{}}},
+		{"19.3", "edge", "an edge, with what is left", "", dict{"what": "edge", "left": edge}},
+		{"19.3", "mark", "a mark, with what is left", "", dict{"what": "mark", "left": mark}},
+		{"19.3", "edge-left-missing", "an edge of which nothing is left", "field", dict{"what": "edge"}},
+		{"19.3", "edge-left-mark", "an edge of which a mark is left", "field",
+			dict{"what": "edge", "left": mark}},
+		{"19.3", "edge-left-props", "an edge whose properties are left", "field",
+			dict{"what": "edge", "left": with(edge, dict{"props": dict{"a": 1}})}},
+		{"19.3", "edge-left-sources", "an edge whose sources are left", "field",
+			dict{"what": "edge", "left": with(edge, dict{"sources": []any{"a"}})}},
+		{"19.3", "mark-left-reason", "a mark whose reason is left", "field",
+			dict{"what": "mark", "left": with(mark, dict{"reason": "r"})}},
+		{"19.3", "mark-left-unknown", "a mark of which an unknown field is left", "field",
+			dict{"what": "mark", "left": with(mark, dict{"zeta": 1})}},
+		{"19.3", "node-left", "a node of which something is left", "field", dict{"left": edge}},
+		{"19.3", "what", "something else", "name", dict{"what": "graph"}},
 		{"19.3", "what-missing", "nothing said to be erased", "field", dict{"what": absent{}}},
 		{"19.3", "node-15", "an id of 15 bytes", "id", dict{"node": id[:15]}},
 		{"19.3", "node-zero", "an id of zeros", "id", dict{"node": make([]byte, 16)}},

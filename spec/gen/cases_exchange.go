@@ -33,7 +33,7 @@ func newWorld() world {
 	first, second := quay()
 	w.one = w.addCommit(first, nil)
 	w.two = w.addCommit(second, dict{"parents": []any{w.one}, "height": 2, "time": t0 + 5,
-		"message": "More", "signature": []byte("signed")})
+		"message": w.add("More"), "signature": []byte("signed")})
 	q := newRequest("harbour")
 	w.add("harbour")
 	w.receipt = w.add(q.receipt(first, w.one, q.retrieve(first)))
@@ -46,7 +46,7 @@ func newWorld() world {
 		"follow": false, "actor": "erin", "time": t0}
 	w.session = w.add(with(rec, dict{"seq": 1, "prev": w.add(rec), "receipt": w.receipt}))
 	w.tag = w.add(dict{"kind": "tag", "v": 1, "name": "v1", "target": w.one, "tagger": "erin",
-		"time": t0, "message": ""})
+		"time": t0, "message": w.add("The first")})
 	return w
 }
 
@@ -103,21 +103,32 @@ func exchangeCases(s *suite) {
 func redactedCases(s *suite) {
 	first, _ := quay()
 	node := recordCID(first.nodes[nodeIDOfKey("alice")])
+	edgeRecord := first.edges[sortedKeys(first.edges)[0]]
+	edge := recordCID(edgeRecord)
+	leftEdge := dict{"what": "edge", "left": leftOfEdge(edgeRecord)}
 	for _, c := range []struct {
 		name, title, class string
 		gone               link // what the manifest says was erased
 		kept               bool // in the file all the same
+		stub               dict // what differs in the redaction
 	}{
-		{"redacted", "a node that was erased", "", node, false},
-		{"bad-redacted-kept", "a redacted block that is in the file", "redacted", node, true},
+		{"redacted", "a node that was erased", "", node, false, nil},
+		{"redacted-message", "a message that was erased", "", cidOf(codecRaw, []byte("More")), false,
+			dict{"what": "message", "node": absent{}}},
+		{"redacted-edge", "an edge that was erased", "", edge, false, leftEdge},
+		{"redacted-mark", "a mark that was erased", "",
+			recordCID(first.marks[sortedKeys(first.marks)[0]]), false,
+			dict{"what": "mark", "left": leftOfMark(first.marks[sortedKeys(first.marks)[0]])}},
+		{"bad-redacted-kept", "a redacted block that is in the file", "redacted", node, true, nil},
 		{"bad-redacted-loose", "a redacted block that nothing leads to", "reach",
-			cidOf(codecRaw, []byte("elsewhere")), true},
-		{"bad-redacted-edge", "a redacted edge", "missing",
-			recordCID(first.edges[sortedKeys(first.edges)[0]]), false},
+			cidOf(codecRaw, []byte("elsewhere")), true, nil},
+		{"bad-redacted-edge", "a redacted edge, of which nothing is left", "missing", edge, false, nil},
+		{"bad-redacted-node", "a redacted node, of which an edge is left", "missing", node, false,
+			leftEdge},
 	} {
 		w := newWorld()
-		stub := dict{"kind": "redaction", "v": 1, "what": "node", "actor": "erin", "time": t0,
-			"node": []byte(nodeIDOfKey("alice")), "reason": "asked to"}
+		stub := with(dict{"kind": "redaction", "v": 1, "what": "node", "actor": "erin", "time": t0,
+			"node": []byte(nodeIDOfKey("alice")), "reason": "asked to"}, c.stub)
 		if !c.kept {
 			delete(w.shelf, c.gone)
 		}

@@ -118,7 +118,7 @@ func leads(v any) []link {
 	case "export":
 		return linksOf(only(rec, "refs", "objects", "redacted"))
 	case "commit":
-		return linksOf(only(rec, "graph", "parents", "profile", "vectors"))
+		return linksOf(only(rec, "graph", "message", "parents", "profile", "vectors"))
 	case "graph":
 		return linksOf(only(rec, "nodes", "edges", "out", "in", "marks"))
 	case "node":
@@ -131,7 +131,7 @@ func leads(v any) []link {
 		rec["request"] = only(rec["request"].(dict), "text", "rewrites")
 		return linksOf(rec)
 	case "tag":
-		return linksOf(only(rec, "target"))
+		return linksOf(only(rec, "target", "message"))
 	}
 	return nil
 }

@@ -252,7 +252,8 @@ func TestFormatRecord(t *testing.T) {
 		text  string
 	}{
 		{"this", encodeFormat(FormatVersion), nil, ""},
-		{"later", encodeFormat(7), ErrFormat, "repository format 7 is needed, this program knows up to 1"},
+		{"earlier", encodeFormat(1), nil, ""},
+		{"later", encodeFormat(7), ErrFormat, "repository format 7 is needed, this program knows up to 2"},
 		{"zero", encodeFormat(0), store.ErrCorrupt, "version 0"},
 		{"garbage", []byte("x"), store.ErrCorrupt, "format record"},
 	}
@@ -275,8 +276,31 @@ func TestFormatRecord(t *testing.T) {
 			}
 		}
 	}
-	if FormatVersion != 1 {
+	if FormatVersion != 2 {
 		t.Error("a new format version needs a frozen repository and a migration beside it")
+	}
+}
+
+// TestFormatGrows writes to a store of an earlier format, which is then of this one.
+func TestFormatGrows(t *testing.T) {
+	fs := vfs.NewMem()
+	s := openFS(t, fs, Options{Create: true})
+	err := errors.Join(commitOp(s, 1), s.db.Set(formatKey, encodeFormat(1), nil), s.Close())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int64{1, FormatVersion} {
+		s := openFS(t, fs, Options{})
+		b, err := s.get(formatKey)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := decodeFormat(b); got != want || err != nil {
+			t.Errorf("format %d, want %d: %v", got, want, err)
+		}
+		if err := errors.Join(commitOp(s, uint64(want)+1), s.Close()); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -11,8 +11,12 @@ import (
 )
 
 // FormatVersion is the version of what a store holds: keys, records, and the objects in blocks. It
-// only grows. A program opens stores of its own and of earlier versions.
-const FormatVersion = 1
+// only grows. A program opens stores of its own and of earlier versions; the first operation that it
+// records makes one of an earlier version its own.
+//
+//	1  messages of commits, tags and merges are in their records
+//	2  they are blocks of their own; edges and marks may be erased
+const FormatVersion = 2
 
 const formatKind = "format"
 
@@ -72,5 +76,6 @@ func (s *Store) checkVersion() error {
 	if err == nil && version > FormatVersion {
 		err = &FormatError{What: "repository", Needs: int(version), Knows: FormatVersion}
 	}
+	s.format = version
 	return err
 }

@@ -53,6 +53,7 @@ type Store struct {
 
 	commits sync.Mutex   // held while a commit is applied
 	begun   []store.Head // under commits: applied, not known to be durable, ascending
+	format  int64        // under commits, but while opening: of the store, 0 before the first operation
 
 	syncs    sync.Mutex // held while commits are made durable; commits may be locked within
 	headFile slotFile   // under syncs
@@ -254,7 +255,7 @@ func (s *Store) begin(old, next store.Head, add []store.Block) error {
 			if err := b.Set(headKey, rec.encode(), nil); err != nil {
 				return err
 			}
-			if old.Seq == 0 {
+			if s.format < FormatVersion {
 				if err := b.Set(formatKey, encodeFormat(FormatVersion), nil); err != nil {
 					return err
 				}
@@ -268,6 +269,7 @@ func (s *Store) begin(old, next store.Head, add []store.Block) error {
 	if err != nil {
 		return fmt.Errorf("commit operation %d: %w", next.Seq, err)
 	}
+	s.format = FormatVersion
 	s.begun = append(s.begun, next)
 	return nil
 }
