@@ -384,19 +384,10 @@ func (c *MarkChange) check() error {
 		checkState(c.State),
 		checkBy(c.State, !c.By.IsZero()),
 		checkOptRef("by", c.By),
-		c.checkOther(),
 		CheckText("reason", c.Reason, 0, MaxReason),
 		CheckLine("actor", c.Actor, 0, MaxActor),
 		CheckTime("time", c.Time.Time),
 	)
-}
-
-// checkOther refuses a mark by which a node is superseded or contradicted by itself.
-func (c *MarkChange) checkOther() error {
-	if on, id := c.On.Target(); on == OnNode && !c.By.IsZero() && c.By.Target() == id {
-		return Fieldf("by", "the node that is marked itself: want another one")
-	}
-	return nil
 }
 
 // Make returns the mark that the change makes in a batch of an author at a time.

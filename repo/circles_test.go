@@ -52,7 +52,6 @@ func TestCirclesAreRefused(t *testing.T) {
 		line       int // 0 for accepted
 	}{
 		{"itself", supersede("p1", "p1"), 1},
-		{"contradicted by itself", `{"mark":{"node":"p1","state":"contradicted","by":"p1"}}`, 1},
 		{"two", person(9) + "\n" + supersede("p1", "p2") + supersede("p2", "p1") + person(8), 3},
 		{"three in any order", supersede("p3", "p1") + supersede("p1", "p2") + supersede("p2", "p3"), 3},
 		{"taken off again", supersede("p1", "p2") + supersede("p2", "p1") + unmark("p1"), 0},

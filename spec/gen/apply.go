@@ -58,6 +58,9 @@ func (s *store) apply(lines []string, author string, time int64) (*store, tally,
 	if err := b.finish(); err != nil {
 		return nil, tally{}, err
 	}
+	if err := b.circle(s.marks); err != nil {
+		return nil, tally{}, err
+	}
 	b.tally.nodes = s.difference(after, "n", s.nodes, after.nodes)
 	b.tally.edges = s.difference(after, "e", s.edges, after.edges)
 	return after, b.tally, nil

@@ -180,6 +180,7 @@ func mergeCases(s *suite) {
 	truthTable(s)
 	fieldMerges(s)
 	endMerges(s)
+	circleMerges(s)
 	vectorMerges(s)
 	baseMerges(s)
 	verbMerges(s)
@@ -327,6 +328,41 @@ func endMerges(s *suite) {
 	}
 }
 
+func circleMerges(s *suite) {
+	n := func(key string) string { return `{"node":{"key":"` + key + `","type":"T"}}` }
+	by := func(key, by string) string {
+		return `{"mark":{"node":"` + key + `","state":"superseded","by":"` + by + `"}}`
+	}
+	off := func(key string) string { return `{"remove":{"mark":{"node":"` + key + `"}}}` }
+	four := batchText{n("a"), n("b"), n("c"), n("d")}
+	upon := func(lines ...string) batchText { return append(append(batchText{}, four...), lines...) }
+	cases := []struct {
+		name, title        string
+		base, ours, theirs batchText
+	}{
+		{"circle-two", "each side supersedes the other's node", four,
+			batchText{by("a", "b")}, batchText{by("b", "a")}},
+		{"circle-three", "a circle of which each side has a part", upon(by("c", "d")),
+			batchText{by("a", "b")}, batchText{by("c", "a"), by("b", "c")}},
+		{"circle-base", "a mark of both sides on the circle", upon(by("a", "b")),
+			batchText{by("b", "c")}, batchText{by("c", "a")}},
+		{"circle-conflict", "a circle through a mark that is in conflict", four,
+			batchText{by("a", "b")}, batchText{by("a", "c"), by("b", "a")}},
+		{"circle-again", "a conflict that closes another circle", upon(by("b", "d")),
+			batchText{by("a", "b")}, batchText{by("b", "a"), by("d", "b")}},
+		{"circle-none", "a chain of both sides", four,
+			batchText{by("a", "b")}, batchText{by("b", "c")}},
+		{"circle-turned", "a mark turned round by one side", upon(by("a", "b")),
+			batchText{off("a"), by("b", "a")}, batchText{by("c", "a")}},
+		{"circle-contradicted", "marks of other states go round", four,
+			batchText{`{"mark":{"node":"a","state":"contradicted","by":"b"}}`}, batchText{by("b", "a")}},
+	}
+	for _, c := range cases {
+		s.three("14.3", c.name, c.title, c.base, c.ours, c.theirs)
+		s.three("14.3", c.name+"-mirrored", c.title+", from the other side", c.base, c.theirs, c.ours)
+	}
+}
+
 func vectorMerges(s *suite) {
 	n := func(summary string) string {
 		return `{"node":{"key":"n","type":"T","summary":"` + summary + `"}}`
@@ -437,6 +473,8 @@ func conflictRecords(s *suite) {
 		{"14.8", "plain", "two edits", "", nil},
 		{"14.8", "edge", "an edge whose end was removed", "", dict{"cause": "end_removed",
 			"item": "edge/" + uuid(nodeIDOfKey("n")), "theirs": absent{}, "fields": absent{}}},
+		{"14.8", "circle", "a mark that closes a circle", "", dict{"cause": "circle", "base": absent{},
+			"item": "mark/node/" + uuid(nodeIDOfKey("n")), "theirs": absent{}, "fields": absent{}}},
 		{"14.8", "mark", "a mark of an edge", "", dict{"item": "mark/edge/" + uuid(nodeIDOfKey("n"))}},
 		{"14.8", "profile", "the profiles", "", dict{"item": "profile"}},
 		{"14.8", "added", "both added", "", dict{"cause": "add_add", "base": absent{}}},

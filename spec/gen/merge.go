@@ -64,6 +64,7 @@ func merge(base, ours, theirs *store, virtual bool) *union {
 			}
 		}
 	}
+	u.circles()
 	u.vectors, u.dropped = u.embeddings()
 	return u
 }
@@ -133,7 +134,7 @@ func (u *union) prune(item string) {
 	u.conflicts[item], u.fields[item] = "end_removed", nil
 }
 
-// stays is clause 14.3, 4.
+// stays is clause 14.3, 5.
 func (u *union) stays(key string, e dict, node dict) bool {
 	if e == nil || node == nil {
 		return false
