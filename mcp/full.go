@@ -50,8 +50,8 @@ var wide = []struct{ name, params string }{
 
 // What several operations take: marks on nodes, and the changes of other commits.
 const (
-	marking  = "branch dry_run expect message reason"
-	applying = "branch dry_run expect message ours theirs"
+	marking  = "allow_secret branch dry_run expect message reason"
+	applying = "allow_secret branch dry_run expect message ours theirs"
 )
 
 // fullTools are the tools that the full profile adds to the core.

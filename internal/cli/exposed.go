@@ -86,16 +86,16 @@ func exposedChanges() []exposed {
 		{command: "remember", name: "remember_batch", effect: writes, answer: operation.MediaNDJSON,
 			title: "Keep many texts as memories", flags: remembering,
 			lines: lines("batch", "memories: objects with text and any parameter of remember", true)},
-		{command: "commit", effect: writes, flags: "amend base expect-node stage " + dry,
+		{command: "commit", effect: writes, flags: "allow-secret amend base expect-node stage strict " + dry,
 			lines: lines("", linesDoc, false)},
-		{command: "add", effect: writes, flags: staged, lines: lines("", linesDoc, true)},
-		{command: "set", effect: writes, idempotent: true, flags: "type unset " + staged, words: []operation.Param{
+		{command: "add", effect: writes, flags: "allow-secret strict " + staged, lines: lines("", linesDoc, true)},
+		{command: "set", effect: writes, idempotent: true, flags: "allow-secret type unset " + staged, words: []operation.Param{
 			required("node", nodeDoc+"; a key without a node makes one"),
 			list("fields", "FIELD=VALUE, as summary=TEXT or props.NAME=VALUE", false),
 		}},
 		{command: "rm", effect: writes, flags: "edge " + staged,
 			words: []operation.Param{list("nodes", nodesDoc, false)}},
-		{command: "link", effect: writes, idempotent: true, flags: "key prop weight " + staged,
+		{command: "link", effect: writes, idempotent: true, flags: "allow-secret key prop weight " + staged,
 			words: edge},
 		{command: "unlink", effect: writes, flags: "all key " + staged, words: edge},
 		{command: "status", effect: reads, flags: "stage"},
@@ -206,7 +206,7 @@ func exposedRecords() []exposed {
 		{command: "switch", effect: writes, flags: "create detach expect force time", words: []operation.Param{
 			word("name", "the branch, or with detach a revision"),
 			word("rev", "with create: where the branch begins")}},
-		{command: "tag", effect: reads, flags: "annotate delete expect force message time", words: []operation.Param{
+		{command: "tag", effect: reads, flags: "allow-secret annotate delete expect force message time", words: []operation.Param{
 			making("name", "the tag; none to list them"), making("rev", revDoc)}},
 		{command: "undo", effect: writes, flags: "expect time", words: []operation.Param{
 			word("op", "an operation by number or CID; none for the newest")}},
@@ -236,7 +236,7 @@ func exposedRecords() []exposed {
 		{command: "index rebuild", effect: writes, idempotent: true, flags: "at"},
 		{command: "fsck", effect: reads, flags: "full"},
 		{command: "gc", effect: destroys, idempotent: true, flags: "dry-run grace keep-ops time"},
-		{command: "purge", effect: destroys, flags: "dry-run expect reason rewrite-receipts time yes",
+		{command: "purge", effect: destroys, flags: "dry-run expect keep-queries reason time yes",
 			words: []operation.Param{required("node", nodeDoc)}},
 		{command: "verify", effect: reads, flags: "all limit strict",
 			words: []operation.Param{word("rev", revDoc+", or a range A..B")}},

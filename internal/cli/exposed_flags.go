@@ -12,14 +12,14 @@ const (
 	dry     = "dry-run " + written
 
 	// marking is for marks on nodes.
-	marking = "reason " + dry
+	marking = "allow-secret reason " + dry
 
 	// applying is for what applies the changes of other commits.
-	applying = "ours theirs " + dry
+	applying = "allow-secret ours theirs " + dry
 
 	// remembering is for memories, in words or in lines.
-	remembering = "about embed entity expires explain importance no-diff no-link property source " +
-		"supersedes tag type valid-from valid-to " + dry
+	remembering = "about allow-secret embed entity expires explain importance no-diff no-link property source " +
+		"strict supersedes tag type valid-from valid-to " + dry
 
 	// ranking is what profiles can hold of a request.
 	ranking = "adjacency budget community damping decay dedup direction edge-weight expand " +
