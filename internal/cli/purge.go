@@ -25,9 +25,9 @@ type purgeJSON struct {
 	Shared    []redactedJSON `json:"shared"` // blocks that stay, as another node has the same
 	Hits      []hitJSON      `json:"hits"`   // other places of its words
 	MoreHits  int            `json:"more_hits"`
-	DryRun    bool           `json:"dry_run"`
 	// ErasurePending is whether the bytes are still in the files, for want of room to write these anew.
 	ErasurePending bool `json:"erasure_pending"`
+	DryRun         bool `json:"dry_run"`
 }
 
 type redactedJSON struct {

@@ -336,7 +336,7 @@ func recordShapes() map[string][]string {
 			`"redacted": [{"cid": "cid", "what": "` + shapeErased + `", "name": "text|null"}], ` +
 			`"shared": [{"cid": "cid", "what": "content|embedding", "name": "text|null"}], ` +
 			`"hits": [{"what": "text", "cid": "cid|null", "name": "text|null"}], ` +
-			`"more_hits": "int", "dry_run": "bool", "erasure_pending": "bool"}`},
+			`"more_hits": "int", "erasure_pending": "bool", "dry_run": "bool"}`},
 		"mnem serve":        {`{"url": "text", "repository": "text"}`},
 		"mnem token new":    {`{` + shapeToken + `, "token": "text"}`},
 		"mnem token list":   {`{` + shapeToken + `, "expired": "bool"}`},
