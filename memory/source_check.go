@@ -338,7 +338,7 @@ func (m *Memory) MarkGone(
 			}
 		}
 		*res = *k.res
-		return &decision{k.changes, "stale by their sources: " + listed(k.names)}, nil
+		return &decision{k.changes, "stale by their sources: " + listed(k.named)}, nil
 	})
 	if err != nil {
 		return nil, err
@@ -366,7 +366,7 @@ func (k *marker) gone(c *SourceCheck) error {
 	req := MarkRequest{State: graph.Stale,
 		Reason: staleReason + string(c.State) + ": " + c.Source.Place()}
 	k.set(req, c.Node, graph.ID{})
-	k.names = append(k.names, nameOf(&graph.Node{ID: c.Node, Key: c.Key}))
+	k.named = append(k.named, c.Node)
 	return nil
 }
 
@@ -402,7 +402,7 @@ func (m *Memory) Refresh(
 		if err != nil {
 			return nil, err
 		}
-		d := &decision{message: "refresh the sources of " + name}
+		d := &decision{message: "refresh the sources of " + id.String()}
 		if !slices.Equal(list, n.Sources) {
 			d.changes = append(d.changes, graph.Change{Node: &graph.NodeChange{ID: id, Sources: list}})
 		}
