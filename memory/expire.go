@@ -49,8 +49,7 @@ func (m *Memory) Expire(
 			return nil, err
 		}
 		res = k.res
-		message := withReason("expire "+listed(k.names), req.Reason)
-		return &repo.Decision{Changes: k.changes, Message: message}, nil
+		return &repo.Decision{Changes: k.changes, Message: "expire " + listed(k.named)}, nil
 	})
 	if err != nil {
 		return nil, err
@@ -108,7 +107,7 @@ func (k *marker) expireDue(n *graph.Node, req ExpireRequest) error {
 		mark.Reason = why + " " + at.String()
 	}
 	k.set(mark, n.ID, graph.ID{})
-	k.names = append(k.names, nameOf(n))
+	k.named = append(k.named, n.ID)
 	return k.settle(n.ID, old)
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/guard"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
@@ -102,7 +101,7 @@ func (m *Memory) Mark(
 			return nil, err
 		}
 		res = k.res
-		return &repo.Decision{Changes: k.changes, Message: req.message(k.names)}, nil
+		return &repo.Decision{Changes: k.changes, Message: k.message(req.State)}, nil
 	})
 	if err != nil {
 		return nil, err
@@ -135,21 +134,29 @@ var verbs = map[graph.State]string{
 	graph.Forgotten: "forget", graph.Expired: "expire", graph.Contradicted: "contradict",
 }
 
-func (r *MarkRequest) message(names []string) string {
-	text := verbs[r.State] + " " + listed(names)
-	if r.By != "" {
-		text += " by " + r.By
+// message says what a commit marks: ids alone. The reason is in the marks.
+func (k *marker) message(state graph.State) string {
+	text := verbs[state] + " " + listed(k.named)
+	if !k.by.IsZero() {
+		text += " by " + k.by.String()
 	}
-	return withReason(text, r.Reason)
+	return text
 }
 
-// listed names the first few of many.
-func listed(names []string) string {
+// listed lists the first few of many.
+func listed(ids []graph.ID) string {
 	const most = 5
-	if len(names) <= most {
-		return strings.Join(names, ", ")
+	var b strings.Builder
+	for i, id := range ids[:min(len(ids), most)] {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(id.String())
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	if more := len(ids) - most; more > 0 {
+		fmt.Fprintf(&b, " and %d more", more)
+	}
+	return b.String()
 }
 
 // withReason adds a reason to the message of a commit.
@@ -166,14 +173,7 @@ func (m *Memory) decide(
 	ctx context.Context, opt repo.CommitOptions, long bool,
 	fn func(*repo.Snapshot) (*repo.Decision, error),
 ) (*repo.CommitResult, error) {
-	return m.r.Decide(ctx, repo.DecideOptions{CommitOptions: opt, Long: long},
-		func(s *repo.Snapshot) (*repo.Decision, error) {
-			d, err := fn(s)
-			if err == nil {
-				d.Message = guard.Mask(d.Message) // which may quote keys of nodes
-			}
-			return d, err
-		})
+	return m.r.Decide(ctx, repo.DecideOptions{CommitOptions: opt, Long: long}, fn)
 }
 
 // head returns the newest state of a branch, "" for the one that HEAD is on.
@@ -194,7 +194,8 @@ type marker struct {
 	s       *repo.Snapshot
 	res     *MarkResult
 	changes []graph.Change
-	names   []string // of what is marked, for people
+	named   []graph.ID // what is marked, for the message
+	by      graph.ID   // that marks it, zero for none
 	marks   map[graph.ID]*graph.Mark
 	against map[graph.ID][]graph.ID // by a node what is contradicted by it in s; nil until asked for
 	adds    map[graph.ID][]graph.ID // likewise what was decided
@@ -241,6 +242,7 @@ func (k *marker) mark(req MarkRequest) error {
 		if by, err = k.judge(req); err != nil {
 			return err
 		}
+		k.by = by
 	}
 	seen := make(map[graph.ID]bool, len(req.Nodes))
 	for _, name := range req.Nodes {
@@ -260,7 +262,7 @@ func (k *marker) mark(req MarkRequest) error {
 			return err
 		}
 		if len(k.changes) > before {
-			k.names = append(k.names, name)
+			k.named = append(k.named, id)
 		}
 	}
 	return nil
@@ -489,8 +491,7 @@ func (m *Memory) Unmark(
 			}
 		}
 		res = k.res
-		message := withReason("restore "+listed(k.names), req.Reason)
-		return &repo.Decision{Changes: k.changes, Message: message}, nil
+		return &repo.Decision{Changes: k.changes, Message: withReason("restore "+listed(k.named), req.Reason)}, nil
 	})
 	if err != nil {
 		return nil, err
@@ -508,7 +509,7 @@ func (k *marker) unmark(name string) error {
 	if err != nil {
 		return err
 	}
-	k.names = append(k.names, name)
+	k.named = append(k.named, id)
 	if old == nil {
 		k.res.Already = append(k.res.Already, id)
 		return nil

@@ -343,8 +343,7 @@ func (m *Memory) MarkGone(
 			}
 		}
 		res = k.res
-		message := "stale by their sources: " + listed(k.names)
-		return &repo.Decision{Changes: k.changes, Message: message}, nil
+		return &repo.Decision{Changes: k.changes, Message: "stale by their sources: " + listed(k.named)}, nil
 	})
 	if err != nil {
 		return nil, err
@@ -373,7 +372,7 @@ func (k *marker) gone(c *SourceCheck) error {
 	req := MarkRequest{State: graph.Stale,
 		Reason: staleReason + string(c.State) + ": " + c.Source.Place()}
 	k.set(req, c.Node, graph.ID{})
-	k.names = append(k.names, nameOf(&graph.Node{ID: c.Node, Key: c.Key}))
+	k.named = append(k.named, c.Node)
 	return nil
 }
 
@@ -407,7 +406,7 @@ func (m *Memory) Refresh(
 			if n.ID != checked.ID || !slices.Equal(n.Sources, checked.Sources) {
 				return nil, errOtherSources
 			}
-			return refresh(newMarker(ctx, s), n, name, checks)
+			return refresh(newMarker(ctx, s), n, checks)
 		})
 		if err == nil {
 			return checks, res, nil
@@ -433,7 +432,7 @@ func namedNode(ctx context.Context, s *repo.Snapshot, name string) (*graph.Node,
 
 // refresh decides what the checks of all sources of a node change.
 func refresh(
-	k *marker, n *graph.Node, name string, checks []SourceCheck,
+	k *marker, n *graph.Node, checks []SourceCheck,
 ) (*repo.Decision, error) {
 	list, gone := slices.Clone(n.Sources), false
 	for _, c := range checks {
@@ -443,7 +442,7 @@ func refresh(
 		}
 		gone = gone || c.State == SourceRemoved || c.State == SourceUnreadable
 	}
-	d := &repo.Decision{Message: "refresh the sources of " + name}
+	d := &repo.Decision{Message: "refresh the sources of " + n.ID.String()}
 	if !slices.Equal(list, n.Sources) {
 		d.Changes = append(d.Changes, graph.Change{Node: &graph.NodeChange{ID: n.ID, Sources: list}})
 	}

@@ -352,7 +352,17 @@ func (im *importer) checkRef(ref Ref) error {
 	if !ok {
 		return fmt.Errorf("ref %s does not belong in a file, or not to a %s", ref.Name, as)
 	}
-	return nil
+	if as != roleTag {
+		return nil
+	}
+	tag, err := commit.ReadTag(im.ctx, im.over.facts(), ref.Target)
+	if err == nil {
+		_, err = commit.ReadMessage(im.ctx, im.over.facts(), tag.Message)
+	}
+	if errors.Is(err, store.ErrRedacted) {
+		err = nil
+	}
+	return err
 }
 
 // verify shows the new commits to whoever asked to see them.
