@@ -110,7 +110,7 @@ func TestMessagesQuoteNoSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := s.Message(t.Context())
-	if err != nil || strings.Contains(got, key) || got != "forget "+graph.Ref{Key: key}.Target().String() {
+	if err != nil || strings.Contains(got, key) || got != "forget "+(graph.Ref{Key: key}).Target().String() {
 		t.Errorf("%q, %v", got, err)
 	}
 }
