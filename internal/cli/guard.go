@@ -55,7 +55,7 @@ func (c *cli) guardCheck() *cobra.Command {
 			"line: the file, line and column, the rule, and whether it would be refused. The credential\n" +
 			"itself is not printed. The exit code is 7 where one would be refused. It needs no repository.\n\n" +
 			"With --json, one object a line.",
-		Example: "  mnem guard check facts.jsonl people.jsonl\n  git diff | mnem guard check -",
+		Example: "  mnem guard check facts.jsonl people.jsonl\n  echo 'no key in here' | mnem guard check -",
 		Args:    cobra.MinimumNArgs(1),
 	}
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
