@@ -42,7 +42,7 @@ func (c *cli) guardCommand() *cobra.Command {
 			"all the same. What may be a password, or is irregular and called a key, is reported. In commits\n" +
 			"of more than 1000 changes everything is only reported, but with --strict; and merges and imports\n" +
 			"keep their bytes, and report.",
-		Example: "  mnem guard check facts.jsonl\n  mnem guard rules",
+		Example: "  echo 'the password: Xk39-dq2' | mnem guard check -\n  mnem guard rules",
 	}
 	return c.parent(cmd, c.guardCheck(), c.guardRules())
 }
@@ -55,7 +55,7 @@ func (c *cli) guardCheck() *cobra.Command {
 			"line: the file, line and column, the rule, and whether it would be refused. The credential\n" +
 			"itself is not printed. The exit code is 7 where one would be refused. It needs no repository.\n\n" +
 			"With --json, one object a line.",
-		Example: "  mnem guard check facts.jsonl people.jsonl\n  echo 'no key in here' | mnem guard check -",
+		Example: "  echo 'the password: Xk39-dq2' | mnem guard check -",
 		Args:    cobra.MinimumNArgs(1),
 	}
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
