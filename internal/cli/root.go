@@ -224,7 +224,7 @@ func (c *cli) stamp(cmd *cobra.Command, ids ...string) (repo.Stamp, error) {
 	if by.Head, err = parseExpect(c.global.expect); err != nil {
 		return by, err
 	}
-	by.Guard, err = c.guard(cmd, by.Agent)
+	by.Guard, by.Signed, err = c.guard(cmd, by.Agent)
 	return by, err
 }
 
