@@ -15,7 +15,7 @@ import (
 var wide = []struct{ name, params string }{
 	{"branch", "delete expect force move name rev"},
 	{"switch", "create detach expect force name rev"},
-	{"tag", "annotate delete expect force message name rev"},
+	{"tag", "allow_secret annotate delete expect force message name rev"},
 	{"merge", "abort continue drop list no_ff require_signed resolve rev take " + applying},
 	{"revert", "rev " + applying},
 	{"cherry_pick", "rev " + applying},

@@ -24,13 +24,16 @@
 //	operations  names of commands that write, words joined by "_": commit, cherry_pick, op_restore
 //	types       types of the nodes that may be touched; required, empty for none
 //	edges       types of the edges that may be touched between them; default all
+//	signed      true to let the operations take commits off branches and tags that other keys have
+//	            signed; default false, which also holds where there is no policy
 //	note        for people
 //
 // Each list has 0 to 256 patterns of 1 to 255 bytes, where * stands for any run of characters, also
 // an empty one. One rule must allow all there is to one thing: who may change an edge may change
 // edges of its type that leave nodes of its source's type. A node is touched by a change of its
 // record, its mark or its embeddings; who changes its type needs both types. Retrieval profiles may
-// be changed by whoever may do an operation whose name begins with profile.
+// be changed by whoever may do an operation whose name begins with profile; tags be moved, removed, or
+// hidden by a new branch of their name, by whoever may do one whose name begins with tag.
 //
 // The file is UTF-8 JSON of at most 64 KiB; unknown or duplicate members are refused.
 package policy

@@ -142,12 +142,16 @@ func rule(v ipld.Value) (Rule, error) {
 			r.Types, err = patterns(v)
 		case "edges":
 			r.Edges, err = patterns(v)
+		case "signed":
+			if r.Signed = v.Bool(); v.Kind() != ipld.Bool {
+				err = errors.New("not true or false")
+			}
 		case "note":
 			if r.Note = v.Text(); v.Kind() != ipld.String || len(r.Note) > maxNote {
 				err = fmt.Errorf("not a string of at most %d bytes", maxNote)
 			}
 		default:
-			err = errors.New("no member of a rule: want agents, operations, types, edges and note")
+			err = errors.New("no member of a rule: want agents, operations, types, edges, signed and note")
 		}
 		return err
 	})

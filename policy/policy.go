@@ -22,6 +22,8 @@ type Rule struct {
 	Operations []string
 	Types      []string // of nodes
 	Edges      []string // of edges
+	// Signed lets the operations take commits off branches and tags that other keys have signed.
+	Signed bool
 }
 
 // Policy is what agents may do. A nil policy allows everything. Immutable: safe for concurrent use.
@@ -46,6 +48,8 @@ func (e *DeniedError) Error() string {
 	switch t.Kind {
 	case "":
 		return who + ": " + ErrDenied.Error()
+	case repo.TouchTag:
+		return fmt.Sprintf("%s what moves, removes or hides %s: %v", who, t.Ref, ErrDenied)
 	case repo.TouchProfile:
 		return who + " where retrieval profiles change: " + ErrDenied.Error()
 	case repo.TouchEdge:
@@ -89,11 +93,26 @@ func (p *Policy) Touch(agent, operation string, t repo.Touch) error {
 		return err
 	}
 	for _, r := range p.Rules {
-		if r.applies(agent, operation) && r.covers(t) || t.Kind == repo.TouchProfile && r.profiles(agent) {
+		if r.applies(agent, operation) && r.covers(t) ||
+			t.Kind == repo.TouchProfile && r.some(agent, profileOperations) ||
+			t.Kind == repo.TouchTag && r.some(agent, tagOperations) {
 			return nil
 		}
 	}
 	return &DeniedError{Agent: agent, Operation: operation, Touch: t}
+}
+
+// Signed returns the error to refuse with where an agent may not take a commit off a branch or tag that a
+// key has signed which is not its own. Without a policy no agent may.
+func (p *Policy) Signed(agent, operation string, lost *repo.SignedError) error {
+	if p != nil && p.Damage == nil {
+		for _, r := range p.Rules {
+			if r.Signed && r.applies(agent, operation) {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("agent %q may not %s: %w", agent, operation, lost)
 }
 
 // Guard returns what refuses the changes of an operation by an agent that are not allowed, nil where
@@ -133,20 +152,23 @@ func (r *Rule) covers(t repo.Touch) bool {
 	return false
 }
 
-// profiles reports whether the rule lets an agent change retrieval profiles.
-func (r *Rule) profiles(agent string) bool {
+// some reports whether the rule lets an agent do all operations, or one whose name begins with a prefix.
+func (r *Rule) some(agent, prefix string) bool {
 	if !anyMatch(r.Agents, agent) {
 		return false
 	}
 	for _, p := range r.Operations {
-		if p == "*" || strings.HasPrefix(p, profileOperations) {
+		if p == "*" || strings.HasPrefix(p, prefix) {
 			return true
 		}
 	}
 	return false
 }
 
-const profileOperations = "profile"
+const (
+	profileOperations = "profile"
+	tagOperations     = "tag"
+)
 
 func anyMatch(patterns []string, name string) bool {
 	for _, p := range patterns {

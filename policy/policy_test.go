@@ -17,7 +17,8 @@ const sample = `{"version": 1, "rules": [
 	{"note": "notes", "agents": ["claude*"], "operations": ["commit", "op_*"], "types": ["Note", "mem/*"],
 	 "edges": ["about"]},
 	{"agents": ["claude-code"], "operations": ["commit"], "types": ["Person"]},
-	{"agents": ["tuner"], "operations": ["profile_set"], "types": []}
+	{"agents": ["tuner"], "operations": ["profile_set"], "types": []},
+	{"agents": ["keeper"], "operations": ["undo", "tag"], "types": [], "signed": true}
 ]}`
 
 func TestPolicyAllowsWhatOneRuleAllows(t *testing.T) {
@@ -30,6 +31,7 @@ func TestPolicyAllowsWhatOneRuleAllows(t *testing.T) {
 		return repo.Touch{Kind: repo.TouchEdge, Type: typ, Source: src}
 	}
 	profile := repo.Touch{Kind: repo.TouchProfile}
+	tag := repo.Touch{Kind: repo.TouchTag, Ref: "refs/tags/v1"}
 	for _, c := range []struct {
 		agent, op string
 		touch     repo.Touch
@@ -51,6 +53,9 @@ func TestPolicyAllowsWhatOneRuleAllows(t *testing.T) {
 		{"claude", "commit", profile, false},
 		{"tuner", "profile_set", profile, true},
 		{"tuner", "profile_set", node("Note"), false},
+		{"keeper", "undo", tag, true}, // by the right to tag
+		{"tuner", "profile_set", tag, false},
+		{"claude", "commit", tag, false},
 	} {
 		err := p.Touch(c.agent, c.op, c.touch)
 		if (err == nil) != c.want || err != nil && !errors.Is(err, ErrDenied) {
@@ -75,6 +80,29 @@ func TestPolicyAllowsWhatOneRuleAllows(t *testing.T) {
 	}
 }
 
+// TestPolicyOfSignedCommits: who may take them away must be told so, whatever else is allowed.
+func TestPolicyOfSignedCommits(t *testing.T) {
+	p, err := Parse([]byte(sample))
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := &Policy{Rules: p.Rules, Damage: errors.New("half a file")}
+	lost := &repo.SignedError{Ref: "refs/heads/main"}
+	for _, c := range []struct {
+		p         *Policy
+		agent, op string
+		want      bool
+	}{
+		{p, "keeper", "undo", true}, {p, "keeper", "commit", false}, {p, "claude", "commit", false},
+		{p, "", "undo", false}, {nil, "keeper", "undo", false}, {damaged, "keeper", "undo", false},
+	} {
+		err := c.p.Signed(c.agent, c.op, lost)
+		if (err == nil) != c.want || err != nil && !errors.Is(err, repo.ErrSigned) {
+			t.Errorf("%q %s: %v", c.agent, c.op, err)
+		}
+	}
+}
+
 func TestParseIsStrict(t *testing.T) {
 	list := func(n int, item string) string {
 		return "[" + strings.TrimSuffix(strings.Repeat(item+",", n), ",") + "]"
@@ -91,6 +119,7 @@ func TestParseIsStrict(t *testing.T) {
 		"trailing":          {`{"version": 1} {}`, "JSON"},
 		"rules no list":     {`{"version": 1, "rules": {}}`, "rules: not a list"},
 		"rule no object":    {`{"version": 1, "rules": [1]}`, "rule 1: not a JSON object"},
+		"signed as text":    {`{"version": 1, "rules": [{"signed": "yes"}]}`, "rule 1: signed: not true"},
 		"misspelt":          {`{"version": 1, "rules": [{"agent": []}]}`, "rule 1: agent: no member"},
 		"no types":          {`{"version": 1, "rules": [{"agents": [], "operations": []}]}`, "rule 1: types: missing"},
 		"case":              {`{"version": 1, "rules": [{"Agents": []}]}`, "rule 1: Agents: no member"},

@@ -234,6 +234,11 @@ func (t *tx) commit(
 	if res.Commit, err = t.putCommit(ctx, rec, opt.Sign); err != nil {
 		return err
 	}
+	if opt.Amend {
+		if err := t.amended(ref.Name, base, rec, opt.Stamp); err != nil {
+			return err
+		}
+	}
 	res.Parents = rec.Parents
 	t.setRef(ref.Name, res.Commit)
 	t.indexes = append(t.indexes, stateChange{base.state, next})

@@ -20,6 +20,7 @@ const (
 	TouchNode    TouchKind = "node"    // a node, its mark, or an embedding of it
 	TouchEdge    TouchKind = "edge"    // an edge, or its mark
 	TouchProfile TouchKind = "profile" // the retrieval profiles
+	TouchTag     TouchKind = "tag"     // a tag that is moved, removed, or hidden by a new branch of its name
 )
 
 // Touch is one thing that an operation changes in what a ref leads to.
@@ -79,6 +80,9 @@ func (g *guarding) moved(name graph.RefName, before, after Ref) (err error) {
 	_, branch := name.Branch()
 	switch text := string(name); {
 	case branch:
+		if err := g.shadows(name, before); err != nil {
+			return err
+		}
 		from, to, err = g.branches(before.Target, after.Target, before.Exists(), after.Exists())
 	case name == graph.Head:
 		from, to, err = g.heads(after)
@@ -91,13 +95,30 @@ func (g *guarding) moved(name graph.RefName, before, after Ref) (err error) {
 		from, to, err = g.pair(before.Target, after.Target, g.pending)
 	case strings.HasPrefix(text, keptCommits):
 		from, to, err = g.pair(before.Target, after.Target, g.kept)
+	case strings.HasPrefix(text, graph.Tags):
+		if before.Exists() {
+			return g.guard(Touch{Kind: TouchTag, Ref: name})
+		}
+		return nil
 	default:
-		return nil // tags, sessions and what was imported are no state of the memory
+		return nil // sessions and what was imported are no state of the memory
 	}
 	if err != nil {
 		return err
 	}
 	return g.between(from, to)
+}
+
+// shadows asks about the tag that a new branch of the same name hides: the name leads to the branch then.
+func (g *guarding) shadows(name graph.RefName, before Ref) error {
+	if before.Exists() {
+		return nil
+	}
+	tag := graph.TagRef(branchName(name))
+	if _, ok, err := g.t.view.get(g.ctx, tag); !ok || err != nil {
+		return err
+	}
+	return g.guard(Touch{Kind: TouchTag, Ref: tag})
 }
 
 // branches returns the states of a branch before and after, HEAD's where it does not exist.

@@ -34,6 +34,10 @@ type Stamp struct {
 	// Secrets says what becomes of credentials in what is written: they are refused unless it says
 	// otherwise.
 	Secrets SecretOptions
+	// Signed, where given, is asked about each commit that a key has signed before it is taken off a
+	// branch or a tag: by amending it, undoing, moving, resetting or removing. What it returns refuses
+	// the operation. nil refuses no more than to amend such a commit without the same key.
+	Signed func(*SignedError) error
 }
 
 // tx is one operation in the making: blocks gather in stage, refs in edits.
@@ -44,6 +48,8 @@ type tx struct {
 	stage *store.Stage
 	nodes *prolly.Nodes // trees read and written through stage
 	edits map[graph.RefName][]byte
+
+	resigned ipld.CID // the commit that was replaced by one that the same key signed
 
 	undoes, redoes ipld.CID // the operation that this one takes back; at most one is defined
 
@@ -109,6 +115,9 @@ func (r *Repo) begin(
 		return ipld.CID{}, isDurable, err
 	}
 	if err := t.guarded(ctx, by.Guard); err != nil {
+		return ipld.CID{}, nil, err
+	}
+	if err := t.sealed(ctx, by); err != nil {
 		return ipld.CID{}, nil, err
 	}
 	return t.finish(ctx, by)

@@ -197,6 +197,9 @@ func (c *cli) command(
 		if err := c.place(cmd); err != nil {
 			return err
 		}
+		if err := c.configures(cmd); err != nil {
+			return err
+		}
 		stop, err := c.profiling.start(c)
 		if err != nil {
 			return err

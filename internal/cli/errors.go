@@ -107,7 +107,7 @@ func outcomeOf(ctx context.Context, err error) operation.Outcome {
 		return operation.Busy
 	case is(store.ErrRedacted):
 		return operation.Redacted
-	case is(repo.ErrUnsigned, policy.ErrDenied, errForeign, keyring.ErrExposed, errRevoked,
+	case is(repo.ErrUnsigned, repo.ErrSigned, policy.ErrDenied, errForeign, keyring.ErrExposed, errRevoked,
 		errUnconfirmed, errRemote, errOpenToAll, repo.ErrSecret):
 		return operation.Refused
 	case is(repo.ErrConflict, store.ErrHeadMoved, filestate.ErrMoved):

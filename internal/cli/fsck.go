@@ -35,9 +35,9 @@ func (c *cli) fsckCommand() *cobra.Command {
 			"block. It changes nothing. Damage gives exit code 4.\n\n" +
 			"With --repair indexes that are damaged are made anew, which loses nothing; damaged facts are\n" +
 			"named as before, and beside them no index is dropped. Where nodes of a branch hide each other,\n" +
-			"as each is superseded by the next in a circle, a commit takes the oldest of these marks off. A repository that does not open because\n" +
-			"what is stored is not what was acknowledged last opens with --accept-head: what the message\n" +
-			"says is gone stays gone.",
+			"as each is superseded by the next in a circle, a commit takes the oldest of these marks off. A\n" +
+			"repository that does not open because what is stored is not what was acknowledged last opens\n" +
+			"with --accept-head: what the message says is gone stays gone.",
 		Example: "  mnem fsck\n  mnem fsck --full --json\n  mnem fsck --repair",
 		Args:    cobra.NoArgs,
 	}

@@ -33,6 +33,7 @@ type ruleJSON struct {
 	Operations []string `json:"operations"`
 	Types      []string `json:"types"`
 	Edges      []string `json:"edges"`
+	Signed     bool     `json:"signed"` // whether commits that others signed may be taken off
 }
 
 // verdictJSON is what the policy says about one change.
@@ -57,6 +58,9 @@ func (c *cli) policyCommand() *cobra.Command {
 			"  {\"version\": 1, \"rules\": [{\n" +
 			"    \"agents\": [\"claude*\"], \"operations\": [\"remember\", \"commit\"],\n" +
 			"    \"types\": [\"Note\", \"Decision\"], \"edges\": [\"*\"]}]}\n\n" +
+			"With \"signed\": true the operations may take commits off branches and tags that the key of\n" +
+			"somebody else has signed, as amend, undo, reset and branch --force do. Without it, and without\n" +
+			"a policy, no agent may. To change settings, keys or tokens is an operation like the others.\n\n" +
 			"Lists have patterns, where * stands for anything. Edges are those that leave nodes of these\n" +
 			"types; without \"edges\" all types of them. Operations are commands that write, words joined by\n" +
 			"_: " + "'mnem policy check --operations' lists them.",
@@ -104,6 +108,7 @@ func (c *cli) readPolicy() (*policyJSON, error) {
 	for _, r := range p.Rules {
 		out.Rules = append(out.Rules, ruleJSON{
 			orNull(r.Note), notNil(r.Agents), notNil(r.Operations), notNil(r.Types), notNil(r.Edges),
+			r.Signed,
 		})
 		for _, o := range r.Operations {
 			fits := func(name string) bool { return policy.Match(o, name) }
@@ -149,7 +154,8 @@ func writingOperations() []string {
 		if cmd.HasParent() {
 			name = operationName(cmd)
 		}
-		if cmd.Flags().Lookup("author") != nil && !slices.Contains(recording(), name) {
+		if cmd.Flags().Lookup("author") != nil && !slices.Contains(recording(), name) ||
+			slices.Contains(configuring(), name) {
 			names = append(names, name)
 		}
 		for _, sub := range cmd.Commands() {
@@ -176,10 +182,13 @@ func (c *cli) printPolicy(out *policyJSON) error {
 		return cell{line(strings.Join(patterns, " ")), ""}
 	}
 	head := func(s string) cell { return cell{s, styleDim} }
-	rows := [][]cell{{head("rule"), head("agents"), head("operations"), head("types"), head("edges")}}
+	rows := [][]cell{{
+		head("rule"), head("agents"), head("operations"), head("types"), head("edges"), head("signed"),
+	}}
 	for i, r := range out.Rules {
 		rows = append(rows, []cell{
 			{fmt.Sprint(i + 1), ""}, list(r.Agents), list(r.Operations), list(r.Types), list(r.Edges),
+			{map[bool]string{true: "yes", false: "no"}[r.Signed], ""},
 		})
 	}
 	if len(out.Rules) == 0 {

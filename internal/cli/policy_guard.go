@@ -35,12 +35,34 @@ func (c *cli) policyPath() (string, error) {
 }
 
 // guard refuses a command that the repository's policy does not allow the agent, and returns what
-// refuses the changes that it does not allow; nil for people, and where there is no policy. It is
-// asked for whatever writes, by stamp.
-func (c *cli) guard(cmd *cobra.Command, agent string) (repo.Guard, error) {
+// refuses the changes that it does not allow, and the loss of commits that others have signed; nil for
+// people, and a guard of changes where there is a policy. It is asked for whatever writes, by stamp.
+func (c *cli) guard(
+	cmd *cobra.Command, agent string,
+) (repo.Guard, func(*repo.SignedError) error, error) {
 	if agent == "" && !c.app.Remote { // who calls a server is an agent, named or not
-		return nil, nil
+		return nil, nil, nil
 	}
+	name := operationName(cmd)
+	p, err := c.policyFor(agent, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	signed := func(lost *repo.SignedError) error {
+		if key, ok := c.ownKey(); ok && key == lost.Key {
+			return nil
+		}
+		return p.Signed(agent, name, lost)
+	}
+	guard := p.Guard(agent, name)
+	if guard == nil {
+		return nil, signed, nil
+	}
+	return func(t repo.Touch) error { return policyHint(guard(t)) }, signed, nil
+}
+
+// policyFor returns the policy, nil for none, or an error where it does not allow an agent an operation.
+func (c *cli) policyFor(agent, name string) (*policy.Policy, error) {
 	path, err := c.policyPath()
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil // the command says so where it needs a repository
@@ -49,17 +71,29 @@ func (c *cli) guard(cmd *cobra.Command, agent string) (repo.Guard, error) {
 		return nil, err
 	}
 	p, _ := policy.Read(path) // a damaged one refuses, and says why
-	name := operationName(cmd)
-	if !slices.Contains(recording(), name) {
-		if err := p.Operation(agent, name); err != nil {
-			return nil, policyHint(err)
-		}
+	if slices.Contains(recording(), name) {
+		return p, nil
 	}
-	guard := p.Guard(agent, name)
-	if guard == nil {
-		return nil, nil
+	return p, policyHint(p.Operation(agent, name))
+}
+
+// configuring are the operations that change no memory but what governs it: settings, keys and tokens.
+// Policies speak of them as well.
+func configuring() []string {
+	return []string{
+		"config_set", "config_unset", "key_import", "key_new", "key_revoke", "key_rm", "key_trust",
+		"key_untrust", "token_new", "token_revoke",
 	}
-	return func(t repo.Touch) error { return policyHint(guard(t)) }, nil
+}
+
+// configures refuses such a command to an agent whom the policy does not allow it.
+func (c *cli) configures(cmd *cobra.Command) error {
+	agent, name := c.env("MNEM_AGENT"), operationName(cmd)
+	if agent == "" && !c.app.Remote || !slices.Contains(configuring(), name) {
+		return nil
+	}
+	_, err := c.policyFor(agent, name)
+	return err
 }
 
 // policyHint says what to do about a refusal.

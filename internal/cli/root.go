@@ -238,7 +238,7 @@ func (c *cli) stampOf(cmd *cobra.Command, ids []string) (repo.Stamp, error) {
 	if by.Secrets, err = c.secretOptions(); err != nil {
 		return by, err
 	}
-	by.Guard, err = c.guard(cmd, by.Agent)
+	by.Guard, by.Signed, err = c.guard(cmd, by.Agent)
 	return by, err
 }
 

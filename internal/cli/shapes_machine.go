@@ -2,7 +2,8 @@ package cli
 
 const (
 	shapePolicy = `{"path": "text", "present": "bool", "rules": [{"note": "text|null", ` +
-		`"agents": ["text"], "operations": ["text"], "types": ["text"], "edges": ["text"]}], ` +
+		`"agents": ["text"], "operations": ["text"], "types": ["text"], "edges": ["text"], ` +
+		`"signed": "bool"}], ` +
 		`"unknown": ["text"]}`
 	shapeIntegration = `{"client": "text", "level": "user|project", "path": "text", ` +
 		`"changed": "bool", "dry_run": "bool", "backup": "text|null", "command": ["text"]}`

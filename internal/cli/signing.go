@@ -85,6 +85,28 @@ func (c *cli) signer(at graph.Time) (commit.SignFunc, error) {
 	return secret.Sign, nil
 }
 
+// ownKey returns the key that this caller signs with, and whether it signs. Callers of a server have no
+// key of theirs here.
+func (c *cli) ownKey() (commit.Key, bool) {
+	if c.app.Remote {
+		return commit.Key{}, false
+	}
+	want := c.signing.sign || c.signing.key != ""
+	if v, err := c.configured("sign"); !want && (err != nil || v != "true" || c.signing.noSign) {
+		return commit.Key{}, false
+	}
+	ring, err := c.ring()
+	if err != nil {
+		return commit.Key{}, false
+	}
+	name, err := c.signingKey(ring)
+	if err != nil {
+		return commit.Key{}, false
+	}
+	secret, err := ring.Secret(name)
+	return secret.Key(), err == nil
+}
+
 // signingKey returns the name of the key to sign with.
 func (c *cli) signingKey(ring *keyring.Ring) (string, error) {
 	if c.signing.key != "" {
