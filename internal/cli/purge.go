@@ -72,7 +72,7 @@ func (c *cli) purgeCommand() *cobra.Command {
 			"it says what it would do and is refused.",
 		Example: "  mnem purge bob --dry-run\n" +
 			"  mnem purge bob --reason 'asked to be forgotten' --yes\n" +
-			"  mnem purge --text --reason 'a leaked key' --yes < key.txt",
+			"  mnem purge --text --reason 'a leaked key' --yes <key.txt",
 		Args: cobra.MaximumNArgs(1),
 	}
 	c.writeFlags(cmd)
