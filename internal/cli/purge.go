@@ -192,7 +192,7 @@ func (c *cli) printPurge(res *repo.PurgeResult, dryRun bool) error {
 	if dryRun {
 		verb = "would erase"
 	}
-	what := "that hold the text"
+	what := "with the text"
 	if !res.Node.IsZero() {
 		what = "of node " + res.Node.String()
 	}
