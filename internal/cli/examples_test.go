@@ -90,6 +90,7 @@ func TestExamples(t *testing.T) {
 	world.write("people.jsonl", `{"node":{"key":"frank","type":"Person","summary":"Frank"}}`+"\n")
 	world.write("notes.jsonl", `{"text":"Erin keeps the backups","tags":["ops"]}`+"\n")
 	world.write("laptop.key", exampleKey)
+	world.write("key.txt", "Harbour Core builds what a guest touches\n")
 	queries, err := os.ReadFile(filepath.Join("..", "..", "testdata", "demo", "queries.jsonl"))
 	if err != nil {
 		t.Fatal(err)

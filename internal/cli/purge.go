@@ -76,7 +76,7 @@ func (c *cli) purgeCommand() *cobra.Command {
 			"it says what it would do and is refused.",
 		Example: "  mnem purge bob --dry-run\n" +
 			"  mnem purge bob --reason 'asked to be forgotten' --yes\n" +
-			"  mnem purge --text --reason 'a leaked key' --yes < key.txt",
+			"  mnem purge --text --reason 'a leaked key' --yes <key.txt",
 		Args: cobra.MaximumNArgs(1),
 	}
 	c.writeFlags(cmd)
@@ -199,7 +199,7 @@ func (c *cli) printPurge(res *repo.PurgeResult, dryRun bool) error {
 	case res.Pending:
 		verb = "redacted"
 	}
-	what := "that hold the text"
+	what := "with the text"
 	if !res.Node.IsZero() {
 		what = "of node " + res.Node.String()
 	}

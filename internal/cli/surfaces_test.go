@@ -205,6 +205,7 @@ var (
 
 // notOfTheMachine are the parameters that such words say something else of, and what.
 var notOfTheMachine = map[string]string{
+	"allow_secret":    "names of published rules",
 	"embed":           "true, for the model of the configuration",
 	"rerank":          "true or local, for the model of the configuration or none",
 	"rewrite":         "a way, or true, for the model of the configuration",
