@@ -87,6 +87,12 @@ func (t *tx) taken(ctx context.Context, name graph.RefName, before, after Ref, b
 		if err != nil || !rec.Theirs.Defined() {
 			return err
 		}
+		if after.Exists() {
+			now, err := commit.ReadMerge(ctx, t.stage, after.Target)
+			if err != nil || now.Theirs == rec.Theirs {
+				return err
+			}
+		}
 		from, after = rec.Theirs, Ref{}
 	} else if _, branch := name.Branch(); !branch && !strings.HasPrefix(string(name), keptCommits) {
 		return nil

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -61,25 +63,7 @@ func TestSignedCommitsStay(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := openMem(t)
 			ada := secret(t, 1)
-			note(t, r, "one", 10, nil)
-			branch(t, r, "old", "HEAD")
-			signed := note(t, r, "two", 20, ada.Sign).Commit // operation 4
-			if _, err := r.CreateTag(t.Context(), "v1", "HEAD", repo.TagOptions{
-				RefOptions: repo.RefOptions{Stamp: by}}); err != nil {
-				t.Fatal(err)
-			}
-			want := signed
-			if tt.ref == "refs/heads/only" {
-				branch(t, r, "only", "old")
-				stamp := by
-				stamp.Sign = ada.Sign
-				res, err := r.Commit(t.Context(), onlyPerson, repo.CommitOptions{
-					Stamp: stamp, Branch: "only", Message: "three"})
-				if err != nil {
-					t.Fatal(err)
-				}
-				want = res.Commit
-			}
+			want := signedOn(t, r, ada.Sign, tt.ref == "refs/heads/only")
 			before, err := r.Refs(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -112,6 +96,31 @@ func TestSignedCommitsStay(t *testing.T) {
 			}
 		})
 	}
+}
+
+// signedOn makes a signed commit on main, with the tag v1, as operation 4, and where asked to another one
+// on the branch only. It returns the last. The branch old is before them.
+func signedOn(t *testing.T, r *repo.Repo, sign commit.SignFunc, only bool) ipld.CID {
+	t.Helper()
+	note(t, r, "one", 10, nil)
+	branch(t, r, "old", "HEAD")
+	signed := note(t, r, "two", 20, sign).Commit
+	tag := repo.TagOptions{RefOptions: repo.RefOptions{Stamp: by}}
+	if _, err := r.CreateTag(t.Context(), "v1", "HEAD", tag); err != nil {
+		t.Fatal(err)
+	}
+	if !only {
+		return signed
+	}
+	branch(t, r, "only", "old")
+	stamp := by
+	stamp.Sign = sign
+	res, err := r.Commit(t.Context(), onlyPerson, repo.CommitOptions{
+		Stamp: stamp, Branch: "only", Message: "three"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.Commit
 }
 
 func nothing(func(graph.Change, error) bool) {}
@@ -151,6 +160,41 @@ func TestSignedCommitsAreBuiltUpon(t *testing.T) {
 	note(t, r, "three", 30, ada.Sign)
 	_, err = r.Commit(ctx, nothing, repo.CommitOptions{Stamp: stamp, Message: "again", Amend: true})
 	fail("amend with the same key", err)
+}
+
+// TestSignedMergeInProgress decides about a merge in progress of a signed commit that nothing else has,
+// which takes nothing away, and aborts it, which does.
+func TestSignedMergeInProgress(t *testing.T) {
+	ctx := t.Context()
+	r := openMem(t)
+	ada := secret(t, 1)
+	lines(t, r, person(1))
+	branch(t, r, "theirs", "HEAD")
+	lines(t, r, `{"node":{"key":"p1","summary":"ours"}}`)
+	signing := by
+	signing.Sign = ada.Sign
+	_, err := r.Commit(ctx, func(yield func(graph.Change, error) bool) {
+		summary := "theirs"
+		yield(graph.Change{Node: &graph.NodeChange{Key: "p1", Summary: &summary}}, nil)
+	}, repo.CommitOptions{Stamp: signing, Branch: "theirs"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt := repo.CommitOptions{Stamp: by}
+	if _, err := r.Merge(ctx, "theirs", repo.MergeOptions{CommitOptions: opt}); err == nil {
+		t.Fatal("no conflict")
+	}
+	dropBranch(t, r, "theirs")
+	opt.Signed = func(lost *repo.SignedError) error { return lost }
+	if _, err := r.ResolveConflict(ctx, "p1", repo.Choice{Take: graph.TakeTheirs}, opt); err != nil {
+		t.Errorf("resolve: %v", err)
+	}
+	if _, err := r.AbortMerge(ctx, opt); !errors.Is(err, repo.ErrSigned) {
+		t.Errorf("abort: %v", err)
+	}
+	if _, err := r.ContinueMerge(ctx, repo.MergeOptions{CommitOptions: opt}); err != nil {
+		t.Errorf("continue: %v", err)
+	}
 }
 
 // TestGuardKnowsTags asks about tags that move, go, or are hidden by a branch of their name.
