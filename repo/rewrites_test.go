@@ -52,9 +52,8 @@ func TestReplayModels(t *testing.T) {
 		t.Fatalf("%+v, %v", req, err)
 	}
 	plan := purgeZed(t, r, repo.PurgeOptions{DryRun: true})
-	hits := kinds(plan.Hits)
-	if hits["query"] == 0 {
-		t.Errorf("hits %v", hits)
+	if erased := kinds(plan.Erased); erased["query"] == 0 {
+		t.Errorf("would erase %v", erased)
 	}
 	purgeZed(t, r, repo.PurgeOptions{Reason: "asked"})
 	if where := found(t, dir, st, []string{rewrite}); len(where) > 0 {

@@ -13,6 +13,7 @@ var withoutRepo = []string{
 	"mnem init", "mnem config get", "mnem config list", "mnem integrate", "mnem unintegrate",
 	"mnem demo", "mnem version", "mnem completion", "mnem doctor", "mnem bench eval",
 	"mnem bench perf", "mnem bench check", "mnem bench open", "mnem bench watch", "mnem help", "mnem mcp",
+	"mnem guard check", "mnem guard rules",
 }
 
 // someArgs are arguments with which commands that take any get as far as their repository.
