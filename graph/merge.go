@@ -181,6 +181,40 @@ func (f *fieldMerge) both(v Versions) (MergedRecord, error) {
 	if v.Base == nil && take == TakeBase { // the whole item will be absent
 		f.take = TakeOurs
 	}
+	out := MergedRecord{Record: f.settle(v)}
+	if len(f.conflicts) == 0 {
+		return out, nil
+	}
+	// What cannot stand together depends on the side that is taken: the fields of either are named, so
+	// that they are the same from both sides.
+	conflicts := f.conflicts
+	for _, side := range []Take{TakeOurs, TakeTheirs} {
+		if side != f.take {
+			other := *f
+			other.take = side
+			other.settle(v)
+			conflicts = slices.Concat(conflicts, other.conflicts)
+		}
+	}
+	for _, c := range conflicts {
+		out.Fields = append(out.Fields, c.String())
+	}
+	slices.Sort(out.Fields)
+	out.Fields = slices.Compact(out.Fields)
+	out.Kind = EditEdit
+	if v.Base == nil {
+		out.Kind = AddAdd
+		if take == TakeBase {
+			out.Record = nil
+		}
+	}
+	return out, nil
+}
+
+// settle returns the record taking a side, and notes the fields that conflict: those that make a
+// record which breaks a rule among them.
+func (f *fieldMerge) settle(v Versions) []byte {
+	f.forced = nil
 	block := f.assemble()
 	if f.rule.check(block) != nil {
 		f.forced = span
@@ -190,22 +224,7 @@ func (f *fieldMerge) both(v Versions) (MergedRecord, error) {
 		f.conflicts = f.differing()
 		block = v.Pick(f.take)
 	}
-	out := MergedRecord{Record: block}
-	if len(f.conflicts) == 0 {
-		return out, nil
-	}
-	for _, c := range f.conflicts {
-		out.Fields = append(out.Fields, c.String())
-	}
-	slices.Sort(out.Fields)
-	out.Kind = EditEdit
-	if v.Base == nil {
-		out.Kind = AddAdd
-		if take == TakeBase {
-			out.Record = nil
-		}
-	}
-	return out, nil
+	return block
 }
 
 // assemble returns the record of the merged fields and notes those that conflict.

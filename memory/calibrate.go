@@ -36,14 +36,44 @@ type CheckPoint struct {
 	Right      bool // the best memory holds the answer; of a question without evidence: answerable
 	known      bool // whether somebody said which memories hold the answer
 	best       *Evidence
+	// apart says that words were judged apart from vectors: words is the best by them, and rightWords
+	// is Right of it.
+	apart      bool
+	words      *Evidence
+	rightWords bool
 }
 
 // Point makes a point of a result. evidence are the memories that hold the answer, nil where nobody
 // said which.
 func (r *CheckResult) Point(answerable bool, evidence []graph.ID) CheckPoint {
-	p := CheckPoint{Answerable: answerable, known: len(evidence) > 0, best: r.Signals}
-	p.Right = answerable && p.best != nil &&
-		(len(evidence) == 0 || slices.Contains(evidence, p.best.ID))
+	right := func(e *Evidence) bool {
+		return answerable && e != nil && (len(evidence) == 0 || slices.Contains(evidence, e.ID))
+	}
+	return CheckPoint{
+		Answerable: answerable, Right: right(r.best), rightWords: right(r.words),
+		known: len(evidence) > 0, best: r.best, words: r.words, apart: r.apart,
+	}
+}
+
+// verdict decides about a point as Check does about a question, and says whether that is right.
+func (t Thresholds) verdict(gate Gate, p CheckPoint) (verdict Verdict, right bool) {
+	if gate != GateFused || !p.apart {
+		verdict, _ = t.decide(gate, p.best)
+		return verdict, p.Right
+	}
+	words, _ := t.decide(GateLexical, p.words)
+	verdict, _ = t.byVectors(p.best)
+	if wordsDecide(words, verdict) {
+		return words, p.rightWords
+	}
+	return verdict, p.Right
+}
+
+// byWords is a point as words alone have it.
+func (p CheckPoint) byWords() CheckPoint {
+	if p.apart {
+		p.best, p.Right = p.words, p.rightWords
+	}
 	return p
 }
 
@@ -57,7 +87,8 @@ type CheckFigures struct {
 func (t Thresholds) Measure(gate Gate, points []CheckPoint) CheckFigures {
 	var f CheckFigures
 	for _, p := range points {
-		verdict, _ := t.decide(gate, p.best)
+		var verdict Verdict
+		verdict, p.Right = t.verdict(gate, p)
 		f.count(p, verdict)
 	}
 	return f
@@ -186,6 +217,7 @@ func (c *calibrator) lexical() {
 	loosest.Coverage, loosest.Evidence, loosest.Lead = 0, 0, 0
 	loosest.WeakCoverage, loosest.WeakEvidence = 0, 0
 	for _, p := range c.points {
+		p = p.byWords()
 		if verdict, _ := loosest.decide(GateLexical, p.best); verdict == Strong {
 			open = append(open, p)
 		} else {

@@ -52,6 +52,10 @@ type CheckResult struct {
 	// of the question.
 	Signals  *Evidence
 	Readings []retrieve.Reading // what words that no memory has were read as
+
+	best  *Evidence // of all that was found; nil where there is none
+	apart bool      // whether words were judged apart from vectors
+	words *Evidence // the best by words then, nil where there is none
 }
 
 func badParam(param, format string, args ...any) error {
@@ -59,11 +63,15 @@ func badParam(param, format string, args ...any) error {
 }
 
 // Check says whether the memories of a snapshot hold the answer to a question, and which does. It
-// reads what one retrieval of twenty items reads and these items, and writes nothing. A request that
-// breaks a bound gives a *retrieve.RequestError. Safe for concurrent use.
+// reads what one retrieval of twenty items reads and these items, with GateFused what two do, and
+// writes nothing. A request that breaks a bound gives a *retrieve.RequestError. Safe for concurrent
+// use.
 func Check(ctx context.Context, s *repo.Snapshot, req CheckRequest) (*CheckResult, error) {
 	if err := req.complete(ctx, s); err != nil {
 		return nil, err
+	}
+	if without, ok := req.Request.WithoutVectors(); ok && req.Gate == GateLexical {
+		req.Request = without
 	}
 	res := &CheckResult{Commit: s.CID(), Gate: req.Gate, Thresholds: *req.Thresholds}
 	found, readings, err := gatherEvidence(ctx, s, req.Request)
@@ -72,6 +80,15 @@ func Check(ctx context.Context, s *repo.Snapshot, req CheckRequest) (*CheckResul
 	}
 	res.Readings = readings
 	res.Verdict, found = req.Thresholds.judge(req.Gate, found)
+	if len(found) > 0 {
+		res.best = found[0]
+	}
+	if without, ok := req.Request.WithoutVectors(); ok && req.Gate == GateFused {
+		req.Request = without
+		if found, err = res.byWords(ctx, s, req, found); err != nil {
+			return nil, err
+		}
+	}
 	if len(found) == 0 {
 		return res, nil
 	}
@@ -81,6 +98,39 @@ func Check(ctx context.Context, s *repo.Snapshot, req CheckRequest) (*CheckResul
 	}
 	res.Nearest = res.Nearest[:min(len(res.Nearest), *req.Nearest)]
 	return res, nil
+}
+
+// byWords judges what was found with vectors by these alone, and by words what a request without them
+// finds; it returns what the verdict is about. Vectors raise what is like the question too, so that the
+// best memory is less far ahead of the next: what words say is not taken back for that.
+func (res *CheckResult) byWords(
+	ctx context.Context, s *repo.Snapshot, req CheckRequest, found []*Evidence,
+) ([]*Evidence, error) {
+	cosines := make(map[graph.ID][]ModelCosine)
+	for _, e := range found {
+		cosines[e.ID] = e.Cosines
+	}
+	words, _, err := gatherEvidence(ctx, s, req.Request)
+	if err != nil {
+		return nil, err
+	}
+	verdict, words := req.Thresholds.judge(GateLexical, words)
+	for _, e := range words {
+		e.Cosines = cosines[e.ID]
+	}
+	res.apart = true
+	if len(words) > 0 {
+		res.words = words[0]
+	}
+	near, missing := req.Thresholds.byVectors(res.best)
+	if len(words) > 0 && wordsDecide(verdict, near) {
+		res.Verdict = verdict
+		return words, nil
+	}
+	if res.Verdict = near; res.best != nil {
+		res.best.Missing = missing
+	}
+	return found, nil
 }
 
 // CheckThresholds returns the thresholds of a snapshot's memory, and whether these are its own.

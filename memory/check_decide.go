@@ -199,6 +199,29 @@ func (t Thresholds) decide(gate Gate, e *Evidence) (Verdict, []Missing) {
 	return verdict, missing
 }
 
+// byVectors decides by vectors alone, and says what a memory lacks besides: where they find it like
+// enough, a name or number that it has not stands against it.
+func (t Thresholds) byVectors(e *Evidence) (Verdict, []Missing) {
+	if e == nil {
+		return Miss, nil
+	}
+	_, missing := t.lexical(e)
+	verdict := t.semantic(e)
+	if verdict == Strong && (slices.ContainsFunc(missing, hard) || e.State != "") {
+		verdict = Weak
+	}
+	if verdict == Strong {
+		missing = nil
+	}
+	return verdict, missing
+}
+
+// wordsDecide reports whether the verdict by words stands rather than that by vectors, where both were
+// judged apart.
+func wordsDecide(words, vectors Verdict) bool {
+	return words == Strong || vectors != Strong && words != Miss
+}
+
 // semantic decides by vectors: one model that finds it like enough will do.
 func (t Thresholds) semantic(e *Evidence) Verdict {
 	verdict := Miss

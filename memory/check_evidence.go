@@ -237,7 +237,7 @@ func (w *weigher) sentences(s string) []sentenceOf {
 	text.EachSentence(s, maxCheckText, func(x text.Sentence) bool {
 		part := s[x.Start:x.End]
 		o := sentenceOf{start: x.Start, end: x.End, asks: isQuestion(part)}
-		w.each(part, func(at int) {
+		w.each(unaddressed(w.a, part), func(at int) {
 			if !slices.Contains(o.words, at) {
 				o.words = append(o.words, at)
 			}

@@ -225,6 +225,58 @@ func TestCheckVectors(t *testing.T) {
 	}
 }
 
+// TestCheckVectorsTakeNothing has memories that are like the question without having its words: beside
+// them the one that has the words is less far ahead, and is relied on as before.
+func TestCheckVectorsTakeNothing(t *testing.T) {
+	lines := []string{`{"node":{"key":"bill","type":"fact","summary":"Alice owns the billing service."}}`,
+		`{"embedding":{"node":"bill","model":"m","vector":[1,1,0]}}`}
+	for i := range 12 {
+		lines = append(lines, fmt.Sprintf(
+			`{"node":{"key":"n%d","type":"fact","summary":"The billing of year %d."}}`, i, 1990+i),
+			fmt.Sprintf(`{"embedding":{"node":"n%d","model":"m","vector":[9,%d,1]}}`, i, i%3))
+	}
+	_, s := openCheck(t, lines...)
+	for _, text := range []string{"who owns the billing service?", "does Alice own the billing service?",
+		"who owns billing?", "what of the billing of year 1994?", "who owns the lamp?"} {
+		words := mustCheck(t, s, text)
+		for _, numbers := range [][]float64{{1, 0, 0}, {1, 1, 0}, {-1, 0, 0}, {0, 0, 1}, {9, 1, 1}} {
+			v, err := retrieve.NewQueryVector("m", numbers)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, weights := range [][]retrieve.LaneWeight{nil, {{Lane: retrieve.LaneDense("m"), Weight: 1 << 20}}} {
+				req := retrieve.Request{Text: text, Vectors: []retrieve.QueryVector{v}, Weights: weights}
+				res, err := memory.Check(t.Context(), s, memory.CheckRequest{Request: req})
+				if err != nil {
+					t.Fatal(err)
+				}
+				rank := map[memory.Verdict]int{memory.Miss: 0, memory.Weak: 1, memory.Strong: 2}
+				if rank[res.Verdict] < rank[words.Verdict] {
+					t.Errorf("%q with %v: %s, by words %s", text, numbers, res.Verdict, words.Verdict)
+				}
+				if words.Verdict == memory.Strong && res.Best.ID != words.Best.ID {
+					t.Errorf("%q with %v relies on %s, by words on %s", text, numbers, res.Best.Key, words.Best.Key)
+				}
+				lexical, err := memory.Check(t.Context(), s, memory.CheckRequest{
+					Request: req, Gate: memory.GateLexical})
+				if err != nil || lexical.Verdict != words.Verdict {
+					t.Errorf("%q by words with a vector: %v, want %s (%v)", text, lexical, words.Verdict, err)
+				}
+			}
+		}
+	}
+	v, err := retrieve.NewQueryVector("m", []float64{1, 1, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := memory.Check(t.Context(), s, memory.CheckRequest{Request: retrieve.Request{
+		Text: "who owns the billing service?", Vectors: []retrieve.QueryVector{v},
+		Weights: []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: 0}}}})
+	if err != nil || res.Verdict != memory.Strong {
+		t.Errorf("where words have no weight vectors alone decide: %v %+v", err, res)
+	}
+}
+
 func TestCheckRefuses(t *testing.T) {
 	_, s := openCheck(t, checkedMemory...)
 	over := memory.DefaultThresholds()

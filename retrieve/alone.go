@@ -70,6 +70,20 @@ func (r Request) Without(lane Lane) (rest Request, ok bool) {
 	return r.Weighing(lane, 0)
 }
 
+// WithoutVectors returns the request without its vectors, dense and sparse ones, and the weights of
+// their lanes; ok is false where no lane that finds anything would be left.
+func (r Request) WithoutVectors() (rest Request, ok bool) {
+	r.Vectors, r.Sparse = nil, nil
+	if r.blank() {
+		return r, false
+	}
+	has := r.weighed()
+	r.Weights = slices.DeleteFunc(slices.Clone(r.Weights), func(w LaneWeight) bool {
+		return !slices.Contains(has, w.Lane)
+	})
+	return r, r.otherLanes()
+}
+
 // Weighing returns the request with a lane of that weight, in units of 2^-16; ok is false where Lanes
 // does not have it, or no lane but that of times would be left. Where fusion is by ranks alone it
 // becomes that by weighted ranks, with the same weights for all others.

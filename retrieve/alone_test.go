@@ -98,3 +98,26 @@ func TestWeighing(t *testing.T) {
 		t.Errorf("times: %v, %s", ok, got.Fusion)
 	}
 }
+
+// TestWithoutVectors drops vectors and the weights of their lanes, and says where nothing is left.
+func TestWithoutVectors(t *testing.T) {
+	req := manyLanes()
+	req.Weights = []LaneWeight{{LaneText, 7}, {LaneDense("d"), 8}, {LaneSparse("s"), 9}}
+	rest, ok := req.WithoutVectors()
+	if !ok || len(rest.Vectors)+len(rest.Sparse) > 0 || rest.checkLanes() != nil ||
+		!slices.Equal(rest.Weights, []LaneWeight{{LaneText, 7}}) {
+		t.Errorf("%t %+v", ok, rest)
+	}
+	if len(req.Weights) != 3 || len(req.Vectors) != 1 {
+		t.Errorf("the request was changed: %+v", req)
+	}
+	req.Text, req.Rewrites, req.Weights = " ", nil, nil
+	if _, ok := req.WithoutVectors(); ok {
+		t.Error("a request of vectors alone has something without them")
+	}
+	req = manyLanes()
+	req.Rewrites, req.Weights = nil, []LaneWeight{{LaneText, 0}}
+	if _, ok := req.WithoutVectors(); ok {
+		t.Error("a text without a weight finds something")
+	}
+}

@@ -142,6 +142,21 @@ var verdictStyles = map[memory.Verdict]string{
 	memory.Strong: styleGreen, memory.Weak: styleYellow, memory.Miss: styleRed,
 }
 
+// whyMiss says why no memory was pointed to, and no more: one may answer in words that the question
+// does not have.
+func whyMiss(r *memory.CheckResult) string {
+	e := r.Signals
+	switch {
+	case e == nil:
+		return "no memory has anything of that"
+	case r.Gate == memory.GateSemantic:
+		return "no memory is like enough to that"
+	case e.Coverage < r.Thresholds.WeakCoverage:
+		return "no memory was found that says enough of that"
+	}
+	return "what the nearest memory has of that may be chance"
+}
+
 func (c *cli) printCheck(r *memory.CheckResult) error {
 	var b strings.Builder
 	b.WriteString(c.paint(verdictStyles[r.Verdict], string(r.Verdict)))
@@ -154,7 +169,7 @@ func (c *cli) printCheck(r *memory.CheckResult) error {
 			fmt.Fprintf(&b, "  says: %s\n", line(e.Span))
 		}
 	} else {
-		b.WriteString("  nothing here answers that\n")
+		fmt.Fprintf(&b, "  %s\n", whyMiss(r))
 	}
 	if e := r.Signals; e != nil {
 		signals := fmt.Sprintf("coverage %s, evidence %s bits, lead %s", shareText(e.Coverage),

@@ -75,7 +75,29 @@ func checkCases(s *suite) {
 		s.check("27.4", fmt.Sprintf("contradicted-%d", i), "by what is hidden, and by what is not",
 			newRequest(text), checkDefaults, more...)
 	}
+	addresseeCases(s)
 	calibrationRecords(s)
+}
+
+// addresseeCases are memories that speak to somebody, who is not the one who did it.
+func addresseeCases(s *suite) {
+	said := []string{
+		`{"node":{"key":"turn/1","type":"Turn","summary":"Hey Melanie, I invited the neighbours to the pottery workshop.","props":{"speaker":"Caroline"}}}`,
+		`{"node":{"key":"turn/2","type":"Turn","summary":"Thank you, Ann Lee! The telescope arrived yesterday.","props":{"speaker":"Gina"}}}`,
+		`{"node":{"key":"turn/3","type":"Turn","summary":"Hi Mark is repairing the sailboat.","props":{"speaker":"Gina"}}}`,
+		`{"node":{"key":"turn/4","type":"Turn","summary":"Hello Otto's goat ate the marigolds.","props":{"speaker":"Gina"}}}`,
+		`{"node":{"key":"turn/5","type":"Turn","summary":"Wow! Berta! Berta painted the greenhouse.","props":{"speaker":"Gina"}}}`,
+		`{"node":{"key":"turn/6","type":"Turn","summary":"Melanie, Caroline and Jon planted the orchard.","props":{"speaker":"Gina"}}}`,
+	}
+	for i, text := range []string{
+		"Who did Melanie invite to the pottery workshop?", "Who did Caroline invite to the pottery workshop?",
+		"When did the telescope of Ann Lee arrive?", "When did the telescope of Gina arrive?",
+		"Is Mark repairing the sailboat?", "Did Otto's goat eat the marigolds?",
+		"Did Berta paint the greenhouse?", "Did Melanie plant the orchard?",
+	} {
+		s.check("27.3", fmt.Sprintf("addressee-%d", i), "who is spoken to did not do it", newRequest(text),
+			checkDefaults, said...)
+	}
 }
 
 func clauseOfCheck(i int) string { return []string{"27.2", "27.3", "27.4", "27.5"}[i%4] }

@@ -283,6 +283,43 @@ type found struct {
 	marked                   bool
 }
 
+// spokenTo is a sentence without the name that it speaks to (clause 27.3).
+func spokenTo(s string) string {
+	list := surfaces(s)
+	only := func(from, to int, of string) bool { return from < to && strings.Trim(s[from:to], of) == "" }
+	n := 0
+	for n < min(4, len(list)) && inCheckList("greetings", list[n].token) &&
+		(n == 0 || only(list[n-1].end, list[n].at, ", !")) {
+		n++
+	}
+	if n == 0 || n == len(list) || !only(list[n-1].end, list[n].at, ", ") {
+		return s
+	}
+	for _, size := range []int{2, 1} {
+		if n+size > len(list) {
+			continue
+		}
+		name := list[n : n+size]
+		ok := size == 1 || only(name[0].end, name[1].at, " ")
+		for _, w := range name {
+			ok = ok && w.capital && !w.digital
+		}
+		from, to := name[0].at, name[size-1].end
+		behind := strings.TrimLeft(s[to:], " ")
+		mark := behind == ""
+		for _, m := range []string{",", "!", ".", "?", ":", ";", "-", "…"} {
+			mark = mark || strings.HasPrefix(behind, m)
+		}
+		for _, g := range []string{"'s", "’s"} {
+			ok = ok && !strings.HasPrefix(s[to:], g) && !strings.HasSuffix(s[from:to], g)
+		}
+		if ok && mark {
+			return s[:from] + strings.Repeat(" ", to-from) + s[to:]
+		}
+	}
+	return s
+}
+
 // placesIn are the places of the words of a question that a text has, distinct and in its order.
 func (o checked) placesIn(s string) []int {
 	var out []int
@@ -329,7 +366,7 @@ func (o checked) hold(st *store, h hit) found {
 		list := sentencesOf(long[f], 8192)
 		spans := sentenceSpans([]rune(long[f]), 8192)
 		for i, one := range list {
-			places := o.placesIn(one)
+			places := o.placesIn(spokenTo(one))
 			asking = asking || endsAsking(one) && len(places) > 0
 			if endsAsking(one) || len(places) == 0 {
 				continue
@@ -377,7 +414,7 @@ func (o checked) held(list []string, have []bool) (out heldWords, negated bool) 
 		if endsAsking(s) {
 			continue
 		}
-		places := o.placesIn(s)
+		places := o.placesIn(spokenTo(s))
 		for _, at := range places {
 			if in[at] {
 				continue

@@ -120,20 +120,52 @@ func mergeRecord(kind string, b, l, r dict, t take) (out dict, cause string, fie
 	if b == nil {
 		cause = "add_add"
 	}
-	for _, forced := range [][]string{nil, {"validFrom", "validTo"}} {
-		out, fields = mergeFlat(kind, flatten(b), flatten(l), flatten(r), t, forced)
-		if checkWhole2(out) == nil {
-			break
-		}
+	if b == nil && t == "base" {
+		t, cause = "ours", "add_add "
 	}
+	out, fields = settled(kind, b, l, r, t)
 	if len(fields) == 0 {
 		return out, "", nil
 	}
+	all := map[string]bool{}
+	for _, f := range fields {
+		all[f] = true
+	}
+	for _, side := range []take{"ours", "theirs"} {
+		_, more := settled(kind, b, l, r, side)
+		for _, f := range more {
+			all[f] = true
+		}
+	}
+	fields = nil
+	for f := range all {
+		fields = append(fields, f)
+	}
 	sort.Strings(fields)
-	if b == nil && t == "base" {
-		out = nil
+	if cause == "add_add " {
+		return nil, "add_add", fields
 	}
 	return out, cause, fields
+}
+
+// settled is the record taking a side, and what conflicts in it, step 4 of clause 14.2 included.
+func settled(kind string, b, l, r dict, t take) (out dict, fields []string) {
+	for _, forced := range [][]string{nil, {"validFrom", "validTo"}} {
+		out, fields = mergeFlat(kind, flatten(b), flatten(l), flatten(r), t, forced)
+		if checkWhole2(out) == nil {
+			return out, fields
+		}
+	}
+	fields = nil
+	ours, theirs := flatten(l), flatten(r)
+	for _, group := range groupsOf(kind, ours, theirs) {
+		for _, name := range group {
+			if one := []string{name}; ours.of(one) != theirs.of(one) {
+				fields = append(fields, name)
+			}
+		}
+	}
+	return choose(t, b, l, r), fields
 }
 
 func checkWhole2(rec dict) error {
