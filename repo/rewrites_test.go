@@ -51,7 +51,7 @@ func TestReplayModels(t *testing.T) {
 	if err != nil || len(req.Rewrites) != 2 || len(req.Reranked) < 2 {
 		t.Fatalf("%+v, %v", req, err)
 	}
-	plan := purgeZed(t, r, repo.PurgeOptions{DryRun: true})
+	plan := purgeZed(t, r, repo.PurgeOptions{DryRun: true, KeepQueries: true})
 	hits := kinds(plan.Hits)
 	if hits["query"] == 0 {
 		t.Errorf("hits %v", hits)

@@ -382,7 +382,7 @@ func TestForged(t *testing.T) {
 	ada, eve := secret(t, 1), secret(t, 2)
 	v := trusting{map[commit.Key]string{ada.Key(): "ada"}, graph.MaxTime}
 	for name, edit := range map[string]func(*commit.Commit){
-		"message":   func(c *commit.Commit) { c.Message = commit.MessageOf("forged") },
+		"message":   func(c *commit.Commit) { c.Message = commit.Message{Text: "forged"} },
 		"author":    func(c *commit.Commit) { c.Author = "ada" },
 		"time":      func(c *commit.Commit) { c.Time++ },
 		"change":    func(c *commit.Commit) { c.Change[0] ^= 1 },
