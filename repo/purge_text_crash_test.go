@@ -1,0 +1,85 @@
+package repo_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// TestPurgeTextCrash cuts power at changes that a purge of a text makes: what is opened afterwards has
+// finished it or not begun it, though the note of it does not have the text.
+func TestPurgeTextCrash(t *testing.T) {
+	const stride = 3
+	rng := rand.New(rand.NewPCG(78, 0))
+	watch, points, purged := false, 0, 0
+	var fs *testkit.CrashFS
+	fs = testkit.NewCrashFS(nil, func(op testkit.Op) error {
+		if !watch || op.N%stride != 0 {
+			return nil
+		}
+		points++
+		gone, err := textAfterCut(fs.Clone(0, rng))
+		if err != nil {
+			t.Errorf("change %d (%s %s): %v", op.N, op.Kind, op.Path, err)
+		}
+		if gone {
+			purged++
+		}
+		return nil
+	})
+	r, _, err := openVFS(fs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines(t, r, nodeLine("zed", `,"summary":"`+secretSummary+`"`)+"\n"+nodeLine("bob", ""))
+	watch = true
+	_, err = r.PurgeText(t.Context(), secretSummary, repo.PurgeOptions{Stamp: by, Reason: "cut"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	watch = false
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if gone, err := textAfterCut(fs.Clone(0, rng)); !gone || err != nil {
+		t.Errorf("after it was acknowledged: gone %v, %v", gone, err)
+	}
+	if points < 5 || purged == 0 {
+		t.Errorf("%d points, %d openings purged", points, purged)
+	}
+}
+
+// textAfterCut opens what a power cut left and reports whether the text is gone. Where it is, no file
+// has it.
+func textAfterCut(fs vfs.FS) (gone bool, err error) {
+	ctx := context.Background()
+	r, st, err := openVFS(fs)
+	if err != nil {
+		return false, fmt.Errorf("open: %w", err)
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	if note, err := st.Note(ctx); note != nil || err != nil {
+		return false, fmt.Errorf("note %x: %w", note, err)
+	}
+	report, err := r.Fsck(ctx, repo.FsckOptions{Full: true})
+	if err != nil || len(report.Errors) > 0 {
+		return false, fmt.Errorf("fsck: %v: %w", report.Errors, err)
+	}
+	for e, err := range r.Redactions(ctx) {
+		if err != nil {
+			return false, err
+		}
+		gone = gone || e.Record.Reason == "cut"
+	}
+	if !gone {
+		return false, nil
+	}
+	return true, noText(fs, secretSummary)
+}
