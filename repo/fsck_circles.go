@@ -86,8 +86,8 @@ func (r *Repo) breakCircles(ctx context.Context, by Stamp) (done []string, err e
 		if err != nil {
 			return done, err
 		}
-		done = append(done, fmt.Sprintf("took off %d marks by which nodes of branch %s hid each other: commit %s",
-			len(changes), b.Name, res.Commit))
+		done = append(done, fmt.Sprintf("took marks off branch %s by which nodes hid each other, of %d circles: commit %s",
+			b.Name, len(changes), res.Commit))
 	}
 	return done, nil
 }
