@@ -88,6 +88,17 @@ func TestCheckWork(t *testing.T) {
 			t.Errorf("%d nodes: a check reads %d blocks, a retrieval %d", nodes, check, one)
 		}
 		t.Logf("%d nodes: check %d, retrieval %d", nodes, check, one)
+		v, err := retrieve.NewQueryVector("m", []float64{1, 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fused := reads(t, base, func(s *repo.Snapshot) {
+			_, err = memory.Check(t.Context(), s, memory.CheckRequest{Request: retrieve.Request{
+				Text: question, Vectors: []retrieve.QueryVector{v}}})
+		})
+		if most := 2*one + 60; err != nil || fused > most {
+			t.Errorf("%d nodes: a check with vectors reads %d blocks, a retrieval %d (%v)", nodes, fused, one, err)
+		}
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // index may, with its format.
 const (
 	goldenNodes    = 10_000
-	goldenCommit   = "bafyreihug5d26jngamvcwk7auk2uct4snjlqmnz7jmshts2naapu7ckjju"
+	goldenCommit   = "bafyreiagdbzknbdnsjayvomdpzeq2jkl7qjrpnfqrvmr2khlqpmd5vdlsa"
 	goldenManifest = "bafyreibxo2dwfeaqf5a3whp3wx52powb6xcuoule7klotxi25zjfi5ajmi"
 )
 

@@ -145,8 +145,6 @@ func removeCases(s *suite) {
 	superseded := markSuperseded
 	world := batchText{a, b, c, ab, ab2, bc, vec, markB, markAB}
 	removeB := `{"remove":{"node":"b"}}`
-	vec2 := `{"embedding":{"node":"b","model":"m","vector":[2,1]}}`
-	removeVec := `{"remove":{"embedding":{"node":"b","model":"m"}}}`
 	cases := []sequence{
 		{"5.2", "remove-node", "edges, embeddings and all their marks go with a node",
 			[]batchText{world, {removeB}}},
@@ -201,6 +199,31 @@ func removeCases(s *suite) {
 		{"5.2", "embedding-node-changed", "a change of the node leaves its embeddings",
 			[]batchText{world,
 				{`{"node":{"key":"b","summary":"S."}}`}}},
+		{"5.3", "counts", "counts are the difference of two graphs", []batchText{world,
+			{removeB, b, `{"node":{"key":"x","type":"T"}}`, `{"remove":{"node":"x"}}`,
+				`{"node":{"key":"a","summary":"S."}}`, `{"node":{"key":"a","unset":["summary"]}}`,
+				`{"node":{"key":"y","type":"T"}}`, c, markB}}},
+		{"4.3", "order", "the order of independent lines does not matter: one", []batchText{
+			{a, b, c, ab, bc}}},
+		{"4.3", "order-other", "the order of independent lines does not matter: other", []batchText{
+			{bc, c, ab, b, a}}},
+	}
+	for _, c := range cases {
+		s.batches(c.clause, "apply", c.name, c.title, c.batches...)
+	}
+	batchMarkCases(s, a, b, world)
+	repeatedEmbeddings(s)
+	bigApply(s)
+}
+
+// repeatedEmbeddings are what lines of one embedding count as.
+func repeatedEmbeddings(s *suite) {
+	b, removeB := `{"node":{"key":"b","type":"T"}}`, `{"remove":{"node":"b"}}`
+	vec := `{"embedding":{"node":"b","model":"m","vector":[1,2]}}`
+	vec2 := `{"embedding":{"node":"b","model":"m","vector":[2,1]}}`
+	removeVec := `{"remove":{"embedding":{"node":"b","model":"m"}}}`
+	world := batchText{b, vec}
+	for _, c := range []sequence{
 		{"5.3", "embedding-repeated", "lines of one embedding count each against the one before it",
 			[]batchText{world, {vec, vec, vec2, vec2, vec}}},
 		{"5.3", "embedding-back", "an embedding that is changed and changed back",
@@ -215,20 +238,9 @@ func removeCases(s *suite) {
 			[]batchText{world, {vec, vec, removeVec, vec2}}},
 		{"5.3", "embedding-node-again", "the node removed and made again with the same embedding",
 			[]batchText{world, {removeB, b, vec}}},
-		{"5.3", "counts", "counts are the difference of two graphs", []batchText{world,
-			{removeB, b, `{"node":{"key":"x","type":"T"}}`, `{"remove":{"node":"x"}}`,
-				`{"node":{"key":"a","summary":"S."}}`, `{"node":{"key":"a","unset":["summary"]}}`,
-				`{"node":{"key":"y","type":"T"}}`, c, markB}}},
-		{"4.3", "order", "the order of independent lines does not matter: one", []batchText{
-			{a, b, c, ab, bc}}},
-		{"4.3", "order-other", "the order of independent lines does not matter: other", []batchText{
-			{bc, c, ab, b, a}}},
-	}
-	for _, c := range cases {
+	} {
 		s.batches(c.clause, "apply", c.name, c.title, c.batches...)
 	}
-	batchMarkCases(s, a, b, world)
-	bigApply(s)
 }
 
 const markSuperseded = `{"mark":{"node":"a","state":"superseded","by":"b"}}`

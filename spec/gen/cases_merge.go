@@ -254,6 +254,33 @@ func fieldMerges(s *suite) {
 			batchText{`{"remove":{"mark":{"node":"n"}}}`},
 			batchText{`{"mark":{"node":"n","state":"retired"}}`}},
 	}
+	many := func(prefix string) string {
+		var props []string
+		for i := range 501 {
+			props = append(props, `"`+prefix+itoa(i)+`":1`)
+		}
+		return strings.Join(props, ",")
+	}
+	for _, c := range []sequence{
+		{"14.2", "valid-side", "a validity that fits together on one side alone, beside another conflict",
+			[]batchText{{n(`,"summary":"A","validFrom":"2001-01-01","validTo":"2010-01-01"`)},
+				{n(`,"summary":"B","validFrom":"2005-01-01"`)},
+				{n(`,"summary":"C","validFrom":"1990-01-01","validTo":"1995-01-01"`)}}},
+		{"14.2", "valid-base", "one that fits on both sides, and not with what was before",
+			[]batchText{{n(`,"validFrom":"2001-01-01","validTo":"2010-01-01"`)},
+				{n(`,"validFrom":"1991-01-01"`)}, {n(`,"validFrom":"1990-01-01","validTo":"1995-01-01"`)}}},
+		{"14.2", "valid-others", "one that fits together on no side, beside another conflict",
+			[]batchText{{n(``)}, {n(`,"summary":"B","validFrom":"2003-01-01"`)},
+				{n(`,"summary":"C","validTo":"2002-01-01"`)}}},
+		{"14.2", "props-many", "more properties together than a node has, beside another conflict",
+			[]batchText{{n(`,"context":"C"`)}, {n(`,"summary":"A","props":{` + many("a") + `}`)},
+				{n(`,"summary":"B","context":"D","props":{` + many("b") + `}`)}}},
+	} {
+		base := append(batchText{`{"node":{"key":"z","type":"T"}}`}, c.batches[0]...)
+		s.three(c.clause, c.name, c.title, base, c.batches[1], c.batches[2])
+		s.three(c.clause, c.name+"-mirrored", c.title+", from the other side", base, c.batches[2],
+			c.batches[1])
+	}
 	for _, c := range cases {
 		// A first commit is never empty.
 		base := append(batchText{`{"node":{"key":"z","type":"T"}}`}, c.base...)

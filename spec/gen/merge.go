@@ -232,7 +232,7 @@ func (u *union) conflictList() []any {
 	for _, item := range sortedMap(all) {
 		c := obj{"item": item, "kind": u.conflicts[item]}
 		if len(u.fields[item]) > 0 {
-			c["fields"] = u.fields[item]
+			c["fields"] = u.fields[item][:min(len(u.fields[item]), 512)] // clause 14.8
 		}
 		list = append(list, c)
 	}
