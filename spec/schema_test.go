@@ -149,6 +149,13 @@ func misfit(at string, typ schema.Type, v ipld.Value, seen map[string]bool) stri
 			}
 		}
 		return ""
+	case *schema.TypeUnion: // by kind: the value is of one of its members
+		for _, member := range typ.Members() {
+			if misfit(at, member, v, seen) == "" {
+				return ""
+			}
+		}
+		return at
 	case *schema.TypeEnum:
 		if v.Kind() != ipld.String || !slices.Contains(typ.Members(), v.Text()) {
 			return at
