@@ -68,11 +68,12 @@ const maxPurgeHits = 1000
 // content and embeddings, but for chunks and embeddings that another node has too; the properties,
 // keys and sources of its edges and the reasons of their marks and its own; the nodes that nothing
 // else ever led to and that are no more than a name, in the same way; the texts of requests that
-// contain a text of it; and all indexes. Each leaves a redaction. First one operation, which cannot be
-// undone, removes the nodes from all branches and stages that have them; older commits keep their
-// CIDs and stay readable, with a stand-in for a node. When it returns without an error, and the
-// result is not Pending, no byte of what was erased is in the files of the repository. Stopped half-way it is finished when the repository is next opened for
-// writing. It reads every block three times. Others may go on meanwhile; writers wait for it.
+// contain a text of it; and all indexes. Each leaves a redaction. First one operation, which cannot
+// be undone, removes the nodes from all branches and stages that have them; older commits keep
+// their CIDs and stay readable, with a stand-in for a node. When it returns without an error, and
+// the result is not Pending, no byte of what was erased is in the files of the repository. Stopped
+// half-way it is finished when the repository is next opened for writing. It reads every block
+// three times. Others may go on meanwhile; writers wait for it.
 //
 // It returns a *NotFoundError where there is no version of the node, nor was one purged; and an
 // error wrapping ErrConflict where a merge in progress has the node.
