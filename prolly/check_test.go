@@ -132,6 +132,56 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestEditsTellShapes: a tree with its differences from another applied to that one is the tree itself
+// where it has the one shape of its entries, and never one of another shape. A history is checked by it.
+func TestEditsTellShapes(t *testing.T) {
+	ctx := context.Background()
+	at := cutOf(40)
+	two := func(f forge, cut int) item {
+		return f.chunk(1, f.chunk(0, entries(0, cut)...), f.chunk(0, entries(cut, 40)...))
+	}
+	trees := map[string]func(f forge) item{
+		"good": func(f forge) item { return two(f, at) }, "before": func(f forge) item { return two(f, at-1) },
+		"behind":     func(f forge) item { return two(f, at+1) },
+		"needlessly": func(f forge) item { return f.chunk(1, f.chunk(0, entries(0, 5)...), f.chunk(0, entries(5, 10)...)) },
+		"above": func(f forge) item {
+			a, b := f.chunk(0, entries(0, at)...), f.chunk(0, entries(at, 40)...)
+			return f.chunk(2, f.chunk(1, a), f.chunk(1, b))
+		},
+	}
+	for name, make := range trees {
+		for _, n := range []int{1, 5, 10, at, at + 1, 39, 40} {
+			f := forge{}
+			nodes := NewNodes(f, nil)
+			from, err := nodes.Build(ctx, func(yield func(Entry, error) bool) {
+				for _, it := range entries(0, n) {
+					if !yield(Entry{Key: it.key, Value: it.value}, nil) {
+						return
+					}
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			to, err := nodes.Load(ctx, make(f).link)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var edits []Edit
+			for c, err := range Diff(ctx, from, to) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				edits = append(edits, Edit{Key: c.Key, Value: c.New})
+			}
+			again, err := from.Edit(ctx, edits)
+			if same := err == nil && again.Root() == to.Root(); same != (name == "good") {
+				t.Errorf("%s, from %d entries: the same %v, %v", name, n, same, err)
+			}
+		}
+	}
+}
+
 // TestCheckReadsTheStore changes a block that is in the cache already.
 func TestCheckReadsTheStore(t *testing.T) {
 	f := forge{}

@@ -66,54 +66,6 @@ func embeddingChange(
 	return change, nil
 }
 
-// denseChange writes the index of the dense vectors of next, a change of base, beside the commit
-// being made. Where base has none the first retrieval makes it.
-func (r *Repo) denseChange(ctx context.Context, base, next *state) error {
-	if next.vectors.Len() == 0 || next.vectors.Root() == base.vectors.Root() {
-		return nil
-	}
-	manifest, err := r.denseCell(ctx, base)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	if err == nil {
-		_, err = r.writeDense(ctx, manifest, base, next)
-	}
-	return err
-}
-
-// denseCell returns the manifest of a state, the undefined CID for one without embeddings.
-func (r *Repo) denseCell(ctx context.Context, s *state) (c ipld.CID, err error) {
-	if s.vectors.Len() > 0 {
-		if c, err = r.store.Derived().Cell(ctx, denseKey(s.vectors.Root())); err != nil {
-			err = fmt.Errorf("find index of vectors: %w", err)
-		}
-	}
-	return c, err
-}
-
-// writeDense makes the index of next from that of base and remembers it.
-func (r *Repo) writeDense(
-	ctx context.Context, manifest ipld.CID, base, next *state,
-) (ipld.CID, error) {
-	derived := r.derived()
-	buffer := store.NewStage(derived, stageLimit)
-	root := next.vectors.Root()
-	later := &awaited{derived: derived}
-	c, err := dense.Update(ctx, buffer, manifest, root, embeddingChanges(ctx, base, next),
-		dense.Options{Later: later})
-	if err == nil {
-		err = buffer.Flush(ctx)
-	}
-	if err == nil {
-		err = derived.SetCell(ctx, denseKey(root), c)
-	}
-	if err == nil && later.missing {
-		r.merges.start(derived, mergeVectors(derived), c)
-	}
-	return c, err
-}
-
 // dense returns the index of the snapshot's dense vectors, nil without any embedding: the one made
 // with a commit, or else one made now from that of the nearest ancestor that has one, kept where
 // the repository is open for writing.
@@ -147,37 +99,11 @@ func (r *Repo) openedDense(tree ipld.CID) *dense.Index {
 }
 
 func (s *Snapshot) openDense(ctx context.Context) (*dense.Index, error) {
-	r, root := s.repo, s.state.vectors.Root()
-	derived := r.derived()
-	manifest, err := r.denseCell(ctx, s.state)
-	if err == nil {
-		return dense.Open(ctx, derived, manifest, root, r.rows)
-	}
-	if !errors.Is(err, store.ErrNotFound) {
-		return nil, err
-	}
-	manifest, base, err := s.nearestDense(ctx)
+	blocks, manifest, err := s.ensure(ctx, s.repo.vectorsKind())
 	if err != nil {
 		return nil, err
 	}
-	if !r.ro {
-		if manifest, err = r.writeDense(ctx, manifest, base, s.state); err != nil {
-			return nil, err
-		}
-		return dense.Open(ctx, derived, manifest, root, r.rows)
-	}
-	buffer := store.NewStage(derived, 0)
-	manifest, err = dense.Update(ctx, buffer, manifest, root, embeddingChanges(ctx, base, s.state),
-		dense.Options{Later: &awaited{derived: derived}}) // a merge would be thrown away
-	if err != nil {
-		return nil, err
-	}
-	return dense.Open(ctx, buffer, manifest, root, r.rows)
-}
-
-// nearestDense returns the index of the dense vectors of the nearest ancestor that has one.
-func (s *Snapshot) nearestDense(ctx context.Context) (ipld.CID, *state, error) {
-	return s.nearest(ctx, func(base *state) (ipld.CID, error) { return s.repo.denseCell(ctx, base) })
+	return dense.Open(ctx, blocks, manifest, s.state.vectors.Root(), s.repo.rows)
 }
 
 // sweepDense tells a collection what to do about a cell that is no text index's: it returns the

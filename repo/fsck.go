@@ -44,8 +44,9 @@ type FsckReport struct {
 
 // FsckOptions says how thoroughly to look.
 type FsckOptions struct {
-	// Full checks the trees of every commit from end to end. Without it that is done for the
-	// newest commit of each ref, and older commits are checked by what they changed.
+	// Full checks that the trees and indexes of every commit are exactly those of its first parent
+	// with its changes applied. Without it only the records that a commit changed are looked at; those
+	// of the newest commit of each ref are checked from end to end in any case.
 	Full bool
 	// Progress, where given, is called now and then on the calling goroutine.
 	Progress func(what string, done int)
@@ -70,7 +71,8 @@ func (r *Repo) Fsck(ctx context.Context, opt FsckOptions) (*FsckReport, error) {
 	defer r.keep.still.RUnlock()
 	f := &fsck{
 		ctx: ctx, repo: r, opt: opt, report: &FsckReport{},
-		seen: make(map[ipld.CID]bool), trees: make(map[ipld.CID]bool), known: newKnownRecords(),
+		seen: make(map[ipld.CID]bool), trees: make(map[ipld.CID]bool),
+		followed: make(map[ipld.CID]bool), known: newKnownRecords(),
 	}
 	steps := []func() error{f.store, f.redactions, f.blocks, f.derived, f.operations, f.refs}
 	for _, step := range steps {
@@ -87,8 +89,10 @@ type fsck struct {
 	opt    FsckOptions
 	report *FsckReport
 	seen   map[ipld.CID]bool // commits, sessions and views checked
-	trees  map[ipld.CID]bool // trees checked from end to end
-	known  *knownRecords     // of all blocks
+	trees  map[ipld.CID]bool // trees checked from end to end, or followed from such
+	// followed are the keys of indexes that are what those before them become.
+	followed map[ipld.CID]bool
+	known    *knownRecords // of all blocks
 }
 
 // add notes damage. Errors of the context are not damage.

@@ -65,7 +65,7 @@ func (f *fsck) history(c ipld.CID) {
 		}
 		f.commit(s)
 		if f.opt.Full {
-			f.whole(c)
+			f.follow(s)
 		}
 		todo = append(todo, s.commit.Parents...)
 		f.progress("commits", len(f.seen))

@@ -3,7 +3,6 @@ package repo
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 
 	"github.com/mnem-project/mnem/dense"
@@ -74,52 +73,6 @@ func (s *state) documents(ctx context.Context) iter.Seq2[*index.Document, error]
 	}
 }
 
-// indexChange writes the index of next, a change of base, beside the commit being made. Where
-// base has no index the first retrieval makes it: a commit costs its change.
-func (r *Repo) indexChange(
-	ctx context.Context, base, next *state, draft *index.Draft,
-) error {
-	var manifest ipld.CID
-	if base.nodes.Len() > 0 {
-		var err error
-		manifest, err = r.store.Derived().Cell(ctx, base.root)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("find index: %w", err)
-		}
-	}
-	_, err := r.writeIndex(ctx, manifest, base, next, draft)
-	return err
-}
-
-// writeIndex makes the index of next from the index of base and remembers it. Its caller holds writer
-// or indexMu.
-func (r *Repo) writeIndex(
-	ctx context.Context, manifest ipld.CID, base, next *state, draft *index.Draft,
-) (ipld.CID, error) {
-	derived := r.derived()
-	buffer := store.NewStageBehind(derived, stageLimit)
-	defer buffer.Wait()
-	later := &awaited{derived: derived}
-	c, err := index.Update(ctx, buffer, manifest, documents(ctx, base, next, draft),
-		index.Options{Later: later})
-	if err == nil {
-		err = buffer.Flush(ctx)
-	}
-	if err == nil {
-		err = derived.SetCell(ctx, next.root, c)
-	}
-	if err != nil {
-		return c, fmt.Errorf("index: %w", err)
-	}
-	if later.missing {
-		r.merges.start(derived, mergeTexts, c)
-	}
-	return c, nil
-}
-
 // index returns the snapshot's index: the one made with its commit, or else one made now from that
 // of the nearest ancestor that has one, kept where the repository is open for writing.
 func (s *Snapshot) index(ctx context.Context) (*index.Index, error) {
@@ -159,67 +112,11 @@ func (r *Repo) forgetIndexes() {
 }
 
 func (s *Snapshot) openIndex(ctx context.Context) (*index.Index, error) {
-	r := s.repo
-	derived := r.derived()
-	manifest, err := derived.Cell(ctx, s.state.root)
-	if err == nil {
-		return index.Open(ctx, derived, manifest, r.parts)
-	}
-	if !errors.Is(err, store.ErrNotFound) {
-		return nil, fmt.Errorf("find index: %w", err)
-	}
-	manifest, base, err := s.nearestIndex(ctx)
+	blocks, manifest, err := s.ensure(ctx, s.repo.textsKind(nil))
 	if err != nil {
 		return nil, err
 	}
-	if !r.ro {
-		if manifest, err = r.writeIndex(ctx, manifest, base, s.state, nil); err != nil {
-			return nil, err
-		}
-		return index.Open(ctx, derived, manifest, r.parts)
-	}
-	buffer := store.NewStage(derived, 0)
-	manifest, err = index.Update(ctx, buffer, manifest, documents(ctx, base, s.state, nil),
-		index.Options{Later: &awaited{derived: derived}}) // a merge would be thrown away
-	if err != nil {
-		return nil, fmt.Errorf("index: %w", err)
-	}
-	return index.Open(ctx, buffer, manifest, r.parts)
-}
-
-// nearestIndex returns the index of the nearest ancestor that has one.
-func (s *Snapshot) nearestIndex(ctx context.Context) (ipld.CID, *state, error) {
-	return s.nearest(ctx, func(base *state) (ipld.CID, error) {
-		c, err := s.repo.store.Derived().Cell(ctx, base.root)
-		if err != nil {
-			err = fmt.Errorf("find index: %w", err)
-		}
-		return c, err
-	})
-}
-
-// nearest walks first parents to a commit whose state has an index, which cell finds. Without one
-// it returns no index and the empty state.
-func (s *Snapshot) nearest(
-	ctx context.Context, cell func(*state) (ipld.CID, error),
-) (ipld.CID, *state, error) {
-	r := s.repo
-	for rec := s.commit; rec != nil && len(rec.Parents) > 0; {
-		parent, err := r.At(ctx, rec.Parents[0])
-		if err != nil {
-			return ipld.CID{}, nil, err
-		}
-		manifest, err := cell(parent.state)
-		if err == nil {
-			return manifest, parent.state, nil
-		}
-		if !errors.Is(err, store.ErrNotFound) {
-			return ipld.CID{}, nil, err
-		}
-		rec = parent.commit
-	}
-	empty, err := r.loadState(ctx, ipld.CID{}, ipld.CID{}, ipld.CID{})
-	return ipld.CID{}, empty, err
+	return index.Open(ctx, blocks, manifest, s.repo.parts)
 }
 
 // RebuildIndex makes the indexes of a revision, of its texts, links and dense vectors, anew from its
@@ -243,17 +140,23 @@ func (r *Repo) RebuildIndex(ctx context.Context, rev string) (IndexStats, error)
 	if err != nil {
 		return IndexStats{}, err
 	}
-	manifest, err := r.writeIndex(ctx, ipld.CID{}, empty, s.state, nil)
-	if err == nil && s.state.vectors.Len() > 0 {
-		_, err = r.writeDense(ctx, ipld.CID{}, empty, s.state)
-	}
-	if err == nil && s.state.edges.Len() > 0 {
-		_, err = r.writeLinks(ctx, ipld.CID{}, empty, s.state)
-	}
-	if err != nil {
-		return IndexStats{}, err
+	var manifest ipld.CID
+	for _, k := range r.kinds(nil) {
+		if !k.key(s.state).Defined() {
+			continue
+		}
+		c, err := r.writeKind(ctx, k, ipld.CID{}, empty, s.state)
+		if err != nil {
+			return IndexStats{}, err
+		}
+		if !manifest.Defined() {
+			manifest = c
+		}
 	}
 	r.forgetIndexes()
+	if !manifest.Defined() {
+		return IndexStats{}, nil
+	}
 	return r.indexStats(ctx, manifest)
 }
 

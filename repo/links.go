@@ -31,57 +31,6 @@ func linksKey(of links.Of) ipld.CID {
 	return ipld.Sum(ipld.Raw, b)
 }
 
-// linksChange writes the index of the links of next, a change of base, beside the commit being
-// made. Where base has none the first retrieval makes it.
-func (r *Repo) linksChange(ctx context.Context, base, next *state) error {
-	if next.edges.Len() == 0 || next.linksOf() == base.linksOf() {
-		return nil
-	}
-	manifest, err := r.linksCell(ctx, base)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	if err == nil {
-		_, err = r.writeLinks(ctx, manifest, base, next)
-	}
-	return err
-}
-
-// linksCell returns the manifest of a state, the undefined CID for one without edges.
-func (r *Repo) linksCell(ctx context.Context, s *state) (c ipld.CID, err error) {
-	if s.edges.Len() > 0 {
-		if c, err = r.store.Derived().Cell(ctx, linksKey(s.linksOf())); err != nil {
-			err = fmt.Errorf("find index of links: %w", err)
-		}
-	}
-	return c, err
-}
-
-// writeLinks makes the index of next from that of base and remembers it.
-func (r *Repo) writeLinks(
-	ctx context.Context, manifest ipld.CID, base, next *state,
-) (ipld.CID, error) {
-	derived := r.derived()
-	buffer := store.NewStage(derived, stageLimit)
-	of := next.linksOf()
-	changes := linkChanges(ctx, base, next)
-	if !manifest.Defined() {
-		changes = newLinks(next.linked(ctx))
-	}
-	later := &awaited{derived: derived}
-	c, err := links.Update(ctx, buffer, manifest, of, changes, links.Options{Later: later})
-	if err == nil {
-		err = buffer.Flush(ctx)
-	}
-	if err == nil {
-		err = derived.SetCell(ctx, linksKey(of), c)
-	}
-	if err == nil && later.missing {
-		r.merges.start(derived, mergeLinks, c)
-	}
-	return c, err
-}
-
 // links returns the index of the snapshot's links: the one made with a commit, or else one made now
 // from that of the nearest ancestor that has one. It returns nil where there are no edges, and where
 // there is no index and the repository is not open for writing: the trees say the same.
@@ -115,24 +64,17 @@ func (r *Repo) openedLinks(key ipld.CID) *links.Index {
 }
 
 func (s *Snapshot) openLinks(ctx context.Context) (*links.Index, error) {
-	r := s.repo
-	manifest, err := r.linksCell(ctx, s.state)
-	if errors.Is(err, store.ErrNotFound) {
-		if r.ro {
+	r, k := s.repo, s.repo.linksKind()
+	if r.ro {
+		if _, err := k.manifest(ctx, s.state); errors.Is(err, store.ErrNotFound) {
 			return nil, nil
 		}
-		var base *state
-		manifest, base, err = s.nearest(ctx, func(base *state) (ipld.CID, error) {
-			return r.linksCell(ctx, base)
-		})
-		if err == nil {
-			manifest, err = r.writeLinks(ctx, manifest, base, s.state)
-		}
 	}
+	blocks, manifest, err := s.ensure(ctx, k)
 	if err != nil {
 		return nil, err
 	}
-	return links.Open(ctx, r.derived(), manifest, s.state.linksOf(), r.buckets)
+	return links.Open(ctx, blocks, manifest, s.state.linksOf(), r.buckets)
 }
 
 // linkMaker makes what the index has of nodes.

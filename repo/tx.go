@@ -170,15 +170,10 @@ func (t *tx) finish(ctx context.Context, by Stamp) (c ipld.CID, durable func() e
 		return ipld.CID{}, nil, err
 	}
 	for _, c := range t.indexes {
-		err := t.repo.indexChange(ctx, c.base, c.next, t.draft)
-		if err == nil {
-			err = t.repo.denseChange(ctx, c.base, c.next)
-		}
-		if err == nil {
-			err = t.repo.linksChange(ctx, c.base, c.next)
-		}
-		if err != nil {
-			return ipld.CID{}, nil, err
+		for _, k := range t.repo.kinds(t.draft) {
+			if err := t.repo.changeKind(ctx, k, c.base, c.next); err != nil {
+				return ipld.CID{}, nil, err
+			}
 		}
 	}
 	durable, err = t.record(ctx, next, blocks)

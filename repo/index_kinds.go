@@ -1,0 +1,199 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mnem-project/mnem/dense"
+	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/tiers"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/links"
+	"github.com/mnem-project/mnem/store"
+)
+
+// indexKind is one of the indexes beside a graph: of its texts, its links or its dense vectors. A cell
+// names the manifest of the index of each state.
+type indexKind struct {
+	name    string
+	derived store.Derived
+	// key returns the key of a state's cell, undefined where there is nothing to index.
+	key func(*state) ipld.CID
+	// update makes the index of next from that of base.
+	update func(
+		ctx context.Context, blocks *store.Stage, manifest ipld.CID, base, next *state, later tiers.Later,
+	) (ipld.CID, error)
+	merge merger
+}
+
+// kinds are the indexes beside a graph; draft, if any, has texts that were analysed before.
+func (r *Repo) kinds(draft *index.Draft) []indexKind {
+	return []indexKind{r.textsKind(draft), r.vectorsKind(), r.linksKind()}
+}
+
+// textsKind is the kind of the indexes of texts.
+func (r *Repo) textsKind(draft *index.Draft) indexKind {
+	return indexKind{
+		name: "texts", derived: r.derived(), merge: mergeTexts,
+		key: func(s *state) ipld.CID {
+			if s.nodes.Len() == 0 {
+				return ipld.CID{}
+			}
+			return s.root
+		},
+		update: func(
+			ctx context.Context, blocks *store.Stage, manifest ipld.CID, base, next *state,
+			later tiers.Later,
+		) (ipld.CID, error) {
+			return index.Update(ctx, blocks, manifest, documents(ctx, base, next, draft),
+				index.Options{Later: later})
+		},
+	}
+}
+
+// linksKind is the kind of the indexes of links.
+func (r *Repo) linksKind() indexKind {
+	return indexKind{
+		name: "links", derived: r.derived(), merge: mergeLinks,
+		key: func(s *state) ipld.CID {
+			if s.edges.Len() == 0 {
+				return ipld.CID{}
+			}
+			return linksKey(s.linksOf())
+		},
+		update: func(
+			ctx context.Context, blocks *store.Stage, manifest ipld.CID, base, next *state,
+			later tiers.Later,
+		) (ipld.CID, error) {
+			changes := linkChanges(ctx, base, next)
+			if !manifest.Defined() {
+				changes = newLinks(next.linked(ctx))
+			}
+			return links.Update(ctx, blocks, manifest, next.linksOf(), changes,
+				links.Options{Later: later})
+		},
+	}
+}
+
+// vectorsKind is the kind of the indexes of dense vectors.
+func (r *Repo) vectorsKind() indexKind {
+	return indexKind{
+		name: "vectors", derived: r.derived(), merge: mergeVectors(r.derived()),
+		key: func(s *state) ipld.CID {
+			if s.vectors.Len() == 0 {
+				return ipld.CID{}
+			}
+			return denseKey(s.vectors.Root())
+		},
+		update: func(
+			ctx context.Context, blocks *store.Stage, manifest ipld.CID, base, next *state,
+			later tiers.Later,
+		) (ipld.CID, error) {
+			return dense.Update(ctx, blocks, manifest, next.vectors.Root(),
+				embeddingChanges(ctx, base, next), dense.Options{Later: later})
+		},
+	}
+}
+
+// manifest returns the manifest of a state's index, the undefined CID where there is nothing to index.
+// The error wraps store.ErrNotFound where none was made.
+func (k indexKind) manifest(ctx context.Context, s *state) (ipld.CID, error) {
+	key := k.key(s)
+	if !key.Defined() {
+		return key, nil
+	}
+	c, err := k.derived.Cell(ctx, key)
+	if err != nil {
+		err = fmt.Errorf("find index of %s: %w", k.name, err)
+	}
+	return c, err
+}
+
+// writeKind makes the index of next from that of base, whose manifest is given, and remembers it. Its
+// caller holds writer or indexMu.
+func (r *Repo) writeKind(
+	ctx context.Context, k indexKind, manifest ipld.CID, base, next *state,
+) (ipld.CID, error) {
+	buffer := store.NewStageBehind(k.derived, stageLimit)
+	defer buffer.Wait()
+	later := &awaited{derived: k.derived}
+	c, err := k.update(ctx, buffer, manifest, base, next, later)
+	if err == nil {
+		err = buffer.Flush(ctx)
+	}
+	if err == nil {
+		err = k.derived.SetCell(ctx, k.key(next), c)
+	}
+	if err != nil {
+		return c, fmt.Errorf("index of %s: %w", k.name, err)
+	}
+	if later.missing {
+		r.merges.start(k.derived, k.merge, c)
+	}
+	return c, nil
+}
+
+// changeKind writes the index of next, a change of base, beside the commit being made. Where base has
+// none the first retrieval makes it: a commit costs its change.
+func (r *Repo) changeKind(ctx context.Context, k indexKind, base, next *state) error {
+	if key := k.key(next); !key.Defined() || key == k.key(base) {
+		return nil
+	}
+	manifest, err := k.manifest(ctx, base)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err == nil {
+		_, err = r.writeKind(ctx, k, manifest, base, next)
+	}
+	return err
+}
+
+// ensure returns the manifest of the snapshot's index of a kind and what has its blocks: the one made
+// with its commit, or else one made now from that of the nearest ancestor that has one, kept where
+// the repository is open for writing. Its caller holds indexMu.
+func (s *Snapshot) ensure(
+	ctx context.Context, k indexKind,
+) (blocks index.Blocks, manifest ipld.CID, err error) {
+	manifest, err = k.manifest(ctx, s.state)
+	if err == nil && manifest.Defined() || err != nil && !errors.Is(err, store.ErrNotFound) {
+		return k.derived, manifest, err
+	}
+	base := s.state // there is nothing to index
+	if err != nil {
+		if manifest, base, err = s.nearest(ctx, k); err != nil {
+			return nil, manifest, err
+		}
+	}
+	if !s.repo.ro && k.key(s.state).Defined() {
+		manifest, err = s.repo.writeKind(ctx, k, manifest, base, s.state)
+		return k.derived, manifest, err
+	}
+	buffer := store.NewStage(k.derived, 0)
+	later := &awaited{derived: k.derived} // a merge would be thrown away
+	manifest, err = k.update(ctx, buffer, manifest, base, s.state, later)
+	return buffer, manifest, err
+}
+
+// nearest walks first parents to a commit whose state has an index of a kind. Without one it returns no
+// index and the empty state.
+func (s *Snapshot) nearest(ctx context.Context, k indexKind) (ipld.CID, *state, error) {
+	r := s.repo
+	for rec := s.commit; rec != nil && len(rec.Parents) > 0; {
+		parent, err := r.At(ctx, rec.Parents[0])
+		if err != nil {
+			return ipld.CID{}, nil, err
+		}
+		manifest, err := k.manifest(ctx, parent.state)
+		if err == nil {
+			return manifest, parent.state, nil
+		}
+		if !errors.Is(err, store.ErrNotFound) {
+			return ipld.CID{}, nil, err
+		}
+		rec = parent.commit
+	}
+	empty, err := r.loadState(ctx, ipld.CID{}, ipld.CID{}, ipld.CID{})
+	return ipld.CID{}, empty, err
+}
