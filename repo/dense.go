@@ -116,10 +116,7 @@ func (g *collector) sweepDense(key, value ipld.CID) (kept []ipld.CID, err error)
 		if denseKey(of) != key || !g.marks.has(of) {
 			return nil, nil
 		}
-		err = dense.Walk(g.ctx, derived, value, func(c ipld.CID) error {
-			kept = append(kept, c)
-			return nil
-		})
+		err = dense.Walk(g.ctx, derived, value, g.walker(&kept))
 	}
 	if errors.Is(err, store.ErrCorrupt) {
 		return nil, nil

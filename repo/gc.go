@@ -132,7 +132,8 @@ type collector struct {
 	derived derivedDeleter
 
 	marks *marker
-	gen   int // of the leases marked last
+	gen   int    // of the leases marked last
+	live  cidSet // derived blocks of indexes that stay
 	// keptBytes is the size of the blocks that stay.
 	keptBytes int64
 
@@ -292,6 +293,19 @@ func (g *collector) remove(slice []ipld.CID) error {
 	}
 }
 
+// walker returns a function for walking an index that appends the blocks to kept which are not known to
+// stay: indexes that follow each other share most.
+func (g *collector) walker(kept *[]ipld.CID) func(ipld.CID) error {
+	*kept = []ipld.CID{}
+	return func(c ipld.CID) error {
+		if g.live.Has(c) {
+			return index.ErrSkipLinked
+		}
+		*kept = append(*kept, c)
+		return nil
+	}
+}
+
 // sweepDerived removes the indexes and communities of graphs that are not kept.
 func (g *collector) sweepDerived() error {
 	if g.derived == nil {
@@ -309,7 +323,6 @@ func (g *collector) sweepDerived() error {
 	if err := g.mark(); err != nil {
 		return err
 	}
-	var live cidSet
 	var cells, blocks []ipld.CID
 	derived := g.repo.derived()
 	err := g.derived.Cells(g.ctx, func(graph, manifest ipld.CID) error {
@@ -322,7 +335,7 @@ func (g *collector) sweepDerived() error {
 				kept, err = g.sweepCommunities(graph, manifest)
 			}
 			for _, c := range kept {
-				live.Add(c)
+				g.live.Add(c)
 			}
 			if kept == nil {
 				cells = append(cells, graph)
@@ -330,7 +343,7 @@ func (g *collector) sweepDerived() error {
 			return err
 		}
 		return index.Walk(g.ctx, derived, manifest, func(c ipld.CID) error {
-			if !live.Add(c) {
+			if !g.live.Add(c) {
 				return index.ErrSkipLinked
 			}
 			return nil
@@ -340,7 +353,7 @@ func (g *collector) sweepDerived() error {
 		return err
 	}
 	err = derived.Iterate(g.ctx, ipld.CID{}, func(b store.Block) error {
-		if live.Has(b.CID) {
+		if g.live.Has(b.CID) {
 			g.keep(b)
 			return nil
 		}

@@ -334,10 +334,7 @@ func (g *collector) sweepLinks(key, value ipld.CID) (kept []ipld.CID, err error)
 			!g.marks.has(of.Marks) {
 			return nil, nil
 		}
-		err = links.Walk(g.ctx, derived, value, func(c ipld.CID) error {
-			kept = append(kept, c)
-			return nil
-		})
+		err = links.Walk(g.ctx, derived, value, g.walker(&kept))
 	}
 	if errors.Is(err, store.ErrCorrupt) {
 		return nil, nil

@@ -31,8 +31,9 @@ const (
 	// grace is how long after a kill a read over HTTP may still fail for it: 'mnem serve' begins anew.
 	// A command line that begins after a kill has no excuse.
 	grace = 3 * time.Second
-	// longest is how long one call may take; one that takes longer hangs.
-	longest = 90 * time.Second
+	// longest is how long one call may take; one that takes longer hangs. Collections and purges wait
+	// for each other, and each reads all that is stored.
+	longest = 5 * time.Minute
 )
 
 // outcome is what the caller of a write knows.
