@@ -76,7 +76,8 @@ func (c *cli) embedder(spec, flag string, opt embed.Options) (embed.Embedder, er
 		}
 	}
 	if spec == "" {
-		return nil, c.noModel("no embedding model: there are "+model.List(embed.Specs(), "and"), flag+"=SPEC", keyEmbedModel)
+		return nil, c.noModel("no embedding model: there are hash (built in, needs nothing), static:DIR, "+
+			model.List(model.Specs(embed.Remotes()), "or"), flag+"=SPEC", keyEmbedModel)
 	}
 	dir, ok := strings.CutPrefix(spec, "static:")
 	if ok && dir != "" {

@@ -1,4 +1,4 @@
-package cli
+package bench
 
 import (
 	"encoding/json"
@@ -54,7 +54,7 @@ func benchWorld(t *testing.T) *world {
 
 func TestBaselineIsChecked(t *testing.T) {
 	w := benchWorld(t)
-	good, _ := w.run(0, "bench", "eval", ".", "--json")
+	good, _ := w.bench(0, "eval", ".", "--json")
 	change := func(old, new string) string {
 		t.Helper()
 		if !strings.Contains(good, old) {
@@ -80,20 +80,20 @@ func TestBaselineIsChecked(t *testing.T) {
 		{"too long", good + strings.Repeat(" ", maxBaseline), "no report"},
 	} {
 		w.write("before.json", tt.text)
-		stdout, stderr := w.run(1, "bench", "eval", ".", "--baseline", "before.json")
+		stdout, stderr := w.bench(1, "eval", ".", "--baseline", "before.json")
 		if stdout != "" || !strings.Contains(stderr, tt.want) ||
-			!strings.Contains(stderr, "mnem: before.json: ") {
+			!strings.Contains(stderr, "mnem-bench: before.json: ") {
 			t.Errorf("%s: %q, want %q", tt.name, stderr, tt.want)
 		}
 	}
 	w.write("before.json", change(`"rows":`, `"news":{"of":"a later release"},"rows":`))
-	w.run(0, "bench", "eval", ".", "--baseline", "before.json")
+	w.bench(0, "eval", ".", "--baseline", "before.json")
 }
 
 // TestToleranceIsExact moves one figure of a baseline by a ten-thousandth.
 func TestToleranceIsExact(t *testing.T) {
 	w := benchWorld(t)
-	good, _ := w.run(0, "bench", "eval", ".", "--json")
+	good, _ := w.bench(0, "eval", ".", "--json")
 	var report struct{ Rows []map[string]json.Number }
 	_ = json.Unmarshal([]byte(good), &report) // cat is null; what matters is checked next
 	mrr := report.Rows[0][evaluate.MRR.Name()].String()
@@ -104,7 +104,7 @@ func TestToleranceIsExact(t *testing.T) {
 	moved := strings.TrimPrefix(figureText(now+2), "+")
 	w.write("before.json", strings.Replace(good, `"mrr":`+mrr, `"mrr":`+moved, 1))
 	for tolerance, exit := range map[string]int{"0": 1, "0.0001": 1, "0.0002": 0, "1": 0} {
-		out, _ := w.run(exit, "bench", "eval", ".", "--baseline", "before.json", "--tolerance", tolerance)
+		out, _ := w.bench(exit, "eval", ".", "--baseline", "before.json", "--tolerance", tolerance)
 		if !strings.Contains(out, "-0.0002") {
 			t.Errorf("tolerance %s: %q", tolerance, out)
 		}
@@ -124,7 +124,7 @@ func TestBenchAnswersAsRetrieveDoes(t *testing.T) {
 		to.write("dated.queries.jsonl", questions)
 	}
 	before = append([]string{"dated.changes.jsonl", "dated.queries.jsonl"}, before...)
-	w.run(0, "bench", "eval", ".", "--results", "results.jsonl")
+	w.bench(0, "eval", ".", "--results", "results.jsonl")
 	if diff := cmp.Diff(append(before, "results.jsonl"), files(t, w.Dir)); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
@@ -132,8 +132,8 @@ func TestBenchAnswersAsRetrieveDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.init()
-	other.init()
+	w.run(0, "init")
+	other.run(0, "init")
 	other.run(0, "commit", "-m", "dated", "dated.changes.jsonl")
 	want, _ := other.run(0, "retrieve", "--batch", "dated.queries.jsonl", "--limit", "200", "--budget", "0")
 	if n := strings.Count(want, `"lane":"time"`); n != 2 {
@@ -155,22 +155,22 @@ func TestBenchCountsFromOneDay(t *testing.T) {
 		`"created":"2024-05-01"}}`+"\n"+`{"node":{"key":"new","type":"Note","summary":"the pump failed",`+
 		`"created":"2024-06-26"}}`+"\n")
 	w.write("a.queries.jsonl", `{"qid":"q","text":"pump failed last week","gold":["old"]}`+"\n")
-	if out, _ := w.run(0, "bench", "eval", ".", "--json"); !strings.Contains(out, `"now":"20`) {
+	if out, _ := w.bench(0, "eval", ".", "--json"); !strings.Contains(out, `"now":"20`) {
 		t.Errorf("the report does not say which day it is: %s", out)
 	}
-	out, _ := w.run(0, "bench", "eval", ".", "--json", "--now", "2024-05-08")
+	out, _ := w.bench(0, "eval", ".", "--json", "--now", "2024-05-08")
 	if !strings.Contains(out, `"mrr":1.0000`) {
 		t.Fatalf("the date was not read: %s", out)
 	}
 	w.write("before.json", out)
-	w.run(0, "bench", "eval", ".", "--baseline", "before.json")
-	w.run(1, "bench", "eval", ".", "--baseline", "before.json", "--now", "2024-07-03")
+	w.bench(0, "eval", ".", "--baseline", "before.json")
+	w.bench(1, "eval", ".", "--baseline", "before.json", "--now", "2024-07-03")
 	w.write("before.json", strings.Replace(out, `"now":"2024-05-08"`, `"now":"soon"`, 1))
-	if _, stderr := w.run(1, "bench", "eval", ".", "--baseline", "before.json"); !strings.Contains(stderr,
+	if _, stderr := w.bench(1, "eval", ".", "--baseline", "before.json"); !strings.Contains(stderr,
 		"settings: now") {
 		t.Error(stderr)
 	}
-	out, _ = w.run(0, "bench", "check", ".", "--now", "2024-05-08", "--json")
+	out, _ = w.bench(0, "check", ".", "--now", "2024-05-08", "--json")
 	if !strings.Contains(out, `"answerable":1`) {
 		t.Error(out)
 	}

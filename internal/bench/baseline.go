@@ -1,4 +1,4 @@
-package cli
+package bench
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/cli"
 	"github.com/mnem-project/mnem/internal/evaluate"
 )
 
@@ -18,7 +19,7 @@ const maxBaseline = 16 << 20
 
 // baseline is an earlier report, as far as it is compared with.
 type baseline struct {
-	Files    []benchFileJSON   `json:"files"`
+	Files    []fileJSON        `json:"files"`
 	Rows     []json.RawMessage `json:"rows"`
 	Settings map[string]string `json:"settings"`
 
@@ -71,8 +72,8 @@ func figureText(n int) string {
 
 // readBaseline reads what bench eval printed with --json. Members that it does not know may be
 // there: a later release may have made it.
-func (c *cli) readBaseline(ctx context.Context, path string) (*baseline, error) {
-	in, file, err := c.open(ctx, path)
+func readBaseline(ctx context.Context, h *cli.Host, path string) (*baseline, error) {
+	in, file, err := h.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +96,8 @@ func (c *cli) readBaseline(ctx context.Context, path string) (*baseline, error) 
 		}
 	}
 	if err != nil {
-		return nil, hint(graph.Fieldf(file, "not a report of 'mnem bench eval --json': %v", err),
-			"make one with 'mnem bench eval DIR --json >FILE'")
+		return nil, cli.Hint(graph.Fieldf(file, "not a report of 'mnem-bench eval --json': %v", err),
+			"make one with 'mnem-bench eval DIR --json >FILE'")
 	}
 	return b, nil
 }
@@ -137,7 +138,7 @@ func (b *baseline) compare(
 	file string, r *evaluate.Report, tolerance int,
 ) (*baselineDiff, error) {
 	if err := b.sameQuestions(r); err != nil {
-		return nil, hint(graph.Fieldf(file, "%v", err),
+		return nil, cli.Hint(graph.Fieldf(file, "%v", err),
 			"measure the same files as the baseline, or make a new one with --json")
 	}
 	c := &baselineDiff{tolerance: tolerance}
@@ -188,26 +189,26 @@ func (b *baseline) sameQuestions(r *evaluate.Report) error {
 }
 
 // cells returns the row of a table that tells how a category changed, if that is known.
-func (d *baselineDiff) cells(all evaluate.Row, category string) [][]cell {
+func (d *baselineDiff) cells(all evaluate.Row, category string) [][]cli.Cell {
 	for _, row := range d.changes {
 		if row.category != category {
 			continue
 		}
-		cells := []cell{{"  change", styleDim}, {"", ""}}
+		cells := []cli.Cell{cli.CellOf("  change", cli.Dim), cli.CellOf("", cli.Plain)}
 		for _, m := range shownMetrics(all) {
 			n, given := row.change[m]
 			switch {
 			case !given:
-				cells = append(cells, cell{"-", ""})
+				cells = append(cells, cli.CellOf("-", cli.Plain))
 			case n < -d.tolerance:
-				cells = append(cells, cell{figureText(n), styleRed})
+				cells = append(cells, cli.CellOf(figureText(n), cli.Red))
 			case n > 0:
-				cells = append(cells, cell{figureText(n), styleGreen})
+				cells = append(cells, cli.CellOf(figureText(n), cli.Green))
 			default:
-				cells = append(cells, cell{figureText(n), ""})
+				cells = append(cells, cli.CellOf(figureText(n), cli.Plain))
 			}
 		}
-		return [][]cell{cells}
+		return [][]cli.Cell{cells}
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package cli
+package bench
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/internal/cli"
 	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/internal/perf"
 )
@@ -20,10 +22,10 @@ import (
 // perfOptions are the flags of bench perf as they are given.
 type perfOptions struct {
 	perf.Options
-	nodes, dir, write string
+	nodes, dir, write, mnem string
 }
 
-func (c *cli) benchPerf() *cobra.Command {
+func perfCommand(h *cli.Host) *cobra.Command {
 	opt := &perfOptions{}
 	var names strings.Builder
 	for _, name := range perf.Names() {
@@ -40,7 +42,7 @@ func (c *cli) benchPerf() *cobra.Command {
 			"cost. Times are of this machine and moment, counts are not. Measured are, unless --only says\n" +
 			"less:\n\n" + names.String() + "\n" +
 			"Everything is made in a temporary directory, which is removed, and no repository is touched.",
-		Example: "  mnem bench perf --nodes 200 --dims 8 --runs 1 --only commit,warm",
+		Example: "  mnem-bench perf --nodes 200 --dims 8 --runs 1 --only commit,warm",
 		Args:    cobra.NoArgs,
 	}
 	f := cmd.Flags()
@@ -54,14 +56,16 @@ func (c *cli) benchPerf() *cobra.Command {
 	f.IntVar(&opt.Readers, "readers", 0, "measure this many readers beside one writer")
 	f.IntVar(&opt.Seconds, "seconds", 10, "how many seconds these run")
 	f.StringVar(&opt.dir, "dir", "", "make the temporary directory in `DIR` (default: the system's)")
+	f.StringVar(&opt.mnem, "mnem", "", "the `PROGRAM` that whole processes are measured of "+
+		"(default: the mnem beside this program, or in PATH)")
 	f.StringVar(&opt.write, "write", "",
 		"put tables, and charts beside them, into the page `FILE`.md, made if need be")
-	return c.command(cmd, func(cmd *cobra.Command, _ []string) error {
-		return c.runPerf(cmd, opt)
+	return h.Command(cmd, func(cmd *cobra.Command, _ []string) error {
+		return runPerf(h, cmd, opt)
 	})
 }
 
-func (c *cli) runPerf(cmd *cobra.Command, opt *perfOptions) error {
+func runPerf(h *cli.Host, cmd *cobra.Command, opt *perfOptions) error {
 	var err error
 	if opt.Nodes, err = parseSizes(opt.nodes); err != nil {
 		return err
@@ -69,42 +73,63 @@ func (c *cli) runPerf(cmd *cobra.Command, opt *perfOptions) error {
 	f := cmd.Flags()
 	switch {
 	case f.Changed("seconds") && opt.Readers == 0:
-		return usagef("--seconds is for --readers")
+		return cli.Usagef("--seconds is for --readers")
 	case f.Changed("dir") && opt.dir == "":
-		return usagef("--dir: want a directory")
+		return cli.Usagef("--dir: want a directory")
 	}
 	if err := opt.Validate(); err != nil {
-		return usageError{err}
+		return cli.Usagef("%w", err)
 	}
 	var page *perfPage
 	if f.Changed("write") { // looked at before the work begins
-		if page, err = c.openPage(opt.write); err != nil {
+		if page, err = openPage(h, opt.write); err != nil {
 			return err
 		}
 	}
 	if opt.dir != "" {
-		opt.Dir = c.absolute(opt.dir)
+		opt.Dir = h.Absolute(opt.dir)
 	}
 	if opt.Program, err = os.Executable(); err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	p := c.progress()
-	defer p.done()
-	opt.Progress = p.set
+	if opt.Starts() {
+		if opt.Mnem, err = findMnem(opt.mnem, opt.Program, h); err != nil {
+			return err
+		}
+	}
+	var done func()
+	opt.Progress, done = h.Progress()
+	defer done()
 	report, err := perf.Run(cmd.Context(), opt.Options)
 	if err != nil {
 		return err
 	}
-	p.done()
+	done()
 	if page != nil {
 		if err := page.write(report); err != nil {
 			return err
 		}
 	}
-	if c.global.json {
-		return c.printJSON(report)
+	if h.JSON() {
+		return h.PrintJSON(report)
 	}
-	return c.printf("%s", report.Text())
+	return h.Printf("%s", report.Text())
+}
+
+// findMnem returns the program that is measured.
+func findMnem(given, self string, h *cli.Host) (string, error) {
+	if given != "" {
+		return h.Absolute(given), nil
+	}
+	if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), "mnem")); err == nil {
+		return path, nil
+	}
+	path, err := exec.LookPath("mnem")
+	if err != nil {
+		return "", cli.Hint(fmt.Errorf("no mnem to measure: %w", err),
+			"build it beside this program, or name it with --mnem")
+	}
+	return path, nil
 }
 
 // parseSizes reads sizes that commas part.
@@ -113,7 +138,7 @@ func parseSizes(text string) ([]int, error) {
 	for word := range strings.SplitSeq(text, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(word))
 		if err != nil {
-			return nil, usagef("--nodes: %q is not a number; want sizes as in 1000,10000", word)
+			return nil, cli.Usagef("--nodes: %q is not a number; want sizes as in 1000,10000", word)
 		}
 		sizes = append(sizes, n)
 	}
@@ -122,27 +147,27 @@ func parseSizes(text string) ([]int, error) {
 }
 
 // benchWatch runs a program and prints what it cost, for bench perf.
-func (c *cli) benchWatch() *cobra.Command {
+func watchCommand(h *cli.Host) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: perf.WatchCommand + " -- PROGRAM [ARG...]", Hidden: true, Args: cobra.MinimumNArgs(1),
 		Short: "Run a program and print what it cost",
 	}
-	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+	return h.Command(cmd, func(cmd *cobra.Command, args []string) error {
 		spent, err := perf.Watch(cmd.Context(), args)
 		if err != nil {
 			return err
 		}
-		return c.printJSON(spent)
+		return h.PrintJSON(spent)
 	})
 }
 
 // benchOpen opens a database and reads one block, for bench perf.
-func (c *cli) benchOpen() *cobra.Command {
+func openCommand(h *cli.Host) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: perf.OpenCommand + " DB", Hidden: true, Args: cobra.ExactArgs(1),
 		Short: "Open a database read-only and read one block",
 	}
-	return c.command(cmd, func(_ *cobra.Command, args []string) error { return perf.ReadOne(args[0]) })
+	return h.Command(cmd, func(_ *cobra.Command, args []string) error { return perf.ReadOne(args[0]) })
 }
 
 // maxPage bounds the page that a report is put into.
@@ -150,16 +175,15 @@ const maxPage = 16 << 20
 
 // perfPage is the page that a report is put into.
 type perfPage struct {
-	c          *cli
 	path, text string
 }
 
 // openPage reads a page and sees to it that it has a place for a report. One that is not there has.
-func (c *cli) openPage(file string) (*perfPage, error) {
+func openPage(h *cli.Host, file string) (*perfPage, error) {
 	if !strings.HasSuffix(file, ".md") || filepath.Base(file) == ".md" {
-		return nil, usagef("--write: %q is not the name of a page, which ends in .md", file)
+		return nil, cli.Usagef("--write: %q is not the name of a page, which ends in .md", file)
 	}
-	p := &perfPage{c, c.absolute(file), perf.NewPage}
+	p := &perfPage{h.Absolute(file), perf.NewPage}
 	in, err := os.Open(p.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(filepath.Dir(p.path)); err != nil {

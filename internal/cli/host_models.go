@@ -8,60 +8,54 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/evaluate"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/model/embed"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// benchModels are the models that complete the questions of bench eval.
-type benchModels struct {
+// Models complete requests as flags say: embeddings, rewrites and rerankers.
+type Models struct {
+	Today graph.OptTime // the day that dates count from; the first question that wants it sets it
+	Dated bool          // whether a question's dates counted from it
+
 	c        *cli
 	cmd      *cobra.Command
+	stamp    repo.Stamp
 	queries  embed.Embedder // of queries, nil for none
 	nodes    embed.Embedder // the same model for nodes, of which there are many
 	rewriter *rewriter      // nil for none
 	rerank   string         // the name of the model that judges, "" for none
 	embedded *embedRun      // the last run
 	count    int            // nodes that were embedded
-
-	today graph.OptTime // the day that dates count from, once it was asked for
-	dated bool          // whether a question's dates counted from it
 }
 
 // openModels opens what the flags name, and fills in what they say of a request.
-func (c *cli) openModels(
-	cmd *cobra.Command, opt *benchOptions, base *retrieve.Request,
-) (*benchModels, error) {
-	m := &benchModels{c: c, cmd: cmd, rerank: base.Rerank}
-	base.Rewrite, base.Rewrites = opt.rewrite.way, opt.rewrite.also
+func (r *Retrieval) openModels(base *retrieve.Request, stamp repo.Stamp) error {
+	m := &Models{c: r.c, cmd: r.cmd, stamp: stamp, rerank: base.Rerank}
+	base.Rewrite, base.Rewrites = r.opt.rewrite.way, r.opt.rewrite.also
 	err := base.Validate()
 	if err == nil {
-		m.queries, err = c.queryEmbedder(&opt.retrieveOptions, *base)
+		m.queries, err = r.c.queryEmbedder(&r.opt, *base)
 	}
 	if err == nil && m.queries != nil {
-		m.nodes, err = c.embedder(embedSpec(opt.embed), "--embed", embed.Options{Progress: m.progress})
+		m.nodes, err = r.c.embedder(embedSpec(r.opt.embed), "--embed", embed.Options{Progress: m.progress})
 	}
 	if err == nil {
-		m.rewriter, err = c.queryRewriter(&opt.rewrite)
+		m.rewriter, err = r.c.queryRewriter(&r.opt.rewrite)
 	}
 	if m.queries != nil || m.rewriter != nil || base.Reranker != nil {
-		c.failures = make(map[string]int)
+		r.c.failures = make(map[string]int)
 	}
-	return m, err
+	r.Models = m
+	return err
 }
 
-// set tells what the models do.
-func (m *benchModels) set(opt *evaluate.Options) {
-	opt.Ask = m.ask
-	if m.nodes != nil {
-		opt.Prepare = m.embedNodes
-	}
-}
+// Embeds tells whether nodes and questions are embedded.
+func (m *Models) Embeds() bool { return m.queries != nil }
 
-// ask completes the request of a question.
-func (m *benchModels) ask(ctx context.Context, req retrieve.Request) (retrieve.Request, error) {
+// Ask completes the request of a question.
+func (m *Models) Ask(ctx context.Context, req retrieve.Request) (retrieve.Request, error) {
 	err := checkReranker(req)
 	if err == nil {
 		req, err = m.fromToday(req)
@@ -77,27 +71,27 @@ func (m *benchModels) ask(ctx context.Context, req retrieve.Request) (retrieve.R
 
 // fromToday lets the dates of a question count from today, as those of 'mnem retrieve' do, where neither
 // it nor a flag says otherwise: one day for all questions, which the report repeats.
-func (m *benchModels) fromToday(req retrieve.Request) (retrieve.Request, error) {
+func (m *Models) fromToday(req retrieve.Request) (retrieve.Request, error) {
 	if req.Now.Given || !req.CountsFromNow() {
 		return req, nil
 	}
-	if !m.today.Given {
+	if !m.Today.Given {
 		now, err := m.c.now()
 		if err != nil {
 			return req, err
 		}
-		m.today = graph.At(now)
+		m.Today = graph.At(now)
 	}
-	req.Now, m.dated = m.today, true
+	req.Now, m.Dated = m.Today, true
 	return req, nil
 }
 
-// embedNodes commits embeddings of all nodes that have none by the model.
-func (m *benchModels) embedNodes(
+// EmbedNodes commits embeddings of all nodes that have none by the model.
+func (m *Models) EmbedNodes(
 	ctx context.Context, in *repo.Repo, head ipld.CID,
 ) (ipld.CID, error) {
 	run := &embedRun{
-		c: m.c, cmd: m.cmd, e: m.nodes, in: in, at: head, by: evaluate.Stamp(), line: m.c.progress(),
+		c: m.c, cmd: m.cmd, e: m.nodes, in: in, at: head, by: m.stamp, line: m.c.progress(),
 	}
 	defer run.line.done()
 	m.embedded = run
@@ -110,10 +104,10 @@ func (m *benchModels) embedNodes(
 }
 
 // progress is told by the model how far it is.
-func (m *benchModels) progress(done, total int) { m.embedded.progress(done, total) }
+func (m *Models) progress(done, total int) { m.embedded.progress(done, total) }
 
 // settings returns the flags whose values are not what was given, or say nothing.
-func (m *benchModels) settings(set map[string]string) {
+func (m *Models) settings(set map[string]string) {
 	if m.queries != nil {
 		set["embed"] = m.queries.Model()
 	}
@@ -123,16 +117,16 @@ func (m *benchModels) settings(set map[string]string) {
 	if m.rewriter != nil {
 		set["rewrite-model"] = m.rewriter.model.Model()
 	}
-	if m.dated {
-		set["now"] = day(m.today)
+	if m.Dated {
+		set["now"] = day(m.Today)
 	}
 	if set["rewrite"] != retrieve.RewriteMulti {
 		delete(set, "rewrites")
 	}
 }
 
-// summary says what the models did, as parts of a line.
-func (m *benchModels) summary(questions int) []string {
+// Summary says what the models did, as parts of a line.
+func (m *Models) Summary(questions int) []string {
 	var parts []string
 	if m.queries != nil {
 		parts = append(parts, fmt.Sprintf("%s embedded with %s", plural(m.count, "node"),
@@ -151,8 +145,11 @@ func (m *benchModels) summary(questions int) []string {
 	return parts
 }
 
-// json returns the failures of each kind of model, also where there are none.
-func (m *benchModels) json() map[string]int {
+// Failures returns how often each kind of model failed, nil where none is asked.
+func (m *Models) Failures() map[string]int {
+	if m.c.failures == nil {
+		return nil
+	}
 	out := make(map[string]int)
 	for _, kind := range []string{failedRewrite, failedEmbed, failedRerank} {
 		out[kind] = m.c.failures[kind]
