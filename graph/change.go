@@ -153,7 +153,7 @@ func (c *EmbeddingChange) check() error {
 		return Fieldf("", "needs either vector or sparse, not empty")
 	}
 	if len(c.Vector) > 0 {
-		_, err = largest(c.Vector)
+		err = checkDense(c.Vector)
 	} else {
 		_, err = SparseWeights(c.Sparse)
 	}

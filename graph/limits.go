@@ -1,5 +1,7 @@
 package graph
 
+import "github.com/mnem-project/mnem/internal/vector"
+
 // Limits of the records, in bytes unless said otherwise. They are part of the format: clause 3 of
 // the specification.
 const (
@@ -33,9 +35,9 @@ const (
 	// MaxActor is the longest name of an actor or author.
 	MaxActor = 255
 	// MaxModel is the longest name of an embedding model.
-	MaxModel = 255
+	MaxModel = vector.MaxModel
 	// MaxDims is the largest number of dimensions of a dense vector.
-	MaxDims = 1 << 16
+	MaxDims = vector.MaxDims
 	// MaxTerms is the largest number of terms of a sparse vector: twice as many items, keys
 	// included, are half of what one block may hold.
 	MaxTerms = 1 << 15

@@ -4,15 +4,12 @@ import (
 	"math"
 	"slices"
 
+	"github.com/mnem-project/mnem/internal/vector"
 	"github.com/mnem-project/mnem/ipld"
 )
 
-const (
-	// int8Max is the quantised value of the component with the largest absolute value.
-	int8Max = 127
-	// weightOne is the weight 1.0 of a sparse term.
-	weightOne = 1 << 16
-)
+// weightOne is the weight 1.0 of a sparse term.
+const weightOne = 1 << 16
 
 // SparseWeight is one entry of a sparse vector as it was given.
 type SparseWeight struct {
@@ -20,46 +17,28 @@ type SparseWeight struct {
 	Weight float64
 }
 
-// Quantise returns a dense vector as i8: RoundHalfEven(x·127/m), where m is the largest absolute
-// value. This is the one place where floats turn into what is stored, and each operation is
-// rounded by a conversion of its own: the language forbids to fuse those. An empty vector, one of
-// more than MaxDims dimensions, zeros, NaN, infinities, and values whose product with 127 is
-// infinite are refused with a *FieldError.
-func Quantise(vector []float64) ([]int8, error) {
-	m, err := largest(vector)
+// Quantise returns a dense vector as i8, by the rule of package vector. What that refuses is a
+// *FieldError.
+func Quantise(values []float64) ([]int8, error) {
+	q, err := vector.Quantise(values)
 	if err != nil {
-		return nil, err
+		return nil, Fieldf("vector", "%v", err)
 	}
-	out := make([]int8, len(vector))
-	for i, x := range vector {
-		product := float64(x * int8Max)
-		out[i] = int8(math.RoundToEven(float64(product / m)))
-	}
-	return out, nil
+	return q, nil
 }
 
-// largest checks a dense vector and returns its largest absolute value.
-func largest(vector []float64) (float64, error) {
-	if len(vector) == 0 || len(vector) > MaxDims {
-		return 0, Fieldf("vector", "%d dimensions, want 1 to %d", len(vector), MaxDims)
+// checkDense returns the *FieldError of a dense vector that Quantise refuses.
+func checkDense(values []float64) error {
+	if _, err := vector.Largest(values); err != nil {
+		return Fieldf("vector", "%v", err)
 	}
-	m := 0.0
-	for i, x := range vector {
-		if math.IsNaN(x) || math.Abs(x) > math.MaxFloat64/int8Max {
-			return 0, Fieldf("vector", "number at position %d is too large or not a number", i)
-		}
-		m = max(m, math.Abs(x))
-	}
-	if m == 0 {
-		return 0, Fieldf("vector", "all zeros")
-	}
-	return m, nil
+	return nil
 }
 
 // NewDense returns the embedding of a dense vector in the form i8. text is the TextHash of the
 // node.
-func NewDense(model string, vector []float64, text [32]byte) (*Embedding, error) {
-	q, err := Quantise(vector)
+func NewDense(model string, values []float64, text [32]byte) (*Embedding, error) {
+	q, err := Quantise(values)
 	if err != nil {
 		return nil, err
 	}

@@ -7,10 +7,11 @@
 // merged byte by byte: of the neighbours that together are a token, those with the lowest rank,
 // of equal ones the first, until none are.
 //
-// The vocabularies come with github.com/tiktoken-go/tokenizer, compiled in, and only they are used
-// of it: v0.10.0 divides "\n\t\n" into two pieces where the pattern has one, and takes time of the
-// square of the length for such texts. Here a count takes O(n log n) for every text of n bytes.
+// The vocabularies are those of github.com/tiktoken-go/tokenizer, which tests compare with; package
+// gen packs them. Only they are taken from it: v0.10.0 divides "\n\t\n" into two pieces where the
+// pattern has one, and takes time of the square of the length for such texts. Here a count takes
+// O(n log n) for every text of n bytes.
 //
-// A vocabulary is loaded when its first text is counted: some 10 MB and 50 ms. A program that counts
-// nothing pays nothing. Counters are safe for concurrent use.
+// A vocabulary is unpacked when its first text is counted: some 10 MB of memory. A program that
+// counts nothing pays nothing. Counters are safe for concurrent use.
 package tokens

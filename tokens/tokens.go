@@ -1,9 +1,19 @@
 package tokens
 
 import (
+	_ "embed" // the vocabularies
 	"sync"
 
-	"github.com/tiktoken-go/tokenizer/codec"
+	"github.com/klauspost/compress/zstd"
+)
+
+//go:generate go run ./gen .
+
+var (
+	//go:embed cl100k.zst
+	cl100kData []byte
+	//go:embed o200k.zst
+	o200kData []byte
 )
 
 // Names of the counters, as requests and receipts have them.
@@ -18,28 +28,38 @@ func Counters() map[string]func(text string) int {
 }
 
 var (
-	cl100k = &encoding{size: 100_256, load: codec.NewCl100kBase, piece: cl100kPiece}
-	o200k  = &encoding{size: 199_998, load: codec.NewO200kBase, piece: o200kPiece}
+	cl100k = &encoding{size: 100_256, data: cl100kData, piece: cl100kPiece}
+	o200k  = &encoding{size: 199_998, data: o200kData, piece: o200kPiece}
 )
 
 // encoding is a vocabulary and the pattern that divides texts.
 type encoding struct {
-	size  uint // ordinary tokens have the ranks below
-	load  func() *codec.Codec
+	size  int    // ordinary tokens have the ranks below
+	data  []byte // as package gen writes it
 	piece func(s string) int // the length of the first piece of a text that is not empty
 
 	once  sync.Once
 	ranks map[string]int32
 }
 
-// vocabulary reads the tokens out of the library, once.
+// vocabulary unpacks the tokens, once. They share the memory of one string.
 func (e *encoding) vocabulary() map[string]int32 {
 	e.once.Do(func() {
-		c := e.load()
+		r, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			panic(err) // of the options alone
+		}
+		defer r.Close()
+		data, err := r.DecodeAll(e.data, nil)
+		if err != nil {
+			panic(err) // of a file that is compiled in, which tests read
+		}
 		e.ranks = make(map[string]int32, e.size)
-		for id := range e.size {
-			if token, err := c.Decode([]uint{id}); err == nil {
-				e.ranks[token] = int32(id)
+		tokens := string(data[e.size:])
+		for id, n := range data[:e.size] {
+			if n > 0 {
+				e.ranks[tokens[:n]] = int32(id)
+				tokens = tokens[n:]
 			}
 		}
 	})

@@ -23,7 +23,7 @@ func TestAgainstLibrary(t *testing.T) {
 		"1", "23", "4567", "½", "²", "٣", ".", "...", "!?", "/", "—", "_", "🚤", "👩\u200d🚀",
 		"{\"k\": 1}", "<|endoftext|>",
 	}
-	libs := map[*encoding]*codec.Codec{cl100k: codec.NewCl100kBase(), o200k: codec.NewO200kBase()}
+	libs := codecs()
 	for range 4000 {
 		var b strings.Builder
 		for range r.IntN(14) {
@@ -39,10 +39,20 @@ func TestAgainstLibrary(t *testing.T) {
 	}
 }
 
+func codecs() map[*encoding]*codec.Codec {
+	return map[*encoding]*codec.Codec{cl100k: codec.NewCl100kBase(), o200k: codec.NewO200kBase()}
+}
+
 func TestVocabularies(t *testing.T) {
 	for _, e := range []*encoding{cl100k, o200k} {
-		if n := uint(len(e.vocabulary())); n != e.size {
+		lib := codecs()[e]
+		if n := len(e.vocabulary()); n != e.size {
 			t.Errorf("%d tokens, want %d", n, e.size)
+		}
+		for token, rank := range e.vocabulary() {
+			if want, err := lib.Decode([]uint{uint(rank)}); err != nil || token != want {
+				t.Fatalf("rank %d is %q, want %q (%v)", rank, token, want, err)
+			}
 		}
 		for b := range 256 {
 			if _, ok := e.ranks[string([]byte{byte(b)})]; !ok {

@@ -76,13 +76,17 @@ func (a *App) clock() graph.Time { return graph.From(a.Now()) }
 
 // Run runs one command line and returns its exit code.
 func (a *App) Run(ctx context.Context, args []string) int {
+	return a.run(ctx, args, func(c *cli) *cobra.Command { return c.root(args...) })
+}
+
+func (a *App) run(ctx context.Context, args []string, rootOf func(*cli) *cobra.Command) int {
 	app := *a
 	stdin := newReplayed(a.Stdin)
 	app.Stdin = stdin.again()
 	a = &app
 	c := &cli{app: a, args: args, stdin: stdin, out: bufio.NewWriterSize(a.Stdout, outBuffer)}
 	defer func() { *c = cli{} }() // what completed flags is kept for ever, and leads here
-	root := c.root(args...)
+	root := rootOf(c)
 	root.SetArgs(args)
 	root.SetIn(a.Stdin)
 	root.SetOut(c.out)
@@ -134,6 +138,7 @@ func wantsJSON(args []string) bool {
 // cli is one command line being run.
 type cli struct {
 	app       *App
+	program   string // another than mnem, "" for that
 	args      []string
 	stdin     *replayed
 	out       *bufio.Writer

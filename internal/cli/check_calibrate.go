@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mnem-project/mnem/embed"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/memory"
+	"github.com/mnem-project/mnem/model/embed"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/repo"
 )

@@ -107,7 +107,6 @@ func commands() []command {
 		{"hold", (*cli).holdCommand},
 		{"policy", (*cli).policyCommand},
 		{"guard", (*cli).guardCommand},
-		{"bench", (*cli).benchCommand},
 		{"cat-file", (*cli).catFileCommand},
 	}
 }

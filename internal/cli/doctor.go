@@ -11,8 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mnem-project/mnem/embed"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/model"
+	"github.com/mnem-project/mnem/model/embed"
 	"github.com/mnem-project/mnem/policy"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
@@ -220,7 +221,7 @@ func (d *doctor) models() {
 		d.find(levelOK, "models", "", "none is configured: texts are found by their words")
 		return
 	}
-	e, err := d.c.embedder("", "--embed", embed.Options{Attempts: 1})
+	e, err := d.c.embedder("", "--embed", embed.Options{Options: model.Options{Attempts: 1}})
 	if err != nil {
 		d.failed("models", "mnem config set "+keyEmbedModel+" SPEC", err)
 		return

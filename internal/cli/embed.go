@@ -7,9 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mnem-project/mnem/embed"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/model"
+	"github.com/mnem-project/mnem/model/embed"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -47,10 +48,10 @@ func (c *cli) embedCommand() *cobra.Command {
 			"text is its context, summary and content. Nodes that have an embedding of the model are left\n" +
 			"alone, unless --stale adds those whose text has changed since, or --all takes all.\n\n" +
 			"The model is a SPEC: hash (built in: finds other forms and misspellings of words, and needs\n" +
-			"nothing), static:DIR (a directory with tokenizer.json and model.safetensors), ollama:MODEL or\n" +
-			"openai:MODEL (any OpenAI-compatible server). Servers are told the texts. Their addresses and\n" +
-			"what else is known of models are in 'mnem config'; keys come from " + ollamaSecret + " and\n" +
-			openaiSecret + " alone. A relative DIR is looked for in the working directory.\n\n" +
+			"nothing), static:DIR (a directory with tokenizer.json and model.safetensors), or of a server:\n" +
+			model.List(model.Specs(embed.Remotes()), "or") + ". Servers are told the texts. Their addresses and what\n" +
+			"else is known of models are in 'mnem config'; their keys come from the variables that 'mnem help\n" +
+			"environment' lists alone. A relative DIR is looked for in the working directory.\n\n" +
 			"All become one commit. Other commands work meanwhile, through this one. " +
 			fmt.Sprintf("Where there are more\nthan %d nodes, in the order of their ids, each %d are kept in a stage of the branch and model:\n",
 				embedChunk, embedChunk) +
@@ -69,8 +70,8 @@ func (c *cli) embedCommand() *cobra.Command {
 	c.branchFlag(cmd)
 	c.signFlags(cmd)
 	fs := cmd.Flags()
-	fs.StringVar(&f.model, "model", "", "what embeds: `SPEC` is hash, static:DIR, ollama:MODEL or "+
-		"openai:MODEL (MNEM_EMBED_MODEL; config: "+keyEmbedModel+")")
+	fs.StringVar(&f.model, "model", "", "what embeds: `SPEC` is "+
+		model.List(embed.Specs(), "or")+" (MNEM_EMBED_MODEL; config: "+keyEmbedModel+")")
 	fs.BoolVar(&f.stale, "stale", false, "embed nodes too whose text has changed since")
 	fs.BoolVar(&f.all, "all", false, "embed all nodes anew")
 	fs.StringArrayVar(&f.types, "type", nil, "only nodes of this `TYPE` (repeatable)")

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mnem-project/mnem/embed"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/model/embed"
 	"github.com/mnem-project/mnem/repo"
 )
 

@@ -117,7 +117,7 @@ func (w *world) embedded(args ...string) embedJSON {
 
 func TestEmbedWithServers(t *testing.T) {
 	for model, secret := range map[string]string{
-		"ollama:small": ollamaSecret, "openai:small": openaiSecret,
+		"ollama:small": "OLLAMA_API_KEY", "openai:small": "OPENAI_API_KEY",
 	} {
 		t.Run(model, func(t *testing.T) {
 			w, f := embedWorld(t, 70)
@@ -180,11 +180,11 @@ func TestEmbedLeavesNothingBehind(t *testing.T) {
 			}
 		}, nil, `9 dimensions, want 8`, 2},
 		{"key for an address of the repository", func(w *world, _ *fakeModels) {
-			w.run(0, "config", "set", keyEmbedOllama, "http://127.0.0.1:1")
-			w.env["MNEM_EMBED_OLLAMA_URL"], w.env[ollamaSecret] = "", "s3cret"
+			w.run(0, "config", "set", "embed.ollamaURL", "http://127.0.0.1:1")
+			w.env["MNEM_EMBED_OLLAMA_URL"], w.env["OLLAMA_API_KEY"] = "", "s3cret"
 		}, nil, `OLLAMA_API_KEY is not sent to the address in the repository's configuration`, 0},
 		{"key in clear", func(w *world, _ *fakeModels) {
-			w.env["MNEM_EMBED_OLLAMA_URL"], w.env[ollamaSecret] = "http://example.invalid", "s3cret"
+			w.env["MNEM_EMBED_OLLAMA_URL"], w.env["OLLAMA_API_KEY"] = "http://example.invalid", "s3cret"
 		}, nil, `would go over http to`, 0},
 		{"timeout that is none", func(w *world, _ *fakeModels) { w.env["MNEM_EMBED_TIMEOUT"] = "1" },
 			nil, `embed.timeout from the environment: .*is not a duration`, 0},
@@ -413,7 +413,7 @@ func TestEmbedPrefixes(t *testing.T) {
 // TestEmbedStatic finds a directory from the working directory, and names it alone.
 func TestEmbedStatic(t *testing.T) {
 	w, _ := embedWorld(t, 2)
-	from := filepath.Join("..", "..", "embed", "testdata", "model2vec")
+	from := filepath.Join("..", "..", "model", "embed", "testdata", "model2vec")
 	if err := os.CopyFS(filepath.Join(w.Dir, "table"), os.DirFS(from)); err != nil {
 		t.Fatal(err)
 	}

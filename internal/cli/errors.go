@@ -189,7 +189,7 @@ func (c *cli) report(ctx context.Context, err error) int {
 		fmt.Fprintf(c.app.Stderr, "%s\n", data)
 		return row.Exit
 	}
-	fmt.Fprintf(c.app.Stderr, "mnem: %s\n", line(message))
+	fmt.Fprintf(c.app.Stderr, "%s: %s\n", firstOf(c.program, "mnem"), line(message))
 	if next.hint != "" {
 		fmt.Fprintf(c.app.Stderr, "hint: %s\n", line(next.hint))
 	}

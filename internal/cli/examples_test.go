@@ -97,9 +97,7 @@ func TestExamples(t *testing.T) {
 	}
 	world.write("memory.changes.jsonl", demo.Memory)
 	world.write("memory.queries.jsonl", string(queries))
-	before, _ := world.run(0, "bench", "eval", ".", "--json")
 	world.write("questions.jsonl", exampleQuestions(string(queries)))
-	world.write("before.json", before)
 	world.write("query.json", "[0.25,-0.5,1]\n")
 	plain := t.TempDir()
 	copyTree(t, world.Dir, plain)

@@ -33,7 +33,7 @@ var errElsewhere = &forwardedError{owner.Elsewhere}
 // runHere are the commands that are not handed to another process before they run: they do not open
 // the repository, or hold it themselves.
 var runHere = []string{
-	"init", "config", "demo", "version", "completion", "key", "bench", "hold", "serve", "mcp", "watch",
+	"init", "config", "demo", "version", "completion", "key", "hold", "serve", "mcp", "watch",
 	"token", "integrate", "unintegrate", "doctor", "policy",
 }
 
@@ -42,7 +42,7 @@ var runHere = []string{
 // that is to run here goes on.
 func (c *cli) place(cmd *cobra.Command) error {
 	words := strings.Fields(cmd.CommandPath())
-	if len(words) < 2 || cmd.HasSubCommands() || slices.Contains(runHere, words[1]) {
+	if c.program != "" || len(words) < 2 || cmd.HasSubCommands() || slices.Contains(runHere, words[1]) {
 		return nil
 	}
 	dir, err := c.dir()

@@ -210,3 +210,5 @@ func sortedNames(names []string) []string {
 
 // sortedKeys returns a map's keys in order.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+func intText(n int) string { return strconv.Itoa(n) }

@@ -11,8 +11,7 @@ import (
 // withoutRepo are the commands that need no repository.
 var withoutRepo = []string{
 	"mnem init", "mnem config get", "mnem config list", "mnem integrate", "mnem unintegrate",
-	"mnem demo", "mnem version", "mnem completion", "mnem doctor", "mnem bench eval",
-	"mnem bench perf", "mnem bench check", "mnem bench open", "mnem bench watch", "mnem help", "mnem mcp",
+	"mnem demo", "mnem version", "mnem completion", "mnem doctor", "mnem help", "mnem mcp",
 	"mnem guard check", "mnem guard rules",
 }
 

@@ -216,7 +216,7 @@ func TestRemoteCommandLinesNameNoFiles(t *testing.T) {
 		{"merge", "--resolve", "alice", "--take", "secret.jsonl"}, {"key", "export", "x", "--secret"},
 		{"key", "new", "x"}, {"sources", "diff", "--root", "/etc"}, {"sources", "refresh", "alice"},
 		{"status", "--cpuprofile", "cpu"}, {"status", "--repo", "."}, {"status", "--trace", "t"},
-		{"bench", "eval", "."}, {"demo", "--keep", "demo"}, {"completion", "bash"},
+		{"demo", "--keep", "demo"}, {"completion", "bash"},
 		{"retrieve", "x", "--rerank", "jina:m"}, {"recall", "x", "--rerank=cohere:m"},
 		{"retrieve", "x", "--rewrite", "multi", "--rewrite-model", "openai:m"},
 		{"fsck", "--repair"}, {"commit", "-m", "x", "--sign", "-"}, {"status", "--wait", "1h"},

@@ -8,7 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mnem-project/mnem/embed"
+	"github.com/mnem-project/mnem/model"
+	"github.com/mnem-project/mnem/model/embed"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -39,7 +40,7 @@ func (c *cli) queryEmbedder(o *retrieveOptions, req retrieve.Request) (embed.Emb
 	if o.embed == "" {
 		return nil, nil
 	}
-	e, err := c.embedder(embedSpec(o.embed), "--embed", embed.Options{Attempts: queryAttempts})
+	e, err := c.embedder(embedSpec(o.embed), "--embed", embed.Options{Options: model.Options{Attempts: queryAttempts}})
 	if err == nil && hasVector(req, e.Model()) {
 		err = usagef("--embed and --vector both give the query as %q sees it", e.Model())
 	}

@@ -87,9 +87,10 @@ func (a asked) keys() string {
 }
 
 func TestRerankWithServers(t *testing.T) {
-	for name, at := range rerankAt {
+	for _, p := range rerankUse.providers {
+		name := p.Name
 		w, f := judgeWorld(t)
-		w.env[at.secret] = "sesame"
+		w.env[p.Secret] = "sesame"
 		plain, _ := w.ask("fact")
 		got, stderr := w.ask("fact", "--rerank", name+":m", "--receipt")
 		before, after := strings.Fields(plain.keys()), strings.Fields(got.keys())
@@ -123,9 +124,10 @@ func TestRerankFails(t *testing.T) {
 }
 
 func TestRewriteWithServers(t *testing.T) {
-	for name, secret := range map[string]string{"ollama": ollamaSecret, "openai": openaiSecret} {
+	for _, p := range rewriteUse.providers {
+		name := p.Name
 		w, f := judgeWorld(t)
-		w.env[secret] = "sesame"
+		w.env[p.Secret] = "sesame"
 		got, stderr := w.ask("zeppelin", "--rewrite", "multi", "--rewrite-model", name+":m", "--receipt")
 		if !strings.HasPrefix(got.keys(), "n3") || stderr != "" || f.auth != "Bearer sesame" {
 			t.Errorf("%s: %+v, %v, stderr %q", name, got, f.body, stderr)
@@ -202,13 +204,13 @@ func TestModelFlags(t *testing.T) {
 	// A repository's own configuration does not learn the key.
 	delete(w.env, "MNEM_RERANK_JINA_URL")
 	w.env["JINA_API_KEY"] = "sesame"
-	w.run(0, "config", "set", keyRerankJina, "http://127.0.0.1:1")
+	w.run(0, "config", "set", "rerank.jinaURL", "http://127.0.0.1:1")
 	_, stderr := w.run(1, "retrieve", "fact", "--rerank", "jina:m")
 	if !strings.Contains(stderr, "not sent") || f.requests != 0 {
 		t.Errorf("%d requests, stderr %q", f.requests, stderr)
 	}
 	for _, key := range []string{
-		keyRerankCohere, keyRewriteOpenAI, keyRerankTimeout, keyRewriteTimeout,
+		"rerank.cohereURL", "rewrite.openaiURL", "rerank.timeout", "rewrite.timeout",
 	} {
 		w.run(1, "config", "set", key, "ftp://x")
 	}

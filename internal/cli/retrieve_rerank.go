@@ -8,49 +8,33 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/model"
+	"github.com/mnem-project/mnem/model/rerank"
 	"github.com/mnem-project/mnem/repo"
-	"github.com/mnem-project/mnem/rerank"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// Keys of the configuration that say where rerankers answer. Their secrets are in no configuration.
-const (
-	keyRerankModel     = "rerank.model"
-	keyRerankCohere    = "rerank.cohereURL"
-	keyRerankJina      = "rerank.jinaURL"
-	keyRerankVoyage    = "rerank.voyageURL"
-	keyRerankTimeout   = "rerank.timeout"
-	defaultRerankLimit = 10 * time.Second // for one request: somebody waits for the answer
-)
+// keyRerankModel is the key of the configuration that says what judges items.
+const keyRerankModel = "rerank.model"
 
-// rerankAt is where a provider answers, and the variable with its secret.
-var rerankAt = map[string]struct{ key, secret string }{
-	"cohere": {keyRerankCohere, "COHERE_API_KEY"},
-	"jina":   {keyRerankJina, "JINA_API_KEY"},
-	"voyage": {keyRerankVoyage, "VOYAGE_API_KEY"},
+var rerankUse = &modelUse{
+	name: "rerank", providers: rerank.Providers(), limitHelp: "a reranker",
+	limit: 10 * time.Second, // somebody waits for the answer
+	check: func(spec string, opt model.Options) error { _, err := rerank.Open(spec, opt); return err },
 }
 
 func rerankKeys() []configKey {
-	url := func(name, company, env, at string) configKey {
-		return configKey{rerankAt[name].key, env, at, "where a reranker like " + company + "'s answers",
-			func(v string) error {
-				_, err := rerank.Open(name+":x", rerank.Options{URL: v})
-				if err != nil {
-					err = fmt.Errorf("%w: %s: %w", repo.ErrInvalid, rerankAt[name].key, err)
-				}
-				return err
-			}}
-	}
-	return []configKey{
+	return append(append([]configKey{
 		{keyRerankModel, "MNEM_RERANK_MODEL", "", "what judges items anew: local or PROVIDER:MODEL, as --rerank",
 			checkRerankModel},
-		url("cohere", "Cohere", "MNEM_RERANK_COHERE_URL", rerank.DefaultCohereURL),
-		url("jina", "Jina", "MNEM_RERANK_JINA_URL", rerank.DefaultJinaURL),
-		url("voyage", "Voyage", "MNEM_RERANK_VOYAGE_URL", rerank.DefaultVoyageURL),
-		{keyRerankTimeout, "MNEM_RERANK_TIMEOUT", defaultRerankLimit.String(),
-			"longest request to a reranker: 1ms to 1h",
-			func(v string) error { _, err := parseModelTimeout(keyRerankTimeout, v); return err }},
-	}
+	}, rerankUse.urlKeys()...), rerankUse.timeoutKey())
+}
+
+// rerankSpecs lists what --rerank takes; before the last stands word.
+func rerankSpecs(word string) string {
+	specs := append([]string{retrieve.RerankLocal}, model.Specs(rerankUse.providers)...)
+	last := len(specs) - 1
+	return strings.Join(specs[:last], ", ") + word + " " + specs[last]
 }
 
 // checkRerankModel lets package rerank look at a spec: nothing is asked of anybody.
@@ -58,7 +42,7 @@ func checkRerankModel(v string) error {
 	if v == retrieve.RerankLocal {
 		return nil
 	}
-	if _, err := rerank.Open(v, rerank.Options{}); err != nil {
+	if _, err := rerank.Open(v, model.Options{}); err != nil {
 		return fmt.Errorf("%w: %s: want %s, or a model: %w", repo.ErrInvalid, keyRerankModel,
 			retrieve.RerankLocal, err)
 	}
@@ -74,7 +58,7 @@ type rerankOptions struct {
 func (opt *rerankOptions) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&opt.spec, "rerank", "",
-		"judge the best items anew by `SPEC`: local, cohere:MODEL, jina:MODEL, voyage:MODEL, or "+
+		"judge the best items anew by `SPEC`: "+rerankSpecs(",")+", or "+
 			"configured for that of the configuration (MNEM_RERANK_MODEL; config: "+keyRerankModel+")")
 	f.IntVar(&opt.top, "rerank-top", retrieve.DefaultRerankTop, "judge `N` items; 1 to 200")
 }
@@ -84,7 +68,7 @@ func (opt *rerankOptions) set(c *cli, cmd *cobra.Command, r *retrieve.Request) e
 	f := cmd.Flags()
 	switch {
 	case f.Changed("rerank") && opt.spec == "":
-		return usagef("--rerank: want local, cohere:MODEL, jina:MODEL, voyage:MODEL or configured")
+		return usagef("--rerank: want %s or configured", rerankSpecs(","))
 	case f.Changed("rerank-top") && opt.spec == "":
 		return usagef("--rerank-top is for --rerank")
 	case opt.spec == "":
@@ -113,34 +97,15 @@ func (c *cli) rerankSpec(value string) (string, error) {
 	}
 	spec, err := c.configured(keyRerankModel)
 	if err == nil && spec == "" {
-		err = c.noModel("no model to rerank with: there are local, cohere:MODEL, jina:MODEL and "+
-			"voyage:MODEL", "--rerank SPEC", keyRerankModel)
+		err = c.noModel("no model to rerank with: there are "+rerankSpecs(" and"), "--rerank SPEC", keyRerankModel)
 	}
 	return spec, err
 }
 
 func (c *cli) openReranker(spec string) (*rerank.Reranker, error) {
-	var opt rerank.Options
-	name, _, _ := strings.Cut(spec, ":")
-	if at, known := rerankAt[name]; known {
-		var err error
-		if opt.URL, err = c.configured(at.key); err != nil {
-			return nil, err
-		}
-		if opt.Key, err = c.modelSecret(at.secret, at.key); err != nil {
-			return nil, err
-		}
-	}
-	timeout, err := c.configured(keyRerankTimeout)
+	opt, err := c.modelOptions(rerankUse, spec, queryAttempts)
 	if err != nil {
 		return nil, err
-	}
-	if opt.Timeout, err = parseModelTimeout(keyRerankTimeout, timeout); err != nil {
-		return nil, err
-	}
-	opt.Attempts = queryAttempts
-	if c.app.Sleep != nil {
-		opt.Clock = embedClock{c.app}
 	}
 	m, err := rerank.Open(spec, opt)
 	if err != nil {

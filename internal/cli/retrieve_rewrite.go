@@ -9,47 +9,30 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/model"
+	"github.com/mnem-project/mnem/model/rewrite"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
-	"github.com/mnem-project/mnem/rewrite"
 )
 
-// Keys of the configuration that say who rewrites queries. Secrets are in no configuration.
 const (
-	keyRewriteModel     = "rewrite.model"
-	keyRewriteOllama    = "rewrite.ollamaURL"
-	keyRewriteOpenAI    = "rewrite.openaiURL"
-	keyRewriteTimeout   = "rewrite.timeout"
-	defaultRewriteLimit = 30 * time.Second // for one request: chat models are slow
-	defaultRewrites     = 3
+	// keyRewriteModel is the key of the configuration that says what rewrites queries.
+	keyRewriteModel = "rewrite.model"
+	defaultRewrites = 3
 )
 
-// rewriteAt is where a provider answers, and the variable with its secret.
-var rewriteAt = map[string]struct{ key, secret string }{
-	"ollama": {keyRewriteOllama, ollamaSecret},
-	"openai": {keyRewriteOpenAI, openaiSecret},
+var rewriteUse = &modelUse{
+	name: "rewrite", providers: rewrite.Providers(), does: " that rewrites queries",
+	limit: 30 * time.Second, limitHelp: "a model that rewrites", // chat models are slow
+	check: func(spec string, opt model.Options) error { _, err := rewrite.Open(spec, opt); return err },
 }
 
 func rewriteKeys() []configKey {
-	url := func(name, who, env, at string) configKey {
-		return configKey{rewriteAt[name].key, env, at, "where " + who + " answers that rewrites queries",
-			func(v string) error {
-				_, err := rewrite.Open(name+":x", rewrite.Options{URL: v})
-				if err != nil {
-					err = fmt.Errorf("%w: %s: %w", repo.ErrInvalid, rewriteAt[name].key, err)
-				}
-				return err
-			}}
-	}
-	return []configKey{
-		{keyRewriteModel, "MNEM_REWRITE_MODEL", "", "what rewrites queries: ollama:MODEL or openai:MODEL",
+	return append(append([]configKey{
+		{keyRewriteModel, "MNEM_REWRITE_MODEL", "", "what rewrites queries: " +
+			model.List(model.Specs(rewriteUse.providers), "or"),
 			func(v string) error { return graph.CheckLine(keyRewriteModel, v, 1, maxEmbedSpec) }},
-		url("ollama", "Ollama", "MNEM_REWRITE_OLLAMA_URL", rewrite.DefaultOllamaURL),
-		url("openai", "a server like OpenAI's", "MNEM_REWRITE_OPENAI_URL", rewrite.DefaultOpenAIURL),
-		{keyRewriteTimeout, "MNEM_REWRITE_TIMEOUT", defaultRewriteLimit.String(),
-			"longest request to a model that rewrites: 1ms to 1h",
-			func(v string) error { _, err := parseModelTimeout(keyRewriteTimeout, v); return err }},
-	}
+	}, rewriteUse.urlKeys()...), rewriteUse.timeoutKey())
 }
 
 // rewriteOptions are the flags of retrieve that put the query into other words.
@@ -64,8 +47,8 @@ func (opt *rewriteOptions) add(cmd *cobra.Command) {
 	f.StringArrayVar(&opt.also, "also", nil,
 		"search for this `TEXT` too: the query in other words (repeatable, at most 8)")
 	f.StringVar(&opt.way, "rewrite", "", "let a model make such texts: `WAY` is multi or hyde")
-	f.StringVar(&opt.model, "rewrite-model", "", "let `SPEC` do it: ollama:MODEL or openai:MODEL "+
-		"(config: "+keyRewriteModel+")")
+	f.StringVar(&opt.model, "rewrite-model", "", "let `SPEC` do it: "+
+		model.List(model.Specs(rewriteUse.providers), "or")+" (config: "+keyRewriteModel+")")
 	f.IntVar(&opt.count, "rewrites", defaultRewrites, "with --rewrite multi: `N` texts, 1 to 8")
 }
 
@@ -112,29 +95,12 @@ func (c *cli) queryRewriter(o *rewriteOptions) (*rewriter, error) {
 		}
 	}
 	if spec == "" {
-		return nil, c.noModel("no model to rewrite with: there are ollama:MODEL and openai:MODEL",
-			"--rewrite-model SPEC", keyRewriteModel)
+		return nil, c.noModel("no model to rewrite with: there are "+
+			model.List(model.Specs(rewriteUse.providers), "and"), "--rewrite-model SPEC", keyRewriteModel)
 	}
-	var opt rewrite.Options
-	name, _, _ := strings.Cut(spec, ":")
-	if at, known := rewriteAt[name]; known {
-		if opt.URL, err = c.configured(at.key); err != nil {
-			return nil, err
-		}
-		if opt.Key, err = c.modelSecret(at.secret, at.key); err != nil {
-			return nil, err
-		}
-	}
-	timeout, err := c.configured(keyRewriteTimeout)
+	opt, err := c.modelOptions(rewriteUse, spec, queryAttempts)
 	if err != nil {
 		return nil, err
-	}
-	if opt.Timeout, err = parseModelTimeout(keyRewriteTimeout, timeout); err != nil {
-		return nil, err
-	}
-	opt.Attempts = queryAttempts
-	if c.app.Sleep != nil {
-		opt.Clock = embedClock{c.app}
 	}
 	m, err := rewrite.Open(spec, opt)
 	if err != nil {

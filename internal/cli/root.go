@@ -97,10 +97,6 @@ func (c *cli) root(args ...string) *cobra.Command {
 			"mnem commit -m 'who leads infra' -\n  mnem retrieve 'who leads infra?'",
 	}
 	c.parent(root)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return hint(usageError{err}, "see '%s --help'", cmd.CommandPath())
-	})
-	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddGroup(
 		&cobra.Group{ID: groupStart, Title: "Start:"},
 		&cobra.Group{ID: groupChange, Title: "Change the memory:"},
@@ -110,6 +106,26 @@ func (c *cli) root(args ...string) *cobra.Command {
 		&cobra.Group{ID: groupTrade, Title: "Exchange:"},
 		&cobra.Group{ID: groupCare, Title: "Care:"},
 	)
+	c.rootFlags(root)
+	for _, cmd := range wanted(args) {
+		root.AddCommand(cmd.New(c))
+	}
+	for _, t := range topics() {
+		root.AddCommand(topicCommand(t))
+	}
+	root.SetHelpCommandGroupID(groupStart)
+	checkHelp(root)
+	root.Version = versions().Version
+	return root
+}
+
+// rootFlags gives a root the flags of every command, and what is said of wrong ones.
+func (c *cli) rootFlags(root *cobra.Command) {
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return hint(usageError{err}, "see '%s --help'", cmd.CommandPath())
+	})
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetUsageTemplate(usageTemplate)
 	g, f := &c.global, root.PersistentFlags()
 	f.StringVarP(&g.repo, "repo", "R", "", "repository `PATH`: the directory that holds .mnem "+
 		"(MNEM_REPO; default: found from here upward)")
@@ -122,17 +138,6 @@ func (c *cli) root(args ...string) *cobra.Command {
 	_ = f.MarkHidden("json-errors") // it is there
 	c.profiling.add(root)
 	root.SetGlobalNormalizationFunc(flagNames)
-	for _, cmd := range wanted(args) {
-		root.AddCommand(cmd.New(c))
-	}
-	for _, t := range topics() {
-		root.AddCommand(topicCommand(t))
-	}
-	root.SetHelpCommandGroupID(groupStart)
-	checkHelp(root)
-	root.Version = versions().Version
-	root.SetUsageTemplate(usageTemplate)
-	return root
 }
 
 // flagNames gives flags their other names: what HTTP calls If-Match is --expect.
@@ -354,6 +359,11 @@ func (c *cli) openRepo(cmd *cobra.Command, write bool) (*repo.Repo, func() error
 	}
 	for range maxOwners {
 		r, client, err := reach(cmd.Context(), dir, opt)
+		if client != nil && c.program != "" {
+			client.Close()
+			return nil, nil, hint(fmt.Errorf("%w: another process has it open", store.ErrBusy),
+				"stop that process, or run outside of the repository")
+		}
 		if client == nil {
 			if err != nil {
 				return nil, nil, c.openHint(err)

@@ -96,14 +96,6 @@ const (
 		`"redoes": "cid|null", "undone?": "bool", "oldest?": "bool"}`
 	shapeUndone = `{"op": "cid|null", "did": "undone|redone|restored", ` +
 		`"of": {"op": "cid", "seq": "int"}, "command": ["text"], "refs": ` + shapeMoves + `}`
-	shapeFigures = `"r5": "number|null", "r10": "number|null", "all10": "number|null", ` +
-		`"mrr": "number|null", "ndcg10": "number|null", "r1024": "number|null", ` +
-		`"session_r5": "number|null", "session_r10": "number|null"`
-	shapeQuantiles = `"runs": "int", "median": "int", "q1": "int", "q3": "int", "p99": "int"`
-	shapeCosts     = `[{"group": "text", "name": "text", "unit": "ns|bytes|count", ` +
-		shapeQuantiles + `, "yardstick?": {"name": "text", ` + shapeQuantiles + `}, ` +
-		`"bound?": {"times?": "number", "plus?": "int", "most?": "int", "p99?": "int"}, ` +
-		`"over": "bool", "not_measured?": "text"}]`
 	shapeRecallSignals = `{"keyword": "int", "entity": "int", "similarity": "int", "graph": "int"}`
 	shapeFrom          = `"repository": "project|global"`
 	shapeWay           = `[{"id": "id", "edge": "text|null", "forward": "bool"}]`
@@ -134,8 +126,6 @@ const (
 		`"cosines?": "object", "held": ["text"]}`
 	shapeCurve = `{"thresholds": ` + shapeThresholds + `, "strong": "int", "right": "int", ` +
 		`"weak": "int", "false_strong": "int", "unanswerable_weak": "int"}`
-	shapeCheckCounts = `"answerable": "int", "strong": "int", "right": "int", "weak": "int", ` +
-		`"unanswerable": "int", "false_strong": "int", "unanswerable_weak": "int"`
 	shapeToken = `"id": "text", "name": "text", "scope": "read|write|admin", ` +
 		`"author": "text|null", "agent": "text|null", "created": "time", "expires": "time|null"`
 	shapeKey = `{"name": "text|null", "key": "text", "fingerprint": "text", "secret": "bool", ` +
@@ -174,7 +164,7 @@ func shapeCheck(verdict, item, signals string) string {
 // here print no JSON.
 func shapes() map[string][]string {
 	all := changeShapes()
-	for _, more := range []map[string][]string{readShapes(), recordShapes(), benchShapes(), machineShapes()} {
+	for _, more := range []map[string][]string{readShapes(), recordShapes(), machineShapes()} {
 		maps.Copy(all, more)
 	}
 	return all
@@ -350,30 +340,6 @@ func recordShapes() map[string][]string {
 		"mnem key untrust": {shapeKey}, "mnem key rm": {`{"removed": "text"}`},
 		"mnem key export": {`{"name": "text|null", "key": "text", "secret?": "text"}`},
 		"mnem cat-file":   {`{"cid": "cid", "kind": "text|null", "size": "int", "data": "json"}`},
-	}
-}
-
-// benchShapes are those of measurements.
-func benchShapes() map[string][]string {
-	return map[string][]string{
-		"mnem bench check": {`{"gate": "lexical|semantic|fused", "files": [{"name": "text", ` +
-			`"graph": "cid", "nodes": "int", "edges": "int", "queries": "int", "questions": "text"}], ` +
-			`"thresholds": ` + shapeThresholds + `, "other_sets?": {` + shapeCheckCounts + `}, ` +
-			`"removed": {` + shapeCheckCounts + `}, "curve": [` + shapeCurve + `], "chosen?": ` +
-			shapeCurve + `, "left_out": [{"name": "text", "thresholds?": ` + shapeThresholds + `, ` +
-			shapeCheckCounts + `}], "others": {` + shapeCheckCounts + `}}`},
-		"mnem bench eval": {`{"ranking": "int", "analyser": "int", "settings": "object", ` +
-			`"files": [{"name": "text", "graph": "cid|null", "nodes": "int", "edges": "int", ` +
-			`"queries": "int", "questions": "text"}], "rows": [{"cat?": "text|null", ` +
-			`"profile?": "text|null", "intent?": "text|null", "lane?": "text|null", "stage?": "text|null", ` +
-			`"queries": "int", ` + shapeFigures + `}], ` +
-			`"failures?": {"embed": "int", "rerank": "int", "rewrite": "int"}, "baseline?": {"tolerance": "number", ` +
-			`"worse": ["text"], "rows": [{"cat": "text|null", ` + shapeFigures + `}]}}`},
-		"mnem bench perf": {`{"machine": {"cpu": "text", "cpus": "int", "os": "text", "arch": "text", ` +
-			`"go": "text"}, "seed": "int", "dims": "int", "hub": "int", "runs": "int", ` +
-			`"figures": ` + shapeCosts + `, "sizes": [{"nodes": "int", "edges": "int", ` +
-			`"figures": ` + shapeCosts + `, "commits": [{"commits": "int", "time": {` + shapeQuantiles +
-			`}, "blocks": "int", "bytes": "int"}]}], "remarks": ["text"]}`},
 	}
 }
 

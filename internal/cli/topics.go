@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -130,7 +131,7 @@ func exitCodesTopic() string {
 type variable struct{ Name, Means string }
 
 func variables() []variable {
-	return []variable{
+	return slices.Concat([]variable{
 		{"MNEM_REPO", "the repository, as --repo"},
 		{"MNEM_BRANCH", "the branch to write to, as --branch"},
 		{"MNEM_STAGE", "the stage to use, as --stage"},
@@ -154,27 +155,7 @@ func variables() []variable {
 		{"MNEM_CACHE_LINKS", "most memory for links between nodes"},
 		{"MNEM_CACHE_DENSE", "most memory for sketches and dense vectors"},
 		{"MNEM_CACHE_SPARSE", "most memory for sparse vectors"},
-		{"MNEM_EMBED_MODEL", "what embeds texts, as --model of 'mnem embed'"},
-		{"MNEM_EMBED_OLLAMA_URL", "where Ollama answers"},
-		{"MNEM_EMBED_OPENAI_URL", "where an OpenAI-compatible server answers"},
-		{"MNEM_EMBED_DIMS", "dimensions to ask remote models for, 0 for their own number"},
-		{"MNEM_EMBED_QUERY_PREFIX", "what stands before queries for remote models"},
-		{"MNEM_EMBED_DOCUMENT_PREFIX", "what stands before texts of nodes for remote models"},
-		{"MNEM_EMBED_TIMEOUT", "how long one request to a remote model may take"},
-		{ollamaSecret, "the key of the Ollama server; in no configuration"},
-		{openaiSecret, "the key of the OpenAI-compatible server; in no configuration"},
-		{"MNEM_RERANK_MODEL", "what judges the best items anew, as --rerank of 'mnem retrieve'"},
-		{"MNEM_RERANK_COHERE_URL", "where a reranker like Cohere's answers"},
-		{"MNEM_RERANK_JINA_URL", "where a reranker like Jina's answers"},
-		{"MNEM_RERANK_VOYAGE_URL", "where a reranker like Voyage's answers"},
-		{"MNEM_RERANK_TIMEOUT", "how long one request to a reranker may take"},
-		{"MNEM_REWRITE_MODEL", "what rewrites queries, as --rewrite-model of 'mnem retrieve'"},
-		{"MNEM_REWRITE_OLLAMA_URL", "where Ollama answers that rewrites queries"},
-		{"MNEM_REWRITE_OPENAI_URL", "where an OpenAI-compatible server answers that rewrites queries"},
-		{"MNEM_REWRITE_TIMEOUT", "how long one request to a model that rewrites may take"},
-		{"COHERE_API_KEY", "the key of the reranker cohere; in no configuration"},
-		{"JINA_API_KEY", "the key of the reranker jina; in no configuration"},
-		{"VOYAGE_API_KEY", "the key of the reranker voyage; in no configuration"},
+	}, modelVariables(), []variable{
 		{"MNEM_KEYS", "the directory of keys and the trust list, as --keys"},
 		{profileEnv, "the retrieval profile, as --profile"},
 		{"MNEM_RENDER_SUMMARY_CAP_CHARS", "longest summary, context and property printed, " +
@@ -184,7 +165,7 @@ func variables() []variable {
 		{"XDG_CONFIG_HOME", "the directory of the user's configurations"},
 		{"XDG_DATA_HOME", "the directory of the user's data, where --global finds the user's repository"},
 		{"NO_COLOR", "when not empty, no colour on terminals"},
-	}
+	})
 }
 
 func environmentTopic() string {

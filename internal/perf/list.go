@@ -9,7 +9,7 @@ func init() {
 		{name: groupBulk, what: "one commit of all nodes and edges, lines parsed apart, store size",
 			raw: true},
 		{name: groupCold, what: "a question to a new process, and its memory", run: (*bench).cold,
-			raw: true},
+			raw: true, starts: true},
 		{name: groupWarm, what: "questions to an open repository", run: (*bench).warm,
 			heap: true},
 		{name: groupHub, what: "the edges of the node that has most", run: (*bench).hub,
@@ -26,6 +26,6 @@ func init() {
 		{name: groupCommits, what: "--commits K of one node each in a row", run: (*bench).commits,
 			alone: true},
 		{name: groupVersion, what: "'mnem version' as a whole process", run: (*bench).version, once: true,
-			alone: true},
+			alone: true, starts: true},
 	}
 }

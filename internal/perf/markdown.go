@@ -9,8 +9,8 @@ import (
 
 // What a report is written between.
 const (
-	BeginMark = "<!-- written by mnem bench perf: begin -->"
-	EndMark   = "<!-- written by mnem bench perf: end -->"
+	BeginMark = "<!-- written by mnem-bench perf: begin -->"
+	EndMark   = "<!-- written by mnem-bench perf: end -->"
 )
 
 // NewPage is a page without a report yet.

@@ -68,12 +68,13 @@ const (
 
 // processes starts programs in an environment in which no setting of the user's counts.
 type processes struct {
-	program string // this one
-	env     []string
+	program  string // this one, which watches others
+	measured string // mnem
+	env      []string
 }
 
-func newProcesses(program, dir string) *processes {
-	p := &processes{program: program}
+func newProcesses(program, mnem, dir string) *processes {
+	p := &processes{program: program, measured: mnem}
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "MNEM_") && !strings.HasPrefix(v, "XDG_CONFIG_HOME=") {
 			p.env = append(p.env, v)
@@ -84,15 +85,20 @@ func newProcesses(program, dir string) *processes {
 	return p
 }
 
-// mnem runs this program.
+// mnem runs the program that is measured.
 func (p *processes) mnem(ctx context.Context, args ...string) (Spent, error) {
+	return p.run(ctx, append([]string{p.measured}, args...)...)
+}
+
+// self runs this program.
+func (p *processes) self(ctx context.Context, args ...string) (Spent, error) {
 	return p.run(ctx, append([]string{p.program}, args...)...)
 }
 
 // run runs a program.
 func (p *processes) run(ctx context.Context, args ...string) (spent Spent, err error) {
 	cmd := exec.CommandContext(ctx, p.program,
-		append([]string{"bench", WatchCommand, "--"}, args...)...)
+		append([]string{WatchCommand, "--"}, args...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it has a child to end
 	cmd.WaitDelay = 5 * time.Second
 	cmd.Env = p.env

@@ -2,7 +2,7 @@ package perf
 
 import "fmt"
 
-// Report is what was measured. Its JSON form is what 'mnem bench perf --json' prints.
+// Report is what was measured. Its JSON form is what 'mnem-bench perf --json' prints.
 type Report struct {
 	Machine Machine  `json:"machine"`
 	Seed    uint64   `json:"seed"`

@@ -79,7 +79,7 @@ func (b *bench) cold(ctx context.Context) error {
 	var opens []int64
 	for i, q := range questions {
 		b.step("questions to new processes", i, total)
-		open, err := b.mnem(ctx, "bench", OpenCommand, filepath.Join(b.memory(), repo.DirName, "db"))
+		open, err := b.self(ctx, OpenCommand, filepath.Join(b.memory(), repo.DirName, "db"))
 		if err != nil {
 			return err
 		}

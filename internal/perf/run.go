@@ -29,7 +29,8 @@ type Options struct {
 	Seconds int      // how long they run, 1 to MaxSeconds
 
 	Dir     string // where the temporary directory is made; "" for the system's place
-	Program string // this program, to be run as whole processes
+	Program string // this program, with WatchCommand and OpenCommand
+	Mnem    string // the program that is measured as whole processes, where Starts tells so
 	// Progress, where given, is called as work goes on, on the calling goroutine.
 	Progress func(what string, done, total int)
 }
@@ -108,8 +109,12 @@ type measurement struct {
 	once       bool // not about a size: with the first only
 	alone      bool // not about the memory that bulk makes
 	raw        bool // beside what bulk writes raw
+	starts     bool // starts the program that is measured
 	heap       bool // works within this process, and as a whole says how much heap it takes
 }
+
+// Starts reports whether a wanted measurement starts the program that is measured.
+func (o *Options) Starts() bool { return o.needs(func(m measurement) bool { return m.starts }) }
 
 // needs reports whether a wanted measurement is one of some.
 func (o *Options) needs(some func(measurement) bool) bool {
@@ -170,7 +175,7 @@ func Run(ctx context.Context, opt Options) (report *Report, err error) {
 	for i, n := range opt.Nodes {
 		b := &bench{
 			opt: &opt, synth: synth.of(n), first: i == 0, report: report,
-			dir: filepath.Join(dir, fmt.Sprint(n)), processes: newProcesses(opt.Program, dir),
+			dir: filepath.Join(dir, fmt.Sprint(n)), processes: newProcesses(opt.Program, opt.Mnem, dir),
 		}
 		b.size = &Size{Nodes: n, Edges: b.synth.Edges(), Figures: []Figure{}, Slices: []Slice{}}
 		report.Sizes = append(report.Sizes, b.size)

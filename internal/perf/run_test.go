@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/bench"
 	"github.com/mnem-project/mnem/internal/cli"
 	"github.com/mnem-project/mnem/internal/perf"
 	"github.com/mnem-project/mnem/internal/testkit"
@@ -26,7 +27,7 @@ const asProgram = "TEST_AS_MNEM"
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-		code := cli.System().Run(ctx, os.Args[1:])
+		code := run(ctx, os.Args[1:])
 		stop()
 		os.Exit(code)
 	}
@@ -34,6 +35,14 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	os.Exit(m.Run())
+}
+
+// run is both programs: the one that measures where the first argument is a command of it.
+func run(ctx context.Context, args []string) int {
+	if args[0] == perf.WatchCommand || args[0] == perf.OpenCommand {
+		return bench.Run(ctx, cli.System(), args)
+	}
+	return cli.System().Run(ctx, args)
 }
 
 func options(t *testing.T) perf.Options {
@@ -44,7 +53,7 @@ func options(t *testing.T) perf.Options {
 	}
 	return perf.Options{
 		Nodes: []int{200, 250}, Dims: 8, Hub: 50, Seed: 1, Runs: 1, Seconds: 1, Dir: t.TempDir(),
-		Program: program,
+		Program: program, Mnem: program,
 	}
 }
 

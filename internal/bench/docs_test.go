@@ -1,0 +1,182 @@
+package bench
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/operation"
+)
+
+// The shapes of answers with --json, put together from parts.
+const (
+	shapeThresholds = `{"coverage": "int", "evidence": "int", "lead": "int", ` +
+		`"weak_coverage": "int", "weak_evidence": "int", "cosines?": "object"}`
+	shapeCurve = `{"thresholds": ` + shapeThresholds + `, "strong": "int", "right": "int", ` +
+		`"weak": "int", "false_strong": "int", "unanswerable_weak": "int"}`
+	shapeFigures = `"r5": "number|null", "r10": "number|null", "all10": "number|null", ` +
+		`"mrr": "number|null", "ndcg10": "number|null", "r1024": "number|null", ` +
+		`"session_r5": "number|null", "session_r10": "number|null"`
+	shapeQuantiles = `"runs": "int", "median": "int", "q1": "int", "q3": "int", "p99": "int"`
+	shapeCosts     = `[{"group": "text", "name": "text", "unit": "ns|bytes|count", ` +
+		shapeQuantiles + `, "yardstick?": {"name": "text", ` + shapeQuantiles + `}, ` +
+		`"bound?": {"times?": "number", "plus?": "int", "most?": "int", "p99?": "int"}, ` +
+		`"over": "bool", "not_measured?": "text"}]`
+	shapeCheckCounts = `"answerable": "int", "strong": "int", "right": "int", "weak": "int", ` +
+		`"unanswerable": "int", "false_strong": "int", "unanswerable_weak": "int"`
+)
+
+func shapes() map[string]string {
+	return map[string]string{
+		"check": `{"gate": "lexical|semantic|fused", "files": [{"name": "text", ` +
+			`"graph": "cid", "nodes": "int", "edges": "int", "queries": "int", "questions": "text"}], ` +
+			`"thresholds": ` + shapeThresholds + `, "other_sets?": {` + shapeCheckCounts + `}, ` +
+			`"removed": {` + shapeCheckCounts + `}, "curve": [` + shapeCurve + `], "chosen?": ` +
+			shapeCurve + `, "left_out": [{"name": "text", "thresholds?": ` + shapeThresholds + `, ` +
+			shapeCheckCounts + `}], "others": {` + shapeCheckCounts + `}}`,
+		"eval": `{"ranking": "int", "analyser": "int", "settings": "object", ` +
+			`"files": [{"name": "text", "graph": "cid|null", "nodes": "int", "edges": "int", ` +
+			`"queries": "int", "questions": "text"}], "rows": [{"cat?": "text|null", ` +
+			`"profile?": "text|null", "intent?": "text|null", "lane?": "text|null", "stage?": "text|null", ` +
+			`"queries": "int", ` + shapeFigures + `}], ` +
+			`"failures?": {"embed": "int", "rerank": "int", "rewrite": "int"}, "baseline?": {"tolerance": "number", ` +
+			`"worse": ["text"], "rows": [{"cat": "text|null", ` + shapeFigures + `}]}}`,
+		"perf": `{"machine": {"cpu": "text", "cpus": "int", "os": "text", "arch": "text", ` +
+			`"go": "text"}, "seed": "int", "dims": "int", "hub": "int", "runs": "int", ` +
+			`"figures": ` + shapeCosts + `, "sizes": [{"nodes": "int", "edges": "int", ` +
+			`"figures": ` + shapeCosts + `, "commits": [{"commits": "int", "time": {` + shapeQuantiles +
+			`}, "blocks": "int", "bytes": "int"}]}], "remarks": ["text"]}`,
+	}
+}
+
+// page is what TestPage keeps: go test ./internal/bench -run Page -rewrite writes it.
+var page = filepath.Join("..", "..", "docs", "bench.md")
+
+const pageHead = `# mnem-bench: measure it yourself
+
+This page is made from the commands themselves; a test holds the two together. mnem-bench is a program
+of its own: go build ./cmd/mnem-bench. Flags, errors and exit codes are those of [mnem](cli.md), as are
+the words in shapes of JSON.
+
+`
+
+// TestPage compares the page with the commands.
+func TestPage(t *testing.T) {
+	var b bytes.Buffer
+	b.WriteString(pageHead)
+	for _, cmd := range Program().Tree().Commands() {
+		if cmd.Hidden || shapes()[cmd.Name()] == "" {
+			continue
+		}
+		fmt.Fprintf(&b, "## mnem-bench %s\n\n%s.\n\n```\n%s\n```\n\n", cmd.Name(), cmd.Short, cmd.Long)
+		fmt.Fprintf(&b, "```\n%s\n```\n\n```\n%s```\n\n", cmd.UseLine(), cmd.NonInheritedFlags().FlagUsages())
+		example := strings.ReplaceAll(strings.TrimPrefix(cmd.Example, "  "), "\n  ", "\n")
+		fmt.Fprintf(&b, "Examples:\n\n```\n%s\n```\n\nWith `--json`:\n\n```json\n", example)
+		if err := json.Indent(&b, []byte(shapes()[cmd.Name()]), "", "  "); err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString("\n```\n\n")
+	}
+	want := strings.TrimRight(b.String(), "\n") + "\n"
+	if *rewrite {
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, strings.ReplaceAll(string(got), "\r\n", "\n")); diff != "" {
+		t.Errorf("%s is out of date: run this test with -rewrite (-want +have):\n%s", page, diff)
+	}
+}
+
+// TestExamples runs the examples of every command with --json and compares their answers with the
+// shapes: no member is missing, and none is not named.
+func TestExamples(t *testing.T) {
+	ran := 0
+	for _, cmd := range Program().Tree().Commands() {
+		if cmd.Hidden || shapes()[cmd.Name()] == "" {
+			continue
+		}
+		if testing.Short() && cmd.Name() == "perf" {
+			continue
+		}
+		t.Run(cmd.Name(), func(t *testing.T) { ran += runExamples(t, cmd) })
+	}
+	if ran < 10 {
+		t.Errorf("only %d examples", ran)
+	}
+}
+
+func runExamples(t *testing.T, cmd *cobra.Command) (ran int) {
+	w := benchWorld(t)
+	w.env["TEST_AS_MNEM"] = "1"
+	before, _ := w.bench(0, "eval", ".", "--json")
+	w.write("before.json", before)
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(cmd.Example) {
+		command, _, _ := strings.Cut(strings.TrimSpace(line), " >")
+		args := append(strings.Fields(command)[1:], "--json")
+		if cmd.Name() == "perf" {
+			args = append(args, "--mnem", program)
+		}
+		out, _ := w.bench(0, args...)
+		checkAnswer(t, cmd.Name(), out)
+		ran++
+	}
+	return ran
+}
+
+func checkAnswer(t *testing.T, command, out string) {
+	t.Helper()
+	text, err := operation.Schema(shapes()[command])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema jsonschema.Schema
+	if err := json.Unmarshal(text, &schema); err != nil {
+		t.Fatal(err)
+	}
+	closeSchema(&schema)
+	resolved, err := schema.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v any
+	if err := json.Unmarshal([]byte(out), &v); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := resolved.Validate(v); err != nil {
+		t.Errorf("%s: %v: %s", command, err, out)
+	}
+}
+
+// closeSchema refuses members that are not named.
+func closeSchema(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	if len(s.Properties) > 0 {
+		s.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}}
+	}
+	for _, p := range s.Properties {
+		closeSchema(p)
+	}
+	closeSchema(s.Items)
+	for _, p := range s.AnyOf {
+		closeSchema(p)
+	}
+}

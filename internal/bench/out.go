@@ -1,0 +1,204 @@
+package bench
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/internal/evaluate"
+	"github.com/mnem-project/mnem/model"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+const (
+	// benchDecimals is how exactly people are told a figure, figureDecimals how exactly programs.
+	benchDecimals  = 3
+	figureDecimals = 4
+	// figureOne is the figure 1.0 in the units in which reports are compared.
+	figureOne = 10_000
+)
+
+// evalReport is what eval prints.
+type evalReport struct {
+	*evaluate.Report
+	opt      *evalOptions
+	base     retrieve.Request
+	compared *baselineDiff // nil without a baseline
+}
+
+// rows returns what was asked for: all queries, and by category.
+func (r *evalReport) rows() []evaluate.Row {
+	rows := []evaluate.Row{r.All}
+	if r.opt.by != "" {
+		rows = append(rows, r.Categories...)
+	}
+	return rows
+}
+
+func (r *evalReport) settings() map[string]string { return r.opt.Settings(r.base) }
+
+// fileJSON is a pair of files.
+type fileJSON struct {
+	Name      string  `json:"name"`
+	Graph     *string `json:"graph"`
+	Nodes     int     `json:"nodes"`
+	Edges     int     `json:"edges"`
+	Queries   int     `json:"queries"`
+	Questions string  `json:"questions"` // sha256 of the query file
+}
+
+func filesJSON(list []evaluate.File) []fileJSON {
+	files := make([]fileJSON, len(list))
+	for i, f := range list {
+		files[i] = fileJSON{f.Name, orNull(f.Graph.String()), f.Nodes, f.Edges, f.Queries, f.Questions}
+	}
+	return files
+}
+
+// reportJSON is what eval prints with --json.
+type reportJSON struct {
+	Ranking  int               `json:"ranking"`
+	Analyser int               `json:"analyser"`
+	Settings map[string]string `json:"settings"`
+	Files    []fileJSON        `json:"files"`
+	Rows     []json.RawMessage `json:"rows"`
+	Failures map[string]int    `json:"failures,omitempty"` // of models, where any is asked
+	Baseline map[string]any    `json:"baseline,omitempty"`
+}
+
+func (r *evalReport) json() *reportJSON {
+	engine := retrieve.CurrentEngine()
+	out := &reportJSON{
+		Ranking: engine.Ranking, Analyser: engine.Analyser, Settings: r.settings(),
+		Files: filesJSON(r.Files), Rows: []json.RawMessage{}, Failures: r.opt.Models.Failures(),
+	}
+	for _, row := range r.rows() {
+		out.Rows = append(out.Rows, rowJSON(r.opt.by, row))
+	}
+	if r.compared != nil {
+		out.Baseline = r.compared.json()
+	}
+	return out
+}
+
+// rowJSON is an object whose first member is called as rows are told apart by.
+func rowJSON(by string, row evaluate.Row) json.RawMessage {
+	var b bytes.Buffer
+	member := func(name string, v any) {
+		if b.Len() > 0 {
+			b.WriteByte(',')
+		}
+		data, _ := model.Marshal(v) // strings and numbers always have a JSON form
+		fmt.Fprintf(&b, "%q:%s", name, bytes.TrimSpace(data))
+	}
+	member(firstOf(by, string(evaluate.ByCategory)), orNull(row.Category))
+	member("queries", row.Queries)
+	for m := range evaluate.MetricCount {
+		member(m.Name(), jsonFigure(row.Text(m, figureDecimals)))
+	}
+	return json.RawMessage("{" + b.String() + "}")
+}
+
+// jsonFigure is a number with all its decimals, null for none.
+func jsonFigure(text string) *json.Number {
+	if text == "" {
+		return nil
+	}
+	return new(json.Number(text))
+}
+
+func (r *evalReport) print(h *cli.Host) error {
+	table := [][]cli.Cell{evalHead(r.All, r.opt.by)}
+	for _, row := range r.rows() {
+		cells := []cli.Cell{
+			cli.CellOf(firstOf(cli.Line(row.Category), "all"), cli.Bold),
+			cli.CellOf(strconv.Itoa(row.Queries), cli.Plain),
+		}
+		for _, m := range shownMetrics(r.All) {
+			cells = append(cells, cli.CellOf(firstOf(row.Text(m, benchDecimals), "-"), cli.Plain))
+		}
+		table = append(table, cells)
+		if r.compared != nil {
+			table = append(table, r.compared.cells(r.All, row.Category)...)
+		}
+	}
+	if err := h.Table(table); err != nil { // the summary comes after what it sums up
+		return err
+	}
+	h.Remark("%s", evalSummary(r))
+	return nil
+}
+
+func evalHead(all evaluate.Row, by string) []cli.Cell {
+	what := "category"
+	if by != string(evaluate.ByCategory) {
+		what = firstOf(by, what)
+	}
+	head := []cli.Cell{cli.CellOf(what, cli.Dim), cli.CellOf("queries", cli.Dim)}
+	for _, m := range shownMetrics(all) {
+		head = append(head, cli.CellOf(m.String(), cli.Dim))
+	}
+	return head
+}
+
+// shownMetrics returns the metrics that any query has.
+func shownMetrics(all evaluate.Row) []evaluate.Metric {
+	var shown []evaluate.Metric
+	for m := range evaluate.MetricCount {
+		if all.Means[m] != nil {
+			shown = append(shown, m)
+		}
+	}
+	return shown
+}
+
+func evalSummary(r *evalReport) string {
+	nodes, edges := 0, 0
+	for _, f := range r.Files {
+		nodes += f.Nodes
+		edges += f.Edges
+	}
+	base := r.base.Resolve()
+	parts := []string{
+		cli.Plural(len(r.Files), "pair") + " of files", cli.Plural(nodes, "node"), cli.Plural(edges, "edge"),
+		fmt.Sprintf("limit %d", *base.Limit), fmt.Sprintf("budget %d", *base.Budget),
+		"expand " + r.settings()["expand"],
+	}
+	if name := r.settings()["profile"]; name != "" {
+		parts = append(parts, "profile "+cli.Line(name))
+	}
+	if base.Expansion != retrieve.Lend {
+		parts = append(parts, "expansion "+string(base.Expansion))
+	}
+	parts = append(parts, r.opt.Models.Summary(r.All.Queries)...)
+	if r.compared != nil {
+		verdict := "no worse than the baseline"
+		if len(r.compared.worse) > 0 {
+			names := make([]string, len(r.compared.worse))
+			for i, m := range r.compared.worse {
+				names[i] = m.String()
+			}
+			verdict = "worse than the baseline: " + strings.Join(names, ", ")
+		}
+		parts = append(parts, verdict)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// orNull is nil, JSON's null, for the empty string.
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

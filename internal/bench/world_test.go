@@ -1,0 +1,164 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	mathrand "math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/cli"
+)
+
+// asProgram makes the test binary be mnem-bench, or mnem where its first argument is not one of its
+// commands, for what is started anew. The name does not begin with MNEM_: those are taken out of
+// what such a process sees.
+const asProgram = "TEST_AS_MNEM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		run := func(args []string) int { return cli.System().Run(ctx, args) }
+		if len(os.Args) > 1 && (os.Args[1] == "watch" || os.Args[1] == "open") {
+			run = func(args []string) int { return Run(ctx, cli.System(), args) }
+		}
+		code := run(os.Args[1:])
+		stop()
+		os.Exit(code)
+	}
+	if err := os.Setenv(asProgram, "1"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+// world runs command lines of both programs in a directory.
+type world struct {
+	*cli.App
+	t        *testing.T
+	out, err bytes.Buffer
+	env      map[string]string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, env: map[string]string{"SOURCE_DATE_EPOCH": "1767323045"}}
+	w.App = &cli.App{
+		Stdin: strings.NewReader(""), Stdout: &w.out, Stderr: &w.err, Now: time.Now,
+		Getenv: func(name string) string { return w.env[name] },
+		Sleep:  func(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) },
+		Rand:   mathrand.NewChaCha8([32]byte{1}),
+		Dir:    t.TempDir(), User: "Sys Tem", PID: os.Getpid(),
+	}
+	w.Home = filepath.Join(w.Dir, "home")
+	w.Config, w.Data = filepath.Join(w.Home, "config"), filepath.Join(w.Home, "data")
+	return w
+}
+
+// run runs a command line of mnem that must end with an exit code, and returns what it printed.
+func (w *world) run(exit int, args ...string) (stdout, stderr string) {
+	w.t.Helper()
+	return w.ends(exit, args, w.Run)
+}
+
+// bench is run for mnem-bench.
+func (w *world) bench(exit int, args ...string) (stdout, stderr string) {
+	w.t.Helper()
+	return w.ends(exit, args, func(ctx context.Context, args []string) int {
+		return Run(ctx, w.App, args)
+	})
+}
+
+func (w *world) ends(
+	exit int, args []string, run func(context.Context, []string) int,
+) (stdout, stderr string) {
+	w.t.Helper()
+	w.out.Reset()
+	w.err.Reset()
+	if got := run(w.t.Context(), args); got != exit {
+		w.t.Fatalf("%q: exit code %d, want %d\n%s%s", args, got, exit, &w.out, &w.err)
+	}
+	return w.out.String(), w.err.String()
+}
+
+func (w *world) write(name, text string) {
+	w.t.Helper()
+	if err := os.WriteFile(filepath.Join(w.Dir, name), []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// fakeModels answers as Ollama: vectors of 8 numbers made of the lengths of the texts. With a status
+// every request from a number on fails.
+type fakeModels struct {
+	mu       sync.Mutex
+	requests int
+	texts    []string
+	status   int
+	from     int
+}
+
+func (f *fakeModels) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.requests++
+	var ask struct{ Input []string }
+	err := json.NewDecoder(r.Body).Decode(&ask)
+	if f.status != 0 && f.requests >= f.from {
+		http.Error(w, "out of order", f.status)
+		return
+	}
+	f.texts = append(f.texts, ask.Input...)
+	vectors := make([][]float64, len(ask.Input))
+	for i, text := range ask.Input {
+		vectors[i] = make([]float64, 8)
+		vectors[i][0], vectors[i][len(text)%8] = 0.25, 1
+	}
+	if err != nil || json.NewEncoder(w).Encode(map[string]any{"embeddings": vectors}) != nil {
+		http.Error(w, "not a question", http.StatusBadRequest)
+	}
+}
+
+// fakeJudges answers as rerankers, which like what is last, and as chat models.
+type fakeJudges struct {
+	mu       sync.Mutex
+	requests int
+	said     string // what the chat model says
+	status   int    // of every answer, 0 for 200
+}
+
+func (f *fakeJudges) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.requests++
+	var body struct{ Documents []string }
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil || f.status != 0 {
+		http.Error(w, "out of order", max(f.status, http.StatusBadRequest))
+		return
+	}
+	message := map[string]any{"content": f.said}
+	results := []any{}
+	for i := range body.Documents {
+		results = append(results, map[string]any{"index": i, "relevance_score": float64(i) / 100})
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{
+		"results": results, "data": results,
+		"message": message, "choices": []any{map[string]any{"message": message}},
+	})
+}
+
+// serveModel starts a server that ends with the test.
+func serveModel(t *testing.T, h http.Handler) string {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	return server.URL
+}

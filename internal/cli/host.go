@@ -1,0 +1,301 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/memory"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+)
+
+// Program is another program of this module, whose commands take flags, answer and fail as those of
+// mnem do.
+type Program struct {
+	Name, Short, Long, Example string
+	Commands                   func(*Host) []*cobra.Command
+}
+
+// RunProgram runs one command line of another program and returns its exit code.
+func (a *App) RunProgram(ctx context.Context, p Program, args []string) int {
+	return a.run(ctx, args, func(c *cli) *cobra.Command { return c.programRoot(p) })
+}
+
+// Tree returns the commands of a program, for its documentation. They cannot run.
+func (p Program) Tree() *cobra.Command {
+	return (&cli{app: &App{Getenv: func(string) string { return "" }}}).programRoot(p)
+}
+
+// programRoot returns the command that holds those of another program.
+func (c *cli) programRoot(p Program) *cobra.Command {
+	c.program = p.Name
+	root := &cobra.Command{Use: p.Name, Short: p.Short, Long: p.Long, Example: p.Example}
+	c.parent(root, p.Commands(&Host{c})...)
+	c.rootFlags(root)
+	root.Version = versions().Version
+	return root
+}
+
+// Host is what the commands of another program share with those of mnem: one is given to each
+// command line.
+type Host struct{ c *cli }
+
+// Command finishes a command: Run reports errors and usage.
+func (h *Host) Command(
+	cmd *cobra.Command, run func(cmd *cobra.Command, args []string) error,
+) *cobra.Command {
+	return h.c.command(cmd, run)
+}
+
+// JSON tells whether results are printed as JSON.
+func (h *Host) JSON() bool { return h.c.global.json }
+
+// SetExit sets the exit code of a command that succeeds with bad news.
+func (h *Host) SetExit(code int) { h.c.exit = code }
+
+// PrintJSON prints one JSON value in one line.
+func (h *Host) PrintJSON(v any) error { return h.c.printJSON(v) }
+
+// Printf prints results. Values that users wrote must have been through Line.
+func (h *Host) Printf(format string, args ...any) error { return h.c.printf(format, args...) }
+
+// Table prints rows in columns, and what was printed before.
+func (h *Host) Table(rows [][]Cell) error {
+	if err := h.c.table(rows); err != nil {
+		return err
+	}
+	return h.c.out.Flush()
+}
+
+// Remark says something on the error stream, unless --quiet or --json.
+func (h *Host) Remark(format string, args ...any) { h.c.remark(format, args...) }
+
+// Progress starts a line that tells how far long work is; done takes it away.
+func (h *Host) Progress() (set func(what string, done, total int), done func()) {
+	p := h.c.progress()
+	return p.set, p.done
+}
+
+// Absolute returns a path from the working directory.
+func (h *Host) Absolute(path string) string { return h.c.absolute(path) }
+
+// Open opens a file that an argument names, "-" for standard input, and returns how to name it.
+func (h *Host) Open(ctx context.Context, arg string) (io.ReadCloser, string, error) {
+	return h.c.open(ctx, arg)
+}
+
+// WriteAnswers calls fn with what prints answers as 'mnem retrieve --batch' does, into a file that
+// is there only if fn succeeds.
+func (h *Host) WriteAnswers(
+	ctx context.Context, path string, fn func(print func(*retrieve.Answer, retrieve.Query) error) error,
+) error {
+	return writeOut(ctx, h.c.absolute(path), func(w io.Writer) error {
+		side := &cli{app: h.c.app, out: bufio.NewWriterSize(w, outBuffer)}
+		a := &answerer{c: side}
+		err := fn(func(answer *retrieve.Answer, q retrieve.Query) error {
+			return a.printJSON(answer, ipld.CID{}, q)
+		})
+		if err != nil {
+			return err
+		}
+		return side.out.Flush()
+	})
+}
+
+// Cell is one cell of a table.
+type Cell = cell
+
+// Styles of cells on terminals.
+const (
+	Plain = ""
+	Bold  = styleBold
+	Dim   = styleDim
+	Red   = styleRed
+	Green = styleGreen
+)
+
+// CellOf returns a cell of safe text.
+func CellOf(text, style string) Cell { return cell{text, style} }
+
+// Usagef returns the error of a command line that makes no sense.
+func Usagef(format string, args ...any) error { return usagef(format, args...) }
+
+// Hint adds what to do next to an error.
+func Hint(err error, format string, args ...any) error { return hint(err, format, args...) }
+
+// Plural is "1 node", "2 nodes".
+func Plural(n int, what string) string { return plural(n, what) }
+
+// Line makes text that users wrote safe to print in one line.
+func Line(s string) string { return line(s) }
+
+// Counters are the token counters that requests may name.
+func Counters() retrieve.Counters { return counters() }
+
+// The figures of checks, as 'mnem check --calibrate' has them.
+type (
+	ThresholdsJSON = thresholdsJSON
+	CurveJSON      = curveJSON
+)
+
+// CurveFigures is how many cells of a CurveRow are figures; the thresholds come after them.
+const CurveFigures = curveFigures
+
+// ThresholdsOf returns the JSON form of thresholds.
+func ThresholdsOf(t memory.Thresholds) ThresholdsJSON { return jsonThresholds(t) }
+
+// CurveOf returns the JSON form of how questions come out with thresholds.
+func CurveOf(p memory.CurvePoint) CurveJSON { return jsonCurve(p) }
+
+// CurveHead is the first row of a table of such figures.
+func CurveHead() []Cell { return curveHead() }
+
+// CurveRow is one row of it.
+func CurveRow(name string, p memory.CurvePoint) []Cell { return curveRow(name, p) }
+
+// Retrieval makes requests from the flags of a command, as 'mnem retrieve' does.
+type Retrieval struct {
+	Models   *Models            // what completes a request; set by Request
+	Profiles *retrieve.Profiles // that may be named, nil for the built-in ones; set by Request
+
+	c     *cli
+	cmd   *cobra.Command
+	opt   retrieveOptions
+	flags []*pflag.Flag // those that a report repeats
+}
+
+// RetrievalFlags adds the flags of retrieval. Limit and budget are defaults of the command's own.
+func (h *Host) RetrievalFlags(cmd *cobra.Command, limit, budget int) *Retrieval {
+	r := &Retrieval{c: h.c, cmd: cmd}
+	r.c.requestFlags(cmd, &r.opt)
+	f := cmd.Flags()
+	changeDefault(f, "limit", limit)
+	changeDefault(f, "budget", budget)
+	for _, name := range []string{"unseen", "order", "summarize"} { // refused: there is no session, and no display
+		f.Lookup(name).Hidden = true
+	}
+	r.c.profileFlag(cmd, &r.opt.profile, "")
+	r.opt.modelFlags(cmd)
+	f.Lookup("also").Usage = "search for this `TEXT` too with each question (repeatable, at most 8)"
+	f.VisitAll(func(flag *pflag.Flag) { r.flags = append(r.flags, flag) })
+	return r
+}
+
+// EmbedFlags adds --embed and --now alone.
+func (h *Host) EmbedFlags(cmd *cobra.Command) *Retrieval {
+	r := &Retrieval{c: h.c, cmd: cmd}
+	f := cmd.Flags()
+	f.StringVar(&r.opt.embed, "embed", "", "embed nodes and questions by `SPEC` (alone: MNEM_EMBED_MODEL; "+
+		"config: "+keyEmbedModel+")")
+	f.Lookup("embed").NoOptDefVal = modelConfigured
+	f.StringVar(&r.opt.now, "now", "",
+		"count dates like 'last week' in questions from the day of this `TIME`, not from today")
+	return r
+}
+
+// changeDefault gives a flag that commands share another default.
+func changeDefault(f *pflag.FlagSet, name string, n int) {
+	flag := f.Lookup(name)
+	flag.DefValue = intText(n)
+	if err := flag.Value.Set(flag.DefValue); err != nil {
+		panic(err) // a mistake in a program
+	}
+}
+
+// CheckModels refuses flags that contradict each other or would do nothing.
+func (r *Retrieval) CheckModels() error { return r.opt.checkModels(r.cmd, true, nil) }
+
+// Request returns the request that flags make, and opens the models and finds the profiles that it
+// may name. stamp is what commits of embeddings are stamped with.
+func (r *Retrieval) Request(stamp repo.Stamp, profiles bool) (retrieve.Request, error) {
+	base, err := r.c.request(r.cmd, &r.opt)
+	if err != nil {
+		return base, err
+	}
+	if err := r.openModels(&base, stamp); err != nil {
+		return base, err
+	}
+	base.Limit, base.Budget = &r.opt.limit, &r.opt.budget // metrics look further down than profiles
+	named := r.cmd.Flags().Changed("profile")
+	if named || profiles {
+		if r.Profiles, err = r.profilesHere(); err != nil {
+			return base, err
+		}
+	}
+	if named {
+		if base.Profile, err = r.c.profileName(r.cmd, r.opt.profile); err == nil {
+			_, err = r.Profiles.Choose(base.Profile, nil)
+		}
+	}
+	return base, profileHint(err)
+}
+
+// Embedding opens the models of EmbedFlags.
+func (r *Retrieval) Embedding(stamp repo.Stamp) error {
+	if r.cmd.Flags().Changed("embed") && r.opt.embed == "" {
+		return usagef("--embed=: want a model, or --embed alone for the configured one")
+	}
+	var base retrieve.Request
+	err := r.openModels(&base, stamp)
+	if err == nil {
+		r.Models.Today, err = parseNow(r.cmd, r.opt.now)
+	}
+	return err
+}
+
+// profilesHere returns the profiles of the repository that the command runs in, none outside of
+// one.
+func (r *Retrieval) profilesHere() (p *retrieve.Profiles, err error) {
+	if _, err := r.c.dir(); errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	r.c.global.at = string(graph.Head)
+	err = r.c.withRepo(r.cmd, false, func(ctx context.Context, in *repo.Repo) error {
+		p, err = r.c.profiles(ctx, in)
+		return err
+	})
+	return p, err
+}
+
+// Settings returns the flags that select, rank and print, with the values that held.
+func (r *Retrieval) Settings(base retrieve.Request) map[string]string {
+	set := make(map[string]string)
+	for _, f := range r.flags {
+		if v := f.Value.String(); v != "" && v != "[]" {
+			set[f.Name] = v
+		}
+	}
+	name, err := r.Profiles.Choose(base.Profile, base.Types)
+	if err == nil && name != retrieve.DefaultProfile {
+		set["profile"] = name
+	}
+	profile, _, _ := r.Profiles.Get(name)
+	for _, e := range profile.Params { // unless a flag says otherwise
+		if f := r.flag(flagOf(e.Key)); f != nil && !f.Changed && e.Key != "limit" && e.Key != "budget" {
+			set[f.Name] = paramText(e)
+		}
+	}
+	r.Models.settings(set)
+	if n := base.SummaryCap; n != nil { // the environment has a say
+		set["summary-cap"] = intText(*n)
+	}
+	return set
+}
+
+// flag returns one of the settings, nil for none.
+func (r *Retrieval) flag(name string) *pflag.Flag {
+	for _, f := range r.flags {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
+}

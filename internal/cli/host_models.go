@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/model/embed"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// Models complete requests as flags say: embeddings, rewrites and rerankers.
+type Models struct {
+	Today graph.OptTime // the day that dates count from; the first question that wants it sets it
+	Dated bool          // whether a question's dates counted from it
+
+	c        *cli
+	cmd      *cobra.Command
+	stamp    repo.Stamp
+	queries  embed.Embedder // of queries, nil for none
+	nodes    embed.Embedder // the same model for nodes, of which there are many
+	rewriter *rewriter      // nil for none
+	rerank   string         // the name of the model that judges, "" for none
+	embedded *embedRun      // the last run
+	count    int            // nodes that were embedded
+}
+
+// openModels opens what the flags name, and fills in what they say of a request.
+func (r *Retrieval) openModels(base *retrieve.Request, stamp repo.Stamp) error {
+	m := &Models{c: r.c, cmd: r.cmd, stamp: stamp, rerank: base.Rerank}
+	base.Rewrite, base.Rewrites = r.opt.rewrite.way, r.opt.rewrite.also
+	err := base.Validate()
+	if err == nil {
+		m.queries, err = r.c.queryEmbedder(&r.opt, *base)
+	}
+	if err == nil && m.queries != nil {
+		m.nodes, err = r.c.embedder(embedSpec(r.opt.embed), "--embed", embed.Options{Progress: m.progress})
+	}
+	if err == nil {
+		m.rewriter, err = r.c.queryRewriter(&r.opt.rewrite)
+	}
+	if m.queries != nil || m.rewriter != nil || base.Reranker != nil {
+		r.c.failures = make(map[string]int)
+	}
+	r.Models = m
+	return err
+}
+
+// Embeds tells whether nodes and questions are embedded.
+func (m *Models) Embeds() bool { return m.queries != nil }
+
+// Ask completes the request of a question.
+func (m *Models) Ask(ctx context.Context, req retrieve.Request) (retrieve.Request, error) {
+	err := checkReranker(req)
+	if err == nil {
+		req, err = m.fromToday(req)
+	}
+	if err == nil {
+		req, err = m.c.rewriteQuery(ctx, m.rewriter, req)
+	}
+	if err == nil {
+		req, err = m.c.embedQuery(ctx, m.queries, req)
+	}
+	return req, err
+}
+
+// fromToday lets the dates of a question count from today, as those of 'mnem retrieve' do, where neither
+// it nor a flag says otherwise: one day for all questions, which the report repeats.
+func (m *Models) fromToday(req retrieve.Request) (retrieve.Request, error) {
+	if req.Now.Given || !req.CountsFromNow() {
+		return req, nil
+	}
+	if !m.Today.Given {
+		now, err := m.c.now()
+		if err != nil {
+			return req, err
+		}
+		m.Today = graph.At(now)
+	}
+	req.Now, m.Dated = m.Today, true
+	return req, nil
+}
+
+// EmbedNodes commits embeddings of all nodes that have none by the model.
+func (m *Models) EmbedNodes(
+	ctx context.Context, in *repo.Repo, head ipld.CID,
+) (ipld.CID, error) {
+	run := &embedRun{
+		c: m.c, cmd: m.cmd, e: m.nodes, in: in, at: head, by: m.stamp, line: m.c.progress(),
+	}
+	defer run.line.done()
+	m.embedded = run
+	err := run.look(ctx, in)
+	if err == nil {
+		err = run.all()
+	}
+	m.count += run.out.Embedded
+	return run.at, err
+}
+
+// progress is told by the model how far it is.
+func (m *Models) progress(done, total int) { m.embedded.progress(done, total) }
+
+// settings returns the flags whose values are not what was given, or say nothing.
+func (m *Models) settings(set map[string]string) {
+	if m.queries != nil {
+		set["embed"] = m.queries.Model()
+	}
+	if m.rerank != "" {
+		set["rerank"] = m.rerank
+	}
+	if m.rewriter != nil {
+		set["rewrite-model"] = m.rewriter.model.Model()
+	}
+	if m.Dated {
+		set["now"] = day(m.Today)
+	}
+	if set["rewrite"] != retrieve.RewriteMulti {
+		delete(set, "rewrites")
+	}
+}
+
+// Summary says what the models did, as parts of a line.
+func (m *Models) Summary(questions int) []string {
+	var parts []string
+	if m.queries != nil {
+		parts = append(parts, fmt.Sprintf("%s embedded with %s", plural(m.count, "node"),
+			line(m.queries.Model())))
+	}
+	var failed []string
+	for _, kind := range []string{failedRewrite, failedEmbed, failedRerank} {
+		if n := m.c.failures[kind]; n > 0 {
+			failed = append(failed, fmt.Sprintf("%s %d", kind, n))
+		}
+	}
+	if len(failed) > 0 {
+		parts = append(parts, fmt.Sprintf("failures of models in %s: %s", plural(questions, "question"),
+			strings.Join(failed, ", ")))
+	}
+	return parts
+}
+
+// Failures returns how often each kind of model failed, nil where none is asked.
+func (m *Models) Failures() map[string]int {
+	if m.c.failures == nil {
+		return nil
+	}
+	out := make(map[string]int)
+	for _, kind := range []string{failedRewrite, failedEmbed, failedRerank} {
+		out[kind] = m.c.failures[kind]
+	}
+	return out
+}

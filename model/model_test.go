@@ -1,0 +1,209 @@
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+const testKey = "sk-test-0123456789"
+
+// stillClock is a time that passes only in sleep.
+type stillClock struct {
+	now   time.Time
+	slept []time.Duration
+}
+
+func (c *stillClock) Now() time.Time { return c.now }
+
+func (c *stillClock) Sleep(ctx context.Context, d time.Duration) error {
+	c.now, c.slept = c.now.Add(d), append(c.slept, d)
+	return context.Cause(ctx)
+}
+
+var proto = Protocol{
+	Provider: Provider{Name: "fake"}, Action: "ask", Path: "/v1/answers", Hint: "start it",
+	KeyHint: "check the key", ModelHint: "pull it",
+}
+
+// asking returns what a question comes to at a server that answers with steps, and then well.
+func asking(t *testing.T, change func(*Options), steps ...http.HandlerFunc) (
+	requests int, clock *stillClock, err error,
+) {
+	t.Helper()
+	var mu sync.Mutex
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		requests++
+		request := requests
+		mu.Unlock()
+		_, _ = io.Copy(io.Discard, r.Body) // only then a server sees that its client is gone
+		if r.Header.Get("Authorization") != "Bearer "+testKey || r.URL.Path != proto.Path {
+			w.WriteHeader(http.StatusTeapot)
+		} else if request <= len(steps) {
+			steps[request-1](w, r)
+		} else {
+			_, _ = fmt.Fprint(w, `{"fine":true}`)
+		}
+	}))
+	defer server.Close()
+	clock = &stillClock{now: time.Date(2026, 9, 1, 8, 0, 0, 0, time.UTC)}
+	opt := Options{URL: server.URL, Key: testKey, Clock: clock}
+	if change != nil {
+		change(&opt)
+	}
+	c, err := Open(proto, "m", opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = c.Ask(t.Context(), []byte("{}"), func(answer []byte) error {
+		return ReadObject(answer, func(name string, _ json.RawMessage) error {
+			if name != "fine" {
+				return errors.New("not what was asked for")
+			}
+			return nil
+		})
+	})
+	server.Close() // and so await a handler whose client has given up
+	return requests, clock, err
+}
+
+func say(status int, body string, header ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		for i := 0; i < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		w.WriteHeader(status)
+		_, _ = fmt.Fprint(w, body)
+	}
+}
+
+func TestAskTriesAgain(t *testing.T) {
+	n, clock, err := asking(t, nil, say(429, `{"error":"slow down"}`, "Retry-After", "3"),
+		say(500, ""), say(503, "busy"))
+	want := []time.Duration{3 * time.Second, time.Second, 2 * time.Second}
+	if err != nil || n != 4 || fmt.Sprint(clock.slept) != fmt.Sprint(want) {
+		t.Errorf("%d requests, slept %v, %v", n, clock.slept, err)
+	}
+}
+
+func TestAskGivesUp(t *testing.T) {
+	for name, c := range map[string]struct {
+		step     http.HandlerFunc
+		requests int
+		is       error
+		says     string
+	}{
+		"bad request": {say(400, `{"message":"too long"}`), 1, nil, "too long"},
+		"key":         {say(401, testKey), 1, ErrKey, "check the key"},
+		"model":       {say(404, `{"detail":"no m"}`), 1, ErrModel, "pull it"},
+		"quota": {say(429, `{"error":{"message":"pay","code":"insufficient_quota"}}`), 1, nil,
+			"pay"},
+		"redirect":    {say(307, "", "Location", "http://127.0.0.1:1/"), 1, ErrRedirect, "307"},
+		"wait":        {say(429, "", "Retry-After", "7200"), 1, nil, "2h0m0s"},
+		"truncated":   {say(200, `{"fine":`), 1, ErrAnswer, "truncated JSON"},
+		"other":       {say(200, `{"other":1}`), 1, ErrAnswer, "not what was asked for"},
+		"twice":       {say(200, `{"fine":1,"fine":2}`), 1, ErrAnswer, "twice"},
+		"huge":        {say(200, strings.Repeat("x", 2000)), 1, ErrAnswer, "longer than 1000"},
+		"repeats key": {say(200, `{"`+testKey+`":1}`), 1, ErrAnswer, "repeats the key"},
+	} {
+		n, _, err := asking(t, func(o *Options) { o.MaxAnswer = 1000 }, c.step)
+		var typed *Error
+		if !errors.As(err, &typed) || n != c.requests || !strings.Contains(err.Error(), c.says) ||
+			c.is != nil && !errors.Is(err, c.is) || strings.Contains(err.Error(), testKey) {
+			t.Errorf("%s: %d requests, %v", name, n, err)
+		}
+	}
+	twice := func(o *Options) { o.Attempts = 2 }
+	n, _, err := asking(t, twice, say(500, ""), say(500, ""), say(500, ""))
+	if n != 2 || err == nil || !strings.Contains(err.Error(), "ask with fake:m") ||
+		!strings.Contains(err.Error(), "2 attempts") {
+		t.Errorf("%d requests, %v", n, err)
+	}
+}
+
+func TestAskEnds(t *testing.T) {
+	hang := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	_, _, err := asking(t, func(o *Options) { o.Timeout, o.Attempts = 5*time.Millisecond, 1 }, hang)
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "within 5ms") {
+		t.Errorf("timeout: %v", err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("why")
+	cancel(why)
+	c, err := Open(proto, "m", Options{URL: "http://127.0.0.1:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var typed *Error
+	if err := c.Ask(ctx, nil, nil); !errors.Is(err, why) || errors.As(err, &typed) {
+		t.Errorf("canceled: %v", err)
+	}
+	if err := (systemClock{}).Sleep(ctx, time.Hour); !errors.Is(err, why) {
+		t.Errorf("sleep: %v", err)
+	}
+	if err := (systemClock{}).Sleep(context.Background(), time.Microsecond); err != nil {
+		t.Errorf("sleep: %v", err)
+	}
+}
+
+func TestProblemText(t *testing.T) {
+	for answer, want := range map[string]string{
+		`{"error":"a"}`: "a", `{"message":"b"}`: "b", `{"detail":"c"}`: "c", "no JSON": "no JSON",
+		`{"error":{"message":"d","code":"x"}}`: "d x", `{"detail":[1]}`: "", `[]`: "[]",
+	} {
+		said, reason := problemText([]byte(answer))
+		if got := strings.TrimSpace(said + " " + reason); got != want {
+			t.Errorf("%s: %q, want %q", answer, got, want)
+		}
+	}
+}
+
+func TestEndpointURL(t *testing.T) {
+	for base, want := range map[string]string{
+		"http://h:1":         "http://h:1/v1/embeddings",
+		"http://h:1/":        "http://h:1/v1/embeddings",
+		"https://h/v1":       "https://h/v1/embeddings",
+		"https://h/v1/":      "https://h/v1/embeddings",
+		"https://h/api/v1":   "https://h/api/v1/embeddings",
+		"https://h/a%2Fb/v1": "https://h/a/b/v1/embeddings",
+		"http://[::1]:8080":  "http://[::1]:8080/v1/embeddings",
+	} {
+		u, err := endpointURL(base, "/v1/embeddings")
+		if err != nil || u.String() != want {
+			t.Errorf("%s: %v, %v, want %s", base, u, err, want)
+		}
+	}
+}
+
+func TestEndpointVersion(t *testing.T) {
+	for base, want := range map[string]string{
+		"https://h/v1": "https://h/v2/rerank", "https://h/v2": "https://h/v2/rerank",
+		"https://h": "https://h/v2/rerank", "https://h/api/": "https://h/api/v2/rerank",
+	} {
+		u, err := endpointURL(base, "/v2/rerank")
+		if err != nil || u.String() != want {
+			t.Errorf("%s: %v, %v, want %s", base, u, err, want)
+		}
+	}
+}
+
+// FuzzProblemText reads what providers may say of a failure: whatever it is, no reading panics.
+func FuzzProblemText(f *testing.F) {
+	f.Add([]byte(`{"error":{"message":"m","code":"insufficient_quota"}}`))
+	f.Add([]byte(`{"detail":["m"]}`))
+	f.Fuzz(func(t *testing.T, answer []byte) {
+		said, reason := problemText(answer)
+		if !json.Valid(answer) && (said != string(answer) || reason != "") {
+			t.Fatalf("%q said of %q", said, answer)
+		}
+	})
+}
