@@ -38,7 +38,7 @@ func ParseRequestJSON(v ipld.Value, base Request) (Query, error) {
 	}
 	var re *RequestError
 	if err := q.Request.ValidateGiven(); errors.As(err, &re) {
-		return Query{}, badParam(FlagName(re.Param), "%s", re.Reason)
+		return Query{}, badParam(MemberName(re.Param), "%s", re.Reason)
 	}
 	return q, nil
 }
@@ -49,14 +49,25 @@ func (q *Query) setMember(m *memberParser) error {
 		q.ID = m.text()
 		return m.err
 	}
-	p := findParam(func(p param) bool { return p.member == m.name })
+	return q.Request.setMember(m)
+}
+
+// SetMember sets the parameter that a member of a JSON request sets. It returns a *RequestError that
+// names the member where there is no such parameter or the value is not of its kind; ValidateGiven
+// tells of bounds.
+func (r *Request) SetMember(name string, v ipld.Value) error {
+	return r.setMember(&memberParser{name: name, v: v})
+}
+
+func (r *Request) setMember(m *memberParser) error {
+	p := whichParam(func(p *param) bool { return p.Member == m.name })
 	if p == nil {
 		return badParam(m.name, "unknown member")
 	}
-	if p.read(&q.Request, m); m.err != nil {
+	if p.read(r, m); m.err != nil {
 		return m.err
 	}
-	q.Request.decides(p.name)
+	r.decides(p.Name)
 	return nil
 }
 
@@ -107,13 +118,13 @@ func (p *memberParser) words() []string {
 	return p.texts()
 }
 
-// number reads an integer that fits any bound of requests. It never returns nil.
+// number reads an integer no larger than any bound of requests. It never returns nil.
 func (p *memberParser) number() *int {
 	n := p.v.Int()
 	if p.v.Kind() != ipld.Int {
 		p.fail("%s, want an integer", p.v.Kind())
 	}
-	if n < 0 || n > MaxBudget {
+	if n < -MaxBudget || n > MaxBudget {
 		p.fail("%d is outside 0 to %d", n, MaxBudget)
 		n = 0
 	}

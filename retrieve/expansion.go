@@ -49,12 +49,8 @@ type ExpansionOptions struct {
 	Damping   *int      // of PPR: what moves on, default DefaultDamping, 1 to 65,535
 }
 
-// resolveExpansion fills in the defaults of an expansion.
-func (r *Request) resolveExpansion() {
-	if r.Expansion == "" {
-		r.Expansion = Lend
-	}
-	r.MaxExpand = orDefault(r.MaxExpand, DefaultMaxExpand)
+// resolveExpand fills in what the expansion decides: the rounds, and its own share.
+func (r *Request) resolveExpand() {
 	rounds := DefaultExpand
 	switch r.Expansion {
 	case Decay:
@@ -66,33 +62,30 @@ func (r *Request) resolveExpansion() {
 	r.Expand = orDefault(r.Expand, rounds)
 }
 
-func (r Request) checkExpansion() error {
-	if r.Expansion != "" && !slices.Contains(Expansions(), r.Expansion) {
-		return badParam("expansion", "%s is not lend, decay or ppr",
-			shortQuote(string(r.Expansion)))
-	}
-	open := r.open("expansion") // so that a profile may have the one that the others are of
+func (r Request) checkExpand() error {
 	rounds := r.Expansion.maxRounds()
-	if open {
+	if r.open("expansion") { // so that a profile may have the one that the others are of
 		rounds = MaxRounds
 	}
 	if n := r.Expand; n != nil && *n > rounds && *n <= MaxRounds {
 		return badParam("expand", "%d is outside 0 to %d: choose the expansion ppr for more", *n, rounds)
 	}
-	if err := checkRange("expand", r.Expand, rounds); err != nil {
-		return err
-	}
-	if n := r.MaxExpand; n != nil && (*n < 1 || *n > MaxMaxExpand) {
-		return badParam("maxExpand", "%d is outside 1 to %d", *n, MaxMaxExpand)
-	}
-	if r.Decay != nil && r.Expansion != Decay && !open {
+	return checkRange("expand", r.Expand, 0, rounds)
+}
+
+func (r Request) checkDecay() error {
+	if r.Decay != nil && r.Expansion != Decay && !r.open("expansion") {
 		return badParam("decay", "only paths decay: choose the expansion decay for it")
-	}
-	if r.Damping != nil && r.Expansion != PPR && !open {
-		return badParam("damping", "only PageRank is damped: choose the expansion ppr for it")
 	}
 	if n := r.Decay; n != nil && (*n < 1 || *n > fixed.One) {
 		return badParam("decay", "want more than 0 and at most 1: %d units of 2^-16", *n)
+	}
+	return nil
+}
+
+func (r Request) checkDamping() error {
+	if r.Damping != nil && r.Expansion != PPR && !r.open("expansion") {
+		return badParam("damping", "only PageRank is damped: choose the expansion ppr for it")
 	}
 	if n := r.Damping; n != nil && (*n < 1 || *n >= fixed.One) {
 		return badParam("damping", "want more than 0 and less than 1: %d units of 2^-16", *n)

@@ -77,11 +77,8 @@ func (w LaneWeight) validate() error {
 	return nil
 }
 
-func (r Request) checkFusion() error {
-	if r.Fusion != "" && !slices.Contains(Fusions(), r.Fusion) {
-		return badParam("fusion", "%s is not convex, rrf, weighted-rrf or score-norm",
-			shortQuote(string(r.Fusion)))
-	}
+// checkWeights checks the weights of lanes beside the fusion.
+func (r Request) checkWeights() error {
 	others := func(w LaneWeight) bool { return w.Lane != LaneTime }
 	if r.Fusion == RRF && slices.ContainsFunc(r.Weights, others) {
 		return badParam("weights", "lanes count alike in rrf: choose weighted-rrf for weights")

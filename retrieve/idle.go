@@ -44,9 +44,6 @@ func (w Warning) flags() string {
 	list := make([]string, len(v.List()))
 	for i, name := range v.List() {
 		list[i] = "--" + FlagName(name.Text())
-		if name.Text() == "weights" {
-			list[i] = "--weight"
-		}
 	}
 	return strings.Join(list, ", ")
 }

@@ -38,14 +38,6 @@ func ReadIntent(text string) Intent {
 	return IntentGeneral
 }
 
-func (r Request) checkIntent() error {
-	if r.Intent != "" && !slices.Contains(Intents(), r.Intent) {
-		return badParam("intent", "%s is not auto, why, when, entity or general",
-			shortQuote(string(r.Intent)))
-	}
-	return nil
-}
-
 // settleIntent reads the intent of a request that leaves it to its text.
 func (r *Request) settleIntent() {
 	if r.Intent == IntentAuto {

@@ -10,11 +10,6 @@ const (
 	limitlessOversize = 1000   // items that a request without a limit counts for
 )
 
-// checkOversample checks the parameter of this file.
-func (r Request) checkOversample() error {
-	return checkRange("oversample", r.Oversample, MaxOversample)
-}
-
 // Shortlist says which vectors a dense lane compares exactly where there are too many to compare
 // all: clause 9.5.
 type Shortlist struct {

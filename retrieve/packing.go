@@ -31,8 +31,8 @@ func Lambda(x float64) (units int, ok bool) {
 	return int(math.RoundToEven(float64(x * fixed.One))), true
 }
 
-// checkPacking checks the parameters that choose among the candidates and arrange what is packed.
-func (r Request) checkPacking() error {
+// checkExclude checks the nodes that are left out.
+func (r Request) checkExclude() error {
 	if n := len(r.Exclude) + len(r.ExcludeNames); n > MaxExclude {
 		return badParam("exclude", "%d nodes, limit %d", n, MaxExclude)
 	}
@@ -47,15 +47,14 @@ func (r Request) checkPacking() error {
 				shortQuote(name))
 		}
 	}
+	return nil
+}
+
+func (r Request) checkUnseen() error {
 	if r.UnseenFrom < 0 || r.UnseenFrom > graph.MaxCount {
 		return badParam("unseenFrom", "%d is outside 0 to %d", r.UnseenFrom, int64(graph.MaxCount))
 	}
-	switch r.Order {
-	case "", ByRank, ByTime, ByDocument:
-	default:
-		return badParam("order", "%s is not rank, time or document", shortQuote(string(r.Order)))
-	}
-	return checkRange("mmr", r.MMR, fixed.One)
+	return nil
 }
 
 // checkResolved refuses what only a repository and a session can turn into ids.

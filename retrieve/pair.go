@@ -20,15 +20,6 @@ const (
 	PairsOff Pairing = "off"
 )
 
-// checkPairs checks the parameter of this file.
-func (r Request) checkPairs() error {
-	switch r.Pairs {
-	case "", PairsOn, PairsOff:
-		return nil
-	}
-	return badParam("pairs", "%s is not on or off", shortQuote(string(r.Pairs)))
-}
-
 // pair lets what contradicts the item packed last follow it, and what contradicts that, until the
 // answer is full or there is nothing more: clause 11.8. Whoever reads one of two memories that
 // cannot both be so is to see the other. Only what passes the filters follows, once in an answer.

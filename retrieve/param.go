@@ -2,133 +2,101 @@ package retrieve
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/fixed"
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// param is a parameter of a request and how it is written. What it may be says Validate, what it is
-// by default Resolve.
+// ParamKind is how the value of a parameter is written.
+type ParamKind int
+
+// The kinds of values. A member of a JSON request is a string, number, boolean or list of strings; one
+// that is of Weights is an object.
+const (
+	ParamText   ParamKind = iota + 1
+	ParamTexts            // a list of strings, each given by itself
+	ParamWords            // a list of strings, which may come as one with commas
+	ParamNumber           // an integer
+	ParamShare            // a number of 0 to 1
+	ParamTruth            // true or false
+	ParamMoment           // a time of RFC 3339 or a date
+	ParamObject           // names with a value each
+)
+
+// Param describes a parameter of a request to whoever offers it: as a flag, a member of a line, or in a
+// schema.
+type Param struct {
+	Name   string // in clause 8.1
+	Member string // of a JSON request
+	// Flag is the flag that sets it on the command line. Doc is that one's help, the name of the value in
+	// backquotes; without one the command line has flags of its own for it.
+	Flag, Doc string
+	Kind      ParamKind
+	Words     []string // the values there are, of ParamText and ParamWords; nil for any
+	Usual     string   // the value without which nothing else is said, as help shows it; "" for none
+	Own       string   // why no profile may set it; "" where one may
+}
+
+// param is a parameter of a request with all that is particular to it: what it may be, what it is by
+// default and how it is written. What depends on several is in the first of them that is named.
 type param struct {
-	name   string // in clause 8.1
-	member string // of a JSON request, and mostly the flag; as the name where params have none
+	Param
+	// at returns a pointer to its field, whose zero value is not given.
+	at func(*Request) any
 	// get returns it as a receipt of a resolved request keeps it; ok is false where that leaves it out.
 	get  func(*Request) (v ipld.Value, ok bool)
 	set  func(*Request, ipld.Value)    // the inverse of get
 	read func(*Request, *memberParser) // sets it from a member
+	// check refuses what the request has of it, and fill gives it its default and its one form.
+	check func(Request) error
+	fill  func(*Request)
 }
 
-// params are all parameters, in no order that matters. That of the text has neither get nor set, and
-// that of rewrites no set: receipts have links in their places.
-var params = withMembers([]param{
-	{name: "text",
-		read: func(r *Request, p *memberParser) { r.Text = p.text() }},
-	list("vectors", func(r *Request) *[]QueryVector { return &r.Vectors },
-		encodeVectors, decodeVectors, objectOf(ParseQueryVector)),
-	list("sparse", func(r *Request) *[]SparseVector { return &r.Sparse },
-		encodeSparse, decodeSparse, objectOf(ParseSparseVector)),
-	{name: "rewrites",
-		get: func(r *Request) (ipld.Value, bool) {
-			return encodeRewrites(r.Rewrites), len(r.Rewrites) > 0
-		},
-		read: func(r *Request, p *memberParser) { r.Rewrites = p.texts() }},
-	word("rewrite", func(r *Request) *string { return &r.Rewrite }, ""),
+// Params returns all parameters in the order of the table.
+func Params() []Param {
+	out := make([]Param, len(params))
+	for i := range params {
+		out[i] = params[i].Param
+	}
+	return out
+}
 
-	names("types", func(r *Request) *[]string { return &r.Types }, (*memberParser).texts).as("type"),
-	list("where", func(r *Request) *[]Predicate { return &r.Where },
-		encodeWhere, decodePredicates, (*memberParser).predicates),
-	moment("createdFrom", func(r *Request) *graph.OptTime { return &r.CreatedFrom }),
-	moment("createdTo", func(r *Request) *graph.OptTime { return &r.CreatedTo }),
-	moment("updatedFrom", func(r *Request) *graph.OptTime { return &r.UpdatedFrom }),
-	moment("updatedTo", func(r *Request) *graph.OptTime { return &r.UpdatedTo }),
-	moment("validAt", func(r *Request) *graph.OptTime { return &r.ValidAt }),
-	moment("now", func(r *Request) *graph.OptTime { return &r.Now }),
-	names("marks", func(r *Request) *[]graph.State { return &r.Marks }, (*memberParser).words),
-	{name: "exclude",
-		get:  func(r *Request) (ipld.Value, bool) { return encodeIDs(r.Exclude), len(r.Exclude) > 0 },
-		set:  func(r *Request, v ipld.Value) { r.Exclude = decodeIDs(v) },
-		read: func(r *Request, p *memberParser) { r.Exclude, r.ExcludeNames = nil, p.texts() }},
-	{name: "unseenFrom", member: "unseen",
-		get: func(r *Request) (ipld.Value, bool) {
-			return ipld.IntValue(r.UnseenFrom), r.UnseenFrom > 0
-		},
-		set:  func(r *Request, v ipld.Value) { r.UnseenFrom = v.Int() },
-		read: func(r *Request, p *memberParser) { r.Unseen = p.truth() }},
-
-	word("pairs", func(r *Request) *Pairing { return &r.Pairs }, PairsOff),
-	word("intent", func(r *Request) *Intent { return &r.Intent }, ""),
-	word("profile", func(r *Request) *string { return &r.Profile }, ""),
-	word("fusion", func(r *Request) *Fusion { return &r.Fusion }, Convex),
-	list("weights", func(r *Request) *[]LaneWeight { return &r.Weights },
-		encodeWeights, decodeWeights, objectOf(ParseLaneWeight)),
-	count("feedback", func(r *Request) *int { return &r.Feedback }, 0),
-	option("oversample", func(r *Request) **int { return &r.Oversample }, DefaultOversample),
-	word("spelling", func(r *Request) *Spelling { return &r.Spelling }, SpellingOn),
-	option("limit", func(r *Request) **int { return &r.Limit }, always),
-	option("budget", func(r *Request) **int { return &r.Budget }, always),
-	option("expand", func(r *Request) **int { return &r.Expand }, always),
-	word("expansion", func(r *Request) *Expansion { return &r.Expansion }, Lend),
-	option("maxExpand", func(r *Request) **int { return &r.MaxExpand }, DefaultMaxExpand),
-	shareOf("decay", func(r *Request) **int { return &r.Decay }, DefaultDecay),
-	shareOf("damping", func(r *Request) **int { return &r.Damping }, DefaultDamping),
-	names("expandTypes", func(r *Request) *[]string { return &r.ExpandTypes },
-		(*memberParser).texts).as("expand-type"),
-	list("edgeWeights", func(r *Request) *[]EdgeWeight { return &r.EdgeWeights },
-		encodeEdgeWeights, decodeEdgeWeights, objectOf(ParseEdgeWeight)),
-	word("direction", func(r *Request) *Direction { return &r.Direction }, ""),
-	truth("community", func(r *Request) *bool { return &r.Community }),
-	{name: "rerank",
-		get:  func(r *Request) (ipld.Value, bool) { return ipld.StringValue(r.Rerank), r.Rerank != "" },
-		set:  func(r *Request, v ipld.Value) { r.Rerank = v.Text() },
-		read: readRerank},
-	option("rerankTop", func(r *Request) **int { return &r.RerankTop }, DefaultRerankTop),
-	list("reranked", func(r *Request) *[]RerankScore { return &r.Reranked },
-		encodeReranked, decodeReranked, (*memberParser).judged),
-
-	truth("dedup", func(r *Request) *bool { return &r.Dedup }),
-	shareOf("mmr", func(r *Request) **int { return &r.MMR }, always),
-	word("order", func(r *Request) *Order { return &r.Order }, ByRank),
-	word("pack", func(r *Request) *Packing { return &r.Pack }, PackWhole),
-	option("passageTokens", func(r *Request) **int { return &r.PassageTokens }, always),
-	word("tokenizer", func(r *Request) *string { return &r.Tokenizer }, Estimate),
-	count("adjacency", func(r *Request) *int { return &r.Adjacency }, always),
-	names("show", func(r *Request) *[]string { return &r.Show }, (*memberParser).words),
-	option("summaryCap", func(r *Request) **int { return &r.SummaryCap }, always),
-	count("summarize", func(r *Request) *int { return &r.Summarize }, 0),
-})
-
-// always is the default of a number that receipts have whatever it is.
+// always is the usual value of a number that receipts have whatever it is.
 const always = -1
 
-// findParam returns the parameter that fits, nil where none does.
-func findParam(fits func(param) bool) *param {
+// findParam returns the parameter of a name in clause 8.1, nil where there is none.
+func findParam(name string) *param {
+	return whichParam(func(p *param) bool { return p.Name == name })
+}
+
+// whichParam returns the parameter that fits, nil where none does.
+func whichParam(fits func(*param) bool) *param {
 	for i := range params {
-		if fits(params[i]) {
+		if fits(&params[i]) {
 			return &params[i]
 		}
 	}
 	return nil
 }
 
-// withMembers names the members that are not named yet.
-func withMembers(list []param) []param {
-	for i, p := range list {
-		list[i].member = cmp.Or(p.member, kebab(p.name))
+// MemberName returns the name of the member of a JSON request that sets a parameter of clause 8.1:
+// "summary-cap" for "summaryCap", "type" for "types".
+func MemberName(name string) string {
+	if p := findParam(name); p != nil {
+		return p.Member
 	}
-	return list
+	return kebab(name)
 }
 
-// as returns the parameter with a member of another name than its own.
-func (p param) as(member string) param {
-	p.member = member
-	return p
-}
-
-// FlagName returns the name of the member of a JSON request that sets a parameter of clause 8.1:
-// "summary-cap" for "summaryCap", "type" for "types". Of most parameters it is the flag's name too.
+// FlagName returns the name of the flag that sets a parameter of clause 8.1: that of the member, but of
+// one that the command line takes one by one.
 func FlagName(name string) string {
-	if p := findParam(func(p param) bool { return p.name == name }); p != nil {
-		return p.member
+	if p := findParam(name); p != nil {
+		return cmp.Or(p.Flag, p.Member)
 	}
 	return kebab(name)
 }
@@ -145,92 +113,214 @@ func kebab(name string) string {
 	return string(b)
 }
 
-// word is a parameter of a word, which receipts leave out where it is the usual one.
-func word[S ~string](name string, at func(*Request) *S, usual S) param {
-	return param{name, "",
-		func(r *Request) (ipld.Value, bool) {
-			return ipld.StringValue(string(*at(r))), *at(r) != usual
-		},
-		func(r *Request, v ipld.Value) { *at(r) = S(v.Text()) },
-		func(r *Request, p *memberParser) { *at(r) = S(p.text()) },
+// as gives the parameter a member of another name than its own.
+func (p param) as(member string) param {
+	p.Member = member
+	return p
+}
+
+// flag gives the parameter a flag of its member's name.
+func (p param) flag(doc string) param {
+	p.Flag, p.Doc = p.Member, doc
+	return p
+}
+
+// flagAs gives it a flag of another name.
+func (p param) flagAs(name, doc string) param {
+	p.Flag, p.Doc = name, doc
+	return p
+}
+
+// own says why no profile may set it.
+func (p param) own(why string) param {
+	p.Own = why
+	return p
+}
+
+// also adds a check to those of the parameter's kind, which come first.
+func (p param) also(check func(Request) error) param {
+	kind := p.check
+	p.check = func(r Request) error {
+		if kind != nil {
+			if err := kind(r); err != nil {
+				return err
+			}
+		}
+		return check(r)
 	}
+	return p
+}
+
+// only replaces the check of the parameter's kind.
+func (p param) only(check func(Request) error) param {
+	p.check = check
+	return p
+}
+
+// fills replaces how it gets its default.
+func (p param) fills(fill func(*Request)) param {
+	p.fill = fill
+	return p
+}
+
+// base is what all kinds of parameters have.
+func base(name string, kind ParamKind) param {
+	return param{Param: Param{Name: name, Member: kebab(name), Kind: kind}}
+}
+
+// word is a parameter of one of words, of any for none, with a default; receipts leave out the usual
+// one.
+func word[S ~string](name string, at func(*Request) *S, def, usual S, words ...S) param {
+	p := base(name, ParamText)
+	allowed := make([]string, len(words))
+	for i, w := range words {
+		allowed[i] = string(w)
+	}
+	p.Words, p.Usual = orNone(allowed), string(def)
+	p.at = func(r *Request) any { return at(r) }
+	p.get = func(r *Request) (ipld.Value, bool) {
+		return ipld.StringValue(string(*at(r))), *at(r) != usual
+	}
+	p.set = func(r *Request, v ipld.Value) { *at(r) = S(v.Text()) }
+	p.read = func(r *Request, m *memberParser) { *at(r) = S(m.text()) }
+	p.check = func(r Request) error { return checkWord(name, string(*at(&r)), allowed) }
+	p.fill = func(r *Request) { *at(r) = cmp.Or(*at(r), def) }
+	return p
+}
+
+// maybe is a word without a default: there may be none.
+func maybe[S ~string](name string, at func(*Request) *S, words ...S) param {
+	return word(name, at, "", "", words...)
+}
+
+func checkWord(name, value string, words []string) error {
+	if value == "" || len(words) == 0 || slices.Contains(words, value) {
+		return nil
+	}
+	return badParam(name, "%s is not %s", shortQuote(value), orList(words))
+}
+
+// orList is words as a sentence has them: "a, b or c".
+func orList(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // truth is a parameter of yes or no, which receipts have where it is yes.
 func truth(name string, at func(*Request) *bool) param {
-	return param{name, "",
-		func(r *Request) (ipld.Value, bool) { return ipld.BoolValue(true), *at(r) },
-		func(r *Request, v ipld.Value) { *at(r) = v.Bool() },
-		func(r *Request, p *memberParser) { *at(r) = p.truth() },
-	}
+	p := base(name, ParamTruth)
+	p.at = func(r *Request) any { return at(r) }
+	p.get = func(r *Request) (ipld.Value, bool) { return ipld.BoolValue(true), *at(r) }
+	p.set = func(r *Request, v ipld.Value) { *at(r) = v.Bool() }
+	p.read = func(r *Request, m *memberParser) { *at(r) = m.truth() }
+	return p
 }
 
-// count is a parameter of a number that is 0 by default.
-func count(name string, at func(*Request) *int, usual int) param {
-	return param{name, "",
-		func(r *Request) (ipld.Value, bool) { return encodeInt(*at(r)), *at(r) != usual },
-		func(r *Request, v ipld.Value) { *at(r) = int(v.Int()) },
-		func(r *Request, p *memberParser) { *at(r) = *p.number() },
-	}
+// count is a parameter of a number that is 0 by default, and at most limit.
+func count(name string, at func(*Request) *int, usual, limit int) param {
+	p := base(name, ParamNumber)
+	p.at = func(r *Request) any { return at(r) }
+	p.get = func(r *Request) (ipld.Value, bool) { return encodeInt(*at(r)), *at(r) != usual }
+	p.set = func(r *Request, v ipld.Value) { *at(r) = int(v.Int()) }
+	p.read = func(r *Request, m *memberParser) { *at(r) = *m.number() }
+	p.check = func(r Request) error { return checkRange(name, at(&r), 0, limit) }
+	return p
 }
 
-// option is a parameter of a number that may not be given.
-func option(name string, at func(*Request) **int, usual int) param {
-	return param{name, "",
-		func(r *Request) (ipld.Value, bool) {
-			n := *at(r)
-			if n == nil || *n == usual {
-				return ipld.Value{}, false
-			}
-			return encodeInt(*n), true
-		},
-		func(r *Request, v ipld.Value) { *at(r) = new(int(v.Int())) },
-		func(r *Request, p *memberParser) { *at(r) = p.number() },
+// option is a parameter of a number from least to limit with a default of its own, which receipts leave
+// out where it is the usual one.
+func option(name string, at func(*Request) **int, def, usual, least, limit int) param {
+	p := base(name, ParamNumber)
+	p.Usual = fmt.Sprint(def)
+	p.at = func(r *Request) any { return at(r) }
+	p.get = func(r *Request) (ipld.Value, bool) {
+		n := *at(r)
+		if n == nil || *n == usual {
+			return ipld.Value{}, false
+		}
+		return encodeInt(*n), true
 	}
+	p.set = func(r *Request, v ipld.Value) { *at(r) = new(int(v.Int())) }
+	p.read = func(r *Request, m *memberParser) { *at(r) = m.number() }
+	p.check = func(r Request) error { return checkRange(name, *at(&r), least, limit) }
+	p.fill = func(r *Request) { *at(r) = orDefault(*at(r), def) }
+	return p
 }
 
 // shareOf is an option in units of 2^-16, which members have as numbers of 0 to 1.
-func shareOf(name string, at func(*Request) **int, usual int) param {
-	p := option(name, at, usual)
-	p.read = func(r *Request, p *memberParser) { *at(r) = p.lambda() }
+func shareOf(name string, at func(*Request) **int, def, usual int, shown string) param {
+	p := option(name, at, def, usual, 0, fixed.One)
+	p.Kind, p.Usual = ParamShare, shown
+	p.read = func(r *Request, m *memberParser) { *at(r) = m.lambda() }
 	return p
 }
 
 // moment is a parameter of a time.
 func moment(name string, at func(*Request) *graph.OptTime) param {
-	return param{name, "",
-		func(r *Request) (ipld.Value, bool) { return ipld.IntValue(int64(at(r).Time)), at(r).Given },
-		func(r *Request, v ipld.Value) { *at(r) = graph.At(graph.Time(v.Int())) },
-		func(r *Request, p *memberParser) { *at(r) = p.time() },
+	p := base(name, ParamMoment)
+	p.at = func(r *Request) any { return at(r) }
+	p.get = func(r *Request) (ipld.Value, bool) { return ipld.IntValue(int64(at(r).Time)), at(r).Given }
+	p.set = func(r *Request, v ipld.Value) { *at(r) = graph.At(graph.Time(v.Int())) }
+	p.read = func(r *Request, m *memberParser) { *at(r) = m.time() }
+	p.check = func(r Request) error {
+		if t := at(&r).Time; t < graph.MinTime || t > graph.MaxTime {
+			return badParam(name, "%d µs is outside %d to %d", int64(t), int64(graph.MinTime),
+				int64(graph.MaxTime))
+		}
+		return nil
 	}
+	return p.own(ownAnswer)
 }
 
 // list is a parameter of a list, which receipts leave out where it is empty.
 func list[T any](
-	name string, at func(*Request) *[]T,
+	name string, kind ParamKind, at func(*Request) *[]T,
 	encode func([]T) ipld.Value, decode func(ipld.Value) []T, read func(*memberParser) []T,
+	sorted func([]T) []T, check func(Request) error,
 ) param {
-	return param{name, "",
-		func(r *Request) (ipld.Value, bool) { return encode(*at(r)), len(*at(r)) > 0 },
-		func(r *Request, v ipld.Value) { *at(r) = decode(v) },
-		func(r *Request, p *memberParser) { *at(r) = read(p) },
-	}
+	p := base(name, kind)
+	p.at = func(r *Request) any { return at(r) }
+	p.get = func(r *Request) (ipld.Value, bool) { return encode(*at(r)), len(*at(r)) > 0 }
+	p.set = func(r *Request, v ipld.Value) { *at(r) = decode(v) }
+	p.read = func(r *Request, m *memberParser) { *at(r) = read(m) }
+	p.fill = func(r *Request) { *at(r) = sorted(*at(r)) }
+	p.check = check
+	return p
 }
 
-// names is a list of names.
+// names is a list of names: of any, or of words.
 func names[S ~string](
-	name string, at func(*Request) *[]S, read func(*memberParser) []string,
+	name string, kind ParamKind, at func(*Request) *[]S, check func(Request) error, words ...S,
 ) param {
-	return list(name, at, encodeNames, decodeNames, func(p *memberParser) []S {
+	read := (*memberParser).texts
+	if kind == ParamWords {
+		read = (*memberParser).words
+	}
+	p := list(name, kind, at, encodeNames, decodeNames, func(m *memberParser) []S {
 		var out []S
-		for _, s := range read(p) {
+		for _, s := range read(m) {
 			out = append(out, S(s))
 		}
 		return out
-	})
+	}, sortedSet[S], check)
+	for _, w := range words {
+		p.Words = append(p.Words, string(w))
+	}
+	return p
 }
 
 // objectOf reads a list from an object.
 func objectOf[T any](parse func(string, ipld.Value) (T, error)) func(*memberParser) []T {
 	return func(p *memberParser) []T { return readObject(p, parse) }
+}
+
+// orNone returns the list, nil for an empty one.
+func orNone[T any](list []T) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
 }

@@ -8,12 +8,13 @@ import (
 // their names in clause 8.1.
 func encodeParams(r Request, text ipld.CID) ipld.Value {
 	entries := []ipld.Entry{{Key: "text", Value: ipld.LinkValue(text)}}
-	for _, p := range params {
+	for i := range params {
+		p := &params[i]
 		if p.get == nil {
 			continue
 		}
 		if v, ok := p.get(&r); ok {
-			entries = append(entries, ipld.Entry{Key: p.name, Value: v})
+			entries = append(entries, ipld.Entry{Key: p.Name, Value: v})
 		}
 	}
 	return ipld.MapValue(entries...)
@@ -22,7 +23,7 @@ func encodeParams(r Request, text ipld.CID) ipld.Value {
 // setParam sets one parameter from its value in a receipt. A value of another kind counts as the
 // zero value of the right one.
 func (r *Request) setParam(name string, v ipld.Value) error {
-	p := findParam(func(p param) bool { return p.name == name })
+	p := findParam(name)
 	if p == nil || p.set == nil {
 		return badParam(name, "unknown parameter")
 	}

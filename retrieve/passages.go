@@ -34,29 +34,15 @@ const (
 )
 
 // checkPassages checks the parameters that trim texts.
-func (r Request) checkPassages() error {
-	switch r.Pack {
-	case "", PackWhole, PackPassages:
-	default:
-		return badParam("pack", "%s is not whole or passages", shortQuote(string(r.Pack)))
-	}
-	if r.PassageTokens == nil {
-		return nil
-	}
-	if r.Pack != PackPassages && !r.open("pack") {
+func (r Request) checkPassageTokens() error {
+	if r.PassageTokens != nil && r.Pack != PackPassages && !r.open("pack") {
 		return badParam("passageTokens", "goes only with pack passages: add that, or leave this out")
 	}
-	if n := *r.PassageTokens; n < 1 || n > MaxPassageTokens {
-		return badParam("passageTokens", "%d is outside 1 to %d", n, MaxPassageTokens)
-	}
-	return nil
+	return checkRange("passageTokens", r.PassageTokens, 1, MaxPassageTokens)
 }
 
-// resolvePassages fills in the defaults.
+// resolvePassages fills in the default of what goes with passages alone.
 func (r *Request) resolvePassages() {
-	if r.Pack == "" {
-		r.Pack = PackWhole
-	}
 	if r.Pack == PackPassages {
 		r.PassageTokens = orDefault(r.PassageTokens, DefaultPassageTokens)
 	}

@@ -51,122 +51,61 @@ func (e *NoProfileError) Error() string {
 // Is reports whether target is ErrNoProfile or ErrRequest.
 func (e *NoProfileError) Is(target error) bool { return target == ErrNoProfile || target == ErrRequest }
 
-// profileParam is a parameter of a request that a profile may set: one that ranks, fuses, expands,
-// packs or prints. Those that say what is asked, and what may be an answer, are a request's own.
-type profileParam struct {
-	name  string
-	field func(*Request) any // a pointer to the field, whose zero value is not given
-}
-
-var profileParams = []profileParam{
-	{"fusion", func(r *Request) any { return &r.Fusion }},
-	{"weights", func(r *Request) any { return &r.Weights }},
-	{"limit", func(r *Request) any { return &r.Limit }},
-	{"budget", func(r *Request) any { return &r.Budget }},
-	{"expand", func(r *Request) any { return &r.Expand }},
-	{"expandTypes", func(r *Request) any { return &r.ExpandTypes }},
-	{"edgeWeights", func(r *Request) any { return &r.EdgeWeights }},
-	{"direction", func(r *Request) any { return &r.Direction }},
-	{"adjacency", func(r *Request) any { return &r.Adjacency }},
-	{"show", func(r *Request) any { return &r.Show }},
-	{"summaryCap", func(r *Request) any { return &r.SummaryCap }},
-	{"dedup", func(r *Request) any { return &r.Dedup }},
-	{"mmr", func(r *Request) any { return &r.MMR }},
-	{"order", func(r *Request) any { return &r.Order }},
-	{"spelling", func(r *Request) any { return &r.Spelling }},
-	{"maxExpand", func(r *Request) any { return &r.MaxExpand }},
-	{"tokenizer", func(r *Request) any { return &r.Tokenizer }},
-	{"community", func(r *Request) any { return &r.Community }},
-	{"summarize", func(r *Request) any { return &r.Summarize }},
-	{"expansion", func(r *Request) any { return &r.Expansion }},
-	{"decay", func(r *Request) any { return &r.Decay }},
-	{"damping", func(r *Request) any { return &r.Damping }},
-	{"pack", func(r *Request) any { return &r.Pack }},
-	{"oversample", func(r *Request) any { return &r.Oversample }},
-	{"passageTokens", func(r *Request) any { return &r.PassageTokens }},
-	{"feedback", func(r *Request) any { return &r.Feedback }},
-}
-
-// ProfileParams returns the names of the parameters that a profile may set.
-func ProfileParams() []string {
-	names := make([]string, len(profileParams))
-	for i, p := range profileParams {
-		names[i] = p.name
-	}
-	return names
-}
-
-// Why a parameter is a request's own.
-const (
-	ownAsked  = "it says what is asked"
-	ownAnswer = "it says which nodes may be an answer"
-	ownShown  = "it says what one reader was shown before"
-	ownJudge  = "who asks decides which model is told the query"
-	ownSaid   = "a model said it of one query"
-	ownName   = "it names the profile"
-)
-
-// ownParams are the parameters that no profile sets, and why.
-var ownParams = []struct{ name, why string }{
-	{"text", ownAsked}, {"vectors", ownAsked}, {"sparse", ownAsked}, {"now", ownAsked},
-	{"rewrites", ownAsked}, {"rewrite", ownJudge}, {"intent", ownAsked},
-	{"types", ownAnswer}, {"where", ownAnswer}, {"createdFrom", ownAnswer}, {"createdTo", ownAnswer},
-	{"updatedFrom", ownAnswer}, {"updatedTo", ownAnswer}, {"validAt", ownAnswer},
-	{"marks", ownAnswer}, {"pairs", ownAnswer}, {"exclude", ownAnswer}, {"unseenFrom", ownShown},
-	{"rerank", ownJudge}, {"rerankTop", ownJudge}, {"reranked", ownSaid}, {"profile", ownName},
-}
+// ProfileParams returns the names of the parameters that a profile may set: those that rank, fuse,
+// expand, pack or print.
+func ProfileParams() []string { return namesOf(func(p *param) bool { return p.Own == "" }) }
 
 // OwnParams returns the names of the parameters that no profile may set: every one of clause 8.1
 // that ProfileParams does not name.
-func OwnParams() []string {
-	names := make([]string, len(ownParams))
-	for i, p := range ownParams {
-		names[i] = p.name
+func OwnParams() []string { return namesOf(func(p *param) bool { return p.Own != "" }) }
+
+func namesOf(fits func(*param) bool) (names []string) {
+	for i := range params {
+		if fits(&params[i]) {
+			names = append(names, params[i].Name)
+		}
 	}
 	return names
 }
 
 // WhyOwn says why no profile may set a parameter, "" of one that a profile may set, or that there
 // is not.
-func WhyOwn(param string) string {
-	for _, p := range ownParams {
-		if p.name == param {
-			return p.why
-		}
+func WhyOwn(name string) string {
+	if p := findParam(name); p != nil {
+		return p.Own
 	}
 	return ""
 }
 
-func findProfileParam(name string) (profileParam, bool) {
-	for _, p := range profileParams {
-		if p.name == name {
-			return p, true
-		}
+// findProfileParam returns the parameter that a profile may set, nil where there is none of the name.
+func findProfileParam(name string) *param {
+	if p := findParam(name); p != nil && p.Own == "" {
+		return p
 	}
-	return profileParam{}, false
+	return nil
 }
 
 // gives reports whether a request decides a parameter itself.
-func (r *Request) gives(p profileParam) bool {
-	return slices.Contains(r.Explicit, p.name) || !reflect.ValueOf(p.field(r)).Elem().IsZero()
+func (r *Request) gives(p *param) bool {
+	return slices.Contains(r.Explicit, p.Name) || !reflect.ValueOf(p.at(r)).Elem().IsZero()
 }
 
 // decides notes that a request sets a parameter itself, where that cannot be seen.
 func (r *Request) decides(name string) {
-	if p, ok := findProfileParam(name); ok && !r.gives(p) {
+	if p := findProfileParam(name); p != nil && !r.gives(p) {
 		r.Explicit = append(r.Explicit, name)
 	}
 }
 
 // Explicitly returns a request that leaves to profiles all that they may set but the named
 // parameters, which it decides itself, also where their values are zero.
-func (r Request) Explicitly(params ...string) Request {
-	for _, p := range profileParams {
-		if !slices.Contains(params, p.name) {
-			reflect.ValueOf(p.field(&r)).Elem().SetZero()
+func (r Request) Explicitly(given ...string) Request {
+	for i := range params {
+		if p := &params[i]; p.Own == "" && !slices.Contains(given, p.Name) {
+			reflect.ValueOf(p.at(&r)).Elem().SetZero()
 		}
 	}
-	r.Explicit = slices.Clone(params)
+	r.Explicit = slices.Clone(given)
 	return r
 }
 
@@ -178,7 +117,7 @@ func (r Request) ProfileChange() (set []ipld.Entry, unset []string, err error) {
 		return nil, nil, err
 	}
 	for _, name := range r.Explicit {
-		if _, ok := findProfileParam(name); !ok {
+		if findProfileParam(name) == nil {
 			return nil, nil, badParam(name, "no profile can hold it: %s", WhyOwn(name))
 		}
 		if v, ok := r.encodeParam(name); ok {
@@ -332,10 +271,11 @@ func shortShare(units int64) ipld.Value {
 // Share returns a parameter that is in units of 2^-16, or a map of such, as people write it; ok is
 // false for other parameters.
 func Share(name string, v ipld.Value) (shown ipld.Value, ok bool) {
-	switch name {
-	case "mmr", "decay", "damping":
+	switch p := findParam(name); {
+	case p == nil:
+	case p.Kind == ParamShare:
 		return shortShare(v.Int()), true
-	case "weights", "edgeWeights":
+	case p.Kind == ParamObject && p.Own == "":
 		var entries []ipld.Entry
 		for _, e := range v.Entries() {
 			entries = append(entries, ipld.Entry{Key: e.Key, Value: shortShare(e.Value.Int())})

@@ -13,8 +13,8 @@ import (
 
 // open reports whether a profile may still decide a parameter of a request.
 func (r *Request) open(name string) bool {
-	p, ok := findProfileParam(name)
-	return ok && !r.Settled && !r.gives(p)
+	p := findProfileParam(name)
+	return p != nil && !r.Settled && !r.gives(p)
 }
 
 // alone returns the request as it is where no profile has a say.
@@ -41,7 +41,7 @@ func (e *ProfileError) Unwrap() error { return e.Err }
 func (p Profile) Consistent() error {
 	var r Request
 	for _, e := range p.Params {
-		if _, ok := findProfileParam(e.Key); !ok {
+		if findProfileParam(e.Key) == nil {
 			continue
 		}
 		if err := r.setParam(e.Key, e.Value); err != nil {
@@ -92,8 +92,8 @@ func (p Profile) Misfits() []string {
 func (r Request) filled(name string, from Profile) (Request, error) {
 	given := r
 	for _, e := range from.Params {
-		param, ok := findProfileParam(e.Key)
-		if !ok {
+		param := findProfileParam(e.Key)
+		if param == nil {
 			return r, badParam("profile", "%s has the parameter %s, which this version does not "+
 				"know: use a later version, or 'mnem profile unset'", name, shortQuote(e.Key))
 		}
@@ -121,8 +121,8 @@ func (r Request) filled(name string, from Profile) (Request, error) {
 
 // withdraw takes out what a profile said of a parameter that the request does not give.
 func (r *Request) withdraw(given *Request, name string) {
-	if p, ok := findProfileParam(name); ok && !given.gives(p) {
-		reflect.ValueOf(p.field(r)).Elem().SetZero()
+	if p := findProfileParam(name); p != nil && !given.gives(p) {
+		reflect.ValueOf(p.at(r)).Elem().SetZero()
 	}
 }
 

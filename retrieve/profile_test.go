@@ -173,7 +173,7 @@ func TestProfileParams(t *testing.T) {
 		}
 	}
 	for _, e := range all.Entries() {
-		_, may := findProfileParam(e.Key)
+		may := findProfileParam(e.Key) != nil
 		if may == (WhyOwn(e.Key) != "") {
 			t.Errorf("%s: in a profile %t", e.Key, may)
 		}
@@ -311,7 +311,7 @@ func FuzzDecodeProfiles(f *testing.F) {
 		for _, name := range p.Names() {
 			profile, _, _ := p.Get(name)
 			later := slices.ContainsFunc(profile.Params, func(e ipld.Entry) bool {
-				_, known := findProfileParam(e.Key)
+				known := findProfileParam(e.Key) != nil
 				return !known
 			})
 			r, err := p.Apply(Request{Text: "x", Profile: name})

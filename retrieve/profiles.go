@@ -167,7 +167,7 @@ func checkProfileParam(at string, e ipld.Entry) error {
 	if why := WhyOwn(e.Key); why != "" {
 		return graph.Fieldf(at, "no profile may set it: %s", why)
 	}
-	if _, ok := findProfileParam(e.Key); !ok {
+	if findProfileParam(e.Key) == nil {
 		return nil // of a later version
 	}
 	var r Request

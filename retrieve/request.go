@@ -155,49 +155,10 @@ type Request struct {
 // without duplicates: the form that Answer and Receipt keep. Resolving twice changes nothing. It
 // shares no list of names with r.
 func (r Request) Resolve() Request {
-	r.Vectors = sortedVectors(r.Vectors)
-	r.Sparse = sortedSparse(r.Sparse)
-	r.Weights = sortedWeights(r.Weights)
-	if r.Fusion == "" {
-		r.Fusion = Convex
-	}
-	r.Types = sortedSet(r.Types)
-	r.Marks = sortedSet(r.Marks)
-	r.Now = startOfDay(r.Now)
-	r.ExpandTypes = sortedSet(r.ExpandTypes)
-	r.Show = sortedSet(r.Show)
-	if len(r.Where) == 0 {
-		r.Where = nil
-	}
-	r.Limit = orDefault(r.Limit, DefaultLimit)
-	r.Budget = orDefault(r.Budget, DefaultBudget)
-	r.resolveExpansion()
-	r.SummaryCap = orDefault(r.SummaryCap, DefaultSummaryCap)
-	if r.Direction == "" {
-		r.Direction = Both
-	}
-	r.Exclude = sortedIDs(r.Exclude)
-	if r.MMR != nil {
-		r.MMR = new(*r.MMR)
-	}
-	if r.Order == "" {
-		r.Order = ByRank
-	}
-	if r.Pairs == "" {
-		r.Pairs = PairsOn
-	}
-	if r.Spelling == "" {
-		r.Spelling = SpellingOn
-	}
-	r.Oversample = orDefault(r.Oversample, DefaultOversample)
-	r.EdgeWeights = sortedEdgeWeights(r.EdgeWeights)
-	r.resolvePassages()
-	if r.Tokenizer == "" {
-		r.Tokenizer = Estimate
-	}
-	r.resolveRerank()
-	if len(r.Rewrites) == 0 {
-		r.Rewrites = nil
+	for i := range params {
+		if params[i].fill != nil {
+			params[i].fill(&r)
+		}
 	}
 	return r
 }
@@ -226,39 +187,11 @@ func (r Request) Validate() error { return r.alone().ValidateGiven() }
 // what goes only with a parameter that is still open, as Damping without an Expansion. Profiles.Apply
 // and Run refuse what the profile did not make good.
 func (r Request) ValidateGiven() error {
-	checks := []error{
-		r.checkText(),
-		r.checkVectors(),
-		r.checkSparse(),
-		r.checkFusion(),
-		checkNames("types", r.Types),
-		r.checkWhere(),
-		r.checkTimes(),
-		r.checkMarks(),
-		checkRange("limit", r.Limit, MaxLimit),
-		checkRange("budget", r.Budget, MaxBudget),
-		r.checkExpansion(),
-		checkNames("expandTypes", r.ExpandTypes),
-		r.checkDirection(),
-		checkRange("adjacency", &r.Adjacency, MaxAdjacency),
-		r.checkShow(),
-		checkRange("summaryCap", r.SummaryCap, MaxSummaryCap),
-		r.checkPacking(),
-		r.checkSpelling(),
-		r.checkOversample(),
-		r.checkEdgeWeights(),
-		r.checkProfile(),
-		r.checkPassages(),
-		r.checkTokenizer(),
-		checkRange("summarize", &r.Summarize, MaxSummarize),
-		r.checkRerank(),
-		r.checkRewrites(),
-		checkRange("feedback", &r.Feedback, MaxFeedback),
-		r.checkIntent(),
-		r.checkPairs(),
-	}
-	for _, err := range checks {
-		if err != nil {
+	for i := range params {
+		if params[i].check == nil {
+			continue
+		}
+		if err := params[i].check(r); err != nil {
 			return err
 		}
 	}
@@ -293,9 +226,9 @@ func checkNames(param string, names []string) error {
 	return nil
 }
 
-func checkRange(param string, n *int, limit int) error {
-	if n != nil && (*n < 0 || *n > limit) {
-		return badParam(param, "%d is outside 0 to %d", *n, limit)
+func checkRange(param string, n *int, least, limit int) error {
+	if n != nil && (*n < least || *n > limit) {
+		return badParam(param, "%d is outside %d to %d", *n, least, limit)
 	}
 	return nil
 }
@@ -317,30 +250,6 @@ func (r Request) checkWhere() error {
 	return nil
 }
 
-func (r Request) checkTimes() error {
-	for _, f := range r.timeFields() {
-		if t := f.time.Time; t < graph.MinTime || t > graph.MaxTime {
-			return badParam(f.name, "%d µs is outside %d to %d",
-				int64(t), int64(graph.MinTime), int64(graph.MaxTime))
-		}
-	}
-	return nil
-}
-
-// timeField is one of the times of a request under its name in clause 8.1.
-type timeField struct {
-	name string
-	time *graph.OptTime
-}
-
-func (r *Request) timeFields() []timeField {
-	return []timeField{
-		{"createdFrom", &r.CreatedFrom}, {"createdTo", &r.CreatedTo},
-		{"updatedFrom", &r.UpdatedFrom}, {"updatedTo", &r.UpdatedTo},
-		{"validAt", &r.ValidAt}, {"now", &r.Now},
-	}
-}
-
 func (r Request) checkMarks() error {
 	for _, s := range r.Marks {
 		if !Hidden(s) {
@@ -349,14 +258,6 @@ func (r Request) checkMarks() error {
 		}
 	}
 	return nil
-}
-
-func (r Request) checkDirection() error {
-	switch r.Direction {
-	case "", Both, Out, In:
-		return nil
-	}
-	return badParam("direction", "%s is not out, in or both", shortQuote(string(r.Direction)))
 }
 
 func (r Request) checkShow() error {

@@ -262,7 +262,7 @@ func TestParseRequestJSONRefuses(t *testing.T) {
 func TestFlagNames(t *testing.T) {
 	r, _ := fullLibrary().ask(t, fullRequest()).Receipt()
 	for _, e := range r.Params.Entries() {
-		name := FlagName(e.Key)
+		name := MemberName(e.Key)
 		v := ipld.MapValue(ipld.Entry{Key: name, Value: ipld.Value{}})
 		_, err := ParseRequestJSON(v, Request{})
 		var re *RequestError

@@ -64,9 +64,6 @@ func (r Request) checkRerank() error {
 			return badParam("rerank", "%v", err)
 		}
 	}
-	if n := r.RerankTop; n != nil && (*n < 1 || *n > MaxRerankTop) {
-		return badParam("rerankTop", "%d is outside 1 to %d", *n, MaxRerankTop)
-	}
 	seen := make(map[graph.ID]bool, len(r.Reranked))
 	for _, s := range r.Reranked {
 		if s.ID.IsZero() || seen[s.ID] {

@@ -38,11 +38,6 @@ func (l Lane) rewrite() (n int, ok bool) {
 
 // checkRewrites checks the parameters of this file.
 func (r Request) checkRewrites() error {
-	switch r.Rewrite {
-	case "", RewriteMulti, RewriteHyde:
-	default:
-		return badParam("rewrite", "%s is not multi or hyde", shortQuote(r.Rewrite))
-	}
 	if len(r.Rewrites) > MaxRewrites {
 		return badParam("rewrites", "%d texts, limit %d", len(r.Rewrites), MaxRewrites)
 	}

@@ -22,15 +22,6 @@ type Reading struct {
 	As   string // the closest term that nodes have
 }
 
-// checkSpelling checks the parameter of this file.
-func (r Request) checkSpelling() error {
-	switch r.Spelling {
-	case "", SpellingOn, SpellingOff:
-		return nil
-	}
-	return badParam("spelling", "%s is not on or off", shortQuote(string(r.Spelling)))
-}
-
 // spell reads words that no node has as others. A text that names a node means what it says.
 func (r *run) spell(ctx context.Context) error {
 	if r.req.Spelling == SpellingOff || !r.asked || r.exact > 0 {

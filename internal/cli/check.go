@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/memory"
 	"github.com/mnem-project/mnem/model/embed"
 	"github.com/mnem-project/mnem/repo"
@@ -67,17 +66,13 @@ func (c *cli) checkCommand() *cobra.Command {
 	f.IntVar(&opt.nearest, "nearest", memory.DefaultNearest, "list `N` memories beside the best; 0 to 9")
 	f.StringArrayVar(&opt.thresholds, "threshold", nil, "use another threshold this once: `NAME=X` with "+
 		"coverage, evidence (bits), lead, weak-coverage or weak-evidence (repeatable)")
-	f.StringArrayVar(&opt.types, "type", nil, "only nodes of this `TYPE` (repeatable)")
-	f.StringArrayVar(&opt.where, "where", nil, "only where this `PREDICATE` holds (repeatable)")
-	f.StringVar(&opt.validAt, "valid-at", "", "valid at this `TIME`")
+	c.paramFlags(cmd, "types", "where", "validAt", "now")
 	marksFlag(cmd, &opt.marks)
 	f.StringArrayVar(&opt.vectors, "vector", nil,
 		"judge by this `MODEL=@FILE` too: the query's embedding (repeatable)")
 	f.StringVar(&opt.embed, "embed", "", "judge by the embedding of the query too, made by `SPEC` (alone: "+
 		"MNEM_EMBED_MODEL; config: "+keyEmbedModel+")")
 	f.Lookup("embed").NoOptDefVal = modelConfigured
-	f.StringVar(&opt.now, "now", "",
-		"count dates like 'last week' in the query from the day of this `TIME`; default today")
 	f.StringVar(&opt.calibrate, "calibrate", "", "find thresholds on the labelled questions in `FILE`, - "+
 		"for standard input")
 	f.BoolVar(&opt.dryRun, "dry-run", false, "with --calibrate or --reset: write nothing")
@@ -181,23 +176,13 @@ func (o *checkOptions) refuse(cmd *cobra.Command, args []string) error {
 // checkRequest returns the request that flags make, but for its text.
 func (c *cli) checkRequest(cmd *cobra.Command, opt *checkOptions) (memory.CheckRequest, error) {
 	out := memory.CheckRequest{Gate: memory.Gate(opt.gate), Nearest: &opt.nearest}
-	req := retrieve.Request{Types: opt.types}
-	var err error
-	if req.Where, err = parseWhere(opt.where); err != nil {
+	var req retrieve.Request
+	err := setByFlags(cmd.Flags(), &req)
+	if err != nil {
 		return out, err
 	}
 	if req.Marks, err = parseMarks(opt.marks); err != nil {
 		return out, err
-	}
-	if req.Now, err = parseNow(cmd, opt.now); err != nil {
-		return out, err
-	}
-	if cmd.Flags().Changed("valid-at") {
-		t, err := graph.ParseTime(opt.validAt)
-		if err != nil {
-			return out, &retrieve.RequestError{Param: "valid-at", Reason: err.Error()}
-		}
-		req.ValidAt = graph.At(t)
 	}
 	if req.Vectors, err = c.queryVectors(cmd.Context(), &opt.retrieveOptions); err != nil {
 		return out, err

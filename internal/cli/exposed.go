@@ -129,7 +129,7 @@ func exposedChanges() []exposed {
 				Doc: "TYPE=DAYS or TYPE=default, to change those of these types"}}},
 		{command: "embed", effect: writes, idempotent: true, flags: "all limit stale type " + dry},
 		{command: "profile set", effect: writes, idempotent: true,
-			flags: "for-type " + ranking + written, words: profileName()},
+			flags: "for-type " + ranking() + written, words: profileName()},
 		{command: "profile unset", effect: writes, idempotent: true, flags: written,
 			words: append(profileName(), list("params", "names of parameters", false))},
 		{command: "profile default", effect: writes, idempotent: true, flags: written,
@@ -152,13 +152,13 @@ func exposedReads() []exposed {
 	answering := []string{"session", "receipt"}
 	models := []string{"embed", "rerank", "rewrite", "unseen", "explain", "follow"}
 	return []exposed{
-		{command: "retrieve", effect: reads, words: query, flags: asking, writes: answering,
+		{command: "retrieve", effect: reads, words: query, flags: asking(), writes: answering,
 			pure: true, varies: models},
-		{command: "retrieve", name: "retrieve_batch", effect: reads, flags: asking, writes: answering,
+		{command: "retrieve", name: "retrieve_batch", effect: reads, flags: asking(), writes: answering,
 			lines: requests, answer: operation.MediaNDJSON, title: "Answer many requests"},
-		{command: "recall", effect: reads, words: query, flags: asking, writes: answering,
+		{command: "recall", effect: reads, words: query, flags: asking(), writes: answering,
 			pure: true, varies: models},
-		{command: "recall", name: "recall_batch", effect: reads, flags: asking, writes: answering,
+		{command: "recall", name: "recall_batch", effect: reads, flags: asking(), writes: answering,
 			lines: requests, answer: operation.MediaNDJSON, title: "Recall for many questions"},
 		{command: "check", effect: reads,
 			flags: "at embed gate include nearest now threshold type valid-at where",

@@ -1,5 +1,11 @@
 package cli
 
+import (
+	"strings"
+
+	"github.com/mnem-project/mnem/retrieve"
+)
+
 // The flags that remote callers may give, by name with spaces between, for commands that share them.
 // A flag that is in none of these and not in the table either is for the command line of this
 // machine alone: a new one stays there until it is declared. None may name a host, a file, a
@@ -20,14 +26,25 @@ const (
 	// remembering is for memories, in words or in lines.
 	remembering = "about allow-secret embed entity expires explain importance no-diff no-link property source " +
 		"strict supersedes tag type valid-from valid-to " + dry
-
-	// ranking is what profiles can hold of a request.
-	ranking = "adjacency budget community damping decay dedup direction edge-weight expand " +
-		"expand-type expansion feedback fusion limit max-expand mmr order oversample pack " +
-		"passage-tokens show spelling summarize summary-cap tokenizer weight "
-
-	// asking is for what answers queries. Its models are those of the configuration.
-	asking = "also at created-from created-to embed exclude explain follow include intent now profile " +
-		"receipt rerank rerank-top rewrite rewrites session time type unseen updated-from updated-to " +
-		"valid-at where " + ranking
 )
+
+// ranking returns what profiles can hold of a request, and asking what answers queries: the parameters
+// of the table of retrieve, which are values alone and name nothing of this machine, and what sessions
+// and the models of the configuration need.
+func ranking() string { return tableFlags(func(p retrieve.Param) bool { return p.Own == "" }) }
+
+func asking() string {
+	return "also at embed explain follow include profile receipt rerank rerank-top rewrite rewrites session " +
+		"time " + tableFlags(func(retrieve.Param) bool { return true })
+}
+
+// tableFlags returns the flags of parameters that fit, each with a space after it.
+func tableFlags(fits func(retrieve.Param) bool) string {
+	var b strings.Builder
+	for _, p := range retrieve.Params() {
+		if p.Flag != "" && fits(p) {
+			b.WriteString(p.Flag + " ")
+		}
+	}
+	return b.String()
+}

@@ -144,8 +144,11 @@ func (c *cli) withGlobal(cmd *cobra.Command, opt *retrieveOptions, args []string
 	if err != nil {
 		return err
 	}
-	limit := opt.limit
-	if f := cmd.Flags().Lookup("limit"); !f.Changed {
+	limit, err := cmd.Flags().GetInt("limit")
+	if err != nil {
+		return err
+	}
+	if !cmd.Flags().Changed("limit") {
 		limit = max(limit, len(ours.Items), len(theirs.Items)) // a profile may say more
 	}
 	fused := fuseParts(ours, theirs, limit)

@@ -196,8 +196,8 @@ func (h *Host) EmbedFlags(cmd *cobra.Command) *Retrieval {
 	f.StringVar(&r.opt.embed, "embed", "", "embed nodes and questions by `SPEC` (alone: MNEM_EMBED_MODEL; "+
 		"config: "+keyEmbedModel+")")
 	f.Lookup("embed").NoOptDefVal = modelConfigured
-	f.StringVar(&r.opt.now, "now", "",
-		"count dates like 'last week' in questions from the day of this `TIME`, not from today")
+	h.c.paramFlags(cmd, "now")
+	f.Lookup("now").Usage = "count dates like 'last week' in questions from the day of this `TIME`, not from today"
 	return r
 }
 
@@ -223,7 +223,13 @@ func (r *Retrieval) Request(stamp repo.Stamp, profiles bool) (retrieve.Request, 
 	if err := r.openModels(&base, stamp); err != nil {
 		return base, err
 	}
-	base.Limit, base.Budget = &r.opt.limit, &r.opt.budget // metrics look further down than profiles
+	for name, to := range map[string]**int{"limit": &base.Limit, "budget": &base.Budget} {
+		n, err := r.cmd.Flags().GetInt(name)
+		if err != nil {
+			return base, err
+		}
+		*to = &n // metrics look further down than profiles
+	}
 	named := r.cmd.Flags().Changed("profile")
 	if named || profiles {
 		if r.Profiles, err = r.profilesHere(); err != nil {
@@ -246,7 +252,9 @@ func (r *Retrieval) Embedding(stamp repo.Stamp) error {
 	var base retrieve.Request
 	err := r.openModels(&base, stamp)
 	if err == nil {
-		r.Models.Today, err = parseNow(r.cmd, r.opt.now)
+		var asked retrieve.Request
+		err = setByFlags(r.cmd.Flags(), &asked)
+		r.Models.Today = asked.Now
 	}
 	return err
 }
@@ -279,7 +287,7 @@ func (r *Retrieval) Settings(base retrieve.Request) map[string]string {
 	}
 	profile, _, _ := r.Profiles.Get(name)
 	for _, e := range profile.Params { // unless a flag says otherwise
-		if f := r.flag(flagOf(e.Key)); f != nil && !f.Changed && e.Key != "limit" && e.Key != "budget" {
+		if f := r.flag(retrieve.FlagName(e.Key)); f != nil && !f.Changed && e.Key != "limit" && e.Key != "budget" {
 			set[f.Name] = paramText(e)
 		}
 	}

@@ -122,31 +122,20 @@ func flagDoc(usage string) string { return machineNotes.ReplaceAllString(usage, 
 // flagValues returns the values that a flag may have, nil for any. Flags of one name have the same
 // values wherever they are.
 func flagValues(name string) []string {
+	for _, p := range retrieve.Params() {
+		if p.Flag == name && p.Words != nil {
+			return p.Words
+		}
+	}
 	switch name {
-	case "direction":
-		return []string{"out", "in", "both"}
-	case "expansion":
-		return []string{"lend", "decay", "ppr"}
-	case "fusion":
-		return []string{"convex", "rrf", "weighted-rrf", "score-norm"}
-	case "pack":
-		return []string{"whole", "passages"}
 	case "rerank":
 		return []string{retrieve.RerankLocal}
 	case "rewrite":
 		return []string{"multi", "hyde"}
 	case "gate":
 		return []string{"lexical", "semantic", "fused"}
-	case "spelling":
-		return []string{"on", "off"}
-	case "intent":
-		return []string{"auto", "why", "when", "entity", "general"}
-	case "tokenizer":
-		return []string{"estimate", "cl100k", "o200k"}
 	case "include":
 		return []string{"forgotten", "superseded", "expired", "retired"}
-	case "show":
-		return []string{"times", "key", "content"}
 	case "no-link":
 		return []string{"temporal", "entity", "keyword", "causal", "semantic"}
 	case "take":

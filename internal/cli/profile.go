@@ -111,7 +111,7 @@ func profileText(p retrieve.Profile) string {
 		add("for-type", line(typ))
 	}
 	for _, e := range p.Params {
-		add(line(flagOf(e.Key)), paramText(e))
+		add(line(retrieve.FlagName(e.Key)), paramText(e))
 	}
 	return text
 }
@@ -171,7 +171,7 @@ func (c *cli) printProfile(p *retrieve.Profiles, name string) error {
 		rows = append(rows, []cell{{"  for-type", ""}, {line(typ), ""}})
 	}
 	for _, e := range profile.Params {
-		rows = append(rows, []cell{{"  " + line(flagOf(e.Key)), ""}, {paramText(e), ""}})
+		rows = append(rows, []cell{{"  " + line(retrieve.FlagName(e.Key)), ""}, {paramText(e), ""}})
 	}
 	if err := c.table(rows); err != nil {
 		return err

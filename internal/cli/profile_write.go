@@ -202,10 +202,10 @@ func takeOut(p *retrieve.Profile, name string) error {
 	}
 	had := len(p.Params)
 	p.Params = slices.DeleteFunc(p.Params, func(e ipld.Entry) bool {
-		return e.Key == name || flagOf(e.Key) == name
+		return e.Key == name || retrieve.FlagName(e.Key) == name
 	})
 	known := slices.ContainsFunc(retrieve.ProfileParams(), func(param string) bool {
-		return param == name || flagOf(param) == name
+		return param == name || retrieve.FlagName(param) == name
 	})
 	if had == len(p.Params) && !known {
 		return &repo.NotFoundError{What: "parameter", Name: name}

@@ -1,14 +1,11 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -43,36 +40,16 @@ func (c *cli) recallCommand() *cobra.Command {
 			"  mnem recall 'who owns billing' --session review --json",
 	}
 	c.answerFlags(cmd, opt)
-	changeText(cmd.Flags(), "intent", string(retrieve.IntentAuto))
+	cmd.Flags().Lookup("intent").DefValue = string(retrieve.IntentAuto)
 	cmd.Flags().Lookup("intent").Usage = "what the query asks for: `INTENT` is auto, why, when, entity or general"
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		if opt.intent == "" {
-			return usagef("--intent: want auto, why, when, entity or general")
+		if f := cmd.Flags(); !f.Changed("intent") {
+			if err := f.Set("intent", string(retrieve.IntentAuto)); err != nil {
+				return err
+			}
 		}
 		return c.retrieve(cmd, opt, args)
 	})
-}
-
-// intentFlag adds the flag that makes a retrieval a recall.
-func (o *retrieveOptions) intentFlag(c *cli, cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.intent, "intent", "",
-		"rank as 'mnem recall' does: `INTENT` is auto, why, when, entity or general")
-	c.complete(cmd, "intent", func(context.Context, *repo.Repo) ([]string, error) {
-		var names []string
-		for _, i := range retrieve.Intents() {
-			names = append(names, string(i))
-		}
-		return names, nil
-	})
-}
-
-// changeText gives a flag that commands share another default.
-func changeText(f *pflag.FlagSet, name, value string) {
-	flag := f.Lookup(name)
-	flag.DefValue = value
-	if err := flag.Value.Set(value); err != nil {
-		panic(err) // a mistake in the code
-	}
 }
 
 // signalsJSON are what a recall ranks by, in units of 2^-16.

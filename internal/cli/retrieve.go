@@ -17,41 +17,17 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// retrieveOptions are the flags of retrieve as they are given.
+// retrieveOptions are the flags of retrieve that are no parameters of a request, or need more than the
+// command line to become one.
 type retrieveOptions struct {
-	types, where, expandTypes []string
-	marks, show, vectors      []string
-	sparse                    []string
-	times                     [5]string // in the order of timeFlags
-	limit, budget             int
-	adjacency, summaryCap     int
-	oversample                int
-	direction, fusion         string
-	weights                   []string
-	session                   string
-	follow, receipt, explain  bool
-	withGlobal                bool
-	batch, embed, now         string
-	packing                   packingOptions
-	spelling                  string
-	feedback                  int
-	intent                    string
-	edgeWeights               []string
-	profile                   string
-	trim                      trimOptions
-	expansion                 expansionOptions
-	groups                    communityOptions
-	rerank                    rerankOptions
-	rewrite                   rewriteOptions
-}
-
-// timeFlags are the flags whose value is a time.
-var timeFlags = [5]struct{ name, help string }{
-	{"created-from", "created at this `TIME` or later"},
-	{"created-to", "created before this `TIME`"},
-	{"updated-from", "updated (or else created) at this `TIME` or later"},
-	{"updated-to", "updated (or else created) before this `TIME`"},
-	{"valid-at", "valid at this `TIME`"},
+	marks, vectors, sparse   []string
+	session                  string
+	follow, receipt, explain bool
+	withGlobal               bool
+	batch, embed             string
+	profile                  string
+	rerank                   rerankOptions
+	rewrite                  rewriteOptions
 }
 
 const summaryCapEnv = "MNEM_RENDER_SUMMARY_CAP_CHARS"
@@ -164,108 +140,30 @@ func (c *cli) answerFlags(cmd *cobra.Command, opt *retrieveOptions) {
 	c.writeFlags(cmd)
 }
 
-// requestFlags adds a flag for every parameter of a request.
-func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
-	f := cmd.Flags()
-	f.StringVar(&opt.fusion, "fusion", string(retrieve.Convex),
-		"how text and vectors become one list: `WAY` is convex, rrf, weighted-rrf or score-norm")
-	f.StringArrayVar(&opt.weights, "weight", nil,
-		"count a lane so much: `LANE=W`, LANE text, text:N, entity, time,"+
-			" dense:MODEL or sparse:MODEL, W 0 to 16 (repeatable)")
-	f.StringArrayVar(&opt.types, "type", nil, "only nodes of this `TYPE` (repeatable)")
-	f.StringArrayVar(&opt.where, "where", nil, "only where this `PREDICATE` holds (repeatable)")
-	for i, t := range timeFlags {
-		f.StringVar(&opt.times[i], t.name, "", t.help)
-	}
-	marksFlag(cmd, &opt.marks)
-	f.IntVar(&opt.limit, "limit", retrieve.DefaultLimit, "at most `N` items; 0 for no limit")
-	f.IntVar(&opt.budget, "budget", retrieve.DefaultBudget, "at most `N` tokens; 0 for no budget")
-	f.StringArrayVar(&opt.expandTypes, "expand-type", nil,
-		"expand along edges of this `TYPE` only (repeatable)")
-	f.StringVar(&opt.direction, "direction", string(retrieve.Both),
-		"expand along edges out, in or both")
-	f.IntVar(&opt.adjacency, "adjacency", 0, "print `N` edges of each item in each direction")
-	f.StringSliceVar(&opt.show, "show", nil, "print these `LINES` too: times, key, content")
-	f.IntVar(&opt.summaryCap, "summary-cap", retrieve.DefaultSummaryCap,
-		"cut each text at `N` characters; 0 for whole ("+summaryCapEnv+")")
-	opt.packing.add(cmd)
-	f.IntVar(&opt.oversample, "oversample", retrieve.DefaultOversample,
-		"compare at most `N` vectors exactly for each item of the limit, of many; 0 for all, 0 to 4096")
-	f.StringVar(&opt.spelling, "spelling", string(retrieve.SpellingOn),
-		"read words that no node has as the closest that some have: on or off")
-	f.IntVar(&opt.feedback, "feedback", 0,
-		"search again with words of the best `N` nodes that the text finds; 0 to 20")
-	opt.intentFlag(c, cmd)
-	f.StringArrayVar(&opt.edgeWeights, "edge-weight", nil,
-		"lend so much over edges of a type: `TYPE=W`, W 0 to 16, 1 for others (repeatable)")
-	opt.trim.add(cmd)
-	opt.expansion.add(cmd)
-	opt.groups.add(cmd)
-	opt.rerank.add(cmd)
-	f.StringVar(&opt.now, "now", "",
-		"count dates like 'last week' in the query from the day of this `TIME`; default today")
-}
-
 // request returns the request that flags and environment make. What they do not say is left to
 // profiles.
 func (c *cli) request(cmd *cobra.Command, opt *retrieveOptions) (retrieve.Request, error) {
-	r := retrieve.Request{
-		Types: opt.types, ExpandTypes: opt.expandTypes, Direction: retrieve.Direction(opt.direction),
-		Limit: &opt.limit, Budget: &opt.budget, Adjacency: opt.adjacency,
-		Show: opt.show, SummaryCap: &opt.summaryCap, Fusion: retrieve.Fusion(opt.fusion),
-		Spelling: retrieve.Spelling(opt.spelling), Feedback: opt.feedback, Oversample: &opt.oversample,
-		Intent: retrieve.Intent(opt.intent),
-	}
-	var err error
-	if err = opt.packing.set(cmd, &r); err != nil {
+	var r retrieve.Request
+	err := setByFlags(cmd.Flags(), &r)
+	if err != nil {
 		return r, err
 	}
-	opt.trim.set(cmd, &r)
-	if err = opt.expansion.set(cmd, &r); err != nil {
-		return r, err
-	}
-	opt.groups.set(&r)
 	if err = opt.rerank.set(c, cmd, &r); err != nil {
-		return r, err
-	}
-	if r.Weights, err = laneWeights(opt.weights); err != nil {
-		return r, err
-	}
-	if r.EdgeWeights, err = edgeWeights(opt.edgeWeights); err != nil {
-		return r, err
-	}
-	if r.Where, err = parseWhere(opt.where); err != nil {
 		return r, err
 	}
 	if r.Marks, err = parseMarks(opt.marks); err != nil {
 		return r, err
 	}
-	if r.Now, err = parseNow(cmd, opt.now); err != nil {
-		return r, err
-	}
-	to := [5]*graph.OptTime{
-		&r.CreatedFrom, &r.CreatedTo, &r.UpdatedFrom, &r.UpdatedTo, &r.ValidAt,
-	}
-	for i, flag := range timeFlags {
-		if !cmd.Flags().Changed(flag.name) {
-			continue
-		}
-		t, err := graph.ParseTime(opt.times[i])
-		if err != nil {
-			return r, &retrieve.RequestError{Param: flag.name, Reason: err.Error()}
-		}
-		*to[i] = graph.At(t)
-	}
+	given := givenParams(cmd)
 	if s := c.env(summaryCapEnv); s != "" && !cmd.Flags().Changed("summary-cap") {
 		n, err := strconv.Atoi(s)
 		if err != nil {
 			return r, usagef("%s: %q is not a number of characters", summaryCapEnv, s)
 		}
 		r.SummaryCap = &n
-		r = r.Explicitly(append(givenParams(cmd), "summaryCap")...)
-		return r, r.ValidateGiven()
+		given = append(given, "summaryCap")
 	}
-	r = r.Explicitly(givenParams(cmd)...)
+	r = r.Explicitly(given...)
 	return r, r.ValidateGiven()
 }
 
@@ -358,7 +256,7 @@ func checkRetrieve(cmd *cobra.Command, opt *retrieveOptions, session string, arg
 		return usagef("--follow and --at exclude each other")
 	case opt.follow && session == "":
 		return usagef("--follow needs --session: without one, the answer is from HEAD anyway")
-	case opt.packing.unseen && session == "":
+	case f.Lookup("unseen").Value.String() == "true" && session == "":
 		return usagef("--unseen needs --session: without one, nothing tells what was shown before")
 	case f.Changed("batch") && opt.batch == "":
 		return usagef("--batch: want a file, or - for standard input")

@@ -3,29 +3,8 @@ package cli
 import (
 	"fmt"
 
-	"github.com/spf13/cobra"
-
 	"github.com/mnem-project/mnem/retrieve"
 )
-
-// communityOptions are the flags of retrieve about communities and summaries.
-type communityOptions struct {
-	community bool
-	summarize int
-}
-
-func (opt *communityOptions) add(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.BoolVar(&opt.community, "community", false,
-		"raise and add members of the communities that the best nodes are in")
-	f.IntVar(&opt.summarize, "summarize", 0,
-		"sum the answer up in `N` of its sentences, after the items; 0 to 50")
-}
-
-// set fills in what the flags ask for.
-func (opt *communityOptions) set(r *retrieve.Request) {
-	r.Community, r.Summarize = opt.community, opt.summarize
-}
 
 // membershipJSON says which community raised an item, or brought it in.
 type membershipJSON struct {

@@ -4,51 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/retrieve"
 )
-
-// packingOptions are the flags of retrieve that choose among what was found and arrange it.
-type packingOptions struct {
-	exclude       []string
-	unseen, dedup bool
-	mmr           float64
-	order         string
-}
-
-func (opt *packingOptions) add(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringArrayVar(&opt.exclude, "exclude", nil,
-		"leave out this `NODE`, by key or id (repeatable)")
-	f.BoolVar(&opt.unseen, "unseen", false, "leave out what the session was shown before")
-	f.BoolVar(&opt.dedup, "dedup", false, "leave out what repeats an item before it")
-	f.Float64Var(&opt.mmr, "mmr", 1,
-		"give relevance this `SHARE`, and the rest to being unlike the items before; 0 to 1")
-	f.StringVar(&opt.order, "order", string(retrieve.ByRank),
-		"print items by rank, by time (oldest first), or as a document: what edges join side by side")
-}
-
-// set fills in what the flags ask for.
-func (opt *packingOptions) set(cmd *cobra.Command, r *retrieve.Request) error {
-	r.ExcludeNames, r.Unseen, r.Dedup = opt.exclude, opt.unseen, opt.dedup
-	r.Order = retrieve.Order(opt.order)
-	if r.Order == "" {
-		return usagef("--order: want rank, time or document")
-	}
-	if !cmd.Flags().Changed("mmr") {
-		return nil
-	}
-	units, ok := retrieve.Lambda(opt.mmr)
-	if !ok {
-		return &retrieve.RequestError{
-			Param: "mmr", Reason: fmt.Sprintf("%v is outside 0 to 1", opt.mmr),
-		}
-	}
-	r.MMR = &units
-	return nil
-}
 
 type droppedJSON struct {
 	ID      string  `json:"id"`

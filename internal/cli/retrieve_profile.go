@@ -64,7 +64,7 @@ func profileHint(err error) error {
 	if errors.As(err, &pe) {
 		flags := make([]string, len(pe.Params))
 		for i, param := range pe.Params {
-			flags[i] = flagOf(param)
+			flags[i] = retrieve.FlagName(param)
 		}
 		return hint(err, "set what goes with it too, or take it out: 'mnem profile unset %s %s'",
 			pe.Name, strings.Join(flags, " "))
@@ -75,24 +75,13 @@ func profileHint(err error) error {
 	return err
 }
 
-// flagOf returns the flag of requestFlags that sets a parameter.
-func flagOf(param string) string {
-	switch param {
-	case "weights":
-		return "weight"
-	case "edgeWeights":
-		return "edge-weight"
-	}
-	return retrieve.FlagName(param)
-}
-
 // whyOwn says why no profile can hold a flag of requestFlags.
 func whyOwn(flag string) string {
 	if flag == "include" {
 		flag = "marks" // its other name
 	}
 	for _, param := range retrieve.OwnParams() {
-		if flagOf(param) == flag {
+		if retrieve.FlagName(param) == flag {
 			return retrieve.WhyOwn(param)
 		}
 	}
@@ -103,32 +92,11 @@ func whyOwn(flag string) string {
 func givenParams(cmd *cobra.Command) []string {
 	var out []string
 	for _, param := range retrieve.ProfileParams() {
-		if cmd.Flags().Changed(flagOf(param)) {
+		if cmd.Flags().Changed(retrieve.FlagName(param)) {
 			out = append(out, param)
 		}
 	}
 	return out
-}
-
-// edgeWeights reads values of --edge-weight, TYPE=W: W is what comes after the last "=".
-func edgeWeights(values []string) ([]retrieve.EdgeWeight, error) {
-	var out []retrieve.EdgeWeight
-	for _, s := range values {
-		at := strings.LastIndexByte(s, '=')
-		if at < 1 {
-			return nil, usagef("--edge-weight %q: want TYPE=W, as in owns=2", s)
-		}
-		v, err := ipld.ParseJSON([]byte(s[at+1:]))
-		if err != nil {
-			return nil, usagef("--edge-weight %q: %q is not a number", s, s[at+1:])
-		}
-		w, err := retrieve.ParseEdgeWeight(s[:at], v)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, w)
-	}
-	return out, nil
 }
 
 // hideOwn hides the flags of requestFlags that no profile can hold, and the defaults of the others:
@@ -138,7 +106,7 @@ func hideOwn(f *pflag.FlagSet) {
 	f.VisitAll(func(flag *pflag.Flag) {
 		flag.Hidden = true
 		for _, param := range may {
-			if flagOf(param) == flag.Name {
+			if retrieve.FlagName(param) == flag.Name {
 				flag.Hidden = false
 				switch flag.Value.Type() { // as pflag tells a default that is not worth a word
 				case "string":

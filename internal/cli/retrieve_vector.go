@@ -113,24 +113,3 @@ func (c *cli) queryJSON(
 	}
 	return v, name, nil
 }
-
-// laneWeights reads values of --weight, LANE=W: W is what comes after the last "=".
-func laneWeights(values []string) ([]retrieve.LaneWeight, error) {
-	var out []retrieve.LaneWeight
-	for _, s := range values {
-		at := strings.LastIndexByte(s, '=')
-		if at < 1 {
-			return nil, usagef("--weight %q: want LANE=W, as in text=1 or dense:MODEL=0.5", s)
-		}
-		v, err := ipld.ParseJSON([]byte(s[at+1:]))
-		if err != nil {
-			return nil, usagef("--weight %q: %q is not a number", s, s[at+1:])
-		}
-		w, err := retrieve.ParseLaneWeight(s[:at], v)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, w)
-	}
-	return out, nil
-}

@@ -4,23 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/retrieve"
 )
-
-// parseNow reads the flag --now.
-func parseNow(cmd *cobra.Command, value string) (graph.OptTime, error) {
-	if !cmd.Flags().Changed("now") {
-		return graph.OptTime{}, nil
-	}
-	t, err := graph.ParseTime(value)
-	if err != nil {
-		return graph.OptTime{}, &retrieve.RequestError{Param: "now", Reason: err.Error()}
-	}
-	return graph.At(t), nil
-}
 
 // withNow lets the dates of a request count from today where it names no day itself and has such
 // dates: nothing else may depend on the clock.
