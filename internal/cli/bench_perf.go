@@ -74,7 +74,7 @@ func (c *cli) runPerf(cmd *cobra.Command, opt *perfOptions) error {
 		return usagef("--dir: want a directory")
 	}
 	if err := opt.Validate(); err != nil {
-		return usageError{err}
+		return usagef("%w", err)
 	}
 	var page *perfPage
 	if f.Changed("write") { // looked at before the work begins

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -39,7 +40,7 @@ func (f *refFlags) add(cmd *cobra.Command, what, force string) {
 }
 
 func (f *refFlags) options(by repo.Stamp) (repo.RefOptions, error) {
-	expect, err := parseExpect(f.expect)
+	expect, err := ops.ParseExpect(f.expect)
 	return repo.RefOptions{Stamp: by, Force: f.force, Expect: expect}, err
 }
 
@@ -175,7 +176,7 @@ func (c *cli) createBranch(
 		return hint(already(err, "branch %q", args[0]), "go there with 'mnem switch %s', or move "+
 			"it with --force", args[0])
 	case err != nil:
-		return noCommitHint(err)
+		return ops.CommitHint(err)
 	}
 	return c.printBranch(ctx, r, args[0], at)
 }

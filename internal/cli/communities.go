@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/community"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -195,7 +196,7 @@ func (m memberJSON) label() string {
 func (l *communityLister) one(ctx context.Context, name string) error {
 	id, err := l.s.Name(ctx, name)
 	if err != nil {
-		return nodeHint(err)
+		return ops.NodeHint(err)
 	}
 	p, err := l.s.Communities(ctx)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -62,7 +63,7 @@ func (c *cli) diffCommand() *cobra.Command {
 		return c.withRepo(cmd, false, func(ctx context.Context, r *repo.Repo) error {
 			d, err := c.compare(ctx, r, opt, args)
 			if err != nil {
-				return noCommitHint(err)
+				return ops.CommitHint(err)
 			}
 			return c.diff(ctx, d, opt)
 		})
@@ -259,7 +260,7 @@ func (c *cli) streamDiff(
 	if inNodes {
 		out.field("edges", []struct{}{})
 	}
-	out.field("counts", itemCountsJSON{jsonCounts(t.nodes), jsonCounts(t.edges)})
+	out.field("counts", itemCountsJSON{t.nodes, t.edges})
 	p, err := opt.profileDiff(ctx, d.Diff)
 	if err != nil {
 		return err
@@ -301,7 +302,7 @@ func weightValue(v *ipld.Value) *ipld.Value {
 	if v == nil || v.Kind() != ipld.Int {
 		return v
 	}
-	number, err := ipld.ParseJSON([]byte(weightJSON(v.Int()).String()))
+	number, err := ipld.ParseJSON([]byte(ops.Weight(v.Int()).String()))
 	if err != nil {
 		return v
 	}
@@ -311,13 +312,13 @@ func weightValue(v *ipld.Value) *ipld.Value {
 // typeCountsJSON are the counts of one type.
 type typeCountsJSON struct {
 	Type string `json:"type"`
-	countsJSON
+	repo.Counts
 }
 
 func jsonTypes(of map[string]*repo.Counts) []typeCountsJSON {
 	out := make([]typeCountsJSON, 0, len(of))
 	for _, typ := range sortedKeys(of) {
-		out = append(out, typeCountsJSON{typ, jsonCounts(*of[typ])})
+		out = append(out, typeCountsJSON{typ, *of[typ]})
 	}
 	return out
 }
@@ -331,7 +332,7 @@ func (c *cli) streamStat(
 	}
 	out.field("node_types", jsonTypes(t.nodeTypes))
 	out.field("edge_types", jsonTypes(t.edgeTypes))
-	out.field("counts", itemCountsJSON{jsonCounts(t.nodes), jsonCounts(t.edges)})
+	out.field("counts", itemCountsJSON{t.nodes, t.edges})
 	out.close("}")
 	return out.err
 }

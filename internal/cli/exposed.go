@@ -73,7 +73,6 @@ func exposedCommands() []exposed {
 
 // exposedChanges are the commands that change the memory.
 func exposedChanges() []exposed {
-	nodes := []operation.Param{list("nodes", nodesDoc, true)}
 	rev := []operation.Param{required("rev", "the commit, branch or range A..B")}
 	edge := []operation.Param{
 		required("src", "the node that the edge comes from"), required("type", "the type of the edge"),
@@ -111,15 +110,6 @@ func exposedChanges() []exposed {
 				"the first of several nodes is a revision: key:NAME is always a node"),
 			list("nodes", nodesDoc, true),
 		}},
-		{command: "forget", effect: writes, idempotent: true, flags: marking, words: nodes},
-		{command: "supersede", effect: writes, idempotent: true, flags: marking, words: []operation.Param{
-			list("old", nodesDoc, true), required("new", "the node that takes their place")}},
-		{command: "contradict", effect: writes, idempotent: true, flags: marking, words: []operation.Param{
-			required("a", nodeDoc), required("b", nodeDoc)}},
-		{command: "stale", effect: writes, idempotent: true, flags: marking, words: nodes},
-		{command: "retire", effect: writes, idempotent: true, flags: marking, words: nodes},
-		{command: "expire", effect: writes, idempotent: true, flags: "now " + marking, words: []operation.Param{
-			list("nodes", nodesDoc+"; without any, those whose time has passed", false)}},
 		{command: "consolidate", effect: reads, writes: []string{"apply", "decline"},
 			flags: "apply at cap decline kind limit now " + marking,
 			words: []operation.Param{list("picks", "ids of proposals", false)}},
@@ -163,8 +153,6 @@ func exposedReads() []exposed {
 		{command: "check", effect: reads,
 			flags: "at embed gate include nearest now threshold type valid-at where",
 			words: []operation.Param{required("query", queryDoc)}},
-		{command: "get", effect: reads, pure: true, varies: []string{"importance"},
-			flags: "at field importance include now", words: node},
 		{command: "show", effect: reads, pure: true, varies: []string{"signatures"},
 			flags: "at signatures",
 			words: []operation.Param{word("name", "a revision, or "+nodeDoc)}},
@@ -185,12 +173,8 @@ func exposedReads() []exposed {
 		{command: "related", effect: reads, pure: true, flags: "at include limit", words: node},
 		{command: "suggest", effect: reads, pure: true, flags: "at",
 			words: []operation.Param{required("text", "the text to find tags for")}},
-		{command: "log", effect: reads,
-			flags: "agent at author grep limit oneline signatures since stat type until",
-			words: []operation.Param{word("node", nodeDoc)}},
 		{command: "diff", effect: reads, flags: "stage staged stat type", words: []operation.Param{
 			word("a", revDoc+", or a range A..B"), word("b", revDoc)}},
-		{command: "blame", effect: reads, pure: true, flags: "at field", words: node},
 		{command: "profile list", effect: reads, flags: "at"},
 		{command: "profile show", effect: reads, flags: "at", words: profileName()},
 	}

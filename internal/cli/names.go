@@ -3,10 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -15,18 +13,6 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 )
-
-// noCommitHint tells what to do about a repository without commits.
-func noCommitHint(err error) error {
-	var missing *repo.NotFoundError
-	if errors.As(err, &missing) && missing.What == noCommitYet {
-		return hint(err, "make the first with 'mnem remember TEXT' or 'mnem commit -m MESSAGE FILE'")
-	}
-	return err
-}
-
-// noCommitYet is how package repo names what is missing on an unborn branch.
-const noCommitYet = "commit yet on branch"
 
 // label names a node for people: its key, or its id where it has none.
 func label(n *graph.Node) string {
@@ -159,27 +145,6 @@ func (v visible) node(ctx context.Context, id graph.ID) (bool, error) {
 	return v.shows(m), err
 }
 
-// weightJSON is the shortest decimal fraction that means a weight.
-type weightJSON uint32
-
-// MarshalJSON writes the fraction.
-func (w weightJSON) MarshalJSON() ([]byte, error) { return []byte(w.String()), nil }
-
-func (w weightJSON) String() string {
-	x := float64(w) / graph.MaxWeight
-	for digits := range 6 {
-		s := strconv.FormatFloat(x, 'f', digits, 64)
-		short, err := strconv.ParseFloat(s, 64)
-		if err != nil {
-			break
-		}
-		if units, err := graph.EdgeWeight(short); err == nil && units == uint32(w) {
-			return s
-		}
-	}
-	return strconv.FormatFloat(x, 'f', -1, 64)
-}
-
 // needOne returns a usage error unless at most one of the flags was given.
 func needOne(cmd *cobra.Command, names ...string) error {
 	given := ""
@@ -198,7 +163,7 @@ func needOne(cmd *cobra.Command, names ...string) error {
 // checkRange returns a usage error unless low <= n <= high.
 func checkRange(flag string, n, low, high int) error {
 	if n < low || n > high {
-		return usageError{fmt.Errorf("--%s: %d is outside %d to %d", flag, n, low, high)}
+		return usagef("--%s: %d is outside %d to %d", flag, n, low, high)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -97,7 +98,7 @@ func (c *cli) neighbors(
 	}
 	id, err := s.Name(ctx, name)
 	if err != nil {
-		return nodeHint(err)
+		return ops.NodeHint(err)
 	}
 	near, err := readNeighbors(ctx, s, id, opt)
 	if err != nil {
@@ -243,7 +244,7 @@ type neighborJSON struct {
 	Key      *string    `json:"key"`
 	NodeType *string    `json:"node_type"`
 	Summary  *string    `json:"summary"`
-	Weight   weightJSON `json:"weight"`
+	Weight   ops.Weight `json:"weight"`
 }
 
 func (n *neighborhood) json() neighborsJSON {
@@ -261,7 +262,7 @@ func jsonNeighbors(list []neighbor) []neighborJSON {
 	for i, n := range list {
 		out[i] = neighborJSON{
 			Type: n.entry.Type, Edge: n.entry.Edge.String(), ID: n.entry.Other.String(),
-			Weight: weightJSON(n.entry.Weight),
+			Weight: ops.Weight(n.entry.Weight),
 		}
 		if n.node != nil {
 			out[i].Key, out[i].NodeType = orNull(n.node.Key), orNull(n.node.Type)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -87,11 +88,11 @@ func (c *cli) path(
 ) error {
 	a, err := s.Name(ctx, nameA)
 	if err != nil {
-		return nodeHint(err)
+		return ops.NodeHint(err)
 	}
 	b, err := s.Name(ctx, nameB)
 	if err != nil {
-		return nodeHint(err)
+		return ops.NodeHint(err)
 	}
 	steps, found, err := s.Adjacency().ShortestPath(ctx, a, b, opt)
 	if errors.Is(err, adjacency.ErrTooFar) {

@@ -48,7 +48,7 @@ func (c *cli) reset(ctx context.Context, r *repo.Repo, by repo.Stamp) error {
 	name := firstOf(c.stage(), repo.DefaultStage)
 	if c.global.json {
 		return c.printJSON(resetJSON{
-			name, st.Staged, itemCountsJSON{jsonCounts(nodes), jsonCounts(edges)},
+			name, st.Staged, itemCountsJSON{nodes, edges},
 		})
 	}
 	if !st.Staged {

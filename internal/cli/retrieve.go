@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/embed"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -416,7 +417,7 @@ func (a *answerer) answer(
 ) (*retrieve.Answer, ipld.CID, error) {
 	s, err := a.snapshot(ctx)
 	if err != nil {
-		return nil, ipld.CID{}, noCommitHint(err)
+		return nil, ipld.CID{}, ops.CommitHint(err)
 	}
 	if req, err = a.c.withNow(req); err != nil {
 		return nil, ipld.CID{}, err
@@ -446,7 +447,7 @@ func (a *answerer) answer(
 func excludeHint(err error) error {
 	var missing *repo.NotFoundError
 	if errors.As(err, &missing) && missing.What == "node" {
-		return nodeHint(fmt.Errorf("exclude: %w", err))
+		return ops.NodeHint(fmt.Errorf("exclude: %w", err))
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -70,7 +71,7 @@ func (c *cli) sessionStart() *cobra.Command {
 			opt := repo.SessionOptions{Stamp: by, At: c.global.at, Follow: follow}
 			s, err := r.StartSession(ctx, args[0], opt)
 			if err != nil {
-				return noCommitHint(err)
+				return ops.CommitHint(err)
 			}
 			return c.printSession(s)
 		})

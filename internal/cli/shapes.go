@@ -3,6 +3,7 @@ package cli
 import (
 	"maps"
 	"slices"
+	"strings"
 )
 
 // The shapes of answers with --json, as operation.Schema reads them, put together from parts.
@@ -177,6 +178,9 @@ func shapes() map[string][]string {
 	for _, more := range []map[string][]string{readShapes(), recordShapes(), benchShapes(), machineShapes()} {
 		maps.Copy(all, more)
 	}
+	for _, v := range verbs() {
+		all["mnem "+v.spec.Command] = v.spec.Shapes()
+	}
 	return all
 }
 
@@ -203,8 +207,6 @@ func changeShapes() map[string][]string {
 			`"marked_by?": "cid|null", "dry_run?": "bool"}`},
 		"mnem sources refresh": {`{"commit": "cid|null", "branch": "text", "graph": "cid|null", ` +
 			`"sources": ` + shapeSourceChecks + `, "no_change": "bool", "dry_run": "bool"}`},
-		"mnem forget": {shapeMarked}, "mnem supersede": {shapeMarked}, "mnem stale": {shapeMarked},
-		"mnem contradict": {shapeMarked}, "mnem retire": {shapeMarked}, "mnem expire": {shapeMarked},
 		"mnem merge": {shapeMerge, shapePending}, "mnem revert": {shapeMerge},
 		"mnem cherry-pick": {shapeMerge},
 		"mnem remember": {shapeRemembered, `{"duplicate_above": "int", "similar_from": "int", ` +
@@ -241,8 +243,6 @@ func readShapes() map[string][]string {
 				shapeMembers + `}`},
 		"mnem profile list": {shapeProfile}, "mnem profile show": {shapeProfile},
 		"mnem retrieve": {shapeAnswer}, "mnem recall": {shapeAnswer},
-		"mnem get": {`{` + shapeWhole + `}`, `{` + shapeWhole + `, "importance": ` + shapeImportance +
-			`, "now": "time"}`, `"json"`},
 		"mnem show": {
 			`{` + shapeCommit + `, "diff": ` + shapeDiff + `}`, `{` + shapeWhole + `, ` + shapeBuckets + `}`,
 		},
@@ -270,10 +270,7 @@ func readShapes() map[string][]string {
 			`"reasons": [{"kind": "edge|shared|text", "score": "int", "names": ["text"]}]}]}`},
 		"mnem suggest": {`{"commit": "cid|null", "tags": [{"tag": "text", "score": "int", ` +
 			`"from": ["id"], "in_text": "bool"}]}`},
-		"mnem log":  {`{` + shapeCommit + `}`},
 		"mnem diff": {shapeDiff, shapeDiffStat},
-		"mnem blame": {`{"id": "id", "key": "text|null", "fields": [{"field": "text", ` +
-			`"commit": "cid", "author": "text", "agent": "text|null", "time": "time"}]}`},
 	}
 }
 
@@ -379,8 +376,11 @@ func benchShapes() map[string][]string {
 
 // streams print one object a line instead of one.
 func streams(path string) bool {
+	if v := verbOf(strings.TrimPrefix(path, "mnem ")); v != nil {
+		return v.spec.Stream()
+	}
 	return slices.Contains([]string{
-		"mnem config list", "mnem token list", "mnem profile list", "mnem remember", "mnem log",
+		"mnem config list", "mnem token list", "mnem profile list", "mnem remember",
 		"mnem session list", "mnem session log", "mnem demo", "mnem verify", "mnem key list", "mnem guard check",
 		"mnem guard rules",
 		"mnem branch", "mnem tag", "mnem op log", "mnem watch",

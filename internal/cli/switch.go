@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
@@ -51,7 +52,7 @@ func (c *cli) switchCommand() *cobra.Command {
 			if detach {
 				rev := firstOf(append(args, string(graph.Head))...)
 				if _, err := r.Detach(ctx, rev, by); err != nil {
-					return noCommitHint(err)
+					return ops.CommitHint(err)
 				}
 				return c.printSwitch(ctx, r)
 			}
@@ -94,7 +95,7 @@ func switchHint(ctx context.Context, r *repo.Repo, err error, name string) error
 		return hint(already(err, "branch %q", name), "go there with 'mnem switch %s', or move it "+
 			"with --force", name)
 	case errors.Is(err, store.ErrNotFound):
-		return noCommitHint(err)
+		return ops.CommitHint(err)
 	}
 	return err
 }

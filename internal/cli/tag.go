@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
@@ -128,7 +129,7 @@ func (c *cli) createTag(
 	case errors.Is(err, fs.ErrExist):
 		return hint(already(err, "tag %q", args[0]), "move it with --force")
 	case errors.Is(err, store.ErrNotFound):
-		return noCommitHint(err)
+		return ops.CommitHint(err)
 	case err != nil:
 		return err
 	case c.global.json:

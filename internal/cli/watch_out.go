@@ -36,8 +36,8 @@ type branchMoveJSON struct {
 	Branch  string       `json:"branch"`
 	Commit  string       `json:"commit"`
 	Message string       `json:"message"`
-	Nodes   *countsJSON  `json:"nodes,omitempty"`
-	Edges   *countsJSON  `json:"edges,omitempty"`
+	Nodes   *repo.Counts `json:"nodes,omitempty"`
+	Edges   *repo.Counts `json:"edges,omitempty"`
 	Changes *changedJSON `json:"changes,omitempty"`
 }
 
@@ -84,7 +84,7 @@ func jsonBranchMove(ctx context.Context, b repo.BranchMove, diff bool) (*branchM
 	if err != nil {
 		return nil, err
 	}
-	n, e := jsonCounts(nodes), jsonCounts(edges)
+	n, e := nodes, edges
 	out.Nodes, out.Edges = &n, &e
 	if diff {
 		out.Changes, err = jsonChanged(ctx, comparison{Diff: d, from: b.From, to: b.To})

@@ -60,6 +60,8 @@ var allowed = map[string]string{
 	"internal/queue": "",
 	// What can be asked from outside, and what becomes of it: words, no repository.
 	"operation": "",
+	// The table of verbs, under every surface.
+	"ops": "ipld graph commit store retrieve repo memory operation policy",
 	"mcp":       "operation", // answers to agents: calls of operations, never a repository
 	// HTTP sees the table and who runs it, never a repository or a command.
 	"serve": "operation",
@@ -80,7 +82,7 @@ var allowed = map[string]string{
 	// Exact token counts: two large vocabularies, which only who counts by them links.
 	"tokens": "",
 	"internal/cli": "ipld graph guard store commit adjacency community retrieve repo memory memory/compare embed rerank " +
-		"rewrite operation policy serve " +
+		"rewrite operation ops policy serve " +
 		"tokens internal/text " +
 		"internal/clients internal/filestate internal/keyring internal/evaluate internal/owner internal/perf " +
 		"internal/queue mcp " +
