@@ -77,6 +77,20 @@ func (e *hintError) Unwrap() error { return e.err }
 // parameters. Where the latter is empty they are told the former.
 func Hint(err error, local, remote string) error { return &hintError{err, local, remote} }
 
+// answeredError is an error that comes with an answer, as the conflicts of a merge.
+type answeredError struct{ error }
+
+func (e answeredError) Unwrap() error { return e.error }
+
+// Answered makes the answer that a verb returns beside an error be given before it.
+func Answered(err error) error { return answeredError{err} }
+
+func hasAnswer(err error) bool {
+	var answered answeredError
+	var news *News
+	return errors.As(err, &answered) || errors.As(err, &news)
+}
+
 // News is an error that says that an answer is bad news, as that of a replay which differs. The answer
 // was given.
 type News struct{ Outcome operation.Outcome }

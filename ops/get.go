@@ -130,7 +130,10 @@ func get(ctx context.Context, s *Service, q *GetRequest) (any, error) {
 		return nil, err
 	}
 	e, err := memory.Importance(ctx, snap, w.ID, now, opt)
-	return &ImportantNode{*w, *ImportanceOf(&e), now}, err
+	if err != nil {
+		return nil, err
+	}
+	return &ImportantNode{*w, *ImportanceOf(&e), now}, nil
 }
 
 // now reads a time that a request gives, that of the change where it gives none.

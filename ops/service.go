@@ -26,6 +26,8 @@ type Host interface {
 	// where that is not counted.
 	Trusted() (commit.Verifier, error)
 	Accesses() (func(graph.ID) int64, error)
+	// Stage is the stage that the caller uses, "" for the default one.
+	Stage() string
 	// Human is whether answers are shown to people as text.
 	Human() bool
 }
@@ -91,10 +93,8 @@ func (s *Service) open(ctx context.Context) (err error) {
 // EffectOf returns the most that the verb does with a request.
 func (s *Spec) EffectOf(req any) operation.Effect {
 	most := s.Effect
-	given, _ := req.(interface{ Given(string) bool })
 	for _, f := range s.Fields() {
-		v := f.Value(req)
-		if f.Writes && most < Writes && !v.IsZero() && (given == nil || given.Given(f.Name)) {
+		if f.Writes && most < Writes && !f.Value(req).IsZero() {
 			most = Writes
 		}
 	}

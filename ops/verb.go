@@ -19,6 +19,7 @@ const (
 type Spec struct {
 	Command string // its words on the command line, as "op log"
 	Usage   string // what follows them there
+	Args    string // the positional arguments, where Usage has more than these
 	Group   string // of the help, of a command of the root
 	Title   string // a few words
 	Doc     string // the help; its first paragraph is what remote callers are told
@@ -47,19 +48,16 @@ type Verb[Req, Res any] struct {
 	do func(ctx context.Context, s *Service, req *Req, emit func(Res) error) error
 }
 
-// Define declares a verb with one answer. A function that returns an error and an answer other than nil
-// has news that are bad: the answer is given before the error is.
+// Define declares a verb with one answer. Beside an error of Answered or News the answer is given too.
 func Define[Req, Res any](
 	spec Spec, do func(ctx context.Context, s *Service, req *Req) (Res, error),
 ) *Verb[Req, Res] {
 	return define(spec, func(ctx context.Context, s *Service, req *Req, emit func(Res) error) error {
 		res, err := do(ctx, s, req)
-		if v := reflect.ValueOf(&res).Elem(); err == nil || v.Kind() == reflect.Pointer && !v.IsNil() {
-			if emitErr := emit(res); emitErr != nil {
-				return emitErr
-			}
+		if err != nil && !hasAnswer(err) {
+			return err
 		}
-		return err
+		return firstError(emit(res), err)
 	})
 }
 

@@ -248,7 +248,7 @@ func (c *cli) streamDiff(
 		return out.item(v)
 	}
 	t, err := eachDiff(ctx, d, opt, func(n *repo.NodeDiff) error {
-		names.remember(n.Node())
+		names.Remember(n.Node())
 		return out.item(nodeDiffJSON{
 			n.ID.String(), orNull(n.Node().Key), n.Node().Type, n.Kind, jsonFields(n.Fields),
 		})
@@ -346,7 +346,7 @@ func countDiff(ctx context.Context, d comparison, opt diffOptions) (*tally, erro
 func (c *cli) printDiff(ctx context.Context, d comparison, opt diffOptions) (*tally, error) {
 	names := d.labels()
 	t, err := eachDiff(ctx, d, opt, func(n *repo.NodeDiff) error {
-		names.remember(n.Node())
+		names.Remember(n.Node())
 		return c.printItemDiff(n.Kind, "node "+label(n.Node())+" "+line(n.Node().Type), n.Fields)
 	}, func(e *repo.EdgeDiff) error {
 		src, err := names.label(ctx, e.Edge().Src)
@@ -446,10 +446,4 @@ func (c *cli) printStat(ctx context.Context, d comparison, opt diffOptions) erro
 		}
 	}
 	return nil
-}
-
-// remember lets a node be named without being read, also one that no snapshot has, as one that is
-// only staged.
-func (l *labels) remember(n *graph.Node) {
-	l.keep(n.ID, &graph.Node{ID: n.ID, Key: n.Key})
 }

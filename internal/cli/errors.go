@@ -25,17 +25,8 @@ func hint(err error, format string, args ...any) error {
 	return ops.Hint(err, fmt.Sprintf(format, args...), "")
 }
 
-// existsError says what is there already, where the system speaks of files.
-type existsError struct {
-	what string
-	err  error
-}
-
-func (e existsError) Error() string { return e.what + " already exists" }
-func (e existsError) Unwrap() error { return e.err }
-
 func already(err error, format string, args ...any) error {
-	return existsError{fmt.Sprintf(format, args...), err}
+	return ops.Already(err, format, args...)
 }
 
 // noRepoError says where no repository was found.

@@ -98,7 +98,6 @@ func exposedChanges() []exposed {
 			words: edge},
 		{command: "unlink", effect: writes, flags: "all key " + staged, words: edge},
 		{command: "status", effect: reads, flags: "stage"},
-		{command: "reset", effect: writes, idempotent: true, flags: "expect stage time"},
 		{command: "merge", effect: writes,
 			flags: "abort continue drop list no-ff require-signed resolve take " + applying,
 			words: []operation.Param{word("rev", revDoc)},
@@ -158,11 +157,6 @@ func exposedReads() []exposed {
 			words: []operation.Param{word("name", "a revision, or "+nodeDoc)}},
 		{command: "ls", effect: reads, pure: true, varies: []string{"sort"},
 			flags: "after at edges include limit now sort type where"},
-		{command: "neighbors", effect: reads, pure: true,
-			flags: "at both derived in include limit out type", words: node},
-		{command: "path", effect: reads, pure: true, flags: "at include max-hops type undirected",
-			words: []operation.Param{
-				required("from", nodeDoc), required("to", nodeDoc)}},
 		{command: "communities", effect: reads, pure: true, flags: "at include limit",
 			words: []operation.Param{word("node", nodeDoc)}},
 		{command: "sources", effect: reads, flags: "at kind limit",
@@ -182,32 +176,8 @@ func exposedReads() []exposed {
 
 // exposedRecords are the commands about history, records and care.
 func exposedRecords() []exposed {
-	session := []operation.Param{required("name", "the name of the session")}
 	return []exposed{
-		{command: "branch", effect: reads, flags: "delete expect force move time", words: []operation.Param{
-			making("name", "the branch; none to list them"),
-			making("rev", "where a new branch begins; with move the new name")}},
-		{command: "switch", effect: writes, flags: "create detach expect force time", words: []operation.Param{
-			word("name", "the branch, or with detach a revision"),
-			word("rev", "with create: where the branch begins")}},
-		{command: "tag", effect: reads, flags: "allow-secret annotate delete expect force message time", words: []operation.Param{
-			making("name", "the tag; none to list them"), making("rev", revDoc)}},
-		{command: "undo", effect: writes, flags: "expect time", words: []operation.Param{
-			word("op", "an operation by number or CID; none for the newest")}},
-		{command: "redo", effect: writes, flags: "expect time"},
-		{command: "op log", effect: reads, flags: "limit"},
-		{command: "op show", effect: reads, words: []operation.Param{word("op", "by number or CID")}},
-		{command: "op diff", effect: reads, words: []operation.Param{
-			required("a", "an operation by number or CID"), word("b", "another one")}},
-		{command: "op restore", effect: writes, flags: "expect time", words: []operation.Param{
-			required("op", "an operation by number or CID")}},
 		{command: "watch", effect: reads, flags: "diff limit ref since"},
-		{command: "session start", effect: writes, flags: "at follow time", words: session},
-		{command: "session list", effect: reads},
-		{command: "session log", effect: reads, flags: "limit", words: session},
-		{command: "session advance", effect: writes, flags: "time to", words: session},
-		{command: "session end", effect: writes, flags: "time", words: session},
-		{command: "session rm", effect: destroys, flags: "time", words: session},
 		{command: "replay", effect: reads, words: []operation.Param{
 			required("record", "the name of a session or the CID of a receipt")}},
 		{command: "export", effect: reads, fixed: []string{"--output=-"},

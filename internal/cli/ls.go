@@ -135,7 +135,7 @@ func (c *cli) ls(ctx context.Context, r *repo.Repo, atGiven bool, opt listOption
 func (c *cli) lister(
 	ctx context.Context, s *repo.Snapshot, opt listOptions,
 ) (*lister, error) {
-	l := &lister{s: s, opt: opt, see: visible{s, opt.req.Marks}}
+	l := &lister{s: s, opt: opt, see: ops.Visible{Snapshot: s, Let: opt.req.Marks}}
 	if opt.sort.field != sortImportance {
 		return l, nil
 	}

@@ -188,7 +188,7 @@ func TestPagesInBoundedMemory(t *testing.T) {
 	}
 	specs := []sortSpec{{"props.x", false}, {"props.x", true}, {"key", true}, {"id", true}}
 	for _, spec := range specs {
-		l := &lister{s: s, opt: listOptions{sort: spec}, see: visible{s, nil}}
+		l := &lister{s: s, opt: listOptions{sort: spec}, see: ops.Visible{Snapshot: s, Let: nil}}
 		var places []place
 		for row, err := range l.rows(ctx, graph.ID{}) {
 			if err != nil {

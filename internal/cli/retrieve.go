@@ -461,7 +461,7 @@ func (a *answerer) explainTerms(
 	for i, item := range answer.Items {
 		ids[i] = item.ID
 		if item.Community != nil {
-			if _, err = a.names.node(ctx, item.Community.Seed); err != nil {
+			if _, err = a.names.Node(ctx, item.Community.Seed); err != nil {
 				return err
 			}
 		}
@@ -483,11 +483,11 @@ func (a *answerer) learnWay(ctx context.Context, way *retrieve.Reach) error {
 	if way == nil {
 		return nil
 	}
-	if _, err := a.names.node(ctx, way.Seed); err != nil {
+	if _, err := a.names.Node(ctx, way.Seed); err != nil {
 		return err
 	}
 	for _, step := range way.Path {
-		if _, err := a.names.node(ctx, step.Node); err != nil {
+		if _, err := a.names.Node(ctx, step.Node); err != nil {
 			return err
 		}
 	}

@@ -217,7 +217,6 @@ func changeShapes() map[string][]string {
 		"mnem profile restore": {shapeProfilesSet},
 		"mnem add":             {shapeStage}, "mnem set": {shapeStage}, "mnem rm": {shapeStage},
 		"mnem link": {shapeStage}, "mnem unlink": {shapeStage},
-		"mnem reset": {`{"stage": "text", "staged": "bool", ` + shapeItems + `}`},
 		"mnem status": {`{"branch": "text|null", "head": "cid|null", "stage": "text", ` +
 			`"base": "cid|null", "staged": "bool", ` + shapeItems + `, "changes": ` + shapeChanges +
 			`, "merge?": {"verb": "text", "theirs": "cid|null", "conflicts": "int", "open": "int"}, ` +
@@ -255,11 +254,6 @@ func readShapes() map[string][]string {
 				`"validTo": "time|null", "sources": ["text"], "mark|null": ` + shapeMark +
 				`, "cid": "cid"}], "next": "text|null"}`,
 		},
-		"mnem neighbors": {`{"commit": "cid|null", "id": "id", "key": "text|null", ` + shapeBuckets +
-			`, "mentions?": ` + shapeMentions + `, "mentioned_by?": ` + shapeMentions + `}`},
-		"mnem path": {`{"commit": "cid|null", "from": "id", "to": "id", "found": "bool", ` +
-			`"hops": "int", "steps": [{"from": "id", "from_key": "text|null", "to": "id", ` +
-			`"to_key": "text|null", "edge": "id", "type": "text", "forward": "bool"}]}`},
 		"mnem explore": {`{"commit": "cid|null", "topic": "text", "nodes": [{"id": "id", ` +
 			`"key": "text|null", "type": "text", "summary": "text|null", "score": "int", "hops": "int", ` +
 			`"path": [{"from": "id", "to": "id", "edge": "id", "type": "text", "forward": "bool"}]}], ` +
@@ -277,25 +271,11 @@ func readShapes() map[string][]string {
 // recordShapes are those of commands about history, records and care.
 func recordShapes() map[string][]string {
 	return map[string][]string{
-		"mnem branch": {shapeBranch, shapeGone},
-		"mnem switch": {`{"branch": "text|null", "commit": "cid|null"}`},
-		"mnem tag": {`{"name": "text", "commit": "cid", "current": "bool", "tag": "cid|null", ` +
-			`"tagger": "text|null", "time": "time|null", "message": "text|null"}`, shapeGone},
-		"mnem undo": {shapeUndone}, "mnem redo": {shapeUndone}, "mnem op restore": {shapeUndone},
-		"mnem op log": {shapeOp}, "mnem op show": {shapeOp},
 		"mnem watch": {`{"op": "cid", "seq": "int", "time": "time", "actor": "text", ` +
 			`"agent": "text|null", "command": ["text"], "refs": ` + shapeMoves + `, "branches": ` +
 			`[{"branch": "text", "commit": "cid", "message": "text", "nodes?": ` + shapeCounts +
 			`, "edges?": ` + shapeCounts + `, "changes?": {"nodes": ` + shapeNodeDiffs + `, "edges": ` +
 			shapeEdgeDiffs + `, "more": "bool"}}], "undoes": "cid|null", "redoes": "cid|null"}`},
-		"mnem op diff": {`{"from": {"op": "cid", "seq": "int"}, "to": {"op": "cid", "seq": "int"}, ` +
-			`"refs": ` + shapeMoves + `}`},
-		"mnem session start": {shapeSession}, "mnem session list": {shapeSession},
-		"mnem session advance": {shapeSession}, "mnem session end": {shapeSession},
-		"mnem session rm": {`{"removed": "text"}`},
-		"mnem session log": {`{"record": "cid", "event": "text", "time": "time", "actor": "text", ` +
-			`"commit": "cid|null", "receipt": "cid|null", "query": "text|null", "items": "int|null", ` +
-			`"tokens": "int|null"}`},
 		"mnem replay": {`{"session": "text|null", "receipts": "int", "identical": "bool|null", ` +
 			`"first_difference|null": {"number": "int", "receipt": "cid", "item": "int|null", ` +
 			`"field": "text", "old": "text", "new": "text"}, "redacted?": [{"cid": "cid", "what": ` +
@@ -381,8 +361,8 @@ func streams(path string) bool {
 	}
 	return slices.Contains([]string{
 		"mnem config list", "mnem token list", "mnem profile list", "mnem remember",
-		"mnem session list", "mnem session log", "mnem demo", "mnem verify", "mnem key list", "mnem guard check",
+		"mnem demo", "mnem verify", "mnem key list", "mnem guard check",
 		"mnem guard rules",
-		"mnem branch", "mnem tag", "mnem op log", "mnem watch",
+		"mnem watch",
 	}, path)
 }

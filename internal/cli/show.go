@@ -126,7 +126,7 @@ func (s *jsonStream) commit(v *ops.Commit) {
 // shownNodeJSON is a node with its neighbours.
 type shownNodeJSON struct {
 	*ops.WholeNode
-	neighborsJSON
+	ops.Buckets
 }
 
 func (c *cli) showNode(ctx context.Context, r *repo.Repo, name string) error {
@@ -138,17 +138,16 @@ func (c *cli) showNode(ctx context.Context, r *repo.Repo, name string) error {
 	if err != nil {
 		return err
 	}
-	opt := neighborOptions{limit: showEdges, out: true, in: true}
-	near, err := readNeighbors(ctx, s, w.ID, opt)
+	near, err := ops.ReadBuckets(ctx, s, w.ID, showEdges)
 	if err != nil {
 		return err
 	}
 	if c.global.json {
-		return c.printJSON(shownNodeJSON{w, near.json()})
+		return c.printJSON(shownNodeJSON{w, near})
 	}
 	// No rendered line is empty: what follows the first empty one is not of the node.
 	if err := c.printf("%s\n", nodeText(w)); err != nil {
 		return err
 	}
-	return c.printNeighbors(near)
+	return c.printNeighbors(&ops.Neighbors{Buckets: near})
 }

@@ -43,6 +43,26 @@ func bindAs[Req, Res any](v *ops.Verb[Req, Res], print func(*cli, *Req, Res) err
 	}}
 }
 
+// bindTable is bind for a stream whose answers are rows of one table.
+func bindTable[Req, Res any](v *ops.Verb[Req, Res], row func(*cli, Res) []cell) *verb {
+	return &verb{&v.Spec, func(c *cli) (any, func(context.Context) error) {
+		req := new(Req)
+		return req, func(ctx context.Context) error {
+			var rows [][]cell
+			err := v.Run(ctx, host{c}, req, func(res Res) error {
+				if c.global.json {
+					return c.printJSON(res)
+				}
+				if r := row(c, res); r != nil {
+					rows = append(rows, r)
+				}
+				return nil
+			})
+			return firstError(err, c.table(rows))
+		}
+	}}
+}
+
 // verbOf returns the verb of a command, nil where the command is none yet.
 func verbOf(command string) *verb {
 	for _, v := range verbs() {
@@ -157,7 +177,7 @@ func (v *verb) args() (list []ops.Field) {
 // positional says how many positional arguments there may be: those that Usage names.
 func (v *verb) positional() cobra.PositionalArgs {
 	least, most := 0, 0
-	for _, word := range strings.Fields(v.spec.Usage) {
+	for _, word := range strings.Fields(firstOf(v.spec.Args, v.spec.Usage)) {
 		switch {
 		case strings.HasPrefix(word, "[flags"), strings.HasPrefix(word, "[-"):
 			continue
@@ -262,6 +282,9 @@ func (h host) Trusted() (commit.Verifier, error) { return h.c.verifier() }
 
 // Accesses implements ops.Host.
 func (h host) Accesses() (func(graph.ID) int64, error) { return h.c.accesses() }
+
+// Stage implements ops.Host.
+func (h host) Stage() string { return h.c.stage() }
 
 // Human implements ops.Host.
 func (h host) Human() bool { return !h.c.global.json }
