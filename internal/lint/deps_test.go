@@ -61,7 +61,7 @@ var allowed = map[string]string{
 	// What can be asked from outside, and what becomes of it: words, no repository.
 	"operation": "",
 	// The table of verbs, under every surface.
-	"ops": "ipld graph commit store retrieve repo memory operation policy",
+	"ops": "ipld graph commit store adjacency community retrieve repo memory operation policy",
 	"mcp":       "operation", // answers to agents: calls of operations, never a repository
 	// HTTP sees the table and who runs it, never a repository or a command.
 	"serve": "operation",
