@@ -40,6 +40,14 @@ func (id ID) String() string {
 	return string(buf[:])
 }
 
+// MarshalJSON writes the UUID form, null for the zero ID.
+func (id ID) MarshalJSON() ([]byte, error) {
+	if id.IsZero() {
+		return []byte("null"), nil
+	}
+	return []byte(`"` + id.String() + `"`), nil
+}
+
 // IsZero reports whether id identifies nothing.
 func (id ID) IsZero() bool { return id == ID{} }
 

@@ -40,6 +40,17 @@ func (o OptTime) String() string {
 	return o.Time.String()
 }
 
+// MarshalJSON writes the time as String has it.
+func (t Time) MarshalJSON() ([]byte, error) { return []byte(`"` + t.String() + `"`), nil }
+
+// MarshalJSON writes the time as String has it, null where it is absent.
+func (o OptTime) MarshalJSON() ([]byte, error) {
+	if !o.Given {
+		return []byte("null"), nil
+	}
+	return o.Time.MarshalJSON()
+}
+
 // ParseTime reads a time of RFC 3339 ("2026-11-20T09:30:00.5+01:00"; T and Z in upper case, no
 // leap second), whose fraction is cut to microseconds, or a date ("2026-11-20"), which means
 // 00:00 UTC. Unlike the standard library's, it accepts no other spelling.

@@ -138,6 +138,14 @@ func (c CID) String() string {
 	return string(c.appendText(make([]byte, 0, TextLen)))
 }
 
+// MarshalJSON writes the text form, null for the undefined CID.
+func (c CID) MarshalJSON() ([]byte, error) {
+	if !c.Defined() {
+		return []byte("null"), nil
+	}
+	return append(c.appendText(append(make([]byte, 0, TextLen+2), '"')), '"'), nil
+}
+
 func (c CID) appendText(b []byte) []byte {
 	var bin [CIDLen]byte
 	return textEncoding.AppendEncode(append(b, 'b'), c.Append(bin[:0]))

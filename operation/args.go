@@ -13,69 +13,88 @@ import (
 // stdin is the argument that stands for standard input on the command line.
 const stdin = "-"
 
+// Arguments are those of a call, checked: the texts that stand for the values of each parameter that is
+// given, as on the command line, and the body.
+type Arguments struct {
+	Values map[string][]string
+	Body   io.Reader // nil for nothing
+	// Lines is whether the body holds lines.
+	Lines bool
+}
+
+// Arguments checks the arguments of the call. The error is an *Error of Usage and names the parameter.
+func (c *Call) Arguments() (*Arguments, error) {
+	o := c.Operation
+	for name := range c.Args {
+		if o.Param(name) == nil {
+			return nil, unknown(o, name)
+		}
+	}
+	out := &Arguments{Values: map[string][]string{}, Body: c.Body}
+	skipped := "" // the first word that is left out: none can follow it
+	for i := range o.Params {
+		p := &o.Params[i]
+		raw, given := c.Args[p.Name]
+		given = given && string(raw) != "null"
+		var err error
+		switch {
+		case p.Kind == Lines && given && c.Body != nil:
+			return nil, usage(p, "the body has the lines already")
+		case p.Kind == Lines && given:
+			out.Body, err = lines(p, raw)
+			out.Lines = true
+		case p.Kind == Lines && c.Body != nil:
+			out.Lines = true
+		case !given && p.Required:
+			return nil, usage(p, "is required")
+		case !given && p.Flag == "" && skipped == "" && p.Kind != Strings && p.Kind != Lines:
+			skipped = p.Name
+		case given:
+			var values []string
+			if values, err = p.values(raw); err == nil && values != nil {
+				out.Values[p.Name] = values
+			}
+			if p.Flag == "" && skipped != "" && !p.Required && len(values) > 0 {
+				return nil, usage(p, "needs %q too", skipped)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if o.Body == "" {
+		out.Body = nil
+	}
+	return out, nil
+}
+
 // CommandLine returns the arguments of the command line that is the call, without the program's
 // name, and what it reads as standard input, nil for nothing. No value can become a flag: those of
 // flags are joined to them and the others come after "--". The error is an *Error of Usage and names
 // the parameter.
 func (c *Call) CommandLine() (args []string, body io.Reader, err error) {
 	o := c.Operation
-	for name := range c.Args {
-		if o.Param(name) == nil {
-			return nil, nil, unknown(o, name)
-		}
+	got, err := c.Arguments()
+	if err != nil {
+		return nil, nil, err
 	}
 	args = slices.Clone(o.Command)
 	var words []string
-	skipped := "" // the first word that is left out: none can follow it
-	body = c.Body
 	for i := range o.Params {
 		p := &o.Params[i]
-		raw, given := c.Args[p.Name]
-		if given && string(raw) == "null" {
-			given = false
-		}
-		switch {
-		case p.Kind == Lines:
-			if given && c.Body != nil {
-				return nil, nil, usage(p, "the body has the lines already")
-			}
-			if given {
-				if body, err = lines(p, raw); err != nil {
-					return nil, nil, err
-				}
-			}
-			if given || c.Body != nil {
-				args, words = p.addTo(args, words, []string{stdin})
-			} else if p.Required {
-				return nil, nil, usage(p, "is required")
-			}
-			continue
-		case !given && p.Required:
-			return nil, nil, usage(p, "is required")
-		case !given:
-			if p.Flag == "" && skipped == "" && p.Kind != Strings {
-				skipped = p.Name
-			}
-			continue
-		}
-		values, err := p.values(raw)
-		if err != nil {
-			return nil, nil, err
-		}
-		if p.Flag == "" && skipped != "" && !p.Required && len(values) > 0 {
-			return nil, nil, usage(p, "needs %q too", skipped)
+		values := got.Values[p.Name]
+		if p.Kind == Lines && got.Lines {
+			values = []string{stdin}
 		}
 		args, words = p.addTo(args, words, values)
 	}
-	if o.Body == "" {
-		body = nil
-	} else if o.Body == MediaCAR {
+	if o.Body == MediaCAR {
 		words = append(words, stdin)
 	}
 	if len(words) > 0 {
 		args = append(append(args, "--"), words...)
 	}
-	return args, body, nil
+	return args, got.Body, nil
 }
 
 func (p *Param) addTo(args, words, values []string) (allArgs, allWords []string) {

@@ -63,7 +63,11 @@ func (d *EdgeDiff) Edge() *graph.Edge {
 }
 
 // Counts are numbers of items that differ.
-type Counts struct{ Added, Changed, Removed int }
+type Counts struct {
+	Added   int `json:"added"`
+	Changed int `json:"changed"`
+	Removed int `json:"removed"`
+}
 
 // Zero reports whether nothing differs.
 func (c Counts) Zero() bool { return c == Counts{} }

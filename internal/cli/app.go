@@ -98,7 +98,7 @@ func (a *App) run(ctx context.Context, args []string, rootOf func(*cli) *cobra.C
 		return elsewhere.code // the owner has said all there is to say
 	}
 	if err != nil && !c.started {
-		err = usageError{err} // refused before any command ran
+		err = usagef("%w", err) // refused before any command ran
 	}
 	if flushErr := c.out.Flush(); err == nil {
 		err = flushErr
@@ -146,6 +146,8 @@ type cli struct {
 	signing   signFlags
 	profiling profilingFlags
 	keysDir   string
+	doing     doing
+	answers   int  // that the verb under way has given
 	started   bool // whether a command ran: errors before that are about usage
 	exit      int  // exit code of a command that succeeded but has bad news, as fsck and replay
 	conf      *configs
@@ -196,6 +198,10 @@ func (c *cli) command(
 ) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		c.started = true
+		c.doing = doing{
+			ctx: cmd.Context(), name: operationName(cmd), words: commandWords(cmd, nil),
+			wait: cmd.Flags().Changed("wait"),
+		}
 		if err := c.callable(cmd, args); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
@@ -63,7 +64,7 @@ func findBlock(ctx context.Context, r *repo.Repo, name string) (ipld.CID, []byte
 		return r.Block(ctx, commit.String())
 	}
 	if name == string(graph.Head) || !errors.Is(err, store.ErrNotFound) {
-		return commit, nil, noCommitHint(err)
+		return commit, nil, ops.CommitHint(err)
 	}
 	return r.Block(ctx, name)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/memory"
 	"github.com/mnem-project/mnem/model/embed"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -110,7 +111,7 @@ func (c *cli) check(cmd *cobra.Command, opt *checkOptions, args []string) error 
 	return c.withRepo(cmd, false, func(ctx context.Context, r *repo.Repo) error {
 		s, err := r.Snapshot(ctx, c.global.at)
 		if err != nil {
-			return noCommitHint(err)
+			return ops.CommitHint(err)
 		}
 		if err := opt.override(ctx, s, &req); err != nil {
 			return err

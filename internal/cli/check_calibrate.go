@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/memory"
 	"github.com/mnem-project/mnem/model/embed"
 	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -91,7 +92,7 @@ func (c *cli) storeCheck(
 		with = repo.CommitOptions{
 			Stamp: by, Branch: c.branch(), Message: firstOf(opt.write.message, message),
 		}
-		if with.Expect, err = parseExpect(opt.write.expect); err != nil {
+		if with.Expect, err = ops.ParseExpect(opt.write.expect); err != nil {
 			return err
 		}
 	}
@@ -153,7 +154,7 @@ func (c *cli) calibrateCheck(
 			}
 			s, err := r.Snapshot(ctx, at)
 			if err != nil {
-				return nil, nil, noCommitHint(err)
+				return nil, nil, ops.CommitHint(err)
 			}
 			run := &calibrateRun{c: c, s: s, req: req, embed: e, file: name}
 			now, got, err := run.all(ctx, list)

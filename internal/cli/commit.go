@@ -10,6 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -27,7 +28,7 @@ type commitJSON struct {
 	DryRun     bool  `json:"dry_run"`
 	Changes    []any `json:"changes,omitempty"` // as jsonChanges
 
-	Warnings []secretWarningJSON `json:"warnings,omitempty"`
+	Warnings ops.Warnings `json:"warnings,omitempty"`
 }
 
 // keptCommitJSON is a commit that does not merge with its branch and was kept.
@@ -100,7 +101,7 @@ func (c *cli) runCommit(cmd *cobra.Command, args []string, f commitFlags) error 
 		return err
 	}
 	opt := repo.CommitOptions{Stamp: by, Message: f.message, Branch: c.branch(), Amend: f.amend}
-	if opt.Expect, err = parseExpect(f.expect); err != nil {
+	if opt.Expect, err = ops.ParseExpect(f.expect); err != nil {
 		return err
 	}
 	if opt.ExpectNodes, err = parseExpectNodes(f.nodes); err != nil {
@@ -201,22 +202,6 @@ func (p *progress) count(changes repo.Changes) repo.Changes {
 	}
 }
 
-// parseExpect reads the value of --expect: nil where it was not given.
-func parseExpect(s string) (*ipld.CID, error) {
-	var c ipld.CID
-	switch s {
-	case "":
-		return nil, nil
-	case "none":
-		return &c, nil
-	}
-	c, err := ipld.ParseCID(s)
-	if err != nil {
-		return nil, usagef("--expect: %w", err)
-	}
-	return &c, nil
-}
-
 // parseExpectNodes reads the values of --expect-node. A node is named by its whole key or id: what a
 // shorter name means might change meanwhile.
 func parseExpectNodes(values []string) (map[graph.ID]ipld.CID, error) {
@@ -226,7 +211,7 @@ func parseExpectNodes(values []string) (map[graph.ID]ipld.CID, error) {
 		if i < 1 {
 			return nil, usagef("--expect-node: %q is not of the form NODE=CID", v)
 		}
-		ref, err := futureRef(v[:i])
+		ref, err := ops.FutureRef(v[:i])
 		if err != nil {
 			return nil, usagef("--expect-node: %w", err)
 		}
@@ -247,11 +232,11 @@ func (c *cli) printCommit(
 	out := commitJSON{
 		Commit: jsonCID(res.Commit), Parents: jsonCIDs(res.Parents), Branch: res.Branch,
 		Graph:          jsonCID(res.Graph),
-		itemCountsJSON: itemCountsJSON{jsonCounts(res.Nodes), jsonCounts(res.Edges)},
+		itemCountsJSON: itemCountsJSON{res.Nodes, res.Edges},
 		Duplicates:     res.Duplicates, Unchanged: res.Unchanged, NoChange: res.NoChange,
-		Rebased: res.Rebased, DryRun: dryRun, Warnings: secretWarnings(res.Secrets),
+		Rebased: res.Rebased, DryRun: dryRun, Warnings: ops.WarningsOf(res.Secrets),
 	}
-	c.warnSecrets(res.Secrets)
+	c.warnSecrets(ops.WarningsOf(res.Secrets))
 	switch {
 	case dryRun && !res.NoChange:
 		return c.printDryRun(ctx, r, res, out)

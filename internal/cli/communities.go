@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/community"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -113,12 +114,12 @@ func (l *communityLister) members(
 	ctx context.Context, list []community.Member, limit int,
 ) ([]memberJSON, error) {
 	out := []memberJSON{}
-	see := visible{l.s, l.opt.let}
+	see := ops.Visible{Snapshot: l.s, Let: l.opt.let}
 	for _, m := range list {
 		if len(out) == limit {
 			break
 		}
-		ok, err := see.node(ctx, m.ID)
+		ok, err := see.Node(ctx, m.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -126,7 +127,7 @@ func (l *communityLister) members(
 			continue
 		}
 		row := memberJSON{ID: m.ID.String(), Inside: insideJSON(m.Inside)}
-		n, err := l.names.node(ctx, m.ID)
+		n, err := l.names.Node(ctx, m.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -195,7 +196,7 @@ func (m memberJSON) label() string {
 func (l *communityLister) one(ctx context.Context, name string) error {
 	id, err := l.s.Name(ctx, name)
 	if err != nil {
-		return nodeHint(err)
+		return ops.NodeHint(err)
 	}
 	p, err := l.s.Communities(ctx)
 	if err != nil {

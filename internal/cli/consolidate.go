@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/memory"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -24,7 +25,7 @@ type proposalJSON struct {
 	Names      []string            `json:"names"`
 	Similarity int64               `json:"similarity,omitempty"`
 	Differs    []textDiffersJSON   `json:"differs,omitempty"`
-	Importance *importanceJSON     `json:"importance,omitempty"`
+	Importance *ops.Importance     `json:"importance,omitempty"`
 	Tag        string              `json:"tag,omitempty"`
 	Spellings  []string            `json:"spellings,omitempty"`
 }
@@ -42,7 +43,7 @@ func jsonProposals(list []memory.Proposal) []proposalJSON {
 		p := &list[i]
 		out[i] = proposalJSON{
 			ID: p.ID, Kind: p.Kind, Why: p.Why, Nodes: idTexts(p.Nodes),
-			Names: append([]string{}, p.Names...), Importance: jsonImportance(p.Importance),
+			Names: append([]string{}, p.Names...), Importance: ops.ImportanceOf(p.Importance),
 			Tag: p.Tag, Spellings: p.Spellings,
 		}
 		if p.Kind == memory.ProposeContradiction {
@@ -185,7 +186,7 @@ func (c *cli) runConsolidate(cmd *cobra.Command, args []string, f *consolidateFl
 		return err
 	}
 	opt := repo.CommitOptions{Stamp: by, Message: f.message, Branch: c.branch()}
-	if opt.Expect, err = parseExpect(f.expect); err != nil {
+	if opt.Expect, err = ops.ParseExpect(f.expect); err != nil {
 		return err
 	}
 	var picks []string
@@ -285,7 +286,7 @@ func (c *cli) proposalText(p *memory.Proposal) error {
 		}
 	}
 	if p.Importance != nil {
-		return c.printf("    %s\n", importanceText(p.Importance))
+		return c.printf("    %s\n", importanceText(ops.ImportanceOf(p.Importance)))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -62,7 +63,7 @@ func (c *cli) diffCommand() *cobra.Command {
 		return c.withRepo(cmd, false, func(ctx context.Context, r *repo.Repo) error {
 			d, err := c.compare(ctx, r, opt, args)
 			if err != nil {
-				return noCommitHint(err)
+				return ops.CommitHint(err)
 			}
 			return c.diff(ctx, d, opt)
 		})
@@ -247,7 +248,7 @@ func (c *cli) streamDiff(
 		return out.item(v)
 	}
 	t, err := eachDiff(ctx, d, opt, func(n *repo.NodeDiff) error {
-		names.remember(n.Node())
+		names.Remember(n.Node())
 		return out.item(nodeDiffJSON{
 			n.ID.String(), orNull(n.Node().Key), n.Node().Type, n.Kind, jsonFields(n.Fields),
 		})
@@ -259,7 +260,7 @@ func (c *cli) streamDiff(
 	if inNodes {
 		out.field("edges", []struct{}{})
 	}
-	out.field("counts", itemCountsJSON{jsonCounts(t.nodes), jsonCounts(t.edges)})
+	out.field("counts", itemCountsJSON{t.nodes, t.edges})
 	p, err := opt.profileDiff(ctx, d.Diff)
 	if err != nil {
 		return err
@@ -301,7 +302,7 @@ func weightValue(v *ipld.Value) *ipld.Value {
 	if v == nil || v.Kind() != ipld.Int {
 		return v
 	}
-	number, err := ipld.ParseJSON([]byte(weightJSON(v.Int()).String()))
+	number, err := ipld.ParseJSON([]byte(ops.Weight(v.Int()).String()))
 	if err != nil {
 		return v
 	}
@@ -311,13 +312,13 @@ func weightValue(v *ipld.Value) *ipld.Value {
 // typeCountsJSON are the counts of one type.
 type typeCountsJSON struct {
 	Type string `json:"type"`
-	countsJSON
+	repo.Counts
 }
 
 func jsonTypes(of map[string]*repo.Counts) []typeCountsJSON {
 	out := make([]typeCountsJSON, 0, len(of))
 	for _, typ := range sortedKeys(of) {
-		out = append(out, typeCountsJSON{typ, jsonCounts(*of[typ])})
+		out = append(out, typeCountsJSON{typ, *of[typ]})
 	}
 	return out
 }
@@ -331,7 +332,7 @@ func (c *cli) streamStat(
 	}
 	out.field("node_types", jsonTypes(t.nodeTypes))
 	out.field("edge_types", jsonTypes(t.edgeTypes))
-	out.field("counts", itemCountsJSON{jsonCounts(t.nodes), jsonCounts(t.edges)})
+	out.field("counts", itemCountsJSON{t.nodes, t.edges})
 	out.close("}")
 	return out.err
 }
@@ -345,7 +346,7 @@ func countDiff(ctx context.Context, d comparison, opt diffOptions) (*tally, erro
 func (c *cli) printDiff(ctx context.Context, d comparison, opt diffOptions) (*tally, error) {
 	names := d.labels()
 	t, err := eachDiff(ctx, d, opt, func(n *repo.NodeDiff) error {
-		names.remember(n.Node())
+		names.Remember(n.Node())
 		return c.printItemDiff(n.Kind, "node "+label(n.Node())+" "+line(n.Node().Type), n.Fields)
 	}, func(e *repo.EdgeDiff) error {
 		src, err := names.label(ctx, e.Edge().Src)
@@ -445,10 +446,4 @@ func (c *cli) printStat(ctx context.Context, d comparison, opt diffOptions) erro
 		}
 	}
 	return nil
-}
-
-// remember lets a node be named without being read, also one that no snapshot has, as one that is
-// only staged.
-func (l *labels) remember(n *graph.Node) {
-	l.keep(n.ID, &graph.Node{ID: n.ID, Key: n.Key})
 }

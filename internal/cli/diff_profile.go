@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -85,27 +86,11 @@ func shareFields(fields []repo.FieldDiff) []repo.FieldDiff {
 	return out
 }
 
-// changedProfiles names the profiles that differ, with "(default)" where another is the default
-// and "(FIELD)" for what is no profile.
-func changedProfiles(d repo.ProfilesDiff) []string {
-	var names []string
-	if d.Default != nil {
-		names = append(names, "(default)")
-	}
-	for _, f := range d.Fields {
-		names = append(names, "("+f.Field+")")
-	}
-	for _, p := range d.Profiles {
-		names = append(names, p.Name)
-	}
-	return names
-}
-
 // profilesNote is what a line about a commit adds for its profiles.
 func profilesNote(ctx context.Context, d repo.Diff) (string, error) {
 	p, err := d.Profiles(ctx)
 	if err != nil || p.Zero() {
 		return "", err
 	}
-	return ", profiles " + line(strings.Join(changedProfiles(p), " ")), nil
+	return ", profiles " + line(strings.Join(ops.ChangedProfiles(p), " ")), nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/model"
 	"github.com/mnem-project/mnem/model/embed"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/policy"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
@@ -90,9 +91,8 @@ func (d *doctor) find(level, check, fix, format string, args ...any) {
 
 // failed notes an error that a check ran into, with the fix that comes with it.
 func (d *doctor) failed(check, fix string, err error) {
-	var next hintError
-	if errors.As(err, &next) && fix == "" {
-		fix = next.hint
+	if fix == "" {
+		fix = ops.HintGiven(err)
 	}
 	d.corrupt = d.corrupt || errors.Is(err, store.ErrCorrupt)
 	d.find(levelError, check, fix, "%v", err)

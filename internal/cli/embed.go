@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/model"
 	"github.com/mnem-project/mnem/model/embed"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -89,7 +90,7 @@ func (c *cli) runEmbed(cmd *cobra.Command, f embedFlags) (err error) {
 	if f.limit < 0 {
 		return usagef("--limit: %d is less than 0", f.limit)
 	}
-	expect, err := parseExpect(f.expect)
+	expect, err := ops.ParseExpect(f.expect)
 	if err != nil {
 		return err
 	}
@@ -143,7 +144,7 @@ func (r *embedRun) plan(ctx context.Context, from *repo.Repo, expect *ipld.CID) 
 		return &repo.ExpectError{Want: *expect, Have: info.Commit}
 	}
 	if !info.Commit.Defined() {
-		return hint(&repo.NotFoundError{What: noCommitYet, Name: info.Name},
+		return hint(&repo.NotFoundError{What: ops.NoCommitYet, Name: info.Name},
 			"make the first with 'mnem commit -m MESSAGE FILE'")
 	}
 	r.out.Branch, r.at = info.Name, info.Commit

@@ -6,52 +6,27 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"syscall"
 
-	"github.com/mnem-project/mnem/commit"
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/internal/keyring"
-	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/operation"
-	"github.com/mnem-project/mnem/policy"
-	"github.com/mnem-project/mnem/repo"
-	"github.com/mnem-project/mnem/retrieve"
-	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/ops"
 )
 
 // usageError is a command line that makes no sense.
-type usageError struct{ err error }
+type usageError = ops.UsageError
 
-func (e usageError) Error() string { return e.err.Error() }
-func (e usageError) Unwrap() error { return e.err }
+func usagef(format string, args ...any) error { return ops.Usagef(format, args...) }
 
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
-// hintError adds the next step to an error.
-type hintError struct {
-	err  error
-	hint string
-}
-
-func (e hintError) Error() string { return e.err.Error() }
-func (e hintError) Unwrap() error { return e.err }
-
+// hint adds the next step to an error of the command line.
 func hint(err error, format string, args ...any) error {
-	return hintError{err, fmt.Sprintf(format, args...)}
+	return ops.Hint(err, fmt.Sprintf(format, args...), "")
 }
-
-// existsError says what is there already, where the system speaks of files.
-type existsError struct {
-	what string
-	err  error
-}
-
-func (e existsError) Error() string { return e.what + " already exists" }
-func (e existsError) Unwrap() error { return e.err }
 
 func already(err error, format string, args ...any) error {
-	return existsError{fmt.Sprintf(format, args...), err}
+	return ops.Already(err, format, args...)
 }
 
 // noRepoError says where no repository was found.
@@ -80,60 +55,35 @@ func lockHint(err error) error {
 // lockFile is the name of the lock file in a repository's db directory.
 const lockFile = "LOCK"
 
-// outcomeOf maps an error to its row of the error table.
+// outcomeOf maps an error to its row of the error table: by package ops, and of what only this surface
+// meets here.
 func outcomeOf(ctx context.Context, err error) operation.Outcome {
+	row := ops.OutcomeOf(ctx, err)
 	is := func(targets ...error) bool {
-		for _, t := range targets {
-			if errors.Is(err, t) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(targets, func(t error) bool { return errors.Is(err, t) })
 	}
-	var usage usageError
-	var part *operation.Error // of a command line that this one ran
 	switch {
-	case err == nil:
-		return operation.OK
-	case errors.As(err, &part):
-		return part.Outcome
-	case ctx.Err() != nil && is(context.Canceled, context.DeadlineExceeded): // or a server's time is up
-		return operation.Interrupted
-	case errors.As(err, &usage):
-		return operation.Usage
-	case is(store.ErrCorrupt):
-		return operation.Corrupt
-	case is(store.ErrBusy, filestate.ErrLocked):
+	case row != operation.Failed && row != operation.Invalid && row != operation.NotFound:
+		return row
+	case is(filestate.ErrLocked):
 		return operation.Busy
-	case is(store.ErrRedacted):
-		return operation.Redacted
-	case is(repo.ErrUnsigned, repo.ErrSigned, policy.ErrDenied, errForeign, keyring.ErrExposed, errRevoked,
-		errUnconfirmed, errRemote, errOpenToAll, repo.ErrSecret):
+	case is(errForeign, keyring.ErrExposed, errRevoked, errUnconfirmed, errRemote, errOpenToAll):
 		return operation.Refused
-	case is(repo.ErrConflict, store.ErrHeadMoved, filestate.ErrMoved):
+	case is(filestate.ErrMoved):
 		return operation.Conflict
-	case is(retrieve.ErrRankingVersion):
-		return operation.Ranking
-	case is(store.ErrNotFound, retrieve.ErrNoProfile):
-		return operation.NotFound
-	case is(graph.ErrInvalid, repo.ErrInvalid, retrieve.ErrRequest, ipld.ErrJSON, ipld.ErrInvalid,
-		ipld.ErrCID, filestate.ErrUnfit, fs.ErrExist):
+	case is(filestate.ErrUnfit) && row == operation.Failed:
 		return operation.Invalid
 	}
-	return operation.Failed
+	return row
 }
 
-// kindHint says which command takes what the caller gave to another.
-func kindHint(err *repo.KindError) string {
-	switch err.Kind {
-	case commit.KindCommit, commit.KindTag:
-		return "'mnem show' prints a commit"
-	case commit.KindOperation:
-		return "'mnem op show' prints an operation"
-	case retrieve.KindReceipt:
-		return "'mnem replay' takes a receipt"
+// hintOf returns the next step after an error, "" for none.
+func hintOf(err error, remote bool) string {
+	next := ops.HintOf(err, remote)
+	if next == "" && errors.Is(err, filestate.ErrLocked) {
+		return "try again; stop the process that has it if it never ends"
 	}
-	return "'mnem cat-file' prints whatever it is"
+	return next
 }
 
 // errorJSON is the JSON form of an error.
@@ -150,48 +100,22 @@ type errorJSON struct {
 // whatever names are in it.
 func (c *cli) report(ctx context.Context, err error) int {
 	row := outcomeOf(ctx, err)
-	var next hintError
-	if !errors.As(err, &next) && errors.Is(err, filestate.ErrLocked) {
-		next.hint = "try again; stop the process that has it if it never ends"
-	} else if next.hint == "" && row == operation.Busy {
-		next.hint = "wait longer with --wait, or stop the other process"
-	}
-	var part *operation.Error
-	if next.hint == "" && errors.As(err, &part) {
-		next.hint = part.Hint
-	}
-	var secret *repo.SecretError
-	if next.hint == "" && errors.As(err, &secret) {
-		next.hint = c.secretHint(secret)
-	}
-	var detached *repo.DetachedError
-	if next.hint == "" && errors.As(err, &detached) {
-		next.hint = "name a branch with --branch, or go to one with 'mnem switch NAME' or " +
-			"'mnem switch -c NAME'"
-	}
-	var kind *repo.KindError
-	if next.hint == "" && errors.As(err, &kind) {
-		next.hint = kindHint(kind)
-	}
-	if next.hint == "" && (errors.Is(err, store.ErrNoRoom) || errors.Is(err, syscall.ENOSPC)) {
-		next.hint = "make room on the disk and give the command again; 'mnem purge' and 'mnem gc' have " +
-			"room of their own"
-	}
+	next := hintOf(err, c.app.Remote)
 	message := err.Error()
 	if row == operation.Interrupted {
 		message = "interrupted"
 	}
 	if c.global.json || c.global.jsonErrors {
 		var body errorJSON
-		body.Error.Code, body.Error.Message, body.Error.Hint = row.Code, message, next.hint
+		body.Error.Code, body.Error.Message, body.Error.Hint = row.Code, message, next
 		body.Error.Kind = row.Refusal()
 		data, _ := encodeJSON(body) // strings always have a JSON form
 		fmt.Fprintf(c.app.Stderr, "%s\n", data)
 		return row.Exit
 	}
 	fmt.Fprintf(c.app.Stderr, "%s: %s\n", firstOf(c.program, "mnem"), line(message))
-	if next.hint != "" {
-		fmt.Fprintf(c.app.Stderr, "hint: %s\n", line(next.hint))
+	if next != "" {
+		fmt.Fprintf(c.app.Stderr, "hint: %s\n", line(next))
 	}
 	return row.Exit
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/memory"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
@@ -61,7 +62,7 @@ func (c *cli) exploreCommand() *cobra.Command {
 		return c.withRepo(cmd, false, func(ctx context.Context, r *repo.Repo) error {
 			s, err := r.Snapshot(ctx, c.global.at)
 			if err != nil {
-				return noCommitHint(err)
+				return ops.CommitHint(err)
 			}
 			x, err := memory.Explore(ctx, s, req)
 			if err != nil {
@@ -106,7 +107,7 @@ type exploredEdgeJSON struct {
 	Type   string     `json:"type"`
 	Src    string     `json:"src"`
 	Dst    string     `json:"dst"`
-	Weight weightJSON `json:"weight"`
+	Weight ops.Weight `json:"weight"`
 }
 
 func (c *cli) printExplorationJSON(s *repo.Snapshot, x *memory.Exploration) error {
@@ -128,7 +129,7 @@ func (c *cli) printExplorationJSON(s *repo.Snapshot, x *memory.Exploration) erro
 	}
 	for _, e := range x.Edges {
 		out.Edges = append(out.Edges, exploredEdgeJSON{e.ID.String(), e.Type, e.Src.String(),
-			e.Dst.String(), weightJSON(e.Weight)})
+			e.Dst.String(), ops.Weight(e.Weight)})
 	}
 	return c.printJSON(out)
 }
@@ -308,7 +309,7 @@ func (c *cli) relatedCommand() *cobra.Command {
 				return err
 			}
 			if req.ID, err = s.Name(ctx, args[0]); err != nil {
-				return nodeHint(err)
+				return ops.NodeHint(err)
 			}
 			list, err := memory.Related(ctx, s, req)
 			if err != nil {

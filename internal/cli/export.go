@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -86,7 +87,7 @@ func (c *cli) runExport(cmd *cobra.Command, file string, opt repo.ExportOptions)
 		if file == stdinName {
 			res, err := r.Export(ctx, c.out, opt)
 			if err != nil {
-				return noCommitHint(err)
+				return ops.CommitHint(err)
 			}
 			p.done()
 			c.remark("exported %s, %s", plural(res.Blocks, "block"), plural(int(res.Bytes), "byte"))
@@ -101,7 +102,7 @@ func (c *cli) runExport(cmd *cobra.Command, file string, opt repo.ExportOptions)
 			return err
 		})
 		if err != nil {
-			return noCommitHint(err)
+			return ops.CommitHint(err)
 		}
 		p.done()
 		return c.printExport(file, res)

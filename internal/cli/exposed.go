@@ -73,7 +73,6 @@ func exposedCommands() []exposed {
 
 // exposedChanges are the commands that change the memory.
 func exposedChanges() []exposed {
-	nodes := []operation.Param{list("nodes", nodesDoc, true)}
 	rev := []operation.Param{required("rev", "the commit, branch or range A..B")}
 	edge := []operation.Param{
 		required("src", "the node that the edge comes from"), required("type", "the type of the edge"),
@@ -99,7 +98,6 @@ func exposedChanges() []exposed {
 			words: edge},
 		{command: "unlink", effect: writes, flags: "all key " + staged, words: edge},
 		{command: "status", effect: reads, flags: "stage"},
-		{command: "reset", effect: writes, idempotent: true, flags: "expect stage time"},
 		{command: "merge", effect: writes,
 			flags: "abort continue drop list no-ff require-signed resolve take " + applying,
 			words: []operation.Param{word("rev", revDoc)},
@@ -111,15 +109,6 @@ func exposedChanges() []exposed {
 				"the first of several nodes is a revision: key:NAME is always a node"),
 			list("nodes", nodesDoc, true),
 		}},
-		{command: "forget", effect: writes, idempotent: true, flags: marking, words: nodes},
-		{command: "supersede", effect: writes, idempotent: true, flags: marking, words: []operation.Param{
-			list("old", nodesDoc, true), required("new", "the node that takes their place")}},
-		{command: "contradict", effect: writes, idempotent: true, flags: marking, words: []operation.Param{
-			required("a", nodeDoc), required("b", nodeDoc)}},
-		{command: "stale", effect: writes, idempotent: true, flags: marking, words: nodes},
-		{command: "retire", effect: writes, idempotent: true, flags: marking, words: nodes},
-		{command: "expire", effect: writes, idempotent: true, flags: "now " + marking, words: []operation.Param{
-			list("nodes", nodesDoc+"; without any, those whose time has passed", false)}},
 		{command: "consolidate", effect: reads, writes: []string{"apply", "decline"},
 			flags: "apply at cap decline kind limit now " + marking,
 			words: []operation.Param{list("picks", "ids of proposals", false)}},
@@ -163,18 +152,11 @@ func exposedReads() []exposed {
 		{command: "check", effect: reads,
 			flags: "at embed gate include nearest now threshold type valid-at where",
 			words: []operation.Param{required("query", queryDoc)}},
-		{command: "get", effect: reads, pure: true, varies: []string{"importance"},
-			flags: "at field importance include now", words: node},
 		{command: "show", effect: reads, pure: true, varies: []string{"signatures"},
 			flags: "at signatures",
 			words: []operation.Param{word("name", "a revision, or "+nodeDoc)}},
 		{command: "ls", effect: reads, pure: true, varies: []string{"sort"},
 			flags: "after at edges include limit now sort type where"},
-		{command: "neighbors", effect: reads, pure: true,
-			flags: "at both derived in include limit out type", words: node},
-		{command: "path", effect: reads, pure: true, flags: "at include max-hops type undirected",
-			words: []operation.Param{
-				required("from", nodeDoc), required("to", nodeDoc)}},
 		{command: "communities", effect: reads, pure: true, flags: "at include limit",
 			words: []operation.Param{word("node", nodeDoc)}},
 		{command: "sources", effect: reads, flags: "at kind limit",
@@ -185,12 +167,8 @@ func exposedReads() []exposed {
 		{command: "related", effect: reads, pure: true, flags: "at include limit", words: node},
 		{command: "suggest", effect: reads, pure: true, flags: "at",
 			words: []operation.Param{required("text", "the text to find tags for")}},
-		{command: "log", effect: reads,
-			flags: "agent at author grep limit oneline signatures since stat type until",
-			words: []operation.Param{word("node", nodeDoc)}},
 		{command: "diff", effect: reads, flags: "stage staged stat type", words: []operation.Param{
 			word("a", revDoc+", or a range A..B"), word("b", revDoc)}},
-		{command: "blame", effect: reads, pure: true, flags: "at field", words: node},
 		{command: "profile list", effect: reads, flags: "at"},
 		{command: "profile show", effect: reads, flags: "at", words: profileName()},
 	}
@@ -198,32 +176,8 @@ func exposedReads() []exposed {
 
 // exposedRecords are the commands about history, records and care.
 func exposedRecords() []exposed {
-	session := []operation.Param{required("name", "the name of the session")}
 	return []exposed{
-		{command: "branch", effect: reads, flags: "delete expect force move time", words: []operation.Param{
-			making("name", "the branch; none to list them"),
-			making("rev", "where a new branch begins; with move the new name")}},
-		{command: "switch", effect: writes, flags: "create detach expect force time", words: []operation.Param{
-			word("name", "the branch, or with detach a revision"),
-			word("rev", "with create: where the branch begins")}},
-		{command: "tag", effect: reads, flags: "allow-secret annotate delete expect force message time", words: []operation.Param{
-			making("name", "the tag; none to list them"), making("rev", revDoc)}},
-		{command: "undo", effect: writes, flags: "expect time", words: []operation.Param{
-			word("op", "an operation by number or CID; none for the newest")}},
-		{command: "redo", effect: writes, flags: "expect time"},
-		{command: "op log", effect: reads, flags: "limit"},
-		{command: "op show", effect: reads, words: []operation.Param{word("op", "by number or CID")}},
-		{command: "op diff", effect: reads, words: []operation.Param{
-			required("a", "an operation by number or CID"), word("b", "another one")}},
-		{command: "op restore", effect: writes, flags: "expect time", words: []operation.Param{
-			required("op", "an operation by number or CID")}},
 		{command: "watch", effect: reads, flags: "diff limit ref since"},
-		{command: "session start", effect: writes, flags: "at follow time", words: session},
-		{command: "session list", effect: reads},
-		{command: "session log", effect: reads, flags: "limit", words: session},
-		{command: "session advance", effect: writes, flags: "time to", words: session},
-		{command: "session end", effect: writes, flags: "time", words: session},
-		{command: "session rm", effect: destroys, flags: "time", words: session},
 		{command: "replay", effect: reads, words: []operation.Param{
 			required("record", "the name of a session or the CID of a receipt")}},
 		{command: "export", effect: reads, fixed: []string{"--output=-"},

@@ -56,7 +56,7 @@ func (c *cli) gcCommand() *cobra.Command {
 		"(MNEM_GC_GRACE; config: gc.grace)")
 	f.BoolVar(&dryRun, "dry-run", false, "count what would be removed and remove nothing")
 	return c.command(cmd, func(cmd *cobra.Command, _ []string) error {
-		opt, err := c.gcOptions(cmd, keep, grace)
+		opt, err := c.gcOptions(cmd.Flags().Changed, keep, grace)
 		if err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (c *cli) gcCommand() *cobra.Command {
 
 // gcOptions returns what to keep: by flag, variable, configuration or default.
 func (c *cli) gcOptions(
-	cmd *cobra.Command, keep int, grace time.Duration,
+	given func(flag string) bool, keep int, grace time.Duration,
 ) (repo.GCOptions, error) {
 	opt := repo.GCOptions{KeepOps: keep, Grace: grace}
 	if keep < 1 {
@@ -89,7 +89,7 @@ func (c *cli) gcOptions(
 	if grace < 0 || grace > maxGrace {
 		return opt, usagef("--grace: %s is not between 0 and 100 years", grace)
 	}
-	if f := cmd.Flags().Lookup("keep-ops"); f == nil || !f.Changed {
+	if !given("keep-ops") {
 		text, err := c.fromEnvOr("MNEM_GC_KEEP_OPS", "gc.keepOps")
 		if err != nil {
 			return opt, err
@@ -100,7 +100,7 @@ func (c *cli) gcOptions(
 			}
 		}
 	}
-	if f := cmd.Flags().Lookup("grace"); f == nil || !f.Changed {
+	if !given("grace") {
 		text, err := c.fromEnvOr("MNEM_GC_GRACE", "gc.grace")
 		if err != nil {
 			return opt, err
@@ -152,13 +152,12 @@ func (c *cli) printGC(res *repo.GCResult, dryRun bool) error {
 
 // autoGC collects after a write that makes it worth while, when the answer is out. What goes wrong
 // is a remark: the write succeeded.
-func (c *cli) autoGC(cmd *cobra.Command, r *repo.Repo) {
+func (c *cli) autoGC(ctx context.Context, r *repo.Repo) {
 	auto, err := c.fromEnvOr("MNEM_GC_AUTO", "gc.auto")
 	if err != nil || auto == "false" {
 		return
 	}
-	ctx := cmd.Context()
-	opt, err := c.gcOptions(cmd, repo.DefaultKeepOps, defaultGrace)
+	opt, err := c.gcOptions(func(string) bool { return false }, repo.DefaultKeepOps, defaultGrace)
 	if err != nil {
 		return
 	}
@@ -168,7 +167,7 @@ func (c *cli) autoGC(cmd *cobra.Command, r *repo.Repo) {
 	if due, err := r.GCDue(ctx, opt); err != nil || !due || c.out.Flush() != nil {
 		return
 	}
-	if opt.Stamp, err = c.stamp(cmd); err != nil {
+	if opt.Stamp, err = c.stamp(nil); err != nil {
 		return
 	}
 	opt.Head = nil // the write has moved it

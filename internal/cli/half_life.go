@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/memory"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -85,7 +86,7 @@ func (c *cli) runHalfLife(cmd *cobra.Command, args []string, f *halfLifeFlags) e
 	}
 	opt := repo.CommitOptions{Stamp: by, Branch: c.branch(),
 		Message: firstOf(f.message, "change half-lives")}
-	if opt.Expect, err = parseExpect(f.expect); err != nil {
+	if opt.Expect, err = ops.ParseExpect(f.expect); err != nil {
 		return err
 	}
 	return c.writeOrTry(cmd, f.dryRun, func(ctx context.Context, _, to *repo.Repo) error {

@@ -68,7 +68,7 @@ func (c *cli) newHolder(cmd *cobra.Command) (*Holder, error) {
 	if err != nil {
 		return nil, err
 	}
-	opt, err := c.options(cmd)
+	opt, err := c.options()
 	return &Holder{app: c.app, dir: dir, opt: opt, gate: make(chan struct{}, 1),
 		ending: make(chan struct{})}, err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -31,7 +32,7 @@ type importJSON struct {
 	NoChange   bool `json:"no_change"`
 	DryRun     bool `json:"dry_run"`
 
-	Warnings []secretWarningJSON `json:"warnings,omitempty"`
+	Warnings ops.Warnings `json:"warnings,omitempty"`
 }
 
 // refChangeJSON is a ref that was moved, from null where it is new.
@@ -152,13 +153,13 @@ func wasWere(n int) string {
 }
 
 func (c *cli) printImport(file string, res *repo.ImportResult, dryRun bool) error {
-	c.warnSecrets(res.Secrets)
+	c.warnSecrets(ops.WarningsOf(res.Secrets))
 	if c.global.json {
 		out := importJSON{
 			Name: orNull(res.Name), Scope: string(res.Scope), Refs: []refChangeJSON{},
 			Head: orNull(res.Head), Blocks: res.Blocks, Bytes: res.Bytes, NewBlocks: res.NewBlocks,
 			Redacted: res.Redacted, Redactions: res.Redactions,
-			NoChange: len(res.Refs) == 0, DryRun: dryRun, Warnings: secretWarnings(res.Secrets),
+			NoChange: len(res.Refs) == 0, DryRun: dryRun, Warnings: ops.WarningsOf(res.Secrets),
 		}
 		for _, ref := range res.Refs {
 			out.Refs = append(out.Refs, refChangeJSON{

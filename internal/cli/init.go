@@ -75,7 +75,7 @@ func (c *cli) runInit(cmd *cobra.Command, args []string, branch string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("init: %w", err)
 	}
-	opt, err := c.options(cmd)
+	opt, err := c.options()
 	if err != nil {
 		return err
 	}

@@ -9,24 +9,9 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/memory"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
-	"github.com/mnem-project/mnem/store"
 )
-
-// markedJSON is what a verb that marks nodes did.
-type markedJSON struct {
-	State    *graph.State `json:"state"` // null where marks were taken off
-	Marked   []string     `json:"marked"`
-	Already  []string     `json:"already"`
-	Unmarked []string     `json:"unmarked"`
-	Commit   *string      `json:"commit"`
-	Branch   string       `json:"branch"`
-	Graph    *string      `json:"graph"`
-	NoChange bool         `json:"no_change"`
-	DryRun   bool         `json:"dry_run"`
-
-	Warnings []secretWarningJSON `json:"warnings,omitempty"`
-}
 
 // markFlags are the flags of verbs that mark.
 type markFlags struct {
@@ -57,34 +42,16 @@ func (c *cli) marking(
 		return err
 	}
 	opt := repo.CommitOptions{Stamp: by, Message: f.message, Branch: c.branch()}
-	if opt.Expect, err = parseExpect(f.expect); err != nil {
+	if opt.Expect, err = ops.ParseExpect(f.expect); err != nil {
 		return err
 	}
 	return c.writeOrTry(cmd, f.dryRun, func(ctx context.Context, _, to *repo.Repo) error {
 		res, err := fn(ctx, memory.New(to), opt)
 		if err != nil {
-			return markHint(err)
+			return ops.MarkHint(err)
 		}
-		return c.printMarked(ctx, to, res, state, f.dryRun)
+		return c.printMarking(ctx, to, res, state, f.dryRun)
 	})
-}
-
-// markHint says what to do about a node that cannot be marked.
-func markHint(err error) error {
-	var in *memory.StateError
-	var edge *memory.EdgeError
-	switch {
-	case errors.As(err, &in):
-		return hint(err, "'mnem get %s --include %s' shows it; 'mnem restore %s' takes the mark off",
-			in.Node, in.State, in.Node)
-	case errors.As(err, &edge):
-		return hint(err, "to hide it, commit a line {\"mark\":{\"edge\":{\"id\":\"%s\"},\"state\":\"forgotten\"}}; "+
-			"to remove it, 'mnem unlink %s %s %s'", edge.Edge.ID, edge.Edge.Src, edge.Edge.Type,
-			edge.Edge.Dst)
-	case errors.Is(err, store.ErrNotFound):
-		return nodeHint(err)
-	}
-	return err
 }
 
 func idTexts(ids []graph.ID) []string {
@@ -95,192 +62,51 @@ func idTexts(ids []graph.ID) []string {
 	return out
 }
 
-// printMarked prints what came of marking; state is "" where marks were taken off.
-func (c *cli) printMarked(
+// printMarking prints what came of marking in a repository; state is "" where marks were taken off.
+func (c *cli) printMarking(
 	ctx context.Context, r *repo.Repo, res *memory.MarkResult, state graph.State, dryRun bool,
 ) error {
-	c.warnSecrets(res.Secrets)
-	if c.global.json {
-		out := markedJSON{
-			Marked: idTexts(res.Marked), Already: idTexts(res.Already), Unmarked: idTexts(res.Unmarked),
-			Commit: jsonCID(res.Commit), Branch: res.Branch, Graph: jsonCID(res.Graph),
-			NoChange: res.NoChange, DryRun: dryRun, Warnings: secretWarnings(res.Secrets),
-		}
-		if state != "" {
-			out.State = &state
-		}
-		if dryRun && !res.NoChange {
-			out.Commit = nil // its time would be another
-		}
-		return c.printJSON(out)
+	m, err := ops.MarkedOf(ctx, r, res, state, dryRun, !c.global.json)
+	switch {
+	case err != nil:
+		return err
+	case c.global.json:
+		return c.printJSON(m)
 	}
-	return c.markedText(ctx, r, res, state, dryRun)
+	return c.printMarked(m)
 }
 
-func (c *cli) markedText(
-	ctx context.Context, r *repo.Repo, res *memory.MarkResult, state graph.State, dryRun bool,
-) error {
-	s, err := r.At(ctx, res.Commit)
-	if err != nil {
-		return err
+// printMarked prints what a verb that marks nodes did.
+func (c *cli) printMarked(m *ops.Marked) error {
+	c.warnSecrets(m.Warnings)
+	state, already := "", "no mark"
+	if m.State != nil {
+		state = string(*m.State)
+		already = state + " already"
 	}
-	names := newLabels(s)
-	rows := func(ids []graph.ID, what string) error {
-		for _, id := range ids {
-			n, err := names.node(ctx, id)
-			if err != nil {
-				return err
-			}
+	for _, part := range []struct {
+		ids  []graph.ID
+		what string
+	}{{m.Marked, state}, {m.Unmarked, "unmarked"}, {m.Already, already}} {
+		for _, id := range part.ids {
 			about := ""
-			if n != nil {
+			if n := m.Labels[id]; n != nil {
 				about = label(n) + "  " + c.paint(styleDim, brief(n.Summary, summaryWidth))
 			}
-			if err := c.printf("%s  %s\n", what, strings.TrimRight(about, " ")); err != nil {
+			if err := c.printf("%s  %s\n", part.what, strings.TrimRight(about, " ")); err != nil {
 				return err
 			}
 		}
-		return nil
 	}
-	already := "no mark"
-	if state != "" {
-		already = string(state) + " already"
-	}
-	if err := firstError(rows(res.Marked, string(state)), rows(res.Unmarked, "unmarked"),
-		rows(res.Already, already)); err != nil {
-		return err
-	}
-	switch n := len(res.Marked) + len(res.Unmarked); {
-	case res.NoChange:
+	switch n := len(m.Marked) + len(m.Unmarked); {
+	case m.NoChange:
 		return c.printf("nothing to commit\n")
-	case dryRun:
+	case m.DryRun:
 		return c.printf("would commit %s\n", plural(n, "mark"))
 	default:
-		return c.printf("[%s %s] %s\n", c.paint(styleCyan, line(res.Branch)),
-			c.paint(styleYellow, shortCID(res.Commit)), plural(n, "mark"))
+		return c.printf("[%s %s] %s\n", c.paint(styleCyan, line(m.Branch)),
+			c.paint(styleYellow, shortCID(m.Commit)), plural(n, "mark"))
 	}
-}
-
-// markVerb makes a command that marks the nodes that it is given.
-func (c *cli) markVerb(cmd *cobra.Command, state graph.State) *cobra.Command {
-	var f markFlags
-	cmd.GroupID, cmd.Args = groupChange, cobra.MinimumNArgs(1)
-	f.add(c, cmd)
-	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		return c.marking(cmd, &f, state, func(
-			ctx context.Context, m *memory.Memory, opt repo.CommitOptions,
-		) (*memory.MarkResult, error) {
-			return m.Mark(ctx, opt, memory.MarkRequest{State: state, Nodes: args, Reason: f.reason})
-		})
-	})
-}
-
-func (c *cli) forgetCommand() *cobra.Command {
-	return c.markVerb(&cobra.Command{
-		Use:   "forget NODE…",
-		Short: "Hide memories from every retrieval",
-		Long: "Mark nodes as forgotten, in one commit. No retrieval of the branch finds or shows what is\n" +
-			"forgotten, whatever leads to it; --include forgotten of the commands that read lets it\n" +
-			"through, and older commits have it as it was. 'mnem restore NODE' and 'mnem undo' bring it\n" +
-			"back. To erase the text itself, for good and from every commit, is 'mnem purge'.",
-		Example: "  mnem forget bruno --reason 'he was only a test'\n  mnem forget alice bob --dry-run",
-	}, graph.Forgotten)
-}
-
-func (c *cli) staleCommand() *cobra.Command {
-	return c.markVerb(&cobra.Command{
-		Use:   "stale NODE…",
-		Short: "Mark memories as to be checked again",
-		Long: "Mark nodes as stale, in one commit: they may be out of date and are to be checked. They are\n" +
-			"found and shown as before, with a line that says so. 'mnem restore NODE' takes the mark off.",
-		Example: "  mnem stale svc/billing --reason 'the service was rewritten'",
-	}, graph.Stale)
-}
-
-func (c *cli) retireCommand() *cobra.Command {
-	return c.markVerb(&cobra.Command{
-		Use:   "retire NODE…",
-		Short: "Hide memories that are of no use any more",
-		Long: "Mark nodes as retired, in one commit: they are true, but of no use any more. They are hidden\n" +
-			"like what is forgotten; --include retired lets them through.",
-		Example: "  mnem retire task/KM-402 meeting/2026-09-01 --reason 'the project ended'",
-	}, graph.Retired)
-}
-
-func (c *cli) supersedeCommand() *cobra.Command {
-	var f markFlags
-	cmd := &cobra.Command{
-		Use:     "supersede OLD… NEW",
-		GroupID: groupChange,
-		Short:   "Let a memory take the place of others",
-		Long: "Mark nodes as superseded by the last one, in one commit. What is superseded keeps its text,\n" +
-			"its properties and its edges, and is hidden; --include superseded lets it through. NEW must be\n" +
-			"visible itself. Where the two contradicted each other, that is settled: NEW's mark goes.",
-		Example: "  mnem supersede db/marlin db/ledger-pg --reason 'it moved there'\n" +
-			"  mnem supersede alice bruno bob --dry-run",
-		Args: cobra.MinimumNArgs(2),
-	}
-	f.add(c, cmd)
-	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		return c.marking(cmd, &f, graph.Superseded, func(
-			ctx context.Context, m *memory.Memory, opt repo.CommitOptions,
-		) (*memory.MarkResult, error) {
-			last := len(args) - 1
-			return m.Mark(ctx, opt, memory.MarkRequest{State: graph.Superseded, Nodes: args[:last],
-				By: args[last], Reason: f.reason})
-		})
-	})
-}
-
-func (c *cli) contradictCommand() *cobra.Command {
-	var f markFlags
-	cmd := &cobra.Command{
-		Use:     "contradict A B",
-		GroupID: groupChange,
-		Short:   "Say that two memories cannot both be true",
-		Long: "Mark two nodes as contradicted by each other, in one commit. Both are found as before, and\n" +
-			"where a retrieval shows one of them, the other follows right behind it. Superseding, forgetting\n" +
-			"or retiring one of them settles it, and 'mnem restore A' takes both marks off. A node that is\n" +
-			"contradicted by a third one keeps that mark.",
-		Example: "  mnem contradict decision/keep-marlin meeting/2026-09-01 --reason 'one of the two is wrong'",
-		Args:    cobra.ExactArgs(2),
-	}
-	f.add(c, cmd)
-	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		return c.marking(cmd, &f, graph.Contradicted, func(
-			ctx context.Context, m *memory.Memory, opt repo.CommitOptions,
-		) (*memory.MarkResult, error) {
-			return m.Mark(ctx, opt, memory.MarkRequest{State: graph.Contradicted, Nodes: args[:1],
-				By: args[1], Reason: f.reason})
-		})
-	})
-}
-
-func (c *cli) expireCommand() *cobra.Command {
-	var f markFlags
-	var now string
-	cmd := &cobra.Command{
-		Use:     "expire [NODE…]",
-		GroupID: groupChange,
-		Short:   "Hide memories whose time has passed",
-		Long: "Mark nodes as expired, in one commit: those, of all or of the NODEs, whose property expires\n" +
-			"or whose validTo is not after --now. They are hidden; --include expired lets them through.\n" +
-			"What is hidden already stays as it is. Without NODEs every node is read.",
-		Example: "  mnem expire\n  mnem expire --now 2026-12-31 --dry-run",
-	}
-	f.add(c, cmd)
-	cmd.Flags().StringVar(&now, "now", "", "`TIME` that counts as now, RFC 3339 or YYYY-MM-DD (default: "+
-		"the time of the change)")
-	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		at, err := c.nowFlag(now)
-		if err != nil {
-			return err
-		}
-		return c.marking(cmd, &f, graph.Expired, func(
-			ctx context.Context, m *memory.Memory, opt repo.CommitOptions,
-		) (*memory.MarkResult, error) {
-			return m.Expire(ctx, opt, memory.ExpireRequest{Now: at, Nodes: args, Reason: f.reason})
-		})
-	})
 }
 
 // nowFlag reads the value of --now, the time of the change where it was not given.

@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -134,7 +135,7 @@ func (c *cli) ls(ctx context.Context, r *repo.Repo, atGiven bool, opt listOption
 func (c *cli) lister(
 	ctx context.Context, s *repo.Snapshot, opt listOptions,
 ) (*lister, error) {
-	l := &lister{s: s, opt: opt, see: visible{s, opt.req.Marks}}
+	l := &lister{s: s, opt: opt, see: ops.Visible{Snapshot: s, Let: opt.req.Marks}}
 	if opt.sort.field != sortImportance {
 		return l, nil
 	}
@@ -223,13 +224,13 @@ type edgeJSON struct {
 	SrcKey    *string         `json:"src_key"`
 	Dst       string          `json:"dst"`
 	DstKey    *string         `json:"dst_key"`
-	Weight    weightJSON      `json:"weight"`
+	Weight    ops.Weight      `json:"weight"`
 	Props     json.RawMessage `json:"props"`
 	Created   string          `json:"created"`
 	ValidFrom *string         `json:"validFrom"`
 	ValidTo   *string         `json:"validTo"`
 	Sources   []string        `json:"sources"`
-	Mark      *markJSON       `json:"mark"`
+	Mark      *ops.Mark       `json:"mark"`
 	CID       string          `json:"cid"`
 }
 
@@ -242,7 +243,7 @@ func (p *listPrinter) row(ctx context.Context, id graph.ID) error {
 		return p.edge(ctx, row)
 	}
 	if p.out != nil {
-		return p.out.item(jsonNode(row.node, row.cid, row.mark))
+		return p.out.item(ops.NodeOf(row.node, row.cid, row.mark))
 	}
 	n, c := row.node, p.c
 	return c.printf("%s\n", joinText(c.paint(styleBold, label(n)), line(n.Type), stateText(row.mark),
@@ -264,10 +265,10 @@ func (p *listPrinter) edge(ctx context.Context, row *listRow) error {
 	}
 	v := edgeJSON{
 		ID: e.ID.String(), Key: orNull(e.Key), Type: e.Type, Src: e.Src.String(),
-		Dst: e.Dst.String(), Weight: weightJSON(e.Weight), Props: jsonProps(e.Props),
+		Dst: e.Dst.String(), Weight: ops.Weight(e.Weight), Props: jsonProps(e.Props),
 		Created: e.Created.String(), ValidFrom: jsonTime(e.ValidFrom),
 		ValidTo: jsonTime(e.ValidTo), Sources: append([]string{}, e.Sources...),
-		Mark: jsonMark(row.mark), CID: row.cid.String(),
+		Mark: ops.MarkOf(row.mark), CID: row.cid.String(),
 	}
 	var err error
 	if v.SrcKey, err = p.names.key(ctx, e.Src); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -181,7 +182,7 @@ func edgeRow(e *graph.Edge, c ipld.CID) *listRow {
 type lister struct {
 	s   *repo.Snapshot
 	opt listOptions
-	see visible
+	see ops.Visible
 	// weigh returns a node's effective importance; nil where the order is not by it.
 	weigh func(ctx context.Context, n *graph.Node) (int64, error)
 }
@@ -280,7 +281,7 @@ func (l *lister) passes(ctx context.Context, row *listRow) (bool, error) {
 		on = graph.OnEdge
 	}
 	m, err := l.s.Mark(ctx, on, row.id)
-	return l.see.shows(m), err
+	return l.see.Shows(m), err
 }
 
 // ids yields the ids of rows in the list's order, those behind a place, nil for all. Where limit is

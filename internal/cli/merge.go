@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
@@ -26,7 +27,7 @@ type mergeJSON struct {
 	NoChange bool `json:"no_change"`
 	DryRun   bool `json:"dry_run"`
 
-	Warnings []secretWarningJSON `json:"warnings,omitempty"`
+	Warnings ops.Warnings `json:"warnings,omitempty"`
 }
 
 // conflictJSON is one item that does not merge; records are named by their CIDs.
@@ -211,7 +212,7 @@ func (c *cli) mergeOptions(cmd *cobra.Command, f mergeFlags) (repo.MergeOptions,
 		return opt, err
 	}
 	opt.CommitOptions = repo.CommitOptions{Stamp: by, Message: f.message, Branch: c.branch()}
-	opt.Expect, err = parseExpect(f.expect)
+	opt.Expect, err = ops.ParseExpect(f.expect)
 	switch {
 	case f.ours:
 		opt.Prefer = graph.TakeOurs
@@ -279,14 +280,14 @@ func (c *cli) mergeDone(res *repo.MergeResult, err error, f mergeFlags) error {
 }
 
 func (c *cli) printMerge(res *repo.MergeResult, f mergeFlags) error {
-	c.warnSecrets(res.Secrets)
+	c.warnSecrets(ops.WarningsOf(res.Secrets))
 	if c.global.json {
 		out := mergeJSON{
 			Commit: jsonCID(res.Commit), FastForward: res.FastForward,
 			Conflicts: jsonConflicts(res.Conflicts), VectorsDropped: res.VectorsDropped,
 			Branch: res.Branch, Parents: jsonCIDs(res.Parents), Graph: jsonCID(res.Graph),
-			itemCountsJSON: itemCountsJSON{jsonCounts(res.Nodes), jsonCounts(res.Edges)},
-			NoChange:       res.NoChange, DryRun: f.dryRun, Warnings: secretWarnings(res.Secrets),
+			itemCountsJSON: itemCountsJSON{res.Nodes, res.Edges},
+			NoChange:       res.NoChange, DryRun: f.dryRun, Warnings: ops.WarningsOf(res.Secrets),
 		}
 		if f.dryRun && !res.FastForward && !res.NoChange {
 			out.Commit = nil // its time would be another

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -11,22 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
-	"github.com/mnem-project/mnem/store"
 )
-
-// noCommitHint tells what to do about a repository without commits.
-func noCommitHint(err error) error {
-	var missing *repo.NotFoundError
-	if errors.As(err, &missing) && missing.What == noCommitYet {
-		return hint(err, "make the first with 'mnem remember TEXT' or 'mnem commit -m MESSAGE FILE'")
-	}
-	return err
-}
-
-// noCommitYet is how package repo names what is missing on an unborn branch.
-const noCommitYet = "commit yet on branch"
 
 // label names a node for people: its key, or its id where it has none.
 func label(n *graph.Node) string {
@@ -36,72 +22,14 @@ func label(n *graph.Node) string {
 	return n.ID.String()
 }
 
-// maxLabels bounds the labels remembered while one command prints, in bytes: those of some 300,000
-// nodes. Edges name nodes in no order, so with fewer than there are most would be read for each edge.
-const (
-	maxLabels = 64 << 20
-	labelSize = 192 // of one without its texts, as measured: the id, the node, and its place in a map
-)
+// labels names nodes by id for people.
+type labels struct{ *ops.Labels }
 
-// labels names nodes by id, looking into several snapshots in turn. The labels used last are
-// remembered, the newer half of them in known.
-type labels struct {
-	from         []*repo.Snapshot
-	known, older map[graph.ID]*graph.Node
-	most, size   int // bytes of known
-}
-
-func newLabels(from ...*repo.Snapshot) *labels {
-	return &labels{from: from, known: make(map[graph.ID]*graph.Node), most: maxLabels / 2}
-}
-
-// keep remembers a label, nil for a node that there is not.
-func (l *labels) keep(id graph.ID, n *graph.Node) {
-	l.size += labelSize
-	if n != nil {
-		l.size += len(n.Key) + len(n.Type) + len(n.Summary)
-	}
-	if l.size > l.most {
-		l.older, l.known, l.size = l.known, make(map[graph.ID]*graph.Node), 0
-	}
-	l.known[id] = n
-}
-
-// seen returns a node that is remembered, and whether it is.
-func (l *labels) seen(id graph.ID) (*graph.Node, bool) {
-	n, ok := l.known[id]
-	if ok {
-		return n, true
-	}
-	if n, ok = l.older[id]; ok {
-		l.keep(id, n)
-	}
-	return n, ok
-}
-
-// node returns a node, nil where no snapshot has it.
-func (l *labels) node(ctx context.Context, id graph.ID) (*graph.Node, error) {
-	if n, ok := l.seen(id); ok {
-		return n, nil
-	}
-	var found *graph.Node
-	for _, s := range l.from {
-		n, _, err := s.Node(ctx, id)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return nil, err
-		}
-		if err == nil {
-			found = &graph.Node{ID: n.ID, Key: n.Key, Type: n.Type, Summary: n.Summary}
-			break
-		}
-	}
-	l.keep(id, found)
-	return found, nil
-}
+func newLabels(from ...*repo.Snapshot) *labels { return &labels{ops.NewLabels(from...)} }
 
 // label returns a node's key, or its id where it has none or does not exist.
 func (l *labels) label(ctx context.Context, id graph.ID) (string, error) {
-	n, err := l.node(ctx, id)
+	n, err := l.Node(ctx, id)
 	if n == nil {
 		return id.String(), err
 	}
@@ -110,17 +38,8 @@ func (l *labels) label(ctx context.Context, id graph.ID) (string, error) {
 
 // key returns a node's key, nil for none.
 func (l *labels) key(ctx context.Context, id graph.ID) (*string, error) {
-	n, err := l.node(ctx, id)
-	if n == nil {
-		return nil, err
-	}
-	return orNull(n.Key), nil
-}
-
-// visible decides which marked nodes and edges a command shows.
-type visible struct {
-	s   *repo.Snapshot
-	let []graph.State // hidden states to let through
+	key, err := l.Key(ctx, id)
+	return orNull(string(key)), err
 }
 
 // marksFlag adds the flag that lets hidden states through, under both of its names.
@@ -137,47 +56,6 @@ func parseMarks(names []string) ([]graph.State, error) {
 		states = append(states, graph.State(name))
 	}
 	return states, retrieve.Request{Marks: states}.Validate()
-}
-
-// shows reports whether a mark, nil for none, lets what it is on be seen.
-func (v visible) shows(m *graph.Mark) bool {
-	return m == nil || !retrieve.Hidden(m.State) || slices.Contains(v.let, m.State)
-}
-
-// edge reports whether an edge and the node it leads to are seen.
-func (v visible) edge(ctx context.Context, edge, other graph.ID) (bool, error) {
-	m, err := v.s.Mark(ctx, graph.OnEdge, edge)
-	if err != nil || !v.shows(m) {
-		return false, err
-	}
-	return v.node(ctx, other)
-}
-
-// node reports whether a node is seen.
-func (v visible) node(ctx context.Context, id graph.ID) (bool, error) {
-	m, err := v.s.Mark(ctx, graph.OnNode, id)
-	return v.shows(m), err
-}
-
-// weightJSON is the shortest decimal fraction that means a weight.
-type weightJSON uint32
-
-// MarshalJSON writes the fraction.
-func (w weightJSON) MarshalJSON() ([]byte, error) { return []byte(w.String()), nil }
-
-func (w weightJSON) String() string {
-	x := float64(w) / graph.MaxWeight
-	for digits := range 6 {
-		s := strconv.FormatFloat(x, 'f', digits, 64)
-		short, err := strconv.ParseFloat(s, 64)
-		if err != nil {
-			break
-		}
-		if units, err := graph.EdgeWeight(short); err == nil && units == uint32(w) {
-			return s
-		}
-	}
-	return strconv.FormatFloat(x, 'f', -1, 64)
 }
 
 // needOne returns a usage error unless at most one of the flags was given.
@@ -198,7 +76,7 @@ func needOne(cmd *cobra.Command, names ...string) error {
 // checkRange returns a usage error unless low <= n <= high.
 func checkRange(flag string, n, low, high int) error {
 	if n < low || n > high {
-		return usageError{fmt.Errorf("--%s: %d is outside %d to %d", flag, n, low, high)}
+		return usagef("--%s: %d is outside %d to %d", flag, n, low, high)
 	}
 	return nil
 }

@@ -28,6 +28,18 @@ func Operations() []operation.Operation {
 		}
 		all = append(all, operationOf(&e, cmd, shapes[cmd.CommandPath()]))
 	}
+	for _, v := range verbs() {
+		if !v.spec.Local {
+			all = append(all, v.spec.Operation())
+		}
+	}
+	places := map[string]int{}
+	for i, cmd := range commands() {
+		places[cmd.Name] = i
+	}
+	slices.SortStableFunc(all, func(a, b operation.Operation) int {
+		return places[a.Command[0]] - places[b.Command[0]]
+	})
 	return all
 }
 

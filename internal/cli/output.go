@@ -115,19 +115,10 @@ func (c *cli) table(rows [][]cell) error {
 
 // The JSON forms that several commands share.
 
-// countsJSON is the form of repo.Counts.
-type countsJSON struct {
-	Added   int `json:"added"`
-	Changed int `json:"changed"`
-	Removed int `json:"removed"`
-}
-
-func jsonCounts(n repo.Counts) countsJSON { return countsJSON(n) }
-
 // itemCountsJSON counts nodes and edges.
 type itemCountsJSON struct {
-	Nodes countsJSON `json:"nodes"`
-	Edges countsJSON `json:"edges"`
+	Nodes repo.Counts `json:"nodes"`
+	Edges repo.Counts `json:"edges"`
 }
 
 // fieldDiffJSON is one field that differs; null where it is absent.
@@ -187,7 +178,7 @@ func jsonDiff(ctx context.Context, d repo.Diff) (*itemDiffsJSON, error) {
 			jsonFields(e.Fields),
 		})
 	}
-	out.Counts = itemCountsJSON{jsonCounts(nodes), jsonCounts(edges)}
+	out.Counts = itemCountsJSON{nodes, edges}
 	return out, nil
 }
 

@@ -38,12 +38,11 @@ func (c *cli) policyPath() (string, error) {
 // refuses the changes that it does not allow, and the loss of commits that others have signed; nil for
 // people, and a guard of changes where there is a policy. It is asked for whatever writes, by stamp.
 func (c *cli) guard(
-	cmd *cobra.Command, agent string,
+	name, agent string,
 ) (repo.Guard, func(*repo.SignedError) error, error) {
 	if agent == "" && !c.app.Remote { // who calls a server is an agent, named or not
 		return nil, nil, nil
 	}
-	name := operationName(cmd)
 	p, err := c.policyFor(agent, name)
 	if err != nil {
 		return nil, nil, err

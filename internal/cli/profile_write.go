@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -43,7 +44,7 @@ func (c *cli) writeProfiles(
 		return err
 	}
 	opt := repo.CommitOptions{Stamp: by, Branch: c.branch(), Message: firstOf(f.message, message)}
-	if opt.Expect, err = parseExpect(f.expect); err != nil {
+	if opt.Expect, err = ops.ParseExpect(f.expect); err != nil {
 		return err
 	}
 	return c.withRepo(cmd, true, func(ctx context.Context, r *repo.Repo) error {
@@ -289,7 +290,7 @@ func (c *cli) profileRestore() *cobra.Command {
 			func(ctx context.Context, r *repo.Repo, p *retrieve.Profiles) error {
 				s, err := r.Snapshot(ctx, args[0])
 				if err != nil {
-					return noCommitHint(err)
+					return ops.CommitHint(err)
 				}
 				was, err := s.Profiles(ctx)
 				if err != nil {

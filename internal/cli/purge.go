@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
@@ -163,7 +164,7 @@ func (c *cli) purge(cmd *cobra.Command, o *purgeOptions, args []string) error {
 			return hint(err, "give it exactly as it was written, or a part of it; other files, such as "+
 				"exports and logs of other programs, are not searched")
 		case err != nil:
-			return nodeHint(err)
+			return ops.NodeHint(err)
 		}
 		p.done()
 		if err := c.printPurge(res, opt.DryRun); err != nil || o.yes || o.DryRun {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -187,7 +188,7 @@ func TestPagesInBoundedMemory(t *testing.T) {
 	}
 	specs := []sortSpec{{"props.x", false}, {"props.x", true}, {"key", true}, {"id", true}}
 	for _, spec := range specs {
-		l := &lister{s: s, opt: listOptions{sort: spec}, see: visible{s, nil}}
+		l := &lister{s: s, opt: listOptions{sort: spec}, see: ops.Visible{Snapshot: s, Let: nil}}
 		var places []place
 		for row, err := range l.rows(ctx, graph.ID{}) {
 			if err != nil {
@@ -284,7 +285,7 @@ func TestWeightsAreShort(t *testing.T) {
 	for units, want := range map[uint32]string{
 		1: "0.00002", 65536: "1", 32768: "0.5", 58982: "0.9", 6554: "0.1", 45875: "0.7", 65535: "0.99998",
 	} {
-		got := weightJSON(units).String()
+		got := ops.Weight(units).String()
 		v, err := ipld.ParseJSON([]byte(got))
 		if err != nil || got != want {
 			t.Errorf("%d: %s, want %s (%v)", units, got, want, err)

@@ -17,6 +17,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory"
 	"github.com/mnem-project/mnem/model/embed"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -148,7 +149,7 @@ func (c *cli) runRemember(cmd *cobra.Command, args []string, f *rememberFlags) e
 	for _, rule := range f.noLinks {
 		opt.Links.Off = append(opt.Links.Off, memory.Rule(rule))
 	}
-	if opt.Expect, err = parseExpect(f.expect); err != nil {
+	if opt.Expect, err = ops.ParseExpect(f.expect); err != nil {
 		return err
 	}
 	reqs, err := c.memories(cmd.Context(), args, f)
@@ -180,7 +181,7 @@ func (c *cli) setRemember(cmd *cobra.Command, args []string, f *rememberFlags) e
 	}
 	opt := repo.CommitOptions{Stamp: by, Branch: c.branch(),
 		Message: firstOf(f.message, "change how memories are remembered")}
-	if opt.Expect, err = parseExpect(f.expect); err != nil {
+	if opt.Expect, err = ops.ParseExpect(f.expect); err != nil {
 		return err
 	}
 	set := func(p *memory.RememberParams) error {
@@ -257,7 +258,7 @@ func rememberHint(err error) error {
 	case errors.As(err, &missing) && missing.What != "node":
 		return err // a branch
 	}
-	return markHint(err)
+	return ops.MarkHint(err)
 }
 
 // times reads the flags that are times.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -73,7 +75,15 @@ func (r *runner) Run(
 	app.Getenv = r.environment(call.Caller)
 	unknown := false
 	app.unknown = func() { unknown = true }
-	exit := app.Run(ctx, args)
+	exit := 0
+	if v := verbOf(strings.Join(call.Operation.Command, " ")); v != nil {
+		var failed error
+		if exit, failed = app.call(ctx, v, call, args); failed != nil && results.err == nil {
+			return outcomeOf(ctx, failed), failed
+		}
+	} else {
+		exit = app.Run(ctx, args)
+	}
 	switch {
 	case results.err != nil:
 		return operation.Interrupted, results.err
@@ -85,6 +95,40 @@ func (r *runner) Run(
 		return failed.Outcome, failed
 	}
 	return operation.WithExit(exit), nil
+}
+
+// call runs a verb in this process, or hands it as a command line to the one that has the repository
+// open. It returns the exit code and what went wrong here; an error of another process is among the
+// messages.
+func (a *App) call(
+	ctx context.Context, v *verb, call operation.Call, args []string,
+) (int, error) {
+	values, err := call.Arguments()
+	if err != nil {
+		return 0, err
+	}
+	stdin := newReplayed(a.Stdin)
+	c := &cli{app: a, args: args, stdin: stdin, out: bufio.NewWriterSize(a.Stdout, outBuffer)}
+	c.global.json, c.global.jsonErrors, c.global.quiet = !call.Text, true, true
+	c.global.wait = defaultWait
+	err = c.call(ctx, v, values)
+	c.release(err)
+	var elsewhere *forwardedError
+	if errors.As(err, &elsewhere) {
+		return elsewhere.code, nil
+	}
+	if flushErr := c.out.Flush(); err == nil {
+		err = flushErr
+	}
+	if err == nil || isClosedPipe(err) {
+		return c.exit, nil
+	}
+	row := outcomeOf(ctx, err)
+	failed := &operation.Error{Outcome: row, Message: ops.MessageOf(err, true), Hint: hintOf(err, true)}
+	if row == operation.Interrupted {
+		failed.Message = row.Code
+	}
+	return row.Exit, failed
 }
 
 // environment is that of the app with what the caller says of itself.
@@ -169,8 +213,11 @@ func (c *cli) callable(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	path := strings.Join(strings.Fields(cmd.CommandPath())[1:], " ")
+	if v := verbOf(path); v != nil && !v.spec.Local && allows(v.spec.Operation(), cmd, args) {
+		return nil
+	}
 	for _, e := range exposedCommands() {
-		if e.command == path && e.allows(cmd, args) {
+		if e.command == path && allows(operationOf(&e, cmd, nil), cmd, args) {
 			return nil
 		}
 	}
@@ -178,15 +225,17 @@ func (c *cli) callable(cmd *cobra.Command, args []string) error {
 }
 
 // allows reports whether flags and words are such as callers may give.
-func (e *exposed) allows(cmd *cobra.Command, args []string) bool {
-	o := operationOf(e, cmd, nil)
-	if len(e.words) == 0 && !slices.Equal(args, nil) && !slices.Equal(args, []string{stdinName}) {
+func allows(o operation.Operation, cmd *cobra.Command, args []string) bool {
+	hasWords := slices.ContainsFunc(o.Params, func(p operation.Param) bool {
+		return p.Flag == "" && p.Kind != operation.Lines
+	})
+	if !hasWords && !slices.Equal(args, nil) && !slices.Equal(args, []string{stdinName}) {
 		return false
 	}
 	ok := true
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		ok = ok && (slices.Contains([]string{"json", "json-errors", "quiet"}, f.Name) ||
-			slices.Contains(e.fixed, "--"+f.Name+"="+f.Value.String()) ||
+			slices.Contains(o.Command, "--"+f.Name+"="+f.Value.String()) ||
 			slices.ContainsFunc(o.Params, func(p operation.Param) bool {
 				return takes(p, f)
 			}))

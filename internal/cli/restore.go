@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -51,7 +52,7 @@ func (c *cli) runRestore(cmd *cobra.Command, args []string, f *markFlags) error 
 		return err
 	}
 	opt := repo.CommitOptions{Stamp: by, Message: f.message, Branch: c.branch()}
-	if opt.Expect, err = parseExpect(f.expect); err != nil {
+	if opt.Expect, err = ops.ParseExpect(f.expect); err != nil {
 		return err
 	}
 	return c.writeOrTry(cmd, f.dryRun, func(ctx context.Context, _, to *repo.Repo) error {

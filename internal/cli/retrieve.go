@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/model/embed"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -314,7 +315,7 @@ func (a *answerer) answer(
 ) (*retrieve.Answer, ipld.CID, error) {
 	s, err := a.snapshot(ctx)
 	if err != nil {
-		return nil, ipld.CID{}, noCommitHint(err)
+		return nil, ipld.CID{}, ops.CommitHint(err)
 	}
 	if req, err = a.c.withNow(req); err != nil {
 		return nil, ipld.CID{}, err
@@ -344,7 +345,7 @@ func (a *answerer) answer(
 func excludeHint(err error) error {
 	var missing *repo.NotFoundError
 	if errors.As(err, &missing) && missing.What == "node" {
-		return nodeHint(fmt.Errorf("exclude: %w", err))
+		return ops.NodeHint(fmt.Errorf("exclude: %w", err))
 	}
 	return err
 }
@@ -358,7 +359,7 @@ func (a *answerer) explainTerms(
 	for i, item := range answer.Items {
 		ids[i] = item.ID
 		if item.Community != nil {
-			if _, err = a.names.node(ctx, item.Community.Seed); err != nil {
+			if _, err = a.names.Node(ctx, item.Community.Seed); err != nil {
 				return err
 			}
 		}
@@ -380,11 +381,11 @@ func (a *answerer) learnWay(ctx context.Context, way *retrieve.Reach) error {
 	if way == nil {
 		return nil
 	}
-	if _, err := a.names.node(ctx, way.Seed); err != nil {
+	if _, err := a.names.Node(ctx, way.Seed); err != nil {
 		return err
 	}
 	for _, step := range way.Path {
-		if _, err := a.names.node(ctx, step.Node); err != nil {
+		if _, err := a.names.Node(ctx, step.Node); err != nil {
 			return err
 		}
 	}

@@ -282,7 +282,7 @@ func (a *answerer) whyText(i int, it *retrieve.Item, fusion retrieve.Fusion) str
 
 // nameOf names a node that is told of in an explanation.
 func (a *answerer) nameOf(id graph.ID) string {
-	if n, _ := a.names.seen(id); n != nil {
+	if n, _ := a.names.Seen(id); n != nil {
 		return label(n)
 	}
 	return id.String()

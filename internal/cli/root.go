@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
@@ -122,7 +124,7 @@ func (c *cli) root(args ...string) *cobra.Command {
 // rootFlags gives a root the flags of every command, and what is said of wrong ones.
 func (c *cli) rootFlags(root *cobra.Command) {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return hint(usageError{err}, "see '%s --help'", cmd.CommandPath())
+		return hint(usagef("%w", err), "see '%s --help'", cmd.CommandPath())
 	})
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetUsageTemplate(usageTemplate)
@@ -206,9 +208,9 @@ func (c *cli) agent() string { return firstOf(c.global.agent, c.env("MNEM_AGENT"
 
 // stamp says who does this, and when. Where there is no repository that is what its error says: it
 // comes before what is missing for writing to one.
-func (c *cli) stamp(cmd *cobra.Command, ids ...string) (repo.Stamp, error) {
-	by, err := c.stampOf(cmd, ids)
-	if err != nil && c.opened == nil && cmd.Name() != "init" {
+func (c *cli) stamp(_ *cobra.Command, ids ...string) (repo.Stamp, error) {
+	by, err := c.stampOf(ids)
+	if err != nil && c.opened == nil && c.doing.name != "init" {
 		if _, missing := c.repoFile(""); missing != nil {
 			err = missing
 		}
@@ -216,13 +218,13 @@ func (c *cli) stamp(cmd *cobra.Command, ids ...string) (repo.Stamp, error) {
 	return by, err
 }
 
-func (c *cli) stampOf(cmd *cobra.Command, ids []string) (repo.Stamp, error) {
+func (c *cli) stampOf(ids []string) (repo.Stamp, error) {
 	g := &c.global
 	by := repo.Stamp{
 		Author:  firstOf(g.author, c.env("MNEM_AUTHOR")),
 		Agent:   c.agent(),
 		Task:    firstOf(g.task, c.env("MNEM_TASK")),
-		Command: commandWords(cmd, ids),
+		Command: append(slices.Clone(c.doing.words), ids...),
 	}
 	var err error
 	if by.Author == "" {
@@ -237,14 +239,22 @@ func (c *cli) stampOf(cmd *cobra.Command, ids []string) (repo.Stamp, error) {
 	if by.Time, err = c.now(); err != nil {
 		return by, err
 	}
-	if by.Head, err = parseExpect(c.global.expect); err != nil {
+	if by.Head, err = ops.ParseExpect(c.global.expect); err != nil {
 		return by, err
 	}
 	if by.Secrets, err = c.secretOptions(); err != nil {
 		return by, err
 	}
-	by.Guard, by.Signed, err = c.guard(cmd, by.Agent)
+	by.Guard, by.Signed, err = c.guard(c.doing.name, by.Agent)
 	return by, err
+}
+
+// doing is what the process is asked to do, as far as it matters to whoever opens and writes.
+type doing struct {
+	ctx   context.Context
+	name  string   // of the verb, as policies know it
+	words []string // how the operation log names it
+	wait  bool     // whether --wait was given
 }
 
 // commandWords is how the operation log names a command: the verb, the names of the flags given,
@@ -316,12 +326,13 @@ func (c *cli) writeOrTry(
 // process shares one it runs fn with that, and where another process has it open and answers it
 // hands the whole command line to that one.
 func (c *cli) withRepo(
-	cmd *cobra.Command, write bool, fn func(ctx context.Context, r *repo.Repo) error,
+	_ *cobra.Command, write bool, fn func(ctx context.Context, r *repo.Repo) error,
 ) (err error) {
+	ctx := c.doing.ctx
 	if c.opened != nil {
-		return fn(cmd.Context(), c.opened)
+		return fn(ctx, c.opened)
 	}
-	r, done, err := c.openRepo(cmd, write)
+	r, done, err := c.openRepo(ctx, write)
 	if err != nil {
 		return err
 	}
@@ -332,25 +343,25 @@ func (c *cli) withRepo(
 			err = closeErr
 		}
 	}()
-	if err := fn(cmd.Context(), r); err != nil || !write {
+	if err := fn(ctx, r); err != nil || !write {
 		return err
 	}
-	c.autoGC(cmd, r)
+	c.autoGC(ctx, r)
 	return nil
 }
 
 // openRepo returns the repository of a command, and what ends its use of it.
-func (c *cli) openRepo(cmd *cobra.Command, write bool) (*repo.Repo, func() error, error) {
+func (c *cli) openRepo(ctx context.Context, write bool) (*repo.Repo, func() error, error) {
 	dir, err := c.dir()
 	if err != nil {
 		return nil, nil, err
 	}
-	opt, err := c.options(cmd)
+	opt, err := c.options()
 	if err != nil {
 		return nil, nil, err
 	}
 	opt.ReadOnly = !write
-	own, err := c.shared(cmd.Context(), dir)
+	own, err := c.shared(ctx, dir)
 	if err != nil {
 		return nil, nil, c.openHint(err)
 	}
@@ -358,7 +369,7 @@ func (c *cli) openRepo(cmd *cobra.Command, write bool) (*repo.Repo, func() error
 		return c.useShared(own, write)
 	}
 	for range maxOwners {
-		r, client, err := reach(cmd.Context(), dir, opt)
+		r, client, err := reach(ctx, dir, opt)
 		if client != nil && c.program != "" {
 			client.Close()
 			return nil, nil, hint(fmt.Errorf("%w: another process has it open", store.ErrBusy),
@@ -371,7 +382,7 @@ func (c *cli) openRepo(cmd *cobra.Command, write bool) (*repo.Repo, func() error
 			c.stdin.forget()
 			return r, r.Close, nil
 		}
-		if err := c.forward(cmd.Context(), client); err != nil {
+		if err := c.forward(ctx, client); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -397,7 +408,7 @@ func (c *cli) openHint(err error) error {
 	return lockHint(err)
 }
 
-func (c *cli) options(cmd *cobra.Command) (repo.Options, error) {
+func (c *cli) options() (repo.Options, error) {
 	opt := repo.Options{
 		Wait: c.global.wait, PID: c.app.PID, AcceptHead: c.acceptHead,
 		Since: c.app.clock().String(), Counters: counters(), Now: c.app.clock,
@@ -405,7 +416,7 @@ func (c *cli) options(cmd *cobra.Command) (repo.Options, error) {
 	if err := c.setCaches(&opt); err != nil {
 		return opt, err
 	}
-	if cmd.Flags().Changed("wait") {
+	if c.doing.wait {
 		return opt, checkWait(opt.Wait)
 	}
 	s := c.env("MNEM_WAIT")

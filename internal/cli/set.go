@@ -11,6 +11,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
@@ -80,7 +81,7 @@ func setTarget(
 	if !create {
 		return ipld.Entry{}, hint(err, "give --type TYPE to make it")
 	}
-	ref, err := futureRef(name)
+	ref, err := ops.FutureRef(name)
 	if err != nil {
 		return ipld.Entry{}, fmt.Errorf("new node: %w", err)
 	}

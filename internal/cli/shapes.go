@@ -3,6 +3,7 @@ package cli
 import (
 	"maps"
 	"slices"
+	"strings"
 )
 
 // The shapes of answers with --json, as operation.Schema reads them, put together from parts.
@@ -167,6 +168,9 @@ func shapes() map[string][]string {
 	for _, more := range []map[string][]string{readShapes(), recordShapes(), machineShapes()} {
 		maps.Copy(all, more)
 	}
+	for _, v := range verbs() {
+		all["mnem "+v.spec.Command] = v.spec.Shapes()
+	}
 	return all
 }
 
@@ -193,8 +197,6 @@ func changeShapes() map[string][]string {
 			`"marked_by?": "cid|null", "dry_run?": "bool"}`},
 		"mnem sources refresh": {`{"commit": "cid|null", "branch": "text", "graph": "cid|null", ` +
 			`"sources": ` + shapeSourceChecks + `, "no_change": "bool", "dry_run": "bool"}`},
-		"mnem forget": {shapeMarked}, "mnem supersede": {shapeMarked}, "mnem stale": {shapeMarked},
-		"mnem contradict": {shapeMarked}, "mnem retire": {shapeMarked}, "mnem expire": {shapeMarked},
 		"mnem merge": {shapeMerge, shapePending}, "mnem revert": {shapeMerge},
 		"mnem cherry-pick": {shapeMerge},
 		"mnem remember": {shapeRemembered, `{"duplicate_above": "int", "similar_from": "int", ` +
@@ -205,7 +207,6 @@ func changeShapes() map[string][]string {
 		"mnem profile restore": {shapeProfilesSet},
 		"mnem add":             {shapeStage}, "mnem set": {shapeStage}, "mnem rm": {shapeStage},
 		"mnem link": {shapeStage}, "mnem unlink": {shapeStage},
-		"mnem reset": {`{"stage": "text", "staged": "bool", ` + shapeItems + `}`},
 		"mnem status": {`{"branch": "text|null", "head": "cid|null", "stage": "text", ` +
 			`"base": "cid|null", "staged": "bool", ` + shapeItems + `, "changes": ` + shapeChanges +
 			`, "merge?": {"verb": "text", "theirs": "cid|null", "conflicts": "int", "open": "int"}, ` +
@@ -231,8 +232,6 @@ func readShapes() map[string][]string {
 				shapeMembers + `}`},
 		"mnem profile list": {shapeProfile}, "mnem profile show": {shapeProfile},
 		"mnem retrieve": {shapeAnswer}, "mnem recall": {shapeAnswer},
-		"mnem get": {`{` + shapeWhole + `}`, `{` + shapeWhole + `, "importance": ` + shapeImportance +
-			`, "now": "time"}`, `"json"`},
 		"mnem show": {
 			`{` + shapeCommit + `, "diff": ` + shapeDiff + `}`, `{` + shapeWhole + `, ` + shapeBuckets + `}`,
 		},
@@ -245,11 +244,6 @@ func readShapes() map[string][]string {
 				`"validTo": "time|null", "sources": ["text"], "mark|null": ` + shapeMark +
 				`, "cid": "cid"}], "next": "text|null"}`,
 		},
-		"mnem neighbors": {`{"commit": "cid|null", "id": "id", "key": "text|null", ` + shapeBuckets +
-			`, "mentions?": ` + shapeMentions + `, "mentioned_by?": ` + shapeMentions + `}`},
-		"mnem path": {`{"commit": "cid|null", "from": "id", "to": "id", "found": "bool", ` +
-			`"hops": "int", "steps": [{"from": "id", "from_key": "text|null", "to": "id", ` +
-			`"to_key": "text|null", "edge": "id", "type": "text", "forward": "bool"}]}`},
 		"mnem explore": {`{"commit": "cid|null", "topic": "text", "nodes": [{"id": "id", ` +
 			`"key": "text|null", "type": "text", "summary": "text|null", "score": "int", "hops": "int", ` +
 			`"path": [{"from": "id", "to": "id", "edge": "id", "type": "text", "forward": "bool"}]}], ` +
@@ -260,35 +254,18 @@ func readShapes() map[string][]string {
 			`"reasons": [{"kind": "edge|shared|text", "score": "int", "names": ["text"]}]}]}`},
 		"mnem suggest": {`{"commit": "cid|null", "tags": [{"tag": "text", "score": "int", ` +
 			`"from": ["id"], "in_text": "bool"}]}`},
-		"mnem log":  {`{` + shapeCommit + `}`},
 		"mnem diff": {shapeDiff, shapeDiffStat},
-		"mnem blame": {`{"id": "id", "key": "text|null", "fields": [{"field": "text", ` +
-			`"commit": "cid", "author": "text", "agent": "text|null", "time": "time"}]}`},
 	}
 }
 
 // recordShapes are those of commands about history, records and care.
 func recordShapes() map[string][]string {
 	return map[string][]string{
-		"mnem branch": {shapeBranch, shapeGone},
-		"mnem switch": {`{"branch": "text|null", "commit": "cid|null"}`},
-		"mnem tag": {`{"name": "text", "commit": "cid", "current": "bool", "tag": "cid|null", ` +
-			`"tagger": "text|null", "time": "time|null", "message": "text|null"}`, shapeGone},
-		"mnem undo": {shapeUndone}, "mnem redo": {shapeUndone}, "mnem op restore": {shapeUndone},
-		"mnem op log": {shapeOp}, "mnem op show": {shapeOp},
 		"mnem watch": {`{"op": "cid", "seq": "int", "time": "time", "actor": "text", ` +
 			`"agent": "text|null", "command": ["text"], "refs": ` + shapeMoves + `, "branches": ` +
 			`[{"branch": "text", "commit": "cid", "message": "text", "nodes?": ` + shapeCounts +
 			`, "edges?": ` + shapeCounts + `, "changes?": {"nodes": ` + shapeNodeDiffs + `, "edges": ` +
 			shapeEdgeDiffs + `, "more": "bool"}}], "undoes": "cid|null", "redoes": "cid|null"}`},
-		"mnem op diff": {`{"from": {"op": "cid", "seq": "int"}, "to": {"op": "cid", "seq": "int"}, ` +
-			`"refs": ` + shapeMoves + `}`},
-		"mnem session start": {shapeSession}, "mnem session list": {shapeSession},
-		"mnem session advance": {shapeSession}, "mnem session end": {shapeSession},
-		"mnem session rm": {`{"removed": "text"}`},
-		"mnem session log": {`{"record": "cid", "event": "text", "time": "time", "actor": "text", ` +
-			`"commit": "cid|null", "receipt": "cid|null", "query": "text|null", "items": "int|null", ` +
-			`"tokens": "int|null"}`},
 		"mnem replay": {`{"session": "text|null", "receipts": "int", "identical": "bool|null", ` +
 			`"first_difference|null": {"number": "int", "receipt": "cid", "item": "int|null", ` +
 			`"field": "text", "old": "text", "new": "text"}, "redacted?": [{"cid": "cid", "what": ` +
@@ -345,10 +322,13 @@ func recordShapes() map[string][]string {
 
 // streams print one object a line instead of one.
 func streams(path string) bool {
+	if v := verbOf(strings.TrimPrefix(path, "mnem ")); v != nil {
+		return v.spec.Stream()
+	}
 	return slices.Contains([]string{
-		"mnem config list", "mnem token list", "mnem profile list", "mnem remember", "mnem log",
-		"mnem session list", "mnem session log", "mnem demo", "mnem verify", "mnem key list", "mnem guard check",
+		"mnem config list", "mnem token list", "mnem profile list", "mnem remember",
+		"mnem demo", "mnem verify", "mnem key list", "mnem guard check",
 		"mnem guard rules",
-		"mnem branch", "mnem tag", "mnem op log", "mnem watch",
+		"mnem watch",
 	}, path)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
-	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -40,11 +40,11 @@ func (c *cli) showCommand() *cobra.Command {
 				return c.showNode(ctx, r, name)
 			}
 			s, err := r.Snapshot(ctx, name)
-			if errors.Is(err, store.ErrNotFound) && len(args) == 1 && !isUnborn(err) {
+			if errors.Is(err, store.ErrNotFound) && len(args) == 1 && !ops.IsUnborn(err) {
 				return c.showNode(ctx, r, name)
 			}
 			if err != nil {
-				return noCommitHint(err)
+				return ops.CommitHint(err)
 			}
 			if len(args) == 1 && cmd.Flags().Changed("at") {
 				return usagef("%q is a revision: --at has no meaning", name)
@@ -52,11 +52,6 @@ func (c *cli) showCommand() *cobra.Command {
 			return c.showCommit(ctx, r, s)
 		})
 	})
-}
-
-func isUnborn(err error) bool {
-	var missing *repo.NotFoundError
-	return errors.As(err, &missing) && missing.What == noCommitYet
 }
 
 // parentOf returns the memory before a commit.
@@ -88,14 +83,20 @@ func (c *cli) showCommit(ctx context.Context, r *repo.Repo, s *repo.Snapshot) er
 	}
 	if c.global.json {
 		out := c.stream()
-		out.commit(jsonLog(e, signature))
+		out.commit(ops.CommitOf(e, signature))
 		out.name("diff")
 		if err := c.streamDiff(ctx, out, d, diffOptions{}); err != nil {
 			return err
 		}
 		return out.end()
 	}
-	if err := c.printLogCommit(ctx, e, signature); err != nil {
+	p, err := e.Diff.Profiles(ctx)
+	if err != nil {
+		return err
+	}
+	told := ops.CommitOf(e, signature)
+	told.Profiles = ops.ChangedProfiles(p)
+	if err := c.printCommitText(told); err != nil {
 		return err
 	}
 	if err := c.printf("\n"); err != nil {
@@ -106,7 +107,7 @@ func (c *cli) showCommit(ctx context.Context, r *repo.Repo, s *repo.Snapshot) er
 }
 
 // commit prints the members of a commit.
-func (s *jsonStream) commit(v logJSON) {
+func (s *jsonStream) commit(v *ops.Commit) {
 	for _, m := range []struct {
 		name  string
 		value any
@@ -124,8 +125,8 @@ func (s *jsonStream) commit(v logJSON) {
 
 // shownNodeJSON is a node with its neighbours.
 type shownNodeJSON struct {
-	wholeNodeJSON
-	neighborsJSON
+	*ops.WholeNode
+	ops.Buckets
 }
 
 func (c *cli) showNode(ctx context.Context, r *repo.Repo, name string) error {
@@ -133,21 +134,20 @@ func (c *cli) showNode(ctx context.Context, r *repo.Repo, name string) error {
 	if err != nil {
 		return err
 	}
-	w, err := readNode(ctx, s, name)
+	w, err := ops.ReadNode(ctx, s, name)
 	if err != nil {
 		return err
 	}
-	opt := neighborOptions{limit: showEdges, out: true, in: true}
-	near, err := readNeighbors(ctx, s, w.node.ID, opt)
+	near, err := ops.ReadBuckets(ctx, s, w.ID, showEdges)
 	if err != nil {
 		return err
 	}
 	if c.global.json {
-		return c.printJSON(shownNodeJSON{w.json(), near.json()})
+		return c.printJSON(shownNodeJSON{w, near})
 	}
 	// No rendered line is empty: what follows the first empty one is not of the node.
-	if err := c.printf("%s\n", w.text(retrieve.Adjacency{})); err != nil {
+	if err := c.printf("%s\n", nodeText(w)); err != nil {
 		return err
 	}
-	return c.printNeighbors(near)
+	return c.printNeighbors(&ops.Neighbors{Buckets: near})
 }

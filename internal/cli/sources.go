@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/memory"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -147,7 +148,7 @@ func (c *cli) listSources(
 			line(placeOf(e)))
 	})
 	if err != nil && !errors.Is(err, errEnough) {
-		return nodeHint(err)
+		return ops.NodeHint(err)
 	}
 	if out != nil {
 		out.endList()
@@ -296,7 +297,7 @@ func (c *cli) runSourcesDiff(cmd *cobra.Command, names []string, f *sourcesDiffF
 		return err
 	}
 	opt := repo.CommitOptions{Stamp: by, Message: f.message, Branch: c.branch()}
-	if opt.Expect, err = parseExpect(f.expect); err != nil {
+	if opt.Expect, err = ops.ParseExpect(f.expect); err != nil {
 		return err
 	}
 	return c.writeOrTry(cmd, f.dryRun, func(ctx context.Context, _, to *repo.Repo) error {
@@ -345,7 +346,7 @@ func (c *cli) diffSources(
 	})
 	p.done()
 	if err != nil {
-		return nil, nodeHint(err)
+		return nil, ops.NodeHint(err)
 	}
 	if out != nil {
 		out.endList()
@@ -374,7 +375,7 @@ func (c *cli) diffSources(
 		out.field("dry_run", f.dryRun)
 		return gone, out.end()
 	}
-	return gone, c.printMarked(ctx, r, res, "stale", f.dryRun)
+	return gone, c.printMarking(ctx, r, res, "stale", f.dryRun)
 }
 
 // snapshotOf returns what a command reads: the branch that it writes to, if it does.
@@ -470,13 +471,13 @@ func (c *cli) runSourcesRefresh(
 		return err
 	}
 	opt := repo.CommitOptions{Stamp: by, Message: f.message, Branch: c.branch()}
-	if opt.Expect, err = parseExpect(f.expect); err != nil {
+	if opt.Expect, err = ops.ParseExpect(f.expect); err != nil {
 		return err
 	}
 	return c.writeOrTry(cmd, f.dryRun, func(ctx context.Context, _, to *repo.Repo) error {
 		checks, res, err := memory.New(to).Refresh(ctx, opt, name, files)
 		if err != nil {
-			return nodeHint(err)
+			return ops.NodeHint(err)
 		}
 		if c.global.json {
 			return c.refreshJSON(checks, res, f.dryRun)

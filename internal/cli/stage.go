@@ -10,6 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
@@ -21,7 +22,7 @@ type stageJSON struct {
 	Duplicates int `json:"duplicates"`
 	Unchanged  int `json:"unchanged"`
 
-	Warnings []secretWarningJSON `json:"warnings,omitempty"`
+	Warnings ops.Warnings `json:"warnings,omitempty"`
 }
 
 // stageFlags adds the flags of every command that edits a stage.
@@ -62,11 +63,11 @@ func (c *cli) editStage(cmd *cobra.Command, make makeChanges) error {
 
 func (c *cli) printStage(res *repo.StageResult) error {
 	name := firstOf(c.stage(), repo.DefaultStage)
-	c.warnSecrets(res.Secrets)
+	c.warnSecrets(ops.WarningsOf(res.Secrets))
 	if c.global.json {
 		return c.printJSON(stageJSON{
-			name, itemCountsJSON{jsonCounts(res.Nodes), jsonCounts(res.Edges)},
-			res.Duplicates, res.Unchanged, secretWarnings(res.Secrets),
+			name, itemCountsJSON{res.Nodes, res.Edges},
+			res.Duplicates, res.Unchanged, ops.WarningsOf(res.Secrets),
 		})
 	}
 	more := repeats(res.Duplicates, res.Unchanged)
@@ -120,24 +121,12 @@ func (c *cli) end(
 	if !errors.Is(err, store.ErrNotFound) {
 		return ipld.Entry{}, err
 	}
-	ref, err := futureRef(name)
+	ref, err := ops.FutureRef(name)
 	if err != nil {
 		return ipld.Entry{}, fmt.Errorf("%s: %w", member, err)
 	}
 	c.remark("note: there is no node %s yet; committing needs one", line(name))
 	return textMember(member, ref.String()), nil
-}
-
-// futureRef reads the name of a node that does not exist yet: a key, or an id.
-func futureRef(name string) (graph.Ref, error) {
-	if key, ok := strings.CutPrefix(name, "key:"); ok {
-		return graph.ParseRef(key)
-	}
-	if text, ok := strings.CutPrefix(name, "id:"); ok {
-		id, err := graph.ParseID(text)
-		return graph.Ref{ID: id}, err
-	}
-	return graph.ParseRef(name)
 }
 
 // assignment reads NAME=VALUE.

@@ -208,7 +208,7 @@ func (c *cli) printShort(
 			return err
 		}
 		node := n.Node()
-		names.remember(node)
+		names.Remember(node)
 		if !row(n.Kind, cell{"node", ""}, cell{brief(node.Type, typeWidth), styleCyan},
 			cell{brief(label(node), nameWidth), styleBold},
 			cell{brief(node.Summary, summaryWidth), ""}) {

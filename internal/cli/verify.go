@@ -11,35 +11,14 @@ import (
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
-
-// signatureJSON is what a commit's signature is worth. Key and trust are null unless the signature
-// holds; trust is then trusted, untrusted or revoked.
-type signatureJSON struct {
-	Signature commit.SignatureState `json:"signature"`
-	Key       *string               `json:"key"`
-	Trust     *string               `json:"trust"`
-	Name      *string               `json:"name"`
-	Reason    *string               `json:"reason"`
-}
 
 // verifyJSON is one commit and its signature.
 type verifyJSON struct {
 	Commit string `json:"commit"`
-	signatureJSON
-}
-
-func jsonSignature(v commit.Verdict) signatureJSON {
-	out := signatureJSON{Signature: v.State, Name: orNull(v.Name), Reason: orNull(v.Reason)}
-	if !v.Key.IsZero() {
-		key, trust := v.Key.String(), string(v.State)
-		if v.State == commit.Signed {
-			trust = trustTrusted
-		}
-		out.Key, out.Trust = &key, &trust
-	}
-	return out
+	ops.Signature
 }
 
 func (c *cli) verifyCommand() *cobra.Command {
@@ -82,7 +61,7 @@ func (c *cli) verifyCommand() *cobra.Command {
 		return c.withRepo(cmd, false, func(ctx context.Context, r *repo.Repo) error {
 			from, until, err := verified(ctx, r, args, all)
 			if err != nil {
-				return noCommitHint(err)
+				return ops.CommitHint(err)
 			}
 			return c.runVerify(ctx, r, from, until, trusted, limit, strict)
 		})
@@ -173,7 +152,7 @@ func (c *cli) printVerification(
 	ctx context.Context, r *repo.Repo, v repo.Verification,
 ) error {
 	if c.global.json {
-		return c.printJSON(verifyJSON{v.CID.String(), jsonSignature(v.Verdict)})
+		return c.printJSON(verifyJSON{v.CID.String(), ops.SignatureOf(v.Verdict)})
 	}
 	message, err := r.Message(ctx, v.Commit.Message)
 	if err != nil {

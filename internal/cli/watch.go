@@ -13,6 +13,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/owner"
 	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
@@ -217,7 +218,7 @@ func (c *cli) watchHere(ctx context.Context, r *repo.Repo, opt *watchOptions) er
 // watchFrom names the operation to begin after by its CID, which means the same for ever. What it
 // does not find is for the watch to explain.
 func (c *cli) watchFrom(ctx context.Context, r *repo.Repo, opt *watchOptions) error {
-	e, err := r.Operation(ctx, firstOf(opt.since, newestOp))
+	e, err := r.Operation(ctx, firstOf(opt.since, ops.NewestOp))
 	if err != nil {
 		return nil
 	}
@@ -252,7 +253,7 @@ func (c *cli) tell(opt *watchOptions, v *watchJSON) error {
 	if err = firstError(err, c.out.Flush()); err != nil {
 		return err
 	}
-	opt.since = v.Op
+	opt.since = v.Op.String()
 	if opt.limit > 0 {
 		opt.limit--
 		opt.done = opt.limit == 0

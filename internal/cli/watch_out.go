@@ -10,6 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -18,16 +19,16 @@ const maxWatched = 1000
 
 // watchJSON is one operation as a watch tells it.
 type watchJSON struct {
-	Op       string           `json:"op"`
-	Seq      uint64           `json:"seq"`
-	Time     string           `json:"time"`
-	Actor    string           `json:"actor"`
-	Agent    *string          `json:"agent"` // of a commit that the operation made
-	Command  []string         `json:"command"`
-	Refs     []refMoveJSON    `json:"refs"`
-	Branches []branchMoveJSON `json:"branches"`
-	Undoes   *string          `json:"undoes"`
-	Redoes   *string          `json:"redoes"`
+	Op       ipld.CID              `json:"op"`
+	Seq      uint64                `json:"seq"`
+	Time     graph.Time            `json:"time"`
+	Actor    string                `json:"actor"`
+	Agent    *string               `json:"agent"` // of a commit that the operation made
+	Command  []string              `json:"command"`
+	Refs     ops.List[ops.RefMove] `json:"refs"`
+	Branches []branchMoveJSON      `json:"branches"`
+	Undoes   ipld.CID              `json:"undoes"`
+	Redoes   ipld.CID              `json:"redoes"`
 }
 
 // branchMoveJSON is what the move of a branch did. Nodes and Edges are absent where there is nothing
@@ -36,8 +37,8 @@ type branchMoveJSON struct {
 	Branch  string       `json:"branch"`
 	Commit  string       `json:"commit"`
 	Message string       `json:"message"`
-	Nodes   *countsJSON  `json:"nodes,omitempty"`
-	Edges   *countsJSON  `json:"edges,omitempty"`
+	Nodes   *repo.Counts `json:"nodes,omitempty"`
+	Edges   *repo.Counts `json:"edges,omitempty"`
 	Changes *changedJSON `json:"changes,omitempty"`
 }
 
@@ -50,7 +51,7 @@ type changedJSON struct {
 
 // jsonWatched returns an operation, with the items that it changed where diff is given.
 func jsonWatched(ctx context.Context, w repo.WatchedOp, diff bool) (*watchJSON, error) {
-	op := jsonOp(w.OpRecord, nil)
+	op := ops.OpOf(w.OpRecord, nil)
 	out := &watchJSON{
 		Op: op.Op, Seq: op.Seq, Time: op.Time, Actor: op.Actor, Command: op.Command,
 		Refs: op.Refs, Undoes: op.Undoes, Redoes: op.Redoes, Branches: []branchMoveJSON{},
@@ -84,7 +85,7 @@ func jsonBranchMove(ctx context.Context, b repo.BranchMove, diff bool) (*branchM
 	if err != nil {
 		return nil, err
 	}
-	n, e := jsonCounts(nodes), jsonCounts(edges)
+	n, e := nodes, edges
 	out.Nodes, out.Edges = &n, &e
 	if diff {
 		out.Changes, err = jsonChanged(ctx, comparison{Diff: d, from: b.From, to: b.To})
@@ -100,7 +101,7 @@ func jsonChanged(ctx context.Context, d comparison) (*changedJSON, error) {
 		if err != nil {
 			return nil, err
 		}
-		names.remember(n.Node())
+		names.Remember(n.Node())
 		out.Nodes = append(out.Nodes, nodeDiffJSON{
 			n.ID.String(), orNull(n.Node().Key), n.Node().Type, n.Kind, jsonFields(n.Fields),
 		})
@@ -144,30 +145,12 @@ func (c *cli) printWatched(w *watchJSON) error {
 		words[i] = line(word)
 	}
 	err := c.printf("%s %s %s: %s\n", c.paint(styleYellow, strconv.FormatUint(w.Seq, 10)),
-		c.paint(styleDim, w.Time), by, strings.Join(words, " "))
-	for _, m := range w.Refs {
-		err = firstError(err, c.printf("  %s  %s -> %s\n", line(m.Ref), c.watchedRef(m.From),
-			c.watchedRef(m.To)))
-	}
+		c.paint(styleDim, w.Time.String()), by, strings.Join(words, " "))
+	err = firstError(err, c.printMoves(w.Refs))
 	for i := range w.Branches {
 		err = firstError(err, c.printBranchMove(&w.Branches[i]))
 	}
 	return err
-}
-
-// watchedRef is one side of a ref that moved, as refText has it.
-func (c *cli) watchedRef(value *string) string {
-	switch {
-	case value == nil:
-		return "(none)"
-	case strings.HasPrefix(*value, "refs/"):
-		return line(strings.TrimPrefix(*value, graph.Heads))
-	}
-	cid, err := ipld.ParseCID(*value)
-	if err != nil {
-		return line(*value)
-	}
-	return c.paint(styleYellow, shortCID(cid))
 }
 
 func (c *cli) printBranchMove(m *branchMoveJSON) error {

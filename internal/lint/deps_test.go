@@ -47,7 +47,7 @@ var allowed = map[string]string{
 	"model/rerank":  "model",
 	"model/rewrite": "model",
 	"repo": "car ipld graph store store/pebble prolly commit adjacency community index dense links " +
-		"retrieve internal/fixed internal/parallel internal/text " +
+		"retrieve internal/fixed internal/parallel internal/text internal/tiers " +
 		"guard", // asked about every change before it is written
 	// What texts say is a function of the texts: no repository is seen.
 	"memory/compare": "internal/dates internal/fixed internal/text",
@@ -60,7 +60,9 @@ var allowed = map[string]string{
 	"internal/queue": "",
 	// What can be asked from outside, and what becomes of it: words, no repository.
 	"operation": "",
-	"mcp":       "operation", // answers to agents: calls of operations, never a repository
+	// The table of verbs, under every surface.
+	"ops": "ipld graph commit store adjacency community retrieve repo memory operation policy",
+	"mcp": "operation", // answers to agents: calls of operations, never a repository
 	// HTTP sees the table and who runs it, never a repository or a command.
 	"serve": "operation",
 	// What agents may change: asked by porcelain, of what repo says is touched.
@@ -81,7 +83,7 @@ var allowed = map[string]string{
 	"tokens":     "",
 	"tokens/gen": "",
 	"internal/cli": "ipld graph guard store commit adjacency community retrieve repo memory memory/compare model " +
-		"model/embed model/rerank model/rewrite operation policy serve " +
+		"model/embed model/rerank model/rewrite operation ops policy serve " +
 		"tokens internal/text " +
 		"internal/clients internal/filestate internal/keyring internal/owner " +
 		"internal/queue mcp " +

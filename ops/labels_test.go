@@ -1,4 +1,4 @@
-package cli
+package ops
 
 import (
 	"fmt"
@@ -43,12 +43,12 @@ func TestLabelsReadEachNodeOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newLabels(s)
+	l := NewLabels(s)
 	name := func() {
 		t.Helper()
 		for i := range 3 * nodes {
 			want := fmt.Sprintf("n%d", i*7919%nodes)
-			if got, err := l.label(t.Context(), graph.NodeID(want)); err != nil || got != want {
+			if got, err := l.Key(t.Context(), graph.NodeID(want)); err != nil || string(got) != want {
 				t.Fatalf("%q, %v, want %q", got, err, want)
 			}
 		}
@@ -59,7 +59,7 @@ func TestLabelsReadEachNodeOnce(t *testing.T) {
 		t.Errorf("%d blocks are read for the names of %d nodes", read, nodes)
 	}
 	// With room for few the names are the same, and what is remembered is bounded.
-	l = newLabels(s)
+	l = NewLabels(s)
 	l.most = 100 * labelSize
 	name()
 	if n := len(l.known) + len(l.older); n > 200 {

@@ -1,0 +1,290 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/ops"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// verb is a verb of package ops with what prints its answers for people.
+type verb struct {
+	spec *ops.Spec
+	// prepare returns a request with its defaults, and what runs the verb with it.
+	prepare func(c *cli) (req any, run func(ctx context.Context) error)
+}
+
+// bind binds a verb to what prints its answers.
+func bind[Req, Res any](v *ops.Verb[Req, Res], print func(*cli, Res) error) *verb {
+	return bindAs(v, func(c *cli, _ *Req, res Res) error { return print(c, res) })
+}
+
+// bindAs is bind for answers that are printed as the request says.
+func bindAs[Req, Res any](v *ops.Verb[Req, Res], print func(*cli, *Req, Res) error) *verb {
+	return &verb{&v.Spec, func(c *cli) (any, func(context.Context) error) {
+		req := new(Req)
+		return req, func(ctx context.Context) error {
+			c.answers = 0
+			return v.Run(ctx, host{c}, req, func(res Res) error {
+				c.answers++
+				if c.global.json {
+					return c.printJSON(res)
+				}
+				return print(c, req, res)
+			})
+		}
+	}}
+}
+
+// bindTable is bind for a stream whose answers are rows of one table.
+func bindTable[Req, Res any](v *ops.Verb[Req, Res], row func(*cli, Res) []cell) *verb {
+	return &verb{&v.Spec, func(c *cli) (any, func(context.Context) error) {
+		req := new(Req)
+		return req, func(ctx context.Context) error {
+			var rows [][]cell
+			err := v.Run(ctx, host{c}, req, func(res Res) error {
+				if c.global.json {
+					return c.printJSON(res)
+				}
+				if r := row(c, res); r != nil {
+					rows = append(rows, r)
+				}
+				return nil
+			})
+			return firstError(err, c.table(rows))
+		}
+	}}
+}
+
+// verbOf returns the verb of a command, nil where the command is none yet.
+func verbOf(command string) *verb {
+	for _, v := range verbs() {
+		if v.spec.Command == command {
+			return v
+		}
+	}
+	return nil
+}
+
+// verbCommand returns what makes the command of a verb.
+func verbCommand(command string) func(*cli) *cobra.Command {
+	return func(c *cli) *cobra.Command { return c.verb(command) }
+}
+
+// verb makes the command of a verb: a flag for each field of its request.
+func (c *cli) verb(command string) *cobra.Command {
+	v := verbOf(command)
+	req, run := v.prepare(c)
+	words := strings.Fields(command)
+	cmd := &cobra.Command{
+		Use:   strings.TrimSpace(words[len(words)-1] + " " + v.spec.Usage),
+		Short: v.spec.Title, Long: v.spec.Doc, Example: v.spec.Example, GroupID: v.spec.Group,
+		Args: v.positional(),
+	}
+	if v.spec.Complete != "" {
+		cmd.ValidArgsFunction = c.completeArg(completers[v.spec.Complete])
+	}
+	for _, f := range v.spec.Fields() {
+		if err := f.SetDefault(req); err != nil {
+			panic(err) // seen by the first test that builds the commands
+		}
+		if !f.Arg {
+			c.fieldFlag(cmd, &f, req)
+		}
+	}
+	for _, f := range v.spec.Fields() {
+		for _, other := range f.Not {
+			cmd.MarkFlagsMutuallyExclusive(other, f.Name)
+		}
+	}
+	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+		var given []string
+		cmd.Flags().Visit(func(f *pflag.Flag) { given = append(given, f.Name) })
+		if n := cmd.ArgsLenAtDash(); n >= 0 {
+			given = append(given, "--")
+			if q, ok := req.(interface{ SetDash(int) }); ok {
+				q.SetDash(n)
+			}
+		}
+		ops.SetGiven(req, given)
+		if err := v.setArgs(req, args); err != nil {
+			return err
+		}
+		return run(cmd.Context())
+	})
+}
+
+// fieldFlag adds the flag of a field.
+func (c *cli) fieldFlag(cmd *cobra.Command, f *ops.Field, req any) {
+	flags := cmd.Flags()
+	usage := strings.NewReplacer("{", "`", "}", "`").Replace(f.Doc) + f.Note
+	switch to := f.Value(req).Addr().Interface().(type) {
+	case *string:
+		flags.StringVarP(to, f.Name, f.Short, *to, usage)
+	case *int:
+		flags.IntVarP(to, f.Name, f.Short, *to, usage)
+	case *float64:
+		flags.Float64VarP(to, f.Name, f.Short, *to, usage)
+	case *bool:
+		flags.BoolVarP(to, f.Name, f.Short, *to, usage)
+	case *[]string:
+		if f.Comma {
+			flags.StringSliceVarP(to, f.Name, f.Short, *to, usage)
+		} else {
+			flags.StringArrayVarP(to, f.Name, f.Short, *to, usage)
+		}
+	}
+	if f.Alias != "" {
+		flag := flags.Lookup(f.Name)
+		name, _ := pflag.UnquoteUsage(flag)
+		flags.Var(flag.Value, f.Alias, "`"+name+"`: another name of --"+f.Name)
+	}
+	switch complete := completers[f.Complete]; {
+	case complete != nil:
+		c.complete(cmd, f.Name, complete)
+	case f.Complete == "key":
+		c.completeNames(cmd, f.Name)
+	case f.Complete == "rule":
+		c.completeBy(cmd, f.Name, completeRules)
+	case f.Enum != nil:
+		c.completeBy(cmd, f.Name, cobra.FixedCompletions(f.Enum, cobra.ShellCompDirectiveNoFileComp))
+	}
+}
+
+// completers are what the tags of fields name, of what a repository holds.
+var completers = map[string]completer{
+	"rev": completeRevs, "branch": completeBranches, "stage": completeStages, "tag": completeTags,
+	"session": completeSessions,
+}
+
+// args are the fields that positional arguments fill here.
+func (v *verb) args() (list []ops.Field) {
+	for _, f := range v.spec.Fields() {
+		if f.Arg && !f.RemoteOnly {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// positional says how many positional arguments there may be: those that Usage names.
+func (v *verb) positional() cobra.PositionalArgs {
+	least, most := 0, 0
+	for _, word := range strings.Fields(firstOf(v.spec.Args, v.spec.Usage)) {
+		switch {
+		case strings.HasPrefix(word, "[flags"), strings.HasPrefix(word, "[-"):
+			continue
+		case strings.Contains(word, "…"):
+			most = -1000
+		}
+		if !strings.HasPrefix(word, "[") {
+			least++
+		}
+		most++
+	}
+	switch {
+	case most == 0:
+		return cobra.NoArgs
+	case most < 0 && least == 0:
+		return cobra.ArbitraryArgs
+	case most < 0:
+		return cobra.MinimumNArgs(least)
+	case most == least:
+		return cobra.ExactArgs(most)
+	case least == 0:
+		return cobra.MaximumNArgs(most)
+	}
+	return cobra.RangeArgs(least, most)
+}
+
+// setArgs gives positional arguments to their fields: a list takes what the fields around it leave.
+func (v *verb) setArgs(req any, args []string) error {
+	fields := v.args()
+	for i := range fields {
+		n := min(1, len(args))
+		if fields[i].Kind == operation.Strings {
+			n = max(0, len(args)-(len(fields)-i-1))
+		}
+		if n == 0 {
+			continue
+		}
+		if err := fields[i].Set(req, args[:n]); err != nil {
+			return err
+		}
+		args = args[n:]
+	}
+	return nil
+}
+
+// call runs a verb with the arguments of a remote caller.
+func (c *cli) call(ctx context.Context, v *verb, args *operation.Arguments) error {
+	req, run := v.prepare(c)
+	words := strings.Fields(v.spec.Command)
+	var given []string
+	for _, f := range v.spec.Fields() {
+		values, there := args.Values[f.Parameter()]
+		if !f.Remote || !there {
+			if err := f.SetDefault(req); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := f.Set(req, values); err != nil {
+			return err
+		}
+		if given = append(given, f.Name); !f.Arg {
+			words = append(words, "--"+f.Name)
+		}
+	}
+	ops.SetGiven(req, given)
+	c.started = true
+	c.doing = doing{ctx: ctx, name: v.spec.Name(), words: words}
+	return run(ctx)
+}
+
+// host is the command line as verbs see it.
+type host struct{ c *cli }
+
+// Open implements ops.Host.
+func (h host) Open(ctx context.Context, write bool, fn func(context.Context) error) error {
+	return h.c.withRepo(nil, write, func(ctx context.Context, _ *repo.Repo) error { return fn(ctx) })
+}
+
+// Repo implements ops.Host.
+func (h host) Repo() *repo.Repo { return h.c.opened }
+
+// Stamp implements ops.Host. What was given on the command line goes before what is configured.
+func (h host) Stamp(_ *ops.Spec, w *ops.Writing) (repo.Stamp, error) {
+	c := h.c
+	g := &c.global
+	g.author, g.agent, g.task, g.time = w.Author, w.Agent, w.Task, w.Time
+	g.expect, g.allowSecret, g.strict = w.ExpectHead, w.AllowSecret, w.Strict
+	c.signing.sign, c.signing.noSign, c.signing.key = w.Sign, w.NoSign, w.Key
+	w.Branch, w.Stage = firstOf(w.Branch, c.env("MNEM_BRANCH")), firstOf(w.Stage, c.env("MNEM_STAGE"))
+	if !w.Signs {
+		return c.stamp(nil)
+	}
+	return c.commitStamp(nil, w.DryRun)
+}
+
+// Now implements ops.Host.
+func (h host) Now() (graph.Time, error) { return h.c.now() }
+
+// Trusted implements ops.Host.
+func (h host) Trusted() (commit.Verifier, error) { return h.c.verifier() }
+
+// Accesses implements ops.Host.
+func (h host) Accesses() (func(graph.ID) int64, error) { return h.c.accesses() }
+
+// Stage implements ops.Host.
+func (h host) Stage() string { return h.c.stage() }
+
+// Human implements ops.Host.
+func (h host) Human() bool { return !h.c.global.json }

@@ -1,0 +1,99 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// BlameRequest asks who last set the fields of a node.
+type BlameRequest struct {
+	Node  string   `op:",arg,required,remote" doc:"a node by key, id or at least 4 digits of an id"`
+	Field []string `op:",remote" doc:"print this {FIELD} alone, as summary or props.NAME" note:" (repeatable)"`
+	AtRevision
+}
+
+// Blamed tells for each field of a node which commit last set it.
+type Blamed struct {
+	ID     graph.ID          `json:"id"`
+	Key    Text              `json:"key"`
+	Fields List[BlamedField] `json:"fields"`
+}
+
+// BlamedField is one field and the commit that last set it.
+type BlamedField struct {
+	Field  string     `json:"field"`
+	Commit ipld.CID   `json:"commit"`
+	Author string     `json:"author"`
+	Agent  Text       `json:"agent"`
+	Time   graph.Time `json:"time"`
+
+	Message string `json:"-"` // of the commit, for people
+}
+
+// Blame tells who last set each field of a node.
+var Blame = Define(Spec{
+	Command: "blame", Usage: "NODE [flags]", Group: "read", Effect: Reads, Pure: true,
+	Title: "Tell who last set each field of a node, and when",
+	Doc: "For each field and property of a node, as it is at --at, and for its mark, print the commit\n" +
+		"that last set it, with author, agent and time. A merge has set what none of its parents had.\n" +
+		"'mnem log NODE' lists all commits that touched the node.",
+	Example: "  mnem blame alice\n  mnem blame alice --field summary --field props.team\n" +
+		"  mnem blame alice --at HEAD~1 --json",
+}, func(ctx context.Context, s *Service, q *BlameRequest) (*Blamed, error) {
+	snap, err := s.At(ctx, q.At)
+	if err != nil {
+		return nil, err
+	}
+	id, err := snap.Name(ctx, q.Node)
+	if err != nil {
+		return nil, NodeHint(err)
+	}
+	n, at, err := snap.Node(ctx, id)
+	if err == nil {
+		err = redacted(ctx, snap, at)
+	}
+	if err != nil {
+		return nil, err
+	}
+	found, err := snap.Blame(ctx, id)
+	if err == nil {
+		found, err = pickFields(found, q.Field)
+	}
+	out := &Blamed{ID: id, Key: Text(n.Key)}
+	for _, b := range found {
+		rec := b.Commit
+		f := BlamedField{Field: b.Field, Commit: b.CID, Author: rec.Author, Agent: Text(rec.Agent), Time: rec.Time}
+		if s.Human && err == nil {
+			f.Message, err = s.Repo.Message(ctx, rec.Message)
+		}
+		out.Fields = append(out.Fields, f)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+})
+
+// pickFields leaves the fields that were asked for, in their order; all for none.
+func pickFields(all []repo.FieldBlame, only []string) ([]repo.FieldBlame, error) {
+	if len(only) == 0 {
+		return all, nil
+	}
+	byName := make(map[string]repo.FieldBlame)
+	for _, b := range all {
+		byName[b.Field] = b
+	}
+	var out []repo.FieldBlame
+	for _, name := range only {
+		b, ok := byName[name]
+		if !ok {
+			return nil, fmt.Errorf("blame: %w", &repo.NotFoundError{What: "field", Name: name})
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}

@@ -1,0 +1,25 @@
+// Package ops is the table of verbs: what can be asked of a repository, each declared once, under
+// every surface. A declaration is a request struct, a result type, what the verb does at most, its
+// help, and a function over packages repo and memory.
+//
+// From the declaration follow the flags and the help of the command line, the parameters of HTTP, the
+// schemas of MCP, the names that policies know, and the shapes of the docs. A field of a request is for
+// the command line of this machine alone unless its tag says remote.
+//
+// A field is described by its tags:
+//
+//	op:"NAME,OPTION…"  the flag's name, "" for the Go name in lower case with dashes; the options are
+//	                   below; "-" for a field that no surface fills
+//	doc:"TEXT"         one phrase, in which {WORD} is what help calls the value
+//	note:"TEXT"        what help adds and remote callers are not told: variables, settings
+//	remote:"TEXT"      what remote callers are told in place of doc
+//	enum:"A B"         the values that it may have
+//	default:"VALUE"    what it is where it is not given
+//	complete:"KIND"    what completes it: rev, branch, stage, session, key, rule, tag
+//	not:"A B"          flags that it excludes
+//
+// The options are short=X (the one-letter flag), arg (a positional argument; a list takes all that the
+// others leave), required (of an arg), remote (remote callers may give it), remoteonly, varies (a pure
+// verb is not pure with it), writes (a verb that reads writes with it), comma (a list whose values may
+// hold several, with commas between) and alias=NAME (another name of the flag).
+package ops

@@ -1,0 +1,267 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/policy"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+)
+
+// UsageError is returned for a request that makes no sense whatever the repository holds.
+type UsageError struct{ Err error }
+
+func (e UsageError) Error() string { return e.Err.Error() }
+func (e UsageError) Unwrap() error { return e.Err }
+
+// Usagef returns a UsageError.
+func Usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
+
+// FieldError is a UsageError about one field.
+type FieldError struct {
+	Field string // as the flag is called
+	Err   error
+}
+
+func (e *FieldError) Error() string { return "--" + e.Field + ": " + e.Err.Error() }
+func (e *FieldError) Unwrap() error { return e.Err }
+
+// Bad returns an error about the value of a field.
+func Bad(field, format string, args ...any) error {
+	return UsageError{&FieldError{field, fmt.Errorf(format, args...)}}
+}
+
+// Exclude returns an error about fields that exclude each other.
+func Exclude(a, b string) error { return Between("%s and %s exclude each other", a, b) }
+
+// Between returns an error about several fields; the format has a %s for each.
+func Between(format string, fields ...string) error {
+	return UsageError{&fieldsError{format, fields}}
+}
+
+type fieldsError struct {
+	format string
+	fields []string
+}
+
+func (e *fieldsError) Error() string { return e.text(func(f string) string { return "--" + f }) }
+
+func (e *fieldsError) text(name func(string) string) string {
+	names := make([]any, len(e.fields))
+	for i, f := range e.fields {
+		names[i] = name(f)
+	}
+	return fmt.Sprintf(e.format, names...)
+}
+
+// hintError is an error with the next step, as the command line says it and as remote callers are told.
+type hintError struct {
+	err           error
+	local, remote string
+}
+
+func (e *hintError) Error() string { return e.err.Error() }
+func (e *hintError) Unwrap() error { return e.err }
+
+// Hint adds the next step to an error: in commands and flags, and for remote callers in verbs and
+// parameters. Where the latter is empty they are told the former.
+func Hint(err error, local, remote string) error { return &hintError{err, local, remote} }
+
+// answeredError is an error that comes with an answer, as the conflicts of a merge.
+type answeredError struct{ error }
+
+func (e answeredError) Unwrap() error { return e.error }
+
+// Answered makes the answer that a verb returns beside an error be given before it.
+func Answered(err error) error { return answeredError{err} }
+
+func hasAnswer(err error) bool {
+	var answered answeredError
+	var news *News
+	return errors.As(err, &answered) || errors.As(err, &news)
+}
+
+// News is an error that says that an answer is bad news, as that of a replay which differs. The answer
+// was given.
+type News struct{ Outcome operation.Outcome }
+
+func (e *News) Error() string { return e.Outcome.When }
+
+// OutcomeOf maps an error to its row of the error table.
+func OutcomeOf(ctx context.Context, err error) operation.Outcome {
+	is := func(targets ...error) bool {
+		for _, t := range targets {
+			if errors.Is(err, t) {
+				return true
+			}
+		}
+		return false
+	}
+	var usage UsageError
+	var done *operation.Error // of a call that another process answered
+	var news *News
+	switch {
+	case err == nil:
+		return operation.OK
+	case errors.As(err, &done):
+		return done.Outcome
+	case errors.As(err, &news):
+		return news.Outcome
+	case ctx.Err() != nil && is(context.Canceled, context.DeadlineExceeded): // or a server's time is up
+		return operation.Interrupted
+	case errors.As(err, &usage):
+		return operation.Usage
+	case is(store.ErrCorrupt):
+		return operation.Corrupt
+	case is(store.ErrBusy):
+		return operation.Busy
+	case is(store.ErrRedacted):
+		return operation.Redacted
+	case is(repo.ErrUnsigned, repo.ErrSigned, policy.ErrDenied, repo.ErrSecret):
+		return operation.Refused
+	case is(repo.ErrConflict, store.ErrHeadMoved):
+		return operation.Conflict
+	case is(retrieve.ErrRankingVersion):
+		return operation.Ranking
+	case is(store.ErrNotFound, retrieve.ErrNoProfile):
+		return operation.NotFound
+	case is(graph.ErrInvalid, repo.ErrInvalid, retrieve.ErrRequest, ipld.ErrJSON, ipld.ErrInvalid,
+		ipld.ErrCID, fs.ErrExist):
+		return operation.Invalid
+	}
+	return operation.Failed
+}
+
+// MessageOf returns what a surface says went wrong, in which remote callers are told of parameters.
+func MessageOf(err error, remote bool) string {
+	message := err.Error()
+	if !remote {
+		return message
+	}
+	var field *FieldError
+	if errors.As(err, &field) {
+		return strings.Replace(message, field.Error(),
+			parameter(field.Field)+": "+field.Err.Error(), 1)
+	}
+	var several *fieldsError
+	if errors.As(err, &several) {
+		return strings.Replace(message, several.Error(), several.text(parameter), 1)
+	}
+	return message
+}
+
+func parameter(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
+
+// HintGiven returns the next step that an error was given for the command line, "" for none.
+func HintGiven(err error) string {
+	var next *hintError
+	if errors.As(err, &next) {
+		return next.local
+	}
+	return ""
+}
+
+// HintOf returns the next step after an error, "" for none.
+func HintOf(err error, remote bool) string {
+	local, told := hintOf(err)
+	if remote && told != "" {
+		return told
+	}
+	return local
+}
+
+// hintOf returns the next step for the command line and for remote callers.
+func hintOf(err error) (local, remote string) {
+	var next *hintError
+	if errors.As(err, &next) {
+		return next.local, next.remote
+	}
+	var done *operation.Error
+	if errors.As(err, &done) && done.Hint != "" {
+		return done.Hint, ""
+	}
+	var secret *repo.SecretError
+	var detached *repo.DetachedError
+	var kind *repo.KindError
+	switch {
+	case errors.As(err, &secret):
+		return secretHint(secret)
+	case errors.As(err, &detached):
+		return "name a branch with --branch, or go to one with 'mnem switch NAME' or 'mnem switch -c NAME'",
+			"name a branch with branch"
+	case errors.As(err, &kind):
+		return kindHint(kind)
+	case errors.Is(err, store.ErrNoRoom) || errors.Is(err, syscall.ENOSPC):
+		return "make room on the disk and give the command again; 'mnem purge' and 'mnem gc' have " +
+			"room of their own", "make room on the disk and ask again; purge and gc have room of their own"
+	case errors.Is(err, store.ErrBusy):
+		return "wait longer with --wait, or stop the other process", "ask again later"
+	}
+	return "", ""
+}
+
+// secretHint says what to do about a credential that was refused.
+func secretHint(e *repo.SecretError) (local, remote string) {
+	var list []string
+	var again strings.Builder
+	for _, r := range e.Rules {
+		list = append(list, fmt.Sprintf("%q", r))
+		fmt.Fprintf(&again, " --allow-secret %s", r)
+	}
+	const leave = "leave it out; if it is no secret, or is to be kept all the same, "
+	local = leave + "give" + again.String()
+	if e.Bulk {
+		local += ", or leave out --strict"
+	}
+	return local, leave + `call again with "allow_secret": [` + strings.Join(list, ", ") + "]"
+}
+
+// kindHint says which verb takes what the caller gave to another.
+func kindHint(err *repo.KindError) (local, remote string) {
+	switch err.Kind {
+	case commit.KindCommit, commit.KindTag:
+		return "'mnem show' prints a commit", "show prints a commit"
+	case commit.KindOperation:
+		return "'mnem op show' prints an operation", "op_show prints an operation"
+	case retrieve.KindReceipt:
+		return "'mnem replay' takes a receipt", "replay takes a receipt"
+	}
+	return "'mnem cat-file' prints whatever it is", "cat_file prints whatever it is"
+}
+
+// NodeHint adds to an error about a node that is not there how nodes are named.
+func NodeHint(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		const how = "a node is named by its exact key, its id or at least 4 digits of it; "
+		return Hint(err, how+"'mnem ls' lists them", how+"retrieve finds them by words")
+	}
+	return err
+}
+
+// NoCommitYet is how package repo names what is missing on an unborn branch.
+const NoCommitYet = "commit yet on branch"
+
+// CommitHint adds to an error about a repository without commits how the first is made.
+func CommitHint(err error) error {
+	if IsUnborn(err) {
+		return Hint(err, "make the first with 'mnem remember TEXT' or 'mnem commit -m MESSAGE FILE'",
+			"memory is empty: keep the first fact with remember or commit")
+	}
+	return err
+}
+
+// IsUnborn reports whether an error says that there is no commit yet.
+func IsUnborn(err error) bool {
+	var missing *repo.NotFoundError
+	return errors.As(err, &missing) && missing.What == NoCommitYet
+}

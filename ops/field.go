@@ -1,0 +1,222 @@
+package ops
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/mnem-project/mnem/operation"
+)
+
+// Field is one field of a request, as its tags describe it.
+type Field struct {
+	Name       string // of the flag
+	Short      string
+	Kind       operation.Kind
+	Doc        string // with {WORD} for what help calls the value
+	Note       string
+	RemoteDoc  string
+	Enum       []string
+	Default    string
+	Complete   string
+	Alias      string
+	Not        []string
+	Arg        bool
+	Required   bool
+	Remote     bool
+	RemoteOnly bool
+	Varies     bool
+	Writes     bool
+	Comma      bool
+
+	index []int
+}
+
+// Fields returns the fields of the verb's request: positional arguments in their order, then flags by
+// name.
+func (s *Spec) Fields() []Field {
+	if s.prepared == nil {
+		s.prepared = fieldsOf(s.request, nil)
+		slices.SortStableFunc(s.prepared, func(a, b Field) int {
+			switch {
+			case a.Arg != b.Arg:
+				if a.Arg {
+					return -1
+				}
+				return 1
+			case a.Arg:
+				return 0
+			}
+			return strings.Compare(a.Name, b.Name)
+		})
+	}
+	return s.prepared
+}
+
+func fieldsOf(t reflect.Type, index []int) (all []Field) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		at := append(slices.Clone(index), i)
+		tag, tagged := f.Tag.Lookup("op")
+		switch {
+		case f.Anonymous:
+			all = append(all, fieldsOf(f.Type, at)...)
+		case tagged && tag != "-":
+			all = append(all, fieldOf(f, tag, at))
+		}
+	}
+	return all
+}
+
+func fieldOf(f reflect.StructField, tag string, index []int) Field {
+	name, options, _ := strings.Cut(tag, ",")
+	out := Field{
+		Name: cmp.Or(name, kebab(f.Name)), Doc: f.Tag.Get("doc"), Note: f.Tag.Get("note"),
+		RemoteDoc: f.Tag.Get("remote"), Enum: strings.Fields(f.Tag.Get("enum")),
+		Default: f.Tag.Get("default"), Complete: f.Tag.Get("complete"),
+		Not: strings.Fields(f.Tag.Get("not")), index: index,
+	}
+	if len(out.Enum) == 0 {
+		out.Enum = nil
+	}
+	switch f.Type.Kind() {
+	case reflect.String:
+		out.Kind = operation.String
+	case reflect.Int:
+		out.Kind = operation.Integer
+	case reflect.Float64:
+		out.Kind = operation.Number
+	case reflect.Bool:
+		out.Kind = operation.Boolean
+	case reflect.Slice:
+		out.Kind = operation.Strings
+	default:
+		panic(fmt.Sprintf("field %s: no surface has values of %s", f.Name, f.Type))
+	}
+	for option := range strings.SplitSeq(options, ",") {
+		key, value, _ := strings.Cut(option, "=")
+		switch key {
+		case "":
+		case "short":
+			out.Short = value
+		case "alias":
+			out.Alias = value
+		case "arg":
+			out.Arg = true
+		case "required":
+			out.Required = true
+		case "remote":
+			out.Remote = true
+		case "remoteonly":
+			out.Remote, out.RemoteOnly = true, true
+		case "varies":
+			out.Varies = true
+		case "writes":
+			out.Writes = true
+		case "comma":
+			out.Comma = true
+		default:
+			panic(fmt.Sprintf("field %s: unknown option %q", f.Name, option))
+		}
+	}
+	return out
+}
+
+// kebab writes a Go name as flags have it: MaxHops is max-hops.
+func kebab(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if unicode.IsUpper(r) && i > 0 {
+			b.WriteByte('-')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+// Parameter is the name that remote callers know the field by.
+func (f *Field) Parameter() string { return strings.ReplaceAll(f.Name, "-", "_") }
+
+func (f *Field) param() operation.Param {
+	p := operation.Param{
+		Name: f.Parameter(), Flag: f.Name, Kind: f.Kind, Enum: f.Enum, Required: f.Required,
+		Doc: strings.NewReplacer("{", "", "}", "").Replace(cmp.Or(f.RemoteDoc, f.Doc)), Varies: f.Varies,
+	}
+	if f.Arg {
+		p.Flag = ""
+	}
+	if f.Writes {
+		p.Effect = Writes
+	}
+	return p
+}
+
+// Value returns the field of a request, a pointer to a struct.
+func (f *Field) Value(req any) reflect.Value {
+	return reflect.ValueOf(req).Elem().FieldByIndex(f.index)
+}
+
+// SetDefault gives the field of a request what it is where it is not given.
+func (f *Field) SetDefault(req any) error {
+	if f.Default == "" {
+		return nil
+	}
+	return f.Set(req, []string{f.Default})
+}
+
+// Set gives the field of a request its value, which texts stand for as on the command line; of a field
+// that is no list there is one.
+func (f *Field) Set(req any, values []string) error {
+	v, last := f.Value(req), ""
+	if len(values) > 0 {
+		last = values[len(values)-1]
+	}
+	switch f.Kind {
+	case operation.Strings:
+		if f.Comma {
+			values = strings.Split(strings.Join(values, ","), ",")
+		}
+		v.Set(reflect.ValueOf(values).Convert(v.Type()))
+	case operation.Integer:
+		n, err := strconv.ParseInt(last, 0, strconv.IntSize)
+		if err != nil {
+			return Bad(f.Name, "%q is no integer of this machine", last)
+		}
+		v.SetInt(n)
+	case operation.Number:
+		x, err := strconv.ParseFloat(last, 64)
+		if err != nil {
+			return Bad(f.Name, "%q is no number", last)
+		}
+		v.SetFloat(x)
+	case operation.Boolean:
+		v.SetBool(last == "true")
+	default:
+		v.SetString(last)
+	}
+	return nil
+}
+
+// Params is embedded in requests that ask which of their fields were given.
+type Params struct{ given map[string]bool }
+
+// Given reports whether a field was given, by the name of its flag.
+func (p *Params) Given(name string) bool { return p.given[name] }
+
+func (p *Params) setGiven(names []string) {
+	p.given = make(map[string]bool, len(names))
+	for _, name := range names {
+		p.given[name] = true
+	}
+}
+
+// SetGiven tells a request which of its fields were given, by the names of their flags.
+func SetGiven(req any, names []string) {
+	if p, ok := req.(interface{ setGiven([]string) }); ok {
+		p.setGiven(names)
+	}
+}

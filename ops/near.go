@@ -1,0 +1,342 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+)
+
+const maxNeighbors = 100_000
+
+// NeighborsRequest asks for what is next to a node.
+type NeighborsRequest struct {
+	Node    string   `op:",arg,required,remote" doc:"a node by key, id or at least 4 digits of an id"`
+	Out     bool     `op:",remote" doc:"edges from the node only"`
+	In      bool     `op:",remote" doc:"edges to the node only"`
+	Both    bool     `op:",remote" doc:"edges in both directions (the default)"`
+	Type    []string `op:",remote" doc:"only edges of this {TYPE}" note:" (repeatable)"`
+	Limit   int      `op:",remote" default:"100" doc:"at most {N} edges in each direction; 0 for all"`
+	Derived bool     `op:",remote" doc:"nodes linked by mentions of titles too"`
+	AtRevision
+	Marks
+	Params
+}
+
+// Neighbors is what is next to a node.
+type Neighbors struct {
+	Commit ipld.CID `json:"commit" shape:"null"`
+	ID     graph.ID `json:"id"`
+	Key    Text     `json:"key"`
+	Buckets
+	Mentions *List[Mention] `json:"mentions,omitempty"` // where they were asked for
+	By       *List[Mention] `json:"mentioned_by,omitempty"`
+}
+
+// Buckets are the edges of a node.
+type Buckets struct {
+	Out     List[Neighbor] `json:"out"`
+	In      List[Neighbor] `json:"in"`
+	MoreOut uint64         `json:"more_out"` // edges that follow, hidden ones included
+	MoreIn  uint64         `json:"more_in"`
+}
+
+// Neighbor is one edge of a node and the node at its other end.
+type Neighbor struct {
+	Type     string   `json:"type"`
+	Edge     graph.ID `json:"edge"`
+	ID       graph.ID `json:"id"`
+	Key      Text     `json:"key"`
+	NodeType Text     `json:"node_type"`
+	Summary  Text     `json:"summary"`
+	Weight   Weight   `json:"weight"`
+}
+
+// Mention is a node that a mention links to another.
+type Mention struct {
+	ID       graph.ID `json:"id"`
+	Key      Text     `json:"key"`
+	NodeType string   `json:"node_type"`
+	Summary  Text     `json:"summary"`
+}
+
+// NeighborsOf lists the edges of a node.
+var NeighborsOf = Define(Spec{
+	Command: "neighbors", Usage: "NODE [flags]", Group: "read", Effect: Reads, Pure: true,
+	Title: "List the edges of a node and the nodes next to it",
+	Doc: "List the edges of a node in order of type and other end: outgoing ones (->), then incoming\n" +
+		"ones (<-). NODE is a key, an id, or at least 4 digits of an id.\n\n" +
+		"With --derived the links that texts make follow: nodes whose titles (short summaries) stand\n" +
+		"in the node's content, and nodes whose contents have its title. 'mnem retrieve' follows them\n" +
+		"like edges; they are not stored.",
+	Example: "  mnem neighbors alice\n  mnem neighbors svc/billing --in --type owns\n" +
+		"  mnem neighbors alice --out --limit 5 --json\n  mnem neighbors alice --derived",
+}, neighbors)
+
+// Check refuses fields that exclude each other.
+func (q *NeighborsRequest) Check() error {
+	if err := atMostOne(q, "out", "in", "both"); err != nil {
+		return err
+	}
+	if q.Derived && len(q.Type) > 0 {
+		return Between("%s is about edges, which mentions are not: leave out %s or %s", "type", "type",
+			"derived")
+	}
+	if _, err := q.States(); err != nil {
+		return err
+	}
+	return checkRange("limit", q.Limit, 0, maxNeighbors)
+}
+
+// atMostOne refuses a request in which more than one of several fields are given.
+func atMostOne(q interface{ Given(string) bool }, names ...string) error {
+	given := ""
+	for _, name := range names {
+		switch {
+		case !q.Given(name):
+		case given != "":
+			return Exclude(given, name)
+		default:
+			given = name
+		}
+	}
+	return nil
+}
+
+func neighbors(ctx context.Context, s *Service, q *NeighborsRequest) (*Neighbors, error) {
+	let, err := q.States()
+	if err != nil {
+		return nil, err
+	}
+	snap, err := s.At(ctx, q.At)
+	if err != nil {
+		return nil, err
+	}
+	id, err := snap.Name(ctx, q.Node)
+	if err != nil {
+		return nil, NodeHint(err)
+	}
+	b := bucketReader{snap, let, slices.Compact(slices.Sorted(slices.Values(q.Type))), q.Limit}
+	outs, ins := q.Out || !q.In, q.In || !q.Out
+	out := &Neighbors{Commit: snap.CID(), ID: id}
+	if out.Buckets, err = b.read(ctx, id, outs, ins); err != nil {
+		return nil, err
+	}
+	n, _, err := snap.Node(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if out.Key = Text(n.Key); q.Derived {
+		err = out.derive(ctx, snap, n, Visible{snap, let}, outs, ins)
+	}
+	return out, err
+}
+
+// ReadBuckets reads the edges of a node in both directions, at most limit in each.
+func ReadBuckets(ctx context.Context, snap *repo.Snapshot, id graph.ID, limit int) (Buckets, error) {
+	b := bucketReader{snap: snap, limit: limit}
+	return b.read(ctx, id, true, true)
+}
+
+// bucketReader reads edges of a snapshot, of some types or all.
+type bucketReader struct {
+	snap  *repo.Snapshot
+	let   []graph.State
+	types []string
+	limit int // in each direction, 0 for all up to maxNeighbors
+}
+
+func (b *bucketReader) read(ctx context.Context, id graph.ID, outs, ins bool) (all Buckets, err error) {
+	names := NewLabels(b.snap)
+	if outs {
+		all.Out, all.MoreOut, err = b.side(ctx, names, id, adjacency.Out)
+	}
+	if ins && err == nil {
+		all.In, all.MoreIn, err = b.side(ctx, names, id, adjacency.In)
+	}
+	return all, err
+}
+
+func (b *bucketReader) side(
+	ctx context.Context, names *Labels, id graph.ID, side adjacency.Direction,
+) (list List[Neighbor], more uint64, err error) {
+	types, limit := b.types, b.limit
+	if len(types) == 0 {
+		types = []string{""}
+	}
+	if limit == 0 {
+		limit = maxNeighbors
+	}
+	trees, see := b.snap.Adjacency(), Visible{b.snap, b.let}
+	for _, typ := range types {
+		total, err := trees.Degree(ctx, id, side, typ)
+		if err != nil {
+			return nil, 0, err
+		}
+		more += total
+		for e, err := range trees.Bucket(ctx, id, side, typ, nil) {
+			if err != nil {
+				return nil, 0, err
+			}
+			if len(list) == limit {
+				break
+			}
+			more--
+			ok, err := see.Edge(ctx, e.Edge, e.Other)
+			if err != nil {
+				return nil, 0, err
+			}
+			if !ok {
+				continue
+			}
+			row := Neighbor{Type: e.Type, Edge: e.Edge, ID: e.Other, Weight: Weight(e.Weight)}
+			n, err := names.Node(ctx, e.Other)
+			if err != nil {
+				return nil, 0, err
+			}
+			if n != nil {
+				row.Key, row.NodeType, row.Summary = Text(n.Key), Text(n.Type), Text(n.Summary)
+			}
+			list = append(list, row)
+		}
+	}
+	return list, more, nil
+}
+
+// derive adds the nodes that mentions link to n.
+func (out *Neighbors) derive(
+	ctx context.Context, snap *repo.Snapshot, n *graph.Node, see Visible, outs, ins bool,
+) error {
+	mentioned, by, err := snap.Mentions(ctx, n, see.Node)
+	if err != nil {
+		return err
+	}
+	out.Mentions, out.By = &List[Mention]{}, &List[Mention]{}
+	for _, list := range []struct {
+		want bool
+		ids  []graph.ID
+		to   *List[Mention]
+	}{{outs, mentioned, out.Mentions}, {ins, by, out.By}} {
+		if !list.want {
+			continue
+		}
+		for _, id := range list.ids {
+			other, _, err := snap.Node(ctx, id)
+			if err != nil {
+				return err
+			}
+			*list.to = append(*list.to, Mention{id, Text(other.Key), other.Type, Text(other.Summary)})
+		}
+	}
+	return nil
+}
+
+const maxHops = 1000
+
+// PathRequest asks for a way between two nodes.
+type PathRequest struct {
+	From       string   `op:",arg,required,remote" doc:"a node by key, id or at least 4 digits of an id"`
+	To         string   `op:",arg,required,remote" doc:"a node by key, id or at least 4 digits of an id"`
+	Undirected bool     `op:",remote" doc:"follow edges both ways"`
+	Type       []string `op:",remote" doc:"follow only edges of this {TYPE}" note:" (repeatable)"`
+	MaxHops    int      `op:",remote" default:"32" doc:"look no further than {N} edges"`
+	AtRevision
+	Marks
+}
+
+// Way is a path between two nodes.
+type Way struct {
+	Commit ipld.CID   `json:"commit" shape:"null"`
+	From   graph.ID   `json:"from"`
+	To     graph.ID   `json:"to"`
+	Found  bool       `json:"found"`
+	Hops   int        `json:"hops"`
+	Steps  List[Step] `json:"steps"`
+
+	Start Text `json:"-"` // the key of From
+}
+
+// Step is one edge of a path.
+type Step struct {
+	From    graph.ID `json:"from"`
+	FromKey Text     `json:"from_key"`
+	To      graph.ID `json:"to"`
+	ToKey   Text     `json:"to_key"`
+	Edge    graph.ID `json:"edge"`
+	Type    string   `json:"type"`
+	Forward bool     `json:"forward"`
+}
+
+// Path finds a shortest path.
+var Path = Define(Spec{
+	Command: "path", Usage: "A B [flags]", Group: "read", Effect: Reads, Pure: true,
+	Title: "Find a shortest path between two nodes",
+	Doc: "Find a path from A to B with the fewest edges, following edges from source to destination,\n" +
+		"or both ways with --undirected. Of several shortest paths it is always the same one.\n" +
+		"Where there is none, nothing is printed and the exit code is 0.",
+	Example: "  mnem path alice bruno --undirected\n" +
+		"  mnem path svc/booking svc/billing --type depends-on --json",
+}, path)
+
+// Check refuses what is out of bounds.
+func (q *PathRequest) Check() error {
+	if _, err := q.States(); err != nil {
+		return err
+	}
+	return checkRange("max-hops", q.MaxHops, 1, maxHops)
+}
+
+func path(ctx context.Context, s *Service, q *PathRequest) (*Way, error) {
+	let, err := q.States()
+	if err != nil {
+		return nil, err
+	}
+	snap, err := s.At(ctx, q.At)
+	if err != nil {
+		return nil, err
+	}
+	see := Visible{snap, let}
+	opt := adjacency.PathOptions{Types: q.Type, MaxHops: q.MaxHops}
+	opt.Skip = func(ctx context.Context, e adjacency.Entry) (bool, error) {
+		ok, err := see.Edge(ctx, e.Edge, e.Other)
+		return !ok, err
+	}
+	if q.Undirected {
+		opt.Direction = adjacency.Both
+	}
+	out := &Way{Commit: snap.CID()}
+	if out.From, err = snap.Name(ctx, q.From); err != nil {
+		return nil, NodeHint(err)
+	}
+	if out.To, err = snap.Name(ctx, q.To); err != nil {
+		return nil, NodeHint(err)
+	}
+	steps, found, err := snap.Adjacency().ShortestPath(ctx, out.From, out.To, opt)
+	if errors.Is(err, adjacency.ErrTooFar) {
+		return nil, Hint(err, "narrow the search with --type or --max-hops",
+			"narrow the search with type or max_hops")
+	}
+	if err != nil {
+		return nil, err
+	}
+	names := NewLabels(snap)
+	if out.Start, err = names.Key(ctx, out.From); err != nil {
+		return nil, err
+	}
+	out.Found, out.Hops = found, len(steps)
+	for _, step := range steps {
+		row := Step{From: step.From, To: step.To, Edge: step.Edge, Type: step.Type, Forward: step.Forward}
+		if row.FromKey, err = names.Key(ctx, step.From); err != nil {
+			return nil, err
+		}
+		if row.ToKey, err = names.Key(ctx, step.To); err != nil {
+			return nil, err
+		}
+		out.Steps = append(out.Steps, row)
+	}
+	return out, nil
+}

@@ -1,0 +1,135 @@
+package ops
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
+)
+
+// NodeHead and NodeTail are a node without its content, in two parts so that each answer has its
+// members in their order.
+type NodeHead struct {
+	ID      graph.ID `json:"id"`
+	Key     Text     `json:"key"`
+	Type    string   `json:"type"`
+	Summary Text     `json:"summary"`
+	Context Text     `json:"context"`
+	Props   Props    `json:"props"`
+}
+
+// NodeTail is described at NodeHead.
+type NodeTail struct {
+	Created   graph.Time    `json:"created"`
+	Updated   graph.OptTime `json:"updated"`
+	ValidFrom graph.OptTime `json:"validFrom"`
+	ValidTo   graph.OptTime `json:"validTo"`
+	Sources   List[string]  `json:"sources"`
+	Mark      *Mark         `json:"mark"`
+	CID       ipld.CID      `json:"cid"`
+}
+
+// Mark is the mark of a node or edge.
+type Mark struct {
+	State  graph.State `json:"state"`
+	By     graph.ID    `json:"by" shape:"null"`
+	Reason Text        `json:"reason"`
+	Actor  string      `json:"actor"`
+	Time   graph.Time  `json:"time"`
+}
+
+// MarkOf returns the form of a mark, nil for none.
+func MarkOf(m *graph.Mark) *Mark {
+	if m == nil {
+		return nil
+	}
+	return &Mark{m.State, m.By, Text(m.Reason), m.Actor, m.Time}
+}
+
+// Node is a node as ls prints it.
+type Node struct {
+	NodeHead
+	NodeTail
+}
+
+// NodeOf returns the form of a node, which has a mark, nil for none.
+func NodeOf(n *graph.Node, id ipld.CID, m *graph.Mark) Node {
+	return Node{
+		NodeHead{n.ID, Text(n.Key), n.Type, Text(n.Summary), Text(n.Context), n.Props},
+		NodeTail{n.Created, n.Updated, n.ValidFrom, n.ValidTo, n.Sources, MarkOf(m), id},
+	}
+}
+
+// WholeNode is everything there is about one node.
+type WholeNode struct {
+	NodeHead
+	Content *string `json:"content"`
+	NodeTail
+	Media  Text     `json:"media"`
+	Commit ipld.CID `json:"commit" shape:"null"`
+
+	node *graph.Node
+	mark *graph.Mark
+}
+
+// Parts returns what the node is made of, for those who render it.
+func (w *WholeNode) Parts() (n *graph.Node, m *graph.Mark, content string) {
+	if w.Content != nil {
+		content = *w.Content
+	}
+	return w.node, w.mark, content
+}
+
+// ReadNode reads the node that a name means.
+func ReadNode(ctx context.Context, s *repo.Snapshot, name string) (*WholeNode, error) {
+	id, err := s.Name(ctx, name)
+	if err != nil {
+		return nil, NodeHint(err)
+	}
+	n, at, err := s.Node(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := redacted(ctx, s, at); err != nil {
+		return nil, err
+	}
+	m, err := s.Mark(ctx, graph.OnNode, id)
+	if err != nil {
+		return nil, err
+	}
+	content, err := s.Content(ctx, n.Content)
+	if err != nil {
+		return nil, err
+	}
+	parts := NodeOf(n, at, m)
+	w := &WholeNode{NodeHead: parts.NodeHead, NodeTail: parts.NodeTail, Commit: s.CID(), node: n, mark: m}
+	if n.Content != nil {
+		w.Content, w.Media = &content, Text(n.Content.Media)
+	}
+	return w, nil
+}
+
+// redacted returns an error where what is asked for was purged.
+func redacted(ctx context.Context, s *repo.Snapshot, id ipld.CID) error {
+	red, err := s.Redaction(ctx, id)
+	if err == nil && red != nil {
+		err = redactedError{red}
+	}
+	return err
+}
+
+// redactedError says why, when and by whom what is asked for was purged.
+type redactedError struct{ red *commit.Redaction }
+
+func (e redactedError) Error() string { return e.red.String() }
+
+func (e redactedError) Is(target error) bool { return target == store.ErrRedacted }
+
+// forgotten reports whether a node is only to be seen by callers who ask for what is forgotten.
+func (w *WholeNode) forgotten(let []graph.State) bool {
+	return w.Mark != nil && w.Mark.State == graph.Forgotten && !slices.Contains(let, graph.Forgotten)
+}

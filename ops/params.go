@@ -1,0 +1,70 @@
+package ops
+
+import (
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// The fields below are in the requests of many verbs.
+
+// AtRevision is of verbs that read one commit.
+type AtRevision struct {
+	At string `op:",remote" default:"HEAD" complete:"rev" doc:"the {REV}ision to read; see 'mnem help revisions'"`
+}
+
+// Marks is of verbs that leave out what marks hide.
+type Marks struct {
+	Include []string `op:",remote,comma,alias=marks" enum:"forgotten superseded expired retired" doc:"show nodes and edges in these hidden {STATES} too: forgotten, superseded, expired, retired"`
+}
+
+// States returns the hidden states that are let through.
+func (p *Marks) States() ([]graph.State, error) {
+	var states []graph.State
+	for _, name := range p.Include {
+		states = append(states, graph.State(name))
+	}
+	return states, retrieve.Request{Marks: states}.Validate()
+}
+
+// Actor says who makes a change, and when.
+type Actor struct {
+	Author string `op:"" doc:"who makes the change" note:" (MNEM_AUTHOR; config: author)"`
+	Agent  string `op:"" doc:"the program that acts for the author" note:" (MNEM_AGENT)"`
+	Task   string `op:"" doc:"what the agent works on" note:" (MNEM_TASK)"`
+	Time   string `op:",remote" doc:"time of the change, RFC 3339" note:" (SOURCE_DATE_EPOCH; default: now)"`
+}
+
+// OnBranch is of verbs that write to a branch.
+type OnBranch struct {
+	Branch string `op:",short=b,remote" complete:"branch" doc:"the branch to write to" note:" (MNEM_BRANCH; default: the one HEAD is on)"`
+}
+
+// OnHead is of verbs that write elsewhere than to one branch.
+type OnHead struct {
+	ExpectHead string `op:"expect,remote" doc:"the {CID} of the commit that HEAD must be at, or \"none\" before the first; else exit code 5"`
+}
+
+// Signing is of verbs that make commits.
+type Signing struct {
+	Sign   bool   `op:"" doc:"sign the commit" note:" (MNEM_SIGN; config: sign)"`
+	NoSign bool   `op:"" not:"sign key" doc:"do not sign the commit, whatever is configured"`
+	Key    string `op:"" complete:"key" doc:"sign with the key {NAME}" note:" (MNEM_KEY; config: key; default: the only key there is)"`
+}
+
+// Secrets is of verbs that write texts which somebody gives.
+type Secrets struct {
+	AllowSecret []string `op:",remote" complete:"rule" doc:"write what {RULE} of 'mnem guard rules' takes for a credential" note:" (repeatable)"`
+}
+
+// Trial is of verbs that can be tried out.
+type Trial struct {
+	DryRun bool `op:",remote" doc:"print what would change and write nothing"`
+}
+
+// checkRange returns an error unless low <= n <= high.
+func checkRange(field string, n, low, high int) error {
+	if n < low || n > high {
+		return Bad(field, "%d is outside %d to %d", n, low, high)
+	}
+	return nil
+}

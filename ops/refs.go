@@ -1,0 +1,446 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
+)
+
+// existsError says what is there already, where the system speaks of files.
+type existsError struct {
+	what string
+	err  error
+}
+
+func (e existsError) Error() string { return e.what + " already exists" }
+func (e existsError) Unwrap() error { return e.err }
+
+// Already returns an error that says what exists.
+func Already(err error, format string, args ...any) error {
+	return existsError{fmt.Sprintf(format, args...), err}
+}
+
+// Branch is one branch, or HEAD where it is on none.
+type Branch struct {
+	Name    string   `json:"name"`
+	Commit  ipld.CID `json:"commit" shape:"null"`
+	Current bool     `json:"current"`
+
+	Title string `json:"-"` // of its newest commit, for people
+	Made  bool   `json:"-"` // whether it was made or moved now
+}
+
+// Gone is a branch or tag that is no more.
+type Gone struct {
+	Removed string   `json:"removed"`
+	Commit  ipld.CID `json:"commit"`
+}
+
+// RefExpect is of verbs that change one branch or tag.
+type RefExpect struct {
+	Expect string `op:",remote" doc:"the {CID} of the commit that the name must be at, or \"none\" where it must not exist; else exit code 5"`
+}
+
+// BranchRequest asks for the branches, or for a change of one.
+type BranchRequest struct {
+	Name   string `op:",arg,remote,writes" doc:"the branch; none to list them"`
+	Rev    string `op:",arg,remote,writes" doc:"where a new branch begins; with move the new name"`
+	Delete bool   `op:",short=d,remote" doc:"remove a branch"`
+	Force  bool   `op:",short=f,remote" doc:"move a branch that exists, remove one that is not merged"`
+	Move   bool   `op:",short=m,remote" doc:"rename a branch"`
+	RefExpect
+	Actor
+	Params
+}
+
+// BranchVerb lists, makes, renames or removes branches.
+var BranchVerb = Stream(Spec{
+	Command: "branch", Usage: "| branch NAME [REV] | branch -m [OLD] NEW | branch -d NAME", Args: "[NAME] [REV]",
+	Group: "history", Effect: Reads, Complete: "branch",
+	Title: "List, make, rename or remove branches",
+	Doc: "Without a name, list the branches: * marks the one that HEAD is on. With a name, make a\n" +
+		"branch at a revision, by default at HEAD; HEAD stays where it is, see 'mnem switch'. -m\n" +
+		"renames a branch, by default the current one, and what is staged for it follows. -d removes\n" +
+		"one whose commits another branch or a tag reaches too. --force moves a branch that exists,\n" +
+		"and removes one whose commits nothing else reaches; 'mnem undo' brings it back.\n\n" +
+		"With --json, one object a line.",
+	Example: "  mnem branch\n  mnem branch draft\n  mnem branch before HEAD~1\n" +
+		"  mnem branch -m draft winter\n  mnem branch -d winter",
+	Answers: []any{Branch{}, Gone{}},
+}, branch)
+
+// Check refuses what makes no sense.
+func (q *BranchRequest) Check() error {
+	if err := atMostOne(q, "move", "delete"); err != nil {
+		return err
+	}
+	switch {
+	case q.Name == "" && !q.Move && !q.Delete:
+		return listOnly(q, "branch")
+	case q.Name == "":
+		return Usagef("name a branch")
+	case q.Delete && q.Rev != "":
+		return Usagef("-d takes one branch, not 2")
+	}
+	return nil
+}
+
+// listOnly refuses what has no meaning where there is no name it could be about.
+func listOnly(q interface{ Given(string) bool }, command string) error {
+	for _, name := range []string{"force", "expect"} {
+		if q.Given(name) {
+			return Between("%s needs a name: without one 'mnem "+command+"' lists", name)
+		}
+	}
+	return nil
+}
+
+func branch(ctx context.Context, s *Service, q *BranchRequest, emit func(any) error) error {
+	opt := repo.RefOptions{Stamp: s.Commit.Stamp, Force: q.Force, Expect: s.Commit.Expect}
+	var err error
+	switch {
+	case q.Name == "":
+		return branches(ctx, s, func(b *Branch) error { return emit(b) })
+	case q.Delete:
+		var was ipld.CID
+		if was, err = s.Repo.RemoveBranch(ctx, q.Name, opt); err != nil {
+			return inUseHint(err)
+		}
+		return emit(&Gone{q.Name, was})
+	case q.Move:
+		from, to := "", q.Name
+		if q.Rev != "" {
+			from, to = q.Name, q.Rev
+		}
+		if err = s.Repo.RenameBranch(ctx, from, to, opt); errors.Is(err, fs.ErrExist) {
+			return Hint(Already(err, "branch %q", to), "replace it with --force", "replace it with force")
+		}
+		if err != nil {
+			return err
+		}
+		return s.made(ctx, to, emit)
+	}
+	_, err = s.Repo.CreateBranch(ctx, q.Name, q.Rev, opt)
+	if errors.Is(err, fs.ErrExist) {
+		return Hint(Already(err, "branch %q", q.Name),
+			fmt.Sprintf("go there with 'mnem switch %s', or move it with --force", q.Name),
+			"go there with switch, or move it with force")
+	}
+	if err != nil {
+		return CommitHint(err)
+	}
+	return s.made(ctx, q.Name, emit)
+}
+
+// made gives the branch that was made or renamed.
+func (s *Service) made(ctx context.Context, name string, emit func(any) error) error {
+	return branches(ctx, s, func(b *Branch) error {
+		if b.Name != name {
+			return nil
+		}
+		b.Made = true
+		return emit(b)
+	})
+}
+
+func branches(ctx context.Context, s *Service, emit func(*Branch) error) error {
+	all, err := s.Repo.Branches(ctx)
+	if err != nil {
+		return err
+	}
+	for _, b := range all {
+		out := &Branch{Name: b.Name, Commit: b.Commit, Current: b.Current}
+		if s.Human {
+			if out.Title, err = titleOf(ctx, s.Repo, b.Commit); err != nil {
+				return err
+			}
+		}
+		if err := emit(out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// titleOf returns the first line of a commit's message.
+func titleOf(ctx context.Context, r *repo.Repo, commit ipld.CID) (string, error) {
+	if !commit.Defined() {
+		return "no commit yet", nil
+	}
+	s, err := r.At(ctx, commit)
+	if err != nil {
+		return "", err
+	}
+	message, err := s.Message(ctx)
+	first, _, _ := strings.Cut(message, "\n")
+	return first, err
+}
+
+func inUseHint(err error) error {
+	var used *repo.InUseError
+	switch {
+	case errors.As(err, &used) && used.Forced:
+		return Hint(err, "remove it all the same with --force", "remove it all the same with force")
+	case errors.As(err, &used):
+		return Hint(err, "go elsewhere first with 'mnem switch'", "go elsewhere first with switch")
+	}
+	return err
+}
+
+// Tag is one tag; what follows current is null for a plain one.
+type Tag struct {
+	Name    string        `json:"name"`
+	Commit  ipld.CID      `json:"commit"`
+	Current bool          `json:"current"` // whether HEAD is at that commit
+	Tag     ipld.CID      `json:"tag" shape:"null"`
+	Tagger  *string       `json:"tagger"`
+	Time    graph.OptTime `json:"time"`
+	Message *string       `json:"message"`
+
+	Title string `json:"-"` // for people
+	Made  bool   `json:"-"` // whether it was made or moved now
+}
+
+// TagRequest asks for the tags, or for a change of one.
+type TagRequest struct {
+	Name     string `op:",arg,remote,writes" doc:"the tag; none to list them"`
+	Rev      string `op:",arg,remote,writes" doc:"a branch, tag, CID or any other revision"`
+	Annotate bool   `op:",short=a,remote" doc:"keep who made the tag and when"`
+	Delete   bool   `op:",short=d,remote" doc:"remove a tag"`
+	Force    bool   `op:",short=f,remote" doc:"move a tag that exists"`
+	Message  string `op:",short=m,remote" doc:"what the tag is about; means -a"`
+	RefExpect
+	Actor
+	Secrets
+	Params
+}
+
+// TagVerb lists, makes or removes tags.
+var TagVerb = Stream(Spec{
+	Command: "tag", Usage: "| tag NAME [REV] | tag -d NAME", Args: "[NAME] [REV]", Group: "history", Effect: Reads,
+	Complete: "tag",
+	Title:    "List, make or remove tags",
+	Doc: "Without a name, list the tags. With a name, give it to a commit, by default that of HEAD: with\n" +
+		"-a or -m the tag also keeps who made it, when and why. A tag stays where it is unless --force\n" +
+		"moves it. -d removes a tag.\n\nWith --json, one object a line.",
+	Example: "  mnem tag v1\n  mnem tag v2 -m 'what the audit saw' HEAD~1\n  mnem tag\n  mnem tag -d v1",
+	Answers: []any{Tag{}, Gone{}},
+}, tag)
+
+// Check refuses what makes no sense.
+func (q *TagRequest) Check() error {
+	annotate := q.Annotate || q.Given("message")
+	switch {
+	case q.Delete && annotate:
+		return Usagef("-d excludes -a and -m")
+	case q.Name == "" && !q.Delete && !annotate:
+		return listOnly(q, "tag")
+	case q.Name == "":
+		return Usagef("name a tag")
+	case q.Delete && q.Rev != "":
+		return Usagef("-d takes one tag, not 2")
+	}
+	return nil
+}
+
+func tag(ctx context.Context, s *Service, q *TagRequest, emit func(any) error) error {
+	opt := repo.RefOptions{Stamp: s.Commit.Stamp, Force: q.Force, Expect: s.Commit.Expect}
+	switch {
+	case q.Name == "":
+		all, err := s.Repo.Tags(ctx)
+		for _, t := range all {
+			if err == nil {
+				err = s.emitTag(ctx, t, false, emit)
+			}
+		}
+		return err
+	case q.Delete:
+		was, err := s.Repo.RemoveTag(ctx, q.Name, opt)
+		if err != nil {
+			return err
+		}
+		return emit(&Gone{q.Name, was.Commit})
+	}
+	t, err := s.Repo.CreateTag(ctx, q.Name, q.Rev, repo.TagOptions{
+		RefOptions: opt, Annotate: q.Annotate || q.Given("message"), Message: q.Message,
+	})
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return Hint(Already(err, "tag %q", q.Name), "move it with --force", "move it with force")
+	case errors.Is(err, store.ErrNotFound):
+		return CommitHint(err)
+	case err != nil:
+		return err
+	}
+	return s.emitTag(ctx, t, true, emit)
+}
+
+func (s *Service) emitTag(
+	ctx context.Context, t repo.TagInfo, made bool, emit func(any) error,
+) error {
+	_, head, err := s.Repo.Branch(ctx)
+	if err != nil {
+		return err
+	}
+	out := &Tag{Name: t.Name, Commit: t.Commit, Current: t.Commit == head, Tag: t.CID, Made: made}
+	if rec := t.Record; rec != nil {
+		message, err := s.Repo.Message(ctx, rec.Message)
+		if err != nil {
+			return err
+		}
+		out.Tagger, out.Time, out.Message = &rec.Tagger, graph.At(rec.Time), &message
+		out.Title, _, _ = strings.Cut(message, "\n")
+	} else if s.Human && !made {
+		if out.Title, err = titleOf(ctx, s.Repo, t.Commit); err != nil {
+			return err
+		}
+	}
+	return emit(out)
+}
+
+// SwitchRequest asks for HEAD to be elsewhere.
+type SwitchRequest struct {
+	Name   string `op:",arg,remote" doc:"the branch, or with detach a revision"`
+	Rev    string `op:",arg,remote" doc:"with create: where the branch begins"`
+	Create bool   `op:",short=c,remote" doc:"make the branch"`
+	Detach bool   `op:",remote" doc:"be at a commit and on no branch"`
+	Force  bool   `op:",short=f,remote" doc:"with -c: move the branch if there is one already"`
+	Actor
+	OnHead
+	Params
+}
+
+// Head is where HEAD is.
+type Head struct {
+	Branch Text     `json:"branch"`              // null where it is on none
+	Commit ipld.CID `json:"commit" shape:"null"` // null before the first
+
+	Staged string `json:"-"` // the branch that something is staged for, where it is another one
+}
+
+// Switch puts HEAD on another branch.
+var Switch = Define(Spec{
+	Command: "switch", Usage: "NAME | switch -c NAME [REV] | switch --detach [REV]", Args: "[NAME] [REV]",
+	Group: "history", Effect: Writes, Complete: "branch",
+	Title: "Put HEAD on another branch",
+	Doc: "Put HEAD on another branch: commands read from it and commits go to it, unless they name\n" +
+		"another one. -c makes the branch first, at a revision or where HEAD is. --detach puts HEAD at\n" +
+		"a commit and on no branch: everything can be read there, and a write that names no branch is\n" +
+		"refused. What is staged stays staged for the branch it was made for.\n\n" +
+		"HEAD is shared by all who use the repository. A program of its own had better name the branch\n" +
+		"it works on, with --branch or MNEM_BRANCH.",
+	Example: "  mnem switch -c draft\n  mnem switch main\n  mnem switch --detach HEAD~1\n" +
+		"  mnem switch -c before main~1",
+}, func(ctx context.Context, s *Service, q *SwitchRequest) (*Head, error) {
+	by := s.Commit.Stamp
+	if q.Detach {
+		if _, err := s.Repo.Detach(ctx, firstOf(q.Name, string(graph.Head)), by); err != nil {
+			return nil, CommitHint(err)
+		}
+	} else {
+		opt := repo.SwitchOptions{Stamp: by, Create: q.Create, Force: q.Force, Start: q.Rev}
+		if err := s.Repo.Switch(ctx, q.Name, opt); err != nil {
+			return nil, switchHint(ctx, s.Repo, err, q.Name)
+		}
+	}
+	branch, at, err := s.Repo.Branch(ctx)
+	out := &Head{Branch: Text(branch), Commit: at}
+	if s.Human && err == nil && branch != "" {
+		var st *repo.Status
+		if st, err = s.Repo.Status(ctx, s.host.Stage()); err == nil && st.Staged && st.Branch != branch {
+			out.Staged = st.Branch
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+})
+
+// Check refuses what makes no sense.
+func (q *SwitchRequest) Check() error {
+	if err := atMostOne(q, "create", "detach"); err != nil {
+		return err
+	}
+	switch {
+	case q.Name == "" && !q.Detach:
+		return Between("name a branch, or a commit with %s", "detach")
+	case q.Rev != "" && !q.Create:
+		return Usagef("one name is enough: -c alone takes a revision too")
+	case q.Force && !q.Create:
+		return Between("%s goes with -c", "force")
+	}
+	return nil
+}
+
+func switchHint(ctx context.Context, r *repo.Repo, err error, name string) error {
+	var missing *repo.NotFoundError
+	switch {
+	case errors.As(err, &missing) && missing.What == "branch":
+		if _, revErr := r.Resolve(ctx, name); revErr == nil {
+			return Hint(err, fmt.Sprintf(
+				"to be at that commit and on no branch: 'mnem switch --detach %s'", name),
+				"to be at that commit and on no branch: switch with detach")
+		}
+		if nameErr := graph.ValidateName(name); nameErr != nil {
+			return Hint(err, fmt.Sprintf("there can be no such branch: %v", nameErr), "")
+		}
+		return Hint(err, fmt.Sprintf("make it with 'mnem switch -c %s'", name),
+			"make it with switch and create")
+	case errors.Is(err, fs.ErrExist):
+		return Hint(Already(err, "branch %q", name), fmt.Sprintf(
+			"go there with 'mnem switch %s', or move it with --force", name),
+			"go there with switch, or move it with force")
+	case errors.Is(err, store.ErrNotFound):
+		return CommitHint(err)
+	}
+	return err
+}
+
+// ResetRequest asks for a stage to be forgotten.
+type ResetRequest struct {
+	Actor
+	OnHead
+	OnStage
+}
+
+// OnStage is of verbs that use a stage.
+type OnStage struct {
+	Stage string `op:",remote" complete:"stage" doc:"the stage to use" note:" (MNEM_STAGE; default: main)"`
+}
+
+// Staged is what a stage held.
+type Staged struct {
+	Stage  string      `json:"stage"`
+	Staged bool        `json:"staged"` // whether anything was
+	Nodes  repo.Counts `json:"nodes"`
+	Edges  repo.Counts `json:"edges"`
+}
+
+// Reset forgets what is staged.
+var Reset = Define(Spec{
+	Command: "reset", Group: "change", Effect: Writes, Idempotent: true,
+	Title:   "Forget what is staged",
+	Doc:     "Forget what a stage holds, and say how much that was. Commits are left alone.",
+	Example: "  mnem reset\n  mnem reset --stage draft",
+}, func(ctx context.Context, s *Service, _ *ResetRequest) (*Staged, error) {
+	st, err := s.Repo.Status(ctx, s.Stage)
+	if err != nil {
+		return nil, err
+	}
+	out := &Staged{Stage: firstOf(s.Stage, repo.DefaultStage), Staged: st.Staged}
+	if out.Nodes, out.Edges, err = st.Diff.Count(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.Repo.Unstage(ctx, s.Stage, s.Commit.Stamp); err != nil {
+		return nil, err
+	}
+	return out, nil
+})

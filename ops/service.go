@@ -1,0 +1,141 @@
+package ops
+
+import (
+	"context"
+	"reflect"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// Host is what a surface runs verbs with: it knows the configuration, the clock, the keys and the
+// process that has the repository open.
+type Host interface {
+	// Open opens the repository, for reading only unless write, runs fn and closes it. Repo returns
+	// it meanwhile.
+	Open(ctx context.Context, write bool, fn func(ctx context.Context) error) error
+	Repo() *repo.Repo
+	// Stamp says who makes a change, and when.
+	Stamp(spec *Spec, w *Writing) (repo.Stamp, error)
+	// Now is the time of what is asked for without one.
+	Now() (graph.Time, error)
+	// Trusted returns the keys that the user trusts, Accesses how often nodes were in answers: nil
+	// where that is not counted.
+	Trusted() (commit.Verifier, error)
+	Accesses() (func(graph.ID) int64, error)
+	// Stage is the stage that the caller uses, "" for the default one.
+	Stage() string
+	// Human is whether answers are shown to people as text.
+	Human() bool
+}
+
+// Writing is what requests of verbs that write have in common. A field of a request that has the name
+// of one of these is it.
+type Writing struct {
+	Author, Agent, Task, Time string
+	Branch, Stage             string
+	Message                   string
+	Expect                    string // where the branch must be
+	ExpectHead                string // where HEAD must be
+	Sign, NoSign              bool
+	Key                       string
+	AllowSecret               []string
+	Strict                    bool
+	DryRun                    bool
+
+	Signs bool // whether commits are signed where that is configured
+}
+
+// Service is what the function of a verb works on, for one call.
+type Service struct {
+	// Repo is open for what the verb does. In a dry run Repo is one that is forgotten, and From the
+	// stored one; else they are the same.
+	Repo, From *repo.Repo
+	// Commit says who makes a change, and where; its Stamp is that of verbs that make no commit too.
+	Commit repo.CommitOptions
+	Stage  string
+	DryRun bool
+	// Human is whether the answer is shown to people: what only that needs may be added.
+	Human bool
+
+	host    Host
+	trusted commit.Verifier // once needed
+}
+
+// prepare reads what a request has in common with others, and makes the stamp of one that writes.
+func (s *Service) prepare(ctx context.Context, spec *Spec, req any) (write bool, err error) {
+	if spec.EffectOf(req) == Reads {
+		return false, nil
+	}
+	w := writingOf(req)
+	if s.Commit.Stamp, err = s.host.Stamp(spec, &w); err != nil {
+		return false, err
+	}
+	s.Commit.Branch, s.Commit.Message = w.Branch, w.Message
+	s.Stage, s.DryRun = w.Stage, w.DryRun
+	s.Commit.Expect, err = ParseExpect(w.Expect)
+	return !w.DryRun, err
+}
+
+// open is given the repository.
+func (s *Service) open(ctx context.Context) (err error) {
+	s.Repo = s.host.Repo()
+	s.From = s.Repo
+	if s.DryRun {
+		s.Repo, err = s.From.Trial(ctx)
+	}
+	return err
+}
+
+// EffectOf returns the most that the verb does with a request.
+func (s *Spec) EffectOf(req any) operation.Effect {
+	most := s.Effect
+	for _, f := range s.Fields() {
+		if f.Writes && most < Writes && !f.Value(req).IsZero() {
+			most = Writes
+		}
+	}
+	return most
+}
+
+func writingOf(req any) (w Writing) {
+	from, to := reflect.ValueOf(req).Elem(), reflect.ValueOf(&w).Elem()
+	for i := range to.NumField() {
+		if v := from.FieldByName(to.Type().Field(i).Name); v.IsValid() {
+			to.Field(i).Set(v)
+		}
+	}
+	w.Signs = from.FieldByName("NoSign").IsValid()
+	return w
+}
+
+// At returns the memory at a revision. HEAD before the first commit is the empty memory.
+func (s *Service) At(ctx context.Context, rev string) (*repo.Snapshot, error) {
+	if rev == string(graph.Head) {
+		_, head, err := s.Repo.Branch(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return s.Repo.At(ctx, head)
+	}
+	return s.Repo.Snapshot(ctx, rev)
+}
+
+// ParseExpect reads a commit that a ref must be at: nil where none was given.
+func ParseExpect(s string) (*ipld.CID, error) {
+	var c ipld.CID
+	switch s {
+	case "":
+		return nil, nil
+	case "none":
+		return &c, nil
+	}
+	c, err := ipld.ParseCID(s)
+	if err != nil {
+		return nil, Bad("expect", "%w", err)
+	}
+	return &c, nil
+}

@@ -1,0 +1,134 @@
+package ops
+
+import (
+	"context"
+	"reflect"
+	"strings"
+
+	"github.com/mnem-project/mnem/operation"
+)
+
+// The effects of verbs, as package operation has them.
+const (
+	Reads    = operation.Reads
+	Writes   = operation.Writes
+	Destroys = operation.Destroys
+)
+
+// Spec is what a declaration says of a verb.
+type Spec struct {
+	Command string // its words on the command line, as "op log"
+	Usage   string // what follows them there
+	Args    string // the positional arguments, where Usage has more than these
+	Group   string // of the help, of a command of the root
+	Title   string // a few words
+	Doc     string // the help; its first paragraph is what remote callers are told
+	Example string
+
+	Effect     operation.Effect // the most that it does without fields that write
+	Idempotent bool
+	// Pure is whether an answer that names one commit depends on it and the request alone.
+	Pure bool
+	// Local is whether it is for the command line of this machine alone.
+	Local bool
+	// Answers are values of the types that an answer may have; nil for the one of the function.
+	Answers []any
+	// Complete is what completes the first positional argument, as in the tags of fields.
+	Complete string
+
+	stream   bool
+	request  reflect.Type // a struct
+	result   reflect.Type
+	prepared []Field
+}
+
+// Verb is a declaration with its function.
+type Verb[Req, Res any] struct {
+	Spec
+	do func(ctx context.Context, s *Service, req *Req, emit func(Res) error) error
+}
+
+// Define declares a verb with one answer. Beside an error of Answered or News the answer is given too.
+func Define[Req, Res any](
+	spec Spec, do func(ctx context.Context, s *Service, req *Req) (Res, error),
+) *Verb[Req, Res] {
+	return define(spec, func(ctx context.Context, s *Service, req *Req, emit func(Res) error) error {
+		res, err := do(ctx, s, req)
+		if err != nil && !hasAnswer(err) {
+			return err
+		}
+		return firstError(emit(res), err)
+	})
+}
+
+// Stream declares a verb that answers with any number of results, which it gives to emit one by one.
+func Stream[Req, Res any](
+	spec Spec, do func(ctx context.Context, s *Service, req *Req, emit func(Res) error) error,
+) *Verb[Req, Res] {
+	v := define(spec, do)
+	v.stream = true
+	return v
+}
+
+func define[Req, Res any](
+	spec Spec, do func(context.Context, *Service, *Req, func(Res) error) error,
+) *Verb[Req, Res] {
+	spec.request, spec.result = reflect.TypeFor[Req](), reflect.TypeFor[Res]()
+	return &Verb[Req, Res]{Spec: spec, do: do}
+}
+
+// Name is how remote callers and policies name the verb: "op_log".
+func (s *Spec) Name() string {
+	return strings.NewReplacer(" ", "_", "-", "_").Replace(s.Command)
+}
+
+// Stream is whether an answer is any number of results.
+func (s *Spec) Stream() bool { return s.stream }
+
+// Operation returns the verb as remote callers may ask for it: the fields that say so.
+func (s *Spec) Operation() operation.Operation {
+	first, _, _ := strings.Cut(s.Doc, "\n\n")
+	o := operation.Operation{
+		Name: s.Name(), Command: strings.Fields(s.Command), Title: s.Title,
+		Doc: strings.Join(strings.Fields(first), " "), Effect: s.Effect,
+		Idempotent: s.Idempotent || s.Effect == Reads, Pure: s.Pure,
+		Answer: operation.MediaJSON, Shapes: s.Shapes(),
+	}
+	if s.stream {
+		o.Answer = operation.MediaNDJSON
+	}
+	for _, f := range s.Fields() {
+		if f.Remote {
+			o.Params = append(o.Params, f.param())
+		}
+	}
+	return o
+}
+
+// Checker is implemented by requests that can say what is wrong with them before the repository is
+// opened.
+type Checker interface{ Check() error }
+
+// Run runs the verb for a host and gives each answer to emit, while the repository is open. A verb
+// that writes has its stamp made and the repository opened for writing; in a dry run it writes to one
+// that is forgotten.
+func (v *Verb[Req, Res]) Run(
+	ctx context.Context, host Host, req *Req, emit func(Res) error,
+) error {
+	if c, ok := any(req).(Checker); ok {
+		if err := c.Check(); err != nil {
+			return err
+		}
+	}
+	s := &Service{host: host, Human: host.Human()}
+	write, err := s.prepare(ctx, &v.Spec, req)
+	if err != nil {
+		return err
+	}
+	return host.Open(ctx, write, func(ctx context.Context) error {
+		if err := s.open(ctx); err != nil {
+			return err
+		}
+		return v.do(ctx, s, req, emit)
+	})
+}
