@@ -61,7 +61,7 @@ func runSource(t *testing.T, v vector) {
 	var in struct{ Text string }
 	parse(t, v.Input, &in)
 	s, err := memory.ParseSource(in.Text)
-	if refusal(t, v, err, graph.ErrInvalid) {
+	if refusal(t, v, err) {
 		return
 	}
 	same(t, "text", s.String(), in.Text)
@@ -149,7 +149,7 @@ func runMarking(t *testing.T, v vector) {
 	} else {
 		_, err = m.Mark(t.Context(), opt, memory.MarkRequest{State: in.State, Nodes: in.Nodes, By: in.By})
 	}
-	if refusal(t, v, err, repo.ErrInvalid) {
+	if refusal(t, v, err) {
 		return
 	}
 	var want struct{ Marks []string }

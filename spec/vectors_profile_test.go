@@ -55,7 +55,7 @@ func runProfileChoice(t *testing.T, v vector) {
 	}
 	req = req.Explicitly(given...)
 	got, err := readProfiles(t, in.Profiles).Apply(req)
-	if refusal(t, v, err, retrieve.ErrRequest) {
+	if refusal(t, v, err) {
 		return
 	}
 	got.Pairs = retrieve.PairsOff // nothing was answered, so nothing followed what it contradicts

@@ -2,39 +2,34 @@
 package spec_test
 
 import (
-	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/car"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/cases"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
 )
 
-// vector is one file of spec/vectors; README.md says what the members mean.
-type vector struct {
-	path   string
-	Clause string
-	Layer  string
-	Title  string
-	Input  json.RawMessage
-	Expect json.RawMessage
-}
+// vector is one case of spec/vectors; README.md says what the members mean.
+type vector = cases.Case
 
-// refused is the class of the refusal that the vector expects, or empty.
-func (v vector) refused() string {
-	var e struct{ Error string }
-	if json.Unmarshal(v.Expect, &e) != nil {
-		return ""
-	}
-	return e.Error
+var parse, expand = cases.Parse, cases.Bytes
+
+func readVectors(t *testing.T) []vector {
+	t.Helper()
+	return cases.ReadDir(t, "vectors")
 }
 
 // runners say what happens to the vectors of each layer.
@@ -71,56 +66,54 @@ var untested = map[string]string{
 // known are vectors that the packages are known to fail, each with the reason. Empty is the goal.
 var known = map[string]string{}
 
-func readVectors(t *testing.T) []vector {
-	t.Helper()
-	var all []vector
-	err := filepath.WalkDir("vectors", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		v := vector{path: strings.TrimPrefix(filepath.ToSlash(path), "vectors/")}
-		dec := json.NewDecoder(bytes.NewReader(data))
-		dec.DisallowUnknownFields()
-		if err := dec.Decode(&v); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		all = append(all, v)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
 func TestVectors(t *testing.T) {
-	cases := map[string]int{}
+	ran := map[string]int{}
+	skipped := map[string]bool{}
 	for _, v := range readVectors(t) {
 		run, claimed := runners[v.Layer]
-		if !claimed || !strings.HasPrefix(v.path, v.Layer+"/") {
-			t.Errorf("%s: no runner claims it", v.path)
+		if !claimed {
+			t.Errorf("%s: no runner claims it", v.Path())
 			continue
 		}
-		cases[v.Layer]++
-		t.Run(strings.TrimSuffix(v.path, ".json"), func(t *testing.T) {
-			if why := known[v.path]; why != "" {
+		ran[v.Layer]++
+		t.Run(v.Path(), func(t *testing.T) {
+			if why := known[v.Path()]; why != "" {
+				skipped[v.Path()] = true
 				t.Skip(why)
 			}
 			run(t, v)
 		})
 	}
 	for path := range known {
-		if _, err := os.Stat(filepath.Join("vectors", filepath.FromSlash(path))); err != nil {
-			t.Errorf("the table of known failures names no vector: %v", err)
+		if !skipped[path] {
+			t.Errorf("the table of known failures names no vector: %s", path)
 		}
 	}
 	for layer := range runners {
-		if cases[layer] == 0 {
+		if ran[layer] == 0 {
 			t.Errorf("no case of the layer %s", layer)
+		}
+	}
+}
+
+// TestBadVectorsNameAClass looks for the class of error in each case that must be refused, in no other,
+// and for a case of each class.
+func TestBadVectorsNameAClass(t *testing.T) {
+	cited := map[string]bool{}
+	for _, v := range readVectors(t) {
+		var e struct{ Error string }
+		_ = json.Unmarshal(v.Expect, &e) // what expects no error is no object with one
+		if (e.Error != "") != (v.Fails != "") {
+			t.Errorf("%s: fails %q, expects the error %q", v.Path(), v.Fails, e.Error)
+		}
+		if strings.Contains(v.Name, "bad-") && v.Layer != "signature" && v.Fails == "" {
+			t.Errorf("%s: is called bad and names no class of error", v.Path())
+		}
+		cited[v.Fails] = true
+	}
+	for class := range classes {
+		if !cited[class] {
+			t.Errorf("no case fails with %s", class)
 		}
 	}
 }
@@ -158,7 +151,7 @@ func TestEveryClauseHasVectors(t *testing.T) {
 		has[v.Clause] = true
 		begun[strings.Split(v.Clause, ".")[0]] = true
 		if !slices.Contains(numbers, v.Clause) {
-			t.Errorf("%s: SPEC.md has no clause %q", v.path, v.Clause)
+			t.Errorf("%s: SPEC.md has no clause %q", v.Path(), v.Clause)
 		}
 	}
 	for _, n := range numbers {
@@ -189,66 +182,54 @@ func TestEveryLayerIsExplained(t *testing.T) {
 	}
 }
 
-func TestVectorsAreCurrent(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes all vectors")
-	}
-	cmd := exec.Command("go", "run", "./gen", "-o", "vectors", "-check")
-	cmd.Env = append(os.Environ(), "GOARCH=") // of this machine, not of one that is emulated
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+// is matches errors that are marked by m.
+func is(m error) func(error) bool {
+	return func(err error) bool { return errors.Is(err, m) }
 }
 
-// parse reads JSON of a vector and fails the test where it does not fit.
-func parse(t *testing.T, data []byte, into any) {
-	t.Helper()
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		t.Fatalf("the vector's JSON: %v", err)
-	}
+// as matches errors that hold data of the type T.
+func as[T error](err error) bool {
+	var e T
+	return errors.As(err, &e)
 }
 
-// refusal fails the test unless err is one of the marker errors exactly where the vector expects
-// a refusal. It returns whether the case is settled.
-func refusal(t *testing.T, v vector, err error, markers ...error) bool {
+// classes say, of each class of error, whether an error is of it: README.md, "Classes of errors".
+var classes = map[string]func(error) bool{
+	"encoding": func(err error) bool {
+		return errors.Is(err, ipld.ErrInvalid) && !errors.Is(err, graph.ErrInvalid)
+	},
+	"record": is(ipld.ErrInvalid),
+	"field": func(err error) bool {
+		return as[*graph.FieldError](err) && !errors.Is(err, ipld.ErrInvalid)
+	},
+	"cid": is(ipld.ErrCID), "json": is(ipld.ErrJSON),
+	"entry": is(prolly.ErrInput), "tree": is(store.ErrCorrupt), "missing": is(store.ErrNotFound),
+	"change": func(err error) bool {
+		return errors.Is(err, graph.ErrInvalid) && as[*graph.LineError](err)
+	},
+	"circle": as[*repo.CircleError], "file": is(car.ErrFormat), "request": is(retrieve.ErrRequest),
+	"memory": func(err error) bool {
+		return errors.Is(err, graph.ErrInvalid) || errors.Is(err, repo.ErrInvalid)
+	},
+	"exists": is(fs.ErrExist), "not_found": is(store.ErrNotFound),
+	"name": is(repo.ErrInvalid), "used": as[*repo.InUseError],
+}
+
+// refusal fails the test unless there is an error of the class that the vector names exactly where it
+// names one. It returns whether the case is settled.
+func refusal(t *testing.T, v vector, err error) bool {
 	t.Helper()
-	class := v.refused()
-	if class == "" {
-		if err != nil {
-			t.Fatalf("refused: %v", err)
-		}
+	switch {
+	case v.Fails == "" && err != nil:
+		t.Fatalf("refused: %v", err)
+	case v.Fails == "":
 		return false
+	case err == nil:
+		t.Fatalf("accepted what must be refused: %s", v.Expect)
+	case classes[v.Fails] == nil:
+		t.Fatalf("there is no class of errors %q", v.Fails)
+	case !classes[v.Fails](err):
+		t.Fatalf("refused, but not as %s (%s): %v", v.Fails, v.Expect, err)
 	}
-	if err == nil {
-		t.Fatalf("accepted what must be refused: %s", class)
-	}
-	for _, m := range markers {
-		if errors.Is(err, m) {
-			return true
-		}
-	}
-	t.Fatalf("refused (%s) with an error of none of the marked kinds: %v", class, err)
 	return true
-}
-
-// expand reads the notation of bytes: hex, parts separated by spaces, each optionally `*COUNT`.
-func expand(t *testing.T, text string) []byte {
-	t.Helper()
-	var out []byte
-	for _, part := range strings.Fields(text) {
-		digits, times, repeated := strings.Cut(part, "*")
-		n := 1
-		var err error
-		if repeated {
-			n, err = strconv.Atoi(times)
-		}
-		b, hexErr := hex.DecodeString(digits)
-		if err != nil || hexErr != nil {
-			t.Fatalf("bad bytes %q", part)
-		}
-		out = append(out, bytes.Repeat(b, n)...)
-	}
-	return out
 }
