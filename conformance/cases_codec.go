@@ -23,10 +23,7 @@ var allCases = []func(*suite){
 	careCases, timeCases,
 	sparseCases, entityCases,
 	shortlistCases,
-	recallCases, checkCases,
-	extractCases, linkCases, exploreCases,
-	pairCases, lifeCases,
-	memoryIDCases, likenessCases, rememberCases,
+	recallCases, pairCases,
 	byteCases,
 }
 

@@ -142,3 +142,12 @@ func partCues(s string) []toldBy {
 	}
 	return out
 }
+
+// tokensIn are the tokens of the words of a text.
+func tokensIn(s string) []string {
+	var out []string
+	for _, w := range surfaces(s) {
+		out = append(out, w.token)
+	}
+	return out
+}

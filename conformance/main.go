@@ -75,7 +75,6 @@ var layerClasses = map[string]string{
 	"ids": "field", "signature": "field", "apply": "change", "changes": "change", "car": "file",
 	"filter": "request", "expand": "request", "pack": "request", "recall": "request",
 	"rerank": "request", "rewrite": "request", "profile-choice": "request", "mean": "request",
-	"marking": "memory", "source": "memory", "check-thresholds": "memory",
 }
 
 // errorClass is the class of the error with which a case fails that breaks a rule: what notices it.
@@ -134,19 +133,10 @@ func main() {
 
 // load reads the tables that are part of the specification.
 func load(spec string) error {
-	if err := loadLikeness(spec); err != nil {
-		return err
-	}
 	if err := loadTables(filepath.Join(spec, "text-tables.txt")); err != nil {
 		return err
 	}
-	if err := loadIntents(filepath.Join(spec, "intent-words.txt")); err != nil {
-		return err
-	}
-	if err := loadCheckWords(spec); err != nil {
-		return err
-	}
-	return loadMemoryWords(filepath.Join(spec, "memory-words.txt"))
+	return loadIntents(filepath.Join(spec, "intent-words.txt"))
 }
 
 func run(spec string, check bool) error {

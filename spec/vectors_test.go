@@ -37,7 +37,6 @@ var runners = map[string]func(t *testing.T, v vector){
 	"adjacency": runAdjacency, "analysis": runAnalysis, "apply": runChanges,
 	"changes": runChanges, "cid": runCID, "codec": runCodec, "commit": runCommit,
 	"car": runCAR, "dates": runDates, "dense": runRetrieval, "mean": runMean,
-	"entities": runEntities, "signals": runSignals, "links": runLinks, "explore": runExplore,
 	"time": runRetrieval, "edge": runRecord, "embedding": runEmbedding, "expand": runRetrieval,
 	"export": runRecord,
 	"filter": runFilter, "horizon": runHorizon, "redaction": runRedaction,
@@ -49,10 +48,6 @@ var runners = map[string]func(t *testing.T, v vector){
 	"profile": runRecord, "profile-choice": runProfileChoice, "profile-merge": runProfileMerge,
 	"profile-contradicts": runProfileContradicts,
 	"tokens":              runTokens, "community": runCommunity, "sentences": runSentences,
-	"check": runCheck, "check-weight": runCheckWeight, "check-thresholds": runCheckThresholds,
-	"importance": runImportance, "source": runSource, "proposal": runProposal,
-	"marking":   runMarking,
-	"memory-id": runMemoryID, "likeness": runLikeness, "remember": runRemember,
 	"tree-diff": runDiff, "tree-merge": runMerge, "unseen": runUnseen,
 }
 
@@ -208,9 +203,6 @@ var classes = map[string]func(error) bool{
 		return errors.Is(err, graph.ErrInvalid) && as[*graph.LineError](err)
 	},
 	"circle": as[*repo.CircleError], "file": is(car.ErrFormat), "request": is(retrieve.ErrRequest),
-	"memory": func(err error) bool {
-		return errors.Is(err, graph.ErrInvalid) || errors.Is(err, repo.ErrInvalid)
-	},
 	"exists": is(fs.ErrExist), "not_found": is(store.ErrNotFound),
 	"name": is(repo.ErrInvalid), "used": as[*repo.InUseError],
 }
