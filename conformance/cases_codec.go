@@ -12,7 +12,7 @@ var allCases = []func(*suite){
 	nodeCases, edgeCases, markCases, embeddingCases,
 	graphCases, commitCases, operationCases, sessionCases, idCases,
 	lineCases, longLines, otherLines, applyCases,
-	analysisCases, logCases, statsCases, scoreCases, denseCases, filterCases, predicateTexts, expandCases,
+	analysisCases, logCases, statsCases, scoreCases, workedCase, denseCases, filterCases, predicateTexts, expandCases,
 	packCases, unseenCases, pathCases, pageRankCases, boundCases, randomReach,
 	rerankCases, rewriteCases, meanCases,
 	renderCases, receiptCases, randomCases, mergeCases,

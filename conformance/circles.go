@@ -30,7 +30,7 @@ func comesBack(from string, next func(string) []string) bool {
 	return false
 }
 
-// circles is clause 14.3, 3.
+// circles is clause 14.3.
 func (u *union) circles() {
 	leads := func(item string) []string {
 		records := []dict{u.out[item]}

@@ -7,6 +7,8 @@ package main
 import (
 	"bytes"
 	"math"
+	"os"
+	"strings"
 	"testing"
 )
 
@@ -73,5 +75,31 @@ func TestVectorsAreCurrent(t *testing.T) {
 	}
 	if err := run("../spec", true); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestSchemaIsCurrent makes the generated parts of the schema anew.
+func TestSchemaIsCurrent(t *testing.T) {
+	want, err := schema("../spec")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if now, err := os.ReadFile("../spec/mnem.ipldsch"); err != nil || !bytes.Equal(now, want) {
+		t.Errorf("spec/mnem.ipldsch is not what the clauses say, %v", err)
+	}
+}
+
+// TestWorkedRetrieval reckons the example of SPEC.md: the text has every number.
+func TestWorkedRetrieval(t *testing.T) {
+	if err := load("../spec"); err != nil {
+		t.Fatal(err)
+	}
+	spec, err := os.ReadFile("../spec/SPEC.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	if !strings.Contains(words(string(spec)), words(worked())) {
+		t.Errorf("SPEC.md lacks this example, but for line ends:\n%s", worked())
 	}
 }

@@ -134,7 +134,7 @@ func (u *union) prune(item string) {
 	u.conflicts[item], u.fields[item] = "end_removed", nil
 }
 
-// stays is clause 14.3, 5.
+// stays is clause 14.3.
 func (u *union) stays(key string, e dict, node dict) bool {
 	if e == nil || node == nil {
 		return false

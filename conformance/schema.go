@@ -8,25 +8,6 @@ import (
 	"strings"
 )
 
-// requestTypes are the types of the schema for the parameters of clause 8.1, as a receipt has them
-// (clause 13.1); always are those that every receipt has. Which parameters there are says the clause.
-var requestTypes = map[string]string{
-	"text": "&Raw", "vectors": "{String:Bytes}", "sparse": "{String:Sparse}", "fusion": "String",
-	"weights": "{String:Int}", "types": "[String]", "where": "[Predicate]", "createdFrom": "Time",
-	"createdTo": "Time", "updatedFrom": "Time", "updatedTo": "Time", "now": "Time",
-	"validAt": "Time", "marks": "[State]", "limit": "Int", "budget": "Int", "expand": "Int",
-	"expansion": "String", "maxExpand": "Int", "decay": "Int", "damping": "Int",
-	"expandTypes": "[String]", "direction": "String", "adjacency": "Int", "show": "[String]",
-	"summaryCap": "Int", "exclude": "[ID]", "unseenFrom": "Int", "dedup": "Bool", "mmr": "Int",
-	"spelling": "String", "pairs": "String", "oversample": "Int", "edgeWeights": "{String:Int}",
-	"profile": "String", "order": "String", "pack": "String", "passageTokens": "Int",
-	"tokenizer": "String", "community": "Bool", "summarize": "Int", "rewrites": "[&Raw]",
-	"rewrite": "String", "rerank": "String", "rerankTop": "Int", "feedback": "Int",
-	"intent": "String", "reranked": "[Reranked]",
-}
-
-var always = []string{"text", "limit", "budget", "expand", "direction", "adjacency", "summaryCap"}
-
 // kindTypes are the types of kinds that are not the kind with a capital letter.
 var kindTypes = map[string]string{"profile": "Profiles"}
 
@@ -62,29 +43,15 @@ func schema(dir string) ([]byte, error) {
 	return askedType.ReplaceAllLiteral(out, []byte(request)), nil
 }
 
-// codeWords are the words in code between two texts of the specification.
-func codeWords(spec, from, to string, line func(string) string) ([]string, error) {
-	_, rest, found := strings.Cut(spec, from)
-	part, _, ended := strings.Cut(rest, to)
-	if !found || !ended {
-		return nil, fmt.Errorf("SPEC.md has nothing between %q and %q", from, to)
-	}
-	var out []string
-	for text := range strings.Lines(part) {
-		for _, m := range codeWord.FindAllStringSubmatch(line(text), -1) {
-			out = append(out, m[1])
-		}
-	}
-	return out, nil
-}
-
 func recordUnion(spec string) (string, error) {
-	kinds, err := codeWords(spec, "object in lower case: ", "), `v`", func(s string) string { return s })
-	if err != nil {
-		return "", err
+	_, rest, found := strings.Cut(strings.Join(strings.Fields(spec), " "), "object in lower case: ")
+	part, _, ended := strings.Cut(rest, "), `v`")
+	if !found || !ended {
+		return "", fmt.Errorf("SPEC.md does not list the kinds of records")
 	}
 	out := "type Record union {\n"
-	for _, kind := range kinds {
+	for _, m := range codeWord.FindAllStringSubmatch(part, -1) {
+		kind := m[1]
 		name := kindTypes[kind]
 		if name == "" {
 			name = strings.ToUpper(kind[:1]) + kind[1:]
@@ -94,26 +61,27 @@ func recordUnion(spec string) (string, error) {
 	return out + "} representation inline {\n  discriminantKey \"kind\"\n}", nil
 }
 
+// requestStruct has a field for each parameter in the table of clause 8.1, whose second column is its
+// type, with "!" where every receipt has it.
 func requestStruct(spec string) (string, error) {
-	names, err := codeWords(spec, "| parameter | default | bound | meaning |", "\n\n",
-		func(s string) string { return strings.SplitN(s+"||", "|", 3)[1] })
-	if err != nil {
-		return "", err
-	}
-	if len(names) != len(requestTypes) {
-		return "", fmt.Errorf("clause 8.1 has %d parameters, the generator types of %d", len(names),
-			len(requestTypes))
+	_, rest, found := strings.Cut(spec, "| parameter | type | default | bound | in | meaning |\n")
+	table, _, ended := strings.Cut(rest, "\n\n")
+	if !found || !ended {
+		return "", fmt.Errorf("SPEC.md has no table of parameters")
 	}
 	out := "type Request struct {\n"
-	for _, name := range names {
-		typ, known := requestTypes[name]
-		if !known {
-			return "", fmt.Errorf("the generator has no type of the parameter %s", name)
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 3 {
+			return "", fmt.Errorf("a row of the parameters has %d cells: %s", len(cells), line)
 		}
-		if !has(always, name) {
-			name += " optional"
+		typ, always := strings.CutSuffix(strings.TrimSpace(cells[2]), "!")
+		if !always {
+			typ = "optional " + typ
 		}
-		out += "  " + name + " " + typ + "\n"
+		for _, m := range codeWord.FindAllStringSubmatch(cells[1], -1) {
+			out += "  " + m[1] + " " + typ + "\n"
+		}
 	}
 	return out + "}", nil
 }
