@@ -187,7 +187,7 @@ func (s *suite) dates(name, title string, texts []string, now *int64) {
 		list = append(list, obj{"times": times, "bare": d.bareText, "fromNow": d.fromNow,
 			"unread": d.unread})
 	}
-	s.add("9.9", "dates", name, title, in, obj{"read": list})
+	s.add("6.11", "dates", name, title, in, obj{"read": list})
 }
 
 // dateWords are what random texts are made of.

@@ -32,7 +32,7 @@ func schemaTypes(t *testing.T) *schema.TypeSystem {
 	return ts
 }
 
-// tables are the clauses of SPEC.md whose table lists the fields of a type of the schema.
+// tables are the clauses of the specification whose table lists the fields of a type of the schema.
 var tables = map[string]string{
 	"2.4": "Tree", "3.2": "Node", "3.3": "Content", "3.4": "Edge", "3.5": "Mark",
 	"3.6": "Embedding", "3.7": "Graph", "3.8": "Commit", "3.9": "Operation", "3.10": "Stage",
@@ -51,13 +51,9 @@ var (
 // fieldTables reads the fields of each clause's table of fields; true where one is optional.
 func fieldTables(t *testing.T) map[string]map[string]bool {
 	t.Helper()
-	data, err := os.ReadFile("SPEC.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	out := map[string]map[string]bool{}
 	clause, table, inTable := "", "", false
-	for line := range strings.Lines(string(data)) {
+	for line := range strings.Lines(specText(t)) {
 		if m := clauseHead.FindStringSubmatch(line); m != nil {
 			clause = m[1]
 		}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/car"
 	"github.com/mnem-project/mnem/graph"
@@ -119,23 +120,46 @@ var (
 	lastGroup  = 14
 )
 
-// clauses are the numbers of the clauses of SPEC.md: `## n.` and `### n.m`.
+// specText is SPEC.md and its parts, one after the other.
+func specText(t *testing.T) string {
+	t.Helper()
+	all := ""
+	for _, name := range []string{"SPEC.md", "text.md", "history.md"} {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += string(data)
+	}
+	return all
+}
+
+// clauses are the numbers of the clauses of the specification: `## n.` and `### n.m`.
 func clauses(t *testing.T) []string {
 	t.Helper()
-	data, err := os.ReadFile("SPEC.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var all []string
-	for line := range strings.Lines(string(data)) {
+	for line := range strings.Lines(specText(t)) {
 		if m := clauseHead.FindStringSubmatch(line); m != nil {
 			all = append(all, m[1])
 		}
 	}
 	if len(all) < 40 {
-		t.Fatalf("SPEC.md has only %d clauses", len(all))
+		t.Fatalf("the specification has only %d clauses", len(all))
 	}
 	return all
+}
+
+// TestSpecificationStaysReadable bounds its lines.
+func TestSpecificationStaysReadable(t *testing.T) {
+	for line := range strings.Lines(specText(t)) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 120 {
+			t.Errorf("%d columns, limit 120: %s", n, line)
+		}
+	}
+	data, err := os.ReadFile("SPEC.md")
+	if n := strings.Count(string(data), "\n"); err != nil || n > 1500 {
+		t.Errorf("SPEC.md has %d lines, limit 1500, %v", n, err)
+	}
 }
 
 func TestEveryClauseHasVectors(t *testing.T) {
@@ -146,7 +170,7 @@ func TestEveryClauseHasVectors(t *testing.T) {
 		has[v.Clause] = true
 		begun[strings.Split(v.Clause, ".")[0]] = true
 		if !slices.Contains(numbers, v.Clause) {
-			t.Errorf("%s: SPEC.md has no clause %q", v.Path(), v.Clause)
+			t.Errorf("%s: the specification has no clause %q", v.Path(), v.Clause)
 		}
 	}
 	for _, n := range numbers {
