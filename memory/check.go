@@ -142,7 +142,7 @@ func CheckThresholds(ctx context.Context, s *repo.Snapshot) (t Thresholds, own b
 	return ThresholdsIn(p)
 }
 
-// ThresholdsIn returns the thresholds in a record of profiles, and whether it has any: clause 27.6.
+// ThresholdsIn returns the thresholds in a record of profiles, and whether it has any: docs/check.md, "Thresholds".
 func ThresholdsIn(p *retrieve.Profiles) (t Thresholds, own bool, err error) {
 	entries, err := paramsIn(p, verbCheck)
 	if err == nil {

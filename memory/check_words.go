@@ -8,7 +8,7 @@ import (
 	"github.com/mnem-project/mnem/internal/text"
 )
 
-// checkWordsText is what clause 27.2 says is in spec/check-words.txt: a test holds the two together.
+// checkWordsText has the word lists of the rules in docs/check.md.
 //
 //go:embed check_words.txt
 var checkWordsText string
@@ -20,7 +20,7 @@ type checkLanguage struct {
 	words map[string]bool
 }
 
-// checkLists are the words of clause 27.2.
+// checkLists are the words by list.
 type checkLists struct {
 	sets      map[string]map[string]bool // folded, by name
 	lists     map[string][]string        // as they are given, by name

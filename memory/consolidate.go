@@ -65,7 +65,7 @@ type Proposal struct {
 	records []ipld.CID // of Nodes
 }
 
-// evidence returns what a proposal's id is the hash of: clause 28.3.
+// evidence returns what a proposal's id is the hash of: docs/life.md, "Proposals".
 func (p *Proposal) evidence() []byte {
 	var records, tags []ipld.Value
 	if p.Kind == ProposeTag { // which memories have them does not matter

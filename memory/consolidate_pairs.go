@@ -12,7 +12,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// Constants of duplicates and contradictions: clause 28.3.
+// Constants of duplicates and contradictions: docs/life.md, "Proposals".
 const (
 	maxLike  = 8      // memories that each is compared with
 	sameAt   = 58_983 // above .90

@@ -12,7 +12,7 @@ import (
 	"github.com/mnem-project/mnem/repo"
 )
 
-// Constants of effective importance: clause 28.1.
+// Constants of effective importance: docs/life.md.
 const (
 	// DefaultHalfLife is the half-life in days of a type that has none of its own.
 	DefaultHalfLife = 30
@@ -191,7 +191,7 @@ type Effective struct {
 	Factors
 }
 
-// Weigh returns the effective importance that factors make: clause 28.1.
+// Weigh returns the effective importance that factors make: docs/life.md, "Importance".
 func (f Factors) Weigh() Effective {
 	w := Effective{Factors: f}
 	base := f.Importance

@@ -137,7 +137,7 @@ func (m *Memory) Remember(
 //
 // Nothing is ever lost by it. What says the same as a memory that is there, in the same or in other
 // words, is noted on that memory as an observation, which keeps the other words and the source; tags,
-// entities and importance are added to, never taken away. What differs in anything that clause 24.3
+// entities and importance are added to, never taken away. What differs in anything that compare.Compare
 // counts is a memory of its own, and what resembles it is reported. What is superseded stays as it
 // is, with a mark. A text that somebody forgot or superseded becomes a new memory: the old one stays
 // hidden.

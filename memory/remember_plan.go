@@ -14,7 +14,7 @@ import (
 	"github.com/mnem-project/mnem/repo"
 )
 
-// planner decides what becomes of the requests of one commit, one after the other: clause 24.4.
+// planner decides what becomes of the requests of one commit, one after the other: docs/remember.md, "Decision".
 // What it reads for each is bounded, however many memories there are.
 type planner struct {
 	ctx    context.Context

@@ -71,7 +71,7 @@ func (s *purgeScan) follow(b store.Block) error {
 	return nil
 }
 
-// The types and key prefixes of nodes that are made of a name alone (clauses 24.1 and 25.4).
+// The types and key prefixes of nodes that are made of a name alone (clause 19.5).
 var madeOfNames = map[string]string{"Entity": "entity/", "Tag": "tag/"}
 
 // isNameOnly reports whether a node says no more than a name: it is of one of these types, its key is

@@ -29,7 +29,7 @@ func runCodec(t *testing.T, v vector) {
 	if checkErr := ipld.Check(block); (checkErr == nil) != (err == nil) {
 		t.Errorf("Check says %v, DecodeValue says %v", checkErr, err)
 	}
-	if refusal(t, v, err, ipld.ErrInvalid) {
+	if refusal(t, v, err) {
 		return
 	}
 	if !bytes.Equal(ipld.AppendValue(nil, value), block) {
@@ -58,7 +58,7 @@ func runCID(t *testing.T, v vector) {
 		b := store.NewBlock(codec, expand(t, in.Block))
 		c, err = b.CID, mem.New().Facts().Put(t.Context(), b)
 	}
-	if refusal(t, v, err, ipld.ErrCID, ipld.ErrInvalid, store.ErrCorrupt) {
+	if refusal(t, v, err) {
 		return
 	}
 	same(t, "CID", c.String(), want.CID)
@@ -79,7 +79,7 @@ func runJSON(t *testing.T, v vector) {
 		data = expand(t, in.Hex)
 	}
 	value, err := ipld.ParseJSON(data)
-	if refusal(t, v, err, ipld.ErrJSON) {
+	if refusal(t, v, err) {
 		return
 	}
 	if got := ipld.AppendValue(nil, value); !bytes.Equal(got, expand(t, want.Block)) {

@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/commit"
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -32,7 +31,7 @@ func runSignature(t *testing.T, v vector) {
 		runState(t, v, in.Block, in.Trust)
 	case in.File != nil:
 		s, err := keyring.ParseKeyFile([]byte(*in.File))
-		if refusal(t, v, err, graph.ErrInvalid) {
+		if refusal(t, v, err) {
 			return
 		}
 		var want struct{ Key string }
@@ -48,7 +47,7 @@ func runSignature(t *testing.T, v vector) {
 
 func runKey(t *testing.T, v vector, text string) {
 	key, err := commit.ParseKey(text)
-	if refusal(t, v, err, graph.ErrInvalid) {
+	if refusal(t, v, err) {
 		return
 	}
 	var want struct{ Bytes, Fingerprint string }
@@ -61,7 +60,7 @@ func runKey(t *testing.T, v vector, text string) {
 // runSecret makes the key of a secret, or signs the commit that is given.
 func runSecret(t *testing.T, v vector, text, unsigned string) {
 	s, err := commit.ParseSecret(text)
-	if refusal(t, v, err, graph.ErrInvalid) {
+	if refusal(t, v, err) {
 		return
 	}
 	var want struct{ Key, Block, CID, Change string }
@@ -110,7 +109,7 @@ func runState(t *testing.T, v vector, block, trust string) {
 
 func runTrustList(t *testing.T, v vector, text string) {
 	list, err := keyring.ParseTrustList([]byte(text))
-	if refusal(t, v, err, graph.ErrInvalid, ipld.ErrJSON) {
+	if refusal(t, v, err) {
 		return
 	}
 	var want struct{ Keys []string }

@@ -24,7 +24,7 @@ func runMean(t *testing.T, v vector) {
 		list = append(list, values)
 	}
 	mean, err := retrieve.MeanVector("m", list...)
-	if refusal(t, v, err, retrieve.ErrRequest) {
+	if refusal(t, v, err) {
 		return
 	}
 	var want struct{ Vector string }

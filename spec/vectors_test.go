@@ -2,39 +2,35 @@
 package spec_test
 
 import (
-	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/car"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/cases"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
 )
 
-// vector is one file of spec/vectors; README.md says what the members mean.
-type vector struct {
-	path   string
-	Clause string
-	Layer  string
-	Title  string
-	Input  json.RawMessage
-	Expect json.RawMessage
-}
+// vector is one case of spec/vectors; README.md says what the members mean.
+type vector = cases.Case
 
-// refused is the class of the refusal that the vector expects, or empty.
-func (v vector) refused() string {
-	var e struct{ Error string }
-	if json.Unmarshal(v.Expect, &e) != nil {
-		return ""
-	}
-	return e.Error
+var parse, expand = cases.Parse, cases.Bytes
+
+func readVectors(t *testing.T) []vector {
+	t.Helper()
+	return cases.ReadDir(t, "vectors")
 }
 
 // runners say what happens to the vectors of each layer.
@@ -42,7 +38,6 @@ var runners = map[string]func(t *testing.T, v vector){
 	"adjacency": runAdjacency, "analysis": runAnalysis, "apply": runChanges,
 	"changes": runChanges, "cid": runCID, "codec": runCodec, "commit": runCommit,
 	"car": runCAR, "dates": runDates, "dense": runRetrieval, "mean": runMean,
-	"entities": runEntities, "signals": runSignals, "links": runLinks, "explore": runExplore,
 	"time": runRetrieval, "edge": runRecord, "embedding": runEmbedding, "expand": runRetrieval,
 	"export": runRecord,
 	"filter": runFilter, "horizon": runHorizon, "redaction": runRedaction,
@@ -54,10 +49,6 @@ var runners = map[string]func(t *testing.T, v vector){
 	"profile": runRecord, "profile-choice": runProfileChoice, "profile-merge": runProfileMerge,
 	"profile-contradicts": runProfileContradicts,
 	"tokens":              runTokens, "community": runCommunity, "sentences": runSentences,
-	"check": runCheck, "check-weight": runCheckWeight, "check-thresholds": runCheckThresholds,
-	"importance": runImportance, "source": runSource, "proposal": runProposal,
-	"marking":   runMarking,
-	"memory-id": runMemoryID, "likeness": runLikeness, "remember": runRemember,
 	"tree-diff": runDiff, "tree-merge": runMerge, "unseen": runUnseen,
 }
 
@@ -71,56 +62,54 @@ var untested = map[string]string{
 // known are vectors that the packages are known to fail, each with the reason. Empty is the goal.
 var known = map[string]string{}
 
-func readVectors(t *testing.T) []vector {
-	t.Helper()
-	var all []vector
-	err := filepath.WalkDir("vectors", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		v := vector{path: strings.TrimPrefix(filepath.ToSlash(path), "vectors/")}
-		dec := json.NewDecoder(bytes.NewReader(data))
-		dec.DisallowUnknownFields()
-		if err := dec.Decode(&v); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		all = append(all, v)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
 func TestVectors(t *testing.T) {
-	cases := map[string]int{}
+	ran := map[string]int{}
+	skipped := map[string]bool{}
 	for _, v := range readVectors(t) {
 		run, claimed := runners[v.Layer]
-		if !claimed || !strings.HasPrefix(v.path, v.Layer+"/") {
-			t.Errorf("%s: no runner claims it", v.path)
+		if !claimed {
+			t.Errorf("%s: no runner claims it", v.Path())
 			continue
 		}
-		cases[v.Layer]++
-		t.Run(strings.TrimSuffix(v.path, ".json"), func(t *testing.T) {
-			if why := known[v.path]; why != "" {
+		ran[v.Layer]++
+		t.Run(v.Path(), func(t *testing.T) {
+			if why := known[v.Path()]; why != "" {
+				skipped[v.Path()] = true
 				t.Skip(why)
 			}
 			run(t, v)
 		})
 	}
 	for path := range known {
-		if _, err := os.Stat(filepath.Join("vectors", filepath.FromSlash(path))); err != nil {
-			t.Errorf("the table of known failures names no vector: %v", err)
+		if !skipped[path] {
+			t.Errorf("the table of known failures names no vector: %s", path)
 		}
 	}
 	for layer := range runners {
-		if cases[layer] == 0 {
+		if ran[layer] == 0 {
 			t.Errorf("no case of the layer %s", layer)
+		}
+	}
+}
+
+// TestBadVectorsNameAClass looks for the class of error in each case that must be refused, in no other,
+// and for a case of each class.
+func TestBadVectorsNameAClass(t *testing.T) {
+	cited := map[string]bool{}
+	for _, v := range readVectors(t) {
+		var e struct{ Error string }
+		_ = json.Unmarshal(v.Expect, &e) // what expects no error is no object with one
+		if (e.Error != "") != (v.Fails != "") {
+			t.Errorf("%s: fails %q, expects the error %q", v.Path(), v.Fails, e.Error)
+		}
+		if strings.Contains(v.Name, "bad-") && v.Layer != "signature" && v.Fails == "" {
+			t.Errorf("%s: is called bad and names no class of error", v.Path())
+		}
+		cited[v.Fails] = true
+	}
+	for class := range classes {
+		if !cited[class] {
+			t.Errorf("no case fails with %s", class)
 		}
 	}
 }
@@ -131,23 +120,46 @@ var (
 	lastGroup  = 14
 )
 
-// clauses are the numbers of the clauses of SPEC.md: `## n.` and `### n.m`.
+// specText is SPEC.md and its parts, one after the other.
+func specText(t *testing.T) string {
+	t.Helper()
+	all := ""
+	for _, name := range []string{"SPEC.md", "text.md", "history.md"} {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += string(data)
+	}
+	return all
+}
+
+// clauses are the numbers of the clauses of the specification: `## n.` and `### n.m`.
 func clauses(t *testing.T) []string {
 	t.Helper()
-	data, err := os.ReadFile("SPEC.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var all []string
-	for line := range strings.Lines(string(data)) {
+	for line := range strings.Lines(specText(t)) {
 		if m := clauseHead.FindStringSubmatch(line); m != nil {
 			all = append(all, m[1])
 		}
 	}
 	if len(all) < 40 {
-		t.Fatalf("SPEC.md has only %d clauses", len(all))
+		t.Fatalf("the specification has only %d clauses", len(all))
 	}
 	return all
+}
+
+// TestSpecificationStaysReadable bounds its lines.
+func TestSpecificationStaysReadable(t *testing.T) {
+	for line := range strings.Lines(specText(t)) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 120 {
+			t.Errorf("%d columns, limit 120: %s", n, line)
+		}
+	}
+	data, err := os.ReadFile("SPEC.md")
+	if n := strings.Count(string(data), "\n"); err != nil || n > 1500 {
+		t.Errorf("SPEC.md has %d lines, limit 1500, %v", n, err)
+	}
 }
 
 func TestEveryClauseHasVectors(t *testing.T) {
@@ -158,7 +170,7 @@ func TestEveryClauseHasVectors(t *testing.T) {
 		has[v.Clause] = true
 		begun[strings.Split(v.Clause, ".")[0]] = true
 		if !slices.Contains(numbers, v.Clause) {
-			t.Errorf("%s: SPEC.md has no clause %q", v.path, v.Clause)
+			t.Errorf("%s: the specification has no clause %q", v.Path(), v.Clause)
 		}
 	}
 	for _, n := range numbers {
@@ -189,66 +201,51 @@ func TestEveryLayerIsExplained(t *testing.T) {
 	}
 }
 
-func TestVectorsAreCurrent(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes all vectors")
-	}
-	cmd := exec.Command("go", "run", "./gen", "-o", "vectors", "-check")
-	cmd.Env = append(os.Environ(), "GOARCH=") // of this machine, not of one that is emulated
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+// is matches errors that are marked by m.
+func is(m error) func(error) bool {
+	return func(err error) bool { return errors.Is(err, m) }
 }
 
-// parse reads JSON of a vector and fails the test where it does not fit.
-func parse(t *testing.T, data []byte, into any) {
-	t.Helper()
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		t.Fatalf("the vector's JSON: %v", err)
-	}
+// as matches errors that hold data of the type T.
+func as[T error](err error) bool {
+	var e T
+	return errors.As(err, &e)
 }
 
-// refusal fails the test unless err is one of the marker errors exactly where the vector expects
-// a refusal. It returns whether the case is settled.
-func refusal(t *testing.T, v vector, err error, markers ...error) bool {
+// classes say, of each class of error, whether an error is of it: README.md, "Classes of errors".
+var classes = map[string]func(error) bool{
+	"encoding": func(err error) bool {
+		return errors.Is(err, ipld.ErrInvalid) && !errors.Is(err, graph.ErrInvalid)
+	},
+	"record": is(ipld.ErrInvalid),
+	"field": func(err error) bool {
+		return as[*graph.FieldError](err) && !errors.Is(err, ipld.ErrInvalid)
+	},
+	"cid": is(ipld.ErrCID), "json": is(ipld.ErrJSON),
+	"entry": is(prolly.ErrInput), "tree": is(store.ErrCorrupt), "missing": is(store.ErrNotFound),
+	"change": func(err error) bool {
+		return errors.Is(err, graph.ErrInvalid) && as[*graph.LineError](err)
+	},
+	"circle": as[*repo.CircleError], "file": is(car.ErrFormat), "request": is(retrieve.ErrRequest),
+	"exists": is(fs.ErrExist), "not_found": is(store.ErrNotFound),
+	"name": is(repo.ErrInvalid), "used": as[*repo.InUseError],
+}
+
+// refusal fails the test unless there is an error of the class that the vector names exactly where it
+// names one. It returns whether the case is settled.
+func refusal(t *testing.T, v vector, err error) bool {
 	t.Helper()
-	class := v.refused()
-	if class == "" {
-		if err != nil {
-			t.Fatalf("refused: %v", err)
-		}
+	switch {
+	case v.Fails == "" && err != nil:
+		t.Fatalf("refused: %v", err)
+	case v.Fails == "":
 		return false
+	case err == nil:
+		t.Fatalf("accepted what must be refused: %s", v.Expect)
+	case classes[v.Fails] == nil:
+		t.Fatalf("there is no class of errors %q", v.Fails)
+	case !classes[v.Fails](err):
+		t.Fatalf("refused, but not as %s (%s): %v", v.Fails, v.Expect, err)
 	}
-	if err == nil {
-		t.Fatalf("accepted what must be refused: %s", class)
-	}
-	for _, m := range markers {
-		if errors.Is(err, m) {
-			return true
-		}
-	}
-	t.Fatalf("refused (%s) with an error of none of the marked kinds: %v", class, err)
 	return true
-}
-
-// expand reads the notation of bytes: hex, parts separated by spaces, each optionally `*COUNT`.
-func expand(t *testing.T, text string) []byte {
-	t.Helper()
-	var out []byte
-	for _, part := range strings.Fields(text) {
-		digits, times, repeated := strings.Cut(part, "*")
-		n := 1
-		var err error
-		if repeated {
-			n, err = strconv.Atoi(times)
-		}
-		b, hexErr := hex.DecodeString(digits)
-		if err != nil || hexErr != nil {
-			t.Fatalf("bad bytes %q", part)
-		}
-		out = append(out, bytes.Repeat(b, n)...)
-	}
-	return out
 }

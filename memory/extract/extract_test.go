@@ -130,11 +130,3 @@ func BenchmarkExtract(b *testing.B) {
 		}
 	})
 }
-
-// TestWordsAreTheSpecification: the lists are those of the specification.
-func TestWordsAreTheSpecification(t *testing.T) {
-	data, err := os.ReadFile("../../spec/memory-words.txt")
-	if err != nil || string(data) != wordsFile {
-		t.Errorf("spec/memory-words.txt differs from words.txt, %v", err)
-	}
-}

@@ -6,8 +6,7 @@ import (
 	"sync"
 )
 
-// wordsFile has the word lists of clause 25 of the specification; spec/memory-words.txt is the
-// same file, which a test holds together.
+// wordsFile has the word lists of the rules in docs/edges.md.
 //
 //go:embed words.txt
 var wordsFile string

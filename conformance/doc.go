@@ -1,0 +1,11 @@
+// Command conformance writes the conformance vectors of mnem, from the text of SPEC.md alone.
+//
+// It is a second implementation: slow, naive and separate on purpose. It is a module of its own that
+// imports the standard library and, for the stemmer, snowballstem, and nothing of mnem, so that a
+// mistake in a package cannot hide itself in the vector that should have caught it.
+//
+//	go -C conformance run .          write all vectors to spec/vectors, and the generated parts of spec/mnem.ipldsch
+//	go -C conformance run . -check   compare with the files on disk, write nothing
+//
+// Output is a function of this source: no clock, no randomness, no map order.
+package main

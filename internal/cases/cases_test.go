@@ -1,0 +1,75 @@
+package cases
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// failing is a test that is expected to fail: it stops where it does.
+type failing struct{ testing.TB }
+
+type stopped struct{}
+
+func (failing) Helper()               {}
+func (failing) Fatal(...any)          { panic(stopped{}) }
+func (failing) Fatalf(string, ...any) { panic(stopped{}) }
+
+func fails(t *testing.T, fn func(t testing.TB)) (failed bool) {
+	t.Helper()
+	defer func() { _, failed = recover().(stopped) }()
+	fn(failing{t})
+	return false
+}
+
+func TestReadRefuses(t *testing.T) {
+	const good = `{"name":"a","clause":"1.1","title":"t","fails":"cid","input":{},"expect":{}}` + "\n"
+	for name, c := range map[string]struct {
+		text string
+		bad  bool
+	}{
+		"a case":            {good, false},
+		"no case":           {"", true},
+		"a blank line":      {good + "\n", true},
+		"a name twice":      {good + good, true},
+		"no name":           {`{"input":{},"expect":{}}` + "\n", true},
+		"no input":          {`{"name":"a","expect":{}}` + "\n", true},
+		"an unknown member": {`{"name":"a","input":{},"expect":{},"x":1}` + "\n", true},
+	} {
+		path := filepath.Join(t.TempDir(), "layer.jsonl")
+		if err := os.WriteFile(path, []byte(c.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for _, dir := range []bool{false, true} {
+			got := fails(t, func(t testing.TB) {
+				list := []Case(nil)
+				if dir {
+					list = ReadDir(t, filepath.Dir(path))
+				} else {
+					list = Read(t, path)
+				}
+				if len(list) != 1 || list[0].Path() != "layer/a" || list[0].Fails != "cid" {
+					t.Errorf("read %+v", list)
+				}
+			})
+			if got != c.bad {
+				t.Errorf("%s: refused %v, want %v", name, got, c.bad)
+			}
+		}
+	}
+	empty := t.TempDir()
+	if !fails(t, func(t testing.TB) { ReadDir(t, empty) }) {
+		t.Error("a folder without cases is taken")
+	}
+}
+
+func TestBytes(t *testing.T) {
+	if got := string(Bytes(t, "61*3 62 6364*2")); got != "aaabcdcd" {
+		t.Errorf("%q", got)
+	}
+	for _, bad := range []string{"6", "61*x", "61*-1", "zz"} {
+		if !fails(t, func(t testing.TB) { Bytes(t, bad) }) {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}
