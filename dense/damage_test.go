@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
@@ -102,16 +103,15 @@ func TestDamagedBlocks(t *testing.T) {
 	}
 }
 
-// TestDamageUnseen damages every block in turn behind the store's back: every operation ends in an
+// TestDamageUnseen damages blocks, in a long run every one in turn, behind the store's back: every operation ends in an
 // answer or in one of the errors of the contract, and Verify sees what changes an answer.
 func TestDamageUnseen(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and of one goroutine")
-	}
+	effort.Alone(t)
 	m, cids := damaged(t)
 	want := m.tryAll(m.blocks)
-	rng := rand.New(rand.NewPCG(4, 4))
-	for n, c := range cids {
+	rng, stride := rand.New(rand.NewPCG(4, 4)), effort.Pick(4, 1, 1)
+	for n := rng.IntN(stride); n < len(cids); n += stride {
+		c := cids[n]
 		other, err := m.blocks.Get(t.Context(), cids[(n+1+rng.IntN(len(cids)-1))%len(cids)])
 		if err != nil {
 			t.Fatal(err)
@@ -148,7 +148,7 @@ func TestFlips(t *testing.T) {
 	want := m.tryAll(m.blocks)
 	err := Walk(t.Context(), m.blocks, m.manifest, func(c ipld.CID) error {
 		data, err := m.blocks.Get(t.Context(), c)
-		for i := range 8 * len(data) {
+		for i := 0; i < 8*len(data); i += effort.Pick(5, 1, 1) { // 5: in turn each bit of a byte
 			m.try(&faulty{Blocks: m.blocks, at: c, damage: func(data []byte) []byte {
 				data[i/8] ^= 1 << (i % 8)
 				return data

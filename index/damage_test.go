@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
@@ -121,13 +122,11 @@ func TestDamagedBlocks(t *testing.T) {
 // panic, in an answer or in one of the errors of the contract, and Verify must see what changes an
 // answer. (Bytes of dead documents and between posting lists change none.)
 func TestDamageUnseen(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and of one goroutine")
-	}
+	effort.Alone(t)
 	blocks, m, docs, cids := damaged(t)
 	want := tryAll(t, blocks, m)
 	rng := newRand(t)
-	for range long(40) {
+	for range effort.Pick(15, 40, 800) {
 		seed := rng.Uint64()
 		c := cids[rng.IntN(len(cids))]
 		get := &faulty{Getter: blocks, at: c, damage: func(data []byte) []byte {

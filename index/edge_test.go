@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
@@ -266,8 +266,8 @@ func TestUpdateRefuses(t *testing.T) {
 // 100,000, where none is ever passed over.
 func TestLayouts(t *testing.T) {
 	ctx := context.Background()
-	n := long(2500)
-	if testkit.Race {
+	n := effort.Pick(800, 2500, 50_000)
+	if effort.Race {
 		n /= 4
 	}
 	docs := collection{}

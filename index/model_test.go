@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math/big"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -17,19 +16,12 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
 )
-
-// long raises n where MNEM_LONG is set.
-func long(n int) int {
-	if os.Getenv("MNEM_LONG") != "" {
-		return 20 * n
-	}
-	return n
-}
 
 // newRand returns a random source and prints its seed, so that a failure can be run again.
 func newRand(t testing.TB) *rand.Rand {
@@ -394,7 +386,7 @@ func mutate(rng *rand.Rand, docs collection, space int) collection {
 
 func TestModel(t *testing.T) {
 	rng := newRand(t)
-	for range long(12) {
+	for range effort.Pick(6, 20, 240) {
 		opt := Options{
 			Fanout: 2 + rng.IntN(8), SpillDocs: 1 + rng.IntN(40), SpillBytes: 1 << rng.IntN(24),
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store/mem"
@@ -83,7 +84,7 @@ func TestTitlesNamedOfLongTexts(t *testing.T) {
 		return strings.Join(out, " ")
 	}
 	named := 0
-	for i := range long(60) {
+	for i := range effort.Pick(30, 60, 1200) {
 		before := ""
 		switch i % 3 {
 		case 0: // the bytes end near the end of the text

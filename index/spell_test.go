@@ -13,6 +13,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/store/mem"
 )
@@ -58,7 +59,7 @@ func misspelt(rng *rand.Rand) string {
 
 func TestDistance(t *testing.T) {
 	rng := newRand(t)
-	for range long(30) {
+	for range effort.Pick(15, 30, 600) {
 		term := misspelt(rng)
 		most := 1 + rng.IntN(2)
 		d := newDistance(term, most)
@@ -130,7 +131,7 @@ func TestReadings(t *testing.T) {
 	ctx := context.Background()
 	rng := newRand(t)
 	found := 0
-	for range long(8) {
+	for range effort.Pick(3, 8, 160) {
 		sentence := func(n int) string {
 			words := make([]string, n)
 			for i := range words {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/store/mem"
 )
@@ -64,7 +65,7 @@ func TestMentions(t *testing.T) {
 		}
 		return strings.Join(out, " ")
 	}
-	for range long(15) {
+	for range effort.Pick(8, 15, 300) {
 		docs, x := grown(t, rng, 60, func(id graph.ID) *Document {
 			return &Document{
 				Node: &graph.Node{ID: id, Type: "T", Summary: some(4), Created: 1}, Content: some(30),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/prolly"
 )
 
@@ -60,10 +61,7 @@ func TestMerge(t *testing.T) {
 	rng := newRand(seed)
 	nodes := prolly.NewNodes(newBlocks(), prolly.NewCache(1<<20))
 	resolvers := []func(prolly.Conflict) []byte{keepLeft, keepRight, drop, another}
-	rounds := 300
-	if long {
-		rounds = 5000
-	}
+	rounds := effort.Pick(120, 300, 5000)
 	conflicts := 0
 	for i := range rounds {
 		src := keySources[i%len(keySources)]

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/prolly"
 )
 
@@ -67,10 +68,7 @@ func randomEdits(r *rand.Rand, src keySource, m model, removing bool) []prolly.E
 // TestModel applies random batches to a tree and to a naive map and compares all that can be
 // asked of them.
 func TestModel(t *testing.T) {
-	steps := 150
-	if long {
-		steps = 10000 / len(keySources)
-	}
+	steps := effort.Pick(60, 150, 10_000/len(keySources))
 	for i, src := range keySources {
 		t.Run(src.name, func(t *testing.T) {
 			t.Parallel()

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
@@ -265,7 +266,7 @@ func TestCrash(t *testing.T) {
 	switch {
 	case long():
 		stride = 1
-	case testkit.Race:
+	case effort.Race:
 		stride = 16
 	}
 	rng := rand.New(rand.NewPCG(crashSeed, 0))

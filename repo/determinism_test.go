@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
@@ -256,7 +256,7 @@ func ends(all []string) string {
 
 // some returns the first n requests under the race detector, and else all.
 func some(reqs []retrieve.Request, n int) []retrieve.Request {
-	if testkit.Race {
+	if effort.Race {
 		return reqs[:n]
 	}
 	return reqs

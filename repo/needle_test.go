@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store/mem"
@@ -44,7 +44,7 @@ func haystack(t *testing.T, n int) *repo.Repo {
 // the last of all in each of them.
 func TestFilterFindsOneOfMany(t *testing.T) {
 	n := 100_000
-	if testkit.Race {
+	if effort.Race {
 		n = 5_000
 	}
 	s := head(t, haystack(t, n))

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -16,9 +15,6 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 )
-
-// longRun reports whether tests are to be thorough rather than quick.
-func longRun() bool { return os.Getenv("MNEM_LONG") != "" }
 
 // seeded returns a random source and prints its seed, so that a failure can be run again.
 func seeded(t testing.TB) *rand.Rand {

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 )
@@ -33,7 +33,7 @@ func TestBulkCommit(t *testing.T) {
 				goldenCommit, goldenManifest)
 		}
 		t.Logf("%d threads: %d allocations, %d bytes an item", procs, allocs/items, bytes/items)
-		if !testkit.Race && (allocs/items > mostAllocs || bytes/items > mostBytes) {
+		if !effort.Race && (allocs/items > mostAllocs || bytes/items > mostBytes) {
 			t.Errorf("%d threads: %d allocations and %d bytes an item, want at most %d and %d", procs,
 				allocs/items, bytes/items, mostAllocs, mostBytes)
 		}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/cli"
 	"github.com/mnem-project/mnem/internal/perf"
-	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
 // asProgram makes the test binary be the program.
@@ -58,7 +58,7 @@ func empty(t *testing.T, dir string) {
 
 // TestEverythingIsMeasured looks at what no machine changes; times only have to be there.
 func TestEverythingIsMeasured(t *testing.T) {
-	if testkit.Race {
+	if effort.Race {
 		t.Skip("processes under the race detector take a second to start: see TestReaders")
 	}
 	opt := options(t)
@@ -172,7 +172,7 @@ func checkForms(t *testing.T, report *perf.Report) {
 }
 
 func TestCountsAreTheSameEachTime(t *testing.T) {
-	if testkit.Race {
+	if effort.Race {
 		t.Skip("processes under the race detector take a second to start, and count the same")
 	}
 	counts := func() (list []perf.Figure) {
@@ -221,7 +221,7 @@ func TestReaders(t *testing.T) {
 // TestInterruptLeavesNothing stops at several points.
 func TestInterruptLeavesNothing(t *testing.T) {
 	stops := []int{1, 5, 40}
-	if testkit.Race {
+	if effort.Race {
 		stops = stops[2:]
 	}
 	for _, after := range stops {
