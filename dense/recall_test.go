@@ -163,7 +163,7 @@ func (w *words) mean(text []int) []float64 {
 func TestRecall(t *testing.T) {
 	effort.Alone(t)
 	questions := effort.Pick(30, 100, 100)
-	for _, n := range effort.Pick([]int{12_000}, []int{24_000, 72_000}, []int{24_000, 72_000}) {
+	for _, n := range effort.Pick([]int{8_000}, []int{24_000, 72_000}, []int{24_000, 72_000}) {
 		s := perf.NewSynth(1, n, 0, 384)
 		blocks, c := synthetic(t, s)
 		checkRecall(t, fmt.Sprintf("%d in clusters", n), blocks, c, synthQuestions(t, s, questions), 550)

@@ -9,8 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
@@ -134,7 +133,7 @@ func TestDamageUnseen(t *testing.T) {
 		}}
 		found, err := Verify(context.Background(), get, m, documents(docs))
 		checkError(t, err)
-		if diff := cmp.Diff(want, tryAll(t, get, m)); diff != "" && err == nil && len(found) == 0 {
+		if diff := differ.Diff(want, tryAll(t, get, m)); diff != "" && err == nil && len(found) == 0 {
 			t.Errorf("block %s, seed %d: damage not seen, but answers differ:\n%s", c, seed, diff)
 		}
 	}

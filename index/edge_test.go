@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
@@ -172,7 +173,7 @@ func checkWalk(t *testing.T, blocks store.Blocks, m ipld.CID, docs collection) {
 	if len(walked) < 2 {
 		t.Fatalf("walked %d blocks", len(walked))
 	}
-	if diff := cmp.Diff(slices.Collect(maps.Keys(walked)), slices.Collect(maps.Keys(read.got)),
+	if diff := differ.Diff(slices.Collect(maps.Keys(walked)), slices.Collect(maps.Keys(read.got)),
 		sortCIDs); diff != "" {
 		t.Fatalf("blocks walked and read (-walked +read):\n%s", diff)
 	}
@@ -327,7 +328,7 @@ func checkSame(t *testing.T, all []*Index, query string) {
 					t.Fatal(err)
 				}
 				want := full.Hits[:min(k, len(full.Hits))]
-				if diff := cmp.Diff(want, got.Hits, equateEmpty); diff != "" {
+				if diff := differ.Diff(want, got.Hits, equateEmpty); diff != "" {
 					t.Fatalf("index %d, query %q, best %d (-want +got):\n%s", i, query, k, diff)
 				}
 			}
@@ -353,7 +354,7 @@ func TestConcurrentQueries(t *testing.T) {
 	for range 8 {
 		go func() {
 			got, err := x.Text(context.Background(), "alpha river team", acceptDoc, 50)
-			done <- fmt.Sprint(err, cmp.Diff(want.Hits, got.Hits, equateEmpty))
+			done <- fmt.Sprint(err, differ.Diff(want.Hits, got.Hits, equateEmpty))
 		}()
 	}
 	for range 8 {

@@ -33,7 +33,7 @@ func TestLater(t *testing.T) {
 		base      = 2000
 		mostBytes = 64 << 10 // 256 documents of some 200 bytes in a merged segment, and the manifest
 	)
-	updates := effort.Pick(600, 1600, 32_000)
+	updates := effort.Pick(1100, 1600, 32_000)
 	rng, ctx := newRand(t), context.Background()
 	d := &desk{made: map[ipld.CID]ipld.CID{}}
 	w := &meter{Blocks: mem.New().Derived()}

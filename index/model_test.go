@@ -16,6 +16,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
@@ -293,7 +294,7 @@ func checkIndex(t *testing.T, rng *rand.Rand, blocks store.Blocks, m ipld.CID, d
 		t.Fatal(err)
 	}
 	o := newOracle(t, docs)
-	if diff := cmp.Diff(o.stats, x.Stats()); diff != "" {
+	if diff := differ.Diff(o.stats, x.Stats()); diff != "" {
 		t.Fatalf("statistics (-want +got):\n%s", diff)
 	}
 	for range 8 {
@@ -308,7 +309,7 @@ func checkIndex(t *testing.T, rng *rand.Rand, blocks store.Blocks, m ipld.CID, d
 			t.Fatal(err)
 		}
 		want := o.text(query, filter, k)
-		if diff := cmp.Diff(want.Hits, got.Hits, equateEmpty); diff != "" {
+		if diff := differ.Diff(want.Hits, got.Hits, equateEmpty); diff != "" {
 			t.Fatalf("query %q, best %d (-want +got):\n%s", query, k, diff)
 		}
 		if want.Terms != got.Terms || want.Known != got.Known {
@@ -319,7 +320,7 @@ func checkIndex(t *testing.T, rng *rand.Rand, blocks store.Blocks, m ipld.CID, d
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(o.recency(filter, k), recent, equateEmpty); diff != "" {
+		if diff := differ.Diff(o.recency(filter, k), recent, equateEmpty); diff != "" {
 			t.Fatalf("most recent %d (-want +got):\n%s", k, diff)
 		}
 		checkTimes(t, x, docs, accept, filter, k)

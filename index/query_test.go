@@ -8,9 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
@@ -108,7 +107,7 @@ func TestTitlesNamedOfLongTexts(t *testing.T) {
 		}
 		for n, summary := range summaries {
 			want := naming(x.analyser, s, readings, summary)
-			if diff := cmp.Diff(want, got[n]); diff != "" {
+			if diff := differ.Diff(want, got[n]); diff != "" {
 				t.Fatalf("%q in ...%s, %v: %s", summary, s[len(before):], readings, diff)
 			}
 			if want != nil {

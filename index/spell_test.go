@@ -9,10 +9,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/store/mem"
@@ -149,7 +148,7 @@ func TestReadings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := cmp.Diff(o.readings(query), got); d != "" {
+			if d := differ.Diff(o.readings(query), got); d != "" {
 				t.Fatalf("%s:\n%s", query, d)
 			}
 			found += len(got)
@@ -256,7 +255,7 @@ func TestReadingRules(t *testing.T) {
 	want := Query{
 		{"harbuor", "harbour", 2, fixed.One / 2}, {"boat", "boat", 1, fixed.One},
 	}
-	if d := cmp.Diff(want, q); d != "" {
+	if d := differ.Diff(want, q); d != "" {
 		t.Error(d)
 	}
 	titled, ids := withSummaries(t, []string{"Harbour", "Boat harbour", "Harbour boat", "Harbuor"})
@@ -264,7 +263,7 @@ func TestReadingRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([][]int{{0}, nil, {0, 1}, nil}, got); d != "" {
+	if d := differ.Diff([][]int{{0}, nil, {0, 1}, nil}, got); d != "" {
 		t.Error(d)
 	}
 }

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/store/mem"
@@ -92,7 +91,7 @@ func TestMentions(t *testing.T) {
 				}
 			}
 			got, err := x.TitlesIn(ctx, d.Content)
-			if diff := cmp.Diff(sortedIDs(in), got); err != nil || diff != "" {
+			if diff := differ.Diff(sortedIDs(in), got); err != nil || diff != "" {
 				t.Fatalf("titles in the content of %s (-want +got): %v\n%s", id, err, diff)
 			}
 			all, err := x.Mentioning(ctx, d.Node.Summary, 1000)
@@ -105,7 +104,7 @@ func TestMentions(t *testing.T) {
 					verified = append(verified, other)
 				}
 			}
-			if diff := cmp.Diff(sortedIDs(with), verified); diff != "" {
+			if diff := differ.Diff(sortedIDs(with), verified); diff != "" {
 				t.Fatalf("mentioning %v (-want +got):\n%s", title, diff)
 			}
 		}
@@ -127,7 +126,7 @@ func checkNamed(t *testing.T, x *Index, docs collection, text string) {
 	}
 	for i, id := range ids {
 		want := naming(x.analyser, text, nil, docs[id].Node.Summary)
-		if diff := cmp.Diff(want, named[i]); diff != "" {
+		if diff := differ.Diff(want, named[i]); diff != "" {
 			t.Fatalf("%q in %q (-want +got):\n%s", docs[id].Node.Summary, text, diff)
 		}
 	}
@@ -194,7 +193,7 @@ func TestTitlesNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := [][]int{{0, 1}, nil, {2}, nil, nil, nil, nil, {0, 1, 2}, nil, nil}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := differ.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -5,8 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/prolly"
 )
@@ -80,7 +79,7 @@ func TestMerge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff(wantConflicts, got); d != "" {
+		if d := differ.Diff(wantConflicts, got); d != "" {
 			t.Fatalf("round %d: conflicts: %s", i, d)
 		}
 		if merged.Root() != build(t, nodes, want).Root() {

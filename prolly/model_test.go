@@ -8,8 +8,7 @@ import (
 	"sort"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/prolly"
 )
@@ -96,7 +95,7 @@ func runModel(t *testing.T, rng *rand.Rand, src keySource, steps int) {
 			compareReads(t, rng, src, next, wantNext)
 		}
 		changes := diff(t, tree, next)
-		if d := cmp.Diff(modelDiff(want, wantNext), changes); d != "" {
+		if d := differ.Diff(modelDiff(want, wantNext), changes); d != "" {
 			t.Fatalf("step %d: diff: %s", step, d)
 		}
 		compareDiffs(t, src.draw(rng), tree, next, changes)
@@ -121,7 +120,7 @@ func compareDiffs(t *testing.T, key string, a, b *prolly.Map, changes []prolly.C
 			}
 			got = append(got, c)
 		}
-		if d := cmp.Diff(want, got); d != "" {
+		if d := differ.Diff(want, got); d != "" {
 			t.Fatalf("diff of %q: %s", prefix, d)
 		}
 	}
@@ -223,7 +222,7 @@ func compareRange(
 		}
 		got = append(got, string(e.Key))
 	}
-	if d := cmp.Diff(wantKeys, got); d != "" {
+	if d := differ.Diff(wantKeys, got); d != "" {
 		t.Fatalf("Scan(%q, %q): %s", from, to, d)
 	}
 	got = nil
@@ -234,7 +233,7 @@ func compareRange(
 		got = append(got, string(e.Key))
 	}
 	slices.Reverse(got)
-	if d := cmp.Diff(wantKeys, got); d != "" {
+	if d := differ.Diff(wantKeys, got); d != "" {
 		t.Fatalf("ScanReverse(%q, %q): %s", from, to, d)
 	}
 }

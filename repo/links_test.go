@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
@@ -116,11 +117,9 @@ func linkRequests() (list []retrieve.Request) {
 // TestLinksChangeNoAnswer compares the answers of a random history with those of the same memory
 // without indexes of links, where everything is read from the trees.
 func TestLinksChangeNoAnswer(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and of one goroutine")
-	}
+	effort.Alone(t)
 	ctx := t.Context()
-	for seed := range uint64(2) {
+	for seed := range effort.Pick[uint64](1, 2, 2) {
 		rng := rand.New(rand.NewPCG(seed, 21))
 		st := mem.New()
 		r, err := repo.New(ctx, st, by, repo.Options{})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
@@ -335,7 +336,7 @@ func TestResolveContradiction(t *testing.T) {
 // TestMergeWork bounds what a merge reads and writes by what the sides changed.
 func TestMergeWork(t *testing.T) {
 	const k = 20
-	for _, n := range []int{2_000, 20_000} {
+	for _, n := range effort.Pick([]int{1_000, 8_000}, []int{2_000, 20_000}, []int{2_000, 20_000}) {
 		st := memory(t, n)
 		branches(t, st, n, k)
 		w := measure(t, st, func(r *repo.Repo) {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -446,5 +447,5 @@ func codes(a *Answer) []Code {
 
 // diff reports how got differs from want, "" if it does not.
 func diff(want, got any) string {
-	return cmp.Diff(want, got, cmp.Comparer(func(a, b ipld.CID) bool { return a == b }))
+	return differ.Diff(want, got, cmp.Comparer(func(a, b ipld.CID) bool { return a == b }))
 }
