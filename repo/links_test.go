@@ -131,9 +131,10 @@ func TestLinksChangeNoAnswer(t *testing.T) {
 		}
 		lines(t, r, b.String())
 		m := &linkModel{rng: rng, n: n, marked: map[string]bool{}}
-		reqs := linkRequests()
+		reqs := some(linkRequests(), 10)
 		hidden := 0
-		for commit, size := range []int{2000, 1, 2, 30, 300, 1} {
+		sizes := effort.Pick([]int{800, 1, 2, 30}, []int{2000, 1, 2, 30, 300, 1}, []int{2000, 1, 2, 30, 300, 1})
+		for commit, size := range sizes {
 			lines(t, r, m.change(size))
 			bare, err := repo.New(ctx, linkless{st, &hidden}, by, repo.Options{ReadOnly: true})
 			must(t, err)

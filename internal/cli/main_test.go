@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"slices"
 	"testing"
 
@@ -31,5 +32,6 @@ func TestMain(m *testing.M) {
 	if err := os.Setenv(asProgram, "1"); err != nil {
 		panic(err)
 	}
+	debug.SetGCPercent(400) // many small memories: time goes further than space
 	os.Exit(m.Run())
 }
