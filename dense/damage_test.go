@@ -84,6 +84,7 @@ func damaged(t *testing.T) (*memory, []ipld.CID) {
 
 // TestDamagedBlocks damages every block in turn in a store that notices.
 func TestDamagedBlocks(t *testing.T) {
+	effort.Alone(t)
 	m, cids := damaged(t)
 	if len(cids) < 60 {
 		t.Fatalf("an index of %d blocks", len(cids))
@@ -140,6 +141,7 @@ func TestDamageUnseen(t *testing.T) {
 
 // TestFlips flips single bits all over the blocks of a small index.
 func TestFlips(t *testing.T) {
+	effort.Alone(t)
 	m := newMemory(t)
 	m.apply(map[key][]int8{
 		{denseID(0), "m"}: {1, 2, 3}, {denseID(1), "m"}: {4, -5, 6}, {denseID(1), "o"}: {7},

@@ -98,6 +98,7 @@ func mapsKeys(docs collection) func(func(id [16]byte) bool) {
 }
 
 func TestDamagedBlocks(t *testing.T) {
+	effort.Alone(t)
 	blocks, m, docs, cids := damaged(t)
 	if len(cids) < 10 {
 		t.Fatalf("an index of %d blocks", len(cids))

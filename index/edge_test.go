@@ -57,6 +57,7 @@ func collect(docs ...*Document) collection {
 func node(n graph.Node) *Document { return &Document{Node: &n} }
 
 func TestCollections(t *testing.T) {
+	effort.Alone(t)
 	many := make([]*Document, 300)
 	for i := range many {
 		many[i] = node(graph.Node{Type: fmt.Sprintf("%0255d", i), Summary: "alpha"})
@@ -266,11 +267,9 @@ func TestUpdateRefuses(t *testing.T) {
 // answer, and that passing over documents changes nothing: the best five are those of the best
 // 100,000, where none is ever passed over.
 func TestLayouts(t *testing.T) {
+	effort.Alone(t)
 	ctx := context.Background()
 	n := effort.Pick(800, 2500, 50_000)
-	if effort.Race {
-		n /= 4
-	}
 	docs := collection{}
 	for c := range zipfDocs(n) {
 		docs[c.ID] = c.New

@@ -386,6 +386,7 @@ func mutate(rng *rand.Rand, docs collection, space int) collection {
 }
 
 func TestModel(t *testing.T) {
+	effort.Alone(t)
 	rng := newRand(t)
 	for range effort.Pick(6, 20, 240) {
 		opt := Options{

@@ -73,6 +73,7 @@ func withSummaries(t *testing.T, summaries []string) (*Index, []graph.ID) {
 // TestTitlesNamedOfLongTexts compares with naming, around the bounds of bytes and of terms, where
 // a word is cut in its middle.
 func TestTitlesNamedOfLongTexts(t *testing.T) {
+	effort.Alone(t)
 	rng := newRand(t)
 	words := []string{"harbour", "harb", "light", "north", "lihgt", "york"}
 	some := func(n int) string {
@@ -143,6 +144,7 @@ func (l lookups) of(t *testing.T, what func(ctx context.Context) error) int {
 // TestHostileWork bounds what questions of 64 KiB look up in an index of 10,000 documents, and
 // what they allocate: in proportion to their terms, and only in the text lane to all of them.
 func TestHostileWork(t *testing.T) {
+	effort.Alone(t)
 	blocks := mem.New().Derived()
 	m, err := Update(t.Context(), blocks, ipld.CID{}, zipfDocs(10_000), Options{})
 	if err != nil {

@@ -127,6 +127,7 @@ func (o *oracle) readings(query string) []Reading {
 
 // TestReadings compares with the closest of all terms, over segments that kill terms of each other.
 func TestReadings(t *testing.T) {
+	effort.Alone(t)
 	ctx := context.Background()
 	rng := newRand(t)
 	found := 0

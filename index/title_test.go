@@ -54,6 +54,7 @@ func phrase(terms, title []string) bool {
 // TestMentions compares titles in texts, and texts with titles, with those that a walk over all
 // pairs finds, in indexes of several segments with removals.
 func TestMentions(t *testing.T) {
+	effort.Alone(t)
 	ctx := context.Background()
 	rng := newRand(t)
 	vocabulary := []string{"harbour", "light", "north", "team", "river", "new", "york", "city"}

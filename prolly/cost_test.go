@@ -52,6 +52,7 @@ func (c *tally) verify(t *testing.T) {
 }
 
 func TestCostOfOneEdit(t *testing.T) {
+	effort.Alone(t)
 	sizes := []int{1_000, 10_000, 100_000, million}[:effort.Pick(2, 3, 4)]
 	for _, n := range sizes {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -171,6 +172,7 @@ func chain(n int, falling bool) []string {
 }
 
 func TestCostOfHostileKeys(t *testing.T) {
+	effort.Alone(t)
 	for _, h := range hostile {
 		t.Run(h.name, func(t *testing.T) {
 			keys := h.keys()
@@ -205,6 +207,7 @@ func TestCostOfHostileKeys(t *testing.T) {
 }
 
 func TestCostOfAppends(t *testing.T) {
+	effort.Alone(t)
 	b := newBlocks()
 	tree := build(t, prolly.NewNodes(b, prolly.NewCache(16<<20)), nil)
 	var c tally
@@ -265,6 +268,7 @@ func costOfDiff(t *testing.T, n, d int) {
 // TestCostOfOneSidedDiff compares with an empty tree: to count reads nothing, and what has one prefix
 // is a path.
 func TestCostOfOneSidedDiff(t *testing.T) {
+	effort.Alone(t)
 	const n = 20_000
 	b := newBlocks()
 	nodes := prolly.NewNodes(b, nil)

@@ -55,6 +55,7 @@ func drop(prolly.Conflict) []byte        { return nil }
 func another(prolly.Conflict) []byte     { return []byte("\x63new") }
 
 func TestMerge(t *testing.T) {
+	effort.Alone(t)
 	const seed = 31
 	t.Logf("seed %d", seed)
 	rng := newRand(seed)

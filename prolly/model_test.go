@@ -67,6 +67,7 @@ func randomEdits(r *rand.Rand, src keySource, m model, removing bool) []prolly.E
 // TestModel applies random batches to a tree and to a naive map and compares all that can be
 // asked of them.
 func TestModel(t *testing.T) {
+	effort.Alone(t)
 	steps := effort.Pick(60, 150, 10_000/len(keySources))
 	for i, src := range keySources {
 		t.Run(src.name, func(t *testing.T) {
@@ -240,6 +241,7 @@ func compareRange(
 
 // TestAnyOrder reaches one mapping by many ways.
 func TestAnyOrder(t *testing.T) {
+	effort.Alone(t)
 	const seed, n = 7, 1500
 	t.Logf("seed %d", seed)
 	rng := newRand(seed)

@@ -198,6 +198,7 @@ func keysOf(changes repo.Changes) iter.Seq[graph.Change] {
 // TestBulkAllocations bounds what a large commit allocates for each node with three edges, trees and
 // index included.
 func TestBulkAllocations(t *testing.T) {
+	effort.Alone(t)
 	const nodes, most = 4000, 60
 	var list []graph.Change
 	for c := range keysOf(bulkChanges(t, nodes)) {

@@ -216,6 +216,7 @@ func TestManyCommitsAnswerAsOne(t *testing.T) {
 // TestDetoursLeaveNoTrace adds, changes and removes other nodes before and between, so that the
 // index has segments that kill documents: the answers are those of the demo memory alone.
 func TestDetoursLeaveNoTrace(t *testing.T) {
+	effort.Alone(t)
 	reqs, all := requests(t), demoLines(t)
 	r := openMem(t)
 	lines(t, r, strings.Join(all, ""))

@@ -20,6 +20,7 @@ import (
 // steps: a commit with its history, then what another has beyond it. Whatever the two are, the
 // other side is sound and has the same commits.
 func TestExchangeOfRandomHistories(t *testing.T) {
+	effort.Alone(t)
 	rounds := effort.Pick(6, 12, 200)
 	for seed := range uint64(rounds) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {

@@ -190,6 +190,7 @@ func hubLines(n int) string {
 
 // TestHub commits, renders and removes a node with many edges.
 func TestHub(t *testing.T) {
+	effort.Alone(t)
 	n := effort.Pick(3_000, 10_000, 100_000)
 	r, err := repo.New(t.Context(), mem.New(), by, repo.Options{})
 	if err != nil {

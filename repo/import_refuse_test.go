@@ -271,6 +271,7 @@ func TestImportRefusesWithoutAnyBlock(t *testing.T) {
 // TestImportRefusesDamage changes each byte of a file in turn, and cuts it after each. A store that
 // is the same all along shows that nothing of it comes in.
 func TestImportRefusesDamage(t *testing.T) {
+	effort.Alone(t)
 	from, _ := openStore(t)
 	lines(t, from, `{"node":{"key":"a","type":"T"}}
 {"edge":{"type":"x","src":"a","dst":"a"}}`)

@@ -211,6 +211,7 @@ func TestLinksOfOthers(t *testing.T) {
 
 // TestLinksAreCollected keeps the indexes of the links of commits that are kept, and no other.
 func TestLinksAreCollected(t *testing.T) {
+	effort.Alone(t)
 	ctx := t.Context()
 	st := mem.New()
 	r, err := repo.New(ctx, st, by, repo.Options{})

@@ -369,6 +369,7 @@ func (h *modelHistory) refs() {
 // TestHistories makes random histories of commits, branches, merges, reverts, undo and redo, and
 // compares every commit with a naive model.
 func TestHistories(t *testing.T) {
+	effort.Alone(t)
 	runs, steps := effort.Pick(30, 100, 1000), effort.Pick(40, 40, 60)
 	total := make(map[string]int)
 	for seed := range uint64(runs) {

@@ -219,6 +219,7 @@ func exists(t *testing.T, s *repo.Snapshot, id graph.ID) bool {
 // agree; now and then the graph must be the one made from scratch, and the difference to the
 // state before, as change lines, must lead from that to this.
 func TestModel(t *testing.T) {
+	effort.Alone(t)
 	// Histories that fsck reads in little time after each batch.
 	seeds, batches, every := effort.Pick(1, 3, 100), effort.Pick(60, 120, 100), effort.Pick(10, 10, 1)
 	for seed := range seeds {

@@ -236,6 +236,7 @@ func damaged(fsys *testkit.CrashFS, receipts int) (how string, err error) {
 // answer is never presented as identical. Bits of what holds no data (a filter, padding, options)
 // may go untold.
 func TestReplayOfDamage(t *testing.T) {
+	effort.Alone(t)
 	samples := effort.Pick(2, 6, 400)
 	reqs := requests(t)[:12]
 	memory, change := demoText(t)
@@ -317,6 +318,7 @@ var lies = map[string]func(rng *rand.Rand, c ipld.CID, data []byte) ([]byte, err
 // no store verified. Replay tells, or the answer is the recorded one; it never panics. What a
 // store would have told, or a missing block, is always told as damage.
 func TestReplayOfLies(t *testing.T) {
+	effort.Alone(t)
 	stride := effort.Pick(13, 5, 1)
 	memory, change := demoText(t)
 	base := mem.New()

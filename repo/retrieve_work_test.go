@@ -61,6 +61,7 @@ func filled(word func(i int) string) string {
 // TestHostileQuestions bounds what the longest questions read and allocate, beside what a short one
 // does: the text is analysed once or twice, whatever is asked about it.
 func TestHostileQuestions(t *testing.T) {
+	effort.Alone(t)
 	const nodes, mostBlocks, mostAllocs, mostBytes = 1000, 400, 150_000, 20 << 20
 	base := mem.New()
 	r, err := repo.New(t.Context(), base, by, repo.Options{})
@@ -112,6 +113,7 @@ func TestHostileQuestions(t *testing.T) {
 // allocate with everything cached, in memories of two sizes: neither may grow as the memory does. (Of
 // the smaller one nearly every block is read.)
 func TestOrdinaryQuestions(t *testing.T) {
+	effort.Alone(t)
 	const asked = 4
 	few, many := effort.Pick(1000, 2000, 2000), effort.Pick(8000, 16_000, 16_000)
 	measure := func(nodes int) (blocks, allocs int) {
@@ -151,6 +153,7 @@ const mostOrdinaryBlocks, mostOrdinaryAllocs = 250, 5000
 // of the documents that have their words ids and lengths, and nothing else of those that are not among
 // the answers.
 func TestPlainQuestions(t *testing.T) {
+	effort.Alone(t)
 	const asked, mostBlocks, mostBytes = 4, 80, 1500 << 10
 	base := memory(t, effort.Pick(8000, 16_000, 16_000))
 	blocks, bytes := 0, 0

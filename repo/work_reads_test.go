@@ -17,6 +17,7 @@ import (
 // TestWorkOfReads bounds what work reads that is not about everything, with nothing cached: ten times
 // the memory may make it read twice as much, not ten times.
 func TestWorkOfReads(t *testing.T) {
+	effort.Alone(t)
 	ctx := context.Background()
 	ask := func(req retrieve.Request) func(*testing.T, *repo.Repo) {
 		return func(t *testing.T, r *repo.Repo) {

@@ -155,6 +155,7 @@ func workSizes() []int {
 
 // TestWorkOfCommits bounds what small commits write in memories of several sizes.
 func TestWorkOfCommits(t *testing.T) {
+	effort.Alone(t)
 	const samples = 12
 	for _, n := range workSizes() {
 		st := memory(t, n)
@@ -198,6 +199,7 @@ func TestWorkOfCommits(t *testing.T) {
 
 // TestWorkOfDiffs bounds what a diff reads by what differs.
 func TestWorkOfDiffs(t *testing.T) {
+	effort.Alone(t)
 	for _, n := range workSizes() {
 		st := memory(t, n)
 		height := int64(bits.Len(uint(n))/4 + 1)
@@ -238,6 +240,7 @@ func TestWorkOfDiffs(t *testing.T) {
 
 // TestWorkAtHub compares commits at a node with very many edges with those at a leaf.
 func TestWorkAtHub(t *testing.T) {
+	effort.Alone(t)
 	n := effort.Pick(3_000, 10_000, 100_000)
 	st := mem.New()
 	r, err := repo.New(t.Context(), st, by, repo.Options{})

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/internal/testkit/ramdir"
 )
 
 // asProgram makes the test binary be the program, for commands that start it anew. The name does not
@@ -33,5 +34,11 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	debug.SetGCPercent(400) // many small memories: time goes further than space
-	os.Exit(m.Run())
+	remove, err := ramdir.Use()
+	if err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	remove()
+	os.Exit(code)
 }

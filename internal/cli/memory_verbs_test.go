@@ -51,6 +51,7 @@ func tools() (lines, questions string) {
 // TestMemoryVerbsUndo takes back each verb that writes, and each of its ways to write: then commit,
 // graph, profiles and all are what they were.
 func TestMemoryVerbsUndo(t *testing.T) {
+	effort.Alone(t)
 	w := newReading(t)
 	lines, questions := tools()
 	w.commit(verbLines() + lines)

@@ -138,6 +138,7 @@ func examine(fs vfs.FS, readOnly bool) (told string, err error) {
 // TestDamage flips a bit at, or cuts off, or zeroes what follows, sampled places of every file of
 // a store.
 func TestDamage(t *testing.T) {
+	effort.Alone(t)
 	samples := effort.Pick(2, 4, 60)
 	rng := rand.New(rand.NewPCG(damageSeed, 1))
 	damages := map[string]func(b []byte, at int) []byte{

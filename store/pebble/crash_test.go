@@ -193,6 +193,7 @@ func TestCrash(t *testing.T) {
 
 // TestCrashInRecovery cuts power during the opening that follows a power cut.
 func TestCrashInRecovery(t *testing.T) {
+	effort.Alone(t)
 	stride := effort.Pick(61, 29, 5)
 	rng := rand.New(rand.NewPCG(crashSeed, 1))
 	var acked atomic.Uint64
@@ -235,6 +236,7 @@ func TestCrashInRecovery(t *testing.T) {
 // TestFailingDisk lets every change from the k-th on fail, for many k: calls return, with an
 // error that says so, and what was acknowledged is there when the disk works again.
 func TestFailingDisk(t *testing.T) {
+	effort.Alone(t)
 	const last = 18
 	count := testkit.NewCrashFS(nil, nil)
 	var acked atomic.Uint64

@@ -170,6 +170,7 @@ func TestErasedStaysErased(t *testing.T) {
 
 // TestCrashWhileErasing cuts power at the changes that redacting and compacting make.
 func TestCrashWhileErasing(t *testing.T) {
+	effort.Alone(t)
 	ctx := context.Background()
 	stride := effort.Pick(7, 3, 1)
 	rng := rand.New(rand.NewPCG(crashSeed, 2))
