@@ -172,7 +172,7 @@ func TestErasedStaysErased(t *testing.T) {
 func TestCrashWhileErasing(t *testing.T) {
 	effort.Alone(t)
 	ctx := context.Background()
-	stride := effort.Pick(7, 3, 1)
+	stride := effort.Pick(3, 3, 1)
 	rng := rand.New(rand.NewPCG(crashSeed, 2))
 	var erased atomic.Bool
 	var watch atomic.Bool
