@@ -3,11 +3,11 @@ package commit
 import (
 	"errors"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 )
@@ -62,10 +62,7 @@ func (h *history) naiveBases(a, b int) []ipld.CID {
 
 func TestAncestryAgainstNaive(t *testing.T) {
 	rng := source(t)
-	rounds, several := 200, 0
-	if os.Getenv("MNEM_LONG") != "" {
-		rounds = 10_000
-	}
+	rounds, several := effort.Pick(200, 200, 10_000), 0
 	for range rounds {
 		h := random(t, rng, 1+rng.IntN(20))
 		for range 4 {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 )
@@ -131,10 +131,7 @@ func (h *history) hasChild(c ipld.CID, in map[ipld.CID]bool) bool {
 
 func TestHistoryAgainstNaive(t *testing.T) {
 	rng := source(t)
-	rounds := 300
-	if os.Getenv("MNEM_LONG") != "" {
-		rounds = 20_000
-	}
+	rounds := effort.Pick(300, 300, 20_000)
 	for range rounds {
 		// Few distinct times, in no order: clocks that run backwards and ties.
 		h := random(t, rng, 1+rng.IntN(25))
@@ -163,10 +160,7 @@ func (h *history) between(t testing.TB, from, until []ipld.CID) []string {
 
 func TestBetweenAgainstNaive(t *testing.T) {
 	rng := source(t)
-	rounds := 300
-	if os.Getenv("MNEM_LONG") != "" {
-		rounds = 20_000
-	}
+	rounds := effort.Pick(300, 300, 20_000)
 	for range rounds {
 		h := random(t, rng, 1+rng.IntN(25))
 		var sides [2][]ipld.CID

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 )
@@ -36,6 +37,7 @@ func (m *metered) Put(ctx context.Context, blocks ...store.Block) error {
 // groups and manifest, and now and then a merge of the newest segments, however many vectors there
 // are.
 func TestUpdateCost(t *testing.T) {
+	effort.Alone(t)
 	const dims, updates = 384, 64
 	var small work
 	for _, n := range []int{2000, 8000} {

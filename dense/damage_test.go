@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
@@ -83,6 +84,7 @@ func damaged(t *testing.T) (*memory, []ipld.CID) {
 
 // TestDamagedBlocks damages every block in turn in a store that notices.
 func TestDamagedBlocks(t *testing.T) {
+	effort.Alone(t)
 	m, cids := damaged(t)
 	if len(cids) < 60 {
 		t.Fatalf("an index of %d blocks", len(cids))
@@ -102,16 +104,15 @@ func TestDamagedBlocks(t *testing.T) {
 	}
 }
 
-// TestDamageUnseen damages every block in turn behind the store's back: every operation ends in an
+// TestDamageUnseen damages blocks, in a long run every one in turn, behind the store's back: every operation ends in an
 // answer or in one of the errors of the contract, and Verify sees what changes an answer.
 func TestDamageUnseen(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and of one goroutine")
-	}
+	effort.Alone(t)
 	m, cids := damaged(t)
 	want := m.tryAll(m.blocks)
-	rng := rand.New(rand.NewPCG(4, 4))
-	for n, c := range cids {
+	rng, stride := rand.New(rand.NewPCG(4, 4)), effort.Pick(4, 1, 1)
+	for n := rng.IntN(stride); n < len(cids); n += stride {
+		c := cids[n]
 		other, err := m.blocks.Get(t.Context(), cids[(n+1+rng.IntN(len(cids)-1))%len(cids)])
 		if err != nil {
 			t.Fatal(err)
@@ -140,6 +141,7 @@ func TestDamageUnseen(t *testing.T) {
 
 // TestFlips flips single bits all over the blocks of a small index.
 func TestFlips(t *testing.T) {
+	effort.Alone(t)
 	m := newMemory(t)
 	m.apply(map[key][]int8{
 		{denseID(0), "m"}: {1, 2, 3}, {denseID(1), "m"}: {4, -5, 6}, {denseID(1), "o"}: {7},
@@ -148,7 +150,7 @@ func TestFlips(t *testing.T) {
 	want := m.tryAll(m.blocks)
 	err := Walk(t.Context(), m.blocks, m.manifest, func(c ipld.CID) error {
 		data, err := m.blocks.Get(t.Context(), c)
-		for i := range 8 * len(data) {
+		for i := 0; i < 8*len(data); i += effort.Pick(5, 1, 1) { // 5: in turn each bit of a byte
 			m.try(&faulty{Blocks: m.blocks, at: c, damage: func(data []byte) []byte {
 				data[i/8] ^= 1 << (i % 8)
 				return data

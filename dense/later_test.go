@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 )
@@ -26,15 +27,12 @@ func (d *desk) Merged(_ context.Context, key ipld.CID) (ipld.CID, error) {
 // TestLater makes merges of two groups a random while after they are due, or loses them, damages
 // them or never makes them: no update merges more than it may, and answers are exact.
 func TestLater(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and of one goroutine")
-	}
+	effort.Alone(t)
 	const (
-		base    = 1500
-		updates = 3000
-		dims    = 16
+		base = 1500
+		dims = 16
 	)
-	models := []string{"a", "b"}
+	models, updates := []string{"a", "b"}, effort.Pick(1000, 3000, 3000)
 	for _, loses := range []int{4, 1} {
 		rng := rand.New(rand.NewPCG(uint64(loses), 8))
 		m := newMemory(t)

@@ -8,12 +8,14 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 )
 
 // TestModel compares indexes that grew by random changes with ranking everything, and with indexes
 // made anew.
 func TestModel(t *testing.T) {
+	effort.Alone(t)
 	for seed := range uint64(12) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		m := newMemory(t)

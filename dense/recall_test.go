@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/dense"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/perf"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
@@ -160,11 +161,9 @@ func (w *words) mean(text []int) []float64 {
 // TestRecall finds by the default shortlist .99 of the ten that comparing all finds, and bounds
 // what questions read: what is compared exactly does not grow with the number of vectors.
 func TestRecall(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and of one goroutine")
-	}
-	const questions = 100
-	for _, n := range []int{24_000, 72_000} {
+	effort.Alone(t)
+	questions := effort.Pick(30, 100, 100)
+	for _, n := range effort.Pick([]int{8_000}, []int{24_000, 72_000}, []int{24_000, 72_000}) {
 		s := perf.NewSynth(1, n, 0, 384)
 		blocks, c := synthetic(t, s)
 		checkRecall(t, fmt.Sprintf("%d in clusters", n), blocks, c, synthQuestions(t, s, questions), 550)
@@ -172,7 +171,7 @@ func TestRecall(t *testing.T) {
 	w := newWords(1)
 	var texts [][]int
 	blocks, c := indexed(t, func(yield func(graph.ID, []float64) bool) {
-		for i := range 24_000 {
+		for i := range effort.Pick(8_000, 24_000, 24_000) {
 			texts = append(texts, w.text(8+w.rng.IntN(20)))
 			if !yield(graph.NodeID(strconv.Itoa(i)), w.mean(texts[i])) {
 				return

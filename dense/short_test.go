@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
 // naiveRotation is the rotation of clause 9.5, entry of the matrix by entry.
@@ -128,6 +129,7 @@ func (m *memory) shortlisted(q Query) map[key][]int8 {
 // TestShortlist compares shortlists with ranking all sketches, whatever the segments, filters and
 // number of processors are. Small values make many ties.
 func TestShortlist(t *testing.T) {
+	effort.Alone(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for seed := range uint64(8) {
 		rng := rand.New(rand.NewPCG(seed, 2))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
@@ -49,13 +49,8 @@ func zipfDoc(i int, rng *rand.Rand, zipf *rand.Zipf) *Document {
 	}}
 }
 
-// benchDocs is the number of documents of the benchmarks: 100,000, or a million with MNEM_LONG.
-func benchDocs() int {
-	if os.Getenv("MNEM_LONG") != "" {
-		return 1_000_000
-	}
-	return 100_000
-}
+// benchDocs is the number of documents of the benchmarks: 100,000, or a million where everything is asked for.
+func benchDocs() int { return effort.Pick(100_000, 100_000, 1_000_000) }
 
 // large is the index that benchmarks share.
 var large = sync.OnceValues(func() (store.Blocks, ipld.CID) {

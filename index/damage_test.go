@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/mnem-project/mnem/internal/testkit/differ"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
@@ -98,6 +98,7 @@ func mapsKeys(docs collection) func(func(id [16]byte) bool) {
 }
 
 func TestDamagedBlocks(t *testing.T) {
+	effort.Alone(t)
 	blocks, m, docs, cids := damaged(t)
 	if len(cids) < 10 {
 		t.Fatalf("an index of %d blocks", len(cids))
@@ -121,13 +122,11 @@ func TestDamagedBlocks(t *testing.T) {
 // panic, in an answer or in one of the errors of the contract, and Verify must see what changes an
 // answer. (Bytes of dead documents and between posting lists change none.)
 func TestDamageUnseen(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and of one goroutine")
-	}
+	effort.Alone(t)
 	blocks, m, docs, cids := damaged(t)
 	want := tryAll(t, blocks, m)
 	rng := newRand(t)
-	for range long(40) {
+	for range effort.Pick(15, 40, 800) {
 		seed := rng.Uint64()
 		c := cids[rng.IntN(len(cids))]
 		get := &faulty{Getter: blocks, at: c, damage: func(data []byte) []byte {
@@ -135,7 +134,7 @@ func TestDamageUnseen(t *testing.T) {
 		}}
 		found, err := Verify(context.Background(), get, m, documents(docs))
 		checkError(t, err)
-		if diff := cmp.Diff(want, tryAll(t, get, m)); diff != "" && err == nil && len(found) == 0 {
+		if diff := differ.Diff(want, tryAll(t, get, m)); diff != "" && err == nil && len(found) == 0 {
 			t.Errorf("block %s, seed %d: damage not seen, but answers differ:\n%s", c, seed, diff)
 		}
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/differ"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
@@ -56,6 +57,7 @@ func collect(docs ...*Document) collection {
 func node(n graph.Node) *Document { return &Document{Node: &n} }
 
 func TestCollections(t *testing.T) {
+	effort.Alone(t)
 	many := make([]*Document, 300)
 	for i := range many {
 		many[i] = node(graph.Node{Type: fmt.Sprintf("%0255d", i), Summary: "alpha"})
@@ -172,7 +174,7 @@ func checkWalk(t *testing.T, blocks store.Blocks, m ipld.CID, docs collection) {
 	if len(walked) < 2 {
 		t.Fatalf("walked %d blocks", len(walked))
 	}
-	if diff := cmp.Diff(slices.Collect(maps.Keys(walked)), slices.Collect(maps.Keys(read.got)),
+	if diff := differ.Diff(slices.Collect(maps.Keys(walked)), slices.Collect(maps.Keys(read.got)),
 		sortCIDs); diff != "" {
 		t.Fatalf("blocks walked and read (-walked +read):\n%s", diff)
 	}
@@ -265,11 +267,9 @@ func TestUpdateRefuses(t *testing.T) {
 // answer, and that passing over documents changes nothing: the best five are those of the best
 // 100,000, where none is ever passed over.
 func TestLayouts(t *testing.T) {
+	effort.Alone(t)
 	ctx := context.Background()
-	n := long(2500)
-	if testkit.Race {
-		n /= 4
-	}
+	n := effort.Pick(800, 2500, 50_000)
 	docs := collection{}
 	for c := range zipfDocs(n) {
 		docs[c.ID] = c.New
@@ -327,7 +327,7 @@ func checkSame(t *testing.T, all []*Index, query string) {
 					t.Fatal(err)
 				}
 				want := full.Hits[:min(k, len(full.Hits))]
-				if diff := cmp.Diff(want, got.Hits, equateEmpty); diff != "" {
+				if diff := differ.Diff(want, got.Hits, equateEmpty); diff != "" {
 					t.Fatalf("index %d, query %q, best %d (-want +got):\n%s", i, query, k, diff)
 				}
 			}
@@ -353,7 +353,7 @@ func TestConcurrentQueries(t *testing.T) {
 	for range 8 {
 		go func() {
 			got, err := x.Text(context.Background(), "alpha river team", acceptDoc, 50)
-			done <- fmt.Sprint(err, cmp.Diff(want.Hits, got.Hits, equateEmpty))
+			done <- fmt.Sprint(err, differ.Diff(want.Hits, got.Hits, equateEmpty))
 		}()
 	}
 	for range 8 {

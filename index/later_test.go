@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
@@ -27,14 +28,12 @@ func (d *desk) Merged(_ context.Context, key ipld.CID) (ipld.CID, error) {
 // than a small merge takes, answers and sums are those of an index that merges by itself, and the
 // number of segments stays bounded.
 func TestLater(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and of one goroutine")
-	}
+	effort.Alone(t)
 	const (
 		base      = 2000
 		mostBytes = 64 << 10 // 256 documents of some 200 bytes in a merged segment, and the manifest
 	)
-	updates := long(1600)
+	updates := effort.Pick(1100, 1600, 32_000)
 	rng, ctx := newRand(t), context.Background()
 	d := &desk{made: map[ipld.CID]ipld.CID{}}
 	w := &meter{Blocks: mem.New().Derived()}

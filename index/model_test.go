@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math/big"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -17,19 +16,13 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/testkit/differ"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
 )
-
-// long raises n where MNEM_LONG is set.
-func long(n int) int {
-	if os.Getenv("MNEM_LONG") != "" {
-		return 20 * n
-	}
-	return n
-}
 
 // newRand returns a random source and prints its seed, so that a failure can be run again.
 func newRand(t testing.TB) *rand.Rand {
@@ -301,7 +294,7 @@ func checkIndex(t *testing.T, rng *rand.Rand, blocks store.Blocks, m ipld.CID, d
 		t.Fatal(err)
 	}
 	o := newOracle(t, docs)
-	if diff := cmp.Diff(o.stats, x.Stats()); diff != "" {
+	if diff := differ.Diff(o.stats, x.Stats()); diff != "" {
 		t.Fatalf("statistics (-want +got):\n%s", diff)
 	}
 	for range 8 {
@@ -316,7 +309,7 @@ func checkIndex(t *testing.T, rng *rand.Rand, blocks store.Blocks, m ipld.CID, d
 			t.Fatal(err)
 		}
 		want := o.text(query, filter, k)
-		if diff := cmp.Diff(want.Hits, got.Hits, equateEmpty); diff != "" {
+		if diff := differ.Diff(want.Hits, got.Hits, equateEmpty); diff != "" {
 			t.Fatalf("query %q, best %d (-want +got):\n%s", query, k, diff)
 		}
 		if want.Terms != got.Terms || want.Known != got.Known {
@@ -327,7 +320,7 @@ func checkIndex(t *testing.T, rng *rand.Rand, blocks store.Blocks, m ipld.CID, d
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(o.recency(filter, k), recent, equateEmpty); diff != "" {
+		if diff := differ.Diff(o.recency(filter, k), recent, equateEmpty); diff != "" {
 			t.Fatalf("most recent %d (-want +got):\n%s", k, diff)
 		}
 		checkTimes(t, x, docs, accept, filter, k)
@@ -393,8 +386,9 @@ func mutate(rng *rand.Rand, docs collection, space int) collection {
 }
 
 func TestModel(t *testing.T) {
+	effort.Alone(t)
 	rng := newRand(t)
-	for range long(12) {
+	for range effort.Pick(6, 20, 240) {
 		opt := Options{
 			Fanout: 2 + rng.IntN(8), SpillDocs: 1 + rng.IntN(40), SpillBytes: 1 << rng.IntN(24),
 		}

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/differ"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store/mem"
@@ -73,6 +73,7 @@ func withSummaries(t *testing.T, summaries []string) (*Index, []graph.ID) {
 // TestTitlesNamedOfLongTexts compares with naming, around the bounds of bytes and of terms, where
 // a word is cut in its middle.
 func TestTitlesNamedOfLongTexts(t *testing.T) {
+	effort.Alone(t)
 	rng := newRand(t)
 	words := []string{"harbour", "harb", "light", "north", "lihgt", "york"}
 	some := func(n int) string {
@@ -83,7 +84,7 @@ func TestTitlesNamedOfLongTexts(t *testing.T) {
 		return strings.Join(out, " ")
 	}
 	named := 0
-	for i := range long(60) {
+	for i := range effort.Pick(30, 60, 1200) {
 		before := ""
 		switch i % 3 {
 		case 0: // the bytes end near the end of the text
@@ -107,7 +108,7 @@ func TestTitlesNamedOfLongTexts(t *testing.T) {
 		}
 		for n, summary := range summaries {
 			want := naming(x.analyser, s, readings, summary)
-			if diff := cmp.Diff(want, got[n]); diff != "" {
+			if diff := differ.Diff(want, got[n]); diff != "" {
 				t.Fatalf("%q in ...%s, %v: %s", summary, s[len(before):], readings, diff)
 			}
 			if want != nil {
@@ -143,6 +144,7 @@ func (l lookups) of(t *testing.T, what func(ctx context.Context) error) int {
 // TestHostileWork bounds what questions of 64 KiB look up in an index of 10,000 documents, and
 // what they allocate: in proportion to their terms, and only in the text lane to all of them.
 func TestHostileWork(t *testing.T) {
+	effort.Alone(t)
 	blocks := mem.New().Derived()
 	m, err := Update(t.Context(), blocks, ipld.CID{}, zipfDocs(10_000), Options{})
 	if err != nil {

@@ -8,10 +8,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
@@ -57,7 +56,7 @@ func TestGolden(t *testing.T) {
 		{graph.NodeID("edge 0"), 48_281}, {graph.NodeID("edge 2"), 40_803},
 		{graph.NodeID("edge 1"), 13_290},
 	}}
-	if diff := cmp.Diff(wantRes, res); diff != "" {
+	if diff := differ.Diff(wantRes, res); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/testkit/differ"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/store/mem"
 )
@@ -58,7 +58,7 @@ func misspelt(rng *rand.Rand) string {
 
 func TestDistance(t *testing.T) {
 	rng := newRand(t)
-	for range long(30) {
+	for range effort.Pick(15, 30, 600) {
 		term := misspelt(rng)
 		most := 1 + rng.IntN(2)
 		d := newDistance(term, most)
@@ -127,10 +127,11 @@ func (o *oracle) readings(query string) []Reading {
 
 // TestReadings compares with the closest of all terms, over segments that kill terms of each other.
 func TestReadings(t *testing.T) {
+	effort.Alone(t)
 	ctx := context.Background()
 	rng := newRand(t)
 	found := 0
-	for range long(8) {
+	for range effort.Pick(3, 8, 160) {
 		sentence := func(n int) string {
 			words := make([]string, n)
 			for i := range words {
@@ -148,7 +149,7 @@ func TestReadings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := cmp.Diff(o.readings(query), got); d != "" {
+			if d := differ.Diff(o.readings(query), got); d != "" {
 				t.Fatalf("%s:\n%s", query, d)
 			}
 			found += len(got)
@@ -255,7 +256,7 @@ func TestReadingRules(t *testing.T) {
 	want := Query{
 		{"harbuor", "harbour", 2, fixed.One / 2}, {"boat", "boat", 1, fixed.One},
 	}
-	if d := cmp.Diff(want, q); d != "" {
+	if d := differ.Diff(want, q); d != "" {
 		t.Error(d)
 	}
 	titled, ids := withSummaries(t, []string{"Harbour", "Boat harbour", "Harbour boat", "Harbuor"})
@@ -263,7 +264,7 @@ func TestReadingRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([][]int{{0}, nil, {0, 1}, nil}, got); d != "" {
+	if d := differ.Diff([][]int{{0}, nil, {0, 1}, nil}, got); d != "" {
 		t.Error(d)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store/mem"
 )
@@ -47,8 +47,8 @@ func grown(
 func TestTermScores(t *testing.T) {
 	ctx := context.Background()
 	rng := newRand(t)
-	rounds := long(20)
-	if testkit.Race {
+	rounds := effort.Pick(10, 20, 400)
+	if effort.Race {
 		rounds = 5
 	}
 	for range rounds {

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/differ"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/store/mem"
 )
@@ -54,6 +54,7 @@ func phrase(terms, title []string) bool {
 // TestMentions compares titles in texts, and texts with titles, with those that a walk over all
 // pairs finds, in indexes of several segments with removals.
 func TestMentions(t *testing.T) {
+	effort.Alone(t)
 	ctx := context.Background()
 	rng := newRand(t)
 	vocabulary := []string{"harbour", "light", "north", "team", "river", "new", "york", "city"}
@@ -64,7 +65,7 @@ func TestMentions(t *testing.T) {
 		}
 		return strings.Join(out, " ")
 	}
-	for range long(15) {
+	for range effort.Pick(8, 15, 300) {
 		docs, x := grown(t, rng, 60, func(id graph.ID) *Document {
 			return &Document{
 				Node: &graph.Node{ID: id, Type: "T", Summary: some(4), Created: 1}, Content: some(30),
@@ -91,7 +92,7 @@ func TestMentions(t *testing.T) {
 				}
 			}
 			got, err := x.TitlesIn(ctx, d.Content)
-			if diff := cmp.Diff(sortedIDs(in), got); err != nil || diff != "" {
+			if diff := differ.Diff(sortedIDs(in), got); err != nil || diff != "" {
 				t.Fatalf("titles in the content of %s (-want +got): %v\n%s", id, err, diff)
 			}
 			all, err := x.Mentioning(ctx, d.Node.Summary, 1000)
@@ -104,7 +105,7 @@ func TestMentions(t *testing.T) {
 					verified = append(verified, other)
 				}
 			}
-			if diff := cmp.Diff(sortedIDs(with), verified); diff != "" {
+			if diff := differ.Diff(sortedIDs(with), verified); diff != "" {
 				t.Fatalf("mentioning %v (-want +got):\n%s", title, diff)
 			}
 		}
@@ -126,7 +127,7 @@ func checkNamed(t *testing.T, x *Index, docs collection, text string) {
 	}
 	for i, id := range ids {
 		want := naming(x.analyser, text, nil, docs[id].Node.Summary)
-		if diff := cmp.Diff(want, named[i]); diff != "" {
+		if diff := differ.Diff(want, named[i]); diff != "" {
 			t.Fatalf("%q in %q (-want +got):\n%s", docs[id].Node.Summary, text, diff)
 		}
 	}
@@ -193,7 +194,7 @@ func TestTitlesNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := [][]int{{0, 1}, nil, {2}, nil, nil, nil, nil, {0, 1, 2}, nil, nil}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := differ.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }

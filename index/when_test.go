@@ -7,9 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/store/mem"
 )
 
@@ -35,7 +34,7 @@ func checkTimes(
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(best(want, k), got, equateEmpty); diff != "" {
+	if diff := differ.Diff(best(want, k), got, equateEmpty); diff != "" {
 		t.Fatalf("best %d by time (-want +got):\n%s", k, diff)
 	}
 	ids := append(slices.Collect(maps.Keys(docs)), graph.ID{0xFF}, graph.ID{})

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
@@ -35,6 +36,7 @@ func one(c Change) func(func(Change, error) bool) {
 // TestUpdateWork bounds what updates of one document write to an index of 10,000 documents, merges
 // included, over 512 of them: half are new documents, half change old ones.
 func TestUpdateWork(t *testing.T) {
+	effort.Alone(t)
 	const (
 		base    = 10_000
 		updates = 512
@@ -138,6 +140,7 @@ func TestQueryWork(t *testing.T) {
 
 // TestBulkMemory bounds the memory of a bulk build by the size of a spill, not of the build.
 func TestBulkMemory(t *testing.T) {
+	effort.Alone(t)
 	peak := func(n int) uint64 {
 		most := uint64(0)
 		docs := zipfDocs(n)

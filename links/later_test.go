@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 )
@@ -25,14 +26,12 @@ func (d *desk) Merged(_ context.Context, key ipld.CID) (ipld.CID, error) {
 // TestLater makes merges a random while after they are due, or loses them, damages them or never
 // makes them: no update writes more than a small merge takes, and every node is as it should be.
 func TestLater(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and of one goroutine")
-	}
+	effort.Alone(t)
 	const (
 		base      = 3000
-		updates   = 3000
 		mostBytes = 24 << 10 // a merge of 256 nodes, and a block of refs
 	)
+	updates := effort.Pick(800, 3000, 3000)
 	for _, loses := range []int{4, 1} {
 		rng := rand.New(rand.NewPCG(uint64(loses), 8))
 		m := newMemory(t)

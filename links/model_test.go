@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
@@ -14,7 +15,7 @@ import (
 
 // TestModel compares an index with a map, whatever the layout of its segments is.
 func TestModel(t *testing.T) {
-	for seed := range uint64(6) {
+	for seed := range effort.Pick[uint64](3, 6, 60) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		opt := Options{Fanout: int(seed) % 5}
 		m := newMemory(t)

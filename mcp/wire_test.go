@@ -8,16 +8,29 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"runtime"
+	"os/signal"
 	"strings"
 	"testing"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/mnem-project/mnem/internal/cli"
 	"github.com/mnem-project/mnem/mcp"
 )
+
+// asProgram makes the test binary be the program.
+const asProgram = "TEST_AS_MNEM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		code := cli.System().Run(ctx, os.Args[1:])
+		stop()
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
 
 // wire is a client that writes lines and reads what comes back.
 type wire struct {
@@ -182,21 +195,14 @@ func TestStatelessLines(t *testing.T) {
 // TestProcess runs the program itself: it answers at once wherever it is, prints nothing but the
 // protocol, and ends with its input.
 func TestProcess(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the program")
-	}
-	bin := filepath.Join(t.TempDir(), "mnem")
-	if runtime.GOOS == "windows" {
-		bin += ".exe"
-	}
-	build := exec.Command("go", "build", "-o", bin, "../cmd/mnem")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v: %s", err, out)
+	bin, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
 	}
 	a := memory(t, facts)
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
 		cmd := exec.Command(bin, "mcp", "-R", a.Dir)
-		cmd.Env = append(os.Environ(), "MNEM_AUTHOR=ana")
+		cmd.Env = append(os.Environ(), asProgram+"=1", "MNEM_AUTHOR=ana")
 		var errs strings.Builder
 		cmd.Stderr = &errs
 		client := sdk.NewClient(&sdk.Implementation{Name: "proc", Version: "1"}, nil)

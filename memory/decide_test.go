@@ -12,6 +12,7 @@ import (
 	"testing/fstest"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -60,6 +61,7 @@ func seeds(t *testing.T, m *Memory, format string, n int) {
 // their own, as each command has. None gave an Expect, so none may be refused, and what each did is
 // there once.
 func TestNoneIsRefused(t *testing.T) {
+	effort.Alone(t)
 	const clients = 64
 	m := openMemory(t)
 	for _, format := range []string{"forget%d", "stale%d", "old%d", "new%d", "due%d", "this%d", "that%d"} {

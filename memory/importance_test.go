@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store/mem"
@@ -160,6 +161,7 @@ func TestParamsAtOnce(t *testing.T) {
 
 // TestLifeWork bounds what marking one node and weighing one node read, whatever else there is.
 func TestLifeWork(t *testing.T) {
+	effort.Alone(t)
 	read := map[int][2]int64{}
 	for _, n := range []int{500, 8000} {
 		st := mem.New()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
@@ -72,6 +73,7 @@ func story(i int) *Draft {
 
 // TestLinksWork bounds what linking reads with nothing cached, whatever the size of the memory.
 func TestLinksWork(t *testing.T) {
+	effort.Alone(t)
 	last := int64(0)
 	for _, n := range []int{1_000, 10_000} {
 		st := mem.New()
@@ -176,6 +178,7 @@ func BenchmarkLinksAlone(b *testing.B) {
 
 // TestReadingWork bounds what exploring, related and suggest read, with nothing cached.
 func TestReadingWork(t *testing.T) {
+	effort.Alone(t)
 	last := map[string]int64{}
 	for _, n := range []int{1_000, 10_000} {
 		st := mem.New()

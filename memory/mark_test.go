@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
@@ -256,6 +257,7 @@ func TestSettledByThird(t *testing.T) {
 
 // TestRandomMarks undoes random verbs one after the other and comes out where it began.
 func TestRandomMarks(t *testing.T) {
+	effort.Alone(t)
 	seed := rand.Uint64()
 	t.Log("seed", seed)
 	rng := rand.New(rand.NewPCG(seed, 1))

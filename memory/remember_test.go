@@ -10,6 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 )
@@ -235,12 +236,10 @@ func countType(t *testing.T, m *Memory, typ string) int {
 	return n
 }
 
-// TestRememberMany holds that 5,000 memories that differ in a name or a number are all kept.
+// TestRememberMany holds that thousands of memories that differ in a name or a number are all kept.
 func TestRememberMany(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and of one goroutine")
-	}
-	const many = 5000
+	effort.Alone(t)
+	many := effort.Pick(1000, 5000, 5000)
 	m := newMemory(t)
 	var reqs []RememberRequest
 	for i := range many {

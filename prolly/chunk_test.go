@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 )
@@ -222,6 +223,7 @@ func cutByDefinition(level int, keys [][]byte) []int {
 }
 
 func TestCutterIsTheDefinition(t *testing.T) {
+	effort.Alone(t)
 	for n := 1; n < 1500; n += 1 + n/40 {
 		for level := range 3 {
 			var keys [][]byte

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/prolly"
 )
 
@@ -51,10 +52,8 @@ func (c *tally) verify(t *testing.T) {
 }
 
 func TestCostOfOneEdit(t *testing.T) {
-	sizes := []int{1_000, 10_000, 100_000}
-	if long {
-		sizes = append(sizes, million)
-	}
+	effort.Alone(t)
+	sizes := []int{1_000, 10_000, 100_000, million}[:effort.Pick(2, 3, 4)]
 	for _, n := range sizes {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			const seed = 21
@@ -66,10 +65,7 @@ func TestCostOfOneEdit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			edits := 3_000
-			if long {
-				edits = 30_000
-			}
+			edits := effort.Pick(2_000, 3_000, 30_000)
 			var c tally
 			for i := range edits {
 				tree = countEdit(t, b, tree, randomEdit(rng, keys, i), &c)
@@ -176,6 +172,7 @@ func chain(n int, falling bool) []string {
 }
 
 func TestCostOfHostileKeys(t *testing.T) {
+	effort.Alone(t)
 	for _, h := range hostile {
 		t.Run(h.name, func(t *testing.T) {
 			keys := h.keys()
@@ -210,6 +207,7 @@ func TestCostOfHostileKeys(t *testing.T) {
 }
 
 func TestCostOfAppends(t *testing.T) {
+	effort.Alone(t)
 	b := newBlocks()
 	tree := build(t, prolly.NewNodes(b, prolly.NewCache(16<<20)), nil)
 	var c tally
@@ -223,10 +221,8 @@ func TestCostOfAppends(t *testing.T) {
 
 // TestCostOfDiff counts the chunks that a diff of d changes reads.
 func TestCostOfDiff(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and of one goroutine")
-	}
-	for _, n := range []int{1_000, 100_000} {
+	effort.Alone(t)
+	for _, n := range []int{1_000, effort.Pick(20_000, 100_000, 100_000)} {
 		for _, d := range []int{1, 10, 100} {
 			t.Run(fmt.Sprintf("%d of %d", d, n), func(t *testing.T) { costOfDiff(t, n, d) })
 		}
@@ -243,7 +239,7 @@ func costOfDiff(t *testing.T, n, d int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	over, rounds, total := 0, 2000/d, 0
+	over, rounds, total := 0, effort.Pick(1000, 2000, 2000)/d, 0
 	for i := range rounds {
 		changes := map[string][]byte{}
 		for k := range d {
@@ -272,6 +268,7 @@ func costOfDiff(t *testing.T, n, d int) {
 // TestCostOfOneSidedDiff compares with an empty tree: to count reads nothing, and what has one prefix
 // is a path.
 func TestCostOfOneSidedDiff(t *testing.T) {
+	effort.Alone(t)
 	const n = 20_000
 	b := newBlocks()
 	nodes := prolly.NewNodes(b, nil)

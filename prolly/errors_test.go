@@ -7,6 +7,7 @@ import (
 	"iter"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/store"
@@ -85,6 +86,7 @@ func sequenceTree(t testing.TB, b *blocks, n int) *prolly.Map {
 
 // TestReadErrors lets every block but the roots fail.
 func TestReadErrors(t *testing.T) {
+	effort.Alone(t)
 	failures := []struct {
 		name string
 		fail func(ipld.CID) error

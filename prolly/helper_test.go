@@ -8,7 +8,6 @@ import (
 	"iter"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -17,9 +16,6 @@ import (
 	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/store"
 )
-
-// long is set for the big sizes.
-var long = os.Getenv("MNEM_LONG") == "1"
 
 var ctx = context.Background()
 

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
 )
@@ -71,6 +72,7 @@ func TestEditOfNothing(t *testing.T) {
 
 // TestBulkEdit replaces, removes and adds in every chunk of a large tree.
 func TestBulkEdit(t *testing.T) {
+	effort.Alone(t)
 	keys := sortedKeys(60_000)
 	nodes := prolly.NewNodes(newBlocks(), nil)
 	base, want, changes := model{}, model{}, map[string][]byte{}
@@ -107,6 +109,7 @@ func TestBulkEdit(t *testing.T) {
 
 // TestBulkValues replaces values in long runs of chunks, with a key added or removed now and then.
 func TestBulkValues(t *testing.T) {
+	effort.Alone(t)
 	const seed, n = 42, 20_000
 	t.Logf("seed %d", seed)
 	rng := newRand(seed)
@@ -157,6 +160,7 @@ func TestStopEarly(t *testing.T) {
 
 // TestDiffOfHeights compares a tree with ones far smaller and larger.
 func TestDiffOfHeights(t *testing.T) {
+	effort.Alone(t)
 	b := newBlocks()
 	sizes := []int{0, 1, 30, 33, 700, 30_000}
 	var trees []*prolly.Map

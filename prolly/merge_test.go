@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/mnem-project/mnem/internal/testkit/differ"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/prolly"
 )
 
@@ -55,15 +55,13 @@ func drop(prolly.Conflict) []byte        { return nil }
 func another(prolly.Conflict) []byte     { return []byte("\x63new") }
 
 func TestMerge(t *testing.T) {
+	effort.Alone(t)
 	const seed = 31
 	t.Logf("seed %d", seed)
 	rng := newRand(seed)
 	nodes := prolly.NewNodes(newBlocks(), prolly.NewCache(1<<20))
 	resolvers := []func(prolly.Conflict) []byte{keepLeft, keepRight, drop, another}
-	rounds := 300
-	if long {
-		rounds = 5000
-	}
+	rounds := effort.Pick(120, 300, 5000)
 	conflicts := 0
 	for i := range rounds {
 		src := keySources[i%len(keySources)]
@@ -82,7 +80,7 @@ func TestMerge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff(wantConflicts, got); d != "" {
+		if d := differ.Diff(wantConflicts, got); d != "" {
 			t.Fatalf("round %d: conflicts: %s", i, d)
 		}
 		if merged.Root() != build(t, nodes, want).Root() {

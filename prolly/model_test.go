@@ -8,8 +8,8 @@ import (
 	"sort"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/mnem-project/mnem/internal/testkit/differ"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/prolly"
 )
 
@@ -67,10 +67,8 @@ func randomEdits(r *rand.Rand, src keySource, m model, removing bool) []prolly.E
 // TestModel applies random batches to a tree and to a naive map and compares all that can be
 // asked of them.
 func TestModel(t *testing.T) {
-	steps := 150
-	if long {
-		steps = 10000 / len(keySources)
-	}
+	effort.Alone(t)
+	steps := effort.Pick(60, 150, 10_000/len(keySources))
 	for i, src := range keySources {
 		t.Run(src.name, func(t *testing.T) {
 			t.Parallel()
@@ -98,7 +96,7 @@ func runModel(t *testing.T, rng *rand.Rand, src keySource, steps int) {
 			compareReads(t, rng, src, next, wantNext)
 		}
 		changes := diff(t, tree, next)
-		if d := cmp.Diff(modelDiff(want, wantNext), changes); d != "" {
+		if d := differ.Diff(modelDiff(want, wantNext), changes); d != "" {
 			t.Fatalf("step %d: diff: %s", step, d)
 		}
 		compareDiffs(t, src.draw(rng), tree, next, changes)
@@ -123,7 +121,7 @@ func compareDiffs(t *testing.T, key string, a, b *prolly.Map, changes []prolly.C
 			}
 			got = append(got, c)
 		}
-		if d := cmp.Diff(want, got); d != "" {
+		if d := differ.Diff(want, got); d != "" {
 			t.Fatalf("diff of %q: %s", prefix, d)
 		}
 	}
@@ -225,7 +223,7 @@ func compareRange(
 		}
 		got = append(got, string(e.Key))
 	}
-	if d := cmp.Diff(wantKeys, got); d != "" {
+	if d := differ.Diff(wantKeys, got); d != "" {
 		t.Fatalf("Scan(%q, %q): %s", from, to, d)
 	}
 	got = nil
@@ -236,13 +234,14 @@ func compareRange(
 		got = append(got, string(e.Key))
 	}
 	slices.Reverse(got)
-	if d := cmp.Diff(wantKeys, got); d != "" {
+	if d := differ.Diff(wantKeys, got); d != "" {
 		t.Fatalf("ScanReverse(%q, %q): %s", from, to, d)
 	}
 }
 
 // TestAnyOrder reaches one mapping by many ways.
 func TestAnyOrder(t *testing.T) {
+	effort.Alone(t)
 	const seed, n = 7, 1500
 	t.Logf("seed %d", seed)
 	rng := newRand(seed)

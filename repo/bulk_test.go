@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store/mem"
@@ -86,7 +87,7 @@ func TestBulkIsReproducible(t *testing.T) {
 		duplicates, unchanged int
 	}
 	var want outcome
-	for i, procs := range []int{1, 2, 3, 16} {
+	for i, procs := range effort.Pick([]int{1, 3}, []int{1, 2, 3, 16}, []int{1, 2, 3, 16}) {
 		runtime.GOMAXPROCS(procs)
 		st := mem.New()
 		r, err := repo.New(t.Context(), st, by, repo.Options{})
@@ -197,6 +198,7 @@ func keysOf(changes repo.Changes) iter.Seq[graph.Change] {
 // TestBulkAllocations bounds what a large commit allocates for each node with three edges, trees and
 // index included.
 func TestBulkAllocations(t *testing.T) {
+	effort.Alone(t)
 	const nodes, most = 4000, 60
 	var list []graph.Change
 	for c := range keysOf(bulkChanges(t, nodes)) {

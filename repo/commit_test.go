@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
@@ -193,6 +194,7 @@ func TestExpect(t *testing.T) {
 // TestOrderAndBatchesLeaveNoTrace commits the same facts in several orders and batches: the graph
 // must have one CID.
 func TestOrderAndBatchesLeaveNoTrace(t *testing.T) {
+	effort.Alone(t)
 	data, err := os.ReadFile("../testdata/demo/memory.jsonl")
 	if err != nil {
 		t.Fatal(err)

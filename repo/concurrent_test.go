@@ -13,17 +13,13 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 )
 
-// factsEach is how many facts each writer commits: the environment raises it.
-func factsEach(normal int) int {
-	if os.Getenv("MNEM_LONG") != "" {
-		return 250
-	}
-	return normal
-}
+// factsEach is how many facts each writer commits.
+func factsEach(normal int) int { return effort.Pick(normal, 2*normal, 250) }
 
 // stale is for how many commits a writer keeps the snapshot that it made them against.
 const stale = 5

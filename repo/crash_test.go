@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
@@ -26,9 +26,6 @@ const (
 	crashDir  = "/memory" // of repositories on file systems in memory
 	crashSeed = 7
 )
-
-// long reports whether the tests are to leave nothing out.
-func long() bool { return os.Getenv("MNEM_LONG") != "" }
 
 // logf discards what the store tells beside its answers.
 func logf(string, ...any) {}
@@ -261,12 +258,9 @@ func goOn(r *repo.Repo) error {
 // TestCrash cuts power at the changes of a workload, once losing all that was not synced and once
 // a random part of it, and checks that everything acknowledged is there and nothing is damaged.
 func TestCrash(t *testing.T) {
-	stride := 6
-	switch {
-	case long():
-		stride = 1
-	case testkit.Race:
-		stride = 16
+	stride := effort.Pick(17, 6, 1)
+	if effort.Race {
+		stride = 47
 	}
 	rng := rand.New(rand.NewPCG(crashSeed, 0))
 	var l ledger
@@ -301,10 +295,7 @@ func TestCrash(t *testing.T) {
 
 // TestCrashWithinRecovery cuts power again while what a power cut left is opened and written.
 func TestCrashWithinRecovery(t *testing.T) {
-	stride := 37
-	if long() {
-		stride = 5
-	}
+	stride := effort.Pick(73, 37, 5)
 	rng := rand.New(rand.NewPCG(crashSeed, 1))
 	var l ledger
 	var fsys *testkit.CrashFS

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
@@ -178,14 +178,12 @@ func TestAnswersAreReproducible(t *testing.T) {
 // TestManyCommitsAnswerAsOne commits the lines shuffled, nodes before edges, in small commits, and
 // all fully shuffled in one.
 func TestManyCommitsAnswerAsOne(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and of one goroutine")
-	}
-	reqs, all := requests(t), demoLines(t)
+	effort.Alone(t)
+	reqs, all := some(requests(t), 20), demoLines(t)
 	r := openMem(t)
 	lines(t, r, strings.Join(all, ""))
 	want, _ := answers(t, r, reqs)
-	for seed := range uint64(3) {
+	for seed := range effort.Pick[uint64](1, 3, 3) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		mixed := openMem(t)
@@ -218,6 +216,7 @@ func TestManyCommitsAnswerAsOne(t *testing.T) {
 // TestDetoursLeaveNoTrace adds, changes and removes other nodes before and between, so that the
 // index has segments that kill documents: the answers are those of the demo memory alone.
 func TestDetoursLeaveNoTrace(t *testing.T) {
+	effort.Alone(t)
 	reqs, all := requests(t), demoLines(t)
 	r := openMem(t)
 	lines(t, r, strings.Join(all, ""))
@@ -254,12 +253,13 @@ func ends(all []string) string {
 	return b.String()
 }
 
-// some returns the first n requests under the race detector, and else all.
+// some returns the first n requests under the race detector, twice as many in a plain run, and all in
+// a long one.
 func some(reqs []retrieve.Request, n int) []retrieve.Request {
-	if testkit.Race {
+	if effort.Race {
 		return reqs[:n]
 	}
-	return reqs
+	return reqs[:effort.Pick(min(len(reqs), 2*n), len(reqs), len(reqs))]
 }
 
 // TestAnswersFromDisk opens a repository anew, for writing and for reading, with small caches and

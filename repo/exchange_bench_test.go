@@ -4,22 +4,19 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/repo"
 )
 
 // benchRepo is a repository on disk with so many nodes, twice as many edges, and a second commit
-// of one change. MNEM_LONG=1 makes it 10^5 nodes.
+// of one change. MNEM_LONG=2 makes it 10^5 nodes.
 func benchRepo(b *testing.B) *repo.Repo {
 	b.Helper()
-	n := 5_000
-	if os.Getenv("MNEM_LONG") != "" {
-		n = 100_000
-	}
+	n := effort.Pick(5_000, 5_000, 100_000)
 	r, err := repo.Init(b.Context(), b.TempDir(), by, repo.Options{})
 	if err != nil {
 		b.Fatal(err)

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
@@ -20,10 +20,8 @@ import (
 // steps: a commit with its history, then what another has beyond it. Whatever the two are, the
 // other side is sound and has the same commits.
 func TestExchangeOfRandomHistories(t *testing.T) {
-	rounds := 12
-	if os.Getenv("MNEM_LONG") != "" {
-		rounds = 200
-	}
+	effort.Alone(t)
+	rounds := effort.Pick(6, 12, 200)
 	for seed := range uint64(rounds) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 1))

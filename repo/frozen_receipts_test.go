@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/tokens"
@@ -21,6 +22,7 @@ var frozenSessions = map[string]int{
 
 // TestFrozenReceipts replays what an earlier program answered, bit for bit, and reads its history.
 func TestFrozenReceipts(t *testing.T) {
+	effort.Alone(t)
 	dir := filepath.Join(frozen, "receipts")
 	work := t.TempDir()
 	copyTree(t, filepath.Join(dir, "store"), filepath.Join(work, repo.DirName))

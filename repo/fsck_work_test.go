@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
@@ -14,10 +15,8 @@ import (
 // changed, where they are whole and for the index of links, and the nodes for their index. It does
 // not grow with the size.
 func TestWorkOfFsck(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and of one goroutine")
-	}
-	for _, n := range []int{4000, 16_000} {
+	effort.Alone(t)
+	for _, n := range effort.Pick([]int{1000, 8000}, []int{4000, 16_000}, []int{4000, 16_000}) {
 		st := memory(t, n)
 		r, err := repo.New(t.Context(), st, by, repo.Options{})
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
@@ -189,10 +190,8 @@ func hubLines(n int) string {
 
 // TestHub commits, renders and removes a node with many edges.
 func TestHub(t *testing.T) {
-	n := 10_000
-	if long() {
-		n = 100_000
-	}
+	effort.Alone(t)
+	n := effort.Pick(3_000, 10_000, 100_000)
 	r, err := repo.New(t.Context(), mem.New(), by, repo.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/car"
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/repo"
@@ -271,6 +271,7 @@ func TestImportRefusesWithoutAnyBlock(t *testing.T) {
 // TestImportRefusesDamage changes each byte of a file in turn, and cuts it after each. A store that
 // is the same all along shows that nothing of it comes in.
 func TestImportRefusesDamage(t *testing.T) {
+	effort.Alone(t)
 	from, _ := openStore(t)
 	lines(t, from, `{"node":{"key":"a","type":"T"}}
 {"edge":{"type":"x","src":"a","dst":"a"}}`)
@@ -284,10 +285,7 @@ func TestImportRefusesDamage(t *testing.T) {
 			t.Fatalf("%s at %d: %v", what, at, err)
 		}
 	}
-	step := 1
-	if os.Getenv("MNEM_LONG") == "" {
-		step = 3
-	}
+	step := effort.Pick(7, 3, 1)
 	for i := range file {
 		try("cut", i, file[:i])
 		if i%step != 0 {

@@ -9,10 +9,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
@@ -40,6 +42,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	debug.SetGCPercent(400) // many small memories: time goes further than space
 	os.Exit(m.Run())
 }
 
@@ -115,10 +118,7 @@ func initEmpty(t *testing.T) string {
 // TestKill kills processes that commit at random moments, one after another on one repository:
 // every commit whose success was printed stays in the history, and nothing is damaged.
 func TestKill(t *testing.T) {
-	total := 200
-	if long() {
-		total = 1000
-	}
+	total := effort.Pick(60, 200, 1000)
 	const seed = 11
 	rng := rand.New(rand.NewPCG(seed, 0))
 	t.Logf("seed %d", seed)

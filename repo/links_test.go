@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
@@ -116,11 +117,9 @@ func linkRequests() (list []retrieve.Request) {
 // TestLinksChangeNoAnswer compares the answers of a random history with those of the same memory
 // without indexes of links, where everything is read from the trees.
 func TestLinksChangeNoAnswer(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and of one goroutine")
-	}
+	effort.Alone(t)
 	ctx := t.Context()
-	for seed := range uint64(2) {
+	for seed := range effort.Pick[uint64](1, 2, 2) {
 		rng := rand.New(rand.NewPCG(seed, 21))
 		st := mem.New()
 		r, err := repo.New(ctx, st, by, repo.Options{})
@@ -132,9 +131,10 @@ func TestLinksChangeNoAnswer(t *testing.T) {
 		}
 		lines(t, r, b.String())
 		m := &linkModel{rng: rng, n: n, marked: map[string]bool{}}
-		reqs := linkRequests()
+		reqs := some(linkRequests(), 10)
 		hidden := 0
-		for commit, size := range []int{2000, 1, 2, 30, 300, 1} {
+		sizes := effort.Pick([]int{800, 1, 2, 30}, []int{2000, 1, 2, 30, 300, 1}, []int{2000, 1, 2, 30, 300, 1})
+		for commit, size := range sizes {
 			lines(t, r, m.change(size))
 			bare, err := repo.New(ctx, linkless{st, &hidden}, by, repo.Options{ReadOnly: true})
 			must(t, err)
@@ -211,6 +211,7 @@ func TestLinksOfOthers(t *testing.T) {
 
 // TestLinksAreCollected keeps the indexes of the links of commits that are kept, and no other.
 func TestLinksAreCollected(t *testing.T) {
+	effort.Alone(t)
 	ctx := t.Context()
 	st := mem.New()
 	r, err := repo.New(ctx, st, by, repo.Options{})

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 )
@@ -369,10 +369,8 @@ func (h *modelHistory) refs() {
 // TestHistories makes random histories of commits, branches, merges, reverts, undo and redo, and
 // compares every commit with a naive model.
 func TestHistories(t *testing.T) {
-	runs, steps := 100, 40
-	if os.Getenv("MNEM_LONG") != "" {
-		runs, steps = 1000, 60
-	}
+	effort.Alone(t)
+	runs, steps := effort.Pick(30, 100, 1000), effort.Pick(40, 40, 60)
 	total := make(map[string]int)
 	for seed := range uint64(runs) {
 		h := &modelHistory{

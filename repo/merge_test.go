@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
@@ -50,6 +51,7 @@ func graphOf(t *testing.T, r *repo.Repo, ours, theirs ipld.CID) ipld.CID {
 // or the same again changes nothing, sides may be exchanged, and three branches that changed
 // different things may be merged in any order.
 func TestMergeLaws(t *testing.T) {
+	effort.Alone(t)
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		r, w := openMem(t), world{}
@@ -334,8 +336,9 @@ func TestResolveContradiction(t *testing.T) {
 
 // TestMergeWork bounds what a merge reads and writes by what the sides changed.
 func TestMergeWork(t *testing.T) {
+	effort.Alone(t)
 	const k = 20
-	for _, n := range []int{2_000, 20_000} {
+	for _, n := range effort.Pick([]int{1_000, 8_000}, []int{2_000, 20_000}, []int{2_000, 20_000}) {
 		st := memory(t, n)
 		branches(t, st, n, k)
 		w := measure(t, st, func(r *repo.Repo) {

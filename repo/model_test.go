@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 )
@@ -219,11 +219,9 @@ func exists(t *testing.T, s *repo.Snapshot, id graph.ID) bool {
 // agree; now and then the graph must be the one made from scratch, and the difference to the
 // state before, as change lines, must lead from that to this.
 func TestModel(t *testing.T) {
-	seeds, batches, every := 1, 120, 10
-	if os.Getenv("MNEM_LONG") != "" {
-		// 10,000 batches, in histories that fsck reads in little time after each.
-		seeds, batches, every = 100, 100, 1
-	}
+	effort.Alone(t)
+	// Histories that fsck reads in little time after each batch.
+	seeds, batches, every := effort.Pick(1, 3, 100), effort.Pick(60, 120, 100), effort.Pick(10, 10, 1)
 	for seed := range seeds {
 		modelRun(t, uint64(seed)+7, batches, every)
 	}

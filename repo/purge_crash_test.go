@@ -15,6 +15,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/pebble"
@@ -112,10 +113,7 @@ func noText(fs vfs.FS, texts ...string) error {
 // TestPurgeCrash cuts power at the changes that a purge makes.
 func TestPurgeCrash(t *testing.T) {
 	const seed = 77
-	stride := 4
-	if long() {
-		stride = 1
-	}
+	stride := effort.Pick(7, 4, 1)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var watch, acked atomic.Bool
 	points, done := 0, 0

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -14,10 +15,9 @@ import (
 // sizes: of each node that is looked at a bucket is counted, and of those that may have the entities
 // of the question the records are read. Of the smaller memory nearly every block is read.
 func TestRecallReads(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and of one goroutine")
-	}
-	const few, many, asked, most = 2000, 16_000, 3, 500
+	effort.Alone(t)
+	const asked, most = 3, 500
+	few, many := effort.Pick(1000, 2000, 2000), effort.Pick(8000, 16_000, 16_000)
 	measure := func(nodes int, intent retrieve.Intent) (blocks int) {
 		base := memory(t, nodes)
 		for i := range asked {
@@ -45,7 +45,7 @@ func TestRecallReads(t *testing.T) {
 // TestRecallsAreReproducible asks in every intent with one thread and with several, of one opened
 // repository and of another one: answers and receipts never differ.
 func TestRecallsAreReproducible(t *testing.T) {
-	base := memory(t, 2000)
+	base := memory(t, 1000)
 	ask := func(procs int) (answers []string) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 		r, err := repo.New(t.Context(), base, by, repo.Options{ReadOnly: true})

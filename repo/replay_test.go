@@ -15,6 +15,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
@@ -91,7 +92,7 @@ func replayed(t testing.TB, r *repo.Repo, want int) {
 // TestReplay replays a session of 100 retrievals after 50 further commits, opened anew, with the
 // indexes cleared, for reading and for writing.
 func TestReplay(t *testing.T) {
-	reqs := requests(t)
+	reqs := some(requests(t), 24)
 	memory, change := demoText(t)
 	dir := initEmpty(t)
 	open := func(opt repo.Options) *repo.Repo {
@@ -235,10 +236,8 @@ func damaged(fsys *testkit.CrashFS, receipts int) (how string, err error) {
 // answer is never presented as identical. Bits of what holds no data (a filter, padding, options)
 // may go untold.
 func TestReplayOfDamage(t *testing.T) {
-	samples := 6
-	if long() {
-		samples = 400
-	}
+	effort.Alone(t)
+	samples := effort.Pick(2, 6, 400)
 	reqs := requests(t)[:12]
 	memory, change := demoText(t)
 	base := testkit.NewCrashFS(nil, nil)
@@ -319,10 +318,8 @@ var lies = map[string]func(rng *rand.Rand, c ipld.CID, data []byte) ([]byte, err
 // no store verified. Replay tells, or the answer is the recorded one; it never panics. What a
 // store would have told, or a missing block, is always told as damage.
 func TestReplayOfLies(t *testing.T) {
-	stride := 5
-	if long() {
-		stride = 1
-	}
+	effort.Alone(t)
+	stride := effort.Pick(13, 5, 1)
 	memory, change := demoText(t)
 	base := mem.New()
 	opt := repo.Options{ReadOnly: true}
@@ -377,13 +374,8 @@ func TestReplayOfLies(t *testing.T) {
 
 // TestFsckNamesBlocks damages one block at a time, whether a replay reads it or not: fsck names it.
 func TestFsckNamesBlocks(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and of one goroutine")
-	}
-	stride := 60
-	if long() {
-		stride = 1
-	}
+	effort.Alone(t)
+	stride := effort.Pick(150, 60, 1)
 	base := mem.New()
 	r, err := repo.New(t.Context(), base, by, repo.Options{})
 	if err != nil {

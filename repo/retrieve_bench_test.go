@@ -4,17 +4,15 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
 // BenchmarkRetrieve answers questions of three words that some hundred nodes each have, from an open
-// snapshot. MNEM_LONG=1 makes it 10^5 nodes.
+// snapshot. MNEM_LONG=2 makes it 10^5 nodes.
 func BenchmarkRetrieve(b *testing.B) {
-	n := 10_000
-	if long() {
-		n = 100_000
-	}
+	n := effort.Pick(10_000, 10_000, 100_000)
 	r, err := repo.New(b.Context(), memory(b, n), by, repo.Options{})
 	if err != nil {
 		b.Fatal(err)

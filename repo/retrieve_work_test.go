@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store/mem"
@@ -60,6 +61,7 @@ func filled(word func(i int) string) string {
 // TestHostileQuestions bounds what the longest questions read and allocate, beside what a short one
 // does: the text is analysed once or twice, whatever is asked about it.
 func TestHostileQuestions(t *testing.T) {
+	effort.Alone(t)
 	const nodes, mostBlocks, mostAllocs, mostBytes = 1000, 400, 150_000, 20 << 20
 	base := mem.New()
 	r, err := repo.New(t.Context(), base, by, repo.Options{})
@@ -111,7 +113,9 @@ func TestHostileQuestions(t *testing.T) {
 // allocate with everything cached, in memories of two sizes: neither may grow as the memory does. (Of
 // the smaller one nearly every block is read.)
 func TestOrdinaryQuestions(t *testing.T) {
-	const few, many, asked = 2000, 16_000, 4
+	effort.Alone(t)
+	const asked = 4
+	few, many := effort.Pick(1000, 2000, 2000), effort.Pick(8000, 16_000, 16_000)
 	measure := func(nodes int) (blocks, allocs int) {
 		counting := testkit.NewTamper(memory(t, nodes))
 		for i := range asked {
@@ -149,8 +153,9 @@ const mostOrdinaryBlocks, mostOrdinaryAllocs = 250, 5000
 // of the documents that have their words ids and lengths, and nothing else of those that are not among
 // the answers.
 func TestPlainQuestions(t *testing.T) {
-	const nodes, asked, mostBlocks, mostBytes = 16_000, 4, 80, 1500 << 10
-	base := memory(t, nodes)
+	effort.Alone(t)
+	const asked, mostBlocks, mostBytes = 4, 80, 1500 << 10
+	base := memory(t, effort.Pick(8000, 16_000, 16_000))
 	blocks, bytes := 0, 0
 	for i := range asked {
 		counting := testkit.NewTamper(base)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
@@ -16,6 +17,7 @@ import (
 // TestWorkOfReads bounds what work reads that is not about everything, with nothing cached: ten times
 // the memory may make it read twice as much, not ten times.
 func TestWorkOfReads(t *testing.T) {
+	effort.Alone(t)
 	ctx := context.Background()
 	ask := func(req retrieve.Request) func(*testing.T, *repo.Repo) {
 		return func(t *testing.T, r *repo.Repo) {
@@ -39,7 +41,7 @@ func TestWorkOfReads(t *testing.T) {
 	}
 	id := graph.NodeID("n7")
 	last := make(map[string]int64)
-	for _, n := range []int{1_000, 10_000} {
+	for _, n := range []int{1_000, effort.Pick(8_000, 10_000, 10_000)} {
 		st := memory(t, n)
 		measure(t, st, func(r *repo.Repo) { lines(t, r, `{"node":{"key":"n7","props":{"n":-1}}}`) })
 		for _, c := range []struct {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
@@ -83,9 +84,39 @@ func measure(t testing.TB, st store.Store, fn func(*repo.Repo)) work {
 	return work{c.facts.Counts(), c.derived.Counts()}
 }
 
-// memory makes a repository of n nodes of some twenty words and 2n edges, in few commits: the store
-// in memory keeps what each of them replaced.
+// memories are those that memory made, by their number of nodes.
+var memories = map[int]*mem.Store{}
+
+// memory is a repository of n nodes of some twenty words and 2n edges, made in few commits: the store
+// in memory keeps what each of them replaced. It is the caller's own copy.
 func memory(t testing.TB, n int) store.Store {
+	t.Helper()
+	if n > 20_000 {
+		return newMemory(t, n)
+	}
+	if memories[n] == nil {
+		memories[n] = newMemory(t, n)
+	}
+	ctx, from, to := t.Context(), memories[n], mem.New()
+	put := func(into store.Blocks) func(store.Block) error {
+		return func(b store.Block) error { return into.Put(ctx, b) }
+	}
+	must(t, from.Facts().Iterate(ctx, ipld.CID{}, put(to.Facts())))
+	must(t, from.Derived().Iterate(ctx, ipld.CID{}, put(to.Derived())))
+	must(t, from.Derived().(store.CellDeleter).Cells(ctx, func(key, value ipld.CID) error {
+		return to.Derived().SetCell(ctx, key, value)
+	}))
+	head, err := from.Head(ctx)
+	must(t, err)
+	for at := (store.Head{}); at != head; {
+		next := store.Head{Seq: at.Seq + 1, Operation: head.Operation}
+		must(t, to.Commit(ctx, at, next))
+		at = next
+	}
+	return to
+}
+
+func newMemory(t testing.TB, n int) *mem.Store {
 	t.Helper()
 	st := mem.New()
 	r, err := repo.New(t.Context(), st, by, repo.Options{})
@@ -118,14 +149,13 @@ const (
 )
 
 func workSizes() []int {
-	if long() {
-		return []int{1_000, 10_000, 100_000, 1_000_000}
-	}
-	return []int{1_000, 10_000}
+	return effort.Pick([]int{1_000, 8_000}, []int{1_000, 10_000},
+		[]int{1_000, 10_000, 100_000, 1_000_000})
 }
 
 // TestWorkOfCommits bounds what small commits write in memories of several sizes.
 func TestWorkOfCommits(t *testing.T) {
+	effort.Alone(t)
 	const samples = 12
 	for _, n := range workSizes() {
 		st := memory(t, n)
@@ -169,6 +199,7 @@ func TestWorkOfCommits(t *testing.T) {
 
 // TestWorkOfDiffs bounds what a diff reads by what differs.
 func TestWorkOfDiffs(t *testing.T) {
+	effort.Alone(t)
 	for _, n := range workSizes() {
 		st := memory(t, n)
 		height := int64(bits.Len(uint(n))/4 + 1)
@@ -209,10 +240,8 @@ func TestWorkOfDiffs(t *testing.T) {
 
 // TestWorkAtHub compares commits at a node with very many edges with those at a leaf.
 func TestWorkAtHub(t *testing.T) {
-	n := 10_000
-	if long() {
-		n = 100_000
-	}
+	effort.Alone(t)
+	n := effort.Pick(3_000, 10_000, 100_000)
 	st := mem.New()
 	r, err := repo.New(t.Context(), st, by, repo.Options{})
 	if err != nil {

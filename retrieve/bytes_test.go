@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -57,10 +58,7 @@ func bytesRequest(r *rand.Rand) Request {
 // is written as it is read, and has the request that it was given.
 func TestReceiptsKeepAnyBytes(t *testing.T) {
 	r := seeded(t)
-	rounds := 300
-	if longRun() {
-		rounds = 30_000
-	}
+	rounds := effort.Pick(150, 300, 30_000)
 	for range rounds {
 		req := bytesRequest(r)
 		receipt, text := library().ask(t, req).Receipt()

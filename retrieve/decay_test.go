@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
 // paths returns the value of the best path to each node from another source, by trying all of them.
@@ -71,10 +72,7 @@ func (o *oracle) join(gain map[graph.ID]int64) ([]graph.ID, map[graph.ID]int64) 
 // randomExpansion is a small graph and a request of it.
 func randomExpansion(t *testing.T, each func(m *memory, req Request, tier map[graph.ID]int)) {
 	rng := seeded(t)
-	rounds := 150
-	if longRun() {
-		rounds = 5000
-	}
+	rounds := effort.Pick(80, 150, 5000)
 	for range rounds {
 		nodes := 2 + rng.IntN(14)
 		m := randomMemory(rng, nodes, rng.IntN(2*nodes))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
 // oracle is clause 10 read word by word, without any of the short cuts of the implementation.
@@ -279,10 +280,7 @@ func newOracle(t *testing.T, m *memory, req Request, tier map[graph.ID]int) *ora
 
 func TestExpansionOracle(t *testing.T) {
 	rng := seeded(t)
-	rounds := 60
-	if longRun() {
-		rounds = 3000
-	}
+	rounds := effort.Pick(30, 60, 3000)
 	for range rounds {
 		nodes := 5 + rng.IntN(120)
 		m := randomMemory(rng, nodes, rng.IntN(5*nodes))

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,11 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/ipld"
 )
-
-// longRun reports whether tests are to be thorough rather than quick.
-func longRun() bool { return os.Getenv("MNEM_LONG") != "" }
 
 // seeded returns a random source and prints its seed, so that a failure can be run again.
 func seeded(t testing.TB) *rand.Rand {
@@ -450,5 +447,5 @@ func codes(a *Answer) []Code {
 
 // diff reports how got differs from want, "" if it does not.
 func diff(want, got any) string {
-	return cmp.Diff(want, got, cmp.Comparer(func(a, b ipld.CID) bool { return a == b }))
+	return differ.Diff(want, got, cmp.Comparer(func(a, b ipld.CID) bool { return a == b }))
 }

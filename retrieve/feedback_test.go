@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -169,11 +170,9 @@ func oracleFeedback(m *wideMemory, text string, n int) []FeedbackTerm {
 }
 
 func TestFeedbackAgainstOracle(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and of one goroutine")
-	}
+	effort.Alone(t)
 	rng := seeded(t)
-	for range 80 {
+	for range effort.Pick(20, 80, 800) {
 		m := wide()
 		m.shuffle = rng
 		kinds := 2 + rng.IntN(400)

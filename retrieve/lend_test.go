@@ -5,16 +5,14 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
 // TestLendingAmongMany compares answers where more nodes are lent something than may lend or join,
 // with edges that go to some nodes far more often than to others.
 func TestLendingAmongMany(t *testing.T) {
 	rng := seeded(t)
-	rounds := 12
-	if longRun() {
-		rounds = 300
-	}
+	rounds := effort.Pick(6, 12, 300)
 	for range rounds {
 		nodes := 200 + rng.IntN(500)
 		m := randomMemory(rng, nodes, nodes)

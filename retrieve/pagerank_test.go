@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
 // pagerank is clause 10.3 over all nodes in each round, in numbers of any size, and without bounds
@@ -128,10 +129,9 @@ func hub(n int) *memory {
 
 // TestHub bounds what expansion reads, however many edges a node has.
 func TestHub(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes a hundred thousand nodes")
-	}
+	effort.Alone(t)
 	memories := map[int]*memory{}
+	many := effort.Pick(20_000, 100_000, 100_000)
 	for _, tt := range []struct {
 		expansion Expansion
 		edges     int
@@ -140,12 +140,12 @@ func TestHub(t *testing.T) {
 		entries   int
 		cut       bool
 	}{
-		{Decay, 100_000, "a", 4000, 2000, true},
-		{PPR, 100_000, "a", 10, 0, true},
+		{Decay, many, "a", 4000, 2000, true},
+		{PPR, many, "a", 10, 0, true},
 		{PPR, 8192, "a", 20_000, 16_384, false},
 		{PPR, 8193, "a", 10, 0, true},
-		{Decay, 100_000, "leaf", 4000, 2000, false},
-		{PPR, 100_000, "leaf", 50, 2, false},
+		{Decay, many, "leaf", 4000, 2000, false},
+		{PPR, many, "leaf", 50, 2, false},
 	} {
 		m := memories[tt.edges]
 		if m == nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -53,7 +54,7 @@ func whole(p *Profiles) string {
 func TestMergeProfiles(t *testing.T) {
 	rng := seeded(t)
 	clean := 0
-	for range 3000 {
+	for range effort.Pick(800, 3000, 100_000) {
 		v := ProfileVersions{randomProfiles(rng), randomProfiles(rng), randomProfiles(rng)}
 		before := [3]string{whole(v.Base), whole(v.Ours), whole(v.Theirs)}
 		swapped := ProfileVersions{v.Base, v.Theirs, v.Ours}

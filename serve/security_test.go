@@ -380,9 +380,7 @@ func TestManyConnections(t *testing.T) {
 
 // TestSlowClients sees to it that a client which sends its headers slowly is cut off.
 func TestSlowClients(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes as long as headers may")
-	}
+	t.Parallel() // it waits for as long as headers may take
 	f := newFixture(t, nil)
 	c, err := net.Dial("tcp", strings.TrimPrefix(f.url, "http://"))
 	if err != nil {

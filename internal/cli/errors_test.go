@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/repo"
@@ -153,6 +154,7 @@ var outOfReach = map[string]error{
 }
 
 func TestEveryOutcome(t *testing.T) {
+	effort.Alone(t)
 	for _, row := range operation.Outcomes() {
 		t.Run(row.Code, func(t *testing.T) {
 			if withoutError[row.Code] {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/testdata/demo"
 )
 
@@ -77,11 +78,10 @@ func eachCommand(fn func(path string, cmd *cobra.Command)) {
 	walk(c.root())
 }
 
-// TestExamples runs the examples of every command, as they are and with --json.
+// TestExamples runs the examples of every command, with --json where it has an answer, and, in a long
+// run and where it has none, as they are.
 func TestExamples(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and one command after the other")
-	}
+	effort.Alone(t)
 	world := newWorld(t)
 	world.write("memory.jsonl", demo.Memory)
 	world.write("change.jsonl", demo.Change)
@@ -110,7 +110,8 @@ func TestExamples(t *testing.T) {
 	}
 	ran := 0
 	eachCommand(func(path string, cmd *cobra.Command) {
-		if slices.Contains(notShells, path) {
+		measures := strings.HasPrefix(path, "mnem bench") // for seconds
+		if slices.Contains(notShells, path) || effort.Pick(measures, false, false) {
 			return
 		}
 		from := world.Dir
@@ -123,7 +124,8 @@ func TestExamples(t *testing.T) {
 			if cmd.Example == "" {
 				t.Fatal("no example")
 			}
-			if path != "mnem demo" { // it runs everything twice more, and has a test of its own
+			// The demo runs everything twice more, and has a test of its own.
+			if path != "mnem demo" && effort.Pick(!json, true, true) {
 				runExamples(t, path, from, lines, false)
 			}
 			if json {

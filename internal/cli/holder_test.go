@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
 // asWriter makes the test binary be a process that lives long: it commits what the lines of its
@@ -164,7 +165,8 @@ func TestManyCommandsInOneProcess(t *testing.T) {
 	app := in(dir, io.Discard, io.Discard)
 	ran(t, app, "config", "set", "access.count", "true")
 	ran(t, app, "config", "set", "gc.keepOps", "20") // it is collected again and again meanwhile
-	const writers, writes = 8, 25
+	const writers = 8
+	writes := effort.Pick(10, 25, 25)
 	err := cli.Live(t.Context(), app, func(h *cli.Holder) {
 		if h.Owns() {
 			t.Error("it was opened before it was needed")
@@ -283,13 +285,14 @@ func TestWaitingForInput(t *testing.T) {
 // TestEightProcesses has processes that live long write side by side, while command lines do, and
 // the one that has the repository is killed again and again: what was acknowledged is there.
 func TestEightProcesses(t *testing.T) {
-	for _, kills := range []int{0, 20} {
+	for _, kills := range []int{0, effort.Pick(6, 20, 20)} {
 		t.Run(fmt.Sprintf("%d kills", kills), func(t *testing.T) { manyProcesses(t, kills) })
 	}
 }
 
 func manyProcesses(t *testing.T, kills int) {
-	const processes, writes = 8, 25
+	const processes = 8
+	writes := effort.Pick(10, 25, 25)
 	if kills > 0 && runtime.GOOS == "windows" {
 		t.Skip("the processes are killed in the middle of what they do")
 	}

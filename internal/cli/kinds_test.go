@@ -4,11 +4,14 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
 // TestOtherKinds gives the CID of every kind of block to every command that takes one of some kind:
 // what is stored is whole, so nothing may say that it is damaged, and what is wrong is what was asked.
 func TestOtherKinds(t *testing.T) {
+	effort.Alone(t)
 	w := newWorld(t)
 	w.init()
 	w.Stdin = strings.NewReader(aliceLine)

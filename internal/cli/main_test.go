@@ -4,10 +4,12 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"slices"
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/internal/testkit/ramdir"
 )
 
 // asProgram makes the test binary be the program, for commands that start it anew. The name does not
@@ -31,5 +33,12 @@ func TestMain(m *testing.M) {
 	if err := os.Setenv(asProgram, "1"); err != nil {
 		panic(err)
 	}
-	os.Exit(m.Run())
+	debug.SetGCPercent(400) // many small memories: time goes further than space
+	remove, err := ramdir.Use()
+	if err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	remove()
+	os.Exit(code)
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
 // verbLines is a small memory with something for each verb to do, and ties: texts that differ in a
@@ -49,6 +51,7 @@ func tools() (lines, questions string) {
 // TestMemoryVerbsUndo takes back each verb that writes, and each of its ways to write: then commit,
 // graph, profiles and all are what they were.
 func TestMemoryVerbsUndo(t *testing.T) {
+	effort.Alone(t)
 	w := newReading(t)
 	lines, questions := tools()
 	w.commit(verbLines() + lines)
@@ -123,9 +126,7 @@ func TestMemoryVerbsUndo(t *testing.T) {
 // TestMemoryVerbsInProcesses asks each verb that reads in processes of their own and on different
 // numbers of processors: the answers have the same bytes.
 func TestMemoryVerbsInProcesses(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and one command after the other")
-	}
+	effort.Alone(t)
 	w := newReading(t)
 	w.commit(verbLines())
 	ask := func(procs string, args ...string) string {

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
 // unmasked runs a command line in dir in a process whose umask is 0.
@@ -151,6 +153,7 @@ func written(t *testing.T, killed bool) string {
 
 // TestReadOnlyMount reads a repository on a disk that is mounted for reading only.
 func TestReadOnlyMount(t *testing.T) {
+	effort.Alone(t)
 	if _, err := exec.LookPath("mount"); err != nil || os.Geteuid() != 0 {
 		t.Skip("only who administers the machine can mount")
 	}
@@ -187,6 +190,7 @@ func TestReadOnlyMount(t *testing.T) {
 // TestNoPermissionToWrite reads a repository whose user has taken away the permission to write, as
 // another user than the one who may do all.
 func TestNoPermissionToWrite(t *testing.T) {
+	effort.Alone(t)
 	if os.Geteuid() != 0 {
 		t.Skip("only who administers the machine can be somebody else")
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
@@ -19,6 +20,7 @@ import (
 // TestListPagesFitTogether reads lists page by page and compares them with the whole list, in
 // which whatever must come first comes first.
 func TestListPagesFitTogether(t *testing.T) {
+	effort.Alone(t)
 	w := withDemo(t)
 	for _, args := range [][]string{
 		{"ls"}, {"ls", "--sort", "-id"}, {"ls", "--sort", "key"}, {"ls", "--sort", "-key"},

@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -35,20 +36,24 @@ const scriptTime = 1767323045
 //
 // Every repository that a script leaves behind is checked from end to end.
 func TestScripts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("TestScriptsHeld runs the same commands beside one another")
+	if effort.Race {
+		t.Skip("TestScriptsHeld runs such commands beside one another")
 	}
-	runScripts(t, nil)
+	runScripts(t, nil, "*")
 }
 
-func runScripts(t *testing.T, by *holding) {
-	const dir = "testdata/script"
-	files, err := filepath.Glob(dir + "/*.txtar")
-	if err != nil || len(files) < 3 {
-		t.Fatalf("%d scripts, %v", len(files), err)
+// runScripts runs the scripts of some names.
+func runScripts(t *testing.T, by *holding, names ...string) {
+	var files []string
+	for _, name := range names {
+		found, err := filepath.Glob("testdata/script/" + name + ".txtar")
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no script %s: %v", name, err)
+		}
+		files = append(files, found...)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir: dir, UpdateScripts: *rewrite, RequireUniqueNames: true,
+		Files: files, UpdateScripts: *rewrite, RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error { return setupScript(env, by) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"mnem": mnemInScript, "exit": exitInScript, "damage": damageInScript,

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/operation"
 	demo "github.com/mnem-project/mnem/testdata/demo"
 )
@@ -431,7 +432,8 @@ func TestServeStops(t *testing.T) {
 
 // TestServeKeepsEveryWrite lets many clients write at once: what was acknowledged is there.
 func TestServeKeepsEveryWrite(t *testing.T) {
-	const clients, writes = 8, 25
+	const clients = 8
+	writes := effort.Pick(10, 25, 25)
 	w := demoWorld(t)
 	s := startServing(t, w, "--rate", "100000")
 	var wg sync.WaitGroup

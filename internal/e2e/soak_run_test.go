@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
 // TestSoak has command lines, MCP clients and readers over HTTP use one repository at once, by every
@@ -27,13 +29,7 @@ import (
 // answered is there once or not at all; nothing else failed, and fsck finds nothing. In the last
 // quarter nothing is killed, to see whether the server's memory stays as it is.
 func TestSoak(t *testing.T) {
-	length, err := time.ParseDuration(os.Getenv(soakVariable))
-	if os.Getenv(soakVariable) == "" {
-		t.Skipf("%s=20m runs it that long", soakVariable)
-	}
-	if err != nil {
-		t.Fatalf("%s: %v", soakVariable, err)
-	}
+	length := effort.Soak(t)
 	s := &soak{
 		t: t, dir: newRepo(t), stop: make(chan struct{}),
 		counts: map[string]int{}, settings: map[string]string{},
@@ -70,7 +66,7 @@ func TestSoak(t *testing.T) {
 		t.Logf("%6d %s", s.counts[name], name)
 	}
 	t.Logf("%d kills; memory of the server without kills, MiB: %v", len(s.kills), memory)
-	if n := len(memory); n >= 12 {
+	if n := len(memory); n >= 12 && length >= warm { // before, caches fill
 		early, late := slices.Max(memory[n/4:n/2]), slices.Max(memory[3*n/4:])
 		if late > early+early/2 {
 			t.Errorf("memory grew from %d to %d MiB", early, late)
@@ -169,7 +165,7 @@ func (s *soak) serve(v *server, ready, done chan struct{}) {
 		}
 		go func() { _, _ = io.Copy(io.Discard, lines) }() // ends with the process
 		v.mu.Lock()
-		v.url, v.cmd = urlPattern.FindString(said), cmd
+		v.url, v.cmd, v.up = urlPattern.FindString(said), cmd, time.Now()
 		v.mu.Unlock()
 		if first {
 			close(ready)
@@ -178,6 +174,9 @@ func (s *soak) serve(v *server, ready, done chan struct{}) {
 		go func() { ended <- cmd.Wait() }()
 		select {
 		case err := <-ended:
+			v.mu.Lock()
+			v.up = time.Time{}
+			v.mu.Unlock()
 			if !s.killedSince(began) {
 				s.t.Errorf("serve ended: %v: %s", err, said)
 				return

@@ -20,20 +20,20 @@ import (
 	"time"
 )
 
-// soakVariable is how long TestSoak runs, as a duration; without it the test is not run.
-const soakVariable = "MNEM_SOAK"
-
 const (
 	soakWriters = 8 // command lines
 	soakClients = 4 // MCP clients
 	soakReaders = 4 // over HTTP
 	killEvery   = 20 * time.Second
-	// grace is how long after a kill a read over HTTP may still fail for it: 'mnem serve' begins anew.
-	// A command line that begins after a kill has no excuse.
+	// grace is how long after a kill a read over HTTP may still fail for it, beside the time in which
+	// 'mnem serve' begins anew. A command line that begins after a kill has no excuse.
 	grace = 3 * time.Second
 	// longest is how long one call may take; one that takes longer hangs. Collections and purges wait
 	// for each other, and each reads all that is stored.
 	longest = 5 * time.Minute
+	// warm is how long a soak must be for the server's memory to be compared: while its caches fill it
+	// grows.
+	warm = 10 * time.Minute
 )
 
 // outcome is what the caller of a write knows.
@@ -306,12 +306,20 @@ type server struct {
 	mu  sync.Mutex
 	cmd *exec.Cmd
 	url string
+	up  time.Time // since when it answers, zero while there is none
 }
 
 func (v *server) address() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.url
+}
+
+// answersSince is whether it has answered without a break since a moment.
+func (v *server) answersSince(began time.Time) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return !v.up.IsZero() && v.up.Before(began)
 }
 
 func (s *soak) read(v *server, n int) {
@@ -334,7 +342,7 @@ func (s *soak) read(v *server, n int) {
 		switch {
 		case err == nil:
 			s.count("http read", "ok")
-		case s.killedSince(began.Add(-grace)):
+		case s.killedSince(began.Add(-grace)), !v.answersSince(began):
 			s.count("http read", "failed at a kill")
 			time.Sleep(50 * time.Millisecond) // until there is a server again
 		default:

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
 const (
@@ -144,7 +146,8 @@ func TestClientsWriteAtOnce(t *testing.T) {
 // TestOwnersAreKilled kills the process that has the repository open, again and again while clients
 // write: what was acknowledged survives, and the next process takes over.
 func TestOwnersAreKilled(t *testing.T) {
-	const kills, seed = 20, 7
+	const seed = 7
+	kills := effort.Pick(8, 20, 200)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	dir := newRepo(t)
 	var got acknowledged

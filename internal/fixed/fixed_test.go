@@ -7,18 +7,14 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"os"
 	"testing"
 	"time"
+
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
 // rounds is the number of random cases of each test.
-func rounds() int {
-	if os.Getenv("MNEM_LONG") != "" {
-		return 2_000_000
-	}
-	return 20_000
-}
+func rounds() int { return effort.Pick(20_000, 20_000, 2_000_000) }
 
 // source returns a random source and prints its seed, so that a failure can be run again.
 func source(t *testing.T) *rand.Rand {

@@ -75,6 +75,10 @@ var allowed = map[string]string{
 	// same Pebble beside them as a yardstick.
 	"internal/perf":    "ipld graph store store/pebble repo retrieve adjacency",
 	"internal/testkit": "ipld store graph prolly commit repo store/mem store/pebble store/storetest",
+	// What tests of every package use, so that these import nothing of ours.
+	"internal/testkit/effort": "",
+	"internal/testkit/differ": "",
+	"internal/testkit/ramdir": "",
 	// Keys and trust lists on disk: only porcelain holds secrets, so repo may not import it.
 	"internal/keyring": "ipld graph commit internal/filestate",
 	// Files of other programs, edited with care: it sees no repository.

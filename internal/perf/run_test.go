@@ -18,7 +18,7 @@ import (
 	"github.com/mnem-project/mnem/internal/bench"
 	"github.com/mnem-project/mnem/internal/cli"
 	"github.com/mnem-project/mnem/internal/perf"
-	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
 // asProgram makes the test binary be the program.
@@ -67,11 +67,11 @@ func empty(t *testing.T, dir string) {
 
 // TestEverythingIsMeasured looks at what no machine changes; times only have to be there.
 func TestEverythingIsMeasured(t *testing.T) {
-	if testkit.Race {
+	if effort.Race {
 		t.Skip("processes under the race detector take a second to start: see TestReaders")
 	}
 	opt := options(t)
-	opt.Commits, opt.Readers = 15, 2
+	opt.Commits, opt.Readers, opt.Nodes = 15, 2, opt.Nodes[:effort.Pick(1, 2, 2)]
 	told := 0
 	opt.Progress = func(string, int, int) { told++ }
 	report, err := perf.Run(t.Context(), opt)
@@ -79,7 +79,7 @@ func TestEverythingIsMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	empty(t, opt.Dir)
-	if told < 50 || len(report.Sizes) != 2 || len(report.Remarks) > 0 || len(report.Figures) < 2 {
+	if told < 25*len(opt.Nodes) || len(report.Sizes) != len(opt.Nodes) || len(report.Remarks) > 0 || len(report.Figures) < 2 {
 		t.Fatalf("%d steps, %+v", told, report)
 	}
 	for _, s := range report.Sizes {
@@ -181,9 +181,8 @@ func checkForms(t *testing.T, report *perf.Report) {
 }
 
 func TestCountsAreTheSameEachTime(t *testing.T) {
-	if testkit.Race {
-		t.Skip("processes under the race detector take a second to start, and count the same")
-	}
+	effort.Long(t)
+	effort.Alone(t)
 	counts := func() (list []perf.Figure) {
 		opt := options(t)
 		opt.Nodes, opt.Only = []int{250}, []string{"commit", "diff", "warm"}
@@ -230,7 +229,7 @@ func TestReaders(t *testing.T) {
 // TestInterruptLeavesNothing stops at several points.
 func TestInterruptLeavesNothing(t *testing.T) {
 	stops := []int{1, 5, 40}
-	if testkit.Race {
+	if effort.Race {
 		stops = stops[2:]
 	}
 	for _, after := range stops {

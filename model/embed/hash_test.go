@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/text"
 )
 
@@ -81,9 +82,7 @@ func TestHashGolden(t *testing.T) {
 
 // TestHashGoldenIsGenerated fails when the golden file is not what its generator writes.
 func TestHashGoldenIsGenerated(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a program")
-	}
+	effort.Alone(t)
 	want, err := os.ReadFile("testdata/hash.jsonl")
 	if err != nil {
 		t.Fatal(err)

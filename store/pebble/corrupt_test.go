@@ -14,6 +14,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 )
@@ -137,10 +138,8 @@ func examine(fs vfs.FS, readOnly bool) (told string, err error) {
 // TestDamage flips a bit at, or cuts off, or zeroes what follows, sampled places of every file of
 // a store.
 func TestDamage(t *testing.T) {
-	samples := 4
-	if long() {
-		samples = 60
-	}
+	effort.Alone(t)
+	samples := effort.Pick(2, 4, 60)
 	rng := rand.New(rand.NewPCG(damageSeed, 1))
 	damages := map[string]func(b []byte, at int) []byte{
 		"flip": func(b []byte, at int) []byte { b[at] ^= 1 << rng.IntN(8); return b },

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/storetest"
 )
@@ -25,9 +25,6 @@ const (
 	crashBlock  = 3000 // bytes of each: every few commits flush a memtable
 	reopenEvery = 15
 )
-
-// long reports whether the tests are to leave nothing out.
-func long() bool { return os.Getenv("MNEM_LONG") != "" }
 
 // opBlocks returns the blocks of operation seq; the first is the operation itself.
 func opBlocks(seq uint64) []store.Block {
@@ -162,12 +159,9 @@ func checkOverlapRecovery(fs vfs.FS, acked, begun uint64) error {
 // TestCrash cuts power at the changes of a workload, once losing all that was not synced and once
 // a random part of it, and checks that everything acknowledged is there.
 func TestCrash(t *testing.T) {
-	stride := 7
-	switch {
-	case long():
-		stride = 1
-	case testkit.Race:
-		stride = 12
+	stride := effort.Pick(13, 7, 1)
+	if effort.Race {
+		stride = 29
 	}
 	rng := rand.New(rand.NewPCG(crashSeed, 0))
 	var acked atomic.Uint64
@@ -199,10 +193,8 @@ func TestCrash(t *testing.T) {
 
 // TestCrashInRecovery cuts power during the opening that follows a power cut.
 func TestCrashInRecovery(t *testing.T) {
-	stride := 29
-	if long() {
-		stride = 5
-	}
+	effort.Alone(t)
+	stride := effort.Pick(61, 29, 5)
 	rng := rand.New(rand.NewPCG(crashSeed, 1))
 	var acked atomic.Uint64
 	var fs *testkit.CrashFS
@@ -244,16 +236,14 @@ func TestCrashInRecovery(t *testing.T) {
 // TestFailingDisk lets every change from the k-th on fail, for many k: calls return, with an
 // error that says so, and what was acknowledged is there when the disk works again.
 func TestFailingDisk(t *testing.T) {
+	effort.Alone(t)
 	const last = 18
 	count := testkit.NewCrashFS(nil, nil)
 	var acked atomic.Uint64
 	if err := workload(count, last, &acked); err != nil {
 		t.Fatal(err)
 	}
-	stride := 9
-	if long() {
-		stride = 1
-	}
+	stride := effort.Pick(17, 9, 1)
 	for k := 1; k < count.Ops(); k += stride {
 		acked.Store(0)
 		var full atomic.Bool

@@ -17,6 +17,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/storetest"
@@ -169,11 +170,9 @@ func TestErasedStaysErased(t *testing.T) {
 
 // TestCrashWhileErasing cuts power at the changes that redacting and compacting make.
 func TestCrashWhileErasing(t *testing.T) {
+	effort.Alone(t)
 	ctx := context.Background()
-	stride := 3
-	if long() {
-		stride = 1
-	}
+	stride := effort.Pick(3, 3, 1)
 	rng := rand.New(rand.NewPCG(crashSeed, 2))
 	var erased atomic.Bool
 	var watch atomic.Bool

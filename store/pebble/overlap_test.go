@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -60,12 +61,9 @@ func overlapped(fs vfs.FS, last uint64, rng *rand.Rand, acked, begun *atomic.Uin
 // TestCrashOverlapping cuts power at the changes of commits that overlap, and once more while what
 // that left is opened.
 func TestCrashOverlapping(t *testing.T) {
-	stride := 5
-	switch {
-	case long():
-		stride = 1
-	case testkit.Race:
-		stride = 15
+	stride := effort.Pick(11, 5, 1)
+	if effort.Race {
+		stride = 31
 	}
 	rng := rand.New(rand.NewPCG(crashSeed, 2))
 	cut := rand.New(rand.NewPCG(crashSeed, 3))

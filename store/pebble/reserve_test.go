@@ -12,6 +12,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/storetest"
@@ -179,6 +180,7 @@ func TestFullInFlush(t *testing.T) {
 // TestStepsCoverAll compacts in steps: each takes a bounded part of the last level, together they
 // leave nothing out, and none is begun that the disk has no room for.
 func TestStepsCoverAll(t *testing.T) {
+	effort.Alone(t)
 	mem, ctx := vfs.NewMem(), context.Background()
 	s := openFS(t, mem, Options{Create: true, Uncompressed: true})
 	defer s.Close()
