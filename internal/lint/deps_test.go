@@ -158,6 +158,8 @@ func TestHeavyImportsStayInTheirRooms(t *testing.T) {
 		"github.com/spf13/cobra":           {"internal/cli", "internal/bench"},
 		"github.com/tiktoken-go/tokenizer": {"tokens/gen"},
 		"github.com/BurntSushi/toml":       {"internal/clients"},
+		"github.com/tailscale/hujson":      {"internal/clients"},
+		"github.com/klauspost/compress":    {"tokens", "tokens/gen"},
 		"github.com/prometheus":            {"serve"},
 		// The protocol library brings OAuth and gob with it.
 		"github.com/modelcontextprotocol/go-sdk": {"mcp"},
