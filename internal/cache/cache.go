@@ -61,16 +61,17 @@ func (c *Cache[K, V]) AddSince(epoch int, key K, value V, size int64) {
 	item := &kept[K, V]{key: key, value: value, size: size + Overhead}
 	c.items[key] = c.order.PushFront(item)
 	c.size += item.size
-	c.evict()
+	c.evict(item)
 }
 
-// evict makes room. What was used since it was last looked at gets another turn, each once: readers
-// that are busy meanwhile cannot keep this from ending.
-func (c *Cache[K, V]) evict() {
+// evict makes room. What was used since it was last looked at gets another turn, as does the newest,
+// each once: readers that are busy meanwhile cannot keep this from ending, and what has just been
+// read is not the first to go where all else is in use.
+func (c *Cache[K, V]) evict(newest *kept[K, V]) {
 	for turns := c.order.Len(); c.size > c.limit; turns-- {
 		oldest := c.order.Back()
 		item := oldest.Value.(*kept[K, V])
-		if item.used.Swap(false) && turns > 0 {
+		if (item.used.Swap(false) || item == newest) && turns > 0 {
 			c.order.MoveToFront(oldest)
 			continue
 		}

@@ -29,6 +29,21 @@ func TestUsedStaysLonger(t *testing.T) {
 	}
 }
 
+// TestNewestStays keeps what has just been read, also where all else is in use.
+func TestNewestStays(t *testing.T) {
+	var c Cache[int, int]
+	c.Init(3 * Overhead)
+	for i := range 20 {
+		for j := range i {
+			c.Get(j)
+		}
+		c.AddSince(0, i, i, 0)
+		if _, ok, _ := c.Get(i); !ok {
+			t.Fatalf("%d is not kept", i)
+		}
+	}
+}
+
 // TestClearedWhileRead keeps nothing that was read before everything was forgotten.
 func TestClearedWhileRead(t *testing.T) {
 	var c Cache[int, int]
