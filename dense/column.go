@@ -89,7 +89,7 @@ func (r *reader) part(ctx context.Context, c *column, n int) ([]byte, error) {
 
 // block returns a raw block that must have a number of bytes.
 func (r *reader) block(ctx context.Context, c ipld.CID, want int) ([]byte, error) {
-	kept, epoch := r.cache.get(c)
+	kept, _, epoch := r.cache.Get(c)
 	if data, ok := kept.([]byte); ok && len(data) == want {
 		return data, nil
 	}
@@ -100,14 +100,14 @@ func (r *reader) block(ctx context.Context, c ipld.CID, want int) ([]byte, error
 	if err != nil {
 		return nil, fmt.Errorf("read part %s: %w", c, err)
 	}
-	r.cache.add(c, data, len(data), epoch)
+	r.cache.AddSince(epoch, c, data, int64(len(data)))
 	return data, nil
 }
 
 // dir returns the parts in directory n.
 func (r *reader) dir(ctx context.Context, c *column, n int) ([]ipld.CID, error) {
 	at, want := c.dirs[n], min(dirFan, c.parts()-n*dirFan)
-	kept, epoch := r.cache.get(at)
+	kept, _, epoch := r.cache.Get(at)
 	if dir, ok := kept.([]ipld.CID); ok && len(dir) == want {
 		return dir, nil
 	}
@@ -125,7 +125,7 @@ func (r *reader) dir(ctx context.Context, c *column, n int) ([]ipld.CID, error) 
 			return nil, fmt.Errorf("read directory %s: %w", at, asDamage(err))
 		}
 	}
-	r.cache.add(at, dir, want*64, epoch)
+	r.cache.AddSince(epoch, at, dir, int64(want*64))
 	return dir, nil
 }
 

@@ -126,7 +126,7 @@ func decodeCount(d *ipld.Decoder, high int64) (int64, error) {
 
 // segment reads a segment's block.
 func (r *reader) segment(ctx context.Context, c ipld.CID) (*segment, error) {
-	kept, epoch := r.cache.get(c)
+	kept, _, epoch := r.cache.Get(c)
 	if s, ok := kept.(*segment); ok {
 		return s, nil
 	}
@@ -138,7 +138,7 @@ func (r *reader) segment(ctx context.Context, c ipld.CID) (*segment, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read segment %s: %w", c, err)
 	}
-	r.cache.add(c, s, 2*len(block), epoch)
+	r.cache.AddSince(epoch, c, s, int64(2*len(block)))
 	return s, nil
 }
 

@@ -1,23 +1,13 @@
 package index
 
 import (
-	"container/list"
-	"sync"
-	"sync/atomic"
-
+	"github.com/mnem-project/mnem/internal/cache"
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Cache keeps decoded parts and segments; those that were not used for long leave first, about
-// (clock, not exact order), so that readers do not wait for each other. One cache may serve any
-// number of indexes, which share segments. The zero Cache keeps nothing. Safe for concurrent use.
-type Cache struct {
-	mu    sync.RWMutex
-	limit int64
-	size  int64
-	items map[partKey]*list.Element
-	order list.List // of *cached, the newest first
-}
+// Cache keeps decoded parts and segments. One cache may serve any number of indexes, which share
+// segments. The zero Cache keeps nothing. Safe for concurrent use.
+type Cache struct{ cache.Cache[partKey, any] }
 
 // partKey names a part by its segment, section and number.
 type partKey struct {
@@ -32,59 +22,9 @@ const (
 	keyDirs    = sections + 1
 )
 
-type cached struct {
-	key   partKey
-	value any
-	size  int64
-	used  atomic.Bool // since eviction last looked
-}
-
-// cacheOverhead is what an entry of the cache takes beside its value, in bytes.
-const cacheOverhead = 200
-
 // NewCache returns a cache of about limit bytes.
-func NewCache(limit int64) *Cache { return &Cache{limit: limit} }
-
-func (c *Cache) get(k partKey) (any, bool) {
-	c.mu.RLock()
-	e, ok := c.items[k]
-	c.mu.RUnlock()
-	if !ok {
-		return nil, false
-	}
-	item := e.Value.(*cached)
-	if !item.used.Load() {
-		item.used.Store(true)
-	}
-	return item.value, true
-}
-
-func (c *Cache) add(k partKey, value any, size int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, ok := c.items[k]; ok || int64(size)+cacheOverhead > c.limit {
-		return
-	}
-	if c.items == nil {
-		c.items = make(map[partKey]*list.Element)
-	}
-	item := &cached{key: k, value: value, size: int64(size) + cacheOverhead}
-	c.items[k] = c.order.PushFront(item)
-	c.size += item.size
-	c.evict()
-}
-
-// evict makes room. What was used since it was last looked at gets another turn, each once.
-func (c *Cache) evict() {
-	for turns := c.order.Len(); c.size > c.limit; turns-- {
-		oldest := c.order.Back()
-		item := oldest.Value.(*cached)
-		if item.used.Swap(false) && turns > 0 {
-			c.order.MoveToFront(oldest)
-			continue
-		}
-		c.order.Remove(oldest)
-		delete(c.items, item.key)
-		c.size -= item.size
-	}
+func NewCache(limit int64) *Cache {
+	c := &Cache{}
+	c.Init(limit)
+	return c
 }

@@ -19,7 +19,8 @@ type source struct {
 
 func (r *source) segment(ctx context.Context, c ipld.CID) (*segment, error) {
 	key := partKey{segment: c, section: keySegment}
-	if v, ok := r.cache.get(key); ok {
+	v, ok, epoch := r.cache.Get(key)
+	if ok {
 		return v.(*segment), nil
 	}
 	block, err := r.get.Get(ctx, c)
@@ -30,7 +31,7 @@ func (r *source) segment(ctx context.Context, c ipld.CID) (*segment, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read segment %s: %w", c, err)
 	}
-	r.cache.add(key, s, 2*len(block))
+	r.cache.AddSince(epoch, key, s, int64(2*len(block)))
 	return s, nil
 }
 
@@ -49,7 +50,8 @@ func (r *source) ref(ctx context.Context, s *segment, sec, n int) (partRef, erro
 // dir returns directory block n of a section.
 func (r *source) dir(ctx context.Context, s *segment, sec, n int) ([]partRef, error) {
 	key := partKey{segment: s.cid, section: uint16(keyDirs + sec), number: int32(n)}
-	if v, ok := r.cache.get(key); ok {
+	v, ok, epoch := r.cache.Get(key)
+	if ok {
 		return v.([]partRef), nil
 	}
 	block, err := r.get.Get(ctx, s.sec[sec].refs[n].cid)
@@ -64,7 +66,7 @@ func (r *source) dir(ctx context.Context, s *segment, sec, n int) ([]partRef, er
 		!bytes.Equal(refs[0].key, s.sec[sec].refs[n].key) {
 		return nil, r.wrap(s, sec, corrupt("directory %d does not fit", n))
 	}
-	r.cache.add(key, refs, 2*len(block))
+	r.cache.AddSince(epoch, key, refs, int64(2*len(block)))
 	return refs, nil
 }
 
@@ -95,7 +97,8 @@ func (r *source) part(
 	ctx context.Context, s *segment, sec, n int, decode func(data []byte) (any, int, error),
 ) (any, error) {
 	key := partKey{segment: s.cid, section: uint16(sec), number: int32(n)}
-	if v, ok := r.cache.get(key); ok {
+	v, ok, epoch := r.cache.Get(key)
+	if ok {
 		return v, nil
 	}
 	data, err := r.raw(ctx, s, sec, n)
@@ -106,7 +109,7 @@ func (r *source) part(
 	if err != nil {
 		return nil, r.wrap(s, sec, fmt.Errorf("part %d: %w", n, err))
 	}
-	r.cache.add(key, v, size)
+	r.cache.AddSince(epoch, key, v, int64(size))
 	return v, nil
 }
 

@@ -311,7 +311,7 @@ func TestReadingWork(t *testing.T) {
 		if err != nil || len(got) != 1 {
 			t.Fatalf("%s: %v, %v", word, got, err)
 		}
-		if n := len(x.src.cache.items); n > parts/6 {
+		if n := x.src.cache.Len(); n > parts/6 {
 			t.Errorf("%s read %d of %d parts", word, n, parts)
 		}
 	}

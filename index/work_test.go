@@ -180,29 +180,6 @@ func (discard) Get(_ context.Context, c ipld.CID) ([]byte, error) {
 	return nil, &store.NotFoundError{CID: c}
 }
 
-func TestCache(t *testing.T) {
-	c := NewCache(10 * (cacheOverhead + 100))
-	key := func(i int) partKey { return partKey{number: int32(i)} }
-	for i := range 10 {
-		c.add(key(i), i, 100)
-	}
-	c.get(key(0))
-	c.add(key(10), 10, 100)
-	c.add(key(11), "too large", 1<<20)
-	var have []int
-	for i := range 12 {
-		if v, ok := c.get(key(i)); ok {
-			have = append(have, v.(int))
-		}
-	}
-	if diff := cmp.Diff([]int{0, 2, 3, 4, 5, 6, 7, 8, 9, 10}, have); diff != "" {
-		t.Errorf("kept (-want +got):\n%s", diff)
-	}
-	if c.size > c.limit {
-		t.Errorf("%d bytes, limit %d", c.size, c.limit)
-	}
-}
-
 // TestVerifyNames makes indexes of other graphs and looks whether Verify names what differs.
 func TestVerifyNames(t *testing.T) {
 	docs := collect(

@@ -167,7 +167,8 @@ func (r *reader) segment(ctx context.Context, c ipld.CID) (*segment, error) {
 func (r *reader) dir(ctx context.Context, s *segment, n int) (dir, error) {
 	c := s.dirs[n]
 	want, first := min(dirFan, s.apart-n*dirFan), s.first[n*graph.IDLen:][:graph.IDLen]
-	if d, ok := r.cache.get(c).(dir); ok && d.len() == want && bytes.Equal(d.first(0), first) {
+	kept, _, epoch := r.cache.Get(c)
+	if d, ok := kept.(dir); ok && d.len() == want && bytes.Equal(d.first(0), first) {
 		return d, nil
 	}
 	data, err := r.get.Get(ctx, c)
@@ -183,7 +184,7 @@ func (r *reader) dir(ctx context.Context, s *segment, n int) (dir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read directory %s: %w", c, err)
 	}
-	r.cache.add(c, d, len(d))
+	r.cache.AddSince(epoch, c, d, int64(len(d)))
 	return d, nil
 }
 
@@ -193,7 +194,8 @@ func (r *reader) part(ctx context.Context, d dir, i int) (*part, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p, ok := r.cache.get(c).(*part); ok {
+	kept, _, epoch := r.cache.Get(c)
+	if p, ok := kept.(*part); ok {
 		return p, nil
 	}
 	data, err := r.get.Get(ctx, c)
@@ -207,7 +209,7 @@ func (r *reader) part(ctx context.Context, d dir, i int) (*part, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read part %s: %w", c, err)
 	}
-	r.cache.add(c, p, p.memory(len(data)))
+	r.cache.AddSince(epoch, c, p, int64(p.memory(len(data))))
 	return p, nil
 }
 

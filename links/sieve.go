@@ -72,7 +72,8 @@ func hashID(id graph.ID) uint64 {
 // sieve reads the sieve of directory n of a segment.
 func (r *reader) sieve(ctx context.Context, s *segment, n int) (sieve, error) {
 	c := s.sieves[n]
-	if v, ok := r.cache.get(c).(sieve); ok {
+	kept, _, epoch := r.cache.Get(c)
+	if v, ok := kept.(sieve); ok {
 		return v, nil
 	}
 	data, err := r.get.Get(ctx, c)
@@ -82,6 +83,6 @@ func (r *reader) sieve(ctx context.Context, s *segment, n int) (sieve, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read sieve %s: %w", c, err)
 	}
-	r.cache.add(c, sieve(data), len(data))
+	r.cache.AddSince(epoch, c, sieve(data), int64(len(data)))
 	return data, nil
 }

@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // Provider is what a configuration needs to know of one kind of server.
@@ -52,9 +53,7 @@ type Client struct {
 	key    func() string
 	opt    Options // without the key
 	client *http.Client
-
-	mu   sync.Mutex
-	next time.Time // when the next request may start; guarded by mu
+	rate   *rate.Limiter
 }
 
 // Open checks the name of a model and the options. Nothing is asked before the first Ask.
@@ -72,7 +71,10 @@ func Open(p Protocol, model string, opt Options) (*Client, error) {
 	opt.Key = ""
 	c := &Client{
 		proto: p, model: model, url: url.String(), opt: opt,
-		key: func() string { return string(key) },
+		key: func() string { return string(key) }, rate: rate.NewLimiter(rate.Inf, 1),
+	}
+	if opt.PerMinute > 0 {
+		c.rate.SetLimit(rate.Limit(float64(opt.PerMinute) / 60))
 	}
 	c.client = &http.Client{
 		Transport:     opt.Transport,
@@ -138,18 +140,10 @@ func (c *Client) ended(err error) error {
 
 // throttle waits until another request may start.
 func (c *Client) throttle(ctx context.Context) error {
-	if c.opt.PerMinute == 0 {
-		return nil
-	}
-	c.mu.Lock()
 	now := c.opt.Clock.Now()
-	start := now
-	if c.next.After(now) {
-		start = c.next
-	}
-	c.next = start.Add(time.Minute / time.Duration(c.opt.PerMinute))
-	c.mu.Unlock()
-	if wait := start.Sub(now); wait > 0 {
+	// The limiter counts in floats, which lose a nanosecond or two.
+	wait := c.rate.ReserveN(now, 1).DelayFrom(now).Round(time.Microsecond)
+	if wait > 0 {
 		return c.opt.Clock.Sleep(ctx, wait)
 	}
 	return nil

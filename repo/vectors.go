@@ -2,7 +2,6 @@ package repo
 
 import (
 	"cmp"
-	"container/list"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -10,12 +9,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/dense"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/cache"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
@@ -45,63 +44,22 @@ func (s *vectorSet) bytes() int64 {
 	return n
 }
 
-// vectorCache keeps the vectors of models in memory, the least recently used leaving first. Safe
-// for concurrent use. One pass over a tree runs at a time, so that it takes at most its limit
-// once more while a set is being read.
+// vectorCache keeps the vectors of models in memory. Safe for concurrent use. One pass over a tree
+// runs at a time, so that it takes at most its limit once more while a set is being read.
 type vectorCache struct {
 	limit int64
 	build chan struct{} // holds a token while a set is being read
-
-	mu    sync.Mutex
-	size  int64
-	sets  map[vectorsOf]*list.Element
-	order list.List // of *vectorSet, the most recently used first
-	epoch int       // how often it was cleared
+	sets  cache.Cache[vectorsOf, *vectorSet]
 }
 
 func newVectorCache(limit int64) *vectorCache {
-	return &vectorCache{
-		limit: limit, build: make(chan struct{}, 1), sets: map[vectorsOf]*list.Element{},
-	}
-}
-
-// get returns a set, nil where it is not kept, and the epoch, which add wants to know.
-func (c *vectorCache) get(key vectorsOf) (set *vectorSet, epoch int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	e := c.sets[key]
-	if e == nil {
-		return nil, c.epoch
-	}
-	c.order.MoveToFront(e)
-	return e.Value.(*vectorSet), c.epoch
-}
-
-// add keeps a set whose reading began in an epoch, unless the cache was cleared since.
-func (c *vectorCache) add(s *vectorSet, epoch int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.sets[s.key] != nil || c.epoch != epoch {
-		return
-	}
-	c.sets[s.key] = c.order.PushFront(s)
-	c.size += s.bytes()
-	for c.size > c.limit && c.order.Len() > 0 {
-		last := c.order.Remove(c.order.Back()).(*vectorSet)
-		c.size -= last.bytes()
-		delete(c.sets, last.key)
-	}
+	c := &vectorCache{limit: limit, build: make(chan struct{}, 1)}
+	c.sets.Init(limit)
+	return c
 }
 
 // clear forgets everything, for what was erased must not stay.
-func (c *vectorCache) clear() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.size = 0
-	c.epoch++
-	clear(c.sets)
-	c.order.Init()
-}
+func (c *vectorCache) clear() { c.sets.Clear() }
 
 // vectors returns the sparse vectors of a model at the state, read in one pass where they are not
 // cached.
@@ -109,7 +67,7 @@ func (c *vectorCache) vectors(
 	ctx context.Context, s *state, model string,
 ) (*vectorSet, error) {
 	key := vectorsOf{s.vectorsRoot(), model}
-	if set, _ := c.get(key); set != nil {
+	if set, ok, _ := c.sets.Get(key); ok {
 		return set, nil
 	}
 	select {
@@ -118,15 +76,15 @@ func (c *vectorCache) vectors(
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	set, epoch := c.get(key)
-	if set != nil { // someone else read it meanwhile
+	set, ok, epoch := c.sets.Get(key)
+	if ok { // someone else read it meanwhile
 		return set, nil
 	}
 	set, err := c.read(ctx, s, key)
 	if err != nil {
 		return nil, fmt.Errorf("read vectors of model %q: %w", model, err)
 	}
-	c.add(set, epoch)
+	c.sets.AddSince(epoch, key, set, set.bytes())
 	return set, nil
 }
 

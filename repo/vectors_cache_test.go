@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/cache"
 )
 
 func setOf(model string, bytes int) *vectorSet {
@@ -18,34 +19,30 @@ func setOf(model string, bytes int) *vectorSet {
 	return s
 }
 
-// TestVectorCache keeps what was used last within its bound, and nothing of before a clearing.
+// TestVectorCache counts what sets take, and keeps nothing of before a clearing.
 func TestVectorCache(t *testing.T) {
-	limit := 3*setOf("a", 1000).bytes() + 10
-	c := newVectorCache(limit)
-	kept := func() (models []string) {
-		for e := c.order.Front(); e != nil; e = e.Next() {
-			models = append(models, e.Value.(*vectorSet).key.model)
+	size := setOf("a", 1000).bytes() + cache.Overhead
+	c := newVectorCache(3*size + 10)
+	add := func(model string, bytes int, epoch int) (kept bool) {
+		s := setOf(model, bytes)
+		c.sets.AddSince(epoch, s.key, s, s.bytes())
+		_, kept, _ = c.sets.Get(s.key)
+		return kept
+	}
+	for _, model := range []string{"a", "b", "c", "d"} {
+		if !add(model, 1000, 0) {
+			t.Errorf("%s is not kept", model)
 		}
-		return models
 	}
-	for _, model := range []string{"a", "b", "c"} {
-		c.add(setOf(model, 1000), 0)
+	if n := c.sets.Len(); n != 3 || c.sets.Bytes() != 3*size {
+		t.Errorf("%d sets of %d bytes, want 3 of %d", n, c.sets.Bytes(), 3*size)
 	}
-	if set, _ := c.get(vectorsOf{model: "a"}); set == nil {
-		t.Fatal("a is not kept")
+	if add("e", int(c.limit)+1, 0) {
+		t.Error("one larger than the cache is kept")
 	}
-	c.add(setOf("d", 1000), 0)
-	if got := kept(); !slices.Equal(got, []string{"d", "a", "c"}) || c.size > limit {
-		t.Errorf("kept %v of %d bytes", got, c.size)
-	}
-	c.add(setOf("e", int(limit)+1), 0)
-	if len(kept()) != 0 || c.size != 0 {
-		t.Errorf("one too large: kept %v of %d bytes", kept(), c.size)
-	}
-	_, epoch := c.get(vectorsOf{model: "f"})
+	_, _, epoch := c.sets.Get(vectorsOf{model: "f"})
 	c.clear()
-	c.add(setOf("f", 1000), epoch)
-	if set, _ := c.get(vectorsOf{model: "f"}); set != nil {
+	if add("f", 1000, epoch) {
 		t.Error("what was read before the clearing is kept")
 	}
 }

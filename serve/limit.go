@@ -9,21 +9,18 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/mnem-project/mnem/operation"
 )
 
 // rates bound how often callers ask: a bucket for each, which holds as many requests as two seconds
-// bring. There are as many buckets as tokens, and a few.
+// bring, at least one. There are as many buckets as tokens, and a few.
 type rates struct {
 	mu      *sync.Mutex
 	each    float64 // a second
 	now     func() time.Time
-	buckets map[string]*bucket
-}
-
-type bucket struct {
-	left float64
-	at   time.Time
+	buckets map[string]*rate.Limiter
 }
 
 // Buckets of those without a token, and of those whose token is none. Ids of tokens look different.
@@ -35,29 +32,33 @@ const (
 )
 
 func newRates(each float64, now func() time.Time) rates {
-	return rates{new(sync.Mutex), each, now, make(map[string]*bucket)}
+	return rates{new(sync.Mutex), each, now, make(map[string]*rate.Limiter)}
 }
 
 // take takes a request of a caller, and returns after how long there is room for it, 0 for now.
 func (r *rates) take(caller string) time.Duration {
+	now := r.now()
+	asked := r.bucket(caller).ReserveN(now, 1)
+	after := asked.DelayFrom(now)
+	if after > 0 {
+		asked.CancelAt(now)
+	}
+	return after
+}
+
+func (r *rates) bucket(caller string) *rate.Limiter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	each, now := r.each, r.now()
-	if caller == unknown {
-		each = unknownRate
-	}
 	b := r.buckets[caller]
 	if b == nil {
-		b = &bucket{left: 2 * each, at: now}
+		each := r.each
+		if caller == unknown {
+			each = unknownRate
+		}
+		b = rate.NewLimiter(rate.Limit(each), max(1, int(2*each)))
 		r.buckets[caller] = b
 	}
-	b.left = min(2*each, b.left+each*max(0, now.Sub(b.at).Seconds()))
-	b.at = now
-	if b.left < 1 {
-		return time.Duration((1 - b.left) / each * float64(time.Second))
-	}
-	b.left--
-	return 0
+	return b
 }
 
 // tooMany is the problem of a caller who asks too often.

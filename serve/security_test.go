@@ -214,6 +214,22 @@ func TestRates(t *testing.T) {
 	}
 }
 
+// TestSlowRate lets one request through where less than one a second may come.
+func TestSlowRate(t *testing.T) {
+	now := time.Unix(0, 0)
+	r := newRates(0.25, func() time.Time { return now })
+	if after := r.take("a"); after != 0 {
+		t.Errorf("the first waits %v", after)
+	}
+	if after := r.take("a"); after != 4*time.Second {
+		t.Errorf("the second waits %v, want 4 s", after)
+	}
+	now = now.Add(4 * time.Second)
+	if after := r.take("a"); after != 0 {
+		t.Errorf("after 4 s it waits %v", after)
+	}
+}
+
 func TestBodiesAreBounded(t *testing.T) {
 	f := newFixture(t, func(c *Config) { c.Limits.Body = 1000 })
 	lines := "Content-Type: " + operation.MediaNDJSON

@@ -139,6 +139,7 @@ func wantsJSON(args []string) bool {
 type cli struct {
 	app       *App
 	program   string // another than mnem, "" for that
+	helpAll   bool   // whether help lists all commands
 	args      []string
 	stdin     *replayed
 	out       *bufio.Writer

@@ -56,7 +56,7 @@ func (c *cli) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "doctor",
 		GroupID: groupCare,
-		Short:   "Check that all is set up well, and say how to put right what is not",
+		Short:   "Check that all is set up well, and say what to do if not",
 		Long: "Look at the repository and its permissions, its store and index, the configuration, the policy,\n" +
 			"the models that are configured, the clients that were integrated, and the space on the disk.\n" +
 			"Each finding is ok, a note, a warning or an error, and comes with what to do about it. Nothing\n" +

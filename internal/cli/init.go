@@ -29,21 +29,26 @@ func (c *cli) initCommand() *cobra.Command {
 			"user's own configuration names one. The first branch is main, or that of --branch.\n\n" +
 			"With --global the repository is the user's own, for what holds in all projects: mnem under\n" +
 			"XDG_DATA_HOME, which is ~/.local/share unless it is set, or the system's directory of\n" +
-			"application data. 'mnem -G' means it, and 'mnem retrieve --with-global' asks it too.",
+			"application data. 'mnem -G' means it, and 'mnem retrieve --with-global' asks it too.\n\n" +
+			"In a git work tree --ignore keeps the repository out of git: it adds .mnem/ to DIR/.gitignore.",
 		Example: "  mnem init\n  mnem init --global\n  mnem init notes --author 'Ada Lovelace' --branch trunk",
 		Args:    cobra.MaximumNArgs(1),
 	}
 	c.writeFlags(cmd)
 	var branch string
+	var ignore bool
+	cmd.Flags().BoolVar(&ignore, "ignore", false, "in a git work tree: add .mnem/ to DIR/.gitignore")
 	cmd.Flags().StringVarP(&branch, "branch", "b", repo.DefaultBranch, "the `NAME` of the first branch")
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		return c.runInit(cmd, args, branch)
+		return c.runInit(cmd, args, branch, ignore)
 	})
 }
 
-func (c *cli) runInit(cmd *cobra.Command, args []string, branch string) error {
+func (c *cli) runInit(cmd *cobra.Command, args []string, branch string, ignore bool) error {
 	dir := firstOf(c.global.repo, c.env("MNEM_REPO"), c.app.Dir)
 	switch {
+	case c.global.user && ignore:
+		return usagef("--global and --ignore exclude each other")
 	case c.global.user && (len(args) == 1 || c.global.repo != ""):
 		return usagef("--global and a directory exclude each other")
 	case c.global.user:
@@ -57,6 +62,13 @@ func (c *cli) runInit(cmd *cobra.Command, args []string, branch string) error {
 	dir = c.absolute(dir)
 	if filepath.Base(dir) == repo.DirName {
 		dir = filepath.Dir(dir)
+	}
+	top := gitWorkTree(dir)
+	switch {
+	case ignore && top == "":
+		return usagef("--ignore: %s is in no git work tree", dir)
+	case c.global.user:
+		top = ""
 	}
 	c.global.repo, c.global.user = dir, false
 	path := filepath.Join(dir, repo.DirName)
@@ -98,9 +110,14 @@ func (c *cli) runInit(cmd *cobra.Command, args []string, branch string) error {
 		}
 	}
 	if c.global.json {
-		return c.printJSON(initJSON{path, opt.Branch, author})
+		err = c.printJSON(initJSON{path, opt.Branch, author})
+	} else {
+		err = c.printf("empty repository in %s, author %s\n", line(path), line(author))
 	}
-	return c.printf("empty repository in %s, author %s\n", line(path), line(author))
+	if err != nil {
+		return err
+	}
+	return c.offerIgnore(cmd.Context(), dir, top, ignore)
 }
 
 // firstAuthor returns the author of a new repository, and whether its configuration must say so.

@@ -52,7 +52,7 @@ func (c *cli) purgeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "purge (NODE | --text) --yes",
 		GroupID: groupCare,
-		Short:   "Erase a node, or a text wherever it stands, from every commit for good",
+		Short:   "Erase a node or a text from every commit for good",
 		Long: "Erase every version of a node, in all commits, with its embeddings and content, and leave\n" +
 			"a redaction in place of each: reason, time and author. One operation, which cannot be undone,\n" +
 			"first removes the node from every branch and stage that has it. Commits keep their CIDs, and\n" +

@@ -39,64 +39,17 @@ const (
 	groupCare    = "care"
 )
 
-// usageTemplate is cobra's, with one line of usage, the groups in their order, and topics under the
-// command that shows them.
-const usageTemplate = `Usage:
-  {{if .HasAvailableSubCommands}}{{.CommandPath}} COMMAND{{else}}{{.UseLine}}{{end}}
-{{- if .HasExample}}
-
-Examples:
-{{.Example}}
-{{- end}}
-{{- if .HasAvailableSubCommands}}
-{{- $all := .Commands}}
-{{- if .Groups}}
-{{- range $group := .Groups}}
-
-{{.Title}}
-{{- range $all}}{{if and (eq .GroupID $group.ID) .IsAvailableCommand}}
-  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}
-{{- end}}
-{{- else}}
-
-Commands:
-{{- range $all}}{{if .IsAvailableCommand}}
-  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}
-{{- end}}
-{{- end}}
-{{- if .HasAvailableLocalFlags}}
-
-Flags:
-{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}
-{{- end}}
-{{- if .HasAvailableInheritedFlags}}
-
-Flags of every command:
-{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}
-{{- end}}
-{{- if .HasHelpSubCommands}}
-
-Topics, shown by '{{.CommandPath}} help TOPIC':
-{{- range .Commands}}{{if .IsAdditionalHelpTopicCommand}}
-  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}
-{{- end}}
-{{- if .HasAvailableSubCommands}}
-
-Use '{{.CommandPath}} COMMAND --help' for more about a command.
-{{- end}}
-`
-
 // root returns the command that holds those which a command line needs; no line needs all.
 func (c *cli) root(args ...string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "mnem",
 		Short: "git for an AI agent's memory",
-		Long: "mnem keeps an agent's memory as a graph under version control: commit facts, diff and\n" +
-			"branch them, and retrieve against an immutable commit under a token budget. The same\n" +
-			"commit and request give the same bytes in every process.",
-		Example: `  mnem init
-  echo '{"node":{"key":"alice","type":"Person","summary":"Alice leads infra"}}' | ` +
-			"mnem commit -m 'who leads infra' -\n  mnem retrieve 'who leads infra?'",
+		Long: "mnem keeps an agent's memory as a graph under version control: commit facts,\n" +
+			"diff and branch them, and retrieve against an immutable commit under a token\n" +
+			"budget. The same commit and request give the same bytes in every process.",
+		Example: "  mnem init\n" +
+			"  mnem remember 'We moved billing to Stripe because PayPal kept failing'\n" +
+			"  mnem recall 'why did we move billing?'",
 	}
 	c.parent(root)
 	root.AddGroup(
@@ -116,7 +69,7 @@ func (c *cli) root(args ...string) *cobra.Command {
 		root.AddCommand(topicCommand(t))
 	}
 	root.SetHelpCommandGroupID(groupStart)
-	checkHelp(root)
+	c.checkHelp(root)
 	root.Version = versions().Version
 	return root
 }
@@ -127,7 +80,7 @@ func (c *cli) rootFlags(root *cobra.Command) {
 		return hint(usagef("%w", err), "see '%s --help'", cmd.CommandPath())
 	})
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetUsageTemplate(usageTemplate)
+	c.setUsage(root)
 	g, f := &c.global, root.PersistentFlags()
 	f.StringVarP(&g.repo, "repo", "R", "", "repository `PATH`: the directory that holds .mnem "+
 		"(MNEM_REPO; default: found from here upward)")

@@ -27,30 +27,6 @@ func topicCommand(t topic) *cobra.Command {
 	return &cobra.Command{Use: t.Name, Short: t.Short, Long: t.Long}
 }
 
-// checkHelp makes the help of what there is none of an error.
-func checkHelp(root *cobra.Command) {
-	root.InitDefaultHelpCmd()
-	for _, cmd := range root.Commands() {
-		if cmd.Name() == "help" {
-			cmd.Args = knownHelp
-		}
-	}
-}
-
-// knownHelp refuses what is neither a command nor a topic.
-func knownHelp(cmd *cobra.Command, args []string) error {
-	_, rest, err := cmd.Root().Find(args)
-	if err == nil && len(rest) == 0 {
-		return nil
-	}
-	var names []string
-	for _, t := range topics() {
-		names = append(names, t.Name)
-	}
-	return hint(fmt.Errorf("no help about %q", strings.Join(args, " ")),
-		"topics are %s; 'mnem --help' lists the commands", strings.Join(names, ", "))
-}
-
 const changesTopic = `
 Changes enter as JSON Lines: one change a line, all applied or none. Errors name file and line.
 

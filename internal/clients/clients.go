@@ -218,7 +218,7 @@ func (c Client) entry(text []byte, name string) (Entry, bool, error) {
 	} else {
 		var root *value
 		if root, err = parseJSONC(text); root != nil {
-			all, _ = root.plain(text).(map[string]any)
+			all, _ = root.plain().(map[string]any)
 		}
 	}
 	if err != nil {

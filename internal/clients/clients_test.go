@@ -51,7 +51,8 @@ func TestDamagedFilesAreRefused(t *testing.T) {
 	for _, text := range []string{
 		"{", `{"a" 1}`, `{"a": 1} x`, `{"a": 1,, "b": 2}`, `{"a": tru}`, `{"a": "x}`, "{\"a\": \"\n\"}", `{"a": 01}`,
 		`/* {}`, `{"a": 1 "b": 2}`, "\xff{}", `{"a": 1, "a": 2}`, `[1]`, `"x"`, `{"mcpServers": []}`,
-		`{"mcpServers": {"mnem": 1}}`, strings.Repeat("[", 1000), `{"a": [1 2]}`, `{"a": nul`, `{,}`,
+		`{"mcpServers": {"mnem": 1}}`, strings.Repeat("[", 1000), strings.Repeat("[", 8<<20), "/*/ \" */" + strings.Repeat("[", 8<<20),
+		`{"a": [1 2]}`, `{"a": nul`, `{,}`,
 	} {
 		if got, err := setJSON([]byte(text), section, name, jsonFields()); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%q: %v, %q", text, err, got)
@@ -122,7 +123,7 @@ func TestSetAndRemoveRestore(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, set)
 		}
-		got := root.plain(set).(map[string]any)[section].(map[string]any)[name]
+		got := root.plain().(map[string]any)[section].(map[string]any)[name]
 		want := map[string]any{"command": mnem.Command, "args": decoded(mnem.Args)}
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("seed %d: the entry is %v", seed, got)

@@ -5,13 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
+
+	"github.com/tailscale/hujson"
 )
 
 // ErrDamaged is wrapped by the error for a file that does not read as what it should be.
 var ErrDamaged = errors.New("the file is damaged")
 
-// maxDepth bounds how deep values may nest.
+// maxDepth bounds how deep values may nest: the library's parser calls itself for each level.
 const maxDepth = 200
 
 // value is a value of JSON with comments, and where it is in the text.
@@ -19,9 +22,9 @@ type value struct {
 	start, end int
 	kind       byte // first byte: { [ " or that of a number or word
 	members    []member
-	items      []*value
 	last       int // where another member may begin: after the last value, comma and comment
 	comma      int // of the trailing comma, -1 for none
+	said       any // without comments and layout, for comparison; nil for an object
 }
 
 // member is one member of an object.
@@ -47,219 +50,139 @@ func (v *value) member(name string) *member {
 	return nil
 }
 
-// scanner reads JSON with comments and trailing commas.
-type scanner struct {
-	text []byte
-	at   int
-	mark int  // end of the last token or comment
-	line bool // whether that was a comment that its line ends
-}
-
-// parseJSONC reads a whole file. Nothing but blanks and comments is an empty object, which has no
-// place in the text: its end is 0 and its start behind it.
+// parseJSONC reads a whole file. It is nil where there is nothing but blanks and comments.
 func parseJSONC(text []byte) (*value, error) {
 	if !utf8.Valid(text) {
 		return nil, fmt.Errorf("%w: not UTF-8", ErrDamaged)
 	}
-	s := &scanner{text: text}
+	if tooDeep(text) {
+		return nil, fmt.Errorf("%w: nested too deep", ErrDamaged)
+	}
+	// A mark of the byte order is no blank to the parser, and a comment wants the end of its line.
+	blanked := append(bytes.Clone(text), '\n')
 	if bytes.HasPrefix(text, []byte("\xef\xbb\xbf")) {
-		s.at = 3
+		copy(blanked, "   ")
 	}
-	if err := s.blank(); err != nil {
-		return nil, err
-	}
-	if s.at == len(text) {
-		return nil, nil
-	}
-	v, err := s.value(0)
-	if err == nil {
-		err = s.blank()
-	}
-	if err == nil && s.at < len(text) {
-		err = s.fail("text after the value")
-	}
-	return v, err
-}
-
-// token notes that one ends here.
-func (s *scanner) token() { s.mark, s.line = s.at, false }
-
-func (s *scanner) fail(what string) error {
-	line := 1 + bytes.Count(s.text[:s.at], []byte("\n"))
-	return fmt.Errorf("%w: line %d: %s", ErrDamaged, line, what)
-}
-
-// blank passes over blanks and comments.
-func (s *scanner) blank() error {
-	for s.at < len(s.text) {
-		switch c := s.text[s.at]; {
-		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
-			s.at++
-			continue
-		case c != '/' || s.at+1 == len(s.text):
-			return nil
+	root, err := hujson.Parse(blanked)
+	if err != nil {
+		more, moreErr := hujson.Parse(append(bytes.Clone(blanked), '0'))
+		if moreErr == nil && more.StartOffset == len(blanked) {
+			return nil, nil
 		}
-		end, skip := -1, 0
-		switch s.text[s.at+1] {
-		case '/':
-			if end = bytes.IndexAny(s.text[s.at:], "\r\n"); end < 0 {
-				end = len(s.text) - s.at
+		return nil, fmt.Errorf("%w: %s", ErrDamaged, strings.TrimPrefix(err.Error(), "hujson: "))
+	}
+	return place(blanked, &root)
+}
+
+// place returns where a value is.
+func place(text []byte, from *hujson.Value) (*value, error) {
+	v := &value{start: from.StartOffset, end: from.EndOffset, kind: text[from.StartOffset], comma: -1}
+	switch in := from.Value.(type) {
+	case *hujson.Object:
+		return v, v.placeMembers(text, in)
+	case *hujson.Array:
+		items := make([]any, len(in.Elements))
+		for i := range in.Elements {
+			item, err := place(text, &in.Elements[i])
+			if err != nil {
+				return nil, err
 			}
-		case '*':
-			end, skip = bytes.Index(s.text[s.at+2:], []byte("*/")), 4
+			items[i] = item.plain()
 		}
-		if end < 0 {
-			return s.fail("a comment does not end")
+		v.said = items
+	case hujson.Literal:
+		v.said = json.Number(in)
+		if in.Kind() == '"' {
+			v.said = in.String()
 		}
-		s.line = s.text[s.at+1] == '/'
-		s.at += end + skip
-		s.mark = s.at
 	}
-	return nil
+	return v, nil
 }
 
-func (s *scanner) value(depth int) (*value, error) {
-	if s.at == len(s.text) {
-		return nil, s.fail("the file ends where a value is missing")
-	}
-	if depth > maxDepth {
-		return nil, s.fail("nested too deep")
-	}
-	v := &value{start: s.at, kind: s.text[s.at], comma: -1}
-	var err error
-	switch v.kind {
-	case '{', '[':
-		err = s.list(v, depth)
-	case '"':
-		_, err = s.str()
-	default:
-		err = s.word()
-	}
-	v.end = s.at
-	s.token()
-	return v, err
-}
-
-// list reads an object or array.
-func (s *scanner) list(v *value, depth int) error {
-	closing := v.kind + 2 // } follows { by two, and ] [
-	s.at++
-	s.token()
-	for fresh := true; ; fresh = false {
-		if err := s.blank(); err != nil {
-			return err
-		}
-		v.last = s.mark
-		if s.at == len(s.text) {
-			return s.fail("the file ends inside " + string(v.kind))
-		}
-		if s.text[s.at] == closing {
-			s.at++
-			return nil
-		}
-		if !fresh && v.comma < 0 {
-			return s.fail("a comma is missing")
-		}
-		if err := s.element(v, depth); err != nil {
-			return err
-		}
-	}
-}
-
-// element reads one member or item, and the comma after it.
-func (s *scanner) element(v *value, depth int) error {
-	m := member{start: s.at, prev: s.mark, line: s.line, comma: -1}
-	var err error
-	if v.kind == '{' {
-		if m.key, err = s.str(); err == nil {
-			err = s.blank()
-		}
-		if err == nil && (s.at == len(s.text) || s.text[s.at] != ':') {
-			err = s.fail("a colon is missing")
-		}
-		if err != nil {
-			return err
-		}
-		s.at++
-		if err := s.blank(); err != nil {
-			return err
-		}
+func (v *value) placeMembers(text []byte, in *hujson.Object) error {
+	v.last, _ = behind(v.start+1, in.AfterExtra)
+	for i := range in.Members {
+		from := &in.Members[i]
+		m := member{key: from.Name.Value.(hujson.Literal).String(), start: from.Name.StartOffset, comma: -1}
+		m.prev, m.line = behind(m.start-len(from.Name.BeforeExtra), from.Name.BeforeExtra)
 		if v.member(m.key) != nil {
-			return s.fail(fmt.Sprintf("%q is there twice", m.key))
+			line := 1 + bytes.Count(text[:m.start], []byte("\n"))
+			return fmt.Errorf("%w: line %d: %q is there twice", ErrDamaged, line, m.key)
 		}
-	}
-	if m.value, err = s.value(depth + 1); err != nil {
-		return err
-	}
-	if err := s.blank(); err != nil {
-		return err
-	}
-	v.comma = -1
-	if s.at < len(s.text) && s.text[s.at] == ',' {
-		m.comma, v.comma = s.at, s.at
-		s.at++
-		s.token()
-	}
-	if v.kind == '{' {
+		var err error
+		if m.value, err = place(text, &from.Value); err != nil {
+			return err
+		}
+		at := m.value.end + len(from.Value.AfterExtra)
+		if v.comma = -1; text[at] == ',' {
+			m.comma, v.comma = at, at
+			at++
+		} else {
+			at = m.value.end
+		}
+		v.last, _ = behind(at, in.AfterExtra)
 		v.members = append(v.members, m)
-	} else {
-		v.items = append(v.items, m.value)
 	}
 	return nil
 }
 
-func (s *scanner) str() (string, error) {
-	if s.at == len(s.text) || s.text[s.at] != '"' {
-		return "", s.fail("a string is missing")
-	}
-	for end := s.at + 1; end < len(s.text); end++ {
-		switch s.text[end] {
-		case '\\':
-			end++
-		case '"':
-			var out string
-			if err := json.Unmarshal(s.text[s.at:end+1], &out); err != nil {
-				return "", s.fail("a string is not well formed")
+// behind returns where the last comment of some blanks and comments ends, or where these begin, at
+// a place; line tells whether that is a comment that its line ends.
+func behind(at int, extra hujson.Extra) (end int, line bool) {
+	end = at
+	for rest := []byte(extra); ; {
+		rest = bytes.TrimLeft(rest, " \t\r\n")
+		if len(rest) == 0 {
+			return end, line
+		}
+		n := bytes.Index(rest, []byte("*/")) + 2
+		if line = rest[1] == '/'; line {
+			n = len(rest)
+			if i := bytes.IndexByte(rest, '\n'); i >= 0 {
+				n = i
 			}
-			s.at = end + 1
-			return out, nil
+			n = len(bytes.TrimRight(rest[:n], "\r"))
+		}
+		end = at + len(extra) - len(rest) + n
+		rest = rest[n:]
+	}
+}
+
+// tooDeep reports whether brackets nest deeper than maxDepth.
+func tooDeep(text []byte) bool {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		rest := text[i:]
+		switch {
+		case text[i] == '[' || text[i] == '{':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case text[i] == ']' || text[i] == '}':
+			depth--
+		case text[i] == '"':
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+		case bytes.HasPrefix(rest, []byte("//")):
+			i += max(0, bytes.IndexByte(rest, '\n'))
+		case bytes.HasPrefix(rest, []byte("/*")):
+			i += 2 + max(0, bytes.Index(rest[2:], []byte("*/")))
 		}
 	}
-	return "", s.fail("a string does not end")
-}
-
-// word reads a number, true, false or null.
-func (s *scanner) word() error {
-	end := s.at
-	for end < len(s.text) && !bytes.ContainsRune([]byte(" \t\r\n,:{}[]\"/"), rune(s.text[end])) {
-		end++
-	}
-	if end == s.at || !json.Valid(s.text[s.at:end]) {
-		return s.fail("a value is not well formed")
-	}
-	s.at = end
-	return nil
+	return false
 }
 
 // plain returns what a value says, without comments and layout, for comparison.
-func (v *value) plain(text []byte) any {
-	switch v.kind {
-	case '{':
-		out := make(map[string]any, len(v.members))
-		for _, m := range v.members {
-			out[m.key] = m.value.plain(text)
-		}
-		return out
-	case '[':
-		out := make([]any, len(v.items))
-		for i, item := range v.items {
-			out[i] = item.plain(text)
-		}
-		return out
-	case '"':
-		var s string
-		_ = json.Unmarshal(text[v.start:v.end], &s) // it was read before
-		return s
+func (v *value) plain() any {
+	if v.kind != '{' {
+		return v.said
 	}
-	return json.Number(text[v.start:v.end])
+	out := make(map[string]any, len(v.members))
+	for _, m := range v.members {
+		out[m.key] = m.value.plain()
+	}
+	return out
 }

@@ -87,7 +87,7 @@ func setEntry(text []byte, sec *value, name string, fields []field, unit string)
 		data := encode(f.value)
 		if m := old.value.member(f.name); m == nil {
 			text = apply(text, insert(text, old.value, f.name, func(string, string) string { return data })...)
-		} else if !reflect.DeepEqual(m.value.plain(text), decoded(f.value)) {
+		} else if !reflect.DeepEqual(m.value.plain(), decoded(f.value)) {
 			text = apply(text, edit{m.value.start, m.value.end, data})
 		} else {
 			continue
@@ -281,7 +281,7 @@ func checkJSON(text, out []byte, section, name string, fields []field) error {
 		if err != nil || root == nil {
 			return map[string]any{}, err
 		}
-		all, _ := root.plain(text).(map[string]any)
+		all, _ := root.plain().(map[string]any)
 		return all, nil
 	}
 	before, err := said(text)

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// budget is how many bytes the program may have, stripped, for linux/amd64. What makes it larger
+// says by how much here:
+//
+//	30,760,000  what there is: 10 MB machine code, 10 MB tables of functions, 4 MB constants, 1.3 MB
+//	            vocabularies
+//	    25,000  JSON with comments by hujson
+const budget = 31_000_000
+
+// TestSize builds the program as it is published. A jump of megabytes is mostly text/template, or
+// reflection by the names of methods: with either the linker keeps every exported method.
+func TestSize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("links a program")
+	}
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("other systems have other sizes")
+	}
+	program := filepath.Join(t.TempDir(), "mnem")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, ".")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	info, err := os.Stat(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Size() > budget {
+		t.Errorf("%d bytes, budget %d: see go tool nm -size -sort size", info.Size(), budget)
+	}
+	t.Logf("%d bytes, %d left", info.Size(), budget-info.Size())
+}
+
+// TestDearPackages names what must not come back into the program.
+func TestDearPackages(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	linked := strings.Fields(string(out))
+	if len(linked) < 100 {
+		t.Fatalf("only %d packages", len(linked))
+	}
+	for _, pkg := range []string{
+		"github.com/tiktoken-go/tokenizer/codec",      // vocabularies as code: 8 MB
+		"github.com/mnem-project/mnem/internal/bench", // a program of its own
+		"github.com/mnem-project/mnem/internal/evaluate", "github.com/mnem-project/mnem/internal/perf",
+	} {
+		if slices.Contains(linked, pkg) {
+			t.Errorf("%s is linked", pkg)
+		}
+	}
+}

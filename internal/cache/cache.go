@@ -1,0 +1,106 @@
+// Package cache keeps decoded values in memory, up to a number of bytes.
+package cache
+
+import (
+	"container/list"
+	"sync"
+	"sync/atomic"
+)
+
+// Overhead is what an entry takes beside its value, in bytes, about.
+const Overhead = 200
+
+// Cache keeps values by their keys; those that were not used for long leave first, about (clock, not
+// exact order), so that readers do not wait for each other. What a key means must never change. The
+// zero Cache keeps nothing. Safe for concurrent use.
+type Cache[K comparable, V any] struct {
+	mu    sync.RWMutex
+	limit int64
+	size  int64
+	items map[K]*list.Element
+	order list.List // of *kept[K, V], the newest first
+	epoch int       // how often it was cleared
+}
+
+type kept[K comparable, V any] struct {
+	key   K
+	value V
+	size  int64
+	used  atomic.Bool // since eviction last looked
+}
+
+// Init sets how many bytes are kept, about. It is called before anything else.
+func (c *Cache[K, V]) Init(limit int64) { c.limit = limit }
+
+// Get returns what is kept, and the epoch, which AddSince wants to know.
+func (c *Cache[K, V]) Get(key K) (value V, ok bool, epoch int) {
+	c.mu.RLock()
+	e, epoch := c.items[key], c.epoch
+	c.mu.RUnlock()
+	if e == nil {
+		return value, false, epoch
+	}
+	item := e.Value.(*kept[K, V])
+	if !item.used.Load() { // a write that others wait for
+		item.used.Store(true)
+	}
+	return item.value, true, epoch
+}
+
+// AddSince keeps what was read since an epoch, of so many bytes, unless the cache was cleared
+// meanwhile or the value is larger than all of it.
+func (c *Cache[K, V]) AddSince(epoch int, key K, value V, size int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.items[key] != nil || c.epoch != epoch || size+Overhead > c.limit {
+		return
+	}
+	if c.items == nil {
+		c.items = make(map[K]*list.Element)
+	}
+	item := &kept[K, V]{key: key, value: value, size: size + Overhead}
+	c.items[key] = c.order.PushFront(item)
+	c.size += item.size
+	c.evict(item)
+}
+
+// evict makes room. What was used since it was last looked at gets another turn, as does the newest,
+// each once: readers that are busy meanwhile cannot keep this from ending, and what has just been
+// read is not the first to go where all else is in use.
+func (c *Cache[K, V]) evict(newest *kept[K, V]) {
+	for turns := c.order.Len(); c.size > c.limit; turns-- {
+		oldest := c.order.Back()
+		item := oldest.Value.(*kept[K, V])
+		if (item.used.Swap(false) || item == newest) && turns > 0 {
+			c.order.MoveToFront(oldest)
+			continue
+		}
+		c.order.Remove(oldest)
+		delete(c.items, item.key)
+		c.size -= item.size
+	}
+}
+
+// Clear forgets everything: what was erased must not stay.
+func (c *Cache[K, V]) Clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.size = 0
+	c.epoch++
+	clear(c.items)
+	c.order.Init()
+}
+
+// Bytes returns about how many bytes are kept.
+func (c *Cache[K, V]) Bytes() int64 {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.size
+}
+
+// Len returns how many values are kept.
+func (c *Cache[K, V]) Len() int {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return len(c.items)
+}

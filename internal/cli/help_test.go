@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// TestHelpIsShort holds what a newcomer sees first to a dozen commands, and all of it to the width
+// of a terminal.
+func TestHelpIsShort(t *testing.T) {
+	w := newWorld(t)
+	short, _ := w.run(0, "--help")
+	all, _ := w.run(0, "help", "--all")
+	var missing []string
+	listed := 0
+	for _, cmd := range commands() {
+		line := "\n  " + cmd.Name + " "
+		hidden := cmd.New(&cli{app: w.App}).Hidden
+		if strings.Contains(all, line) == hidden {
+			missing = append(missing, cmd.Name)
+		}
+		if !strings.Contains(short, line) {
+			continue
+		}
+		listed++
+		if !slices.Contains(basics, cmd.Name) {
+			t.Errorf("%s is listed", cmd.Name)
+		}
+	}
+	if len(missing) > 0 || listed != len(basics) || listed > 12 {
+		t.Errorf("%d commands in the short help; wrong in the long one: %v", listed, missing)
+	}
+	if !strings.Contains(short, "'mnem help --all'") {
+		t.Errorf("the short help does not say where the rest is:\n%s", short)
+	}
+	for _, line := range strings.Split(short+all, "\n") {
+		if len(line) > helpWidth {
+			t.Errorf("%d columns: %s", len(line), line)
+		}
+	}
+}
+
+// TestFlagsAreNarrow holds what help says of flags and commands to the width of a terminal.
+func TestFlagsAreNarrow(t *testing.T) {
+	eachCommand(func(path string, cmd *cobra.Command) {
+		usage := cmd.UsageString()
+		_, flags, _ := strings.Cut(usage, "\nFlags")
+		for _, line := range strings.Split(flags, "\n") {
+			// A value is one word and stays whole.
+			if len([]rune(line)) > helpWidth && strings.Contains(strings.TrimSpace(line), " ") {
+				t.Errorf("%s: %d columns: %s", path, len(line), line)
+			}
+		}
+	})
+}
