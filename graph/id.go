@@ -48,6 +48,28 @@ func (id ID) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + id.String() + `"`), nil
 }
 
+// UnmarshalJSON reads what MarshalJSON wrote, and nothing else.
+func (id *ID) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		*id = ID{}
+		return nil
+	}
+	read, err := ParseID(unquoted(data))
+	if err == nil {
+		*id = read
+	}
+	return err
+}
+
+// unquoted returns what is between the quotes of a JSON string without escapes, else what is no id and
+// no time.
+func unquoted(data []byte) string {
+	if n := len(data); n > 2 && data[0] == '"' && data[n-1] == '"' {
+		return string(data[1 : n-1])
+	}
+	return ""
+}
+
 // IsZero reports whether id identifies nothing.
 func (id ID) IsZero() bool { return id == ID{} }
 

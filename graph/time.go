@@ -43,6 +43,25 @@ func (o OptTime) String() string {
 // MarshalJSON writes the time as String has it.
 func (t Time) MarshalJSON() ([]byte, error) { return []byte(`"` + t.String() + `"`), nil }
 
+// UnmarshalJSON reads a time as ParseTime does.
+func (t *Time) UnmarshalJSON(data []byte) error {
+	read, err := ParseTime(unquoted(data))
+	if err == nil {
+		*t = read
+	}
+	return err
+}
+
+// UnmarshalJSON reads a time as ParseTime does, or null for none.
+func (o *OptTime) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		*o = OptTime{}
+		return nil
+	}
+	o.Given = true
+	return o.Time.UnmarshalJSON(data)
+}
+
 // MarshalJSON writes the time as String has it, null where it is absent.
 func (o OptTime) MarshalJSON() ([]byte, error) {
 	if !o.Given {

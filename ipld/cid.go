@@ -146,6 +146,22 @@ func (c CID) MarshalJSON() ([]byte, error) {
 	return append(c.appendText(append(make([]byte, 0, TextLen+2), '"')), '"'), nil
 }
 
+// UnmarshalJSON reads what MarshalJSON wrote, and nothing else.
+func (c *CID) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		*c = CID{}
+		return nil
+	}
+	if len(data) != TextLen+2 || data[0] != '"' || data[len(data)-1] != '"' {
+		return fmt.Errorf("%w: not the text form of a CID, nor null", ErrInvalid)
+	}
+	read, err := ParseCID(string(data[1 : len(data)-1]))
+	if err == nil {
+		*c = read
+	}
+	return err
+}
+
 func (c CID) appendText(b []byte) []byte {
 	var bin [CIDLen]byte
 	return textEncoding.AppendEncode(append(b, 'b'), c.Append(bin[:0]))
