@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// dateToken is a token of clause 9.9.
+// dateToken is a token of clause 6.11.
 type dateToken struct {
 	form     string // "=x " for a token x, "#digits:value " for a number, "? " for one that fits nothing
 	from, to int    // code points, the Ignored left out

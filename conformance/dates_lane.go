@@ -11,7 +11,7 @@ type timeAsked struct {
 	length   int64
 }
 
-// datesOf is what clause 9.9 reads in the text of a request.
+// datesOf is what clause 6.11 reads in the text of a request.
 type datesOf struct {
 	asked    []timeAsked
 	fromNow  bool // whether a date counts from now

@@ -71,7 +71,7 @@ func dateRegexp(pattern string) *regexp.Regexp {
 	return regexp.MustCompile(out)
 }
 
-// datePattern is a row of the tables of clause 9.9.
+// datePattern is a row of the tables of clause 6.11.
 type datePattern struct {
 	re    *regexp.Regexp
 	means string

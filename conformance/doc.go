@@ -1,4 +1,4 @@
-// Command conformance writes the conformance vectors of mnem, from the text of SPEC.md alone.
+// Command conformance writes the conformance vectors of mnem, from the text of the specification alone.
 //
 // It is a second implementation: slow, naive and separate on purpose. It is a module of its own that
 // imports the standard library and, for the stemmer, snowballstem, and nothing of mnem, so that a

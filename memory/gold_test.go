@@ -26,7 +26,7 @@ var golds = map[string]struct {
 	"check-weight":     {9, goldCheckWeight},
 	"check-thresholds": {10, goldThresholds},
 	"explore":          {13, goldExplore},
-	"importance":       {30, goldImportance},
+	"importance":       {35, goldImportance},
 	"links":            {8, goldLinks},
 	"marking":          {89, goldMarking},
 	"memory-id":        {9, goldMemoryID},

@@ -49,6 +49,9 @@ func runRecord(t *testing.T, v vector) {
 	parse(t, v.Expect, &want)
 	block := expand(t, in.Block)
 	rec, err := decoders[v.Layer](block)
+	if canonical := ipld.Check(block); (canonical != nil) != (v.Fails == "encoding") {
+		t.Errorf("fails as %q, and its encoding is refused with %v", v.Fails, canonical)
+	}
 	if refusal(t, v, err) {
 		return
 	}

@@ -3,6 +3,7 @@ package cases
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -12,6 +13,8 @@ type failing struct{ testing.TB }
 type stopped struct{}
 
 func (failing) Helper()               {}
+func (failing) Logf(string, ...any)   {}
+func (failing) Errorf(string, ...any) { panic(stopped{}) }
 func (failing) Fatal(...any)          { panic(stopped{}) }
 func (failing) Fatalf(string, ...any) { panic(stopped{}) }
 
@@ -71,5 +74,35 @@ func TestBytes(t *testing.T) {
 		if !fails(t, func(t testing.TB) { Bytes(t, bad) }) {
 			t.Errorf("%q is taken", bad)
 		}
+	}
+}
+
+// TestGold scores two cases of which one is answered as expected, and takes the answers over.
+func TestGold(t *testing.T) {
+	t.Setenv("MNEM_REWRITE", "")
+	path := filepath.Join(t.TempDir(), "set.jsonl")
+	lines := `{"name":"a","title":"t","input":{"n":1},"expect":{"<n>":1,"m":[]}}` + "\n" +
+		`{"name":"b","title":"t","input":{"n":2},"expect":{"<n>":1,"m":[]}}` + "\n"
+	if err := os.WriteFile(path, []byte(lines), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	answer := func(t testing.TB, c Case) any {
+		var in struct{ N int64 }
+		Parse(t, c.Input, &in)
+		return map[string]any{"m": []int{}, "<n>": in.N}
+	}
+	for least := range 3 {
+		failed := fails(t, func(t testing.TB) { Gold(t, path, least, answer) })
+		if failed != (least > 1) {
+			t.Errorf("1 of 2 where %d are wanted: failed %v", least, failed)
+		}
+	}
+	t.Setenv("MNEM_REWRITE", "1")
+	Gold(t, path, 0, answer)
+	t.Setenv("MNEM_REWRITE", "")
+	Gold(t, path, 2, answer)
+	if got, err := os.ReadFile(path); err != nil ||
+		string(got) != strings.Replace(lines, `"input":{"n":2},"expect":{"<n>":1`, `"input":{"n":2},"expect":{"<n>":2`, 1) {
+		t.Errorf("written as %s, %v", got, err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 // what it returns with what the case expects, and fails the test where fewer than least are equal. Each
 // that differs is logged. After a change of a rule that is wanted, MNEM_REWRITE=1 writes the answers
 // as they are now in place of the expected ones, to be reviewed case by case.
-func Gold(t *testing.T, path string, least int, answer func(t testing.TB, c Case) any) {
+func Gold(t testing.TB, path string, least int, answer func(t testing.TB, c Case) any) {
 	t.Helper()
 	var anew bytes.Buffer
 	equal, all := 0, Read(t, path)

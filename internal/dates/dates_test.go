@@ -27,7 +27,7 @@ func show(ranges []Range) string {
 	return strings.Join(out, " ")
 }
 
-// TestRead shows what is read; the vectors of clause 9.9 have all patterns.
+// TestRead shows what is read; the vectors of clause 6.11 have all patterns.
 func TestRead(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                      "",

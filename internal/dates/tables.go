@@ -74,7 +74,7 @@ const (
 	shiftWeek                // W of a week shifted from now
 )
 
-// pattern is one row of the tables of clause 9.9: what stands in the text, and what it means.
+// pattern is one row of the tables of clause 6.11: what stands in the text, and what it means.
 //
 // An element is one of the classes Y (a year), M (a month by number), L (by name), D (a day by
 // number), Q (1 to 4), O (first to fourth), S (a season), W (a weekday), N (a count), U (a unit), H
@@ -114,7 +114,7 @@ func row(means meaning, shift int, u unit, texts ...string) []pattern {
 	return out
 }
 
-// patterns are the tables of clause 9.9, in which the first pattern that fits is taken. They are made
+// patterns are the tables of clause 6.11, in which the first pattern that fits is taken. They are made
 // when the first text is read: most processes read none.
 type patterns struct {
 	absolute []pattern // of dates in the calendar
