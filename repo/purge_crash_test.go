@@ -113,7 +113,7 @@ func noText(fs vfs.FS, texts ...string) error {
 // TestPurgeCrash cuts power at the changes that a purge makes.
 func TestPurgeCrash(t *testing.T) {
 	const seed = 77
-	stride := effort.Pick(7, 4, 1)
+	stride := effort.Pick(4, 4, 1)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var watch, acked atomic.Bool
 	points, done := 0, 0

@@ -241,7 +241,7 @@ func TestWorkOfDiffs(t *testing.T) {
 // TestWorkAtHub compares commits at a node with very many edges with those at a leaf.
 func TestWorkAtHub(t *testing.T) {
 	effort.Alone(t)
-	n := effort.Pick(3_000, 10_000, 100_000)
+	n := effort.Pick(10_000, 10_000, 100_000)
 	st := mem.New()
 	r, err := repo.New(t.Context(), st, by, repo.Options{})
 	if err != nil {

@@ -65,7 +65,7 @@ func TestSoak(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(s.counts)) {
 		t.Logf("%6d %s", s.counts[name], name)
 	}
-	t.Logf("%d kills; memory of the server without kills, MiB: %v", len(s.kills), memory)
+	t.Logf("%d kills; memory of the server without kills, MiB: %v", len(s.kills)/2, memory)
 	if n := len(memory); n >= 12 && length >= warm { // before, caches fill
 		early, late := slices.Max(memory[n/4:n/2]), slices.Max(memory[3*n/4:])
 		if late > early+early/2 {

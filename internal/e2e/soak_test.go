@@ -52,7 +52,7 @@ type soak struct {
 	stop chan struct{}
 
 	mu       sync.Mutex
-	kills    []time.Time
+	kills    []time.Time // of each when it began and when the process was gone
 	ledger   []entry
 	counts   map[string]int // calls by "WHAT OUTCOME"
 	settings map[string]string
@@ -91,7 +91,7 @@ func (s *soak) record(what, key, want string, began time.Time, err error) outcom
 		o, name = unknown, "unknown"
 		if !s.killedSince(began) {
 			o, name = refused, "FAILED"
-			s.t.Errorf("%s %s: %v", what, key, err)
+			s.t.Errorf("%s %s, begun %v ago: %v; %s", what, key, time.Since(began), err, s.lastKill())
 		}
 	}
 	s.count(what, name)
@@ -99,6 +99,16 @@ func (s *soak) record(what, key, want string, began time.Time, err error) outcom
 	s.ledger = append(s.ledger, entry{what, key, o, want})
 	s.mu.Unlock()
 	return o
+}
+
+// lastKill says when an owner was last killed.
+func (s *soak) lastKill() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.kills) == 0 {
+		return "no owner was killed yet"
+	}
+	return fmt.Sprintf("an owner was last killed %v ago", time.Since(s.kills[len(s.kills)-1]))
 }
 
 func (s *soak) stopped() bool {
@@ -367,10 +377,25 @@ func (s *soak) kill() {
 	if !ok {
 		return
 	}
-	s.mu.Lock()
-	s.kills = append(s.kills, time.Now())
-	s.mu.Unlock()
-	if p, err := os.FindProcess(pid); err == nil {
-		_ = p.Kill()
+	note := func() {
+		s.mu.Lock()
+		s.kills = append(s.kills, time.Now())
+		s.mu.Unlock()
 	}
+	note()
+	_ = syscall.Kill(pid, syscall.SIGKILL)
+	for deadline := time.Now().Add(longest); time.Now().Before(deadline) && lives(pid); {
+		time.Sleep(time.Millisecond)
+	}
+	note() // until now a call could still come to it
+}
+
+// lives reports whether a process has not ended. One that nobody has waited for has.
+func lives(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, state, _ := strings.Cut(string(stat), ") ")
+	return !strings.HasPrefix(state, "Z")
 }
