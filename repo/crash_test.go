@@ -260,7 +260,7 @@ func goOn(r *repo.Repo) error {
 func TestCrash(t *testing.T) {
 	stride := effort.Pick(17, 6, 1)
 	if effort.Race {
-		stride = 47
+		stride = 19
 	}
 	rng := rand.New(rand.NewPCG(crashSeed, 0))
 	var l ledger
@@ -285,7 +285,7 @@ func TestCrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("%d changes, power cut at %d: %v", fsys.Ops(), points, kinds)
-	if p := l.read(); points < 20 || len(p.commits) != 26 || len(p.receipts) != 12 {
+	if p := l.read(); points < 15 || len(p.commits) != 26 || len(p.receipts) != 12 {
 		t.Errorf("%d points tested, %d commits, %d receipts", points, len(p.commits), len(p.receipts))
 	}
 	if err := checkCrashed(fsys.Clone(0, nil), l.read()); err != nil {
