@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -25,18 +26,25 @@ type blockJSON struct {
 
 func (c *cli) catFileCommand() *cobra.Command {
 	var raw bool
+	var path string
 	cmd := &cobra.Command{
 		Use:     "cat-file CID",
 		GroupID: groupCare,
 		Short:   "Print a block",
 		Long: "Print a block, of facts or of an index, as DAG-JSON. CID may be a unique prefix of at\n" +
-			"least 4 digits, before which bafyrei or bafkrei may be left out, or a revision.",
-		Example:           "  mnem cat-file HEAD\n  mnem cat-file --raw HEAD >commit.cbor",
+			"least 4 digits, before which bafyrei or bafkrei may be left out, or a revision. --path goes on from there,\n" +
+			"by names and positions, over links: graph/nodes is the root of a commit's tree of nodes.",
+		Example: "  mnem cat-file HEAD\n  mnem cat-file --raw HEAD >commit.cbor\n" +
+			"  mnem cat-file HEAD --path graph/nodes",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.completeArg(completeRevs),
 	}
 	cmd.Flags().BoolVar(&raw, "raw", false, "print the bytes as they are stored, and nothing else")
+	cmd.Flags().StringVar(&path, "path", "", "print what is at `PATH` in the block, as a/0/b, over links")
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+		if raw && path != "" {
+			return usagef("--raw and --path exclude each other")
+		}
 		if raw && c.global.json {
 			return usagef("--raw and --json exclude each other")
 		}
@@ -48,6 +56,9 @@ func (c *cli) catFileCommand() *cobra.Command {
 			if raw {
 				_, err = c.out.Write(data)
 				return err
+			}
+			if path != "" {
+				return c.printAtPath(ctx, r, id, path)
 			}
 			return c.printBlock(id, data)
 		})
@@ -69,21 +80,47 @@ func findBlock(ctx context.Context, r *repo.Repo, name string) (ipld.CID, []byte
 	return r.Block(ctx, name)
 }
 
+// printAtPath prints what is at a path from a block.
+func (c *cli) printAtPath(ctx context.Context, r *repo.Repo, from ipld.CID, path string) error {
+	size := 0 // of the last block
+	var record string
+	ls := ipld.LinkSystem(func(ctx context.Context, id ipld.CID) ([]byte, error) {
+		_, data, err := r.Block(ctx, id.String())
+		if size, record = len(data), ""; id.Codec() == ipld.DagCBOR && err == nil {
+			record = ipld.RecordKind(data)
+		}
+		return data, err
+	})
+	var b bytes.Buffer
+	last, err := ipld.Follow(ctx, ls, from, path, &b)
+	if errors.Is(err, ipld.ErrPath) {
+		return hint(fmt.Errorf("%w: %w", store.ErrNotFound, err), "'mnem cat-file %s' prints what there is", last)
+	}
+	if err != nil {
+		return err
+	}
+	return c.printData(blockJSON{last.String(), orNull(record), size, b.Bytes()})
+}
+
 func (c *cli) printBlock(id ipld.CID, data []byte) error {
 	var b bytes.Buffer
 	if err := ipld.DAGJSON(&b, id, data); err != nil {
 		return err
 	}
-	if !c.global.json {
-		text := b.String()
-		if c.app.OutTTY {
-			text = line(text)
-		}
-		return c.printf("%s\n", text)
-	}
 	var kind *string
 	if id.Codec() == ipld.DagCBOR {
 		kind = orNull(ipld.RecordKind(data))
 	}
-	return c.printJSON(blockJSON{id.String(), kind, len(data), b.Bytes()})
+	return c.printData(blockJSON{id.String(), kind, len(data), b.Bytes()})
+}
+
+func (c *cli) printData(block blockJSON) error {
+	if c.global.json {
+		return c.printJSON(block)
+	}
+	text := string(block.Data)
+	if c.app.OutTTY {
+		text = line(text)
+	}
+	return c.printf("%s\n", text)
 }
