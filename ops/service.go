@@ -26,6 +26,8 @@ type Host interface {
 	// where that is not counted.
 	Trusted() (commit.Verifier, error)
 	Accesses() (func(graph.ID) int64, error)
+	// Working shows that something takes its time, until what it returns is called.
+	Working(what string) (done func())
 	// Stage is the stage that the caller uses, "" for the default one.
 	Stage() string
 	// Human is whether answers are shown to people as text.
@@ -69,6 +71,9 @@ type Service struct {
 func (s *Service) prepare(ctx context.Context, spec *Spec, req any) (write bool, err error) {
 	if spec.EffectOf(req) == Reads {
 		return false, nil
+	}
+	if spec.Derived {
+		return true, nil
 	}
 	w := writingOf(req)
 	if s.Commit.Stamp, err = s.host.Stamp(spec, &w); err != nil {

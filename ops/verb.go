@@ -29,6 +29,8 @@ type Spec struct {
 	Idempotent bool
 	// Pure is whether an answer that names one commit depends on it and the request alone.
 	Pure bool
+	// Derived is whether it writes nothing but what is derived: no operation is made and no author asked.
+	Derived bool
 	// Local is whether it is for the command line of this machine alone.
 	Local bool
 	// Answers are values of the types that an answer may have; nil for the one of the function.

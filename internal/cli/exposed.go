@@ -136,7 +136,6 @@ func profileName() []operation.Param {
 // exposedReads are the commands that read the memory.
 func exposedReads() []exposed {
 	query := []operation.Param{word("query", queryDoc)}
-	node := []operation.Param{required("node", nodeDoc)}
 	requests := lines("batch", "requests: objects with text and any parameter of retrieve", true)
 	answering := []string{"session", "receipt"}
 	models := []string{"embed", "rerank", "rewrite", "unseen", "explain", "follow"}
@@ -157,16 +156,8 @@ func exposedReads() []exposed {
 			words: []operation.Param{word("name", "a revision, or "+nodeDoc)}},
 		{command: "ls", effect: reads, pure: true, varies: []string{"sort"},
 			flags: "after at edges include limit now sort type where"},
-		{command: "communities", effect: reads, pure: true, flags: "at include limit",
-			words: []operation.Param{word("node", nodeDoc)}},
 		{command: "sources", effect: reads, flags: "at kind limit",
 			words: []operation.Param{list("nodes", nodesDoc, false)}},
-		{command: "explore", effect: reads, pure: true,
-			flags: "at beam depth edge-type include keyword type",
-			words: []operation.Param{required("topic", queryDoc)}},
-		{command: "related", effect: reads, pure: true, flags: "at include limit", words: node},
-		{command: "suggest", effect: reads, pure: true, flags: "at",
-			words: []operation.Param{required("text", "the text to find tags for")}},
 		{command: "diff", effect: reads, flags: "stage staged stat type", words: []operation.Param{
 			word("a", revDoc+", or a range A..B"), word("b", revDoc)}},
 		{command: "profile list", effect: reads, flags: "at"},
@@ -178,16 +169,12 @@ func exposedReads() []exposed {
 func exposedRecords() []exposed {
 	return []exposed{
 		{command: "watch", effect: reads, flags: "diff limit ref since"},
-		{command: "replay", effect: reads, words: []operation.Param{
-			required("record", "the name of a session or the CID of a receipt")}},
 		{command: "export", effect: reads, fixed: []string{"--output=-"},
 			flags: "all receipt session", answer: operation.MediaCAR,
 			words: []operation.Param{word("rev", revDoc+", or a range A..B")}},
 		{command: "import", effect: writes, idempotent: true, body: operation.MediaCAR,
 			flags: "as dry-run expect name require-signed time"},
 		{command: "stats", effect: reads, flags: "at scores"},
-		{command: "index status", effect: reads, flags: "at"},
-		{command: "index rebuild", effect: writes, idempotent: true, flags: "at"},
 		{command: "fsck", effect: reads, flags: "full"},
 		{command: "gc", effect: destroys, idempotent: true, flags: "dry-run grace keep-ops time"},
 		{command: "purge", effect: destroys, flags: "dry-run expect keep-queries reason time yes",

@@ -41,6 +41,9 @@ func (l *labels) key(ctx context.Context, id graph.ID) (*string, error) {
 	return orNull(string(key)), err
 }
 
+// maxListed is how many rows a command lists that has no limit of its own.
+const maxListed = 100_000
+
 // marksFlag adds the flag that lets hidden states through, under both of its names.
 func marksFlag(cmd *cobra.Command, to *[]string) {
 	f := cmd.Flags()

@@ -43,7 +43,6 @@ const (
 		`"node_type": "text|null", "summary": "text|null", "weight": "number"}]`
 	shapeBuckets = `"out": ` + shapeNear + `, "in": ` + shapeNear +
 		`, "more_out": "int", "more_in": "int"`
-	shapeMentions  = `[{"id": "id", "key": "text|null", "node_type": "text", "summary": "text|null"}]`
 	shapeConflicts = `[{"item": "text", "kind": "edit_edit|add_add|delete_modify|end_removed|circle", ` +
 		`"label": "text", "base": "cid|null", "ours": "cid|null", "theirs": "cid|null", "fields": ` +
 		`[{"field": "text", "base": "json", "ours": "json", "theirs": "json"}], ` +
@@ -86,17 +85,7 @@ const (
 	shapeTypes   = `[{"type": "text", "count": "int"}]`
 	shapeSetting = `{"key": "text", "value": "text|null", ` +
 		`"from": "environment|repository|user|default|null"}`
-	shapeSession = `{"session": "text", "commit": "cid|null", "follow": "bool", ` +
-		`"agent": "text|null", "task": "text|null", "actor": "text", "time": "time", ` +
-		`"records": "int", "ended": "bool"}`
-	shapeBranch = `{"name": "text", "commit": "cid|null", "current": "bool"}`
-	shapeGone   = `{"removed": "text", "commit": "cid"}`
-	shapeMoves  = `[{"ref": "text", "from": "text|null", "to": "text|null"}]`
-	shapeOp     = `{"op": "cid", "seq": "int", "time": "time", "actor": "text", ` +
-		`"command": ["text"], "refs": ` + shapeMoves + `, "undoes": "cid|null", ` +
-		`"redoes": "cid|null", "undone?": "bool", "oldest?": "bool"}`
-	shapeUndone = `{"op": "cid|null", "did": "undone|redone|restored", ` +
-		`"of": {"op": "cid", "seq": "int"}, "command": ["text"], "refs": ` + shapeMoves + `}`
+	shapeMoves   = `[{"ref": "text", "from": "text|null", "to": "text|null"}]`
 	shapeFigures = `"r5": "number|null", "r10": "number|null", "all10": "number|null", ` +
 		`"mrr": "number|null", "ndcg10": "number|null", "r1024": "number|null", ` +
 		`"session_r5": "number|null", "session_r10": "number|null"`
@@ -149,8 +138,6 @@ const (
 		`"params": "object"}`
 	shapeProfilesSet = `{"commit": "cid|null", "parents": ["cid"], "branch": "text", ` +
 		`"no_change": "bool", ` + shapeProfiles + `}`
-	shapeMembers = `[{"id": "id", "key": "text|null", "node_type": "text|null", ` +
-		`"summary": "text|null", "weight": "number"}]`
 	shapeRemembered = `{"id": "id", "action": "added|superseded|conflict|updated|duplicate", ` +
 		`"type": "text", "commit": "cid|null", "no_change": "bool", "dry_run": "bool", ` +
 		`"superseded": ["id"], "similar": [{"id": "id", "summary": "text", "similarity": "int", ` +
@@ -236,10 +223,6 @@ func readShapes() map[string][]string {
 			`{"commit": "cid|null", "branch": "text|null", "dry_run": "bool", ` +
 				`"thresholds": ` + shapeThresholds + `}`,
 		},
-		"mnem communities": {`{"commit": "cid|null", "count": "int", "nodes": "int", "communities": ` +
-			`[{"number": "int", "size": "int", "members": ` + shapeMembers + `}], "more": "int"}`,
-			`{"commit": "cid|null", "id": "id", "number": "int", "size": "int", "members": ` +
-				shapeMembers + `}`},
 		"mnem profile list": {shapeProfile}, "mnem profile show": {shapeProfile},
 		"mnem retrieve": {shapeAnswer}, "mnem recall": {shapeAnswer},
 		"mnem show": {
@@ -254,16 +237,6 @@ func readShapes() map[string][]string {
 				`"validTo": "time|null", "sources": ["text"], "mark|null": ` + shapeMark +
 				`, "cid": "cid"}], "next": "text|null"}`,
 		},
-		"mnem explore": {`{"commit": "cid|null", "topic": "text", "nodes": [{"id": "id", ` +
-			`"key": "text|null", "type": "text", "summary": "text|null", "score": "int", "hops": "int", ` +
-			`"path": [{"from": "id", "to": "id", "edge": "id", "type": "text", "forward": "bool"}]}], ` +
-			`"edges": [{"id": "id", "type": "text", "src": "id", "dst": "id", "weight": "number"}], ` +
-			`"cut": "int"}`},
-		"mnem related": {`{"commit": "cid|null", "id": "id", "nodes": [{"id": "id", ` +
-			`"key": "text|null", "type": "text", "summary": "text|null", "score": "int", ` +
-			`"reasons": [{"kind": "edge|shared|text", "score": "int", "names": ["text"]}]}]}`},
-		"mnem suggest": {`{"commit": "cid|null", "tags": [{"tag": "text", "score": "int", ` +
-			`"from": ["id"], "in_text": "bool"}]}`},
 		"mnem diff": {shapeDiff, shapeDiffStat},
 	}
 }
@@ -276,11 +249,6 @@ func recordShapes() map[string][]string {
 			`[{"branch": "text", "commit": "cid", "message": "text", "nodes?": ` + shapeCounts +
 			`, "edges?": ` + shapeCounts + `, "changes?": {"nodes": ` + shapeNodeDiffs + `, "edges": ` +
 			shapeEdgeDiffs + `, "more": "bool"}}], "undoes": "cid|null", "redoes": "cid|null"}`},
-		"mnem replay": {`{"session": "text|null", "receipts": "int", "identical": "bool|null", ` +
-			`"first_difference|null": {"number": "int", "receipt": "cid", "item": "int|null", ` +
-			`"field": "text", "old": "text", "new": "text"}, "redacted?": [{"cid": "cid", "what": ` +
-			`"` + shapeErased + `", "node": "id|null", "reason": "text|null", "time": "time", ` +
-			`"actor": "text"}]}`},
 		"mnem export": {`{"file": "text", "roots": ["cid"], "scope": "text", ` +
 			`"refs": [{"ref": "text", "target": "cid"}], "objects": ["cid"], "since": ["cid"], ` +
 			`"blocks": "int", "bytes": "int", "redacted": "int"}`},
@@ -302,7 +270,6 @@ func recordShapes() map[string][]string {
 			`"scores?": {"sampled": "int", "check": {"coverage": ` + shapePercentiles + `, "evidence": ` +
 			shapePercentiles + `, "lead": ` + shapePercentiles + `}, "remember": {"similarity": ` +
 			shapePercentiles + `}}}`},
-		"mnem index status": {shapeIndex}, "mnem index rebuild": {shapeIndex},
 		"mnem fsck": {`{"ok": "bool", "blocks": "int", ` +
 			`"errors": [{"cid": "cid|null", "kind": "text", "message": "text"}], ` +
 			`"repaired?": ["text"]}`},

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,13 +33,18 @@ func bindAs[Req, Res any](v *ops.Verb[Req, Res], print func(*cli, *Req, Res) err
 		req := new(Req)
 		return req, func(ctx context.Context) error {
 			c.answers = 0
-			return v.Run(ctx, host{c}, req, func(res Res) error {
+			err := v.Run(ctx, host{c}, req, func(res Res) error {
 				c.answers++
 				if c.global.json {
 					return c.printJSON(res)
 				}
 				return print(c, req, res)
 			})
+			var news *ops.News
+			if errors.As(err, &news) {
+				c.exit, err = news.Outcome.Exit, nil
+			}
+			return err
 		}
 	}}
 }
@@ -114,6 +120,13 @@ func (c *cli) verb(command string) *cobra.Command {
 			}
 		}
 		ops.SetGiven(req, given)
+		if fields := v.args(); len(fields) == 1 && fields[0].Words {
+			text, err := c.longText(cmd.Context(), args)
+			if err != nil {
+				return err
+			}
+			args = []string{text}
+		}
 		if err := v.setArgs(req, args); err != nil {
 			return err
 		}
@@ -282,6 +295,13 @@ func (h host) Trusted() (commit.Verifier, error) { return h.c.verifier() }
 
 // Accesses implements ops.Host.
 func (h host) Accesses() (func(graph.ID) int64, error) { return h.c.accesses() }
+
+// Working implements ops.Host.
+func (h host) Working(what string) func() {
+	p := h.c.progress()
+	p.start(what)
+	return p.done
+}
 
 // Stage implements ops.Host.
 func (h host) Stage() string { return h.c.stage() }

@@ -32,5 +32,12 @@ func verbs() []*verb {
 		bind(ops.Reset, (*cli).printReset),
 		bind(ops.NeighborsOf, (*cli).printNeighbors),
 		bindAs(ops.Path, (*cli).printPath),
+		bind(ops.Explore, (*cli).printExplored),
+		bind(ops.Suggest, (*cli).printSuggested),
+		bind(ops.RelatedTo, (*cli).printRelated),
+		bind(ops.Communities, (*cli).printCommunities),
+		bind(ops.Replay, (*cli).printReplay),
+		bind(ops.IndexStatus, (*cli).printIndex),
+		bind(ops.IndexRebuild, (*cli).printIndex),
 	}
 }
