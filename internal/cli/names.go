@@ -41,6 +41,9 @@ func (l *labels) key(ctx context.Context, id graph.ID) (*string, error) {
 	return orNull(string(key)), err
 }
 
+// propPrefix begins the name of a field that is a property.
+const propPrefix = "props."
+
 // maxListed is how many rows a command lists that has no limit of its own.
 const maxListed = 100_000
 

@@ -43,24 +43,8 @@ const (
 		`"node_type": "text|null", "summary": "text|null", "weight": "number"}]`
 	shapeBuckets = `"out": ` + shapeNear + `, "in": ` + shapeNear +
 		`, "more_out": "int", "more_in": "int"`
-	shapeConflicts = `[{"item": "text", "kind": "edit_edit|add_add|delete_modify|end_removed|circle", ` +
-		`"label": "text", "base": "cid|null", "ours": "cid|null", "theirs": "cid|null", "fields": ` +
-		`[{"field": "text", "base": "json", "ours": "json", "theirs": "json"}], ` +
-		`"resolution": "ours|theirs|base|lines|null"}]`
 	shapeSecrets = `[{"code": "secret|secrets_not_listed|not_searched", "rule": "text", "field": "text", ` +
 		`"file": "text|null", "line": "int|null", "item": "text|null", "message": "text", "remedy": "text"}]`
-	shapeMerge = `{"commit": "cid|null", "fast_forward": "bool", "conflicts": ` + shapeConflicts +
-		`, "vectors_dropped": "int", "branch": "text", "parents": ["cid"], "graph": "cid|null", ` +
-		shapeItems + `, "no_change": "bool", "dry_run": "bool", "warnings?": ` + shapeSecrets + `}`
-	shapePending = `{"branch": "text|null", "verb": "merge|revert|cherry-pick|null", ` +
-		`"ours": "cid|null", "theirs": "cid|null", "conflicts": ` + shapeConflicts +
-		`, "vectors_dropped": "int", "kept": [{"ref": "text", "commit": "cid", "branch": "text"}]}`
-	shapeCommitted = `{"commit": "cid|null", "parents": ["cid"], "branch": "text", ` +
-		`"graph": "cid|null", ` + shapeItems + `, "duplicates": "int", "unchanged": "int", ` +
-		`"no_change": "bool", "rebased?": "bool", "dry_run": "bool", "changes?": ` + shapeChanges +
-		`, "warnings?": ` + shapeSecrets + `}`
-	shapeKept = `{"commit": "null", "branch": "text", "base": "cid|null", "head": "cid|null", ` +
-		`"kept": "cid|null", "ref": "text|null", "conflicts": ` + shapeConflicts + `}`
 	shapeImportance = `{"value": "int", "importance": "int", "base": "int", "use": "int", ` +
 		`"decay": "int", "links": "int", "uses": "int", "linked": "int", "age_seconds": "int", ` +
 		`"half_life_days": "int"}`
@@ -73,11 +57,6 @@ const (
 		`isolated", "why": "text", "nodes": ["id"], "names": ["text"], "similarity?": "int", ` +
 		`"differs?": [{"kind": "text", "a": "text", "b": "text"}], "importance?": ` + shapeImportance +
 		`, "tag?": "text", "spellings?": ["text"]}]`
-	shapeMarked = `{"state": "text|null", "marked": ["id"], "already": ["id"], "unmarked": ["id"], ` +
-		`"commit": "cid|null", "branch": "text", "graph": "cid|null", "no_change": "bool", ` +
-		`"dry_run": "bool", "warnings?": ` + shapeSecrets + `}`
-	shapeStage = `{"stage": "text", ` + shapeItems + `, "duplicates": "int", "unchanged": "int"` +
-		`, "warnings?": ` + shapeSecrets + `}`
 	shapeErased = "node|content|embedding|query|message|edge|mark"
 
 	shapeIndex = `{"manifest": "cid|null", "segments": "int", "nodes": "int", "terms": "int", ` +
@@ -178,7 +157,6 @@ func changeShapes() map[string][]string {
 		"mnem config get": {shapeSetting}, "mnem config list": {shapeSetting},
 		"mnem version": {`{"version": "text", "revision?": "text", "go": "text", "platform": "text", ` +
 			`"format": "int", "ranking": "int", "analyser": "int"}`},
-		"mnem commit": {shapeCommitted, shapeKept}, "mnem restore": {shapeCommitted, shapeMarked},
 		"mnem consolidate": {
 			`{"commit": "cid|null", "now": "time", "proposals": ` + shapeProposals +
 				`, "memories": "int", "declined": "int", "more": "int"}`,
@@ -194,16 +172,12 @@ func changeShapes() map[string][]string {
 			`"marked_by?": "cid|null", "dry_run?": "bool"}`},
 		"mnem sources refresh": {`{"commit": "cid|null", "branch": "text", "graph": "cid|null", ` +
 			`"sources": ` + shapeSourceChecks + `, "no_change": "bool", "dry_run": "bool"}`},
-		"mnem merge": {shapeMerge, shapePending}, "mnem revert": {shapeMerge},
-		"mnem cherry-pick": {shapeMerge},
 		"mnem remember": {shapeRemembered, `{"duplicate_above": "int", "similar_from": "int", ` +
 			`"keep": "bool", "replace": "bool", "commit": "cid|null", "no_change": "bool", ` +
 			`"dry_run": "bool"}`},
 		"mnem profile set": {shapeProfilesSet}, "mnem profile unset": {shapeProfilesSet},
 		"mnem profile default": {shapeProfilesSet}, "mnem profile rm": {shapeProfilesSet},
 		"mnem profile restore": {shapeProfilesSet},
-		"mnem add":             {shapeStage}, "mnem set": {shapeStage}, "mnem rm": {shapeStage},
-		"mnem link": {shapeStage}, "mnem unlink": {shapeStage},
 		"mnem status": {`{"branch": "text|null", "head": "cid|null", "stage": "text", ` +
 			`"base": "cid|null", "staged": "bool", ` + shapeItems + `, "changes": ` + shapeChanges +
 			`, "merge?": {"verb": "text", "theirs": "cid|null", "conflicts": "int", "open": "int"}, ` +
