@@ -21,5 +21,6 @@
 // The options are short=X (the one-letter flag), arg (a positional argument; a list takes all that the
 // others leave), required (of an arg), remote (remote callers may give it), remoteonly, varies (a pure
 // verb is not pure with it), writes (a verb that reads writes with it), comma (a list whose values may
-// hold several, with commas between) and alias=NAME (another name of the flag).
+// hold several, with commas between), words (all positional
+// arguments are one text, or standard input where they are a hyphen) and alias=NAME (another name of the flag).
 package ops

@@ -32,6 +32,7 @@ type Field struct {
 	Varies     bool
 	Writes     bool
 	Comma      bool
+	Words      bool
 
 	index []int
 }
@@ -117,6 +118,8 @@ func fieldOf(f reflect.StructField, tag string, index []int) Field {
 			out.Varies = true
 		case "writes":
 			out.Writes = true
+		case "words":
+			out.Words = true
 		case "comma":
 			out.Comma = true
 		default:

@@ -274,14 +274,7 @@ func count(of map[string]*repo.Counts, typ string, kind repo.ChangeKind) {
 		n = &repo.Counts{}
 		of[typ] = n
 	}
-	switch kind {
-	case repo.Added:
-		n.Added++
-	case repo.Removed:
-		n.Removed++
-	case repo.Changed:
-		n.Changed++
-	}
+	n.Count(kind)
 }
 
 func typeCounts(of map[string]*repo.Counts) List[TypeCounts] {

@@ -24,6 +24,8 @@ type Marking struct {
 	Trial
 }
 
+func (p *Marking) write(w *Writing) { w.Message, w.Expect = p.Message, p.Expect }
+
 // NodesRequest asks for a mark on nodes.
 type NodesRequest struct {
 	Nodes []string `op:",arg,required,remote" doc:"nodes, each by key, id or at least 4 digits of an id"`

@@ -34,15 +34,23 @@ type Actor struct {
 	Time   string `op:",remote" doc:"time of the change, RFC 3339" note:" (SOURCE_DATE_EPOCH; default: now)"`
 }
 
+func (p *Actor) write(w *Writing) {
+	w.Author, w.Agent, w.Task, w.Time = p.Author, p.Agent, p.Task, p.Time
+}
+
 // OnBranch is of verbs that write to a branch.
 type OnBranch struct {
 	Branch string `op:",short=b,remote" complete:"branch" doc:"the branch to write to" note:" (MNEM_BRANCH; default: the one HEAD is on)"`
 }
 
+func (p *OnBranch) write(w *Writing) { w.Branch = p.Branch }
+
 // OnHead is of verbs that write elsewhere than to one branch.
 type OnHead struct {
 	ExpectHead string `op:"expect,remote" doc:"the {CID} of the commit that HEAD must be at, or \"none\" before the first; else exit code 5"`
 }
+
+func (p *OnHead) write(w *Writing) { w.ExpectHead = p.ExpectHead }
 
 // Signing is of verbs that make commits.
 type Signing struct {
@@ -51,15 +59,23 @@ type Signing struct {
 	Key    string `op:"" complete:"key" doc:"sign with the key {NAME}" note:" (MNEM_KEY; config: key; default: the only key there is)"`
 }
 
+func (p *Signing) write(w *Writing) {
+	w.Signs, w.Sign, w.NoSign, w.Key = true, p.Sign, p.NoSign, p.Key
+}
+
 // Secrets is of verbs that write texts which somebody gives.
 type Secrets struct {
 	AllowSecret []string `op:",remote" complete:"rule" doc:"write what {RULE} of 'mnem guard rules' takes for a credential" note:" (repeatable)"`
 }
 
+func (p *Secrets) write(w *Writing) { w.AllowSecret = p.AllowSecret }
+
 // Trial is of verbs that can be tried out.
 type Trial struct {
 	DryRun bool `op:",remote" doc:"print what would change and write nothing"`
 }
+
+func (p *Trial) write(w *Writing) { w.DryRun = p.DryRun }
 
 // checkRange returns an error unless low <= n <= high.
 func checkRange(field string, n, low, high int) error {

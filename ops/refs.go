@@ -48,6 +48,8 @@ type RefExpect struct {
 	Expect string `op:",remote" doc:"the {CID} of the commit that the name must be at, or \"none\" where it must not exist; else exit code 5"`
 }
 
+func (p *RefExpect) write(w *Writing) { w.Expect = p.Expect }
+
 // BranchRequest asks for the branches, or for a change of one.
 type BranchRequest struct {
 	Name   string `op:",arg,remote,writes" doc:"the branch; none to list them"`
@@ -354,7 +356,7 @@ var Switch = Define(Spec{
 	out := &Head{Branch: Text(branch), Commit: at}
 	if s.Human && err == nil && branch != "" {
 		var st *repo.Status
-		if st, err = s.Repo.Status(ctx, s.host.Stage()); err == nil && st.Staged && st.Branch != branch {
+		if st, err = s.Repo.Status(ctx, s.Stage); err == nil && st.Staged && st.Branch != branch {
 			out.Staged = st.Branch
 		}
 	}
@@ -415,6 +417,8 @@ type ResetRequest struct {
 type OnStage struct {
 	Stage string `op:",remote" complete:"stage" doc:"the stage to use" note:" (MNEM_STAGE; default: main)"`
 }
+
+func (p *OnStage) write(w *Writing) { w.Stage = p.Stage }
 
 // Staged is what a stage held.
 type Staged struct {

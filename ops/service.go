@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"iter"
 	"reflect"
 
 	"github.com/mnem-project/mnem/commit"
@@ -18,6 +19,8 @@ type Host interface {
 	// it meanwhile.
 	Open(ctx context.Context, write bool, fn func(ctx context.Context) error) error
 	Repo() *repo.Repo
+	// Defaults fills in what the caller's environment says where the request says nothing.
+	Defaults(w *Writing)
 	// Stamp says who makes a change, and when.
 	Stamp(spec *Spec, w *Writing) (repo.Stamp, error)
 	// Now is the time of what is asked for without one.
@@ -26,14 +29,16 @@ type Host interface {
 	// where that is not counted.
 	Trusted() (commit.Verifier, error)
 	Accesses() (func(graph.ID) int64, error)
-	// Stage is the stage that the caller uses, "" for the default one.
-	Stage() string
+	// Require returns what checks commits that a verb takes in, nil where no rule says that they must be
+	// signed, nor the caller.
+	Require(rule string, given bool) (func(iter.Seq2[commit.LogEntry, error]) error, error)
+	// Working shows that something takes its time, until what it returns is called.
+	Working(what string) (done func())
 	// Human is whether answers are shown to people as text.
 	Human() bool
 }
 
-// Writing is what requests of verbs that write have in common. A field of a request that has the name
-// of one of these is it.
+// Writing is what requests of verbs that write have in common.
 type Writing struct {
 	Author, Agent, Task, Time string
 	Branch, Stage             string
@@ -67,15 +72,19 @@ type Service struct {
 
 // prepare reads what a request has in common with others, and makes the stamp of one that writes.
 func (s *Service) prepare(ctx context.Context, spec *Spec, req any) (write bool, err error) {
-	if spec.EffectOf(req) == Reads {
-		return false, nil
-	}
 	w := writingOf(req)
+	s.host.Defaults(&w)
+	s.Commit.Branch, s.Commit.Message = w.Branch, w.Message
+	s.Stage, s.DryRun = w.Stage, w.DryRun
+	switch {
+	case spec.EffectOf(req) == Reads:
+		return false, nil
+	case spec.Derived:
+		return true, nil
+	}
 	if s.Commit.Stamp, err = s.host.Stamp(spec, &w); err != nil {
 		return false, err
 	}
-	s.Commit.Branch, s.Commit.Message = w.Branch, w.Message
-	s.Stage, s.DryRun = w.Stage, w.DryRun
 	s.Commit.Expect, err = ParseExpect(w.Expect)
 	return !w.DryRun, err
 }
@@ -92,6 +101,9 @@ func (s *Service) open(ctx context.Context) (err error) {
 
 // EffectOf returns the most that the verb does with a request.
 func (s *Spec) EffectOf(req any) operation.Effect {
+	if q, ok := req.(interface{ ReadsOnly() bool }); ok && q.ReadsOnly() {
+		return Reads
+	}
 	most := s.Effect
 	for _, f := range s.Fields() {
 		if f.Writes && most < Writes && !f.Value(req).IsZero() {
@@ -101,15 +113,24 @@ func (s *Spec) EffectOf(req any) operation.Effect {
 	return most
 }
 
+// writer is a part of requests that has something of a Writing.
+type writer interface{ write(w *Writing) }
+
+// writingOf gathers what the parts of a request say.
 func writingOf(req any) (w Writing) {
-	from, to := reflect.ValueOf(req).Elem(), reflect.ValueOf(&w).Elem()
-	for i := range to.NumField() {
-		if v := from.FieldByName(to.Type().Field(i).Name); v.IsValid() {
-			to.Field(i).Set(v)
+	gather(reflect.ValueOf(req), &w)
+	return w
+}
+
+func gather(part reflect.Value, w *Writing) {
+	if p, ok := part.Interface().(writer); ok {
+		p.write(w)
+	}
+	for i := range part.Elem().NumField() {
+		if f := part.Elem().Type().Field(i); f.Anonymous && f.IsExported() {
+			gather(part.Elem().Field(i).Addr(), w)
 		}
 	}
-	w.Signs = from.FieldByName("NoSign").IsValid()
-	return w
 }
 
 // At returns the memory at a revision. HEAD before the first commit is the empty memory.

@@ -51,10 +51,10 @@ func (w Weight) String() string {
 	return strconv.FormatFloat(x, 'f', -1, 64)
 }
 
-// Value returns the JSON form of a value, null for none.
+// Value returns the JSON form of a value; nil, which is written as null, for none.
 func Value(v *ipld.Value) json.RawMessage {
 	if v == nil {
-		return json.RawMessage("null")
+		return nil
 	}
 	return ipld.AppendJSON(nil, *v)
 }

@@ -29,10 +29,16 @@ type Spec struct {
 	Idempotent bool
 	// Pure is whether an answer that names one commit depends on it and the request alone.
 	Pure bool
+	// Derived is whether it writes nothing but what is derived: no operation is made and no author asked.
+	Derived bool
 	// Local is whether it is for the command line of this machine alone.
 	Local bool
 	// Answers are values of the types that an answer may have; nil for the one of the function.
 	Answers []any
+	// Lines says what the lines are that the verb reads, nil for none: its request embeds Reader.
+	Lines *LinesSpec
+	// Exclude and Together are fields of which one alone may be given, and that need each other.
+	Exclude, Together [][]string
 	// Complete is what completes the first positional argument, as in the tags of fields.
 	Complete string
 
@@ -97,12 +103,64 @@ func (s *Spec) Operation() operation.Operation {
 	if s.stream {
 		o.Answer = operation.MediaNDJSON
 	}
+	lines := s.Lines != nil
 	for _, f := range s.Fields() {
+		if lines && !f.Arg {
+			o.Params, lines = append(o.Params, s.Lines.param()), false
+		}
 		if f.Remote {
 			o.Params = append(o.Params, f.param())
 		}
 	}
+	if s.Lines != nil {
+		o.Body = operation.MediaNDJSON
+	}
 	return o
+}
+
+func (l *LinesSpec) param() operation.Param {
+	return operation.Param{
+		Name: "lines", Flag: l.Flag, Kind: operation.Lines, Doc: l.Doc, Required: l.Required,
+	}
+}
+
+// excluded refuses fields that may not be given at once, by whether each is.
+func (s *Spec) excluded(req any) error {
+	given := func(name string) bool {
+		for _, f := range s.Fields() {
+			if f.Name == name {
+				return !f.Value(req).IsZero()
+			}
+		}
+		return false
+	}
+	pairs := s.Exclude
+	for _, f := range s.Fields() {
+		for _, other := range f.Not {
+			pairs = append(pairs[:len(pairs):len(pairs)], []string{other, f.Name})
+		}
+	}
+	for _, group := range pairs {
+		first := ""
+		for _, name := range group {
+			switch {
+			case !given(name):
+			case first != "":
+				return Exclude(first, name)
+			default:
+				first = name
+			}
+		}
+	}
+	for _, group := range s.Together {
+		for _, name := range group {
+			lines, reads := req.(interface{ HasChanges() bool })
+			if given(group[0]) && !given(name) && !(reads && s.Lines.Flag == name && lines.HasChanges()) {
+				return Between("%s needs %s", group[0], name)
+			}
+		}
+	}
+	return nil
 }
 
 // Checker is implemented by requests that can say what is wrong with them before the repository is
@@ -115,6 +173,9 @@ type Checker interface{ Check() error }
 func (v *Verb[Req, Res]) Run(
 	ctx context.Context, host Host, req *Req, emit func(Res) error,
 ) error {
+	if err := v.excluded(req); err != nil {
+		return err
+	}
 	if c, ok := any(req).(Checker); ok {
 		if err := c.Check(); err != nil {
 			return err

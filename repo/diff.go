@@ -69,6 +69,18 @@ type Counts struct {
 	Removed int `json:"removed"`
 }
 
+// Count counts one that differs.
+func (c *Counts) Count(kind ChangeKind) {
+	switch kind {
+	case Added:
+		c.Added++
+	case Removed:
+		c.Removed++
+	case Changed:
+		c.Changed++
+	}
+}
+
 // Zero reports whether nothing differs.
 func (c Counts) Zero() bool { return c == Counts{} }
 

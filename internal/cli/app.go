@@ -148,9 +148,10 @@ type cli struct {
 	profiling profilingFlags
 	keysDir   string
 	doing     doing
-	answers   int  // that the verb under way has given
-	started   bool // whether a command ran: errors before that are about usage
-	exit      int  // exit code of a command that succeeded but has bad news, as fsck and replay
+	answers   int      // that the verb under way has given
+	working   []func() // end what shows that it takes its time
+	started   bool     // whether a command ran: errors before that are about usage
+	exit      int      // exit code of a command that succeeded but has bad news, as fsck and replay
 	conf      *configs
 	inUse     *held      // the shared repository that this command uses, nil for none
 	opened    *repo.Repo // that this command has open now, shared or its own

@@ -172,8 +172,8 @@ func (t *tally) add(total *repo.Counts, of map[string]*repo.Counts, typ string, 
 	if of[typ] == nil {
 		of[typ] = &repo.Counts{}
 	}
-	countChange(total, k)
-	countChange(of[typ], k)
+	total.Count(k)
+	of[typ].Count(k)
 }
 
 // eachDiff calls node and edge for what differs and is wanted, and counts it.

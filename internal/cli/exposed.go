@@ -73,11 +73,6 @@ func exposedCommands() []exposed {
 
 // exposedChanges are the commands that change the memory.
 func exposedChanges() []exposed {
-	rev := []operation.Param{required("rev", "the commit, branch or range A..B")}
-	edge := []operation.Param{
-		required("src", "the node that the edge comes from"), required("type", "the type of the edge"),
-		required("dst", "the node that it leads to"),
-	}
 	return []exposed{
 		{command: "version", effect: reads},
 		{command: "remember", effect: writes, flags: remembering,
@@ -85,30 +80,7 @@ func exposedChanges() []exposed {
 		{command: "remember", name: "remember_batch", effect: writes, answer: operation.MediaNDJSON,
 			title: "Keep many texts as memories", flags: remembering,
 			lines: lines("batch", "memories: objects with text and any parameter of remember", true)},
-		{command: "commit", effect: writes, flags: "allow-secret amend base expect-node stage strict " + dry,
-			lines: lines("", linesDoc, false)},
-		{command: "add", effect: writes, flags: "allow-secret strict " + staged, lines: lines("", linesDoc, true)},
-		{command: "set", effect: writes, idempotent: true, flags: "allow-secret type unset " + staged, words: []operation.Param{
-			required("node", nodeDoc+"; a key without a node makes one"),
-			list("fields", "FIELD=VALUE, as summary=TEXT or props.NAME=VALUE", false),
-		}},
-		{command: "rm", effect: writes, flags: "edge " + staged,
-			words: []operation.Param{list("nodes", nodesDoc, false)}},
-		{command: "link", effect: writes, idempotent: true, flags: "allow-secret key prop weight " + staged,
-			words: edge},
-		{command: "unlink", effect: writes, flags: "all key " + staged, words: edge},
 		{command: "status", effect: reads, flags: "stage"},
-		{command: "merge", effect: writes,
-			flags: "abort continue drop list no-ff require-signed resolve take " + applying,
-			words: []operation.Param{word("rev", revDoc)},
-			lines: lines("take", "with resolve: change lines that decide it, in place of take", false)},
-		{command: "revert", effect: writes, flags: applying, words: rev},
-		{command: "cherry-pick", effect: writes, flags: applying, words: rev},
-		{command: "restore", effect: writes, flags: marking, words: []operation.Param{
-			word("rev", "the revision to bring nodes back from; without it marks are taken off, unless "+
-				"the first of several nodes is a revision: key:NAME is always a node"),
-			list("nodes", nodesDoc, true),
-		}},
 		{command: "consolidate", effect: reads, writes: []string{"apply", "decline"},
 			flags: "apply at cap decline kind limit now " + marking,
 			words: []operation.Param{list("picks", "ids of proposals", false)}},
@@ -136,7 +108,6 @@ func profileName() []operation.Param {
 // exposedReads are the commands that read the memory.
 func exposedReads() []exposed {
 	query := []operation.Param{word("query", queryDoc)}
-	node := []operation.Param{required("node", nodeDoc)}
 	requests := lines("batch", "requests: objects with text and any parameter of retrieve", true)
 	answering := []string{"session", "receipt"}
 	models := []string{"embed", "rerank", "rewrite", "unseen", "explain", "follow"}
@@ -157,16 +128,8 @@ func exposedReads() []exposed {
 			words: []operation.Param{word("name", "a revision, or "+nodeDoc)}},
 		{command: "ls", effect: reads, pure: true, varies: []string{"sort"},
 			flags: "after at edges include limit now sort type where"},
-		{command: "communities", effect: reads, pure: true, flags: "at include limit",
-			words: []operation.Param{word("node", nodeDoc)}},
 		{command: "sources", effect: reads, flags: "at kind limit",
 			words: []operation.Param{list("nodes", nodesDoc, false)}},
-		{command: "explore", effect: reads, pure: true,
-			flags: "at beam depth edge-type include keyword type",
-			words: []operation.Param{required("topic", queryDoc)}},
-		{command: "related", effect: reads, pure: true, flags: "at include limit", words: node},
-		{command: "suggest", effect: reads, pure: true, flags: "at",
-			words: []operation.Param{required("text", "the text to find tags for")}},
 		{command: "diff", effect: reads, flags: "stage staged stat type", words: []operation.Param{
 			word("a", revDoc+", or a range A..B"), word("b", revDoc)}},
 		{command: "profile list", effect: reads, flags: "at"},
@@ -178,16 +141,12 @@ func exposedReads() []exposed {
 func exposedRecords() []exposed {
 	return []exposed{
 		{command: "watch", effect: reads, flags: "diff limit ref since"},
-		{command: "replay", effect: reads, words: []operation.Param{
-			required("record", "the name of a session or the CID of a receipt")}},
 		{command: "export", effect: reads, fixed: []string{"--output=-"},
 			flags: "all receipt session", answer: operation.MediaCAR,
 			words: []operation.Param{word("rev", revDoc+", or a range A..B")}},
 		{command: "import", effect: writes, idempotent: true, body: operation.MediaCAR,
 			flags: "as dry-run expect name require-signed time"},
 		{command: "stats", effect: reads, flags: "at scores"},
-		{command: "index status", effect: reads, flags: "at"},
-		{command: "index rebuild", effect: writes, idempotent: true, flags: "at"},
 		{command: "fsck", effect: reads, flags: "full"},
 		{command: "gc", effect: destroys, idempotent: true, flags: "dry-run grace keep-ops time"},
 		{command: "purge", effect: destroys, flags: "dry-run expect keep-queries reason time yes",

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,28 +29,6 @@ func (f *markFlags) add(c *cli, cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.expect, "expect", "", "the `CID` of the commit that the branch must be "+
 		"at; else exit code 5")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would change and write nothing")
-}
-
-// marking runs a verb that marks nodes.
-func (c *cli) marking(
-	cmd *cobra.Command, f *markFlags, state graph.State,
-	fn func(context.Context, *memory.Memory, repo.CommitOptions) (*memory.MarkResult, error),
-) error {
-	by, err := c.commitStamp(cmd, f.dryRun)
-	if err != nil {
-		return err
-	}
-	opt := repo.CommitOptions{Stamp: by, Message: f.message, Branch: c.branch()}
-	if opt.Expect, err = ops.ParseExpect(f.expect); err != nil {
-		return err
-	}
-	return c.writeOrTry(cmd, f.dryRun, func(ctx context.Context, _, to *repo.Repo) error {
-		res, err := fn(ctx, memory.New(to), opt)
-		if err != nil {
-			return ops.MarkHint(err)
-		}
-		return c.printMarking(ctx, to, res, state, f.dryRun)
-	})
 }
 
 func idTexts(ids []graph.ID) []string {
@@ -119,56 +96,4 @@ func (c *cli) nowFlag(s string) (graph.Time, error) {
 		return 0, usagef("--now: %w", err)
 	}
 	return t, nil
-}
-
-// restoreMarks takes the marks off nodes.
-func (c *cli) restoreMarks(cmd *cobra.Command, names []string, f *markFlags) error {
-	return c.marking(cmd, f, "", func(
-		ctx context.Context, m *memory.Memory, opt repo.CommitOptions,
-	) (*memory.MarkResult, error) {
-		return m.Unmark(ctx, opt, memory.UnmarkRequest{Nodes: names, Reason: f.reason})
-	})
-}
-
-// branchHead returns the newest state of a branch, "" for where HEAD is.
-func branchHead(ctx context.Context, r *repo.Repo, branch string) (*repo.Snapshot, error) {
-	if branch != "" {
-		return r.Snapshot(ctx, string(graph.BranchRef(branch)))
-	}
-	_, at, err := r.Branch(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return r.At(ctx, at)
-}
-
-// restoreKind says what the arguments of restore are: names of nodes alone, or a revision before
-// them. One that may be either is refused: the one would do something else than the other.
-func restoreKind(
-	ctx context.Context, r *repo.Repo, args []string, branch string,
-) (marks bool, err error) {
-	_, revErr := r.Resolve(ctx, args[0])
-	s, err := branchHead(ctx, r, branch)
-	if err != nil {
-		return false, err
-	}
-	_, err = s.Name(ctx, args[0])
-	var missing *repo.NotFoundError
-	switch {
-	case err == nil && revErr == nil && len(args) > 1:
-		return false, hint(usagef("%q names a revision and a node", args[0]), "give key:%s or id:%s for "+
-			"the node, or %s~0 for the revision", args[0], args[0], args[0])
-	case revErr == nil && len(args) > 1:
-		return false, nil
-	case err == nil:
-		return true, nil
-	case revErr == nil:
-		return false, hint(usagef("no NODE to restore from %q", args[0]),
-			"name nodes to take their marks off, or a revision and nodes to bring them back as they were")
-	case errors.As(err, &missing) && len(args) > 1:
-		return false, hint(revErr, "%q is no node either; 'mnem ls' lists them", args[0])
-	case errors.As(err, &missing):
-		return true, nil // whoever takes marks off says what it is
-	}
-	return false, err
 }

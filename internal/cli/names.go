@@ -42,6 +42,12 @@ func (l *labels) key(ctx context.Context, id graph.ID) (*string, error) {
 	return orNull(string(key)), err
 }
 
+// propPrefix begins the name of a field that is a property.
+const propPrefix = "props."
+
+// maxListed is how many rows a command lists that has no limit of its own.
+const maxListed = 100_000
+
 // marksFlag adds the flag that lets hidden states through, under both of its names.
 func marksFlag(cmd *cobra.Command, to *[]string) {
 	f := cmd.Flags()

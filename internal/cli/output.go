@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -145,52 +144,6 @@ type edgeDiffJSON struct {
 	Dst    string          `json:"dst"`
 	Change repo.ChangeKind `json:"change"`
 	Fields []fieldDiffJSON `json:"fields"`
-}
-
-// itemDiffsJSON are the items that differ between two states and their number.
-type itemDiffsJSON struct {
-	Nodes  []nodeDiffJSON `json:"nodes"`
-	Edges  []edgeDiffJSON `json:"edges"`
-	Counts itemCountsJSON `json:"counts"`
-}
-
-// jsonDiff reads a whole difference.
-func jsonDiff(ctx context.Context, d repo.Diff) (*itemDiffsJSON, error) {
-	out := &itemDiffsJSON{Nodes: []nodeDiffJSON{}, Edges: []edgeDiffJSON{}}
-	var nodes, edges repo.Counts
-	for n, err := range d.Nodes(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		countChange(&nodes, n.Kind)
-		out.Nodes = append(out.Nodes, nodeDiffJSON{
-			n.ID.String(), orNull(n.Node().Key), n.Node().Type, n.Kind, jsonFields(n.Fields),
-		})
-	}
-	for e, err := range d.Edges(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		countChange(&edges, e.Kind)
-		edge := e.Edge()
-		out.Edges = append(out.Edges, edgeDiffJSON{
-			e.ID.String(), edge.Type, edge.Src.String(), edge.Dst.String(), e.Kind,
-			jsonFields(e.Fields),
-		})
-	}
-	out.Counts = itemCountsJSON{nodes, edges}
-	return out, nil
-}
-
-func countChange(n *repo.Counts, kind repo.ChangeKind) {
-	switch kind {
-	case repo.Added:
-		n.Added++
-	case repo.Removed:
-		n.Removed++
-	case repo.Changed:
-		n.Changed++
-	}
 }
 
 func jsonFields(fields []repo.FieldDiff) []fieldDiffJSON {

@@ -43,25 +43,8 @@ const (
 		`"node_type": "text|null", "summary": "text|null", "weight": "number"}]`
 	shapeBuckets = `"out": ` + shapeNear + `, "in": ` + shapeNear +
 		`, "more_out": "int", "more_in": "int"`
-	shapeMentions  = `[{"id": "id", "key": "text|null", "node_type": "text", "summary": "text|null"}]`
-	shapeConflicts = `[{"item": "text", "kind": "edit_edit|add_add|delete_modify|end_removed|circle", ` +
-		`"label": "text", "base": "cid|null", "ours": "cid|null", "theirs": "cid|null", "fields": ` +
-		`[{"field": "text", "base": "json", "ours": "json", "theirs": "json"}], ` +
-		`"resolution": "ours|theirs|base|lines|null"}]`
 	shapeSecrets = `[{"code": "secret|secrets_not_listed|not_searched", "rule": "text", "field": "text", ` +
 		`"file": "text|null", "line": "int|null", "item": "text|null", "message": "text", "remedy": "text"}]`
-	shapeMerge = `{"commit": "cid|null", "fast_forward": "bool", "conflicts": ` + shapeConflicts +
-		`, "vectors_dropped": "int", "branch": "text", "parents": ["cid"], "graph": "cid|null", ` +
-		shapeItems + `, "no_change": "bool", "dry_run": "bool", "warnings?": ` + shapeSecrets + `}`
-	shapePending = `{"branch": "text|null", "verb": "merge|revert|cherry-pick|null", ` +
-		`"ours": "cid|null", "theirs": "cid|null", "conflicts": ` + shapeConflicts +
-		`, "vectors_dropped": "int", "kept": [{"ref": "text", "commit": "cid", "branch": "text"}]}`
-	shapeCommitted = `{"commit": "cid|null", "parents": ["cid"], "branch": "text", ` +
-		`"graph": "cid|null", ` + shapeItems + `, "duplicates": "int", "unchanged": "int", ` +
-		`"no_change": "bool", "rebased?": "bool", "dry_run": "bool", "changes?": ` + shapeChanges +
-		`, "warnings?": ` + shapeSecrets + `}`
-	shapeKept = `{"commit": "null", "branch": "text", "base": "cid|null", "head": "cid|null", ` +
-		`"kept": "cid|null", "ref": "text|null", "conflicts": ` + shapeConflicts + `}`
 	shapeImportance = `{"value": "int", "importance": "int", "base": "int", "use": "int", ` +
 		`"decay": "int", "links": "int", "uses": "int", "linked": "int", "age_seconds": "int", ` +
 		`"half_life_days": "int"}`
@@ -74,11 +57,6 @@ const (
 		`isolated", "why": "text", "nodes": ["id"], "names": ["text"], "similarity?": "int", ` +
 		`"differs?": [{"kind": "text", "a": "text", "b": "text"}], "importance?": ` + shapeImportance +
 		`, "tag?": "text", "spellings?": ["text"]}]`
-	shapeMarked = `{"state": "text|null", "marked": ["id"], "already": ["id"], "unmarked": ["id"], ` +
-		`"commit": "cid|null", "branch": "text", "graph": "cid|null", "no_change": "bool", ` +
-		`"dry_run": "bool", "warnings?": ` + shapeSecrets + `}`
-	shapeStage = `{"stage": "text", ` + shapeItems + `, "duplicates": "int", "unchanged": "int"` +
-		`, "warnings?": ` + shapeSecrets + `}`
 	shapeErased = "node|content|embedding|query|message|edge|mark"
 
 	shapeIndex = `{"manifest": "cid|null", "segments": "int", "nodes": "int", "terms": "int", ` +
@@ -86,17 +64,7 @@ const (
 	shapeTypes   = `[{"type": "text", "count": "int"}]`
 	shapeSetting = `{"key": "text", "value": "text|null", ` +
 		`"from": "environment|repository|user|default|null"}`
-	shapeSession = `{"session": "text", "commit": "cid|null", "follow": "bool", ` +
-		`"agent": "text|null", "task": "text|null", "actor": "text", "time": "time", ` +
-		`"records": "int", "ended": "bool"}`
-	shapeBranch = `{"name": "text", "commit": "cid|null", "current": "bool"}`
-	shapeGone   = `{"removed": "text", "commit": "cid"}`
-	shapeMoves  = `[{"ref": "text", "from": "text|null", "to": "text|null"}]`
-	shapeOp     = `{"op": "cid", "seq": "int", "time": "time", "actor": "text", ` +
-		`"command": ["text"], "refs": ` + shapeMoves + `, "undoes": "cid|null", ` +
-		`"redoes": "cid|null", "undone?": "bool", "oldest?": "bool"}`
-	shapeUndone = `{"op": "cid|null", "did": "undone|redone|restored", ` +
-		`"of": {"op": "cid", "seq": "int"}, "command": ["text"], "refs": ` + shapeMoves + `}`
+	shapeMoves         = `[{"ref": "text", "from": "text|null", "to": "text|null"}]`
 	shapeRecallSignals = `{"keyword": "int", "entity": "int", "similarity": "int", "graph": "int"}`
 	shapeFrom          = `"repository": "project|global"`
 	shapeWay           = `[{"id": "id", "edge": "text|null", "forward": "bool"}]`
@@ -139,8 +107,6 @@ const (
 		`"params": "object"}`
 	shapeProfilesSet = `{"commit": "cid|null", "parents": ["cid"], "branch": "text", ` +
 		`"no_change": "bool", ` + shapeProfiles + `}`
-	shapeMembers = `[{"id": "id", "key": "text|null", "node_type": "text|null", ` +
-		`"summary": "text|null", "weight": "number"}]`
 	shapeRemembered = `{"id": "id", "action": "added|superseded|conflict|updated|duplicate", ` +
 		`"type": "text", "commit": "cid|null", "no_change": "bool", "dry_run": "bool", ` +
 		`"superseded": ["id"], "similar": [{"id": "id", "summary": "text", "similarity": "int", ` +
@@ -181,7 +147,6 @@ func changeShapes() map[string][]string {
 		"mnem config get": {shapeSetting}, "mnem config list": {shapeSetting},
 		"mnem version": {`{"version": "text", "revision?": "text", "go": "text", "platform": "text", ` +
 			`"format": "int", "ranking": "int", "analyser": "int"}`},
-		"mnem commit": {shapeCommitted, shapeKept}, "mnem restore": {shapeCommitted, shapeMarked},
 		"mnem consolidate": {
 			`{"commit": "cid|null", "now": "time", "proposals": ` + shapeProposals +
 				`, "memories": "int", "declined": "int", "more": "int"}`,
@@ -197,16 +162,12 @@ func changeShapes() map[string][]string {
 			`"marked_by?": "cid|null", "dry_run?": "bool"}`},
 		"mnem sources refresh": {`{"commit": "cid|null", "branch": "text", "graph": "cid|null", ` +
 			`"sources": ` + shapeSourceChecks + `, "no_change": "bool", "dry_run": "bool"}`},
-		"mnem merge": {shapeMerge, shapePending}, "mnem revert": {shapeMerge},
-		"mnem cherry-pick": {shapeMerge},
 		"mnem remember": {shapeRemembered, `{"duplicate_above": "int", "similar_from": "int", ` +
 			`"keep": "bool", "replace": "bool", "commit": "cid|null", "no_change": "bool", ` +
 			`"dry_run": "bool"}`},
 		"mnem profile set": {shapeProfilesSet}, "mnem profile unset": {shapeProfilesSet},
 		"mnem profile default": {shapeProfilesSet}, "mnem profile rm": {shapeProfilesSet},
 		"mnem profile restore": {shapeProfilesSet},
-		"mnem add":             {shapeStage}, "mnem set": {shapeStage}, "mnem rm": {shapeStage},
-		"mnem link": {shapeStage}, "mnem unlink": {shapeStage},
 		"mnem status": {`{"branch": "text|null", "head": "cid|null", "stage": "text", ` +
 			`"base": "cid|null", "staged": "bool", ` + shapeItems + `, "changes": ` + shapeChanges +
 			`, "merge?": {"verb": "text", "theirs": "cid|null", "conflicts": "int", "open": "int"}, ` +
@@ -226,10 +187,6 @@ func readShapes() map[string][]string {
 			`{"commit": "cid|null", "branch": "text|null", "dry_run": "bool", ` +
 				`"thresholds": ` + shapeThresholds + `}`,
 		},
-		"mnem communities": {`{"commit": "cid|null", "count": "int", "nodes": "int", "communities": ` +
-			`[{"number": "int", "size": "int", "members": ` + shapeMembers + `}], "more": "int"}`,
-			`{"commit": "cid|null", "id": "id", "number": "int", "size": "int", "members": ` +
-				shapeMembers + `}`},
 		"mnem profile list": {shapeProfile}, "mnem profile show": {shapeProfile},
 		"mnem retrieve": {shapeAnswer}, "mnem recall": {shapeAnswer},
 		"mnem show": {
@@ -244,16 +201,6 @@ func readShapes() map[string][]string {
 				`"validTo": "time|null", "sources": ["text"], "mark|null": ` + shapeMark +
 				`, "cid": "cid"}], "next": "text|null"}`,
 		},
-		"mnem explore": {`{"commit": "cid|null", "topic": "text", "nodes": [{"id": "id", ` +
-			`"key": "text|null", "type": "text", "summary": "text|null", "score": "int", "hops": "int", ` +
-			`"path": [{"from": "id", "to": "id", "edge": "id", "type": "text", "forward": "bool"}]}], ` +
-			`"edges": [{"id": "id", "type": "text", "src": "id", "dst": "id", "weight": "number"}], ` +
-			`"cut": "int"}`},
-		"mnem related": {`{"commit": "cid|null", "id": "id", "nodes": [{"id": "id", ` +
-			`"key": "text|null", "type": "text", "summary": "text|null", "score": "int", ` +
-			`"reasons": [{"kind": "edge|shared|text", "score": "int", "names": ["text"]}]}]}`},
-		"mnem suggest": {`{"commit": "cid|null", "tags": [{"tag": "text", "score": "int", ` +
-			`"from": ["id"], "in_text": "bool"}]}`},
 		"mnem diff": {shapeDiff, shapeDiffStat},
 	}
 }
@@ -266,11 +213,6 @@ func recordShapes() map[string][]string {
 			`[{"branch": "text", "commit": "cid", "message": "text", "nodes?": ` + shapeCounts +
 			`, "edges?": ` + shapeCounts + `, "changes?": {"nodes": ` + shapeNodeDiffs + `, "edges": ` +
 			shapeEdgeDiffs + `, "more": "bool"}}], "undoes": "cid|null", "redoes": "cid|null"}`},
-		"mnem replay": {`{"session": "text|null", "receipts": "int", "identical": "bool|null", ` +
-			`"first_difference|null": {"number": "int", "receipt": "cid", "item": "int|null", ` +
-			`"field": "text", "old": "text", "new": "text"}, "redacted?": [{"cid": "cid", "what": ` +
-			`"` + shapeErased + `", "node": "id|null", "reason": "text|null", "time": "time", ` +
-			`"actor": "text"}]}`},
 		"mnem export": {`{"file": "text", "roots": ["cid"], "scope": "text", ` +
 			`"refs": [{"ref": "text", "target": "cid"}], "objects": ["cid"], "since": ["cid"], ` +
 			`"blocks": "int", "bytes": "int", "redacted": "int"}`},
@@ -292,7 +234,6 @@ func recordShapes() map[string][]string {
 			`"scores?": {"sampled": "int", "check": {"coverage": ` + shapePercentiles + `, "evidence": ` +
 			shapePercentiles + `, "lead": ` + shapePercentiles + `}, "remember": {"similarity": ` +
 			shapePercentiles + `}}}`},
-		"mnem index status": {shapeIndex}, "mnem index rebuild": {shapeIndex},
 		"mnem fsck": {`{"ok": "bool", "blocks": "int", ` +
 			`"errors": [{"cid": "cid|null", "kind": "text", "message": "text"}], ` +
 			`"repaired?": ["text"]}`},

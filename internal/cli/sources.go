@@ -487,7 +487,14 @@ func (c *cli) runSourcesRefresh(
 				return err
 			}
 		}
-		return c.printCommit(ctx, to, res, f.dryRun)
+		out, err := ops.CommittedOf(ctx, to, res, f.dryRun, !c.global.json)
+		switch {
+		case err != nil:
+			return err
+		case c.global.json:
+			return c.printJSON(out)
+		}
+		return c.printCommit(out)
 	})
 }
 

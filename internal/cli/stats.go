@@ -13,6 +13,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -27,7 +28,7 @@ type statsJSON struct {
 	Agents     map[string]int  `json:"agents"` // commits by their agents, else authors
 	NodeTypes  []typeCountJSON `json:"node_types"`
 	EdgeTypes  []typeCountJSON `json:"edge_types"`
-	Index      indexJSON       `json:"index"`
+	Index      ops.Index       `json:"index"`
 	Store      storeJSON       `json:"store"`
 	Scores     *scoresJSON     `json:"scores,omitempty"` // with --scores
 }
@@ -114,7 +115,7 @@ func (c *cli) stats(ctx context.Context, r *repo.Repo, scores bool) (*statsJSON,
 	if err != nil {
 		return nil, err
 	}
-	out.Index = jsonIndex(index)
+	out.Index = *ops.IndexOf(index)
 	sizes, err := r.Sizes(ctx)
 	if err != nil {
 		return nil, err

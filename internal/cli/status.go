@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
@@ -21,9 +22,9 @@ type statusJSON struct {
 	Base   *string `json:"base"`
 	Staged bool    `json:"staged"`
 	itemCountsJSON
-	Changes []any        `json:"changes"`         // as jsonChanges
-	Merge   *mergingJSON `json:"merge,omitempty"` // in progress on the branch
-	Kept    []keptJSON   `json:"kept"`            // for the branch
+	Changes ops.List[ops.Change] `json:"changes"`
+	Merge   *mergingJSON         `json:"merge,omitempty"` // in progress on the branch
+	Kept    ops.List[ops.Kept]   `json:"kept"`            // for the branch
 }
 
 // mergingJSON is a merge in progress in brief.
@@ -32,33 +33,6 @@ type mergingJSON struct {
 	Theirs    *string `json:"theirs"`
 	Conflicts int     `json:"conflicts"`
 	Open      int     `json:"open"`
-}
-
-// nodeChangeJSON and edgeChangeJSON are the entries of a list of changes.
-type nodeChangeJSON struct {
-	Item string `json:"item"`
-	nodeDiffJSON
-}
-
-type edgeChangeJSON struct {
-	Item string `json:"item"`
-	edgeDiffJSON
-}
-
-// jsonChanges reads a whole difference into one list, nodes before edges.
-func jsonChanges(ctx context.Context, d repo.Diff) ([]any, itemCountsJSON, error) {
-	diff, err := jsonDiff(ctx, d)
-	if err != nil {
-		return nil, itemCountsJSON{}, err
-	}
-	list := make([]any, 0, len(diff.Nodes)+len(diff.Edges))
-	for _, n := range diff.Nodes {
-		list = append(list, nodeChangeJSON{graph.KindNode, n})
-	}
-	for _, e := range diff.Edges {
-		list = append(list, edgeChangeJSON{graph.KindEdge, e})
-	}
-	return list, diff.Counts, nil
 }
 
 func (c *cli) statusCommand() *cobra.Command {
@@ -95,8 +69,7 @@ func (c *cli) statusCommand() *cobra.Command {
 // unmerged returns the merge in progress on a branch, nil for none, and what was kept for it.
 func unmerged(
 	ctx context.Context, r *repo.Repo, branch string,
-) (m *mergingJSON, kept []keptJSON, err error) {
-	kept = []keptJSON{}
+) (m *mergingJSON, kept ops.List[ops.Kept], err error) {
 	if branch == "" {
 		return nil, kept, nil
 	}
@@ -109,28 +82,28 @@ func unmerged(
 	list, err := r.KeptCommits(ctx)
 	for _, k := range list {
 		if k.Branch == branch {
-			kept = append(kept, jsonKept(k))
+			kept = append(kept, ops.KeptOf(k))
 		}
 	}
 	return m, kept, err
 }
 
 func (c *cli) printStatusJSON(
-	ctx context.Context, st *repo.Status, m *mergingJSON, kept []keptJSON,
+	ctx context.Context, st *repo.Status, m *mergingJSON, kept ops.List[ops.Kept],
 ) error {
-	changes, counts, err := jsonChanges(ctx, st.Diff)
+	changes, nodes, edges, err := ops.ChangesOf(ctx, st.Diff)
 	if err != nil {
 		return err
 	}
 	return c.printJSON(statusJSON{
 		Branch: orNull(st.Branch), Head: jsonCID(st.Head), Stage: firstOf(c.stage(), repo.DefaultStage),
-		Base: jsonCID(st.Base), Staged: st.Staged, itemCountsJSON: counts, Changes: changes,
+		Base: jsonCID(st.Base), Staged: st.Staged, itemCountsJSON: itemCountsJSON{nodes, edges}, Changes: changes,
 		Merge: m, Kept: kept,
 	})
 }
 
 // printUnmerged prints what waits for someone to decide about it.
-func (c *cli) printUnmerged(m *mergingJSON, kept []keptJSON) error {
+func (c *cli) printUnmerged(m *mergingJSON, kept ops.List[ops.Kept]) error {
 	if m != nil {
 		next := "'mnem merge --list' shows them"
 		if m.Open == 0 {
@@ -151,7 +124,7 @@ func (c *cli) printUnmerged(m *mergingJSON, kept []keptJSON) error {
 }
 
 func (c *cli) printStatus(
-	ctx context.Context, r *repo.Repo, st *repo.Status, m *mergingJSON, kept []keptJSON,
+	ctx context.Context, r *repo.Repo, st *repo.Status, m *mergingJSON, kept ops.List[ops.Kept],
 ) error {
 	head := "no commit yet"
 	if st.Head.Defined() {

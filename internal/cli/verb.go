@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"iter"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,15 +34,30 @@ func bindAs[Req, Res any](v *ops.Verb[Req, Res], print func(*cli, *Req, Res) err
 		req := new(Req)
 		return req, func(ctx context.Context) error {
 			c.answers = 0
-			return v.Run(ctx, host{c}, req, func(res Res) error {
+			err := v.Run(ctx, host{c}, req, func(res Res) error {
 				c.answers++
+				c.worked()
 				if c.global.json {
 					return c.printJSON(res)
 				}
 				return print(c, req, res)
 			})
+			c.worked()
+			var news *ops.News
+			if errors.As(err, &news) {
+				c.exit, err = news.Outcome.Exit, nil
+			}
+			return err
 		}
 	}}
+}
+
+// worked ends what shows that something takes its time.
+func (c *cli) worked() {
+	for _, done := range c.working {
+		done()
+	}
+	c.working = nil
 }
 
 // bindTable is bind for a stream whose answers are rows of one table.
@@ -104,6 +121,12 @@ func (c *cli) verb(command string) *cobra.Command {
 			cmd.MarkFlagsMutuallyExclusive(other, f.Name)
 		}
 	}
+	for _, group := range v.spec.Exclude {
+		cmd.MarkFlagsMutuallyExclusive(group...)
+	}
+	for _, group := range v.spec.Together {
+		cmd.MarkFlagsRequiredTogether(group...)
+	}
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
 		var given []string
 		cmd.Flags().Visit(func(f *pflag.Flag) { given = append(given, f.Name) })
@@ -114,11 +137,44 @@ func (c *cli) verb(command string) *cobra.Command {
 			}
 		}
 		ops.SetGiven(req, given)
+		if fields := v.args(); len(fields) == 1 && fields[0].Words {
+			text, err := c.longText(cmd.Context(), args)
+			if err != nil {
+				return err
+			}
+			args = []string{text}
+		}
 		if err := v.setArgs(req, args); err != nil {
 			return err
 		}
+		if q, ok := req.(fileReader); ok {
+			if names := q.FileNames(); len(names) > 0 {
+				q.SetChanges(func(ctx context.Context) (repo.Changes, error) { return c.lines(ctx, names) })
+			}
+		}
 		return run(cmd.Context())
 	})
+}
+
+// lineReader is a request of a verb that reads change lines, fileReader one that names their files.
+type lineReader interface {
+	SetChanges(read func(context.Context) (repo.Changes, error))
+}
+
+type fileReader interface {
+	lineReader
+	FileNames() []string
+}
+
+// lines reads the change lines of files, and shows how many were read.
+func (c *cli) lines(ctx context.Context, names []string) (repo.Changes, error) {
+	changes, err := c.changes(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	p := c.progress()
+	c.working = append(c.working, p.done)
+	return p.count(changes), nil
 }
 
 // fieldFlag adds the flag of a field.
@@ -244,6 +300,13 @@ func (c *cli) call(ctx context.Context, v *verb, args *operation.Arguments) erro
 		}
 	}
 	ops.SetGiven(req, given)
+	if q, ok := req.(lineReader); ok && args.Lines {
+		c.stdin = newReplayed(args.Body)
+		c.app.Stdin = c.stdin.again()
+		q.SetChanges(func(ctx context.Context) (repo.Changes, error) {
+			return c.changes(ctx, []string{stdinName})
+		})
+	}
 	c.started = true
 	c.doing = doing{ctx: ctx, name: v.spec.Name(), words: words}
 	return run(ctx)
@@ -267,7 +330,6 @@ func (h host) Stamp(_ *ops.Spec, w *ops.Writing) (repo.Stamp, error) {
 	g.author, g.agent, g.task, g.time = w.Author, w.Agent, w.Task, w.Time
 	g.expect, g.allowSecret, g.strict = w.ExpectHead, w.AllowSecret, w.Strict
 	c.signing.sign, c.signing.noSign, c.signing.key = w.Sign, w.NoSign, w.Key
-	w.Branch, w.Stage = firstOf(w.Branch, c.env("MNEM_BRANCH")), firstOf(w.Stage, c.env("MNEM_STAGE"))
 	if !w.Signs {
 		return c.stamp(nil)
 	}
@@ -283,8 +345,27 @@ func (h host) Trusted() (commit.Verifier, error) { return h.c.verifier() }
 // Accesses implements ops.Host.
 func (h host) Accesses() (func(graph.ID) int64, error) { return h.c.accesses() }
 
-// Stage implements ops.Host.
-func (h host) Stage() string { return h.c.stage() }
+// Working implements ops.Host.
+func (h host) Working(what string) func() {
+	p := h.c.progress()
+	p.start(what)
+	h.c.working = append(h.c.working, p.done)
+	return h.c.worked
+}
+
+// Defaults implements ops.Host.
+func (h host) Defaults(w *ops.Writing) {
+	w.Branch = firstOf(w.Branch, h.c.env("MNEM_BRANCH"))
+	w.Stage = firstOf(w.Stage, h.c.env("MNEM_STAGE"))
+}
+
+// Require implements ops.Host.
+func (h host) Require(rule string, given bool) (
+	func(iter.Seq2[commit.LogEntry, error]) error, error,
+) {
+	h.c.signing.require = given
+	return h.c.requireSigned(rule)
+}
 
 // Human implements ops.Host.
 func (h host) Human() bool { return !h.c.global.json }

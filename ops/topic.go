@@ -1,0 +1,395 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/community"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/memory"
+	"github.com/mnem-project/mnem/store"
+)
+
+// ExploreRequest asks what lies around a topic.
+type ExploreRequest struct {
+	Topic    string   `op:",arg,required,remote,words" doc:"the question or words to look for"`
+	Keyword  bool     `op:",remote" doc:"begin at the tag, entity or node of this name"`
+	Depth    int      `op:",remote" default:"3" doc:"go {N} hops"`
+	Beam     int      `op:",remote" default:"4" doc:"follow {N} nodes from each hop"`
+	EdgeType []string `op:",remote" doc:"follow only edges of this {TYPE}" note:" (repeatable)"`
+	Type     []string `op:",remote" doc:"only nodes of this {TYPE}, on the way too" note:" (repeatable)"`
+	AtRevision
+	Marks
+}
+
+// Explored is what lies around a topic.
+type Explored struct {
+	Commit ipld.CID           `json:"commit" shape:"null"`
+	Topic  string             `json:"topic"`
+	Nodes  List[ExploredNode] `json:"nodes"`
+	Edges  List[ExploredEdge] `json:"edges"`
+	Cut    uint64             `json:"cut"` // edges of large nodes that were left out
+}
+
+// NodeName tells which node is meant.
+type NodeName struct {
+	ID      graph.ID `json:"id"`
+	Key     Text     `json:"key"`
+	Type    string   `json:"type"`
+	Summary Text     `json:"summary"`
+}
+
+func nodeName(n *graph.Node) NodeName {
+	return NodeName{n.ID, Text(n.Key), n.Type, Text(n.Summary)}
+}
+
+// ExploredNode is one node that was found and the best way to it.
+type ExploredNode struct {
+	NodeName
+	Score int64         `json:"score"`
+	Hops  int           `json:"hops"`
+	Path  List[WayStep] `json:"path"`
+}
+
+// WayStep is one edge of the way to a node.
+type WayStep struct {
+	From    graph.ID `json:"from"`
+	To      graph.ID `json:"to"`
+	Edge    graph.ID `json:"edge"`
+	Type    string   `json:"type"`
+	Forward bool     `json:"forward"`
+}
+
+func stepOf(p adjacency.Step) WayStep { return WayStep{p.From, p.To, p.Edge, p.Type, p.Forward} }
+
+// ExploredEdge is one edge among the nodes that were found.
+type ExploredEdge struct {
+	ID     graph.ID `json:"id"`
+	Type   string   `json:"type"`
+	Src    graph.ID `json:"src"`
+	Dst    graph.ID `json:"dst"`
+	Weight Weight   `json:"weight"`
+}
+
+// Explore shows what lies around a topic.
+var Explore = Define(Spec{
+	Command: "explore", Usage: "TOPIC… [flags]", Group: "read", Effect: Reads, Pure: true,
+	Title: "Show what lies around a topic, and how it hangs together",
+	Doc: "Search over edges, in both directions, from the nodes that fit a topic, and print what is found\n" +
+		"with the best way to each node. From each of --depth hops the --beam nodes are followed that\n" +
+		"promise most: by the weights of the edges on the way, by what they have of the topic, the less\n" +
+		"the more edges a node has that the way goes through, and the more they are unlike each other.\n\n" +
+		"The number before a node is its score in bits: 0 for the best, one less where it is half as\n" +
+		"relevant. Nodes and edges that a mark hides are neither found nor passed.\n\n" +
+		"With --keyword the TOPIC is the name of a tag or an entity, or a key or id, and the search\n" +
+		"begins there. A TOPIC - is read from standard input.",
+	Example: "  mnem explore billing outage\n  mnem explore billing --depth 2 --beam 8\n" +
+		"  mnem explore --keyword svc/billing --edge-type depends-on --json\n" +
+		"  mnem explore billing --at HEAD~1",
+}, func(ctx context.Context, s *Service, q *ExploreRequest) (*Explored, error) {
+	req := memory.ExploreRequest{Topic: q.Topic, Keyword: q.Keyword, Depth: q.Depth, Beam: q.Beam,
+		EdgeTypes: q.EdgeType, Types: q.Type}
+	var err error
+	if req.Marks, err = q.States(); err != nil {
+		return nil, err
+	}
+	snap, err := s.Repo.Snapshot(ctx, q.At)
+	if err != nil {
+		return nil, CommitHint(err)
+	}
+	x, err := memory.Explore(ctx, snap, req)
+	if q.Keyword && errors.Is(err, store.ErrNotFound) {
+		return nil, Hint(err, "leave out --keyword to search for it; 'mnem ls --type Tag' lists the tags",
+			"leave out keyword to search for it; ls with type Tag lists the tags")
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := &Explored{Commit: snap.CID(), Topic: x.Request.Topic, Cut: x.Cut}
+	for _, n := range x.Nodes {
+		e := ExploredNode{NodeName: nodeName(n.Node), Score: n.Score, Hops: n.Hops}
+		for _, p := range n.Path {
+			e.Path = append(e.Path, stepOf(p))
+		}
+		out.Nodes = append(out.Nodes, e)
+	}
+	for _, e := range x.Edges {
+		out.Edges = append(out.Edges, ExploredEdge{e.ID, e.Type, e.Src, e.Dst, Weight(e.Weight)})
+	}
+	return out, nil
+})
+
+// Check refuses what is out of bounds.
+func (q *ExploreRequest) Check() error {
+	_, err := q.States()
+	return firstError(checkRange("depth", q.Depth, 1, memory.MaxDepth),
+		checkRange("beam", q.Beam, 1, memory.MaxBeam), err)
+}
+
+// SuggestRequest asks for tags for a text.
+type SuggestRequest struct {
+	Text string `op:",arg,required,remote,words" doc:"the text to find tags for"`
+	AtRevision
+}
+
+// Suggested are tags for a text.
+type Suggested struct {
+	Commit ipld.CID           `json:"commit" shape:"null"`
+	Tags   List[SuggestedTag] `json:"tags"`
+}
+
+// SuggestedTag is one of them, and where it comes from.
+type SuggestedTag struct {
+	Tag   string         `json:"tag"`
+	Score int64          `json:"score"`
+	From  List[graph.ID] `json:"from"`
+	Text  bool           `json:"in_text"`
+}
+
+// Suggest suggests tags for a text.
+var Suggest = Define(Spec{
+	Command: "suggest", Usage: "TEXT… [flags]", Group: "read", Effect: Reads, Pure: true,
+	Title: "Suggest tags for a text",
+	Doc: "Print three to six tags for a text, best first: those of the memories that are most like it,\n" +
+		"each weighed by how like they are and how rare it is; where these are too few, what the text\n" +
+		"itself names. A TEXT - is read from standard input. Fewer are printed where neither says more.",
+	Example: "  mnem suggest 'The billing cache ran out of memory'\n" +
+		"  mnem suggest - --json < note.txt",
+}, func(ctx context.Context, s *Service, q *SuggestRequest) (*Suggested, error) {
+	snap, err := s.At(ctx, q.At)
+	if err != nil {
+		return nil, err
+	}
+	tags, err := memory.Suggest(ctx, snap, q.Text)
+	out := &Suggested{Commit: snap.CID()}
+	for _, t := range tags {
+		out.Tags = append(out.Tags, SuggestedTag{t.Name, t.Score, t.From, t.Text})
+	}
+	return out, err
+})
+
+// RelatedRequest asks what is related to a node.
+type RelatedRequest struct {
+	Node  string `op:",arg,required,remote" doc:"a node by key, id or at least 4 digits of an id"`
+	Limit int    `op:",remote" default:"10" doc:"at most {N} nodes"`
+	AtRevision
+	Marks
+}
+
+// RelatedNodes are the nodes that are related to one.
+type RelatedNodes struct {
+	Commit ipld.CID          `json:"commit" shape:"null"`
+	ID     graph.ID          `json:"id"`
+	Nodes  List[RelatedNode] `json:"nodes"`
+}
+
+// RelatedNode is one of them, and why.
+type RelatedNode struct {
+	NodeName
+	Score   int64         `json:"score"`
+	Reasons List[Related] `json:"reasons"`
+}
+
+// Related is one reason why nodes are related.
+type Related struct {
+	Kind  string       `json:"kind" shape:"edge|shared|text"`
+	Score int64        `json:"score"`
+	Names List[string] `json:"names"`
+}
+
+// RelatedTo lists what is related to a node.
+var RelatedTo = Define(Spec{
+	Command: "related", Usage: "NODE [flags]", Group: "read", Effect: Reads, Pure: true,
+	Title: "List what is related to a node, and why",
+	Doc: "List the nodes that are related to a node, best first, with the reason of each: edges between\n" +
+		"them, entities and tags that both have, the rarer the better, and words that both texts have.\n" +
+		"NODE is a key, an id, or at least 4 digits of an id. Tags and entities are not listed.",
+	Example: "  mnem related svc/billing\n  mnem related alice --limit 5 --json",
+}, func(ctx context.Context, s *Service, q *RelatedRequest) (*RelatedNodes, error) {
+	req := memory.RelatedRequest{Limit: q.Limit}
+	var err error
+	if req.Marks, err = q.States(); err != nil {
+		return nil, err
+	}
+	snap, err := s.At(ctx, q.At)
+	if err != nil {
+		return nil, err
+	}
+	if req.ID, err = snap.Name(ctx, q.Node); err != nil {
+		return nil, NodeHint(err)
+	}
+	list, err := memory.Related(ctx, snap, req)
+	out := &RelatedNodes{Commit: snap.CID(), ID: req.ID}
+	for _, r := range list {
+		e := RelatedNode{NodeName: nodeName(r.Node), Score: r.Score}
+		for _, why := range r.Reasons {
+			e.Reasons = append(e.Reasons, Related{why.Kind, why.Score, why.Names})
+		}
+		out.Nodes = append(out.Nodes, e)
+	}
+	return out, err
+})
+
+// Check refuses what is out of bounds.
+func (q *RelatedRequest) Check() error {
+	_, err := q.States()
+	return firstError(checkRange("limit", q.Limit, 1, memory.MaxRelated), err)
+}
+
+const (
+	shownMembers = 5 // of each community in a list
+	maxListed    = 100_000
+)
+
+// CommunitiesRequest asks for the communities, or the one of a node.
+type CommunitiesRequest struct {
+	Node  string `op:",arg,remote" doc:"a node by key, id or at least 4 digits of an id"`
+	Limit int    `op:",remote" default:"20" doc:"at most {N} communities or members; 0 for all"`
+	Keep  bool   `op:",writes" doc:"keep the communities, so that others need not find them anew"`
+	AtRevision
+	Marks
+}
+
+// CommunityList are the communities of a commit.
+type CommunityList struct {
+	Commit      ipld.CID        `json:"commit" shape:"null"`
+	Count       int             `json:"count"`
+	Nodes       int             `json:"nodes"` // that are in one
+	Communities List[Community] `json:"communities"`
+	More        int             `json:"more"`
+}
+
+// NodeCommunity is the community of a node; its number is 0 where it is in none.
+type NodeCommunity struct {
+	Commit ipld.CID `json:"commit" shape:"null"`
+	ID     graph.ID `json:"id"`
+	Community
+}
+
+// Community is one community.
+type Community struct {
+	Number  int          `json:"number"` // from 1, the largest first
+	Size    int          `json:"size"`
+	Members List[Member] `json:"members"` // best-connected first
+}
+
+// Member is a node in a community.
+type Member struct {
+	ID       graph.ID `json:"id"`
+	Key      Text     `json:"key"`
+	NodeType Text     `json:"node_type"`
+	Summary  Text     `json:"summary"`
+	Inside   Inside   `json:"weight" shape:"number"` // of its edges inside
+}
+
+// Inside is a sum of weights of edges, to the nearest thousandth.
+type Inside uint64
+
+// MarshalJSON writes a number.
+func (w Inside) MarshalJSON() ([]byte, error) { return []byte(w.String()), nil }
+
+func (w Inside) String() string {
+	s := strconv.FormatFloat(float64(w)/graph.MaxWeight, 'f', 3, 64)
+	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
+}
+
+// Communities lists groups of nodes that edges hold together.
+var Communities = Define(Spec{
+	Command: "communities", Usage: "[NODE] [flags]", Group: "read", Effect: Reads, Pure: true, Derived: true,
+	Title: "List groups of nodes that edges hold together",
+	Doc: "List the communities of a commit, the largest first, with their best-connected members;\n" +
+		"or the members of the community that NODE is in. NODE is a key, an id, or at least 4\n" +
+		"digits of an id.\n\n" +
+		"A community is a set of nodes with more weight of edges among them than chance would\n" +
+		"give. Each node with edges is in one at most. They depend on the edges alone, whatever\n" +
+		"the types and marks, and are the same everywhere; 'mnem retrieve --community' uses them.\n\n" +
+		"They take some seconds for 300,000 edges. A process that may write keeps them in the\n" +
+		"repository, as --keep does, until the edges change.",
+	Example: "  mnem communities\n  mnem communities alice\n" +
+		"  mnem communities --at HEAD~1 --limit 5 --json\n  mnem communities --keep",
+	Answers: []any{CommunityList{}, NodeCommunity{}},
+}, communities)
+
+// Check refuses what is out of bounds.
+func (q *CommunitiesRequest) Check() error {
+	_, err := q.States()
+	return firstError(checkRange("limit", q.Limit, 0, maxListed), err)
+}
+
+func communities(ctx context.Context, s *Service, q *CommunitiesRequest) (any, error) {
+	let, err := q.States()
+	if err != nil {
+		return nil, err
+	}
+	limit := q.Limit
+	if limit == 0 {
+		limit = maxListed
+	}
+	snap, err := s.At(ctx, q.At)
+	if err != nil {
+		return nil, err
+	}
+	var of graph.ID
+	if q.Node != "" {
+		if of, err = snap.Name(ctx, q.Node); err != nil {
+			return nil, NodeHint(err)
+		}
+	}
+	p, err := snap.Communities(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names := NewLabels(snap)
+	if q.Node != "" {
+		out := &NodeCommunity{Commit: snap.CID(), ID: of}
+		if number, ok := p.Of(of); ok {
+			list := p.Members(number)
+			out.Number, out.Size = number+1, len(list)
+			out.Members, err = members(ctx, names, Visible{snap, let}, list, limit)
+		}
+		return out, err
+	}
+	out := &CommunityList{Commit: snap.CID(), Count: p.Len(), Nodes: p.Nodes()}
+	for number := range min(p.Len(), limit) {
+		list := p.Members(number)
+		one := Community{Number: number + 1, Size: len(list)}
+		if one.Members, err = members(ctx, names, Visible{snap, let}, list, shownMembers); err != nil {
+			return nil, err
+		}
+		out.Communities = append(out.Communities, one)
+	}
+	out.More = p.Len() - len(out.Communities)
+	return out, nil
+}
+
+// members reads the first members of a community that are not hidden.
+func members(
+	ctx context.Context, names *Labels, see Visible, list []community.Member, limit int,
+) (out List[Member], err error) {
+	for _, m := range list {
+		if len(out) == limit {
+			break
+		}
+		ok, err := see.Node(ctx, m.ID)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		row := Member{ID: m.ID, Inside: Inside(m.Inside)}
+		n, err := names.Node(ctx, m.ID)
+		if err != nil {
+			return nil, err
+		}
+		if n != nil {
+			row.Key, row.NodeType, row.Summary = Text(n.Key), Text(n.Type), Text(n.Summary)
+		}
+		out = append(out, row)
+	}
+	return out, nil
+}
