@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"strconv"
 )
 
@@ -46,6 +47,20 @@ func (id ID) MarshalJSON() ([]byte, error) {
 		return []byte("null"), nil
 	}
 	return []byte(`"` + id.String() + `"`), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (id *ID) UnmarshalJSON(data []byte) error {
+	var text *string
+	err := json.Unmarshal(data, &text)
+	switch {
+	case err != nil:
+	case text == nil:
+		*id = ID{}
+	default:
+		*id, err = ParseID(*text)
+	}
+	return err
 }
 
 // IsZero reports whether id identifies nothing.

@@ -146,6 +146,32 @@ func (c CID) MarshalJSON() ([]byte, error) {
 	return append(c.appendText(append(make([]byte, 0, TextLen+2), '"')), '"'), nil
 }
 
+// UnmarshalJSON reads what MarshalJSON writes. The error is that of ParseCID.
+func (c *CID) UnmarshalJSON(data []byte) (err error) {
+	text, null, err := jsonText(data)
+	if err != nil || null {
+		*c = CID{}
+		return err
+	}
+	*c, err = ParseCID(text)
+	return err
+}
+
+// jsonText reads a JSON string or null.
+func jsonText(data []byte) (text string, null bool, err error) {
+	if string(data) == "null" {
+		return "", true, nil
+	}
+	v, err := ParseJSON(data)
+	if err == nil && v.Kind() != String {
+		err = fmt.Errorf("%w: not a string", ErrJSON)
+	}
+	if err != nil {
+		return "", false, err
+	}
+	return v.Text(), false, nil
+}
+
 func (c CID) appendText(b []byte) []byte {
 	var bin [CIDLen]byte
 	return textEncoding.AppendEncode(append(b, 'b'), c.Append(bin[:0]))

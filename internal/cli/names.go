@@ -86,10 +86,5 @@ func checkRange(flag string, n, low, high int) error {
 	return nil
 }
 
-// sortedNames returns names in order, each once.
-func sortedNames(names []string) []string {
-	return slices.Compact(slices.Sorted(slices.Values(names)))
-}
-
 // sortedKeys returns a map's keys in order.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -174,15 +174,6 @@ func (c *cli) branchFlag(cmd *cobra.Command) {
 
 func (c *cli) branch() string { return firstOf(c.global.branch, c.env("MNEM_BRANCH")) }
 
-// stageFlag adds the flag of commands that use a stage.
-func (c *cli) stageFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.global.stage, "stage", "",
-		"the stage to use (MNEM_STAGE; default: "+repo.DefaultStage+")")
-	c.complete(cmd, "stage", completeStages)
-}
-
-func (c *cli) stage() string { return firstOf(c.global.stage, c.env("MNEM_STAGE")) }
-
 // writeFlags adds the flags of every command that writes.
 func (c *cli) writeFlags(cmd *cobra.Command) {
 	g, f := &c.global, cmd.Flags()
