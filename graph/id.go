@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"strconv"
 )
 
@@ -48,26 +49,18 @@ func (id ID) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + id.String() + `"`), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote, and nothing else.
+// UnmarshalJSON reads what MarshalJSON writes.
 func (id *ID) UnmarshalJSON(data []byte) error {
-	if string(data) == "null" {
+	var text *string
+	err := json.Unmarshal(data, &text)
+	switch {
+	case err != nil:
+	case text == nil:
 		*id = ID{}
-		return nil
-	}
-	read, err := ParseID(unquoted(data))
-	if err == nil {
-		*id = read
+	default:
+		*id, err = ParseID(*text)
 	}
 	return err
-}
-
-// unquoted returns what is between the quotes of a JSON string without escapes, else what is no id and
-// no time.
-func unquoted(data []byte) string {
-	if n := len(data); n > 2 && data[0] == '"' && data[n-1] == '"' {
-		return string(data[1 : n-1])
-	}
-	return ""
 }
 
 // IsZero reports whether id identifies nothing.

@@ -1,6 +1,9 @@
 package graph
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Time is a moment in microseconds since 1970-01-01T00:00:00Z, between MinTime and MaxTime.
 type Time int64
@@ -43,22 +46,22 @@ func (o OptTime) String() string {
 // MarshalJSON writes the time as String has it.
 func (t Time) MarshalJSON() ([]byte, error) { return []byte(`"` + t.String() + `"`), nil }
 
-// UnmarshalJSON reads a time as ParseTime does.
+// UnmarshalJSON reads what ParseTime does, as a JSON string.
 func (t *Time) UnmarshalJSON(data []byte) error {
-	read, err := ParseTime(unquoted(data))
+	var text string
+	err := json.Unmarshal(data, &text)
 	if err == nil {
-		*t = read
+		*t, err = ParseTime(text)
 	}
 	return err
 }
 
-// UnmarshalJSON reads a time as ParseTime does, or null for none.
+// UnmarshalJSON reads a time or null.
 func (o *OptTime) UnmarshalJSON(data []byte) error {
-	if string(data) == "null" {
-		*o = OptTime{}
+	*o = OptTime{Given: string(data) != "null"}
+	if !o.Given {
 		return nil
 	}
-	o.Given = true
 	return o.Time.UnmarshalJSON(data)
 }
 

@@ -146,20 +146,30 @@ func (c CID) MarshalJSON() ([]byte, error) {
 	return append(c.appendText(append(make([]byte, 0, TextLen+2), '"')), '"'), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote, and nothing else.
-func (c *CID) UnmarshalJSON(data []byte) error {
-	if string(data) == "null" {
+// UnmarshalJSON reads what MarshalJSON writes. The error is that of ParseCID.
+func (c *CID) UnmarshalJSON(data []byte) (err error) {
+	text, null, err := jsonText(data)
+	if err != nil || null {
 		*c = CID{}
-		return nil
+		return err
 	}
-	if len(data) != TextLen+2 || data[0] != '"' || data[len(data)-1] != '"' {
-		return fmt.Errorf("%w: not the text form of a CID, nor null", ErrInvalid)
-	}
-	read, err := ParseCID(string(data[1 : len(data)-1]))
-	if err == nil {
-		*c = read
-	}
+	*c, err = ParseCID(text)
 	return err
+}
+
+// jsonText reads a JSON string or null.
+func jsonText(data []byte) (text string, null bool, err error) {
+	if string(data) == "null" {
+		return "", true, nil
+	}
+	v, err := ParseJSON(data)
+	if err == nil && v.Kind() != String {
+		err = fmt.Errorf("%w: not a string", ErrJSON)
+	}
+	if err != nil {
+		return "", false, err
+	}
+	return v.Text(), false, nil
 }
 
 func (c CID) appendText(b []byte) []byte {

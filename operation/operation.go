@@ -2,8 +2,9 @@
 // the command line, the MCP server and the HTTP API share, so that the same request gives the same
 // bytes through each, and one table of what can become of a request.
 //
-// The command line makes the table from its commands (each flag is a parameter) and runs it; package
-// serve and package mcp see this package alone, never a repository.
+// Package ops declares the verbs that the table is made from, and the command line those that are not
+// declared there yet; it runs them. Package serve and package mcp see this package alone, never a
+// repository.
 package operation
 
 import (

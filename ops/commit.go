@@ -16,7 +16,7 @@ const linesDoc = "change lines, in order: objects with one member node, edge, em
 
 // StrictSecrets is of verbs that read change lines.
 type StrictSecrets struct {
-	Strict bool `op:",remote" doc:"refuse credentials in more than 100 changes too, where they are only reported"`
+	Strict bool `op:",remote" doc:"refuse credentials in more than 1000 changes too, where they are only reported"`
 }
 
 func (p *StrictSecrets) write(w *Writing) { w.Strict = p.Strict }
@@ -67,7 +67,7 @@ type Committed struct {
 
 // KeptCommit is a commit that does not merge with its branch and was kept.
 type KeptCommit struct {
-	Commit    Text           `json:"commit" shape:"null"` // the branch has none of it
+	Commit    any            `json:"commit" shape:"null"` // the branch has none of it
 	Branch    string         `json:"branch"`
 	Base      ipld.CID       `json:"base" shape:"null"`
 	Head      ipld.CID       `json:"head" shape:"null"`

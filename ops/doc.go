@@ -23,4 +23,8 @@
 // verb is not pure with it), writes (a verb that reads writes with it), comma (a list whose values may
 // hold several, with commas between), words (all positional
 // arguments are one text, or standard input where they are a hyphen) and alias=NAME (another name of the flag).
+//
+// A verb is added by declaring it here with Define or Stream, binding it to what prints its answers in
+// internal/cli/verbs.go, and naming it in internal/cli/commands.go; a field by adding it to the request
+// and using it. The pages and lists that tests keep are then written anew with -rewrite.
 package ops

@@ -38,24 +38,23 @@ type Field struct {
 }
 
 // Fields returns the fields of the verb's request: positional arguments in their order, then flags by
-// name.
-func (s *Spec) Fields() []Field {
-	if s.prepared == nil {
-		s.prepared = fieldsOf(s.request, nil)
-		slices.SortStableFunc(s.prepared, func(a, b Field) int {
-			switch {
-			case a.Arg != b.Arg:
-				if a.Arg {
-					return -1
-				}
-				return 1
-			case a.Arg:
-				return 0
-			}
-			return strings.Compare(a.Name, b.Name)
-		})
-	}
-	return s.prepared
+// name. The list must not be changed.
+func (s *Spec) Fields() []Field { return s.fields() }
+
+func sortedFields(request reflect.Type) []Field {
+	all := fieldsOf(request, nil)
+	slices.SortStableFunc(all, func(a, b Field) int {
+		switch {
+		case a.Arg && b.Arg:
+			return 0
+		case a.Arg:
+			return -1
+		case b.Arg:
+			return 1
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return all
 }
 
 func fieldsOf(t reflect.Type, index []int) (all []Field) {

@@ -212,7 +212,7 @@ func (q *LogRequest) entry(ctx context.Context, s *Service, e repo.LogEntry) (*C
 	}
 	out := CommitOf(e, verdict)
 	if q.Stat {
-		if out.Stat, err = stat(ctx, e.Diff); err != nil {
+		if out.Stat, err = stat(ctx, e.Diff, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -251,19 +251,25 @@ func ChangedProfiles(d repo.ProfilesDiff) []string {
 	return names
 }
 
-func stat(ctx context.Context, d repo.Diff) (*Stat, error) {
+// stat counts what differs of some types, or all.
+func stat(ctx context.Context, d repo.Diff, types []string) (*Stat, error) {
+	wants := func(typ string) bool { return len(types) == 0 || slices.Contains(types, typ) }
 	nodes, edges := map[string]*repo.Counts{}, map[string]*repo.Counts{}
 	for n, err := range d.Nodes(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		count(nodes, n.Node().Type, n.Kind)
+		if wants(n.Node().Type) {
+			count(nodes, n.Node().Type, n.Kind)
+		}
 	}
 	for e, err := range d.Edges(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		count(edges, e.Edge().Type, e.Kind)
+		if wants(e.Edge().Type) {
+			count(edges, e.Edge().Type, e.Kind)
+		}
 	}
 	return &Stat{typeCounts(nodes), typeCounts(edges)}, nil
 }

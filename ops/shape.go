@@ -55,6 +55,13 @@ func shapeOf(t reflect.Type, tag string) string {
 		return quote(word)
 	}
 	switch t.Kind() {
+	case reflect.Interface:
+		if tag != "" {
+			return quote(tag)
+		}
+		return quote("json")
+	case reflect.Func: // an Each
+		return "[" + shapeOf(t.In(0).In(0), "") + "]"
 	case reflect.Pointer:
 		return shapeOf(t.Elem(), tag)
 	case reflect.Slice:
@@ -67,8 +74,6 @@ func shapeOf(t reflect.Type, tag string) string {
 		return quote("text")
 	case reflect.Map:
 		return quote("object")
-	case reflect.Interface:
-		return quote("json")
 	case reflect.Int, reflect.Int64, reflect.Uint64, reflect.Uint32:
 		return quote("int")
 	}
@@ -96,7 +101,9 @@ func membersOf(t reflect.Type) (all []string) {
 		case optional:
 			name += "?"
 		case f.Type.Kind() == reflect.Pointer && strings.HasPrefix(shape, "{"):
-			name += "|null"
+			if !streams(f.Type.Elem()) { // what is written while it is made is always there
+				name += "|null"
+			}
 		case f.Type.Kind() == reflect.Pointer && f.Tag.Get("shape") == "":
 			shape = strings.TrimSuffix(shape, `"`) + `|null"`
 		}

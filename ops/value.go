@@ -68,6 +68,3 @@ func (p Props) MarshalJSON() ([]byte, error) {
 }
 
 const microsPerSecond = 1_000_000
-
-// seconds cuts microseconds.
-func seconds(micros int64) int64 { return micros / microsPerSecond }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/mnem-project/mnem/operation"
 )
@@ -42,10 +43,9 @@ type Spec struct {
 	// Complete is what completes the first positional argument, as in the tags of fields.
 	Complete string
 
-	stream   bool
-	request  reflect.Type // a struct
-	result   reflect.Type
-	prepared []Field
+	stream bool
+	result reflect.Type
+	fields func() []Field // of the request, made once
 }
 
 // Verb is a declaration with its function.
@@ -79,7 +79,8 @@ func Stream[Req, Res any](
 func define[Req, Res any](
 	spec Spec, do func(context.Context, *Service, *Req, func(Res) error) error,
 ) *Verb[Req, Res] {
-	spec.request, spec.result = reflect.TypeFor[Req](), reflect.TypeFor[Res]()
+	spec.result = reflect.TypeFor[Res]()
+	spec.fields = sync.OnceValue(func() []Field { return sortedFields(reflect.TypeFor[Req]()) })
 	return &Verb[Req, Res]{Spec: spec, do: do}
 }
 

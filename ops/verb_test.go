@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"strings"
 	"testing"
@@ -224,6 +225,15 @@ func TestWritingIsWhatItsPartsSay(t *testing.T) {
 	} {
 		if diff := cmp.Diff(tt.want, writingOf(tt.req)); diff != "" {
 			t.Errorf("%T (-want +have):\n%s", tt.req, diff)
+		}
+	}
+}
+
+// TestBulkIsWhatHelpSays holds the help to the number.
+func TestBulkIsWhatHelpSays(t *testing.T) {
+	for _, f := range CommitVerb.Fields() {
+		if f.Name == "strict" && !strings.Contains(f.Doc, fmt.Sprintf(" %d changes", repo.BulkChanges)) {
+			t.Errorf("%q does not say %d", f.Doc, repo.BulkChanges)
 		}
 	}
 }

@@ -81,6 +81,11 @@ func (c *Counts) Count(kind ChangeKind) {
 	}
 }
 
+// Add adds counts.
+func (c *Counts) Add(n Counts) {
+	c.Added, c.Changed, c.Removed = c.Added+n.Added, c.Changed+n.Changed, c.Removed+n.Removed
+}
+
 // Zero reports whether nothing differs.
 func (c Counts) Zero() bool { return c == Counts{} }
 

@@ -137,20 +137,6 @@ func (p param) own(why string) param {
 	return p
 }
 
-// also adds a check to those of the parameter's kind, which come first.
-func (p param) also(check func(Request) error) param {
-	kind := p.check
-	p.check = func(r Request) error {
-		if kind != nil {
-			if err := kind(r); err != nil {
-				return err
-			}
-		}
-		return check(r)
-	}
-	return p
-}
-
 // only replaces the check of the parameter's kind.
 func (p param) only(check func(Request) error) param {
 	p.check = check

@@ -175,7 +175,6 @@ type globalFlags struct {
 	task       string
 	time       string
 	branch     string
-	stage      string
 	at         string
 	expect     string // of commands with headFlag
 	// allowSecret and strict are of commands with secretFlag and strictFlag.

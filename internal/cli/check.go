@@ -18,7 +18,6 @@ import (
 // checkOptions are the flags of check.
 type checkOptions struct {
 	retrieveOptions // types, where, marks, times, vectors, embed and now of it
-	validAt         string
 	gate            string
 	nearest         int
 	thresholds      []string

@@ -15,9 +15,6 @@ import (
 	"github.com/mnem-project/mnem/ops"
 )
 
-// usageError is a command line that makes no sense.
-type usageError = ops.UsageError
-
 func usagef(format string, args ...any) error { return ops.Usagef(format, args...) }
 
 // hint adds the next step to an error of the command line.

@@ -44,12 +44,7 @@ func list(name, doc string, required bool) operation.Param {
 	return operation.Param{Name: name, Kind: operation.Strings, Doc: doc, Required: required}
 }
 
-// making is a word that makes a command which lists one that makes something.
-func making(name, doc string) operation.Param {
-	return operation.Param{Name: name, Kind: operation.String, Doc: doc, Effect: operation.Writes}
-}
-
-// lines is the parameter that holds the lines of standard input, which a flag names or a word.
+// lines is the parameter that holds the lines of standard input, which a flag names.
 func lines(flag, doc string, required bool) *operation.Param {
 	return &operation.Param{
 		Name: "lines", Flag: flag, Kind: operation.Lines, Doc: doc, Required: required,
@@ -61,7 +56,6 @@ const (
 	nodesDoc = "nodes, each by key, id or at least 4 digits of an id"
 	revDoc   = "a branch, tag, CID or any other revision"
 	queryDoc = "the question or words to look for"
-	linesDoc = "change lines, in order: objects with one member node, edge, embedding or remove"
 )
 
 // exposedCommands is the table, in the order of the help.
@@ -80,7 +74,6 @@ func exposedChanges() []exposed {
 		{command: "remember", name: "remember_batch", effect: writes, answer: operation.MediaNDJSON,
 			title: "Keep many texts as memories", flags: remembering,
 			lines: lines("batch", "memories: objects with text and any parameter of remember", true)},
-		{command: "status", effect: reads, flags: "stage"},
 		{command: "consolidate", effect: reads, writes: []string{"apply", "decline"},
 			flags: "apply at cap decline kind limit now " + marking,
 			words: []operation.Param{list("picks", "ids of proposals", false)}},
@@ -123,15 +116,10 @@ func exposedReads() []exposed {
 		{command: "check", effect: reads,
 			flags: "at embed gate include nearest now threshold type valid-at where",
 			words: []operation.Param{required("query", queryDoc)}},
-		{command: "show", effect: reads, pure: true, varies: []string{"signatures"},
-			flags: "at signatures",
-			words: []operation.Param{word("name", "a revision, or "+nodeDoc)}},
 		{command: "ls", effect: reads, pure: true, varies: []string{"sort"},
 			flags: "after at edges include limit now sort type where"},
 		{command: "sources", effect: reads, flags: "at kind limit",
 			words: []operation.Param{list("nodes", nodesDoc, false)}},
-		{command: "diff", effect: reads, flags: "stage staged stat type", words: []operation.Param{
-			word("a", revDoc+", or a range A..B"), word("b", revDoc)}},
 		{command: "profile list", effect: reads, flags: "at"},
 		{command: "profile show", effect: reads, flags: "at", words: profileName()},
 	}
@@ -151,9 +139,5 @@ func exposedRecords() []exposed {
 		{command: "gc", effect: destroys, idempotent: true, flags: "dry-run grace keep-ops time"},
 		{command: "purge", effect: destroys, flags: "dry-run expect keep-queries reason time yes",
 			words: []operation.Param{required("node", nodeDoc)}},
-		{command: "verify", effect: reads, flags: "all limit strict",
-			words: []operation.Param{word("rev", revDoc+", or a range A..B")}},
-		{command: "cat-file", effect: reads,
-			words: []operation.Param{required("cid", "the CID of an object")}},
 	}
 }

@@ -11,17 +11,12 @@ import (
 // machine alone: a new one stays there until it is declared. None may name a host, a file, a
 // directory, a model or a key of this machine.
 const (
-	// written is for what makes one commit, staged for what may go to a stage, and dry for what can be
-	// tried out before.
+	// written is for what makes one commit, and dry for what can be tried out before.
 	written = "branch expect message time "
-	staged  = "branch expect stage time "
 	dry     = "dry-run " + written
 
 	// marking is for marks on nodes.
 	marking = "allow-secret reason " + dry
-
-	// applying is for what applies the changes of other commits.
-	applying = "allow-secret ours theirs " + dry
 
 	// remembering is for memories, in words or in lines.
 	remembering = "about allow-secret embed entity expires explain importance no-diff no-link property source " +

@@ -45,9 +45,6 @@ func (l *labels) key(ctx context.Context, id graph.ID) (*string, error) {
 // propPrefix begins the name of a field that is a property.
 const propPrefix = "props."
 
-// maxListed is how many rows a command lists that has no limit of its own.
-const maxListed = 100_000
-
 // marksFlag adds the flag that lets hidden states through, under both of its names.
 func marksFlag(cmd *cobra.Command, to *[]string) {
 	f := cmd.Flags()
@@ -85,11 +82,6 @@ func checkRange(flag string, n, low, high int) error {
 		return usagef("--%s: %d is outside %d to %d", flag, n, low, high)
 	}
 	return nil
-}
-
-// sortedNames returns names in order, each once.
-func sortedNames(names []string) []string {
-	return slices.Compact(slices.Sorted(slices.Values(names)))
 }
 
 // sortedKeys returns a map's keys in order.

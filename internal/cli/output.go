@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -28,12 +29,7 @@ func encodeJSON(v any) ([]byte, error) {
 
 // printJSON prints one JSON value in one line.
 func (c *cli) printJSON(v any) error {
-	data, err := encodeJSON(v)
-	if err != nil {
-		return err
-	}
-	_, err = c.out.Write(append(data, '\n'))
-	return err
+	return ops.WriteJSON(c.out, v)
 }
 
 // printf prints results. Values that users wrote must have been through line.
@@ -113,46 +109,6 @@ func (c *cli) table(rows [][]cell) error {
 }
 
 // The JSON forms that several commands share.
-
-// itemCountsJSON counts nodes and edges.
-type itemCountsJSON struct {
-	Nodes repo.Counts `json:"nodes"`
-	Edges repo.Counts `json:"edges"`
-}
-
-// fieldDiffJSON is one field that differs; null where it is absent.
-type fieldDiffJSON struct {
-	Field string          `json:"field"`
-	Old   json.RawMessage `json:"old"`
-	New   json.RawMessage `json:"new"`
-}
-
-// nodeDiffJSON is one node that differs.
-type nodeDiffJSON struct {
-	ID     string          `json:"id"`
-	Key    *string         `json:"key"`
-	Type   string          `json:"type"`
-	Change repo.ChangeKind `json:"change"`
-	Fields []fieldDiffJSON `json:"fields"`
-}
-
-// edgeDiffJSON is one edge that differs.
-type edgeDiffJSON struct {
-	ID     string          `json:"id"`
-	Type   string          `json:"type"`
-	Src    string          `json:"src"`
-	Dst    string          `json:"dst"`
-	Change repo.ChangeKind `json:"change"`
-	Fields []fieldDiffJSON `json:"fields"`
-}
-
-func jsonFields(fields []repo.FieldDiff) []fieldDiffJSON {
-	out := make([]fieldDiffJSON, len(fields))
-	for i, f := range fields {
-		out[i] = fieldDiffJSON{f.Field, jsonValue(f.Old), jsonValue(f.New)}
-	}
-	return out
-}
 
 // jsonValue returns the JSON form of a value, null for none.
 func jsonValue(v *ipld.Value) json.RawMessage {

@@ -27,11 +27,11 @@ func (c *cli) profileFlags(cmd *cobra.Command, f *profileWrite) {
 
 // profilesWritten is what a change of profiles did, in JSON.
 type profilesWritten struct {
-	Commit   *string       `json:"commit"`
-	Parents  []string      `json:"parents"`
-	Branch   string        `json:"branch"`
-	NoChange bool          `json:"no_change"`
-	Profiles *profilesJSON `json:"profiles,omitempty"` // what changed
+	Commit   *string           `json:"commit"`
+	Parents  []string          `json:"parents"`
+	Branch   string            `json:"branch"`
+	NoChange bool              `json:"no_change"`
+	Profiles *ops.ProfilesDiff `json:"profiles,omitempty"` // what changed
 }
 
 // writeProfiles makes one commit of a change of profiles, and tells what changed.
@@ -67,7 +67,7 @@ func (c *cli) printProfilesWritten(
 		if err != nil {
 			return err
 		}
-		before, err := parentOf(ctx, r, after)
+		before, err := ops.ParentOf(ctx, r, after)
 		if err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func (c *cli) printProfilesWritten(
 	if c.global.json {
 		return c.printJSON(profilesWritten{
 			Commit: jsonCID(res.Commit), Parents: jsonCIDs(res.Parents), Branch: res.Branch,
-			NoChange: res.NoChange, Profiles: jsonProfiles(d),
+			NoChange: res.NoChange, Profiles: ops.ProfilesDiffOf(d),
 		})
 	}
 	if res.NoChange {

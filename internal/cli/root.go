@@ -132,15 +132,6 @@ func (c *cli) branchFlag(cmd *cobra.Command) {
 
 func (c *cli) branch() string { return firstOf(c.global.branch, c.env("MNEM_BRANCH")) }
 
-// stageFlag adds the flag of commands that use a stage.
-func (c *cli) stageFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.global.stage, "stage", "",
-		"the stage to use (MNEM_STAGE; default: "+repo.DefaultStage+")")
-	c.complete(cmd, "stage", completeStages)
-}
-
-func (c *cli) stage() string { return firstOf(c.global.stage, c.env("MNEM_STAGE")) }
-
 // writeFlags adds the flags of every command that writes.
 func (c *cli) writeFlags(cmd *cobra.Command) {
 	g, f := &c.global, cmd.Flags()
@@ -243,19 +234,6 @@ func (c *cli) absolute(path string) string {
 		return filepath.Clean(path)
 	}
 	return filepath.Join(c.app.Dir, path)
-}
-
-// write opens the repository for an operation and runs fn with what it is stamped with.
-func (c *cli) write(
-	cmd *cobra.Command, fn func(ctx context.Context, r *repo.Repo, by repo.Stamp) error,
-) error {
-	by, err := c.stamp(cmd)
-	if err != nil {
-		return err
-	}
-	return c.withRepo(cmd, true, func(ctx context.Context, r *repo.Repo) error {
-		return fn(ctx, r, by)
-	})
 }
 
 // writeOrTry opens the repository and runs fn with it, and with what it is to write to: the same, or

@@ -13,36 +13,14 @@ const (
 	shapeNode   = `"id": "id", "key": "text|null", "type": "text"`
 	shapeMark   = `{"state": "text", "by": "id|null", "reason": "text|null", "actor": "text", ` +
 		`"time": "time"}`
-	shapeItems   = `"nodes": ` + shapeCounts + `, "edges": ` + shapeCounts
-	shapeChanges = `[{"item": "node|edge", "id": "id", "key?": "text|null", "type": "text", ` +
-		`"src?": "id", "dst?": "id", "change": "added|changed|removed", "fields": ` + shapeFields + `}]`
 	shapeNodeDiffs = `[{` + shapeNode + `, "change": "added|changed|removed", "fields": ` +
 		shapeFields + `}]`
 	shapeEdgeDiffs = `[{"id": "id", "type": "text", "src": "id", "dst": "id", ` +
 		`"change": "added|changed|removed", "fields": ` + shapeFields + `, "key": "text|null", ` +
 		`"src_key": "text|null", "dst_key": "text|null"}]`
-	shapeTypeCounts = `[{"type": "text", "added": "int", "changed": "int", "removed": "int"}]`
-	shapeDiff       = `{"from": "cid|null", "to": "cid|null", "stage?": "text", ` +
-		`"nodes": ` + shapeNodeDiffs + `, "edges": ` + shapeEdgeDiffs +
-		`, ` + shapeProfiles + `, "counts": {` + shapeItems + `}}`
-	shapeDiffStat = `{"from": "cid|null", "to": "cid|null", "stage?": "text", ` +
-		`"node_types": ` + shapeTypeCounts + `, "edge_types": ` + shapeTypeCounts +
-		`, ` + shapeProfiles + `, "counts": {` + shapeItems + `}}`
-	shapeSignature = `"signature": "signed|untrusted|unsigned|revoked|bad", "key": "text|null", ` +
-		`"trust": "trusted|untrusted|revoked|null", "name": "text|null", "reason": "text|null"`
-	shapeCommit = `"commit": "cid", "parents": ["cid"], "graph": "cid", "author": "text", ` +
-		`"agent": "text|null", "task": "text|null", "time": "time", "message": "text", ` + shapeItems +
-		`, "profiles?": ["text"], "signature?": {` + shapeSignature + `}, "stat?": {"node_types": ` + shapeTypeCounts +
-		`, "edge_types": ` + shapeTypeCounts + `}`
 	shapeRecord = `"summary": "text|null", "context": "text|null", "props": "object", ` +
 		`"created": "time", "updated": "time|null", "validFrom": "time|null", ` +
 		`"validTo": "time|null", "sources": ["text"], "mark|null": ` + shapeMark + `, "cid": "cid"`
-	shapeWhole = shapeNode + `, ` + shapeRecord +
-		`, "content": "text|null", "media": "text|null", "commit": "cid|null"`
-	shapeNear = `[{"type": "text", "edge": "id", "id": "id", "key": "text|null", ` +
-		`"node_type": "text|null", "summary": "text|null", "weight": "number"}]`
-	shapeBuckets = `"out": ` + shapeNear + `, "in": ` + shapeNear +
-		`, "more_out": "int", "more_in": "int"`
 	shapeSecrets = `[{"code": "secret|secrets_not_listed|not_searched", "rule": "text", "field": "text", ` +
 		`"file": "text|null", "line": "int|null", "item": "text|null", "message": "text", "remedy": "text"}]`
 	shapeImportance = `{"value": "int", "importance": "int", "base": "int", "use": "int", ` +
@@ -168,10 +146,6 @@ func changeShapes() map[string][]string {
 		"mnem profile set": {shapeProfilesSet}, "mnem profile unset": {shapeProfilesSet},
 		"mnem profile default": {shapeProfilesSet}, "mnem profile rm": {shapeProfilesSet},
 		"mnem profile restore": {shapeProfilesSet},
-		"mnem status": {`{"branch": "text|null", "head": "cid|null", "stage": "text", ` +
-			`"base": "cid|null", "staged": "bool", ` + shapeItems + `, "changes": ` + shapeChanges +
-			`, "merge?": {"verb": "text", "theirs": "cid|null", "conflicts": "int", "open": "int"}, ` +
-			`"kept": [{"ref": "text", "commit": "cid", "branch": "text"}]}`},
 	}
 }
 
@@ -189,9 +163,6 @@ func readShapes() map[string][]string {
 		},
 		"mnem profile list": {shapeProfile}, "mnem profile show": {shapeProfile},
 		"mnem retrieve": {shapeAnswer}, "mnem recall": {shapeAnswer},
-		"mnem show": {
-			`{` + shapeCommit + `, "diff": ` + shapeDiff + `}`, `{` + shapeWhole + `, ` + shapeBuckets + `}`,
-		},
 		"mnem ls": {
 			`{"commit": "cid|null", "nodes": [{` + shapeNode + `, ` + shapeRecord + `}], ` +
 				`"next": "text|null"}`,
@@ -201,7 +172,6 @@ func readShapes() map[string][]string {
 				`"validTo": "time|null", "sources": ["text"], "mark|null": ` + shapeMark +
 				`, "cid": "cid"}], "next": "text|null"}`,
 		},
-		"mnem diff": {shapeDiff, shapeDiffStat},
 	}
 }
 
@@ -252,12 +222,10 @@ func recordShapes() map[string][]string {
 		"mnem guard check": {`{"file": "text", "line": "int", "column": "int", "start": "int", ` +
 			`"end": "int", "rule": "text", "refuses": "bool"}`},
 		"mnem guard rules": {`{"rule": "text", "refuses": "bool", "about": "text"}`},
-		"mnem verify":      {`{"commit": "cid", ` + shapeSignature + `}`},
 		"mnem key new":     {shapeKey}, "mnem key list": {shapeKey}, "mnem key show": {shapeKey},
 		"mnem key import": {shapeKey}, "mnem key trust": {shapeKey}, "mnem key revoke": {shapeKey},
 		"mnem key untrust": {shapeKey}, "mnem key rm": {`{"removed": "text"}`},
 		"mnem key export": {`{"name": "text|null", "key": "text", "secret?": "text"}`},
-		"mnem cat-file":   {`{"cid": "cid", "kind": "text|null", "size": "int", "data": "json"}`},
 	}
 }
 
@@ -268,7 +236,7 @@ func streams(path string) bool {
 	}
 	return slices.Contains([]string{
 		"mnem config list", "mnem token list", "mnem profile list", "mnem remember",
-		"mnem demo", "mnem verify", "mnem key list", "mnem guard check",
+		"mnem demo", "mnem key list", "mnem guard check",
 		"mnem guard rules",
 		"mnem watch",
 	}, path)

@@ -22,8 +22,6 @@ type signFlags struct {
 	sign, noSign bool
 	key          string
 	require      bool
-	show         bool            // --signatures of log and show
-	trusted      commit.Verifier // once needed
 }
 
 // errRevoked is a refusal to sign with a key that counts for nothing.
@@ -212,27 +210,6 @@ func (c *cli) requireSigned(command string) (
 		}
 		return err
 	}, nil
-}
-
-// signaturesFlag adds the flag of commands that print commits; verdict reads it.
-func (c *cli) signaturesFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&c.signing.show, "signatures", false,
-		"print what signatures are worth, as 'mnem verify' does")
-}
-
-// verdict returns what the signature of a commit is worth, nil where nobody asks.
-func (c *cli) verdict(rec *commit.Commit) (*commit.Verdict, error) {
-	if !c.signing.show {
-		return nil, nil
-	}
-	if c.signing.trusted == nil {
-		var err error
-		if c.signing.trusted, err = c.verifier(); err != nil {
-			return nil, err
-		}
-	}
-	v := commit.Verify(rec, c.signing.trusted)
-	return &v, nil
 }
 
 // verifier returns the user's trust list.

@@ -2,109 +2,46 @@ package cli
 
 import (
 	"context"
-	"errors"
-
-	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
-	"github.com/mnem-project/mnem/store"
 )
 
 // shortLimit is how many items a short list shows.
 const shortLimit = 40
 
-type statusJSON struct {
-	Branch *string `json:"branch"` // null where HEAD is on none
-	Head   *string `json:"head"`
-	Stage  string  `json:"stage"`
-	Base   *string `json:"base"`
-	Staged bool    `json:"staged"`
-	itemCountsJSON
-	Changes ops.List[ops.Change] `json:"changes"`
-	Merge   *mergingJSON         `json:"merge,omitempty"` // in progress on the branch
-	Kept    ops.List[ops.Kept]   `json:"kept"`            // for the branch
-}
-
-// mergingJSON is a merge in progress in brief.
-type mergingJSON struct {
-	Verb      string  `json:"verb"`
-	Theirs    *string `json:"theirs"`
-	Conflicts int     `json:"conflicts"`
-	Open      int     `json:"open"`
-}
-
-func (c *cli) statusCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "status",
-		GroupID: groupChange,
-		Short:   "Show the branch and what is staged",
-		Long: "Show the branch, its newest commit and what a stage changes: A added, M changed, D\n" +
-			"removed. It says when the branch has moved since the stage began; committing merges\n" +
-			"then. A merge that waits for conflicts to be resolved, and commits kept because they\n" +
-			"did not merge, are shown with what to do about them.",
-		Example: "  mnem status\n  mnem status --json --stage draft",
-		Args:    cobra.NoArgs,
+func (c *cli) printStatus(st *ops.Status) error {
+	head := "no commit yet"
+	if st.Head.Defined() {
+		head = "at " + c.paint(styleYellow, shortCID(st.Head))
 	}
-	c.stageFlag(cmd)
-	return c.command(cmd, func(cmd *cobra.Command, _ []string) error {
-		return c.withRepo(cmd, false, func(ctx context.Context, r *repo.Repo) error {
-			st, err := r.Status(ctx, c.stage())
-			if err != nil {
-				return err
-			}
-			m, kept, err := unmerged(ctx, r, st.Branch)
-			if err != nil {
-				return err
-			}
-			if c.global.json {
-				return c.printStatusJSON(ctx, st, m, kept)
-			}
-			return c.printStatus(ctx, r, st, m, kept)
-		})
-	})
-}
-
-// unmerged returns the merge in progress on a branch, nil for none, and what was kept for it.
-func unmerged(
-	ctx context.Context, r *repo.Repo, branch string,
-) (m *mergingJSON, kept ops.List[ops.Kept], err error) {
-	if branch == "" {
-		return nil, kept, nil
+	where := "on branch " + c.paint(styleCyan, line(string(st.Branch))) + ", " + head
+	if st.Branch == "" {
+		where = "HEAD is " + head + " and on no branch"
 	}
-	switch p, err := r.PendingMerge(ctx, branch); {
-	case err == nil:
-		m = &mergingJSON{p.Verb, jsonCID(p.Theirs), len(p.Conflicts), p.Open()}
-	case !errors.Is(err, store.ErrNotFound):
-		return nil, nil, err
-	}
-	list, err := r.KeptCommits(ctx)
-	for _, k := range list {
-		if k.Branch == branch {
-			kept = append(kept, ops.KeptOf(k))
-		}
-	}
-	return m, kept, err
-}
-
-func (c *cli) printStatusJSON(
-	ctx context.Context, st *repo.Status, m *mergingJSON, kept ops.List[ops.Kept],
-) error {
-	changes, nodes, edges, err := ops.ChangesOf(ctx, st.Diff)
-	if err != nil {
+	if err := firstError(c.printf("%s\n", where), c.printUnmerged(st)); err != nil {
 		return err
 	}
-	return c.printJSON(statusJSON{
-		Branch: orNull(st.Branch), Head: jsonCID(st.Head), Stage: firstOf(c.stage(), repo.DefaultStage),
-		Base: jsonCID(st.Base), Staged: st.Staged, itemCountsJSON: itemCountsJSON{nodes, edges}, Changes: changes,
-		Merge: m, Kept: kept,
-	})
+	if !st.Staged {
+		return c.printf("nothing staged\n")
+	}
+	if err := c.printf("staged in %s: %s, %s\n", line(st.Stage), c.countsLine(st.Nodes, "nodes"),
+		c.countsLine(st.Edges, "edges")); err != nil {
+		return err
+	}
+	if st.Base != st.Head {
+		if err := c.printf("the branch has moved since: the stage began at %s and will be merged\n",
+			c.paint(styleYellow, shortCID(st.Base))); err != nil {
+			return err
+		}
+	}
+	return c.printShort(c.doing.ctx, *st.Diff, st.Nodes, st.Edges, st.Before)
 }
 
 // printUnmerged prints what waits for someone to decide about it.
-func (c *cli) printUnmerged(m *mergingJSON, kept ops.List[ops.Kept]) error {
-	if m != nil {
+func (c *cli) printUnmerged(st *ops.Status) error {
+	if m := st.Merge; m != nil {
 		next := "'mnem merge --list' shows them"
 		if m.Open == 0 {
 			next = "end it with 'mnem merge --continue'"
@@ -114,54 +51,13 @@ func (c *cli) printUnmerged(m *mergingJSON, kept ops.List[ops.Kept]) error {
 			return err
 		}
 	}
-	for _, k := range kept {
+	for _, k := range st.Kept {
 		if err := c.printf("kept, as it did not merge: %s; 'mnem merge' it to resolve what conflicts\n",
 			line(k.Ref)); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (c *cli) printStatus(
-	ctx context.Context, r *repo.Repo, st *repo.Status, m *mergingJSON, kept ops.List[ops.Kept],
-) error {
-	head := "no commit yet"
-	if st.Head.Defined() {
-		head = "at " + c.paint(styleYellow, shortCID(st.Head))
-	}
-	where := "on branch " + c.paint(styleCyan, line(st.Branch)) + ", " + head
-	if st.Branch == "" {
-		where = "HEAD is " + head + " and on no branch"
-	}
-	if err := c.printf("%s\n", where); err != nil {
-		return err
-	}
-	if err := c.printUnmerged(m, kept); err != nil {
-		return err
-	}
-	if !st.Staged {
-		return c.printf("nothing staged\n")
-	}
-	nodes, edges, err := st.Diff.Count(ctx)
-	if err != nil {
-		return err
-	}
-	if err := c.printf("staged in %s: %s, %s\n", line(firstOf(c.stage(), repo.DefaultStage)),
-		c.countsLine(nodes, "nodes"), c.countsLine(edges, "edges")); err != nil {
-		return err
-	}
-	if st.Base != st.Head {
-		if err := c.printf("the branch has moved since: the stage began at %s and will be merged\n",
-			c.paint(styleYellow, shortCID(st.Base))); err != nil {
-			return err
-		}
-	}
-	base, err := r.At(ctx, st.Base)
-	if err != nil {
-		return err
-	}
-	return c.printShort(ctx, st.Diff, nodes, edges, base)
 }
 
 // printShort prints the first items that differ, one a line: nodes by type and name, edges by

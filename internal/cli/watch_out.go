@@ -44,9 +44,9 @@ type branchMoveJSON struct {
 
 // changedJSON are the items that a move changed.
 type changedJSON struct {
-	Nodes []nodeDiffJSON     `json:"nodes"`
-	Edges []streamedEdgeJSON `json:"edges"`
-	More  bool               `json:"more"` // whether there are more, which diff tells
+	Nodes []ops.NodeDiff `json:"nodes"`
+	Edges []ops.EdgeDiff `json:"edges"`
+	More  bool           `json:"more"` // whether there are more, which diff tells
 }
 
 // jsonWatched returns an operation, with the items that it changed where diff is given.
@@ -88,33 +88,30 @@ func jsonBranchMove(ctx context.Context, b repo.BranchMove, diff bool) (*branchM
 	n, e := nodes, edges
 	out.Nodes, out.Edges = &n, &e
 	if diff {
-		out.Changes, err = jsonChanged(ctx, comparison{Diff: d, from: b.From, to: b.To})
+		out.Changes, err = jsonChanged(ctx, d, ops.NewLabels(b.To, b.From))
 	}
 	return out, err
 }
 
 // jsonChanged returns the items that differ, maxWatched of each kind at most.
-func jsonChanged(ctx context.Context, d comparison) (*changedJSON, error) {
-	out := &changedJSON{Nodes: []nodeDiffJSON{}, Edges: []streamedEdgeJSON{}}
-	names := d.labels()
+func jsonChanged(ctx context.Context, d repo.Diff, names *ops.Labels) (*changedJSON, error) {
+	out := &changedJSON{Nodes: []ops.NodeDiff{}, Edges: []ops.EdgeDiff{}}
 	for n, err := range atMost(d.Nodes(ctx), maxWatched, &out.More) {
 		if err != nil {
 			return nil, err
 		}
 		names.Remember(n.Node())
-		out.Nodes = append(out.Nodes, nodeDiffJSON{
-			n.ID.String(), orNull(n.Node().Key), n.Node().Type, n.Kind, jsonFields(n.Fields),
-		})
+		out.Nodes = append(out.Nodes, ops.NodeDiffOf(&n))
 	}
 	for e, err := range atMost(d.Edges(ctx), maxWatched, &out.More) {
 		if err != nil {
 			return nil, err
 		}
-		v, err := jsonEdgeDiff(ctx, names, &e)
+		v, err := ops.EdgeDiffOf(ctx, names, &e)
 		if err != nil {
 			return nil, err
 		}
-		out.Edges = append(out.Edges, *v)
+		out.Edges = append(out.Edges, v)
 	}
 	return out, nil
 }
@@ -166,16 +163,16 @@ func (c *cli) printBranchMove(m *branchMoveJSON) error {
 		return nil
 	}
 	for _, n := range m.Changes.Nodes {
-		title := "node " + line(orEmpty(n.Key, n.ID)) + " " + line(n.Type)
+		title := "node " + nodeLabel(n.Key, n.ID) + " " + line(n.Type)
 		if err := c.printWatchedItem(n.Change, title, n.Fields); err != nil {
 			return err
 		}
 	}
 	for _, e := range m.Changes.Edges {
-		title := "edge " + line(e.Type) + " " + line(orEmpty(e.SrcKey, e.Src)) + " -> " +
-			line(orEmpty(e.DstKey, e.Dst))
-		if e.Key != nil {
-			title += " (" + line(*e.Key) + ")"
+		title := "edge " + line(e.Type) + " " + nodeLabel(e.SrcKey, e.Src) + " -> " +
+			nodeLabel(e.DstKey, e.Dst)
+		if e.Key != "" {
+			title += " (" + line(string(e.Key)) + ")"
 		}
 		if err := c.printWatchedItem(e.Change, title, e.Fields); err != nil {
 			return err
@@ -187,16 +184,8 @@ func (c *cli) printBranchMove(m *branchMoveJSON) error {
 	return nil
 }
 
-// orEmpty is a text, or another one where that is null.
-func orEmpty(text *string, other string) string {
-	if text == nil {
-		return other
-	}
-	return *text
-}
-
 // printWatchedItem prints one item that changed as diff does, two columns further in.
-func (c *cli) printWatchedItem(k repo.ChangeKind, title string, fields []fieldDiffJSON) error {
+func (c *cli) printWatchedItem(k repo.ChangeKind, title string, fields []ops.FieldDiff) error {
 	sign, style := changeSign(k)
 	err := c.printf("  %s\n", c.paint(style, sign+" "+title))
 	for _, f := range fields {
@@ -215,7 +204,7 @@ func (c *cli) printWatchedItem(k repo.ChangeKind, title string, fields []fieldDi
 }
 
 func watchedValue(v json.RawMessage) string {
-	if string(v) == "null" {
+	if v == nil || string(v) == "null" {
 		return "(none)"
 	}
 	return line(string(v))

@@ -1,0 +1,26 @@
+package ipld
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+func TestCIDAsJSON(t *testing.T) {
+	some := Sum(DagCBOR, []byte{0xa0})
+	for _, c := range []CID{some, {}} {
+		data, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back := some
+		if err := json.Unmarshal(data, &back); err != nil || back != c {
+			t.Errorf("%s reads as %v, %v", data, back, err)
+		}
+	}
+	for _, bad := range []string{`""`, `7`, `{}`, `"bafy"`, `["x"]`} {
+		var c CID
+		if err := json.Unmarshal([]byte(bad), &c); err == nil {
+			t.Errorf("%s was read as %v", bad, c)
+		}
+	}
+}
