@@ -34,8 +34,8 @@ var (
 
 // encoding is a vocabulary and the pattern that divides texts.
 type encoding struct {
-	size  int    // ordinary tokens have the ranks below
-	data  []byte // as package gen writes it
+	size  int                // ordinary tokens have the ranks below
+	data  []byte             // as package gen writes it
 	piece func(s string) int // the length of the first piece of a text that is not empty
 
 	once  sync.Once
