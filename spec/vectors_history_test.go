@@ -265,7 +265,7 @@ func runRevision(t *testing.T, v vector) {
 	var in struct {
 		Blocks     []string
 		Operations []struct {
-			Time graph.Time
+			Time int64
 			Refs map[string]string
 		}
 		Revisions []string
@@ -275,7 +275,7 @@ func runRevision(t *testing.T, v vector) {
 	parse(t, v.Expect, &want)
 	o := &oplogRun{t: t, st: storeOf(t, in.Blocks)}
 	for _, op := range in.Operations {
-		o.do(op.Refs, op.Time)
+		o.do(op.Refs, graph.Time(op.Time))
 	}
 	r := o.open()
 	for i, rev := range in.Revisions {
@@ -305,7 +305,7 @@ func runBranch(t *testing.T, v vector) {
 	var in struct {
 		Blocks     []string
 		Operations []struct {
-			Time graph.Time
+			Time int64
 			Refs map[string]string
 		}
 		Create, Rev, Rename, To, Remove string
@@ -319,7 +319,7 @@ func runBranch(t *testing.T, v vector) {
 	parse(t, v.Expect, &want)
 	o := &oplogRun{t: t, st: storeOf(t, in.Blocks)}
 	for _, op := range in.Operations {
-		o.do(op.Refs, op.Time)
+		o.do(op.Refs, graph.Time(op.Time))
 	}
 	r, opt := o.open(), repo.RefOptions{Stamp: historyStamp, Force: in.Force}
 	var err error

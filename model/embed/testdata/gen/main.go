@@ -33,7 +33,7 @@ func run(spec string) error {
 	if err := loadTables(filepath.Join(spec, "text-tables.txt")); err != nil {
 		return err
 	}
-	if err := loadStopWords(filepath.Join(spec, "SPEC.md")); err != nil {
+	if err := loadStopWords(filepath.Join(spec, "text.md")); err != nil {
 		return err
 	}
 	out := bufio.NewWriter(os.Stdout)
