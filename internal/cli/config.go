@@ -202,7 +202,7 @@ func parseConfig(data []byte) ([]setting, error) {
 	if v.Kind() != ipld.Map {
 		return nil, fmt.Errorf("%w: not a JSON object", repo.ErrInvalid)
 	}
-	list := []setting{}
+	var list []setting
 	for _, e := range v.Entries() {
 		key, err := findConfigKey(e.Key)
 		if err == nil && e.Value.Kind() != ipld.String {

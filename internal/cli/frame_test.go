@@ -158,6 +158,7 @@ func FuzzConfig(f *testing.F) {
 	f.Add([]byte(`{"author":"Ada","wait":"5s"}`))
 	f.Add([]byte(`{"wait":"-1s"}`))
 	f.Add([]byte(`[]`))
+	f.Add([]byte(`{}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		list, err := parseConfig(data)
 		if err != nil {
