@@ -104,21 +104,35 @@ func (s *soak) direct(v *server, length time.Duration) []int {
 	return memory
 }
 
-// copy stops the owner for as long as the directory is copied, as a snapshot of a disk would, and
-// uses the copy while the original goes on.
-func (s *soak) copy() {
-	to := filepath.Join(s.t.TempDir(), "copy")
+// snapshot copies the directory while the owner is stopped, as a snapshot of a disk would.
+func (s *soak) snapshot(to string) error {
 	pid, ok := s.owner()
 	if ok {
 		_ = syscall.Kill(pid, syscall.SIGSTOP)
+		defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }()
 	}
 	out, err := exec.Command("cp", "-a", s.dir, to).CombinedOutput()
-	if ok {
-		_ = syscall.Kill(pid, syscall.SIGCONT)
-	}
 	if err != nil {
-		s.t.Errorf("copy: %v: %s", err, out)
-		return
+		err = fmt.Errorf("%w: %s", err, out)
+	}
+	return err
+}
+
+// copy copies the directory and uses the copy while the original goes on.
+func (s *soak) copy() {
+	to := filepath.Join(s.t.TempDir(), "copy")
+	for tries := 1; ; tries++ {
+		err := s.snapshot(to)
+		if err == nil {
+			break
+		}
+		if tries == 20 { // the owner was killed under it, or another process took its place
+			s.t.Errorf("copy: %v", err)
+			return
+		}
+		if err := os.RemoveAll(to); err != nil {
+			s.t.Fatal(err)
+		}
 	}
 	for i := range 10 {
 		key := fmt.Sprintf("copy/%d", i)
