@@ -32,19 +32,19 @@ func TestSoak(t *testing.T) {
 	length := effort.Soak(t)
 	s := &soak{
 		t: t, dir: newRepo(t), stop: make(chan struct{}),
-		counts: map[string]int{}, settings: map[string]string{},
+		quiet: make(chan struct{}), counts: map[string]int{}, settings: map[string]string{},
 	}
 	for w := range soakWriters {
 		mustRun(t, s.dir, "", "branch", fmt.Sprintf("own-%d", w))
 	}
 	v := &server{}
-	var servers, others sync.WaitGroup
+	var servers, writers, others sync.WaitGroup
 	ready := make(chan struct{})
 	done := make(chan struct{}) // when the server may end
 	servers.Go(func() { s.serve(v, ready, done) })
 	<-ready
 	for w := range soakWriters {
-		others.Go(func() {
+		writers.Go(func() {
 			for i := 0; !s.stopped(); i++ {
 				s.write(w, i)
 			}
@@ -58,6 +58,8 @@ func TestSoak(t *testing.T) {
 	}
 	memory := s.direct(v, length)
 	close(s.stop)
+	writers.Wait()
+	close(s.quiet) // a client that ends may be the owner, and gives others' commands little time
 	others.Wait()
 	close(done)
 	servers.Wait()

@@ -47,9 +47,10 @@ const (
 
 // soak is one run: what was written, what became of it, and when owners were killed.
 type soak struct {
-	t    *testing.T
-	dir  string
-	stop chan struct{}
+	t     *testing.T
+	dir   string
+	stop  chan struct{} // closed when writers are to begin nothing more
+	quiet chan struct{} // closed when they have ended
 
 	mu       sync.Mutex
 	kills    []time.Time // of each when it began and when the process was gone
@@ -111,9 +112,13 @@ func (s *soak) lastKill() string {
 	return fmt.Sprintf("an owner was last killed %v ago", time.Since(s.kills[len(s.kills)-1]))
 }
 
-func (s *soak) stopped() bool {
+// stopped reports whether writers begin nothing more, over whether they have ended.
+func (s *soak) stopped() bool { return closed(s.stop) }
+func (s *soak) over() bool    { return closed(s.quiet) }
+
+func closed(c chan struct{}) bool {
 	select {
-	case <-s.stop:
+	case <-c:
 		return true
 	default:
 		return false
@@ -272,7 +277,7 @@ func (s *soak) set(w, i int) {
 // client is an MCP client that commits and remembers; when its process is killed, the next begins.
 func (s *soak) client(c int) {
 	var cl *mcpClient
-	for i := 0; !s.stopped(); i++ {
+	for i := 0; !s.over(); i++ {
 		began := time.Now()
 		if cl == nil {
 			var err error
@@ -334,7 +339,7 @@ func (v *server) answersSince(began time.Time) bool {
 
 func (s *soak) read(v *server, n int) {
 	client := &http.Client{Timeout: longest}
-	for i := 0; !s.stopped(); i++ {
+	for i := 0; !s.over(); i++ {
 		began := time.Now()
 		path := "/v1/retrieve?query=parcel+in+bay"
 		if (n+i)%2 == 0 {
