@@ -224,3 +224,29 @@ func TestDecideExpects(t *testing.T) {
 		t.Error("decided on a branch that is not there")
 	}
 }
+
+// TestCollectionsWaitInTurn: a collection that waits for another one ends when its caller gives up.
+func TestCollectionsWaitInTurn(t *testing.T) {
+	r := openDecide(t)
+	if err := r.collecting.take(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := r.GC(ctx, GCOptions{})
+		ended <- err
+	}()
+	r.collecting.queued(1)
+	if _, err := r.GC(t.Context(), GCOptions{NoWait: true}); err != nil {
+		t.Errorf("one that does not wait: %v", err)
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("one that gave up: %v", err)
+	}
+	r.collecting.give()
+	if _, err := r.GC(t.Context(), GCOptions{}); err != nil {
+		t.Errorf("after it: %v", err)
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/store"
@@ -95,50 +94,40 @@ func (f *fsck) followIndex(k indexKind, before, s *state) bool {
 	if err != nil {
 		return false
 	}
-	later := &remade{fsck: f, kind: k}
-	if was.Defined() {
-		later.remake(was)
-	}
-	for _, l := range []tiers.Later{later, unmade{}} {
+	becomes := func(merges remade) bool {
 		blocks := store.NewStage(f.repo.store.Derived(), 0)
-		if c, err := k.update(f.ctx, blocks, was, before, s, l); err == nil && c == is {
-			f.followed[key] = true
-			return true
-		}
+		c, err := k.update(f.ctx, blocks, was, before, s, merges)
+		return err == nil && c == is
+	}
+	// Most commits put no merge in its place: only one that did has it made again.
+	if becomes(remade{}) || was.Defined() && becomes(f.remake(k, was)) {
+		f.followed[key] = true
+		return true
 	}
 	return false
 }
 
-// remade tells an update of an index which merges were made and are what they should be.
-type remade struct {
-	fsck *fsck
-	kind indexKind
-	key  ipld.CID // of the merge that was made again, and is the same
-}
-
-// remake makes the merge again that an index waits for.
-func (m *remade) remake(manifest ipld.CID) {
-	f := m.fsck
-	blocks := store.NewStage(f.repo.store.Derived(), 0)
-	key, merged, err := m.kind.merge(f.ctx, blocks, manifest)
-	if err != nil || !key.Defined() {
-		return
-	}
-	if c, err := f.repo.store.Derived().Cell(f.ctx, key); err == nil && c == merged {
-		m.key = key
-	}
-}
+// remade tells an update of an index which merge was made and is what it should be: that of a key. The
+// zero value tells of none.
+type remade struct{ key, merged ipld.CID }
 
 // Merged is of tiers.Later.
-func (m *remade) Merged(ctx context.Context, key ipld.CID) (ipld.CID, error) {
+func (m remade) Merged(_ context.Context, key ipld.CID) (ipld.CID, error) {
 	if key != m.key {
 		return ipld.CID{}, nil
 	}
-	return m.fsck.repo.store.Derived().Cell(ctx, key)
+	return m.merged, nil
 }
 
-// unmade is of no merge.
-type unmade struct{}
-
-// Merged is of tiers.Later.
-func (unmade) Merged(context.Context, ipld.CID) (ipld.CID, error) { return ipld.CID{}, nil }
+// remake makes the merge again that an index waits for, and compares it with the one that is there.
+func (f *fsck) remake(k indexKind, manifest ipld.CID) remade {
+	derived := f.repo.store.Derived()
+	key, merged, err := k.merge(f.ctx, store.NewStage(derived, 0), manifest)
+	if err != nil || !key.Defined() {
+		return remade{}
+	}
+	if c, err := derived.Cell(f.ctx, key); err != nil || c != merged {
+		return remade{}
+	}
+	return remade{key, merged}
+}

@@ -81,11 +81,13 @@ func (r *Repo) GC(ctx context.Context, opt GCOptions) (*GCResult, error) {
 		return nil, fmt.Errorf("gc: %w", ErrUnsupported)
 	}
 	if !opt.NoWait {
-		r.collecting.Lock()
-	} else if !r.collecting.TryLock() {
+		if err := r.collecting.take(ctx); err != nil {
+			return nil, fmt.Errorf("gc: %w", err)
+		}
+	} else if !r.collecting.try() {
 		return g.res, nil
 	}
-	defer r.collecting.Unlock()
+	defer r.collecting.give()
 	err := g.run()
 	if err == nil {
 		err = g.reclaim()

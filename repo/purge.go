@@ -108,8 +108,10 @@ func (r *Repo) purge(ctx context.Context, p *purge, name string) (*PurgeResult, 
 	if !p.opt.DryRun && !p.able() {
 		return nil, fmt.Errorf("purge: %w", ErrUnsupported)
 	}
-	r.collecting.Lock()
-	defer r.collecting.Unlock()
+	if err := r.collecting.take(p.ctx); err != nil {
+		return nil, fmt.Errorf("purge: %w", err)
+	}
+	defer r.collecting.give()
 	if err := p.run(name); err != nil {
 		return nil, fmt.Errorf("purge: %w", err)
 	}
@@ -457,8 +459,10 @@ func (r *Repo) resume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.collecting.Lock()
-	defer r.collecting.Unlock()
+	if err := r.collecting.take(ctx); err != nil {
+		return fmt.Errorf("finish a purge: %w", err)
+	}
+	defer r.collecting.give()
 	p := &purge{
 		ctx: ctx, repo: r, id: note.node, res: &PurgeResult{Node: note.node},
 		held: make(map[ipld.CID]bool),

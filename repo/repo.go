@@ -108,8 +108,8 @@ type Repo struct {
 	counters    retrieve.Counters
 	communities openCommunities
 
-	collecting sync.Mutex // held by the one collection or purge under way
-	keep       keeper     // what a collection must leave alone
+	collecting turns  // of collections and purges, one at a time
+	keep       keeper // what a collection must leave alone
 }
 
 // Init makes a new repository in dir/.mnem, whose HEAD is on opt.Branch, without a commit yet. It

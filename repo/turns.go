@@ -43,6 +43,17 @@ func (q *turns) take(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// try takes the turn where nobody has it.
+func (q *turns) try() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.taken {
+		return false
+	}
+	q.taken = true
+	return true
+}
+
 // give hands the turn to the caller that has waited longest.
 func (q *turns) give() {
 	q.mu.Lock()

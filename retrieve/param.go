@@ -14,8 +14,7 @@ import (
 // ParamKind is how the value of a parameter is written.
 type ParamKind int
 
-// The kinds of values. A member of a JSON request is a string, number, boolean or list of strings; one
-// that is of Weights is an object.
+// The kinds of values, as members of a JSON request have them.
 const (
 	ParamText   ParamKind = iota + 1
 	ParamTexts            // a list of strings, each given by itself
@@ -24,7 +23,7 @@ const (
 	ParamShare            // a number of 0 to 1
 	ParamTruth            // true or false
 	ParamMoment           // a time of RFC 3339 or a date
-	ParamObject           // names with a value each
+	ParamObject           // an object: names with a value each
 )
 
 // Param describes a parameter of a request to whoever offers it: as a flag, a member of a line, or in a
@@ -37,8 +36,9 @@ type Param struct {
 	Flag, Doc string
 	Kind      ParamKind
 	Words     []string // the values there are, of ParamText and ParamWords; nil for any
-	Usual     string   // the value without which nothing else is said, as help shows it; "" for none
+	Usual     string   // the default, as help shows it; "" for none
 	Own       string   // why no profile may set it; "" where one may
+	Remote    bool     // whether callers from outside may give the flag: it names nothing of a machine
 }
 
 // param is a parameter of a request with all that is particular to it: what it may be, what it is by
@@ -92,8 +92,7 @@ func MemberName(name string) string {
 	return kebab(name)
 }
 
-// FlagName returns the name of the flag that sets a parameter of clause 8.1: that of the member, but of
-// one that the command line takes one by one.
+// FlagName returns the name of the flag that sets a parameter of clause 8.1: mostly that of the member.
 func FlagName(name string) string {
 	if p := findParam(name); p != nil {
 		return cmp.Or(p.Flag, p.Member)
@@ -128,6 +127,12 @@ func (p param) flag(doc string) param {
 // flagAs gives it a flag of another name.
 func (p param) flagAs(name, doc string) param {
 	p.Flag, p.Doc = name, doc
+	return p
+}
+
+// remote lets callers from outside give it.
+func (p param) remote() param {
+	p.Remote = true
 	return p
 }
 
@@ -183,16 +188,16 @@ func checkWord(name, value string, words []string) error {
 	if value == "" || len(words) == 0 || slices.Contains(words, value) {
 		return nil
 	}
-	return badParam(name, "%s is not %s", shortQuote(value), orList(words))
+	return badParam(name, "%s is not %s", shortQuote(value), Param{Words: words}.Choice())
 }
 
-// orList is words as a sentence has them: "a, b or c".
-func orList(words []string) string {
-	last := len(words) - 1
+// Choice is the words there are as a sentence has them: "a, b or c".
+func (p Param) Choice() string {
+	last := len(p.Words) - 1
 	if last < 1 {
-		return strings.Join(words, "")
+		return strings.Join(p.Words, "")
 	}
-	return strings.Join(words[:last], ", ") + " or " + words[last]
+	return strings.Join(p.Words[:last], ", ") + " or " + p.Words[last]
 }
 
 // truth is a parameter of yes or no, which receipts have where it is yes.

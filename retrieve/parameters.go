@@ -52,7 +52,7 @@ func paramsOfQuery() []param {
 			own(ownJudge),
 		rewrites,
 		maybe("intent", func(r *Request) *Intent { return &r.Intent }, Intents()...).own(ownAsked).
-			flag("rank as 'mnem recall' does: `INTENT` is auto, why, when, entity or general"),
+			remote().flag("rank as 'mnem recall' does: `INTENT` is auto, why, when, entity or general"),
 		maybe("profile", func(r *Request) *string { return &r.Profile }).own(ownName).
 			only(Request.checkProfile),
 	}
@@ -61,36 +61,36 @@ func paramsOfQuery() []param {
 // paramsOfChoice say which nodes may be an answer.
 func paramsOfChoice() []param {
 	exclude := base("exclude", ParamTexts).own(ownAnswer).only(Request.checkExclude).
-		flag("leave out this `NODE`, by key or id (repeatable)")
+		remote().flag("leave out this `NODE`, by key or id (repeatable)")
 	exclude.get = func(r *Request) (ipld.Value, bool) { return encodeIDs(r.Exclude), len(r.Exclude) > 0 }
 	exclude.set = func(r *Request, v ipld.Value) { r.Exclude = decodeIDs(v) }
 	exclude.read = func(r *Request, p *memberParser) { r.Exclude, r.ExcludeNames = nil, p.texts() }
 	exclude.fill = func(r *Request) { r.Exclude = sortedIDs(r.Exclude) }
 	unseen := base("unseenFrom", ParamTruth).as("unseen").own(ownShown).only(Request.checkUnseen).
-		flag("leave out what the session was shown before")
+		remote().flag("leave out what the session was shown before")
 	unseen.get = func(r *Request) (ipld.Value, bool) { return ipld.IntValue(r.UnseenFrom), r.UnseenFrom > 0 }
 	unseen.set = func(r *Request, v ipld.Value) { r.UnseenFrom = v.Int() }
 	unseen.read = func(r *Request, p *memberParser) { r.Unseen = p.truth() }
 	return []param{
 		names("types", ParamTexts, func(r *Request) *[]string { return &r.Types },
 			func(r Request) error { return checkNames("types", r.Types) }).as("type").own(ownAnswer).
-			flag("only nodes of this `TYPE` (repeatable)"),
+			remote().flag("only nodes of this `TYPE` (repeatable)"),
 		list("where", ParamTexts, func(r *Request) *[]Predicate { return &r.Where },
 			encodeWhere, decodePredicates, (*memberParser).predicates, orNone[Predicate],
-			Request.checkWhere).own(ownAnswer).flag("only where this `PREDICATE` holds (repeatable)"),
+			Request.checkWhere).own(ownAnswer).remote().flag("only where this `PREDICATE` holds (repeatable)"),
 		moment("createdFrom", func(r *Request) *graph.OptTime { return &r.CreatedFrom }).
-			flag("created at this `TIME` or later"),
+			remote().flag("created at this `TIME` or later"),
 		moment("createdTo", func(r *Request) *graph.OptTime { return &r.CreatedTo }).
-			flag("created before this `TIME`"),
+			remote().flag("created before this `TIME`"),
 		moment("updatedFrom", func(r *Request) *graph.OptTime { return &r.UpdatedFrom }).
-			flag("updated (or else created) at this `TIME` or later"),
+			remote().flag("updated (or else created) at this `TIME` or later"),
 		moment("updatedTo", func(r *Request) *graph.OptTime { return &r.UpdatedTo }).
-			flag("updated (or else created) before this `TIME`"),
+			remote().flag("updated (or else created) before this `TIME`"),
 		moment("validAt", func(r *Request) *graph.OptTime { return &r.ValidAt }).
-			flag("valid at this `TIME`"),
+			remote().flag("valid at this `TIME`"),
 		moment("now", func(r *Request) *graph.OptTime { return &r.Now }).own(ownAsked).
 			fills(func(r *Request) { r.Now = startOfDay(r.Now) }).
-			flag("count dates like 'last week' in the query from the day of this `TIME`; default today"),
+			remote().flag("count dates like 'last week' in the query from the day of this `TIME`; default today"),
 		names("marks", ParamWords, func(r *Request) *[]graph.State { return &r.Marks },
 			Request.checkMarks,
 			graph.Forgotten, graph.Superseded, graph.Expired, graph.Retired).own(ownAnswer),
@@ -108,26 +108,26 @@ func paramsOfRank() []param {
 	rerank.read = readRerank
 	return []param{
 		option("limit", func(r *Request) **int { return &r.Limit }, DefaultLimit, always, 0, MaxLimit).
-			flag("at most `N` items; 0 for no limit"),
+			remote().flag("at most `N` items; 0 for no limit"),
 		option("budget", func(r *Request) **int { return &r.Budget }, DefaultBudget, always, 0, MaxBudget).
-			flag("at most `N` tokens; 0 for no budget"),
+			remote().flag("at most `N` tokens; 0 for no budget"),
 		word("fusion", func(r *Request) *Fusion { return &r.Fusion }, Convex, Convex, Fusions()...).
-			flag("how text and vectors become one list: `WAY` is convex, rrf, weighted-rrf or score-norm"),
+			remote().flag("how text and vectors become one list: `WAY` is convex, rrf, weighted-rrf or score-norm"),
 		list("weights", ParamObject, func(r *Request) *[]LaneWeight { return &r.Weights },
 			encodeWeights, decodeWeights, objectOf(ParseLaneWeight), sortedWeights, Request.checkWeights).
-			flagAs("weight", "count a lane so much: `LANE=W`, LANE text, text:N, entity, time,"+
-				" dense:MODEL or sparse:MODEL, W 0 to 16 (repeatable)"),
+			remote().flagAs("weight", "count a lane so much: `LANE=W`, LANE text, text:N, entity, time,"+
+			" dense:MODEL or sparse:MODEL, W 0 to 16 (repeatable)"),
 		count("feedback", func(r *Request) *int { return &r.Feedback }, 0, MaxFeedback).
-			flag("search again with words of the best `N` nodes that the text finds; 0 to 20"),
+			remote().flag("search again with words of the best `N` nodes that the text finds; 0 to 20"),
 		option("oversample", func(r *Request) **int { return &r.Oversample },
 			DefaultOversample, DefaultOversample, 0, MaxOversample).
-			flag("compare at most `N` vectors exactly for each item of the limit, of many; 0 for all, " +
-				"0 to 4096"),
+			remote().flag("compare at most `N` vectors exactly for each item of the limit, of many; 0 for all, " +
+			"0 to 4096"),
 		word("spelling", func(r *Request) *Spelling { return &r.Spelling }, SpellingOn, SpellingOn,
 			SpellingOn, SpellingOff).
-			flag("read words that no node has as the closest that some have: on or off"),
+			remote().flag("read words that no node has as the closest that some have: on or off"),
 		truth("community", func(r *Request) *bool { return &r.Community }).
-			flag("raise and add members of the communities that the best nodes are in"),
+			remote().flag("raise and add members of the communities that the best nodes are in"),
 		rerank,
 		option("rerankTop", func(r *Request) **int { return &r.RerankTop },
 			DefaultRerankTop, DefaultRerankTop, 1, MaxRerankTop).own(ownJudge).fills(nil),
@@ -142,29 +142,29 @@ func paramsOfRank() []param {
 func paramsOfExpansion() []param {
 	return []param{
 		word("expansion", func(r *Request) *Expansion { return &r.Expansion }, Lend, Lend, Expansions()...).
-			flag("how nodes raise those linked to them: `WAY` is lend, decay or ppr"),
+			remote().flag("how nodes raise those linked to them: `WAY` is lend, decay or ppr"),
 		option("expand", func(r *Request) **int { return &r.Expand }, DefaultExpand, always, 0, MaxRounds).
 			only(Request.checkExpand).fills((*Request).resolveExpand).
-			flag(fmt.Sprintf("expand in `N` rounds, 0 for none, at most %d; with ppr %d rounds, at most %d",
-				MaxExpand, DefaultRounds, MaxRounds)),
+			remote().flag(fmt.Sprintf("expand in `N` rounds, 0 for none, at most %d; with ppr %d rounds, at most %d",
+			MaxExpand, DefaultRounds, MaxRounds)),
 		option("maxExpand", func(r *Request) **int { return &r.MaxExpand },
 			DefaultMaxExpand, DefaultMaxExpand, 1, MaxMaxExpand).
-			flag("at most `N` nodes join that only expansion finds"),
+			remote().flag("at most `N` nodes join that only expansion finds"),
 		shareOf("decay", func(r *Request) **int { return &r.Decay }, DefaultDecay, DefaultDecay, "0.7").
 			only(Request.checkDecay).fills(nil).
-			flag("with --expansion decay: the `SHARE` that each hop keeps, above 0 to 1"),
+			remote().flag("with --expansion decay: the `SHARE` that each hop keeps, above 0 to 1"),
 		shareOf("damping", func(r *Request) **int { return &r.Damping }, DefaultDamping, DefaultDamping,
 			"0.85").only(Request.checkDamping).fills(nil).
-			flag("with --expansion ppr: the `SHARE` that moves on, between 0 and 1"),
+			remote().flag("with --expansion ppr: the `SHARE` that moves on, between 0 and 1"),
 		names("expandTypes", ParamTexts, func(r *Request) *[]string { return &r.ExpandTypes },
 			func(r Request) error { return checkNames("expandTypes", r.ExpandTypes) }).as("expand-type").
-			flag("expand along edges of this `TYPE` only (repeatable)"),
+			remote().flag("expand along edges of this `TYPE` only (repeatable)"),
 		list("edgeWeights", ParamObject, func(r *Request) *[]EdgeWeight { return &r.EdgeWeights },
 			encodeEdgeWeights, decodeEdgeWeights, objectOf(ParseEdgeWeight), sortedEdgeWeights,
-			Request.checkEdgeWeights).flagAs("edge-weight",
+			Request.checkEdgeWeights).remote().flagAs("edge-weight",
 			"lend so much over edges of a type: `TYPE=W`, W 0 to 16, 1 for others (repeatable)"),
 		word("direction", func(r *Request) *Direction { return &r.Direction }, Both, "", Out, In, Both).
-			flag("expand along edges out, in or both"),
+			remote().flag("expand along edges out, in or both"),
 	}
 }
 
@@ -172,34 +172,34 @@ func paramsOfExpansion() []param {
 func paramsOfForm() []param {
 	return []param{
 		truth("dedup", func(r *Request) *bool { return &r.Dedup }).
-			flag("leave out what repeats an item before it"),
+			remote().flag("leave out what repeats an item before it"),
 		shareOf("mmr", func(r *Request) **int { return &r.MMR }, fixed.One, always, "1").
 			fills(func(r *Request) {
 				if r.MMR != nil {
 					r.MMR = new(*r.MMR)
 				}
 			}).
-			flag("give relevance this `SHARE`, and the rest to being unlike the items before; 0 to 1"),
+			remote().flag("give relevance this `SHARE`, and the rest to being unlike the items before; 0 to 1"),
 		word("order", func(r *Request) *Order { return &r.Order }, ByRank, ByRank, ByRank, ByTime, ByDocument).
-			flag("print items by rank, by time (oldest first), or as a document: what edges join side by side"),
+			remote().flag("print items by rank, by time (oldest first), or as a document: what edges join side by side"),
 		word("pack", func(r *Request) *Packing { return &r.Pack }, PackWhole, PackWhole, PackWhole, PackPassages).
-			flag("print `TEXTS` whole, or the passages of summary and content that fit the query best"),
+			remote().flag("print `TEXTS` whole, or the passages of summary and content that fit the query best"),
 		option("passageTokens", func(r *Request) **int { return &r.PassageTokens },
 			DefaultPassageTokens, always, 1, MaxPassageTokens).
 			only(Request.checkPassageTokens).fills((*Request).resolvePassages).
-			flag("with --pack passages: at most `N` tokens of each text"),
+			remote().flag("with --pack passages: at most `N` tokens of each text"),
 		word("tokenizer", func(r *Request) *string { return &r.Tokenizer }, Estimate, Estimate,
 			Estimate, "cl100k", "o200k").only(Request.checkTokenizer).
-			flag("count tokens by `NAME`: estimate, cl100k or o200k"),
+			remote().flag("count tokens by `NAME`: estimate, cl100k or o200k"),
 		count("adjacency", func(r *Request) *int { return &r.Adjacency }, always, MaxAdjacency).
-			flag("print `N` edges of each item in each direction"),
+			remote().flag("print `N` edges of each item in each direction"),
 		names("show", ParamWords, func(r *Request) *[]string { return &r.Show }, Request.checkShow,
 			ShowTimes, ShowKey, ShowContent).
-			flag("print these `LINES` too: times, key, content"),
+			remote().flag("print these `LINES` too: times, key, content"),
 		option("summaryCap", func(r *Request) **int { return &r.SummaryCap },
 			DefaultSummaryCap, always, 0, MaxSummaryCap).
-			flag("cut each text at `N` characters; 0 for whole (MNEM_RENDER_SUMMARY_CAP_CHARS)"),
+			remote().flag("cut each text at `N` characters; 0 for whole"),
 		count("summarize", func(r *Request) *int { return &r.Summarize }, 0, MaxSummarize).
-			flag("sum the answer up in `N` of its sentences, after the items; 0 to 50"),
+			remote().flag("sum the answer up in `N` of its sentences, after the items; 0 to 50"),
 	}
 }

@@ -24,8 +24,8 @@ const (
 )
 
 // ranking returns what profiles can hold of a request, and asking what answers queries: the parameters
-// of the table of retrieve, which are values alone and name nothing of this machine, and what sessions
-// and the models of the configuration need.
+// that the table of retrieve declares for callers from outside, and what sessions and the models of the
+// configuration need.
 func ranking() string { return tableFlags(func(p retrieve.Param) bool { return p.Own == "" }) }
 
 func asking() string {
@@ -37,7 +37,7 @@ func asking() string {
 func tableFlags(fits func(retrieve.Param) bool) string {
 	var b strings.Builder
 	for _, p := range retrieve.Params() {
-		if p.Flag != "" && fits(p) {
+		if p.Flag != "" && p.Remote && fits(p) {
 			b.WriteString(p.Flag + " ")
 		}
 	}

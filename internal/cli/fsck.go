@@ -41,8 +41,8 @@ func (c *cli) fsckCommand() *cobra.Command {
 		Example: "  mnem fsck\n  mnem fsck --full --json\n  mnem fsck --repair",
 		Args:    cobra.NoArgs,
 	}
-	cmd.Flags().BoolVar(&full, "full", false, "check the trees of every commit from end to end, not "+
-		"only those that refs name")
+	cmd.Flags().BoolVar(&full, "full", false, "check the trees and indexes of every commit from end to "+
+		"end, not only of those that refs name")
 	cmd.Flags().BoolVar(&repair, "repair", false, "make anew what can be: indexes; show nodes that hide each other")
 	cmd.Flags().BoolVar(&accept, "accept-head", false, "with --repair: open the repository although "+
 		"acknowledged operations are not in it")

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/tokens"
 )
@@ -19,6 +17,7 @@ import (
 // requestFlags adds a flag for every parameter of a request that has one, and those of rerankers.
 func (c *cli) requestFlags(cmd *cobra.Command, opt *retrieveOptions) {
 	c.paramFlags(cmd)
+	cmd.Flags().Lookup("summary-cap").Usage += " (" + summaryCapEnv + ")"
 	marksFlag(cmd, &opt.marks)
 	opt.rerank.add(cmd)
 }
@@ -47,7 +46,7 @@ func (c *cli) paramFlags(cmd *cobra.Command, names ...string) {
 			f.Bool(p.Flag, false, p.Doc)
 		}
 		if p.Kind == retrieve.ParamText && p.Words != nil {
-			c.complete(cmd, p.Flag, completeWords(p.Words))
+			c.completeBy(cmd, p.Flag, cobra.FixedCompletions(p.Words, cobra.ShellCompDirectiveNoFileComp))
 		}
 	}
 }
@@ -75,7 +74,7 @@ func flagMember(f *pflag.FlagSet, p retrieve.Param) (v ipld.Value, err error) {
 	case retrieve.ParamText:
 		s, err := f.GetString(p.Flag)
 		if s == "" && len(p.Words) > 0 {
-			return v, usagef("--%s: want %s", p.Flag, orList(p.Words))
+			return v, usagef("--%s: want %s", p.Flag, p.Choice())
 		}
 		return ipld.StringValue(s), err
 	case retrieve.ParamMoment:
@@ -132,17 +131,6 @@ func weightsValue(flag *pflag.Flag, values []string) (ipld.Value, error) {
 		entries = append(entries, ipld.Entry{Key: s[:at], Value: w})
 	}
 	return ipld.MapValue(entries...), nil
-}
-
-// orList is words as a sentence has them: "a, b or c".
-func orList(words []string) string {
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " or " + words[last]
-}
-
-// completeWords completes a flag that may have one of some words.
-func completeWords(words []string) completer {
-	return func(context.Context, *repo.Repo) ([]string, error) { return words, nil }
 }
 
 // counters are the token counters that requests may name. Nothing is loaded until one is used.
