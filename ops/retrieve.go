@@ -227,7 +227,7 @@ func (q *RetrieveRequest) session() string {
 // ask answers a question or those of a batch.
 func ask(ctx context.Context, s *Service, q *RetrieveRequest, emit func(*Answer) error) error {
 	a := &asking{q: q, spec: s.spec, host: s.host, repo: s.Repo, by: s.Commit.Stamp, shown: map[graph.ID]int64{}}
-	a.session, a.at, a.human = q.session(), q.At, s.Human
+	a.session, a.at, a.human = q.session(), q.At, s.Human && q.Batch == "" // lines are answered in JSON
 	defer func() { s.host.Shown(ctx, a.shown) }()
 	switch {
 	case q.WithGlobal:
