@@ -21,6 +21,9 @@ type Asker interface {
 	// Models opens the models that a question names. The reranker is nil for none, and for one that
 	// asks no model.
 	Models(m *QuestionModels) (*retrieve.Models, retrieve.Reranker, error)
+	// Embed returns the vectors of texts as the embedding model of a spec sees them, nil for a text that
+	// it finds nothing in, and its name.
+	Embed(ctx context.Context, spec string, texts []string) (model string, vectors [][]int8, err error)
 	// File opens a file that a field names, standard input for a hyphen, and returns what errors call it.
 	File(ctx context.Context, name string) (in io.ReadCloser, shown string, err error)
 	// Clock returns the time since any fixed moment, for explanations.

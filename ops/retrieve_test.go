@@ -34,6 +34,14 @@ func (a *fakeAsker) Models(m *QuestionModels) (*retrieve.Models, retrieve.Rerank
 	return out, nil, nil
 }
 
+func (a *fakeAsker) Embed(_ context.Context, spec string, texts []string) (string, [][]int8, error) {
+	vectors := make([][]int8, len(texts))
+	for i := range texts {
+		vectors[i] = []int8{127, int8(i)}
+	}
+	return spec, vectors, nil
+}
+
 func (a *fakeAsker) File(_ context.Context, name string) (io.ReadCloser, string, error) {
 	text, ok := a.files[name]
 	if !ok {

@@ -38,7 +38,7 @@ func commands() []command {
 		{"version", (*cli).versionCommand},
 		{"completion", (*cli).completionCommand},
 		// Change the memory
-		{"remember", (*cli).rememberCommand},
+		{"remember", verbCommand("remember")},
 		{"commit", verbCommand("commit")},
 		{"add", verbCommand("add")},
 		{"set", verbCommand("set")},

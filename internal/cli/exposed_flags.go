@@ -17,10 +17,6 @@ const (
 
 	// marking is for marks on nodes.
 	marking = "allow-secret reason " + dry
-
-	// remembering is for memories, in words or in lines.
-	remembering = "about allow-secret embed entity expires explain importance no-diff no-link property source " +
-		"strict supersedes tag type valid-from valid-to " + dry
 )
 
 // ranking returns what profiles can hold of a request: the parameters that the table of retrieve declares

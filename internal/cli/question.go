@@ -122,6 +122,16 @@ func (c *cli) modelWarning(kind, format string, args ...any) {
 	}
 }
 
+// Embed implements ops.Asker.
+func (h host) Embed(ctx context.Context, spec string, texts []string) (string, [][]int8, error) {
+	e, err := h.c.embedder(embedSpec(spec), "--embed", embed.Options{})
+	if err != nil {
+		return "", nil, err
+	}
+	vectors, err := e.Embed(ctx, texts, embed.Document)
+	return e.Model(), vectors, err
+}
+
 // File implements ops.Asker. What was answered is written before more is read, so that a program may
 // talk through a pipe.
 func (h host) File(ctx context.Context, name string) (io.ReadCloser, string, error) {

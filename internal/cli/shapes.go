@@ -56,15 +56,6 @@ const (
 		`"params": "object"}`
 	shapeProfilesSet = `{"commit": "cid|null", "parents": ["cid"], "branch": "text", ` +
 		`"no_change": "bool", ` + shapeProfiles + `}`
-	shapeRemembered = `{"id": "id", "action": "added|superseded|conflict|updated|duplicate", ` +
-		`"type": "text", "commit": "cid|null", "no_change": "bool", "dry_run": "bool", ` +
-		`"superseded": ["id"], "similar": [{"id": "id", "summary": "text", "similarity": "int", ` +
-		`"cosine": "int|null", "differs": [{"kind": "text", "new": "text", "old": "text"}], ` +
-		`"suggest": "text"}], "edges": "object", "links?": [{"type": "text", "src": "text", ` +
-		`"dst": "text", "weight": "int", "why": "text"}], ` +
-		`"candidates": [{"kind": "text", "id": "id", "score": "int"}], ` +
-		`"warnings": [{"code": "text", "detail": "text", "message": "text"}], ` +
-		`"importance": "int", "effective": "int"}`
 )
 
 // shapes lists the shapes of each command's answer, any of which it may have. Commands that are not
@@ -102,9 +93,6 @@ func changeShapes() map[string][]string {
 			`"marked_by?": "cid|null", "dry_run?": "bool"}`},
 		"mnem sources refresh": {`{"commit": "cid|null", "branch": "text", "graph": "cid|null", ` +
 			`"sources": ` + shapeSourceChecks + `, "no_change": "bool", "dry_run": "bool"}`},
-		"mnem remember": {shapeRemembered, `{"duplicate_above": "int", "similar_from": "int", ` +
-			`"keep": "bool", "replace": "bool", "commit": "cid|null", "no_change": "bool", ` +
-			`"dry_run": "bool"}`},
 		"mnem profile set": {shapeProfilesSet}, "mnem profile unset": {shapeProfilesSet},
 		"mnem profile default": {shapeProfilesSet}, "mnem profile rm": {shapeProfilesSet},
 		"mnem profile restore": {shapeProfilesSet},
@@ -187,7 +175,7 @@ func streams(path string) bool {
 		return v.spec.Stream()
 	}
 	return slices.Contains([]string{
-		"mnem config list", "mnem token list", "mnem profile list", "mnem remember",
+		"mnem config list", "mnem token list", "mnem profile list",
 		"mnem demo", "mnem key list", "mnem guard check",
 		"mnem guard rules",
 		"mnem watch",
