@@ -57,7 +57,7 @@ func commands() []command {
 		{"stale", verbCommand("stale")},
 		{"retire", verbCommand("retire")},
 		{"expire", verbCommand("expire")},
-		{"consolidate", (*cli).consolidateCommand},
+		{"consolidate", verbCommand("consolidate")},
 		{"half-life", (*cli).halfLifeCommand},
 		{"embed", (*cli).embedCommand},
 		{"profile", (*cli).profileCommand},

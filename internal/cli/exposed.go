@@ -61,9 +61,6 @@ func exposedCommands() []exposed {
 func exposedChanges() []exposed {
 	return []exposed{
 		{command: "version", effect: reads},
-		{command: "consolidate", effect: reads, writes: []string{"apply", "decline"},
-			flags: "apply at cap decline kind limit now " + marking,
-			words: []operation.Param{list("picks", "ids of proposals", false)}},
 		{command: "half-life", effect: reads, idempotent: true, writes: []string{"reset"},
 			flags: "at reset " + dry,
 			words: []operation.Param{{Name: "half_lives", Kind: operation.Strings, Effect: operation.Writes,

@@ -31,10 +31,6 @@ const (
 		`"first?": "int", "last?": "int", "sha256?": "text"`
 	shapeSourceChecks = `[{` + shapeSource + `, "state": "unchanged|moved|changed|removed|unhashed|` +
 		`unreadable|unchecked", "now": "text|null", "span": "text|null", "why": "text|null"}]`
-	shapeProposals = `[{"id": "text", "kind": "expired|duplicate|contradiction|tag|low|` +
-		`isolated", "why": "text", "nodes": ["id"], "names": ["text"], "similarity?": "int", ` +
-		`"differs?": [{"kind": "text", "a": "text", "b": "text"}], "importance?": ` + shapeImportance +
-		`, "tag?": "text", "spellings?": ["text"]}]`
 	shapeErased = "node|content|embedding|query|message|edge|mark"
 
 	shapeIndex = `{"manifest": "cid|null", "segments": "int", "nodes": "int", "terms": "int", ` +
@@ -78,12 +74,6 @@ func changeShapes() map[string][]string {
 		"mnem config get": {shapeSetting}, "mnem config list": {shapeSetting},
 		"mnem version": {`{"version": "text", "revision?": "text", "go": "text", "platform": "text", ` +
 			`"format": "int", "ranking": "int", "analyser": "int"}`},
-		"mnem consolidate": {
-			`{"commit": "cid|null", "now": "time", "proposals": ` + shapeProposals +
-				`, "memories": "int", "declined": "int", "more": "int"}`,
-			`{"picked": ` + shapeProposals + `, "marked": ["id"], "unmarked": ["id"], "retagged": ["id"], ` +
-				`"commit": "cid|null", "branch": "text", "graph": "cid|null", "no_change": "bool", ` +
-				`"dry_run": "bool"}`},
 		"mnem half-life": {`{"half_lives": "object", "other": "int", "own": ["text"], ` +
 			`"commit": "cid|null", "no_change": "bool", "dry_run": "bool"}`},
 		"mnem sources": {`{"commit": "cid|null", "sources": [{` + shapeSource + `}], "more": "bool"}`},

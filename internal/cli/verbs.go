@@ -6,6 +6,7 @@ import "github.com/mnem-project/mnem/ops"
 func verbs() []*verb {
 	return []*verb{
 		bind(ops.Remember, (*cli).printRemembered),
+		bind(ops.Consolidate, (*cli).printConsolidate),
 		bindAs(ops.Retrieve, (*cli).printAnswer),
 		bindAs(ops.Recall, (*cli).printRecalled),
 		bind(ops.Check, (*cli).printCheck),
