@@ -156,6 +156,15 @@ func TestRecallIsOfAnIntent(t *testing.T) {
 	}
 }
 
+// TestLongQuestionsAreRefused: of a question on standard input one byte more is read than it may have.
+func TestLongQuestionsAreRefused(t *testing.T) {
+	for _, v := range []*Spec{&Retrieve.Spec, &Recall.Spec, &Check.Spec} {
+		if most := v.Fields()[0].Most; most != retrieve.MaxText+1 {
+			t.Errorf("%s: %d bytes, want %d", v.Name(), most, retrieve.MaxText+1)
+		}
+	}
+}
+
 func TestBatchIsAnOperation(t *testing.T) {
 	list := Recall.Operations()
 	if len(list) != 2 || list[0].Name != "recall" || list[1].Name != "recall_batch" ||

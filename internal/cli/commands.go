@@ -101,7 +101,7 @@ func commands() []command {
 		{"doctor", (*cli).doctorCommand},
 		{"fsck", (*cli).fsckCommand},
 		{"gc", (*cli).gcCommand},
-		{"purge", (*cli).purgeCommand},
+		{"purge", verbCommand("purge")},
 		{"verify", verbCommand("verify")},
 		{"key", (*cli).keyCommand},
 		{"hold", (*cli).holdCommand},

@@ -106,7 +106,5 @@ func exposedRecords() []exposed {
 		{command: "stats", effect: reads, flags: "at scores"},
 		{command: "fsck", effect: reads, flags: "full"},
 		{command: "gc", effect: destroys, idempotent: true, flags: "dry-run grace keep-ops time"},
-		{command: "purge", effect: destroys, flags: "dry-run expect keep-queries reason time yes",
-			words: []operation.Param{required("node", nodeDoc)}},
 	}
 }

@@ -31,7 +31,6 @@ const (
 		`"first?": "int", "last?": "int", "sha256?": "text"`
 	shapeSourceChecks = `[{` + shapeSource + `, "state": "unchanged|moved|changed|removed|unhashed|` +
 		`unreadable|unchecked", "now": "text|null", "span": "text|null", "why": "text|null"}]`
-	shapeErased = "node|content|embedding|query|message|edge|mark"
 
 	shapeIndex = `{"manifest": "cid|null", "segments": "int", "nodes": "int", "terms": "int", ` +
 		`"fields": [{"field": "text", "nodes": "int", "terms": "int"}]}`
@@ -139,12 +138,6 @@ func recordShapes() map[string][]string {
 			`"repaired?": ["text"]}`},
 		"mnem gc": {`{"blocks": "int", "bytes": "int", "kept": "int", "horizon": "int", ` +
 			`"dry_run": "bool"}`},
-		"mnem purge": {`{"node": "id|null", "derived": ["id"], "operation": "cid|null", ` +
-			`"branches": [{"ref": "text", "target": "cid"}], "stages": ["text"], ` +
-			`"redacted": [{"cid": "cid", "what": "` + shapeErased + `", "name": "text|null"}], ` +
-			`"shared": [{"cid": "cid", "what": "content|embedding", "name": "text|null"}], ` +
-			`"hits": [{"what": "text", "cid": "cid|null", "name": "text|null"}], ` +
-			`"more_hits": "int", "erasure_pending": "bool", "dry_run": "bool"}`},
 		"mnem serve":        {`{"url": "text", "repository": "text"}`},
 		"mnem token new":    {`{` + shapeToken + `, "token": "text"}`},
 		"mnem token list":   {`{` + shapeToken + `, "expired": "bool"}`},

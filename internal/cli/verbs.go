@@ -7,6 +7,7 @@ func verbs() []*verb {
 	return []*verb{
 		bind(ops.Remember, (*cli).printRemembered),
 		bind(ops.Consolidate, (*cli).printConsolidate),
+		bind(ops.Purge, (*cli).printPurged),
 		bindAs(ops.Retrieve, (*cli).printAnswer),
 		bindAs(ops.Recall, (*cli).printRecalled),
 		bind(ops.Check, (*cli).printCheck),
