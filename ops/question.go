@@ -21,9 +21,6 @@ type Asker interface {
 	// Models opens the models that a question names. The reranker is nil for none, and for one that
 	// asks no model.
 	Models(m *QuestionModels) (*retrieve.Models, retrieve.Reranker, error)
-	// Embed returns the vectors of texts as the embedding model of a spec sees them, nil for a text that
-	// it finds nothing in, and its name.
-	Embed(ctx context.Context, spec string, texts []string) (model string, vectors [][]int8, err error)
 	// File opens a file that a field names, standard input for a hyphen, and returns what errors call it.
 	File(ctx context.Context, name string) (in io.ReadCloser, shown string, err error)
 	// Clock returns the time since any fixed moment, for explanations.
@@ -46,6 +43,9 @@ type QuestionModels struct {
 	Rewrite      string `op:",remote,varies,true=multi" enum:"multi hyde" doc:"let a model make such texts: {WAY} is multi or hyde" remote:"let the model of the configuration put the query into other words: multi, or true, or hyde for a made-up answer"`
 	RewriteModel string `op:"" doc:"let {SPEC} do it: $REWRITERS" note:" (config: rewrite.model)"`
 	Rewrites     int    `op:",remote" default:"3" doc:"with --rewrite multi: {N} texts, 1 to 8"`
+
+	// Kept is whether what is embedded is to be kept: then a model that fails is asked more often.
+	Kept bool `op:"-"`
 }
 
 // Configured is the value of a field that names a model for the one of the configuration.

@@ -319,7 +319,11 @@ func (q *RememberRequest) embed(ctx context.Context, host Host) error {
 	for i := range texts {
 		texts[i] = graph.EmbedText(&graph.Node{Summary: q.memories[i].Text}, "")
 	}
-	model, vectors, err := host.Embed(ctx, q.Embed, texts)
+	models, _, err := host.Models(&QuestionModels{Embed: q.Embed, Kept: true})
+	if err != nil {
+		return err
+	}
+	vectors, err := models.Embedder.Embed(ctx, "", texts)
 	if err != nil {
 		return err
 	}
@@ -327,7 +331,7 @@ func (q *RememberRequest) embed(ctx context.Context, host Host) error {
 		if v == nil || q.memories[i].Vector != nil {
 			continue
 		}
-		change := &graph.EmbeddingChange{Model: model}
+		change := &graph.EmbeddingChange{Model: models.Embedder.Model()}
 		for _, n := range v {
 			change.Vector = append(change.Vector, float64(n))
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/model"
 	"github.com/mnem-project/mnem/model/embed"
 	"github.com/mnem-project/mnem/model/rerank"
 	"github.com/mnem-project/mnem/model/rewrite"
@@ -69,8 +68,12 @@ func (h host) Models(m *ops.QuestionModels) (*retrieve.Models, retrieve.Reranker
 		}
 	}
 	if err == nil && m.Embed != "" {
+		var opt embed.Options
+		if !m.Kept {
+			opt.Attempts = queryAttempts
+		}
 		var e embed.Embedder
-		e, err = c.embedder(embedSpec(m.Embed), "--embed", embed.Options{Options: model.Options{Attempts: queryAttempts}})
+		e, err = c.embedder(embedSpec(m.Embed), "--embed", opt)
 		out.Embedder = queryEmbedder{e}
 	}
 	if err == nil && m.Rewrite != "" {
@@ -91,14 +94,18 @@ func embedSpec(value string) string {
 type queryEmbedder struct{ embed.Embedder }
 
 // Embed implements retrieve.Embedder.
-func (e queryEmbedder) Embed(ctx context.Context, query string, answers []string) ([][]int8, error) {
-	vectors, err := e.Embedder.Embed(ctx, []string{query}, embed.Query)
+func (e queryEmbedder) Embed(
+	ctx context.Context, query string, answers []string,
+) (vectors [][]int8, err error) {
+	if query != "" {
+		vectors, err = e.Embedder.Embed(ctx, []string{query}, embed.Query)
+	}
 	if err == nil && len(answers) > 0 {
 		var more [][]int8
 		more, err = e.Embedder.Embed(ctx, answers, embed.Document)
 		vectors = append(vectors, more...)
 	}
-	return slices.DeleteFunc(vectors, func(v []int8) bool { return v == nil }), err
+	return vectors, err
 }
 
 // queryRewriter puts queries into other words.
@@ -120,16 +127,6 @@ func (c *cli) modelWarning(kind, format string, args ...any) {
 	if first && !c.global.quiet {
 		_, _ = fmt.Fprintf(c.app.Stderr, "warning: %s\n", line(fmt.Sprintf(format, args...)))
 	}
-}
-
-// Embed implements ops.Asker.
-func (h host) Embed(ctx context.Context, spec string, texts []string) (string, [][]int8, error) {
-	e, err := h.c.embedder(embedSpec(spec), "--embed", embed.Options{})
-	if err != nil {
-		return "", nil, err
-	}
-	vectors, err := e.Embed(ctx, texts, embed.Document)
-	return e.Model(), vectors, err
 }
 
 // File implements ops.Asker. What was answered is written before more is read, so that a program may
