@@ -19,10 +19,9 @@ type exposed struct {
 	// the flags in varies.
 	pure   bool
 	varies []string
-	lines  *operation.Param // what standard input is, nil for nothing
-	answer string           // media type, "" for JSON, or lines of it where the command prints such
-	body   string           // media type, "" for none or lines
-	title  string           // "" for what the help of the command says
+	answer string // media type, "" for JSON, or lines of it where the command prints such
+	body   string // media type, "" for none or lines
+	title  string // "" for what the help of the command says
 }
 
 const (
@@ -44,13 +43,6 @@ func list(name, doc string, required bool) operation.Param {
 	return operation.Param{Name: name, Kind: operation.Strings, Doc: doc, Required: required}
 }
 
-// lines is the parameter that holds the lines of standard input, which a flag names.
-func lines(flag, doc string, required bool) *operation.Param {
-	return &operation.Param{
-		Name: "lines", Flag: flag, Kind: operation.Lines, Doc: doc, Required: required,
-	}
-}
-
 const (
 	nodeDoc  = "a node by key, id or at least 4 digits of an id"
 	nodesDoc = "nodes, each by key, id or at least 4 digits of an id"
@@ -69,14 +61,6 @@ func exposedCommands() []exposed {
 func exposedChanges() []exposed {
 	return []exposed{
 		{command: "version", effect: reads},
-		{command: "remember", effect: writes, flags: remembering,
-			words: []operation.Param{required("text", "the memory")}},
-		{command: "remember", name: "remember_batch", effect: writes, answer: operation.MediaNDJSON,
-			title: "Keep many texts as memories", flags: remembering,
-			lines: lines("batch", "memories: objects with text and any parameter of remember", true)},
-		{command: "consolidate", effect: reads, writes: []string{"apply", "decline"},
-			flags: "apply at cap decline kind limit now " + marking,
-			words: []operation.Param{list("picks", "ids of proposals", false)}},
 		{command: "half-life", effect: reads, idempotent: true, writes: []string{"reset"},
 			flags: "at reset " + dry,
 			words: []operation.Param{{Name: "half_lives", Kind: operation.Strings, Effect: operation.Writes,
@@ -122,7 +106,5 @@ func exposedRecords() []exposed {
 		{command: "stats", effect: reads, flags: "at scores"},
 		{command: "fsck", effect: reads, flags: "full"},
 		{command: "gc", effect: destroys, idempotent: true, flags: "dry-run grace keep-ops time"},
-		{command: "purge", effect: destroys, flags: "dry-run expect keep-queries reason time yes",
-			words: []operation.Param{required("node", nodeDoc)}},
 	}
 }

@@ -14,13 +14,6 @@ const (
 	// written is for what makes one commit, and dry for what can be tried out before.
 	written = "branch expect message time "
 	dry     = "dry-run " + written
-
-	// marking is for marks on nodes.
-	marking = "allow-secret reason " + dry
-
-	// remembering is for memories, in words or in lines.
-	remembering = "about allow-secret embed entity expires explain importance no-diff no-link property source " +
-		"strict supersedes tag type valid-from valid-to " + dry
 )
 
 // ranking returns what profiles can hold of a request: the parameters that the table of retrieve declares

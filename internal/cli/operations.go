@@ -56,14 +56,10 @@ func operationOf(e *exposed, cmd *cobra.Command, shapes []string) operation.Oper
 	switch {
 	case o.Answer == operation.MediaCAR:
 		o.Shapes = nil
-	case o.Answer == "" && e.name == "" && streams(cmd.CommandPath()) && e.command != "remember":
+	case o.Answer == "" && e.name == "" && streams(cmd.CommandPath()):
 		o.Answer = operation.MediaNDJSON
 	case o.Answer == "":
 		o.Answer = operation.MediaJSON
-	}
-	if e.lines != nil {
-		o.Body = operation.MediaNDJSON
-		o.Params = append(o.Params, *e.lines)
 	}
 	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
 		if p, ok := flagParam(e, f); ok {

@@ -79,6 +79,10 @@ func (r *runner) Run(
 	if v := verbOf(strings.Join(call.Operation.Command, " ")); v != nil {
 		var failed error
 		if exit, failed = app.call(ctx, v, call, args); failed != nil && results.err == nil {
+			var told *operation.Error
+			if errors.As(failed, &told) {
+				told.Unknown = unknown
+			}
 			return outcomeOf(ctx, failed), failed
 		}
 	} else {

@@ -31,11 +31,6 @@ const (
 		`"first?": "int", "last?": "int", "sha256?": "text"`
 	shapeSourceChecks = `[{` + shapeSource + `, "state": "unchanged|moved|changed|removed|unhashed|` +
 		`unreadable|unchecked", "now": "text|null", "span": "text|null", "why": "text|null"}]`
-	shapeProposals = `[{"id": "text", "kind": "expired|duplicate|contradiction|tag|low|` +
-		`isolated", "why": "text", "nodes": ["id"], "names": ["text"], "similarity?": "int", ` +
-		`"differs?": [{"kind": "text", "a": "text", "b": "text"}], "importance?": ` + shapeImportance +
-		`, "tag?": "text", "spellings?": ["text"]}]`
-	shapeErased = "node|content|embedding|query|message|edge|mark"
 
 	shapeIndex = `{"manifest": "cid|null", "segments": "int", "nodes": "int", "terms": "int", ` +
 		`"fields": [{"field": "text", "nodes": "int", "terms": "int"}]}`
@@ -56,15 +51,6 @@ const (
 		`"params": "object"}`
 	shapeProfilesSet = `{"commit": "cid|null", "parents": ["cid"], "branch": "text", ` +
 		`"no_change": "bool", ` + shapeProfiles + `}`
-	shapeRemembered = `{"id": "id", "action": "added|superseded|conflict|updated|duplicate", ` +
-		`"type": "text", "commit": "cid|null", "no_change": "bool", "dry_run": "bool", ` +
-		`"superseded": ["id"], "similar": [{"id": "id", "summary": "text", "similarity": "int", ` +
-		`"cosine": "int|null", "differs": [{"kind": "text", "new": "text", "old": "text"}], ` +
-		`"suggest": "text"}], "edges": "object", "links?": [{"type": "text", "src": "text", ` +
-		`"dst": "text", "weight": "int", "why": "text"}], ` +
-		`"candidates": [{"kind": "text", "id": "id", "score": "int"}], ` +
-		`"warnings": [{"code": "text", "detail": "text", "message": "text"}], ` +
-		`"importance": "int", "effective": "int"}`
 )
 
 // shapes lists the shapes of each command's answer, any of which it may have. Commands that are not
@@ -87,12 +73,6 @@ func changeShapes() map[string][]string {
 		"mnem config get": {shapeSetting}, "mnem config list": {shapeSetting},
 		"mnem version": {`{"version": "text", "revision?": "text", "go": "text", "platform": "text", ` +
 			`"format": "int", "ranking": "int", "analyser": "int"}`},
-		"mnem consolidate": {
-			`{"commit": "cid|null", "now": "time", "proposals": ` + shapeProposals +
-				`, "memories": "int", "declined": "int", "more": "int"}`,
-			`{"picked": ` + shapeProposals + `, "marked": ["id"], "unmarked": ["id"], "retagged": ["id"], ` +
-				`"commit": "cid|null", "branch": "text", "graph": "cid|null", "no_change": "bool", ` +
-				`"dry_run": "bool"}`},
 		"mnem half-life": {`{"half_lives": "object", "other": "int", "own": ["text"], ` +
 			`"commit": "cid|null", "no_change": "bool", "dry_run": "bool"}`},
 		"mnem sources": {`{"commit": "cid|null", "sources": [{` + shapeSource + `}], "more": "bool"}`},
@@ -102,9 +82,6 @@ func changeShapes() map[string][]string {
 			`"marked_by?": "cid|null", "dry_run?": "bool"}`},
 		"mnem sources refresh": {`{"commit": "cid|null", "branch": "text", "graph": "cid|null", ` +
 			`"sources": ` + shapeSourceChecks + `, "no_change": "bool", "dry_run": "bool"}`},
-		"mnem remember": {shapeRemembered, `{"duplicate_above": "int", "similar_from": "int", ` +
-			`"keep": "bool", "replace": "bool", "commit": "cid|null", "no_change": "bool", ` +
-			`"dry_run": "bool"}`},
 		"mnem profile set": {shapeProfilesSet}, "mnem profile unset": {shapeProfilesSet},
 		"mnem profile default": {shapeProfilesSet}, "mnem profile rm": {shapeProfilesSet},
 		"mnem profile restore": {shapeProfilesSet},
@@ -161,12 +138,6 @@ func recordShapes() map[string][]string {
 			`"repaired?": ["text"]}`},
 		"mnem gc": {`{"blocks": "int", "bytes": "int", "kept": "int", "horizon": "int", ` +
 			`"dry_run": "bool"}`},
-		"mnem purge": {`{"node": "id|null", "derived": ["id"], "operation": "cid|null", ` +
-			`"branches": [{"ref": "text", "target": "cid"}], "stages": ["text"], ` +
-			`"redacted": [{"cid": "cid", "what": "` + shapeErased + `", "name": "text|null"}], ` +
-			`"shared": [{"cid": "cid", "what": "content|embedding", "name": "text|null"}], ` +
-			`"hits": [{"what": "text", "cid": "cid|null", "name": "text|null"}], ` +
-			`"more_hits": "int", "erasure_pending": "bool", "dry_run": "bool"}`},
 		"mnem serve":        {`{"url": "text", "repository": "text"}`},
 		"mnem token new":    {`{` + shapeToken + `, "token": "text"}`},
 		"mnem token list":   {`{` + shapeToken + `, "expired": "bool"}`},
@@ -187,7 +158,7 @@ func streams(path string) bool {
 		return v.spec.Stream()
 	}
 	return slices.Contains([]string{
-		"mnem config list", "mnem token list", "mnem profile list", "mnem remember",
+		"mnem config list", "mnem token list", "mnem profile list",
 		"mnem demo", "mnem key list", "mnem guard check",
 		"mnem guard rules",
 		"mnem watch",

@@ -5,6 +5,9 @@ import "github.com/mnem-project/mnem/ops"
 // verbs are the verbs of package ops, each with what prints its answers for people.
 func verbs() []*verb {
 	return []*verb{
+		bind(ops.Remember, (*cli).printRemembered),
+		bind(ops.Consolidate, (*cli).printConsolidate),
+		bind(ops.Purge, (*cli).printPurged),
 		bindAs(ops.Retrieve, (*cli).printAnswer),
 		bindAs(ops.Recall, (*cli).printRecalled),
 		bind(ops.Check, (*cli).printCheck),
