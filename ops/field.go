@@ -34,7 +34,8 @@ type Field struct {
 	Comma      bool
 	Words      bool
 
-	index []int
+	index  []int
+	caller bool // whether it is of who asks and not of what is asked
 }
 
 // Fields returns the fields of the verb's request: positional arguments in their order, then flags by
@@ -66,7 +67,9 @@ func fieldsOf(t reflect.Type, index []int) (all []Field) {
 		case f.Anonymous:
 			all = append(all, fieldsOf(f.Type, at)...)
 		case tagged && tag != "-":
-			all = append(all, fieldOf(f, tag, at))
+			one := fieldOf(f, tag, at)
+			one.caller = t == reflect.TypeFor[Actor]() || t == reflect.TypeFor[Signing]()
+			all = append(all, one)
 		}
 	}
 	return all

@@ -36,6 +36,8 @@ type Spec struct {
 	Local bool
 	// Answers are values of the types that an answer may have; nil for the one of the function.
 	Answers []any
+	// Told are values of the types of answers that people alone are given.
+	Told []any
 	// Lines says what the lines are that the verb reads, nil for none: its request embeds Reader.
 	Lines *LinesSpec
 	// Exclude and Together are fields of which one alone may be given, and that need each other.
@@ -46,6 +48,9 @@ type Spec struct {
 	stream bool
 	result reflect.Type
 	fields func() []Field // of the request, made once
+
+	request func() any
+	run     func(ctx context.Context, host Host, req any, emit func(any) error) error
 }
 
 // Verb is a declaration with its function.
@@ -71,9 +76,8 @@ func Define[Req, Res any](
 func Stream[Req, Res any](
 	spec Spec, do func(ctx context.Context, s *Service, req *Req, emit func(Res) error) error,
 ) *Verb[Req, Res] {
-	v := define(spec, do)
-	v.stream = true
-	return v
+	spec.stream = true
+	return define(spec, do)
 }
 
 func define[Req, Res any](
@@ -81,7 +85,13 @@ func define[Req, Res any](
 ) *Verb[Req, Res] {
 	spec.result = reflect.TypeFor[Res]()
 	spec.fields = sync.OnceValue(func() []Field { return sortedFields(reflect.TypeFor[Req]()) })
-	return &Verb[Req, Res]{Spec: spec, do: do}
+	v := &Verb[Req, Res]{Spec: spec, do: do}
+	v.request = func() any { return new(Req) }
+	v.run = func(ctx context.Context, host Host, req any, emit func(any) error) error {
+		return v.Run(ctx, host, req.(*Req), func(res Res) error { return emit(res) })
+	}
+	declare(&v.Spec)
+	return v
 }
 
 // Name is how remote callers and policies name the verb: "op_log".
