@@ -3,6 +3,7 @@ package ops
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -218,6 +219,16 @@ func (p *Params) setGiven(names []string) {
 		p.given[name] = true
 	}
 }
+
+// GivenOf returns the names of the fields that a request was told are given, nil where it does not ask.
+func GivenOf(req any) []string {
+	if p, ok := req.(interface{ givenNames() []string }); ok {
+		return p.givenNames()
+	}
+	return nil
+}
+
+func (p *Params) givenNames() []string { return slices.Sorted(maps.Keys(p.given)) }
 
 // SetGiven tells a request which of its fields were given, by the names of their flags.
 func SetGiven(req any, names []string) {

@@ -256,12 +256,16 @@ func (q *twofold) run(name string, line []string, to any) error {
 		app.forwarded = false // it is about another repository, which another process may have
 	}
 	app.Getenv = func(key string) string {
-		if key == "MNEM_SESSION" && name == fromGlobal || key == profileEnv && name == fromGlobal {
+		if key == profileEnv && name == fromGlobal {
 			return ""
 		}
 		return q.c.app.Getenv(key)
 	}
-	exit := app.Run(q.ctx, line)
+	by := q.c.by
+	if name == fromGlobal {
+		by.Session = ""
+	}
+	exit := app.Run(operation.WithCaller(q.ctx, by), line)
 	if exit == owner.Elsewhere {
 		return errElsewhere
 	}

@@ -240,7 +240,7 @@ func (c *cli) retrieve(cmd *cobra.Command, opt *retrieveOptions, args []string) 
 
 // sessionOf returns the session that a retrieval is recorded in, "" for none.
 func (c *cli) sessionOf(opt *retrieveOptions) string {
-	if name := firstOf(opt.session, c.env("MNEM_SESSION")); name != "" {
+	if name := firstOf(opt.session, c.by.Session); name != "" {
 		return name
 	}
 	if opt.receipt {

@@ -35,6 +35,10 @@ const MaxResult = maxData
 
 // Input reads an input of the other process. One is read to its end before another is begun.
 func (v *Verb) Input(number int) io.Reader {
+	select {
+	case <-v.s.input: // the end of the one before, which can be read again and again
+	default:
+	}
 	return inputReader{v.s, binary.BigEndian.AppendUint16(nil, uint16(number))}
 }
 
@@ -168,7 +172,7 @@ func (r *asking) follow(k kind, data []byte) error {
 			return ErrProtocol
 		}
 		out := append(append([]byte{}, data[:askLen]...), r.by.Reply(data[askLen:])...)
-		return r.out.send(kindReply, out)
+		_ = r.out.send(kindReply, out) // an owner that has ended wants none
 	case kindNeed:
 		if len(data) != indexLen {
 			return ErrProtocol
