@@ -18,9 +18,10 @@ func readValue(dec *json.Decoder, to reflect.Value) (end func() error, err error
 		return func() error { return nil }, dec.Decode(to.Interface())
 	}
 	r := &structReader{dec: dec}
-	if err := r.open(to.Elem()); err != nil {
+	if err := r.delim('{'); err != nil {
 		return nil, err
 	}
+	r.open(to.Elem())
 	return r.end, r.next()
 }
 
@@ -31,14 +32,10 @@ type structReader struct {
 	at    any             // the Each whose items come next, nil for none
 }
 
-// open begins to read a struct.
-func (r *structReader) open(v reflect.Value) error {
-	if err := r.delim('{'); err != nil {
-		return err
-	}
+// open begins to read the members of a struct.
+func (r *structReader) open(v reflect.Value) {
 	r.stack = append(r.stack, v)
 	r.lists(v)
-	return nil
 }
 
 // lists lets the lists of a struct be read as they are asked for.
@@ -86,8 +83,7 @@ func (r *structReader) next() error {
 			r.at = list
 			return r.delim('[')
 		} else if v.Kind() == reflect.Pointer && v.Type().Elem().Kind() == reflect.Struct && streams(v.Type().Elem()) {
-			v.Set(reflect.New(v.Type().Elem()))
-			err = r.open(v.Elem())
+			err = r.openPointer(v)
 		} else {
 			err = r.dec.Decode(v.Addr().Interface())
 		}
@@ -95,6 +91,19 @@ func (r *structReader) next() error {
 			return err
 		}
 	}
+	return nil
+}
+
+// openPointer begins to read the struct that a pointer is to lead to, nil for null.
+func (r *structReader) openPointer(v reflect.Value) error {
+	switch token, err := r.dec.Token(); {
+	case err != nil || token == nil:
+		return err
+	case token != json.Delim('{'):
+		return fmt.Errorf("%w: %v for an object", errForm, token)
+	}
+	v.Set(reflect.New(v.Type().Elem()))
+	r.open(v.Elem())
 	return nil
 }
 

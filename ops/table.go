@@ -2,8 +2,8 @@ package ops
 
 import (
 	"context"
-	"crypto/sha256"
-	"fmt"
+	"hash/fnv"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -40,22 +40,41 @@ func Named(name string) *Spec {
 	return nil
 }
 
-// hashLen is how many bytes of a hash tell two tables apart.
-const hashLen = 8
-
 // TableHash is the same for two builds whose verbs have the same names, fields and answers.
 func TableHash() []byte {
-	h := sha256.New()
+	h := fnv.New64a()
+	seen := map[reflect.Type]bool{}
 	for _, s := range Table() {
-		_, _ = fmt.Fprintf(h, "%s %d\n", s.Name(), s.Effect) // a hash takes all
-		for _, f := range s.Fields() {
-			_, _ = fmt.Fprintf(h, " %s %d\n", f.Name, f.Kind)
-		}
+		hashText(h, s.Command)
+		hashType(h, reflect.TypeOf(s.request()), "op", seen)
 		for _, t := range s.answers() {
-			_, _ = fmt.Fprintf(h, " %s %s\n", t.Name(), shapeOf(t, ""))
+			hashType(h, t, "json", seen)
 		}
 	}
-	return h.Sum(nil)[:hashLen]
+	return h.Sum(nil)
+}
+
+func hashText(h io.Writer, text string) { _, _ = io.WriteString(h, text+"\n") } // a hash takes all
+
+// hashType hashes what a type is called and has, by the names that a tag gives its fields.
+func hashType(h io.Writer, t reflect.Type, tag string, seen map[reflect.Type]bool) {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array {
+		t = t.Elem()
+	}
+	if t.Kind() == reflect.Func && t.NumIn() == 1 { // an Each
+		t = t.In(0).In(0)
+	}
+	if hashText(h, t.Name()); t.Kind() != reflect.Struct || seen[t] {
+		return
+	}
+	seen[t] = true
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get(tag), ",")
+		if hashText(h, f.Name+" "+name); f.IsExported() {
+			hashType(h, f.Type, tag, seen)
+		}
+	}
 }
 
 // answers are the types of the answers, those that people alone are given among them.

@@ -31,6 +31,7 @@ type Owner struct {
 	opt  Options
 	dir  string // .mnem
 	host *owner.Host
+	find func(verb string) *ops.Spec
 }
 
 // Answer answers the other processes that want the repository r in dir/.mnem, which this process has
@@ -43,7 +44,7 @@ func Answer(dir string, r *repo.Repo, opt Options) (*Owner, error) {
 	if opt.Use == nil {
 		opt.Use = func() (*repo.Repo, func(error)) { return r, func(error) {} }
 	}
-	o := &Owner{opt: opt, dir: path}
+	o := &Owner{opt: opt, dir: path, find: ops.Named}
 	var err error
 	if o.host, err = owner.NewHost(path, opt.Temp, BuildOf(opt.Build), owner.Handler{Verb: o.verb, Run: opt.Run}); err != nil {
 		return nil, err
@@ -108,7 +109,7 @@ func resultOf(ctx context.Context, err error, remote bool) []byte {
 
 // run runs the verb that is asked for.
 func (h *host) run(ctx context.Context) error {
-	spec := ops.Named(h.call.Verb)
+	spec := h.find(h.call.Verb)
 	if spec == nil {
 		return &ops.UnknownError{Verb: h.call.Verb}
 	}

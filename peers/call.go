@@ -90,7 +90,7 @@ func Ask(ctx context.Context, client *owner.Client, call *Call, by Caller) error
 	if err != nil {
 		return fmt.Errorf("ask another process: %w", err)
 	}
-	var failed error // of an input: what the owner makes of it says less
+	var failed error // of an input or a reply: why the verb fails that needs it
 	result, err := client.Ask(ctx, request, owner.Asker{
 		Input: func(number int) (in io.Reader, err error) {
 			if in, err = by.Input(number); err != nil {
@@ -104,26 +104,42 @@ func Ask(ctx context.Context, client *owner.Client, call *Call, by Caller) error
 				by.Tell(t)
 			}
 		},
-		Reply: func(data []byte) []byte { return by.reply(ctx, data) },
+		Reply: func(data []byte) []byte {
+			r, err := by.reply(data)
+			if err != nil {
+				failed, r.Failure = err, ops.FailureOf(ctx, err, false)
+			}
+			out, _ := json.Marshal(r) // it has a JSON form
+			return out
+		},
 	}, by.Read)
-	if err != nil {
+	broken := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) // an answer is, and why is said
+	if err != nil && (!broken || result == nil) {
 		return err
 	}
 	var failure *ops.Failure
-	if err := json.Unmarshal(result, &failure); err != nil {
-		return fmt.Errorf("%w: a result: %w", owner.ErrProtocol, err)
+	if jsonErr := json.Unmarshal(result, &failure); jsonErr != nil {
+		return fmt.Errorf("%w: a result: %w", owner.ErrProtocol, jsonErr)
 	}
-	if err := failure.Err(); err == nil || failed == nil {
+	if failure == nil && broken {
 		return err
 	}
-	return failed
+	if err = failure.Err(); err != nil && failed != nil {
+		err = &causedError{err, failed}
+	}
+	return err
 }
 
+// causedError is what an owner says of an error that it was told of.
+type causedError struct{ said, cause error }
+
+func (e *causedError) Error() string { return e.said.Error() }
+func (e *causedError) Unwrap() error { return e.cause }
+
 // reply answers a question of the owner.
-func (by *Caller) reply(ctx context.Context, data []byte) []byte {
+func (by *Caller) reply(data []byte) (r reply, err error) {
 	var q question
-	var r reply
-	err := json.Unmarshal(data, &q)
+	err = json.Unmarshal(data, &q)
 	switch {
 	case err != nil:
 	case q.Sign != nil && by.Sign != nil:
@@ -135,9 +151,7 @@ func (by *Caller) reply(ctx context.Context, data []byte) []byte {
 	default:
 		err = errors.New("the process that asked cannot answer a question of the owner")
 	}
-	r.Failure = ops.FailureOf(ctx, err, false)
-	out, _ := json.Marshal(r) // it has a JSON form
-	return out
+	return r, err
 }
 
 // unknown says what to do about a verb or field that this process does not know.

@@ -363,10 +363,10 @@ func dial(dir string, wait time.Duration) (*owner.Client, error) {
 	}
 	greet := max(wait, minGreet)
 	path := filepath.Join(dir, repo.DirName)
-	client, err := owner.Dial(who.Socket, path, peers.BuildOf(build()), who.PID, greet)
+	client, err := owner.Dial(who.Socket, path, owner.Build{Name: build()}, who.PID, greet)
 	here := filepath.Join(path, filepath.Base(who.Socket))
 	if errors.Is(err, fs.ErrNotExist) && here != who.Socket {
-		client, err = owner.Dial(here, path, peers.BuildOf(build()), who.PID, greet) // the directory was moved since
+		client, err = owner.Dial(here, path, owner.Build{Name: build()}, who.PID, greet) // the directory was moved since
 	}
 	var skew *owner.SkewError
 	switch {
