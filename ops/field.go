@@ -8,9 +8,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/retrieve"
 )
 
 // Field is one field of a request, as its tags describe it.
@@ -34,9 +36,15 @@ type Field struct {
 	Writes     bool
 	Comma      bool
 	Words      bool
+	// True is what remote callers mean by true, "" for true itself; Alone is whether the flag alone means
+	// that too.
+	True  string
+	Alone bool
 
 	index  []int
-	caller bool // whether it is of who asks and not of what is asked
+	of     *retrieve.Param // retrieval, nil for none
+	table  bool            // whether it is one of Parameters
+	caller bool            // whether it is of who asks and not of what is asked
 }
 
 // Fields returns the fields of the verb's request: positional arguments in their order, then flags by
@@ -44,7 +52,7 @@ type Field struct {
 func (s *Spec) Fields() []Field { return s.fields() }
 
 func sortedFields(request reflect.Type) []Field {
-	all := fieldsOf(request, nil)
+	all := resolveTable(fieldsOf(request, nil))
 	slices.SortStableFunc(all, func(a, b Field) int {
 		switch {
 		case a.Arg && b.Arg:
@@ -65,8 +73,14 @@ func fieldsOf(t reflect.Type, index []int) (all []Field) {
 		at := append(slices.Clone(index), i)
 		tag, tagged := f.Tag.Lookup("op")
 		switch {
+		case f.Type == parametersType:
+			all = append(all, tableFields(f.Tag.Get("table"), at)...)
 		case f.Anonymous:
-			all = append(all, fieldsOf(f.Type, at)...)
+			part := fieldsOf(f.Type, at)
+			for i := range part {
+				part[i].Remote = part[i].Remote && tag != "local"
+			}
+			all = append(all, part...)
 		case tagged && tag != "-":
 			one := fieldOf(f, tag, at)
 			one.caller = t == reflect.TypeFor[Actor]() || t == reflect.TypeFor[Signing]()
@@ -88,7 +102,7 @@ func fieldOf(f reflect.StructField, tag string, index []int) Field {
 		out.Enum = nil
 	}
 	switch f.Type.Kind() {
-	case reflect.String:
+	case reflect.String, reflect.Int64: // a time.Duration
 		out.Kind = operation.String
 	case reflect.Int:
 		out.Kind = operation.Integer
@@ -125,6 +139,10 @@ func fieldOf(f reflect.StructField, tag string, index []int) Field {
 			out.Words = true
 		case "comma":
 			out.Comma = true
+		case "true":
+			out.True = value
+		case "alone":
+			out.Alone = true
 		default:
 			panic(fmt.Sprintf("field %s: unknown option %q", f.Name, option))
 		}
@@ -151,6 +169,10 @@ func (f *Field) param() operation.Param {
 	p := operation.Param{
 		Name: f.Parameter(), Flag: f.Name, Kind: f.Kind, Enum: f.Enum, Required: f.Required,
 		Doc: strings.NewReplacer("{", "", "}", "").Replace(cmp.Or(f.RemoteDoc, f.Doc)), Varies: f.Varies,
+		True: f.True,
+	}
+	if f.True != "" && f.Enum == nil {
+		p.Kind = operation.Boolean
 	}
 	if f.Arg {
 		p.Flag = ""
@@ -163,7 +185,11 @@ func (f *Field) param() operation.Param {
 
 // Value returns the field of a request, a pointer to a struct.
 func (f *Field) Value(req any) reflect.Value {
-	return reflect.ValueOf(req).Elem().FieldByIndex(f.index)
+	v := reflect.ValueOf(req).Elem().FieldByIndex(f.index)
+	if f.table {
+		return v.Addr().Interface().(*Parameters).value(f)
+	}
+	return v
 }
 
 // SetDefault gives the field of a request what it is where it is not given.
@@ -202,6 +228,14 @@ func (f *Field) Set(req any, values []string) error {
 	case operation.Boolean:
 		v.SetBool(last == "true")
 	default:
+		if to, ok := v.Addr().Interface().(*time.Duration); ok {
+			d, err := time.ParseDuration(last)
+			if err != nil {
+				return Bad(f.Name, "%q is no duration like 336h", last)
+			}
+			*to = d
+			return nil
+		}
 		v.SetString(last)
 	}
 	return nil
@@ -229,6 +263,14 @@ func GivenOf(req any) []string {
 }
 
 func (p *Params) givenNames() []string { return slices.Sorted(maps.Keys(p.given)) }
+
+// forget makes fields as if they had not been given.
+func (p *Params) forget(names []string) {
+	p.given = maps.Clone(p.given)
+	for _, name := range names {
+		delete(p.given, name)
+	}
+}
 
 // SetGiven tells a request which of its fields were given, by the names of their flags.
 func SetGiven(req any, names []string) {

@@ -1,7 +1,6 @@
 package ops
 
 import (
-	"context"
 	"hash/fnv"
 	"io"
 	"reflect"
@@ -88,20 +87,4 @@ func (s *Spec) answers() []reflect.Type {
 		types[i] = reflect.TypeOf(a)
 	}
 	return types
-}
-
-// New returns a request with its defaults, a pointer.
-func (s *Spec) New() (any, error) {
-	req := s.request()
-	for _, f := range s.Fields() {
-		if err := f.SetDefault(req); err != nil {
-			return nil, err
-		}
-	}
-	return req, nil
-}
-
-// Do runs the verb with a request that New made, as Verb.Run does.
-func (s *Spec) Do(ctx context.Context, host Host, req any, emit func(any) error) error {
-	return s.run(ctx, host, req, emit)
 }

@@ -32,6 +32,8 @@ type Spec struct {
 	Pure bool
 	// Derived is whether it writes nothing but what is derived: no operation is made and no author asked.
 	Derived bool
+	// NoRepo is whether it needs no repository.
+	NoRepo bool
 	// Local is whether it is for the command line of this machine alone.
 	Local bool
 	// Answers are values of the types that an answer may have; nil for the one of the function.
@@ -40,6 +42,8 @@ type Spec struct {
 	Told []any
 	// Lines says what the lines are that the verb reads, nil for none: its request embeds Reader.
 	Lines *LinesSpec
+	// Batch says how the verb answers each of the lines of a file too, nil where it does not.
+	Batch *BatchSpec
 	// Exclude and Together are fields of which one alone may be given, and that need each other.
 	Exclude, Together [][]string
 	// Complete is what completes the first positional argument, as in the tags of fields.
@@ -94,13 +98,55 @@ func define[Req, Res any](
 	return v
 }
 
+// New returns a request with its defaults, a pointer.
+func (s *Spec) New() (any, error) {
+	req := s.request()
+	for _, f := range s.Fields() {
+		if err := f.SetDefault(req); err != nil {
+			return nil, err
+		}
+	}
+	return req, nil
+}
+
+// Do runs the verb with a request that New made, as Verb.Run does.
+func (s *Spec) Do(ctx context.Context, host Host, req any, emit func(any) error) error {
+	return s.run(ctx, host, req, emit)
+}
+
 // Name is how remote callers and policies name the verb: "op_log".
 func (s *Spec) Name() string {
 	return strings.NewReplacer(" ", "_", "-", "_").Replace(s.Command)
 }
 
-// Stream is whether an answer is any number of results.
-func (s *Spec) Stream() bool { return s.stream }
+// Stream is whether an answer, but for one to a batch, is any number of results.
+func (s *Spec) Stream() bool { return s.stream && s.Batch == nil }
+
+// BatchSpec is a verb's way to answer lines: remote callers know it as an operation of its own, with
+// _batch after the name of the verb.
+type BatchSpec struct {
+	Title string
+	Lines LinesSpec // Flag names the field for the file
+}
+
+// Operations returns the verb as remote callers may ask for it, and that of its batch.
+func (s *Spec) Operations() []operation.Operation {
+	one := s.Operation()
+	if s.Batch == nil {
+		return []operation.Operation{one}
+	}
+	batch := one
+	batch.Name, batch.Title, batch.Pure = one.Name+"_batch", s.Batch.Title, false
+	batch.Body, batch.Answer = operation.MediaNDJSON, operation.MediaNDJSON
+	batch.Params = []operation.Param{s.Batch.Lines.param()}
+	for _, p := range one.Params {
+		if p.Flag != "" {
+			p.Varies = false
+			batch.Params = append(batch.Params, p)
+		}
+	}
+	return []operation.Operation{one, batch}
+}
 
 // Operation returns the verb as remote callers may ask for it: the fields that say so.
 func (s *Spec) Operation() operation.Operation {
@@ -111,7 +157,7 @@ func (s *Spec) Operation() operation.Operation {
 		Idempotent: s.Idempotent || s.Effect == Reads, Pure: s.Pure,
 		Answer: operation.MediaJSON, Shapes: s.Shapes(),
 	}
-	if s.stream {
+	if s.Stream() {
 		o.Answer = operation.MediaNDJSON
 	}
 	lines := s.Lines != nil
@@ -178,6 +224,18 @@ func (s *Spec) excluded(req any) error {
 // opened.
 type Checker interface{ Check() error }
 
+// Configurer is implemented by requests that take from the caller's environment and configuration what
+// they do not say.
+type Configurer interface {
+	Configure(setting func(variable, key string) (string, error)) error
+}
+
+// preparer is implemented by requests that read files and ask models before the repository is opened,
+// which others may wait for. req is the request, or one that embeds it.
+type preparer interface {
+	prepare(ctx context.Context, s *Service, req any) error
+}
+
 // Run runs the verb for a host and gives each answer to emit, while the repository is open. A verb
 // that writes has its stamp made and the repository opened for writing; in a dry run it writes to one
 // that is forgotten.
@@ -192,12 +250,35 @@ func (v *Verb[Req, Res]) Run(
 			return err
 		}
 	}
-	s := &Service{host: host, Human: host.Human()}
-	write, err := s.prepare(ctx, &v.Spec, req)
+	if c, ok := any(req).(Configurer); ok {
+		if err := c.Configure(host.Setting); err != nil {
+			return err
+		}
+	}
+	s := &Service{host: host, spec: &v.Spec, Human: host.Human()}
+	if v.NoRepo {
+		return v.do(ctx, s, req, emit)
+	}
+	before, asks := any(req).(preparer)
+	if asks {
+		elsewhere, err := host.Elsewhere(ctx)
+		if err == nil && !elsewhere {
+			asks, err = false, before.prepare(ctx, s, req)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	write, err := s.prepare(ctx, req)
 	if err != nil {
 		return err
 	}
 	return host.Open(ctx, write, func(ctx context.Context) error {
+		if asks { // the process that was to do it has ended
+			if err := before.prepare(ctx, s, req); err != nil {
+				return err
+			}
+		}
 		if err := s.open(ctx); err != nil {
 			return err
 		}

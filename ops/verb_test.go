@@ -19,6 +19,7 @@ import (
 
 // fakeHost is a host with a repository in memory. It notes how that was opened.
 type fakeHost struct {
+	fakeAsker
 	repo   *repo.Repo
 	opened []bool // for writing or not
 	stamps int
@@ -49,8 +50,9 @@ func (h *fakeHost) Open(ctx context.Context, write bool, fn func(context.Context
 	h.opened = append(h.opened, write)
 	return fn(ctx)
 }
-func (h *fakeHost) Repo() *repo.Repo  { return h.repo }
-func (h *fakeHost) Defaults(*Writing) {}
+func (h *fakeHost) Repo() *repo.Repo                        { return h.repo }
+func (h *fakeHost) Defaults(*Writing)                       {}
+func (h *fakeHost) Elsewhere(context.Context) (bool, error) { return false, nil }
 func (h *fakeHost) Stamp(spec *Spec, w *Writing) (repo.Stamp, error) {
 	h.stamps++
 	return repo.Stamp{Author: "a", Agent: w.Agent, Command: []string{spec.Name()}}, nil
@@ -59,7 +61,11 @@ func (h *fakeHost) Now() (graph.Time, error)                { return 0, nil }
 func (h *fakeHost) Trusted() (commit.Verifier, error)       { return nil, nil }
 func (h *fakeHost) Accesses() (func(graph.ID) int64, error) { return nil, nil }
 func (h *fakeHost) Working(string) func()                   { return func() {} }
-func (h *fakeHost) Human() bool                             { return h.human }
+func (h *fakeHost) Setting(string, string) (string, error)  { return "", nil }
+func (h *fakeHost) Progress() (func(string, int, int), func()) {
+	return func(string, int, int) {}, func() {}
+}
+func (h *fakeHost) Human() bool { return h.human }
 func (h *fakeHost) Require(string, bool) (func(iter.Seq2[commit.LogEntry, error]) error, error) {
 	return nil, nil
 }

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"reflect"
 	"slices"
+	"strconv"
 
 	"github.com/mnem-project/mnem/operation"
 )
@@ -28,6 +30,9 @@ func (s *Spec) EncodeRequest(req any) (json.RawMessage, error) {
 		v := f.Value(req)
 		if !f.caller && (given(f.Name) || !reflect.DeepEqual(v.Interface(), f.Value(base).Interface())) {
 			out[f.Parameter()] = v.Interface()
+			if x, ok := v.Interface().(float64); ok && (math.IsNaN(x) || math.IsInf(x, 0)) {
+				out[f.Parameter()] = strconv.FormatFloat(x, 'g', -1, 64) // refused by who knows its bounds
+			}
 		}
 	}
 	for name, v := range unnamed(req) {
@@ -40,12 +45,19 @@ func (s *Spec) EncodeRequest(req any) (json.RawMessage, error) {
 
 // unnamed are the fields of a request that no surface fills, by their Go names.
 func unnamed(req any) map[string]reflect.Value {
-	out, v := map[string]reflect.Value{}, reflect.ValueOf(req).Elem()
-	for i := range v.NumField() {
-		if f := v.Type().Field(i); f.IsExported() && f.Tag.Get("op") == "-" {
-			out[f.Name] = v.Field(i)
+	out := map[string]reflect.Value{}
+	var gather func(v reflect.Value)
+	gather = func(v reflect.Value) {
+		for i := range v.NumField() {
+			switch f := v.Type().Field(i); {
+			case f.Anonymous:
+				gather(v.Field(i))
+			case f.IsExported() && f.Tag.Get("op") == "-":
+				out[f.Name] = v.Field(i)
+			}
 		}
 	}
+	gather(reflect.ValueOf(req).Elem())
 	return out
 }
 
@@ -86,7 +98,7 @@ func (s *Spec) DecodeRequest(data json.RawMessage, given []string) (any, error) 
 	slices.Sort(names) // so that of several the same is named each time
 	for _, name := range names {
 		v, ok := fields[name]
-		if !ok || json.Unmarshal(values[name], v.Addr().Interface()) != nil {
+		if !ok || !decodeField(values[name], v) {
 			return nil, &UnknownError{s.Name(), name}
 		}
 	}
@@ -94,10 +106,21 @@ func (s *Spec) DecodeRequest(data json.RawMessage, given []string) (any, error) 
 	return req, nil
 }
 
-// WriteAnswer writes an answer for another process: as JSON in one line, and before it, where people are
-// to read it there, its type.
-func WriteAnswer(w io.Writer, answer any, human bool) error {
-	if human {
+// decodeField reads the value of a field and reports whether it has such values.
+func decodeField(data json.RawMessage, v reflect.Value) bool {
+	var text string
+	if v.Kind() == reflect.Float64 && json.Unmarshal(data, &text) == nil { // of what JSON has no number for
+		x, err := strconv.ParseFloat(text, 64)
+		v.SetFloat(x)
+		return err == nil
+	}
+	return json.Unmarshal(data, v.Addr().Interface()) == nil
+}
+
+// WriteAnswer writes an answer for another process: as JSON in one line, and before it, where that is to
+// read it back, its type.
+func WriteAnswer(w io.Writer, answer any, typed bool) error {
+	if typed {
 		if _, err := io.WriteString(w, quote(reflect.TypeOf(answer).Elem().Name())+" "); err != nil {
 			return err
 		}
@@ -105,7 +128,7 @@ func WriteAnswer(w io.Writer, answer any, human bool) error {
 	return WriteJSON(w, answer)
 }
 
-// ReadAnswers reads the answers that WriteAnswer wrote for people, and gives each to emit as the verb's
+// ReadAnswers reads the answers that WriteAnswer wrote with their types, and gives each to emit as the verb's
 // function returned it. Members that are not known are left out.
 func (s *Spec) ReadAnswers(r io.Reader, emit func(any) error) error {
 	dec := json.NewDecoder(r)

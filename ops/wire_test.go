@@ -176,6 +176,9 @@ func travels(t *testing.T, at string, typ reflect.Type, seen map[reflect.Type]bo
 	case reflect.Struct:
 		for i := range typ.NumField() {
 			f := typ.Field(i)
+			if typ == reflect.TypeFor[Answer]() && f.Name == "Echo" {
+				continue // of lines, whose answers are never read back
+			}
 			if !f.IsExported() || f.Tag.Get("json") == "-" {
 				t.Errorf("%s: %s.%s is not in the JSON form: call it _name where people alone are told", at, typ, f.Name)
 			}

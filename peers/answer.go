@@ -22,6 +22,8 @@ type Options struct {
 	// Use begins a use of the repository, which release ends with what came of it, nil where it is not
 	// open here any more; nil for one that is open until Close.
 	Use func() (r *repo.Repo, release func(err error))
+	// Now is the clock that explanations tell the time by; nil for the system's.
+	Now func() time.Time
 	// Run runs a command line of the same build, nil where there are none.
 	Run func(context.Context, *owner.Call) int
 }
@@ -124,6 +126,6 @@ func (h *host) run(ctx context.Context) error {
 	}
 	return spec.Do(ctx, h, req, func(answer any) error {
 		h.worked()
-		return ops.WriteAnswer(h.out, answer, h.call.Human)
+		return ops.WriteAnswer(h.out, answer, h.call.Typed)
 	})
 }

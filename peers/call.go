@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -23,8 +24,10 @@ type Call struct {
 	Words   []string        `json:"words,omitempty"` // how the operation log names it
 
 	Caller operation.Caller `json:"caller"`
-	// Human is whether people read the answers, and Progress whether they see how far it is.
+	// Human is whether people read the answers, Typed whether answers come with their types, and
+	// Progress whether people see how far it is.
 	Human    bool `json:"human,omitempty"`
+	Typed    bool `json:"typed,omitempty"`
 	Progress bool `json:"progress,omitempty"`
 	// Inputs are the names of the files of change lines, which are streamed when they are read.
 	Inputs []string `json:"inputs,omitempty"`
@@ -50,24 +53,12 @@ type Tidings struct {
 	Total int    `json:"total,omitempty"`
 	Say   string `json:"say,omitempty"` // in place of what shows
 	End   bool   `json:"end,omitempty"` // nothing is to show any more
-	// Collected is what a collection after the write removed, or Failed why there was none.
+	// Collected is what a collection after the write removed; Remark is something else to say.
 	Collected *repo.GCResult `json:"collected,omitempty"`
-	Failed    string         `json:"failed,omitempty"`
-}
-
-// question is what the owner asks of the caller: one member is given.
-type question struct {
-	Sign    []byte `json:"sign,omitempty"`    // the record of a commit, to be signed
-	Key     bool   `json:"key,omitempty"`     // the public key that the caller signs with
-	Trusted bool   `json:"trusted,omitempty"` // the caller's trust list
-}
-
-// reply answers a question.
-type reply struct {
-	Signature []byte          `json:"signature,omitempty"`
-	Key       string          `json:"key,omitempty"` // "" for none
-	Trusted   json.RawMessage `json:"trusted,omitempty"`
-	Failure   *ops.Failure    `json:"failure,omitempty"`
+	Remark    string         `json:"remark,omitempty"`
+	// Model is what a model failed at, and Failed how.
+	Model  string `json:"model,omitempty"`
+	Failed string `json:"failed,omitempty"`
 }
 
 // Caller is what a process does for a verb that it has another one run.
@@ -77,40 +68,32 @@ type Caller struct {
 	Sign    func(record []byte) ([]byte, error)
 	Key     func() string
 	Trusted func() ([]byte, error)
-	Input   func(number int) (io.Reader, error)
-	Tell    func(*Tidings)
-	// Read reads the answers.
-	Read func(io.Reader) error
+	// Input opens one of the files of the call.
+	Input func(number int) (io.Reader, error)
+	// File, Models and Global are those of ops.Asker; nil where the verb asks for none.
+	File   func(name string) (in io.Reader, shown string, err error)
+	Models func(*ops.QuestionModels) (*retrieve.Models, retrieve.Reranker, error)
+	Global func() (ops.Runner, error)
+	Tell   func(*Tidings)
+	// Read reads the answers, and Flush writes what was made of them, before an input is read.
+	Read  func(io.Reader) error
+	Flush func() error
 }
 
 // Ask has the owner run a verb and returns the error that it ended with. An *owner.LostError says that
 // the owner ended first.
-func Ask(ctx context.Context, client *owner.Client, call *Call, by Caller) error {
+func Ask(ctx context.Context, client *owner.Client, call *Call, by *Caller) error {
 	request, err := json.Marshal(call)
 	if err != nil {
 		return fmt.Errorf("ask another process: %w", err)
 	}
-	var failed error // of an input or a reply: why the verb fails that needs it
+	a := &conversing{Caller: by, ctx: ctx, files: len(call.Inputs), opened: map[int]io.Reader{}}
 	result, err := client.Ask(ctx, request, owner.Asker{
-		Input: func(number int) (in io.Reader, err error) {
-			if in, err = by.Input(number); err != nil {
-				failed = err
+		Input: a.input, Tell: a.tell, Reply: a.reply,
+		Flush: func() {
+			if by.Flush != nil {
+				_ = by.Flush() // it is tried again with the next answer
 			}
-			return in, err
-		},
-		Tell: func(data []byte) {
-			t := &Tidings{}
-			if json.Unmarshal(data, t) == nil {
-				by.Tell(t)
-			}
-		},
-		Reply: func(data []byte) []byte {
-			r, err := by.reply(data)
-			if err != nil {
-				failed, r.Failure = err, ops.FailureOf(ctx, err, false)
-			}
-			out, _ := json.Marshal(r) // it has a JSON form
-			return out
 		},
 	}, by.Read)
 	broken := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) // an answer is, and why is said
@@ -124,8 +107,8 @@ func Ask(ctx context.Context, client *owner.Client, call *Call, by Caller) error
 	if failure == nil && broken {
 		return err
 	}
-	if err = failure.Err(); err != nil && failed != nil {
-		err = &causedError{err, failed}
+	if err = failure.Err(); err != nil && a.failed != nil {
+		err = &causedError{err, a.failed}
 	}
 	return err
 }
@@ -135,24 +118,6 @@ type causedError struct{ said, cause error }
 
 func (e *causedError) Error() string { return e.said.Error() }
 func (e *causedError) Unwrap() error { return e.cause }
-
-// reply answers a question of the owner.
-func (by *Caller) reply(data []byte) (r reply, err error) {
-	var q question
-	err = json.Unmarshal(data, &q)
-	switch {
-	case err != nil:
-	case q.Sign != nil && by.Sign != nil:
-		r.Signature, err = by.Sign(q.Sign)
-	case q.Key:
-		r.Key = by.Key()
-	case q.Trusted:
-		r.Trusted, err = by.Trusted()
-	default:
-		err = errors.New("the process that asked cannot answer a question of the owner")
-	}
-	return r, err
-}
 
 // unknown says what to do about a verb or field that this process does not know.
 func unknown(err *ops.UnknownError, pid int, build string) error {

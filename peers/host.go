@@ -108,13 +108,16 @@ func (h *host) Now() (graph.Time, error) {
 	return t, nil
 }
 
-// ask asks the caller.
-func (h *host) ask(q question) (*reply, error) {
+// ask asks the caller what others wait for.
+func (h *host) ask(q question) (*reply, error) { return h.askFor(q, replyWithin) }
+
+// askFor asks the caller.
+func (h *host) askFor(q question, within time.Duration) (*reply, error) {
 	if err := h.out.Flush(); err != nil {
 		return nil, err
 	}
 	data, _ := json.Marshal(q) // it has a JSON form
-	data, err := h.verb.Ask(data, replyWithin)
+	data, err := h.verb.Ask(data, within)
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +259,7 @@ func (h *host) collect(ctx context.Context) {
 	stamp := func() (repo.Stamp, error) { return h.Stamp(nil, &ops.Writing{}) }
 	switch res, err := ops.CollectAfter(ctx, h.repo, opt, stamp); {
 	case err != nil:
-		h.tell(Tidings{Failed: err.Error()})
+		h.tell(Tidings{Remark: "note: collecting garbage failed: " + err.Error()})
 	case res != nil:
 		h.tell(Tidings{Collected: res})
 	}

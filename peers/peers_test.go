@@ -76,7 +76,7 @@ func asking(t *testing.T, dir string, by Caller) func(verb *ops.Spec, req any, c
 			_, err := out.ReadFrom(r)
 			return err
 		}
-		err = Ask(t.Context(), client, &call, by)
+		err = Ask(t.Context(), client, &call, &by)
 		return out.String(), err
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/owner"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/repo"
 )
@@ -148,7 +149,9 @@ type cli struct {
 	out       *bufio.Writer
 	by        operation.Caller // who asks; flags go before
 	asked     *running         // the verb that runs, nil for none
+	quietly   bool             // whether answers of verbs are for this process, and not printed
 	inputs    []string         // the files that it reads, of change lines
+	ahead     *owner.Client    // the process that it goes to, found before it asks models; nil for none
 	global    globalFlags
 	signing   signFlags
 	profiling profilingFlags
@@ -163,8 +166,7 @@ type cli struct {
 	opened    *repo.Repo // that this command has open now, shared or its own
 	// acceptHead opens a repository whose head file disagrees: for fsck --repair alone.
 	acceptHead bool
-	failures   map[string]int     // of models by kind, nil where nobody counts
-	shown      map[graph.ID]int64 // how often answers show nodes
+	failures   map[string]int // of models by kind, nil where nobody counts
 }
 
 // globalFlags are the flags that several commands have.

@@ -20,7 +20,7 @@ import (
 func TestOwnFlags(t *testing.T) {
 	c := &cli{}
 	cmd := &cobra.Command{}
-	c.requestFlags(cmd, &retrieveOptions{})
+	c.questionFlags(cmd, "include", "rerank", "rerank-top")
 	hideOwn(cmd.Flags())
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Hidden == (whyOwn(f.Name) == "") {

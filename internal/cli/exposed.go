@@ -100,22 +100,7 @@ func profileName() []operation.Param {
 
 // exposedReads are the commands that read the memory.
 func exposedReads() []exposed {
-	query := []operation.Param{word("query", queryDoc)}
-	requests := lines("batch", "requests: objects with text and any parameter of retrieve", true)
-	answering := []string{"session", "receipt"}
-	models := []string{"embed", "rerank", "rewrite", "unseen", "explain", "follow"}
 	return []exposed{
-		{command: "retrieve", effect: reads, words: query, flags: asking(), writes: answering,
-			pure: true, varies: models},
-		{command: "retrieve", name: "retrieve_batch", effect: reads, flags: asking(), writes: answering,
-			lines: requests, answer: operation.MediaNDJSON, title: "Answer many requests"},
-		{command: "recall", effect: reads, words: query, flags: asking(), writes: answering,
-			pure: true, varies: models},
-		{command: "recall", name: "recall_batch", effect: reads, flags: asking(), writes: answering,
-			lines: requests, answer: operation.MediaNDJSON, title: "Recall for many questions"},
-		{command: "check", effect: reads,
-			flags: "at embed gate include nearest now threshold type valid-at where",
-			words: []operation.Param{required("query", queryDoc)}},
 		{command: "ls", effect: reads, pure: true, varies: []string{"sort"},
 			flags: "after at edges include limit now sort type where"},
 		{command: "sources", effect: reads, flags: "at kind limit",

@@ -23,21 +23,12 @@ const (
 		"strict supersedes tag type valid-from valid-to " + dry
 )
 
-// ranking returns what profiles can hold of a request, and asking what answers queries: the parameters
-// that the table of retrieve declares for callers from outside, and what sessions and the models of the
-// configuration need.
-func ranking() string { return tableFlags(func(p retrieve.Param) bool { return p.Own == "" }) }
-
-func asking() string {
-	return "also at embed explain follow include profile receipt rerank rerank-top rewrite rewrites session " +
-		"time " + tableFlags(func(retrieve.Param) bool { return true })
-}
-
-// tableFlags returns the flags of parameters that fit, each with a space after it.
-func tableFlags(fits func(retrieve.Param) bool) string {
+// ranking returns what profiles can hold of a request: the parameters that the table of retrieve declares
+// for callers from outside, each with a space after it.
+func ranking() string {
 	var b strings.Builder
 	for _, p := range retrieve.Params() {
-		if p.Flag != "" && p.Remote && fits(p) {
+		if p.Flag != "" && p.Remote && p.Own == "" {
 			b.WriteString(p.Flag + " ")
 		}
 	}

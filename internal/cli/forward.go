@@ -48,7 +48,7 @@ var runHere = []string{
 // that is to run here goes on.
 func (c *cli) place(cmd *cobra.Command) error {
 	words := strings.Fields(cmd.CommandPath())
-	if verbOf(strings.Join(words[1:], " ")) != nil {
+	if v := verbOf(strings.Join(words[1:], " ")); v != nil {
 		return nil // it does when it has its request, which says more than a command line
 	}
 	if c.program != "" || len(words) < 2 || cmd.HasSubCommands() || slices.Contains(runHere, words[1]) {
@@ -71,6 +71,26 @@ func (c *cli) place(cmd *cobra.Command) error {
 		}
 	}
 	return errOwnersEnd
+}
+
+// lookAhead finds the process that has the repository open, for a verb that asks models before it opens
+// it. Where another one has it and answers, opening hands the verb to that.
+func (c *cli) lookAhead(ctx context.Context) (elsewhere bool, err error) {
+	if c.program != "" || c.opened != nil || c.app.forwarded {
+		return false, nil
+	}
+	dir, err := c.dir()
+	if err != nil {
+		return false, nil // opening says so in its own way
+	}
+	if h := c.app.Holder; h != nil && h.covers(dir) {
+		if c.inUse == nil {
+			c.inUse, c.ahead, err = h.reach(ctx, false)
+		}
+	} else {
+		c.ahead, err = dial(dir, c.global.wait)
+	}
+	return c.ahead != nil, c.openHint(err)
 }
 
 // shared returns the repository in dir where this process shares that one and has it open, which

@@ -18,7 +18,7 @@ func (c *cli) forwardVerb(ctx context.Context, client *owner.Client) error {
 	if err != nil {
 		return err
 	}
-	by := peers.Caller{
+	by := &peers.Caller{
 		Key: func() string {
 			key, ok := c.ownKey()
 			if !ok {
@@ -37,9 +37,14 @@ func (c *cli) forwardVerb(ctx context.Context, client *owner.Client) error {
 			}
 			return list.Encode()
 		},
-		Sign: c.asked.stamp.Sign, Input: c.input(ctx), Tell: c.tidings(),
+		Sign: c.asked.stamp.Sign, Input: c.input(ctx), Tell: c.tidings(), Flush: c.out.Flush,
+		Models: host{c}.Models, Global: host{c}.Global,
+		File: func(name string) (io.Reader, string, error) {
+			in, err := c.file(ctx, name)
+			return in, shownFile(name), err
+		},
 		Read: func(r io.Reader) error {
-			if c.global.json {
+			if !c.asked.typed {
 				_, err := io.Copy(c.out, r)
 				return err
 			}
@@ -62,13 +67,10 @@ func (c *cli) callOf() (*peers.Call, error) {
 	}
 	call := &peers.Call{
 		Verb: a.spec.Name(), Request: request, Given: ops.GivenOf(a.req), Words: c.doing.words,
-		Caller: c.by, Human: !c.global.json, Progress: c.progress().visible(),
+		Caller: c.by, Human: !c.global.json, Typed: a.typed, Progress: c.progress().visible(),
 	}
 	for _, name := range c.inputs {
-		if name == stdinName {
-			name = stdinShown
-		}
-		call.Inputs = append(call.Inputs, name)
+		call.Inputs = append(call.Inputs, shownFile(name))
 	}
 	call.Caller.Remote, call.Caller.Sign = c.app.Remote, "false"
 	now := a.stamp.Time
@@ -99,16 +101,29 @@ func (c *cli) input(ctx context.Context) func(number int) (io.Reader, error) {
 		if number >= len(c.inputs) {
 			return nil, fmt.Errorf("%w: input %d of %d", owner.ErrProtocol, number, len(c.inputs))
 		}
-		if name := c.inputs[number]; name != stdinName {
-			in, _, err := c.open(ctx, name)
-			return in, err
-		}
-		in := c.stdin.again()
-		if in == nil {
-			return nil, errTaken()
-		}
-		return in, nil
+		return c.file(ctx, c.inputs[number])
 	}
+}
+
+// file opens a file for another process, of standard input all of it.
+func (c *cli) file(ctx context.Context, name string) (io.Reader, error) {
+	if name != stdinName {
+		in, _, err := c.open(ctx, name)
+		return in, err
+	}
+	in := c.stdin.again()
+	if in == nil {
+		return nil, errTaken()
+	}
+	return in, nil
+}
+
+// shownFile is what messages call a file.
+func shownFile(name string) string {
+	if name == stdinName {
+		return stdinShown
+	}
+	return name
 }
 
 // errTaken is returned where standard input cannot be read from the beginning any more.
@@ -131,8 +146,10 @@ func (c *cli) tidings() func(*peers.Tidings) {
 			p.say(t.Say)
 		case t.End:
 			p.done()
-		case t.Failed != "" || t.Collected != nil:
-			c.collected(t.Collected, t.Failed)
+		case t.Collected != nil:
+			c.collected(t.Collected)
+		case t.Remark != "":
+			c.remark("%s", line(t.Remark))
 		}
 	}
 }

@@ -178,18 +178,14 @@ func (c *cli) autoGC(ctx context.Context, r *repo.Repo) {
 	opt := repo.GCOptions{KeepOps: keep.KeepOps, Grace: keep.Grace}
 	res, err := ops.CollectAfter(ctx, r, opt, func() (repo.Stamp, error) { return c.stamp(nil) })
 	if err != nil {
-		c.collected(nil, err.Error())
+		c.remark("note: collecting garbage failed: %s", line(err.Error()))
 	} else if res != nil {
-		c.collected(res, "")
+		c.collected(res)
 	}
 }
 
-// collected tells of a collection after a write, or why it failed.
-func (c *cli) collected(res *repo.GCResult, failed string) {
-	if failed != "" {
-		c.remark("note: collecting garbage failed: %s", line(failed))
-		return
-	}
+// collected tells of a collection after a write.
+func (c *cli) collected(res *repo.GCResult) {
 	c.remark("collected %s, %s", plural(res.Blocks, "block"), plural(int(res.Bytes), "byte"))
 }
 

@@ -151,7 +151,7 @@ func (h *Holder) own(r *repo.Repo) (*held, error) {
 	h.mu.Unlock()
 	host, err := peers.Answer(h.dir, r, peers.Options{
 		Build: build(), PID: h.app.PID, Since: graph.From(h.app.Now()).String(),
-		Temp: firstOf(h.app.Getenv("TMPDIR"), os.TempDir()), Use: h.use, Run: h.serve,
+		Temp: firstOf(h.app.Getenv("TMPDIR"), os.TempDir()), Use: h.use, Run: h.serve, Now: h.app.Now,
 	})
 	if err != nil {
 		// Commands of this process work; others are told that it has the repository.

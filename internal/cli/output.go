@@ -110,14 +110,6 @@ func (c *cli) table(rows [][]cell) error {
 
 // The JSON forms that several commands share.
 
-// jsonValue returns the JSON form of a value, null for none.
-func jsonValue(v *ipld.Value) json.RawMessage {
-	if v == nil {
-		return json.RawMessage("null")
-	}
-	return ipld.AppendJSON(nil, *v)
-}
-
 // jsonProps returns properties as a JSON object, in canonical order.
 func jsonProps(props []ipld.Entry) json.RawMessage {
 	return ipld.AppendJSON(nil, ipld.MapValue(props...))

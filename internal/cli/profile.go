@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -143,7 +144,7 @@ func (c *cli) profileShow() *cobra.Command {
 				return err
 			}
 			if _, err := p.Choose(args[0], nil); err != nil {
-				return profileHint(err)
+				return ops.ProfileHint(err)
 			}
 			if c.global.json {
 				return c.printJSON(jsonProfile(p, args[0]))

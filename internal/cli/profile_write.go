@@ -52,7 +52,7 @@ func (c *cli) writeProfiles(
 			return change(ctx, r, p)
 		}, opt)
 		if err != nil {
-			return profileHint(err)
+			return ops.ProfileHint(err)
 		}
 		return c.printProfilesWritten(ctx, r, res)
 	})
@@ -94,7 +94,6 @@ func (c *cli) printProfilesWritten(
 func (c *cli) profileSet() *cobra.Command {
 	var f profileWrite
 	var forTypes []string
-	opt := &retrieveOptions{}
 	cmd := &cobra.Command{
 		Use:   "set NAME [flags]",
 		Short: "Make a profile, or change what it says",
@@ -110,13 +109,13 @@ func (c *cli) profileSet() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.completeArg(completeProfiles),
 	}
-	c.requestFlags(cmd, opt)
+	q := c.questionFlags(cmd, "include", "rerank", "rerank-top")
 	hideOwn(cmd.Flags())
 	cmd.Flags().StringArrayVar(&forTypes, "for-type", nil,
 		"choose the profile for requests of this `TYPE` (repeatable)")
 	c.profileFlags(cmd, &f)
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		set, unset, err := c.profileChange(cmd, opt)
+		set, unset, err := c.profileChange(cmd, q)
 		if err != nil {
 			return err
 		}
@@ -141,7 +140,7 @@ func (c *cli) profileSet() *cobra.Command {
 
 // profileChange returns what the flags of a request change of a profile.
 func (c *cli) profileChange(
-	cmd *cobra.Command, opt *retrieveOptions,
+	cmd *cobra.Command, q *ops.RetrieveRequest,
 ) (set []ipld.Entry, unset []string, err error) {
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
 		if flag.Hidden && err == nil { // by hideOwn
@@ -151,14 +150,14 @@ func (c *cli) profileChange(
 	if err != nil {
 		return nil, nil, err
 	}
-	req, err := c.request(cmd, opt)
+	req, err := c.question(cmd, q)
 	if err != nil {
 		return nil, nil, err
 	}
 	if name := req.Tokenizer; name != "" && name != retrieve.Estimate && counters()[name] == nil {
 		return nil, nil, usagef("--tokenizer: %q is not estimate, cl100k or o200k", name)
 	}
-	return req.Explicitly(givenParams(cmd)...).ProfileChange()
+	return req.Explicitly(q.Decides()...).ProfileChange()
 }
 
 func (c *cli) profileUnset() *cobra.Command {

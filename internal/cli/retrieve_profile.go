@@ -1,12 +1,9 @@
 package cli
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/mnem-project/mnem/ipld"
@@ -31,50 +28,6 @@ func profileKeys() []configKey {
 		}}}
 }
 
-func (c *cli) profileFlag(cmd *cobra.Command, to *string, more string) {
-	cmd.Flags().StringVar(to, "profile", "",
-		"take what no flag says from this `NAME`; see 'mnem help profile'"+more)
-	c.complete(cmd, "profile", completeProfiles)
-}
-
-func completeProfiles(ctx context.Context, r *repo.Repo) ([]string, error) {
-	s, err := r.Snapshot(ctx, "HEAD")
-	if err != nil {
-		return retrieve.BuiltinProfiles(), nil
-	}
-	p, err := s.Profiles(ctx)
-	return p.Names(), err
-}
-
-// profileName returns the profile that is asked for: by flag, environment or configuration, "" for
-// none.
-func (c *cli) profileName(cmd *cobra.Command, flag string) (string, error) {
-	if !cmd.Flags().Changed("profile") {
-		return c.configured(keyProfile)
-	}
-	if flag == "" {
-		return "", usagef("--profile: want a name; see 'mnem profile list'")
-	}
-	return flag, nil
-}
-
-// profileHint says what to do about a profile that there is none of, or that contradicts itself.
-func profileHint(err error) error {
-	var pe *retrieve.ProfileError
-	if errors.As(err, &pe) {
-		flags := make([]string, len(pe.Params))
-		for i, param := range pe.Params {
-			flags[i] = retrieve.FlagName(param)
-		}
-		return hint(err, "set what goes with it too, or take it out: 'mnem profile unset %s %s'",
-			pe.Name, strings.Join(flags, " "))
-	}
-	if errors.Is(err, retrieve.ErrNoProfile) {
-		return hint(err, "see 'mnem profile list', or make it with 'mnem profile set NAME'")
-	}
-	return err
-}
-
 // whyOwn says why no profile can hold a flag of requestFlags.
 func whyOwn(flag string) string {
 	if flag == "include" {
@@ -86,17 +39,6 @@ func whyOwn(flag string) string {
 		}
 	}
 	return ""
-}
-
-// givenParams returns the parameters that profiles may set and that the command line sets.
-func givenParams(cmd *cobra.Command) []string {
-	var out []string
-	for _, param := range retrieve.ProfileParams() {
-		if cmd.Flags().Changed(retrieve.FlagName(param)) {
-			out = append(out, param)
-		}
-	}
-	return out
 }
 
 // hideOwn hides the flags of requestFlags that no profile can hold, and the defaults of the others:

@@ -282,6 +282,12 @@ func (c *cli) withRepo(
 
 // openRepo returns the repository of a command, and what ends its use of it.
 func (c *cli) openRepo(ctx context.Context, write bool) (*repo.Repo, func() error, error) {
+	if client := c.ahead; client != nil {
+		c.ahead = nil
+		if err := c.forward(ctx, client); err != nil {
+			return nil, nil, err
+		}
+	}
 	dir, err := c.dir()
 	if err != nil {
 		return nil, nil, err

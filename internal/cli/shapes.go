@@ -42,38 +42,9 @@ const (
 	shapeTypes   = `[{"type": "text", "count": "int"}]`
 	shapeSetting = `{"key": "text", "value": "text|null", ` +
 		`"from": "environment|repository|user|default|null"}`
-	shapeMoves         = `[{"ref": "text", "from": "text|null", "to": "text|null"}]`
-	shapeRecallSignals = `{"keyword": "int", "entity": "int", "similarity": "int", "graph": "int"}`
-	shapeFrom          = `"repository": "project|global"`
-	shapeWay           = `[{"id": "id", "edge": "text|null", "forward": "bool"}]`
-	shapeAnswer        = `{"qid?": "text", "commit": "cid", "receipt": "cid|null", "query": "text", ` +
-		`"intent?": "why|when|entity|general", "repositories?": [{` + shapeFrom + `, "commit": "cid|null", ` +
-		`"share": "int", "items": "int"}], "items": [{"repository?": "project|global", ` + shapeNode + `, "rank": "int", "score": "int", "tokens": "int", ` +
-		`"rendered": "text", "lanes": [{"lane": "text", "rank": "int", "score": "int", ` +
-		`"share?": "int", "weight?": "int"}], "signals?": ` + shapeRecallSignals + `, "tier?": "int", ` +
-		`"terms?": [{"term": "text", "score": "int"}], "seed?": "id|null", "hops?": "int|null", ` +
-		`"path?": ` + shapeWay + `, "beam?": {"seed": "id", "hops": "int", "path": ` + shapeWay + `}, ` +
-		`"entities?": ["text"]}], "tokens_used": "int", "tokens_budget": "int", ` +
-		`"dropped": "int", "dropped_by": {"budget": "int", "duplicate": "int"}, "candidates_seen": "int", ` +
-		`"warnings": [{"repository?": "project|global", "code": "text", "message": "text", "remedy": "text"}], ` +
-		`"recall?": {"weights": ` + shapeRecallSignals + `, "width": "int", "depth": "int", "visited": "int", ` +
-		`"visited_limit": "int"}, "dates?": [{"from": "time|null", "to": "time|null"}], ` +
-		`"dropped_items?": [{"id": "id", "reason": "text", "tokens": "int", ` +
-		`"repeats": "id|null"}], ` +
-		`"trace?": {"fusion": "text", "lanes": [{"lane": "text", "weight": "int", ` +
-		`"passed": "int", "found": "int", "left_out": {"exclude": "int", "type": "int", ` +
-		`"time": "int", "where": "int", "marks": "int"}, "best": "int", "worst": "int"}], ` +
-		`"stages": [{"stage": "text", "micros": "int"}]}}`
+	shapeMoves       = `[{"ref": "text", "from": "text|null", "to": "text|null"}]`
 	shapePercentiles = `{"p50": "int", "p90": "int", "p95": "int", "p99": "int", "max": "int"}`
-	shapeThresholds  = `{"coverage": "int", "evidence": "int", "lead": "int", ` +
-		`"weak_coverage": "int", "weak_evidence": "int", "cosines?": "object"}`
-	shapeChecked = `"id": "id", "key": "text|null", "type": "text", "title": "text", ` +
-		`"span": "text|null", "state": "text|null"`
-	shapeSignals = `{"coverage": "int", "evidence": "int", "lead": "int", "score": "int", ` +
-		`"cosines?": "object", "held": ["text"]}`
-	shapeCurve = `{"thresholds": ` + shapeThresholds + `, "strong": "int", "right": "int", ` +
-		`"weak": "int", "false_strong": "int", "unanswerable_weak": "int"}`
-	shapeToken = `"id": "text", "name": "text", "scope": "read|write|admin", ` +
+	shapeToken       = `"id": "text", "name": "text", "scope": "read|write|admin", ` +
 		`"author": "text|null", "agent": "text|null", "created": "time", "expires": "time|null"`
 	shapeKey = `{"name": "text|null", "key": "text", "fingerprint": "text", "secret": "bool", ` +
 		`"trust": "trusted|untrusted|revoked", "note": "text|null", "added": "time|null", ` +
@@ -95,15 +66,6 @@ const (
 		`"warnings": [{"code": "text", "detail": "text", "message": "text"}], ` +
 		`"importance": "int", "effective": "int"}`
 )
-
-// shapeCheck is the shape of an answer of check.
-func shapeCheck(verdict, item, signals string) string {
-	return `{"commit": "cid|null", "query": "text", "verdict": "` + verdict + `", ` +
-		`"gate": "lexical|semantic|fused", "item": ` + item + `, "signals": ` + signals + `, ` +
-		`"missing": [{"kind": "text", "text": "text|null"}], ` +
-		`"nearest": [{` + shapeChecked + `, "coverage": "int", "evidence": "int", "score": "int"}], ` +
-		`"read_as?": [{"term": "text", "as": "text"}], "thresholds": ` + shapeThresholds + `}`
-}
 
 // shapes lists the shapes of each command's answer, any of which it may have. Commands that are not
 // here print no JSON.
@@ -152,17 +114,7 @@ func changeShapes() map[string][]string {
 // readShapes are those of commands that read a memory.
 func readShapes() map[string][]string {
 	return map[string][]string{
-		"mnem check": {
-			shapeCheck("STRONG|WEAK", `{`+shapeChecked+`}`, shapeSignals),
-			shapeCheck("MISS", `"null"`, shapeSignals), shapeCheck("MISS", `"null"`, `"null"`),
-			`{"commit": "cid|null", "branch": "text|null", "dry_run": "bool", ` +
-				`"gate": "lexical|semantic|fused", "answerable": "int", "unanswerable": "int", ` +
-				`"now": ` + shapeCurve + `, "chosen?": ` + shapeCurve + `, "curve": [` + shapeCurve + `]}`,
-			`{"commit": "cid|null", "branch": "text|null", "dry_run": "bool", ` +
-				`"thresholds": ` + shapeThresholds + `}`,
-		},
 		"mnem profile list": {shapeProfile}, "mnem profile show": {shapeProfile},
-		"mnem retrieve": {shapeAnswer}, "mnem recall": {shapeAnswer},
 		"mnem ls": {
 			`{"commit": "cid|null", "nodes": [{` + shapeNode + `, ` + shapeRecord + `}], ` +
 				`"next": "text|null"}`,

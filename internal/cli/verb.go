@@ -5,12 +5,14 @@ import (
 	"errors"
 	"iter"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/model"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
@@ -57,13 +59,22 @@ type running struct {
 	spec  *ops.Spec
 	req   any
 	emit  func(answer any) error
+	typed bool       // whether emit is given answers, and not JSON printed as it comes
 	stamp repo.Stamp // of a verb that writes, once it is made
 }
 
 // ask runs a verb.
 func (c *cli) ask(ctx context.Context, spec *ops.Spec, req any, emit func(any) error) error {
-	c.asked = &running{spec: spec, req: req, emit: emit}
-	defer func() { c.asked = nil }()
+	inJSON := c.global.json
+	if q, ok := req.(interface{ InJSON() bool }); ok {
+		inJSON = inJSON || q.InJSON()
+	}
+	c.asked = &running{spec: spec, req: req, emit: emit, typed: !inJSON || c.quietly}
+	defer func() {
+		if c.asked = nil; c.ahead != nil {
+			_ = c.ahead.Close() // nothing was sent
+		}
+	}()
 	return spec.Do(ctx, host{c}, req, emit)
 }
 
@@ -143,24 +154,30 @@ func (c *cli) verb(command string) *cobra.Command {
 		cmd.MarkFlagsRequiredTogether(group...)
 	}
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		var given []string
-		cmd.Flags().Visit(func(f *pflag.Flag) { given = append(given, f.Name) })
+		given := givenFlags(cmd)
 		if n := cmd.ArgsLenAtDash(); n >= 0 {
 			given = append(given, "--")
 			if q, ok := req.(interface{ SetDash(int) }); ok {
 				q.SetDash(n)
 			}
 		}
-		ops.SetGiven(req, given)
-		if fields := v.args(); len(fields) == 1 && fields[0].Words {
+		if fields := v.args(); len(fields) == 1 && fields[0].Words && len(args) > 0 {
+			if len(args) == 1 && args[0] == stdinName {
+				given = append(given, stdinName)
+			}
 			text, err := c.longText(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
 			args = []string{text}
 		}
-		if err := v.setArgs(req, args); err != nil {
+		named, err := v.setArgs(req, args)
+		if err != nil {
 			return err
+		}
+		ops.SetGiven(req, append(given, named...))
+		if q, ok := req.(interface{ AcceptsHead() bool }); ok {
+			c.acceptHead = q.AcceptsHead()
 		}
 		if q, ok := req.(fileReader); ok {
 			if names := q.FileNames(); len(names) > 0 {
@@ -170,6 +187,12 @@ func (c *cli) verb(command string) *cobra.Command {
 		}
 		return run(cmd.Context())
 	})
+}
+
+// givenFlags returns the names of the flags that were given.
+func givenFlags(cmd *cobra.Command) (given []string) {
+	cmd.Flags().Visit(func(f *pflag.Flag) { given = append(given, f.Name) })
+	return given
 }
 
 // lineReader is a request of a verb that reads change lines, fileReader one that names their files.
@@ -196,7 +219,8 @@ func (c *cli) lines(ctx context.Context, names []string) (repo.Changes, error) {
 // fieldFlag adds the flag of a field.
 func (c *cli) fieldFlag(cmd *cobra.Command, f *ops.Field, req any) {
 	flags := cmd.Flags()
-	usage := strings.NewReplacer("{", "`", "}", "`").Replace(f.Doc) + f.Note
+	usage := strings.NewReplacer("{", "`", "}", "`", "$RERANKERS", rerankSpecs(","),
+		"$REWRITERS", model.List(model.Specs(rewriteUse.providers), "or")).Replace(f.Doc) + f.Note
 	switch to := f.Value(req).Addr().Interface().(type) {
 	case *string:
 		flags.StringVarP(to, f.Name, f.Short, *to, usage)
@@ -204,6 +228,8 @@ func (c *cli) fieldFlag(cmd *cobra.Command, f *ops.Field, req any) {
 		flags.IntVarP(to, f.Name, f.Short, *to, usage)
 	case *float64:
 		flags.Float64VarP(to, f.Name, f.Short, *to, usage)
+	case *time.Duration:
+		flags.DurationVarP(to, f.Name, f.Short, *to, usage)
 	case *bool:
 		flags.BoolVarP(to, f.Name, f.Short, *to, usage)
 	case *[]string:
@@ -212,6 +238,9 @@ func (c *cli) fieldFlag(cmd *cobra.Command, f *ops.Field, req any) {
 		} else {
 			flags.StringArrayVarP(to, f.Name, f.Short, *to, usage)
 		}
+	}
+	if f.Alone {
+		flags.Lookup(f.Name).NoOptDefVal = f.True
 	}
 	if f.Alias != "" {
 		flag := flags.Lookup(f.Name)
@@ -233,7 +262,7 @@ func (c *cli) fieldFlag(cmd *cobra.Command, f *ops.Field, req any) {
 // completers are what the tags of fields name, of what a repository holds.
 var completers = map[string]completer{
 	"rev": completeRevs, "branch": completeBranches, "stage": completeStages, "tag": completeTags,
-	"session": completeSessions,
+	"session": completeSessions, "profile": completeProfiles,
 }
 
 // args are the fields that positional arguments fill here.
@@ -276,8 +305,9 @@ func (v *verb) positional() cobra.PositionalArgs {
 	return cobra.RangeArgs(least, most)
 }
 
-// setArgs gives positional arguments to their fields: a list takes what the fields around it leave.
-func (v *verb) setArgs(req any, args []string) error {
+// setArgs gives positional arguments to their fields, whose names it returns: a list takes what the fields
+// around it leave.
+func (v *verb) setArgs(req any, args []string) (given []string, err error) {
 	fields := v.args()
 	for i := range fields {
 		n := min(1, len(args))
@@ -288,11 +318,11 @@ func (v *verb) setArgs(req any, args []string) error {
 			continue
 		}
 		if err := fields[i].Set(req, args[:n]); err != nil {
-			return err
+			return nil, err
 		}
-		args = args[n:]
+		args, given = args[n:], append(given, fields[i].Name)
 	}
-	return nil
+	return given, nil
 }
 
 // call runs a verb with the arguments of a remote caller.
@@ -314,6 +344,17 @@ func (c *cli) call(ctx context.Context, v *verb, args *operation.Arguments) erro
 		if given = append(given, f.Name); !f.Arg {
 			words = append(words, "--"+f.Name)
 		}
+	}
+	if b := v.spec.Batch; b != nil && args.Lines {
+		for _, f := range v.spec.Fields() {
+			if f.Name == b.Lines.Flag {
+				if err := f.Set(req, []string{stdinName}); err != nil {
+					return err
+				}
+			}
+		}
+		given, words = append(given, b.Lines.Flag), append(words, "--"+b.Lines.Flag)
+		c.app.Stdin = args.Body
 	}
 	ops.SetGiven(req, given)
 	if q, ok := req.(lineReader); ok && args.Lines {
@@ -338,6 +379,9 @@ func (h host) Open(ctx context.Context, write bool, fn func(context.Context) err
 	}
 	return err
 }
+
+// Elsewhere implements ops.Host.
+func (h host) Elsewhere(ctx context.Context) (bool, error) { return h.c.lookAhead(ctx) }
 
 // Repo implements ops.Host.
 func (h host) Repo() *repo.Repo { return h.c.opened }
@@ -387,6 +431,24 @@ func (h host) Require(rule string, given bool) (
 ) {
 	h.c.signing.require = given
 	return h.c.requireSigned(rule)
+}
+
+// Progress implements ops.Host.
+func (h host) Progress() (set func(what string, done, total int), done func()) {
+	p := h.c.progress()
+	h.c.working = append(h.c.working, p.done)
+	return p.set, p.done
+}
+
+// Setting implements ops.Host.
+func (h host) Setting(variable, key string) (string, error) {
+	if variable == "MNEM_SESSION" {
+		return h.c.by.Session, nil // answers are recorded where the caller says, and else nowhere
+	}
+	if v := h.c.env(variable); v != "" {
+		return v, nil
+	}
+	return h.c.setting(key)
 }
 
 // Human implements ops.Host.

@@ -5,6 +5,9 @@ import "github.com/mnem-project/mnem/ops"
 // verbs are the verbs of package ops, each with what prints its answers for people.
 func verbs() []*verb {
 	return []*verb{
+		bindAs(ops.Retrieve, (*cli).printAnswer),
+		bindAs(ops.Recall, (*cli).printRecalled),
+		bind(ops.Check, (*cli).printCheck),
 		bind(ops.Get, (*cli).printGet),
 		bind(ops.Blame, (*cli).printBlame),
 		bindAs(ops.Log, (*cli).printLog),

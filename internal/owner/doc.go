@@ -34,12 +34,12 @@
 //	'P'   client  a message, ≤ 1 KiB; "" for a closed   writing standard output failed
 //	              pipe
 //	'Y'   client  number of the question (4 bytes),     a reply
-//	              ≤ 4 MiB
+//	              ≤ 64 MiB
 //	'N'   owner   number of an input (2 bytes), nothing more of the input is wanted
 //	              for standard input
 //	'O'   owner   ≤ 64 KiB                              answers, or standard output
 //	'W'   owner   —                                     it may write from here on
-//	'A'   owner   number (4 bytes), ≤ 4 MiB             a question: a commit to sign, a key, trusted keys
+//	'A'   owner   number (4 bytes), ≤ 4 MiB             a question: a commit to sign, trusted keys, a query to embed
 //	'T'   owner   ≤ 64 KiB                              how far it is
 //	'Z'   owner   ≤ 64 KiB                              the verb ended so; the last frame
 //	'E'   owner   ≤ 64 KiB                              standard error

@@ -52,9 +52,11 @@ const (
 	maxMessage = 1 << 10
 	// maxRequest is above what Linux takes for a command line, 2 MiB, and bounds what is held of one.
 	maxRequest = 4 << 20
-	exitLen    = 4
-	askLen     = 4 // bytes of the number of a question
-	indexLen   = 2 // bytes of the number of an input
+	// maxReply is above the answer of another repository, which a reply may hold.
+	maxReply = 64 << 20
+	exitLen  = 4
+	askLen   = 4 // bytes of the number of a question
+	indexLen = 2 // bytes of the number of an input
 )
 
 // ErrProtocol is returned when the other end sends what no end of this protocol does.
@@ -69,8 +71,10 @@ func (k kind) limit() (int, bool) {
 		return valueText, true
 	case kindRequest, kindVerb:
 		return maxRequest, true
-	case kindAsk, kindReply:
+	case kindAsk:
 		return askLen + maxRequest, true
+	case kindReply:
+		return askLen + maxReply, true
 	case kindInput, kindOutput, kindErrors, kindTell, kindResult:
 		return maxData, true
 	case kindNeed:

@@ -100,6 +100,8 @@ func (s *session) answered(number uint32, data []byte) {
 type Asker struct {
 	// Input opens an input when the owner wants to read it.
 	Input func(number int) (io.Reader, error)
+	// Flush is called before an input is read: what was answered to it is to be written first.
+	Flush func()
 	// Tell takes what the owner says on the side, Reply answers what it asks.
 	Tell  func(data []byte)
 	Reply func(question []byte) []byte
@@ -177,6 +179,7 @@ func (r *asking) follow(k kind, data []byte) error {
 		if len(data) != indexLen {
 			return ErrProtocol
 		}
+		r.by.Flush()
 		go r.input(int(binary.BigEndian.Uint16(data)))
 	case kindWrites:
 		r.writes = true

@@ -27,7 +27,7 @@ func verbHost(t *testing.T, run func(context.Context, *Verb) Result) *Host {
 }
 
 // silent is a process that is asked for nothing.
-var silent = Asker{Tell: func([]byte) {}, Reply: func([]byte) []byte { return nil }}
+var silent = Asker{Flush: func() {}, Tell: func([]byte) {}, Reply: func([]byte) []byte { return nil }}
 
 func readAll(to *bytes.Buffer) func(io.Reader) error {
 	return func(r io.Reader) error {
@@ -66,6 +66,7 @@ func TestVerbGoesThere(t *testing.T) {
 		Input: func(n int) (io.Reader, error) {
 			return strings.NewReader([]string{long, "second"}[n]), nil
 		},
+		Flush: func() {},
 		Tell:  func(data []byte) { told = append(told, string(data)) },
 		Reply: func(q []byte) []byte { return append(q, " yes"...) },
 	}, readAll(&out))
