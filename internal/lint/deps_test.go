@@ -66,7 +66,7 @@ var allowed = map[string]string{
 	// The table of verbs, under every surface.
 	"ops": "ipld graph commit store adjacency community retrieve repo memory operation policy",
 	// Verbs for other processes, and from them: what a program with a repository open imports for it.
-	"peers": "commit graph ops operation policy repo store internal/accesses internal/keyring internal/owner",
+	"peers": "commit graph ops operation policy repo retrieve store internal/accesses internal/keyring internal/owner",
 	// How often memories were shown, in a file of this machine: read by who has the repository open.
 	"internal/accesses": "graph store ops internal/filestate",
 	"mcp":               "operation", // answers to agents: calls of operations, never a repository
