@@ -19,6 +19,9 @@ type Host interface {
 	// it meanwhile.
 	Open(ctx context.Context, write bool, fn func(ctx context.Context) error) error
 	Repo() *repo.Repo
+	// Elsewhere is whether another process has the repository open and runs the verb: then it asks for
+	// what is to be asked of the caller's models and files.
+	Elsewhere(ctx context.Context) (bool, error)
 	// Defaults fills in what the caller's environment says where the request says nothing.
 	Defaults(w *Writing)
 	// Stamp says who makes a change, and when.

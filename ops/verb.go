@@ -2,7 +2,6 @@ package ops
 
 import (
 	"context"
-	"encoding/json"
 	"reflect"
 	"strings"
 	"sync"
@@ -39,6 +38,8 @@ type Spec struct {
 	Local bool
 	// Answers are values of the types that an answer may have; nil for the one of the function.
 	Answers []any
+	// Told are values of the types of answers that people alone are given.
+	Told []any
 	// Lines says what the lines are that the verb reads, nil for none: its request embeds Reader.
 	Lines *LinesSpec
 	// Batch says how the verb answers each of the lines of a file too, nil where it does not.
@@ -93,6 +94,7 @@ func define[Req, Res any](
 	v.run = func(ctx context.Context, host Host, req any, emit func(any) error) error {
 		return v.Run(ctx, host, req.(*Req), func(res Res) error { return emit(res) })
 	}
+	declare(&v.Spec)
 	return v
 }
 
@@ -110,19 +112,6 @@ func (s *Spec) New() (any, error) {
 // Do runs the verb with a request that New made, as Verb.Run does.
 func (s *Spec) Do(ctx context.Context, host Host, req any, emit func(any) error) error {
 	return s.run(ctx, host, req, emit)
-}
-
-// ReadAnswer reads an answer of the first form that the verb has.
-func (s *Spec) ReadAnswer(data []byte) (any, error) {
-	t := s.result
-	if s.Answers != nil {
-		t = reflect.TypeOf(s.Answers[0])
-	}
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	answer := reflect.New(t).Interface()
-	return answer, json.Unmarshal(data, answer)
 }
 
 // Name is how remote callers and policies name the verb: "op_log".
@@ -270,8 +259,13 @@ func (v *Verb[Req, Res]) Run(
 	if v.NoRepo {
 		return v.do(ctx, s, req, emit)
 	}
-	if p, ok := any(req).(preparer); ok {
-		if err := p.prepare(ctx, s, req); err != nil {
+	before, asks := any(req).(preparer)
+	if asks {
+		elsewhere, err := host.Elsewhere(ctx)
+		if err == nil && !elsewhere {
+			asks, err = false, before.prepare(ctx, s, req)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -280,6 +274,11 @@ func (v *Verb[Req, Res]) Run(
 		return err
 	}
 	return host.Open(ctx, write, func(ctx context.Context) error {
+		if asks { // the process that was to do it has ended
+			if err := before.prepare(ctx, s, req); err != nil {
+				return err
+			}
+		}
 		if err := s.open(ctx); err != nil {
 			return err
 		}

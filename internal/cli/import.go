@@ -142,7 +142,7 @@ func (c *cli) seekable(
 	if err != nil {
 		return nil, 0, nil, fmt.Errorf("copy %s: %w", name, err)
 	}
-	return f, f.size, func() { _ = f.Close() }, nil // a copy that nobody needs any more
+	return f, f.Size, func() { _ = f.Close() }, nil // a copy that nobody needs any more
 }
 
 func wasWere(n int) string {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/policy"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
@@ -154,7 +155,7 @@ func writingOperations() []string {
 		if cmd.HasParent() {
 			name = operationName(cmd)
 		}
-		if cmd.Flags().Lookup("author") != nil && !slices.Contains(recording(), name) ||
+		if cmd.Flags().Lookup("author") != nil && !slices.Contains(ops.Recording(), name) ||
 			slices.Contains(configuring(), name) {
 			names = append(names, name)
 		}
@@ -288,7 +289,7 @@ func (c *cli) askPolicy(q policyQuestion) error {
 		}
 	}
 	if err != nil {
-		return policyHint(err)
+		return ops.PolicyHint(err)
 	}
 	if c.global.json {
 		return c.printJSON(verdictJSON{Allowed: true, Agent: q.agent, Operation: q.operation})
@@ -320,7 +321,7 @@ func (c *cli) policyInit() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if c.env("MNEM_AGENT") != "" {
+		if c.by.Agent != "" {
 			return hint(fmt.Errorf("%w: agents do not write policies", policy.ErrDenied),
 				"do it as a person, without MNEM_AGENT")
 		}

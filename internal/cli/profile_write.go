@@ -88,7 +88,7 @@ func (c *cli) printProfilesWritten(
 		c.paint(styleYellow, shortCID(res.Commit))); err != nil {
 		return err
 	}
-	return c.printProfilesDiff(d)
+	return c.printProfilesDiff(ops.ProfilesDiffOf(d))
 }
 
 func (c *cli) profileSet() *cobra.Command {

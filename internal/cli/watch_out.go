@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"iter"
 	"slices"
 	"strconv"
@@ -203,7 +202,7 @@ func (c *cli) printWatchedItem(k repo.ChangeKind, title string, fields []ops.Fie
 	return err
 }
 
-func watchedValue(v json.RawMessage) string {
+func watchedValue(v ops.Raw) string {
 	if v == nil || string(v) == "null" {
 		return "(none)"
 	}
