@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/mnem-project/mnem/operation"
@@ -84,7 +85,7 @@ func fieldOf(f reflect.StructField, tag string, index []int) Field {
 		out.Enum = nil
 	}
 	switch f.Type.Kind() {
-	case reflect.String:
+	case reflect.String, reflect.Int64: // a time.Duration
 		out.Kind = operation.String
 	case reflect.Int:
 		out.Kind = operation.Integer
@@ -198,6 +199,14 @@ func (f *Field) Set(req any, values []string) error {
 	case operation.Boolean:
 		v.SetBool(last == "true")
 	default:
+		if to, ok := v.Addr().Interface().(*time.Duration); ok {
+			d, err := time.ParseDuration(last)
+			if err != nil {
+				return Bad(f.Name, "%q is no duration like 336h", last)
+			}
+			*to = d
+			return nil
+		}
 		v.SetString(last)
 	}
 	return nil

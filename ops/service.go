@@ -34,6 +34,12 @@ type Host interface {
 	Require(rule string, given bool) (func(iter.Seq2[commit.LogEntry, error]) error, error)
 	// Working shows that something takes its time, until what it returns is called.
 	Working(what string) (done func())
+	// Progress shows how much of something is done, of a total, 0 where that is not known, until done is
+	// called.
+	Progress() (set func(what string, done, total int), done func())
+	// Setting returns the value of a variable of the caller's environment, or else of a key of the
+	// configuration; "" for none.
+	Setting(variable, key string) (string, error)
 	// Human is whether answers are shown to people as text.
 	Human() bool
 }
@@ -67,11 +73,13 @@ type Service struct {
 	Human bool
 
 	host    Host
+	spec    *Spec
 	trusted commit.Verifier // once needed
 }
 
 // prepare reads what a request has in common with others, and makes the stamp of one that writes.
-func (s *Service) prepare(ctx context.Context, spec *Spec, req any) (write bool, err error) {
+func (s *Service) prepare(ctx context.Context, req any) (write bool, err error) {
+	spec := s.spec
 	w := writingOf(req)
 	s.host.Defaults(&w)
 	s.Commit.Branch, s.Commit.Message = w.Branch, w.Message

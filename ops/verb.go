@@ -32,6 +32,8 @@ type Spec struct {
 	Pure bool
 	// Derived is whether it writes nothing but what is derived: no operation is made and no author asked.
 	Derived bool
+	// NoRepo is whether it needs no repository.
+	NoRepo bool
 	// Local is whether it is for the command line of this machine alone.
 	Local bool
 	// Answers are values of the types that an answer may have; nil for the one of the function.
@@ -168,6 +170,12 @@ func (s *Spec) excluded(req any) error {
 // opened.
 type Checker interface{ Check() error }
 
+// Configurer is implemented by requests that take from the caller's environment and configuration what
+// they do not say.
+type Configurer interface {
+	Configure(setting func(variable, key string) (string, error)) error
+}
+
 // Run runs the verb for a host and gives each answer to emit, while the repository is open. A verb
 // that writes has its stamp made and the repository opened for writing; in a dry run it writes to one
 // that is forgotten.
@@ -182,8 +190,16 @@ func (v *Verb[Req, Res]) Run(
 			return err
 		}
 	}
-	s := &Service{host: host, Human: host.Human()}
-	write, err := s.prepare(ctx, &v.Spec, req)
+	if c, ok := any(req).(Configurer); ok {
+		if err := c.Configure(host.Setting); err != nil {
+			return err
+		}
+	}
+	s := &Service{host: host, spec: &v.Spec, Human: host.Human()}
+	if v.NoRepo {
+		return v.do(ctx, s, req, emit)
+	}
+	write, err := s.prepare(ctx, req)
 	if err != nil {
 		return err
 	}

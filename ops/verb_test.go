@@ -59,7 +59,11 @@ func (h *fakeHost) Now() (graph.Time, error)                { return 0, nil }
 func (h *fakeHost) Trusted() (commit.Verifier, error)       { return nil, nil }
 func (h *fakeHost) Accesses() (func(graph.ID) int64, error) { return nil, nil }
 func (h *fakeHost) Working(string) func()                   { return func() {} }
-func (h *fakeHost) Human() bool                             { return h.human }
+func (h *fakeHost) Setting(string, string) (string, error)  { return "", nil }
+func (h *fakeHost) Progress() (func(string, int, int), func()) {
+	return func(string, int, int) {}, func() {}
+}
+func (h *fakeHost) Human() bool { return h.human }
 func (h *fakeHost) Require(string, bool) (func(iter.Seq2[commit.LogEntry, error]) error, error) {
 	return nil, nil
 }

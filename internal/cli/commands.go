@@ -35,7 +35,7 @@ func commands() []command {
 		{"integrate", (*cli).integrateCommand},
 		{"unintegrate", (*cli).unintegrateCommand},
 		{"demo", (*cli).demoCommand},
-		{"version", (*cli).versionCommand},
+		{"version", verbCommand("version")},
 		{"completion", (*cli).completionCommand},
 		// Change the memory
 		{"remember", (*cli).rememberCommand},
@@ -96,11 +96,11 @@ func commands() []command {
 		{"mcp", (*cli).mcpCommand},
 		{"token", (*cli).tokenCommand},
 		// Care
-		{"stats", (*cli).statsCommand},
+		{"stats", verbCommand("stats")},
 		{"index", (*cli).indexCommand},
 		{"doctor", (*cli).doctorCommand},
-		{"fsck", (*cli).fsckCommand},
-		{"gc", (*cli).gcCommand},
+		{"fsck", verbCommand("fsck")},
+		{"gc", verbCommand("gc")},
 		{"purge", (*cli).purgeCommand},
 		{"verify", verbCommand("verify")},
 		{"key", (*cli).keyCommand},

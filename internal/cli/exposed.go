@@ -68,7 +68,6 @@ func exposedCommands() []exposed {
 // exposedChanges are the commands that change the memory.
 func exposedChanges() []exposed {
 	return []exposed{
-		{command: "version", effect: reads},
 		{command: "remember", effect: writes, flags: remembering,
 			words: []operation.Param{required("text", "the memory")}},
 		{command: "remember", name: "remember_batch", effect: writes, answer: operation.MediaNDJSON,
@@ -134,9 +133,6 @@ func exposedRecords() []exposed {
 			words: []operation.Param{word("rev", revDoc+", or a range A..B")}},
 		{command: "import", effect: writes, idempotent: true, body: operation.MediaCAR,
 			flags: "as dry-run expect name require-signed time"},
-		{command: "stats", effect: reads, flags: "at scores"},
-		{command: "fsck", effect: reads, flags: "full"},
-		{command: "gc", effect: destroys, idempotent: true, flags: "dry-run grace keep-ops time"},
 		{command: "purge", effect: destroys, flags: "dry-run expect keep-queries reason time yes",
 			words: []operation.Param{required("node", nodeDoc)}},
 	}

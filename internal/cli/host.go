@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
@@ -40,7 +41,7 @@ func (c *cli) programRoot(p Program) *cobra.Command {
 	root := &cobra.Command{Use: p.Name, Short: p.Short, Long: p.Long, Example: p.Example}
 	c.parent(root, p.Commands(&Host{c})...)
 	c.rootFlags(root)
-	root.Version = versions().Version
+	root.Version = ops.VersionsHere().Version
 	return root
 }
 

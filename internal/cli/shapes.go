@@ -123,8 +123,6 @@ func changeShapes() map[string][]string {
 	return map[string][]string{
 		"mnem init":       {`{"path": "text", "branch": "text", "author": "text"}`},
 		"mnem config get": {shapeSetting}, "mnem config list": {shapeSetting},
-		"mnem version": {`{"version": "text", "revision?": "text", "go": "text", "platform": "text", ` +
-			`"format": "int", "ranking": "int", "analyser": "int"}`},
 		"mnem consolidate": {
 			`{"commit": "cid|null", "now": "time", "proposals": ` + shapeProposals +
 				`, "memories": "int", "declined": "int", "more": "int"}`,
@@ -194,21 +192,6 @@ func recordShapes() map[string][]string {
 		"mnem embed": {`{"model": "text", "dim": "int|null", "branch": "text", "commit": "cid", ` +
 			`"commits": "int", "embedded": "int", "stale": "int", "unchanged": "int", "skipped": "int", ` +
 			`"too_long": "int", "remaining": "int", "dry_run": "bool"}`},
-		"mnem stats": {`{"commit": "cid|null", "graph": "cid|null", ` +
-			`"nodes": {"total": "int", "by_type": "object"}, "edges": {"total": "int", "by_type": "object"}, ` +
-			`"marks": {"total": "int", "by_state": "object"}, "embeddings": "int", ` +
-			`"agents": "object", "node_types": ` + shapeTypes + `, "edge_types": ` +
-			shapeTypes + `, "index": ` + shapeIndex + `, "store": {"bytes": "int", ` +
-			`"operations": "int", "blocks": "int", "block_bytes": "int", "derived_blocks": "int", ` +
-			`"derived_bytes": "int", "disk_bytes": "int", "branches": "int", "tags": "int"}, ` +
-			`"scores?": {"sampled": "int", "check": {"coverage": ` + shapePercentiles + `, "evidence": ` +
-			shapePercentiles + `, "lead": ` + shapePercentiles + `}, "remember": {"similarity": ` +
-			shapePercentiles + `}}}`},
-		"mnem fsck": {`{"ok": "bool", "blocks": "int", ` +
-			`"errors": [{"cid": "cid|null", "kind": "text", "message": "text"}], ` +
-			`"repaired?": ["text"]}`},
-		"mnem gc": {`{"blocks": "int", "bytes": "int", "kept": "int", "horizon": "int", ` +
-			`"dry_run": "bool"}`},
 		"mnem purge": {`{"node": "id|null", "derived": ["id"], "operation": "cid|null", ` +
 			`"branches": [{"ref": "text", "target": "cid"}], "stages": ["text"], ` +
 			`"redacted": [{"cid": "cid", "what": "` + shapeErased + `", "name": "text|null"}], ` +

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -147,6 +148,9 @@ func (c *cli) verb(command string) *cobra.Command {
 		if err := v.setArgs(req, args); err != nil {
 			return err
 		}
+		if q, ok := req.(interface{ AcceptsHead() bool }); ok {
+			c.acceptHead = q.AcceptsHead()
+		}
 		if q, ok := req.(fileReader); ok {
 			if names := q.FileNames(); len(names) > 0 {
 				q.SetChanges(func(ctx context.Context) (repo.Changes, error) { return c.lines(ctx, names) })
@@ -188,6 +192,8 @@ func (c *cli) fieldFlag(cmd *cobra.Command, f *ops.Field, req any) {
 		flags.IntVarP(to, f.Name, f.Short, *to, usage)
 	case *float64:
 		flags.Float64VarP(to, f.Name, f.Short, *to, usage)
+	case *time.Duration:
+		flags.DurationVarP(to, f.Name, f.Short, *to, usage)
 	case *bool:
 		flags.BoolVarP(to, f.Name, f.Short, *to, usage)
 	case *[]string:
@@ -365,6 +371,21 @@ func (h host) Require(rule string, given bool) (
 ) {
 	h.c.signing.require = given
 	return h.c.requireSigned(rule)
+}
+
+// Progress implements ops.Host.
+func (h host) Progress() (set func(what string, done, total int), done func()) {
+	p := h.c.progress()
+	h.c.working = append(h.c.working, p.done)
+	return p.set, p.done
+}
+
+// Setting implements ops.Host.
+func (h host) Setting(variable, key string) (string, error) {
+	if v := h.c.env(variable); v != "" {
+		return v, nil
+	}
+	return h.c.setting(key)
 }
 
 // Human implements ops.Host.

@@ -5,6 +5,7 @@ import "github.com/mnem-project/mnem/ops"
 // verbs are the verbs of package ops, each with what prints its answers for people.
 func verbs() []*verb {
 	return []*verb{
+		bind(ops.Version, (*cli).printVersions),
 		bind(ops.Get, (*cli).printGet),
 		bind(ops.Blame, (*cli).printBlame),
 		bindAs(ops.Log, (*cli).printLog),
@@ -54,5 +55,8 @@ func verbs() []*verb {
 		bind(ops.Replay, (*cli).printReplay),
 		bind(ops.IndexStatus, (*cli).printIndex),
 		bind(ops.IndexRebuild, (*cli).printIndex),
+		bind(ops.StatsVerb, (*cli).printStats),
+		bind(ops.Fsck, (*cli).printFsck),
+		bind(ops.GC, (*cli).printGC),
 	}
 }
