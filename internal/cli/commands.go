@@ -67,7 +67,7 @@ func commands() []command {
 		{"check", (*cli).checkCommand},
 		{"get", verbCommand("get")},
 		{"show", verbCommand("show")},
-		{"ls", (*cli).lsCommand},
+		{"ls", verbCommand("ls")},
 		{"neighbors", verbCommand("neighbors")},
 		{"path", verbCommand("path")},
 		{"communities", verbCommand("communities")},

@@ -115,8 +115,6 @@ func exposedReads() []exposed {
 		{command: "check", effect: reads,
 			flags: "at embed gate include nearest now threshold type valid-at where",
 			words: []operation.Param{required("query", queryDoc)}},
-		{command: "ls", effect: reads, pure: true, varies: []string{"sort"},
-			flags: "after at edges include limit now sort type where"},
 		{command: "sources", effect: reads, flags: "at kind limit",
 			words: []operation.Param{list("nodes", nodesDoc, false)}},
 		{command: "profile list", effect: reads, flags: "at"},

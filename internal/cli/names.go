@@ -36,15 +36,6 @@ func (l *labels) label(ctx context.Context, id graph.ID) (string, error) {
 	return label(n), nil
 }
 
-// key returns a node's key, nil for none.
-func (l *labels) key(ctx context.Context, id graph.ID) (*string, error) {
-	key, err := l.Key(ctx, id)
-	return orNull(string(key)), err
-}
-
-// propPrefix begins the name of a field that is a property.
-const propPrefix = "props."
-
 // marksFlag adds the flag that lets hidden states through, under both of its names.
 func marksFlag(cmd *cobra.Command, to *[]string) {
 	f := cmd.Flags()

@@ -168,3 +168,14 @@ func plural(n int, what string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }
+
+// joinText joins what is not empty.
+func joinText(parts ...string) string {
+	var given []string
+	for _, p := range parts {
+		if p != "" {
+			given = append(given, p)
+		}
+	}
+	return strings.Join(given, "  ")
+}

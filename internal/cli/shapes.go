@@ -161,15 +161,6 @@ func readShapes() map[string][]string {
 		},
 		"mnem profile list": {shapeProfile}, "mnem profile show": {shapeProfile},
 		"mnem retrieve": {shapeAnswer}, "mnem recall": {shapeAnswer},
-		"mnem ls": {
-			`{"commit": "cid|null", "nodes": [{` + shapeNode + `, ` + shapeRecord + `}], ` +
-				`"next": "text|null"}`,
-			`{"commit": "cid|null", "edges": [{"id": "id", "key": "text|null", "type": "text", ` +
-				`"src": "id", "src_key": "text|null", "dst": "id", "dst_key": "text|null", ` +
-				`"weight": "number", "props": "object", "created": "time", "validFrom": "time|null", ` +
-				`"validTo": "time|null", "sources": ["text"], "mark|null": ` + shapeMark +
-				`, "cid": "cid"}], "next": "text|null"}`,
-		},
 	}
 }
 

@@ -7,6 +7,7 @@ func verbs() []*verb {
 	return []*verb{
 		bind(ops.Version, (*cli).printVersions),
 		bind(ops.Get, (*cli).printGet),
+		bind(ops.Ls, (*cli).printList),
 		bind(ops.Blame, (*cli).printBlame),
 		bindAs(ops.Log, (*cli).printLog),
 		bind(ops.Forget, (*cli).printMarked),
