@@ -58,7 +58,7 @@ func commands() []command {
 		{"retire", verbCommand("retire")},
 		{"expire", verbCommand("expire")},
 		{"consolidate", (*cli).consolidateCommand},
-		{"half-life", (*cli).halfLifeCommand},
+		{"half-life", verbCommand("half-life")},
 		{"embed", (*cli).embedCommand},
 		{"profile", (*cli).profileCommand},
 		// Read the memory

@@ -76,20 +76,9 @@ func exposedChanges() []exposed {
 		{command: "consolidate", effect: reads, writes: []string{"apply", "decline"},
 			flags: "apply at cap decline kind limit now " + marking,
 			words: []operation.Param{list("picks", "ids of proposals", false)}},
-		{command: "half-life", effect: reads, idempotent: true, writes: []string{"reset"},
-			flags: "at reset " + dry,
-			words: []operation.Param{{Name: "half_lives", Kind: operation.Strings, Effect: operation.Writes,
-				Doc: "TYPE=DAYS or TYPE=default, to change those of these types"}}},
 		{command: "embed", effect: writes, idempotent: true, flags: "all limit stale type " + dry},
 		{command: "profile set", effect: writes, idempotent: true,
 			flags: "for-type " + ranking() + written, words: profileName()},
-		{command: "profile unset", effect: writes, idempotent: true, flags: written,
-			words: append(profileName(), list("params", "names of parameters", false))},
-		{command: "profile default", effect: writes, idempotent: true, flags: written,
-			words: profileName()},
-		{command: "profile rm", effect: writes, flags: written, words: profileName()},
-		{command: "profile restore", effect: writes, flags: written, words: []operation.Param{
-			required("rev", revDoc), list("names", "names of profiles, none for all", false)}},
 	}
 }
 
@@ -117,8 +106,6 @@ func exposedReads() []exposed {
 			words: []operation.Param{required("query", queryDoc)}},
 		{command: "sources", effect: reads, flags: "at kind limit",
 			words: []operation.Param{list("nodes", nodesDoc, false)}},
-		{command: "profile list", effect: reads, flags: "at"},
-		{command: "profile show", effect: reads, flags: "at", words: profileName()},
 	}
 }
 

@@ -242,7 +242,7 @@ func (r *Retrieval) Request(stamp repo.Stamp, profiles bool) (retrieve.Request, 
 			_, err = r.Profiles.Choose(base.Profile, nil)
 		}
 	}
-	return base, profileHint(err)
+	return base, ops.ProfileHint(err)
 }
 
 // Embedding opens the models of EmbedFlags.

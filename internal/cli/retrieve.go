@@ -330,7 +330,7 @@ func (a *answerer) answer(
 		a.trace = a.c.newTrace()
 	}
 	answer, err := s.RetrieveTraced(ctx, req, a.trace)
-	err = profileHint(excludeHint(err))
+	err = ops.ProfileHint(excludeHint(err))
 	if err == nil && a.explain {
 		err = a.explainTerms(ctx, s, answer)
 	}

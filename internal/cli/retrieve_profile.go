@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -56,23 +55,6 @@ func (c *cli) profileName(cmd *cobra.Command, flag string) (string, error) {
 		return "", usagef("--profile: want a name; see 'mnem profile list'")
 	}
 	return flag, nil
-}
-
-// profileHint says what to do about a profile that there is none of, or that contradicts itself.
-func profileHint(err error) error {
-	var pe *retrieve.ProfileError
-	if errors.As(err, &pe) {
-		flags := make([]string, len(pe.Params))
-		for i, param := range pe.Params {
-			flags[i] = retrieve.FlagName(param)
-		}
-		return hint(err, "set what goes with it too, or take it out: 'mnem profile unset %s %s'",
-			pe.Name, strings.Join(flags, " "))
-	}
-	if errors.Is(err, retrieve.ErrNoProfile) {
-		return hint(err, "see 'mnem profile list', or make it with 'mnem profile set NAME'")
-	}
-	return err
 }
 
 // whyOwn says why no profile can hold a flag of requestFlags.

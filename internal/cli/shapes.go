@@ -129,8 +129,6 @@ func changeShapes() map[string][]string {
 			`{"picked": ` + shapeProposals + `, "marked": ["id"], "unmarked": ["id"], "retagged": ["id"], ` +
 				`"commit": "cid|null", "branch": "text", "graph": "cid|null", "no_change": "bool", ` +
 				`"dry_run": "bool"}`},
-		"mnem half-life": {`{"half_lives": "object", "other": "int", "own": ["text"], ` +
-			`"commit": "cid|null", "no_change": "bool", "dry_run": "bool"}`},
 		"mnem sources": {`{"commit": "cid|null", "sources": [{` + shapeSource + `}], "more": "bool"}`},
 		"mnem sources diff": {`{"commit": "cid|null", "sources": ` + shapeSourceChecks + `, "counts": ` +
 			`{"unchanged": "int", "moved": "int", "changed": "int", "removed": "int", "unhashed": "int", ` +
@@ -141,9 +139,7 @@ func changeShapes() map[string][]string {
 		"mnem remember": {shapeRemembered, `{"duplicate_above": "int", "similar_from": "int", ` +
 			`"keep": "bool", "replace": "bool", "commit": "cid|null", "no_change": "bool", ` +
 			`"dry_run": "bool"}`},
-		"mnem profile set": {shapeProfilesSet}, "mnem profile unset": {shapeProfilesSet},
-		"mnem profile default": {shapeProfilesSet}, "mnem profile rm": {shapeProfilesSet},
-		"mnem profile restore": {shapeProfilesSet},
+		"mnem profile set": {shapeProfilesSet},
 	}
 }
 
@@ -159,7 +155,6 @@ func readShapes() map[string][]string {
 			`{"commit": "cid|null", "branch": "text|null", "dry_run": "bool", ` +
 				`"thresholds": ` + shapeThresholds + `}`,
 		},
-		"mnem profile list": {shapeProfile}, "mnem profile show": {shapeProfile},
 		"mnem retrieve": {shapeAnswer}, "mnem recall": {shapeAnswer},
 	}
 }
@@ -209,7 +204,7 @@ func streams(path string) bool {
 		return v.spec.Stream()
 	}
 	return slices.Contains([]string{
-		"mnem config list", "mnem token list", "mnem profile list", "mnem remember",
+		"mnem config list", "mnem token list", "mnem remember",
 		"mnem demo", "mnem key list", "mnem guard check",
 		"mnem guard rules",
 		"mnem watch",

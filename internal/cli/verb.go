@@ -223,7 +223,7 @@ func (c *cli) fieldFlag(cmd *cobra.Command, f *ops.Field, req any) {
 // completers are what the tags of fields name, of what a repository holds.
 var completers = map[string]completer{
 	"rev": completeRevs, "branch": completeBranches, "stage": completeStages, "tag": completeTags,
-	"session": completeSessions,
+	"session": completeSessions, "profile": completeProfiles,
 }
 
 // args are the fields that positional arguments fill here.
