@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 	"iter"
+	"os"
 	"reflect"
 
 	"github.com/mnem-project/mnem/commit"
@@ -40,6 +41,8 @@ type Host interface {
 	// Setting returns the value of a variable of the caller's environment, or else of a key of the
 	// configuration; "" for none.
 	Setting(variable, key string) (string, error)
+	// OpenRoot opens a directory of this machine, "" for the one that holds the repository.
+	OpenRoot(dir string) (*os.Root, error)
 	// Human is whether answers are shown to people as text.
 	Human() bool
 }
@@ -83,13 +86,14 @@ func (s *Service) prepare(ctx context.Context, req any) (write bool, err error) 
 	w := writingOf(req)
 	s.host.Defaults(&w)
 	s.Commit.Branch, s.Commit.Message = w.Branch, w.Message
-	s.Stage, s.DryRun = w.Stage, w.DryRun
+	s.Stage = w.Stage
 	switch {
 	case spec.EffectOf(req) == Reads:
 		return false, nil
 	case spec.Derived:
 		return true, nil
 	}
+	s.DryRun = w.DryRun
 	if s.Commit.Stamp, err = s.host.Stamp(spec, &w); err != nil {
 		return false, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"strings"
 	"testing"
 
@@ -60,6 +61,7 @@ func (h *fakeHost) Trusted() (commit.Verifier, error)       { return nil, nil }
 func (h *fakeHost) Accesses() (func(graph.ID) int64, error) { return nil, nil }
 func (h *fakeHost) Working(string) func()                   { return func() {} }
 func (h *fakeHost) Setting(string, string) (string, error)  { return "", nil }
+func (h *fakeHost) OpenRoot(dir string) (*os.Root, error)   { return os.OpenRoot(dir) }
 func (h *fakeHost) Progress() (func(string, int, int), func()) {
 	return func(string, int, int) {}, func() {}
 }

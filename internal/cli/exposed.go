@@ -104,8 +104,6 @@ func exposedReads() []exposed {
 		{command: "check", effect: reads,
 			flags: "at embed gate include nearest now threshold type valid-at where",
 			words: []operation.Param{required("query", queryDoc)}},
-		{command: "sources", effect: reads, flags: "at kind limit",
-			words: []operation.Param{list("nodes", nodesDoc, false)}},
 	}
 }
 

@@ -129,13 +129,6 @@ func changeShapes() map[string][]string {
 			`{"picked": ` + shapeProposals + `, "marked": ["id"], "unmarked": ["id"], "retagged": ["id"], ` +
 				`"commit": "cid|null", "branch": "text", "graph": "cid|null", "no_change": "bool", ` +
 				`"dry_run": "bool"}`},
-		"mnem sources": {`{"commit": "cid|null", "sources": [{` + shapeSource + `}], "more": "bool"}`},
-		"mnem sources diff": {`{"commit": "cid|null", "sources": ` + shapeSourceChecks + `, "counts": ` +
-			`{"unchanged": "int", "moved": "int", "changed": "int", "removed": "int", "unhashed": "int", ` +
-			`"unreadable": "int", "unchecked": "int"}, "marked?": ["id"], "already?": ["id"], ` +
-			`"marked_by?": "cid|null", "dry_run?": "bool"}`},
-		"mnem sources refresh": {`{"commit": "cid|null", "branch": "text", "graph": "cid|null", ` +
-			`"sources": ` + shapeSourceChecks + `, "no_change": "bool", "dry_run": "bool"}`},
 		"mnem remember": {shapeRemembered, `{"duplicate_above": "int", "similar_from": "int", ` +
 			`"keep": "bool", "replace": "bool", "commit": "cid|null", "no_change": "bool", ` +
 			`"dry_run": "bool"}`},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"os"
 	"strings"
 	"time"
 
@@ -386,6 +387,21 @@ func (h host) Setting(variable, key string) (string, error) {
 		return v, nil
 	}
 	return h.c.setting(key)
+}
+
+// OpenRoot implements ops.Host.
+func (h host) OpenRoot(dir string) (*os.Root, error) {
+	if dir == "" {
+		here, err := h.c.dir()
+		if err != nil {
+			return nil, err
+		}
+		return os.OpenRoot(here)
+	}
+	if err := h.c.mayName(dir); err != nil {
+		return nil, err
+	}
+	return os.OpenRoot(h.c.absolute(dir))
 }
 
 // Human implements ops.Host.
