@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"io"
 	"iter"
 	"os"
 	"reflect"
@@ -43,8 +44,19 @@ type Host interface {
 	Setting(variable, key string) (string, error)
 	// OpenRoot opens a directory of this machine, "" for the one that holds the repository.
 	OpenRoot(dir string) (*os.Root, error)
+	// Create writes a file of this machine, Itself for the answer of the call.
+	Create(ctx context.Context, name string, write func(io.Writer) error) error
+	// Read opens a file of this machine, Itself for the body of the call.
+	Read(ctx context.Context, name string) (*File, error)
 	// Human is whether answers are shown to people as text.
 	Human() bool
+}
+
+// File is a file that can be read anywhere. Close must be called.
+type File struct {
+	io.ReaderAt
+	Size  int64
+	Close func()
 }
 
 // Writing is what requests of verbs that write have in common.

@@ -38,6 +38,11 @@ type Spec struct {
 	Local bool
 	// Answers are values of the types that an answer may have; nil for the one of the function.
 	Answers []any
+	// Body and Answer are the media types of a body of bytes and an answer of bytes, "" for none: the
+	// positional argument is a file that the body stands for. Fixed are the flags that remote callers
+	// always give.
+	Body, Answer string
+	Fixed        []string
 	// Lines says what the lines are that the verb reads, nil for none: its request embeds Reader.
 	Lines *LinesSpec
 	// Exclude and Together are fields of which one alone may be given, and that need each other.
@@ -98,12 +103,15 @@ func (s *Spec) Stream() bool { return s.stream }
 func (s *Spec) Operation() operation.Operation {
 	first, _, _ := strings.Cut(s.Doc, "\n\n")
 	o := operation.Operation{
-		Name: s.Name(), Command: strings.Fields(s.Command), Title: s.Title,
+		Name: s.Name(), Command: append(strings.Fields(s.Command), s.Fixed...), Title: s.Title,
 		Doc: strings.Join(strings.Fields(first), " "), Effect: s.Effect,
 		Idempotent: s.Idempotent || s.Effect == Reads, Pure: s.Pure,
-		Answer: operation.MediaJSON, Shapes: s.Shapes(),
+		Body: s.Body, Answer: operation.MediaJSON, Shapes: s.Shapes(),
 	}
-	if s.stream {
+	switch {
+	case s.Answer != "":
+		o.Answer, o.Shapes = s.Answer, nil
+	case s.stream:
 		o.Answer = operation.MediaNDJSON
 	}
 	lines := s.Lines != nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"os"
 	"strings"
@@ -62,6 +63,12 @@ func (h *fakeHost) Accesses() (func(graph.ID) int64, error) { return nil, nil }
 func (h *fakeHost) Working(string) func()                   { return func() {} }
 func (h *fakeHost) Setting(string, string) (string, error)  { return "", nil }
 func (h *fakeHost) OpenRoot(dir string) (*os.Root, error)   { return os.OpenRoot(dir) }
+func (h *fakeHost) Create(context.Context, string, func(io.Writer) error) error {
+	return errors.ErrUnsupported
+}
+func (h *fakeHost) Read(context.Context, string) (*File, error) {
+	return nil, errors.ErrUnsupported
+}
 func (h *fakeHost) Progress() (func(string, int, int), func()) {
 	return func(string, int, int) {}, func() {}
 }

@@ -90,8 +90,8 @@ func commands() []command {
 		{"session", (*cli).sessionCommand},
 		{"replay", verbCommand("replay")},
 		// Exchange
-		{"export", (*cli).exportCommand},
-		{"import", (*cli).importCommand},
+		{"export", verbCommand("export")},
+		{"import", verbCommand("import")},
 		{"serve", (*cli).serveCommand},
 		{"mcp", (*cli).mcpCommand},
 		{"token", (*cli).tokenCommand},

@@ -111,11 +111,6 @@ func exposedReads() []exposed {
 func exposedRecords() []exposed {
 	return []exposed{
 		{command: "watch", effect: reads, flags: "diff limit ref since"},
-		{command: "export", effect: reads, fixed: []string{"--output=-"},
-			flags: "all receipt session", answer: operation.MediaCAR,
-			words: []operation.Param{word("rev", revDoc+", or a range A..B")}},
-		{command: "import", effect: writes, idempotent: true, body: operation.MediaCAR,
-			flags: "as dry-run expect name require-signed time"},
 		{command: "purge", effect: destroys, flags: "dry-run expect keep-queries reason time yes",
 			words: []operation.Param{required("node", nodeDoc)}},
 	}

@@ -76,7 +76,7 @@ func (r *runner) Run(
 	unknown := false
 	app.unknown = func() { unknown = true }
 	exit := 0
-	if v := verbOf(strings.Join(call.Operation.Command, " ")); v != nil {
+	if v := verbNamed(call.Operation.Name); v != nil {
 		var failed error
 		if exit, failed = app.call(ctx, v, call, args); failed != nil && results.err == nil {
 			return outcomeOf(ctx, failed), failed
@@ -109,7 +109,8 @@ func (a *App) call(
 	}
 	stdin := newReplayed(a.Stdin)
 	c := &cli{app: a, args: args, stdin: stdin, out: bufio.NewWriterSize(a.Stdout, outBuffer)}
-	c.global.json, c.global.jsonErrors, c.global.quiet = !call.Text, true, true
+	c.global.json = !call.Text && call.Operation.Answer != operation.MediaCAR
+	c.global.jsonErrors, c.global.quiet = true, true
 	c.global.wait = defaultWait
 	err = c.call(ctx, v, values)
 	c.release(err)

@@ -160,13 +160,6 @@ func recordShapes() map[string][]string {
 			`[{"branch": "text", "commit": "cid", "message": "text", "nodes?": ` + shapeCounts +
 			`, "edges?": ` + shapeCounts + `, "changes?": {"nodes": ` + shapeNodeDiffs + `, "edges": ` +
 			shapeEdgeDiffs + `, "more": "bool"}}], "undoes": "cid|null", "redoes": "cid|null"}`},
-		"mnem export": {`{"file": "text", "roots": ["cid"], "scope": "text", ` +
-			`"refs": [{"ref": "text", "target": "cid"}], "objects": ["cid"], "since": ["cid"], ` +
-			`"blocks": "int", "bytes": "int", "redacted": "int"}`},
-		"mnem import": {`{"name": "text|null", "scope": "text", ` +
-			`"refs": [{"ref": "text", "from": "cid|null", "to": "cid"}], "head": "text|null", ` +
-			`"blocks": "int", "bytes": "int", "new_blocks": "int", "redacted": "int", ` +
-			`"redactions": "int", "no_change": "bool", "dry_run": "bool", "warnings?": ` + shapeSecrets + `}`},
 		"mnem demo": {`{"say": "text", "command": ["text"], "stdout": "text", "stderr": "text"}`},
 		"mnem embed": {`{"model": "text", "dim": "int|null", "branch": "text", "commit": "cid", ` +
 			`"commits": "int", "embedded": "int", "stale": "int", "unchanged": "int", "skipped": "int", ` +

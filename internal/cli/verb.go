@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"iter"
 	"os"
 	"strings"
@@ -86,6 +87,16 @@ func bindTable[Req, Res any](v *ops.Verb[Req, Res], row func(*cli, Res) []cell) 
 func verbOf(command string) *verb {
 	for _, v := range verbs() {
 		if v.spec.Command == command {
+			return v
+		}
+	}
+	return nil
+}
+
+// verbNamed returns the verb of an operation, nil where it is none yet.
+func verbNamed(operation string) *verb {
+	for _, v := range verbs() {
+		if v.spec.Name() == operation {
 			return v
 		}
 	}
@@ -286,6 +297,19 @@ func (v *verb) setArgs(req any, args []string) error {
 	return nil
 }
 
+// fixed returns what a field is for every remote caller, if it is.
+func (v *verb) fixed(f *ops.Field) (value string, ok bool) {
+	if v.spec.Body != "" && f.Arg && !f.Remote {
+		return ops.Itself, true
+	}
+	for _, flag := range v.spec.Fixed {
+		if value, ok = strings.CutPrefix(flag, "--"+f.Name+"="); ok {
+			return value, true
+		}
+	}
+	return "", false
+}
+
 // call runs a verb with the arguments of a remote caller.
 func (c *cli) call(ctx context.Context, v *verb, args *operation.Arguments) error {
 	req, run := v.prepare(c)
@@ -293,7 +317,13 @@ func (c *cli) call(ctx context.Context, v *verb, args *operation.Arguments) erro
 	var given []string
 	for _, f := range v.spec.Fields() {
 		values, there := args.Values[f.Parameter()]
-		if !f.Remote || !there {
+		switch value, fixed := v.fixed(&f); {
+		case fixed:
+			if err := f.Set(req, []string{value}); err != nil {
+				return err
+			}
+			continue
+		case !f.Remote || !there:
 			if err := f.SetDefault(req); err != nil {
 				return err
 			}
@@ -307,9 +337,11 @@ func (c *cli) call(ctx context.Context, v *verb, args *operation.Arguments) erro
 		}
 	}
 	ops.SetGiven(req, given)
-	if q, ok := req.(lineReader); ok && args.Lines {
+	if args.Body != nil {
 		c.stdin = newReplayed(args.Body)
 		c.app.Stdin = c.stdin.again()
+	}
+	if q, ok := req.(lineReader); ok && args.Lines {
 		q.SetChanges(func(ctx context.Context) (repo.Changes, error) {
 			return c.changes(ctx, []string{stdinName})
 		})
@@ -402,6 +434,25 @@ func (h host) OpenRoot(dir string) (*os.Root, error) {
 		return nil, err
 	}
 	return os.OpenRoot(h.c.absolute(dir))
+}
+
+// Create implements ops.Host.
+func (h host) Create(ctx context.Context, name string, write func(io.Writer) error) error {
+	switch {
+	case name != stdinName:
+		if err := h.c.mayName(name); err != nil {
+			return err
+		}
+		return writeOut(ctx, h.c.absolute(name), write)
+	case h.c.app.OutTTY:
+		return usagef("standard output is a terminal: name a file with -o FILE")
+	}
+	return write(h.c.out)
+}
+
+// Read implements ops.Host.
+func (h host) Read(ctx context.Context, name string) (*ops.File, error) {
+	return h.c.seekable(ctx, name)
 }
 
 // Human implements ops.Host.

@@ -66,6 +66,8 @@ func verbs() []*verb {
 		bind(ops.ProfileDefault, (*cli).printProfilesChanged),
 		bind(ops.ProfileRemove, (*cli).printProfilesChanged),
 		bind(ops.ProfileRestore, (*cli).printProfilesChanged),
+		bind(ops.Export, (*cli).printExport),
+		bindAs(ops.Import, (*cli).printImport),
 		bind(ops.StatsVerb, (*cli).printStats),
 		bind(ops.Fsck, (*cli).printFsck),
 		bind(ops.GC, (*cli).printGC),
