@@ -39,7 +39,7 @@ type HalfLives struct {
 	NoChange  bool             `json:"no_change"`
 	DryRun    bool             `json:"dry_run"`
 
-	Branch string `json:"-"` // that was written to, "" for none
+	Branch string `json:"_branch,omitempty"` // that was written to, "" for none; for people
 }
 
 // HalfLife lists or changes half-lives.
@@ -89,14 +89,14 @@ func halfLife(ctx context.Context, s *Service, q *HalfLifeRequest) (*HalfLives, 
 		if err != nil {
 			return nil, err
 		}
-		return halfLivesOf(own, &repo.CommitResult{Commit: snap.CID(), NoChange: true}, false), nil
+		return s.halfLives(own, &repo.CommitResult{Commit: snap.CID(), NoChange: true}), nil
 	}
 	if q.Reset {
 		res, err := memory.New(s.Repo).SetHalfLives(ctx, s.Commit, nil)
 		if err != nil {
 			return nil, err
 		}
-		return halfLivesOf(nil, res, s.DryRun), nil
+		return s.halfLives(nil, res), nil
 	}
 	change, err := parseHalfLives(q.HalfLives)
 	if err != nil {
@@ -113,15 +113,18 @@ func halfLife(ctx context.Context, s *Service, q *HalfLifeRequest) (*HalfLives, 
 	if err != nil {
 		return nil, err
 	}
-	return halfLivesOf(own, res, s.DryRun), nil
+	return s.halfLives(own, res), nil
 }
 
-func halfLivesOf(own memory.HalfLives, res *repo.CommitResult, dryRun bool) *HalfLives {
+func (s *Service) halfLives(own memory.HalfLives, res *repo.CommitResult) *HalfLives {
 	out := &HalfLives{
 		HalfLives: own.All(), Other: memory.DefaultHalfLife, Own: slices.Sorted(maps.Keys(own)),
-		Commit: res.Commit, NoChange: res.NoChange, DryRun: dryRun, Branch: res.Branch,
+		Commit: res.Commit, NoChange: res.NoChange, DryRun: s.DryRun,
 	}
-	if dryRun && !res.NoChange {
+	if s.Human {
+		out.Branch = res.Branch
+	}
+	if s.DryRun && !res.NoChange {
 		out.Commit = ipld.CID{} // its time would be another
 	}
 	return out

@@ -21,18 +21,24 @@ type Profile struct {
 	Params  Props        `json:"params"` // as a receipt keeps them
 
 	// About says what a built-in one is for, Misfit why some parameter does not count, for people.
-	About  string `json:"-"`
-	Misfit error  `json:"-"`
+	About  string `json:"_about,omitempty"`
+	Misfit string `json:"_misfit,omitempty"`
 }
 
-func profileOf(p *retrieve.Profiles, name string) *Profile {
+func (s *Service) profileOf(p *retrieve.Profiles, name string) *Profile {
 	profile, own, _ := p.Get(name)
 	out := &Profile{
 		Name: name, Default: name == p.DefaultName(), Builtin: !own, Types: profile.Types,
-		Params: profile.Params, Misfit: profile.Consistent(),
+		Params: profile.Params,
+	}
+	if !s.Human {
+		return out
 	}
 	if !own {
 		_, out.About, _ = retrieve.BuiltinProfile(name)
+	}
+	if err := profile.Consistent(); err != nil {
+		out.Misfit = err.Error()
 	}
 	return out
 }
@@ -89,7 +95,7 @@ var (
 			return err
 		}
 		for _, name := range p.Names() {
-			if err := emit(profileOf(p, name)); err != nil {
+			if err := emit(s.profileOf(p, name)); err != nil {
 				return err
 			}
 		}
@@ -110,7 +116,7 @@ var (
 		if err != nil {
 			return nil, ProfileHint(err)
 		}
-		return profileOf(p, q.Name), nil
+		return s.profileOf(p, q.Name), nil
 	})
 )
 

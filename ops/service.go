@@ -42,6 +42,9 @@ type Host interface {
 	// Setting returns the value of a variable of the caller's environment, or else of a key of the
 	// configuration; "" for none.
 	Setting(variable, key string) (string, error)
+	// Embedder opens the model that a spec names, "" for that of the configuration. progress is told of
+	// each call how many of its texts are done.
+	Embedder(spec string, progress func(done, total int)) (Embedder, error)
 	// OpenRoot opens a directory of this machine, "" for the one that holds the repository.
 	OpenRoot(dir string) (*os.Root, error)
 	// Create writes a file of this machine, Itself for the answer of the call.

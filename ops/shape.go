@@ -92,7 +92,7 @@ func membersOf(t reflect.Type) (all []string) {
 			all = append(all, membersOf(inner)...)
 			continue
 		}
-		if !f.IsExported() || name == "-" {
+		if !f.IsExported() || name == "-" || strings.HasPrefix(name, "_") {
 			continue
 		}
 		shape := shapeOf(f.Type, f.Tag.Get("shape"))

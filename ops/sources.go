@@ -41,20 +41,24 @@ type Source struct {
 	Last    int      `json:"last,omitempty"`
 	Hash    string   `json:"sha256,omitempty"`
 
-	Place string `json:"-"` // for people: without its hash
+	Place string `json:"_place,omitempty"` // without its hash, for people
 }
 
-func sourceOf(e memory.SourceEntry) Source {
-	s := e.Source
+func (s *Service) sourceOf(e memory.SourceEntry) Source {
+	src := e.Source
 	out := Source{
-		Node: e.Node, Key: Text(e.Key), Source: e.Text, Kind: Text(s.Kind), Project: s.Project,
-		Path: s.Path, First: s.First, Last: s.Last, Place: e.Text,
+		Node: e.Node, Key: Text(e.Key), Source: e.Text, Kind: Text(src.Kind), Project: src.Project,
+		Path: src.Path, First: src.First, Last: src.Last,
 	}
-	if s.Kind != "" {
-		out.Place = s.Place()
+	if src.Hash != nil {
+		out.Hash = hex.EncodeToString(src.Hash[:])
 	}
-	if s.Hash != nil {
-		out.Hash = hex.EncodeToString(s.Hash[:])
+	switch {
+	case !s.Human:
+	case src.Kind != "":
+		out.Place = src.Place()
+	default:
+		out.Place = e.Text
 	}
 	return out
 }
@@ -118,7 +122,7 @@ func sources(ctx context.Context, s *Service, q *SourcesRequest) (*SourceList, e
 				return errEnough
 			}
 			n++
-			return yield(sourceOf(e))
+			return yield(s.sourceOf(e))
 		})
 		if errors.Is(err, errEnough) {
 			return nil
@@ -202,7 +206,7 @@ type SourcesDiff struct {
 	MarkedBy *ipld.CID         `json:"marked_by,omitempty" shape:"null"`
 	DryRun   *bool             `json:"dry_run,omitempty"`
 
-	Marking *Marked `json:"-"` // what was marked, for people
+	Marking *Marked `json:"_marking,omitempty"` // what was marked, for people
 }
 
 // SourceCheck is what became of a source.
@@ -213,18 +217,19 @@ type SourceCheck struct {
 	Span  *string            `json:"span"` // what is there now, of what is not as it was
 	Why   Text               `json:"why"`
 
-	Gone    bool   `json:"-"`
-	MovedTo string `json:"-"` // for people, of what moved
+	Gone    bool   `json:"_gone,omitempty"`
+	MovedTo string `json:"_moved_to,omitempty"` // for people, of what moved
 }
 
-func sourceCheckOf(c *memory.SourceCheck) SourceCheck {
+func (s *Service) sourceCheckOf(c *memory.SourceCheck) SourceCheck {
 	out := SourceCheck{
-		Source: sourceOf(c.SourceEntry), State: c.State, Why: Text(c.Why), Gone: c.Gone(),
+		Source: s.sourceOf(c.SourceEntry), State: c.State, Why: Text(c.Why), Gone: s.Human && c.Gone(),
 	}
 	switch c.State {
 	case memory.SourceRemoved, memory.SourceUnreadable, memory.SourceUnchecked:
 		return out
-	case memory.SourceMoved:
+	}
+	if s.Human && c.State == memory.SourceMoved {
 		out.MovedTo = c.Now.Place()
 	}
 	out.Now = Text(c.Now.String())
@@ -296,7 +301,7 @@ func diffSources(ctx context.Context, s *Service, q *SourcesDiffRequest) (*Sourc
 				return nil
 			}
 			n++
-			return yield(sourceCheckOf(c))
+			return yield(s.sourceCheckOf(c))
 		})
 		if err != nil {
 			return NodeHint(err)
@@ -328,12 +333,16 @@ func (out *SourcesDiff) mark(ctx context.Context, s *Service, gone []memory.Sour
 	if err != nil {
 		return err
 	}
-	if out.Marking, err = MarkedOf(ctx, s.Repo, res, graph.Stale, s.DryRun, s.Human); err != nil {
+	marked, err := MarkedOf(ctx, s.Repo, res, graph.Stale, s.DryRun, s.Human)
+	if err != nil {
 		return err
+	}
+	if s.Human {
+		out.Marking = marked
 	}
 	out.Marked = append(List[graph.ID]{}, res.Marked...)
 	out.Already = append(List[graph.ID]{}, res.Already...)
-	out.MarkedBy, out.DryRun = &out.Marking.Commit, &s.DryRun
+	out.MarkedBy, out.DryRun = &marked.Commit, &s.DryRun
 	return nil
 }
 
@@ -353,7 +362,7 @@ type SourcesRefreshed struct {
 	NoChange bool              `json:"no_change"`
 	DryRun   bool              `json:"dry_run"`
 
-	Committed *Committed `json:"-"` // for people
+	Committed *Committed `json:"_committed,omitempty"` // for people
 }
 
 // SourcesRefresh takes what is there for the sources of a node.
@@ -391,11 +400,13 @@ func refreshSources(
 		Commit: res.Commit, Branch: res.Branch, Graph: res.Graph, NoChange: res.NoChange, DryRun: s.DryRun,
 	}
 	for i := range checks {
-		out.Sources = append(out.Sources, sourceCheckOf(&checks[i]))
+		out.Sources = append(out.Sources, s.sourceCheckOf(&checks[i]))
 	}
 	if s.DryRun && !res.NoChange {
 		out.Commit = ipld.CID{} // its time would be another
 	}
-	out.Committed, err = CommittedOf(ctx, s.Repo, res, s.DryRun, s.Human)
+	if s.Human {
+		out.Committed, err = CommittedOf(ctx, s.Repo, res, s.DryRun, true)
+	}
 	return out, err
 }

@@ -37,7 +37,7 @@ type Fscked struct {
 	// Repaired is what was done about them, a sentence each; nil where nothing was asked to be.
 	Repaired List[string] `json:"repaired,omitzero"`
 
-	Unmarked error `json:"-"` // why no mark was taken off, nil for no reason
+	Unmarked string `json:"_unmarked,omitempty"` // why no mark was taken off, for people
 }
 
 // Damage is one thing that is wrong.
@@ -74,8 +74,11 @@ func fsck(ctx context.Context, s *Service, q *FsckRequest) (*Fscked, error) {
 		}
 		return out, out.fill(report)
 	}
-	if opt.By, out.Unmarked = s.host.Stamp(s.spec, &Writing{}); out.Unmarked != nil {
-		opt.By = repo.Stamp{}
+	by, err := s.host.Stamp(s.spec, &Writing{})
+	if err == nil {
+		opt.By = by
+	} else if s.Human {
+		out.Unmarked = err.Error()
 	}
 	res, err := s.Repo.Repair(ctx, opt)
 	if res == nil {

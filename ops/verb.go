@@ -34,6 +34,8 @@ type Spec struct {
 	Derived bool
 	// NoRepo is whether it needs no repository.
 	NoRepo bool
+	// Long is whether it takes so long that others work on the repository meanwhile.
+	Long bool
 	// Local is whether it is for the command line of this machine alone.
 	Local bool
 	// Answers are values of the types that an answer may have; nil for the one of the function.

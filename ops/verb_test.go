@@ -69,6 +69,9 @@ func (h *fakeHost) Create(context.Context, string, func(io.Writer) error) error 
 func (h *fakeHost) Read(context.Context, string) (*File, error) {
 	return nil, errors.ErrUnsupported
 }
+func (h *fakeHost) Embedder(string, func(int, int)) (Embedder, error) {
+	return nil, errors.ErrUnsupported
+}
 func (h *fakeHost) Progress() (func(string, int, int), func()) {
 	return func(string, int, int) {}, func() {}
 }

@@ -59,7 +59,7 @@ func commands() []command {
 		{"expire", verbCommand("expire")},
 		{"consolidate", (*cli).consolidateCommand},
 		{"half-life", verbCommand("half-life")},
-		{"embed", (*cli).embedCommand},
+		{"embed", verbCommand("embed")},
 		{"profile", (*cli).profileCommand},
 		// Read the memory
 		{"retrieve", (*cli).retrieveCommand},

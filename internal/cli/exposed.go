@@ -76,7 +76,6 @@ func exposedChanges() []exposed {
 		{command: "consolidate", effect: reads, writes: []string{"apply", "decline"},
 			flags: "apply at cap decline kind limit now " + marking,
 			words: []operation.Param{list("picks", "ids of proposals", false)}},
-		{command: "embed", effect: writes, idempotent: true, flags: "all limit stale type " + dry},
 		{command: "profile set", effect: writes, idempotent: true,
 			flags: "for-type " + ranking() + written, words: profileName()},
 	}

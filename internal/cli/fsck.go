@@ -3,8 +3,8 @@ package cli
 import "github.com/mnem-project/mnem/ops"
 
 func (c *cli) printFsck(res *ops.Fscked) error {
-	if res.Unmarked != nil {
-		c.remark("note: marks are left as they are: %s", line(res.Unmarked.Error()))
+	if res.Unmarked != "" {
+		c.remark("note: marks are left as they are: %s", line(res.Unmarked))
 	}
 	for _, done := range res.Repaired {
 		if err := c.printf("%s: %s\n", c.paint(styleYellow, "repaired"), done); err != nil {

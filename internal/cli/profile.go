@@ -88,8 +88,8 @@ func (c *cli) printProfile(p *ops.Profile) error {
 	if err := c.table(rows); err != nil {
 		return err
 	}
-	if p.Misfit != nil {
-		return c.printf("%s\n", line("does not count: "+p.Misfit.Error()))
+	if p.Misfit != "" {
+		return c.printf("%s\n", line("does not count: "+p.Misfit))
 	}
 	return nil
 }

@@ -161,9 +161,6 @@ func recordShapes() map[string][]string {
 			`, "edges?": ` + shapeCounts + `, "changes?": {"nodes": ` + shapeNodeDiffs + `, "edges": ` +
 			shapeEdgeDiffs + `, "more": "bool"}}], "undoes": "cid|null", "redoes": "cid|null"}`},
 		"mnem demo": {`{"say": "text", "command": ["text"], "stdout": "text", "stderr": "text"}`},
-		"mnem embed": {`{"model": "text", "dim": "int|null", "branch": "text", "commit": "cid", ` +
-			`"commits": "int", "embedded": "int", "stale": "int", "unchanged": "int", "skipped": "int", ` +
-			`"too_long": "int", "remaining": "int", "dry_run": "bool"}`},
 		"mnem purge": {`{"node": "id|null", "derived": ["id"], "operation": "cid|null", ` +
 			`"branches": [{"ref": "text", "target": "cid"}], "stages": ["text"], ` +
 			`"redacted": [{"cid": "cid", "what": "` + shapeErased + `", "name": "text|null"}], ` +

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/model/embed"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
@@ -36,7 +37,7 @@ func bindAs[Req, Res any](v *ops.Verb[Req, Res], print func(*cli, *Req, Res) err
 	return &verb{&v.Spec, func(c *cli) (any, func(context.Context) error) {
 		req := new(Req)
 		return req, func(ctx context.Context) error {
-			c.answers = 0
+			c.answers, c.long = 0, v.Long
 			err := v.Run(ctx, host{c}, req, func(res Res) error {
 				c.answers++
 				c.worked()
@@ -115,7 +116,7 @@ func (c *cli) verb(command string) *cobra.Command {
 	words := strings.Fields(command)
 	cmd := &cobra.Command{
 		Use:   strings.TrimSpace(words[len(words)-1] + " " + v.spec.Usage),
-		Short: v.spec.Title, Long: v.spec.Doc, Example: v.spec.Example, GroupID: v.spec.Group,
+		Short: v.spec.Title, Long: withModels(v.spec.Doc), Example: v.spec.Example, GroupID: v.spec.Group,
 		Args: v.positional(),
 	}
 	if v.spec.Complete != "" {
@@ -196,7 +197,7 @@ func (c *cli) lines(ctx context.Context, names []string) (repo.Changes, error) {
 // fieldFlag adds the flag of a field.
 func (c *cli) fieldFlag(cmd *cobra.Command, f *ops.Field, req any) {
 	flags := cmd.Flags()
-	usage := strings.NewReplacer("{", "`", "}", "`").Replace(f.Doc) + f.Note
+	usage := withModels(strings.NewReplacer("{", "`", "}", "`").Replace(f.Doc)) + f.Note
 	switch to := f.Value(req).Addr().Interface().(type) {
 	case *string:
 		flags.StringVarP(to, f.Name, f.Short, *to, usage)
@@ -355,7 +356,16 @@ func (c *cli) call(ctx context.Context, v *verb, args *operation.Arguments) erro
 type host struct{ c *cli }
 
 // Open implements ops.Host.
-func (h host) Open(ctx context.Context, write bool, fn func(context.Context) error) error {
+func (h host) Open(
+	ctx context.Context, write bool, fn func(context.Context) error,
+) (err error) {
+	if h.c.long && write {
+		done, err := h.c.share()
+		if err != nil {
+			return err
+		}
+		defer func() { err = firstError(err, done()) }()
+	}
 	return h.c.withRepo(nil, write, func(ctx context.Context, _ *repo.Repo) error { return fn(ctx) })
 }
 
@@ -419,6 +429,15 @@ func (h host) Setting(variable, key string) (string, error) {
 		return v, nil
 	}
 	return h.c.setting(key)
+}
+
+// Embedder implements ops.Host.
+func (h host) Embedder(spec string, progress func(done, total int)) (ops.Embedder, error) {
+	e, err := h.c.embedder(spec, "--model", embed.Options{Progress: progress})
+	if err != nil {
+		return nil, err
+	}
+	return documents{e}, nil
 }
 
 // OpenRoot implements ops.Host.

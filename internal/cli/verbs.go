@@ -60,6 +60,7 @@ func verbs() []*verb {
 		bind(ops.SourcesDiffVerb, (*cli).printSourcesDiff),
 		bind(ops.SourcesRefresh, (*cli).printRefreshed),
 		bind(ops.HalfLife, (*cli).printHalfLives),
+		bind(ops.Embed, (*cli).printEmbedded),
 		bindTable(ops.ProfileList, (*cli).profileRow),
 		bind(ops.ProfileShow, (*cli).printProfile),
 		bind(ops.ProfileUnset, (*cli).printProfilesChanged),
