@@ -109,7 +109,6 @@ func exposedReads() []exposed {
 // exposedRecords are the commands about history, records and care.
 func exposedRecords() []exposed {
 	return []exposed{
-		{command: "watch", effect: reads, flags: "diff limit ref since"},
 		{command: "purge", effect: destroys, flags: "dry-run expect keep-queries reason time yes",
 			words: []operation.Param{required("node", nodeDoc)}},
 	}

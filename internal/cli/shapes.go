@@ -155,11 +155,6 @@ func readShapes() map[string][]string {
 // recordShapes are those of commands about history, records and care.
 func recordShapes() map[string][]string {
 	return map[string][]string{
-		"mnem watch": {`{"op": "cid", "seq": "int", "time": "time", "actor": "text", ` +
-			`"agent": "text|null", "command": ["text"], "refs": ` + shapeMoves + `, "branches": ` +
-			`[{"branch": "text", "commit": "cid", "message": "text", "nodes?": ` + shapeCounts +
-			`, "edges?": ` + shapeCounts + `, "changes?": {"nodes": ` + shapeNodeDiffs + `, "edges": ` +
-			shapeEdgeDiffs + `, "more": "bool"}}], "undoes": "cid|null", "redoes": "cid|null"}`},
 		"mnem demo": {`{"say": "text", "command": ["text"], "stdout": "text", "stderr": "text"}`},
 		"mnem purge": {`{"node": "id|null", "derived": ["id"], "operation": "cid|null", ` +
 			`"branches": [{"ref": "text", "target": "cid"}], "stages": ["text"], ` +
@@ -190,6 +185,5 @@ func streams(path string) bool {
 		"mnem config list", "mnem token list", "mnem remember",
 		"mnem demo", "mnem key list", "mnem guard check",
 		"mnem guard rules",
-		"mnem watch",
 	}, path)
 }

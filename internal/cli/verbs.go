@@ -69,6 +69,7 @@ func verbs() []*verb {
 		bind(ops.ProfileRestore, (*cli).printProfilesChanged),
 		bind(ops.Export, (*cli).printExport),
 		bindAs(ops.Import, (*cli).printImport),
+		bindWatch(),
 		bind(ops.StatsVerb, (*cli).printStats),
 		bind(ops.Fsck, (*cli).printFsck),
 		bind(ops.GC, (*cli).printGC),
