@@ -52,21 +52,6 @@ func parseMarks(names []string) ([]graph.State, error) {
 	return states, retrieve.Request{Marks: states}.Validate()
 }
 
-// needOne returns a usage error unless at most one of the flags was given.
-func needOne(cmd *cobra.Command, names ...string) error {
-	given := ""
-	for _, name := range names {
-		if !cmd.Flags().Changed(name) {
-			continue
-		}
-		if given != "" {
-			return usagef("--%s and --%s exclude each other", given, name)
-		}
-		given = name
-	}
-	return nil
-}
-
 // checkRange returns a usage error unless low <= n <= high.
 func checkRange(flag string, n, low, high int) error {
 	if n < low || n > high {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/ops"
@@ -118,11 +117,6 @@ func jsonValue(v *ipld.Value) json.RawMessage {
 	return ipld.AppendJSON(nil, *v)
 }
 
-// jsonProps returns properties as a JSON object, in canonical order.
-func jsonProps(props []ipld.Entry) json.RawMessage {
-	return ipld.AppendJSON(nil, ipld.MapValue(props...))
-}
-
 // orNull is nil, JSON's null, for the empty string.
 func orNull(s string) *string {
 	if s == "" {
@@ -142,9 +136,6 @@ func jsonCIDs(list []ipld.CID) []string {
 	}
 	return out
 }
-
-// jsonTime is null for an absent time.
-func jsonTime(t graph.OptTime) *string { return orNull(t.String()) }
 
 // countsLine is how people read counts: "+2 ~1 -0 nodes".
 func (c *cli) countsLine(n repo.Counts, what string) string {

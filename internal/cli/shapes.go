@@ -8,41 +8,19 @@ import (
 
 // The shapes of answers with --json, as operation.Schema reads them, put together from parts.
 const (
-	shapeCounts = `{"added": "int", "changed": "int", "removed": "int"}`
 	shapeFields = `[{"field": "text", "old": "json", "new": "json"}]`
 	shapeNode   = `"id": "id", "key": "text|null", "type": "text"`
-	shapeMark   = `{"state": "text", "by": "id|null", "reason": "text|null", "actor": "text", ` +
-		`"time": "time"}`
-	shapeNodeDiffs = `[{` + shapeNode + `, "change": "added|changed|removed", "fields": ` +
-		shapeFields + `}]`
-	shapeEdgeDiffs = `[{"id": "id", "type": "text", "src": "id", "dst": "id", ` +
-		`"change": "added|changed|removed", "fields": ` + shapeFields + `, "key": "text|null", ` +
-		`"src_key": "text|null", "dst_key": "text|null"}]`
-	shapeRecord = `"summary": "text|null", "context": "text|null", "props": "object", ` +
-		`"created": "time", "updated": "time|null", "validFrom": "time|null", ` +
-		`"validTo": "time|null", "sources": ["text"], "mark|null": ` + shapeMark + `, "cid": "cid"`
-	shapeSecrets = `[{"code": "secret|secrets_not_listed|not_searched", "rule": "text", "field": "text", ` +
-		`"file": "text|null", "line": "int|null", "item": "text|null", "message": "text", "remedy": "text"}]`
 	shapeImportance = `{"value": "int", "importance": "int", "base": "int", "use": "int", ` +
 		`"decay": "int", "links": "int", "uses": "int", "linked": "int", "age_seconds": "int", ` +
 		`"half_life_days": "int"}`
-	shapeSource = `"node": "id", "key": "text|null", "source": "text", ` +
-		`"kind": "file|url|conversation|manual|null", "project?": "text", "path?": "text", ` +
-		`"first?": "int", "last?": "int", "sha256?": "text"`
-	shapeSourceChecks = `[{` + shapeSource + `, "state": "unchanged|moved|changed|removed|unhashed|` +
-		`unreadable|unchecked", "now": "text|null", "span": "text|null", "why": "text|null"}]`
 	shapeProposals = `[{"id": "text", "kind": "expired|duplicate|contradiction|tag|low|` +
 		`isolated", "why": "text", "nodes": ["id"], "names": ["text"], "similarity?": "int", ` +
 		`"differs?": [{"kind": "text", "a": "text", "b": "text"}], "importance?": ` + shapeImportance +
 		`, "tag?": "text", "spellings?": ["text"]}]`
 	shapeErased = "node|content|embedding|query|message|edge|mark"
 
-	shapeIndex = `{"manifest": "cid|null", "segments": "int", "nodes": "int", "terms": "int", ` +
-		`"fields": [{"field": "text", "nodes": "int", "terms": "int"}]}`
-	shapeTypes   = `[{"type": "text", "count": "int"}]`
 	shapeSetting = `{"key": "text", "value": "text|null", ` +
 		`"from": "environment|repository|user|default|null"}`
-	shapeMoves         = `[{"ref": "text", "from": "text|null", "to": "text|null"}]`
 	shapeRecallSignals = `{"keyword": "int", "entity": "int", "similarity": "int", "graph": "int"}`
 	shapeFrom          = `"repository": "project|global"`
 	shapeWay           = `[{"id": "id", "edge": "text|null", "forward": "bool"}]`
@@ -64,7 +42,6 @@ const (
 		`"passed": "int", "found": "int", "left_out": {"exclude": "int", "type": "int", ` +
 		`"time": "int", "where": "int", "marks": "int"}, "best": "int", "worst": "int"}], ` +
 		`"stages": [{"stage": "text", "micros": "int"}]}}`
-	shapePercentiles = `{"p50": "int", "p90": "int", "p95": "int", "p99": "int", "max": "int"}`
 	shapeThresholds  = `{"coverage": "int", "evidence": "int", "lead": "int", ` +
 		`"weak_coverage": "int", "weak_evidence": "int", "cosines?": "object"}`
 	shapeChecked = `"id": "id", "key": "text|null", "type": "text", "title": "text", ` +
@@ -81,8 +58,6 @@ const (
 	shapeProfiles = `"profiles?": {"default|null": {"field": "text", "old": "json", "new": "json"}, ` +
 		`"fields?": ` + shapeFields + `, "changed": [{"name": "text", ` +
 		`"kind": "added|changed|removed", "fields": ` + shapeFields + `}]}`
-	shapeProfile = `{"name": "text", "default": "bool", "builtin": "bool", "types": ["text"], ` +
-		`"params": "object"}`
 	shapeProfilesSet = `{"commit": "cid|null", "parents": ["cid"], "branch": "text", ` +
 		`"no_change": "bool", ` + shapeProfiles + `}`
 	shapeRemembered = `{"id": "id", "action": "added|superseded|conflict|updated|duplicate", ` +

@@ -182,12 +182,6 @@ func checkRule(v string) error {
 	return fmt.Errorf("%w: %q is none of none, merge, import, all", repo.ErrInvalid, v)
 }
 
-// requireFlag adds the flag of commands that take in commits of others; requireSigned reads it.
-func (c *cli) requireFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&c.signing.require, "require-signed", false, "refuse commits that no key you "+
-		"trust has signed (MNEM_REQUIRE_SIGNED; config: require-signed)")
-}
-
 // requireSigned returns what checks the commits that a command takes in, nil where no rule says
 // that they must be signed. The command is ruleMerge or ruleImport.
 func (c *cli) requireSigned(command string) (
