@@ -26,6 +26,7 @@ type NodeChange struct {
 	ValidFrom OptTime
 	ValidTo   OptTime
 	Sources   []string // empty but not nil removes
+	Cues      []string // likewise
 	Unset     []string // fields to remove after all else, a property as props.NAME
 	Replace   bool     // first drop all fields but id, key, type and created
 }
@@ -47,7 +48,7 @@ func (c *NodeChange) SetContent(text, media string) error {
 // Target returns the id of the node that the change is about, zero where its content decides that.
 func (c *NodeChange) Target() ID { return Ref{Key: c.Key, ID: c.ID}.Target() }
 
-var nodeUnset = []string{"summary", "context", "content", "validFrom", "validTo", "sources"}
+var nodeUnset = []string{"summary", "context", "content", "validFrom", "validTo", "sources", "cues"}
 
 func (c *NodeChange) check() error {
 	var m meter
@@ -65,6 +66,7 @@ func (c *NodeChange) check() error {
 		CheckTime("created", c.Created.Time),
 		checkSpan(c.ValidFrom, c.ValidTo),
 		checkSources(c.Sources),
+		checkCues(c.Cues),
 		checkUnset(c.Unset, nodeUnset),
 	)
 	return err
@@ -181,6 +183,12 @@ func (c *NodeChange) set(n *Node) {
 			n.Content = nil
 		}
 	}
+	if c.Cues != nil {
+		n.Cues = c.Cues
+	}
+	if len(n.Cues) == 0 {
+		n.Cues = nil
+	}
 	setShared(c.Props, &n.Props, c.Sources, &n.Sources)
 	setTime(c.ValidFrom, &n.ValidFrom)
 	setTime(c.ValidTo, &n.ValidTo)
@@ -192,6 +200,8 @@ func (c *NodeChange) set(n *Node) {
 			n.Context = ""
 		case "content":
 			n.Content = nil
+		case "cues":
+			n.Cues = nil
 		default:
 			unsetShared(name, &n.Props, &n.Sources, &n.ValidFrom, &n.ValidTo)
 		}

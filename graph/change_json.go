@@ -162,6 +162,8 @@ func nodeChangeOf(v ipld.Value) (*NodeChange, error) {
 			c.Context, err = optText(v)
 		case "content":
 			err = c.contentOf(v)
+		case "cues":
+			c.Cues, err = textList(v)
 		default:
 			shared := sharedMembers{
 				&c.Props, &c.Created, &c.ValidFrom, &c.ValidTo, &c.Sources, &c.Unset, &c.Replace,

@@ -1,10 +1,12 @@
 package graph
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -174,9 +176,9 @@ var refusedLines = []struct{ line, want string }{
 	{`{"node":{"sources":[` + strings.Repeat(`"x",`, 64) + `"x"]}}`,
 		`node.sources: 65 references, limit 64`},
 	{`{"node":{"unset":["weight"]}}`, `node.unset: "weight" is none of ` +
-		`summary, context, content, validFrom, validTo, sources, props.NAME`},
+		`summary, context, content, validFrom, validTo, sources, cues, props.NAME`},
 	{`{"node":{"unset":["props."]}}`, `node.unset: "props." is none of ` +
-		`summary, context, content, validFrom, validTo, sources, props.NAME`},
+		`summary, context, content, validFrom, validTo, sources, cues, props.NAME`},
 	{`{"node":{"replace":1}}`, `node.replace: want a boolean, got a number`},
 	{`{"edge":{"src":"a","dst":"b"}}`, `edge.type: missing`},
 	{`{"edge":{"type":"t","dst":"b"}}`, `edge.src: missing`},
@@ -402,5 +404,41 @@ func TestValidateChange(t *testing.T) {
 	}
 	if err := good[0].At(io.EOF); err.Error() != "EOF" || !errors.Is(err, io.EOF) {
 		t.Errorf("error without a position is %v", err)
+	}
+}
+
+// TestCues: cues are lines of text, few, short and each once; a node without any is written as before.
+func TestCues(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"node":{"key":"a","cues":["x","x"]}}`:                               `cues: "x" is there twice`,
+		`{"node":{"key":"a","cues":[""]}}`:                                    `cues: `,
+		`{"node":{"key":"a","cues":["a\nb"]}}`:                                `cues: must not contain control characters`,
+		`{"node":{"key":"a","cues":["` + strings.Repeat("x", 257) + `"]}}`:    `cues: `,
+		`{"node":{"key":"a","cues":[` + strings.Repeat(`"x",`, 12) + `"y"]}}`: `cues: 13 of them, limit 12`,
+	} {
+		c, err := ParseChange([]byte(line))
+		if err == nil {
+			_, err = c.Node.Apply(&Node{ID: NodeID("a"), Key: "a", Type: "t"}, 1)
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60s: %v, want %s", line, err, want)
+		}
+	}
+	c, err := ParseChange([]byte(`{"node":{"key":"a","type":"t","cues":["b c","a"]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := c.Node.Make(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := DecodeNode(n.Encode())
+	if err != nil || !slices.Equal(back.Cues, []string{"b c", "a"}) {
+		t.Errorf("read back: %v %v", back, err)
+	}
+	none := NodeChange{Key: "a", Unset: []string{"cues"}}
+	without, changed, err := none.Apply(n, 1)
+	if err != nil || !changed || without.Cues != nil || bytes.Contains(without.Encode(), []byte("cues")) {
+		t.Errorf("taken off: %v %v %v", without, changed, err)
 	}
 }

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -74,6 +75,22 @@ func checkSources(sources []string) error {
 	for _, s := range sources {
 		if err := CheckText("sources", s, 1, MaxSource); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// checkCues checks the cues of a node: lines of text, no two of them equal.
+func checkCues(cues []string) error {
+	if len(cues) > MaxCues {
+		return Fieldf("cues", "%d of them, limit %d", len(cues), MaxCues)
+	}
+	for i, s := range cues {
+		if err := CheckLine("cues", s, 1, MaxCue); err != nil {
+			return err
+		}
+		if slices.Contains(cues[:i], s) {
+			return Fieldf("cues", "%s is there twice", quote(s))
 		}
 	}
 	return nil

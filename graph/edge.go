@@ -92,7 +92,7 @@ func (e *Edge) Encode() []byte {
 	writeProps(w, e.Props)
 	w.Int("weight", int64(e.Weight))
 	w.Int("created", int64(e.Created))
-	writeSources(w, e.Sources)
+	writeTexts(w, "sources", e.Sources)
 	writeOptTime(w, "validTo", e.ValidTo)
 	writeOptTime(w, "validFrom", e.ValidFrom)
 	return w.Finish()
@@ -140,7 +140,7 @@ func (dec *edgeDecoder) field(key string, d *ipld.Decoder) (known bool, err erro
 		dec.seen |= 2
 		e.Created, err = decodeTime(d)
 	case "sources":
-		e.Sources, err = decodeSources(d)
+		e.Sources, err = decodeTexts(d, MaxSources)
 	case "validTo":
 		e.ValidTo, err = decodeOptTime(d)
 	case "validFrom":

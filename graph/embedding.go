@@ -80,7 +80,7 @@ func TextHash(n *Node, content string) [sha256.Size]byte {
 const embedJoint = "\n"
 
 func embedParts(n *Node, content string) []string {
-	parts := []string{n.Context, n.Summary, content}
+	parts := append([]string{n.Context, n.Summary, content}, n.Cues...)
 	return slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 }
 

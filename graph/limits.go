@@ -30,6 +30,10 @@ const (
 	MaxSources = 64
 	// MaxSource is the longest source.
 	MaxSource = 1024
+	// MaxCues is the largest number of cues.
+	MaxCues = 12
+	// MaxCue is the longest cue.
+	MaxCue = 256
 	// MaxReason is the longest reason of a mark.
 	MaxReason = 4096
 	// MaxActor is the longest name of an actor or author.

@@ -15,6 +15,7 @@ type Node struct {
 	Type      string       // 1 to MaxType bytes
 	Summary   string       // "" for none
 	Context   string       // one sentence that places the node, "" for none
+	Cues      []string     // words under which somebody may look for it, nil for none
 	Props     []ipld.Entry // in canonical order
 	Content   *Content     // nil for none
 	Created   Time
@@ -26,7 +27,7 @@ type Node struct {
 }
 
 var nodeFields = []string{
-	"v", "id", "key", "kind", "type", "props", "content", "context", "created", "sources",
+	"v", "id", "key", "cues", "kind", "type", "props", "content", "context", "created", "sources",
 	"summary", "updated", "validTo", "validFrom",
 }
 
@@ -40,6 +41,7 @@ func (n *Node) Validate() error {
 		checkName("type", n.Type, MaxType),
 		CheckText("summary", n.Summary, 0, MaxText),
 		CheckText("context", n.Context, 0, MaxText),
+		checkCues(n.Cues),
 		CheckTime("created", n.Created),
 		CheckTime("updated", n.Updated.Time),
 		checkSpan(n.ValidFrom, n.ValidTo),
@@ -60,6 +62,7 @@ func (n *Node) Validate() error {
 	}
 	m.text(n.Key, n.Type, n.Summary, n.Context)
 	m.text(n.Sources...)
+	m.text(n.Cues...)
 	return m.fits(n.Encode)
 }
 
@@ -94,6 +97,7 @@ func (n *Node) append(identity bool) []byte {
 		w.Bytes("id", n.ID[:])
 	}
 	w.OptString("key", n.Key)
+	writeTexts(w, "cues", n.Cues)
 	w.Kind(KindNode)
 	w.String("type", n.Type)
 	writeProps(w, n.Props)
@@ -104,7 +108,7 @@ func (n *Node) append(identity bool) []byte {
 	if identity {
 		w.Int("created", int64(n.Created))
 	}
-	writeSources(w, n.Sources)
+	writeTexts(w, "sources", n.Sources)
 	w.OptString("summary", n.Summary)
 	if identity {
 		writeOptTime(w, "updated", n.Updated)
@@ -141,6 +145,8 @@ func (dec *nodeDecoder) field(key string, d *ipld.Decoder) (known bool, err erro
 		n.ID, err = decodeID(d)
 	case "key":
 		n.Key, err = decodeText(d)
+	case "cues":
+		n.Cues, err = decodeTexts(d, MaxCues)
 	case "type":
 		n.Type, err = d.String()
 	case "props":
@@ -154,7 +160,7 @@ func (dec *nodeDecoder) field(key string, d *ipld.Decoder) (known bool, err erro
 		dec.seen |= 2
 		n.Created, err = decodeTime(d)
 	case "sources":
-		n.Sources, err = decodeSources(d)
+		n.Sources, err = decodeTexts(d, MaxSources)
 	case "summary":
 		n.Summary, err = decodeText(d)
 	case "updated":

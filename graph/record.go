@@ -180,21 +180,22 @@ func decodeEntries(d *ipld.Decoder) (entries []ipld.Entry, err error) {
 	return entries, err
 }
 
-func decodeSources(d *ipld.Decoder) ([]string, error) {
+// decodeTexts reads a list of texts, of which a record has one at least.
+func decodeTexts(d *ipld.Decoder, most int) ([]string, error) {
 	n, err := d.List()
 	if err != nil {
 		return nil, err
 	}
-	if n == 0 || n > MaxSources {
-		return nil, d.Errorf("%d sources, want 1 to %d", n, MaxSources)
+	if n == 0 || n > most {
+		return nil, d.Errorf("%d texts, want 1 to %d", n, most)
 	}
-	sources := make([]string, n)
-	for i := range sources {
-		if sources[i], err = d.String(); err != nil {
+	list := make([]string, n)
+	for i := range list {
+		if list[i], err = d.String(); err != nil {
 			return nil, err
 		}
 	}
-	return sources, nil
+	return list, nil
 }
 
 func appendEntries(b []byte, entries []ipld.Entry) []byte {
@@ -217,9 +218,10 @@ func writeProps(w *ipld.RecordWriter, entries []ipld.Entry) {
 	w.Append("props", func(b []byte) []byte { return appendEntries(b, entries) })
 }
 
-func writeSources(w *ipld.RecordWriter, sources []string) {
-	if len(sources) > 0 {
-		w.Append("sources", func(b []byte) []byte { return appendStrings(b, sources) })
+// writeTexts writes a list of texts, which is left out where there is none.
+func writeTexts(w *ipld.RecordWriter, field string, list []string) {
+	if len(list) > 0 {
+		w.Append(field, func(b []byte) []byte { return appendStrings(b, list) })
 	}
 }
 

@@ -27,6 +27,7 @@ func Change(c *graph.Change) []Place {
 		p.optional("node.context", n.Context)
 		p.entries("node.props", n.Props)
 		p.texts("node.sources", n.Sources)
+		p.texts("node.cues", n.Cues)
 		p.content(n.Content, n.Chunks)
 	case c.Edge != nil:
 		e := c.Edge
@@ -45,7 +46,7 @@ func Change(c *graph.Change) []Place {
 func Node(n *graph.Node) []Place {
 	return Change(&graph.Change{Node: &graph.NodeChange{
 		Key: n.Key, Type: n.Type, Summary: &n.Summary, Context: &n.Context, Props: n.Props,
-		Sources: n.Sources, Content: n.Content,
+		Sources: n.Sources, Cues: n.Cues, Content: n.Content,
 	}})
 }
 

@@ -17,7 +17,7 @@
 //
 // Both are canonical DAG-CBOR records. Counts are integers within 2^53 - 1.
 //
-//	manifest   v         1
+//	manifest   v         2
 //	           nodes     N, the number of nodes
 //	           totals    list of T, terms in all nodes, for each text field
 //	           filled    list of D, nodes with a term, for each text field
@@ -25,7 +25,7 @@
 //	           language  its language
 //	           segments  list of [link, documents, kills], the oldest first
 //	           merging   [first, number] of segments that are to be merged, left out where none are
-//	segment    v         1
+//	segment    v         2
 //	           docs      number of documents
 //	           kills     number of kills
 //	           totals    list of T: of the documents, less of those it kills
@@ -84,7 +84,7 @@
 //	                   the postings | mask of fields | for each field of the mask, the largest
 //	                   number of occurrences and the smallest length | postings
 //	posting            distance of the document from the one before, less one (from -1 for the
-//	                   first) | mask of fields, bit 5 set where each number is 1 | else the number
+//	                   first) | mask of fields, bit 6 set where each number is 1 | else the number
 //	                   of occurrences for each field of the mask
 //
 // The postings of a term are blocks of 128, fewer in the last, one after the other; where a part

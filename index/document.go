@@ -39,6 +39,9 @@ func (d *Document) eachText(fn func(field int, s string)) {
 		}
 	}
 	fn(FieldType, n.Type)
+	for _, cue := range n.Cues {
+		fn(FieldCues, cue)
+	}
 }
 
 func (d *Document) meta() docMeta {
@@ -53,6 +56,7 @@ func (d *Document) meta() docMeta {
 func (d *Document) same(e *Document) bool {
 	return d.meta() == e.meta() && d.Content == e.Content &&
 		d.Node.Summary == e.Node.Summary && d.Node.Context == e.Node.Context &&
+		slices.Equal(d.Node.Cues, e.Node.Cues) &&
 		slices.EqualFunc(d.Node.Props, e.Node.Props, func(a, b ipld.Entry) bool {
 			return a.Key == b.Key && a.Value.Equal(b.Value)
 		})

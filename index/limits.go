@@ -17,6 +17,7 @@ const (
 	FieldContent
 	FieldProps
 	FieldType
+	FieldCues
 	// Fields is the number of text fields.
 	Fields
 )

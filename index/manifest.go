@@ -31,7 +31,7 @@ type Manifest struct {
 
 func (m *Manifest) encode() []byte {
 	w := ipld.NewRecord(nil, nil)
-	w.Version(formatVersion)
+	w.Version(Format)
 	w.Kind(kindManifest)
 	w.Int("nodes", m.Stats.Nodes)
 	w.Append("filled", (*sums)(&m.Stats.Filled).append)
@@ -54,7 +54,7 @@ const manifestFields = 6
 func decodeManifest(block []byte) (*Manifest, error) {
 	m := new(Manifest)
 	seen := 0
-	_, err := ipld.DecodeRecord(block, kindManifest, formatVersion,
+	_, err := ipld.DecodeRecord(block, kindManifest, Format,
 		func(key string, d *ipld.Decoder) (bool, error) {
 			known, err := m.field(key, d)
 			if known && key != "merging" {

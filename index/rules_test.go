@@ -35,8 +35,8 @@ func TestGolden(t *testing.T) {
 	delete(next, graph.NodeID("edge 1"))
 	changed := update(t, blocks, m, docs, next)
 	const (
-		want     = "bafyreiadfvrlb765qtp3vlkjqevgqbzi6kyzjd2buaqnstpkerv2gynoha"
-		wantNext = "bafyreiaerm54bwuy2bg6c4f2p3r2e2ze7iqtnk3sadcx73teq7fiics2de"
+		want     = "bafyreidzbyj2axhwy6vmbvk6xfscnrqnp6pq7ueyxz64rmvampmuvz5iva"
+		wantNext = "bafyreihse42mudxons36ikmv7ipownthmqmdrao4prvq4faz2x3ix53e4e"
 	)
 	if got := m.String(); got != want {
 		t.Errorf("manifest %s, want %s", got, want)

@@ -124,7 +124,7 @@ func decodeSection(d *ipld.Decoder) (s section, err error) {
 // encodeDir returns a directory block.
 func encodeDir(refs []partRef) []byte {
 	w := ipld.NewRecord(nil, nil)
-	w.Version(formatVersion)
+	w.Version(Format)
 	w.Kind(kindParts)
 	w.Append("parts", func(b []byte) []byte {
 		return appendRefs(ipld.AppendList(b, 2*len(refs)), refs)
@@ -133,7 +133,7 @@ func encodeDir(refs []partRef) []byte {
 }
 
 func decodeDir(block []byte) (refs []partRef, err error) {
-	_, err = ipld.DecodeRecord(block, kindParts, formatVersion,
+	_, err = ipld.DecodeRecord(block, kindParts, Format,
 		func(key string, d *ipld.Decoder) (bool, error) {
 			if key != "parts" {
 				return false, nil

@@ -6,8 +6,8 @@ import (
 
 const (
 	kindSegment = "segment"
-	// formatVersion is the version of every record of this package.
-	formatVersion = 1
+	// Format is the version of every record of this package.
+	Format = 2
 )
 
 // sums are signed per-field statistics: of a segment's documents less those of the documents it
@@ -27,7 +27,7 @@ type segment struct {
 func (s *segment) encode() []byte {
 	w := ipld.NewRecord(nil, nil)
 	field := func(n int) { w.Append(sectionNames[n], s.sec[n].append) }
-	w.Version(formatVersion)
+	w.Version(Format)
 	field(secIDs)
 	field(secDead)
 	w.Int("docs", int64(s.docs))
@@ -83,7 +83,7 @@ const segmentFields = sections + 4
 func decodeSegment(cid ipld.CID, block []byte) (*segment, error) {
 	s := &segment{cid: cid}
 	seen := 0
-	_, err := ipld.DecodeRecord(block, kindSegment, formatVersion,
+	_, err := ipld.DecodeRecord(block, kindSegment, Format,
 		func(key string, d *ipld.Decoder) (bool, error) {
 			known, err := s.field(key, d)
 			if known {

@@ -198,9 +198,9 @@ func TestVerifyNames(t *testing.T) {
 			[]string{"node %s: postings differ from its text"}},
 		"length": {func(n *graph.Node) { n.Summary = "alpha" },
 			[]string{
-				"node %s: fields have [2 0 0 0 1] terms, should have [1 0 0 0 1]",
+				"node %s: fields have [2 0 0 0 1 0] terms, should have [1 0 0 0 1 0]",
 				"node %s: postings differ from its text",
-				"statistics are {2 [3 1 0 0 2] [2 1 0 0 2]}, should be {2 [2 1 0 0 2] [2 1 0 0 2]}",
+				"statistics are {2 [3 1 0 0 2 0] [2 1 0 0 2 0]}, should be {2 [2 1 0 0 2 0] [2 1 0 0 2 0]}",
 			}},
 		"property": {func(n *graph.Node) {
 			n.Props = []ipld.Entry{{Key: "a", Value: ipld.IntValue(1)}}

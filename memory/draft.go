@@ -30,6 +30,7 @@ type Draft struct {
 	Importance int
 	Tags       []string // in bytewise order, no two the same
 	Entities   []string // likewise, as the caller names them
+	Cues       []string // likewise: words under which somebody may look for it
 	Sources    []string // where it comes from, as in a node
 	About      graph.Ref
 	literal    bool   // About is that very key, whatever else is called so
@@ -52,6 +53,7 @@ func (d *Draft) secrets() []guard.Place {
 		texts []string
 	}{
 		{"tags", d.Tags}, {"entities", d.Entities}, {"sources", d.Sources},
+		{"cues", d.Cues},
 		{"about", []string{d.About.Key}}, {"property", []string{d.Property}}, {"type", []string{d.Type}},
 	} {
 		for _, s := range list.texts {

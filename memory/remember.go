@@ -47,6 +47,7 @@ type RememberRequest struct {
 	Type       string // 1 to graph.MaxType bytes; "" for Fact
 	Importance int    // MinImportance to MaxImportance; 0 for DefaultImportance
 	Tags       []string
+	Cues       []string // words under which somebody may look for it, and which it does not have
 	Entities   []string
 	Sources    []string // where it comes from: file:, url:, conversation:, manual: or any other text
 	// About is the subject, by its key or its full id, or by its name where that is the key or title
@@ -300,6 +301,9 @@ func (r *RememberRequest) draft(by repo.Stamp) (*Draft, error) {
 		return nil, err
 	}
 	if d.Entities, err = nameList("entities", r.Entities, MaxEntities, MaxEntity); err != nil {
+		return nil, err
+	}
+	if d.Cues, err = nameList("cues", r.Cues, graph.MaxCues, graph.MaxCue); err != nil {
 		return nil, err
 	}
 	if r.About != "" {

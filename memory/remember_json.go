@@ -6,7 +6,7 @@ import (
 )
 
 // ParseRememberJSON reads a request from a JSON object. Members are text (required), type,
-// importance, tags, entities, source (a string or a list of them), about, property, expires,
+// importance, tags, entities, cues, source (a string or a list of them), about, property, expires,
 // validFrom, validTo (RFC 3339 or YYYY-MM-DD), supersedes (a string or a list of them), noDiff, and
 // vector: {"model": NAME, "values": [numbers]}. Every other member is refused, as is a value of
 // another kind, by a *RequestError that names it. What is not given is taken from base.
@@ -43,6 +43,8 @@ func (r *RememberRequest) member(name string, v ipld.Value) (err error) {
 		r.Importance = int(v.Int())
 	case "tags":
 		r.Tags, err = jsonTexts(name, v, false)
+	case "cues":
+		r.Cues, err = jsonTexts(name, v, false)
 	case "entities":
 		r.Entities, err = jsonTexts(name, v, false)
 	case "source":
@@ -63,7 +65,7 @@ func (r *RememberRequest) member(name string, v ipld.Value) (err error) {
 	case "vector":
 		r.Vector, err = jsonVector(v)
 	default:
-		return badRequest(name, "no such member: there are text, type, importance, tags, entities, "+
+		return badRequest(name, "no such member: there are text, type, importance, tags, entities, cues, "+
 			"source, about, property, expires, validFrom, validTo, supersedes, noDiff and vector")
 	}
 	return err

@@ -22,6 +22,7 @@ type known struct {
 	typ, text      string
 	importance     int
 	tags, entities []string
+	cues           []string
 	sources        []string
 	expires        graph.OptTime
 	from, to       graph.OptTime
@@ -85,8 +86,8 @@ func (p *planner) look(id graph.ID) (*known, error) {
 	}
 	k := &known{
 		id: id, typ: n.Type, text: n.Summary, importance: StatedImportance(n),
-		tags: texts(n.Props, PropTags), entities: texts(n.Props, PropEntities), sources: n.Sources, from: n.ValidFrom, to: n.ValidTo,
-		count: -1,
+		tags: texts(n.Props, PropTags), entities: texts(n.Props, PropEntities), sources: n.Sources,
+		cues: n.Cues, from: n.ValidFrom, to: n.ValidTo, count: -1,
 	}
 	if v, ok := ipld.FindEntry(n.Props, PropImportance); ok && v.Kind() != ipld.Int {
 		k.foreign = append(k.foreign, PropImportance)

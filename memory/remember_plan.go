@@ -182,7 +182,7 @@ func suggestion(c compare.Comparison, opposes, alone bool) Suggestion {
 func (p *planner) add(d *Draft, near []Near, out *Remembered) error {
 	k := &known{
 		id: d.ID, typ: d.Type, text: d.Text, importance: d.Importance, tags: d.Tags,
-		entities: d.Entities, sources: d.Sources, expires: d.Expires, from: d.ValidFrom,
+		entities: d.Entities, cues: d.Cues, sources: d.Sources, expires: d.Expires, from: d.ValidFrom,
 		to: d.ValidTo, draft: d,
 	}
 	p.known[k.id] = k
@@ -280,6 +280,7 @@ func (p *planner) again(d *Draft, k *known, out *Remembered) error {
 	}
 	grow(PropTags, &k.tags, d.Tags, MaxTags)
 	grow(PropEntities, &k.entities, d.Entities, MaxEntities)
+	grow(fieldCues, &k.cues, d.Cues, graph.MaxCues)
 	if d.Importance > k.importance && !slices.Contains(k.foreign, PropImportance) {
 		k.importance = d.Importance
 		add(PropImportance)
@@ -505,6 +506,9 @@ func (p *planner) changes() ([]graph.Change, error) {
 	return append(out, p.marks.changes...), nil
 }
 
+// fieldCues is the field of a node that cues are in.
+const fieldCues = "cues"
+
 // change returns what makes a memory's node, or adds to one.
 func (k *known) change() *graph.NodeChange {
 	c := &graph.NodeChange{ID: k.id}
@@ -528,6 +532,9 @@ func (k *known) change() *graph.NodeChange {
 	}
 	if k.expires.Given && says(PropExpires) {
 		prop(PropExpires, ipld.StringValue(k.expires.Time.Std().Format("2006-01-02T15:04:05Z")))
+	}
+	if len(k.cues) > 0 && says(fieldCues) {
+		c.Cues = k.cues
 	}
 	ipld.SortEntries(c.Props)
 	return c

@@ -102,7 +102,7 @@ type IndexedField struct {
 }
 
 // indexFields are the text fields in the order of their numbers.
-var indexFields = []string{"summary", "context", "content", "props", "type"}
+var indexFields = []string{"summary", "context", "content", "props", "type", "cues"}
 
 // IndexOf returns the form of an index.
 func IndexOf(s repo.IndexStats) *Index {

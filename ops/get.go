@@ -163,7 +163,7 @@ const propPrefix = "props."
 // fieldNames are the members of a whole node that a field may name.
 func fieldNames() []string {
 	return []string{
-		"id", "key", "type", "summary", "context", "props", "content", "media", "created",
+		"id", "key", "type", "summary", "context", "props", "cues", "content", "media", "created",
 		"updated", "validFrom", "validTo", "sources", "mark", "cid", "commit",
 	}
 }

@@ -20,6 +20,7 @@ type NodeHead struct {
 	Summary Text     `json:"summary"`
 	Context Text     `json:"context"`
 	Props   Props    `json:"props"`
+	Cues    []string `json:"cues,omitempty"`
 }
 
 // NodeTail is described at NodeHead.
@@ -59,7 +60,7 @@ type Node struct {
 // NodeOf returns the form of a node, which has a mark, nil for none.
 func NodeOf(n *graph.Node, id ipld.CID, m *graph.Mark) Node {
 	return Node{
-		NodeHead{n.ID, Text(n.Key), n.Type, Text(n.Summary), Text(n.Context), n.Props},
+		NodeHead{n.ID, Text(n.Key), n.Type, Text(n.Summary), Text(n.Context), n.Props, n.Cues},
 		NodeTail{n.Created, n.Updated, n.ValidFrom, n.ValidTo, n.Sources, MarkOf(m), id},
 	}
 }

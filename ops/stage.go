@@ -196,6 +196,9 @@ var textFields = []string{
 	"type", "summary", "context", "content", "created", "validFrom", "validTo",
 }
 
+// listFields are those that are lists of texts.
+var listFields = []string{"sources", "cues"}
+
 // Check refuses what makes no sense.
 func (q *SetRequest) Check() error {
 	_, err := q.members()
@@ -260,7 +263,7 @@ func (q *SetRequest) members() ([]ipld.Entry, error) {
 			props = append(props, propMember(prop, value))
 		case slices.Contains(textFields, name):
 			members = append(members, textMember(name, value))
-		case name == "sources":
+		case slices.Contains(listFields, name):
 			members = append(members, propMember(name, value))
 		case name == "key" || name == "id":
 			return nil, Usagef("%s never changes; for a property give %s%s=…", name, propPrefix, name)
@@ -291,7 +294,7 @@ func (q *SetRequest) members() ([]ipld.Entry, error) {
 func unsetMember(fields []string) ipld.Entry {
 	var names []ipld.Value
 	for _, name := range fields {
-		isField := slices.Contains(textFields, name) || name == "sources"
+		isField := slices.Contains(textFields, name) || slices.Contains(listFields, name)
 		if !isField && !strings.HasPrefix(name, propPrefix) {
 			name = propPrefix + name
 		}

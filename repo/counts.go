@@ -68,7 +68,7 @@ func (s *Snapshot) Kinds(ctx context.Context, progress func(done int)) (*KindCou
 
 // nodeTypes counts the nodes of each type.
 func (s *Snapshot) nodeTypes(ctx context.Context, types map[string]int, count func()) error {
-	_, err := s.repo.store.Derived().Cell(ctx, s.state.root)
+	_, err := s.repo.store.Derived().Cell(ctx, textsKey(s.state.root))
 	if errors.Is(err, store.ErrNotFound) || !s.id.Defined() { // to count is no reason to make an index
 		return s.nodeTypesRead(ctx, types, count)
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
 )
 
@@ -249,4 +251,64 @@ func TestCollectionsWaitInTurn(t *testing.T) {
 	if _, err := r.GC(t.Context(), GCOptions{}); err != nil {
 		t.Errorf("after it: %v", err)
 	}
+}
+
+// busyStore is a store beside which somebody begins to use another commit whenever it is asked for one.
+type busyStore struct {
+	store.Store
+	facts busyFacts
+}
+
+func (s *busyStore) Facts() store.Blocks { return &s.facts }
+
+type busyFacts struct {
+	store.Blocks
+	store.Deleter
+	asked func() error
+}
+
+func (f *busyFacts) Has(ctx context.Context, c ipld.CID) (bool, error) {
+	if f.asked != nil {
+		if err := f.asked(); err != nil {
+			return false, err
+		}
+	}
+	return f.Blocks.Has(ctx, c)
+}
+
+// TestCollectionsBesideReaders: a collection ends however often others begin to read other commits.
+func TestCollectionsBesideReaders(t *testing.T) {
+	kept := mem.New()
+	s := &busyStore{kept, busyFacts{Blocks: kept.Facts(), Deleter: kept.Facts().(store.Deleter)}}
+	r, err := New(t.Context(), s, decideBy, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var commits []ipld.CID
+	for i := range 40 {
+		key := fmt.Sprint(i)
+		res, err := r.Decide(t.Context(), DecideOptions{CommitOptions: CommitOptions{Stamp: decideBy}},
+			addNode(t.Context(), key))
+		if err != nil {
+			t.Fatal(err)
+		}
+		commits = append(commits, res.Commit)
+	}
+	read := 0
+	s.facts.asked = func() error {
+		if read == len(commits) {
+			return errors.New("it looks again and again")
+		}
+		if r.keep.mu.TryLock() { // else others wait
+			r.keep.mu.Unlock()
+			r.keep.lease(commits[read])
+			read++
+		}
+		return nil
+	}
+	r.keep.lease(ipld.Sum(ipld.DagCBOR, []byte("of a commit that is not there")))
+	if _, err := r.GC(t.Context(), GCOptions{Stamp: decideBy}); err != nil {
+		t.Error(err)
+	}
+	s.facts.asked = nil
 }

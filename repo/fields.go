@@ -15,7 +15,7 @@ var hiddenFields = []string{"v", "id", "kind"}
 // fieldOrder is the order in which fields are shown; others follow in canonical order.
 var fieldOrder = []string{
 	"key", "type", "src", "dst", "weight", "summary", "context", "content",
-	"created", "updated", "validFrom", "validTo", "sources",
+	"cues", "created", "updated", "validFrom", "validTo", "sources",
 }
 
 // fieldDiffs compares two encoded records of one kind field by field and property by property;

@@ -81,19 +81,19 @@ func TestFullFsckFindsOldIndexes(t *testing.T) {
 	derived := st.Derived()
 	for _, back := range []int{3, 9, 20, 30} {
 		of, before := graphs(fmt.Sprintf("main~%d", back)), graphs(fmt.Sprintf("main~%d", back+1))
-		kept, err := derived.Cell(t.Context(), of)
+		kept, err := derived.Cell(t.Context(), repo.TextsKey(of))
 		if err != nil {
 			t.Fatal(err)
 		}
-		wrong, err := derived.Cell(t.Context(), before)
+		wrong, err := derived.Cell(t.Context(), repo.TextsKey(before))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := derived.SetCell(t.Context(), of, wrong); err != nil {
+		if err := derived.SetCell(t.Context(), repo.TextsKey(of), wrong); err != nil {
 			t.Fatal(err)
 		}
 		check(true)
-		if err := derived.SetCell(t.Context(), of, kept); err != nil {
+		if err := derived.SetCell(t.Context(), repo.TextsKey(of), kept); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -439,7 +439,7 @@ func (f *fsck) wholeTrees(c ipld.CID, s *state) {
 
 // index checks that the index of a graph is what its nodes make it.
 func (f *fsck) index(s *Snapshot) {
-	f.indexed(s, s.state.root, func(manifest ipld.CID) (wrong []string, unread, err error) {
+	f.indexed(s, textsKey(s.state.root), func(manifest ipld.CID) (wrong []string, unread, err error) {
 		found, err := index.Verify(f.ctx, f.repo.store.Derived(), manifest,
 			noting(s.state.documents(f.ctx), &unread))
 		for _, m := range found {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/mnem-project/mnem/commit"
@@ -80,6 +81,7 @@ func (r *Repo) GC(ctx context.Context, opt GCOptions) (*GCResult, error) {
 	if !opt.DryRun && (!ok || !okCells) {
 		return nil, fmt.Errorf("gc: %w", ErrUnsupported)
 	}
+	asked := r.collected.begun.Load()
 	if !opt.NoWait {
 		if err := r.collecting.take(ctx); err != nil {
 			return nil, fmt.Errorf("gc: %w", err)
@@ -88,6 +90,10 @@ func (r *Repo) GC(ctx context.Context, opt GCOptions) (*GCResult, error) {
 		return g.res, nil
 	}
 	defer r.collecting.give()
+	if last := &r.collected; last.res != nil && last.number > asked && last.like(opt) {
+		return last.res, nil
+	}
+	number := r.collected.begun.Add(1)
 	err := g.run()
 	if err == nil {
 		err = g.reclaim()
@@ -98,7 +104,25 @@ func (r *Repo) GC(ctx context.Context, opt GCOptions) (*GCResult, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gc: %w", err)
 	}
+	if !opt.DryRun {
+		last := &r.collected
+		last.number, last.keepOps, last.grace, last.res = number, opt.KeepOps, opt.Grace, g.res
+	}
 	return g.res, nil
+}
+
+// collected is the last collection that ended well. Of several that wait for one under way, the first
+// does what the others are for.
+type collected struct {
+	begun   atomic.Int64 // how many began so far
+	number  int64        // of the last one; what follows is read and written by whoever collects
+	keepOps int
+	grace   time.Duration
+	res     *GCResult
+}
+
+func (c *collected) like(opt GCOptions) bool {
+	return !opt.DryRun && opt.KeepOps == c.keepOps && opt.Grace == c.grace
 }
 
 // reclaimShare is how much must have been removed for the store to be rewritten: a part of what
@@ -134,8 +158,9 @@ type collector struct {
 	derived derivedDeleter
 
 	marks *marker
-	gen   int    // of the leases marked last
 	live  cidSet // derived blocks of indexes that stay
+	// cells are those of indexes that stay, and the block that each named when it was walked.
+	cells map[ipld.CID]ipld.CID
 	// keptBytes is the size of the blocks that stay.
 	keptBytes int64
 
@@ -196,9 +221,7 @@ func (g *collector) mark() error {
 	if err := g.marks.operations(head.Operation, g.res.Horizon); err != nil {
 		return err
 	}
-	leased, gen := g.repo.keep.leased()
-	g.gen = gen
-	for _, c := range leased {
+	for _, c := range g.repo.keep.leased() {
 		if err := g.marks.lease(c); err != nil {
 			return err
 		}
@@ -276,23 +299,18 @@ func (g *collector) remove(slice []ipld.CID) error {
 		return err
 	}
 	defer g.repo.writer.Unlock()
-	for {
-		if err := g.mark(); err != nil {
-			return err
-		}
+	if err := g.mark(); err != nil { // most of it, while others go on
+		return err
+	}
+	return g.repo.keep.remove(g.marks.lease, func() error {
 		var gone []ipld.CID
 		for _, c := range slice {
 			if !g.marks.has(c) {
 				gone = append(gone, c)
 			}
 		}
-		done, err := g.repo.keep.remove(g.gen, func() error {
-			return g.facts.Delete(g.ctx, gone...)
-		})
-		if done || err != nil {
-			return err
-		}
-	}
+		return g.facts.Delete(g.ctx, gone...)
+	})
 }
 
 // walker returns a function for walking an index that appends the blocks to kept which are not known to
@@ -313,6 +331,10 @@ func (g *collector) sweepDerived() error {
 	if g.derived == nil {
 		return nil
 	}
+	g.cells = make(map[ipld.CID]ipld.CID)
+	if _, err := g.walkCells(); err != nil { // most of them, while others go on
+		return err
+	}
 	if err := g.repo.writer.Lock(g.ctx); err != nil { // indexes are written with commits
 		return err
 	}
@@ -325,36 +347,12 @@ func (g *collector) sweepDerived() error {
 	if err := g.mark(); err != nil {
 		return err
 	}
-	var cells, blocks []ipld.CID
-	derived := g.repo.derived()
-	err := g.derived.Cells(g.ctx, func(graph, manifest ipld.CID) error {
-		if !g.marks.has(graph) {
-			kept, err := g.sweepDense(graph, manifest)
-			if kept == nil && err == nil {
-				kept, err = g.sweepLinks(graph, manifest)
-			}
-			if kept == nil && err == nil {
-				kept, err = g.sweepCommunities(graph, manifest)
-			}
-			for _, c := range kept {
-				g.live.Add(c)
-			}
-			if kept == nil {
-				cells = append(cells, graph)
-			}
-			return err
-		}
-		return index.Walk(g.ctx, derived, manifest, func(c ipld.CID) error {
-			if !g.live.Add(c) {
-				return index.ErrSkipLinked
-			}
-			return nil
-		})
-	})
+	cells, err := g.walkCells()
 	if err != nil {
 		return err
 	}
-	err = derived.Iterate(g.ctx, ipld.CID{}, func(b store.Block) error {
+	var blocks []ipld.CID
+	err = g.repo.derived().Iterate(g.ctx, ipld.CID{}, func(b store.Block) error {
 		if g.live.Has(b.CID) {
 			g.keep(b)
 			return nil
@@ -371,4 +369,42 @@ func (g *collector) sweepDerived() error {
 		return err
 	}
 	return g.derived.Delete(g.ctx, blocks...)
+}
+
+// walkCells makes live what the cells that stay lead to, but for those that it walked before, and
+// returns the others.
+func (g *collector) walkCells() (gone []ipld.CID, err error) {
+	err = g.derived.Cells(g.ctx, func(key, value ipld.CID) error {
+		if g.cells[key] == value {
+			return nil
+		}
+		kept, err := g.sweepCell(key, value)
+		for _, c := range kept {
+			g.live.Add(c)
+		}
+		if kept == nil {
+			gone = append(gone, key)
+		} else {
+			g.cells[key] = value
+		}
+		return err
+	})
+	return gone, err
+}
+
+// sweepCell returns the blocks of what a cell names that are not known to stay, nil where the cell is to
+// go. Damaged indexes of anything but texts go, and are made anew when they are needed.
+func (g *collector) sweepCell(key, value ipld.CID) (kept []ipld.CID, err error) {
+	if g.marks.texts.Has(key) {
+		err = index.Walk(g.ctx, g.repo.derived(), value, g.walker(&kept))
+		return kept, err
+	}
+	for _, sweep := range []func(key, value ipld.CID) ([]ipld.CID, error){
+		g.sweepDense, g.sweepLinks, g.sweepCommunities,
+	} {
+		if kept, err = sweep(key, value); kept != nil || err != nil {
+			return kept, err
+		}
+	}
+	return nil, nil
 }

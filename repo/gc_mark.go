@@ -22,6 +22,7 @@ type marker struct {
 	facts    store.Blocks
 	progress func(what string, done int)
 	marked   cidSet
+	texts    cidSet // cells of the indexes of texts of the graphs among them
 }
 
 func newMarker(ctx context.Context, r *Repo, progress func(string, int)) *marker {
@@ -81,6 +82,9 @@ func (m *marker) beyond(o *commit.Operation) error {
 
 // lease marks what a leased block leads to. One that is not there any more leads nowhere.
 func (m *marker) lease(c ipld.CID) error {
+	if m.has(c) {
+		return nil
+	}
 	has, err := m.facts.Has(m.ctx, c)
 	if err != nil || !has {
 		return err
@@ -104,6 +108,9 @@ func (m *marker) reach(root lead) error {
 		}
 		if err != nil {
 			return nil, err
+		}
+		if ipld.RecordKind(block) == graph.KindGraph {
+			m.texts.Add(textsKey(l.cid))
 		}
 		next, err := ownLeads(l, block)
 		if err != nil {

@@ -169,7 +169,7 @@ type IndexStats struct {
 
 // IndexStats describes the index of a snapshot, the zero value where none was made yet.
 func (s *Snapshot) IndexStats(ctx context.Context) (IndexStats, error) {
-	manifest, err := s.repo.store.Derived().Cell(ctx, s.state.root)
+	manifest, err := s.repo.store.Derived().Cell(ctx, textsKey(s.state.root))
 	if errors.Is(err, store.ErrNotFound) {
 		return IndexStats{}, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/links"
+	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -40,7 +41,7 @@ func (r *Repo) textsKind(draft *index.Draft) indexKind {
 			if s.nodes.Len() == 0 {
 				return ipld.CID{}
 			}
-			return s.root
+			return textsKey(s.root)
 		},
 		update: func(
 			ctx context.Context, blocks *store.Stage, manifest ipld.CID, base, next *state,
@@ -50,6 +51,13 @@ func (r *Repo) textsKind(draft *index.Draft) indexKind {
 				index.Options{Later: later})
 		},
 	}
+}
+
+// textsKey is the key of the cell that says which derived block has the index of the texts of a graph.
+// Another form of it, analyser or language has other keys: what such an index holds is made anew.
+func textsKey(graph ipld.CID) ipld.CID {
+	of := fmt.Sprintf("mnem:texts:%d:%d:%s:", index.Format, retrieve.AnalyserVersion, retrieve.Language)
+	return ipld.Sum(ipld.Raw, append([]byte(of), graph.Bytes()...))
 }
 
 // linksKind is the kind of the indexes of links.

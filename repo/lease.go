@@ -2,7 +2,9 @@ package repo
 
 import (
 	"context"
+	"maps"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,7 +20,6 @@ type keeper struct {
 
 	mu     sync.Mutex
 	leases map[ipld.CID]int // roots in use, and how often
-	gen    int              // how often a root was added
 }
 
 // stopPause is how often it is looked whether those that hold still have ended.
@@ -50,9 +51,7 @@ func (k *keeper) lease(roots ...ipld.CID) {
 		k.leases = make(map[ipld.CID]int)
 	}
 	for _, c := range roots {
-		if k.leases[c]++; k.leases[c] == 1 {
-			k.gen++
-		}
+		k.leases[c]++
 	}
 }
 
@@ -66,26 +65,24 @@ func (k *keeper) release(roots ...ipld.CID) {
 	}
 }
 
-// leased returns the roots in use, and how often one was added so far.
-func (k *keeper) leased() ([]ipld.CID, int) {
+// leased returns the roots in use.
+func (k *keeper) leased() []ipld.CID {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	out := make([]ipld.CID, 0, len(k.leases))
-	for c := range k.leases {
-		out = append(out, c)
-	}
-	return out, k.gen
+	return slices.Collect(maps.Keys(k.leases))
 }
 
-// remove calls fn, while no root can be leased, unless one was since leased returned gen. It
-// reports whether it did.
-func (k *keeper) remove(gen int, fn func() error) (done bool, err error) {
+// remove calls mark with each root in use, then fn, while no root can be leased. Who leases one waits:
+// a collection that waited for a moment without new ones could wait as long as there are readers.
+func (k *keeper) remove(mark func(root ipld.CID) error, fn func() error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.gen != gen {
-		return false, nil
+	for c := range k.leases {
+		if err := mark(c); err != nil {
+			return err
+		}
 	}
-	return true, fn()
+	return fn()
 }
 
 // Lease keeps what commits, tags, sessions and receipts reach from being collected until release

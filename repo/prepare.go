@@ -103,6 +103,9 @@ func changeSize(c *graph.Change) int {
 				size += len(*text)
 			}
 		}
+		for _, cue := range n.Cues {
+			size += len(cue)
+		}
 		if n.Content != nil {
 			size += len(n.Content.Text)
 		}

@@ -78,7 +78,7 @@ var madeOfNames = map[string]string{"Entity": "entity/", "Tag": "tag/"}
 // made of its summary, and it has nothing else.
 func isNameOnly(n *graph.Node) bool {
 	prefix, ok := madeOfNames[n.Type]
-	if !ok || n.Context != "" || n.Content != nil || len(n.Props)+len(n.Sources)+len(n.Extra) > 0 {
+	if !ok || n.Context != "" || n.Content != nil || len(n.Props)+len(n.Sources)+len(n.Cues)+len(n.Extra) > 0 {
 		return false
 	}
 	name, _ := searched(n.Summary)

@@ -266,7 +266,7 @@ func (s *purgeScan) version(c ipld.CID, n *graph.Node) error {
 			texts = append(texts, e.Value.Text())
 		}
 	}
-	for _, t := range texts {
+	for _, t := range append(texts, n.Cues...) {
 		s.needle(s.needles, t)
 		purgedWords(t, func(word string) {
 			if len(s.words) < maxWords {

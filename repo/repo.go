@@ -109,7 +109,8 @@ type Repo struct {
 	counters    retrieve.Counters
 	communities openCommunities
 
-	collecting turns  // of collections and purges, one at a time
+	collecting turns // of collections and purges, one at a time
+	collected  collected
 	keep       keeper // what a collection must leave alone
 }
 

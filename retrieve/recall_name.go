@@ -18,6 +18,6 @@ func (r *run) onlyName(c *candidate, n *graph.Node) bool {
 	prefix, ok := nameTypes[n.Type]
 	return ok && r.recalled != nil && c.recalled != nil && c.tier == tierNone &&
 		(strings.HasPrefix(n.Key, prefix) || n.Key != "" && n.Key == n.Summary) &&
-		n.Context == "" && n.Content == nil && len(n.Props) == 0 &&
+		n.Context == "" && n.Content == nil && len(n.Props)+len(n.Cues) == 0 &&
 		!slices.Contains(r.req.Types, n.Type)
 }

@@ -88,6 +88,8 @@ func (f *rememberFlags) add(c *cli, cmd *cobra.Command) {
 		"task or any other (default fact)")
 	fl.IntVar(&f.req.Importance, "importance", 0, "`N` from 1 to 5 (default 3)")
 	fl.StringArrayVar(&f.req.Tags, "tag", nil, "`TAG` (repeatable, at most 20)")
+	fl.StringArrayVar(&f.req.Cues, "cue", nil, "`WORDS` under which somebody may look for it, and which "+
+		"it does not have (repeatable, at most 12)")
 	fl.StringArrayVar(&f.req.Entities, "entity", nil, "`NAME` that it is about (repeatable, at most 50)")
 	fl.StringArrayVar(&f.req.Sources, "source", nil, "where it comes from: file:PATH, url:URL, "+
 		"conversation:ID, manual:WHO or any other `TEXT` (repeatable)")
