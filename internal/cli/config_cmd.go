@@ -23,7 +23,7 @@ const (
 type settingJSON struct {
 	Key   string  `json:"key"`
 	Value *string `json:"value"`
-	From  *string `json:"from"`
+	From  *string `json:"from" shape:"environment|repository|user|default|null"`
 }
 
 func (c *cli) configCommand() *cobra.Command {

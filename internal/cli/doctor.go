@@ -30,7 +30,7 @@ const (
 
 // findingJSON is one thing that was looked at.
 type findingJSON struct {
-	Level   string  `json:"level"`
+	Level   string  `json:"level" shape:"ok|note|warning|error"`
 	Check   string  `json:"check"`
 	Message string  `json:"message"`
 	Fix     *string `json:"fix"` // null where nothing is to be done

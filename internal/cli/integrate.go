@@ -24,7 +24,7 @@ const serverName = "mnem"
 // integrationJSON is what was, or would be, done to a client's file.
 type integrationJSON struct {
 	Client  string        `json:"client"`
-	Level   clients.Level `json:"level"`
+	Level   clients.Level `json:"level" shape:"user|project"`
 	Path    string        `json:"path"`
 	Changed bool          `json:"changed"`
 	DryRun  bool          `json:"dry_run"`
@@ -34,13 +34,16 @@ type integrationJSON struct {
 
 // clientJSON is a client's file and what it has.
 type clientJSON struct {
-	Client string        `json:"client"`
-	Title  string        `json:"title"`
-	Level  clients.Level `json:"level"`
-	Path   string        `json:"path"`
-	// State is integrated, absent, or damaged.
-	State   string   `json:"state"`
-	Command []string `json:"command"` // that starts the server, empty where there is none
+	Client  string        `json:"client"`
+	Title   string        `json:"title"`
+	Level   clients.Level `json:"level" shape:"user|project"`
+	Path    string        `json:"path"`
+	State   string        `json:"state" shape:"integrated|absent|damaged"`
+	Command []string      `json:"command"` // that starts the server, empty where there is none
+}
+
+type clientsJSON struct {
+	Clients []clientJSON `json:"clients"`
 }
 
 const (
@@ -425,9 +428,7 @@ func (c *cli) clientStates() []clientJSON {
 func (c *cli) listClients() error {
 	list := c.clientStates()
 	if c.global.json {
-		return c.printJSON(struct {
-			Clients []clientJSON `json:"clients"`
-		}{list})
+		return c.printJSON(clientsJSON{list})
 	}
 	head := func(s string) cell { return cell{s, styleDim} }
 	rows := [][]cell{{head("client"), head("level"), head("state"), head("file")}}

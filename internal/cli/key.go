@@ -32,12 +32,16 @@ type keyJSON struct {
 	Key         string  `json:"key"`
 	Fingerprint string  `json:"fingerprint"`
 	Secret      bool    `json:"secret"`
-	Trust       string  `json:"trust"`
+	Trust       string  `json:"trust" shape:"trusted|untrusted|revoked"`
 	Note        *string `json:"note"`
-	Added       *string `json:"added"`
-	Revoked     *string `json:"revoked"`
-	Since       *string `json:"since"`
+	Added       *string `json:"added" shape:"time|null"`
+	Revoked     *string `json:"revoked" shape:"time|null"`
+	Since       *string `json:"since" shape:"time|null"`
 	Reason      *string `json:"reason"`
+}
+
+type removedJSON struct {
+	Removed string `json:"removed"`
 }
 
 // exportedKeyJSON is a key to hand on; the secret only where it was asked for.
@@ -448,7 +452,7 @@ func (c *cli) keyRm() *cobra.Command {
 			return missingKey(err, args[0])
 		}
 		if c.global.json {
-			return c.printJSON(map[string]string{"removed": args[0]})
+			return c.printJSON(removedJSON{args[0]})
 		}
 		return c.printf("deleted the secret of key %s\n", line(args[0]))
 	})

@@ -43,6 +43,10 @@ type verdictJSON struct {
 	Operation string `json:"operation"`
 }
 
+type operationsJSON struct {
+	Operations []string `json:"operations"`
+}
+
 func (c *cli) policyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "policy",
@@ -257,9 +261,7 @@ func (c *cli) policyCheck() *cobra.Command {
 func (c *cli) printOperations() error {
 	names := writingOperations()
 	if c.global.json {
-		return c.printJSON(struct {
-			Operations []string `json:"operations"`
-		}{names})
+		return c.printJSON(operationsJSON{names})
 	}
 	return c.printf("%s\n", strings.Join(names, "\n"))
 }

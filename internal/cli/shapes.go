@@ -2,14 +2,15 @@ package cli
 
 import (
 	"maps"
-	"slices"
 	"strings"
+
+	"github.com/mnem-project/mnem/ops"
 )
 
 // The shapes of answers with --json, as operation.Schema reads them, put together from parts.
 const (
-	shapeFields = `[{"field": "text", "old": "json", "new": "json"}]`
-	shapeNode   = `"id": "id", "key": "text|null", "type": "text"`
+	shapeFields     = `[{"field": "text", "old": "json", "new": "json"}]`
+	shapeNode       = `"id": "id", "key": "text|null", "type": "text"`
 	shapeImportance = `{"value": "int", "importance": "int", "base": "int", "use": "int", ` +
 		`"decay": "int", "links": "int", "uses": "int", "linked": "int", "age_seconds": "int", ` +
 		`"half_life_days": "int"}`
@@ -19,8 +20,6 @@ const (
 		`, "tag?": "text", "spellings?": ["text"]}]`
 	shapeErased = "node|content|embedding|query|message|edge|mark"
 
-	shapeSetting = `{"key": "text", "value": "text|null", ` +
-		`"from": "environment|repository|user|default|null"}`
 	shapeRecallSignals = `{"keyword": "int", "entity": "int", "similarity": "int", "graph": "int"}`
 	shapeFrom          = `"repository": "project|global"`
 	shapeWay           = `[{"id": "id", "edge": "text|null", "forward": "bool"}]`
@@ -42,7 +41,7 @@ const (
 		`"passed": "int", "found": "int", "left_out": {"exclude": "int", "type": "int", ` +
 		`"time": "int", "where": "int", "marks": "int"}, "best": "int", "worst": "int"}], ` +
 		`"stages": [{"stage": "text", "micros": "int"}]}}`
-	shapeThresholds  = `{"coverage": "int", "evidence": "int", "lead": "int", ` +
+	shapeThresholds = `{"coverage": "int", "evidence": "int", "lead": "int", ` +
 		`"weak_coverage": "int", "weak_evidence": "int", "cosines?": "object"}`
 	shapeChecked = `"id": "id", "key": "text|null", "type": "text", "title": "text", ` +
 		`"span": "text|null", "state": "text|null"`
@@ -50,11 +49,6 @@ const (
 		`"cosines?": "object", "held": ["text"]}`
 	shapeCurve = `{"thresholds": ` + shapeThresholds + `, "strong": "int", "right": "int", ` +
 		`"weak": "int", "false_strong": "int", "unanswerable_weak": "int"}`
-	shapeToken = `"id": "text", "name": "text", "scope": "read|write|admin", ` +
-		`"author": "text|null", "agent": "text|null", "created": "time", "expires": "time|null"`
-	shapeKey = `{"name": "text|null", "key": "text", "fingerprint": "text", "secret": "bool", ` +
-		`"trust": "trusted|untrusted|revoked", "note": "text|null", "added": "time|null", ` +
-		`"revoked": "time|null", "since": "time|null", "reason": "text|null"}`
 	shapeProfiles = `"profiles?": {"default|null": {"field": "text", "old": "json", "new": "json"}, ` +
 		`"fields?": ` + shapeFields + `, "changed": [{"name": "text", ` +
 		`"kind": "added|changed|removed", "fields": ` + shapeFields + `}]}`
@@ -84,8 +78,13 @@ func shapeCheck(verdict, item, signals string) string {
 // here print no JSON.
 func shapes() map[string][]string {
 	all := changeShapes()
-	for _, more := range []map[string][]string{readShapes(), recordShapes(), machineShapes()} {
+	for _, more := range []map[string][]string{readShapes(), recordShapes()} {
 		maps.Copy(all, more)
+	}
+	for path, prints := range machineAnswers() {
+		for _, answer := range prints.answers {
+			all[path] = append(all[path], ops.ShapeOf(answer))
+		}
 	}
 	for _, v := range verbs() {
 		all["mnem "+v.spec.Command] = v.spec.Shapes()
@@ -93,11 +92,9 @@ func shapes() map[string][]string {
 	return all
 }
 
-// changeShapes are those of commands that start or change a memory.
+// changeShapes are those of commands that change a memory.
 func changeShapes() map[string][]string {
 	return map[string][]string{
-		"mnem init":       {`{"path": "text", "branch": "text", "author": "text"}`},
-		"mnem config get": {shapeSetting}, "mnem config list": {shapeSetting},
 		"mnem consolidate": {
 			`{"commit": "cid|null", "now": "time", "proposals": ` + shapeProposals +
 				`, "memories": "int", "declined": "int", "more": "int"}`,
@@ -130,24 +127,12 @@ func readShapes() map[string][]string {
 // recordShapes are those of commands about history, records and care.
 func recordShapes() map[string][]string {
 	return map[string][]string{
-		"mnem demo": {`{"say": "text", "command": ["text"], "stdout": "text", "stderr": "text"}`},
 		"mnem purge": {`{"node": "id|null", "derived": ["id"], "operation": "cid|null", ` +
 			`"branches": [{"ref": "text", "target": "cid"}], "stages": ["text"], ` +
 			`"redacted": [{"cid": "cid", "what": "` + shapeErased + `", "name": "text|null"}], ` +
 			`"shared": [{"cid": "cid", "what": "content|embedding", "name": "text|null"}], ` +
 			`"hits": [{"what": "text", "cid": "cid|null", "name": "text|null"}], ` +
 			`"more_hits": "int", "erasure_pending": "bool", "dry_run": "bool"}`},
-		"mnem serve":        {`{"url": "text", "repository": "text"}`},
-		"mnem token new":    {`{` + shapeToken + `, "token": "text"}`},
-		"mnem token list":   {`{` + shapeToken + `, "expired": "bool"}`},
-		"mnem token revoke": {`{"revoked": "text"}`},
-		"mnem guard check": {`{"file": "text", "line": "int", "column": "int", "start": "int", ` +
-			`"end": "int", "rule": "text", "refuses": "bool"}`},
-		"mnem guard rules": {`{"rule": "text", "refuses": "bool", "about": "text"}`},
-		"mnem key new":     {shapeKey}, "mnem key list": {shapeKey}, "mnem key show": {shapeKey},
-		"mnem key import": {shapeKey}, "mnem key trust": {shapeKey}, "mnem key revoke": {shapeKey},
-		"mnem key untrust": {shapeKey}, "mnem key rm": {`{"removed": "text"}`},
-		"mnem key export": {`{"name": "text|null", "key": "text", "secret?": "text"}`},
 	}
 }
 
@@ -156,9 +141,5 @@ func streams(path string) bool {
 	if v := verbOf(strings.TrimPrefix(path, "mnem ")); v != nil {
 		return v.spec.Stream()
 	}
-	return slices.Contains([]string{
-		"mnem config list", "mnem token list", "mnem remember",
-		"mnem demo", "mnem key list", "mnem guard check",
-		"mnem guard rules",
-	}, path)
+	return path == "mnem remember" || machineAnswers()[path].lines
 }

@@ -18,11 +18,26 @@ import (
 type tokenJSON struct {
 	ID      string  `json:"id"`
 	Name    string  `json:"name"`
-	Scope   string  `json:"scope"`
+	Scope   string  `json:"scope" shape:"read|write|admin"`
 	Author  *string `json:"author"`
 	Agent   *string `json:"agent"`
-	Created string  `json:"created"`
-	Expires *string `json:"expires"`
+	Created string  `json:"created" shape:"time"`
+	Expires *string `json:"expires" shape:"time|null"`
+}
+
+// newTokenJSON is a token as it is shown once.
+type newTokenJSON struct {
+	tokenJSON
+	Token string `json:"token"`
+}
+
+type listedTokenJSON struct {
+	tokenJSON
+	Expired bool `json:"expired"`
+}
+
+type revokedJSON struct {
+	Revoked string `json:"revoked"`
 }
 
 func jsonToken(t *serve.Token) tokenJSON {
@@ -108,10 +123,7 @@ func (c *cli) newToken(ctx context.Context, name string, f tokenFlags) error {
 		return err
 	}
 	if c.global.json {
-		return c.printJSON(struct {
-			tokenJSON
-			Token string `json:"token"`
-		}{jsonToken(&t), text})
+		return c.printJSON(newTokenJSON{jsonToken(&t), text})
 	}
 	c.remark("keep it well: it is shown this once")
 	return c.printf("%s\n", text)
@@ -161,10 +173,7 @@ func (c *cli) tokenList() *cobra.Command {
 			row := jsonToken(t)
 			expired := !t.Valid(c.app.Now())
 			if c.global.json {
-				if err := c.printJSON(struct {
-					tokenJSON
-					Expired bool `json:"expired"`
-				}{row, expired}); err != nil {
+				if err := c.printJSON(listedTokenJSON{row, expired}); err != nil {
 					return err
 				}
 				continue
@@ -205,9 +214,7 @@ func (c *cli) tokenRevoke() *cobra.Command {
 			return err
 		}
 		if c.global.json {
-			return c.printJSON(struct {
-				Revoked string `json:"revoked"`
-			}{t.Name})
+			return c.printJSON(revokedJSON{t.Name})
 		}
 		return c.printf("revoked %s\n", line(t.Name))
 	})
