@@ -418,7 +418,7 @@ func TestCues(t *testing.T) {
 	} {
 		c, err := ParseChange([]byte(line))
 		if err == nil {
-			_, err = c.Node.Apply(&Node{ID: NodeID("a"), Key: "a", Type: "t"}, 1)
+			_, _, err = c.Node.Apply(&Node{ID: NodeID("a"), Key: "a", Type: "t"}, 1)
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60s: %v, want %s", line, err, want)

@@ -19,10 +19,16 @@
 //	not:"A B"          flags that it excludes
 //
 // The options are short=X (the one-letter flag), arg (a positional argument; a list takes all that the
-// others leave), required (of an arg), remote (remote callers may give it), remoteonly, varies (a pure
+// others leave), hidden (from help, to be refused), required (of an arg), remote (remote callers may give it), remoteonly, varies (a pure
 // verb is not pure with it), writes (a verb that reads writes with it), comma (a list whose values may
 // hold several, with commas between), words (all positional
-// arguments are one text, or standard input where they are a hyphen) and alias=NAME (another name of the flag).
+// arguments are one text, or standard input where they are a hyphen), alias=NAME (another name of the flag),
+// true=VALUE (what remote callers mean by true, where the command line has a text) and alone (the flag
+// without a value means that too).
+//
+// A struct that is embedded with the tag op:"local" has no field for remote callers here.
+//
+// Fields can come from the table of retrieval's parameters: see Parameters.
 //
 // A verb is added by declaring it here with Define or Stream, binding it to what prints its answers in
 // internal/cli/verbs.go, and naming it in internal/cli/commands.go; a field by adding it to the request

@@ -31,14 +31,28 @@ func Usagef(format string, args ...any) error { return UsageError{fmt.Errorf(for
 type FieldError struct {
 	Field string // as the flag is called
 	Err   error
+	Value string // of a list, that it is about; "" for none
 }
 
-func (e *FieldError) Error() string { return "--" + e.Field + ": " + e.Err.Error() }
+func (e *FieldError) Error() string { return e.text("--" + e.Field) }
+
+func (e *FieldError) text(name string) string {
+	if e.Value != "" {
+		name += fmt.Sprintf(" %q", e.Value)
+	}
+	return name + ": " + e.Err.Error()
+}
+
 func (e *FieldError) Unwrap() error { return e.Err }
 
 // Bad returns an error about the value of a field.
 func Bad(field, format string, args ...any) error {
-	return UsageError{&FieldError{field, fmt.Errorf(format, args...)}}
+	return BadValue(field, "", format, args...)
+}
+
+// BadValue returns an error about one of the values of a field that is a list.
+func BadValue(field, value, format string, args ...any) error {
+	return UsageError{&FieldError{field, fmt.Errorf(format, args...), value}}
 }
 
 // Exclude returns an error about fields that exclude each other.
@@ -150,8 +164,7 @@ func MessageOf(err error, remote bool) string {
 	}
 	var field *FieldError
 	if errors.As(err, &field) {
-		return strings.Replace(message, field.Error(),
-			parameter(field.Field)+": "+field.Err.Error(), 1)
+		return strings.Replace(message, field.Error(), field.text(parameter(field.Field)), 1)
 	}
 	var several *fieldsError
 	if errors.As(err, &several) {

@@ -3,6 +3,7 @@ package ops
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/retrieve"
 )
 
 // Field is one field of a request, as its tags describe it.
@@ -34,8 +36,15 @@ type Field struct {
 	Writes     bool
 	Comma      bool
 	Words      bool
+	Hidden     bool // from help: it is there to be refused with a reason
+	// True is what remote callers mean by true, "" for true itself; Alone is whether the flag alone means
+	// that too.
+	True  string
+	Alone bool
 
 	index []int
+	of    *retrieve.Param // retrieval, nil for none
+	table bool            // whether it is one of Parameters
 }
 
 // Fields returns the fields of the verb's request: positional arguments in their order, then flags by
@@ -43,7 +52,7 @@ type Field struct {
 func (s *Spec) Fields() []Field { return s.fields() }
 
 func sortedFields(request reflect.Type) []Field {
-	all := fieldsOf(request, nil)
+	all := resolveTable(fieldsOf(request, nil))
 	slices.SortStableFunc(all, func(a, b Field) int {
 		switch {
 		case a.Arg && b.Arg:
@@ -64,8 +73,14 @@ func fieldsOf(t reflect.Type, index []int) (all []Field) {
 		at := append(slices.Clone(index), i)
 		tag, tagged := f.Tag.Lookup("op")
 		switch {
+		case f.Type == parametersType:
+			all = append(all, tableFields(f.Tag.Get("table"), at)...)
 		case f.Anonymous:
-			all = append(all, fieldsOf(f.Type, at)...)
+			part := fieldsOf(f.Type, at)
+			for i := range part {
+				part[i].Remote = part[i].Remote && tag != "local"
+			}
+			all = append(all, part...)
 		case tagged && tag != "-":
 			all = append(all, fieldOf(f, tag, at))
 		}
@@ -122,6 +137,12 @@ func fieldOf(f reflect.StructField, tag string, index []int) Field {
 			out.Words = true
 		case "comma":
 			out.Comma = true
+		case "hidden":
+			out.Hidden = true
+		case "true":
+			out.True = value
+		case "alone":
+			out.Alone = true
 		default:
 			panic(fmt.Sprintf("field %s: unknown option %q", f.Name, option))
 		}
@@ -148,6 +169,10 @@ func (f *Field) param() operation.Param {
 	p := operation.Param{
 		Name: f.Parameter(), Flag: f.Name, Kind: f.Kind, Enum: f.Enum, Required: f.Required,
 		Doc: strings.NewReplacer("{", "", "}", "").Replace(cmp.Or(f.RemoteDoc, f.Doc)), Varies: f.Varies,
+		True: f.True,
+	}
+	if f.True != "" && f.Enum == nil {
+		p.Kind = operation.Boolean
 	}
 	if f.Arg {
 		p.Flag = ""
@@ -160,7 +185,11 @@ func (f *Field) param() operation.Param {
 
 // Value returns the field of a request, a pointer to a struct.
 func (f *Field) Value(req any) reflect.Value {
-	return reflect.ValueOf(req).Elem().FieldByIndex(f.index)
+	v := reflect.ValueOf(req).Elem().FieldByIndex(f.index)
+	if f.table {
+		return v.Addr().Interface().(*Parameters).value(f)
+	}
+	return v
 }
 
 // SetDefault gives the field of a request what it is where it is not given.
@@ -222,6 +251,14 @@ func (p *Params) setGiven(names []string) {
 	p.given = make(map[string]bool, len(names))
 	for _, name := range names {
 		p.given[name] = true
+	}
+}
+
+// forget makes fields as if they had not been given.
+func (p *Params) forget(names []string) {
+	p.given = maps.Clone(p.given)
+	for _, name := range names {
+		delete(p.given, name)
 	}
 }
 

@@ -2,10 +2,8 @@ package ops
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
@@ -41,26 +39,6 @@ func (s *Service) profileOf(p *retrieve.Profiles, name string) *Profile {
 		out.Misfit = err.Error()
 	}
 	return out
-}
-
-// ProfileHint says what to do about a profile that there is none of, or that contradicts itself.
-func ProfileHint(err error) error {
-	var pe *retrieve.ProfileError
-	if errors.As(err, &pe) {
-		flags := make([]string, len(pe.Params))
-		for i, param := range pe.Params {
-			flags[i] = retrieve.FlagName(param)
-		}
-		const also = "set what goes with it too, or take it out: "
-		list := strings.Join(flags, " ")
-		return Hint(err, also+fmt.Sprintf("'mnem profile unset %s %s'", pe.Name, list),
-			also+"profile_unset of "+pe.Name+" takes "+list)
-	}
-	if errors.Is(err, retrieve.ErrNoProfile) {
-		return Hint(err, "see 'mnem profile list', or make it with 'mnem profile set NAME'",
-			"profile_list names those there are, profile_set makes one")
-	}
-	return err
 }
 
 // ProfilesRequest asks for the profiles of a revision.
@@ -152,30 +130,107 @@ func (s *Service) changeProfiles(
 	if err != nil {
 		return nil, ProfileHint(err)
 	}
-	return ProfilesChangedOf(ctx, s.Repo, res)
-}
-
-// ProfilesChangedOf returns the form of what a change of the profiles of a repository did.
-func ProfilesChangedOf(
-	ctx context.Context, r *repo.Repo, res *repo.CommitResult,
-) (*ProfilesChanged, error) {
 	out := &ProfilesChanged{
 		Commit: res.Commit, Parents: res.Parents, Branch: res.Branch, NoChange: res.NoChange,
 	}
 	if res.NoChange {
 		return out, nil
 	}
-	after, err := r.At(ctx, res.Commit)
+	after, err := s.Repo.At(ctx, res.Commit)
 	if err != nil {
 		return nil, err
 	}
-	before, err := ParentOf(ctx, r, after)
+	before, err := ParentOf(ctx, s.Repo, after)
 	if err != nil {
 		return nil, err
 	}
 	out.Diff, err = before.Diff(after).Profiles(ctx)
 	out.Profiles = ProfilesDiffOf(out.Diff)
 	return out, err
+}
+
+// ProfileSetRequest asks for parameters of a profile to be set.
+type ProfileSetRequest struct {
+	Name       string `op:",arg,required,remote" doc:"the name of a profile"`
+	Parameters `table:"profile"`
+	ForType    []string `op:",remote" doc:"choose the profile for requests of this {TYPE}" note:" (repeatable)"`
+	ProfileChange
+
+	Include   []string `op:",comma,hidden,alias=marks"`
+	Rerank    string   `op:",hidden"`
+	RerankTop int      `op:",hidden"`
+}
+
+// ProfileSet makes a profile, or changes what it says.
+var ProfileSet = Define(Spec{
+	Command: "profile set", Usage: "NAME [flags]", Effect: Writes, Idempotent: true, Complete: "profile",
+	Title: "Make a profile, or change what it says",
+	Doc: "Set parameters of a profile by the flags that 'mnem retrieve' has for them; what is not given\n" +
+		"stays. A new profile of a built-in name begins with what that one says. A parameter that is\n" +
+		"set to nothing, as with --dedup=false, is taken out. Each change is one commit.\n\n" +
+		"What goes only with another flag, as --damping with --expansion ppr, is refused where the\n" +
+		"profile does not have that too.",
+	Example: "  mnem profile set docs --budget 4000 --show content --for-type Document\n" +
+		"  mnem profile set team --edge-weight owns=2 --edge-weight mentions=0.25\n" +
+		"  mnem profile set far --expansion ppr --expand 30 --damping 0.9\n" +
+		"  mnem profile set default --limit 20 -m 'longer answers'",
+}, func(ctx context.Context, s *Service, q *ProfileSetRequest) (*ProfilesChanged, error) {
+	set, unset, err := q.change(s.spec)
+	if err != nil {
+		return nil, err
+	}
+	return s.changeProfiles(ctx, "set profile "+q.Name, func(p *retrieve.Profiles) error {
+		profile, _, _ := p.Get(q.Name)
+		profile.Params = slices.DeleteFunc(profile.Params, func(e ipld.Entry) bool {
+			_, again := ipld.FindEntry(set, e.Key)
+			return again || slices.Contains(unset, e.Key)
+		})
+		profile.Params = append(profile.Params, set...)
+		ipld.SortEntries(profile.Params)
+		if q.Given("for-type") {
+			profile.Types = slices.Compact(slices.Sorted(slices.Values(q.ForType)))
+		}
+		p.Named[q.Name] = profile
+		return nil
+	})
+})
+
+// change returns what the request changes of a profile.
+func (q *ProfileSetRequest) change(spec *Spec) (set []ipld.Entry, unset []string, err error) {
+	for _, f := range spec.Fields() {
+		for _, name := range []string{f.Name, f.Alias} {
+			if f.Hidden && name != "" && q.Given(name) {
+				return nil, nil, Between("no profile can hold %s: "+whyOwn(f.Name), name)
+			}
+		}
+	}
+	var r retrieve.Request
+	if err := spec.SetParameters(q, &r); err != nil {
+		return nil, nil, err
+	}
+	r = r.Explicitly(q.Decides()...)
+	if err := r.ValidateGiven(); err != nil {
+		return nil, nil, err
+	}
+	for _, f := range spec.Fields() {
+		if f.Name == "tokenizer" && r.Tokenizer != "" && !slices.Contains(f.Enum, r.Tokenizer) {
+			return nil, nil, Bad(f.Name, "%q is not %s", r.Tokenizer, f.of.Choice())
+		}
+	}
+	return r.ProfileChange()
+}
+
+// whyOwn says why no profile can hold a field.
+func whyOwn(field string) string {
+	if field == "include" {
+		field = "marks" // its other name
+	}
+	for _, param := range retrieve.OwnParams() {
+		if retrieve.FlagName(param) == field {
+			return retrieve.WhyOwn(param)
+		}
+	}
+	return ""
 }
 
 // ProfileNameRequest names a profile to change.

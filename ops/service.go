@@ -53,6 +53,7 @@ type Host interface {
 	Read(ctx context.Context, name string) (*File, error)
 	// Human is whether answers are shown to people as text.
 	Human() bool
+	Asker
 }
 
 // File is a file that can be read anywhere. Close must be called.

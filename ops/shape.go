@@ -25,7 +25,8 @@ var words = map[reflect.Type]string{
 
 // Shapes returns the shapes that an answer may have, as operation.Schema reads them, from the types of
 // the answers: their members are described by the tags json and shape, where the latter is what stands
-// in place of a value that the type does not tell, or null for one that may be null as well.
+// in place of a value that the type does not tell, null for one that may be null as well, or of an embedded
+// struct ? where all of it may be missing.
 func (s *Spec) Shapes() []string {
 	types := []reflect.Type{s.result}
 	if s.Answers != nil {
@@ -92,7 +93,13 @@ func membersOf(t reflect.Type) (all []string) {
 			if inner.Kind() == reflect.Pointer {
 				inner = inner.Elem()
 			}
-			all = append(all, membersOf(inner)...)
+			members := membersOf(inner)
+			for i, m := range members {
+				if name, shape, _ := strings.Cut(m, `": `); f.Tag.Get("shape") == "?" && !strings.HasSuffix(name, "?") {
+					members[i] = name + `?": ` + shape
+				}
+			}
+			all = append(all, members...)
 			continue
 		}
 		if !f.IsExported() || name == "-" || strings.HasPrefix(name, "_") {

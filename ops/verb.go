@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"encoding/json"
 	"reflect"
 	"strings"
 	"sync"
@@ -47,6 +48,8 @@ type Spec struct {
 	Fixed        []string
 	// Lines says what the lines are that the verb reads, nil for none: its request embeds Reader.
 	Lines *LinesSpec
+	// Batch says how the verb answers each of the lines of a file too, nil where it does not.
+	Batch *BatchSpec
 	// Exclude and Together are fields of which one alone may be given, and that need each other.
 	Exclude, Together [][]string
 	// Complete is what completes the first positional argument, as in the tags of fields.
@@ -55,6 +58,9 @@ type Spec struct {
 	stream bool
 	result reflect.Type
 	fields func() []Field // of the request, made once
+
+	request func() any
+	run     func(ctx context.Context, host Host, req any, emit func(any) error) error
 }
 
 // Verb is a declaration with its function.
@@ -80,9 +86,8 @@ func Define[Req, Res any](
 func Stream[Req, Res any](
 	spec Spec, do func(ctx context.Context, s *Service, req *Req, emit func(Res) error) error,
 ) *Verb[Req, Res] {
-	v := define(spec, do)
-	v.stream = true
-	return v
+	spec.stream = true
+	return define(spec, do)
 }
 
 func define[Req, Res any](
@@ -90,7 +95,41 @@ func define[Req, Res any](
 ) *Verb[Req, Res] {
 	spec.result = reflect.TypeFor[Res]()
 	spec.fields = sync.OnceValue(func() []Field { return sortedFields(reflect.TypeFor[Req]()) })
-	return &Verb[Req, Res]{Spec: spec, do: do}
+	v := &Verb[Req, Res]{Spec: spec, do: do}
+	v.request = func() any { return new(Req) }
+	v.run = func(ctx context.Context, host Host, req any, emit func(any) error) error {
+		return v.Run(ctx, host, req.(*Req), func(res Res) error { return emit(res) })
+	}
+	return v
+}
+
+// New returns a request with its defaults, a pointer.
+func (s *Spec) New() (any, error) {
+	req := s.request()
+	for _, f := range s.Fields() {
+		if err := f.SetDefault(req); err != nil {
+			return nil, err
+		}
+	}
+	return req, nil
+}
+
+// Do runs the verb with a request that New made, as Verb.Run does.
+func (s *Spec) Do(ctx context.Context, host Host, req any, emit func(any) error) error {
+	return s.run(ctx, host, req, emit)
+}
+
+// ReadAnswer reads an answer of the first form that the verb has.
+func (s *Spec) ReadAnswer(data []byte) (any, error) {
+	t := s.result
+	if s.Answers != nil {
+		t = reflect.TypeOf(s.Answers[0])
+	}
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	answer := reflect.New(t).Interface()
+	return answer, json.Unmarshal(data, answer)
 }
 
 // Name is how remote callers and policies name the verb: "op_log".
@@ -98,8 +137,34 @@ func (s *Spec) Name() string {
 	return strings.NewReplacer(" ", "_", "-", "_").Replace(s.Command)
 }
 
-// Stream is whether an answer is any number of results.
-func (s *Spec) Stream() bool { return s.stream }
+// Stream is whether an answer, but for one to a batch, is any number of results.
+func (s *Spec) Stream() bool { return s.stream && s.Batch == nil }
+
+// BatchSpec is a verb's way to answer lines: remote callers know it as an operation of its own, with
+// _batch after the name of the verb.
+type BatchSpec struct {
+	Title string
+	Lines LinesSpec // Flag names the field for the file
+}
+
+// Operations returns the verb as remote callers may ask for it, and that of its batch.
+func (s *Spec) Operations() []operation.Operation {
+	one := s.Operation()
+	if s.Batch == nil {
+		return []operation.Operation{one}
+	}
+	batch := one
+	batch.Name, batch.Title, batch.Pure = one.Name+"_batch", s.Batch.Title, false
+	batch.Body, batch.Answer = operation.MediaNDJSON, operation.MediaNDJSON
+	batch.Params = []operation.Param{s.Batch.Lines.param()}
+	for _, p := range one.Params {
+		if p.Flag != "" {
+			p.Varies = false
+			batch.Params = append(batch.Params, p)
+		}
+	}
+	return []operation.Operation{one, batch}
+}
 
 // Operation returns the verb as remote callers may ask for it: the fields that say so.
 func (s *Spec) Operation() operation.Operation {
@@ -113,7 +178,7 @@ func (s *Spec) Operation() operation.Operation {
 	switch {
 	case s.Answer != "":
 		o.Answer, o.Shapes = s.Answer, nil
-	case s.stream:
+	case s.Stream():
 		o.Answer = operation.MediaNDJSON
 	}
 	lines := s.Lines != nil
@@ -186,6 +251,12 @@ type Configurer interface {
 	Configure(setting func(variable, key string) (string, error)) error
 }
 
+// preparer is implemented by requests that read files and ask models before the repository is opened,
+// which others may wait for. req is the request, or one that embeds it.
+type preparer interface {
+	prepare(ctx context.Context, s *Service, req any) error
+}
+
 // Run runs the verb for a host and gives each answer to emit, while the repository is open. A verb
 // that writes has its stamp made and the repository opened for writing; in a dry run it writes to one
 // that is forgotten.
@@ -208,6 +279,11 @@ func (v *Verb[Req, Res]) Run(
 	s := &Service{host: host, spec: &v.Spec, Human: host.Human()}
 	if v.NoRepo {
 		return v.do(ctx, s, req, emit)
+	}
+	if p, ok := any(req).(preparer); ok {
+		if err := p.prepare(ctx, s, req); err != nil {
+			return err
+		}
 	}
 	write, err := s.prepare(ctx, req)
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 
 // fakeHost is a host with a repository in memory. It notes how that was opened.
 type fakeHost struct {
+	fakeAsker
 	repo   *repo.Repo
 	opened []bool // for writing or not
 	stamps int

@@ -39,6 +39,7 @@ type Param struct {
 	Usual     string   // the default, as help shows it; "" for none
 	Own       string   // why no profile may set it; "" where one may
 	Remote    bool     // whether callers from outside may give the flag: it names nothing of a machine
+	Varies    bool     // whether the answer then depends on more than the commit and the request
 }
 
 // param is a parameter of a request with all that is particular to it: what it may be, what it is by
@@ -133,6 +134,12 @@ func (p param) flagAs(name, doc string) param {
 // remote lets callers from outside give it.
 func (p param) remote() param {
 	p.Remote = true
+	return p
+}
+
+// varies says that the answer depends on more than the commit and the request.
+func (p param) varies() param {
+	p.Varies = true
 	return p
 }
 

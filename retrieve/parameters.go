@@ -34,7 +34,8 @@ func init() { // what checks a parameter asks the table about others
 func paramsOfQuery() []param {
 	text := base("text", ParamText).own(ownAsked).only(Request.checkText)
 	text.read = func(r *Request, p *memberParser) { r.Text = p.text() }
-	rewrites := base("rewrites", ParamTexts).own(ownAsked).only(Request.checkRewrites)
+	rewrites := base("rewrites", ParamTexts).own(ownAsked).only(Request.checkRewrites).
+		remote().flagAs("also", "search for this `TEXT` too: the query in other words (repeatable, at most 8)")
 	rewrites.get = func(r *Request) (ipld.Value, bool) {
 		return encodeRewrites(r.Rewrites), len(r.Rewrites) > 0
 	}
@@ -67,7 +68,7 @@ func paramsOfChoice() []param {
 	exclude.read = func(r *Request, p *memberParser) { r.Exclude, r.ExcludeNames = nil, p.texts() }
 	exclude.fill = func(r *Request) { r.Exclude = sortedIDs(r.Exclude) }
 	unseen := base("unseenFrom", ParamTruth).as("unseen").own(ownShown).only(Request.checkUnseen).
-		remote().flag("leave out what the session was shown before")
+		remote().varies().flag("leave out what the session was shown before")
 	unseen.get = func(r *Request) (ipld.Value, bool) { return ipld.IntValue(r.UnseenFrom), r.UnseenFrom > 0 }
 	unseen.set = func(r *Request, v ipld.Value) { r.UnseenFrom = v.Int() }
 	unseen.read = func(r *Request, p *memberParser) { r.Unseen = p.truth() }

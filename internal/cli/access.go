@@ -14,7 +14,6 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/repo"
-	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -89,27 +88,11 @@ func parseAccesses(path string, data []byte, err error) (map[string]int64, error
 	return counts, nil
 }
 
-// used notes that an answer shows memories.
-func (c *cli) used(ans *retrieve.Answer) {
-	if c.shown == nil {
-		c.shown = make(map[graph.ID]int64)
-	}
-	for i := range ans.Items {
-		c.shown[ans.Items[i].ID]++
-	}
-}
-
-// countUsed adds to the counts what was noted, where counting is on. A crash leaves the counts as
-// they were, or as they are to be. An answer that was given stays one, whatever happens here.
-func (c *cli) countUsed(ctx context.Context) {
-	if err := c.addUsed(ctx); err != nil {
-		c.remark("warning: accesses are not counted: %v", err)
-	}
-}
-
-func (c *cli) addUsed(ctx context.Context) error {
+// addUsed adds to the counts how often answers showed memories, where counting is on. A crash leaves the
+// counts as they were, or as they are to be.
+func (c *cli) addUsed(ctx context.Context, shown map[graph.ID]int64) error {
 	on, err := c.countsAccesses()
-	if err != nil || !on || len(c.shown) == 0 {
+	if err != nil || !on || len(shown) == 0 {
 		return err
 	}
 	path, err := c.accessPath()
@@ -122,24 +105,21 @@ func (c *cli) addUsed(ctx context.Context) error {
 		if err != nil {
 			return nil, err
 		}
-		data, err = json.Marshal(c.moreUsed(counts)) // in the order of ids
+		data, err = json.Marshal(moreUsed(counts, shown)) // in the order of ids
 		return append(data, '\n'), err
 	})
 	if errors.Is(err, filestate.ErrUnfit) {
 		_, err = parseAccesses(path, nil, err)
 	}
-	if err == nil {
-		c.shown = nil
-	}
 	return err
 }
 
 // moreUsed returns counts with what was noted. Of too many, those used least are dropped.
-func (c *cli) moreUsed(counts map[string]int64) map[string]int64 {
+func moreUsed(counts map[string]int64, shown map[graph.ID]int64) map[string]int64 {
 	if counts == nil {
 		counts = make(map[string]int64)
 	}
-	for id, n := range c.shown {
+	for id, n := range shown {
 		s := id.String()
 		counts[s] = min(max(counts[s], 0), math.MaxInt32) + n
 	}

@@ -159,8 +159,7 @@ type cli struct {
 	opened    *repo.Repo // that this command has open now, shared or its own
 	// acceptHead opens a repository whose head file disagrees: for fsck --repair alone.
 	acceptHead bool
-	failures   map[string]int     // of models by kind, nil where nobody counts
-	shown      map[graph.ID]int64 // how often answers show nodes
+	failures   map[string]int // of models by kind, nil where nobody counts
 }
 
 // globalFlags are the flags that several commands have.

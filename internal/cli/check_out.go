@@ -2,116 +2,22 @@ package cli
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/mnem-project/mnem/memory"
+	"github.com/mnem-project/mnem/ops"
 )
 
-// checkJSON is the answer of check.
-type checkJSON struct {
-	Commit     *string            `json:"commit"`
-	Query      string             `json:"query"`
-	Verdict    memory.Verdict     `json:"verdict"`
-	Gate       memory.Gate        `json:"gate"`
-	Item       *checkItemJSON     `json:"item"`    // null for MISS
-	Signals    *checkSignalsJSON  `json:"signals"` // of the best memory, null where there is none
-	Missing    []checkMissingJSON `json:"missing"` // of it; empty for STRONG
-	Nearest    []checkNearJSON    `json:"nearest"`
-	ReadAs     []readingJSON      `json:"read_as,omitempty"`
-	Thresholds thresholdsJSON     `json:"thresholds"`
-}
+// shareText shows units of 2^-16 with two decimals.
+func shareText(n int64) string { return strconv.FormatFloat(float64(n)/65536, 'f', 2, 64) }
 
-type checkItemJSON struct {
-	ID    string  `json:"id"`
-	Key   *string `json:"key"`
-	Type  string  `json:"type"`
-	Title string  `json:"title"`
-	Span  *string `json:"span"`
-	State *string `json:"state"`
-}
-
-type checkSignalsJSON struct {
-	Coverage int64            `json:"coverage"`
-	Evidence int64            `json:"evidence"`
-	Lead     int64            `json:"lead"`
-	Score    int64            `json:"score"`
-	Cosines  map[string]int64 `json:"cosines,omitempty"`
-	Held     []string         `json:"held"`
-}
-
-type checkMissingJSON struct {
-	Kind string  `json:"kind"`
-	Text *string `json:"text"`
-}
-
-type checkNearJSON struct {
-	checkItemJSON
-	Coverage int64 `json:"coverage"`
-	Evidence int64 `json:"evidence"`
-	Score    int64 `json:"score"`
-}
-
-type readingJSON struct {
-	Term string `json:"term"`
-	As   string `json:"as"`
-}
-
-// thresholdsJSON is in units of 2^-16, as all scores are.
-type thresholdsJSON struct {
-	Coverage     int64            `json:"coverage"`
-	Evidence     int64            `json:"evidence"`
-	Lead         int64            `json:"lead"`
-	WeakCoverage int64            `json:"weak_coverage"`
-	WeakEvidence int64            `json:"weak_evidence"`
-	Cosines      map[string]int64 `json:"cosines,omitempty"`
-}
-
-func jsonThresholds(t memory.Thresholds) thresholdsJSON {
-	return thresholdsJSON{t.Coverage, t.Evidence, t.Lead, t.WeakCoverage, t.WeakEvidence, t.Cosines}
-}
-
-func jsonCheck(query string, r *memory.CheckResult) checkJSON {
-	out := checkJSON{
-		Commit: jsonCID(r.Commit), Query: query, Verdict: r.Verdict, Gate: r.Gate,
-		Missing: []checkMissingJSON{}, Nearest: []checkNearJSON{},
-		Thresholds: jsonThresholds(r.Thresholds),
-	}
-	if e := r.Signals; e != nil {
-		out.Signals = &checkSignalsJSON{
-			Coverage: e.Coverage, Evidence: e.Evidence, Lead: e.Lead, Score: e.Score,
-			Held: append([]string{}, e.Held...),
-		}
-		for _, c := range e.Cosines {
-			if out.Signals.Cosines == nil {
-				out.Signals.Cosines = make(map[string]int64)
-			}
-			out.Signals.Cosines[c.Model] = c.Cosine
-		}
-		for _, m := range e.Missing {
-			out.Missing = append(out.Missing, checkMissingJSON{m.Kind, orNull(m.Text)})
-		}
-	}
-	if r.Best != nil {
-		out.Item = new(jsonCheckItem(r.Best))
-	}
-	for _, e := range r.Nearest {
-		out.Nearest = append(out.Nearest, checkNearJSON{jsonCheckItem(e), e.Coverage, e.Evidence, e.Score})
-	}
-	for _, x := range r.Readings {
-		out.ReadAs = append(out.ReadAs, readingJSON{x.Term, x.As})
-	}
-	return out
-}
-
-func jsonCheckItem(e *memory.Evidence) checkItemJSON {
-	return checkItemJSON{
-		e.ID.String(), orNull(e.Key), e.Type, e.Title, orNull(e.Span), orNull(string(e.State)),
-	}
-}
+// bitsText shows units of 2^-16 with one decimal.
+func bitsText(n int64) string { return strconv.FormatFloat(float64(n)/65536, 'f', 1, 64) }
 
 // missingText says what is missing.
-func missingText(m memory.Missing) string {
-	text := "'" + line(m.Text) + "'"
+func missingText(m ops.Lack) string {
+	text := "'" + line(string(m.Text)) + "'"
 	switch m.Kind {
 	case memory.MissingUnknown:
 		return text + " (in no memory)"
@@ -130,7 +36,7 @@ func missingText(m memory.Missing) string {
 	case memory.MissingEvidence:
 		return "words that tell more"
 	case memory.MissingCertain:
-		return "certainty: it is marked " + line(m.Text)
+		return "certainty: it is marked " + line(string(m.Text))
 	case memory.MissingAsserted:
 		return "an answer: it asks itself"
 	}
@@ -144,29 +50,40 @@ var verdictStyles = map[memory.Verdict]string{
 
 // whyMiss says why no memory was pointed to, and no more: one may answer in words that the question
 // does not have.
-func whyMiss(r *memory.CheckResult) string {
-	e := r.Signals
+func whyMiss(r *ops.Checked) string {
 	switch {
-	case e == nil:
+	case r.Signals == nil:
 		return "no memory has anything of that"
 	case r.Gate == memory.GateSemantic:
 		return "no memory is like enough to that"
-	case e.Coverage < r.Thresholds.WeakCoverage:
+	case r.Signals.Coverage < r.Thresholds.WeakCoverage:
 		return "no memory was found that says enough of that"
 	}
 	return "what the nearest memory has of that may be chance"
 }
 
-func (c *cli) printCheck(r *memory.CheckResult) error {
+func (c *cli) printCheck(res any) error {
+	switch r := res.(type) {
+	case *ops.Calibrated:
+		return c.printCalibrated(r)
+	case *ops.ThresholdsReset:
+		return c.printKept(r.ThresholdsKept)
+	case *ops.Checked:
+		return c.printf("%s", c.checkedText(r))
+	}
+	return nil
+}
+
+func (c *cli) checkedText(r *ops.Checked) string {
 	var b strings.Builder
 	b.WriteString(c.paint(verdictStyles[r.Verdict], string(r.Verdict)))
-	if e := r.Best; e != nil {
+	if e := r.Item; e != nil {
 		fmt.Fprintf(&b, "  %s\n  id: %s\n", line(e.Title), e.ID)
 		if e.Key != "" {
-			fmt.Fprintf(&b, "  key: %s\n", line(e.Key))
+			fmt.Fprintf(&b, "  key: %s\n", line(string(e.Key)))
 		}
-		if e.Span != "" && e.Span != e.Title {
-			fmt.Fprintf(&b, "  says: %s\n", line(e.Span))
+		if e.Span != "" && string(e.Span) != e.Title {
+			fmt.Fprintf(&b, "  says: %s\n", line(string(e.Span)))
 		}
 	} else {
 		fmt.Fprintf(&b, "  %s\n", whyMiss(r))
@@ -174,22 +91,22 @@ func (c *cli) printCheck(r *memory.CheckResult) error {
 	if e := r.Signals; e != nil {
 		signals := fmt.Sprintf("coverage %s, evidence %s bits, lead %s", shareText(e.Coverage),
 			bitsText(e.Evidence), shareText(e.Lead))
-		for _, m := range e.Cosines {
-			signals += fmt.Sprintf(", cosine %s by %s", shareText(m.Cosine), line(m.Model))
+		for _, model := range sortedKeys(e.Cosines) {
+			signals += fmt.Sprintf(", cosine %s by %s", shareText(e.Cosines[model]), line(model))
 		}
 		fmt.Fprintf(&b, "  %s\n", c.paint(styleDim, signals))
-		if len(e.Held) > 0 && r.Best != nil {
+		if len(e.Held) > 0 && r.Item != nil {
 			fmt.Fprintf(&b, "  holds: %s\n", line(strings.Join(e.Held, ", ")))
 		}
-		if len(e.Missing) > 0 && e.Coverage > 0 {
-			parts := make([]string, len(e.Missing))
-			for i, m := range e.Missing {
+		if len(r.Missing) > 0 && e.Coverage > 0 {
+			parts := make([]string, len(r.Missing))
+			for i, m := range r.Missing {
 				parts[i] = missingText(m)
 			}
 			fmt.Fprintf(&b, "  missing: %s\n", strings.Join(parts, "; "))
 		}
 	}
-	for _, x := range r.Readings {
+	for _, x := range r.ReadAs {
 		fmt.Fprintf(&b, "  read %s as %s\n", line(x.Term), line(x.As))
 	}
 	if r.Verdict != memory.Strong && len(r.Nearest) > 0 {
@@ -198,5 +115,69 @@ func (c *cli) printCheck(r *memory.CheckResult) error {
 			fmt.Fprintf(&b, "  %s  %s\n", c.paint(styleDim, e.ID.String()), brief(e.Title, summaryWidth))
 		}
 	}
-	return c.printf("%s", b.String())
+	return b.String()
+}
+
+// printKept says what became of thresholds that were to be kept.
+func (c *cli) printKept(k ops.ThresholdsKept) error {
+	switch {
+	case k.DryRun:
+		return c.printf("dry run: nothing written\n")
+	case !k.Commit.Defined():
+		return c.printf("nothing to commit\n")
+	}
+	return c.printf("[%s %s] thresholds of check\n", c.paint(styleCyan, line(string(k.Branch))),
+		c.paint(styleYellow, shortCID(k.Commit)))
+}
+
+func (c *cli) printCalibrated(r *ops.Calibrated) error {
+	if err := c.printf("%s, %d unanswerable\n", plural(r.Answerable, "answerable question"),
+		r.Unanswerable); err != nil {
+		return err
+	}
+	row := func(name string, p ops.Curve) []cell { return curveRow(name, p, r.Answerable, r.Unanswerable) }
+	rows := [][]cell{curveHead(), row("now", r.Now)}
+	for _, p := range r.Curve {
+		rows = append(rows, row("curve", p))
+	}
+	if r.Chosen != nil {
+		rows = append(rows, row("chosen", *r.Chosen))
+	}
+	if err := c.table(rows); err != nil {
+		return err
+	}
+	if r.Chosen == nil {
+		return c.printf("no thresholds keep both bounds: nothing written\n")
+	}
+	return c.printKept(r.ThresholdsKept)
+}
+
+func curveHead() []cell {
+	return headRow("", "STRONG", "right", "precision", "false STRONG", "not MISS", "unanswerable not MISS",
+		"coverage", "evidence", "lead")
+}
+
+// curveFigures is how many cells of a row are figures; the thresholds come after them.
+const curveFigures = 7
+
+// curveRow is one row of figures: shares of the answerable and unanswerable questions.
+func curveRow(name string, p ops.Curve, answerable, unanswerable int) []cell {
+	row := []cell{{line(name), styleBold}}
+	for _, s := range []string{
+		ratio(p.Strong, answerable), ratio(p.Right, answerable), ratio(p.Right, p.Strong),
+		ratio(p.FalseStrong, unanswerable), ratio(p.Strong+p.Weak, answerable),
+		ratio(p.FalseStrong+p.UnanswerableWeak, unanswerable),
+		shareText(p.Thresholds.Coverage), bitsText(p.Thresholds.Evidence), shareText(p.Thresholds.Lead),
+	} {
+		row = append(row, cell{s, ""})
+	}
+	return row
+}
+
+// ratio is a share with three decimals, - of nothing.
+func ratio(n, of int) string {
+	if of == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f", float64(n)/float64(of))
 }

@@ -62,9 +62,9 @@ func commands() []command {
 		{"embed", verbCommand("embed")},
 		{"profile", (*cli).profileCommand},
 		// Read the memory
-		{"retrieve", (*cli).retrieveCommand},
-		{"recall", (*cli).recallCommand},
-		{"check", (*cli).checkCommand},
+		{"retrieve", verbCommand("retrieve")},
+		{"recall", verbCommand("recall")},
+		{"check", verbCommand("check")},
 		{"get", verbCommand("get")},
 		{"show", verbCommand("show")},
 		{"ls", verbCommand("ls")},

@@ -24,7 +24,9 @@ func (d documents) Documents(ctx context.Context, texts []string) ([][]int8, err
 // withModels puts the models there are into a help text.
 func withModels(text string) string {
 	return strings.NewReplacer("$EMBEDDERS", model.List(embed.Specs(), "or"),
-		"$REMOTE_EMBEDDERS", model.List(model.Specs(embed.Remotes()), "or")).Replace(text)
+		"$REMOTE_EMBEDDERS", model.List(model.Specs(embed.Remotes()), "or"),
+		"$RERANKERS", rerankSpecs(","), "$REWRITERS", model.List(model.Specs(rewriteUse.providers), "or"),
+	).Replace(text)
 }
 
 func (c *cli) printEmbedded(out *ops.Embedded) error {

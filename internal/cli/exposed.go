@@ -60,9 +60,7 @@ const (
 
 // exposedCommands is the table, in the order of the help.
 func exposedCommands() []exposed {
-	all := exposedChanges()
-	all = append(all, exposedReads()...)
-	return append(all, exposedRecords()...)
+	return append(exposedChanges(), exposedRecords()...)
 }
 
 // exposedChanges are the commands that change the memory.
@@ -76,33 +74,6 @@ func exposedChanges() []exposed {
 		{command: "consolidate", effect: reads, writes: []string{"apply", "decline"},
 			flags: "apply at cap decline kind limit now " + marking,
 			words: []operation.Param{list("picks", "ids of proposals", false)}},
-		{command: "profile set", effect: writes, idempotent: true,
-			flags: "for-type " + ranking() + written, words: profileName()},
-	}
-}
-
-func profileName() []operation.Param {
-	return []operation.Param{required("name", "the name of a profile")}
-}
-
-// exposedReads are the commands that read the memory.
-func exposedReads() []exposed {
-	query := []operation.Param{word("query", queryDoc)}
-	requests := lines("batch", "requests: objects with text and any parameter of retrieve", true)
-	answering := []string{"session", "receipt"}
-	models := []string{"embed", "rerank", "rewrite", "unseen", "explain", "follow"}
-	return []exposed{
-		{command: "retrieve", effect: reads, words: query, flags: asking(), writes: answering,
-			pure: true, varies: models},
-		{command: "retrieve", name: "retrieve_batch", effect: reads, flags: asking(), writes: answering,
-			lines: requests, answer: operation.MediaNDJSON, title: "Answer many requests"},
-		{command: "recall", effect: reads, words: query, flags: asking(), writes: answering,
-			pure: true, varies: models},
-		{command: "recall", name: "recall_batch", effect: reads, flags: asking(), writes: answering,
-			lines: requests, answer: operation.MediaNDJSON, title: "Recall for many questions"},
-		{command: "check", effect: reads,
-			flags: "at embed gate include nearest now threshold type valid-at where",
-			words: []operation.Param{required("query", queryDoc)}},
 	}
 }
 

@@ -1,11 +1,5 @@
 package cli
 
-import (
-	"strings"
-
-	"github.com/mnem-project/mnem/retrieve"
-)
-
 // The flags that remote callers may give, by name with spaces between, for commands that share them.
 // A flag that is in none of these and not in the table either is for the command line of this
 // machine alone: a new one stays there until it is declared. None may name a host, a file, a
@@ -22,24 +16,3 @@ const (
 	remembering = "about allow-secret embed entity expires explain importance no-diff no-link property source " +
 		"strict supersedes tag type valid-from valid-to " + dry
 )
-
-// ranking returns what profiles can hold of a request, and asking what answers queries: the parameters
-// that the table of retrieve declares for callers from outside, and what sessions and the models of the
-// configuration need.
-func ranking() string { return tableFlags(func(p retrieve.Param) bool { return p.Own == "" }) }
-
-func asking() string {
-	return "also at embed explain follow include profile receipt rerank rerank-top rewrite rewrites session " +
-		"time " + tableFlags(func(retrieve.Param) bool { return true })
-}
-
-// tableFlags returns the flags of parameters that fit, each with a space after it.
-func tableFlags(fits func(retrieve.Param) bool) string {
-	var b strings.Builder
-	for _, p := range retrieve.Params() {
-		if p.Flag != "" && p.Remote && fits(p) {
-			b.WriteString(p.Flag + " ")
-		}
-	}
-	return b.String()
-}

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
@@ -100,9 +99,8 @@ func (h *Host) WriteAnswers(
 ) error {
 	return writeOut(ctx, h.c.absolute(path), func(w io.Writer) error {
 		side := &cli{app: h.c.app, out: bufio.NewWriterSize(w, outBuffer)}
-		a := &answerer{c: side}
 		err := fn(func(answer *retrieve.Answer, q retrieve.Query) error {
-			return a.printJSON(answer, ipld.CID{}, q)
+			return side.printJSON(ops.AnswerOf(answer, q))
 		})
 		if err != nil {
 			return err
@@ -143,24 +141,26 @@ func Counters() retrieve.Counters { return counters() }
 
 // The figures of checks, as 'mnem check --calibrate' has them.
 type (
-	ThresholdsJSON = thresholdsJSON
-	CurveJSON      = curveJSON
+	ThresholdsJSON = ops.Thresholds
+	CurveJSON      = ops.Curve
 )
 
 // CurveFigures is how many cells of a CurveRow are figures; the thresholds come after them.
 const CurveFigures = curveFigures
 
 // ThresholdsOf returns the JSON form of thresholds.
-func ThresholdsOf(t memory.Thresholds) ThresholdsJSON { return jsonThresholds(t) }
+func ThresholdsOf(t memory.Thresholds) ThresholdsJSON { return ThresholdsJSON(t) }
 
 // CurveOf returns the JSON form of how questions come out with thresholds.
-func CurveOf(p memory.CurvePoint) CurveJSON { return jsonCurve(p) }
+func CurveOf(p memory.CurvePoint) CurveJSON { return ops.CurveOf(p) }
 
 // CurveHead is the first row of a table of such figures.
 func CurveHead() []Cell { return curveHead() }
 
 // CurveRow is one row of it.
-func CurveRow(name string, p memory.CurvePoint) []Cell { return curveRow(name, p) }
+func CurveRow(name string, p memory.CurvePoint) []Cell {
+	return curveRow(name, ops.CurveOf(p), p.Figures.Answerable, p.Figures.Unanswerable)
+}
 
 // Retrieval makes requests from the flags of a command, as 'mnem retrieve' does.
 type Retrieval struct {
@@ -169,22 +169,22 @@ type Retrieval struct {
 
 	c     *cli
 	cmd   *cobra.Command
-	opt   retrieveOptions
+	q     *ops.RetrieveRequest
 	flags []*pflag.Flag // those that a report repeats
 }
 
 // RetrievalFlags adds the flags of retrieval. Limit and budget are defaults of the command's own.
 func (h *Host) RetrievalFlags(cmd *cobra.Command, limit, budget int) *Retrieval {
 	r := &Retrieval{c: h.c, cmd: cmd}
-	r.c.requestFlags(cmd, &r.opt)
+	r.q = r.c.questionFlags(cmd, "include", "profile", "embed", "rerank", "rerank-top", "rewrite",
+		"rewrite-model", "rewrites")
 	f := cmd.Flags()
 	changeDefault(f, "limit", limit)
 	changeDefault(f, "budget", budget)
 	for _, name := range []string{"unseen", "order", "summarize"} { // refused: there is no session, and no display
 		f.Lookup(name).Hidden = true
 	}
-	r.c.profileFlag(cmd, &r.opt.profile, "")
-	r.opt.modelFlags(cmd)
+	f.Lookup("profile").Usage = "take what no flag says from this `NAME`; see 'mnem help profile'"
 	f.Lookup("also").Usage = "search for this `TEXT` too with each question (repeatable, at most 8)"
 	f.VisitAll(func(flag *pflag.Flag) { r.flags = append(r.flags, flag) })
 	return r
@@ -194,10 +194,9 @@ func (h *Host) RetrievalFlags(cmd *cobra.Command, limit, budget int) *Retrieval 
 func (h *Host) EmbedFlags(cmd *cobra.Command) *Retrieval {
 	r := &Retrieval{c: h.c, cmd: cmd}
 	f := cmd.Flags()
-	f.StringVar(&r.opt.embed, "embed", "", "embed nodes and questions by `SPEC` (alone: MNEM_EMBED_MODEL; "+
-		"config: "+keyEmbedModel+")")
-	f.Lookup("embed").NoOptDefVal = modelConfigured
-	h.c.paramFlags(cmd, "now")
+	r.q = h.c.someFlags(cmd, func(f *ops.Field) bool { return f.Name == "embed" || f.Name == "now" })
+	f.Lookup("embed").Usage = "embed nodes and questions by `SPEC` (alone: MNEM_EMBED_MODEL; config: " +
+		keyEmbedModel + ")"
 	f.Lookup("now").Usage = "count dates like 'last week' in questions from the day of this `TIME`, not from today"
 	return r
 }
@@ -212,12 +211,14 @@ func changeDefault(f *pflag.FlagSet, name string, n int) {
 }
 
 // CheckModels refuses flags that contradict each other or would do nothing.
-func (r *Retrieval) CheckModels() error { return r.opt.checkModels(r.cmd, true, nil) }
+func (r *Retrieval) CheckModels() error {
+	return r.q.CheckModels(r.cmd.Flags().Changed, true)
+}
 
 // Request returns the request that flags make, and opens the models and finds the profiles that it
 // may name. stamp is what commits of embeddings are stamped with.
 func (r *Retrieval) Request(stamp repo.Stamp, profiles bool) (retrieve.Request, error) {
-	base, err := r.c.request(r.cmd, &r.opt)
+	base, err := r.c.question(r.cmd, r.q)
 	if err != nil {
 		return base, err
 	}
@@ -238,23 +239,24 @@ func (r *Retrieval) Request(stamp repo.Stamp, profiles bool) (retrieve.Request, 
 		}
 	}
 	if named {
-		if base.Profile, err = r.c.profileName(r.cmd, r.opt.profile); err == nil {
-			_, err = r.Profiles.Choose(base.Profile, nil)
+		if base.Profile = r.q.Profile; base.Profile == "" {
+			return base, ops.Bad("profile", "want a name; see 'mnem profile list'")
 		}
+		_, err = r.Profiles.Choose(base.Profile, nil)
 	}
 	return base, ops.ProfileHint(err)
 }
 
 // Embedding opens the models of EmbedFlags.
 func (r *Retrieval) Embedding(stamp repo.Stamp) error {
-	if r.cmd.Flags().Changed("embed") && r.opt.embed == "" {
+	if r.cmd.Flags().Changed("embed") && r.q.Embed == "" {
 		return usagef("--embed=: want a model, or --embed alone for the configured one")
 	}
 	var base retrieve.Request
 	err := r.openModels(&base, stamp)
 	if err == nil {
 		var asked retrieve.Request
-		err = setByFlags(r.cmd.Flags(), &asked)
+		asked, err = r.c.question(r.cmd, r.q)
 		r.Models.Today = asked.Now
 	}
 	return err

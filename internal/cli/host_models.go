@@ -23,9 +23,8 @@ type Models struct {
 	c        *cli
 	cmd      *cobra.Command
 	stamp    repo.Stamp
-	queries  embed.Embedder // of queries, nil for none
-	nodes    embed.Embedder // the same model for nodes, of which there are many
-	rewriter *rewriter      // nil for none
+	asked    *retrieve.Models
+	nodes    embed.Embedder // the model of queries for nodes, of which there are many; nil for none
 	rerank   string         // the name of the model that judges, "" for none
 	embedded *ops.EmbedRun  // the last run
 	count    int            // nodes that were embedded
@@ -33,19 +32,19 @@ type Models struct {
 
 // openModels opens what the flags name, and fills in what they say of a request.
 func (r *Retrieval) openModels(base *retrieve.Request, stamp repo.Stamp) error {
-	m := &Models{c: r.c, cmd: r.cmd, stamp: stamp, rerank: base.Rerank}
-	base.Rewrite, base.Rewrites = r.opt.rewrite.way, r.opt.rewrite.also
 	err := base.Validate()
-	if err == nil {
-		m.queries, err = r.c.queryEmbedder(&r.opt, *base)
+	if err != nil {
+		return err
 	}
-	if err == nil && m.queries != nil {
-		m.nodes, err = r.c.embedder(embedSpec(r.opt.embed), "--embed", embed.Options{Progress: m.progress})
+	m := &Models{c: r.c, cmd: r.cmd, stamp: stamp}
+	if m.asked, err = r.q.Open(host{r.c}, base); err != nil {
+		return err
 	}
-	if err == nil {
-		m.rewriter, err = r.c.queryRewriter(&r.opt.rewrite)
+	m.rerank = base.Rerank
+	if m.Embeds() {
+		m.nodes, err = r.c.embedder(embedSpec(r.q.Embed), "--embed", embed.Options{Progress: m.progress})
 	}
-	if m.queries != nil || m.rewriter != nil || base.Reranker != nil {
+	if m.Embeds() || m.asked.Rewriter != nil || base.Reranker != nil {
 		r.c.failures = make(map[string]int)
 	}
 	r.Models = m
@@ -53,21 +52,15 @@ func (r *Retrieval) openModels(base *retrieve.Request, stamp repo.Stamp) error {
 }
 
 // Embeds tells whether nodes and questions are embedded.
-func (m *Models) Embeds() bool { return m.queries != nil }
+func (m *Models) Embeds() bool { return m.asked.Embedder != nil }
 
 // Ask completes the request of a question.
 func (m *Models) Ask(ctx context.Context, req retrieve.Request) (retrieve.Request, error) {
-	err := checkReranker(req)
-	if err == nil {
-		req, err = m.fromToday(req)
+	req, err := m.fromToday(req)
+	if err != nil {
+		return req, err
 	}
-	if err == nil {
-		req, err = m.c.rewriteQuery(ctx, m.rewriter, req)
-	}
-	if err == nil {
-		req, err = m.c.embedQuery(ctx, m.queries, req)
-	}
-	return req, err
+	return m.asked.Complete(ctx, req)
 }
 
 // fromToday lets the dates of a question count from today, as those of 'mnem retrieve' do, where neither
@@ -104,17 +97,17 @@ func (m *Models) progress(done, total int) { m.embedded.Progress(done, total) }
 
 // settings returns the flags whose values are not what was given, or say nothing.
 func (m *Models) settings(set map[string]string) {
-	if m.queries != nil {
-		set["embed"] = m.queries.Model()
+	if m.Embeds() {
+		set["embed"] = m.asked.Embedder.Model()
 	}
 	if m.rerank != "" {
 		set["rerank"] = m.rerank
 	}
-	if m.rewriter != nil {
-		set["rewrite-model"] = m.rewriter.model.Model()
+	if r, ok := m.asked.Rewriter.(queryRewriter); ok {
+		set["rewrite-model"] = r.Model()
 	}
 	if m.Dated {
-		set["now"] = day(m.Today)
+		set["now"] = dayOf(m.Today.String())
 	}
 	if set["rewrite"] != retrieve.RewriteMulti {
 		delete(set, "rewrites")
@@ -124,12 +117,12 @@ func (m *Models) settings(set map[string]string) {
 // Summary says what the models did, as parts of a line.
 func (m *Models) Summary(questions int) []string {
 	var parts []string
-	if m.queries != nil {
+	if m.Embeds() {
 		parts = append(parts, fmt.Sprintf("%s embedded with %s", plural(m.count, "node"),
-			line(m.queries.Model())))
+			line(m.asked.Embedder.Model())))
 	}
 	var failed []string
-	for _, kind := range []string{failedRewrite, failedEmbed, failedRerank} {
+	for _, kind := range []string{retrieve.FailedRewrite, retrieve.FailedEmbed, retrieve.FailedRerank} {
 		if n := m.c.failures[kind]; n > 0 {
 			failed = append(failed, fmt.Sprintf("%s %d", kind, n))
 		}
@@ -147,7 +140,7 @@ func (m *Models) Failures() map[string]int {
 		return nil
 	}
 	out := make(map[string]int)
-	for _, kind := range []string{failedRewrite, failedEmbed, failedRerank} {
+	for _, kind := range []string{retrieve.FailedRewrite, retrieve.FailedEmbed, retrieve.FailedRerank} {
 		out[kind] = m.c.failures[kind]
 	}
 	return out

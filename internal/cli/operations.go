@@ -30,7 +30,7 @@ func Operations() []operation.Operation {
 	}
 	for _, v := range verbs() {
 		if !v.spec.Local {
-			all = append(all, v.spec.Operation())
+			all = append(all, v.spec.Operations()...)
 		}
 	}
 	places := map[string]int{}

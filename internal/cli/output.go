@@ -109,14 +109,6 @@ func (c *cli) table(rows [][]cell) error {
 
 // The JSON forms that several commands share.
 
-// jsonValue returns the JSON form of a value, null for none.
-func jsonValue(v *ipld.Value) json.RawMessage {
-	if v == nil {
-		return json.RawMessage("null")
-	}
-	return ipld.AppendJSON(nil, *v)
-}
-
 // orNull is nil, JSON's null, for the empty string.
 func orNull(s string) *string {
 	if s == "" {

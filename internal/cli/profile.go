@@ -31,7 +31,7 @@ func (c *cli) profileCommand() *cobra.Command {
 		Example: "  mnem profile list\n  mnem profile set docs --budget 4000 --for-type Document\n" +
 			"  mnem retrieve 'how to deploy' --profile docs",
 	}
-	return c.parent(cmd, c.verb("profile list"), c.verb("profile show"), c.profileSet(),
+	return c.parent(cmd, c.verb("profile list"), c.verb("profile show"), c.verb("profile set"),
 		c.verb("profile unset"), c.verb("profile default"), c.verb("profile rm"), c.verb("profile restore"))
 }
 

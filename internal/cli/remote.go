@@ -214,8 +214,12 @@ func (c *cli) callable(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	path := strings.Join(strings.Fields(cmd.CommandPath())[1:], " ")
-	if v := verbOf(path); v != nil && !v.spec.Local && allows(v.spec.Operation(), cmd, args) {
-		return nil
+	if v := verbOf(path); v != nil && !v.spec.Local {
+		for _, o := range v.spec.Operations() {
+			if allows(o, cmd, args) {
+				return nil
+			}
+		}
 	}
 	for _, e := range exposedCommands() {
 		if e.command == path && allows(operationOf(&e, cmd, nil), cmd, args) {

@@ -3,195 +3,53 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// itemJSON is an item of an answer. What --explain adds is left out without it.
-type itemJSON struct {
-	ID       string     `json:"id"`
-	Key      *string    `json:"key"`
-	Type     string     `json:"type"`
-	Rank     int        `json:"rank"`
-	Score    int64      `json:"score"`
-	Tokens   int        `json:"tokens"`
-	Rendered string     `json:"rendered"`
-	Lanes    []laneJSON `json:"lanes"`
-	// Signals are what a recall ranked it by.
-	Signals *signalsJSON `json:"signals,omitempty"`
-	*whyJSON
+func (c *cli) printRecalled(q *ops.RecallRequest, a *ops.Answer) error {
+	return c.printAnswer(&q.RetrieveRequest, a)
 }
 
-type laneJSON struct {
-	Lane  retrieve.Lane `json:"lane"`
-	Rank  int           `json:"rank"`
-	Score int64         `json:"score"`
-	*laneWhyJSON
-}
-
-// whyJSON is what --explain adds to an item.
-type whyJSON struct {
-	Tier  int           `json:"tier"`
-	Terms []termJSON    `json:"terms"` // of the query that it has
-	Seed  *string       `json:"seed"`  // where expansion came from, null where it did not
-	Hops  *int          `json:"hops"`
-	Path  []wayStepJSON `json:"path"` // from there, empty where it did not
-
-	Community *membershipJSON `json:"community,omitempty"` // that raised it or brought it in
-	Entities  []string        `json:"entities,omitempty"`  // of the query that it has
-	Beam      *beamWayJSON    `json:"beam,omitempty"`      // of a recall: how links led to it
-	// Contradicts is the item that it follows because the two contradict each other.
-	Contradicts *string `json:"contradicts,omitempty"`
-}
-
-type termJSON struct {
-	Term   string  `json:"term"`
-	ReadAs *string `json:"read_as,omitempty"` // left out where it is the term itself
-	Added  bool    `json:"added,omitempty"`   // by feedback
-	Score  int64   `json:"score"`
-}
-
-// wayStepJSON is one step of the way of expansion.
-type wayStepJSON struct {
-	ID      string  `json:"id"`   // where it leads
-	Edge    *string `json:"edge"` // type of the edge, null for a mention
-	Forward bool    `json:"forward"`
-}
-
-type warningJSON struct {
-	Code    retrieve.Code `json:"code"`
-	Message string        `json:"message"`
-	Remedy  string        `json:"remedy"`
-}
-
-func (a *answerer) item(i int, it *retrieve.Item, fusion retrieve.Fusion) itemJSON {
-	out := itemJSON{
-		ID: it.ID.String(), Key: orNull(it.Key), Type: it.Type, Rank: it.Rank, Score: it.Score,
-		Tokens: it.Tokens, Rendered: it.Rendered, Lanes: make([]laneJSON, len(it.Lanes)),
+// printAnswer prints the rendered items with an empty line between them, and a summary on the side.
+// No rendered line is empty, so that items cannot be mistaken. Answers to lines are lines.
+func (c *cli) printAnswer(q *ops.RetrieveRequest, a *ops.Answer) error {
+	if q.Batch != "" {
+		return c.printJSON(a)
 	}
-	for i, l := range it.Lanes {
-		out.Lanes[i] = laneJSON{l.Lane, l.Rank, l.Score, a.fused(l, fusion)}
-	}
-	out.Signals = jsonSignals(it.Recall)
-	if !a.explain {
-		return out
-	}
-	out.whyJSON = &whyJSON{Tier: it.Tier, Terms: []termJSON{}, Path: []wayStepJSON{}}
-	out.Community = jsonMembership(it.Community)
-	out.Entities = it.Entities
-	if !it.Against.IsZero() {
-		out.Contradicts = orNull(it.Against.String())
-	}
-	for _, t := range a.terms[i] {
-		out.Terms = append(out.Terms, termJSON{t.Term, orNull(t.ReadAs), t.Added, t.Score})
-	}
-	if it.Reach != nil {
-		out.Seed, out.Hops = orNull(it.Reach.Seed.String()), &it.Reach.Hops
-		out.Path = jsonPath(it.Reach)
-	}
-	out.Beam = jsonBeamWay(it.Recall)
-	return out
-}
-
-// jsonPath returns the steps of a way.
-func jsonPath(way *retrieve.Reach) []wayStepJSON {
-	steps := make([]wayStepJSON, len(way.Path))
-	for i, s := range way.Path {
-		steps[i] = wayStepJSON{s.Node.String(), orNull(s.Type), s.Forward}
-	}
-	return steps
-}
-
-// printJSON prints an answer in one line. q says what of a batch's line is repeated.
-func (a *answerer) printJSON(ans *retrieve.Answer, receipt ipld.CID, q retrieve.Query) error {
-	out := a.c.stream()
-	if q.ID != "" {
-		out.field("qid", q.ID)
-	}
-	for _, e := range q.Echo {
-		out.entry(e)
-	}
-	out.field("commit", ans.Commit.String())
-	out.field("receipt", jsonCID(receipt))
-	out.field("query", ans.Request.Text)
-	if ans.Request.Profile != "" {
-		out.field("profile", ans.Request.Profile)
-	}
-	if ans.Recall != nil {
-		out.field("intent", ans.Recall.Intent)
-	}
-	out.list("items")
-	for i := range ans.Items {
-		if err := out.item(a.item(i, &ans.Items[i], ans.Request.Fusion)); err != nil {
+	if e := a.Explanation; e != nil {
+		if err := c.printExplanation(a); err != nil {
 			return err
 		}
 	}
-	out.endList()
-	out.field("tokens_used", ans.TokensUsed)
-	out.field("tokens_budget", ans.TokensBudget)
-	out.field("dropped", ans.Dropped)
-	out.field("dropped_by", countDrops(ans.DroppedItems))
-	out.field("candidates_seen", ans.Candidates)
-	warnings := make([]warningJSON, len(ans.Warnings))
-	for i, w := range ans.Warnings {
-		warnings[i] = warningJSON{w.Code, w.Message(), w.Remedy()}
-	}
-	out.field("warnings", warnings)
-	if ans.Summary != nil {
-		out.field("summary", jsonSummary(ans.Summary))
-	}
-	if a.explain {
-		out.field("dropped_items", jsonDropped(ans.DroppedItems))
-		out.field("trace", jsonTrace(a.trace, ans.Request.Fusion))
-		out.field("dates", jsonDates(ans.Dates))
-		if ans.Recall != nil {
-			out.field("recall", jsonRecollection(ans.Recall))
-		}
-		if ans.Request.Feedback > 0 {
-			out.field("feedback", jsonFeedback(ans.Feedback))
-		}
-	}
-	return out.end()
-}
-
-// printText prints the rendered items with an empty line between them, and a summary on the side.
-// No rendered line is empty, so that items cannot be mistaken.
-func (a *answerer) printText(ans *retrieve.Answer, receipt ipld.CID) error {
-	if a.explain {
-		if err := a.printDates(ans); err != nil {
-			return err
-		}
-		if err := a.printFeedback(ans); err != nil {
-			return err
-		}
-		if err := a.printRecollection(ans.Recall); err != nil {
-			return err
-		}
-		if err := a.printWhy(ans); err != nil {
-			return err
-		}
-	}
-	for i := range ans.Items {
-		if i > 0 || a.explain {
-			if err := a.c.printf("\n"); err != nil {
+	for i := range a.Items {
+		if i > 0 || a.Explanation != nil {
+			if err := c.printf("\n"); err != nil {
 				return err
 			}
 		}
-		if err := a.c.printf("%s", ans.Items[i].Rendered); err != nil {
+		if err := c.printf("%s", a.Items[i].Rendered); err != nil {
 			return err
 		}
 	}
-	if err := a.printSummary(ans.Summary); err != nil {
+	if a.Summary != nil && a.Summary.Rendered != "" {
+		if err := c.printf("\n%s", a.Summary.Rendered); err != nil {
+			return err
+		}
+	}
+	if err := c.out.Flush(); err != nil { // the summary comes after what it sums up
 		return err
 	}
-	if err := a.c.out.Flush(); err != nil { // the summary comes after what it sums up
-		return err
-	}
-	a.c.remark("%s", answerSummary(ans, receipt))
-	for _, w := range ans.Warnings {
-		_, err := fmt.Fprintf(a.c.app.Stderr, "warning: %s (%s)\n", w.Message(), w.Remedy())
+	c.remark("%s", answerSummary(a))
+	for _, w := range a.Warnings {
+		from := ""
+		if w.Repository != "" {
+			from = w.Repository + ": "
+		}
+		_, err := fmt.Fprintf(c.app.Stderr, "warning: %s%s (%s)\n", from, line(w.Message), line(w.Remedy))
 		if err != nil {
 			return err
 		}
@@ -199,110 +57,279 @@ func (a *answerer) printText(ans *retrieve.Answer, receipt ipld.CID) error {
 	return nil
 }
 
-func answerSummary(ans *retrieve.Answer, receipt ipld.CID) string {
+func answerSummary(a *ops.Answer) string {
 	budget := "no budget"
-	if ans.TokensBudget > 0 {
-		budget = fmt.Sprintf("of %d", ans.TokensBudget)
+	if a.TokensBudget > 0 {
+		budget = fmt.Sprintf("of %d", a.TokensBudget)
 	}
-	parts := []string{
-		plural(len(ans.Items), "item"), fmt.Sprintf("%d tokens (%s)", ans.TokensUsed, budget),
-		droppedSummary(ans), plural(ans.Candidates, "candidate"),
-		"commit " + shortCID(ans.Commit),
+	tokens := fmt.Sprintf("%d tokens (%s)", a.TokensUsed, budget)
+	items, candidates := plural(len(a.Items), "item"), plural(a.Candidates, "candidate")
+	if r := a.Repositories; r != nil {
+		return fmt.Sprintf("%s (%d of the project, %d global), %s, %d dropped, %s", items, r[0].Items,
+			r[1].Items, tokens, a.Dropped, candidates)
 	}
-	if ans.Recall != nil {
-		parts = append(parts, "intent "+string(ans.Recall.Intent))
+	parts := []string{items, tokens, droppedSummary(a), candidates, "commit " + shortCID(a.Commit)}
+	if a.Intent != "" {
+		parts = append(parts, "intent "+string(a.Intent))
 	}
-	if ans.Request.Profile != "" {
-		parts = append(parts, "profile "+line(ans.Request.Profile))
+	if a.Profile != "" {
+		parts = append(parts, "profile "+line(a.Profile))
 	}
-	if ans.Summary != nil {
+	if a.Summary != nil {
 		parts = append(parts, fmt.Sprintf("summary of %s (%d tokens beside the budget)",
-			plural(len(ans.Summary.Sentences), "sentence"), ans.Summary.Tokens))
+			plural(len(a.Summary.Sentences), "sentence"), a.Summary.Tokens))
 	}
-	if receipt.Defined() {
-		parts = append(parts, "receipt "+receipt.String())
+	if a.Receipt.Defined() {
+		parts = append(parts, "receipt "+a.Receipt.String())
 	}
 	return strings.Join(parts, ", ")
 }
 
-// printWhy prints how each item was found, as a table before the first empty line.
-func (a *answerer) printWhy(ans *retrieve.Answer) error {
-	head := func(s string) cell { return cell{s, styleDim} }
-	rows := [][]cell{{head("rank"), head("item"), head("tier"), head("score"), head("tokens"),
-		head("found by")}}
-	for i := range ans.Items {
-		it := &ans.Items[i]
+// droppedSummary says how many nodes were dropped, and why.
+func droppedSummary(a *ops.Answer) string {
+	var why []string
+	if n := a.DroppedBy.Budget; n > 0 {
+		why = append(why, fmt.Sprintf("%d over budget", n))
+	}
+	if n := a.DroppedBy.Duplicate; n > 0 {
+		why = append(why, plural(n, "duplicate"))
+	}
+	text := fmt.Sprintf("%d dropped", a.Dropped)
+	if len(why) == 0 {
+		return text
+	}
+	return text + " (" + strings.Join(why, ", ") + ")"
+}
+
+// printExplanation prints how an answer came about, and before the first empty line how each item was
+// found.
+func (c *cli) printExplanation(a *ops.Answer) error {
+	for _, text := range []string{datesText(a.Explanation), feedbackText(a.Feedback), recallText(a)} {
+		if text == "" {
+			continue
+		}
+		if err := c.printf("%s\n", text); err != nil {
+			return err
+		}
+	}
+	rows := [][]cell{headRow("rank", "item", "tier", "score", "tokens", "found by")}
+	for i := range a.Items {
+		it := &a.Items[i]
 		rows = append(rows, []cell{
-			{fmt.Sprint(it.Rank), ""}, {firstOf(line(it.Key), it.ID.String()), styleBold},
-			{fmt.Sprint(it.Tier), ""}, {fmt.Sprint(it.Score), ""}, {fmt.Sprint(it.Tokens), ""},
-			{a.whyText(i, it, ans.Request.Fusion), ""},
+			{fmt.Sprint(it.Rank), ""}, {nodeLabel(it.Key, it.ID), styleBold}, {fmt.Sprint(it.Tier), ""},
+			{fmt.Sprint(it.Score), ""}, {fmt.Sprint(it.Tokens), ""}, {whyText(a, it), ""},
 		})
 	}
-	for _, d := range ans.DroppedItems {
+	for _, d := range a.DroppedItems {
 		rows = append(rows, []cell{
 			{"-", ""}, {d.ID.String(), ""}, {"", ""}, {"", ""}, {fmt.Sprint(d.Tokens), ""},
-			{whyDropped(d, ans.Items), styleRed},
+			{whyDropped(d, a.Items), styleRed},
 		})
 	}
-	if err := a.c.table(rows); err != nil {
+	if err := c.table(rows); err != nil {
 		return err
 	}
-	return a.printTrace()
+	return c.printTrace(&a.Trace)
+}
+
+func headRow(names ...string) []cell {
+	row := make([]cell, len(names))
+	for i, name := range names {
+		row[i] = cell{name, styleDim}
+	}
+	return row
+}
+
+// datesText says how the dates of a query were read, "" where it has none.
+func datesText(e *ops.Explanation) string {
+	if len(e.Dates) == 0 {
+		return ""
+	}
+	parts := make([]string, len(e.Dates))
+	for i, d := range e.Dates {
+		from, to := dayOf(string(d.From)), dayOf(string(d.To))
+		switch {
+		case to == "":
+			parts[i] = "since " + from
+		case from == "":
+			parts[i] = "before " + to
+		default:
+			parts[i] = from + " to " + to
+		}
+	}
+	text := "read dates: " + strings.Join(parts, ", ")
+	if e.Today != "" {
+		text += fmt.Sprintf(" (today is %s)", dayOf(e.Today))
+	}
+	return text
+}
+
+// dayOf returns the day of a time, "" for none.
+func dayOf(t string) string {
+	s, _, _ := strings.Cut(t, "T")
+	return s
+}
+
+// feedbackText says which terms were added to a query, "" for none. A word of the query weighs 1.
+func feedbackText(list *ops.List[ops.FedTerm]) string {
+	if list == nil || len(*list) == 0 {
+		return ""
+	}
+	parts := make([]string, len(*list))
+	for i, t := range *list {
+		parts[i] = fmt.Sprintf("%s %.3f", line(t.Term), float64(t.Weight)/(1<<16))
+	}
+	return "added terms: " + strings.Join(parts, ", ")
+}
+
+// recallText says how a recall went, "" for none.
+func recallText(a *ops.Answer) string {
+	r := a.Recall
+	if r == nil {
+		return ""
+	}
+	return fmt.Sprintf("intent %s: weights %s; beam of width %d and depth %d, %d of at most %d nodes",
+		a.Intent, signalsText(r.Weights), r.Width, r.Depth, r.Visited, r.Limit)
+}
+
+func signalsText(s ops.Signals) string {
+	return fmt.Sprintf("keyword %s, entity %s, similarity %s, graph %s", shareText(s.Keyword),
+		shareText(s.Entity), shareText(s.Similarity), shareText(s.Graph))
 }
 
 // whyText names the lists in which an item was found, with its rank and score in each, the terms
-// that it has, and the way by which others lent to it.
-func (a *answerer) whyText(i int, it *retrieve.Item, fusion retrieve.Fusion) string {
-	parts := make([]string, len(it.Lanes))
-	for j, l := range it.Lanes {
-		parts[j] = fmt.Sprintf("%s #%d %d", l.Lane, l.Rank, l.Score)
-		if w := a.fused(l, fusion); w != nil && len(a.trace.Lanes) > 1 {
-			parts[j] += fmt.Sprintf(" = %d × %d", w.Share, w.Weight)
+// that it has, and the way by which others passed on to it.
+func whyText(a *ops.Answer, it *ops.AnswerItem) string {
+	var parts []string
+	for _, l := range it.Lanes {
+		text := fmt.Sprintf("%s #%d %d", l.Lane, l.Rank, l.Score)
+		if l.FusedPlace != nil && len(a.Trace.Lanes) > 1 {
+			text += fmt.Sprintf(" = %d × %d", l.Share, l.Weight)
 		}
 		switch {
 		case l.Lane == retrieve.LaneText:
-			parts[j] += " (" + termsText(a.terms[i]) + ")"
+			text += " (" + termsText(it.Terms) + ")"
 		case l.Lane == retrieve.LaneEntity:
 			names := make([]string, len(it.Entities))
 			for n, name := range it.Entities {
 				names[n] = line(name)
 			}
-			parts[j] += " (" + strings.Join(names, ", ") + ")"
-		case l.Lane == retrieve.LaneExpand && it.Reach != nil:
-			parts[j] += " (" + a.wayText(it.Reach) + ")"
+			text += " (" + strings.Join(names, ", ") + ")"
+		case l.Lane == retrieve.LaneExpand && it.Hops != nil:
+			text += " (" + reachText(a, it.Seed, it.Path) + ")"
 		case l.Lane == retrieve.LaneCommunity && it.Community != nil:
-			parts[j] += " (" + a.membershipText(it.Community) + ")"
+			m := it.Community
+			text += fmt.Sprintf(" (community %d of %s, that of %s)", m.Number, plural(m.Size, "node"),
+				nameIn(a, m.Seed))
 		}
+		parts = append(parts, text)
 	}
-	if !it.Against.IsZero() {
+	if !it.Contradicts.IsZero() {
 		parts = append(parts, "contradicts the item before it")
 	}
-	return strings.Join(append(parts, a.recallText(it)...), ", ")
-}
-
-// nameOf names a node that is told of in an explanation.
-func (a *answerer) nameOf(id graph.ID) string {
-	if n, _ := a.names.Seen(id); n != nil {
-		return label(n)
+	if it.Signals != nil {
+		text := "signals " + signalsText(*it.Signals)
+		if it.Beam != nil {
+			text += " (" + reachText(a, it.Beam.Seed, it.Beam.Path) + ")"
+		}
+		parts = append(parts, text)
 	}
-	return id.String()
+	return strings.Join(parts, ", ")
 }
 
-// wayText is the way of expansion to an item, as in alice -owns-> svc/billing -> this.
-func (a *answerer) wayText(r *retrieve.Reach) string {
-	text := a.nameOf(r.Seed)
-	for i, s := range r.Path {
-		typ := firstOf(line(s.Type), "mentions")
+// termsText names the terms of a query that an item has, and sums up those that were added.
+func termsText(terms []ops.TermScore) string {
+	var words []string
+	added := int64(0)
+	for _, t := range terms {
+		switch {
+		case t.Added:
+			added += t.Score
+		case t.ReadAs != "":
+			words = append(words, fmt.Sprintf("%s read as %s %d", line(t.Term), line(t.ReadAs), t.Score))
+		default:
+			words = append(words, fmt.Sprintf("%s %d", line(t.Term), t.Score))
+		}
+	}
+	if added > 0 {
+		words = append(words, fmt.Sprintf("added terms %d", added))
+	}
+	return strings.Join(words, ", ")
+}
+
+// nameIn names a node that an explanation speaks of.
+func nameIn(a *ops.Answer, id graph.ID) string {
+	return nodeLabel(ops.Text(a.Names[id.String()]), id)
+}
+
+// reachText is the way to an item, as in alice -owns-> svc/billing -> this.
+func reachText(a *ops.Answer, seed graph.ID, path []ops.ReachedStep) string {
+	text := nameIn(a, seed)
+	for i, s := range path {
+		typ := firstOf(line(string(s.Edge)), "mentions")
 		arrow := " <-" + typ + "- "
 		if s.Forward {
 			arrow = " -" + typ + "-> "
 		}
 		text += arrow
-		if i == len(r.Path)-1 {
+		if i == len(path)-1 {
 			text += "this"
 		} else {
-			text += a.nameOf(s.Node)
+			text += nameIn(a, s.ID)
 		}
 	}
 	return text
+}
+
+// whyDropped says why one node was dropped. items are those that it may repeat.
+func whyDropped(d ops.DroppedItem, items []ops.AnswerItem) string {
+	text := "dropped: " + d.Reason
+	if d.Reason != retrieve.ReasonDuplicate {
+		return text
+	}
+	for i := range items {
+		if items[i].ID == d.Repeats {
+			return text + " of " + nodeLabel(items[i].Key, d.Repeats)
+		}
+	}
+	return text + " of " + d.Repeats.String()
+}
+
+// printTrace prints what the lanes found and left out, and how long the stages took.
+func (c *cli) printTrace(t *ops.Trace) error {
+	if len(t.Lanes) == 0 {
+		return nil
+	}
+	rows := [][]cell{headRow("lane", "weight", "passed", "found", "scores", "left out")}
+	for _, l := range t.Lanes {
+		rows = append(rows, []cell{{string(l.Lane), styleBold}, {fmt.Sprint(l.Weight), ""},
+			{fmt.Sprint(l.Passed), ""}, {fmt.Sprint(l.Found), ""},
+			{fmt.Sprintf("%d to %d", l.Best, l.Worst), ""}, {leftOutText(l.LeftOut), ""}})
+	}
+	if err := c.table(rows); err != nil {
+		return err
+	}
+	var took []string
+	for _, s := range t.Stages {
+		took = append(took, fmt.Sprintf("%s %v", s.Stage, time.Duration(s.Micros)*time.Microsecond))
+	}
+	return c.printf("%s\n", strings.Join(took, ", "))
+}
+
+// leftOutText says which filters left out how many nodes.
+func leftOutText(l ops.LeftOut) string {
+	var parts []string
+	for _, p := range []struct {
+		name string
+		n    int
+	}{{"exclude", l.Exclude}, {"type", l.Types}, {"time", l.Times}, {"where", l.Where},
+		{"marks", l.Marks}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", p.name, p.n))
+		}
+	}
+	if parts == nil {
+		return "-"
+	}
+	return strings.Join(parts, ", ")
 }

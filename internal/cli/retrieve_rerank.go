@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/mnem-project/mnem/model"
 	"github.com/mnem-project/mnem/model/rerank"
 	"github.com/mnem-project/mnem/repo"
@@ -49,47 +47,6 @@ func checkRerankModel(v string) error {
 	return nil
 }
 
-// rerankOptions are the flags of retrieve that let its best items be judged anew.
-type rerankOptions struct {
-	spec string
-	top  int
-}
-
-func (opt *rerankOptions) add(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&opt.spec, "rerank", "",
-		"judge the best items anew by `SPEC`: "+rerankSpecs(",")+", or "+
-			"configured for that of the configuration (MNEM_RERANK_MODEL; config: "+keyRerankModel+")")
-	f.IntVar(&opt.top, "rerank-top", retrieve.DefaultRerankTop, "judge `N` items; 1 to 200")
-}
-
-// set fills in what the flags ask for.
-func (opt *rerankOptions) set(c *cli, cmd *cobra.Command, r *retrieve.Request) error {
-	f := cmd.Flags()
-	switch {
-	case f.Changed("rerank") && opt.spec == "":
-		return usagef("--rerank: want %s or configured", rerankSpecs(","))
-	case f.Changed("rerank-top") && opt.spec == "":
-		return usagef("--rerank-top is for --rerank")
-	case opt.spec == "":
-		return nil
-	}
-	spec, err := c.rerankSpec(opt.spec)
-	if err != nil {
-		return err
-	}
-	r.RerankTop, r.Rerank = &opt.top, spec
-	if spec == retrieve.RerankLocal {
-		return nil
-	}
-	m, err := c.openReranker(spec)
-	if err != nil {
-		return err
-	}
-	r.Reranker, r.Rerank = tellingReranker{m, c}, m.Model()
-	return nil
-}
-
 // rerankSpec returns what a value of --rerank names.
 func (c *cli) rerankSpec(value string) (string, error) {
 	if err := c.mayChooseModel(value); err != nil || value != modelConfigured {
@@ -127,18 +84,7 @@ func (r tellingReranker) Rerank(
 ) ([]int64, error) {
 	scores, err := r.Reranker.Rerank(ctx, query, texts)
 	if err != nil && ctx.Err() == nil {
-		r.c.modelWarning(failedRerank, "%v", err)
+		r.c.modelWarning(retrieve.FailedRerank, "%v", err)
 	}
 	return scores, err
-}
-
-// checkReranker refuses a batch's line that wants a reranker nobody opened.
-func checkReranker(r retrieve.Request) error {
-	if r.Rerank == "" || r.Rerank == retrieve.RerankLocal || r.Reranker != nil || len(r.Reranked) > 0 {
-		return nil
-	}
-	return &retrieve.RequestError{
-		Param: "rerank", Reason: fmt.Sprintf("%q is not asked here: name it with --rerank too, or give "+
-			"\"reranked\"", r.Rerank),
-	}
 }

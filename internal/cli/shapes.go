@@ -20,35 +20,6 @@ const (
 		`, "tag?": "text", "spellings?": ["text"]}]`
 	shapeErased = "node|content|embedding|query|message|edge|mark"
 
-	shapeRecallSignals = `{"keyword": "int", "entity": "int", "similarity": "int", "graph": "int"}`
-	shapeFrom          = `"repository": "project|global"`
-	shapeWay           = `[{"id": "id", "edge": "text|null", "forward": "bool"}]`
-	shapeAnswer        = `{"qid?": "text", "commit": "cid", "receipt": "cid|null", "query": "text", ` +
-		`"intent?": "why|when|entity|general", "repositories?": [{` + shapeFrom + `, "commit": "cid|null", ` +
-		`"share": "int", "items": "int"}], "items": [{"repository?": "project|global", ` + shapeNode + `, "rank": "int", "score": "int", "tokens": "int", ` +
-		`"rendered": "text", "lanes": [{"lane": "text", "rank": "int", "score": "int", ` +
-		`"share?": "int", "weight?": "int"}], "signals?": ` + shapeRecallSignals + `, "tier?": "int", ` +
-		`"terms?": [{"term": "text", "score": "int"}], "seed?": "id|null", "hops?": "int|null", ` +
-		`"path?": ` + shapeWay + `, "beam?": {"seed": "id", "hops": "int", "path": ` + shapeWay + `}, ` +
-		`"entities?": ["text"]}], "tokens_used": "int", "tokens_budget": "int", ` +
-		`"dropped": "int", "dropped_by": {"budget": "int", "duplicate": "int"}, "candidates_seen": "int", ` +
-		`"warnings": [{"repository?": "project|global", "code": "text", "message": "text", "remedy": "text"}], ` +
-		`"recall?": {"weights": ` + shapeRecallSignals + `, "width": "int", "depth": "int", "visited": "int", ` +
-		`"visited_limit": "int"}, "dates?": [{"from": "time|null", "to": "time|null"}], ` +
-		`"dropped_items?": [{"id": "id", "reason": "text", "tokens": "int", ` +
-		`"repeats": "id|null"}], ` +
-		`"trace?": {"fusion": "text", "lanes": [{"lane": "text", "weight": "int", ` +
-		`"passed": "int", "found": "int", "left_out": {"exclude": "int", "type": "int", ` +
-		`"time": "int", "where": "int", "marks": "int"}, "best": "int", "worst": "int"}], ` +
-		`"stages": [{"stage": "text", "micros": "int"}]}}`
-	shapeThresholds = `{"coverage": "int", "evidence": "int", "lead": "int", ` +
-		`"weak_coverage": "int", "weak_evidence": "int", "cosines?": "object"}`
-	shapeChecked = `"id": "id", "key": "text|null", "type": "text", "title": "text", ` +
-		`"span": "text|null", "state": "text|null"`
-	shapeSignals = `{"coverage": "int", "evidence": "int", "lead": "int", "score": "int", ` +
-		`"cosines?": "object", "held": ["text"]}`
-	shapeCurve = `{"thresholds": ` + shapeThresholds + `, "strong": "int", "right": "int", ` +
-		`"weak": "int", "false_strong": "int", "unanswerable_weak": "int"}`
 	shapeProfiles = `"profiles?": {"default|null": {"field": "text", "old": "json", "new": "json"}, ` +
 		`"fields?": ` + shapeFields + `, "changed": [{"name": "text", ` +
 		`"kind": "added|changed|removed", "fields": ` + shapeFields + `}]}`
@@ -65,22 +36,11 @@ const (
 		`"importance": "int", "effective": "int"}`
 )
 
-// shapeCheck is the shape of an answer of check.
-func shapeCheck(verdict, item, signals string) string {
-	return `{"commit": "cid|null", "query": "text", "verdict": "` + verdict + `", ` +
-		`"gate": "lexical|semantic|fused", "item": ` + item + `, "signals": ` + signals + `, ` +
-		`"missing": [{"kind": "text", "text": "text|null"}], ` +
-		`"nearest": [{` + shapeChecked + `, "coverage": "int", "evidence": "int", "score": "int"}], ` +
-		`"read_as?": [{"term": "text", "as": "text"}], "thresholds": ` + shapeThresholds + `}`
-}
-
 // shapes lists the shapes of each command's answer, any of which it may have. Commands that are not
 // here print no JSON.
 func shapes() map[string][]string {
 	all := changeShapes()
-	for _, more := range []map[string][]string{readShapes(), recordShapes()} {
-		maps.Copy(all, more)
-	}
+	maps.Copy(all, recordShapes())
 	for path, prints := range machineAnswers() {
 		for _, answer := range prints.answers {
 			all[path] = append(all[path], ops.ShapeOf(answer))
@@ -104,23 +64,6 @@ func changeShapes() map[string][]string {
 		"mnem remember": {shapeRemembered, `{"duplicate_above": "int", "similar_from": "int", ` +
 			`"keep": "bool", "replace": "bool", "commit": "cid|null", "no_change": "bool", ` +
 			`"dry_run": "bool"}`},
-		"mnem profile set": {shapeProfilesSet},
-	}
-}
-
-// readShapes are those of commands that read a memory.
-func readShapes() map[string][]string {
-	return map[string][]string{
-		"mnem check": {
-			shapeCheck("STRONG|WEAK", `{`+shapeChecked+`}`, shapeSignals),
-			shapeCheck("MISS", `"null"`, shapeSignals), shapeCheck("MISS", `"null"`, `"null"`),
-			`{"commit": "cid|null", "branch": "text|null", "dry_run": "bool", ` +
-				`"gate": "lexical|semantic|fused", "answerable": "int", "unanswerable": "int", ` +
-				`"now": ` + shapeCurve + `, "chosen?": ` + shapeCurve + `, "curve": [` + shapeCurve + `]}`,
-			`{"commit": "cid|null", "branch": "text|null", "dry_run": "bool", ` +
-				`"thresholds": ` + shapeThresholds + `}`,
-		},
-		"mnem retrieve": {shapeAnswer}, "mnem recall": {shapeAnswer},
 	}
 }
 

@@ -1,7 +1,5 @@
 package cli
 
-import "github.com/mnem-project/mnem/ipld"
-
 // jsonStream prints one JSON object in one line, member by member and the items of lists one by
 // one, so that an answer of any length is never held. The first error stops it and comes back from
 // end.
@@ -62,9 +60,6 @@ func (s *jsonStream) field(name string, v any) {
 	s.name(name)
 	s.value(v)
 }
-
-// entry prints a member whose value is one of the data model.
-func (s *jsonStream) entry(e ipld.Entry) { s.field(e.Key, jsonValue(&e.Value)) }
 
 // list begins a member that is a list. endList ends it.
 func (s *jsonStream) list(name string) {

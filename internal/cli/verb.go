@@ -97,7 +97,7 @@ func verbOf(command string) *verb {
 // verbNamed returns the verb of an operation, nil where it is none yet.
 func verbNamed(operation string) *verb {
 	for _, v := range verbs() {
-		if v.spec.Name() == operation {
+		if name := v.spec.Name(); name == operation || v.spec.Batch != nil && name+"_batch" == operation {
 			return v
 		}
 	}
@@ -142,25 +142,28 @@ func (c *cli) verb(command string) *cobra.Command {
 		cmd.MarkFlagsRequiredTogether(group...)
 	}
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		var given []string
-		cmd.Flags().Visit(func(f *pflag.Flag) { given = append(given, f.Name) })
+		given := givenFlags(cmd)
 		if n := cmd.ArgsLenAtDash(); n >= 0 {
 			given = append(given, "--")
 			if q, ok := req.(interface{ SetDash(int) }); ok {
 				q.SetDash(n)
 			}
 		}
-		ops.SetGiven(req, given)
-		if fields := v.args(); len(fields) == 1 && fields[0].Words {
+		if fields := v.args(); len(fields) == 1 && fields[0].Words && len(args) > 0 {
+			if len(args) == 1 && args[0] == stdinName {
+				given = append(given, stdinName)
+			}
 			text, err := c.longText(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
 			args = []string{text}
 		}
-		if err := v.setArgs(req, args); err != nil {
+		named, err := v.setArgs(req, args)
+		if err != nil {
 			return err
 		}
+		ops.SetGiven(req, append(given, named...))
 		if q, ok := req.(interface{ AcceptsHead() bool }); ok {
 			c.acceptHead = q.AcceptsHead()
 		}
@@ -171,6 +174,12 @@ func (c *cli) verb(command string) *cobra.Command {
 		}
 		return run(cmd.Context())
 	})
+}
+
+// givenFlags returns the names of the flags that were given.
+func givenFlags(cmd *cobra.Command) (given []string) {
+	cmd.Flags().Visit(func(f *pflag.Flag) { given = append(given, f.Name) })
+	return given
 }
 
 // lineReader is a request of a verb that reads change lines, fileReader one that names their files.
@@ -216,10 +225,19 @@ func (c *cli) fieldFlag(cmd *cobra.Command, f *ops.Field, req any) {
 			flags.StringArrayVarP(to, f.Name, f.Short, *to, usage)
 		}
 	}
+	if f.Alone {
+		flags.Lookup(f.Name).NoOptDefVal = f.True
+	}
 	if f.Alias != "" {
 		flag := flags.Lookup(f.Name)
 		name, _ := pflag.UnquoteUsage(flag)
 		flags.Var(flag.Value, f.Alias, "`"+name+"`: another name of --"+f.Name)
+	}
+	if f.Hidden {
+		_ = flags.MarkHidden(f.Name) // it is there
+		if f.Alias != "" {
+			_ = flags.MarkHidden(f.Alias)
+		}
 	}
 	switch complete := completers[f.Complete]; {
 	case complete != nil:
@@ -279,8 +297,9 @@ func (v *verb) positional() cobra.PositionalArgs {
 	return cobra.RangeArgs(least, most)
 }
 
-// setArgs gives positional arguments to their fields: a list takes what the fields around it leave.
-func (v *verb) setArgs(req any, args []string) error {
+// setArgs gives positional arguments to their fields, whose names it returns: a list takes what the fields
+// around it leave.
+func (v *verb) setArgs(req any, args []string) (given []string, err error) {
 	fields := v.args()
 	for i := range fields {
 		n := min(1, len(args))
@@ -291,11 +310,11 @@ func (v *verb) setArgs(req any, args []string) error {
 			continue
 		}
 		if err := fields[i].Set(req, args[:n]); err != nil {
-			return err
+			return nil, err
 		}
-		args = args[n:]
+		args, given = args[n:], append(given, fields[i].Name)
 	}
-	return nil
+	return given, nil
 }
 
 // fixed returns what a field is for every remote caller, if it is.
@@ -336,6 +355,16 @@ func (c *cli) call(ctx context.Context, v *verb, args *operation.Arguments) erro
 		if given = append(given, f.Name); !f.Arg {
 			words = append(words, "--"+f.Name)
 		}
+	}
+	if b := v.spec.Batch; b != nil && args.Lines {
+		for _, f := range v.spec.Fields() {
+			if f.Name == b.Lines.Flag {
+				if err := f.Set(req, []string{stdinName}); err != nil {
+					return err
+				}
+			}
+		}
+		given, words = append(given, b.Lines.Flag), append(words, "--"+b.Lines.Flag)
 	}
 	ops.SetGiven(req, given)
 	if args.Body != nil {

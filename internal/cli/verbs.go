@@ -6,6 +6,9 @@ import "github.com/mnem-project/mnem/ops"
 func verbs() []*verb {
 	return []*verb{
 		bind(ops.Version, (*cli).printVersions),
+		bindAs(ops.Retrieve, (*cli).printAnswer),
+		bindAs(ops.Recall, (*cli).printRecalled),
+		bind(ops.Check, (*cli).printCheck),
 		bind(ops.Get, (*cli).printGet),
 		bind(ops.Ls, (*cli).printList),
 		bind(ops.Blame, (*cli).printBlame),
@@ -63,6 +66,7 @@ func verbs() []*verb {
 		bind(ops.Embed, (*cli).printEmbedded),
 		bindTable(ops.ProfileList, (*cli).profileRow),
 		bind(ops.ProfileShow, (*cli).printProfile),
+		bind(ops.ProfileSet, (*cli).printProfilesChanged),
 		bind(ops.ProfileUnset, (*cli).printProfilesChanged),
 		bind(ops.ProfileDefault, (*cli).printProfilesChanged),
 		bind(ops.ProfileRemove, (*cli).printProfilesChanged),

@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/model"
+	"github.com/mnem-project/mnem/model/embed"
+	"github.com/mnem-project/mnem/model/rerank"
+	"github.com/mnem-project/mnem/model/rewrite"
+	"github.com/mnem-project/mnem/ops"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/tokens"
+)
+
+// modelConfigured is the value of a flag that names a model for the one of the configuration; --embed
+// alone has it. No spec looks like it.
+const modelConfigured = ops.Configured
+
+// questionFlags adds the flags of a question that stand for parameters of the table, and those that are
+// named, and returns the request that they fill.
+func (c *cli) questionFlags(cmd *cobra.Command, names ...string) *ops.RetrieveRequest {
+	return c.someFlags(cmd, func(f *ops.Field) bool { return f.Param() != nil || slices.Contains(names, f.Name) })
+}
+
+func (c *cli) someFlags(cmd *cobra.Command, wanted func(*ops.Field) bool) *ops.RetrieveRequest {
+	q := new(ops.RetrieveRequest)
+	for _, f := range ops.Retrieve.Fields() {
+		if !wanted(&f) {
+			continue
+		}
+		if err := f.SetDefault(q); err != nil {
+			panic(err) // seen by the first test that builds the commands
+		}
+		c.fieldFlag(cmd, &f, q)
+	}
+	return q
+}
+
+// question returns the request of a retrieval that the flags of questionFlags make.
+func (c *cli) question(cmd *cobra.Command, q *ops.RetrieveRequest) (retrieve.Request, error) {
+	ops.SetGiven(q, givenFlags(cmd))
+	if err := q.ConfigureSummary(host{c}.Setting); err != nil {
+		return retrieve.Request{}, err
+	}
+	return q.Request(&ops.Retrieve.Spec, q)
+}
+
+// Models implements ops.Asker.
+func (h host) Models(m *ops.QuestionModels) (*retrieve.Models, retrieve.Reranker, error) {
+	c := h.c
+	out := &retrieve.Models{Rewrites: m.Rewrites, Failed: func(use string, err error) {
+		c.modelWarning(use, "%v", err)
+	}}
+	var reranker retrieve.Reranker
+	spec, err := c.rerankSpec(m.Rerank)
+	if err == nil && spec != "" && spec != retrieve.RerankLocal {
+		var judge *rerank.Reranker
+		if judge, err = c.openReranker(spec); err == nil {
+			reranker = tellingReranker{judge, c}
+		}
+	}
+	if err == nil && m.Embed != "" {
+		var e embed.Embedder
+		e, err = c.embedder(embedSpec(m.Embed), "--embed", embed.Options{Options: model.Options{Attempts: queryAttempts}})
+		out.Embedder = queryEmbedder{e}
+	}
+	if err == nil && m.Rewrite != "" {
+		out.Rewriter, err = c.queryRewriter(m.RewriteModel)
+	}
+	return out, reranker, err
+}
+
+// embedSpec returns what a value of --embed names, "" for what is configured.
+func embedSpec(value string) string {
+	if value == modelConfigured {
+		return ""
+	}
+	return value
+}
+
+// queryEmbedder embeds queries.
+type queryEmbedder struct{ embed.Embedder }
+
+// Embed implements retrieve.Embedder.
+func (e queryEmbedder) Embed(ctx context.Context, query string, answers []string) ([][]int8, error) {
+	vectors, err := e.Embedder.Embed(ctx, []string{query}, embed.Query)
+	if err == nil && len(answers) > 0 {
+		var more [][]int8
+		more, err = e.Embedder.Embed(ctx, answers, embed.Document)
+		vectors = append(vectors, more...)
+	}
+	return slices.DeleteFunc(vectors, func(v []int8) bool { return v == nil }), err
+}
+
+// queryRewriter puts queries into other words.
+type queryRewriter struct{ *rewrite.Rewriter }
+
+// Rewrite implements retrieve.Rewriter.
+func (r queryRewriter) Rewrite(ctx context.Context, way, query string, n int) ([]string, error) {
+	return r.Rewriter.Rewrite(ctx, rewrite.Way(way), query, n)
+}
+
+// modelWarning tells, beside the answer, that it is another than was asked for. With --json too:
+// nothing in the answer says so. Where failures are counted only the first of each kind is told.
+func (c *cli) modelWarning(kind, format string, args ...any) {
+	first := true
+	if c.failures != nil {
+		c.failures[kind]++
+		first = c.failures[kind] == 1
+	}
+	if first && !c.global.quiet {
+		_, _ = fmt.Fprintf(c.app.Stderr, "warning: %s\n", line(fmt.Sprintf(format, args...)))
+	}
+}
+
+// File implements ops.Asker. What was answered is written before more is read, so that a program may
+// talk through a pipe.
+func (h host) File(ctx context.Context, name string) (io.ReadCloser, string, error) {
+	in, shown, err := h.c.open(ctx, name)
+	if err != nil {
+		return nil, shown, err
+	}
+	return &conversation{in, h.c.out}, shown, nil
+}
+
+// conversation is input that is read after what was answered to it is written.
+type conversation struct {
+	io.ReadCloser
+	out *bufio.Writer
+}
+
+func (r *conversation) Read(p []byte) (int, error) {
+	if err := r.out.Flush(); err != nil {
+		return 0, err
+	}
+	return r.ReadCloser.Read(p)
+}
+
+// Clock implements ops.Asker.
+func (h host) Clock() func() time.Duration {
+	begin := h.c.app.Now()
+	return func() time.Duration { return h.c.app.Now().Sub(begin) }
+}
+
+// Shown implements ops.Asker. An answer that was given stays one, whatever happens here.
+func (h host) Shown(ctx context.Context, nodes map[graph.ID]int64) {
+	if err := h.c.addUsed(ctx, nodes); err != nil {
+		h.c.remark("warning: accesses are not counted: %v", err)
+	}
+}
+
+// counters are the token counters that requests may name. Nothing is loaded until one is used.
+func counters() retrieve.Counters {
+	out := retrieve.Counters{}
+	for name, count := range tokens.Counters() {
+		out[name] = count
+	}
+	return out
+}
+
+func completeProfiles(ctx context.Context, r *repo.Repo) ([]string, error) {
+	s, err := r.Snapshot(ctx, "HEAD")
+	if err != nil {
+		return retrieve.BuiltinProfiles(), nil
+	}
+	p, err := s.Profiles(ctx)
+	return p.Names(), err
+}

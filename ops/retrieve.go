@@ -1,0 +1,397 @@
+package ops
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// RetrieveRequest asks a question, or each of the lines of a batch.
+type RetrieveRequest struct {
+	Query string `op:",arg,remote,words" doc:"the question or words to look for"`
+	Parameters
+	AtRevision
+	Marks
+	QuestionModels
+	QueryVectors
+	Profile    string `op:",remote" complete:"profile" doc:"take what no flag says from this {NAME}; see 'mnem help profile'" note:" (MNEM_PROFILE; config: retrieve.profile)"`
+	Session    string `op:",remote,writes" complete:"session" doc:"answer in this session and record it" note:" (MNEM_SESSION)"`
+	Follow     bool   `op:",remote,varies" doc:"with a session: answer from HEAD, not from its commit"`
+	Receipt    bool   `op:",remote,writes" doc:"record the answer, without a session too"`
+	Batch      string `op:"" doc:"answer the queries in {FILE}, - for standard input, as JSON"`
+	WithGlobal bool   `op:"" doc:"ask the user's own repository too, and say which each item came from"`
+	Explain    bool   `op:",remote,varies" doc:"tell how each item was found, and what did not fit"`
+	Actor
+
+	whole      any    // the request itself, or the one that embeds it
+	global     Runner // where that repository is asked too
+	summaryCap *int   // of the environment, nil where the request says it
+	base       retrieve.Request
+	models     *retrieve.Models
+}
+
+// RecallRequest is a RetrieveRequest that is ranked by what the question asks for.
+type RecallRequest struct {
+	RetrieveRequest
+	Intent string `op:",remote" enum:"auto why when entity general" default:"auto" doc:"what the query asks for: {INTENT} is auto, why, when, entity or general"`
+}
+
+// Retrieve and Recall answer questions.
+var (
+	Retrieve = Stream(Spec{
+		Command: "retrieve", Usage: "[QUERY…] [flags]", Group: "read", Effect: Reads, Pure: true,
+		Title: "Answer a query from one commit under a token budget",
+		Doc:   retrieveDoc, Example: retrieveExample,
+		Batch: &BatchSpec{Title: "Answer many requests", Lines: LinesSpec{
+			Flag: "batch", Required: true,
+			Doc: "requests: objects with text and any parameter of retrieve",
+		}},
+	}, ask)
+
+	Recall = Stream(Spec{
+		Command: "recall", Usage: "[QUERY…] [flags]", Group: "read", Effect: Reads, Pure: true,
+		Title: "Answer a question by what it asks for: why, when, who or what",
+		Doc:   recallDoc, Example: recallExample,
+		Batch: &BatchSpec{Title: "Recall for many questions", Lines: LinesSpec{
+			Flag: "batch", Required: true,
+			Doc: "requests: objects with text and any parameter of retrieve",
+		}},
+	}, func(ctx context.Context, s *Service, q *RecallRequest, emit func(*Answer) error) error {
+		return ask(ctx, s, &q.RetrieveRequest, emit)
+	})
+)
+
+// Configure takes the session, the profile and the length of texts from the environment and the
+// configuration.
+func (q *RetrieveRequest) Configure(setting func(variable, key string) (string, error)) error {
+	if q.Given("session") && q.Session == "" {
+		return Bad("session", "want a name")
+	}
+	if q.Given("profile") && q.Profile == "" {
+		return Bad("profile", "want a name; see 'mnem profile list'")
+	}
+	var err error
+	if q.Session == "" {
+		if q.Session, err = setting("MNEM_SESSION", ""); err != nil {
+			return err
+		}
+	}
+	if q.Profile == "" {
+		if q.Profile, err = profileOf(setting); err != nil {
+			return err
+		}
+	}
+	return q.ConfigureSummary(setting)
+}
+
+// ConfigureSummary takes the length of texts from the environment.
+func (q *RetrieveRequest) ConfigureSummary(setting func(variable, key string) (string, error)) (err error) {
+	if !q.Given("summary-cap") {
+		q.summaryCap, err = summaryCapOf(setting)
+	}
+	return err
+}
+
+// profileOf returns the profile that the environment or the configuration names, "" for none.
+func profileOf(setting func(variable, key string) (string, error)) (string, error) {
+	const key = "retrieve.profile"
+	name, err := setting("MNEM_PROFILE", key)
+	if err == nil && name != "" && !retrieve.ValidProfileName(name) {
+		err = fmt.Errorf("%w: %s: %q is not the name of a profile", repo.ErrInvalid, key, name)
+	}
+	return name, err
+}
+
+// check refuses fields that exclude each other or would do nothing.
+func (q *RetrieveRequest) check() error {
+	asks := q.Given("query") || q.Batch != ""
+	recorded := q.Session != "" || q.Receipt
+	switch {
+	case q.Follow && q.Given("at"):
+		return Exclude("follow", "at")
+	case q.Follow && !recorded:
+		return Between("%s needs %s: without one, the answer is from HEAD anyway", "follow", "session")
+	case q.Given("unseen") && !recorded:
+		return Between("%s needs %s: without one, nothing tells what was shown before", "unseen", "session")
+	case q.Given("batch") && q.Batch == "":
+		return Bad("batch", "want a file, or - for standard input")
+	case q.Batch != "" && q.Given("query"):
+		return Usagef("--batch and a query on the command line exclude each other")
+	}
+	for _, name := range []string{"author", "agent", "task", "time"} {
+		if q.Given(name) && !recorded {
+			return Between("%s needs %s or %s: nothing is recorded without", name, "session", "receipt")
+		}
+	}
+	if err := q.CheckModels(q.Given, asks); err != nil {
+		return err
+	}
+	if q.WithGlobal {
+		for _, name := range []string{"batch", "explain", "exclude", "unseen", "summarize", "order"} {
+			if q.Given(name) {
+				return Exclude("with-global", name)
+			}
+		}
+	}
+	uses := q.fromStdin()
+	if q.Batch == "-" {
+		uses = append([]string{"--batch"}, uses...)
+	}
+	if q.Given("-") {
+		uses = append([]string{"the query"}, uses...)
+	}
+	return oneUse(uses)
+}
+
+// prepare makes the request of a retrieval, and lets models complete that of a single question: others
+// may wait for the repository.
+func (q *RetrieveRequest) prepare(ctx context.Context, s *Service, req any) (err error) {
+	q.whole = req
+	if err = q.check(); err != nil {
+		return err
+	}
+	if q.WithGlobal {
+		if q.global, err = s.host.Global(); err != nil {
+			return err
+		}
+	}
+	if q.base, err = q.Request(s.spec, req); err != nil {
+		return err
+	}
+	if err = q.read(ctx, s.host, &q.base); err != nil {
+		return err
+	}
+	q.base.Text, q.base.Profile = q.Query, q.Profile
+	if q.WithGlobal {
+		return q.base.ValidateGiven() // each repository has models of its own
+	}
+	q.base, q.models, err = q.completed(ctx, s.host)
+	return err
+}
+
+// Request returns the request that the fields of the table and the marks make of req, which is q or has
+// it. What they do not say is left to profiles.
+func (q *RetrieveRequest) Request(spec *Spec, req any) (r retrieve.Request, err error) {
+	if err = spec.SetParameters(req, &r); err != nil {
+		return r, err
+	}
+	if r.Marks, err = q.States(); err != nil {
+		return r, err
+	}
+	given := q.Decides()
+	if q.summaryCap != nil {
+		r.SummaryCap = q.summaryCap
+		given = append(given, "summaryCap")
+	}
+	r = r.Explicitly(given...)
+	return r, r.ValidateGiven()
+}
+
+// Decides returns the parameters that profiles may set and that fields of the request set.
+func (p *Params) Decides() (given []string) {
+	for _, param := range retrieve.ProfileParams() {
+		if p.Given(retrieve.FlagName(param)) {
+			given = append(given, param)
+		}
+	}
+	return given
+}
+
+// completed returns the request with what models are to do, and of a single question with what they did.
+func (q *RetrieveRequest) completed(
+	ctx context.Context, host Host,
+) (r retrieve.Request, models *retrieve.Models, err error) {
+	r = q.base
+	if models, err = q.Open(host, &r); err == nil && q.Batch == "" {
+		r, err = models.Complete(ctx, r)
+	}
+	return r, models, err
+}
+
+// session is the one that answers are recorded in, "" for none.
+func (q *RetrieveRequest) session() string {
+	if q.Session == "" && q.Receipt {
+		return repo.DefaultSession
+	}
+	return q.Session
+}
+
+// ask answers a question or those of a batch.
+func ask(ctx context.Context, s *Service, q *RetrieveRequest, emit func(*Answer) error) error {
+	a := &asking{q: q, spec: s.spec, host: s.host, repo: s.Repo, by: s.Commit.Stamp, shown: map[graph.ID]int64{}}
+	a.session, a.at, a.human = q.session(), q.At, s.Human && q.Batch == "" // lines are answered in JSON
+	defer func() { s.host.Shown(ctx, a.shown) }()
+	switch {
+	case q.WithGlobal:
+		return a.together(ctx, emit)
+	case q.Batch != "":
+		return a.batch(ctx, emit)
+	}
+	answer, err := a.answer(ctx, retrieve.Query{Request: q.base})
+	if err != nil {
+		return err
+	}
+	return emit(answer)
+}
+
+// asking answers requests from one repository.
+type asking struct {
+	q       *RetrieveRequest
+	spec    *Spec
+	host    Host
+	repo    *repo.Repo
+	human   bool
+	session string // where answers are recorded, "" for nowhere
+	by      repo.Stamp
+	at      string
+	shown   map[graph.ID]int64
+}
+
+// retrieve answers one request and records it if there is a session.
+func (a *asking) retrieve(ctx context.Context, req retrieve.Request, trace *retrieve.Trace) (
+	snap *repo.Snapshot, answer *retrieve.Answer, receipt ipld.CID, err error,
+) {
+	if snap, err = a.snapshot(ctx); err != nil {
+		return nil, nil, receipt, CommitHint(err)
+	}
+	if err = fromNow(a.host, &req); err != nil {
+		return nil, nil, receipt, err
+	}
+	if a.session != "" {
+		if req, err = a.repo.Unseen(ctx, a.session, snap, req); err != nil {
+			return nil, nil, receipt, excludeHint(err)
+		}
+	}
+	answer, err = snap.RetrieveTraced(ctx, req, trace)
+	if err != nil {
+		return nil, nil, receipt, ProfileHint(excludeHint(err))
+	}
+	for i := range answer.Items {
+		a.shown[answer.Items[i].ID]++
+	}
+	if a.session != "" {
+		receipt, err = a.repo.Record(ctx, a.session, answer, a.by)
+	}
+	return snap, answer, receipt, err
+}
+
+// answer answers a question, or a line of a batch.
+func (a *asking) answer(ctx context.Context, line retrieve.Query) (*Answer, error) {
+	var trace *retrieve.Trace
+	if a.q.Explain {
+		trace = &retrieve.Trace{Clock: a.host.Clock()}
+	}
+	snap, found, receipt, err := a.retrieve(ctx, line.Request, trace)
+	if err != nil {
+		return nil, err
+	}
+	out := AnswerOf(found, line)
+	out.Receipt = receipt
+	if a.human && found.Summary != nil {
+		out.Summary.Rendered = found.Summary.Rendered
+	}
+	if a.q.Explain {
+		err = out.explain(ctx, snap, found, trace, a.human)
+	}
+	return out, err
+}
+
+// snapshot returns what the next request is answered from: the revision that is asked for, else the
+// session's commit, else HEAD.
+func (a *asking) snapshot(ctx context.Context) (*repo.Snapshot, error) {
+	if a.session == "" {
+		return a.repo.Snapshot(ctx, a.at)
+	}
+	entry, err := a.repo.Session(ctx, a.session)
+	var missing *repo.NotFoundError
+	switch {
+	case errors.As(err, &missing) && a.session == repo.DefaultSession:
+		return a.repo.Snapshot(ctx, a.at) // made when the receipt is recorded
+	case errors.As(err, &missing):
+		return nil, Hint(err, "begin it with 'mnem session start NAME'", "")
+	case err != nil:
+		return nil, err
+	case a.q.Given("at") || a.q.Follow || entry.Record.Follow:
+		return a.repo.Snapshot(ctx, a.at)
+	}
+	return a.repo.At(ctx, entry.Record.Commit)
+}
+
+// batch answers the requests of a file, one JSON object a line, in order. Each answer is given before
+// the next line is read, so that a program may talk through a pipe. A line that cannot be read or
+// answered ends it, with the file and line in the error.
+func (a *asking) batch(ctx context.Context, emit func(*Answer) error) error {
+	return eachLine(ctx, a.host, a.q.Batch, func(line []byte) (func() error, error) {
+		v, err := ipld.ParseJSON(line)
+		if err != nil {
+			return nil, err
+		}
+		q, err := retrieve.ParseRequestJSON(v, a.q.base)
+		if err != nil {
+			return nil, err
+		}
+		if q.Request, err = a.q.models.Complete(ctx, q.Request); err != nil {
+			return nil, err
+		}
+		answer, err := a.answer(ctx, q)
+		return func() error { return emit(answer) }, err
+	})
+}
+
+// eachLine gives the lines of a file that are not blank to read, and calls what that returns, unless nil,
+// before the next line is read. The error of a line, but not of that call, names file and line.
+func eachLine(
+	ctx context.Context, host Host, name string, read func(line []byte) (done func() error, err error),
+) error {
+	in, shown, err := host.File(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }() // only read from
+	lines := bufio.NewReaderSize(in, 64<<10)
+	for n := 1; ; n++ {
+		text, err := readLine(lines)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		var done func() error
+		if err == nil && len(bytes.TrimSpace(text)) > 0 {
+			done, err = read(text)
+		}
+		if err != nil {
+			return &graph.LineError{File: shown, Line: n, Err: err}
+		}
+		if done != nil {
+			if err := done(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// readLine returns the next line without its end, or io.EOF. One longer than graph.MaxLine is
+// refused without reading on.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var text []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		text = append(text, part...)
+		switch {
+		case len(text) > graph.MaxLine+1:
+			return nil, graph.Fieldf("", "line of more than %d bytes", graph.MaxLine)
+		case errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF) && len(text) > 0, err == nil:
+			return bytes.TrimSuffix(text, []byte("\n")), nil
+		default:
+			return nil, err
+		}
+	}
+}
