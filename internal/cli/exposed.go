@@ -10,18 +10,12 @@ type exposed struct {
 	effect     operation.Effect
 	idempotent bool
 	words      []operation.Param // what the words after the flags are
-	fixed      []string          // flags that it always has
 	// flags are those that callers may give, with spaces between; no other one.
 	flags string
 	// writes are flags that make a command which reads one that writes.
 	writes []string
-	// pure is whether an answer depends on the commit that it names and the arguments alone, without
-	// the flags in varies.
-	pure   bool
-	varies []string
 	lines  *operation.Param // what standard input is, nil for nothing
 	answer string           // media type, "" for JSON, or lines of it where the command prints such
-	body   string           // media type, "" for none or lines
 	title  string           // "" for what the help of the command says
 }
 
@@ -31,11 +25,7 @@ const (
 	destroys = operation.Destroys
 )
 
-// word, required and list are the parameters that words after the flags become.
-func word(name, doc string) operation.Param {
-	return operation.Param{Name: name, Kind: operation.String, Doc: doc}
-}
-
+// required and list are the parameters that words after the flags become.
 func required(name, doc string) operation.Param {
 	return operation.Param{Name: name, Kind: operation.String, Doc: doc, Required: true}
 }
@@ -52,10 +42,7 @@ func lines(flag, doc string, required bool) *operation.Param {
 }
 
 const (
-	nodeDoc  = "a node by key, id or at least 4 digits of an id"
-	nodesDoc = "nodes, each by key, id or at least 4 digits of an id"
-	revDoc   = "a branch, tag, CID or any other revision"
-	queryDoc = "the question or words to look for"
+	nodeDoc = "a node by key, id or at least 4 digits of an id"
 )
 
 // exposedCommands is the table, in the order of the help.

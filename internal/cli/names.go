@@ -6,12 +6,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/spf13/cobra"
-
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // label names a node for people: its key, or its id where it has none.
@@ -34,22 +31,6 @@ func (l *labels) label(ctx context.Context, id graph.ID) (string, error) {
 		return id.String(), err
 	}
 	return label(n), nil
-}
-
-// marksFlag adds the flag that lets hidden states through, under both of its names.
-func marksFlag(cmd *cobra.Command, to *[]string) {
-	f := cmd.Flags()
-	f.StringSliceVar(to, "include", nil,
-		"show nodes and edges in these hidden `STATES` too: forgotten, superseded, expired, retired")
-	f.Var(f.Lookup("include").Value, "marks", "`STATES`: another name of --include")
-}
-
-func parseMarks(names []string) ([]graph.State, error) {
-	var states []graph.State
-	for _, name := range names {
-		states = append(states, graph.State(name))
-	}
-	return states, retrieve.Request{Marks: states}.Validate()
 }
 
 // checkRange returns a usage error unless low <= n <= high.

@@ -46,16 +46,13 @@ func Operations() []operation.Operation {
 func operationOf(e *exposed, cmd *cobra.Command, shapes []string) operation.Operation {
 	o := operation.Operation{
 		Name:    firstOf(e.name, strings.NewReplacer(" ", "_", "-", "_").Replace(e.command)),
-		Command: append(strings.Fields(e.command), e.fixed...),
+		Command: strings.Fields(e.command),
 		Title:   firstOf(e.title, cmd.Short), Doc: paragraph(cmd.Long),
 		Params: slices.Clone(e.words), Effect: e.effect,
-		Pure:       e.pure,
 		Idempotent: e.idempotent || e.effect == operation.Reads,
-		Body:       e.body, Answer: e.answer, Shapes: shapes,
+		Answer:     e.answer, Shapes: shapes,
 	}
 	switch {
-	case o.Answer == operation.MediaCAR:
-		o.Shapes = nil
 	case o.Answer == "" && e.name == "" && streams(cmd.CommandPath()) && e.command != "remember":
 		o.Answer = operation.MediaNDJSON
 	case o.Answer == "":
@@ -101,7 +98,6 @@ func flagParam(e *exposed, f *pflag.Flag) (operation.Param, bool) {
 			p.Kind = operation.String
 		}
 	}
-	p.Varies = slices.Contains(e.varies, f.Name)
 	if slices.Contains(e.writes, f.Name) {
 		p.Effect = operation.Writes
 	}

@@ -9,8 +9,6 @@ import (
 
 // The shapes of answers with --json, as operation.Schema reads them, put together from parts.
 const (
-	shapeFields     = `[{"field": "text", "old": "json", "new": "json"}]`
-	shapeNode       = `"id": "id", "key": "text|null", "type": "text"`
 	shapeImportance = `{"value": "int", "importance": "int", "base": "int", "use": "int", ` +
 		`"decay": "int", "links": "int", "uses": "int", "linked": "int", "age_seconds": "int", ` +
 		`"half_life_days": "int"}`
@@ -20,11 +18,6 @@ const (
 		`, "tag?": "text", "spellings?": ["text"]}]`
 	shapeErased = "node|content|embedding|query|message|edge|mark"
 
-	shapeProfiles = `"profiles?": {"default|null": {"field": "text", "old": "json", "new": "json"}, ` +
-		`"fields?": ` + shapeFields + `, "changed": [{"name": "text", ` +
-		`"kind": "added|changed|removed", "fields": ` + shapeFields + `}]}`
-	shapeProfilesSet = `{"commit": "cid|null", "parents": ["cid"], "branch": "text", ` +
-		`"no_change": "bool", ` + shapeProfiles + `}`
 	shapeRemembered = `{"id": "id", "action": "added|superseded|conflict|updated|duplicate", ` +
 		`"type": "text", "commit": "cid|null", "no_change": "bool", "dry_run": "bool", ` +
 		`"superseded": ["id"], "similar": [{"id": "id", "summary": "text", "similarity": "int", ` +
