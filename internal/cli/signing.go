@@ -139,7 +139,7 @@ func (c *cli) configured(name string) (string, error) {
 		return "", err
 	}
 	if err := key.Check(*got.Value); err != nil {
-		return "", fmt.Errorf("%s from the %s: %w", name, *got.From, err)
+		return "", fmt.Errorf("%s from the %s: %w", name, got.From, err)
 	}
 	return *got.Value, nil
 }

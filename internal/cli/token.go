@@ -10,19 +10,20 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/serve"
 )
 
 // tokenJSON is a token as it is listed.
 type tokenJSON struct {
-	ID      string  `json:"id"`
-	Name    string  `json:"name"`
-	Scope   string  `json:"scope" shape:"read|write|admin"`
-	Author  *string `json:"author"`
-	Agent   *string `json:"agent"`
-	Created string  `json:"created" shape:"time"`
-	Expires *string `json:"expires" shape:"time|null"`
+	ID      string        `json:"id"`
+	Name    string        `json:"name"`
+	Scope   string        `json:"scope" shape:"read|write|admin"`
+	Author  ops.Text      `json:"author"`
+	Agent   ops.Text      `json:"agent"`
+	Created graph.Time    `json:"created"`
+	Expires graph.OptTime `json:"expires"`
 }
 
 // newTokenJSON is a token as it is shown once.
@@ -42,11 +43,11 @@ type revokedJSON struct {
 
 func jsonToken(t *serve.Token) tokenJSON {
 	out := tokenJSON{
-		ID: t.ID, Name: t.Name, Scope: t.Scope, Author: orNull(t.Author), Agent: orNull(t.Agent),
-		Created: graph.From(t.Created).String(),
+		ID: t.ID, Name: t.Name, Scope: t.Scope, Author: ops.Text(t.Author), Agent: ops.Text(t.Agent),
+		Created: graph.From(t.Created),
 	}
 	if t.Expires != nil {
-		out.Expires = new(graph.From(*t.Expires).String())
+		out.Expires = graph.At(graph.From(*t.Expires))
 	}
 	return out
 }
@@ -180,7 +181,7 @@ func (c *cli) tokenList() *cobra.Command {
 			}
 			until := "for ever"
 			if t.Expires != nil {
-				until = "until " + *row.Expires
+				until = "until " + row.Expires.String()
 			}
 			if expired {
 				until += ", over"
