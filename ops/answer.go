@@ -73,6 +73,7 @@ type AnswerItem struct {
 	ID         graph.ID        `json:"id"`
 	Key        Text            `json:"key"`
 	Type       string          `json:"type"`
+	Band       retrieve.Band   `json:"band,omitempty" shape:"answer|maybe|rest"` // how sure it is
 	Rank       int             `json:"rank"`
 	Score      int64           `json:"score"`
 	Tokens     int             `json:"tokens"`
@@ -290,7 +291,7 @@ func warningsOf(repository string, a *retrieve.Answer) (all List[AnswerWarning])
 
 func itemOf(it *retrieve.Item) AnswerItem {
 	out := AnswerItem{
-		ID: it.ID, Key: Text(it.Key), Type: it.Type, Rank: it.Rank, Score: it.Score, Tokens: it.Tokens,
+		ID: it.ID, Key: Text(it.Key), Type: it.Type, Band: it.Band, Rank: it.Rank, Score: it.Score, Tokens: it.Tokens,
 		Rendered: it.Rendered,
 	}
 	for _, l := range it.Lanes {

@@ -97,7 +97,7 @@ func (r Request) weight(lane Lane) int64 {
 	case embedded:
 		return vectorWeight / int64(len(r.Vectors)+len(r.Sparse))
 	case rewritten:
-		return rewriteWeight / int64(len(r.Rewrites))
+		return r.row().rewrites / int64(len(r.Rewrites))
 	case lane == LaneTime:
 		return timeListWeight
 	}

@@ -23,7 +23,11 @@ func (r *run) pack(ctx context.Context, a *Answer) error {
 	if r.trim, err = r.newTrimmer(ctx); err != nil {
 		return err
 	}
-	for _, c := range r.found[:min(maxExamined, len(r.found))] {
+	found, err := r.outdate(ctx, r.shownBands())
+	if err != nil {
+		return err
+	}
+	for _, c := range found[:min(maxExamined, len(found))] {
 		if p.full() {
 			break
 		}
@@ -81,8 +85,13 @@ func (p *packer) take(ctx context.Context, c *candidate) error {
 		Recall:    c.recalled.told(),
 		Entities:  p.entities.names(c.id),
 		Against:   p.beside,
+		Band:      c.band,
+		Outdated:  c.outdated,
 	}
-	shown, err := p.render(ctx, n, mark)
+	if n := len(p.answer.Items); !p.beside.IsZero() && n > 0 {
+		item.Band = p.answer.Items[n-1].Band // what contradicts an item is shown with it
+	}
+	shown, err := p.render(ctx, n, mark, c.outdated)
 	if err != nil {
 		return err
 	}
@@ -160,8 +169,10 @@ type shown struct {
 }
 
 // render returns the text of one node.
-func (r *run) render(ctx context.Context, n *graph.Node, mark *graph.Mark) (shown, error) {
-	o := RenderOptions{Show: r.req.Show, SummaryCap: *r.req.SummaryCap}
+func (r *run) render(
+	ctx context.Context, n *graph.Node, mark *graph.Mark, outdated graph.ID,
+) (shown, error) {
+	o := RenderOptions{Show: r.req.Show, SummaryCap: *r.req.SummaryCap, Outdated: outdated}
 	var out shown
 	var err error
 	switch {
@@ -180,6 +191,10 @@ func (r *run) render(ctx context.Context, n *graph.Node, mark *graph.Mark) (show
 	}
 	a := &o.Adjacency
 	out.links = len(a.Out)+len(a.In)+a.MoreOut+a.MoreIn > 0
+	if r.req.Format == FormatBrief {
+		out.text, err = r.brief(ctx, n, mark, outdated, o)
+		return out, err
+	}
 	out.text = Render(n, mark, o)
 	return out, nil
 }

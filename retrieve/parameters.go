@@ -134,6 +134,8 @@ func paramsOfRank() []param {
 			DefaultRerankTop, DefaultRerankTop, 1, MaxRerankTop).own(ownJudge).fills(nil),
 		list("reranked", ParamObject, func(r *Request) *[]RerankScore { return &r.Reranked },
 			encodeReranked, decodeReranked, (*memberParser).judged, orNone[RerankScore], nil).own(ownSaid),
+		word("floor", func(r *Request) *Floor { return &r.Floor }, FloorMaybe, FloorMaybe, Floors()...).
+			remote().flag("print items down to this `BAND`: answer, maybe or rest"),
 		word("pairs", func(r *Request) *Pairing { return &r.Pairs }, PairsOn, PairsOff, PairsOn, PairsOff).
 			own(ownAnswer),
 	}
@@ -197,6 +199,8 @@ func paramsOfForm() []param {
 		names("show", ParamWords, func(r *Request) *[]string { return &r.Show }, Request.checkShow,
 			ShowTimes, ShowKey, ShowContent).
 			remote().flag("print these `LINES` too: times, key, content"),
+		word("format", func(r *Request) *Format { return &r.Format }, FormatYAML, FormatYAML, Formats()...).
+			remote().flag("print items in this `FORM`: brief or yaml, which has full ids"),
 		option("summaryCap", func(r *Request) **int { return &r.SummaryCap },
 			DefaultSummaryCap, always, 0, MaxSummaryCap).
 			remote().flag("cut each text at `N` characters; 0 for whole"),

@@ -57,13 +57,22 @@ func (r *run) knownWarnings(ctx context.Context, a *Answer) ([]Warning, error) {
 	return []Warning{warning(NothingRelevant, paramCovered, int(best*percent>>fixed.FracBits))}, nil
 }
 
-// covered returns the largest share of the weight of the text's terms that one of some items has. A
-// term that no node has weighs as much as the weightiest of the others.
+// covered returns the largest share of the weight of the text's terms that one of some items has.
 func (r *run) covered(ctx context.Context, items []Item) (int64, error) {
-	q := TextQuery{Text: r.req.Text, Readings: r.readings}
+	ids := make([]graph.ID, len(items))
+	for i := range items {
+		ids[i] = items[i].ID
+	}
+	shares, err := r.covering(ctx, TextQuery{Text: r.req.Text, Readings: r.readings}, ids)
+	return slices.Max(append(shares, 0)), err
+}
+
+// covering returns for each of some nodes the share of the weight of a text's terms that it has. A term
+// that no node has weighs as much as the weightiest of the others.
+func (r *run) covering(ctx context.Context, q TextQuery, ids []graph.ID) ([]int64, error) {
 	weights, err := r.x.TermWeights(ctx, q)
 	if err != nil {
-		return 0, fmt.Errorf("weigh the terms of the text: %w", err)
+		return nil, fmt.Errorf("weigh the terms of the text: %w", err)
 	}
 	most, unknown, total := int64(0), int64(0), int64(0)
 	for _, t := range weights {
@@ -74,23 +83,19 @@ func (r *run) covered(ctx context.Context, items []Item) (int64, error) {
 		}
 	}
 	total += unknown * most
-	ids := make([]graph.ID, len(items))
-	for i := range items {
-		ids[i] = items[i].ID
-	}
 	rows, err := r.x.TermScores(ctx, q, ids, nil)
 	if err != nil {
-		return 0, fmt.Errorf("split the scores of the items: %w", err)
+		return nil, fmt.Errorf("split the scores of the items: %w", err)
 	}
-	best := int64(0)
-	for _, row := range rows {
+	out := make([]int64, len(ids))
+	for at, row := range rows {
 		sum := int64(0)
 		for i, score := range row {
 			if score > 0 {
 				sum += weights[i].Weight
 			}
 		}
-		best = max(best, share(sum, total))
+		out[at] = share(sum, total)
 	}
-	return best, nil
+	return out, nil
 }

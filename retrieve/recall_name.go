@@ -16,7 +16,7 @@ var nameTypes = map[string]string{"Entity": "entity/", "Tag": "tag/"}
 // that the request names or asks for by its type, is an item like others: clause 26.7.
 func (r *run) onlyName(c *candidate, n *graph.Node) bool {
 	prefix, ok := nameTypes[n.Type]
-	return ok && r.recalled != nil && c.recalled != nil && c.tier == tierNone &&
+	return ok && (r.req.row().bands || r.recalled != nil && c.recalled != nil) && c.tier == tierNone &&
 		(strings.HasPrefix(n.Key, prefix) || n.Key != "" && n.Key == n.Summary) &&
 		n.Context == "" && n.Content == nil && len(n.Props)+len(n.Cues) == 0 &&
 		!slices.Contains(r.req.Types, n.Type)

@@ -89,7 +89,7 @@ func (r *Receipt) Query() ipld.CID {
 // the blocks that Rewrites names. It returns an error that wraps ErrRankingVersion where the engine
 // is not the current one, and a *ipld.MismatchError for another text.
 func (r *Receipt) Request(text string, rewrites ...string) (Request, error) {
-	if now := CurrentEngine(); r.Engine != now {
+	if now := CurrentEngine(); !r.Engine.current() {
 		return Request{}, fmt.Errorf("%w: the receipt has %s, this is %s", ErrRankingVersion,
 			r.Engine, now)
 	}
@@ -105,7 +105,9 @@ func (r *Receipt) Request(text string, rewrites ...string) (Request, error) {
 			return Request{}, &ipld.MismatchError{Want: links[i], Got: got}
 		}
 	}
-	return decodeParams(r.Params, text, rewrites)
+	req, err := decodeParams(r.Params, text, rewrites)
+	req.Ranking = r.Engine.Ranking
+	return req, err
 }
 
 func (e Engine) String() string {
@@ -164,7 +166,7 @@ func (r *Receipt) checkRequest() error {
 	if err := graph.CheckLink("request.text", r.Query(), ipld.Raw); err != nil {
 		return err
 	}
-	if r.Engine != CurrentEngine() {
+	if !r.Engine.current() {
 		return nil
 	}
 	// The texts are in other blocks and do not matter for the rest.

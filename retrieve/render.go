@@ -22,7 +22,8 @@ type RenderOptions struct {
 	Show       []string // of ShowTimes, ShowKey, ShowContent
 	SummaryCap int      // scalars kept of each text, 0 for all
 	Adjacency  Adjacency
-	Content    string // the node's whole text, rendered with ShowContent; "" for none
+	Outdated   graph.ID // what takes the node's place by rule, zero for nothing
+	Content    string   // the node's whole text, rendered with ShowContent; "" for none
 }
 
 // Render returns the lines of one node: clause 12. A mark may be nil. It is a pure function. Each
@@ -36,6 +37,9 @@ func Render(n *graph.Node, m *graph.Mark, o RenderOptions) string {
 	r.line("id", n.ID.String())
 	if m != nil {
 		r.state(m)
+	}
+	if !o.Outdated.IsZero() {
+		r.line("outdated by", o.Outdated.String())
 	}
 	r.text("context", n.Context)
 	r.text("summary", n.Summary)
@@ -140,7 +144,7 @@ func (r *renderer) prop(name string, v ipld.Value) {
 // lineNames are the names of lines that are no properties.
 var lineNames = []string{
 	"ntype", "id", "state", "context", "summary", "created", "updated", "valid", "key", "content",
-	"outgoing", "incoming",
+	"outgoing", "incoming", "outdated by",
 }
 
 // likeLine reports whether a property of that name could be taken for another line.

@@ -149,6 +149,16 @@ type Request struct {
 	// Feedback is how many of the best nodes of the text lane lend the text their words for a second
 	// search, at most MaxFeedback; 0 for none.
 	Feedback int
+
+	// Format is the form in which items are printed; "" for FormatYAML.
+	Format Format
+
+	// Floor is the last band whose items are in the answer; "" for FloorMaybe.
+	Floor Floor
+
+	// Ranking is the version of the ranking that answers, 0 for the newest. A receipt has it in its
+	// engine.
+	Ranking int
 }
 
 // Resolve returns the request with every default filled in, and lists of names in bytewise order
@@ -159,6 +169,9 @@ func (r Request) Resolve() Request {
 		if params[i].fill != nil {
 			params[i].fill(&r)
 		}
+	}
+	if r.Ranking == 0 {
+		r.Ranking = RankingVersion
 	}
 	return r
 }

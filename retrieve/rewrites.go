@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/mnem-project/mnem/internal/fixed"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -21,10 +20,6 @@ const (
 	RewriteMulti = "multi" // other ways to ask the same
 	RewriteHyde  = "hyde"  // a hypothetical answer
 )
-
-// rewriteWeight is the weight of all lanes of rewrites together, as of the dense lanes: what only a
-// rewrite finds stays behind what has more than half of the text's best score.
-const rewriteWeight = fixed.One / 2
 
 // LaneRewrite returns the name of the lane of a rewrite, by its number from 1.
 func LaneRewrite(n int) Lane { return LaneText + Lane(":"+strconv.Itoa(n)) }

@@ -10,10 +10,9 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Versions that an answer depends on beside its commit and request. Version 1 of the ranking is
-// everything in clauses 8 to 12.
+// Versions that an answer depends on beside its commit and request. That of the ranking is the newest.
 const (
-	RankingVersion  = 1
+	RankingVersion  = 2
 	AnalyserVersion = text.Version
 	Language        = "en"
 )
@@ -27,7 +26,11 @@ type Engine struct {
 
 // CurrentEngine returns the versions of this package.
 func CurrentEngine() Engine {
-	return Engine{Ranking: RankingVersion, Analyser: AnalyserVersion, Language: Language}
+	return engineOf(RankingVersion)
+}
+
+func engineOf(ranking int) Engine {
+	return Engine{Ranking: ranking, Analyser: AnalyserVersion, Language: Language}
 }
 
 // Constants of ranking version 1: clauses 8.1 and 11.
@@ -68,6 +71,8 @@ type Item struct {
 
 	Community *Membership // nil unless a community raised it or brought it in
 	Recall    *Recalled   // nil where the request is no recall, or has nothing to rank by
+	Band      Band        // "" in rankings that have none
+	Outdated  graph.ID    // the item that takes its place by rule, zero for none
 	// Against is the item that this one follows since it contradicts it, zero where its rank put it
 	// here. Its score may be of any height then, 0 where nothing else found it.
 	Against graph.ID
@@ -122,7 +127,10 @@ type candidate struct {
 
 	member *Membership // of the community that raised it or brought it in, nil for none
 
-	recalled *recalled // nil where the request is no recall
+	recalled *recalled  // nil where the request is no recall
+	band     Band       // "" in rankings that have none
+	beside   *candidate // that it is a neighbour of, nil for none
+	outdated graph.ID   // what takes its place by rule, zero for nothing
 }
 
 // reached reports whether expansion reached a candidate.
@@ -195,6 +203,9 @@ func (r *run) lanes(ctx context.Context) error {
 		return err
 	}
 	r.trace.stage(StageLanes)
+	if err := r.balance(ctx, lists); err != nil {
+		return err
+	}
 	r.gather(lists, exact)
 	r.fuse(lists)
 	r.trace.stage(StageFuse)

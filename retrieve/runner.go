@@ -27,7 +27,7 @@ func Run(
 func (u Runner) Run(
 	ctx context.Context, g Graph, x Index, commit ipld.CID, req Request,
 ) (*Answer, error) {
-	for _, err := range []error{req.Validate(), req.checkResolved(), req.checkLanes(),
+	for _, err := range []error{req.Validate(), req.checkRanking(), req.checkResolved(), req.checkLanes(),
 		req.checkRewritten()} {
 		if err != nil {
 			return nil, err
@@ -75,12 +75,18 @@ func (u Runner) Run(
 	if err := r.orderCauses(ctx); err != nil {
 		return nil, err
 	}
+	if err := r.addNeighbours(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.judge(ctx); err != nil {
+		return nil, err
+	}
 	r.req.Reranker = nil // what it said is in the request
 	r.trace.stage(StageDiversify)
 	a := &Answer{
 		Commit:       commit,
 		Request:      r.req,
-		Engine:       CurrentEngine(),
+		Engine:       engineOf(r.req.Ranking),
 		TokensBudget: *r.req.Budget,
 		Candidates:   len(r.found),
 		Dates:        r.dated.ranges(),

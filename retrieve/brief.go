@@ -1,0 +1,162 @@
+package retrieve
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Format is the form in which items are printed.
+type Format string
+
+// The forms.
+const (
+	FormatYAML  Format = "yaml"  // a line for each field, with full ids: clause 12.1
+	FormatBrief Format = "brief" // a head and indented lines, for readers that pay for each token: 12.4
+)
+
+// Formats returns all forms.
+func Formats() []Format { return []Format{FormatYAML, FormatBrief} }
+
+const (
+	briefDigits  = 8  // of an id, where no other id begins with them
+	neighbourCap = 60 // scalars of a neighbour's name
+)
+
+// brief renders a node in the form FormatBrief: clause 12.4. Column 0 is that of heads alone: every value is
+// escaped and within an indented line of its own.
+func (r *run) brief(
+	ctx context.Context, n *graph.Node, m *graph.Mark, outdated graph.ID, o RenderOptions,
+) (string, error) {
+	ref, err := r.shortID(ctx, n.ID)
+	if err != nil {
+		return "", err
+	}
+	if n.Key != "" {
+		ref = text.EscapeLine(n.Key)
+	}
+	head := []string{text.EscapeLine(n.Type), n.Created.String()[:len("2006-01-02")]}
+	if len(n.Sources) > 0 {
+		head = append(head, text.EscapeLine(n.Sources[0]))
+	}
+	if m != nil {
+		state := string(m.State)
+		if !m.By.IsZero() {
+			by, err := r.shortID(ctx, m.By)
+			if err != nil {
+				return "", err
+			}
+			state += " by [" + by + "]"
+		}
+		head = append(head, state)
+	}
+	if !outdated.IsZero() {
+		by, err := r.shortID(ctx, outdated)
+		if err != nil {
+			return "", err
+		}
+		head = append(head, "outdated by ["+by+"]")
+	}
+	w := renderer{textCap: o.SummaryCap}
+	w.b = fmt.Appendf(w.b, "[%s] %s\n", ref, strings.Join(head, " · "))
+	w.indented(n.Context)
+	w.indented(n.Summary)
+	for _, p := range n.Props {
+		switch p.Value.Kind() {
+		case ipld.String, ipld.Int, ipld.Float, ipld.Bool:
+			w.b = append(w.b, "  "...)
+			w.prop(p.Key, p.Value)
+		}
+	}
+	if slices.Contains(o.Show, ShowTimes) {
+		w.indentedTimes(n)
+	}
+	if slices.Contains(o.Show, ShowContent) {
+		w.indented(o.Content)
+	}
+	for _, side := range []struct {
+		arrow string
+		links []Link
+		more  int
+	}{{"→", o.Adjacency.Out, o.Adjacency.MoreOut}, {"←", o.Adjacency.In, o.Adjacency.MoreIn}} {
+		if err := r.briefLinks(ctx, &w, side.arrow, side.links, side.more); err != nil {
+			return "", err
+		}
+	}
+	return string(w.b), nil
+}
+
+// indented writes a text in a line of its own, unless it is empty.
+func (r *renderer) indented(s string) {
+	if s != "" {
+		r.b = append(r.b, "  "+r.cut(s)+"\n"...)
+	}
+}
+
+func (r *renderer) indentedTimes(n *graph.Node) {
+	lines := renderer{textCap: r.textCap}
+	lines.times(n)
+	for line := range strings.Lines(string(lines.b)) {
+		r.b = append(r.b, "  "+line...)
+	}
+}
+
+// briefLinks writes the names of the nodes that edges of one direction lead to, a line for each type.
+func (r *run) briefLinks(ctx context.Context, w *renderer, arrow string, links []Link, more int) error {
+	for len(links) > 0 {
+		n := 1
+		for n < len(links) && links[n].Type == links[0].Type {
+			n++
+		}
+		var names []string
+		for _, l := range links[:n] {
+			name, err := r.nodeName(ctx, l.Other)
+			if err != nil {
+				return err
+			}
+			names = append(names, name)
+		}
+		w.b = fmt.Appendf(w.b, "  %s %s %s\n", text.EscapeLine(links[0].Type), arrow, strings.Join(names, "; "))
+		links = links[n:]
+	}
+	if more > 0 {
+		w.b = fmt.Appendf(w.b, "  %s %d more\n", arrow, more)
+	}
+	return nil
+}
+
+// nodeName returns what a node is called: the beginning of its summary, its key, or its id.
+func (r *run) nodeName(ctx context.Context, id graph.ID) (string, error) {
+	n, _, err := r.g.Node(ctx, id)
+	if err != nil {
+		return "", fmt.Errorf("read node %s: %w", id, err)
+	}
+	switch {
+	case n.Summary != "":
+		return text.EscapeLine(text.CapScalars(n.Summary, neighbourCap)), nil
+	case n.Key != "":
+		return text.EscapeLine(text.CapScalars(n.Key, neighbourCap)), nil
+	}
+	return r.shortID(ctx, id)
+}
+
+// shortID returns as many digits of an id as it takes to tell it from all others of the commit, and no fewer
+// than eight.
+func (r *run) shortID(ctx context.Context, id graph.ID) (string, error) {
+	digits := strings.ReplaceAll(id.String(), "-", "")
+	for n := briefDigits; n < len(digits); n += 4 {
+		_, unique, err := r.g.IDPrefix(ctx, digits[:n])
+		if err != nil {
+			return "", fmt.Errorf("look for ids like %s: %w", id, err)
+		}
+		if unique {
+			return digits[:n], nil
+		}
+	}
+	return digits, nil
+}

@@ -1,0 +1,90 @@
+package retrieve
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+)
+
+// Constants of neighbours in ranking version 2: clause 26.8.
+const (
+	neighbourTime = 7 * 24 * 3600 * 1_000_000 // microseconds within which there is one
+	neighbourRead = 32                        // nodes that are read to find one that is not only a name
+)
+
+// addNeighbours puts what was written right before and right after the best candidate behind it, where a
+// recall asks for a reason: a cause is often told before its effect, by itself and in other words.
+func (r *run) addNeighbours(ctx context.Context) error {
+	if !r.req.row().neighbours || r.req.Intent != IntentWhy || r.blank() || r.dated.alone {
+		return nil
+	}
+	best := -1
+	for i, c := range r.found[:min(maxBanded, len(r.found))] {
+		n, _, err := r.g.Node(ctx, c.id)
+		if err != nil {
+			return fmt.Errorf("read node %s: %w", c.id, err)
+		}
+		if !r.onlyName(c, n) {
+			best = i
+			break
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	seed := r.found[best]
+	times, ok, err := r.x.Times(ctx, []graph.ID{seed.id})
+	if err != nil || !ok[0] {
+		return err
+	}
+	var near []*candidate
+	for _, sign := range []int64{-1, 1} {
+		c, err := r.neighbour(ctx, seed, int64(times[0].Created), sign)
+		if err != nil {
+			return err
+		}
+		if c != nil {
+			near = append(near, c)
+		}
+	}
+	rest := slices.DeleteFunc(slices.Clone(r.found[best+1:]), func(c *candidate) bool { return slices.Contains(near, c) })
+	r.found = slices.Concat(r.found[:best+1], near, rest)
+	return nil
+}
+
+// neighbour returns the candidate that was written nearest to another one, before it where sign is -1 and
+// after it where sign is 1; nil for none.
+func (r *run) neighbour(
+	ctx context.Context, seed *candidate, at, sign int64,
+) (*candidate, error) {
+	hits, err := r.x.ByTime(ctx, func(t Times) int64 {
+		apart := (int64(t.Created) - at) * sign
+		if apart <= 0 || apart > neighbourTime {
+			return 0
+		}
+		return math.MaxInt64 - apart
+	}, r.filter.accept(ctx), neighbourRead)
+	if err != nil {
+		return nil, fmt.Errorf("find what was written beside %s: %w", seed.id, err)
+	}
+	for _, h := range ranked(hits) {
+		i := slices.IndexFunc(r.found, func(c *candidate) bool { return c.id == h.ID })
+		c := &candidate{id: h.ID}
+		if i >= 0 {
+			c = r.found[i]
+		}
+		n, _, err := r.g.Node(ctx, h.ID)
+		if err != nil {
+			return nil, fmt.Errorf("read node %s: %w", h.ID, err)
+		}
+		if r.onlyName(c, n) {
+			continue
+		}
+		c.beside = seed
+		return c, nil
+	}
+	return nil, nil
+}

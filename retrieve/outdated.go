@@ -1,0 +1,119 @@
+package retrieve
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/text"
+)
+
+// Constants of what is outdated in ranking version 2: clause 11.10.
+const (
+	maxCompares   = 20            // candidates that are compared with each other
+	sharedSubject = fixed.One / 4 // what two texts share of the weight of the lighter one's terms
+	minShared     = 2             // terms that they share
+)
+
+// changeWords tell that something is otherwise than before. They are compared in lower case.
+var changeWords = strings.Fields(`
+	now moved since anymore instead upgraded replaced switched changed new cut postponed rescheduled retired
+	until formerly successor longer
+	jetzt seit verlegt neu neue neuer neues ab statt stattdessen umgezogen gewechselt ersetzt künftig
+	désormais maintenant depuis déplacé remplacé nouveau nouvelle
+	ahora desde trasladado reemplazado nuevo nueva
+	adesso ora spostato sostituito nuova
+	agora mudou substituído novo nova
+	nu sinds verplaatst vervangen nieuw nieuwe voortaan`)
+
+// told is what a candidate says, as far as it is compared with others.
+type told struct {
+	*candidate
+	created graph.Time
+	changes bool     // whether it has a word that tells of a change
+	terms   []string // of its summary, ascending, each once
+	weights []int64  // of the terms
+	weight  int64    // of all
+}
+
+// outdate finds among the first candidates of an answer those that newer ones take the place of, by rule:
+// both are about the same, and the newer one has a word that tells of a change. It puts the newer one right
+// before the older one, unless it is there already. Nothing is left out for that.
+func (r *run) outdate(ctx context.Context, list []*candidate) ([]*candidate, error) {
+	if !r.req.row().bands || r.req.Floor == FloorRest || r.blank() {
+		return list, nil
+	}
+	all, err := r.tell(ctx, list[:min(maxCompares, len(list))])
+	if err != nil {
+		return nil, err
+	}
+	out := slices.Clone(list)
+	for _, old := range all {
+		var by *told
+		for _, newer := range all {
+			if newer.created > old.created && newer.changes && newer.band == BandAnswer &&
+				sameSubject(old, newer) && (by == nil || newer.created > by.created) {
+				by = newer
+			}
+		}
+		if by == nil {
+			continue
+		}
+		old.outdated = by.id
+		from, to := slices.Index(out, by.candidate), slices.Index(out, old.candidate)
+		if from > to {
+			out = slices.Insert(slices.Delete(out, from, from+1), to, by.candidate)
+		}
+	}
+	return out, nil
+}
+
+// tell reads what candidates say.
+func (r *run) tell(ctx context.Context, list []*candidate) ([]*told, error) {
+	a, err := text.New(Language)
+	if err != nil {
+		return nil, err
+	}
+	var out []*told
+	for _, c := range list {
+		n, _, err := r.g.Node(ctx, c.id)
+		if err != nil {
+			return nil, fmt.Errorf("read node %s: %w", c.id, err)
+		}
+		said := text.FirstScalars(n.Summary, maxCompared)
+		t := &told{candidate: c, created: n.Created, terms: a.Terms(said), changes: changes(said)}
+		slices.Sort(t.terms)
+		t.terms = slices.Compact(t.terms)
+		if t.weights, err = r.x.IDFs(ctx, t.terms); err != nil {
+			return nil, fmt.Errorf("weigh the terms of %s: %w", c.id, err)
+		}
+		t.weight = sumOf(t.weights)
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+func changes(s string) bool {
+	for word := range strings.FieldsFuncSeq(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if slices.Contains(changeWords, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// sameSubject reports whether two texts share enough of what they are about.
+func sameSubject(a, b *told) bool {
+	shared, n := int64(0), 0
+	for i, term := range a.terms {
+		if _, ok := slices.BinarySearch(b.terms, term); ok {
+			shared += a.weights[i]
+			n++
+		}
+	}
+	return n >= minShared && share(shared, min(a.weight, b.weight)) >= sharedSubject
+}
