@@ -42,9 +42,10 @@ type Field struct {
 	True  string
 	Alone bool
 
-	index []int
-	of    *retrieve.Param // retrieval, nil for none
-	table bool            // whether it is one of Parameters
+	index  []int
+	of     *retrieve.Param // retrieval, nil for none
+	table  bool            // whether it is one of Parameters
+	caller bool            // whether it is of who asks and not of what is asked
 }
 
 // Fields returns the fields of the verb's request: positional arguments in their order, then flags by
@@ -82,7 +83,9 @@ func fieldsOf(t reflect.Type, index []int) (all []Field) {
 			}
 			all = append(all, part...)
 		case tagged && tag != "-":
-			all = append(all, fieldOf(f, tag, at))
+			one := fieldOf(f, tag, at)
+			one.caller = t == reflect.TypeFor[Actor]() || t == reflect.TypeFor[Signing]()
+			all = append(all, one)
 		}
 	}
 	return all
@@ -253,6 +256,16 @@ func (p *Params) setGiven(names []string) {
 		p.given[name] = true
 	}
 }
+
+// GivenOf returns the names of the fields that a request was told are given, nil where it does not ask.
+func GivenOf(req any) []string {
+	if p, ok := req.(interface{ givenNames() []string }); ok {
+		return p.givenNames()
+	}
+	return nil
+}
+
+func (p *Params) givenNames() []string { return slices.Sorted(maps.Keys(p.given)) }
 
 // forget makes fields as if they had not been given.
 func (p *Params) forget(names []string) {

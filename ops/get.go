@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"reflect"
@@ -63,6 +64,18 @@ type FieldValue struct{ Value any }
 // MarshalJSON writes the value.
 func (v FieldValue) MarshalJSON() ([]byte, error) { return encode(v.Value) }
 
+// UnmarshalJSON reads the value: a string is a text, and all else stays as it is.
+func (v *FieldValue) UnmarshalJSON(data []byte) error {
+	var text string
+	if data[0] != '"' {
+		v.Value = json.RawMessage(bytes.Clone(data))
+		return nil
+	}
+	err := json.Unmarshal(data, &text)
+	v.Value = text
+	return err
+}
+
 // Get reads one node.
 var Get = Define(Spec{
 	Command: "get", Usage: "NODE [flags]", Group: "read",
@@ -78,7 +91,7 @@ var Get = Define(Spec{
 		"type, and its links. It is worked out when it is asked for and stored nowhere.",
 	Example: "  mnem get alice\n  mnem get alice --field props.role\n  mnem get alice --importance\n" +
 		"  mnem get svc/billing --at HEAD~1 --json\n  mnem get bob --include forgotten",
-	Effect: Reads, Pure: true, Answers: []any{WholeNode{}, ImportantNode{}, json.RawMessage{}},
+	Effect: Reads, Pure: true, Answers: []any{WholeNode{}, ImportantNode{}, FieldValue{}},
 }, get)
 
 // Check refuses fields that exclude each other.
@@ -184,14 +197,14 @@ func isField(name string) bool {
 func (w *WholeNode) field(field, name string) (any, error) {
 	missing := &repo.NotFoundError{What: "field", Name: field + " of " + name}
 	if prop, ok := strings.CutPrefix(field, propPrefix); ok {
-		value, ok := ipld.FindEntry(w.node.Props, prop)
+		value, ok := ipld.FindEntry(w.Props, prop)
 		switch {
 		case !ok:
 			return nil, missing
 		case value.Kind() == ipld.String:
-			return FieldValue{value.Text()}, nil
+			return &FieldValue{value.Text()}, nil
 		}
-		return FieldValue{Value(&value)}, nil
+		return &FieldValue{Value(&value)}, nil
 	}
 	data, err := encode(memberNamed(reflect.ValueOf(*w), field))
 	if err != nil || string(data) == "null" {
@@ -199,9 +212,9 @@ func (w *WholeNode) field(field, name string) (any, error) {
 	}
 	var text string
 	if json.Unmarshal(data, &text) == nil {
-		return FieldValue{text}, nil
+		return &FieldValue{text}, nil
 	}
-	return FieldValue{json.RawMessage(data)}, nil
+	return &FieldValue{json.RawMessage(data)}, nil
 }
 
 // memberNamed returns the member of a struct that its JSON form gives a name.

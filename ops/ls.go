@@ -80,16 +80,16 @@ func (q *ListRequest) Check() error {
 	if err := checkLimit(q.Limit); err != nil {
 		return err
 	}
-	l, err := q.lister()
+	l, err := q.listing()
 	if err == nil && q.Now != "" && l.order.field != sortImportance {
 		return Between("%s is for %s importance", "now", "sort")
 	}
 	return err
 }
 
-// lister returns what finds the rows, without a snapshot.
-func (q *ListRequest) lister() (*lister, error) {
-	l := &lister{edges: q.Edges, types: q.Type}
+// listing returns what finds the rows, without a snapshot.
+func (q *ListRequest) listing() (*listing, error) {
+	l := &listing{edges: q.Edges, types: q.Type}
 	for _, s := range q.Where {
 		p, err := retrieve.ParsePredicate(s)
 		if err != nil {
@@ -154,7 +154,7 @@ func edgeOf(ctx context.Context, names *Labels, row *listRow) (out Edge, err err
 }
 
 // page gives the rows of one page, and returns the cursor of what follows, "" for nothing.
-func (l *lister) page(
+func (l *listing) page(
 	ctx context.Context, from *place, limit int, yield func(*listRow) error,
 ) (next Text, err error) {
 	n, last := 0, graph.ID{}
@@ -177,8 +177,8 @@ func (l *lister) page(
 	return "", nil
 }
 
-// on makes the lister one of a snapshot.
-func (l *lister) on(ctx context.Context, s *Service, snap *repo.Snapshot, now string) error {
+// on makes the listing one of a snapshot.
+func (l *listing) on(ctx context.Context, s *Service, snap *repo.Snapshot, now string) error {
 	l.s, l.see.Snapshot = snap, snap
 	if l.order.field != sortImportance {
 		return nil
@@ -197,8 +197,8 @@ func (l *lister) on(ctx context.Context, s *Service, snap *repo.Snapshot, now st
 
 // start returns what lists, and after which place. A cursor names an item, at the commit that says where
 // in the order it is.
-func (q *ListRequest) start(ctx context.Context, s *Service) (*lister, *place, error) {
-	l, err := q.lister()
+func (q *ListRequest) start(ctx context.Context, s *Service) (*listing, *place, error) {
+	l, err := q.listing()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -176,8 +176,8 @@ func edgeRow(e *graph.Edge, c ipld.CID) *listRow {
 	}
 }
 
-// lister finds the rows of a list.
-type lister struct {
+// listing finds the rows of a list.
+type listing struct {
 	s     *repo.Snapshot
 	edges bool
 	order sortSpec
@@ -189,7 +189,7 @@ type lister struct {
 }
 
 // weighRow fills in what the order is by, where that is not in the row.
-func (l *lister) weighRow(ctx context.Context, row *listRow) (err error) {
+func (l *listing) weighRow(ctx context.Context, row *listRow) (err error) {
 	if l.weigh != nil && row.node != nil {
 		row.importance, err = l.weigh(ctx, row.node)
 	}
@@ -197,7 +197,7 @@ func (l *lister) weighRow(ctx context.Context, row *listRow) (err error) {
 }
 
 // read returns one row with its mark.
-func (l *lister) read(ctx context.Context, id graph.ID) (*listRow, error) {
+func (l *listing) read(ctx context.Context, id graph.ID) (*listRow, error) {
 	var row *listRow
 	on := graph.OnNode
 	if l.edges {
@@ -222,7 +222,7 @@ func (l *lister) read(ctx context.Context, id graph.ID) (*listRow, error) {
 }
 
 // rows yields the rows that pass the filters, in id order, from behind an id.
-func (l *lister) rows(ctx context.Context, after graph.ID) iter.Seq2[*listRow, error] {
+func (l *listing) rows(ctx context.Context, after graph.ID) iter.Seq2[*listRow, error] {
 	return func(yield func(*listRow, error) bool) {
 		for row, err := range l.all(ctx, after) {
 			ok := false
@@ -241,7 +241,7 @@ func (l *lister) rows(ctx context.Context, after graph.ID) iter.Seq2[*listRow, e
 	}
 }
 
-func (l *lister) all(ctx context.Context, after graph.ID) iter.Seq2[*listRow, error] {
+func (l *listing) all(ctx context.Context, after graph.ID) iter.Seq2[*listRow, error] {
 	return func(yield func(*listRow, error) bool) {
 		if l.edges {
 			for e, err := range l.s.Edges(ctx, after) {
@@ -267,7 +267,7 @@ func (l *lister) all(ctx context.Context, after graph.ID) iter.Seq2[*listRow, er
 	}
 }
 
-func (l *lister) passes(ctx context.Context, row *listRow) (bool, error) {
+func (l *listing) passes(ctx context.Context, row *listRow) (bool, error) {
 	if len(l.types) > 0 && !slices.Contains(l.types, row.typ) {
 		return false, nil
 	}
@@ -287,7 +287,7 @@ func (l *lister) passes(ctx context.Context, row *listRow) (bool, error) {
 
 // ids yields the ids of rows in the list's order, those behind a place, nil for all. Where limit is
 // above 0 only limit and one more are of interest.
-func (l *lister) ids(ctx context.Context, from *place, limit int) iter.Seq2[graph.ID, error] {
+func (l *listing) ids(ctx context.Context, from *place, limit int) iter.Seq2[graph.ID, error] {
 	if l.order.byID() {
 		return l.idsInTree(ctx, from)
 	}
@@ -298,7 +298,7 @@ func (l *lister) ids(ctx context.Context, from *place, limit int) iter.Seq2[grap
 	return l.idsSorted(ctx, from, room)
 }
 
-func (l *lister) idsInTree(ctx context.Context, from *place) iter.Seq2[graph.ID, error] {
+func (l *listing) idsInTree(ctx context.Context, from *place) iter.Seq2[graph.ID, error] {
 	return func(yield func(graph.ID, error) bool) {
 		var after graph.ID
 		if from != nil {
@@ -317,7 +317,7 @@ func (l *lister) idsInTree(ctx context.Context, from *place) iter.Seq2[graph.ID,
 }
 
 // idsSorted reads the tree once for every page of room rows.
-func (l *lister) idsSorted(
+func (l *listing) idsSorted(
 	ctx context.Context, from *place, room int,
 ) iter.Seq2[graph.ID, error] {
 	return func(yield func(graph.ID, error) bool) {

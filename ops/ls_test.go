@@ -36,7 +36,7 @@ func TestPagesInBoundedMemory(t *testing.T) {
 	}
 	specs := []sortSpec{{"props.x", false}, {"props.x", true}, {"key", true}, {"id", true}}
 	for _, spec := range specs {
-		l := &lister{s: s, order: spec, see: Visible{Snapshot: s}}
+		l := &listing{s: s, order: spec, see: Visible{Snapshot: s}}
 		var places []place
 		for row, err := range l.rows(ctx, graph.ID{}) {
 			if err != nil {

@@ -116,8 +116,6 @@ type ProfilesChanged struct {
 	Branch   string         `json:"branch"`
 	NoChange bool           `json:"no_change"`
 	Profiles *ProfilesDiff  `json:"profiles,omitempty"` // what changed
-
-	Diff repo.ProfilesDiff `json:"-"` // for people
 }
 
 // changeProfiles makes one commit of a change of profiles, and tells what changed.
@@ -144,8 +142,8 @@ func (s *Service) changeProfiles(
 	if err != nil {
 		return nil, err
 	}
-	out.Diff, err = before.Diff(after).Profiles(ctx)
-	out.Profiles = ProfilesDiffOf(out.Diff)
+	d, err := before.Diff(after).Profiles(ctx)
+	out.Profiles = ProfilesDiffOf(d)
 	return out, err
 }
 

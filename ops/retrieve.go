@@ -33,7 +33,7 @@ type RetrieveRequest struct {
 
 	whole      any    // the request itself, or the one that embeds it
 	global     Runner // where that repository is asked too
-	summaryCap *int   // of the environment, nil where the request says it
+	SummaryCap *int   `op:"-"` // of the environment, nil where the request says it
 	base       retrieve.Request
 	models     *retrieve.Models
 }
@@ -95,7 +95,7 @@ func (q *RetrieveRequest) Configure(setting func(variable, key string) (string, 
 // ConfigureSummary takes the length of texts from the environment.
 func (q *RetrieveRequest) ConfigureSummary(setting func(variable, key string) (string, error)) (err error) {
 	if !q.Given("summary-cap") {
-		q.summaryCap, err = summaryCapOf(setting)
+		q.SummaryCap, err = summaryCapOf(setting)
 	}
 	return err
 }
@@ -187,8 +187,8 @@ func (q *RetrieveRequest) Request(spec *Spec, req any) (r retrieve.Request, err 
 		return r, err
 	}
 	given := q.Decides()
-	if q.summaryCap != nil {
-		r.SummaryCap = q.summaryCap
+	if q.SummaryCap != nil {
+		r.SummaryCap = q.SummaryCap
 		given = append(given, "summaryCap")
 	}
 	r = r.Explicitly(given...)
@@ -215,6 +215,9 @@ func (q *RetrieveRequest) completed(
 	}
 	return r, models, err
 }
+
+// InJSON reports whether answers are printed as JSON for people too.
+func (q *RetrieveRequest) InJSON() bool { return q.Batch != "" }
 
 // session is the one that answers are recorded in, "" for none.
 func (q *RetrieveRequest) session() string {

@@ -21,6 +21,9 @@ type Host interface {
 	// it meanwhile.
 	Open(ctx context.Context, write bool, fn func(ctx context.Context) error) error
 	Repo() *repo.Repo
+	// Elsewhere is whether another process has the repository open and runs the verb: then it asks for
+	// what is to be asked of the caller's models and files.
+	Elsewhere(ctx context.Context) (bool, error)
 	// Defaults fills in what the caller's environment says where the request says nothing.
 	Defaults(w *Writing)
 	// Stamp says who makes a change, and when.
@@ -42,6 +45,14 @@ type Host interface {
 	// Setting returns the value of a variable of the caller's environment, or else of a key of the
 	// configuration; "" for none.
 	Setting(variable, key string) (string, error)
+	// Human is whether answers are shown to people as text.
+	Human() bool
+	Asker
+}
+
+// Machine is a host that opens files, directories and models of the caller's machine, as verbs need that
+// say so.
+type Machine interface {
 	// Embedder opens the model that a spec names, "" for that of the configuration. progress is told of
 	// each call how many of its texts are done.
 	Embedder(spec string, progress func(done, total int)) (Embedder, error)
@@ -51,9 +62,6 @@ type Host interface {
 	Create(ctx context.Context, name string, write func(io.Writer) error) error
 	// Read opens a file of this machine, Itself for the body of the call.
 	Read(ctx context.Context, name string) (*File, error)
-	// Human is whether answers are shown to people as text.
-	Human() bool
-	Asker
 }
 
 // File is a file that can be read anywhere. Close must be called.
@@ -92,6 +100,7 @@ type Service struct {
 	Human bool
 
 	host    Host
+	machine Machine // of verbs that need one
 	spec    *Spec
 	trusted commit.Verifier // once needed
 }

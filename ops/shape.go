@@ -21,6 +21,8 @@ var words = map[reflect.Type]string{
 	reflect.TypeFor[Weight]():          "number",
 	reflect.TypeFor[Props]():           "object",
 	reflect.TypeFor[json.RawMessage](): "json",
+	reflect.TypeFor[Raw]():             "json",
+	reflect.TypeFor[FieldValue]():      "json",
 }
 
 // Shapes returns the shapes that an answer may have, as operation.Schema reads them, from the types of

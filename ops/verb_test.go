@@ -52,8 +52,9 @@ func (h *fakeHost) Open(ctx context.Context, write bool, fn func(context.Context
 	h.opened = append(h.opened, write)
 	return fn(ctx)
 }
-func (h *fakeHost) Repo() *repo.Repo  { return h.repo }
-func (h *fakeHost) Defaults(*Writing) {}
+func (h *fakeHost) Repo() *repo.Repo                        { return h.repo }
+func (h *fakeHost) Defaults(*Writing)                       {}
+func (h *fakeHost) Elsewhere(context.Context) (bool, error) { return false, nil }
 func (h *fakeHost) Stamp(spec *Spec, w *Writing) (repo.Stamp, error) {
 	h.stamps++
 	return repo.Stamp{Author: "a", Agent: w.Agent, Command: []string{spec.Name()}}, nil
@@ -102,6 +103,7 @@ func try[Req, Res any](t *testing.T, h *fakeHost, v *Verb[Req, Res], req *Req) (
 	}
 	var b strings.Builder
 	err := v.Run(t.Context(), h, req, func(res Res) error {
+		readBack(t, &v.Spec, res)
 		data, err := encode(res)
 		b.Write(append(data, '\n'))
 		return err

@@ -74,7 +74,7 @@ var Watch = Stream(Spec{
 		"the oldest one to go on from.",
 	Example: "  mnem watch --since @~1 -n 1 --diff\n  mnem watch --since 0 --ref main -n 2\n" +
 		"  mnem watch --since 0 -n 3 --json",
-	Answers: []any{Watched{}},
+	Answers: []any{Watched{}}, Told: []any{WatchBegun{}},
 }, watch)
 
 // Check refuses what is out of bounds.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mnem-project/mnem/ops"
+	"github.com/mnem-project/mnem/peers"
 	"github.com/mnem-project/mnem/policy"
 	"github.com/mnem-project/mnem/repo"
 )
@@ -17,35 +18,41 @@ func (c *cli) printGC(res *ops.Collected) error {
 		plural(int(res.Bytes), "byte"), plural(res.Kept, "block"))
 }
 
-// autoGC collects after a write that makes it worth while, when the answer is out. What goes wrong
-// is a remark: the write succeeded.
-func (c *cli) autoGC(ctx context.Context, r *repo.Repo) {
+// collecting says what a collection after a write keeps, nil where there is to be none.
+func (c *cli) collecting() *peers.Collect {
 	auto, err := host{c}.Setting("MNEM_GC_AUTO", "gc.auto")
 	if err != nil || auto == "false" {
-		return
+		return nil
 	}
 	keep := &ops.GCRequest{KeepOps: repo.DefaultKeepOps, Grace: ops.DefaultGrace}
 	if keep.Configure(host{c}.Setting) != nil {
+		return nil
+	}
+	if !c.mayCollect(c.agent()) {
+		keep.Grace = max(keep.Grace, ops.DefaultGrace)
+	}
+	return &peers.Collect{KeepOps: keep.KeepOps, Grace: keep.Grace}
+}
+
+// autoGC collects after a write that makes it worth while, when the answer is out. What goes wrong
+// is a remark: the write succeeded.
+func (c *cli) autoGC(ctx context.Context, r *repo.Repo) {
+	keep := c.collecting()
+	if keep == nil || c.out.Flush() != nil {
 		return
 	}
 	opt := repo.GCOptions{KeepOps: keep.KeepOps, Grace: keep.Grace}
-	if !c.mayCollect(c.agent()) {
-		opt.Grace = max(opt.Grace, ops.DefaultGrace)
-	}
-	if due, err := r.GCDue(ctx, opt); err != nil || !due || c.out.Flush() != nil {
-		return
-	}
-	if opt.Stamp, err = c.stamp(nil); err != nil {
-		return
-	}
-	opt.Head = nil // the write has moved it
-	opt.Command, opt.NoWait = []string{"gc", "--auto"}, true
-	res, err := r.GC(ctx, opt)
+	res, err := ops.CollectAfter(ctx, r, opt, func() (repo.Stamp, error) { return c.stamp(nil) })
 	if err != nil {
 		c.remark("note: collecting garbage failed: %s", line(err.Error()))
-	} else if res.Blocks > 0 {
-		c.remark("collected %s, %s", plural(res.Blocks, "block"), plural(int(res.Bytes), "byte"))
+	} else if res != nil {
+		c.collected(res)
 	}
+}
+
+// collected tells of a collection after a write.
+func (c *cli) collected(res *repo.GCResult) {
+	c.remark("collected %s, %s", plural(res.Blocks, "block"), plural(int(res.Bytes), "byte"))
 }
 
 // mayCollect reports whether the caller may collect garbage. Callers of a server are taken for such

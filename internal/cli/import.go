@@ -26,7 +26,7 @@ func (c *cli) seekable(ctx context.Context, file string) (in *ops.File, err erro
 	if err != nil {
 		return nil, fmt.Errorf("copy %s: %w", name, err)
 	}
-	return &ops.File{ReaderAt: f, Size: f.size, Close: func() { _ = f.Close() }}, nil // a copy
+	return &ops.File{ReaderAt: f, Size: f.Size, Close: func() { _ = f.Close() }}, nil // a copy
 }
 
 func wasWere(n int) string {

@@ -50,8 +50,8 @@ func (c *cli) printMarked(m *ops.Marked) error {
 	}{{m.Marked, state}, {m.Unmarked, "unmarked"}, {m.Already, already}} {
 		for _, id := range part.ids {
 			about := ""
-			if n := m.Labels[id]; n != nil {
-				about = label(n) + "  " + c.paint(styleDim, brief(n.Summary, summaryWidth))
+			if n, ok := m.Labels[id.String()]; ok {
+				about = nodeLabel(n.Key, n.ID) + "  " + c.paint(styleDim, brief(string(n.Summary), summaryWidth))
 			}
 			if err := c.printf("%s  %s\n", part.what, strings.TrimRight(about, " ")); err != nil {
 				return err

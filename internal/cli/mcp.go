@@ -82,7 +82,7 @@ func (c *cli) serveMCP(cmd *cobra.Command, opt *mcpOptions) (err error) {
 	options := mcp.Options{
 		Version: ops.VersionsHere().Version, Profile: mcp.Profile(opt.profile), Now: c.app.Now,
 		Caller: operation.Caller{
-			Author: opt.author, Agent: firstOf(opt.agent, c.env("MNEM_AGENT")), Task: opt.task,
+			Author: opt.author, Agent: firstOf(opt.agent, c.by.Agent), Task: opt.task,
 			Branch: opt.b,
 		},
 		Log: c.mcpLog(opt.debug),

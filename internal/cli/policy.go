@@ -143,7 +143,7 @@ func writingOperations() []string {
 		if cmd.HasParent() {
 			name = operationName(cmd)
 		}
-		if cmd.Flags().Lookup("author") != nil && !slices.Contains(recording(), name) ||
+		if cmd.Flags().Lookup("author") != nil && !slices.Contains(ops.Recording(), name) ||
 			slices.Contains(configuring(), name) {
 			names = append(names, name)
 		}
@@ -264,7 +264,7 @@ func (c *cli) askPolicy(q policyQuestion) error {
 	p, _ := policy.Read(path) // a damaged one refuses, and says why
 	err = p.Allows(q.agent, q.operation, q.types, q.edges)
 	if err != nil {
-		return policyHint(err)
+		return ops.PolicyHint(err)
 	}
 	if c.global.json {
 		return c.printJSON(verdictJSON{Allowed: true, Agent: q.agent, Operation: q.operation})
@@ -296,7 +296,7 @@ func (c *cli) policyInit() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if c.env("MNEM_AGENT") != "" {
+		if c.by.Agent != "" {
 			return hint(fmt.Errorf("%w: agents do not write policies", policy.ErrDenied),
 				"do it as a person, without MNEM_AGENT")
 		}

@@ -102,5 +102,5 @@ func (c *cli) printProfilesChanged(p *ops.ProfilesChanged) error {
 		c.paint(styleYellow, shortCID(p.Commit))); err != nil {
 		return err
 	}
-	return c.printProfilesDiff(p.Diff)
+	return c.printProfilesDiff(p.Profiles)
 }

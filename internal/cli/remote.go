@@ -72,7 +72,12 @@ func (r *runner) Run(
 	app := *r.app
 	app.Stdin, app.Stdout, app.Stderr = body, results, messages
 	app.OutTTY, app.ErrTTY, app.Remote = false, false, true
-	app.Getenv = r.environment(call.Caller)
+	by := call.Caller
+	by.Remote = true
+	if !r.sign {
+		by.Sign = "false"
+	}
+	ctx = operation.WithCaller(ctx, by)
 	unknown := false
 	app.unknown = func() { unknown = true }
 	exit := 0
@@ -97,9 +102,8 @@ func (r *runner) Run(
 	return operation.WithExit(exit), nil
 }
 
-// call runs a verb in this process, or hands it as a command line to the one that has the repository
-// open. It returns the exit code and what went wrong here; an error of another process is among the
-// messages.
+// call runs a verb in this process, or has the one run it that has the repository open. It returns the exit
+// code and what went wrong.
 func (a *App) call(
 	ctx context.Context, v *verb, call operation.Call, args []string,
 ) (int, error) {
@@ -108,16 +112,14 @@ func (a *App) call(
 		return 0, err
 	}
 	stdin := newReplayed(a.Stdin)
-	c := &cli{app: a, args: args, stdin: stdin, out: bufio.NewWriterSize(a.Stdout, outBuffer)}
+	c := &cli{
+		app: a, args: args, stdin: stdin, out: bufio.NewWriterSize(a.Stdout, outBuffer), by: a.caller(ctx),
+	}
 	c.global.json = !call.Text && call.Operation.Answer != operation.MediaCAR
 	c.global.jsonErrors, c.global.quiet = true, true
 	c.global.wait = defaultWait
 	err = c.call(ctx, v, values)
 	c.release(err)
-	var elsewhere *forwardedError
-	if errors.As(err, &elsewhere) {
-		return elsewhere.code, nil
-	}
 	if flushErr := c.out.Flush(); err == nil {
 		err = flushErr
 	}
@@ -126,29 +128,12 @@ func (a *App) call(
 	}
 	row := outcomeOf(ctx, err)
 	failed := &operation.Error{Outcome: row, Message: ops.MessageOf(err, true), Hint: hintOf(err, true)}
+	var done *operation.Error
+	failed.Unknown = errors.As(err, &done) && done.Unknown
 	if row == operation.Interrupted {
 		failed.Message = row.Code
 	}
 	return row.Exit, failed
-}
-
-// environment is that of the app with what the caller says of itself.
-func (r *runner) environment(by operation.Caller) func(string) string {
-	own := map[string]string{
-		"MNEM_AUTHOR": by.Author, "MNEM_AGENT": by.Agent, "MNEM_TASK": by.Task,
-		"MNEM_BRANCH": by.Branch,
-	}
-	return func(name string) string {
-		switch {
-		case name == "MNEM_SESSION":
-			return by.Session // answers are recorded where the caller says, and else nowhere
-		case name == "MNEM_SIGN" && !r.sign:
-			return "false"
-		case own[name] != "":
-			return own[name]
-		}
-		return r.app.Getenv(name)
-	}
 }
 
 // readError finds the structured form of an error at the end of messages, nil for none.

@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/keyring"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
@@ -52,11 +53,10 @@ func (c *cli) signedStamp(cmd *cobra.Command, ids ...string) (repo.Stamp, error)
 func (c *cli) signer(at graph.Time) (commit.SignFunc, error) {
 	want := c.signing.sign || c.signing.key != ""
 	if !want && !c.signing.noSign {
-		v, err := c.configured("sign")
-		if err != nil {
+		var err error
+		if want, err = c.signs(); err != nil {
 			return nil, err
 		}
-		want = v == "true"
 	}
 	if !want {
 		return nil, nil
@@ -83,6 +83,15 @@ func (c *cli) signer(at graph.Time) (commit.SignFunc, error) {
 	return secret.Sign, nil
 }
 
+// signs reports whether commits are signed where no flag says so.
+func (c *cli) signs() (bool, error) {
+	if c.by.Sign != "" {
+		return c.by.Sign == "true", nil
+	}
+	v, err := c.configured("sign")
+	return v == "true", err
+}
+
 // ownKey returns the key that this caller signs with, and whether it signs. Callers of a server have no
 // key of theirs here.
 func (c *cli) ownKey() (commit.Key, bool) {
@@ -90,7 +99,7 @@ func (c *cli) ownKey() (commit.Key, bool) {
 		return commit.Key{}, false
 	}
 	want := c.signing.sign || c.signing.key != ""
-	if v, err := c.configured("sign"); !want && (err != nil || v != "true" || c.signing.noSign) {
+	if on, err := c.signs(); !want && (err != nil || !on || c.signing.noSign) {
 		return commit.Key{}, false
 	}
 	ring, err := c.ring()
@@ -197,13 +206,7 @@ func (c *cli) requireSigned(command string) (
 	if err != nil {
 		return nil, err
 	}
-	return func(commits iter.Seq2[commit.LogEntry, error]) error {
-		err := repo.RequireSigned(commits, trusted)
-		if errors.Is(err, repo.ErrUnsigned) {
-			err = hint(err, "see 'mnem verify', 'mnem key trust', and the setting require-signed")
-		}
-		return err
-	}, nil
+	return ops.RequireSigned(trusted), nil
 }
 
 // verifier returns the user's trust list.

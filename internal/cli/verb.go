@@ -38,13 +38,13 @@ func bindAs[Req, Res any](v *ops.Verb[Req, Res], print func(*cli, *Req, Res) err
 		req := new(Req)
 		return req, func(ctx context.Context) error {
 			c.answers, c.long = 0, v.Long
-			err := v.Run(ctx, host{c}, req, func(res Res) error {
+			err := c.ask(ctx, &v.Spec, req, func(answer any) error {
 				c.answers++
 				c.worked()
 				if c.global.json {
-					return c.printJSON(res)
+					return c.printJSON(answer)
 				}
-				return print(c, req, res)
+				return print(c, req, answer.(Res))
 			})
 			c.worked()
 			var news *ops.News
@@ -54,6 +54,30 @@ func bindAs[Req, Res any](v *ops.Verb[Req, Res], print func(*cli, *Req, Res) err
 			return err
 		}
 	}}
+}
+
+// running is a verb that runs: here, or where the repository is open.
+type running struct {
+	spec  *ops.Spec
+	req   any
+	emit  func(answer any) error
+	typed bool       // whether emit is given answers, and not JSON printed as it comes
+	stamp repo.Stamp // of a verb that writes, once it is made
+}
+
+// ask runs a verb.
+func (c *cli) ask(ctx context.Context, spec *ops.Spec, req any, emit func(any) error) error {
+	inJSON := c.global.json
+	if q, ok := req.(interface{ InJSON() bool }); ok {
+		inJSON = inJSON || q.InJSON()
+	}
+	c.asked = &running{spec: spec, req: req, emit: emit, typed: !inJSON || c.quietly}
+	defer func() {
+		if c.asked = nil; c.ahead != nil {
+			_ = c.ahead.Close() // nothing was sent
+		}
+	}()
+	return spec.Do(ctx, host{c}, req, emit)
 }
 
 // worked ends what shows that something takes its time.
@@ -70,11 +94,11 @@ func bindTable[Req, Res any](v *ops.Verb[Req, Res], row func(*cli, Res) []cell) 
 		req := new(Req)
 		return req, func(ctx context.Context) error {
 			var rows [][]cell
-			err := v.Run(ctx, host{c}, req, func(res Res) error {
+			err := c.ask(ctx, &v.Spec, req, func(answer any) error {
 				if c.global.json {
-					return c.printJSON(res)
+					return c.printJSON(answer)
 				}
-				if r := row(c, res); r != nil {
+				if r := row(c, answer.(Res)); r != nil {
 					rows = append(rows, r)
 				}
 				return nil
@@ -169,6 +193,7 @@ func (c *cli) verb(command string) *cobra.Command {
 		}
 		if q, ok := req.(fileReader); ok {
 			if names := q.FileNames(); len(names) > 0 {
+				c.inputs = names
 				q.SetChanges(func(ctx context.Context) (repo.Changes, error) { return c.lines(ctx, names) })
 			}
 		}
@@ -372,9 +397,8 @@ func (c *cli) call(ctx context.Context, v *verb, args *operation.Arguments) erro
 		c.app.Stdin = c.stdin.again()
 	}
 	if q, ok := req.(lineReader); ok && args.Lines {
-		q.SetChanges(func(ctx context.Context) (repo.Changes, error) {
-			return c.changes(ctx, []string{stdinName})
-		})
+		c.inputs = []string{stdinName}
+		q.SetChanges(func(ctx context.Context) (repo.Changes, error) { return c.changes(ctx, c.inputs) })
 	}
 	c.started = true
 	c.doing = doing{ctx: ctx, name: v.spec.Name(), words: words}
@@ -395,8 +419,16 @@ func (h host) Open(
 		}
 		defer func() { err = firstError(err, done()) }()
 	}
-	return h.c.withRepo(nil, write, func(ctx context.Context, _ *repo.Repo) error { return fn(ctx) })
+	err = h.c.withRepo(nil, write, func(ctx context.Context, _ *repo.Repo) error { return fn(ctx) })
+	var elsewhere *answeredError
+	if errors.As(err, &elsewhere) {
+		return elsewhere.err
+	}
+	return err
 }
+
+// Elsewhere implements ops.Host.
+func (h host) Elsewhere(ctx context.Context) (bool, error) { return h.c.lookAhead(ctx) }
 
 // Repo implements ops.Host.
 func (h host) Repo() *repo.Repo { return h.c.opened }
@@ -408,10 +440,13 @@ func (h host) Stamp(_ *ops.Spec, w *ops.Writing) (repo.Stamp, error) {
 	g.author, g.agent, g.task, g.time = w.Author, w.Agent, w.Task, w.Time
 	g.expect, g.allowSecret, g.strict = w.ExpectHead, w.AllowSecret, w.Strict
 	c.signing.sign, c.signing.noSign, c.signing.key = w.Sign, w.NoSign, w.Key
-	if !w.Signs {
-		return c.stamp(nil)
+	var err error
+	if w.Signs {
+		c.asked.stamp, err = c.commitStamp(nil, w.DryRun)
+	} else {
+		c.asked.stamp, err = c.stamp(nil)
 	}
-	return c.commitStamp(nil, w.DryRun)
+	return c.asked.stamp, err
 }
 
 // Now implements ops.Host.
@@ -433,8 +468,8 @@ func (h host) Working(what string) func() {
 
 // Defaults implements ops.Host.
 func (h host) Defaults(w *ops.Writing) {
-	w.Branch = firstOf(w.Branch, h.c.env("MNEM_BRANCH"))
-	w.Stage = firstOf(w.Stage, h.c.env("MNEM_STAGE"))
+	w.Branch = firstOf(w.Branch, h.c.by.Branch)
+	w.Stage = firstOf(w.Stage, h.c.by.Stage)
 }
 
 // Require implements ops.Host.
@@ -454,6 +489,9 @@ func (h host) Progress() (set func(what string, done, total int), done func()) {
 
 // Setting implements ops.Host.
 func (h host) Setting(variable, key string) (string, error) {
+	if variable == "MNEM_SESSION" {
+		return h.c.by.Session, nil // answers are recorded where the caller says, and else nowhere
+	}
 	if v := h.c.env(variable); v != "" {
 		return v, nil
 	}

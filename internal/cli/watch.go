@@ -137,7 +137,7 @@ func (c *cli) watchThere(
 	case errors.As(err, &lost) || err == nil && code == operation.Interrupted.Exit:
 		return true, nil
 	case err != nil:
-		return false, err
+		return false, skewHint(err)
 	case code != 0:
 		return false, &forwardedError{code}
 	}

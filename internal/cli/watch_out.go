@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,7 +80,7 @@ func (c *cli) printWatchedItem(k repo.ChangeKind, title string, fields []ops.Fie
 	return err
 }
 
-func watchedValue(v json.RawMessage) string {
+func watchedValue(v ops.Raw) string {
 	if v == nil || string(v) == "null" {
 		return "(none)"
 	}
