@@ -78,7 +78,7 @@ type WholeNode struct {
 func (w *WholeNode) Parts() (n *graph.Node, m *graph.Mark, content string) {
 	n = &graph.Node{
 		ID: w.ID, Key: string(w.Key), Type: w.Type, Summary: string(w.Summary), Context: string(w.Context),
-		Props: w.Props, Created: w.Created, Updated: w.Updated, ValidFrom: w.ValidFrom, ValidTo: w.ValidTo,
+		Props: w.Props, Cues: w.Cues, Created: w.Created, Updated: w.Updated, ValidFrom: w.ValidFrom, ValidTo: w.ValidTo,
 		Sources: w.Sources,
 	}
 	if k := w.Mark; k != nil {
