@@ -37,6 +37,7 @@ type Field struct {
 	Comma      bool
 	Words      bool
 	Hidden     bool // from help: it is there to be refused with a reason
+	Most       int  // bytes of standard input in place of Words, 0 for what a memory may have
 	// True is what remote callers mean by true, "" for true itself; Alone is whether the flag alone means
 	// that too.
 	True  string
@@ -138,6 +139,7 @@ func fieldOf(f reflect.StructField, tag string, index []int) Field {
 			out.Writes = true
 		case "words":
 			out.Words = true
+			out.Most, _ = strconv.Atoi(value) // 0 without one
 		case "comma":
 			out.Comma = true
 		case "hidden":

@@ -16,7 +16,7 @@ import (
 
 // RetrieveRequest asks a question, or each of the lines of a batch.
 type RetrieveRequest struct {
-	Query string `op:",arg,remote,words" doc:"the question or words to look for"`
+	Query string `op:",arg,remote,words=65537" doc:"the question or words to look for"`
 	Parameters
 	AtRevision
 	Marks

@@ -84,6 +84,10 @@ func (r *runner) Run(
 	if v := verbNamed(call.Operation.Name); v != nil {
 		var failed error
 		if exit, failed = app.call(ctx, v, call, args); failed != nil && results.err == nil {
+			var told *operation.Error
+			if errors.As(failed, &told) {
+				told.Unknown = unknown
+			}
 			return outcomeOf(ctx, failed), failed
 		}
 	} else {
@@ -204,11 +208,6 @@ func (c *cli) callable(cmd *cobra.Command, args []string) error {
 			if allows(o, cmd, args) {
 				return nil
 			}
-		}
-	}
-	for _, e := range exposedCommands() {
-		if e.command == path && allows(operationOf(&e, cmd, nil), cmd, args) {
-			return nil
 		}
 	}
 	return fmt.Errorf("%w: 'mnem %s' with such arguments", errRemote, path)

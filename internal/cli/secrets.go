@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -12,11 +11,8 @@ import (
 	"github.com/mnem-project/mnem/repo"
 )
 
-// allowSecret and allowStrict are the flags about credentials.
-const (
-	allowSecret = "allow-secret"
-	allowStrict = "strict"
-)
+// allowSecret is the flag about credentials.
+const allowSecret = "allow-secret"
 
 // secretFlag adds the flag of commands that write texts which somebody gives.
 func (c *cli) secretFlag(cmd *cobra.Command) {
@@ -34,13 +30,6 @@ func completeRules(_ *cobra.Command, _ []string, prefix string) (
 		}
 	}
 	return ids, cobra.ShellCompDirectiveNoFileComp
-}
-
-// strictFlag adds that of commands that read change lines, too.
-func (c *cli) strictFlag(cmd *cobra.Command) {
-	c.secretFlag(cmd)
-	cmd.Flags().BoolVar(&c.global.strict, allowStrict, false, fmt.Sprintf("refuse credentials in more "+
-		"than %d changes too, where they are only reported", repo.BulkChanges))
 }
 
 // secretOptions says what becomes of credentials in what is written.

@@ -165,7 +165,7 @@ func (c *cli) verb(command string) *cobra.Command {
 	for _, group := range v.spec.Together {
 		cmd.MarkFlagsRequiredTogether(group...)
 	}
-	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+	cmd = c.command(cmd, func(cmd *cobra.Command, args []string) error {
 		given := givenFlags(cmd)
 		if n := cmd.ArgsLenAtDash(); n >= 0 {
 			given = append(given, "--")
@@ -177,7 +177,7 @@ func (c *cli) verb(command string) *cobra.Command {
 			if len(args) == 1 && args[0] == stdinName {
 				given = append(given, stdinName)
 			}
-			text, err := c.longText(cmd.Context(), args)
+			text, err := c.longText(cmd.Context(), args, fields[0].Most)
 			if err != nil {
 				return err
 			}
@@ -199,6 +199,25 @@ func (c *cli) verb(command string) *cobra.Command {
 		}
 		return run(cmd.Context())
 	})
+	if q, ok := req.(interface{ Prompt() string }); ok {
+		c.prompts(cmd, q.Prompt)
+	}
+	return cmd
+}
+
+// prompts lets a command ask a terminal for what it reads as standard input, before another process may be
+// given the command, which has none.
+func (c *cli) prompts(cmd *cobra.Command, prompt func() string) {
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if text := prompt(); text != "" && len(args) == 0 {
+			if err := c.askHidden(text); err != nil {
+				c.started = true
+				return err
+			}
+		}
+		return run(cmd, args)
+	}
 }
 
 // givenFlags returns the names of the flags that were given.

@@ -6,6 +6,9 @@ import "github.com/mnem-project/mnem/ops"
 func verbs() []*verb {
 	return []*verb{
 		bind(ops.Version, (*cli).printVersions),
+		bind(ops.Remember, (*cli).printRemembered),
+		bind(ops.Consolidate, (*cli).printConsolidate),
+		bind(ops.Purge, (*cli).printPurged),
 		bindAs(ops.Retrieve, (*cli).printAnswer),
 		bindAs(ops.Recall, (*cli).printRecalled),
 		bind(ops.Check, (*cli).printCheck),
