@@ -28,6 +28,7 @@ type RetrieveRequest struct {
 	Receipt    bool   `op:",remote,writes" doc:"record the answer, without a session too"`
 	Batch      string `op:"" doc:"answer the queries in {FILE}, - for standard input, as JSON"`
 	WithGlobal bool   `op:"" doc:"ask the user's own repository too, and say which each item came from"`
+	All        bool   `op:",remote" not:"floor" doc:"print every item in the order of ranks, however sure it is"`
 	Explain    bool   `op:",remote,varies" doc:"tell how each item was found, and what did not fit"`
 	Actor
 
@@ -186,7 +187,14 @@ func (q *RetrieveRequest) Request(spec *Spec, req any) (r retrieve.Request, err 
 	if r.Marks, err = q.States(); err != nil {
 		return r, err
 	}
+	if r.Format == "" {
+		r.Format = retrieve.FormatBrief
+	}
 	given := q.Decides()
+	if q.All {
+		r.Floor = retrieve.FloorRest
+		given = append(given, "floor")
+	}
 	if q.SummaryCap != nil {
 		r.SummaryCap = q.SummaryCap
 		given = append(given, "summaryCap")
