@@ -184,7 +184,6 @@ type globalFlags struct {
 	agent      string
 	task       string
 	time       string
-	branch     string
 	at         string
 	expect     string // of commands with headFlag
 	// allowSecret and strict are of commands with secretFlag and strictFlag.

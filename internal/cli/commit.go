@@ -10,12 +10,6 @@ import (
 	"github.com/mnem-project/mnem/repo"
 )
 
-// commitFlags are the flags of commands that make one commit.
-type commitFlags struct {
-	message, expect string
-	dryRun          bool
-}
-
 // commitStamp says who commits, and signs what will be kept.
 func (c *cli) commitStamp(cmd *cobra.Command, dryRun bool) (repo.Stamp, error) {
 	if _, err := c.dir(); err != nil { // who writes where there is no repository has no other worry

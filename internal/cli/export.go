@@ -77,9 +77,3 @@ func (c *cli) printExport(res *ops.Exported) error {
 	return c.printf("exported %s, %s to %s\n", plural(res.Blocks, "block"),
 		plural(int(res.Bytes), "byte"), line(res.File))
 }
-
-// refAtJSON is a ref and what it names.
-type refAtJSON struct {
-	Ref    string `json:"ref"`
-	Target string `json:"target"`
-}

@@ -1,14 +1,11 @@
 package cli
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"strconv"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // label names a node for people: its key, or its id where it has none.
@@ -17,20 +14,6 @@ func label(n *graph.Node) string {
 		return line(n.Key)
 	}
 	return n.ID.String()
-}
-
-// labels names nodes by id for people.
-type labels struct{ *ops.Labels }
-
-func newLabels(from ...*repo.Snapshot) *labels { return &labels{ops.NewLabels(from...)} }
-
-// label returns a node's key, or its id where it has none or does not exist.
-func (l *labels) label(ctx context.Context, id graph.ID) (string, error) {
-	n, err := l.Node(ctx, id)
-	if n == nil {
-		return id.String(), err
-	}
-	return label(n), nil
 }
 
 // checkRange returns a usage error unless low <= n <= high.

@@ -117,9 +117,6 @@ func orNull(s string) *string {
 	return &s
 }
 
-// jsonCID is null for the undefined CID.
-func jsonCID(c ipld.CID) *string { return orNull(c.String()) }
-
 // jsonCIDs is a list, never null.
 func jsonCIDs(list []ipld.CID) []string {
 	out := make([]string, len(list))

@@ -103,13 +103,6 @@ func flagNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(name)
 }
 
-// atFlag adds the flag of every command that reads one commit.
-func (c *cli) atFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.global.at, "at", string(graph.Head),
-		"the `REV`ision to read; see 'mnem help revisions'")
-	c.complete(cmd, "at", completeRevs)
-}
-
 // snapshot returns the memory at the revision of --at. HEAD before the first commit is the empty
 // memory.
 func (c *cli) snapshot(ctx context.Context, r *repo.Repo) (*repo.Snapshot, error) {
@@ -123,15 +116,6 @@ func (c *cli) snapshot(ctx context.Context, r *repo.Repo) (*repo.Snapshot, error
 	return r.Snapshot(ctx, c.global.at)
 }
 
-// branchFlag adds the flag of commands that write to a branch.
-func (c *cli) branchFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&c.global.branch, "branch", "b", "",
-		"the branch to write to (MNEM_BRANCH; default: the one HEAD is on)")
-	c.complete(cmd, "branch", completeBranches)
-}
-
-func (c *cli) branch() string { return firstOf(c.global.branch, c.by.Branch) }
-
 // writeFlags adds the flags of every command that writes.
 func (c *cli) writeFlags(cmd *cobra.Command) {
 	g, f := &c.global, cmd.Flags()
@@ -139,12 +123,6 @@ func (c *cli) writeFlags(cmd *cobra.Command) {
 	f.StringVar(&g.agent, "agent", "", "the program that acts for the author (MNEM_AGENT)")
 	f.StringVar(&g.task, "task", "", "what the agent works on (MNEM_TASK)")
 	f.StringVar(&g.time, "time", "", "time of the change, RFC 3339 (SOURCE_DATE_EPOCH; default: now)")
-}
-
-// headFlag adds the flag of commands that write elsewhere than to one branch.
-func (c *cli) headFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.global.expect, "expect", "", "the `CID` of the commit that HEAD must be at, "+
-		"or \"none\" before the first; else exit code 5")
 }
 
 // agent returns the name of the program that acts for the author, "" for a person.
@@ -233,23 +211,6 @@ func (c *cli) absolute(path string) string {
 		return filepath.Clean(path)
 	}
 	return filepath.Join(c.app.Dir, path)
-}
-
-// writeOrTry opens the repository and runs fn with it, and with what it is to write to: the same, or
-// in a dry run one that is forgotten.
-func (c *cli) writeOrTry(
-	cmd *cobra.Command, dryRun bool, fn func(ctx context.Context, r, to *repo.Repo) error,
-) error {
-	return c.withRepo(cmd, !dryRun, func(ctx context.Context, r *repo.Repo) error {
-		if !dryRun {
-			return fn(ctx, r, r)
-		}
-		to, err := r.Trial(ctx)
-		if err != nil {
-			return err
-		}
-		return fn(ctx, r, to)
-	})
 }
 
 // withRepo opens the repository, for reading only unless write, runs fn and closes it. Where this

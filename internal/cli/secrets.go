@@ -14,13 +14,6 @@ import (
 // allowSecret is the flag about credentials.
 const allowSecret = "allow-secret"
 
-// secretFlag adds the flag of commands that write texts which somebody gives.
-func (c *cli) secretFlag(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&c.global.allowSecret, allowSecret, nil, "write what `RULE` of 'mnem "+
-		"guard rules' takes for a credential (repeatable)")
-	c.completeBy(cmd, allowSecret, completeRules)
-}
-
 func completeRules(_ *cobra.Command, _ []string, prefix string) (
 	ids []string, _ cobra.ShellCompDirective,
 ) {

@@ -28,18 +28,6 @@ type signFlags struct {
 // errRevoked is a refusal to sign with a key that counts for nothing.
 var errRevoked = errors.New("the key is revoked")
 
-// signFlags adds the flags of every command that makes commits; signedStamp reads them.
-func (c *cli) signFlags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.BoolVar(&c.signing.sign, "sign", false, "sign the commit (MNEM_SIGN; config: sign)")
-	f.BoolVar(&c.signing.noSign, "no-sign", false, "do not sign the commit, whatever is configured")
-	f.StringVar(&c.signing.key, "key", "", "sign with the key `NAME` (MNEM_KEY; config: key; "+
-		"default: the only key there is)")
-	cmd.MarkFlagsMutuallyExclusive("sign", "no-sign")
-	cmd.MarkFlagsMutuallyExclusive("key", "no-sign")
-	c.completeNames(cmd, "key")
-}
-
 // signedStamp is stamp with the signer of the commits to make, if they are to be signed.
 func (c *cli) signedStamp(cmd *cobra.Command, ids ...string) (repo.Stamp, error) {
 	by, err := c.stamp(cmd, ids...)
