@@ -39,6 +39,8 @@ type Spec struct {
 	Local bool
 	// Answers are values of the types that an answer may have; nil for the one of the function.
 	Answers []any
+	// Told are values of the types of answers that people alone are given.
+	Told []any
 	// Lines says what the lines are that the verb reads, nil for none: its request embeds Reader.
 	Lines *LinesSpec
 	// Batch says how the verb answers each of the lines of a file too, nil where it does not.
