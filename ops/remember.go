@@ -25,7 +25,7 @@ type RememberRequest struct {
 	Type       string   `op:",remote" doc:"{TYPE}: fact, decision, preference, insight, context, event, task or any other (default fact)"`
 	Importance int      `op:",remote" doc:"{N} from 1 to 5 (default 3)"`
 	Tag        []string `op:",remote" doc:"{TAG} (repeatable, at most 20)"`
-	Cue        []string `op:"" doc:"{WORDS} under which somebody may look for it, and which it does not have (repeatable, at most 12)"`
+	Cue        []string `op:",remote" doc:"{WORDS} under which somebody may look for it, and which it does not have (repeatable, at most 12)"`
 	Entity     []string `op:",remote" doc:"{NAME} that it is about (repeatable, at most 50)"`
 	Source     []string `op:",remote" doc:"where it comes from: file:PATH, url:URL, conversation:ID, manual:WHO or any other {TEXT}" note:" (repeatable)"`
 	About      string   `op:",remote" doc:"{KEY} or id of the subject, or the name of an entity; where there is none a node of the key is made"`

@@ -71,6 +71,12 @@ func (r *run) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if known == nil { // nothing tells: by sparse vectors alone
+		for _, c := range list {
+			c.band = BandAnswer
+		}
+		return nil
+	}
 	sure, each := int64(sureOne), int64(eachOne)
 	if len(r.req.Rewrites) > 0 {
 		sure, each = sureMany, eachMany
@@ -126,7 +132,8 @@ func ahead(list []*candidate) int64 {
 }
 
 // known returns for each candidate how much of the question it accounts for: by the two wordings, of the
-// text, its rewrites and its vectors, of which it has the most.
+// text, its rewrites and its vectors, of which it has the most. It returns nil
+// where neither can tell.
 func (r *run) known(ctx context.Context, list []*candidate) ([]int64, error) {
 	ids := make([]graph.ID, len(list))
 	for i, c := range list {
@@ -163,6 +170,9 @@ func (r *run) known(ctx context.Context, list []*candidate) ([]int64, error) {
 			sign(at, c.like())
 		}
 		signs++
+	}
+	if signs == 0 {
+		return nil, nil
 	}
 	for i := range best {
 		if signs > 1 {

@@ -40,7 +40,7 @@ func (m groupedMemory) Community(ctx context.Context, id graph.ID) (*Community, 
 
 func (m groupedMemory) ask(t testing.TB, req Request) *Answer {
 	t.Helper()
-	a, err := Run(t.Context(), m, m.memory, testCommit, req)
+	a, err := Run(t.Context(), m, m.memory, testCommit, ofAll(req))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -203,7 +203,7 @@ func TestTrace(t *testing.T) {
 		Exclude: []graph.ID{graph.NodeID("the")}}
 	plain := m.ask(t, req)
 	for range 2 { // a trace may be used again
-		a, err := Runner{Trace: trace}.Run(t.Context(), m, m, testCommit, req)
+		a, err := Runner{Trace: trace}.Run(t.Context(), m, m, testCommit, ofAll(req))
 		if err != nil {
 			t.Fatal(err)
 		}

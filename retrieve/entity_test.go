@@ -170,7 +170,7 @@ func TestEntityLane(t *testing.T) {
 	ask := func(req Request) *Answer {
 		t.Helper()
 		req.Expand = new(0)
-		a, err := Run(t.Context(), m, m, testCommit, req)
+		a, err := Run(t.Context(), m, m, testCommit, ofAll(req))
 		if err != nil {
 			t.Fatal(err)
 		}

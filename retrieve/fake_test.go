@@ -417,10 +417,18 @@ func (m *memory) cut(hits []Hit, k int) []Hit {
 	return hits
 }
 
+// ofAll returns a request for items of every band.
+func ofAll(req Request) Request {
+	if req.Floor == "" {
+		req.Floor = FloorRest
+	}
+	return req
+}
+
 // ask runs a request and fails the test on an error.
 func (m *memory) ask(t testing.TB, req Request) *Answer {
 	t.Helper()
-	a, err := Run(t.Context(), m, m, testCommit, req)
+	a, err := Run(t.Context(), m, m, testCommit, ofAll(req))
 	if err != nil {
 		t.Fatalf("run %+v: %v", req, err)
 	}

@@ -93,7 +93,7 @@ func (m *wideMemory) wideScore(n *graph.Node, terms []string, more []FeedbackTer
 
 func (m *wideMemory) asks(t *testing.T, req Request) *Answer {
 	t.Helper()
-	a, err := Run(t.Context(), m, m, testCommit, req)
+	a, err := Run(t.Context(), m, m, testCommit, ofAll(req))
 	if err != nil {
 		t.Fatalf("run %+v: %v", req, err)
 	}

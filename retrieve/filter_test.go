@@ -71,7 +71,7 @@ func TestHiddenStates(t *testing.T) {
 			t.Errorf("%s: hidden %v", state, Hidden(state))
 		}
 		for _, let := range []bool{false, true} {
-			req := Request{Limit: new(0), Budget: new(0)}
+			req := Request{Limit: new(0), Budget: new(0), Floor: FloorRest}
 			if let && Hidden(state) {
 				req.Marks = []graph.State{state}
 			}
@@ -88,7 +88,7 @@ func checkState(t *testing.T, state graph.State, req Request, want bool) {
 	plain := m.add(graph.Node{Key: "plain", Summary: "beta", Created: 1})
 	other := m.add(graph.Node{Key: "other", Summary: "gamma", Created: 0})
 	m.mark(marked, state)
-	m.link(plain, "near", marked, 65_536)
+	m.link(plain, "beside", marked, 65_536)
 	m.markEdge(m.link(plain, "far", other, 65_536), state)
 	req.Adjacency = 5
 	see := func(where, text string, id graph.ID, want bool) {

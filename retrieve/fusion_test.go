@@ -82,6 +82,7 @@ func TestFusionOracle(t *testing.T) {
 			req.Weights = []LaneWeight{{LaneText, rng.Int64N(MaxWeight + 1)},
 				{LaneDense("m"), rng.Int64N(2) * rng.Int64N(1000)}}
 		}
+		req.Ranking = 1
 		lists := map[Lane][]Hit{}
 		full := req
 		full.Fusion, full.Weights = RRF, nil

@@ -72,7 +72,7 @@ func (r *run) neighbour(
 	}
 	for _, h := range ranked(hits) {
 		i := slices.IndexFunc(r.found, func(c *candidate) bool { return c.id == h.ID })
-		c := &candidate{id: h.ID}
+		c := &candidate{id: h.ID, recalled: new(recalled)}
 		if i >= 0 {
 			c = r.found[i]
 		}

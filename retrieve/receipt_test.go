@@ -100,7 +100,7 @@ func TestReceiptOfAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := fullRequest().Resolve()
+	want := ofAll(fullRequest()).Resolve()
 	want.Settled, want.Pairs = true, PairsOff // nothing contradicts anything
 	if d := diff(want, got); d != "" {
 		t.Error(d)
@@ -108,7 +108,7 @@ func TestReceiptOfAnswer(t *testing.T) {
 	if d := diff(got, got.Resolve()); d != "" {
 		t.Errorf("resolving twice: %s", d)
 	}
-	if len(r.Params.Entries()) != 25 {
+	if len(r.Params.Entries()) != 26 {
 		t.Errorf("%d parameters: %s", len(r.Params.Entries()), ipld.AppendJSON(nil, r.Params))
 	}
 }
@@ -116,7 +116,7 @@ func TestReceiptOfAnswer(t *testing.T) {
 // TestReceiptParams pins the names and the form of the parameters.
 func TestReceiptParams(t *testing.T) {
 	r, _ := library().ask(t, Request{}).Receipt()
-	want := `{"text":{"/":"` + ipld.Sum(ipld.Raw, nil).String() + `"},"limit":10,` +
+	want := `{"text":{"/":"` + ipld.Sum(ipld.Raw, nil).String() + `"},"floor":"rest","limit":10,` +
 		`"budget":2000,"expand":3,"adjacency":0,"direction":"both","summaryCap":8192}`
 	if got := string(ipld.AppendJSON(nil, r.Params)); got != want {
 		t.Errorf("parameters %s, want %s", got, want)
@@ -301,7 +301,7 @@ func TestCompareReceipts(t *testing.T) {
 		change func(r *Receipt)
 	}{
 		{"commits", -1, func(r *Receipt) { r.Commits[0] = ipld.Sum(ipld.DagCBOR, []byte("x")) }},
-		{"engine", -1, func(r *Receipt) { r.Engine.Ranking = 2 }},
+		{"engine", -1, func(r *Receipt) { r.Engine.Ranking = 1 }},
 		{"request", -1, func(r *Receipt) { r.Params = withParam(r.Params, "limit", nil) }},
 		{"id", 0, func(r *Receipt) { r.Items[0].ID = num(9); r.Items[1].Score++ }},
 		{"node", 1, func(r *Receipt) { r.Items[1].Node = testCommit; r.Tokens++ }},

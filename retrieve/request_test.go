@@ -18,6 +18,9 @@ func TestResolveDefaults(t *testing.T) {
 		SummaryCap: new(8192), Order: ByRank, Pack: PackWhole, Tokenizer: Estimate,
 		ExpansionOptions: ExpansionOptions{Expansion: Lend, MaxExpand: new(100)}, Spelling: SpellingOn,
 		Pairs:      PairsOn,
+		Format:     FormatYAML,
+		Floor:      FloorMaybe,
+		Ranking:    RankingVersion,
 		Oversample: new(256)}
 	got := Request{Types: []string{}, Show: []string{}, Where: []Predicate{}}.Resolve()
 	if d := diff(want, got); d != "" {

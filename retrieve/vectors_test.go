@@ -123,7 +123,7 @@ func TestDenseExpands(t *testing.T) {
 
 // TestConvex weighs the lanes by hand: the text's best is 4, the vector's 40.
 func TestConvex(t *testing.T) {
-	a := shelf().ask(t, Request{Text: "a", Vectors: vectorOf("m", 1, 0), Expand: new(0)})
+	a := shelf().ask(t, Request{Text: "a", Vectors: vectorOf("m", 1, 0), Expand: new(0), Ranking: 1})
 	const one, half = 1 << 16, 1 << 15
 	want := []Item{
 		{ID: num(1), Score: (one*one + half*(1*one/40)) / (one + half)},
@@ -240,7 +240,7 @@ func TestDenseErrors(t *testing.T) {
 	for _, method := range []string{"Dense", "EmbeddedText"} {
 		m := shelf()
 		m.failOn = method
-		_, err := Run(t.Context(), m, m, testCommit, Request{Vectors: vectorOf("m", 1, 0)})
+		_, err := Run(t.Context(), m, m, testCommit, ofAll(Request{Vectors: vectorOf("m", 1, 0)}))
 		if !errors.Is(err, errBroken) {
 			t.Errorf("%s: %v", method, err)
 		}

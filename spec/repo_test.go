@@ -235,7 +235,7 @@ func request(t *testing.T, data []byte) retrieve.Request {
 		}
 		return graph.At(graph.Time(*p))
 	}
-	q := retrieve.Request{Text: w.Text, Types: w.Types, ExpandTypes: w.ExpandTypes, Show: w.Show,
+	q := retrieve.Request{Ranking: 1, Text: w.Text, Types: w.Types, ExpandTypes: w.ExpandTypes, Show: w.Show,
 		Limit: w.Limit, Budget: w.Budget, Expand: w.Expand, SummaryCap: w.SummaryCap,
 		Adjacency: w.Adjacency, Direction: retrieve.Direction(w.Direction),
 		CreatedFrom: at(w.CreatedFrom), CreatedTo: at(w.CreatedTo),

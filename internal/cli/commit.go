@@ -62,7 +62,7 @@ func (c *cli) printCommit(a *ops.Committed) error {
 	case a.NoChange:
 		return c.printf("nothing to commit%s\n", more)
 	case a.DryRun:
-		if err := c.printShort(c.doing.ctx, *a.Diff, a.Nodes, a.Edges, a.Before); err != nil {
+		if err := c.printShort(a.Short, a.Nodes, a.Edges); err != nil {
 			return err
 		}
 		return c.printf("would commit %s, %s%s\n", c.countsLine(a.Nodes, "nodes"),

@@ -1,15 +1,12 @@
 package cli
 
 import (
-	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/memory"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // markFlags are the flags of verbs that mark.
@@ -39,20 +36,6 @@ func idTexts(ids []graph.ID) []string {
 	return out
 }
 
-// printMarking prints what came of marking in a repository; state is "" where marks were taken off.
-func (c *cli) printMarking(
-	ctx context.Context, r *repo.Repo, res *memory.MarkResult, state graph.State, dryRun bool,
-) error {
-	m, err := ops.MarkedOf(ctx, r, res, state, dryRun, !c.global.json)
-	switch {
-	case err != nil:
-		return err
-	case c.global.json:
-		return c.printJSON(m)
-	}
-	return c.printMarked(m)
-}
-
 // printMarked prints what a verb that marks nodes did.
 func (c *cli) printMarked(m *ops.Marked) error {
 	c.warnSecrets(m.Warnings)
@@ -67,8 +50,8 @@ func (c *cli) printMarked(m *ops.Marked) error {
 	}{{m.Marked, state}, {m.Unmarked, "unmarked"}, {m.Already, already}} {
 		for _, id := range part.ids {
 			about := ""
-			if n := m.Labels[id]; n != nil {
-				about = label(n) + "  " + c.paint(styleDim, brief(n.Summary, summaryWidth))
+			if n, ok := m.Labels[id.String()]; ok {
+				about = nodeLabel(n.Key, n.ID) + "  " + c.paint(styleDim, brief(string(n.Summary), summaryWidth))
 			}
 			if err := c.printf("%s  %s\n", part.what, strings.TrimRight(about, " ")); err != nil {
 				return err

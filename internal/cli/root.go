@@ -70,7 +70,7 @@ func (c *cli) root(args ...string) *cobra.Command {
 	}
 	root.SetHelpCommandGroupID(groupStart)
 	c.checkHelp(root)
-	root.Version = versions().Version
+	root.Version = ops.VersionsHere().Version
 	return root
 }
 
@@ -130,7 +130,7 @@ func (c *cli) branchFlag(cmd *cobra.Command) {
 	c.complete(cmd, "branch", completeBranches)
 }
 
-func (c *cli) branch() string { return firstOf(c.global.branch, c.env("MNEM_BRANCH")) }
+func (c *cli) branch() string { return firstOf(c.global.branch, c.by.Branch) }
 
 // writeFlags adds the flags of every command that writes.
 func (c *cli) writeFlags(cmd *cobra.Command) {
@@ -148,7 +148,7 @@ func (c *cli) headFlag(cmd *cobra.Command) {
 }
 
 // agent returns the name of the program that acts for the author, "" for a person.
-func (c *cli) agent() string { return firstOf(c.global.agent, c.env("MNEM_AGENT")) }
+func (c *cli) agent() string { return firstOf(c.global.agent, c.by.Agent) }
 
 // stamp says who does this, and when. Where there is no repository that is what its error says: it
 // comes before what is missing for writing to one.
@@ -165,9 +165,9 @@ func (c *cli) stamp(_ *cobra.Command, ids ...string) (repo.Stamp, error) {
 func (c *cli) stampOf(ids []string) (repo.Stamp, error) {
 	g := &c.global
 	by := repo.Stamp{
-		Author:  firstOf(g.author, c.env("MNEM_AUTHOR")),
+		Author:  firstOf(g.author, c.by.Author),
 		Agent:   c.agent(),
-		Task:    firstOf(g.task, c.env("MNEM_TASK")),
+		Task:    firstOf(g.task, c.by.Task),
 		Command: append(slices.Clone(c.doing.words), ids...),
 	}
 	var err error
@@ -189,8 +189,7 @@ func (c *cli) stampOf(ids []string) (repo.Stamp, error) {
 	if by.Secrets, err = c.secretOptions(); err != nil {
 		return by, err
 	}
-	by.Guard, by.Signed, err = c.guard(c.doing.name, by.Agent)
-	return by, err
+	return by, c.guard(&by, c.doing.name)
 }
 
 // doing is what the process is asked to do, as far as it matters to whoever opens and writes.
@@ -283,6 +282,12 @@ func (c *cli) withRepo(
 
 // openRepo returns the repository of a command, and what ends its use of it.
 func (c *cli) openRepo(ctx context.Context, write bool) (*repo.Repo, func() error, error) {
+	if client := c.ahead; client != nil {
+		c.ahead = nil
+		if err := c.forward(ctx, client); err != nil {
+			return nil, nil, err
+		}
+	}
 	dir, err := c.dir()
 	if err != nil {
 		return nil, nil, err
