@@ -23,7 +23,7 @@
 //	not:"A B"          flags that it excludes
 //
 // The options are short=X (the one-letter flag), arg (a positional argument; a list takes all that the
-// others leave), required (of an arg), remote (remote callers may give it), remoteonly, varies (a pure
+// others leave), hidden (from help, to be refused), required (of an arg), remote (remote callers may give it), remoteonly, varies (a pure
 // verb is not pure with it), writes (a verb that reads writes with it), comma (a list whose values may
 // hold several, with commas between), words (all positional
 // arguments are one text, or standard input where they are a hyphen; words=BYTES says how much of that), alias=NAME (another name of the flag),

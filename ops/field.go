@@ -36,7 +36,8 @@ type Field struct {
 	Writes     bool
 	Comma      bool
 	Words      bool
-	Most       int // bytes of standard input in place of Words, 0 for what a memory may have
+	Hidden     bool // from help: it is there to be refused with a reason
+	Most       int  // bytes of standard input in place of Words, 0 for what a memory may have
 	// True is what remote callers mean by true, "" for true itself; Alone is whether the flag alone means
 	// that too.
 	True  string
@@ -141,6 +142,8 @@ func fieldOf(f reflect.StructField, tag string, index []int) Field {
 			out.Most, _ = strconv.Atoi(value) // 0 without one
 		case "comma":
 			out.Comma = true
+		case "hidden":
+			out.Hidden = true
 		case "true":
 			out.True = value
 		case "alone":

@@ -135,11 +135,8 @@ func get(ctx context.Context, s *Service, q *GetRequest) (any, error) {
 	case !q.Importance:
 		return w, nil
 	}
-	var opt memory.ImportanceOptions
-	if opt.HalfLives, err = memory.HalfLivesAt(ctx, snap); err != nil {
-		return nil, err
-	}
-	if opt.Accesses, err = s.host.Accesses(); err != nil {
+	opt, err := s.importanceOptions(ctx, snap)
+	if err != nil {
 		return nil, err
 	}
 	e, err := memory.Importance(ctx, snap, w.ID, now, opt)
@@ -147,6 +144,18 @@ func get(ctx context.Context, s *Service, q *GetRequest) (any, error) {
 		return nil, err
 	}
 	return &ImportantNode{*w, *ImportanceOf(&e), now}, nil
+}
+
+// importanceOptions returns what importance is made of beside the snapshot: the half-lives of its
+// commit, and how often memories were used, where that is counted.
+func (s *Service) importanceOptions(
+	ctx context.Context, snap *repo.Snapshot,
+) (opt memory.ImportanceOptions, err error) {
+	if opt.HalfLives, err = memory.HalfLivesAt(ctx, snap); err != nil {
+		return opt, err
+	}
+	opt.Accesses, err = s.host.Accesses()
+	return opt, err
 }
 
 // now reads a time that a request gives, that of the change where it gives none.

@@ -196,9 +196,9 @@ func (q *RetrieveRequest) Request(spec *Spec, req any) (r retrieve.Request, err 
 }
 
 // Decides returns the parameters that profiles may set and that fields of the request set.
-func (q *RetrieveRequest) Decides() (given []string) {
+func (p *Params) Decides() (given []string) {
 	for _, param := range retrieve.ProfileParams() {
-		if q.Given(retrieve.FlagName(param)) {
+		if p.Given(retrieve.FlagName(param)) {
 			given = append(given, param)
 		}
 	}

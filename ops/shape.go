@@ -44,6 +44,9 @@ func (s *Spec) Shapes() []string {
 	return out
 }
 
+// ShapeOf returns the shape of an answer of a type, as Shapes does.
+func ShapeOf(answer any) string { return shapeOf(reflect.TypeOf(answer), "") }
+
 func shapeOf(t reflect.Type, tag string) string {
 	word, known := words[t]
 	switch {

@@ -34,10 +34,20 @@ type Spec struct {
 	Derived bool
 	// NoRepo is whether it needs no repository.
 	NoRepo bool
+	// Machine is whether it opens files, directories or models of the caller's machine in a way that
+	// another process which runs it has none for: that one is passed a command line.
+	Machine bool
+	// Long is whether it takes so long that others work on the repository meanwhile.
+	Long bool
 	// Local is whether it is for the command line of this machine alone.
 	Local bool
 	// Answers are values of the types that an answer may have; nil for the one of the function.
 	Answers []any
+	// Body and Answer are the media types of a body of bytes and an answer of bytes, "" for none: the
+	// positional argument is a file that the body stands for. Fixed are the flags that remote callers
+	// always give.
+	Body, Answer string
+	Fixed        []string
 	// Told are values of the types of answers that people alone are given.
 	Told []any
 	// Lines says what the lines are that the verb reads, nil for none: its request embeds Reader.
@@ -152,12 +162,15 @@ func (s *Spec) Operations() []operation.Operation {
 func (s *Spec) Operation() operation.Operation {
 	first, _, _ := strings.Cut(s.Doc, "\n\n")
 	o := operation.Operation{
-		Name: s.Name(), Command: strings.Fields(s.Command), Title: s.Title,
+		Name: s.Name(), Command: append(strings.Fields(s.Command), s.Fixed...), Title: s.Title,
 		Doc: strings.Join(strings.Fields(first), " "), Effect: s.Effect,
 		Idempotent: s.Idempotent || s.Effect == Reads, Pure: s.Pure,
-		Answer: operation.MediaJSON, Shapes: s.Shapes(),
+		Body: s.Body, Answer: operation.MediaJSON, Shapes: s.Shapes(),
 	}
-	if s.Stream() {
+	switch {
+	case s.Answer != "":
+		o.Answer, o.Shapes = s.Answer, nil
+	case s.Stream():
 		o.Answer = operation.MediaNDJSON
 	}
 	lines := s.Lines != nil
@@ -258,6 +271,9 @@ func (v *Verb[Req, Res]) Run(
 	s := &Service{host: host, spec: &v.Spec, Human: host.Human()}
 	if v.NoRepo {
 		return v.do(ctx, s, req, emit)
+	}
+	if s.machine, _ = host.(Machine); v.Machine && s.machine == nil {
+		return &UnknownError{Verb: v.Name()}
 	}
 	before, asks := any(req).(preparer)
 	if asks {

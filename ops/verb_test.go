@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
+	"os"
 	"strings"
 	"testing"
 
@@ -62,6 +64,16 @@ func (h *fakeHost) Trusted() (commit.Verifier, error)       { return nil, nil }
 func (h *fakeHost) Accesses() (func(graph.ID) int64, error) { return nil, nil }
 func (h *fakeHost) Working(string) func()                   { return func() {} }
 func (h *fakeHost) Setting(string, string) (string, error)  { return "", nil }
+func (h *fakeHost) OpenRoot(dir string) (*os.Root, error)   { return os.OpenRoot(dir) }
+func (h *fakeHost) Create(context.Context, string, func(io.Writer) error) error {
+	return errors.ErrUnsupported
+}
+func (h *fakeHost) Read(context.Context, string) (*File, error) {
+	return nil, errors.ErrUnsupported
+}
+func (h *fakeHost) Embedder(string, func(int, int)) (Embedder, error) {
+	return nil, errors.ErrUnsupported
+}
 func (h *fakeHost) Progress() (func(string, int, int), func()) {
 	return func(string, int, int) {}, func() {}
 }

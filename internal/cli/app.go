@@ -157,6 +157,8 @@ type cli struct {
 	profiling profilingFlags
 	keysDir   string
 	doing     doing
+	passOn    bool     // whether a watch is for a process that prints it itself
+	long      bool     // whether the verb under way takes so long that others work meanwhile
 	answers   int      // that the verb under way has given
 	working   []func() // end what shows that it takes its time
 	started   bool     // whether a command ran: errors before that are about usage

@@ -3,7 +3,6 @@ package cli
 import (
 	"slices"
 
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
@@ -65,15 +64,6 @@ func (c *cli) printDiffStat(d *ops.DifferedStat) error {
 		}
 	}
 	return nil
-}
-
-// edgeText is what people read of an edge; src and dst are the labels of its ends.
-func edgeText(e *graph.Edge, src, dst string) string {
-	text := line(e.Type) + " " + src + " -> " + dst
-	if e.Key != "" {
-		text += " (" + line(e.Key) + ")"
-	}
-	return text
 }
 
 // headFields are in the line of an item already.

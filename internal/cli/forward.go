@@ -48,7 +48,7 @@ var runHere = []string{
 // that is to run here goes on.
 func (c *cli) place(cmd *cobra.Command) error {
 	words := strings.Fields(cmd.CommandPath())
-	if v := verbOf(strings.Join(words[1:], " ")); v != nil {
+	if v := verbOf(strings.Join(words[1:], " ")); v != nil && !v.spec.Machine {
 		return nil // it does when it has its request, which says more than a command line
 	}
 	if c.program != "" || len(words) < 2 || cmd.HasSubCommands() || slices.Contains(runHere, words[1]) {
@@ -157,7 +157,7 @@ func (c *cli) forward(ctx context.Context, client *owner.Client) error {
 	if c.app.forwarded {
 		return errElsewhere // it could go round in circles
 	}
-	if c.asked != nil {
+	if c.asked != nil && !c.asked.spec.Machine {
 		err := c.forwardVerb(ctx, client)
 		if again, err := c.lost(ctx, err); again || err != nil {
 			return err

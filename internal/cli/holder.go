@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/owner"
 	"github.com/mnem-project/mnem/internal/queue"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/peers"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
@@ -396,7 +397,7 @@ func skewHint(err error) error {
 
 // build names this program, so that two versions do not take each other's command lines.
 func build() string {
-	v := versions()
+	v := ops.VersionsHere()
 	if v.Revision != "" {
 		return v.Version + " (" + v.Revision + ")"
 	}

@@ -1,15 +1,12 @@
 package cli
 
 import (
-	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/memory"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // markFlags are the flags of verbs that mark.
@@ -37,20 +34,6 @@ func idTexts(ids []graph.ID) []string {
 		out[i] = id.String()
 	}
 	return out
-}
-
-// printMarking prints what came of marking in a repository; state is "" where marks were taken off.
-func (c *cli) printMarking(
-	ctx context.Context, r *repo.Repo, res *memory.MarkResult, state graph.State, dryRun bool,
-) error {
-	m, err := ops.MarkedOf(ctx, r, res, state, dryRun, !c.global.json)
-	switch {
-	case err != nil:
-		return err
-	case c.global.json:
-		return c.printJSON(m)
-	}
-	return c.printMarked(m)
 }
 
 // printMarked prints what a verb that marks nodes did.

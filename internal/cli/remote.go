@@ -81,7 +81,7 @@ func (r *runner) Run(
 	unknown := false
 	app.unknown = func() { unknown = true }
 	exit := 0
-	if v := verbOf(strings.Join(call.Operation.Command, " ")); v != nil {
+	if v := verbNamed(call.Operation.Name); v != nil {
 		var failed error
 		if exit, failed = app.call(ctx, v, call, args); failed != nil && results.err == nil {
 			var told *operation.Error
@@ -119,7 +119,8 @@ func (a *App) call(
 	c := &cli{
 		app: a, args: args, stdin: stdin, out: bufio.NewWriterSize(a.Stdout, outBuffer), by: a.caller(ctx),
 	}
-	c.global.json, c.global.jsonErrors, c.global.quiet = !call.Text, true, true
+	c.global.json = !call.Text && call.Operation.Answer != operation.MediaCAR
+	c.global.jsonErrors, c.global.quiet = true, true
 	c.global.wait = defaultWait
 	err = c.call(ctx, v, values)
 	c.release(err)
@@ -207,11 +208,6 @@ func (c *cli) callable(cmd *cobra.Command, args []string) error {
 			if allows(o, cmd, args) {
 				return nil
 			}
-		}
-	}
-	for _, e := range exposedCommands() {
-		if e.command == path && allows(operationOf(&e, cmd, nil), cmd, args) {
-			return nil
 		}
 	}
 	return fmt.Errorf("%w: 'mnem %s' with such arguments", errRemote, path)

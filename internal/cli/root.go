@@ -70,7 +70,7 @@ func (c *cli) root(args ...string) *cobra.Command {
 	}
 	root.SetHelpCommandGroupID(groupStart)
 	c.checkHelp(root)
-	root.Version = versions().Version
+	root.Version = ops.VersionsHere().Version
 	return root
 }
 

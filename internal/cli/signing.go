@@ -148,7 +148,7 @@ func (c *cli) configured(name string) (string, error) {
 		return "", err
 	}
 	if err := key.Check(*got.Value); err != nil {
-		return "", fmt.Errorf("%s from the %s: %w", name, *got.From, err)
+		return "", fmt.Errorf("%s from the %s: %w", name, got.From, err)
 	}
 	return *got.Value, nil
 }
@@ -189,12 +189,6 @@ func checkRule(v string) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %q is none of none, merge, import, all", repo.ErrInvalid, v)
-}
-
-// requireFlag adds the flag of commands that take in commits of others; requireSigned reads it.
-func (c *cli) requireFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&c.signing.require, "require-signed", false, "refuse commits that no key you "+
-		"trust has signed (MNEM_REQUIRE_SIGNED; config: require-signed)")
 }
 
 // requireSigned returns what checks the commits that a command takes in, nil where no rule says

@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"iter"
+	"os"
 	"strings"
 	"time"
 
@@ -12,7 +14,7 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/model"
+	"github.com/mnem-project/mnem/model/embed"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
@@ -35,7 +37,7 @@ func bindAs[Req, Res any](v *ops.Verb[Req, Res], print func(*cli, *Req, Res) err
 	return &verb{&v.Spec, func(c *cli) (any, func(context.Context) error) {
 		req := new(Req)
 		return req, func(ctx context.Context) error {
-			c.answers = 0
+			c.answers, c.long = 0, v.Long
 			err := c.ask(ctx, &v.Spec, req, func(answer any) error {
 				c.answers++
 				c.worked()
@@ -116,6 +118,16 @@ func verbOf(command string) *verb {
 	return nil
 }
 
+// verbNamed returns the verb of an operation, nil where it is none yet.
+func verbNamed(operation string) *verb {
+	for _, v := range verbs() {
+		if name := v.spec.Name(); name == operation || v.spec.Batch != nil && name+"_batch" == operation {
+			return v
+		}
+	}
+	return nil
+}
+
 // verbCommand returns what makes the command of a verb.
 func verbCommand(command string) func(*cli) *cobra.Command {
 	return func(c *cli) *cobra.Command { return c.verb(command) }
@@ -128,7 +140,7 @@ func (c *cli) verb(command string) *cobra.Command {
 	words := strings.Fields(command)
 	cmd := &cobra.Command{
 		Use:   strings.TrimSpace(words[len(words)-1] + " " + v.spec.Usage),
-		Short: v.spec.Title, Long: v.spec.Doc, Example: v.spec.Example, GroupID: v.spec.Group,
+		Short: v.spec.Title, Long: withModels(v.spec.Doc), Example: v.spec.Example, GroupID: v.spec.Group,
 		Args: v.positional(),
 	}
 	if v.spec.Complete != "" {
@@ -238,8 +250,7 @@ func (c *cli) lines(ctx context.Context, names []string) (repo.Changes, error) {
 // fieldFlag adds the flag of a field.
 func (c *cli) fieldFlag(cmd *cobra.Command, f *ops.Field, req any) {
 	flags := cmd.Flags()
-	usage := strings.NewReplacer("{", "`", "}", "`", "$RERANKERS", rerankSpecs(","),
-		"$REWRITERS", model.List(model.Specs(rewriteUse.providers), "or")).Replace(f.Doc) + f.Note
+	usage := withModels(strings.NewReplacer("{", "`", "}", "`").Replace(f.Doc)) + f.Note
 	switch to := f.Value(req).Addr().Interface().(type) {
 	case *string:
 		flags.StringVarP(to, f.Name, f.Short, *to, usage)
@@ -265,6 +276,12 @@ func (c *cli) fieldFlag(cmd *cobra.Command, f *ops.Field, req any) {
 		flag := flags.Lookup(f.Name)
 		name, _ := pflag.UnquoteUsage(flag)
 		flags.Var(flag.Value, f.Alias, "`"+name+"`: another name of --"+f.Name)
+	}
+	if f.Hidden {
+		_ = flags.MarkHidden(f.Name) // it is there
+		if f.Alias != "" {
+			_ = flags.MarkHidden(f.Alias)
+		}
 	}
 	switch complete := completers[f.Complete]; {
 	case complete != nil:
@@ -344,6 +361,19 @@ func (v *verb) setArgs(req any, args []string) (given []string, err error) {
 	return given, nil
 }
 
+// fixed returns what a field is for every remote caller, if it is.
+func (v *verb) fixed(f *ops.Field) (value string, ok bool) {
+	if v.spec.Body != "" && f.Arg && !f.Remote {
+		return ops.Itself, true
+	}
+	for _, flag := range v.spec.Fixed {
+		if value, ok = strings.CutPrefix(flag, "--"+f.Name+"="); ok {
+			return value, true
+		}
+	}
+	return "", false
+}
+
 // call runs a verb with the arguments of a remote caller.
 func (c *cli) call(ctx context.Context, v *verb, args *operation.Arguments) error {
 	req, run := v.prepare(c)
@@ -351,7 +381,13 @@ func (c *cli) call(ctx context.Context, v *verb, args *operation.Arguments) erro
 	var given []string
 	for _, f := range v.spec.Fields() {
 		values, there := args.Values[f.Parameter()]
-		if !f.Remote || !there {
+		switch value, fixed := v.fixed(&f); {
+		case fixed:
+			if err := f.Set(req, []string{value}); err != nil {
+				return err
+			}
+			continue
+		case !f.Remote || !there:
 			if err := f.SetDefault(req); err != nil {
 				return err
 			}
@@ -373,12 +409,14 @@ func (c *cli) call(ctx context.Context, v *verb, args *operation.Arguments) erro
 			}
 		}
 		given, words = append(given, b.Lines.Flag), append(words, "--"+b.Lines.Flag)
-		c.app.Stdin = args.Body
 	}
 	ops.SetGiven(req, given)
-	if q, ok := req.(lineReader); ok && args.Lines {
+	if args.Body != nil {
 		c.stdin = newReplayed(args.Body)
-		c.app.Stdin, c.inputs = c.stdin.again(), []string{stdinName}
+		c.app.Stdin = c.stdin.again()
+	}
+	if q, ok := req.(lineReader); ok && args.Lines {
+		c.inputs = []string{stdinName}
 		q.SetChanges(func(ctx context.Context) (repo.Changes, error) { return c.changes(ctx, c.inputs) })
 	}
 	c.started = true
@@ -390,8 +428,17 @@ func (c *cli) call(ctx context.Context, v *verb, args *operation.Arguments) erro
 type host struct{ c *cli }
 
 // Open implements ops.Host.
-func (h host) Open(ctx context.Context, write bool, fn func(context.Context) error) error {
-	err := h.c.withRepo(nil, write, func(ctx context.Context, _ *repo.Repo) error { return fn(ctx) })
+func (h host) Open(
+	ctx context.Context, write bool, fn func(context.Context) error,
+) (err error) {
+	if h.c.long && write {
+		done, err := h.c.share()
+		if err != nil {
+			return err
+		}
+		defer func() { err = firstError(err, done()) }()
+	}
+	err = h.c.withRepo(nil, write, func(ctx context.Context, _ *repo.Repo) error { return fn(ctx) })
 	var elsewhere *answeredError
 	if errors.As(err, &elsewhere) {
 		return elsewhere.err
@@ -468,6 +515,49 @@ func (h host) Setting(variable, key string) (string, error) {
 		return v, nil
 	}
 	return h.c.setting(key)
+}
+
+// Embedder implements ops.Host.
+func (h host) Embedder(spec string, progress func(done, total int)) (ops.Embedder, error) {
+	e, err := h.c.embedder(spec, "--model", embed.Options{Progress: progress})
+	if err != nil {
+		return nil, err
+	}
+	return documents{e}, nil
+}
+
+// OpenRoot implements ops.Host.
+func (h host) OpenRoot(dir string) (*os.Root, error) {
+	if dir == "" {
+		here, err := h.c.dir()
+		if err != nil {
+			return nil, err
+		}
+		return os.OpenRoot(here)
+	}
+	if err := h.c.mayName(dir); err != nil {
+		return nil, err
+	}
+	return os.OpenRoot(h.c.absolute(dir))
+}
+
+// Create implements ops.Host.
+func (h host) Create(ctx context.Context, name string, write func(io.Writer) error) error {
+	switch {
+	case name != stdinName:
+		if err := h.c.mayName(name); err != nil {
+			return err
+		}
+		return writeOut(ctx, h.c.absolute(name), write)
+	case h.c.app.OutTTY:
+		return usagef("standard output is a terminal: name a file with -o FILE")
+	}
+	return write(h.c.out)
+}
+
+// Read implements ops.Host.
+func (h host) Read(ctx context.Context, name string) (*ops.File, error) {
+	return h.c.seekable(ctx, name)
 }
 
 // Human implements ops.Host.

@@ -5,6 +5,7 @@ import "github.com/mnem-project/mnem/ops"
 // verbs are the verbs of package ops, each with what prints its answers for people.
 func verbs() []*verb {
 	return []*verb{
+		bind(ops.Version, (*cli).printVersions),
 		bind(ops.Remember, (*cli).printRemembered),
 		bind(ops.Consolidate, (*cli).printConsolidate),
 		bind(ops.Purge, (*cli).printPurged),
@@ -12,6 +13,7 @@ func verbs() []*verb {
 		bindAs(ops.Recall, (*cli).printRecalled),
 		bind(ops.Check, (*cli).printCheck),
 		bind(ops.Get, (*cli).printGet),
+		bind(ops.Ls, (*cli).printList),
 		bind(ops.Blame, (*cli).printBlame),
 		bindAs(ops.Log, (*cli).printLog),
 		bind(ops.Forget, (*cli).printMarked),
@@ -60,5 +62,23 @@ func verbs() []*verb {
 		bind(ops.Replay, (*cli).printReplay),
 		bind(ops.IndexStatus, (*cli).printIndex),
 		bind(ops.IndexRebuild, (*cli).printIndex),
+		bind(ops.Sources, (*cli).printSources),
+		bind(ops.SourcesDiffVerb, (*cli).printSourcesDiff),
+		bind(ops.SourcesRefresh, (*cli).printRefreshed),
+		bind(ops.HalfLife, (*cli).printHalfLives),
+		bind(ops.Embed, (*cli).printEmbedded),
+		bindTable(ops.ProfileList, (*cli).profileRow),
+		bind(ops.ProfileShow, (*cli).printProfile),
+		bind(ops.ProfileSet, (*cli).printProfilesChanged),
+		bind(ops.ProfileUnset, (*cli).printProfilesChanged),
+		bind(ops.ProfileDefault, (*cli).printProfilesChanged),
+		bind(ops.ProfileRemove, (*cli).printProfilesChanged),
+		bind(ops.ProfileRestore, (*cli).printProfilesChanged),
+		bind(ops.Export, (*cli).printExport),
+		bindAs(ops.Import, (*cli).printImport),
+		bindWatch(),
+		bind(ops.StatsVerb, (*cli).printStats),
+		bind(ops.Fsck, (*cli).printFsck),
+		bind(ops.GC, (*cli).printGC),
 	}
 }
