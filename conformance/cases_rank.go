@@ -86,6 +86,9 @@ func (a answer) expect(full bool) obj {
 		if s := a.signals[it.id]; s != nil {
 			o["signals"] = []int64{s.keyword, s.entity, s.likeness, s.linking}
 		}
+		if it.band != "" {
+			o["band"] = it.band
+		}
 		if full {
 			o["tokens"], o["rendered"] = it.tokens, it.rendered
 		}
