@@ -51,7 +51,15 @@ type request struct {
 	intent                                       string
 	oversample                                   *int64 // nil for the default
 	pairs                                        string // "off", else on
+	ranking                                      int64  // 0 for 1
+	floor, format                                string // empty for the default
+
+	// outdated are, by what takes their place, the candidates that ranking 2 finds outdated.
+	outdated map[string]string
 }
+
+// second reports whether ranking 2 answers.
+func (q request) second() bool { return q.ranking == 2 }
 
 func newRequest(text string) request {
 	return request{text: text, limit: 10, budget: 2000, expand: 3, summaryCap: 8192,
@@ -92,6 +100,12 @@ func (q request) record() dict {
 	}
 	if q.order != "rank" {
 		r["order"] = q.order
+	}
+	if q.floor != "" {
+		r["floor"] = q.floor
+	}
+	if q.format != "" {
+		r["format"] = q.format
 	}
 	if q.mmr != nil {
 		r["mmr"] = *q.mmr
@@ -217,6 +231,9 @@ func (q request) input() obj {
 	set("adjacency", q.adjacency, q.adjacency != d.adjacency)
 	set("summaryCap", q.summaryCap, q.summaryCap != d.summaryCap)
 	set("dedup", q.dedup, q.dedup)
+	set("ranking", q.ranking, q.second())
+	set("floor", q.floor, q.floor != "")
+	set("format", q.format, q.format != "")
 	set("order", q.order, q.order != d.order)
 	set("community", q.community, q.community)
 	set("summarize", q.summarize, q.summarize > 0)
