@@ -69,6 +69,9 @@ func (q request) besides(st *store, a *answer) map[string]string {
 		if h, ok := q.nextTo(st, a, best, sign); ok {
 			found = append(found, h)
 			out[h.id] = best
+			if a.signals[h.id] == nil {
+				a.signals[h.id] = &signals{}
+			}
 		}
 	}
 	var order []hit

@@ -376,5 +376,5 @@ func (q request) onlyName(st *store, h hit, a *answer) bool {
 		return false
 	}
 	return (strings.HasPrefix(key, prefix) || key != "" && key == text(n, "summary")) &&
-		n["context"] == nil && n["content"] == nil && len(n["props"].(dict)) == 0
+		n["context"] == nil && n["cues"] == nil && n["content"] == nil && len(n["props"].(dict)) == 0
 }

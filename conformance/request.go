@@ -101,18 +101,10 @@ func (q request) record() dict {
 	if q.order != "rank" {
 		r["order"] = q.order
 	}
-	if q.floor != "" {
-		r["floor"] = q.floor
-	}
-	if q.format != "" {
-		r["format"] = q.format
-	}
 	if q.mmr != nil {
 		r["mmr"] = *q.mmr
 	}
-	if q.packing != "" {
-		r["pack"], r["passageTokens"] = q.packing, *q.passageTokens
-	}
+	q.recordForm(r)
 	q.setOversample(r)
 	if q.tokenizer != "" {
 		r["tokenizer"] = q.tokenizer
@@ -196,6 +188,19 @@ func (q request) record() dict {
 		r["where"] = where
 	}
 	return r
+}
+
+// recordForm adds the parameters of what is packed and in which form.
+func (q request) recordForm(r dict) {
+	if q.packing != "" {
+		r["pack"], r["passageTokens"] = q.packing, *q.passageTokens
+	}
+	if q.floor != "" {
+		r["floor"] = q.floor
+	}
+	if q.format != "" {
+		r["format"] = q.format
+	}
 }
 
 // input is the request in a vector file: what differs from the default.
