@@ -84,7 +84,10 @@ func (q request) briefEdges(st *store, side int, id, arrow string, indented func
 func (s *store) nameOf(id string) string {
 	for _, field := range []string{"summary", "key"} {
 		if t := text(s.nodes[id], field); t != "" {
-			return cappedTo(t, 60)
+			if rs := []rune(t); len(rs) > 60 {
+				t = string(rs[:60]) + "…"
+			}
+			return escapeLine(t)
 		}
 	}
 	return s.digitsOf(id)

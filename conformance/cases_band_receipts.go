@@ -42,16 +42,16 @@ func bandReceipts(s *suite) {
 		{"13.1", "format-bool", "another kind", "field", both(second, asked("format", true))},
 	})
 	node := dict{"kind": "profile", "v": 1, "default": "p",
-		"profiles": dict{"p": dict{"params": dict{"floor": "rest", "format": "brief"}}}}
-	s.choice("23.2", "floor-format", "floor and format of a profile", node, dict{"text": "tide"})
+		"profiles": dict{"p": dict{"params": dict{"floor": "rest"}}}}
+	s.choice("23.2", "floor-of-profile", "the floor of a profile", node, dict{"text": "tide"})
 	s.choice("23.2", "floor-given", "a given floor, at its default", node,
 		dict{"text": "tide", "floor": "maybe"})
 	s.records("profile", node, []recordCase{
-		{"23.1", "floor", "a floor and a format", "", nil},
+		{"23.1", "floor", "a floor", "", nil},
 		{"23.1", "floor-default", "a floor at its default", "field", dict{"profiles": dict{
 			"p": dict{"params": dict{"floor": "maybe"}}}}},
-		{"23.1", "format-default", "a format at its default", "field", dict{"profiles": dict{
-			"p": dict{"params": dict{"format": "yaml"}}}}},
+		{"23.1", "format-own", "a form, which no profile has", "field", dict{"profiles": dict{
+			"p": dict{"params": dict{"format": "brief"}}}}},
 		{"23.1", "ranking", "a ranking is no parameter that is read", "", dict{"profiles": dict{
 			"p": dict{"params": dict{"ranking": int64(1)}}}}},
 	})

@@ -47,7 +47,7 @@ func (q request) edgeWarning(a *answer) {
 var mayProfile = []string{"fusion", "weights", "limit", "budget", "expand", "expandTypes",
 	"edgeWeights", "direction", "adjacency", "show", "summaryCap", "dedup", "mmr", "order", "spelling",
 	"maxExpand", "tokenizer", "community", "summarize", "expansion", "decay", "damping", "pack",
-	"passageTokens", "feedback", "oversample", "floor", "format"}
+	"passageTokens", "feedback", "oversample", "floor"}
 
 // builtIn are the parameters of the profiles of clause 23.4.
 func builtIn() map[string]dict {
