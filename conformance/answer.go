@@ -3,6 +3,8 @@ package main
 // answer is everything that a retrieval produces.
 type answer struct {
 	order      []hit // all candidates in order
+	walk       []hit // those to be packed, in order
+	bands      map[string]string
 	candidates int
 	silent     int             // sources that did not lend
 	cut        map[string]bool // nodes that links_cut counts
@@ -24,6 +26,7 @@ type item struct {
 	hit
 	tokens   int64
 	rendered string
+	band     string // empty in ranking 1
 }
 
 // retrieve answers the request from the graph.
@@ -56,7 +59,14 @@ func (q request) retrieve(st *store) answer {
 	idle := q.reranks(st, c, a.order)
 	a.order = q.diversified(st, a.order)
 	q.causesFirst(st, lanes, a.order, &a)
+	beside := q.besides(st, &a)
 	a.candidates = len(a.order)
+	a.walk = a.order
+	if q.second() {
+		a.bands = q.banded(st, c, lanes, &a, beside)
+		a.walk = q.above(a.order, a.bands)
+		a.walk, q.outdated = q.renewed(st, c, &a)
+	}
 	smallest := q.pack(st, &a)
 	a.summary = q.summary(st, a.items)
 	q.warn(st, c, &a, len(tiers) > 0, smallest)
@@ -72,13 +82,14 @@ func (q request) retrieve(st *store) answer {
 // pack is clause 11; it returns the least tokens of a dropped node.
 func (q request) pack(st *store, a *answer) int64 {
 	p := &packing{request: q, st: st, a: a, done: map[string]bool{}}
-	for i, h := range a.order {
+	for i, h := range a.walk {
 		if i == 1000 || p.full() {
 			break
 		}
-		for packed := !p.done[h.id] && p.take(h); packed && !p.full(); {
+		band := a.bands[h.id]
+		for packed := !p.done[h.id] && p.take(h, band); packed && !p.full(); {
 			h = p.opposite(h.id)
-			packed = h.id != "" && p.take(h)
+			packed = h.id != "" && p.take(h, band)
 		}
 	}
 	a.items = q.arranged(st, a.items)
@@ -97,7 +108,7 @@ type packing struct {
 func (p *packing) full() bool { return p.limit > 0 && int64(len(p.a.items)) == p.limit }
 
 // take packs or drops a node.
-func (p *packing) take(h hit) (packed bool) {
+func (p *packing) take(h hit, band string) (packed bool) {
 	p.done[h.id] = true
 	if p.onlyName(p.st, h, p.a) {
 		return false
@@ -118,7 +129,7 @@ func (p *packing) take(h hit) (packed bool) {
 		return false
 	}
 	p.a.tokens += t
-	p.a.items = append(p.a.items, item{hit: h, tokens: t, rendered: r})
+	p.a.items = append(p.a.items, item{hit: h, tokens: t, rendered: r, band: band})
 	return true
 }
 
@@ -223,7 +234,7 @@ func (q request) receipt(st *store, commit link, a answer) dict {
 	rec := dict{"kind": "receipt", "v": 1, "commits": []any{commit}, "request": asked,
 		"items": items, "tokens": a.tokens, "dropped": a.dropped, "candidates": a.candidates,
 		"warnings": warnings,
-		"engine":   dict{"analyser": 1, "language": "en", "ranking": 1}}
+		"engine":   dict{"analyser": 1, "language": "en", "ranking": max(1, q.ranking)}}
 	if q.summarize > 0 {
 		rec["summary"] = []byte(cidOf(codecRaw, []byte(shownSummary(a.summary)))[4:])
 	}

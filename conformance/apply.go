@@ -302,6 +302,16 @@ func (b *batch) nodeFields(rec, o dict) error {
 			setOr(rec, name, s)
 		}
 	}
+	cues, given, err := cuesIn(o)
+	if err != nil {
+		return err
+	}
+	if given {
+		rec["cues"] = cues
+		if len(cues) == 0 {
+			delete(rec, "cues")
+		}
+	}
 	body, media, given, err := contentIn(o)
 	if err != nil {
 		return err

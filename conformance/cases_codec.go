@@ -25,6 +25,7 @@ var allCases = []func(*suite){
 	shortlistCases,
 	recallCases, pairCases,
 	byteCases,
+	cueCases, bandReceipts, bandCases, renderedCases,
 }
 
 // roundTrip adds a case whose block decodes to v and encodes to the same bytes.

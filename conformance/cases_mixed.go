@@ -40,11 +40,7 @@ func mixedCases(s *suite) {
 		s.retrieval(c.clause, "score", "mixed-"+c.name, c.title, q, false, mixed)
 	}
 	c := built(mixed).collect()
-	fields := []any{}
-	for f, name := range []string{"summary", "context", "content", "props", "type"} {
-		fields = append(fields, obj{"field": name, "terms": c.total[f], "nodes": c.having[f]})
-	}
 	s.add("7.1", "stats", "mixed", "units of runs of Han are in df and in no length",
 		obj{"author": "erin", "batches": []any{obj{"time": t0, "lines": mixed}}},
-		obj{"nodes": len(c.docs), "fields": fields, "df": c.df})
+		c.stats())
 }

@@ -86,6 +86,9 @@ func (a answer) expect(full bool) obj {
 		if s := a.signals[it.id]; s != nil {
 			o["signals"] = []int64{s.keyword, s.entity, s.likeness, s.linking}
 		}
+		if it.band != "" {
+			o["band"] = it.band
+		}
 		if full {
 			o["tokens"], o["rendered"] = it.tokens, it.rendered
 		}
@@ -113,24 +116,33 @@ func everything(text string) request {
 	return q
 }
 
-func statsCases(s *suite) {
-	add := func(name, title string, batches ...batchText) {
-		list := []any{}
-		for i, lines := range batches {
-			list = append(list, obj{"time": t0 + int64(i)*1_000_000, "lines": lines})
-		}
-		c := built(batches...).collect()
-		fields := []any{}
-		for f, name := range []string{"summary", "context", "content", "props", "type"} {
+// stats are the numbers of clause 7.2. The field of cues is there where a node has any.
+func (c collection) stats() obj {
+	fields := []any{}
+	for f, name := range []string{"summary", "context", "content", "props", "type", "cues"} {
+		if name != "cues" || c.having[f] > 0 {
 			fields = append(fields, obj{"field": name, "terms": c.total[f], "nodes": c.having[f]})
 		}
-		clause := "7.2"
-		if name == "document" || strings.HasPrefix(name, "props") {
-			clause = "7.1"
-		}
-		s.add(clause, "stats", name, title, obj{"author": "erin", "batches": list},
-			obj{"nodes": len(c.docs), "fields": fields, "df": c.df})
 	}
+	return obj{"nodes": len(c.docs), "fields": fields, "df": c.df}
+}
+
+// addStats adds a case of the layer stats.
+func (s *suite) addStats(name, title string, batches ...batchText) {
+	list := []any{}
+	for i, lines := range batches {
+		list = append(list, obj{"time": t0 + int64(i)*1_000_000, "lines": lines})
+	}
+	clause := "7.2"
+	if name == "document" || name == "cues" || strings.HasPrefix(name, "props") {
+		clause = "7.1"
+	}
+	s.add(clause, "stats", name, title, obj{"author": "erin", "batches": list},
+		built(batches...).collect().stats())
+}
+
+func statsCases(s *suite) {
+	add := s.addStats
 	add("empty", "no nodes", batchText{})
 	add("harbour", "the small collection, marked nodes included", harbour)
 	add("changed", "after changes and a removal", harbour, batchText{

@@ -101,7 +101,7 @@ func (q request) rankings(st *store, c collection) []ranking {
 	}
 	for i, r := range q.rewrites {
 		name := "text:" + itoa(i+1)
-		if w := q.weight(name, one/2/int64(len(q.rewrites))); w > 0 {
+		if w := q.weight(name, q.rewriteWeight()); w > 0 {
 			add(name, w, q.rewriteList(st, c, r))
 		}
 	}
@@ -120,6 +120,7 @@ func (q request) rankings(st *store, c collection) []ranking {
 	if q.runsEntities() {
 		add("entity", q.weights["entity"], q.entityList(st, c))
 	}
+	q.weighByText(st, c, all)
 	return all
 }
 

@@ -246,8 +246,8 @@ func (s *store) textsOf(node dict) []string {
 			content = content[:n]
 		}
 	}
-	return append(propTexts(node["props"].(dict)), text(node, "summary"), text(node, "context"),
-		content, text(node, "type"))
+	texts := append(propTexts(node["props"].(dict)), cuesOf(node)...)
+	return append(texts, text(node, "summary"), text(node, "context"), content, text(node, "type"))
 }
 
 func (p phrase) in(s string) bool {

@@ -117,7 +117,7 @@ func (p *past) setBy(at int, id, field string) int {
 }
 
 // shownFields is the order of clause 16.1; what is not in it follows.
-var shownFields = []string{"key", "type", "summary", "context", "content", "created", "updated",
+var shownFields = []string{"key", "type", "summary", "context", "content", "cues", "created", "updated",
 	"validFrom", "validTo", "sources", "mark"}
 
 func fieldRank(name string) int {

@@ -9,11 +9,11 @@ import (
 )
 
 var (
-	nodeMembers = []string{"key", "id", "type", "summary", "context", "props", "content",
+	nodeMembers = []string{"key", "id", "type", "summary", "context", "cues", "props", "content",
 		"created", "validFrom", "validTo", "sources", "unset", "replace"}
 	edgeMembers = []string{"type", "src", "dst", "key", "id", "weight", "props", "created",
 		"validFrom", "validTo", "sources", "unset", "replace"}
-	nodeUnset = []string{"summary", "context", "content", "validFrom", "validTo", "sources"}
+	nodeUnset = []string{"summary", "context", "content", "cues", "validFrom", "validTo", "sources"}
 	edgeUnset = []string{"validFrom", "validTo", "sources", "weight"}
 	uuidShape = regexp.MustCompile(
 		`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
@@ -95,11 +95,14 @@ func nameIn(o dict, name string, hi int) (string, bool, error) {
 	return s, given, err
 }
 
+// isControl reports whether a character is one of the control characters of clause 3.8.
+func isControl(r rune) bool { return r < 0x20 || r >= 0x7f && r <= 0x9f }
+
 // personIn reads a name of a person or agent: 1 to 255 bytes without control characters.
 func personIn(o dict, name string) (string, bool, error) {
 	s, given, err := stringIn(o, name, 1, 255)
 	for _, r := range s {
-		if r < 0x20 || r >= 0x7f && r <= 0x9f {
+		if isControl(r) {
 			return "", true, fail("name", "a control character in %s", name)
 		}
 	}
@@ -279,6 +282,37 @@ func sourcesIn(o dict) ([]any, bool, error) {
 		if len(s) < 1 || len(s) > 1024 {
 			return nil, true, fail("limit", "a source of %d bytes", len(s))
 		}
+	}
+	return list, true, nil
+}
+
+// cuesIn reads the member cues.
+func cuesIn(o dict) ([]any, bool, error) {
+	v, given := o["cues"]
+	if !given {
+		return nil, false, nil
+	}
+	list, ok := v.([]any)
+	if !ok {
+		return nil, true, fail("type", "cues that are no list")
+	}
+	if len(list) > 12 {
+		return nil, true, fail("limit", "%d cues", len(list))
+	}
+	seen := map[string]bool{}
+	for _, e := range list {
+		s, ok := e.(string)
+		switch {
+		case !ok:
+			return nil, true, fail("type", "a cue that is no string")
+		case len(s) < 1 || len(s) > 256:
+			return nil, true, fail("limit", "a cue of %d bytes", len(s))
+		case strings.ContainsFunc(s, isControl):
+			return nil, true, fail("name", "a control character in a cue")
+		case seen[s]:
+			return nil, true, fail("limit", "the cue %s twice", s)
+		}
+		seen[s] = true
 	}
 	return list, true, nil
 }

@@ -23,9 +23,13 @@ func (q request) profileRecord(r dict) {
 
 // edgeWeight is w of clause 10, 3.
 func (q request) edgeWeight(edge dict) int64 {
-	w, given := q.edgeWeights[text(edge, "type")]
+	typ := text(edge, "type")
+	w, given := q.edgeWeights[typ]
 	if !given {
 		w = one
+	}
+	if q.second() && q.intent != "when" && (typ == "follows" || typ == "near") {
+		w = 0
 	}
 	return number(edge, "weight") * w / one
 }
@@ -43,7 +47,7 @@ func (q request) edgeWarning(a *answer) {
 var mayProfile = []string{"fusion", "weights", "limit", "budget", "expand", "expandTypes",
 	"edgeWeights", "direction", "adjacency", "show", "summaryCap", "dedup", "mmr", "order", "spelling",
 	"maxExpand", "tokenizer", "community", "summarize", "expansion", "decay", "damping", "pack",
-	"passageTokens", "feedback", "oversample"}
+	"passageTokens", "feedback", "oversample", "floor", "format"}
 
 // builtIn are the parameters of the profiles of clause 23.4.
 func builtIn() map[string]dict {
@@ -282,7 +286,8 @@ func withoutDefaults(out dict) dict {
 	for param, v := range map[string]any{"fusion": "convex", "order": "rank", "dedup": false,
 		"expansion": "lend", "decay": int64(45875), "damping": int64(55706), "pack": "whole",
 		"spelling": "on", "maxExpand": int64(100), "tokenizer": "estimate", "community": false,
-		"summarize": int64(0), "feedback": int64(0), "oversample": int64(256)} {
+		"summarize": int64(0), "feedback": int64(0), "oversample": int64(256), "floor": "maybe",
+		"format": "yaml"} {
 		if out[param] == v {
 			delete(out, param)
 		}

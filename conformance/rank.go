@@ -12,19 +12,19 @@ const (
 	one   = 65536
 )
 
-var fieldWeights = [5]int64{131072, one, one, one, one}
+var fieldWeights = [6]int64{131072, one, one, one, one, one}
 
-// document is the analysed text of a node: term counts and lengths of its five fields.
+// document is the analysed text of a node: term counts and lengths of its six fields.
 type document struct {
-	counts  [5]map[string]int64
-	lengths [5]int64
+	counts  [6]map[string]int64
+	lengths [6]int64
 }
 
 // collection is clause 7.2.
 type collection struct {
 	docs   map[string]document
-	total  [5]int64 // T_f
-	having [5]int64 // D_f
+	total  [6]int64 // T_f
+	having [6]int64 // D_f
 	df     map[string]int64
 }
 
@@ -45,8 +45,8 @@ func propTexts(props dict) []string {
 }
 
 func (s *store) document(node dict) document {
-	fields := [5][]string{{text(node, "summary")}, {text(node, "context")},
-		{s.contentText(node)}, propTexts(node["props"].(dict)), {text(node, "type")}}
+	fields := [6][]string{{text(node, "summary")}, {text(node, "context")},
+		{s.contentText(node)}, propTexts(node["props"].(dict)), {text(node, "type")}, cuesOf(node)}
 	var d document
 	for f, texts := range fields {
 		d.counts[f] = map[string]int64{}

@@ -305,6 +305,32 @@ func (q request) causesFirst(st *store, lanes []ranking, order []hit, a *answer)
 	copy(window, out)
 }
 
+// shareOf gives the share of the weights of a text's terms that a node has.
+func (c collection) shareOf(query []string) func(id string) int64 {
+	most, total, unknown := int64(0), int64(0), int64(0)
+	of := map[string]int64{}
+	for _, t := range unique(query) {
+		as, read := reads(t)
+		if c.df[as] == 0 {
+			unknown++
+			continue
+		}
+		of[t] = halved(c.idf(as)*times(query, t), read)
+		most = max(most, of[t])
+		total += of[t]
+	}
+	total += unknown * most
+	return func(id string) int64 {
+		sum := int64(0)
+		for t, n := range of {
+			if c.score(id, []string{t}) > 0 {
+				sum += n
+			}
+		}
+		return mulDiv(sum, one, total)
+	}
+}
+
 // knownWarning is clause 26.6.
 func (q request) knownWarning(st *store, c collection, tiers map[string]int, lanes []ranking, a *answer) {
 	if q.intent == "" || !q.runsText() || len(tiers) > 0 || q.timeAlone() ||
@@ -330,28 +356,10 @@ func (q request) knownWarning(st *store, c collection, tiers map[string]int, lan
 			}
 		}
 	}
-	most, total, unknown := int64(0), int64(0), int64(0)
-	of := map[string]int64{}
-	for _, t := range unique(query) {
-		as, read := reads(t)
-		if c.df[as] == 0 {
-			unknown++
-			continue
-		}
-		of[t] = halved(c.idf(as)*times(query, t), read)
-		most = max(most, of[t])
-		total += of[t]
-	}
-	total += unknown * most
+	share := c.shareOf(query)
 	best := int64(0)
 	for _, it := range items {
-		sum := int64(0)
-		for t, n := range of {
-			if c.score(it.id, []string{t}) > 0 {
-				sum += n
-			}
-		}
-		best = max(best, mulDiv(sum, one, total))
+		best = max(best, share(it.id))
 	}
 	if best < 19661 {
 		a.warnings = append(a.warnings, dict{"code": "nothing_relevant",
@@ -364,9 +372,9 @@ func (q request) onlyName(st *store, h hit, a *answer) bool {
 	n := st.nodes[h.id]
 	typ, key := text(n, "type"), text(n, "key")
 	prefix := map[string]string{"Entity": "entity/", "Tag": "tag/"}[typ]
-	if a.signals[h.id] == nil || h.tier > 0 || prefix == "" || has(q.types, typ) {
+	if a.signals[h.id] == nil && !q.second() || h.tier > 0 || prefix == "" || has(q.types, typ) {
 		return false
 	}
 	return (strings.HasPrefix(key, prefix) || key != "" && key == text(n, "summary")) &&
-		n["context"] == nil && n["content"] == nil && len(n["props"].(dict)) == 0
+		n["context"] == nil && n["cues"] == nil && n["content"] == nil && len(n["props"].(dict)) == 0
 }

@@ -134,10 +134,21 @@ func (s *store) graphRecord() dict {
 	}
 }
 
+// cuesOf are the cues of a node.
+func cuesOf(node dict) []string {
+	var out []string
+	list, _ := node["cues"].([]any)
+	for _, cue := range list {
+		out = append(out, cue.(string))
+	}
+	return out
+}
+
 // embeddedText is the sha2-256 of the text that an embedding of a node stands for.
 func embeddedText(node dict, content string) []byte {
 	var parts []string
-	for _, t := range []string{text(node, "context"), text(node, "summary"), content} {
+	texts := []string{text(node, "context"), text(node, "summary"), content}
+	for _, t := range append(texts, cuesOf(node)...) {
 		if t != "" {
 			parts = append(parts, t)
 		}

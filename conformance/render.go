@@ -11,26 +11,27 @@ func stamp(micros int64) string {
 }
 
 // capped cuts a text to the request's cap and escapes it (clause 12.2).
-func (q request) capped(s string) string {
+func (q request) capped(s string) string { return cappedTo(s, q.summaryCap) }
+
+func cappedTo(s string, most int64) string {
 	rs := []rune(s)
-	if q.summaryCap == 0 || int64(len(rs)) <= q.summaryCap {
+	if most == 0 || int64(len(rs)) <= most {
 		return escapeLine(s)
 	}
-	left := int64(len(rs)) - q.summaryCap
-	return escapeLine(string(rs[:q.summaryCap]) + fmt.Sprintf(" <...+%d chars>", left))
+	return escapeLine(string(rs[:most]) + fmt.Sprintf(" <...+%d chars>", int64(len(rs))-most))
 }
 
 var reservedNames = []string{"ntype", "id", "state", "context", "summary", "created", "updated",
 	"valid", "key", "content", "outgoing", "incoming"}
 
-func propLabel(name string) string {
+func (q request) propLabel(name string) string {
 	b := []byte(name)
 	for i, c := range b {
 		if 'A' <= c && c <= 'Z' {
 			b[i] = c + 32
 		}
 	}
-	if has(reservedNames, string(b)) || strings.HasPrefix(name, "props.") ||
+	if has(reservedNames, string(b)) || q.second() && string(b) == "outdated by" || strings.HasPrefix(name, "props.") ||
 		strings.HasPrefix(name, " ") || strings.HasSuffix(name, " ") ||
 		strings.Contains(name, ":") {
 		return "props." + escapeLine(name)
@@ -40,6 +41,9 @@ func propLabel(name string) string {
 
 // render is clause 12.
 func (q request) render(st *store, id string) string {
+	if q.format == "brief" {
+		return q.brief(st, id)
+	}
 	node := st.nodes[id]
 	var b strings.Builder
 	line := func(name, value string) { b.WriteString(name + ": " + value + "\n") }
@@ -52,13 +56,13 @@ func (q request) render(st *store, id string) string {
 		}
 		line("state", state)
 	}
-	for _, name := range []string{"context", "summary"} {
-		s := text(node, name)
-		if q.packing != "" && name == "summary" {
-			s = q.trim(st, s)
-		}
-		if s != "" {
-			line(name, q.capped(s))
+	if by := q.outdated[id]; by != "" {
+		line("outdated by", uuid(by))
+	}
+	context, summary, content := q.shownTexts(st, node)
+	for _, t := range [][2]string{{"context", context}, {"summary", summary}} {
+		if t[1] != "" {
+			line(t[0], q.capped(t[1]))
 		}
 	}
 	if has(q.show, "times") {
@@ -67,26 +71,38 @@ func (q request) render(st *store, id string) string {
 	if key := text(node, "key"); key != "" && has(q.show, "key") {
 		line("key", escapeLine(key))
 	}
-	props := node["props"].(dict)
-	for _, name := range sortedKeys(props) {
-		switch v := props[name].(type) {
-		case string:
-			line(propLabel(name), q.capped(v))
-		case int64, float64, bool:
-			line(propLabel(name), jsonForm(v))
-		}
-	}
-	content := st.contentText(node)
-	if q.packing != "" {
-		content = q.trim(st, content)
-	}
-	if content != "" && (q.packing != "" || has(q.show, "content")) {
+	q.renderProps(node, line)
+	if content != "" {
 		line("content", q.capped(content))
 	}
 	if q.adjacency > 0 {
 		q.renderEdges(st, id, &b)
 	}
 	return b.String()
+}
+
+// shownTexts are the context, summary and content that are shown, empty for none.
+func (q request) shownTexts(st *store, node dict) (context, summary, content string) {
+	context, summary = text(node, "context"), text(node, "summary")
+	switch {
+	case q.packing != "":
+		summary, content = q.trim(st, summary), q.trim(st, st.contentText(node))
+	case has(q.show, "content"):
+		content = st.contentText(node)
+	}
+	return context, summary, content
+}
+
+func (q request) renderProps(node dict, line func(name, value string)) {
+	props := node["props"].(dict)
+	for _, name := range sortedKeys(props) {
+		switch v := props[name].(type) {
+		case string:
+			line(q.propLabel(name), q.capped(v))
+		case int64, float64, bool:
+			line(q.propLabel(name), jsonForm(v))
+		}
+	}
 }
 
 func renderTimes(node dict, line func(name, value string)) {
@@ -105,25 +121,36 @@ func renderTimes(node dict, line func(name, value string)) {
 	}
 }
 
+// edgeShown is an edge that is printed: its type and the other end.
+type edgeShown struct{ typ, far string }
+
+// edgesShown are those of clause 12.3 in a bucket, and how many more there are.
+func (q request) edgesShown(st *store, side int, id string) (list []edgeShown, more int) {
+	bucket := st.bucket(side, id)
+	examined := 0
+	for _, k := range bucket {
+		if int64(len(list)) == q.adjacency || examined == 1000 {
+			break
+		}
+		examined++
+		edge, far := k[len(k)-16:], k[len(k)-32:len(k)-16]
+		if !q.hides(st, "e"+edge) && !q.hides(st, "n"+far) {
+			list = append(list, edgeShown{escapeLine(text(st.edges[edge], "type")), far})
+		}
+	}
+	return list, len(bucket) - examined
+}
+
 // renderEdges is clause 12.3.
 func (q request) renderEdges(st *store, id string, b *strings.Builder) {
 	for side, title := range []string{"Outgoing:", "Incoming:"} {
 		sign := []string{"->", "<-"}[side]
-		bucket := st.bucket(side, id)
+		list, more := q.edgesShown(st, side, id)
 		var lines []string
-		examined := 0
-		for _, k := range bucket {
-			if int64(len(lines)) == q.adjacency || examined == 1000 {
-				break
-			}
-			examined++
-			edge, far := k[len(k)-16:], k[len(k)-32:len(k)-16]
-			if !q.hides(st, "e"+edge) && !q.hides(st, "n"+far) {
-				typ := escapeLine(text(st.edges[edge], "type"))
-				lines = append(lines, "  "+typ+" "+sign+" "+uuid(far))
-			}
+		for _, e := range list {
+			lines = append(lines, "  "+e.typ+" "+sign+" "+uuid(e.far))
 		}
-		if more := len(bucket) - examined; more > 0 {
+		if more > 0 {
 			lines = append(lines, fmt.Sprintf("  ... (+%d more)", more))
 		}
 		if len(lines) > 0 {

@@ -51,7 +51,15 @@ type request struct {
 	intent                                       string
 	oversample                                   *int64 // nil for the default
 	pairs                                        string // "off", else on
+	ranking                                      int64  // 0 for 1
+	floor, format                                string // empty for the default
+
+	// outdated are, by what takes their place, the candidates that ranking 2 finds outdated.
+	outdated map[string]string
 }
+
+// second reports whether ranking 2 answers.
+func (q request) second() bool { return q.ranking == 2 }
 
 func newRequest(text string) request {
 	return request{text: text, limit: 10, budget: 2000, expand: 3, summaryCap: 8192,
@@ -96,9 +104,7 @@ func (q request) record() dict {
 	if q.mmr != nil {
 		r["mmr"] = *q.mmr
 	}
-	if q.packing != "" {
-		r["pack"], r["passageTokens"] = q.packing, *q.passageTokens
-	}
+	q.recordForm(r)
 	q.setOversample(r)
 	if q.tokenizer != "" {
 		r["tokenizer"] = q.tokenizer
@@ -184,6 +190,19 @@ func (q request) record() dict {
 	return r
 }
 
+// recordForm adds the parameters of what is packed and in which form.
+func (q request) recordForm(r dict) {
+	if q.packing != "" {
+		r["pack"], r["passageTokens"] = q.packing, *q.passageTokens
+	}
+	if q.floor != "" {
+		r["floor"] = q.floor
+	}
+	if q.format != "" {
+		r["format"] = q.format
+	}
+}
+
 // input is the request in a vector file: what differs from the default.
 func (q request) input() obj {
 	d := newRequest("")
@@ -217,6 +236,9 @@ func (q request) input() obj {
 	set("adjacency", q.adjacency, q.adjacency != d.adjacency)
 	set("summaryCap", q.summaryCap, q.summaryCap != d.summaryCap)
 	set("dedup", q.dedup, q.dedup)
+	set("ranking", q.ranking, q.second())
+	set("floor", q.floor, q.floor != "")
+	set("format", q.format, q.format != "")
 	set("order", q.order, q.order != d.order)
 	set("community", q.community, q.community)
 	set("summarize", q.summarize, q.summarize > 0)

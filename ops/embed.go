@@ -67,7 +67,7 @@ type Embedder interface {
 
 // Embed gives nodes embeddings.
 var Embed = Define(Spec{
-	Machine: true, Command: "embed", Usage: "[flags]", Group: "change", Effect: Writes, Idempotent: true, Long: true,
+	Command: "embed", Usage: "[flags]", Group: "change", Effect: Writes, Idempotent: true, Long: true,
 	Title: "Embed nodes for retrieval by meaning",
 	Doc: "Give the nodes of a branch's newest commit embeddings by a model, and commit these. A node's\n" +
 		"text is its context, summary and content. Nodes that have an embedding of the model are left\n" +
@@ -97,7 +97,7 @@ func embedNodes(ctx context.Context, s *Service, q *EmbedRequest) (*Embedded, er
 	run := NewEmbedRun(s.From, s.Commit.Stamp, set)
 	run.asked, run.strict = *q, s.Commit.Expect != nil
 	var err error
-	if run.e, err = s.machine.Embedder(q.Model, run.Progress); err != nil {
+	if run.e, err = s.host.Embedder(q.Model, run.Progress); err != nil {
 		return nil, err
 	}
 	run.out = Embedded{Model: run.e.Model(), DryRun: q.DryRun}

@@ -170,7 +170,7 @@ var Remember = Stream(Spec{
 	Example: "  mnem remember 'Server alpha runs PostgreSQL 16' --tag infra --source manual:ana\n" +
 		"  mnem remember 'Alice works at Globex' --about alice --property employer\n" +
 		"  mnem remember --batch notes.jsonl --dry-run --json",
-	Answers: []any{Remembered{}, RememberSettings{}},
+	Answers: []any{Remembered{}, RememberSettings{}}, Told: []any{RememberedAll{}},
 	Batch: &BatchSpec{Title: "Keep many texts as memories", Lines: LinesSpec{
 		Flag: "batch", Required: true, Doc: "memories: objects with text and any parameter of remember",
 	}},

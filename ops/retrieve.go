@@ -28,7 +28,7 @@ type RetrieveRequest struct {
 	Receipt    bool   `op:",remote,writes" doc:"record the answer, without a session too"`
 	Batch      string `op:"" doc:"answer the queries in {FILE}, - for standard input, as JSON"`
 	WithGlobal bool   `op:"" doc:"ask the user's own repository too, and say which each item came from"`
-	All        bool   `op:",remote" not:"floor" doc:"print every item in the order of ranks, however sure it is"`
+	All        bool   `op:",remote" doc:"print every item in the order of ranks, however sure it is"`
 	Explain    bool   `op:",remote,varies" doc:"tell how each item was found, and what did not fit"`
 	Actor
 
@@ -116,6 +116,8 @@ func (q *RetrieveRequest) check() error {
 	asks := q.Given("query") || q.Batch != ""
 	recorded := q.Session != "" || q.Receipt
 	switch {
+	case q.All && q.Given("floor"):
+		return Exclude("all", "floor")
 	case q.Follow && q.Given("at"):
 		return Exclude("follow", "at")
 	case q.Follow && !recorded:

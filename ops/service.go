@@ -47,11 +47,11 @@ type Host interface {
 	Setting(variable, key string) (string, error)
 	// Human is whether answers are shown to people as text.
 	Human() bool
+	Machine
 	Asker
 }
 
-// Machine is a host that opens files, directories and models of the caller's machine, as verbs need that
-// say so.
+// Machine is what opens files, directories and models of the caller's machine.
 type Machine interface {
 	// Embedder opens the model that a spec names, "" for that of the configuration. progress is told of
 	// each call how many of its texts are done.
@@ -100,7 +100,6 @@ type Service struct {
 	Human bool
 
 	host    Host
-	machine Machine // of verbs that need one
 	spec    *Spec
 	trusted commit.Verifier // once needed
 }

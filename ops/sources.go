@@ -147,7 +147,7 @@ func (p *Roots) open(s *Service) (files *memory.SourceChecker, shut func(), err 
 		}
 	}
 	add := func(project, dir string) error {
-		root, err := s.machine.OpenRoot(dir)
+		root, err := s.host.OpenRoot(dir)
 		if err == nil {
 			open[project] = root
 		}
@@ -252,7 +252,7 @@ type SourceCounts struct {
 
 // SourcesDiffVerb compares sources with what is there.
 var SourcesDiffVerb = Define(Spec{
-	Machine: true, Command: "sources diff", Usage: "[NODE…]", Effect: Reads, Local: true,
+	Command: "sources diff", Usage: "[NODE…]", Effect: Reads, Local: true,
 	Title: "Compare what memories were made from with what is there now",
 	Doc: "Compare the files that memories come from with their hashes: unchanged, moved (the same\n" +
 		"lines elsewhere in the file), changed, removed, unhashed (nothing to compare with), unreadable,\n" +
@@ -367,7 +367,7 @@ type SourcesRefreshed struct {
 
 // SourcesRefresh takes what is there for the sources of a node.
 var SourcesRefresh = Define(Spec{
-	Machine: true, Command: "sources refresh", Usage: "NODE", Effect: Writes, Local: true,
+	Command: "sources refresh", Usage: "NODE", Effect: Writes, Local: true,
 	Title: "Take what is there now for the source of a memory",
 	Doc: "Give the file sources of a node the hashes that they have now, and lines that moved their new\n" +
 		"numbers, in one commit, and print what is there: whoever does this has read whether the memory\n" +

@@ -49,7 +49,7 @@ type RefAt struct {
 
 // Export writes commits, sessions or receipts to one file.
 var Export = Define(Spec{
-	Machine: true, Command: "export", Usage: "[REV|REV..REV] -o FILE|-", Args: "[REV|REV..REV]", Group: "trade",
+	Command: "export", Usage: "[REV|REV..REV] -o FILE|-", Args: "[REV|REV..REV]", Group: "trade",
 	Effect: Reads, Complete: "rev", Fixed: []string{"--output=" + Itself}, Answer: operation.MediaCAR,
 	Title: "Write commits, sessions or receipts to one file",
 	Doc: "Write a commit with its whole history to a CARv1 file, which 'mnem import' and other IPLD tools\n" +
@@ -85,7 +85,7 @@ func export(ctx context.Context, s *Service, q *ExportRequest) (*Exported, error
 	progress, done := s.host.Progress()
 	defer done()
 	var res *repo.ExportResult
-	err := s.machine.Create(ctx, q.Output, func(w io.Writer) (err error) {
+	err := s.host.Create(ctx, q.Output, func(w io.Writer) (err error) {
 		res, err = s.Repo.Export(ctx, w, repo.ExportOptions{
 			Rev: q.Rev, All: q.All, Session: q.Session, Receipt: q.Receipt,
 			Progress: func(blocks int, _ int64) { progress("blocks written:", blocks, 0) },
@@ -145,7 +145,7 @@ type RefChange struct {
 
 // Import takes in what an export wrote.
 var Import = Define(Spec{
-	Machine: true, Command: "import", Usage: "FILE|-", Group: "trade", Effect: Writes, Idempotent: true,
+	Command: "import", Usage: "FILE|-", Group: "trade", Effect: Writes, Idempotent: true,
 	Body:  operation.MediaCAR,
 	Title: "Take in what 'mnem export' wrote",
 	Doc: "Take in a CARv1 file, all or nothing: every block is verified, every link must lead to a block\n" +
@@ -166,7 +166,7 @@ func importFile(ctx context.Context, s *Service, q *ImportRequest) (*Imported, e
 	if err != nil {
 		return nil, err
 	}
-	in, err := s.machine.Read(ctx, q.File)
+	in, err := s.host.Read(ctx, q.File)
 	if err != nil {
 		return nil, err
 	}

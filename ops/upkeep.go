@@ -49,7 +49,7 @@ type Damage struct {
 
 // Fsck checks everything.
 var Fsck = Define(Spec{
-	Machine: true, Command: "fsck", Group: "care", Effect: Reads, Derived: true,
+	Command: "fsck", Group: "care", Effect: Reads, Derived: true,
 	Title: "Check that nothing stored is damaged",
 	Doc: "Check the hash and form of every block, the chain of operations, all refs, commits and\n" +
 		"sessions, the trees, that adjacency and index are those of the graph, and name each bad\n" +

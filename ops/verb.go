@@ -34,9 +34,6 @@ type Spec struct {
 	Derived bool
 	// NoRepo is whether it needs no repository.
 	NoRepo bool
-	// Machine is whether it opens files, directories or models of the caller's machine in a way that
-	// another process which runs it has none for: that one is passed a command line.
-	Machine bool
 	// Long is whether it takes so long that others work on the repository meanwhile.
 	Long bool
 	// Local is whether it is for the command line of this machine alone.
@@ -271,9 +268,6 @@ func (v *Verb[Req, Res]) Run(
 	s := &Service{host: host, spec: &v.Spec, Human: host.Human()}
 	if v.NoRepo {
 		return v.do(ctx, s, req, emit)
-	}
-	if s.machine, _ = host.(Machine); v.Machine && s.machine == nil {
-		return &UnknownError{Verb: v.Name()}
 	}
 	before, asks := any(req).(preparer)
 	if asks {

@@ -1,9 +1,12 @@
 package peers
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -148,4 +151,96 @@ func (h *host) Global() (ops.Runner, error) {
 		}
 		return verb.ReadAnswers(bytes.NewReader(r.Answers), emit)
 	}, nil
+}
+
+// Read implements ops.Host: a copy of the caller's file, which can be read anywhere.
+func (h *host) Read(ctx context.Context, name string) (*ops.File, error) {
+	in, shown, err := h.File(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := SpoolFile(h.dir, in)
+	if err != nil {
+		return nil, fmt.Errorf("copy %s: %w", shown, err)
+	}
+	return &ops.File{ReaderAt: f, Size: f.Size, Close: func() { _ = f.Close() }}, nil // only read from
+}
+
+// writeBuffer is how many bytes of a file are sent at once.
+const writeBuffer = 1 << 20
+
+// Create implements ops.Host: the caller writes its file.
+func (h *host) Create(_ context.Context, name string, write func(io.Writer) error) error {
+	if _, err := h.askFor(question{Create: name}, modelsWithin); err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(remoteFile{h}, writeBuffer)
+	err := write(out)
+	if err == nil {
+		err = out.Flush()
+	}
+	how := &ending{}
+	if err != nil {
+		how.Failed = err.Error()
+	}
+	if _, endErr := h.askFor(question{Wrote: how}, modelsWithin); err == nil {
+		err = endErr
+	}
+	return err
+}
+
+// remoteFile is a file that the caller writes.
+type remoteFile struct{ h *host }
+
+func (f remoteFile) Write(p []byte) (n int, err error) {
+	for n < len(p) {
+		piece := p[n:min(len(p), n+writeBuffer)]
+		if _, err := f.h.askFor(question{Write: piece}, modelsWithin); err != nil {
+			return n, err
+		}
+		n += len(piece)
+	}
+	return n, nil
+}
+
+// OpenRoot implements ops.Host: the directory is one of this machine, which both processes are on.
+func (h *host) OpenRoot(dir string) (*os.Root, error) {
+	r, err := h.askFor(question{Root: &dir}, modelsWithin)
+	if err != nil {
+		return nil, err
+	}
+	return os.OpenRoot(r.Root)
+}
+
+// Embedder implements ops.Host: the model is asked by the caller.
+func (h *host) Embedder(spec string, progress func(done, total int)) (ops.Embedder, error) {
+	r, err := h.askFor(question{Embeds: &spec}, modelsWithin)
+	if err != nil {
+		return nil, err
+	}
+	return &nodeEmbedder{h: h, model: r.Embedder, dim: r.Dim, maxText: r.MaxText, progress: progress}, nil
+}
+
+// nodeEmbedder is a model of the caller that embeds nodes.
+type nodeEmbedder struct {
+	h            *host
+	model        string
+	dim, maxText int
+	progress     func(done, total int)
+}
+
+func (e *nodeEmbedder) Model() string { return e.model }
+func (e *nodeEmbedder) Dim() int      { return e.dim }
+func (e *nodeEmbedder) MaxText() int  { return e.maxText }
+
+func (e *nodeEmbedder) Documents(_ context.Context, list []string) ([][]int8, error) {
+	r, err := e.h.askFor(question{Vectors: list}, modelsWithin)
+	if err != nil {
+		return nil, err
+	}
+	e.dim = r.Dim
+	if e.progress != nil {
+		e.progress(len(list), len(list))
+	}
+	return r.Vectors, nil
 }

@@ -74,7 +74,11 @@ type Caller struct {
 	File   func(name string) (in io.Reader, shown string, err error)
 	Models func(*ops.QuestionModels) (*retrieve.Models, retrieve.Reranker, error)
 	Global func() (ops.Runner, error)
-	Tell   func(*Tidings)
+	// Create and Embedder are those of ops.Host, and Root returns the path of what OpenRoot opens.
+	Create   func(ctx context.Context, name string, write func(io.Writer) error) error
+	Embedder func(spec string) (ops.Embedder, error)
+	Root     func(dir string) (string, error)
+	Tell     func(*Tidings)
 	// Read reads the answers, and Flush writes what was made of them, before an input is read.
 	Read  func(io.Reader) error
 	Flush func() error

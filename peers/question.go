@@ -20,12 +20,23 @@ type question struct {
 	Key     bool   `json:"key,omitempty"`     // the public key that the caller signs with
 	Trusted bool   `json:"trusted,omitempty"` // the caller's trust list
 
-	File    string              `json:"file,omitempty"`   // a file that a field of the request names
-	Models  *ops.QuestionModels `json:"models,omitempty"` // what there is of these
-	Embed   *texts              `json:"embed,omitempty"`  // their vectors
+	File    string              `json:"file,omitempty"`   // a file that a field of the request names, to be read
+	Create  string              `json:"create,omitempty"` // likewise, to be written: by Write, and then by Wrote
+	Write   []byte              `json:"write,omitempty"`
+	Wrote   *ending             `json:"wrote,omitempty"`
+	Root    *string             `json:"root,omitempty"`    // the path of a directory, "" for that of the repository
+	Embeds  *string             `json:"embeds,omitempty"`  // what there is of a model that embeds nodes
+	Vectors []string            `json:"vectors,omitempty"` // of texts of nodes, by that
+	Models  *ops.QuestionModels `json:"models,omitempty"`  // what there is of these
+	Embed   *texts              `json:"embed,omitempty"`   // their vectors
 	Rewrite *rewriting          `json:"rewrite,omitempty"`
 	Rerank  *texts              `json:"rerank,omitempty"` // what they are worth for the query
 	Global  *Call               `json:"global,omitempty"` // a verb on the user's own repository; without one whether there is any
+}
+
+// ending says whether a file is as it is to be.
+type ending struct {
+	Failed string `json:"failed,omitempty"`
 }
 
 // texts are a query and texts that answer it.
@@ -56,6 +67,9 @@ type reply struct {
 	Texts    []string `json:"texts,omitempty"`
 	Scores   []int64  `json:"scores,omitempty"`
 	Answers  []byte   `json:"answers,omitempty"` // as people are given them
+	Root     string   `json:"root,omitempty"`
+	Dim      int      `json:"dim,omitempty"` // of the model that embeds nodes
+	MaxText  int      `json:"max_text,omitempty"`
 
 	Failure *ops.Failure `json:"failure,omitempty"`
 }
@@ -66,8 +80,10 @@ type conversing struct {
 	ctx      context.Context
 	models   *retrieve.Models
 	reranker retrieve.Reranker
-	files    int        // how many inputs there are
-	mu       sync.Mutex // of opened, which inputs look into while they are read
+	nodes    ops.Embedder // that embeds nodes
+	file     *writing     // that the owner writes
+	files    int          // how many inputs there are
+	mu       sync.Mutex   // of opened, which inputs look into while they are read
 	opened   map[int]io.Reader
 	failed   error // of an input or a reply: why the verb fails that needs it
 }
@@ -139,6 +155,22 @@ func (a *conversing) answer(q *question) (r reply, err error) {
 			a.opened[r.Input] = in
 			a.mu.Unlock()
 		}
+	case q.Create != "" && a.Create != nil:
+		a.file, err = a.create(q.Create)
+	case q.Write != nil && a.file != nil:
+		_, err = a.file.to.Write(q.Write)
+	case q.Wrote != nil && a.file != nil:
+		err = a.file.end(q.Wrote)
+	case q.Root != nil && a.Root != nil:
+		r.Root, err = a.Root(*q.Root)
+	case q.Embeds != nil && a.Embedder != nil:
+		if a.nodes, err = a.Embedder(*q.Embeds); err == nil {
+			r.Embedder, r.Dim, r.MaxText = a.nodes.Model(), a.nodes.Dim(), a.nodes.MaxText()
+		}
+	case q.Vectors != nil && a.nodes != nil:
+		if r.Vectors, err = a.nodes.Documents(a.ctx, q.Vectors); err == nil {
+			r.Dim = a.nodes.Dim()
+		}
 	case q.Models != nil && a.Models != nil:
 		err = a.open(q.Models, &r)
 	case q.Embed != nil && a.models != nil && a.models.Embedder != nil:
@@ -169,6 +201,48 @@ func (a *conversing) open(m *ops.QuestionModels, r *reply) (err error) {
 	if a.models.Rewriter != nil {
 		r.Rewrites = a.models.Rewrites
 	}
+	return nil
+}
+
+// writing is a file that is written while the owner sends it.
+type writing struct {
+	to   *io.PipeWriter
+	done chan error
+}
+
+// create begins to write a file, once it can be written.
+func (a *conversing) create(name string) (*writing, error) {
+	from, to := io.Pipe()
+	w := &writing{to, make(chan error, 1)}
+	ready := make(chan struct{})
+	go func() {
+		err := a.Create(a.ctx, name, func(f io.Writer) error {
+			close(ready)
+			_, err := io.Copy(f, from)
+			return err
+		})
+		w.done <- err
+		if err == nil {
+			err = errors.New("nothing more is written")
+		}
+		_ = from.CloseWithError(err) // what the owner sends fails so
+	}()
+	select {
+	case <-ready:
+		return w, nil
+	case err := <-w.done:
+		return nil, err
+	}
+}
+
+// end ends the file, which is there only if the owner wrote all of it.
+func (w *writing) end(how *ending) error {
+	if how.Failed == "" {
+		_ = w.to.Close()
+		return <-w.done
+	}
+	_ = w.to.CloseWithError(errors.New(how.Failed))
+	<-w.done // the owner knows what failed
 	return nil
 }
 

@@ -60,9 +60,9 @@ func (r *run) brief(
 		if err != nil {
 			return "", err
 		}
-		head = append(head, "outdated by ["+by+"]")
+		head = append(head, outdatedLine+" ["+by+"]")
 	}
-	w := renderer{textCap: o.SummaryCap}
+	w := renderer{textCap: o.SummaryCap, bands: o.Bands}
 	w.b = fmt.Appendf(w.b, "[%s] %s\n", ref, strings.Join(head, " · "))
 	w.indented(n.Context)
 	w.indented(n.Summary)
@@ -138,23 +138,31 @@ func (r *run) nodeName(ctx context.Context, id graph.ID) (string, error) {
 	}
 	switch {
 	case n.Summary != "":
-		return text.EscapeLine(text.CapScalars(n.Summary, neighbourCap)), nil
+		return neighbourName(n.Summary), nil
 	case n.Key != "":
-		return text.EscapeLine(text.CapScalars(n.Key, neighbourCap)), nil
+		return neighbourName(n.Key), nil
 	}
 	return r.shortID(ctx, id)
 }
 
+func neighbourName(s string) string {
+	name := text.FirstScalars(s, neighbourCap)
+	if len(name) < len(s) {
+		name += "…"
+	}
+	return text.EscapeLine(name)
+}
+
 // shortID returns as many digits of an id as it takes to tell it from all others of the commit, and no fewer
-// than eight.
+// than eight. The commit need not have the id itself: what a mark names may be gone.
 func (r *run) shortID(ctx context.Context, id graph.ID) (string, error) {
 	digits := strings.ReplaceAll(id.String(), "-", "")
 	for n := briefDigits; n < len(digits); n += 4 {
-		_, unique, err := r.g.IDPrefix(ctx, digits[:n])
+		found, unique, err := r.g.IDPrefix(ctx, digits[:n])
 		if err != nil {
 			return "", fmt.Errorf("look for ids like %s: %w", id, err)
 		}
-		if unique {
+		if found.IsZero() || unique && found == id {
 			return digits[:n], nil
 		}
 	}

@@ -162,10 +162,10 @@ func (m *memory) IDPrefix(_ context.Context, digits string) (graph.ID, bool, err
 			found = append(found, id)
 		}
 	}
-	if len(found) != 1 {
+	if len(found) == 0 {
 		return graph.ID{}, false, m.fail("IDPrefix")
 	}
-	return found[0], true, m.fail("IDPrefix")
+	return slices.MinFunc(found, graph.ID.Compare), len(found) == 1, m.fail("IDPrefix")
 }
 
 func (m *memory) Content(_ context.Context, c *graph.Content) (string, error) {

@@ -47,7 +47,7 @@ func (r *run) outdate(ctx context.Context, list []*candidate) ([]*candidate, err
 	if !r.req.row().bands || r.req.Floor == FloorRest || r.blank() {
 		return list, nil
 	}
-	all, err := r.tell(ctx, list[:min(maxCompares, len(list))])
+	all, err := r.tell(ctx, list)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (r *run) outdate(ctx context.Context, list []*candidate) ([]*candidate, err
 	return out, nil
 }
 
-// tell reads what candidates say.
+// tell reads what the first candidates say that would be packed.
 func (r *run) tell(ctx context.Context, list []*candidate) ([]*told, error) {
 	a, err := text.New(Language)
 	if err != nil {
@@ -80,9 +80,15 @@ func (r *run) tell(ctx context.Context, list []*candidate) ([]*told, error) {
 	}
 	var out []*told
 	for _, c := range list {
+		if len(out) == maxCompares {
+			break
+		}
 		n, _, err := r.g.Node(ctx, c.id)
 		if err != nil {
 			return nil, fmt.Errorf("read node %s: %w", c.id, err)
+		}
+		if r.onlyName(c, n) {
+			continue
 		}
 		said := text.FirstScalars(n.Summary, maxCompared)
 		t := &told{candidate: c, created: n.Created, terms: a.Terms(said), changes: changes(said)}

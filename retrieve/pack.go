@@ -172,7 +172,8 @@ type shown struct {
 func (r *run) render(
 	ctx context.Context, n *graph.Node, mark *graph.Mark, outdated graph.ID,
 ) (shown, error) {
-	o := RenderOptions{Show: r.req.Show, SummaryCap: *r.req.SummaryCap, Outdated: outdated}
+	o := RenderOptions{Show: r.req.Show, SummaryCap: *r.req.SummaryCap, Outdated: outdated,
+		Bands: r.req.row().bands}
 	var out shown
 	var err error
 	switch {

@@ -156,6 +156,9 @@ func (r *run) entitiesIn(
 	for _, e := range n.Props {
 		eachString(e.Value, look)
 	}
+	for _, cue := range n.Cues {
+		look(cue)
+	}
 	if n.Content == nil || has == maybe {
 		return has, nil
 	}

@@ -23,6 +23,7 @@ type RenderOptions struct {
 	SummaryCap int      // scalars kept of each text, 0 for all
 	Adjacency  Adjacency
 	Outdated   graph.ID // what takes the node's place by rule, zero for nothing
+	Bands      bool     // for a ranking with bands, in which a line may be called "outdated by"
 	Content    string   // the node's whole text, rendered with ShowContent; "" for none
 }
 
@@ -31,7 +32,7 @@ type RenderOptions struct {
 // name and value stays within its line, and no property prints like another line. So the only
 // line of an item that begins with "ntype: " is its first.
 func Render(n *graph.Node, m *graph.Mark, o RenderOptions) string {
-	r := renderer{textCap: o.SummaryCap}
+	r := renderer{textCap: o.SummaryCap, bands: o.Bands}
 	r.b = make([]byte, 0, r.room(n, o))
 	r.line("ntype", text.EscapeLine(n.Type))
 	r.line("id", n.ID.String())
@@ -39,7 +40,7 @@ func Render(n *graph.Node, m *graph.Mark, o RenderOptions) string {
 		r.state(m)
 	}
 	if !o.Outdated.IsZero() {
-		r.line("outdated by", o.Outdated.String())
+		r.line(outdatedLine, o.Outdated.String())
 	}
 	r.text("context", n.Context)
 	r.text("summary", n.Summary)
@@ -63,6 +64,7 @@ func Render(n *graph.Node, m *graph.Mark, o RenderOptions) string {
 type renderer struct {
 	b       []byte
 	textCap int
+	bands   bool
 }
 
 // room estimates the length of the rendered text.
@@ -128,7 +130,7 @@ func (r *renderer) prop(name string, v ipld.Value) {
 	default:
 		return
 	}
-	if likeLine(name) {
+	if likeLine(name) || r.bands && lowerASCII(name) == outdatedLine {
 		r.b = append(r.b, "props."...)
 	}
 	r.b = append(r.b, text.EscapeLine(name)...)
@@ -144,8 +146,12 @@ func (r *renderer) prop(name string, v ipld.Value) {
 // lineNames are the names of lines that are no properties.
 var lineNames = []string{
 	"ntype", "id", "state", "context", "summary", "created", "updated", "valid", "key", "content",
-	"outgoing", "incoming", "outdated by",
+	"outgoing", "incoming",
 }
+
+// outdatedLine is the name of a line in rankings with bands: receipts of others have properties of that name
+// as they are.
+const outdatedLine = "outdated by"
 
 // likeLine reports whether a property of that name could be taken for another line.
 func likeLine(name string) bool {

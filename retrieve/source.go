@@ -123,8 +123,8 @@ type Graph interface {
 	// Bucket returns entries in key order: by type, other end and edge. total is the number of
 	// entries of the types asked for, wherever the part begins, and only set if q.Count.
 	Bucket(ctx context.Context, q BucketQuery) (links []Link, total int, err error)
-	// IDPrefix returns the only node whose id begins with digits, 4 to 32 lower-case hex digits
-	// without hyphens; unique is false where there is none or more than one.
+	// IDPrefix returns the first node whose id begins with digits, 4 to 32 lower-case hex digits
+	// without hyphens, the zero id for none, and whether it is the only one.
 	IDPrefix(ctx context.Context, digits string) (id graph.ID, unique bool, err error)
 	// Content returns the whole text of a node's content.
 	Content(ctx context.Context, c *graph.Content) (string, error)

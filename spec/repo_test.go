@@ -223,6 +223,9 @@ type wireRequest struct {
 	}
 	Community bool
 	Summarize int
+	Ranking   int // 0 for 1
+	Floor     retrieve.Floor
+	Format    retrieve.Format
 }
 
 func request(t *testing.T, data []byte) retrieve.Request {
@@ -235,7 +238,8 @@ func request(t *testing.T, data []byte) retrieve.Request {
 		}
 		return graph.At(graph.Time(*p))
 	}
-	q := retrieve.Request{Ranking: 1, Text: w.Text, Types: w.Types, ExpandTypes: w.ExpandTypes, Show: w.Show,
+	q := retrieve.Request{Ranking: max(1, w.Ranking), Floor: w.Floor, Format: w.Format,
+		Text: w.Text, Types: w.Types, ExpandTypes: w.ExpandTypes, Show: w.Show,
 		Limit: w.Limit, Budget: w.Budget, Expand: w.Expand, SummaryCap: w.SummaryCap,
 		Adjacency: w.Adjacency, Direction: retrieve.Direction(w.Direction),
 		CreatedFrom: at(w.CreatedFrom), CreatedTo: at(w.CreatedTo),
@@ -294,6 +298,7 @@ type wantItem struct {
 	Score    int64
 	Tokens   *int
 	Rendered *string
+	Band     string
 	Signals  *[4]int64 // keyword, entity, similarity, graph
 }
 
@@ -356,10 +361,10 @@ func runRetrieval(t *testing.T, v vector) {
 	parse(t, v.Expect, &want)
 	var got, wanted strings.Builder
 	for _, it := range answer.Items {
-		fmt.Fprintf(&got, "%s %d\n", it.ID, it.Score)
+		fmt.Fprintf(&got, "%s %d %s\n", it.ID, it.Score, it.Band)
 	}
 	for _, it := range want.Items {
-		fmt.Fprintf(&wanted, "%s %d\n", it.ID, it.Score)
+		fmt.Fprintf(&wanted, "%s %d %s\n", it.ID, it.Score, it.Band)
 	}
 	same(t, "items", got.String(), wanted.String())
 	for i := range min(len(answer.Items), len(want.Items)) {

@@ -124,7 +124,7 @@ var (
 func specText(t *testing.T) string {
 	t.Helper()
 	all := ""
-	for _, name := range []string{"SPEC.md", "text.md", "history.md"} {
+	for _, name := range []string{"SPEC.md", "text.md", "history.md", "rankings.md"} {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

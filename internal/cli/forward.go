@@ -48,7 +48,7 @@ var runHere = []string{
 // that is to run here goes on.
 func (c *cli) place(cmd *cobra.Command) error {
 	words := strings.Fields(cmd.CommandPath())
-	if v := verbOf(strings.Join(words[1:], " ")); v != nil && !v.spec.Machine {
+	if v := verbOf(strings.Join(words[1:], " ")); v != nil {
 		return nil // it does when it has its request, which says more than a command line
 	}
 	if c.program != "" || len(words) < 2 || cmd.HasSubCommands() || slices.Contains(runHere, words[1]) {
@@ -133,13 +133,17 @@ func (c *cli) release(err error) {
 	c.inUse = nil
 }
 
+// errOpen is returned where --accept-head is given and a process has the repository open.
+func errOpen(pid int) error {
+	return hint(fmt.Errorf("%w: --accept-head needs it closed, and process %d has it open", store.ErrBusy, pid),
+		"a repository that opens has lost nothing: leave the flag out, or stop that process first")
+}
+
 // useShared begins the use of a shared repository.
 func (c *cli) useShared(own *held, write bool) (*repo.Repo, func() error, error) {
 	c.stdin.forget()
 	if c.acceptHead {
-		return nil, nil, hint(fmt.Errorf("%w: --accept-head needs it closed, and process %d has it open",
-			store.ErrBusy, c.app.Holder.app.PID), "a repository that opens has lost nothing: leave the "+
-			"flag out, or stop that process first")
+		return nil, nil, errOpen(c.app.Holder.app.PID)
 	}
 	if write && c.app.writes != nil {
 		if err := c.app.writes(); err != nil {
@@ -157,7 +161,10 @@ func (c *cli) forward(ctx context.Context, client *owner.Client) error {
 	if c.app.forwarded {
 		return errElsewhere // it could go round in circles
 	}
-	if c.asked != nil && !c.asked.spec.Machine {
+	if _, pid := client.Owner(); c.acceptHead {
+		return errOpen(pid)
+	}
+	if c.asked != nil {
 		err := c.forwardVerb(ctx, client)
 		if again, err := c.lost(ctx, err); again || err != nil {
 			return err

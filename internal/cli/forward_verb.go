@@ -38,7 +38,8 @@ func (c *cli) forwardVerb(ctx context.Context, client *owner.Client) error {
 			return list.Encode()
 		},
 		Sign: c.asked.stamp.Sign, Input: c.input(ctx), Tell: c.tidings(), Flush: c.out.Flush,
-		Models: host{c}.Models, Global: host{c}.Global,
+		Models: host{c}.Models, Global: host{c}.Global, Create: host{c}.Create, Root: host{c}.root,
+		Embedder: func(spec string) (ops.Embedder, error) { return host{c}.Embedder(spec, nil) },
 		File: func(name string) (io.Reader, string, error) {
 			in, err := c.file(ctx, name)
 			return in, shownFile(name), err

@@ -528,17 +528,19 @@ func (h host) Embedder(spec string, progress func(done, total int)) (ops.Embedde
 
 // OpenRoot implements ops.Host.
 func (h host) OpenRoot(dir string) (*os.Root, error) {
-	if dir == "" {
-		here, err := h.c.dir()
-		if err != nil {
-			return nil, err
-		}
-		return os.OpenRoot(here)
-	}
-	if err := h.c.mayName(dir); err != nil {
+	path, err := h.root(dir)
+	if err != nil {
 		return nil, err
 	}
-	return os.OpenRoot(h.c.absolute(dir))
+	return os.OpenRoot(path)
+}
+
+// root returns the path of a directory, "" for the one that holds the repository.
+func (h host) root(dir string) (string, error) {
+	if dir == "" {
+		return h.c.dir()
+	}
+	return h.c.absolute(dir), h.c.mayName(dir)
 }
 
 // Create implements ops.Host.

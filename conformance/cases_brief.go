@@ -1,0 +1,164 @@
+package main
+
+import "fmt"
+
+// briefly asks for the brief form.
+func briefly(q *request) { q.format = "brief" }
+
+func showing(show ...string) func(q *request) { return func(q *request) { q.show = show } }
+
+// replaced are memories of which newer ones take the place of older ones.
+var replaced = batchText{
+	dated("old", "2026-01-10", "The gate code of the north dock is 1234"),
+	dated("new", "2026-03-10", "The gate code of the north dock is now 9876"),
+	dated("mid", "2026-02-10", "The gate code of the north dock changed to 5555"),
+	dated("more", "2026-04-10", "The gate code of the north dock is kept at the office"),
+	dated("other", "2026-05-10", "The crane is new"),
+	dated("south", "2026-01-01", "The south dock has a gate"),
+}
+
+// renderedCases are the brief form, and what is outdated.
+func renderedCases(s *suite) {
+	briefCases(s)
+	outdatedCases(s)
+	changeCases(s)
+}
+
+func briefCases(s *suite) {
+	add := func(name, title string, q request, lines batchText) {
+		s.retrieval("12.4", "render", "brief-"+name, title, q.with(briefly), true, lines)
+	}
+	add("harbour", "properties, states, keys", by2("harbour tide guests"), harbour)
+	add("all", "times, content and edges", by2("harbour tide", showing("content", "key", "times"),
+		func(q *request) { q.adjacency = 5 }), harbour)
+	add("1", "in ranking 1", everything("harbour tide"), harbour)
+	add("cap", "texts are cut", by2("tide boats", showing("content"), func(q *request) { q.summaryCap = 12 }),
+		harbour)
+	add("passages", "passages are the content, whether it is shown or not", by2("tide metres",
+		func(q *request) { q.packing, q.passageTokens = "passages", new(int64(12)) }), harbour)
+	add("more", "edges that are not shown", by2("boats", func(q *request) { q.adjacency = 1 }), harbour)
+	add("hidden", "states that are let through", by2("guests crane", func(q *request) {
+		q.marks = []string{"superseded", "forgotten"}
+	}), harbour)
+	add("props", "names of properties like those of lines", by2("word"), batchText{
+		`{"node":{"key":"a","type":"T","summary":"word","props":{"State":"x","props.y":1,"a:b":true," c":1.5,` +
+			`"d\n":"e\nf","Outdated By":"z","list":["x"],"null":null}}}`})
+	add("escapes", "every value is within its line", by2("word", showing("content", "times")), batchText{
+		`{"node":{"key":"a\n[b] c","type":"T\nU","summary":"word\n[x] y","context":"\r\nc\u0085","content":"l\n\n  m",` +
+			`"sources":["s\nt · u","v"],"validTo":"2027-01-01"}}`})
+	add("least", "a node without anything but a type, found by it", by2("thing"), batchText{
+		`{"node":{"id":"00112233-4455-6677-8899-aabbccddeeff","type":"Thing","created":"0000-01-01"}}`})
+	add("year", "the last day there is", by2("thing"), batchText{
+		`{"node":{"id":"00112233-4455-6677-8899-aabbccddeeff","type":"Thing","created":"9999-12-31T23:59:59.999999Z"}}`})
+	anon := func(digits, rest string) string {
+		return `{"node":{"id":"` + digits + `","type":"T"` + rest + `}}`
+	}
+	same := batchText{anon("abcdef01-0000-0000-0000-000000000001", `,"summary":"word one"`),
+		anon("abcdef01-0000-0000-0000-000000000002", `,"summary":"word two"`),
+		anon("abcdef01-2345-0000-0000-000000000001", `,"summary":"word three"`),
+		anon("abcdef02-0000-0000-0000-000000000001", ""), said("keyed", "word four")}
+	add("digits", "ids that share digits", by2("word"), same)
+	add("digits-by", "what a mark names", by2("word", func(q *request) {
+		q.marks = []string{"superseded"}
+	}), append(append(batchText{}, same...),
+		`{"mark":{"node":"keyed","state":"superseded","by":"abcdef01-0000-0000-0000-000000000002"}}`,
+		`{"mark":{"node":"abcdef02-0000-0000-0000-000000000001","state":"stale"}}`,
+		`{"mark":{"node":"abcdef01-2345-0000-0000-000000000001","state":"contradicted","by":"keyed"}}`))
+	gone := append(append(batchText{}, same...), anon("abcdef03-0000-0000-0000-000000000001", ""),
+		anon("abcdef02-0000-0000-0000-000000000009", ""),
+		`{"mark":{"node":"keyed","state":"contradicted","by":"abcdef03-0000-0000-0000-000000000001"}}`,
+		`{"mark":{"node":"abcdef01-0000-0000-0000-000000000001","state":"contradicted",`+
+			`"by":"abcdef02-0000-0000-0000-000000000009"}}`)
+	s.retrieval("12.4", "render", "brief-digits-gone", "which may be gone, or begin like another",
+		by2("word", briefly), true, gone, batchText{
+			`{"remove":{"node":"abcdef03-0000-0000-0000-000000000001"}}`,
+			`{"remove":{"node":"abcdef02-0000-0000-0000-000000000009"}}`})
+	long := rep("é", 60)
+	edges := func(lines ...string) batchText {
+		return append(batchText{said("a", "word"), said("b", long), said("c", long+"xy"), said("d", "semi; colon"),
+			`{"node":{"key":"e","type":"T"}}`, `{"node":{"key":"` + rep("k", 61) + `","type":"T"}}`,
+			anon("abcdef01-0000-0000-0000-000000000001", ""), `{"node":{"key":"f","type":"T","summary":"l\nm"}}`}, lines...)
+	}
+	named := by2("word", func(q *request) { q.adjacency, q.limit = 20, 1 })
+	add("names", "what an edge leads to is called by its summary, key or digits", named, edges(
+		wire("a", "b", ""), wire("a", "c", ""), wire("a", "d", ""), wire("a", "e", ""), wire("a", rep("k", 61), ""),
+		wire("a", "abcdef01-0000-0000-0000-000000000001", ""), wire("a", "f", "")))
+	add("types", "a line for each type and direction", named, edges(wire("a", "b", ""), typedEdge("u", "a", "b"),
+		typedEdge("u", "a", "d"), typedEdge("s", "d", "a"), wire("a", "a", ""), typedEdge("x\\ny", "a", "d")))
+	add("names-cap", "whatever cap the texts have", named.with(func(q *request) { q.summaryCap = 3 }), edges(
+		wire("a", "c", ""), wire("d", "a", "")))
+	add("budget", "tokens are those of this form", by2("harbour tide guests", func(q *request) { q.budget = 60 }), harbour)
+}
+
+// outdatedCases are clause 11.10.
+func outdatedCases(s *suite) {
+	gate := by2("gate code of the north dock", atFloor(""))
+	add := func(name, title string, q request, lines batchText) {
+		s.retrieval("11.10", "render", "outdated-"+name, title, q, true, lines)
+	}
+	add("two", "older ones stand behind what takes their place", gate, replaced)
+	add("brief", "in the brief form", gate.with(briefly), replaced)
+	add("state", "beside a state", gate, append(append(batchText{}, replaced...),
+		`{"mark":{"node":"old","state":"stale"}}`))
+	add("rest", "not with every band", gate.with(atFloor("rest")), replaced)
+	add("1", "nor in ranking 1", everything("gate code"), replaced)
+	add("blank", "nor of a blank request", by2("", atFloor("")), replaced)
+	add("answers", "among answers alone", gate.with(atFloor("answer")), replaced)
+	add("adjacency", "beside edges", gate.with(func(q *request) { q.adjacency = 2 }),
+		append(append(batchText{}, replaced...), wire("old", "new", "")))
+	add("budget", "what is not packed takes a place as well", gate.with(func(q *request) { q.budget = 50 }), replaced)
+	add("limit", "in their new order", gate.with(func(q *request) { q.limit = 2 }), replaced)
+	add("order", "arranged by time", gate.with(func(q *request) { q.order = "time" }), replaced)
+	add("time", "where the time lane is alone", by2("What happened in 2026?", atFloor("")), append(append(batchText{},
+		replaced...), `{"node":{"key":"tag/gate code now","type":"Tag","summary":"gate code now","created":"2026-06-01"}}`))
+	add("same-time", "not where it was created at the same time", gate, batchText{
+		dated("x", "2026-01-01", "The gate code of the dock is 1"),
+		dated("y", "2026-01-01", "The gate code of the dock is now 2")})
+	add("unfit", "by an answer alone", by2("zebra quagga okapi gnu lemur ibex yak ox elk gate code", atFloor("")), batchText{
+		dated("x", "2026-01-01", "The gate code is 1"), dated("y", "2026-02-01", "gate code is now 2"),
+		said("z", "zebra stripes")})
+	add("ties", "the first of those created last", gate, append(append(batchText{}, replaced...),
+		dated("new2", "2026-03-10", "The gate code of the dock is now gone")))
+	add("follower", "and what contradicts an item", gate.with(atFloor("answer")), append(append(batchText{}, replaced...),
+		`{"mark":{"node":"new","state":"contradicted","by":"mid"}}`))
+	add("named", "a property of that name", gate, batchText{
+		`{"node":{"key":"x","type":"T","summary":"The gate code","props":{"outdated by":"me","Outdated By":1}}}`})
+	add("named-1", "which in ranking 1 is one like others", everything("gate"), batchText{
+		`{"node":{"key":"x","type":"T","summary":"The gate code","props":{"outdated by":"me","Outdated By":1}}}`})
+	var many batchText
+	for i := range 21 {
+		many = append(many, dated(fmt.Sprintf("k%02d", i), "2026-01-01", "The gate code of the north dock "+rep("x ", i)))
+	}
+	last := dated("last", "2026-02-01", "The gate code of the north dock now"+rep(" y", 40))
+	add("20", "the first 20 are compared", gate, append(many[:19:19], last))
+	add("21", "and no other", gate, append(many, last))
+}
+
+// changeCases are what tells of a change, and what has the same subject.
+func changeCases(s *suite) {
+	for i, c := range []struct{ title, older, newer string }{
+		{"a word in upper case", "The quay hut has a key", "NEW: the quay hut has a code"},
+		{"beside digits and marks", "The quay hut has a key", "The quay hut has 2now-codes"},
+		{"not within a word", "The quay hut has a key", "The quay hut has renewed codes"},
+		{"of another language", "Die Hütte am Kai hat ein Schloss", "Künftig hat die Hütte am Kai zwei"},
+		{"with marks apart it is another word", "Die Hütte am Kai hat ein Schloss", "Ku\u0308nftig hat die Hütte am Kai zwei"},
+		{"an apostrophe ends a word", "The quay hut has a key", "What's new's that the quay hut has codes"},
+		{"one shared term is too few", "The quay hut has a key", "The hut is painted now"},
+		{"two of many are too light", "The quay hut has a key, a lamp, a stove, a bench, a table, a shelf, a rug",
+			"Now the quay and a hut far away, beyond valleys, rivers, mountains, forests, deserts, oceans, islands"},
+		{"of the lighter one they are enough", "quay hut", "Now the quay and a hut far away, beyond valleys, rivers, oceans"},
+		{"a term that is there twice counts once", "quay quay quay hut", "the quay is now a quay, a quay"},
+		{"terms beyond 8,192 scalars do not count", "quay hut", "now " + rep("z ", 4096) + "quay hut"},
+		{"nor words there", "quay hut", "quay hut " + rep("z ", 4092) + "now"},
+		{"but those that end there", "quay hut", "quay hut " + rep("z ", 4090) + "now"},
+		{"Japanese has no such words", "埠頭の小屋の鍵", "埠頭の小屋の新しい鍵"},
+	} {
+		q := by2(c.older+" hut quay 埠頭", atFloor("answer"))
+		q.summaryCap = 30
+		s.retrieval("11.10", "render", fmt.Sprintf("change-%02d", i), c.title, q, true,
+			batchText{dated("o", "2026-01-01", c.older), dated("n", "2026-02-01", c.newer), said("z", "a boat")})
+	}
+	s.retrieval("11.10", "render", "change-context", "the summary alone tells", by2("quay hut", atFloor("answer")), true,
+		batchText{dated("o", "2026-01-01", "The quay hut has a key"), `{"node":{"key":"n","type":"T",` +
+			`"summary":"The quay hut has a code","context":"now","content":"changed","created":"2026-02-01"}}`})
+}
