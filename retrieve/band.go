@@ -99,8 +99,8 @@ func (r *run) judge(ctx context.Context) error {
 	return nil
 }
 
-// banded returns the candidates whose bands are worked out, and makes all others the rest. It reads nodes
-// whose types names have, and no others: an answer may end long before the last of the candidates.
+// banded returns the candidates whose bands are worked out, and makes all others the rest. Of what is indexed
+// it reads nodes whose types names have alone: an answer may end long before the last of the candidates.
 func (r *run) banded(ctx context.Context) (list []*candidate, err error) {
 	for _, c := range r.found {
 		c.band = BandRest
@@ -113,7 +113,7 @@ func (r *run) banded(ctx context.Context) (list []*candidate, err error) {
 			return nil, fmt.Errorf("read types of candidates: %w", err)
 		}
 		for i, c := range some {
-			if _, ok := nameTypes[types[i]]; ok {
+			if _, ok := nameTypes[types[i]]; ok || types[i] == "" {
 				n, _, err := r.g.Node(ctx, c.id)
 				if err != nil {
 					return nil, fmt.Errorf("read node %s: %w", c.id, err)

@@ -1,0 +1,322 @@
+package retrieve
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+)
+
+// evenMemory is a memory whose words weigh what a test says, in questions, and the same everywhere else.
+type evenMemory struct {
+	*memory
+	weights map[string]int64
+}
+
+func (m evenMemory) TermWeights(_ context.Context, q TextQuery) (out []TermWeight, err error) {
+	for _, term := range queryTerms(q.read()) {
+		out = append(out, TermWeight{Term: term, Weight: m.weights[term]})
+	}
+	return out, m.fail("TermWeights")
+}
+
+func (m evenMemory) IDFs(_ context.Context, terms []string) ([]int64, error) {
+	out := make([]int64, len(terms))
+	for i := range out {
+		out[i] = 1 << 16
+	}
+	return out, m.fail("IDFs")
+}
+
+// says makes a memory of nodes with summaries, of which the words of a question have shares in units of
+// 2^-16; what is missing to one is the share of the word "filler".
+func says(shares map[string]int64, summaries ...string) evenMemory {
+	m := evenMemory{newMemory(), shares}
+	left := int64(1 << 16)
+	for _, n := range shares {
+		left -= n
+	}
+	shares["filler"] = left
+	for i, s := range summaries {
+		m.add(graph.Node{ID: num(i), Summary: s, Created: 1})
+	}
+	return m
+}
+
+// bandsOf returns the number and band of each item of an answer, in its order.
+func (m evenMemory) bandsOf(t *testing.T, req Request) string {
+	t.Helper()
+	if req.Limit == nil {
+		req.Limit = new(0)
+	}
+	req.Expand, req.Budget = new(0), new(0)
+	a, err := Run(t.Context(), m, m, testCommit, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for i, n := range order(a) {
+		out = append(out, fmt.Sprint(n, " ", a.Items[i].Band))
+	}
+	return strings.Join(out, ", ")
+}
+
+const threeMaybes = "0 maybe, 1 maybe, 2 rest"
+
+// TestBandsOfOneWording has each threshold of a question in one wording from both sides.
+func TestBandsOfOneWording(t *testing.T) {
+	for _, c := range []struct {
+		known int64
+		want  string
+	}{
+		{sureOne, "0 answer, 1 answer, 2 answer"}, {sureOne - 1, threeMaybes}, {1, threeMaybes},
+	} {
+		m := says(map[string]int64{"part": c.known}, "part x", "part y", "part z")
+		if got := m.bandsOf(t, Request{Text: "part filler", Floor: FloorRest}); got != c.want {
+			t.Errorf("known %d: %s, want %s", c.known, got, c.want)
+		}
+	}
+	for each, want := range map[int64]string{
+		eachOne: "1 answer", eachOne - 1: "1 maybe", 3 * eachOne / 4: "1 maybe", 3*eachOne/4 - 1: "1 rest",
+	} {
+		m := says(map[string]int64{"main": 40_000, "each": each}, "main main x", "each y")
+		got := m.bandsOf(t, Request{Text: "main each filler", Floor: FloorRest})
+		if got != "0 answer, "+want {
+			t.Errorf("known %d beside an answer: %s, want %s", each, got, want)
+		}
+	}
+}
+
+// TestBandsAhead has a best candidate that is ahead of the next one by a fifth: half of that makes up for
+// what is not known.
+func TestBandsAhead(t *testing.T) {
+	for _, c := range []struct {
+		known, next int64
+		want        string
+	}{
+		{eachOne, 80, "0 answer, 1 answer, 2 answer"}, {eachOne - 1, 80, threeMaybes}, {eachOne, 81, threeMaybes},
+	} {
+		m := says(map[string]int64{"part": c.known}, "part x", "part y", "part z")
+		m.scores = map[graph.ID]int64{num(0): 100, num(1): c.next, num(2): 1}
+		if got := m.bandsOf(t, Request{Text: "part filler", Floor: FloorRest}); got != c.want {
+			t.Errorf("known %d, next %d: %s, want %s", c.known, c.next, got, c.want)
+		}
+	}
+}
+
+// TestBandsOfManyWordings asks in two wordings, which ask for more.
+func TestBandsOfManyWordings(t *testing.T) {
+	req := Request{Text: "main each filler", Rewrites: []string{"each main filler"}, Floor: FloorRest}
+	for known, want := range map[int64]string{
+		sureMany: "0 answer, 1 answer, 2 answer", sureMany - 1: threeMaybes,
+	} {
+		m := says(map[string]int64{"main": known}, "main x", "main y", "main z")
+		if got := m.bandsOf(t, Request{Text: "main filler", Rewrites: []string{"filler main"},
+			Floor: FloorRest}); got != want {
+			t.Errorf("known %d: %s, want %s", known, got, want)
+		}
+	}
+	for each, want := range map[int64]string{
+		eachMany: "1 answer", eachMany - 1: "1 maybe", 3 * eachMany / 4: "1 maybe", 3*eachMany/4 - 1: "1 rest",
+	} {
+		m := says(map[string]int64{"main": 30_000, "each": each}, "main main each x", "each y")
+		if got := m.bandsOf(t, req); got != "0 answer, "+want {
+			t.Errorf("known %d beside an answer: %s, want %s", each, got, want)
+		}
+	}
+	// Of two signs the better one counts three fifths: here a wording of which nothing is known.
+	one := Request{Text: "main", Rewrites: []string{"other"}, Floor: FloorRest}
+	m := says(map[string]int64{"main": 1 << 15, "other": 1 << 15}, "main x", "main y", "main z")
+	if got := m.bandsOf(t, one); got != threeMaybes {
+		t.Errorf("of one of two wordings: %s", got)
+	}
+}
+
+// TestBandsOfVectors has cosines about the threshold of an answer.
+func TestBandsOfVectors(t *testing.T) {
+	req := Request{Vectors: vectorOf("m", 127, 127, 127, 1), Floor: FloorRest}
+	ask := func(req Request, vectors ...[]int8) string {
+		m := says(map[string]int64{}, "x filler", "y filler", "z filler")
+		for i, v := range vectors {
+			m.embed(num(i), "m", v...)
+		}
+		return m.bandsOf(t, req)
+	}
+	sure, below := []int8{127, 43, 0, 37}, []int8{127, 43, 0, 36} // 21,627 of 16,384 to 42,598 is a fifth
+	if got := ask(req, sure, sure, sure); got != "0 answer, 1 answer, 2 answer" {
+		t.Error(got)
+	}
+	if got := ask(req, below, below, below); got != threeMaybes {
+		t.Error(got)
+	}
+	best := []int8{127, 127, 127, 0}
+	each, almost := []int8{127, 22, 0, 83}, []int8{127, 22, 0, 82} // 19,006 is a tenth
+	if got := ask(req, best, each, almost); got != "0 answer, 1 answer, 2 maybe" {
+		t.Error(got)
+	}
+	if got := ask(req, best, []int8{127, 2, 0, 0}); got != "0 answer, 1 rest" { // 16,383 is nothing
+		t.Error(got)
+	}
+}
+
+// TestBandsOfAll has requests whose candidates are all answers.
+func TestBandsOfAll(t *testing.T) {
+	m := says(map[string]int64{"part": 1}, "part x", "part y", "part z")
+	if got := m.bandsOf(t, Request{Floor: FloorAnswer}); got != "0 answer, 1 answer, 2 answer" {
+		t.Errorf("blank: %s", got)
+	}
+	s := sparseShelf()
+	a, err := Run(t.Context(), s, s, testCommit, Request{Floor: FloorAnswer, Expand: new(0),
+		Sparse: sparseOf("s", graph.Term{Term: "y", Weight: 2})})
+	if err != nil || len(a.Items) == 0 || a.Items[len(a.Items)-1].Band != BandAnswer {
+		t.Errorf("sparse: %+v, %v", a, err)
+	}
+	d := newMemory()
+	d.add(graph.Node{ID: num(0), Summary: "part", Created: 1_700_000_000_000_000})
+	a, err = Run(t.Context(), d, d, testCommit, Request{Text: "what happened in November 2023", Floor: FloorAnswer})
+	if err != nil || len(a.Items) != 1 || a.Items[0].Band != BandAnswer {
+		t.Errorf("by a date alone: %+v, %v", a, err)
+	}
+	if got := m.bandsOf(t, Request{Text: "part", Ranking: 1}); got != "0 , 1 , 2 " {
+		t.Errorf("ranking 1: %s", got)
+	}
+}
+
+// TestFloors prints what the floor lets in, answers first.
+func TestFloors(t *testing.T) {
+	answered := func() evenMemory { // the best is none, since its words tell little
+		m := says(map[string]int64{"main": 50_000, "each": 5_000},
+			"each a", "main b", "each c", "main d", "each e", "other f filler")
+		m.weights["filler"] = 10
+		m.scores = map[graph.ID]int64{num(0): 100, num(1): 99, num(2): 98, num(3): 97, num(4): 96, num(5): 1}
+		return m
+	}
+	open := says(map[string]int64{"part": 1}, "part x", "part y", "part z")
+	for _, c := range []struct {
+		m     evenMemory
+		text  string
+		floor Floor
+		limit int
+		want  string
+	}{
+		{answered(), "main each filler", FloorAnswer, 0, "1 answer, 3 answer"},
+		{answered(), "main each filler", FloorMaybe, 0, "1 answer, 3 answer, 0 maybe, 2 maybe"},
+		{answered(), "main each filler", "", 0, "1 answer, 3 answer, 0 maybe, 2 maybe"},
+		{answered(), "main each filler", "", 3, "1 answer, 3 answer, 0 maybe"},
+		{answered(), "main each filler", FloorRest, 0,
+			"0 maybe, 1 answer, 2 maybe, 3 answer, 4 maybe, 5 rest"},
+		{open, "part filler", FloorAnswer, 0, ""},
+		{open, "part filler", FloorMaybe, 0, "0 maybe, 1 maybe"},
+		{open, "part filler", FloorRest, 0, threeMaybes},
+	} {
+		if got := c.m.bandsOf(t, Request{Text: c.text, Floor: c.floor, Limit: new(c.limit)}); got != c.want {
+			t.Errorf("%s, floor %q: %s, want %s", c.text, c.floor, got, c.want)
+		}
+	}
+}
+
+// TestFloorLeavesOut counts what the floor leaves out as candidates, and not as dropped.
+func TestFloorLeavesOut(t *testing.T) {
+	m := says(map[string]int64{"part": 1}, "part x", "part y", "part z")
+	a, err := Run(t.Context(), m, m, testCommit, Request{Text: "part filler", Expand: new(0)})
+	if err != nil || a.Candidates != 3 || len(a.Items) != 2 || a.Dropped != 0 {
+		t.Errorf("%d candidates, %d items, %d dropped, %v", a.Candidates, len(a.Items), a.Dropped, err)
+	}
+	r, text := a.Receipt()
+	req, err := r.Request(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Run(t.Context(), m, m, testCommit, req)
+	if d := diff(a, again); d != "" || err != nil {
+		t.Errorf("replayed: %s, %v", d, err)
+	}
+}
+
+// TestBandsNamed: what the text names is an answer, whatever is known.
+func TestBandsNamed(t *testing.T) {
+	m := says(map[string]int64{"part": 1}, "part x", "part y")
+	m.add(graph.Node{Key: "boat", Summary: "none", Created: 1})
+	for text, tier := range map[string]int{"boat": tierWhole, "part filler of `boat`": tierQuoted} {
+		a, err := Run(t.Context(), m, m, testCommit, Request{Text: text, Floor: FloorAnswer, Expand: new(0)})
+		if err != nil || len(a.Items) != 1 || a.Items[0].Key != "boat" || a.Items[0].Tier != tier {
+			t.Errorf("%s: %+v, %v", text, a, err)
+		}
+	}
+}
+
+// TestBanded gives bands to the first fifty that are no names, wherever names are among them.
+func TestBanded(t *testing.T) {
+	for _, names := range []int{0, 1, 49, 50, 51, 120} {
+		m := says(map[string]int64{"part": 1 << 16})
+		for i := range names {
+			m.add(graph.Node{Key: fmt.Sprint("entity/", i), Type: "Entity", Summary: "part part name", Created: 1})
+		}
+		for i := range maxBanded + 5 {
+			m.add(graph.Node{ID: num(i), Summary: "part x", Created: 1})
+		}
+		a, err := Run(t.Context(), m, m, testCommit, Request{Text: "part", Limit: new(0), Budget: new(0), Expand: new(0),
+			Floor: FloorRest})
+		if err != nil || len(a.Items) != maxBanded+5 {
+			t.Fatalf("%d names: %d items, %v", names, len(a.Items), err)
+		}
+		for i, it := range a.Items {
+			if want := map[bool]Band{true: BandAnswer, false: BandRest}[i < maxBanded]; it.Band != want {
+				t.Fatalf("%d names: item %d is of the %s, want %s", names, i, it.Band, want)
+			}
+		}
+	}
+}
+
+// TestNamesAreNoItems leaves out names, unless the request names one, asks for their type, or one says more.
+func TestNamesAreNoItems(t *testing.T) {
+	m := says(map[string]int64{"part": 1 << 16})
+	m.add(graph.Node{Key: "entity/part", Type: "Entity", Summary: "part name", Created: 1})
+	m.add(graph.Node{Key: "entity/more", Type: "Entity", Summary: "part more", Context: "said", Created: 1})
+	for want, req := range map[string]Request{
+		"entity/more":             {Text: "part"},
+		"entity/part":             {Text: "entity/part", Exclude: []graph.ID{graph.NodeID("entity/more")}},
+		"entity/more entity/part": {Text: "part", Types: []string{"Entity"}},
+	} {
+		req.Expand = new(0)
+		a := m.ask(t, req)
+		var keys []string
+		for _, it := range a.Items {
+			keys = append(keys, it.Key)
+		}
+		slices.Sort(keys)
+		if got := strings.Join(keys, " "); got != want {
+			t.Errorf("%q of %v: %s, want %s", req.Text, req.Types, got, want)
+		}
+	}
+}
+
+// TestBandsOfPairs: what contradicts an item is shown with it and has its band.
+func TestBandsOfPairs(t *testing.T) {
+	for _, c := range []struct {
+		known int64
+		want  string
+	}{
+		{1 << 16, "0 answer, 2 answer, 1 answer"}, {1, "0 maybe, 2 maybe, 1 maybe"},
+	} {
+		m := says(map[string]int64{"part": c.known}, "part x", "part y", "none")
+		m.markBy(num(0), graph.Contradicted, num(2))
+		if got := m.bandsOf(t, Request{Text: "part filler"}); got != c.want {
+			t.Errorf("known %d: %s, want %s", c.known, got, c.want)
+		}
+	}
+}
+
+// TestBandErrors passes on what fails.
+func TestBandErrors(t *testing.T) {
+	for _, method := range []string{"Types", "TermWeights", "TermScores"} {
+		m := says(map[string]int64{"part": 1}, "part x")
+		m.failOn = method
+		if _, err := Run(t.Context(), m, m, testCommit, Request{Text: "part", Expand: new(0)}); err == nil {
+			t.Errorf("%s fails, and no error", method)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package retrieve
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+)
+
+// toldAt makes a memory of what was said one after the other, of which "dock" tells all that is asked.
+func toldAt(summaries ...string) evenMemory {
+	m := says(map[string]int64{"dock": 1 << 16}, summaries...)
+	for i := range summaries {
+		m.nodes[num(i)].Created = graph.Time(i + 1)
+	}
+	return m
+}
+
+// outdated returns the number of each item, with that of what takes its place.
+func (m evenMemory) outdated(t *testing.T, req Request) string {
+	t.Helper()
+	req.Expand, req.Budget = new(0), new(0)
+	a, err := Run(t.Context(), m, m, testCommit, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	numbers := order(a)
+	for i, it := range a.Items {
+		s := fmt.Sprint(numbers[i])
+		for n := range len(m.nodes) {
+			if it.Outdated == num(n) {
+				s += fmt.Sprint("<", n)
+			}
+		}
+		if strings.Contains(it.Rendered, "outdated by") == it.Outdated.IsZero() {
+			t.Errorf("outdated by %s: %q", it.Outdated, it.Rendered)
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, " ")
+}
+
+// TestOutdated puts what takes the place of something right before it.
+func TestOutdated(t *testing.T) {
+	for name, c := range map[string]struct {
+		said []string
+		req  Request
+		want string
+	}{
+		"newer first":       {[]string{"boat dock north dock", "boat dock south now"}, Request{}, "1 0<1"},
+		"newest of many":    {[]string{"boat dock north", "boat dock south now", "boat dock east now"}, Request{}, "2 0<2 1<2"},
+		"no change":         {[]string{"boat dock north", "boat dock south"}, Request{}, "0 1"},
+		"the older tells":   {[]string{"boat dock north now", "boat dock south"}, Request{}, "0 1"},
+		"within a word":     {[]string{"boat dock north", "boat dock snowy"}, Request{}, "0 1"},
+		"upper case":        {[]string{"boat dock north", "boat dock south NOW!"}, Request{}, "1 0<1"},
+		"German":            {[]string{"boat dock Nord", "boat dock Ost, ab März"}, Request{}, "1 0<1"},
+		"German umlaut":     {[]string{"boat dock Nord", "boat dock KÜNFTIG Ost"}, Request{}, "1 0<1"},
+		"German part":       {[]string{"boat dock Nord", "boat dock Abfahrt Neubau"}, Request{}, "0 1"},
+		"one shared word":   {[]string{"boat dock", "dock now"}, Request{}, "0 1"},
+		"rest":              {[]string{"boat dock north", "boat dock south now"}, Request{Floor: FloorRest}, "0 1"},
+		"ranking 1":         {[]string{"boat dock north", "boat dock south now"}, Request{Ranking: 1}, "0 1"},
+		"blank":             {[]string{"boat dock north", "boat dock south now"}, Request{Text: " "}, "1 0"},
+		"answers only":      {[]string{"boat dock north", "boat dock south now"}, Request{Floor: FloorAnswer}, "1 0<1"},
+		"something between": {[]string{"boat dock north", "dock tea cup", "boat dock south now"}, Request{}, "2 0<2 1"},
+		// Of the lighter one's eight words a quarter is shared, and of nine less.
+		"a quarter": {[]string{"boat dock aa bb cc dd ee ff", "boat dock moved gg hh ii jj kk ll mm"}, Request{}, "1 0<1"},
+		"less":      {[]string{"boat dock aa bb cc dd ee ff nn", "boat dock moved gg hh ii jj kk ll mm"}, Request{}, "0 1"},
+	} {
+		if c.req.Text == "" {
+			c.req.Text = "dock"
+		}
+		if got := toldAt(c.said...).outdated(t, c.req); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// TestOutdatedSameTime: of what was created at the same time nothing is outdated.
+func TestOutdatedSameTime(t *testing.T) {
+	m := toldAt("boat dock north", "boat dock south now")
+	m.nodes[num(0)].Created = m.nodes[num(1)].Created
+	if got := m.outdated(t, Request{Text: "dock"}); got != "0 1" {
+		t.Error(got)
+	}
+	// Of two that are newest at the same time the first one takes the place.
+	m = toldAt("boat dock north", "boat dock south now", "boat dock east now")
+	m.nodes[num(1)].Created = m.nodes[num(2)].Created
+	if got := m.outdated(t, Request{Text: "dock"}); got != "1 0<1 2" {
+		t.Error(got)
+	}
+}
+
+// TestOutdatedByAnswers: only an answer takes the place of another item.
+func TestOutdatedByAnswers(t *testing.T) {
+	m := says(map[string]int64{"dock": 50_000, "boat": 5_000}, "boat dock north", "boat pier north now")
+	m.nodes[num(1)].Created = 2
+	if got := m.outdated(t, Request{Text: "dock boat filler"}); got != "0 1" {
+		t.Error(got)
+	}
+}
+
+// TestOutdatedAmongFirst compares the first twenty alone.
+func TestOutdatedAmongFirst(t *testing.T) {
+	for n, marked := range map[int]bool{maxCompares: true, maxCompares + 1: false} {
+		m := toldAt("boat dock north")
+		for i := 1; i < n-1; i++ {
+			m.add(graph.Node{ID: num(i), Summary: fmt.Sprintf("dock q%dq", i), Created: 1})
+		}
+		m.add(graph.Node{ID: num(n - 1), Summary: "boat dock south now", Created: 2})
+		got := m.outdated(t, Request{Text: "dock", Limit: new(0)})
+		if strings.Contains(got, "<") != marked {
+			t.Errorf("of %d: %s", n, got)
+		}
+	}
+}
+
+// TestOutdatedErrors passes on what fails.
+func TestOutdatedErrors(t *testing.T) {
+	m := toldAt("boat dock north", "boat dock south now")
+	m.failOn = "IDFs"
+	if _, err := Run(t.Context(), m, m, testCommit, Request{Text: "dock", Expand: new(0)}); err == nil {
+		t.Error("no error")
+	}
+}

@@ -1,0 +1,172 @@
+package retrieve
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+)
+
+// TestRankings pins the constants of each version: receipts of it are replayed by them for ever. What changes
+// an answer is a new version.
+func TestRankings(t *testing.T) {
+	ofTwo := fmt.Sprint([]int64{maxBanded, maxMaybes, sureOne, eachOne, sureMany, eachMany, maybeShare, likeFrom,
+		likeWhole, bestOf, nextOf, signsOf, aheadShare, textLeast, neighbourTime, neighbourRead, maxCompares,
+		sharedSubject, minShared, neighbourCap, briefDigits}, changeWords)
+	pinned := map[int]string{
+		1: "d274f0d0de100aec5ca55df24a7aff4e3f999e4afb3915e9518755c0c309db48",
+		2: "5e6b2ac3c354cc3c8cb88b65b2643be3250a0cb59a4a2dc8aab7de1f985c7613",
+	}
+	for _, row := range rankings {
+		constants := fmt.Sprintf("%+v", row)
+		if row.bands {
+			constants += ofTwo
+		}
+		if got := fmt.Sprintf("%x", sha256.Sum256([]byte(constants))); got != pinned[row.version] {
+			t.Errorf("ranking %d is %s, with %s", row.version, got, constants)
+		}
+		delete(pinned, row.version)
+	}
+	if len(pinned) > 0 || rankingOf(0) != rankingOf(RankingVersion) ||
+		rankings[len(rankings)-1].version != RankingVersion {
+		t.Errorf("gone: %v; the newest is %d", pinned, RankingVersion)
+	}
+}
+
+// TestRankingGone replays a receipt of each version that there is, and of others none.
+func TestRankingGone(t *testing.T) {
+	m := library()
+	for version, there := range map[int]bool{1: true, 2: true, 3: false, 99: false} {
+		a := m.ask(t, Request{Text: "web", Ranking: min(version, RankingVersion)})
+		r, text := a.Receipt()
+		r.Engine.Ranking = version
+		decoded, err := DecodeReceipt(r.Encode())
+		if err != nil {
+			t.Fatal(err)
+		}
+		req, err := decoded.Request(string(text))
+		if errors.Is(err, ErrRankingVersion) == there || there && req.Ranking != version {
+			t.Errorf("receipt of ranking %d: ranking %d, %v", version, req.Ranking, err)
+		}
+		if !there {
+			continue
+		}
+		again, _ := m.ask(t, req).Receipt()
+		if d := CompareReceipts(r, again); d != nil {
+			t.Errorf("receipt of ranking %d: %+v", version, d)
+		}
+	}
+	for _, version := range []int{-1, RankingVersion + 1} {
+		refused(t, Request{Ranking: version}, "ranking", fmt.Sprint(version))
+	}
+}
+
+// refused checks that a request is refused for a parameter, in words that say so.
+func refused(t *testing.T, req Request, param string, words ...string) {
+	t.Helper()
+	m := newMemory()
+	_, err := Run(t.Context(), m, m, testCommit, req)
+	var bad *RequestError
+	if !errors.As(err, &bad) || bad.Param != param {
+		t.Fatalf("%+v: %v", req, err)
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("%v: not a word of %s", err, w)
+		}
+	}
+}
+
+func TestOtherWords(t *testing.T) {
+	for _, floor := range []Floor{"sure", "Answer", "rest ", "answers"} {
+		refused(t, Request{Floor: floor}, "floor", string(floor), "answer", "maybe", "rest")
+	}
+	for _, format := range []Format{"json", "Brief", " yaml"} {
+		refused(t, Request{Format: format}, "format", string(format), "yaml", "brief")
+	}
+}
+
+// TestRewritesWeigh gives all rewrites together twice the weight of the text in ranking 2, a half in ranking 1.
+func TestRewritesWeigh(t *testing.T) {
+	req := Request{Text: "a", Rewrites: []string{"b", "c"}}
+	for version, want := range map[int]int64{1: 1 << 14, 2: 1 << 16} {
+		req.Ranking = version
+		if got := req.weight(LaneRewrite(2)); got != want {
+			t.Errorf("ranking %d: %d, want %d", version, got, want)
+		}
+	}
+	req.Fusion = RRF
+	if got := req.weight(LaneRewrite(1)); got != 1<<16 {
+		t.Errorf("by ranks: %d", got)
+	}
+}
+
+// TestBalance compares scores of a node that the text alone finds with one that vectors alone find, each the best
+// of its lane, when the text accounts for more or less of the question.
+func TestBalance(t *testing.T) {
+	const one = 1 << 16
+	vectors := append(vectorOf("m", 1), vectorOf("n", 1)...)
+	for name, c := range map[string]struct {
+		known      int64
+		req        Request
+		text, like int64 // weights of the text, and of the vectors together
+	}{
+		"all":       {one, Request{Vectors: vectors[:1]}, 4 * one, one},
+		"half":      {one / 2, Request{Vectors: vectors[:1]}, one, one},
+		"a quarter": {one / 4, Request{Vectors: vectors[:1]}, one / 4, one},
+		"least":     {one / 100, Request{Vectors: vectors[:1]}, one / 4, one},
+		"two":       {one / 2, Request{Vectors: vectors}, one, one},
+		"weights": {one, Request{Vectors: vectors[:1], Weights: []LaneWeight{{LaneText, one}, {"dense:m", one}}},
+			one, one},
+		"ranking 1": {one, Request{Vectors: vectors[:1], Ranking: 1}, one, one / 2},
+	} {
+		m := says(map[string]int64{"part": c.known}, "part x", "like y")
+		m.embed(num(1), "m", 1)
+		m.embed(num(1), "n", 1)
+		c.req.Text, c.req.Floor, c.req.Expand = "part filler", FloorRest, new(0)
+		if c.known == one {
+			c.req.Text = "part"
+		}
+		a, err := Run(t.Context(), m, m, testCommit, c.req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(a.Items) != 2 {
+			t.Errorf("%s: %d items", name, len(a.Items))
+		}
+		for _, it := range a.Items {
+			want := c.text * one / (c.text + c.like)
+			if it.ID == num(1) {
+				want = c.like * one / (c.text + c.like)
+			}
+			if it.Score != want {
+				t.Errorf("%s: item %s has %d, want %d", name, it.ID, it.Score, want)
+			}
+		}
+	}
+}
+
+// TestEdgesOfTime lend nothing in ranking 2 but to a question for a time.
+func TestEdgesOfTime(t *testing.T) {
+	for _, typ := range []string{"follows", "near"} {
+		m := newMemory()
+		m.add(graph.Node{ID: num(0), Summary: "boat", Created: 1})
+		m.add(graph.Node{ID: num(1), Summary: "other", Created: 1})
+		m.link(num(0), typ, num(1), 1<<16)
+		for _, c := range []struct {
+			req  Request
+			want int
+		}{
+			{Request{}, 1}, {Request{Ranking: 1}, 2}, {Request{Intent: IntentWhen}, 2},
+			{Request{Intent: IntentWhen, Ranking: 1}, 2}, {Request{Intent: IntentGeneral}, 1},
+		} {
+			c.req.Text = "boat"
+			if a := m.ask(t, c.req); len(a.Items) != c.want {
+				t.Errorf("%s, %q, ranking %d: %d items, want %d", typ, c.req.Intent, c.req.Ranking, len(a.Items), c.want)
+			}
+		}
+	}
+}
