@@ -129,6 +129,7 @@ func FuzzSegment(f *testing.F) {
 		_, _ = x.TitlesIn(ctx, "word0 word1 word7 note team7")
 		_, _ = x.ByTime(ctx, byAge, nil, 5)
 		_, _, _ = x.Times(ctx, []graph.ID{{}, {1}, {0xFF}})
+		_, _ = x.Types(ctx, []graph.ID{{}, {1}, {0xFF}})
 		_, _ = x.Recency(ctx, func(d Doc) (bool, error) {
 			_, ok, err := d.Prop("team")
 			return ok, err

@@ -40,25 +40,38 @@ func (x *Index) ByTime(
 // for a node that is no live document. It reads what the index has about these nodes alone.
 func (x *Index) Times(ctx context.Context, ids []graph.ID) (times []Times, ok []bool, err error) {
 	times, ok = make([]Times, len(ids)), make([]bool, len(ids))
+	err = x.eachOfNodes(ctx, ids, func(at int, m *docMeta) { times[at], ok[at] = m.times(), true })
+	return times, ok, err
+}
+
+// Types returns the types of nodes in the order of ids, "" for one that is no live document. It reads what
+// the index has about these nodes alone.
+func (x *Index) Types(ctx context.Context, ids []graph.ID) ([]string, error) {
+	types := make([]string, len(ids))
+	return types, x.eachOfNodes(ctx, ids, func(at int, m *docMeta) { types[at] = m.typ })
+}
+
+// eachOfNodes calls fn for those of some nodes that are live documents, with their places in ids.
+func (x *Index) eachOfNodes(ctx context.Context, ids []graph.ID, fn func(at int, m *docMeta)) error {
 	for n := len(x.segs) - 1; n >= 0; n-- {
 		docs, err := x.liveDocs(ctx, n, ids)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
 		if len(docs) == 0 {
 			continue
 		}
 		v, err := x.view(ctx, n)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
 		for _, d := range docs {
 			m, err := v.docMeta(d.doc)
 			if err != nil {
-				return nil, nil, err
+				return err
 			}
-			times[d.at], ok[d.at] = m.times(), true
+			fn(d.at, m)
 		}
 	}
-	return times, ok, nil
+	return nil
 }

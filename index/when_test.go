@@ -47,6 +47,19 @@ func checkTimes(
 			t.Fatalf("times of %s are %+v, %v", id, times[i], ok[i])
 		}
 	}
+	types, err := x.Types(context.Background(), ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, id := range ids {
+		want := ""
+		if d := docs[id]; d != nil {
+			want = d.Node.Type
+		}
+		if types[i] != want {
+			t.Fatalf("%s is a %q, want %q", id, types[i], want)
+		}
+	}
 }
 
 func TestByTimeErrors(t *testing.T) {

@@ -9,7 +9,9 @@ var (
 	atParam     = param{name: "at", kind: text, flag: "at", doc: "commit, branch, tag or main@{DATE}"}
 	branchParam = param{name: "branch", kind: text, flag: "branch"}
 	limitParam  = param{name: "limit", kind: number, min: 1, max: 1000, flag: "limit"}
-	typeParam   = param{name: "type", kind: texts, flag: "type"}
+	alsoParam   = param{name: "also", kind: texts, flag: "also",
+		doc: "2 to 4 other wordings: synonyms, words the answer may have, other languages"}
+	typeParam = param{name: "type", kind: texts, flag: "type"}
 )
 
 // readTools change nothing.
@@ -23,7 +25,7 @@ func askTools() []*tool {
 			doc: "Find memories by words, names or filters, best first. Without query: the newest. " +
 				"where: predicates such as team = \"infra\".",
 			params: []param{
-				{name: "query", kind: text, word: 1}, limitParam, typeParam,
+				{name: "query", kind: text, word: 1}, alsoParam, limitParam, typeParam,
 				{name: "where", kind: texts, flag: "where"}, atParam,
 			},
 			fields: answerFields, paged: true, quoted: true, run: ranked,
@@ -33,7 +35,7 @@ func askTools() []*tool {
 			doc: "Answer a question from memory: ranks by what it asks (why, when, who, what) and " +
 				"follows links. Use before you answer or act.",
 			params: []param{
-				{name: "question", kind: text, required: true, word: 1}, limitParam, typeParam, atParam,
+				{name: "question", kind: text, required: true, word: 1}, alsoParam, limitParam, typeParam, atParam,
 			},
 			fields: answerFields, paged: true, quoted: true, run: ranked,
 		},
@@ -128,7 +130,7 @@ func historyTools() []*tool {
 // answerFields are what retrieve and recall answer.
 var answerFields = []field{
 	{name: "commit", typ: "string"}, {name: "intent", typ: "string"},
-	{name: "items", items: []string{"id", "key", "type", "rank", "score", "tokens", "rendered"}},
+	{name: "items", items: []string{"id", "key", "type", "band", "rank", "score", "tokens", "rendered"}},
 	{name: "dropped", typ: "integer"}, {name: "warnings", typ: "array"},
 }
 
@@ -170,6 +172,8 @@ func writeTools() []*tool {
 				"resembles it is reported, never overwritten.",
 			params: []param{
 				{name: "text", kind: text, required: true, word: 1},
+				{name: "cues", kind: texts, flag: "cue",
+					doc: "4 to 8 short phrases somebody may search by that text lacks: synonyms, topics, other languages"},
 				{name: "type", kind: text, flag: "type",
 					doc: "fact (default), decision, preference, insight, event, task…"},
 				{name: "tags", kind: texts, flag: "tag"},

@@ -85,7 +85,7 @@ func TestPages(t *testing.T) {
 		{"neighbors", map[string]any{"node": "hub"}, 900, []string{"out", "in"}, n + n/3},
 		{"neighbors", map[string]any{"node": "hub", "direction": "in"}, 4000, []string{"in"}, n},
 		{"diff", map[string]any{"from": "HEAD~1", "to": "HEAD"}, 500, []string{"nodes", "edges"}, 1},
-		{"retrieve", map[string]any{"query": "hub rim", "type": []string{"Note"}, "limit": 20}, 700,
+		{"retrieve", map[string]any{"type": []string{"Note"}, "limit": 20}, 700,
 			[]string{"items"}, n},
 		{"log", map[string]any{"limit": 1, "at": "HEAD~1"}, 400, []string{"commits"}, 3},
 	} {

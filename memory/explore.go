@@ -152,10 +152,8 @@ func (x *explorer) begin(ctx context.Context) ([]*reached, error) {
 	if x.req.Keyword {
 		return x.named(ctx)
 	}
-	limit := min(3*x.req.Beam, retrieve.MaxLimit)
-	req := retrieve.Request{Text: x.req.Topic, Types: x.req.Types, Marks: x.req.Marks,
-		Limit: &limit, Budget: new(int), Expand: new(int)}
-	ans, err := x.s.Retrieve(ctx, req.Explicitly("limit", "budget", "expand"))
+	ans, err := findAll(ctx, x.s, min(3*x.req.Beam, retrieve.MaxLimit),
+		retrieve.Request{Text: x.req.Topic, Types: x.req.Types, Marks: x.req.Marks})
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,8 @@ func recallable(t *testing.T, edge string) (*memory.Memory, *repo.Snapshot) {
 func TestRecallKnowsEdges(t *testing.T) {
 	brings := func(edge string, intent retrieve.Intent) int64 {
 		m, s := recallable(t, edge)
-		a, err := m.Recall(t.Context(), s, retrieve.Request{Text: "pump", Intent: intent, Expand: new(0)})
+		a, err := m.Recall(t.Context(), s, retrieve.Request{Text: "pump", Intent: intent, Expand: new(0),
+			Floor: retrieve.FloorRest})
 		if err != nil || len(a.Items) != 2 {
 			t.Fatalf("%s: %d items, %v", edge, len(a.Items), err)
 		}
@@ -72,7 +73,8 @@ func TestRecallKnowsEdges(t *testing.T) {
 // TestRecall asks a small memory: the intent is read from the question unless it is given.
 func TestRecall(t *testing.T) {
 	m, s := recallable(t, memory.EdgeCauses)
-	a, err := m.Recall(t.Context(), s, retrieve.Request{Text: "Why did the pump fail?"})
+	a, err := m.Recall(t.Context(), s, retrieve.Request{Text: "Why did the pump fail?",
+		Floor: retrieve.FloorRest})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -235,10 +235,8 @@ func (l *related) texts(ctx context.Context) error {
 		return nil
 	}
 	own := l.terms.termsOf(text.FirstScalars(l.node.Summary, maxShown))
-	limit := relatedTexts
-	req := retrieve.Request{Text: firstBytes(l.node.Summary, retrieve.MaxText), Limit: &limit,
-		Budget: new(int), Expand: new(int), Marks: l.req.Marks, Exclude: []graph.ID{l.node.ID}}
-	ans, err := l.s.Retrieve(ctx, req.Explicitly("limit", "budget", "expand"))
+	ans, err := findAll(ctx, l.s, relatedTexts, retrieve.Request{
+		Text: firstBytes(l.node.Summary, retrieve.MaxText), Marks: l.req.Marks, Exclude: []graph.ID{l.node.ID}})
 	if err != nil {
 		return err
 	}

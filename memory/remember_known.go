@@ -223,7 +223,7 @@ func (p *planner) nearby(d *Draft) ([]*known, map[graph.ID]int64, error) {
 func nearbyRequest(query string, d *Draft) retrieve.Request {
 	req := retrieve.Request{
 		Text: query, Limit: new(maxNearby), Budget: new(0), Expand: new(0), SummaryCap: new(1),
-		Spelling: retrieve.SpellingOff, Settled: true,
+		Spelling: retrieve.SpellingOff, Settled: true, Floor: retrieve.FloorRest,
 	}
 	if query != "" {
 		req.Weights = []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: fixed.One},

@@ -113,6 +113,26 @@ func sourcesOf(n *graph.Node) []SourceEntry {
 	return out
 }
 
+// CompareSources checks the sources that Sources yields, gives each check to fn, and returns those that
+// are Gone, without their spans, and how many there are of each state.
+func CompareSources(
+	ctx context.Context, s *repo.Snapshot, names []string, files *SourceChecker,
+	fn func(*SourceCheck) error,
+) (gone []SourceCheck, counts map[SourceState]int, err error) {
+	counts = make(map[SourceState]int)
+	err = Sources(ctx, s, names, func(e SourceEntry) error {
+		check := files.Check(e)
+		counts[check.State]++
+		if check.Gone() {
+			kept := check
+			kept.Span = "" // of many, they would be much
+			gone = append(gone, kept)
+		}
+		return fn(&check)
+	})
+	return gone, counts, err
+}
+
 // SourceChecker compares sources with files. It is for one goroutine.
 type SourceChecker struct {
 	// Root returns the files of a project, "" for sources that name none; nil where there are none.

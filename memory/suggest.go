@@ -70,10 +70,7 @@ type suggester struct {
 
 // neighbourhood adds the tags of memories like a text.
 func (g *suggester) neighbourhood(ctx context.Context, txt string) error {
-	limit := suggestFrom
-	req := retrieve.Request{Text: firstBytes(txt, retrieve.MaxText), Limit: &limit,
-		Budget: new(int), Expand: new(int)}
-	ans, err := g.s.Retrieve(ctx, req.Explicitly("limit", "budget", "expand"))
+	ans, err := findAll(ctx, g.s, suggestFrom, retrieve.Request{Text: firstBytes(txt, retrieve.MaxText)})
 	if err != nil {
 		return err
 	}

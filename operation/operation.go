@@ -128,17 +128,6 @@ func (o *Operation) IsPure(args map[string]json.RawMessage) bool {
 	return o.Pure
 }
 
-// Caller is who asks. Empty fields are as the configuration says.
-type Caller struct {
-	Author string
-	Agent  string // the program that acts for the author; policies speak of it
-	Task   string
-	Branch string // that is written to; "" for the one HEAD is on
-	// Session is the name of the session that answers are recorded in, "" for none. With one, an
-	// operation that reads may write what it answered.
-	Session string
-}
-
 // Call is one request.
 type Call struct {
 	Operation *Operation

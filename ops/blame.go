@@ -31,7 +31,7 @@ type BlamedField struct {
 	Agent  Text       `json:"agent"`
 	Time   graph.Time `json:"time"`
 
-	Message string `json:"-"` // of the commit, for people
+	Message string `json:"_message,omitempty"` // of the commit
 }
 
 // Blame tells who last set each field of a node.

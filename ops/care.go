@@ -32,7 +32,7 @@ type Erased struct {
 	Time   graph.Time `json:"time"`
 	Actor  string     `json:"actor"`
 
-	About string `json:"-"` // for people
+	About string `json:"_about,omitempty"`
 }
 
 // Difference is the first thing that differs.
@@ -63,10 +63,14 @@ var Replay = Define(Spec{
 	out := &Replayed{Session: Text(res.Session), Receipts: res.Receipts, Identical: &res.Identical}
 	for _, e := range res.Redacted {
 		out.Identical = nil
-		out.Redacted = append(out.Redacted, Erased{
+		one := Erased{
 			CID: e.CID, What: string(e.Record.What), Node: e.Record.Node, Reason: Text(e.Record.Reason),
-			Time: e.Record.Time, Actor: e.Record.Actor, About: e.Record.String(),
-		})
+			Time: e.Record.Time, Actor: e.Record.Actor,
+		}
+		if s.Human {
+			one.About = e.Record.String()
+		}
+		out.Redacted = append(out.Redacted, one)
 	}
 	if d := res.First; d != nil {
 		out.FirstDifference = &Difference{

@@ -2,7 +2,6 @@ package ops
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
@@ -41,9 +40,9 @@ type Change struct {
 
 // FieldDiff is one field that differs; null where it is absent.
 type FieldDiff struct {
-	Field string          `json:"field"`
-	Old   json.RawMessage `json:"old"`
-	New   json.RawMessage `json:"new"`
+	Field string `json:"field"`
+	Old   Raw    `json:"old"`
+	New   Raw    `json:"new"`
 }
 
 // FieldDiffs returns the form of fields that differ.
@@ -79,6 +78,58 @@ func ChangesOf(
 	return list, nodes, edges, nil
 }
 
+// ShortChange is a node or an edge that differs, as people are shown it in a line.
+type ShortChange struct {
+	Change repo.ChangeKind `json:"change"`
+	Item   string          `json:"item"`
+	Type   string          `json:"type"`
+	Name   string          `json:"name"`  // of a node, or of the node that an edge comes from
+	About  string          `json:"about"` // the summary of a node, or the node that an edge leads to
+}
+
+// shortLimit is how many items a short list has.
+const shortLimit = 40
+
+// ShortOf returns the first items of a difference, nodes before edges. The ends of edges are named by
+// the difference, and from before.
+func ShortOf(ctx context.Context, d repo.Diff, before *repo.Snapshot) (list List[ShortChange], err error) {
+	names := NewLabels(before)
+	for n, err := range d.Nodes(ctx) {
+		if err != nil || len(list) == shortLimit {
+			return list, err
+		}
+		node := n.Node()
+		names.Remember(node)
+		list = append(list, ShortChange{n.Kind, graph.KindNode, node.Type, nameOrID(node, n.ID), node.Summary})
+	}
+	for e, err := range d.Edges(ctx) {
+		if err != nil || len(list) == shortLimit {
+			return list, err
+		}
+		edge := e.Edge()
+		one := ShortChange{Change: e.Kind, Item: graph.KindEdge, Type: edge.Type}
+		src, err := names.Node(ctx, edge.Src)
+		if err != nil {
+			return nil, err
+		}
+		dst, err := names.Node(ctx, edge.Dst)
+		if err != nil {
+			return nil, err
+		}
+		one.Name, one.About = nameOrID(src, edge.Src), nameOrID(dst, edge.Dst)
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// nameOrID is the key of a node, its id where it has none or there is no such node.
+func nameOrID(n *graph.Node, id graph.ID) string {
+	if n == nil || n.Key == "" {
+		return id.String()
+	}
+	return n.Key
+}
+
 // Conflict is one item that does not merge; records are named by their CIDs.
 type Conflict struct {
 	Item       string              `json:"item"`
@@ -93,10 +144,10 @@ type Conflict struct {
 
 // FieldConflict is one field with its three values; null where it is absent.
 type FieldConflict struct {
-	Field  string          `json:"field"`
-	Base   json.RawMessage `json:"base"`
-	Ours   json.RawMessage `json:"ours"`
-	Theirs json.RawMessage `json:"theirs"`
+	Field  string `json:"field"`
+	Base   Raw    `json:"base"`
+	Ours   Raw    `json:"ours"`
+	Theirs Raw    `json:"theirs"`
 }
 
 // ConflictsOf returns the form of conflicts.

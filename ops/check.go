@@ -18,7 +18,7 @@ import (
 
 // CheckRequest asks whether the memory may be relied on for an answer, or for other thresholds.
 type CheckRequest struct {
-	Query      string `op:",arg,required,remote,words" doc:"the question or words to look for"`
+	Query      string `op:",arg,required,remote,words=65537" doc:"the question or words to look for"`
 	Parameters `table:"types where validAt now"`
 	AtRevision
 	Marks

@@ -60,9 +60,7 @@ type Committed struct {
 	Changes    List[Change]   `json:"changes,omitempty"`
 	Warnings   Warnings       `json:"warnings,omitempty"`
 
-	// Diff is what would change, and Before what that changes, where people ask what would be.
-	Diff   *repo.Diff     `json:"-"`
-	Before *repo.Snapshot `json:"-"`
+	Short List[ShortChange] `json:"_short,omitempty"` // the first of what would change
 }
 
 // KeptCommit is a commit that does not merge with its branch and was kept.
@@ -185,8 +183,8 @@ func CommittedOf(
 	}
 	diff := before.Diff(after)
 	if human {
-		out.Diff, out.Before = &diff, before
-		return out, nil
+		out.Short, err = ShortOf(ctx, diff, before)
+		return out, err
 	}
 	out.Commit = ipld.CID{} // its time would be another
 	out.Changes, _, _, err = ChangesOf(ctx, diff)

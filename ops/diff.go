@@ -37,8 +37,6 @@ type Differed struct {
 	Edges    Each[EdgeDiff] `json:"edges"`
 	Counts   ItemCounts     `json:"counts"` // once the items were given
 	Profiles *ProfilesDiff  `json:"profiles,omitempty"`
-
-	ProfileDiff repo.ProfilesDiff `json:"-"` // for people
 }
 
 // DifferedStat counts by type what differs.
@@ -240,11 +238,11 @@ func (c *comparison) stat(ctx context.Context, types []string) (*DifferedStat, e
 func (c *comparison) differed(ctx context.Context, types []string) (*Differed, error) {
 	out := &Differed{Compared: c.compared()}
 	if len(types) == 0 {
-		var err error
-		if out.ProfileDiff, err = c.Diff.Profiles(ctx); err != nil {
+		d, err := c.Diff.Profiles(ctx)
+		if err != nil {
 			return nil, err
 		}
-		out.Profiles = ProfilesDiffOf(out.ProfileDiff)
+		out.Profiles = ProfilesDiffOf(d)
 	}
 	wants := func(typ string) bool { return len(types) == 0 || slices.Contains(types, typ) }
 	names := c.labels()
@@ -409,7 +407,7 @@ func (q *ShowRequest) commit(
 	}
 	out := &ShownCommit{Commit: *CommitOf(e, verdict), Diff: d}
 	if s.Human {
-		out.Profiles = ChangedProfiles(d.ProfileDiff)
+		out.Profiles = ChangedProfiles(d.Profiles)
 	}
 	return out, nil
 }

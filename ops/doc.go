@@ -6,6 +6,10 @@
 // schemas of MCP, the names that policies know, and the shapes of the docs. A field of a request is for
 // the command line of this machine alone unless its tag says remote.
 //
+// Requests and answers go between processes as JSON, by Spec.EncodeRequest and WriteAnswer. So an answer has
+// no members that its JSON form leaves out. One that people alone are told is filled in where Service.Human
+// is set, left out where it is empty, and its name begins with a low line: json:"_title,omitempty".
+//
 // A field is described by its tags:
 //
 //	op:"NAME,OPTION…"  the flag's name, "" for the Go name in lower case with dashes; the options are
@@ -19,10 +23,10 @@
 //	not:"A B"          flags that it excludes
 //
 // The options are short=X (the one-letter flag), arg (a positional argument; a list takes all that the
-// others leave), required (of an arg), remote (remote callers may give it), remoteonly, varies (a pure
+// others leave), hidden (from help, to be refused), required (of an arg), remote (remote callers may give it), remoteonly, varies (a pure
 // verb is not pure with it), writes (a verb that reads writes with it), comma (a list whose values may
 // hold several, with commas between), words (all positional
-// arguments are one text, or standard input where they are a hyphen), alias=NAME (another name of the flag),
+// arguments are one text, or standard input where they are a hyphen; words=BYTES says how much of that), alias=NAME (another name of the flag),
 // true=VALUE (what remote callers mean by true, where the command line has a text) and alone (the flag
 // without a value means that too).
 //
@@ -30,7 +34,7 @@
 //
 // Fields can come from the table of retrieval's parameters: see Parameters.
 //
-// A verb is added by declaring it here with Define or Stream, binding it to what prints its answers in
-// internal/cli/verbs.go, and naming it in internal/cli/commands.go; a field by adding it to the request
-// and using it. The pages and lists that tests keep are then written anew with -rewrite.
+// A verb is added by declaring it here with Define or Stream, as a variable of this package, which puts it
+// into the table; by binding it to what prints its answers in internal/cli/verbs.go; and by naming it in
+// internal/cli/commands.go. A field is added to the request, and used. The pages and lists that tests keep are then written anew with -rewrite.
 package ops

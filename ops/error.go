@@ -141,7 +141,7 @@ func OutcomeOf(ctx context.Context, err error) operation.Outcome {
 		return operation.Busy
 	case is(store.ErrRedacted):
 		return operation.Redacted
-	case is(repo.ErrUnsigned, repo.ErrSigned, policy.ErrDenied, repo.ErrSecret):
+	case is(repo.ErrUnsigned, repo.ErrSigned, policy.ErrDenied, repo.ErrSecret, errUnconfirmed):
 		return operation.Refused
 	case is(repo.ErrConflict, store.ErrHeadMoved):
 		return operation.Conflict

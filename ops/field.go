@@ -36,14 +36,17 @@ type Field struct {
 	Writes     bool
 	Comma      bool
 	Words      bool
+	Hidden     bool // from help: it is there to be refused with a reason
+	Most       int  // bytes of standard input in place of Words, 0 for what a memory may have
 	// True is what remote callers mean by true, "" for true itself; Alone is whether the flag alone means
 	// that too.
 	True  string
 	Alone bool
 
-	index []int
-	of    *retrieve.Param // retrieval, nil for none
-	table bool            // whether it is one of Parameters
+	index  []int
+	of     *retrieve.Param // retrieval, nil for none
+	table  bool            // whether it is one of Parameters
+	caller bool            // whether it is of who asks and not of what is asked
 }
 
 // Fields returns the fields of the verb's request: positional arguments in their order, then flags by
@@ -81,7 +84,9 @@ func fieldsOf(t reflect.Type, index []int) (all []Field) {
 			}
 			all = append(all, part...)
 		case tagged && tag != "-":
-			all = append(all, fieldOf(f, tag, at))
+			one := fieldOf(f, tag, at)
+			one.caller = t == reflect.TypeFor[Actor]() || t == reflect.TypeFor[Signing]()
+			all = append(all, one)
 		}
 	}
 	return all
@@ -134,8 +139,11 @@ func fieldOf(f reflect.StructField, tag string, index []int) Field {
 			out.Writes = true
 		case "words":
 			out.Words = true
+			out.Most, _ = strconv.Atoi(value) // 0 without one
 		case "comma":
 			out.Comma = true
+		case "hidden":
+			out.Hidden = true
 		case "true":
 			out.True = value
 		case "alone":
@@ -250,6 +258,16 @@ func (p *Params) setGiven(names []string) {
 		p.given[name] = true
 	}
 }
+
+// GivenOf returns the names of the fields that a request was told are given, nil where it does not ask.
+func GivenOf(req any) []string {
+	if p, ok := req.(interface{ givenNames() []string }); ok {
+		return p.givenNames()
+	}
+	return nil
+}
+
+func (p *Params) givenNames() []string { return slices.Sorted(maps.Keys(p.given)) }
 
 // forget makes fields as if they had not been given.
 func (p *Params) forget(names []string) {

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"reflect"
@@ -63,6 +64,18 @@ type FieldValue struct{ Value any }
 // MarshalJSON writes the value.
 func (v FieldValue) MarshalJSON() ([]byte, error) { return encode(v.Value) }
 
+// UnmarshalJSON reads the value: a string is a text, and all else stays as it is.
+func (v *FieldValue) UnmarshalJSON(data []byte) error {
+	var text string
+	if data[0] != '"' {
+		v.Value = json.RawMessage(bytes.Clone(data))
+		return nil
+	}
+	err := json.Unmarshal(data, &text)
+	v.Value = text
+	return err
+}
+
 // Get reads one node.
 var Get = Define(Spec{
 	Command: "get", Usage: "NODE [flags]", Group: "read",
@@ -78,7 +91,7 @@ var Get = Define(Spec{
 		"type, and its links. It is worked out when it is asked for and stored nowhere.",
 	Example: "  mnem get alice\n  mnem get alice --field props.role\n  mnem get alice --importance\n" +
 		"  mnem get svc/billing --at HEAD~1 --json\n  mnem get bob --include forgotten",
-	Effect: Reads, Pure: true, Answers: []any{WholeNode{}, ImportantNode{}, json.RawMessage{}},
+	Effect: Reads, Pure: true, Answers: []any{WholeNode{}, ImportantNode{}, FieldValue{}},
 }, get)
 
 // Check refuses fields that exclude each other.
@@ -122,11 +135,8 @@ func get(ctx context.Context, s *Service, q *GetRequest) (any, error) {
 	case !q.Importance:
 		return w, nil
 	}
-	var opt memory.ImportanceOptions
-	if opt.HalfLives, err = memory.HalfLivesAt(ctx, snap); err != nil {
-		return nil, err
-	}
-	if opt.Accesses, err = s.host.Accesses(); err != nil {
+	opt, err := s.importanceOptions(ctx, snap)
+	if err != nil {
 		return nil, err
 	}
 	e, err := memory.Importance(ctx, snap, w.ID, now, opt)
@@ -134,6 +144,18 @@ func get(ctx context.Context, s *Service, q *GetRequest) (any, error) {
 		return nil, err
 	}
 	return &ImportantNode{*w, *ImportanceOf(&e), now}, nil
+}
+
+// importanceOptions returns what importance is made of beside the snapshot: the half-lives of its
+// commit, and how often memories were used, where that is counted.
+func (s *Service) importanceOptions(
+	ctx context.Context, snap *repo.Snapshot,
+) (opt memory.ImportanceOptions, err error) {
+	if opt.HalfLives, err = memory.HalfLivesAt(ctx, snap); err != nil {
+		return opt, err
+	}
+	opt.Accesses, err = s.host.Accesses()
+	return opt, err
 }
 
 // now reads a time that a request gives, that of the change where it gives none.
@@ -175,14 +197,14 @@ func isField(name string) bool {
 func (w *WholeNode) field(field, name string) (any, error) {
 	missing := &repo.NotFoundError{What: "field", Name: field + " of " + name}
 	if prop, ok := strings.CutPrefix(field, propPrefix); ok {
-		value, ok := ipld.FindEntry(w.node.Props, prop)
+		value, ok := ipld.FindEntry(w.Props, prop)
 		switch {
 		case !ok:
 			return nil, missing
 		case value.Kind() == ipld.String:
-			return FieldValue{value.Text()}, nil
+			return &FieldValue{value.Text()}, nil
 		}
-		return FieldValue{Value(&value)}, nil
+		return &FieldValue{Value(&value)}, nil
 	}
 	data, err := encode(memberNamed(reflect.ValueOf(*w), field))
 	if err != nil || string(data) == "null" {
@@ -190,9 +212,9 @@ func (w *WholeNode) field(field, name string) (any, error) {
 	}
 	var text string
 	if json.Unmarshal(data, &text) == nil {
-		return FieldValue{text}, nil
+		return &FieldValue{text}, nil
 	}
-	return FieldValue{json.RawMessage(data)}, nil
+	return &FieldValue{json.RawMessage(data)}, nil
 }
 
 // memberNamed returns the member of a struct that its JSON form gives a name.

@@ -72,8 +72,6 @@ type Commit struct {
 	Signature *Signature     `json:"signature,omitempty"` // where it was asked for
 	Stat      *Stat          `json:"stat,omitempty"`
 	Profiles  []string       `json:"profiles,omitempty"` // that differ
-
-	Verdict *commit.Verdict `json:"-"`
 }
 
 // Signature is what a commit's signature is worth. Key and trust are null unless the signature holds.
@@ -217,7 +215,7 @@ func (q *LogRequest) entry(ctx context.Context, s *Service, e repo.LogEntry) (*C
 		}
 	}
 	p, err := e.Diff.Profiles(ctx)
-	out.Profiles = ChangedProfiles(p)
+	out.Profiles = ChangedProfiles(ProfilesDiffOf(p))
 	return out, err
 }
 
@@ -227,7 +225,7 @@ func CommitOf(e repo.LogEntry, verdict *commit.Verdict) *Commit {
 	out := &Commit{
 		Commit: e.CID, Parents: rec.Parents, Graph: rec.Graph, Author: rec.Author,
 		Agent: Text(rec.Agent), Task: Text(rec.Task), Time: rec.Time, Message: e.Message,
-		Nodes: e.Nodes, Edges: e.Edges, Verdict: verdict,
+		Nodes: e.Nodes, Edges: e.Edges,
 	}
 	if verdict != nil {
 		out.Signature = new(SignatureOf(*verdict))
@@ -237,7 +235,10 @@ func CommitOf(e repo.LogEntry, verdict *commit.Verdict) *Commit {
 
 // ChangedProfiles names the profiles that differ, with "(default)" where another is the default
 // and "(FIELD)" for what is no profile.
-func ChangedProfiles(d repo.ProfilesDiff) []string {
+func ChangedProfiles(d *ProfilesDiff) []string {
+	if d == nil {
+		return nil
+	}
 	var names []string
 	if d.Default != nil {
 		names = append(names, "(default)")
@@ -245,7 +246,7 @@ func ChangedProfiles(d repo.ProfilesDiff) []string {
 	for _, f := range d.Fields {
 		names = append(names, "("+f.Field+")")
 	}
-	for _, p := range d.Profiles {
+	for _, p := range d.Changed {
 		names = append(names, p.Name)
 	}
 	return names

@@ -66,8 +66,8 @@ type Marked struct {
 	DryRun   bool           `json:"dry_run"`
 	Warnings Warnings       `json:"warnings,omitempty"`
 
-	// Labels name the nodes, where people are to read of them.
-	Labels map[graph.ID]*graph.Node `json:"-"`
+	// Labels name the nodes.
+	Labels map[string]NodeName `json:"_labels,omitempty"`
 }
 
 const markGroup = "change"
@@ -210,7 +210,7 @@ func (out *Marked) label(ctx context.Context, r *repo.Repo) error {
 	if err != nil {
 		return err
 	}
-	out.Labels = make(map[graph.ID]*graph.Node)
+	out.Labels = make(map[string]NodeName)
 	for _, ids := range [][]graph.ID{out.Marked, out.Unmarked, out.Already} {
 		for _, id := range ids {
 			n, _, err := snap.Node(ctx, id)
@@ -218,7 +218,7 @@ func (out *Marked) label(ctx context.Context, r *repo.Repo) error {
 				return err
 			}
 			if err == nil {
-				out.Labels[id] = n
+				out.Labels[id.String()] = nodeName(n)
 			}
 		}
 	}

@@ -84,8 +84,9 @@ type Pending struct {
 	VectorsDropped int            `json:"vectors_dropped"`
 	Kept           List[Kept]     `json:"kept"`
 
-	Open            int    `json:"-"` // conflicts that nothing is decided about
-	Aborted, Forgot string `json:"-"` // the branch whose merge was forgotten, and the ref
+	Open    int    `json:"_open,omitempty"`    // conflicts that nothing is decided about
+	Aborted string `json:"_aborted,omitempty"` // the branch whose merge was forgotten
+	Forgot  string `json:"_forgot,omitempty"`  // the ref that was dropped
 }
 
 // Kept is a commit that was kept because it did not merge.
@@ -220,14 +221,20 @@ func merge(ctx context.Context, s *Service, q *MergeRequest) (any, error) {
 		return answer(s.merged(res, err))
 	case q.Abort:
 		branch, err := s.Repo.AbortMerge(ctx, opt.CommitOptions)
-		return &Pending{Branch: Text(branch), Aborted: branch}, err
+		out := &Pending{Branch: Text(branch)}
+		if s.Human {
+			out.Aborted = branch
+		}
+		return out, err
 	case q.Drop != "":
 		if err := s.Repo.DropKept(ctx, graph.RefName(q.Drop), opt.Stamp); err != nil {
 			return nil, err
 		}
 		kept, err := s.Repo.KeptCommits(ctx)
-		out := pendingOf(nil, kept)
-		out.Forgot = q.Drop
+		out := s.pendingOf(nil, kept)
+		if s.Human {
+			out.Forgot = q.Drop
+		}
 		return out, err
 	case q.Resolve != "":
 		return s.resolve(ctx, q, opt.CommitOptions)
@@ -258,7 +265,7 @@ func (s *Service) resolve(ctx context.Context, q *MergeRequest, opt repo.CommitO
 	if err != nil {
 		return nil, err
 	}
-	return pendingOf(p, nil), nil
+	return s.pendingOf(p, nil), nil
 }
 
 // pending returns the merge in progress.
@@ -271,10 +278,10 @@ func (s *Service) pending(ctx context.Context) (*Pending, error) {
 		return nil, err
 	}
 	kept, err := s.Repo.KeptCommits(ctx)
-	return pendingOf(p, kept), err
+	return s.pendingOf(p, kept), err
 }
 
-func pendingOf(p *repo.PendingMerge, kept []repo.KeptCommit) *Pending {
+func (s *Service) pendingOf(p *repo.PendingMerge, kept []repo.KeptCommit) *Pending {
 	out := &Pending{}
 	for _, k := range kept {
 		out.Kept = append(out.Kept, KeptOf(k))
@@ -282,7 +289,9 @@ func pendingOf(p *repo.PendingMerge, kept []repo.KeptCommit) *Pending {
 	if p != nil {
 		out.Branch, out.Verb, out.Ours, out.Theirs = Text(p.Branch), Text(p.Verb), p.Ours, p.Theirs
 		out.Conflicts, out.VectorsDropped = ConflictsOf(p.Conflicts), p.VectorsDropped
-		out.Open = p.Open()
+		if s.Human {
+			out.Open = p.Open()
+		}
 	}
 	return out
 }

@@ -257,7 +257,7 @@ type Way struct {
 	Hops   int        `json:"hops"`
 	Steps  List[Step] `json:"steps"`
 
-	Start Text `json:"-"` // the key of From
+	Start Text `json:"_start,omitempty"` // the key of From
 }
 
 // Step is one edge of a path.
@@ -324,8 +324,10 @@ func path(ctx context.Context, s *Service, q *PathRequest) (*Way, error) {
 		return nil, err
 	}
 	names := NewLabels(snap)
-	if out.Start, err = names.Key(ctx, out.From); err != nil {
-		return nil, err
+	if s.Human {
+		if out.Start, err = names.Key(ctx, out.From); err != nil {
+			return nil, err
+		}
 	}
 	out.Found, out.Hops = found, len(steps)
 	for _, step := range steps {

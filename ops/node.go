@@ -72,17 +72,22 @@ type WholeNode struct {
 	NodeTail
 	Media  Text     `json:"media"`
 	Commit ipld.CID `json:"commit" shape:"null"`
-
-	node *graph.Node
-	mark *graph.Mark
 }
 
 // Parts returns what the node is made of, for those who render it.
 func (w *WholeNode) Parts() (n *graph.Node, m *graph.Mark, content string) {
+	n = &graph.Node{
+		ID: w.ID, Key: string(w.Key), Type: w.Type, Summary: string(w.Summary), Context: string(w.Context),
+		Props: w.Props, Cues: w.Cues, Created: w.Created, Updated: w.Updated, ValidFrom: w.ValidFrom, ValidTo: w.ValidTo,
+		Sources: w.Sources,
+	}
+	if k := w.Mark; k != nil {
+		m = &graph.Mark{State: k.State, By: k.By, Reason: string(k.Reason), Actor: k.Actor, Time: k.Time}
+	}
 	if w.Content != nil {
 		content = *w.Content
 	}
-	return w.node, w.mark, content
+	return n, m, content
 }
 
 // ReadNode reads the node that a name means.
@@ -107,7 +112,7 @@ func ReadNode(ctx context.Context, s *repo.Snapshot, name string) (*WholeNode, e
 		return nil, err
 	}
 	parts := NodeOf(n, at, m)
-	w := &WholeNode{NodeHead: parts.NodeHead, NodeTail: parts.NodeTail, Commit: s.CID(), node: n, mark: m}
+	w := &WholeNode{NodeHead: parts.NodeHead, NodeTail: parts.NodeTail, Commit: s.CID()}
 	if n.Content != nil {
 		w.Content, w.Media = &content, Text(n.Content.Media)
 	}

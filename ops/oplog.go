@@ -171,8 +171,9 @@ type Undone struct {
 	Refs    List[RefMove] `json:"refs"`    // what moved
 
 	// Passed is a purge that was passed over, 0 for none; Seq and Verb are what people call the operation.
-	Passed, Seq uint64 `json:"-"`
-	Verb        string `json:"-"`
+	Passed uint64 `json:"_passed,omitempty"`
+	Seq    uint64 `json:"_seq,omitempty"`
+	Verb   string `json:"_verb,omitempty"`
 }
 
 // UndoRequest asks to take back an operation.
@@ -250,12 +251,15 @@ func (s *Service) undone(
 	op := res.Of.Operation
 	out := &Undone{
 		Op: res.Operation, Did: did, Of: nameOf(res.Of), Command: op.Command, Refs: movesOf(res.Refs),
-		Seq: op.Seq, Verb: op.Command[0],
 	}
+	if !s.Human {
+		return out, nil
+	}
+	out.Seq, out.Verb = op.Seq, op.Command[0]
 	if newest && did == "undone" {
 		out.Passed = res.Passed
 	}
-	if s.Human && did == "redone" && op.Undoes.Defined() {
+	if did == "redone" && op.Undoes.Defined() {
 		again, err := s.Repo.Operation(ctx, op.Undoes.String())
 		switch {
 		case err == nil:

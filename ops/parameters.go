@@ -12,7 +12,8 @@ import (
 )
 
 // Parameters is embedded in requests that have parameters of retrieval as fields: those that the tag table
-// names, by their names in the table of package retrieve, or without the tag all that have flags. A
+// names, by their names in the table of package retrieve, or without the tag all that have flags; where it
+// is profile too, but without usual values, and those that no profile can hold are hidden. A
 // field of the same flag that the request declares itself stands for the parameter in its place.
 type Parameters struct {
 	Params
@@ -54,7 +55,10 @@ const summaryCapEnv = "MNEM_RENDER_SUMMARY_CAP_CHARS"
 
 // tableFields returns the fields that Parameters with a tag stand for.
 func tableFields(tag string, index []int) (all []Field) {
-	names := strings.Fields(tag)
+	names, profile := strings.Fields(tag), tag == "profile"
+	if profile {
+		names = nil
+	}
 	for _, p := range retrieve.Params() {
 		if p.Flag == "" || len(names) > 0 && !slices.Contains(names, p.Name) {
 			continue
@@ -69,6 +73,10 @@ func tableFields(tag string, index []int) (all []Field) {
 			Name: p.Flag, Kind: paramKinds[p.Kind], Doc: doc, Enum: p.Words, Default: p.Usual,
 			Remote: p.Remote, Varies: p.Varies, Comma: p.Kind == retrieve.ParamWords,
 			index: index, of: &p, table: true,
+		}
+		if profile {
+			f.Default, f.Hidden = "", p.Own != ""
+			f.Remote = f.Remote && !f.Hidden
 		}
 		switch {
 		case repeatable:

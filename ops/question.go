@@ -43,6 +43,9 @@ type QuestionModels struct {
 	Rewrite      string `op:",remote,varies,true=multi" enum:"multi hyde" doc:"let a model make such texts: {WAY} is multi or hyde" remote:"let the model of the configuration put the query into other words: multi, or true, or hyde for a made-up answer"`
 	RewriteModel string `op:"" doc:"let {SPEC} do it: $REWRITERS" note:" (config: rewrite.model)"`
 	Rewrites     int    `op:",remote" default:"3" doc:"with --rewrite multi: {N} texts, 1 to 8"`
+
+	// Kept is whether what is embedded is to be kept: then a model that fails is asked more often.
+	Kept bool `op:"-"`
 }
 
 // Configured is the value of a field that names a model for the one of the configuration.

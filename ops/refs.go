@@ -33,8 +33,8 @@ type Branch struct {
 	Commit  ipld.CID `json:"commit" shape:"null"`
 	Current bool     `json:"current"`
 
-	Title string `json:"-"` // of its newest commit, for people
-	Made  bool   `json:"-"` // whether it was made or moved now
+	Title string `json:"_title,omitempty"` // of its newest commit
+	Made  bool   `json:"_made,omitempty"`  // whether it was made or moved now
 }
 
 // Gone is a branch or tag that is no more.
@@ -147,7 +147,7 @@ func (s *Service) made(ctx context.Context, name string, emit func(any) error) e
 		if b.Name != name {
 			return nil
 		}
-		b.Made = true
+		b.Made = s.Human
 		return emit(b)
 	})
 }
@@ -206,8 +206,8 @@ type Tag struct {
 	Time    graph.OptTime `json:"time"`
 	Message *string       `json:"message"`
 
-	Title string `json:"-"` // for people
-	Made  bool   `json:"-"` // whether it was made or moved now
+	Title string `json:"_title,omitempty"`
+	Made  bool   `json:"_made,omitempty"` // whether it was made or moved now
 }
 
 // TagRequest asks for the tags, or for a change of one.
@@ -291,14 +291,16 @@ func (s *Service) emitTag(
 	if err != nil {
 		return err
 	}
-	out := &Tag{Name: t.Name, Commit: t.Commit, Current: t.Commit == head, Tag: t.CID, Made: made}
+	out := &Tag{Name: t.Name, Commit: t.Commit, Current: t.Commit == head, Tag: t.CID, Made: made && s.Human}
 	if rec := t.Record; rec != nil {
 		message, err := s.Repo.Message(ctx, rec.Message)
 		if err != nil {
 			return err
 		}
 		out.Tagger, out.Time, out.Message = &rec.Tagger, graph.At(rec.Time), &message
-		out.Title, _, _ = strings.Cut(message, "\n")
+		if s.Human {
+			out.Title, _, _ = strings.Cut(message, "\n")
+		}
 	} else if s.Human && !made {
 		if out.Title, err = titleOf(ctx, s.Repo, t.Commit); err != nil {
 			return err
@@ -324,7 +326,7 @@ type Head struct {
 	Branch Text     `json:"branch"`              // null where it is on none
 	Commit ipld.CID `json:"commit" shape:"null"` // null before the first
 
-	Staged string `json:"-"` // the branch that something is staged for, where it is another one
+	Staged string `json:"_staged,omitempty"` // the branch that something is staged for, where it is another one
 }
 
 // Switch puts HEAD on another branch.

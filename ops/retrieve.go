@@ -16,7 +16,7 @@ import (
 
 // RetrieveRequest asks a question, or each of the lines of a batch.
 type RetrieveRequest struct {
-	Query string `op:",arg,remote,words" doc:"the question or words to look for"`
+	Query string `op:",arg,remote,words=65537" doc:"the question or words to look for"`
 	Parameters
 	AtRevision
 	Marks
@@ -28,12 +28,13 @@ type RetrieveRequest struct {
 	Receipt    bool   `op:",remote,writes" doc:"record the answer, without a session too"`
 	Batch      string `op:"" doc:"answer the queries in {FILE}, - for standard input, as JSON"`
 	WithGlobal bool   `op:"" doc:"ask the user's own repository too, and say which each item came from"`
+	All        bool   `op:",remote" doc:"print every item in the order of ranks, however sure it is"`
 	Explain    bool   `op:",remote,varies" doc:"tell how each item was found, and what did not fit"`
 	Actor
 
 	whole      any    // the request itself, or the one that embeds it
 	global     Runner // where that repository is asked too
-	summaryCap *int   // of the environment, nil where the request says it
+	SummaryCap *int   `op:"-"` // of the environment, nil where the request says it
 	base       retrieve.Request
 	models     *retrieve.Models
 }
@@ -95,7 +96,7 @@ func (q *RetrieveRequest) Configure(setting func(variable, key string) (string, 
 // ConfigureSummary takes the length of texts from the environment.
 func (q *RetrieveRequest) ConfigureSummary(setting func(variable, key string) (string, error)) (err error) {
 	if !q.Given("summary-cap") {
-		q.summaryCap, err = summaryCapOf(setting)
+		q.SummaryCap, err = summaryCapOf(setting)
 	}
 	return err
 }
@@ -115,6 +116,8 @@ func (q *RetrieveRequest) check() error {
 	asks := q.Given("query") || q.Batch != ""
 	recorded := q.Session != "" || q.Receipt
 	switch {
+	case q.All && q.Given("floor"):
+		return Exclude("all", "floor")
 	case q.Follow && q.Given("at"):
 		return Exclude("follow", "at")
 	case q.Follow && !recorded:
@@ -186,9 +189,16 @@ func (q *RetrieveRequest) Request(spec *Spec, req any) (r retrieve.Request, err 
 	if r.Marks, err = q.States(); err != nil {
 		return r, err
 	}
+	if r.Format == "" {
+		r.Format = retrieve.FormatBrief
+	}
 	given := q.Decides()
-	if q.summaryCap != nil {
-		r.SummaryCap = q.summaryCap
+	if q.All {
+		r.Floor = retrieve.FloorRest
+		given = append(given, "floor")
+	}
+	if q.SummaryCap != nil {
+		r.SummaryCap = q.SummaryCap
 		given = append(given, "summaryCap")
 	}
 	r = r.Explicitly(given...)
@@ -196,9 +206,9 @@ func (q *RetrieveRequest) Request(spec *Spec, req any) (r retrieve.Request, err 
 }
 
 // Decides returns the parameters that profiles may set and that fields of the request set.
-func (q *RetrieveRequest) Decides() (given []string) {
+func (p *Params) Decides() (given []string) {
 	for _, param := range retrieve.ProfileParams() {
-		if q.Given(retrieve.FlagName(param)) {
+		if p.Given(retrieve.FlagName(param)) {
 			given = append(given, param)
 		}
 	}
@@ -215,6 +225,9 @@ func (q *RetrieveRequest) completed(
 	}
 	return r, models, err
 }
+
+// InJSON reports whether answers are printed as JSON for people too.
+func (q *RetrieveRequest) InJSON() bool { return q.Batch != "" }
 
 // session is the one that answers are recorded in, "" for none.
 func (q *RetrieveRequest) session() string {

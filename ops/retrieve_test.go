@@ -18,20 +18,38 @@ import (
 
 // fakeAsker is the part of a host that questions need: files and models in memory.
 type fakeAsker struct {
-	files    map[string]string
-	embedder retrieve.Embedder
-	asked    *QuestionModels // the models that were opened last
-	shown    map[graph.ID]int64
-	global   *fakeHost // nil for none
+	files  map[string]string
+	asked  *QuestionModels // the models that were opened last
+	shown  map[graph.ID]int64
+	global *fakeHost // nil for none
 }
 
 func (a *fakeAsker) Models(m *QuestionModels) (*retrieve.Models, retrieve.Reranker, error) {
 	a.asked = m
 	out := &retrieve.Models{Failed: func(string, error) {}}
 	if m.Embed != "" {
-		out.Embedder = a.embedder
+		out.Embedder = fakeEmbedder(m.Embed)
 	}
 	return out, nil, nil
+}
+
+// fakeEmbedder is a model of that name, to which each text is its place in a call. It finds nothing in
+// a blank one.
+type fakeEmbedder string
+
+func (e fakeEmbedder) Model() string { return string(e) }
+
+func (e fakeEmbedder) Embed(_ context.Context, query string, answers []string) (list [][]int8, err error) {
+	if query != "" {
+		answers = append([]string{query}, answers...)
+	}
+	for i, text := range answers {
+		list = append(list, nil)
+		if text != "" {
+			list[i] = []int8{127, int8(i)}
+		}
+	}
+	return list, nil
 }
 
 func (a *fakeAsker) File(_ context.Context, name string) (io.ReadCloser, string, error) {
@@ -148,6 +166,15 @@ func TestRecallIsOfAnIntent(t *testing.T) {
 	}
 }
 
+// TestLongQuestionsAreRefused: of a question on standard input one byte more is read than it may have.
+func TestLongQuestionsAreRefused(t *testing.T) {
+	for _, v := range []*Spec{&Retrieve.Spec, &Recall.Spec, &Check.Spec} {
+		if most := v.Fields()[0].Most; most != retrieve.MaxText+1 {
+			t.Errorf("%s: %d bytes, want %d", v.Name(), most, retrieve.MaxText+1)
+		}
+	}
+}
+
 func TestBatchIsAnOperation(t *testing.T) {
 	list := Recall.Operations()
 	if len(list) != 2 || list[0].Name != "recall" || list[1].Name != "recall_batch" ||
@@ -233,7 +260,7 @@ func TestTogether(t *testing.T) {
 			t.Errorf("item %d: %+v", i+1, it)
 		}
 	}
-	if !slices.Equal(from, []string{"project", "global", "project"}) || len(a.Repositories) != 2 || !a.Receipt.Defined() {
+	if len(from) < 2 || from[0] != fromProject || from[1] != fromGlobal || len(a.Repositories) != 2 || !a.Receipt.Defined() {
 		t.Errorf("items of %v, repositories %v, receipt %s", from, a.Repositories, a.Receipt)
 	}
 	if !slices.Contains(h.opened, true) || slices.Contains(h.fakeAsker.global.opened, true) {

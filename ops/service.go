@@ -2,7 +2,9 @@ package ops
 
 import (
 	"context"
+	"io"
 	"iter"
+	"os"
 	"reflect"
 
 	"github.com/mnem-project/mnem/commit"
@@ -19,6 +21,9 @@ type Host interface {
 	// it meanwhile.
 	Open(ctx context.Context, write bool, fn func(ctx context.Context) error) error
 	Repo() *repo.Repo
+	// Elsewhere is whether another process has the repository open and runs the verb: then it asks for
+	// what is to be asked of the caller's models and files.
+	Elsewhere(ctx context.Context) (bool, error)
 	// Defaults fills in what the caller's environment says where the request says nothing.
 	Defaults(w *Writing)
 	// Stamp says who makes a change, and when.
@@ -42,7 +47,28 @@ type Host interface {
 	Setting(variable, key string) (string, error)
 	// Human is whether answers are shown to people as text.
 	Human() bool
+	Machine
 	Asker
+}
+
+// Machine is what opens files, directories and models of the caller's machine.
+type Machine interface {
+	// Embedder opens the model that a spec names, "" for that of the configuration. progress is told of
+	// each call how many of its texts are done.
+	Embedder(spec string, progress func(done, total int)) (Embedder, error)
+	// OpenRoot opens a directory of this machine, "" for the one that holds the repository.
+	OpenRoot(dir string) (*os.Root, error)
+	// Create writes a file of this machine, Itself for the answer of the call.
+	Create(ctx context.Context, name string, write func(io.Writer) error) error
+	// Read opens a file of this machine, Itself for the body of the call.
+	Read(ctx context.Context, name string) (*File, error)
+}
+
+// File is a file that can be read anywhere. Close must be called.
+type File struct {
+	io.ReaderAt
+	Size  int64
+	Close func()
 }
 
 // Writing is what requests of verbs that write have in common.
@@ -84,13 +110,14 @@ func (s *Service) prepare(ctx context.Context, req any) (write bool, err error) 
 	w := writingOf(req)
 	s.host.Defaults(&w)
 	s.Commit.Branch, s.Commit.Message = w.Branch, w.Message
-	s.Stage, s.DryRun = w.Stage, w.DryRun
+	s.Stage = w.Stage
 	switch {
 	case spec.EffectOf(req) == Reads:
 		return false, nil
 	case spec.Derived:
 		return true, nil
 	}
+	s.DryRun = w.DryRun
 	if s.Commit.Stamp, err = s.host.Stamp(spec, &w); err != nil {
 		return false, err
 	}

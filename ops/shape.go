@@ -21,6 +21,8 @@ var words = map[reflect.Type]string{
 	reflect.TypeFor[Weight]():          "number",
 	reflect.TypeFor[Props]():           "object",
 	reflect.TypeFor[json.RawMessage](): "json",
+	reflect.TypeFor[Raw]():             "json",
+	reflect.TypeFor[FieldValue]():      "json",
 }
 
 // Shapes returns the shapes that an answer may have, as operation.Schema reads them, from the types of
@@ -41,6 +43,9 @@ func (s *Spec) Shapes() []string {
 	}
 	return out
 }
+
+// ShapeOf returns the shape of an answer of a type, as Shapes does.
+func ShapeOf(answer any) string { return shapeOf(reflect.TypeOf(answer), "") }
 
 func shapeOf(t reflect.Type, tag string) string {
 	word, known := words[t]

@@ -32,7 +32,7 @@ type StageEdited struct {
 	Unchanged  int         `json:"unchanged"`
 	Warnings   Warnings    `json:"warnings,omitempty"`
 
-	Missing []string `json:"-"` // ends of an edge that there are no nodes for yet
+	Missing []string `json:"_missing,omitempty"` // ends of an edge that there are no nodes for yet
 }
 
 // AddRequest asks for change lines to be staged.
@@ -450,13 +450,13 @@ func link(ctx context.Context, s *Service, q *LinkRequest) (*StageEdited, error)
 		return nil, err
 	}
 	change, err := changeOf("edge", append(fields, ends...)...)
-	return missingEnds(missing)(s.editOne(ctx, err, change))
+	return s.missingEnds(missing)(s.editOne(ctx, err, change))
 }
 
 // missingEnds adds the ends that there are no nodes for to an answer.
-func missingEnds(names []string) func(*StageEdited, error) (*StageEdited, error) {
+func (s *Service) missingEnds(names []string) func(*StageEdited, error) (*StageEdited, error) {
 	return func(out *StageEdited, err error) (*StageEdited, error) {
-		if out != nil {
+		if out != nil && s.Human {
 			out.Missing = names
 		}
 		return out, err
@@ -482,5 +482,5 @@ func unlink(ctx context.Context, s *Service, q *UnlinkRequest) (*StageEdited, er
 		edge = append(edge, ipld.Entry{Key: "all", Value: ipld.BoolValue(true)})
 	}
 	change, err := changeOf("remove", ipld.Entry{Key: "edge", Value: ipld.MapValue(edge...)})
-	return missingEnds(missing)(s.editOne(ctx, err, change))
+	return s.missingEnds(missing)(s.editOne(ctx, err, change))
 }

@@ -32,9 +32,7 @@ type Status struct {
 	Merge   *Merging     `json:"merge,omitempty"` // in progress on the branch
 	Kept    List[Kept]   `json:"kept"`            // for the branch
 
-	// Diff is what is staged, and Before what it builds on, for people.
-	Diff   *repo.Diff     `json:"-"`
-	Before *repo.Snapshot `json:"-"`
+	Short List[ShortChange] `json:"_short,omitempty"` // the first of what is staged
 }
 
 // Merging is a merge in progress in brief.
@@ -76,8 +74,11 @@ var StatusVerb = Define(Spec{
 	if out.Nodes, out.Edges, err = st.Diff.Count(ctx); err != nil {
 		return nil, err
 	}
-	out.Diff = &st.Diff
-	out.Before, err = s.Repo.At(ctx, st.Base)
+	before, err := s.Repo.At(ctx, st.Base)
+	if err != nil {
+		return nil, err
+	}
+	out.Short, err = ShortOf(ctx, st.Diff, before)
 	return out, err
 })
 
@@ -114,9 +115,8 @@ type Verified struct {
 	Commit ipld.CID `json:"commit"`
 	Signature
 
-	Verdict commit.Verdict `json:"-"`
-	Time    graph.Time     `json:"-"`
-	Title   string         `json:"-"` // of the commit, for people
+	Time  graph.OptTime `json:"_time,omitzero"`
+	Title string        `json:"_title,omitempty"` // of the commit
 }
 
 // VerifiedAll counts the commits that were verified by what their signatures are worth. It is given to
@@ -141,7 +141,7 @@ var Verify = Stream(Spec{
 		"signer says: against a stolen key, revoke it without --since. With --json, one object a\n" +
 		"line.",
 	Example: "  mnem verify\n  mnem verify HEAD~1..HEAD\n  mnem verify --all --json",
-	Answers: []any{Verified{}},
+	Answers: []any{Verified{}}, Told: []any{VerifiedAll{}},
 }, verify)
 
 // Check refuses what makes no sense.
@@ -166,9 +166,9 @@ func verify(ctx context.Context, s *Service, q *VerifyRequest, emit func(any) er
 		if err != nil {
 			return err
 		}
-		out := &Verified{Commit: v.CID, Signature: SignatureOf(v.Verdict), Verdict: v.Verdict,
-			Time: v.Commit.Time}
+		out := &Verified{Commit: v.CID, Signature: SignatureOf(v.Verdict)}
 		if s.Human {
+			out.Time = graph.At(v.Commit.Time)
 			message, err := s.Repo.Message(ctx, v.Commit.Message)
 			if err != nil {
 				return err
@@ -184,7 +184,7 @@ func verify(ctx context.Context, s *Service, q *VerifyRequest, emit func(any) er
 		}
 	}
 	if s.Human {
-		if err := emit(counts); err != nil {
+		if err := emit(&counts); err != nil {
 			return err
 		}
 	}
@@ -254,7 +254,7 @@ type Block struct {
 	Size int             `json:"size"`
 	Data json.RawMessage `json:"data"`
 
-	Raw []byte `json:"-"` // where the bytes were asked for
+	Raw []byte `json:"_raw,omitempty"` // where the bytes were asked for
 }
 
 // CatFile prints a block.

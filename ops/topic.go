@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 	"errors"
+	"math"
 	"strconv"
 	"strings"
 
@@ -291,6 +292,13 @@ type Inside uint64
 
 // MarshalJSON writes a number.
 func (w Inside) MarshalJSON() ([]byte, error) { return []byte(w.String()), nil }
+
+// UnmarshalJSON reads a number, to the nearest thousandth.
+func (w *Inside) UnmarshalJSON(data []byte) error {
+	x, err := strconv.ParseFloat(string(data), 64)
+	*w = Inside(math.Round(x * graph.MaxWeight))
+	return err
+}
 
 func (w Inside) String() string {
 	s := strconv.FormatFloat(float64(w)/graph.MaxWeight, 'f', 3, 64)

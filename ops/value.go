@@ -1,7 +1,7 @@
 package ops
 
 import (
-	"encoding/json"
+	"bytes"
 	"strconv"
 
 	"github.com/mnem-project/mnem/graph"
@@ -36,6 +36,17 @@ type Weight uint32
 // MarshalJSON writes the fraction.
 func (w Weight) MarshalJSON() ([]byte, error) { return []byte(w.String()), nil }
 
+// UnmarshalJSON reads a fraction.
+func (w *Weight) UnmarshalJSON(data []byte) error {
+	x, err := strconv.ParseFloat(string(data), 64)
+	if err != nil {
+		return err
+	}
+	units, err := graph.EdgeWeight(x)
+	*w = Weight(units)
+	return err
+}
+
 func (w Weight) String() string {
 	x := float64(w) / graph.MaxWeight
 	for digits := range 6 {
@@ -51,8 +62,27 @@ func (w Weight) String() string {
 	return strconv.FormatFloat(x, 'f', -1, 64)
 }
 
+// Raw is a value in its JSON form, null where it is nil.
+type Raw []byte
+
+// MarshalJSON writes the value.
+func (r Raw) MarshalJSON() ([]byte, error) {
+	if r == nil {
+		return []byte("null"), nil
+	}
+	return r, nil
+}
+
+// UnmarshalJSON reads a value, null as none.
+func (r *Raw) UnmarshalJSON(data []byte) error {
+	if *r = nil; string(data) != "null" {
+		*r = bytes.Clone(data)
+	}
+	return nil
+}
+
 // Value returns the JSON form of a value; nil, which is written as null, for none.
-func Value(v *ipld.Value) json.RawMessage {
+func Value(v *ipld.Value) Raw {
 	if v == nil {
 		return nil
 	}
@@ -65,6 +95,13 @@ type Props []ipld.Entry
 // MarshalJSON writes the object.
 func (p Props) MarshalJSON() ([]byte, error) {
 	return ipld.AppendJSON(nil, ipld.MapValue(p...)), nil
+}
+
+// UnmarshalJSON reads an object.
+func (p *Props) UnmarshalJSON(data []byte) error {
+	v, err := ipld.ParseJSON(data)
+	*p = v.Entries()
+	return err
 }
 
 const microsPerSecond = 1_000_000

@@ -2,7 +2,6 @@ package ops
 
 import (
 	"context"
-	"encoding/json"
 	"reflect"
 	"strings"
 	"sync"
@@ -35,10 +34,19 @@ type Spec struct {
 	Derived bool
 	// NoRepo is whether it needs no repository.
 	NoRepo bool
+	// Long is whether it takes so long that others work on the repository meanwhile.
+	Long bool
 	// Local is whether it is for the command line of this machine alone.
 	Local bool
 	// Answers are values of the types that an answer may have; nil for the one of the function.
 	Answers []any
+	// Body and Answer are the media types of a body of bytes and an answer of bytes, "" for none: the
+	// positional argument is a file that the body stands for. Fixed are the flags that remote callers
+	// always give.
+	Body, Answer string
+	Fixed        []string
+	// Told are values of the types of answers that people alone are given.
+	Told []any
 	// Lines says what the lines are that the verb reads, nil for none: its request embeds Reader.
 	Lines *LinesSpec
 	// Batch says how the verb answers each of the lines of a file too, nil where it does not.
@@ -93,6 +101,7 @@ func define[Req, Res any](
 	v.run = func(ctx context.Context, host Host, req any, emit func(any) error) error {
 		return v.Run(ctx, host, req.(*Req), func(res Res) error { return emit(res) })
 	}
+	declare(&v.Spec)
 	return v
 }
 
@@ -110,19 +119,6 @@ func (s *Spec) New() (any, error) {
 // Do runs the verb with a request that New made, as Verb.Run does.
 func (s *Spec) Do(ctx context.Context, host Host, req any, emit func(any) error) error {
 	return s.run(ctx, host, req, emit)
-}
-
-// ReadAnswer reads an answer of the first form that the verb has.
-func (s *Spec) ReadAnswer(data []byte) (any, error) {
-	t := s.result
-	if s.Answers != nil {
-		t = reflect.TypeOf(s.Answers[0])
-	}
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	answer := reflect.New(t).Interface()
-	return answer, json.Unmarshal(data, answer)
 }
 
 // Name is how remote callers and policies name the verb: "op_log".
@@ -163,12 +159,15 @@ func (s *Spec) Operations() []operation.Operation {
 func (s *Spec) Operation() operation.Operation {
 	first, _, _ := strings.Cut(s.Doc, "\n\n")
 	o := operation.Operation{
-		Name: s.Name(), Command: strings.Fields(s.Command), Title: s.Title,
+		Name: s.Name(), Command: append(strings.Fields(s.Command), s.Fixed...), Title: s.Title,
 		Doc: strings.Join(strings.Fields(first), " "), Effect: s.Effect,
 		Idempotent: s.Idempotent || s.Effect == Reads, Pure: s.Pure,
-		Answer: operation.MediaJSON, Shapes: s.Shapes(),
+		Body: s.Body, Answer: operation.MediaJSON, Shapes: s.Shapes(),
 	}
-	if s.Stream() {
+	switch {
+	case s.Answer != "":
+		o.Answer, o.Shapes = s.Answer, nil
+	case s.Stream():
 		o.Answer = operation.MediaNDJSON
 	}
 	lines := s.Lines != nil
@@ -270,8 +269,13 @@ func (v *Verb[Req, Res]) Run(
 	if v.NoRepo {
 		return v.do(ctx, s, req, emit)
 	}
-	if p, ok := any(req).(preparer); ok {
-		if err := p.prepare(ctx, s, req); err != nil {
+	before, asks := any(req).(preparer)
+	if asks {
+		elsewhere, err := host.Elsewhere(ctx)
+		if err == nil && !elsewhere {
+			asks, err = false, before.prepare(ctx, s, req)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -280,6 +284,11 @@ func (v *Verb[Req, Res]) Run(
 		return err
 	}
 	return host.Open(ctx, write, func(ctx context.Context) error {
+		if asks { // the process that was to do it has ended
+			if err := before.prepare(ctx, s, req); err != nil {
+				return err
+			}
+		}
 		if err := s.open(ctx); err != nil {
 			return err
 		}

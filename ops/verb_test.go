@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
+	"os"
 	"strings"
 	"testing"
 
@@ -50,8 +52,9 @@ func (h *fakeHost) Open(ctx context.Context, write bool, fn func(context.Context
 	h.opened = append(h.opened, write)
 	return fn(ctx)
 }
-func (h *fakeHost) Repo() *repo.Repo  { return h.repo }
-func (h *fakeHost) Defaults(*Writing) {}
+func (h *fakeHost) Repo() *repo.Repo                        { return h.repo }
+func (h *fakeHost) Defaults(*Writing)                       {}
+func (h *fakeHost) Elsewhere(context.Context) (bool, error) { return false, nil }
 func (h *fakeHost) Stamp(spec *Spec, w *Writing) (repo.Stamp, error) {
 	h.stamps++
 	return repo.Stamp{Author: "a", Agent: w.Agent, Command: []string{spec.Name()}}, nil
@@ -61,6 +64,16 @@ func (h *fakeHost) Trusted() (commit.Verifier, error)       { return nil, nil }
 func (h *fakeHost) Accesses() (func(graph.ID) int64, error) { return nil, nil }
 func (h *fakeHost) Working(string) func()                   { return func() {} }
 func (h *fakeHost) Setting(string, string) (string, error)  { return "", nil }
+func (h *fakeHost) OpenRoot(dir string) (*os.Root, error)   { return os.OpenRoot(dir) }
+func (h *fakeHost) Create(context.Context, string, func(io.Writer) error) error {
+	return errors.ErrUnsupported
+}
+func (h *fakeHost) Read(context.Context, string) (*File, error) {
+	return nil, errors.ErrUnsupported
+}
+func (h *fakeHost) Embedder(string, func(int, int)) (Embedder, error) {
+	return nil, errors.ErrUnsupported
+}
 func (h *fakeHost) Progress() (func(string, int, int), func()) {
 	return func(string, int, int) {}, func() {}
 }
@@ -90,6 +103,7 @@ func try[Req, Res any](t *testing.T, h *fakeHost, v *Verb[Req, Res], req *Req) (
 	}
 	var b strings.Builder
 	err := v.Run(t.Context(), h, req, func(res Res) error {
+		readBack(t, &v.Spec, res)
 		data, err := encode(res)
 		b.Write(append(data, '\n'))
 		return err

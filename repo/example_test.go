@@ -63,11 +63,6 @@ func Example() {
 	// summary: Billing charges customers
 	// Incoming:
 	//   owns <- b4a9765e-f642-c681-561b-de25662639d2
-	// ntype: Person
-	// id: b4a9765e-f642-c681-561b-de25662639d2
-	// summary: Alice leads infra
-	// Outgoing:
-	//   owns -> 91473a54-9c9b-49ed-ed2d-c861a9816a13
 }
 
 // Two commits and what differs between them.

@@ -3,6 +3,8 @@ package repo
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"github.com/mnem-project/mnem/ipld"
@@ -45,6 +47,27 @@ func (r *Repo) Sizes(ctx context.Context) (Sizes, error) {
 		return nil
 	})
 	return s, err
+}
+
+// DiskBytes is the size of all files of the repository, 0 in memory. A file that goes away meanwhile, as
+// the store's do, is not counted.
+func (r *Repo) DiskBytes() (size int64, err error) {
+	if r.path == "" {
+		return 0, nil
+	}
+	err = filepath.WalkDir(r.path, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			var info fs.FileInfo
+			if info, err = d.Info(); err == nil {
+				size += info.Size()
+			}
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
+	return size, err
 }
 
 // Block returns a block, of facts or derived, by its CID or a unique prefix of that of at least 4

@@ -272,7 +272,7 @@ func compareLane(
 	t *testing.T, s *repo.Snapshot, req retrieve.Request, typ string, want []retrieve.Hit,
 ) int {
 	t.Helper()
-	req.Limit, req.Budget, req.Expand = new(0), new(0), new(0)
+	req.Limit, req.Budget, req.Expand, req.Floor = new(0), new(0), new(0), retrieve.FloorRest
 	if typ != "" {
 		req.Types = []string{typ}
 	}
@@ -299,7 +299,7 @@ func TestSparseReplay(t *testing.T) {
 {"embedding":{"node":"a","model":"m","sparse":{"x":1}}}
 {"embedding":{"node":"b","model":"m","sparse":{"x":2}}}
 `)
-	req := retrieve.Request{Text: "about Ann Lee",
+	req := retrieve.Request{Text: "about Ann Lee", Floor: retrieve.FloorRest,
 		Sparse:  []retrieve.SparseVector{{Model: "m", Terms: []graph.Term{{Term: "x", Weight: 5}}}},
 		Weights: []retrieve.LaneWeight{{Lane: retrieve.LaneEntity, Weight: 1 << 15}}}
 	answer, err := head(t, r).Retrieve(t.Context(), req)

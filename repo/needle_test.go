@@ -87,6 +87,7 @@ func TestFilterFindsOneOfMany(t *testing.T) {
 			if req.Where == nil {
 				req.Where = []retrieve.Predicate{where}
 			}
+			req.Floor = retrieve.FloorRest
 			answer, err := s.Retrieve(t.Context(), req)
 			if err != nil {
 				t.Fatal(err)

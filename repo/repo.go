@@ -88,6 +88,7 @@ func (o Options) firstBranch() string {
 // Repo is an open repository. Safe for concurrent use: readers never wait, writers take turns.
 type Repo struct {
 	store  store.Store
+	path   string // of its directory, "" in memory
 	trees  *prolly.Cache
 	parts  *index.Cache
 	writer writers // held by the one writer of this process
@@ -135,6 +136,7 @@ func Init(ctx context.Context, dir string, by Stamp, opt Options) (*Repo, error)
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
+	r.path = path
 	return r, nil
 }
 
@@ -152,6 +154,7 @@ func Open(dir string, opt Options) (*Repo, error) {
 		return nil, fmt.Errorf("open repository %s: %w", path, err)
 	}
 	r := over(st, opt)
+	r.path = path
 	if err := r.resume(context.Background()); err != nil {
 		return nil, errors.Join(fmt.Errorf("open repository %s: %w", path, err), st.Close())
 	}

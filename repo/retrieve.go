@@ -306,6 +306,10 @@ func (v indexView) Times(
 	return times, ok, err
 }
 
+func (v indexView) Types(ctx context.Context, ids []graph.ID) ([]string, error) {
+	return v.x.Types(ctx, ids)
+}
+
 func hits(in []index.Hit) []retrieve.Hit {
 	out := make([]retrieve.Hit, len(in))
 	for i, h := range in {

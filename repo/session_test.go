@@ -36,7 +36,7 @@ func startSession(
 
 func retrieveIn(t testing.TB, r *repo.Repo, name, text string) (*retrieve.Answer, ipld.CID) {
 	t.Helper()
-	a, c, err := r.RetrieveIn(t.Context(), name, retrieve.Request{Text: text}, by)
+	a, c, err := r.RetrieveIn(t.Context(), name, retrieve.Request{Text: text, Floor: retrieve.FloorRest}, by)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func TestUnseenCut(t *testing.T) {
 	r := openMem(t)
 	lines(t, r, boats(1100))
 	startSession(t, r, "work", repo.SessionOptions{})
-	whole := retrieve.Request{Limit: new(600), Budget: new(0), Expand: new(0)}
+	whole := retrieve.Request{Limit: new(600), Budget: new(0), Expand: new(0), Floor: retrieve.FloorRest}
 	first := unseenIn(t, r, "work", whole)  // record 1
 	second := unseenIn(t, r, "work", whole) // record 2
 	if len(first.Items) != 600 || len(second.Items) != 500 || len(second.Warnings) != 0 {

@@ -124,7 +124,7 @@ func compareDense(t *testing.T, rng *rand.Rand, s *repo.Snapshot, m denseModel) 
 		Values: []int8{int8(rng.IntN(255) - 127), int8(rng.IntN(255) - 127), 1}}
 	typ := []string{"", "A"}[rng.IntN(2)]
 	req := retrieve.Request{Vectors: []retrieve.QueryVector{q}, Limit: new(0), Budget: new(0),
-		Expand: new(0)}
+		Expand: new(0), Floor: retrieve.FloorRest}
 	if typ != "" {
 		req.Types = []string{typ}
 	}
@@ -165,7 +165,7 @@ func TestDenseFilterKeepsOne(t *testing.T) {
 			map[bool]int{true: 9, false: 0}[i == 700])
 	}
 	lines(t, r, b.String())
-	req := retrieve.Request{Types: []string{"One"},
+	req := retrieve.Request{Types: []string{"One"}, Floor: retrieve.FloorRest,
 		Vectors: []retrieve.QueryVector{{Model: "m", Values: []int8{127, 0}}}}
 	a, err := head(t, r).Retrieve(t.Context(), req)
 	if err != nil || len(a.Items) != 1 || a.Items[0].Key != "n700" || a.Candidates != 1 {
@@ -255,7 +255,7 @@ func TestDenseConcurrent(t *testing.T) {
 			q := retrieve.QueryVector{Model: []string{"m", "m2", "x"}[i%3], Values: []int8{9, 5, 1}}
 			want, _ := m.rank(q, "")
 			a, err := s.Retrieve(context.Background(), retrieve.Request{Expand: new(0),
-				Limit: new(0), Budget: new(0), Vectors: []retrieve.QueryVector{q}})
+				Limit: new(0), Budget: new(0), Floor: retrieve.FloorRest, Vectors: []retrieve.QueryVector{q}})
 			if err == nil && len(a.Items) != len(want) {
 				err = fmt.Errorf("%s: %d items, want %d", q.Model, len(a.Items), len(want))
 			}

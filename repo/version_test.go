@@ -73,7 +73,7 @@ func freeze(t *testing.T, dir string) {
 		CommitOptions: repo.CommitOptions{Stamp: stampAt(12)}}))
 	check(r.StartSession(ctx, "talk", repo.SessionOptions{Stamp: stampAt(13)}))
 	for _, text := range frozenQueries[:2] {
-		_, _, err := r.RetrieveIn(ctx, "talk", retrieve.Request{Text: text}, stampAt(14))
+		_, _, err := r.RetrieveIn(ctx, "talk", retrieve.Request{Text: text, Ranking: 1}, stampAt(14))
 		check(nil, err)
 	}
 	check(r.StageChanges(ctx, repo.ReadChanges(strings.NewReader(
@@ -126,7 +126,7 @@ func thaw(t *testing.T, r *repo.Repo) string {
 	s := head(t, r)
 	for _, text := range frozenQueries {
 		budget := 120
-		a, err := s.Retrieve(ctx, retrieve.Request{Text: text, Budget: &budget})
+		a, err := s.Retrieve(ctx, retrieve.Request{Text: text, Budget: &budget, Ranking: 1})
 		fatal(err)
 		fmt.Fprintf(&b, "retrieve %q: %d tokens, %d candidates\n", text, a.TokensUsed, a.Candidates)
 		for _, item := range a.Items {
@@ -242,6 +242,14 @@ func openFrozen(t *testing.T, dir string) {
 		checkClean(t, r)
 		if res, err := r.Replay(t.Context(), "talk"); err != nil || !res.Identical || res.Receipts != 2 {
 			t.Errorf("replay: %+v, %v", res, err)
+		}
+		for _, rec := range chain(t, r, "talk") {
+			if rec.Receipt.Defined() {
+				receipt, _, err := r.Receipt(t.Context(), rec.Receipt)
+				if err != nil || receipt.Engine.Ranking != 1 {
+					t.Errorf("receipt %s: %+v, %v", rec.Receipt, receipt, err)
+				}
+			}
 		}
 		if _, err := r.Status(t.Context(), ""); err != nil {
 			t.Errorf("status: %v", err)

@@ -50,7 +50,9 @@ func TestWorkOfReads(t *testing.T) {
 			most int64
 		}{
 			{"opening", func(t *testing.T, r *repo.Repo) { head(t, r) }, 12},
-			{"retrieval", ask(retrieve.Request{Text: "w77", Expand: new(0)}), 80},
+			// 92 of 8,000 nodes, 50 by ranking 1: the other 42 are of the 20 candidates that are compared
+			// and the 50 that get bands.
+			{"retrieval", ask(retrieve.Request{Text: "w77", Expand: new(0)}), 110},
 			{"retrieval with expansion", ask(retrieve.Request{Text: "w77"}), 400},
 			{"blame", func(t *testing.T, r *repo.Repo) {
 				list, err := head(t, r).Blame(ctx, id)
@@ -69,7 +71,7 @@ func TestWorkOfReads(t *testing.T) {
 			reads := w.facts.BlocksRead + w.derived.BlocksRead
 			t.Logf("%d nodes, %s: %v", n, c.name, w)
 			before, ok := last[c.name]
-			if c.most > 300 {
+			if c.most > 100 {
 				ok = false // it goes to as many nodes as its parameters say, where there are
 			}
 			if reads > c.most || ok && reads > 2*before+10 {

@@ -99,22 +99,41 @@ func (r *run) judge(ctx context.Context) error {
 	return nil
 }
 
-// banded returns the candidates whose bands are worked out, and makes all others the rest.
+// banded returns the candidates whose bands are worked out, and makes all others the rest. It reads nodes
+// whose types names have, and no others: an answer may end long before the last of the candidates.
 func (r *run) banded(ctx context.Context) (list []*candidate, err error) {
 	for _, c := range r.found {
 		c.band = BandRest
-		if len(list) == maxBanded {
-			continue
-		}
-		n, _, err := r.g.Node(ctx, c.id)
+	}
+	for rest := r.found; len(rest) > 0 && len(list) < maxBanded; {
+		some := rest[:min(maxBanded-len(list), len(rest))]
+		rest = rest[len(some):]
+		types, err := r.x.Types(ctx, idsOf(some))
 		if err != nil {
-			return nil, fmt.Errorf("read node %s: %w", c.id, err)
+			return nil, fmt.Errorf("read types of candidates: %w", err)
 		}
-		if !r.onlyName(c, n) {
+		for i, c := range some {
+			if _, ok := nameTypes[types[i]]; ok {
+				n, _, err := r.g.Node(ctx, c.id)
+				if err != nil {
+					return nil, fmt.Errorf("read node %s: %w", c.id, err)
+				}
+				if r.onlyName(c, n) {
+					continue
+				}
+			}
 			list = append(list, c)
 		}
 	}
 	return list, nil
+}
+
+func idsOf(list []*candidate) []graph.ID {
+	ids := make([]graph.ID, len(list))
+	for i, c := range list {
+		ids[i] = c.id
+	}
+	return ids
 }
 
 // ahead returns how much the best of some candidates is ahead of the next one, as a share of its score.
@@ -135,10 +154,7 @@ func ahead(list []*candidate) int64 {
 // text, its rewrites and its vectors, of which it has the most. It returns nil
 // where neither can tell.
 func (r *run) known(ctx context.Context, list []*candidate) ([]int64, error) {
-	ids := make([]graph.ID, len(list))
-	for i, c := range list {
-		ids[i] = c.id
-	}
+	ids := idsOf(list)
 	best, next := make([]int64, len(list)), make([]int64, len(list))
 	signs := 0
 	sign := func(at int, share int64) {

@@ -138,11 +138,19 @@ func (r *run) nodeName(ctx context.Context, id graph.ID) (string, error) {
 	}
 	switch {
 	case n.Summary != "":
-		return text.EscapeLine(text.CapScalars(n.Summary, neighbourCap)), nil
+		return neighbourName(n.Summary), nil
 	case n.Key != "":
-		return text.EscapeLine(text.CapScalars(n.Key, neighbourCap)), nil
+		return neighbourName(n.Key), nil
 	}
 	return r.shortID(ctx, id)
+}
+
+func neighbourName(s string) string {
+	name := text.FirstScalars(s, neighbourCap)
+	if len(name) < len(s) {
+		name += "…"
+	}
+	return text.EscapeLine(name)
 }
 
 // shortID returns as many digits of an id as it takes to tell it from all others of the commit, and no fewer

@@ -402,6 +402,16 @@ func (m *memory) Times(_ context.Context, ids []graph.ID) ([]Times, []bool, erro
 	return times, ok, m.fail("Times")
 }
 
+func (m *memory) Types(_ context.Context, ids []graph.ID) ([]string, error) {
+	types := make([]string, len(ids))
+	for i, id := range ids {
+		if n := m.nodes[id]; n != nil {
+			types[i] = n.Type
+		}
+	}
+	return types, m.fail("Types")
+}
+
 // cut keeps the best k hits, in a disturbed order if the memory is to disturb.
 func (m *memory) cut(hits []Hit, k int) []Hit {
 	slices.SortFunc(hits, func(a, b Hit) int {

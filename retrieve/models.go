@@ -18,8 +18,8 @@ const (
 type Embedder interface {
 	// Model names it: 1 to graph.MaxModel bytes.
 	Model() string
-	// Embed returns the vectors of a query and of texts that may answer it, in any order. A text in
-	// which the model finds nothing has none.
+	// Embed returns the vectors of a query, unless that is empty, and of texts that may answer it, in their
+	// order: nil for one that the model finds nothing in.
 	Embed(ctx context.Context, query string, answers []string) ([][]int8, error)
 }
 
@@ -82,6 +82,7 @@ func (m *Models) embed(ctx context.Context, r *Request) (v QueryVector, err erro
 	}
 	model := m.Embedder.Model()
 	vectors, err := m.Embedder.Embed(ctx, r.Text, answers)
+	vectors = slices.DeleteFunc(vectors, func(v []int8) bool { return v == nil })
 	if err == nil && len(vectors) == 0 {
 		return v, fmt.Errorf("the model %s finds nothing to embed in the query", model)
 	}

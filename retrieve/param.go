@@ -143,6 +143,12 @@ func (p param) varies() param {
 	return p
 }
 
+// shown is the default that surfaces have for it where that is another one.
+func (p param) shown(usual string) param {
+	p.Usual = usual
+	return p
+}
+
 // own says why no profile may set it.
 func (p param) own(why string) param {
 	p.Own = why

@@ -199,7 +199,7 @@ func paramsOfForm() []param {
 		names("show", ParamWords, func(r *Request) *[]string { return &r.Show }, Request.checkShow,
 			ShowTimes, ShowKey, ShowContent).
 			remote().flag("print these `LINES` too: times, key, content"),
-		word("format", func(r *Request) *Format { return &r.Format }, FormatYAML, FormatYAML, Formats()...).
+		word("format", func(r *Request) *Format { return &r.Format }, FormatYAML, FormatYAML, Formats()...).own(ownAsked).shown(string(FormatBrief)).
 			remote().flag("print items in this `FORM`: brief or yaml, which has full ids"),
 		option("summaryCap", func(r *Request) **int { return &r.SummaryCap },
 			DefaultSummaryCap, always, 0, MaxSummaryCap).

@@ -149,7 +149,7 @@ func TestProfileParams(t *testing.T) {
 	full.Expansion, full.Decay, full.Damping = Decay, new(3), new(4)
 	full.Pack, full.PassageTokens, full.Oversample = PackPassages, new(5), new(7)
 	full.Feedback = 5
-	full.Floor, full.Format = FloorAnswer, FormatBrief
+	full.Floor = FloorAnswer
 	all := encodeParams(full.Resolve(), ipld.Sum(ipld.Raw, nil))
 	for _, name := range ProfileParams() {
 		v, ok := all.Get(name)

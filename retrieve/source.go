@@ -68,6 +68,8 @@ type Index interface {
 	// Times returns the times of nodes in the order of ids; ok is false for one that is no
 	// document.
 	Times(ctx context.Context, ids []graph.ID) (times []Times, ok []bool, err error)
+	// Types returns the types of nodes in the order of ids, "" for one that is no document.
+	Types(ctx context.Context, ids []graph.ID) ([]string, error)
 	// TermScores splits the scores of nodes in the text lane: a row for each node, nil for one that
 	// is no document, with a column for each distinct term in the order of their first place; only
 	// picks some of these columns, nil for all.

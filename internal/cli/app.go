@@ -16,6 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/owner"
+	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -84,7 +86,9 @@ func (a *App) run(ctx context.Context, args []string, rootOf func(*cli) *cobra.C
 	stdin := newReplayed(a.Stdin)
 	app.Stdin = stdin.again()
 	a = &app
-	c := &cli{app: a, args: args, stdin: stdin, out: bufio.NewWriterSize(a.Stdout, outBuffer)}
+	c := &cli{
+		app: a, args: args, stdin: stdin, out: bufio.NewWriterSize(a.Stdout, outBuffer), by: a.caller(ctx),
+	}
 	defer func() { *c = cli{} }() // what completed flags is kept for ever, and leads here
 	root := rootOf(c)
 	root.SetArgs(args)
@@ -143,11 +147,18 @@ type cli struct {
 	args      []string
 	stdin     *replayed
 	out       *bufio.Writer
+	by        operation.Caller // who asks; flags go before
+	asked     *running         // the verb that runs, nil for none
+	quietly   bool             // whether answers of verbs are for this process, and not printed
+	inputs    []string         // the files that it reads, of change lines
+	ahead     *owner.Client    // the process that it goes to, found before it asks models; nil for none
 	global    globalFlags
 	signing   signFlags
 	profiling profilingFlags
 	keysDir   string
 	doing     doing
+	passOn    bool     // whether a watch is for a process that prints it itself
+	long      bool     // whether the verb under way takes so long that others work meanwhile
 	answers   int      // that the verb under way has given
 	working   []func() // end what shows that it takes its time
 	started   bool     // whether a command ran: errors before that are about usage
@@ -173,12 +184,25 @@ type globalFlags struct {
 	agent      string
 	task       string
 	time       string
-	branch     string
 	at         string
 	expect     string // of commands with headFlag
 	// allowSecret and strict are of commands with secretFlag and strictFlag.
 	allowSecret []string
 	strict      bool
+}
+
+// caller returns who asks: as the context says, and where it does not, the environment.
+func (a *App) caller(ctx context.Context) operation.Caller {
+	by, said := operation.CallerOf(ctx)
+	by.Author = firstOf(by.Author, a.Getenv("MNEM_AUTHOR"))
+	by.Agent = firstOf(by.Agent, a.Getenv("MNEM_AGENT"))
+	by.Task = firstOf(by.Task, a.Getenv("MNEM_TASK"))
+	by.Branch = firstOf(by.Branch, a.Getenv("MNEM_BRANCH"))
+	by.Stage = firstOf(by.Stage, a.Getenv("MNEM_STAGE"))
+	if !said {
+		by.Session = a.Getenv("MNEM_SESSION") // else answers are recorded where the caller says
+	}
+	return by
 }
 
 // env returns the first set variable's value.

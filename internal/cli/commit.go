@@ -10,12 +10,6 @@ import (
 	"github.com/mnem-project/mnem/repo"
 )
 
-// commitFlags are the flags of commands that make one commit.
-type commitFlags struct {
-	message, expect string
-	dryRun          bool
-}
-
 // commitStamp says who commits, and signs what will be kept.
 func (c *cli) commitStamp(cmd *cobra.Command, dryRun bool) (repo.Stamp, error) {
 	if _, err := c.dir(); err != nil { // who writes where there is no repository has no other worry
@@ -62,7 +56,7 @@ func (c *cli) printCommit(a *ops.Committed) error {
 	case a.NoChange:
 		return c.printf("nothing to commit%s\n", more)
 	case a.DryRun:
-		if err := c.printShort(c.doing.ctx, *a.Diff, a.Nodes, a.Edges, a.Before); err != nil {
+		if err := c.printShort(a.Short, a.Nodes, a.Edges); err != nil {
 			return err
 		}
 		return c.printf("would commit %s, %s%s\n", c.countsLine(a.Nodes, "nodes"),

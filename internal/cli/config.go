@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
@@ -52,10 +53,10 @@ func configKeys() []configKey {
 			"true or false", checkBool},
 		{"gc.keepOps", "MNEM_GC_KEEP_OPS", strconv.Itoa(repo.DefaultKeepOps),
 			"how many operations a collection keeps",
-			func(v string) error { _, err := parseKeepOps(v); return err }},
-		{"gc.grace", "MNEM_GC_GRACE", defaultGrace.String(),
+			func(v string) error { _, err := ops.ParseKeepOps(v); return err }},
+		{"gc.grace", "MNEM_GC_GRACE", ops.DefaultGrace.String(),
 			"how long a collection keeps operations: a duration like 336h",
-			func(v string) error { _, err := parseGrace(v); return err }},
+			func(v string) error { _, err := ops.ParseGrace(v); return err }},
 	}, slices.Concat(cacheKeys(), accessKeys(), embedKeys(), profileKeys(), rerankKeys(), rewriteKeys())...)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
@@ -21,9 +22,9 @@ const (
 
 // settingJSON is one value that applies; from says which source gave it.
 type settingJSON struct {
-	Key   string  `json:"key"`
-	Value *string `json:"value"`
-	From  *string `json:"from"`
+	Key   string   `json:"key"`
+	Value *string  `json:"value"`
+	From  ops.Text `json:"from" shape:"environment|repository|user|default|null"`
 }
 
 func (c *cli) configCommand() *cobra.Command {
@@ -148,7 +149,7 @@ func (c *cli) configList() *cobra.Command {
 			}
 			value, from := "", ""
 			if got.Value != nil {
-				value, from = line(*got.Value), *got.From
+				value, from = line(*got.Value), string(got.From)
 			}
 			rows = append(rows, []cell{{key.Name, styleBold}, {value, ""}, {from, styleDim}})
 		}
@@ -160,7 +161,7 @@ func (c *cli) configList() *cobra.Command {
 func (c *cli) lookUp(key configKey, userOnly bool) (settingJSON, error) {
 	got := settingJSON{Key: key.Name}
 	set := func(value, from string) (settingJSON, error) {
-		got.Value, got.From = &value, &from
+		got.Value, got.From = &value, ops.Text(from)
 		return got, nil
 	}
 	if v := c.env(key.Env); v != "" && !userOnly {

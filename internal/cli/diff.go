@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"encoding/json"
 	"slices"
 
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
@@ -19,7 +17,7 @@ func (c *cli) printDiff(answer any) error {
 		return err
 	}
 	n, e := d.Counts.Nodes, d.Counts.Edges
-	if n.Zero() && e.Zero() && d.ProfileDiff.Zero() {
+	if n.Zero() && e.Zero() && d.Profiles == nil {
 		c.remark("no differences")
 		return nil
 	}
@@ -47,7 +45,7 @@ func (c *cli) printDiffered(d *ops.Differed) error {
 	if err != nil {
 		return err
 	}
-	return c.printProfilesDiff(d.ProfileDiff)
+	return c.printProfilesDiff(d.Profiles)
 }
 
 func (c *cli) printDiffStat(d *ops.DifferedStat) error {
@@ -66,15 +64,6 @@ func (c *cli) printDiffStat(d *ops.DifferedStat) error {
 		}
 	}
 	return nil
-}
-
-// edgeText is what people read of an edge; src and dst are the labels of its ends.
-func edgeText(e *graph.Edge, src, dst string) string {
-	text := line(e.Type) + " " + src + " -> " + dst
-	if e.Key != "" {
-		text += " (" + line(e.Key) + ")"
-	}
-	return text
 }
 
 // headFields are in the line of an item already.
@@ -117,7 +106,7 @@ func (c *cli) printItemDiff(k repo.ChangeKind, title string, fields []ops.FieldD
 }
 
 // diffValue is a value in one safe line, nil for none.
-func diffValue(v json.RawMessage) string {
+func diffValue(v ops.Raw) string {
 	if v == nil {
 		return "(none)"
 	}

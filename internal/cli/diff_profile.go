@@ -7,22 +7,23 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// printProfilesDiff prints what differs between retrieval profiles.
-func (c *cli) printProfilesDiff(d repo.ProfilesDiff) error {
+// printProfilesDiff prints what differs between retrieval profiles, nil for nothing.
+func (c *cli) printProfilesDiff(d *ops.ProfilesDiff) error {
+	if d == nil {
+		return nil
+	}
 	if d.Default != nil {
-		fields := ops.FieldDiffs([]repo.FieldDiff{*d.Default})
-		if err := c.printItemDiff(repo.Changed, "profiles", fields); err != nil {
+		if err := c.printItemDiff(repo.Changed, "profiles", []ops.FieldDiff{*d.Default}); err != nil {
 			return err
 		}
 	}
 	if len(d.Fields) > 0 {
-		if err := c.printItemDiff(repo.Changed, "profiles", ops.FieldDiffs(d.Fields)); err != nil {
+		if err := c.printItemDiff(repo.Changed, "profiles", d.Fields); err != nil {
 			return err
 		}
 	}
-	for _, p := range d.Profiles {
-		if err := c.printItemDiff(p.Kind, "profile "+line(p.Name),
-			ops.FieldDiffs(shareFields(p.Fields))); err != nil {
+	for _, p := range d.Changed {
+		if err := c.printItemDiff(p.Kind, "profile "+line(p.Name), shareFields(p.Fields)); err != nil {
 			return err
 		}
 	}
@@ -30,17 +31,18 @@ func (c *cli) printProfilesDiff(d repo.ProfilesDiff) error {
 }
 
 // shareFields turns units of 2^-16 into the numbers that flags have.
-func shareFields(fields []repo.FieldDiff) []repo.FieldDiff {
-	show := func(name string, v *ipld.Value) *ipld.Value {
-		if v == nil {
-			return nil
+func shareFields(fields []ops.FieldDiff) []ops.FieldDiff {
+	show := func(name string, v ops.Raw) ops.Raw {
+		units, err := ipld.ParseJSON(v)
+		if v == nil || err != nil {
+			return v
 		}
-		shown, _ := retrieve.Share(name, *v)
-		return &shown
+		shown, _ := retrieve.Share(name, units)
+		return ops.Value(&shown)
 	}
-	out := make([]repo.FieldDiff, len(fields))
+	out := make([]ops.FieldDiff, len(fields))
 	for i, f := range fields {
-		out[i] = repo.FieldDiff{Field: f.Field, Old: show(f.Field, f.Old), New: show(f.Field, f.New)}
+		out[i] = ops.FieldDiff{Field: f.Field, Old: show(f.Field, f.Old), New: show(f.Field, f.New)}
 	}
 	return out
 }

@@ -12,22 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
-
-// TestOwnFlags sees to it that each flag of a request is one that a profile can hold, or that there
-// is a reason why not.
-func TestOwnFlags(t *testing.T) {
-	c := &cli{}
-	cmd := &cobra.Command{}
-	c.questionFlags(cmd, "include", "rerank", "rerank-top")
-	hideOwn(cmd.Flags())
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if f.Hidden == (whyOwn(f.Name) == "") {
-			t.Errorf("--%s: hidden %t, because %q", f.Name, f.Hidden, whyOwn(f.Name))
-		}
-	})
-}
 
 // reference is the page that TestReference keeps: go test ./internal/cli -run Reference -rewrite
 // writes it.

@@ -30,10 +30,10 @@ const (
 
 // findingJSON is one thing that was looked at.
 type findingJSON struct {
-	Level   string  `json:"level"`
-	Check   string  `json:"check"`
-	Message string  `json:"message"`
-	Fix     *string `json:"fix"` // null where nothing is to be done
+	Level   string   `json:"level" shape:"ok|note|warning|error"`
+	Check   string   `json:"check"`
+	Message string   `json:"message"`
+	Fix     ops.Text `json:"fix"` // null where nothing is to be done
 }
 
 type doctorJSON struct {
@@ -85,7 +85,7 @@ func (d *doctor) find(level, check, fix, format string, args ...any) {
 		d.out.Warnings++
 	}
 	d.out.Findings = append(d.out.Findings, findingJSON{
-		level, check, fmt.Sprintf(format, args...), orNull(fix),
+		level, check, fmt.Sprintf(format, args...), ops.Text(fix),
 	})
 }
 

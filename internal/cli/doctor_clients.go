@@ -103,8 +103,8 @@ func (d *doctor) print() error {
 	var rows [][]cell
 	for _, f := range d.out.Findings {
 		rows = append(rows, []cell{{f.Level, styles[f.Level]}, {f.Check, styleBold}, {line(f.Message), ""}})
-		if f.Fix != nil {
-			rows = append(rows, []cell{{"", ""}, {"", ""}, {"→ " + line(*f.Fix), ""}})
+		if f.Fix != "" {
+			rows = append(rows, []cell{{"", ""}, {"", ""}, {"→ " + line(string(f.Fix)), ""}})
 		}
 	}
 	if err := c.table(rows); err != nil {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/ops"
 )
 
 // fakeModels answers as Ollama and as an OpenAI-compatible server: vectors of dims numbers made of
@@ -105,10 +106,10 @@ func (w *world) head() string {
 	return s.Head
 }
 
-func (w *world) embedded(args ...string) embedJSON {
+func (w *world) embedded(args ...string) ops.Embedded {
 	w.t.Helper()
 	out, _ := w.run(0, append([]string{"embed", "--json"}, args...)...)
-	var got embedJSON
+	var got ops.Embedded
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		w.t.Fatal(err)
 	}
@@ -234,8 +235,8 @@ func TestEmbedRefusesOtherDimensions(t *testing.T) {
 // TestEmbedGoesOn lets a server fail, and somebody interrupt, after the first nodes: what is done is
 // kept, without a commit, and one commit has it all in the end.
 func TestEmbedGoesOn(t *testing.T) {
-	w, f := embedWorld(t, embedChunk+5)
-	first := (embedChunk + 63) / 64 // requests
+	w, f := embedWorld(t, ops.EmbedChunk+5)
+	first := (ops.EmbedChunk + 63) / 64 // requests
 	f.intercept = fail(http.StatusServiceUnavailable, first+1)
 	before := w.head()
 	_, stderr := w.run(1, "embed", "--model", "ollama:m")
@@ -260,13 +261,13 @@ func TestEmbedGoesOn(t *testing.T) {
 	}
 	f.intercept, f.texts = nil, nil
 	got := w.embedded("--model", "ollama:m")
-	if got.Embedded != 5 || got.Unchanged != embedChunk || len(f.texts) != 5 || got.Commits != 1 {
+	if got.Embedded != 5 || got.Unchanged != ops.EmbedChunk || len(f.texts) != 5 || got.Commits != 1 {
 		t.Errorf("%+v, %d texts", got, len(f.texts))
 	}
 	if parents := w.embedLog(); len(parents) != 2 {
 		t.Errorf("the log is %q", parents)
 	}
-	if got := w.embedded("--model", "ollama:m"); got.Unchanged != embedChunk+5 || got.Commits != 0 {
+	if got := w.embedded("--model", "ollama:m"); got.Unchanged != ops.EmbedChunk+5 || got.Commits != 0 {
 		t.Errorf("when all is done: %+v", got)
 	}
 	if out, _ := w.run(0, "status", "--json"); strings.Contains(out, `"staged":true`) {
@@ -283,10 +284,10 @@ func (w *world) embedLog() []string {
 
 // TestEmbedAllGoesOn interrupts a run that makes all embeddings anew: the next one makes the others.
 func TestEmbedAllGoesOn(t *testing.T) {
-	w, f := embedWorld(t, embedChunk+5)
+	w, f := embedWorld(t, ops.EmbedChunk+5)
 	w.embedded("--model", "ollama:m")
 	f.dims = 5 // the model is another now
-	f.intercept = fail(http.StatusServiceUnavailable, f.requests+(embedChunk+63)/64+1)
+	f.intercept = fail(http.StatusServiceUnavailable, f.requests+(ops.EmbedChunk+63)/64+1)
 	w.run(1, "embed", "--model", "ollama:m", "--all")
 	f.intercept, f.texts = nil, nil
 	got := w.embedded("--model", "ollama:m", "--all")
@@ -298,8 +299,8 @@ func TestEmbedAllGoesOn(t *testing.T) {
 // TestEmbedGoesOnElsewhere has the branch move between an interrupted run and the next one: what was
 // kept is committed, but for what is no longer said, and the rest after it.
 func TestEmbedGoesOnElsewhere(t *testing.T) {
-	w, f := embedWorld(t, embedChunk+5)
-	f.intercept = fail(http.StatusServiceUnavailable, (embedChunk+63)/64+1)
+	w, f := embedWorld(t, ops.EmbedChunk+5)
+	f.intercept = fail(http.StatusServiceUnavailable, (ops.EmbedChunk+63)/64+1)
 	w.run(1, "embed", "--model", "ollama:m")
 	f.intercept, f.texts = nil, nil
 	w.write("more.jsonl", `{"node":{"key":"n1","summary":"something else"}}`+"\n"+
@@ -309,7 +310,7 @@ func TestEmbedGoesOnElsewhere(t *testing.T) {
 	if got.Commits != 2 || got.Embedded < 6 || got.Embedded > 7 || len(f.texts) != got.Embedded {
 		t.Errorf("%+v, %d texts", got, len(f.texts))
 	}
-	if got := w.embedded("--model", "ollama:m"); got.Unchanged != embedChunk+6 || got.Commits != 0 {
+	if got := w.embedded("--model", "ollama:m"); got.Unchanged != ops.EmbedChunk+6 || got.Commits != 0 {
 		t.Errorf("when all is done: %+v", got)
 	}
 }

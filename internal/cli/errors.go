@@ -64,7 +64,7 @@ func outcomeOf(ctx context.Context, err error) operation.Outcome {
 		return row
 	case is(filestate.ErrLocked):
 		return operation.Busy
-	case is(errForeign, keyring.ErrExposed, errRevoked, errUnconfirmed, errRemote, errOpenToAll):
+	case is(errForeign, keyring.ErrExposed, errRevoked, errRemote, errOpenToAll):
 		return operation.Refused
 	case is(filestate.ErrMoved):
 		return operation.Conflict

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/internal/owner"
+	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
@@ -26,6 +27,11 @@ var errOwnersEnd = fmt.Errorf("%w: each process that had it open ended", store.E
 type forwardedError struct{ code int }
 
 func (e *forwardedError) Error() string { return fmt.Sprintf("ended with exit code %d", e.code) }
+
+// answeredError ends a verb that an owner ran, with what came of it.
+type answeredError struct{ err error }
+
+func (e *answeredError) Error() string { return "another process ran it" }
 
 // errElsewhere ends a command line of another process that this one is not the owner for.
 var errElsewhere = &forwardedError{owner.Elsewhere}
@@ -42,6 +48,9 @@ var runHere = []string{
 // that is to run here goes on.
 func (c *cli) place(cmd *cobra.Command) error {
 	words := strings.Fields(cmd.CommandPath())
+	if v := verbOf(strings.Join(words[1:], " ")); v != nil {
+		return nil // it does when it has its request, which says more than a command line
+	}
 	if c.program != "" || len(words) < 2 || cmd.HasSubCommands() || slices.Contains(runHere, words[1]) {
 		return nil
 	}
@@ -62,6 +71,26 @@ func (c *cli) place(cmd *cobra.Command) error {
 		}
 	}
 	return errOwnersEnd
+}
+
+// lookAhead finds the process that has the repository open, for a verb that asks models before it opens
+// it. Where another one has it and answers, opening hands the verb to that.
+func (c *cli) lookAhead(ctx context.Context) (elsewhere bool, err error) {
+	if c.program != "" || c.opened != nil || c.app.forwarded {
+		return false, nil
+	}
+	dir, err := c.dir()
+	if err != nil {
+		return false, nil // opening says so in its own way
+	}
+	if h := c.app.Holder; h != nil && h.covers(dir) {
+		if c.inUse == nil {
+			c.inUse, c.ahead, err = h.reach(ctx, false)
+		}
+	} else {
+		c.ahead, err = dial(dir, c.global.wait)
+	}
+	return c.ahead != nil, c.openHint(err)
 }
 
 // shared returns the repository in dir where this process shares that one and has it open, which
@@ -104,13 +133,17 @@ func (c *cli) release(err error) {
 	c.inUse = nil
 }
 
+// errOpen is returned where --accept-head is given and a process has the repository open.
+func errOpen(pid int) error {
+	return hint(fmt.Errorf("%w: --accept-head needs it closed, and process %d has it open", store.ErrBusy, pid),
+		"a repository that opens has lost nothing: leave the flag out, or stop that process first")
+}
+
 // useShared begins the use of a shared repository.
 func (c *cli) useShared(own *held, write bool) (*repo.Repo, func() error, error) {
 	c.stdin.forget()
 	if c.acceptHead {
-		return nil, nil, hint(fmt.Errorf("%w: --accept-head needs it closed, and process %d has it open",
-			store.ErrBusy, c.app.Holder.app.PID), "a repository that opens has lost nothing: leave the "+
-			"flag out, or stop that process first")
+		return nil, nil, errOpen(c.app.Holder.app.PID)
 	}
 	if write && c.app.writes != nil {
 		if err := c.app.writes(); err != nil {
@@ -128,34 +161,55 @@ func (c *cli) forward(ctx context.Context, client *owner.Client) error {
 	if c.app.forwarded {
 		return errElsewhere // it could go round in circles
 	}
+	if _, pid := client.Owner(); c.acceptHead {
+		return errOpen(pid)
+	}
+	if c.asked != nil {
+		err := c.forwardVerb(ctx, client)
+		if again, err := c.lost(ctx, err); again || err != nil {
+			return err
+		}
+		return &answeredError{err}
+	}
 	stdin := c.stdin.again()
 	if stdin == nil {
-		return hint(fmt.Errorf("%w: another process took it while standard input was read",
-			store.ErrBusy), "give the command again")
+		return errTaken()
 	}
 	c.out.Reset(c.app.Stdout)
 	code, err := client.Run(ctx, c.commandLine(), owner.IO{
 		Stdin: stdin, Stdout: c.app.Stdout, Stderr: c.app.Stderr,
 	})
-	var lost *owner.LostError
-	if errors.As(err, &lost) && lost.Writes && c.app.unknown != nil {
-		c.app.unknown()
-	}
-	switch {
-	case lost != nil && ctx.Err() != nil:
-		return ctx.Err()
-	case lost != nil && lost.Clean:
-		return nil
-	case lost != nil && lost.Writes:
-		return hint(fmt.Errorf("%w: the process that had it open ended before it said what came of "+
-			"this command", store.ErrBusy), "'mnem op log' tells whether the change was made")
-	case lost != nil:
-		return hint(fmt.Errorf("%w: the process that had it open ended in the middle of the answer",
-			store.ErrBusy), "give the command again: it changed nothing")
-	case err != nil && code == 0 && !isClosedPipe(err):
+	if again, err := c.lost(ctx, err); again || err != nil {
 		return err
 	}
+	if err != nil && code == 0 && !isClosedPipe(err) {
+		return skewHint(err)
+	}
 	return &forwardedError{code}
+}
+
+// lost says what to do where an owner ended first: to try again, or what is to be said of it. Where it did
+// not there is no error.
+func (c *cli) lost(ctx context.Context, err error) (again bool, _ error) {
+	var lost *owner.LostError
+	switch {
+	case !errors.As(err, &lost):
+		return false, nil
+	case ctx.Err() != nil:
+		return false, ctx.Err()
+	case lost.Clean:
+		return true, nil
+	case lost.Writes:
+		if c.app.unknown != nil {
+			c.app.unknown()
+		}
+		const what = "the process that had it open ended before it said what came of this command"
+		return false, &operation.Error{Outcome: operation.Busy, Unknown: true,
+			Message: fmt.Sprintf("%v: %s", store.ErrBusy, what),
+			Hint:    "'mnem op log' tells whether the change was made"}
+	}
+	return false, hint(fmt.Errorf("%w: the process that had it open ended in the middle of the answer",
+		store.ErrBusy), "give the command again: it changed nothing")
 }
 
 // commandLine is the command line as another process can run it.
@@ -168,6 +222,14 @@ func (c *cli) commandLine() *owner.Request {
 	for _, v := range variables() {
 		if value := c.app.Getenv(v.Name); value != "" {
 			req.Env = append(req.Env, [2]string{v.Name, value})
+		}
+	}
+	for name, value := range map[string]string{
+		"MNEM_AUTHOR": c.by.Author, "MNEM_AGENT": c.by.Agent, "MNEM_TASK": c.by.Task, "MNEM_SIGN": c.by.Sign,
+		"MNEM_BRANCH": c.by.Branch, "MNEM_STAGE": c.by.Stage, "MNEM_SESSION": c.by.Session,
+	} {
+		if value != "" || name == "MNEM_SESSION" {
+			req.Env = append(req.Env, [2]string{name, value}) // the last counts
 		}
 	}
 	return req

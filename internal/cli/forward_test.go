@@ -78,8 +78,8 @@ func TestOtherVersion(t *testing.T) {
 		if err != nil {
 			return
 		}
-		hello := append([]byte("H"), binary.BigEndian.AppendUint32(nil, 6)...)
-		_, _ = conn.Write(append(hello, "\x00\x09v9.9"...)) // protocol 9
+		hello := append([]byte("H"), binary.BigEndian.AppendUint32(nil, 16)...)
+		_, _ = conn.Write(append(hello, "\x00\x09\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00v9.9"...)) // protocols 8 and 9
 		conn, err = l.Accept()
 		if err == nil {
 			defer func() { _ = conn.Close() }()

@@ -23,7 +23,7 @@ func (c *cli) printGet(answer any) error {
 		return c.printf("%s\n%s\n%s, %s, %d days old, half-life %d days\n", nodeText(&a.WholeNode),
 			importanceText(e), plural(int(e.Uses), "use"), plural(int(e.Linked), "link"),
 			max(e.Age, 0)/secondsPerDay, e.HalfLife)
-	case ops.FieldValue:
+	case *ops.FieldValue:
 		if s, isText := a.Value.(string); isText {
 			if c.app.OutTTY {
 				s = printable(s)

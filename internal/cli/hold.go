@@ -55,11 +55,11 @@ func (c *cli) printHold(h *Holder, socket string, own bool) error {
 
 // share keeps the repository open for a command that works long and needs it again and again, and
 // answers other processes meanwhile. done must be called.
-func (c *cli) share(cmd *cobra.Command) (done func() error, err error) {
+func (c *cli) share() (done func() error, err error) {
 	if c.app.Holder != nil {
 		return func() error { return nil }, nil
 	}
-	h, err := c.newHolder(cmd)
+	h, err := c.newHolder(nil) // a process that was asked by another has a holder
 	if err != nil {
 		return nil, err
 	}

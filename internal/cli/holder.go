@@ -15,6 +15,8 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/owner"
 	"github.com/mnem-project/mnem/internal/queue"
+	"github.com/mnem-project/mnem/ops"
+	"github.com/mnem-project/mnem/peers"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
@@ -54,8 +56,8 @@ type Holder struct {
 // held is a repository that is open for many commands.
 type held struct {
 	repo  *repo.Repo
-	at    os.FileInfo // of .mnem, whatever its path is by now
-	host  *owner.Host // nil where nobody can be answered
+	at    os.FileInfo  // of .mnem, whatever its path is by now
+	host  *peers.Owner // nil where nobody can be answered
 	users sync.WaitGroup
 }
 
@@ -148,18 +150,10 @@ func (h *Holder) own(r *repo.Repo) (*held, error) {
 	}
 	h.held = own
 	h.mu.Unlock()
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		real = path
-	}
-	temp := firstOf(h.app.Getenv("TMPDIR"), os.TempDir())
-	host, err := owner.NewHost(real, temp, build(), h.serve)
-	if err == nil {
-		err = r.SetOwner(repo.Owner{
-			PID: h.app.PID, Since: graph.From(h.app.Now()).String(), Protocol: owner.Protocol,
-			Socket: host.Socket(),
-		})
-	}
+	host, err := peers.Answer(h.dir, r, peers.Options{
+		Build: build(), PID: h.app.PID, Since: graph.From(h.app.Now()).String(),
+		Temp: firstOf(h.app.Getenv("TMPDIR"), os.TempDir()), Use: h.use, Run: h.serve, Now: h.app.Now,
+	})
 	if err != nil {
 		// Commands of this process work; others are told that it has the repository.
 		_, _ = fmt.Fprintf(h.app.Stderr, "mnem: no other process can share the repository: %s\n",
@@ -169,6 +163,20 @@ func (h *Holder) own(r *repo.Repo) (*held, error) {
 	own.host = host
 	h.mu.Unlock()
 	return own, nil
+}
+
+// use begins a use of the repository for another process, nil where it is not open here any more.
+func (h *Holder) use() (*repo.Repo, func(error)) {
+	own, err := h.enter(true)
+	if own == nil || err != nil {
+		return nil, nil
+	}
+	return own.repo, func(err error) {
+		if errors.Is(err, repo.ErrStopped) {
+			h.drop(own)
+		}
+		own.users.Done()
+	}
 }
 
 // serve runs the command line of another process.
@@ -356,16 +364,15 @@ func dial(dir string, wait time.Duration) (*owner.Client, error) {
 	}
 	greet := max(wait, minGreet)
 	path := filepath.Join(dir, repo.DirName)
-	client, err := owner.Dial(who.Socket, path, build(), who.PID, greet)
+	client, err := owner.Dial(who.Socket, path, owner.Build{Name: build()}, who.PID, greet)
 	here := filepath.Join(path, filepath.Base(who.Socket))
 	if errors.Is(err, fs.ErrNotExist) && here != who.Socket {
-		client, err = owner.Dial(here, path, build(), who.PID, greet) // the directory was moved since
+		client, err = owner.Dial(here, path, owner.Build{Name: build()}, who.PID, greet) // the directory was moved since
 	}
 	var skew *owner.SkewError
 	switch {
 	case errors.As(err, &skew):
-		return nil, hint(fmt.Errorf("%w: %w", store.ErrBusy, err), "stop process %d and start it "+
-			"anew, so that both are the same version", who.PID)
+		return nil, skewHint(err)
 	case errors.Is(err, owner.ErrSilent):
 		return nil, hint(fmt.Errorf("%w: %w", store.ErrBusy, err), "it is process %d: stop it if it "+
 			"hangs, or wait longer with --wait", who.PID)
@@ -378,9 +385,19 @@ func dial(dir string, wait time.Duration) (*owner.Client, error) {
 	return client, nil
 }
 
+// skewHint says what to do about an owner that is another version of the program.
+func skewHint(err error) error {
+	var skew *owner.SkewError
+	if !errors.As(err, &skew) {
+		return err
+	}
+	return hint(fmt.Errorf("%w: %w", store.ErrBusy, err), "stop process %d and start it "+
+		"anew, so that both are the same version", skew.PID)
+}
+
 // build names this program, so that two versions do not take each other's command lines.
 func build() string {
-	v := versions()
+	v := ops.VersionsHere()
 	if v.Revision != "" {
 		return v.Version + " (" + v.Revision + ")"
 	}

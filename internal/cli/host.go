@@ -40,7 +40,7 @@ func (c *cli) programRoot(p Program) *cobra.Command {
 	root := &cobra.Command{Use: p.Name, Short: p.Short, Long: p.Long, Example: p.Example}
 	c.parent(root, p.Commands(&Host{c})...)
 	c.rootFlags(root)
-	root.Version = versions().Version
+	root.Version = ops.VersionsHere().Version
 	return root
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/model/embed"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -25,7 +26,7 @@ type Models struct {
 	asked    *retrieve.Models
 	nodes    embed.Embedder // the model of queries for nodes, of which there are many; nil for none
 	rerank   string         // the name of the model that judges, "" for none
-	embedded *embedRun      // the last run
+	embedded *ops.EmbedRun  // the last run
 	count    int            // nodes that were embedded
 }
 
@@ -83,21 +84,16 @@ func (m *Models) fromToday(req retrieve.Request) (retrieve.Request, error) {
 func (m *Models) EmbedNodes(
 	ctx context.Context, in *repo.Repo, head ipld.CID,
 ) (ipld.CID, error) {
-	run := &embedRun{
-		c: m.c, cmd: m.cmd, e: m.nodes, in: in, at: head, by: m.stamp, line: m.c.progress(),
-	}
-	defer run.line.done()
-	m.embedded = run
-	err := run.look(ctx, in)
-	if err == nil {
-		err = run.all()
-	}
-	m.count += run.out.Embedded
-	return run.at, err
+	p := m.c.progress()
+	defer p.done()
+	m.embedded = ops.NewEmbedRun(in, m.stamp, p.set)
+	at, n, err := m.embedded.Missing(ctx, head, documents{m.nodes})
+	m.count += n
+	return at, err
 }
 
 // progress is told by the model how far it is.
-func (m *Models) progress(done, total int) { m.embedded.progress(done, total) }
+func (m *Models) progress(done, total int) { m.embedded.Progress(done, total) }
 
 // settings returns the flags whose values are not what was given, or say nothing.
 func (m *Models) settings(set map[string]string) {

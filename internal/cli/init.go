@@ -127,7 +127,7 @@ func (c *cli) firstAuthor() (author string, write bool, err error) {
 		return "", false, err
 	}
 	author, _ = find(user, "author")
-	given := firstOf(c.global.author, c.env("MNEM_AUTHOR"))
+	given := firstOf(c.global.author, c.by.Author)
 	if author != "" && (given == "" || given == author) {
 		return author, false, nil
 	}

@@ -36,12 +36,8 @@ func (c *cli) open(ctx context.Context, arg string) (io.ReadCloser, string, erro
 // changes returns the change lines of files, one after the other, as one stream. Each is opened
 // when it is its turn, unless others would have to wait for it.
 func (c *cli) changes(ctx context.Context, args []string) (repo.Changes, error) {
-	seen := false
-	for _, arg := range args {
-		if arg == stdinName && seen {
-			return nil, usagef("standard input is named twice")
-		}
-		seen = seen || arg == stdinName
+	if err := onceStdin(args); err != nil {
+		return nil, err
 	}
 	from := make([]source, len(args))
 	for i, arg := range args {
@@ -58,6 +54,18 @@ func (c *cli) changes(ctx context.Context, args []string) (repo.Changes, error) 
 			}
 		}
 	}, nil
+}
+
+// onceStdin refuses files of which several are standard input.
+func onceStdin(args []string) error {
+	seen := false
+	for _, arg := range args {
+		if arg == stdinName && seen {
+			return usagef("standard input is named twice")
+		}
+		seen = seen || arg == stdinName
+	}
+	return nil
 }
 
 // source is a file of change lines.

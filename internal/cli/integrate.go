@@ -14,6 +14,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/clients"
 	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
@@ -23,24 +24,27 @@ const serverName = "mnem"
 
 // integrationJSON is what was, or would be, done to a client's file.
 type integrationJSON struct {
-	Client  string        `json:"client"`
-	Level   clients.Level `json:"level"`
-	Path    string        `json:"path"`
-	Changed bool          `json:"changed"`
-	DryRun  bool          `json:"dry_run"`
-	Backup  *string       `json:"backup"` // of the file before
-	Command []string      `json:"command"`
+	Client  string           `json:"client"`
+	Level   clients.Level    `json:"level" shape:"user|project"`
+	Path    string           `json:"path"`
+	Changed bool             `json:"changed"`
+	DryRun  bool             `json:"dry_run"`
+	Backup  ops.Text         `json:"backup"` // of the file before
+	Command ops.List[string] `json:"command"`
 }
 
 // clientJSON is a client's file and what it has.
 type clientJSON struct {
-	Client string        `json:"client"`
-	Title  string        `json:"title"`
-	Level  clients.Level `json:"level"`
-	Path   string        `json:"path"`
-	// State is integrated, absent, or damaged.
-	State   string   `json:"state"`
-	Command []string `json:"command"` // that starts the server, empty where there is none
+	Client  string           `json:"client"`
+	Title   string           `json:"title"`
+	Level   clients.Level    `json:"level" shape:"user|project"`
+	Path    string           `json:"path"`
+	State   string           `json:"state" shape:"integrated|absent|damaged"`
+	Command ops.List[string] `json:"command"` // that starts the server, empty where there is none
+}
+
+type clientsJSON struct {
+	Clients ops.List[clientJSON] `json:"clients"`
 }
 
 const (
@@ -321,7 +325,7 @@ func (c *cli) applyChange(
 ) error {
 	out := integrationJSON{
 		Client: client.Name, Level: f.level(), Path: change.Path, DryRun: f.dryRun,
-		Command: notNil(command),
+		Command: command,
 	}
 	if !f.dryRun {
 		backup, err := change.Write(ctx)
@@ -331,7 +335,7 @@ func (c *cli) applyChange(
 		if err != nil {
 			return damagedHint(err)
 		}
-		out.Backup = orNull(backup)
+		out.Backup = ops.Text(backup)
 	}
 	out.Changed = change.Changed()
 	switch {
@@ -396,8 +400,7 @@ func textLines(text []byte) []string {
 }
 
 // clientStates returns each file of each client that there can be here, and what it has.
-func (c *cli) clientStates() []clientJSON {
-	out := []clientJSON{}
+func (c *cli) clientStates() (out ops.List[clientJSON]) {
 	m := c.machine()
 	for _, client := range clients.All() {
 		for _, level := range []clients.Level{clients.User, clients.Project} {
@@ -407,7 +410,6 @@ func (c *cli) clientStates() []clientJSON {
 			}
 			row := clientJSON{
 				Client: client.Name, Title: client.Title, Level: level, Path: path, State: stateAbsent,
-				Command: []string{},
 			}
 			e, ok, err := client.Get(path, serverName)
 			switch {
@@ -425,9 +427,7 @@ func (c *cli) clientStates() []clientJSON {
 func (c *cli) listClients() error {
 	list := c.clientStates()
 	if c.global.json {
-		return c.printJSON(struct {
-			Clients []clientJSON `json:"clients"`
-		}{list})
+		return c.printJSON(clientsJSON{list})
 	}
 	head := func(s string) cell { return cell{s, styleDim} }
 	rows := [][]cell{{head("client"), head("level"), head("state"), head("file")}}

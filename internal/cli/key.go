@@ -1,14 +1,12 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,66 +14,45 @@ import (
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/keyring"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
-)
-
-// What a key is worth.
-const (
-	trustTrusted   = "trusted"
-	trustRevoked   = "revoked"
-	trustUntrusted = "untrusted"
 )
 
 // keyJSON is what is known of a key. Secret tells whether the user can sign with it.
 type keyJSON struct {
-	Name        *string `json:"name"`
-	Key         string  `json:"key"`
-	Fingerprint string  `json:"fingerprint"`
-	Secret      bool    `json:"secret"`
-	Trust       string  `json:"trust"`
-	Note        *string `json:"note"`
-	Added       *string `json:"added"`
-	Revoked     *string `json:"revoked"`
-	Since       *string `json:"since"`
-	Reason      *string `json:"reason"`
+	Name        ops.Text      `json:"name"`
+	Key         string        `json:"key"`
+	Fingerprint string        `json:"fingerprint"`
+	Secret      bool          `json:"secret"`
+	Trust       string        `json:"trust" shape:"trusted|untrusted|revoked"`
+	Note        ops.Text      `json:"note"`
+	Added       graph.OptTime `json:"added"`
+	Revoked     graph.OptTime `json:"revoked"`
+	Since       graph.OptTime `json:"since"`
+	Reason      ops.Text      `json:"reason"`
+}
+
+type removedJSON struct {
+	Removed string `json:"removed"`
 }
 
 // exportedKeyJSON is a key to hand on; the secret only where it was asked for.
 type exportedKeyJSON struct {
-	Name   *string `json:"name"`
-	Key    string  `json:"key"`
-	Secret *string `json:"secret,omitempty"`
+	Name   ops.Text `json:"name"`
+	Key    string   `json:"key"`
+	Secret string   `json:"secret,omitempty"`
 }
 
-// knownKey is a key that the user has, knows, or both.
-type knownKey struct {
-	name   string // of the user's own key, else as the trust list has it
-	key    commit.Key
-	secret bool
-	entry  keyring.Entry // zero where the trust list does not have it
-}
-
-func (k knownKey) trust() string {
-	switch {
-	case k.entry.Revoked != nil:
-		return trustRevoked
-	case k.entry.Trusted:
-		return trustTrusted
-	}
-	return trustUntrusted
-}
-
-func (k knownKey) json() keyJSON {
+func jsonKey(k keyring.Known) keyJSON {
 	out := keyJSON{
-		Name: orNull(k.name), Key: k.key.String(), Fingerprint: k.key.Fingerprint(),
-		Secret: k.secret, Trust: k.trust(), Note: orNull(k.entry.Note),
+		Name: ops.Text(k.Name), Key: k.Key.String(), Fingerprint: k.Key.Fingerprint(),
+		Secret: k.Secret, Trust: k.Trust(), Note: ops.Text(k.Entry.Note),
 	}
-	if !k.entry.Key.IsZero() {
-		out.Added = orNull(k.entry.Added.String())
+	if !k.Entry.Key.IsZero() {
+		out.Added = graph.At(k.Entry.Added)
 	}
-	if r := k.entry.Revoked; r != nil {
-		out.Revoked, out.Reason = orNull(r.At.String()), orNull(r.Reason)
-		out.Since = orNull(r.Since.String())
+	if r := k.Entry.Revoked; r != nil {
+		out.Revoked, out.Since, out.Reason = graph.At(r.At), r.Since, ops.Text(r.Reason)
 	}
 	return out
 }
@@ -135,19 +112,10 @@ func (c *cli) keep(ctx context.Context, name string, secret commit.Secret) error
 	if err != nil {
 		return err
 	}
-	if err := ring.Add(name, secret); errors.Is(err, fs.ErrExist) {
+	if err := ring.Keep(ctx, name, secret, now); errors.Is(err, fs.ErrExist) {
 		return hint(already(err, "key %q", name), "'mnem key list' shows the keys there are: give "+
 			"another name")
 	} else if err != nil {
-		return err
-	}
-	err = ring.EditTrust(ctx, func(l *keyring.TrustList) error {
-		if e, ok := l.Find(secret.Key()); ok && e.Revoked != nil {
-			return nil // it stays revoked
-		}
-		return l.Add(secret.Key(), name, "", now)
-	})
-	if err != nil {
 		return err
 	}
 	k, err := c.findKey(ring, name)
@@ -157,75 +125,21 @@ func (c *cli) keep(ctx context.Context, name string, secret commit.Secret) error
 	return c.printKey(k)
 }
 
-// keys returns the keys there are, the user's own first, by name and then key.
-func (c *cli) keys(ring *keyring.Ring) ([]knownKey, error) {
-	list, err := ring.Trusted()
-	if err != nil {
-		return nil, err
-	}
-	names, err := ring.Names()
-	if err != nil {
-		return nil, err
-	}
-	var known []knownKey
-	own := make(map[commit.Key]bool)
-	for _, name := range names {
-		secret, err := ring.Secret(name)
-		if err != nil {
-			return nil, err
-		}
-		entry, _ := list.Find(secret.Key())
-		own[secret.Key()] = true
-		known = append(known, knownKey{name, secret.Key(), true, entry})
-	}
-	for _, e := range list.Entries() {
-		if !own[e.Key] {
-			known = append(known, knownKey{e.Name, e.Key, false, e})
-		}
-	}
-	slices.SortStableFunc(known, func(a, b knownKey) int {
-		if a.secret != b.secret {
-			return map[bool]int{true: -1, false: 1}[a.secret]
-		}
-		return cmp.Compare(a.name, b.name)
-	})
-	return known, nil
-}
-
 // findKey returns the key that a text form or a name means. A name that several keys have is
 // refused.
-func (c *cli) findKey(ring *keyring.Ring, arg string) (knownKey, error) {
-	known, err := c.keys(ring)
-	if err != nil {
-		return knownKey{}, err
-	}
-	if strings.HasPrefix(arg, commit.KeyPrefix) {
-		key, err := commit.ParseKey(arg)
-		if err != nil {
-			return knownKey{}, err
-		}
-		for _, k := range known {
-			if k.key == key {
-				return k, nil
-			}
-		}
-		return knownKey{key: key}, nil
-	}
-	var found []knownKey
-	for _, k := range known {
-		if k.name == arg && !slices.ContainsFunc(found, func(o knownKey) bool { return o.key == k.key }) {
-			found = append(found, k)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return knownKey{}, hint(&repo.NotFoundError{What: "key", Name: arg},
+func (c *cli) findKey(ring *keyring.Ring, arg string) (keyring.Known, error) {
+	found, err := ring.Named(arg)
+	switch {
+	case err != nil:
+		return keyring.Known{}, err
+	case len(found) == 0:
+		return keyring.Known{}, hint(&repo.NotFoundError{What: "key", Name: arg},
 			"see 'mnem key list', or give the whole key: %s…", commit.KeyPrefix)
-	case 1:
-		return found[0], nil
+	case len(found) > 1:
+		return keyring.Known{}, fmt.Errorf("%w: %d keys are named %q: give the whole key", repo.ErrInvalid,
+			len(found), arg)
 	}
-	return knownKey{}, fmt.Errorf("%w: %d keys are named %q: give the whole key", repo.ErrInvalid,
-		len(found), arg)
+	return found[0], nil
 }
 
 func (c *cli) keyList() *cobra.Command {
@@ -242,25 +156,25 @@ func (c *cli) keyList() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		known, err := c.keys(ring)
+		known, err := ring.Known()
 		if err != nil {
 			return err
 		}
 		var rows [][]cell
 		for _, k := range known {
 			if c.global.json {
-				if err := c.printJSON(k.json()); err != nil {
+				if err := c.printJSON(jsonKey(k)); err != nil {
 					return err
 				}
 				continue
 			}
 			whose := "theirs"
-			if k.secret {
+			if k.Secret {
 				whose = "own"
 			}
 			rows = append(rows, []cell{
-				{firstOf(line(k.name), "(no name)"), styleBold}, {k.key.Fingerprint(), styleYellow},
-				{whose, ""}, {k.trust(), trustStyle(k.trust())}, {line(k.entry.Note), ""},
+				{firstOf(line(k.Name), "(no name)"), styleBold}, {k.Key.Fingerprint(), styleYellow},
+				{whose, ""}, {k.Trust(), trustStyle(k.Trust())}, {line(k.Entry.Note), ""},
 			})
 		}
 		return c.table(rows)
@@ -269,9 +183,9 @@ func (c *cli) keyList() *cobra.Command {
 
 func trustStyle(trust string) string {
 	switch trust {
-	case trustTrusted:
+	case keyring.Trusted:
 		return styleGreen
-	case trustRevoked:
+	case keyring.Revoked:
 		return styleRed
 	}
 	return styleYellow
@@ -301,27 +215,27 @@ func (c *cli) keyShow() *cobra.Command {
 }
 
 // printKey prints what is known of a key.
-func (c *cli) printKey(k knownKey) error {
+func (c *cli) printKey(k keyring.Known) error {
 	if c.global.json {
-		return c.printJSON(k.json())
+		return c.printJSON(jsonKey(k))
 	}
 	rows := [][]cell{
-		{{"name", ""}, {firstOf(line(k.name), "(no name)"), styleBold}},
-		{{"key", ""}, {k.key.String(), ""}},
-		{{"fingerprint", ""}, {k.key.Fingerprint(), styleYellow}},
-		{{"secret", ""}, {map[bool]string{true: "yes", false: "no"}[k.secret], ""}},
-		{{"trust", ""}, {k.trust(), trustStyle(k.trust())}},
+		{{"name", ""}, {firstOf(line(k.Name), "(no name)"), styleBold}},
+		{{"key", ""}, {k.Key.String(), ""}},
+		{{"fingerprint", ""}, {k.Key.Fingerprint(), styleYellow}},
+		{{"secret", ""}, {map[bool]string{true: "yes", false: "no"}[k.Secret], ""}},
+		{{"trust", ""}, {k.Trust(), trustStyle(k.Trust())}},
 	}
 	add := func(name, value string) {
 		if value != "" {
 			rows = append(rows, []cell{{name, ""}, {line(value), ""}})
 		}
 	}
-	add("note", k.entry.Note)
-	if !k.entry.Key.IsZero() {
-		add("added", k.entry.Added.String())
+	add("note", k.Entry.Note)
+	if !k.Entry.Key.IsZero() {
+		add("added", k.Entry.Added.String())
 	}
-	if r := k.entry.Revoked; r != nil {
+	if r := k.Entry.Revoked; r != nil {
 		add("revoked", r.At.String())
 		add("since", firstOf(r.Since.String(), "ever"))
 		add("reason", r.Reason)
@@ -355,9 +269,9 @@ func (c *cli) keyExport() *cobra.Command {
 			return err
 		}
 		if c.global.json {
-			return c.printJSON(exportedKeyJSON{Name: orNull(k.name), Key: k.key.String()})
+			return c.printJSON(exportedKeyJSON{Name: ops.Text(k.Name), Key: k.Key.String()})
 		}
-		return c.printf("%s\n", k.key)
+		return c.printf("%s\n", k.Key)
 	})
 }
 
@@ -367,8 +281,7 @@ func (c *cli) exportSecret(ring *keyring.Ring, name string) error {
 		return missingKey(err, name)
 	}
 	if c.global.json {
-		text := secret.Reveal()
-		return c.printJSON(exportedKeyJSON{&name, secret.Key().String(), &text})
+		return c.printJSON(exportedKeyJSON{ops.Text(name), secret.Key().String(), secret.Reveal()})
 	}
 	return c.printf("%s", keyring.FormatKeyFile(secret))
 }
@@ -448,7 +361,7 @@ func (c *cli) keyRm() *cobra.Command {
 			return missingKey(err, args[0])
 		}
 		if c.global.json {
-			return c.printJSON(map[string]string{"removed": args[0]})
+			return c.printJSON(removedJSON{args[0]})
 		}
 		return c.printf("deleted the secret of key %s\n", line(args[0]))
 	})

@@ -25,12 +25,12 @@ func (c *cli) keyTrust() *cobra.Command {
 	cmd.Flags().StringVar(&name, "name", "", "whose key it is")
 	cmd.Flags().StringVar(&note, "note", "", "what else to remember about it")
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		return c.editTrust(cmd, args[0], func(l *keyring.TrustList, k knownKey, now graph.Time) error {
-			if name == "" && k.entry.Key.IsZero() {
-				name = k.name
+		return c.editTrust(cmd, args[0], func(l *keyring.TrustList, k keyring.Known, now graph.Time) error {
+			if name == "" && k.Entry.Key.IsZero() {
+				name = k.Name
 			}
-			err := l.Add(k.key, name, note, now)
-			if old, ok := l.Find(k.key); err != nil && ok && old.Revoked != nil {
+			err := l.Add(k.Key, name, note, now)
+			if old, ok := l.Find(k.Key); err != nil && ok && old.Revoked != nil {
 				return hint(err, "'mnem key untrust %s' removes it with its revocation", args[0])
 			}
 			return err
@@ -61,8 +61,8 @@ func (c *cli) keyRevoke() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.editTrust(cmd, args[0], func(l *keyring.TrustList, k knownKey, now graph.Time) error {
-			return l.Revoke(k.key, keyring.Revocation{At: now, Since: from, Reason: reason})
+		return c.editTrust(cmd, args[0], func(l *keyring.TrustList, k keyring.Known, now graph.Time) error {
+			return l.Revoke(k.Key, keyring.Revocation{At: now, Since: from, Reason: reason})
 		})
 	})
 }
@@ -79,8 +79,8 @@ func (c *cli) keyUntrust() *cobra.Command {
 		ValidArgsFunction: c.keyNames,
 	}
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		return c.editTrust(cmd, args[0], func(l *keyring.TrustList, k knownKey, _ graph.Time) error {
-			if !l.Remove(k.key) {
+		return c.editTrust(cmd, args[0], func(l *keyring.TrustList, k keyring.Known, _ graph.Time) error {
+			if !l.Remove(k.Key) {
 				return &repo.NotFoundError{What: "key in the trust list", Name: args[0]}
 			}
 			return nil
@@ -91,7 +91,7 @@ func (c *cli) keyUntrust() *cobra.Command {
 // editTrust changes what the trust list says of a key, and prints what it says then.
 func (c *cli) editTrust(
 	cmd *cobra.Command, arg string,
-	edit func(l *keyring.TrustList, k knownKey, now graph.Time) error,
+	edit func(l *keyring.TrustList, k keyring.Known, now graph.Time) error,
 ) error {
 	ring, err := c.ring()
 	if err != nil {
@@ -109,7 +109,7 @@ func (c *cli) editTrust(
 	if err != nil {
 		return err
 	}
-	k, err = c.findKey(ring, k.key.String())
+	k, err = c.findKey(ring, k.Key.String())
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ func (c *cli) printLog(q *ops.LogRequest, e *ops.Commit) error {
 	var err error
 	if q.Oneline {
 		err = c.printf("%s %s %s%s\n", c.paint(styleYellow, shortCID(e.Commit)),
-			e.Time.String()[:len("2006-01-02")], c.signatureColumn(e.Verdict), line(firstLine(e.Message)))
+			e.Time.String()[:len("2006-01-02")], c.signatureColumn(e.Signature), line(firstLine(e.Message)))
 	} else {
 		if c.answers > 1 {
 			err = c.printf("\n")
@@ -31,11 +31,11 @@ func (c *cli) printLog(q *ops.LogRequest, e *ops.Commit) error {
 }
 
 // signatureColumn is what a signature is worth, as the beginning of a line's last column.
-func (c *cli) signatureColumn(v *commit.Verdict) string {
+func (c *cli) signatureColumn(v *ops.Signature) string {
 	if v == nil {
 		return ""
 	}
-	return c.paint(signatureStyle(v.State), fmt.Sprintf("%-9s", v.State)) + " "
+	return c.paint(signatureStyle(v.Signature), fmt.Sprintf("%-9s", v.Signature)) + " "
 }
 
 // printCommitText prints a commit's own lines.
@@ -58,10 +58,10 @@ func (c *cli) printCommitText(e *ops.Commit) error {
 		b.WriteString(", profiles " + line(strings.Join(e.Profiles, " ")))
 	}
 	b.WriteString("\n")
-	if v := e.Verdict; v != nil {
-		b.WriteString("sign   " + c.paint(signatureStyle(v.State), string(v.State)))
-		if v.State != commit.Unsigned {
-			b.WriteString(", " + signedBy(*v))
+	if v := e.Signature; v != nil {
+		b.WriteString("sign   " + c.paint(signatureStyle(v.Signature), string(v.Signature)))
+		if v.Signature != commit.Unsigned {
+			b.WriteString(", " + signedBy(v))
 		}
 		b.WriteString("\n")
 	}

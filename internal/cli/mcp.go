@@ -13,6 +13,7 @@ import (
 
 	"github.com/mnem-project/mnem/mcp"
 	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/serve"
 	"github.com/mnem-project/mnem/store"
@@ -79,9 +80,9 @@ func profileNames() []string {
 
 func (c *cli) serveMCP(cmd *cobra.Command, opt *mcpOptions) (err error) {
 	options := mcp.Options{
-		Version: versions().Version, Profile: mcp.Profile(opt.profile), Now: c.app.Now,
+		Version: ops.VersionsHere().Version, Profile: mcp.Profile(opt.profile), Now: c.app.Now,
 		Caller: operation.Caller{
-			Author: opt.author, Agent: firstOf(opt.agent, c.env("MNEM_AGENT")), Task: opt.task,
+			Author: opt.author, Agent: firstOf(opt.agent, c.by.Agent), Task: opt.task,
 			Branch: opt.b,
 		},
 		Log: c.mcpLog(opt.debug),

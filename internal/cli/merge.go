@@ -1,10 +1,6 @@
 package cli
 
-import (
-	"encoding/json"
-
-	"github.com/mnem-project/mnem/ops"
-)
+import "github.com/mnem-project/mnem/ops"
 
 // printMergeAnswer prints what merge did, or what is in progress.
 func (c *cli) printMergeAnswer(answer any) error {
@@ -92,7 +88,7 @@ func (c *cli) printPending(p *ops.Pending) error {
 }
 
 // shownField is one value of a field for people, nil for none.
-func shownField(v json.RawMessage) string {
+func shownField(v ops.Raw) string {
 	if v == nil {
 		return "none"
 	}

@@ -139,7 +139,7 @@ func (c *cli) modelSecret(env, urlKey string) (model.Secret, error) {
 		return "", err
 	}
 	got, err := c.lookUp(key, false)
-	if err == nil && got.From != nil && *got.From == sourceRepo {
+	if err == nil && got.From == sourceRepo {
 		err = hint(fmt.Errorf("%w: %s is not sent to the address in the repository's configuration",
 			repo.ErrInvalid, env), "set it with 'mnem config set --user %s URL' or %s, or clear %s",
 			urlKey, key.Env, env)

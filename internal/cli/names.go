@@ -1,17 +1,11 @@
 package cli
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"strconv"
 
-	"github.com/spf13/cobra"
-
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // label names a node for people: its key, or its id where it has none.
@@ -20,60 +14,6 @@ func label(n *graph.Node) string {
 		return line(n.Key)
 	}
 	return n.ID.String()
-}
-
-// labels names nodes by id for people.
-type labels struct{ *ops.Labels }
-
-func newLabels(from ...*repo.Snapshot) *labels { return &labels{ops.NewLabels(from...)} }
-
-// label returns a node's key, or its id where it has none or does not exist.
-func (l *labels) label(ctx context.Context, id graph.ID) (string, error) {
-	n, err := l.Node(ctx, id)
-	if n == nil {
-		return id.String(), err
-	}
-	return label(n), nil
-}
-
-// key returns a node's key, nil for none.
-func (l *labels) key(ctx context.Context, id graph.ID) (*string, error) {
-	key, err := l.Key(ctx, id)
-	return orNull(string(key)), err
-}
-
-// propPrefix begins the name of a field that is a property.
-const propPrefix = "props."
-
-// marksFlag adds the flag that lets hidden states through, under both of its names.
-func marksFlag(cmd *cobra.Command, to *[]string) {
-	f := cmd.Flags()
-	f.StringSliceVar(to, "include", nil,
-		"show nodes and edges in these hidden `STATES` too: forgotten, superseded, expired, retired")
-	f.Var(f.Lookup("include").Value, "marks", "`STATES`: another name of --include")
-}
-
-func parseMarks(names []string) ([]graph.State, error) {
-	var states []graph.State
-	for _, name := range names {
-		states = append(states, graph.State(name))
-	}
-	return states, retrieve.Request{Marks: states}.Validate()
-}
-
-// needOne returns a usage error unless at most one of the flags was given.
-func needOne(cmd *cobra.Command, names ...string) error {
-	given := ""
-	for _, name := range names {
-		if !cmd.Flags().Changed(name) {
-			continue
-		}
-		if given != "" {
-			return usagef("--%s and --%s exclude each other", given, name)
-		}
-		given = name
-	}
-	return nil
 }
 
 // checkRange returns a usage error unless low <= n <= high.

@@ -79,9 +79,6 @@ var ofThisMachine = []string{
 // TestEveryCommandIsExposedOrNot sees to it that a new command is thought about.
 func TestEveryCommandIsExposedOrNot(t *testing.T) {
 	paths := map[string]bool{}
-	for _, e := range exposedCommands() {
-		paths["mnem "+e.command] = true
-	}
 	for _, v := range verbs() {
 		paths["mnem "+v.spec.Command] = !v.spec.Local
 	}
@@ -162,22 +159,6 @@ func TestOperationsAreWellFormed(t *testing.T) {
 	}
 	if len(names) < 60 {
 		t.Errorf("only %d operations", len(names))
-	}
-}
-
-// TestExposedNamesWhatThereIs finds flags of the table that no command has.
-func TestExposedNamesWhatThereIs(t *testing.T) {
-	root := (&cli{app: &App{Getenv: func(string) string { return "" }}}).root()
-	for _, e := range exposedCommands() {
-		cmd, _, err := root.Find(strings.Fields(e.command))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range slices.Concat(strings.Fields(e.flags), e.writes, e.varies) {
-			if cmd.Flags().Lookup(name) == nil {
-				t.Errorf("%s has no flag --%s", e.command, name)
-			}
-		}
 	}
 }
 

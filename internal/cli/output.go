@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/ops"
@@ -110,11 +109,6 @@ func (c *cli) table(rows [][]cell) error {
 
 // The JSON forms that several commands share.
 
-// jsonProps returns properties as a JSON object, in canonical order.
-func jsonProps(props []ipld.Entry) json.RawMessage {
-	return ipld.AppendJSON(nil, ipld.MapValue(props...))
-}
-
 // orNull is nil, JSON's null, for the empty string.
 func orNull(s string) *string {
 	if s == "" {
@@ -122,9 +116,6 @@ func orNull(s string) *string {
 	}
 	return &s
 }
-
-// jsonCID is null for the undefined CID.
-func jsonCID(c ipld.CID) *string { return orNull(c.String()) }
 
 // jsonCIDs is a list, never null.
 func jsonCIDs(list []ipld.CID) []string {
@@ -134,9 +125,6 @@ func jsonCIDs(list []ipld.CID) []string {
 	}
 	return out
 }
-
-// jsonTime is null for an absent time.
-func jsonTime(t graph.OptTime) *string { return orNull(t.String()) }
 
 // countsLine is how people read counts: "+2 ~1 -0 nodes".
 func (c *cli) countsLine(n repo.Counts, what string) string {
@@ -159,4 +147,15 @@ func plural(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// joinText joins what is not empty.
+func joinText(parts ...string) string {
+	var given []string
+	for _, p := range parts {
+		if p != "" {
+			given = append(given, p)
+		}
+	}
+	return strings.Join(given, "  ")
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/internal/filestate"
-	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/policy"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
@@ -20,20 +20,20 @@ import (
 
 // policyJSON is the policy of a repository.
 type policyJSON struct {
-	Path    string     `json:"path"`
-	Present bool       `json:"present"`
-	Rules   []ruleJSON `json:"rules"`
+	Path    string             `json:"path"`
+	Present bool               `json:"present"`
+	Rules   ops.List[ruleJSON] `json:"rules"`
 	// Unknown are patterns of operations that fit no command that writes.
-	Unknown []string `json:"unknown"`
+	Unknown ops.List[string] `json:"unknown"`
 }
 
 type ruleJSON struct {
-	Note       *string  `json:"note"`
-	Agents     []string `json:"agents"`
-	Operations []string `json:"operations"`
-	Types      []string `json:"types"`
-	Edges      []string `json:"edges"`
-	Signed     bool     `json:"signed"` // whether commits that others signed may be taken off
+	Note       ops.Text         `json:"note"`
+	Agents     ops.List[string] `json:"agents"`
+	Operations ops.List[string] `json:"operations"`
+	Types      ops.List[string] `json:"types"`
+	Edges      ops.List[string] `json:"edges"`
+	Signed     bool             `json:"signed"` // whether commits that others signed may be taken off
 }
 
 // verdictJSON is what the policy says about one change.
@@ -41,6 +41,10 @@ type verdictJSON struct {
 	Allowed   bool   `json:"allowed"` // always: what is not is an error
 	Agent     string `json:"agent"`
 	Operation string `json:"operation"`
+}
+
+type operationsJSON struct {
+	Operations []string `json:"operations"`
 }
 
 func (c *cli) policyCommand() *cobra.Command {
@@ -94,7 +98,7 @@ func (c *cli) readPolicy() (*policyJSON, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &policyJSON{Path: path, Rules: []ruleJSON{}, Unknown: []string{}}
+	out := &policyJSON{Path: path}
 	p, err := policy.Read(path)
 	if err != nil {
 		return nil, hint(fmt.Errorf("%w: %w", repo.ErrInvalid, err),
@@ -103,19 +107,11 @@ func (c *cli) readPolicy() (*policyJSON, error) {
 	if p == nil {
 		return out, nil
 	}
-	out.Present = true
-	names := writingOperations()
+	out.Present, out.Unknown = true, p.Unknown(writingOperations())
 	for _, r := range p.Rules {
 		out.Rules = append(out.Rules, ruleJSON{
-			orNull(r.Note), notNil(r.Agents), notNil(r.Operations), notNil(r.Types), notNil(r.Edges),
-			r.Signed,
+			ops.Text(r.Note), r.Agents, r.Operations, r.Types, r.Edges, r.Signed,
 		})
-		for _, o := range r.Operations {
-			fits := func(name string) bool { return policy.Match(o, name) }
-			if !slices.ContainsFunc(names, fits) && !slices.Contains(out.Unknown, o) {
-				out.Unknown = append(out.Unknown, o)
-			}
-		}
 	}
 	return out, nil
 }
@@ -137,13 +133,6 @@ func (c *cli) repoFile(name string) (string, error) {
 	return filepath.Join(path, name), nil
 }
 
-func notNil(list []string) []string {
-	if list == nil {
-		return []string{}
-	}
-	return list
-}
-
 // writingOperations returns the names of the commands that policies speak of, in order.
 func writingOperations() []string {
 	c := &cli{app: &App{Getenv: func(string) string { return "" }}}
@@ -154,7 +143,7 @@ func writingOperations() []string {
 		if cmd.HasParent() {
 			name = operationName(cmd)
 		}
-		if cmd.Flags().Lookup("author") != nil && !slices.Contains(recording(), name) ||
+		if cmd.Flags().Lookup("author") != nil && !slices.Contains(ops.Recording(), name) ||
 			slices.Contains(configuring(), name) {
 			names = append(names, name)
 		}
@@ -257,9 +246,7 @@ func (c *cli) policyCheck() *cobra.Command {
 func (c *cli) printOperations() error {
 	names := writingOperations()
 	if c.global.json {
-		return c.printJSON(struct {
-			Operations []string `json:"operations"`
-		}{names})
+		return c.printJSON(operationsJSON{names})
 	}
 	return c.printf("%s\n", strings.Join(names, "\n"))
 }
@@ -275,20 +262,9 @@ func (c *cli) askPolicy(q policyQuestion) error {
 			"'mnem policy check --operations' lists them")
 	}
 	p, _ := policy.Read(path) // a damaged one refuses, and says why
-	err = p.Operation(q.agent, q.operation)
-	for _, t := range q.types {
-		if err == nil {
-			err = p.Touch(q.agent, q.operation, repo.Touch{Kind: repo.TouchNode, Type: t})
-		}
-	}
-	for _, t := range q.edges {
-		if err == nil {
-			err = p.Touch(q.agent, q.operation,
-				repo.Touch{Kind: repo.TouchEdge, Type: t, Source: q.types[0]})
-		}
-	}
+	err = p.Allows(q.agent, q.operation, q.types, q.edges)
 	if err != nil {
-		return policyHint(err)
+		return ops.PolicyHint(err)
 	}
 	if c.global.json {
 		return c.printJSON(verdictJSON{Allowed: true, Agent: q.agent, Operation: q.operation})
@@ -320,11 +296,11 @@ func (c *cli) policyInit() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if c.env("MNEM_AGENT") != "" {
+		if c.by.Agent != "" {
 			return hint(fmt.Errorf("%w: agents do not write policies", policy.ErrDenied),
 				"do it as a person, without MNEM_AGENT")
 		}
-		data := encodePolicy(r)
+		data := policy.Encode(r)
 		if _, err := policy.Parse(data); err != nil {
 			return fmt.Errorf("%w: %w", repo.ErrInvalid, err)
 		}
@@ -340,18 +316,4 @@ func (c *cli) policyInit() *cobra.Command {
 		c.remark("wrote %s", line(path))
 		return c.printPolicy(out)
 	})
-}
-
-// encodePolicy returns the file of a policy of one rule.
-func encodePolicy(r policy.Rule) []byte {
-	list := func(items []string) string {
-		out := make([]string, len(items))
-		for i, s := range items {
-			out[i] = string(ipld.AppendJSON(nil, ipld.StringValue(s)))
-		}
-		return "[" + strings.Join(out, ", ") + "]"
-	}
-	return fmt.Appendf(nil, "{\n  \"version\": 1,\n  \"rules\": [\n    {\n      \"agents\": %s,\n"+
-		"      \"operations\": %s,\n      \"types\": %s,\n      \"edges\": %s\n    }\n  ]\n}\n",
-		list(r.Agents), list(r.Operations), list(r.Types), list(r.Edges))
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/model"
 	"github.com/mnem-project/mnem/model/embed"
 	"github.com/mnem-project/mnem/model/rerank"
 	"github.com/mnem-project/mnem/model/rewrite"
@@ -69,8 +68,12 @@ func (h host) Models(m *ops.QuestionModels) (*retrieve.Models, retrieve.Reranker
 		}
 	}
 	if err == nil && m.Embed != "" {
+		var opt embed.Options
+		if !m.Kept {
+			opt.Attempts = queryAttempts
+		}
 		var e embed.Embedder
-		e, err = c.embedder(embedSpec(m.Embed), "--embed", embed.Options{Options: model.Options{Attempts: queryAttempts}})
+		e, err = c.embedder(embedSpec(m.Embed), "--embed", opt)
 		out.Embedder = queryEmbedder{e}
 	}
 	if err == nil && m.Rewrite != "" {
@@ -91,14 +94,18 @@ func embedSpec(value string) string {
 type queryEmbedder struct{ embed.Embedder }
 
 // Embed implements retrieve.Embedder.
-func (e queryEmbedder) Embed(ctx context.Context, query string, answers []string) ([][]int8, error) {
-	vectors, err := e.Embedder.Embed(ctx, []string{query}, embed.Query)
+func (e queryEmbedder) Embed(
+	ctx context.Context, query string, answers []string,
+) (vectors [][]int8, err error) {
+	if query != "" {
+		vectors, err = e.Embedder.Embed(ctx, []string{query}, embed.Query)
+	}
 	if err == nil && len(answers) > 0 {
 		var more [][]int8
 		more, err = e.Embedder.Embed(ctx, answers, embed.Document)
 		vectors = append(vectors, more...)
 	}
-	return slices.DeleteFunc(vectors, func(v []int8) bool { return v == nil }), err
+	return vectors, err
 }
 
 // queryRewriter puts queries into other words.

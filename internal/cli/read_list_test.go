@@ -1,20 +1,11 @@
 package cli
 
 import (
-	"context"
-	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
-	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 )
 
 // TestListPagesFitTogether reads lists page by page and compares them with the whole list, in
@@ -167,75 +158,6 @@ func TestListFilters(t *testing.T) {
 	}
 }
 
-// TestPagesInBoundedMemory sorts with room for few rows and compares with sorting all at once.
-func TestPagesInBoundedMemory(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 1))
-	w := newReading(t)
-	var lines strings.Builder
-	for i := range 60 {
-		fmt.Fprintf(&lines, `{"node":{"key":"n%d","type":"T","props":{"x":%d}}}`+"\n", i, rng.IntN(20))
-	}
-	w.commit(lines.String())
-	r, err := repo.Open(w.dir, repo.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	ctx := context.Background()
-	s, err := r.Snapshot(ctx, "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
-	specs := []sortSpec{{"props.x", false}, {"props.x", true}, {"key", true}, {"id", true}}
-	for _, spec := range specs {
-		l := &lister{s: s, opt: listOptions{sort: spec}, see: ops.Visible{Snapshot: s, Let: nil}}
-		var places []place
-		for row, err := range l.rows(ctx, graph.ID{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			places = append(places, spec.place(row))
-		}
-		slices.SortFunc(places, spec.compare)
-		for _, room := range []int{1, 7, 59, 60, 61} {
-			var got []graph.ID
-			for id, err := range l.idsSorted(ctx, nil, room) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				got = append(got, id)
-			}
-			want := make([]graph.ID, len(places))
-			for i, p := range places {
-				want[i] = p.id
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%v in pages of %d: %s", spec, room, diff)
-			}
-		}
-	}
-}
-
-// TestPageKeepsToItsBytes fills a page with large values.
-func TestPageKeepsToItsBytes(t *testing.T) {
-	p := newPage(sortSpec{field: "props.x"}, nil, maxPageRows)
-	for i := range 64 {
-		v := ipld.StringValue(fmt.Sprintf("%02d", 63-i) + strings.Repeat("x", 1<<20))
-		p.add(place{id: graph.ID{byte(i + 1)}, value: &v})
-	}
-	places := p.places()
-	if p.bytes > maxPageBytes || len(places) < 10 || !p.cut {
-		t.Errorf("%d rows of %d bytes, cut %v", len(places), p.bytes, p.cut)
-	}
-	for i, at := range places {
-		if !strings.HasPrefix(at.value.Text(), fmt.Sprintf("%02d", i)) {
-			t.Fatalf("row %d is %.2s", i, at.value.Text())
-		}
-	}
-}
-
 func TestCursorPinsItsCommit(t *testing.T) {
 	w := newReading(t)
 	w.commit(`{"node":{"key":"a","type":"T"}}
@@ -250,54 +172,6 @@ func TestCursorPinsItsCommit(t *testing.T) {
 		all := append([]string{"ls", "--sort", "key", "--after", next}, strings.Fields(args)...)
 		if got := strings.Join(keysOf(w.one(all...)["nodes"]), " "); got != want {
 			t.Errorf("after the cursor %s: %s, want %s", args, got, want)
-		}
-	}
-}
-
-func TestCompareValuesIsAnOrder(t *testing.T) {
-	var values []ipld.Value
-	for _, s := range []string{
-		"-1", "0", "0.5", "1", "1.0", "9007199254740993", "9007199254740992.0", `""`, `"a"`, `"b"`,
-		"false", "true", "null", "[]", "[1]", `{"a":1}`,
-	} {
-		v, err := ipld.ParseJSON([]byte(s))
-		if err != nil {
-			t.Fatal(err)
-		}
-		values = append(values, v)
-	}
-	for _, a := range values {
-		for _, b := range values {
-			if compareValues(a, b) != -compareValues(b, a) {
-				t.Errorf("%v and %v", a, b)
-			}
-			for _, c := range values {
-				if compareValues(a, b) <= 0 && compareValues(b, c) <= 0 && compareValues(a, c) > 0 {
-					t.Errorf("%v <= %v <= %v", a, b, c)
-				}
-			}
-		}
-	}
-	if compareValues(values[5], values[6]) <= 0 {
-		t.Error("2^53+1 is not above 2^53")
-	}
-}
-
-func TestWeightsAreShort(t *testing.T) {
-	for units, want := range map[uint32]string{
-		1: "0.00002", 65536: "1", 32768: "0.5", 58982: "0.9", 6554: "0.1", 45875: "0.7", 65535: "0.99998",
-	} {
-		got := ops.Weight(units).String()
-		v, err := ipld.ParseJSON([]byte(got))
-		if err != nil || got != want {
-			t.Errorf("%d: %s, want %s (%v)", units, got, want, err)
-		}
-		x := v.Float()
-		if v.Kind() == ipld.Int {
-			x = float64(v.Int())
-		}
-		if back, err := graph.EdgeWeight(x); err != nil || back != units {
-			t.Errorf("%d is %s is %d (%v)", units, got, back, err)
 		}
 	}
 }

@@ -243,7 +243,7 @@ func TestRetrieveFlagsAndEnvironment(t *testing.T) {
 `)
 	rendered := func(args ...string) string {
 		t.Helper()
-		return w.ok(append([]string{"retrieve", "lamp"}, args...)...)
+		return w.ok(append([]string{"retrieve", "lamp", "--format", "yaml"}, args...)...)
 	}
 	w.env["MNEM_RENDER_SUMMARY_CAP_CHARS"] = "9"
 	if got := rendered("--type", "T"); !strings.Contains(got, "summary: lamp lamp <...+491 chars>\n") {
@@ -273,7 +273,7 @@ func TestRetrieveFlagsAndEnvironment(t *testing.T) {
 		{"--limit 1 --expand 0", []string{"a"}},
 		{"--budget 60 --expand 0", []string{"b"}},
 	} {
-		args := append([]string{"retrieve", "lamp"}, strings.Fields(tt.args)...)
+		args := append([]string{"retrieve", "lamp", "--format", "yaml"}, strings.Fields(tt.args)...)
 		got := keysOf(w.one(args...)["items"])
 		if fmt.Sprint(got) != fmt.Sprint(tt.want) {
 			t.Errorf("retrieve lamp %s: %q, want %q", tt.args, got, tt.want)

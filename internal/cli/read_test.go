@@ -297,12 +297,12 @@ func TestJSONShapes(t *testing.T) {
 		}
 	}
 	item := w.one("retrieve", "billing", "--limit", "1")["items"].([]any)[0].(map[string]any)
-	want := []string{"id", "key", "lanes", "rank", "rendered", "score", "tokens", "type"}
+	want := []string{"band", "id", "key", "lanes", "rank", "rendered", "score", "tokens", "type"}
 	if got := slices.Sorted(mapKeys(item)); !slices.Equal(got, want) {
 		t.Errorf("members of an item: %v", got)
 	}
 	item = w.one("retrieve", "billing", "--limit", "1", "--explain")["items"].([]any)[0].(map[string]any)
-	want = []string{"hops", "id", "key", "lanes", "path", "rank", "rendered", "score", "seed", "terms",
+	want = []string{"band", "hops", "id", "key", "lanes", "path", "rank", "rendered", "score", "seed", "terms",
 		"tier", "tokens", "type"}
 	if got := slices.Sorted(mapKeys(item)); !slices.Equal(got, want) {
 		t.Errorf("members of an explained item: %v", got)

@@ -72,13 +72,22 @@ func (r *runner) Run(
 	app := *r.app
 	app.Stdin, app.Stdout, app.Stderr = body, results, messages
 	app.OutTTY, app.ErrTTY, app.Remote = false, false, true
-	app.Getenv = r.environment(call.Caller)
+	by := call.Caller
+	by.Remote = true
+	if !r.sign {
+		by.Sign = "false"
+	}
+	ctx = operation.WithCaller(ctx, by)
 	unknown := false
 	app.unknown = func() { unknown = true }
 	exit := 0
-	if v := verbOf(strings.Join(call.Operation.Command, " ")); v != nil {
+	if v := verbNamed(call.Operation.Name); v != nil {
 		var failed error
 		if exit, failed = app.call(ctx, v, call, args); failed != nil && results.err == nil {
+			var told *operation.Error
+			if errors.As(failed, &told) {
+				told.Unknown = unknown
+			}
 			return outcomeOf(ctx, failed), failed
 		}
 	} else {
@@ -97,9 +106,8 @@ func (r *runner) Run(
 	return operation.WithExit(exit), nil
 }
 
-// call runs a verb in this process, or hands it as a command line to the one that has the repository
-// open. It returns the exit code and what went wrong here; an error of another process is among the
-// messages.
+// call runs a verb in this process, or has the one run it that has the repository open. It returns the exit
+// code and what went wrong.
 func (a *App) call(
 	ctx context.Context, v *verb, call operation.Call, args []string,
 ) (int, error) {
@@ -108,15 +116,14 @@ func (a *App) call(
 		return 0, err
 	}
 	stdin := newReplayed(a.Stdin)
-	c := &cli{app: a, args: args, stdin: stdin, out: bufio.NewWriterSize(a.Stdout, outBuffer)}
-	c.global.json, c.global.jsonErrors, c.global.quiet = !call.Text, true, true
+	c := &cli{
+		app: a, args: args, stdin: stdin, out: bufio.NewWriterSize(a.Stdout, outBuffer), by: a.caller(ctx),
+	}
+	c.global.json = !call.Text && call.Operation.Answer != operation.MediaCAR
+	c.global.jsonErrors, c.global.quiet = true, true
 	c.global.wait = defaultWait
 	err = c.call(ctx, v, values)
 	c.release(err)
-	var elsewhere *forwardedError
-	if errors.As(err, &elsewhere) {
-		return elsewhere.code, nil
-	}
 	if flushErr := c.out.Flush(); err == nil {
 		err = flushErr
 	}
@@ -125,29 +132,12 @@ func (a *App) call(
 	}
 	row := outcomeOf(ctx, err)
 	failed := &operation.Error{Outcome: row, Message: ops.MessageOf(err, true), Hint: hintOf(err, true)}
+	var done *operation.Error
+	failed.Unknown = errors.As(err, &done) && done.Unknown
 	if row == operation.Interrupted {
 		failed.Message = row.Code
 	}
 	return row.Exit, failed
-}
-
-// environment is that of the app with what the caller says of itself.
-func (r *runner) environment(by operation.Caller) func(string) string {
-	own := map[string]string{
-		"MNEM_AUTHOR": by.Author, "MNEM_AGENT": by.Agent, "MNEM_TASK": by.Task,
-		"MNEM_BRANCH": by.Branch,
-	}
-	return func(name string) string {
-		switch {
-		case name == "MNEM_SESSION":
-			return by.Session // answers are recorded where the caller says, and else nowhere
-		case name == "MNEM_SIGN" && !r.sign:
-			return "false"
-		case own[name] != "":
-			return own[name]
-		}
-		return r.app.Getenv(name)
-	}
 }
 
 // readError finds the structured form of an error at the end of messages, nil for none.
@@ -218,11 +208,6 @@ func (c *cli) callable(cmd *cobra.Command, args []string) error {
 			if allows(o, cmd, args) {
 				return nil
 			}
-		}
-	}
-	for _, e := range exposedCommands() {
-		if e.command == path && allows(operationOf(&e, cmd, nil), cmd, args) {
-			return nil
 		}
 	}
 	return fmt.Errorf("%w: 'mnem %s' with such arguments", errRemote, path)

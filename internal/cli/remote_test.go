@@ -271,7 +271,7 @@ func TestMayName(t *testing.T) {
 	if _, _, err := c.open(t.Context(), "/etc/hosts"); !errors.Is(err, errRemote) {
 		t.Errorf("open: %v", err)
 	}
-	if _, _, err := c.openRoots([]string{"/"}); !errors.Is(err, errRemote) {
+	if _, err := (host{c}).OpenRoot("/"); !errors.Is(err, errRemote) {
 		t.Errorf("roots: %v", err)
 	}
 }

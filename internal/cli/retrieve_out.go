@@ -31,7 +31,7 @@ func (c *cli) printAnswer(q *ops.RetrieveRequest, a *ops.Answer) error {
 				return err
 			}
 		}
-		if err := c.printf("%s", a.Items[i].Rendered); err != nil {
+		if err := c.printf("%s%s", sureness(q, a.Items, i), a.Items[i].Rendered); err != nil {
 			return err
 		}
 	}
@@ -55,6 +55,17 @@ func (c *cli) printAnswer(q *ops.RetrieveRequest, a *ops.Answer) error {
 		}
 	}
 	return nil
+}
+
+// sureness returns the line before the first item that is not sure, and "" before others.
+func sureness(q *ops.RetrieveRequest, items []ops.AnswerItem, i int) string {
+	switch {
+	case items[i].Band != retrieve.BandMaybe || q.All || i > 0 && items[i-1].Band == retrieve.BandMaybe:
+		return ""
+	case i > 0:
+		return "not sure:\n"
+	}
+	return "nothing known; the nearest:\n"
 }
 
 func answerSummary(a *ops.Answer) string {

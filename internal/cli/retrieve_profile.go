@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
@@ -26,39 +24,6 @@ func profileKeys() []configKey {
 			}
 			return nil
 		}}}
-}
-
-// whyOwn says why no profile can hold a flag of requestFlags.
-func whyOwn(flag string) string {
-	if flag == "include" {
-		flag = "marks" // its other name
-	}
-	for _, param := range retrieve.OwnParams() {
-		if retrieve.FlagName(param) == flag {
-			return retrieve.WhyOwn(param)
-		}
-	}
-	return ""
-}
-
-// hideOwn hides the flags of requestFlags that no profile can hold, and the defaults of the others:
-// what is not given is not set.
-func hideOwn(f *pflag.FlagSet) {
-	may := retrieve.ProfileParams()
-	f.VisitAll(func(flag *pflag.Flag) {
-		flag.Hidden = true
-		for _, param := range may {
-			if retrieve.FlagName(param) == flag.Name {
-				flag.Hidden = false
-				switch flag.Value.Type() { // as pflag tells a default that is not worth a word
-				case "string":
-					flag.DefValue = ""
-				case "int", "float64":
-					flag.DefValue = "0"
-				}
-			}
-		}
-	})
 }
 
 // paramText is the value of a parameter as the flag of its name takes it.

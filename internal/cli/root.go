@@ -70,7 +70,7 @@ func (c *cli) root(args ...string) *cobra.Command {
 	}
 	root.SetHelpCommandGroupID(groupStart)
 	c.checkHelp(root)
-	root.Version = versions().Version
+	root.Version = ops.VersionsHere().Version
 	return root
 }
 
@@ -103,13 +103,6 @@ func flagNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(name)
 }
 
-// atFlag adds the flag of every command that reads one commit.
-func (c *cli) atFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.global.at, "at", string(graph.Head),
-		"the `REV`ision to read; see 'mnem help revisions'")
-	c.complete(cmd, "at", completeRevs)
-}
-
 // snapshot returns the memory at the revision of --at. HEAD before the first commit is the empty
 // memory.
 func (c *cli) snapshot(ctx context.Context, r *repo.Repo) (*repo.Snapshot, error) {
@@ -123,15 +116,6 @@ func (c *cli) snapshot(ctx context.Context, r *repo.Repo) (*repo.Snapshot, error
 	return r.Snapshot(ctx, c.global.at)
 }
 
-// branchFlag adds the flag of commands that write to a branch.
-func (c *cli) branchFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&c.global.branch, "branch", "b", "",
-		"the branch to write to (MNEM_BRANCH; default: the one HEAD is on)")
-	c.complete(cmd, "branch", completeBranches)
-}
-
-func (c *cli) branch() string { return firstOf(c.global.branch, c.env("MNEM_BRANCH")) }
-
 // writeFlags adds the flags of every command that writes.
 func (c *cli) writeFlags(cmd *cobra.Command) {
 	g, f := &c.global, cmd.Flags()
@@ -141,14 +125,8 @@ func (c *cli) writeFlags(cmd *cobra.Command) {
 	f.StringVar(&g.time, "time", "", "time of the change, RFC 3339 (SOURCE_DATE_EPOCH; default: now)")
 }
 
-// headFlag adds the flag of commands that write elsewhere than to one branch.
-func (c *cli) headFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.global.expect, "expect", "", "the `CID` of the commit that HEAD must be at, "+
-		"or \"none\" before the first; else exit code 5")
-}
-
 // agent returns the name of the program that acts for the author, "" for a person.
-func (c *cli) agent() string { return firstOf(c.global.agent, c.env("MNEM_AGENT")) }
+func (c *cli) agent() string { return firstOf(c.global.agent, c.by.Agent) }
 
 // stamp says who does this, and when. Where there is no repository that is what its error says: it
 // comes before what is missing for writing to one.
@@ -165,9 +143,9 @@ func (c *cli) stamp(_ *cobra.Command, ids ...string) (repo.Stamp, error) {
 func (c *cli) stampOf(ids []string) (repo.Stamp, error) {
 	g := &c.global
 	by := repo.Stamp{
-		Author:  firstOf(g.author, c.env("MNEM_AUTHOR")),
+		Author:  firstOf(g.author, c.by.Author),
 		Agent:   c.agent(),
-		Task:    firstOf(g.task, c.env("MNEM_TASK")),
+		Task:    firstOf(g.task, c.by.Task),
 		Command: append(slices.Clone(c.doing.words), ids...),
 	}
 	var err error
@@ -189,8 +167,7 @@ func (c *cli) stampOf(ids []string) (repo.Stamp, error) {
 	if by.Secrets, err = c.secretOptions(); err != nil {
 		return by, err
 	}
-	by.Guard, by.Signed, err = c.guard(c.doing.name, by.Agent)
-	return by, err
+	return by, c.guard(&by, c.doing.name)
 }
 
 // doing is what the process is asked to do, as far as it matters to whoever opens and writes.
@@ -236,23 +213,6 @@ func (c *cli) absolute(path string) string {
 	return filepath.Join(c.app.Dir, path)
 }
 
-// writeOrTry opens the repository and runs fn with it, and with what it is to write to: the same, or
-// in a dry run one that is forgotten.
-func (c *cli) writeOrTry(
-	cmd *cobra.Command, dryRun bool, fn func(ctx context.Context, r, to *repo.Repo) error,
-) error {
-	return c.withRepo(cmd, !dryRun, func(ctx context.Context, r *repo.Repo) error {
-		if !dryRun {
-			return fn(ctx, r, r)
-		}
-		to, err := r.Trial(ctx)
-		if err != nil {
-			return err
-		}
-		return fn(ctx, r, to)
-	})
-}
-
 // withRepo opens the repository, for reading only unless write, runs fn and closes it. Where this
 // process shares one it runs fn with that, and where another process has it open and answers it
 // hands the whole command line to that one.
@@ -283,6 +243,12 @@ func (c *cli) withRepo(
 
 // openRepo returns the repository of a command, and what ends its use of it.
 func (c *cli) openRepo(ctx context.Context, write bool) (*repo.Repo, func() error, error) {
+	if client := c.ahead; client != nil {
+		c.ahead = nil
+		if err := c.forward(ctx, client); err != nil {
+			return nil, nil, err
+		}
+	}
 	dir, err := c.dir()
 	if err != nil {
 		return nil, nil, err

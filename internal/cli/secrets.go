@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -12,18 +11,8 @@ import (
 	"github.com/mnem-project/mnem/repo"
 )
 
-// allowSecret and allowStrict are the flags about credentials.
-const (
-	allowSecret = "allow-secret"
-	allowStrict = "strict"
-)
-
-// secretFlag adds the flag of commands that write texts which somebody gives.
-func (c *cli) secretFlag(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&c.global.allowSecret, allowSecret, nil, "write what `RULE` of 'mnem "+
-		"guard rules' takes for a credential (repeatable)")
-	c.completeBy(cmd, allowSecret, completeRules)
-}
+// allowSecret is the flag about credentials.
+const allowSecret = "allow-secret"
 
 func completeRules(_ *cobra.Command, _ []string, prefix string) (
 	ids []string, _ cobra.ShellCompDirective,
@@ -34,13 +23,6 @@ func completeRules(_ *cobra.Command, _ []string, prefix string) (
 		}
 	}
 	return ids, cobra.ShellCompDirectiveNoFileComp
-}
-
-// strictFlag adds that of commands that read change lines, too.
-func (c *cli) strictFlag(cmd *cobra.Command) {
-	c.secretFlag(cmd)
-	cmd.Flags().BoolVar(&c.global.strict, allowStrict, false, fmt.Sprintf("refuse credentials in more "+
-		"than %d changes too, where they are only reported", repo.BulkChanges))
 }
 
 // secretOptions says what becomes of credentials in what is written.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/serve"
 )
@@ -168,7 +169,7 @@ func (c *cli) serveConfig(f serveFlags) (*serve.Config, error) {
 		return nil, err
 	}
 	return &serve.Config{
-		Version: versions().Version, Now: c.app.Now, Rand: c.app.Rand, Log: slog.New(handler),
+		Version: ops.VersionsHere().Version, Now: c.app.Now, Rand: c.app.Rand, Log: slog.New(handler),
 		Token: dir.get, NeedToken: f.needToken, Hosts: f.hosts, Origins: f.origins,
 		Limits: serve.Limits{Body: body, Rate: float64(f.rate), Time: f.timeout},
 	}, nil

@@ -1,78 +1,19 @@
 package cli
 
 import (
-	"maps"
-	"slices"
 	"strings"
+
+	"github.com/mnem-project/mnem/ops"
 )
 
-// The shapes of answers with --json, as operation.Schema reads them, put together from parts.
-const (
-	shapeCounts = `{"added": "int", "changed": "int", "removed": "int"}`
-	shapeFields = `[{"field": "text", "old": "json", "new": "json"}]`
-	shapeNode   = `"id": "id", "key": "text|null", "type": "text"`
-	shapeMark   = `{"state": "text", "by": "id|null", "reason": "text|null", "actor": "text", ` +
-		`"time": "time"}`
-	shapeNodeDiffs = `[{` + shapeNode + `, "change": "added|changed|removed", "fields": ` +
-		shapeFields + `}]`
-	shapeEdgeDiffs = `[{"id": "id", "type": "text", "src": "id", "dst": "id", ` +
-		`"change": "added|changed|removed", "fields": ` + shapeFields + `, "key": "text|null", ` +
-		`"src_key": "text|null", "dst_key": "text|null"}]`
-	shapeRecord = `"summary": "text|null", "context": "text|null", "props": "object", ` +
-		`"created": "time", "updated": "time|null", "validFrom": "time|null", ` +
-		`"validTo": "time|null", "sources": ["text"], "mark|null": ` + shapeMark + `, "cid": "cid"`
-	shapeSecrets = `[{"code": "secret|secrets_not_listed|not_searched", "rule": "text", "field": "text", ` +
-		`"file": "text|null", "line": "int|null", "item": "text|null", "message": "text", "remedy": "text"}]`
-	shapeImportance = `{"value": "int", "importance": "int", "base": "int", "use": "int", ` +
-		`"decay": "int", "links": "int", "uses": "int", "linked": "int", "age_seconds": "int", ` +
-		`"half_life_days": "int"}`
-	shapeSource = `"node": "id", "key": "text|null", "source": "text", ` +
-		`"kind": "file|url|conversation|manual|null", "project?": "text", "path?": "text", ` +
-		`"first?": "int", "last?": "int", "sha256?": "text"`
-	shapeSourceChecks = `[{` + shapeSource + `, "state": "unchanged|moved|changed|removed|unhashed|` +
-		`unreadable|unchecked", "now": "text|null", "span": "text|null", "why": "text|null"}]`
-	shapeProposals = `[{"id": "text", "kind": "expired|duplicate|contradiction|tag|low|` +
-		`isolated", "why": "text", "nodes": ["id"], "names": ["text"], "similarity?": "int", ` +
-		`"differs?": [{"kind": "text", "a": "text", "b": "text"}], "importance?": ` + shapeImportance +
-		`, "tag?": "text", "spellings?": ["text"]}]`
-	shapeErased = "node|content|embedding|query|message|edge|mark"
-
-	shapeIndex = `{"manifest": "cid|null", "segments": "int", "nodes": "int", "terms": "int", ` +
-		`"fields": [{"field": "text", "nodes": "int", "terms": "int"}]}`
-	shapeTypes   = `[{"type": "text", "count": "int"}]`
-	shapeSetting = `{"key": "text", "value": "text|null", ` +
-		`"from": "environment|repository|user|default|null"}`
-	shapeMoves       = `[{"ref": "text", "from": "text|null", "to": "text|null"}]`
-	shapePercentiles = `{"p50": "int", "p90": "int", "p95": "int", "p99": "int", "max": "int"}`
-	shapeToken       = `"id": "text", "name": "text", "scope": "read|write|admin", ` +
-		`"author": "text|null", "agent": "text|null", "created": "time", "expires": "time|null"`
-	shapeKey = `{"name": "text|null", "key": "text", "fingerprint": "text", "secret": "bool", ` +
-		`"trust": "trusted|untrusted|revoked", "note": "text|null", "added": "time|null", ` +
-		`"revoked": "time|null", "since": "time|null", "reason": "text|null"}`
-	shapeProfiles = `"profiles?": {"default|null": {"field": "text", "old": "json", "new": "json"}, ` +
-		`"fields?": ` + shapeFields + `, "changed": [{"name": "text", ` +
-		`"kind": "added|changed|removed", "fields": ` + shapeFields + `}]}`
-	shapeProfile = `{"name": "text", "default": "bool", "builtin": "bool", "types": ["text"], ` +
-		`"params": "object"}`
-	shapeProfilesSet = `{"commit": "cid|null", "parents": ["cid"], "branch": "text", ` +
-		`"no_change": "bool", ` + shapeProfiles + `}`
-	shapeRemembered = `{"id": "id", "action": "added|superseded|conflict|updated|duplicate", ` +
-		`"type": "text", "commit": "cid|null", "no_change": "bool", "dry_run": "bool", ` +
-		`"superseded": ["id"], "similar": [{"id": "id", "summary": "text", "similarity": "int", ` +
-		`"cosine": "int|null", "differs": [{"kind": "text", "new": "text", "old": "text"}], ` +
-		`"suggest": "text"}], "edges": "object", "links?": [{"type": "text", "src": "text", ` +
-		`"dst": "text", "weight": "int", "why": "text"}], ` +
-		`"candidates": [{"kind": "text", "id": "id", "score": "int"}], ` +
-		`"warnings": [{"code": "text", "detail": "text", "message": "text"}], ` +
-		`"importance": "int", "effective": "int"}`
-)
-
-// shapes lists the shapes of each command's answer, any of which it may have. Commands that are not
-// here print no JSON.
+// shapes lists the shapes of each command's answer, any of which it may have, as operation.Schema reads
+// them. Commands that are not here print no JSON.
 func shapes() map[string][]string {
-	all := changeShapes()
-	for _, more := range []map[string][]string{readShapes(), recordShapes(), machineShapes()} {
-		maps.Copy(all, more)
+	all := make(map[string][]string)
+	for path, prints := range machineAnswers() {
+		for _, answer := range prints.answers {
+			all[path] = append(all[path], ops.ShapeOf(answer))
+		}
 	}
 	for _, v := range verbs() {
 		all["mnem "+v.spec.Command] = v.spec.Shapes()
@@ -80,116 +21,10 @@ func shapes() map[string][]string {
 	return all
 }
 
-// changeShapes are those of commands that start or change a memory.
-func changeShapes() map[string][]string {
-	return map[string][]string{
-		"mnem init":       {`{"path": "text", "branch": "text", "author": "text"}`},
-		"mnem config get": {shapeSetting}, "mnem config list": {shapeSetting},
-		"mnem version": {`{"version": "text", "revision?": "text", "go": "text", "platform": "text", ` +
-			`"format": "int", "ranking": "int", "analyser": "int"}`},
-		"mnem consolidate": {
-			`{"commit": "cid|null", "now": "time", "proposals": ` + shapeProposals +
-				`, "memories": "int", "declined": "int", "more": "int"}`,
-			`{"picked": ` + shapeProposals + `, "marked": ["id"], "unmarked": ["id"], "retagged": ["id"], ` +
-				`"commit": "cid|null", "branch": "text", "graph": "cid|null", "no_change": "bool", ` +
-				`"dry_run": "bool"}`},
-		"mnem half-life": {`{"half_lives": "object", "other": "int", "own": ["text"], ` +
-			`"commit": "cid|null", "no_change": "bool", "dry_run": "bool"}`},
-		"mnem sources": {`{"commit": "cid|null", "sources": [{` + shapeSource + `}], "more": "bool"}`},
-		"mnem sources diff": {`{"commit": "cid|null", "sources": ` + shapeSourceChecks + `, "counts": ` +
-			`{"unchanged": "int", "moved": "int", "changed": "int", "removed": "int", "unhashed": "int", ` +
-			`"unreadable": "int", "unchecked": "int"}, "marked?": ["id"], "already?": ["id"], ` +
-			`"marked_by?": "cid|null", "dry_run?": "bool"}`},
-		"mnem sources refresh": {`{"commit": "cid|null", "branch": "text", "graph": "cid|null", ` +
-			`"sources": ` + shapeSourceChecks + `, "no_change": "bool", "dry_run": "bool"}`},
-		"mnem remember": {shapeRemembered, `{"duplicate_above": "int", "similar_from": "int", ` +
-			`"keep": "bool", "replace": "bool", "commit": "cid|null", "no_change": "bool", ` +
-			`"dry_run": "bool"}`},
-		"mnem profile set": {shapeProfilesSet}, "mnem profile unset": {shapeProfilesSet},
-		"mnem profile default": {shapeProfilesSet}, "mnem profile rm": {shapeProfilesSet},
-		"mnem profile restore": {shapeProfilesSet},
-	}
-}
-
-// readShapes are those of commands that read a memory.
-func readShapes() map[string][]string {
-	return map[string][]string{
-		"mnem profile list": {shapeProfile}, "mnem profile show": {shapeProfile},
-		"mnem ls": {
-			`{"commit": "cid|null", "nodes": [{` + shapeNode + `, ` + shapeRecord + `}], ` +
-				`"next": "text|null"}`,
-			`{"commit": "cid|null", "edges": [{"id": "id", "key": "text|null", "type": "text", ` +
-				`"src": "id", "src_key": "text|null", "dst": "id", "dst_key": "text|null", ` +
-				`"weight": "number", "props": "object", "created": "time", "validFrom": "time|null", ` +
-				`"validTo": "time|null", "sources": ["text"], "mark|null": ` + shapeMark +
-				`, "cid": "cid"}], "next": "text|null"}`,
-		},
-	}
-}
-
-// recordShapes are those of commands about history, records and care.
-func recordShapes() map[string][]string {
-	return map[string][]string{
-		"mnem watch": {`{"op": "cid", "seq": "int", "time": "time", "actor": "text", ` +
-			`"agent": "text|null", "command": ["text"], "refs": ` + shapeMoves + `, "branches": ` +
-			`[{"branch": "text", "commit": "cid", "message": "text", "nodes?": ` + shapeCounts +
-			`, "edges?": ` + shapeCounts + `, "changes?": {"nodes": ` + shapeNodeDiffs + `, "edges": ` +
-			shapeEdgeDiffs + `, "more": "bool"}}], "undoes": "cid|null", "redoes": "cid|null"}`},
-		"mnem export": {`{"file": "text", "roots": ["cid"], "scope": "text", ` +
-			`"refs": [{"ref": "text", "target": "cid"}], "objects": ["cid"], "since": ["cid"], ` +
-			`"blocks": "int", "bytes": "int", "redacted": "int"}`},
-		"mnem import": {`{"name": "text|null", "scope": "text", ` +
-			`"refs": [{"ref": "text", "from": "cid|null", "to": "cid"}], "head": "text|null", ` +
-			`"blocks": "int", "bytes": "int", "new_blocks": "int", "redacted": "int", ` +
-			`"redactions": "int", "no_change": "bool", "dry_run": "bool", "warnings?": ` + shapeSecrets + `}`},
-		"mnem demo": {`{"say": "text", "command": ["text"], "stdout": "text", "stderr": "text"}`},
-		"mnem embed": {`{"model": "text", "dim": "int|null", "branch": "text", "commit": "cid", ` +
-			`"commits": "int", "embedded": "int", "stale": "int", "unchanged": "int", "skipped": "int", ` +
-			`"too_long": "int", "remaining": "int", "dry_run": "bool"}`},
-		"mnem stats": {`{"commit": "cid|null", "graph": "cid|null", ` +
-			`"nodes": {"total": "int", "by_type": "object"}, "edges": {"total": "int", "by_type": "object"}, ` +
-			`"marks": {"total": "int", "by_state": "object"}, "embeddings": "int", ` +
-			`"agents": "object", "node_types": ` + shapeTypes + `, "edge_types": ` +
-			shapeTypes + `, "index": ` + shapeIndex + `, "store": {"bytes": "int", ` +
-			`"operations": "int", "blocks": "int", "block_bytes": "int", "derived_blocks": "int", ` +
-			`"derived_bytes": "int", "disk_bytes": "int", "branches": "int", "tags": "int"}, ` +
-			`"scores?": {"sampled": "int", "check": {"coverage": ` + shapePercentiles + `, "evidence": ` +
-			shapePercentiles + `, "lead": ` + shapePercentiles + `}, "remember": {"similarity": ` +
-			shapePercentiles + `}}}`},
-		"mnem fsck": {`{"ok": "bool", "blocks": "int", ` +
-			`"errors": [{"cid": "cid|null", "kind": "text", "message": "text"}], ` +
-			`"repaired?": ["text"]}`},
-		"mnem gc": {`{"blocks": "int", "bytes": "int", "kept": "int", "horizon": "int", ` +
-			`"dry_run": "bool"}`},
-		"mnem purge": {`{"node": "id|null", "derived": ["id"], "operation": "cid|null", ` +
-			`"branches": [{"ref": "text", "target": "cid"}], "stages": ["text"], ` +
-			`"redacted": [{"cid": "cid", "what": "` + shapeErased + `", "name": "text|null"}], ` +
-			`"shared": [{"cid": "cid", "what": "content|embedding", "name": "text|null"}], ` +
-			`"hits": [{"what": "text", "cid": "cid|null", "name": "text|null"}], ` +
-			`"more_hits": "int", "erasure_pending": "bool", "dry_run": "bool"}`},
-		"mnem serve":        {`{"url": "text", "repository": "text"}`},
-		"mnem token new":    {`{` + shapeToken + `, "token": "text"}`},
-		"mnem token list":   {`{` + shapeToken + `, "expired": "bool"}`},
-		"mnem token revoke": {`{"revoked": "text"}`},
-		"mnem guard check": {`{"file": "text", "line": "int", "column": "int", "start": "int", ` +
-			`"end": "int", "rule": "text", "refuses": "bool"}`},
-		"mnem guard rules": {`{"rule": "text", "refuses": "bool", "about": "text"}`},
-		"mnem key new":     {shapeKey}, "mnem key list": {shapeKey}, "mnem key show": {shapeKey},
-		"mnem key import": {shapeKey}, "mnem key trust": {shapeKey}, "mnem key revoke": {shapeKey},
-		"mnem key untrust": {shapeKey}, "mnem key rm": {`{"removed": "text"}`},
-		"mnem key export": {`{"name": "text|null", "key": "text", "secret?": "text"}`},
-	}
-}
-
 // streams print one object a line instead of one.
 func streams(path string) bool {
 	if v := verbOf(strings.TrimPrefix(path, "mnem ")); v != nil {
 		return v.spec.Stream()
 	}
-	return slices.Contains([]string{
-		"mnem config list", "mnem token list", "mnem profile list", "mnem remember",
-		"mnem demo", "mnem key list", "mnem guard check",
-		"mnem guard rules",
-		"mnem watch",
-	}, path)
+	return machineAnswers()[path].lines
 }

@@ -1,25 +1,29 @@
 package cli
 
-const (
-	shapePolicy = `{"path": "text", "present": "bool", "rules": [{"note": "text|null", ` +
-		`"agents": ["text"], "operations": ["text"], "types": ["text"], "edges": ["text"], ` +
-		`"signed": "bool"}], ` +
-		`"unknown": ["text"]}`
-	shapeIntegration = `{"client": "text", "level": "user|project", "path": "text", ` +
-		`"changed": "bool", "dry_run": "bool", "backup": "text|null", "command": ["text"]}`
-)
+// printed is what a command prints as JSON: one of several answers, or any number of lines.
+type printed struct {
+	answers []any
+	lines   bool
+}
 
-// machineShapes are those of commands about this machine, its clients and what agents may do.
-func machineShapes() map[string][]string {
-	return map[string][]string{
-		"mnem integrate": {shapeIntegration, `{"clients": [{"client": "text", "title": "text", ` +
-			`"level": "user|project", "path": "text", "state": "integrated|absent|damaged", ` +
-			`"command": ["text"]}]}`},
-		"mnem unintegrate": {shapeIntegration},
-		"mnem doctor": {`{"findings": [{"level": "ok|note|warning|error", "check": "text", ` +
-			`"message": "text", "fix": "text|null"}], "errors": "int", "warnings": "int"}`},
-		"mnem policy init": {shapePolicy}, "mnem policy show": {shapePolicy},
-		"mnem policy check": {shapePolicy, `{"allowed": "bool", "agent": "text", "operation": "text"}`,
-			`{"operations": ["text"]}`},
+// machineAnswers are what commands print that are no verbs: they are about this machine, its clients and
+// its keys, and what agents may do.
+func machineAnswers() map[string]printed {
+	one := func(answers ...any) printed { return printed{answers, false} }
+	lines := func(answer any) printed { return printed{[]any{answer}, true} }
+	return map[string]printed{
+		"mnem init": one(initJSON{}), "mnem demo": lines(demoJSON{}), "mnem serve": one(serveJSON{}),
+		"mnem config get": one(settingJSON{}), "mnem config list": lines(settingJSON{}),
+		"mnem integrate":   one(integrationJSON{}, clientsJSON{}),
+		"mnem unintegrate": one(integrationJSON{}), "mnem doctor": one(doctorJSON{}),
+		"mnem policy init": one(policyJSON{}), "mnem policy show": one(policyJSON{}),
+		"mnem policy check": one(policyJSON{}, verdictJSON{}, operationsJSON{}),
+		"mnem token new":    one(newTokenJSON{}), "mnem token list": lines(listedTokenJSON{}),
+		"mnem token revoke": one(revokedJSON{}),
+		"mnem guard check":  lines(guardFindingJSON{}), "mnem guard rules": lines(guardRuleJSON{}),
+		"mnem key new": one(keyJSON{}), "mnem key list": lines(keyJSON{}), "mnem key show": one(keyJSON{}),
+		"mnem key import": one(keyJSON{}), "mnem key trust": one(keyJSON{}),
+		"mnem key revoke": one(keyJSON{}), "mnem key untrust": one(keyJSON{}),
+		"mnem key rm": one(removedJSON{}), "mnem key export": one(exportedKeyJSON{}),
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/keyring"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
@@ -27,18 +28,6 @@ type signFlags struct {
 // errRevoked is a refusal to sign with a key that counts for nothing.
 var errRevoked = errors.New("the key is revoked")
 
-// signFlags adds the flags of every command that makes commits; signedStamp reads them.
-func (c *cli) signFlags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.BoolVar(&c.signing.sign, "sign", false, "sign the commit (MNEM_SIGN; config: sign)")
-	f.BoolVar(&c.signing.noSign, "no-sign", false, "do not sign the commit, whatever is configured")
-	f.StringVar(&c.signing.key, "key", "", "sign with the key `NAME` (MNEM_KEY; config: key; "+
-		"default: the only key there is)")
-	cmd.MarkFlagsMutuallyExclusive("sign", "no-sign")
-	cmd.MarkFlagsMutuallyExclusive("key", "no-sign")
-	c.completeNames(cmd, "key")
-}
-
 // signedStamp is stamp with the signer of the commits to make, if they are to be signed.
 func (c *cli) signedStamp(cmd *cobra.Command, ids ...string) (repo.Stamp, error) {
 	by, err := c.stamp(cmd, ids...)
@@ -52,11 +41,10 @@ func (c *cli) signedStamp(cmd *cobra.Command, ids ...string) (repo.Stamp, error)
 func (c *cli) signer(at graph.Time) (commit.SignFunc, error) {
 	want := c.signing.sign || c.signing.key != ""
 	if !want && !c.signing.noSign {
-		v, err := c.configured("sign")
-		if err != nil {
+		var err error
+		if want, err = c.signs(); err != nil {
 			return nil, err
 		}
-		want = v == "true"
 	}
 	if !want {
 		return nil, nil
@@ -83,6 +71,15 @@ func (c *cli) signer(at graph.Time) (commit.SignFunc, error) {
 	return secret.Sign, nil
 }
 
+// signs reports whether commits are signed where no flag says so.
+func (c *cli) signs() (bool, error) {
+	if c.by.Sign != "" {
+		return c.by.Sign == "true", nil
+	}
+	v, err := c.configured("sign")
+	return v == "true", err
+}
+
 // ownKey returns the key that this caller signs with, and whether it signs. Callers of a server have no
 // key of theirs here.
 func (c *cli) ownKey() (commit.Key, bool) {
@@ -90,7 +87,7 @@ func (c *cli) ownKey() (commit.Key, bool) {
 		return commit.Key{}, false
 	}
 	want := c.signing.sign || c.signing.key != ""
-	if v, err := c.configured("sign"); !want && (err != nil || v != "true" || c.signing.noSign) {
+	if on, err := c.signs(); !want && (err != nil || !on || c.signing.noSign) {
 		return commit.Key{}, false
 	}
 	ring, err := c.ring()
@@ -139,7 +136,7 @@ func (c *cli) configured(name string) (string, error) {
 		return "", err
 	}
 	if err := key.Check(*got.Value); err != nil {
-		return "", fmt.Errorf("%s from the %s: %w", name, *got.From, err)
+		return "", fmt.Errorf("%s from the %s: %w", name, got.From, err)
 	}
 	return *got.Value, nil
 }
@@ -182,12 +179,6 @@ func checkRule(v string) error {
 	return fmt.Errorf("%w: %q is none of none, merge, import, all", repo.ErrInvalid, v)
 }
 
-// requireFlag adds the flag of commands that take in commits of others; requireSigned reads it.
-func (c *cli) requireFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&c.signing.require, "require-signed", false, "refuse commits that no key you "+
-		"trust has signed (MNEM_REQUIRE_SIGNED; config: require-signed)")
-}
-
 // requireSigned returns what checks the commits that a command takes in, nil where no rule says
 // that they must be signed. The command is ruleMerge or ruleImport.
 func (c *cli) requireSigned(command string) (
@@ -203,13 +194,7 @@ func (c *cli) requireSigned(command string) (
 	if err != nil {
 		return nil, err
 	}
-	return func(commits iter.Seq2[commit.LogEntry, error]) error {
-		err := repo.RequireSigned(commits, trusted)
-		if errors.Is(err, repo.ErrUnsigned) {
-			err = hint(err, "see 'mnem verify', 'mnem key trust', and the setting require-signed")
-		}
-		return err
-	}, nil
+	return ops.RequireSigned(trusted), nil
 }
 
 // verifier returns the user's trust list.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/owner"
 	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/peers"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -35,19 +37,14 @@ func TestOtherVersionTakesOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = r.Close() }()
-	live := func(build string) *owner.Host {
-		t.Helper()
-		host, err := owner.NewHost(filepath.Join(app.Dir, repo.DirName), os.TempDir(), build,
-			func(ctx context.Context, _ *owner.Call) int { <-ctx.Done(); return 1 })
-		if err == nil {
-			err = r.SetOwner(repo.Owner{PID: os.Getpid(), Protocol: owner.Protocol, Socket: host.Socket()})
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return host
+	first, err := owner.NewHost(filepath.Join(app.Dir, repo.DirName), os.TempDir(), peers.BuildOf(build()),
+		owner.Handler{Run: func(ctx context.Context, _ *owner.Call) int { <-ctx.Done(); return 1 }})
+	if err == nil {
+		err = r.SetOwner(repo.Owner{PID: os.Getpid(), Protocol: owner.Protocol, Socket: first.Socket()})
 	}
-	first := live(build())
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	holder := &Holder{
@@ -64,8 +61,7 @@ func TestOtherVersionTakesOver(t *testing.T) {
 	if err := first.Close(0); err != nil {
 		t.Fatal(err)
 	}
-	second := live("another build")
-	defer func() { _ = second.Close(0) }()
+	defer alien(t, r)()
 	select {
 	case code := <-watched:
 		if code != 6 {
@@ -85,27 +81,71 @@ func TestOtherVersionTakesOver(t *testing.T) {
 	}
 }
 
+// alien listens for other processes and greets them in a protocol of its own.
+func alien(t *testing.T, r *repo.Repo) (stop func()) {
+	t.Helper()
+	room, err := os.MkdirTemp("", "m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(room, "s")
+	l, err := net.Listen("unix", socket)
+	if err == nil {
+		err = r.SetOwner(repo.Owner{PID: os.Getpid(), Protocol: 9, Socket: socket})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Write([]byte("H\x00\x00\x00\x10\x00\x09\x00\x09\x00\x00\x00\x00\x00\x00\x00\x00v9.9"))
+			_ = conn.Close()
+		}
+	}()
+	return func() {
+		_ = l.Close()
+		_ = os.RemoveAll(room)
+	}
+}
+
 // TestUnknownWrites has an owner end in the middle of a write for a caller: whoever asked must know
 // that the write may have been made.
 func TestUnknownWrites(t *testing.T) {
-	for _, writes := range []bool{true, false} {
+	for _, tt := range []struct {
+		writes     bool
+		name, args string
+	}{
+		{true, "remember", `{"text":"Ada leads infra"}`}, {false, "remember", `{"text":"Ada leads infra"}`},
+		{true, "branch", `{"name":"draft"}`}, {false, "branch", `{"name":"draft"}`},
+	} {
+		writes := tt.writes
 		w, run := remoteWorld(t)
 		r, err := repo.Open(w.Dir, repo.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		began := make(chan struct{})
-		host, err := owner.NewHost(filepath.Join(w.Dir, repo.DirName), os.TempDir(), build(),
-			func(ctx context.Context, c *owner.Call) int {
-				if writes {
-					_ = c.Writes()
-				} else {
-					_, _ = io.WriteString(c.Stdout, "{}\n")
-				}
-				close(began)
-				<-ctx.Done()
+		begin := func(ctx context.Context, out io.Writer, willWrite func() error) {
+			if writes {
+				_ = willWrite()
+			} else {
+				_, _ = io.WriteString(out, "{}\n")
+			}
+			close(began)
+			<-ctx.Done()
+		}
+		host, err := owner.NewHost(filepath.Join(w.Dir, repo.DirName), os.TempDir(), peers.BuildOf(build()),
+			owner.Handler{Run: func(ctx context.Context, c *owner.Call) int {
+				begin(ctx, c.Stdout, c.Writes)
 				return 1
-			})
+			}, Verb: func(ctx context.Context, v *owner.Verb) owner.Result {
+				begin(ctx, v.Answers, v.Writes)
+				return owner.Result{Failed: true}
+			}})
 		if err == nil {
 			err = r.SetOwner(repo.Owner{PID: os.Getpid(), Protocol: owner.Protocol, Socket: host.Socket()})
 		}
@@ -114,9 +154,9 @@ func TestUnknownWrites(t *testing.T) {
 		}
 		ended := make(chan error, 1)
 		go func() { <-began; ended <- host.Close(0) }()
-		_, failed := ask(t, run, operation.Busy, call(t, "remember", `{"text":"Ada leads infra"}`))
+		_, failed := ask(t, run, operation.Busy, call(t, tt.name, tt.args))
 		if failed == nil || failed.Unknown != writes {
-			t.Errorf("writes %t: %+v", writes, failed)
+			t.Errorf("%s, writes %t: %+v", tt.name, writes, failed)
 		}
 		if err := errors.Join(<-ended, r.Close()); err != nil {
 			t.Error(err)

@@ -1,15 +1,10 @@
 package cli
 
 import (
-	"context"
-
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 )
-
-// shortLimit is how many items a short list shows.
-const shortLimit = 40
 
 func (c *cli) printStatus(st *ops.Status) error {
 	head := "no commit yet"
@@ -36,7 +31,7 @@ func (c *cli) printStatus(st *ops.Status) error {
 			return err
 		}
 	}
-	return c.printShort(c.doing.ctx, *st.Diff, st.Nodes, st.Edges, st.Before)
+	return c.printShort(st.Short, st.Nodes, st.Edges)
 }
 
 // printUnmerged prints what waits for someone to decide about it.
@@ -61,56 +56,23 @@ func (c *cli) printUnmerged(st *ops.Status) error {
 }
 
 // printShort prints the first items that differ, one a line: nodes by type and name, edges by
-// their ends, which before names where the difference does not.
-func (c *cli) printShort(
-	ctx context.Context, d repo.Diff, nodes, edges repo.Counts, before *repo.Snapshot,
-) error {
-	names := newLabels(before)
+// their ends.
+func (c *cli) printShort(list []ops.ShortChange, nodes, edges repo.Counts) error {
 	var rows [][]cell
-	row := func(kind repo.ChangeKind, cells ...cell) (more bool) {
-		letter, style := changeLetter(kind)
-		rows = append(rows, append([]cell{{letter, style}}, cells...))
-		return len(rows) < shortLimit
-	}
-	for n, err := range d.Nodes(ctx) {
-		if err != nil {
-			return err
+	for _, one := range list {
+		letter, style := changeLetter(one.Change)
+		about := brief(one.About, summaryWidth)
+		if one.Item == graph.KindEdge {
+			about = "-> " + brief(line(one.About), nameWidth)
 		}
-		node := n.Node()
-		names.Remember(node)
-		if !row(n.Kind, cell{"node", ""}, cell{brief(node.Type, typeWidth), styleCyan},
-			cell{brief(label(node), nameWidth), styleBold},
-			cell{brief(node.Summary, summaryWidth), ""}) {
-			break
-		}
-	}
-	for e, err := range d.Edges(ctx) {
-		if err != nil {
-			return err
-		}
-		if len(rows) == shortLimit {
-			break
-		}
-		src, dst, err := edgeEnds(ctx, names, e.Edge())
-		if err != nil {
-			return err
-		}
-		row(e.Kind, cell{"edge", ""}, cell{brief(e.Edge().Type, typeWidth), styleCyan},
-			cell{brief(src, nameWidth), styleBold}, cell{"-> " + brief(dst, nameWidth), ""})
+		rows = append(rows, []cell{{letter, style}, {one.Item, ""}, {brief(one.Type, typeWidth), styleCyan},
+			{brief(line(one.Name), nameWidth), styleBold}, {about, ""}})
 	}
 	all := nodes.Added + nodes.Changed + nodes.Removed + edges.Added + edges.Changed + edges.Removed
 	if err := c.table(rows); err != nil || all == len(rows) {
 		return err
 	}
 	return c.printf("… and %d more\n", all-len(rows))
-}
-
-func edgeEnds(ctx context.Context, names *labels, e *graph.Edge) (src, dst string, err error) {
-	if src, err = names.label(ctx, e.Src); err != nil {
-		return "", "", err
-	}
-	dst, err = names.label(ctx, e.Dst)
-	return src, dst, err
 }
 
 // typeWidth and nameWidth are how many characters of a type and of a key a list shows.

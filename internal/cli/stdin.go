@@ -10,11 +10,11 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/mnem-project/mnem/peers"
 	"github.com/mnem-project/mnem/repo"
 )
 
-// maxReplay bounds the standard input that is kept to be read once more, and what is kept of it in
-// memory where all of it is wanted at once.
+// maxReplay bounds the standard input that is kept to be read once more.
 const maxReplay = 1 << 20
 
 // replayed is standard input that can be read from the beginning until the repository is there: a
@@ -121,54 +121,20 @@ func (c *cli) spool(ctx context.Context, arg string) (io.ReadCloser, string, err
 		}
 	}
 	defer func() { _ = from.Close() }() // only read from
-	head, err := io.ReadAll(io.LimitReader(from, maxReplay))
+	dir, err := c.dir()
 	if err != nil {
 		return nil, name, err
 	}
-	if len(head) < maxReplay {
-		return io.NopCloser(bytes.NewReader(head)), name, nil
-	}
-	f, err := c.spoolFile(io.MultiReader(bytes.NewReader(head), from))
-	if err != nil {
-		err = fmt.Errorf("copy %s: %w", name, err)
-	}
-	return f, name, err
+	in, err := peers.Spool(filepath.Join(dir, repo.DirName), from)
+	return in, name, err
 }
 
 // spoolFile copies what is read into a file of the repository's directory, which is gone when it is
 // closed.
-func (c *cli) spoolFile(from io.Reader) (*spoolFile, error) {
+func (c *cli) spoolFile(from io.Reader) (*peers.File, error) {
 	dir, err := c.dir()
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(filepath.Join(dir, repo.DirName), "import-*")
-	if err != nil {
-		return nil, err
-	}
-	// Where the system allows it the name goes at once, so that nothing is left behind whatever
-	// happens; elsewhere when the file is closed.
-	out := &spoolFile{File: f, removed: os.Remove(f.Name()) == nil}
-	if out.size, err = io.Copy(f, from); err == nil {
-		_, err = f.Seek(0, io.SeekStart)
-	}
-	if err != nil {
-		return nil, errors.Join(err, out.Close())
-	}
-	return out, nil
-}
-
-type spoolFile struct {
-	*os.File
-	size    int64
-	removed bool
-}
-
-// Close closes the file, and removes it where that could not be done before.
-func (f *spoolFile) Close() error {
-	err := f.File.Close()
-	if !f.removed {
-		err = errors.Join(err, os.Remove(f.Name()))
-	}
-	return err
+	return peers.SpoolFile(filepath.Join(dir, repo.DirName), from)
 }

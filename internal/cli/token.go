@@ -10,28 +10,44 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/serve"
 )
 
 // tokenJSON is a token as it is listed.
 type tokenJSON struct {
-	ID      string  `json:"id"`
-	Name    string  `json:"name"`
-	Scope   string  `json:"scope"`
-	Author  *string `json:"author"`
-	Agent   *string `json:"agent"`
-	Created string  `json:"created"`
-	Expires *string `json:"expires"`
+	ID      string        `json:"id"`
+	Name    string        `json:"name"`
+	Scope   string        `json:"scope" shape:"read|write|admin"`
+	Author  ops.Text      `json:"author"`
+	Agent   ops.Text      `json:"agent"`
+	Created graph.Time    `json:"created"`
+	Expires graph.OptTime `json:"expires"`
+}
+
+// newTokenJSON is a token as it is shown once.
+type newTokenJSON struct {
+	tokenJSON
+	Token string `json:"token"`
+}
+
+type listedTokenJSON struct {
+	tokenJSON
+	Expired bool `json:"expired"`
+}
+
+type revokedJSON struct {
+	Revoked string `json:"revoked"`
 }
 
 func jsonToken(t *serve.Token) tokenJSON {
 	out := tokenJSON{
-		ID: t.ID, Name: t.Name, Scope: t.Scope, Author: orNull(t.Author), Agent: orNull(t.Agent),
-		Created: graph.From(t.Created).String(),
+		ID: t.ID, Name: t.Name, Scope: t.Scope, Author: ops.Text(t.Author), Agent: ops.Text(t.Agent),
+		Created: graph.From(t.Created),
 	}
 	if t.Expires != nil {
-		out.Expires = new(graph.From(*t.Expires).String())
+		out.Expires = graph.At(graph.From(*t.Expires))
 	}
 	return out
 }
@@ -108,10 +124,7 @@ func (c *cli) newToken(ctx context.Context, name string, f tokenFlags) error {
 		return err
 	}
 	if c.global.json {
-		return c.printJSON(struct {
-			tokenJSON
-			Token string `json:"token"`
-		}{jsonToken(&t), text})
+		return c.printJSON(newTokenJSON{jsonToken(&t), text})
 	}
 	c.remark("keep it well: it is shown this once")
 	return c.printf("%s\n", text)
@@ -161,17 +174,14 @@ func (c *cli) tokenList() *cobra.Command {
 			row := jsonToken(t)
 			expired := !t.Valid(c.app.Now())
 			if c.global.json {
-				if err := c.printJSON(struct {
-					tokenJSON
-					Expired bool `json:"expired"`
-				}{row, expired}); err != nil {
+				if err := c.printJSON(listedTokenJSON{row, expired}); err != nil {
 					return err
 				}
 				continue
 			}
 			until := "for ever"
 			if t.Expires != nil {
-				until = "until " + *row.Expires
+				until = "until " + row.Expires.String()
 			}
 			if expired {
 				until += ", over"
@@ -205,9 +215,7 @@ func (c *cli) tokenRevoke() *cobra.Command {
 			return err
 		}
 		if c.global.json {
-			return c.printJSON(struct {
-				Revoked string `json:"revoked"`
-			}{t.Name})
+			return c.printJSON(revokedJSON{t.Name})
 		}
 		return c.printf("revoked %s\n", line(t.Name))
 	})

@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"iter"
+	"os"
 	"strings"
 	"time"
 
@@ -12,7 +14,7 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/model"
+	"github.com/mnem-project/mnem/model/embed"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
@@ -35,14 +37,14 @@ func bindAs[Req, Res any](v *ops.Verb[Req, Res], print func(*cli, *Req, Res) err
 	return &verb{&v.Spec, func(c *cli) (any, func(context.Context) error) {
 		req := new(Req)
 		return req, func(ctx context.Context) error {
-			c.answers = 0
-			err := v.Run(ctx, host{c}, req, func(res Res) error {
+			c.answers, c.long = 0, v.Long
+			err := c.ask(ctx, &v.Spec, req, func(answer any) error {
 				c.answers++
 				c.worked()
 				if c.global.json {
-					return c.printJSON(res)
+					return c.printJSON(answer)
 				}
-				return print(c, req, res)
+				return print(c, req, answer.(Res))
 			})
 			c.worked()
 			var news *ops.News
@@ -52,6 +54,30 @@ func bindAs[Req, Res any](v *ops.Verb[Req, Res], print func(*cli, *Req, Res) err
 			return err
 		}
 	}}
+}
+
+// running is a verb that runs: here, or where the repository is open.
+type running struct {
+	spec  *ops.Spec
+	req   any
+	emit  func(answer any) error
+	typed bool       // whether emit is given answers, and not JSON printed as it comes
+	stamp repo.Stamp // of a verb that writes, once it is made
+}
+
+// ask runs a verb.
+func (c *cli) ask(ctx context.Context, spec *ops.Spec, req any, emit func(any) error) error {
+	inJSON := c.global.json
+	if q, ok := req.(interface{ InJSON() bool }); ok {
+		inJSON = inJSON || q.InJSON()
+	}
+	c.asked = &running{spec: spec, req: req, emit: emit, typed: !inJSON || c.quietly}
+	defer func() {
+		if c.asked = nil; c.ahead != nil {
+			_ = c.ahead.Close() // nothing was sent
+		}
+	}()
+	return spec.Do(ctx, host{c}, req, emit)
 }
 
 // worked ends what shows that something takes its time.
@@ -68,11 +94,11 @@ func bindTable[Req, Res any](v *ops.Verb[Req, Res], row func(*cli, Res) []cell) 
 		req := new(Req)
 		return req, func(ctx context.Context) error {
 			var rows [][]cell
-			err := v.Run(ctx, host{c}, req, func(res Res) error {
+			err := c.ask(ctx, &v.Spec, req, func(answer any) error {
 				if c.global.json {
-					return c.printJSON(res)
+					return c.printJSON(answer)
 				}
-				if r := row(c, res); r != nil {
+				if r := row(c, answer.(Res)); r != nil {
 					rows = append(rows, r)
 				}
 				return nil
@@ -92,6 +118,16 @@ func verbOf(command string) *verb {
 	return nil
 }
 
+// verbNamed returns the verb of an operation, nil where it is none yet.
+func verbNamed(operation string) *verb {
+	for _, v := range verbs() {
+		if name := v.spec.Name(); name == operation || v.spec.Batch != nil && name+"_batch" == operation {
+			return v
+		}
+	}
+	return nil
+}
+
 // verbCommand returns what makes the command of a verb.
 func verbCommand(command string) func(*cli) *cobra.Command {
 	return func(c *cli) *cobra.Command { return c.verb(command) }
@@ -104,7 +140,7 @@ func (c *cli) verb(command string) *cobra.Command {
 	words := strings.Fields(command)
 	cmd := &cobra.Command{
 		Use:   strings.TrimSpace(words[len(words)-1] + " " + v.spec.Usage),
-		Short: v.spec.Title, Long: v.spec.Doc, Example: v.spec.Example, GroupID: v.spec.Group,
+		Short: v.spec.Title, Long: withModels(v.spec.Doc), Example: v.spec.Example, GroupID: v.spec.Group,
 		Args: v.positional(),
 	}
 	if v.spec.Complete != "" {
@@ -129,7 +165,7 @@ func (c *cli) verb(command string) *cobra.Command {
 	for _, group := range v.spec.Together {
 		cmd.MarkFlagsRequiredTogether(group...)
 	}
-	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+	cmd = c.command(cmd, func(cmd *cobra.Command, args []string) error {
 		given := givenFlags(cmd)
 		if n := cmd.ArgsLenAtDash(); n >= 0 {
 			given = append(given, "--")
@@ -141,7 +177,7 @@ func (c *cli) verb(command string) *cobra.Command {
 			if len(args) == 1 && args[0] == stdinName {
 				given = append(given, stdinName)
 			}
-			text, err := c.longText(cmd.Context(), args)
+			text, err := c.longText(cmd.Context(), args, fields[0].Most)
 			if err != nil {
 				return err
 			}
@@ -157,11 +193,31 @@ func (c *cli) verb(command string) *cobra.Command {
 		}
 		if q, ok := req.(fileReader); ok {
 			if names := q.FileNames(); len(names) > 0 {
+				c.inputs = names
 				q.SetChanges(func(ctx context.Context) (repo.Changes, error) { return c.lines(ctx, names) })
 			}
 		}
 		return run(cmd.Context())
 	})
+	if q, ok := req.(interface{ Prompt() string }); ok {
+		c.prompts(cmd, q.Prompt)
+	}
+	return cmd
+}
+
+// prompts lets a command ask a terminal for what it reads as standard input, before another process may be
+// given the command, which has none.
+func (c *cli) prompts(cmd *cobra.Command, prompt func() string) {
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if text := prompt(); text != "" && len(args) == 0 {
+			if err := c.askHidden(text); err != nil {
+				c.started = true
+				return err
+			}
+		}
+		return run(cmd, args)
+	}
 }
 
 // givenFlags returns the names of the flags that were given.
@@ -194,8 +250,7 @@ func (c *cli) lines(ctx context.Context, names []string) (repo.Changes, error) {
 // fieldFlag adds the flag of a field.
 func (c *cli) fieldFlag(cmd *cobra.Command, f *ops.Field, req any) {
 	flags := cmd.Flags()
-	usage := strings.NewReplacer("{", "`", "}", "`", "$RERANKERS", rerankSpecs(","),
-		"$REWRITERS", model.List(model.Specs(rewriteUse.providers), "or")).Replace(f.Doc) + f.Note
+	usage := withModels(strings.NewReplacer("{", "`", "}", "`").Replace(f.Doc)) + f.Note
 	switch to := f.Value(req).Addr().Interface().(type) {
 	case *string:
 		flags.StringVarP(to, f.Name, f.Short, *to, usage)
@@ -221,6 +276,12 @@ func (c *cli) fieldFlag(cmd *cobra.Command, f *ops.Field, req any) {
 		flag := flags.Lookup(f.Name)
 		name, _ := pflag.UnquoteUsage(flag)
 		flags.Var(flag.Value, f.Alias, "`"+name+"`: another name of --"+f.Name)
+	}
+	if f.Hidden {
+		_ = flags.MarkHidden(f.Name) // it is there
+		if f.Alias != "" {
+			_ = flags.MarkHidden(f.Alias)
+		}
 	}
 	switch complete := completers[f.Complete]; {
 	case complete != nil:
@@ -300,6 +361,19 @@ func (v *verb) setArgs(req any, args []string) (given []string, err error) {
 	return given, nil
 }
 
+// fixed returns what a field is for every remote caller, if it is.
+func (v *verb) fixed(f *ops.Field) (value string, ok bool) {
+	if v.spec.Body != "" && f.Arg && !f.Remote {
+		return ops.Itself, true
+	}
+	for _, flag := range v.spec.Fixed {
+		if value, ok = strings.CutPrefix(flag, "--"+f.Name+"="); ok {
+			return value, true
+		}
+	}
+	return "", false
+}
+
 // call runs a verb with the arguments of a remote caller.
 func (c *cli) call(ctx context.Context, v *verb, args *operation.Arguments) error {
 	req, run := v.prepare(c)
@@ -307,7 +381,13 @@ func (c *cli) call(ctx context.Context, v *verb, args *operation.Arguments) erro
 	var given []string
 	for _, f := range v.spec.Fields() {
 		values, there := args.Values[f.Parameter()]
-		if !f.Remote || !there {
+		switch value, fixed := v.fixed(&f); {
+		case fixed:
+			if err := f.Set(req, []string{value}); err != nil {
+				return err
+			}
+			continue
+		case !f.Remote || !there:
 			if err := f.SetDefault(req); err != nil {
 				return err
 			}
@@ -329,15 +409,15 @@ func (c *cli) call(ctx context.Context, v *verb, args *operation.Arguments) erro
 			}
 		}
 		given, words = append(given, b.Lines.Flag), append(words, "--"+b.Lines.Flag)
-		c.app.Stdin = args.Body
 	}
 	ops.SetGiven(req, given)
-	if q, ok := req.(lineReader); ok && args.Lines {
+	if args.Body != nil {
 		c.stdin = newReplayed(args.Body)
 		c.app.Stdin = c.stdin.again()
-		q.SetChanges(func(ctx context.Context) (repo.Changes, error) {
-			return c.changes(ctx, []string{stdinName})
-		})
+	}
+	if q, ok := req.(lineReader); ok && args.Lines {
+		c.inputs = []string{stdinName}
+		q.SetChanges(func(ctx context.Context) (repo.Changes, error) { return c.changes(ctx, c.inputs) })
 	}
 	c.started = true
 	c.doing = doing{ctx: ctx, name: v.spec.Name(), words: words}
@@ -348,9 +428,26 @@ func (c *cli) call(ctx context.Context, v *verb, args *operation.Arguments) erro
 type host struct{ c *cli }
 
 // Open implements ops.Host.
-func (h host) Open(ctx context.Context, write bool, fn func(context.Context) error) error {
-	return h.c.withRepo(nil, write, func(ctx context.Context, _ *repo.Repo) error { return fn(ctx) })
+func (h host) Open(
+	ctx context.Context, write bool, fn func(context.Context) error,
+) (err error) {
+	if h.c.long && write {
+		done, err := h.c.share()
+		if err != nil {
+			return err
+		}
+		defer func() { err = firstError(err, done()) }()
+	}
+	err = h.c.withRepo(nil, write, func(ctx context.Context, _ *repo.Repo) error { return fn(ctx) })
+	var elsewhere *answeredError
+	if errors.As(err, &elsewhere) {
+		return elsewhere.err
+	}
+	return err
 }
+
+// Elsewhere implements ops.Host.
+func (h host) Elsewhere(ctx context.Context) (bool, error) { return h.c.lookAhead(ctx) }
 
 // Repo implements ops.Host.
 func (h host) Repo() *repo.Repo { return h.c.opened }
@@ -362,10 +459,13 @@ func (h host) Stamp(_ *ops.Spec, w *ops.Writing) (repo.Stamp, error) {
 	g.author, g.agent, g.task, g.time = w.Author, w.Agent, w.Task, w.Time
 	g.expect, g.allowSecret, g.strict = w.ExpectHead, w.AllowSecret, w.Strict
 	c.signing.sign, c.signing.noSign, c.signing.key = w.Sign, w.NoSign, w.Key
-	if !w.Signs {
-		return c.stamp(nil)
+	var err error
+	if w.Signs {
+		c.asked.stamp, err = c.commitStamp(nil, w.DryRun)
+	} else {
+		c.asked.stamp, err = c.stamp(nil)
 	}
-	return c.commitStamp(nil, w.DryRun)
+	return c.asked.stamp, err
 }
 
 // Now implements ops.Host.
@@ -387,8 +487,8 @@ func (h host) Working(what string) func() {
 
 // Defaults implements ops.Host.
 func (h host) Defaults(w *ops.Writing) {
-	w.Branch = firstOf(w.Branch, h.c.env("MNEM_BRANCH"))
-	w.Stage = firstOf(w.Stage, h.c.env("MNEM_STAGE"))
+	w.Branch = firstOf(w.Branch, h.c.by.Branch)
+	w.Stage = firstOf(w.Stage, h.c.by.Stage)
 }
 
 // Require implements ops.Host.
@@ -408,10 +508,58 @@ func (h host) Progress() (set func(what string, done, total int), done func()) {
 
 // Setting implements ops.Host.
 func (h host) Setting(variable, key string) (string, error) {
+	if variable == "MNEM_SESSION" {
+		return h.c.by.Session, nil // answers are recorded where the caller says, and else nowhere
+	}
 	if v := h.c.env(variable); v != "" {
 		return v, nil
 	}
 	return h.c.setting(key)
+}
+
+// Embedder implements ops.Host.
+func (h host) Embedder(spec string, progress func(done, total int)) (ops.Embedder, error) {
+	e, err := h.c.embedder(spec, "--model", embed.Options{Progress: progress})
+	if err != nil {
+		return nil, err
+	}
+	return documents{e}, nil
+}
+
+// OpenRoot implements ops.Host.
+func (h host) OpenRoot(dir string) (*os.Root, error) {
+	path, err := h.root(dir)
+	if err != nil {
+		return nil, err
+	}
+	return os.OpenRoot(path)
+}
+
+// root returns the path of a directory, "" for the one that holds the repository.
+func (h host) root(dir string) (string, error) {
+	if dir == "" {
+		return h.c.dir()
+	}
+	return h.c.absolute(dir), h.c.mayName(dir)
+}
+
+// Create implements ops.Host.
+func (h host) Create(ctx context.Context, name string, write func(io.Writer) error) error {
+	switch {
+	case name != stdinName:
+		if err := h.c.mayName(name); err != nil {
+			return err
+		}
+		return writeOut(ctx, h.c.absolute(name), write)
+	case h.c.app.OutTTY:
+		return usagef("standard output is a terminal: name a file with -o FILE")
+	}
+	return write(h.c.out)
+}
+
+// Read implements ops.Host.
+func (h host) Read(ctx context.Context, name string) (*ops.File, error) {
+	return h.c.seekable(ctx, name)
 }
 
 // Human implements ops.Host.

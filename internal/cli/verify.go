@@ -12,16 +12,16 @@ import (
 func (c *cli) printVerified(answer any) error {
 	switch v := answer.(type) {
 	case *ops.Verified:
-		return c.printf("%s  %s  %s  %s  %s\n", strings.TrimSuffix(c.signatureColumn(&v.Verdict), " "),
+		return c.printf("%s  %s  %s  %s  %s\n", strings.TrimSuffix(c.signatureColumn(&v.Signature), " "),
 			c.paint(styleYellow, shortCID(v.Commit)), v.Time.String()[:len("2006-01-02")],
-			signedBy(v.Verdict), line(v.Title))
-	case ops.VerifiedAll:
+			signedBy(&v.Signature), line(v.Title))
+	case *ops.VerifiedAll:
 		n := 0
 		var parts []string
 		for _, state := range commit.SignatureStates() {
-			if v[state] > 0 {
-				n += v[state]
-				parts = append(parts, fmt.Sprintf("%d %s", v[state], state))
+			if (*v)[state] > 0 {
+				n += (*v)[state]
+				parts = append(parts, fmt.Sprintf("%d %s", (*v)[state], state))
 			}
 		}
 		c.remark("%s: %s", plural(n, "commit"), firstOf(strings.Join(parts, ", "), "nothing to verify"))
@@ -30,16 +30,16 @@ func (c *cli) printVerified(answer any) error {
 }
 
 // signedBy says who signed, or why that does not count.
-func signedBy(v commit.Verdict) string {
+func signedBy(v *ops.Signature) string {
 	who := "(nobody)"
-	if !v.Key.IsZero() {
-		who = v.Key.Fingerprint()
+	if key, err := commit.ParseKey(string(v.Key)); err == nil {
+		who = key.Fingerprint()
 	}
 	if v.Name != "" {
-		who = line(v.Name) + " " + who
+		who = line(string(v.Name)) + " " + who
 	}
 	if v.Reason != "" {
-		who += " (" + line(v.Reason) + ")"
+		who += " (" + line(string(v.Reason)) + ")"
 	}
 	return who
 }

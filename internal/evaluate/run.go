@@ -115,6 +115,9 @@ func defaults(base retrieve.Request) retrieve.Request {
 	if base.Budget == nil {
 		base.Budget = new(DefaultBudget)
 	}
+	if base.Floor == "" {
+		base.Floor = retrieve.FloorRest // how high what is asked for ranks, not what is printed
+	}
 	return base
 }
 

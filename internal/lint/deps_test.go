@@ -57,7 +57,7 @@ var allowed = map[string]string{
 	"memory/extract": "internal/dates internal/fixed internal/text",
 	"memory": "ipld graph store adjacency retrieve repo internal/dates internal/fixed internal/text " +
 		"memory/compare memory/extract guard",
-	// What processes say to each other that use one repository: command lines and bytes.
+	// What processes say to each other that use one repository: bytes, whatever they mean.
 	"internal/owner": "",
 	// The order in which processes come to a lock: bytes of a file, no repository.
 	"internal/queue": "",
@@ -65,7 +65,11 @@ var allowed = map[string]string{
 	"operation": "",
 	// The table of verbs, under every surface.
 	"ops": "ipld graph commit store adjacency community retrieve repo memory operation policy",
-	"mcp": "operation", // answers to agents: calls of operations, never a repository
+	// Verbs for other processes, and from them: what a program with a repository open imports for it.
+	"peers": "commit graph ops operation policy repo retrieve store internal/accesses internal/keyring internal/owner",
+	// How often memories were shown, in a file of this machine: read by who has the repository open.
+	"internal/accesses": "graph store ops internal/filestate",
+	"mcp":               "operation", // answers to agents: calls of operations, never a repository
 	// HTTP sees the table and who runs it, never a repository or a command.
 	"serve": "operation",
 	// What agents may change: asked by porcelain, of what repo says is touched.
@@ -92,7 +96,7 @@ var allowed = map[string]string{
 	"internal/cli": "ipld graph guard store commit adjacency community retrieve repo memory memory/compare model " +
 		"model/embed model/rerank model/rewrite operation ops policy serve " +
 		"tokens internal/text " +
-		"internal/clients internal/filestate internal/keyring internal/owner " +
+		"internal/accesses internal/clients internal/filestate internal/keyring internal/owner peers " +
 		"internal/queue mcp " +
 		"testdata/demo", // porcelain sits on repo; the others only for their types
 	"testdata/demo":     "", // the bundled sample memory

@@ -21,18 +21,18 @@ var ErrPeer = errors.New("not a process to share a repository with")
 // ErrSilent is returned by Dial when somebody listens but does not greet in time.
 var ErrSilent = errors.New("the process that has the repository open does not answer")
 
-// SkewError is returned by Dial when the owner is another version of the program.
+// SkewError is returned by Dial when the owner speaks no protocol of this build, and by Run when it is
+// another build.
 type SkewError struct {
-	PID              int // of the owner, as its owner file says
-	Protocol, Wanted int
-	Build, Ours      string
+	PID         int // of the owner, as its owner file says
+	Owner, Ours Build
 }
 
 func (e *SkewError) Error() string {
-	what := fmt.Sprintf("it is mnem %s and this is mnem %s", e.Build, e.Ours)
-	if e.Protocol != e.Wanted {
+	what := fmt.Sprintf("it is mnem %s and this is mnem %s", e.Owner.Name, e.Ours.Name)
+	if !e.Owner.speaks(e.Ours) {
 		what = fmt.Sprintf("it speaks protocol %d (mnem %s) and this program %d (mnem %s)",
-			e.Protocol, e.Build, e.Wanted, e.Ours)
+			e.Owner.Newest, e.Owner.Name, e.Ours.Newest, e.Ours.Name)
 	}
 	return fmt.Sprintf("process %d has the repository open, but %s", e.PID, what)
 }
@@ -52,14 +52,19 @@ func (e *LostError) Unwrap() error { return e.Err }
 
 // Client is a connection to an owner, for one command.
 type Client struct {
-	conn *net.UnixConn
-	out  sender
+	conn         *net.UnixConn
+	out          sender
+	pid          int
+	build, owner Build
 }
+
+// Owner is what the owner says of itself, and PID its process.
+func (c *Client) Owner() (as Build, pid int) { return c.owner, c.pid }
 
 // Dial connects to the socket of an owner whose process is pid, greets it within wait, and has it
 // show that it holds the .mnem directory dir. It returns a *SkewError, an error that wraps ErrPeer,
 // ErrSilent or ErrElsewhere, or another one where nobody listens there.
-func Dial(socket, dir, build string, pid int, wait time.Duration) (*Client, error) {
+func Dial(socket, dir string, as Build, pid int, wait time.Duration) (*Client, error) {
 	addr := &net.UnixAddr{Name: socket, Net: "unix"}
 	conn, err := net.DialUnix("unix", nil, addr)
 	if errors.Is(err, syscall.EAGAIN) {
@@ -68,21 +73,21 @@ func Dial(socket, dir, build string, pid int, wait time.Duration) (*Client, erro
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{conn: conn, out: sender{conn: conn}}
-	if err := c.greet(dir, build, pid, wait); err != nil {
+	c := &Client{conn: conn, out: sender{conn: conn}, pid: pid, build: ours(as)}
+	if err := c.greet(dir, wait); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return c, nil
 }
 
-func (c *Client) greet(dir, build string, pid int, wait time.Duration) error {
+func (c *Client) greet(dir string, wait time.Duration) error {
 	if err := checkPeer(c.conn); err != nil {
 		return err
 	}
 	if err := c.conn.SetReadDeadline(time.Now().Add(wait)); err != nil {
 		return err
 	}
-	err := c.meet(dir, build, pid)
+	err := c.meet(dir)
 	var timeout net.Error
 	switch {
 	case errors.As(err, &timeout) && timeout.Timeout():
@@ -94,19 +99,20 @@ func (c *Client) greet(dir, build string, pid int, wait time.Duration) error {
 }
 
 // meet exchanges hellos and claims.
-func (c *Client) meet(dir, build string, pid int) error {
-	if err := c.out.send(kindHello, hello{Protocol, build}.encode()); err != nil {
+func (c *Client) meet(dir string) (err error) {
+	if err := c.out.send(kindHello, c.build.encode()); err != nil {
 		return err
 	}
-	theirs, err := readHello(c.conn)
-	if err != nil {
+	if c.owner, err = readHello(c.conn); err != nil {
 		return err
 	}
-	if theirs.protocol != Protocol || theirs.build != build {
-		return &SkewError{pid, theirs.protocol, Protocol, theirs.build, build}
+	if !c.owner.speaks(c.build) {
+		return c.skew()
 	}
 	return c.prove(dir)
 }
+
+func (c *Client) skew() error { return &SkewError{c.pid, c.owner, c.build} }
 
 // Close ends the connection, and with it a command that runs.
 func (c *Client) Close() error { return c.conn.Close() }
@@ -129,23 +135,30 @@ type IO struct {
 }
 
 // Run has the owner run a command line, and returns its exit code when it ends; the end of ctx
-// interrupts it. A *LostError says that the owner ended first; another error is one of writing to
-// Stdout. The client is used up.
+// interrupts it. A *LostError says that the owner ended first, a *SkewError that it is another build;
+// another error is one of writing to Stdout. The client is used up.
 func (c *Client) Run(ctx context.Context, req *Request, rw IO) (int, error) {
+	if !c.owner.same(c.build) {
+		return 0, c.skew()
+	}
 	data, err := req.encode()
 	if err != nil {
 		return 0, err
 	}
-	stop := context.AfterFunc(ctx, func() {
-		_ = c.out.send(kindCancel, nil) // if it cannot be said, the owner has ended
-		_ = c.conn.SetReadDeadline(time.Now().Add(interruptGrace))
-	})
-	defer stop()
+	defer c.interrupts(ctx)()
 	r := &running{Client: c, rw: rw, clean: true}
 	if err := c.out.send(kindRequest, data); err != nil {
 		return 0, r.lost(err)
 	}
 	return r.follow()
+}
+
+// interrupts has the end of a context interrupt what runs at the owner, until stop is called.
+func (c *Client) interrupts(ctx context.Context) (stop func() bool) {
+	return context.AfterFunc(ctx, func() {
+		_ = c.out.send(kindCancel, nil) // if it cannot be said, the owner has ended
+		_ = c.conn.SetReadDeadline(time.Now().Add(interruptGrace))
+	})
 }
 
 // running is a command that runs at the owner.
@@ -178,7 +191,7 @@ func (r *running) follow() (int, error) {
 			r.clean = false
 			_, _ = r.rw.Stderr.Write(data) // nobody to tell
 		case kindNeed:
-			go r.read()
+			go r.read(r.rw.Stdin)
 		case kindWrites:
 			r.writes = true
 		case kindGone:
@@ -199,9 +212,13 @@ func (r *running) print(data []byte) {
 	if r.printErr != nil {
 		return
 	}
-	if _, r.printErr = r.rw.Stdout.Write(data); r.printErr == nil {
-		return
+	if _, r.printErr = r.rw.Stdout.Write(data); r.printErr != nil {
+		r.noPrint()
 	}
+}
+
+// noPrint tells the owner that nothing can be printed any more.
+func (r *running) noPrint() {
 	var text []byte
 	if !errors.Is(r.printErr, syscall.EPIPE) && !errors.Is(r.printErr, io.ErrClosedPipe) {
 		text = message(r.printErr)
@@ -211,12 +228,12 @@ func (r *running) print(data []byte) {
 
 // read sends the next piece of standard input. Where that takes as long as a person does, it
 // outlives the command, and ends with the process.
-func (r *running) read() {
+func (r *running) read(from io.Reader) {
 	r.reading.Lock()
 	defer r.reading.Unlock()
 	buf := make([]byte, maxData)
 	for {
-		n, err := r.rw.Stdin.Read(buf)
+		n, err := from.Read(buf)
 		switch {
 		case n > 0:
 			_ = r.out.send(kindInput, buf[:n]) // an owner that has ended wants none

@@ -11,8 +11,12 @@ import (
 	"time"
 )
 
-// Protocol is the version of what is spoken on the socket.
-const Protocol = 2
+// Protocol is the newest version of what is spoken on the socket, and oldest the oldest that this build
+// speaks too.
+const (
+	Protocol = 3
+	oldest   = 3
+)
 
 // kind says what a frame is; the package comment has the table.
 type kind byte
@@ -21,6 +25,8 @@ const (
 	kindHello   kind = 'H'
 	kindHolds   kind = 'D'
 	kindRequest kind = 'R'
+	kindVerb    kind = 'V'
+	kindReply   kind = 'Y'
 	kindKeep    kind = 'K'
 	kindCancel  kind = 'C'
 	kindInput   kind = 'I'
@@ -30,18 +36,27 @@ const (
 	kindOutput  kind = 'O'
 	kindErrors  kind = 'E'
 	kindWrites  kind = 'W'
+	kindAsk     kind = 'A'
+	kindTell    kind = 'T'
+	kindResult  kind = 'Z'
 	kindExit    kind = 'Q'
 	kindGone    kind = 'G'
 )
 
 const (
 	headerLen  = 5
-	maxBuild   = 128      // bytes of the name of a build
+	maxBuild   = 128 // bytes of the name of a build
+	tableLen   = 8   // bytes of the hash of a table of verbs
+	helloLen   = 4 + tableLen
 	maxData    = 64 << 10 // bytes of input or output in one frame
 	maxMessage = 1 << 10
 	// maxRequest is above what Linux takes for a command line, 2 MiB, and bounds what is held of one.
 	maxRequest = 4 << 20
-	exitLen    = 4
+	// maxReply is above the answer of another repository, which a reply may hold.
+	maxReply = 64 << 20
+	exitLen  = 4
+	askLen   = 4 // bytes of the number of a question
+	indexLen = 2 // bytes of the number of an input
 )
 
 // ErrProtocol is returned when the other end sends what no end of this protocol does.
@@ -51,18 +66,24 @@ var ErrProtocol = errors.New("not what this protocol sends")
 func (k kind) limit() (int, bool) {
 	switch k {
 	case kindHello:
-		return 2 + maxBuild, true
+		return helloLen + maxBuild, true
 	case kindHolds:
 		return valueText, true
-	case kindRequest:
+	case kindRequest, kindVerb:
 		return maxRequest, true
-	case kindInput, kindOutput, kindErrors:
+	case kindAsk:
+		return askLen + maxRequest, true
+	case kindReply:
+		return askLen + maxReply, true
+	case kindInput, kindOutput, kindErrors, kindTell, kindResult:
 		return maxData, true
+	case kindNeed:
+		return indexLen, true
 	case kindNoInput, kindNoPrint:
 		return maxMessage, true
 	case kindExit:
 		return exitLen, true
-	case kindKeep, kindCancel, kindNeed, kindWrites, kindGone:
+	case kindKeep, kindCancel, kindWrites, kindGone:
 		return 0, true
 	}
 	return 0, false
@@ -145,25 +166,59 @@ func message(err error) []byte {
 	return []byte(text[:min(len(text), maxMessage)])
 }
 
-// hello is the first frame of an end.
-type hello struct {
-	protocol int
-	build    string
+// Build is what an end says of itself: its name, the hash of the verbs that it knows, and the protocols
+// that it speaks. Table is 8 bytes, or nil for none.
+type Build struct {
+	Name           string
+	Table          []byte
+	Oldest, Newest int // set by this package
 }
 
-func (h hello) encode() []byte {
-	out := binary.BigEndian.AppendUint16(nil, uint16(h.protocol))
-	return append(out, h.build[:min(len(h.build), maxBuild)]...)
+// encode returns the first frame of an end.
+func (b Build) encode() []byte {
+	out := binary.BigEndian.AppendUint16(nil, uint16(b.Newest))
+	out = binary.BigEndian.AppendUint16(out, uint16(b.Oldest))
+	var table [tableLen]byte
+	copy(table[:], b.Table)
+	out = append(out, table[:]...)
+	return append(out, b.Name[:min(len(b.Name), maxBuild)]...)
 }
+
+// ours is a build that speaks what this one does.
+func ours(b Build) Build {
+	b.Oldest, b.Newest = oldest, Protocol
+	return b
+}
+
+// speaks reports whether two ends have a protocol in common.
+func (b Build) speaks(other Build) bool {
+	return b.Oldest <= other.Newest && other.Oldest <= b.Newest
+}
+
+// same reports whether two ends are the same build, whose command lines mean the same.
+func (b Build) same(other Build) bool { return b.Name == other.Name && b.speaks(other) }
+
+// firstRange is the first protocol whose hello has a range; before it was the protocol and the build.
+const firstRange = 3
 
 // readHello reads the first frame of the other end.
-func readHello(r io.Reader) (hello, error) {
-	k, data, err := readFrame(r, make([]byte, 0, 2+maxBuild))
+func readHello(r io.Reader) (Build, error) {
+	k, data, err := readFrame(r, make([]byte, 0, helloLen+maxBuild))
 	if err != nil {
-		return hello{}, err
+		return Build{}, err
 	}
 	if k != kindHello || len(data) < 2 {
-		return hello{}, fmt.Errorf("%w: no hello", ErrProtocol)
+		return Build{}, fmt.Errorf("%w: no hello", ErrProtocol)
 	}
-	return hello{int(binary.BigEndian.Uint16(data)), string(data[2:])}, nil
+	newest := int(binary.BigEndian.Uint16(data))
+	if newest < firstRange {
+		return Build{Name: string(data[2:]), Newest: newest, Oldest: newest}, nil
+	}
+	if len(data) < helloLen {
+		return Build{}, fmt.Errorf("%w: a short hello", ErrProtocol)
+	}
+	return Build{
+		Newest: newest, Oldest: int(binary.BigEndian.Uint16(data[2:])), Table: data[4:helloLen],
+		Name: string(data[helloLen:]),
+	}, nil
 }

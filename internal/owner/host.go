@@ -36,10 +36,18 @@ type Call struct {
 	Writes func() error
 }
 
+// Handler answers other processes, each function on a goroutine for each call.
+type Handler struct {
+	// Verb runs a verb.
+	Verb func(context.Context, *Verb) Result
+	// Run runs a command line of the same build and returns its exit code; nil where there is none.
+	Run func(context.Context, *Call) int
+}
+
 // Host answers other processes. Safe for concurrent use.
 type Host struct {
-	build string
-	run   func(context.Context, *Call) int
+	build Build
+	run   Handler
 
 	listener *net.UnixListener
 	place    place
@@ -53,12 +61,10 @@ type Host struct {
 }
 
 // NewHost listens for other processes on the repository whose .mnem directory is dir, and lets run
-// answer them: it is called on a goroutine for each command line, and returns the exit code. temp
-// is the system's directory for temporary files. Only the process that holds the lock of the database
-// may call this; it replaces the socket of an earlier owner. Close must be called.
-func NewHost(
-	dir, temp, build string, run func(context.Context, *Call) int,
-) (*Host, error) {
+// answer them. temp is the system's directory for temporary files. Only the process that holds the
+// lock of the database may call this; it replaces the socket of an earlier owner. Close must be
+// called.
+func NewHost(dir, temp string, as Build, run Handler) (*Host, error) {
 	held, err := hold(dir)
 	if err != nil {
 		return nil, fmt.Errorf("listen for other processes: %w", err)
@@ -68,7 +74,7 @@ func NewHost(
 		return nil, errors.Join(err, held.root.Close())
 	}
 	h := &Host{
-		build: build, run: run, listener: listener, place: at, holding: held,
+		build: ours(as), run: run, listener: listener, place: at, holding: held,
 		slots: make(chan struct{}, maxConns), conns: make(map[*session]bool),
 	}
 	h.done.Add(1)
@@ -173,6 +179,9 @@ type session struct {
 	needed atomic.Bool
 	input  chan inputPiece
 	ended  <-chan struct{}
+
+	asked   uint32 // the number of the last question
+	replies chan reply
 }
 
 type inputPiece struct {
@@ -193,10 +202,15 @@ func (s *session) breakOff() {
 
 // serve greets the other end and does what it asks.
 func (s *session) serve() {
-	req, err := s.greet()
-	if err != nil || req == nil {
+	k, data, err := s.greet()
+	var req *Request
+	if err == nil && k == kindRequest {
+		req, err = decodeRequest(data)
+	}
+	if err != nil || k == kindKeep {
 		return // the other end reads that the connection ended
 	}
+	s.running.Store(true)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	s.mu.Lock()
@@ -205,68 +219,77 @@ func (s *session) serve() {
 		cancel()
 	}
 	s.mu.Unlock()
-	s.input, s.ended = make(chan inputPiece, 1), ctx.Done()
+	s.input, s.ended, s.replies = make(chan inputPiece, 1), ctx.Done(), make(chan reply, 1)
 	listening := make(chan struct{})
 	go func() {
 		defer close(listening)
 		defer cancel() // who has gone wants no answer
 		s.listen()
 	}()
-	code := s.host.run(ctx, &Call{
-		Request: *req, Stdin: s, Stdout: stream{s, kindOutput}, Stderr: stream{s, kindErrors},
-		Writes: func() error { return s.out.send(kindWrites, nil) },
-	})
-	s.mu.Lock()
-	gone := s.gone
-	s.mu.Unlock()
-	s.out.hurry(lastWords)
-	if gone && code != 0 || code == Elsewhere {
-		_ = s.out.send(kindGone, nil) // where it cannot be said the end of the connection says it
+	writes := func() error { return s.out.send(kindWrites, nil) }
+	if k == kindVerb {
+		res := s.host.run.Verb(ctx, &Verb{s, data, stream{s, kindOutput}, writes})
+		s.end(kindResult, res.Data, res.Failed, res.Elsewhere)
 	} else {
-		_ = s.out.send(kindExit, binary.BigEndian.AppendUint32(nil, uint32(int32(code))))
+		code := s.host.run.Run(ctx, &Call{
+			Request: *req, Stdin: s, Stdout: stream{s, kindOutput}, Stderr: stream{s, kindErrors},
+			Writes: writes,
+		})
+		s.end(kindExit, binary.BigEndian.AppendUint32(nil, uint32(int32(code))), code != 0, code == Elsewhere)
 	}
 	_ = s.conn.CloseWrite()
 	_ = s.conn.SetReadDeadline(time.Now()) // the command has ended: nothing more is wanted
 	<-listening
 }
 
-// greet reads the hello and the request, nil where the other end only waits.
-func (s *session) greet() (*Request, error) {
+// end says how it ended: with a last frame, or that this process broke it off.
+func (s *session) end(k kind, data []byte, failed, elsewhere bool) {
+	s.mu.Lock()
+	gone := s.gone
+	s.mu.Unlock()
+	s.out.hurry(lastWords)
+	if gone && failed || elsewhere {
+		k, data = kindGone, nil
+	}
+	_ = s.out.send(k, data) // where it cannot be said the end of the connection says it
+}
+
+// greet reads the hello and what is asked for. Where the other end only waits it returns when that goes.
+func (s *session) greet() (kind, []byte, error) {
 	if err := checkPeer(s.conn); err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	if err := s.conn.SetReadDeadline(time.Now().Add(greetTimeout)); err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	s.out.last.Store(time.Now().Add(greetTimeout).UnixNano())
 	theirs, err := readHello(s.conn)
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
-	if err := s.out.send(kindHello, hello{Protocol, s.host.build}.encode()); err != nil {
-		return nil, err
+	if err := s.out.send(kindHello, s.host.build.encode()); err != nil {
+		return 0, nil, err
 	}
-	if theirs.protocol != Protocol || theirs.build != s.host.build {
-		return nil, ErrProtocol // it has read why
+	if !theirs.speaks(s.host.build) {
+		return 0, nil, ErrProtocol // it has read why
 	}
 	k, data, err := s.prove()
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	if err := s.conn.SetReadDeadline(time.Time{}); err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	s.out.last.Store(0)
-	switch k {
-	case kindKeep:
+	switch {
+	case k == kindKeep:
 		_, _, err := readFrame(s.conn, nil) // it says nothing more, and goes when it likes
-		return nil, err
-	case kindRequest:
-		req, err := decodeRequest(data)
-		s.running.Store(err == nil)
-		return req, err
+		return k, nil, err
+	case k == kindVerb && s.host.run.Verb != nil,
+		k == kindRequest && s.host.run.Run != nil && theirs.same(s.host.build):
+		return k, data, nil
 	}
-	return nil, fmt.Errorf("%w: frame %q for a request", ErrProtocol, k)
+	return 0, nil, fmt.Errorf("%w: frame %q for a request", ErrProtocol, k)
 }
 
 // listen takes what the other end says while its command runs, until it has gone.
@@ -287,6 +310,11 @@ func (s *session) listen() {
 			s.mu.Lock()
 			s.noPrint = err
 			s.mu.Unlock()
+		case kindReply:
+			if len(data) < askLen {
+				return
+			}
+			s.answered(binary.BigEndian.Uint32(data), data[askLen:])
 		case kindInput, kindNoInput:
 			piece := inputPiece{data: data}
 			switch {
@@ -306,14 +334,17 @@ func (s *session) listen() {
 }
 
 // Read reads standard input of the other process. It is for one goroutine at a time.
-func (s *session) Read(p []byte) (int, error) {
+func (s *session) Read(p []byte) (int, error) { return s.read(p, nil) }
+
+// read reads standard input, or the input that need names.
+func (s *session) read(p, need []byte) (int, error) {
 	select {
 	case piece := <-s.input:
 		return s.take(p, piece)
 	default:
 	}
 	if s.needed.CompareAndSwap(false, true) {
-		if err := s.out.send(kindNeed, nil); err != nil {
+		if err := s.out.send(kindNeed, need); err != nil {
 			return 0, err
 		}
 	}

@@ -16,10 +16,13 @@ import (
 	"time"
 )
 
+// v1 is the build of the tests.
+var v1 = Build{Name: "v1"}
+
 // host starts a host in a directory of its own.
 func host(t *testing.T, run func(context.Context, *Call) int) *Host {
 	t.Helper()
-	h, err := NewHost(t.TempDir(), shortTemp(t), "v1", run)
+	h, err := NewHost(t.TempDir(), shortTemp(t), v1, Handler{Run: run})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +47,7 @@ func shortTemp(t *testing.T) string {
 
 func dialed(t *testing.T, h *Host) *Client {
 	t.Helper()
-	c, err := Dial(h.Socket(), h.holding.root.Name(), "v1", 1, 5*time.Second)
+	c, err := Dial(h.Socket(), h.holding.root.Name(), v1, 1, 5*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,12 +165,12 @@ func TestLost(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			begun := make(chan bool)
-			h, err := NewHost(t.TempDir(), shortTemp(t), "v1", func(ctx context.Context, c *Call) int {
+			h, err := NewHost(t.TempDir(), shortTemp(t), v1, Handler{Run: func(ctx context.Context, c *Call) int {
 				tt.run(c)
 				close(begun)
 				<-ctx.Done()
 				return 1
-			})
+			}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -191,7 +194,11 @@ func TestLost(t *testing.T) {
 
 func TestSkew(t *testing.T) {
 	h := host(t, echo)
-	_, err := Dial(h.Socket(), h.holding.root.Name(), "v2", 99, time.Second)
+	other, err := Dial(h.Socket(), h.holding.root.Name(), Build{Name: "v2"}, 99, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = other.Run(t.Context(), &Request{}, IO{})
 	var skew *SkewError
 	if !errors.As(err, &skew) || skew.PID != 99 || !strings.Contains(err.Error(), "it is mnem v1") {
 		t.Errorf("%v", err)
@@ -209,10 +216,10 @@ func TestSkew(t *testing.T) {
 		}
 		out := sender{conn: conn}
 		_, _ = readHello(conn)
-		_ = out.send(kindHello, hello{Protocol + 1, "v1"}.encode())
+		_ = out.send(kindHello, Build{Name: "v1", Oldest: Protocol + 1, Newest: Protocol + 2}.encode())
 	}()
-	_, err = Dial(l.Addr().String(), t.TempDir(), "v1", 99, time.Second)
-	if !errors.As(err, &skew) || !strings.Contains(err.Error(), "speaks protocol 3") {
+	_, err = Dial(l.Addr().String(), t.TempDir(), v1, 99, time.Second)
+	if !errors.As(err, &skew) || !strings.Contains(err.Error(), "speaks protocol 5 (mnem v1) and this program 3") {
 		t.Errorf("%v", err)
 	}
 }
@@ -223,7 +230,7 @@ func TestSilentOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
-	if _, err := Dial(l.Addr().String(), t.TempDir(), "v1", 1, 20*time.Millisecond); !errors.Is(err, ErrSilent) {
+	if _, err := Dial(l.Addr().String(), t.TempDir(), v1, 1, 20*time.Millisecond); !errors.Is(err, ErrSilent) {
 		t.Errorf("%v", err)
 	}
 }
@@ -249,7 +256,7 @@ func TestSockets(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, at := range []string{dir, long} {
-		h, err := NewHost(at, temp, "v1", echo)
+		h, err := NewHost(at, temp, v1, Handler{Run: echo})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -280,7 +287,7 @@ func TestSockets(t *testing.T) {
 	if err := os.Chmod(room, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	_, err = NewHost(dir, temp, "v1", echo)
+	_, err = NewHost(dir, temp, v1, Handler{Run: echo})
 	if err == nil || !strings.Contains(err.Error(), "is no socket") ||
 		!strings.Contains(err.Error(), "of this user alone") {
 		t.Errorf("%v", err)
@@ -290,7 +297,7 @@ func TestSockets(t *testing.T) {
 // TestHostileFrames sends what no client does, and looks that the connection ends and others work.
 func TestHostileFrames(t *testing.T) {
 	h := host(t, echo)
-	hello := "H\x00\x00\x00\x04\x00\x02v1"
+	hello := "H\x00\x00\x00\x0e\x00\x03\x00\x03" + strings.Repeat("\x00", tableLen) + "v1"
 	wrong := "D\x00\x00\x00\x20" + strings.Repeat("f", valueText)
 	value := strings.Repeat("0", valueText)
 	left := filepath.Join(h.holding.root.Name(), proofPrefix+value)
@@ -300,8 +307,9 @@ func TestHostileFrames(t *testing.T) {
 	greeting := hello + "D\x00\x00\x00\x20" + value
 	empty := greeting + "R\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x00"
 	for _, sent := range []string{
-		"", "GET / HTTP/1.1\r\n\r\n", "H\xff\xff\xff\xff", "R\x00\x00\x00\x00",
-		greeting + "Z\x00\x00\x00\x00", greeting + "R\xff\xff\xff\xff", greeting + "R\x00\x00\x00\x01\x09",
+		hello[:7], "H\x00\x00\x00\x04\x00\x03v1", "", "GET / HTTP/1.1\r\n\r\n", "H\xff\xff\xff\xff", "R\x00\x00\x00\x00",
+		greeting + "Z\x00\x00\x00\x00", greeting + "V\x00\x00\x00\x00", greeting + "V\x7f\x00\x00\x00",
+		empty + "Y\x00\x00\x00\x00", empty + "Y\x00\x00\x00\x04\x00\x00\x00\x01", greeting + "R\xff\xff\xff\xff", greeting + "R\x00\x00\x00\x01\x09",
 		greeting + "R\x00\x40\x00\x00half", greeting + "O\x00\x00\x00\x01x",
 		greeting + "R\x00\x00\x00\x07\x00\x00\x00\x00\x00\xff\xff",
 		hello + "R\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x00", hello + "K\x00\x00\x00\x00",
@@ -386,6 +394,7 @@ func FuzzRequest(f *testing.F) {
 
 func FuzzFrame(f *testing.F) {
 	f.Add([]byte("H\x00\x00\x00\x04\x00\x01v1"))
+	f.Add([]byte("A\x00\x00\x00\x04\x00\x00\x00\x01"))
 	f.Add([]byte("R\x00\x3f\xff\xffx"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		k, payload, err := readFrame(bytes.NewReader(data), make([]byte, 0, 16))

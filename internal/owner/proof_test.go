@@ -17,7 +17,7 @@ func TestProof(t *testing.T) {
 	copied := t.TempDir()
 	try := func(at string, want error) {
 		t.Helper()
-		c, err := Dial(h.Socket(), at, "v1", 1, 5*time.Second)
+		c, err := Dial(h.Socket(), at, v1, 1, 5*time.Second)
 		if !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", at, err, want)
 		}
@@ -47,11 +47,11 @@ func TestProof(t *testing.T) {
 		t.Fatal(err)
 	}
 	socket := filepath.Join(away, filepath.Base(h.Socket()))
-	c, err := Dial(socket, dir, "v1", 1, 5*time.Second)
+	c, err := Dial(socket, dir, v1, 1, 5*time.Second)
 	if !errors.Is(err, ErrElsewhere) {
 		t.Errorf("what took its place: %v, %v", c, err)
 	}
-	c, err = Dial(socket, away, "v1", 1, 5*time.Second)
+	c, err = Dial(socket, away, v1, 1, 5*time.Second)
 	if err != nil {
 		t.Fatalf("moved: %v", err)
 	}

@@ -1,4 +1,4 @@
-package cli
+package ops
 
 import (
 	"bytes"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -37,15 +36,14 @@ func parseSort(s string, edges bool) (sortSpec, error) {
 	prop, isProp := strings.CutPrefix(field, propPrefix)
 	switch {
 	case field == sortUpdated && edges:
-		return spec, usagef("--sort: edges have no time of update")
+		return spec, Bad("sort", "edges have no time of update")
 	case field == sortImportance && edges:
-		return spec, usagef("--sort: edges have no importance")
+		return spec, Bad("sort", "edges have no importance")
 	case field == sortID, field == sortKey, field == sortCreated, field == sortUpdated,
 		field == sortImportance:
 	case isProp && prop != "":
 	default:
-		return spec, usagef("--sort: no order %q: want id, key, created, updated, importance or "+
-			"props.NAME", s)
+		return spec, Bad("sort", "no order %q: want id, key, created, updated, importance or props.NAME", s)
 	}
 	return spec, nil
 }
@@ -178,17 +176,20 @@ func edgeRow(e *graph.Edge, c ipld.CID) *listRow {
 	}
 }
 
-// lister finds the rows of a list.
-type lister struct {
-	s   *repo.Snapshot
-	opt listOptions
-	see ops.Visible
+// listing finds the rows of a list.
+type listing struct {
+	s     *repo.Snapshot
+	edges bool
+	order sortSpec
+	types []string
+	where []retrieve.Predicate
+	see   Visible
 	// weigh returns a node's effective importance; nil where the order is not by it.
 	weigh func(ctx context.Context, n *graph.Node) (int64, error)
 }
 
 // weighRow fills in what the order is by, where that is not in the row.
-func (l *lister) weighRow(ctx context.Context, row *listRow) (err error) {
+func (l *listing) weighRow(ctx context.Context, row *listRow) (err error) {
 	if l.weigh != nil && row.node != nil {
 		row.importance, err = l.weigh(ctx, row.node)
 	}
@@ -196,10 +197,10 @@ func (l *lister) weighRow(ctx context.Context, row *listRow) (err error) {
 }
 
 // read returns one row with its mark.
-func (l *lister) read(ctx context.Context, id graph.ID) (*listRow, error) {
+func (l *listing) read(ctx context.Context, id graph.ID) (*listRow, error) {
 	var row *listRow
 	on := graph.OnNode
-	if l.opt.edges {
+	if l.edges {
 		on = graph.OnEdge
 		e, c, err := l.s.Edge(ctx, id)
 		if err != nil {
@@ -221,7 +222,7 @@ func (l *lister) read(ctx context.Context, id graph.ID) (*listRow, error) {
 }
 
 // rows yields the rows that pass the filters, in id order, from behind an id.
-func (l *lister) rows(ctx context.Context, after graph.ID) iter.Seq2[*listRow, error] {
+func (l *listing) rows(ctx context.Context, after graph.ID) iter.Seq2[*listRow, error] {
 	return func(yield func(*listRow, error) bool) {
 		for row, err := range l.all(ctx, after) {
 			ok := false
@@ -240,9 +241,9 @@ func (l *lister) rows(ctx context.Context, after graph.ID) iter.Seq2[*listRow, e
 	}
 }
 
-func (l *lister) all(ctx context.Context, after graph.ID) iter.Seq2[*listRow, error] {
+func (l *listing) all(ctx context.Context, after graph.ID) iter.Seq2[*listRow, error] {
 	return func(yield func(*listRow, error) bool) {
-		if l.opt.edges {
+		if l.edges {
 			for e, err := range l.s.Edges(ctx, after) {
 				if err != nil {
 					yield(nil, err)
@@ -266,18 +267,18 @@ func (l *lister) all(ctx context.Context, after graph.ID) iter.Seq2[*listRow, er
 	}
 }
 
-func (l *lister) passes(ctx context.Context, row *listRow) (bool, error) {
-	if types := l.opt.req.Types; len(types) > 0 && !slices.Contains(types, row.typ) {
+func (l *listing) passes(ctx context.Context, row *listRow) (bool, error) {
+	if len(l.types) > 0 && !slices.Contains(l.types, row.typ) {
 		return false, nil
 	}
-	for _, p := range l.opt.req.Where {
+	for _, p := range l.where {
 		v, ok := ipld.FindEntry(row.props, p.Name)
 		if !p.Holds(v, ok) {
 			return false, nil
 		}
 	}
 	on := graph.OnNode
-	if l.opt.edges {
+	if l.edges {
 		on = graph.OnEdge
 	}
 	m, err := l.s.Mark(ctx, on, row.id)
@@ -286,8 +287,8 @@ func (l *lister) passes(ctx context.Context, row *listRow) (bool, error) {
 
 // ids yields the ids of rows in the list's order, those behind a place, nil for all. Where limit is
 // above 0 only limit and one more are of interest.
-func (l *lister) ids(ctx context.Context, from *place, limit int) iter.Seq2[graph.ID, error] {
-	if l.opt.sort.byID() {
+func (l *listing) ids(ctx context.Context, from *place, limit int) iter.Seq2[graph.ID, error] {
+	if l.order.byID() {
 		return l.idsInTree(ctx, from)
 	}
 	room := maxPageRows
@@ -297,7 +298,7 @@ func (l *lister) ids(ctx context.Context, from *place, limit int) iter.Seq2[grap
 	return l.idsSorted(ctx, from, room)
 }
 
-func (l *lister) idsInTree(ctx context.Context, from *place) iter.Seq2[graph.ID, error] {
+func (l *listing) idsInTree(ctx context.Context, from *place) iter.Seq2[graph.ID, error] {
 	return func(yield func(graph.ID, error) bool) {
 		var after graph.ID
 		if from != nil {
@@ -316,18 +317,18 @@ func (l *lister) idsInTree(ctx context.Context, from *place) iter.Seq2[graph.ID,
 }
 
 // idsSorted reads the tree once for every page of room rows.
-func (l *lister) idsSorted(
+func (l *listing) idsSorted(
 	ctx context.Context, from *place, room int,
 ) iter.Seq2[graph.ID, error] {
 	return func(yield func(graph.ID, error) bool) {
 		for {
-			page := newPage(l.opt.sort, from, room)
+			page := newPage(l.order, from, room)
 			for row, err := range l.rows(ctx, graph.ID{}) {
 				if err != nil {
 					yield(graph.ID{}, err)
 					return
 				}
-				page.add(l.opt.sort.place(row))
+				page.add(l.order.place(row))
 			}
 			places := page.places()
 			for _, p := range places {

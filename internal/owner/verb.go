@@ -1,0 +1,214 @@
+package owner
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// Verb is a verb that another process asks for. What its methods send and return is JSON, which this
+// package does not read. They are for one goroutine at a time.
+type Verb struct {
+	s       *session
+	Request []byte
+	// Answers takes what the verb answers.
+	Answers io.Writer
+	// Writes must be called before the verb may write. After an error it must not: then the other
+	// process would not know.
+	Writes func() error
+}
+
+// Result is how a verb ended. Elsewhere says that this process does not have, any more, what was asked
+// for: the other one looks for the owner again.
+type Result struct {
+	Data      []byte // ≤ 64 KiB
+	Failed    bool
+	Elsewhere bool
+}
+
+// MaxResult is how many bytes a result may have.
+const MaxResult = maxData
+
+// Input reads an input of the other process. One is read to its end before another is begun.
+func (v *Verb) Input(number int) io.Reader {
+	select {
+	case <-v.s.input: // the end of the one before, which can be read again and again
+	default:
+	}
+	return inputReader{v.s, binary.BigEndian.AppendUint16(nil, uint16(number))}
+}
+
+type inputReader struct {
+	s    *session
+	need []byte
+}
+
+func (r inputReader) Read(p []byte) (int, error) { return r.s.read(p, r.need) }
+
+// Tell says something on the side, of at most 64 KiB.
+func (v *Verb) Tell(data []byte) error { return v.s.out.send(kindTell, data) }
+
+// ErrNoReply is returned by Ask where the other process does not reply in time.
+var ErrNoReply = errors.New("the process that asked does not reply")
+
+type reply struct {
+	number uint32
+	data   []byte
+}
+
+// Ask asks the other process something and returns the reply.
+func (v *Verb) Ask(question []byte, within time.Duration) ([]byte, error) {
+	s := v.s
+	s.asked++
+	if err := s.out.send(kindAsk, append(binary.BigEndian.AppendUint32(nil, s.asked), question...)); err != nil {
+		return nil, err
+	}
+	timer := time.NewTimer(within)
+	defer timer.Stop()
+	for {
+		select {
+		case got := <-s.replies:
+			if got.number == s.asked {
+				return got.data, nil
+			}
+		case <-timer.C:
+			return nil, fmt.Errorf("%w within %v", ErrNoReply, within)
+		case <-s.ended:
+			return nil, context.Canceled
+		}
+	}
+}
+
+// answered puts a reply where Ask finds it, in place of one that came too late.
+func (s *session) answered(number uint32, data []byte) {
+	for {
+		select {
+		case s.replies <- reply{number, data}:
+			return
+		case <-s.replies:
+		case <-s.ended:
+			return
+		}
+	}
+}
+
+// Asker is what a process that asks for a verb does meanwhile.
+type Asker struct {
+	// Input opens an input when the owner wants to read it.
+	Input func(number int) (io.Reader, error)
+	// Flush is called before an input is read: what was answered to it is to be written first.
+	Flush func()
+	// Tell takes what the owner says on the side, Reply answers what it asks.
+	Tell  func(data []byte)
+	Reply func(question []byte) []byte
+}
+
+// Ask has the owner run a verb, has read read what it answers, and returns its result when it ends; the
+// end of ctx interrupts it. A *LostError says that the owner ended first; another error is that of read.
+// The client is used up.
+func (c *Client) Ask(
+	ctx context.Context, request []byte, by Asker, read func(io.Reader) error,
+) ([]byte, error) {
+	if len(request) > maxRequest {
+		return nil, fmt.Errorf("a request of %d bytes is more than the %d that another process takes",
+			len(request), maxRequest)
+	}
+	defer c.interrupts(ctx)()
+	r := &asking{running: running{Client: c, clean: true}, by: by, inputs: map[int]io.Reader{},
+		buf: make([]byte, 0, maxData)}
+	if err := c.out.send(kindVerb, request); err != nil {
+		return nil, r.lost(err)
+	}
+	if r.printErr = read(r); r.printErr != nil && r.ended == nil {
+		r.noPrint()
+	}
+	if _, err := io.Copy(io.Discard, r); err != nil {
+		return nil, err
+	}
+	return r.result, r.printErr
+}
+
+// asking is a verb that runs at the owner.
+type asking struct {
+	running
+	by     Asker
+	inputs map[int]io.Reader
+	opened sync.Mutex // of inputs
+	buf    []byte
+	rest   []byte // of the answers, not yet read
+	result []byte
+	ended  error // io.EOF once the result is there, or why none comes
+}
+
+// Read reads what the verb answers, and does what the owner says meanwhile.
+func (r *asking) Read(p []byte) (int, error) {
+	for len(r.rest) == 0 {
+		if r.ended != nil {
+			return 0, r.ended
+		}
+		k, data, err := readFrame(r.conn, r.buf)
+		if err == nil {
+			err = r.follow(k, data)
+		}
+		if err != nil && r.ended == nil {
+			r.ended = r.lost(err)
+		}
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+func (r *asking) follow(k kind, data []byte) error {
+	switch k {
+	case kindOutput:
+		r.clean, r.rest = false, data
+	case kindTell:
+		r.by.Tell(data)
+	case kindAsk:
+		if len(data) < askLen {
+			return ErrProtocol
+		}
+		out := append(append([]byte{}, data[:askLen]...), r.by.Reply(data[askLen:])...)
+		_ = r.out.send(kindReply, out) // an owner that has ended wants none
+	case kindNeed:
+		if len(data) != indexLen {
+			return ErrProtocol
+		}
+		r.by.Flush()
+		go r.input(int(binary.BigEndian.Uint16(data)))
+	case kindWrites:
+		r.writes = true
+	case kindGone:
+		return errors.New("it was told to end")
+	case kindResult:
+		r.result, r.ended = append([]byte{}, data...), io.EOF
+	default:
+		return ErrProtocol
+	}
+	return nil
+}
+
+// input sends the next piece of an input.
+func (r *asking) input(number int) {
+	r.opened.Lock()
+	from, known := r.inputs[number]
+	if !known {
+		var err error
+		if from, err = r.by.Input(number); err != nil {
+			from = failing{err}
+		}
+		r.inputs[number] = from
+	}
+	r.opened.Unlock()
+	r.read(from)
+}
+
+// failing is what cannot be read.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }

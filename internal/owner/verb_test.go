@@ -1,0 +1,174 @@
+package owner
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+)
+
+// verbHost starts a host that answers verbs.
+func verbHost(t *testing.T, run func(context.Context, *Verb) Result) *Host {
+	t.Helper()
+	h, err := NewHost(t.TempDir(), shortTemp(t), v1, Handler{Verb: run})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.Close(time.Second); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+// silent is a process that is asked for nothing.
+var silent = Asker{Flush: func() {}, Tell: func([]byte) {}, Reply: func([]byte) []byte { return nil }}
+
+func readAll(to *bytes.Buffer) func(io.Reader) error {
+	return func(r io.Reader) error {
+		_, err := to.ReadFrom(r)
+		return err
+	}
+}
+
+// TestVerbGoesThere has a verb read two inputs, ask and tell something, and answer, for another build.
+func TestVerbGoesThere(t *testing.T) {
+	long := strings.Repeat("0123456789", 50_000)
+	h := verbHost(t, func(_ context.Context, v *Verb) Result {
+		_, _ = v.Answers.Write(v.Request)
+		for i := range 2 {
+			in, err := io.ReadAll(v.Input(i))
+			if err != nil {
+				return Result{Data: []byte(err.Error()), Failed: true}
+			}
+			_, _ = v.Answers.Write(in)
+			_ = v.Tell(fmt.Appendf(nil, "read %d", i))
+		}
+		reply, err := v.Ask([]byte("well?"), time.Second)
+		return Result{Data: fmt.Appendf(nil, "%s %v", reply, err)}
+	})
+	var told []string
+	var out bytes.Buffer
+	client, err := Dial(h.Socket(), h.holding.root.Name(), Build{Name: "v2"}, 7, 5*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = client.Close() }()
+	if as, pid := client.Owner(); as.Name != "v1" || pid != 7 {
+		t.Errorf("%+v, %d", as, pid)
+	}
+	result, err := client.Ask(t.Context(), []byte("request "), Asker{
+		Input: func(n int) (io.Reader, error) {
+			return strings.NewReader([]string{long, "second"}[n]), nil
+		},
+		Flush: func() {},
+		Tell:  func(data []byte) { told = append(told, string(data)) },
+		Reply: func(q []byte) []byte { return append(q, " yes"...) },
+	}, readAll(&out))
+	if err != nil || string(result) != "well? yes <nil>" {
+		t.Errorf("%q, %v", result, err)
+	}
+	if out.String() != "request "+long+"second" || strings.Join(told, ",") != "read 0,read 1" {
+		t.Errorf("%d bytes, told %q", out.Len(), told)
+	}
+}
+
+// TestVerbErrors has an input that cannot be opened, a printer that fails, and a caller that does not
+// reply.
+func TestVerbErrors(t *testing.T) {
+	h := verbHost(t, func(ctx context.Context, v *Verb) Result {
+		switch string(v.Request) {
+		case "input":
+			_, err := io.ReadAll(v.Input(3))
+			return Result{Data: []byte(err.Error())}
+		case "reply":
+			_, err := v.Ask([]byte("well?"), 10*time.Millisecond)
+			_, late := v.Ask([]byte("again?"), 5*time.Second)
+			return Result{Data: fmt.Appendf(nil, "%t %v", errors.Is(err, ErrNoReply), late)}
+		}
+		for ctx.Err() == nil {
+			if _, err := v.Answers.Write([]byte("x")); err != nil {
+				return Result{Data: []byte(err.Error()), Failed: true}
+			}
+		}
+		return Result{}
+	})
+	by := silent
+	by.Input = func(n int) (io.Reader, error) { return nil, fmt.Errorf("no input %d", n) }
+	var out bytes.Buffer
+	if result, err := dialed(t, h).Ask(t.Context(), []byte("input"), by, readAll(&out)); err != nil ||
+		string(result) != "no input 3" {
+		t.Errorf("%q, %v", result, err)
+	}
+	by.Reply = func(q []byte) []byte {
+		if string(q) == "well?" {
+			time.Sleep(50 * time.Millisecond)
+		}
+		return q
+	}
+	if result, err := dialed(t, h).Ask(t.Context(), []byte("reply"), by, readAll(&out)); err != nil ||
+		string(result) != "true <nil>" {
+		t.Errorf("%q, %v", result, err)
+	}
+	full := errors.New("disk full")
+	result, err := dialed(t, h).Ask(t.Context(), []byte("print"), by, func(r io.Reader) error {
+		_, _ = r.Read(make([]byte, 1))
+		return full
+	})
+	if !errors.Is(err, full) || string(result) != "disk full" {
+		t.Errorf("%q, %v", result, err)
+	}
+}
+
+// TestVerbLost says what is known of a verb whose owner ends, or has the repository no more.
+func TestVerbLost(t *testing.T) {
+	for _, tt := range []struct {
+		name          string
+		run           func(*Verb)
+		clean, writes bool
+	}{
+		{"silent", func(v *Verb) { _ = v.Tell([]byte("x")) }, true, false},
+		{"answered", func(v *Verb) { _, _ = v.Answers.Write([]byte("x")) }, false, false},
+		{"writes", func(v *Verb) { _ = v.Writes() }, false, true},
+	} {
+		h := verbHost(t, func(_ context.Context, v *Verb) Result { tt.run(v); return Result{Elsewhere: true} })
+		_, err := dialed(t, h).Ask(t.Context(), nil, silent, func(r io.Reader) error {
+			_, err := io.Copy(io.Discard, r)
+			return err
+		})
+		var lost *LostError
+		if !errors.As(err, &lost) || lost.Clean != tt.clean || lost.Writes != tt.writes {
+			t.Errorf("%s: %+v", tt.name, err)
+		}
+	}
+	h := verbHost(t, func(context.Context, *Verb) Result { return Result{} })
+	if _, err := dialed(t, h).Run(t.Context(), &Request{}, IO{}); err == nil {
+		t.Error("a command line is run by a host that takes none")
+	}
+	if _, err := dialed(t, h).Ask(t.Context(), make([]byte, maxRequest+1), silent, nil); err == nil {
+		t.Error("a request that is too long is sent")
+	}
+}
+
+// TestVerbInterrupted has the caller's context end.
+func TestVerbInterrupted(t *testing.T) {
+	begun := make(chan bool, 1)
+	h := verbHost(t, func(ctx context.Context, v *Verb) Result {
+		begun <- true
+		_, err := v.Ask([]byte("well?"), time.Minute)
+		return Result{Data: fmt.Appendf(nil, "%v, %v", err, ctx.Err()), Failed: true}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	by := silent
+	by.Reply = func([]byte) []byte { <-begun; cancel(); <-ctx.Done(); time.Sleep(20 * time.Millisecond); return nil }
+	var out bytes.Buffer
+	result, err := dialed(t, h).Ask(ctx, nil, by, readAll(&out))
+	if err != nil || string(result) != "context canceled, context canceled" {
+		t.Errorf("%q, %v", result, err)
+	}
+}

@@ -1,0 +1,33 @@
+package operation
+
+import "context"
+
+// Caller is who asks. Empty fields are as the configuration says.
+type Caller struct {
+	Author string `json:"author,omitempty"`
+	Agent  string `json:"agent,omitempty"` // the program that acts for the author; policies speak of it
+	Task   string `json:"task,omitempty"`
+	Branch string `json:"branch,omitempty"` // that is written to; "" for the one HEAD is on
+	Stage  string `json:"stage,omitempty"`
+	// Session is the name of the session that answers are recorded in, "" for none. With one, an
+	// operation that reads may write what it answered.
+	Session string `json:"session,omitempty"`
+	// Sign is "true" or "false": whether commits are signed. Keys stay with the caller.
+	Sign string `json:"sign,omitempty"`
+	Time string `json:"time,omitempty"` // that counts as now, RFC 3339
+	// Remote is whether the caller asks through a server.
+	Remote bool `json:"remote,omitempty"`
+}
+
+type callerKey struct{}
+
+// WithCaller returns a context that says who asks.
+func WithCaller(ctx context.Context, c Caller) context.Context {
+	return context.WithValue(ctx, callerKey{}, c)
+}
+
+// CallerOf returns who asks, and whether the context says so.
+func CallerOf(ctx context.Context) (Caller, bool) {
+	c, ok := ctx.Value(callerKey{}).(Caller)
+	return c, ok
+}

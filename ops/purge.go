@@ -1,0 +1,206 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
+)
+
+// PurgeRequest asks for a node or a text to be erased for good.
+type PurgeRequest struct {
+	Node        string `op:",arg,required,remote" doc:"a node by key, id or at least 4 digits of an id"`
+	Text        bool   `op:"" doc:"erase the text on standard input, which a terminal is asked for"`
+	Reason      string `op:",remote" doc:"why, for whoever meets the redaction"`
+	KeepQueries bool   `op:",remote" doc:"leave recorded queries with its text"`
+	DryRun      bool   `op:",remote" doc:"say what would be done and do nothing"`
+	Yes         bool   `op:",remote" doc:"really erase: there is no way back"`
+	Actor
+	OnHead
+	Signing
+
+	text string // to be erased
+}
+
+// write lets nothing be written that is not confirmed.
+func (q *PurgeRequest) write(w *Writing) { w.DryRun = !q.Yes }
+
+// Purged is what a purge did, or would do.
+type Purged struct {
+	Node      graph.ID         `json:"node" shape:"null"`      // null where a text was purged
+	Derived   List[graph.ID]   `json:"derived"`                // nodes that went with it
+	Operation ipld.CID         `json:"operation" shape:"null"` // null where nothing was done
+	Branches  List[PurgedRef]  `json:"branches"`               // it was removed from, and their commits
+	Stages    List[string]     `json:"stages"`
+	Redacted  List[ErasedPart] `json:"redacted"`
+	Shared    List[SharedPart] `json:"shared"` // blocks that stay, as another node has the same
+	Hits      List[PurgeHit]   `json:"hits"`   // other places of its words
+	MoreHits  int              `json:"more_hits"`
+	// ErasurePending is whether the bytes are still in the files, for want of room to write these anew.
+	ErasurePending bool `json:"erasure_pending"`
+	DryRun         bool `json:"dry_run"`
+}
+
+// PurgedRef is a branch and its commit.
+type PurgedRef struct {
+	Ref    graph.RefName `json:"ref"`
+	Target ipld.CID      `json:"target"`
+}
+
+// ErasedPart is a block that was erased.
+type ErasedPart struct {
+	CID  ipld.CID `json:"cid"`
+	What string   `json:"what" shape:"node|content|embedding|query|message|edge|mark"`
+	Name Text     `json:"name"` // id of a node or edge
+}
+
+// SharedPart is a block that stays.
+type SharedPart struct {
+	CID  ipld.CID `json:"cid"`
+	What string   `json:"what" shape:"content|embedding"`
+	Name Text     `json:"name"`
+}
+
+// PurgeHit is another place of the words of what was erased.
+type PurgeHit struct {
+	What string   `json:"what"`
+	CID  ipld.CID `json:"cid" shape:"null"` // null for a ref
+	// Name is the id of a node or edge, the name of a ref, or the CID of what a message or query is of.
+	Name Text `json:"name"`
+}
+
+// errUnconfirmed is returned by a purge that is not confirmed.
+var errUnconfirmed = errors.New("nothing was erased: there is no way back from a purge")
+
+// Purge erases a node or a text from every commit for good.
+var Purge = Define(Spec{
+	Command: "purge", Usage: "(NODE | --text) --yes", Args: "[NODE]", Group: "care", Effect: Destroys,
+	Title: "Erase a node or a text from every commit for good",
+	Doc: "Erase every version of a node, in all commits, with its embeddings and content, and leave\n" +
+		"a redaction in place of each: reason, time and author. One operation, which cannot be undone,\n" +
+		"first removes the node from every branch and stage that has it. Commits keep their CIDs, and\n" +
+		"older ones show the redaction. What was erased does not come back by commits or imports.\n" +
+		"Afterwards the store is compacted, so that no file of the repository has its text. Where the\n" +
+		"disk has no room for that it says that the erasure is pending: opening the repository for\n" +
+		"writing, 'mnem gc' and another purge go on with it when there is room.\n\n" +
+		"What only the node led to goes with it: entities, tags and subjects that are no more than a\n" +
+		"name and that no edge of another node, old or new, ever led to; properties, keys and sources\n" +
+		"of its edges; reasons of marks; recorded queries with its text (--keep-queries leaves them).\n\n" +
+		"What stays is listed: places where the key, summary, context, content or a string property of\n" +
+		"the node, of 4 characters or more, a word of these with letters and digits, or the name of\n" +
+		"what went with it stands elsewhere: messages, other nodes, edges, marks, names of refs.\n\n" +
+		"With --text it erases every block that holds a text of 8 bytes or more, whatever the block is:\n" +
+		"as the text is, in other case, or with other signs between its words. The text is read from\n" +
+		"standard input, or asked for without showing it, and never given as an argument, which others\n" +
+		"could see. Of nodes the versions that hold it go; of edges and marks the properties and\n" +
+		"reasons; messages and queries whole. What cannot be erased is listed: commits and tags that\n" +
+		"have it elsewhere than in the message, operations, names of refs and sessions, receipts.\n\n" +
+		"Copies, exports and the disk's own remains are out of reach, and so is text in another form,\n" +
+		"such as base64; the CID of a text that can be guessed tells whoever guesses it. Without --yes\n" +
+		"it says what it would do and is refused.",
+	Example: "  mnem purge bob --dry-run\n" +
+		"  mnem purge bob --reason 'asked to be forgotten' --yes\n" +
+		"  mnem purge --text --reason 'a leaked key' --yes <key.txt",
+}, purge)
+
+// Check refuses fields that exclude each other or would do nothing.
+func (q *PurgeRequest) Check() error {
+	switch {
+	case q.Yes && q.DryRun:
+		return Exclude("yes", "dry-run")
+	case q.Text && q.Node != "":
+		return Usagef("--text reads the text from standard input: an argument could be seen by others")
+	case !q.Text && q.Node == "":
+		return Usagef("name a node, or give --text and the text on standard input")
+	case q.Text && q.KeepQueries:
+		return Between("%s and %s exclude each other: a query with the text is erased", "text", "keep-queries")
+	}
+	return nil
+}
+
+// Prompt is what a terminal is asked, without showing what is typed; "" for nothing.
+func (q *PurgeRequest) Prompt() string {
+	if !q.Text || q.Check() != nil {
+		return ""
+	}
+	return "text to erase: "
+}
+
+// prepare reads the text: all of standard input but for one line end.
+func (q *PurgeRequest) prepare(ctx context.Context, s *Service, _ any) error {
+	if !q.Text {
+		return nil
+	}
+	in, _, err := s.host.File(ctx, "-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }() // only read from
+	data, err := io.ReadAll(io.LimitReader(in, repo.MaxPurgeText+3))
+	if err != nil {
+		return fmt.Errorf("read the text: %w", err)
+	}
+	q.text = strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
+	if n := len(q.text); n < repo.MinPurgeText || n > repo.MaxPurgeText {
+		return Usagef("the text on standard input has %d bytes, it needs %d to %d", n, repo.MinPurgeText,
+			repo.MaxPurgeText)
+	}
+	return nil
+}
+
+func purge(ctx context.Context, s *Service, q *PurgeRequest) (*Purged, error) {
+	set, done := s.host.Progress()
+	defer done()
+	opt := repo.PurgeOptions{
+		Stamp: s.Commit.Stamp, Reason: q.Reason, KeepQueries: q.KeepQueries, DryRun: !q.Yes,
+		Progress: func(what string, n int) { set(what, n, 0) },
+	}
+	var res *repo.PurgeResult
+	var err error
+	if q.Text {
+		res, err = s.From.PurgeText(ctx, q.text, opt)
+	} else {
+		res, err = s.From.Purge(ctx, q.Node, opt)
+	}
+	switch {
+	case errors.Is(err, repo.ErrConflict):
+		return nil, Hint(err, "end that merge first, with 'mnem merge --continue' or 'mnem merge --abort'",
+			"end that merge first, with merge and continue or abort")
+	case q.Text && errors.Is(err, store.ErrNotFound):
+		return nil, Hint(err, "give it exactly as it was written, or a part of it; other files, such as "+
+			"exports and logs of other programs, are not searched", "")
+	case err != nil:
+		return nil, NodeHint(err)
+	}
+	out := purgedOf(res, !q.Yes)
+	if !q.Yes && !q.DryRun {
+		return out, Answered(Hint(errUnconfirmed, "give --yes to erase it", "call again with yes to erase it"))
+	}
+	return out, nil
+}
+
+func purgedOf(res *repo.PurgeResult, dryRun bool) *Purged {
+	out := &Purged{
+		Node: res.Node, Derived: res.Derived, Operation: res.Operation, Stages: res.Stages,
+		MoreHits: res.More, ErasurePending: res.Pending, DryRun: dryRun,
+	}
+	for _, ref := range res.Commits {
+		out.Branches = append(out.Branches, PurgedRef{ref.Name, ref.Target})
+	}
+	for _, h := range res.Erased {
+		out.Redacted = append(out.Redacted, ErasedPart{h.CID, h.What, Text(h.Name)})
+	}
+	for _, h := range res.Shared {
+		out.Shared = append(out.Shared, SharedPart{h.CID, h.What, Text(h.Name)})
+	}
+	for _, h := range res.Hits {
+		out.Hits = append(out.Hits, PurgeHit{h.What, h.CID, Text(h.Name)})
+	}
+	return out
+}

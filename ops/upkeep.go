@@ -1,0 +1,213 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// FsckRequest asks whether anything stored is damaged.
+type FsckRequest struct {
+	Full       bool `op:",remote" doc:"check the trees and indexes of every commit from end to end, not only of those that refs name"`
+	Repair     bool `op:",writes" doc:"make anew what can be: indexes; show nodes that hide each other"`
+	AcceptHead bool `op:"" doc:"with --repair: open the repository although acknowledged operations are not in it"`
+}
+
+// AcceptsHead is whether a repository is opened that lacks acknowledged operations.
+func (q *FsckRequest) AcceptsHead() bool { return q.AcceptHead }
+
+// Check refuses what makes no sense.
+func (q *FsckRequest) Check() error {
+	if q.AcceptHead && !q.Repair {
+		return Between("%s needs %s", "accept-head", "repair")
+	}
+	return nil
+}
+
+// Fscked is what a check found.
+type Fscked struct {
+	OK     bool         `json:"ok"`
+	Blocks int          `json:"blocks"`
+	Errors List[Damage] `json:"errors"`
+	// Repaired is what was done about them, a sentence each; nil where nothing was asked to be.
+	Repaired List[string] `json:"repaired,omitzero"`
+
+	Unmarked string `json:"_unmarked,omitempty"` // why no mark was taken off, for people
+}
+
+// Damage is one thing that is wrong.
+type Damage struct {
+	CID     ipld.CID      `json:"cid" shape:"null"` // of the bad block or what leads to it
+	Kind    repo.FsckKind `json:"kind"`
+	Message string        `json:"message"`
+}
+
+// Fsck checks everything.
+var Fsck = Define(Spec{
+	Command: "fsck", Group: "care", Effect: Reads, Derived: true,
+	Title: "Check that nothing stored is damaged",
+	Doc: "Check the hash and form of every block, the chain of operations, all refs, commits and\n" +
+		"sessions, the trees, that adjacency and index are those of the graph, and name each bad\n" +
+		"block. It changes nothing. Damage gives exit code 4.\n\n" +
+		"With --repair indexes that are damaged are made anew, which loses nothing; damaged facts are\n" +
+		"named as before, and beside them no index is dropped. Where nodes of a branch hide each other,\n" +
+		"as each is superseded by the next in a circle, a commit takes the oldest of these marks off. A\n" +
+		"repository that does not open because what is stored is not what was acknowledged last opens\n" +
+		"with --accept-head: what the message says is gone stays gone.",
+	Example: "  mnem fsck\n  mnem fsck --full --json\n  mnem fsck --repair",
+}, fsck)
+
+func fsck(ctx context.Context, s *Service, q *FsckRequest) (*Fscked, error) {
+	progress, done := s.host.Progress()
+	defer done()
+	out := &Fscked{}
+	opt := repo.FsckOptions{Full: q.Full, Progress: func(what string, n int) { progress(what, n, 0) }}
+	if !q.Repair {
+		report, err := s.Repo.Fsck(ctx, opt)
+		if err != nil {
+			return nil, err
+		}
+		return out, out.fill(report)
+	}
+	by, err := s.host.Stamp(s.spec, &Writing{})
+	if err == nil {
+		opt.By = by
+	} else if s.Human {
+		out.Unmarked = err.Error()
+	}
+	res, err := s.Repo.Repair(ctx, opt)
+	if res == nil {
+		return nil, err
+	}
+	out.Repaired = List[string]{}
+	if q.AcceptHead {
+		out.Repaired = append(out.Repaired, "took what is stored for the newest operation")
+	}
+	out.Repaired = append(out.Repaired, res.Done...)
+	bad := out.fill(res.Report)
+	if err != nil {
+		return out, Answered(err)
+	}
+	return out, bad
+}
+
+// fill takes a report over. What is damaged is bad news.
+func (out *Fscked) fill(report *repo.FsckReport) error {
+	out.OK, out.Blocks = len(report.Errors) == 0, report.Blocks
+	for _, e := range report.Errors {
+		out.Errors = append(out.Errors, Damage(e))
+	}
+	if !out.OK {
+		return &News{operation.Corrupt}
+	}
+	return nil
+}
+
+const (
+	// DefaultGrace is how long operations are kept whatever their number.
+	DefaultGrace = 14 * 24 * time.Hour
+	maxGrace     = 100 * 366 * 24 * time.Hour // a century
+)
+
+// GCRequest asks for what nothing leads to to be removed.
+type GCRequest struct {
+	KeepOps int           `op:",remote" default:"10000" doc:"how many of the newest operations to keep" note:" (MNEM_GC_KEEP_OPS; config: gc.keepOps)"`
+	Grace   time.Duration `op:",remote" default:"336h" doc:"keep operations that are not older than this" note:" (MNEM_GC_GRACE; config: gc.grace)"`
+	DryRun  bool          `op:",remote" doc:"count what would be removed and remove nothing"`
+	Actor
+	Params
+}
+
+func (q *GCRequest) write(w *Writing) { w.DryRun = q.DryRun }
+
+// Check refuses what is out of bounds.
+func (q *GCRequest) Check() error {
+	if q.KeepOps < 1 {
+		return Bad("keep-ops", "at least 1 operation is kept")
+	}
+	if q.Grace < 0 || q.Grace > maxGrace {
+		return Bad("grace", "%s is not between 0 and 100 years", q.Grace)
+	}
+	return nil
+}
+
+// Configure takes what to keep from the configuration where the request does not say it.
+func (q *GCRequest) Configure(setting func(variable, key string) (string, error)) error {
+	if !q.Given("keep-ops") {
+		text, err := setting("MNEM_GC_KEEP_OPS", "gc.keepOps")
+		if err == nil && text != "" {
+			q.KeepOps, err = ParseKeepOps(text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !q.Given("grace") {
+		text, err := setting("MNEM_GC_GRACE", "gc.grace")
+		if err == nil && text != "" {
+			q.Grace, err = ParseGrace(text)
+		}
+		return err
+	}
+	return nil
+}
+
+// ParseKeepOps reads the setting gc.keepOps.
+func ParseKeepOps(s string) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("%w: gc.keepOps: %q is not a number of operations", repo.ErrInvalid, s)
+	}
+	return n, nil
+}
+
+// ParseGrace reads the setting gc.grace.
+func ParseGrace(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 || d > maxGrace {
+		return 0, fmt.Errorf("%w: gc.grace: %q is not a duration like 336h", repo.ErrInvalid, s)
+	}
+	return d, nil
+}
+
+// Collected is what a collection removed, or would remove.
+type Collected struct {
+	Blocks  int    `json:"blocks"`
+	Bytes   int64  `json:"bytes"`
+	Kept    int    `json:"kept"`
+	Horizon uint64 `json:"horizon"` // the oldest operation that is kept
+	DryRun  bool   `json:"dry_run"`
+}
+
+// GC removes what nothing leads to.
+var GC = Define(Spec{
+	Command: "gc", Group: "care", Effect: Destroys, Idempotent: true,
+	Title: "Remove what nothing leads to any more",
+	Doc: "Remove what no ref leads to, neither now nor in an operation that is kept: the newest\n" +
+		"--keep-ops ones, those of the last --grace, and the one before these, so that all that was\n" +
+		"there within --grace can be brought back. Older operations leave the operation log, and can be\n" +
+		"neither undone nor restored. Commits, tags, sessions, stages and merges in progress that a ref\n" +
+		"leads to stay with all they need. Where anything is damaged nothing is removed.\n\n" +
+		"Operations are as old as this machine's clock says, whatever --time they and gc are given.\n" +
+		"Where the clock was wrong and operations are later than it is now, --grace keeps them all.\n\n" +
+		"It runs by itself after a write that leaves the log twice as long as --keep-ops, unless the\n" +
+		"config key gc.auto is false. After a write that somebody made who may not run gc, a caller of a\n" +
+		"server or an agent whom the policy does not allow it, --grace is then two weeks at least.",
+	Example: "  mnem gc --dry-run\n  mnem gc\n  mnem gc --keep-ops 1 --grace 0s",
+}, func(ctx context.Context, s *Service, q *GCRequest) (*Collected, error) {
+	progress, done := s.host.Progress()
+	defer done()
+	res, err := s.From.GC(ctx, repo.GCOptions{
+		Stamp: s.Commit.Stamp, KeepOps: q.KeepOps, Grace: q.Grace, DryRun: q.DryRun,
+		Progress: func(what string, n int) { progress(what, n, 0) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Collected{res.Blocks, res.Bytes, res.Kept, res.Horizon, q.DryRun}, nil
+})

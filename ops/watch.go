@@ -1,0 +1,194 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// maxWatched is how many changed nodes, and edges, of one move are told; more are counted.
+const maxWatched = 1000
+
+// WatchRequest asks for each operation as it is committed.
+type WatchRequest struct {
+	Since string `op:",remote" doc:"begin after this {OP}eration, 0 for the first one; see 'mnem op' (default: now)"`
+	Ref   string `op:",remote" complete:"branch" doc:"only operations that moved this {REF}: a branch, a tag or refs/…"`
+	Limit int    `op:",short=n,remote" doc:"end after {N} operations; 0 for no end"`
+	Diff  bool   `op:",remote" doc:"the nodes and edges that changed, not only how many"`
+}
+
+// Watched is one operation.
+type Watched struct {
+	Op       ipld.CID          `json:"op"`
+	Seq      uint64            `json:"seq"`
+	Time     graph.Time        `json:"time"`
+	Actor    string            `json:"actor"`
+	Agent    Text              `json:"agent"` // of a commit that the operation made
+	Command  []string          `json:"command"`
+	Refs     List[RefMove]     `json:"refs"`
+	Branches List[BranchMoved] `json:"branches"`
+	Undoes   ipld.CID          `json:"undoes" shape:"null"`
+	Redoes   ipld.CID          `json:"redoes" shape:"null"`
+}
+
+// BranchMoved is what the move of a branch did. Nodes and Edges are absent where there is nothing to
+// compare with: the branch is new and did not begin with its first commit.
+type BranchMoved struct {
+	Branch  string        `json:"branch"`
+	Commit  ipld.CID      `json:"commit"`
+	Message string        `json:"message"`
+	Nodes   *repo.Counts  `json:"nodes,omitempty"`
+	Edges   *repo.Counts  `json:"edges,omitempty"`
+	Changes *ChangedItems `json:"changes,omitempty"`
+}
+
+// ChangedItems are the items that a move changed.
+type ChangedItems struct {
+	Nodes List[NodeDiff] `json:"nodes"`
+	Edges List[EdgeDiff] `json:"edges"`
+	More  bool           `json:"more"` // whether there are more, which diff tells
+}
+
+// WatchBegun names the operation whose followers are told. It comes first, and is no answer for callers:
+// it is what a watch goes on from that ended before an operation was told.
+type WatchBegun struct {
+	Begin string `json:"begin"` // 0 for none
+	Seq   uint64 `json:"seq"`
+}
+
+// Watch tells each operation.
+var Watch = Stream(Spec{
+	Command: "watch", Usage: "[flags]", Group: "history", Effect: Reads,
+	Title: "Tell each operation as it is committed",
+	Doc: "Print the operations after one that is named, by default the newest, and then each one as it\n" +
+		"is committed, by whatever process: number, time, actor, command, the refs that moved, and how\n" +
+		"many nodes and edges that changed. With --json, one object a line. It ends when interrupted.\n\n" +
+		"Nothing is left out, however slowly the lines are read. Who stops goes on with --since and the\n" +
+		"last operation seen; where the operations after that were collected meanwhile, the error names\n" +
+		"the oldest one to go on from.",
+	Example: "  mnem watch --since @~1 -n 1 --diff\n  mnem watch --since 0 --ref main -n 2\n" +
+		"  mnem watch --since 0 -n 3 --json",
+	Answers: []any{Watched{}}, Told: []any{WatchBegun{}},
+}, watch)
+
+// Check refuses what is out of bounds.
+func (q *WatchRequest) Check() error { return checkLimit(q.Limit) }
+
+func watch(ctx context.Context, s *Service, q *WatchRequest, emit func(any) error) error {
+	since := q.Since
+	// Its CID means the same for ever. What is not found is for the watch to explain.
+	if e, err := s.Repo.Operation(ctx, firstOf(since, NewestOp)); err == nil {
+		since = e.CID.String()
+		if err := emit(&WatchBegun{since, e.Operation.Seq}); err != nil {
+			return err
+		}
+	}
+	n := 0
+	for op, err := range s.Repo.Watch(ctx, repo.WatchOptions{Since: since, Ref: q.Ref}) {
+		if err != nil {
+			return watchHint(err)
+		}
+		out, err := watched(ctx, op, q.Diff)
+		if err == nil {
+			err = emit(out)
+		}
+		if n++; err != nil || n == q.Limit {
+			return err
+		}
+	}
+	return nil
+}
+
+// watchHint says how to go on where operations are not kept any more.
+func watchHint(err error) error {
+	var lost *repo.HorizonError
+	if !errors.As(err, &lost) {
+		return err
+	}
+	return Hint(err, fmt.Sprintf("'mnem watch --since %d' goes on from there; compare commits with 'mnem diff' "+
+		"for what was missed", lost.Seq),
+		fmt.Sprintf("watch with since %d goes on from there; compare commits with diff for what was missed",
+			lost.Seq))
+}
+
+// watched returns an operation, with the items that it changed where diff is given.
+func watched(ctx context.Context, w repo.WatchedOp, diff bool) (*Watched, error) {
+	op := OpOf(w.OpRecord, nil)
+	out := &Watched{
+		Op: op.Op, Seq: op.Seq, Time: op.Time, Actor: op.Actor, Command: op.Command, Refs: op.Refs,
+		Undoes: op.Undoes, Redoes: op.Redoes,
+	}
+	for _, b := range w.Branches {
+		if b.Made && out.Agent == "" {
+			out.Agent = Text(b.To.Commit().Agent)
+		}
+		move, err := branchMoved(ctx, b, diff)
+		if err != nil {
+			return nil, err
+		}
+		out.Branches = append(out.Branches, move)
+	}
+	return out, nil
+}
+
+func branchMoved(ctx context.Context, b repo.BranchMove, diff bool) (out BranchMoved, err error) {
+	out = BranchMoved{Branch: strings.TrimPrefix(string(b.Name), graph.Heads), Commit: b.To.CID()}
+	if out.Message, err = b.To.Message(ctx); err != nil || b.From == nil {
+		return out, err
+	}
+	d := b.From.Diff(b.To)
+	nodes, edges, err := d.Count(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.Nodes, out.Edges = &nodes, &edges
+	if diff {
+		out.Changes, err = changedItems(ctx, d, NewLabels(b.To, b.From))
+	}
+	return out, err
+}
+
+// changedItems returns the items that differ, maxWatched of each kind at most.
+func changedItems(ctx context.Context, d repo.Diff, names *Labels) (*ChangedItems, error) {
+	out := &ChangedItems{}
+	for n, err := range atMost(d.Nodes(ctx), maxWatched, &out.More) {
+		if err != nil {
+			return nil, err
+		}
+		names.Remember(n.Node())
+		out.Nodes = append(out.Nodes, NodeDiffOf(&n))
+	}
+	for e, err := range atMost(d.Edges(ctx), maxWatched, &out.More) {
+		if err != nil {
+			return nil, err
+		}
+		v, err := EdgeDiffOf(ctx, names, &e)
+		if err != nil {
+			return nil, err
+		}
+		out.Edges = append(out.Edges, v)
+	}
+	return out, nil
+}
+
+// atMost yields the first n of a sequence, and tells in more whether there are others.
+func atMost[V any](all iter.Seq2[V, error], n int, more *bool) iter.Seq2[V, error] {
+	return func(yield func(V, error) bool) {
+		seen := 0
+		for v, err := range all {
+			if seen++; seen > n {
+				*more = true
+				return
+			}
+			if !yield(v, err) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,12 @@
+// Package peers lets a program that has a repository open answer the other processes that want it: the
+// database admits one process at a time. Answer is all that such a program calls.
+//
+// The others ask for verbs of package ops, by their names, over the socket of package internal/owner.
+// A Call says which one with what, and who asks. What depends on the caller's machine stays with the
+// caller: its configuration and environment are in the request already, files are streamed when they
+// are read, and commits are signed there, with keys that never leave it. Answers are JSON, which the
+// caller prints as it would print its own.
+//
+// Two builds understand each other where they speak one protocol. A field that has its default is left
+// out, so that one which the owner does not know yet is refused only where it is used.
+package peers
