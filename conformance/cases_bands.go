@@ -80,6 +80,14 @@ func fusionBands(s *suite) {
 	} {
 		s.retrieval("9.6", "dense", "second-"+c.name, c.title, c.q, false, pier)
 	}
+	for _, n := range []int{9, 10} {
+		lines := batchText{said("both", "alpha beta "+rep("and others ", 90)), embedded("both", "m", "1,2,3")}
+		for i := range n {
+			lines = append(lines, said("n"+itoa(i), "alpha alpha alpha"))
+		}
+		s.retrieval("9.6", "dense", fmt.Sprintf("second-behind-%d", n), "the first ten of the text lane are looked at",
+			by2("alpha beta", m), false, lines)
+	}
 	for _, c := range []struct {
 		name, title string
 		q           request

@@ -126,7 +126,7 @@ func outdatedCases(s *suite) {
 	add("named-1", "which in ranking 1 is one like others", everything("gate"), batchText{
 		`{"node":{"key":"x","type":"T","summary":"The gate code","props":{"outdated by":"me","Outdated By":1}}}`})
 	var many batchText
-	for i := range 21 {
+	for i := range 20 {
 		many = append(many, dated(fmt.Sprintf("k%02d", i), "2026-01-01", "The gate code of the north dock "+rep("x ", i)))
 	}
 	last := dated("last", "2026-02-01", "The gate code of the north dock now"+rep(" y", 40))

@@ -88,6 +88,7 @@ func gradedCases(s *suite) {
 	}{
 		{"sure", "seven tenths of each wording are sure, four tenths an answer, three a maybe",
 			[]int{7, 4, 3, 2}},
+		{"both-sure", "they need not be ahead", []int{7, 7, 4, 3, 2}},
 		{"unsure", "six tenths are not sure", []int{6, 6, 4, 3, 2}},
 		{"ahead", "unless they are ahead", []int{6, 3, 2}},
 	} {
@@ -103,6 +104,11 @@ func gradedCases(s *suite) {
 	}
 	add("vector", "cosines", near(100, 0), vectors)
 	add("vector-unsure", "none of which is sure", near(100, 0), vectors[14:])
+	pair := func(v string) batchText {
+		return batchText{said("u", "x"), embedded("u", "m", v), said("v", "x"), embedded("v", "m", v)}
+	}
+	add("vector-sure", "a cosine of 21,627 is sure", near(100, 0, 0), pair("45,127,21"))
+	add("vector-less", "a little less is not", near(100, 0, 0), pair("45,127,22"))
 	add("vector-text", "beside a text", outOf(2, 9, toward("m", 100, 0)), append(append(batchText{}, vectors...),
 		graded(2, 1, 1)...))
 	floored := append(graded(2, 1, 1, 1, 1), said("far", "away"), wire("g0", "far", ""))
