@@ -178,7 +178,8 @@ func (q request) banded(
 		sure, each = 45875, 26214
 	}
 	known := func(h hit) int64 { return knownBy(signs(h.id)) }
-	answered := window[0].tier > 0 || known(window[0]) >= sure-ahead(window)/2
+	first := known(window[0])
+	answered := window[0].tier > 0 || first >= each && first >= sure-ahead(window)/2
 	for _, h := range window {
 		answered = answered || known(h) >= sure
 	}

@@ -81,7 +81,10 @@ func (r *run) judge(ctx context.Context) error {
 	if len(r.req.Rewrites) > 0 {
 		sure, each = sureMany, eachMany
 	}
-	most := known[0] + aheadShare*ahead(list)>>fixed.FracBits
+	most := known[0]
+	if most >= each { // being ahead of nothing makes nothing an answer
+		most += aheadShare * ahead(list) >> fixed.FracBits
+	}
 	certain := most >= sure || slices.Max(known) >= sure || list[0].tier != tierNone
 	for i, c := range list {
 		switch {
