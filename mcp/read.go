@@ -88,24 +88,38 @@ func without(list []member, name string) []member {
 	return out
 }
 
-// renderAnswer is the text of an answer: its items as the command line prints them, marked as data.
+// renderAnswer is the text of an answer: its items as the command line prints them, marked as data, those
+// that are not sure apart.
 func renderAnswer(p *page) string {
-	var items []string
+	var sure, maybe []string
 	for _, e := range p.pieces {
 		list, err := members(e.value)
 		if err != nil {
 			continue // a page is made of objects
 		}
-		items = append(items, strings.TrimSuffix(textOf(list, "rendered"), "\n"))
+		if item := strings.TrimSuffix(textOf(list, "rendered"), "\n"); textOf(list, "band") == "maybe" {
+			maybe = append(maybe, item)
+		} else {
+			sure = append(sure, item)
+		}
 	}
 	var b strings.Builder
-	if len(items) == 0 {
+	switch {
+	case len(sure)+len(maybe) == 0:
 		b.WriteString("Nothing found.")
-	} else {
-		b.WriteString(quote(strings.Join(items, "\n\n")))
+	case len(sure) == 0:
+		b.WriteString("Nothing known; the nearest:\n")
+	default:
+		b.WriteString(quote(strings.Join(sure, "\n\n")))
+		if len(maybe) > 0 {
+			b.WriteString("\nNot sure:\n")
+		}
+	}
+	if len(maybe) > 0 {
+		b.WriteString(quote(strings.Join(maybe, "\n\n")))
 	}
 	if commit := textOf(p.head, "commit"); commit != "" {
-		fmt.Fprintf(&b, "\n%d items at commit %s", len(items), commit)
+		fmt.Fprintf(&b, "\n%d items at commit %s", len(sure)+len(maybe), commit)
 	}
 	if n := string(find(p.head, "dropped")); n != "" && n != "0" {
 		fmt.Fprintf(&b, "; %s more did not fit the budget: ask with a larger max_tokens", n)

@@ -1,0 +1,26 @@
+package mcp
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// TestNotSureStandsApart: what may be an answer is no answer, in the text that a model reads.
+func TestNotSureStandsApart(t *testing.T) {
+	item := func(band, text string) piece {
+		return piece{list: "items", value: json.RawMessage(`{"band":"` + band + `","rendered":"` + text + `\n"}`)}
+	}
+	for _, c := range []struct {
+		pieces []piece
+		want   string
+	}{
+		{nil, "Nothing found."},
+		{[]piece{item("answer", "a"), item("answer", "b")}, quote("a\n\nb")},
+		{[]piece{item("answer", "a"), item("maybe", "b")}, quote("a") + "\nNot sure:\n" + quote("b")},
+		{[]piece{item("maybe", "a"), item("maybe", "b")}, "Nothing known; the nearest:\n" + quote("a\n\nb")},
+	} {
+		if got := renderAnswer(&page{pieces: c.pieces}); got != c.want {
+			t.Errorf("%d items: %q, want %q", len(c.pieces), got, c.want)
+		}
+	}
+}
