@@ -15,7 +15,7 @@ import (
 const (
 	goldenNodes    = 10_000
 	goldenCommit   = "bafyreiagdbzknbdnsjayvomdpzeq2jkl7qjrpnfqrvmr2khlqpmd5vdlsa"
-	goldenManifest = "bafyreibxo2dwfeaqf5a3whp3wx52powb6xcuoule7klotxi25zjfi5ajmi"
+	goldenManifest = "bafyreia7plydiwjd7zbpstxv34xsw37xfphohh65wwldg6bopij5m52zai"
 )
 
 // TestBulkCommit pins a bulk commit and its index, for one thread and for several, and bounds what it
