@@ -156,7 +156,7 @@ const mostOrdinaryBlocks, mostOrdinaryAllocs = 250, 5000
 func TestPlainQuestions(t *testing.T) {
 	effort.Alone(t)
 	// 69 blocks and 1.55 MB, 39 and 0.67 by ranking 1, which compares no candidates and gives no bands.
-	// 69 blocks and 1.55 MB of the small memory, 102 and 2.78 MB of the large one.
+	// Of the large memory 102 and 2.78 MB.
 	const asked, mostBlocks, mostBytes = 4, 115, 3000 << 10
 	base := memory(t, effort.Pick(8000, 16_000, 16_000))
 	blocks, bytes := 0, 0
