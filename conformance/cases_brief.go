@@ -141,7 +141,7 @@ func changeCases(s *suite) {
 		{"beside digits and marks", "The quay hut has a key", "The quay hut has 2now-codes"},
 		{"not within a word", "The quay hut has a key", "The quay hut has renewed codes"},
 		{"of another language", "Die Hütte am Kai hat ein Schloss", "Künftig hat die Hütte am Kai zwei"},
-		{"with marks apart it is another word", "Die Hütte am Kai hat ein Schloss", "Ku\u0308nftig hat die Hütte am Kai zwei"},
+		{"with marks apart it is the same word", "Die Hütte am Kai hat ein Schloss", "Ku\u0308nftig hat die Hütte am Kai zwei"},
 		{"an apostrophe ends a word", "The quay hut has a key", "What's new's that the quay hut has codes"},
 		{"one shared term is too few", "The quay hut has a key", "The hut is painted now"},
 		{"two of many are too light", "The quay hut has a key, a lamp, a stove, a bench, a table, a shelf, a rug",

@@ -1,9 +1,6 @@
 package main
 
-import (
-	"strings"
-	"unicode"
-)
+import "strings"
 
 // changeWords are those of clause 11.10.
 var changeWords = strings.Fields(`
@@ -23,12 +20,27 @@ func (s *store) subject(id string) string {
 }
 
 func tellsChange(s string) bool {
-	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) }) {
-		if has(changeWords, strings.ToLower(w)) {
+	words := foldedWords(s)
+	for _, w := range foldedWords(strings.Join(changeWords, " ")) {
+		if has(words, w) {
 			return true
 		}
 	}
 	return false
+}
+
+// foldedWords are the runs of letters of a text, folded.
+func foldedWords(s string) []string {
+	var b strings.Builder
+	for _, p := range pointsOf(s) {
+		switch p.class {
+		case "Letter", "Lower", "Upper":
+			b.WriteString(foldOf(p.r))
+		default:
+			b.WriteByte(' ')
+		}
+	}
+	return strings.Fields(b.String())
 }
 
 // sameSubject compares two texts.

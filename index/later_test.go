@@ -42,7 +42,7 @@ func TestLater(t *testing.T) {
 		docs[c.ID] = c.New
 	}
 	fresh := make([]*Document, 0, updates)
-	for c := range zipfDocs(base + updates) {
+	for c := range zipfDocs(base + 2*updates) {
 		if docs[c.ID] == nil {
 			fresh = append(fresh, c.New)
 		}
@@ -57,7 +57,7 @@ func TestLater(t *testing.T) {
 	}
 	merges, worst, wait := 0, 0, 0
 	var lost ipld.CID // the key of a merge that was made, and whose segment is gone
-	for i := range updates {
+	for i := 0; i < updates || merges < 2 && i < len(fresh); i++ { // a merge waits as long as the seed says
 		c := Change{ID: fresh[i].Node.ID, New: fresh[i]}
 		if i%3 == 2 { // a change of an old one
 			c.ID = numberedID(rng.IntN(base))
@@ -75,7 +75,7 @@ func TestLater(t *testing.T) {
 			t.Errorf("update %d wrote %d blocks of %d bytes", i, w.blocks, w.bytes)
 		}
 		if !d.asked {
-			wait = rng.IntN(100)
+			wait = rng.IntN(effort.Pick(20, 100, 100))
 		} else if wait--; wait < 0 {
 			key, merged, err := Merge(ctx, w, m, opt)
 			if err != nil || !key.Defined() {

@@ -154,8 +154,7 @@ func ahead(list []*candidate) int64 {
 }
 
 // known returns for each candidate how much of the question it accounts for: by the two wordings, of the
-// text, its rewrites and its vectors, of which it has the most. It returns nil
-// where neither can tell.
+// text, its rewrites and its vectors, of which it has the most. It returns nil where nothing can tell.
 func (r *run) known(ctx context.Context, list []*candidate) ([]int64, error) {
 	ids := idsOf(list)
 	best, next := make([]int64, len(list)), make([]int64, len(list))
@@ -211,7 +210,7 @@ func (c *candidate) like() (most int64) {
 	return most
 }
 
-// shown returns the candidates that the floor of the request lets into the answer, in their order there.
+// shownBands returns the candidates that the floor of the request lets into the answer, in their order there.
 func (r *run) shownBands() []*candidate {
 	if !r.req.row().bands || r.req.Floor == FloorRest {
 		return r.found
@@ -259,5 +258,6 @@ func (r *run) balance(ctx context.Context, lists []*laneList) error {
 			l.weight = fixed.One / int64(len(r.req.Vectors)+len(r.req.Sparse))
 		}
 	}
+	r.trace.weighed(lists)
 	return nil
 }

@@ -31,7 +31,7 @@ const (
 // brief renders a node in the form FormatBrief: clause 12.4. Column 0 is that of heads alone: every value is
 // escaped and within an indented line of its own.
 func (r *run) brief(
-	ctx context.Context, n *graph.Node, m *graph.Mark, outdated graph.ID, o RenderOptions,
+	ctx context.Context, n *graph.Node, m *graph.Mark, o RenderOptions,
 ) (string, error) {
 	ref, err := r.shortID(ctx, n.ID)
 	if err != nil {
@@ -55,8 +55,8 @@ func (r *run) brief(
 		}
 		head = append(head, state)
 	}
-	if !outdated.IsZero() {
-		by, err := r.shortID(ctx, outdated)
+	if !o.Outdated.IsZero() {
+		by, err := r.shortID(ctx, o.Outdated)
 		if err != nil {
 			return "", err
 		}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
+	"sync"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/fixed"
@@ -19,7 +19,7 @@ const (
 	minShared     = 2             // terms that they share
 )
 
-// changeWords tell that something is otherwise than before. They are compared in lower case.
+// changeWords tell that something is otherwise than before. They are compared folded.
 var changeWords = strings.Fields(`
 	now moved since anymore instead upgraded replaced switched changed new cut postponed rescheduled retired
 	until formerly successor longer
@@ -103,13 +103,46 @@ func (r *run) tell(ctx context.Context, list []*candidate) ([]*told, error) {
 	return out, nil
 }
 
-func changes(s string) bool {
-	for word := range strings.FieldsFuncSeq(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) }) {
-		if slices.Contains(changeWords, word) {
+// foldedChanges are the change words, folded.
+var foldedChanges = sync.OnceValue(func() map[string]bool {
+	words := make(map[string]bool, len(changeWords))
+	eachWord(strings.Join(changeWords, " "), func(word []byte) bool {
+		words[string(word)] = true
+		return true
+	})
+	return words
+})
+
+func changes(s string) (found bool) {
+	words := foldedChanges()
+	eachWord(s, func(word []byte) bool {
+		found = words[string(word)]
+		return !found
+	})
+	return found
+}
+
+// eachWord calls yield with the runs of letters of a text, folded, until it returns false. Which code points
+// are letters, the tables of this program say, never those of the language it is written in.
+func eachWord(s string, yield func(word []byte) bool) {
+	var word []byte
+	more := true
+	end := func() bool {
+		if len(word) > 0 {
+			more, word = yield(word), word[:0]
+		}
+		return more
+	}
+	text.EachFolded(s, func(_, _ int, kind text.Kind, fold string) bool {
+		if kind == text.KindLetter {
+			word = append(word, fold...)
 			return true
 		}
+		return end()
+	})
+	if more {
+		end()
 	}
-	return false
 }
 
 // sameSubject reports whether two texts share enough of what they are about.

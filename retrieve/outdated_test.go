@@ -124,3 +124,16 @@ func TestOutdatedErrors(t *testing.T) {
 		t.Error("no error")
 	}
 }
+
+// TestChangeWordsAreFolded: which words tell of a change, no table of the language decides but those of the
+// analyser.
+func TestChangeWordsAreFolded(t *testing.T) {
+	for s, want := range map[string]bool{
+		"": false, "Now.": true, "It is NOW so": true, "snow": false, "now2": true, "de\u0301place\u0301": true,
+		"déplacé": true, "n\u00adow": true, "K\u00dcNFTIG": true, "knowing": false, "今": false,
+	} {
+		if got := changes(s); got != want {
+			t.Errorf("%q: %v, want %v", s, got, want)
+		}
+	}
+}

@@ -193,7 +193,7 @@ func (r *run) render(
 	a := &o.Adjacency
 	out.links = len(a.Out)+len(a.In)+a.MoreOut+a.MoreIn > 0
 	if r.req.Format == FormatBrief {
-		out.text, err = r.brief(ctx, n, mark, outdated, o)
+		out.text, err = r.brief(ctx, n, mark, o)
 		return out, err
 	}
 	out.text = Render(n, mark, o)

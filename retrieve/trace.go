@@ -91,6 +91,20 @@ func (t *Trace) stage(s Stage) {
 	t.mark = now
 }
 
+// weighed notes the weights that lanes have when all have ended.
+func (t *Trace) weighed(lists []*laneList) {
+	if t == nil {
+		return
+	}
+	for i := range t.Lanes {
+		for _, l := range lists {
+			if l.lane == t.Lanes[i].Lane {
+				t.Lanes[i].Weight = l.weight
+			}
+		}
+	}
+}
+
 // laneDone notes what came of a lane: what the filters were asked about since before.
 func (r *run) laneDone(lane Lane, hits []Hit, before filterCounts) {
 	t := LaneTrace{
