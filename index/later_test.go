@@ -56,7 +56,7 @@ func TestLater(t *testing.T) {
 		t.Error("an update of many changes left a merge for later")
 	}
 	merges, worst, wait := 0, 0, 0
-	var lost ipld.CID // the key of a merge that was made, and whose segment is gone
+	var lost ipld.CID                                              // the key of a merge that was made, and whose segment is gone
 	for i := 0; i < updates || merges < 2 && i < len(fresh); i++ { // a merge waits as long as the seed says
 		c := Change{ID: fresh[i].Node.ID, New: fresh[i]}
 		if i%3 == 2 { // a change of an old one
