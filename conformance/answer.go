@@ -179,7 +179,7 @@ func (q request) warn(st *store, c collection, a *answer, exact bool, smallest i
 		known = known || c.df[as] > 0
 	}
 	for id := range st.nodes {
-		passing = passing || c.score(id, query) > 0 && q.passes(st, id)
+		passing = passing || c.score(id, query)+c.more(id, q.kin(st, c)) > 0 && q.passes(st, id)
 	}
 	if (known && !passing || q.blocked(st, c)) && !exact {
 		a.warnings = append(a.warnings, dict{"code": "nothing_passes"})

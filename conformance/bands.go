@@ -34,7 +34,7 @@ func (q request) weighByText(st *store, c collection, lanes []ranking) {
 	}
 	sortHits(list)
 	best := int64(0)
-	share := c.shareOf(q.terms(st, c))
+	share := q.shareOf(c, q.terms(st, c))
 	for _, h := range list[:min(len(list), 10)] {
 		best = max(best, share(h.id))
 	}
@@ -116,10 +116,10 @@ func (q request) nextTo(st *store, a *answer, id string, sign int64) (hit, bool)
 func (q request) signsOf(st *store, c collection, lanes []ranking) func(id string) []int64 {
 	var shares []func(id string) int64
 	if trimmed(q.text) != "" {
-		shares = append(shares, c.shareOf(q.terms(st, c)))
+		shares = append(shares, q.shareOf(c, q.terms(st, c)))
 	}
 	for _, r := range q.rewrites {
-		shares = append(shares, c.shareOf(analyse(r, "en")))
+		shares = append(shares, q.shareOf(c, analyse(r, "en")))
 	}
 	return func(id string) []int64 {
 		var out []int64

@@ -25,7 +25,7 @@ var allCases = []func(*suite){
 	shortlistCases,
 	recallCases, pairCases,
 	byteCases,
-	cueCases, bandReceipts, bandCases, renderedCases,
+	cueCases, bandReceipts, bandCases, kinCases, renderedCases,
 }
 
 // roundTrip adds a case whose block decodes to v and encodes to the same bytes.

@@ -42,7 +42,7 @@ func (q request) added(st *store, c collection) []addedTerm {
 	}
 	var first []hit
 	for id := range st.nodes {
-		if s := c.score(id, query); s > 0 && q.passes(st, id) {
+		if s := c.score(id, query) + c.more(id, q.kin(st, c)); s > 0 && q.passes(st, id) {
 			first = append(first, hit{id: id, score: s})
 		}
 	}

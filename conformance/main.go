@@ -136,6 +136,9 @@ func load(spec string) error {
 	if err := loadTables(filepath.Join(spec, "text-tables.txt")); err != nil {
 		return err
 	}
+	if err := loadKin(filepath.Join(spec, "kin-words.txt")); err != nil {
+		return err
+	}
 	return loadIntents(filepath.Join(spec, "intent-words.txt"))
 }
 

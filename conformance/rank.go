@@ -233,7 +233,7 @@ func sortHits(hs []hit) {
 // lane is the list of the text lane or, for a blank request, of the recency lane.
 func (q request) lane(st *store, c collection) map[string]int64 {
 	var hs []hit
-	query, more := q.terms(st, c), q.added(st, c)
+	query, more := q.terms(st, c), append(q.kin(st, c), q.added(st, c)...)
 	for id, node := range st.nodes {
 		if !q.passes(st, id) {
 			continue

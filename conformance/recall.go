@@ -305,27 +305,40 @@ func (q request) causesFirst(st *store, lanes []ranking, order []hit, a *answer)
 	copy(window, out)
 }
 
-// shareOf gives the share of the weights of a text's terms that a node has.
-func (c collection) shareOf(query []string) func(id string) int64 {
+// shareOf gives the share of the weights of a text's terms that a node has, and of kin where that counts.
+func (q request) shareOf(c collection, query []string) func(id string) int64 {
 	most, total, unknown := int64(0), int64(0), int64(0)
-	of := map[string]int64{}
+	of := c.weightsOf(query)
+	for _, n := range of {
+		most = max(most, n)
+		total += n
+	}
 	for _, t := range unique(query) {
-		as, read := reads(t)
-		if c.df[as] == 0 {
+		if of[t] == 0 {
+			of[t] = most
 			unknown++
-			continue
 		}
-		of[t] = halved(c.idf(as)*times(query, t), read)
-		most = max(most, of[t])
-		total += of[t]
 	}
 	total += unknown * most
+	var kin []kinTerm
+	if q.second() {
+		kin = c.kin(query)
+	}
 	return func(id string) int64 {
+		credit := map[string]int64{}
+		for _, k := range kin {
+			for _, t := range k.of {
+				if c.score(id, []string{k.term}) > 0 {
+					credit[t] = 26214
+				}
+			}
+		}
 		sum := int64(0)
 		for t, n := range of {
 			if c.score(id, []string{t}) > 0 {
-				sum += n
+				credit[t] = one
 			}
+			sum += n * credit[t] / one
 		}
 		return mulDiv(sum, one, total)
 	}
@@ -356,7 +369,7 @@ func (q request) knownWarning(st *store, c collection, tiers map[string]int, lan
 			}
 		}
 	}
-	share := c.shareOf(query)
+	share := q.shareOf(c, query)
 	best := int64(0)
 	for _, it := range items {
 		best = max(best, share(it.id))

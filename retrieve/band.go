@@ -2,7 +2,6 @@ package retrieve
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
@@ -102,8 +101,7 @@ func (r *run) judge(ctx context.Context) error {
 	return nil
 }
 
-// banded returns the candidates whose bands are worked out, and makes all others the rest. Of what is indexed
-// it reads nodes whose types names have alone: an answer may end long before the last of the candidates.
+// banded returns the candidates whose bands are worked out, and makes all others the rest.
 func (r *run) banded(ctx context.Context) (list []*candidate, err error) {
 	for _, c := range r.found {
 		c.band = BandRest
@@ -111,22 +109,11 @@ func (r *run) banded(ctx context.Context) (list []*candidate, err error) {
 	for rest := r.found; len(rest) > 0 && len(list) < maxBanded; {
 		some := rest[:min(maxBanded-len(list), len(rest))]
 		rest = rest[len(some):]
-		types, err := r.x.Types(ctx, idsOf(some))
+		items, err := r.items(ctx, some)
 		if err != nil {
-			return nil, fmt.Errorf("read types of candidates: %w", err)
+			return nil, err
 		}
-		for i, c := range some {
-			if _, ok := nameTypes[types[i]]; ok || types[i] == "" {
-				n, _, err := r.g.Node(ctx, c.id)
-				if err != nil {
-					return nil, fmt.Errorf("read node %s: %w", c.id, err)
-				}
-				if r.onlyName(c, n) {
-					continue
-				}
-			}
-			list = append(list, c)
-		}
+		list = append(list, items...)
 	}
 	return list, nil
 }

@@ -22,35 +22,15 @@ const (
 	feedbackScale    = 256           // of the shares of terms, so that rare ones are not rounded away
 )
 
-// FeedbackTerm is a term that the best nodes of a first search add to a query.
-type FeedbackTerm struct {
+// AddedTerm is a term that a query is widened by: a kindred one, or one of the best nodes of a first search.
+type AddedTerm struct {
 	Term   string
 	Weight int64 // in units of 2^-16, 1 to 65,536; a word of the query counts 65,536
 }
 
-// searchText asks for the list of the text lane, and again with terms of the best nodes where the
-// request wants that. What the text asks for stays what the first search says.
-func (r *run) searchText(ctx context.Context) ([]Hit, error) {
-	before := r.filter.seen
-	var err error
-	query := r.query(r.req.Text)
-	r.text, err = r.x.Text(ctx, query, r.filter.accept(ctx), laneDepth)
-	hits := ranked(r.text.Hits)
-	if err != nil || r.req.Feedback == 0 || len(hits) == 0 {
-		return hits, err
-	}
-	if r.added, err = r.feedback(ctx, query, hits); err != nil || len(r.added) == 0 {
-		return hits, err
-	}
-	r.filter.seen = before // or nodes would count twice
-	query.Added = r.added
-	got, err := r.x.Text(ctx, query, r.filter.accept(ctx), laneDepth)
-	return ranked(got.Hits), err
-}
-
 // feedback returns the terms that the best nodes add to the text, the weightiest first: RM3, in
 // integers.
-func (r *run) feedback(ctx context.Context, query TextQuery, hits []Hit) ([]FeedbackTerm, error) {
+func (r *run) feedback(ctx context.Context, query TextQuery, hits []Hit) ([]AddedTerm, error) {
 	own, err := r.x.TermWeights(ctx, query)
 	if err != nil {
 		return nil, fmt.Errorf("weigh the terms of the text: %w", err)
@@ -83,16 +63,16 @@ func (r *run) feedback(ctx context.Context, query TextQuery, hits []Hit) ([]Feed
 
 // weighFeedback gives terms weights in proportion to their shares, so that together they can add to
 // a score at most feedbackShare of what all terms of the text can.
-func weighFeedback(terms []tellingTerm, all int64) []FeedbackTerm {
+func weighFeedback(terms []tellingTerm, all int64) []AddedTerm {
 	sum := int64(0)
 	for _, t := range terms {
 		sum += t.score
 	}
-	var out []FeedbackTerm
+	var out []AddedTerm
 	for _, t := range terms {
 		w := fixed.MulDivSat(uint64(all)*feedbackShare, uint64(t.share), uint64(sum))
 		if w = min(w, fixed.One); t.score > 0 && w > 0 {
-			out = append(out, FeedbackTerm{t.term, int64(w)})
+			out = append(out, AddedTerm{t.term, int64(w)})
 		}
 	}
 	return out

@@ -77,7 +77,7 @@ func (m *wideMemory) Text(
 	return res, m.fail("Text")
 }
 
-func (m *wideMemory) wideScore(n *graph.Node, terms []string, more []FeedbackTerm) (score int64) {
+func (m *wideMemory) wideScore(n *graph.Node, terms []string, more []AddedTerm) (score int64) {
 	for _, w := range queryTermsAll(n.Summary) {
 		if slices.Contains(terms, w) {
 			score += 1000
@@ -109,7 +109,7 @@ func wide(texts ...string) *wideMemory {
 }
 
 // oracleFeedback is clause 9.11 as it is written, in numbers without bounds.
-func oracleFeedback(m *wideMemory, text string, n int) []FeedbackTerm {
+func oracleFeedback(m *wideMemory, text string, n int) []AddedTerm {
 	asked := queryTerms(text)
 	var best []Hit
 	for id, node := range m.nodes {
@@ -159,11 +159,11 @@ func oracleFeedback(m *wideMemory, text string, n int) []FeedbackTerm {
 	for _, w := range asked {
 		all.Add(all, big.NewInt(m.wideIDF(w)))
 	}
-	var out []FeedbackTerm
+	var out []AddedTerm
 	for _, w := range terms {
 		weight := new(big.Int).Mul(new(big.Int).Mul(all, big.NewInt(8192)), shares[w])
 		if weight.Quo(weight, sum).Sign() > 0 {
-			out = append(out, FeedbackTerm{w, min(65_536, weight.Int64())})
+			out = append(out, AddedTerm{w, min(65_536, weight.Int64())})
 		}
 	}
 	return out
@@ -288,7 +288,7 @@ func TestFeedbackExtremes(t *testing.T) {
 	heavy := tellingTerm{"heavy", share, share * idf}
 	light := tellingTerm{"light", 1, 1}
 	list := weighFeedback([]tellingTerm{heavy, light, {"none", 5, 0}}, MaxText/2*idf)
-	if d := diff([]FeedbackTerm{{"heavy", 1 << 16}}, list[:1]); d != "" || len(list) != 1 {
+	if d := diff([]AddedTerm{{"heavy", 1 << 16}}, list[:1]); d != "" || len(list) != 1 {
 		t.Errorf("%v", list)
 	}
 	if list := weighFeedback([]tellingTerm{{"none", 5, 0}}, idf); list != nil {

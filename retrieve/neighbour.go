@@ -21,21 +21,11 @@ func (r *run) addNeighbours(ctx context.Context) error {
 	if !r.req.row().neighbours || r.req.Intent != IntentWhy || r.blank() || r.dated.alone {
 		return nil
 	}
-	best := -1
-	for i, c := range r.found[:min(maxBanded, len(r.found))] {
-		n, _, err := r.g.Node(ctx, c.id)
-		if err != nil {
-			return fmt.Errorf("read node %s: %w", c.id, err)
-		}
-		if !r.onlyName(c, n) {
-			best = i
-			break
-		}
+	items, err := r.items(ctx, r.found[:min(maxBanded, len(r.found))])
+	if err != nil || len(items) == 0 {
+		return err
 	}
-	if best < 0 {
-		return nil
-	}
-	seed := r.found[best]
+	seed := items[0]
 	times, ok, err := r.x.Times(ctx, []graph.ID{seed.id})
 	if err != nil || !ok[0] {
 		return err
@@ -50,6 +40,7 @@ func (r *run) addNeighbours(ctx context.Context) error {
 			near = append(near, c)
 		}
 	}
+	best := slices.Index(r.found, seed)
 	rest := slices.DeleteFunc(slices.Clone(r.found[best+1:]), func(c *candidate) bool { return slices.Contains(near, c) })
 	r.found = slices.Concat(r.found[:best+1], near, rest)
 	return nil
@@ -70,21 +61,17 @@ func (r *run) neighbour(
 	if err != nil {
 		return nil, fmt.Errorf("find what was written beside %s: %w", seed.id, err)
 	}
-	for _, h := range ranked(hits) {
-		i := slices.IndexFunc(r.found, func(c *candidate) bool { return c.id == h.ID })
-		c := &candidate{id: h.ID, recalled: new(recalled)}
-		if i >= 0 {
-			c = r.found[i]
+	near := make([]*candidate, len(hits))
+	for n, h := range ranked(hits) {
+		near[n] = &candidate{id: h.ID, recalled: new(recalled)}
+		if i := slices.IndexFunc(r.found, func(c *candidate) bool { return c.id == h.ID }); i >= 0 {
+			near[n] = r.found[i]
 		}
-		n, _, err := r.g.Node(ctx, h.ID)
-		if err != nil {
-			return nil, fmt.Errorf("read node %s: %w", h.ID, err)
-		}
-		if r.onlyName(c, n) {
-			continue
-		}
-		c.beside = seed
-		return c, nil
 	}
-	return nil, nil
+	items, err := r.items(ctx, near)
+	if err != nil || len(items) == 0 {
+		return nil, err
+	}
+	items[0].beside = seed
+	return items[0], nil
 }

@@ -15,6 +15,8 @@ type ranking struct {
 	rewrites int64
 	// temporal is what an edge of time keeps of its weight where a request does not ask for a time.
 	temporal int64
+	// kin is what a term weighs that is kindred to one of the text: clause 9.12.
+	kin int64
 	// aware is whether the weights of text and vectors follow how much of the question the text accounts
 	// for: clause 9.6.
 	aware bool
@@ -28,7 +30,7 @@ type ranking struct {
 // rankings are the versions there are.
 var rankings = []ranking{
 	{version: 1, rewrites: fixed.One / 2, temporal: fixed.One},
-	{version: 2, rewrites: 2 * fixed.One, aware: true, neighbours: true, bands: true},
+	{version: 2, rewrites: 2 * fixed.One, kin: 45_875, aware: true, neighbours: true, bands: true},
 }
 
 // rankingOf returns the row of a version, nil where it is gone; 0 is the newest.

@@ -67,8 +67,8 @@ func (r *run) covered(ctx context.Context, items []Item) (int64, error) {
 	return slices.Max(append(shares, 0)), err
 }
 
-// covering returns for each of some nodes the share of the weight of a text's terms that it has. A term
-// that no node has weighs as much as the weightiest of the others.
+// covering returns for each of some nodes the share of the weight of a text's terms that it has, by kindred
+// terms kinShare of one. A term that no node has weighs as much as the weightiest of the others.
 func (r *run) covering(ctx context.Context, q TextQuery, ids []graph.ID) ([]int64, error) {
 	weights, err := r.x.TermWeights(ctx, q)
 	if err != nil {
@@ -83,6 +83,11 @@ func (r *run) covering(ctx context.Context, q TextQuery, ids []graph.ID) ([]int6
 		}
 	}
 	total += unknown * most
+	kin, err := r.kin(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	q.Added = kin.terms
 	rows, err := r.x.TermScores(ctx, q, ids, nil)
 	if err != nil {
 		return nil, fmt.Errorf("split the scores of the items: %w", err)
@@ -90,10 +95,12 @@ func (r *run) covering(ctx context.Context, q TextQuery, ids []graph.ID) ([]int6
 	out := make([]int64, len(ids))
 	for at, row := range rows {
 		sum := int64(0)
-		for i, score := range row {
-			if score > 0 {
-				sum += weights[i].Weight
+		for i, credit := range kin.credit(row, len(weights)) {
+			weight := weights[i].Weight
+			if weight == 0 {
+				weight = most
 			}
+			sum += weight * credit >> fixed.FracBits
 		}
 		out[at] = share(sum, total)
 	}

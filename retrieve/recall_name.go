@@ -1,6 +1,8 @@
 package retrieve
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -20,4 +22,27 @@ func (r *run) onlyName(c *candidate, n *graph.Node) bool {
 		(strings.HasPrefix(n.Key, prefix) || n.Key != "" && n.Key == n.Summary) &&
 		n.Context == "" && n.Content == nil && len(n.Props)+len(n.Cues) == 0 &&
 		!slices.Contains(r.req.Types, n.Type)
+}
+
+// items returns those of some candidates that are not only names. Of what is indexed it reads nodes whose types
+// names have alone: an answer may end long before the last of the candidates.
+func (r *run) items(ctx context.Context, list []*candidate) ([]*candidate, error) {
+	types, err := r.x.Types(ctx, idsOf(list))
+	if err != nil {
+		return nil, fmt.Errorf("read types of candidates: %w", err)
+	}
+	var out []*candidate
+	for i, c := range list {
+		if _, ok := nameTypes[types[i]]; ok || types[i] == "" {
+			n, _, err := r.g.Node(ctx, c.id)
+			if err != nil {
+				return nil, fmt.Errorf("read node %s: %w", c.id, err)
+			}
+			if r.onlyName(c, n) {
+				continue
+			}
+		}
+		out = append(out, c)
+	}
+	return out, nil
 }

@@ -106,11 +106,12 @@ type Answer struct {
 	// item that they contradict found.
 	Candidates int
 	Warnings   []Warning
-	Summary    *Summary       // nil where the request asks for none
-	Dates      []DateRange    // that the text names, in its order, each once; at most 8
-	Readings   []Reading      // what words that no node has were read as
-	Feedback   []FeedbackTerm // added to the text, the weightiest first
-	Recall     *Recollection  // nil where the request has no intent
+	Summary    *Summary      // nil where the request asks for none
+	Dates      []DateRange   // that the text names, in its order, each once; at most 8
+	Readings   []Reading     // what words that no node has were read as
+	Kin        []AddedTerm   // looked up beside the text's own terms, in their order
+	Feedback   []AddedTerm   // added to the text, the weightiest first
+	Recall     *Recollection // nil where the request has no intent
 }
 
 // candidate is a node on its way through the pipeline.
@@ -165,8 +166,9 @@ type run struct {
 	dated   dated
 	asked   bool // whether the text lane ran
 
-	readings []Reading      // words that are read as others
-	added    []FeedbackTerm // to the text
+	readings []Reading   // words that are read as others
+	kindred  []AddedTerm // of the text's terms
+	added    []AddedTerm // to the text
 
 	noVectors, otherDims []Warning // of the dense lanes
 	noSparse             []Warning // of the sparse lanes

@@ -98,7 +98,7 @@ func (u Runner) Run(
 	if err := r.summarize(ctx, a); err != nil {
 		return nil, err
 	}
-	a.Warnings, a.Readings, a.Feedback = r.warnings(a), r.readings, r.added
+	a.Warnings, a.Readings, a.Kin, a.Feedback = r.warnings(a), r.readings, r.kindred, r.added
 	idle, err := r.idleWarnings(ctx, a)
 	a.Warnings = append(append(a.Warnings, idle...), r.laneWarnings()...)
 	a.Warnings = append(a.Warnings, r.feedbackWarnings()...)

@@ -49,8 +49,8 @@ type TextResult struct {
 // TextQuery is a text whose terms are looked up.
 type TextQuery struct {
 	Text     string
-	Readings []Reading      // what some terms, of this text or another, are looked up as: clause 9.10
-	Added    []FeedbackTerm // looked up beside them in Text; the text has none of them: clause 9.11
+	Readings []Reading   // what some terms, of this text or another, are looked up as: clause 9.10
+	Added    []AddedTerm // looked up beside them in Text; the text has none of them: clause 9.11
 }
 
 // Index finds documents: clause 9 of the specification.

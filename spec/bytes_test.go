@@ -135,8 +135,12 @@ func TestRecordsKeepAnyBytes(t *testing.T) {
 		}
 		bytesAt(v.Layer, record, found)
 		for name, fill := range fills {
-			filled := fillBytes(record, func(n int) []byte { // -128 is no dimension of a vector
-				return bytes.ReplaceAll(fill(n), []byte{0x80}, []byte{0x81})
+			filled := fillBytes(record, func(n int) []byte { // -128 is no dimension of a vector, and not all are 0
+				b := bytes.ReplaceAll(fill(n), []byte{0x80}, []byte{0x81})
+				if n > 0 && b[0] == 0 {
+					b[0] = 1
+				}
+				return b
 			})
 			block := ipld.AppendValue(nil, filled)
 			rec, err := decoders[v.Layer](block)

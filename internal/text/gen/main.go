@@ -1,6 +1,7 @@
 // Command gen writes the tables of package text: from the Unicode data of the Go release and of
 // golang.org/x/text it derives, for every code point, a class and a fold, and writes them twice,
-// as packed Go source (tables.go) and as plain text (spec/text-tables.txt).
+// as packed Go source (tables.go) and as plain text (spec/text-tables.txt). Of the list of kindred words
+// (kin.txt) it makes the table of kindred terms (kin.tab).
 //
 // The tables of a released analyser version never change. Running gen with another Unicode
 // version is the first step towards a new analyser version, not a way to refresh an old one.
@@ -35,5 +36,8 @@ func run(dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, "tables.go"), src, 0o644); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, "..", "..", "spec", "text-tables.txt"), plainText(t), 0o644)
+	if err := os.WriteFile(filepath.Join(dir, "..", "..", "spec", "text-tables.txt"), plainText(t), 0o644); err != nil {
+		return err
+	}
+	return writeKin(dir)
 }

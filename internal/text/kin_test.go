@@ -1,0 +1,64 @@
+package text
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestKin reads every line of the table by Kin, and terms between, before and behind its lines.
+func TestKin(t *testing.T) {
+	a, err := New("en")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(kinTable, "\n"), "\n")
+	if !slices.IsSorted(lines) || len(lines) < 5000 {
+		t.Fatalf("%d lines, sorted: %v", len(lines), slices.IsSorted(lines))
+	}
+	for _, line := range lines {
+		term, kin, _ := strings.Cut(line, " ")
+		got := a.Kin(term)
+		if strings.Join(got, " ") != kin || kin == "" {
+			t.Errorf("kin of %q: %q, want %q", term, got, kin)
+		}
+		for _, k := range got {
+			if !slices.Contains(a.Kin(k), term) {
+				t.Errorf("%q is kindred to %q, and not the other way", k, term)
+			}
+		}
+		for _, none := range []string{term + "\x00", term + " ", strings.Repeat(term, 3), term + "\n" + kin} {
+			if got := a.Kin(none); got != nil {
+				t.Errorf("kin of %q: %q", none, got)
+			}
+		}
+	}
+	for _, none := range []string{"", " ", "\n", "\x00", "zzzz", "\xff"} {
+		if got := a.Kin(none); got != nil {
+			t.Errorf("kin of %q: %q", none, got)
+		}
+	}
+	dog := a.Kin("dog")
+	if !slices.Contains(dog, "pet") || slices.Contains(dog, "cat") {
+		t.Errorf("kin of dog: %q", dog) // members of a class are not kindred to each other
+	}
+	if bare, err := New("none"); err != nil || bare.Kin("dog") != nil {
+		t.Errorf("kin without a language: %v, %v", bare.Kin("dog"), err)
+	}
+}
+
+// TestSpecHasKin keeps the list that other implementations read.
+func TestSpecHasKin(t *testing.T) {
+	var files [2]string
+	for i, name := range []string{"kin.txt", "../../spec/kin-words.txt"} {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[i] = string(b)
+	}
+	if files[0] != files[1] {
+		t.Error("spec/kin-words.txt is not kin.txt: run go generate")
+	}
+}
