@@ -81,7 +81,7 @@ func answersCommand(h *cli.Host) *cobra.Command {
 	})
 }
 
-func runAnswers(h *cli.Host, cmd *cobra.Command, dirs []string, opt *answersOptions) (err error) {
+func runAnswers(h *cli.Host, cmd *cobra.Command, dirs []string, opt *answersOptions) error {
 	if err := opt.check(cmd.Flags().Changed("vary")); err != nil {
 		return err
 	}
@@ -92,32 +92,10 @@ func runAnswers(h *cli.Host, cmd *cobra.Command, dirs []string, opt *answersOpti
 	if opt.verb == "recall" {
 		base.Intent = retrieve.IntentAuto
 	}
-	set, done := h.Progress()
-	defer done()
-	with := evaluate.AnswersOptions{
-		Base: base, Cues: opt.cues, Also: opt.also, Vectors: opt.vectors, Profiles: opt.Profiles,
-		Ask: opt.Models.Ask, Counters: cli.Counters(), Progress: set,
-	}
-	if opt.Models.Embeds() {
-		with.Prepare = opt.Models.EmbedNodes
-	}
-	var sets []evaluate.AnswerSet
-	for _, dir := range dirs {
-		from := h.Absolute(dir)
-		sets = append(sets, evaluate.AnswerSet{
-			Dir: os.DirFS(from), Name: filepath.Base(from), Shown: filepath.ToSlash(dir),
-		})
-	}
-	memories, err := evaluate.Fill(cmd.Context(), sets, with)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, memories.Close()) }()
 	out := &answersOut{opt: opt, base: base}
-	if err := out.ask(cmd.Context(), memories); err != nil {
+	if err := out.measure(cmd.Context(), h, dirs); err != nil {
 		return err
 	}
-	done()
 	if h.JSON() {
 		return h.PrintJSON(out.json())
 	}
@@ -157,14 +135,36 @@ type answersOut struct {
 	reports []*evaluate.AnswersReport
 }
 
-func (o *answersOut) ask(ctx context.Context, m *evaluate.Memories) error {
+// measure fills memories and asks the questions, with each value of a constant where one is varied.
+func (o *answersOut) measure(ctx context.Context, h *cli.Host, dirs []string) (err error) {
+	set, done := h.Progress()
+	defer done()
+	with := evaluate.AnswersOptions{
+		Base: o.base, Cues: o.opt.cues, Also: o.opt.also, Vectors: o.opt.vectors, Profiles: o.opt.Profiles,
+		Ask: o.opt.Models.Ask, Counters: cli.Counters(), Progress: set,
+	}
+	if o.opt.Models.Embeds() {
+		with.Prepare = o.opt.Models.EmbedNodes
+	}
+	var sets []evaluate.AnswerSet
+	for _, dir := range dirs {
+		from := h.Absolute(dir)
+		sets = append(sets, evaluate.AnswerSet{
+			Dir: os.DirFS(from), Name: filepath.Base(from), Shown: filepath.ToSlash(dir),
+		})
+	}
+	memories, err := evaluate.Fill(ctx, sets, with)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, memories.Close()) }()
 	if o.opt.constant == "" {
-		report, err := m.Ask(ctx)
+		report, err := memories.Ask(ctx)
 		o.reports = []*evaluate.AnswersReport{report}
 		return err
 	}
 	for _, value := range o.opt.values {
-		report, err := m.Vary(ctx, o.opt.constant, value)
+		report, err := memories.Vary(ctx, o.opt.constant, value)
 		if err != nil {
 			return err
 		}

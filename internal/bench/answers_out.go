@@ -67,7 +67,7 @@ func (row answersRow) questions(r *evaluate.AnswersReport) (n int) {
 // missed reports whether not all of gold is in the first five items.
 func missed(q *evaluate.Asked) bool {
 	r5 := q.Scores[evaluate.AnswerRecall5]
-	return r5 != nil && !r5.IsInt() || r5 != nil && r5.Sign() == 0
+	return r5 != nil && r5.Num().Cmp(r5.Denom()) < 0
 }
 
 // answersJSON is what answers prints with --json. Varied stands for rows with --vary.
