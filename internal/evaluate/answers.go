@@ -58,35 +58,37 @@ type filled struct {
 // Fill reads sets and writes the memories of each into a repository of its own, in order of time and each
 // by itself, as an agent does. Errors in a line are a *graph.LineError; all that the files alone tell is
 // seen before anything is written.
-func Fill(ctx context.Context, sets []AnswerSet, opt AnswersOptions) (m *Memories, err error) {
+func Fill(ctx context.Context, sets []AnswerSet, opt AnswersOptions) (*Memories, error) {
 	if opt.Progress == nil {
 		opt.Progress = func(string, int, int) {}
 	}
-	m = &Memories{opt: opt}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, m.Close())
-		}
-	}()
+	m := &Memories{opt: opt}
+	if err := m.fill(ctx, sets); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	return m, nil
+}
+
+func (m *Memories) fill(ctx context.Context, sets []AnswerSet) error {
 	total, done := 0, 0
 	for _, set := range sets {
-		files, err := set.files(&opt)
+		files, err := set.files(&m.opt)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		m.sets = append(m.sets, &filled{answerFiles: files})
 		total += len(files.facts)
 	}
 	for _, s := range m.sets {
-		err := s.fill(ctx, &opt, func() {
+		err := s.fill(ctx, &m.opt, func() {
 			done++
-			opt.Progress("memories:", done, total)
+			m.opt.Progress("memories:", done, total)
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return m, nil
+	return nil
 }
 
 // Close closes the repositories.

@@ -93,7 +93,7 @@ func TestFigures(t *testing.T) {
 		keep func(*Asked) bool
 		want string
 	}{
-		{AnswerRecall1, all, "16 0.062 0.0625 ±0.123"}, // a tie goes to the even digit
+		{AnswerRecall1, all, "16 0.062 0.0625 ±0.122"}, // a tie goes to the even digit
 		{AnswerSilent, all, "2 0.500 0.5000 ±0.980"},
 		{AnswerSilent, func(q *Asked) bool { return q.Set == 0 }, "1 1.000 1.0000 ±0.000"},
 		{AnswerStale, all, "none"},

@@ -150,8 +150,6 @@ func TestAnswersRefuse(t *testing.T) {
 		{"memories.jsonl", `{"key":"d","text":7,"type":"fact","time":"2026-01-02"}`, "in/memories.jsonl:1: text: want a text"},
 		{"memories.jsonl", `{"key":"d","kind":"t"}`, "in/memories.jsonl:1: kind: unknown member"},
 		{"memories.jsonl", shopMemories + shopMemories, `in/memories.jsonl:5: key: "b" is taken by line 1`},
-		{"memories.jsonl", shopMemories + `{"key":"d","text":"Ropes are sold by the metre","type":"fact","time":"2026-01-04T00:00:00Z"}`,
-			`in/vectors.jsonl`},
 		{"questions.jsonl", "\n", "in/questions.jsonl: no questions"},
 		{"questions.jsonl", shopQuestions + shopQuestions, `in/questions.jsonl:4: qid: "1" is taken by line 1`},
 		{"questions.jsonl", `{"qid":"1","kind":"k","text":"t","gold":["z"]}`, `in/questions.jsonl:1: gold: memories.jsonl has no memory "z"`},
@@ -169,7 +167,7 @@ func TestAnswersRefuse(t *testing.T) {
 		{"vectors.jsonl", shopVectors + `{"id":"z","vector":[1]}`, `in/vectors.jsonl:10: id: there is no memory and no question "z"`},
 		{"vectors.jsonl", shopVectors + shopVectors, `in/vectors.jsonl:10: id: "a" is taken by line 1`},
 		{"vectors.jsonl", `{"id":"1","vector":["x"]}`, `in/vectors.jsonl:1: vector: `},
-		{"vectors.jsonl", `{"id":"1","vector":[1]}`, `in/memories.jsonl:2: vectors.jsonl has no line for "a+cues"`},
+		{"vectors.jsonl", `{"id":"1","vector":[1]}`, `in/memories.jsonl:1: vectors.jsonl has no line for "b+cues"`},
 	} {
 		_, err := fill(t, all, shop(c.file, c.text))
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
