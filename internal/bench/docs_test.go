@@ -30,7 +30,7 @@ const (
 		shapeQuantiles + `, "yardstick?": {"name": "text", ` + shapeQuantiles + `}, ` +
 		`"bound?": {"times?": "number", "plus?": "int", "most?": "int", "p99?": "int"}, ` +
 		`"over": "bool", "not_measured?": "text"}]`
-	shapeAnswers     = `"r1": "number|null", "r5": "number|null", "r10": "number|null", "mrr": "number|null", ` +
+	shapeAnswers = `"r1": "number|null", "r5": "number|null", "r10": "number|null", "mrr": "number|null", ` +
 		`"precision": "number|null", "token_precision": "number|null", "noise": "number|null", ` +
 		`"silent": "number|null", "muted": "number|null", "hint": "number|null", "stale": "number|null", ` +
 		`"items": "number", "tokens": "number"`
