@@ -170,6 +170,7 @@ func TestTranscripts(t *testing.T) {
 		t.Errorf("%s is not what the client does; see the diff after -rewrite", path)
 	}
 	calls, plain := play(t, untold)
+	t.Logf("%d of %d find their memory, %d without descriptions", answered, len(transcripts), plain)
 	if _, written := calls[0][0].Arguments["cues"]; written || plain > len(calls)/4 {
 		t.Errorf("without descriptions %d of %d questions find their memory: %v", plain, len(calls), calls[0])
 	}
