@@ -143,3 +143,67 @@ func TestNeighboursWithoutTimes(t *testing.T) {
 		}
 	}
 }
+
+// TestBandsOfReadings: what a word of the text is read as is known, by it.
+func TestBandsOfReadings(t *testing.T) {
+	m := says(map[string]int64{"part": sureOne}, "part x", "part y", "part z")
+	for spelling, want := range map[Spelling]string{
+		SpellingOn: "0 answer, 1 answer, 2 answer", SpellingOff: "",
+	} {
+		if got := m.bandsOf(t, Request{Text: "partq filler", Spelling: spelling}); got != want {
+			t.Errorf("spelling %s: %s, want %s", spelling, got, want)
+		}
+	}
+}
+
+// typeless is a memory whose index does not know types, as that of an earlier version may not.
+type typeless struct{ evenMemory }
+
+func (m typeless) Types(_ context.Context, ids []graph.ID) ([]string, error) {
+	return make([]string, len(ids)), nil
+}
+
+// TestNamesOfUnknownType are no items either, and have no band in the place of one.
+func TestNamesOfUnknownType(t *testing.T) {
+	m := says(map[string]int64{"part": 1}, "part x", "part y")
+	m.add(graph.Node{Key: "entity/part", Type: "Entity", Summary: "part part name", Created: 1})
+	a, err := Run(t.Context(), m, typeless{m}, testCommit, Request{Text: "part filler", Expand: new(0)})
+	if err != nil || !slices.Equal(ids(a), []graph.ID{num(0), num(1)}) || a.Items[1].Band != BandMaybe {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+// TestBalanceIsTraced has the weights of lanes that a trace tells, which are those that were used.
+func TestBalanceIsTraced(t *testing.T) {
+	const one = 1 << 16
+	m := sparseShelf()
+	m.add(graph.Node{ID: num(90), Summary: "part", Created: 1})
+	m.embed(num(90), "m", 1)
+	vectors, sparse := vectorOf("m", 1), sparseOf("s", graph.Term{Term: "y", Weight: 2})
+	for name, c := range map[string]struct {
+		req  Request
+		want map[Lane]int64
+	}{
+		"vectors":     {Request{Vectors: vectors}, map[Lane]int64{LaneText: 4 * one, "dense:m": one}},
+		"sparse":      {Request{Sparse: sparse}, map[Lane]int64{LaneText: 4 * one, "sparse:s": one}},
+		"both":        {Request{Vectors: vectors, Sparse: sparse}, map[Lane]int64{LaneText: 4 * one, "dense:m": one / 2, "sparse:s": one / 2}},
+		"no vectors":  {Request{Rewrites: []string{"part"}}, map[Lane]int64{LaneText: one, "text:1": 2 * one}},
+		"other ways":  {Request{Vectors: vectors, Fusion: ScoreNorm}, map[Lane]int64{LaneText: one, "dense:m": one / 2}},
+		"own weights": {Request{Vectors: vectors, Weights: []LaneWeight{{LaneText, 3 * one}}}, map[Lane]int64{LaneText: 3 * one, "dense:m": one / 2}},
+	} {
+		c.req.Text = "part"
+		trace := new(Trace)
+		if _, err := (Runner{Trace: trace}).Run(t.Context(), m, m, testCommit, c.req); err != nil {
+			t.Fatal(err)
+		}
+		got := make(map[Lane]int64)
+		for _, l := range trace.Lanes {
+			if l.Found > 0 {
+				got[l.Lane] = l.Weight
+			}
+		}
+		if d := diff(c.want, got); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
