@@ -330,7 +330,7 @@ func TestProfileConsistent(t *testing.T) {
 var noParams = map[string]string{
 	"excludeNames": "becomes exclude", "unseen": "becomes exclude and unseenFrom",
 	"explicit": "says what is given", "settled": "says that profiles had their say",
-	"reranker": "gives reranked", "ranking": "is of the engine",
+	"reranker": "gives reranked", "ranking": "is of the engine", "tuning": "is of measurements alone",
 }
 
 // TestEveryParam sees to it that each field of a request is a parameter that a profile may set, or

@@ -1,7 +1,9 @@
 package retrieve
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/mnem-project/mnem/internal/fixed"
 )
@@ -45,8 +47,29 @@ func rankingOf(version int) *ranking {
 	return &rankings[i]
 }
 
+// constants are those of a row that measurements may vary, by name.
+func (k *ranking) constants() map[string]*int64 {
+	return map[string]*int64{"rewrites": &k.rewrites, "temporal": &k.temporal}
+}
+
 // row returns the row of a request.
-func (r *Request) row() *ranking { return rankingOf(r.Ranking) }
+func (r *Request) row() *ranking {
+	row := rankingOf(r.Ranking)
+	if row == nil || r.Tuning == nil {
+		return row
+	}
+	tuned := *row
+	*tuned.constants()[r.Tuning.Name] = r.Tuning.Value
+	return &tuned
+}
+
+// engine returns the versions that answer a request.
+func (r *Request) engine() Engine {
+	if r.Tuning != nil {
+		return engineOf(0)
+	}
+	return engineOf(r.Ranking)
+}
 
 // current reports whether answers of an engine can be made again.
 func (e Engine) current() bool {
@@ -54,10 +77,15 @@ func (e Engine) current() bool {
 		rankingOf(e.Ranking) != nil
 }
 
-// checkRanking refuses a version that is gone.
+// checkRanking refuses a version that is gone, and a constant that it does not have.
 func (r Request) checkRanking() error {
-	if r.row() == nil {
+	row := rankingOf(r.Ranking)
+	if row == nil {
 		return badParam("ranking", "%d is not available", r.Ranking)
+	}
+	if c := row.constants(); r.Tuning != nil && c[r.Tuning.Name] == nil {
+		return badParam("ranking", "no constant %s: there are %s", shortQuote(r.Tuning.Name),
+			strings.Join(slices.Sorted(maps.Keys(c)), " and "))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/tuning"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -159,6 +160,10 @@ type Request struct {
 	// Ranking is the version of the ranking that answers, 0 for the newest. A receipt has it in its
 	// engine.
 	Ranking int
+
+	// Tuning stands for a constant of the ranking while constants are chosen; nil for none. What it gives
+	// is of no version, and its receipt cannot be replayed.
+	Tuning *tuning.Constant
 }
 
 // Resolve returns the request with every default filled in, and lists of names in bytewise order

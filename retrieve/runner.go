@@ -86,7 +86,7 @@ func (u Runner) Run(
 	a := &Answer{
 		Commit:       commit,
 		Request:      r.req,
-		Engine:       engineOf(r.req.Ranking),
+		Engine:       r.req.engine(),
 		TokensBudget: *r.req.Budget,
 		Candidates:   len(r.found),
 		Dates:        r.dated.ranges(),

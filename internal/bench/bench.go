@@ -19,9 +19,10 @@ func Program() cli.Program {
 			"memory grows, so that settings, versions and machines can be compared by figures. No repository\n" +
 			"is written.",
 		Example: "  mnem-bench eval . --by cat\n" +
+			"  mnem-bench answers memory --cues --also\n" +
 			"  mnem-bench perf --nodes 200 --dims 8 --runs 1 --only warm",
 		Commands: func(h *cli.Host) []*cobra.Command {
-			return []*cobra.Command{evalCommand(h), checkCommand(h), perfCommand(h), watchCommand(h), openCommand(h)}
+			return []*cobra.Command{evalCommand(h), answersCommand(h), checkCommand(h), perfCommand(h), watchCommand(h), openCommand(h)}
 		},
 	}
 }

@@ -30,12 +30,24 @@ const (
 		shapeQuantiles + `, "yardstick?": {"name": "text", ` + shapeQuantiles + `}, ` +
 		`"bound?": {"times?": "number", "plus?": "int", "most?": "int", "p99?": "int"}, ` +
 		`"over": "bool", "not_measured?": "text"}]`
+	shapeAnswers = `"r1": "number|null", "r5": "number|null", "r10": "number|null", "mrr": "number|null", ` +
+		`"precision": "number|null", "token_precision": "number|null", "noise": "number|null", ` +
+		`"silent": "number|null", "muted": "number|null", "hint": "number|null", "stale": "number|null", ` +
+		`"items": "number", "tokens": "number"`
 	shapeCheckCounts = `"answerable": "int", "strong": "int", "right": "int", "weak": "int", ` +
 		`"unanswerable": "int", "false_strong": "int", "unanswerable_weak": "int"`
 )
 
 func shapes() map[string]string {
 	return map[string]string{
+		"answers": `{"ranking": "int", "analyser": "int", "settings": "object", ` +
+			`"sets": [{"name": "text", "memories": "int", "questions": "int"}], ` +
+			`"rows?": [{"set": "text|null", "kind": "text|null", "questions": "int", ` + shapeAnswers + `}], ` +
+			`"misses?": [{"set": "text", "qid": "text", "kind": "text", "query": "text", ` +
+			`"gold": ["text"], "items": ["text|null"]}], ` +
+			`"constant?": "text", "varied?": [{"value": "int", "rows": [{"set": "text", "others": "bool", ` +
+			`"questions": "int", ` + shapeAnswers + `}]}], ` +
+			`"failures?": {"embed": "int", "rerank": "int", "rewrite": "int"}}`,
 		"check": `{"gate": "lexical|semantic|fused", "files": [{"name": "text", ` +
 			`"graph": "cid", "nodes": "int", "edges": "int", "queries": "int", "questions": "text"}], ` +
 			`"thresholds": ` + shapeThresholds + `, "other_sets?": {` + shapeCheckCounts + `}, ` +
@@ -123,6 +135,7 @@ func runExamples(t *testing.T, cmd *cobra.Command) (ran int) {
 	w.env["TEST_AS_MNEM"] = "1"
 	before, _ := w.bench(0, "eval", ".", "--json")
 	w.write("before.json", before)
+	w.copyIn("memory", railway)
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -74,6 +74,10 @@ func evalCommand(h *cli.Host) *cobra.Command {
 	}
 	opt.Retrieval = h.RetrievalFlags(cmd, evaluate.DefaultLimit, evaluate.DefaultBudget)
 	f := cmd.Flags()
+	for _, name := range []string{"unseen", "order", "summarize"} { // refused: there is no session, and no display
+		f.Lookup(name).Hidden = true
+	}
+	f.Lookup("also").Usage = "search for this `TEXT` too with each question (repeatable, at most 8)"
 	f.Lookup("now").Usage = "count dates like 'last week' in queries from the day of this `TIME`: " +
 		"without it from today, or from that of the report that --baseline compares with"
 	f.StringVar(&opt.by, "by", "", "print figures by this `FIELD` too: cat, profile, intent, lane or stage")

@@ -86,21 +86,27 @@ func (r *evalReport) json() *reportJSON {
 
 // rowJSON is an object whose first member is called as rows are told apart by.
 func rowJSON(by string, row evaluate.Row) json.RawMessage {
-	var b bytes.Buffer
-	member := func(name string, v any) {
-		if b.Len() > 0 {
-			b.WriteByte(',')
-		}
-		data, _ := model.Marshal(v) // strings and numbers always have a JSON form
-		fmt.Fprintf(&b, "%q:%s", name, bytes.TrimSpace(data))
-	}
-	member(firstOf(by, string(evaluate.ByCategory)), orNull(row.Category))
-	member("queries", row.Queries)
+	var o object
+	o.add(firstOf(by, string(evaluate.ByCategory)), orNull(row.Category))
+	o.add("queries", row.Queries)
 	for m := range evaluate.MetricCount {
-		member(m.Name(), jsonFigure(row.Text(m, figureDecimals)))
+		o.add(m.Name(), jsonFigure(row.Text(m, figureDecimals)))
 	}
-	return json.RawMessage("{" + b.String() + "}")
+	return o.json()
 }
+
+// object writes a JSON object whose members are in the order in which they were added.
+type object struct{ b bytes.Buffer }
+
+func (o *object) add(name string, v any) {
+	if o.b.Len() > 0 {
+		o.b.WriteByte(',')
+	}
+	data, _ := model.Marshal(v) // strings, numbers and lists of them always have a JSON form
+	fmt.Fprintf(&o.b, "%q:%s", name, bytes.TrimSpace(data))
+}
+
+func (o *object) json() json.RawMessage { return json.RawMessage("{" + o.b.String() + "}") }
 
 // jsonFigure is a number with all its decimals, null for none.
 func jsonFigure(text string) *json.Number {

@@ -96,6 +96,14 @@ func (w *world) write(name, text string) {
 	}
 }
 
+// copyIn copies a directory into one of the world.
+func (w *world) copyIn(name, from string) {
+	w.t.Helper()
+	if err := os.CopyFS(filepath.Join(w.Dir, name), os.DirFS(from)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // fakeModels answers as Ollama: vectors of 8 numbers made of the lengths of the texts. With a status
 // every request from a number on fails.
 type fakeModels struct {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -173,19 +174,17 @@ type Retrieval struct {
 	flags []*pflag.Flag // those that a report repeats
 }
 
-// RetrievalFlags adds the flags of retrieval. Limit and budget are defaults of the command's own.
-func (h *Host) RetrievalFlags(cmd *cobra.Command, limit, budget int) *Retrieval {
+// RetrievalFlags adds the flags of retrieval but some. Limit and budget are defaults of the command's own.
+func (h *Host) RetrievalFlags(cmd *cobra.Command, limit, budget int, but ...string) *Retrieval {
 	r := &Retrieval{c: h.c, cmd: cmd}
-	r.q = r.c.questionFlags(cmd, "include", "profile", "embed", "rerank", "rerank-top", "rewrite",
-		"rewrite-model", "rewrites")
+	more := []string{"include", "profile", "embed", "rerank", "rerank-top", "rewrite", "rewrite-model", "rewrites"}
+	r.q = h.c.someFlags(cmd, func(f *ops.Field) bool {
+		return (f.Param() != nil || slices.Contains(more, f.Name)) && !slices.Contains(but, f.Name)
+	})
 	f := cmd.Flags()
 	changeDefault(f, "limit", limit)
 	changeDefault(f, "budget", budget)
-	for _, name := range []string{"unseen", "order", "summarize"} { // refused: there is no session, and no display
-		f.Lookup(name).Hidden = true
-	}
 	f.Lookup("profile").Usage = "take what no flag says from this `NAME`; see 'mnem help profile'"
-	f.Lookup("also").Usage = "search for this `TEXT` too with each question (repeatable, at most 8)"
 	f.VisitAll(func(flag *pflag.Flag) { r.flags = append(r.flags, flag) })
 	return r
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,12 +23,7 @@ import (
 // alone has it. No spec looks like it.
 const modelConfigured = ops.Configured
 
-// questionFlags adds the flags of a question that stand for parameters of the table, and those that are
-// named, and returns the request that they fill.
-func (c *cli) questionFlags(cmd *cobra.Command, names ...string) *ops.RetrieveRequest {
-	return c.someFlags(cmd, func(f *ops.Field) bool { return f.Param() != nil || slices.Contains(names, f.Name) })
-}
-
+// someFlags adds the flags of a question that are wanted, and returns the request that they fill.
 func (c *cli) someFlags(cmd *cobra.Command, wanted func(*ops.Field) bool) *ops.RetrieveRequest {
 	q := new(ops.RetrieveRequest)
 	for _, f := range ops.Retrieve.Fields() {
@@ -44,7 +38,7 @@ func (c *cli) someFlags(cmd *cobra.Command, wanted func(*ops.Field) bool) *ops.R
 	return q
 }
 
-// question returns the request of a retrieval that the flags of questionFlags make.
+// question returns the request of a retrieval that the flags of someFlags make.
 func (c *cli) question(cmd *cobra.Command, q *ops.RetrieveRequest) (retrieve.Request, error) {
 	ops.SetGiven(q, givenFlags(cmd))
 	if err := q.ConfigureSummary(host{c}.Setting); err != nil {

@@ -16,6 +16,20 @@
 // where a query names its sessions, items without a colon in their key are sessions themselves and
 // take no rank from the turns.
 //
+// Memories measures what an agent is shown instead. Memories are remembered one by one, and questions asked
+// as recall does with its usual limit and budget; the figures are means over the questions that have one:
+//
+//	R@1, R@5, R@10   the share of gold among the first k items, of at most k
+//	MRR              as above
+//	prec, tprec      the share of gold and welcome memories among the printed items, and their tokens
+//	noise            items that are neither
+//	silent, muted    questions without and with gold for which no item is presented as an answer, which
+//	                 an item with the band answer is, and any item without a band
+//	hint             muted questions with an item of gold in the band maybe
+//	stale            questions with outdated memories of which one that does not say so comes before
+//	                 gold, or without it
+//	items, tokens    what is printed
+//
 // All sums are exact fractions, and are rounded only when they are printed: the same memory,
 // questions and ranking give the same figures on every machine.
 package evaluate

@@ -1,9 +1,6 @@
 package evaluate
 
 import (
-	"bufio"
-	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -14,18 +11,11 @@ import (
 )
 
 const (
-	// maxLine is the longest line of a query file in bytes: the longest text, escaped, and the
-	// most and longest keys fit.
-	maxLine = 1 << 20
 	// maxQueries is the largest number of queries in one file, which are held at once.
 	maxQueries = 100_000
-	// maxFile is the longest query file in bytes.
-	maxFile = 16 << 20
 	// maxGold is the largest number of known answers, and of known sessions, of a query.
 	maxGold = 1000
 )
-
-var errFileSize = graph.Fieldf("", "file of more than %d bytes", maxFile)
 
 // Query is a question and its known answers.
 type Query struct {
@@ -45,38 +35,18 @@ type Query struct {
 // 'mnem retrieve --batch' takes, which replace those of base. Anything else, and what breaks a
 // bound, is a *graph.LineError under the name file.
 func ReadQueries(in io.Reader, file string, base retrieve.Request) ([]Query, error) {
-	limited := &io.LimitedReader{R: in, N: maxFile + 1}
-	lines := bufio.NewScanner(limited)
-	lines.Buffer(nil, maxLine+1)
 	var all []Query
-	n := 0
-	for lines.Scan() {
-		n++
-		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
-			continue
-		}
-		q, err := parseQuery(lines.Bytes(), base)
+	err := readLines(in, file, func(line []byte, n int) error {
+		q, err := parseQuery(line, base)
 		if err == nil && len(all) == maxQueries {
 			err = graph.Fieldf("", "more than %d queries in one file", maxQueries)
 		}
-		if limited.N == 0 {
-			err = errFileSize // whatever the cut made of this line
-		}
-		if err != nil {
-			return nil, &graph.LineError{File: file, Line: n, Err: err}
-		}
 		q.Line = n
 		all = append(all, q)
-	}
-	err := lines.Err()
-	switch {
-	case errors.Is(err, bufio.ErrTooLong):
-		err = graph.Fieldf("", "line of more than %d bytes", maxLine)
-	case err == nil && limited.N == 0:
-		err = errFileSize
-	}
+		return err
+	})
 	if err != nil {
-		return nil, &graph.LineError{File: file, Line: n + 1, Err: err}
+		return nil, err
 	}
 	return all, nil
 }

@@ -213,17 +213,22 @@ func (r *runner) queries(name string) (queries []Query, hash string, err error) 
 }
 
 func (r *runner) open(name string, read func(f io.Reader, file string) error) error {
-	f, err := r.dir.Open(name)
+	return openFile(r.dir, name, r.shown(name), read)
+}
+
+// openFile calls read with a file, and what messages call it.
+func openFile(dir fs.FS, name, shown string, read func(f io.Reader, file string) error) error {
+	f, err := dir.Open(name)
 	var perr *fs.PathError
 	if errors.As(err, &perr) {
-		err = fmt.Errorf("open %s: %w", r.shown(name), perr.Err)
+		err = fmt.Errorf("open %s: %w", shown, perr.Err)
 	}
 	if err != nil {
 		return err
 	}
-	err = read(f, r.shown(name))
+	err = read(f, shown)
 	if errors.As(err, &perr) {
-		err = fmt.Errorf("read %s: %w", r.shown(name), perr.Err)
+		err = fmt.Errorf("read %s: %w", shown, perr.Err)
 	}
 	return errors.Join(err, f.Close())
 }

@@ -43,7 +43,9 @@ var allowed = map[string]string{
 	"community":         "ipld graph",                                                                               // a function of edges: it sees neither trees nor a store
 	// Retrieval sees the graph and the index through interfaces of its own, so that a ranking
 	// can be tested and replayed without a repository.
-	"retrieve": "ipld graph community internal/dates internal/fixed internal/intent internal/text",
+	"retrieve": "ipld graph community internal/dates internal/fixed internal/intent internal/text internal/tuning",
+	// What measurements alone put in the place of constants of the ranking.
+	"internal/tuning": "",
 	// Models see texts and vectors, never a repository; the caller stores what they answer.
 	"model":         "",
 	"model/embed":   "internal/fixed internal/text internal/vector model",
@@ -75,7 +77,7 @@ var allowed = map[string]string{
 	// What agents may change: asked by porcelain, of what repo says is touched.
 	"policy": "ipld repo",
 	// Measuring retrieval: it makes repositories in memory and looks at what they answer.
-	"internal/evaluate": "ipld graph store store/mem repo retrieve memory internal/text",
+	"internal/evaluate": "ipld graph store store/mem repo retrieve memory internal/text internal/tuning",
 	// Measuring cost: it makes repositories on disk, counts what their store does, and opens the
 	// same Pebble beside them as a yardstick.
 	"internal/perf":    "ipld graph store store/pebble repo retrieve adjacency",

@@ -1,0 +1,184 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/internal/evaluate"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// answersOptions are the flags of answers as they are given.
+type answersOptions struct {
+	*cli.Retrieval
+	cues, also, vectors, misses bool
+	verb                        string
+	vary                        string
+	constant                    string // that is varied, "" for none
+	values                      []int64
+}
+
+// maxVaried is how many values a constant is measured with at most.
+const maxVaried = 100
+
+func answersCommand(h *cli.Host) *cobra.Command {
+	opt := &answersOptions{}
+	cmd := &cobra.Command{
+		Use:   "answers DIR... [flags]",
+		Short: "Measure what an agent is shown, from memories that were written as agents write them",
+		Long: "Each DIR is a set, of files with an object a line:\n\n" +
+			"  memories.jsonl   key, text, type and time\n" +
+			"  questions.jsonl  qid, kind, text and gold: the keys of what is needed for the answer, none where\n" +
+			"                   the memory has no answer; if wanted ok, keys of what is welcome beside it, and\n" +
+			"                   old, keys of what gold has made outdated\n" +
+			"  cues.jsonl       for --cues: key and cues\n" +
+			"  also.jsonl       for --also: qid and also, other wordings of the question\n" +
+			"  vectors.jsonl    for --vectors: id and vector. The id is a qid or a key, with --cues a key and\n" +
+			"                   \"+cues\"\n\n" +
+			"Each memory is remembered by itself, as by 'mnem remember' and in order of time, in a repository in\n" +
+			"memory of which nothing is left behind. Each question is asked a day after the last memory, as by\n" +
+			"'mnem recall'. What is no memory, as an entity, counts as neither gold nor ok. Printed are means over\n" +
+			"the questions that have the figure:\n\n" +
+			"  R@1, R@5, R@10  the share of gold among the first k items, of at most k\n" +
+			"  MRR             1/rank of the first item of gold\n" +
+			"  prec, tprec     the share of gold and ok among printed items, and among their tokens\n" +
+			"  noise           items that are neither\n" +
+			"  silent          questions without gold for which nothing is presented as an answer\n" +
+			"  muted           questions with gold for which nothing is presented as an answer\n" +
+			"  hint            muted questions with an item of gold that may be an answer\n" +
+			"  stale           questions with old for which such an item comes before gold, or without it, and\n" +
+			"                  does not say that it is outdated\n" +
+			"  items, tokens   what is printed\n\n" +
+			"A row is over a set, over the questions of a kind, or over all, with half of the interval of 95% for\n" +
+			"R@5 and silent.\n\n" +
+			"--vary measures all sets with each of several values of a constant of the ranking, rewrites or\n" +
+			"temporal, in units of 2^-16. For each set it prints its figures and those of all other sets: a value\n" +
+			"that is chosen by the others gives on the set itself what a new memory can expect.",
+		Example: "  mnem-bench answers memory\n" +
+			"  mnem-bench answers memory --cues --also --misses\n" +
+			"  mnem-bench answers memory --verb retrieve --floor rest --limit 40\n" +
+			"  mnem-bench answers memory --also --vary rewrites=32768,131072",
+		Args: cobra.MinimumNArgs(1),
+	}
+	opt.Retrieval = h.RetrievalFlags(cmd, retrieve.DefaultLimit, retrieve.DefaultBudget,
+		"also", "exclude", "intent", "now", "order", "summarize", "unseen")
+	f := cmd.Flags()
+	f.BoolVar(&opt.cues, "cues", false, "remember each memory with its cues")
+	f.BoolVar(&opt.also, "also", false, "ask each question in its other wordings too")
+	f.BoolVar(&opt.vectors, "vectors", false, "rank by the vectors of the set too")
+	f.BoolVar(&opt.misses, "misses", false, "list the questions without all of gold in the first five items")
+	f.StringVar(&opt.verb, "verb", "recall", "ask as `VERB` does: recall or retrieve")
+	f.StringVar(&opt.vary, "vary", "", "measure with each of these values of a constant, `NAME=V1,V2...`")
+	return h.Command(cmd, func(cmd *cobra.Command, args []string) error {
+		return runAnswers(h, cmd, args, opt)
+	})
+}
+
+func runAnswers(h *cli.Host, cmd *cobra.Command, dirs []string, opt *answersOptions) error {
+	if err := opt.check(cmd.Flags().Changed("vary")); err != nil {
+		return err
+	}
+	base, err := opt.Request(evaluate.Stamp(), false)
+	if err != nil {
+		return err
+	}
+	if opt.verb == "recall" {
+		base.Intent = retrieve.IntentAuto
+	}
+	out := &answersOut{opt: opt, base: base}
+	if err := out.measure(cmd.Context(), h, dirs); err != nil {
+		return err
+	}
+	if h.JSON() {
+		return h.PrintJSON(out.json())
+	}
+	return out.print(h)
+}
+
+// check reads the flags that are this command's own.
+func (opt *answersOptions) check(varies bool) error {
+	if opt.verb != "recall" && opt.verb != "retrieve" {
+		return cli.Usagef("--verb: %q is not recall or retrieve", opt.verb)
+	}
+	if varies {
+		name, list, ok := strings.Cut(opt.vary, "=")
+		texts := strings.Split(list, ",")
+		if !ok || name == "" || len(texts) > maxVaried {
+			return cli.Usagef("--vary: want NAME=V1,V2... with at most %d values", maxVaried)
+		}
+		opt.constant = name
+		for _, text := range texts {
+			n, err := strconv.ParseInt(text, 10, 32)
+			if err != nil || n < 0 {
+				return cli.Usagef("--vary: %q is not an integer from 0 to 2147483647", text)
+			}
+			opt.values = append(opt.values, n)
+		}
+		if opt.misses {
+			return cli.Usagef("--vary and --misses exclude each other")
+		}
+	}
+	return opt.CheckModels()
+}
+
+// answersOut is what answers prints: one report, or one for each value of a constant.
+type answersOut struct {
+	opt     *answersOptions
+	base    retrieve.Request
+	reports []*evaluate.AnswersReport
+}
+
+// measure fills memories and asks the questions, with each value of a constant where one is varied.
+func (o *answersOut) measure(ctx context.Context, h *cli.Host, dirs []string) (err error) {
+	set, done := h.Progress()
+	defer done()
+	with := evaluate.AnswersOptions{
+		Base: o.base, Cues: o.opt.cues, Also: o.opt.also, Vectors: o.opt.vectors, Profiles: o.opt.Profiles,
+		Ask: o.opt.Models.Ask, Counters: cli.Counters(), Progress: set,
+	}
+	if o.opt.Models.Embeds() {
+		with.Prepare = o.opt.Models.EmbedNodes
+	}
+	var sets []evaluate.AnswerSet
+	for _, dir := range dirs {
+		from := h.Absolute(dir)
+		sets = append(sets, evaluate.AnswerSet{
+			Dir: os.DirFS(from), Name: filepath.Base(from), Shown: filepath.ToSlash(dir),
+		})
+	}
+	memories, err := evaluate.Fill(ctx, sets, with)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, memories.Close()) }()
+	if o.opt.constant == "" {
+		report, err := memories.Ask(ctx)
+		o.reports = []*evaluate.AnswersReport{report}
+		return err
+	}
+	for _, value := range o.opt.values {
+		report, err := memories.Vary(ctx, o.opt.constant, value)
+		if err != nil {
+			return err
+		}
+		o.reports = append(o.reports, report)
+	}
+	return nil
+}
+
+// settings returns the flags that held.
+func (o *answersOut) settings() map[string]string {
+	set := o.opt.Settings(o.base)
+	set["verb"] = o.opt.verb
+	for name, on := range map[string]bool{"cues": o.opt.cues, "also": o.opt.also, "vectors": o.opt.vectors} {
+		set[name] = strconv.FormatBool(on)
+	}
+	return set
+}

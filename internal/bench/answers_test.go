@@ -1,0 +1,148 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// railway is the bundled set.
+var railway = filepath.Join("..", "..", "testdata", "answers", "railway")
+
+// retrievalPage has a table of the figures of the bundled set, between marks.
+var retrievalPage = filepath.Join("..", "..", "docs", "retrieval.md")
+
+const (
+	answersBegin = "<!-- by go test ./internal/bench -run Railway -rewrite -->\n"
+	answersEnd   = "<!-- to here -->\n"
+)
+
+// railwayRows are the rows of the table, with the flags of each.
+var railwayRows = []struct{ name, flags string }{
+	{"plain", ""},
+	{"other wordings", "--also"},
+	{"cues", "--cues"},
+	{"cues and other wordings", "--cues --also"},
+	{"the same by `mnem retrieve`", "--cues --also --verb retrieve"},
+}
+
+// railwayColumns are its figures: names in JSON, of a kind after that. Where more is worse, bounds are
+// from above.
+var railwayColumns = []struct {
+	head, figure string
+	decimals     int
+	worse        bool // whether more is worse
+}{
+	{"R@1", "r1", 2, false},
+	{"R@5", "r5", 2, false},
+	{"R@5 of paraphrases", "paraphrase r5", 2, false},
+	{"noise items", "noise", 1, true},
+	{"tokens printed", "tokens", 0, true},
+	{"silent where there is no answer", "silent", 2, false},
+	{"muted where there is one", "muted", 2, true},
+	{"outdated first", "stale", 2, true},
+}
+
+// railwayBounds are what the figures of each row must reach, in the order of the columns: a change that makes
+// answers worse fails. Noise and tokens may be a little more, for what a change brings beside them.
+var railwayBounds = [][]float64{
+	{.5333, .7, 0, 2.2, 90, 0, .2, .3333},
+	{.7667, .8833, .6667, .9, 60, .6, .3, .3333},
+	{.7333, .9333, .7778, 2.9, 120, 0, 0, .3333},
+	{.9667, 1, 1, .9, 60, .6, .0333, .1667},
+	{.9333, 1, 1, .8, 60, .8, .0667, .1667},
+}
+
+// measured returns the figures of the bundled set with flags: those of a kind as "KIND NAME".
+func measured(t *testing.T, flags string) map[string]string {
+	t.Helper()
+	w := newWorld(t)
+	w.copyIn("railway", railway)
+	out, _ := w.bench(0, strings.Fields("answers railway --json "+flags)...)
+	var report struct {
+		Rows []map[string]json.RawMessage
+	}
+	if err := json.Unmarshal([]byte(out), &report); err != nil {
+		t.Fatal(err)
+	}
+	figures := make(map[string]string)
+	for _, row := range report.Rows {
+		if string(row["set"]) != "null" {
+			continue
+		}
+		kind := ""
+		if text := string(row["kind"]); text != "null" {
+			kind = strings.Trim(text, `"`) + " "
+		}
+		for name, v := range row {
+			figures[kind+name] = string(v)
+		}
+	}
+	return figures
+}
+
+// TestRailway measures the bundled set by the command: no figure is worse than its bound, and the table in the
+// docs is that of the command.
+func TestRailway(t *testing.T) {
+	var table strings.Builder
+	table.WriteString("| |")
+	for _, c := range railwayColumns {
+		table.WriteString(" " + c.head + " |")
+	}
+	table.WriteString("\n|---|" + strings.Repeat("---|", len(railwayColumns)) + "\n")
+	for i, row := range railwayRows {
+		figures := measured(t, row.flags)
+		fmt.Fprintf(&table, "| %s |", row.name)
+		for j, c := range railwayColumns {
+			x, err := strconv.ParseFloat(figures[c.figure], 64)
+			if err != nil {
+				t.Fatalf("%s: %s: %v", row.name, c.figure, err)
+			}
+			bound := railwayBounds[i][j]
+			if c.worse && x > bound || !c.worse && x < bound {
+				t.Errorf("%s: %s is %g, worse than %g", row.name, c.figure, x, bound)
+			}
+			text := strconv.FormatFloat(x, 'f', c.decimals, 64)
+			if c.decimals == 2 && strings.HasPrefix(text, "0.") {
+				text = text[1:]
+			}
+			table.WriteString(" " + text + " |")
+		}
+		table.WriteString("\n")
+	}
+	page, err := os.ReadFile(retrievalPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, begins := strings.Cut(strings.ReplaceAll(string(page), "\r\n", "\n"), answersBegin)
+	have, after, ends := strings.Cut(rest, answersEnd)
+	if !begins || !ends {
+		t.Fatalf("%s has no %q and %q", retrievalPage, answersBegin, answersEnd)
+	}
+	if *rewrite {
+		text := before + answersBegin + table.String() + answersEnd + after
+		if err := os.WriteFile(retrievalPage, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		have = table.String()
+	}
+	if diff := cmp.Diff(table.String(), have); diff != "" {
+		t.Errorf("%s is out of date: run this test with -rewrite (-want +have):\n%s", retrievalPage, diff)
+	}
+}
+
+// TestAnswersRepeat asks twice: the same bytes come back.
+func TestAnswersRepeat(t *testing.T) {
+	w := newWorld(t)
+	w.copyIn("railway", railway)
+	first, _ := w.bench(0, "answers", "railway", "--json", "--misses")
+	if again, _ := w.bench(0, "answers", "railway", "--json", "--misses"); again != first {
+		t.Errorf("first %s, then %s", first, again)
+	}
+}

@@ -1,0 +1,195 @@
+package evaluate_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/evaluate"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// Files of a set with an update, a question without an answer, and vectors that put one memory first.
+const (
+	shopMemories = `{"key":"b","text":"The lamp in the hall is green now","type":"fact","time":"2026-01-03T10:00:00Z"}
+{"key":"a","text":"The lamp in the hall is red","type":"fact","time":"2026-01-02T10:00:00Z"}
+
+{"key":"c","text":"Ropes are sold by the metre","type":"fact","time":"2026-01-02T11:00:00Z","meta":{"any":1}}
+`
+	shopQuestions = `{"qid":"1","kind":"update","text":"which colour has the lamp in the hall?","gold":["b"],"old":["a"]}
+{"qid":"2","kind":"plain","text":"cord","gold":["c"],"ok":[]}
+{"qid":"3","kind":"none","text":"zeppelin","gold":[]}
+`
+	shopCues = `{"key":"c","cues":["cord","string"]}
+`
+	shopAlso = `{"qid":"1","also":["hall lamp"]}
+{"qid":"2","also":["ropes"]}
+{"qid":"3","also":["airship"]}
+`
+	shopVectors = `{"id":"a","vector":[1,0]}
+{"id":"b","vector":[1,0]}
+{"id":"c","vector":[0,1]}
+{"id":"a+cues","vector":[1,0]}
+{"id":"b+cues","vector":[1,0]}
+{"id":"c+cues","vector":[0,1]}
+{"id":"1","vector":[1,0]}
+{"id":"2","vector":[0,0.5]}
+{"id":"3","vector":[-1,-1]}
+`
+)
+
+func shop(files ...string) fstest.MapFS {
+	return dir(append([]string{"memories.jsonl", shopMemories, "questions.jsonl", shopQuestions,
+		"cues.jsonl", shopCues, "also.jsonl", shopAlso, "vectors.jsonl", shopVectors}, files...)...)
+}
+
+func fill(t *testing.T, opt evaluate.AnswersOptions, sets ...fstest.MapFS) (*evaluate.Memories, error) {
+	t.Helper()
+	var list []evaluate.AnswerSet
+	for i, files := range sets {
+		list = append(list, evaluate.AnswerSet{Dir: files, Name: fmt.Sprint("set", i), Shown: "in"})
+	}
+	m, err := evaluate.Fill(t.Context(), list, opt)
+	if err == nil {
+		t.Cleanup(func() {
+			if err := m.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	return m, err
+}
+
+// TestAnswers looks at the items of each question with cues, other wordings and vectors, and without.
+func TestAnswers(t *testing.T) {
+	for name, c := range map[string]struct {
+		opt  evaluate.AnswersOptions
+		want []string // the keys of the items of each question
+	}{
+		"plain":   {evaluate.AnswersOptions{}, []string{"b a", "", ""}},
+		"cues":    {evaluate.AnswersOptions{Cues: true}, []string{"b a", "c", ""}},
+		"also":    {evaluate.AnswersOptions{Also: true}, []string{"b a", "c", ""}},
+		"vectors": {evaluate.AnswersOptions{Vectors: true}, []string{"b a", "c", ""}},
+		"both":    {evaluate.AnswersOptions{Vectors: true, Cues: true}, []string{"b a", "c", ""}},
+	} {
+		m, err := fill(t, c.opt, shop())
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := m.Ask(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, q := range report.Questions {
+			got = append(got, strings.Join(q.Found, " "))
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestAnswersOfSets pools sets, and varies a constant.
+func TestAnswersOfSets(t *testing.T) {
+	var last string
+	m, err := fill(t, evaluate.AnswersOptions{Also: true, Base: retrieve.Request{Floor: retrieve.FloorRest},
+		Progress: func(what string, done, total int) { last = fmt.Sprint(what, done, "/", total) },
+	}, shop(), shop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last != "memories:6/6" {
+		t.Errorf("filling ended with %q", last)
+	}
+	report, err := m.Ask(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last != "questions:6/6" || len(report.Questions) != 6 || report.Questions[3].Set != 1 {
+		t.Errorf("%q, %+v", last, report)
+	}
+	if diff := cmp.Diff([]evaluate.AnswersSet{{"set0", 3, 3}, {"set1", 3, 3}}, report.Sets); diff != "" {
+		t.Error(diff)
+	}
+	same, err := m.Vary(t.Context(), "rewrites", 2<<16)
+	if err != nil || !cmp.Equal(found(same), found(report)) {
+		t.Errorf("with its own value of the constant: %v, %v", found(same), err)
+	}
+	none, err := m.Vary(t.Context(), "rewrites", 0)
+	if err != nil || cmp.Equal(found(none), found(report)) {
+		t.Errorf("without weight for other wordings: %v, %v", found(none), err)
+	}
+	if _, err := m.Vary(t.Context(), "magic", 1); !errors.Is(err, retrieve.ErrRequest) ||
+		!strings.Contains(err.Error(), `in/questions.jsonl:1: ranking: no constant "magic": there are rewrites`) {
+		t.Errorf("unknown constant: %v", err)
+	}
+}
+
+func found(r *evaluate.AnswersReport) (all [][]string) {
+	for _, q := range r.Questions {
+		all = append(all, q.Found)
+	}
+	return all
+}
+
+// TestAnswersRefuse breaks each file in turn.
+func TestAnswersRefuse(t *testing.T) {
+	all := evaluate.AnswersOptions{Cues: true, Also: true, Vectors: true}
+	for _, c := range []struct{ file, text, want string }{
+		{"memories.jsonl", "", "in/memories.jsonl: no memories"},
+		{"memories.jsonl", "{\n", "in/memories.jsonl:1: "},
+		{"memories.jsonl", "7\n", "in/memories.jsonl:1: line: int, want an object"},
+		{"memories.jsonl", shopMemories + `{"key":"d","text":"t","type":"fact"}`, "in/memories.jsonl:5: time: missing"},
+		{"memories.jsonl", `{"key":"d","text":"t","type":"fact","time":"soon"}`, "in/memories.jsonl:1: time: "},
+		{"memories.jsonl", `{"key":"d","text":7,"type":"fact","time":"2026-01-02"}`, "in/memories.jsonl:1: text: want a text"},
+		{"memories.jsonl", `{"key":"d","kind":"t"}`, "in/memories.jsonl:1: kind: unknown member"},
+		{"memories.jsonl", shopMemories + shopMemories, `in/memories.jsonl:5: key: "b" is taken by line 1`},
+		{"questions.jsonl", "\n", "in/questions.jsonl: no questions"},
+		{"questions.jsonl", shopQuestions + shopQuestions, `in/questions.jsonl:4: qid: "1" is taken by line 1`},
+		{"questions.jsonl", `{"qid":"1","kind":"k","text":"t","gold":["z"]}`, `in/questions.jsonl:1: gold: memories.jsonl has no memory "z"`},
+		{"questions.jsonl", `{"qid":"1","kind":"k","text":"t","gold":[],"ok":["z"]}`, `in/questions.jsonl:1: ok: memories.jsonl has no`},
+		{"questions.jsonl", `{"qid":"1","kind":"k","text":"t","gold":[],"old":["z"]}`, `in/questions.jsonl:1: old: memories.jsonl has no`},
+		{"questions.jsonl", `{"qid":"1","kind":"k","text":"t","gold":"a"}`, `in/questions.jsonl:1: gold: want a list`},
+		{"questions.jsonl", `{"qid":"1","kind":"k","text":"t","gold":["a","a"]}`, `in/questions.jsonl:1: gold: "a" is given twice`},
+		{"questions.jsonl", `{"qid":"1","kind":"k","text":"t","gold":["a",1]}`, `in/questions.jsonl:1: gold: item 2 is not a text`},
+		{"cues.jsonl", `{"key":"z","cues":[]}`, `in/cues.jsonl:1: key: memories.jsonl has no memory "z"`},
+		{"cues.jsonl", shopCues + shopCues, `in/cues.jsonl:2: key: "c" is taken by line 1`},
+		{"cues.jsonl", `{"key":"c","cues":["a\nb"]}`, "in/cues.jsonl:1: cues: "},
+		{"also.jsonl", `{"qid":"z","also":[]}`, `in/also.jsonl:1: qid: questions.jsonl has no question "z"`},
+		{"also.jsonl", shopAlso + shopAlso, `in/also.jsonl:4: qid: "1" is taken by line 1`},
+		{"also.jsonl", `{"qid":"1","also":["x"]}`, `in/questions.jsonl:2: also.jsonl has no line for "2"`},
+		{"vectors.jsonl", shopVectors + `{"id":"z","vector":[1]}`, `in/vectors.jsonl:10: id: there is no memory and no question "z"`},
+		{"vectors.jsonl", shopVectors + shopVectors, `in/vectors.jsonl:10: id: "a" is taken by line 1`},
+		{"vectors.jsonl", `{"id":"1","vector":["x"]}`, `in/vectors.jsonl:1: vector: `},
+		{"vectors.jsonl", `{"id":"1","vector":[1]}`, `in/memories.jsonl:1: vectors.jsonl has no line for "b+cues"`},
+	} {
+		_, err := fill(t, all, shop(c.file, c.text))
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: %q: %v, want %s", c.file, c.text, err, c.want)
+		}
+	}
+	for _, name := range []string{"memories", "questions", "cues", "also", "vectors"} {
+		files := shop()
+		delete(files, name+".jsonl")
+		if _, err := fill(t, all, files); err == nil || !strings.HasPrefix(err.Error(), "open in/"+name+".jsonl: ") {
+			t.Errorf("without %s: %v", name, err)
+		}
+	}
+	// What nobody asks for is not read.
+	plain := dir("memories.jsonl", shopMemories, "questions.jsonl", shopQuestions)
+	if _, err := fill(t, evaluate.AnswersOptions{}, plain); err != nil {
+		t.Error(err)
+	}
+	var line *graph.LineError
+	again := shopMemories + `{"key":"d","text":"Ropes are sold by the metre","type":"fact","time":"2026-01-04T00:00:00Z"}`
+	_, err := fill(t, evaluate.AnswersOptions{}, shop("memories.jsonl", again))
+	if !errors.As(err, &line) || line.Line != 5 || !strings.Contains(err.Error(), `"d" became one memory with "c"`) {
+		t.Errorf("two memories of one text: %v", err)
+	}
+}
