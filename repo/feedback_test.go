@@ -11,8 +11,8 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// TestFeedbackTermsAddUp compares the scores of the text lane with what its terms, and those that
-// feedback added, are said to give, over segments of several commits.
+// TestFeedbackTermsAddUp compares the scores of the text lane with what its terms, their kin and
+// those that feedback added are said to give, over segments of several commits.
 func TestFeedbackTermsAddUp(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -25,13 +25,16 @@ func TestFeedbackTermsAddUp(t *testing.T) {
 			for range 1 + rng.IntN(30) {
 				words = append(words, fmt.Sprintf("w%d", rng.IntN(60)))
 			}
+			if i%5 == 0 {
+				words = append(words, "met")
+			}
 			fmt.Fprintf(&b, `{"node":{"key":"k%d","type":"T","summary":"%s"}}`+"\n", rng.IntN(30+i),
 				strings.Join(words[rng.IntN(2):], " "))
 		}
 		lines(t, r, b.String())
 	}
 	s := head(t, r)
-	answer, err := s.Retrieve(t.Context(), retrieve.Request{Text: "tide w7 tide", Feedback: 4,
+	answer, err := s.Retrieve(t.Context(), retrieve.Request{Text: "tide w7 tide rendezvous", Feedback: 4,
 		Expand: new(0), Limit: new(0), Budget: new(0)})
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +60,7 @@ func TestFeedbackTermsAddUp(t *testing.T) {
 			t.Errorf("%s: terms give %d of %d", ids[i], sum, answer.Items[i].Score)
 		}
 	}
-	if added == 0 || len(answer.Feedback) == 0 {
-		t.Errorf("%d scores of added terms, %d terms", added, len(answer.Feedback))
+	if added == 0 || len(answer.Feedback) == 0 || len(answer.Kin) != 1 || answer.Kin[0].Term != "met" {
+		t.Errorf("%d scores of added terms, %d terms, kin %v", added, len(answer.Feedback), answer.Kin)
 	}
 }

@@ -49,7 +49,7 @@ func rankingOf(version int) *ranking {
 
 // constants are those of a row that measurements may vary, by name.
 func (k *ranking) constants() map[string]*int64 {
-	return map[string]*int64{"rewrites": &k.rewrites, "temporal": &k.temporal}
+	return map[string]*int64{"kin": &k.kin, "rewrites": &k.rewrites, "temporal": &k.temporal}
 }
 
 // row returns the row of a request.
