@@ -85,7 +85,7 @@ func commands() []command {
 		{"undo", verbCommand("undo")},
 		{"redo", verbCommand("redo")},
 		{"op", (*cli).opCommand},
-		{"watch", (*cli).watchCommand},
+		{"watch", verbCommand("watch")},
 		// Record and replay
 		{"session", (*cli).sessionCommand},
 		{"replay", verbCommand("replay")},
@@ -98,7 +98,7 @@ func commands() []command {
 		// Care
 		{"stats", verbCommand("stats")},
 		{"index", (*cli).indexCommand},
-		{"doctor", (*cli).doctorCommand},
+		{"doctor", verbCommand("doctor")},
 		{"fsck", verbCommand("fsck")},
 		{"gc", verbCommand("gc")},
 		{"purge", verbCommand("purge")},
