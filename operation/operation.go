@@ -151,9 +151,16 @@ type Error struct {
 	Outcome Outcome
 	Message string // one line
 	Hint    string // the next step, "" for none
+	Place   Place  // what it is about, the zero Place for no line
 	// Unknown is whether nobody can say if what was to be written was: it must not be done again
 	// without a look.
 	Unknown bool
 }
 
 func (e *Error) Error() string { return e.Message }
+
+// Place is a line that an error is about.
+type Place struct {
+	Line int    `json:"line,omitempty"` // from 1
+	Name string `json:"name,omitempty"` // how the message names it
+}

@@ -75,10 +75,10 @@ func (r *runner) Run(
 	case err == nil || isClosedPipe(err):
 		return operation.WithExit(c.exit), nil
 	}
-	row := outcomeOf(ctx, err)
-	failed := &operation.Error{Outcome: row, Message: ops.MessageOf(err, true), Hint: hintOf(err, true)}
-	var done *operation.Error
-	failed.Unknown = errors.As(err, &done) && done.Unknown
+	row, told := outcomeOf(ctx, err), ops.FailureOf(ctx, err, true)
+	failed := &operation.Error{
+		Outcome: row, Message: told.Message, Hint: hintOf(err, true), Place: told.Place, Unknown: told.Unknown,
+	}
 	if row == operation.Interrupted {
 		failed.Message = row.Code
 	}
