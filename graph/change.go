@@ -250,13 +250,21 @@ type LineError struct {
 }
 
 func (e *LineError) Error() string {
+	if at := e.Place(); at != "" {
+		return at + ": " + e.Err.Error()
+	}
+	return e.Err.Error()
+}
+
+// Place returns how the message names the line, "" where there is none.
+func (e *LineError) Place() string {
 	switch {
 	case e.Line == 0:
-		return e.Err.Error()
+		return ""
 	case e.File == "":
-		return fmt.Sprintf("line %d: %v", e.Line, e.Err)
+		return fmt.Sprintf("line %d", e.Line)
 	}
-	return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
+	return fmt.Sprintf("%s:%d", e.File, e.Line)
 }
 
 // Unwrap returns the reason.

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/mnem-project/mnem/operation"
@@ -103,22 +101,13 @@ func commit(ctx context.Context, c *call) (*document, error) {
 	return read(data, c.tool.fields)
 }
 
-// aLine is how errors of change lines name one.
-var aLine = regexp.MustCompile(`(?:\bline |<stdin>:)(\d{1,9})\b`)
-
 // nameLine says of the line that an error is about which argument it is.
 func nameLine(err error, names []string) error {
 	var failed *operation.Error
-	if !errors.As(err, &failed) {
+	if !errors.As(err, &failed) || failed.Place.Line < 1 || failed.Place.Line > len(names) {
 		return err
 	}
 	named := *failed
-	named.Message = aLine.ReplaceAllStringFunc(failed.Message, func(found string) string {
-		n, err := strconv.Atoi(aLine.FindStringSubmatch(found)[1])
-		if err != nil || n < 1 || n > len(names) {
-			return found
-		}
-		return names[n-1]
-	})
+	named.Message = strings.Replace(failed.Message, failed.Place.Name, names[failed.Place.Line-1], 1)
 	return &named
 }

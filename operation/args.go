@@ -68,46 +68,6 @@ func (c *Call) Arguments() (*Arguments, error) {
 	return out, nil
 }
 
-// CommandLine returns the arguments of the command line that is the call, without the program's
-// name, and what it reads as standard input, nil for nothing. No value can become a flag: those of
-// flags are joined to them and the others come after "--". The error is an *Error of Usage and names
-// the parameter.
-func (c *Call) CommandLine() (args []string, body io.Reader, err error) {
-	o := c.Operation
-	got, err := c.Arguments()
-	if err != nil {
-		return nil, nil, err
-	}
-	args = slices.Clone(o.Command)
-	var words []string
-	for i := range o.Params {
-		p := &o.Params[i]
-		values := got.Values[p.Name]
-		if p.Kind == Lines && got.Lines {
-			values = []string{stdin}
-		}
-		args, words = p.addTo(args, words, values)
-	}
-	if o.Body == MediaCAR {
-		words = append(words, stdin)
-	}
-	if len(words) > 0 {
-		args = append(append(args, "--"), words...)
-	}
-	return args, got.Body, nil
-}
-
-func (p *Param) addTo(args, words, values []string) (allArgs, allWords []string) {
-	for _, v := range values {
-		if p.Flag == "" {
-			words = append(words, v)
-		} else {
-			args = append(args, "--"+p.Flag+"="+v)
-		}
-	}
-	return args, words
-}
-
 // values returns the texts that stand for an argument on the command line.
 func (p *Param) values(raw json.RawMessage) ([]string, error) {
 	var list []string

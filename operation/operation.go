@@ -2,9 +2,8 @@
 // the command line, the MCP server and the HTTP API share, so that the same request gives the same
 // bytes through each, and one table of what can become of a request.
 //
-// Package ops declares the verbs that the table is made from, and the command line those that are not
-// declared there yet; it runs them. Package serve and package mcp see this package alone, never a
-// repository.
+// Package ops declares the verbs that the table is made from, and runs them. Package serve and package mcp
+// see this package alone, never a repository.
 package operation
 
 import (
@@ -152,9 +151,16 @@ type Error struct {
 	Outcome Outcome
 	Message string // one line
 	Hint    string // the next step, "" for none
+	Place   Place  // what it is about, the zero Place for no line
 	// Unknown is whether nobody can say if what was to be written was: it must not be done again
 	// without a look.
 	Unknown bool
 }
 
 func (e *Error) Error() string { return e.Message }
+
+// Place is a line that an error is about.
+type Place struct {
+	Line int    `json:"line,omitempty"` // from 1
+	Name string `json:"name,omitempty"` // how the message names it
+}

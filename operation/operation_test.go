@@ -3,6 +3,7 @@ package operation
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -49,43 +50,43 @@ var example = Operation{
 	},
 }
 
-func TestCommandLine(t *testing.T) {
-	for _, tt := range []struct{ args, want, stdin string }{
-		{`{}`, `some thing --fixed=-`, ""},
-		{`{"a":"--x","b":"","rest":["-y","z w"]}`, `some thing --fixed=- -- --x  -y z w`, ""},
+func TestArguments(t *testing.T) {
+	for _, tt := range []struct{ args, want, body string }{
+		{`{}`, `map[]`, ""},
+		{`{"a":"--x","b":"","rest":["-y","z w"]}`, `map["a":["--x"] "b":[""] "rest":["-y" "z w"]]`, ""},
 		{`{"text":"--all","count":-3,"share":0.5,"on":true,"way":["y","x"]}`,
-			`some thing --fixed=- --te-xt=--all --count=-3 --share=0.5 --on=true --way=y --way=x`, ""},
-		{`{"model":true,"on":false,"a":null}`, `some thing --fixed=- --on=false --model=configured`, ""},
-		{`{"model":false}`, `some thing --fixed=-`, ""},
-		{`{"lines":[{"a": 1, "a": 2},{}]}`, `some thing --fixed=- --batch=-`, "{\"a\":1,\"a\":2}\n{}\n"},
+			`map["count":["-3"] "on":["true"] "share":["0.5"] "text":["--all"] "way":["y" "x"]]`, ""},
+		{`{"model":true,"on":false,"a":null}`, `map["model":["configured"] "on":["false"]]`, ""},
+		{`{"model":false}`, `map[]`, ""},
+		{`{"lines":[{"a": 1, "a": 2},{}]}`, `map[]`, "{\"a\":1,\"a\":2}\n{}\n"},
 	} {
 		c := Call{Operation: &example}
 		if err := json.Unmarshal([]byte(tt.args), &c.Args); err != nil {
 			t.Fatal(err)
 		}
-		args, body, err := c.CommandLine()
+		got, err := c.Arguments()
 		if err != nil {
 			t.Errorf("%s: %v", tt.args, err)
 			continue
 		}
-		if diff := cmp.Diff(tt.want, strings.Join(args, " ")); diff != "" {
+		if diff := cmp.Diff(tt.want, fmt.Sprintf("%q", got.Values)); diff != "" {
 			t.Errorf("%s (-want +have):\n%s", tt.args, diff)
 		}
-		stdin := ""
-		if body != nil {
-			data, err := io.ReadAll(body)
+		body := ""
+		if got.Body != nil {
+			data, err := io.ReadAll(got.Body)
 			if err != nil {
 				t.Fatal(err)
 			}
-			stdin = string(data)
+			body = string(data)
 		}
-		if stdin != tt.stdin {
-			t.Errorf("%s: standard input %q, want %q", tt.args, stdin, tt.stdin)
+		if body != tt.body || got.Lines != (body != "") {
+			t.Errorf("%s: lines %t, body %q, want %q", tt.args, got.Lines, body, tt.body)
 		}
 	}
 }
 
-func TestCommandLineRefuses(t *testing.T) {
+func TestArgumentsRefused(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
 		{`{"c":1}`, `unknown parameter "c"`}, {`{"b":"x"}`, `b: needs "a" too`},
 		{`{"rest":["x"]}`, `rest: needs "a" too`}, {`{"a":["x"]}`, "a: want a string"},
@@ -100,7 +101,7 @@ func TestCommandLineRefuses(t *testing.T) {
 		if err := json.Unmarshal([]byte(tt.args), &c.Args); err != nil {
 			t.Fatal(err)
 		}
-		_, _, err := c.CommandLine()
+		_, err := c.Arguments()
 		var bad *Error
 		if !errors.As(err, &bad) || bad.Outcome != Usage || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.args, err, tt.want)
@@ -108,7 +109,7 @@ func TestCommandLineRefuses(t *testing.T) {
 	}
 	c := Call{Operation: &example, Body: strings.NewReader("{}"),
 		Args: map[string]json.RawMessage{"lines": json.RawMessage(`[{}]`)}}
-	if _, _, err := c.CommandLine(); err == nil {
+	if _, err := c.Arguments(); err == nil {
 		t.Error("lines and a body were taken")
 	}
 }
@@ -127,8 +128,8 @@ func TestEffectOf(t *testing.T) {
 	}
 }
 
-// FuzzCommandLine sees to it that no value becomes a flag or a command.
-func FuzzCommandLine(f *testing.F) {
+// FuzzArguments sees to it that what is taken has a parameter and a value that this allows.
+func FuzzArguments(f *testing.F) {
 	f.Add(`{"a":"--x","text":"-"}`)
 	f.Add(`{"rest":["a"],"way":["x"]}`)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -136,20 +137,19 @@ func FuzzCommandLine(f *testing.F) {
 		if json.Unmarshal([]byte(text), &c.Args) != nil {
 			return
 		}
-		args, _, err := c.CommandLine()
+		got, err := c.Arguments()
 		if err != nil {
 			return
 		}
-		if !slices.Equal(args[:3], example.Command) {
-			t.Fatalf("%q", args)
-		}
-		for _, a := range args[3:] {
-			if a == "--" {
-				break
+		for name, values := range got.Values {
+			p := example.Param(name)
+			if p == nil || len(values) > 1 && p.Kind != Strings {
+				t.Fatalf("%s: %q", name, values)
 			}
-			name, _, ok := strings.Cut(strings.TrimPrefix(a, "--"), "=")
-			if !ok || !slices.ContainsFunc(example.Params, func(p Param) bool { return p.Flag == name }) {
-				t.Fatalf("%q in %q", a, args)
+			for _, v := range values {
+				if strings.ContainsRune(v, 0) || p.Enum != nil && v != p.True && !slices.Contains(p.Enum, v) {
+					t.Fatalf("%s: %q", name, v)
+				}
 			}
 		}
 	})

@@ -10,20 +10,26 @@ import (
 	"github.com/mnem-project/mnem/repo"
 )
 
-// Recording are the verbs that change nothing of the memory themselves though they may write: they
-// record what was read, run others, or make a repository, which has no policy yet. Policies do not
-// speak of them.
-func Recording() []string {
-	return []string{
-		"retrieve", "recall", "session_start", "session_advance", "session_end", "init", "mcp", "serve",
+// recording are the verbs that change nothing of the memory themselves though they may write: they
+// record what was read, or make a repository, which has no policy yet. Policies do not speak of them.
+var recording = []string{"retrieve", "recall", "session_start", "session_advance", "session_end", "init"}
+
+// Governed returns the names of the verbs that policies speak of: those that have an author.
+func Governed() (names []string) {
+	for _, s := range Table() {
+		authored := slices.ContainsFunc(s.Fields(), func(f Field) bool { return f.Name == "author" })
+		if authored && !slices.Contains(recording, s.Name()) {
+			names = append(names, s.Name())
+		}
 	}
+	return names
 }
 
 // PolicyFor returns the policy in a file, nil for none, or an error where it does not allow an agent a
 // verb.
 func PolicyFor(path, agent, verb string) (*policy.Policy, error) {
 	p, _ := policy.Read(path) // a damaged one refuses, and says why
-	if slices.Contains(Recording(), verb) {
+	if slices.Contains(recording, verb) {
 		return p, nil
 	}
 	return p, PolicyHint(p.Operation(agent, verb))

@@ -158,7 +158,7 @@ var Remember = Stream(Spec{
 		"  conflict    a new memory that says the contrary of one that is there: both stay\n\n" +
 		"Edges to tags, entities, causes and what was remembered before are written by rule; --no-link\n" +
 		"leaves a rule out, --explain says what each edge is for.\n\n" +
-		"--batch reads one JSON object a line, with the members text, type, importance, tags,\n" +
+		"--batch reads one JSON object a line, with the members text, type, importance, tags, cues,\n" +
 		"entities, source, about, property, expires, validFrom, validTo, supersedes, noDiff and vector\n" +
 		"({\"model\", \"values\"}); flags are what a line leaves open. All lines become one commit,\n" +
 		"10,000 at most, or none.\n\n" +

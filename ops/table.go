@@ -76,6 +76,13 @@ func hashType(h io.Writer, t reflect.Type, tag string, seen map[reflect.Type]boo
 	}
 }
 
+// Tells reports whether an answer is one that people alone are given.
+func (s *Spec) Tells(answer any) bool {
+	return slices.ContainsFunc(s.Told, func(told any) bool {
+		return reflect.TypeOf(answer) == reflect.PointerTo(reflect.TypeOf(told))
+	})
+}
+
 // answers are the types of the answers, those that people alone are given among them.
 func (s *Spec) answers() []reflect.Type {
 	list := append(s.Answers[:len(s.Answers):len(s.Answers)], s.Told...)

@@ -246,6 +246,13 @@ type preparer interface {
 	prepare(ctx context.Context, s *Service, req any) error
 }
 
+// Resumer is implemented by requests whose answers come as things happen, without an end: each is passed on
+// at once, and where the process that answers ends another one goes on with what is left of the request.
+// Answered is told of each answer that the caller has, and returns whether more are wanted.
+type Resumer interface {
+	Answered(answer any) (more bool)
+}
+
 // Run runs the verb for a host and gives each answer to emit, while the repository is open. A verb
 // that writes has its stamp made and the repository opened for writing; in a dry run it writes to one
 // that is forgotten.

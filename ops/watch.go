@@ -55,7 +55,7 @@ type ChangedItems struct {
 	More  bool           `json:"more"` // whether there are more, which diff tells
 }
 
-// WatchBegun names the operation whose followers are told. It comes first, and is no answer for callers:
+// WatchBegun names the operation whose followers are told. It comes first, and is no answer for programs:
 // it is what a watch goes on from that ended before an operation was told.
 type WatchBegun struct {
 	Begin string `json:"begin"` // 0 for none
@@ -80,8 +80,23 @@ var Watch = Stream(Spec{
 // Check refuses what is out of bounds.
 func (q *WatchRequest) Check() error { return checkLimit(q.Limit) }
 
+// Answered implements Resumer: what is left begins after the operation that was told.
+func (q *WatchRequest) Answered(answer any) (more bool) {
+	switch a := answer.(type) {
+	case *WatchBegun:
+		q.Since = a.Begin
+	case *Watched:
+		q.Since = a.Op.String()
+		if q.Limit > 0 {
+			q.Limit--
+			return q.Limit > 0
+		}
+	}
+	return true
+}
+
 func watch(ctx context.Context, s *Service, q *WatchRequest, emit func(any) error) error {
-	since := q.Since
+	since, limit := q.Since, q.Limit // what is left of them changes as the answers are given
 	// Its CID means the same for ever. What is not found is for the watch to explain.
 	if e, err := s.Repo.Operation(ctx, firstOf(since, NewestOp)); err == nil {
 		since = e.CID.String()
@@ -98,7 +113,7 @@ func watch(ctx context.Context, s *Service, q *WatchRequest, emit func(any) erro
 		if err == nil {
 			err = emit(out)
 		}
-		if n++; err != nil || n == q.Limit {
+		if n++; err != nil || n == limit {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/operation"
 )
 
@@ -162,6 +163,8 @@ type Failure struct {
 	// News is whether the answer was given and is bad news.
 	News    bool `json:"news,omitempty"`
 	Unknown bool `json:"unknown,omitempty"` // see operation.Error
+	// Place is the line that the error is about.
+	Place operation.Place `json:"place,omitzero"`
 }
 
 // FailureOf returns the form of an error, nil for none. Remote callers are told of parameters.
@@ -170,11 +173,19 @@ func FailureOf(ctx context.Context, err error, remote bool) *Failure {
 		return nil
 	}
 	var news *News
-	var done *operation.Error
-	return &Failure{
+	out := &Failure{
 		Code: OutcomeOf(ctx, err).Code, Message: MessageOf(err, remote), Hint: HintOf(err, remote),
-		News: errors.As(err, &news), Unknown: errors.As(err, &done) && done.Unknown,
+		News: errors.As(err, &news),
 	}
+	var done *operation.Error
+	var line *graph.LineError
+	switch {
+	case errors.As(err, &done):
+		out.Unknown, out.Place = done.Unknown, done.Place
+	case errors.As(err, &line):
+		out.Place = operation.Place{Line: line.Line, Name: line.Place()}
+	}
+	return out
 }
 
 // Err returns the error.
@@ -189,5 +200,5 @@ func (f *Failure) Err() error {
 	case f.News:
 		return &News{row}
 	}
-	return &operation.Error{Outcome: row, Message: f.Message, Hint: f.Hint, Unknown: f.Unknown}
+	return &operation.Error{Outcome: row, Message: f.Message, Hint: f.Hint, Place: f.Place, Unknown: f.Unknown}
 }

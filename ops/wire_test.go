@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/operation"
 )
 
@@ -303,5 +304,22 @@ func TestFailures(t *testing.T) {
 	}
 	if got := (&Failure{Code: "later", Message: "m"}).Err(); OutcomeOf(t.Context(), got) != operation.Failed {
 		t.Errorf("%v", got)
+	}
+}
+
+// TestFailurePlace has an error name its line as a value, whichever process met it.
+func TestFailurePlace(t *testing.T) {
+	err := error(&graph.LineError{File: "a.jsonl", Line: 3, Err: errors.New("no good")})
+	want := operation.Place{Line: 3, Name: "a.jsonl:3"}
+	for range 2 {
+		data, jsonErr := json.Marshal(FailureOf(t.Context(), err, false))
+		var f Failure
+		if jsonErr != nil || json.Unmarshal(data, &f) != nil || f.Place != want || f.Message != "a.jsonl:3: no good" {
+			t.Errorf("%s, %v", data, jsonErr)
+		}
+		err = f.Err()
+	}
+	if f := FailureOf(t.Context(), errors.New("x"), false); f.Place != (operation.Place{}) {
+		t.Errorf("%+v", f)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/mnem-project/mnem/repo"
 )
 
-// Options say what others are told of this process, and what it does for them beside verbs.
+// Options say what others are told of this process, and how it runs their verbs.
 type Options struct {
 	Build string // the name of this program's version, for messages and for others of the same
 	PID   int
@@ -24,8 +24,6 @@ type Options struct {
 	Use func() (r *repo.Repo, release func(err error))
 	// Now is the clock that explanations tell the time by; nil for the system's.
 	Now func() time.Time
-	// Run runs a command line of the same build, nil where there are none.
-	Run func(context.Context, *owner.Call) int
 }
 
 // Owner answers other processes. Safe for concurrent use.
@@ -34,6 +32,9 @@ type Owner struct {
 	dir  string // .mnem
 	host *owner.Host
 	find func(verb string) *ops.Spec
+	// ending ends verbs without an end of their own, when Close is called.
+	ending context.Context
+	end    context.CancelFunc
 }
 
 // Answer answers the other processes that want the repository r in dir/.mnem, which this process has
@@ -47,8 +48,9 @@ func Answer(dir string, r *repo.Repo, opt Options) (*Owner, error) {
 		opt.Use = func() (*repo.Repo, func(error)) { return r, func(error) {} }
 	}
 	o := &Owner{opt: opt, dir: path, find: ops.Named}
+	o.ending, o.end = context.WithCancel(context.Background())
 	var err error
-	if o.host, err = owner.NewHost(path, opt.Temp, BuildOf(opt.Build), owner.Handler{Verb: o.verb, Run: opt.Run}); err != nil {
+	if o.host, err = owner.NewHost(path, opt.Temp, BuildOf(opt.Build), o.verb); err != nil {
 		return nil, err
 	}
 	said := repo.Owner{PID: opt.PID, Since: opt.Since, Protocol: owner.Protocol, Socket: o.host.Socket()}
@@ -67,8 +69,11 @@ func BuildOf(version string) owner.Build {
 func (o *Owner) Socket() string { return o.host.Socket() }
 
 // Close ends it: verbs of other processes have grace to end and are then broken off, to be given to
-// the next owner if they have not begun to write.
-func (o *Owner) Close(grace time.Duration) error { return o.host.Close(grace) }
+// the next owner if they have not begun to write. Those without an end are broken off at once.
+func (o *Owner) Close(grace time.Duration) error {
+	o.end()
+	return o.host.Close(grace)
+}
 
 // outBuffer is how many bytes of answers are gathered for one frame.
 const outBuffer = 64 << 10
@@ -88,6 +93,9 @@ func (o *Owner) verb(ctx context.Context, v *owner.Verb) owner.Result {
 	release(err)
 	if flushErr := h.out.Flush(); err == nil {
 		err = flushErr
+	}
+	if errors.Is(err, errEnding) {
+		return owner.Result{Elsewhere: true}
 	}
 	var strange *ops.UnknownError
 	if errors.As(err, &strange) {
@@ -124,8 +132,23 @@ func (h *host) run(ctx context.Context) error {
 	}); ok && h.call.Inputs != nil {
 		q.SetChanges(h.changes)
 	}
-	return spec.Do(ctx, h, req, func(answer any) error {
+	_, endless := req.(ops.Resumer)
+	if endless {
+		var end context.CancelCauseFunc
+		ctx, end = context.WithCancelCause(ctx)
+		defer end(nil)
+		defer context.AfterFunc(h.ending, func() { end(errEnding) })()
+	}
+	err = spec.Do(ctx, h, req, func(answer any) error {
 		h.worked()
-		return ops.WriteAnswer(h.out, answer, h.call.Typed)
+		err := ops.WriteAnswer(h.out, answer, h.call.Typed)
+		if err == nil && endless {
+			err = h.out.Flush()
+		}
+		return err
 	})
+	if endless && errors.Is(err, context.Canceled) {
+		err = context.Cause(ctx)
+	}
+	return err
 }

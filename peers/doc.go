@@ -1,5 +1,6 @@
 // Package peers lets a program that has a repository open answer the other processes that want it: the
-// database admits one process at a time. Answer is all that such a program calls.
+// database admits one process at a time. Answer is all that such a program calls. A Holder opens the
+// repository when it is needed and no other process has it, and else sends verbs to the one that has.
 //
 // The others ask for verbs of package ops, by their names, over the socket of package internal/owner.
 // A Call says which one with what, and who asks. What depends on the caller's machine stays with the

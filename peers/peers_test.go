@@ -72,9 +72,11 @@ func asking(t *testing.T, dir string, by Caller) func(verb *ops.Spec, req any, c
 		call.Verb, call.Given, call.Words = verb.Name(), ops.GivenOf(req), strings.Fields(verb.Command)
 		call.Caller.Author, call.Caller.Time = "Ada", now
 		var out bytes.Buffer
-		by.Read = func(r io.Reader) error {
-			_, err := out.ReadFrom(r)
-			return err
+		if !call.Typed {
+			by.Read = func(r io.Reader) error {
+				_, err := out.ReadFrom(r)
+				return err
+			}
 		}
 		err = Ask(t.Context(), client, &call, &by)
 		return out.String(), err
@@ -249,6 +251,41 @@ func TestElsewhere(t *testing.T) {
 	var lost *owner.LostError
 	if !errors.As(err, &lost) || !lost.Clean {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestEndless has the owner end while a watch runs: that is broken off at once, and what was told stays told.
+func TestEndless(t *testing.T) {
+	dir, _, o := answering(t, Options{Build: "v1"})
+	told, ended := make(chan any, 10), make(chan error, 1)
+	req := &ops.WatchRequest{Since: "0"}
+	by := lines("")
+	by.Read = func(r io.Reader) error {
+		return ops.Watch.ReadAnswers(r, func(answer any) error {
+			if !req.Answered(answer) {
+				t.Error("it has an end")
+			}
+			told <- answer
+			return nil
+		})
+	}
+	go func() {
+		_, err := asking(t, dir, by)(&ops.Watch.Spec, &ops.WatchRequest{Since: "0"}, Call{Typed: true})
+		ended <- err
+	}()
+	if _, ok := (<-told).(*ops.Watched); !ok {
+		t.Error("the first operation is not told")
+	}
+	begin := time.Now()
+	if err := o.Close(time.Minute); err != nil {
+		t.Error(err)
+	}
+	var lost *owner.LostError
+	if err := <-ended; !errors.As(err, &lost) || lost.Writes || time.Since(begin) > 30*time.Second {
+		t.Errorf("%v after %v", err, time.Since(begin))
+	}
+	if req.Since == "0" {
+		t.Error("the rest of the watch begins where all of it did")
 	}
 }
 

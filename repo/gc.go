@@ -90,8 +90,8 @@ func (r *Repo) GC(ctx context.Context, opt GCOptions) (*GCResult, error) {
 		return g.res, nil
 	}
 	defer r.collecting.give()
-	if last := &r.collected; last.res != nil && last.number > asked && last.like(opt) {
-		return last.res, nil
+	if last := r.collected.last; last.number > asked && last.like(opt) {
+		return &last.res, nil
 	}
 	number := r.collected.begun.Add(1)
 	err := g.run()
@@ -105,23 +105,27 @@ func (r *Repo) GC(ctx context.Context, opt GCOptions) (*GCResult, error) {
 		return nil, fmt.Errorf("gc: %w", err)
 	}
 	if !opt.DryRun {
-		last := &r.collected
-		last.number, last.keepOps, last.grace, last.res = number, opt.KeepOps, opt.Grace, g.res
+		r.collected.last = collection{number, opt.KeepOps, opt.Grace, *g.res}
 	}
 	return g.res, nil
 }
 
-// collected is the last collection that ended well. Of several that wait for one under way, the first
-// does what the others are for.
+// collected remembers the last collection that ended well. Of several that wait for one under way, the
+// first does what the others are for.
 type collected struct {
-	begun   atomic.Int64 // how many began so far
-	number  int64        // of the last one; what follows is read and written by whoever collects
-	keepOps int
-	grace   time.Duration
-	res     *GCResult
+	begun atomic.Int64 // how many began so far
+	last  collection   // guarded by Repo.collecting
 }
 
-func (c *collected) like(opt GCOptions) bool {
+// collection is one that ended well.
+type collection struct {
+	number  int64 // from 1
+	keepOps int
+	grace   time.Duration
+	res     GCResult
+}
+
+func (c *collection) like(opt GCOptions) bool {
 	return !opt.DryRun && opt.KeepOps == c.keepOps && opt.Grace == c.grace
 }
 
@@ -332,7 +336,7 @@ func (g *collector) sweepDerived() error {
 		return nil
 	}
 	g.cells = make(map[ipld.CID]ipld.CID)
-	if _, err := g.walkCells(); err != nil { // most of them, while others go on
+	if _, err := g.walkCells(true); err != nil { // most of them, while others go on
 		return err
 	}
 	if err := g.repo.writer.Lock(g.ctx); err != nil { // indexes are written with commits
@@ -347,7 +351,7 @@ func (g *collector) sweepDerived() error {
 	if err := g.mark(); err != nil {
 		return err
 	}
-	cells, err := g.walkCells()
+	cells, err := g.walkCells(false)
 	if err != nil {
 		return err
 	}
@@ -372,13 +376,17 @@ func (g *collector) sweepDerived() error {
 }
 
 // walkCells makes live what the cells that stay lead to, but for those that it walked before, and
-// returns the others.
-func (g *collector) walkCells() (gone []ipld.CID, err error) {
+// returns the others. Ahead of the locks what is derived may be dropped while it is walked: what cannot be
+// read then is left to the walk under them.
+func (g *collector) walkCells(ahead bool) (gone []ipld.CID, err error) {
 	err = g.derived.Cells(g.ctx, func(key, value ipld.CID) error {
 		if g.cells[key] == value {
 			return nil
 		}
 		kept, err := g.sweepCell(key, value)
+		if err != nil && ahead && g.ctx.Err() == nil {
+			return nil
+		}
 		for _, c := range kept {
 			g.live.Add(c)
 		}

@@ -68,7 +68,7 @@ func TestIfMatchOfWrites(t *testing.T) {
 	match := `If-Match: "` + cidB + `"`
 	r := f.ask("POST", "/v1/commit", `{"message":"m"}`, asJSONType, match)
 	f.want(r, 200, "")
-	if got := f.calls[0]; got != "commit --message=m --expect="+cidB || r.Header.Get("ETag") == "" {
+	if got := f.calls[0]; got != "commit message=m expect="+cidB || r.Header.Get("ETag") == "" {
 		t.Errorf("%q, ETag %q", got, r.Header.Get("ETag"))
 	}
 	f.want(f.ask("POST", "/v1/import", "x", "Content-Type: "+operation.MediaCAR, match), 400, "usage")

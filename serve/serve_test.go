@@ -63,7 +63,7 @@ func table() []operation.Operation {
 // fake answers calls as a test says, and remembers them.
 type fake struct {
 	mu    sync.Mutex
-	calls []string // command lines, with what was read after a |
+	calls []string // name and arguments, with what was read after a |
 	as    []operation.Caller
 	run   func(ctx context.Context, call operation.Call, out io.Writer) (operation.Outcome, error)
 }
@@ -71,13 +71,18 @@ type fake struct {
 func (f *fake) Run(
 	ctx context.Context, call operation.Call, out io.Writer,
 ) (operation.Outcome, error) {
-	args, body, err := call.CommandLine()
+	args, err := call.Arguments()
 	if err != nil {
 		return operation.Usage, err
 	}
-	line := strings.Join(args, " ")
-	if body != nil {
-		data, err := io.ReadAll(body)
+	line := call.Operation.Name
+	for _, p := range call.Operation.Params {
+		for _, v := range args.Values[p.Name] {
+			line += " " + p.Name + "=" + v
+		}
+	}
+	if args.Body != nil {
+		data, err := io.ReadAll(args.Body)
 		if err != nil {
 			return operation.Failed, err
 		}
@@ -211,16 +216,16 @@ func TestCalls(t *testing.T) {
 	f := newFixture(t, nil)
 	for _, tt := range []struct{ method, path, body, media, want string }{
 		{"GET", "/v1/get?node=a+b&limit=3&type=x&type=y&all", "", "",
-			"get --limit=3 --all=true --type=x --type=y -- a b"},
-		{"GET", "/v1/get?node=--all", "", "", "get -- --all"},
+			"get node=a b limit=3 all=true type=x type=y"},
+		{"GET", "/v1/get?node=--all", "", "", "get node=--all"},
 		{"POST", "/v1/get", `{"node":"a","limit":3,"all":false}`, "application/json",
-			"get --limit=3 --all=false -- a"},
-		{"POST", "/v1/get?node=a", "", "", "get -- a"},
+			"get node=a limit=3 all=false"},
+		{"POST", "/v1/get?node=a", "", "", "get node=a"},
 		{"POST", "/v1/commit", `{"message":"m","lines":[{"node":{}}]}`, "application/json; charset=utf-8",
-			"commit --message=m -- -|{\"node\":{}}\n"},
+			"commit message=m|{\"node\":{}}\n"},
 		{"POST", "/v1/commit?message=m", "{\"x\":1}\n{}\n", "application/x-ndjson",
-			"commit --message=m -- -|{\"x\":1}\n{}\n"},
-		{"POST", "/v1/import?name=n", "car", "application/vnd.ipld.car", "import --name=n -- -|car"},
+			"commit message=m|{\"x\":1}\n{}\n"},
+		{"POST", "/v1/import?name=n", "car", "application/vnd.ipld.car", "import name=n|car"},
 	} {
 		r := f.ask(tt.method, tt.path, tt.body, "Content-Type: "+tt.media)
 		f.want(r, 200, "")

@@ -18,6 +18,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/owner"
 	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/peers"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -44,18 +45,9 @@ type App struct {
 	// OutTTY and ErrTTY tell whether results and messages go to a terminal: colour and progress
 	// only appear there.
 	OutTTY, ErrTTY bool
-	// Remote tells that the command line is somebody else's, who asks through a server: only what
-	// Operations lists may be run, and no argument may name a file.
-	Remote bool
 	// Holder is the repository that commands of this process share, nil where each opens its own.
 	// Commands about another repository do not use it.
-	Holder *Holder
-	// forwarded is whether the command line came from another process, which this one answers as the
-	// owner of the repository; writes tells that process that its command may write from now on.
-	forwarded bool
-	writes    func() error
-	// unknown, unless nil, is told that another process ended which may have made the change.
-	unknown func()
+	Holder *peers.Holder
 }
 
 // System returns the App of this process.
@@ -83,8 +75,8 @@ func (a *App) Run(ctx context.Context, args []string) int {
 
 func (a *App) run(ctx context.Context, args []string, rootOf func(*cli) *cobra.Command) int {
 	app := *a
-	stdin := newReplayed(a.Stdin)
-	app.Stdin = stdin.again()
+	stdin := peers.NewReplay(a.Stdin)
+	app.Stdin = stdin.Again()
 	a = &app
 	c := &cli{
 		app: a, args: args, stdin: stdin, out: bufio.NewWriterSize(a.Stdout, outBuffer), by: a.caller(ctx),
@@ -97,10 +89,6 @@ func (a *App) run(ctx context.Context, args []string, rootOf func(*cli) *cobra.C
 	root.SetErr(a.Stderr)
 	err := root.ExecuteContext(ctx)
 	c.release(err)
-	var elsewhere *forwardedError
-	if errors.As(err, &elsewhere) {
-		return elsewhere.code // the owner has said all there is to say
-	}
 	if err != nil && !c.started {
 		err = usagef("%w", err) // refused before any command ran
 	}
@@ -132,7 +120,7 @@ func wantsJSON(args []string) bool {
 		if a == "--" {
 			return false
 		}
-		if a == "--json" || a == "--json=true" || a == "--json-errors" {
+		if a == "--json" || a == "--json=true" {
 			return true
 		}
 	}
@@ -145,7 +133,7 @@ type cli struct {
 	program   string // another than mnem, "" for that
 	helpAll   bool   // whether help lists all commands
 	args      []string
-	stdin     *replayed
+	stdin     *peers.Replay
 	out       *bufio.Writer
 	by        operation.Caller // who asks; flags go before
 	asked     *running         // the verb that runs, nil for none
@@ -157,14 +145,13 @@ type cli struct {
 	profiling profilingFlags
 	keysDir   string
 	doing     doing
-	passOn    bool     // whether a watch is for a process that prints it itself
 	long      bool     // whether the verb under way takes so long that others work meanwhile
 	answers   int      // that the verb under way has given
 	working   []func() // end what shows that it takes its time
 	started   bool     // whether a command ran: errors before that are about usage
 	exit      int      // exit code of a command that succeeded but has bad news, as fsck and replay
 	conf      *configs
-	inUse     *held      // the shared repository that this command uses, nil for none
+	inUse     *peers.Use // the shared repository that this command uses, nil for none
 	opened    *repo.Repo // that this command has open now, shared or its own
 	// acceptHead opens a repository whose head file disagrees: for fsck --repair alone.
 	acceptHead bool
@@ -173,19 +160,17 @@ type cli struct {
 
 // globalFlags are the flags that several commands have.
 type globalFlags struct {
-	repo string
-	user bool // the user's own repository: --global
-	json bool
-	// jsonErrors asks for errors as --json has them beside results as text.
-	jsonErrors bool
-	quiet      bool
-	wait       time.Duration
-	author     string
-	agent      string
-	task       string
-	time       string
-	at         string
-	expect     string // of commands with headFlag
+	repo   string
+	user   bool // the user's own repository: --global
+	json   bool
+	quiet  bool
+	wait   time.Duration
+	author string
+	agent  string
+	task   string
+	time   string
+	at     string
+	expect string // of commands with headFlag
 	// allowSecret and strict are of commands with secretFlag and strictFlag.
 	allowSecret []string
 	strict      bool
@@ -225,12 +210,6 @@ func (c *cli) command(
 		c.doing = doing{
 			ctx: cmd.Context(), name: operationName(cmd), words: commandWords(cmd, nil),
 			wait: cmd.Flags().Changed("wait"),
-		}
-		if err := c.callable(cmd, args); err != nil {
-			return err
-		}
-		if err := c.place(cmd); err != nil {
-			return err
 		}
 		if err := c.configures(cmd); err != nil {
 			return err

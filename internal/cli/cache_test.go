@@ -39,7 +39,14 @@ func TestCommandNames(t *testing.T) {
 			t.Errorf("%q makes %d commands", cmd.Name, len(got))
 		}
 	}
-	for _, args := range [][]string{nil, {"-q", "log"}, {"help", "log"}, {"lo"}, {"__complete", "log"}} {
+	for _, line := range []string{"-q log", "-R get log -n 1", "--repo=get --json log", "__complete -R get log ''"} {
+		if got := wanted(strings.Fields(line)); len(got) != 1 || got[0].Name != "log" {
+			t.Errorf("%q makes %d commands", line, len(got))
+		}
+	}
+	for _, args := range [][]string{
+		nil, {"help", "log"}, {"lo"}, {"__complete", "log"}, {"-R", "log"}, {"--nonsense", "log"}, {"-h", "log"},
+	} {
 		if got := wanted(args); len(got) != len(commands()) {
 			t.Errorf("%q makes %d commands", args, len(got))
 		}

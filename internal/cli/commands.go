@@ -9,12 +9,19 @@ type command struct {
 }
 
 // wanted returns the commands that a command line needs: making all of them and their flags takes
-// longer than running some. It is the one that the line begins with, or all where that is no name
-// of one: help, completion and errors speak of all.
+// longer than running some. It is the one that the line begins with, behind flags of every command, or all
+// where that is no name of one: help, completion and errors speak of all.
 func wanted(args []string) []command {
 	all := commands()
 	if completing(args) && len(args) > 2 {
 		args = args[1:] // what is completed stands after the command
+	}
+	side := &cobra.Command{}
+	(&cli{}).rootFlags(side)
+	flags := side.PersistentFlags()
+	flags.SetInterspersed(false)
+	if flags.Parse(args) == nil {
+		args = flags.Args()
 	}
 	if len(args) > 0 {
 		for i, cmd := range all {
@@ -85,7 +92,7 @@ func commands() []command {
 		{"undo", verbCommand("undo")},
 		{"redo", verbCommand("redo")},
 		{"op", (*cli).opCommand},
-		{"watch", (*cli).watchCommand},
+		{"watch", verbCommand("watch")},
 		// Record and replay
 		{"session", (*cli).sessionCommand},
 		{"replay", verbCommand("replay")},
@@ -98,7 +105,7 @@ func commands() []command {
 		// Care
 		{"stats", verbCommand("stats")},
 		{"index", (*cli).indexCommand},
-		{"doctor", (*cli).doctorCommand},
+		{"doctor", verbCommand("doctor")},
 		{"fsck", verbCommand("fsck")},
 		{"gc", verbCommand("gc")},
 		{"purge", verbCommand("purge")},

@@ -9,11 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-
-	"github.com/mnem-project/mnem/internal/cli"
 )
 
 // copied copies a repository as cp -r does, owner file and all, but for the socket.
@@ -108,33 +105,4 @@ func TestCopyOfHeld(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestNeverForwardedTwice has an owner be asked about a directory that it does not hold: it neither
-// opens that nor asks any other process, itself included.
-func TestNeverForwardedTwice(t *testing.T) {
-	dir, other := newRepo(t), newRepo(t)
-	asked := in(dir, io.Discard, io.Discard)
-	err := cli.Live(t.Context(), asked, func(h *cli.Holder) {
-		one := *asked
-		one.Holder = h
-		ran(t, &one, "status")
-		var all sync.WaitGroup
-		for range 8 {
-			all.Go(func() {
-				code, out, errs := h.Forwarded(t.Context(), other, "status")
-				if code != cli.Elsewhere || out != "" || errs != "" {
-					t.Errorf("exit code %d, %q, %q", code, out, errs)
-				}
-			})
-		}
-		all.Wait()
-		if code, _, errs := h.Forwarded(t.Context(), dir, "status"); code != 0 {
-			t.Errorf("exit code %d: %s", code, errs)
-		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ran(t, in(other, io.Discard, io.Discard), "status")
 }

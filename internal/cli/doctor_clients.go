@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/internal/clients"
+	"github.com/mnem-project/mnem/ops"
 )
 
 // openToOthers reports whether users other than the owner may write a file; Windows has other ways
@@ -24,7 +25,7 @@ func (d *doctor) clients() {
 		check := "client " + row.Client
 		switch row.State {
 		case stateDamaged:
-			d.find(levelWarning, check, "repair the file", "%s cannot be read", row.Path)
+			d.Find(ops.LevelWarning, check, "repair the file", "%s cannot be read", row.Path)
 		case stateIntegrated:
 			some = true
 			own := slices.ContainsFunc(rows, func(o clientJSON) bool {
@@ -34,7 +35,7 @@ func (d *doctor) clients() {
 		}
 	}
 	if !some {
-		d.find(levelNote, "clients", "mnem integrate --list", "no client is integrated")
+		d.Find(ops.LevelNote, "clients", "mnem integrate --list", "no client is integrated")
 	}
 }
 
@@ -47,11 +48,11 @@ func (d *doctor) client(check string, row clientJSON, own bool) {
 	}
 	why := startable(row.Command)
 	if why != "" {
-		d.find(levelError, check, fix, "%s: %s", row.Path, why)
+		d.Find(ops.LevelError, check, fix, "%s: %s", row.Path, why)
 	}
 	memory := memoryOf(row.Command)
 	if memory != "" && memory != globalMemory && !isRepo(memory) {
-		d.find(levelError, check, fix+" --repo DIR", "%s: there is no repository in %s", row.Path, memory)
+		d.Find(ops.LevelError, check, fix+" --repo DIR", "%s: there is no repository in %s", row.Path, memory)
 		return
 	}
 	here, err := d.c.dir()
@@ -61,11 +62,11 @@ func (d *doctor) client(check string, row clientJSON, own bool) {
 		if row.Level == clients.User && hasProjectFile(d.c, row.Client) {
 			fix = "mnem integrate " + row.Client + " --project"
 		}
-		d.find(levelWarning, check, fix, "%s starts mnem for another repository, %s", row.Path, memory)
+		d.Find(ops.LevelWarning, check, fix, "%s starts mnem for another repository, %s", row.Path, memory)
 		return
 	}
 	if why == "" {
-		d.find(levelOK, check, "", "%s", row.Path)
+		d.Find(ops.LevelOK, check, "", "%s", row.Path)
 	}
 }
 
@@ -88,20 +89,20 @@ func startable(command []string) string {
 // print prints the findings and sets the exit code.
 func (d *doctor) print() error {
 	c := d.c
-	if d.out.Errors > 0 {
+	if d.Errors > 0 {
 		c.exit = 1
 	}
 	if d.corrupt {
 		c.exit = 4
 	}
 	if c.global.json {
-		return c.printJSON(d.out)
+		return c.printJSON(d.Diagnosis)
 	}
 	styles := map[string]string{
-		levelOK: styleGreen, levelNote: styleDim, levelWarning: styleYellow, levelError: styleRed,
+		ops.LevelOK: styleGreen, ops.LevelNote: styleDim, ops.LevelWarning: styleYellow, ops.LevelError: styleRed,
 	}
 	var rows [][]cell
-	for _, f := range d.out.Findings {
+	for _, f := range d.Findings {
 		rows = append(rows, []cell{{f.Level, styles[f.Level]}, {f.Check, styleBold}, {line(f.Message), ""}})
 		if f.Fix != "" {
 			rows = append(rows, []cell{{"", ""}, {"", ""}, {"→ " + line(string(f.Fix)), ""}})
@@ -110,8 +111,8 @@ func (d *doctor) print() error {
 	if err := c.table(rows); err != nil {
 		return err
 	}
-	if d.out.Errors+d.out.Warnings == 0 {
+	if d.Errors+d.Warnings == 0 {
 		return c.printf("all is well\n")
 	}
-	return c.printf("%s, %s\n", plural(d.out.Errors, "error"), plural(d.out.Warnings, "warning"))
+	return c.printf("%s, %s\n", plural(d.Errors, "error"), plural(d.Warnings, "warning"))
 }

@@ -97,12 +97,12 @@ type errorJSON struct {
 // whatever names are in it.
 func (c *cli) report(ctx context.Context, err error) int {
 	row := outcomeOf(ctx, err)
-	next := hintOf(err, c.app.Remote)
+	next := hintOf(err, false)
 	message := err.Error()
 	if row == operation.Interrupted {
 		message = "interrupted"
 	}
-	if c.global.json || c.global.jsonErrors {
+	if c.global.json {
 		var body errorJSON
 		body.Error.Code, body.Error.Message, body.Error.Hint = row.Code, message, next
 		body.Error.Kind = row.Refusal()

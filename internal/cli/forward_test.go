@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/peers"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -248,7 +249,7 @@ func TestCancelled(t *testing.T) {
 func TestFailedRepository(t *testing.T) {
 	dir := newRepo(t)
 	app := in(dir, io.Discard, io.Discard)
-	err := cli.Live(t.Context(), app, func(h *cli.Holder) {
+	err := cli.Live(app, func(h *peers.Holder) {
 		app.Holder = h
 		for i := range 3 {
 			one := *app
@@ -257,7 +258,11 @@ func TestFailedRepository(t *testing.T) {
 			if !h.Owns() {
 				t.Error("it is not open")
 			}
-			h.Fail()
+			use, _, err := h.Reach(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			use.Done(repo.ErrStopped)
 			if h.Owns() {
 				t.Error("it is still open")
 			}

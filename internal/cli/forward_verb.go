@@ -27,11 +27,7 @@ func (c *cli) forwardVerb(ctx context.Context, client *owner.Client) error {
 			return key.String()
 		},
 		Trusted: func() ([]byte, error) {
-			ring, err := c.ring()
-			if err != nil {
-				return nil, err
-			}
-			list, err := ring.Trusted()
+			list, err := c.trusted()
 			if err != nil {
 				return nil, err
 			}
@@ -73,7 +69,7 @@ func (c *cli) callOf() (*peers.Call, error) {
 	for _, name := range c.inputs {
 		call.Inputs = append(call.Inputs, shownFile(name))
 	}
-	call.Caller.Remote, call.Caller.Sign = c.app.Remote, "false"
+	call.Caller.Sign = "false"
 	now := a.stamp.Time
 	if a.spec.EffectOf(a.req) != ops.Reads && !a.spec.Derived {
 		by := &a.stamp
@@ -112,9 +108,10 @@ func (c *cli) file(ctx context.Context, name string) (io.Reader, error) {
 		in, _, err := c.open(ctx, name)
 		return in, err
 	}
-	in := c.stdin.again()
+	in := c.stdin.Again()
 	if in == nil {
-		return nil, errTaken()
+		return nil, hint(fmt.Errorf("%w: another process took it while standard input was read", store.ErrBusy),
+			"give the command again")
 	}
 	return in, nil
 }
@@ -125,12 +122,6 @@ func shownFile(name string) string {
 		return stdinShown
 	}
 	return name
-}
-
-// errTaken is returned where standard input cannot be read from the beginning any more.
-func errTaken() error {
-	return hint(fmt.Errorf("%w: another process took it while standard input was read", store.ErrBusy),
-		"give the command again")
 }
 
 // tidings returns what shows what another process says while it works.

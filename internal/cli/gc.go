@@ -58,7 +58,7 @@ func (c *cli) collected(res *repo.GCResult) {
 // mayCollect reports whether the caller may collect garbage. Callers of a server are taken for such
 // as may not, since they may write without being allowed to destroy.
 func (c *cli) mayCollect(agent string) bool {
-	if c.app.Remote {
+	if c.by.Remote {
 		return false
 	}
 	if agent == "" {

@@ -8,12 +8,13 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/ops"
+	"github.com/mnem-project/mnem/peers"
 )
 
 // Global implements ops.Asker.
 func (h host) Global() (ops.Runner, error) {
 	c := h.c
-	if c.app.Remote {
+	if c.by.Remote {
 		return nil, fmt.Errorf("%w: another repository than the one that is served", errRemote)
 	}
 	project, err := c.dir()
@@ -38,7 +39,6 @@ func (c *cli) askGlobal(
 ) error {
 	app := *c.app
 	app.Stdin = strings.NewReader("")
-	app.forwarded = false // it is about another repository, which another process may have
 	app.Getenv = func(name string) string {
 		if name == profileEnv { // it is about the project
 			return ""
@@ -46,7 +46,7 @@ func (c *cli) askGlobal(
 		return c.app.Getenv(name)
 	}
 	side := &cli{
-		app: &app, stdin: newReplayed(app.Stdin), out: bufio.NewWriterSize(io.Discard, outBuffer), started: true,
+		app: &app, stdin: peers.NewReplay(app.Stdin), out: bufio.NewWriterSize(io.Discard, outBuffer), started: true,
 		doing: doing{ctx: ctx, name: v.Name(), words: strings.Fields(v.Command), wait: c.doing.wait},
 		by:    c.by, quietly: true,
 	}

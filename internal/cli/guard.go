@@ -134,18 +134,12 @@ func (c *cli) guardRules() *cobra.Command {
 		Args:    cobra.NoArgs,
 	}
 	return c.command(cmd, func(*cobra.Command, []string) error {
-		var rows [][]cell
-		for _, r := range guard.Rules() {
-			refuses := r.Level == guard.Refuses
-			if c.global.json {
-				if err := c.printJSON(guardRuleJSON{r.ID, refuses, r.About}); err != nil {
-					return err
-				}
-				continue
-			}
-			rows = append(rows, []cell{{r.ID, styleCyan},
-				{map[bool]string{true: "refused", false: "reported"}[refuses], ""}, {line(r.About), styleDim}})
-		}
-		return c.table(rows)
+		return printList(c, guard.Rules(), func(r guard.Rule) guardRuleJSON {
+			return guardRuleJSON{r.ID, r.Level == guard.Refuses, r.About}
+		}, func(r guard.Rule) []cell {
+			return []cell{{r.ID, styleCyan},
+				{map[bool]string{true: "refused", false: "reported"}[r.Level == guard.Refuses], ""},
+				{line(r.About), styleDim}}
+		})
 	})
 }

@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/peers"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -22,14 +25,14 @@ func (c *cli) holdCommand() *cobra.Command {
 		GroupID: groupCare,
 		Hidden:  true, // serve and mcp do the same, and more
 		Short:   "Keep the repository open and answer other mnem processes",
-		Long: "Keep the repository open until stopped, and run the command lines of all other mnem\n" +
+		Long: "Keep the repository open until stopped, and run the commands of all other mnem\n" +
 			"processes on it: what they need is in memory then. While another process does the same this\n" +
 			"one waits, and takes over when that ends.",
 		Example: "  mnem hold\n  mnem hold --json",
 		Args:    cobra.NoArgs,
 	}
 	return c.command(cmd, func(cmd *cobra.Command, _ []string) (err error) {
-		h, err := c.newHolder(cmd)
+		h, err := c.newHolder()
 		if err != nil {
 			return err
 		}
@@ -42,8 +45,8 @@ func (c *cli) holdCommand() *cobra.Command {
 	})
 }
 
-func (c *cli) printHold(h *Holder, socket string, own bool) error {
-	path := filepath.Join(h.dir, repo.DirName)
+func (c *cli) printHold(h *peers.Holder, socket string, own bool) error {
+	path := filepath.Join(h.Dir(), repo.DirName)
 	switch {
 	case c.global.json:
 		return c.printJSON(holdJSON{path, own, orNull(socket)})
@@ -53,13 +56,26 @@ func (c *cli) printHold(h *Holder, socket string, own bool) error {
 	return c.printf("another process has %s open; this one waits for it to end\n", line(path))
 }
 
+// newHolder returns a holder of the repository that a command is about. It opens nothing.
+func (c *cli) newHolder() (*peers.Holder, error) {
+	dir, err := c.dir()
+	if err != nil {
+		return nil, err
+	}
+	open, err := c.options()
+	opt := peers.Options{PID: c.app.PID, Temp: firstOf(c.app.Getenv("TMPDIR"), os.TempDir()), Now: c.app.Now}
+	return peers.NewHolder(dir, open, opt, func(err error) {
+		_, _ = fmt.Fprintf(c.app.Stderr, "mnem: no other process can share the repository: %s\n", line(err.Error()))
+	}), err
+}
+
 // share keeps the repository open for a command that works long and needs it again and again, and
 // answers other processes meanwhile. done must be called.
 func (c *cli) share() (done func() error, err error) {
 	if c.app.Holder != nil {
 		return func() error { return nil }, nil
 	}
-	h, err := c.newHolder(nil) // a process that was asked by another has a holder
+	h, err := c.newHolder()
 	if err != nil {
 		return nil, err
 	}

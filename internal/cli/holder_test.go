@@ -20,6 +20,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/cli"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/peers"
 )
 
 // asWriter makes the test binary be a process that lives long: it commits what the lines of its
@@ -30,7 +31,7 @@ const asWriter = "TEST_AS_WRITER"
 func writer() error {
 	app := cli.System()
 	var failed error
-	err := cli.Live(context.Background(), app, func(h *cli.Holder) {
+	err := cli.Live(app, func(h *peers.Holder) {
 		in := bufio.NewScanner(os.Stdin)
 		for in.Scan() && failed == nil {
 			one := *app
@@ -167,7 +168,7 @@ func TestManyCommandsInOneProcess(t *testing.T) {
 	ran(t, app, "config", "set", "gc.keepOps", "20") // it is collected again and again meanwhile
 	const writers = 8
 	writes := effort.Pick(10, 25, 25)
-	err := cli.Live(t.Context(), app, func(h *cli.Holder) {
+	err := cli.Live(app, func(h *peers.Holder) {
 		if h.Owns() {
 			t.Error("it was opened before it was needed")
 		}
@@ -214,7 +215,7 @@ func TestManyCommandsInOneProcess(t *testing.T) {
 func TestCommandsLeaveNothing(t *testing.T) {
 	dir := newRepo(t)
 	app := in(dir, io.Discard, io.Discard)
-	err := cli.Live(t.Context(), app, func(h *cli.Holder) {
+	err := cli.Live(app, func(h *peers.Holder) {
 		app.Holder = h
 		inUse := func() uint64 {
 			runtime.GC()
@@ -245,7 +246,7 @@ func TestCommandsLeaveNothing(t *testing.T) {
 func TestWaitingForInput(t *testing.T) {
 	dir := newRepo(t)
 	app := in(dir, io.Discard, io.Discard)
-	err := cli.Live(t.Context(), app, func(h *cli.Holder) {
+	err := cli.Live(app, func(h *peers.Holder) {
 		app.Holder = h
 		slow := *app
 		r, w := io.Pipe()

@@ -160,24 +160,13 @@ func (c *cli) keyList() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var rows [][]cell
-		for _, k := range known {
-			if c.global.json {
-				if err := c.printJSON(jsonKey(k)); err != nil {
-					return err
-				}
-				continue
-			}
-			whose := "theirs"
-			if k.Secret {
-				whose = "own"
-			}
-			rows = append(rows, []cell{
+		return printList(c, known, jsonKey, func(k keyring.Known) []cell {
+			return []cell{
 				{firstOf(line(k.Name), "(no name)"), styleBold}, {k.Key.Fingerprint(), styleYellow},
-				{whose, ""}, {k.Trust(), trustStyle(k.Trust())}, {line(k.Entry.Note), ""},
-			})
-		}
-		return c.table(rows)
+				{map[bool]string{true: "own", false: "theirs"}[k.Secret], ""},
+				{k.Trust(), trustStyle(k.Trust())}, {line(k.Entry.Note), ""},
+			}
+		})
 	})
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/mnem-project/mnem/mcp"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/peers"
 	"github.com/mnem-project/mnem/serve"
 	"github.com/mnem-project/mnem/store"
 )
@@ -61,10 +61,8 @@ func (c *cli) mcpCommand() *cobra.Command {
 		"name and version of the client)")
 	f.StringVar(&opt.task, "task", "", "what the agent works on (MNEM_TASK)")
 	f.StringVarP(&opt.b, "branch", "b", "", "the branch to write to (MNEM_BRANCH; default: the one HEAD is on)")
-	c.complete(cmd, "branch", completeBranches)
-	c.complete(cmd, "profile", func(context.Context, *repo.Repo) ([]string, error) {
-		return profileNames(), nil
-	})
+	c.complete(cmd, "branch", "branch")
+	c.completeBy(cmd, "profile", cobra.FixedCompletions(profileNames(), cobra.ShellCompDirectiveNoFileComp))
 	return c.command(cmd, func(cmd *cobra.Command, _ []string) error {
 		return c.serveMCP(cmd, opt)
 	})
@@ -99,7 +97,7 @@ func (c *cli) serveMCP(cmd *cobra.Command, opt *mcpOptions) (err error) {
 		options.Record = mcp.RecordNone
 	}
 	// Where there is no repository yet, clients are told so when they ask: one may be made meanwhile.
-	h, err := c.newHolder(cmd)
+	h, err := c.newHolder()
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		h = nil
@@ -111,10 +109,7 @@ func (c *cli) serveMCP(cmd *cobra.Command, opt *mcpOptions) (err error) {
 	if opt.http != "" {
 		return c.serveMCPHTTP(cmd.Context(), opt.http, options, h)
 	}
-	app := c.served()
-	app.Holder = h
-	return mcp.New(Operations(), NewRunner(app, true), options).Run(
-		cmd.Context(), c.app.Stdin, c.app.Stdout)
+	return mcp.New(Operations(), c.runner(h, true), options).Run(cmd.Context(), c.app.Stdin, c.app.Stdout)
 }
 
 // mcpLog returns what is logged on standard error: warnings, or everything.
@@ -130,7 +125,7 @@ func (c *cli) mcpLog(debug bool) *slog.Logger {
 const mcpPath = "/mcp"
 
 // serveMCPHTTP serves clients over HTTP until the context ends, guarded as 'mnem serve' is.
-func (c *cli) serveMCPHTTP(ctx context.Context, addr string, opt mcp.Options, h *Holder) error {
+func (c *cli) serveMCPHTTP(ctx context.Context, addr string, opt mcp.Options, h *peers.Holder) error {
 	cfg, err := c.serveConfig(serveFlags{maxBody: "8MiB", timeout: mcpTime, rate: mcpRate, log: "none"})
 	if err != nil {
 		return err
@@ -143,15 +138,13 @@ func (c *cli) serveMCPHTTP(ctx context.Context, addr string, opt mcp.Options, h 
 	if err := c.guardAddr(l.Addr(), cfg); err != nil {
 		return err
 	}
-	app := c.served()
-	app.Holder = h
 	opt.CallerOf = serve.CallerOf
-	m := mcp.New(Operations(), NewRunner(app, false), opt)
+	cfg.Runner = c.runner(h, false)
+	m := mcp.New(Operations(), cfg.Runner, opt)
 	effect := operation.Writes
 	if opt.Profile == mcp.ProfileRead {
 		effect = operation.Reads
 	}
-	cfg.Runner = NewRunner(app, false)
 	cfg.Routes = []serve.Route{{Path: mcpPath, Effect: effect, Handler: m.Handler()}}
 	s := serve.New(*cfg)
 	if err := c.printf("http://%s%s; stop with Ctrl-C\n", l.Addr(), mcpPath); err != nil {

@@ -121,7 +121,7 @@ func (k modelClock) Sleep(ctx context.Context, d time.Duration) error { return k
 // names one on the command line.
 func (c *cli) noModel(reason, flag, key string) error {
 	err := fmt.Errorf("%w: %s", repo.ErrInvalid, reason)
-	if c.app.Remote {
+	if c.by.Remote {
 		return hint(err, "on the machine that serves, run 'mnem config set %s SPEC'", key)
 	}
 	return hint(err, "name one with %s, or run 'mnem config set %s SPEC'", flag, key)

@@ -81,6 +81,19 @@ func shortCID(c ipld.CID) string {
 // cell is one cell of a table: safe text and a style for terminals.
 type cell struct{ text, style string }
 
+// printList prints a list: an object a line as JSON, or a table for people.
+func printList[T, F any](c *cli, list []T, form func(T) F, row func(T) []cell) error {
+	var rows [][]cell
+	for _, v := range list {
+		if !c.global.json {
+			rows = append(rows, row(v))
+		} else if err := c.printJSON(form(v)); err != nil {
+			return err
+		}
+	}
+	return c.table(rows)
+}
+
 // table prints rows in columns two blanks apart; the last column is as wide as it wants.
 func (c *cli) table(rows [][]cell) error {
 	var widths []int

@@ -133,25 +133,10 @@ func (c *cli) repoFile(name string) (string, error) {
 	return filepath.Join(path, name), nil
 }
 
-// writingOperations returns the names of the commands that policies speak of, in order.
+// writingOperations returns the names of what policies speak of, in order: verbs, and what changes settings,
+// keys and tokens.
 func writingOperations() []string {
-	c := &cli{app: &App{Getenv: func(string) string { return "" }}}
-	var names []string
-	var walk func(cmd *cobra.Command)
-	walk = func(cmd *cobra.Command) {
-		name := ""
-		if cmd.HasParent() {
-			name = operationName(cmd)
-		}
-		if cmd.Flags().Lookup("author") != nil && !slices.Contains(ops.Recording(), name) ||
-			slices.Contains(configuring(), name) {
-			names = append(names, name)
-		}
-		for _, sub := range cmd.Commands() {
-			walk(sub)
-		}
-	}
-	walk(c.root())
+	names := append(ops.Governed(), configuring()...)
 	slices.Sort(names)
 	return names
 }

@@ -30,7 +30,7 @@ func (c *cli) policyPath() (string, error) {
 // the stamp what refuses the changes that it does not allow; nothing for people, and a guard of changes
 // where there is a policy. It is asked for whatever writes, by stamp.
 func (c *cli) guard(by *repo.Stamp, name string) error {
-	if by.Agent == "" && !c.app.Remote { // who calls a server is an agent, named or not
+	if by.Agent == "" && !c.by.Remote { // who calls a server is an agent, named or not
 		return nil
 	}
 	path, err := c.policyPath()
@@ -55,7 +55,7 @@ func configuring() []string {
 // configures refuses such a command to an agent whom the policy does not allow it.
 func (c *cli) configures(cmd *cobra.Command) error {
 	agent, name := c.by.Agent, operationName(cmd)
-	if agent == "" && !c.app.Remote || !slices.Contains(configuring(), name) {
+	if agent == "" || !slices.Contains(configuring(), name) {
 		return nil
 	}
 	path, err := c.policyPath()

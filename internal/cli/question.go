@@ -14,7 +14,6 @@ import (
 	"github.com/mnem-project/mnem/model/rerank"
 	"github.com/mnem-project/mnem/model/rewrite"
 	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/tokens"
 )
@@ -166,13 +165,4 @@ func counters() retrieve.Counters {
 		out[name] = count
 	}
 	return out
-}
-
-func completeProfiles(ctx context.Context, r *repo.Repo) ([]string, error) {
-	s, err := r.Snapshot(ctx, "HEAD")
-	if err != nil {
-		return retrieve.BuiltinProfiles(), nil
-	}
-	p, err := s.Profiles(ctx)
-	return p.Names(), err
 }

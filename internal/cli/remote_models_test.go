@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/peers"
 )
 
 // namesForRemote are values by which a caller could try to choose what the server talks to or reads.
@@ -77,7 +78,7 @@ func TestRemoteCallersChooseNoModel(t *testing.T) {
 	values := namesForRemote(w.Dir)
 	app := *w.App
 	n := 0
-	err := Live(t.Context(), w.App, func(h *Holder) {
+	err := Live(w.App, func(h *peers.Holder) {
 		app.Holder = h
 		r := NewRunner(&app, false)
 		for _, o := range Operations() {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -198,62 +197,11 @@ func TestRunnerErrors(t *testing.T) {
 	}
 }
 
-// TestRemoteCommandLinesNameNoFiles runs command lines that no call makes: what keeps files safe
-// must hold wherever a command line comes from.
-func TestRemoteCommandLinesNameNoFiles(t *testing.T) {
-	w, _ := remoteWorld(t)
-	w.write("secret.jsonl", `{"node":{"key":"secret","type":"P"}}`+"\n")
-	before := tree(t, w.Dir)
-	w.Remote = true
-	for _, args := range [][]string{
-		{"commit", "-m", "x", "secret.jsonl"}, {"add", "secret.jsonl"}, {"init", "below"},
-		{"commit", "-m", "x", "-", "secret.jsonl"}, {"export", "-o", "out.car"},
-		{"retrieve", "x", "--vector", "m=@secret.jsonl"}, {"retrieve", "--batch", "secret.jsonl"},
-		{"retrieve", "x", "--sparse", "m=@secret.jsonl"}, {"retrieve", "x", "--embed=static:/etc"},
-		{"check", "--calibrate", "secret.jsonl"}, {"check", "x", "--embed=static:."},
-		{"remember", "--file", "secret.jsonl"}, {"remember", "--batch", "secret.jsonl"},
-		{"embed", "--model", "static:."}, {"import", "secret.jsonl"}, {"config", "list"},
-		{"merge", "--resolve", "alice", "--take", "secret.jsonl"}, {"key", "export", "x", "--secret"},
-		{"key", "new", "x"}, {"sources", "diff", "--root", "/etc"}, {"sources", "refresh", "alice"},
-		{"status", "--cpuprofile", "cpu"}, {"status", "--repo", "."}, {"status", "--trace", "t"},
-		{"demo", "--keep", "demo"}, {"completion", "bash"},
-		{"retrieve", "x", "--rerank", "jina:m"}, {"recall", "x", "--rerank=cohere:m"},
-		{"retrieve", "x", "--rewrite", "multi", "--rewrite-model", "openai:m"},
-		{"fsck", "--repair"}, {"commit", "-m", "x", "--sign", "-"}, {"status", "--wait", "1h"},
-	} {
-		_, stderr := w.run(operation.Refused.Exit, args...)
-		if !strings.Contains(stderr, errRemote.Error()) {
-			t.Errorf("%q: %s", args, stderr)
-		}
-	}
-	w.Remote = false
-	if diff := cmp.Diff(before, tree(t, w.Dir)); diff != "" {
-		t.Errorf("files changed (-before +after):\n%s", diff)
-	}
-}
-
-// tree lists the files of a directory but those of stores.
-func tree(t *testing.T, dir string) []string {
-	t.Helper()
-	var names []string
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if d.IsDir() && d.Name() == "db" {
-			return filepath.SkipDir
-		}
-		names = append(names, path)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return names
-}
-
 func TestMayName(t *testing.T) {
 	w := newWorld(t)
 	c := &cli{app: w.App}
 	for _, remote := range []bool{false, true} {
-		w.Remote = remote
+		c.by.Remote = remote
 		if err := c.mayName("file"); errors.Is(err, errRemote) != remote {
 			t.Errorf("remote %t: %v", remote, err)
 		}
@@ -288,22 +236,5 @@ func TestRunnerOutOfTime(t *testing.T) {
 		if got, err := r.Run(ctx, c, io.Discard); got != operation.Interrupted {
 			t.Errorf("%s: %v, %v", c.Operation.Name, got, err)
 		}
-	}
-}
-
-func TestBoundedBufferKeepsTheEnd(t *testing.T) {
-	var b boundedBuffer
-	for range 3 {
-		if _, err := io.WriteString(&b, strings.Repeat("x", maxErrors-10)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	line := `{"error":{"code":"busy","message":"m"}}` + "\n"
-	if _, err := io.WriteString(&b, "\n"+line); err != nil {
-		t.Fatal(err)
-	}
-	got := readError(b.b.Bytes())
-	if b.b.Len() > maxErrors || got == nil || got.Outcome != operation.Busy {
-		t.Errorf("%d bytes, %v", b.b.Len(), got)
 	}
 }

@@ -89,8 +89,6 @@ func (c *cli) rootFlags(root *cobra.Command) {
 	f.DurationVar(&g.wait, "wait", defaultWait, "how long to wait for another process to let go "+
 		"of the repository (MNEM_WAIT; config: wait)")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress and no remarks on standard error")
-	f.BoolVar(&g.jsonErrors, "json-errors", false, "print errors as JSON, whatever results are")
-	_ = f.MarkHidden("json-errors") // it is there
 	c.profiling.add(root)
 	root.SetGlobalNormalizationFunc(flagNames)
 }
@@ -214,8 +212,8 @@ func (c *cli) absolute(path string) string {
 }
 
 // withRepo opens the repository, for reading only unless write, runs fn and closes it. Where this
-// process shares one it runs fn with that, and where another process has it open and answers it
-// hands the whole command line to that one.
+// process shares one it runs fn with that, and where another process has it open and answers that runs
+// the verb.
 func (c *cli) withRepo(
 	_ *cobra.Command, write bool, fn func(ctx context.Context, r *repo.Repo) error,
 ) (err error) {
@@ -239,51 +237,6 @@ func (c *cli) withRepo(
 	}
 	c.autoGC(ctx, r)
 	return nil
-}
-
-// openRepo returns the repository of a command, and what ends its use of it.
-func (c *cli) openRepo(ctx context.Context, write bool) (*repo.Repo, func() error, error) {
-	if client := c.ahead; client != nil {
-		c.ahead = nil
-		if err := c.forward(ctx, client); err != nil {
-			return nil, nil, err
-		}
-	}
-	dir, err := c.dir()
-	if err != nil {
-		return nil, nil, err
-	}
-	opt, err := c.options()
-	if err != nil {
-		return nil, nil, err
-	}
-	opt.ReadOnly = !write
-	own, err := c.shared(ctx, dir)
-	if err != nil {
-		return nil, nil, c.openHint(err)
-	}
-	if own != nil {
-		return c.useShared(own, write)
-	}
-	for range maxOwners {
-		r, client, err := reach(ctx, dir, opt)
-		if client != nil && c.program != "" {
-			client.Close()
-			return nil, nil, hint(fmt.Errorf("%w: another process has it open", store.ErrBusy),
-				"stop that process, or run outside of the repository")
-		}
-		if client == nil {
-			if err != nil {
-				return nil, nil, c.openHint(err)
-			}
-			c.stdin.forget()
-			return r, r.Close, nil
-		}
-		if err := c.forward(ctx, client); err != nil {
-			return nil, nil, err
-		}
-	}
-	return nil, nil, errOwnersEnd
 }
 
 // openHint says what to do about a repository that does not open.

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/ops"
+	"github.com/mnem-project/mnem/peers"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/serve"
 )
@@ -94,20 +95,18 @@ func (c *cli) serve(cmd *cobra.Command, f serveFlags) (err error) {
 	if err := c.guardAddr(l.Addr(), cfg); err != nil {
 		return err
 	}
-	h, err := c.newHolder(cmd)
+	h, err := c.newHolder()
 	if err != nil {
 		return err
 	}
 	defer func() { err = firstError(err, h.Close()) }()
-	app := c.served()
-	app.Holder = h
-	cfg.Operations, cfg.Runner = Operations(), NewRunner(app, false)
+	cfg.Operations, cfg.Runner = Operations(), c.runner(h, false)
 	return c.listen(cmd.Context(), l, h, cfg, dir)
 }
 
 // listen answers connections and holds on to the repository until the context ends.
 func (c *cli) listen(
-	ctx context.Context, l net.Listener, h *Holder, cfg *serve.Config, dir string,
+	ctx context.Context, l net.Listener, h *peers.Holder, cfg *serve.Config, dir string,
 ) error {
 	var open atomic.Bool
 	cfg.Ready = func() error {

@@ -15,7 +15,7 @@ func machineAnswers() map[string]printed {
 		"mnem init": one(initJSON{}), "mnem demo": lines(demoJSON{}), "mnem serve": one(serveJSON{}),
 		"mnem config get": one(settingJSON{}), "mnem config list": lines(settingJSON{}),
 		"mnem integrate":   one(integrationJSON{}, clientsJSON{}),
-		"mnem unintegrate": one(integrationJSON{}), "mnem doctor": one(doctorJSON{}),
+		"mnem unintegrate": one(integrationJSON{}),
 		"mnem policy init": one(policyJSON{}), "mnem policy show": one(policyJSON{}),
 		"mnem policy check": one(policyJSON{}, verdictJSON{}, operationsJSON{}),
 		"mnem token new":    one(newTokenJSON{}), "mnem token list": lines(listedTokenJSON{}),

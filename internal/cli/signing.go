@@ -83,7 +83,7 @@ func (c *cli) signs() (bool, error) {
 // ownKey returns the key that this caller signs with, and whether it signs. Callers of a server have no
 // key of theirs here.
 func (c *cli) ownKey() (commit.Key, bool) {
-	if c.app.Remote {
+	if c.by.Remote {
 		return commit.Key{}, false
 	}
 	want := c.signing.sign || c.signing.key != ""
@@ -190,24 +190,20 @@ func (c *cli) requireSigned(command string) (
 			return nil, err
 		}
 	}
-	trusted, err := c.verifier()
+	trusted, err := c.trusted()
 	if err != nil {
 		return nil, err
 	}
 	return ops.RequireSigned(trusted), nil
 }
 
-// verifier returns the user's trust list.
-func (c *cli) verifier() (commit.Verifier, error) {
+// trusted returns the user's trust list.
+func (c *cli) trusted() (*keyring.TrustList, error) {
 	ring, err := c.ring()
 	if err != nil {
 		return nil, err
 	}
-	list, err := ring.Trusted()
-	if err != nil {
-		return nil, err
-	}
-	return list, nil
+	return ring.Trusted()
 }
 
 // completeNames completes the names of the user's keys in a flag.

@@ -37,8 +37,8 @@ func TestOtherVersionTakesOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = r.Close() }()
-	first, err := owner.NewHost(filepath.Join(app.Dir, repo.DirName), os.TempDir(), peers.BuildOf(build()),
-		owner.Handler{Run: func(ctx context.Context, _ *owner.Call) int { <-ctx.Done(); return 1 }})
+	first, err := owner.NewHost(filepath.Join(app.Dir, repo.DirName), os.TempDir(), peers.BuildOf("v1"),
+		func(ctx context.Context, _ *owner.Verb) owner.Result { <-ctx.Done(); return owner.Result{Failed: true} })
 	if err == nil {
 		err = r.SetOwner(repo.Owner{PID: os.Getpid(), Protocol: owner.Protocol, Socket: first.Socket()})
 	}
@@ -47,10 +47,7 @@ func TestOtherVersionTakesOver(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	holder := &Holder{
-		app: app, dir: app.Dir, opt: repo.Options{Wait: time.Second}, gate: make(chan struct{}, 1),
-		ending: make(chan struct{}),
-	}
+	holder := peers.NewHolder(app.Dir, repo.Options{Wait: time.Second}, peers.Options{Now: app.Now}, nil)
 	found, kept, watched := make(chan bool, 10), make(chan error, 1), make(chan int, 1)
 	go func() { kept <- holder.Keep(ctx, func(_ string, own bool) { found <- own }) }()
 	if <-found {
@@ -138,14 +135,11 @@ func TestUnknownWrites(t *testing.T) {
 			close(began)
 			<-ctx.Done()
 		}
-		host, err := owner.NewHost(filepath.Join(w.Dir, repo.DirName), os.TempDir(), peers.BuildOf(build()),
-			owner.Handler{Run: func(ctx context.Context, c *owner.Call) int {
-				begin(ctx, c.Stdout, c.Writes)
-				return 1
-			}, Verb: func(ctx context.Context, v *owner.Verb) owner.Result {
+		host, err := owner.NewHost(filepath.Join(w.Dir, repo.DirName), os.TempDir(), peers.BuildOf("v1"),
+			func(ctx context.Context, v *owner.Verb) owner.Result {
 				begin(ctx, v.Answers, v.Writes)
 				return owner.Result{Failed: true}
-			}})
+			})
 		if err == nil {
 			err = r.SetOwner(repo.Owner{PID: os.Getpid(), Protocol: owner.Protocol, Socket: host.Socket()})
 		}

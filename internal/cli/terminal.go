@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/term"
+
+	"github.com/mnem-project/mnem/peers"
 )
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
@@ -31,15 +33,15 @@ func hiddenInput() func(prompt string) ([]byte, error) {
 // askHidden asks for a line without showing it, where a terminal is standard input, and makes it what
 // the command reads.
 func (c *cli) askHidden(prompt string) error {
-	if c.app.Hidden == nil || c.app.forwarded {
+	if c.app.Hidden == nil {
 		return nil
 	}
 	line, err := c.app.Hidden(prompt)
 	if err != nil {
 		return fmt.Errorf("ask for the text: %w", err)
 	}
-	c.stdin = newReplayed(bytes.NewReader(line))
-	c.app.Stdin = c.stdin.again()
+	c.stdin = peers.NewReplay(bytes.NewReader(line))
+	c.app.Stdin = c.stdin.Again()
 	return nil
 }
 

@@ -168,28 +168,20 @@ func (c *cli) tokenList() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var rows [][]cell
-		for i := range all {
-			t := &all[i]
-			row := jsonToken(t)
-			expired := !t.Valid(c.app.Now())
-			if c.global.json {
-				if err := c.printJSON(listedTokenJSON{row, expired}); err != nil {
-					return err
-				}
-				continue
-			}
+		now := c.app.Now()
+		return printList(c, all, func(t serve.Token) listedTokenJSON {
+			return listedTokenJSON{jsonToken(&t), !t.Valid(now)}
+		}, func(t serve.Token) []cell {
 			until := "for ever"
 			if t.Expires != nil {
-				until = "until " + row.Expires.String()
+				until = "until " + jsonToken(&t).Expires.String()
 			}
-			if expired {
+			if !t.Valid(now) {
 				until += ", over"
 			}
-			rows = append(rows, []cell{{line(t.Name), styleBold}, {t.ID, styleDim}, {t.Scope, ""},
-				{until, styleDim}, {line(firstOf(t.Agent, t.Name)), ""}, {line(t.Author), ""}})
-		}
-		return c.table(rows)
+			return []cell{{line(t.Name), styleBold}, {t.ID, styleDim}, {t.Scope, ""},
+				{until, styleDim}, {line(firstOf(t.Agent, t.Name)), ""}, {line(t.Author), ""}}
+		})
 	})
 }
 

@@ -44,7 +44,8 @@ line for a node that exists replaces the fields it gives and keeps the rest; pro
 by one; "unset":["summary","props.team"] removes fields, "replace":true all that are not given.
 
   node       key, id, type (needed for a new one), summary, context, content (a string, or an
-             object of text and media), props, created, validFrom, validTo, sources, unset, replace
+             object of text and media), cues (a list of phrases to be found by), props, created,
+             validFrom, validTo, sources, unset, replace
   edge       src, dst, type, key, id, weight (above 0 to 1), props, created, validFrom, validTo,
              sources, unset, replace
   embedding  node, model, and vector (numbers) or sparse (weights by term)
@@ -78,17 +79,17 @@ const sharingTopic = `Many processes can use one repository at the same time, wi
 database admits one at a time, also for reading. A command on its own has it while it runs, and the
 next one waits as long as --wait says; those that wait have it in the order in which they came.
 A process that lives long, as 'mnem mcp' and 'mnem serve', answers the others on the socket
-.mnem/socket: they hand it their whole command lines and print what it answers, so that each
-command does what it would have done alone. Writers take turns there, and a verb that decides on
+.mnem/socket: they have it run their commands and print what it answers, so that each command
+does what it would have done alone. Writers take turns there, and a verb that decides on
 what is stored does so in its turn: only one that was given --expect is refused because others write.
 
 When that process ends, or is killed, the next one takes over. A command under way is given to it,
 unless it had printed something or could have written: then it ends with exit code 6, and
 'mnem op log' tells whether the change was made. What was acknowledged is never lost.
 
-All must be the same version of mnem, belong to one user, and see the same files: a process in a
-container is not answered by one outside. 'mnem fsck --repair --accept-head' needs the repository
-closed by all others.`
+All must speak one protocol, as versions of mnem that are near each other do, belong to one user,
+and see the same files: a process in a container is not answered by one outside. 'mnem fsck
+--repair --accept-head' needs the repository closed by all others.`
 
 func exitCodesTopic() string {
 	var b strings.Builder

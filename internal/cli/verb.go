@@ -17,6 +17,7 @@ import (
 	"github.com/mnem-project/mnem/model/embed"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
+	"github.com/mnem-project/mnem/peers"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -63,6 +64,9 @@ type running struct {
 	emit  func(answer any) error
 	typed bool       // whether emit is given answers, and not JSON printed as it comes
 	stamp repo.Stamp // of a verb that writes, once it is made
+
+	rest ops.Resumer // the request of a verb without an end, nil of others
+	over bool        // whether no more answers are wanted
 }
 
 // ask runs a verb.
@@ -71,13 +75,32 @@ func (c *cli) ask(ctx context.Context, spec *ops.Spec, req any, emit func(any) e
 	if q, ok := req.(interface{ InJSON() bool }); ok {
 		inJSON = inJSON || q.InJSON()
 	}
-	c.asked = &running{spec: spec, req: req, emit: emit, typed: !inJSON || c.quietly}
+	a := &running{spec: spec, req: req, emit: emit, typed: !inJSON || c.quietly}
+	c.asked = a
 	defer func() {
 		if c.asked = nil; c.ahead != nil {
 			_ = c.ahead.Close() // nothing was sent
 		}
 	}()
-	return spec.Do(ctx, host{c}, req, emit)
+	rest, endless := req.(ops.Resumer)
+	if !endless {
+		return spec.Do(ctx, host{c}, req, emit)
+	}
+	a.rest, a.typed = rest, true
+	a.emit = func(answer any) error {
+		if !inJSON || !spec.Tells(answer) {
+			if err := firstError(emit(answer), c.out.Flush()); err != nil {
+				return err
+			}
+		}
+		a.over = !rest.Answered(answer)
+		return nil
+	}
+	err := spec.Do(ctx, host{c}, req, a.emit)
+	if errors.Is(ctx.Err(), context.Canceled) && outcomeOf(ctx, err) == operation.Interrupted {
+		return nil // to be told to stop is how it ends
+	}
+	return err
 }
 
 // worked ends what shows that something takes its time.
@@ -144,7 +167,7 @@ func (c *cli) verb(command string) *cobra.Command {
 		Args: v.positional(),
 	}
 	if v.spec.Complete != "" {
-		cmd.ValidArgsFunction = c.completeArg(completers[v.spec.Complete])
+		cmd.ValidArgsFunction = c.completeArg(v.spec.Complete)
 	}
 	for _, f := range v.spec.Fields() {
 		if err := f.SetDefault(req); err != nil {
@@ -283,22 +306,16 @@ func (c *cli) fieldFlag(cmd *cobra.Command, f *ops.Field, req any) {
 			_ = flags.MarkHidden(f.Alias)
 		}
 	}
-	switch complete := completers[f.Complete]; {
-	case complete != nil:
-		c.complete(cmd, f.Name, complete)
+	switch {
 	case f.Complete == "key":
 		c.completeNames(cmd, f.Name)
 	case f.Complete == "rule":
 		c.completeBy(cmd, f.Name, completeRules)
+	case f.Complete != "":
+		c.complete(cmd, f.Name, f.Complete)
 	case f.Enum != nil:
 		c.completeBy(cmd, f.Name, cobra.FixedCompletions(f.Enum, cobra.ShellCompDirectiveNoFileComp))
 	}
-}
-
-// completers are what the tags of fields name, of what a repository holds.
-var completers = map[string]completer{
-	"rev": completeRevs, "branch": completeBranches, "stage": completeStages, "tag": completeTags,
-	"session": completeSessions, "profile": completeProfiles,
 }
 
 // args are the fields that positional arguments fill here.
@@ -412,15 +429,15 @@ func (c *cli) call(ctx context.Context, v *verb, args *operation.Arguments) erro
 	}
 	ops.SetGiven(req, given)
 	if args.Body != nil {
-		c.stdin = newReplayed(args.Body)
-		c.app.Stdin = c.stdin.again()
+		c.stdin = peers.NewReplay(args.Body)
+		c.app.Stdin = c.stdin.Again()
 	}
 	if q, ok := req.(lineReader); ok && args.Lines {
 		c.inputs = []string{stdinName}
 		q.SetChanges(func(ctx context.Context) (repo.Changes, error) { return c.changes(ctx, c.inputs) })
 	}
 	c.started = true
-	c.doing = doing{ctx: ctx, name: v.spec.Name(), words: words}
+	c.doing = doing{ctx: ctx, name: v.spec.Name(), words: words, wait: c.doing.wait}
 	return run(ctx)
 }
 
@@ -431,7 +448,7 @@ type host struct{ c *cli }
 func (h host) Open(
 	ctx context.Context, write bool, fn func(context.Context) error,
 ) (err error) {
-	if h.c.long && write {
+	if h.c.long && write || h.c.asked.rest != nil {
 		done, err := h.c.share()
 		if err != nil {
 			return err
@@ -472,7 +489,7 @@ func (h host) Stamp(_ *ops.Spec, w *ops.Writing) (repo.Stamp, error) {
 func (h host) Now() (graph.Time, error) { return h.c.now() }
 
 // Trusted implements ops.Host.
-func (h host) Trusted() (commit.Verifier, error) { return h.c.verifier() }
+func (h host) Trusted() (commit.Verifier, error) { return h.c.trusted() }
 
 // Accesses implements ops.Host.
 func (h host) Accesses() (func(graph.ID) int64, error) { return h.c.accesses() }

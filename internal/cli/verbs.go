@@ -76,8 +76,9 @@ func verbs() []*verb {
 		bind(ops.ProfileRestore, (*cli).printProfilesChanged),
 		bind(ops.Export, (*cli).printExport),
 		bindAs(ops.Import, (*cli).printImport),
-		bindWatch(),
+		bind(ops.Watch, (*cli).printWatched),
 		bind(ops.StatsVerb, (*cli).printStats),
+		bindDoctor(),
 		bind(ops.Fsck, (*cli).printFsck),
 		bind(ops.GC, (*cli).printGC),
 	}

@@ -68,7 +68,7 @@ var allowed = map[string]string{
 	// The table of verbs, under every surface.
 	"ops": "ipld graph commit store adjacency community retrieve repo memory operation policy",
 	// Verbs for other processes, and from them: what a program with a repository open imports for it.
-	"peers": "commit graph ops operation policy repo retrieve store internal/accesses internal/keyring internal/owner",
+	"peers": "commit graph ops operation policy repo retrieve store internal/accesses internal/keyring internal/owner internal/queue",
 	// How often memories were shown, in a file of this machine: read by who has the repository open.
 	"internal/accesses": "graph store ops internal/filestate",
 	"mcp":               "operation", // answers to agents: calls of operations, never a repository
@@ -99,7 +99,7 @@ var allowed = map[string]string{
 		"model/embed model/rerank model/rewrite operation ops policy serve " +
 		"tokens internal/text " +
 		"internal/accesses internal/clients internal/filestate internal/keyring internal/owner peers " +
-		"internal/queue mcp " +
+		"mcp " +
 		"testdata/demo", // porcelain sits on repo; the others only for their types
 	"testdata/demo":     "", // the bundled sample memory
 	"internal/text/gen": "",

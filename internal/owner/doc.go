@@ -1,7 +1,6 @@
 // Package owner lets many processes use one repository. The database admits one process at a time,
 // readers included: that one is the owner. While it is there it listens on a socket, and the others
 // ask it for verbs, whose names, requests and answers are JSON that package peers makes and reads.
-// Commands that are no verbs yet are handed to it as whole command lines.
 //
 // The owner listens on .mnem/socket, which only its user may connect to (mode 0600, and the user of
 // the other end is asked from the system where it tells). A path that the system has no room for
@@ -11,7 +10,7 @@
 //
 // # Protocol
 //
-// A connection carries one verb or one command line. Both ends send frames:
+// A connection carries one verb. Both ends send frames:
 //
 //	offset  size  field
 //	0       1     kind
@@ -27,28 +26,23 @@
 //	'D'   owner   1 for yes, 0 for no; 1 byte           the answer
 //	'K'   client  —                                     only tell me when you end
 //	'V'   client  a call, ≤ 4 MiB                       run this verb
-//	'R'   client  a Request, ≤ 4 MiB                    run this command line of the same build
 //	'C'   client  —                                     interrupt it
 //	'I'   client  ≤ 64 KiB; empty for the end           input that was asked for
 //	'X'   client  a message, ≤ 1 KiB                    reading the input failed
-//	'P'   client  a message, ≤ 1 KiB; "" for a closed   writing standard output failed
+//	'P'   client  a message, ≤ 1 KiB; "" for a closed   writing the answers failed
 //	              pipe
 //	'Y'   client  number of the question (4 bytes),     a reply
 //	              ≤ 64 MiB
-//	'N'   owner   number of an input (2 bytes), nothing more of the input is wanted
-//	              for standard input
-//	'O'   owner   ≤ 64 KiB                              answers, or standard output
+//	'N'   owner   number of an input (2 bytes)          more of the input is wanted
+//	'O'   owner   ≤ 64 KiB                              answers
 //	'W'   owner   —                                     it may write from here on
 //	'A'   owner   number (4 bytes), ≤ 4 MiB             a question: a commit to sign, trusted keys, a query to embed
 //	'T'   owner   ≤ 64 KiB                              how far it is
 //	'Z'   owner   ≤ 64 KiB                              the verb ended so; the last frame
-//	'E'   owner   ≤ 64 KiB                              standard error
-//	'Q'   owner   exit code (4 bytes)                   the command ended; the last frame
 //	'G'   owner   —                                     the owner ends and broke it off
 //
 // The protocol that is spoken is the newest that both ends know. Verbs go between all builds that have
-// one in common, command lines between processes of one build alone. Before protocol 3 a hello was the
-// protocol and the build.
+// one in common. Before protocol 3 a hello was the protocol and the build.
 //
 // A copy of a repository has the owner file of the original, so the owner must show that it holds the
 // directory which the client means, before that asks for anything: device and inode of .mnem are the

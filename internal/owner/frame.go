@@ -24,7 +24,6 @@ type kind byte
 const (
 	kindHello   kind = 'H'
 	kindHolds   kind = 'D'
-	kindRequest kind = 'R'
 	kindVerb    kind = 'V'
 	kindReply   kind = 'Y'
 	kindKeep    kind = 'K'
@@ -34,12 +33,10 @@ const (
 	kindNoPrint kind = 'P'
 	kindNeed    kind = 'N'
 	kindOutput  kind = 'O'
-	kindErrors  kind = 'E'
 	kindWrites  kind = 'W'
 	kindAsk     kind = 'A'
 	kindTell    kind = 'T'
 	kindResult  kind = 'Z'
-	kindExit    kind = 'Q'
 	kindGone    kind = 'G'
 )
 
@@ -50,11 +47,10 @@ const (
 	helloLen   = 4 + tableLen
 	maxData    = 64 << 10 // bytes of input or output in one frame
 	maxMessage = 1 << 10
-	// maxRequest is above what Linux takes for a command line, 2 MiB, and bounds what is held of one.
+	// maxRequest is above what Linux takes for a command line, 2 MiB, which a request is made from.
 	maxRequest = 4 << 20
 	// maxReply is above the answer of another repository, which a reply may hold.
 	maxReply = 64 << 20
-	exitLen  = 4
 	askLen   = 4 // bytes of the number of a question
 	indexLen = 2 // bytes of the number of an input
 )
@@ -69,20 +65,18 @@ func (k kind) limit() (int, bool) {
 		return helloLen + maxBuild, true
 	case kindHolds:
 		return valueText, true
-	case kindRequest, kindVerb:
+	case kindVerb:
 		return maxRequest, true
 	case kindAsk:
 		return askLen + maxRequest, true
 	case kindReply:
 		return askLen + maxReply, true
-	case kindInput, kindOutput, kindErrors, kindTell, kindResult:
+	case kindInput, kindOutput, kindTell, kindResult:
 		return maxData, true
 	case kindNeed:
 		return indexLen, true
 	case kindNoInput, kindNoPrint:
 		return maxMessage, true
-	case kindExit:
-		return exitLen, true
 	case kindKeep, kindCancel, kindWrites, kindGone:
 		return 0, true
 	}
@@ -124,8 +118,8 @@ type sender struct {
 	last atomic.Int64
 }
 
-// stalled is how long messages of a command may wait for somebody to read them. Commands write them
-// while others wait; results they write when nobody does, and a person may read those for hours.
+// stalled is how long what a verb tells and asks may wait to be read: other writers may be waiting for
+// the verb. Answers are sent when none are, and a person may read those for hours.
 const stalled = 30 * time.Second
 
 // send writes one frame.
@@ -141,7 +135,7 @@ func (s *sender) send(k kind, payload []byte) error {
 	var until time.Time
 	if at := s.last.Load(); at != 0 {
 		until = time.Unix(0, at)
-	} else if k == kindErrors {
+	} else if k == kindTell || k == kindAsk {
 		until = time.Now().Add(stalled)
 	}
 	if s.err = s.conn.SetWriteDeadline(until); s.err == nil {
@@ -194,9 +188,6 @@ func ours(b Build) Build {
 func (b Build) speaks(other Build) bool {
 	return b.Oldest <= other.Newest && other.Oldest <= b.Newest
 }
-
-// same reports whether two ends are the same build, whose command lines mean the same.
-func (b Build) same(other Build) bool { return b.Name == other.Name && b.speaks(other) }
 
 // firstRange is the first protocol whose hello has a range; before it was the protocol and the build.
 const firstRange = 3

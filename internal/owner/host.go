@@ -18,36 +18,14 @@ const (
 	maxConns = 256
 	// greetTimeout is how long a connection may take until its request is there.
 	greetTimeout = 10 * time.Second
-	// lastWords is how long an ended command's last frames may take to be written.
+	// lastWords is how long an ended verb's last frames may take to be written.
 	lastWords = 10 * time.Second
 )
-
-// Elsewhere is what takes the place of an exit code where this process does not have, any more, what
-// a command line is about: the client looks for the owner again.
-const Elsewhere = -1
-
-// Call is one command line that another process asks for.
-type Call struct {
-	Request
-	Stdin          io.Reader
-	Stdout, Stderr io.Writer
-	// Writes must be called before the command may write. After an error it must not: then the
-	// client would not know.
-	Writes func() error
-}
-
-// Handler answers other processes, each function on a goroutine for each call.
-type Handler struct {
-	// Verb runs a verb.
-	Verb func(context.Context, *Verb) Result
-	// Run runs a command line of the same build and returns its exit code; nil where there is none.
-	Run func(context.Context, *Call) int
-}
 
 // Host answers other processes. Safe for concurrent use.
 type Host struct {
 	build Build
-	run   Handler
+	run   func(context.Context, *Verb) Result
 
 	listener *net.UnixListener
 	place    place
@@ -60,11 +38,11 @@ type Host struct {
 	done   sync.WaitGroup
 }
 
-// NewHost listens for other processes on the repository whose .mnem directory is dir, and lets run
-// answer them. temp is the system's directory for temporary files. Only the process that holds the
+// NewHost listens for other processes on the repository whose .mnem directory is dir, and has run run
+// their verbs, each on a goroutine of its own. temp is the system's directory for temporary files. Only the process that holds the
 // lock of the database may call this; it replaces the socket of an earlier owner. Close must be
 // called.
-func NewHost(dir, temp string, as Build, run Handler) (*Host, error) {
+func NewHost(dir, temp string, as Build, run func(context.Context, *Verb) Result) (*Host, error) {
 	held, err := hold(dir)
 	if err != nil {
 		return nil, fmt.Errorf("listen for other processes: %w", err)
@@ -131,7 +109,7 @@ func (h *Host) leave(s *session) {
 	h.done.Done()
 }
 
-// Close removes the socket, lets the commands under way go on for grace, breaks off those that
+// Close removes the socket, lets the verbs under way go on for grace, breaks off those that
 // last longer, and returns when all have ended.
 func (h *Host) Close(grace time.Duration) error {
 	h.mu.Lock()
@@ -169,12 +147,12 @@ type session struct {
 	host    *Host
 	conn    *net.UnixConn
 	out     sender
-	running atomic.Bool // whether a command runs
+	running atomic.Bool // whether a verb runs
 
 	mu      sync.Mutex
-	cancel  context.CancelFunc // of the command, nil while there is none
-	gone    bool               // whether this end broke the command off
-	noPrint error              // what writing standard output returns, nil while it works
+	cancel  context.CancelFunc // of the verb, nil while there is none
+	gone    bool               // whether this end broke the verb off
+	noPrint error              // what writing answers returns, nil while it works
 
 	needed atomic.Bool
 	input  chan inputPiece
@@ -203,10 +181,6 @@ func (s *session) breakOff() {
 // serve greets the other end and does what it asks.
 func (s *session) serve() {
 	k, data, err := s.greet()
-	var req *Request
-	if err == nil && k == kindRequest {
-		req, err = decodeRequest(data)
-	}
 	if err != nil || k == kindKeep {
 		return // the other end reads that the connection ended
 	}
@@ -226,29 +200,20 @@ func (s *session) serve() {
 		defer cancel() // who has gone wants no answer
 		s.listen()
 	}()
-	writes := func() error { return s.out.send(kindWrites, nil) }
-	if k == kindVerb {
-		res := s.host.run.Verb(ctx, &Verb{s, data, stream{s, kindOutput}, writes})
-		s.end(kindResult, res.Data, res.Failed, res.Elsewhere)
-	} else {
-		code := s.host.run.Run(ctx, &Call{
-			Request: *req, Stdin: s, Stdout: stream{s, kindOutput}, Stderr: stream{s, kindErrors},
-			Writes: writes,
-		})
-		s.end(kindExit, binary.BigEndian.AppendUint32(nil, uint32(int32(code))), code != 0, code == Elsewhere)
-	}
+	s.end(s.host.run(ctx, &Verb{s, data, answers{s}, func() error { return s.out.send(kindWrites, nil) }}))
 	_ = s.conn.CloseWrite()
-	_ = s.conn.SetReadDeadline(time.Now()) // the command has ended: nothing more is wanted
+	_ = s.conn.SetReadDeadline(time.Now()) // the verb has ended: nothing more is wanted
 	<-listening
 }
 
-// end says how it ended: with a last frame, or that this process broke it off.
-func (s *session) end(k kind, data []byte, failed, elsewhere bool) {
+// end says how it ended: with its result, or that this process broke it off.
+func (s *session) end(res Result) {
 	s.mu.Lock()
 	gone := s.gone
 	s.mu.Unlock()
 	s.out.hurry(lastWords)
-	if gone && failed || elsewhere {
+	k, data := kindResult, res.Data
+	if gone && res.Failed || res.Elsewhere {
 		k, data = kindGone, nil
 	}
 	_ = s.out.send(k, data) // where it cannot be said the end of the connection says it
@@ -285,14 +250,13 @@ func (s *session) greet() (kind, []byte, error) {
 	case k == kindKeep:
 		_, _, err := readFrame(s.conn, nil) // it says nothing more, and goes when it likes
 		return k, nil, err
-	case k == kindVerb && s.host.run.Verb != nil,
-		k == kindRequest && s.host.run.Run != nil && theirs.same(s.host.build):
+	case k == kindVerb:
 		return k, data, nil
 	}
-	return 0, nil, fmt.Errorf("%w: frame %q for a request", ErrProtocol, k)
+	return 0, nil, fmt.Errorf("%w: frame %q for a verb", ErrProtocol, k)
 }
 
-// listen takes what the other end says while its command runs, until it has gone.
+// listen takes what the other end says while its verb runs, until it has gone.
 func (s *session) listen() {
 	for {
 		k, data, err := readFrame(s.conn, nil)
@@ -333,10 +297,7 @@ func (s *session) listen() {
 	}
 }
 
-// Read reads standard input of the other process. It is for one goroutine at a time.
-func (s *session) Read(p []byte) (int, error) { return s.read(p, nil) }
-
-// read reads standard input, or the input that need names.
+// read reads the input that need names.
 func (s *session) read(p, need []byte) (int, error) {
 	select {
 	case piece := <-s.input:
@@ -368,7 +329,7 @@ func (s *session) take(p []byte, piece inputPiece) (int, error) {
 	return 0, piece.err
 }
 
-// give puts a piece of input where Read finds it. Only after the end of a command there may be one
+// give puts a piece of input where read finds it. Only after the end of a verb there may be one
 // already.
 func (s *session) give(piece inputPiece) {
 	select {
@@ -377,25 +338,19 @@ func (s *session) give(piece inputPiece) {
 	}
 }
 
-// stream sends what a command prints.
-type stream struct {
-	s *session
-	k kind
-}
+// answers sends what a verb answers.
+type answers struct{ s *session }
 
-func (w stream) Write(p []byte) (n int, err error) {
+func (w answers) Write(p []byte) (n int, err error) {
 	for len(p) > 0 {
 		w.s.mu.Lock()
-		err, gone := w.s.noPrint, w.s.gone
+		err := w.s.noPrint
 		w.s.mu.Unlock()
-		switch {
-		case w.k == kindOutput && err != nil:
+		if err != nil {
 			return n, err
-		case w.k == kindErrors && gone:
-			return n + len(p), nil // it says that it was interrupted, which the other end was not
 		}
 		piece := p[:min(len(p), maxData)]
-		if err := w.s.out.send(w.k, piece); err != nil {
+		if err := w.s.out.send(kindOutput, piece); err != nil {
 			return n, fmt.Errorf("%w: %w", syscall.EPIPE, err)
 		}
 		n += len(piece)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -118,8 +119,7 @@ func (c *Client) Ask(
 			len(request), maxRequest)
 	}
 	defer c.interrupts(ctx)()
-	r := &asking{running: running{Client: c, clean: true}, by: by, inputs: map[int]io.Reader{},
-		buf: make([]byte, 0, maxData)}
+	r := &asking{Client: c, clean: true, by: by, inputs: map[int]io.Reader{}, buf: make([]byte, 0, maxData)}
 	if err := c.out.send(kindVerb, request); err != nil {
 		return nil, r.lost(err)
 	}
@@ -134,14 +134,22 @@ func (c *Client) Ask(
 
 // asking is a verb that runs at the owner.
 type asking struct {
-	running
-	by     Asker
-	inputs map[int]io.Reader
-	opened sync.Mutex // of inputs
-	buf    []byte
-	rest   []byte // of the answers, not yet read
-	result []byte
-	ended  error // io.EOF once the result is there, or why none comes
+	*Client
+	by       Asker
+	clean    bool // whether nothing was answered
+	writes   bool // whether the owner may have written
+	inputs   map[int]io.Reader
+	opened   sync.Mutex // of inputs
+	reading  sync.Mutex // held while an input is read
+	buf      []byte
+	rest     []byte // of the answers, not yet read
+	result   []byte
+	ended    error // io.EOF once the result is there, or why none comes
+	printErr error
+}
+
+func (r *asking) lost(err error) error {
+	return &LostError{Clean: r.clean && !r.writes, Writes: r.writes, Err: err}
 }
 
 // Read reads what the verb answers, and does what the owner says meanwhile.
@@ -212,3 +220,34 @@ func (r *asking) input(number int) {
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// read sends the next piece of an input. Where that takes as long as a person does, it outlives the verb,
+// and ends with the process.
+func (r *asking) read(from io.Reader) {
+	r.reading.Lock()
+	defer r.reading.Unlock()
+	buf := make([]byte, maxData)
+	for {
+		n, err := from.Read(buf)
+		switch {
+		case n > 0:
+			_ = r.out.send(kindInput, buf[:n]) // an owner that has ended wants none
+		case errors.Is(err, io.EOF):
+			_ = r.out.send(kindInput, nil)
+		case err != nil:
+			_ = r.out.send(kindNoInput, message(err))
+		default:
+			continue
+		}
+		return
+	}
+}
+
+// noPrint tells the owner that nothing can be printed any more.
+func (r *asking) noPrint() {
+	var text []byte
+	if !errors.Is(r.printErr, syscall.EPIPE) && !errors.Is(r.printErr, io.ErrClosedPipe) {
+		text = message(r.printErr)
+	}
+	_ = r.out.send(kindNoPrint, text) // if it cannot be said, the owner has ended
+}

@@ -6,40 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"time"
 )
 
-// verbHost starts a host that answers verbs.
-func verbHost(t *testing.T, run func(context.Context, *Verb) Result) *Host {
-	t.Helper()
-	h, err := NewHost(t.TempDir(), shortTemp(t), v1, Handler{Verb: run})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := h.Close(time.Second); err != nil {
-			t.Error(err)
-		}
-	})
-	return h
-}
-
-// silent is a process that is asked for nothing.
-var silent = Asker{Flush: func() {}, Tell: func([]byte) {}, Reply: func([]byte) []byte { return nil }}
-
-func readAll(to *bytes.Buffer) func(io.Reader) error {
-	return func(r io.Reader) error {
-		_, err := to.ReadFrom(r)
-		return err
-	}
-}
-
 // TestVerbGoesThere has a verb read two inputs, ask and tell something, and answer, for another build.
 func TestVerbGoesThere(t *testing.T) {
 	long := strings.Repeat("0123456789", 50_000)
-	h := verbHost(t, func(_ context.Context, v *Verb) Result {
+	h := host(t, func(_ context.Context, v *Verb) Result {
 		_, _ = v.Answers.Write(v.Request)
 		for i := range 2 {
 			in, err := io.ReadAll(v.Input(i))
@@ -81,7 +57,7 @@ func TestVerbGoesThere(t *testing.T) {
 // TestVerbErrors has an input that cannot be opened, a printer that fails, and a caller that does not
 // reply.
 func TestVerbErrors(t *testing.T) {
-	h := verbHost(t, func(ctx context.Context, v *Verb) Result {
+	h := host(t, func(ctx context.Context, v *Verb) Result {
 		switch string(v.Request) {
 		case "input":
 			_, err := io.ReadAll(v.Input(3))
@@ -136,7 +112,7 @@ func TestVerbLost(t *testing.T) {
 		{"answered", func(v *Verb) { _, _ = v.Answers.Write([]byte("x")) }, false, false},
 		{"writes", func(v *Verb) { _ = v.Writes() }, false, true},
 	} {
-		h := verbHost(t, func(_ context.Context, v *Verb) Result { tt.run(v); return Result{Elsewhere: true} })
+		h := host(t, func(_ context.Context, v *Verb) Result { tt.run(v); return Result{Elsewhere: true} })
 		_, err := dialed(t, h).Ask(t.Context(), nil, silent, func(r io.Reader) error {
 			_, err := io.Copy(io.Discard, r)
 			return err
@@ -146,10 +122,7 @@ func TestVerbLost(t *testing.T) {
 			t.Errorf("%s: %+v", tt.name, err)
 		}
 	}
-	h := verbHost(t, func(context.Context, *Verb) Result { return Result{} })
-	if _, err := dialed(t, h).Run(t.Context(), &Request{}, IO{}); err == nil {
-		t.Error("a command line is run by a host that takes none")
-	}
+	h := host(t, func(context.Context, *Verb) Result { return Result{} })
 	if _, err := dialed(t, h).Ask(t.Context(), make([]byte, maxRequest+1), silent, nil); err == nil {
 		t.Error("a request that is too long is sent")
 	}
@@ -158,7 +131,7 @@ func TestVerbLost(t *testing.T) {
 // TestVerbInterrupted has the caller's context end.
 func TestVerbInterrupted(t *testing.T) {
 	begun := make(chan bool, 1)
-	h := verbHost(t, func(ctx context.Context, v *Verb) Result {
+	h := host(t, func(ctx context.Context, v *Verb) Result {
 		begun <- true
 		_, err := v.Ask([]byte("well?"), time.Minute)
 		return Result{Data: fmt.Appendf(nil, "%v, %v", err, ctx.Err()), Failed: true}
@@ -172,3 +145,74 @@ func TestVerbInterrupted(t *testing.T) {
 		t.Errorf("%q, %v", result, err)
 	}
 }
+
+// TestVerbCallerGone takes the caller away from a verb that runs.
+func TestVerbCallerGone(t *testing.T) {
+	begun, ended := make(chan bool), make(chan error, 1)
+	h := host(t, func(ctx context.Context, _ *Verb) Result {
+		close(begun)
+		<-ctx.Done()
+		ended <- ctx.Err()
+		return Result{Failed: true}
+	})
+	client := dialed(t, h)
+	go func() { <-begun; _ = client.Close() }()
+	_, err := client.Ask(t.Context(), nil, silent, readAll(new(bytes.Buffer)))
+	var lost *LostError
+	if !errors.As(err, &lost) || <-ended == nil {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestVerbBrokenOff has the owner end while a verb runs that does not.
+func TestVerbBrokenOff(t *testing.T) {
+	begun := make(chan bool)
+	h, err := NewHost(t.TempDir(), shortTemp(t), v1, func(ctx context.Context, _ *Verb) Result {
+		close(begun)
+		<-ctx.Done()
+		return Result{Failed: true}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := dialed(t, h)
+	closed := make(chan error)
+	go func() { <-begun; closed <- h.Close(time.Millisecond) }()
+	_, err = client.Ask(t.Context(), nil, silent, readAll(new(bytes.Buffer)))
+	var lost *LostError
+	if !errors.As(err, &lost) || !lost.Clean {
+		t.Errorf("%+v", err)
+	}
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(h.Socket()); err == nil {
+		t.Error("the socket is still there")
+	}
+}
+
+// TestInputFails looks that an input is read when it is wanted alone, and that why it cannot be read goes there.
+func TestInputFails(t *testing.T) {
+	reads := 0
+	by := silent
+	by.Input = func(int) (io.Reader, error) {
+		return readerFunc(func([]byte) (int, error) { reads++; return 0, errors.New("no such luck") }), nil
+	}
+	for _, wanted := range []int{0, 1} {
+		h := host(t, func(_ context.Context, v *Verb) Result {
+			if wanted == 0 {
+				return Result{}
+			}
+			_, err := io.ReadAll(v.Input(0))
+			return Result{Data: []byte(err.Error())}
+		})
+		result, err := dialed(t, h).Ask(t.Context(), nil, by, readAll(new(bytes.Buffer)))
+		if reads != wanted || err != nil || wanted == 1 && string(result) != "no such luck" {
+			t.Errorf("%d reads, %q, %v", reads, result, err)
+		}
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

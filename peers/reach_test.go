@@ -1,4 +1,4 @@
-package cli
+package peers
 
 import (
 	"runtime"
@@ -20,7 +20,7 @@ func TestReachInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	reachOne := func() (*repo.Repo, error) {
-		r, client, err := reach(t.Context(), dir, repo.Options{Wait: time.Minute})
+		r, client, err := Reach(t.Context(), dir, repo.Options{Wait: time.Minute})
 		if client != nil {
 			t.Error("an owner that does not answer was connected to")
 		}
