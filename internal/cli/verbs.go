@@ -78,6 +78,7 @@ func verbs() []*verb {
 		bindAs(ops.Import, (*cli).printImport),
 		bindWatch(),
 		bind(ops.StatsVerb, (*cli).printStats),
+		bind(ops.SchemaVerb, (*cli).printSchema),
 		bind(ops.Fsck, (*cli).printFsck),
 		bind(ops.GC, (*cli).printGC),
 	}
