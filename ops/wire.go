@@ -159,6 +159,8 @@ type Failure struct {
 	Code    string `json:"code"` // of the error table
 	Message string `json:"message,omitempty"`
 	Hint    string `json:"hint,omitempty"`
+
+	Candidates []operation.Candidate `json:"candidates,omitempty"` // see operation.Error
 	// News is whether the answer was given and is bad news.
 	News    bool `json:"news,omitempty"`
 	Unknown bool `json:"unknown,omitempty"` // see operation.Error
@@ -173,7 +175,7 @@ func FailureOf(ctx context.Context, err error, remote bool) *Failure {
 	var done *operation.Error
 	return &Failure{
 		Code: OutcomeOf(ctx, err).Code, Message: MessageOf(err, remote), Hint: HintOf(err, remote),
-		News: errors.As(err, &news), Unknown: errors.As(err, &done) && done.Unknown,
+		Candidates: CandidatesOf(err), News: errors.As(err, &news), Unknown: errors.As(err, &done) && done.Unknown,
 	}
 }
 
@@ -189,5 +191,6 @@ func (f *Failure) Err() error {
 	case f.News:
 		return &News{row}
 	}
-	return &operation.Error{Outcome: row, Message: f.Message, Hint: f.Hint, Unknown: f.Unknown}
+	return &operation.Error{Outcome: row, Message: f.Message, Hint: f.Hint, Unknown: f.Unknown,
+		Candidates: f.Candidates}
 }

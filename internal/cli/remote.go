@@ -131,7 +131,8 @@ func (a *App) call(
 		return c.exit, nil
 	}
 	row := outcomeOf(ctx, err)
-	failed := &operation.Error{Outcome: row, Message: ops.MessageOf(err, true), Hint: hintOf(err, true)}
+	failed := &operation.Error{Outcome: row, Message: ops.MessageOf(err, true), Hint: hintOf(err, true),
+		Candidates: ops.CandidatesOf(err)}
 	var done *operation.Error
 	failed.Unknown = errors.As(err, &done) && done.Unknown
 	if row == operation.Interrupted {
@@ -151,7 +152,8 @@ func readError(messages []byte) *operation.Error {
 	if !known {
 		row = operation.Failed // another release holds the repository
 	}
-	return &operation.Error{Outcome: row, Message: got.Error.Message, Hint: got.Error.Hint}
+	return &operation.Error{Outcome: row, Message: got.Error.Message, Hint: got.Error.Hint,
+		Candidates: got.Error.Candidates}
 }
 
 // faithfulWriter remembers what became of writing: a command whose reader has gone ends quietly.
