@@ -84,7 +84,9 @@ const edgePage = 256
 // enough: those that no mark hides, nor the node at their other end.
 func (f *filter) countEdges(ctx context.Context, id graph.ID, p Predicate) (n int, err error) {
 	enough := p.Enough()
-	q := BucketQuery{Node: id, Direction: p.Edges, Types: []string{p.Name}, Limit: edgePage}
+	q := BucketQuery{
+		Node: id, Direction: p.Edges, Types: []string{p.Name}, Limit: edgePage, Bare: true,
+	}
 	for {
 		page, _, err := f.g.Bucket(ctx, q)
 		if err != nil {
@@ -102,17 +104,21 @@ func (f *filter) countEdges(ctx context.Context, id graph.ID, p Predicate) (n in
 				return n, nil
 			}
 		}
-		if len(page) < q.Limit {
+		switch {
+		case len(page) < q.Limit:
 			return n, nil
+		case q.Bare: // which tells no place to go on from
+			n, q.Bare = 0, false
+		default:
+			q.After = &page[len(page)-1]
 		}
-		q.After = &page[len(page)-1]
 	}
 }
 
 // hiddenLink reports whether a mark hides an edge or its other end.
 func (f *filter) hiddenLink(ctx context.Context, l Link) (bool, error) {
 	hidden, err := f.hidden(ctx, graph.OnNode, l.Other)
-	if err != nil || hidden {
+	if err != nil || hidden || l.Unmarked {
 		return hidden, err
 	}
 	return f.hidden(ctx, graph.OnEdge, l.Edge)
