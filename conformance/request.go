@@ -177,6 +177,11 @@ func (q request) record() dict {
 	}
 	q.profileRecord(r)
 	q.recordModels(r)
+	q.recordWhere(r)
+	return r
+}
+
+func (q request) recordWhere(r dict) {
 	where := []any{}
 	for _, p := range q.where {
 		m := dict{"name": p.name, "op": p.op}
@@ -191,7 +196,6 @@ func (q request) record() dict {
 	if len(where) > 0 {
 		r["where"] = where
 	}
-	return r
 }
 
 // recordForm adds the parameters of what is packed and in which form.

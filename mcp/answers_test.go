@@ -34,6 +34,8 @@ func TestAnswersHaveTheirSchemas(t *testing.T) {
 		{"get", map[string]any{"node": "alice", "field": "props"}},
 		{"neighbors", map[string]any{"node": "svc/billing"}},
 		{"neighbors", map[string]any{"node": "alice", "direction": "out", "type": []string{"owns"}}},
+		{"schema", nil},
+		{"schema", map[string]any{"limit": 1}},
 		{"log", nil},
 		{"log", map[string]any{"node": "alice", "since": "2020-01-01"}},
 		{"remember", map[string]any{"text": "Alice prefers tea", "tags": []string{"taste"}}},

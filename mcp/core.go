@@ -47,7 +47,7 @@ func askTools() []*tool {
 				"(says what is missing: words, evidence, or a lead over the next best) or MISS.",
 			params: []param{queryParam, typeParam, atParam},
 			fields: []field{
-				{name: "verdict", typ: "string"}, {name: "item", typ: "object"},
+				{name: "verdict"}, {name: "item", typ: "object"},
 				{name: "missing", typ: "array"},
 				{name: "nearest", items: []string{"id", "key", "type", "title"}},
 			},
@@ -64,8 +64,9 @@ func askTools() []*tool {
 				atParam,
 			},
 			fields: []field{
-				{name: "id", typ: "string"}, {name: "key", typ: "string"},
-				{name: "summary", typ: "string"}, {name: "content", typ: "string"}, {name: "value"},
+				{name: "id"}, {name: "key"}, {name: "type"}, {name: "summary"}, {name: "context"},
+				{name: "props"}, {name: "created"}, {name: "updated"}, {name: "validFrom"}, {name: "validTo"},
+				{name: "sources"}, {name: "mark"}, {name: "media"}, {name: "content"}, {name: "value"},
 			},
 			paged: true, quoted: true, run: get,
 		},
@@ -78,7 +79,7 @@ func askTools() []*tool {
 				typeParam, atParam,
 			},
 			fields: []field{
-				{name: "id", typ: "string"}, {name: "key", typ: "string"},
+				{name: "id"}, {name: "key"},
 				{name: "out", items: nearFields}, {name: "in", items: nearFields},
 			},
 			paged: true, quoted: true, run: neighbors,
@@ -89,7 +90,8 @@ func askTools() []*tool {
 			params: []param{limitParam, atParam},
 			fields: []field{
 				{name: "node_types", list: true}, {name: "properties", list: true},
-				{name: "edge_types", list: true},
+				{name: "edge_types", list: true}, {name: "more_node_types"}, {name: "more_properties"},
+				{name: "more_edge_types"},
 			},
 			paged: true, quoted: true,
 		},
@@ -108,7 +110,7 @@ func historyTools() []*tool {
 				{name: "stat", kind: boolean, flag: "stat", doc: "numbers only"},
 			},
 			fields: []field{
-				{name: "from", typ: "string"}, {name: "to", typ: "string"}, {name: "counts", typ: "object"},
+				{name: "from"}, {name: "to"}, {name: "counts", typ: "object"},
 				{name: "nodes", items: []string{"id", "key", "type", "change", "fields"}},
 				{name: "edges", items: []string{"type", "src", "src_key", "dst", "dst_key", "key", "change",
 					"fields"}},
@@ -132,7 +134,7 @@ func historyTools() []*tool {
 
 // answerFields are what retrieve and recall answer.
 var answerFields = []field{
-	{name: "commit", typ: "string"}, {name: "intent", typ: "string"},
+	{name: "commit"}, {name: "intent"},
 	{name: "items", items: []string{"id", "key", "type", "band", "rank", "score", "tokens", "rendered"}},
 	{name: "dropped", typ: "integer"}, {name: "warnings", typ: "array"},
 }
@@ -149,7 +151,7 @@ func sessionTool(actions []string) *tool {
 			{name: "name", kind: text, doc: "of the session"},
 		},
 		fields: []field{
-			{name: "session", typ: "string"}, {name: "commit", typ: "string"},
+			{name: "session"}, {name: "commit"},
 			{name: "items", list: true},
 		},
 		effect: operation.Reads, paged: true, quoted: true, run: session,
@@ -190,8 +192,8 @@ func writeTools() []*tool {
 				allowSecretParam, branchParam,
 			},
 			fields: []field{
-				{name: "id", typ: "string"}, {name: "action", typ: "string"},
-				{name: "commit", typ: "string"}, {name: "superseded", typ: "array"},
+				{name: "id"}, {name: "action"},
+				{name: "commit"}, {name: "superseded", typ: "array"},
 				{name: "similar", items: []string{"id", "summary", "similarity", "differs", "suggest"}},
 				{name: "warnings", typ: "array"},
 			},
@@ -211,7 +213,7 @@ func writeTools() []*tool {
 				{name: "expect", kind: text, flag: "expect", doc: "commit the branch must be at"},
 			},
 			fields: []field{
-				{name: "commit", typ: "string"}, {name: "branch", typ: "string"},
+				{name: "commit"}, {name: "branch"},
 				{name: "nodes", typ: "object"}, {name: "edges", typ: "object"},
 				{name: "duplicates", typ: "integer"}, {name: "unchanged", typ: "integer"},
 				{name: "no_change", typ: "boolean"},
@@ -226,7 +228,7 @@ func writeTools() []*tool {
 				{name: "reason", kind: text, flag: "reason", doc: "why"}, allowSecretParam, branchParam,
 			},
 			fields: []field{
-				{name: "commit", typ: "string"}, {name: "marked", typ: "array"},
+				{name: "commit"}, {name: "marked", typ: "array"},
 				{name: "already", typ: "array"}, {name: "no_change", typ: "boolean"},
 			},
 			effect: operation.Writes, idempotent: true,
@@ -239,7 +241,7 @@ func writeTools() []*tool {
 				{name: "any", kind: boolean, doc: "also what others did"},
 			},
 			fields: []field{
-				{name: "undone", typ: "string"}, {name: "op", typ: "integer"}, {name: "refs", typ: "array"},
+				{name: "undone"}, {name: "op", typ: "integer"}, {name: "refs", typ: "array"},
 			},
 			effect: operation.Writes, run: undo,
 		},
