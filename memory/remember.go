@@ -18,6 +18,9 @@ const (
 	// MaxBatch is how many memories one call remembers at most: they are decided about and written
 	// as one commit, and what was decided is kept until then.
 	MaxBatch = 10_000
+	// MaxTimed is how many of a batch in which one has a time: what each commits is kept until the end,
+	// about 150 kB for each.
+	MaxTimed = 1_000
 	// MaxObserved is how many other wordings and sources of a memory are noted: more say no more.
 	MaxObserved = 64
 	// manyRequests is from how many requests on deciding takes longer than other writers should wait:
@@ -165,6 +168,11 @@ func (m *Memory) RememberAll(
 	if err := opt.Links.Validate(); err != nil {
 		return nil, err
 	}
+	timed := slices.ContainsFunc(reqs, func(r RememberRequest) bool { return r.Time.Given })
+	if timed && len(reqs) > MaxTimed {
+		return nil, invalidf("batch: %d memories, limit %d where one has a time: remember them in several",
+			len(reqs), MaxTimed)
+	}
 	drafts := make([]*Draft, len(reqs))
 	for i := range reqs {
 		d, err := reqs[i].draft(opt.Stamp)
@@ -183,7 +191,7 @@ func (m *Memory) RememberAll(
 		return nil, err
 	}
 	plan := m.plan
-	if slices.ContainsFunc(reqs, func(r RememberRequest) bool { return r.Time.Given }) {
+	if timed {
 		plan, long = m.planEach, true
 	}
 	res := new(RememberResult)

@@ -1,12 +1,14 @@
 package memory
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/repo"
 )
 
 // TestRememberTimes holds that a batch with times makes the graph of single calls at these times, whatever
@@ -65,6 +67,19 @@ func TestRememberTimes(t *testing.T) {
 		if at := all.headOf(t).Commit().Time; at != opt.Time {
 			t.Errorf("the commit is of %s, want %s", at, opt.Time)
 		}
+	}
+}
+
+// TestRememberTimesBounds holds that no more lines are decided about one by one than memory is kept for.
+func TestRememberTimesBounds(t *testing.T) {
+	m := newMemory(t)
+	reqs := make([]RememberRequest, MaxTimed+1)
+	for i := range reqs {
+		reqs[i].Text = fmt.Sprint("fact ", i)
+	}
+	reqs[MaxTimed].Time = graph.At(day0)
+	if _, err := m.RememberAll(t.Context(), rememberAt(1), reqs); !errors.Is(err, repo.ErrInvalid) {
+		t.Errorf("error %v", err)
 	}
 }
 

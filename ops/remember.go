@@ -162,7 +162,7 @@ var Remember = Stream(Spec{
 		"entities, cues, source, about, property, expires, validFrom, validTo, time, supersedes, noDiff and\n" +
 		"vector ({\"model\", \"values\"}); flags are what a line leaves open. All lines become one commit,\n" +
 		"10,000 at most, or none. Where a line has a time, each is decided about as by a call of its own at\n" +
-		"its time, upon those before it, which takes longer: the memory is the one that such calls make.\n\n" +
+		"its time, upon those before it, 1,000 at most: the memory is the one that such calls make.\n\n" +
 		"--set changes, in a commit of its own, from which likeness on a memory is told of, above\n" +
 		"which one without a difference is a duplicate, and with keep=true whether a second value of a\n" +
 		"property leaves the first one as it is, which is a conflict then. With replace=true a memory\n" +
