@@ -65,8 +65,54 @@ func filterCases(s *suite) {
 		}
 		s.retrieval("8.2", "filter", c.name, c.title, q, false, nodes)
 	}
+	edgeFilters(s)
 	requestFilters(s)
 	badRequests(s)
+}
+
+// edgeFilters are predicates on edges.
+func edgeFilters(s *suite) {
+	memory := batchText{
+		`{"node":{"key":"ana","type":"Person","props":{"out.owns":1}}}`,
+		`{"node":{"key":"bo","type":"Person"}}`,
+		`{"node":{"key":"cy","type":"Person"}}`,
+		`{"node":{"key":"boat","type":"Boat"}}`,
+		`{"node":{"key":"buoy","type":"Buoy"}}`,
+		`{"edge":{"type":"owns","src":"ana","dst":"boat"}}`,
+		`{"edge":{"type":"owns","src":"ana","dst":"boat","key":"again"}}`,
+		`{"edge":{"type":"owns","src":"ana","dst":"buoy"}}`,
+		`{"edge":{"type":"owns","src":"bo","dst":"boat"}}`,
+		`{"edge":{"type":"owns","src":"bo","dst":"bo"}}`,
+		`{"edge":{"type":"owned","src":"cy","dst":"boat"}}`,
+	}
+	marks := batchText{
+		`{"mark":{"node":"buoy","state":"retired"}}`,
+		`{"mark":{"edge":{"type":"owns","src":"bo","dst":"boat"},"state":"forgotten"}}`,
+	}
+	p := func(edges, op string, v any) predicate {
+		return predicate{name: "owns", op: op, value: v, hasValue: v != nil, edges: edges}
+	}
+	for _, c := range []struct {
+		name, title string
+		pred        predicate
+		marks       []string
+	}{
+		{"exists", "any edge of the type, no other's", p("out", "exists", nil), nil},
+		{"not-exists", "none", p("out", "!exists", nil), nil},
+		{"in-exists", "edges to a node, one to itself too", p("in", "exists", nil), nil},
+		{"parallel", "each of parallel edges counts", p("out", ">=", int64(2)), nil},
+		{"at-most", "none is a number", p("out", "<", 1.5), nil},
+		{"none", "so is 0", p("in", "=", int64(0)), nil},
+		{"differs", "another number", p("out", "!=", int64(2)), nil},
+		{"one-of", "one of several numbers", p("in", "in", []any{int64(1), 2.0}), nil},
+		{"node-let", "the end is let through", p("out", "=", int64(3)), []string{"retired"}},
+		{"edge-let", "the edge is let through", p("in", ">", int64(2)), []string{"forgotten"}},
+		{"property", "a property of such a name", predicate{name: "out.owns", op: "exists"}, nil},
+	} {
+		q := everything("")
+		q.where, q.marks = []predicate{c.pred}, c.marks
+		s.retrieval("8.2", "filter", "edges-"+c.name, c.title, q, false, memory, marks)
+	}
 }
 
 func requestFilters(s *suite) {

@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// predicate is NAME OP VALUE of clause 8.2.
+// predicate is NAME OP VALUE of clause 8.2. edges is out or in where it counts edges.
 type predicate struct {
 	name, op string
 	value    any
 	hasValue bool
+	edges    string
 }
 
 // request is the resolved form of clause 8.1; nil times are absent.
@@ -176,18 +177,25 @@ func (q request) record() dict {
 	}
 	q.profileRecord(r)
 	q.recordModels(r)
+	q.recordWhere(r)
+	return r
+}
+
+func (q request) recordWhere(r dict) {
 	where := []any{}
 	for _, p := range q.where {
 		m := dict{"name": p.name, "op": p.op}
 		if p.hasValue {
 			m["value"] = p.value
 		}
+		if p.edges != "" {
+			m["edges"] = p.edges
+		}
 		where = append(where, m)
 	}
 	if len(where) > 0 {
 		r["where"] = where
 	}
-	return r
 }
 
 // recordForm adds the parameters of what is packed and in which form.
@@ -276,6 +284,9 @@ func (q request) input() obj {
 		if p.hasValue {
 			m["value"] = json.RawMessage(jsonForm(p.value))
 		}
+		if p.edges != "" {
+			m["edges"] = p.edges
+		}
 		where = append(where, m)
 	}
 	set("where", where, len(where) > 0)
@@ -324,15 +335,25 @@ func (p predicate) refusal() string {
 	_, isList := p.value.([]any)
 	_, isString := p.value.(string)
 	bad := false
+	if p.edges != "" {
+		list := []any{p.value}
+		if p.op == "in" {
+			list, _ = p.value.([]any)
+		}
+		for _, v := range list {
+			bad = bad || p.hasValue && !isNumber(v)
+		}
+		bad = bad || p.op == "prefix"
+	}
 	switch p.op {
 	case "exists", "!exists":
-		bad = p.hasValue
+		bad = bad || p.hasValue
 	case "in":
-		bad = !isList
+		bad = bad || !isList
 	case "prefix":
-		bad = !isString
+		bad = bad || !isString
 	case "<", "<=", ">", ">=":
-		bad = !isString && !isNumber(p.value)
+		bad = bad || !isString && !isNumber(p.value)
 	}
 	if bad {
 		return "request"
@@ -366,6 +387,28 @@ func (p predicate) holds(props dict) bool {
 		">=": sign >= 0}[p.op]
 }
 
+// countEdges is how many edges of the node a predicate counts.
+func (q request) countEdges(st *store, id string, p predicate) (n int64) {
+	for edge, e := range st.edges {
+		near, far := string(e["src"].([]byte)), string(e["dst"].([]byte))
+		if p.edges == "in" {
+			near, far = far, near
+		}
+		if near == id && text(e, "type") == p.name && !q.hides(st, "e"+edge) && !q.hides(st, "n"+far) {
+			n++
+		}
+	}
+	return n
+}
+
+func (p predicate) holdsFor(n int64) bool {
+	props := dict{}
+	if n > 0 || p.hasValue {
+		props[p.name] = n
+	}
+	return p.holds(props)
+}
+
 // hides reports whether the mark of key (n or e ‖ id) hides what it is on.
 func (q request) hides(st *store, key string) bool {
 	state := text(st.marks[key], "state")
@@ -394,7 +437,8 @@ func (q request) passes(st *store, id string) bool {
 		return false
 	}
 	for _, p := range q.where {
-		if !p.holds(node["props"].(dict)) {
+		if p.edges != "" && !p.holdsFor(q.countEdges(st, id, p)) ||
+			p.edges == "" && !p.holds(node["props"].(dict)) {
 			return false
 		}
 	}

@@ -15,6 +15,8 @@ type Change struct {
 	File string // where the change came from, for messages; may be empty
 	Line int    // from 1; 0 for a change that came from no file
 
+	Time OptTime // that counts as now for it; absent for the batch's time. No line has it
+
 	Node      *NodeChange
 	Edge      *EdgeChange
 	Embedding *EmbeddingChange
@@ -238,7 +240,15 @@ func (c *Change) Validate() error {
 	if given != 1 {
 		return Fieldf("", "needs exactly one of node, edge, embedding, mark, remove")
 	}
-	return err
+	return firstError(err, CheckTime("time", c.Time.Time))
+}
+
+// Now returns the time that counts as now for the change, in a batch of a time.
+func (c *Change) Now(batch Time) Time {
+	if c.Time.Given {
+		return c.Time.Time
+	}
+	return batch
 }
 
 // LineError says which line of which file was refused. errors.Is(err, ErrInvalid) holds unless

@@ -26,7 +26,7 @@ func TestAnswersHaveTheirSchemas(t *testing.T) {
 		{"retrieve", map[string]any{"query": "billing"}},
 		{"retrieve", map[string]any{"type": []string{"Nothing"}}},
 		{"retrieve", map[string]any{"where": []string{`team = "infra"`}, "limit": 1}},
-		{"recall", map[string]any{"question": "why was billing down?"}},
+		{"recall", map[string]any{"query": "why was billing down?"}},
 		{"check", map[string]any{"query": "who leads infra?"}},
 		{"check", map[string]any{"query": "what is the colour of the moon?"}},
 		{"get", map[string]any{"node": "svc/billing"}},
@@ -34,6 +34,8 @@ func TestAnswersHaveTheirSchemas(t *testing.T) {
 		{"get", map[string]any{"node": "alice", "field": "props"}},
 		{"neighbors", map[string]any{"node": "svc/billing"}},
 		{"neighbors", map[string]any{"node": "alice", "direction": "out", "type": []string{"owns"}}},
+		{"schema", nil},
+		{"schema", map[string]any{"limit": 1}},
 		{"log", nil},
 		{"log", map[string]any{"node": "alice", "since": "2020-01-01"}},
 		{"remember", map[string]any{"text": "Alice prefers tea", "tags": []string{"taste"}}},
@@ -87,8 +89,7 @@ func TestSameAsCommandLine(t *testing.T) {
 	a := memory(t, facts)
 	s := connect(t, server(a, mcp.Options{Record: mcp.RecordNone}), nil)
 	for tool, query := range map[string]string{"retrieve": "billing", "recall": "why was billing down?"} {
-		arg := map[string]any{"retrieve": "query", "recall": "question"}[tool].(string)
-		got := call(t, s, tool, map[string]any{arg: query})
+		got := call(t, s, tool, map[string]any{"query": query})
 		var want struct {
 			Items []struct {
 				ID       string  `json:"id"`
@@ -154,11 +155,11 @@ func TestErrors(t *testing.T) {
 		{"get", map[string]any{"node": "alice", "cursor": "nonsense"}, "invalid_input", "no cursor"},
 		{"get", map[string]any{"node": "alice", "cursor": "5.00000000.bafy"}, "invalid_input",
 			"other arguments"},
-		{"recall", map[string]any{"question": "x", "limit": 0}, "invalid_input", "1 to 1000"},
-		{"recall", map[string]any{"question": "x", "limit": "3"}, "invalid_input", "an integer"},
-		{"recall", map[string]any{"question": "x", "max_tokens": 99999}, "invalid_input", "200 to 20000"},
+		{"recall", map[string]any{"query": "x", "limit": 0}, "invalid_input", "1 to 1000"},
+		{"recall", map[string]any{"query": "x", "limit": "3"}, "invalid_input", "an integer"},
+		{"recall", map[string]any{"query": "x", "max_tokens": 99999}, "invalid_input", "200 to 20000"},
 		{"recall", map[string]any{"query": "x", "question": "x"}, "invalid_input",
-			`unknown argument "query"`},
+			`unknown argument "question"`},
 		{"neighbors", map[string]any{"node": "alice", "direction": "up"}, "invalid_input",
 			"one of both, in, out"},
 		{"commit", map[string]any{"message": "m"}, "invalid_input", "nothing to commit"},

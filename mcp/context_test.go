@@ -168,7 +168,7 @@ func TestComplete(t *testing.T) {
 func TestEmptyMemory(t *testing.T) {
 	s := connect(t, server(memory(t, ""), mcp.Options{}), nil)
 	for tool, args := range map[string]map[string]any{
-		"log": nil, "diff": nil, "retrieve": {"query": "x"}, "recall": {"question": "who?"},
+		"log": nil, "diff": nil, "retrieve": {"query": "x"}, "recall": {"query": "who?"},
 		"check": {"query": "who?"},
 	} {
 		a := try(t, s, tool, args)
@@ -186,7 +186,7 @@ func TestEmptyMemory(t *testing.T) {
 // TestNoRepository serves a directory without one: clients connect, and are told what to do.
 func TestNoRepository(t *testing.T) {
 	s := connect(t, server(app(t.TempDir()), mcp.Options{}), nil)
-	a := try(t, s, "recall", map[string]any{"question": "who?"})
+	a := try(t, s, "recall", map[string]any{"query": "who?"})
 	if !a.failed || !strings.Contains(a.text, "not_found") || !strings.Contains(a.text, "mnem init") {
 		t.Errorf("%s", a.text)
 	}

@@ -6,12 +6,14 @@ import "github.com/mnem-project/mnem/operation"
 // its tokens, and a test counts them.
 
 var (
-	atParam     = param{name: "at", kind: text, flag: "at", doc: "commit, branch, tag or main@{DATE}"}
-	branchParam = param{name: "branch", kind: text, flag: "branch"}
+	atParam     = param{name: "at", kind: text, flag: "at", doc: "commit, branch or tag"}
+	branchParam = param{name: "branch", kind: text, flag: "branch", doc: "not the current one"}
 	limitParam  = param{name: "limit", kind: number, min: 1, max: 1000, flag: "limit"}
+	queryParam  = param{name: "query", kind: text, required: true, word: 1, doc: "question or words"}
+	nodeParam   = param{name: "node", kind: text, required: true, word: 1, doc: "key, id or exact title"}
 	alsoParam   = param{name: "also", kind: texts, flag: "also",
 		doc: "2 to 4 other wordings: synonyms, words the answer may have, other languages"}
-	typeParam = param{name: "type", kind: texts, flag: "type"}
+	typeParam = param{name: "type", kind: texts, flag: "type", doc: "only these"}
 )
 
 // readTools change nothing.
@@ -22,11 +24,11 @@ func askTools() []*tool {
 	return []*tool{
 		{
 			name: "retrieve", title: "Search memory", operation: "retrieve",
-			doc: "Find memories by words, names or filters, best first. Without query: the newest. " +
-				"where: predicates such as team = \"infra\".",
+			doc: "Find memories by words, names or filters, best first; without query the newest.",
 			params: []param{
-				{name: "query", kind: text, word: 1}, alsoParam, limitParam, typeParam,
-				{name: "where", kind: texts, flag: "where"}, atParam,
+				{name: "query", kind: text, word: 1, doc: queryParam.doc}, alsoParam, limitParam, typeParam,
+				{name: "where", kind: texts, flag: "where",
+					doc: "team = \"infra\", in.mentions >= 3; schema has names"}, atParam,
 			},
 			fields: answerFields, paged: true, quoted: true, run: ranked,
 		},
@@ -35,7 +37,7 @@ func askTools() []*tool {
 			doc: "Answer a question from memory: ranks by what it asks (why, when, who, what) and " +
 				"follows links. Use before you answer or act.",
 			params: []param{
-				{name: "question", kind: text, required: true, word: 1}, alsoParam, limitParam, typeParam, atParam,
+				queryParam, alsoParam, limitParam, typeParam, atParam,
 			},
 			fields: answerFields, paged: true, quoted: true, run: ranked,
 		},
@@ -43,11 +45,9 @@ func askTools() []*tool {
 			name: "check", title: "Check an answer's ground", operation: "check",
 			doc: "Say whether memory may be relied on for a question or statement: STRONG, WEAK " +
 				"(says what is missing: words, evidence, or a lead over the next best) or MISS.",
-			params: []param{
-				{name: "query", kind: text, required: true, word: 1}, typeParam, atParam,
-			},
+			params: []param{queryParam, typeParam, atParam},
 			fields: []field{
-				{name: "verdict", typ: "string"}, {name: "item", typ: "object"},
+				{name: "verdict"}, {name: "item", typ: "object"},
 				{name: "missing", typ: "array"},
 				{name: "nearest", items: []string{"id", "key", "type", "title"}},
 			},
@@ -55,23 +55,18 @@ func askTools() []*tool {
 		},
 		{
 			name: "get", title: "Read one memory", operation: "get",
-			doc: "A node with all its fields, by key, id or id prefix; with field (summary, " +
-				"props.NAME…) one value.",
+			doc: "A node with all its fields, or one.",
 			params: []param{
-				{name: "node", kind: text, required: true, word: 1},
-				{name: "field", kind: text, flag: "field"},
+				nodeParam,
+				{name: "field", kind: text, flag: "field", doc: "summary, props.NAME…"},
 				{name: "include", kind: texts, flag: "include",
 					doc: "show hidden: forgotten, superseded, expired, retired"},
 				atParam,
 			},
 			fields: []field{
-				{name: "id", typ: "string"}, {name: "key", typ: "string"},
-				{name: "type", typ: "string"}, {name: "summary", typ: "string"},
-				{name: "context", typ: "string"}, {name: "props", typ: "object"},
-				{name: "created", typ: "string"}, {name: "updated", typ: "string"},
-				{name: "validFrom", typ: "string"}, {name: "validTo", typ: "string"},
-				{name: "sources", typ: "array"}, {name: "mark", typ: "object"},
-				{name: "media", typ: "string"}, {name: "content", typ: "string"}, {name: "value"},
+				{name: "id"}, {name: "key"}, {name: "type"}, {name: "summary"}, {name: "context"},
+				{name: "props"}, {name: "created"}, {name: "updated"}, {name: "validFrom"}, {name: "validTo"},
+				{name: "sources"}, {name: "mark"}, {name: "media"}, {name: "content"}, {name: "value"},
 			},
 			paged: true, quoted: true, run: get,
 		},
@@ -79,15 +74,26 @@ func askTools() []*tool {
 			name: "neighbors", title: "Follow links", operation: "neighbors",
 			doc: "The edges of a node and the nodes at their other ends.",
 			params: []param{
-				{name: "node", kind: text, required: true, word: 1},
-				{name: "direction", kind: text, enum: []string{"both", "in", "out"}},
+				nodeParam,
+				{name: "direction", kind: text, enum: []string{"both", "in", "out"}, doc: "of the edges"},
 				typeParam, atParam,
 			},
 			fields: []field{
-				{name: "id", typ: "string"}, {name: "key", typ: "string"},
+				{name: "id"}, {name: "key"},
 				{name: "out", items: nearFields}, {name: "in", items: nearFields},
 			},
 			paged: true, quoted: true, run: neighbors,
+		},
+		{
+			name: "schema", title: "What can be asked", operation: "schema",
+			doc:    "Types, properties and edge types there are.",
+			params: []param{limitParam, atParam},
+			fields: []field{
+				{name: "node_types", list: true}, {name: "properties", list: true},
+				{name: "edge_types", list: true}, {name: "more_node_types"}, {name: "more_properties"},
+				{name: "more_edge_types"},
+			},
+			paged: true, quoted: true,
 		},
 	}
 }
@@ -97,14 +103,14 @@ func historyTools() []*tool {
 	return []*tool{
 		{
 			name: "diff", title: "Compare commits", operation: "diff",
-			doc: "What changed between two revisions (default HEAD~1 and HEAD), field by field; " +
-				"stat: numbers only.",
+			doc: "What changed between two revisions, field by field.",
 			params: []param{
-				{name: "from", kind: text, word: 1}, {name: "to", kind: text, word: 2}, typeParam,
-				{name: "stat", kind: boolean, flag: "stat"},
+				{name: "from", kind: text, word: 1, doc: "default HEAD~1"},
+				{name: "to", kind: text, word: 2, doc: "default HEAD"}, typeParam,
+				{name: "stat", kind: boolean, flag: "stat", doc: "numbers only"},
 			},
 			fields: []field{
-				{name: "from", typ: "string"}, {name: "to", typ: "string"}, {name: "counts", typ: "object"},
+				{name: "from"}, {name: "to"}, {name: "counts", typ: "object"},
 				{name: "nodes", items: []string{"id", "key", "type", "change", "fields"}},
 				{name: "edges", items: []string{"type", "src", "src_key", "dst", "dst_key", "key", "change",
 					"fields"}},
@@ -114,10 +120,9 @@ func historyTools() []*tool {
 		},
 		{
 			name: "log", title: "List commits", operation: "log",
-			doc: "Commits, newest first: who changed what, when and why. With node: those that " +
-				"touched it.",
+			doc: "Commits, newest first: who changed what, when and why.",
 			params: []param{
-				{name: "node", kind: text, word: 1}, limitParam,
+				{name: "node", kind: text, word: 1, doc: "only those that touched it"}, limitParam,
 				{name: "since", kind: text, flag: "since", doc: "date or RFC 3339 time"}, atParam,
 			},
 			fields: []field{{name: "commits", items: []string{"commit", "author", "agent", "task", "time",
@@ -129,7 +134,7 @@ func historyTools() []*tool {
 
 // answerFields are what retrieve and recall answer.
 var answerFields = []field{
-	{name: "commit", typ: "string"}, {name: "intent", typ: "string"},
+	{name: "commit"}, {name: "intent"},
 	{name: "items", items: []string{"id", "key", "type", "band", "rank", "score", "tokens", "rendered"}},
 	{name: "dropped", typ: "integer"}, {name: "warnings", typ: "array"},
 }
@@ -142,11 +147,11 @@ func sessionTool(actions []string) *tool {
 		name: "session", title: "Recorded sessions", operation: "session_list",
 		doc: "What was retrieved, by session: current, list or log",
 		params: []param{
-			{name: "action", kind: text, required: true, enum: actions},
-			{name: "name", kind: text},
+			{name: "action", kind: text, required: true, enum: actions, doc: "what to do"},
+			{name: "name", kind: text, doc: "of the session"},
 		},
 		fields: []field{
-			{name: "session", typ: "string"}, {name: "commit", typ: "string"},
+			{name: "session"}, {name: "commit"},
 			{name: "items", list: true},
 		},
 		effect: operation.Reads, paged: true, quoted: true, run: session,
@@ -161,7 +166,7 @@ func sessionTool(actions []string) *tool {
 
 // allowSecretParam lets through what was refused as a credential and is none.
 var allowSecretParam = param{name: "allow_secret", kind: texts, flag: "allow-secret",
-	doc: "rules of a refusal that was wrong"}
+	doc: "rules refused wrongly"}
 
 // writeTools change the memory, each in one commit or operation that undo takes back.
 func writeTools() []*tool {
@@ -171,23 +176,24 @@ func writeTools() []*tool {
 			doc: "Keep one thing that is so, in words that stand alone. Duplicates are noticed; what " +
 				"resembles it is reported, never overwritten.",
 			params: []param{
-				{name: "text", kind: text, required: true, word: 1},
+				{name: "text", kind: text, required: true, word: 1, doc: "the fact"},
 				{name: "cues", kind: texts, flag: "cue",
 					doc: "4 to 8 short phrases somebody may search by that text lacks: synonyms, topics, other languages"},
 				{name: "type", kind: text, flag: "type",
 					doc: "fact (default), decision, preference, insight, event, task…"},
-				{name: "tags", kind: texts, flag: "tag"},
+				{name: "tags", kind: texts, flag: "tag", doc: "topics"},
 				{name: "entities", kind: texts, flag: "entity", doc: "names it is about"},
-				{name: "importance", kind: number, min: 1, max: 5, flag: "importance"},
+				{name: "importance", kind: number, min: 1, max: 5, flag: "importance", doc: "default 3"},
 				{name: "about", kind: text, flag: "about", doc: "key of the subject"},
 				{name: "property", kind: text, flag: "property",
 					doc: "of the subject, one value: an old one is superseded"},
 				{name: "supersedes", kind: texts, flag: "supersedes", doc: "nodes it replaces"},
-				{name: "source", kind: texts, flag: "source"}, allowSecretParam, branchParam,
+				{name: "source", kind: texts, flag: "source", doc: "file:PATH, url:URL…"},
+				allowSecretParam, branchParam,
 			},
 			fields: []field{
-				{name: "id", typ: "string"}, {name: "action", typ: "string"},
-				{name: "commit", typ: "string"}, {name: "superseded", typ: "array"},
+				{name: "id"}, {name: "action"},
+				{name: "commit"}, {name: "superseded", typ: "array"},
 				{name: "similar", items: []string{"id", "summary", "similarity", "differs", "suggest"}},
 				{name: "warnings", typ: "array"},
 			},
@@ -198,7 +204,7 @@ func writeTools() []*tool {
 			doc: "Write nodes, edges and removals in one commit, all or nothing. Edges may name, by " +
 				"key, nodes of the same call. An existing key updates the fields given.",
 			params: []param{
-				{name: "message", kind: text, required: true, flag: "message"},
+				{name: "message", kind: text, required: true, flag: "message", doc: "what it is about"},
 				{name: "nodes", kind: objects,
 					doc: "{key, type, summary, props?, content?, unset?: [\"props.x\"]}"},
 				{name: "edges", kind: objects, doc: "{type, src, dst, props?}; src, dst: keys or ids"},
@@ -207,7 +213,7 @@ func writeTools() []*tool {
 				{name: "expect", kind: text, flag: "expect", doc: "commit the branch must be at"},
 			},
 			fields: []field{
-				{name: "commit", typ: "string"}, {name: "branch", typ: "string"},
+				{name: "commit"}, {name: "branch"},
 				{name: "nodes", typ: "object"}, {name: "edges", typ: "object"},
 				{name: "duplicates", typ: "integer"}, {name: "unchanged", typ: "integer"},
 				{name: "no_change", typ: "boolean"},
@@ -218,21 +224,24 @@ func writeTools() []*tool {
 			name: "forget", title: "Hide memories", operation: "forget",
 			doc: "Hide nodes from every later retrieval. Older commits keep them; undo brings them back.",
 			params: []param{
-				{name: "nodes", kind: texts, required: true, word: 1},
-				{name: "reason", kind: text, flag: "reason"}, allowSecretParam, branchParam,
+				{name: "nodes", kind: texts, required: true, word: 1, doc: "keys, ids or exact titles"},
+				{name: "reason", kind: text, flag: "reason", doc: "why"}, allowSecretParam, branchParam,
 			},
 			fields: []field{
-				{name: "commit", typ: "string"}, {name: "marked", typ: "array"},
+				{name: "commit"}, {name: "marked", typ: "array"},
 				{name: "already", typ: "array"}, {name: "no_change", typ: "boolean"},
 			},
 			effect: operation.Writes, idempotent: true,
 		},
 		{
 			name: "undo", title: "Take back a change", operation: "undo",
-			doc:    "Take back the newest change, whoever made it, or the operation op. Again: one further back.",
-			params: []param{{name: "op", kind: text, word: 1}},
+			doc: "Take back your newest commit. Again: one further back.",
+			params: []param{
+				{name: "op", kind: text, word: 1, doc: "another operation, by number"},
+				{name: "any", kind: boolean, doc: "also what others did"},
+			},
 			fields: []field{
-				{name: "undone", typ: "string"}, {name: "op", typ: "integer"}, {name: "refs", typ: "array"},
+				{name: "undone"}, {name: "op", typ: "integer"}, {name: "refs", typ: "array"},
 			},
 			effect: operation.Writes, run: undo,
 		},

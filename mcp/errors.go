@@ -21,6 +21,8 @@ type errorJSON struct {
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
 	Kind    string `json:"kind"` // of the refusal, see operation.Outcome
+
+	Candidates []operation.Candidate `json:"candidates,omitempty"` // see operation.Error
 	// Answer is what the operation answered beside the bad news, as the conflicts of a commit.
 	Answer json.RawMessage `json:"answer,omitempty"`
 }
@@ -56,6 +58,7 @@ func describeCode(ctx context.Context, err error) errorJSON {
 		message := strings.TrimPrefix(failed.Message, "--")
 		return errorJSON{
 			Code: failed.Outcome.Code, Message: clipText(message, maxMessage), Hint: agentHint(failed.Hint),
+			Candidates: failed.Candidates,
 		}
 	case ctx.Err() != nil:
 		return errorJSON{Code: operation.Interrupted.Code, Message: "the call was cancelled; nothing half done stays"}

@@ -1,7 +1,7 @@
 package mcp
 
 import (
-	"slices"
+	"cmp"
 	"strings"
 
 	"github.com/mnem-project/mnem/operation"
@@ -9,7 +9,7 @@ import (
 
 // wide names the operations that the full profile adds, each with the parameters that its tool takes,
 // with spaces between, and no other: a parameter that an operation gets later is not offered until it
-// is named here. Left out are those that the server decides (who asks, when, whether it is signed), and
+// is named here. topic=query offers one of them under the name that it has elsewhere. Left out are those that the server decides (who asks, when, whether it is signed), and
 // those for measuring. What cannot be undone, reads files of the machine or asks models is left to the
 // command line.
 var wide = []struct{ name, params string }{
@@ -32,7 +32,7 @@ var wide = []struct{ name, params string }{
 	{"show", "at name signatures"},
 	{"ls", "after at edges include limit now sort type where"},
 	{"path", "at from include max_hops to type undirected"},
-	{"explore", "at beam depth edge_type include keyword topic type"},
+	{"explore", "at beam depth edge_type include keyword topic=query type"},
 	{"related", "at include limit node"},
 	{"suggest", "at text"},
 	{"communities", "at include limit node"},
@@ -76,6 +76,11 @@ func made(op *operation.Operation, params []string) *tool {
 		paged: op.Effect == operation.Reads,
 	}
 	word := 0
+	called := make(map[string]string, len(params))
+	for _, name := range params {
+		name, as, _ := strings.Cut(name, "=")
+		called[name] = cmp.Or(as, name)
+	}
 	for _, p := range op.Params {
 		if p.Kind == operation.Lines {
 			continue
@@ -83,14 +88,14 @@ func made(op *operation.Operation, params []string) *tool {
 		if p.Flag == "" {
 			word++
 		}
-		if !slices.Contains(params, p.Name) || p.Effect == operation.Destroys {
+		if called[p.Name] == "" || p.Effect == operation.Destroys {
 			continue
 		}
 		if p.Effect > t.effect {
 			t.effect, t.idempotent = p.Effect, false
 		}
 		to := param{
-			name: p.Name, kind: kindOf(p.Kind), enum: p.Enum, required: p.Required, flag: p.Flag,
+			name: called[p.Name], kind: kindOf(p.Kind), enum: p.Enum, required: p.Required, flag: p.Flag,
 			doc: brief(p.Doc),
 		}
 		if p.Flag == "" {

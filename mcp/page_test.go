@@ -141,7 +141,7 @@ func TestDefaultBound(t *testing.T) {
 	count := tokens.Counters()[tokens.O200k]
 	for tool, args := range map[string]map[string]any{
 		"retrieve": {"query": "word"}, "diff": {"from": "HEAD", "to": "HEAD"}, "log": {},
-		"get": {"node": "k3"}, "recall": {"question": "what is word?"},
+		"get": {"node": "k3"}, "recall": {"query": "what is word?"},
 		"check": {"query": "word"}, "neighbors": {"node": "k1"},
 	} {
 		a := call(t, s, tool, args)

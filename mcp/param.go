@@ -49,7 +49,7 @@ const (
 // paged are the arguments of every tool whose answers have pages.
 var paged = []param{
 	{name: "max_tokens", kind: number, min: maxTokensMin, max: maxTokensMax},
-	{name: "cursor", kind: text},
+	{name: "cursor", kind: text, doc: "to go on"},
 }
 
 // schema returns the JSON Schema of a tool's arguments.
@@ -81,9 +81,6 @@ func (p *param) schema() string {
 		parts = append(parts, `"type":"string"`)
 	case number:
 		parts = append(parts, `"type":"integer"`)
-		if p.min != 0 || p.max != 0 {
-			parts = append(parts, fmt.Sprintf(`"minimum":%d,"maximum":%d`, p.min, p.max))
-		}
 	case decimal:
 		parts = append(parts, `"type":"number"`)
 	case boolean:
@@ -96,8 +93,12 @@ func (p *param) schema() string {
 	if p.enum != nil {
 		parts = append(parts, `"enum":`+string(encode(p.enum)))
 	}
-	if p.doc != "" {
-		parts = append(parts, `"description":`+quoted(p.doc))
+	doc := p.doc
+	if p.min != 0 || p.max != 0 { // in fewer tokens than minimum and maximum are
+		doc = strings.TrimPrefix(doc+", ", ", ") + fmt.Sprintf("%d to %d", p.min, p.max)
+	}
+	if doc != "" {
+		parts = append(parts, `"description":`+quoted(doc))
 	}
 	return "{" + strings.Join(parts, ",") + "}"
 }

@@ -107,7 +107,7 @@ func readTool(name string) *tool {
 
 func promptRecall(ctx context.Context, c *call, args map[string]string) (string, error) {
 	question := args["question"]
-	found, err := c.text(ctx, readTool("recall"), arguments{"question": encode(question)})
+	found, err := c.text(ctx, readTool("recall"), arguments{"query": encode(question)})
 	if err != nil {
 		return "", err
 	}

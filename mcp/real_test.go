@@ -237,6 +237,12 @@ func checkTool(t *testing.T, p mcp.Profile, tool *sdk.Tool) {
 	if *a.OpenWorldHint || a.ReadOnlyHint && *a.DestructiveHint {
 		t.Errorf("%s: annotations contradict: %+v", tool.Name, a)
 	}
+	properties := tool.InputSchema.(map[string]any)["properties"].(map[string]any)
+	for name, p := range properties {
+		if p.(map[string]any)["description"] == nil {
+			t.Errorf("%s: parameter %s is not described", tool.Name, name)
+		}
+	}
 	for _, s := range []any{tool.InputSchema, tool.OutputSchema} {
 		if _, err := resolve(s); err != nil {
 			t.Errorf("%s: schema: %v", tool.Name, err)

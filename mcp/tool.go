@@ -69,7 +69,7 @@ func (t *tool) inputs() []param {
 func (t *tool) outputs() []field {
 	out := slices.Clone(t.fields)
 	if t.paged {
-		out = append(out, field{name: "cursor", typ: "string"})
+		out = append(out, field{name: "cursor"})
 	}
 	return out
 }

@@ -40,6 +40,9 @@ func undo(ctx context.Context, c *call) (*document, error) {
 	}
 	ask := c.ask(op)
 	bind(&ask, c.tool.params, c.args)
+	if string(c.args["any"]) != "true" {
+		set(&ask, flagged(op, "own"), json.RawMessage("true"))
+	}
 	data, err := c.do(ctx, ask)
 	if err != nil {
 		return nil, err

@@ -71,7 +71,7 @@ func (k *marker) expire(req ExpireRequest) error {
 		return nil
 	}
 	for _, name := range req.Nodes {
-		id, err := k.name(name)
+		id, err := k.name(name, isShown)
 		if err != nil {
 			return err
 		}

@@ -34,6 +34,8 @@ func (l *linker) entities(ctx context.Context, d *Draft, subjects []graph.ID, ou
 		return err
 	}
 	to := map[graph.ID]bool{}
+	first := len(out.Links)
+	var names []string // of what the links from first on lead to
 	add := func(name string, at place, why string) {
 		key := EntityKey(name)
 		if seen[key] = true; to[at.ref.Target()] {
@@ -45,6 +47,7 @@ func (l *linker) entities(ctx context.Context, d *Draft, subjects []graph.ID, ou
 			link.Dst, link.Makes = at.ref, nil
 		}
 		out.Links = append(out.Links, link)
+		names = append(names, name)
 	}
 	for _, name := range d.Entities {
 		if key := EntityKey(name); key == "" || seen[key] {
@@ -56,7 +59,15 @@ func (l *linker) entities(ctx context.Context, d *Draft, subjects []graph.ID, ou
 		}
 		add(name, at, "named by whoever remembered it")
 	}
-	return l.found(ctx, d, seen, add)
+	if err := l.found(ctx, d, seen, add); err != nil {
+		return err
+	}
+	for i, name := range names {
+		if err := l.alias(ctx, name, out.Links[first+i].Dst, out); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // found links a draft to what its text names.

@@ -206,6 +206,9 @@ func newMarker(ctx context.Context, s *repo.Snapshot) *marker {
 		adds: make(map[graph.ID][]graph.ID)}
 }
 
+// isShown reports whether a mark, nil for none, lets what it is on be seen.
+func isShown(m *graph.Mark) bool { return m == nil || !retrieve.Hidden(m.State) }
+
 // now returns the mark that a node has after what was decided so far, nil for none.
 func (k *marker) now(id graph.ID) (*graph.Mark, error) {
 	if m, ok := k.marks[id]; ok {
@@ -218,15 +221,16 @@ func (k *marker) now(id graph.ID) (*graph.Mark, error) {
 	return m, err
 }
 
-// name resolves the name of a node. It returns an *EdgeError where there is only an edge of it.
-func (k *marker) name(name string) (graph.ID, error) {
+// name resolves the name of a node, or a text that means one whose mark see accepts. It returns an
+// *EdgeError where there is only an edge of the name.
+func (k *marker) name(name string, see func(*graph.Mark) bool) (graph.ID, error) {
 	id, err := k.s.Name(k.ctx, name)
 	if !isMissing(err) {
 		return id, err
 	}
 	edge, other := k.s.EdgeName(k.ctx, name)
 	if other != nil { // it is none either
-		return id, err
+		return k.s.Find(k.ctx, name, see)
 	}
 	e, _, other := k.s.Edge(k.ctx, edge)
 	if other != nil {
@@ -246,7 +250,7 @@ func (k *marker) mark(req MarkRequest) error {
 	}
 	seen := make(map[graph.ID]bool, len(req.Nodes))
 	for _, name := range req.Nodes {
-		id, err := k.name(name)
+		id, err := k.name(name, isShown)
 		if err != nil {
 			return err
 		}
@@ -270,7 +274,7 @@ func (k *marker) mark(req MarkRequest) error {
 
 // judge returns the node that supersedes or contradicts.
 func (k *marker) judge(req MarkRequest) (graph.ID, error) {
-	by, err := k.name(req.By)
+	by, err := k.name(req.By, isShown)
 	if err != nil {
 		return by, err
 	}
@@ -438,7 +442,7 @@ func (k *marker) settle(id graph.ID, old *graph.Mark) error {
 func (k *marker) opponent(id graph.ID) (*graph.Mark, error) {
 	if k.against == nil {
 		k.against = make(map[graph.ID][]graph.ID)
-		for m, err := range k.s.NodeMarks(k.ctx) {
+		for m, err := range k.s.Marks(k.ctx, graph.OnNode) {
 			if err != nil {
 				return nil, err
 			}
@@ -501,7 +505,7 @@ func (m *Memory) Unmark(
 }
 
 func (k *marker) unmark(name string) error {
-	id, err := k.name(name)
+	id, err := k.name(name, func(m *graph.Mark) bool { return m != nil })
 	if err != nil {
 		return err
 	}

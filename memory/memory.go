@@ -50,6 +50,7 @@ const (
 	EdgeEnables  = "enables"
 	EdgePrevents = "prevents"
 	EdgeSimilar  = "similar"
+	EdgeAlias    = repo.AliasEdge // from the entity of a first name to that of a full name
 )
 
 // Memory remembers and recalls in one repository. It is safe for concurrent use, together with any

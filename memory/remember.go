@@ -18,6 +18,9 @@ const (
 	// MaxBatch is how many memories one call remembers at most: they are decided about and written
 	// as one commit, and what was decided is kept until then.
 	MaxBatch = 10_000
+	// MaxTimed is how many of a batch in which one has a time: what each commits is kept until the end,
+	// about 150 kB for each.
+	MaxTimed = 1_000
 	// MaxObserved is how many other wordings and sources of a memory are noted: more say no more.
 	MaxObserved = 64
 	// manyRequests is from how many requests on deciding takes longer than other writers should wait:
@@ -61,6 +64,9 @@ type RememberRequest struct {
 	Supersedes []string
 	// NoDiff adds the memory whatever resembles it, and looks for nothing that does.
 	NoDiff bool
+	// Time is when it is remembered, that of the options where absent: what is written for it has this
+	// time, and what was remembered shortly before is told by it.
+	Time graph.OptTime
 	// Vector is the text as a model sees it, dense, of which the node gets an embedding; nil for none.
 	// Its Node is not looked at.
 	Vector *graph.EmbeddingChange
@@ -143,6 +149,9 @@ func (m *Memory) Remember(
 // is, with a mark. A text that somebody forgot or superseded becomes a new memory: the old one stays
 // hidden.
 //
+// Where a request has a time, each is decided about as if those before it were committed, at their times
+// and one by one: the graph is the one that single calls make.
+//
 // What is decided is a function of the commit, the requests and the options; repo.Decide says when. An error about a request is a *RequestError, of a batch with its
 // place.
 func (m *Memory) RememberAll(
@@ -158,6 +167,11 @@ func (m *Memory) RememberAll(
 	}
 	if err := opt.Links.Validate(); err != nil {
 		return nil, err
+	}
+	timed := slices.ContainsFunc(reqs, func(r RememberRequest) bool { return r.Time.Given })
+	if timed && len(reqs) > MaxTimed {
+		return nil, invalidf("batch: %d memories, limit %d where one has a time: remember them in several",
+			len(reqs), MaxTimed)
 	}
 	drafts := make([]*Draft, len(reqs))
 	for i := range reqs {
@@ -176,21 +190,15 @@ func (m *Memory) RememberAll(
 	if err != nil {
 		return nil, err
 	}
+	plan := m.plan
+	if timed {
+		plan, long = m.planEach, true
+	}
 	res := new(RememberResult)
 	res.CommitResult, err = m.decide(ctx, opt.CommitOptions, long,
-		func(s *repo.Snapshot) (*repo.Decision, error) {
-			p, err := m.newPlanner(ctx, s, opt)
-			if err != nil {
-				return nil, err
-			}
-			for i := range reqs {
-				if err := p.remember(&reqs[i], drafts[i]); err != nil {
-					return nil, refused(reqs, i, err)
-				}
-			}
-			res.Memories = p.out
-			changes, err := p.changes()
-			return &repo.Decision{Changes: changes, Message: p.message()}, err
+		func(s *repo.Snapshot) (d *repo.Decision, err error) {
+			d, res.Memories, err = plan(ctx, s, opt, reqs, drafts)
+			return d, err
 		})
 	if err == nil { // who gives up now is told all the same what was committed
 		err = m.weigh(context.WithoutCancel(ctx), res, opt.Stamp)
@@ -287,6 +295,9 @@ func (r *RememberRequest) draft(by repo.Stamp) (*Draft, error) {
 		Sources: r.Sources, Property: strings.Trim(r.Property, blanks), Created: by.Time, ValidFrom: r.ValidFrom,
 		ValidTo: r.ValidTo, Expires: r.Expires, Agent: by.Agent, Task: by.Task,
 	}
+	if r.Time.Given {
+		d.Created = r.Time.Time
+	}
 	if d.Type == "" {
 		d.Type = Fact
 	}
@@ -374,7 +385,7 @@ func (d *Draft) check() error {
 // ownEdges are types of edges with a meaning of their own here: no property is called so.
 var ownEdges = []string{
 	EdgeAbout, EdgeObserved, EdgeTagged, EdgeMentions, EdgeFollows, EdgeNear, EdgeCauses,
-	EdgeEnables, EdgePrevents, EdgeSimilar,
+	EdgeEnables, EdgePrevents, EdgeSimilar, EdgeAlias,
 }
 
 func (d *Draft) checkProperty() error {

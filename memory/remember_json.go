@@ -7,7 +7,7 @@ import (
 
 // ParseRememberJSON reads a request from a JSON object. Members are text (required), type,
 // importance, tags, entities, cues, source (a string or a list of them), about, property, expires,
-// validFrom, validTo (RFC 3339 or YYYY-MM-DD), supersedes (a string or a list of them), noDiff, and
+// validFrom, validTo, time (RFC 3339 or YYYY-MM-DD), supersedes (a string or a list of them), noDiff, and
 // vector: {"model": NAME, "values": [numbers]}. Every other member is refused, as is a value of
 // another kind, by a *RequestError that names it. What is not given is taken from base.
 func ParseRememberJSON(v ipld.Value, base RememberRequest) (RememberRequest, error) {
@@ -57,6 +57,8 @@ func (r *RememberRequest) member(name string, v ipld.Value) (err error) {
 		r.ValidFrom, err = jsonTime(name, v)
 	case "validTo":
 		r.ValidTo, err = jsonTime(name, v)
+	case "time":
+		r.Time, err = jsonTime(name, v)
 	case "noDiff":
 		if v.Kind() != ipld.Bool {
 			return badRequest(name, "want true or false")
@@ -66,7 +68,7 @@ func (r *RememberRequest) member(name string, v ipld.Value) (err error) {
 		r.Vector, err = jsonVector(v)
 	default:
 		return badRequest(name, "no such member: there are text, type, importance, tags, entities, cues, "+
-			"source, about, property, expires, validFrom, validTo, supersedes, noDiff and vector")
+			"source, about, property, expires, validFrom, validTo, time, supersedes, noDiff and vector")
 	}
 	return err
 }

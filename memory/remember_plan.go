@@ -379,7 +379,7 @@ func (p *planner) observe(d *Draft, k *known, out *Remembered) error {
 // replace marks as superseded what a memory takes the place of.
 func (p *planner) replace(req *RememberRequest, d *Draft, out *Remembered) error {
 	for _, name := range req.Supersedes {
-		id, err := p.s.Name(p.ctx, name)
+		id, err := p.s.Find(p.ctx, name, isShown)
 		if err != nil {
 			return err
 		}

@@ -442,7 +442,7 @@ func (m *Memory) Refresh(
 var errOtherSources = errors.New("the node has other sources by now")
 
 func namedNode(ctx context.Context, s *repo.Snapshot, name string) (*graph.Node, error) {
-	id, err := s.Name(ctx, name)
+	id, err := s.Find(ctx, name, isShown)
 	if err != nil {
 		return nil, err
 	}

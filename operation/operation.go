@@ -146,12 +146,20 @@ type Runner interface {
 	Run(ctx context.Context, call Call, out io.Writer) (Outcome, error)
 }
 
+// Candidate is a node that a name may mean.
+type Candidate struct {
+	ID    string `json:"id"` // as many digits as tell it from all others
+	Title string `json:"title"`
+}
+
 // Error is a call that failed.
 type Error struct {
 	Outcome Outcome
 	Message string // one line
 	Hint    string // the next step, "" for none
 	Place   Place  // what it is about, the zero Place for no line
+	// Candidates are what the call may mean, where it names nothing for sure.
+	Candidates []Candidate
 	// Unknown is whether nobody can say if what was to be written was: it must not be done again
 	// without a look.
 	Unknown bool

@@ -11,7 +11,7 @@ import (
 
 // BlameRequest asks who last set the fields of a node.
 type BlameRequest struct {
-	Node  string   `op:",arg,required,remote" doc:"a node by key, id or at least 4 digits of an id"`
+	Node  string   `op:",arg,required,remote" doc:"a node by key, id, at least 4 digits of an id, or exact title"`
 	Field []string `op:",remote" doc:"print this {FIELD} alone, as summary or props.NAME" note:" (repeatable)"`
 	AtRevision
 }
@@ -48,9 +48,9 @@ var Blame = Define(Spec{
 	if err != nil {
 		return nil, err
 	}
-	id, err := snap.Name(ctx, q.Node)
+	id, err := Visible{Snapshot: snap}.Find(ctx, q.Node)
 	if err != nil {
-		return nil, NodeHint(err)
+		return nil, err
 	}
 	n, at, err := snap.Node(ctx, id)
 	if err == nil {

@@ -219,7 +219,7 @@ func parseExpectNodes(values []string) (map[graph.ID]ipld.CID, error) {
 type RestoreRequest struct {
 	Names []string `op:",arg,required"`
 	Rev   string   `op:",arg,remoteonly" doc:"the revision to bring nodes back from; without it marks are taken off, unless the first of several nodes is a revision: key:NAME is always a node"`
-	Nodes []string `op:",arg,required,remoteonly" doc:"nodes, each by key, id or at least 4 digits of an id"`
+	Nodes []string `op:",arg,required,remoteonly" doc:"nodes, each by key, id, at least 4 digits of an id, or exact title"`
 	Marking
 }
 

@@ -324,7 +324,7 @@ const showEdges = 50
 
 // ShowRequest asks for a commit with its changes, or a node with its edges.
 type ShowRequest struct {
-	Name string `op:",arg,remote" doc:"a revision, or a node by key, id or at least 4 digits of an id"`
+	Name string `op:",arg,remote" doc:"a revision, or a node by key, id, at least 4 digits of an id, or exact title"`
 	AtRevision
 	Signed
 	Params
@@ -375,7 +375,7 @@ func (q *ShowRequest) node(ctx context.Context, s *Service) (*ShownNode, error) 
 	if err != nil {
 		return nil, err
 	}
-	w, err := ReadNode(ctx, snap, q.Name)
+	w, err := ReadNode(ctx, Visible{Snapshot: snap}, q.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -141,7 +141,8 @@ func OutcomeOf(ctx context.Context, err error) operation.Outcome {
 		return operation.Busy
 	case is(store.ErrRedacted):
 		return operation.Redacted
-	case is(repo.ErrUnsigned, repo.ErrSigned, policy.ErrDenied, repo.ErrSecret, errUnconfirmed):
+	case is(repo.ErrUnsigned, repo.ErrSigned, repo.ErrOthers, policy.ErrDenied, repo.ErrSecret,
+		errUnconfirmed):
 		return operation.Refused
 	case is(repo.ErrConflict, store.ErrHeadMoved):
 		return operation.Conflict
@@ -203,6 +204,11 @@ func hintOf(err error) (local, remote string) {
 	if errors.As(err, &done) && done.Hint != "" {
 		return done.Hint, ""
 	}
+	var unsure *repo.UnsureError
+	if errors.As(err, &unsure) {
+		const how = "name one of them by its id, or give more words of it"
+		return how, how
+	}
 	var secret *repo.SecretError
 	var detached *repo.DetachedError
 	var kind *repo.KindError
@@ -221,6 +227,26 @@ func hintOf(err error) (local, remote string) {
 		return "wait longer with --wait, or stop the other process", "ask again later"
 	}
 	return "", ""
+}
+
+// CandidatesOf returns what the name in an error may mean, nil for nothing.
+func CandidatesOf(err error) (out []operation.Candidate) {
+	var done *operation.Error
+	if errors.As(err, &done) {
+		return done.Candidates
+	}
+	var list []repo.Candidate
+	var unsure *repo.UnsureError
+	var missing *repo.NotFoundError
+	if errors.As(err, &unsure) {
+		list = unsure.Candidates
+	} else if errors.As(err, &missing) {
+		list = missing.Candidates
+	}
+	for _, c := range list {
+		out = append(out, operation.Candidate(c))
+	}
+	return out
 }
 
 // secretHint says what to do about a credential that was refused.
@@ -255,7 +281,8 @@ func kindHint(err *repo.KindError) (local, remote string) {
 // NodeHint adds to an error about a node that is not there how nodes are named.
 func NodeHint(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
-		const how = "a node is named by its exact key, its id or at least 4 digits of it; "
+		const how = "a node is named by its exact key, its id or at least 4 digits of it, its exact title, or " +
+			"words that it alone has all of; "
 		return Hint(err, how+"'mnem ls' lists them", how+"retrieve finds them by words")
 	}
 	return err

@@ -15,7 +15,7 @@ import (
 
 // GetRequest asks for one node, or one field of it.
 type GetRequest struct {
-	Node  string `op:",arg,required,remote" doc:"a node by key, id or at least 4 digits of an id"`
+	Node  string `op:",arg,required,remote" doc:"a node by key, id, at least 4 digits of an id, or exact title"`
 	Field string `op:",remote" doc:"print the value of this {FIELD} alone"`
 	Now   string `op:",remote" doc:"{TIME} that the importance is of, RFC 3339 or YYYY-MM-DD (default: now)"`
 
@@ -81,7 +81,9 @@ var Get = Define(Spec{
 	Command: "get", Usage: "NODE [flags]", Group: "read",
 	Title: "Print one node, or one field of it",
 	Doc: "Print a node with everything in it. NODE is its exact key, its id, or at least 4 hex digits\n" +
-		"that only its id begins with; key:NAME and id:ID force one reading.\n\n" +
+		"that only its id begins with; key:NAME and id:ID force one reading. Or it is a text that means\n" +
+		"one node for sure: its exact summary, or several words that it alone has all of. Where\n" +
+		"several fit, they are listed.\n\n" +
 		"--field prints the value of one field and nothing else: text as it is (escaped only on a\n" +
 		"terminal), other values as JSON. Fields are those of the JSON form; a property is props.NAME.\n\n" +
 		"A forgotten node is not found without --include forgotten. Other marked ones are printed with\n" +
@@ -89,7 +91,7 @@ var Get = Define(Spec{
 		"--importance tells the effective importance at --now and what it is made of: the importance\n" +
 		"that the node states, how often it was said again or used, its age by the half-life of its\n" +
 		"type, and its links. It is worked out when it is asked for and stored nowhere.",
-	Example: "  mnem get alice\n  mnem get alice --field props.role\n  mnem get alice --importance\n" +
+	Example: "  mnem get alice\n  mnem get alice --field props.role\n  mnem get 'alice leads infra'\n  mnem get alice --importance\n" +
 		"  mnem get svc/billing --at HEAD~1 --json\n  mnem get bob --include forgotten",
 	Effect: Reads, Pure: true, Answers: []any{WholeNode{}, ImportantNode{}, FieldValue{}},
 }, get)
@@ -122,7 +124,7 @@ func get(ctx context.Context, s *Service, q *GetRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := ReadNode(ctx, snap, q.Node)
+	w, err := ReadNode(ctx, Visible{snap, let}, q.Node)
 	switch {
 	case err != nil:
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
@@ -106,6 +107,35 @@ func (v Visible) Edge(ctx context.Context, edge, other graph.ID) (bool, error) {
 		return false, err
 	}
 	return v.Node(ctx, other)
+}
+
+// Find returns the node that a name means: see repo.Snapshot.Find.
+func (v Visible) Find(ctx context.Context, name string) (graph.ID, error) {
+	id, err := v.Snapshot.Find(ctx, name, v.Shows)
+	return id, NodeHint(err)
+}
+
+// Edges counts the edges of a node that a predicate is on, at most those that are enough.
+func (v Visible) Edges(ctx context.Context, id graph.ID, p retrieve.Predicate) (n int, err error) {
+	side := adjacency.Out
+	if p.Edges == retrieve.In {
+		side = adjacency.In
+	}
+	for e, err := range v.Snapshot.Adjacency().Bucket(ctx, id, side, p.Name, nil) {
+		if err != nil {
+			return 0, err
+		}
+		switch ok, err := v.Edge(ctx, e.Edge, e.Other); {
+		case err != nil:
+			return 0, err
+		case ok:
+			n++
+		}
+		if n == p.Enough() {
+			break
+		}
+	}
+	return n, nil
 }
 
 // Node reports whether a node is seen.

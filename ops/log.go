@@ -20,7 +20,7 @@ type LogRequest struct {
 	// Names are a revision or range and then a node, either of which may be left out.
 	Names []string `op:",arg"`
 	// Node is what remote callers give in place of Names.
-	Node string `op:",arg,remoteonly" doc:"a node by key, id or at least 4 digits of an id"`
+	Node string `op:",arg,remoteonly" doc:"a node by key, id, at least 4 digits of an id, or exact title"`
 	// Dash is how many of Names are before --, negative where that was not given.
 	Dash int `op:"-"`
 
@@ -356,7 +356,7 @@ func nodeInLog(
 	if err != nil {
 		return id, false, err
 	}
-	id, err = at.Name(ctx, name)
+	id, err = Visible{Snapshot: at}.Find(ctx, name)
 	var missing *repo.NotFoundError
 	if !errors.As(err, &missing) {
 		return id, false, err

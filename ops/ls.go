@@ -95,6 +95,9 @@ func (q *ListRequest) listing() (*listing, error) {
 		if err != nil {
 			return nil, err
 		}
+		if p.Edges != "" && q.Edges {
+			return nil, Between("%s on edges (out.TYPE, in.TYPE) is of nodes, not for %s", "where", "edges")
+		}
 		l.where = append(l.where, p)
 	}
 	let, err := q.States()

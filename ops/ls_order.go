@@ -272,9 +272,8 @@ func (l *listing) passes(ctx context.Context, row *listRow) (bool, error) {
 		return false, nil
 	}
 	for _, p := range l.where {
-		v, ok := ipld.FindEntry(row.props, p.Name)
-		if !p.Holds(v, ok) {
-			return false, nil
+		if ok, err := l.holds(ctx, p, row); err != nil || !ok {
+			return false, err
 		}
 	}
 	on := graph.OnNode
@@ -283,6 +282,16 @@ func (l *listing) passes(ctx context.Context, row *listRow) (bool, error) {
 	}
 	m, err := l.s.Mark(ctx, on, row.id)
 	return l.see.Shows(m), err
+}
+
+// holds reports whether a predicate holds for a row.
+func (l *listing) holds(ctx context.Context, p retrieve.Predicate, row *listRow) (bool, error) {
+	if p.Edges != "" {
+		n, err := l.see.Edges(ctx, row.id, p)
+		return p.HoldsFor(n), err
+	}
+	v, ok := ipld.FindEntry(row.props, p.Name)
+	return p.Holds(v, ok), nil
 }
 
 // ids yields the ids of rows in the list's order, those behind a place, nil for all. Where limit is

@@ -28,27 +28,27 @@ func (p *Marking) write(w *Writing) { w.Message, w.Expect = p.Message, p.Expect 
 
 // NodesRequest asks for a mark on nodes.
 type NodesRequest struct {
-	Nodes []string `op:",arg,required,remote" doc:"nodes, each by key, id or at least 4 digits of an id"`
+	Nodes []string `op:",arg,required,remote" doc:"nodes, each by key, id, at least 4 digits of an id, or exact title"`
 	Marking
 }
 
 // SupersedeRequest asks for nodes to be superseded by another.
 type SupersedeRequest struct {
-	Old []string `op:",arg,required,remote" doc:"nodes, each by key, id or at least 4 digits of an id"`
+	Old []string `op:",arg,required,remote" doc:"nodes, each by key, id, at least 4 digits of an id, or exact title"`
 	New string   `op:",arg,required,remote" doc:"the node that takes their place"`
 	Marking
 }
 
 // ContradictRequest asks for two nodes to contradict each other.
 type ContradictRequest struct {
-	A string `op:",arg,required,remote" doc:"a node by key, id or at least 4 digits of an id"`
-	B string `op:",arg,required,remote" doc:"a node by key, id or at least 4 digits of an id"`
+	A string `op:",arg,required,remote" doc:"a node by key, id, at least 4 digits of an id, or exact title"`
+	B string `op:",arg,required,remote" doc:"a node by key, id, at least 4 digits of an id, or exact title"`
 	Marking
 }
 
 // ExpireRequest asks for what is past its time to be hidden.
 type ExpireRequest struct {
-	Nodes []string `op:",arg,remote" doc:"nodes, each by key, id or at least 4 digits of an id; without any, those whose time has passed"`
+	Nodes []string `op:",arg,remote" doc:"nodes, each by key, id, at least 4 digits of an id, or exact title; without any, those whose time has passed"`
 	Now   string   `op:",remote" doc:"{TIME} that counts as now, RFC 3339 or YYYY-MM-DD (default: the time of the change)"`
 	Marking
 }

@@ -15,7 +15,7 @@ const maxNeighbors = 100_000
 
 // NeighborsRequest asks for what is next to a node.
 type NeighborsRequest struct {
-	Node    string   `op:",arg,required,remote" doc:"a node by key, id or at least 4 digits of an id"`
+	Node    string   `op:",arg,required,remote" doc:"a node by key, id, at least 4 digits of an id, or exact title"`
 	Out     bool     `op:",remote" doc:"edges from the node only"`
 	In      bool     `op:",remote" doc:"edges to the node only"`
 	Both    bool     `op:",remote" doc:"edges in both directions (the default)"`
@@ -69,7 +69,7 @@ var NeighborsOf = Define(Spec{
 	Command: "neighbors", Usage: "NODE [flags]", Group: "read", Effect: Reads, Pure: true,
 	Title: "List the edges of a node and the nodes next to it",
 	Doc: "List the edges of a node in order of type and other end: outgoing ones (->), then incoming\n" +
-		"ones (<-). NODE is a key, an id, or at least 4 digits of an id.\n\n" +
+		"ones (<-). NODE is named as for 'mnem get'.\n\n" +
 		"With --derived the links that texts make follow: nodes whose titles (short summaries) stand\n" +
 		"in the node's content, and nodes whose contents have its title. 'mnem retrieve' follows them\n" +
 		"like edges; they are not stored.",
@@ -116,9 +116,9 @@ func neighbors(ctx context.Context, s *Service, q *NeighborsRequest) (*Neighbors
 	if err != nil {
 		return nil, err
 	}
-	id, err := snap.Name(ctx, q.Node)
+	id, err := Visible{snap, let}.Find(ctx, q.Node)
 	if err != nil {
-		return nil, NodeHint(err)
+		return nil, err
 	}
 	b := bucketReader{snap, let, slices.Compact(slices.Sorted(slices.Values(q.Type))), q.Limit}
 	outs, ins := q.Out || !q.In, q.In || !q.Out
@@ -239,8 +239,8 @@ const maxHops = 1000
 
 // PathRequest asks for a way between two nodes.
 type PathRequest struct {
-	From       string   `op:",arg,required,remote" doc:"a node by key, id or at least 4 digits of an id"`
-	To         string   `op:",arg,required,remote" doc:"a node by key, id or at least 4 digits of an id"`
+	From       string   `op:",arg,required,remote" doc:"a node by key, id, at least 4 digits of an id, or exact title"`
+	To         string   `op:",arg,required,remote" doc:"a node by key, id, at least 4 digits of an id, or exact title"`
 	Undirected bool     `op:",remote" doc:"follow edges both ways"`
 	Type       []string `op:",remote" doc:"follow only edges of this {TYPE}" note:" (repeatable)"`
 	MaxHops    int      `op:",remote" default:"32" doc:"look no further than {N} edges"`
@@ -309,11 +309,11 @@ func path(ctx context.Context, s *Service, q *PathRequest) (*Way, error) {
 		opt.Direction = adjacency.Both
 	}
 	out := &Way{Commit: snap.CID()}
-	if out.From, err = snap.Name(ctx, q.From); err != nil {
-		return nil, NodeHint(err)
+	if out.From, err = see.Find(ctx, q.From); err != nil {
+		return nil, err
 	}
-	if out.To, err = snap.Name(ctx, q.To); err != nil {
-		return nil, NodeHint(err)
+	if out.To, err = see.Find(ctx, q.To); err != nil {
+		return nil, err
 	}
 	steps, found, err := snap.Adjacency().ShortestPath(ctx, out.From, out.To, opt)
 	if errors.Is(err, adjacency.ErrTooFar) {

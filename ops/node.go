@@ -90,11 +90,12 @@ func (w *WholeNode) Parts() (n *graph.Node, m *graph.Mark, content string) {
 	return n, m, content
 }
 
-// ReadNode reads the node that a name means.
-func ReadNode(ctx context.Context, s *repo.Snapshot, name string) (*WholeNode, error) {
-	id, err := s.Name(ctx, name)
+// ReadNode reads the node that a name means, among those that are seen where it is a text.
+func ReadNode(ctx context.Context, see Visible, name string) (*WholeNode, error) {
+	s := see.Snapshot
+	id, err := see.Find(ctx, name)
 	if err != nil {
-		return nil, NodeHint(err)
+		return nil, err
 	}
 	n, at, err := s.Node(ctx, id)
 	if err != nil {

@@ -178,7 +178,8 @@ type Undone struct {
 
 // UndoRequest asks to take back an operation.
 type UndoRequest struct {
-	Op string `op:",arg,remote" doc:"an operation by number or CID; none for the newest"`
+	Op  string `op:",arg,remote" doc:"an operation by number or CID; none for the newest"`
+	Own bool   `op:",remote" doc:"only what this author and agent committed"`
 	Actor
 	OnHead
 }
@@ -204,10 +205,18 @@ var (
 		Doc: "Take back what one operation did to branches, tags, HEAD and what is staged: by default the\n" +
 			"newest that is not taken back yet, so that undoing N times goes N changes back. To take back\n" +
 			"an undo is to redo; see also 'mnem redo'. Nothing is lost: undo is an operation itself, and\n" +
-			"commits stay reachable through the log. Sessions are never taken back.\n\n" +
+			"commits stay reachable through the log. Sessions are never taken back. --own passes over what\n" +
+			"another author or agent did, and what made no commit.\n\n" +
 			"An operation whose refs another one moved since cannot be taken back alone: exit code 5.",
-		Example: "  mnem undo\n  mnem undo @\n  mnem undo 3",
+		Example: "  mnem undo\n  mnem undo @\n  mnem undo 3\n  mnem undo --own",
 	}, func(ctx context.Context, s *Service, q *UndoRequest) (*Undone, error) {
+		if q.Own {
+			res, err := s.Repo.UndoOwn(ctx, q.Op, s.Commit.Stamp)
+			if err != nil {
+				return nil, ownHint(undoHint(err))
+			}
+			return s.undone(ctx, res, "undone", q.Op == "", nil)
+		}
 		res, err := s.Repo.Undo(ctx, q.Op, s.Commit.Stamp)
 		return s.undone(ctx, res, "undone", q.Op == "", err)
 	})
@@ -283,6 +292,21 @@ func undoHint(err error) error {
 			"'mnem op restore %d'", moved.By, moved.Seq-1),
 			fmt.Sprintf("take that back first with undo %d, or go back further with op_restore %d",
 				moved.By, moved.Seq-1))
+	}
+	return err
+}
+
+// ownHint says what to do about what is not the caller's own.
+func ownHint(err error) error {
+	var moved *repo.UndoError
+	const all = "without --own, undo takes back what others did too"
+	const any = "undo with any, or without own, takes back what others did too"
+	switch {
+	case errors.As(err, &moved) && !moved.Purge:
+		return Hint(err, "'mnem revert COMMIT' takes back what a commit changed and keeps what came since; "+all,
+			"revert takes back what a commit changed and keeps what came since; "+any)
+	case errors.Is(err, repo.ErrNothingToUndo), errors.Is(err, repo.ErrOthers):
+		return Hint(err, all, any)
 	}
 	return err
 }

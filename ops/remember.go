@@ -158,10 +158,11 @@ var Remember = Stream(Spec{
 		"  conflict    a new memory that says the contrary of one that is there: both stay\n\n" +
 		"Edges to tags, entities, causes and what was remembered before are written by rule; --no-link\n" +
 		"leaves a rule out, --explain says what each edge is for.\n\n" +
-		"--batch reads one JSON object a line, with the members text, type, importance, tags, cues,\n" +
-		"entities, source, about, property, expires, validFrom, validTo, supersedes, noDiff and vector\n" +
-		"({\"model\", \"values\"}); flags are what a line leaves open. All lines become one commit,\n" +
-		"10,000 at most, or none.\n\n" +
+		"--batch reads one JSON object a line, with the members text, type, importance, tags,\n" +
+		"entities, cues, source, about, property, expires, validFrom, validTo, time, supersedes, noDiff and\n" +
+		"vector ({\"model\", \"values\"}); flags are what a line leaves open. All lines become one commit,\n" +
+		"10,000 at most, or none. Where a line has a time, each is decided about as by a call of its own at\n" +
+		"its time, upon those before it, 1,000 at most: the memory is the one that such calls make.\n\n" +
 		"--set changes, in a commit of its own, from which likeness on a memory is told of, above\n" +
 		"which one without a difference is a duplicate, and with keep=true whether a second value of a\n" +
 		"property leaves the first one as it is, which is a conflict then. With replace=true a memory\n" +

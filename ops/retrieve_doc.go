@@ -14,7 +14,10 @@ const (
 		"In a session (--session or MNEM_SESSION) it comes from the session's commit and leaves a\n" +
 		"receipt that 'mnem replay' runs again.\n\n" +
 		"A PREDICATE is NAME OP VALUE with a JSON value, as in 'team = \"infra\"' or 'due < \"2027\"';\n" +
-		"OP is one of = != < <= > >= in prefix exists !exists. A TIME is of RFC 3339 or a date.\n\n" +
+		"OP is one of = != < <= > >= in prefix exists !exists. NAME is a property, in quotes as JSON where\n" +
+		"need be; out.TYPE and in.TYPE are how many edges of a type a node has, as in 'in.mentions >= 3'\n" +
+		"or 'out.owns exists', of those that no mark hides, nor what is at their other end. 'mnem schema'\n" +
+		"tells what names there are. A TIME is of RFC 3339 or a date.\n\n" +
 		"What is left over is chosen by --exclude (nodes to leave out), --unseen (what the session was\n" +
 		"shown before), --dedup (what has the words of an item before it, with the same capitalised\n" +
 		"names, numbers and common negations) and --mmr (0.7 gives relevance seven parts of ten, and\n" +

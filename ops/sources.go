@@ -16,7 +16,7 @@ import (
 
 // SourcesRequest asks where memories come from.
 type SourcesRequest struct {
-	Nodes []string `op:",arg,remote" doc:"nodes, each by key, id or at least 4 digits of an id"`
+	Nodes []string `op:",arg,remote" doc:"nodes, each by key, id, at least 4 digits of an id, or exact title"`
 	Limit int      `op:",remote" default:"100" doc:"at most {N} rows; 0 for all"`
 	Kind  []string `op:",remote,comma" doc:"only these {KINDS}: file, url, conversation, manual, other"`
 	AtRevision

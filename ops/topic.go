@@ -175,7 +175,7 @@ var Suggest = Define(Spec{
 
 // RelatedRequest asks what is related to a node.
 type RelatedRequest struct {
-	Node  string `op:",arg,required,remote" doc:"a node by key, id or at least 4 digits of an id"`
+	Node  string `op:",arg,required,remote" doc:"a node by key, id, at least 4 digits of an id, or exact title"`
 	Limit int    `op:",remote" default:"10" doc:"at most {N} nodes"`
 	AtRevision
 	Marks
@@ -208,7 +208,7 @@ var RelatedTo = Define(Spec{
 	Title: "List what is related to a node, and why",
 	Doc: "List the nodes that are related to a node, best first, with the reason of each: edges between\n" +
 		"them, entities and tags that both have, the rarer the better, and words that both texts have.\n" +
-		"NODE is a key, an id, or at least 4 digits of an id. Tags and entities are not listed.",
+		"NODE is named as for 'mnem get'. Tags and entities are not listed.",
 	Example: "  mnem related svc/billing\n  mnem related alice --limit 5 --json",
 }, func(ctx context.Context, s *Service, q *RelatedRequest) (*RelatedNodes, error) {
 	req := memory.RelatedRequest{Limit: q.Limit}
@@ -220,8 +220,8 @@ var RelatedTo = Define(Spec{
 	if err != nil {
 		return nil, err
 	}
-	if req.ID, err = snap.Name(ctx, q.Node); err != nil {
-		return nil, NodeHint(err)
+	if req.ID, err = (Visible{snap, req.Marks}).Find(ctx, q.Node); err != nil {
+		return nil, err
 	}
 	list, err := memory.Related(ctx, snap, req)
 	out := &RelatedNodes{Commit: snap.CID(), ID: req.ID}
@@ -248,7 +248,7 @@ const (
 
 // CommunitiesRequest asks for the communities, or the one of a node.
 type CommunitiesRequest struct {
-	Node  string `op:",arg,remote" doc:"a node by key, id or at least 4 digits of an id"`
+	Node  string `op:",arg,remote" doc:"a node by key, id, at least 4 digits of an id, or exact title"`
 	Limit int    `op:",remote" default:"20" doc:"at most {N} communities or members; 0 for all"`
 	Keep  bool   `op:",writes" doc:"keep the communities, so that others need not find them anew"`
 	AtRevision
@@ -343,8 +343,8 @@ func communities(ctx context.Context, s *Service, q *CommunitiesRequest) (any, e
 	}
 	var of graph.ID
 	if q.Node != "" {
-		if of, err = snap.Name(ctx, q.Node); err != nil {
-			return nil, NodeHint(err)
+		if of, err = (Visible{snap, let}).Find(ctx, q.Node); err != nil {
+			return nil, err
 		}
 	}
 	p, err := snap.Communities(ctx)

@@ -160,6 +160,8 @@ type Failure struct {
 	Code    string `json:"code"` // of the error table
 	Message string `json:"message,omitempty"`
 	Hint    string `json:"hint,omitempty"`
+
+	Candidates []operation.Candidate `json:"candidates,omitempty"` // see operation.Error
 	// News is whether the answer was given and is bad news.
 	News    bool `json:"news,omitempty"`
 	Unknown bool `json:"unknown,omitempty"` // see operation.Error
@@ -175,7 +177,7 @@ func FailureOf(ctx context.Context, err error, remote bool) *Failure {
 	var news *News
 	out := &Failure{
 		Code: OutcomeOf(ctx, err).Code, Message: MessageOf(err, remote), Hint: HintOf(err, remote),
-		News: errors.As(err, &news),
+		News: errors.As(err, &news), Candidates: CandidatesOf(err),
 	}
 	var done *operation.Error
 	var line *graph.LineError
@@ -200,5 +202,7 @@ func (f *Failure) Err() error {
 	case f.News:
 		return &News{row}
 	}
-	return &operation.Error{Outcome: row, Message: f.Message, Hint: f.Hint, Place: f.Place, Unknown: f.Unknown}
+	return &operation.Error{
+		Outcome: row, Message: f.Message, Hint: f.Hint, Place: f.Place, Unknown: f.Unknown, Candidates: f.Candidates,
+	}
 }

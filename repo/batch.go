@@ -233,7 +233,7 @@ func (b *batch) node(p *prepared) error {
 		}
 		return b.putNode(p.Node, p.node, p.block)
 	}
-	n, changed, err := p.Node.Apply(old, b.now)
+	n, changed, err := p.Node.Apply(old, p.Now(b.now))
 	if err != nil {
 		return err
 	}
@@ -332,10 +332,10 @@ func (b *batch) mark(c *graph.Change, mc *graph.MarkChange) error {
 	}
 	var m *graph.Mark
 	if old == nil {
-		m, err = mc.Make(b.author, b.now)
+		m, err = mc.Make(b.author, c.Now(b.now))
 	} else {
 		var changed bool
-		m, changed, err = mc.Apply(old, b.author, b.now)
+		m, changed, err = mc.Apply(old, b.author, c.Now(b.now))
 		if err == nil && !changed {
 			b.unchanged++
 			return nil

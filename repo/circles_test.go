@@ -24,7 +24,7 @@ func keyOf(n int) string { return fmt.Sprintf("p%d", n) }
 func circular(t *testing.T, s *repo.Snapshot) bool {
 	t.Helper()
 	by := make(map[graph.ID]graph.ID)
-	for m, err := range s.NodeMarks(t.Context()) {
+	for m, err := range s.Marks(t.Context(), graph.OnNode) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,6 +22,8 @@ var (
 type NotFoundError struct {
 	What string // what kind of thing
 	Name string // as the caller gave it
+
+	Candidates []Candidate // that may be meant, where they were looked for: see Snapshot.Find
 }
 
 func (e *NotFoundError) Error() string { return fmt.Sprintf("no %s %q", e.What, e.Name) }

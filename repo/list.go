@@ -45,12 +45,12 @@ func (s *Snapshot) Edges(ctx context.Context, after graph.ID) iter.Seq2[EdgeEntr
 	}
 }
 
-// NodeMarks yields the marks of nodes in the order of their ids. It holds one mark at a time. After an
-// error, which comes with nil, it ends.
-func (s *Snapshot) NodeMarks(ctx context.Context) iter.Seq2[*graph.Mark, error] {
+// Marks yields the marks on nodes or edges in the order of their ids. It holds one mark at a time. After
+// an error, which comes with nil, it ends.
+func (s *Snapshot) Marks(ctx context.Context, on graph.Target) iter.Seq2[*graph.Mark, error] {
 	return func(yield func(*graph.Mark, error) bool) {
 		defer runtime.KeepAlive(s.state)
-		from := graph.MarkKey(graph.OnNode, graph.ID{})
+		from := graph.MarkKey(on, graph.ID{})
 		to := []byte{from[0] + 1}
 		for kv, err := range s.state.marks.Scan(ctx, from, to) {
 			var m *graph.Mark

@@ -151,6 +151,7 @@ func (p *prepared) prepare(now graph.Time) {
 		return
 	}
 	p.secrets = guard.Change(&p.Change)
+	now = p.Now(now)
 	switch {
 	case p.Node != nil:
 		p.id = p.Node.Target()

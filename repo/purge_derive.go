@@ -46,7 +46,7 @@ func (s *purgeScan) follow(b store.Block) error {
 			return nil
 		}
 		for _, ends := range [][2]graph.ID{{e.Src, e.Dst}, {e.Dst, e.Src}} {
-			if v := s.near[ends[0]]; v != nil && !s.whole(ends[1]) && !s.gone[ends[1]] {
+			if v := s.near[ends[0]]; v != nil && !s.whole(ends[1]) && !s.gone[ends[1]] && !isAlias(e) {
 				v.spared = true
 			}
 		}
@@ -69,6 +69,14 @@ func (s *purgeScan) follow(b store.Block) error {
 		})
 	}
 	return nil
+}
+
+// AliasEdge is the type of the edge from the node of a first name to that of a full name.
+const AliasEdge = "alias-of"
+
+// isAlias reports whether an edge says no more than that two names mean the same: that keeps no name.
+func isAlias(e *graph.Edge) bool {
+	return e.Type == AliasEdge && e.Key == "" && len(e.Props)+len(e.Sources)+len(e.Extra) == 0
 }
 
 // The types and key prefixes of nodes that are made of a name alone (clause 19.5).

@@ -19,6 +19,29 @@ func (r *Repo) Trial(ctx context.Context) (*Repo, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read operation head: %w", err)
 	}
+	return r.trial(head), nil
+}
+
+// Trial returns a repository as that of a Repo, in which a branch, "" for the one that HEAD is on, is at
+// the snapshot, whatever was committed since. by is whose change that counts as.
+func (s *Snapshot) Trial(ctx context.Context, branch string, by Stamp) (*Repo, error) {
+	head, err := s.repo.writer.newest(ctx, s.repo.store)
+	if err != nil {
+		return nil, fmt.Errorf("read operation head: %w", err)
+	}
+	r := s.repo.trial(head)
+	_, err = r.transact(ctx, by, func(t *tx) error {
+		ref, err := t.view.branch(ctx, CommitOptions{Branch: branch})
+		if err == nil && ref.Target != s.id {
+			t.edits[ref.Name] = encodeRef(Ref{Target: s.id})
+		}
+		return err
+	})
+	return r, err
+}
+
+// trial returns a trial that begins at an operation.
+func (r *Repo) trial(head store.Head) *Repo {
 	t := &trialStore{head: head}
 	t.facts = trialBlocks{store.NewStage(r.store.Facts(), 0), r.store.Facts()}
 	base := r.store.Derived()
@@ -28,7 +51,7 @@ func (r *Repo) Trial(ctx context.Context) (*Repo, error) {
 	}
 	return &Repo{
 		store: t, trees: r.trees, parts: r.parts, rows: r.rows, vectors: r.vectors, clock: r.clock,
-	}, nil
+	}
 }
 
 // trialStore is a store over another, which it only reads.

@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,9 @@ var ErrNothingToUndo = fmt.Errorf("%w: nothing to undo", ErrInvalid)
 
 // ErrNothingToRedo is returned where no undo can be taken back. errors.Is(err, ErrInvalid) holds.
 var ErrNothingToRedo = fmt.Errorf("%w: nothing to redo", ErrInvalid)
+
+// ErrOthers is wrapped by the error of UndoOwn about an operation that another author or agent made.
+var ErrOthers = errors.New("another author or agent made it")
 
 // UndoError is returned where a ref that an operation changed was changed again since.
 // errors.Is(err, ErrConflict) holds.
@@ -57,13 +61,57 @@ type Undone struct {
 // an *UndoError where a later operation that is not taken back itself changed one of the refs,
 // and ErrNothingToUndo.
 func (r *Repo) Undo(ctx context.Context, op string, by Stamp) (*Undone, error) {
-	return r.reverse(ctx, op, by, canUndo)
+	return r.reverse(ctx, op, by, canUndo, nil)
+}
+
+// UndoOwn is Undo of what the author and the agent of a stamp committed, and of nothing else: commits
+// say which agent made them, other operations do not. A name of another operation is refused by an
+// error that wraps ErrOthers.
+func (r *Repo) UndoOwn(ctx context.Context, op string, by Stamp) (*Undone, error) {
+	return r.reverse(ctx, op, by, canUndo, func(e OpRecord) (bool, error) {
+		return r.committedBy(ctx, e, by)
+	})
+}
+
+// committedBy reports whether all that an operation did is new commits of an author and agent, each upon
+// the one that its branch was at.
+func (r *Repo) committedBy(ctx context.Context, e OpRecord, by Stamp) (bool, error) {
+	if !e.Operation.Parent.Defined() {
+		return false, nil
+	}
+	before := store.Head{Seq: e.Operation.Seq - 1, Operation: e.Operation.Parent}
+	for _, m := range e.undoable() {
+		if !strings.HasPrefix(string(m.Name), graph.Heads) || !m.To.Target.Defined() {
+			return false, nil
+		}
+		c, err := commit.ReadCommit(ctx, r.facts(), m.To.Target)
+		var collected *MissingError
+		if errors.As(err, &collected) {
+			return false, nil
+		}
+		if err != nil {
+			return false, fmt.Errorf("read commit %s: %w", m.To.Target, err)
+		}
+		upon := slices.Contains(c.Parents, m.From.Target)
+		if len(c.Parents) == 0 {
+			upon = !m.From.Target.Defined()
+		}
+		if !upon || c.Author != by.Author || c.Agent != by.Agent {
+			return false, nil
+		}
+		known, err := r.branchAt(ctx, before, m.To.Target)
+		if err != nil || known {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // Redo takes back the newest undo that was not taken back itself. Its errors are those of Undo,
 // which takes back an undo of a name, but ErrNothingToRedo.
 func (r *Repo) Redo(ctx context.Context, by Stamp) (*Undone, error) {
-	res, err := r.reverse(ctx, "", by, func(e OpRecord) bool { return e.Operation.Undoes.Defined() })
+	fits := func(e OpRecord) bool { return e.Operation.Undoes.Defined() }
+	res, err := r.reverse(ctx, "", by, fits, nil)
 	if errors.Is(err, ErrNothingToUndo) {
 		err = ErrNothingToRedo
 	}
@@ -92,10 +140,11 @@ func (m RefMove) ofSession() bool { return strings.HasPrefix(string(m.Name), gra
 
 func (r *Repo) reverse(
 	ctx context.Context, op string, by Stamp, fits func(OpRecord) bool,
+	own func(OpRecord) (bool, error),
 ) (*Undone, error) {
 	var res *Undone
 	c, err := r.transact(ctx, by, func(t *tx) error {
-		u := undoing{ctx: ctx, repo: r, undone: make(map[ipld.CID]uint64)}
+		u := undoing{ctx: ctx, repo: r, own: own, undone: make(map[ipld.CID]uint64)}
 		var err error
 		if op == "" {
 			err = u.find(t.head, fits)
@@ -157,8 +206,9 @@ func encodeRef(ref Ref) []byte {
 type undoing struct {
 	ctx    context.Context
 	repo   *Repo
-	undone map[ipld.CID]uint64 // operations taken back, and by which
-	later  []commit.OpEntry    // not undone, newer than the target, newest first
+	own    func(OpRecord) (bool, error) // whether the target may be this one, nil for any
+	undone map[ipld.CID]uint64          // operations taken back, and by which
+	later  []commit.OpEntry             // not undone, newer than the target, newest first
 	target OpRecord
 	passed uint64 // newest purge between, 0 for none
 }
@@ -196,9 +246,13 @@ func (u *undoing) find(head store.Head, fits func(OpRecord) bool) error {
 			if err != nil {
 				return err
 			}
-			if fits(rec) {
+			ok := fits(rec)
+			if ok && u.own != nil {
+				ok, err = u.own(rec)
+			}
+			if ok || err != nil {
 				u.target = rec
-				return nil
+				return err
 			}
 		}
 		u.pass(e)
@@ -231,6 +285,11 @@ func (u *undoing) named(head store.Head, name string) error {
 		if len(u.target.undoable()) == 0 {
 			return fmt.Errorf("%w: operation %d changed no ref that can be taken back",
 				ErrNothingToUndo, seq)
+		}
+		if u.own != nil {
+			if ok, err := u.own(u.target); err != nil || !ok {
+				return cmp.Or(err, fmt.Errorf("operation %d cannot be taken back: %w", seq, ErrOthers))
+			}
 		}
 		return nil
 	}

@@ -309,15 +309,21 @@ func (w *watch) made(ctx context.Context, op *commit.Operation, s *Snapshot) (bo
 	if !op.Parent.Defined() {
 		return true, nil
 	}
-	head := store.Head{Seq: op.Seq - 1, Operation: op.Parent}
-	before, err := loadView(ctx, w.repo.nodes(), w.repo.facts(), head)
+	before := store.Head{Seq: op.Seq - 1, Operation: op.Parent}
+	known, err := w.repo.branchAt(ctx, before, s.CID())
+	return !known && err == nil, err
+}
+
+// branchAt reports whether a branch was at a commit after an operation.
+func (r *Repo) branchAt(ctx context.Context, after store.Head, c ipld.CID) (bool, error) {
+	v, err := loadView(ctx, r.nodes(), r.facts(), after)
 	if err != nil {
 		return false, err
 	}
-	for ref, err := range before.list(ctx, graph.Heads) {
-		if err != nil || ref.Target == s.CID() {
-			return false, err
+	for ref, err := range v.list(ctx, graph.Heads) {
+		if err != nil || ref.Target == c {
+			return err == nil, err
 		}
 	}
-	return true, nil
+	return false, nil
 }

@@ -84,7 +84,7 @@ func (j *joiner) join(ctx context.Context) error {
 				return fmt.Errorf("read edges of %s: %w", j.answer.Items[i].ID, err)
 			}
 			for _, l := range links {
-				if hidden, err := j.hiddenLink(ctx, l); err != nil {
+				if hidden, err := j.filter.hiddenLink(ctx, l); err != nil {
 					return err
 				} else if hidden {
 					continue

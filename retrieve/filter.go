@@ -59,7 +59,7 @@ func (f *filter) accept(ctx context.Context) Accept {
 			f.seen.left.Exclude++
 			return false, nil
 		}
-		ok, err := f.fits(d, &f.seen.left)
+		ok, err := f.fits(ctx, d, &f.seen.left)
 		if err != nil || !ok {
 			return false, err
 		}
@@ -95,7 +95,7 @@ func (f *filter) passes(ctx context.Context, id graph.ID) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("read node %s: %w", id, err)
 	}
-	return f.fits(NodeDocument(n), new(LeftOut))
+	return f.fits(ctx, NodeDocument(n), new(LeftOut))
 }
 
 // hidden reports whether a mark hides a node or edge.
@@ -120,7 +120,7 @@ func (f *filter) excluded(id graph.ID) bool {
 
 // fits decides by everything but the mark, what is cheap to ask first, and counts what it leaves
 // out.
-func (f *filter) fits(d Document, left *LeftOut) (bool, error) {
+func (f *filter) fits(ctx context.Context, d Document, left *LeftOut) (bool, error) {
 	if !f.byNode {
 		return true, nil
 	}
@@ -133,16 +133,26 @@ func (f *filter) fits(d Document, left *LeftOut) (bool, error) {
 		return false, nil
 	}
 	for _, p := range f.req.Where {
-		v, ok, err := d.Prop(p.Name)
-		if err != nil {
-			return false, fmt.Errorf("read property %q of %s: %w", p.Name, d.ID(), err)
-		}
-		if !p.Holds(v, ok) {
+		ok, err := f.holds(ctx, p, d)
+		if err != nil || !ok {
 			left.Where++
-			return false, nil
+			return false, err
 		}
 	}
 	return true, nil
+}
+
+// holds reports whether a predicate holds for a document.
+func (f *filter) holds(ctx context.Context, p Predicate, d Document) (bool, error) {
+	if p.Edges != "" {
+		n, err := f.countEdges(ctx, d.ID(), p)
+		return p.HoldsFor(n), err
+	}
+	v, ok, err := d.Prop(p.Name)
+	if err != nil {
+		return false, fmt.Errorf("read property %q of %s: %w", p.Name, d.ID(), err)
+	}
+	return p.Holds(v, ok), nil
 }
 
 func (f *filter) inTime(t Times) bool {

@@ -230,7 +230,7 @@ func (r *run) visible(
 		}
 		for i := 0; i < len(page) && len(shown) < r.req.Adjacency; i++ {
 			examined++
-			hidden, err := r.hiddenLink(ctx, page[i])
+			hidden, err := r.filter.hiddenLink(ctx, page[i])
 			if err != nil {
 				return nil, 0, err
 			}
@@ -244,13 +244,4 @@ func (r *run) visible(
 		q.After = &page[len(page)-1]
 	}
 	return shown, total - examined, nil
-}
-
-// hiddenLink reports whether a mark hides an edge or its other end.
-func (r *run) hiddenLink(ctx context.Context, l Link) (bool, error) {
-	hidden, err := r.filter.hidden(ctx, graph.OnNode, l.Other)
-	if err != nil || hidden {
-		return hidden, err
-	}
-	return r.filter.hidden(ctx, graph.OnEdge, l.Edge)
 }

@@ -54,6 +54,9 @@ func encodePredicate(p Predicate) ipld.Value {
 		{Key: "name", Value: ipld.StringValue(p.Name)},
 		{Key: "op", Value: ipld.StringValue(string(p.Op))},
 	}
+	if p.Edges != "" {
+		entries = append(entries, ipld.Entry{Key: "edges", Value: ipld.StringValue(string(p.Edges))})
+	}
 	if p.Op.hasValue() {
 		entries = append(entries, ipld.Entry{Key: "value", Value: p.Value})
 	}
@@ -109,7 +112,10 @@ func decodePredicates(v ipld.Value) []Predicate {
 		name, _ := item.Get("name")
 		op, _ := item.Get("op")
 		value, _ := item.Get("value")
-		where = append(where, Predicate{Name: name.Text(), Op: Op(op.Text()), Value: value})
+		edges, _ := item.Get("edges")
+		where = append(where, Predicate{
+			Name: name.Text(), Op: Op(op.Text()), Value: value, Edges: Direction(edges.Text()),
+		})
 	}
 	return where
 }

@@ -30,11 +30,12 @@ const (
 // hasValue reports whether the operator is followed by a value.
 func (op Op) hasValue() bool { return op != Exists && op != Missing }
 
-// Predicate is a condition on one property of a node.
+// Predicate is a condition on one property of a node, or on how many edges of a type it has.
 type Predicate struct {
-	Name  string     // property name, 1 to 255 bytes
+	Name  string     // property name, 1 to 255 bytes; of edges their type
 	Op    Op         // one of the constants
 	Value ipld.Value // null for Exists and Missing
+	Edges Direction  // Out or In for edges, "" for a property
 }
 
 // Holds reports whether the predicate holds for a property's value; ok is false where the node
@@ -130,6 +131,9 @@ const (
 )
 
 func (p Predicate) validate() error {
+	if p.Edges != "" {
+		return p.validateEdges()
+	}
 	if err := checkPropName(p.Name); err != nil {
 		return err
 	}
@@ -193,9 +197,15 @@ func checkPropName(name string) error {
 
 // String returns the text form, which ParsePredicate reads.
 func (p Predicate) String() string {
-	b := []byte(p.Name)
-	if bareName(p.Name) != len(p.Name) || p.Name == "" {
-		b = ipld.AppendJSON(nil, ipld.StringValue(p.Name))
+	var b []byte
+	if p.Edges != "" {
+		b = append(b, string(p.Edges)+"."...)
+	}
+	_, ofEdges := cutEdges(p.Name)
+	if bareName(p.Name) != len(p.Name) || p.Name == "" || p.Edges == "" && ofEdges != "" {
+		b = ipld.AppendJSON(b, ipld.StringValue(p.Name))
+	} else {
+		b = append(b, p.Name...)
 	}
 	b = append(append(b, ' '), p.Op...)
 	if p.Op.hasValue() {
@@ -221,12 +231,14 @@ var operators = []Op{
 }
 
 // ParsePredicate reads NAME OP VALUE, as in `team = "infra"`, `"due date" < "2026-01-01"`,
-// `team in ["infra","web"]` or `owner !exists`. VALUE is JSON; NAME is a JSON string where it
-// contains a blank, a quote or one of = ! < >. The error is a *RequestError that shows an example.
+// `team in ["infra","web"]`, `owner !exists` or `in.mentions >= 3`. VALUE is JSON; NAME is a JSON
+// string where it contains a blank, a quote or one of = ! < >. out. or in. before a NAME that is not
+// in quotes means edges of the type NAME. The error is a *RequestError that shows an example.
 func ParsePredicate(s string) (Predicate, error) {
 	const example = `want NAME OP VALUE with a JSON value, as in team = "infra"`
 	var p Predicate
-	rest := strings.Trim(s, blanks)
+	rest, edges := cutEdges(strings.Trim(s, blanks))
+	p.Edges = edges
 	name, rest, err := cutName(rest)
 	if err != nil {
 		return p, badParam("where", "%s: name: %v; %s", shortQuote(s), err, example)

@@ -131,23 +131,31 @@ func TestParsePredicate(t *testing.T) {
 		text string
 		want Predicate
 	}{
-		{`team = "infra"`, Predicate{"team", Equal, str("infra")}},
-		{`team="infra"`, Predicate{"team", Equal, str("infra")}},
-		{" \tteam  =\n \"infra\" ", Predicate{"team", Equal, str("infra")}},
-		{`a<1`, Predicate{"a", Less, ipld.IntValue(1)}},
-		{`a<=1`, Predicate{"a", LessEqual, ipld.IntValue(1)}},
-		{`a>=-1.5`, Predicate{"a", GreaterEqual, ipld.FloatValue(-1.5)}},
-		{`a!="b"`, Predicate{"a", NotEqual, str("b")}},
-		{`"due date" > "2026"`, Predicate{"due date", Greater, str("2026")}},
-		{`"a \"b\" \\"="x"`, Predicate{`a "b" \`, Equal, str("x")}},
-		{`"é\n" exists`, Predicate{"é\n", Exists, ipld.Value{}}},
-		{`é exists`, Predicate{"é", Exists, ipld.Value{}}},
-		{`a !exists`, Predicate{"a", Missing, ipld.Value{}}},
-		{`a!exists`, Predicate{"a", Missing, ipld.Value{}}},
-		{`in in["x"]`, Predicate{"in", OneOf, ipld.ListValue(str("x"))}},
-		{`exists exists`, Predicate{"exists", Exists, ipld.Value{}}},
-		{`path prefix"svc/"`, Predicate{"path", Prefix, str("svc/")}},
-		{`a.b-c/d = null`, Predicate{"a.b-c/d", Equal, ipld.Value{}}},
+		{`team = "infra"`, Predicate{"team", Equal, str("infra"), ""}},
+		{`team="infra"`, Predicate{"team", Equal, str("infra"), ""}},
+		{" \tteam  =\n \"infra\" ", Predicate{"team", Equal, str("infra"), ""}},
+		{`a<1`, Predicate{"a", Less, ipld.IntValue(1), ""}},
+		{`a<=1`, Predicate{"a", LessEqual, ipld.IntValue(1), ""}},
+		{`a>=-1.5`, Predicate{"a", GreaterEqual, ipld.FloatValue(-1.5), ""}},
+		{`a!="b"`, Predicate{"a", NotEqual, str("b"), ""}},
+		{`"due date" > "2026"`, Predicate{"due date", Greater, str("2026"), ""}},
+		{`"a \"b\" \\"="x"`, Predicate{`a "b" \`, Equal, str("x"), ""}},
+		{`"é\n" exists`, Predicate{"é\n", Exists, ipld.Value{}, ""}},
+		{`é exists`, Predicate{"é", Exists, ipld.Value{}, ""}},
+		{`a !exists`, Predicate{"a", Missing, ipld.Value{}, ""}},
+		{`a!exists`, Predicate{"a", Missing, ipld.Value{}, ""}},
+		{`in in["x"]`, Predicate{"in", OneOf, ipld.ListValue(str("x")), ""}},
+		{`exists exists`, Predicate{"exists", Exists, ipld.Value{}, ""}},
+		{`path prefix"svc/"`, Predicate{"path", Prefix, str("svc/"), ""}},
+		{`a.b-c/d = null`, Predicate{"a.b-c/d", Equal, ipld.Value{}, ""}},
+		{`out.owns exists`, Predicate{"owns", Exists, ipld.Value{}, Out}},
+		{`in.a.b >= 3`, Predicate{"a.b", GreaterEqual, ipld.IntValue(3), In}},
+		{` out."part of" in[0,1.5]`, Predicate{"part of", OneOf,
+			ipld.ListValue(ipld.IntValue(0), ipld.FloatValue(1.5)), Out}},
+		{`out.out.x = 1`, Predicate{"out.x", Equal, ipld.IntValue(1), Out}},
+		{`"out.owns" = "x"`, Predicate{"out.owns", Equal, str("x"), ""}},
+		{`outer.owns = "x"`, Predicate{"outer.owns", Equal, str("x"), ""}},
+		{`both.owns exists`, Predicate{"both.owns", Exists, ipld.Value{}, ""}},
 	}
 	for _, c := range cases {
 		got, err := ParsePredicate(c.text)
@@ -155,6 +163,8 @@ func TestParsePredicate(t *testing.T) {
 			t.Errorf("%s: %v", c.text, err)
 		} else if d := diff(c.want, got); d != "" {
 			t.Errorf("%s: %s", c.text, d)
+		} else if again, err := ParsePredicate(got.String()); err != nil || diff(got, again) != "" {
+			t.Errorf("%s: written as %s, read as %v: %v", c.text, got, again, err)
 		}
 	}
 }
@@ -189,6 +199,14 @@ func TestParsePredicateRefuses(t *testing.T) {
 		"\xff = 1":                "not a property name",
 		`a = ` + deep(33):         "nested deeper",
 		`a = 9223372036854775808`: "int64",
+		`out. = 1`:                "not a type of edges",
+		`in."" exists`:            "not a type of edges",
+		`in.` + long + ` exists`:  "not a type of edges",
+		`out.owns = "1"`:          "out.owns = takes a number",
+		`out.owns < true`:         "takes a number",
+		`out.owns in [1,null]`:    "takes a list of numbers",
+		`out.owns prefix "1"`:     "no prefix",
+		`out.owns`:                "no operator",
 	}
 	for text, part := range cases {
 		_, err := ParsePredicate(text)

@@ -136,7 +136,7 @@ func TestLargestReceipt(t *testing.T) {
 		req.Types = append(req.Types, name(i))
 		req.ExpandTypes = append(req.ExpandTypes, name(i))
 		req.Where = append(req.Where, Predicate{name(i), OneOf,
-			ipld.ListValue(slices.Repeat([]ipld.Value{ipld.IntValue(1)}, 1000)...)})
+			ipld.ListValue(slices.Repeat([]ipld.Value{ipld.IntValue(1)}, 1000)...), In})
 	}
 	req.Exclude = manyIDs(MaxExclude)
 	a := &Answer{Commit: testCommit, Request: req.Resolve(), Engine: CurrentEngine(),
@@ -179,7 +179,7 @@ func TestParseRequestJSON(t *testing.T) {
 		ID: "q1",
 		Request: Request{
 			Text: "who?", Types: []string{"Person"},
-			Where:       []Predicate{{"a", Equal, ipld.IntValue(1)}, {"b", Missing, ipld.Value{}}},
+			Where:       []Predicate{{"a", Equal, ipld.IntValue(1), ""}, {"b", Missing, ipld.Value{}, ""}},
 			CreatedFrom: day("2026-01-01"), CreatedTo: day("2026-01-02"),
 			UpdatedFrom: graph.At(0), UpdatedTo: graph.At(86_400_000_000),
 			ValidAt: day("2026-11-20"), Marks: []graph.State{"retired", "expired"},

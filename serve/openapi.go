@@ -96,6 +96,8 @@ func problemSchema() object {
 					operation.KindNotFound, operation.KindExec}},
 			"request_id": object{"type": "string",
 				"description": "Names the request in the log of the server"},
+			"candidates": object{"type": "array", "description": "Nodes that a name may mean",
+				"items": object{"type": "object", "properties": object{"id": text, "title": text}}},
 			"answer": object{"description": "What the operation printed before it failed"},
 		},
 	}

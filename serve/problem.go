@@ -23,6 +23,8 @@ type problem struct {
 	Hint      string `json:"hint,omitempty"`
 	Kind      string `json:"kind"` // of the refusal, see operation.Outcome
 	RequestID string `json:"request_id"`
+
+	Candidates []operation.Candidate `json:"candidates,omitempty"` // see operation.Error
 	// Answer is what the operation printed before it failed: the conflicts of a merge.
 	Answer json.RawMessage `json:"answer,omitempty"`
 
@@ -93,7 +95,7 @@ func problemOf(o operation.Outcome, err error) *problem {
 		return failed(operation.Failed, "the answer could not be written")
 	}
 	p := failed(o, e.Message)
-	p.Hint = e.Hint
+	p.Hint, p.Candidates = e.Hint, e.Candidates
 	if e.Unknown {
 		p.header = nil // it must not be asked again as it is
 	}

@@ -218,8 +218,8 @@ type wireRequest struct {
 	RerankTop                                               *int
 	Reranked                                                map[string]int64
 	Where                                                   []struct {
-		Name, Op string
-		Value    json.RawMessage
+		Name, Op, Edges string
+		Value           json.RawMessage
 	}
 	Community bool
 	Summarize int
@@ -280,7 +280,9 @@ func request(t *testing.T, data []byte) retrieve.Request {
 		q.Weights = append(q.Weights, retrieve.LaneWeight{Lane: lane, Weight: weight})
 	}
 	for _, p := range w.Where {
-		pred := retrieve.Predicate{Name: p.Name, Op: retrieve.Op(p.Op)}
+		pred := retrieve.Predicate{
+			Name: p.Name, Op: retrieve.Op(p.Op), Edges: retrieve.Direction(p.Edges),
+		}
 		if p.Value != nil {
 			value, err := ipld.ParseJSON(p.Value)
 			if err != nil {
@@ -330,11 +332,12 @@ func runFilter(t *testing.T, v vector) {
 		return
 	}
 	var want struct {
-		Name, Op string
-		Value    json.RawMessage
+		Name, Op, Edges string
+		Value           json.RawMessage
 	}
 	parse(t, v.Expect, &want)
-	same(t, "name and operator", p.Name+" "+string(p.Op), want.Name+" "+want.Op)
+	same(t, "name and operator", p.Name+" "+string(p.Op)+" "+string(p.Edges),
+		want.Name+" "+want.Op+" "+want.Edges)
 	if want.Value != nil {
 		value, err := ipld.ParseJSON(want.Value)
 		if err != nil {

@@ -75,6 +75,7 @@ func commands() []command {
 		{"get", verbCommand("get")},
 		{"show", verbCommand("show")},
 		{"ls", verbCommand("ls")},
+		{"schema", verbCommand("schema")},
 		{"neighbors", verbCommand("neighbors")},
 		{"path", verbCommand("path")},
 		{"communities", verbCommand("communities")},

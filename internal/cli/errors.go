@@ -90,6 +90,8 @@ type errorJSON struct {
 		Message string `json:"message"`
 		Hint    string `json:"hint,omitempty"`
 		Kind    string `json:"kind"` // see operation.Outcome
+
+		Candidates []operation.Candidate `json:"candidates,omitempty"` // see operation.Error
 	} `json:"error"`
 }
 
@@ -105,12 +107,15 @@ func (c *cli) report(ctx context.Context, err error) int {
 	if c.global.json {
 		var body errorJSON
 		body.Error.Code, body.Error.Message, body.Error.Hint = row.Code, message, next
-		body.Error.Kind = row.Refusal()
+		body.Error.Kind, body.Error.Candidates = row.Refusal(), ops.CandidatesOf(err)
 		data, _ := encodeJSON(body) // strings always have a JSON form
 		fmt.Fprintf(c.app.Stderr, "%s\n", data)
 		return row.Exit
 	}
 	fmt.Fprintf(c.app.Stderr, "%s: %s\n", firstOf(c.program, "mnem"), line(message))
+	for _, may := range ops.CandidatesOf(err) {
+		fmt.Fprintf(c.app.Stderr, "  %s  %s\n", may.ID, line(may.Title))
+	}
 	if next != "" {
 		fmt.Fprintf(c.app.Stderr, "hint: %s\n", line(next))
 	}

@@ -78,6 +78,7 @@ func (r *runner) Run(
 	row, told := outcomeOf(ctx, err), ops.FailureOf(ctx, err, true)
 	failed := &operation.Error{
 		Outcome: row, Message: told.Message, Hint: hintOf(err, true), Place: told.Place, Unknown: told.Unknown,
+		Candidates: told.Candidates,
 	}
 	if row == operation.Interrupted {
 		failed.Message = row.Code

@@ -94,7 +94,8 @@ and see the same files: a process in a container is not answered by one outside.
 func exitCodesTopic() string {
 	var b strings.Builder
 	b.WriteString("With --json an error is on standard error:\n\n" +
-		`  {"error":{"code":...,"message":...,"hint":...,"kind":...}}` + "\n\nThe hint is there where one is. " +
+		`  {"error":{"code":...,"message":...,"hint":...,"kind":...}}` + "\n\nThe hint is there where one is, and " +
+		"candidates, a list of id and title, where a text may mean\nseveral nodes. " +
 		"The kind says what to do next: validation_failed (say it\ndifferently), not_allowed (a rule forbids it), " +
 		"version_conflict (read what is there now, then\nwrite again), not_found, exec_failed (anything else).\n\n")
 	fmt.Fprintf(&b, "  %-16s %-4s  %s\n", "code", "exit", "when")

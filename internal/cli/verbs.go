@@ -79,6 +79,7 @@ func verbs() []*verb {
 		bind(ops.Watch, (*cli).printWatched),
 		bind(ops.StatsVerb, (*cli).printStats),
 		bindDoctor(),
+		bind(ops.SchemaVerb, (*cli).printSchema),
 		bind(ops.Fsck, (*cli).printFsck),
 		bind(ops.GC, (*cli).printGC),
 	}

@@ -1,0 +1,43 @@
+package extract
+
+import (
+	"strings"
+	"unicode"
+)
+
+const maxFullName = 4 // words of a person's name
+
+// notGiven are the lists of words that no name of a person has.
+var notGiven = []string{"technologies", "technology context", "generic", "calendar"}
+
+// GivenName returns the folded first word of what may be the full name of a person: two to four words of
+// letters with capitals, none of which the rules know as something else. It returns "" for all else.
+func GivenName(full string) string {
+	list := strings.Fields(full)
+	if len(list) < 2 || len(list) > maxFullName {
+		return ""
+	}
+	for i, w := range list {
+		small := i > 0 && i < len(list)-1 && (allLists().by["particles"][Fold(w)] ||
+			allLists().by["second particles"][Fold(w)])
+		if !small && (!unicode.IsUpper([]rune(w)[0]) || FirstName(w) == "") {
+			return ""
+		}
+	}
+	return Fold(list[0])
+}
+
+// FirstName returns a word folded where it may be the first name of a person, "" for all else.
+func FirstName(word string) string {
+	other := func(c rune) bool { return !unicode.IsLetter(c) && !strings.ContainsRune("-'’.", c) }
+	folded := Fold(word)
+	if folded == "" || strings.ContainsFunc(word, other) {
+		return ""
+	}
+	for _, list := range notGiven {
+		if allLists().by[list][folded] {
+			return ""
+		}
+	}
+	return folded
+}

@@ -1,0 +1,24 @@
+package extract
+
+import "testing"
+
+func TestGivenName(t *testing.T) {
+	for full, want := range map[string]string{
+		"Caroline Smith": "caroline", "Vincent van Gogh": "vincent", "Anna-Lena O'Hara": "anna-lena",
+		"J. R. Tolkien": "j.", "Élodie Durand": Fold("Élodie"), "Caroline": "", "": "", "Caroline smith": "",
+		"caroline Smith": "", "Kafka Cluster": "", "May Release": "", "Team Caroline": "", "Server 5": "",
+		"A B C D E": "", "van Gogh": "", "Caroline  Smith": "caroline", "Caroline Smith2": "",
+	} {
+		if got := GivenName(full); got != want {
+			t.Errorf("%q: %q, want %q", full, got, want)
+		}
+	}
+	for word, want := range map[string]string{
+		"Caroline": "caroline", "caroline": "caroline", "Kafka": "", "Server": "", "Caroline Smith": "",
+		"": "", "Caro5": "", "x@y": "",
+	} {
+		if got := FirstName(word); got != want {
+			t.Errorf("%q: %q, want %q", word, got, want)
+		}
+	}
+}

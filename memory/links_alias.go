@@ -1,0 +1,67 @@
+package memory
+
+import (
+	"context"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/memory/extract"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// maxFullNames is how many entities with a first name are looked at.
+const maxFullNames = 64
+
+// alias links the node of a first name alone to that of the full name that begins with it, where the
+// snapshot has one alone. A node that has such an edge, hidden or not, gets no other: what was decided
+// is a record that can be listed and taken back.
+func (l *linker) alias(ctx context.Context, name string, node graph.Ref, out *Linked) error {
+	first := extract.FirstName(name)
+	if first == "" || !l.s.CID().Defined() {
+		return nil
+	}
+	for _, err := range l.s.Adjacency().Bucket(ctx, node.Target(), adjacency.Out, EdgeAlias, nil) {
+		return err
+	}
+	full, err := l.fullName(ctx, first, node.Target())
+	if full != nil && err == nil {
+		out.Links = append(out.Links, Link{
+			Type: EdgeAlias, Src: node, Dst: graph.Ref{ID: full.ID},
+			Why: full.Summary + " is the only full name that begins with " + name,
+		})
+	}
+	return err
+}
+
+// fullName returns the only visible entity whose name begins with a first name, nil where there is none
+// or the name is in too many nodes to be looked for.
+func (l *linker) fullName(ctx context.Context, first string, not graph.ID) (*graph.Node, error) {
+	term, ok := l.terms.WordTerm(first)
+	if !ok {
+		return nil, nil
+	}
+	have, _, err := l.s.TermCounts(ctx, []string{term})
+	if err != nil || have[0] == 0 || have[0] > maxHave {
+		return nil, err
+	}
+	entity := func(d retrieve.Document) (bool, error) { return d.Type() == TypeEntity, nil }
+	hits, err := l.s.Texts(ctx, first, entity, maxFullNames)
+	if err != nil || len(hits) == maxFullNames {
+		return nil, err
+	}
+	var full *graph.Node
+	for _, h := range hits {
+		n, err := l.seen(ctx, h.ID)
+		if err != nil {
+			return nil, err
+		}
+		if n == nil || n.ID == not || extract.GivenName(n.Summary) != first {
+			continue
+		}
+		if full != nil {
+			return nil, nil
+		}
+		full = n
+	}
+	return full, nil
+}

@@ -1,0 +1,197 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// Bounds of what is looked at for a text that names a node.
+const (
+	maxFound      = 256  // nodes with all words of the text
+	maxCandidates = 8    // that an error names
+	maxFindText   = 4096 // bytes of the text
+	titleScalars  = 60   // of a candidate's title
+	shortDigits   = 8    // least digits of a candidate's id, so that it is no key by chance
+)
+
+// Candidate is a node that a text may mean.
+type Candidate struct {
+	ID    string // as many digits as tell it from all others of the commit
+	Title string // the beginning of its summary, else its key, on one line
+}
+
+// UnsureError is returned where a text fits several nodes, or has too few words to name the one that it
+// fits. errors.Is(err, ErrInvalid) holds.
+type UnsureError struct {
+	Name       string // as the caller gave it
+	Candidates []Candidate
+	More       int  // nodes that fit beside the candidates
+	Many       bool // whether there are still more
+}
+
+func (e *UnsureError) Error() string {
+	n := len(e.Candidates) + e.More
+	if e.Many {
+		return fmt.Sprintf("%q fits more than %d nodes", e.Name, n)
+	}
+	return fmt.Sprintf("%q fits %d nodes", e.Name, n)
+}
+
+// Is reports whether target is ErrInvalid.
+func (e *UnsureError) Is(target error) bool { return target == ErrInvalid }
+
+// Find resolves what names a node as Name does, or else a text: the exact summary of one node, or
+// several words that one node alone has all of. Only nodes whose mark, nil for none, see accepts are
+// found by a text. It returns the errors of Name, where a *NotFoundError has as candidates the nodes that
+// have a single word, or an *UnsureError. It reads at most maxFound nodes, besides what a search costs.
+func (s *Snapshot) Find(
+	ctx context.Context, name string, see func(*graph.Mark) bool,
+) (graph.ID, error) {
+	id, err := s.Name(ctx, name)
+	var missing *NotFoundError
+	forced := strings.HasPrefix(name, "key:") || strings.HasPrefix(name, "id:")
+	if !errors.As(err, &missing) || forced || !s.id.Defined() || len(name) > maxFindText {
+		return id, err
+	}
+	f := finder{ctx: ctx, s: s, text: strings.TrimSpace(name), see: see}
+	if err := s.withIndex(ctx, f.search); err != nil {
+		return id, fmt.Errorf("find %q: %w", name, err)
+	}
+	switch {
+	case len(f.exact) == 1:
+		return f.exact[0], nil
+	case len(f.exact) > 1:
+		return id, f.unsure(name, f.exact)
+	case !isWords(f.text):
+		if missing.Candidates, err = f.candidates(f.found); err != nil {
+			return id, err
+		}
+		return id, missing
+	case len(f.found) == 1 && !f.many:
+		return f.found[0], nil
+	case len(f.found) == 0:
+		return id, missing
+	}
+	return id, f.unsure(name, f.found)
+}
+
+// isWords reports whether a text is several words and not a key: it has white space, or is of a script
+// that has none.
+func isWords(s string) bool {
+	return strings.ContainsFunc(s, func(c rune) bool {
+		return unicode.IsSpace(c) || unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana,
+			unicode.Thai)
+	})
+}
+
+// finder looks for the nodes that a text may mean.
+type finder struct {
+	ctx  context.Context
+	s    *Snapshot
+	text string
+	see  func(*graph.Mark) bool
+
+	exact []graph.ID // whose summary is the text, in id order
+	found []graph.ID // that have all of its words: in id order, or of very many the best by them
+	many  bool       // whether there are more
+}
+
+func (f *finder) search(x *index.Index) error {
+	f.exact, f.found, f.many = nil, nil, false
+	titled, err := x.TitlesIn(f.ctx, f.text)
+	if err != nil {
+		return err
+	}
+	var terms []string
+	for _, t := range x.Query(f.text) {
+		terms = append(terms, t.Term)
+	}
+	accept := func(d retrieve.Document) (bool, error) {
+		m, err := f.s.Mark(f.ctx, graph.OnNode, d.ID())
+		return err == nil && f.see(m), err
+	}
+	view := newIndexView(f.s, x)
+	res, err := view.WithTerms(f.ctx, terms, accept, maxFound)
+	if err != nil {
+		return err
+	}
+	f.found = res.IDs
+	if f.many = res.Many; f.many {
+		got, err := view.Text(f.ctx, retrieve.TextQuery{Text: f.text}, accept, maxFound)
+		if err != nil {
+			return err
+		}
+		for _, h := range got.Hits {
+			f.found = append(f.found, h.ID)
+		}
+	}
+	both := slices.SortedFunc(slices.Values(slices.Concat(titled, f.found)), graph.ID.Compare)
+	for _, id := range slices.Compact(both) {
+		n, _, err := f.s.Node(f.ctx, id)
+		if err != nil {
+			return err
+		}
+		m, err := f.s.Mark(f.ctx, graph.OnNode, id)
+		if err != nil {
+			return err
+		}
+		if n.Summary == f.text && f.see(m) {
+			f.exact = append(f.exact, id)
+		}
+	}
+	return nil
+}
+
+func (f *finder) unsure(name string, list []graph.ID) error {
+	err := &UnsureError{Name: name, Many: f.many && len(f.exact) == 0}
+	var failed error
+	if err.Candidates, failed = f.candidates(list); failed != nil {
+		return failed
+	}
+	err.More = len(list) - len(err.Candidates)
+	return err
+}
+
+// candidates describes the first nodes of a list.
+func (f *finder) candidates(list []graph.ID) (out []Candidate, err error) {
+	for _, id := range list[:min(len(list), maxCandidates)] {
+		n, _, err := f.s.Node(f.ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		c := Candidate{Title: n.Summary}
+		if c.Title == "" {
+			c.Title = n.Key
+		}
+		if cut := text.FirstScalars(c.Title, titleScalars); len(cut) < len(c.Title) {
+			c.Title = cut + "…"
+		}
+		c.Title = text.EscapeLine(c.Title)
+		if c.ID, err = f.s.shortID(f.ctx, id); err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// shortID returns as many digits of an id as tell it from all others of the snapshot.
+func (s *Snapshot) shortID(ctx context.Context, id graph.ID) (string, error) {
+	digits := strings.ReplaceAll(id.String(), "-", "")
+	for n := shortDigits; n < len(digits); n += 4 {
+		_, found, err := byPrefix(ctx, s.state.nodes, digits[:n])
+		if err != nil || found == 1 {
+			return digits[:n], err
+		}
+	}
+	return digits, nil
+}

@@ -1,0 +1,125 @@
+package retrieve
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// cutEdges splits what says that a predicate is on edges from the text form; edges is "" for none.
+func cutEdges(s string) (rest string, edges Direction) {
+	for _, dir := range []Direction{Out, In} {
+		if rest, ok := strings.CutPrefix(s, string(dir)+"."); ok {
+			return rest, dir
+		}
+	}
+	return s, ""
+}
+
+// validateEdges refuses what could not hold for any number of edges.
+func (p Predicate) validateEdges() error {
+	if p.Edges != Out && p.Edges != In {
+		return badParam("where", "%q is not a direction of edges", string(p.Edges))
+	}
+	if p.Name == "" || len(p.Name) > graph.MaxType || !utf8.ValidString(p.Name) {
+		return badParam("where", "%s is not a type of edges: want 1 to %d bytes of UTF-8",
+			shortQuote(p.Name), graph.MaxType)
+	}
+	want := ""
+	switch p.Op {
+	case Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual:
+		if _, ok := p.Value.Number(); !ok {
+			want = "a number"
+		}
+	case OneOf:
+		if p.Value.Kind() != ipld.List {
+			want = "a list of numbers"
+		}
+		for _, item := range p.Value.List() {
+			if _, ok := item.Number(); !ok {
+				want = "a list of numbers"
+			}
+		}
+	case Exists, Missing:
+		if p.Value.Kind() != ipld.Null {
+			want = "no value"
+		}
+	case Prefix:
+		return badParam("where", "%s.%s is a number, which has no prefix", p.Edges, p.Name)
+	default:
+		return badParam("where", "%q is not an operator", string(p.Op))
+	}
+	if want != "" {
+		return badParam("where", "%s.%s %s takes %s", p.Edges, p.Name, p.Op, want)
+	}
+	return nil
+}
+
+// HoldsFor reports whether a predicate on edges holds for a number of them.
+func (p Predicate) HoldsFor(edges int) bool {
+	return p.Holds(ipld.IntValue(int64(edges)), edges > 0 || p.Op.hasValue())
+}
+
+// Enough returns a number of edges of which no more need to be counted: the predicate holds for all
+// greater numbers or for none.
+func (p Predicate) Enough() int {
+	most := 0.0
+	for _, v := range append([]ipld.Value{p.Value}, p.Value.List()...) {
+		if x, ok := v.Number(); ok {
+			most = max(most, x)
+		}
+	}
+	return int(min(most, math.MaxInt32)) + 1
+}
+
+// edgePage is how many edges are read at once to be counted.
+const edgePage = 256
+
+// countEdges returns how many edges a predicate on edges counts of a node, at most those that are
+// enough: those that no mark hides, nor the node at their other end.
+func (f *filter) countEdges(ctx context.Context, id graph.ID, p Predicate) (n int, err error) {
+	enough := p.Enough()
+	q := BucketQuery{
+		Node: id, Direction: p.Edges, Types: []string{p.Name}, Limit: edgePage, Bare: true,
+	}
+	for {
+		page, _, err := f.g.Bucket(ctx, q)
+		if err != nil {
+			return 0, fmt.Errorf("count edges of %s: %w", id, err)
+		}
+		for _, l := range page {
+			hidden, err := f.hiddenLink(ctx, l)
+			if err != nil {
+				return 0, err
+			}
+			if hidden {
+				continue
+			}
+			if n++; n == enough {
+				return n, nil
+			}
+		}
+		switch {
+		case len(page) < q.Limit:
+			return n, nil
+		case q.Bare: // which tells no place to go on from
+			n, q.Bare = 0, false
+		default:
+			q.After = &page[len(page)-1]
+		}
+	}
+}
+
+// hiddenLink reports whether a mark hides an edge or its other end.
+func (f *filter) hiddenLink(ctx context.Context, l Link) (bool, error) {
+	hidden, err := f.hidden(ctx, graph.OnNode, l.Other)
+	if err != nil || hidden || l.Unmarked {
+		return hidden, err
+	}
+	return f.hidden(ctx, graph.OnEdge, l.Edge)
+}
