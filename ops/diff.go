@@ -33,6 +33,7 @@ type Compared struct {
 // Differed is what differs between two states, item by item.
 type Differed struct {
 	Compared
+	Title    string         `json:"title,omitempty"` // of what differs; not of one commit's changes in show
 	Nodes    Each[NodeDiff] `json:"nodes"`
 	Edges    Each[EdgeDiff] `json:"edges"`
 	Counts   ItemCounts     `json:"counts"` // once the items were given
@@ -109,7 +110,7 @@ var Diff = Define(Spec{
 	Complete: "rev",
 	Title:    "Show what differs between two commits, or what is staged",
 	Doc: "Show the nodes and edges that were added (+), changed (~) or removed (-), with their fields\n" +
-		"and properties.\n\n" +
+		"and properties, under a title as 'mnem log' has it.\n\n" +
 		"  mnem diff A B      from A to B (also A..B)\n" +
 		"  mnem diff A        from A to HEAD\n" +
 		"  mnem diff          what is staged, or else from HEAD~1 to HEAD\n" +
@@ -135,7 +136,24 @@ func diff(ctx context.Context, s *Service, q *DiffRequest) (any, error) {
 	if q.Stat {
 		return c.stat(ctx, q.Type)
 	}
-	return c.differed(ctx, q.Type)
+	out, err := c.differed(ctx, q.Type)
+	if err == nil && len(q.Type) == 0 {
+		out.Title, err = c.title(ctx, s)
+	}
+	return out, err
+}
+
+// title returns what the difference is about, as HEAD is now.
+func (c *comparison) title(ctx context.Context, s *Service) (string, error) {
+	now, err := s.At(ctx, string(graph.Head))
+	if err != nil {
+		return "", err
+	}
+	nodes, edges, err := c.Count(ctx)
+	if err != nil {
+		return "", err
+	}
+	return repo.Titler{Now: now}.Commit(ctx, c.Diff, nodes, edges)
 }
 
 // comparison is a difference and what it is between.

@@ -13,6 +13,11 @@ func (c *cli) printDiff(answer any) error {
 		return c.printDiffStat(stat)
 	}
 	d := answer.(*ops.Differed)
+	if d.Title != "" {
+		if err := c.printf("%s\n", c.paint(styleBold, d.Title)); err != nil {
+			return err
+		}
+	}
 	if err := c.printDiffered(d); err != nil {
 		return err
 	}

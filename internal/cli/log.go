@@ -12,7 +12,8 @@ func (c *cli) printLog(q *ops.LogRequest, e *ops.Commit) error {
 	var err error
 	if q.Oneline {
 		err = c.printf("%s %s %s%s\n", c.paint(styleYellow, shortCID(e.Commit)),
-			e.Time.String()[:len("2006-01-02")], c.signatureColumn(e.Signature), line(firstLine(e.Message)))
+			e.Time.String()[:len("2006-01-02")], c.signatureColumn(e.Signature),
+			joinText(line(firstLine(e.Message)), c.titleColumn(e.Title)))
 	} else {
 		if c.answers > 1 {
 			err = c.printf("\n")
@@ -28,6 +29,14 @@ func (c *cli) printLog(q *ops.LogRequest, e *ops.Commit) error {
 		err = c.printLogStat(e.Stat)
 	}
 	return err
+}
+
+// titleColumn is what a commit changed, as the end of a line; "" for nothing.
+func (c *cli) titleColumn(title *string) string {
+	if title == nil || *title == "" {
+		return ""
+	}
+	return c.paint(styleDim, "("+*title+")")
 }
 
 // signatureColumn is what a signature is worth, as the beginning of a line's last column.
@@ -58,6 +67,9 @@ func (c *cli) printCommitText(e *ops.Commit) error {
 		b.WriteString(", profiles " + line(strings.Join(e.Profiles, " ")))
 	}
 	b.WriteString("\n")
+	if e.Title != nil && *e.Title != "" {
+		b.WriteString("title  " + *e.Title + "\n")
+	}
 	if v := e.Signature; v != nil {
 		b.WriteString("sign   " + c.paint(signatureStyle(v.Signature), string(v.Signature)))
 		if v.Signature != commit.Unsigned {
