@@ -50,6 +50,11 @@ func cueCases(s *suite) {
 			`{"embedding":{"node":"a","model":"m","vector":[1,0]}}`,
 			`{"embedding":{"node":"c","model":"m","vector":[1,0.5]}}`},
 		batchText{`{"node":{"key":"a","cues":["water machine maintenance"]}}`})
+	s.retrieval("11.1", "dense", "props-stale", "as is one of a text with other properties, unless they are no strings",
+		near("", 127, 0), false, batchText{cued[2], `{"node":{"key":"d","type":"Note","summary":"The mole is old."}}`,
+			`{"embedding":{"node":"c","model":"m","vector":[1,0]}}`,
+			`{"embedding":{"node":"d","model":"m","vector":[1,0.5]}}`},
+		batchText{`{"node":{"key":"c","props":{"speaker":"Ada"}}}`, `{"node":{"key":"d","props":{"depth":3}}}`})
 	cueHistory(s)
 }
 
@@ -89,6 +94,10 @@ func cueLines(s *suite) {
 			{`{"node":{"type":"N","cues":["x"]}}`}}},
 		{"3.6", "cues-embedded", "cues are in the embedded text, each on a line", []batchText{
 			{rich, embedded("m")}, {node(`,"unset":["cues"]`), embedded("n")}}},
+		{"3.6", "props-embedded", "properties that are strings are in it, by name, in their order", []batchText{
+			{node(`,"type":"T","summary":"S.","cues":["x"],"props":{"team":"Ü","at":"now","n":1,"list":["a"],"no":""}`),
+				embedded("m")},
+			{node(`,"props":{"team":"V"}`), embedded("n")}, {node(`,"unset":["props.team","props.at"]`), embedded("o")}}},
 	} {
 		s.batches(c.clause, "apply", c.name, c.title, c.batches...)
 	}
