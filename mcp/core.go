@@ -104,7 +104,8 @@ func historyTools() []*tool {
 				{name: "stat", kind: boolean, flag: "stat"},
 			},
 			fields: []field{
-				{name: "from", typ: "string"}, {name: "to", typ: "string"}, {name: "counts", typ: "object"},
+				{name: "from", typ: "string"}, {name: "to", typ: "string"}, {name: "title", typ: "string"},
+				{name: "counts", typ: "object"},
 				{name: "nodes", items: []string{"id", "key", "type", "change", "fields"}},
 				{name: "edges", items: []string{"type", "src", "src_key", "dst", "dst_key", "key", "change",
 					"fields"}},
@@ -121,7 +122,7 @@ func historyTools() []*tool {
 				{name: "since", kind: text, flag: "since", doc: "date or RFC 3339 time"}, atParam,
 			},
 			fields: []field{{name: "commits", items: []string{"commit", "author", "agent", "task", "time",
-				"message", "nodes", "edges"}}},
+				"message", "title", "nodes", "edges"}}},
 			paged: true, quoted: true, run: log,
 		},
 	}
@@ -189,6 +190,7 @@ func writeTools() []*tool {
 				{name: "id", typ: "string"}, {name: "action", typ: "string"},
 				{name: "commit", typ: "string"}, {name: "superseded", typ: "array"},
 				{name: "similar", items: []string{"id", "summary", "similarity", "differs", "suggest"}},
+				{name: "proposes", items: []string{"supersedes", "summary", "because"}},
 				{name: "warnings", typ: "array"},
 			},
 			effect: operation.Writes, additive: true, quoted: true, run: remember,
@@ -200,7 +202,7 @@ func writeTools() []*tool {
 			params: []param{
 				{name: "message", kind: text, required: true, flag: "message"},
 				{name: "nodes", kind: objects,
-					doc: "{key, type, summary, props?, content?, unset?: [\"props.x\"]}"},
+					doc: "{key or id, type, summary, props?, content?, cues?, unset?: [\"props.x\"]}"},
 				{name: "edges", kind: objects, doc: "{type, src, dst, props?}; src, dst: keys or ids"},
 				{name: "remove", kind: objects, doc: "{node: key} or {edge: {type, src, dst}}"},
 				allowSecretParam, branchParam,

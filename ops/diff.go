@@ -33,10 +33,10 @@ type Compared struct {
 // Differed is what differs between two states, item by item.
 type Differed struct {
 	Compared
-	Title    string         `json:"title,omitempty"` // of what differs; not of one commit's changes in show
 	Nodes    Each[NodeDiff] `json:"nodes"`
 	Edges    Each[EdgeDiff] `json:"edges"`
-	Counts   ItemCounts     `json:"counts"` // once the items were given
+	Counts   ItemCounts     `json:"counts"`          // once the items were given
+	Title    string         `json:"title,omitempty"` // of all that differs; in diff alone
 	Profiles *ProfilesDiff  `json:"profiles,omitempty"`
 }
 
@@ -110,7 +110,7 @@ var Diff = Define(Spec{
 	Complete: "rev",
 	Title:    "Show what differs between two commits, or what is staged",
 	Doc: "Show the nodes and edges that were added (+), changed (~) or removed (-), with their fields\n" +
-		"and properties, under a title as 'mnem log' has it.\n\n" +
+		"and properties.\n\n" +
 		"  mnem diff A B      from A to B (also A..B)\n" +
 		"  mnem diff A        from A to HEAD\n" +
 		"  mnem diff          what is staged, or else from HEAD~1 to HEAD\n" +

@@ -68,6 +68,7 @@ func commands() []command {
 		{"get", verbCommand("get")},
 		{"show", verbCommand("show")},
 		{"ls", verbCommand("ls")},
+		{"cues", verbCommand("cues")},
 		{"neighbors", verbCommand("neighbors")},
 		{"path", verbCommand("path")},
 		{"communities", verbCommand("communities")},

@@ -13,11 +13,6 @@ func (c *cli) printDiff(answer any) error {
 		return c.printDiffStat(stat)
 	}
 	d := answer.(*ops.Differed)
-	if d.Title != "" {
-		if err := c.printf("%s\n", c.paint(styleBold, d.Title)); err != nil {
-			return err
-		}
-	}
 	if err := c.printDiffered(d); err != nil {
 		return err
 	}
@@ -25,6 +20,9 @@ func (c *cli) printDiff(answer any) error {
 	if n.Zero() && e.Zero() && d.Profiles == nil {
 		c.remark("no differences")
 		return nil
+	}
+	if d.Title != "" {
+		c.remark("%s", d.Title)
 	}
 	c.remark("nodes +%d ~%d -%d, edges +%d ~%d -%d", n.Added, n.Changed, n.Removed, e.Added,
 		e.Changed, e.Removed)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/mnem-project/mnem/commit"
@@ -13,7 +14,7 @@ func (c *cli) printLog(q *ops.LogRequest, e *ops.Commit) error {
 	if q.Oneline {
 		err = c.printf("%s %s %s%s\n", c.paint(styleYellow, shortCID(e.Commit)),
 			e.Time.String()[:len("2006-01-02")], c.signatureColumn(e.Signature),
-			joinText(line(firstLine(e.Message)), c.titleColumn(e.Title)))
+			line(messageOrTitle(e)))
 	} else {
 		if c.answers > 1 {
 			err = c.printf("\n")
@@ -31,12 +32,16 @@ func (c *cli) printLog(q *ops.LogRequest, e *ops.Commit) error {
 	return err
 }
 
-// titleColumn is what a commit changed, as the end of a line; "" for nothing.
-func (c *cli) titleColumn(title *string) string {
-	if title == nil || *title == "" {
-		return ""
+// anID finds the id of a memory, which says nothing to people.
+var anID = regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`)
+
+// messageOrTitle is the first line of a commit's message, or its title where that has only an id to say.
+func messageOrTitle(e *ops.Commit) string {
+	message := firstLine(e.Message)
+	if e.Title != nil && *e.Title != "" && (message == "" || anID.MatchString(message)) {
+		return *e.Title
 	}
-	return c.paint(styleDim, "("+*title+")")
+	return message
 }
 
 // signatureColumn is what a signature is worth, as the beginning of a line's last column.
