@@ -50,11 +50,15 @@ func cueCases(s *suite) {
 			`{"embedding":{"node":"a","model":"m","vector":[1,0]}}`,
 			`{"embedding":{"node":"c","model":"m","vector":[1,0.5]}}`},
 		batchText{`{"node":{"key":"a","cues":["water machine maintenance"]}}`})
-	s.retrieval("11.1", "dense", "props-stale", "as is one of a text with other properties, unless they are no strings",
-		near("", 127, 0), false, batchText{cued[2], `{"node":{"key":"d","type":"Note","summary":"The mole is old."}}`,
-			`{"embedding":{"node":"c","model":"m","vector":[1,0]}}`,
-			`{"embedding":{"node":"d","model":"m","vector":[1,0.5]}}`},
-		batchText{`{"node":{"key":"c","props":{"speaker":"Ada"}}}`, `{"node":{"key":"d","props":{"depth":3}}}`})
+	for _, ranking := range []int64{1, 2} {
+		q := near("", 127, 0)
+		q.ranking, q.floor = ranking, "rest"
+		s.retrieval("11.1", "dense", "props-stale-"+itoa(int(ranking)), "a text with other properties is another in ranking 2, unless they are no strings",
+			q, false, batchText{cued[2], `{"node":{"key":"d","type":"Note","summary":"The mole is old."}}`,
+				`{"embedding":{"node":"c","model":"m","vector":[1,0]}}`,
+				`{"embedding":{"node":"d","model":"m","vector":[1,0.5]}}`},
+			batchText{`{"node":{"key":"c","props":{"speaker":"Ada"}}}`, `{"node":{"key":"d","props":{"depth":3}}}`})
+	}
 	cueHistory(s)
 }
 
