@@ -68,8 +68,7 @@ var Cues = Define(Spec{
 		"says itself. Servers' addresses and keys are those of 'mnem retrieve --rewrite'.\n\n" +
 		"A list that is cut at --limit ends with a cursor. --after CURSOR goes on behind it, at the\n" +
 		"cursor's commit unless --at says another.",
-	Example: "  mnem cues\n  mnem cues --missing --type fact --limit 20 --json\n" +
-		"  mnem cues --model=ollama:llama3.2 --limit 100",
+	Example: "  mnem cues\n  mnem cues --missing --type fact --limit 20 --json",
 	Answers: []any{CueList{}, CuesWritten{}},
 }, cues)
 

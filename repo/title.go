@@ -24,7 +24,7 @@ const (
 	titleReads = 16
 	// titleNames is how many nodes a title names at most.
 	titleNames = 2
-	// leastRoom is for how many scalars of names there must be room.
+	// leastRoom is for how many scalars there must be room for each name.
 	leastRoom = 16
 	// titleSpace bounds what is read of a text to write it in one line.
 	titleSpace = 4 * TitleLength
@@ -256,21 +256,19 @@ func (t Titler) name(ctx context.Context, at *state, n *graph.Node) (string, err
 
 // titled writes a head and as many names as there is room for.
 func titled(head string, names []string, more bool) string {
-	if len(names) == 0 {
-		return text.EscapeLine(text.FirstScalars(head, TitleLength))
-	}
 	out, room := "", TitleLength
 	if head != "" {
 		out = head + ": "
 		room -= utf8.RuneCountInString(out)
 	}
-	shown := names[:min(titleNames, len(names))]
-	if more = more || len(shown) < len(names); more {
-		room -= len(", ") + 1
-	}
-	if room < leastRoom {
+	n := min(titleNames, len(names), room/leastRoom)
+	if n < 1 {
 		return text.EscapeLine(text.FirstScalars(head, TitleLength))
 	}
+	if more = more || n < len(names); more {
+		room -= len(", ") + 1
+	}
+	shown := names[:n]
 	for i, name := range shown {
 		if i > 0 {
 			out += ", "
