@@ -50,6 +50,15 @@ func cueCases(s *suite) {
 			`{"embedding":{"node":"a","model":"m","vector":[1,0]}}`,
 			`{"embedding":{"node":"c","model":"m","vector":[1,0.5]}}`},
 		batchText{`{"node":{"key":"a","cues":["water machine maintenance"]}}`})
+	for _, ranking := range []int64{1, 2} {
+		q := near("", 127, 0)
+		q.ranking, q.floor = ranking, "rest"
+		s.retrieval("11.1", "dense", "props-stale-"+itoa(int(ranking)), "a text with other properties is another in ranking 2, unless they are no strings",
+			q, false, batchText{cued[2], `{"node":{"key":"d","type":"Note","summary":"The mole is old."}}`,
+				`{"embedding":{"node":"c","model":"m","vector":[1,0]}}`,
+				`{"embedding":{"node":"d","model":"m","vector":[1,0.5]}}`},
+			batchText{`{"node":{"key":"c","props":{"speaker":"Ada"}}}`, `{"node":{"key":"d","props":{"depth":3}}}`})
+	}
 	cueHistory(s)
 }
 
@@ -89,6 +98,10 @@ func cueLines(s *suite) {
 			{`{"node":{"type":"N","cues":["x"]}}`}}},
 		{"3.6", "cues-embedded", "cues are in the embedded text, each on a line", []batchText{
 			{rich, embedded("m")}, {node(`,"unset":["cues"]`), embedded("n")}}},
+		{"3.6", "props-embedded", "properties that are strings are in it, by name, in their order", []batchText{
+			{node(`,"type":"T","summary":"S.","cues":["x"],"props":{"team":"Ü","at":"now","n":1,"list":["a"],"no":""}`),
+				embedded("m")},
+			{node(`,"props":{"team":"V"}`), embedded("n")}, {node(`,"unset":["props.team","props.at"]`), embedded("o")}}},
 	} {
 		s.batches(c.clause, "apply", c.name, c.title, c.batches...)
 	}

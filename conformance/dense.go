@@ -311,15 +311,25 @@ func anyList(names []string) []any {
 func (q request) staleItems(st *store, a *answer) int {
 	n := 0
 	for _, it := range a.items {
-		now := string(embeddedText(st.nodes[it.id], st.contentText(st.nodes[it.id])))
+		node := st.nodes[it.id]
+		now := map[string]bool{string(embeddedText(node, st.contentText(node))): true}
+		if q.ranking < 2 {
+			bare := dict{}
+			for name, v := range node {
+				if name != "props" {
+					bare[name] = v
+				}
+			}
+			now[string(embeddedText(bare, st.contentText(node)))] = true
+		}
 		stale := false
 		for _, m := range q.runs() {
 			_, found := q.denseList(st, m)[it.id]
-			stale = stale || found && string(st.vectors[it.id+m]["text"].([]byte)) != now
+			stale = stale || found && !now[string(st.vectors[it.id+m]["text"].([]byte))]
 		}
 		for _, m := range q.runsSparse() {
 			_, found := q.sparseList(st, m)[it.id]
-			stale = stale || found && string(st.vectors[it.id+m]["text"].([]byte)) != now
+			stale = stale || found && !now[string(st.vectors[it.id+m]["text"].([]byte))]
 		}
 		if stale {
 			n++

@@ -148,7 +148,14 @@ func cuesOf(node dict) []string {
 func embeddedText(node dict, content string) []byte {
 	var parts []string
 	texts := []string{text(node, "context"), text(node, "summary"), content}
-	for _, t := range append(texts, cuesOf(node)...) {
+	texts = append(texts, cuesOf(node)...)
+	props, _ := node["props"].(dict)
+	for _, name := range sortedKeys(props) {
+		if value, ok := props[name].(string); ok && value != "" {
+			texts = append(texts, name+": "+value)
+		}
+	}
+	for _, t := range texts {
 		if t != "" {
 			parts = append(parts, t)
 		}

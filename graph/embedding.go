@@ -57,8 +57,9 @@ func ParseEmbeddingKey(key []byte) (node ID, model string, err error) {
 	return ID(key[:IDLen]), model, checkName("model", model, MaxModel)
 }
 
-// EmbedText returns the text that an embedding of n stands for: context, summary and content, those
-// present, joined by a newline. content is the text of n.Content, "" for none.
+// EmbedText returns the text that an embedding of n stands for: context, summary, content, cues, and "NAME: VALUE"
+// of each property that is a string, those present, joined by a newline. content is the text of n.Content, "" for
+// none.
 func EmbedText(n *Node, content string) string {
 	return strings.Join(embedParts(n, content), embedJoint)
 }
@@ -81,6 +82,11 @@ const embedJoint = "\n"
 
 func embedParts(n *Node, content string) []string {
 	parts := append([]string{n.Context, n.Summary, content}, n.Cues...)
+	for _, p := range n.Props {
+		if p.Value.Kind() == ipld.String && p.Value.Text() != "" {
+			parts = append(parts, p.Key+": "+p.Value.Text())
+		}
+	}
 	return slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 }
 

@@ -88,8 +88,9 @@ func (x *Index) TermWeights(ctx context.Context, query Query) ([]TermWeight, err
 	return out, nil
 }
 
-// IDFs returns the idf of terms of the analyser (clause 9.2), 0 for one that no live document has.
-func (x *Index) IDFs(ctx context.Context, terms []string) ([]int64, error) {
+// IDFs returns the idf of terms of the analyser (clause 9.2), 0 for one that no live document has. With least
+// above 0 each counts as if that many documents had it at least.
+func (x *Index) IDFs(ctx context.Context, terms []string, least int64) ([]int64, error) {
 	out := make([]int64, len(terms))
 	s := scorer{stats: x.m.Stats}
 	for i, term := range terms {
@@ -97,7 +98,7 @@ func (x *Index) IDFs(ctx context.Context, terms []string) ([]int64, error) {
 		if err != nil {
 			return nil, err
 		}
-		if df > 0 {
+		if df = max(df, least); df > 0 {
 			out[i] = int64(s.idf(df))
 		}
 	}

@@ -110,7 +110,7 @@ func historyTools() []*tool {
 				{name: "stat", kind: boolean, flag: "stat", doc: "numbers only"},
 			},
 			fields: []field{
-				{name: "from"}, {name: "to"}, {name: "counts", typ: "object"},
+				{name: "from"}, {name: "to"}, {name: "title"}, {name: "counts", typ: "object"},
 				{name: "nodes", items: []string{"id", "key", "type", "change", "fields"}},
 				{name: "edges", items: []string{"type", "src", "src_key", "dst", "dst_key", "key", "change",
 					"fields"}},
@@ -126,7 +126,7 @@ func historyTools() []*tool {
 				{name: "since", kind: text, flag: "since", doc: "date or RFC 3339 time"}, atParam,
 			},
 			fields: []field{{name: "commits", items: []string{"commit", "author", "agent", "task", "time",
-				"message", "nodes", "edges"}}},
+				"message", "title", "nodes", "edges"}}},
 			paged: true, quoted: true, run: log,
 		},
 	}
@@ -195,6 +195,7 @@ func writeTools() []*tool {
 				{name: "id"}, {name: "action"},
 				{name: "commit"}, {name: "superseded", typ: "array"},
 				{name: "similar", items: []string{"id", "summary", "similarity", "differs", "suggest"}},
+				{name: "proposes", items: []string{"supersedes", "summary", "because"}},
 				{name: "warnings", typ: "array"},
 			},
 			effect: operation.Writes, additive: true, quoted: true, run: remember,
@@ -206,7 +207,7 @@ func writeTools() []*tool {
 			params: []param{
 				{name: "message", kind: text, required: true, flag: "message", doc: "what it is about"},
 				{name: "nodes", kind: objects,
-					doc: "{key, type, summary, props?, content?, unset?: [\"props.x\"]}"},
+					doc: "{key or id, type, summary, props?, content?, cues?, unset?: [\"props.x\"]}"},
 				{name: "edges", kind: objects, doc: "{type, src, dst, props?}; src, dst: keys or ids"},
 				{name: "remove", kind: objects, doc: "{node: key} or {edge: {type, src, dst}}"},
 				allowSecretParam, branchParam,

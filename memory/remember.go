@@ -116,6 +116,7 @@ type Remembered struct {
 	Action     Action
 	Type       string
 	Similar    []Similar      // the most alike first, at most MaxSimilar; empty for a Duplicate
+	Replaces   []Replacing    // that it may take the place of, in the order of the search; none of Superseded
 	Superseded []graph.ID     // marked so, in the order of the request, then those of the property
 	Edges      map[string]int // edges that were written with it, by type
 	Links      []Link         // these edges, with what each is for, in the order of writing

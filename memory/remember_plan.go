@@ -88,6 +88,7 @@ func (p *planner) remember(req *RememberRequest, of *Draft) error {
 		err = p.replace(req, &d, &out)
 	}
 	if err == nil {
+		out.settle()
 		p.out = append(p.out, out)
 	}
 	return err
@@ -119,12 +120,17 @@ func (p *planner) compare(d *Draft, out *Remembered) (*known, []Near, error) {
 		case tell:
 			out.Similar = append(out.Similar, s)
 		}
+		if !is {
+			if err := p.propose(d, k, &s, tell, out); err != nil {
+				return nil, nil, err
+			}
+		}
 		if k.draft == nil {
 			near = append(near, Near{ID: k.id, Text: s.Text, Cosine: s.Cosine})
 		}
 	}
 	if same != nil {
-		out.Similar = nil
+		out.Similar, out.Replaces = nil, nil
 		return same, nil, nil
 	}
 	slices.SortFunc(out.Similar, func(a, b Similar) int {
@@ -178,13 +184,28 @@ func suggestion(c compare.Comparison, opposes, alone bool) Suggestion {
 	return SuggestSupersede
 }
 
-// add makes a new memory of a draft.
-func (p *planner) add(d *Draft, near []Near, out *Remembered) error {
-	k := &known{
+// drafted returns a draft as the memory that it becomes.
+func drafted(d *Draft) *known {
+	return &known{
 		id: d.ID, typ: d.Type, text: d.Text, importance: d.Importance, tags: d.Tags,
 		entities: d.Entities, cues: d.Cues, sources: d.Sources, expires: d.Expires, from: d.ValidFrom,
 		to: d.ValidTo, draft: d,
 	}
+}
+
+// EmbedText returns the text that an embedding of the new memory stands for (graph.EmbedText).
+func (r *RememberRequest) EmbedText() (string, error) {
+	d, err := r.draft(repo.Stamp{})
+	if err != nil {
+		return "", err
+	}
+	c := drafted(d).change()
+	return graph.EmbedText(&graph.Node{Summary: *c.Summary, Cues: c.Cues, Props: c.Props}, ""), nil
+}
+
+// add makes a new memory of a draft.
+func (p *planner) add(d *Draft, near []Near, out *Remembered) error {
+	k := drafted(d)
 	p.known[k.id] = k
 	p.touch = append(p.touch, k)
 	out.ID, out.Action, out.Importance = k.id, Added, k.importance

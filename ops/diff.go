@@ -35,7 +35,8 @@ type Differed struct {
 	Compared
 	Nodes    Each[NodeDiff] `json:"nodes"`
 	Edges    Each[EdgeDiff] `json:"edges"`
-	Counts   ItemCounts     `json:"counts"` // once the items were given
+	Counts   ItemCounts     `json:"counts"`          // once the items were given
+	Title    string         `json:"title,omitempty"` // of all that differs; in diff alone
 	Profiles *ProfilesDiff  `json:"profiles,omitempty"`
 }
 
@@ -135,7 +136,24 @@ func diff(ctx context.Context, s *Service, q *DiffRequest) (any, error) {
 	if q.Stat {
 		return c.stat(ctx, q.Type)
 	}
-	return c.differed(ctx, q.Type)
+	out, err := c.differed(ctx, q.Type)
+	if err == nil && len(q.Type) == 0 {
+		out.Title, err = c.title(ctx, s)
+	}
+	return out, err
+}
+
+// title returns what the difference is about, as HEAD is now.
+func (c *comparison) title(ctx context.Context, s *Service) (string, error) {
+	now, err := s.At(ctx, string(graph.Head))
+	if err != nil {
+		return "", err
+	}
+	nodes, edges, err := c.Count(ctx)
+	if err != nil {
+		return "", err
+	}
+	return repo.Titler{Now: now}.Commit(ctx, c.Diff, nodes, edges)
 }
 
 // comparison is a difference and what it is between.

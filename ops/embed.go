@@ -70,8 +70,9 @@ var Embed = Define(Spec{
 	Command: "embed", Usage: "[flags]", Group: "change", Effect: Writes, Idempotent: true, Long: true,
 	Title: "Embed nodes for retrieval by meaning",
 	Doc: "Give the nodes of a branch's newest commit embeddings by a model, and commit these. A node's\n" +
-		"text is its context, summary and content. Nodes that have an embedding of the model are left\n" +
-		"alone, unless --stale adds those whose text has changed since, or --all takes all.\n\n" +
+		"text is its context, summary, content, cues and properties that are strings. Nodes that have an\n" +
+		"embedding of the model are left alone, unless --stale adds those whose text has changed since,\n" +
+		"or --all takes all.\n\n" +
 		"The model is a SPEC: hash (built in: finds other forms and misspellings of words, and needs\n" +
 		"nothing), static:DIR (a directory with tokenizer.json and model.safetensors), or of a server:\n" +
 		"$REMOTE_EMBEDDERS. Servers are told the texts. Their addresses and what\n" +

@@ -66,6 +66,7 @@ type Commit struct {
 	Agent     Text           `json:"agent"`
 	Task      Text           `json:"task"`
 	Time      graph.Time     `json:"time"`
+	Title     *string        `json:"title,omitempty"` // of what it changed; in log alone
 	Message   string         `json:"message"`
 	Nodes     repo.Counts    `json:"nodes"`
 	Edges     repo.Counts    `json:"edges"`
@@ -119,6 +120,8 @@ var Log = Stream(Spec{
 		"a NODE, list those that touched it: the node, its mark, an edge of it or the mark of one. A\n" +
 		"merge touches what differs from all its parents. A name that is both a revision and a node is\n" +
 		"the revision; 'mnem log -- NODE' and key:NAME always mean the node.\n\n" +
+		"A title says in 60 characters what a commit changed. It is worked out when it is shown: no\n" +
+		"memory is named that was hidden, removed or purged since, or that looks like a credential.\n\n" +
 		"Several flags leave the commits for which all hold. With --json, one object a line.",
 	Example: "  mnem log\n  mnem log --oneline -n 5\n  mnem log HEAD~1 --json\n  mnem log alice\n" +
 		"  mnem log HEAD~1.. --stat\n  mnem log --type Person --since 2026-01-01 --grep '(?i)two'",
@@ -182,11 +185,15 @@ func log(ctx context.Context, s *Service, q *LogRequest, emit func(*Commit) erro
 		}
 	}
 	n := 0
+	titles, err := s.titles(ctx, rev)
+	if err != nil {
+		return CommitHint(err)
+	}
 	for e, err := range s.Repo.History(ctx, opt) {
 		if err != nil {
 			return CommitHint(err)
 		}
-		out, err := q.entry(ctx, s, e)
+		out, err := q.entry(ctx, s, e, titles)
 		if err == nil {
 			err = emit(out)
 		}
@@ -203,12 +210,31 @@ func log(ctx context.Context, s *Service, q *LogRequest, emit func(*Commit) erro
 	return nil
 }
 
-func (q *LogRequest) entry(ctx context.Context, s *Service, e repo.LogEntry) (*Commit, error) {
+// titles returns what makes titles of the commits that a revision or range reaches, as its end and HEAD are now.
+func (s *Service) titles(ctx context.Context, rev string) (t repo.Titler, err error) {
+	if t.Now, err = s.At(ctx, string(graph.Head)); err != nil {
+		return t, err
+	}
+	from, _, err := s.Repo.Range(ctx, rev)
+	if err == nil && len(from) == 1 {
+		t.Tip, err = s.Repo.At(ctx, from[0])
+	}
+	return t, err
+}
+
+func (q *LogRequest) entry(
+	ctx context.Context, s *Service, e repo.LogEntry, titles repo.Titler,
+) (*Commit, error) {
 	verdict, err := q.verdict(s, e.Commit)
 	if err != nil {
 		return nil, err
 	}
 	out := CommitOf(e, verdict)
+	title, err := titles.Commit(ctx, e.Diff, e.Nodes, e.Edges)
+	if err != nil {
+		return nil, err
+	}
+	out.Title = &title
 	if q.Stat {
 		if out.Stat, err = stat(ctx, e.Diff, nil); err != nil {
 			return nil, err

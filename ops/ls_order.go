@@ -183,6 +183,7 @@ type listing struct {
 	order sortSpec
 	types []string
 	where []retrieve.Predicate
+	only  func(*graph.Node) bool // nil for all
 	see   Visible
 	// weigh returns a node's effective importance; nil where the order is not by it.
 	weigh func(ctx context.Context, n *graph.Node) (int64, error)
@@ -269,6 +270,9 @@ func (l *listing) all(ctx context.Context, after graph.ID) iter.Seq2[*listRow, e
 
 func (l *listing) passes(ctx context.Context, row *listRow) (bool, error) {
 	if len(l.types) > 0 && !slices.Contains(l.types, row.typ) {
+		return false, nil
+	}
+	if l.only != nil && !l.only(row.node) {
 		return false, nil
 	}
 	for _, p := range l.where {

@@ -67,6 +67,7 @@ type Remembered struct {
 	DryRun     bool                `json:"dry_run"`
 	Superseded List[graph.ID]      `json:"superseded"`
 	Similar    List[SimilarMemory] `json:"similar"`
+	Proposes   List[Replacement]   `json:"proposes,omitempty"`
 	Edges      map[string]int      `json:"edges"`
 	Links      List[WrittenLink]   `json:"links,omitempty"` // where they are to be explained
 	Candidates List[LinkCandidate] `json:"candidates"`
@@ -85,6 +86,13 @@ type SimilarMemory struct {
 	Cosine     *int64            `json:"cosine"`     // likewise, null without vectors
 	Differs    List[MemoryDiff]  `json:"differs"`
 	Suggest    memory.Suggestion `json:"suggest"`
+}
+
+// Replacement is a memory that the new one may take the place of, and why. Nothing is done about it.
+type Replacement struct {
+	Supersedes graph.ID `json:"supersedes"`
+	Summary    string   `json:"summary"`
+	Because    string   `json:"because"`
 }
 
 // MemoryDiff is one difference: what the new text says, and what the memory says.
@@ -147,10 +155,11 @@ var Remember = Stream(Spec{
 		"for each wording and source: the same words from the same source are no news, and a call that is\n" +
 		"made again writes nothing. A text that differs in a number, a\n" +
 		"name, a date, a negation or the order of who does what is a memory of its own, however much\n" +
-		"alike both are, and what resembles it is printed with what differs. Something is replaced\n" +
-		"only by --supersedes, or by --about with --property, which is a property that has one value:\n" +
-		"the old memory is marked and stays as it is. A text that was forgotten or superseded becomes\n" +
-		"a new memory.\n\n" +
+		"alike both are, and what resembles it is printed with what differs. What it may take the place\n" +
+		"of, as it has another number or tells of a change, is proposed with the reason. Something is\n" +
+		"replaced only by --supersedes, or by --about with --property, which is a property that has one\n" +
+		"value: the old memory is marked and stays as it is. A text that was forgotten or superseded\n" +
+		"becomes a new memory.\n\n" +
 		"  added       a new memory\n" +
 		"  duplicate   it was there: another wording or source is noted on it\n" +
 		"  updated     likewise, and tags, entities or importance were added to\n" +
@@ -318,7 +327,10 @@ func (q *RememberRequest) readLines(
 func (q *RememberRequest) embed(ctx context.Context, host Host) error {
 	texts := make([]string, len(q.memories))
 	for i := range texts {
-		texts[i] = graph.EmbedText(&graph.Node{Summary: q.memories[i].Text}, "")
+		var err error
+		if texts[i], err = q.memories[i].EmbedText(); err != nil {
+			return rememberHint(err)
+		}
 	}
 	models, _, err := host.Models(&QuestionModels{Embed: q.Embed, Kept: true})
 	if err != nil {
@@ -397,6 +409,9 @@ func (s *Service) remembered(
 			one.Differs = append(one.Differs, MemoryDiff{string(d.Kind), d.A, d.B})
 		}
 		out.Similar = append(out.Similar, one)
+	}
+	for _, p := range r.Replaces {
+		out.Proposes = append(out.Proposes, Replacement{p.ID, p.Summary, p.Because})
 	}
 	for _, l := range r.Links {
 		if q.Explain {

@@ -2,11 +2,13 @@ package ops
 
 import (
 	"context"
+	"errors"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
 )
 
 // Session is the newest record of a session.
@@ -69,6 +71,7 @@ type SessionRecord struct {
 	Query   *string    `json:"query"`
 	Items   *int       `json:"items"`
 	Tokens  *int       `json:"tokens"`
+	Title   *string    `json:"title"` // of the items
 }
 
 // Removed names what was removed.
@@ -149,7 +152,8 @@ var (
 		Command: "session log", Usage: "NAME [flags]", Effect: Reads, Complete: "session",
 		Title: "List what a session recorded, newest first",
 		Doc: "List the records of a session, newest first: where it was pinned, and every receipt with its\n" +
-			"query, commit and numbers of items and tokens. With --json, one object a line.",
+			"query, commit, numbers of items and tokens, and the names of the first items, but for those that\n" +
+			"were hidden since. With --json, one object a line.",
 		Example: "  mnem session log review\n  mnem session log review -n 5 --json",
 	}, sessionLog)
 )
@@ -166,8 +170,12 @@ func sessionLog(
 ) error {
 	n := 0
 	var later *repo.SessionEntry
+	now, err := s.At(ctx, string(graph.Head))
+	if err != nil {
+		return err
+	}
 	give := func(before *retrieve.Session) error {
-		out, err := recordOf(ctx, s.Repo, *later, before)
+		out, err := recordOf(ctx, s.Repo, *later, before, repo.Titler{Now: now})
 		if err == nil {
 			err = emit(out)
 		}
@@ -195,7 +203,7 @@ func sessionLog(
 
 // recordOf returns the form of a record; before is the one before it, nil for the first.
 func recordOf(
-	ctx context.Context, r *repo.Repo, e repo.SessionEntry, before *retrieve.Session,
+	ctx context.Context, r *repo.Repo, e repo.SessionEntry, before *retrieve.Session, titles repo.Titler,
 ) (*SessionRecord, error) {
 	s := e.Record
 	out := &SessionRecord{
@@ -209,8 +217,31 @@ func recordOf(
 		}
 		out.Commit, out.Query = rec.Commits[0], &req.Text
 		out.Items, out.Tokens = new(len(rec.Items)), &rec.Tokens
+		title, err := itemsTitle(ctx, r, rec, titles)
+		if err != nil {
+			return nil, err
+		}
+		out.Title = &title
 	}
 	return out, nil
+}
+
+// itemsTitle names the items of a receipt.
+func itemsTitle(
+	ctx context.Context, r *repo.Repo, rec *retrieve.Receipt, titles repo.Titler,
+) (string, error) {
+	at, err := r.At(ctx, rec.Commits[0])
+	if errors.Is(err, store.ErrNotFound) {
+		return "", nil // of an imported session
+	}
+	if err != nil {
+		return "", err
+	}
+	ids := make([]graph.ID, len(rec.Items))
+	for i, it := range rec.Items {
+		ids[i] = it.ID
+	}
+	return titles.Nodes(ctx, at, ids)
 }
 
 // eventOf says what a record of a session is about.

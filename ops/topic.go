@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory"
+	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -276,6 +277,7 @@ type Community struct {
 	Number  int          `json:"number"` // from 1, the largest first
 	Size    int          `json:"size"`
 	Members List[Member] `json:"members"` // best-connected first
+	Title   string       `json:"title"`   // the names of the first of them
 }
 
 // Member is a node in a community.
@@ -358,6 +360,9 @@ func communities(ctx context.Context, s *Service, q *CommunitiesRequest) (any, e
 			list := p.Members(number)
 			out.Number, out.Size = number+1, len(list)
 			out.Members, err = members(ctx, names, Visible{snap, let}, list, limit)
+			if err == nil {
+				out.Title, err = out.title(ctx, snap)
+			}
 		}
 		return out, err
 	}
@@ -368,10 +373,22 @@ func communities(ctx context.Context, s *Service, q *CommunitiesRequest) (any, e
 		if one.Members, err = members(ctx, names, Visible{snap, let}, list, shownMembers); err != nil {
 			return nil, err
 		}
+		if one.Title, err = one.title(ctx, snap); err != nil {
+			return nil, err
+		}
 		out.Communities = append(out.Communities, one)
 	}
 	out.More = p.Len() - len(out.Communities)
 	return out, nil
+}
+
+// title names the members that are listed.
+func (c *Community) title(ctx context.Context, s *repo.Snapshot) (string, error) {
+	var ids []graph.ID
+	for _, m := range c.Members {
+		ids = append(ids, m.ID)
+	}
+	return repo.Titler{}.Nodes(ctx, s, ids)
 }
 
 // members reads the first members of a community that are not hidden.

@@ -277,7 +277,7 @@ func (v indexView) WithTerms(
 }
 
 func (v indexView) IDFs(ctx context.Context, terms []string) ([]int64, error) {
-	return v.x.IDFs(ctx, terms)
+	return v.x.IDFs(ctx, terms, 0)
 }
 
 func (v indexView) Recency(
@@ -362,4 +362,17 @@ func (s *Snapshot) TermCounts(
 		return nil
 	})
 	return nodes, of, err
+}
+
+// FreshIDFs weighs terms of a text that is about to be written (idf of clause 9.2): one that no node has is as
+// rare as one that a single node has. Before the first commit all weigh the same.
+func (s *Snapshot) FreshIDFs(ctx context.Context, terms []string) (idfs []int64, err error) {
+	if !s.id.Defined() {
+		return slices.Repeat([]int64{1 << 16}, len(terms)), nil
+	}
+	err = s.withIndex(ctx, func(x *index.Index) error {
+		idfs, err = x.IDFs(ctx, terms, 1)
+		return err
+	})
+	return idfs, err
 }

@@ -61,6 +61,11 @@ func TestWorkOfReads(t *testing.T) {
 				}
 			}, 60},
 			{"log", log(repo.LogOptions{}, 2), 60},
+			{"titles", func(t *testing.T, r *repo.Repo) {
+				if got := titleOf(t, r, repo.Titler{Now: head(t, r), Tip: head(t, r)}); got == "" {
+					t.Error("no title")
+				}
+			}, 60},
 			{"log of a node", log(repo.LogOptions{Node: id}, 2), 60},
 			{"undo", func(t *testing.T, r *repo.Repo) {
 				_, err := r.Undo(ctx, "", by)

@@ -1,6 +1,7 @@
 package retrieve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -30,14 +31,58 @@ var changeWords = strings.Fields(`
 	agora mudou substituído novo nova
 	nu sinds verplaatst vervangen nieuw nieuwe voortaan`)
 
-// told is what a candidate says, as far as it is compared with others.
-type told struct {
-	*candidate
-	created graph.Time
-	changes bool     // whether it has a word that tells of a change
-	terms   []string // of its summary, ascending, each once
+// Statement is what a text says, as far as the rules for what is outdated compare it with others.
+type Statement struct {
+	change  string   // the first word that tells of a change, folded; "" for none
+	terms   []string // ascending, each once
 	weights []int64  // of the terms
 	weight  int64    // of all
+}
+
+// NewStatement reads a text, of which idfs weighs the terms. Those of a are of Language.
+func NewStatement(
+	ctx context.Context, a *text.Analyzer, said string,
+	idfs func(ctx context.Context, terms []string) ([]int64, error),
+) (s *Statement, err error) {
+	said = text.FirstScalars(said, maxCompared)
+	s = &Statement{change: changeWord(said), terms: a.Terms(said)}
+	slices.Sort(s.terms)
+	s.terms = slices.Compact(s.terms)
+	if s.weights, err = idfs(ctx, s.terms); err != nil {
+		return nil, err
+	}
+	s.weight = sumOf(s.weights)
+	return s, nil
+}
+
+// Changed returns the first word of a text that tells of a change, folded, "" where it has none.
+func Changed(said string) string { return changeWord(text.FirstScalars(said, maxCompared)) }
+
+// Replaces reports whether a statement takes the place of an older one by rule: both are about the same, and
+// it tells of a change.
+func (s *Statement) Replaces(old *Statement) bool { return s.change != "" && sameSubject(s, old) }
+
+// Shared returns the terms that two statements share, the heaviest first.
+func (s *Statement) Shared(with *Statement) []string {
+	var at []int
+	for i, term := range s.terms {
+		if _, ok := slices.BinarySearch(with.terms, term); ok {
+			at = append(at, i)
+		}
+	}
+	slices.SortStableFunc(at, func(i, j int) int { return cmp.Compare(s.weights[j], s.weights[i]) })
+	out := make([]string, len(at))
+	for i, n := range at {
+		out[i] = s.terms[n]
+	}
+	return out
+}
+
+// told is a candidate as it is compared with others.
+type told struct {
+	*candidate
+	*Statement
+	created graph.Time
 }
 
 // outdate finds among the first candidates of an answer those that newer ones take the place of, by rule:
@@ -55,8 +100,8 @@ func (r *run) outdate(ctx context.Context, list []*candidate) ([]*candidate, err
 	for _, old := range all {
 		var by *told
 		for _, newer := range all {
-			if newer.created > old.created && newer.changes && newer.band == BandAnswer &&
-				sameSubject(old, newer) && (by == nil || newer.created > by.created) {
+			if newer.created > old.created && newer.band == BandAnswer && newer.Replaces(old.Statement) &&
+				(by == nil || newer.created > by.created) {
 				by = newer
 			}
 		}
@@ -90,15 +135,11 @@ func (r *run) tell(ctx context.Context, list []*candidate) ([]*told, error) {
 		if r.onlyName(c, n) {
 			continue
 		}
-		said := text.FirstScalars(n.Summary, maxCompared)
-		t := &told{candidate: c, created: n.Created, terms: a.Terms(said), changes: changes(said)}
-		slices.Sort(t.terms)
-		t.terms = slices.Compact(t.terms)
-		if t.weights, err = r.x.IDFs(ctx, t.terms); err != nil {
+		says, err := NewStatement(ctx, a, n.Summary, r.x.IDFs)
+		if err != nil {
 			return nil, fmt.Errorf("weigh the terms of %s: %w", c.id, err)
 		}
-		t.weight = sumOf(t.weights)
-		out = append(out, t)
+		out = append(out, &told{c, says, n.Created})
 	}
 	return out, nil
 }
@@ -113,11 +154,13 @@ var foldedChanges = sync.OnceValue(func() map[string]bool {
 	return words
 })
 
-func changes(s string) (found bool) {
+func changeWord(s string) (found string) {
 	words := foldedChanges()
 	eachWord(s, func(word []byte) bool {
-		found = words[string(word)]
-		return !found
+		if words[string(word)] {
+			found = string(word)
+		}
+		return found == ""
 	})
 	return found
 }
@@ -146,7 +189,7 @@ func eachWord(s string, yield func(word []byte) bool) {
 }
 
 // sameSubject reports whether two texts share enough of what they are about.
-func sameSubject(a, b *told) bool {
+func sameSubject(a, b *Statement) bool {
 	shared, n := int64(0), 0
 	for i, term := range a.terms {
 		if _, ok := slices.BinarySearch(b.terms, term); ok {

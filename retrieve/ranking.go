@@ -71,6 +71,10 @@ func (r *Request) engine() Engine {
 	return engineOf(r.Ranking)
 }
 
+// bare reports whether an embedding of a node's text without properties is none of an older text: when answers of
+// ranking 1 were recorded, no property was embedded.
+func (r *ranking) bare() bool { return r.version == 1 }
+
 // current reports whether answers of an engine can be made again.
 func (e Engine) current() bool {
 	return e.Analyser == AnalyserVersion && e.Language == Language && e.Ranking > 0 &&

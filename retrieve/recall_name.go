@@ -13,15 +13,18 @@ import (
 // what their keys begin with.
 var nameTypes = map[string]string{"Entity": "entity/", "Tag": "tag/"}
 
-// onlyName reports whether a node is nothing but a name, by which memories are linked: to a reader of
-// a recall it says nothing that the items do not say themselves. One that was given anything else, or
-// that the request names or asks for by its type, is an item like others: clause 26.7.
-func (r *run) onlyName(c *candidate, n *graph.Node) bool {
+// IsName reports whether a node is nothing but a name, by which memories are linked: clause 26.7.
+func IsName(n *graph.Node) bool {
 	prefix, ok := nameTypes[n.Type]
-	return ok && (r.req.row().bands || r.recalled != nil && c.recalled != nil) && c.tier == tierNone &&
-		(strings.HasPrefix(n.Key, prefix) || n.Key != "" && n.Key == n.Summary) &&
-		n.Context == "" && n.Content == nil && len(n.Props)+len(n.Cues) == 0 &&
-		!slices.Contains(r.req.Types, n.Type)
+	return ok && (strings.HasPrefix(n.Key, prefix) || n.Key != "" && n.Key == n.Summary) &&
+		n.Context == "" && n.Content == nil && len(n.Props)+len(n.Cues) == 0
+}
+
+// onlyName reports whether a node that is nothing but a name is left out: to a reader it says nothing that the
+// items do not say themselves. One that the request names or asks for by its type is an item like others.
+func (r *run) onlyName(c *candidate, n *graph.Node) bool {
+	return (r.req.row().bands || r.recalled != nil && c.recalled != nil) && c.tier == tierNone &&
+		!slices.Contains(r.req.Types, n.Type) && IsName(n)
 }
 
 // items returns those of some candidates that are not only names. Of what is indexed it reads nodes whose types

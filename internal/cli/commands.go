@@ -76,6 +76,7 @@ func commands() []command {
 		{"show", verbCommand("show")},
 		{"ls", verbCommand("ls")},
 		{"schema", verbCommand("schema")},
+		{"cues", verbCommand("cues")},
 		{"neighbors", verbCommand("neighbors")},
 		{"path", verbCommand("path")},
 		{"communities", verbCommand("communities")},

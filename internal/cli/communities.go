@@ -7,6 +7,9 @@ import (
 	"github.com/mnem-project/mnem/ops"
 )
 
+// memberWidth is how much of a member's text a list of communities shows.
+const memberWidth = 30
+
 func (c *cli) printCommunities(answer any) error {
 	if of, ok := answer.(*ops.NodeCommunity); ok {
 		return c.printCommunity(&of.Community)
@@ -21,6 +24,9 @@ func (c *cli) printCommunities(answer any) error {
 		names := make([]string, len(one.Members))
 		for i, m := range one.Members {
 			names[i] = nodeLabel(m.Key, m.ID)
+			if m.Key == "" && m.Summary != "" {
+				names[i] = strconv.Quote(brief(string(m.Summary), memberWidth))
+			}
 		}
 		rows = append(rows, []cell{{strconv.Itoa(one.Number), styleDim},
 			{plural(one.Size, "node"), styleBold}, {strings.Join(names, ", "), ""}})

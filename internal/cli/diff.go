@@ -21,6 +21,9 @@ func (c *cli) printDiff(answer any) error {
 		c.remark("no differences")
 		return nil
 	}
+	if d.Title != "" {
+		c.remark("%s", d.Title)
+	}
 	c.remark("nodes +%d ~%d -%d, edges +%d ~%d -%d", n.Added, n.Changed, n.Removed, e.Added,
 		e.Changed, e.Removed)
 	return nil

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/mnem-project/mnem/commit"
@@ -12,7 +13,8 @@ func (c *cli) printLog(q *ops.LogRequest, e *ops.Commit) error {
 	var err error
 	if q.Oneline {
 		err = c.printf("%s %s %s%s\n", c.paint(styleYellow, shortCID(e.Commit)),
-			e.Time.String()[:len("2006-01-02")], c.signatureColumn(e.Signature), line(firstLine(e.Message)))
+			e.Time.String()[:len("2006-01-02")], c.signatureColumn(e.Signature),
+			line(messageOrTitle(e)))
 	} else {
 		if c.answers > 1 {
 			err = c.printf("\n")
@@ -28,6 +30,18 @@ func (c *cli) printLog(q *ops.LogRequest, e *ops.Commit) error {
 		err = c.printLogStat(e.Stat)
 	}
 	return err
+}
+
+// anID finds the id of a memory, which says nothing to people.
+var anID = regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`)
+
+// messageOrTitle is the first line of a commit's message, or its title where that has only an id to say.
+func messageOrTitle(e *ops.Commit) string {
+	message := firstLine(e.Message)
+	if e.Title != nil && *e.Title != "" && (message == "" || anID.MatchString(message)) {
+		return *e.Title
+	}
+	return message
 }
 
 // signatureColumn is what a signature is worth, as the beginning of a line's last column.
@@ -58,6 +72,9 @@ func (c *cli) printCommitText(e *ops.Commit) error {
 		b.WriteString(", profiles " + line(strings.Join(e.Profiles, " ")))
 	}
 	b.WriteString("\n")
+	if e.Title != nil && *e.Title != "" {
+		b.WriteString("title  " + *e.Title + "\n")
+	}
 	if v := e.Signature; v != nil {
 		b.WriteString("sign   " + c.paint(signatureStyle(v.Signature), string(v.Signature)))
 		if v.Signature != commit.Unsigned {

@@ -69,8 +69,12 @@ func (h host) Models(m *ops.QuestionModels) (*retrieve.Models, retrieve.Reranker
 		e, err = c.embedder(embedSpec(m.Embed), "--embed", opt)
 		out.Embedder = queryEmbedder{e}
 	}
-	if err == nil && m.Rewrite != "" {
-		out.Rewriter, err = c.queryRewriter(m.RewriteModel)
+	switch {
+	case err != nil:
+	case m.Rewrite == ops.RewriteCues:
+		out.Rewriter, err = c.queryRewriter(embedSpec(m.RewriteModel), "--model=SPEC", 0)
+	case m.Rewrite != "":
+		out.Rewriter, err = c.queryRewriter(m.RewriteModel, "--rewrite-model SPEC", queryAttempts)
 	}
 	return out, reranker, err
 }

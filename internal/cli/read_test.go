@@ -269,7 +269,7 @@ func TestJSONShapes(t *testing.T) {
 	w.ok("session", "start", "s")
 	w.ok("retrieve", "billing", "--session", "s")
 	for _, tt := range []struct{ args, members string }{
-		{"log", "commit parents graph author agent task time message nodes edges"},
+		{"log", "commit parents graph author agent task time title message nodes edges"},
 		{"show", "commit parents graph author agent task time message nodes edges diff"},
 		{"show|alice", "id key type summary context props content created updated validFrom validTo " +
 			"sources mark cid media commit out in more_out more_in"},
@@ -279,7 +279,7 @@ func TestJSONShapes(t *testing.T) {
 		{"ls|--edges", "commit edges next"},
 		{"neighbors|alice", "commit id key out in more_out more_in"},
 		{"path|alice|bruno", "commit from to found hops steps"},
-		{"diff", "from to nodes edges counts"},
+		{"diff", "from to nodes edges counts title"},
 		{"diff|--staged", "from to stage nodes edges counts"},
 		{"diff|--stat", "from to node_types edge_types counts"},
 		{"retrieve|billing", "commit receipt query items tokens_used tokens_budget dropped " +
@@ -287,7 +287,7 @@ func TestJSONShapes(t *testing.T) {
 		{"retrieve|billing|--explain", "commit receipt query items tokens_used tokens_budget dropped " +
 			"dropped_by candidates_seen warnings dropped_items trace dates"},
 		{"session|list", "session commit follow agent task actor time records ended"},
-		{"session|log|s", "record event time actor commit receipt query items tokens"},
+		{"session|log|s", "record event time actor commit receipt query items tokens title"},
 		{"replay|s", "session receipts identical first_difference"},
 	} {
 		args := append(strings.Split(tt.args, "|"), "--json")

@@ -76,6 +76,9 @@ func (c *cli) rememberedText(r *ops.Remembered) string {
 				shortID(r.ID), shortID(s.ID), shortID(r.ID))
 		}
 	}
+	for _, p := range r.Proposes {
+		put("  proposes: supersedes %s, because %s", p.Supersedes, line(p.Because))
+	}
 	if len(r.Edges) > 0 && len(r.Links) == 0 {
 		var parts []string
 		for _, typ := range sortedKeys(r.Edges) {

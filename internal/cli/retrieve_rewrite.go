@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
@@ -28,8 +29,9 @@ func rewriteKeys() []configKey {
 	}, rewriteUse.urlKeys()...), rewriteUse.timeoutKey())
 }
 
-// queryRewriter opens what rewrites queries: a model, "" for the one of the configuration.
-func (c *cli) queryRewriter(spec string) (retrieve.Rewriter, error) {
+// queryRewriter opens the chat model that rewrites queries, or writes cues: the one that flag names, "" for the
+// one of the configuration.
+func (c *cli) queryRewriter(spec, flag string, attempts int) (retrieve.Rewriter, error) {
 	err := c.mayChooseModel(spec)
 	if err != nil {
 		return nil, err
@@ -41,15 +43,15 @@ func (c *cli) queryRewriter(spec string) (retrieve.Rewriter, error) {
 	}
 	if spec == "" {
 		return nil, c.noModel("no model to rewrite with: there are "+
-			model.List(model.Specs(rewriteUse.providers), "and"), "--rewrite-model SPEC", keyRewriteModel)
+			model.List(model.Specs(rewriteUse.providers), "and"), flag, keyRewriteModel)
 	}
-	opt, err := c.modelOptions(rewriteUse, spec, queryAttempts)
+	opt, err := c.modelOptions(rewriteUse, spec, attempts)
 	if err != nil {
 		return nil, err
 	}
 	m, err := rewrite.Open(spec, opt)
 	if err != nil {
-		return nil, fmt.Errorf("%w: --rewrite-model: %w", repo.ErrInvalid, err)
+		return nil, fmt.Errorf("%w: %s: %w", repo.ErrInvalid, strings.TrimRight(strings.TrimSuffix(flag, "SPEC"), " ="), err)
 	}
 	return queryRewriter{m}, nil
 }

@@ -150,7 +150,7 @@ func TestServeAnswersAsTheCommandLine(t *testing.T) {
 var requests = []struct{ name, body string }{
 	{"version", `{}`}, {"status", `{}`}, {"stats", `{}`}, {"get", `{"node":"katya"}`},
 	{"get", `{"node":"katya","importance":true}`}, {"show", `{}`}, {"show", `{"name":"katya"}`},
-	{"ls", `{"limit":3}`}, {"ls", `{"edges":true,"limit":3}`}, {"neighbors", `{"node":"katya"}`},
+	{"cues", `{"missing":true,"limit":3}`}, {"ls", `{"limit":3}`}, {"ls", `{"edges":true,"limit":3}`}, {"neighbors", `{"node":"katya"}`},
 	{"path", `{"from":"katya","to":"alice"}`}, {"communities", `{"limit":2}`},
 	{"communities", `{"node":"katya"}`}, {"sources", `{}`}, {"explore", `{"topic":"payments"}`},
 	{"related", `{"node":"katya"}`}, {"suggest", `{"text":"the payments are late"}`},

@@ -65,6 +65,9 @@ func (c *cli) printSessionRecord(v *ops.SessionRecord) error {
 	if v.Receipt.Defined() {
 		parts = append(parts, plural(*v.Items, "item"), plural(*v.Tokens, "token"),
 			strconv.Quote(brief(*v.Query, summaryWidth)))
+		if *v.Title != "" {
+			parts = append(parts, c.paint(styleDim, *v.Title))
+		}
 	}
 	return c.printf("%s\n", strings.Join(parts, "  "))
 }

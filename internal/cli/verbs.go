@@ -14,6 +14,7 @@ func verbs() []*verb {
 		bind(ops.Check, (*cli).printCheck),
 		bind(ops.Get, (*cli).printGet),
 		bind(ops.Ls, (*cli).printList),
+		bind(ops.Cues, (*cli).printCues),
 		bind(ops.Blame, (*cli).printBlame),
 		bindAs(ops.Log, (*cli).printLog),
 		bind(ops.Forget, (*cli).printMarked),

@@ -12,6 +12,12 @@ const (
 	inflEd   // what is done
 )
 
+// Bytes of units.
+const (
+	shortest     = 2 // up to which one counts only behind a number: the ML team is no millilitre
+	longestShort = 3 // up to which one counts as it is written: Mb is not MB
+)
+
 // token is what is left of a lexeme where two texts are compared: rules 3 to 6.
 type token struct {
 	class      class
@@ -33,8 +39,9 @@ type token struct {
 
 // analysis is a text as one language reads it.
 type analysis struct {
-	lexicon *lexicon
-	tokens  []token
+	lexicon  *lexicon
+	tokens   []token
+	measures []measure
 }
 
 // reader makes tokens of lexemes.
@@ -61,7 +68,7 @@ func read(in []lexeme, x *lexicon) *analysis {
 	r.clocks()
 	r.surroundings()
 	r.finish()
-	return &analysis{x, r.out}
+	return &analysis{x, r.out, x.measures(r.out)}
 }
 
 // expand takes contractions apart: rule 3.
@@ -319,10 +326,11 @@ func (r *reader) finish() {
 				continue
 			}
 			t.not = word && r.x.not[t.form]
-			t.unit = word && r.x.unit[t.form] ||
+			counted := i > 0 && in[i-1].class == classNumber
+			t.unit = word && r.x.unit[t.form] && (counted || t.class == classSingle || len(t.form) > shortest) ||
 				t.class == classMark && strings.Contains("%‰°€$£¥", t.form)
-			if i > 0 && t.unit && t.class == classWord && in[i-1].class == classNumber && len(t.form) <= 3 {
-				t.form = t.was.exact // Mb is not MB
+			if counted && t.unit && t.class == classWord && len(t.form) <= longestShort {
+				t.form = t.was.exact
 			}
 			t.stem = t.form
 			if t.class == classWord && !r.x.keep[t.form] && !t.not {

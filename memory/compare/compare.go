@@ -101,7 +101,7 @@ func (t *Text) Compare(o *Text) Comparison { return t.CompareFrom(o, 0) }
 // differ, and the first difference says only that.
 func (t *Text) CompareFrom(o *Text, least int64) Comparison {
 	x := common(t, o)
-	a, b := t.by(x), o.by(x)
+	a, b := inOneUnit(t.by(x), o.by(x))
 	alike := similarity(a, b)
 	switch {
 	case a.says(b):

@@ -121,6 +121,7 @@ func TestDifferences(t *testing.T) {
 		{"欧阳锋喜欢喝茶。", "欧阳峰喜欢喝茶。", []Difference{{Word, "锋", "峰"}}},
 		{"der Leiter", "die Leiter", []Difference{{Word, "der", "die"}}},
 		{"It's two dogs", "it is 2 dogs!", nil},
+		{"The ML team owns the ranking.", "The UX team owns the ranking.", []Difference{{Name, "ml", "ux"}}},
 		{"", "", []Difference{{Kind: Order}}},
 	} {
 		if got := Compare(c.a, c.b).Differs; !slices.Equal(got, c.want) {
@@ -129,9 +130,39 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
+// TestMeasures holds that the same amount in another unit says the same, and another amount does not.
+func TestMeasures(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"TTL 5 minutes", "TTL 300 seconds", true}, {"TTL 5 minutes", "TTL 300 s", true},
+		{"TTL 5 minutes", "TTL 5 seconds", false}, {"TTL 5 minutes", "TTL 301 seconds", false},
+		{"The cache keeps baskets for two weeks.", "The cache keeps baskets for 14 days.", true},
+		{"It weighs 1.5 kg", "It weighs 1500 g", true}, {"It weighs 1.5 kg", "It weighs 1500 mg", false},
+		{"The disk has 1 GiB", "The disk has 1024 MiB", true}, {"The disk has 1 GiB", "The disk has 1000 MB", false},
+		{"The link has 8 MB", "The link has 8 Mb", false}, {"Die Frist ist 1 Tag", "Die Frist ist 24 Stunden", true},
+		{"缓存保留五分钟", "缓存保留300秒", true}, {"缓存保留五分钟", "缓存保留5秒", false},
+		{"Retry after 60 s and 1 min", "Retry after 60 s and 60 s", true},
+		{"The ML team has 5 members", "The team has 5 ml members", false},
+	} {
+		for _, got := range []Comparison{Compare(c.a, c.b), Compare(c.b, c.a)} {
+			if same := got.Similarity == 1<<16 && len(got.Differs) == 0; same != c.same {
+				t.Errorf("%q, %q: same %t: %+v", c.a, c.b, same, got)
+			}
+		}
+	}
+	got := Compare("The limit is 5 minutes", "The limit is 200 seconds").Differs
+	want := []Difference{{Number, "5", "200"}, {Unit, "minutes", "seconds"}}
+	if !slices.Equal(got, want) {
+		t.Errorf("differences are told as %v, want %v", got, want)
+	}
+}
+
 // FuzzCompare holds that any two strings can be compared, in bounds, and the same way round.
 func FuzzCompare(f *testing.F) {
 	f.Add("Alice manages Bob on Friday.", "On Friday, Alice manages Bob")
+	f.Add("60 s, 1 min or 0.001 h", "60 s and 60000 ms")
 	f.Add("会议改到2025年3月3日", "Die Miete beträgt 1.250,50 €, d'accord? \xff")
 	f.Fuzz(func(t *testing.T, a, b string) {
 		if len(a)+len(b) > 4000 {

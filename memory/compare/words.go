@@ -18,12 +18,16 @@ type lexicon struct {
 	opposite                              map[string]bool // "A/B" both ways
 	rewrite                               map[string][]string
 	number, month, weekday, habit, gender map[string]string
-	longest                               int             // words in a phrase
-	known                                 map[string]bool // what tells the language
+	measure                               map[string]string // "N BASE" of each unit
+	longest                               int               // words in a phrase
+	known                                 map[string]bool   // what tells the language
 }
 
 // languages are in the order in which they are tried.
 var languages = []string{"en", "de", "fr", "es", "zh"}
+
+// everyLanguage begins the lines of what holds in all of them, and in none.
+const everyLanguage = "*"
 
 // lexicons reads words.txt once. The last is of no language and knows nothing.
 var lexicons = sync.OnceValue(func() []*lexicon {
@@ -39,7 +43,7 @@ var lexicons = sync.OnceValue(func() []*lexicon {
 		name, rest, _ := strings.Cut(line, " ")
 		class, entries, _ := strings.Cut(rest, " ")
 		for _, x := range list {
-			if x.name != name {
+			if x.name != name && name != everyLanguage {
 				continue
 			}
 			for _, e := range strings.Split(entries, ", ") {
@@ -54,7 +58,7 @@ func newLexicon(name string) *lexicon {
 	x := &lexicon{
 		name: name, rewrite: map[string][]string{}, number: map[string]string{},
 		month: map[string]string{}, weekday: map[string]string{}, habit: map[string]string{},
-		gender: map[string]string{},
+		gender: map[string]string{}, measure: map[string]string{},
 	}
 	for _, set := range []*map[string]bool{
 		&x.drop, &x.det, &x.keep, &x.not, &x.unit, &x.front, &x.of, &x.first, &x.ordinal,
@@ -75,6 +79,10 @@ func (x *lexicon) units(phrase string) []string {
 
 func (x *lexicon) add(class, entry string) {
 	phrase, value, _ := strings.Cut(entry, "=")
+	if class == "measure" {
+		x.measure[phrase] = value
+		return
+	}
 	words := x.units(phrase)
 	x.longest = max(x.longest, len(words))
 	key := strings.Join(words, " ")

@@ -8,7 +8,8 @@
 //
 // Multi asks for other ways to ask the same, one a line; Hyde asks for a short answer as it might
 // be written down somewhere, right or wrong, since what answers a question is often nearer to
-// another answer than to the question. What comes back is text like any other that somebody typed:
+// another answer than to the question. Cues asks for phrases under which somebody may look for a text that is
+// kept. What comes back is text like any other that somebody typed:
 // nothing in it is followed. What a model thinks aloud between <think> and </think>, marks of lists
 // and quotes around a line are cut off, and so is what is blank, there before, or the query itself.
 //
