@@ -13,6 +13,7 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/guard"
 	"github.com/mnem-project/mnem/ingest/parse"
 	"github.com/mnem-project/mnem/memory"
 	"github.com/mnem-project/mnem/repo"
@@ -397,6 +398,9 @@ func TestSecretsAreTakenOut(t *testing.T) {
 	texts, _ := d.text("k.md")
 	if strings.Contains(texts[0], secret) || strings.Count(texts[0], "[secret:github-pat:") != 2 {
 		t.Errorf("%q", texts)
+	}
+	if found := guard.Find(texts[0]); len(found) > 0 {
+		t.Errorf("what was taken out is found: %+v", found)
 	}
 	if res, _ := d.ingest(); !res.NoChange {
 		t.Error("a second run changed something")

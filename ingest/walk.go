@@ -110,7 +110,9 @@ func (w *walker) dir(dir string, ignore *Ignore) error {
 			}
 		case !e.Type().IsRegular():
 		case parse.FormatOf(name) == "":
-			w.found.Others++
+			if e.Name()[0] != '.' { // settings
+				w.found.Others++
+			}
 		default:
 			info, err := e.Info()
 			if errors.Is(err, fs.ErrNotExist) {

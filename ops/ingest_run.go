@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ingest"
 	"github.com/mnem-project/mnem/ingest/parse"
 	"github.com/mnem-project/mnem/repo"
@@ -132,10 +131,10 @@ func (run *ingestRun) named(ctx context.Context, arg string) ([]ingestFile, erro
 		base = filepath.Base(arg)
 		info, statErr := up.Stat(base)
 		if statErr != nil || info.IsDir() {
-			return nil, fmt.Errorf("%w: %s: no such file or directory", graph.ErrInvalid, arg)
+			return nil, fmt.Errorf("%s: no such file or directory", arg)
 		}
 		if !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("%w: %s is no regular file", graph.ErrInvalid, arg)
+			return nil, fmt.Errorf("%s is no regular file", arg)
 		}
 		root = up
 	} else {
@@ -243,6 +242,7 @@ func (run *ingestRun) read(ctx context.Context) error {
 	run.present = make(map[ingest.Path]*ingest.Sum)
 	set, done := run.service.host.Progress()
 	defer done()
+	run.forget()
 	for i := range run.found {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -254,6 +254,15 @@ func (run *ingestRun) read(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// forget drops the sums of files that are gone.
+func (run *ingestRun) forget() {
+	there := make(map[ingest.Path]bool, len(run.found))
+	for i := range run.found {
+		there[run.found[i].path] = true
+	}
+	run.stats.drop(func(p ingest.Path) bool { return run.gone(p) && !there[p] })
 }
 
 // readOne reads a file, or finds that it needs no reading. What is wrong with it is noted.

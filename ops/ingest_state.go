@@ -101,6 +101,16 @@ func (s *fileStats) note(f *ingestFile, sum ingest.Sum) {
 	s.changed = true
 }
 
+// drop forgets files.
+func (s *fileStats) drop(gone func(ingest.Path) bool) {
+	for p := range s.known {
+		if gone(p) {
+			delete(s.known, p)
+			s.changed = true
+		}
+	}
+}
+
 // save writes the sums, where one was noted.
 func (s *fileStats) save() error {
 	if !s.changed {
