@@ -10,6 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ingest"
+	"github.com/mnem-project/mnem/ingest/chats"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/repo"
@@ -19,6 +20,7 @@ import (
 // IngestRequest asks for files to be kept.
 type IngestRequest struct {
 	Paths   []string `op:",arg,required"`
+	From    string   `op:"" not:"name project keep" enum:"claude-code codex gemini chatgpt claude server-memory mem0" doc:"take in what another program, {NAME}, wrote: its conversations or memories"`
 	Name    string   `op:"" doc:"the {PATH} that standard input is kept as; its ending says how it is read"`
 	Project string   `op:"" doc:"what files outside the directory of the repository are kept as, {NAME}" note:" (default: the name of their directory)"`
 	Keep    bool     `op:"" doc:"hide documents whose files are gone instead of removing them"`
@@ -37,9 +39,11 @@ func (q *IngestRequest) write(w *Writing) { w.Message, w.Expect = q.Message, q.E
 func (q *IngestRequest) Check() error {
 	stdin := slices.Contains(q.Paths, Itself)
 	switch {
+	case q.From != "" && !slices.Contains(chats.Formats(), q.From):
+		return Bad("from", "no format %q: want one of %s", q.From, strings.Join(chats.Formats(), ", "))
 	case stdin && len(q.Paths) > 1:
 		return Usagef("- is standard input, and is given alone")
-	case stdin != (q.Name != ""):
+	case q.From == "" && stdin != (q.Name != ""):
 		return Between("%s and - need each other", "name")
 	}
 	return nil
@@ -49,7 +53,8 @@ func (q *IngestRequest) Check() error {
 type Ingested struct {
 	Committed
 	Documents DocumentCounts     `json:"documents"`
-	Files     List[IngestedFile] `json:"files"` // those that are not as they were
+	Records   *RecordCounts      `json:"records,omitempty"` // of another program
+	Files     List[IngestedFile] `json:"files"`             // those that are not as they were
 }
 
 // DocumentCounts count files by what became of them.
@@ -70,7 +75,7 @@ type DocumentCounts struct {
 type IngestedFile struct {
 	Path     string `json:"path"`
 	Project  string `json:"project,omitempty"`
-	Action   string `json:"action" shape:"added|changed|renamed|restored|removed|retired|skipped|failed"`
+	Action   string `json:"action" shape:"added|changed|renamed|restored|removed|retired|skipped|damaged|failed"`
 	From     string `json:"from,omitempty"` // of a file that was renamed
 	Chunks   int    `json:"chunks,omitempty"`
 	Redacted int    `json:"redacted,omitempty"` // credentials that were taken out
@@ -80,7 +85,7 @@ type IngestedFile struct {
 // Ingest keeps files.
 var Ingest = Define(Spec{
 	Command: "ingest", Usage: "PATH…|-", Group: "change", Effect: Writes, Idempotent: true, Local: true,
-	Title: "Keep files as documents: Markdown and text",
+	Title: "Keep files as documents, and what other programs remember",
 	Doc: "Keep what files say: each becomes a document of sections and chunks of 200 to 400 tokens, which\n" +
 		"retrieval finds, in one commit. Of a directory all files are taken whose format is known, but for\n" +
 		"what .gitignore and .mnemignore leave out; what is binary or larger than 16 MiB is skipped.\n\n" +
@@ -91,16 +96,22 @@ var Ingest = Define(Spec{
 		"Links in Markdown, also [[wiki links]], become edges; front matter gives a title, tags and aliases.\n" +
 		"Credentials are replaced by [secret:RULE:xxxx]; --allow-secret RULE leaves them. A file that cannot\n" +
 		"be read is named and the others are kept; the exit code is 1 then.\n\n" +
+		"With --from, take in conversations of Claude Code, Codex, Gemini CLI, ChatGPT or Claude, each turn a\n" +
+		"node, or memories of the MCP server memory or mem0. Given again, a file adds what is new.\n\n" +
 		"Paths are kept as they are from the directory of the repository. Files outside of it are kept as\n" +
 		"those of a project. docs/ingest.md tells what nodes and edges are made.",
 	Example: "  mnem ingest docs README.md\n  mnem ingest . --dry-run\n  mnem ingest ~/notes --project notes\n" +
-		"  pandoc -t gfm report.docx | mnem ingest - --name report.md",
+		"  pandoc -t gfm report.docx | mnem ingest - --name report.md\n" +
+		"  mnem ingest --from claude-code ~/.claude/projects",
 }, ingestFiles)
 
 // maxMoved is how often a run begins anew since the documents changed meanwhile.
 const maxMoved = 5
 
 func ingestFiles(ctx context.Context, s *Service, q *IngestRequest) (*Ingested, error) {
+	if q.From != "" {
+		return ingestChats(ctx, s, q)
+	}
 	run, err := newIngestRun(ctx, s, q)
 	if err != nil {
 		return nil, err

@@ -72,7 +72,6 @@ func (s *serverMemory) end() error {
 type mem0Record struct {
 	ID, Memory string
 	CreatedAt  string `json:"created_at"`
-	UpdatedAt  string `json:"updated_at"`
 	UserID     string `json:"user_id"`
 	AgentID    string `json:"agent_id"`
 	RunID      string `json:"run_id"`
@@ -90,7 +89,7 @@ func mem0(record json.RawMessage, h Handler) error {
 		return errDamaged
 	}
 	m := &Memory{
-		ID: r.ID, Text: strings.TrimSpace(r.Memory), Time: moment(r.CreatedAt), Changed: moment(r.UpdatedAt),
+		ID: r.ID, Text: strings.TrimSpace(r.Memory), Time: moment(r.CreatedAt),
 		Meta: make(map[string]string),
 	}
 	for _, c := range r.Categories[:min(len(r.Categories), 20)] {

@@ -30,8 +30,9 @@ var ErrFormat = errors.New("not of this format")
 
 // Session is one conversation. It comes after its turns.
 type Session struct {
-	ID, Title   string
-	Time        int64 // of its beginning, in µs since 1970; 0 where it is not known
+	ID          string
+	Title       string // "" where it has none
+	Time        int64  // of its beginning, in µs since 1970; 0 where it is not known
 	Dir, Branch string
 }
 
@@ -52,14 +53,13 @@ type Turn struct {
 
 // Memory is a statement, or a thing that statements are about.
 type Memory struct {
-	ID      string
-	Type    string // "" for a statement
-	Text    string
-	About   string // the ID of the thing that it is about, "" for none
-	Time    int64
-	Changed int64
-	Tags    []string
-	Meta    map[string]string
+	ID    string
+	Type  string // "" for a statement
+	Text  string
+	About string // the ID of the thing that it is about, "" for none
+	Time  int64
+	Tags  []string
+	Meta  map[string]string
 }
 
 // Relation is an edge between two things.
@@ -321,7 +321,6 @@ func plain(data json.RawMessage) string {
 type talk struct {
 	handler Handler
 	session Session
-	first   string // what the user said first
 	before  string
 	number  int
 	open    *Turn
@@ -364,9 +363,6 @@ func (t *talk) flush() error {
 	t.number++
 	o.Session, o.Before, o.Number = t.session.ID, t.before, t.number
 	t.before = o.ID
-	if t.first == "" && o.Speaker == "user" {
-		t.first = o.Text
-	}
 	if t.session.Time == 0 {
 		t.session.Time = o.Time
 	}
@@ -378,9 +374,7 @@ func (t *talk) end() error {
 	if err := t.flush(); err != nil || t.number == 0 {
 		return err
 	}
-	if t.session.Title = label(t.session.Title); t.session.Title == "" {
-		t.session.Title = clip(label(t.first), 100)
-	}
+	t.session.Title = label(t.session.Title)
 	return t.handler.Session(&t.session)
 }
 

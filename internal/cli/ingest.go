@@ -14,6 +14,9 @@ func (c *cli) printIngested(a *ops.Ingested) error {
 			return err
 		}
 	}
+	if a.Records != nil {
+		return firstError(c.printRecords(a.Records), c.printCommit(&a.Committed))
+	}
 	n := &a.Documents
 	var parts []string
 	for _, one := range []struct {
@@ -35,6 +38,41 @@ func (c *cli) printIngested(a *ops.Ingested) error {
 		return err
 	}
 	return c.printCommit(&a.Committed)
+}
+
+// printRecords prints what was read of another program's files.
+func (c *cli) printRecords(n *ops.RecordCounts) error {
+	parts := []string{}
+	add := func(count int, what string) {
+		if count > 0 {
+			parts = append(parts, plural(count, what))
+		}
+	}
+	add(n.Sessions, "session")
+	add(n.Turns, "turn")
+	memories := "memories"
+	if n.Memories == 1 {
+		memories = "memory"
+	}
+	if n.Memories > 0 {
+		parts = append(parts, fmt.Sprintf("%d %s", n.Memories, memories))
+	}
+	add(n.Relations, "relation")
+	if len(parts) == 0 {
+		parts = append(parts, "nothing")
+	}
+	if n.Redacted > 0 {
+		parts = append(parts, plural(n.Redacted, "credential")+" taken out")
+	}
+	if err := c.printf("read: %s\n", strings.Join(parts, ", ")); err != nil {
+		return err
+	}
+	for _, why := range sortedKeys(n.Skipped) {
+		if err := c.printf("skipped: %d, %s\n", n.Skipped[why], line(why)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *cli) printIngestedFile(f *ops.IngestedFile) error {
@@ -60,7 +98,7 @@ func (c *cli) printIngestedFile(f *ops.IngestedFile) error {
 		text = " (" + strings.Join(more, ", ") + ")"
 	}
 	style := ""
-	if f.Action == "failed" {
+	if f.Action == "failed" || f.Action == "damaged" {
 		style = styleRed
 	}
 	return c.printf("%s  %s%s\n", c.paint(style, f.Action), line(name), line(text))

@@ -59,7 +59,8 @@ var allowed = map[string]string{
 		"memory/compare memory/extract guard",
 	// What documents say is a function of their bytes; what they become is one of a snapshot.
 	"ingest/parse": "",
-	"ingest": "adjacency graph ipld repo guard ingest/parse " +
+	"ingest/chats": "",
+	"ingest": "adjacency graph ipld repo guard ingest/chats ingest/parse " +
 		"memory", // how sources are written
 	// What processes say to each other that use one repository: bytes, whatever they mean.
 	"internal/owner": "",
@@ -69,7 +70,7 @@ var allowed = map[string]string{
 	"operation": "",
 	// The table of verbs, under every surface.
 	"ops": "ipld graph commit store adjacency community retrieve repo memory operation policy " +
-		"ingest ingest/parse " +
+		"ingest ingest/chats ingest/parse " +
 		"internal/filestate", // what is kept beside a repository and may be lost
 	// Verbs for other processes, and from them: what a program with a repository open imports for it.
 	"peers": "commit graph ops operation policy repo retrieve store internal/accesses internal/keyring internal/owner",
