@@ -100,9 +100,8 @@ var Ingest = Define(Spec{
 		"node, or memories of the MCP server memory or mem0. Given again, a file adds what is new.\n\n" +
 		"Paths are kept as they are from the directory of the repository. Files outside of it are kept as\n" +
 		"those of a project. docs/ingest.md tells what nodes and edges are made.",
-	Example: "  mnem ingest docs README.md\n  mnem ingest . --dry-run\n  mnem ingest ~/notes --project notes\n" +
-		"  pandoc -t gfm report.docx | mnem ingest - --name report.md\n" +
-		"  mnem ingest --from claude-code ~/.claude/projects",
+	Example: "  mnem ingest docs README.md\n  mnem ingest . --dry-run\n" +
+		"  mnem ingest - --name notes/today.md <today.md\n  mnem ingest --from claude-code session.jsonl",
 }, ingestFiles)
 
 // maxMoved is how often a run begins anew since the documents changed meanwhile.

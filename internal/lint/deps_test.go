@@ -60,7 +60,7 @@ var allowed = map[string]string{
 	// What documents say is a function of their bytes; what they become is one of a snapshot.
 	"ingest/parse": "",
 	"ingest/chats": "",
-	"ingest": "adjacency graph ipld repo guard ingest/chats ingest/parse " +
+	"ingest": "adjacency graph guard ipld repo store ingest/chats ingest/parse " + // store only for its errors
 		"memory", // how sources are written
 	// What processes say to each other that use one repository: bytes, whatever they mean.
 	"internal/owner": "",
