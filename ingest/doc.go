@@ -9,6 +9,8 @@
 //	part-of      Chunk to Section or Document, Section to Section or Document, Document to Collection
 //	next         Chunk to the one that follows it in its document
 //	links-to     Chunk to the Document that a link in it leads to
+//	imports      Chunk to the Document that stands for a package which its file imports
+//	defines      Document of a source file to the Section of a declaration
 //
 // # Identity
 //

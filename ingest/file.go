@@ -81,7 +81,11 @@ func Read(p Path, format parse.Format, data []byte, r *Redactor) (*File, error) 
 	if len(f.doc.Blocks) == 0 && len(f.doc.Sections) == 0 && f.doc.Title == "" {
 		return nil, ErrEmpty
 	}
-	if f.doc.Title == "" {
+	switch {
+	case f.doc.Title != "":
+	case format.Decls():
+		f.doc.Title = p.Name // source files are known by their places
+	default:
 		base := path.Base(p.Name)
 		f.doc.Title = strings.TrimSuffix(base, path.Ext(base))
 	}

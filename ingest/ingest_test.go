@@ -307,6 +307,54 @@ func TestGoneFiles(t *testing.T) {
 	}
 }
 
+func TestPackages(t *testing.T) {
+	d := newTree(t, map[string]string{
+		"a/a.go":      "package a\n\nimport \"x.org/m/lib/b\"\n\n// F is the entry.\nfunc F() { b.G() }\n",
+		"lib/b/z.go":  "package b\n\nfunc G() {}\n",
+		"lib/b/x.go":  "package b\n\nfunc H() {}\n",
+		"b/other.txt": "no package",
+	})
+	d.ingest()
+	imports := func() (out []string) {
+		s := d.head()
+		c, err := Open(t.Context(), s, []string{""})
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc := c.byPath[Path{Name: "a/a.go"}]
+		if err := c.load(t.Context(), doc); err != nil {
+			t.Fatal(err)
+		}
+		for e := range doc.edges {
+			for _, o := range c.all {
+				if e.typ == Imports && e.dst == o.node.ID {
+					out = append(out, o.path.Name)
+				}
+			}
+			if n := doc.nodes[e.dst]; e.typ == Defines && n.Summary != "func F" {
+				t.Errorf("defines %q", n.Summary)
+			}
+		}
+		return out
+	}
+	if got := imports(); !slices.Equal(got, []string{"lib/b/x.go"}) {
+		t.Errorf("imports %q", got)
+	}
+	d.files["lib/b/doc.go"] = "// Package b is the library.\npackage b\n"
+	d.ingest()
+	if got := imports(); !slices.Equal(got, []string{"lib/b/doc.go"}) {
+		t.Errorf("imports %q once the package has documentation", got)
+	}
+	if res, _ := d.ingest(); !res.NoChange {
+		t.Error("a second run changed something")
+	}
+	// a function more is no change of the others
+	d.files["lib/b/z.go"] = "package b\n\nfunc A() {}\n\nfunc G() {}\n"
+	if res, _ := d.ingest(); res.Nodes.Changed != 1 || res.Nodes.Added != 2 {
+		t.Errorf("%+v %+v", res.Nodes, res.Edges)
+	}
+}
+
 // TestRandomEdits changes files at random: what is stored says what the files say, each time, and a second run
 // changes nothing.
 func TestRandomEdits(t *testing.T) {

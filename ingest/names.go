@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ingest/parse"
 )
 
 // named is a document as links know it.
@@ -19,11 +20,12 @@ type named struct {
 // names finds the documents that links lead to.
 type names struct {
 	paths map[Path]graph.ID
-	stems map[Path][]named // by name, alias or title in lower case, the shortest path first
+	pkgs  map[Path]graph.ID // of the directories that have source files
+	stems map[Path][]named  // by name, alias or title in lower case, the shortest path first
 }
 
 func newNames(docs []named) *names {
-	n := &names{paths: make(map[Path]graph.ID), stems: make(map[Path][]named)}
+	n := &names{paths: make(map[Path]graph.ID), pkgs: make(map[Path]graph.ID), stems: make(map[Path][]named)}
 	slices.SortFunc(docs, func(a, b named) int {
 		if len(a.path.Name) != len(b.path.Name) {
 			return len(a.path.Name) - len(b.path.Name)
@@ -32,6 +34,12 @@ func newNames(docs []named) *names {
 	})
 	for _, d := range docs {
 		n.paths[d.path] = d.id
+		if path.Ext(d.path.Name) == ".go" && !strings.HasSuffix(d.path.Name, "_test.go") {
+			dir := Path{d.path.Project, path.Dir(d.path.Name)}
+			if _, has := n.pkgs[dir]; !has || path.Base(d.path.Name) == "doc.go" {
+				n.pkgs[dir] = d.id
+			}
+		}
 		at := Path{d.path.Project, strings.ToLower(stem(d.path.Name))}
 		n.stems[at] = append(n.stems[at], d)
 	}
@@ -50,8 +58,20 @@ func stem(name string) string {
 	return strings.TrimSuffix(base, path.Ext(base))
 }
 
+// link returns the edge of a link of a document, and false where it leads to none, or to itself.
+func (n *names) link(from Path, src, doc graph.ID, link string) (edgeKey, bool) {
+	e := edgeKey{LinksTo, src, n.resolve(from, link)}
+	if strings.HasPrefix(link, parse.ImportLink) {
+		e.typ = Imports
+	}
+	return e, !e.dst.IsZero() && e.dst != doc
+}
+
 // resolve returns the document that a link of another one leads to, zero for none.
 func (n *names) resolve(from Path, link string) graph.ID {
+	if pkg, ok := strings.CutPrefix(link, parse.ImportLink); ok {
+		return n.pkg(from.Project, pkg)
+	}
 	target, wiki := strings.CutPrefix(link, "[[")
 	if !wiki {
 		return n.file(from, link)
@@ -79,6 +99,21 @@ func (n *names) resolve(from Path, link string) graph.ID {
 		return list[0].id
 	}
 	return graph.ID{}
+}
+
+// pkg finds the file that stands for a package: of the directory with the longest end of its path, the one
+// with its documentation, or the first.
+func (n *names) pkg(project, dir string) graph.ID {
+	for {
+		if id, ok := n.pkgs[Path{project, dir}]; ok {
+			return id
+		}
+		_, rest, ok := strings.Cut(dir, "/")
+		if !ok {
+			return graph.ID{}
+		}
+		dir = rest
+	}
 }
 
 // file resolves a relative path.

@@ -289,14 +289,14 @@ func (p *planner) relink(d *stored, now *names) error {
 	want := make(map[edgeKey]bool)
 	for _, n := range d.chunks {
 		for _, link := range listProp(n, propLinks) {
-			if to := now.resolve(d.path, link); !to.IsZero() {
-				want[edgeKey{LinksTo, n.ID, to}] = true
+			if e, ok := now.link(d.path, n.ID, d.node.ID, link); ok {
+				want[e] = true
 			}
 		}
 	}
 	have := make(map[edgeKey]bool)
 	for e := range d.edges {
-		if e.typ == LinksTo {
+		if e.typ == LinksTo || e.typ == Imports {
 			have[e] = true
 		}
 	}

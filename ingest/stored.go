@@ -25,6 +25,8 @@ const (
 	PartOf  = "part-of"
 	Next    = "next"
 	LinksTo = "links-to"
+	Imports = "imports"
+	Defines = "defines"
 )
 
 // Properties of nodes.
@@ -211,7 +213,7 @@ func (c *Catalogue) load(ctx context.Context, d *stored) error {
 
 func (c *Catalogue) loadEdges(ctx context.Context, d *stored) error {
 	read := func(id graph.ID) error {
-		for _, typ := range []string{PartOf, Next, LinksTo} {
+		for _, typ := range []string{PartOf, Next, LinksTo, Imports, Defines} {
 			for e, err := range c.snap.Adjacency().Bucket(ctx, id, adjacency.Out, typ, nil) {
 				if err != nil {
 					return err

@@ -220,7 +220,11 @@ func (w *writer) section(i int) {
 	s := &w.file.doc.Sections[i]
 	title, context := s.Title, w.context(s.Parent)
 	w.put(&graph.NodeChange{Key: w.sections[i], Type: TypeSection, Summary: &title, Context: &context})
-	w.edgesNow[edgeKey{PartOf, graph.NodeID(w.sections[i]), graph.NodeID(w.place(s.Parent))}] = true
+	id := graph.NodeID(w.sections[i])
+	w.edgesNow[edgeKey{PartOf, id, graph.NodeID(w.place(s.Parent))}] = true
+	if w.file.Format.Decls() {
+		w.edgesNow[edgeKey{Defines, w.id, id}] = true
+	}
 }
 
 // chunkKeys gives each chunk the key of the one that it continues, or a new one.
@@ -269,8 +273,8 @@ func (w *writer) chunk(c *parse.Chunk, keys []string, i int) {
 		w.edgesNow[edgeKey{Next, id, graph.NodeID(keys[i+1])}] = true
 	}
 	for _, link := range c.Links {
-		if to := w.names.resolve(w.file.Path, link); !to.IsZero() && to != w.id {
-			w.edgesNow[edgeKey{LinksTo, id, to}] = true
+		if e, ok := w.names.link(w.file.Path, id, w.id, link); ok {
+			w.edgesNow[e] = true
 		}
 	}
 }

@@ -93,7 +93,8 @@ var Ingest = Define(Spec{
 		"a chunk its key where half of its words stay. Files that did not change are not read, and where\n" +
 		"none did no commit is made. Documents whose files are gone from a directory that is given are\n" +
 		"removed, or hidden with --keep.\n\n" +
-		"Links in Markdown, also [[wiki links]], become edges; front matter gives a title, tags and aliases.\n" +
+		"Links in Markdown, also [[wiki links]], and imports of Go become edges; front matter gives a title,\n" +
+		"tags and aliases. A declaration of a Go file is a section of its own.\n\n" +
 		"Credentials are replaced by [secret:RULE:xxxx]; --allow-secret RULE leaves them. A file that cannot\n" +
 		"be read is named and the others are kept; the exit code is 1 then.\n\n" +
 		"With --from, take in conversations of Claude Code, Codex, Gemini CLI, ChatGPT or Claude, each turn a\n" +

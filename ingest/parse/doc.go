@@ -3,7 +3,8 @@
 // none.
 //
 //	Document   a title, front matter, sections in their order, blocks in their order
-//	Section    a heading: the blocks below it, up to the next heading, belong to it
+//	Section    a heading: the blocks below it, up to the next heading, belong to it; or a declaration of a
+//	           source file
 //	Block      a paragraph, list item, table or fence: what is not divided unless it is long
 //	Chunk      neighbouring blocks of one section, 200 to 400 tokens where it has that many
 //

@@ -68,6 +68,9 @@ type Block struct {
 	links       []string
 }
 
+// Decls is whether a format has declarations for sections, which its documents define.
+func (f Format) Decls() bool { return f == Go }
+
 // Format names a way to read files.
 type Format string
 
@@ -75,6 +78,7 @@ type Format string
 const (
 	Markdown Format = "markdown"
 	Text     Format = "text"
+	Go       Format = "go"
 )
 
 // FormatOf returns the format of a file by its name, "" where none is known.
@@ -83,6 +87,8 @@ func FormatOf(name string) Format {
 	switch strings.ToLower(path.Ext(base)) {
 	case ".md", ".markdown", ".mdx", ".mdc":
 		return Markdown
+	case ".go":
+		return Go
 	case ".txt", ".text", ".rst", ".org", ".adoc":
 		return Text
 	}
@@ -133,11 +139,15 @@ func Parse(format Format, text string) (*Document, error) {
 	d := &Document{text: text}
 	s := newScanner(d)
 	var err error
+	var imports []string
 	switch format {
 	case Markdown:
 		err = s.markdown()
 	case Text:
 		err = s.plain()
+	case Go:
+		imports = d.golang()
+		err = s.bounded()
 	default:
 		return nil, fmt.Errorf("no format %q", format)
 	}
@@ -145,6 +155,9 @@ func Parse(format Format, text string) (*Document, error) {
 		return nil, err
 	}
 	d.divide()
+	if len(d.Blocks) > 0 {
+		d.Blocks[0].links = imports
+	}
 	if format == Markdown {
 		d.findLinks()
 		d.promote()

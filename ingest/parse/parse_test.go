@@ -313,6 +313,34 @@ func TestChunksStay(t *testing.T) {
 	}
 }
 
+func TestGo(t *testing.T) {
+	text := strings.Join([]string{"// Package a is one.", "package a", "", "import (", `	"fmt"`, `	b "x.org/m/b"`, ")", "",
+		"const (", "	X = 1", "	Y = 2", ")", "", "// loose", "", "// T is a type.", "type T[P any] struct{}", "",
+		"// Do does.", "func (t *T[P]) Do() {", "	fmt.Println(b.C)", "}", "", "var V int; func one() {}", "func two() {}", "// end"}, "\n")
+	d := parsed(t, Go, text)
+	want := []string{"1-7 // Package a is one.|package a||import (|	\"fmt\"|	b \"x.org/m/b\"|)",
+		"# const X, Y", "9-12 const (|	X = 1|	Y = 2|)", "14-14 // loose",
+		"# type T", "16-17 // T is a type.|type T[P any] struct{}",
+		"# func (*T) Do", "19-22 // Do does.|func (t *T[P]) Do() {|	fmt.Println(b.C)|}",
+		"# var V", "24-24 var V int; func one() {}", "# func two", "25-25 func two() {}", "26-26 // end"}
+	if diff := cmp.Diff(want, shown(d)); diff != "" {
+		t.Error(diff)
+	}
+	chunks := d.Chunks(nil)
+	if !slices.Equal(chunks[0].Links, []string{"import:fmt", "import:x.org/m/b"}) {
+		t.Errorf("imports %q", chunks[0].Links)
+	}
+	lossless(t, text, chunks, 0)
+	long := "package a\n\n// " + strings.Repeat("word ", 1000) + "\nimport \"fmt\"\n"
+	if c := parsed(t, Go, long).Chunks(nil); len(c) < 3 || len(c[0].Links) != 1 {
+		t.Errorf("a long package clause: %d chunks, %q", len(c), c[0].Links)
+	}
+	for _, broken := range []string{"", "no go", "package", "package a\nfunc (", "package a\nfunc f() {\n", "package a\n//line x.go:900\nfunc f() {}\n"} {
+		d := parsed(t, Go, broken)
+		lossless(t, broken, d.Chunks(nil), 0)
+	}
+}
+
 func TestSlug(t *testing.T) {
 	for in, want := range map[string]string{
 		"Hello, World!": "hello-world", "  a - b  ": "a---b", "": "section", "???": "section", "Größe 語": "größe-語",
@@ -351,7 +379,7 @@ func FuzzMarkdown(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, format := range []Format{Markdown, Text} {
+		for _, format := range []Format{Markdown, Text, Go} {
 			d, err := Parse(format, text)
 			if err != nil {
 				t.Skip(err)
