@@ -26,6 +26,8 @@ const (
 	maxTags  = 100
 	maxName  = 200 // bytes of a tag or alias
 	maxMeta  = 32 << 10
+	// maxFields is how many of its fields are kept.
+	maxFields = 200
 )
 
 var (

@@ -68,6 +68,9 @@ func (d *Document) meta(name, value, below string) {
 			return
 		}
 	}
+	if len(d.Meta) == maxFields {
+		return
+	}
 	text := strings.TrimSpace(value + below)
 	if plain {
 		text = strings.Join(list, ", ")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
@@ -365,6 +366,44 @@ func TestBounds(t *testing.T) {
 	long := "# " + strings.Repeat("x", 2000)
 	if d := parsed(t, Markdown, long); len(d.Sections) != 0 || len(d.Blocks) == 0 {
 		t.Errorf("a heading of %d bytes: %d sections", len(long), len(d.Sections))
+	}
+}
+
+// TestHostile reads much of what is expensive for parsers that go back or go deep.
+func TestHostile(t *testing.T) {
+	const n = 1 << 17
+	repeat := func(s string) string { return strings.Repeat(s, n/len(s)) }
+	var runs, fields strings.Builder
+	for i := 1; runs.Len() < n; i++ {
+		runs.WriteString(strings.Repeat("`", i%1000) + " ")
+	}
+	for i := 0; fields.Len() < n; i++ {
+		fmt.Fprintf(&fields, "f%d: x\n", i)
+	}
+	for name, text := range map[string]string{
+		"quotes": repeat("> "), "brackets": repeat("["), "links": repeat("[[a"), "destinations": repeat("]("),
+		"parentheses": repeat("[a](("), "backticks": runs.String(), "emphasis": repeat("*a_"), "comments": repeat("<!--\n"),
+		"fences": repeat("```\n~~~\n"), "lists": repeat("- "), "items": repeat("- a\n"), "rules": repeat("-\n"),
+		"references": repeat("[a]: b\n"), "front": "---\n" + fields.String() + "---\n", "tags": repeat("#a "),
+		"indents": repeat("\n" + strings.Repeat(" ", 100) + "a"), "go": "package a\nvar x = " + repeat("("),
+		"braces": "package a\nfunc f() " + repeat("{"), "decls": "package a\n" + repeat("func f() {}\n"), "types": "package a\ntype T " + repeat("[]"),
+		"rows": "|a|\n|-|\n" + repeat("|b|\n"), "crs": repeat("\r"),
+	} {
+		for _, format := range []Format{Markdown, Go} {
+			begin := time.Now()
+			d, err := Parse(format, text)
+			if err == nil {
+				chunks := d.Chunks(nil)
+				known := make([]string, len(chunks))
+				for i, c := range chunks {
+					known[i] = c.Text
+				}
+				d.Chunks(NewKnown(known))
+			}
+			if took := time.Since(begin); took > 10*time.Second { // some .02 s on an idle machine
+				t.Errorf("%s as %s took %s", name, format, took)
+			}
+		}
 	}
 }
 

@@ -64,6 +64,11 @@ func (s *scanner) close(at int) {
 	}
 }
 
+// begins reports whether the first sign of a line, which is not blank, is one of some.
+func begins(line, signs string) bool {
+	return strings.IndexByte(signs, strings.TrimLeft(line, " \t")[0]) >= 0
+}
+
 func blank(line string) bool { return strings.TrimSpace(line) == "" }
 
 // plain reads a text without markup: paragraphs.
@@ -125,11 +130,11 @@ func (s *scanner) markdown() error {
 			title = s.doc.text[s.lines[s.open].start:s.lines[i-1].end]
 			s.open = -1
 			s.heading(level, title)
-		case rule.MatchString(line):
+		case begins(line, "-*_") && rule.MatchString(line):
 			s.close(i)
 			s.block(i, i+1, false)
 			s.list = false
-		case listItem.MatchString(line):
+		case begins(line, "-*+0123456789") && listItem.MatchString(line):
 			s.close(i)
 			s.open, s.list = i, true
 		case line[0] == '>' && s.open >= 0 && s.line(s.open)[0] != '>':
@@ -149,7 +154,7 @@ func (s *scanner) markdown() error {
 
 // heading reads a line that begins with number signs.
 func heading(line string) (level int, title string, ok bool) {
-	if len(line) > maxTitle {
+	if len(line) > maxTitle || !begins(line, "#") {
 		return 0, "", false
 	}
 	m := atxHeading.FindStringSubmatch(line)
@@ -165,7 +170,7 @@ func heading(line string) (level int, title string, ok bool) {
 
 // underlines reports whether a line makes the paragraph before it a heading.
 func (s *scanner) underlines(i int) bool {
-	if s.open < 0 || i-s.open > 3 || s.list || !underline.MatchString(s.line(i)) {
+	if s.open < 0 || i-s.open > 3 || s.list || !begins(s.line(i), "=-") || !underline.MatchString(s.line(i)) {
 		return false
 	}
 	first := s.line(s.open)
@@ -200,6 +205,9 @@ func plainTitle(s string) string {
 // the line itself where none does. One that is not closed reaches to the end.
 func (s *scanner) verbatim(i int) int {
 	line := s.line(i)
+	if !begins(line, "`~<") {
+		return i
+	}
 	if m := fenceOpen.FindStringSubmatch(line); m != nil {
 		indent, mark := m[1], m[2]
 		deep := len(indent) > 3 || strings.Contains(indent, "\t")
