@@ -67,24 +67,53 @@ func (d *Document) Chunks(known Known) []Chunk {
 		for to < len(d.Blocks) && d.Blocks[to].Section == d.Blocks[from].Section {
 			to++
 		}
-		gap := from
-		for at := from; at < to; {
-			end := d.knownEnd(at, to, known)
-			if end == at {
-				at++
-				continue
-			}
-			out = append(d.pack(out, gap, at, grownTokens), d.chunk(at, end))
-			at, gap = end, end
-		}
-		most := grownTokens
-		if known == nil {
-			most = MaxTokens
-		}
-		out = d.pack(out, gap, to, most)
+		out = d.runs(out, from, to, known)
 		from = to
 	}
 	return out
+}
+
+// runs makes chunks of the blocks of one section: those that are known, and of what is between them.
+func (d *Document) runs(out []Chunk, from, to int, known Known) []Chunk {
+	most := grownTokens
+	if known == nil {
+		most = MaxTokens
+	}
+	begin := from // of the known chunk before the gap
+	gap := from
+	fill := func(end int) {
+		if d.joins(begin, gap, end) {
+			out[len(out)-1] = d.chunk(begin, end)
+		} else {
+			out = d.pack(out, gap, end, most)
+		}
+	}
+	for at := from; at < to; {
+		end := d.knownEnd(at, to, known)
+		if end == at {
+			at++
+			continue
+		}
+		fill(at)
+		out = append(out, d.chunk(at, end))
+		begin, at, gap = at, end, end
+	}
+	fill(to)
+	return out
+}
+
+// joins reports whether a gap is better a part of the known chunk before it: it is short, and less than that
+// one, which so keeps more than half of its words. Else notes that grow line by line would be chunks of a line.
+func (d *Document) joins(begin, gap, end int) bool {
+	before, more := d.tokensOf(begin, gap), d.tokensOf(gap, end)
+	return more > 0 && more <= before && before+more <= MaxTokens
+}
+
+func (d *Document) tokensOf(from, to int) (n int) {
+	for i := from; i < to; i++ {
+		n += d.tokens(i)
+	}
+	return n
 }
 
 // knownEnd returns the block behind the known text that begins with a block, that block where none does.
@@ -110,10 +139,7 @@ func (d *Document) tokens(block int) int {
 
 // pack makes chunks of blocks: one of up to most tokens, else as few as there can be, of about the same size.
 func (d *Document) pack(out []Chunk, from, to, most int) []Chunk {
-	total := 0
-	for i := from; i < to; i++ {
-		total += d.tokens(i)
-	}
+	total := d.tokensOf(from, to)
 	if total <= most && from < to {
 		return append(out, d.chunk(from, to))
 	}

@@ -342,6 +342,24 @@ func TestGo(t *testing.T) {
 	}
 }
 
+// TestNotesGrow appends lines to a note, one after the other, each time upon the chunks of before.
+func TestNotesGrow(t *testing.T) {
+	text, known := "# Log\n", Known(nil)
+	for i := range 100 {
+		text += fmt.Sprintf("\n%d: something happened on this day, and somebody wrote it down.\n", i)
+		var texts []string
+		chunks := parsed(t, Markdown, text).Chunks(known)
+		for _, c := range chunks {
+			texts = append(texts, c.Text)
+		}
+		lossless(t, text, chunks, 1)
+		known = NewKnown(texts)
+	}
+	if n := len(known); n < 4 || n > 10 {
+		t.Errorf("%d tokens became %d chunks", Tokens(text), n)
+	}
+}
+
 func TestSlug(t *testing.T) {
 	for in, want := range map[string]string{
 		"Hello, World!": "hello-world", "  a - b  ": "a---b", "": "section", "???": "section", "Größe 語": "größe-語",
