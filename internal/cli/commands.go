@@ -46,6 +46,7 @@ func commands() []command {
 		{"completion", (*cli).completionCommand},
 		// Change the memory
 		{"remember", verbCommand("remember")},
+		{"ingest", verbCommand("ingest")},
 		{"commit", verbCommand("commit")},
 		{"add", verbCommand("add")},
 		{"set", verbCommand("set")},

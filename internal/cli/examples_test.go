@@ -91,6 +91,13 @@ func TestExamples(t *testing.T) {
 	world.write("notes.jsonl", `{"text":"Erin keeps the backups","tags":["ops"]}`+"\n")
 	world.write("laptop.key", exampleKey)
 	world.write("key.txt", "Harbour Core builds what a guest touches\n")
+	world.write("README.md", "# Harbour\n\nSee [the docs](docs/a.md).\n")
+	world.write("today.md", "Erin keeps the backups.\n")
+	world.write("session.jsonl", `{"type":"user","uuid":"u","sessionId":"s","message":{"content":"hello"}}`+"\n")
+	if err := os.Mkdir(filepath.Join(world.Dir, "docs"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	world.write("docs/a.md", "# Docs\n\nA harbour has a port.\n")
 	queries, err := os.ReadFile(filepath.Join("..", "..", "testdata", "demo", "queries.jsonl"))
 	if err != nil {
 		t.Fatal(err)

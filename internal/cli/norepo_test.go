@@ -31,7 +31,7 @@ var someArgs = map[string]string{
 	"mnem import": "-", "mnem token new": "t", "mnem token revoke": "t", "mnem purge": "n --yes",
 	"mnem cat-file": "HEAD", "mnem profile show": "p", "mnem profile set": "p", "mnem profile default": "p", "mnem profile restore": "p x", "mnem profile unset": "p x",
 	"mnem op diff": "1", "mnem session rm": "s", "mnem sources refresh": "x",
-	"mnem profile rm": "p",
+	"mnem profile rm": "p", "mnem ingest": ".",
 }
 
 // TestWithoutRepository runs every command where there is no repository: each says so, whatever else

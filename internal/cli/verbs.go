@@ -7,6 +7,7 @@ func verbs() []*verb {
 	return []*verb{
 		bind(ops.Version, (*cli).printVersions),
 		bind(ops.Remember, (*cli).printRemembered),
+		bind(ops.Ingest, (*cli).printIngested),
 		bind(ops.Consolidate, (*cli).printConsolidate),
 		bind(ops.Purge, (*cli).printPurged),
 		bindAs(ops.Retrieve, (*cli).printAnswer),

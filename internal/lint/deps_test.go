@@ -59,6 +59,11 @@ var allowed = map[string]string{
 	"memory/extract": "internal/dates internal/fixed internal/text",
 	"memory": "ipld graph store adjacency retrieve repo internal/dates internal/fixed internal/text " +
 		"memory/compare memory/extract guard",
+	// What documents say is a function of their bytes; what they become is one of a snapshot.
+	"ingest/parse": "",
+	"ingest/chats": "",
+	"ingest": "adjacency graph guard ipld repo store ingest/chats ingest/parse " + // store only for its errors
+		"memory", // how sources are written
 	// What processes say to each other that use one repository: bytes, whatever they mean.
 	"internal/owner": "",
 	// The order in which processes come to a lock: bytes of a file, no repository.
@@ -66,7 +71,9 @@ var allowed = map[string]string{
 	// What can be asked from outside, and what becomes of it: words, no repository.
 	"operation": "",
 	// The table of verbs, under every surface.
-	"ops": "ipld graph commit store adjacency community retrieve repo memory operation policy",
+	"ops": "ipld graph commit store adjacency community retrieve repo memory operation policy " +
+		"ingest ingest/chats ingest/parse " +
+		"internal/filestate", // what is kept beside a repository and may be lost
 	// Verbs for other processes, and from them: what a program with a repository open imports for it.
 	"peers": "commit graph ops operation policy repo retrieve store internal/accesses internal/keyring internal/owner internal/queue",
 	// How often memories were shown, in a file of this machine: read by who has the repository open.

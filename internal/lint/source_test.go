@@ -22,7 +22,7 @@ const (
 // plumbing is where the clock, randomness, the environment and inexact functions are out of reach.
 var plumbing = []string{
 	"ipld", "car", "graph", "guard", "prolly", "commit", "adjacency", "store", "index", "retrieve", "repo",
-	"community", "dense", "links", "memory", "internal/cache", "internal/dates", "internal/fixed", "internal/heap",
+	"community", "dense", "links", "memory", "ingest", "internal/cache", "internal/dates", "internal/fixed", "internal/heap",
 	"internal/parallel", "internal/text", "internal/tiers",
 }
 

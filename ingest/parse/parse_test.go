@@ -1,0 +1,460 @@
+package parse
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf16"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func parsed(t *testing.T, format Format, text string) *Document {
+	t.Helper()
+	d, err := Parse(format, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// shown writes a document as lines: headings with their level of nesting, blocks with their lines.
+func shown(d *Document) []string {
+	var out []string
+	next := 0
+	heads := func(to int) {
+		for ; next <= to; next++ {
+			out = append(out, "# "+strings.Join(d.Path(next), " > "))
+		}
+	}
+	for _, b := range d.Blocks {
+		heads(b.Section)
+		text := strings.ReplaceAll(d.text[b.start:b.end], "\n", "|")
+		out = append(out, fmt.Sprintf("%d-%d %s", b.First, b.Last, text))
+	}
+	heads(len(d.Sections) - 1)
+	return out
+}
+
+func TestMarkdown(t *testing.T) {
+	tests := map[string]struct {
+		in   string
+		want []string
+	}{
+		"headings": {
+			"intro\n\n## A\ntext\n### B #\n\nmore\n## [C](x.md) `d` {#id}\n",
+			[]string{"1-1 intro", "# A", "4-4 text", "# A > B", "7-7 more", "# C d"},
+		},
+		"underlined": {
+			"One\n===\n\na\n\nTwo\nlines\n---\nb\n\n- item\n---\n> quote\n---\n",
+			[]string{"# One", "4-4 a", "# One > Two lines", "9-9 b", "11-11 - item", "12-12 ---", "13-13 > quote",
+				"14-14 ---"},
+		},
+		"fences hide headings": {
+			"```sh\n# no heading\n\n## none\n```\n~~~\n```\n~~~\n# yes\n````\n```\n# no\n",
+			[]string{"1-5 ```sh|# no heading||## none|```", "6-8 ~~~|```|~~~", "# yes", "10-12 ````|```|# no"},
+		},
+		"fences in lists": {
+			"- a\n\n      ```\n      # no\n      ```\n\n      b\n",
+			[]string{"1-1 - a", "3-5       ```|      # no|      ```", "7-7       b"},
+		},
+		"indented code opens no fence": {"x\n\n    ```\n\n# yes\n", []string{"1-1 x", "3-3     ```", "# yes"}},
+		"inline code opens no fence":   {"```a``` b\n# yes\n", []string{"1-1 ```a``` b", "# yes"}},
+		"comments": {
+			"<!-- a\n# no\n--> rest\n<pre>\n\n# no\n</pre>\n# yes\n<b>x</b>\n",
+			[]string{"1-3 <!-- a|# no|--> rest", "4-7 <pre>||# no|</pre>", "# yes", "9-9 <b>x</b>"},
+		},
+		"lists":        {"- a\n  b\n- c\n1. d\n\n   e\n", []string{"1-2 - a|  b", "3-3 - c", "4-4 1. d", "6-6    e"}},
+		"tables":       {"|a|b|\n|-|-|\n|1|2|\n", []string{"1-3 |a|b|||-|-|||1|2|"}},
+		"not headings": {"#tag\n####### seven\n    # code\n", []string{"1-3 #tag|####### seven|    # code"}},
+		"empty":        {"\n\n", nil},
+		"rule":         {"a\n\n---\n\nb", []string{"1-1 a", "3-3 ---", "5-5 b"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := &Document{text: test.in}
+			s := newScanner(d)
+			if err := s.markdown(); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, shown(d)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestTitle(t *testing.T) {
+	tests := []struct {
+		in, title string
+		sections  int
+	}{
+		{"# A\n\n## B\n", "A", 1},
+		{"x\n\n# A\n\n## B\n", "", 2}, // something stands before it
+		{"# A\n\n# B\n", "", 2},
+		{"---\ntitle: \"T: x\"\n---\n# A\n## B\n", "T: x", 1},
+		{"## B\n", "", 1},
+	}
+	for _, test := range tests {
+		d := parsed(t, Markdown, test.in)
+		if d.Title != test.title || len(d.Sections) != test.sections {
+			t.Errorf("%q: title %q, %d sections", test.in, d.Title, len(d.Sections))
+		}
+		for _, b := range d.Blocks {
+			if b.Section < -1 || b.Section >= len(d.Sections) {
+				t.Errorf("%q: a block in section %d", test.in, b.Section)
+			}
+		}
+	}
+}
+
+func TestFrontMatter(t *testing.T) {
+	d := parsed(t, Markdown, strings.Join([]string{"---", "title: Net", "aliases: [Network, 'the net']",
+		"tags:", "  - ops", "- '#infra'", "status: draft", "nested:", "  a: 1", "  b: 2", "text: |", "  two", "  lines",
+		"# comment", "empty:", "status: again", "---", "Body #later and `#code`."}, "\n"))
+	want := &Document{
+		Title: "Net", Aliases: []string{"Network", "the net"}, Tags: []string{"ops", "infra", "later"},
+		Meta: []Field{{"status", "draft"}, {"nested", "a: 1\n  b: 2"}, {"text", "|\n  two\n  lines"}},
+	}
+	if diff := cmp.Diff([]any{want.Title, want.Aliases, want.Tags, want.Meta},
+		[]any{d.Title, d.Aliases, d.Tags, d.Meta}); diff != "" {
+		t.Error(diff)
+	}
+	if len(d.Blocks) != 1 || d.Blocks[0].First != 18 {
+		t.Errorf("blocks %v", d.Blocks)
+	}
+	if d := parsed(t, Markdown, "---\nnot: closed\n"); len(d.Meta) != 0 || len(d.Blocks) != 2 {
+		t.Errorf("front matter without an end: %+v", d)
+	}
+	if d := parsed(t, Text, "---\na: b\n---\n"); len(d.Meta) != 0 || len(d.Blocks) != 1 {
+		t.Errorf("front matter in plain text: %+v", d)
+	}
+}
+
+func TestLinks(t *testing.T) {
+	tests := map[string][]string{
+		"[a](b.md) and [c](../d/e%20f.md#x \"t\")": {"b.md", "../d/e f.md"},
+		"![i](p.png) [x](<a b.md>) [y](u(1).md)":   {"p.png", "a b.md", "u(1).md"},
+		"[[Note]] [[Dir/Note#H|shown]] ![[Emb^b]]": {"[[Note]]", "[[Dir/Note]]", "[[Emb^b]]"},
+		"| [[A\\|b]] |":                                 {"[[A]]"},
+		"`[[no]]` ``[x](no.md) ` `` \\[[no]]":           nil,
+		"[x](https://a.b) [y](#here) [z](mailto:a@b.c)": nil,
+		"[r][1]\n\n[1]: ref.md \"T\"":                   {"ref.md"},
+		"[[#only]] [[ ]] [[open\n]] []( [](":            nil,
+		"```\n[[no]]\n```":                              nil,
+		"[[a]] [[a]]":                                   {"[[a]]"},
+	}
+	for in, want := range tests {
+		var got []string
+		for _, c := range parsed(t, Markdown, in).Chunks(nil) {
+			got = append(got, c.Links...)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestDecode(t *testing.T) {
+	wide := func(text string, big bool) []byte {
+		out := []byte{0xff, 0xfe}
+		if big {
+			out = []byte{0xfe, 0xff}
+		}
+		for _, u := range utf16.Encode([]rune(text)) {
+			if big {
+				out = append(out, byte(u>>8), byte(u))
+			} else {
+				out = append(out, byte(u), byte(u>>8))
+			}
+		}
+		return out
+	}
+	tests := []struct {
+		in   []byte
+		want string
+		err  error
+	}{
+		{[]byte("a\r\nb\n"), "a\nb\n", nil},
+		{[]byte("\ufeffa"), "a", nil},
+		{wide("grüße 🙂\r\n", false), "grüße 🙂\n", nil},
+		{wide("grüße 🙂\r\n", true), "grüße 🙂\n", nil},
+		{[]byte{0xff, 0xfe, 1}, "", ErrEncoding},
+		{[]byte("caf\xe9"), "", ErrEncoding},
+		{[]byte("a\x00b"), "", ErrBinary},
+		{wide("a\x00b", false), "", ErrBinary},
+		{nil, "", nil},
+	}
+	for _, test := range tests {
+		if got, err := Decode(test.in); got != test.want || !errors.Is(err, test.err) {
+			t.Errorf("%q: %q, %v", test.in, got, err)
+		}
+	}
+}
+
+// paragraphs returns n paragraphs of about 80 tokens, each of its own.
+func paragraphs(n int, of string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%s %d", of, i)
+		for j := range 40 {
+			fmt.Fprintf(&b, " word%d", (i*31+j*7)%997)
+		}
+		b.WriteString(".\n\n")
+	}
+	return b.String()
+}
+
+func TestChunkSizes(t *testing.T) {
+	text := "# T\n\nShort.\n\n## A\n\n" + paragraphs(40, "alpha") + "## B\n\n" + paragraphs(3, "beta")
+	d := parsed(t, Markdown, text)
+	chunks := d.Chunks(nil)
+	var sizes []int
+	for _, c := range chunks {
+		sizes = append(sizes, Tokens(c.Text))
+	}
+	for i, n := range sizes {
+		if n > MaxTokens+MaxTokens/20 { // blank lines between blocks are not counted
+			t.Errorf("chunk %d has %d tokens", i, n)
+		}
+		if last := i+1 == len(chunks) || chunks[i+1].Section != chunks[i].Section; !last && n < 200 {
+			t.Errorf("chunk %d has only %d tokens: %v", i, n, sizes)
+		}
+	}
+	lossless(t, text, chunks, 3) // and three headings
+}
+
+// lossless checks that each line that is not blank is in one chunk, but for some.
+func lossless(t *testing.T, text string, chunks []Chunk, but int) {
+	t.Helper()
+	lines := strings.Split(text, "\n")
+	seen := make([]bool, len(lines))
+	for _, c := range chunks {
+		if got := strings.Join(lines[c.First-1:c.Last], "\n"); got != c.Text {
+			t.Fatalf("lines %d-%d are %q, the chunk is %q", c.First, c.Last, got, c.Text)
+		}
+		for i := c.First - 1; i < c.Last; i++ {
+			if seen[i] {
+				t.Errorf("line %d is in two chunks", i+1)
+			}
+			seen[i] = true
+		}
+	}
+	for i, l := range lines {
+		if !seen[i] && !blank(l) {
+			but--
+		}
+	}
+	if but != 0 {
+		t.Errorf("%d lines too many or too few are in no chunk", but)
+	}
+}
+
+func TestLongBlocks(t *testing.T) {
+	fence := "```\n" + strings.Repeat("line of code\n", 200) + "```\n"
+	if n := len(parsed(t, Markdown, fence).Chunks(nil)); n != 1 {
+		t.Errorf("a fence became %d chunks", n)
+	}
+	for name, text := range map[string]string{
+		"fence": "```\n" + strings.Repeat("line of code\n", 2000) + "```\n",
+		"line":  strings.Repeat("A sentence of some words. ", 1000),
+		"word":  strings.Repeat("x", 20_000),
+		"runes": strings.Repeat("語", 9000),
+		"lines": strings.Repeat("one line\n", 2000),
+	} {
+		chunks := parsed(t, Markdown, text).Chunks(nil)
+		var all strings.Builder
+		for _, c := range chunks {
+			if n := Tokens(c.Text); n > MaxTokens*3/2 {
+				t.Errorf("%s: a chunk of %d tokens", name, n)
+			}
+			all.WriteString(c.Text)
+		}
+		squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
+		if squeeze(all.String()) != squeeze(text) {
+			t.Errorf("%s: text was lost", name)
+		}
+		if last := chunks[len(chunks)-1]; last.Last != strings.Count(strings.TrimSpace(text), "\n")+1 {
+			t.Errorf("%s: the last chunk ends in line %d", name, last.Last)
+		}
+	}
+}
+
+// TestChunksStay inserts, changes and removes a paragraph anywhere in a document: what it is not in stays.
+func TestChunksStay(t *testing.T) {
+	text := "# T\n\n## A\n\n" + paragraphs(25, "alpha") + "## B\n\n" + paragraphs(25, "beta")
+	before := parsed(t, Markdown, text).Chunks(nil)
+	var known []string
+	for _, c := range before {
+		known = append(known, c.Text)
+	}
+	paras := strings.SplitAfter(text, ".\n\n")
+	for i := range len(paras) - 1 {
+		for what, edited := range map[string]string{
+			"insert": strings.Join(slices.Insert(slices.Clone(paras), i+1, "A new paragraph about foxes.\n\n"), ""),
+			"remove": strings.Join(slices.Delete(slices.Clone(paras), i, i+1), ""),
+		} {
+			if what == "remove" && strings.Contains(paras[i], "#") {
+				continue // a heading goes with it
+			}
+			after := parsed(t, Markdown, edited).Chunks(NewKnown(known))
+			gone := 0
+			for _, k := range known {
+				if !slices.ContainsFunc(after, func(c Chunk) bool { return c.Text == k }) {
+					gone++
+				}
+			}
+			if gone > 1 || len(after) > len(before)+1 {
+				t.Fatalf("%s %d: %d chunks gone, %d chunks, were %d", what, i, gone, len(after), len(before))
+			}
+		}
+	}
+}
+
+func TestGo(t *testing.T) {
+	text := strings.Join([]string{"// Package a is one.", "package a", "", "import (", `	"fmt"`, `	b "x.org/m/b"`, ")", "",
+		"const (", "	X = 1", "	Y = 2", ")", "", "// loose", "", "// T is a type.", "type T[P any] struct{}", "",
+		"// Do does.", "func (t *T[P]) Do() {", "	fmt.Println(b.C)", "}", "", "var V int; func one() {}", "func two() {}", "// end"}, "\n")
+	d := parsed(t, Go, text)
+	want := []string{"1-7 // Package a is one.|package a||import (|	\"fmt\"|	b \"x.org/m/b\"|)",
+		"# const X, Y", "9-12 const (|	X = 1|	Y = 2|)", "14-14 // loose",
+		"# type T", "16-17 // T is a type.|type T[P any] struct{}",
+		"# func (*T) Do", "19-22 // Do does.|func (t *T[P]) Do() {|	fmt.Println(b.C)|}",
+		"# var V", "24-24 var V int; func one() {}", "# func two", "25-25 func two() {}", "26-26 // end"}
+	if diff := cmp.Diff(want, shown(d)); diff != "" {
+		t.Error(diff)
+	}
+	chunks := d.Chunks(nil)
+	if !slices.Equal(chunks[0].Links, []string{"import:fmt", "import:x.org/m/b"}) {
+		t.Errorf("imports %q", chunks[0].Links)
+	}
+	lossless(t, text, chunks, 0)
+	long := "package a\n\n// " + strings.Repeat("word ", 1000) + "\nimport \"fmt\"\n"
+	if c := parsed(t, Go, long).Chunks(nil); len(c) < 3 || len(c[0].Links) != 1 {
+		t.Errorf("a long package clause: %d chunks, %q", len(c), c[0].Links)
+	}
+	for _, broken := range []string{"", "no go", "package", "package a\nfunc (", "package a\nfunc f() {\n", "package a\n//line x.go:900\nfunc f() {}\n"} {
+		d := parsed(t, Go, broken)
+		lossless(t, broken, d.Chunks(nil), 0)
+	}
+}
+
+// TestNotesGrow appends lines to a note, one after the other, each time upon the chunks of before.
+func TestNotesGrow(t *testing.T) {
+	text, known := "# Log\n", Known(nil)
+	for i := range 100 {
+		text += fmt.Sprintf("\n%d: something happened on this day, and somebody wrote it down.\n", i)
+		var texts []string
+		chunks := parsed(t, Markdown, text).Chunks(known)
+		for _, c := range chunks {
+			texts = append(texts, c.Text)
+		}
+		lossless(t, text, chunks, 1)
+		known = NewKnown(texts)
+	}
+	if n := len(known); n < 4 || n > 10 {
+		t.Errorf("%d tokens became %d chunks", Tokens(text), n)
+	}
+}
+
+func TestSlug(t *testing.T) {
+	for in, want := range map[string]string{
+		"Hello, World!": "hello-world", "  a - b  ": "a---b", "": "section", "???": "section", "Größe 語": "größe-語",
+		"snake_case": "snake_case", strings.Repeat("ü", 100): strings.Repeat("ü", 30),
+	} {
+		if got := Slug(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestBounds(t *testing.T) {
+	if _, err := Parse(Markdown, strings.Repeat("# a\n", MaxSections+1)); !errors.Is(err, ErrTooMany) {
+		t.Errorf("headings: %v", err)
+	}
+	if _, err := Parse(Text, strings.Repeat("a\n\n", MaxBlocks+1)); !errors.Is(err, ErrTooMany) {
+		t.Errorf("blocks: %v", err)
+	}
+	if _, err := Parse("odt", "x"); err == nil {
+		t.Error("a format that there is none of")
+	}
+	long := "# " + strings.Repeat("x", 2000)
+	if d := parsed(t, Markdown, long); len(d.Sections) != 0 || len(d.Blocks) == 0 {
+		t.Errorf("a heading of %d bytes: %d sections", len(long), len(d.Sections))
+	}
+}
+
+// TestHostile reads much of what is expensive for parsers that go back or go deep.
+func TestHostile(t *testing.T) {
+	const n = 1 << 17
+	repeat := func(s string) string { return strings.Repeat(s, n/len(s)) }
+	var runs, fields strings.Builder
+	for i := 1; runs.Len() < n; i++ {
+		runs.WriteString(strings.Repeat("`", i%1000) + " ")
+	}
+	for i := 0; fields.Len() < n; i++ {
+		fmt.Fprintf(&fields, "f%d: x\n", i)
+	}
+	for name, text := range map[string]string{
+		"quotes": repeat("> "), "brackets": repeat("["), "links": repeat("[[a"), "destinations": repeat("]("),
+		"parentheses": repeat("[a](("), "backticks": runs.String(), "emphasis": repeat("*a_"), "comments": repeat("<!--\n"),
+		"fences": repeat("```\n~~~\n"), "lists": repeat("- "), "items": repeat("- a\n"), "rules": repeat("-\n"),
+		"references": repeat("[a]: b\n"), "front": "---\n" + fields.String() + "---\n", "tags": repeat("#a "),
+		"indents": repeat("\n" + strings.Repeat(" ", 100) + "a"), "go": "package a\nvar x = " + repeat("("),
+		"braces": "package a\nfunc f() " + repeat("{"), "decls": "package a\n" + repeat("func f() {}\n"), "types": "package a\ntype T " + repeat("[]"),
+		"rows": "|a|\n|-|\n" + repeat("|b|\n"), "crs": repeat("\r"),
+	} {
+		for _, format := range []Format{Markdown, Go} {
+			begin := time.Now()
+			d, err := Parse(format, text)
+			if err == nil {
+				chunks := d.Chunks(nil)
+				known := make([]string, len(chunks))
+				for i, c := range chunks {
+					known[i] = c.Text
+				}
+				d.Chunks(NewKnown(known))
+			}
+			if took := time.Since(begin); took > 10*time.Second { // some .02 s on an idle machine
+				t.Errorf("%s as %s took %s", name, format, took)
+			}
+		}
+	}
+}
+
+// FuzzMarkdown reads any text: it ends, loses nothing, and what was a chunk stays one.
+func FuzzMarkdown(f *testing.F) {
+	for _, seed := range []string{"# a\n\nb\n", "---\na: b\n---\nx", "```\n", "- a\n  - b\n", "[[a|b]] [c](d)", "|a|\n|-|\n",
+		"<!--", "a\n===\n", strings.Repeat("> ", 500), strings.Repeat("`", 99) + "x", strings.Repeat("[", 999)} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		text, err := Decode([]byte(in))
+		if err != nil {
+			return
+		}
+		for _, format := range []Format{Markdown, Text, Go} {
+			d, err := Parse(format, text)
+			if err != nil {
+				t.Skip(err)
+			}
+			chunks := d.Chunks(nil)
+			var known []string
+			for i, c := range chunks {
+				known = append(known, c.Text)
+				if c.Text == "" || !strings.Contains(text, c.Text) || c.First < 1 || c.Last < c.First ||
+					i > 0 && c.First < chunks[i-1].Last {
+					t.Fatalf("%s: chunk %d: %+v", format, i, c)
+				}
+			}
+			for _, c := range d.Chunks(NewKnown(known)) {
+				if !slices.Contains(known, c.Text) {
+					t.Fatalf("%s: the same text has a new chunk %q", format, c.Text)
+				}
+			}
+		}
+	})
+}

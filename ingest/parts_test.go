@@ -1,0 +1,166 @@
+package ingest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/mnem-project/mnem/graph"
+)
+
+func TestIgnore(t *testing.T) {
+	tests := []struct {
+		patterns, path string
+		dir, want      bool
+	}{
+		{"*.log", "a/b.log", false, true},
+		{"*.log\n!keep.log", "a/keep.log", false, false},
+		{"/top", "top", false, true},
+		{"/top", "a/top", false, false},
+		{"a/b", "x/a/b", false, false},
+		{"a/**/b", "a/x/y/b", false, true},
+		{"a/**/b", "a/b", false, true},
+		{"**/b", "x/y/b", false, true},
+		{"a/**", "a/x/y", false, true},
+		{"build/", "build", true, true},
+		{"build/", "build", false, false},
+		{"build/", "x/build", true, true},
+		{"a?c", "abc", false, true},
+		{"a?c", "a/c", false, false},
+		{"[a-c]x", "bx", false, true},
+		{"[!a-c]x", "bx", false, false},
+		{"[a", "[a", false, true},
+		{`\#x`, "#x", false, true},
+		{"# comment", "# comment", false, false},
+		{"x ", "x", false, true},
+		{"a.b", "aXb", false, false},
+		{"\n!\n/\n", "x", false, false},
+		{"*", "a/b", false, true},
+	}
+	for _, test := range tests {
+		var none *Ignore
+		if got := none.Below(".", test.patterns).Ignores(test.path, test.dir); got != test.want {
+			t.Errorf("%q on %q: %v", test.patterns, test.path, got)
+		}
+	}
+	var none *Ignore
+	below := none.Below(".", "*.md").Below("in", "!x.md\n/y.txt")
+	for path, want := range map[string]bool{
+		"in/x.md": false, "in/sub/x.md": false, "x.md": true, "in/z.md": true, "in/y.txt": true, "in/sub/y.txt": false,
+	} {
+		if below.Ignores(path, false) != want {
+			t.Errorf("%s: %v", path, !want)
+		}
+	}
+}
+
+func TestWalk(t *testing.T) {
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	fsys := fstest.MapFS{
+		".gitignore": file("gen/\n"), ".mnemignore": file("!gen/keep.md\nsecret.md\n"),
+		"a.md": file("a"), "gen/x.md": file("x"), "secret.md": file("x"), "prog.bin": file("x"),
+		".git/x.md": file("x"), ".mnem/x.md": file("x"), ".cursor/rules/r.mdc": file("x"), "node_modules/x.md": file("x"),
+		"sub/.gitignore": file("*.txt"), "sub/b.md": file("b"), "sub/c.txt": file("c"), "sub/deep/d.txt": file("d"),
+		"sub/deep/LICENSE": file("l"),
+	}
+	names := func(start string) []string {
+		w, err := Walk(t.Context(), fsys, start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, f := range w.Files {
+			out = append(out, f.Name)
+		}
+		return out
+	}
+	want := []string{".cursor/rules/r.mdc", "a.md", "sub/b.md", "sub/deep/LICENSE"}
+	if got := names("."); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := names("sub/deep"); !slices.Equal(got, want[3:]) { // by the patterns above it
+		t.Errorf("%q", got)
+	}
+	if _, err := Walk(t.Context(), fsys, "nowhere"); err == nil {
+		t.Error("a directory that there is none of")
+	}
+}
+
+func TestAlign(t *testing.T) {
+	list := func(s string) (out []passage) {
+		for _, p := range strings.Split(s, "|") {
+			heading, text, ok := strings.Cut(p, ":")
+			if !ok {
+				heading, text = "", p
+			}
+			out = append(out, passage{heading, text})
+		}
+		return out
+	}
+	tests := []struct {
+		old, now string
+		want     []int
+	}{
+		{"a|b|c", "a|b|c", []int{0, 1, 2}},
+		{"a|b|c", "a|x|b|c", []int{0, -1, 1, 2}},
+		{"a|b|c", "c|a|b", []int{2, 0, 1}}, // one moved
+		{"a|a|b", "a|b|a", []int{0, 2, 1}},
+		{"h:one two three four", "h:one two three five", []int{0}},
+		{"h:one two three four", "g:one two three five", []int{-1}},
+		{"h:one two three four", "h:one six seven five", []int{-1}},
+		{"h:a b c d|h:a b c x", "h:a b c x y", []int{1}},
+		{"a", "a|a", []int{0, -1}},
+	}
+	for _, test := range tests {
+		if got := align(list(test.old), list(test.now)); !slices.Equal(got, test.want) {
+			t.Errorf("%s to %s: %v, want %v", test.old, test.now, got, test.want)
+		}
+	}
+	if got := align(nil, list("a")); !slices.Equal(got, []int{-1}) {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestResolve(t *testing.T) {
+	id := func(n byte) graph.ID { return graph.ID{n} }
+	at := func(n byte, path string, aliases ...string) named {
+		return named{id(n), Path{Name: path}, "Title " + path, aliases}
+	}
+	n := newNames([]named{
+		at(1, "a.md"), at(2, "dir/a.md"), at(3, "dir/b.md", "Bee"), at(4, "lib/README.md"), at(5, "deep/dir/c.md"),
+	})
+	tests := []struct {
+		from, link string
+		want       byte
+	}{
+		{"x.md", "a.md", 1},
+		{"dir/x.md", "a.md", 2},
+		{"dir/x.md", "../a.md", 1},
+		{"dir/x.md", "/a.md", 1},
+		{"x.md", "lib", 4},
+		{"x.md", "lib/", 4},
+		{"x.md", "dir/b", 3},
+		{"x.md", "none.md", 0},
+		{"x.md", "../../a.md", 0},
+		{"x.md", "[[a]]", 1},
+		{"dir/x.md", "[[A]]", 2}, // in the same directory
+		{"x.md", "[[bee]]", 3},
+		{"x.md", "[[dir/c]]", 5},
+		{"x.md", "[[Title dir/b.md]]", 3},
+		{"x.md", "[[none]]", 0},
+		{"x.md", "[[dir/none]]", 0},
+	}
+	for _, test := range tests {
+		want := graph.ID{}
+		if test.want > 0 {
+			want = id(test.want)
+		}
+		if got := n.resolve(Path{Name: test.from}, test.link); got != want {
+			t.Errorf("%s in %s leads to %s", test.link, test.from, got)
+		}
+	}
+	if got := n.resolve(Path{Project: "p", Name: "x.md"}, "a.md"); !got.IsZero() {
+		t.Error("a link leads into another project")
+	}
+}

@@ -1,0 +1,62 @@
+package ingest
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/guard"
+)
+
+// ErrUnread is returned for a text with more that resembles credentials than is looked at.
+var ErrUnread = errors.New("more in it resembles credentials than is looked at")
+
+// Redactor takes credentials out of texts.
+type Redactor struct {
+	// Key makes the digits that tell credentials apart: it belongs to the repository and is in no block. It
+	// is asked for once, where the first credential is found.
+	Key   func() ([]byte, error)
+	Allow []string // rules of package guard whose findings stay
+}
+
+// Redact returns a text with [secret:RULE:xxxx] in place of each credential, where xxxx is the same for
+// the same credential, and how many there were. Lines keep their numbers.
+func (r *Redactor) Redact(text string) (string, int, error) {
+	list := slices.DeleteFunc(guard.Find(text), func(f guard.Finding) bool {
+		return slices.Contains(r.Allow, f.Rule)
+	})
+	if len(list) == 0 {
+		return text, 0, nil
+	}
+	key, err := r.Key()
+	if err != nil {
+		return "", 0, err
+	}
+	var b strings.Builder
+	at := 0
+	for _, f := range list {
+		if f.Rule == guard.RuleLimit {
+			return "", 0, ErrUnread
+		}
+		secret := text[f.Start:f.End]
+		b.WriteString(text[at:f.Start] + "[secret:" + f.Rule + ":" + tag(key, secret) + "]" +
+			strings.Repeat("\n", strings.Count(secret, "\n")))
+		at = f.End
+	}
+	b.WriteString(text[at:])
+	return b.String(), len(list), nil
+}
+
+// tag is four digits of what a credential is by the key.
+func tag(key []byte, secret string) string {
+	return hex.EncodeToString(keyed(key, secret)[:2])
+}
+
+func keyed(key []byte, text string) []byte {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(text))
+	return mac.Sum(nil)
+}

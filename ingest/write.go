@@ -1,0 +1,288 @@
+package ingest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ingest/parse"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// placeMark stands between the title of a document and its headings.
+const placeMark = " › "
+
+// maxDocLinks is how many different links of one document are kept for when their targets come or go.
+const maxDocLinks = 2000
+
+// writer makes the changes of one document.
+type writer struct {
+	*planner
+	*job
+	names *names
+
+	sections []string // keys
+	wanted   map[graph.ID]bool
+	edgesNow map[edgeKey]bool
+}
+
+func (w *writer) write() error {
+	var old []passage
+	var known parse.Known
+	if w.doc != nil {
+		if err := w.cat.load(w.ctx, w.doc); err != nil {
+			return err
+		}
+		old, known = w.doc.passages(), parse.NewKnown(w.doc.texts())
+	}
+	chunks := w.file.doc.Chunks(known)
+	w.wanted, w.edgesNow = make(map[graph.ID]bool), make(map[edgeKey]bool)
+	w.collection()
+	w.document(chunks)
+	w.nameSections()
+	for i := range w.file.doc.Sections {
+		w.section(i)
+	}
+	keys := w.chunkKeys(chunks, old)
+	for i := range chunks {
+		w.chunk(&chunks[i], keys, i)
+	}
+	have := map[edgeKey]bool{}
+	if w.doc != nil {
+		have = w.doc.edges
+		if err := w.drop(); err != nil {
+			return err
+		}
+	}
+	w.edges(have, w.edgesNow)
+	r := Result{Path: w.file.Path, Action: w.act, Chunks: len(chunks)}
+	if w.act == Renamed {
+		r.From = w.doc.path
+	}
+	w.out.Results = append(w.out.Results, r)
+	return nil
+}
+
+// drop removes the sections and chunks that are no more, and shows again what was hidden with its file.
+func (w *writer) drop() error {
+	shown := []graph.ID{w.id}
+	for _, id := range w.doc.ids() {
+		if w.wanted[id] {
+			shown = append(shown, id)
+			continue
+		}
+		w.going[id] = true
+		w.drops = append(w.drops, graph.Change{Remove: &graph.Removal{Node: graph.Ref{ID: id}}})
+	}
+	if !w.doc.retired {
+		return nil
+	}
+	for _, id := range shown {
+		m, err := w.cat.snap.Mark(w.ctx, graph.OnNode, id)
+		if err != nil {
+			return err
+		}
+		if isGone(m) {
+			on := &graph.MarkRef{Node: graph.Ref{ID: id}}
+			w.late = append(w.late, graph.Change{Remove: &graph.Removal{Mark: on}})
+		}
+	}
+	return nil
+}
+
+// collection makes the node of the project, where there is none.
+func (w *writer) collection() {
+	project := w.file.Path.Project
+	key := CollectionKey(project)
+	w.edgesNow[edgeKey{PartOf, w.id, graph.NodeID(key)}] = true
+	if w.cat.roots[project] {
+		return
+	}
+	w.cat.roots[project] = true
+	w.out.Changes = append(w.out.Changes, graph.Change{Node: &graph.NodeChange{Key: key, Type: TypeCollection}})
+}
+
+// put adds the change that makes a node what it is to be. Properties that it is to have no more are named.
+func (w *writer) put(c *graph.NodeChange, props ...string) {
+	id := c.Target()
+	w.wanted[id] = true
+	if w.doc != nil {
+		old := w.doc.nodes[id]
+		if id == w.id {
+			old = w.doc.node
+		}
+		if old != nil {
+			for _, name := range props {
+				_, has := ipld.FindEntry(old.Props, name)
+				if _, wants := ipld.FindEntry(c.Props, name); has && !wants {
+					c.Unset = append(c.Unset, "props."+name)
+				}
+			}
+			if _, changed, err := c.Apply(old, old.Created); err == nil && !changed {
+				return
+			}
+		}
+	}
+	w.out.Changes = append(w.out.Changes, graph.Change{Node: c})
+}
+
+func (w *writer) document(chunks []parse.Chunk) {
+	d, f := w.file.doc, w.file
+	src := f.Path.source()
+	c := &graph.NodeChange{Key: w.key, Type: TypeDocument, Summary: &d.Title}
+	set := func(name string, v ipld.Value) { c.Props = append(c.Props, ipld.Entry{Key: name, Value: v}) }
+	set(propPath, ipld.StringValue(f.Path.Name))
+	set(propFormat, ipld.StringValue(string(f.Format)))
+	if f.Path.Project != "" {
+		set(propProject, ipld.StringValue(f.Path.Project))
+	}
+	if f.keyed != nil {
+		set(propDigest, ipld.BytesValue(f.keyed))
+		set(propRedacted, ipld.IntValue(int64(f.Redacted)))
+	} else {
+		src.Hash = &f.Sum
+	}
+	var links []string
+	for i := range chunks {
+		links = append(links, chunks[i].Links...)
+	}
+	slices.Sort(links)
+	links = slices.Compact(links)
+	for name, list := range map[string][]string{
+		propAliases: d.Aliases, "tags": d.Tags, propLinks: links[:min(len(links), maxDocLinks)],
+	} {
+		if len(list) > 0 {
+			set(name, texts(list))
+		}
+	}
+	if len(d.Meta) > 0 {
+		var meta []ipld.Entry
+		for _, f := range d.Meta {
+			meta = append(meta, ipld.Entry{Key: f.Name, Value: ipld.StringValue(f.Value)})
+		}
+		ipld.SortEntries(meta)
+		set(propMeta, ipld.MapValue(meta...))
+	}
+	ipld.SortEntries(c.Props)
+	c.Sources = []string{src.String()}
+	w.put(c, propProject, propAliases, "tags", propLinks, propMeta, propDigest, propRedacted)
+}
+
+func texts(list []string) ipld.Value {
+	items := make([]ipld.Value, len(list))
+	for i, s := range list {
+		items[i] = ipld.StringValue(s)
+	}
+	return ipld.ListValue(items...)
+}
+
+// nameSections makes the keys of the sections: the slugs on the way to each, with a number for the second
+// of the same.
+func (w *writer) nameSections() {
+	used := make(map[string]bool)
+	for _, s := range w.file.doc.Sections {
+		up := w.key
+		if s.Parent >= 0 {
+			up = w.sections[s.Parent]
+		}
+		w.sections = append(w.sections, unused(up+"/"+parse.Slug(s.Title), used))
+	}
+}
+
+// unused adds a number to a key that is taken, and takes it.
+func unused(key string, used map[string]bool) string {
+	out := key
+	for n := 2; used[out]; n++ {
+		out = key + "-" + strconv.Itoa(n)
+	}
+	used[out] = true
+	return out
+}
+
+// place returns the key of a section, of the document for -1.
+func (w *writer) place(section int) string {
+	if section < 0 {
+		return w.key
+	}
+	return w.sections[section]
+}
+
+// context is the title and the headings around.
+func (w *writer) context(section int) string {
+	path := append([]string{w.file.doc.Title}, w.file.doc.Path(section)...)
+	return clip(strings.Join(path, placeMark), 4*maxTitle)
+}
+
+func (w *writer) section(i int) {
+	s := &w.file.doc.Sections[i]
+	title, context := s.Title, w.context(s.Parent)
+	w.put(&graph.NodeChange{Key: w.sections[i], Type: TypeSection, Summary: &title, Context: &context})
+	id := graph.NodeID(w.sections[i])
+	w.edgesNow[edgeKey{PartOf, id, graph.NodeID(w.place(s.Parent))}] = true
+	if w.file.Format.Decls() {
+		w.edgesNow[edgeKey{Defines, w.id, id}] = true
+	}
+}
+
+// chunkKeys gives each chunk the key of the one that it continues, or a new one.
+func (w *writer) chunkKeys(chunks []parse.Chunk, old []passage) []string {
+	now := make([]passage, len(chunks))
+	for i, c := range chunks {
+		now[i] = passage{strings.TrimPrefix(w.place(c.Section), w.key), c.Text}
+	}
+	used := make(map[string]bool)
+	if w.doc != nil {
+		for _, n := range w.doc.chunks {
+			used[n.Key] = true
+		}
+	}
+	keys := make([]string, len(chunks))
+	for i, o := range align(old, now) {
+		if o >= 0 {
+			keys[i] = w.doc.chunks[o].Key
+			continue
+		}
+		slug := "top"
+		if s := chunks[i].Section; s >= 0 {
+			slug = parse.Slug(w.file.doc.Sections[s].Title)
+		}
+		sum := sha256.Sum256([]byte(chunks[i].Text))
+		keys[i] = unused(w.key+"#"+slug+"/"+hex.EncodeToString(sum[:4]), used)
+	}
+	return keys
+}
+
+func (w *writer) chunk(c *parse.Chunk, keys []string, i int) {
+	id := graph.NodeID(keys[i])
+	context := w.context(c.Section)
+	change := &graph.NodeChange{Key: keys[i], Type: TypeChunk, Summary: &c.Text, Context: &context}
+	if len(c.Links) > 0 {
+		change.Props = []ipld.Entry{{Key: propLinks, Value: texts(c.Links)}}
+	}
+	// Where the text did not change its lines are left as they were: else a line more would change all
+	// that follows.
+	if old := w.before(id); old == nil || old.Summary != c.Text || w.act != Changed || len(old.Sources) == 0 {
+		change.Sources = []string{w.file.source(c)}
+	}
+	w.put(change, propLinks)
+	w.edgesNow[edgeKey{PartOf, id, graph.NodeID(w.place(c.Section))}] = true
+	if i+1 < len(keys) {
+		w.edgesNow[edgeKey{Next, id, graph.NodeID(keys[i+1])}] = true
+	}
+	for _, link := range c.Links {
+		if e, ok := w.names.link(w.file.Path, id, w.id, link); ok {
+			w.edgesNow[e] = true
+		}
+	}
+}
+
+// before returns a chunk as it is stored, nil for a new one.
+func (w *writer) before(id graph.ID) *graph.Node {
+	if w.doc == nil {
+		return nil
+	}
+	return w.doc.nodes[id]
+}

@@ -1,0 +1,355 @@
+package ops
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/mnem-project/mnem/ingest"
+	"github.com/mnem-project/mnem/ingest/parse"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// ingestRun is one run of ingest.
+type ingestRun struct {
+	service *Service
+	asked   *IngestRequest
+	own     *os.Root // the directory that holds the repository
+	roots   []*os.Root
+	found   []ingestFile
+	scopes  []ingest.Path // directories whose files were all found
+	others  int
+	stats   *fileStats
+	redact  *ingest.Redactor
+
+	files   []*ingest.File // that were read
+	present map[ingest.Path]*ingest.Sum
+	known   int            // files that are as the memory has them
+	left    []IngestedFile // that are skipped or failed
+}
+
+// ingestFile is a file that is to be kept.
+type ingestFile struct {
+	path   ingest.Path
+	format parse.Format
+	info   fs.FileInfo // nil for standard input
+	read   func() ([]byte, error)
+}
+
+func newIngestRun(ctx context.Context, s *Service, q *IngestRequest) (*ingestRun, error) {
+	own, err := s.host.OpenRoot("")
+	if err != nil {
+		return nil, err
+	}
+	run := &ingestRun{service: s, asked: q, own: own, roots: []*os.Root{own}}
+	dir := filepath.Join(own.Name(), repo.DirName)
+	run.redact = &ingest.Redactor{Allow: q.AllowSecret, Key: redactKey(dir, s.DryRun)}
+	if run.stats, err = readFileStats(dir); err == nil {
+		err = run.find(ctx)
+	}
+	if err != nil {
+		run.close()
+		return nil, err
+	}
+	return run, nil
+}
+
+func (run *ingestRun) close() {
+	for _, root := range run.roots {
+		_ = root.Close() // only read
+	}
+}
+
+// find finds the files of all paths, each once.
+func (run *ingestRun) find(ctx context.Context) error {
+	if run.asked.Name != "" {
+		return run.stdin(ctx)
+	}
+	seen := map[ingest.Path]bool{}
+	for _, arg := range run.asked.Paths {
+		list, err := run.named(ctx, arg)
+		if err != nil {
+			return err
+		}
+		for _, f := range list {
+			if !seen[f.path] {
+				seen[f.path] = true
+				run.found = append(run.found, f)
+			}
+		}
+	}
+	return nil
+}
+
+// stdin takes standard input for a file.
+func (run *ingestRun) stdin(ctx context.Context) error {
+	in, err := run.service.host.Read(ctx, Itself)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	data, err := readAll(in)
+	if err != nil {
+		return err
+	}
+	f := ingestFile{
+		path: ingest.Path{Project: run.asked.Project, Name: filepath.ToSlash(run.asked.Name)},
+		read: func() ([]byte, error) { return data, nil },
+	}
+	if err := f.path.Check(); err != nil {
+		return Bad("name", "%w", err)
+	}
+	f.format = formatOf(f.path.Name)
+	run.found = []ingestFile{f}
+	return nil
+}
+
+// formatOf is how a file is read that was named: as text where its format is not known.
+func formatOf(name string) parse.Format {
+	if f := parse.FormatOf(name); f != "" {
+		return f
+	}
+	return parse.Text
+}
+
+// named finds the files of one path, which is a directory or a file.
+func (run *ingestRun) named(ctx context.Context, arg string) ([]ingestFile, error) {
+	host := run.service.host
+	root, err := host.OpenRoot(arg)
+	base := "."
+	if err != nil {
+		up, upErr := host.OpenRoot(filepath.Dir(arg))
+		if upErr != nil {
+			return nil, err
+		}
+		run.roots = append(run.roots, up)
+		base = filepath.Base(arg)
+		info, statErr := up.Stat(base)
+		if statErr != nil || info.IsDir() {
+			return nil, fmt.Errorf("%s: no such file or directory", arg)
+		}
+		if !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s is no regular file", arg)
+		}
+		root = up
+	} else {
+		run.roots = append(run.roots, root)
+	}
+	at := ingest.Path{Name: base}
+	if rel, inside := within(run.own.Name(), root.Name()); inside {
+		root, at.Name = run.own, filepath.ToSlash(filepath.Join(rel, base))
+	} else if at.Project, err = run.project(root.Name()); err != nil {
+		return nil, err
+	}
+	if base == "." {
+		return run.walk(ctx, root, at)
+	}
+	info, err := root.Stat(filepath.FromSlash(at.Name))
+	if err != nil {
+		return nil, err
+	}
+	return []ingestFile{regular(root, at, formatOf(at.Name), info)}, nil
+}
+
+// project is what files of a directory outside are kept as.
+func (run *ingestRun) project(dir string) (string, error) {
+	name := run.asked.Project
+	if name == "" {
+		name = strings.Trim(strings.Map(func(c rune) rune {
+			switch {
+			case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '.', c == '_', c == '-':
+				return c
+			case c >= 'A' && c <= 'Z':
+				return c - 'A' + 'a'
+			}
+			return '-'
+		}, filepath.Base(dir)), "-._")
+	}
+	if err := (ingest.Path{Project: name, Name: "x"}).Check(); err != nil || name == "" {
+		return "", Bad("project", "%q: want 1 to 64 of a-z, 0-9, ., _, -, the first a letter or digit", name)
+	}
+	return name, nil
+}
+
+// within returns the path of a directory inside of another one, with slashes.
+func within(outer, inner string) (string, bool) {
+	for _, real := range []bool{false, true} {
+		if real {
+			if o, err := filepath.EvalSymlinks(outer); err == nil {
+				outer = o
+			}
+			if i, err := filepath.EvalSymlinks(inner); err == nil {
+				inner = i
+			}
+		}
+		rel, err := filepath.Rel(outer, inner)
+		if err == nil && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel), true
+		}
+	}
+	return "", false
+}
+
+// walk finds the files of a directory.
+func (run *ingestRun) walk(
+	ctx context.Context, root *os.Root, at ingest.Path,
+) ([]ingestFile, error) {
+	found, err := ingest.Walk(ctx, root.FS(), at.Name)
+	if err != nil {
+		return nil, err
+	}
+	run.scopes = append(run.scopes, at)
+	run.others += found.Others
+	list := make([]ingestFile, len(found.Files))
+	for i, f := range found.Files {
+		list[i] = regular(root, ingest.Path{Project: at.Project, Name: f.Name}, f.Format, f.Info)
+	}
+	return list, nil
+}
+
+func regular(root *os.Root, at ingest.Path, format parse.Format, info fs.FileInfo) ingestFile {
+	return ingestFile{at, format, info, func() ([]byte, error) {
+		return root.ReadFile(filepath.FromSlash(at.Name))
+	}}
+}
+
+// gone reports whether a file would have been found if it were there.
+func (run *ingestRun) gone(p ingest.Path) bool {
+	for _, s := range run.scopes {
+		if s.Project == p.Project && (s.Name == "." || strings.HasPrefix(p.Name, s.Name+"/")) {
+			return true
+		}
+	}
+	return false
+}
+
+// read reads the files that are not as the memory has them.
+func (run *ingestRun) read(ctx context.Context) error {
+	snap, err := run.service.branchSnapshot(ctx)
+	if err != nil {
+		return err
+	}
+	cat, err := ingest.Open(ctx, snap, run.projects())
+	if err != nil {
+		return err
+	}
+	run.files, run.left, run.known = nil, nil, 0
+	run.present = make(map[ingest.Path]*ingest.Sum)
+	set, done := run.service.host.Progress()
+	defer done()
+	run.forget()
+	for i := range run.found {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		set("files:", i, len(run.found))
+		f := &run.found[i]
+		if err := run.readOne(cat, f); err != nil {
+			return fmt.Errorf("%s: %w", f.path, err)
+		}
+	}
+	return nil
+}
+
+// forget drops the sums of files that are gone.
+func (run *ingestRun) forget() {
+	there := make(map[ingest.Path]bool, len(run.found))
+	for i := range run.found {
+		there[run.found[i].path] = true
+	}
+	run.stats.drop(func(p ingest.Path) bool { return run.gone(p) && !there[p] })
+}
+
+// readOne reads a file, or finds that it needs no reading. What is wrong with it is noted.
+func (run *ingestRun) readOne(cat *ingest.Catalogue, f *ingestFile) error {
+	if sum, sure := run.stats.sum(f); sure {
+		same, err := cat.Same(f.path, sum, run.redact)
+		if err != nil || same {
+			run.keep(f, &sum)
+			return err
+		}
+	}
+	if f.info != nil && f.info.Size() > ingest.MaxFile {
+		run.leave(f, "skipped", fmt.Sprintf("%d bytes, limit %d", f.info.Size(), ingest.MaxFile))
+		run.present[f.path] = nil
+		return nil
+	}
+	data, err := f.read()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // removed meanwhile
+	}
+	if err != nil {
+		run.fail(f, err)
+		return nil
+	}
+	sum := ingest.Sum(sha256.Sum256(data))
+	run.stats.note(f, sum)
+	same, err := cat.Same(f.path, sum, run.redact)
+	if err != nil || same {
+		run.keep(f, &sum)
+		return err
+	}
+	file, err := ingest.Read(f.path, f.format, data, run.redact)
+	switch {
+	case errors.Is(err, ingest.ErrEmpty):
+	case errors.Is(err, parse.ErrBinary):
+		run.leave(f, "skipped", err.Error())
+	case err != nil:
+		run.fail(f, err)
+	default:
+		run.files = append(run.files, file)
+	}
+	return nil
+}
+
+func (run *ingestRun) keep(f *ingestFile, sum *ingest.Sum) {
+	run.present[f.path] = sum
+	run.known++
+}
+
+func (run *ingestRun) leave(f *ingestFile, action, why string) {
+	run.left = append(run.left, IngestedFile{
+		Path: f.path.Name, Project: f.path.Project, Action: action, Why: why,
+	})
+}
+
+// fail notes that a file cannot be kept: what the memory has of it stays.
+func (run *ingestRun) fail(f *ingestFile, err error) {
+	run.leave(f, "failed", err.Error())
+	run.present[f.path] = nil
+}
+
+// projects are those of all that was found or may be gone.
+func (run *ingestRun) projects() []string {
+	var out []string
+	seen := map[string]bool{}
+	add := func(p ingest.Path) {
+		if !seen[p.Project] {
+			seen[p.Project] = true
+			out = append(out, p.Project)
+		}
+	}
+	for _, s := range run.scopes {
+		add(s)
+	}
+	for i := range run.found {
+		add(run.found[i].path)
+	}
+	return out
+}
+
+// plan makes the changes of a snapshot, which may be later than what read saw.
+func (run *ingestRun) plan(ctx context.Context, snap *repo.Snapshot) (*ingest.Plan, error) {
+	cat, err := ingest.Open(ctx, snap, run.projects())
+	if err != nil {
+		return nil, err
+	}
+	return cat.Plan(ctx, &ingest.Input{
+		Files: run.files, Present: run.present, Gone: run.gone, Keep: run.asked.Keep, Sums: run.redact,
+	})
+}
