@@ -105,8 +105,8 @@ func historyTools() []*tool {
 			name: "diff", title: "Compare commits", operation: "diff",
 			doc: "What changed between two revisions, field by field.",
 			params: []param{
-				{name: "from", kind: text, word: 1, doc: "default HEAD~1"},
-				{name: "to", kind: text, word: 2, doc: "default HEAD"}, typeParam,
+				{name: "from", kind: text, word: 1, doc: "HEAD~1"},
+				{name: "to", kind: text, word: 2, doc: "HEAD"}, typeParam,
 				{name: "stat", kind: boolean, flag: "stat", doc: "numbers only"},
 			},
 			fields: []field{
@@ -188,7 +188,7 @@ func writeTools() []*tool {
 				{name: "property", kind: text, flag: "property",
 					doc: "of the subject, one value: an old one is superseded"},
 				{name: "supersedes", kind: texts, flag: "supersedes", doc: "nodes it replaces"},
-				{name: "source", kind: texts, flag: "source", doc: "file:PATH, url:URL…"},
+				{name: "source", kind: texts, flag: "source", doc: "file:PATH"},
 				allowSecretParam, branchParam,
 			},
 			fields: []field{
@@ -205,7 +205,7 @@ func writeTools() []*tool {
 			doc: "Write nodes, edges and removals in one commit, all or nothing. Edges may name, by " +
 				"key, nodes of the same call. An existing key updates the fields given.",
 			params: []param{
-				{name: "message", kind: text, required: true, flag: "message", doc: "what it is about"},
+				{name: "message", kind: text, required: true, flag: "message", doc: "its subject"},
 				{name: "nodes", kind: objects,
 					doc: "{key or id, type, summary, props?, content?, cues?, unset?: [\"props.x\"]}"},
 				{name: "edges", kind: objects, doc: "{type, src, dst, props?}; src, dst: keys or ids"},

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"github.com/mnem-project/mnem/peers"
 	"net/http"
 	"strings"
 	"testing"
@@ -73,7 +74,7 @@ func TestCuesHeld(t *testing.T) {
 	f.said = "anything known"
 	holder := *w.App
 	holder.Getenv = func(string) string { return "" } // it could ask nobody
-	err := Live(t.Context(), &holder, func(*Holder) {
+	err := Live(&holder, func(*peers.Holder) {
 		got, _ := w.cues(0, "--model=ollama:m")
 		if got.Memories != 4 || got.Commits != 1 || f.requests != 4 {
 			t.Errorf("%+v, %d requests", got, f.requests)
