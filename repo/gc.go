@@ -157,6 +157,7 @@ type collector struct {
 	facts   store.Deleter
 	derived derivedDeleter
 
+	moves bool // whether operations fall behind the horizon
 	marks *marker
 	live  cidSet // derived blocks of indexes that stay
 	// cells are those of indexes that stay, and the block that each named when it was walked.
@@ -173,8 +174,17 @@ func (g *collector) run() error {
 		return err
 	}
 	g.marks = newMarker(g.ctx, g.repo, g.opt.Progress)
-	if err := g.mark(); err != nil {
-		return err
+	clean := false
+	if !g.moves {
+		var err error
+		if clean, err = g.clean(); err != nil {
+			return err
+		}
+	}
+	if !clean {
+		if err := g.mark(); err != nil {
+			return err
+		}
 	}
 	if !g.opt.DryRun {
 		if ok, err := g.repo.keep.stop(g.ctx, !g.opt.NoWait); err != nil || !ok {
@@ -182,11 +192,13 @@ func (g *collector) run() error {
 		}
 		defer g.repo.keep.still.Unlock()
 	}
-	if err := g.list(); err != nil {
-		return err
-	}
-	if err := g.sweep(); err != nil {
-		return err
+	if !clean {
+		if err := g.list(); err != nil {
+			return err
+		}
+		if err := g.sweep(); err != nil {
+			return err
+		}
 	}
 	return g.sweepDerived()
 }
@@ -201,8 +213,12 @@ func (g *collector) moveHorizon() error {
 		return err
 	}
 	newest, err := commit.ReadOperation(g.ctx, g.repo.facts(), head.Operation)
-	if err != nil || g.opt.DryRun || g.res.Horizon <= max(newest.Horizon, 1) {
+	if err != nil {
 		return err
+	}
+	g.moves = g.res.Horizon > max(newest.Horizon, 1)
+	if g.opt.DryRun || !g.moves {
+		return nil
 	}
 	_, err = g.repo.transact(g.ctx, g.opt.Stamp, func(t *tx) error {
 		t.horizon = g.res.Horizon

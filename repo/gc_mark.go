@@ -165,10 +165,14 @@ func (m *marker) read(l lead, block []byte, err error) ([]lead, error) {
 	case err != nil:
 		return nil, err
 	}
-	if l.as == roleGraph || l.as == roleAny && ipld.RecordKind(block) == graph.KindGraph {
+	kind := ""
+	if l.as == roleAny {
+		kind = ipld.PeekKind(block)
+	}
+	if l.as == roleGraph || kind == graph.KindGraph {
 		m.texts.Add(textsKey(l.cid))
 	}
-	next, err := ownLeads(l, block)
+	next, err := ownLeads(l, kind, block)
 	if err != nil {
 		err = fmt.Errorf("block %s: %w: %w", l.cid, store.ErrCorrupt, err)
 	}
@@ -178,7 +182,7 @@ func (m *marker) read(l lead, block []byte, err error) ([]lead, error) {
 // ownLeads returns what a block leads to in its role or, where that is open, by its kind. Kinds
 // that it does not know lead to all that they link to: a record of a later version must not lose
 // what belongs to it.
-func ownLeads(l lead, block []byte) ([]lead, error) {
+func ownLeads(l lead, kind string, block []byte) ([]lead, error) {
 	if l.as != roleAny {
 		next, _, err := leads(l, block)
 		return next, err
@@ -186,7 +190,6 @@ func ownLeads(l lead, block []byte) ([]lead, error) {
 	if l.cid.Codec() == ipld.Raw {
 		return nil, nil
 	}
-	kind := ipld.RecordKind(block)
 	switch kind {
 	case commit.KindStage:
 		return stageLeads(block)

@@ -23,8 +23,8 @@ func NewCounting(b store.Blocks) *Counting { return &Counting{Blocks: b} }
 // Get counts one block read.
 func (c *Counting) Get(ctx context.Context, id ipld.CID) ([]byte, error) {
 	data, err := c.Blocks.Get(ctx, id)
-	c.gets.Add(1)
 	if err == nil {
+		c.gets.Add(1)
 		c.blocksRead.Add(1)
 		c.bytesRead.Add(int64(len(data)))
 	}
@@ -68,7 +68,7 @@ func (c *Counting) Iterate(
 	})
 }
 
-// Counts is what was counted. Gets are calls of Get, with success or not.
+// Counts is what was counted. Gets are the blocks read that were read one by one.
 type Counts struct{ Gets, BlocksRead, BytesRead, BlocksWritten, BytesWritten int64 }
 
 // Counts returns what was counted so far.
