@@ -82,3 +82,27 @@ func TestGCFindsStrays(t *testing.T) {
 		t.Errorf("%+v, %v", res, err)
 	}
 }
+
+// TestWorkOfPurges bounds how often a purge reads all blocks: twice, and once more for a node with edges,
+// to find out about what they lead to.
+func TestWorkOfPurges(t *testing.T) {
+	const commits = 100
+	st := commitsOf(t, commits)
+	stored, _ := count(t, st)
+	for key, passes := range map[string]int64{
+		fmt.Sprintf("p%d", commits+1): 2, // without edges
+		"p1":                          3,
+	} {
+		w := measure(t, st, func(r *repo.Repo) {
+			res, err := r.Purge(t.Context(), key, repo.PurgeOptions{Stamp: by, DryRun: true})
+			must(t, err)
+			if len(res.Erased) == 0 {
+				t.Errorf("purge of %s would erase nothing", key)
+			}
+		})
+		t.Logf("%s: %v of %d blocks", key, w, stored)
+		if most := passes*int64(stored) + 100; w.facts.BlocksRead > most || w.facts.BlocksRead < most-200 {
+			t.Errorf("purge of %s reads %+v, want about %d passes over %d", key, w.facts, passes, stored)
+		}
+	}
+}

@@ -42,11 +42,8 @@ func (s *purgeScan) meet() {
 
 // follow finds out about the nodes near those that go whole: whether anything else leads to them, and
 // their versions; and marks and embeddings of both.
-func (s *purgeScan) follow(b store.Block) error {
-	if b.CID.Codec() != ipld.DagCBOR {
-		return nil
-	}
-	switch ipld.PeekKind(b.Data) {
+func (s *purgeScan) follow(b store.Block, kind string) error {
+	switch kind {
 	case graph.KindNode:
 		n, err := graph.DecodeNode(b.Data)
 		if v := s.near[nodeID(n, err)]; v != nil {

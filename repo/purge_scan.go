@@ -127,11 +127,11 @@ func (s *purgeScan) find() error {
 	if s.p.secret == nil {
 		s.nodes[s.p.id] = new(versions)
 		s.meet()
-		first = func(b store.Block) error {
-			if err := s.collect(b); err != nil {
+		first = func(b store.Block, kind string) error {
+			if err := s.collect(b, kind); err != nil {
 				return err
 			}
-			return s.follow(b)
+			return s.follow(b, kind)
 		}
 	} else if err := s.pass("blocks searched", s.match); err != nil {
 		return err
@@ -146,19 +146,24 @@ func (s *purgeScan) find() error {
 	return s.pass("blocks followed", s.follow)
 }
 
-func (s *purgeScan) pass(name string, fn func(b store.Block) error) error {
+// pass calls fn with every block and its kind by a peek, "" for a raw one.
+func (s *purgeScan) pass(name string, fn func(b store.Block, kind string) error) error {
 	n := 0
 	return s.p.repo.store.Facts().Iterate(s.p.ctx, ipld.CID{}, func(b store.Block) error {
 		if n++; n%progressEvery == 0 {
 			s.p.opt.Progress(name, n)
 		}
-		return fn(b)
+		kind := ""
+		if b.CID.Codec() == ipld.DagCBOR {
+			kind = ipld.PeekKind(b.Data)
+		}
+		return fn(b, kind)
 	})
 }
 
 // match notes the blocks that hold the text of a purge, and the nodes of such. Blocks that do not
 // decode are for fsck.
-func (s *purgeScan) match(b store.Block) error {
+func (s *purgeScan) match(b store.Block, _ string) error {
 	held := s.p.secret.held(b)
 	if ipld.RecordKind(b.Data) == graph.KindNode && b.CID.Codec() == ipld.DagCBOR {
 		n, err := graph.DecodeNode(b.Data)
@@ -193,11 +198,8 @@ func (s *purgeScan) contentOf(n *graph.Node) (string, error) {
 
 // collect finds versions of the nodes with their chunks, their edges, what raw blocks are, and, of a
 // purge of a text, all other blocks that can be erased.
-func (s *purgeScan) collect(b store.Block) error {
-	if b.CID.Codec() != ipld.DagCBOR {
-		return nil
-	}
-	switch ipld.PeekKind(b.Data) {
+func (s *purgeScan) collect(b store.Block, kind string) error {
+	switch kind {
 	case graph.KindNode:
 		n, err := graph.DecodeNode(b.Data)
 		delete(s.gone, nodeID(n, err))
@@ -229,7 +231,7 @@ func (s *purgeScan) collect(b store.Block) error {
 			s.erase[b.CID] = erasure{what: commit.ErasedEmbedding}
 		}
 	default:
-		s.uses(b)
+		s.uses(b, kind)
 	}
 	return nil
 }
@@ -242,14 +244,14 @@ func nodeID(n *graph.Node, err error) graph.ID {
 }
 
 // uses notes the raw blocks that a record leads to which is no node.
-func (s *purgeScan) uses(b store.Block) {
+func (s *purgeScan) uses(b store.Block, kind string) {
 	query := func(c ipld.CID) { s.raws[c] = rawUse{commit.ErasedQuery, b.CID} }
 	message := func(m commit.Message) {
 		if m.Block.Defined() {
 			s.raws[m.Block] = rawUse{commit.ErasedMessage, b.CID}
 		}
 	}
-	switch ipld.PeekKind(b.Data) {
+	switch kind {
 	case commit.KindCommit:
 		if rec, err := commit.DecodeCommit(b.Data); err == nil {
 			message(rec.Message)
@@ -363,9 +365,9 @@ func (s *purgeScan) embeddings(b store.Block, some parts, fn func(graph.ID, ipld
 }
 
 // compare finds what other nodes share with those that go, and blocks that contain the words.
-func (s *purgeScan) compare(b store.Block) error {
-	if s.p.secret == nil && b.CID.Codec() == ipld.DagCBOR && ipld.PeekKind(b.Data) == treeKind &&
-		!s.digests.in(b.Data) && !s.contains(b.Data, s.needles) && !s.contains(b.Data, s.words) {
+func (s *purgeScan) compare(b store.Block, kind string) error {
+	if s.p.secret == nil && kind == treeKind && !s.digests.in(b.Data) &&
+		!s.contains(b.Data, s.needles) && !s.contains(b.Data, s.words) {
 		return nil // most blocks are such
 	}
 	hit := PurgeHit{CID: b.CID, What: string(commit.ErasedContent)}
