@@ -17,8 +17,8 @@ import (
 // It is a role of collections alone.
 const roleAny = role(255)
 
-// waveMost is how many blocks are read in one order of CIDs at most: of a repository of a million
-// blocks a tenth lies in one wave, and a place for each takes 50 bytes.
+// waveMost is how many blocks are read in one order of CIDs at most. The more they are, the more of them
+// lie in one block of a table; a place for each takes 50 bytes.
 const waveMost = 1 << 18
 
 // marker marks the blocks that operations and leases lead to.
