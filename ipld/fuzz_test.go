@@ -130,7 +130,7 @@ func FuzzDecodeRecord(f *testing.F) {
 		if err := ipld.Check(block); err != nil {
 			t.Fatalf("record is not canonical: %v", err)
 		}
-		if ipld.RecordKind(block) != "sample" {
+		if ipld.RecordKind(block) != "sample" || ipld.PeekKind(block) != "sample" {
 			t.Fatal("record without a kind")
 		}
 		w := ipld.NewRecord(nil, extra)

@@ -1,6 +1,7 @@
 package ipld
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -207,6 +208,36 @@ func RecordKind(block []byte) string {
 		return err
 	})
 	if err != nil || !sawVersion || d.End() != nil {
+		return ""
+	}
+	return kind
+}
+
+var errPeeked = errors.New("kind read")
+
+// PeekKind returns what RecordKind does of a canonical block, and may return anything of another: it
+// reads the fields up to the kind and none after it.
+func PeekKind(block []byte) (kind string) {
+	d, err := NewDecoder(block)
+	if err != nil {
+		return ""
+	}
+	sawVersion := false
+	err = d.Map(func(key string) (err error) {
+		switch key {
+		case fieldKind:
+			if kind, err = d.String(); err == nil {
+				err = errPeeked
+			}
+		case fieldVersion: // before the kind, as it is shorter
+			sawVersion = true
+			_, err = d.Int()
+		default:
+			err = d.Skip()
+		}
+		return err
+	})
+	if !errors.Is(err, errPeeked) || !sawVersion {
 		return ""
 	}
 	return kind

@@ -165,6 +165,9 @@ func TestRecordRefused(t *testing.T) {
 			if got := ipld.RecordKind(c.block); got != c.kind {
 				t.Errorf("kind %q, want %q", got, c.kind)
 			}
+			if got := ipld.PeekKind(c.block); got != c.kind && ipld.Check(c.block) == nil {
+				t.Errorf("kind %q by a peek, want %q", got, c.kind)
+			}
 		})
 	}
 	wanted := errors.New("no more")

@@ -56,8 +56,9 @@ type GCResult struct {
 // removals at most; imports, exports and Fsck wait for the removals, or GC for them. It returns an
 // error wrapping store.ErrCorrupt where it meets damage, as what a damaged block leads to cannot be
 // known, and then removes nothing. Where much was removed the store is rewritten without it, so that
-// its room on disk is given back. It keeps some 30 bytes in memory for each block that stays, and 40
-// for each that goes.
+// its room on disk is given back. It keeps some 30 bytes in memory for each block that stays, 40 for each
+// that goes, and 50 for each that is found and not read yet. Where no operation falls behind the horizon
+// and nothing is garbage, it reads all facts twice, in the order of the store.
 func (r *Repo) GC(ctx context.Context, opt GCOptions) (*GCResult, error) {
 	if r.ro && !opt.DryRun {
 		return nil, store.ErrReadOnly
@@ -161,6 +162,7 @@ type collector struct {
 	facts   store.Deleter
 	derived derivedDeleter
 
+	moves bool // whether operations fall behind the horizon
 	marks *marker
 	live  cidSet // derived blocks of indexes that stay
 	// cells are those of indexes that stay, and the block that each named when it was walked.
@@ -177,8 +179,17 @@ func (g *collector) run() error {
 		return err
 	}
 	g.marks = newMarker(g.ctx, g.repo, g.opt.Progress)
-	if err := g.mark(); err != nil {
-		return err
+	clean := false
+	if !g.moves {
+		var err error
+		if clean, err = g.clean(); err != nil {
+			return err
+		}
+	}
+	if !clean {
+		if err := g.mark(); err != nil {
+			return err
+		}
 	}
 	if !g.opt.DryRun {
 		if ok, err := g.repo.keep.stop(g.ctx, !g.opt.NoWait); err != nil || !ok {
@@ -186,11 +197,13 @@ func (g *collector) run() error {
 		}
 		defer g.repo.keep.still.Unlock()
 	}
-	if err := g.list(); err != nil {
-		return err
-	}
-	if err := g.sweep(); err != nil {
-		return err
+	if !clean {
+		if err := g.list(); err != nil {
+			return err
+		}
+		if err := g.sweep(); err != nil {
+			return err
+		}
 	}
 	return g.sweepDerived()
 }
@@ -205,8 +218,12 @@ func (g *collector) moveHorizon() error {
 		return err
 	}
 	newest, err := commit.ReadOperation(g.ctx, g.repo.facts(), head.Operation)
-	if err != nil || g.opt.DryRun || g.res.Horizon <= max(newest.Horizon, 1) {
+	if err != nil {
 		return err
+	}
+	g.moves = g.res.Horizon > max(newest.Horizon, 1)
+	if g.opt.DryRun || !g.moves {
+		return nil
 	}
 	_, err = g.repo.transact(g.ctx, g.opt.Stamp, func(t *tx) error {
 		t.horizon = g.res.Horizon

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
@@ -16,6 +17,10 @@ import (
 // It is a role of collections alone.
 const roleAny = role(255)
 
+// waveMost is how many blocks are read in one order of CIDs at most. The more they are, the more of them
+// lie in one block of a table; a place for each takes 50 bytes.
+const waveMost = 1 << 18
+
 // marker marks the blocks that operations and leases lead to.
 type marker struct {
 	ctx      context.Context
@@ -26,7 +31,7 @@ type marker struct {
 }
 
 func newMarker(ctx context.Context, r *Repo, progress func(string, int)) *marker {
-	return &marker{ctx: ctx, facts: r.facts(), progress: progress}
+	return &marker{ctx: ctx, facts: r.store.Facts(), progress: progress}
 }
 
 func (m *marker) has(c ipld.CID) bool { return m.marked.Has(c) }
@@ -43,24 +48,28 @@ func (m *marker) add(c ipld.CID) bool {
 // operations marks the operations from head down to the horizon with all that their views lead to,
 // and those that are kept beyond it, alone.
 func (m *marker) operations(head ipld.CID, horizon uint64) error {
+	var views []reached
 	for c := head; c.Defined() && !m.has(c); {
-		o, err := commit.ReadOperation(m.ctx, m.facts, c)
+		o, err := commit.ReadOperation(m.ctx, linked{m.facts}, c)
 		if err != nil {
 			return err
 		}
 		if o.Seq < horizon {
 			break
 		}
-		if err := m.reach(lead{o.View, roleAny}); err != nil {
-			return fmt.Errorf("refs of operation %d: %w", o.Seq, err)
-		}
 		m.add(c)
+		if m.add(o.View) {
+			views = append(views, reached{lead{o.View, roleAny}, o.Seq})
+		}
 		if o.Seq == horizon {
-			return m.beyond(o)
+			if err := m.beyond(o); err != nil {
+				return err
+			}
+			break
 		}
 		c = o.Parent
 	}
-	return nil
+	return m.reach(views)
 }
 
 // beyond marks the operations behind the horizon that skip links go through: commit.Kept.
@@ -74,7 +83,7 @@ func (m *marker) beyond(o *commit.Operation) error {
 			return nil
 		}
 		var err error
-		if o, err = commit.ReadOperation(m.ctx, m.facts, next); err != nil {
+		if o, err = commit.ReadOperation(m.ctx, linked{m.facts}, next); err != nil {
 			return err
 		}
 	}
@@ -89,41 +98,91 @@ func (m *marker) lease(c ipld.CID) error {
 	if err != nil || !has {
 		return err
 	}
-	return m.reach(lead{c, roleAny})
+	m.add(c)
+	return m.reach([]reached{{lead: lead{c, roleAny}}})
 }
 
-// reach marks a block and all that it leads to.
-func (m *marker) reach(root lead) error {
-	return walkLeads(root, func(l lead) ([]lead, error) {
-		if !m.add(l.cid) {
-			return nil, nil
+// reached is a lead to a block that was just marked, and the operation by which it was found, 0 for a
+// lease.
+type reached struct {
+	lead
+	seq uint64
+}
+
+// reach marks blocks and all that they lead to. Of the blocks that are still to be read it takes the
+// newest, as many as a wave has, and reads these in the order of their CIDs, which is that of the
+// store: one by one in the order of the leads, each would be sought for.
+func (m *marker) reach(todo []reached) error {
+	var wave []reached
+	for len(todo) > 0 {
+		first := max(0, len(todo)-waveMost)
+		wave = append(wave[:0], todo[first:]...)
+		todo = todo[:first]
+		slices.SortFunc(wave, func(a, b reached) int { return a.cid.Compare(b.cid) })
+		at := -1
+		cids := func(yield func(ipld.CID) bool) {
+			for at = range wave {
+				if !yield(wave[at].cid) {
+					return
+				}
+			}
 		}
-		switch l.as {
-		case roleEdge, roleMark, roleEmbedding, roleProfile, roleRaw:
-			return nil, nil // they lead nowhere
-		}
-		block, err := m.facts.Get(m.ctx, l.cid)
-		if errors.Is(err, store.ErrRedacted) {
-			return nil, nil
-		}
+		err := store.GetEach(m.ctx, m.facts, cids, func(_ ipld.CID, block []byte, err error) error {
+			next, err := m.read(wave[at].lead, block, err)
+			for _, l := range next {
+				if m.add(l.cid) && !l.as.leaf() {
+					todo = append(todo, reached{l, wave[at].seq})
+				}
+			}
+			if err != nil && wave[at].seq > 0 {
+				err = fmt.Errorf("refs of operation %d: %w", wave[at].seq, err)
+			}
+			return err
+		})
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if ipld.RecordKind(block) == graph.KindGraph {
-			m.texts.Add(textsKey(l.cid))
-		}
-		next, err := ownLeads(l, block)
-		if err != nil {
-			err = fmt.Errorf("block %s: %w: %w", l.cid, store.ErrCorrupt, err)
-		}
-		return next, err
-	})
+	}
+	return nil
+}
+
+// leaf reports whether blocks of a role lead nowhere.
+func (r role) leaf() bool {
+	switch r {
+	case roleEdge, roleMark, roleEmbedding, roleProfile, roleRaw:
+		return true
+	}
+	return false
+}
+
+// read returns what a block leads to, of which err is that of reading it.
+func (m *marker) read(l lead, block []byte, err error) ([]lead, error) {
+	switch {
+	case errors.Is(err, store.ErrRedacted):
+		return nil, nil
+	case errors.Is(err, store.ErrNotFound):
+		return nil, &MissingError{l.cid}
+	case err != nil:
+		return nil, err
+	}
+	kind := ""
+	if l.as == roleAny {
+		kind = ipld.PeekKind(block)
+	}
+	if l.as == roleGraph || kind == graph.KindGraph {
+		m.texts.Add(textsKey(l.cid))
+	}
+	next, err := ownLeads(l, kind, block)
+	if err != nil {
+		err = fmt.Errorf("block %s: %w: %w", l.cid, store.ErrCorrupt, err)
+	}
+	return next, err
 }
 
 // ownLeads returns what a block leads to in its role or, where that is open, by its kind. Kinds
 // that it does not know lead to all that they link to: a record of a later version must not lose
 // what belongs to it.
-func ownLeads(l lead, block []byte) ([]lead, error) {
+func ownLeads(l lead, kind string, block []byte) ([]lead, error) {
 	if l.as != roleAny {
 		next, _, err := leads(l, block)
 		return next, err
@@ -131,7 +190,6 @@ func ownLeads(l lead, block []byte) ([]lead, error) {
 	if l.cid.Codec() == ipld.Raw {
 		return nil, nil
 	}
-	kind := ipld.RecordKind(block)
 	switch kind {
 	case commit.KindStage:
 		return stageLeads(block)

@@ -73,7 +73,7 @@ const maxPurgeHits = 1000
 // their CIDs and stay readable, with a stand-in for a node. When it returns without an error, and
 // the result is not Pending, no byte of what was erased is in the files of the repository. Stopped
 // half-way it is finished when the repository is next opened for writing. It reads every block
-// three times. Others may go on meanwhile; writers wait for it.
+// twice, three times where the node has edges. Others may go on meanwhile; writers wait for it.
 //
 // It returns a *NotFoundError where there is no version of the node, nor was one purged; and an
 // error wrapping ErrConflict where a merge in progress has the node.

@@ -10,7 +10,8 @@ import (
 	"github.com/mnem-project/mnem/store"
 )
 
-// meet finds the nodes at the other ends of edges of nodes that go whole.
+// meet finds the nodes at the other ends of edges of nodes that go whole, and what to look for of these
+// and those.
 func (s *purgeScan) meet() {
 	for _, e := range s.edges {
 		for _, ends := range [][2]graph.ID{{e.edge.Src, e.edge.Dst}, {e.edge.Dst, e.edge.Src}} {
@@ -25,15 +26,24 @@ func (s *purgeScan) meet() {
 			}
 		}
 	}
+	s.ids = nil
+	seek := func(id graph.ID) { // a chunk has what its keys begin with apart: one half is whole
+		s.ids = append(s.ids, id[:graph.IDLen/2], id[graph.IDLen/2:])
+	}
+	for id := range s.nodes {
+		if s.whole(id) {
+			seek(id)
+		}
+	}
+	for id := range s.near {
+		seek(id)
+	}
 }
 
 // follow finds out about the nodes near those that go whole: whether anything else leads to them, and
 // their versions; and marks and embeddings of both.
-func (s *purgeScan) follow(b store.Block) error {
-	if b.CID.Codec() != ipld.DagCBOR {
-		return nil
-	}
-	switch ipld.RecordKind(b.Data) {
+func (s *purgeScan) follow(b store.Block, kind string) error {
+	switch kind {
 	case graph.KindNode:
 		n, err := graph.DecodeNode(b.Data)
 		if v := s.near[nodeID(n, err)]; v != nil {
@@ -62,7 +72,7 @@ func (s *purgeScan) follow(b store.Block) error {
 			s.mark(b.CID, m)
 		}
 	case treeKind:
-		s.embeddings(b, func(id graph.ID, c ipld.CID) {
+		s.embeddings(b, s.ids, func(id graph.ID, c ipld.CID) {
 			if s.near[id] != nil || s.whole(id) {
 				s.vectors[c] = id
 			}

@@ -37,6 +37,20 @@ type purgeScan struct {
 	raws     map[ipld.CID]rawUse
 	shared   map[ipld.CID]bool
 	vectors  map[ipld.CID]graph.ID // that look like embeddings of nodes or near ones
+	ids      parts                 // of nodes that go whole and of near ones
+	digests  parts                 // of the embeddings that go
+}
+
+// parts are some bytes without which a chunk of a tree need not be decoded.
+type parts [][]byte
+
+// maxParts is how many are looked for: so many take as long as to decode a chunk.
+const maxParts = 32
+
+func (p parts) in(block []byte) bool {
+	return len(p) > maxParts || slices.ContainsFunc(p, func(part []byte) bool {
+		return bytes.Contains(block, part)
+	})
 }
 
 // versions are the versions of a node.
@@ -85,20 +99,17 @@ func (p *purge) scan() (*purgeScan, error) {
 			s.gone[e.Record.Node] = true
 		}
 	}
-	if p.secret == nil {
-		s.nodes[p.id] = new(versions)
-	} else if err := s.pass("blocks searched", s.match); err != nil {
-		return nil, err
-	}
-	if err := s.pass("blocks searched", s.collect); err != nil {
-		return nil, err
-	}
-	s.meet()
-	if err := s.pass("blocks followed", s.follow); err != nil {
+	if err := s.find(); err != nil {
 		return nil, err
 	}
 	if err := s.derive(); err != nil {
 		return nil, err
+	}
+	for c, e := range s.erase {
+		if e.what == commit.ErasedEmbedding {
+			digest := c.Digest()
+			s.digests = append(s.digests, digest[:])
+		}
 	}
 	if err := s.pass("blocks compared", s.compare); err != nil {
 		return nil, err
@@ -109,19 +120,50 @@ func (p *purge) scan() (*purgeScan, error) {
 	return s, s.refs()
 }
 
-func (s *purgeScan) pass(name string, fn func(b store.Block) error) error {
+// find finds the nodes with all that belongs to them, and those near them. A node that is purged goes
+// whole, so that what belongs to it is found with it, and without edges there is nothing near it.
+func (s *purgeScan) find() error {
+	first := s.collect
+	if s.p.secret == nil {
+		s.nodes[s.p.id] = new(versions)
+		s.meet()
+		first = func(b store.Block, kind string) error {
+			if err := s.collect(b, kind); err != nil {
+				return err
+			}
+			return s.follow(b, kind)
+		}
+	} else if err := s.pass("blocks searched", s.match); err != nil {
+		return err
+	}
+	if err := s.pass("blocks searched", first); err != nil {
+		return err
+	}
+	if s.p.secret == nil && len(s.edges) == 0 {
+		return nil
+	}
+	s.meet()
+	return s.pass("blocks followed", s.follow)
+}
+
+// pass calls fn with every block and its kind by a peek, "" for a raw one.
+func (s *purgeScan) pass(name string, fn func(b store.Block, kind string) error) error {
 	n := 0
 	return s.p.repo.store.Facts().Iterate(s.p.ctx, ipld.CID{}, func(b store.Block) error {
 		if n++; n%progressEvery == 0 {
 			s.p.opt.Progress(name, n)
 		}
-		return fn(b)
+		kind := ""
+		if b.CID.Codec() == ipld.DagCBOR {
+			kind = ipld.PeekKind(b.Data)
+		}
+		return fn(b, kind)
 	})
 }
 
 // match notes the blocks that hold the text of a purge, and the nodes of such. Blocks that do not
 // decode are for fsck.
-func (s *purgeScan) match(b store.Block) error {
+func (s *purgeScan) match(b store.Block, _ string) error {
 	held := s.p.secret.held(b)
 	if ipld.RecordKind(b.Data) == graph.KindNode && b.CID.Codec() == ipld.DagCBOR {
 		n, err := graph.DecodeNode(b.Data)
@@ -156,11 +198,8 @@ func (s *purgeScan) contentOf(n *graph.Node) (string, error) {
 
 // collect finds versions of the nodes with their chunks, their edges, what raw blocks are, and, of a
 // purge of a text, all other blocks that can be erased.
-func (s *purgeScan) collect(b store.Block) error {
-	if b.CID.Codec() != ipld.DagCBOR {
-		return nil
-	}
-	switch ipld.RecordKind(b.Data) {
+func (s *purgeScan) collect(b store.Block, kind string) error {
+	switch kind {
 	case graph.KindNode:
 		n, err := graph.DecodeNode(b.Data)
 		delete(s.gone, nodeID(n, err))
@@ -192,7 +231,7 @@ func (s *purgeScan) collect(b store.Block) error {
 			s.erase[b.CID] = erasure{what: commit.ErasedEmbedding}
 		}
 	default:
-		s.uses(b)
+		s.uses(b, kind)
 	}
 	return nil
 }
@@ -205,14 +244,14 @@ func nodeID(n *graph.Node, err error) graph.ID {
 }
 
 // uses notes the raw blocks that a record leads to which is no node.
-func (s *purgeScan) uses(b store.Block) {
+func (s *purgeScan) uses(b store.Block, kind string) {
 	query := func(c ipld.CID) { s.raws[c] = rawUse{commit.ErasedQuery, b.CID} }
 	message := func(m commit.Message) {
 		if m.Block.Defined() {
 			s.raws[m.Block] = rawUse{commit.ErasedMessage, b.CID}
 		}
 	}
-	switch ipld.RecordKind(b.Data) {
+	switch kind {
 	case commit.KindCommit:
 		if rec, err := commit.DecodeCommit(b.Data); err == nil {
 			message(rec.Message)
@@ -305,8 +344,12 @@ func (s *purgeScan) whole(id graph.ID) bool {
 }
 
 // embeddings calls fn with the node and the embedding of every entry of a chunk that looks like one
-// of a tree of embeddings: a link under an id with something after it.
-func (s *purgeScan) embeddings(b store.Block, fn func(graph.ID, ipld.CID)) {
+// of a tree of embeddings: a link under an id with something after it. Nothing is read of a chunk
+// that has none of some parts.
+func (s *purgeScan) embeddings(b store.Block, some parts, fn func(graph.ID, ipld.CID)) {
+	if !some.in(b.Data) {
+		return
+	}
 	entries, err := prolly.Leaf(b.Data)
 	if err != nil {
 		return
@@ -322,7 +365,11 @@ func (s *purgeScan) embeddings(b store.Block, fn func(graph.ID, ipld.CID)) {
 }
 
 // compare finds what other nodes share with those that go, and blocks that contain the words.
-func (s *purgeScan) compare(b store.Block) error {
+func (s *purgeScan) compare(b store.Block, kind string) error {
+	if s.p.secret == nil && kind == treeKind && !s.digests.in(b.Data) &&
+		!s.contains(b.Data, s.needles) && !s.contains(b.Data, s.words) {
+		return nil // most blocks are such
+	}
 	hit := PurgeHit{CID: b.CID, What: string(commit.ErasedContent)}
 	use, used := s.raws[b.CID]
 	switch {
@@ -357,7 +404,7 @@ func (s *purgeScan) compare(b store.Block) error {
 			hit.Name = m.ID.String()
 		}
 	case treeKind:
-		s.embeddings(b, func(id graph.ID, c ipld.CID) {
+		s.embeddings(b, s.digests, func(id graph.ID, c ipld.CID) {
 			if !s.whole(id) && s.erase[c].what == commit.ErasedEmbedding { // a mark's key looks like one
 				s.share(c)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 
 	"github.com/mnem-project/mnem/ipld"
@@ -99,6 +100,32 @@ type Blocks interface {
 	// fn returns an error, which Iterate returns. Data is valid during the call only. Blocks put
 	// while Iterate runs may or may not be seen; fn may use the store.
 	Iterate(ctx context.Context, from ipld.CID, fn func(Block) error) error
+}
+
+// EachGetter is the ability of Blocks to read many for less than a Get each costs.
+type EachGetter interface {
+	// GetEach calls fn with each CID of a sequence and what Get would return of it, before it takes
+	// the next one, on the calling goroutine, until fn returns an error, which GetEach returns.
+	// Ascending CIDs cost least. Data is valid during the call only. Blocks deleted while GetEach
+	// runs may still be found; fn may use the store.
+	GetEach(ctx context.Context, cids iter.Seq[ipld.CID], fn EachFunc) error
+}
+
+// EachFunc is what GetEach calls.
+type EachFunc = func(c ipld.CID, data []byte, err error) error
+
+// GetEach is the GetEach of an EachGetter, and for others a Get of each.
+func GetEach(ctx context.Context, from Getter, cids iter.Seq[ipld.CID], fn EachFunc) error {
+	if e, ok := from.(EachGetter); ok {
+		return e.GetEach(ctx, cids, fn)
+	}
+	for c := range cids {
+		data, err := from.Get(ctx, c)
+		if err := fn(c, data, err); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Head is the one mutable cell: the newest operation. The zero Head is that of an empty store.

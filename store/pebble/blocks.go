@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 
 	pdb "github.com/cockroachdb/pebble/v2"
 
@@ -36,6 +37,43 @@ func (b *blocks) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 		return nil, err
 	}
 	return data, nil
+}
+
+// GetEach reads blocks with one iterator, so that ascending ones share what is read of a table.
+func (b *blocks) GetEach(ctx context.Context, cids iter.Seq[ipld.CID], fn store.EachFunc) error {
+	if err := b.s.enter(ctx); err != nil {
+		return err
+	}
+	defer b.s.exit()
+	it, err := b.s.db.NewIterWithContext(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("read blocks: %w", damaged(err))
+	}
+	defer func() { _ = it.Close() }() // it repeats the errors of damaged places, which fn was told
+	for c := range cids {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		data, err := b.seek(it, c)
+		if err != nil {
+			data, err = b.Get(ctx, c) // it says which block, and whether it was erased
+		} else {
+			err = store.Block{CID: c, Data: data}.Verify()
+		}
+		if err := fn(c, data, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seek returns what is stored under a CID, which is valid until the iterator moves.
+func (b *blocks) seek(it *pdb.Iterator, c ipld.CID) (data []byte, err error) {
+	defer func() { rescue(recover(), &err) }()
+	if !it.SeekPrefixGE(b.space.key(c)) {
+		return nil, pdb.ErrNotFound
+	}
+	return it.ValueAndErr()
 }
 
 // Has reports whether a block is present.

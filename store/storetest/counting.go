@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"iter"
 	"sync/atomic"
 
 	"github.com/mnem-project/mnem/ipld"
@@ -13,7 +14,7 @@ import (
 type Counting struct {
 	store.Blocks
 
-	blocksRead, bytesRead, blocksWritten, bytesWritten atomic.Int64
+	gets, blocksRead, bytesRead, blocksWritten, bytesWritten atomic.Int64
 }
 
 // NewCounting returns a counter over b.
@@ -23,10 +24,24 @@ func NewCounting(b store.Blocks) *Counting { return &Counting{Blocks: b} }
 func (c *Counting) Get(ctx context.Context, id ipld.CID) ([]byte, error) {
 	data, err := c.Blocks.Get(ctx, id)
 	if err == nil {
+		c.gets.Add(1)
 		c.blocksRead.Add(1)
 		c.bytesRead.Add(int64(len(data)))
 	}
 	return data, err
+}
+
+// GetEach counts the blocks read.
+func (c *Counting) GetEach(
+	ctx context.Context, cids iter.Seq[ipld.CID], fn store.EachFunc,
+) error {
+	return store.GetEach(ctx, c.Blocks, cids, func(id ipld.CID, data []byte, err error) error {
+		if err == nil {
+			c.blocksRead.Add(1)
+			c.bytesRead.Add(int64(len(data)))
+		}
+		return fn(id, data, err)
+	})
 }
 
 // Put counts the blocks written, present ones included.
@@ -53,13 +68,13 @@ func (c *Counting) Iterate(
 	})
 }
 
-// Counts is what was counted.
-type Counts struct{ BlocksRead, BytesRead, BlocksWritten, BytesWritten int64 }
+// Counts is what was counted. Gets are the blocks read that were read one by one.
+type Counts struct{ Gets, BlocksRead, BytesRead, BlocksWritten, BytesWritten int64 }
 
 // Counts returns what was counted so far.
 func (c *Counting) Counts() Counts {
 	return Counts{
-		BlocksRead: c.blocksRead.Load(), BytesRead: c.bytesRead.Load(),
+		Gets: c.gets.Load(), BlocksRead: c.blocksRead.Load(), BytesRead: c.bytesRead.Load(),
 		BlocksWritten: c.blocksWritten.Load(), BytesWritten: c.bytesWritten.Load(),
 	}
 }
@@ -67,7 +82,7 @@ func (c *Counting) Counts() Counts {
 // Reset sets all counts to 0.
 func (c *Counting) Reset() {
 	for _, n := range []*atomic.Int64{
-		&c.blocksRead, &c.bytesRead, &c.blocksWritten, &c.bytesWritten,
+		&c.gets, &c.blocksRead, &c.bytesRead, &c.blocksWritten, &c.bytesWritten,
 	} {
 		n.Store(0)
 	}

@@ -3,6 +3,7 @@ package storetest_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -27,7 +28,10 @@ func TestCounting(t *testing.T) {
 	check("Put", c.Put(ctx, a, b), storetest.Counts{BlocksWritten: 2, BytesWritten: 300})
 	check("Put again", c.Put(ctx, a), storetest.Counts{BlocksWritten: 1, BytesWritten: 100})
 	_, err := c.Get(ctx, b.CID)
-	check("Get", err, storetest.Counts{BlocksRead: 1, BytesRead: 200})
+	check("Get", err, storetest.Counts{Gets: 1, BlocksRead: 1, BytesRead: 200})
+	err = c.GetEach(ctx, slices.Values([]ipld.CID{a.CID, b.CID, storetest.Block(3, 8).CID}),
+		func(ipld.CID, []byte, error) error { return nil })
+	check("GetEach", err, storetest.Counts{BlocksRead: 2, BytesRead: 300})
 	_, err = c.Has(ctx, b.CID)
 	check("Has", err, storetest.Counts{})
 	err = c.Iterate(ctx, ipld.CID{}, func(store.Block) error { return nil })

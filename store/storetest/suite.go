@@ -28,6 +28,8 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"too large", testTooLarge},
 		{"iterate/facts", func(t *testing.T, s store.Store) { testIterate(t, s.Facts()) }},
 		{"iterate/derived", func(t *testing.T, s store.Store) { testIterate(t, s.Derived()) }},
+		{"get each/facts", func(t *testing.T, s store.Store) { testGetEach(t, s, s.Facts()) }},
+		{"get each/derived", func(t *testing.T, s store.Store) { testGetEach(t, s, s.Derived()) }},
 		{"separate", testSeparate},
 		{"independence", testIndependence},
 		{"head", testHead},
@@ -437,6 +439,10 @@ func calls(ctx context.Context, s store.Store) map[string]func() error {
 	return map[string]func() error{
 		"Put": func() error { return s.Facts().Put(ctx, b) },
 		"Get": func() error { _, err := s.Facts().Get(ctx, b.CID); return err },
+		"GetEach": func() error {
+			return store.GetEach(ctx, s.Facts(), slices.Values([]ipld.CID{b.CID}),
+				func(_ ipld.CID, _ []byte, err error) error { return err })
+		},
 		"Has": func() error { _, err := s.Facts().Has(ctx, b.CID); return err },
 		"Iterate": func() error {
 			return s.Facts().Iterate(ctx, ipld.CID{}, func(store.Block) error { return nil })
