@@ -30,7 +30,7 @@ func TestEnrich(t *testing.T) {
 		t.Errorf("still without: %s", left.text)
 	}
 	for text, cue := range texts {
-		if got := call(t, s, "recall", map[string]any{"question": cue}); !strings.Contains(got.text, text) {
+		if got := call(t, s, "recall", map[string]any{"query": cue}); !strings.Contains(got.text, text) {
 			t.Errorf("%s: %s", cue, got.text)
 		}
 	}
@@ -47,7 +47,7 @@ func TestNames(t *testing.T) {
 	if !strings.Contains(a.text, `"because":"both are about`) || !strings.HasPrefix(a.text, "<memory ") {
 		t.Errorf("no proposal: %s", a.text)
 	}
-	call(t, s, "recall", map[string]any{"question": "Where is Checkout?"})
+	call(t, s, "recall", map[string]any{"query": "Where is Checkout?"})
 	for tool, want := range map[string]string{
 		"log":  `"title":"remembered: \"Checkout servers moved from Falkenstein to Fr…\""`,
 		"diff": `"title":"remembered: \"Checkout servers moved from Falkenstein to Fr…\""`,

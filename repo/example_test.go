@@ -48,7 +48,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	answer, err := snap.Retrieve(ctx, retrieve.Request{
-		Text: "what charges customers?", Adjacency: 5, Budget: new(500),
+		Text: "what charges customers?", Adjacency: 5, Budget: new(500), Limit: new(1),
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -21,13 +21,35 @@ type kin struct {
 	of    [][]int // for each of them the places of those terms of the text that it is kindred to
 }
 
+// kinOf says what kin is of: readings are those of the request's text.
+type kinOf struct {
+	text string
+	read bool
+}
+
 // kin finds the kindred terms of a text. None weighs more than its ranking gives it of what the rarest term
 // weighs that it is kindred to, so that a rare one does not outweigh what was asked.
 func (r *run) kin(ctx context.Context, query TextQuery) (*kin, error) {
-	out := &kin{}
-	if r.req.row().kin == 0 {
-		return out, nil
+	of := kinOf{query.Text, len(query.Readings) > 0}
+	if k := r.kinOf[of]; k != nil {
+		return k, nil
 	}
+	k := &kin{}
+	if r.req.row().kin > 0 {
+		var err error
+		if k, err = r.findKin(ctx, query); err != nil {
+			return nil, err
+		}
+	}
+	if r.kinOf == nil {
+		r.kinOf = map[kinOf]*kin{}
+	}
+	r.kinOf[of] = k
+	return k, nil
+}
+
+func (r *run) findKin(ctx context.Context, query TextQuery) (*kin, error) {
+	out := &kin{}
 	a, err := text.New(Language)
 	if err != nil {
 		return nil, err
@@ -79,10 +101,11 @@ func (r *run) kin(ctx context.Context, query TextQuery) (*kin, error) {
 	return out, nil
 }
 
-// credit returns for each term of a text how much of it a node accounts for that has some of the terms and of
+// credit fills in for each term of a text how much of it a node accounts for that has some of the terms and of
 // their kin: row are its scores of the terms and then of the kin.
-func (k *kin) credit(row []int64, terms int) []int64 {
-	out := make([]int64, terms)
+func (k *kin) credit(out, row []int64) {
+	clear(out)
+	terms := len(out)
 	for i, score := range row {
 		switch {
 		case score == 0:
@@ -94,7 +117,6 @@ func (k *kin) credit(row []int64, terms int) []int64 {
 			}
 		}
 	}
-	return out
 }
 
 // searchText asks for the list of the text lane: by the text and its kin, and again with terms of the best

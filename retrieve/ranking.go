@@ -89,7 +89,7 @@ func (r Request) checkRanking() error {
 	}
 	if c := row.constants(); r.Tuning != nil && c[r.Tuning.Name] == nil {
 		return badParam("ranking", "no constant %s: there are %s", shortQuote(r.Tuning.Name),
-			strings.Join(slices.Sorted(maps.Keys(c)), " and "))
+			strings.Join(slices.Sorted(maps.Keys(c)), ", "))
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ func TestRankings(t *testing.T) {
 		sharedSubject, minShared, neighbourCap, briefDigits, maxKin, kinShare}, changeWords)
 	pinned := map[int]string{
 		1: "a5b74a864418fc4fc6ca98f265387aa411f01518f8a1abbc8f0af7f581122184",
-		2: "@@",
+		2: "45d4e7d48a95845539bebe2c137e42ede00327c94792208f75222029d5154f19",
 	}
 	for _, row := range rankings {
 		constants := fmt.Sprintf("%+v", row)

@@ -92,10 +92,11 @@ func (r *run) covering(ctx context.Context, q TextQuery, ids []graph.ID) ([]int6
 	if err != nil {
 		return nil, fmt.Errorf("split the scores of the items: %w", err)
 	}
-	out := make([]int64, len(ids))
+	out, credits := make([]int64, len(ids)), make([]int64, len(weights))
 	for at, row := range rows {
+		kin.credit(credits, row)
 		sum := int64(0)
-		for i, credit := range kin.credit(row, len(weights)) {
+		for i, credit := range credits {
 			weight := weights[i].Weight
 			if weight == 0 {
 				weight = most

@@ -168,6 +168,7 @@ type run struct {
 
 	readings []Reading   // words that are read as others
 	kindred  []AddedTerm // of the text's terms
+	kinOf    map[kinOf]*kin
 	added    []AddedTerm // to the text
 
 	noVectors, otherDims []Warning // of the dense lanes

@@ -148,7 +148,7 @@ func TestServeAnswersAsTheCommandLine(t *testing.T) {
 // requests are a request for each operation that some answer is wanted of, in this order: what
 // comes later needs what came before.
 var requests = []struct{ name, body string }{
-	{"version", `{}`}, {"status", `{}`}, {"stats", `{}`}, {"get", `{"node":"katya"}`},
+	{"version", `{}`}, {"status", `{}`}, {"stats", `{}`}, {"schema", `{"limit":3}`}, {"get", `{"node":"katya"}`},
 	{"get", `{"node":"katya","importance":true}`}, {"show", `{}`}, {"show", `{"name":"katya"}`},
 	{"cues", `{"missing":true,"limit":3}`}, {"ls", `{"limit":3}`}, {"ls", `{"edges":true,"limit":3}`}, {"neighbors", `{"node":"katya"}`},
 	{"path", `{"from":"katya","to":"alice"}`}, {"communities", `{"limit":2}`},

@@ -196,6 +196,7 @@ func TestStemLeavesAlone(t *testing.T) {
 // a lexicon decides where it looks, and no number.
 func TestImports(t *testing.T) {
 	allowed := []string{
+		"embed",
 		"errors", "fmt", "hash/maphash", "slices", "strconv", "strings", "sync", "unicode/utf8",
 		"github.com/blevesearch/snowballstem", "github.com/blevesearch/snowballstem/english",
 	}
