@@ -151,6 +151,13 @@ func changeCases(s *suite) {
 		{"terms beyond 8,192 scalars do not count", "quay hut", "now " + rep("z ", 4096) + "quay hut"},
 		{"nor words there", "quay hut", "quay hut " + rep("z ", 4092) + "now"},
 		{"but those that end there", "quay hut", "quay hut " + rep("z ", 4090) + "now"},
+		{"a word that may tell of one puts it before, and no more", "The quay hut has a key", "The rent of the quay hut was raised"},
+		{"as of", "The quay hut has a key", "As of 3 May the quay hut has a code"},
+		{"from and on", "The quay hut has a key", "From this week on the quay hut has a code"},
+		{"from and on, too far from each other", "The quay hut has a key", "From the sea and its two islands on the quay hut has codes"},
+		{"as without of", "The quay hut has a key", "As the quay hut has a code"},
+		{"kindred terms count for that", "The price of the quay hut", "As of May the fee of a hut"},
+		{"but not for the sign", "The price of the quay hut", "The fee of a hut is now 5"},
 		{"Japanese has no such words", "埠頭の小屋の鍵", "埠頭の小屋の新しい鍵"},
 	} {
 		q := by2(c.older+" hut quay 埠頭", atFloor("answer"))

@@ -13,20 +13,41 @@ adesso ora spostato sostituito nuova
 agora mudou substituído novo nova
 nu sinds verplaatst vervangen nieuw nieuwe voortaan`)
 
+// hintWords are those that may tell of a change.
+var hintWords = strings.Fields(`
+frozen renamed migrated raised lowered increased decreased extended cancelled canceled ruled onwards
+onward effective henceforth merged dropped left quit joined succeeded revised updated moves
+verschoben eingefroren geändert umbenannt erhöht gesenkt verlängert abgesagt gestrichen`)
+
 // subject is what a summary is about: its first 8,192 scalars.
 func (s *store) subject(id string) string {
 	rs := []rune(text(s.nodes[id], "summary"))
 	return string(rs[:min(len(rs), 8192)])
 }
 
-func tellsChange(s string) bool {
-	words := foldedWords(s)
-	for _, w := range foldedWords(strings.Join(changeWords, " ")) {
+func tellsChange(s string) bool { return hasOne(foldedWords(s), changeWords) }
+
+func hasOne(words, list []string) bool {
+	for _, w := range foldedWords(strings.Join(list, " ")) {
 		if has(words, w) {
 			return true
 		}
 	}
 	return false
+}
+
+// mayTellChange is the weaker rule.
+func mayTellChange(s string) bool {
+	words := foldedWords(s)
+	for i, w := range words {
+		if w == "as" && i+1 < len(words) && words[i+1] == "of" {
+			return true
+		}
+		if w == "from" && has(words[i+1:min(len(words), i+5)], "on") {
+			return true
+		}
+	}
+	return tellsChange(s) || hasOne(words, hintWords)
 }
 
 // foldedWords are the runs of letters of a text, folded.
@@ -43,8 +64,8 @@ func foldedWords(s string) []string {
 	return strings.Fields(b.String())
 }
 
-// sameSubject compares two texts.
-func (c collection) sameSubject(a, b string) bool {
+// sameSubject compares a text with a newer one, of which kin count where they are asked for.
+func (c collection) sameSubject(a, b string, kin bool) bool {
 	x, y := termsOf(a), termsOf(b)
 	weight := func(set map[string]bool) int64 {
 		sum := int64(0)
@@ -54,9 +75,14 @@ func (c collection) sameSubject(a, b string) bool {
 		return sum
 	}
 	shared := map[string]bool{}
-	for t := range x {
-		if y[t] {
+	for t := range y {
+		if x[t] {
 			shared[t] = true
+		}
+		for _, k := range kindred[t] {
+			if kin && x[k] {
+				shared[t] = true
+			}
 		}
 	}
 	return len(shared) >= 2 && mulDiv(weight(shared), one, min(weight(x), weight(y))) >= 16384
@@ -75,22 +101,33 @@ func (q request) renewed(st *store, c collection, a *answer) ([]hit, map[string]
 		}
 	}
 	created := func(id string) int64 { return number(st.nodes[id], "created") }
+	first := map[string]string{}
 	for _, old := range compared {
-		by := ""
 		for _, h := range compared {
-			if created(h.id) > created(old.id) && (by == "" || created(h.id) > created(by)) &&
-				a.bands[h.id] == "answer" && tellsChange(st.subject(h.id)) &&
-				c.sameSubject(st.subject(old.id), st.subject(h.id)) {
-				by = h.id
+			if created(h.id) <= created(old.id) || a.bands[h.id] != "answer" {
+				continue
 			}
-		}
-		if by != "" {
-			outdated[old.id] = by
+			was, is := st.subject(old.id), st.subject(h.id)
+			put := func(in map[string]string) {
+				if by := in[old.id]; by == "" || created(h.id) > created(by) {
+					in[old.id] = h.id
+				}
+			}
+			if tellsChange(is) && c.sameSubject(was, is, false) {
+				put(outdated)
+			}
+			if mayTellChange(is) && c.sameSubject(was, is, true) {
+				put(first)
+			}
 		}
 	}
 	walk := a.walk
 	for _, old := range compared {
-		if by := outdated[old.id]; by != "" {
+		by := outdated[old.id]
+		if by == "" {
+			by = first[old.id]
+		}
+		if by != "" {
 			walk = before(walk, by, old.id)
 		}
 	}

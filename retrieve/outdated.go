@@ -31,12 +31,23 @@ var changeWords = strings.Fields(`
 	agora mudou substituído novo nova
 	nu sinds verplaatst vervangen nieuw nieuwe voortaan`)
 
+// hintWords may tell of a change, too. They are compared folded.
+var hintWords = strings.Fields(`
+	frozen renamed migrated raised lowered increased decreased extended cancelled canceled ruled onwards
+	onward effective henceforth merged dropped left quit joined succeeded revised updated moves
+	verschoben eingefroren geändert umbenannt erhöht gesenkt verlängert abgesagt gestrichen`)
+
+// maxBetween is how many words may stand in "from ... on".
+const maxBetween = 3
+
 // Statement is what a text says, as far as the rules for what is outdated compare it with others.
 type Statement struct {
 	change  string   // the first word that tells of a change, folded; "" for none
+	hints   bool     // whether it tells of a change, or may
 	terms   []string // ascending, each once
 	weights []int64  // of the terms
 	weight  int64    // of all
+	kin     func(term string) []string
 }
 
 // NewStatement reads a text, of which idfs weighs the terms. Those of a are of Language.
@@ -45,7 +56,8 @@ func NewStatement(
 	idfs func(ctx context.Context, terms []string) ([]int64, error),
 ) (s *Statement, err error) {
 	said = text.FirstScalars(said, maxCompared)
-	s = &Statement{change: changeWord(said), terms: a.Terms(said)}
+	s = &Statement{change: changeWord(said), terms: a.Terms(said), kin: a.Kin}
+	s.hints = s.change != "" || mayChange(said)
 	slices.Sort(s.terms)
 	s.terms = slices.Compact(s.terms)
 	if s.weights, err = idfs(ctx, s.terms); err != nil {
@@ -60,7 +72,10 @@ func Changed(said string) string { return changeWord(text.FirstScalars(said, max
 
 // Replaces reports whether a statement takes the place of an older one by rule: both are about the same, and
 // it tells of a change.
-func (s *Statement) Replaces(old *Statement) bool { return s.change != "" && sameSubject(s, old) }
+func (s *Statement) Replaces(old *Statement) bool { return s.change != "" && s.about(old, s.has) }
+
+// mayReplace reports whether it may: by words that may tell of a change, and by kindred terms.
+func (s *Statement) mayReplace(old *Statement) bool { return s.hints && s.about(old, s.hasKin) }
 
 // Shared returns the terms that two statements share, the heaviest first.
 func (s *Statement) Shared(with *Statement) []string {
@@ -87,7 +102,8 @@ type told struct {
 
 // outdate finds among the first candidates of an answer those that newer ones take the place of, by rule:
 // both are about the same, and the newer one has a word that tells of a change. It puts the newer one right
-// before the older one, unless it is there already. Nothing is left out for that.
+// before the older one, unless it is there already, and likewise one that may take its place, of which the older
+// one says nothing. Nothing is left out for that.
 func (r *run) outdate(ctx context.Context, list []*candidate) ([]*candidate, error) {
 	if !r.req.row().bands || r.req.Floor == FloorRest || r.blank() {
 		return list, nil
@@ -98,17 +114,23 @@ func (r *run) outdate(ctx context.Context, list []*candidate) ([]*candidate, err
 	}
 	out := slices.Clone(list)
 	for _, old := range all {
-		var by *told
+		var by, may *told
 		for _, newer := range all {
-			if newer.created > old.created && newer.band == BandAnswer && newer.Replaces(old.Statement) &&
-				(by == nil || newer.created > by.created) {
+			if newer.created <= old.created || newer.band != BandAnswer {
+				continue
+			}
+			if newer.Replaces(old.Statement) && (by == nil || newer.created > by.created) {
 				by = newer
 			}
+			if newer.mayReplace(old.Statement) && (may == nil || newer.created > may.created) {
+				may = newer
+			}
 		}
-		if by == nil {
+		if by != nil {
+			old.outdated = by.id
+		} else if by = may; by == nil {
 			continue
 		}
-		old.outdated = by.id
 		from, to := slices.Index(out, by.candidate), slices.Index(out, old.candidate)
 		if from > to {
 			out = slices.Insert(slices.Delete(out, from, from+1), to, by.candidate)
@@ -144,15 +166,20 @@ func (r *run) tell(ctx context.Context, list []*candidate) ([]*told, error) {
 	return out, nil
 }
 
-// foldedChanges are the change words, folded.
-var foldedChanges = sync.OnceValue(func() map[string]bool {
-	words := make(map[string]bool, len(changeWords))
-	eachWord(strings.Join(changeWords, " "), func(word []byte) bool {
+// foldedChanges and foldedHints are the words of the lists, folded.
+var (
+	foldedChanges = sync.OnceValue(func() map[string]bool { return foldedSet(changeWords) })
+	foldedHints   = sync.OnceValue(func() map[string]bool { return foldedSet(hintWords) })
+)
+
+func foldedSet(list []string) map[string]bool {
+	words := make(map[string]bool, len(list))
+	eachWord(strings.Join(list, " "), func(word []byte) bool {
 		words[string(word)] = true
 		return true
 	})
 	return words
-})
+}
 
 func changeWord(s string) (found string) {
 	words := foldedChanges()
@@ -163,6 +190,22 @@ func changeWord(s string) (found string) {
 		return found == ""
 	})
 	return found
+}
+
+// mayChange reports whether a text has a word that may tell of a change, "as of", or "from ... on".
+func mayChange(s string) (may bool) {
+	words := foldedHints()
+	as, from := false, 0 // whether the last word was "as", and before how many words "on" goes with a "from"
+	eachWord(s, func(word []byte) bool {
+		may = words[string(word)] || as && string(word) == "of" || from > 0 && string(word) == "on"
+		as = string(word) == "as"
+		from--
+		if string(word) == "from" {
+			from = maxBetween + 1
+		}
+		return !may
+	})
+	return may
 }
 
 // eachWord calls yield with the runs of letters of a text, folded, until it returns false. Which code points
@@ -188,14 +231,25 @@ func eachWord(s string, yield func(word []byte) bool) {
 	}
 }
 
-// sameSubject reports whether two texts share enough of what they are about.
-func sameSubject(a, b *Statement) bool {
+// about reports whether two texts share enough of what they are about: the terms of the first that has finds
+// in the second.
+func (s *Statement) about(other *Statement, has func(other *Statement, term string) bool) bool {
 	shared, n := int64(0), 0
-	for i, term := range a.terms {
-		if _, ok := slices.BinarySearch(b.terms, term); ok {
-			shared += a.weights[i]
+	for i, term := range s.terms {
+		if has(other, term) {
+			shared += s.weights[i]
 			n++
 		}
 	}
-	return n >= minShared && share(shared, min(a.weight, b.weight)) >= sharedSubject
+	return n >= minShared && share(shared, min(s.weight, other.weight)) >= sharedSubject
+}
+
+func (*Statement) has(other *Statement, term string) bool {
+	_, ok := slices.BinarySearch(other.terms, term)
+	return ok
+}
+
+func (s *Statement) hasKin(other *Statement, term string) bool {
+	return s.has(other, term) ||
+		slices.ContainsFunc(s.kin(term), func(k string) bool { return s.has(other, k) })
 }

@@ -137,3 +137,17 @@ func TestChangeWordsAreFolded(t *testing.T) {
 		}
 	}
 }
+
+// TestMayChange: words and phrases by which a newer memory is put before an older one, without a sign.
+func TestMayChange(t *testing.T) {
+	for s, want := range map[string]bool{
+		"": false, "as of today": true, "As\u00ad OF May": true, "as off": false, "of as": false, "as of": true,
+		"from on": true, "from this week on": true, "from 13 April on": true, "from a b c on": true,
+		"from a b c d on": false, "from a from b c d on": true, "on from": false, "Renamed": true, "verla\u0308ngert": true,
+		"prerenamed": false, "the fee was raised.": true, "now": false,
+	} {
+		if got := mayChange(s); got != want {
+			t.Errorf("%q: %v, want %v", s, got, want)
+		}
+	}
+}

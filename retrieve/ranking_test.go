@@ -15,10 +15,11 @@ import (
 func TestRankings(t *testing.T) {
 	ofTwo := fmt.Sprint([]int64{maxBanded, maxMaybes, sureOne, eachOne, sureMany, eachMany, maybeShare, likeFrom,
 		likeWhole, bestOf, nextOf, signsOf, aheadShare, textLeast, neighbourTime, neighbourRead, maxCompares,
-		sharedSubject, minShared, neighbourCap, briefDigits, maxKin, kinShare}, changeWords)
+		sharedSubject, minShared, neighbourCap, briefDigits, maxKin, kinShare,
+		maxBetween}, changeWords, hintWords)
 	pinned := map[int]string{
 		1: "a5b74a864418fc4fc6ca98f265387aa411f01518f8a1abbc8f0af7f581122184",
-		2: "45d4e7d48a95845539bebe2c137e42ede00327c94792208f75222029d5154f19",
+		2: "84f6b2155ef97f3268134f094296f7d28682e4d97a643024a678bac616b069b0",
 	}
 	for _, row := range rankings {
 		constants := fmt.Sprintf("%+v", row)

@@ -15,7 +15,7 @@ const types = load("@modelcontextprotocol/sdk/types.js");
 const modern = { ...load("@modelcontextprotocol/client"), ...load("@modelcontextprotocol/client/stdio") };
 
 const coreTools = ["check", "commit", "diff", "forget", "get", "log", "neighbors", "recall", "remember",
-  "retrieve", "session", "undo"];
+  "retrieve", "schema", "session", "undo"];
 
 // tools calls every core tool, with what a program would check of each answer.
 async function tools(client, tag) {
@@ -44,7 +44,7 @@ async function tools(client, tag) {
   check(node.key === `team/${tag}` && node.type === "Team", "get reads what was committed", node);
   const found = await call("retrieve", { query: `who runs the mill ${tag}`, limit: 3 });
   check(found.items.length > 0 && found.items.length <= 3, "retrieve finds some", found);
-  const recalled = await call("recall", { question: "who leads infra?" });
+  const recalled = await call("recall", { query: "who leads infra?" });
   check(recalled.items.some((i) => i.key === "alice"), "recall finds who leads", recalled);
   const verdict = await call("check", { query: "Alice leads infra" });
   check(["STRONG", "WEAK", "MISS"].includes(verdict.verdict), "check has a verdict", verdict);
