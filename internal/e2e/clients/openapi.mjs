@@ -106,6 +106,8 @@ await op("diff", { a: "HEAD~1", b: "HEAD" });
 await op("blame", { node: "alice" });
 await op("half_life");
 await op("stats");
+await op("schema", { limit: 3 });
+await op("cues", { missing: true });
 await op("verify");
 await op("index_status");
 await op("index_rebuild");
