@@ -114,7 +114,7 @@ func (c collection) kin(query []string) []kinTerm {
 			}
 			m = max(m, min(one, w*one/c.idf(k.term)))
 		}
-		if k.weight = 45875 * m / one; k.weight > 0 {
+		if k.weight = 13107 * m / one; k.weight > 0 {
 			out = append(out, k)
 		}
 	}

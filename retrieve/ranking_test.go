@@ -19,7 +19,7 @@ func TestRankings(t *testing.T) {
 		maxBetween}, changeWords, hintWords)
 	pinned := map[int]string{
 		1: "a5b74a864418fc4fc6ca98f265387aa411f01518f8a1abbc8f0af7f581122184",
-		2: "84f6b2155ef97f3268134f094296f7d28682e4d97a643024a678bac616b069b0",
+		2: "ca00c5afdc557d3ecd70025c4a42f0a71d9dbbbcf7ee3ea383f0ea931cb990e8",
 	}
 	for _, row := range rankings {
 		constants := fmt.Sprintf("%+v", row)
