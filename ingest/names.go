@@ -40,12 +40,12 @@ func newNames(docs []named) *names {
 				n.pkgs[dir] = d.id
 			}
 		}
-		at := Path{d.path.Project, strings.ToLower(stem(d.path.Name))}
+		at := Path{d.path.Project, parse.Fold(stem(d.path.Name))}
 		n.stems[at] = append(n.stems[at], d)
 	}
 	for _, d := range docs { // what is named so comes before what is called so
 		for _, alias := range append(d.aliases, d.title) {
-			at := Path{d.path.Project, strings.ToLower(alias)}
+			at := Path{d.path.Project, parse.Fold(alias)}
 			n.stems[at] = append(n.stems[at], d)
 		}
 	}
@@ -80,10 +80,10 @@ func (n *names) resolve(from Path, link string) graph.ID {
 	if id := n.exact(Path{from.Project, strings.TrimPrefix(path.Clean(target), "/")}); !id.IsZero() {
 		return id
 	}
-	list := n.stems[Path{from.Project, strings.ToLower(target)}]
+	list := n.stems[Path{from.Project, parse.Fold(target)}]
 	if len(list) == 0 {
 		last := path.Base(target)
-		for _, d := range n.stems[Path{from.Project, strings.ToLower(strings.TrimSuffix(last, ".md"))}] {
+		for _, d := range n.stems[Path{from.Project, parse.Fold(strings.TrimSuffix(last, ".md"))}] {
 			whole := strings.TrimSuffix(d.path.Name, path.Ext(d.path.Name))
 			if strings.HasSuffix("/"+whole, "/"+strings.TrimSuffix(target, ".md")) {
 				list = append(list, d)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/index"
@@ -87,10 +86,12 @@ func (s *Snapshot) Find(
 // isWords reports whether a text is several words and not a key: it has white space, or is of a script
 // that has none.
 func isWords(s string) bool {
-	return strings.ContainsFunc(s, func(c rune) bool {
-		return unicode.IsSpace(c) || unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana,
-			unicode.Thai)
+	words := len(strings.Fields(s)) > 1
+	text.EachFolded(s, func(_, _ int, kind text.Kind, _ string) bool {
+		words = words || kind == text.KindSingle
+		return !words
 	})
+	return words
 }
 
 // finder looks for the nodes that a text may mean.

@@ -4,8 +4,9 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/internal/text"
 )
 
 // findLinks finds the links and tags of the blocks that are not code.
@@ -138,13 +139,14 @@ func (l *linkReader) add(link string) {
 // tag reads #tag, which has a letter in it.
 func (l *linkReader) tag(s string) int {
 	end, letters := 1, false
-	for i, c := range s[1:] {
-		if !unicode.IsLetter(c) && !unicode.IsDigit(c) && c != '_' && c != '-' && c != '/' {
-			break
+	text.EachFolded(s[1:], func(_, at int, kind text.Kind, fold string) bool {
+		if kind == text.KindOther && fold != "_" && fold != "-" && fold != "/" {
+			return false
 		}
-		letters = letters || unicode.IsLetter(c)
-		end = 1 + i + utf8.RuneLen(c)
-	}
+		letters = letters || kind == text.KindLetter || kind == text.KindSingle
+		end = 1 + at
+		return true
+	})
 	if letters {
 		l.doc.tag(s[1:end])
 	}

@@ -2,33 +2,43 @@ package parse
 
 import (
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/internal/text"
 )
 
 // maxSlug is the longest slug in bytes: six of them, with what is around, are far from the longest key.
 const maxSlug = 60
 
-// Slug is a heading as part of a name: letters and digits in lower case, with hyphens for blanks, as
-// anchors have it on GitHub. It is not empty.
+// Slug is a heading as part of a name: letters and digits folded by the tables of the analyser, with hyphens
+// for blanks, as anchors have it elsewhere but for accents. It is not empty.
 func Slug(title string) string {
 	var b strings.Builder
-	for _, c := range strings.TrimSpace(title) {
+	text.EachFolded(strings.TrimSpace(title), func(_, _ int, kind text.Kind, fold string) bool {
 		switch {
-		case unicode.IsLetter(c) || unicode.IsDigit(c) || c == '_' || unicode.IsMark(c):
-			c = unicode.ToLower(c)
-		case c == ' ' || c == '-' || c == '\t':
-			c = '-'
+		case kind != text.KindOther || fold == "_":
+		case fold == " " || fold == "-" || fold == "\t":
+			fold = "-"
 		default:
-			continue
+			return true
 		}
-		if b.Len()+utf8.RuneLen(c) > maxSlug {
-			break
+		if b.Len()+len(fold) > maxSlug {
+			return false
 		}
-		b.WriteRune(c)
-	}
+		b.WriteString(fold)
+		return true
+	})
 	if s := strings.Trim(b.String(), "-"); s != "" {
 		return s
 	}
 	return "section"
+}
+
+// Fold returns a name as links compare it: letters and digits folded, all else as it is.
+func Fold(name string) string {
+	var b strings.Builder
+	text.EachFolded(name, func(_, _ int, _ text.Kind, fold string) bool {
+		b.WriteString(fold)
+		return true
+	})
+	return b.String()
 }

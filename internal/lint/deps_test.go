@@ -60,7 +60,7 @@ var allowed = map[string]string{
 	"memory": "ipld graph store adjacency retrieve repo internal/dates internal/fixed internal/text " +
 		"memory/compare memory/extract guard",
 	// What documents say is a function of their bytes; what they become is one of a snapshot.
-	"ingest/parse": "",
+	"ingest/parse": "internal/text",
 	"ingest/chats": "",
 	"ingest": "adjacency graph guard ipld repo store ingest/chats ingest/parse " + // store only for its errors
 		"memory", // how sources are written

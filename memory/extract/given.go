@@ -2,7 +2,8 @@ package extract
 
 import (
 	"strings"
-	"unicode"
+
+	"github.com/mnem-project/mnem/internal/text"
 )
 
 const maxFullName = 4 // words of a person's name
@@ -20,7 +21,7 @@ func GivenName(full string) string {
 	for i, w := range list {
 		small := i > 0 && i < len(list)-1 && (allLists().by["particles"][Fold(w)] ||
 			allLists().by["second particles"][Fold(w)])
-		if !small && (!unicode.IsUpper([]rune(w)[0]) || FirstName(w) == "") {
+		if !small && (!capital(w) || FirstName(w) == "") {
 			return ""
 		}
 	}
@@ -29,9 +30,12 @@ func GivenName(full string) string {
 
 // FirstName returns a word folded where it may be the first name of a person, "" for all else.
 func FirstName(word string) string {
-	other := func(c rune) bool { return !unicode.IsLetter(c) && !strings.ContainsRune("-'’.", c) }
-	folded := Fold(word)
-	if folded == "" || strings.ContainsFunc(word, other) {
+	folded, other := Fold(word), false
+	text.EachFolded(word, func(_, _ int, kind text.Kind, fold string) bool {
+		other = kind == text.KindDigit || kind == text.KindOther && !strings.Contains("-'’.", fold)
+		return !other
+	})
+	if folded == "" || other {
 		return ""
 	}
 	for _, list := range notGiven {
@@ -40,4 +44,13 @@ func FirstName(word string) string {
 		}
 	}
 	return folded
+}
+
+// capital reports whether a word begins with a capital.
+func capital(word string) (is bool) {
+	analyser.EachSurface(word, func(s text.Surface) bool {
+		is = s.Start == 0 && s.Capital
+		return false
+	})
+	return is
 }
