@@ -32,7 +32,7 @@ func (s *Server) prompts() []*prompt {
 		{
 			name: "recall", title: "Answer from memory",
 			doc:   "Answer a question from what memory holds, and say where it is silent.",
-			args:  []*sdk.PromptArgument{{Name: "question", Description: "what to answer", Required: true}},
+			args:  []*sdk.PromptArgument{{Name: "query", Description: "the question to answer", Required: true}},
 			write: promptRecall,
 		},
 		{
@@ -112,7 +112,7 @@ func readTool(name string) *tool {
 }
 
 func promptRecall(ctx context.Context, c *call, args map[string]string) (string, error) {
-	question := args["question"]
+	question := args["query"]
 	found, err := c.text(ctx, readTool("recall"), arguments{"query": encode(question)})
 	if err != nil {
 		return "", err

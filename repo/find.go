@@ -19,7 +19,6 @@ const (
 	maxCandidates = 8    // that an error names
 	maxFindText   = 4096 // bytes of the text
 	titleScalars  = 60   // of a candidate's title
-	shortDigits   = 8    // least digits of a candidate's id, so that it is no key by chance
 )
 
 // Candidate is a node that a text may mean.
@@ -177,22 +176,10 @@ func (f *finder) candidates(list []graph.ID) (out []Candidate, err error) {
 			c.Title = cut + "…"
 		}
 		c.Title = text.EscapeLine(c.Title)
-		if c.ID, err = f.s.shortID(f.ctx, id); err != nil {
+		if c.ID, err = retrieve.ShortID(f.ctx, graphView{s: f.s}, id); err != nil {
 			return nil, err
 		}
 		out = append(out, c)
 	}
 	return out, nil
-}
-
-// shortID returns as many digits of an id as tell it from all others of the snapshot.
-func (s *Snapshot) shortID(ctx context.Context, id graph.ID) (string, error) {
-	digits := strings.ReplaceAll(id.String(), "-", "")
-	for n := shortDigits; n < len(digits); n += 4 {
-		_, found, err := byPrefix(ctx, s.state.nodes, digits[:n])
-		if err != nil || found == 1 {
-			return digits[:n], err
-		}
-	}
-	return digits, nil
 }

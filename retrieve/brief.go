@@ -153,12 +153,14 @@ func neighbourName(s string) string {
 	return text.EscapeLine(name)
 }
 
-// shortID returns as many digits of an id as it takes to tell it from all others of the commit, and no fewer
-// than eight. The commit need not have the id itself: what a mark names may be gone.
-func (r *run) shortID(ctx context.Context, id graph.ID) (string, error) {
+func (r *run) shortID(ctx context.Context, id graph.ID) (string, error) { return ShortID(ctx, r.g, id) }
+
+// ShortID returns as many digits of an id as it takes to tell it from all others of a graph, and no fewer
+// than eight. The graph need not have the id itself: what a mark names may be gone.
+func ShortID(ctx context.Context, g Graph, id graph.ID) (string, error) {
 	digits := strings.ReplaceAll(id.String(), "-", "")
 	for n := briefDigits; n < len(digits); n += 4 {
-		found, unique, err := r.g.IDPrefix(ctx, digits[:n])
+		found, unique, err := g.IDPrefix(ctx, digits[:n])
 		if err != nil {
 			return "", fmt.Errorf("look for ids like %s: %w", id, err)
 		}

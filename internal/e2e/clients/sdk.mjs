@@ -96,7 +96,7 @@ async function resources(client) {
 async function promptsAndCompletion(client) {
   const { prompts } = await client.listPrompts();
   check(["recall", "remember", "review-changes"].every((n) => prompts.some((p) => p.name === n)), "the prompts", prompts);
-  const prompt = await client.getPrompt({ name: "recall", arguments: { question: "who leads infra?" } });
+  const prompt = await client.getPrompt({ name: "recall", arguments: { query: "who leads infra?" } });
   check(/Alice/.test(JSON.stringify(prompt.messages)), "a prompt brings what memory holds", prompt);
   const keys = await client.complete({
     ref: { type: "ref/resource", uri: "mnem://node/{node}" }, argument: { name: "node", value: "al" },
