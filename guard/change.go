@@ -111,7 +111,7 @@ func (p *places) entries(field string, list []ipld.Entry) {
 		}
 		p.value(field, name, e.Value)
 		if len(*p) == before && e.Value.Kind() == ipld.String && namesSecret(name) {
-			p.named(field, name, e.Value.Text())
+			p.named(field, name, name, e.Value.Text())
 		}
 	}
 }
@@ -130,8 +130,8 @@ func namesSecret(name string) bool {
 	return false
 }
 
-// named reads a property as a setting.
-func (p *places) named(field, name, text string) {
+// named reads what a property has as a setting of a name.
+func (p *places) named(field, prop, name, text string) {
 	if len(name) > beforeIs || len(text) > afterIs {
 		return
 	}
@@ -139,7 +139,10 @@ func (p *places) named(field, name, text string) {
 	for _, f := range Find(name + ": " + text) {
 		if f.Start >= at {
 			f.Start, f.End = f.Start-at, f.End-at
-			*p = append(*p, Place{field + "." + name, f})
+			if prop != "" {
+				field += "." + prop
+			}
+			*p = append(*p, Place{field, f})
 			return
 		}
 	}
@@ -155,8 +158,12 @@ func (p *places) value(field, name string, v ipld.Value) {
 		}
 	case ipld.Map:
 		for _, e := range v.Entries() {
+			before := len(*p)
 			p.within(field, name, e.Key)
 			p.value(field, name, e.Value)
+			if len(*p) == before && e.Value.Kind() == ipld.String && namesSecret(e.Key) {
+				p.named(field, name, e.Key, e.Value.Text())
+			}
 		}
 	}
 }

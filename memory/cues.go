@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/guard"
+	"github.com/mnem-project/mnem/memory/extract"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -118,21 +119,43 @@ func (m *Memory) without(
 	return ids, nil
 }
 
+// uncued returns a memory that takes cues and has none, nil for any other node and for none.
+func uncued(ctx context.Context, s *repo.Snapshot, id graph.ID) (*graph.Node, error) {
+	n, _, err := s.Node(ctx, id)
+	if isMissing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	mark, err := s.Mark(ctx, graph.OnNode, id)
+	if err != nil || len(n.Cues) > 0 || !TakesCues(n, mark) {
+		return nil, err
+	}
+	return n, nil
+}
+
 // askCues asks for the cues of memories, and returns the changes that write them, up to the first failure.
 func (m *Memory) askCues(
 	ctx context.Context, branch string, batch []graph.ID, req *CuesRequest, out *CuesWritten, done func(int),
 ) (changes []graph.Change, err error) {
-	s, err := m.head(ctx, branch)
-	if err != nil {
-		return nil, err
-	}
 	for i, id := range batch {
+		s, err := m.head(ctx, branch) // anew each time: what was hidden meanwhile is told to nobody
+		if err != nil {
+			return changes, err
+		}
+		if n, err := uncued(ctx, s, id); err != nil || n == nil {
+			if err != nil {
+				return changes, err
+			}
+			continue
+		}
 		text, ok, err := s.EmbedText(ctx, id)
 		if err != nil {
 			return changes, err
 		}
 		if !ok {
-			continue // erased meanwhile
+			continue // erased
 		}
 		if len(text) > cuesText {
 			text = strings.ToValidUTF8(text[:cuesText], "")
@@ -155,12 +178,12 @@ func (m *Memory) askCues(
 // usable returns the phrases that can be cues of a text: short lines that it does not have, each once, none of
 // which looks like a credential.
 func usable(said []string, text string) []string {
-	text = strings.ToLower(text)
+	text = extract.Fold(text)
 	seen := map[string]bool{}
 	var out []string
 	for _, s := range said {
 		s = strings.Trim(s, blanks)
-		key := strings.ToLower(s)
+		key := extract.Fold(s)
 		if len(out) < WrittenCues && !seen[key] && !strings.Contains(text, key) && len(guard.Find(s)) == 0 &&
 			graph.CheckLine("cues", s, 1, longestCue) == nil {
 			seen[key] = true
@@ -186,12 +209,12 @@ func (m *Memory) commitCues(
 			memories, cues = 0, 0
 			d := &repo.Decision{}
 			for _, c := range changes {
-				n, _, err := s.Node(ctx, c.Node.ID)
-				if isMissing(err) || err == nil && (len(n.Cues) > 0 || n.Type == repo.RedactedType) {
-					continue
-				}
+				n, err := uncued(ctx, s, c.Node.ID)
 				if err != nil {
 					return nil, err
+				}
+				if n == nil {
+					continue
 				}
 				d.Changes = append(d.Changes, c)
 				memories, cues = memories+1, cues+len(c.Node.Cues)

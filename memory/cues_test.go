@@ -148,3 +148,23 @@ func TestWriteCuesMeanwhile(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestWriteCuesOfForgotten: what is forgotten while a model is asked for others is not told to it, and what is
+// forgotten after that gets no cues.
+func TestWriteCuesOfForgotten(t *testing.T) {
+	m := newMemory(t)
+	keep(t, m, said("Ana owns scope", "Ben owns billing")...)
+	var asked []string
+	req := CuesRequest{Write: func(_ context.Context, text string, _ int) ([]string, error) {
+		if asked = append(asked, text); len(asked) > 1 {
+			return []string{"x"}, nil
+		}
+		_, err := m.Mark(t.Context(), rememberAt(1).CommitOptions, MarkRequest{State: graph.Forgotten, Nodes: []string{
+			ID(Fact, "Ana owns scope", 0).String(), ID(Fact, "Ben owns billing", 0).String()}})
+		return []string{"by a model"}, err
+	}}
+	res, err := m.WriteCues(t.Context(), rememberAt(2).CommitOptions, req)
+	if err != nil || len(asked) != 1 || res.Memories != 0 || res.Commits != 0 || len(cuesOf(t, m)) != 0 {
+		t.Errorf("asked %q, %+v, %v, %v", asked, res, cuesOf(t, m), err)
+	}
+}

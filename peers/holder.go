@@ -172,23 +172,24 @@ func (h *Holder) own(r *repo.Repo) (*Use, error) {
 	}
 	own := &held{repo: r, at: at}
 	own.users.Add(1)
-	h.mu.Lock()
-	if h.closed {
-		h.mu.Unlock()
-		return nil, errEnding
-	}
-	h.held = own
-	h.mu.Unlock()
 	opt := h.opt
 	opt.Since = h.since()
-	host, err := Answer(h.dir, r, opt)
-	if err != nil {
+	if own.host, err = Answer(h.dir, r, opt); err != nil {
 		h.warn(err) // verbs of this process work; others are told that it has the repository
 	}
 	h.mu.Lock()
-	own.host = host
+	ending := h.closed
+	if !ending {
+		h.held = own // whole: a use that meets a failure may drop it at once
+	}
 	h.mu.Unlock()
-	return &Use{r, h, own}, nil
+	if !ending {
+		return &Use{r, h, own}, nil
+	}
+	if own.host != nil {
+		err = own.host.Close(closeGrace)
+	}
+	return nil, errors.Join(errEnding, err)
 }
 
 // Keep has the repository open here whenever no other process has, and returns when the context

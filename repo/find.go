@@ -24,7 +24,7 @@ const (
 // Candidate is a node that a text may mean.
 type Candidate struct {
 	ID    string // as many digits as tell it from all others of the commit
-	Title string // the beginning of its summary, else its key, on one line
+	Title string // the beginning of its summary, else its key, on one line; "" where that holds a credential
 }
 
 // UnsureError is returned where a text fits several nodes, or has too few words to name the one that it
@@ -168,10 +168,7 @@ func (f *finder) candidates(list []graph.ID) (out []Candidate, err error) {
 		if err != nil {
 			return nil, err
 		}
-		c := Candidate{Title: n.Summary}
-		if c.Title == "" {
-			c.Title = n.Key
-		}
+		c := Candidate{Title: calledBy(n)}
 		if cut := text.FirstScalars(c.Title, titleScalars); len(cut) < len(c.Title) {
 			c.Title = cut + "…"
 		}

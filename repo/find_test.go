@@ -87,3 +87,22 @@ func TestFindMany(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestFindTellsNoCredential: candidates whose texts hold a credential have no title.
+func TestFindTellsNoCredential(t *testing.T) {
+	r := openMem(t)
+	lines(t, r, `{"node":{"key":"n1","type":"fact","summary":"deploy on Monday"}}`+"\n"+
+		`{"node":{"key":"n2","type":"fact","summary":"deploy with password=hunt`+`er22Zq8Lk93xT"}}`)
+	var missing *repo.NotFoundError
+	_, err := head(t, r).Find(t.Context(), "deploy", func(*graph.Mark) bool { return true })
+	if !errors.As(err, &missing) || len(missing.Candidates) != 2 {
+		t.Fatalf("error %v", err)
+	}
+	titles := map[string]bool{}
+	for _, c := range missing.Candidates {
+		titles[c.Title] = true
+	}
+	if !titles[""] || !titles["deploy on Monday"] {
+		t.Errorf("candidates %+v", missing.Candidates)
+	}
+}

@@ -203,6 +203,9 @@ func (t Titler) link(ctx context.Context, d Diff) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		if shown, err := t.shows(ctx, d.to, graph.OnEdge, e.ID); err != nil || !shown {
+			return head, err
+		}
 		head = text.FirstScalars(e.Type, TitleLength/3)
 		var names []string
 		for _, id := range slices.Compact([]graph.ID{e.Src, e.Dst}) {
@@ -225,33 +228,51 @@ func (t Titler) link(ctx context.Context, d Diff) (string, error) {
 
 // name returns what a node of a state is called, "" for one that is not to be named.
 func (t Titler) name(ctx context.Context, at *state, n *graph.Node) (string, error) {
-	states := []*state{at}
-	if t.Tip != nil {
-		if _, has, err := t.Tip.state.nodes.Get(ctx, n.ID[:]); err != nil || !has {
-			return "", err
-		}
-		states = append(states, t.Tip.state)
+	if shown, err := t.shows(ctx, at, graph.OnNode, n.ID); err != nil || !shown {
+		return "", err
 	}
-	if t.Now != nil {
-		states = append(states, t.Now.state)
-	}
-	for _, s := range states {
-		m, err := s.mark(ctx, graph.OnNode, n.ID)
-		if errors.Is(err, store.ErrRedacted) || err == nil && m != nil && retrieve.Hidden(m.State) {
-			return "", nil
-		}
-		if err != nil {
-			return "", err
-		}
-	}
+	return strings.Join(strings.Fields(text.FirstScalars(calledBy(n), titleSpace)), " "), nil
+}
+
+// calledBy returns the text that names a node, "" where it holds what looks like a credential.
+func calledBy(n *graph.Node) string {
 	said := n.Summary
 	if said == "" {
 		said = n.Key
 	}
 	if len(guard.Find(said)) > 0 {
-		return "", nil
+		return ""
 	}
-	return strings.Join(strings.Fields(text.FirstScalars(said, titleSpace)), " "), nil
+	return said
+}
+
+// shows reports whether a node or edge of a state may be named.
+func (t Titler) shows(ctx context.Context, at *state, on graph.Target, id graph.ID) (bool, error) {
+	states := []*state{at}
+	if t.Tip != nil {
+		tip := t.Tip.state
+		tree := tip.nodes
+		if on == graph.OnEdge {
+			tree = tip.edges
+		}
+		if _, has, err := tree.Get(ctx, id[:]); err != nil || !has {
+			return false, err
+		}
+		states = append(states, tip)
+	}
+	if t.Now != nil {
+		states = append(states, t.Now.state)
+	}
+	for _, s := range states {
+		m, err := s.mark(ctx, on, id)
+		if errors.Is(err, store.ErrRedacted) || err == nil && m != nil && retrieve.Hidden(m.State) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // titled writes a head and as many names as there is room for.

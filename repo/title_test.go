@@ -133,3 +133,31 @@ func TestTitlesAreShort(t *testing.T) {
 		t.Errorf("%d scalars: %q", n, got)
 	}
 }
+
+// TestTitlesHideEdges: an edge that a mark hides now, or that is gone, is not told of by its type or ends.
+func TestTitlesHideEdges(t *testing.T) {
+	for name, after := range map[string]string{
+		"forgotten": `{"mark":{"edge":{"type":"owns","src":"a","dst":"b"},"state":"forgotten"}}`,
+		"removed":   `{"remove":{"edge":{"type":"owns","src":"a","dst":"b"}}}`,
+	} {
+		r := openMem(t)
+		lines(t, r, `{"node":{"key":"a","type":"T"}}`+"\n"+`{"node":{"key":"b","type":"T"}}`)
+		lines(t, r, `{"edge":{"type":"owns","src":"a","dst":"b"}}`)
+		linked := head(t, r)
+		if got := titleOf(t, r, repo.Titler{Now: linked, Tip: linked}); got != `owns: "a", "b"` {
+			t.Errorf("%s: before: %q", name, got)
+		}
+		lines(t, r, after)
+		now := head(t, r)
+		var got []string
+		for e, err := range r.Log(t.Context(), "HEAD") {
+			must(t, err)
+			title, err := repo.Titler{Now: now, Tip: now}.Commit(t.Context(), e.Diff, e.Nodes, e.Edges)
+			must(t, err)
+			got = append(got, title)
+		}
+		if len(got) != 3 || got[1] != "linked" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}

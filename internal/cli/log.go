@@ -32,13 +32,15 @@ func (c *cli) printLog(q *ops.LogRequest, e *ops.Commit) error {
 	return err
 }
 
-// anID finds the id of a memory, which says nothing to people.
-var anID = regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`)
+// idsAlone are messages that verbs write: a few words and ids, which say nothing to people.
+var idsAlone = regexp.MustCompile(strings.ReplaceAll(`^(observe|forget|stale|supersede|retire|expire|contradict|`+
+	`stale by their sources:|refresh the sources of|remember( \S+)?) ID(, ID)*( and \d+ more)?( (by|in place of) ID)?$`,
+	"ID", `[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`))
 
-// messageOrTitle is the first line of a commit's message, or its title where that has only an id to say.
+// messageOrTitle is the first line of a commit's message, or its title where that has only ids to say.
 func messageOrTitle(e *ops.Commit) string {
 	message := firstLine(e.Message)
-	if e.Title != nil && *e.Title != "" && (message == "" || anID.MatchString(message)) {
+	if e.Title != nil && *e.Title != "" && (message == "" || idsAlone.MatchString(message)) {
 		return *e.Title
 	}
 	return message
