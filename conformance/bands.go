@@ -154,24 +154,49 @@ func (q request) banded(
 ) map[string]string {
 	bands := map[string]string{}
 	all := q.blank() || q.timeAlone()
-	var window []hit
+	var kept, said []hit
 	for _, h := range a.order {
 		bands[h.id] = "rest"
 		if all {
 			bands[h.id] = "answer"
-		} else if len(window) < 50 && !q.onlyName(st, h, a) {
-			window = append(window, h)
+		} else if len(kept) < 50 && !q.onlyName(st, h, a) {
+			if t := text(st.nodes[h.id], "type"); len(q.types) == 0 && (t == "Turn" || t == "Session") {
+				said = append(said, h)
+			} else {
+				kept = append(kept, h)
+			}
 		}
 	}
-	if len(window) == 0 {
-		return bands
-	}
 	signs := q.signsOf(st, c, lanes)
+	said = said[:min(len(said), 50)]
+	if !q.band(bands, kept, signs) && !q.band(bands, said, signs) && len(kept) > 0 {
+		for _, h := range said {
+			bands[h.id] = "rest"
+		}
+	}
+	for _, h := range said {
+		if h.tier > 0 {
+			bands[h.id] = "answer"
+		}
+	}
+	for id, of := range beside {
+		if bands[of] == "answer" {
+			bands[id] = "answer"
+		}
+	}
+	return bands
+}
+
+// band gives the bands of some candidates, and reports whether they answer the question.
+func (q request) band(bands map[string]string, window []hit, signs func(id string) []int64) bool {
+	if len(window) == 0 {
+		return false
+	}
 	if len(signs(window[0].id)) == 0 {
 		for _, h := range window {
 			bands[h.id] = "answer"
 		}
-		return bands
+		return true
 	}
 	sure, each := int64(13107), int64(6554)
 	if len(q.rewrites) > 0 {
@@ -180,9 +205,12 @@ func (q request) banded(
 	known := func(h hit) int64 { return knownBy(signs(h.id)) }
 	first := known(window[0])
 	answered := window[0].tier > 0 || first >= each && first >= sure-ahead(window)/2
+	best := int64(0)
 	for _, h := range window {
-		answered = answered || known(h) >= sure
+		best = max(best, known(h))
 	}
+	answered = answered || best >= sure
+	each = max(each, best/4)
 	for i, h := range window {
 		switch k := known(h); {
 		case h.tier > 0 || answered && k >= each:
@@ -191,12 +219,7 @@ func (q request) banded(
 			bands[h.id] = "maybe"
 		}
 	}
-	for id, best := range beside {
-		if bands[best] == "answer" {
-			bands[id] = "answer"
-		}
-	}
-	return bands
+	return answered
 }
 
 // ahead is how far the best score is ahead of the next.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -20,6 +21,18 @@ func (s *store) digitsOf(id string) string {
 	return full
 }
 
+// sumOfSource is the sum of a file behind its path.
+var sumOfSource = regexp.MustCompile(`^\?sha256=[0-9a-fA-F]{64}(#|$)`)
+
+// withoutSum is how a source is shown: clause 12.4.
+func withoutSum(s string) string {
+	at := strings.Index(s, "?sha256=")
+	if at < 0 || !sumOfSource.MatchString(s[at:]) {
+		return s
+	}
+	return s[:at] + s[at+len("?sha256=")+64:]
+}
+
 // brief is clause 12.4.
 func (q request) brief(st *store, id string) string {
 	node := st.nodes[id]
@@ -29,7 +42,7 @@ func (q request) brief(st *store, id string) string {
 	}
 	head := []string{"[" + ref + "] " + escapeLine(text(node, "type")), stamp(number(node, "created"))[:10]}
 	if sources, ok := node["sources"].([]any); ok {
-		head = append(head, escapeLine(sources[0].(string)))
+		head = append(head, escapeLine(withoutSum(sources[0].(string))))
 	}
 	if mark, ok := st.marks["n"+id]; ok {
 		state := text(mark, "state")

@@ -1,6 +1,10 @@
 package main
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"strings"
+)
 
 // by2 is a request of ranking 2 for every candidate.
 func by2(text string, edits ...func(q *request)) request {
@@ -38,6 +42,7 @@ func bandCases(s *suite) {
 	fusionBands(s)
 	timeEdges(s)
 	signBands(s)
+	saidBands(s)
 	gradedCases(s)
 	floorCases(s)
 	besideCases(s)
@@ -173,6 +178,14 @@ func signBands(s *suite) {
 		by2("habrour tide", inWords("habrour boats")), harbour)
 	add("rewrites-maybe", "three quarters of each", by2("guests pay berth tide zebra boat",
 		inWords("guests berth tide crane")), harbour)
+	for i, title := range []string{"a quarter of what the best knows", "less", "less than a maybe"} {
+		words := strings.Fields("worda wordb wordc wordd worde wordf")[:4+i]
+		lines := batchText{said("all", strings.Join(words, " "))}
+		for _, w := range words {
+			lines = append(lines, said(w, w+" alone"))
+		}
+		add(fmt.Sprint("of-best-", len(words)), title, by2(strings.Join(words, " ")), lines)
+	}
 	add("vectors", "a vector alone", by2("", toward("m", 127, 63, 0)), pier)
 	add("vectors-far", "a vector that nothing is near", by2("", toward("m", -20, 127, -100)), pier)
 	add("vectors-text", "a vector and a text", by2("tide boats zebra", toward("m", 127, 63, 0)), pier)
@@ -200,6 +213,43 @@ func signBands(s *suite) {
 	add("names-types", "unless they are asked for", by2("Ana", func(q *request) {
 		q.types = []string{"Entity"}
 	}), batchText{`{"node":{"key":"entity/ana","type":"Entity","summary":"Ana Ng"}}`})
+}
+
+// saidBands are bands beside what was said in conversations.
+func saidBands(s *suite) {
+	turn := func(key, summary string) string {
+		return fmt.Sprintf(`{"node":{"key":%q,"type":"Turn","summary":%q}}`, key, summary)
+	}
+	asked, other := turn("t/1", "where does the ferry leave?"), turn("t/2", "the ferry leaves from quay seven")
+	kept := said("m", "the ferry is run by Ana")
+	long := by2("where does the ferry zebra quagga okapi lemur gnu ibex leave")
+	for _, c := range []struct {
+		name, title string
+		q           request
+		lines       batchText
+	}{
+		{"kept", "what was kept answers, and what was said is not asked", by2("ferry Ana"), batchText{kept, asked, other}},
+		{"said", "what was said answers where nothing kept does", by2("does the quay seven leave zebra"),
+			batchText{said("m", "a zebra crossing, and a lot more of the like in this place"), asked, other}},
+		{"neither", "neither does: only what was kept may", long, batchText{said("m", "an okapi"), said("n", "a gnu"),
+			turn("t/1", "an ibex"), turn("t/2", "a lemur")}},
+		{"none", "nothing was kept", by2("where does the ferry leave"), batchText{asked, other}},
+		{"none-maybe", "nothing was kept, and nothing is sure", by2("ferry zebra quagga okapi lemur gnu ibex yak ox elk"),
+			batchText{turn("t/1", "the ferry"), turn("t/2", "a yak"), turn("t/3", "an ox")}},
+		{"types", "unless types are asked for", by2("ferry Ana", func(q *request) { q.types = []string{"Turn", "Note"} }),
+			batchText{kept, asked, other}},
+		{"named", "one that the request names", by2("ferry Ana `t/2`"), batchText{kept, asked, other}},
+		{"session", "a session is something said", by2("ferry Ana"), batchText{kept,
+			`{"node":{"key":"s","type":"Session","summary":"Ana and the ferry"}}`, `{"node":{"key":"s2","type":"session","summary":"Ana"}}`}},
+		{"before", "said before the last of 50 that were kept", by2("word"), crowd(60, turn("t/1", "word"), turn("t/2", "words "+rep("y ", 30)))},
+		{"vectors", "known by a vector", by2("", toward("m", 127, 63, 0)), append(append(batchText{}, pier...), asked, other)},
+		{"sparse", "sparse vectors", by2("", func(q *request) { q.sparse = map[string]map[string]int64{"words": {"booking": 70000}} }),
+			append(append(batchText{}, pier...), asked)},
+	} {
+		for _, floor := range []string{"rest", ""} {
+			s.retrieval("11.9", "pack", "said-"+c.name+"-"+cmp.Or(floor, "maybe"), c.title, c.q.with(atFloor(floor)), false, c.lines)
+		}
+	}
 }
 
 // floorCases are what is packed down to a floor.

@@ -46,6 +46,15 @@ func briefCases(s *suite) {
 	add("escapes", "every value is within its line", by2("word", showing("content", "times")), batchText{
 		`{"node":{"key":"a\n[b] c","type":"T\nU","summary":"word\n[x] y","context":"\r\nc\u0085","content":"l\n\n  m",` +
 			`"sources":["s\nt · u","v"],"validTo":"2027-01-01"}}`})
+	sum := rep("0a", 32)
+	sourced := func(source string) string {
+		return `{"node":{"type":"T","summary":"word ` + source + `","sources":["` + source + `"]}}`
+	}
+	add("source", "the sum in a source is left out, and nothing else", by2("word"), batchText{
+		sourced("file:a.md?sha256=" + sum + "#L3-L9"), sourced("file:a.md?sha256=" + sum),
+		sourced("file:a.md?sha256=" + rep("0A", 32) + "#"), sourced("file:a.md?sha256=" + sum + "0"),
+		sourced("file:a.md?sha256=" + sum + "&x"), sourced("url:https://a.b/?sha256=" + rep("0g", 32)),
+		sourced("a?sha256=?sha256=" + sum), sourced("?sha256=" + sum)})
 	add("least", "a node without anything but a type, found by it", by2("thing"), batchText{
 		`{"node":{"id":"00112233-4455-6677-8899-aabbccddeeff","type":"Thing","created":"0000-01-01"}}`})
 	add("year", "the last day there is", by2("thing"), batchText{

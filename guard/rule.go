@@ -126,6 +126,7 @@ func newSet(published, own, refused string) (*set, error) {
 			level = Refuses
 		}
 		delete(levels, id)
+		r.pattern = strings.ReplaceAll(r.pattern, publishedEnd, end)
 		s.rules = append(s.rules, &rule{ruleText: r, level: level})
 	}
 	for id := range levels {
@@ -167,6 +168,13 @@ const named = `[\w.-]{0,50}?`
 
 // setting is what stands in patterns for the sign by which something is set.
 const setting = `(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)`
+
+// publishedEnd is what published patterns end with: what stands behind a credential in files of
+// settings. In prose there are stops, commas and brackets: end takes all that cannot go on a credential.
+const (
+	publishedEnd = "(?:[\\x60'\"\\s;]|\\\\[nr]|$)"
+	end          = `(?:[^\w.:+/=-]|[.:](?:\W|$)|\\[nr]|$)`
+)
 
 // ready compiles the rule.
 func (r *rule) ready() {

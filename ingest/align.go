@@ -32,10 +32,11 @@ func align(old, now []passage) []int {
 		take(pair[0], pair[1])
 	}
 	for n, p := range now { // equal texts that moved
-		for _, o := range places[p.text] {
-			if out[n] < 0 && !taken[o] {
+		for out[n] < 0 && len(places[p.text]) > 0 {
+			if o := places[p.text][0]; !taken[o] {
 				take(n, o)
 			}
+			places[p.text] = places[p.text][1:]
 		}
 	}
 	byHeading := make(map[string][]int)

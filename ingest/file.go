@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ingest/parse"
 	"github.com/mnem-project/mnem/memory"
 )
@@ -17,6 +19,9 @@ const MaxFile = memory.MaxSourceFile
 
 // ErrEmpty is returned for a file that says nothing.
 var ErrEmpty = errors.New("nothing in it")
+
+// ErrName is returned for a file whose path looks like a credential: it would be in sources and messages.
+var ErrName = errors.New("its name looks like a credential")
 
 // Sum is the sha2-256 of a file.
 type Sum = [sha256.Size]byte
@@ -54,28 +59,39 @@ type File struct {
 	Path     Path
 	Sum      Sum
 	Format   parse.Format
-	Redacted int // credentials that were taken out
+	Redacted int            // credentials that were taken out
+	Columns  *parse.Columns // of a table
 
 	doc   *parse.Document
 	keyed []byte // the sum by the key of the repository, of a file with credentials
 	lines [][]byte
 }
 
-// Read reads one version of a file. It returns ErrEmpty and the errors of package parse for what cannot be
+// Read reads one version of a file, of a table by its columns. It returns ErrEmpty and the errors of package parse for what cannot be
 // kept.
-func Read(p Path, format parse.Format, data []byte, r *Redactor) (*File, error) {
+func Read(
+	p Path, format parse.Format, data []byte, columns *parse.Columns, r *Redactor,
+) (*File, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
+	}
+	if len(r.find(p.String())) > 0 {
+		return nil, ErrName
 	}
 	text, err := parse.Decode(data)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Path: p, Sum: sha256.Sum256(data), Format: format}
-	if text, f.Redacted, err = r.Redact(text); err != nil {
-		return nil, err
+	f := &File{Path: p, Sum: sha256.Sum256(data), Format: format, Columns: columns}
+	clean := func(s string) (string, error) {
+		out, n, err := r.Redact(s)
+		f.Redacted += n
+		return out, err
 	}
-	if f.doc, err = parse.Parse(format, text); err != nil {
+	f.doc, err = parse.Parse(format, text, &parse.Options{
+		Clean: clean, Columns: columns, Time: func(s string) error { _, err := graph.ParseTime(s); return err },
+	})
+	if err != nil {
 		return nil, err
 	}
 	if len(f.doc.Blocks) == 0 && len(f.doc.Sections) == 0 && f.doc.Title == "" {
@@ -89,11 +105,15 @@ func Read(p Path, format parse.Format, data []byte, r *Redactor) (*File, error) 
 		base := path.Base(p.Name)
 		f.doc.Title = strings.TrimSuffix(base, path.Ext(base))
 	}
+	// Markup that is taken away may leave a credential that the text did not show.
+	if err = f.doc.Rewrite(clean); err != nil {
+		return nil, err
+	}
 	f.doc.Title = clip(f.doc.Title, maxTitle)
-	if f.Redacted > 0 {
+	if f.Redacted > 0 || format.Derived() && len(r.find(text)) > 0 { // perhaps where it is not taken from
 		// Who knows all but the credential could try what it is against a plain hash.
 		f.keyed, err = r.Keyed(f.Sum)
-	} else {
+	} else if utf8.Valid(data) { // in UTF-16 a byte of a character may look like the end of a line
 		f.lines = bytes.Split(data, []byte("\n"))
 	}
 	return f, err

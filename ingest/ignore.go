@@ -1,11 +1,12 @@
 package ingest
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 )
 
-// maxPattern is the longest pattern of an ignore file, maxPatterns how many of one file are read.
+// maxPattern is the longest pattern of an ignore file, maxPatterns how many one file may have.
 const (
 	maxPattern  = 1000
 	maxPatterns = 10_000
@@ -25,22 +26,29 @@ type ignoreRule struct {
 }
 
 // Below returns the patterns that hold below dir, "." or a path with slashes, where an ignore file has the
-// lines of text. i may be nil.
-func (i *Ignore) Below(dir, text string) *Ignore {
+// lines of text. i may be nil. A file that is out of bounds is refused: what it leaves out would come in.
+func (i *Ignore) Below(dir, text string) (*Ignore, error) {
 	out := &Ignore{up: i}
+	number := 0
 	for line := range strings.SplitSeq(text, "\n") {
+		number++
 		line = strings.TrimSuffix(line, "\r")
-		if len(line) > maxPattern || len(out.rules) == maxPatterns {
+		if len(line) > maxPattern {
+			return nil, fmt.Errorf("line %d: a pattern of %d bytes, limit %d", number, len(line), maxPattern)
+		}
+		rule, ok := parseIgnore(dir, line)
+		if !ok {
 			continue
 		}
-		if rule, ok := parseIgnore(dir, line); ok {
-			out.rules = append(out.rules, rule)
+		if len(out.rules) == maxPatterns {
+			return nil, fmt.Errorf("line %d: more than %d patterns", number, maxPatterns)
 		}
+		out.rules = append(out.rules, rule)
 	}
 	if len(out.rules) == 0 {
-		return i
+		return i, nil
 	}
-	return out
+	return out, nil
 }
 
 // Ignores reports whether a file or directory is left out.

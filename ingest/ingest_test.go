@@ -17,17 +17,19 @@ import (
 	"github.com/mnem-project/mnem/ingest/parse"
 	"github.com/mnem-project/mnem/memory"
 	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
 )
 
 var testBy = repo.Stamp{Author: "tester", Time: 1_700_000_000_000_000, Command: []string{"ingest"}}
 
 // tree is a directory of files and a repository that they are kept in.
 type tree struct {
-	t     *testing.T
-	r     *repo.Repo
-	files map[string]string
-	sums  *Redactor
-	keep  bool
+	t       *testing.T
+	r       *repo.Repo
+	files   map[string]string
+	sums    *Redactor
+	keep    bool
+	columns *parse.Columns
 }
 
 func newTree(t *testing.T, files map[string]string) *tree {
@@ -55,7 +57,7 @@ func (d *tree) ingest() (*repo.CommitResult, *Plan) {
 	d.t.Helper()
 	in := &Input{Gone: func(Path) bool { return true }, Keep: d.keep, Sums: d.sums}
 	for _, name := range slices.Sorted(maps.Keys(d.files)) {
-		f, err := Read(Path{Name: name}, parse.FormatOf(name), []byte(d.files[name]), d.sums)
+		f, err := Read(Path{Name: name}, parse.FormatOf(name), []byte(d.files[name]), d.columns, d.sums)
 		if err != nil {
 			d.t.Fatalf("%s: %v", name, err)
 		}
@@ -393,7 +395,7 @@ func TestRandomEdits(t *testing.T) {
 			t.Fatalf("seed %d step %d: the second run: %+v", seed, step, plan.Results)
 		}
 		for name, text := range d.files {
-			doc, err := parse.Parse(parse.Markdown, text)
+			doc, err := parse.Parse(parse.Markdown, text, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -465,7 +467,7 @@ func TestSecretsAreTakenOut(t *testing.T) {
 		t.Error("an edit was not seen")
 	}
 	d.sums.Allow = []string{"github-pat"}
-	f, err := Read(Path{Name: "k.md"}, parse.Markdown, []byte(text), d.sums)
+	f, err := Read(Path{Name: "k.md"}, parse.Markdown, []byte(text), nil, d.sums)
 	if err != nil || f.Redacted != 0 {
 		t.Errorf("%d taken out, %v", f.Redacted, err)
 	}
@@ -482,12 +484,12 @@ func TestUnreadable(t *testing.T) {
 	for name, want := range map[string]error{
 		"a\x00b": parse.ErrBinary, "caf\xe9 au lait": parse.ErrEncoding, " \n\n": ErrEmpty,
 	} {
-		if _, err := Read(Path{Name: "x.md"}, parse.Markdown, []byte(name), r); !errors.Is(err, want) {
+		if _, err := Read(Path{Name: "x.md"}, parse.Markdown, []byte(name), nil, r); !errors.Is(err, want) {
 			t.Errorf("%q: %v, want %v", name, err, want)
 		}
 	}
 	for _, name := range []string{`a\b.md`, "a\nb.md", strings.Repeat("x", 1000) + ".md", "../up.md", ""} {
-		if _, err := Read(Path{Name: name}, parse.Markdown, []byte("x"), r); err == nil {
+		if _, err := Read(Path{Name: name}, parse.Markdown, []byte("x"), nil, r); err == nil {
 			t.Errorf("the name %q was taken", name)
 		}
 	}
@@ -512,4 +514,96 @@ func TestMoved(t *testing.T) {
 	if plan, err := c.Plan(t.Context(), in); err != nil || len(plan.Changes) != 0 {
 		t.Errorf("%v %v", plan, err)
 	}
+}
+
+// TestTable keeps records under their ids, with their times, whatever line they stand in.
+func TestTable(t *testing.T) {
+	text := "id,name,body,when\n7,Ann,likes pears,2020-01-02\n8,Bob,likes plums,2020-01-03\n"
+	d := newTree(t, map[string]string{"t.csv": text})
+	d.columns = &parse.Columns{Text: []string{"body"}, Title: "name", ID: "id", Time: "when"}
+	d.ingest()
+	key := d.document("t.csv")
+	section := func() *graph.Node {
+		n, _, err := d.head().Node(t.Context(), graph.NodeID(key+"/8"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := section(); n.Summary != "Bob" || n.Created.String()[:10] != "2020-01-03" {
+		t.Errorf("%+v", n)
+	}
+	_, before := d.text("t.csv")
+	d.files["t.csv"] = strings.Replace(text, "7,Ann", "5,Eve,likes figs,2020-01-01\n7,Anna", 1)
+	_, plan := d.ingest()
+	texts, keys := d.text("t.csv")
+	if len(texts) != 3 || !slices.Equal(keys[1:], before) || section().Summary != "Bob" {
+		t.Errorf("%q %q, were %q", texts, keys, before)
+	}
+	if len(plan.Changes) > 12 {
+		t.Errorf("%d changes for a record more and a name", len(plan.Changes))
+	}
+	if again, _ := d.ingest(); !again.NoChange {
+		t.Error("a second run changed something")
+	}
+	d.columns = &parse.Columns{Text: []string{"body"}}
+	if res, _ := d.ingest(); res.NoChange {
+		t.Error("other columns changed nothing")
+	}
+	if _, _, err := d.head().Node(t.Context(), graph.NodeID(key+"/8")); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a record without a title is a section: %v", err)
+	}
+}
+
+// TestImportsOfSource finds the files of what source files import, and none where a library has that name.
+func TestImportsOfSource(t *testing.T) {
+	d := newTree(t, map[string]string{
+		"src/app/main.py":   "import app.scales\nfrom . import near\nfrom .deep.mod import x\nimport json\nimport os.path\nfrom app.lib import y\n",
+		"src/app/scales.py": "a = 1\n", "src/app/near.py": "a = 1\n", "src/app/deep/mod.py": "a = 1\n",
+		"src/app/__init__.py": "a = 1\n", "src/app/lib/__init__.py": "a = 1\n", "other/json.py": "a = 1\n",
+		"web/a.ts":  "import { b } from './b';\nimport c from '../web/c/index.js';\nimport react from 'react';\n",
+		"web/b.tsx": "b();\n", "web/c/index.js": "c();\n", "web/react.js": "r();\n",
+		"j/x/A.java": "import y.B;\nimport static x.C.d;\n", "j/y/B.java": "class B {}\n", "j/x/C.java": "class C {}\n",
+		"r/main.rs": "mod wood;\nuse crate::wood::Oak;\n", "r/wood.rs": "mod oak;\n", "r/wood/oak.rs": "fn x() {}\n",
+		"c/a.c": "#include \"a.h\"\n#include \"sub/b.h\"\n", "c/a.h": "int a;\n", "c/sub/b.h": "int b;\n",
+	})
+	d.ingest()
+	for from, want := range map[string][]string{
+		"src/app/main.py": {"src/app/__init__.py", "src/app/deep/mod.py", "src/app/lib/__init__.py", "src/app/scales.py"},
+		"web/a.ts":        {"web/b.tsx", "web/c/index.js"}, "j/x/A.java": {"j/x/C.java", "j/y/B.java"},
+		"r/main.rs": {"r/wood.rs"}, "r/wood.rs": {"r/wood/oak.rs"}, "c/a.c": {"c/a.h", "c/sub/b.h"},
+	} {
+		if got := d.leads(from, Imports); !slices.Equal(got, want) {
+			t.Errorf("%s imports %q, want %q", from, got, want)
+		}
+	}
+	if got := d.leads("j/y/B.java", Defines); !slices.Equal(got, []string{"class B"}) {
+		t.Errorf("defines %q", got)
+	}
+}
+
+// leads returns the titles of what edges of a type lead to from a document and its chunks.
+func (d *tree) leads(name, typ string) []string {
+	d.t.Helper()
+	c, err := Open(d.t.Context(), d.head(), []string{""})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	doc := c.byPath[Path{Name: name}]
+	if err := c.load(d.t.Context(), doc); err != nil {
+		d.t.Fatal(err)
+	}
+	var out []string
+	for e := range doc.edges {
+		if e.typ != typ {
+			continue
+		}
+		n, _, err := d.head().Node(d.t.Context(), e.dst)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		out = append(out, n.Summary)
+	}
+	slices.Sort(out)
+	return out
 }

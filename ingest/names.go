@@ -22,10 +22,12 @@ type names struct {
 	paths map[Path]graph.ID
 	pkgs  map[Path]graph.ID // of the directories that have source files
 	stems map[Path][]named  // by name, alias or title in lower case, the shortest path first
+	mods  map[Path][]Path   // source files by the last two names of their paths without ending, the shortest first
 }
 
 func newNames(docs []named) *names {
-	n := &names{paths: make(map[Path]graph.ID), pkgs: make(map[Path]graph.ID), stems: make(map[Path][]named)}
+	n := &names{paths: make(map[Path]graph.ID), pkgs: make(map[Path]graph.ID), stems: make(map[Path][]named),
+		mods: make(map[Path][]Path)}
 	slices.SortFunc(docs, func(a, b named) int {
 		if len(a.path.Name) != len(b.path.Name) {
 			return len(a.path.Name) - len(b.path.Name)
@@ -39,6 +41,10 @@ func newNames(docs []named) *names {
 			if _, has := n.pkgs[dir]; !has || path.Base(d.path.Name) == "doc.go" {
 				n.pkgs[dir] = d.id
 			}
+		}
+		if of := module(d.path.Name); of != "" {
+			key := Path{d.path.Project, lastTwo(of)}
+			n.mods[key] = append(n.mods[key], d.path)
 		}
 		at := Path{d.path.Project, parse.Fold(stem(d.path.Name))}
 		n.stems[at] = append(n.stems[at], d)
@@ -70,7 +76,10 @@ func (n *names) link(from Path, src, doc graph.ID, link string) (edgeKey, bool) 
 // resolve returns the document that a link of another one leads to, zero for none.
 func (n *names) resolve(from Path, link string) graph.ID {
 	if pkg, ok := strings.CutPrefix(link, parse.ImportLink); ok {
-		return n.pkg(from.Project, pkg)
+		if path.Ext(from.Name) == ".go" {
+			return n.pkg(from.Project, pkg)
+		}
+		return n.imported(from, pkg)
 	}
 	target, wiki := strings.CutPrefix(link, "[[")
 	if !wiki {
@@ -127,7 +136,7 @@ func (n *names) file(from Path, link string) graph.ID {
 
 // exact finds a file by its path, with or without ending, or the one that stands for a directory.
 func (n *names) exact(at Path) graph.ID {
-	for _, more := range []string{"", ".md", "/README.md", "/index.md"} {
+	for _, more := range []string{"", ".md", "/README.md", "/index.md", ".html", "/index.html"} {
 		if id, ok := n.paths[Path{at.Project, at.Name + more}]; ok {
 			return id
 		}

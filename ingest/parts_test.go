@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -40,12 +41,12 @@ func TestIgnore(t *testing.T) {
 	}
 	for _, test := range tests {
 		var none *Ignore
-		if got := none.Below(".", test.patterns).Ignores(test.path, test.dir); got != test.want {
+		if got := patterns(t, none, ".", test.patterns).Ignores(test.path, test.dir); got != test.want {
 			t.Errorf("%q on %q: %v", test.patterns, test.path, got)
 		}
 	}
 	var none *Ignore
-	below := none.Below(".", "*.md").Below("in", "!x.md\n/y.txt")
+	below := patterns(t, patterns(t, none, ".", "*.md"), "in", "!x.md\n/y.txt")
 	for path, want := range map[string]bool{
 		"in/x.md": false, "in/sub/x.md": false, "x.md": true, "in/z.md": true, "in/y.txt": true, "in/sub/y.txt": false,
 	} {
@@ -163,4 +164,53 @@ func TestResolve(t *testing.T) {
 	if got := n.resolve(Path{Project: "p", Name: "x.md"}, "a.md"); !got.IsZero() {
 		t.Error("a link leads into another project")
 	}
+}
+
+// patterns adds those of an ignore file.
+func patterns(t *testing.T, up *Ignore, dir, text string) *Ignore {
+	t.Helper()
+	out, err := up.Below(dir, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestWalkGoesOn has directories that cannot be read, and ignore files that are out of bounds: the rest is found.
+func TestWalkGoesOn(t *testing.T) {
+	fsys := fstest.MapFS{
+		"a.md": {}, "long/.gitignore": {Data: []byte("x\n" + strings.Repeat("y", maxPattern+1))}, "long/b.md": {},
+		"many/.mnemignore": {Data: []byte(strings.Repeat("x\n", maxPatterns+1))}, "many/b.md": {},
+		"big/.gitignore": {Data: make([]byte, maxIgnoreFile+1)}, "big/b.md": {}, "shut/b.md": {}, "z/c.md": {},
+	}
+	w, err := Walk(t.Context(), shutFS{fsys}, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files, unread []string
+	for _, f := range w.Files {
+		files = append(files, f.Name)
+	}
+	for _, u := range w.Unread {
+		unread = append(unread, u.Name+": "+u.Err.Error())
+	}
+	want := []string{"big: big/.gitignore has 1048577 bytes, limit 1048576",
+		"long: long/.gitignore: line 2: a pattern of 1001 bytes, limit 1000",
+		"many: many/.mnemignore: line 10001: more than 10000 patterns", "shut: open shut: permission denied"}
+	if !slices.Equal(files, []string{"a.md", "z/c.md"}) || !slices.Equal(unread, want) || !slices.Equal(w.Dirs, []string{".", "z"}) {
+		t.Errorf("files %q, unread %q, directories %q", files, unread, w.Dirs)
+	}
+	if w, err := Walk(t.Context(), shutFS{fsys}, "long"); err != nil || len(w.Unread) != 1 || len(w.Files) > 0 {
+		t.Errorf("%+v, %v", w, err)
+	}
+}
+
+// shutFS has a directory that may not be read.
+type shutFS struct{ fstest.MapFS }
+
+func (f shutFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	if name == "shut" {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+	}
+	return f.MapFS.ReadDir(name)
 }

@@ -104,10 +104,9 @@ func (p *planner) sort() error {
 		if j.doc != nil {
 			if j.act = Changed; j.doc.retired {
 				j.act = Restored
-			} else if same, err := p.cat.Same(f.Path, f.Sum, p.in.Sums); err != nil || same {
-				if err != nil {
-					return err
-				}
+			} else if same, err := p.cat.Same(f.Path, f.Sum, p.in.Sums); err != nil {
+				return err
+			} else if same && slices.Equal(p.cat.Columns(f.Path).List(), f.Columns.List()) {
 				continue
 			}
 		}

@@ -22,24 +22,44 @@ type Redactor struct {
 	Allow []string // rules of package guard whose findings stay
 }
 
+// maxRounds is how often a text is searched anew for what a longer credential hid.
+const maxRounds = 4
+
 // Redact returns a text with [secret:RULE:xxxx] in place of each credential, where xxxx is the same for
-// the same credential, and how many there were. Lines keep their numbers.
+// the same credential, and how many there were. Lines keep their numbers. Nothing is found in the result.
 func (r *Redactor) Redact(text string) (string, int, error) {
-	list := slices.DeleteFunc(guard.Find(text), func(f guard.Finding) bool {
+	total := 0
+	for range maxRounds {
+		list := r.find(text)
+		if len(list) == 0 {
+			return text, total, nil
+		}
+		var err error
+		if text, err = r.replace(text, list); err != nil {
+			return "", 0, err
+		}
+		total += len(list)
+	}
+	return "", 0, ErrUnread
+}
+
+// find returns the credentials in a text but for those that stay.
+func (r *Redactor) find(text string) []guard.Finding {
+	return slices.DeleteFunc(guard.Find(text), func(f guard.Finding) bool {
 		return slices.Contains(r.Allow, f.Rule)
 	})
-	if len(list) == 0 {
-		return text, 0, nil
-	}
+}
+
+func (r *Redactor) replace(text string, list []guard.Finding) (string, error) {
 	key, err := r.Key()
 	if err != nil {
-		return "", 0, err
+		return "", err
 	}
 	var b strings.Builder
 	at := 0
 	for _, f := range list {
 		if f.Rule == guard.RuleLimit {
-			return "", 0, ErrUnread
+			return "", ErrUnread
 		}
 		secret := text[f.Start:f.End]
 		b.WriteString(text[at:f.Start] + "[secret:" + f.Rule + ":" + tag(key, secret) + "]" +
@@ -47,7 +67,7 @@ func (r *Redactor) Redact(text string) (string, int, error) {
 		at = f.End
 	}
 	b.WriteString(text[at:])
-	return b.String(), len(list), nil
+	return b.String(), nil
 }
 
 // tag is four digits of what a credential is by the key.

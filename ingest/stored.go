@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ingest/parse"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory"
 	"github.com/mnem-project/mnem/repo"
@@ -37,6 +38,8 @@ const (
 	propAliases  = "aliases"
 	propLinks    = "links"
 	propMeta     = "meta"
+	propColumns  = "columns"
+	propRecord   = "record"
 	propDigest   = "digest" // of a file with credentials, instead of a hash in its source
 	propRedacted = "redacted"
 )
@@ -158,6 +161,19 @@ func (c *Catalogue) Same(p Path, sum Sum, r *Redactor) (bool, error) {
 	}
 	keyed, err := r.Keyed(sum)
 	return err == nil && bytes.Equal(keyed, d.keyed), err
+}
+
+// Columns returns what the columns of a table were when it was read, nil for none.
+func (c *Catalogue) Columns(p Path) *parse.Columns {
+	d := c.byPath[p]
+	if d == nil {
+		return nil
+	}
+	columns, err := parse.ParseColumns(listProp(d.node, propColumns))
+	if err != nil {
+		return nil // no table, or somebody changed it
+	}
+	return columns
 }
 
 // Paths returns the paths of the documents whose files are there as far as is known.

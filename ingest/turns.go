@@ -26,6 +26,13 @@ const (
 	maxSummary = 16 << 10
 	// maxID is the longest id of another program that is part of a key as it is.
 	maxID = 200
+	// maxCall is the longest short form of a call of a tool, in bytes, maxLabel the longest title or value of
+	// another program, maxType, maxName and maxTag the longest type, name of a value and tag.
+	maxCall  = 200
+	maxLabel = 500
+	maxType  = 200
+	maxName  = 105
+	maxTag   = 50
 	// maxPlaces is how many places of damage are named.
 	maxPlaces = 20
 )
@@ -64,8 +71,11 @@ func (t *Taker) key(kind, id string) string {
 	return kind + t.Format + "/" + id
 }
 
-func (t *Taker) session(id string) string { return t.key("session/", id) }
-func (t *Taker) turn(id string) string    { return t.key("turn/", id) }
+// SessionKey and TurnKey are the keys of the nodes of a session and a turn, by their ids.
+func (t *Taker) SessionKey(id string) string { return t.key("session/", id) }
+
+// TurnKey is the key of a turn.
+func (t *Taker) TurnKey(id string) string { return t.key("turn/", id) }
 
 // clean takes the credentials out of a text.
 func (t *Taker) clean(text string) (string, error) {
@@ -75,6 +85,12 @@ func (t *Taker) clean(text string) (string, error) {
 	}
 	t.Taken.Redacted += n
 	return out, err
+}
+
+// label takes the credentials out of a text and cuts it then: a part of one is not found.
+func (t *Taker) label(text string, n int) (string, error) {
+	text, err := t.clean(text)
+	return clip(text, n), err
 }
 
 // props are properties of a node that is made; empty texts are left out.
@@ -124,14 +140,27 @@ func (t *Taker) Session(s *chats.Session) error {
 	t.Taken.Sessions++
 	var p props
 	p.text("source", t.Format)
-	p.text("dir", s.Dir)
-	p.text("branch", s.Branch)
-	return t.Yield(graph.Change{Node: t.node(t.session(s.ID), TypeSession, title, s.Time, p)})
+	if err := t.place(&p, s.Dir, s.Branch); err != nil {
+		return err
+	}
+	return t.Yield(graph.Change{Node: t.node(t.SessionKey(s.ID), TypeSession, clip(title, maxLabel), s.Time, p)})
+}
+
+// place adds where something was said.
+func (t *Taker) place(p *props, dir, branch string) error {
+	dir, err := t.label(dir, maxLabel)
+	if err != nil {
+		return err
+	}
+	branch, err = t.label(branch, maxLabel)
+	p.text("dir", dir)
+	p.text("branch", branch)
+	return err
 }
 
 // Turn implements chats.Handler.
 func (t *Taker) Turn(turn *chats.Turn) error {
-	key := t.turn(turn.ID)
+	key := t.TurnKey(turn.ID)
 	if id := graph.NodeID(key); t.Seen[id] {
 		t.Skipped("a copy of a turn of another file", "")
 	} else {
@@ -140,10 +169,10 @@ func (t *Taker) Turn(turn *chats.Turn) error {
 			return err
 		}
 	}
-	if err := t.edge(key, PartOf, t.session(turn.Session)); err != nil || turn.Before == "" {
+	if err := t.edge(key, PartOf, t.SessionKey(turn.Session)); err != nil || turn.Before == "" {
 		return err
 	}
-	return t.edge(t.turn(turn.Before), Next, key)
+	return t.edge(t.TurnKey(turn.Before), Next, key)
 }
 
 func (t *Taker) turnNode(key string, turn *chats.Turn) error {
@@ -156,6 +185,7 @@ func (t *Taker) turnNode(key string, turn *chats.Turn) error {
 		if calls[i], err = t.clean(c); err != nil {
 			return err
 		}
+		calls[i] = clip(calls[i], maxCall)
 	}
 	if text == "" {
 		text = strings.Join(calls, "\n")
@@ -164,8 +194,9 @@ func (t *Taker) turnNode(key string, turn *chats.Turn) error {
 	var p props
 	p.text("speaker", turn.Speaker)
 	p.list("calls", calls)
-	p.text("dir", turn.Dir)
-	p.text("branch", turn.Branch)
+	if err := t.place(&p, turn.Dir, turn.Branch); err != nil {
+		return err
+	}
 	if turn.Left {
 		p = append(p, ipld.Entry{Key: "left", Value: ipld.BoolValue(true)})
 	}
@@ -185,16 +216,31 @@ func (t *Taker) Memory(m *chats.Memory) error {
 		return err
 	}
 	t.Taken.Memories++
+	tags := make([]string, len(m.Tags))
+	for i, tag := range m.Tags {
+		if tags[i], err = t.label(tag, maxTag); err != nil {
+			return err
+		}
+	}
 	var p props
-	p.list(memory.PropTags, m.Tags)
+	p.list(memory.PropTags, tags)
 	for _, name := range slices.Sorted(maps.Keys(m.Meta)) {
-		value, err := t.clean(m.Meta[name])
+		shown, err := t.label(name, maxName)
 		if err != nil {
 			return err
 		}
-		p.text(name, value)
+		value, err := t.label(m.Meta[name], maxLabel)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(p, func(e ipld.Entry) bool { return e.Key == shown }) {
+			p.text(shown, value)
+		}
 	}
-	typ := m.Type
+	typ, err := t.label(m.Type, maxType)
+	if err != nil {
+		return err
+	}
 	if typ == "" {
 		typ = memory.Fact
 	}
@@ -208,7 +254,11 @@ func (t *Taker) Memory(m *chats.Memory) error {
 // Relation implements chats.Handler.
 func (t *Taker) Relation(r *chats.Relation) error {
 	t.Taken.Relations++
-	return t.edge(t.key("", r.From), r.Type, t.key("", r.To))
+	typ, err := t.label(r.Type, maxType)
+	if err != nil {
+		return err
+	}
+	return t.edge(t.key("", r.From), typ, t.key("", r.To))
 }
 
 // Skipped implements chats.Handler.

@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path"
 	"slices"
@@ -31,22 +32,34 @@ type Found struct {
 	Info   fs.FileInfo
 }
 
-// Walked is what a walk found, and how many files it passed since no format is known for them.
+// Walked is what a walk found.
 type Walked struct {
 	Files  []Found
-	Others int
+	Dirs   []string // that were read
+	Unread []Unread
+	Others int // files that were passed since no format is known for them
+}
+
+// Unread is a directory that could not be read, or whose ignore file could not.
+type Unread struct {
+	Name string
+	Err  error
 }
 
 // Walk finds the files below a directory, "." for the root, that no ignore file from the root on leaves out.
 // Symbolic links are not followed. Names come in order, directory by directory.
 func Walk(ctx context.Context, fsys fs.FS, start string) (*Walked, error) {
 	w := &walker{ctx: ctx, fsys: fsys}
+	if _, err := fs.Stat(fsys, start); err != nil {
+		return nil, err
+	}
 	var ignore *Ignore
 	dir := "."
 	for {
 		var err error
 		if ignore, err = w.ignoreIn(ignore, dir); err != nil {
-			return nil, err
+			w.found.Unread = append(w.found.Unread, Unread{start, err})
+			return &w.found, nil
 		}
 		if dir == start {
 			break
@@ -58,7 +71,10 @@ func Walk(ctx context.Context, fsys fs.FS, start string) (*Walked, error) {
 		next, _, _ := strings.Cut(rest, "/")
 		dir = path.Join(dir, next)
 	}
-	return &w.found, w.dir(start, ignore)
+	if err := w.dir(start, ignore); err != nil {
+		return nil, err
+	}
+	return &w.found, nil
 }
 
 type walker struct {
@@ -67,27 +83,38 @@ type walker struct {
 	found Walked
 }
 
-// ignoreIn adds the ignore files of a directory.
+// ignoreIn adds the ignore files of a directory. One that is not read whole would let in what it leaves out.
 func (w *walker) ignoreIn(up *Ignore, dir string) (*Ignore, error) {
 	for _, name := range ignoreFiles {
-		info, err := fs.Stat(w.fsys, path.Join(dir, name))
-		if err != nil || !info.Mode().IsRegular() || info.Size() > maxIgnoreFile {
+		name = path.Join(dir, name)
+		info, err := fs.Stat(w.fsys, name)
+		if err != nil || !info.Mode().IsRegular() {
 			continue // mostly there is none
 		}
-		data, err := fs.ReadFile(w.fsys, path.Join(dir, name))
-		if err != nil {
-			return nil, err
+		if info.Size() > maxIgnoreFile {
+			return nil, fmt.Errorf("%s has %d bytes, limit %d", name, info.Size(), maxIgnoreFile)
 		}
-		up = up.Below(dir, string(data))
+		data, err := fs.ReadFile(w.fsys, name)
+		if err == nil {
+			up, err = up.Below(dir, string(data))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
 	}
 	return up, nil
 }
 
+// dir reads a directory. What cannot be read below it is noted, and the rest read.
 func (w *walker) dir(dir string, ignore *Ignore) error {
 	entries, err := fs.ReadDir(w.fsys, dir)
 	if err != nil {
-		return err
+		if !errors.Is(err, fs.ErrNotExist) { // removed meanwhile
+			w.found.Unread = append(w.found.Unread, Unread{dir, err})
+		}
+		return nil
 	}
+	w.found.Dirs = append(w.found.Dirs, dir)
 	for _, e := range entries {
 		if err := w.ctx.Err(); err != nil {
 			return err
@@ -102,10 +129,11 @@ func (w *walker) dir(dir string, ignore *Ignore) error {
 				continue
 			}
 			below, err := w.ignoreIn(ignore, name)
-			if err == nil {
-				err = w.dir(name, below)
+			if err != nil {
+				w.found.Unread = append(w.found.Unread, Unread{name, err})
+				continue
 			}
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := w.dir(name, below); err != nil {
 				return err
 			}
 		case !e.Type().IsRegular():
@@ -115,13 +143,13 @@ func (w *walker) dir(dir string, ignore *Ignore) error {
 			}
 		default:
 			info, err := e.Info()
-			if errors.Is(err, fs.ErrNotExist) {
-				continue // removed meanwhile
+			switch {
+			case errors.Is(err, fs.ErrNotExist): // removed meanwhile
+			case err != nil:
+				w.found.Unread = append(w.found.Unread, Unread{name, err})
+			default:
+				w.found.Files = append(w.found.Files, Found{name, parse.FormatOf(name), info})
 			}
-			if err != nil {
-				return err
-			}
-			w.found.Files = append(w.found.Files, Found{name, parse.FormatOf(name), info})
 		}
 	}
 	return nil

@@ -15,8 +15,12 @@ import (
 // placeMark stands between the title of a document and its headings.
 const placeMark = " › "
 
-// maxDocLinks is how many different links of one document are kept for when their targets come or go.
-const maxDocLinks = 2000
+// maxDocLinks is how many different links of one document are kept for when their targets come or go, and
+// maxLinkBytes how long they may be together: a node is one block.
+const (
+	maxDocLinks  = 2000
+	maxLinkBytes = 256 << 10
+)
 
 // writer makes the changes of one document.
 type writer struct {
@@ -25,6 +29,7 @@ type writer struct {
 	names *names
 
 	sections []string // keys
+	used     map[string]int
 	wanted   map[graph.ID]bool
 	edgesNow map[edgeKey]bool
 }
@@ -39,7 +44,14 @@ func (w *writer) write() error {
 		old, known = w.doc.passages(), parse.NewKnown(w.doc.texts())
 	}
 	chunks := w.file.doc.Chunks(known)
+	for i := range chunks { // a part of a text may look like what the whole does not
+		var err error
+		if chunks[i].Text, _, err = w.in.Sums.Redact(chunks[i].Text); err != nil {
+			return err
+		}
+	}
 	w.wanted, w.edgesNow = make(map[graph.ID]bool), make(map[edgeKey]bool)
+	w.used = make(map[string]int)
 	w.collection()
 	w.document(chunks)
 	w.nameSections()
@@ -141,7 +153,9 @@ func (w *writer) document(chunks []parse.Chunk) {
 	}
 	if f.keyed != nil {
 		set(propDigest, ipld.BytesValue(f.keyed))
-		set(propRedacted, ipld.IntValue(int64(f.Redacted)))
+		if f.Redacted > 0 {
+			set(propRedacted, ipld.IntValue(int64(f.Redacted)))
+		}
 	} else {
 		src.Hash = &f.Sum
 	}
@@ -151,8 +165,15 @@ func (w *writer) document(chunks []parse.Chunk) {
 	}
 	slices.Sort(links)
 	links = slices.Compact(links)
+	size := 0
+	for i, link := range links {
+		if size += len(link); i == maxDocLinks || size > maxLinkBytes {
+			links = links[:i]
+			break
+		}
+	}
 	for name, list := range map[string][]string{
-		propAliases: d.Aliases, "tags": d.Tags, propLinks: links[:min(len(links), maxDocLinks)],
+		propAliases: d.Aliases, "tags": d.Tags, propLinks: links, propColumns: f.Columns.List(),
 	} {
 		if len(list) > 0 {
 			set(name, texts(list))
@@ -168,7 +189,7 @@ func (w *writer) document(chunks []parse.Chunk) {
 	}
 	ipld.SortEntries(c.Props)
 	c.Sources = []string{src.String()}
-	w.put(c, propProject, propAliases, "tags", propLinks, propMeta, propDigest, propRedacted)
+	w.put(c, propProject, propAliases, "tags", propLinks, propMeta, propDigest, propRedacted, propColumns)
 }
 
 func texts(list []string) ipld.Value {
@@ -182,23 +203,42 @@ func texts(list []string) ipld.Value {
 // nameSections makes the keys of the sections: the slugs on the way to each, with a number for the second
 // of the same.
 func (w *writer) nameSections() {
-	used := make(map[string]bool)
 	for _, s := range w.file.doc.Sections {
 		up := w.key
 		if s.Parent >= 0 {
 			up = w.sections[s.Parent]
 		}
-		w.sections = append(w.sections, unused(up+"/"+parse.Slug(s.Title), used))
+		w.sections = append(w.sections, w.unused(up+"/"+slug(&s)))
 	}
 }
 
-// unused adds a number to a key that is taken, and takes it.
-func unused(key string, used map[string]bool) string {
-	out := key
-	for n := 2; used[out]; n++ {
-		out = key + "-" + strconv.Itoa(n)
+// slug is how keys name a section: a record by its id, whatever its title.
+func slug(s *parse.Section) string {
+	if s.ID != "" {
+		return parse.Slug(s.ID)
 	}
-	used[out] = true
+	return parse.Slug(s.Title)
+}
+
+// when is the time of the record that a section is, the zero value for none.
+func (w *writer) when(section int) (t graph.OptTime) {
+	if section >= 0 && w.file.doc.Sections[section].Time != "" {
+		if at, err := graph.ParseTime(w.file.doc.Sections[section].Time); err == nil { // checked when it was read
+			t = graph.At(at)
+		}
+	}
+	return t
+}
+
+// unused adds a number to a key that is taken, and takes it.
+func (w *writer) unused(key string) string {
+	out := key
+	for n := max(w.used[key], 1); w.used[out] > 0; { // where the search for the last one of that name ended
+		n++
+		out = key + "-" + strconv.Itoa(n)
+		w.used[key] = n
+	}
+	w.used[out] = max(w.used[out], 1)
 	return out
 }
 
@@ -219,7 +259,13 @@ func (w *writer) context(section int) string {
 func (w *writer) section(i int) {
 	s := &w.file.doc.Sections[i]
 	title, context := s.Title, w.context(s.Parent)
-	w.put(&graph.NodeChange{Key: w.sections[i], Type: TypeSection, Summary: &title, Context: &context})
+	c := &graph.NodeChange{
+		Key: w.sections[i], Type: TypeSection, Summary: &title, Context: &context, Created: w.when(i),
+	}
+	if s.ID != "" {
+		c.Props = []ipld.Entry{{Key: propRecord, Value: ipld.StringValue(s.ID)}}
+	}
+	w.put(c, propRecord)
 	id := graph.NodeID(w.sections[i])
 	w.edgesNow[edgeKey{PartOf, id, graph.NodeID(w.place(s.Parent))}] = true
 	if w.file.Format.Decls() {
@@ -233,10 +279,9 @@ func (w *writer) chunkKeys(chunks []parse.Chunk, old []passage) []string {
 	for i, c := range chunks {
 		now[i] = passage{strings.TrimPrefix(w.place(c.Section), w.key), c.Text}
 	}
-	used := make(map[string]bool)
 	if w.doc != nil {
 		for _, n := range w.doc.chunks {
-			used[n.Key] = true
+			w.used[n.Key] = 1
 		}
 	}
 	keys := make([]string, len(chunks))
@@ -245,12 +290,12 @@ func (w *writer) chunkKeys(chunks []parse.Chunk, old []passage) []string {
 			keys[i] = w.doc.chunks[o].Key
 			continue
 		}
-		slug := "top"
+		at := "top"
 		if s := chunks[i].Section; s >= 0 {
-			slug = parse.Slug(w.file.doc.Sections[s].Title)
+			at = slug(&w.file.doc.Sections[s])
 		}
 		sum := sha256.Sum256([]byte(chunks[i].Text))
-		keys[i] = unused(w.key+"#"+slug+"/"+hex.EncodeToString(sum[:4]), used)
+		keys[i] = w.unused(w.key + "#" + at + "/" + hex.EncodeToString(sum[:4]))
 	}
 	return keys
 }
@@ -258,7 +303,7 @@ func (w *writer) chunkKeys(chunks []parse.Chunk, old []passage) []string {
 func (w *writer) chunk(c *parse.Chunk, keys []string, i int) {
 	id := graph.NodeID(keys[i])
 	context := w.context(c.Section)
-	change := &graph.NodeChange{Key: keys[i], Type: TypeChunk, Summary: &c.Text, Context: &context}
+	change := &graph.NodeChange{Key: keys[i], Type: TypeChunk, Summary: &c.Text, Context: &context, Created: w.when(c.Section)}
 	if len(c.Links) > 0 {
 		change.Props = []ipld.Entry{{Key: propLinks, Value: texts(c.Links)}}
 	}

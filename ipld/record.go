@@ -1,7 +1,6 @@
 package ipld
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 )
@@ -213,32 +212,107 @@ func RecordKind(block []byte) string {
 	return kind
 }
 
-var errPeeked = errors.New("kind read")
-
 // PeekKind returns what RecordKind does of a canonical block, and may return anything of another: it
-// reads the fields up to the kind and none after it.
-func PeekKind(block []byte) (kind string) {
-	d, err := NewDecoder(block)
-	if err != nil {
+// reads the fields up to the kind and none after it, and neither checks nor keeps what it goes past.
+func PeekKind(block []byte) string {
+	p := peeker{block}
+	major, n, ok := p.head()
+	if !ok || major != majorMap {
 		return ""
 	}
 	sawVersion := false
-	err = d.Map(func(key string) (err error) {
-		switch key {
-		case fieldKind:
-			if kind, err = d.String(); err == nil {
-				err = errPeeked
-			}
-		case fieldVersion: // before the kind, as it is shorter
-			sawVersion = true
-			_, err = d.Int()
-		default:
-			err = d.Skip()
+	for range n {
+		key, ok := p.text()
+		if !ok || len(key) > len(fieldKind) {
+			return ""
 		}
-		return err
-	})
-	if !errors.Is(err, errPeeked) || !sawVersion {
-		return ""
+		switch string(key) {
+		case fieldKind:
+			kind, ok := p.text()
+			if !ok || !sawVersion {
+				return ""
+			}
+			return string(kind)
+		case fieldVersion: // before the kind, as it is shorter
+			if major, _, ok := p.head(); !ok || major > majorNeg {
+				return ""
+			}
+			sawVersion = true
+			continue
+		}
+		if !p.skip() {
+			return ""
+		}
 	}
-	return kind
+	return ""
+}
+
+// peeker goes over items that are canonical, or whatever they may be: it stays inside the block.
+type peeker struct{ rest []byte }
+
+// head reads an item's head.
+func (p *peeker) head() (major byte, n uint64, ok bool) {
+	if len(p.rest) == 0 {
+		return 0, 0, false
+	}
+	first := p.rest[0]
+	p.rest = p.rest[1:]
+	major, n = first>>5, uint64(first&0x1f)
+	if n <= smallHead {
+		return major, n, true
+	}
+	width := 1 << (n - smallHead - 1)
+	if n > 27 || len(p.rest) < width {
+		return 0, 0, false
+	}
+	n = 0
+	for _, b := range p.rest[:width] {
+		n = n<<8 | uint64(b)
+	}
+	p.rest = p.rest[width:]
+	return major, n, true
+}
+
+func (p *peeker) take(n uint64) ([]byte, bool) {
+	if n > uint64(len(p.rest)) {
+		return nil, false
+	}
+	b := p.rest[:n]
+	p.rest = p.rest[n:]
+	return b, true
+}
+
+func (p *peeker) text() ([]byte, bool) {
+	major, n, ok := p.head()
+	if !ok || major != majorText {
+		return nil, false
+	}
+	return p.take(n)
+}
+
+// skip goes past one item with all that is in it.
+func (p *peeker) skip() bool {
+	for left := uint64(1); left > 0; left-- {
+		major, n, ok := p.head()
+		if !ok {
+			return false
+		}
+		switch major {
+		case majorBytes, majorText:
+			if _, ok := p.take(n); !ok {
+				return false
+			}
+		case majorList, majorMap:
+			if n > uint64(len(p.rest)) { // each item takes a byte at least
+				return false
+			}
+			left += n
+			if major == majorMap {
+				left += n
+			}
+		case majorTag:
+			left++
+		}
+	}
+	return true
 }

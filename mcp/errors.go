@@ -66,15 +66,9 @@ func describeCode(ctx context.Context, err error) errorJSON {
 	return errorJSON{Code: operation.Failed.Code, Message: clipText(err.Error(), maxMessage)}
 }
 
-// agentHint turns a next step on the command line into one with tools, where there is one, and else
-// says that it is a command line: not every client has a shell.
+// agentHint says of a next step that is a command line that it is one: not every client has a shell.
 func agentHint(s string) string {
-	switch {
-	case strings.Contains(s, "'mnem remember TEXT'"):
-		s = "memory is empty: keep the first fact with remember or commit"
-	case strings.Contains(s, "'mnem ls' lists them"):
-		s = strings.Replace(s, "'mnem ls' lists them", "retrieve finds them by words", 1)
-	case strings.Contains(s, "'mnem ") || strings.Contains(s, "--"):
+	if strings.Contains(s, "'mnem ") || strings.Contains(s, "--") {
 		s = "in a shell: " + s
 	}
 	return clipText(s, maxMessage)

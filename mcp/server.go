@@ -22,6 +22,7 @@ type Options struct {
 	// what the client says of itself. Nil for nothing.
 	CallerOf func(context.Context) operation.Caller
 	Record   Record           // how retrievals are recorded
+	Own      bool             // whether the memory is the user's own, for all projects
 	Now      func() time.Time // names sessions; required
 	Log      *slog.Logger     // nil for none
 }
@@ -121,7 +122,11 @@ func (s *Server) operation(name string) (*operation.Operation, error) {
 }
 
 func (s *Server) instructions() string {
-	text := "mnem is the long-term memory of this project, under version control. " +
+	whose := "of this project"
+	if s.opt.Own {
+		whose = "of this user, for all projects: say of which one a fact is"
+	}
+	text := "mnem is the long-term memory " + whose + ", under version control. " +
 		"Before you answer or act on what was said or decided earlier, ask recall (questions) or " +
 		"retrieve (words, names); check tells whether memory covers it. "
 	if s.opt.Profile != ProfileRead {

@@ -29,6 +29,9 @@ type Answer struct {
 	Warnings     List[AnswerWarning] `json:"warnings"`
 	Summary      *AnswerSummary      `json:"summary,omitempty"`
 	*Explanation `shape:"?"`
+
+	// Draft is the receipt of an answer to a program of this machine that asked for it.
+	Draft *repo.DraftReceipt `json:"_draft,omitempty"`
 }
 
 // MarshalJSON writes the answer with the members of its line that are repeated.

@@ -24,7 +24,8 @@
 //
 // The options are short=X (the one-letter flag), arg (a positional argument; a list takes all that the
 // others leave), hidden (from help, to be refused), required (of an arg), remote (remote callers may give it), remoteonly, varies (a pure
-// verb is not pure with it), writes (a verb that reads writes with it), comma (a list whose values may
+// verb is not pure with it), writes (a verb that reads writes with it), destroys (with it a verb does
+// what undo does not bring back), comma (a list whose values may
 // hold several, with commas between), words (all positional
 // arguments are one text, or standard input where they are a hyphen; words=BYTES says how much of that), alias=NAME (another name of the flag),
 // true=VALUE (what remote callers mean by true, where the command line has a text) and alone (the flag

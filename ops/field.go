@@ -34,6 +34,7 @@ type Field struct {
 	RemoteOnly bool
 	Varies     bool
 	Writes     bool
+	Destroys   bool
 	Comma      bool
 	Words      bool
 	Hidden     bool // from help: it is there to be refused with a reason
@@ -137,6 +138,8 @@ func fieldOf(f reflect.StructField, tag string, index []int) Field {
 			out.Varies = true
 		case "writes":
 			out.Writes = true
+		case "destroys":
+			out.Destroys = true
 		case "words":
 			out.Words = true
 			out.Most, _ = strconv.Atoi(value) // 0 without one
@@ -182,7 +185,10 @@ func (f *Field) param() operation.Param {
 	if f.Arg {
 		p.Flag = ""
 	}
-	if f.Writes {
+	switch {
+	case f.Destroys:
+		p.Effect = Destroys
+	case f.Writes:
 		p.Effect = Writes
 	}
 	return p

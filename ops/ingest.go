@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ingest"
 	"github.com/mnem-project/mnem/ingest/chats"
+	"github.com/mnem-project/mnem/ingest/parse"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/repo"
@@ -23,7 +24,9 @@ type IngestRequest struct {
 	From    string   `op:"" not:"name project keep" enum:"claude-code codex gemini chatgpt claude server-memory mem0" doc:"take in what another program, {NAME}, wrote: its conversations or memories"`
 	Name    string   `op:"" doc:"the {PATH} that standard input is kept as; its ending says how it is read"`
 	Project string   `op:"" doc:"what files outside the directory of the repository are kept as, {NAME}" note:" (default: the name of their directory)"`
+	Map     []string `op:",comma" not:"from" doc:"what the columns of CSV and JSON Lines are: {FIELD=COLUMN} of text, title, id, time"`
 	Keep    bool     `op:"" doc:"hide documents whose files are gone instead of removing them"`
+	Watch   bool     `op:"" not:"from name dry-run expect" doc:"go on, with a commit of each change once it has settled, until interrupted"`
 	Message string   `op:",short=m" doc:"what the commit is about; default: what was done"`
 	Expect  string   `op:"" doc:"the {CID} of the commit that the branch must be at, or \"none\" for a branch without one; else exit code 5"`
 	Actor
@@ -45,6 +48,11 @@ func (q *IngestRequest) Check() error {
 		return Usagef("- is standard input, and is given alone")
 	case q.From == "" && stdin != (q.Name != ""):
 		return Between("%s and - need each other", "name")
+	}
+	if len(q.Map) > 0 {
+		if _, err := parse.ParseColumns(q.Map); err != nil {
+			return Bad("map", "%w", err)
+		}
 	}
 	return nil
 }
@@ -93,12 +101,16 @@ var Ingest = Define(Spec{
 		"a chunk its key where half of its words stay. Files that did not change are not read, and where\n" +
 		"none did no commit is made. Documents whose files are gone from a directory that is given are\n" +
 		"removed, or hidden with --keep.\n\n" +
-		"Links in Markdown, also [[wiki links]], and imports of Go become edges; front matter gives a title,\n" +
-		"tags and aliases. A declaration of a Go file is a section of its own.\n\n" +
+		"Links in Markdown, also [[wiki links]], and imports become edges; front matter gives a title,\n" +
+		"tags and aliases. A declaration of a source file is a section of its own.\n\n" +
+		"Of a notebook Markdown, code and printed text are kept, of a page its main part. What a file of CSV or\n" +
+		"JSON Lines says needs --map text=COLUMN, which is kept with it; each record is a section.\n\n" +
 		"Credentials are replaced by [secret:RULE:xxxx]; --allow-secret RULE leaves them. A file that cannot\n" +
 		"be read is named and the others are kept; the exit code is 1 then.\n\n" +
 		"With --from, take in conversations of Claude Code, Codex, Gemini CLI, ChatGPT or Claude, each turn a\n" +
 		"node, or memories of the MCP server memory or mem0. Given again, a file adds what is new.\n\n" +
+		"With --watch, directories are watched, also those that appear: what changes is kept as soon as\n" +
+		"nothing changes for a moment, one commit each time. Other programs use the repository meanwhile.\n\n" +
 		"Paths are kept as they are from the directory of the repository. Files outside of it are kept as\n" +
 		"those of a project. docs/ingest.md tells what nodes and edges are made.",
 	Example: "  mnem ingest docs README.md\n  mnem ingest . --dry-run\n" +
@@ -177,7 +189,7 @@ func (run *ingestRun) answer(
 	}
 	out := &Ingested{Committed: *committed, Files: run.left}
 	n := &out.Documents
-	n.Others = run.others
+	n.Others = run.others + run.unmapped
 	counts := map[string]*int{
 		"skipped": &n.Skipped, "failed": &n.Failed, string(ingest.Added): &n.Added,
 		string(ingest.Changed): &n.Changed, string(ingest.Renamed): &n.Renamed,

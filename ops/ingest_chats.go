@@ -138,7 +138,7 @@ func (run *chatRun) walk(ctx context.Context, root *os.Root, arg string) error {
 }
 
 func (run *chatRun) add(root *os.Root, name, shown string) {
-	run.files = append(run.files, chatFile{shown, func() (io.ReadCloser, error) { return root.Open(name) }})
+	run.files = append(run.files, chatFile{shown, func() (io.ReadCloser, error) { return openRegular(root, name) }})
 }
 
 // spooled is standard input.

@@ -5,13 +5,16 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/ingest"
 	"github.com/mnem-project/mnem/ingest/parse"
+	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -22,21 +25,30 @@ type ingestRun struct {
 	own     *os.Root // the directory that holds the repository
 	roots   []*os.Root
 	found   []ingestFile
-	scopes  []ingest.Path // directories whose files were all found
+	scopes  []ingest.Path // directories whose files were all found, but for those of unread
+	unread  []unreadDir
 	others  int
 	stats   *fileStats
 	redact  *ingest.Redactor
 
-	files   []*ingest.File // that were read
-	present map[ingest.Path]*ingest.Sum
-	known   int            // files that are as the memory has them
-	left    []IngestedFile // that are skipped or failed
+	files    []*ingest.File // that were read
+	present  map[ingest.Path]*ingest.Sum
+	known    int            // files that are as the memory has them
+	unmapped int            // tables in directories of which nobody said what their columns are
+	left     []IngestedFile // that are skipped or failed
+}
+
+// unreadDir is a directory that could not be read.
+type unreadDir struct {
+	path ingest.Path
+	err  error
 }
 
 // ingestFile is a file that is to be kept.
 type ingestFile struct {
 	path   ingest.Path
 	format parse.Format
+	named  bool        // by itself, and not only its directory
 	info   fs.FileInfo // nil for standard input
 	read   func() ([]byte, error)
 }
@@ -98,8 +110,9 @@ func (run *ingestRun) stdin(ctx context.Context) error {
 		return err
 	}
 	f := ingestFile{
-		path: ingest.Path{Project: run.asked.Project, Name: filepath.ToSlash(run.asked.Name)},
-		read: func() ([]byte, error) { return data, nil },
+		path:  ingest.Path{Project: run.asked.Project, Name: filepath.ToSlash(run.asked.Name)},
+		named: true,
+		read:  func() ([]byte, error) { return data, nil },
 	}
 	if err := f.path.Check(); err != nil {
 		return Bad("name", "%w", err)
@@ -146,6 +159,9 @@ func (run *ingestRun) named(ctx context.Context, arg string) ([]ingestFile, erro
 	} else if at.Project, err = run.project(root.Name()); err != nil {
 		return nil, err
 	}
+	if slices.Contains(strings.Split(at.Name, "/"), repo.DirName) {
+		return nil, Usagef("%s is a part of a repository, with its keys", arg)
+	}
 	if base == "." {
 		return run.walk(ctx, root, at)
 	}
@@ -153,7 +169,9 @@ func (run *ingestRun) named(ctx context.Context, arg string) ([]ingestFile, erro
 	if err != nil {
 		return nil, err
 	}
-	return []ingestFile{regular(root, at, formatOf(at.Name), info)}, nil
+	one := regular(root, at, formatOf(at.Name), info)
+	one.named = true
+	return []ingestFile{one}, nil
 }
 
 // project is what files of a directory outside are kept as.
@@ -172,6 +190,11 @@ func (run *ingestRun) project(dir string) (string, error) {
 	}
 	if err := (ingest.Path{Project: name, Name: "x"}).Check(); err != nil || name == "" {
 		return "", Bad("project", "%q: want 1 to 64 of a-z, 0-9, ., _, -, the first a letter or digit", name)
+	}
+	if run.asked.Project == "" {
+		if other := run.stats.called(name, filepath.Clean(dir)); other != "" {
+			return "", Bad("project", "files of %s are kept as %q: name another project for %s", other, name, dir)
+		}
 	}
 	return name, nil
 }
@@ -204,6 +227,9 @@ func (run *ingestRun) walk(
 		return nil, err
 	}
 	run.scopes = append(run.scopes, at)
+	for _, u := range found.Unread {
+		run.unread = append(run.unread, unreadDir{ingest.Path{Project: at.Project, Name: u.Name}, u.Err})
+	}
 	run.others += found.Others
 	list := make([]ingestFile, len(found.Files))
 	for i, f := range found.Files {
@@ -213,19 +239,44 @@ func (run *ingestRun) walk(
 }
 
 func regular(root *os.Root, at ingest.Path, format parse.Format, info fs.FileInfo) ingestFile {
-	return ingestFile{at, format, info, func() ([]byte, error) {
-		return root.ReadFile(filepath.FromSlash(at.Name))
+	return ingestFile{path: at, format: format, info: info, read: func() ([]byte, error) {
+		f, err := openRegular(root, filepath.FromSlash(at.Name))
+		if err != nil {
+			return nil, err
+		}
+		data, err := io.ReadAll(io.LimitReader(f, ingest.MaxFile+1))
+		if err = errors.Join(err, f.Close()); err == nil && len(data) > ingest.MaxFile {
+			err = fmt.Errorf("grew beyond %d bytes", ingest.MaxFile)
+		}
+		return data, err
 	}}
+}
+
+// openRegular opens a file that may have become another thing since it was found: a pipe, which could wait
+// for ever, is no file.
+func openRegular(root *os.Root, name string) (*os.File, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|filestate.NoWait, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("is no regular file")
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // gone reports whether a file would have been found if it were there.
 func (run *ingestRun) gone(p ingest.Path) bool {
-	for _, s := range run.scopes {
-		if s.Project == p.Project && (s.Name == "." || strings.HasPrefix(p.Name, s.Name+"/")) {
-			return true
-		}
+	below := func(dir ingest.Path) bool {
+		return dir.Project == p.Project &&
+			(dir.Name == "." || dir.Name == p.Name || strings.HasPrefix(p.Name, dir.Name+"/"))
 	}
-	return false
+	return slices.ContainsFunc(run.scopes, below) &&
+		!slices.ContainsFunc(run.unread, func(u unreadDir) bool { return below(u.path) })
 }
 
 // read reads the files that are not as the memory has them.
@@ -238,11 +289,14 @@ func (run *ingestRun) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	run.files, run.left, run.known = nil, nil, 0
+	run.files, run.left, run.known, run.unmapped = nil, nil, 0, 0
 	run.present = make(map[ingest.Path]*ingest.Sum)
 	set, done := run.service.host.Progress()
 	defer done()
 	run.forget()
+	for i := range run.unread {
+		run.leave(run.unread[i].path, "failed", run.unread[i].err.Error())
+	}
 	for i := range run.found {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -267,15 +321,25 @@ func (run *ingestRun) forget() {
 
 // readOne reads a file, or finds that it needs no reading. What is wrong with it is noted.
 func (run *ingestRun) readOne(cat *ingest.Catalogue, f *ingestFile) error {
-	if sum, sure := run.stats.sum(f); sure {
+	columns, err := run.columns(cat, f)
+	if err != nil || f.format.Mapped() && columns == nil && !f.named {
+		run.unmapped++
+		run.present[f.path] = nil
+		return err
+	}
+	unchanged := func(sum ingest.Sum) (bool, error) {
 		same, err := cat.Same(f.path, sum, run.redact)
+		return same && slices.Equal(cat.Columns(f.path).List(), columns.List()), err
+	}
+	if sum, sure := run.stats.sum(f); sure {
+		same, err := unchanged(sum)
 		if err != nil || same {
 			run.keep(f, &sum)
 			return err
 		}
 	}
 	if f.info != nil && f.info.Size() > ingest.MaxFile {
-		run.leave(f, "skipped", fmt.Sprintf("%d bytes, limit %d", f.info.Size(), ingest.MaxFile))
+		run.leave(f.path, "skipped", fmt.Sprintf("%d bytes, limit %d", f.info.Size(), ingest.MaxFile))
 		run.present[f.path] = nil
 		return nil
 	}
@@ -289,16 +353,16 @@ func (run *ingestRun) readOne(cat *ingest.Catalogue, f *ingestFile) error {
 	}
 	sum := ingest.Sum(sha256.Sum256(data))
 	run.stats.note(f, sum)
-	same, err := cat.Same(f.path, sum, run.redact)
+	same, err := unchanged(sum)
 	if err != nil || same {
 		run.keep(f, &sum)
 		return err
 	}
-	file, err := ingest.Read(f.path, f.format, data, run.redact)
+	file, err := ingest.Read(f.path, f.format, data, columns, run.redact)
 	switch {
 	case errors.Is(err, ingest.ErrEmpty):
 	case errors.Is(err, parse.ErrBinary):
-		run.leave(f, "skipped", err.Error())
+		run.leave(f.path, "skipped", err.Error())
 	case err != nil:
 		run.fail(f, err)
 	default:
@@ -307,20 +371,33 @@ func (run *ingestRun) readOne(cat *ingest.Catalogue, f *ingestFile) error {
 	return nil
 }
 
+// columns are those of a table: as the caller says, or as they were when it was read last.
+func (run *ingestRun) columns(cat *ingest.Catalogue, f *ingestFile) (*parse.Columns, error) {
+	switch {
+	case !f.format.Mapped():
+		return nil, nil
+	case len(run.asked.Map) > 0:
+		return parse.ParseColumns(run.asked.Map)
+	}
+	return cat.Columns(f.path), nil
+}
+
 func (run *ingestRun) keep(f *ingestFile, sum *ingest.Sum) {
 	run.present[f.path] = sum
 	run.known++
 }
 
-func (run *ingestRun) leave(f *ingestFile, action, why string) {
-	run.left = append(run.left, IngestedFile{
-		Path: f.path.Name, Project: f.path.Project, Action: action, Why: why,
-	})
+func (run *ingestRun) leave(p ingest.Path, action, why string) {
+	run.left = append(run.left, IngestedFile{Path: p.Name, Project: p.Project, Action: action, Why: why})
 }
 
 // fail notes that a file cannot be kept: what the memory has of it stays.
 func (run *ingestRun) fail(f *ingestFile, err error) {
-	run.leave(f, "failed", err.Error())
+	why := err.Error()
+	if columns := (*parse.ColumnsError)(nil); errors.As(err, &columns) {
+		why += "; say --map text=COLUMN"
+	}
+	run.leave(f.path, "failed", why)
 	run.present[f.path] = nil
 }
 

@@ -23,7 +23,7 @@ const (
 	// are read once more.
 	statsFile  = "ingest.json"
 	maxStats   = 256 << 20
-	statsV     = 1
+	statsV     = 2
 	keyFile    = "redact.key"
 	redactSize = 32
 	// doubtful is how coarse the times of files are taken to be: of a file that was changed just before it was
@@ -34,31 +34,40 @@ const (
 // fileStats are the sums of files as they were seen last.
 type fileStats struct {
 	file    string
-	at      time.Time // of the last look, zero for none
+	at      time.Time // of the last look, by the clock of the file system; zero for none
+	begun   time.Time // before any file is looked at
 	known   map[ingest.Path]fileStat
+	dirs    map[string]string // of projects that were called by their directory
 	changed bool
 }
 
 type fileStat struct {
-	Size int64
-	Time time.Time
-	Sum  ingest.Sum
+	Size    int64
+	Time    time.Time
+	Changed time.Time // its contents or attributes, as the system says: tools set the other one back
+	Seen    time.Time // before it was read, by our clock
+	Sum     ingest.Sum
 }
 
 // fileStatsJSON is the form of the file.
 type fileStatsJSON struct {
 	V     int
+	Dirs  map[string]string `json:",omitempty"`
 	Files []fileStatJSON
 }
 
 type fileStatJSON struct {
 	Project, Name, Sum string
-	Size, Time         int64 // nanoseconds
+	// Times are in nanoseconds.
+	Size, Time, Changed, Seen int64
 }
 
 // readFileStats reads the sums. A file that is damaged is as good as none.
 func readFileStats(dir string) (*fileStats, error) {
-	s := &fileStats{file: filepath.Join(dir, statsFile), known: make(map[ingest.Path]fileStat)}
+	s := &fileStats{
+		file: filepath.Join(dir, statsFile), known: make(map[ingest.Path]fileStat), begun: time.Now(),
+		dirs: make(map[string]string),
+	}
 	info, err := os.Stat(s.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
@@ -72,13 +81,18 @@ func readFileStats(dir string) (*fileStats, error) {
 		return s, nil
 	}
 	s.at = info.ModTime()
+	if in.Dirs != nil {
+		s.dirs = in.Dirs
+	}
 	for _, f := range in.Files {
 		sum, err := hex.DecodeString(f.Sum)
 		if err != nil || len(sum) != len(ingest.Sum{}) {
 			continue
 		}
 		at := ingest.Path{Project: f.Project, Name: f.Name}
-		s.known[at] = fileStat{f.Size, time.Unix(0, f.Time), ingest.Sum(sum)}
+		s.known[at] = fileStat{
+			f.Size, time.Unix(0, f.Time), time.Unix(0, f.Changed), time.Unix(0, f.Seen), ingest.Sum(sum),
+		}
 	}
 	return s, nil
 }
@@ -86,10 +100,16 @@ func readFileStats(dir string) (*fileStats, error) {
 // sum returns the sum that a file has where its size and time say so surely.
 func (s *fileStats) sum(f *ingestFile) (ingest.Sum, bool) {
 	have, ok := s.known[f.path]
-	if !ok || f.info == nil || have.Size != f.info.Size() || !have.Time.Equal(f.info.ModTime()) {
+	if !ok || f.info == nil || have.Size != f.info.Size() || !have.Time.Equal(f.info.ModTime()) ||
+		!have.Changed.Equal(filestate.Changed(f.info)) {
 		return ingest.Sum{}, false
 	}
-	return have.Sum, have.Time.Add(doubtful).Before(s.at)
+	last := have.Time
+	if have.Changed.After(last) {
+		last = have.Changed
+	}
+	last = last.Add(doubtful)
+	return have.Sum, last.Before(s.at) && last.Before(have.Seen)
 }
 
 // note keeps the sum of a file that was read. Of one that is doubtful again nothing is gained by it.
@@ -97,8 +117,22 @@ func (s *fileStats) note(f *ingestFile, sum ingest.Sum) {
 	if f.info == nil {
 		return
 	}
-	s.known[f.path] = fileStat{f.info.Size(), f.info.ModTime(), sum}
+	s.known[f.path] = fileStat{f.info.Size(), f.info.ModTime(), filestate.Changed(f.info), s.begun, sum}
 	s.changed = true
+}
+
+// called notes that a project has the name of a directory, unless another directory that is still there has it:
+// then that is returned.
+func (s *fileStats) called(project, dir string) (other string) {
+	have, ok := s.dirs[project]
+	if ok && have != dir {
+		if info, err := os.Stat(have); err == nil && info.IsDir() {
+			return have
+		}
+	}
+	s.changed = s.changed || have != dir
+	s.dirs[project] = dir
+	return ""
 }
 
 // drop forgets files.
@@ -116,10 +150,11 @@ func (s *fileStats) save() error {
 	if !s.changed {
 		return nil
 	}
-	out := fileStatsJSON{V: statsV, Files: make([]fileStatJSON, 0, len(s.known))}
+	out := fileStatsJSON{V: statsV, Dirs: s.dirs, Files: make([]fileStatJSON, 0, len(s.known))}
 	for p, f := range s.known {
 		out.Files = append(out.Files, fileStatJSON{
 			p.Project, p.Name, hex.EncodeToString(f.Sum[:]), f.Size, f.Time.UnixNano(),
+			f.Changed.UnixNano(), f.Seen.UnixNano(),
 		})
 	}
 	data, err := json.Marshal(out)
@@ -148,7 +183,9 @@ func redactKey(dir string, dryRun bool) func() ([]byte, error) {
 		}
 		err = filestate.Create(file, []byte(hex.EncodeToString(key)+"\n"))
 		if errors.Is(err, fs.ErrExist) {
-			return readKey(file)
+			if key, err = readKey(file); err == nil && key == nil {
+				err = fmt.Errorf("%w: %s was removed meanwhile", store.ErrBusy, file)
+			}
 		}
 		return key, err
 	})

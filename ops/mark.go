@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
@@ -193,36 +194,35 @@ func MarkedOf(
 	if state != "" {
 		out.State = &state
 	}
+	var err error
 	if human {
-		if err := out.label(ctx, r); err != nil {
-			return nil, err
-		}
+		out.Labels, err = labelsOf(ctx, r, out.Commit, out.Marked, out.Unmarked, out.Already)
 	}
 	if dryRun && !res.NoChange {
 		out.Commit = ipld.CID{} // its time would be another
 	}
-	return out, nil
+	return out, err
 }
 
-// label names the nodes of an answer.
-func (out *Marked) label(ctx context.Context, r *repo.Repo) error {
-	snap, err := r.At(ctx, out.Commit)
+// labelsOf names nodes as they are in a commit, those that are there.
+func labelsOf(
+	ctx context.Context, r *repo.Repo, commit ipld.CID, lists ...[]graph.ID,
+) (map[string]NodeName, error) {
+	snap, err := r.At(ctx, commit)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	out.Labels = make(map[string]NodeName)
-	for _, ids := range [][]graph.ID{out.Marked, out.Unmarked, out.Already} {
-		for _, id := range ids {
-			n, _, err := snap.Node(ctx, id)
-			if err != nil && !errors.Is(err, store.ErrNotFound) {
-				return err
-			}
-			if err == nil {
-				out.Labels[id.String()] = nodeName(n)
-			}
+	labels := make(map[string]NodeName)
+	for _, id := range slices.Concat(lists...) {
+		n, _, err := snap.Node(ctx, id)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return nil, err
+		}
+		if err == nil {
+			labels[id.String()] = nodeName(n)
 		}
 	}
-	return nil
+	return labels, nil
 }
 
 // MarkHint says what to do about a node that cannot be marked.

@@ -36,6 +36,7 @@ type RevsRequest struct {
 // MergeRequest asks for a merge, or about the one in progress.
 type MergeRequest struct {
 	Rev           string `op:",arg,remote" doc:"a branch, tag, CID or any other revision"`
+	Newest        bool   `op:",remote" not:"ours theirs" doc:"where both sides changed one thing, take what was changed last"`
 	NoFF          bool   `op:"no-ff,remote" doc:"make a merge commit also where the branch could simply move"`
 	List          bool   `op:",remote" doc:"show the merge in progress, and what was kept"`
 	Continue      bool   `op:",remote" doc:"make the commit, all conflicts being resolved"`
@@ -189,8 +190,8 @@ func (q *MergeRequest) Check() error {
 			"list", "resolve", "continue", "abort", "drop")
 	case !alone && q.Rev == "":
 		return Between("what to merge? name a branch, or see %s", "list")
-	case alone && (q.Ours || q.Theirs || q.NoFF || q.DryRun):
-		return Between("%s, %s, %s and %s are for a new merge", "ours", "theirs", "no-ff", "dry-run")
+	case alone && (q.Ours || q.Theirs || q.Newest || q.NoFF || q.DryRun):
+		return Between("%s, %s, %s, %s and %s are for a new merge", "ours", "theirs", "newest", "no-ff", "dry-run")
 	}
 	if alone && !q.Continue {
 		for _, name := range []string{"message", "sign", "no-sign", "key", "require-signed"} {
@@ -210,7 +211,7 @@ func merge(ctx context.Context, s *Service, q *MergeRequest) (any, error) {
 		return s.pending(ctx)
 	}
 	opt := q.options(s)
-	opt.NoFastForward = q.NoFF
+	opt.NoFastForward, opt.Newest = q.NoFF, q.Newest
 	var err error
 	if opt.Verify, err = s.host.Require("merge", q.RequireSigned); err != nil {
 		return nil, err

@@ -33,8 +33,19 @@ type Branch struct {
 	Commit  ipld.CID `json:"commit" shape:"null"`
 	Current bool     `json:"current"`
 
+	// Remotes are where the branch was found at the last fetch or push, where that is asked for.
+	Remotes List[BranchThere] `json:"remotes,omitempty"`
+
 	Title string `json:"_title,omitempty"` // of its newest commit
 	Made  bool   `json:"_made,omitempty"`  // whether it was made or moved now
+}
+
+// BranchThere is a branch of another repository, against the one here of the same name.
+type BranchThere struct {
+	Remote string   `json:"remote"`
+	Commit ipld.CID `json:"commit"`
+	Ahead  int      `json:"ahead"`  // commits that are here alone
+	Behind int      `json:"behind"` // commits that are there alone
 }
 
 // Gone is a branch or tag that is no more.
@@ -57,6 +68,8 @@ type BranchRequest struct {
 	Delete bool   `op:",short=d,remote" doc:"remove a branch"`
 	Force  bool   `op:",short=f,remote" doc:"move a branch that exists, remove one that is not merged"`
 	Move   bool   `op:",short=m,remote" doc:"rename a branch"`
+	// Verbose is a flag that is often given twice.
+	Verbose bool `op:",short=v,remote" doc:"with the list: how many commits each branch is ahead of its namesakes in remotes, and behind"`
 	RefExpect
 	Actor
 	Params
@@ -72,8 +85,10 @@ var BranchVerb = Stream(Spec{
 		"renames a branch, by default the current one, and what is staged for it follows. -d removes\n" +
 		"one whose commits another branch or a tag reaches too. --force moves a branch that exists,\n" +
 		"and removes one whose commits nothing else reaches; 'mnem undo' brings it back.\n\n" +
+		"-v or -vv tells of the branch of the same name in each remote, as of the last fetch or push: how\n" +
+		"many commits are here alone (ahead) and there alone (behind).\n\n" +
 		"With --json, one object a line.",
-	Example: "  mnem branch\n  mnem branch draft\n  mnem branch before HEAD~1\n" +
+	Example: "  mnem branch\n  mnem branch -vv\n  mnem branch draft\n  mnem branch before HEAD~1\n" +
 		"  mnem branch -m draft winter\n  mnem branch -d winter",
 	Answers: []any{Branch{}, Gone{}},
 }, branch)
@@ -88,6 +103,8 @@ func (q *BranchRequest) Check() error {
 		return listOnly(q, "branch")
 	case q.Name == "":
 		return Usagef("name a branch")
+	case q.Verbose:
+		return Between("%s is for the list of branches", "verbose")
 	case q.Delete && q.Rev != "":
 		return Usagef("-d takes one branch, not 2")
 	}
@@ -109,7 +126,14 @@ func branch(ctx context.Context, s *Service, q *BranchRequest, emit func(any) er
 	var err error
 	switch {
 	case q.Name == "":
-		return branches(ctx, s, func(b *Branch) error { return emit(b) })
+		return branches(ctx, s, func(b *Branch) error {
+			if q.Verbose {
+				if err := s.against(ctx, b); err != nil {
+					return err
+				}
+			}
+			return emit(b)
+		})
 	case q.Delete:
 		var was ipld.CID
 		if was, err = s.Repo.RemoveBranch(ctx, q.Name, opt); err != nil {
@@ -167,6 +191,30 @@ func branches(ctx context.Context, s *Service, emit func(*Branch) error) error {
 		if err := emit(out); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// against fills in how a branch and those of the same name in remotes differ.
+func (s *Service) against(ctx context.Context, b *Branch) error {
+	refs, err := s.Repo.Refs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, ref := range refs {
+		rest, tracked := strings.CutPrefix(string(ref.Name), graph.Remotes)
+		name, branch, found := strings.Cut(rest, "/heads/")
+		if !tracked || !found || branch != b.Name || strings.Contains(name, "/") || !b.Commit.Defined() {
+			continue
+		}
+		there := BranchThere{Remote: name, Commit: ref.Target}
+		if there.Ahead, err = s.Repo.CountBetween(ctx, b.Commit, ref.Target); err == nil {
+			there.Behind, err = s.Repo.CountBetween(ctx, ref.Target, b.Commit)
+		}
+		if err != nil {
+			return err
+		}
+		b.Remotes = append(b.Remotes, there)
 	}
 	return nil
 }

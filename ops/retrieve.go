@@ -33,8 +33,10 @@ type RetrieveRequest struct {
 	Actor
 
 	whole      any    // the request itself, or the one that embeds it
+	aside      bool   // whether it is the part of a request that the user's own repository answers
 	global     Runner // where that repository is asked too
 	SummaryCap *int   `op:"-"` // of the environment, nil where the request says it
+	Draft      bool   `op:"-"` // whether the answer has its receipt, which is recorded later
 	base       retrieve.Request
 	models     *retrieve.Models
 }
@@ -86,7 +88,7 @@ func (q *RetrieveRequest) Configure(setting func(variable, key string) (string, 
 		}
 	}
 	if q.Profile == "" {
-		if q.Profile, err = profileOf(setting); err != nil {
+		if q.Profile, err = q.profileOf(setting); err != nil {
 			return err
 		}
 	}
@@ -101,10 +103,15 @@ func (q *RetrieveRequest) ConfigureSummary(setting func(variable, key string) (s
 	return err
 }
 
-// profileOf returns the profile that the environment or the configuration names, "" for none.
-func profileOf(setting func(variable, key string) (string, error)) (string, error) {
+// profileOf returns the profile that the environment or the configuration names, "" for none. The variable is
+// about the project's repository.
+func (q *RetrieveRequest) profileOf(setting func(variable, key string) (string, error)) (string, error) {
 	const key = "retrieve.profile"
-	name, err := setting("MNEM_PROFILE", key)
+	variable := "MNEM_PROFILE"
+	if q.aside {
+		variable = ""
+	}
+	name, err := setting(variable, key)
 	if err == nil && name != "" && !retrieve.ValidProfileName(name) {
 		err = fmt.Errorf("%w: %s: %q is not the name of a profile", repo.ErrInvalid, key, name)
 	}
@@ -308,6 +315,11 @@ func (a *asking) answer(ctx context.Context, line retrieve.Query) (*Answer, erro
 	}
 	out := AnswerOf(found, line)
 	out.Receipt = receipt
+	if a.q.Draft {
+		if out.Draft, err = repo.Draft(found); err != nil {
+			return nil, err
+		}
+	}
 	if a.human && found.Summary != nil {
 		out.Summary.Rendered = found.Summary.Rendered
 	}

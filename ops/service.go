@@ -142,8 +142,11 @@ func (s *Spec) EffectOf(req any) operation.Effect {
 	}
 	most := s.Effect
 	for _, f := range s.Fields() {
-		if f.Writes && most < Writes && !f.Value(req).IsZero() {
-			most = Writes
+		switch given := !f.Value(req).IsZero(); {
+		case given && f.Destroys:
+			most = Destroys
+		case given && f.Writes:
+			most = max(most, Writes)
 		}
 	}
 	return most

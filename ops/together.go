@@ -107,7 +107,7 @@ func (q *RetrieveRequest) ofGlobal() any {
 	clone.Elem().Set(reflect.ValueOf(q.whole).Elem())
 	to := clone.Interface().(interface{ question() *RetrieveRequest }).question()
 	to.Session, to.Profile, to.At = "", "", "HEAD"
-	to.Receipt, to.Follow, to.WithGlobal = false, false, false
+	to.Receipt, to.Follow, to.WithGlobal, to.aside = false, false, false, true
 	to.Actor = Actor{}
 	to.forget(ofProject)
 	return clone.Interface()

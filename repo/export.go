@@ -260,15 +260,23 @@ func (x *exporter) tree(entries map[string]ipld.CID) (ipld.CID, error) {
 // errFound ends a walk that found what it looked for.
 var errFound = errors.New("found")
 
+// anyRedacted reports whether anything was ever erased.
+func (r *Repo) anyRedacted(ctx context.Context) (bool, error) {
+	e, ok := r.store.(store.Eraser)
+	if !ok {
+		return false, nil
+	}
+	err := e.Redactions(ctx, func(store.Redaction) error { return errFound })
+	if errors.Is(err, errFound) {
+		return true, nil
+	}
+	return false, err
+}
+
 // findRedacted walks what is to be written, where anything was ever erased, and makes the tree of
 // what it misses: the manifest, which names it, comes first in the file.
 func (x *exporter) findRedacted(s *selection) error {
-	e, ok := x.repo.store.(store.Eraser)
-	if !ok {
-		return nil
-	}
-	err := e.Redactions(x.ctx, func(store.Redaction) error { return errFound })
-	if !errors.Is(err, errFound) {
+	if any, err := x.repo.anyRedacted(x.ctx); err != nil || !any {
 		return err
 	}
 	leftOut := maps.Clone(x.seen)
@@ -282,6 +290,11 @@ func (x *exporter) findRedacted(s *selection) error {
 		}
 	}
 	x.seen = leftOut
+	return x.keepRedacted(s)
+}
+
+// keepRedacted makes the tree of what was erased.
+func (x *exporter) keepRedacted(s *selection) (err error) {
 	if len(x.redacted) == 0 {
 		return nil
 	}
@@ -328,6 +341,17 @@ func (x *exporter) follow(l lead, block []byte, err error) ([]lead, error) {
 }
 
 func (x *exporter) write(w io.Writer, s *selection) error {
+	if err := x.begin(w, s); err != nil {
+		return err
+	}
+	if err := walkLeads(lead{x.root, roleManifest}, x.visit); err != nil {
+		return err
+	}
+	return x.out.Flush()
+}
+
+// begin makes the manifest and begins the file.
+func (x *exporter) begin(w io.Writer, s *selection) error {
 	refs := make(map[string]ipld.CID)
 	for name, c := range s.refs {
 		refs[string(name)] = c
@@ -344,13 +368,8 @@ func (x *exporter) write(w io.Writer, s *selection) error {
 	if err := x.from.Put(x.ctx, block); err != nil {
 		return err
 	}
-	if x.out, err = car.NewWriter(w, x.root); err != nil {
-		return err
-	}
-	if err := walkLeads(lead{x.root, roleManifest}, x.visit); err != nil {
-		return err
-	}
-	return x.out.Flush()
+	x.out, err = car.NewWriter(w, x.root)
+	return err
 }
 
 // progressEvery is how many blocks lie between two calls of a progress function.

@@ -8,6 +8,7 @@ import (
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/retrieve"
 	"github.com/mnem-project/mnem/store"
 )
@@ -72,7 +73,7 @@ func (r *Repo) Fsck(ctx context.Context, opt FsckOptions) (*FsckReport, error) {
 	f := &fsck{
 		ctx: ctx, repo: r, opt: opt, report: &FsckReport{},
 		seen: make(map[ipld.CID]bool), trees: make(map[ipld.CID]bool),
-		followed: make(map[ipld.CID]bool), known: newKnownRecords(),
+		followed: make(map[ipld.CID]bool), known: newKnownRecords(), edits: prolly.NewCache(1 << 20),
 	}
 	steps := []func() error{f.store, f.redactions, f.blocks, f.derived, f.operations, f.refs}
 	for _, step := range steps {
@@ -93,6 +94,8 @@ type fsck struct {
 	// followed are the keys of indexes that are what those before them become.
 	followed map[ipld.CID]bool
 	known    *knownRecords // of all blocks
+	after    *view         // that was checked last; the operations come newest first
+	edits    *prolly.Cache // of trees before they are edited
 }
 
 // add notes damage. Errors of the context are not damage.
@@ -229,22 +232,64 @@ func (f *fsck) behind(o *commit.Operation) {
 	}
 }
 
-// view checks an operation's view, and what its refs lead to. tip says whether it is the newest:
-// the graphs it leads to are checked from end to end.
+// view checks an operation's view, and what its refs lead to. Of one whose tree is that of the
+// operation after with its differences applied, only the refs that differ are looked at, and those
+// that lead to others of the view: the cost of a log follows what it changed. tip says whether it is
+// the newest: the graphs it leads to are checked from end to end.
 func (f *fsck) view(op ipld.CID, rec *commit.Operation, tip bool) {
 	if f.seen[rec.View] && !tip {
 		return
 	}
 	f.seen[rec.View] = true
 	v, err := loadView(f.ctx, f.repo.nodes(), f.repo.facts(), store.Head{Seq: rec.Seq, Operation: op})
-	if err == nil {
+	if err == nil && f.after != nil {
+		var same bool
+		if same, err = f.followTree(f.edited(), f.after.tree, v.tree); err == nil && same {
+			f.changedRefs(op, f.after, v)
+			f.after = v
+			return
+		}
+	}
+	if v != nil {
 		err = v.tree.Check(f.ctx)
 	}
 	if err != nil {
 		f.fail(op, FsckOperation, err)
 		return
 	}
-	for ref, err := range v.list(f.ctx, "") {
+	f.listed(op, v, "")
+	f.after = v
+}
+
+// changedRefs checks the refs of a view that are not those of the one after.
+func (f *fsck) changedRefs(op ipld.CID, after, v *view) {
+	for c, err := range prolly.Diff(f.ctx, after.tree, v.tree) {
+		var ref Ref
+		if err == nil && c.New != nil {
+			ref, err = decodeRef(string(c.Key), c.New)
+		}
+		if err != nil {
+			f.fail(op, FsckOperation, err)
+			return
+		}
+		if c.New != nil && !ref.leads() {
+			f.ref(op, v, ref)
+		}
+	}
+	f.listed(op, v, mergesInProgress)
+	if head, ok, err := v.get(f.ctx, graph.Head); err != nil {
+		f.fail(op, FsckOperation, err)
+	} else if ok {
+		f.ref(op, v, head)
+	}
+}
+
+// leads reports whether a ref is right or wrong by what other refs are.
+func (r Ref) leads() bool { return r.Name == graph.Head || r.isMerge() }
+
+// listed checks the refs of a view under a prefix.
+func (f *fsck) listed(op ipld.CID, v *view, prefix string) {
+	for ref, err := range v.list(f.ctx, prefix) {
 		if err != nil {
 			f.fail(op, FsckOperation, err)
 			return
@@ -279,7 +324,7 @@ func (f *fsck) ref(op ipld.CID, v *view, ref Ref) {
 		f.stage(ref.Target)
 	case ref.isMerge():
 		f.merge(op, v, ref)
-	case namespace == graph.Tags:
+	case namespace == graph.Tags || namespace == graph.Remotes:
 		f.history(f.peel(ref.Target))
 	default:
 		f.history(ref.Target)

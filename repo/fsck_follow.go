@@ -40,8 +40,7 @@ const followLimit = 1 << 16
 // followTrees checks that the trees of a state are those of the one before with their differences
 // applied: a tree's shape is a function of its entries.
 func (f *fsck) followTrees(s *Snapshot, before *state) {
-	stage := store.NewStage(f.repo.facts(), 0) // what differs is wrong, and is kept nowhere
-	nodes := prolly.NewNodes(stage, prolly.NewCache(1<<20))
+	nodes := f.edited()
 	whole := false
 	for _, pair := range [][2]*prolly.Map{
 		{before.nodes, s.state.nodes}, {before.edges, s.state.edges}, {before.out, s.state.out},
@@ -61,6 +60,11 @@ func (f *fsck) followTrees(s *Snapshot, before *state) {
 	if whole {
 		f.wholeTrees(s.id, s.state)
 	}
+}
+
+// edited is where trees are edited: what differs is wrong, and is kept nowhere.
+func (f *fsck) edited() *prolly.Nodes {
+	return prolly.NewNodes(store.NewStage(f.repo.facts(), 0), f.edits)
 }
 
 func (f *fsck) followTree(nodes *prolly.Nodes, from, to *prolly.Map) (bool, error) {

@@ -33,11 +33,11 @@ type ImportOptions struct {
 	Progress func(what string, done int)
 }
 
-// RefChange is one ref that an import sets.
+// RefChange is one ref that an import sets, or that Receive removes.
 type RefChange struct {
 	Ref  graph.RefName
 	From ipld.CID // undefined where it is new
-	To   ipld.CID
+	To   ipld.CID // undefined where it is removed
 }
 
 // ImportResult tells what an import did, or would do.
@@ -101,28 +101,37 @@ func (r *Repo) Import(
 			return nil, invalidf("import: %w", err)
 		}
 	}
+	res, err := r.takeIn(ctx, in, size, opt, (*importer).plan)
+	if err != nil {
+		return nil, refused(err)
+	}
+	return res, nil
+}
+
+// takeIn is Import with the refs that place finds.
+func (r *Repo) takeIn(
+	ctx context.Context, in io.ReaderAt, size int64, opt ImportOptions,
+	place func(*importer, *view, *ImportResult) error,
+) (*ImportResult, error) {
 	r.keep.still.RLock() // what is counted on as being here must stay
 	defer r.keep.still.RUnlock()
 	file, err := scanFile(ctx, in, size, opt.Progress)
 	if err != nil {
-		return nil, refused(err)
+		return nil, err
 	}
 	im := newImporter(ctx, r, file, opt)
+	im.place = place
 	if err := im.check(); err != nil {
-		return nil, refused(err)
+		return nil, err
 	}
 	res := &ImportResult{
 		Scope: im.manifest.Scope, Blocks: len(file.blocks), Bytes: size,
 	}
 	if opt.DryRun {
-		err = im.tryOut(res)
-	} else {
-		_, err = r.transact(ctx, opt.Stamp, func(t *tx) error { return im.apply(t, res) })
+		return res, im.tryOut(res)
 	}
-	if err != nil {
-		return nil, refused(err)
-	}
-	return res, nil
+	_, err = r.transact(ctx, opt.Stamp, func(t *tx) error { return im.apply(t, res) })
+	return res, err
 }
 
 // tryOut fills in what apply would do.
@@ -131,7 +140,7 @@ func (im *importer) tryOut(res *ImportResult) error {
 	if err != nil {
 		return err
 	}
-	if err := im.plan(v, res); err != nil || len(res.Refs) == 0 {
+	if err := im.place(im, v, res); err != nil || len(res.Refs) == 0 {
 		return err
 	}
 	res.Redactions = len(im.gone)
@@ -170,7 +179,7 @@ func isFormat(err error) bool { return errors.Is(err, car.ErrFormat) }
 
 // apply stores the blocks and sets the refs, unless they are set already.
 func (im *importer) apply(t *tx, res *ImportResult) error {
-	if err := im.plan(t.view, res); err != nil || len(res.Refs) == 0 {
+	if err := im.place(im, t.view, res); err != nil || len(res.Refs) == 0 {
 		return err
 	}
 	n := 0
@@ -190,9 +199,7 @@ func (im *importer) apply(t *tx, res *ImportResult) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range res.Refs {
-		t.setRef(c.Ref, c.To)
-	}
+	t.change(res.Refs)
 	if res.Head != "" {
 		t.setSymbolic(graph.Head, graph.BranchRef(res.Head))
 	}

@@ -71,6 +71,17 @@ func (r *Repo) History(ctx context.Context, opt LogOptions) iter.Seq2[LogEntry, 
 	}
 }
 
+// CountBetween returns how many commits one commit reaches and another does not.
+func (r *Repo) CountBetween(ctx context.Context, c, but ipld.CID) (n int, err error) {
+	for _, err := range commit.Between(ctx, r.facts(), []ipld.CID{c}, []ipld.CID{but}) {
+		if err != nil {
+			return 0, err
+		}
+		n++
+	}
+	return n, nil
+}
+
 // wanted reports whether a commit is one of those asked for. What is cheap to tell comes first.
 func (r *Repo) wanted(ctx context.Context, e commit.LogEntry, opt *LogOptions) (bool, error) {
 	rec := e.Commit

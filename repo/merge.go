@@ -25,6 +25,8 @@ type MergeOptions struct {
 	CommitOptions // Message: "" for one that names what is merged
 	// Prefer, where given, resolves all conflicts at once.
 	Prefer graph.Take
+	// Newest resolves each conflict of a merge by what was changed last; it excludes Prefer.
+	Newest bool
 	// NoFastForward makes a merge commit also where the branch could simply move.
 	NoFastForward bool
 	// Verify, where given, is called with the commits that a merge brings into the branch, newest
@@ -38,6 +40,9 @@ func (o *MergeOptions) check() error {
 	case "", graph.TakeOurs, graph.TakeTheirs, graph.TakeBase:
 	default:
 		return invalidf("prefer %q: want ours, theirs or base", o.Prefer)
+	}
+	if o.Newest && o.Prefer != "" {
+		return invalidf("prefer %q and newest exclude each other", o.Prefer)
 	}
 	if o.Base != nil || o.Amend {
 		return invalidf("a merge has neither a base of its own nor amends")
@@ -209,27 +214,42 @@ func (t *tx) mergeJob(
 	}
 	next := m.state
 	switch {
-	case len(m.conflicts) > 0 && opt.Prefer == "":
+	case len(m.conflicts) > 0 && opt.Prefer == "" && !(opt.Newest && j.parent() != nil):
 		err := t.suspend(ctx, ref, head, j, m, opt)
 		return &MergeError{
 			Verb: string(j.verb), Name: j.name, Branch: res.Branch, Conflicts: res.Conflicts,
 			Base: head.id, Head: head.id,
 		}, err
 	case len(m.conflicts) > 0:
-		all := func(graph.Item) (commit.Resolution, bool) {
-			return commit.Resolution{Take: opt.Prefer}, true
-		}
-		more := 0
-		next, more, err = t.resolve(ctx, m, head.state, j.theirs.state, opt.Stamp, all)
-		if err != nil {
+		if next, err = t.prefer(ctx, head, j, m, opt, res); err != nil {
 			return nil, err
-		}
-		res.VectorsDropped += more
-		for i := range res.Conflicts {
-			res.Conflicts[i].Resolution = string(opt.Prefer)
 		}
 	}
 	return nil, t.land(ctx, ref, head, next, j.parent(), opt.CommitOptions, &res.CommitResult)
+}
+
+// prefer resolves all conflicts of a merge as its options say.
+func (t *tx) prefer(
+	ctx context.Context, head *Snapshot, j *job, m *merged, opt MergeOptions, res *MergeResult,
+) (*state, error) {
+	take := func(graph.Item) graph.Take { return opt.Prefer }
+	if opt.Newest {
+		chosen, err := t.newest(ctx, m.conflicts, head.id, j.theirs.id)
+		if err != nil {
+			return nil, err
+		}
+		take = func(item graph.Item) graph.Take { return chosen[item] }
+	}
+	all := func(item graph.Item) (commit.Resolution, bool) { return commit.Resolution{Take: take(item)}, true }
+	next, more, err := t.resolve(ctx, m, head.state, j.theirs.state, opt.Stamp, all)
+	if err != nil {
+		return nil, err
+	}
+	res.VectorsDropped += more
+	for i := range res.Conflicts {
+		res.Conflicts[i].Resolution = string(take(res.Conflicts[i].Item))
+	}
+	return next, nil
 }
 
 // parent returns the second parent of the commit that a job makes, nil for none.

@@ -41,7 +41,7 @@ func (s *Snapshot) RetrieveTraced(
 	var answer *retrieve.Answer
 	err = s.withIndex(ctx, func(x *index.Index) error {
 		erased := int(s.state.nodes.Len()) - int(x.Stats().Nodes)
-		g := graphView{s: s, erased: erased, links: new(linkView)}
+		g := graphView{s: s, erased: erased, links: new(linkView), nodes: map[graph.ID]foundNode{}}
 		answer, err = u.Run(ctx, g, newIndexView(s, x), s.id, req)
 		return err
 	})
@@ -135,7 +135,18 @@ type graphView struct {
 	s      *Snapshot
 	erased int       // nodes that are no documents, since they were erased
 	links  *linkView // nil where edges are read from the trees alone
+	// nodes are the first that were read: the best are asked for several times. nil keeps none.
+	nodes map[graph.ID]foundNode
 }
+
+// foundNode is a node with the CID of its record.
+type foundNode struct {
+	node *graph.Node
+	cid  ipld.CID
+}
+
+// maxFoundNodes is how many nodes a retrieval keeps.
+const maxFoundNodes = 256
 
 func (g graphView) ErasedNodes() int { return g.erased }
 
@@ -145,9 +156,15 @@ func (g graphView) IsErased(ctx context.Context, id graph.ID) (bool, error) {
 }
 
 func (g graphView) Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID, error) {
+	if found, ok := g.nodes[id]; ok {
+		return found.node, found.cid, nil
+	}
 	n, c, err := g.s.state.node(ctx, id)
 	if err == nil && n == nil || errors.Is(err, store.ErrRedacted) {
 		err = fmt.Errorf("%w: %s", retrieve.ErrNoNode, id)
+	}
+	if err == nil && g.nodes != nil && len(g.nodes) < maxFoundNodes {
+		g.nodes[id] = foundNode{n, c}
 	}
 	return n, c, err
 }

@@ -149,6 +149,11 @@ func read[T any](
 	return rec, nil
 }
 
+// SessionRecord returns a record of a session by its CID, as that of the one before another.
+func (r *Repo) SessionRecord(ctx context.Context, c ipld.CID) (SessionEntry, error) {
+	return readSession(ctx, r.facts(), c)
+}
+
 // Sessions returns the newest record of every session, in name order.
 func (r *Repo) Sessions(ctx context.Context) ([]SessionEntry, error) {
 	v, err := r.current(ctx)

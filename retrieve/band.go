@@ -32,28 +32,17 @@ const (
 // Floors returns all floors.
 func Floors() []Floor { return []Floor{FloorAnswer, FloorMaybe, FloorRest} }
 
-// Constants of bands in ranking version 2: clause 11.9. Shares are in units of 2^-16.
+// Constants of bands in ranking version 2, beside those of its row: clause 11.9.
 const (
 	maxBanded = 50 // candidates that are looked at; others are the rest
 	maxMaybes = 2  // items that are not sure
-
-	// sureOne and sureMany are how much of the question must be known for an answer at all: where it was
-	// asked in one wording, and where it was asked in several. Each item that is one needs eachOne or
-	// eachMany, and three quarters of that to be one that may be.
-	sureOne, eachOne   = 13_107, 6_554
-	sureMany, eachMany = 45_875, 26_214
-	maybeShare         = 3 * fixed.One / 4
-	// A cosine from likeFrom on counts, and that of likeWhole as all of the question.
-	likeFrom, likeWhole = fixed.One / 4, 42_598
-	// Of the two best signs of an item the better one counts three fifths. What it is ahead of the next
-	// one counts half.
-	bestOf, nextOf, signsOf = 3, 2, 5
-	aheadShare              = fixed.One / 2
+	fifths    = 5
 )
 
 // judge gives the candidates their bands.
 func (r *run) judge(ctx context.Context) error {
-	if !r.req.row().bands {
+	row := r.req.row()
+	if !row.bands {
 		return nil
 	}
 	if r.blank() || r.dated.alone {
@@ -62,60 +51,91 @@ func (r *run) judge(ctx context.Context) error {
 		}
 		return nil
 	}
-	list, err := r.banded(ctx)
-	if err != nil || len(list) == 0 {
-		return err
-	}
-	known, err := r.known(ctx, list)
+	kept, said, err := r.banded(ctx)
 	if err != nil {
 		return err
 	}
-	if known == nil { // nothing tells: by sparse vectors alone
-		for _, c := range list {
-			c.band = BandAnswer
+	answered, err := r.bandOf(ctx, row, kept)
+	if err != nil {
+		return err
+	}
+	if !answered {
+		maybes := len(kept) > 0
+		if answered, err = r.bandOf(ctx, row, said); err != nil {
+			return err
 		}
-		return nil
-	}
-	sure, each := int64(sureOne), int64(eachOne)
-	if len(r.req.Rewrites) > 0 {
-		sure, each = sureMany, eachMany
-	}
-	most := known[0]
-	if most >= each { // being ahead of nothing makes nothing an answer
-		most += aheadShare * ahead(list) >> fixed.FracBits
-	}
-	certain := most >= sure || slices.Max(known) >= sure || list[0].tier != tierNone
-	for i, c := range list {
-		switch {
-		case c.tier != tierNone || certain && known[i] >= each:
-			c.band = BandAnswer
-		case certain && known[i] >= each*maybeShare>>fixed.FracBits || !certain && i < maxMaybes:
-			c.band = BandMaybe
+		if !answered && maybes {
+			for _, c := range said {
+				c.band = BandRest
+			}
 		}
 	}
-	for _, c := range list {
-		if c.beside != nil && c.beside.band == BandAnswer {
+	for _, c := range append(kept, said...) {
+		if c.tier != tierNone || c.beside != nil && c.beside.band == BandAnswer {
 			c.band = BandAnswer
 		}
 	}
 	return nil
 }
 
-// banded returns the candidates whose bands are worked out, and makes all others the rest.
-func (r *run) banded(ctx context.Context) (list []*candidate, err error) {
+// bandOf gives some candidates their bands by what is known of them alone, and reports whether they answer the question.
+func (r *run) bandOf(ctx context.Context, row *ranking, list []*candidate) (answered bool, err error) {
+	if len(list) == 0 {
+		return false, nil
+	}
+	known, err := r.known(ctx, row, list)
+	if err != nil {
+		return false, err
+	}
+	if known == nil { // nothing tells: by sparse vectors alone
+		for _, c := range list {
+			c.band = BandAnswer
+		}
+		return true, nil
+	}
+	sure, each := row.sure, row.each
+	if len(r.req.Rewrites) > 0 {
+		sure, each = row.sureMany, row.eachMany
+	}
+	most := known[0]
+	if most >= each { // being ahead of nothing makes nothing an answer
+		most += row.ahead * ahead(list) >> fixed.FracBits
+	}
+	best := slices.Max(known)
+	answered = most >= sure || best >= sure || list[0].tier != tierNone
+	each = max(each, best*row.ofBest>>fixed.FracBits)
+	for i, c := range list {
+		switch {
+		case c.tier != tierNone || answered && known[i] >= each:
+			c.band = BandAnswer
+		case answered && known[i] >= each*row.maybe>>fixed.FracBits || !answered && i < maxMaybes:
+			c.band = BandMaybe
+		}
+	}
+	return answered, nil
+}
+
+// banded returns the candidates whose bands are worked out, those that were said apart, and makes all the rest.
+func (r *run) banded(ctx context.Context) (kept, said []*candidate, err error) {
 	for _, c := range r.found {
 		c.band = BandRest
 	}
-	for rest := r.found; len(rest) > 0 && len(list) < maxBanded; {
-		some := rest[:min(maxBanded-len(list), len(rest))]
+	for rest := r.found; len(rest) > 0 && len(kept) < maxBanded; {
+		some := rest[:min(maxBanded-len(kept), len(rest))]
 		rest = rest[len(some):]
 		items, err := r.items(ctx, some)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		list = append(list, items...)
+		for _, c := range items {
+			if !c.said {
+				kept = append(kept, c)
+			} else if len(said) < maxBanded {
+				said = append(said, c)
+			}
+		}
 	}
-	return list, nil
+	return kept, said, nil
 }
 
 func idsOf(list []*candidate) []graph.ID {
@@ -142,7 +162,7 @@ func ahead(list []*candidate) int64 {
 
 // known returns for each candidate how much of the question it accounts for: by the two wordings, of the
 // text, its rewrites and its vectors, of which it has the most. It returns nil where nothing can tell.
-func (r *run) known(ctx context.Context, list []*candidate) ([]int64, error) {
+func (r *run) known(ctx context.Context, row *ranking, list []*candidate) ([]int64, error) {
 	ids := idsOf(list)
 	best, next := make([]int64, len(list)), make([]int64, len(list))
 	signs := 0
@@ -172,7 +192,7 @@ func (r *run) known(ctx context.Context, list []*candidate) ([]int64, error) {
 	}
 	if len(r.req.Vectors) > 0 {
 		for at, c := range list {
-			sign(at, c.like())
+			sign(at, row.like(c))
 		}
 		signs++
 	}
@@ -181,17 +201,17 @@ func (r *run) known(ctx context.Context, list []*candidate) ([]int64, error) {
 	}
 	for i := range best {
 		if signs > 1 {
-			best[i] = (bestOf*best[i] + nextOf*next[i]) / signsOf
+			best[i] = ((fifths-row.next)*best[i] + row.next*next[i]) / fifths
 		}
 	}
 	return best, nil
 }
 
 // like returns what the best cosine of a candidate counts.
-func (c *candidate) like() (most int64) {
+func (k *bandConstants) like(c *candidate) (most int64) {
 	for _, h := range c.lanes {
 		if _, ok := h.Lane.dense(); ok {
-			most = max(most, share(min(h.Score, likeWhole)-likeFrom, likeWhole-likeFrom))
+			most = max(most, share(min(h.Score, k.likeWhole)-k.likeFrom, k.likeWhole-k.likeFrom))
 		}
 	}
 	return most
@@ -216,13 +236,11 @@ func (r *run) shownBands() []*candidate {
 	return append(answers, maybes...)
 }
 
-// textLeast is the least weight of the text lane beside vectors in ranking version 2: clause 9.6.
-const textLeast = fixed.One / 4
-
 // balance gives the lanes of text and vectors their weights: the more of the question the text lane
 // accounts for, the more it counts beside vectors.
 func (r *run) balance(ctx context.Context, lists []*laneList) error {
-	if !r.req.row().aware || r.req.Fusion != Convex || len(r.req.Weights) > 0 {
+	row := r.req.row()
+	if row.textMost == 0 || r.req.Fusion != Convex || len(r.req.Weights) > 0 {
 		return nil
 	}
 	at := slices.IndexFunc(lists, func(l *laneList) bool { return l.lane == LaneText })
@@ -239,7 +257,7 @@ func (r *run) balance(ctx context.Context, lists []*laneList) error {
 		return err
 	}
 	c := slices.Max(append(shares, 0))
-	lists[at].weight = max(textLeast, 4*c*c>>fixed.FracBits)
+	lists[at].weight = max(row.textLeast, c*c*row.textMost>>(2*fixed.FracBits))
 	for _, l := range lists {
 		if _, ok := l.lane.embedded(); ok {
 			l.weight = fixed.One / int64(len(r.req.Vectors)+len(r.req.Sparse))

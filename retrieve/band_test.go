@@ -64,6 +64,9 @@ func (m evenMemory) bandsOf(t *testing.T, req Request) string {
 	return strings.Join(out, ", ")
 }
 
+// two has the constants of bands.
+var two = rankingOf(2)
+
 const threeMaybes = "0 maybe, 1 maybe, 2 rest"
 
 // TestBandsOfOneWording has each threshold of a question in one wording from both sides.
@@ -72,20 +75,22 @@ func TestBandsOfOneWording(t *testing.T) {
 		known int64
 		want  string
 	}{
-		{sureOne, "0 answer, 1 answer, 2 answer"}, {sureOne - 1, threeMaybes}, {1, threeMaybes},
+		{two.sure, "0 answer, 1 answer, 2 answer"}, {two.sure - 1, threeMaybes}, {1, threeMaybes},
 	} {
 		m := says(map[string]int64{"part": c.known}, "part x", "part y", "part z")
 		if got := m.bandsOf(t, Request{Text: "part filler", Floor: FloorRest}); got != c.want {
 			t.Errorf("known %d: %s, want %s", c.known, got, c.want)
 		}
 	}
-	for each, want := range map[int64]string{
-		eachOne: "1 answer", eachOne - 1: "1 maybe", 3 * eachOne / 4: "1 maybe", 3*eachOne/4 - 1: "1 rest",
-	} {
-		m := says(map[string]int64{"main": 40_000, "each": each}, "main main x", "each y")
-		got := m.bandsOf(t, Request{Text: "main each filler", Floor: FloorRest})
-		if got != "0 answer, "+want {
-			t.Errorf("known %d beside an answer: %s, want %s", each, got, want)
+	for _, c := range []struct{ best, each int64 }{{20_000, two.each}, {40_000, 10_000}} { // a quarter of 40,000
+		for each, want := range map[int64]string{
+			c.each: "1 answer", c.each - 1: "1 maybe", 3 * c.each / 4: "1 maybe", 3*c.each/4 - 1: "1 rest",
+		} {
+			m := says(map[string]int64{"main": c.best, "each": each}, "main main x", "each y")
+			got := m.bandsOf(t, Request{Text: "main each filler", Floor: FloorRest})
+			if got != "0 answer, "+want {
+				t.Errorf("known %d beside an answer that knows %d: %s, want %s", each, c.best, got, want)
+			}
 		}
 	}
 }
@@ -97,7 +102,7 @@ func TestBandsAhead(t *testing.T) {
 		known, next int64
 		want        string
 	}{
-		{eachOne, 80, "0 answer, 1 answer, 2 answer"}, {eachOne - 1, 80, threeMaybes}, {eachOne, 81, threeMaybes},
+		{two.each, 80, "0 answer, 1 answer, 2 answer"}, {two.each - 1, 80, threeMaybes}, {two.each, 81, threeMaybes},
 	} {
 		m := says(map[string]int64{"part": c.known}, "part x", "part y", "part z")
 		m.scores = map[graph.ID]int64{num(0): 100, num(1): c.next, num(2): 1}
@@ -111,7 +116,7 @@ func TestBandsAhead(t *testing.T) {
 func TestBandsOfManyWordings(t *testing.T) {
 	req := Request{Text: "main each filler", Rewrites: []string{"each main filler"}, Floor: FloorRest}
 	for known, want := range map[int64]string{
-		sureMany: "0 answer, 1 answer, 2 answer", sureMany - 1: threeMaybes,
+		two.sureMany: "0 answer, 1 answer, 2 answer", two.sureMany - 1: threeMaybes,
 	} {
 		m := says(map[string]int64{"main": known}, "main x", "main y", "main z")
 		if got := m.bandsOf(t, Request{Text: "main filler", Rewrites: []string{"filler main"},
@@ -120,7 +125,7 @@ func TestBandsOfManyWordings(t *testing.T) {
 		}
 	}
 	for each, want := range map[int64]string{
-		eachMany: "1 answer", eachMany - 1: "1 maybe", 3 * eachMany / 4: "1 maybe", 3*eachMany/4 - 1: "1 rest",
+		two.eachMany: "1 answer", two.eachMany - 1: "1 maybe", 3 * two.eachMany / 4: "1 maybe", 3*two.eachMany/4 - 1: "1 rest",
 	} {
 		m := says(map[string]int64{"main": 30_000, "each": each}, "main main each x", "each y")
 		if got := m.bandsOf(t, req); got != "0 answer, "+want {
@@ -152,12 +157,11 @@ func TestBandsOfVectors(t *testing.T) {
 	if got := ask(req, below, below, below); got != threeMaybes {
 		t.Error(got)
 	}
-	best := []int8{127, 127, 127, 0}
 	each, almost := []int8{127, 22, 0, 83}, []int8{127, 22, 0, 82} // 19,006 is a tenth
-	if got := ask(req, best, each, almost); got != "0 answer, 1 answer, 2 maybe" {
+	if got := ask(req, sure, each, almost); got != "0 answer, 1 answer, 2 maybe" {
 		t.Error(got)
 	}
-	if got := ask(req, best, []int8{127, 2, 0, 0}); got != "0 answer, 1 rest" { // 16,383 is nothing
+	if got := ask(req, sure, []int8{127, 2, 0, 0}); got != "0 answer, 1 rest" { // 16,383 is nothing
 		t.Error(got)
 	}
 }
@@ -188,7 +192,7 @@ func TestBandsOfAll(t *testing.T) {
 // TestFloors prints what the floor lets in, answers first.
 func TestFloors(t *testing.T) {
 	answered := func() evenMemory { // the best is none, since its words tell little
-		m := says(map[string]int64{"main": 50_000, "each": 5_000},
+		m := says(map[string]int64{"main": 50_000, "each": 12_000},
 			"each a", "main b", "each c", "main d", "each e", "other f filler")
 		m.weights["filler"] = 10
 		m.scores = map[graph.ID]int64{num(0): 100, num(1): 99, num(2): 98, num(3): 97, num(4): 96, num(5): 1}

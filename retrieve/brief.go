@@ -2,6 +2,8 @@ package retrieve
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,7 +44,7 @@ func (r *run) brief(
 	}
 	head := []string{text.EscapeLine(n.Type), n.Created.String()[:len("2006-01-02")]}
 	if len(n.Sources) > 0 {
-		head = append(head, text.EscapeLine(n.Sources[0]))
+		head = append(head, text.EscapeLine(shownSource(n.Sources[0])))
 	}
 	if m != nil {
 		state := string(m.State)
@@ -89,6 +91,19 @@ func (r *run) brief(
 		}
 	}
 	return string(w.b), nil
+}
+
+// shownSource leaves out the sum of the file in a source of a file, which costs more tokens than the text.
+func shownSource(s string) string {
+	before, rest, ok := strings.Cut(s, "?sha256=")
+	sum, after := rest, ""
+	if i := strings.IndexByte(rest, '#'); i >= 0 {
+		sum, after = rest[:i], rest[i:]
+	}
+	if _, err := hex.DecodeString(sum); !ok || err != nil || len(sum) != 2*sha256.Size {
+		return s
+	}
+	return before + after
 }
 
 // indented writes a text in a line of its own, unless it is empty.

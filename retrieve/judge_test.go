@@ -31,7 +31,7 @@ func TestBandsOfNothing(t *testing.T) {
 
 // TestBandsCertain has questions that something but the first candidate's words makes certain.
 func TestBandsCertain(t *testing.T) {
-	for known, want := range map[int64]string{sureOne: "0 rest, 1 answer", sureOne - 1: "0 maybe, 1 maybe"} {
+	for known, want := range map[int64]string{two.sure: "0 rest, 1 answer", two.sure - 1: "0 maybe, 1 maybe"} {
 		m := says(map[string]int64{"main": known, "each": 100}, "each x", "main y")
 		m.scores = map[graph.ID]int64{num(0): 100, num(1): 99}
 		if got := m.bandsOf(t, Request{Text: "main each filler", Floor: FloorRest}); got != want {
@@ -39,7 +39,7 @@ func TestBandsCertain(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]Band{"part filler of `boat`": BandAnswer, "part filler of boat": BandMaybe} {
-		m := says(map[string]int64{"part": eachOne, "boat": 1}, "part x", "part y")
+		m := says(map[string]int64{"part": two.each, "boat": 1}, "part x", "part y")
 		m.add(graph.Node{Key: "boat", Summary: "none", Created: 1})
 		a, err := Run(t.Context(), m, m, testCommit, Request{Text: text, Expand: new(0), Floor: FloorRest})
 		if err != nil || len(a.Items) < 2 {
@@ -146,7 +146,7 @@ func TestNeighboursWithoutTimes(t *testing.T) {
 
 // TestBandsOfReadings: what a word of the text is read as is known, by it.
 func TestBandsOfReadings(t *testing.T) {
-	m := says(map[string]int64{"part": sureOne}, "part x", "part y", "part z")
+	m := says(map[string]int64{"part": two.sure}, "part x", "part y", "part z")
 	for spelling, want := range map[Spelling]string{
 		SpellingOn: "0 answer, 1 answer, 2 answer", SpellingOff: "",
 	} {

@@ -5,59 +5,61 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/fixed"
 	"github.com/mnem-project/mnem/internal/text"
 )
 
-// Constants of kindred terms in ranking version 2: clause 9.12. Its row says what a kindred term weighs.
-const (
-	maxKin   = 1024 // that are looked up for a text
-	kinShare = 26_214
-)
+// maxKin bounds the kindred terms of ranking version 2: clause 9.12. Its row says what they weigh.
+const maxKin = 1024 // that are looked up for a text
 
-// kin is the kindred terms of a text that some node has: what a question may be told by in other words.
-type kin struct {
-	terms []AddedTerm
-	of    [][]int // for each of them the places of those terms of the text that it is kindred to
+// wording is one of the texts of a request as it is looked up, and what is known of it.
+type wording struct {
+	query TextQuery
+	own   []TermWeight
+	// kin is the kindred terms of the text that some node has: what a question may be told by in other words.
+	kin    []AddedTerm
+	of     [][]int            // for each of kin the places of those of own that it is kindred to
+	shares map[graph.ID]int64 // of the question that nodes account for, as far as they were asked about
 }
 
-// kinOf says what kin is of: readings are those of the request's text.
-type kinOf struct {
+// wordingOf says what a wording is of: readings are those of the request's text.
+type wordingOf struct {
 	text string
 	read bool
 }
 
-// kin finds the kindred terms of a text. None weighs more than its ranking gives it of what the rarest term
-// weighs that it is kindred to, so that a rare one does not outweigh what was asked.
-func (r *run) kin(ctx context.Context, query TextQuery) (*kin, error) {
-	of := kinOf{query.Text, len(query.Readings) > 0}
-	if k := r.kinOf[of]; k != nil {
-		return k, nil
+// wording looks a text up, and its kindred terms. None of these weighs more than its ranking gives it of what the
+// rarest term weighs that it is kindred to, so that a rare one does not outweigh what was asked.
+func (r *run) wording(ctx context.Context, query TextQuery) (*wording, error) {
+	of := wordingOf{query.Text, len(query.Readings) > 0}
+	if w := r.wordings[of]; w != nil {
+		return w, nil
 	}
-	k := &kin{}
+	w := &wording{query: query, shares: map[graph.ID]int64{}}
+	var err error
+	if w.own, err = r.x.TermWeights(ctx, query); err != nil {
+		return nil, fmt.Errorf("weigh the terms of the text: %w", err)
+	}
 	if r.req.row().kin > 0 {
-		var err error
-		if k, err = r.findKin(ctx, query); err != nil {
+		if err = r.findKin(ctx, w); err != nil {
 			return nil, err
 		}
 	}
-	if r.kinOf == nil {
-		r.kinOf = map[kinOf]*kin{}
+	w.query.Added = w.kin
+	if r.wordings == nil {
+		r.wordings = map[wordingOf]*wording{}
 	}
-	r.kinOf[of] = k
-	return k, nil
+	r.wordings[of] = w
+	return w, nil
 }
 
-func (r *run) findKin(ctx context.Context, query TextQuery) (*kin, error) {
-	out := &kin{}
+func (r *run) findKin(ctx context.Context, w *wording) error {
 	a, err := text.New(Language)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	own, err := r.x.TermWeights(ctx, query)
-	if err != nil {
-		return nil, fmt.Errorf("weigh the terms of the text: %w", err)
-	}
+	own := w.own
 	asked := make(map[string]bool, len(own))
 	for _, t := range own {
 		asked[t.Term] = true
@@ -81,7 +83,7 @@ func (r *run) findKin(ctx context.Context, query TextQuery) (*kin, error) {
 	}
 	idfs, err := r.x.IDFs(ctx, names)
 	if err != nil {
-		return nil, fmt.Errorf("weigh kindred terms: %w", err)
+		return fmt.Errorf("weigh kindred terms: %w", err)
 	}
 	for n, name := range names {
 		if idfs[n] == 0 {
@@ -94,16 +96,16 @@ func (r *run) findKin(ctx context.Context, query TextQuery) (*kin, error) {
 			}
 			most = max(most, min(fixed.One, share(own[i].Weight, idfs[n])))
 		}
-		if w := r.req.row().kin * most >> fixed.FracBits; w > 0 {
-			out.terms, out.of = append(out.terms, AddedTerm{name, w}), append(out.of, of[n])
+		if weight := r.req.row().kin * most >> fixed.FracBits; weight > 0 {
+			w.kin, w.of = append(w.kin, AddedTerm{name, weight}), append(w.of, of[n])
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // credit fills in for each term of a text how much of it a node accounts for that has some of the terms and of
-// their kin: row are its scores of the terms and then of the kin.
-func (k *kin) credit(out, row []int64) {
+// their kin, which counts known: row are its scores of the terms and then of the kin.
+func (w *wording) credit(out, row []int64, known int64) {
 	clear(out)
 	terms := len(out)
 	for i, score := range row {
@@ -112,8 +114,8 @@ func (k *kin) credit(out, row []int64) {
 		case i < terms:
 			out[i] = fixed.One
 		default:
-			for _, t := range k.of[i-terms] {
-				out[t] = max(out[t], kinShare)
+			for _, t := range w.of[i-terms] {
+				out[t] = max(out[t], known)
 			}
 		}
 	}
@@ -124,18 +126,17 @@ func (k *kin) credit(out, row []int64) {
 func (r *run) searchText(ctx context.Context) ([]Hit, error) {
 	before := r.filter.seen
 	query := r.query(r.req.Text)
-	kin, err := r.kin(ctx, query)
+	w, err := r.wording(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	r.kindred = kin.terms
-	all := query
-	all.Added = kin.terms
+	r.kindred = w.kin
+	all := w.query
 	if r.text, err = r.x.Text(ctx, all, r.filter.accept(ctx), laneDepth); err != nil {
 		return nil, err
 	}
-	r.text.Terms -= len(kin.terms)
-	r.text.Known -= len(kin.terms)
+	r.text.Terms -= len(w.kin)
+	r.text.Known -= len(w.kin)
 	hits := ranked(r.text.Hits)
 	if r.req.Feedback == 0 || len(hits) == 0 {
 		return hits, nil
@@ -144,7 +145,7 @@ func (r *run) searchText(ctx context.Context) ([]Hit, error) {
 		return hits, err
 	}
 	r.filter.seen = before // or nodes would count twice
-	all.Added = slices.Concat(kin.terms, r.added)
+	all.Added = slices.Concat(w.kin, r.added)
 	got, err := r.x.Text(ctx, all, r.filter.accept(ctx), laneDepth)
 	return ranked(got.Hits), err
 }

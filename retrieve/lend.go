@@ -210,7 +210,7 @@ func (l *lender) layer(ctx context.Context) ([]*spread, error) {
 		}
 		return err
 	}
-	var others []*facts
+	others := make([]*facts, 0, len(l.round))
 	for _, v := range l.round {
 		if v.found == nil {
 			others = append(others, v)
@@ -240,8 +240,8 @@ func (l *lender) layer(ctx context.Context) ([]*spread, error) {
 
 // join adds what was lent to the candidates, and the best of the new nodes to them.
 func (l *lender) join(ctx context.Context) error {
-	var known []*candidate // lent something
-	var others []*facts
+	known := make([]*candidate, 0, len(l.r.found)) // lent something
+	others := make([]*facts, 0, len(l.reached))
 	for _, v := range l.reached {
 		if v.found == nil {
 			others = append(others, v)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -47,7 +48,7 @@ type Statement struct {
 	terms   []string // ascending, each once
 	weights []int64  // of the terms
 	weight  int64    // of all
-	kin     func(term string) []string
+	kin     [][]string
 }
 
 // NewStatement reads a text, of which idfs weighs the terms. Those of a are of Language.
@@ -55,16 +56,35 @@ func NewStatement(
 	ctx context.Context, a *text.Analyzer, said string,
 	idfs func(ctx context.Context, terms []string) ([]int64, error),
 ) (s *Statement, err error) {
+	s = begunStatement(said)
+	return s, s.analyse(ctx, a, said, idfs)
+}
+
+// begunStatement reads whether a text tells of a change.
+func begunStatement(said string) *Statement {
 	said = text.FirstScalars(said, maxCompared)
-	s = &Statement{change: changeWord(said), terms: a.Terms(said), kin: a.Kin}
+	s := &Statement{change: changeWord(said)}
 	s.hints = s.change != "" || mayChange(said)
+	return s
+}
+
+// analyse reads what a text is about.
+func (s *Statement) analyse(
+	ctx context.Context, a *text.Analyzer, said string,
+	idfs func(ctx context.Context, terms []string) ([]int64, error),
+) (err error) {
+	s.terms = a.Terms(text.FirstScalars(said, maxCompared))
 	slices.Sort(s.terms)
 	s.terms = slices.Compact(s.terms)
-	if s.weights, err = idfs(ctx, s.terms); err != nil {
-		return nil, err
+	s.kin = make([][]string, len(s.terms))
+	for i, term := range s.terms {
+		if s.hints { // of others it is not asked
+			s.kin[i] = a.Kin(term)
+		}
 	}
+	s.weights, err = idfs(ctx, s.terms)
 	s.weight = sumOf(s.weights)
-	return s, nil
+	return err
 }
 
 // Changed returns the first word of a text that tells of a change, folded, "" where it has none.
@@ -72,10 +92,10 @@ func Changed(said string) string { return changeWord(text.FirstScalars(said, max
 
 // Replaces reports whether a statement takes the place of an older one by rule: both are about the same, and
 // it tells of a change.
-func (s *Statement) Replaces(old *Statement) bool { return s.change != "" && s.about(old, s.has) }
+func (s *Statement) Replaces(old *Statement) bool { return s.change != "" && s.about(old, false) }
 
 // mayReplace reports whether it may: by words that may tell of a change, and by kindred terms.
-func (s *Statement) mayReplace(old *Statement) bool { return s.hints && s.about(old, s.hasKin) }
+func (s *Statement) mayReplace(old *Statement) bool { return s.hints && s.about(old, true) }
 
 // Shared returns the terms that two statements share, the heaviest first.
 func (s *Statement) Shared(with *Statement) []string {
@@ -97,6 +117,7 @@ func (s *Statement) Shared(with *Statement) []string {
 type told struct {
 	*candidate
 	*Statement
+	summary string
 	created graph.Time
 }
 
@@ -112,11 +133,29 @@ func (r *run) outdate(ctx context.Context, list []*candidate) ([]*candidate, err
 	if err != nil {
 		return nil, err
 	}
+	last := graph.Time(math.MinInt64) // when the newest was said that can take the place of another
+	for _, t := range all {
+		if t.newer() {
+			last = max(last, t.created)
+		}
+	}
+	all = slices.DeleteFunc(all, func(t *told) bool {
+		return t.created > last || t.created == last && !t.newer()
+	})
+	a, err := text.New(Language)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range all {
+		if err := t.analyse(ctx, a, t.summary, r.x.IDFs); err != nil {
+			return nil, fmt.Errorf("weigh the terms of %s: %w", t.id, err)
+		}
+	}
 	out := slices.Clone(list)
 	for _, old := range all {
 		var by, may *told
 		for _, newer := range all {
-			if newer.created <= old.created || newer.band != BandAnswer {
+			if newer.created <= old.created || !newer.newer() {
 				continue
 			}
 			if newer.Replaces(old.Statement) && (by == nil || newer.created > by.created) {
@@ -139,12 +178,11 @@ func (r *run) outdate(ctx context.Context, list []*candidate) ([]*candidate, err
 	return out, nil
 }
 
-// tell reads what the first candidates say that would be packed.
+// newer reports whether it can take the place of another: most answers have none that can.
+func (t *told) newer() bool { return t.hints && t.band == BandAnswer }
+
+// tell reads of the first candidates that would be packed whether they tell of a change.
 func (r *run) tell(ctx context.Context, list []*candidate) ([]*told, error) {
-	a, err := text.New(Language)
-	if err != nil {
-		return nil, err
-	}
 	var out []*told
 	for _, c := range list {
 		if len(out) == maxCompares {
@@ -157,11 +195,7 @@ func (r *run) tell(ctx context.Context, list []*candidate) ([]*told, error) {
 		if r.onlyName(c, n) {
 			continue
 		}
-		says, err := NewStatement(ctx, a, n.Summary, r.x.IDFs)
-		if err != nil {
-			return nil, fmt.Errorf("weigh the terms of %s: %w", c.id, err)
-		}
-		out = append(out, &told{c, says, n.Created})
+		out = append(out, &told{c, begunStatement(n.Summary), n.Summary, n.Created})
 	}
 	return out, nil
 }
@@ -231,12 +265,12 @@ func eachWord(s string, yield func(word []byte) bool) {
 	}
 }
 
-// about reports whether two texts share enough of what they are about: the terms of the first that has finds
-// in the second.
-func (s *Statement) about(other *Statement, has func(other *Statement, term string) bool) bool {
+// about reports whether two texts share enough of what they are about: terms of the first that the second has,
+// itself or with kin, by one kindred to it.
+func (s *Statement) about(other *Statement, kin bool) bool {
 	shared, n := int64(0), 0
 	for i, term := range s.terms {
-		if has(other, term) {
+		if other.has(term) || kin && slices.ContainsFunc(s.kin[i], other.has) {
 			shared += s.weights[i]
 			n++
 		}
@@ -244,12 +278,7 @@ func (s *Statement) about(other *Statement, has func(other *Statement, term stri
 	return n >= minShared && share(shared, min(s.weight, other.weight)) >= sharedSubject
 }
 
-func (*Statement) has(other *Statement, term string) bool {
-	_, ok := slices.BinarySearch(other.terms, term)
+func (s *Statement) has(term string) bool {
+	_, ok := slices.BinarySearch(s.terms, term)
 	return ok
-}
-
-func (s *Statement) hasKin(other *Statement, term string) bool {
-	return s.has(other, term) ||
-		slices.ContainsFunc(s.kin(term), func(k string) bool { return s.has(other, k) })
 }

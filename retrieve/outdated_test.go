@@ -94,7 +94,7 @@ func TestOutdatedSameTime(t *testing.T) {
 
 // TestOutdatedByAnswers: only an answer takes the place of another item.
 func TestOutdatedByAnswers(t *testing.T) {
-	m := says(map[string]int64{"dock": 50_000, "boat": 5_000}, "boat dock north", "boat pier north now")
+	m := says(map[string]int64{"dock": 20_000, "boat": 5_000}, "boat dock north", "boat pier north now")
 	m.nodes[num(1)].Created = 2
 	if got := m.outdated(t, Request{Text: "dock boat filler"}); got != "0 1" {
 		t.Error(got)

@@ -19,20 +19,44 @@ type ranking struct {
 	temporal int64
 	// kin is what a term weighs that is kindred to one of the text: clause 9.12.
 	kin int64
-	// aware is whether the weights of text and vectors follow how much of the question the text accounts
-	// for: clause 9.6.
-	aware bool
+	// textLeast and textMost are what the text lane weighs beside vectors where it accounts for none of the
+	// question, and for all of it: clause 9.6. Where both are 0 its weight does not depend on that.
+	textLeast, textMost int64
+	// kinKnown is how much of a term a node has that has one kindred to it: clause 26.6.
+	kinKnown int64
 	// neighbours is whether what was written right before and after the best item of a question for a
 	// reason follows it: clause 26.8.
 	neighbours bool
 	// bands is whether items have bands: clause 11.9. Nodes that are only a name are no items then.
 	bands bool
+	bandConstants
+}
+
+// bandConstants decide which band an item is of: clause 11.9.
+type bandConstants struct {
+	// sure is how much of the question must be known for an answer at all, and each how much an item that is
+	// one has to know; sureMany and eachMany are the same where it was asked in several wordings.
+	sure, each, sureMany, eachMany int64
+	// ofBest is the share of what the best item knows that another one has to know beside it.
+	ofBest int64
+	// maybe is the share of each, or eachMany, from which on an item may be an answer.
+	maybe int64
+	// A cosine from likeFrom on counts, and that of likeWhole as all of the question.
+	likeFrom, likeWhole int64
+	// next is how many fifths the second best sign of an item counts; the best one counts the others.
+	next int64
+	// ahead is what counts of the share by which the first item is ahead of the next one.
+	ahead int64
 }
 
 // rankings are the versions there are.
 var rankings = []ranking{
 	{version: 1, rewrites: fixed.One / 2, temporal: fixed.One},
-	{version: 2, rewrites: 2 * fixed.One, kin: 13_107, aware: true, neighbours: true, bands: true},
+	{version: 2, rewrites: 2 * fixed.One, kin: 13_107, textLeast: fixed.One / 4, textMost: 4 * fixed.One,
+		kinKnown: 26_214, neighbours: true, bands: true, bandConstants: bandConstants{
+			sure: 13_107, each: 6_554, sureMany: 45_875, eachMany: 26_214, ofBest: fixed.One / 4,
+			maybe: 3 * fixed.One / 4, likeFrom: fixed.One / 4, likeWhole: 42_598, next: 2, ahead: fixed.One / 2,
+		}},
 }
 
 // rankingOf returns the row of a version, nil where it is gone; 0 is the newest.
@@ -49,7 +73,12 @@ func rankingOf(version int) *ranking {
 
 // constants are those of a row that measurements may vary, by name.
 func (k *ranking) constants() map[string]*int64 {
-	return map[string]*int64{"kin": &k.kin, "rewrites": &k.rewrites, "temporal": &k.temporal}
+	return map[string]*int64{
+		"ahead": &k.ahead, "each": &k.each, "each-many": &k.eachMany, "kin": &k.kin, "kin-known": &k.kinKnown,
+		"like-from": &k.likeFrom, "like-whole": &k.likeWhole, "maybe": &k.maybe, "next": &k.next, "of-best": &k.ofBest,
+		"rewrites": &k.rewrites, "sure": &k.sure, "sure-many": &k.sureMany,
+		"temporal": &k.temporal, "text-least": &k.textLeast, "text-most": &k.textMost,
+	}
 }
 
 // row returns the row of a request.

@@ -68,14 +68,35 @@ func (r *run) covered(ctx context.Context, items []Item) (int64, error) {
 }
 
 // covering returns for each of some nodes the share of the weight of a text's terms that it has, by kindred
-// terms kinShare of one. A term that no node has weighs as much as the weightiest of the others.
+// terms a part of one. A term that no node has weighs as much as the weightiest of the others.
 func (r *run) covering(ctx context.Context, q TextQuery, ids []graph.ID) ([]int64, error) {
-	weights, err := r.x.TermWeights(ctx, q)
+	w, err := r.wording(ctx, q)
 	if err != nil {
-		return nil, fmt.Errorf("weigh the terms of the text: %w", err)
+		return nil, err
+	}
+	var asked []graph.ID
+	for _, id := range ids {
+		if _, ok := w.shares[id]; !ok {
+			asked = append(asked, id)
+		}
+	}
+	if err := r.cover(ctx, w, asked); err != nil {
+		return nil, err
+	}
+	out := make([]int64, len(ids))
+	for i, id := range ids {
+		out[i] = w.shares[id]
+	}
+	return out, nil
+}
+
+// cover fills in the shares of some nodes.
+func (r *run) cover(ctx context.Context, w *wording, ids []graph.ID) error {
+	if len(ids) == 0 {
+		return nil
 	}
 	most, unknown, total := int64(0), int64(0), int64(0)
-	for _, t := range weights {
+	for _, t := range w.own {
 		most = max(most, t.Weight)
 		total += t.Weight
 		if t.Weight == 0 {
@@ -83,27 +104,23 @@ func (r *run) covering(ctx context.Context, q TextQuery, ids []graph.ID) ([]int6
 		}
 	}
 	total += unknown * most
-	kin, err := r.kin(ctx, q)
+	rows, err := r.x.TermScores(ctx, w.query, ids, nil)
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("split the scores of the items: %w", err)
 	}
-	q.Added = kin.terms
-	rows, err := r.x.TermScores(ctx, q, ids, nil)
-	if err != nil {
-		return nil, fmt.Errorf("split the scores of the items: %w", err)
-	}
-	out, credits := make([]int64, len(ids)), make([]int64, len(weights))
+	known := r.req.row().kinKnown
+	credits := make([]int64, len(w.own))
 	for at, row := range rows {
-		kin.credit(credits, row)
+		w.credit(credits, row, known)
 		sum := int64(0)
 		for i, credit := range credits {
-			weight := weights[i].Weight
+			weight := w.own[i].Weight
 			if weight == 0 {
 				weight = most
 			}
 			sum += weight * credit >> fixed.FracBits
 		}
-		out[at] = share(sum, total)
+		w.shares[ids[at]] = share(sum, total)
 	}
-	return out, nil
+	return nil
 }

@@ -13,6 +13,10 @@ import (
 // what their keys begin with.
 var nameTypes = map[string]string{"Entity": "entity/", "Tag": "tag/"}
 
+// saidTypes are the types of nodes that package ingest writes for conversations: what was said in passing stands behind
+// what was kept on purpose.
+var saidTypes = map[string]bool{"Turn": true, "Session": true}
+
 // IsName reports whether a node is nothing but a name, by which memories are linked: clause 26.7.
 func IsName(n *graph.Node) bool {
 	prefix, ok := nameTypes[n.Type]
@@ -36,7 +40,8 @@ func (r *run) items(ctx context.Context, list []*candidate) ([]*candidate, error
 	}
 	var out []*candidate
 	for i, c := range list {
-		if _, ok := nameTypes[types[i]]; ok || types[i] == "" {
+		t := types[i]
+		if _, ok := nameTypes[t]; ok || t == "" {
 			n, _, err := r.g.Node(ctx, c.id)
 			if err != nil {
 				return nil, fmt.Errorf("read node %s: %w", c.id, err)
@@ -44,7 +49,9 @@ func (r *run) items(ctx context.Context, list []*candidate) ([]*candidate, error
 			if r.onlyName(c, n) {
 				continue
 			}
+			t = n.Type
 		}
+		c.said = saidTypes[t] && len(r.req.Types) == 0
 		out = append(out, c)
 	}
 	return out, nil

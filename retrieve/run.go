@@ -130,6 +130,7 @@ type candidate struct {
 
 	recalled *recalled  // nil where the request is no recall
 	band     Band       // "" in rankings that have none
+	said     bool       // in a conversation: only of those whose bands are worked out
 	beside   *candidate // that it is a neighbour of, nil for none
 	outdated graph.ID   // what takes its place by rule, zero for nothing
 }
@@ -168,7 +169,7 @@ type run struct {
 
 	readings []Reading   // words that are read as others
 	kindred  []AddedTerm // of the text's terms
-	kinOf    map[kinOf]*kin
+	wordings map[wordingOf]*wording
 	added    []AddedTerm // to the text
 
 	noVectors, otherDims []Warning // of the dense lanes

@@ -266,6 +266,7 @@ func (s *spreader) edges(ctx context.Context, id graph.ID) ([]edge, error) {
 		if len(links) > maxFanOut {
 			links, s.cut[id] = links[:maxFanOut], true
 		}
+		all = slices.Grow(all, len(links))
 		for _, l := range links {
 			all = append(all, edge{l, dir == Out})
 		}

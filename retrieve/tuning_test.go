@@ -38,3 +38,47 @@ func TestTuning(t *testing.T) {
 	}
 	refused(t, Request{Tuning: &tuning.Constant{Name: "bands"}}, "ranking", `"bands"`, "rewrites", "temporal")
 }
+
+// TestTuningReaches: each name is of a constant of its own.
+func TestTuningReaches(t *testing.T) {
+	seen := map[ranking]string{}
+	for name := range rankingOf(RankingVersion).constants() {
+		req := Request{Tuning: &tuning.Constant{Name: name, Value: 12_345}}
+		row := *req.row()
+		if other, ok := seen[row]; ok || row == *rankingOf(RankingVersion) {
+			t.Errorf("%s changes nothing, or what %q changes", name, other)
+		}
+		seen[row] = name
+	}
+}
+
+// TestTuningBands: what a row says of bands and of text beside vectors is what an answer is made by.
+func TestTuningBands(t *testing.T) {
+	ask := func(req Request, name string, value int64) Item {
+		t.Helper()
+		m := says(map[string]int64{"part": two.sure}, "part x", "like y")
+		m.embed(num(1), "m", 1)
+		req.Text, req.Floor, req.Expand = "part filler", FloorRest, new(0)
+		if name != "" {
+			req.Tuning = &tuning.Constant{Name: name, Value: value}
+		}
+		a, err := Run(t.Context(), m, m, testCommit, req)
+		if err != nil || len(a.Items) == 0 {
+			t.Fatalf("%s: %+v, %v", name, a, err)
+		}
+		return a.Items[0]
+	}
+	if it := ask(Request{}, "", 0); it.Band != BandAnswer {
+		t.Errorf("as it is: %s", it.Band)
+	}
+	if it := ask(Request{}, "sure", 1<<17); it.Band != BandMaybe {
+		t.Errorf("where more must be known: %s", it.Band)
+	}
+	vectors := Request{Vectors: vectorOf("m", 1)}
+	if it := ask(vectors, "", 0); it.ID != num(1) {
+		t.Errorf("as it is, %s is first", it.ID)
+	}
+	if it := ask(vectors, "text-least", 1<<18); it.ID != num(0) {
+		t.Errorf("where the text weighs more, %s is first", it.ID)
+	}
+}

@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -26,6 +27,7 @@ type answer struct {
 	gone    bool                          // whether nobody takes the answer, of one that is kept
 	list    lister                        // of lines that become a JSON list
 	outside func(wait func() error) error // runs what waits for the client; nil when the call has ended
+	packed  io.WriteCloser                // compresses the answer, nil where it is sent as it is
 	limits  *Limits
 	now     func() time.Time
 }
@@ -54,6 +56,9 @@ func (a *answer) start(status int) {
 	h := a.to.Header()
 	h.Set("Content-Type", contentType(a.q.form))
 	h.Add("Vary", "Accept")
+	if a.q.form == operation.MediaCAR && status == http.StatusOK {
+		a.pack(h)
+	}
 	a.to.WriteHeader(status)
 }
 
@@ -64,9 +69,18 @@ func contentType(form string) string {
 	return form
 }
 
-// send sends some of the answer, and at once where it is to be flushed. What is kept goes on when its
-// client is gone: half of it would be done anew when that asks again.
+// send sends some of the answer.
 func (a *answer) send(p []byte, flush bool) error {
+	if a.packed != nil {
+		_, err := a.packed.Write(p)
+		return err
+	}
+	return a.transmit(p, flush)
+}
+
+// transmit sends some of the answer, and at once where it is to be flushed. What is kept goes on when its
+// client is gone: half of it would be done anew when that asks again.
+func (a *answer) transmit(p []byte, flush bool) error {
 	if a.gone {
 		return nil
 	}
@@ -74,7 +88,11 @@ func (a *answer) send(p []byte, flush bool) error {
 		p = a.list.items(p)
 	}
 	rc := http.NewResponseController(a.to)
-	err := a.outside(func() error {
+	outside := a.outside
+	if outside == nil {
+		outside = func(wait func() error) error { return wait() }
+	}
+	err := outside(func() error {
 		_ = rc.SetWriteDeadline(a.now().Add(a.limits.Write))
 		_, err := a.to.Write(p)
 		if flush && err == nil {
@@ -96,6 +114,9 @@ func (a *answer) lists() bool {
 // finish ends an answer that is one.
 func (a *answer) finish(outcome operation.Outcome) {
 	if a.started {
+		if a.packed != nil && a.packed.Close() != nil {
+			panic(http.ErrAbortHandler) // the client must not take half an answer for a whole one
+		}
 		if a.lists() {
 			_, _ = a.to.Write(a.list.end()) // who asked may have gone
 		}

@@ -6,7 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"regexp"
+	"strings"
 	"sync"
 	"time"
 )
@@ -68,19 +68,28 @@ const idBytes = 16
 
 func (i *ids) next() string {
 	var b [idBytes]byte
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if _, err := io.ReadFull(i.from, b[:]); err != nil {
+	if err := i.read(b[:]); err != nil {
 		return "none" // an id only helps to find a line of the log
 	}
 	return hex.EncodeToString(b[:])
 }
 
-// foreignID is what an id that a client gives may look like.
-var foreignID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+// read fills b with random bytes.
+func (i *ids) read(b []byte) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	_, err := io.ReadFull(i.from, b)
+	return err
+}
+
+// An id that a client gives has the bytes of foreignID, and at most maxForeignID of them.
+const (
+	foreignID    = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+	maxForeignID = 64
+)
 
 func (s *Server) requestID(r *http.Request) string {
-	if id := r.Header.Get("X-Request-Id"); foreignID.MatchString(id) {
+	if id := r.Header.Get("X-Request-Id"); id != "" && len(id) <= maxForeignID && strings.Trim(id, foreignID) == "" {
 		return id
 	}
 	return s.ids.next()

@@ -25,7 +25,7 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request) *problem {
 		named = named || origin != ""
 	}
 	for _, site := range r.Header.Values("Sec-Fetch-Site") {
-		if !named && !slices.Contains([]string{"", "none", "same-origin"}, site) {
+		if !named && !slices.Contains([]string{"", "none", "same-origin"}, site) && !s.opensView(r) {
 			return forbidden("a page of another origin asked")
 		}
 	}
@@ -53,7 +53,7 @@ func (s *Server) knowsOrigin(origin, host string) *problem {
 // singularPrefixes do. A second one could say something else to what stands in front of the server.
 var (
 	singular = []string{
-		"Authorization", "Content-Type", "Idempotency-Key", "If-Match", "Last-Event-Id", "Origin",
+		"Authorization", "Content-Encoding", "Content-Type", "Idempotency-Key", "If-Match", "Last-Event-Id", "Origin",
 		"Sec-Fetch-Site", "X-Request-Id",
 	}
 	singularPrefixes = []string{"Mcp-", "Mnem-"}

@@ -164,7 +164,7 @@ func (s *Server) readBody(r *http.Request, q *request) (p *problem) {
 	}
 	switch {
 	case media == op.Body:
-		q.call.Body = q.body
+		q.call.Body, p = unpacked(q.body, r.Header.Get("Content-Encoding"), op, limit)
 	case q.body.size > 0 && len(q.call.Args) > 0:
 		p = badRequest("parameters are in the query or in the body, not in both")
 	case q.body.size > 0:

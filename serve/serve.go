@@ -39,13 +39,17 @@ type Config struct {
 	// NeedToken refuses who brings no token. Without it they may read and write, which is right on a
 	// loopback address alone.
 	NeedToken bool
+	// Own is whether all who reach the server are this user: then who brings no token may do everything.
+	Own bool
 	// Loopback tells that the server listens on a loopback address: then only such an address or
 	// localhost may be in Host.
 	Loopback bool
 	Hosts    []string // more names that may be in Host, without port
 	Origins  []string // pages that may ask from a browser: "https://example.org"; none by default
-	Routes   []Route
-	Limits   Limits
+	// View answers "/" with the web view, and lets browsers log in.
+	View   bool
+	Routes []Route
+	Limits Limits
 }
 
 // Route is a further path with a handler of its own. Its requests are guarded like all others, and
@@ -115,6 +119,7 @@ type Server struct {
 	slots    slots
 	watchers *room    // of requests that watch
 	answers  *answers // of requests with an Idempotency-Key
+	logins   logins   // of browsers
 	stopping atomic.Bool
 	stop     chan struct{} // closed when the server is to stop
 	broken   chan struct{} // closed when it does not wait for requests under way any more
@@ -128,6 +133,7 @@ func New(cfg Config) *Server {
 		ids: &ids{from: cfg.Rand}, rates: newRates(cfg.Limits.Rate, cfg.Now),
 		bodies: newBodies(cfg.Limits), slots: newSlots(cfg.Limits),
 		watchers: newRoom(maxWatchers, maxWatchers/2, 0),
+		logins:   logins{all: make(map[digest]*login)},
 		answers:  newAnswers(cfg.Now), stop: make(chan struct{}), broken: make(chan struct{}),
 	}
 	for i := range cfg.Operations {
@@ -152,6 +158,10 @@ func New(cfg Config) *Server {
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, notFound("no %q here: see /openapi.json", r.URL.Path))
 	})
+	if cfg.View {
+		s.mux.HandleFunc(loginPath, s.login)
+		s.serveView()
+	}
 	for _, route := range cfg.Routes {
 		s.mux.HandleFunc(route.Path, s.allow(route.Effect, s.whole(s.long(route.Handler))))
 	}

@@ -100,17 +100,28 @@ type who struct {
 // auth finds out who sent a request.
 func (s *Server) auth(r *http.Request) (who, *problem) {
 	header := r.Header.Values("Authorization")
-	if len(header) == 0 && !s.cfg.NeedToken {
-		return who{key: anonymous, may: operation.Writes}, nil
-	}
 	if len(header) == 0 {
+		if by, ok := s.loggedIn(r); ok {
+			return by, nil
+		}
+		if !s.cfg.NeedToken {
+			may := operation.Writes
+			if s.cfg.Own {
+				may = operation.Destroys
+			}
+			return who{key: anonymous, may: may}, nil
+		}
 		return who{}, unauthorized("a token is needed")
 	}
 	scheme, text, _ := strings.Cut(header[0], " ")
 	if len(header) > 1 || !strings.EqualFold(scheme, "Bearer") || len(text) > maxToken {
 		return who{}, unauthorized("want one header Authorization: Bearer TOKEN")
 	}
-	text = strings.TrimSpace(text)
+	return s.byToken(strings.TrimSpace(text))
+}
+
+// byToken returns the caller whose token has a text.
+func (s *Server) byToken(text string) (who, *problem) {
 	var t *Token
 	if id := idOf(text); id != "" && s.cfg.Token != nil {
 		var err error
@@ -154,6 +165,8 @@ func (s *Server) allow(e operation.Effect, next http.HandlerFunc) http.HandlerFu
 		if p == nil {
 			if by.token != nil {
 				exchangeOf(r).caller = by.token.Name
+			} else if by.key == byCode {
+				exchangeOf(r).caller = byCode
 			}
 			if after := s.rates.take(by.key); after > 0 {
 				p = tooMany(after)

@@ -1,8 +1,8 @@
 package tokens
 
 import (
+	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -28,31 +28,13 @@ func firstClass(s string) (class, width int) {
 	return classOf(r), width
 }
 
-var ascii = func() (table [utf8.RuneSelf]uint8) {
-	for c := range table {
-		table[c] = uint8(classOf(rune(c)))
-	}
-	return table
-}()
-
+// classOf returns the class of a character by the tables of this package: those of Go change with its releases.
 func classOf(r rune) int {
-	switch {
-	case r == '\r' || r == '\n':
-		return space | newline
-	case unicode.IsSpace(r):
-		return space
-	case unicode.IsNumber(r):
-		return number
-	case unicode.IsMark(r):
-		return upper | lower
-	case !unicode.IsLetter(r):
-		return 0
-	case unicode.Is(unicode.Ll, r):
-		return letter | lower
-	case unicode.In(r, unicode.Lu, unicode.Lt):
-		return letter | upper
+	i, found := slices.BinarySearch(classStarts[:], r)
+	if !found {
+		i--
 	}
-	return letter | upper | lower
+	return int(classKinds[i])
 }
 
 // run returns the length of the characters at the beginning of s that have one of the classes.

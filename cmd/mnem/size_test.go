@@ -24,7 +24,14 @@ import (
 //	   300,000  the parser of Go, for source files
 //	   250,000  kindred words
 //	   350,000  schema, cues, titles, proposals, predicates on edges, and names of memories
-const budget = 34_400_000
+//	   200,000  hooks: a spool, transcripts read on, and what agents are told
+//	   200,000  pages, notebooks and tables; of that 120,000 the tokenizer of HTML, with its names of characters
+//	   850,000  sharing: clone, fetch, push, pull and sync, by directories, servers and ssh, and the verbs of servers
+//	   250,000  the page for browsers and what serves it
+//	   200,000  what agents were given last, turns that are retired, review
+//	   100,000  rules for agents, and looking for the programs that run them
+//	    80,000  fsnotify, to keep files as they change
+const budget = 36_380_000
 
 // TestSize builds the program as it is published. A jump of megabytes is mostly text/template, or
 // reflection by the names of methods: with either the linker keeps every exported method.

@@ -2,11 +2,10 @@ package chats
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"regexp"
 	"strings"
+
+	"github.com/mnem-project/mnem/internal/pattern"
 )
 
 // claudeCode reads the transcript of a session of Claude Code. A file may begin with turns of the session that
@@ -36,13 +35,13 @@ type contentBlock struct {
 }
 
 // injected is what programs put into what users say.
-var injected = regexp.MustCompile(`(?s)<(system-reminder|ide_selection|ide_opened_file|environment_context|` +
-	`user_instructions|local-command-caveat)>.*?</(?:system-reminder|ide_selection|ide_opened_file|` +
-	`environment_context|user_instructions|local-command-caveat)>`)
+var injected = pattern.New(`(?s)<(system-reminder|ide_selection|ide_opened_file|environment_context|` +
+	`user_instructions|local-command-caveat|hook_context|mnem-memory)>.*?</(?:system-reminder|ide_selection|` +
+	`ide_opened_file|environment_context|user_instructions|local-command-caveat|hook_context|mnem-memory)>`)
 
-// spoken is what is left of a user's text without what programs put into it, "" for the output of a command.
-func spoken(text string) string {
-	text = strings.TrimSpace(injected.ReplaceAllString(text, ""))
+// Spoken is what is left of a user's text without what programs put into it, "" for the output of a command.
+func Spoken(text string) string {
+	text = strings.TrimSpace(injected().ReplaceAllString(text, ""))
 	for _, begin := range []string{"<command-", "<local-command", "<bash-", "Caveat: The messages below"} {
 		if strings.HasPrefix(text, begin) {
 			return ""
@@ -51,7 +50,7 @@ func spoken(text string) string {
 	return text
 }
 
-func (c *claudeCode) line(data []byte, _ int) error {
+func (c *claudeCode) line(data []byte, at position) error {
 	var l claudeCodeLine
 	if err := decode(data, &l); err != nil {
 		return err
@@ -82,7 +81,7 @@ func (c *claudeCode) line(data []byte, _ int) error {
 		return err
 	}
 	if l.Type == "user" {
-		text = spoken(text)
+		text = Spoken(text)
 	}
 	if text == "" && len(calls) == 0 {
 		why := "put in by the program"
@@ -96,13 +95,14 @@ func (c *claudeCode) line(data []byte, _ int) error {
 	}
 	turn := Turn{ID: l.UUID, Speaker: l.Type, Time: moment(l.Timestamp), Text: text, Calls: calls}
 	if l.Cwd != c.talk.session.Dir {
-		turn.Dir = label(l.Cwd)
+		turn.Dir = flat(l.Cwd)
 	}
 	if l.GitBranch != c.talk.session.Branch {
-		turn.Branch = label(l.GitBranch)
+		turn.Branch = flat(l.GitBranch)
 	}
 	open := c.open
 	c.open = l.Message.ID
+	c.talk.at = at.place()
 	return c.talk.said(turn, l.Message.ID, open)
 }
 
@@ -115,9 +115,15 @@ func (c *claudeCode) begin(l *claudeCodeLine) error {
 		before = c.talk.before
 	}
 	c.talk = &talk{handler: c.handler, before: before, session: Session{
-		ID: l.SessionID, Dir: label(l.Cwd), Branch: label(l.GitBranch),
+		ID: l.SessionID, Dir: flat(l.Cwd), Branch: flat(l.GitBranch),
 	}}
 	return nil
+}
+
+func (c *claudeCode) begun() Place {
+	p := c.talk.place()
+	p.Session.Title = c.title
+	return p
 }
 
 func (c *claudeCode) end() error {
@@ -172,7 +178,7 @@ type codexMeta struct {
 	Git                           struct{ Branch string }
 }
 
-func (c *codex) line(data []byte, number int) error {
+func (c *codex) line(data []byte, at position) error {
 	var l codexLine
 	if err := decode(data, &l); err != nil {
 		return err
@@ -181,7 +187,7 @@ func (c *codex) line(data []byte, number int) error {
 	switch {
 	case l.Type == "session_meta":
 		return c.meta(l.Payload)
-	case l.Type == "" && l.ID != "" && number == 1:
+	case l.Type == "" && l.ID != "" && at.number == 1:
 		return c.meta(data)
 	case l.Type == "response_item":
 		payload := l.Payload
@@ -196,6 +202,7 @@ func (c *codex) line(data []byte, number int) error {
 	if c.talk == nil {
 		return errDamaged
 	}
+	c.talk.at = at.place()
 	return c.item(&l, when)
 }
 
@@ -211,7 +218,7 @@ func (c *codex) meta(data json.RawMessage) error {
 		return nil
 	}
 	c.talk = &talk{handler: c.handler, session: Session{
-		ID: m.ID, Time: moment(m.Timestamp), Dir: label(m.Cwd), Branch: label(m.Git.Branch),
+		ID: m.ID, Time: moment(m.Timestamp), Dir: flat(m.Cwd), Branch: flat(m.Git.Branch),
 	}}
 	return nil
 }
@@ -229,7 +236,7 @@ func (c *codex) item(l *codexLine, when string) error {
 			return err
 		}
 		if turn.Text = text; l.Role == "user" {
-			turn.Text = spoken(text)
+			turn.Text = Spoken(text)
 		}
 		if turn.Text == "" {
 			c.handler.Skipped("put in by the program", "")
@@ -243,7 +250,7 @@ func (c *codex) item(l *codexLine, when string) error {
 		turn.Speaker, turn.Calls = "assistant", []string{call(l.Name, args)}
 	case "local_shell_call":
 		turn.Speaker = "assistant"
-		turn.Calls = []string{clip(label("shell: "+strings.Join(l.Action.Command, " ")), maxCall)}
+		turn.Calls = []string{flat("shell: " + strings.Join(l.Action.Command, " "))}
 	case "reasoning":
 		c.handler.Skipped("a thought", "")
 		return nil
@@ -251,87 +258,17 @@ func (c *codex) item(l *codexLine, when string) error {
 		c.handler.Skipped("what a tool answered", "")
 		return nil
 	}
+	c.talk.at.Items = c.turns
 	c.turns++
 	turn.ID = fmt.Sprintf("%s/%d", c.talk.session.ID, c.turns)
 	return c.talk.said(turn, "", "")
 }
+
+func (c *codex) begun() Place { return c.talk.place() }
 
 func (c *codex) end() error {
 	if c.talk == nil {
 		return ErrFormat
 	}
 	return c.talk.end()
-}
-
-type geminiFile struct {
-	SessionID, StartTime string
-	Messages             []json.RawMessage
-}
-
-type geminiMessage struct {
-	ID, Timestamp, Type string
-	Content             json.RawMessage
-	ToolCalls           []struct {
-		Name string
-		Args json.RawMessage
-	}
-}
-
-// gemini reads a session of Gemini CLI.
-func gemini(in io.Reader, h Handler) error {
-	data, err := io.ReadAll(io.LimitReader(in, maxRecord+1))
-	if err != nil {
-		return err
-	}
-	var f geminiFile
-	if len(data) > maxRecord || json.Unmarshal(data, &f) != nil || f.SessionID == "" {
-		return ErrFormat
-	}
-	t := &talk{handler: h, session: Session{ID: f.SessionID, Time: moment(f.StartTime)}}
-	for i, record := range f.Messages {
-		err := geminiTurn(t, record)
-		if errors.Is(err, errDamaged) {
-			h.Skipped("damaged", fmt.Sprintf("record %d", i+1))
-		} else if err != nil {
-			return err
-		}
-	}
-	return t.end()
-}
-
-func geminiTurn(t *talk, record json.RawMessage) error {
-	var m geminiMessage
-	if err := decode(record, &m); err != nil {
-		return err
-	}
-	turn := Turn{ID: t.session.ID + "/" + m.ID, Speaker: m.Type, Time: moment(m.Timestamp)}
-	switch {
-	case m.Type == "gemini":
-		turn.Speaker = "assistant"
-	case m.Type != "user":
-		t.handler.Skipped("a note of the program", "")
-		return nil
-	case m.ID == "":
-		return errDamaged
-	}
-	var parts []struct{ Text string }
-	if json.Unmarshal(m.Content, &turn.Text) != nil {
-		if err := decode(m.Content, &parts); err != nil {
-			return err
-		}
-		for _, p := range parts {
-			turn.Text = join(turn.Text, p.Text)
-		}
-	}
-	if turn.Text = strings.TrimSpace(turn.Text); turn.Speaker == "user" {
-		turn.Text = spoken(turn.Text)
-	}
-	for _, c := range m.ToolCalls[:min(len(m.ToolCalls), maxCalls)] {
-		turn.Calls = append(turn.Calls, call(c.Name, c.Args))
-	}
-	if turn.Text == "" && len(turn.Calls) == 0 {
-		t.handler.Skipped("put in by the program", "")
-		return nil
-	}
-	return t.said(turn, "", "")
 }

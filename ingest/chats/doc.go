@@ -3,7 +3,7 @@
 //
 //	claude-code     JSON Lines of Claude Code, ~/.claude/projects/…/SESSION.jsonl
 //	codex           JSON Lines of Codex, ~/.codex/sessions/…/rollout-….jsonl, of both forms
-//	gemini          a session of Gemini CLI, ~/.gemini/tmp/…/chats/session-….json
+//	gemini          a session of Gemini CLI, ~/.gemini/tmp/…/chats/session-….json or .jsonl
 //	chatgpt         conversations.json of an export of ChatGPT
 //	claude          conversations.json of an export of Claude
 //	server-memory   JSON Lines of the MCP server memory: entities and relations

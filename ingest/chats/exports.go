@@ -61,7 +61,7 @@ func chatGPT(record json.RawMessage, h Handler) error {
 		h.Skipped("a conversation without turns", "")
 		return nil
 	}
-	return h.Session(&Session{ID: c.ID, Title: label(c.Title), Time: seconds(c.CreateTime)})
+	return h.Session(&Session{ID: c.ID, Title: flat(c.Title), Time: seconds(c.CreateTime)})
 }
 
 type chatGPTWalk struct {
@@ -140,7 +140,7 @@ func (w *chatGPTWalk) node(id string) error {
 		return nil
 	}
 	if turn.Text = text; role == "assistant" && m.Recipient != "" && m.Recipient != "all" {
-		turn.Text, turn.Calls = "", []string{clip(label(m.Recipient+": "+text), maxCall)}
+		turn.Text, turn.Calls = "", []string{flat(m.Recipient + ": " + text)}
 	}
 	w.number++
 	turn.Number, w.kept[id] = w.number, turn.ID
@@ -196,7 +196,7 @@ func claude(record json.RawMessage, h Handler) error {
 			turn.Text = strings.TrimSpace(m.Text)
 		}
 		for _, a := range m.Attachments[:min(len(m.Attachments), maxCalls)] {
-			turn.Calls = append(turn.Calls, clip("attached: "+label(a.FileName), maxCall))
+			turn.Calls = append(turn.Calls, "attached: "+flat(a.FileName))
 		}
 		if turn.Text == "" && len(turn.Calls) == 0 {
 			h.Skipped("a turn without text", "")

@@ -17,7 +17,7 @@ type serverMemoryLine struct {
 	Observations                                   []string
 }
 
-func (s *serverMemory) line(data []byte, _ int) error {
+func (s *serverMemory) line(data []byte, _ position) error {
 	var l serverMemoryLine
 	if err := decode(data, &l); err != nil {
 		return err
@@ -26,7 +26,7 @@ func (s *serverMemory) line(data []byte, _ int) error {
 	case l.Type == "entity" && strings.TrimSpace(l.Name) != "":
 		return s.entity(&l)
 	case l.Type == "relation" && l.From != "" && l.To != "" && strings.TrimSpace(l.RelationType) != "":
-		s.relations = append(s.relations, Relation{l.From, label(l.RelationType), l.To})
+		s.relations = append(s.relations, Relation{l.From, flat(l.RelationType), l.To})
 		return nil
 	}
 	return errDamaged
@@ -37,11 +37,11 @@ func (s *serverMemory) entity(l *serverMemoryLine) error {
 		s.known = make(map[string]bool)
 	}
 	s.known[l.Name] = true
-	typ := label(l.EntityType)
+	typ := flat(l.EntityType)
 	if typ == "" {
 		typ = "entity"
 	}
-	err := s.handler.Memory(&Memory{ID: l.Name, Type: clip(typ, 200), Text: label(l.Name)})
+	err := s.handler.Memory(&Memory{ID: l.Name, Type: typ, Text: flat(l.Name)})
 	for _, o := range l.Observations {
 		if strings.TrimSpace(o) == "" {
 			s.handler.Skipped("an observation without text", "")
@@ -54,6 +54,8 @@ func (s *serverMemory) entity(l *serverMemoryLine) error {
 	return err
 }
 
+func (s *serverMemory) begun() Place { return Place{} }
+
 func (s *serverMemory) end() error {
 	for i := range s.relations {
 		r := &s.relations[i]
@@ -61,7 +63,6 @@ func (s *serverMemory) end() error {
 			s.handler.Skipped("a relation of an entity that is not there", "")
 			continue
 		}
-		r.Type = clip(r.Type, 200)
 		if err := s.handler.Relation(r); err != nil {
 			return err
 		}
@@ -93,16 +94,16 @@ func mem0(record json.RawMessage, h Handler) error {
 		Meta: make(map[string]string),
 	}
 	for _, c := range r.Categories[:min(len(r.Categories), 20)] {
-		m.Tags = append(m.Tags, clip(label(c), 50))
+		m.Tags = append(m.Tags, flat(c))
 	}
 	for name, v := range map[string]string{"user": r.UserID, "agent": r.AgentID, "run": r.RunID} {
-		if v = label(v); v != "" {
+		if v = flat(v); v != "" {
 			m.Meta[name] = v
 		}
 	}
 	for _, name := range sortedKeys(r.Metadata) {
-		if v := label(plain(r.Metadata[name])); v != "" && len(m.Meta) < 50 {
-			m.Meta["meta."+clip(label(name), 100)] = v
+		if v := flat(plain(r.Metadata[name])); v != "" && len(m.Meta) < 50 {
+			m.Meta["meta."+flat(name)] = v
 		}
 	}
 	return h.Memory(m)

@@ -18,10 +18,9 @@ import (
 const (
 	// maxRecord is the longest line or member of a list that is read, in bytes.
 	maxRecord = 64 << 20
-	// maxCall is the longest short form of a call of a tool, maxCalls how many one turn keeps.
-	maxCall  = 200
+	// maxCalls is how many calls of tools one turn keeps.
 	maxCalls = 100
-	// maxLabel is the longest title, name, directory or branch.
+	// maxLabel is the longest name that is told.
 	maxLabel = 500
 )
 
@@ -45,7 +44,7 @@ type Turn struct {
 	Speaker string // user or assistant
 	Time    int64  // as in Session
 	Text    string
-	Calls   []string // of tools, in short form
+	Calls   []string // of tools: the name and one argument of any length
 	Left    bool     // whether the conversation went another way
 
 	Dir, Branch string // where they are not those of the session
@@ -82,16 +81,16 @@ func Formats() []string {
 
 // Read reads a file of a format. It returns ErrFormat for what is none at all.
 func Read(format string, in io.Reader, h Handler) error {
+	switch format {
+	case "claude-code", "codex", "gemini":
+		_, err := Resume(format, in, Place{}, 0, h)
+		return err
+	case "server-memory":
+		_, err := lines(in, h, &serverMemory{handler: h}, Place{}, 0)
+		return err
+	}
 	in = &validReader{in: bufio.NewReaderSize(in, 1<<16)}
 	switch format {
-	case "claude-code":
-		return lines(in, h, &claudeCode{handler: h})
-	case "codex":
-		return lines(in, h, &codex{handler: h})
-	case "server-memory":
-		return lines(in, h, &serverMemory{handler: h})
-	case "gemini":
-		return gemini(in, h)
 	case "chatgpt":
 		return list(in, h, chatGPT)
 	case "claude":
@@ -102,6 +101,8 @@ func Read(format string, in io.Reader, h Handler) error {
 	return fmt.Errorf("no format %q", format)
 }
 
+var byteOrderMark = []byte("\ufeff")
+
 // validReader leaves out a byte order mark.
 type validReader struct {
 	in    *bufio.Reader
@@ -111,74 +112,11 @@ type validReader struct {
 func (r *validReader) Read(p []byte) (int, error) {
 	if !r.begun {
 		r.begun = true
-		if mark, _ := r.in.Peek(3); string(mark) == "\ufeff" {
+		if mark, _ := r.in.Peek(3); bytes.Equal(mark, byteOrderMark) {
 			_, _ = r.in.Discard(3) // they were peeked
 		}
 	}
 	return r.in.Read(p)
-}
-
-// lineReader reads one file of lines.
-type lineReader interface {
-	line(data []byte, number int) error // errSkipped, or one of the handler
-	end() error
-}
-
-// errDamaged is returned for a record that cannot be read.
-var errDamaged = errors.New("damaged")
-
-// lines reads a file of JSON Lines.
-func lines(in io.Reader, h Handler, r lineReader) error {
-	b := bufio.NewReaderSize(in, 1<<16)
-	read, damaged := 0, 0
-	for number := 1; ; number++ {
-		line, whole, err := oneLine(b)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-		last := err != nil
-		at := fmt.Sprintf("line %d", number)
-		switch {
-		case len(bytes.TrimSpace(line)) == 0 && whole:
-		case !whole:
-			damaged++
-			h.Skipped("longer than 64 MiB", at)
-		default:
-			err := r.line(line, number)
-			switch {
-			case errors.Is(err, errDamaged) && last:
-				h.Skipped("a last line that is not complete", "")
-			case errors.Is(err, errDamaged):
-				damaged++
-				h.Skipped("damaged", at)
-			case err != nil:
-				return err
-			default:
-				read++
-			}
-		}
-		if last {
-			break
-		}
-	}
-	if read == 0 && damaged > 0 {
-		return ErrFormat
-	}
-	return r.end()
-}
-
-// oneLine reads a line, and passes one that is too long.
-func oneLine(b *bufio.Reader) (line []byte, whole bool, err error) {
-	whole = true
-	for {
-		part, err := b.ReadSlice('\n')
-		if whole = whole && len(line)+len(part) <= maxRecord; whole {
-			line = append(line, part...)
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, whole, err
-		}
-	}
 }
 
 // list reads a list of records, which may be a member of an object.
@@ -277,7 +215,10 @@ func clip(s string, n int) string {
 }
 
 // label is a text in one line of bounded length.
-func label(s string) string { return clip(strings.Join(strings.Fields(s), " "), maxLabel) }
+func label(s string) string { return clip(flat(s), maxLabel) }
+
+// flat is a text in one line. What may hold a credential is not cut here: a part of one is not found.
+func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // call is the short form of a call of a tool: its name and the first argument that says something.
 func call(name string, args json.RawMessage) string {
@@ -299,9 +240,9 @@ func call(name string, args json.RawMessage) string {
 		short = text
 	}
 	if name = label(name); short == "" {
-		return clip(name, maxCall)
+		return name
 	}
-	return clip(name+": "+label(short), maxCall)
+	return name + ": " + flat(short)
 }
 
 // plain is a JSON text, or a list of them joined by blanks.
@@ -324,6 +265,9 @@ type talk struct {
 	before  string
 	number  int
 	open    *Turn
+
+	at    Place // of the line that is read: Offset, Line and Items
+	begun Place // of the open turn
 }
 
 // said adds a text or calls to what a side says. Another text of the same side continues the turn only where
@@ -337,6 +281,8 @@ func (t *talk) said(turn Turn, message, open string) error {
 			return err
 		}
 		t.open = &turn
+		t.begun = t.at
+		t.begun.Session, t.begun.Before, t.begun.Turns = t.session, t.before, t.number
 		return nil
 	}
 	o.Text = join(o.Text, turn.Text)
@@ -374,8 +320,16 @@ func (t *talk) end() error {
 	if err := t.flush(); err != nil || t.number == 0 {
 		return err
 	}
-	t.session.Title = label(t.session.Title)
+	t.session.Title = flat(t.session.Title)
 	return t.handler.Session(&t.session)
+}
+
+// place is where the open turn, or the last one, begins.
+func (t *talk) place() Place {
+	if t == nil {
+		return Place{}
+	}
+	return t.begun
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -165,6 +165,8 @@ func (d *Document) chunk(from, to int) Chunk {
 	c := Chunk{Section: first.Section, Text: d.text[first.start:last.end], First: first.First, Last: last.Last}
 	seen := map[string]bool{}
 	for i := from; i < to; i++ {
+		// What a file says may be made of its lines in another order.
+		c.First, c.Last = min(c.First, d.Blocks[i].First), max(c.Last, d.Blocks[i].Last)
 		for _, link := range d.Blocks[i].links {
 			if !seen[link] {
 				seen[link] = true
@@ -211,7 +213,7 @@ func (d *Document) divided(out []Block, b *Block) []Block {
 	tokens := Tokens(text)
 	parts := (tokens + MaxTokens - 1) / MaxTokens
 	piece := (len(text) + parts - 1) / parts
-	line := b.First
+	line, links := b.First, b.links
 	for at := 0; at < len(text); {
 		end := at + cut(text[at:], piece)
 		body := strings.TrimRight(text[at:end], " \t\n")
@@ -220,8 +222,10 @@ func (d *Document) divided(out []Block, b *Block) []Block {
 			first := line + lead
 			out = append(out, Block{
 				Section: b.Section, First: first, Last: first + strings.Count(body[lead:], "\n"),
-				start: b.start + at + lead, end: b.start + at + len(body), whole: b.whole,
+				start: b.start + at + lead, end: b.start + at + len(body), whole: b.whole, prose: b.prose,
+				links: links,
 			})
+			links = nil // those of the block are of its first piece
 		}
 		line += strings.Count(text[at:end], "\n")
 		at = end

@@ -15,6 +15,8 @@ const (
 	MaxSections = 20_000
 	// MaxBlocks is the largest number of blocks of one document.
 	MaxBlocks = 200_000
+	// MaxLines is the largest number of lines of one document.
+	MaxLines = 1_000_000
 	// sniffed is how many bytes are searched for the NUL that binary files have, as git does.
 	sniffed = 8000
 	// maxTitle is the longest line, in bytes, that is taken for a heading.
@@ -26,6 +28,8 @@ const (
 	maxTags  = 100
 	maxName  = 200 // bytes of a tag or alias
 	maxMeta  = 32 << 10
+	// maxGo is how many bytes of Go are parsed as a whole: a tree has some thirty times as many.
+	maxGo = 1 << 20
 	// maxFields is how many of its fields are kept.
 	maxFields = 200
 )
@@ -35,8 +39,8 @@ var (
 	ErrBinary = errors.New("a binary file")
 	// ErrEncoding is returned for text in an encoding that is not read.
 	ErrEncoding = errors.New("neither UTF-8 nor UTF-16 with a byte order mark")
-	// ErrTooMany is returned for a document with more headings or blocks than one may have.
-	ErrTooMany = errors.New("too many headings or blocks")
+	// ErrTooMany is returned for a document with more lines, headings or blocks than one may have.
+	ErrTooMany = errors.New("too many lines, headings or blocks")
 )
 
 // Document is what a file says.
@@ -57,7 +61,9 @@ type Field struct{ Name, Value string }
 // Section is a heading.
 type Section struct {
 	Title  string
-	Parent int // the index of the section that holds it, -1 for none
+	Parent int    // the index of the section that holds it, -1 for none
+	ID     string // of a record, as its table has it; "" for none
+	Time   string // of a record
 	level  int
 }
 
@@ -67,11 +73,12 @@ type Block struct {
 	First, Last int // its lines, from 1
 	start, end  int
 	whole       bool // whether it is divided only where it is very long: a fence or table
+	prose       bool // whether it is Markdown in a format that has other text too
 	links       []string
 }
 
 // Decls is whether a format has declarations for sections, which its documents define.
-func (f Format) Decls() bool { return f == Go }
+func (f Format) Decls() bool { return f == Go || languages()[f] != nil }
 
 // Format names a way to read files.
 type Format string
@@ -81,6 +88,10 @@ const (
 	Markdown Format = "markdown"
 	Text     Format = "text"
 	Go       Format = "go"
+	HTML     Format = "html"
+	Notebook Format = "notebook"
+	CSV      Format = "csv"
+	JSONL    Format = "jsonl"
 )
 
 // FormatOf returns the format of a file by its name, "" where none is known.
@@ -91,12 +102,48 @@ func FormatOf(name string) Format {
 		return Markdown
 	case ".go":
 		return Go
+	case ".html", ".htm", ".xhtml":
+		return HTML
+	case ".ipynb":
+		return Notebook
+	case ".csv", ".tsv":
+		return CSV
+	case ".jsonl", ".ndjson":
+		return JSONL
 	case ".txt", ".text", ".rst", ".org", ".adoc":
 		return Text
 	}
 	switch base {
 	case "README", "LICENSE", "NOTICE", "CHANGELOG", "CHANGES", "AUTHORS", "CONTRIBUTING", "TODO", "NEWS":
 		return Text
+	}
+	return languageOf(base)
+}
+
+// languageOf is the language of a source file by its name, "" for none and for what no person wrote.
+func languageOf(base string) Format {
+	switch strings.ToLower(path.Ext(base)) {
+	case ".py", ".pyi":
+		return Python
+	case ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx":
+		if strings.Contains(base, ".min.") {
+			return ""
+		}
+		return JavaScript
+	case ".java":
+		return Java
+	case ".rs":
+		return Rust
+	case ".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx":
+		return C
+	case ".cs":
+		return CSharp
+	case ".rb":
+		return Ruby
+	case ".php":
+		return PHP
+	case ".sh", ".bash", ".zsh":
+		return Shell
 	}
 	return ""
 }
@@ -137,21 +184,51 @@ func decodeUTF16(data []byte) (string, error) {
 }
 
 // Parse reads a text in a format. It returns ErrTooMany for one that is out of bounds.
-func Parse(format Format, text string) (*Document, error) {
+func Parse(format Format, text string, o *Options) (*Document, error) {
+	if o == nil {
+		o = new(Options)
+	}
 	d := &Document{text: text}
+	switch format {
+	case HTML:
+		return d, d.html(o)
+	case Notebook:
+		return d, d.notebook(o)
+	case CSV:
+		return d, d.csv(o)
+	case JSONL:
+		return d, d.jsonl(o)
+	}
+	if o.Clean != nil {
+		var err error
+		if d.text, err = o.Clean(text); err != nil {
+			return nil, err
+		}
+	}
 	s := newScanner(d)
 	var err error
 	var imports []string
 	switch format {
 	case Markdown:
-		err = s.markdown()
+		s.markdown(s.frontMatter())
+		err = s.bounded()
 	case Text:
-		err = s.plain()
+		s.plain(0)
+		err = s.bounded()
 	case Go:
-		imports = d.golang()
+		if len(text) > maxGo {
+			imports = s.source(languages()[longGo])
+		} else {
+			imports = s.golang()
+		}
 		err = s.bounded()
 	default:
-		return nil, fmt.Errorf("no format %q", format)
+		lang := languages()[format]
+		if lang == nil {
+			return nil, fmt.Errorf("no format %q", format)
+		}
+		imports = s.source(lang)
+		err = s.bounded()
 	}
 	if err != nil {
 		return nil, err
@@ -161,7 +238,7 @@ func Parse(format Format, text string) (*Document, error) {
 		d.Blocks[0].links = imports
 	}
 	if format == Markdown {
-		d.findLinks()
+		d.findLinks(func(*Block) bool { return true })
 		d.promote()
 	}
 	return d, nil
@@ -193,6 +270,44 @@ func (d *Document) promote() {
 	for i := range d.Blocks {
 		d.Blocks[i].Section--
 	}
+}
+
+// Rewrite puts what f makes of them in the place of the title, the front matter, headings and links. A field
+// of the front matter is given to it with its name, and left out where that changes.
+func (d *Document) Rewrite(f func(string) (string, error)) error {
+	texts := []*string{&d.Title}
+	for i := range d.Aliases {
+		texts = append(texts, &d.Aliases[i])
+	}
+	for i := range d.Tags {
+		texts = append(texts, &d.Tags[i])
+	}
+	for i := range d.Sections {
+		texts = append(texts, &d.Sections[i].Title, &d.Sections[i].ID)
+	}
+	for i := range d.Blocks {
+		for j := range d.Blocks[i].links {
+			texts = append(texts, &d.Blocks[i].links[j])
+		}
+	}
+	var err error
+	for _, s := range texts {
+		if *s, err = f(*s); err != nil {
+			return err
+		}
+	}
+	var meta []Field
+	for _, m := range d.Meta {
+		text, err := f(m.Name + ": " + m.Value)
+		if err != nil {
+			return err
+		}
+		if value, same := strings.CutPrefix(text, m.Name+": "); same {
+			meta = append(meta, Field{m.Name, value})
+		}
+	}
+	d.Meta = meta
+	return nil
 }
 
 // Path returns the titles of the sections around a section and its own, the outermost first.

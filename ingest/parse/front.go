@@ -1,11 +1,12 @@
 package parse
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/mnem-project/mnem/internal/pattern"
 )
 
-var metaField = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_ .-]{0,99}):(?:[ \t]+(.*))?$`)
+var metaField = pattern.New(`^([A-Za-z_][A-Za-z0-9_ .-]{0,99}):(?:[ \t]+(.*))?$`)
 
 // frontMatter reads what stands between two lines --- at the beginning, and returns the line behind it.
 // It knows scalars and lists of them; any other value is kept as it is written.
@@ -23,7 +24,7 @@ func (s *scanner) frontMatter() int {
 		return 0
 	}
 	for i := 1; i < end; {
-		m := metaField.FindStringSubmatch(strings.TrimRight(s.line(i), " \t"))
+		m := metaField().FindStringSubmatch(strings.TrimRight(s.line(i), " \t"))
 		first := i
 		for i++; i < end; i++ { // what belongs to it is indented, or items of a list
 			if line := s.line(i); !blank(line) && line[0] != ' ' && line[0] != '\t' && !isItem(line) {

@@ -14,12 +14,12 @@ const ImportLink = "import:"
 // golang reads a Go source file: each declaration of the top level is a section of its own, named as it is
 // called, with its comment. A file that does not parse is read as far as it does. It returns the imports, as
 // links.
-func (d *Document) golang() (imports []string) {
+func (s *scanner) golang() (imports []string) {
+	d := s.doc
 	fset := token.NewFileSet()
 	file, _ := parser.ParseFile(fset, "", d.text, parser.ParseComments|parser.SkipObjectResolution)
-	s := newScanner(d)
 	if file == nil || file.Name == nil || !file.Name.Pos().IsValid() {
-		_ = s.plain() // bounded by the caller
+		s.plain(0)
 		return nil
 	}
 	tok := fset.File(file.Package)
@@ -42,6 +42,9 @@ func (d *Document) golang() (imports []string) {
 			s.stack = []int{len(d.Sections) - 1} // what stands between is of the one before
 		}
 		s.block(next, first-1, false)
+		if s.full = s.full || len(d.Sections) == MaxSections; s.full {
+			return nil
+		}
 		d.Sections = append(d.Sections, Section{Title: name, Parent: -1, level: 1})
 		s.stack = []int{len(d.Sections) - 1}
 		next = max(first, line(decl.End()))

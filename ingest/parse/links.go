@@ -2,17 +2,20 @@ package parse
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/mnem-project/mnem/internal/pattern"
 	"github.com/mnem-project/mnem/internal/text"
 )
 
-// findLinks finds the links and tags of the blocks that are not code.
-func (d *Document) findLinks() {
+// findLinks finds the links and tags of blocks, but for those that are code.
+func (d *Document) findLinks(of func(*Block) bool) {
 	for i := range d.Blocks {
 		b := &d.Blocks[i]
+		if !of(b) {
+			continue
+		}
 		text := d.text[b.start:b.end]
 		if !b.whole || strings.HasPrefix(strings.TrimSpace(text), "|") {
 			l := linkReader{doc: d, block: b, text: text}
@@ -29,8 +32,8 @@ type linkReader struct {
 }
 
 var (
-	scheme    = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
-	reference = regexp.MustCompile(`(?m)^ {0,3}\[[^\[\]]{1,200}\]:[ \t]*<?([^\s<>]+)>?`)
+	scheme    = pattern.New(`^[A-Za-z][A-Za-z0-9+.-]*:`)
+	reference = pattern.New(`(?m)^ {0,3}\[[^\[\]]{1,200}\]:[ \t]*<?([^\s<>]+)>?`)
 )
 
 func (l *linkReader) read() {
@@ -50,7 +53,7 @@ func (l *linkReader) read() {
 			i++
 		}
 	}
-	for _, m := range reference.FindAllStringSubmatch(l.text, maxLinks) {
+	for _, m := range reference().FindAllStringSubmatch(l.text, maxLinks) {
 		l.path(m[1])
 	}
 }
@@ -116,7 +119,7 @@ func (l *linkReader) inline(s string) int {
 func (l *linkReader) path(dest string) {
 	dest, _, _ = strings.Cut(dest, "#")
 	dest, _, _ = strings.Cut(dest, "?")
-	if dest == "" || scheme.MatchString(dest) || strings.HasPrefix(dest, "//") {
+	if dest == "" || scheme().MatchString(dest) || strings.HasPrefix(dest, "//") {
 		return
 	}
 	if plain, err := url.PathUnescape(dest); err == nil && utf8.ValidString(plain) {

@@ -14,7 +14,7 @@ import (
 
 func parsed(t *testing.T, format Format, text string) *Document {
 	t.Helper()
-	d, err := Parse(format, text)
+	d, err := Parse(format, text, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,8 @@ func TestMarkdown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := &Document{text: test.in}
 			s := newScanner(d)
-			if err := s.markdown(); err != nil {
+			s.markdown(s.frontMatter())
+			if err := s.bounded(); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(test.want, shown(d)); diff != "" {
@@ -372,13 +373,13 @@ func TestSlug(t *testing.T) {
 }
 
 func TestBounds(t *testing.T) {
-	if _, err := Parse(Markdown, strings.Repeat("# a\n", MaxSections+1)); !errors.Is(err, ErrTooMany) {
+	if _, err := Parse(Markdown, strings.Repeat("# a\n", MaxSections+1), nil); !errors.Is(err, ErrTooMany) {
 		t.Errorf("headings: %v", err)
 	}
-	if _, err := Parse(Text, strings.Repeat("a\n\n", MaxBlocks+1)); !errors.Is(err, ErrTooMany) {
+	if _, err := Parse(Text, strings.Repeat("a\n\n", MaxBlocks+1), nil); !errors.Is(err, ErrTooMany) {
 		t.Errorf("blocks: %v", err)
 	}
-	if _, err := Parse("odt", "x"); err == nil {
+	if _, err := Parse("odt", "x", nil); err == nil {
 		t.Error("a format that there is none of")
 	}
 	long := "# " + strings.Repeat("x", 2000)
@@ -409,7 +410,7 @@ func TestHostile(t *testing.T) {
 	} {
 		for _, format := range []Format{Markdown, Go} {
 			begin := time.Now()
-			d, err := Parse(format, text)
+			d, err := Parse(format, text, nil)
 			if err == nil {
 				chunks := d.Chunks(nil)
 				known := make([]string, len(chunks))
@@ -437,7 +438,7 @@ func FuzzMarkdown(f *testing.F) {
 			return
 		}
 		for _, format := range []Format{Markdown, Text, Go} {
-			d, err := Parse(format, text)
+			d, err := Parse(format, text, nil)
 			if err != nil {
 				t.Skip(err)
 			}
@@ -457,4 +458,20 @@ func FuzzMarkdown(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestReadingEndsAtBounds gives documents with more of something than one may have: reading ends where that is seen.
+func TestReadingEndsAtBounds(t *testing.T) {
+	for name, text := range map[string]string{
+		"headings": strings.Repeat("#\n", MaxSections+1),
+		"blocks":   strings.Repeat("- a\n", MaxBlocks+1),
+		"lines":    strings.Repeat("\n", MaxLines+1),
+	} {
+		if _, err := Parse(Markdown, text, nil); !errors.Is(err, ErrTooMany) {
+			t.Errorf("%s: %v, want ErrTooMany", name, err)
+		}
+	}
+	if _, err := Parse(Markdown, strings.Repeat("#\n", MaxSections), nil); err != nil {
+		t.Errorf("as many headings as there may be: %v", err)
+	}
 }

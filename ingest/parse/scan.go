@@ -1,8 +1,9 @@
 package parse
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/mnem-project/mnem/internal/pattern"
 )
 
 // span is a range of bytes.
@@ -15,11 +16,15 @@ type scanner struct {
 	open  int    // the line that the block in the making begins at, -1 for none
 	list  bool   // whether the last line that was not indented began an item of a list
 	stack []int  // the sections around this place
+	full  bool   // whether there are more lines, headings or blocks than one document may have
 }
 
 func newScanner(d *Document) *scanner {
 	s := &scanner{doc: d, open: -1}
 	for at := 0; at < len(d.text); {
+		if s.full = len(s.lines) == MaxLines; s.full {
+			break
+		}
 		n := strings.IndexByte(d.text[at:], '\n')
 		if n < 0 {
 			n = len(d.text) - at
@@ -47,6 +52,9 @@ func (s *scanner) block(from, to int, whole bool) {
 	for to > from && blank(s.line(to-1)) {
 		to--
 	}
+	if s.full = s.full || len(s.doc.Blocks) == MaxBlocks; s.full {
+		return // the caller is told by bounded
+	}
 	if from < to {
 		s.doc.Blocks = append(s.doc.Blocks, Block{
 			Section: s.section(), First: from + 1, Last: to, start: s.lines[from].start,
@@ -58,7 +66,7 @@ func (s *scanner) block(from, to int, whole bool) {
 // close ends the block in the making before a line.
 func (s *scanner) close(at int) {
 	if s.open >= 0 {
-		table := at-s.open > 1 && tableRow.MatchString(s.line(s.open+1))
+		table := at-s.open > 1 && tableRow().MatchString(s.line(s.open+1))
 		s.block(s.open, at, table)
 		s.open = -1
 	}
@@ -71,9 +79,9 @@ func begins(line, signs string) bool {
 
 func blank(line string) bool { return strings.TrimSpace(line) == "" }
 
-// plain reads a text without markup: paragraphs.
-func (s *scanner) plain() error {
-	for i := range s.lines {
+// plain reads a text without markup from a line on: paragraphs.
+func (s *scanner) plain(from int) {
+	for i := from; i < len(s.lines) && !s.full; i++ {
 		switch {
 		case blank(s.line(i)):
 			s.close(i)
@@ -82,29 +90,28 @@ func (s *scanner) plain() error {
 		}
 	}
 	s.close(len(s.lines))
-	return s.bounded()
 }
 
 func (s *scanner) bounded() error {
-	if len(s.doc.Blocks) > MaxBlocks || len(s.doc.Sections) > MaxSections {
+	if s.full {
 		return ErrTooMany
 	}
 	return nil
 }
 
 var (
-	atxHeading = regexp.MustCompile(`^ {0,3}(#{1,6})(?:[ \t]+(.*))?$`)
-	underline  = regexp.MustCompile(`^ {0,3}(=+|-+)[ \t]*$`)
-	fenceOpen  = regexp.MustCompile("^([ \t]*)(`{3,}|~{3,})([^\n]*)$")
-	listItem   = regexp.MustCompile(`^ {0,3}(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]|$)`)
-	tableRow   = regexp.MustCompile(`^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*$`)
-	rule       = regexp.MustCompile(`^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$`)
-	htmlOpen   = regexp.MustCompile(`(?i)^ {0,3}<(!--|pre\b|script\b|style\b|textarea\b)`)
+	atxHeading = pattern.New(`^ {0,3}(#{1,6})(?:[ \t]+(.*))?$`)
+	underline  = pattern.New(`^ {0,3}(=+|-+)[ \t]*$`)
+	fenceOpen  = pattern.New("^([ \t]*)(`{3,}|~{3,})([^\n]*)$")
+	listItem   = pattern.New(`^ {0,3}(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]|$)`)
+	tableRow   = pattern.New(`^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*$`)
+	rule       = pattern.New(`^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$`)
+	htmlOpen   = pattern.New(`(?i)^ {0,3}<(!--|pre\b|script\b|style\b|textarea\b)`)
 )
 
-// markdown reads GitHub's form of Markdown, with the front matter, wiki links and tags of notes.
-func (s *scanner) markdown() error {
-	for i := s.frontMatter(); i < len(s.lines); {
+// markdown reads GitHub's form of Markdown from a line on.
+func (s *scanner) markdown(from int) {
+	for i := from; i < len(s.lines) && !s.full; {
 		line := s.line(i)
 		if blank(line) {
 			s.close(i)
@@ -130,11 +137,11 @@ func (s *scanner) markdown() error {
 			title = s.doc.text[s.lines[s.open].start:s.lines[i-1].end]
 			s.open = -1
 			s.heading(level, title)
-		case begins(line, "-*_") && rule.MatchString(line):
+		case begins(line, "-*_") && rule().MatchString(line):
 			s.close(i)
 			s.block(i, i+1, false)
 			s.list = false
-		case begins(line, "-*+0123456789") && listItem.MatchString(line):
+		case begins(line, "-*+0123456789") && listItem().MatchString(line):
 			s.close(i)
 			s.open, s.list = i, true
 		case line[0] == '>' && s.open >= 0 && s.line(s.open)[0] != '>':
@@ -149,7 +156,7 @@ func (s *scanner) markdown() error {
 		i++
 	}
 	s.close(len(s.lines))
-	return s.bounded()
+	s.list = false
 }
 
 // heading reads a line that begins with number signs.
@@ -157,7 +164,7 @@ func heading(line string) (level int, title string, ok bool) {
 	if len(line) > maxTitle || !begins(line, "#") {
 		return 0, "", false
 	}
-	m := atxHeading.FindStringSubmatch(line)
+	m := atxHeading().FindStringSubmatch(line)
 	if m == nil {
 		return 0, "", false
 	}
@@ -170,34 +177,40 @@ func heading(line string) (level int, title string, ok bool) {
 
 // underlines reports whether a line makes the paragraph before it a heading.
 func (s *scanner) underlines(i int) bool {
-	if s.open < 0 || i-s.open > 3 || s.list || !begins(s.line(i), "=-") || !underline.MatchString(s.line(i)) {
+	if s.open < 0 || i-s.open > 3 || s.list || !begins(s.line(i), "=-") || !underline().MatchString(s.line(i)) {
 		return false
 	}
 	first := s.line(s.open)
-	return first[0] != '>' && first[0] != '|' && !listItem.MatchString(first) &&
+	return first[0] != '>' && first[0] != '|' && !listItem().MatchString(first) &&
 		s.lines[i-1].end-s.lines[s.open].start <= maxTitle
 }
 
-// heading begins a section.
-func (s *scanner) heading(level int, title string) {
+// heading begins a section that a line of Markdown names.
+func (s *scanner) heading(level int, title string) { s.begin(level, plainTitle(title)) }
+
+// begin begins a section.
+func (s *scanner) begin(level int, title string) {
 	d := s.doc
+	if s.full = s.full || len(d.Sections) == MaxSections; s.full {
+		return
+	}
 	for len(s.stack) > 0 && d.Sections[s.section()].level >= level {
 		s.stack = s.stack[:len(s.stack)-1]
 	}
-	d.Sections = append(d.Sections, Section{Title: plainTitle(title), Parent: s.section(), level: level})
+	d.Sections = append(d.Sections, Section{Title: title, Parent: s.section(), level: level})
 	s.stack = append(s.stack, len(d.Sections)-1)
 	s.list = false
 }
 
 var (
-	titleLink = regexp.MustCompile(`!?\[([^\[\]]*)\]\([^()]*\)`)
-	titleID   = regexp.MustCompile(`[ \t]*\{#[^{}]*\}$`)
+	titleLink = pattern.New(`!?\[([^\[\]]*)\]\([^()]*\)`)
+	titleID   = pattern.New(`[ \t]*\{#[^{}]*\}$`)
 	titleMark = strings.NewReplacer("`", "", "**", "", "__", "", "[[", "", "]]", "")
 )
 
 // plainTitle is a heading without markup, in one line.
 func plainTitle(s string) string {
-	s = titleLink.ReplaceAllString(titleID.ReplaceAllString(s, ""), "$1")
+	s = titleLink().ReplaceAllString(titleID().ReplaceAllString(s, ""), "$1")
 	return strings.Join(strings.Fields(titleMark.Replace(s)), " ")
 }
 
@@ -208,7 +221,7 @@ func (s *scanner) verbatim(i int) int {
 	if !begins(line, "`~<") {
 		return i
 	}
-	if m := fenceOpen.FindStringSubmatch(line); m != nil {
+	if m := fenceOpen().FindStringSubmatch(line); m != nil {
 		indent, mark := m[1], m[2]
 		deep := len(indent) > 3 || strings.Contains(indent, "\t")
 		if mark[0] == '`' && strings.Contains(m[3], "`") || deep && !s.list {
@@ -222,7 +235,7 @@ func (s *scanner) verbatim(i int) int {
 		}
 		return i
 	}
-	m := htmlOpen.FindStringSubmatch(line)
+	m := htmlOpen().FindStringSubmatch(line)
 	if m == nil {
 		return i
 	}

@@ -58,9 +58,10 @@ func answersCommand(h *cli.Host) *cobra.Command {
 			"  items, tokens   what is printed\n\n" +
 			"A row is over a set, over the questions of a kind, or over all, with half of the interval of 95% for\n" +
 			"R@5 and silent.\n\n" +
-			"--vary measures all sets with each of several values of a constant of the ranking, rewrites or\n" +
-			"temporal, in units of 2^-16. For each set it prints its figures and those of all other sets: a value\n" +
-			"that is chosen by the others gives on the set itself what a new memory can expect.",
+			"--vary measures all sets with each of several values of a constant of the ranking, in units of\n" +
+			"2^-16 (next: in fifths). An unknown NAME lists them. For each set it prints its figures and those of\n" +
+			"all other sets: a value that is chosen by the others gives on the set itself what a new memory can\n" +
+			"expect.",
 		Example: "  mnem-bench answers memory\n" +
 			"  mnem-bench answers memory --cues --also --misses\n" +
 			"  mnem-bench answers memory --verb retrieve --floor rest --limit 40\n" +

@@ -116,24 +116,29 @@ func TestRailway(t *testing.T) {
 		}
 		table.WriteString("\n")
 	}
-	page, err := os.ReadFile(retrievalPage)
+	keepTable(t, retrievalPage, answersBegin, table.String())
+}
+
+// keepTable holds a table of a page to what it is to be, or writes it.
+func keepTable(t *testing.T, file, begin, table string) {
+	t.Helper()
+	page, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, rest, begins := strings.Cut(strings.ReplaceAll(string(page), "\r\n", "\n"), answersBegin)
+	before, rest, begins := strings.Cut(strings.ReplaceAll(string(page), "\r\n", "\n"), begin)
 	have, after, ends := strings.Cut(rest, answersEnd)
 	if !begins || !ends {
-		t.Fatalf("%s has no %q and %q", retrievalPage, answersBegin, answersEnd)
+		t.Fatalf("%s has no %q and %q", file, begin, answersEnd)
 	}
 	if *rewrite {
-		text := before + answersBegin + table.String() + answersEnd + after
-		if err := os.WriteFile(retrievalPage, []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(before+begin+table+answersEnd+after), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		have = table.String()
+		have = table
 	}
-	if diff := cmp.Diff(table.String(), have); diff != "" {
-		t.Errorf("%s is out of date: run this test with -rewrite (-want +have):\n%s", retrievalPage, diff)
+	if diff := cmp.Diff(table, have); diff != "" {
+		t.Errorf("%s is out of date: run this test with -rewrite (-want +have):\n%s", file, diff)
 	}
 }
 

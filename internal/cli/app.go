@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"runtime"
 	"strings"
 	"syscall"
@@ -29,6 +30,8 @@ type App struct {
 	Stderr io.Writer
 	// Hidden asks for a line that is not shown; nil where standard input is no terminal.
 	Hidden func(prompt string) ([]byte, error)
+	// Key waits for one key of the terminal; nil where standard input is no terminal.
+	Key    func() (rune, error)
 	Getenv func(string) string
 	Now    func() time.Time
 	// Sleep waits before a remote model is asked again; nil for the system's.
@@ -41,7 +44,11 @@ type App struct {
 	Home   string    // the user's own directory, "" where the system names none
 	// Executable is the path of this program, for others to start it; "" where nobody knows.
 	Executable string
-	PID        int
+	// LookPath finds a program as the system starts it; nil where none is looked for.
+	LookPath func(program string) (string, error)
+	// Open opens a file in the user's browser; nil where there is none.
+	Open func(ctx context.Context, path string) error
+	PID  int
 	// OutTTY and ErrTTY tell whether results and messages go to a terminal: colour and progress
 	// only appear there.
 	OutTTY, ErrTTY bool
@@ -58,9 +65,9 @@ func System() *App {
 	}
 	return &App{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Now: time.Now,
-		Rand: rand.Reader, Hidden: hiddenInput(),
+		Rand: rand.Reader, Hidden: hiddenInput(), Key: terminalKeys(),
 		Dir: dir, User: systemUser(), Config: configHome(), Data: dataHome(),
-		Home: userHome(), Executable: executable(), PID: os.Getpid(),
+		Home: userHome(), Executable: executable(), LookPath: exec.LookPath, Open: openFile, PID: os.Getpid(),
 		OutTTY: isTerminal(os.Stdout), ErrTTY: isTerminal(os.Stderr),
 	}
 }
@@ -70,6 +77,13 @@ func (a *App) clock() graph.Time { return graph.From(a.Now()) }
 
 // Run runs one command line and returns its exit code.
 func (a *App) Run(ctx context.Context, args []string) int {
+	if len(args) > 0 && args[0] == hookName {
+		return a.hook(ctx, args)
+	}
+	return a.runCommand(ctx, args)
+}
+
+func (a *App) runCommand(ctx context.Context, args []string) int {
 	return a.run(ctx, args, func(c *cli) *cobra.Command { return c.root(args...) })
 }
 
@@ -146,6 +160,7 @@ type cli struct {
 	keysDir   string
 	doing     doing
 	long      bool     // whether the verb under way takes so long that others work meanwhile
+	watched   int      // how many runs of ingest there were with --watch, this one included
 	answers   int      // that the verb under way has given
 	working   []func() // end what shows that it takes its time
 	started   bool     // whether a command ran: errors before that are about usage

@@ -20,12 +20,31 @@ func (c *cli) branchRow(answer any) []cell {
 			mark, style = "*", styleGreen
 		}
 		return []cell{{mark + " " + line(a.Name), style}, {shortCID(a.Commit), styleYellow},
-			{brief(a.Title, summaryWidth), ""}}
+			{againstText(a.Remotes) + brief(a.Title, summaryWidth), ""}}
 	case *ops.Gone:
 		_ = c.printf("branch %s, which was at %s, is removed\n", line(a.Removed),
 			c.paint(styleYellow, shortCID(a.Commit)))
 	}
 	return nil
+}
+
+// againstText says how a branch differs from those of the same name in remotes, before its title.
+func againstText(list []ops.BranchThere) string {
+	var all strings.Builder
+	for _, there := range list {
+		var how []string
+		if there.Ahead > 0 {
+			how = append(how, "ahead "+intText(there.Ahead))
+		}
+		if there.Behind > 0 {
+			how = append(how, "behind "+intText(there.Behind))
+		}
+		if len(how) == 0 {
+			how = append(how, "the same")
+		}
+		all.WriteString("[" + line(there.Remote) + ": " + strings.Join(how, ", ") + "] ")
+	}
+	return all.String()
 }
 
 // firstLine is what a message begins with.

@@ -34,7 +34,10 @@ func wanted(args []string) []command {
 }
 
 // commands are the commands of the root, in the order of the help.
-func commands() []command {
+func commands() []command { return append(memoryCommands(), historyCommands()...) }
+
+// memoryCommands are about what is in the memory now.
+func memoryCommands() []command {
 	return []command{
 		// Start
 		{"init", (*cli).initCommand},
@@ -47,6 +50,8 @@ func commands() []command {
 		// Change the memory
 		{"remember", verbCommand("remember")},
 		{"ingest", verbCommand("ingest")},
+		{"capture", verbCommand("capture")},
+		{"hook", (*cli).hookCommand},
 		{"commit", verbCommand("commit")},
 		{"add", verbCommand("add")},
 		{"set", verbCommand("set")},
@@ -65,6 +70,9 @@ func commands() []command {
 		{"stale", verbCommand("stale")},
 		{"retire", verbCommand("retire")},
 		{"expire", verbCommand("expire")},
+		{"review", (*cli).reviewCommand},
+		{"pin", verbCommand("pin")},
+		{"unpin", verbCommand("unpin")},
 		{"consolidate", verbCommand("consolidate")},
 		{"half-life", verbCommand("half-life")},
 		{"embed", verbCommand("embed")},
@@ -81,6 +89,7 @@ func commands() []command {
 		{"neighbors", verbCommand("neighbors")},
 		{"path", verbCommand("path")},
 		{"communities", verbCommand("communities")},
+		{"last", verbCommand("last")},
 		{"sources", (*cli).sourcesCommand},
 		{"explore", verbCommand("explore")},
 		{"related", verbCommand("related")},
@@ -88,6 +97,13 @@ func commands() []command {
 		{"log", verbCommand("log")},
 		{"diff", verbCommand("diff")},
 		{"blame", verbCommand("blame")},
+		{"view", (*cli).viewCommand},
+	}
+}
+
+// historyCommands are about its history, its copies elsewhere, and the repository itself.
+func historyCommands() []command {
+	return []command{
 		// Branch, tag and undo
 		{"branch", verbCommand("branch")},
 		{"switch", verbCommand("switch")},
@@ -100,6 +116,14 @@ func commands() []command {
 		{"session", (*cli).sessionCommand},
 		{"replay", verbCommand("replay")},
 		// Exchange
+		{"backup", (*cli).backupCommand},
+		{"remote", (*cli).remoteCommand},
+		{"clone", (*cli).cloneCommand},
+		{"fetch", (*cli).fetchCommand},
+		{"pull", (*cli).pullCommand},
+		{"push", (*cli).pushCommand},
+		{"sync", (*cli).syncCommand},
+		{"pack", (*cli).packCommand},
 		{"export", verbCommand("export")},
 		{"import", verbCommand("import")},
 		{"serve", (*cli).serveCommand},

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mnem-project/mnem/capture"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/internal/keyring"
@@ -49,6 +50,17 @@ func configKeys() []configKey {
 			keyring.CheckName},
 		{"require-signed", "MNEM_REQUIRE_SIGNED", ruleNone,
 			"where trusted signatures are needed: none, merge, import or all", checkRule},
+		{hooksKey, "MNEM_HOOKS", "true", "whether hooks note what is said and tell what is known: " +
+			"true or false", checkBool},
+		{fallbackKey, "MNEM_MCP_FALLBACK", fallbackNone,
+			"what 'mnem mcp' serves where no repository is: none or global", checkFallback},
+		{privateKey, "MNEM_PRIVATE", "false", "whether hooks note nothing of what is said: true or false", checkPrivate},
+		{ops.KeepDaysKey, ops.KeepDaysEnv, strconv.Itoa(capture.DefaultKeepDays),
+			"after how many days turns are retired; 0 for never",
+			func(v string) error { _, err := ops.ParseKeepDays(v); return err }},
+		{ops.KeepBytesKey, ops.KeepBytesEnv, strconv.Itoa(capture.DefaultKeepBytes),
+			"beyond how many bytes turns are retired; 0 for never",
+			func(v string) error { _, err := ops.ParseKeepBytes(v); return err }},
 		{"gc.auto", "MNEM_GC_AUTO", "true", "whether writes collect garbage when there is much: " +
 			"true or false", checkBool},
 		{"gc.keepOps", "MNEM_GC_KEEP_OPS", strconv.Itoa(repo.DefaultKeepOps),
@@ -65,6 +77,14 @@ func checkBool(v string) error {
 		return fmt.Errorf("%w: %q is neither true nor false", repo.ErrInvalid, v)
 	}
 	return nil
+}
+
+// checkPrivate is checkBool that takes the 1 and 0 of other programs' variables too.
+func checkPrivate(v string) error {
+	if v == "1" || v == "0" {
+		return nil
+	}
+	return checkBool(v)
 }
 
 func findConfigKey(name string) (configKey, error) {

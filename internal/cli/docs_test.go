@@ -193,7 +193,7 @@ func TestEveryCommandIsComplete(t *testing.T) {
 	}
 }
 
-// TestVariablesAreDocumented holds the list of variables to what the help of flags says.
+// TestVariablesAreDocumented holds the list of variables to what the help of commands and flags says.
 func TestVariablesAreDocumented(t *testing.T) {
 	known := make(map[string]bool)
 	for _, v := range variables() {
@@ -201,7 +201,7 @@ func TestVariablesAreDocumented(t *testing.T) {
 	}
 	var help strings.Builder
 	eachCommand(func(_ string, cmd *cobra.Command) {
-		help.WriteString(cmd.Flags().FlagUsages() + cmd.InheritedFlags().FlagUsages())
+		help.WriteString(cmd.Long + "\n" + cmd.Flags().FlagUsages() + cmd.InheritedFlags().FlagUsages())
 	})
 	for _, key := range configKeys() {
 		help.WriteString(key.Env + "\n")

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/mnem-project/mnem/internal/clients"
 	"github.com/mnem-project/mnem/ops"
@@ -23,6 +24,19 @@ func (d *doctor) clients() {
 	rows := d.c.clientStates()
 	for _, row := range rows {
 		check := "client " + row.Client
+		fix := "mnem integrate " + row.Client
+		if row.Level == clients.Project {
+			fix += " --project"
+		}
+		d.hooks(check, fix, row)
+		switch row.Rules {
+		case stateDamaged:
+			d.Find(ops.LevelWarning, check, "repair the file", "%s cannot be read", row.rules)
+		case clients.RulesOutdated:
+			d.Find(ops.LevelWarning, check, fix, "the rules in %s are out of date", row.rules)
+		case clients.RulesEdited:
+			d.Find(ops.LevelNote, check, "", "the rules in %s were edited, and are left alone", row.rules)
+		}
 		switch row.State {
 		case stateDamaged:
 			d.Find(ops.LevelWarning, check, "repair the file", "%s cannot be read", row.Path)
@@ -37,6 +51,44 @@ func (d *doctor) clients() {
 	if !some {
 		d.Find(ops.LevelNote, "clients", "mnem integrate --list", "no client is integrated")
 	}
+}
+
+// hooks looks at the hooks of a file: they must be those that integrate would write, and be run.
+func (d *doctor) hooks(check, fix string, row clientJSON) {
+	switch row.Hooks {
+	case stateDamaged:
+		d.Find(ops.LevelWarning, check, "repair the file", "%s cannot be read", row.file)
+	case stateOutdated:
+		d.Find(ops.LevelWarning, check, fix, "the hooks in %s are out of date%s", row.file, d.outdated(row))
+	}
+	client, ok := clients.Find(row.Client)
+	if !ok || row.Hooks != stateIntegrated && row.Hooks != stateOutdated {
+		return
+	}
+	if untrusted, err := client.Untrusted(d.c.machine(), row.file, d.c.hookSetup()); err == nil && untrusted {
+		d.Find(ops.LevelWarning, check, "open /hooks in "+client.Title+" and trust them",
+			"the hooks in %s do not run yet: %s asks its user first", row.file, client.Title)
+	}
+}
+
+// outdated says what of hooks is not as it would be written.
+func (d *doctor) outdated(row clientJSON) string {
+	client, _ := clients.Find(row.Client)
+	state, err := client.Hooks(row.file, d.c.hookSetup())
+	var why []string
+	if err == nil && len(state.Programs) > 0 {
+		why = append(why, "they run "+strings.Join(state.Programs, " and ")+", not this program")
+	}
+	if err == nil && len(state.Missing) > 0 {
+		why = append(why, "there is none for "+strings.Join(state.Missing, ", "))
+	}
+	if err == nil && len(state.Others) > 0 {
+		why = append(why, "there should be none for "+strings.Join(state.Others, ", "))
+	}
+	if len(why) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(why, "; ")
 }
 
 // client looks at one entry. own is whether the client has one of the project, which goes before the

@@ -53,6 +53,17 @@ var exampleSteps = map[string][][]string{
 	"mnem cherry-pick":     {{"branch", "draft", "HEAD~1"}, {"commit", "-b", "draft", "-m", "d", "people.jsonl"}},
 	"mnem token list":      {{"token", "new", "notebook"}},
 	"mnem token revoke":    {{"token", "new", "notebook"}},
+	"mnem remote list":     {{"remote", "add", "origin", "hub"}},
+	"mnem remote set-url":  {{"remote", "add", "origin", "hub"}},
+	"mnem remote rm":       {{"remote", "add", "laptop", "hub"}},
+	"mnem remote":          {{"remote", "add", "laptop", "hub"}},
+	"mnem clone":           {{"clone", ".", "memory"}, {"backup", "memory.mnem"}},
+	"mnem fetch":           {{"clone", ".", "hub"}, {"remote", "add", "origin", "hub"}},
+	"mnem pull":            {{"clone", ".", "hub"}, {"remote", "add", "origin", "hub"}},
+	"mnem push":            {{"clone", ".", "hub"}, {"remote", "add", "origin", "hub"}, {"branch", "draft"}, {"tag", "v1"}},
+	"mnem sync":            {{"clone", ".", "hub"}, {"remote", "add", "origin", "hub"}},
+	"mnem pack":            {{"branch", "old"}},
+	"mnem pack take":       {{"branch", "old"}},
 	"mnem session advance": {{"commit", "-m", "more", "people.jsonl"}},
 }
 
@@ -61,7 +72,7 @@ var bare = []string{"mnem", "mnem init"}
 
 // notShells are examples for the prompt of a shell that this test does not speak, and servers,
 // which go on until they are told to end.
-var notShells = []string{"mnem completion", "mnem mcp", "mnem serve"}
+var notShells = []string{"mnem completion", "mnem mcp", "mnem serve", "mnem view"}
 
 // eachCommand calls fn for every command that runs.
 func eachCommand(fn func(path string, cmd *cobra.Command)) {
@@ -93,6 +104,7 @@ func TestExamples(t *testing.T) {
 	world.write("key.txt", "Harbour Core builds what a guest touches\n")
 	world.write("README.md", "# Harbour\n\nSee [the docs](docs/a.md).\n")
 	world.write("today.md", "Erin keeps the backups.\n")
+	world.write("hook.json", `{"session_id":"s","prompt":"who leads infra?"}`)
 	world.write("session.jsonl", `{"type":"user","uuid":"u","sessionId":"s","message":{"content":"hello"}}`+"\n")
 	if err := os.Mkdir(filepath.Join(world.Dir, "docs"), 0o755); err != nil {
 		t.Fatal(err)

@@ -37,22 +37,25 @@ func (h host) Global() (ops.Runner, error) {
 func (c *cli) askGlobal(
 	ctx context.Context, dir string, v *ops.Spec, req any, emit func(any) error,
 ) error {
+	return c.aside(ctx, dir).askAside(ctx, v, req, emit)
+}
+
+// aside returns what runs a verb whose answer is for this process, on the repository in dir.
+func (c *cli) aside(ctx context.Context, dir string) *cli {
 	app := *c.app
 	app.Stdin = strings.NewReader("")
-	app.Getenv = func(name string) string {
-		if name == profileEnv { // it is about the project
-			return ""
-		}
-		return c.app.Getenv(name)
-	}
 	side := &cli{
 		app: &app, stdin: peers.NewReplay(app.Stdin), out: bufio.NewWriterSize(io.Discard, outBuffer), started: true,
-		doing: doing{ctx: ctx, name: v.Name(), words: strings.Fields(v.Command), wait: c.doing.wait},
-		by:    c.by, quietly: true,
+		doing: doing{ctx: ctx, wait: c.doing.wait}, by: c.by, quietly: true,
 	}
 	side.by.Session = ""
 	side.global = globalFlags{repo: dir, json: true, quiet: true, wait: c.global.wait}
-	err := side.ask(ctx, v, req, emit)
-	side.release(err)
+	return side
+}
+
+func (c *cli) askAside(ctx context.Context, v *ops.Spec, req any, emit func(any) error) error {
+	c.doing.name, c.doing.words = v.Name(), strings.Fields(v.Command)
+	err := c.ask(ctx, v, req, emit)
+	c.release(err)
 	return err
 }

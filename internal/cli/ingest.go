@@ -9,6 +9,9 @@ import (
 
 // printIngested prints what became of files, and what was committed.
 func (c *cli) printIngested(a *ops.Ingested) error {
+	if c.watched > 1 && a.NoChange && a.Documents.Failed == 0 {
+		return nil // what changed was nothing that is kept
+	}
 	for i := range a.Files {
 		if err := c.printIngestedFile(&a.Files[i]); err != nil {
 			return err

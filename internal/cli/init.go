@@ -75,6 +75,25 @@ func (c *cli) runInit(cmd *cobra.Command, args []string, branch string, ignore b
 	if _, err := os.Lstat(path); err == nil {
 		return repoExists(fs.ErrExist, path)
 	}
+	if err := c.makeRepo(cmd, dir, branch); err != nil {
+		return err
+	}
+	var err error
+	if c.global.json {
+		err = c.printJSON(initJSON{path, branch, c.global.author})
+	} else {
+		err = c.printf("empty repository in %s, author %s\n", line(path), line(c.global.author))
+	}
+	if err != nil {
+		return err
+	}
+	return c.offerIgnore(cmd.Context(), dir, top, ignore)
+}
+
+// makeRepo makes an empty repository, with its author in its configuration unless the user's says who that is.
+func (c *cli) makeRepo(cmd *cobra.Command, dir, branch string) error {
+	c.global.repo = dir
+	path := filepath.Join(dir, repo.DirName)
 	author, write, err := c.firstAuthor()
 	if err != nil {
 		return err
@@ -105,19 +124,8 @@ func (c *cli) runInit(cmd *cobra.Command, args []string, branch string, ignore b
 	if write {
 		err = editConfigFile(cmd.Context(), filepath.Join(path, configFile),
 			func(list []setting) ([]setting, error) { return with(list, "author", author), nil })
-		if err != nil {
-			return err
-		}
 	}
-	if c.global.json {
-		err = c.printJSON(initJSON{path, opt.Branch, author})
-	} else {
-		err = c.printf("empty repository in %s, author %s\n", line(path), line(author))
-	}
-	if err != nil {
-		return err
-	}
-	return c.offerIgnore(cmd.Context(), dir, top, ignore)
+	return err
 }
 
 // firstAuthor returns the author of a new repository, and whether its configuration must say so.

@@ -13,14 +13,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/internal/clients"
-	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
 // serverName is the name of the entry in clients' files.
-const serverName = "mnem"
+const serverName = clients.Name
 
 // integrationJSON is what was, or would be, done to a client's file.
 type integrationJSON struct {
@@ -31,6 +30,21 @@ type integrationJSON struct {
 	DryRun  bool             `json:"dry_run"`
 	Backup  ops.Text         `json:"backup"` // of the file before
 	Command ops.List[string] `json:"command"`
+	Hooks   *editedJSON      `json:"hooks"` // nil where none are written
+	Rules   *rulesJSON       `json:"rules"` // the same
+}
+
+// editedJSON is what was, or would be, done to a file beside that of the entry.
+type editedJSON struct {
+	Path    string   `json:"path"`
+	Changed bool     `json:"changed"`
+	Backup  ops.Text `json:"backup"`
+}
+
+// rulesJSON is what was, or would be, done to the file that tells agents how to use the memory.
+type rulesJSON struct {
+	editedJSON
+	Kept ops.Text `json:"kept" shape:"edited|foreign|null"` // why it is left alone
 }
 
 // clientJSON is a client's file and what it has.
@@ -40,7 +54,11 @@ type clientJSON struct {
 	Level   clients.Level    `json:"level" shape:"user|project"`
 	Path    string           `json:"path"`
 	State   string           `json:"state" shape:"integrated|absent|damaged"`
-	Command ops.List[string] `json:"command"` // that starts the server, empty where there is none
+	Command ops.List[string] `json:"command"`                                               // that starts the server, empty where there is none
+	Hooks   ops.Text         `json:"hooks" shape:"integrated|outdated|absent|damaged|null"` // null where there can be none
+	Rules   ops.Text         `json:"rules" shape:"integrated|outdated|edited|foreign|absent|damaged|null"`
+	file    string           // that has the hooks
+	rules   string           // that has the rules
 }
 
 type clientsJSON struct {
@@ -51,45 +69,58 @@ const (
 	stateIntegrated = "integrated"
 	stateAbsent     = "absent"
 	stateDamaged    = "damaged"
+	stateOutdated   = "outdated"
 )
 
 // integration are the flags of integrate and unintegrate.
 type integration struct {
-	project, print, dryRun, list, replace bool
+	project, print, dryRun, list, replace, noHooks, noRules, all bool
 }
 
 func (c *cli) integrateCommand() *cobra.Command {
 	var f integration
 	cmd := &cobra.Command{
-		Use:     "integrate CLIENT | integrate --list",
+		Use:     "integrate CLIENT | integrate --all | integrate --list",
 		GroupID: groupStart,
 		Short:   "Make a client's agent use this memory, by MCP",
-		Long: "Add to the configuration of an MCP client what starts 'mnem mcp', and leave the rest of the\n" +
+		Long: "Add to the configuration of an MCP client what starts 'mnem mcp', and to that of Claude Code, Codex,\n" +
+			"Gemini CLI and Cursor what calls 'mnem hook', unless --no-hooks is given. Leave the rest of the\n" +
 			"file as it is, comments included. The file as it was stays beside it, with " + clients.Backup + "\n" +
 			"after its name. Doing it again changes nothing but what is out of date. A file that cannot be\n" +
 			"read is left alone.\n\n" +
-			"Clients are " + clientNames() + ".\n\n" +
+			"Agents are told when to ask the memory and what to keep in it, unless --no-rules is given: by a skill\n" +
+			"of Claude Code, a section of AGENTS.md for Codex and of GEMINI.md for Gemini CLI, and with --project\n" +
+			"by a rule of Cursor. Once you have edited that it is yours, and left alone.\n\n" +
+			"Clients are " + clientNames() + ".\n" +
+			"--all integrates each of which the program, the file or something in its directory is on this machine,\n" +
+			"and says of each what became of it.\n\n" +
 			"By default the entry is the user's, for all projects. Claude Code, Codex and Gemini CLI start\n" +
 			"servers in the directory they work in, whose repository is then used; for others the entry names\n" +
 			"that of --repo, --global or the working directory. One that names another repository than this is\n" +
 			"left alone unless --replace is given. --project writes the project's own file, beside its\n" +
 			"repository, with this program's path: think before you share it.",
-		Example: "  mnem integrate claude-code\n  mnem integrate cursor --print\n" +
+		Example: "  mnem integrate claude-code\n  mnem integrate cursor --print\n  mnem integrate --all\n" +
 			"  mnem integrate codex --dry-run\n  mnem integrate --list",
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: clientList(),
 	}
-	f.add(cmd)
+	f.add(cmd, "integrate each client that is on this machine")
 	cmd.Flags().BoolVar(&f.print, "print", false, "print the entry and where it goes, and write nothing")
 	cmd.Flags().BoolVar(&f.list, "list", false, "list the clients, their files and what these have")
+	cmd.Flags().BoolVar(&f.noHooks, "no-hooks", false, "write no hooks: the memory is filled by tools alone")
+	cmd.Flags().BoolVar(&f.noRules, "no-rules", false, "do not tell agents how to use the memory")
 	cmd.Flags().BoolVar(&f.replace, "replace", false, "replace an entry that names another repository")
 	cmd.MarkFlagsMutuallyExclusive("print", "dry-run", "list")
+	cmd.MarkFlagsMutuallyExclusive("all", "print", "list")
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
 		if f.list {
 			if len(args) > 0 {
 				return usagef("--list takes no client")
 			}
 			return c.listClients()
+		}
+		if f.all {
+			return c.eachClient(cmd.Context(), f, args, true)
 		}
 		return c.integrateClient(cmd.Context(), f, args)
 	})
@@ -98,30 +129,35 @@ func (c *cli) integrateCommand() *cobra.Command {
 func (c *cli) unintegrateCommand() *cobra.Command {
 	var f integration
 	cmd := &cobra.Command{
-		Use:     "unintegrate CLIENT",
+		Use:     "unintegrate CLIENT | unintegrate --all",
 		GroupID: groupStart,
 		Short:   "Take back what integrate wrote",
-		Long: "Take the entry that 'mnem integrate' made out of the configuration of a client, and leave the\n" +
-			"rest of the file as it is. A file that integrate made is removed. The memory stays.",
+		Long: "Take the entry, the hooks and the rules that 'mnem integrate' made out of the files of a client, and\n" +
+			"leave the rest of the files as it is. A file that integrate made is removed. Rules that you have\n" +
+			"edited are left alone. The memory stays.",
 		Example:   "  mnem unintegrate claude-code\n  mnem unintegrate cursor --project --dry-run",
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: clientList(),
 	}
-	f.add(cmd)
+	f.add(cmd, "take what was written for any client")
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+		if f.all {
+			return c.eachClient(cmd.Context(), f, args, false)
+		}
 		client, path, err := c.clientFile(f, args)
 		if err != nil {
 			return err
 		}
-		change, err := client.Remove(path, serverName)
+		all, err := c.removals(client, f, path)
 		if err != nil {
 			return damagedHint(err)
 		}
-		return c.applyChange(cmd.Context(), client, f, change, nil)
+		return c.applyEdits(cmd.Context(), client, f, all, nil)
 	})
 }
 
-func (f *integration) add(cmd *cobra.Command) {
+func (f *integration) add(cmd *cobra.Command, all string) {
+	cmd.Flags().BoolVar(&f.all, "all", false, all)
 	cmd.Flags().BoolVar(&f.project, "project", false, "the file of the project, not the user's")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would change and write nothing")
 }
@@ -152,6 +188,7 @@ func (f *integration) level() clients.Level {
 func (c *cli) machine() clients.Machine {
 	m := clients.Machine{
 		OS: runtime.GOOS, Home: c.app.Home, Config: c.app.Config, Codex: c.env("CODEX_HOME"),
+		Claude: c.env("CLAUDE_CONFIG_DIR"),
 	}
 	if m.Home != "" {
 		m.XDG = filepath.Join(m.Home, ".config")
@@ -161,6 +198,13 @@ func (c *cli) machine() clients.Machine {
 	}
 	if m.OS != "windows" && m.OS != "darwin" {
 		m.Config = m.XDG
+	}
+	m.Has = func(program string) bool {
+		if c.app.LookPath == nil {
+			return false
+		}
+		_, err := c.app.LookPath(program)
+		return err == nil
 	}
 	if dir, err := c.dir(); err == nil && !c.global.user {
 		m.Project = dir
@@ -236,28 +280,13 @@ func (c *cli) integrateClient(ctx context.Context, f integration, args []string)
 		return err
 	}
 	if f.print {
-		text, err := client.Text(serverName, e)
-		if err != nil {
-			return err
-		}
-		if c.global.json {
-			return c.printJSON(integrationJSON{
-				Client: client.Name, Level: f.level(), Path: path, DryRun: true, Command: words(e),
-			})
-		}
-		c.remark("goes to %s", line(path))
-		return c.printf("%s", printable(text)+"\n")
+		return c.printIntegration(client, f, path, e)
 	}
-	change, err := client.Set(path, serverName, e, func(old clients.Entry) error {
-		if f.replace {
-			return nil
-		}
-		return c.mayMove(client, f, old, e)
-	})
+	all, err := c.additions(client, f, path, e)
 	if err != nil {
 		return damagedHint(err)
 	}
-	return c.applyChange(ctx, client, f, change, words(e))
+	return c.applyEdits(ctx, client, f, all, words(e))
 }
 
 // mayMove refuses to take a client away from another repository, which the entry names: its agent
@@ -317,125 +346,4 @@ func damagedHint(err error) error {
 			"the file was left alone: repair it, or add by hand what --print prints")
 	}
 	return err
-}
-
-// applyChange writes the change of a client's file, or prints it in a dry run.
-func (c *cli) applyChange(
-	ctx context.Context, client clients.Client, f integration, change *clients.Change, command []string,
-) error {
-	out := integrationJSON{
-		Client: client.Name, Level: f.level(), Path: change.Path, DryRun: f.dryRun,
-		Command: command,
-	}
-	if !f.dryRun {
-		backup, err := change.Write(ctx)
-		if errors.Is(err, filestate.ErrMoved) {
-			err = hint(err, "run the command again")
-		}
-		if err != nil {
-			return damagedHint(err)
-		}
-		out.Backup = ops.Text(backup)
-	}
-	out.Changed = change.Changed()
-	switch {
-	case c.global.json:
-		return c.printJSON(out)
-	case f.dryRun:
-		return c.printChange(change)
-	case !out.Changed && command == nil:
-		return c.printf("%s has no entry %s in %s\n", client.Title, serverName, line(change.Path))
-	case !out.Changed:
-		return c.printf("%s is integrated already, by %s\n", client.Title, line(change.Path))
-	case command == nil:
-		return c.printf("took %s out of %s\n", serverName, line(change.Path))
-	}
-	if err := c.printf("%s starts '%s', by %s\n", client.Title, line(strings.Join(command, " ")),
-		line(change.Path)); err != nil {
-		return err
-	}
-	c.remark("restart %s to use it; 'mnem doctor' checks it", client.Title)
-	return nil
-}
-
-// printChange prints the lines that a change takes out and puts in.
-func (c *cli) printChange(change *clients.Change) error {
-	if !change.Changed() {
-		return c.printf("nothing would change in %s\n", line(change.Path))
-	}
-	old, now := textLines(change.Old), textLines(change.New)
-	same := 0
-	for same < min(len(old), len(now)) && old[same] == now[same] {
-		same++
-	}
-	old, now = old[same:], now[same:]
-	for len(old) > 0 && len(now) > 0 && old[len(old)-1] == now[len(now)-1] {
-		old, now = old[:len(old)-1], now[:len(now)-1]
-	}
-	if err := c.printf("%s, from line %d:\n", line(change.Path), same+1); err != nil {
-		return err
-	}
-	for _, l := range old {
-		if err := c.printf("%s\n", c.paint(styleRed, "- "+line(l))); err != nil {
-			return err
-		}
-	}
-	for _, l := range now {
-		if err := c.printf("%s\n", c.paint(styleGreen, "+ "+line(l))); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func textLines(text []byte) []string {
-	if len(text) == 0 {
-		return nil
-	}
-	all := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
-	for i, l := range all {
-		all[i] = strings.TrimSuffix(l, "\r")
-	}
-	return all
-}
-
-// clientStates returns each file of each client that there can be here, and what it has.
-func (c *cli) clientStates() (out ops.List[clientJSON]) {
-	m := c.machine()
-	for _, client := range clients.All() {
-		for _, level := range []clients.Level{clients.User, clients.Project} {
-			path := client.Path(m, level)
-			if path == "" {
-				continue
-			}
-			row := clientJSON{
-				Client: client.Name, Title: client.Title, Level: level, Path: path, State: stateAbsent,
-			}
-			e, ok, err := client.Get(path, serverName)
-			switch {
-			case err != nil:
-				row.State = stateDamaged
-			case ok:
-				row.State, row.Command = stateIntegrated, words(e)
-			}
-			out = append(out, row)
-		}
-	}
-	return out
-}
-
-func (c *cli) listClients() error {
-	list := c.clientStates()
-	if c.global.json {
-		return c.printJSON(clientsJSON{list})
-	}
-	head := func(s string) cell { return cell{s, styleDim} }
-	rows := [][]cell{{head("client"), head("level"), head("state"), head("file")}}
-	for _, row := range list {
-		style := map[string]string{stateIntegrated: styleGreen, stateDamaged: styleRed}[row.State]
-		rows = append(rows, []cell{
-			{row.Client, styleBold}, {string(row.Level), ""}, {row.State, style}, {line(row.Path), ""},
-		})
-	}
-	return c.table(slices.Clip(rows))
 }

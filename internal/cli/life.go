@@ -4,8 +4,15 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/ops"
 )
+
+// changedPart are nodes of which an answer says the same.
+type changedPart struct {
+	ids  []graph.ID
+	what string
+}
 
 // printMarked prints what a verb that marks nodes did.
 func (c *cli) printMarked(m *ops.Marked) error {
@@ -15,13 +22,34 @@ func (c *cli) printMarked(m *ops.Marked) error {
 		state = string(*m.State)
 		already = state + " already"
 	}
-	for _, part := range []struct {
-		ids  []graph.ID
-		what string
-	}{{m.Marked, state}, {m.Unmarked, "unmarked"}, {m.Already, already}} {
+	err := c.printParts(m.Labels, changedPart{m.Marked, state}, changedPart{m.Unmarked, "unmarked"},
+		changedPart{m.Already, already})
+	if err != nil {
+		return err
+	}
+	what := plural(len(m.Marked)+len(m.Unmarked), "mark")
+	return c.printCommitOf(what, m.NoChange, m.DryRun, m.Branch, m.Commit)
+}
+
+// printPinned prints what pin or unpin did.
+func (c *cli) printPinned(p *ops.PinChanged) error {
+	c.warnSecrets(p.Warnings)
+	what, already := "pinned", "pinned already"
+	if !p.Pinned {
+		what, already = "unpinned", "not pinned"
+	}
+	if err := c.printParts(p.Labels, changedPart{p.Changed, what}, changedPart{p.Already, already}); err != nil {
+		return err
+	}
+	return c.printCommitOf(plural(len(p.Changed), "node"), p.NoChange, p.DryRun, p.Branch, p.Commit)
+}
+
+// printParts prints each node with what became of it.
+func (c *cli) printParts(labels map[string]ops.NodeName, parts ...changedPart) error {
+	for _, part := range parts {
 		for _, id := range part.ids {
 			about := ""
-			if n, ok := m.Labels[id.String()]; ok {
+			if n, ok := labels[id.String()]; ok {
 				about = nodeLabel(n.Key, n.ID) + "  " + c.paint(styleDim, brief(string(n.Summary), summaryWidth))
 			}
 			if err := c.printf("%s  %s\n", part.what, strings.TrimRight(about, " ")); err != nil {
@@ -29,13 +57,16 @@ func (c *cli) printMarked(m *ops.Marked) error {
 			}
 		}
 	}
-	switch n := len(m.Marked) + len(m.Unmarked); {
-	case m.NoChange:
+	return nil
+}
+
+// printCommitOf prints the commit of what was changed, if there is one.
+func (c *cli) printCommitOf(what string, noChange, dryRun bool, branch string, commit ipld.CID) error {
+	switch {
+	case noChange:
 		return c.printf("nothing to commit\n")
-	case m.DryRun:
-		return c.printf("would commit %s\n", plural(n, "mark"))
-	default:
-		return c.printf("[%s %s] %s\n", c.paint(styleCyan, line(m.Branch)),
-			c.paint(styleYellow, shortCID(m.Commit)), plural(n, "mark"))
+	case dryRun:
+		return c.printf("would commit %s\n", what)
 	}
+	return c.printf("[%s %s] %s\n", c.paint(styleCyan, line(branch)), c.paint(styleYellow, shortCID(commit)), what)
 }

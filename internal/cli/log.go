@@ -2,10 +2,10 @@ package cli
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/internal/pattern"
 	"github.com/mnem-project/mnem/ops"
 )
 
@@ -33,14 +33,14 @@ func (c *cli) printLog(q *ops.LogRequest, e *ops.Commit) error {
 }
 
 // idsAlone are messages that verbs write: a few words and ids, which say nothing to people.
-var idsAlone = regexp.MustCompile(strings.ReplaceAll(`^(observe|forget|stale|supersede|retire|expire|contradict|`+
+var idsAlone = pattern.New(strings.ReplaceAll(`^(observe|pin|unpin|forget|stale|supersede|retire|expire|contradict|`+
 	`stale by their sources:|refresh the sources of|remember( \S+)?) ID(, ID)*( and \d+ more)?( (by|in place of) ID)?$`,
 	"ID", `[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`))
 
 // messageOrTitle is the first line of a commit's message, or its title where that has only ids to say.
 func messageOrTitle(e *ops.Commit) string {
 	message := firstLine(e.Message)
-	if e.Title != nil && *e.Title != "" && (message == "" || idsAlone.MatchString(message)) {
+	if e.Title != nil && *e.Title != "" && (message == "" || idsAlone().MatchString(message)) {
 		return *e.Title
 	}
 	return message

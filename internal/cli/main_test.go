@@ -6,6 +6,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/cli"
@@ -16,8 +17,24 @@ import (
 // begin with MNEM_: those are taken out of what such a process sees.
 const asProgram = "TEST_AS_MNEM"
 
+// asShell makes the test binary be ssh: it runs the last argument on this machine.
+const asShell = "as-ssh"
+
+// shell runs 'mnem ARG…' with the quotes of a shell around the last one.
+func shell(args []string) int {
+	words := strings.Fields(args[len(args)-1])
+	if len(args) != 3 || args[0] != "--" || len(words) < 2 || words[0] != "mnem" {
+		return 255
+	}
+	words[len(words)-1] = strings.Trim(words[len(words)-1], "'")
+	return cli.System().Run(context.Background(), words[1:])
+}
+
 func TestMain(m *testing.M) {
 	worker := slices.Contains(os.Args, "-test.fuzzworker") // is a test, in the environment of one
+	if len(os.Args) > 2 && os.Args[1] == asShell {
+		os.Exit(shell(os.Args[2:]))
+	}
 	if os.Getenv(asProgram) != "" && os.Getenv(asWriter) == "" && !worker {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		code := cli.System().Run(ctx, os.Args[1:])

@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/peers"
+	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/serve"
 	"github.com/mnem-project/mnem/store"
 )
@@ -34,7 +35,9 @@ func (c *cli) mcpCommand() *cobra.Command {
 		Short:   "Serve the memory to an agent by the Model Context Protocol",
 		Long: "Serve the memory to an agent by the Model Context Protocol, on standard input and output until\n" +
 			"that ends, or with --http on http://ADDR/mcp. It speaks 2026-07-28 and the versions since\n" +
-			"2024-11-05. It starts at once: the repository is opened at the first call.\n\n" +
+			"2024-11-05. It starts at once: the repository is opened at the first call. Where there is none, tools\n" +
+			"answer how to make one, and find it once it is made; or the user's own is served, where the user's\n" +
+			"config has mcp.fallback = global.\n\n" +
 			"The profile core has the tools retrieve, recall, check, get, neighbors, diff, log, session,\n" +
 			"remember, commit, forget and undo; read leaves out those that write; full adds branches, merges,\n" +
 			"upkeep and other verbs. docs/mcp.md says what each does, and how to connect clients.\n\n" +
@@ -96,6 +99,12 @@ func (c *cli) serveMCP(cmd *cobra.Command, opt *mcpOptions) (err error) {
 	case opt.noSession:
 		options.Record = mcp.RecordNone
 	}
+	if opt.http == "" {
+		if err := c.fallBack(); err != nil {
+			return err
+		}
+	}
+	options.Own = c.global.user
 	// Where there is no repository yet, clients are told so when they ask: one may be made meanwhile.
 	h, err := c.newHolder()
 	switch {
@@ -110,6 +119,35 @@ func (c *cli) serveMCP(cmd *cobra.Command, opt *mcpOptions) (err error) {
 		return c.serveMCPHTTP(cmd.Context(), opt.http, options, h)
 	}
 	return mcp.New(Operations(), c.runner(h, true), options).Run(cmd.Context(), c.app.Stdin, c.app.Stdout)
+}
+
+const (
+	fallbackKey    = "mcp.fallback"
+	fallbackNone   = "none"
+	fallbackGlobal = "global"
+)
+
+func checkFallback(v string) error {
+	if v != fallbackNone && v != fallbackGlobal {
+		return fmt.Errorf("%w: %q is neither %s nor %s", repo.ErrInvalid, v, fallbackNone, fallbackGlobal)
+	}
+	return nil
+}
+
+// fallBack makes the user's own repository the one that is served where none was named, there is none here, and it is
+// configured so. It is asked once, when the server starts: an agent does not move from one memory to another.
+func (c *cli) fallBack() error {
+	var none noRepoError
+	if _, err := c.dir(); !errors.As(err, &none) {
+		return nil
+	}
+	to, err := c.configured(fallbackKey)
+	if err != nil || to != fallbackGlobal {
+		return err
+	}
+	c.global.user, c.conf = true, nil
+	c.remark("no repository in %s: serving the user's own", line(none.dir))
+	return nil
 }
 
 // mcpLog returns what is logged on standard error: warnings, or everything.

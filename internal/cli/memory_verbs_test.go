@@ -89,7 +89,7 @@ func TestMemoryVerbsUndo(t *testing.T) {
 		{"half-life", "fact=7", "note=9"},
 		{"forget", "note", "--reason", "why not"}, {"restore", "gone"}, {"stale", "note"},
 		{"retire", "note", "due"}, {"supersede", "note", "due"}, {"contradict", "note", "due"},
-		{"expire"}, {"expire", "due", "--now", "2026-06-01"},
+		{"expire"}, {"expire", "due", "--now", "2026-06-01"}, {"pin", "note", "due"},
 		{"consolidate", "--apply", "--cap", "3"}, {"consolidate", "--apply", proposal("expired")},
 		{"consolidate", "--apply", proposal("duplicate")},
 		{"consolidate", "--apply", proposal("contradiction")},

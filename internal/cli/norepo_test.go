@@ -12,7 +12,7 @@ import (
 var withoutRepo = []string{
 	"mnem init", "mnem config get", "mnem config list", "mnem integrate", "mnem unintegrate",
 	"mnem demo", "mnem version", "mnem completion", "mnem doctor", "mnem help", "mnem mcp",
-	"mnem guard check", "mnem guard rules",
+	"mnem guard check", "mnem guard rules", "mnem hook", "mnem clone",
 }
 
 // someArgs are arguments with which commands that take any get as far as their repository.
@@ -31,7 +31,9 @@ var someArgs = map[string]string{
 	"mnem import": "-", "mnem token new": "t", "mnem token revoke": "t", "mnem purge": "n --yes",
 	"mnem cat-file": "HEAD", "mnem profile show": "p", "mnem profile set": "p", "mnem profile default": "p", "mnem profile restore": "p x", "mnem profile unset": "p x",
 	"mnem op diff": "1", "mnem session rm": "s", "mnem sources refresh": "x",
-	"mnem profile rm": "p", "mnem ingest": ".",
+	"mnem pack send": "--ref refs/heads/main -o x", "mnem pack take": "--set refs/heads/x=any..none",
+	"mnem backup": "x", "mnem remote add": "origin hub", "mnem remote set-url": "origin hub", "mnem remote rm": "origin",
+	"mnem profile rm": "p", "mnem ingest": ".", "mnem pin": "n", "mnem unpin": "n",
 }
 
 // TestWithoutRepository runs every command where there is no repository: each says so, whatever else

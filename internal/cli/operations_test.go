@@ -70,11 +70,13 @@ var ofThisMachine = []string{
 	"mnem config unset", "mnem demo", "mnem completion", "mnem key", "mnem key new", "mnem key list",
 	"mnem key show", "mnem key export", "mnem key import", "mnem key trust", "mnem key revoke",
 	"mnem key untrust", "mnem key rm", "mnem sources diff", "mnem sources refresh",
-	"mnem ingest",
+	"mnem ingest", "mnem capture", "mnem hook", "mnem last", "mnem review",
 	"mnem integrate", "mnem unintegrate", "mnem doctor", "mnem policy", "mnem policy init",
 	"mnem policy show", "mnem policy check", "mnem guard", "mnem guard check", "mnem guard rules",
-	"mnem serve", "mnem mcp", "mnem token", "mnem token new", "mnem token list", "mnem token revoke",
-	"mnem profile", "mnem op", "mnem session", "mnem index", // which hold others
+	"mnem serve", "mnem view", "mnem mcp", "mnem token", "mnem token new", "mnem token list", "mnem token revoke",
+	"mnem remote", "mnem remote add", "mnem remote list", "mnem remote set-url", "mnem remote rm",
+	"mnem backup", "mnem clone", "mnem fetch", "mnem pull", "mnem push", "mnem sync",
+	"mnem profile", "mnem op", "mnem session", "mnem index", "mnem pack", // which hold others
 }
 
 // TestEveryCommandIsExposedOrNot sees to it that a new command is thought about.

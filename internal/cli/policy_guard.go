@@ -43,12 +43,13 @@ func (c *cli) guard(by *repo.Stamp, name string) error {
 	return ops.Guard(by, path, name, c.ownKey)
 }
 
-// configuring are the operations that change no memory but what governs it: settings, keys and tokens.
-// Policies speak of them as well.
+// configuring are the operations that change no memory but what governs it, or bring it elsewhere: settings,
+// keys, tokens and other repositories. Policies speak of them as well.
 func configuring() []string {
 	return []string{
-		"config_set", "config_unset", "key_import", "key_new", "key_revoke", "key_rm", "key_trust",
-		"key_untrust", "token_new", "token_revoke",
+		"config_set", "config_unset", "fetch", "key_import", "key_new", "key_revoke", "key_rm", "key_trust",
+		"key_untrust", "pull", "push", "remote_add", "remote_rm", "remote_set_url", "sync", "token_new",
+		"token_revoke",
 	}
 }
 

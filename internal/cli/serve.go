@@ -33,6 +33,7 @@ type serveFlags struct {
 	rate           int
 	maxBody        string
 	timeout        time.Duration
+	stdio          bool
 }
 
 // serveJSON says where the server listens.
@@ -49,12 +50,14 @@ func (c *cli) serveCommand() *cobra.Command {
 		Short:   "Serve the memory over HTTP",
 		Long: "Answer http://ADDR/v1/OPERATION: every command about the memory, by the name it has here, with\n" +
 			"the answers that --json prints. /openapi.json describes them, docs/http.md tells the rest. What\n" +
-			"reads can be asked with GET, all with POST.\n\n" +
+			"reads can be asked with GET, all with POST. http://ADDR/ is a web view of the memory for browsers.\n\n" +
 			"It listens on this machine alone unless --addr says otherwise, and then refuses who has no token\n" +
 			"of 'mnem token new'. On this machine tokens are asked for with --need-token, and for what nothing\n" +
 			"brings back. It speaks plain HTTP: put a server that speaks TLS in front of it where others can\n" +
 			"listen. Other mnem processes use the repository through it meanwhile. An interrupt ends it when\n" +
-			"the requests under way have been answered.",
+			"the requests under way have been answered.\n\n" +
+			"With --stdio it answers HTTP on standard input and output instead, with all that this user may do:\n" +
+			"ssh:// URLs of 'mnem remote' start it so on another machine.",
 		Example: "  mnem serve\n" +
 			"  mnem serve --addr 127.0.0.1:8080 --origin http://localhost:3000\n" +
 			"  mnem serve --addr 0.0.0.0:7117 --host memory.example.org\n" +
@@ -71,14 +74,71 @@ func (c *cli) serveCommand() *cobra.Command {
 	fl.StringVar(&f.maxBody, "max-body", "64MiB", "refuse bodies of more than `SIZE`")
 	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "break off what takes longer")
 	fl.StringVar(&f.log, "log", "text", "log requests on standard error as `FORM`: text, json or none")
-	return c.command(cmd, func(cmd *cobra.Command, _ []string) error { return c.serve(cmd, f) })
+	fl.BoolVar(&f.stdio, "stdio", false, "answer on standard input and output, for who started it, until they end")
+	cmd.MarkFlagsMutuallyExclusive("stdio", "addr")
+	cmd.MarkFlagsMutuallyExclusive("stdio", "need-token")
+	return c.command(cmd, func(cmd *cobra.Command, _ []string) error {
+		if f.stdio && !cmd.Flags().Changed("log") {
+			f.log = "none" // standard error is that of who started it
+		}
+		return c.serve(cmd, f)
+	})
 }
 
-func (c *cli) serve(cmd *cobra.Command, f serveFlags) (err error) {
+// listener returns what connections come from.
+func (c *cli) listener(ctx context.Context, f serveFlags, cfg *serve.Config) (net.Listener, error) {
+	if f.stdio {
+		cfg.Own, cfg.Loopback = true, true
+		return newOneConn(leftOpen{Reader: c.app.Stdin}, leftOpen{Writer: c.app.Stdout}), nil
+	}
+	return c.listenAt(ctx, f.addr, "--addr", cfg)
+}
+
+// listenAt listens at an address, which a flag named.
+func (c *cli) listenAt(ctx context.Context, addr, flag string, cfg *serve.Config) (net.Listener, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, hint(err, "name another address with %s; port 0 takes a free one", flag)
+	}
+	if err := c.guardAddr(l.Addr(), cfg); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+func (c *cli) serve(cmd *cobra.Command, f serveFlags) error {
 	cfg, err := c.serveConfig(f)
 	if err != nil {
 		return err
 	}
+	listen := func(ctx context.Context) (net.Listener, error) { return c.listener(ctx, f, cfg) }
+	return c.serveFrom(cmd.Context(), listen, cfg, func(_ *serve.Server, at net.Addr, dir string) error {
+		if f.stdio {
+			return nil // standard output has answers
+		}
+		return c.sayServes("http://"+at.String(), dir)
+	})
+}
+
+// announce tells where a server listens that is about to answer.
+type announce func(s *serve.Server, at net.Addr, dir string) error
+
+// sayServes prints where a server listens.
+func (c *cli) sayServes(url, dir string) error {
+	var err error
+	if c.global.json {
+		err = c.printJSON(serveJSON{url, dir})
+	} else {
+		err = c.printf("%s serves %s; stop with Ctrl-C\n", url, line(dir))
+	}
+	return firstError(err, c.out.Flush())
+}
+
+// serveFrom serves the repository and its web view until the context ends. It begins to listen when it has found
+// the repository.
+func (c *cli) serveFrom(
+	ctx context.Context, listen func(context.Context) (net.Listener, error), cfg *serve.Config, say announce,
+) (err error) {
 	dir, err := c.dir()
 	if err != nil {
 		return err
@@ -87,26 +147,23 @@ func (c *cli) serve(cmd *cobra.Command, f serveFlags) (err error) {
 		return hint(noRepoError{dir, &repo.NotFoundError{What: "repository", Name: dir}},
 			"run 'mnem init' to make one")
 	}
-	l, err := new(net.ListenConfig).Listen(cmd.Context(), "tcp", f.addr)
+	l, err := listen(ctx)
 	if err != nil {
-		return hint(err, "name another HOST:PORT with --addr; port 0 takes a free one")
-	}
-	defer func() { _ = l.Close() }() // the server has closed it, unless it never began
-	if err := c.guardAddr(l.Addr(), cfg); err != nil {
 		return err
 	}
+	defer func() { _ = l.Close() }() // the server has closed it, unless it never began
 	h, err := c.newHolder()
 	if err != nil {
 		return err
 	}
 	defer func() { err = firstError(err, h.Close()) }()
-	cfg.Operations, cfg.Runner = Operations(), c.runner(h, false)
-	return c.listen(cmd.Context(), l, h, cfg, dir)
+	cfg.Operations, cfg.Runner, cfg.View = Operations(), c.runner(h, false), !cfg.Own
+	return c.listen(ctx, l, h, cfg, func(s *serve.Server) error { return say(s, l.Addr(), dir) })
 }
 
 // listen answers connections and holds on to the repository until the context ends.
 func (c *cli) listen(
-	ctx context.Context, l net.Listener, h *peers.Holder, cfg *serve.Config, dir string,
+	ctx context.Context, l net.Listener, h *peers.Holder, cfg *serve.Config, say func(*serve.Server) error,
 ) error {
 	var open atomic.Bool
 	cfg.Ready = func() error {
@@ -125,15 +182,12 @@ func (c *cli) listen(
 			stop(c.openHint(err))
 		}
 	}()
-	url := "http://" + l.Addr().String()
-	var err error
-	if c.global.json {
-		err = c.printJSON(serveJSON{url, dir})
-	} else {
-		err = c.printf("%s serves %s; stop with Ctrl-C\n", url, line(dir))
-	}
-	if err = firstError(err, c.out.Flush()); err == nil {
+	err := say(s)
+	if err == nil {
 		err = s.Serve(ctx, l)
+	}
+	if cfg.Own && errors.Is(err, net.ErrClosed) {
+		err = nil // who started it has all
 	}
 	cause := context.Cause(ctx)
 	stop(nil)

@@ -175,6 +175,7 @@ var requests = []struct{ name, body string }{
 	{"forget", `{"nodes":["n1"],"reason":"wrong"}`}, {"restore", `{"nodes":["n1"]}`},
 	{"supersede", `{"old":["n1"],"new":"n2"}`}, {"stale", `{"nodes":["n2"]}`},
 	{"contradict", `{"a":"katya","b":"alice"}`}, {"retire", `{"nodes":["n6"]}`}, {"expire", `{}`},
+	{"pin", `{"nodes":["n2"]}`}, {"unpin", `{"nodes":["n2"]}`},
 	{"consolidate", `{"limit":3}`}, {"half_life", `{}`}, {"profile_list", `{}`}, {"profile_show", `{"name":"chat"}`},
 	{"profile_set", `{"name":"mine","budget":500,"fusion":"rrf"}`},
 	{"profile_default", `{"name":"mine"}`}, {"profile_unset", `{"name":"mine","params":["fusion"]}`},
@@ -188,7 +189,8 @@ var requests = []struct{ name, body string }{
 	{"index_status", `{}`}, {"index_rebuild", `{}`}, {"fsck", `{}`}, {"verify", `{}`},
 	{"cat_file", `{"cid":"HEAD"}`}, {"gc", `{"dry_run":true}`},
 	{"op_restore", `{"op":"@~1"}`}, {"purge", `{"node":"n2","yes":true,"reason":"test"}`},
-	{"embed", `{}`}, {"import", ``}, {"export", `{}`},
+	{"embed", `{}`}, {"import", ``}, {"export", `{}`}, {"pack_refs", `{"tracking":true}`},
+	{"pack_send", `{"ref":["refs/heads/main"]}`}, {"pack_take", ``},
 }
 
 // otherwise are the operations whose answer in TestOpenAPI is no JSON answer, and why.
@@ -196,6 +198,8 @@ var otherwise = map[string]int{
 	"embed":  422, // no model is configured
 	"export": 200, // a CAR file
 	"import": 415, // wants a CAR file
+	// Likewise.
+	"pack_send": 200, "pack_take": 415,
 }
 
 // TestOpenAPI holds the document to the table, and real answers to the document.

@@ -3,10 +3,12 @@ package clients
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 )
+
+// Name is the name of the entry that starts the server.
+const Name = "mnem"
 
 // Level is whose configuration a file is.
 type Level string
@@ -22,8 +24,18 @@ type Machine struct {
 	Home    string
 	Config  string // %AppData%, ~/Library/Application Support, or XDG_CONFIG_HOME or ~/.config
 	XDG     string // XDG_CONFIG_HOME or ~/.config on every system: Zed's
+	Claude  string // CLAUDE_CONFIG_DIR, "" for .claude in Home
 	Codex   string // CODEX_HOME, "" for .codex in Home
 	Project string // root of the project
+	// Has reports whether there is a program of a name, nil for none.
+	Has func(program string) bool
+}
+
+// Setup is what is written into files.
+type Setup struct {
+	Name  string // of the entry
+	Entry Entry  // whose program hooks run too
+	OS    string // as runtime.GOOS has it: whose shells run hooks
 }
 
 // Client is one MCP client.
@@ -34,69 +46,93 @@ type Client struct {
 	// told which it is.
 	Here bool
 	// Folder is what the client replaces by the directory of the project, "" for nothing.
-	Folder  string
-	section string
-	typed   bool // whether entries say that they are of the type stdio
-	toml    bool
-	path    func(Machine, Level) string
+	Folder string
+	entryFormat
+	path  func(Machine, Level) string
+	hooks *hooksFile           // nil where none are written
+	rules *rulesFile           // the same
+	home  func(Machine) string // the directory of the user's files, "" where the system names none
+	// programs are the names of what is started, the first that is there.
+	programs []string
+}
+
+// hooksFile is where a client's hooks go, and in which form.
+type hooksFile struct {
+	hookFormat
+	path func(Machine, Level) string
 }
 
 // All returns the clients in the order of their names in lists.
 func All() []Client {
-	home := func(names ...string) func(Machine, Level) string {
-		return func(m Machine, l Level) string {
-			if l == Project {
-				return join(m.Project, names...)
-			}
-			return join(m.Home, names...)
-		}
-	}
-	config := func(project string, names ...string) func(Machine, Level) string {
-		return func(m Machine, l Level) string {
-			switch {
-			case l == User:
-				return join(m.Config, names...)
-			case project != "":
-				return join(m.Project, filepath.FromSlash(project))
-			}
-			return ""
-		}
-	}
+	claude := func(m Machine) string { return either(m.Claude, join(m.Home, ".claude")) }
+	codex := func(m Machine) string { return either(m.Codex, join(m.Home, ".codex")) }
+	cursor := func(m Machine) string { return join(m.Home, ".cursor") }
+	gemini := func(m Machine) string { return join(m.Home, ".gemini") }
 	return []Client{
-		{Name: "claude-code", Title: "Claude Code", Here: true, section: "mcpServers", typed: true,
+		{Name: "claude-code", Title: "Claude Code", Here: true,
+			entryFormat: entryFormat{section: "mcpServers", typed: true},
 			path: func(m Machine, l Level) string {
 				if l == Project {
 					return join(m.Project, ".mcp.json")
 				}
 				return join(m.Home, ".claude.json")
-			}},
-		{Name: "claude-desktop", Title: "Claude Desktop", section: "mcpServers",
-			path: config("", "Claude", "claude_desktop_config.json")},
-		{Name: "cursor", Title: "Cursor", Folder: "${workspaceFolder}", section: "mcpServers",
-			path: home(".cursor", "mcp.json")},
-		{Name: "vscode", Title: "VS Code", Folder: "${workspaceFolder}", section: "servers", typed: true,
-			path: config(".vscode/mcp.json", "Code", "User", "mcp.json")},
-		{Name: "codex", Title: "Codex", Here: true, section: "mcp_servers", toml: true,
-			path: func(m Machine, l Level) string {
-				if l == User && m.Codex != "" {
-					return join(m.Codex, "config.toml")
-				}
-				return home(".codex", "config.toml")(m, l)
-			}},
-		{Name: "gemini", Title: "Gemini CLI", Here: true, section: "mcpServers",
-			path: home(".gemini", "settings.json")},
-		{Name: "zed", Title: "Zed", section: "context_servers", path: zed},
+			},
+			home: claude, programs: []string{"claude"},
+			hooks: &hooksFile{claudeHooks, files(claude, "settings.json", ".claude/settings.json")},
+			rules: &rulesFile{skillFront, files(claude, "skills/mnem/SKILL.md", ".claude/skills/mnem/SKILL.md")}},
+		{Name: "claude-desktop", Title: "Claude Desktop", entryFormat: entryFormat{section: "mcpServers"},
+			home: claudeDesktop, path: files(claudeDesktop, "claude_desktop_config.json", "")},
+		{Name: "cursor", Title: "Cursor", Folder: "${workspaceFolder}", entryFormat: entryFormat{section: "mcpServers"},
+			programs: []string{"cursor", "cursor-agent"}, home: cursor, path: files(cursor, "mcp.json", ".cursor/mcp.json"),
+			hooks: &hooksFile{cursorHooks, files(cursor, "hooks.json", ".cursor/hooks.json")},
+			// Cursor keeps a user's own rules where only its settings reach.
+			rules: &rulesFile{cursorFront, files(cursor, "", ".cursor/rules/mnem.mdc")}},
+		{Name: "vscode", Title: "VS Code", Folder: "${workspaceFolder}",
+			entryFormat: entryFormat{section: "servers", typed: true},
+			programs:    []string{"code"}, home: code, path: files(code, "User/mcp.json", ".vscode/mcp.json")},
+		{Name: "codex", Title: "Codex", Here: true, entryFormat: entryFormat{section: "mcp_servers", toml: true},
+			programs: []string{"codex"}, home: codex, path: files(codex, "config.toml", ".codex/config.toml"),
+			hooks: &hooksFile{codexHooks, files(codex, "hooks.json", ".codex/hooks.json")},
+			rules: &rulesFile{"", files(codex, "AGENTS.md", "AGENTS.md")}},
+		{Name: "gemini", Title: "Gemini CLI", Here: true, entryFormat: entryFormat{section: "mcpServers"},
+			programs: []string{"gemini"}, home: gemini, path: files(gemini, "settings.json", ".gemini/settings.json"),
+			hooks: &hooksFile{geminiHooks, files(gemini, "settings.json", ".gemini/settings.json")},
+			rules: &rulesFile{"", files(gemini, "GEMINI.md", "GEMINI.md")}},
+		{Name: "zed", Title: "Zed", entryFormat: entryFormat{section: "context_servers"},
+			programs: []string{"zed", "zeditor"}, home: zed, path: files(zed, "settings.json", ".zed/settings.json")},
 	}
 }
 
-func zed(m Machine, l Level) string {
-	switch {
-	case l == Project:
-		return join(m.Project, ".zed", "settings.json")
-	case m.OS == "windows":
-		return join(m.Config, "Zed", "settings.json")
+// files returns where a file is: of the user, under a directory, and of the project, under its root; "" for none.
+func files(home func(Machine) string, user, project string) func(Machine, Level) string {
+	return func(m Machine, l Level) string {
+		dir, name := home(m), user
+		if l == Project {
+			dir, name = m.Project, project
+		}
+		if name == "" {
+			return ""
+		}
+		return join(dir, filepath.FromSlash(name))
 	}
-	return join(m.XDG, "zed", "settings.json")
+}
+
+func claudeDesktop(m Machine) string { return join(m.Config, "Claude") }
+
+func code(m Machine) string { return join(m.Config, "Code") }
+
+func zed(m Machine) string {
+	if m.OS == "windows" {
+		return join(m.Config, "Zed")
+	}
+	return join(m.XDG, "zed")
+}
+
+func either(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
 }
 
 func join(dir string, names ...string) string {
@@ -116,16 +152,16 @@ func Find(name string) (Client, bool) {
 	return Client{}, false
 }
 
+// Root returns the directory of a level that the client's files are in, and that stays whatever is taken away.
+func (c Client) Root(m Machine, l Level) string {
+	if l == Project {
+		return m.Project
+	}
+	return c.home(m)
+}
+
 // Path returns the file of a level, "" where the client has none on this machine.
 func (c Client) Path(m Machine, l Level) string { return c.path(m, l) }
-
-func (c Client) fields(e Entry) []field {
-	fields := []field{{"command", e.Command}, {"args", append([]string{}, e.Args...)}}
-	if c.typed {
-		fields = append([]field{{"type", "stdio"}}, fields...)
-	}
-	return fields
-}
 
 // Changed reports whether there is anything to write.
 func (c *Change) Changed() bool {
@@ -136,50 +172,87 @@ func (c *Change) Changed() bool {
 // an entry of that name may is asked, unless it is nil: its error ends the edit, also when that is
 // written. Errors wrap ErrDamaged where the file cannot be edited.
 func (c Client) Set(path, name string, e Entry, may func(old Entry) error) (*Change, error) {
-	return c.edit(path, func(text []byte) ([]byte, error) {
+	s := Setup{Name: name, Entry: e}
+	return c.edit(path, s, func(text []byte) ([]byte, error) {
 		if old, ok, err := c.entry(text, name); err == nil && ok && may != nil {
 			if err := may(old); err != nil {
 				return nil, err
 			}
 		}
-		if c.toml {
-			return setTOML(text, c.section, name, c.fields(e))
-		}
-		return setJSON(text, c.section, name, c.fields(e))
+		return c.set(text, s)
 	})
 }
 
-// Remove returns the edit that takes the entry of a name away. A file that Set made, so that there is
+// Remove returns the edit that takes the entry of a setup's name away. A file that Set made, so that there is
 // no Backup of it, and that has nothing else goes too.
-func (c Client) Remove(path, name string) (*Change, error) {
-	return c.edit(path, func(text []byte) (out []byte, err error) {
-		if c.toml {
-			out, err = removeTOML(text, c.section, name)
-		} else {
-			out, err = removeJSON(text, c.section, name)
+func (c Client) Remove(path string, s Setup) (*Change, error) {
+	return c.without(path, s, func(text, before []byte) ([]byte, error) { return c.remove(text, before, s) })
+}
+
+// HooksPath returns the file of a level that hooks go into, "" where the client has none that are written.
+func (c Client) HooksPath(m Machine, l Level) string {
+	if c.hooks == nil {
+		return ""
+	}
+	return c.hooks.path(m, l)
+}
+
+// SetHooks returns the edit that makes the client call the program of a setup at its events, as Set does.
+func (c Client) SetHooks(path string, s Setup) (*Change, error) {
+	return c.edit(path, s, func(text []byte) ([]byte, error) { return c.hooks.set(text, s) })
+}
+
+// RemoveHooks returns the edit that takes away what SetHooks wrote, as Remove does.
+func (c Client) RemoveHooks(path string, s Setup) (*Change, error) {
+	return c.without(path, s, func(text, before []byte) ([]byte, error) {
+		return c.hooks.remove(text, before, s)
+	})
+}
+
+// without returns an edit that takes something away.
+func (c Client) without(
+	path string, s Setup, remove func(text, before []byte) ([]byte, error),
+) (*Change, error) {
+	return c.edit(path, s, func(text []byte) ([]byte, error) {
+		before, err := read(linked(path) + Backup)
+		if err != nil {
+			return nil, err
 		}
+		out, err := remove(text, before)
 		if err != nil || bytes.Equal(out, text) {
 			return out, err
 		}
-		target := path
-		if to, err := filepath.EvalSymlinks(path); err == nil {
-			target = to
-		}
 		rest := strings.Join(strings.Fields(string(out)), "")
-		_, kept := os.Lstat(target + Backup)
-		if (rest == "" || rest == "{}" && !c.toml) && kept != nil {
-			return nil, nil // Set made the file
+		if (rest == "" || rest == "{}") && before == nil {
+			return nil, nil // the file was made for what is taken away
+		}
+		if root, err := parseJSONC(before); err == nil && root == nil && bytes.HasPrefix(out, before) &&
+			string(bytes.TrimSpace(out[len(before):])) == "{}" {
+			return before, nil // the object was made for it, below blanks and comments
 		}
 		return out, nil
 	})
 }
 
-func (c Client) edit(path string, change func([]byte) ([]byte, error)) (*Change, error) {
+// ours reports whether a file has something of ours, so that it is none from before.
+func (c Client) ours(text []byte, s Setup) bool {
+	if _, ok, err := c.entry(text, Name); err == nil && ok {
+		return true
+	}
+	if c.hooks == nil {
+		return false
+	}
+	root, err := parseJSONC(text)
+	return err == nil && len(c.hooks.ours(root, s)) > 0
+}
+
+func (c Client) edit(path string, s Setup, change func([]byte) ([]byte, error)) (*Change, error) {
 	text, err := read(path)
 	if err != nil {
 		return nil, err
 	}
-	out := &Change{Path: path, Old: text, make: func(old []byte) ([]byte, error) {
+	ours := func(text []byte) bool { return c.ours(text, s) }
+	out := &Change{Path: path, Old: text, ours: ours, make: func(old []byte) ([]byte, error) {
 		next, err := change(old)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
@@ -206,42 +279,14 @@ func (c Client) Get(path, name string) (Entry, bool, error) {
 	return e, ok, err
 }
 
-// entry returns the entry of a name in a text, nil for no file.
-func (c Client) entry(text []byte, name string) (Entry, bool, error) {
-	if text == nil {
-		return Entry{}, false, nil
-	}
-	var all map[string]any
-	var err error
-	if c.toml {
-		all, err = parseTOML(text)
-	} else {
-		var root *value
-		if root, err = parseJSONC(text); root != nil {
-			all, _ = root.plain().(map[string]any)
-		}
-	}
-	if err != nil {
-		return Entry{}, false, err
-	}
-	sec, _ := all[c.section].(map[string]any)
-	got, ok := sec[name].(map[string]any)
-	e := Entry{}
-	e.Command, _ = got["command"].(string)
-	args, _ := got["args"].([]any)
-	for _, a := range args {
-		s, _ := a.(string)
-		e.Args = append(e.Args, s)
-	}
-	return e, ok, nil
+// HooksText returns the hooks as a file of their own would have them.
+func (c Client) HooksText(s Setup) (string, error) {
+	out, err := c.hooks.set(nil, s)
+	return string(out), err
 }
 
 // Text returns the entry as a file of its own would have it.
 func (c Client) Text(name string, e Entry) (string, error) {
-	if c.toml {
-		out, err := setTOML(nil, c.section, name, c.fields(e))
-		return string(out), err
-	}
-	out, err := setJSON(nil, c.section, name, c.fields(e))
+	out, err := c.set(nil, Setup{Name: name, Entry: e})
 	return string(out), err
 }

@@ -16,7 +16,7 @@ var mnem = Entry{Command: "/opt/bin/mnem", Args: []string{"mcp", "--repo", "/w/p
 
 const section, name = "mcpServers", "mnem"
 
-func jsonFields() []field { return []field{{"command", mnem.Command}, {"args", mnem.Args}} }
+func jsonFields() object { return object{{"command", mnem.Command}, {"args", mnem.Args}} }
 
 func TestSetJSON(t *testing.T) {
 	entry := func(in string) string {
@@ -92,9 +92,9 @@ func (r randomJSON) value(depth int, section bool) string {
 	multi := r.IntN(2) == 0
 	var b strings.Builder
 	b.WriteString("{" + r.gap(multi))
-	n := 1 + r.IntN(4)
+	n := r.IntN(5)
 	at := -1
-	if depth == 0 && r.IntN(3) > 0 {
+	if depth == 0 && n > 0 && r.IntN(3) > 0 {
 		at = r.IntN(n)
 	}
 	for i := range n {
@@ -128,7 +128,7 @@ func TestSetAndRemoveRestore(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("seed %d: the entry is %v", seed, got)
 		}
-		back, err := removeJSON(set, section, name)
+		back, err := removeJSON(set, []byte(text), section, name)
 		if err != nil || string(back) != text {
 			t.Fatalf("seed %d: %v\nbefore %q\nset    %q\nafter  %q", seed, err, text, set, back)
 		}
@@ -187,7 +187,7 @@ func TestWriteKeepsLinksModesAndBackups(t *testing.T) {
 	if change, err := c.Set(path, name, mnem, nil); err != nil || change.Changed() {
 		t.Errorf("the second time: %v", err)
 	}
-	if change, err = c.Remove(path, name); err != nil {
+	if change, err = c.Remove(path, Setup{Name: name}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := change.Write(t.Context()); err != nil {
@@ -258,7 +258,7 @@ func TestEmptyFilesStay(t *testing.T) {
 		if _, err := set.Write(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		removed, err := c.Remove(path, name)
+		removed, err := c.Remove(path, Setup{Name: name})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -304,7 +304,7 @@ func FuzzParseJSONC(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := removeJSON(set, section, name); err != nil {
+		if _, err := removeJSON(set, text, section, name); err != nil {
 			t.Errorf("%q is not taken out of %q: %v", text, set, err)
 		}
 	})

@@ -1,5 +1,6 @@
 // Package clients edits the configuration files of MCP clients: it adds an entry that starts a
-// server, and takes it away again, and leaves all else as it was, byte for byte, comments included.
+// server, hooks that call a program, and rules that tell agents how to use the memory, and takes them
+// away again, and leaves all else as it was, byte for byte, comments included.
 //
 //	client           level    file                                              entry
 //	claude-code      user     ~/.claude.json                                    mcpServers.NAME
@@ -16,9 +17,20 @@
 //	zed              user     zed/settings.json under XDG_CONFIG_HOME, ~/.config (Windows: Zed under CONFIG)
 //	                 project  .zed/settings.json                                context_servers.NAME
 //
+//	client           level    hooks                                    rules
+//	claude-code      user     settings.json under CLAUDE_CONFIG_DIR    skills/mnem/SKILL.md there
+//	                 project  .claude/settings.json                    .claude/skills/mnem/SKILL.md
+//	cursor           user     ~/.cursor/hooks.json
+//	                 project  .cursor/hooks.json                       .cursor/rules/mnem.mdc
+//	codex            user     hooks.json under CODEX_HOME              AGENTS.md there, a section
+//	                 project  .codex/hooks.json                        AGENTS.md, a section
+//	gemini           user     ~/.gemini/settings.json                  ~/.gemini/GEMINI.md, a section
+//	                 project  .gemini/settings.json                    GEMINI.md, a section
+//
 // CONFIG is %AppData% on Windows, ~/Library/Application Support on macOS, else XDG_CONFIG_HOME or
 // ~/.config. Files are JSON with comments and trailing commas, which plain JSON is too, but for
-// Codex's, which is TOML.
+// Codex's, which is TOML. Rules are Markdown, between two comments of which the first has a hash of what was
+// written: what the user has edited since is not touched.
 //
 // What an edit gives is read again before it is written: unless it says what the file said before and
 // the entry, nothing is written. A file that cannot be read is left alone. Writing replaces the file

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -20,34 +21,41 @@ const maxDepth = 200
 // value is a value of JSON with comments, and where it is in the text.
 type value struct {
 	start, end int
-	kind       byte // first byte: { [ " or that of a number or word
-	members    []member
-	last       int // where another member may begin: after the last value, comma and comment
-	comma      int // of the trailing comma, -1 for none
-	said       any // without comments and layout, for comparison; nil for an object
+	kind       byte     // first byte: { [ " or that of a number or word
+	members    []member // of an object or an array
+	last       int      // where another member may begin: after the last value, comma and comment
+	comma      int      // of the trailing comma, -1 for none
+	said       any      // without comments and layout, for comparison; nil for an object or array
 }
 
-// member is one member of an object.
+// member is one member of an object, or one item of an array.
 type member struct {
-	key   string
-	start int  // of the key
-	prev  int  // end of what comes before the key: a comma, a bracket or a comment
-	line  bool // whether that is a comment that its line ends
-	comma int  // of the comma after it, -1 for none
+	key   string // "" of an item
+	start int    // of the key, or of the item
+	prev  int    // end of what comes before that: a comma, a bracket or a comment
+	line  bool   // whether that is a comment that its line ends
+	comma int    // of the comma after it, -1 for none
 	value *value
 }
 
-// member returns the member of a name, nil for none.
-func (v *value) member(name string) *member {
-	if v == nil {
-		return nil
+// find returns the index of the member of a name in an object, -1 for none.
+func (v *value) find(name string) int {
+	if v == nil || v.kind != '{' {
+		return -1
 	}
-	for i := range v.members {
-		if v.members[i].key == name {
-			return &v.members[i]
+	return slices.IndexFunc(v.members, func(m member) bool { return m.key == name })
+}
+
+// at returns the value that a path of names leads to, nil for none.
+func (v *value) at(path ...string) *value {
+	for _, name := range path {
+		i := v.find(name)
+		if i < 0 {
+			return nil
 		}
+		v = v.members[i].value
 	}
-	return nil
+	return v
 }
 
 // parseJSONC reads a whole file. It is nil where there is nothing but blanks and comments.
@@ -79,17 +87,26 @@ func place(text []byte, from *hujson.Value) (*value, error) {
 	v := &value{start: from.StartOffset, end: from.EndOffset, kind: text[from.StartOffset], comma: -1}
 	switch in := from.Value.(type) {
 	case *hujson.Object:
-		return v, v.placeMembers(text, in)
-	case *hujson.Array:
-		items := make([]any, len(in.Elements))
-		for i := range in.Elements {
-			item, err := place(text, &in.Elements[i])
-			if err != nil {
+		v.last, _ = behind(v.start+1, in.AfterExtra)
+		for i := range in.Members {
+			from := &in.Members[i]
+			key := from.Name.Value.(hujson.Literal).String()
+			if v.find(key) >= 0 {
+				line := 1 + bytes.Count(text[:from.Name.StartOffset], []byte("\n"))
+				return nil, fmt.Errorf("%w: line %d: %q is there twice", ErrDamaged, line, key)
+			}
+			if err := v.placeMember(text, key, &from.Name, &from.Value, in.AfterExtra); err != nil {
 				return nil, err
 			}
-			items[i] = item.plain()
 		}
-		v.said = items
+	case *hujson.Array:
+		v.last, _ = behind(v.start+1, in.AfterExtra)
+		for i := range in.Elements {
+			from := &in.Elements[i]
+			if err := v.placeMember(text, "", from, from, in.AfterExtra); err != nil {
+				return nil, err
+			}
+		}
 	case hujson.Literal:
 		v.said = json.Number(in)
 		if in.Kind() == '"' {
@@ -99,30 +116,23 @@ func place(text []byte, from *hujson.Value) (*value, error) {
 	return v, nil
 }
 
-func (v *value) placeMembers(text []byte, in *hujson.Object) error {
-	v.last, _ = behind(v.start+1, in.AfterExtra)
-	for i := range in.Members {
-		from := &in.Members[i]
-		m := member{key: from.Name.Value.(hujson.Literal).String(), start: from.Name.StartOffset, comma: -1}
-		m.prev, m.line = behind(m.start-len(from.Name.BeforeExtra), from.Name.BeforeExtra)
-		if v.member(m.key) != nil {
-			line := 1 + bytes.Count(text[:m.start], []byte("\n"))
-			return fmt.Errorf("%w: line %d: %q is there twice", ErrDamaged, line, m.key)
-		}
-		var err error
-		if m.value, err = place(text, &from.Value); err != nil {
-			return err
-		}
-		at := m.value.end + len(from.Value.AfterExtra)
-		if v.comma = -1; text[at] == ',' {
-			m.comma, v.comma = at, at
-			at++
-		} else {
-			at = m.value.end
-		}
-		v.last, _ = behind(at, in.AfterExtra)
-		v.members = append(v.members, m)
+// placeMember adds the next member, which begins with first, its name or the value itself. after is
+// what comes between the last member and the closing bracket.
+func (v *value) placeMember(text []byte, key string, first, from *hujson.Value, after hujson.Extra) (err error) {
+	m := member{key: key, start: first.StartOffset, comma: -1}
+	m.prev, m.line = behind(m.start-len(first.BeforeExtra), first.BeforeExtra)
+	if m.value, err = place(text, from); err != nil {
+		return err
 	}
+	at := m.value.end + len(from.AfterExtra)
+	if v.comma = -1; text[at] == ',' {
+		m.comma, v.comma = at, at
+		at++
+	} else {
+		at = m.value.end
+	}
+	v.last, _ = behind(at, after)
+	v.members = append(v.members, m)
 	return nil
 }
 
@@ -177,12 +187,36 @@ func tooDeep(text []byte) bool {
 
 // plain returns what a value says, without comments and layout, for comparison.
 func (v *value) plain() any {
-	if v.kind != '{' {
-		return v.said
+	switch v.kind {
+	case '{':
+		out := make(map[string]any, len(v.members))
+		for _, m := range v.members {
+			out[m.key] = m.value.plain()
+		}
+		return out
+	case '[':
+		out := make([]any, len(v.members))
+		for i, m := range v.members {
+			out[i] = m.value.plain()
+		}
+		return out
 	}
-	out := make(map[string]any, len(v.members))
-	for _, m := range v.members {
-		out[m.key] = m.value.plain()
+	return v.said
+}
+
+// items returns what is in an array, nothing for another value.
+func (v *value) items() []member {
+	if v == nil || v.kind != '[' {
+		return nil
 	}
-	return out
+	return v.members
+}
+
+// literal returns a string, and whether the value is one.
+func (v *value) literal() (string, bool) {
+	if v == nil || v.kind != '"' {
+		return "", false
+	}
+	s, ok := v.said.(string)
+	return s, ok
 }

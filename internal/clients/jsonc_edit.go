@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// Entry is what starts a server.
-type Entry struct {
-	Command string
-	Args    []string
-}
-
-// field is one member of an entry.
+// field is one member of an object that is written.
 type field struct {
 	name  string
-	value any // a string or strings
+	value any // a string, number or truth, strings, an object or a list
 }
+
+// object is written with a line for each member, and a list with a line for each item.
+type (
+	object []field
+	list   []any
+)
 
 // edit is one replacement in a text.
 type edit struct {
@@ -42,107 +42,118 @@ func apply(text []byte, edits ...edit) []byte {
 	return append(out, text[at:]...)
 }
 
-// setJSON returns a file with an entry under section and name. What else the entry has stays.
-func setJSON(text []byte, section, name string, fields []field) ([]byte, error) {
+// addJSON returns a file with one more value in the object or array that a path of names leads to,
+// which is made where it is missing: as the member of a name, or with "" as the last item.
+func addJSON(text []byte, path []string, name string, v any) ([]byte, error) {
 	root, err := parseJSONC(text)
 	if err != nil {
 		return nil, err
 	}
-	out := text
-	switch sec := root.member(section); {
-	case root == nil:
-		out = slices.Clone(text)
-		if n := len(text); n > 0 && text[n-1] != '\n' {
-			out = append(out, eolOf(text)...)
-		}
-		out = append(out, block(section, name, fields, eolOf(text))...)
-	case root.kind != '{' || sec != nil && sec.value.kind != '{':
-		return nil, fmt.Errorf("%w: %s is no object", ErrDamaged, section)
-	case sec == nil:
-		out = apply(text, insert(text, root, section, func(in string, eol string) string {
-			return object([]string{quote(name) + ": " + entry(fields, in+step(text, root), eol)}, in, eol,
-				step(text, root))
-		})...)
-	default:
-		out, err = setEntry(text, sec.value, name, fields, step(text, root))
+	n := 0
+	for n < len(path) && root.at(path[:n+1]...) != nil {
+		n++
 	}
+	for i := len(path) - 1; i >= n; i-- { // what is missing on the way
+		if name == "" {
+			v = list{v}
+		} else {
+			v = object{{name, v}}
+		}
+		name = path[i]
+	}
+	if root == nil {
+		out := slices.Clone(text)
+		eol := eolOf(text)
+		if n := len(text); n > 0 && text[n-1] != '\n' {
+			out = append(out, eol...)
+		}
+		return append(out, render(object{{name, v}}, "", eol, "  ")+eol...), nil
+	}
+	in, kind := root.at(path[:n]...), byte('{')
+	if name == "" {
+		kind = '['
+	}
+	if in.kind != kind {
+		return nil, fmt.Errorf("%w: %s is of another kind", ErrDamaged, strings.Join(append([]string{"the root"},
+			path[:n]...), "."))
+	}
+	return apply(text, insert(text, in, name, v, step(text, root))...), nil
+}
+
+// dropJSON returns a file without a member of the object, or item of the array, that a path of names
+// leads to, and without what this leaves empty on the way, unless before has that too: the file as it
+// was before the first edit, nil for none.
+func dropJSON(text, before []byte, path []string, i int) ([]byte, error) {
+	root, err := parseJSONC(text)
 	if err != nil {
 		return nil, err
 	}
-	return out, checkJSON(text, out, section, name, fields)
+	v := root.at(path...)
+	old, _ := parseJSONC(before) // a damaged one says nothing
+	was := old.at(path...)
+	if len(v.members) == 1 && was != nil && was.kind == v.kind && len(was.members) == 0 {
+		inner := before[was.start+1 : was.end-1]
+		if bytes.Equal(solid(around(text, v)), solid(inner)) {
+			return apply(text, edit{v.start + 1, v.end - 1, string(inner)}), nil
+		}
+	}
+	if len(v.members) > 1 || len(path) == 0 || was != nil || len(solid(around(text, v))) > 0 {
+		return apply(text, remove(text, v, i)...), nil
+	}
+	last := len(path) - 1
+	return dropJSON(text, before, path[:last], root.at(path[:last]...).find(path[last]))
 }
 
-// setEntry sets an entry of the section.
-func setEntry(text []byte, sec *value, name string, fields []field, unit string) ([]byte, error) {
-	old := sec.member(name)
-	if old == nil {
-		return apply(text, insert(text, sec, name, func(in string, eol string) string {
-			return object(lines(fields), in, eol, unit)
-		})...), nil
-	}
-	if old.value.kind != '{' {
-		return nil, fmt.Errorf("%w: %s is no object", ErrDamaged, name)
-	}
+// setMembers returns a file in which the object that a path of names leads to has some members. What else it has
+// stays.
+func setMembers(text []byte, path []string, fields object) ([]byte, error) {
+	return setFields(text, func(root *value) *value { return root.at(path...) }, fields)
+}
+
+// setFields is setMembers of the object that find finds in a file.
+func setFields(text []byte, find func(root *value) *value, fields object) ([]byte, error) {
 	for _, f := range fields { // one by one: each moves what comes after
-		data := encode(f.value)
-		if m := old.value.member(f.name); m == nil {
-			text = apply(text, insert(text, old.value, f.name, func(string, string) string { return data })...)
-		} else if !reflect.DeepEqual(m.value.plain(), decoded(f.value)) {
-			text = apply(text, edit{m.value.start, m.value.end, data})
-		} else {
-			continue
-		}
 		root, err := parseJSONC(text)
 		if err != nil {
 			return nil, err
 		}
-		for _, m := range root.members {
-			if m.value.start == sec.start {
-				old = m.value.member(name)
-			}
+		in := find(root)
+		if in == nil || in.kind != '{' {
+			return nil, fmt.Errorf("%w: what would have the member %s is no object", ErrDamaged, f.name)
+		}
+		i := in.find(f.name)
+		switch {
+		case i < 0:
+			text = apply(text, insert(text, in, f.name, f.value, step(text, root))...)
+		case !reflect.DeepEqual(in.members[i].value.plain(), decoded(f.value)):
+			old := in.members[i].value
+			text = apply(text, edit{old.start, old.end, render(f.value, "", "", "")})
 		}
 	}
 	return text, nil
 }
 
-// removeJSON returns a file without the entry under section and name, and without the section if it
-// had nothing else.
-func removeJSON(text []byte, section, name string) ([]byte, error) {
-	root, err := parseJSONC(text)
-	if err != nil {
-		return nil, err
-	}
-	sec := root.member(section)
-	if sec == nil || sec.value.kind != '{' || sec.value.member(name) == nil {
-		return text, nil
-	}
-	from, gone := sec.value, name
-	if len(from.members) == 1 && bare(text, from) {
-		from, gone = root, section
-	}
-	out := apply(text, remove(text, from, gone)...)
-	return out, checkJSON(text, out, section, name, nil)
-}
-
-// bare reports whether there is no comment directly in an object of one member.
-func bare(text []byte, v *value) bool {
+// around returns what is directly in an object or array of one member, but for that.
+func around(text []byte, v *value) []byte {
 	m := v.members[0]
-	around := slices.Concat(text[v.start+1:m.start], text[m.value.end:v.end-1])
-	return len(bytes.Trim(around, " \t\r\n,")) == 0
+	return slices.Concat(text[v.start+1:m.start], text[m.value.end:v.end-1])
 }
 
-// insert returns the edits that add a member to an object.
-func insert(text []byte, v *value, name string, write func(indent, eol string) string) []edit {
+// solid returns a text without blanks and commas: comments are left.
+func solid(text []byte) []byte {
+	return bytes.Join(bytes.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n,", r) }), nil)
+}
+
+// insert returns the edits that add a member of a name to an object, or with "" an item to an array.
+// unit is by how much more the members of what is written are indented.
+func insert(text []byte, v *value, name string, add any, unit string) []edit {
 	inner := text[v.start:v.end]
 	eol := eolOf(text)
 	multi := bytes.ContainsRune(inner, '\n')
-	unit := "  "
 	outer := indentOf(text, v.start)
 	in := outer + unit
 	if len(v.members) > 0 {
 		in = indentOf(text, v.members[0].start)
-	} else if strings.HasPrefix(outer, "\t") {
-		in = outer + "\t"
 	}
 	var edits []edit
 	before, after := eol+in, ""
@@ -161,12 +172,14 @@ func insert(text []byte, v *value, name string, write func(indent, eol string) s
 			edits = append(edits, edit{end, end, ","})
 		}
 	}
-	return append(edits, edit{v.last, v.last, before + quote(name) + ": " + write(in, eol) + after})
+	if name != "" {
+		before += encode(name) + ": "
+	}
+	return append(edits, edit{v.last, v.last, before + render(add, in, eol, unit) + after})
 }
 
-// remove returns the edits that take a member out of an object.
-func remove(text []byte, v *value, name string) []edit {
-	i := slices.IndexFunc(v.members, func(m member) bool { return m.key == name })
+// remove returns the edits that take a member out of an object, or an item out of an array.
+func remove(text []byte, v *value, i int) []edit {
 	m := v.members[i]
 	start := m.prev
 	rest := bytes.TrimLeft(text[max(m.value.end, m.comma+1):], " \t")
@@ -191,31 +204,36 @@ func remove(text []byte, v *value, name string) []edit {
 	return edits
 }
 
-// block is the whole text of a new file.
-func block(section, name string, fields []field, eol string) string {
-	return object([]string{quote(section) + ": " + object([]string{
-		quote(name) + ": " + entry(fields, "    ", eol)}, "  ", eol, "  ")}, "", eol, "  ") + eol
-}
-
-func entry(fields []field, indent, eol string) string {
-	return object(lines(fields), indent, eol, "  ")
-}
-
-func lines(fields []field) []string {
-	out := make([]string, len(fields))
-	for i, f := range fields {
-		out[i] = quote(f.name) + ": " + encode(f.value)
-	}
-	return out
-}
-
-// object writes an object whose lines are indented by more than indent; in one line without eol.
-func object(members []string, indent, eol, unit string) string {
+// render writes a value whose lines are indented by more than indent; in one line without eol.
+func render(v any, indent, eol, unit string) string {
+	var items []string
+	brackets := "[]"
+	in := indent + unit
 	if eol == "" {
-		return "{" + strings.Join(members, ", ") + "}"
+		in = ""
 	}
-	sep := "," + eol + indent + unit
-	return "{" + eol + indent + unit + strings.Join(members, sep) + eol + indent + "}"
+	switch v := v.(type) {
+	case object:
+		brackets = "{}"
+		for _, f := range v {
+			items = append(items, encode(f.name)+": "+render(f.value, in, eol, unit))
+		}
+	case list:
+		for _, item := range v {
+			items = append(items, render(item, in, eol, unit))
+		}
+	case []string:
+		for _, s := range v {
+			items = append(items, encode(s))
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	default:
+		return encode(v)
+	}
+	if eol == "" {
+		return brackets[:1] + strings.Join(items, ", ") + brackets[1:]
+	}
+	return brackets[:1] + eol + in + strings.Join(items, ","+eol+in) + eol + indent + brackets[1:]
 }
 
 // step is by how much the members of a file's root are indented.
@@ -242,62 +260,51 @@ func eolOf(text []byte) string {
 	return "\n"
 }
 
-func quote(s string) string { return encode(s) }
-
-// encode returns JSON in one line, with a blank after commas.
+// encode returns a scalar as JSON, and strings as an array in one line, with a blank after commas.
 func encode(v any) string {
 	if list, ok := v.([]string); ok {
-		out := make([]string, len(list))
-		for i, s := range list {
-			out[i] = encode(s)
-		}
-		return "[" + strings.Join(out, ", ") + "]"
+		return render(list, "", "", "")
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // strings always have a JSON form
+	_ = enc.Encode(v) // scalars always have a JSON form
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// decoded returns a field as plain has it.
+// decoded returns a value as plain has it.
 func decoded(v any) any {
-	list, ok := v.([]string)
-	if !ok {
-		return v
+	switch v := v.(type) {
+	case []string:
+		out := make([]any, len(v))
+		for i, s := range v {
+			out[i] = s
+		}
+		return out
+	case int:
+		return json.Number(encode(v))
+	case bool:
+		return json.Number(encode(v)) // as place has the words
 	}
-	out := make([]any, len(list))
-	for i, s := range list {
-		out[i] = s
-	}
-	return out
+	return v
 }
 
-// checkJSON returns an error unless out says what text says, but for the fields of an entry, or where
-// there are none for the entry and an empty section.
-func checkJSON(text, out []byte, section, name string, fields []field) error {
-	said := func(text []byte) (map[string]any, error) {
-		root, err := parseJSONC(text)
-		if err != nil || root == nil {
-			return map[string]any{}, err
-		}
-		all, _ := root.plain().(map[string]any)
-		return all, nil
+// plainJSON returns what a file says; an empty object for no file.
+func plainJSON(text []byte) (map[string]any, error) {
+	root, err := parseJSONC(text)
+	if err != nil || root == nil {
+		return map[string]any{}, err
 	}
-	before, err := said(text)
-	if err != nil {
-		return err
+	all, ok := root.plain().(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("%w: it is no object", ErrDamaged)
 	}
-	after, err := said(out)
-	if err != nil {
-		return fmt.Errorf("the edit would break the file: %w", err)
-	}
-	return onlyEntry(before, after, section, name, fields)
+	return all, nil
 }
 
 // onlyEntry returns an error unless after says what before does, which it changes, but for the fields
 // of an entry, or none of it where fields is nil.
-func onlyEntry(before, after map[string]any, section, name string, fields []field) error {
+func onlyEntry(before, after map[string]any, section, name string, fields object) error {
 	sec, _ := before[section].(map[string]any)
 	if sec == nil {
 		sec = map[string]any{}

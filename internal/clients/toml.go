@@ -24,7 +24,7 @@ func parseTOML(text []byte) (map[string]any, error) {
 }
 
 // setTOML returns a file with the table [section.name]. An old one keeps what else it has.
-func setTOML(text []byte, section, name string, fields []field) ([]byte, error) {
+func setTOML(text []byte, section, name string, fields object) ([]byte, error) {
 	all, err := parseTOML(text)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func setTOML(text []byte, section, name string, fields []field) ([]byte, error) 
 
 // setKeys sets the keys of a table whose body is text[at:end].
 func setKeys(
-	text []byte, at, end int, old map[string]any, fields []field, eol string,
+	text []byte, at, end int, old map[string]any, fields object, eol string,
 ) ([]byte, error) {
 	var edits []edit
 	for _, f := range fields {
@@ -250,7 +250,7 @@ func headerPath(line string) []string {
 }
 
 // checkTOML returns an error unless out says what was said before, but for the fields of an entry.
-func checkTOML(before map[string]any, out []byte, section, name string, fields []field) error {
+func checkTOML(before map[string]any, out []byte, section, name string, fields object) error {
 	after, err := parseTOML(out)
 	if err != nil {
 		return fmt.Errorf("the edit would break the file: %w", err)

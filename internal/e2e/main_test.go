@@ -89,7 +89,7 @@ func newRepo(t *testing.T) string {
 {"edge":{"type":"owns","src":"alice","dst":"billing"}}
 `, "commit", "-m", "who is who", "-")
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
 		defer cancel()
 		if _, err := mnem(ctx, dir, "", "fsck"); err != nil {
 			t.Error(err)

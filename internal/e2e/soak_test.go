@@ -29,8 +29,8 @@ const (
 	// 'mnem serve' begins anew. A command line that begins after a kill has no excuse.
 	grace = 3 * time.Second
 	// longest is how long one call may take; one that takes longer hangs. Collections and purges wait
-	// for each other, and each reads all that is stored.
-	longest = 5 * time.Minute
+	// for each other, and each reads all that is stored: eight at once, beside all else on two cores.
+	longest = 20 * time.Minute
 	// warm is how long a soak must be for the server's memory to be compared: while its caches fill it
 	// grows.
 	warm = 10 * time.Minute

@@ -22,6 +22,7 @@ var allowed = map[string]string{
 	"internal/heap":     "",     // the best of many
 	"internal/cache":    "",     // what was decoded, up to a number of bytes
 	"internal/parallel": "",     // work side by side
+	"internal/pattern":  "",     // regular expressions, compiled when they are used
 	"internal/text":     "",     // text analysis with its own tables
 	"internal/tiers":    "ipld", // which segments of an index become one, and when
 	"internal/dates":    "internal/text",
@@ -60,10 +61,14 @@ var allowed = map[string]string{
 	"memory": "ipld graph store adjacency retrieve repo internal/dates internal/fixed internal/text " +
 		"memory/compare memory/extract guard",
 	// What documents say is a function of their bytes; what they become is one of a snapshot.
-	"ingest/parse": "internal/text",
-	"ingest/chats": "",
+	"ingest/parse": "internal/pattern internal/text",
+	"ingest/chats": "internal/pattern",
 	"ingest": "adjacency graph guard ipld repo store ingest/chats ingest/parse " + // store only for its errors
 		"memory", // how sources are written
+	// Histories between repositories: refs and packs, whatever carries them.
+	"remote": "car commit graph ipld repo store internal/filestate",
+	// What agents and their users say becomes nodes, by files beside a repository that may be lost.
+	"capture": "graph ingest ingest/chats ipld memory repo retrieve store tokens internal/filestate internal/text",
 	// What processes say to each other that use one repository: bytes, whatever they mean.
 	"internal/owner": "",
 	// The order in which processes come to a lock: bytes of a file, no repository.
@@ -71,8 +76,8 @@ var allowed = map[string]string{
 	// What can be asked from outside, and what becomes of it: words, no repository.
 	"operation": "",
 	// The table of verbs, under every surface.
-	"ops": "ipld graph commit store adjacency community retrieve repo memory operation policy " +
-		"ingest ingest/chats ingest/parse " +
+	"ops": "ipld graph commit store adjacency community retrieve repo remote memory operation policy " +
+		"ingest ingest/chats ingest/parse capture " +
 		"internal/filestate", // what is kept beside a repository and may be lost
 	// Verbs for other processes, and from them: what a program with a repository open imports for it.
 	"peers": "commit graph ops operation policy repo retrieve store internal/accesses internal/keyring internal/owner internal/queue",
@@ -80,7 +85,8 @@ var allowed = map[string]string{
 	"internal/accesses": "graph store ops internal/filestate",
 	"mcp":               "operation", // answers to agents: calls of operations, never a repository
 	// HTTP sees the table and who runs it, never a repository or a command.
-	"serve": "operation",
+	"serve": "operation web",
+	"web":   "", // a page, which is the same for every repository
 	// What agents may change: asked by porcelain, of what repo says is touched.
 	"policy": "ipld repo",
 	// Measuring retrieval: it makes repositories in memory and looks at what they answer.
@@ -96,7 +102,7 @@ var allowed = map[string]string{
 	// Keys and trust lists on disk: only porcelain holds secrets, so repo may not import it.
 	"internal/keyring": "ipld graph commit internal/filestate",
 	// Files of other programs, edited with care: it sees no repository.
-	"internal/clients": "internal/filestate",
+	"internal/clients": "internal/filestate internal/pattern",
 	// Files that several processes change: bytes, whatever they mean.
 	"internal/filestate": "",
 	// Exact token counts, and what packs the two large vocabularies.
@@ -104,14 +110,16 @@ var allowed = map[string]string{
 	"tokens/gen": "",
 	"internal/cli": "ipld graph guard store commit adjacency community retrieve repo memory memory/compare model " +
 		"model/embed model/rerank model/rewrite operation ops policy serve " +
-		"tokens internal/text " +
-		"internal/accesses internal/clients internal/filestate internal/keyring internal/owner peers " +
-		"mcp " +
+		"tokens internal/pattern internal/text " +
+		"internal/accesses internal/clients internal/filestate internal/filewatch internal/keyring internal/owner peers " +
+		"mcp capture remote " +
 		"testdata/demo", // porcelain sits on repo; the others only for their types
 	"testdata/demo":     "", // the bundled sample memory
 	"internal/text/gen": "internal/text",
-	"internal/e2e":      "", // trying the program from outside
-	"internal/lint":     "",
+	// When files changed, whatever they are.
+	"internal/filewatch": "",
+	"internal/e2e":       "", // trying the program from outside
+	"internal/lint":      "",
 	// Measuring, in a program of its own: what it shares with the command line is cli.Host.
 	"internal/bench": "graph internal/cli internal/evaluate internal/filestate internal/perf memory model " +
 		"operation retrieve",
@@ -205,7 +213,9 @@ func TestHeavyImportsStayInTheirRooms(t *testing.T) {
 		"github.com/tiktoken-go/tokenizer": {"tokens/gen"},
 		"github.com/BurntSushi/toml":       {"internal/clients"},
 		"github.com/tailscale/hujson":      {"internal/clients"},
-		"github.com/klauspost/compress":    {"tokens", "tokens/gen"},
+		"github.com/fsnotify/fsnotify":     {"internal/filewatch"},
+		"golang.org/x/net":                 {"ingest/parse"},                                  // the tokenizer of HTML; no tree is made
+		"github.com/klauspost/compress":    {"tokens", "tokens/gen", "serve", "internal/cli"}, // and packs on their way
 		"github.com/prometheus":            {"serve"},
 		// The protocol library brings OAuth and gob with it.
 		"github.com/modelcontextprotocol/go-sdk": {"mcp"},

@@ -29,19 +29,24 @@ type Analyzer struct {
 	scanners sync.Pool
 }
 
+// The analysers, which all callers share: a new one would have to make its buffers anew.
+var (
+	ofEnglish = Analyzer{english: true, scanners: sync.Pool{New: newScanner}}
+	ofAny     = Analyzer{scanners: sync.Pool{New: newScanner}}
+)
+
+func newScanner() any { return &scanner{memo: make([]memoEntry, memoSize)} }
+
 // New returns the analyser for a language: "en", also meant by the empty string, drops English
 // stop words and stems; "none" does neither. Any other name is ErrUnknownLanguage.
 func New(lang string) (*Analyzer, error) {
-	a := &Analyzer{}
 	switch lang {
 	case "", "en":
-		a.english = true
+		return &ofEnglish, nil
 	case "none":
-	default:
-		return nil, fmt.Errorf("making an analyser for %q: %w", lang, ErrUnknownLanguage)
+		return &ofAny, nil
 	}
-	a.scanners.New = func() any { return &scanner{memo: make([]memoEntry, memoSize)} }
-	return a, nil
+	return nil, fmt.Errorf("making an analyser for %q: %w", lang, ErrUnknownLanguage)
 }
 
 // Each calls yield with the terms of s in text order until yield returns false. Terms repeat as

@@ -120,6 +120,8 @@ await op("retire", { nodes: ["note/2"] });
 await op("forget", { nodes: ["note/3"], reason: "wrong" });
 await op("restore", { nodes: ["note/3"] });
 await op("expire", { nodes: ["note/4"] });
+await op("pin", { nodes: ["note/4"] });
+await op("unpin", { nodes: ["note/4"] });
 await op("supersede", { old: ["note/5"], new: "note/6" });
 await op("contradict", { a: "note/7", b: "note/8" });
 await op("consolidate");
@@ -166,6 +168,16 @@ const imported = await fetch(`${upstream}/v1/import`, {
 });
 check(imported.status === 200, "what was exported is imported", await imported.text());
 called.add("POST /v1/import");
+await op("pack_refs");
+await op("pack_send", { ref: ["refs/heads/main"] }, { accept: "application/vnd.ipld.car" });
+const refs = await (await fetch(`${upstream}/v1/pack_refs`, { headers: auth })).json();
+const at = refs.refs.find((r) => r.ref === "refs/heads/main").target;
+const pack = await (await fetch(`${upstream}/v1/pack_send?ref=refs/heads/main`, { headers: auth })).arrayBuffer();
+const taken = await fetch(`${upstream}/v1/pack_take?move=refs/heads/copy=none..${at}`, {
+  method: "POST", body: pack, headers: { ...auth, "Content-Type": "application/vnd.ipld.car" },
+});
+check(taken.status === 200, "what was packed is taken in", await taken.text());
+called.add("POST /v1/pack_take");
 await op("purge", { node: "bob", yes: true, reason: "asked for" });
 await op("gc");
 

@@ -1,0 +1,76 @@
+package chats
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestResume reads a file that grows a line at a time, and each time goes on where it ended: the last version
+// of each turn and session is that of the whole file.
+func TestResume(t *testing.T) {
+	for _, c := range []struct{ format, file string }{
+		{"claude-code", "claude-code.jsonl"}, {"codex", "codex.jsonl"}, {"codex", "codex-old.jsonl"},
+		{"gemini", "gemini-lines.jsonl"},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			data, err := os.ReadFile("testdata/" + c.file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole, grown := &latest{last: map[string]any{}}, &latest{last: map[string]any{}}
+			if err := Read(c.format, bytes.NewReader(data), whole); err != nil {
+				t.Fatal(err)
+			}
+			var at Place
+			reads := 0
+			for n := 1; n <= len(data); n++ {
+				if data[n-1] != '\n' && n < len(data) {
+					continue
+				}
+				next, err := Resume(c.format, bytes.NewReader(data[at.Offset:n]), at, 0, grown)
+				if err != nil || next.Read != int64(n) || next.More {
+					t.Fatalf("%d bytes: %+v, %v", n, next, err)
+				}
+				at, reads = next, reads+1
+			}
+			if reads < 3 || len(whole.order) < 3 || at.Offset == 0 {
+				t.Fatalf("%d reads, %d records, at %+v", reads, len(whole.order), at)
+			}
+			if diff := cmp.Diff(whole.last, grown.last); diff != "" {
+				t.Error(diff)
+			}
+			few, bounded := Place{}, &latest{last: map[string]any{}}
+			for more := true; more; more = few.More {
+				if few, err = Resume(c.format, bytes.NewReader(data[few.Offset:]), few, 1, bounded); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(whole.last, bounded.last); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// latest keeps the last version of each turn and session.
+type latest struct {
+	recorder
+	last  map[string]any
+	order []string
+}
+
+func (l *latest) Turn(t *Turn) error {
+	one := *t
+	one.Calls = slices.Clone(t.Calls)
+	l.last["turn "+t.ID], l.order = one, append(l.order, t.ID)
+	return nil
+}
+
+func (l *latest) Session(s *Session) error {
+	l.last["session "+s.ID], l.order = *s, append(l.order, s.ID)
+	return nil
+}

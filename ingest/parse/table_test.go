@@ -1,0 +1,143 @@
+package parse
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func columns(t *testing.T, list ...string) *Columns {
+	t.Helper()
+	c, err := ParseColumns(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(c.List(), list) {
+		t.Errorf("%q became %q", list, c.List())
+	}
+	return c
+}
+
+func tabled(t *testing.T, format Format, text string, list ...string) *Document {
+	t.Helper()
+	d, err := Parse(format, text, &Options{Columns: columns(t, list...)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestCSV(t *testing.T) {
+	text := "id, name ,body,note,when\n" +
+		"7,\"A, **b**\",\"one\n\ntwo\",x,2024-05-01 10:00:00\n\n" +
+		"8,,three,y,2024-05-02\n9,only a name,,,\n"
+	d := tabled(t, CSV, text, "text=body", "title=name", "id=id", "time=when")
+	want := []string{"# A, **b**", "2-2 one", "4-4 two", "# 8", "6-6 three", "# only a name"}
+	if diff := cmp.Diff(want, shown(d)); diff != "" {
+		t.Error(diff)
+	}
+	if s := d.Sections[0]; s.ID != "7" || s.Time != "2024-05-01T10:00:00Z" {
+		t.Errorf("%+v", s)
+	}
+	want = []string{"2-2 one", "4-4 two", "4-4 x", "6-6 three", "6-6 y"}
+	if diff := cmp.Diff(want, shown(tabled(t, CSV, text, "text=body", "text=note"))); diff != "" {
+		t.Error(diff)
+	}
+	for _, sep := range []string{";", "\t"} {
+		d := tabled(t, CSV, "a"+sep+"b"+sep+"c, d\n1"+sep+"2,3"+sep+"4\n", "text=b")
+		if diff := cmp.Diff([]string{"2-2 2,3"}, shown(d)); diff != "" {
+			t.Errorf("%q: %s", sep, diff)
+		}
+	}
+}
+
+func TestJSONL(t *testing.T) {
+	text := `{"q": "why?", "n": 12, "tags": ["a", {"b": 1}], "a": "first\n\nsecond"}` + "\n\n" +
+		`{"a": null, "n": true, "q": "x"}` + "\n" + `{"a": "last"}`
+	d := tabled(t, JSONL, text, "text=a", "text=tags", "title=q", "id=n")
+	want := []string{"# why?", "1-1 first", "1-1 second", `1-1 ["a", {"b": 1}]`, "# x", "4-4 last"}
+	if diff := cmp.Diff(want, shown(d)); diff != "" {
+		t.Error(diff)
+	}
+	if d.Sections[0].ID != "12" || d.Sections[1].ID != "true" {
+		t.Errorf("%+v", d.Sections)
+	}
+}
+
+func TestColumns(t *testing.T) {
+	for list, want := range map[string]string{
+		"title=a": "no column is the text", "text": `"text": want FIELD=COLUMN`, "text=": `"text=": want FIELD=COLUMN`,
+		"text=a,id=b,id=c": "id is said twice", "text=a,size=b": `"size": want one of text, title, id, time`, "": `"": want FIELD=COLUMN`,
+	} {
+		if _, err := ParseColumns(strings.Split(list, ",")); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", list, err, want)
+		}
+	}
+}
+
+func TestTableErrors(t *testing.T) {
+	never := func(string) error { return errors.New("no time") }
+	tests := []struct {
+		format  Format
+		in      string
+		columns []string
+		want    string
+	}{
+		{CSV, "a,b\n1,2\n", nil, `nothing says what its columns are: "a", "b"`},
+		{JSONL, "{\"a\": 1}\n{\"b\": 2}\n", nil, `nothing says what its columns are: "a", "b"`},
+		{CSV, "a,b\n", []string{"text=c"}, `no column "c" among "a", "b"`},
+		{JSONL, `{"a": 1}`, []string{"text=a", "id=c"}, `no column "c" among "a"`},
+		{CSV, "a,a\n", []string{"text=a"}, ErrForm.Error() + `: two columns are called "a"`},
+		{CSV, "a,b\n1\n", []string{"text=a"}, ErrForm.Error() + ": record on line 2: wrong number of fields"},
+		{CSV, "a\n\"1\n", []string{"text=a"}, ErrForm.Error() + ": parse error on line 2, column 4: extraneous or missing \" in quoted-field"},
+		{JSONL, "{\"a\": 1}\n[1]\n", []string{"text=a"}, "line 2: " + ErrForm.Error() + ": want an object"},
+		{JSONL, "{\"a\": 1}\n{\"a\"\n", []string{"text=a"}, "line 2: " + ErrForm.Error() + ": unexpected EOF"},
+		{JSONL, "{\"a\": 1} {}\n", []string{"text=a"}, "line 1: " + ErrForm.Error() + ": something behind its end"},
+		{CSV, "a,t\n1,\n2,soon\n", []string{"text=a", "time=t"}, "line 3: no time"},
+		{CSV, "a,t\n1," + strings.Repeat("x", maxTitle+1) + "\n", []string{"text=a", "title=t"}, "line 2: a title or id of 1001 bytes, limit 1000"},
+		{CSV, "a\n" + strings.Repeat("x\n", MaxSections+1), []string{"text=a", "title=a"}, ErrTooMany.Error()},
+	}
+	for _, test := range tests {
+		o := &Options{Time: never}
+		if test.columns != nil {
+			o.Columns = columns(t, test.columns...)
+		}
+		if _, err := Parse(test.format, test.in, o); err == nil || err.Error() != test.want {
+			t.Errorf("%.40q: %v, want %s", test.in, err, test.want)
+		}
+	}
+	for _, format := range []Format{CSV, JSONL} {
+		if d, err := Parse(format, "", nil); err != nil || len(d.Blocks) > 0 {
+			t.Errorf("%s, empty: %v", format, err)
+		}
+	}
+	if many := tabledNames(t); len(many) > 1000 {
+		t.Errorf("%d bytes of columns", len(many))
+	}
+}
+
+// tabledNames is what is said of a table of many columns.
+func tabledNames(t *testing.T) string {
+	t.Helper()
+	_, err := Parse(CSV, strings.Repeat("column,", 9999)+"a\n", nil)
+	if err == nil {
+		t.Fatal("no error")
+	}
+	return err.Error()
+}
+
+// FuzzTable reads any table: it ends, and its chunks are those of lines that are there.
+func FuzzTable(f *testing.F) {
+	f.Add("a,b\n1,\"2\n3\"\n")
+	f.Add(`{"a": "x", "b": [1]}` + "\n" + `{"a": "y\nz"}`)
+	f.Fuzz(func(t *testing.T, in string) {
+		for _, list := range [][]string{{"text=a"}, {"text=a", "title=b"}} {
+			o := &Options{Columns: columns(t, list...)}
+			fuzzDerived(t, CSV, in, o)
+			fuzzDerived(t, JSONL, in, o)
+		}
+	})
+}

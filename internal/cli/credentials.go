@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/repo"
+)
+
+const (
+	// credentialsVariable and credentialsFile hold tokens for servers, one a line: URL TOKEN.
+	credentialsVariable = "MNEM_CREDENTIALS"
+	credentialsFile     = "credentials"
+	// maxCredentials bounds the file in bytes.
+	maxCredentials = 64 << 10
+	// maxTokenText is how many bytes a token may have.
+	maxTokenText = 4096
+)
+
+// tokenFor returns the token for a server, "" for none: that of the longest URL which begins that of the
+// server. The environment goes before the file.
+func (c *cli) tokenFor(at *url.URL) (string, error) {
+	if token, err := findToken(c.env(credentialsVariable), at); token != "" || err != nil {
+		return token, wrapCredentials(credentialsVariable, err)
+	}
+	config := c.userConfig()
+	if config == "" {
+		return "", nil
+	}
+	path := filepath.Join(filepath.Dir(config), credentialsFile)
+	data, err := filestate.Read(path, maxCredentials)
+	if err != nil || data == nil {
+		return "", wrapCredentials(path, err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", wrapCredentials(path, err)
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return "", hint(fmt.Errorf("%w: %s has tokens", repo.ErrOthers, path), "chmod 600 %s", shellWord(path))
+	}
+	token, err := findToken(string(data), at)
+	return token, wrapCredentials(path, err)
+}
+
+func wrapCredentials(where string, err error) error {
+	if err != nil {
+		err = fmt.Errorf("read the credentials of %s: %w", where, err)
+	}
+	return err
+}
+
+// findToken looks for a server in lines of URLs and tokens. No error repeats what a line says.
+func findToken(text string, at *url.URL) (token string, err error) {
+	best := -1
+	n := 0
+	for row := range strings.Lines(text) {
+		n++
+		row = strings.TrimSpace(row)
+		if row == "" || row[0] == '#' {
+			continue
+		}
+		words := strings.Fields(row)
+		bad := func(what string) (string, error) {
+			return "", fmt.Errorf("%w: line %d: %s", repo.ErrInvalid, n, what)
+		}
+		if len(words) != 2 {
+			return bad("want URL TOKEN")
+		}
+		u, err := url.Parse(words[0])
+		switch {
+		case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil:
+			return bad("want an http:// or https:// URL without a user")
+		case len(words[1]) > maxTokenText || strings.ContainsFunc(words[1], func(r rune) bool { return r < '!' || r > '~' }):
+			return bad("the token has other characters than tokens have, or too many")
+		}
+		if len(u.Path) > best && covers(u, at) {
+			best, token = len(u.Path), words[1]
+		}
+	}
+	return token, nil
+}
+
+// covers reports whether a URL is of the same server as another one, and its path begins that one's.
+func covers(u, at *url.URL) bool {
+	prefix := strings.TrimRight(u.Path, "/")
+	return u.Scheme == at.Scheme && strings.EqualFold(hostPort(u), hostPort(at)) &&
+		(at.Path == prefix || strings.HasPrefix(at.Path, prefix+"/"))
+}
+
+// hostPort returns the host of a URL with its port.
+func hostPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
+// isLoopback reports whether a URL is of this machine.
+func isLoopback(u *url.URL) bool {
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,84 @@
+package cli_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestIngestWatch has files and directories come, change and go while they are watched and another command
+// writes: each is one commit, and to be interrupted is exit code 0.
+func TestIngestWatch(t *testing.T) {
+	dir := newRepo(t)
+	put := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("notes/a.md", "# A")
+	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer stop()
+	out, w := io.Pipe()
+	code := make(chan int, 1)
+	go func() {
+		code <- in(dir, w, io.Discard).Run(ctx, []string{"ingest", "notes", "--watch"})
+		_ = w.Close() // the reader is told
+	}()
+	lines := bufio.NewScanner(out)
+	want := func(prefix string) {
+		t.Helper()
+		for lines.Scan() {
+			if strings.HasPrefix(lines.Text(), prefix) {
+				return
+			}
+		}
+		t.Fatalf("no line %q", prefix)
+	}
+	want("added  notes/a.md")
+	want("[main ")
+	put("notes/new/deep/b.md", "# B")
+	want("added  notes/new/deep/b.md")
+	want("[main ")
+	put("notes/new/deep/b.md", "# B\n\nmore")
+	ran(t, in(dir, io.Discard, io.Discard), "remember", "The barrels stand in the cellar of the old mill.")
+	want("changed  notes/new/deep/b.md")
+	want("[main ")
+	if err := os.RemoveAll(filepath.Join(dir, "notes/new")); err != nil {
+		t.Fatal(err)
+	}
+	want("removed  notes/new/deep/b.md")
+	want("[main ")
+	stop()
+	if got := <-code; got != 0 {
+		t.Errorf("exit code %d", got)
+	}
+	if log := ran(t, in(dir, io.Discard, io.Discard), "log", "--oneline"); strings.Count(log, "ingest notes/") != 4 {
+		t.Errorf("commits:\n%s", log)
+	}
+}
+
+// TestIngestWatchErrors gives what cannot be watched.
+func TestIngestWatchErrors(t *testing.T) {
+	dir := newRepo(t)
+	for _, test := range []struct {
+		args string
+		code int
+	}{
+		{"ingest absent --watch", 1}, {"ingest --watch", 2}, {"ingest - --name x.md --watch", 2},
+		{"ingest . --watch --dry-run", 2}, {"ingest x --from mem0 --watch", 2},
+	} {
+		if code := in(dir, io.Discard, io.Discard).Run(t.Context(), strings.Fields(test.args)); code != test.code {
+			t.Errorf("%s: exit code %d, want %d", test.args, code, test.code)
+		}
+	}
+}

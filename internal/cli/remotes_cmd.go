@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/remote"
+	"github.com/mnem-project/mnem/repo"
+)
+
+func (c *cli) remoteCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "remote",
+		GroupID: groupTrade,
+		Short:   "Name other repositories of the same memory",
+		Long: "A remote is another repository of the same memory and the name it has here: 'mnem sync' brings\n" +
+			"both to the same state. What it had at the last fetch or push is under refs/remotes/NAME. Its URL\n" +
+			"is one of\n\n" +
+			"  PATH, file:///PATH                 the directory that holds .mnem\n" +
+			"  https://HOST[:PORT][/PATH]         'mnem serve' there, behind a server that speaks TLS; http:// too\n" +
+			"  ssh://[USER@]HOST[:PORT]/PATH      a directory of another machine, where mnem is installed,\n" +
+			"                                     reached by ssh or what MNEM_SSH names\n" +
+			"  git+https://HOST/PATH              a git repository, which keeps the memory as one ref beside the\n" +
+			"                                     code; git+ssh:// and git+file:// too; needs git\n\n" +
+			"URLs are kept in .mnem/remotes.json and shown, so they hold no password. The token for a server is\n" +
+			"in MNEM_CREDENTIALS, or in the file credentials beside the user's configuration, mode 0600: lines\n" +
+			"of URL and TOKEN, of which the one counts whose URL is the longest that begins the remote's. A\n" +
+			"token goes to no other server, and without TLS to this machine alone.",
+		Example: "  mnem remote add origin /srv/memory\n  mnem remote list\n  mnem remote rm laptop",
+	}
+	return c.parent(cmd, c.remoteAdd(), c.remoteList(), c.remoteSetURL(), c.remoteRemove())
+}
+
+func (c *cli) remoteAdd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "add NAME URL",
+		Short: "Name another repository",
+		Long: "Give another repository a name: 1 to 64 letters, digits, and . - _ inside. Nothing is asked of it\n" +
+			"before the first fetch or push. A relative path is kept as an absolute one.",
+		Example: "  mnem remote add origin ../team\n  mnem remote add laptop file:///mnt/laptop/notes",
+		Args:    cobra.ExactArgs(2),
+	}
+	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+		r := remoteJSON{Name: args[0]}
+		var err error
+		if r.URL, err = c.keptURL(args[1]); err == nil {
+			err = checkRemote(r)
+		}
+		if err != nil {
+			return err
+		}
+		err = c.editRemotes(cmd.Context(), func(list []remoteJSON) ([]remoteJSON, error) {
+			if slices.Contains(remoteNames(list), r.Name) {
+				return nil, hint(already(fs.ErrExist, "remote %q", r.Name), "change where it is with 'mnem remote set-url'")
+			}
+			return append(list, r), nil
+		})
+		if err != nil {
+			return err
+		}
+		return c.printRemote(r)
+	})
+}
+
+func (c *cli) printRemote(r remoteJSON) error {
+	if c.global.json {
+		return c.printJSON(r)
+	}
+	return c.printf("%s is %s\n", c.paint(styleCyan, line(r.Name)), line(r.URL))
+}
+
+func (c *cli) remoteList() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the names of other repositories",
+		Long:    "List the names of other repositories and where they are. With --json, one object a line.",
+		Example: "  mnem remote list\n  mnem remote list --json",
+		Args:    cobra.NoArgs,
+	}
+	return c.command(cmd, func(*cobra.Command, []string) error {
+		list, err := c.remotes()
+		if err != nil {
+			return err
+		}
+		var rows [][]cell
+		for _, r := range list {
+			if c.global.json {
+				if err := c.printJSON(r); err != nil {
+					return err
+				}
+				continue
+			}
+			rows = append(rows, []cell{{line(r.Name), styleCyan}, {line(r.URL), ""}})
+		}
+		return c.table(rows)
+	})
+}
+
+func (c *cli) remoteSetURL() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "set-url NAME URL",
+		Short:   "Say where another repository is now",
+		Long:    "Say where another repository is now. What is known of it stays: the next fetch compares.",
+		Example: "  mnem remote set-url origin /mnt/disk/memory",
+		Args:    cobra.ExactArgs(2),
+	}
+	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+		r := remoteJSON{Name: args[0]}
+		var err error
+		if r.URL, err = c.keptURL(args[1]); err != nil {
+			return err
+		}
+		err = c.editRemotes(cmd.Context(), func(list []remoteJSON) ([]remoteJSON, error) {
+			at := slices.Index(remoteNames(list), r.Name)
+			if at < 0 {
+				return nil, noRemote(r.Name)
+			}
+			list[at] = r
+			return list, nil
+		})
+		if err != nil {
+			return err
+		}
+		return c.printRemote(r)
+	})
+}
+
+func noRemote(name string) error {
+	return hint(&repo.NotFoundError{What: "remote", Name: name}, "'mnem remote list' shows those there are")
+}
+
+func (c *cli) remoteRemove() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "rm NAME",
+		Short: "Forget another repository",
+		Long: "Forget another repository: its name, and the refs under refs/remotes/NAME. Branches and tags of\n" +
+			"this repository stay, and nothing is changed there.",
+		Example: "  mnem remote rm laptop",
+		Args:    cobra.ExactArgs(1),
+	}
+	c.writeFlags(cmd)
+	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+		return c.removeRemote(cmd.Context(), args[0])
+	})
+}
+
+func (c *cli) removeRemote(ctx context.Context, name string) error {
+	here, err := c.hereSide(false)
+	if err != nil {
+		return err
+	}
+	if err := graph.ValidateImport(name); err != nil {
+		return fmt.Errorf("%w: remote: %w", repo.ErrInvalid, err)
+	}
+	list, err := c.remotes()
+	if err != nil {
+		return err
+	}
+	at := slices.Index(remoteNames(list), name)
+	if at < 0 {
+		return noRemote(name)
+	}
+	was := list[at]
+	st, err := here.Look(ctx, remote.Question{Tracking: true})
+	if err != nil {
+		return err
+	}
+	news := remote.News{Tracking: name}
+	for _, ref := range st.Refs {
+		if strings.HasPrefix(string(ref.Name), remote.Prefix(name)) {
+			news.Updates = append(news.Updates, repo.RefUpdate{Ref: ref.Name, To: ipld.CID{}})
+		}
+	}
+	if len(news.Updates) > 0 {
+		if _, err := here.Take(ctx, news); err != nil {
+			return err
+		}
+	}
+	err = c.editRemotes(ctx, func(list []remoteJSON) ([]remoteJSON, error) {
+		return slices.DeleteFunc(list, func(r remoteJSON) bool { return r.Name == name }), nil
+	})
+	if err == nil {
+		kept := filepath.Join(here.dir, repo.DirName, remotesDir, name)
+		err = firstError(os.RemoveAll(kept), os.RemoveAll(kept+gitSuffix))
+	}
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case c.global.json:
+		return c.printJSON(was)
+	}
+	return c.printf("forgot %s, which is %s\n", c.paint(styleCyan, line(name)), line(was.URL))
+}

@@ -1,0 +1,307 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/mnem-project/mnem/memory"
+	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/ops"
+)
+
+const (
+	reviewLines = 20       // that are shown of a memory
+	keyCtrlC    = rune(3)  // as a terminal says it that gives each key
+	keyCtrlD    = rune(4)  // the end of what is typed
+	keyEscape   = rune(27) // begins what other keys are
+)
+
+// errReviewEnded is returned where a review is ended by Ctrl-C.
+var errReviewEnded = &operation.Error{Outcome: operation.Interrupted, Message: "nothing of the review was done"}
+
+// terminalKeys returns what waits for one key of the terminal of standard input, nil where that is none.
+func terminalKeys() func() (rune, error) {
+	if !isTerminal(os.Stdin) {
+		return nil
+	}
+	return func() (r rune, err error) {
+		fd := int(os.Stdin.Fd())
+		old, err := term.MakeRaw(fd)
+		if err != nil {
+			return 0, err
+		}
+		defer func() { err = errors.Join(err, term.Restore(fd, old)) }()
+		b := make([]byte, 64) // other keys than letters say several bytes
+		n, err := os.Stdin.Read(b)
+		if err != nil {
+			return 0, err
+		}
+		r, _ = utf8.DecodeRune(b[:n])
+		return r, nil
+	}
+}
+
+func (c *cli) reviewCommand() *cobra.Command {
+	cmd := c.verb("review")
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if !c.reviewsHere(cmd) {
+			return run(cmd, args)
+		}
+		decided, err := c.reviewAll(cmd)
+		if err != nil {
+			c.started = true
+			return err
+		}
+		if !decided {
+			return nil
+		}
+		return run(cmd, args)
+	}
+	return cmd
+}
+
+// reviewsHere reports whether a terminal is asked what is to become of memories.
+func (c *cli) reviewsHere(cmd *cobra.Command) bool {
+	if c.app.Key == nil || !c.app.OutTTY || c.global.json {
+		return false
+	}
+	if _, err := c.dir(); err != nil {
+		return false // the verb says so
+	}
+	for _, name := range []string{"keep", "drop", "pin", "edit", "rest", "dry-run"} {
+		if cmd.Flags().Changed(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// decision is what is to become of a memory: the name of a flag, "" for nothing, and the text of an edit.
+type decision struct{ flag, text string }
+
+// reviewAll asks of each memory what is to become of it, and gives the command the flags that say so. It reports
+// whether anything is to be done.
+func (c *cli) reviewAll(cmd *cobra.Command) (bool, error) {
+	ctx := cmd.Context()
+	c.capture(ctx, false)
+	got, err := c.toReview(cmd)
+	if err != nil {
+		return false, err
+	}
+	if got.Left == 0 {
+		return true, nil // the verb says so, and notes it
+	}
+	lines := bufio.NewReader(oneByte{c.app.Stdin})
+	made := make([]decision, len(got.Items))
+	for i := 0; i < len(got.Items); {
+		if err := c.showReview(got, i); err != nil {
+			return false, err
+		}
+		d, step, err := c.decideOne(got.Items[i], lines)
+		if err != nil {
+			return false, err
+		}
+		if step == 0 {
+			break
+		}
+		if step > 0 {
+			made[i] = d
+		}
+		i = max(0, i+step)
+		if step < 0 {
+			made[i] = decision{}
+		}
+	}
+	some := false
+	for i, d := range made {
+		if d.flag == "" {
+			continue
+		}
+		some = true
+		value := got.Items[i].ID.String()
+		if d.flag == "edit" {
+			value += "=" + d.text
+		}
+		if err := cmd.Flags().Set(d.flag, value); err != nil {
+			return false, err
+		}
+	}
+	if !some {
+		return false, firstError(c.printf("nothing was decided\n"), c.out.Flush())
+	}
+	return true, nil
+}
+
+// toReview returns what is to be reviewed.
+func (c *cli) toReview(cmd *cobra.Command) (got *ops.Reviewed, err error) {
+	asked := map[string]json.RawMessage{}
+	var given []string
+	for _, name := range []string{"limit", "branch"} {
+		if f := cmd.Flags().Lookup(name); f.Changed {
+			value := []byte(f.Value.String())
+			if name == "branch" {
+				if value, err = json.Marshal(f.Value.String()); err != nil {
+					return nil, err
+				}
+			}
+			asked[name], given = value, append(given, name)
+		}
+	}
+	data, err := json.Marshal(asked)
+	if err != nil {
+		return nil, err
+	}
+	req, err := ops.Review.DecodeRequest(data, given)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := c.dir()
+	if err != nil {
+		return nil, err
+	}
+	err = c.aside(cmd.Context(), dir).askAside(cmd.Context(), &ops.Review.Spec, req, func(answer any) error {
+		got = answer.(*ops.Reviewed)
+		return nil
+	})
+	return got, err
+}
+
+// showReview shows the memory of a number.
+func (c *cli) showReview(got *ops.Reviewed, i int) error {
+	it := got.Items[i]
+	head := []string{
+		c.paint(styleDim, fmt.Sprintf("%d of %d", i+1, got.Left)),
+		c.paint(styleBold, line(firstOf(string(it.Key), it.ID.String()))),
+		line(it.Type), c.paint(styleDim, it.Created.String()),
+	}
+	if it.Pinned {
+		head = append(head, "pinned")
+	}
+	if it.State != "" {
+		head = append(head, c.paint(styleYellow, string(it.State)))
+	}
+	text := slices.Collect(strings.Lines(it.Text))
+	if err := c.printf("\n%s\n", strings.Join(head, "  ")); err != nil {
+		return err
+	}
+	for _, l := range text[:min(len(text), reviewLines)] {
+		if err := c.printf("  %s\n", brief(strings.TrimRight(l, "\n"), 10*summaryWidth)); err != nil {
+			return err
+		}
+	}
+	if more := len(text) - reviewLines; more > 0 {
+		if err := c.printf("  (%s more)\n", plural(more, "line")); err != nil {
+			return err
+		}
+	}
+	return firstError(c.printf("keep, drop, pin, edit, skip, undo, quit? [kdpesuq] "), c.out.Flush())
+}
+
+// decideOne waits for a key that decides, and returns how many memories to go on by: 0 to end.
+func (c *cli) decideOne(it ops.ReviewItem, lines *bufio.Reader) (d decision, step int, err error) {
+	say := func(text string) error { return firstError(c.printf("%s\n", text), c.out.Flush()) }
+	for {
+		key, err := c.app.Key()
+		if errors.Is(err, io.EOF) {
+			key, err = keyCtrlD, nil
+		}
+		if err != nil {
+			return d, 0, fmt.Errorf("wait for a key: %w", err)
+		}
+		switch key {
+		case 'k', 'K':
+			return decision{flag: "keep"}, 1, say("keep")
+		case 'd', 'D':
+			return decision{flag: "drop"}, 1, say("drop")
+		case 'p', 'P':
+			return decision{flag: "pin"}, 1, say("pin")
+		case 's', 'S', ' ':
+			return decision{}, 1, say("skip")
+		case 'u', 'U':
+			return decision{}, -1, say("undo")
+		case 'q', 'Q', keyCtrlD:
+			return decision{}, 0, say("quit")
+		case keyCtrlC:
+			return decision{}, 0, firstError(say(""), errReviewEnded)
+		case 'e', 'E':
+			text, err := c.newText(lines)
+			if err != nil {
+				return d, 0, err
+			}
+			if text == "" || text == it.Text {
+				return decision{}, 1, say("not changed, to be reviewed again")
+			}
+			return decision{"edit", text}, 1, nil
+		case keyEscape:
+		}
+	}
+}
+
+// newText asks for a line.
+func (c *cli) newText(lines *bufio.Reader) (string, error) {
+	if err := firstError(c.printf("edit\nnew text, in one line, none to leave it: "), c.out.Flush()); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for {
+		part, err := lines.ReadSlice('\n')
+		b.Write(part)
+		switch {
+		case b.Len() > memory.MaxReviewText:
+			return "", usagef("a text of more than %d bytes", memory.MaxReviewText)
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err != nil && !errors.Is(err, io.EOF):
+			return "", err
+		}
+		return strings.TrimSpace(b.String()), nil
+	}
+}
+
+// oneByte gives no more than it is asked for a byte at a time: what is typed after a line are keys.
+type oneByte struct{ in io.Reader }
+
+func (o oneByte) Read(b []byte) (int, error) { return o.in.Read(b[:min(len(b), 1)]) }
+
+// printReviewed prints what is to be reviewed, or what was decided.
+func (c *cli) printReviewed(q *ops.ReviewRequest, r *ops.Reviewed) error {
+	c.warnSecrets(r.Warnings)
+	changed := len(r.Dropped) + len(r.Pinned) + len(r.Edited)
+	switch {
+	case len(r.Items) == 0 && changed+len(r.Kept)+len(r.Already) == 0 && !q.Rest:
+		return c.printf("nothing to review\n")
+	case len(r.Items) > 0:
+		rows := [][]cell{}
+		for _, it := range r.Items {
+			rows = append(rows, []cell{
+				{line(firstOf(string(it.Key), it.ID.String())), styleBold}, {line(it.Type), ""},
+				{it.Created.String(), styleDim}, {brief(it.Text, summaryWidth), ""},
+			})
+		}
+		c.remark("%d to review; --keep, --drop, --pin, --edit and --rest decide", r.Left)
+		return c.table(rows)
+	}
+	err := c.printParts(r.Labels, changedPart{r.Dropped, "forgotten"}, changedPart{r.Pinned, "pinned"},
+		changedPart{r.Edited, "edited"}, changedPart{r.Already, "as it was"})
+	if err == nil && len(r.Kept) > 0 {
+		err = c.printf("%d kept\n", len(r.Kept))
+	}
+	if err == nil && changed > 0 {
+		err = c.printCommitOf(plural(changed, "change"), false, r.DryRun, r.Branch, r.Commit)
+	}
+	if err != nil {
+		return err
+	}
+	return c.printf("%d left to review\n", r.Left)
+}

@@ -1,0 +1,322 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ops"
+	"github.com/mnem-project/mnem/remote"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// transfer is a transfer between the repository here and another one.
+type transfer struct {
+	c      *cli
+	remote remoteJSON
+	here   *verbSide
+	there  remote.Side
+	opt    remote.Options
+	shown  *progress
+}
+
+// gitSuffix ends the name of the directory with what is kept of a git repository.
+const gitSuffix = ".git"
+
+// transferWith connects to the remote of a name. end must be called.
+func (c *cli) transferWith(ctx context.Context, name string, signed, dryRun bool) (*transfer, error) {
+	here, err := c.hereSide(signed)
+	if err != nil {
+		return nil, err
+	}
+	r, err := c.findRemote(name)
+	if err != nil {
+		return nil, err
+	}
+	there, err := c.sideOf(ctx, r.URL, filepath.Join(here.dir, repo.DirName, remotesDir, r.Name+gitSuffix))
+	if err != nil {
+		return nil, err
+	}
+	return c.transfer(r, here, there, dryRun), nil
+}
+
+func (c *cli) transfer(r remoteJSON, here *verbSide, there remote.Side, dryRun bool) *transfer {
+	limit := int64(remote.MaxPack)
+	if free, ok := freeSpace(filepath.Join(here.dir, repo.DirName)); ok {
+		limit = int64(min(uint64(limit), free/2)) // what another side sends must not fill the disk
+	}
+	t := &transfer{c: c, remote: r, here: here, there: there, shown: c.progress()}
+	t.opt = remote.Options{
+		Name: r.Name, Dir: filepath.Join(here.dir, repo.DirName, remotesDir, r.Name), DryRun: dryRun,
+		MaxPack: max(limit, 1), Progress: t.shown.bytes,
+	}
+	return t
+}
+
+// end ends the transfer.
+func (t *transfer) end() {
+	t.shown.done()
+	_ = t.there.Close() // all was said
+}
+
+// bytes shows how many bytes have come or gone.
+func (p *progress) bytes(what string, n int64) {
+	if now := p.c.app.Now(); !now.Before(p.next) && p.visible() {
+		p.next = now.Add(progressEvery)
+		p.show(what + " " + bytesText(n))
+	}
+}
+
+// fetchJSON is what a fetch did.
+type fetchJSON struct {
+	Remote    string                  `json:"remote"`
+	Refs      ops.List[ops.RefMoved]  `json:"refs"`
+	Clashing  ops.List[graph.RefName] `json:"clashing"` // tags that are elsewhere here, and stay
+	Bytes     int64                   `json:"bytes"`
+	NewBlocks int                     `json:"new_blocks"`
+	// Redactions is the number of blocks that were erased there, and are redacted here from now on.
+	Redactions int  `json:"redactions"`
+	DryRun     bool `json:"dry_run"`
+}
+
+// fetch brings what the remote has.
+func (t *transfer) fetch(ctx context.Context, prune bool) (*fetchJSON, error) {
+	res, err := remote.Fetch(ctx, t.here, t.there, remote.FetchOptions{Options: t.opt, Prune: prune})
+	t.shown.done()
+	if err != nil {
+		return nil, err
+	}
+	return &fetchJSON{
+		Remote: t.remote.Name, Refs: ops.MovedOf(res.Refs), Clashing: res.Clashing, Bytes: res.Bytes,
+		NewBlocks: res.Blocks, Redactions: res.Gaps, DryRun: t.opt.DryRun,
+	}, nil
+}
+
+func (c *cli) printFetch(f *fetchJSON) error {
+	if c.global.json {
+		return c.printJSON(f)
+	}
+	did := "fetched"
+	if f.DryRun {
+		did = "would fetch"
+	}
+	if err := c.printRefMoves(f.Refs); err != nil {
+		return err
+	}
+	for _, tag := range f.Clashing {
+		c.remark("note: %s is elsewhere here and stays; it is under %s", line(string(tag)),
+			line(string(remote.Tracking(f.Remote, tag))))
+	}
+	c.remarkGaps(f.Remote, f.Redactions)
+	if len(f.Refs) == 0 {
+		return c.printf("nothing new from %s\n", line(f.Remote))
+	}
+	return c.printf("%s %s from %s: %s, %s new\n", did, plural(len(f.Refs), "ref"), line(f.Remote),
+		bytesText(f.Bytes), plural(f.NewBlocks, "block"))
+}
+
+// remarkGaps says how much of what came was erased where it is from.
+func (c *cli) remarkGaps(name string, n int) {
+	if n > 0 {
+		c.remark("note: %s of what came %s erased at %s: they are gaps here", plural(n, "block"), wasWere(n), line(name))
+	}
+}
+
+// printRefMoves prints where refs moved.
+func (c *cli) printRefMoves(list []ops.RefMoved) error {
+	var rows [][]cell
+	for _, ref := range list {
+		from, to := "(new)", "(removed)"
+		if ref.From.Defined() {
+			from = shortCID(ref.From)
+		}
+		if ref.To.Defined() {
+			to = shortCID(ref.To)
+		}
+		rows = append(rows, []cell{{line(string(ref.Ref)), styleCyan}, {from, styleDim}, {"->", styleDim},
+			{to, styleYellow}})
+	}
+	return c.table(rows)
+}
+
+// pushJSON is what a push did.
+type pushJSON struct {
+	Remote string                 `json:"remote"`
+	Refs   ops.List[ops.RefMoved] `json:"refs"` // of the remote
+	Bytes  int64                  `json:"bytes"`
+	DryRun bool                   `json:"dry_run"`
+}
+
+// pushFlags say what is pushed.
+type pushFlags struct{ all, tags, remove, force, dryRun bool }
+
+// push brings refs to the remote.
+func (t *transfer) push(ctx context.Context, refs []graph.RefName, f pushFlags) (*pushJSON, error) {
+	opt := remote.PushOptions{Options: t.opt, Refs: refs, Force: f.force}
+	if f.remove {
+		opt.Refs, opt.Remove = nil, refs
+	}
+	res, err := remote.Push(ctx, t.here, t.there, opt)
+	t.shown.done()
+	if errors.Is(err, repo.ErrConflict) {
+		name := t.remote.Name
+		return nil, hint(err, "fetch and merge what is there first: 'mnem sync %s' does all of it", shellWord(name))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &pushJSON{t.remote.Name, ops.MovedOf(res.Refs), res.Bytes, t.opt.DryRun}, nil
+}
+
+func (c *cli) printPush(p *pushJSON) error {
+	if c.global.json {
+		return c.printJSON(p)
+	}
+	did := "pushed"
+	if p.DryRun {
+		did = "would push"
+	}
+	if len(p.Refs) == 0 {
+		return c.printf("nothing to push: %s has all of it\n", line(p.Remote))
+	}
+	if err := c.printRefMoves(p.Refs); err != nil {
+		return err
+	}
+	return c.printf("%s %s to %s: %s\n", did, plural(len(p.Refs), "ref"), line(p.Remote), bytesText(p.Bytes))
+}
+
+// refsToPush returns the refs that arguments and flags name: without any the current branch.
+func (t *transfer) refsToPush(ctx context.Context, names []string, f pushFlags) ([]graph.RefName, error) {
+	st, err := t.here.Look(ctx, remote.Question{})
+	if err != nil {
+		return nil, err
+	}
+	there := make(map[graph.RefName]bool)
+	var refs []graph.RefName
+	for _, ref := range st.Refs {
+		there[ref.Name] = true
+		tag := strings.HasPrefix(string(ref.Name), graph.Tags)
+		if f.tags && tag || f.all && !tag {
+			refs = append(refs, ref.Name)
+		}
+	}
+	for _, name := range names {
+		ref := graph.RefName(name)
+		if !strings.HasPrefix(name, "refs/") {
+			ref = graph.BranchRef(name)
+			if tag := graph.RefName(graph.Tags + name); !there[ref] && there[tag] {
+				ref = tag
+			}
+		}
+		refs = append(refs, ref)
+	}
+	switch {
+	case len(refs) > 0 || f.all || f.tags:
+		return refs, nil
+	case st.Head == "":
+		return nil, hint(usagef("HEAD is on no branch"), "name the branch to push")
+	case !there[st.Head]:
+		return nil, nil // there is no commit yet
+	}
+	return []graph.RefName{st.Head}, nil
+}
+
+func (c *cli) fetchCommand() *cobra.Command {
+	var prune, dryRun, signed bool
+	cmd := &cobra.Command{
+		Use:     "fetch [REMOTE]",
+		GroupID: groupTrade,
+		Short:   "Bring what another repository has here",
+		Long: "Bring the branches and tags of another repository here, by default of origin. Its branch main is\n" +
+			"then refs/remotes/REMOTE/heads/main, which can be read with --at and merged; no branch of this\n" +
+			"repository moves. A tag that is not here becomes one here too; one that is elsewhere here stays.\n\n" +
+			"What comes is verified block by block before a ref moves, all or nothing. A fetch that was cut\n" +
+			"goes on where it was. --prune forgets what the other repository has no more. The bytes follow\n" +
+			"what is new.",
+		Example: "  mnem fetch\n  mnem fetch origin --prune\n  mnem fetch --dry-run",
+		Args:    cobra.MaximumNArgs(1),
+	}
+	c.writeFlags(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&prune, "prune", false, "forget branches and tags that the remote has no more")
+	f.BoolVar(&dryRun, "dry-run", false, "say which refs would change and change none")
+	c.requireFlag(cmd, &signed)
+	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+		t, err := c.transferWith(cmd.Context(), argAt(args, 0), signed, dryRun)
+		if err != nil {
+			return err
+		}
+		defer t.end()
+		res, err := t.fetch(cmd.Context(), prune)
+		if err != nil {
+			return err
+		}
+		return c.printFetch(res)
+	})
+}
+
+// requireFlag adds --require-signed.
+func (c *cli) requireFlag(cmd *cobra.Command, signed *bool) {
+	cmd.Flags().BoolVar(signed, "require-signed", false, "refuse commits that no key you trust has signed "+
+		"(MNEM_REQUIRE_SIGNED; config: require-signed)")
+}
+
+// argAt returns a positional argument, "" for none.
+func argAt(args []string, i int) string {
+	if i < len(args) {
+		return args[i]
+	}
+	return ""
+}
+
+func (c *cli) pushCommand() *cobra.Command {
+	var f pushFlags
+	cmd := &cobra.Command{
+		Use:     "push [REMOTE] [BRANCH|TAG…]",
+		GroupID: groupTrade,
+		Short:   "Bring branches and tags to another repository",
+		Long: "Bring branches and tags to another repository, by default the current branch to origin: all or\n" +
+			"nothing. A branch there moves forward only, so that nothing is lost: where it has commits that are\n" +
+			"not in the branch here the push is refused with exit code 5, and 'mnem sync' fetches, merges and\n" +
+			"pushes. A tag stays where it is.\n\n" +
+			"--force-with-lease replaces what is there, if it is where the last fetch or push found it. --delete\n" +
+			"removes branches and tags there.",
+		Example: "  mnem push\n  mnem push origin draft v1\n  mnem push --all --tags\n" +
+			"  mnem push origin draft --delete\n  mnem push --force-with-lease",
+		Args: cobra.ArbitraryArgs,
+	}
+	c.writeFlags(cmd)
+	fl := cmd.Flags()
+	fl.BoolVar(&f.all, "all", false, "push every branch")
+	fl.BoolVar(&f.tags, "tags", false, "push every tag")
+	fl.BoolVar(&f.remove, "delete", false, "remove the branches and tags from the remote")
+	fl.BoolVar(&f.force, "force-with-lease", false, "replace what is there, if it is where the last fetch found it")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "say which refs would change and change none")
+	cmd.MarkFlagsMutuallyExclusive("all", "delete")
+	cmd.MarkFlagsMutuallyExclusive("tags", "delete")
+	cmd.MarkFlagsMutuallyExclusive("force-with-lease", "delete")
+	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+		names := args[min(1, len(args)):]
+		if f.remove && len(names) == 0 {
+			return usagef("name what to remove: push REMOTE BRANCH --delete")
+		}
+		t, err := c.transferWith(cmd.Context(), argAt(args, 0), false, f.dryRun)
+		if err != nil {
+			return err
+		}
+		defer t.end()
+		refs, err := t.refsToPush(cmd.Context(), names, f)
+		if err != nil {
+			return err
+		}
+		res, err := t.push(cmd.Context(), refs, f)
+		if err != nil {
+			return err
+		}
+		return c.printPush(res)
+	})
+}

@@ -1,0 +1,129 @@
+package cli_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+)
+
+// process returns a command line as a process of its own on a machine.
+func (w *team) process(machine, stdin string, args ...string) *exec.Cmd {
+	cmd := child(w.T, filepath.Join(w.dir, machine), asProgram, args...)
+	cmd.Env = append(cmd.Env, "MNEM_AUTHOR="+machine)
+	cmd.Stdin, cmd.Stderr = strings.NewReader(stdin), nil
+	return cmd
+}
+
+// TestSyncsAtOnce has machines commit and sync with one repository at once: what was acknowledged is there.
+func TestSyncsAtOnce(t *testing.T) {
+	machines, commits := effort.Pick(4, 8, 8), effort.Pick(4, 25, 25)
+	w := newTeam(t, carriers()[0])
+	w.add("hub", "first", "x")
+	var names []string
+	for i := range machines {
+		names = append(names, fmt.Sprint("m", i))
+	}
+	w.clones(names...)
+	var all sync.WaitGroup
+	for _, m := range names {
+		all.Go(func() {
+			for i := range commits {
+				line := fmt.Sprintf(`{"node":{"key":"%s-%d","type":"N"}}`, m, i)
+				for _, cmd := range []*exec.Cmd{
+					w.process(m, line, "commit", "-m", "x", "-"), w.process(m, "", "sync"),
+				} {
+					var out bytes.Buffer
+					cmd.Stdout, cmd.Stderr = &out, &out
+					if err := cmd.Run(); err != nil {
+						t.Errorf("%s, commit %d: %v: %s", m, i, err, &out)
+						return
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+	for range 2 {
+		for _, m := range names {
+			w.ok(m, "sync")
+		}
+	}
+	w.same("main", append(names, "hub")...)
+	got := strings.Count(w.ok("hub", "ls", "--type", "N", "--limit", "1000", "--json"), `"key"`)
+	if want := machines*commits + 1; got != want {
+		t.Errorf("%d nodes of %d that were acknowledged", got, want)
+	}
+}
+
+// TestSyncKilled kills a sync at random moments. Whatever it was about, both repositories are sound, and the
+// next one ends with the same on both sides.
+func TestSyncKilled(t *testing.T) {
+	w := newTeam(t, carriers()[0])
+	for i := range 20 {
+		w.add("hub", fmt.Sprint("n", i), strings.Repeat("text ", 200+i))
+	}
+	w.clones("a", "b")
+	rnd := rand.New(rand.NewPCG(1, 7))
+	for i := range effort.Pick(12, 50, 200) {
+		w.add("a", fmt.Sprint("a", i), strings.Repeat("of a ", 500))
+		w.ok("a", "sync")
+		w.add("b", fmt.Sprint("b", i), strings.Repeat("of b ", 500))
+		cmd := w.process("b", "", "sync")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(rnd.Int64N(int64(120 * time.Millisecond))))
+		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Wait()
+		for _, m := range []string{"b", "hub"} {
+			var out bytes.Buffer
+			if code := w.app(m, "", &out, &out).Run(t.Context(), []string{"fsck"}); code != 0 {
+				t.Fatalf("%s after kill %d: %s", m, i, &out)
+			}
+		}
+		w.ok("b", "sync")
+		w.ok("a", "sync")
+		w.same("main", "a", "b", "hub")
+	}
+}
+
+// TestCloneKilled kills a clone at random moments: another one into a new directory has all.
+func TestCloneKilled(t *testing.T) {
+	w := newTeam(t, carriers()[0])
+	for i := range 20 {
+		w.add("hub", fmt.Sprint("n", i), strings.Repeat("text ", 200+i))
+	}
+	rnd := rand.New(rand.NewPCG(2, 7))
+	for i := range effort.Pick(6, 30, 100) {
+		m := fmt.Sprint("k", i)
+		_ = w.app(m, "", io.Discard, io.Discard) // makes the directory
+		cmd := w.process(m, "", "clone", w.url, ".")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(rnd.Int64N(int64(100 * time.Millisecond))))
+		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Wait()
+		var out bytes.Buffer
+		code := w.app(m, "", &out, &out).Run(t.Context(), []string{"pull"})
+		if code != 0 && code != 3 {
+			t.Errorf("pull after kill %d: exit code %d: %s", i, code, &out)
+		}
+		w.ok(m, "clone", w.url, "anew")
+		if code == 3 { // there is no repository yet that could be looked at
+			if err := os.RemoveAll(filepath.Join(w.dir, m)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

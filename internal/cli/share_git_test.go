@@ -1,0 +1,204 @@
+package cli_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+)
+
+// inGit returns machines that share a memory by a git repository.
+func inGit(t *testing.T) (w *team, dir string) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git here")
+	}
+	w = newTeam(t, carriers()[0])
+	dir = filepath.Join(w.dir, "code.git")
+	git(t, dir, "init", "--quiet", "--bare", dir)
+	w.url = "git+" + fileURL(dir)
+	return w, dir
+}
+
+func git(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	out, err := exec.Command("git", append([]string{"--git-dir", dir}, args...)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %q: %v: %s", args, err, out)
+	}
+	return string(out)
+}
+
+// TestGit shares a memory by a git repository: what it has there is one ref.
+func TestGit(t *testing.T) {
+	w, dir := inGit(t)
+	if out := w.ok("a", "clone", w.url, "."); !strings.Contains(out, "nothing is there yet") {
+		t.Error(out)
+	}
+	w.add("a", "one", "x")
+	w.ok("a", "push")
+	if out := git(t, dir, "for-each-ref", "--format=%(refname) %(parent)"); out != "refs/mnem/data \n" {
+		t.Errorf("%q", out)
+	}
+	w.clones("b")
+	w.same("main", "a", "b")
+	w.add("a", "two", "of a")
+	w.ok("a", "push")
+	w.add("b", "three", "of b")
+	w.refused(5, "mnem sync", "b", "push")
+	w.ok("b", "sync")
+	w.ok("a", "sync")
+	w.same("main", "a", "b")
+	if w.summary("a", "three") != "of b" || w.summary("b", "two") != "of a" {
+		t.Error("a change is lost")
+	}
+	w.ok("a", "tag", "v1", "-m", "the first")
+	w.ok("a", "branch", "side")
+	w.ok("a", "push", "--all", "--tags")
+	w.ok("b", "fetch")
+	if w.at("b", "refs/tags/v1") != w.at("a", "refs/tags/v1") || w.at("b", "refs/remotes/origin/heads/side") == "" {
+		t.Error("a ref did not come")
+	}
+	w.ok("a", "push", "origin", "side", "--delete")
+	w.ok("b", "fetch", "--prune")
+	if w.at("b", "refs/remotes/origin/heads/side") != "" {
+		t.Error("a removed branch is still there")
+	}
+	w.run(0, "a", `{"node":{"key":"two","type":"N","summary":"amended"}}`, "commit", "--amend", "-m", "x", "-")
+	w.ok("a", "push", "--force-with-lease")
+	w.clones("c")
+	w.same("main", "a", "c")
+	if err := os.RemoveAll(filepath.Join(w.dir, "c", ".mnem", "remotes")); err != nil {
+		t.Fatal(err)
+	}
+	w.ok("c", "fetch")
+	w.ok("c", "remote", "rm", "origin")
+	if list, err := os.ReadDir(filepath.Join(w.dir, "c", ".mnem", "remotes")); err != nil || len(list) > 0 {
+		t.Errorf("left behind: %v, %v", list, err)
+	}
+}
+
+// TestGitAtOnce has machines sync by one git repository at once.
+func TestGitAtOnce(t *testing.T) {
+	w, _ := inGit(t)
+	w.ok("m0", "clone", w.url, ".")
+	w.add("m0", "first", "x")
+	w.ok("m0", "push")
+	machines, commits := effort.Pick(3, 6, 8), effort.Pick(3, 6, 25)
+	names := []string{"m0"}
+	for i := range machines - 1 {
+		names = append(names, fmt.Sprint("m", i+1))
+	}
+	w.clones(names[1:]...)
+	var all sync.WaitGroup
+	for _, m := range names {
+		all.Go(func() {
+			for i := range commits {
+				line := fmt.Sprintf(`{"node":{"key":"%s-%d","type":"N"}}`, m, i)
+				for _, cmd := range []*exec.Cmd{
+					w.process(m, line, "commit", "-m", "x", "-"), w.process(m, "", "sync"),
+				} {
+					var out bytes.Buffer
+					cmd.Stdout, cmd.Stderr = &out, &out
+					if err := cmd.Run(); err != nil {
+						t.Errorf("%s, commit %d: %v: %s", m, i, err, &out)
+						return
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+	for range 2 {
+		for _, m := range names {
+			w.ok(m, "sync")
+		}
+	}
+	w.same("main", names...)
+	got := strings.Count(w.ok("m0", "ls", "--type", "N", "--limit", "1000", "--json"), `"key"`)
+	if want := machines*commits + 1; got != want {
+		t.Errorf("%d nodes of %d that were acknowledged", got, want)
+	}
+}
+
+// TestGitRepacks pushes more packs than are kept: they become one, which others take in.
+func TestGitRepacks(t *testing.T) {
+	effort.Long(t)
+	w, dir := inGit(t)
+	w.ok("a", "clone", w.url, ".")
+	for i := range 70 {
+		w.add("a", fmt.Sprint("n", i), "x")
+		w.ok("a", "push")
+		if i == 40 {
+			w.clones("b")
+		}
+	}
+	packs := strings.Count(git(t, dir, "ls-tree", "-r", "refs/mnem/data"), ".refs")
+	if packs > 10 {
+		t.Errorf("%d packs", packs)
+	}
+	w.ok("b", "sync")
+	w.same("main", "a", "b")
+	w.add("b", "last", "x")
+	w.ok("b", "sync")
+	w.ok("a", "sync")
+	w.same("main", "a", "b")
+}
+
+// TestGitRefused refuses URLs and contents that are no memory.
+func TestGitRefused(t *testing.T) {
+	w, dir := inGit(t)
+	w.ok("a", "init")
+	for url, says := range map[string]string{
+		"git+https://ada:hunter2@example.org/x": "names a user", "git+ssh://ada:hunter2@example.org/x": "password",
+		"git+file://host/x": "git+file:///PATH", "git+https://example.org": "HOST/PATH", w.url + "?x=1": "refs/",
+		w.url + "?ref=-x": "refs/", w.url + "?ref=refs/a..b": "refs/", "git+ssh://-oProxyCommand=x/y": "ssh://",
+		"ssh://-oProxyCommand=x/y": "ssh://", "ssh://host/a?b": "ssh://", "ssh://a:hunter2@host/x": "password",
+	} {
+		_, errs := w.run(1, "a", "", "remote", "add", "bad", url)
+		if !strings.Contains(errs, says) || strings.Contains(errs, "hunter2") {
+			t.Errorf("%s: %s", url, errs)
+		}
+	}
+	blob := strings.TrimSpace(gitIn(t, dir, "x", "hash-object", "-w", "--stdin"))
+	format := strings.TrimSpace(gitIn(t, dir, "mnem in git 1\n", "hash-object", "-w", "--stdin"))
+	ref := strings.TrimSpace(gitIn(t, dir, "refs/heads/main bafyreiaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n",
+		"hash-object", "-w", "--stdin"))
+	packs := strings.TrimSpace(gitIn(t, dir, "100644 blob "+blob+"\t000001\n100644 blob "+ref+"\t000001.refs\n", "mktree"))
+	w.ok("a", "remote", "add", "origin", w.url)
+	for _, tree := range []string{
+		"100644 blob " + blob + "\tformat\n",
+		"100644 blob " + format + "\tformat\n100644 blob " + blob + "\thead\n100644 blob " + blob + "\trefs\n",
+		"100644 blob " + format + "\tformat\n100644 blob " + blob + "\thead\n100644 blob " + ref + "\trefs\n",
+		"100644 blob " + format + "\tformat\n100644 blob " + blob + "\thead\n100644 blob " + ref + "\trefs\n040000 tree " + packs + "\tpacks\n",
+	} {
+		id := strings.TrimSpace(gitIn(t, dir, tree, "mktree"))
+		made := strings.TrimSpace(gitIn(t, dir, "x", "-c", "user.name=x", "-c", "user.email=x@x", "commit-tree", id))
+		git(t, dir, "update-ref", "refs/mnem/data", made)
+		var errs bytes.Buffer
+		if code := w.app("a", "", io.Discard, &errs).Run(t.Context(), []string{"fetch"}); code != 1 {
+			t.Errorf("%s: exit code %d: %s", tree, code, &errs)
+		}
+		if w.at("a", "refs/remotes/origin/heads/main") != "" {
+			t.Error("a ref moved")
+		}
+	}
+}
+
+func gitIn(t *testing.T, dir, in string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"--git-dir", dir}, args...)...)
+	cmd.Stdin = strings.NewReader(in)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("git %q: %v", args, err)
+	}
+	return string(out)
+}

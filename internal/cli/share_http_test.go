@@ -1,0 +1,362 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+)
+
+// TestTokensOfServers gives tokens by the environment and by a file: one that reads fetches, one that writes
+// pushes, and none of them is kept or shown.
+func TestTokensOfServers(t *testing.T) {
+	w := newTeam(t, carrier{"http", func(t *testing.T, dir string) string { return served(t, dir, "--need-token") }})
+	token := func(scope string) string {
+		var made struct{ Token string }
+		w.json(&made, "hub", "token", "new", scope, "--scope", scope)
+		return made.Token
+	}
+	read, write := token("read"), token("write")
+	w.add("hub", "one", "x")
+	w.refused(7, "MNEM_CREDENTIALS", "a", "clone", w.url, ".")
+	w.env["MNEM_CREDENTIALS"] = "# of the team\n" + w.url + "/other " + write + "\n" + w.url + " " + read + "\n"
+	w.ok("a", "clone", w.url, ".")
+	w.add("a", "two", "x")
+	w.refused(7, "scope", "a", "push")
+	w.ok("a", "fetch")
+	delete(w.env, "MNEM_CREDENTIALS")
+	file := filepath.Join(w.dir, "config-of", "a", "mnem", "credentials")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(w.url+"/ "+write+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS != "windows" {
+		w.refused(7, "chmod 600", "a", "push")
+		if err := os.Chmod(file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.ok("a", "push")
+	w.same("main", "a", "hub")
+	err := filepath.WalkDir(filepath.Join(w.dir, "a", ".mnem"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if bytes.Contains(data, []byte(write)) || bytes.Contains(data, []byte(read)) {
+			t.Errorf("a token is in %s", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	for line, says := range map[string]string{
+		"x": "line 1: want URL TOKEN", "\nftp://x y": "line 2: want an http", w.url + " a\x01b": "other characters",
+		"http://u:hunter2@x/ y": "without a user",
+	} {
+		w.env["MNEM_CREDENTIALS"] = line
+		_, errs := w.run(1, "a", "", "fetch")
+		if !strings.Contains(errs, says) || strings.Contains(errs, "hunter2") {
+			t.Errorf("%q: %s", line, errs)
+		}
+	}
+	w.env["MNEM_CREDENTIALS"] = "http://192.0.2.1 " + write
+	w.ok("a", "remote", "add", "far", "http://192.0.2.1/")
+	w.refused(1, "others can read it", "a", "fetch", "far")
+}
+
+// spoiler stands in front of a server and spoils what it answers.
+type spoiler struct {
+	*httptest.Server
+	// answer, where it is given, answers in the place of the server.
+	answer atomic.Pointer[http.HandlerFunc]
+	// cut is after how many bytes of an answer the connection breaks, less than 0 for never.
+	cut  atomic.Int64
+	flip atomic.Int64 // which byte of a pack has a bit changed, likewise
+}
+
+func spoils(t *testing.T, to string) *spoiler {
+	t.Helper()
+	target, err := url.Parse(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &spoiler{}
+	s.cut.Store(-1)
+	s.flip.Store(-1)
+	proxy := &httputil.ReverseProxy{
+		Rewrite:      func(r *httputil.ProxyRequest) { r.SetURL(target); r.Out.Header.Del("Accept-Encoding") },
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+	}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) {
+		if h := s.answer.Load(); h != nil {
+			(*h)(to, r)
+			return
+		}
+		flip := s.flip.Load()
+		if !strings.HasSuffix(r.URL.Path, "/pack_send") {
+			flip = -1
+		}
+		proxy.ServeHTTP(&spoilt{ResponseWriter: to, cut: s.cut.Load(), flip: flip}, r)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+type spoilt struct {
+	http.ResponseWriter
+	n, cut, flip int64
+}
+
+func (w *spoilt) Write(p []byte) (int, error) {
+	p = bytes.Clone(p)
+	if at := w.flip - w.n; w.flip >= 0 && at >= 0 && at < int64(len(p)) {
+		p[at] ^= 1
+	}
+	if w.cut >= 0 && w.n+int64(len(p)) > w.cut {
+		_, _ = w.ResponseWriter.Write(p[:w.cut-w.n])
+		_ = http.NewResponseController(w.ResponseWriter).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	w.n += int64(len(p))
+	return w.ResponseWriter.Write(p)
+}
+
+func (w *spoilt) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// TestCutTransfers breaks connections after some bytes, and changes bits: no ref is ever at what is not there,
+// and in the end both sides have the same.
+func TestCutTransfers(t *testing.T) {
+	w := newTeam(t, carriers()[0])
+	for i := range 10 {
+		w.add("hub", fmt.Sprint("n", i), strings.Repeat("text ", 300+i))
+	}
+	s := spoils(t, served(t, filepath.Join(w.dir, "hub")))
+	rnd := rand.New(rand.NewPCG(3, 9))
+	for i := range effort.Pick(15, 60, 200) {
+		m := fmt.Sprint("m", i)
+		w.ok(m, "init")
+		w.ok(m, "remote", "add", "origin", s.URL)
+		for range 3 {
+			s.cut.Store(rnd.Int64N(30_000))
+			_ = w.app(m, "", io.Discard, io.Discard).Run(t.Context(), []string{"fetch"}) // it may be all there
+			w.ok(m, "fsck")
+		}
+		s.cut.Store(-1)
+		if w.at(m, "refs/remotes/origin/heads/main") == "" {
+			s.flip.Store(rnd.Int64N(20_000))
+			_ = w.app(m, "", io.Discard, io.Discard).Run(t.Context(), []string{"fetch"}) // likewise
+			s.flip.Store(-1)
+		}
+		w.add(m, m, "x")
+		s.cut.Store(rnd.Int64N(600))
+		_ = w.app(m, "", io.Discard, io.Discard).Run(t.Context(), []string{"sync"}) // likewise
+		s.cut.Store(-1)
+		w.ok(m, "sync")
+		w.same("main", m, "hub")
+	}
+}
+
+// TestHostileServers fetches from servers that answer with what no repository would.
+func TestHostileServers(t *testing.T) {
+	w := newTeam(t, carriers()[0])
+	w.add("hub", "one", "x")
+	at := w.at("hub", "refs/heads/main")
+	s := spoils(t, served(t, filepath.Join(w.dir, "hub")))
+	w.ok("a", "init")
+	w.ok("a", "remote", "add", "origin", s.URL)
+	says := func(status int, media, text string) http.HandlerFunc {
+		return func(to http.ResponseWriter, _ *http.Request) {
+			to.Header().Set("Content-Type", media)
+			to.WriteHeader(status)
+			_, _ = io.WriteString(to, text)
+		}
+	}
+	refs := func(pack http.HandlerFunc, list ...string) http.HandlerFunc {
+		return func(to http.ResponseWriter, r *http.Request) {
+			if pack != nil && strings.HasSuffix(r.URL.Path, "/pack_send") {
+				pack(to, r)
+				return
+			}
+			text, _ := json.Marshal(map[string]any{"head": "refs/heads/main", "known": []string{}})
+			says(200, "application/json", strings.TrimSuffix(string(text), "}")+`,"refs":[`+
+				strings.Join(list, ",")+"]}")(to, r)
+		}
+	}
+	main := fmt.Sprintf(`{"ref":"refs/heads/main","target":%q}`, at)
+	var elsewhere atomic.Int64
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
+	t.Cleanup(other.Close)
+	for name, tt := range map[string]struct {
+		answer http.HandlerFunc
+		says   string
+	}{
+		"no server of ours": {says(200, "text/html", "<html>"), "the answer of the server"},
+		"an error page":     {says(502, "text/html", "<html>"), "status 502"},
+		"a problem with control characters": {says(403, "application/problem+json",
+			`{"code":"refused","detail":"\u001b[2Jgone"}`), "gone"},
+		"a redirection": {func(to http.ResponseWriter, r *http.Request) {
+			http.Redirect(to, r, other.URL, http.StatusTemporaryRedirect)
+		}, "status 307"},
+		"a ref of its own kind": {refs(nil, `{"ref":"refs/stage/main","target":"`+at+`"}`), "refs/stage/main"},
+		"a name that is none":   {refs(nil, `{"ref":"refs/heads/../x","target":"`+at+`"}`), "refs/heads/../x"},
+		"a head that is none":   {refs(says(200, "application/vnd.ipld.car", ""), main), ""},
+		"no pack":               {refs(says(200, "application/vnd.ipld.car", "no pack at all"), main), "what arrives"},
+		"a bomb": {refs(func(to http.ResponseWriter, _ *http.Request) {
+			to.Header().Set("Content-Encoding", "zstd")
+			_, _ = to.Write([]byte{0x28, 0xb5, 0x2f, 0xfd, 0xa4, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0})
+		}, main), ""},
+		"an endless answer": {func(to http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(to, `{"head":"`)
+			piece := bytes.Repeat([]byte("x"), 1<<20)
+			for range 80 {
+				if _, err := to.Write(piece); err != nil {
+					return
+				}
+			}
+		}, "more than is taken in"},
+	} {
+		s.answer.Store(&tt.answer)
+		var errs bytes.Buffer
+		code := w.app("a", "", io.Discard, &errs).Run(t.Context(), []string{"fetch"})
+		if code == 0 || !strings.Contains(errs.String(), tt.says) || strings.Contains(errs.String(), "\x1b") {
+			t.Errorf("%s: exit code %d: %q", name, code, errs.String())
+		}
+		if w.at("a", "refs/remotes/origin/heads/main") != "" {
+			t.Errorf("%s: a ref moved", name)
+		}
+	}
+	if elsewhere.Load() > 0 {
+		t.Error("a redirection was followed")
+	}
+	s.answer.Store(nil)
+	w.ok("a", "fetch")
+	s.Close()
+	w.refused(1, "is 'mnem serve' running there?", "a", "fetch")
+}
+
+// TestHostileClients sends a server packs and refs that it must not take.
+func TestHostileClients(t *testing.T) {
+	w := newTeam(t, carriers()[0])
+	w.add("hub", "one", "x")
+	url := served(t, filepath.Join(w.dir, "hub"), "--max-body", "1MiB")
+	at := w.at("hub", "refs/heads/main")
+	post := func(query, encoding, body string) (int, string) {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/pack_take?"+query, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/vnd.ipld.car")
+		req.Header.Set("Mnem-Author", "Mallory")
+		if encoding != "" {
+			req.Header.Set("Content-Encoding", encoding)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(res.Body)
+		if err == nil {
+			err = res.Body.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.StatusCode, string(text)
+	}
+	for _, tt := range []struct {
+		query, encoding, body string
+		status                int
+		says                  string
+	}{
+		{"", "", "", 400, "move or set"},
+		{"move=refs/heads/x", "", "", 400, "REF=FROM..TO"},
+		{"move=refs/heads/x=none..none&tracking=origin", "", "", 400, "tracking"},
+		{"move=refs/heads/x=none.." + at, "", "", 422, "not in the pack"},
+		{"set=refs/stage/main=any..none", "", "", 422, "no branch or tag"},
+		{"set=refs/remotes/origin/heads/x=any..none", "", "", 422, "no branch or tag"},
+		{"set=refs/heads/main=any..none", "", "", 422, "HEAD is on it"},
+		{"set=refs/heads/main=none.." + at, "", "junk", 422, ""},
+		{"set=refs/heads/main=none.." + at, "zstd", "junk", 422, "the body"},
+		{"set=refs/heads/main=none.." + at, "gzip", "junk", 415, "zstd"},
+		{"set=refs/heads/main=none.." + at + "&redactions=true", "", "junk", 403, "scope"},
+		{"set=refs/heads/main=none.." + at, "", strings.Repeat("x", 2<<20), 413, "more than"},
+	} {
+		if status, text := post(tt.query, tt.encoding, tt.body); status != tt.status || !strings.Contains(text, tt.says) {
+			t.Errorf("%s (%s): status %d, want %d: %s", tt.query, tt.encoding, status, tt.status, text)
+		}
+	}
+	if w.at("hub", "refs/heads/main") != at {
+		t.Error("a ref moved")
+	}
+	list, err := os.ReadDir(filepath.Join(w.dir, "hub", ".mnem"))
+	for _, e := range list {
+		if strings.HasPrefix(e.Name(), "import-") {
+			t.Errorf("left behind: %s", e.Name())
+		}
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestStalledServer gives up on a server that takes a connection and says nothing, when it is told to.
+func TestStalledServer(t *testing.T) {
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	w := newTeam(t, carriers()[0])
+	w.ok("a", "init")
+	w.ok("a", "remote", "add", "origin", "http://"+l.Addr().String())
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		if c, err := l.Accept(); err == nil {
+			cancel()
+			_, _ = io.Copy(io.Discard, c)
+		}
+	}()
+	if code := w.app("a", "", io.Discard, io.Discard).Run(ctx, []string{"fetch"}); code != 130 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// TestGapsNeedAdmin pushes a history of which something was purged: a server takes it from who may erase.
+func TestGapsNeedAdmin(t *testing.T) {
+	w := newTeam(t, carrier{"http", func(t *testing.T, dir string) string { return served(t, dir) }})
+	w.ok("a", "init")
+	w.ok("a", "remote", "add", "origin", w.url)
+	w.add("a", "secret", "the word is heron")
+	w.ok("a", "purge", "secret", "--yes")
+	w.add("a", "one", "x")
+	w.refused(7, "erased", "a", "push")
+	if w.at("hub", "refs/heads/main") != "" {
+		t.Error("a ref moved")
+	}
+	var made struct{ Token string }
+	w.json(&made, "hub", "token", "new", "root", "--scope", "admin")
+	w.env["MNEM_CREDENTIALS"] = w.url + " " + made.Token
+	w.ok("a", "push")
+	w.same("main", "a", "hub")
+	w.ok("b", "clone", w.url, ".")
+}

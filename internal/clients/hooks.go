@@ -1,0 +1,329 @@
+package clients
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Events of a session, as 'mnem hook HOST EVENT' names them.
+const (
+	sessionStart = "session-start"
+	prompt       = "prompt"
+	stop         = "stop"
+	compact      = "compact"
+	sessionEnd   = "session-end"
+)
+
+// hookSeconds is how long a host lets a hook run. One takes milliseconds: this is for a machine that
+// swaps. Codex allows no more at the end of a session.
+const hookSeconds = 3
+
+// hookFormat writes commands into the arrays of a host's events.
+type hookFormat struct {
+	host   string
+	flat   bool // an item of an array is a command, not a group of commands; the file says that it is of version 1
+	named  bool // commands have a name, and their limit is in milliseconds
+	power  bool // PowerShell runs commands on Windows
+	events []hookEvent
+}
+
+// hookEvent is an event of a host, and what it is to mnem.
+type hookEvent struct{ name, event string }
+
+// The hooks of clients, as these document them in November 2026.
+var (
+	claudeHooks = hookFormat{host: "claude-code", events: []hookEvent{
+		{"SessionStart", sessionStart}, {"UserPromptSubmit", prompt}, {"Stop", stop}, {"PreCompact", compact},
+		{"SessionEnd", sessionEnd},
+	}}
+	codexHooks = hookFormat{host: "codex", events: []hookEvent{
+		{"SessionStart", sessionStart}, {"UserPromptSubmit", prompt}, {"Stop", stop}, {"PreCompact", compact},
+	}}
+	geminiHooks = hookFormat{host: "gemini", named: true, events: []hookEvent{
+		{"SessionStart", sessionStart}, {"BeforeAgent", prompt}, {"AfterAgent", stop}, {"PreCompress", compact},
+		{"SessionEnd", sessionEnd},
+	}}
+	// What Cursor would say at other events is of no use: its transcripts are not read.
+	cursorHooks = hookFormat{host: "cursor", flat: true, power: true, events: []hookEvent{
+		{"sessionStart", sessionStart}, {"beforeSubmitPrompt", prompt}, {"preCompact", compact},
+	}}
+)
+
+// command returns what a hook runs. Hosts give it to a shell.
+func (f hookFormat) command(s Setup, event string) string {
+	word := shellWord(s.Entry.Command, s.OS)
+	if f.power && s.OS == "windows" {
+		word = powerWord(s.Entry.Command)
+	}
+	return word + " hook " + f.host + " " + event
+}
+
+// fields are what a command says.
+func (f hookFormat) fields(command string) object {
+	switch {
+	case f.flat:
+		return object{{"command", command}, {"timeout", hookSeconds}}
+	case f.named:
+		return object{{"name", "mnem"}, {"type", "command"}, {"command", command}, {"timeout", hookSeconds * 1000}}
+	}
+	return object{{"type", "command"}, {"command", command}, {"timeout", hookSeconds}}
+}
+
+// item is an item of an event's array that has a command.
+func (f hookFormat) item(command string) any {
+	if f.flat {
+		return f.fields(command)
+	}
+	return object{{"hooks", list{f.fields(command)}}}
+}
+
+// program returns the program that a command of ours runs, and for which event; false for another's. Ours is one
+// word of a shell, the path of a program of our name or of the setup's, and what command writes after it: a command
+// that runs it by way of another is the user's own.
+func (f hookFormat) program(command string, s Setup) (program, event string, ours bool) {
+	words, event := cutLast(command)
+	word, ours := strings.CutSuffix(words, " hook "+f.host)
+	if !ours || event == "" || strings.Trim(event, "abcdefghijklmnopqrstuvwxyz-") != "" {
+		return "", "", false
+	}
+	if program, ours = shellUnword(word, s.OS); !ours && f.power {
+		program, ours = powerUnword(word)
+	}
+	if !ours {
+		return "", "", false
+	}
+	base := program[strings.LastIndexAny(program, `/\`)+1:]
+	if n := len(base) - len(".exe"); n > 0 && strings.EqualFold(base[n:], ".exe") {
+		base = strings.ToLower(base[:n]) // on systems that do not tell letters apart either
+	}
+	return program, event, base == "mnem" || program == s.Entry.Command
+}
+
+func cutLast(s string) (before, last string) {
+	i := strings.LastIndexByte(s, ' ')
+	return s[:max(i, 0)], s[i+1:]
+}
+
+// hookPlace is where a command of ours is.
+type hookPlace struct {
+	name           string // of the host's event
+	event          string
+	item, at       int // of the array; of the commands of a group
+	program        string
+	command, group *value
+	run            *value // that has the command
+	matched        bool   // whether it runs for some of the events alone
+}
+
+// ours returns where commands of ours are.
+func (f hookFormat) ours(root *value, s Setup) (out []hookPlace) {
+	events := root.at("hooks")
+	if events == nil || events.kind != '{' {
+		return nil
+	}
+	add := func(p hookPlace) {
+		text, _ := p.command.literal()
+		var ours bool
+		if p.program, p.event, ours = f.program(text, s); ours {
+			out = append(out, p)
+		}
+	}
+	for _, e := range events.members {
+		for i, item := range e.value.items() {
+			if f.flat {
+				add(hookPlace{
+					name: e.key, item: i, command: item.value.at("command"), run: item.value, matched: matched(item.value),
+				})
+				continue
+			}
+			group := item.value.at("hooks")
+			for j, run := range group.items() {
+				add(hookPlace{
+					name: e.key, item: i, at: j, command: run.value.at("command"), group: group, run: run.value,
+					matched: matched(item.value),
+				})
+			}
+		}
+	}
+	return out
+}
+
+func (f hookFormat) set(text []byte, s Setup) ([]byte, error) {
+	was := text
+	if f.flat {
+		root, err := parseJSONC(text)
+		if err != nil {
+			return nil, err
+		}
+		if root.at("version") == nil {
+			if text, err = addJSON(text, nil, "version", 1); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, e := range f.events {
+		var err error
+		if text, err = f.setEvent(text, e, s); err != nil {
+			return nil, err
+		}
+	}
+	text, err := f.removeIf(text, nil, s, func(p hookPlace, first bool) bool {
+		return !first || f.nameOf(p.event) != p.name
+	})
+	if err != nil {
+		return nil, err
+	}
+	return text, f.onlyOurs(was, text, s)
+}
+
+// matched reports whether an item has a matcher that leaves events out.
+func matched(item *value) bool {
+	m := item.at("matcher")
+	text, _ := m.literal()
+	return m != nil && text != "" && text != "*"
+}
+
+// setEvent returns a file whose event has our command. One that is there says afterwards what it would say if it
+// were written anew, and what else it has stays; one that runs for some of the events alone is moved.
+func (f hookFormat) setEvent(text []byte, e hookEvent, s Setup) ([]byte, error) {
+	text, err := f.removeIf(text, nil, s, func(p hookPlace, _ bool) bool { return p.name == e.name && p.matched })
+	if err != nil {
+		return nil, err
+	}
+	find := func(root *value) *value {
+		for _, p := range f.ours(root, s) {
+			if p.name == e.name && p.event == e.event {
+				return p.run
+			}
+		}
+		return nil
+	}
+	root, err := parseJSONC(text)
+	if err != nil {
+		return nil, err
+	}
+	command := f.command(s, e.event)
+	if find(root) != nil {
+		return setFields(text, find, f.fields(command))
+	}
+	return addJSON(text, []string{"hooks", e.name}, "", f.item(command))
+}
+
+func (f hookFormat) nameOf(event string) string {
+	for _, e := range f.events {
+		if e.event == event {
+			return e.name
+		}
+	}
+	return ""
+}
+
+// removeIf returns a file without those commands of ours that are chosen; first is whether a command
+// is the first of ours for its event in the array.
+func (f hookFormat) removeIf(
+	text, before []byte, s Setup, chosen func(p hookPlace, first bool) bool,
+) ([]byte, error) {
+	for {
+		root, err := parseJSONC(text)
+		if err != nil {
+			return nil, err
+		}
+		var gone *hookPlace
+		seen := map[string]bool{}
+		for _, p := range f.ours(root, s) {
+			if chosen(p, !seen[p.name+" "+p.event]) {
+				gone = &p
+			}
+			seen[p.name+" "+p.event] = true
+		}
+		switch {
+		case gone == nil:
+			return text, nil
+		case gone.group != nil && len(gone.group.members) > 1:
+			text = apply(text, remove(text, gone.group, gone.at)...)
+		default:
+			if text, err = dropJSON(text, before, []string{"hooks", gone.name}, gone.item); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+func (f hookFormat) remove(text, before []byte, s Setup) ([]byte, error) {
+	was := text
+	text, err := f.removeIf(text, before, s, func(hookPlace, bool) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	root, err := parseJSONC(text)
+	if err != nil {
+		return nil, err
+	}
+	old, _ := parseJSONC(before) // a damaged one says nothing
+	if i := root.find("version"); f.flat && i >= 0 && len(was) != len(text) && old.at("version") == nil &&
+		(old != nil || root.at("hooks") == nil) {
+		if text, err = dropJSON(text, before, nil, i); err != nil {
+			return nil, err
+		}
+	}
+	return text, f.onlyOurs(was, text, s)
+}
+
+// onlyOurs returns an error unless two files say the same but for commands of ours, what these leave
+// empty, and the version.
+func (f hookFormat) onlyOurs(a, b []byte, s Setup) error {
+	one, err := plainJSON(a)
+	if err != nil {
+		return err
+	}
+	other, err := plainJSON(b)
+	if err != nil {
+		return fmt.Errorf("the edit would break the file: %w", err)
+	}
+	if f.strip(one, s); !reflect.DeepEqual(one, f.strip(other, s)) {
+		return fmt.Errorf("%w: an edit would change more than our hooks", ErrDamaged)
+	}
+	return nil
+}
+
+// strip takes out of what a file says all that onlyOurs passes over.
+func (f hookFormat) strip(all map[string]any, s Setup) map[string]any {
+	events, _ := all["hooks"].(map[string]any)
+	for name, v := range events {
+		if items, ok := v.([]any); ok {
+			if rest := f.stripItems(items, s); len(rest) > 0 {
+				events[name] = rest
+			} else {
+				delete(events, name)
+			}
+		}
+	}
+	if events != nil && len(events) == 0 {
+		delete(all, "hooks")
+	}
+	if f.flat {
+		delete(all, "version")
+	}
+	return all
+}
+
+func (f hookFormat) stripItems(items []any, s Setup) (rest []any) {
+	for _, item := range items {
+		group, _ := item.(map[string]any)
+		if command, ok := group["command"].(string); ok && f.flat {
+			if _, _, ours := f.program(command, s); ours {
+				continue
+			}
+		}
+		if runs, ok := group["hooks"].([]any); ok && !f.flat {
+			in := hookFormat{host: f.host, flat: true}
+			if runs = in.stripItems(runs, s); len(runs) == 0 {
+				continue
+			}
+			group["hooks"] = runs
+		}
+		rest = append(rest, item)
+	}
+	return rest
+}

@@ -1,0 +1,402 @@
+package clients
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// rulesFiles calls f with each client that has rules, and each file of them.
+func rulesFiles(t *testing.T, f func(t *testing.T, c Client, root, path string)) {
+	t.Helper()
+	n := 0
+	for _, c := range All() {
+		for _, l := range []Level{User, Project} {
+			dir := t.TempDir()
+			m := Machine{OS: "linux", Home: filepath.Join(dir, "h"), Project: filepath.Join(dir, "p")}
+			if path := c.RulesPath(m, l); path != "" {
+				n++
+				t.Run(fmt.Sprintf("%s %s", c.Name, l), func(t *testing.T) { f(t, c, c.Root(m, l), path) })
+			}
+		}
+	}
+	if n != 7 {
+		t.Errorf("%d files of rules", n)
+	}
+}
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// make does an edit and returns whether it changed something.
+func makeChange(t *testing.T, root string, c *Change, err error) bool {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Root = root
+	if _, err := c.Write(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return c.Changed()
+}
+
+func setRules(t *testing.T, c Client, root, path string) bool {
+	t.Helper()
+	change, err := c.SetRules(path)
+	return makeChange(t, root, change, err)
+}
+
+func removeRules(t *testing.T, c Client, root, path string) bool {
+	t.Helper()
+	change, err := c.RemoveRules(path)
+	return makeChange(t, root, change, err)
+}
+
+func rulesState(t *testing.T, c Client, path, want string) {
+	t.Helper()
+	if got, err := c.Rules(path); err != nil || got != want {
+		t.Errorf("%s: %q, %v, want %q", path, got, err, want)
+	}
+}
+
+func fileText(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestRulesLeaveNoTrace: a file that was made goes, and the directories that were made for it.
+func TestRulesLeaveNoTrace(t *testing.T) {
+	rulesFiles(t, func(t *testing.T, c Client, root, path string) {
+		if err := os.MkdirAll(root, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		rulesState(t, c, path, RulesAbsent)
+		if !setRules(t, c, root, path) || setRules(t, c, root, path) {
+			t.Error("not changed once")
+		}
+		rulesState(t, c, path, RulesThere)
+		text := fileText(t, path)
+		if n := strings.Count(text, "\n"); n > 60 || !strings.Contains(text, "recall") || text != c.RulesText() {
+			t.Errorf("%d lines:\n%s", n, text)
+		}
+		if !removeRules(t, c, root, path) || removeRules(t, c, root, path) {
+			t.Error("not taken away once")
+		}
+		if in, err := os.ReadDir(root); err != nil || len(in) > 0 {
+			t.Errorf("%v is left, %v", in, err)
+		}
+	})
+}
+
+// TestRulesKeepOtherDirectories: a directory goes only where nothing else is in it, and no link goes.
+func TestRulesKeepOtherDirectories(t *testing.T) {
+	c, _ := Find("claude-code")
+	root := t.TempDir()
+	path := filepath.Join(root, ".claude", "skills", "mnem", "SKILL.md")
+	writeFile(t, filepath.Join(root, ".claude", "skills", "own", "SKILL.md"), "mine")
+	setRules(t, c, root, path)
+	removeRules(t, c, root, path)
+	if _, err := os.Stat(filepath.Join(root, ".claude", "skills", "mnem")); err == nil {
+		t.Error("the directory that was made is left")
+	}
+	if got := fileText(t, filepath.Join(root, ".claude", "skills", "own", "SKILL.md")); got != "mine" {
+		t.Errorf("%q", got)
+	}
+	elsewhere := t.TempDir()
+	link := filepath.Join(root, "linked")
+	if err := os.Symlink(elsewhere, link); err != nil {
+		t.Skip("no symbolic links here")
+	}
+	path = filepath.Join(link, "mnem", "SKILL.md")
+	setRules(t, c, root, path)
+	removeRules(t, c, root, path)
+	if _, err := os.Lstat(link); err != nil {
+		t.Errorf("the user's link is gone: %v", err)
+	}
+}
+
+// ownTexts are files of users that sections are added to.
+func ownTexts() map[string]string {
+	return map[string]string{
+		"empty": "", "line": "# Mine\n", "no last line break": "# Mine\n\nuse tabs", "blank lines": "\n\n# Mine\n\n\n",
+		"crlf": "# Mine\r\n\r\nuse tabs\r\n", "crlf, no last": "# Mine\r\nuse tabs",
+		"mixed": "a\r\nb\nc\n", "mark": byteOrderMark,
+		"mark and text": byteOrderMark + "# Mine\n", "mark and crlf": byteOrderMark + "# Mine\r\n", "one break": "\n",
+		"open fence": "```sh\nmnem integrate codex\n", "comment": "<!-- mine -->\n", "carriage return": "a\r", "braces": "{}",
+	}
+}
+
+// TestRulesRestore takes a section out of the user's own file to the byte, also where lines were added behind it.
+func TestRulesRestore(t *testing.T) {
+	rulesFiles(t, func(t *testing.T, c Client, root, path string) {
+		if c.rules.front != "" {
+			return
+		}
+		for name, own := range ownTexts() {
+			for _, after := range []string{"", "\n## More\n", "more"} {
+				writeFile(t, path, own)
+				if !setRules(t, c, root, path) || setRules(t, c, root, path) {
+					t.Errorf("%s: not changed once", name)
+				}
+				text := fileText(t, path)
+				if !strings.HasPrefix(text, own) {
+					t.Errorf("%s: the user's text is changed: %q", name, text)
+				}
+				added := text[len(own):]
+				if strings.Contains(own, "\r\n") && strings.Count(added, "\n") != strings.Count(added, "\r\n") {
+					t.Errorf("%s: lines end in two ways: %q", name, text)
+				}
+				writeFile(t, path, text+after)
+				rulesState(t, c, path, RulesThere)
+				if !removeRules(t, c, root, path) {
+					t.Errorf("%s: nothing was taken out", name)
+				}
+				want := own + after
+				got := fileText(t, path)
+				if after != "" && got != want { // a line of the user's is kept from joining another
+					want = own + eolOf([]byte(own)) + after
+				}
+				if got != want {
+					t.Errorf("%s: %q, want %q", name, got, want)
+				}
+				if _, err := os.Stat(path + Backup); err == nil {
+					t.Errorf("%s: the backup is left", name)
+				}
+			}
+		}
+	})
+}
+
+// TestRulesEdited leaves alone what the user has edited, and files of the user's own where ours would be.
+func TestRulesEdited(t *testing.T) {
+	rulesFiles(t, func(t *testing.T, c Client, root, path string) {
+		check := func(text, want string) {
+			t.Helper()
+			writeFile(t, path, text)
+			rulesState(t, c, path, want)
+			set, removed := setRules(t, c, root, path), removeRules(t, c, root, path)
+			if set || removed || fileText(t, path) != text {
+				t.Errorf("%s: set %t, removed %t: %q", want, set, removed, text)
+			}
+		}
+		ours := c.RulesText()
+		check(strings.Replace(ours, "Call `recall`", "Do not call `recall`", 1), RulesEdited)
+		if c.rules.front != "" {
+			check("# Mine\n", RulesForeign)
+			check("", RulesForeign)
+			check(ours+"mine\n", RulesEdited)
+			check(strings.Replace(ours, "name: mnem", "name: own", 1)+"x", RulesEdited)
+			check(strings.Replace(ours, fileMark, "<!-- ", 1), RulesForeign)
+			return
+		}
+		check(strings.TrimSuffix(ours, endMark+"\n"), RulesEdited)
+		check(ours+ours, RulesEdited)
+		check(endMark+"\n"+ours, RulesEdited)
+		check(strings.Replace(ours, ":", "!", 2), RulesEdited)
+	})
+}
+
+// TestRulesOfAnotherVersion are written anew, whatever their lines end with now.
+func TestRulesOfAnotherVersion(t *testing.T) {
+	now := rulesText
+	defer func() { rulesText = now }()
+	rulesFiles(t, func(t *testing.T, c Client, root, path string) {
+		own := "# Mine\r\n"
+		if c.rules.front != "" {
+			own = ""
+		} else {
+			writeFile(t, path, own)
+		}
+		rulesText = "# Old\n\nAsk.\n"
+		setRules(t, c, root, path)
+		crlf := strings.ReplaceAll(unixLines(fileText(t, path)), "\n", "\r\n")
+		writeFile(t, path, crlf)
+		rulesState(t, c, path, RulesThere)
+		rulesText = now
+		rulesState(t, c, path, RulesOutdated)
+		if !setRules(t, c, root, path) || strings.Contains(fileText(t, path), "Old") {
+			t.Errorf("not written anew: %s", fileText(t, path))
+		}
+		if text := fileText(t, path); strings.Count(text, "\n") != strings.Count(text, "\r\n") {
+			t.Errorf("lines end in two ways: %q", text)
+		}
+		rulesState(t, c, path, RulesThere)
+		removeRules(t, c, root, path)
+		if text, err := os.ReadFile(path); own == "" && !errors.Is(err, os.ErrNotExist) || own != string(text) {
+			t.Errorf("%q, %v", text, err)
+		}
+	})
+}
+
+// TestRulesOfSeveralClients are one section where one file is read by both, until the last is gone.
+func TestRulesOfSeveralClients(t *testing.T) {
+	codex, _ := Find("codex")
+	gemini, _ := Find("gemini")
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "AGENTS.md"), filepath.Join(dir, "GEMINI.md")
+	own := "# Mine"
+	writeFile(t, path, own)
+	if err := os.Symlink("AGENTS.md", link); err != nil {
+		t.Skip("no symbolic links here")
+	}
+	setRules(t, codex, dir, path)
+	rulesState(t, gemini, link, RulesAbsent)
+	if !setRules(t, gemini, dir, link) || strings.Count(fileText(t, path), beginMark) != 1 {
+		t.Errorf("%s", fileText(t, path))
+	}
+	rulesState(t, codex, path, RulesThere)
+	rulesState(t, gemini, link, RulesThere)
+	if !removeRules(t, codex, dir, path) || removeRules(t, codex, dir, path) {
+		t.Error("not taken out once")
+	}
+	rulesState(t, gemini, link, RulesThere)
+	if !removeRules(t, gemini, dir, link) || fileText(t, path) != own {
+		t.Errorf("%q", fileText(t, path))
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is gone: %v", err)
+	}
+	if _, err := os.Stat(path + Backup); err == nil {
+		t.Error("the backup is left")
+	}
+}
+
+// TestRulesReadOnly keeps the mode of a file that nobody may write, and changes nothing in a directory that nobody may
+// write in.
+func TestRulesReadOnly(t *testing.T) {
+	rulesFiles(t, func(t *testing.T, c Client, root, path string) {
+		if c.rules.front != "" {
+			return
+		}
+		writeFile(t, path, "# Mine")
+		if err := os.Chmod(path, 0o444); err != nil {
+			t.Fatal(err)
+		}
+		setRules(t, c, root, path)
+		removeRules(t, c, root, path)
+		info, err := os.Stat(path)
+		if err != nil || info.Mode().Perm() != 0o444 || fileText(t, path) != "# Mine" {
+			t.Errorf("%v, %v, %q", info.Mode(), err, fileText(t, path))
+		}
+		if runtime.GOOS == "windows" || os.Getuid() == 0 {
+			return // where every directory can be written in
+		}
+		dir := filepath.Dir(path)
+		if err := os.Chmod(dir, 0o500); err != nil {
+			t.Fatal(err)
+		}
+		change, err := c.SetRules(path)
+		if err == nil {
+			_, err = change.Write(t.Context())
+		}
+		if err == nil || fileText(t, path) != "# Mine" {
+			t.Errorf("%v, %q", err, fileText(t, path))
+		}
+		if err := os.Chmod(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// TestRulesOfNoText are refused.
+func TestRulesOfNoText(t *testing.T) {
+	rulesFiles(t, func(t *testing.T, c Client, root, path string) {
+		for _, text := range []string{"\xff\xfea\x00", "caf\xe9\n", "a\x00b\n"} {
+			writeFile(t, path, text)
+			if _, err := c.SetRules(path); !errors.Is(err, ErrDamaged) {
+				t.Errorf("%q: set: %v", text, err)
+			}
+			if _, err := c.RemoveRules(path); !errors.Is(err, ErrDamaged) {
+				t.Errorf("%q: remove: %v", text, err)
+			}
+			if _, err := c.Rules(path); !errors.Is(err, ErrDamaged) {
+				t.Errorf("%q: state: %v", text, err)
+			}
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.SetRules(path); !errors.Is(err, ErrDamaged) {
+			t.Errorf("a directory: %v", err)
+		}
+	})
+}
+
+// TestUndo takes a change back, unless another program has written since.
+func TestUndo(t *testing.T) {
+	c, _ := Find("codex")
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x", "AGENTS.md")
+	change, err := c.SetRules(path)
+	makeChange(t, dir, change, err)
+	if err := change.Undo(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err == nil {
+		t.Error("the directory is left")
+	}
+	writeFile(t, path, "mine")
+	change, err = c.SetRules(path)
+	makeChange(t, dir, change, err)
+	again, err := c.SetRules(path)
+	makeChange(t, dir, again, err)
+	if err := again.Undo(t.Context()); err != nil || again.Changed() {
+		t.Fatal(err)
+	}
+	if err := change.Undo(t.Context()); err != nil || fileText(t, path) != "mine" {
+		t.Errorf("%v, %q", err, fileText(t, path))
+	}
+	if _, err := os.Stat(path + Backup); err == nil {
+		t.Error("the backup is left")
+	}
+	change, err = c.SetRules(path)
+	makeChange(t, dir, change, err)
+	writeFile(t, path, "another's")
+	if err := change.Undo(t.Context()); err != nil || fileText(t, path) != "another's" {
+		t.Errorf("%v, %q", err, fileText(t, path))
+	}
+}
+
+func FuzzRules(f *testing.F) {
+	codex, _ := Find("codex")
+	f.Add([]byte("# Mine\n"))
+	f.Add([]byte(byteOrderMark + codex.RulesText() + "\r\nx"))
+	for _, text := range ownTexts() {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		set, err := codex.rules.set(text, codex.Name)
+		if err != nil || bytes.Equal(set, text) {
+			return
+		}
+		if again, err := codex.rules.set(set, codex.Name); err != nil || !bytes.Equal(again, set) {
+			t.Fatalf("not the same the second time: %v, %q", err, again)
+		}
+		if s, _ := sectionOf(text); s != nil {
+			return // an older one
+		}
+		if back, err := codex.rules.remove(set, text, codex.Name); err != nil || !bytes.Equal(back, text) {
+			t.Fatalf("%q became %q, %v", text, back, err)
+		}
+	})
+}

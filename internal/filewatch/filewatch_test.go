@@ -1,0 +1,119 @@
+package filewatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func newWatcher(t *testing.T, dirs ...string) *Watcher {
+	t.Helper()
+	w, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if more, err := w.Set(dirs); err != nil || !more {
+		t.Fatalf("%v, %v", more, err)
+	}
+	return w
+}
+
+func put(t *testing.T, path string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestWait has many changes become one, and attributes none.
+func TestWait(t *testing.T) {
+	dir := t.TempDir()
+	w := newWatcher(t, dir)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for i := range 20 {
+		put(t, filepath.Join(dir, fmt.Sprint(i)))
+	}
+	if err := w.Wait(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(dir, "1"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	short, stop := context.WithTimeout(t.Context(), 4*quiet)
+	defer stop()
+	if err := w.Wait(short); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v, want nothing more", err)
+	}
+}
+
+// TestWaitEnds changes a file without a pause: that is told after a while too.
+func TestWaitEnds(t *testing.T) {
+	dir := t.TempDir()
+	w := newWatcher(t, dir)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	go func() {
+		for ctx.Err() == nil {
+			_ = os.WriteFile(filepath.Join(dir, "a"), []byte(time.Now().String()), 0o600) // the end removes it
+			time.Sleep(quiet / 10)
+		}
+	}()
+	if err := w.Wait(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSet has directories come, go and come again.
+func TestSet(t *testing.T) {
+	dir := t.TempDir()
+	sub := filepath.Join(dir, "sub")
+	w := newWatcher(t, dir)
+	for range 2 {
+		if err := os.Mkdir(sub, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := w.Wait(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if more, err := w.Set([]string{dir, sub, filepath.Join(dir, "absent")}); err != nil || !more {
+			t.Fatalf("%v, %v", more, err)
+		}
+		put(t, filepath.Join(sub, "a"))
+		if err := w.Wait(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.RemoveAll(sub); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Wait(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if more, err := w.Set([]string{dir}); err != nil || more {
+		t.Errorf("%v, %v", more, err)
+	}
+}
+
+func TestTooMany(t *testing.T) {
+	for _, limit := range []error{syscall.ENOSPC, syscall.EMFILE} {
+		if err := tooMany(&os.PathError{Op: "add", Err: limit}); !errors.Is(err, ErrTooMany) || !errors.Is(err, limit) {
+			t.Errorf("%v", err)
+		}
+	}
+	if err := tooMany(syscall.EACCES); errors.Is(err, ErrTooMany) {
+		t.Errorf("%v", err)
+	}
+}

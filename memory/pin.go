@@ -1,0 +1,93 @@
+package memory
+
+import (
+	"context"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// PropPinned is true on nodes that a user wants every session to begin with. It is a property like any other, so
+// that it merges, differs and is undone as these are.
+const PropPinned = "pinned"
+
+// Pinned reports whether a node is pinned.
+func Pinned(n *graph.Node) bool {
+	v, _ := ipld.FindEntry(n.Props, PropPinned)
+	return v.Bool()
+}
+
+// PinRequest asks for nodes to be pinned, or unpinned.
+type PinRequest struct {
+	Nodes []string // names as of repo.Snapshot.Name, 1 to MaxMarked
+	Unpin bool
+}
+
+// PinResult tells what a request to pin did.
+type PinResult struct {
+	*repo.CommitResult
+	Changed []graph.ID // in the order of the request
+	Already []graph.ID // that were as asked before
+}
+
+// Pin gives nodes the property PropPinned, or takes it away, in one commit, or none where all are as asked. An
+// *EdgeError is returned where a name is that of an edge.
+func (m *Memory) Pin(
+	ctx context.Context, opt repo.CommitOptions, req PinRequest,
+) (*PinResult, error) {
+	switch {
+	case len(req.Nodes) == 0:
+		return nil, invalidf("nodes: name at least one")
+	case len(req.Nodes) > MaxMarked:
+		return nil, invalidf("nodes: %d, limit %d: pin them in several requests", len(req.Nodes), MaxMarked)
+	}
+	var res *PinResult
+	done, err := m.decide(ctx, opt, len(req.Nodes) >= manyNodes, func(s *repo.Snapshot) (*repo.Decision, error) {
+		res = &PinResult{}
+		return pin(ctx, s, req, res)
+	})
+	if err != nil {
+		return nil, err
+	}
+	res.CommitResult = done
+	return res, nil
+}
+
+func pin(ctx context.Context, s *repo.Snapshot, req PinRequest, res *PinResult) (*repo.Decision, error) {
+	k := newMarker(ctx, s)
+	seen := make(map[graph.ID]bool, len(req.Nodes))
+	out := &repo.Decision{Message: "pin "}
+	if req.Unpin {
+		out.Message = "unpin "
+	}
+	for _, name := range req.Nodes {
+		id, err := k.name(name, isShown)
+		if err != nil {
+			return nil, err
+		}
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		n, _, err := s.Node(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		change := &graph.NodeChange{ID: id}
+		_, has := ipld.FindEntry(n.Props, PropPinned)
+		switch {
+		case req.Unpin && has:
+			change.Unset = []string{"props." + PropPinned}
+		case !req.Unpin && !Pinned(n):
+			change.Props = []ipld.Entry{{Key: PropPinned, Value: ipld.BoolValue(true)}}
+		default:
+			res.Already = append(res.Already, id)
+			continue
+		}
+		res.Changed = append(res.Changed, id)
+		out.Changes = append(out.Changes, graph.Change{Node: change})
+	}
+	out.Message += listed(res.Changed)
+	return out, nil
+}

@@ -1,0 +1,304 @@
+package ops
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ingest"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/memory"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store"
+)
+
+// maxReviewed is how many memories one listing has at most.
+const maxReviewed = 10_000
+
+// ReviewRequest asks for what is to be reviewed, or decides of it.
+type ReviewRequest struct {
+	Keep  []string `op:",comma" doc:"keep these {NODES}: they were reviewed" note:" (repeatable)"`
+	Drop  []string `op:",comma" doc:"forget these {NODES}" note:" (repeatable)"`
+	Pin   []string `op:",comma" doc:"keep and pin these {NODES}" note:" (repeatable)"`
+	Edit  []string `op:"" doc:"give a node another text: {NODE=TEXT}" note:" (repeatable)"`
+	Rest  bool     `op:"" doc:"keep all else that was there when it was listed last"`
+	Limit int      `op:",short=n" default:"50" doc:"list at most {N} memories"`
+	Actor
+	OnBranch
+	Signing
+	Secrets
+	Trial
+	Params
+}
+
+// Check refuses a limit that is none, and an edit without a text.
+func (q *ReviewRequest) Check() error {
+	if err := checkRange("limit", q.Limit, 1, maxReviewed); err != nil {
+		return err
+	}
+	if q.DryRun && !q.decides() {
+		return Usagef("--dry-run needs something to decide: --keep, --drop, --pin, --edit or --rest")
+	}
+	_, err := q.edits()
+	return err
+}
+
+func (q *ReviewRequest) edits() (list []memory.TextEdit, err error) {
+	for _, text := range q.Edit {
+		node, text, ok := strings.Cut(text, "=")
+		if !ok || node == "" {
+			return nil, Bad("edit", "want NODE=TEXT")
+		}
+		list = append(list, memory.TextEdit{Node: node, Text: text})
+	}
+	return list, nil
+}
+
+func (q *ReviewRequest) decides() bool {
+	return q.Rest || len(q.Keep) > 0 || !q.ReadsOnly()
+}
+
+// ReadsOnly reports whether the memory stays as it is.
+func (q *ReviewRequest) ReadsOnly() bool { return len(q.Drop)+len(q.Pin)+len(q.Edit) == 0 }
+
+// Reviewed is what is to be reviewed, or what was decided of it.
+type Reviewed struct {
+	Since    ipld.CID         `json:"since" shape:"null"` // what is there since that commit is listed; null for all
+	Head     ipld.CID         `json:"head" shape:"null"`
+	Items    List[ReviewItem] `json:"items"` // of a listing
+	Left     int              `json:"left"`  // to review, those listed too
+	Kept     List[graph.ID]   `json:"kept"`
+	Dropped  List[graph.ID]   `json:"dropped"`
+	Pinned   List[graph.ID]   `json:"pinned"`
+	Edited   List[graph.ID]   `json:"edited"`
+	Already  List[graph.ID]   `json:"already"`
+	Commit   ipld.CID         `json:"commit" shape:"null"` // null where nothing changed
+	Branch   string           `json:"branch"`
+	DryRun   bool             `json:"dry_run"`
+	Warnings Warnings         `json:"warnings,omitempty"`
+
+	// Labels name the nodes.
+	Labels map[string]NodeName `json:"_labels,omitempty"`
+}
+
+// ReviewItem is a memory to review.
+type ReviewItem struct {
+	ID      graph.ID     `json:"id"`
+	Key     Text         `json:"key"`
+	Type    string       `json:"type"`
+	Created graph.Time   `json:"created"`
+	Text    string       `json:"text"` // the summary
+	Pinned  bool         `json:"pinned"`
+	State   Text         `json:"state"` // stale or contradicted
+	Sources List[string] `json:"sources"`
+}
+
+// Review lists what came into the memory since the last review, and decides of it.
+var Review = Define(Spec{
+	Command: "review", Usage: "[flags]", Group: "change", Effect: Writes, Local: true,
+	Title: "Go through what was remembered and captured since the last review",
+	Doc: "Go through what came into the memory since the last review, what was remembered first, then what was\n" +
+		"said, each in the order of time. On a terminal one memory is shown at a time, and one key decides:\n" +
+		"k keeps it, d forgets it, p pins it, e asks for another text, s skips it, u goes back by one, and q\n" +
+		"ends. What was decided is done at the end in one commit, which 'mnem undo' takes back; Ctrl-C ends\n" +
+		"without any of it. What was skipped, and what comes after q, is shown the next time.\n\n" +
+		"Elsewhere it is listed, and --keep, --drop, --pin and --edit decide; --rest keeps all else that was\n" +
+		"there when it was listed last, and is so the last decision. How far reviews came is noted on this\n" +
+		"machine, in .mnem/review.json, for each branch.",
+	Example: "  mnem review --json\n  mnem review --drop alice --keep bruno,svc/billing\n  mnem review --rest",
+}, review)
+
+func review(ctx context.Context, s *Service, q *ReviewRequest) (*Reviewed, error) {
+	dir, err := s.ownDir()
+	if err != nil {
+		return nil, err
+	}
+	branch := q.Branch
+	if branch == "" {
+		if branch, _, err = s.Repo.Branch(ctx); err != nil {
+			return nil, err
+		}
+	}
+	r := &reviewing{Service: s, branch: branch, out: &Reviewed{Branch: branch, DryRun: s.DryRun}}
+	if r.state, err = readReview(dir, branch); err != nil {
+		return nil, err
+	}
+	r.out.Items, r.out.Since = List[ReviewItem]{}, r.state.Commit
+	if q.decides() {
+		if err := r.decide(ctx, q); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.list(ctx, q); err != nil {
+		return nil, err
+	}
+	if !s.DryRun {
+		err = writeReview(ctx, dir, branch, r.state)
+		if !q.decides() {
+			err = nil // what is listed is listed, on a disk that cannot be written, too
+		}
+	}
+	return r.out, err
+}
+
+// reviewing is a review that runs.
+type reviewing struct {
+	*Service
+	branch string
+	state  *reviewState
+	out    *Reviewed
+}
+
+// head is the newest state of the branch.
+func (r *reviewing) head(ctx context.Context) (*repo.Snapshot, error) {
+	s, err := r.Repo.Snapshot(ctx, string(graph.BranchRef(r.branch)))
+	if errors.Is(err, store.ErrNotFound) {
+		if name, at, headErr := r.Repo.Branch(ctx); headErr == nil && name == r.branch {
+			return r.Repo.At(ctx, at) // before the first commit
+		}
+	}
+	return s, err
+}
+
+// decide does what was decided.
+func (r *reviewing) decide(ctx context.Context, q *ReviewRequest) error {
+	edits, err := q.edits()
+	if err != nil {
+		return err
+	}
+	at, err := r.head(ctx)
+	if err != nil {
+		return err
+	}
+	var kept []graph.ID
+	for _, name := range q.Keep {
+		id, err := at.Name(ctx, name)
+		if err != nil {
+			return NodeHint(err)
+		}
+		kept = append(kept, id)
+	}
+	r.out.Kept = kept
+	if !q.ReadsOnly() {
+		res, err := memory.New(r.Repo).Review(ctx, r.Commit, memory.ReviewRequest{Drop: q.Drop, Pin: q.Pin, Edit: edits})
+		if err != nil {
+			return MarkHint(err)
+		}
+		r.out.Dropped, r.out.Pinned, r.out.Edited, r.out.Already = res.Dropped, res.Pinned, res.Edited, res.Already
+		r.out.Warnings = WarningsOf(res.Secrets)
+		if r.Human {
+			r.out.Labels, err = labelsOf(ctx, r.Repo, res.Commit, res.Dropped, res.Pinned, res.Edited, res.Already)
+		}
+		if !res.NoChange && !r.DryRun {
+			r.out.Commit = res.Commit
+		}
+		if err != nil {
+			return err
+		}
+		kept = slices.Concat(kept, res.Pinned, res.Edited, res.Already)
+	}
+	if q.Rest {
+		err = r.rest(ctx)
+	}
+	return errors.Join(err, r.state.keep(kept))
+}
+
+// rest notes that all was reviewed that was there when it was listed last.
+func (r *reviewing) rest(ctx context.Context) error {
+	if !r.state.Listed.Defined() {
+		return Usagef("--rest: nothing was listed yet on branch %s: see 'mnem review' first", r.branch)
+	}
+	listed, err := r.Repo.At(ctx, r.state.Listed)
+	if err != nil {
+		return err
+	}
+	var later []graph.ID
+	for _, id := range r.state.Kept {
+		if _, _, err := listed.Node(ctx, id); errors.Is(err, store.ErrNotFound) {
+			later = append(later, id)
+		} else if err != nil {
+			return err
+		}
+	}
+	r.state.Commit, r.state.Kept = r.state.Listed, later
+	return nil
+}
+
+// list lists what is left to review, and notes where nothing is.
+func (r *reviewing) list(ctx context.Context, q *ReviewRequest) error {
+	to, err := r.head(ctx)
+	if err != nil {
+		return err
+	}
+	r.out.Head = to.CID()
+	from, err := r.Repo.At(ctx, r.state.Commit)
+	if errors.Is(err, store.ErrNotFound) { // its commit was collected
+		from, err = r.Repo.At(ctx, ipld.CID{})
+	}
+	if err != nil {
+		return err
+	}
+	type entry struct {
+		id      graph.ID
+		said    bool
+		created graph.Time
+	}
+	var all []entry
+	for n, err := range memory.Unreviewed(ctx, from, to) {
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(r.state.Kept, n.ID) {
+			all = append(all, entry{n.ID, n.Type == ingest.TypeTurn, n.Created})
+		}
+	}
+	r.out.Left = len(all)
+	r.state.Listed = to.CID()
+	if len(all) == 0 {
+		r.state.Commit, r.state.Kept = to.CID(), nil
+	}
+	if q.decides() {
+		return nil
+	}
+	slices.SortFunc(all, func(a, b entry) int {
+		if a.said != b.said {
+			if a.said {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Or(cmp.Compare(a.created, b.created), a.id.Compare(b.id))
+	})
+	for _, e := range all[:min(len(all), q.Limit)] {
+		item, err := reviewItem(ctx, to, e.id)
+		if err != nil {
+			return err
+		}
+		r.out.Items = append(r.out.Items, *item)
+	}
+	return nil
+}
+
+func reviewItem(ctx context.Context, at *repo.Snapshot, id graph.ID) (*ReviewItem, error) {
+	n, _, err := at.Node(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	item := &ReviewItem{
+		ID: id, Key: Text(n.Key), Type: n.Type, Created: n.Created, Text: n.Summary, Pinned: memory.Pinned(n),
+		Sources: n.Sources,
+	}
+	m, err := at.Mark(ctx, graph.OnNode, id)
+	if m != nil && !retrieve.Hidden(m.State) {
+		item.State = Text(m.State)
+	}
+	return item, err
+}
+
+// errReview is returned for what says how far reviews came and cannot be read.
+var errReview = fmt.Errorf("%w: how far reviews came", repo.ErrInvalid)

@@ -1,0 +1,95 @@
+package ops
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+const (
+	reviewFile = "review.json"
+	// maxReviewFile bounds the file in bytes, maxKept how many memories are noted one by one.
+	maxReviewFile = 4 << 20
+	maxKept       = 20_000
+)
+
+// reviewState says how far the reviews of a branch came.
+type reviewState struct {
+	Commit ipld.CID   `json:"commit"` // what was there then is reviewed
+	Kept   []graph.ID `json:"kept"`   // of what came later: these are reviewed, too
+	Listed ipld.CID   `json:"listed"` // what was there when it was listed last
+}
+
+// keep notes that nodes are reviewed.
+func (s *reviewState) keep(ids []graph.ID) error {
+	for _, id := range ids {
+		if !slices.Contains(s.Kept, id) {
+			s.Kept = append(s.Kept, id)
+		}
+	}
+	if len(s.Kept) > maxKept {
+		return Hint(fmt.Errorf("%w: more than %d memories one by one", errReview, maxKept),
+			"'mnem review --rest' keeps all that was listed", "")
+	}
+	return nil
+}
+
+// reviewStates are those of all branches, as they are stored.
+type reviewStates struct {
+	V        int                     `json:"v"`
+	Branches map[string]*reviewState `json:"branches"`
+}
+
+func parseReview(path string, data []byte) (*reviewStates, error) {
+	all := &reviewStates{V: 1, Branches: map[string]*reviewState{}}
+	if data == nil {
+		return all, nil
+	}
+	if err := json.Unmarshal(data, all); err != nil || all.V != 1 {
+		return nil, Hint(fmt.Errorf("%w: %s is damaged", errReview, path),
+			"remove the file: then all is to be reviewed", "")
+	}
+	if all.Branches == nil {
+		all.Branches = map[string]*reviewState{}
+	}
+	return all, nil
+}
+
+// readReview returns how far the reviews of a branch came: nowhere where nothing says so.
+func readReview(dir, branch string) (*reviewState, error) {
+	path := filepath.Join(dir, reviewFile)
+	data, err := filestate.Read(path, maxReviewFile)
+	if err != nil {
+		return nil, err
+	}
+	all, err := parseReview(path, data)
+	if err != nil {
+		return nil, err
+	}
+	if s := all.Branches[branch]; s != nil {
+		return s, nil
+	}
+	return new(reviewState), nil
+}
+
+func writeReview(ctx context.Context, dir, branch string, s *reviewState) error {
+	path := filepath.Join(dir, reviewFile)
+	return filestate.Edit(ctx, path, filestate.Options{Limit: maxReviewFile}, func(old []byte) ([]byte, error) {
+		all, err := parseReview(path, old)
+		if err != nil {
+			return nil, err
+		}
+		all.Branches[branch] = s
+		data, err := json.Marshal(all)
+		if err == nil && len(data) > maxReviewFile {
+			err = fmt.Errorf("%w: more than %d bytes", errReview, maxReviewFile)
+		}
+		return data, err
+	})
+}

@@ -1,0 +1,239 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// PushOptions say what is pushed.
+type PushOptions struct {
+	Options
+	Refs   []graph.RefName // branches and tags of this repository
+	Remove []graph.RefName // branches and tags of the remote
+	// Lease, where given, is what each ref must be at there for its history to be replaced, by its
+	// name; undefined for nothing. Without one branches move forward only, and tags not at all.
+	Lease map[graph.RefName]ipld.CID
+	// Force gives each ref without a Lease that of where the last fetch or push found it.
+	Force bool
+}
+
+// Pushed tells what a push did.
+type Pushed struct {
+	Refs  []repo.RefChange // of the remote
+	Bytes int64            // of the pack
+}
+
+// Push brings refs to another repository, all or nothing, and keeps under refs/remotes/NAME where they are
+// then. It returns an error that wraps repo.ErrConflict where the remote has what this repository lacks,
+// or moved meanwhile: then a Fetch and a merge come first.
+func Push(ctx context.Context, here, to Side, opt PushOptions) (out *Pushed, err error) {
+	if err := graph.ValidateImport(opt.Name); err != nil {
+		return nil, fmt.Errorf("%w: remote: %w", repo.ErrInvalid, err)
+	}
+	err = settle(ctx, func() error {
+		out, err = opt.push(ctx, here, to)
+		return err
+	})
+	return out, err
+}
+
+func (opt *PushOptions) push(ctx context.Context, here, to Side) (*Pushed, error) {
+	st, err := to.Look(ctx, Question{})
+	if err != nil {
+		return nil, err
+	}
+	if len(st.Refs) > MaxRefs {
+		return nil, ErrTooLarge
+	}
+	mine, err := here.Look(ctx, Question{Tracking: true})
+	if err != nil {
+		return nil, err
+	}
+	common, err := opt.common(ctx, here, st)
+	if err != nil {
+		return nil, err
+	}
+	refs, list, err := opt.updates(mine, st, common)
+	if err != nil || len(list) == 0 {
+		return &Pushed{}, err
+	}
+	out := &Pushed{}
+	switch {
+	case opt.DryRun:
+		out.Refs = changes(list)
+		return out, nil
+	case len(refs) == 0:
+		var taken *Taken
+		if taken, err = to.Take(ctx, News{Updates: list}); err == nil {
+			out.Refs = taken.Refs
+		}
+	default:
+		err = opt.send(ctx, here, to, Want{refs, common}, list, out)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, opt.track(ctx, here, refs, mine)
+}
+
+// updates returns the refs that are to be packed and the changes to be asked for.
+func (opt *PushOptions) updates(mine, st *State, common []ipld.CID) (
+	refs []repo.Ref, list []repo.RefUpdate, err error,
+) {
+	here, there := mine.targets(), st.targets()
+	has := make(map[ipld.CID]bool)
+	for _, c := range common {
+		has[c] = true
+	}
+	for _, name := range opt.Refs {
+		at, from := here[name], there[name]
+		lease, leased := opt.lease(name, here)
+		if leased {
+			from = lease
+		}
+		switch {
+		case !travels(name):
+			return nil, nil, fmt.Errorf("%w: %s is no branch or tag", repo.ErrInvalid, name)
+		case !at.Defined():
+			return nil, nil, &repo.NotFoundError{What: "ref", Name: string(name)}
+		case at == there[name]:
+			continue
+		case leased && from != there[name]:
+			return nil, nil, &repo.RefError{Ref: name, Want: from, Have: there[name]}
+		case !leased && from.Defined() && strings.HasPrefix(string(name), graph.Tags):
+			return nil, nil, &repo.RefError{Ref: name, Have: from}
+		case !leased && from.Defined() && !has[from]:
+			branch, _ := name.Branch()
+			return nil, nil, &repo.ForwardError{Branch: branch, From: from, To: at}
+		}
+		refs = append(refs, repo.Ref{Name: name, Target: at})
+		list = append(list, repo.RefUpdate{Ref: name, To: at, From: &from, Forward: !leased})
+	}
+	for _, name := range opt.Remove {
+		from := there[name]
+		if !from.Defined() {
+			return nil, nil, &repo.NotFoundError{What: "ref of the remote", Name: string(name)}
+		}
+		if lease, ok := opt.Lease[name]; ok {
+			from = lease
+		}
+		list = append(list, repo.RefUpdate{Ref: name, From: &from})
+	}
+	return refs, list, nil
+}
+
+// lease returns what a ref must be at there for its history to be replaced, and whether it may be.
+func (opt *PushOptions) lease(name graph.RefName, here map[graph.RefName]ipld.CID) (ipld.CID, bool) {
+	if c, ok := opt.Lease[name]; ok {
+		return c, true
+	}
+	return here[Tracking(opt.Name, name)], opt.Force
+}
+
+// send packs refs into a file and has the other side take it in.
+func (opt *PushOptions) send(
+	ctx context.Context, here, to Side, want Want, list []repo.RefUpdate, out *Pushed,
+) (err error) {
+	unlock, err := opt.lock(ctx, "push")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unlock() }() // the next one finds it free or says so
+	old, err := filepath.Glob(filepath.Join(opt.Dir, "push-*"))
+	if err != nil {
+		return err
+	}
+	for _, name := range old {
+		_ = os.Remove(name) // of a push that was killed
+	}
+	f, err := os.CreateTemp(opt.Dir, "push-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close(), os.Remove(f.Name())) }()
+	pack := &counted{f, opt.Progress, "packed", 0}
+	if err := here.Send(ctx, pack, want, 0); err != nil {
+		return moved(err)
+	}
+	out.Bytes = pack.n
+	taken, err := to.Take(ctx, News{Pack: io.NewSectionReader(f, 0, pack.n), Updates: list})
+	if err == nil {
+		out.Refs = taken.Refs
+	}
+	return err
+}
+
+// common returns commits of the remote that are here, those first that the refs are at there.
+func (opt *PushOptions) common(ctx context.Context, here Side, st *State) ([]ipld.CID, error) {
+	pushed := make(map[graph.RefName]bool)
+	for _, name := range opt.Refs {
+		pushed[name] = true
+	}
+	seen := make(map[ipld.CID]bool)
+	var ask, out []ipld.CID
+	for _, first := range []bool{true, false} {
+		for _, ref := range st.Refs {
+			if _, branch := ref.Name.Branch(); branch && pushed[ref.Name] == first && !seen[ref.Target] {
+				seen[ref.Target], ask = true, append(ask, ref.Target)
+			}
+		}
+	}
+	for len(ask) > 0 {
+		n := min(len(ask), MaxAsked)
+		known, err := here.Look(ctx, Question{Commits: ask[:n]})
+		if err != nil {
+			return nil, err
+		}
+		out, ask = append(out, known.Known...), ask[n:]
+	}
+	return out[:min(len(out), MaxAsked)], nil
+}
+
+// track keeps where refs are at the remote after a push. The commits are here: the pack brings none. Where
+// they moved meanwhile that is left to the next fetch.
+func (opt *PushOptions) track(ctx context.Context, here Side, refs []repo.Ref, mine *State) error {
+	at := mine.targets()
+	news := News{Tracking: opt.Name}
+	want := Want{Refs: refs}
+	for _, ref := range refs {
+		news.Updates = append(news.Updates, repo.RefUpdate{Ref: Tracking(opt.Name, ref.Name), To: ref.Target})
+		if _, branch := ref.Name.Branch(); branch {
+			want.Have = append(want.Have, ref.Target)
+		}
+	}
+	for _, name := range opt.Remove {
+		if ref := Tracking(opt.Name, name); at[ref].Defined() {
+			news.Updates = append(news.Updates, repo.RefUpdate{Ref: ref})
+		}
+	}
+	if len(news.Updates) == 0 {
+		return nil
+	}
+	if len(refs) > 0 {
+		var b bytes.Buffer
+		if err := here.Send(ctx, &b, want, 0); err != nil {
+			return ignoreMoved(err)
+		}
+		pack := b.Bytes()
+		news.Pack = io.NewSectionReader(bytes.NewReader(pack), 0, int64(len(pack)))
+	}
+	_, err := here.Take(ctx, news)
+	return ignoreMoved(err)
+}
+
+func ignoreMoved(err error) error {
+	if errors.Is(err, repo.ErrConflict) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,245 @@
+// Package remote brings histories from one repository into another: refs first, then one pack of what
+// the receiver lacks (repo.Pack), found by comparing trees where both histories begin to differ.
+//
+// A fetch takes two round trips and a push two, whatever the sizes. What arrives is written to a file
+// beside the repository and verified block by block; an interrupted transfer goes on where it was,
+// since the same question gives the same bytes. Only a pack that is whole and sound moves refs, all in
+// one operation (repo.Receive).
+//
+// What R has is kept under refs/remotes/R: its branch main under refs/remotes/R/heads/main, its tag v1
+// under refs/remotes/R/tags/v1. A tag that is not here yet becomes one here too.
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
+)
+
+const (
+	// MaxAsked is the largest number of commits in a question.
+	MaxAsked = 256
+	// MaxRefs is the largest number of refs that a repository is told of.
+	MaxRefs = 100_000
+	// MaxPack is the largest pack that is taken in, in bytes, unless options say otherwise.
+	MaxPack = 16 << 30
+)
+
+// ErrTooLarge is returned where the other side sends more than is taken in.
+var ErrTooLarge = fmt.Errorf("%w: it sends more than is taken in", repo.ErrInvalid)
+
+// Side is one of the two repositories of a transfer: the one here, or another one over some transport.
+type Side interface {
+	// Look returns refs in name order, what HEAD is on, and which commits are there.
+	Look(ctx context.Context, q Question) (*State, error)
+	// Send writes the bytes of a pack from an offset on.
+	Send(ctx context.Context, w io.Writer, want Want, from int64) error
+	// Take has a pack taken in and refs changed, all or nothing.
+	Take(ctx context.Context, news News) (*Taken, error)
+	Close() error
+}
+
+// Question is what is asked before a transfer.
+type Question struct {
+	Commits  []ipld.CID // that may be there, at most MaxAsked
+	Tracking bool       // whether the refs under refs/remotes are wanted too
+}
+
+// State is what a repository says of itself.
+type State struct {
+	Refs  []repo.Ref
+	Head  graph.RefName // the branch that HEAD is on, "" for none
+	Known []ipld.CID    // of the commits that were asked about, in their order
+}
+
+// targets returns what each ref is at.
+func (st *State) targets() map[graph.RefName]ipld.CID {
+	at := make(map[graph.RefName]ipld.CID, len(st.Refs))
+	for _, ref := range st.Refs {
+		at[ref.Name] = ref.Target
+	}
+	return at
+}
+
+// Want asks for refs as State had them, and names commits of State.Known.
+type Want struct {
+	Refs []repo.Ref
+	Have []ipld.CID
+}
+
+// News is a pack and what refs become with it.
+type News struct {
+	Pack    *io.SectionReader // nil for none: then refs can be removed only
+	Updates []repo.RefUpdate
+	// Tracking names another repository whose refs under refs/remotes may be changed, and says that tags
+	// may be added. Without one branches and tags alone may be changed.
+	Tracking string
+}
+
+// Taken tells what a repository took in.
+type Taken struct {
+	Refs   []repo.RefChange
+	Blocks int // that were new
+	Gaps   int // blocks that were erased there and are not here: from now on they are redacted here
+}
+
+// Tracking returns the ref under which a ref of the remote R is kept.
+func Tracking(name string, ref graph.RefName) graph.RefName {
+	return graph.RefName(graph.Remotes + name + strings.TrimPrefix(string(ref), "refs"))
+}
+
+// Prefix begins the refs under which those of the remote R are kept.
+func Prefix(name string) string { return graph.Remotes + name + "/" }
+
+// Here is a repository that is open in this process.
+type Here struct {
+	Repo *repo.Repo
+	// Stamp says who changes refs, and when.
+	Stamp func() (repo.Stamp, error)
+	// Redactions is whether what is taken in may say that blocks were erased.
+	Redactions bool
+	DryRun     bool // check what is taken in and write nothing
+	// Verify, where given, is shown new commits before they are taken in, as of repo.ImportOptions.
+	Verify func(commits iter.Seq2[commit.LogEntry, error]) error
+	// Progress, where given, is told how many blocks were written or checked.
+	Progress func(what string, done int)
+}
+
+var _ Side = (*Here)(nil)
+
+// Look implements Side.
+func (h *Here) Look(ctx context.Context, q Question) (*State, error) {
+	if len(q.Commits) > MaxAsked {
+		return nil, fmt.Errorf("%w: asked about %d commits, limit %d", repo.ErrInvalid, len(q.Commits), MaxAsked)
+	}
+	all, err := h.Repo.Refs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	st := &State{}
+	for _, ref := range all {
+		if ref.Name == graph.Head {
+			st.Head = ref.Symbolic
+		}
+		if travels(ref.Name) || q.Tracking && strings.HasPrefix(string(ref.Name), graph.Remotes) {
+			st.Refs = append(st.Refs, ref)
+		}
+	}
+	for _, c := range q.Commits {
+		has, err := hasCommit(ctx, h.Repo, c)
+		if err != nil {
+			return nil, err
+		}
+		if has {
+			st.Known = append(st.Known, c)
+		}
+	}
+	return st, nil
+}
+
+// travels reports whether a ref is told to others: branches and tags are.
+func travels(name graph.RefName) bool {
+	ns, _ := name.Split()
+	return ns == graph.Heads || ns == graph.Tags
+}
+
+// hasCommit reports whether a commit is in a repository.
+func hasCommit(ctx context.Context, r *repo.Repo, c ipld.CID) (bool, error) {
+	_, err := r.Resolve(ctx, c.String())
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, repo.ErrInvalid) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Send implements Side. It refuses refs that are elsewhere by now: what no ref leads to may not be for
+// others.
+func (h *Here) Send(ctx context.Context, w io.Writer, want Want, from int64) error {
+	st, err := h.Look(ctx, Question{Commits: want.Have})
+	if err != nil {
+		return err
+	}
+	at := st.targets()
+	for _, ref := range want.Refs {
+		if at[ref.Name] != ref.Target {
+			return &repo.RefError{Ref: ref.Name, Want: ref.Target, Have: at[ref.Name]}
+		}
+	}
+	if len(st.Known) != len(want.Have) {
+		return fmt.Errorf("%w: a commit is not here any more", repo.ErrConflict)
+	}
+	opt := repo.PackOptions{Refs: want.Refs, Since: want.Have}
+	if h.Progress != nil {
+		opt.Progress = func(blocks int, _ int64) { h.Progress("blocks written", blocks) }
+	}
+	_, err = h.Repo.Pack(ctx, &after{w, from}, opt)
+	return err
+}
+
+// after leaves out the first bytes of what is written.
+type after struct {
+	to   io.Writer
+	left int64
+}
+
+func (a *after) Write(p []byte) (int, error) {
+	skip := min(a.left, int64(len(p)))
+	a.left -= skip
+	if skip == int64(len(p)) {
+		return len(p), nil
+	}
+	n, err := a.to.Write(p[skip:])
+	return n + int(skip), err
+}
+
+// Take implements Side.
+func (h *Here) Take(ctx context.Context, news News) (*Taken, error) {
+	for _, u := range news.Updates {
+		if err := news.mayChange(u); err != nil {
+			return nil, err
+		}
+	}
+	by, err := h.Stamp()
+	if err != nil {
+		return nil, err
+	}
+	opt := repo.ReceiveOptions{
+		Stamp: by, Updates: news.Updates, DryRun: h.DryRun, Redactions: h.Redactions, Verify: h.Verify,
+		Progress: h.Progress,
+	}
+	var res *repo.ImportResult
+	if news.Pack == nil {
+		res, err = h.Repo.Receive(ctx, nil, 0, opt)
+	} else {
+		res, err = h.Repo.Receive(ctx, news.Pack, news.Pack.Size(), opt)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Taken{res.Refs, res.NewBlocks, res.Redactions}, nil
+}
+
+// mayChange refuses refs that are not for the other side to change.
+func (n *News) mayChange(u repo.RefUpdate) error {
+	switch {
+	case n.Tracking == "" && !travels(u.Ref):
+		return fmt.Errorf("%w: %s is no branch or tag", repo.ErrInvalid, u.Ref)
+	case n.Tracking == "" || strings.HasPrefix(string(u.Ref), Prefix(n.Tracking)):
+		return nil
+	case strings.HasPrefix(string(u.Ref), graph.Tags) && u.From != nil && !u.From.Defined():
+		return nil
+	}
+	return fmt.Errorf("%w: %s is neither under %s nor a new tag", repo.ErrInvalid, u.Ref, Prefix(n.Tracking))
+}
+
+// Close implements Side: the repository stays open.
+func (h *Here) Close() error { return nil }

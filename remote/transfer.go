@@ -1,0 +1,338 @@
+package remote
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/mnem-project/mnem/car"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// Options say how a transfer is done.
+type Options struct {
+	Name string // of the remote, one part of a ref's name
+	// Dir is where packs of this remote are written while they arrive or leave; it is made where it is
+	// missing, and nothing else may be in it.
+	Dir string
+	// MaxPack is the largest pack taken in, in bytes; 0 for MaxPack.
+	MaxPack int64
+	DryRun  bool // find out which refs would change, and change nothing
+	// Progress, where given, is told how many bytes have come or gone, on any goroutine but by one at a
+	// time.
+	Progress func(what string, bytes int64)
+}
+
+// FetchOptions say what is fetched.
+type FetchOptions struct {
+	Options
+	Prune bool // forget refs that are not there any more
+}
+
+// Fetched tells what a fetch did.
+type Fetched struct {
+	Refs []repo.RefChange // of this repository
+	// Clashing are tags that are elsewhere here: they stay.
+	Clashing []graph.RefName
+	Head     graph.RefName // the branch that HEAD is on there
+	Bytes    int64         // of the pack
+	Blocks   int           // that were new
+	Gaps     int           // as of Taken
+}
+
+// moves is how often a transfer begins anew because refs moved meanwhile.
+const moves = 10
+
+// errMoved marks an error of refs that moved between two questions.
+var errMoved = errors.New("refs moved meanwhile")
+
+// settle does something anew while refs move under it.
+func settle(ctx context.Context, do func() error) error {
+	for range moves {
+		if err := do(); !errors.Is(err, errMoved) || ctx.Err() != nil {
+			return err
+		}
+	}
+	return do()
+}
+
+// moved marks conflicts as ones of refs that moved.
+func moved(err error) error {
+	if errors.Is(err, repo.ErrConflict) {
+		return fmt.Errorf("%w: %w", errMoved, err)
+	}
+	return err
+}
+
+// Fetch brings the branches and tags of another repository here. Nothing but refs under refs/remotes/NAME
+// and tags that are new changes. After an error it can be called again, and goes on where it was.
+func Fetch(ctx context.Context, here, from Side, opt FetchOptions) (out *Fetched, err error) {
+	if err := graph.ValidateImport(opt.Name); err != nil {
+		return nil, fmt.Errorf("%w: remote: %w", repo.ErrInvalid, err)
+	}
+	if !opt.DryRun {
+		unlock, err := opt.lock(ctx, "fetch")
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = unlock() }() // the next one finds it free or says so
+	}
+	err = settle(ctx, func() error {
+		out, err = opt.fetch(ctx, here, from)
+		return err
+	})
+	return out, err
+}
+
+// lock keeps other transfers of one kind with this remote away.
+func (opt *Options) lock(ctx context.Context, kind string) (unlock func() error, err error) {
+	if err := os.MkdirAll(opt.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	return filestate.Lock(ctx, filepath.Join(opt.Dir, kind))
+}
+
+func (opt *FetchOptions) fetch(ctx context.Context, here, from Side) (*Fetched, error) {
+	mine, err := here.Look(ctx, Question{Tracking: true})
+	if err != nil {
+		return nil, err
+	}
+	asked := tipsOf(mine.Refs, Prefix(opt.Name))
+	st, err := from.Look(ctx, Question{Commits: asked})
+	if err != nil {
+		return nil, err
+	}
+	if len(st.Refs) > MaxRefs || len(st.Known) > len(asked) {
+		return nil, ErrTooLarge
+	}
+	out := &Fetched{Head: st.Head}
+	want, list, err := opt.wanted(mine, st, out)
+	if err != nil || len(list) == 0 {
+		return out, err
+	}
+	if opt.DryRun {
+		out.Refs = changes(list)
+		return out, nil
+	}
+	var taken *Taken
+	if len(want.Refs) == 0 {
+		taken, err = here.Take(ctx, News{Updates: list, Tracking: opt.Name})
+	} else {
+		taken, err = opt.take(ctx, here, from, want, list, out)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out.Refs, out.Blocks, out.Gaps = taken.Refs, taken.Blocks, taken.Gaps
+	return out, nil
+}
+
+// changes are what updates would change.
+func changes(list []repo.RefUpdate) (out []repo.RefChange) {
+	for _, u := range list {
+		change := repo.RefChange{Ref: u.Ref, To: u.To}
+		if u.From != nil {
+			change.From = *u.From
+		}
+		out = append(out, change)
+	}
+	return out
+}
+
+// wanted returns what is to be asked for and what becomes of it here.
+func (opt *FetchOptions) wanted(mine, st *State, out *Fetched) (want Want, list []repo.RefUpdate, err error) {
+	here, there := mine.targets(), make(map[graph.RefName]bool)
+	want.Have = st.Known
+	for _, ref := range st.Refs {
+		if err := graph.ValidateRef(ref.Name); err != nil || !travels(ref.Name) || !ref.Target.Defined() {
+			return want, nil, fmt.Errorf("%w: it tells of the ref %q", repo.ErrInvalid, ref.Name)
+		}
+		to := Tracking(opt.Name, ref.Name)
+		there[to] = true
+		have, tag := here[ref.Name], strings.HasPrefix(string(ref.Name), graph.Tags)
+		if tag && have.Defined() && have != ref.Target {
+			out.Clashing = append(out.Clashing, ref.Name)
+		}
+		var add []repo.RefUpdate
+		if at := here[to]; at != ref.Target {
+			add = append(add, repo.RefUpdate{Ref: to, To: ref.Target, From: &at})
+		}
+		if tag && !have.Defined() {
+			add = append(add, repo.RefUpdate{Ref: ref.Name, To: ref.Target, From: &have})
+		}
+		if len(add) > 0 {
+			want.Refs, list = append(want.Refs, ref), append(list, add...)
+		}
+	}
+	for _, ref := range mine.Refs {
+		if opt.Prune && strings.HasPrefix(string(ref.Name), Prefix(opt.Name)) && !there[ref.Name] {
+			list = append(list, repo.RefUpdate{Ref: ref.Name, From: &ref.Target})
+		}
+	}
+	return want, list, nil
+}
+
+// take fetches a pack and takes it in.
+func (opt *Options) take(
+	ctx context.Context, here, from Side, want Want, list []repo.RefUpdate, out *Fetched,
+) (*Taken, error) {
+	f, err := opt.arrive(ctx, from, want)
+	if err != nil {
+		return nil, moved(err)
+	}
+	var taken *Taken
+	info, err := f.Stat()
+	if err == nil {
+		out.Bytes = info.Size()
+		taken, err = here.Take(ctx, News{
+			Pack: io.NewSectionReader(f, 0, info.Size()), Updates: list, Tracking: opt.Name,
+		})
+	}
+	return taken, errors.Join(err, f.Close(), os.Remove(f.Name()))
+}
+
+// tipsOf returns the commits that branches are at, those under a prefix first, at most MaxAsked.
+func tipsOf(refs []repo.Ref, first string) []ipld.CID {
+	seen := make(map[ipld.CID]bool)
+	var out []ipld.CID
+	for _, wanted := range []bool{true, false} {
+		for _, ref := range refs {
+			tracked := strings.HasPrefix(string(ref.Name), first)
+			if tracked != wanted || !isBranch(ref.Name) || seen[ref.Target] || len(out) == MaxAsked {
+				continue
+			}
+			seen[ref.Target], out = true, append(out, ref.Target)
+		}
+	}
+	return out
+}
+
+// isBranch reports whether a ref is a branch, here or of another repository.
+func isBranch(name graph.RefName) bool {
+	rest, tracked := strings.CutPrefix(string(name), graph.Remotes)
+	if !tracked {
+		_, branch := name.Branch()
+		return branch
+	}
+	_, rest, _ = strings.Cut(rest, "/")
+	return strings.HasPrefix("refs/"+rest, graph.Heads)
+}
+
+// arrive fetches a pack into a file, after what came of it before, and verifies its blocks as they come.
+func (opt *Options) arrive(ctx context.Context, from Side, want Want) (_ *os.File, err error) {
+	path := filepath.Join(opt.Dir, want.id()+".pack")
+	old, err := filepath.Glob(filepath.Join(opt.Dir, "*.pack"))
+	for _, name := range old {
+		if err == nil && name != path {
+			err = os.Remove(name) // of what is not wanted any more
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}()
+	at, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return nil, err
+	}
+	limit := opt.MaxPack
+	if limit == 0 {
+		limit = MaxPack
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	in, to := io.Pipe()
+	sent := make(chan error, 1)
+	go func() {
+		err := from.Send(ctx, to, want, at)
+		_ = to.CloseWithError(err) // nil is the end of the pack
+		sent <- err
+	}()
+	news := io.TeeReader(&bounded{in, limit - at}, &counted{f, opt.Progress, "received", at})
+	err = verify(io.MultiReader(io.NewSectionReader(f, 0, at), news))
+	_ = in.CloseWithError(errBroken)
+	if sendErr := <-sent; sendErr != nil && !errors.Is(sendErr, errBroken) {
+		return nil, sendErr // what has come stays
+	}
+	if err != nil { // the pack is bad, or the file was: begin anew
+		return nil, errors.Join(err, f.Truncate(0))
+	}
+	return f, nil
+}
+
+// counted tells how many bytes were written.
+type counted struct {
+	to   io.Writer
+	tell func(what string, bytes int64)
+	what string
+	n    int64
+}
+
+func (c *counted) Write(p []byte) (int, error) {
+	n, err := c.to.Write(p)
+	if c.n += int64(n); c.tell != nil {
+		c.tell(c.what, c.n)
+	}
+	return n, err
+}
+
+// errBroken ends what is sent when no more of it is wanted.
+var errBroken = errors.New("no more is wanted")
+
+// bounded fails where more than left bytes are read.
+type bounded struct {
+	from io.Reader
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.from.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, ErrTooLarge
+	}
+	return n, err
+}
+
+// verify reads all blocks of a pack.
+func verify(in io.Reader) error {
+	r, err := car.NewReader(in)
+	for err == nil {
+		_, err = r.Next()
+	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	if errors.Is(err, car.ErrFormat) {
+		return fmt.Errorf("%w: what arrives: %w", repo.ErrInvalid, err)
+	}
+	return err
+}
+
+// id names what is wanted: the same bytes come of the same.
+func (w *Want) id() string {
+	h := sha256.New()
+	for _, ref := range w.Refs {
+		fmt.Fprintf(h, "%s %s\n", ref.Name, ref.Target)
+	}
+	for _, c := range w.Have {
+		fmt.Fprintf(h, "%s\n", c)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}

@@ -1,0 +1,313 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/store"
+)
+
+// PackOptions says what another repository asks for.
+type PackOptions struct {
+	Refs []Ref // branches and tags with what each is at; at least one
+	// Since are commits that the other repository has, with all they lead to, and that are here, the
+	// most useful ones first: of more than commit.MaxExportLinks the rest is left out.
+	Since []ipld.CID
+	// Progress, where given, is called now and then on the calling goroutine with the numbers of
+	// blocks and bytes written so far.
+	Progress func(blocks int, bytes int64)
+}
+
+// PackResult tells what a pack holds.
+type PackResult struct {
+	Blocks   int
+	Bytes    int64
+	Redacted int // blocks that are left out because they were erased
+}
+
+// Pack writes what a repository that has Since lacks of Refs, as a file that Receive takes in there.
+// Work and bytes follow the difference: of each commit the trees are compared with those of Since,
+// from the roots down. The bytes are a function of what is asked for and of what was erased here. It
+// writes as it reads, and keeps some 50 bytes a block in memory.
+func (r *Repo) Pack(ctx context.Context, w io.Writer, opt PackOptions) (*PackResult, error) {
+	p, err := r.newPacker(ctx, opt)
+	if err == nil {
+		defer p.release()
+		err = p.write(w)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("pack: %w", err)
+	}
+	return &PackResult{p.out.Blocks(), p.out.Bytes(), len(p.redacted)}, nil
+}
+
+// packer writes one pack.
+type packer struct {
+	exporter
+	sel   *selection
+	tips  []ipld.CID // the commits of the refs
+	since []*Snapshot
+	// release ends the lease on what is packed, so that a slow reader holds up no collection.
+	release func()
+}
+
+func (r *Repo) newPacker(ctx context.Context, opt PackOptions) (p *packer, err error) {
+	p = &packer{
+		exporter: exporter{
+			ctx: ctx, repo: r, from: store.NewStage(r.facts(), 0), seen: make(map[ipld.CID]struct{}),
+			redacted: make(map[ipld.CID][]byte), progress: opt.Progress,
+		},
+		sel: &selection{refs: make(map[graph.RefName]ipld.CID)},
+	}
+	var roots []ipld.CID
+	for _, ref := range opt.Refs {
+		p.sel.refs[ref.Name] = ref.Target
+		roots = append(roots, ref.Target)
+	}
+	since := opt.Since[:min(len(opt.Since), commit.MaxExportLinks)]
+	if p.release, err = r.Lease(ctx, append(roots, since...)...); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			p.release()
+		}
+	}()
+	for _, c := range roots {
+		tip, err := r.peel(ctx, c, c.String())
+		if err != nil {
+			return nil, err
+		}
+		p.tips = append(p.tips, tip)
+	}
+	m := &p.sel.manifest
+	m.Format, m.Scope = commit.ExportFormat, commit.ScopeAll
+	if len(since) > 0 {
+		m.Scope, m.Since = commit.ScopeRange, slices.Clone(since)
+		slices.SortFunc(m.Since, ipld.CID.Compare)
+		m.Since = slices.Compact(m.Since)
+	}
+	for _, c := range m.Since {
+		s, err := r.At(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		p.since = append(p.since, s)
+	}
+	p.leaveOut()
+	return p, nil
+}
+
+// leaveOut marks the records that the other side has with a commit of Since.
+func (p *packer) leaveOut() {
+	for _, s := range p.since {
+		for _, c := range []ipld.CID{s.id, s.commit.Graph, s.commit.Profile, s.commit.Message.Block} {
+			if c.Defined() {
+				p.seen[c] = struct{}{}
+			}
+		}
+	}
+}
+
+// write writes the pack. Where anything was ever erased it first looks for what is missing: the
+// manifest, which names that, comes first.
+func (p *packer) write(w io.Writer) error {
+	any, err := p.repo.anyRedacted(p.ctx)
+	if err != nil {
+		return err
+	}
+	if any {
+		if err := p.pack(); err != nil {
+			return err
+		}
+		if err := p.keepRedacted(p.sel); err != nil {
+			return err
+		}
+		clear(p.seen)
+		p.leaveOut()
+	}
+	if err := p.begin(w, p.sel); err != nil {
+		return err
+	}
+	manifest := lead{p.root, roleManifest}
+	err = walkLeads(manifest, func(l lead) ([]lead, error) {
+		if l.as == roleNamed {
+			return nil, nil // which pack writes
+		}
+		return p.visit(l)
+	})
+	if err == nil {
+		err = p.pack()
+	}
+	if err != nil {
+		return err
+	}
+	return p.out.Flush()
+}
+
+// pack puts all blocks but those of the manifest: tags first, and commits as a log has them.
+func (p *packer) pack() error {
+	for _, ref := range p.sel.list() {
+		if slices.Contains(p.tips, ref.Target) {
+			continue
+		}
+		tag, err := commit.ReadTag(p.ctx, p.repo.facts(), ref.Target)
+		if err == nil {
+			err = p.each(lead{ref.Target, roleTag}, opt(nil, tag.Message.Block, roleRaw)...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for e, err := range commit.Between(p.ctx, p.repo.facts(), p.tips, p.sel.manifest.Since) {
+		if err == nil {
+			err = p.commit(e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put writes a block that is not there yet, and returns its bytes, nil for one that is or was erased.
+func (p *packer) put(l lead) ([]byte, error) {
+	if _, ok := p.seen[l.cid]; ok {
+		return nil, nil
+	}
+	p.seen[l.cid] = struct{}{}
+	block, err := p.from.Get(p.ctx, l.cid)
+	var gone *store.RedactedError
+	switch {
+	case errors.As(err, &gone) && l.as.erasable():
+		p.redacted[l.cid] = gone.Stub
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", l.as, err)
+	case p.out == nil: // the first of two passes
+		return block, nil
+	}
+	if err := p.out.Put(l.cid, block); err != nil {
+		return nil, err
+	}
+	if p.progress != nil && p.out.Blocks()%progressEvery == 0 {
+		p.progress(p.out.Blocks(), p.out.Bytes())
+	}
+	return block, nil
+}
+
+// each puts blocks.
+func (p *packer) each(first lead, more ...lead) error {
+	_, err := p.put(first)
+	for _, l := range more {
+		if err == nil {
+			_, err = p.put(l)
+		}
+	}
+	return err
+}
+
+// commit puts a commit and what it has beyond the commits of Since.
+func (p *packer) commit(e commit.LogEntry) error {
+	more := opt(opt(nil, e.Commit.Message.Block, roleRaw), e.Commit.Profile, roleProfile)
+	if err := p.each(lead{e.CID, roleCommit}, more...); err != nil {
+		return err
+	}
+	record, err := p.put(lead{e.Commit.Graph, roleGraph})
+	if err != nil || record == nil && !e.Commit.Vectors.Defined() {
+		return err
+	}
+	s, err := p.repo.loadState(p.ctx, e.Commit.Graph, e.Commit.Vectors, ipld.CID{})
+	if err != nil {
+		return err
+	}
+	if e.Commit.Vectors.Defined() {
+		if err := p.tree(s, roleVectors, func(s *state) *prolly.Map { return s.vectors }); err != nil {
+			return err
+		}
+	}
+	if record == nil {
+		return nil
+	}
+	for _, t := range []struct {
+		as role
+		of func(*state) *prolly.Map
+	}{
+		{roleNodes, func(s *state) *prolly.Map { return s.nodes }},
+		{roleEdges, func(s *state) *prolly.Map { return s.edges }},
+		{roleMarks, func(s *state) *prolly.Map { return s.marks }},
+		{roleAdjacency, func(s *state) *prolly.Map { return s.out }},
+		{roleAdjacency, func(s *state) *prolly.Map { return s.in }},
+	} {
+		if err := p.tree(s, t.as, t.of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tree puts what a tree of a state has beyond those of Since.
+func (p *packer) tree(s *state, as role, of func(*state) *prolly.Map) error {
+	var others []*prolly.Map
+	for _, have := range p.since {
+		others = append(others, of(have.state))
+	}
+	chunk := func(c ipld.CID) (bool, error) {
+		block, err := p.put(lead{c, as})
+		return block != nil, err
+	}
+	return of(s).Beyond(p.ctx, others, chunk, func(e prolly.Entry) error {
+		leaf := leaves[as]
+		if leaf == 0 {
+			return nil
+		}
+		c, err := linkItem(e.Value)
+		if err != nil {
+			return err
+		}
+		block, err := p.put(lead{c, leaf})
+		if err != nil || block == nil || as != roleNodes {
+			return err
+		}
+		return p.content(e.Key, block)
+	})
+}
+
+// content puts the chunks of a node's content that no version of the node in Since has.
+func (p *packer) content(key, block []byte) error {
+	chunks, err := nodeLeads(block)
+	if err != nil || len(chunks) == 0 {
+		return err
+	}
+	have := make(map[ipld.CID]bool)
+	for _, s := range p.since {
+		n, _, err := s.state.node(p.ctx, graph.ID(key))
+		if errors.Is(err, store.ErrRedacted) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if n != nil && n.Content != nil {
+			for _, c := range n.Content.Chunks {
+				have[c] = true
+			}
+		}
+	}
+	for _, l := range chunks {
+		if have[l.cid] {
+			continue
+		}
+		if _, err := p.put(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}

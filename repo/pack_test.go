@@ -1,0 +1,186 @@
+package repo_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// main is where the branch main is.
+func mainRef(t testing.TB, r *repo.Repo) repo.Ref {
+	t.Helper()
+	return repo.Ref{Name: graph.BranchRef("main"), Target: head(t, r).CID()}
+}
+
+func pack(t testing.TB, r *repo.Repo, opt repo.PackOptions) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	res, err := r.Pack(t.Context(), &b, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if int64(b.Len()) != res.Bytes {
+		t.Errorf("pack says %d bytes, wrote %d", res.Bytes, b.Len())
+	}
+	return b.Bytes()
+}
+
+func receive(t testing.TB, r *repo.Repo, file []byte, list ...repo.RefUpdate) (*repo.ImportResult, error) {
+	t.Helper()
+	opt := repo.ReceiveOptions{Stamp: by, Updates: list}
+	if file == nil {
+		return r.Receive(t.Context(), nil, 0, opt)
+	}
+	return r.Receive(t.Context(), bytes.NewReader(file), int64(len(file)), opt)
+}
+
+// TestPackTheDifference sends a history in two packs: the second holds what the receiver lacks and
+// little else, and both ends have the same commits then.
+func TestPackTheDifference(t *testing.T) {
+	from, to := openMem(t), openMem(t)
+	fill(t, from)
+	first := mainRef(t, from)
+	whole := pack(t, from, repo.PackOptions{Refs: []repo.Ref{first}})
+	tracked := graph.RefName("refs/remotes/origin/heads/main")
+	if _, err := receive(t, to, whole, repo.RefUpdate{Ref: tracked, To: first.Target}); err != nil {
+		t.Fatal(err)
+	}
+	lines(t, from, `{"node":{"key":"alice","type":"Person","summary":"Alice left the harbour"}}`)
+	lines(t, from, `{"node":{"key":"log","type":"Note","summary":"The log, closed"}}`)
+	lines(t, from, `{"remove":{"node":"boat-7"}}`)
+	second := mainRef(t, from)
+	opt := repo.PackOptions{Refs: []repo.Ref{second}, Since: []ipld.CID{first.Target}}
+	news := pack(t, from, opt)
+	if again := pack(t, from, opt); !bytes.Equal(again, news) {
+		t.Error("two packs of one difference differ: a transfer could not go on where it was")
+	}
+	up := repo.RefUpdate{Ref: tracked, To: second.Target, From: &first.Target, Forward: true}
+	res, err := receive(t, to, news, up)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The manifest and its tree of refs are not stored.
+	if want := res.Blocks - 2; res.NewBlocks != want {
+		t.Errorf("%d blocks of %d were new, want all but the two of the manifest", res.NewBlocks, res.Blocks)
+	}
+	if len(news) > len(whole)/10 {
+		t.Errorf("three small commits took %d bytes, all took %d", len(news), len(whole))
+	}
+	got, err := to.Resolve(t.Context(), string(tracked))
+	if err != nil || got != second.Target {
+		t.Errorf("%s is at %s, %v; want %s", tracked, got, err, second.Target)
+	}
+}
+
+// TestReceiveRefuses gives packs and updates that must change nothing.
+func TestReceiveRefuses(t *testing.T) {
+	from, to := openMem(t), openMem(t)
+	lines(t, from, `{"node":{"key":"a","type":"T","summary":"one"}}`)
+	first := mainRef(t, from)
+	lines(t, from, `{"node":{"key":"a","type":"T","summary":"two"}}`)
+	second := mainRef(t, from)
+	whole := pack(t, from, repo.PackOptions{Refs: []repo.Ref{second}})
+	rest := pack(t, from, repo.PackOptions{Refs: []repo.Ref{second}, Since: []ipld.CID{first.Target}})
+	lines(t, to, `{"node":{"key":"b","type":"T","summary":"own"}}`)
+	own := mainRef(t, to)
+	name, none := graph.BranchRef("new"), ipld.CID{}
+	set := repo.RefUpdate{Ref: name, To: second.Target}
+
+	var missing *repo.PrerequisiteError
+	if _, err := receive(t, to, rest, set); !errors.As(err, &missing) || missing.CID != first.Target {
+		t.Errorf("a pack upon a commit that is not here: %v", err)
+	}
+	if _, err := receive(t, to, whole[:len(whole)-40], set); !errors.Is(err, repo.ErrInvalid) {
+		t.Errorf("a pack that is cut: %v", err)
+	}
+	for _, c := range []struct {
+		what string
+		up   repo.RefUpdate
+		want error
+	}{
+		{"not in the pack", repo.RefUpdate{Ref: name, To: first.Target}, repo.ErrInvalid},
+		{"bad name", repo.RefUpdate{Ref: "refs/heads/..", To: second.Target}, repo.ErrInvalid},
+		{"elsewhere", repo.RefUpdate{Ref: own.Name, To: second.Target, From: &none}, repo.ErrConflict},
+		{"no descendant", repo.RefUpdate{Ref: own.Name, To: second.Target, Forward: true}, repo.ErrConflict},
+		{"not there", repo.RefUpdate{Ref: name, To: second.Target, From: &own.Target}, repo.ErrConflict},
+		{"HEAD's branch", repo.RefUpdate{Ref: own.Name}, repo.ErrInvalid},
+	} {
+		if _, err := receive(t, to, whole, c.up); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.what, err, c.want)
+		}
+	}
+	if _, err := receive(t, to, nil, set); !errors.Is(err, repo.ErrInvalid) {
+		t.Errorf("a ref to what nothing brought: %v", err)
+	}
+	refs, err := to.Refs(t.Context())
+	if err != nil || len(refs) != 2 || mainRef(t, to) != own {
+		t.Errorf("refs %v, %v: something changed", refs, err)
+	}
+	if _, err := receive(t, to, whole, set); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := receive(t, to, nil, repo.RefUpdate{Ref: name, From: &second.Target}); err != nil {
+		t.Errorf("a branch is removed: %v", err)
+	}
+}
+
+// TestPackErased packs what was erased at one end: the other takes that only where it accepts it.
+func TestPackErased(t *testing.T) {
+	from, st := openStore(t)
+	fill(t, from)
+	c := nodeCID(t, from, "alice")
+	erase(t, st, c)
+	tip := mainRef(t, from)
+	file := pack(t, from, repo.PackOptions{Refs: []repo.Ref{tip}})
+	to, toStore := openStore(t)
+	up := repo.RefUpdate{Ref: tip.Name, To: tip.Target}
+	if _, err := receive(t, to, file, up); !errors.Is(err, repo.ErrErases) {
+		t.Errorf("a pack that erases: %v", err)
+	}
+	res, err := to.Receive(t.Context(), bytes.NewReader(file), int64(len(file)),
+		repo.ReceiveOptions{Stamp: by, Updates: []repo.RefUpdate{up}, Redactions: true})
+	if err != nil || res.Redactions != 1 || !redacted(t, toStore, c) {
+		t.Errorf("%+v, %v: want one redaction", res, err)
+	}
+}
+
+// TestPackWork bounds what packing a small change of a large memory reads.
+func TestPackWork(t *testing.T) {
+	from, to := openMem(t), openMem(t)
+	var b strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&b, `{"node":{"key":"n%d","type":"T","summary":"node %d"}}`+"\n", i, i)
+	}
+	lines(t, from, b.String())
+	first := mainRef(t, from)
+	up := repo.RefUpdate{Ref: first.Name, To: first.Target}
+	if _, err := receive(t, to, pack(t, from, repo.PackOptions{Refs: []repo.Ref{first}}), up); err != nil {
+		t.Fatal(err)
+	}
+	b.Reset()
+	for i := range 100 {
+		fmt.Fprintf(&b, `{"node":{"key":"n%d","type":"T","summary":"changed %d"}}`+"\n", i*173, i)
+	}
+	lines(t, from, b.String())
+	second := mainRef(t, from)
+	var out bytes.Buffer
+	packed, err := from.Pack(t.Context(), &out, repo.PackOptions{
+		Refs: []repo.Ref{second}, Since: []ipld.CID{first.Target},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := receive(t, to, out.Bytes(), repo.RefUpdate{Ref: second.Name, To: second.Target, Forward: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.NewBlocks < packed.Blocks-2 {
+		t.Errorf("%d of %d blocks were new: the pack holds what the receiver has", res.NewBlocks, packed.Blocks)
+	}
+}

@@ -1,0 +1,182 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// RefUpdate is one ref that is to be changed together with others.
+type RefUpdate struct {
+	Ref graph.RefName
+	To  ipld.CID // undefined to remove it
+	// From, where given, is what it must be at before, undefined for nothing.
+	From *ipld.CID
+	// Forward is whether it may move to a descendant only.
+	Forward bool
+}
+
+// ReceiveOptions says what becomes of what another repository packed.
+type ReceiveOptions struct {
+	Stamp
+	Updates []RefUpdate
+	DryRun  bool // check everything and write nothing
+	// Redactions is whether blocks that are not here and were erased there are redacted here from then
+	// on. Else a pack that says so of one is refused with ErrErases.
+	Redactions bool
+	Verify     func(commits iter.Seq2[commit.LogEntry, error]) error // as of ImportOptions
+	Progress   func(what string, done int)
+}
+
+// RefError is returned where a ref is not where an update expects it. errors.Is(err, ErrConflict) holds.
+type RefError struct {
+	Ref        graph.RefName
+	Want, Have ipld.CID
+}
+
+func (e *RefError) Error() string {
+	at := func(c ipld.CID) string {
+		if !c.Defined() {
+			return "not there"
+		}
+		return "at " + c.String()
+	}
+	return fmt.Sprintf("%s is %s; expected: %s", e.Ref, at(e.Have), at(e.Want))
+}
+
+// Is reports whether target is ErrConflict.
+func (e *RefError) Is(target error) bool { return target == ErrConflict }
+
+// ErrErases is returned where a pack says that blocks were erased, and that is not accepted.
+var ErrErases = errors.New("it was erased there, and that is not accepted here")
+
+// Receive takes in a pack of size bytes, as Import does a file: all or nothing, every block and every
+// commit that no ref reaches yet being checked before one operation changes the refs. What an update
+// sets must be in the pack under some ref. A nil pack brings nothing: then refs can be removed only.
+// It returns a *RefError or a *ForwardError where a ref does not allow its update.
+func (r *Repo) Receive(
+	ctx context.Context, pack io.ReaderAt, size int64, opt ReceiveOptions,
+) (*ImportResult, error) {
+	place := func(im *importer, v *view, res *ImportResult) error {
+		if len(im.gone) > 0 && !opt.Redactions {
+			for c := range im.gone {
+				return fmt.Errorf("block %s: %w", c, ErrErases)
+			}
+		}
+		return im.update(v, opt.Updates, res)
+	}
+	in := ImportOptions{Stamp: opt.Stamp, DryRun: opt.DryRun, Verify: opt.Verify, Progress: opt.Progress}
+	if in.Progress == nil {
+		in.Progress = func(string, int) {}
+	}
+	var res *ImportResult
+	var err error
+	if pack != nil {
+		res, err = r.takeIn(ctx, pack, size, in, place)
+	} else {
+		res, err = r.removeRefs(ctx, opt)
+	}
+	if err != nil {
+		if isFormat(err) {
+			err = fmt.Errorf("%w: %w", ErrInvalid, err)
+		}
+		return nil, fmt.Errorf("receive: %w", err)
+	}
+	return res, nil
+}
+
+// removeRefs makes updates that need no blocks.
+func (r *Repo) removeRefs(ctx context.Context, opt ReceiveOptions) (*ImportResult, error) {
+	res := &ImportResult{}
+	im := &importer{ctx: ctx, repo: r}
+	if opt.DryRun {
+		v, err := r.current(ctx)
+		if err == nil {
+			err = im.update(v, opt.Updates, res)
+		}
+		return res, err
+	}
+	_, err := r.transact(ctx, opt.Stamp, func(t *tx) error {
+		err := im.update(t.view, opt.Updates, res)
+		t.change(res.Refs)
+		return err
+	})
+	return res, err
+}
+
+// change sets and removes refs.
+func (t *tx) change(list []RefChange) {
+	for _, c := range list {
+		if c.To.Defined() {
+			t.setRef(c.Ref, c.To)
+		} else {
+			t.removeRef(c.Ref)
+		}
+	}
+}
+
+// update fills in what updates change.
+func (im *importer) update(v *view, list []RefUpdate, res *ImportResult) error {
+	packed := make(map[ipld.CID]bool)
+	for _, ref := range im.refs {
+		packed[ref.Target] = true
+	}
+	for _, u := range list {
+		ref, ok, err := v.get(im.ctx, u.Ref)
+		if err == nil && u.To.Defined() {
+			err = im.mayName(u, packed)
+		} else if err == nil {
+			err = im.mayRemove(v, u)
+		}
+		if err != nil {
+			return err
+		}
+		if u.From != nil && ref.Target != *u.From {
+			return &RefError{Ref: u.Ref, Want: *u.From, Have: ref.Target}
+		}
+		if ref.Target == u.To {
+			continue
+		}
+		if u.Forward && ok && u.To.Defined() {
+			ahead, err := commit.IsAncestor(im.ctx, im.over.facts(), ref.Target, u.To)
+			if err == nil && !ahead {
+				err = &ForwardError{Branch: branchName(u.Ref), From: ref.Target, To: u.To}
+			}
+			if err != nil {
+				return err
+			}
+		}
+		res.Refs = append(res.Refs, RefChange{Ref: u.Ref, From: ref.Target, To: u.To})
+	}
+	return nil
+}
+
+// mayName refuses a ref of a bad name, one to what the pack does not have, and a branch that would be
+// at something else than a commit.
+func (im *importer) mayName(u RefUpdate, packed map[ipld.CID]bool) error {
+	if err := graph.ValidateRef(u.Ref); err != nil {
+		return invalidf("%w", err)
+	}
+	if !packed[u.To] {
+		return invalidf("%s is to be at %s, which is not in the pack", u.Ref, u.To)
+	}
+	if _, branch := u.Ref.Branch(); branch && im.roleOf(u.To) != roleCommit {
+		return invalidf("branch %s cannot be at a %s", u.Ref, im.roleOf(u.To))
+	}
+	return nil
+}
+
+// mayRemove refuses to remove the branch that HEAD is on.
+func (im *importer) mayRemove(v *view, u RefUpdate) error {
+	head, _, err := v.get(im.ctx, graph.Head)
+	if err == nil && head.Symbolic == u.Ref {
+		err = &InUseError{Branch: branchName(u.Ref), Why: "HEAD is on it"}
+	}
+	return err
+}

@@ -1,0 +1,42 @@
+import { done, same } from '../check';
+import { difference, seen, uuid, Piece } from '../../src/words';
+
+const told = (from: string, to: string) => difference(from, to)
+  .map((p) => ({ same: '', old: '-', new: '+' })[p.kind] + p.text).join('|');
+
+same(told('', ''), '', 'nothing');
+same(told('a b', 'a b'), 'a b', 'equal');
+same(told('', 'new words'), '+new words', 'all new');
+same(told('the cutover is on Friday', 'the cutover is on 3 October'),
+  'the cutover is on |-Friday|+3 October', 'a word');
+same(told('open', 'done'), '-open|+done', 'one word');
+same(told('a c', 'a b c'), 'a |+b |c', 'put between');
+same(told('a b c', 'a c'), 'a |-b |c', 'taken out');
+same(told('港口的冬季', '港口的夏季'), '港口的|-冬|+夏|季', 'scripts without spaces');
+same(told('naïve café', 'naïve cafe'), 'naïve |-café|+cafe', 'accents');
+
+// Whatever the texts are, what is same and old is the one, same and new the other.
+let state = 12345;
+const next = (n: number) => (state = (state * 1103515245 + 12345) % 2147483648) % n;
+const join = (list: Piece[], without: string) => list.filter((p) => p.kind !== without).map((p) => p.text).join('');
+for (let i = 0; i < 300; i++) {
+  const word = () => ['a', 'bb', ' ', '.', '港', '<b>', '\u202e'][next(7)];
+  const text = () => Array.from({ length: next(12) }, word).join('');
+  const from = text(), to = text(), d = difference(from, to);
+  same([join(d, 'new'), join(d, 'old')], [from, to], `difference of ${JSON.stringify([from, to])}`);
+}
+const long = Array.from({ length: 5000 }, (_, i) => `w${i}`).join(' ');
+same(difference(long, 'x ' + long).map((p) => p.kind), ['new', 'same'], 'long texts');
+same(difference('a ' + long, long.toUpperCase() + ' b').length, 2, 'long texts that differ throughout');
+
+same(seen('plain <b>'), [{ text: 'plain <b>', code: false }], 'plain');
+same(seen('a\u202eb'), [{ text: 'a', code: false }, { text: 'U+202E', code: true }, { text: 'b', code: false }],
+  'bidi');
+same(seen('\u0000\u{e0041}').map((p) => p.text), ['U+0000', 'U+E0041'], 'hidden');
+same(seen('line\n\ttab שלום 港').length, 1, 'what is meant to be there');
+same(seen(''), [], 'empty');
+
+same(uuid('Q3bJou73lS7gUcVWAZPXSg'), '4376c9a2-eef7-952e-e051-c5560193d74a', 'an id');
+same(uuid('Q3bJ'), '', 'too short');
+same(uuid('***'), '', 'no base64');
+done();

@@ -1,0 +1,301 @@
+import { h, Fragment } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { ask } from './api';
+import { Route, go, href } from './route';
+import { Asked, Band, Command, Copy, Failure, Named, Text, Time, Waits, useAsk } from './parts';
+import { Found, Item, Listed, Node, Stats, Step } from './types';
+
+/** Page is what every page is given. */
+export interface Page { route: Route; at: string; tick: number; writes: boolean }
+
+const marks = ['forgotten', 'superseded', 'expired', 'retired'];
+const fields = ['limit', 'budget', 'floor', 'created_from', 'created_to'] as const;
+
+/** Search is the box of recall, and what it found. */
+export function Search({ route, at, tick }: Page) {
+  const q = route.query;
+  const query = q.get('q') ?? '';
+  const args = {
+    query, at, explain: true, type: q.getAll('type'), include: q.getAll('include'),
+    limit: number(q.get('limit')) ?? 10, budget: number(q.get('budget')), floor: q.get('floor') ?? undefined,
+    created_from: q.get('created_from') ?? undefined, created_to: q.get('created_to') ?? undefined,
+  };
+  const found = useAsk<Found>(query ? 'recall' : '', args, tick);
+  return (
+    <div>
+      <h1 class="sr">Search</h1>
+      <Box route={route} at={at} tick={tick} />
+      {query ? <Waits of={found}>{(f) => <Results found={f} at={at} />}</Waits> : <Begin at={at} tick={tick} />}
+    </div>
+  );
+}
+
+function number(s: string | null): number | undefined {
+  return s && /^\d{1,9}$/.test(s) ? Number(s) : undefined;
+}
+
+/** Box is the question and its filters. */
+function Box({ route, at, tick }: { route: Route; at: string; tick: number }) {
+  const stats = useAsk<Stats>('stats', { at }, tick);
+  const q = route.query;
+  const submit = (e: Event) => {
+    e.preventDefault();
+    const form = new FormData(e.target as HTMLFormElement);
+    const all = (name: string) => form.getAll(name).map(String);
+    const query: Record<string, string[]> = { at: [at], q: all('q').map((s) => s.trim()) };
+    for (const name of ['type', 'include', ...fields]) query[name] = all(name);
+    go(href('search', '', query));
+  };
+  const set = ['type', 'include', ...fields].reduce((n, name) => n + q.getAll(name).filter(Boolean).length, 0);
+  return (
+    <form role="search" class="search" onSubmit={submit} key={route.query.toString()}>
+      <div class="line">
+        <label class="sr" for="q">Question</label>
+        <input id="q" name="q" type="search" dir="auto" autofocus autocomplete="off" maxLength={4000}
+          placeholder="Ask the memory" defaultValue={q.get('q') ?? ''} />
+        <button class="main">Ask</button>
+      </div>
+      <details open={set > 0}>
+        <summary>Filters{set > 0 ? ` (${set})` : ''}</summary>
+        <div class="filters">
+          <fieldset>
+            <legend>Types</legend>
+            {(stats.data?.node_types ?? []).slice(0, 60).map((t) => (
+              <label><input type="checkbox" name="type" value={t.type}
+                defaultChecked={q.getAll('type').includes(t.type)} /> <Text of={t.type} />{' '}
+                <span class="dim">{t.count}</span></label>
+            ))}
+          </fieldset>
+          <fieldset>
+            <legend>Also what was</legend>
+            {marks.map((m) => (
+              <label><input type="checkbox" name="include" value={m}
+                defaultChecked={q.getAll('include').includes(m)} /> {m}</label>
+            ))}
+          </fieldset>
+          <fieldset>
+            <legend>How much</legend>
+            <label>Results <input type="number" name="limit" min={1} max={100} defaultValue={q.get('limit') ?? ''}
+              placeholder="10" /></label>
+            <label>Tokens <input type="number" name="budget" min={1} max={1000000} defaultValue={q.get('budget') ?? ''}
+              placeholder="2000" /></label>
+            <label>At least <select name="floor" ref={(el) => {
+              // Once: what a reader chooses stays, whatever is told meanwhile.
+              if (el && !el.dataset.set) el.value = el.dataset.set = q.get('floor') ?? '';
+            }}>
+              <option value="">as usual</option><option value="answer">answers</option>
+              <option value="maybe">may answer</option><option value="rest">everything found</option>
+            </select></label>
+          </fieldset>
+          <fieldset>
+            <legend>Created</legend>
+            <label>from <input type="date" name="created_from" defaultValue={q.get('created_from') ?? ''} /></label>
+            <label>to <input type="date" name="created_to" defaultValue={q.get('created_to') ?? ''} /></label>
+          </fieldset>
+        </div>
+      </details>
+    </form>
+  );
+}
+
+/** useNodes gets nodes of a commit: what cards show beside what was found. */
+export function useNodes(ids: string[], commit: string): Record<string, Node> {
+  const [nodes, setNodes] = useState<Record<string, Node>>({});
+  const key = commit + ids.join();
+  useEffect(() => {
+    const abort = new AbortController();
+    for (const id of ids) {
+      ask<Node>('get', { node: id, at: commit, include: marks }, abort.signal).then(
+        (n) => setNodes((all) => ({ ...all, [id]: n })),
+        () => undefined); // the card shows what was found, and no more
+    }
+    return () => abort.abort();
+  }, [key]);
+  return nodes;
+}
+
+function Results({ found, at }: { found: Found; at: string }) {
+  const ids = useMemo(() => found.items.map((i) => i.id), [found]);
+  const nodes = useNodes(ids, found.commit);
+  return (
+    <section aria-label="Results">
+      {found.warnings.filter((w) => w.code !== 'no_effect').map((w) => (
+        <div class="note" key={w.code}><p><Text of={w.message} /></p>
+          <p class="dim"><Text of={w.remedy} /></p></div>
+      ))}
+      {found.items.length === 0
+        ? <p class="empty">Nothing in this memory answers that. Ask in other words, or with fewer filters.</p>
+        : <p class="line dim">
+            <span>{found.items.length} of {found.candidates_seen} candidates · {found.tokens_used} of{' '}
+              {found.tokens_budget} tokens{found.intent ? ` · read as a question of kind “${found.intent}”` : ''}</span>
+            <a href={href('graph', '', { q: found.query, at })}>As a graph</a>
+            <Copy text={() => found.items.map((i) => i.rendered).join('')}>Copy as prompt text</Copy>
+          </p>}
+      <ol class="cards">
+        {found.items.map((i) => <li key={i.id}><Card item={i} node={nodes[i.id]} at={at} /></li>)}
+      </ol>
+      {found.trace && <How found={found} at={at} />}
+    </section>
+  );
+}
+
+/** Card is one item: what it says, and why it is here. */
+function Card({ item, node, at }: { item: Item; node?: Node; at: string }) {
+  const date = node?.validFrom ?? node?.updated ?? node?.created;
+  return (
+    <article class={'card ' + (item.band ?? '')}>
+      <header>
+        <span class="type"><Text of={item.type} /></span>
+        {item.band && <Band of={item.band} />}
+        {node?.mark && <span class="mark"><Text of={node.mark.state} /></span>}
+        {date && <span class="dim"><Time of={date} day /></span>}
+        {node?.sources.slice(0, 2).map((s) => <span class="dim source"><Text of={s} /></span>)}
+      </header>
+      <h2><a href={href('node', item.id, { at })}>
+        <Text of={node?.summary || item.key || item.id} /></a></h2>
+      {node?.context && <p><Text of={node.context} /></p>}
+      {item.contradicts && <p class="note">Contradicts <Named id={item.contradicts} at={at} /></p>}
+      <footer>
+        {item.key && <code><Text of={item.key} /></code>}
+        <details>
+          <summary>Why</summary>
+          <Why item={item} at={at} />
+        </details>
+        <details>
+          <summary>As the prompt has it</summary>
+          <pre tabIndex={0}><Text of={item.rendered} /></pre>
+        </details>
+      </footer>
+    </article>
+  );
+}
+
+/** share is a number from 0 to 1 of one in units of 2^-16. */
+function share(v: number): string {
+  return (v / 65536).toFixed(2);
+}
+
+function Way({ steps, from, at }: { steps: Step[]; from: string; at: string }) {
+  return (
+    <span>
+      <Named id={from} at={at} />
+      {steps.map((s) => <> {s.forward ? '→' : '←'} <i><Text of={s.edge ?? 'mentions'} /></i>{' '}
+        <Named id={s.id} at={at} /></>)}
+    </span>
+  );
+}
+
+/** Why says by which ways an item was found. */
+function Why({ item, at }: { item: Item; at: string }) {
+  return (
+    <dl class="why">
+      <dt>Score</dt><dd>{share(item.score)}, rank {item.rank}, {item.tokens} tokens</dd>
+      <dt>Lanes</dt>
+      <dd><table><thead><tr><th>lane</th><th>rank</th><th>score</th><th>share</th></tr></thead><tbody>
+        {item.lanes.map((l) => <tr><td>{l.lane}</td><td>{l.rank}</td><td>{share(l.score)}</td>
+          <td>{l.share === undefined ? '' : share(l.share)}</td></tr>)}
+      </tbody></table></dd>
+      {item.signals && <><dt>Signals</dt><dd>{Object.entries(item.signals).filter(([, v]) => v > 0)
+        .map(([name, v]) => `${name} ${share(v)}`).join(', ') || 'none'}</dd></>}
+      {item.terms && item.terms.length > 0 && <><dt>Terms</dt><dd>{item.terms.map((t) => (
+        <span class="term" title={t.added ? 'added by expansion' : 'of the question'}>
+          <Text of={t.read_as ?? t.term} />{t.added ? '*' : ''} <span class="dim">{share(t.score)}</span></span>
+      ))}{item.terms.some((t) => t.added) && <span class="dim"> * kindred words, not of the question</span>}</dd></>}
+      {item.entities && item.entities.length > 0 &&
+        <><dt>Entities</dt><dd>{item.entities.map((e) => <span class="term"><Text of={e} /></span>)}</dd></>}
+      {item.seed && item.path && item.path.length > 0 &&
+        <><dt>Came by</dt><dd><Way from={item.seed} steps={item.path} at={at} /></dd></>}
+      {item.beam && <><dt>Reached by</dt><dd><Way from={item.beam.seed} steps={item.beam.path} at={at} /></dd></>}
+    </dl>
+  );
+}
+
+/** How says what the whole search did. */
+function How({ found, at }: { found: Found; at: string }) {
+  const t = found.trace!;
+  return (
+    <details class="how">
+      <summary>How it was found, and what was left out</summary>
+      <p>Lanes were joined by <code>{t.fusion}</code>.</p>
+      <div class="scroll"><table>
+        <thead><tr><th>lane</th><th>weight</th><th>found</th><th>passed</th><th>best</th><th>left out</th></tr></thead>
+        <tbody>{t.lanes.map((l) => (
+          <tr><td>{l.lane}</td><td>{share(l.weight)}</td><td>{l.found}</td><td>{l.passed}</td><td>{share(l.best)}</td>
+            <td>{Object.entries(l.left_out).filter(([, n]) => n > 0).map(([by, n]) => `${n} by ${by}`).join(', ')}</td>
+          </tr>
+        ))}</tbody>
+      </table></div>
+      <p>Time: {t.stages.map((s) => `${s.stage} ${(s.micros / 1000).toFixed(1)} ms`).join(', ')}</p>
+      {(found.dropped_items ?? []).length > 0 && <>
+        <h3>Dropped</h3>
+        <ul>{found.dropped_items!.map((d) => <li><Named id={d.id} at={at} />: {d.reason}, {d.tokens} tokens
+          {d.repeats && <>, repeats <Named id={d.repeats} at={at} /></>}</li>)}</ul>
+      </>}
+    </details>
+  );
+}
+
+/** Begin is what there is before a question: what the memory holds, or how to put something in. */
+function Begin({ at, tick }: { at: string; tick: number }) {
+  const stats: Asked<Stats> = useAsk<Stats>('stats', { at }, tick);
+  const newest = useAsk<Listed>('ls', { at, limit: 6, sort: '-updated' }, tick);
+  return (
+    <Waits of={stats}>{(s) => s.nodes.total === 0 ? <EmptyMemory /> : (
+      <section>
+        <p class="big">{s.nodes.total.toLocaleString()} memories, {s.edges.total.toLocaleString()} edges</p>
+        <ul class="types">
+          {s.node_types.map((t) => (
+            <li><a href={href('browse', '', { type: t.type, at })}><Text of={t.type} /> <b>{t.count}</b></a></li>
+          ))}
+        </ul>
+        {newest.failed ? <Failure of={newest.failed} /> : newest.data && <>
+          <h2>Changed last</h2>
+          <ul class="rows">{newest.data.nodes.map((n) => <Row key={n.id} node={n} at={at} />)}</ul>
+        </>}
+      </section>
+    )}</Waits>
+  );
+}
+
+function EmptyMemory() {
+  return (
+    <section class="empty">
+      <h1>This memory is empty</h1>
+      <p>Put a first sentence in, then ask here:</p>
+      <p><Command>mnem remember "Alice leads infra"</Command></p>
+      <p>Read documents or conversations: <Command>mnem ingest docs</Command>. Let an agent use it:{' '}
+        <Command>mnem integrate</Command>. See an example: <Command>mnem demo --keep harbour</Command>.</p>
+    </section>
+  );
+}
+
+/** Row is a node in a list. */
+export function Row({ node, at }: { node: Node; at: string }) {
+  return (
+    <li>
+      <span class="type"><Text of={node.type} /></span>
+      <span class="grow"><Named id={node.id} name={node.summary ?? node.key} at={at} /></span>
+      {node.mark && <span class="mark"><Text of={node.mark.state} /></span>}
+      <span class="dim"><Time of={node.updated ?? node.created} day /></span>
+    </li>
+  );
+}
+
+/** Browse lists the nodes of a type, a part at a time. */
+export function Browse({ route, at, tick }: Page) {
+  const type = route.query.getAll('type'), after = route.query.get('after') ?? '';
+  const list = useAsk<Listed>('ls', { at, type, after, limit: 50 }, tick);
+  return (
+    <section>
+      <h1>{type.length ? <Text of={type.join(', ')} /> : 'All memories'}</h1>
+      <Waits of={list}>{(l) => <>
+        {l.nodes.length === 0 && <p class="empty">There are none here.</p>}
+        <ul class="rows">{l.nodes.map((n) => <Row key={n.id} node={n} at={at} />)}</ul>
+        <p class="line">
+          {after && <a href={href('browse', '', { type, at })}>From the beginning</a>}
+          {l.next && <a href={href('browse', '', { type, at, after: l.next })}>More</a>}
+        </p>
+      </>}</Waits>
+    </section>
+  );
+}

@@ -1,0 +1,133 @@
+import { h, Fragment } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import { ask } from './api';
+import { href } from './route';
+import { Cid, Command, Failure, Keep, Named, Text, Time, Waits, asText, useAsk } from './parts';
+import { Page, useNodes } from './search';
+import { Block, Json, Replay, Session, SessionRecord } from './types';
+import { uuid } from './words';
+
+/** Sessions lists what was recorded. */
+export function Sessions({ tick }: Page) {
+  const list = useAsk<Session[]>('session_list', {}, tick);
+  return (
+    <section>
+      <h1>Sessions</h1>
+      <Waits of={list}>{(all) => all.length === 0
+        ? <p class="empty">No session was recorded. Agents that use the memory by <Command>mnem mcp</Command> record
+          theirs; <Command>mnem retrieve --session NAME "question"</Command> records one by hand. Each answer can
+          then be replayed, and what an agent was told is known.</p>
+        : <ul class="rows">{all.map((s) => (
+          <li key={s.session}>
+            <span class="grow"><a href={href('session', s.session)}><Text of={s.session} /></a></span>
+            {s.agent && <span><Text of={s.agent} /></span>}
+            {s.task && <span class="dim"><Text of={s.task} /></span>}
+            <span class="dim">{s.records} records{s.ended ? ', ended' : ''}</span>
+            <span class="dim"><Time of={s.time} /></span>
+          </li>
+        ))}</ul>}</Waits>
+    </section>
+  );
+}
+
+/** SessionPage is one session: what was asked, and what was given, in order. */
+export function SessionPage({ route, tick }: Page) {
+  const name = route.part;
+  const log = useAsk<SessionRecord[]>('session_log', { name, limit: 1000 }, tick);
+  const [all, setAll] = useState(false);
+  const records = useMemo(() => [...log.data ?? []].reverse(), [log.data]);
+  return (
+    <section>
+      <h1>Session <Text of={name} /></h1>
+      <Waits of={log}>{() => <>
+        <div class="line"><Replays of={name} label="Replay all" />
+          {!all && <button onClick={() => setAll(true)}>Show all that was given</button>}
+          <Keep name={'session ' + name} /></div>
+        <ol class="records">{records.map((r) => <Record key={r.record + all} record={r} all={all} />)}</ol>
+      </>}</Waits>
+    </section>
+  );
+}
+
+function Record({ record: r, all }: { record: SessionRecord; all: boolean }) {
+  const [open, setOpen] = useState(all);
+  if (!r.receipt) {
+    return <li><p class="line"><b><Text of={r.event} /></b> <span class="dim"><Time of={r.time} /></span>
+      {r.commit && <a href={href('search', '', { at: r.commit })}>at <Cid of={r.commit} /></a>}</p></li>;
+  }
+  return (
+    <li class="card">
+      <p class="line dim"><span><Text of={r.event} /></span> <Time of={r.time} />
+        {r.commit && <a href={href('search', '', { q: r.query ?? '', at: r.commit })}>Ask again as of then</a>}</p>
+      <h2><Text of={r.query ?? 'without words'} /></h2>
+      <details open={open} onToggle={(e) => setOpen((e.target as HTMLDetailsElement).open)}>
+        <summary>{r.items} memories were given, {r.tokens} tokens</summary>
+        {open && <Given receipt={r.receipt} />}
+      </details>
+      <Replays of={r.receipt} label="Replay" />
+    </li>
+  );
+}
+
+type Fields = Record<string, Json>;
+
+function fieldsOf(v: Json | undefined): Fields {
+  return v && typeof v === 'object' && !Array.isArray(v) ? v : {};
+}
+
+function listOf(v: Json | undefined): Json[] {
+  return Array.isArray(v) ? v : [];
+}
+
+/** Given is what a receipt says was given: the memories of then, with their scores. */
+function Given({ receipt }: { receipt: string }) {
+  const block = useAsk<Block>('cat_file', { cid: receipt });
+  return <Waits of={block}>{(b) => <Items data={fieldsOf(b.data)} />}</Waits>;
+}
+
+function Items({ data }: { data: Fields }) {
+  const items = listOf(data.items).map(fieldsOf);
+  const ids = items.map((i) => uuid(String(fieldsOf(fieldsOf(i.id)['/']).bytes ?? '')));
+  const commits = listOf(data.commits).map((c) => String(fieldsOf(c)['/'] ?? ''));
+  const at = commits[0] ?? '';
+  const nodes = useNodes(ids.filter(Boolean), at);
+  const asked = fieldsOf(data.request);
+  return (
+    <div>
+      <ol>{ids.map((id, n) => (
+        <li key={id}>{id ? <Named id={id} name={nodes[id]?.summary ?? nodes[id]?.key} at={at} /> : 'a memory'}
+          <span class="dim"> {asText(items[n]!.tokens ?? null)} tokens</span></li>
+      ))}</ol>
+      <p class="dim">{Object.entries(asked).filter(([, v]) => typeof v !== 'object')
+        .map(([k, v]) => `${k} ${asText(v)}`).join(' · ')}</p>
+    </div>
+  );
+}
+
+/** Replays asks everything again as it was asked, and shows the first difference. */
+function Replays({ of, label }: { of: string; label: string }) {
+  const [said, setSaid] = useState<Replay | null>(null);
+  const [failed, setFailed] = useState<Error | null>(null);
+  const [busy, setBusy] = useState(false);
+  const run = () => {
+    setBusy(true);
+    setSaid(null);
+    ask<Replay>('replay', { record: of }).then((r) => { setSaid(r); setFailed(null); }, setFailed)
+      .finally(() => setBusy(false));
+  };
+  const d = said?.first_difference;
+  return (
+    <div>
+      <button disabled={busy} onClick={run}>{busy ? 'Replaying…' : label}</button>{' '}
+      <span role="status">{said && (said.identical === null ? 'There is nothing to replay.'
+        : !said.identical ? 'It differs.'
+          : said.receipts === 1 ? 'Identical: the answer is what was given then.'
+            : `Identical: all ${said.receipts} answers are what was given then.`)}</span>
+      {failed && <Failure of={failed} />}
+      {d && <dl class="fields note bad">
+        <dt>Answer {d.number}{d.item !== null && `, item ${d.item}`}: <Text of={d.field} /></dt>
+        <dd><del><Text of={d.old} /></del> <ins><Text of={d.new} /></ins></dd>
+      </dl>}
+    </div>
+  );
+}
