@@ -142,7 +142,7 @@ func OutcomeOf(ctx context.Context, err error) operation.Outcome {
 	case is(store.ErrRedacted):
 		return operation.Redacted
 	case is(repo.ErrUnsigned, repo.ErrSigned, repo.ErrOthers, policy.ErrDenied, repo.ErrSecret,
-		repo.ErrErases, errUnconfirmed):
+		errUnconfirmed):
 		return operation.Refused
 	case is(repo.ErrConflict, store.ErrHeadMoved):
 		return operation.Conflict

@@ -2,7 +2,6 @@ package ops
 
 import (
 	"context"
-	"errors"
 	"io"
 	"strings"
 
@@ -25,6 +24,8 @@ type PackRefsAnswer struct {
 	Refs  List[RefAt]    `json:"refs"`
 	Head  Text           `json:"head"` // the ref of the branch that HEAD is on
 	Known List[ipld.CID] `json:"known"`
+	// Redactions names the set of what was erased, "" for nothing.
+	Redactions string `json:"redactions"`
 }
 
 // PackSendRequest asks for a pack.
@@ -48,7 +49,6 @@ type PackTakeRequest struct {
 	Move          []string `op:",remote" doc:"move {REF=FROM..TO}, to a descendant only" note:" (repeatable)"`
 	Set           []string `op:",remote" doc:"set {REF=FROM..TO}, whatever its history" note:" (repeatable)"`
 	Tracking      string   `op:"" doc:"take it in as what the remote {NAME} has: refs under refs/remotes/NAME and new tags"`
-	Redactions    bool     `op:",remote,destroys" doc:"take in a history of which blocks were erased: they are erased here where they are not there yet"`
 	RequireSigned bool     `op:",remote" doc:"refuse commits that no key you trust has signed" note:" (MNEM_REQUIRE_SIGNED; config: require-signed)"`
 	DryRun        bool     `op:",remote" doc:"check everything and write nothing"`
 	Actor
@@ -61,9 +61,8 @@ func (q *PackTakeRequest) write(w *Writing) { w.DryRun = q.DryRun }
 type PackTaken struct {
 	Refs      List[RefMoved] `json:"refs"`
 	NewBlocks int            `json:"new_blocks"`
-	// Redactions is the number of blocks that were erased there and are redacted here from now on.
-	Redactions int  `json:"redactions"`
-	DryRun     bool `json:"dry_run"`
+	Gaps      int            `json:"gaps"` // blocks that were erased there and are not here
+	DryRun    bool           `json:"dry_run"`
 }
 
 // RefMoved is a ref that was moved: from null where it is new, to null where it is removed.
@@ -87,7 +86,8 @@ const (
 	anyCommit = "any"
 )
 
-// PackRefs, PackSend and PackTake are what a transfer between two repositories is made of.
+// PackRefs, PackSend and PackTake are what a transfer between two repositories is made of; PackRedactions
+// and PackRedact bring what was erased.
 var (
 	PackRefs = Define(Spec{
 		Command: "pack refs", Effect: Reads,
@@ -128,7 +128,7 @@ func packRefs(ctx context.Context, s *Service, q *PackRefsRequest) (*PackRefsAns
 	if err != nil {
 		return nil, err
 	}
-	out := &PackRefsAnswer{Head: Text(st.Head), Known: st.Known}
+	out := &PackRefsAnswer{Head: Text(st.Head), Known: st.Known, Redactions: st.Redactions}
 	for _, ref := range st.Refs {
 		out.Refs = append(out.Refs, RefAt{ref.Name, ref.Target})
 	}
@@ -259,7 +259,7 @@ func packTake(ctx context.Context, s *Service, q *PackTakeRequest) (*PackTaken, 
 	}
 	here := &remote.Here{
 		Repo: s.From, Stamp: func() (repo.Stamp, error) { return s.Commit.Stamp, nil },
-		Redactions: q.Redactions, DryRun: q.DryRun,
+		DryRun: q.DryRun,
 	}
 	if here.Verify, err = s.host.Require("import", q.RequireSigned); err != nil {
 		return nil, err
@@ -278,14 +278,10 @@ func packTake(ctx context.Context, s *Service, q *PackTakeRequest) (*PackTaken, 
 	defer done()
 	here.Progress = func(what string, n int) { progress(what+":", n, 0) }
 	taken, err := here.Take(ctx, news)
-	if errors.Is(err, repo.ErrErases) {
-		return nil, Hint(err, "give --redactions to take in the history with its gaps",
-			"give redactions to take in the history with its gaps, which needs a token of scope admin")
-	}
 	if err != nil {
 		return nil, err
 	}
-	return &PackTaken{Refs: MovedOf(taken.Refs), NewBlocks: taken.Blocks, Redactions: taken.Gaps, DryRun: q.DryRun}, nil
+	return &PackTaken{Refs: MovedOf(taken.Refs), NewBlocks: taken.Blocks, Gaps: taken.Gaps, DryRun: q.DryRun}, nil
 }
 
 // updates reads what is to become of refs.

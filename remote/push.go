@@ -23,6 +23,9 @@ type PushOptions struct {
 	// Lease, where given, is what each ref must be at there for its history to be replaced, by its
 	// name; undefined for nothing. Without one branches move forward only, and tags not at all.
 	Lease map[graph.RefName]ipld.CID
+	// Redactions is whether what was erased here is to be erased there too, in what branches and tags
+	// reach.
+	Redactions bool
 	// Force gives each ref without a Lease that of where the last fetch or push found it.
 	Force bool
 }
@@ -31,6 +34,10 @@ type PushOptions struct {
 type Pushed struct {
 	Refs  []repo.RefChange // of the remote
 	Bytes int64            // of the pack
+	// Erased is the number of blocks that were erased there, Untold whether what was erased here changed
+	// since the remote was told last.
+	Erased int
+	Untold bool
 }
 
 // Push brings refs to another repository, all or nothing, and keeps under refs/remotes/NAME where they are
@@ -64,14 +71,16 @@ func (opt *PushOptions) push(ctx context.Context, here, to Side) (*Pushed, error
 		return nil, err
 	}
 	refs, list, err := opt.updates(mine, st, common)
-	if err != nil || len(list) == 0 {
-		return &Pushed{}, err
+	if err != nil {
+		return nil, err
 	}
 	out := &Pushed{}
 	switch {
 	case opt.DryRun:
 		out.Refs = changes(list)
 		return out, nil
+	case len(list) == 0:
+		return out, opt.tell(ctx, here, to, mine.Redactions, st.Redactions, out)
 	case len(refs) == 0:
 		var taken *Taken
 		if taken, err = to.Take(ctx, News{Updates: list}); err == nil {
@@ -83,7 +92,10 @@ func (opt *PushOptions) push(ctx context.Context, here, to Side) (*Pushed, error
 	if err != nil {
 		return nil, err
 	}
-	return out, opt.track(ctx, here, refs, mine)
+	if err := opt.track(ctx, here, refs, mine); err != nil {
+		return nil, err
+	}
+	return out, opt.tell(ctx, here, to, mine.Redactions, st.Redactions, out)
 }
 
 // updates returns the refs that are to be packed and the changes to be asked for.

@@ -1,7 +1,8 @@
 // Package remote brings histories from one repository into another: refs first, then one pack of what
 // the receiver lacks (repo.Pack), found by comparing trees where both histories begin to differ.
 //
-// A fetch takes two round trips and a push two, whatever the sizes. What arrives is written to a file
+// A fetch takes two round trips and a push two, whatever the sizes, and one more for each thousand
+// redactions where what was erased at the other side changed. What arrives is written to a file
 // beside the repository and verified block by block; an interrupted transfer goes on where it was,
 // since the same question gives the same bytes. Only a pack that is whole and sound moves refs, all in
 // one operation (repo.Receive).
@@ -30,6 +31,8 @@ const (
 	MaxAsked = 256
 	// MaxRefs is the largest number of refs that a repository is told of.
 	MaxRefs = 100_000
+	// MaxTold is the largest number of redactions that one question and one answer have.
+	MaxTold = 1000
 	// MaxPack is the largest pack that is taken in, in bytes, unless options say otherwise.
 	MaxPack = 16 << 30
 )
@@ -43,8 +46,14 @@ type Side interface {
 	Look(ctx context.Context, q Question) (*State, error)
 	// Send writes the bytes of a pack from an offset on.
 	Send(ctx context.Context, w io.Writer, want Want, from int64) error
-	// Take has a pack taken in and refs changed, all or nothing.
+	// Take has a pack taken in and refs changed, all or nothing. It erases nothing.
 	Take(ctx context.Context, news News) (*Taken, error)
+	// Redactions returns what was erased, in CID order after a CID, at most MaxTold, and whether there is
+	// more.
+	Redactions(ctx context.Context, after ipld.CID) (list []repo.ToldRedaction, more bool, err error)
+	// Accept has blocks erased, at most MaxTold, as another repository did: those that refs under
+	// refs/remotes/NAME reach where a name is given, else those that branches and tags reach.
+	Accept(ctx context.Context, list []repo.ToldRedaction, tracking string) (*repo.AcceptedRedactions, error)
 	Close() error
 }
 
@@ -59,6 +68,8 @@ type State struct {
 	Refs  []repo.Ref
 	Head  graph.RefName // the branch that HEAD is on, "" for none
 	Known []ipld.CID    // of the commits that were asked about, in their order
+	// Redactions names the set of what was erased there (repo.RedactionSet), "" for nothing.
+	Redactions string
 }
 
 // targets returns what each ref is at.
@@ -89,7 +100,7 @@ type News struct {
 type Taken struct {
 	Refs   []repo.RefChange
 	Blocks int // that were new
-	Gaps   int // blocks that were erased there and are not here: from now on they are redacted here
+	Gaps   int // blocks that were erased there and are not here
 }
 
 // Tracking returns the ref under which a ref of the remote R is kept.
@@ -104,10 +115,8 @@ func Prefix(name string) string { return graph.Remotes + name + "/" }
 type Here struct {
 	Repo *repo.Repo
 	// Stamp says who changes refs, and when.
-	Stamp func() (repo.Stamp, error)
-	// Redactions is whether what is taken in may say that blocks were erased.
-	Redactions bool
-	DryRun     bool // check what is taken in and write nothing
+	Stamp  func() (repo.Stamp, error)
+	DryRun bool // check what is taken in or accepted and write nothing
 	// Verify, where given, is shown new commits before they are taken in, as of repo.ImportOptions.
 	Verify func(commits iter.Seq2[commit.LogEntry, error]) error
 	// Progress, where given, is told how many blocks were written or checked.
@@ -126,6 +135,9 @@ func (h *Here) Look(ctx context.Context, q Question) (*State, error) {
 		return nil, err
 	}
 	st := &State{}
+	if st.Redactions, err = h.Repo.RedactionSet(ctx); err != nil {
+		return nil, err
+	}
 	for _, ref := range all {
 		if ref.Name == graph.Head {
 			st.Head = ref.Symbolic
@@ -213,8 +225,7 @@ func (h *Here) Take(ctx context.Context, news News) (*Taken, error) {
 		return nil, err
 	}
 	opt := repo.ReceiveOptions{
-		Stamp: by, Updates: news.Updates, DryRun: h.DryRun, Redactions: h.Redactions, Verify: h.Verify,
-		Progress: h.Progress,
+		Stamp: by, Updates: news.Updates, DryRun: h.DryRun, Verify: h.Verify, Progress: h.Progress,
 	}
 	var res *repo.ImportResult
 	if news.Pack == nil {
@@ -239,6 +250,29 @@ func (n *News) mayChange(u repo.RefUpdate) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %s is neither under %s nor a new tag", repo.ErrInvalid, u.Ref, Prefix(n.Tracking))
+}
+
+// Redactions implements Side.
+func (h *Here) Redactions(ctx context.Context, after ipld.CID) ([]repo.ToldRedaction, bool, error) {
+	return h.Repo.TellRedactions(ctx, after, MaxTold)
+}
+
+// Accept implements Side.
+func (h *Here) Accept(
+	ctx context.Context, list []repo.ToldRedaction, tracking string,
+) (*repo.AcceptedRedactions, error) {
+	if len(list) > MaxTold {
+		return nil, fmt.Errorf("%w: %d redactions, limit %d", repo.ErrInvalid, len(list), MaxTold)
+	}
+	by, err := h.Stamp()
+	if err != nil {
+		return nil, err
+	}
+	reaches := travels
+	if tracking != "" {
+		reaches = func(ref graph.RefName) bool { return strings.HasPrefix(string(ref), Prefix(tracking)) }
+	}
+	return h.Repo.AcceptRedactions(ctx, list, repo.AcceptOptions{Stamp: by, Reaches: reaches, DryRun: h.DryRun})
 }
 
 // Close implements Side: the repository stays open.

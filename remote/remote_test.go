@@ -55,7 +55,7 @@ func add(t *testing.T, r *repo.Repo, key, summary string) ipld.CID {
 }
 
 func here(r *repo.Repo) *remote.Here {
-	return &remote.Here{Repo: r, Stamp: func() (repo.Stamp, error) { return by, nil }, Redactions: true}
+	return &remote.Here{Repo: r, Stamp: func() (repo.Stamp, error) { return by, nil }}
 }
 
 func options(t *testing.T) remote.Options {

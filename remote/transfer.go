@@ -36,6 +36,9 @@ type Options struct {
 type FetchOptions struct {
 	Options
 	Prune bool // forget refs that are not there any more
+	// AcceptPurge is whether what was erased there is erased here too, in what the refs of the remote
+	// reach, without being asked about.
+	AcceptPurge bool
 }
 
 // Fetched tells what a fetch did.
@@ -47,6 +50,9 @@ type Fetched struct {
 	Bytes    int64         // of the pack
 	Blocks   int           // that were new
 	Gaps     int           // as of Taken
+	// Learned is the number of redactions that are new in quarantine, Waiting of those there that are
+	// neither accepted nor rejected, and Erased of blocks that were erased here since they may be.
+	Learned, Waiting, Erased int
 }
 
 // moves is how often a transfer begins anew because refs moved meanwhile.
@@ -116,24 +122,25 @@ func (opt *FetchOptions) fetch(ctx context.Context, here, from Side) (*Fetched, 
 	}
 	out := &Fetched{Head: st.Head}
 	want, list, err := opt.wanted(mine, st, out)
-	if err != nil || len(list) == 0 {
-		return out, err
+	if err != nil {
+		return nil, err
 	}
 	if opt.DryRun {
 		out.Refs = changes(list)
 		return out, nil
 	}
-	var taken *Taken
-	if len(want.Refs) == 0 {
-		taken, err = here.Take(ctx, News{Updates: list, Tracking: opt.Name})
-	} else {
+	taken := &Taken{}
+	switch {
+	case len(want.Refs) > 0:
 		taken, err = opt.take(ctx, here, from, want, list, out)
+	case len(list) > 0:
+		taken, err = here.Take(ctx, News{Updates: list, Tracking: opt.Name})
 	}
 	if err != nil {
 		return nil, err
 	}
 	out.Refs, out.Blocks, out.Gaps = taken.Refs, taken.Blocks, taken.Gaps
-	return out, nil
+	return out, opt.learn(ctx, here, from, mine.Redactions, st.Redactions, out)
 }
 
 // changes are what updates would change.

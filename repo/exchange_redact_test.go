@@ -46,7 +46,7 @@ func redacted(t testing.TB, st *mem.Store, c ipld.CID) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ok && bytes.Equal(left, stub())
+	return ok && bytes.Equal(left.Stub, stub())
 }
 
 // TestExportOfRedacted exports a memory of which a node was erased: the other side knows it, and

@@ -39,34 +39,38 @@ type factBlocks struct {
 	repo *Repo
 }
 
-// Put stores blocks. It returns a *store.RedactedError where one was redacted, and stores nothing.
+// Put stores blocks. It returns a *store.RedactedError where one was erased, and stores nothing.
 func (f factBlocks) Put(ctx context.Context, blocks ...store.Block) error {
-	if err := f.repo.refuseRedacted(ctx, blocks); err != nil {
+	if err := f.repo.refuseErased(ctx, blocks); err != nil {
 		return err
 	}
 	return f.linked.Put(ctx, blocks...)
 }
 
-// refuseRedacted returns a *store.RedactedError where one of the blocks to be written was redacted:
-// what would link to it could not be read.
-func (r *Repo) refuseRedacted(ctx context.Context, blocks []store.Block) error {
+// refuseErased returns a *store.RedactedError where one of the blocks to be written was erased: what
+// would link to it could not be read. It notes where one fills a gap: indexes that were built without the
+// block must go then.
+func (r *Repo) refuseErased(ctx context.Context, blocks []store.Block) error {
 	e, ok := r.store.(store.Eraser)
 	if !ok {
 		return nil
 	}
 	for _, b := range blocks {
-		stub, redacted, err := e.Redacted(ctx, b.CID)
+		red, redacted, err := e.Redacted(ctx, b.CID)
 		if err != nil {
 			return fmt.Errorf("write block: %w", err)
 		}
-		if !redacted {
+		if redacted && red.Open {
+			r.filled.Store(true)
+		}
+		if !redacted || red.Open {
 			continue
 		}
-		rec, err := decodeRedaction(b.CID, stub)
+		rec, err := decodeRedaction(b.CID, red.Stub)
 		if err != nil {
 			return err
 		}
-		return fmt.Errorf("%s: %w", rec, &store.RedactedError{CID: b.CID, Stub: stub})
+		return fmt.Errorf("%s: %w", rec, &store.RedactedError{CID: b.CID, Stub: red.Stub})
 	}
 	return nil
 }

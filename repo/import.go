@@ -224,9 +224,13 @@ func (im *importer) eachBlock(fn func(*carBlock) error) error {
 // count counts a block as what it is to the store, and reports whether it is to be stored.
 func (im *importer) count(b *carBlock, res *ImportResult) (keep bool, err error) {
 	if e, ok := im.repo.store.(store.Eraser); ok {
-		if _, gone, err := e.Redacted(im.ctx, b.cid); err != nil || gone {
-			res.Redacted++
+		red, gone, err := e.Redacted(im.ctx, b.cid)
+		if err != nil {
 			return false, err
+		}
+		if gone && !red.Open {
+			res.Redacted++
+			return false, nil
 		}
 	}
 	has, err := im.repo.store.Facts().Has(im.ctx, b.cid)
@@ -236,12 +240,18 @@ func (im *importer) count(b *carBlock, res *ImportResult) (keep bool, err error)
 	return true, err
 }
 
+// maxGaps is the largest number of blocks that one file may lack because they were erased where it is from.
+const maxGaps = 100_000
+
 // redact takes over what was erased where the file is from, unless it is here: a file must not
 // erase.
 func (im *importer) redact(res *ImportResult) error {
 	var list []store.Redaction
 	for c := range im.gone {
-		list = append(list, store.Redaction{CID: c, Stub: im.file.redacted[c]})
+		list = append(list, store.Redaction{CID: c, Stub: im.file.redacted[c], Open: im.open})
+	}
+	if len(list) > maxGaps {
+		return invalidf("%d blocks of it were erased where it is from, limit %d", len(list), maxGaps)
 	}
 	if res.Redactions = len(list); len(list) == 0 {
 		return nil

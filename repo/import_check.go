@@ -37,6 +37,7 @@ type importer struct {
 	fresh    []ipld.CID        // commits that no ref reaches yet, parents before children
 	gone     map[ipld.CID]bool // what the file leads to that was erased where it is from
 	f        *fsck             // of over; its seen commits are those known to be sound
+	open     bool              // whether that leaves gaps, which other files may fill
 	// place fills in which refs change, given the refs there are.
 	place func(*importer, *view, *ImportResult) error
 }

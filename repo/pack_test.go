@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/retrieve"
 )
 
 // main is where the branch main is.
@@ -130,23 +131,117 @@ func TestReceiveRefuses(t *testing.T) {
 	}
 }
 
-// TestPackErased packs what was erased at one end: the other takes that only where it accepts it.
+// TestPackErased packs what was erased at one end: at the other it is a gap, which says nothing of what
+// comes from elsewhere, until it is accepted.
 func TestPackErased(t *testing.T) {
 	from, st := openStore(t)
 	fill(t, from)
 	c := nodeCID(t, from, "alice")
+	old := mainRef(t, from)
+	whole := pack(t, from, repo.PackOptions{Refs: []repo.Ref{old}})
 	erase(t, st, c)
+	lines(t, from, `{"node":{"key":"later","type":"T","summary":"later than the purge"}}`)
 	tip := mainRef(t, from)
-	file := pack(t, from, repo.PackOptions{Refs: []repo.Ref{tip}})
+	gaps := pack(t, from, repo.PackOptions{Refs: []repo.Ref{tip}})
 	to, toStore := openStore(t)
-	up := repo.RefUpdate{Ref: tip.Name, To: tip.Target}
-	if _, err := receive(t, to, file, up); !errors.Is(err, repo.ErrErases) {
-		t.Errorf("a pack that erases: %v", err)
+	name := graph.RefName("refs/remotes/bad/heads/main")
+	res, err := receive(t, to, gaps, repo.RefUpdate{Ref: name, To: tip.Target})
+	if err != nil || res.Redactions != 1 {
+		t.Fatalf("%+v, %v: want one gap", res, err)
 	}
-	res, err := to.Receive(t.Context(), bytes.NewReader(file), int64(len(file)),
-		repo.ReceiveOptions{Stamp: by, Updates: []repo.RefUpdate{up}, Redactions: true})
-	if err != nil || res.Redactions != 1 || !redacted(t, toStore, c) {
-		t.Errorf("%+v, %v: want one redaction", res, err)
+	shows := func(want string) {
+		t.Helper()
+		s, err := to.At(t.Context(), tip.Target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := s.Name(t.Context(), "alice")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, _, err := s.Node(t.Context(), id)
+		if err != nil || n.Type != want {
+			t.Errorf("the node is shown as %+v, %v, want %s", n, err, want)
+		}
+		again := pack(t, to, repo.PackOptions{Refs: []repo.Ref{{Name: tip.Name, Target: tip.Target}}})
+		if (want == repo.RedactedType) != bytes.Equal(again, gaps) {
+			t.Error("another pack is packed of what came")
+		}
+	}
+	shows(repo.RedactedType)
+	good := graph.RefName("refs/remotes/good/heads/main")
+	if res, err = receive(t, to, whole, repo.RefUpdate{Ref: good, To: old.Target}); err != nil || res.Redacted != 0 {
+		t.Fatalf("%+v, %v: the block was left out", res, err)
+	}
+	if _, gone, err := toStore.Redacted(t.Context(), c); gone || err != nil {
+		t.Errorf("the gap is still one: %v", err)
+	}
+	shows("Person")
+
+	told, more, err := from.TellRedactions(t.Context(), ipld.CID{}, 10)
+	if err != nil || more || len(told) != 1 || told[0].CID != c {
+		t.Fatalf("%v, %v, %v", told, more, err)
+	}
+	nobody := func(graph.RefName) bool { return false }
+	all := func(graph.RefName) bool { return true }
+	got, err := to.AcceptRedactions(t.Context(), told, repo.AcceptOptions{Stamp: by, Reaches: nobody})
+	if err != nil || len(got.Left) != 1 || len(got.Erased) > 0 {
+		t.Errorf("%+v, %v: no ref reaches it", got, err)
+	}
+	bad := []repo.ToldRedaction{{CID: tip.Target, Record: told[0].Record}}
+	if got, err = to.AcceptRedactions(t.Context(), bad, repo.AcceptOptions{Stamp: by, Reaches: all}); err != nil ||
+		len(got.Left) != 1 {
+		t.Errorf("%+v, %v: a commit can be erased", got, err)
+	}
+	bad[0].Record = []byte("x")
+	if _, err = to.AcceptRedactions(t.Context(), bad, repo.AcceptOptions{Stamp: by, Reaches: all}); !errors.Is(err,
+		repo.ErrInvalid) {
+		t.Errorf("a record that is none: %v", err)
+	}
+	got, err = to.AcceptRedactions(t.Context(), told, repo.AcceptOptions{Stamp: by, Reaches: all})
+	if err != nil || len(got.Erased) != 1 || !redacted(t, toStore, c) {
+		t.Errorf("%+v, %v: want one block erased", got, err)
+	}
+	shows(repo.RedactedType)
+	if back, err := to.Undo(t.Context(), "", by); err != nil || back.Passed == 0 || !redacted(t, toStore, c) {
+		t.Errorf("%+v, %v: it was undone", back, err)
+	}
+	a, errA := from.RedactionSet(t.Context())
+	b, errB := to.RedactionSet(t.Context())
+	if a != b || a == "" || errA != nil || errB != nil {
+		t.Errorf("sets %q and %q, %v, %v", a, b, errA, errB)
+	}
+}
+
+// TestGapFilled finds what was a gap when its index was built.
+func TestGapFilled(t *testing.T) {
+	from, st := openStore(t)
+	lines(t, from, `{"node":{"key":"heron","type":"T","summary":"the grey heron waits"}}`)
+	tip := mainRef(t, from)
+	whole := pack(t, from, repo.PackOptions{Refs: []repo.Ref{tip}})
+	erase(t, st, nodeCID(t, from, "heron"))
+	gaps := pack(t, from, repo.PackOptions{Refs: []repo.Ref{tip}})
+	to, _ := openStore(t)
+	find := func() int {
+		t.Helper()
+		s, err := to.At(t.Context(), tip.Target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := s.Retrieve(t.Context(), retrieve.Request{Text: "heron"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(res.Items)
+	}
+	for i, file := range [][]byte{gaps, whole} {
+		ref := graph.RefName(fmt.Sprint("refs/remotes/r/heads/b", i))
+		if _, err := receive(t, to, file, repo.RefUpdate{Ref: ref, To: tip.Target}); err != nil {
+			t.Fatal(err)
+		}
+		if n := find(); n != i {
+			t.Errorf("%d items after pack %d", n, i)
+		}
 	}
 }
 

@@ -379,17 +379,30 @@ const purgeVerb = "purge"
 
 // eraseAll erases what the scan found, and all indexes.
 func (p *purge) eraseAll(s *purgeScan) error {
-	p.repo.indexMu.Lock()
-	defer p.repo.indexMu.Unlock()
-	p.repo.communities.mu.Lock()
-	defer p.repo.communities.mu.Unlock()
-	p.repo.forgetIndexes() // first: whoever misses what is erased asks for another index
-	if err := p.erase.Redact(p.ctx, s.redactions(p.opt)...); err != nil {
-		return err
+	return p.repo.changeAllIndexed(p.ctx, func() error {
+		return p.erase.Redact(p.ctx, s.redactions(p.opt)...)
+	})
+}
+
+// changeAllIndexed makes a change, nil for one that was made, after which all indexes are to be built anew.
+// Its caller holds writer.
+func (r *Repo) changeAllIndexed(ctx context.Context, change func() error) error {
+	r.indexMu.Lock()
+	defer r.indexMu.Unlock()
+	r.communities.mu.Lock()
+	defer r.communities.mu.Unlock()
+	r.forgetIndexes() // first: whoever misses what is erased asks for another index
+	if change != nil {
+		if err := change(); err != nil {
+			return err
+		}
 	}
-	p.repo.rows.Clear()
-	p.repo.vectors.clear()
-	return p.repo.store.Derived().Clear(p.ctx)
+	r.rows.Clear()
+	r.vectors.clear()
+	if err := r.store.Derived().Clear(ctx); err != nil {
+		return fmt.Errorf("clear indexes: %w", err)
+	}
+	return nil
 }
 
 // remove removes nodes from one branch or stage.

@@ -2,7 +2,6 @@ package repo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -25,13 +24,10 @@ type RefUpdate struct {
 // ReceiveOptions says what becomes of what another repository packed.
 type ReceiveOptions struct {
 	Stamp
-	Updates []RefUpdate
-	DryRun  bool // check everything and write nothing
-	// Redactions is whether blocks that are not here and were erased there are redacted here from then
-	// on. Else a pack that says so of one is refused with ErrErases.
-	Redactions bool
-	Verify     func(commits iter.Seq2[commit.LogEntry, error]) error // as of ImportOptions
-	Progress   func(what string, done int)
+	Updates  []RefUpdate
+	DryRun   bool                                                  // check everything and write nothing
+	Verify   func(commits iter.Seq2[commit.LogEntry, error]) error // as of ImportOptions
+	Progress func(what string, done int)
 }
 
 // RefError is returned where a ref is not where an update expects it. errors.Is(err, ErrConflict) holds.
@@ -53,22 +49,16 @@ func (e *RefError) Error() string {
 // Is reports whether target is ErrConflict.
 func (e *RefError) Is(target error) bool { return target == ErrConflict }
 
-// ErrErases is returned where a pack says that blocks were erased, and that is not accepted.
-var ErrErases = errors.New("it was erased there, and that is not accepted here")
-
 // Receive takes in a pack of size bytes, as Import does a file: all or nothing, every block and every
-// commit that no ref reaches yet being checked before one operation changes the refs. What an update
+// commit that no ref reaches yet being checked before one operation changes the refs. Blocks that were
+// erased there and are not here are gaps then, which another pack or a commit may fill. What an update
 // sets must be in the pack under some ref. A nil pack brings nothing: then refs can be removed only.
 // It returns a *RefError or a *ForwardError where a ref does not allow its update.
 func (r *Repo) Receive(
 	ctx context.Context, pack io.ReaderAt, size int64, opt ReceiveOptions,
 ) (*ImportResult, error) {
 	place := func(im *importer, v *view, res *ImportResult) error {
-		if len(im.gone) > 0 && !opt.Redactions {
-			for c := range im.gone {
-				return fmt.Errorf("block %s: %w", c, ErrErases)
-			}
-		}
+		im.open = true // another repository erases nothing here
 		return im.update(v, opt.Updates, res)
 	}
 	in := ImportOptions{Stamp: opt.Stamp, DryRun: opt.DryRun, Verify: opt.Verify, Progress: opt.Progress}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
@@ -20,9 +21,12 @@ const RedactedType = "redacted"
 type RedactionEntry struct {
 	CID    ipld.CID
 	Record *commit.Redaction
+	// Open is whether the block is a gap: it was erased where the history that lacks it is from, and may
+	// come from elsewhere.
+	Open bool
 }
 
-// Redactions yields what was erased, in CID order.
+// Redactions yields what was erased, in CID order, and then the gaps in CID order.
 func (r *Repo) Redactions(ctx context.Context) iter.Seq2[RedactionEntry, error] {
 	return func(yield func(RedactionEntry, error) bool) {
 		e, ok := r.store.(store.Eraser)
@@ -34,7 +38,7 @@ func (r *Repo) Redactions(ctx context.Context) iter.Seq2[RedactionEntry, error] 
 			if err != nil {
 				return err
 			}
-			if !yield(RedactionEntry{red.CID, rec}, nil) {
+			if !yield(RedactionEntry{red.CID, rec, red.Open}, nil) {
 				return errStop
 			}
 			return nil
@@ -59,11 +63,11 @@ func (r *Repo) Redaction(ctx context.Context, c ipld.CID) (*commit.Redaction, er
 	if !ok {
 		return nil, nil
 	}
-	stub, redacted, err := e.Redacted(ctx, c)
+	red, redacted, err := e.Redacted(ctx, c)
 	if err != nil || !redacted {
 		return nil, err
 	}
-	return decodeRedaction(c, stub)
+	return decodeRedaction(c, red.Stub)
 }
 
 // Redaction is that of the repository, for the CID that Node returned.
@@ -130,6 +134,7 @@ func (r *Repo) erased(ctx context.Context, s *state) ([]RedactionEntry, error) {
 			out = append(out, e)
 		}
 	}
+	slices.SortFunc(out, func(a, b RedactionEntry) int { return a.CID.Compare(b.CID) })
 	return out, nil
 }
 

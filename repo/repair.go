@@ -122,14 +122,5 @@ func (r *Repo) dropIndexes(ctx context.Context) error {
 		return err
 	}
 	defer r.writer.Unlock()
-	r.indexMu.Lock()
-	defer r.indexMu.Unlock()
-	r.communities.mu.Lock()
-	defer r.communities.mu.Unlock()
-	r.forgetIndexes()
-	r.rows.Clear()
-	if err := r.store.Derived().Clear(ctx); err != nil {
-		return fmt.Errorf("clear indexes: %w", err)
-	}
-	return nil
+	return r.changeAllIndexed(ctx, nil)
 }

@@ -123,7 +123,7 @@ func (r *Repo) replayReceipt(
 	var query *store.RedactedError
 	if errors.As(err, &query) {
 		red, err := decodeRedaction(query.CID, query.Stub)
-		return nil, []RedactionEntry{{query.CID, red}}, err
+		return nil, []RedactionEntry{{CID: query.CID, Record: red}}, err
 	}
 	if err != nil {
 		return nil, nil, err

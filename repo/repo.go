@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -94,6 +95,8 @@ type Repo struct {
 	writer writers // held by the one writer of this process
 	ro     bool
 	bell   bell // rung when the operation head has moved
+
+	filled atomic.Bool // whether a gap was filled since indexes were dropped for one
 
 	indexMu sync.Mutex // held by who makes an index, opens one or drops them
 	openMu  sync.Mutex // guards indexes; never held while anything is read

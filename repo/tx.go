@@ -166,7 +166,7 @@ func (t *tx) finish(ctx context.Context, by Stamp) (c ipld.CID, durable func() e
 	block := store.NewBlock(ipld.DagCBOR, op.Encode())
 	next := store.Head{Seq: op.Seq, Operation: block.CID}
 	blocks := append(t.stage.Pending(), block)
-	if err := t.repo.refuseRedacted(ctx, blocks); err != nil {
+	if err := t.repo.refuseErased(ctx, blocks); err != nil {
 		return ipld.CID{}, nil, err
 	}
 	for _, c := range t.indexes {
@@ -177,6 +177,9 @@ func (t *tx) finish(ctx context.Context, by Stamp) (c ipld.CID, durable func() e
 		}
 	}
 	durable, err = t.record(ctx, next, blocks)
+	if err == nil && t.repo.filled.CompareAndSwap(true, false) {
+		err = t.repo.changeAllIndexed(context.WithoutCancel(ctx), nil)
+	}
 	return block.CID, durable, err
 }
 

@@ -41,6 +41,9 @@ func (e *RedactedError) Is(target error) bool { return target == ErrRedacted }
 type Redaction struct {
 	CID  ipld.CID
 	Stub []byte // why, when and by whom: bytes that the store does not look into
+	// Open is whether nothing was erased here: the block never came, and Stub tells why. It may come: Put
+	// and Commit store it, and the redaction is gone then.
+	Open bool
 }
 
 // Deleter is the ability of Blocks to forget some.
@@ -60,16 +63,18 @@ type CellDeleter interface {
 
 // Eraser is the ability of a Store to erase: to forget a block for good, and to know that it did.
 // Get of a redacted block returns a *RedactedError, Has false, and Iterate passes over it. Put and
-// Commit leave redacted blocks out and succeed: whoever must tell asks Redacted.
+// Commit leave redacted blocks out, unless the redaction is open, and succeed: whoever must tell asks
+// Redacted.
 type Eraser interface {
 	// Redact removes blocks, facts and derived, and leaves a stub in place of each, in one atomic,
 	// durable step. Blocks that are not there are redacted all the same; a second redaction of one
-	// replaces its stub.
+	// replaces its stub. An open one of a block that is there or redacted changes nothing.
 	Redact(ctx context.Context, list ...Redaction) error
-	// Redacted returns the stub of a redacted block, and whether it is one. It costs no more than a
+	// Redacted returns the redaction of a block, and whether there is one. It costs no more than a
 	// look into memory for others.
-	Redacted(ctx context.Context, c ipld.CID) (stub []byte, ok bool, err error)
-	// Redactions calls fn with every redaction in CID order, as Iterate does with blocks.
+	Redacted(ctx context.Context, c ipld.CID) (r Redaction, ok bool, err error)
+	// Redactions calls fn with every redaction, those of erased blocks and then the open ones, each in
+	// CID order, as Iterate does with blocks.
 	Redactions(ctx context.Context, fn func(Redaction) error) error
 	// Compact makes the bytes of what was deleted leave the disk, logs included. It waits for a
 	// moment without other calls, and those that come meanwhile wait for it. It must not be called

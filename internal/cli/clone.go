@@ -26,6 +26,7 @@ type cloneJSON struct {
 	Refs      int      `json:"refs"`
 	Bytes     int64    `json:"bytes"`
 	NewBlocks int      `json:"new_blocks"`
+	learnedJSON
 }
 
 func (c *cli) cloneCommand() *cobra.Command {
@@ -53,6 +54,9 @@ func (c *cli) cloneCommand() *cobra.Command {
 			return err
 		case c.global.json:
 			return c.printJSON(res)
+		}
+		c.remarkLearned(defaultRemote, res.learnedJSON)
+		switch {
 		case !res.Commit.Defined():
 			return c.printf("cloned into %s: nothing is there yet\n", line(res.Path))
 		}
@@ -142,7 +146,7 @@ func (c *cli) fill(
 	}
 	return &cloneJSON{
 		Path: filepath.Join(dir, repo.DirName), URL: from.URL, Branch: branch, Commit: b.Commit, Refs: len(got.Refs),
-		Bytes: got.Bytes, NewBlocks: got.NewBlocks,
+		Bytes: got.Bytes, NewBlocks: got.NewBlocks, learnedJSON: got.learnedJSON,
 	}, nil
 }
 

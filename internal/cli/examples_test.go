@@ -35,36 +35,37 @@ secret mnem-ed25519-secret-a4dqobyha4dqobyha4dqobyha4dqobyha4dqobyha4dqobyha4d2u
 
 // exampleSteps are run before the examples of some commands, each in a repository of its own.
 var exampleSteps = map[string][][]string{
-	"mnem":                 nil,
-	"mnem init":            nil,
-	"mnem config get":      {{"init"}, {"config", "set", "author", "Ada"}},
-	"mnem session":         {{"session", "rm", "review"}},
-	"mnem session start":   {{"session", "rm", "review"}},
-	"mnem reset":           {{"add", "--stage", "draft", "people.jsonl"}},
-	"mnem key show":        {{"key", "new", "work"}},
-	"mnem key list":        {{"key", "new", "work"}},
-	"mnem key export":      {{"key", "new", "work"}},
-	"mnem key rm":          {{"key", "new", "work"}},
-	"mnem key revoke":      {{"key", "new", "work"}},
-	"mnem key untrust":     {{"key", "new", "work"}},
-	"mnem unlink":          {{"link", "alice", "met", "bob"}},
-	"mnem import":          {{"export", "--all", "-o", "memory.car"}},
-	"mnem merge":           {{"branch", "draft", "HEAD~1"}, {"commit", "-b", "draft", "-m", "d", "people.jsonl"}},
-	"mnem cherry-pick":     {{"branch", "draft", "HEAD~1"}, {"commit", "-b", "draft", "-m", "d", "people.jsonl"}},
-	"mnem token list":      {{"token", "new", "notebook"}},
-	"mnem token revoke":    {{"token", "new", "notebook"}},
-	"mnem remote list":     {{"remote", "add", "origin", "hub"}},
-	"mnem remote set-url":  {{"remote", "add", "origin", "hub"}},
-	"mnem remote rm":       {{"remote", "add", "laptop", "hub"}},
-	"mnem remote":          {{"remote", "add", "laptop", "hub"}},
-	"mnem clone":           {{"clone", ".", "memory"}, {"backup", "memory.mnem"}},
-	"mnem fetch":           {{"clone", ".", "hub"}, {"remote", "add", "origin", "hub"}},
-	"mnem pull":            {{"clone", ".", "hub"}, {"remote", "add", "origin", "hub"}},
-	"mnem push":            {{"clone", ".", "hub"}, {"remote", "add", "origin", "hub"}, {"branch", "draft"}, {"tag", "v1"}},
-	"mnem sync":            {{"clone", ".", "hub"}, {"remote", "add", "origin", "hub"}},
-	"mnem pack":            {{"branch", "old"}},
-	"mnem pack take":       {{"branch", "old"}},
-	"mnem session advance": {{"commit", "-m", "more", "people.jsonl"}},
+	"mnem":                   nil,
+	"mnem init":              nil,
+	"mnem config get":        {{"init"}, {"config", "set", "author", "Ada"}},
+	"mnem session":           {{"session", "rm", "review"}},
+	"mnem session start":     {{"session", "rm", "review"}},
+	"mnem reset":             {{"add", "--stage", "draft", "people.jsonl"}},
+	"mnem key show":          {{"key", "new", "work"}},
+	"mnem key list":          {{"key", "new", "work"}},
+	"mnem key export":        {{"key", "new", "work"}},
+	"mnem key rm":            {{"key", "new", "work"}},
+	"mnem key revoke":        {{"key", "new", "work"}},
+	"mnem key untrust":       {{"key", "new", "work"}},
+	"mnem unlink":            {{"link", "alice", "met", "bob"}},
+	"mnem import":            {{"export", "--all", "-o", "memory.car"}},
+	"mnem merge":             {{"branch", "draft", "HEAD~1"}, {"commit", "-b", "draft", "-m", "d", "people.jsonl"}},
+	"mnem cherry-pick":       {{"branch", "draft", "HEAD~1"}, {"commit", "-b", "draft", "-m", "d", "people.jsonl"}},
+	"mnem token list":        {{"token", "new", "notebook"}},
+	"mnem token revoke":      {{"token", "new", "notebook"}},
+	"mnem remote list":       {{"remote", "add", "origin", "hub"}},
+	"mnem remote set-url":    {{"remote", "add", "origin", "hub"}},
+	"mnem remote rm":         {{"remote", "add", "laptop", "hub"}},
+	"mnem remote":            {{"remote", "add", "laptop", "hub"}},
+	"mnem remote redactions": {{"remote", "add", "origin", "hub"}, {"remote", "add", "team", "hub"}},
+	"mnem clone":             {{"clone", ".", "memory"}, {"backup", "memory.mnem"}},
+	"mnem fetch":             {{"clone", ".", "hub"}, {"remote", "add", "origin", "hub"}},
+	"mnem pull":              {{"clone", ".", "hub"}, {"remote", "add", "origin", "hub"}},
+	"mnem push":              {{"clone", ".", "hub"}, {"remote", "add", "origin", "hub"}, {"branch", "draft"}, {"tag", "v1"}},
+	"mnem sync":              {{"clone", ".", "hub"}, {"remote", "add", "origin", "hub"}},
+	"mnem pack":              {{"branch", "old"}},
+	"mnem pack take":         {{"branch", "old"}},
+	"mnem session advance":   {{"commit", "-m", "more", "people.jsonl"}},
 }
 
 // bare are the commands whose examples begin without a repository.
@@ -139,7 +140,7 @@ func TestExamples(t *testing.T) {
 		}
 		_, json := shapes()[path]
 		t.Run(path, func(t *testing.T) {
-			lines := strings.Split(cmd.Example, "\n")
+			lines := strings.Split(strings.ReplaceAll(cmd.Example, "\\\n", ""), "\n") // as a shell reads them
 			if cmd.Example == "" {
 				t.Fatal("no example")
 			}

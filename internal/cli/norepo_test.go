@@ -32,7 +32,8 @@ var someArgs = map[string]string{
 	"mnem cat-file": "HEAD", "mnem profile show": "p", "mnem profile set": "p", "mnem profile default": "p", "mnem profile restore": "p x", "mnem profile unset": "p x",
 	"mnem op diff": "1", "mnem session rm": "s", "mnem sources refresh": "x",
 	"mnem pack send": "--ref refs/heads/main -o x", "mnem pack take": "--set refs/heads/x=any..none",
-	"mnem backup": "x", "mnem remote add": "origin hub", "mnem remote set-url": "origin hub", "mnem remote rm": "origin",
+	"mnem pack redact": "--yes --redaction bafyreih4h5fr4tuwmsbbgqy5gf2cxlo7bnbuoqqbtmtlmmqlmpivlxdr4e=pWF2AWRraW5kaXJlZGFjdGlvbmR0aW1lGwAGCiQYHkAAZHdoYXRkbm9kZWVhY3RvcmNBZGE=",
+	"mnem backup":      "x", "mnem remote add": "origin hub", "mnem remote set-url": "origin hub", "mnem remote rm": "origin",
 	"mnem profile rm": "p", "mnem ingest": ".", "mnem pin": "n", "mnem unpin": "n",
 }
 

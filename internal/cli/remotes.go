@@ -33,7 +33,12 @@ const (
 type remoteJSON struct {
 	Name string `json:"name"`
 	URL  string `json:"url"`
+	// AcceptPurge is acceptAlways where what was erased there is erased here without being asked about.
+	AcceptPurge string `json:"accept_purge,omitempty"`
 }
+
+// acceptAlways has redactions of a remote accepted as they come.
+const acceptAlways = "always"
 
 // remotesJSON is the form of the file.
 type remotesJSON struct {
@@ -92,6 +97,9 @@ func parseRemotes(path string, data []byte) ([]remoteJSON, error) {
 func checkRemote(r remoteJSON) error {
 	if err := graph.ValidateImport(r.Name); err != nil {
 		return fmt.Errorf("%w: remote: %w", repo.ErrInvalid, err)
+	}
+	if a := r.AcceptPurge; a != "" && a != acceptAlways {
+		return fmt.Errorf("%w: remote %s: accept_purge is %q, want %q", repo.ErrInvalid, r.Name, a, acceptAlways)
 	}
 	_, err := parseURL(r.URL)
 	return err

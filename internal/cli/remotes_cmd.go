@@ -38,7 +38,7 @@ func (c *cli) remoteCommand() *cobra.Command {
 			"token goes to no other server, and without TLS to this machine alone.",
 		Example: "  mnem remote add origin /srv/memory\n  mnem remote list\n  mnem remote rm laptop",
 	}
-	return c.parent(cmd, c.remoteAdd(), c.remoteList(), c.remoteSetURL(), c.remoteRemove())
+	return c.parent(cmd, c.remoteAdd(), c.remoteList(), c.remoteSetURL(), c.remoteRedactions(), c.remoteRemove())
 }
 
 func (c *cli) remoteAdd() *cobra.Command {
@@ -76,7 +76,10 @@ func (c *cli) printRemote(r remoteJSON) error {
 	if c.global.json {
 		return c.printJSON(r)
 	}
-	return c.printf("%s is %s\n", c.paint(styleCyan, line(r.Name)), line(r.URL))
+	if err := c.printf("%s is %s\n", c.paint(styleCyan, line(r.Name)), line(r.URL)); err != nil || r.AcceptPurge == "" {
+		return err
+	}
+	return c.printf("what is purged there is erased here, as it comes\n")
 }
 
 func (c *cli) remoteList() *cobra.Command {

@@ -78,21 +78,35 @@ type fetchJSON struct {
 	Clashing  ops.List[graph.RefName] `json:"clashing"` // tags that are elsewhere here, and stay
 	Bytes     int64                   `json:"bytes"`
 	NewBlocks int                     `json:"new_blocks"`
-	// Redactions is the number of blocks that were erased there, and are redacted here from now on.
-	Redactions int  `json:"redactions"`
-	DryRun     bool `json:"dry_run"`
+	learnedJSON
+	DryRun bool `json:"dry_run"`
+}
+
+// learnedJSON is what a fetch learned of what was erased there.
+type learnedJSON struct {
+	Gaps    int `json:"gaps"`    // blocks that did not come since they were erased there
+	Learned int `json:"learned"` // redactions that are new in quarantine
+	Waiting int `json:"waiting"` // redactions in quarantine that are neither accepted nor rejected
+	Erased  int `json:"erased"`  // blocks that were erased here, where this is accepted without being asked
+}
+
+func (l *learnedJSON) add(more learnedJSON) {
+	l.Gaps, l.Learned, l.Erased = l.Gaps+more.Gaps, l.Learned+more.Learned, l.Erased+more.Erased
+	l.Waiting = more.Waiting
 }
 
 // fetch brings what the remote has.
 func (t *transfer) fetch(ctx context.Context, prune bool) (*fetchJSON, error) {
-	res, err := remote.Fetch(ctx, t.here, t.there, remote.FetchOptions{Options: t.opt, Prune: prune})
+	opt := remote.FetchOptions{Options: t.opt, Prune: prune, AcceptPurge: t.remote.AcceptPurge == acceptAlways}
+	res, err := remote.Fetch(ctx, t.here, t.there, opt)
 	t.shown.done()
 	if err != nil {
 		return nil, err
 	}
 	return &fetchJSON{
 		Remote: t.remote.Name, Refs: ops.MovedOf(res.Refs), Clashing: res.Clashing, Bytes: res.Bytes,
-		NewBlocks: res.Blocks, Redactions: res.Gaps, DryRun: t.opt.DryRun,
+		NewBlocks: res.Blocks, DryRun: t.opt.DryRun,
+		learnedJSON: learnedJSON{Gaps: res.Gaps, Learned: res.Learned, Waiting: res.Waiting, Erased: res.Erased},
 	}, nil
 }
 
@@ -111,7 +125,7 @@ func (c *cli) printFetch(f *fetchJSON) error {
 		c.remark("note: %s is elsewhere here and stays; it is under %s", line(string(tag)),
 			line(string(remote.Tracking(f.Remote, tag))))
 	}
-	c.remarkGaps(f.Remote, f.Redactions)
+	c.remarkLearned(f.Remote, f.learnedJSON)
 	if len(f.Refs) == 0 {
 		return c.printf("nothing new from %s\n", line(f.Remote))
 	}
@@ -119,10 +133,17 @@ func (c *cli) printFetch(f *fetchJSON) error {
 		bytesText(f.Bytes), plural(f.NewBlocks, "block"))
 }
 
-// remarkGaps says how much of what came was erased where it is from.
-func (c *cli) remarkGaps(name string, n int) {
-	if n > 0 {
+// remarkLearned says what was erased where something came from.
+func (c *cli) remarkLearned(name string, l learnedJSON) {
+	if n := l.Gaps; n > 0 {
 		c.remark("note: %s of what came %s erased at %s: they are gaps here", plural(n, "block"), wasWere(n), line(name))
+	}
+	if n := l.Erased; n > 0 {
+		c.remark("note: %s %s erased here, as at %s", plural(n, "block"), wasWere(n), line(name))
+	}
+	if n := l.Waiting; n > 0 && l.Learned > 0 {
+		c.remark("note: %s says that %s %s erased, which has no effect here: 'mnem remote redactions %s' lists them, "+
+			"--accept erases them here too", line(name), plural(n, "block"), wasWere(n), shellWord(name))
 	}
 }
 
@@ -148,15 +169,18 @@ type pushJSON struct {
 	Remote string                 `json:"remote"`
 	Refs   ops.List[ops.RefMoved] `json:"refs"` // of the remote
 	Bytes  int64                  `json:"bytes"`
-	DryRun bool                   `json:"dry_run"`
+	Erased int                    `json:"erased"` // blocks that were erased there
+	// Untold is whether blocks that were erased here may be there still.
+	Untold bool `json:"untold"`
+	DryRun bool `json:"dry_run"`
 }
 
 // pushFlags say what is pushed.
-type pushFlags struct{ all, tags, remove, force, dryRun bool }
+type pushFlags struct{ all, tags, remove, force, redactions, dryRun bool }
 
 // push brings refs to the remote.
 func (t *transfer) push(ctx context.Context, refs []graph.RefName, f pushFlags) (*pushJSON, error) {
-	opt := remote.PushOptions{Options: t.opt, Refs: refs, Force: f.force}
+	opt := remote.PushOptions{Options: t.opt, Refs: refs, Force: f.force, Redactions: f.redactions}
 	if f.remove {
 		opt.Refs, opt.Remove = nil, refs
 	}
@@ -169,7 +193,7 @@ func (t *transfer) push(ctx context.Context, refs []graph.RefName, f pushFlags) 
 	if err != nil {
 		return nil, err
 	}
-	return &pushJSON{t.remote.Name, ops.MovedOf(res.Refs), res.Bytes, t.opt.DryRun}, nil
+	return &pushJSON{t.remote.Name, ops.MovedOf(res.Refs), res.Bytes, res.Erased, res.Untold, t.opt.DryRun}, nil
 }
 
 func (c *cli) printPush(p *pushJSON) error {
@@ -180,6 +204,12 @@ func (c *cli) printPush(p *pushJSON) error {
 	if p.DryRun {
 		did = "would push"
 	}
+	c.remarkUntold(p.Remote, p.Untold)
+	if p.Erased > 0 {
+		if err := c.printf("%s erased at %s\n", plural(p.Erased, "block"), line(p.Remote)); err != nil {
+			return err
+		}
+	}
 	if len(p.Refs) == 0 {
 		return c.printf("nothing to push: %s has all of it\n", line(p.Remote))
 	}
@@ -187,6 +217,14 @@ func (c *cli) printPush(p *pushJSON) error {
 		return err
 	}
 	return c.printf("%s %s to %s: %s\n", did, plural(len(p.Refs), "ref"), line(p.Remote), bytesText(p.Bytes))
+}
+
+// remarkUntold says that what was erased here may be at the remote.
+func (c *cli) remarkUntold(name string, untold bool) {
+	if untold {
+		c.remark("note: what was purged here may still be at %s: 'mnem push %s --redactions' erases it there", line(name),
+			shellWord(name))
+	}
 }
 
 // refsToPush returns the refs that arguments and flags name: without any the current branch.
@@ -284,7 +322,9 @@ func (c *cli) pushCommand() *cobra.Command {
 			"not in the branch here the push is refused with exit code 5, and 'mnem sync' fetches, merges and\n" +
 			"pushes. A tag stays where it is.\n\n" +
 			"--force-with-lease replaces what is there, if it is where the last fetch or push found it. --delete\n" +
-			"removes branches and tags there.",
+			"removes branches and tags there.\n\n" +
+			"What was purged here is erased there with --redactions, which a server allows a token of scope\n" +
+			"admin alone. All that was ever purged here is told then: what, when, by whom and why.",
 		Example: "  mnem push\n  mnem push origin draft v1\n  mnem push --all --tags\n" +
 			"  mnem push origin draft --delete\n  mnem push --force-with-lease",
 		Args: cobra.ArbitraryArgs,
@@ -295,7 +335,9 @@ func (c *cli) pushCommand() *cobra.Command {
 	fl.BoolVar(&f.tags, "tags", false, "push every tag")
 	fl.BoolVar(&f.remove, "delete", false, "remove the branches and tags from the remote")
 	fl.BoolVar(&f.force, "force-with-lease", false, "replace what is there, if it is where the last fetch found it")
+	fl.BoolVar(&f.redactions, "redactions", false, "erase there for good what was purged here, in its branches and tags")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say which refs would change and change none")
+	cmd.MarkFlagsMutuallyExclusive("redactions", "dry-run")
 	cmd.MarkFlagsMutuallyExclusive("all", "delete")
 	cmd.MarkFlagsMutuallyExclusive("tags", "delete")
 	cmd.MarkFlagsMutuallyExclusive("force-with-lease", "delete")

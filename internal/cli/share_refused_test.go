@@ -162,7 +162,7 @@ func TestAgentsShareByPolicy(t *testing.T) {
 	w.add("a", "one", "x")
 	for _, args := range [][]string{
 		{"push"}, {"fetch"}, {"pull"}, {"sync"}, {"remote", "add", "mine", "../elsewhere"}, {"remote", "rm", "origin"},
-		{"remote", "set-url", "origin", "../elsewhere"},
+		{"remote", "set-url", "origin", "../elsewhere"}, {"remote", "redactions", "--accept"}, {"remote", "redactions", "--always"},
 	} {
 		w.refused(7, "not allowed", "a", args...)
 	}

@@ -190,10 +190,10 @@ func (w *team) same(branch string, machines ...string) string {
 }
 
 // summary returns the summary of a node on a machine.
-func (w *team) summary(machine, key string) string {
+func (w *team) summary(machine, key string, args ...string) string {
 	w.Helper()
 	var node struct{ Summary string }
-	w.json(&node, machine, "get", key)
+	w.json(&node, machine, append([]string{"get", key}, args...)...)
 	return node.Summary
 }
 

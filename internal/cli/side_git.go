@@ -27,6 +27,7 @@ import (
 //	format            formatOfGit
 //	refs              the branches and tags, a line each: REF CID
 //	head              the ref of the branch that HEAD was on where the first push came from
+//	redactions        what was erased, a line each: CID=RECORD in base64; may be missing
 //	packs/N           the N-th pack, from 000001 on
 //	packs/N.refs      what the refs in that pack are at, as in refs
 //	packs/N.K         what follows of a pack that is longer than gitPart, K from 01 on
@@ -59,6 +60,7 @@ type gitSide struct {
 	head   string     // the content of the file
 	packs  []gitPack  // of that commit
 	refs   []repo.Ref // likewise
+	erased []repo.ToldRedaction
 	mirror *verbSide
 }
 
@@ -186,7 +188,7 @@ func (g *gitSide) Look(ctx context.Context, q remote.Question) (*remote.State, e
 
 // refresh fetches what the ref is at and brings the mirror there.
 func (g *gitSide) refresh(ctx context.Context) error {
-	g.seen, g.head, g.packs, g.refs = "", "", nil, nil
+	g.seen, g.head, g.packs, g.refs, g.erased = "", "", nil, nil, nil
 	listed, err := g.git(ctx, nil, "ls-remote", "--quiet", g.url, g.ref)
 	if err != nil {
 		return err
@@ -233,6 +235,11 @@ func (g *gitSide) readTree(ctx context.Context) error {
 	text, err := g.blob(ctx, blobs["refs"])
 	if err == nil {
 		g.refs, err = parseGitRefs(text)
+	}
+	if err == nil && blobs["redactions"] != "" {
+		if text, err = g.blob(ctx, blobs["redactions"]); err == nil {
+			g.erased, err = parseGitRedactions(text)
+		}
 	}
 	if err != nil {
 		return err
@@ -325,7 +332,10 @@ func (g *gitSide) follow(ctx context.Context) error {
 			return err
 		}
 	}
-	return g.settle(ctx)
+	if err := g.settle(ctx); err != nil {
+		return err
+	}
+	return g.erase(ctx)
 }
 
 // anew makes an empty mirror.
@@ -421,6 +431,25 @@ func (g *gitSide) settle(ctx context.Context) error {
 		_, err = g.mirror.Take(ctx, remote.News{Updates: gone})
 	}
 	return err
+}
+
+// erase erases in the mirror what the tree says was erased.
+func (g *gitSide) erase(ctx context.Context) error {
+	if len(g.erased) == 0 {
+		return nil
+	}
+	has, err := remote.Known(ctx, g.mirror)
+	if err != nil {
+		return err
+	}
+	list := slices.DeleteFunc(slices.Clone(g.erased), func(t repo.ToldRedaction) bool { return has[t.CID] })
+	_, err = remote.AcceptAll(ctx, g.mirror, list, "")
+	return err
+}
+
+// Redactions implements remote.Side.
+func (g *gitSide) Redactions(ctx context.Context, after ipld.CID) ([]repo.ToldRedaction, bool, error) {
+	return g.mirror.Redactions(ctx, after)
 }
 
 // Send implements remote.Side.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote"
 	"github.com/mnem-project/mnem/repo"
 )
@@ -43,7 +44,13 @@ func (g *gitSide) Take(ctx context.Context, news remote.News) (*remote.Taken, er
 	}
 	refs := changedRefs(g.refs, taken.Refs)
 	if len(packs) > gitPacks {
-		if packs, err = g.repack(ctx, news, refs); err != nil {
+		if err := g.unsettle(); err != nil {
+			return nil, err
+		}
+		if _, err := g.mirror.Take(ctx, news); err != nil {
+			return nil, err
+		}
+		if packs, err = g.repack(ctx, refs); err != nil {
 			return nil, err
 		}
 	}
@@ -103,15 +110,72 @@ func (g *gitSide) write(ctx context.Context, in io.Reader) (id string, err error
 	return g.git(ctx, in, "hash-object", "-w", "--stdin")
 }
 
-// repack makes one pack of all that refs lead to. The mirror has the news then, whether they are published or
-// not, so that it is made anew at the next look.
-func (g *gitSide) repack(ctx context.Context, news remote.News, refs []repo.Ref) ([]gitPack, error) {
-	if err := os.Remove(filepath.Join(g.dir, mirrorState)); err != nil {
+// Accept implements remote.Side: all packs are replaced by one without what is erased.
+func (g *gitSide) Accept(
+	ctx context.Context, list []repo.ToldRedaction, tracking string,
+) (*repo.AcceptedRedactions, error) {
+	if tracking != "" {
+		return nil, fmt.Errorf("%w: a git repository keeps no refs of remotes", repo.ErrInvalid)
+	}
+	unlock, err := g.lock(ctx)
+	if err != nil {
 		return nil, err
 	}
-	if _, err := g.mirror.Take(ctx, news); err != nil {
+	defer func() { _ = unlock() }() // the next one finds it free or says so
+	if err := g.refresh(ctx); err != nil || len(g.refs) == 0 {
+		return &repo.AcceptedRedactions{Left: cidsOf(list)}, err
+	}
+	if err := g.unsettle(); err != nil {
 		return nil, err
 	}
+	got, err := g.mirror.Accept(ctx, list, "")
+	if err != nil || len(got.Erased)+len(got.Closed) == 0 {
+		return got, err
+	}
+	gone := make(map[ipld.CID]bool)
+	for _, c := range slices.Concat(got.Erased, got.Closed) {
+		gone[c] = true
+	}
+	for _, t := range list {
+		if gone[t.CID] {
+			g.erased = append(g.erased, t)
+		}
+	}
+	packs, err := g.repack(ctx, g.refs)
+	if err == nil {
+		err = g.publish(ctx, packs, g.refs, nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	g.packs = packs
+	return got, g.follow(ctx)
+}
+
+func cidsOf(list []repo.ToldRedaction) (out []ipld.CID) {
+	for _, t := range list {
+		out = append(out, t.CID)
+	}
+	return out
+}
+
+// parseGitRedactions reads lines of redactions.
+func parseGitRedactions(text string) (list []repo.ToldRedaction, err error) {
+	for row := range strings.Lines(text) {
+		t, err := ops.ParseRedaction(strings.TrimSuffix(row, "\n"))
+		if err != nil {
+			return nil, fmt.Errorf("%w: a redaction in the git repository: %w", repo.ErrInvalid, err)
+		}
+		list = append(list, t)
+	}
+	return list, nil
+}
+
+// unsettle has the mirror made anew at the next look: it is to become what may not be published.
+func (g *gitSide) unsettle() error { return os.Remove(filepath.Join(g.dir, mirrorState)) }
+
+// repack makes one pack of all that refs of the mirror lead to.
+func (g *gitSide) repack(ctx context.Context, refs []repo.Ref) ([]gitPack, error) {
 	f, err := os.CreateTemp(g.dir, "pack-*")
 	if err != nil {
 		return nil, err
@@ -153,9 +217,14 @@ func (g *gitSide) publish(ctx context.Context, packs []gitPack, refs []repo.Ref,
 	}
 	tree, err := g.git(ctx, strings.NewReader(sub.String()), "mktree")
 	top := fmt.Sprintf("040000 tree %s\tpacks\n", tree)
-	for _, file := range []struct{ name, text string }{
+	files := []struct{ name, text string }{
 		{"format", formatOfGit}, {"head", g.head + "\n"}, {"refs", gitRefsText(refs)},
-	} {
+	}
+	if len(g.erased) > 0 {
+		text := strings.Join(ops.RedactionTexts(g.erased), "\n") + "\n"
+		files = append(files, struct{ name, text string }{"redactions", text})
+	}
+	for _, file := range files {
 		var id string
 		if err == nil {
 			id, err = g.write(ctx, strings.NewReader(file.text))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote"
@@ -206,7 +207,7 @@ func (s *httpSide) refusal(res *http.Response, in io.Reader) error {
 	return out
 }
 
-// ask asks a question that changes nothing, again where the server is busy.
+// ask asks what may be asked twice, again where the server is busy.
 func (s *httpSide) ask(
 	ctx context.Context, name string, args any, accept string, take func(*http.Response, io.Reader) error,
 ) error {
@@ -312,13 +313,6 @@ func (s *httpSide) Take(ctx context.Context, news remote.News) (*remote.Taken, e
 			query.Set("time", t)
 		}
 		taken, err := s.take(ctx, query, body)
-		var told *operation.Error
-		if errors.As(err, &told) && told.Outcome == operation.Refused && news.Pack != nil {
-			query.Set("redactions", "true") // which needs a token that may
-			if again, againErr := s.take(ctx, query, body); againErr == nil {
-				taken, err = again, nil
-			}
-		}
 		if err != nil {
 			return nil, err
 		}
@@ -326,6 +320,41 @@ func (s *httpSide) Take(ctx context.Context, news remote.News) (*remote.Taken, e
 		news.Updates = news.Updates[n:]
 	}
 	return out, nil
+}
+
+// Redactions implements remote.Side.
+func (s *httpSide) Redactions(ctx context.Context, after ipld.CID) ([]repo.ToldRedaction, bool, error) {
+	args := map[string]any{}
+	if after.Defined() {
+		args["after"] = after.String()
+	}
+	var answer ops.PackRedactionsAnswer
+	err := s.ask(ctx, ops.PackRedactions.Name(), args, operation.MediaJSON,
+		func(_ *http.Response, in io.Reader) error { return decode(in, &answer) })
+	if err != nil {
+		return nil, false, err
+	}
+	return toldOf(&answer)
+}
+
+// Accept implements remote.Side: a server takes it from a token of scope admin.
+func (s *httpSide) Accept(
+	ctx context.Context, list []repo.ToldRedaction, tracking string,
+) (*repo.AcceptedRedactions, error) {
+	if tracking != "" {
+		return nil, fmt.Errorf("%w: a server keeps no refs of remotes for others", repo.ErrInvalid)
+	}
+	args := map[string]any{"redaction": ops.RedactionTexts(list), "yes": true}
+	if t := s.c.global.time; t != "" {
+		args["time"] = t
+	}
+	var answer ops.PackRedacted
+	err := s.ask(ctx, ops.PackRedact.Name(), args, operation.MediaJSON,
+		func(_ *http.Response, in io.Reader) error { return decode(in, &answer) })
+	if err != nil {
+		return nil, err
+	}
+	return acceptedOf(&answer), nil
 }
 
 // take has a server take in a pack once.

@@ -118,7 +118,7 @@ func (s *verbSide) Look(ctx context.Context, q remote.Question) (*remote.State, 
 
 // stateOf returns what an answer says of a repository.
 func stateOf(a *ops.PackRefsAnswer) *remote.State {
-	st := &remote.State{Head: graph.RefName(a.Head), Known: a.Known}
+	st := &remote.State{Head: graph.RefName(a.Head), Known: a.Known, Redactions: a.Redactions}
 	for _, ref := range a.Refs {
 		st.Refs = append(st.Refs, repo.Ref{Name: ref.Ref, Target: ref.Target})
 	}
@@ -155,7 +155,7 @@ func (s *verbSide) Send(ctx context.Context, w io.Writer, want remote.Want, from
 
 // Take implements remote.Side.
 func (s *verbSide) Take(ctx context.Context, news remote.News) (*remote.Taken, error) {
-	req := &ops.PackTakeRequest{Tracking: news.Tracking, Redactions: true, RequireSigned: s.signed, DryRun: s.dryRun}
+	req := &ops.PackTakeRequest{Tracking: news.Tracking, RequireSigned: s.signed, DryRun: s.dryRun}
 	req.Time = s.c.global.time
 	req.Move, req.Set = ops.UpdateTexts(news.Updates)
 	var in io.Reader
@@ -178,11 +178,54 @@ func (s *verbSide) Take(ctx context.Context, news remote.News) (*remote.Taken, e
 
 // takenOf returns what an answer says was taken in.
 func takenOf(a *ops.PackTaken) *remote.Taken {
-	out := &remote.Taken{Blocks: a.NewBlocks, Gaps: a.Redactions}
+	out := &remote.Taken{Blocks: a.NewBlocks, Gaps: a.Gaps}
 	for _, ref := range a.Refs {
 		out.Refs = append(out.Refs, repo.RefChange(ref))
 	}
 	return out
+}
+
+// Redactions implements remote.Side.
+func (s *verbSide) Redactions(ctx context.Context, after ipld.CID) ([]repo.ToldRedaction, bool, error) {
+	req := &ops.PackRedactionsRequest{}
+	if after.Defined() {
+		req.After = after.String()
+	}
+	answer, err := s.run(ctx, &ops.PackRedactions.Spec, req, nil, nil)
+	if err != nil {
+		return nil, false, err
+	}
+	return toldOf(answer.(*ops.PackRedactionsAnswer))
+}
+
+// toldOf returns the redactions of an answer.
+func toldOf(a *ops.PackRedactionsAnswer) (list []repo.ToldRedaction, more bool, err error) {
+	for _, r := range a.Redactions {
+		t, err := ops.ParseRedaction(r.CID.String() + "=" + r.Record)
+		if err != nil {
+			return nil, false, err
+		}
+		list = append(list, t)
+	}
+	return list, a.More, nil
+}
+
+// Accept implements remote.Side.
+func (s *verbSide) Accept(
+	ctx context.Context, list []repo.ToldRedaction, tracking string,
+) (*repo.AcceptedRedactions, error) {
+	req := &ops.PackRedactRequest{Redactions: ops.RedactionTexts(list), Tracking: tracking, Yes: true}
+	req.Time = s.c.global.time
+	answer, err := s.run(ctx, &ops.PackRedact.Spec, req, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	return acceptedOf(answer.(*ops.PackRedacted)), nil
+}
+
+// acceptedOf returns what an answer says was erased.
+func acceptedOf(a *ops.PackRedacted) *repo.AcceptedRedactions {
+	return &repo.AcceptedRedactions{Erased: a.Erased, Closed: a.Closed, Left: a.Left, Pending: a.ErasurePending}
 }
 
 // Close implements remote.Side.

@@ -59,10 +59,10 @@ type syncJSON struct {
 	Clashing ops.List[graph.RefName] `json:"clashing"`
 	Pushed   ops.List[ops.RefMoved]  `json:"pushed"` // refs of the remote
 	Received int64                   `json:"received_bytes"`
-	// Redactions is the number of blocks that were erased there, and are redacted here from now on.
-	Redactions int   `json:"redactions"`
-	Sent       int64 `json:"sent_bytes"`
-	DryRun     bool  `json:"dry_run"`
+	learnedJSON
+	Sent   int64 `json:"sent_bytes"`
+	Untold bool  `json:"untold"` // as of push
+	DryRun bool  `json:"dry_run"`
 }
 
 // syncFlags are the flags of sync and pull.
@@ -210,7 +210,7 @@ func (t *transfer) round(ctx context.Context, f syncFlags, out *syncJSON) (again
 	}
 	out.Fetched, out.Clashing = append(out.Fetched, got.Refs...), got.Clashing
 	out.Received += got.Bytes
-	out.Redactions += got.Redactions
+	out.add(got.learnedJSON)
 	for _, b := range out.Branches {
 		if f.dryRun {
 			break
@@ -228,6 +228,7 @@ func (t *transfer) round(ctx context.Context, f syncFlags, out *syncJSON) (again
 		return errors.Is(err, repo.ErrConflict) && !f.dryRun, err
 	}
 	out.Pushed, out.Sent = append(out.Pushed, sent.Refs...), out.Sent+sent.Bytes
+	out.Untold = out.Untold || sent.Untold
 	for _, b := range out.Branches {
 		for _, ref := range sent.Refs {
 			if ref.Ref == graph.BranchRef(b.Branch) {
@@ -339,7 +340,8 @@ func (c *cli) printSync(s *syncJSON) error {
 	for _, tag := range s.Clashing {
 		c.remark("note: %s is elsewhere here and stays", line(string(tag)))
 	}
-	c.remarkGaps(s.Remote, s.Redactions)
+	c.remarkLearned(s.Remote, s.learnedJSON)
+	c.remarkUntold(s.Remote, s.Untold)
 	if s.DryRun {
 		if err := c.printRefMoves(append(slices.Clone(s.Fetched), s.Pushed...)); err != nil {
 			return err
@@ -396,6 +398,6 @@ func (c *cli) printPull(p *pullJSON) error {
 		return c.printJSON(p)
 	}
 	s := &syncJSON{Remote: p.Fetched.Remote, Branches: ops.List[*syncedBranch]{p.Branch}, Clashing: p.Fetched.Clashing,
-		Received: p.Fetched.Bytes, Redactions: p.Fetched.Redactions}
+		Received: p.Fetched.Bytes, learnedJSON: p.Fetched.learnedJSON}
 	return c.printSync(s)
 }

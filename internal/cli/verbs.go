@@ -63,6 +63,8 @@ func verbs() []*verb {
 		bind(ops.PackRefs, (*cli).printPackRefs),
 		bind(ops.PackSend, (*cli).printPackSent),
 		bind(ops.PackTake, (*cli).printPackTaken),
+		bind(ops.PackRedactions, (*cli).printPackRedactions),
+		bind(ops.PackRedact, (*cli).printPackRedacted),
 		bind(ops.NeighborsOf, (*cli).printNeighbors),
 		bindAs(ops.Path, (*cli).printPath),
 		bind(ops.Explore, (*cli).printExplored),

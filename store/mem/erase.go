@@ -66,19 +66,24 @@ func (s *Store) Redact(ctx context.Context, list ...store.Redaction) error {
 		return err
 	}
 	for _, r := range list {
-		s.redacted[r.CID] = append([]byte{}, r.Stub...)
+		if _, redacted := s.redacted[r.CID]; r.Open && (redacted || s.facts.data[r.CID] != nil) {
+			continue
+		}
+		r.Stub = append([]byte{}, r.Stub...)
+		s.redacted[r.CID] = r
 		delete(s.facts.data, r.CID)
 		delete(s.derived.data, r.CID)
 	}
 	return nil
 }
 
-// Redacted returns the stub of a redacted block.
-func (s *Store) Redacted(ctx context.Context, c ipld.CID) ([]byte, bool, error) {
+// Redacted returns the redaction of a block.
+func (s *Store) Redacted(ctx context.Context, c ipld.CID) (store.Redaction, bool, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	stub, ok := s.redacted[c]
-	return bytes.Clone(stub), ok, s.usable(ctx)
+	r, ok := s.redacted[c]
+	r.Stub = bytes.Clone(r.Stub)
+	return r, ok, s.usable(ctx)
 }
 
 // Redactions calls fn with the redactions there were when it began, without holding the mutex.
@@ -89,9 +94,17 @@ func (s *Store) Redactions(ctx context.Context, fn func(store.Redaction) error) 
 	if err != nil {
 		return err
 	}
-	for _, c := range slices.SortedFunc(maps.Keys(all), ipld.CID.Compare) {
-		if err := fn(store.Redaction{CID: c, Stub: bytes.Clone(all[c])}); err != nil {
-			return err
+	order := slices.SortedFunc(maps.Keys(all), ipld.CID.Compare)
+	for _, open := range []bool{false, true} {
+		for _, c := range order {
+			r := all[c]
+			if r.Open != open {
+				continue
+			}
+			r.Stub = bytes.Clone(r.Stub)
+			if err := fn(r); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

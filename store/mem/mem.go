@@ -22,7 +22,7 @@ type Store struct {
 	facts   blocks
 	derived derived
 
-	redacted map[ipld.CID][]byte // stubs
+	redacted map[ipld.CID]store.Redaction
 	note     []byte
 }
 
@@ -36,7 +36,7 @@ var (
 
 // New returns an empty store.
 func New() *Store {
-	s := &Store{redacted: make(map[ipld.CID][]byte)}
+	s := &Store{redacted: make(map[ipld.CID]store.Redaction)}
 	s.facts = blocks{s: s, data: make(map[ipld.CID][]byte)}
 	s.derived = derived{
 		blocks: blocks{s: s, data: make(map[ipld.CID][]byte)},
@@ -118,8 +118,13 @@ type blocks struct {
 func (b *blocks) add(add []store.Block) {
 	for _, block := range add {
 		_, present := b.data[block.CID]
-		if _, gone := b.s.redacted[block.CID]; !present && !gone {
-			b.data[block.CID] = append([]byte{}, block.Data...)
+		r, redacted := b.s.redacted[block.CID]
+		if present || redacted && !r.Open {
+			continue
+		}
+		b.data[block.CID] = append([]byte{}, block.Data...)
+		if redacted && b == &b.s.facts {
+			delete(b.s.redacted, block.CID)
 		}
 	}
 }
@@ -133,8 +138,8 @@ func (b *blocks) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 	if data, ok := b.data[c]; ok {
 		return bytes.Clone(data), nil
 	}
-	if stub, ok := b.s.redacted[c]; ok {
-		return nil, &store.RedactedError{CID: c, Stub: bytes.Clone(stub)}
+	if r, ok := b.s.redacted[c]; ok {
+		return nil, &store.RedactedError{CID: c, Stub: bytes.Clone(r.Stub)}
 	}
 	return nil, &store.NotFoundError{CID: c}
 }

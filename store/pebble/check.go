@@ -23,7 +23,7 @@ func (s *Store) Check(ctx context.Context, fn func(message string) error) error 
 				return fn(fmt.Sprintf("cell of %s: %v", e.CID, err))
 			}
 		case Facts, Derived:
-			if _, gone := redacted[e.CID]; gone {
+			if open, gone := redacted[e.CID]; gone && !open {
 				return fn(fmt.Sprintf("block %s is there, though it is redacted", e.CID))
 			}
 		case Head:

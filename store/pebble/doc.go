@@ -19,6 +19,7 @@
 //	'c' CODEC DIGEST   cell: a binary CID, 36 bytes
 //	'd' CODEC DIGEST   derived block: its bytes
 //	'f' CODEC DIGEST   fact block: its bytes
+//	'g' CODEC DIGEST   open redaction: the stub of a block that never came, which is in none of the others
 //	'h'                head record
 //	'n'                note: what must not stay half done, bytes of whoever set it
 //	'r' CODEC DIGEST   redaction: the stub of a block that was erased, which is in neither 'd' nor 'f'

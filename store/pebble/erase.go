@@ -114,12 +114,17 @@ func (s *Store) redact(list []store.Redaction) error {
 	b := s.db.NewBatch()
 	all := maps.Clone(*s.redacted.Load())
 	for _, r := range list {
-		err := errors.Join(b.Set(Redactions.key(r.CID), r.Stub, nil),
-			b.Delete(Facts.key(r.CID), nil), b.Delete(Derived.key(r.CID), nil))
+		var err error
+		if r.Open {
+			err = s.leaveOpen(b, all, r)
+		} else {
+			err = errors.Join(b.Set(Redactions.key(r.CID), r.Stub, nil), b.Delete(Gaps.key(r.CID), nil),
+				b.Delete(Facts.key(r.CID), nil), b.Delete(Derived.key(r.CID), nil))
+			all[r.CID] = false
+		}
 		if err != nil {
 			return err
 		}
-		all[r.CID] = struct{}{}
 	}
 	if err := s.db.Apply(b, pdb.Sync); err != nil {
 		return err
@@ -128,53 +133,84 @@ func (s *Store) redact(list []store.Redaction) error {
 	return nil
 }
 
+// leaveOpen keeps an open redaction, unless the block is there or has a redaction.
+func (s *Store) leaveOpen(b *pdb.Batch, all map[ipld.CID]bool, r store.Redaction) error {
+	if open, known := all[r.CID]; known && !open {
+		return nil
+	}
+	for _, space := range []Space{Facts, Gaps} {
+		_, err := s.get(space.key(r.CID))
+		if !errors.Is(err, pdb.ErrNotFound) {
+			return err
+		}
+	}
+	all[r.CID] = true
+	return b.Set(Gaps.key(r.CID), r.Stub, nil)
+}
+
 // loadRedactions reads which blocks are redacted. They are kept in memory, some 50 bytes each, so
 // that what is not redacted costs no read.
 func (s *Store) loadRedactions() error {
-	all := make(map[ipld.CID]struct{})
+	all := make(map[ipld.CID]bool)
 	err := s.Redactions(context.Background(), func(r store.Redaction) error {
-		all[r.CID] = struct{}{}
+		all[r.CID] = r.Open
 		return nil
 	})
 	s.redacted.Store(&all)
 	return err
 }
 
-// Redacted returns the stub of a redacted block.
-func (s *Store) Redacted(ctx context.Context, c ipld.CID) (stub []byte, ok bool, err error) {
+// Redacted returns the redaction of a block. An open one is gone when its block came, which only the
+// database knows.
+func (s *Store) Redacted(ctx context.Context, c ipld.CID) (r store.Redaction, ok bool, err error) {
 	if err := s.enter(ctx); err != nil {
-		return nil, false, err
+		return r, false, err
 	}
 	defer s.exit()
-	if _, ok = (*s.redacted.Load())[c]; !ok {
-		return nil, false, nil
+	open, ok := (*s.redacted.Load())[c]
+	if !ok {
+		return r, false, nil
 	}
-	if stub, err = s.get(Redactions.key(c)); err != nil {
-		return nil, true, fmt.Errorf("read redaction of %s: %w", c, err)
+	space := Redactions
+	if open {
+		space = Gaps
 	}
-	return stub, true, nil
+	stub, err := s.get(space.key(c))
+	if open && errors.Is(err, pdb.ErrNotFound) {
+		return r, false, nil
+	}
+	if err != nil {
+		return r, true, fmt.Errorf("read redaction of %s: %w", c, err)
+	}
+	return store.Redaction{CID: c, Stub: stub, Open: open}, true, nil
 }
 
 // Redactions calls fn with the redactions that were there when it began.
 func (s *Store) Redactions(ctx context.Context, fn func(store.Redaction) error) error {
-	lower, upper := Redactions.bounds()
-	return s.scan(ctx, lower, upper, func(key, value []byte) error {
-		space, c := parseKey(key)
-		if space == Unknown {
-			return nil
+	for _, in := range []Space{Redactions, Gaps} {
+		lower, upper := in.bounds()
+		err := s.scan(ctx, lower, upper, func(key, value []byte) error {
+			space, c := parseKey(key)
+			if space == Unknown {
+				return nil
+			}
+			return fn(store.Redaction{CID: c, Stub: append([]byte{}, value...), Open: space == Gaps})
+		})
+		if err != nil {
+			return err
 		}
-		return fn(store.Redaction{CID: c, Stub: append([]byte{}, value...)})
-	})
+	}
+	return nil
 }
 
 // absent returns the error of a Get that found nothing: the block is redacted, or was never there.
 func (s *Store) absent(ctx context.Context, c ipld.CID) error {
-	stub, ok, err := s.Redacted(ctx, c)
+	r, ok, err := s.Redacted(ctx, c)
 	switch {
 	case err != nil:
 		return err
 	case ok:
-		return &store.RedactedError{CID: c, Stub: stub}
+		return &store.RedactedError{CID: c, Stub: r.Stub}
 	}
 	return &store.NotFoundError{CID: c}
 }

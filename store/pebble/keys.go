@@ -18,13 +18,14 @@ const (
 	Cells      Space = 'c'
 	Derived    Space = 'd'
 	Facts      Space = 'f'
+	Gaps       Space = 'g'
 	Head       Space = 'h'
 	Note       Space = 'n'
 	Redactions Space = 'r'
 	Format     Space = 'v'
 )
 
-// blockKeyLen is the length of a key in Cells, Derived, Facts and Redactions.
+// blockKeyLen is the length of a key in Cells, Derived, Facts, Gaps and Redactions.
 const blockKeyLen = 2 + ipld.DigestLen
 
 var (
@@ -44,7 +45,7 @@ func (s Space) key(c ipld.CID) []byte {
 // bounds returns the first key of s and the first key after s.
 func (s Space) bounds() (lower, upper []byte) { return []byte{byte(s)}, []byte{byte(s) + 1} }
 
-// parseKey returns the space of a key, and the CID of one in Cells, Derived, Facts or Redactions.
+// parseKey returns the space of a key, and the CID of one in a space of CIDs.
 func parseKey(key []byte) (Space, ipld.CID) {
 	for _, single := range [][]byte{headKey, noteKey, formatKey} {
 		if bytes.Equal(key, single) {
@@ -55,7 +56,9 @@ func parseKey(key []byte) (Space, ipld.CID) {
 		return Unknown, ipld.CID{}
 	}
 	space := Space(key[0])
-	if space != Cells && space != Derived && space != Facts && space != Redactions {
+	switch space {
+	case Cells, Derived, Facts, Gaps, Redactions:
+	default:
 		return Unknown, ipld.CID{}
 	}
 	binary := make([]byte, 0, ipld.CIDLen)
@@ -70,7 +73,7 @@ func parseKey(key []byte) (Space, ipld.CID) {
 // Entry is one key of the database and its value, as stored.
 type Entry struct {
 	Space Space
-	CID   ipld.CID // of a key in Cells, Derived, Facts or Redactions
+	CID   ipld.CID // of a key in a space of CIDs
 	Key   []byte
 	Value []byte
 }

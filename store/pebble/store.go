@@ -67,8 +67,9 @@ type Store struct {
 	short     atomic.Bool // whether the reserve was given away and not made again
 	spent     int64       // its size then: under reserving
 
-	eraseMu  sync.RWMutex                          // read-held by writes of blocks
-	redacted atomic.Pointer[map[ipld.CID]struct{}] // never changed: replaced
+	eraseMu sync.RWMutex // read-held by writes of blocks
+	// redacted are the redactions, with whether each was open when it came. Never changed: replaced.
+	redacted atomic.Pointer[map[ipld.CID]bool]
 
 	callsMu sync.Mutex
 	idle    sync.Cond // on callsMu: calls went to 0, or a pause ended
@@ -332,7 +333,7 @@ func verify(blocks []store.Block) error {
 }
 
 // write puts blocks into batches, in key order, applies all but the last one unsynced, and gives
-// that one to last. Redacted blocks are left out, and so are those whose bytes are stored already,
+// that one to last. Erased blocks are left out, and so are those whose bytes are stored already,
 // where there are any among the first.
 func (s *Store) write(space Space, add []store.Block, last func(*pdb.Batch) error) error {
 	s.eraseMu.RLock()
@@ -377,7 +378,8 @@ func (s *Store) fill(
 	var last ipld.CID
 	for i, n := range keyOrder(add) {
 		b := &add[n]
-		if _, gone := redacted[b.CID]; gone || b.CID == last {
+		open, known := redacted[b.CID]
+		if known && !open || b.CID == last {
 			continue
 		}
 		last = b.CID
@@ -394,6 +396,11 @@ func (s *Store) fill(
 		}
 		if err := batch.Set(key, b.Data, nil); err != nil {
 			return nil, err
+		}
+		if open && space == Facts {
+			if err := batch.Delete(Gaps.key(b.CID), nil); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return batch, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
@@ -136,9 +137,58 @@ func wantRedacted(t *testing.T, s store.Store, b store.Block, stub string) {
 	}
 	got, ok, err := eraser(t, s).Redacted(ctx, b.CID)
 	must(t, err)
-	if !ok || string(got) != stub {
-		t.Errorf("Redacted: %q, %v", got, ok)
+	if !ok || string(got.Stub) != stub {
+		t.Errorf("Redacted: %q, %v", got.Stub, ok)
 	}
+}
+
+// testOpen redacts blocks that never came, which may come all the same.
+func testOpen(t *testing.T, s store.Store) {
+	ctx := context.Background()
+	e := eraser(t, s)
+	open := func(stub string, blocks ...store.Block) {
+		var list []store.Redaction
+		for _, b := range blocks {
+			list = append(list, store.Redaction{CID: b.CID, Stub: []byte(stub), Open: true})
+		}
+		must(t, e.Redact(ctx, list...))
+	}
+	here, put, committed := Block(1, 50), Block(2, 50), Block(3, 50)
+	stays, erased, later := Block(4, 50), Block(5, 50), Block(6, 50)
+	must(t, s.Facts().Put(ctx, here))
+	must(t, e.Redact(ctx, store.Redaction{CID: erased.CID, Stub: []byte("erased")}))
+	open("first", here, put, committed, stays, erased, later)
+	open("second", stays)
+	wantBlock(t, s.Facts(), here, true)
+	wantRedacted(t, s, erased, "erased")
+	for _, b := range []store.Block{put, committed, stays, later} {
+		wantRedacted(t, s, b, "first")
+	}
+	wantRedacted(t, s, stays, "first")
+	must(t, s.Facts().Put(ctx, put, erased))
+	must(t, s.Commit(ctx, store.Head{}, Next(store.Head{}, 1), committed))
+	for _, b := range []store.Block{put, committed} {
+		wantBlock(t, s.Facts(), b, true)
+		if _, ok, err := e.Redacted(ctx, b.CID); ok || err != nil {
+			t.Errorf("the redaction of a block that came: %v, %v", ok, err)
+		}
+	}
+	wantRedacted(t, s, erased, "erased")
+	must(t, e.Redact(ctx, store.Redaction{CID: later.CID, Stub: []byte("for good")}))
+	must(t, s.Facts().Put(ctx, later))
+	wantRedacted(t, s, later, "for good")
+	var got []string
+	must(t, e.Redactions(ctx, func(r store.Redaction) error {
+		got = append(got, fmt.Sprintf("%v %s", r.Open, r.Stub))
+		return nil
+	}))
+	slices.Sort(got)
+	if want := []string{"false erased", "false for good", "true first"}; !slices.Equal(got, want) {
+		t.Errorf("redactions %q, want %q", got, want)
+	}
+	drop(t, s.Facts(), put)
+	open("again", put)
+	wantRedacted(t, s, put, "again")
 }
 
 func testRedact(t *testing.T, s store.Store) {

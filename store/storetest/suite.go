@@ -42,6 +42,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"delete", testDelete},
 		{"delete cells", testDeleteCells},
 		{"redact", testRedact},
+		{"open redactions", testOpen},
 		{"redact beside puts", testRedactBesidePuts},
 		{"note", testNote},
 		{"compact", testCompact},

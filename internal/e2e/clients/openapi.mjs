@@ -178,6 +178,11 @@ const taken = await fetch(`${upstream}/v1/pack_take?move=refs/heads/copy=none..$
 });
 check(taken.status === 200, "what was packed is taken in", await taken.text());
 called.add("POST /v1/pack_take");
+await op("pack_redactions");
+await op("pack_redact", {
+  dry_run: true,
+  redaction: ["bafyreih4h5fr4tuwmsbbgqy5gf2cxlo7bnbuoqqbtmtlmmqlmpivlxdr4e=pWF2AWRraW5kaXJlZGFjdGlvbmR0aW1lGwAGCiQYHkAAZHdoYXRkbm9kZWVhY3RvcmNBZGE="],
+});
 await op("purge", { node: "bob", yes: true, reason: "asked for" });
 await op("gc");
 
