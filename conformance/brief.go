@@ -37,7 +37,7 @@ func withoutSum(s string) string {
 func (q request) brief(st *store, id string) string {
 	node := st.nodes[id]
 	ref := escapeLine(text(node, "key"))
-	if ref == "" {
+	if ref == "" || len(text(node, "key")) > 32 {
 		ref = st.digitsOf(id)
 	}
 	head := []string{"[" + ref + "] " + escapeLine(text(node, "type")), stamp(number(node, "created"))[:10]}

@@ -43,6 +43,7 @@ func bandCases(s *suite) {
 	timeEdges(s)
 	signBands(s)
 	saidBands(s)
+	placeBands(s)
 	gradedCases(s)
 	floorCases(s)
 	besideCases(s)
@@ -250,6 +251,31 @@ func saidBands(s *suite) {
 			s.retrieval("11.9", "pack", "said-"+c.name+"-"+cmp.Or(floor, "maybe"), c.title, c.q.with(atFloor(floor)), false, c.lines)
 		}
 	}
+}
+
+// placeBands are places of what was read.
+func placeBands(s *suite) {
+	places := batchText{`{"node":{"key":"files:","type":"Collection","summary":"Ferry files"}}`,
+		`{"node":{"key":"doc/1","type":"Document","summary":"Ferry guide","props":{"path":"ferry.md"}}}`,
+		`{"node":{"key":"doc/1/rules","type":"Section","summary":"Ferry rules","context":"Ferry guide"}}`,
+		`{"node":{"key":"doc/1#rules/00000000","type":"Chunk","summary":"Ferry rules","content":"No dogs."}}`,
+		`{"node":{"key":"doc/2","type":"Document","summary":"Ferry two","props":{"tags":["boat"]}}}`,
+		`{"node":{"key":"doc/3","type":"Document","summary":"Ferry three","props":{"aliases":["boat"]}}}`,
+		`{"node":{"key":"doc/4","type":"Document","summary":"Ferry four","props":{"meta":{"for":"crew"}}}}`,
+		`{"node":{"key":"doc/5","type":"Document","summary":"Ferry five","cues":["boat"]}}`,
+		`{"node":{"key":"doc/6","type":"Section","summary":"Ferry six","content":"It floats."}}`,
+		`{"node":{"key":"paper","type":"Document","summary":"Ferry paper"}}`}
+	for _, c := range []struct {
+		name, title string
+		q           request
+	}{
+		{"left", "places alone are no items", by2("ferry")},
+		{"types", "but where they are asked for", by2("ferry", func(q *request) { q.types = []string{"Section", "Collection"} })},
+		{"named", "or named", by2("ferry `doc/1`")},
+	} {
+		s.retrieval("26.7", "pack", "place-"+c.name, c.title, c.q.with(atFloor("rest")), false, places)
+	}
+	s.retrieval("26.7", "recall", "place-one", "in ranking 1 they are items", asking("entity", "ferry", 0), false, places)
 }
 
 // floorCases are what is packed down to a floor.

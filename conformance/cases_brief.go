@@ -55,6 +55,14 @@ func briefCases(s *suite) {
 		sourced("file:a.md?sha256=" + rep("0A", 32) + "#"), sourced("file:a.md?sha256=" + sum + "0"),
 		sourced("file:a.md?sha256=" + sum + "&x"), sourced("url:https://a.b/?sha256=" + rep("0g", 32)),
 		sourced("a?sha256=?sha256=" + sum), sourced("?sha256=" + sum)})
+	parts := batchText{`{"node":{"key":"doc/1#top/0","type":"Chunk","summary":"Ferry","content":"It leaves."}}`,
+		`{"node":{"key":"doc/1/2","type":"Section","summary":"Ferry","content":"It floats."}}`,
+		`{"node":{"key":"quay","type":"Chunk","summary":"Ferry","content":"It waits."}}`}
+	add("chunk", "the content of a part of a document", by2("ferry", func(q *request) { q.summarize = 3 }), parts)
+	s.retrieval("12.1", "render", "chunk", "the content of a part of a document", everything("ferry"), true, parts)
+	add("key", "a key of 32 bytes, and one of 33", by2("word"), batchText{
+		fmt.Sprintf(`{"node":{"key":%q,"type":"T","summary":"word"}}`, rep("k", 32)),
+		fmt.Sprintf(`{"node":{"key":%q,"type":"T","summary":"word"}}`, rep("k", 33))})
 	add("least", "a node without anything but a type, found by it", by2("thing"), batchText{
 		`{"node":{"id":"00112233-4455-6677-8899-aabbccddeeff","type":"Thing","created":"0000-01-01"}}`})
 	add("year", "the last day there is", by2("thing"), batchText{

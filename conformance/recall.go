@@ -384,10 +384,15 @@ func (q request) knownWarning(st *store, c collection, tiers map[string]int, lan
 func (q request) onlyName(st *store, h hit, a *answer) bool {
 	n := st.nodes[h.id]
 	typ, key := text(n, "type"), text(n, "key")
-	prefix := map[string]string{"Entity": "entity/", "Tag": "tag/"}[typ]
-	if a.signals[h.id] == nil && !q.second() || h.tier > 0 || prefix == "" || has(q.types, typ) {
+	if a.signals[h.id] == nil && !q.second() || h.tier > 0 || has(q.types, typ) {
 		return false
 	}
-	return (strings.HasPrefix(key, prefix) || key != "" && key == text(n, "summary")) &&
-		n["context"] == nil && n["cues"] == nil && n["content"] == nil && len(n["props"].(dict)) == 0
+	props := n["props"].(dict)
+	if begin := map[string]string{"Collection": "files:", "Document": "doc/", "Section": "doc/"}[typ]; begin != "" && q.second() {
+		return strings.HasPrefix(key, begin) && n["cues"] == nil && n["content"] == nil &&
+			props["aliases"] == nil && props["meta"] == nil && props["tags"] == nil
+	}
+	prefix := map[string]string{"Entity": "entity/", "Tag": "tag/"}[typ]
+	return prefix != "" && (strings.HasPrefix(key, prefix) || key != "" && key == text(n, "summary")) &&
+		n["context"] == nil && n["cues"] == nil && n["content"] == nil && len(props) == 0
 }

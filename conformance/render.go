@@ -81,13 +81,18 @@ func (q request) render(st *store, id string) string {
 	return b.String()
 }
 
+// showsContent is the condition of the line of a content: clause 12.1.
+func (q request) showsContent(node dict) bool {
+	return has(q.show, "content") || text(node, "type") == "Chunk" && strings.HasPrefix(text(node, "key"), "doc/")
+}
+
 // shownTexts are the context, summary and content that are shown, empty for none.
 func (q request) shownTexts(st *store, node dict) (context, summary, content string) {
 	context, summary = text(node, "context"), text(node, "summary")
 	switch {
 	case q.packing != "":
 		summary, content = q.trim(st, summary), q.trim(st, st.contentText(node))
-	case has(q.show, "content"):
+	case q.showsContent(node):
 		content = st.contentText(node)
 	}
 	return context, summary, content

@@ -26,7 +26,7 @@ func (q request) counting(st *store, items []item) []quote {
 	for _, it := range items {
 		node := st.nodes[it.id]
 		texts := []string{text(node, "context"), text(node, "summary")}
-		if has(q.show, "content") {
+		if q.showsContent(node) {
 			texts = append(texts, st.contentText(node))
 		}
 		for _, t := range texts {

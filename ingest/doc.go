@@ -2,9 +2,14 @@
 // edges, and a later version of a file becomes the least change of these.
 //
 //	Collection   all files of one directory of a machine; key files: or files:PROJECT
-//	Document     one file; key doc/HEX, where HEX is decided at its first ingest and stays through renames
-//	Section      one heading of it; key doc/HEX/SLUGS
+//	Document     one file, named by its path; key doc/HEX, where HEX is decided at its first ingest and stays
+//	             through renames
+//	Section      one heading of it, named by its place; key doc/HEX/SLUGS
 //	Chunk        200 to 400 tokens of a section; key doc/HEX#SLUG/8HEX, of its first heading and text
+//
+// These three say where something is; what is said is in the chunks, which alone are items of an answer. The first
+// chunk of a document has its title for a summary and the text for its content, so that a text that names the title
+// leads to what it says. The summary of another one is its text.
 //
 //	part-of      Chunk to Section or Document, Section to Section or Document, Document to Collection
 //	next         Chunk to the one that follows it in its document

@@ -67,8 +67,8 @@ type File struct {
 	lines [][]byte
 }
 
-// Read reads one version of a file, of a table by its columns. It returns ErrEmpty and the errors of package parse for what cannot be
-// kept.
+// Read reads one version of a file, of a table by its columns. It returns ErrEmpty and the errors of package parse
+// for what cannot be kept.
 func Read(
 	p Path, format parse.Format, data []byte, columns *parse.Columns, r *Redactor,
 ) (*File, error) {

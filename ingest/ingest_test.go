@@ -116,7 +116,7 @@ func (d *tree) text(path string) (texts, keys []string) {
 		d.t.Fatal(err)
 	}
 	for _, n := range doc.chunks {
-		texts, keys = append(texts, n.Summary), append(keys, n.Key)
+		texts, keys = append(texts, textOf(n)), append(keys, n.Key)
 	}
 	return texts, keys
 }
@@ -333,7 +333,7 @@ func TestPackages(t *testing.T) {
 					out = append(out, o.path.Name)
 				}
 			}
-			if n := doc.nodes[e.dst]; e.typ == Defines && n.Summary != "func F" {
+			if n := doc.nodes[e.dst]; e.typ == Defines && n.Summary != "a/a.go › func F" {
 				t.Errorf("defines %q", n.Summary)
 			}
 		}
@@ -435,8 +435,8 @@ func TestSources(t *testing.T) {
 	if err != nil || src.First != 3 || src.Last != 4 || *src.Hash != sha256.Sum256([]byte("First.\r\nSecond.\r")) {
 		t.Errorf("%q: %v", c.Sources, err)
 	}
-	if c.Context != "A" || n.Summary != "A" {
-		t.Errorf("context %q, title %q", c.Context, n.Summary)
+	if c.Context != "" || c.Summary != "A" || n.Summary != "a#1.md" {
+		t.Errorf("context %q, title %q, place %q", c.Context, c.Summary, n.Summary)
 	}
 }
 
@@ -530,14 +530,14 @@ func TestTable(t *testing.T) {
 		}
 		return n
 	}
-	if n := section(); n.Summary != "Bob" || n.Created.String()[:10] != "2020-01-03" {
+	if n := section(); n.Summary != "t › Bob" || n.Created.String()[:10] != "2020-01-03" {
 		t.Errorf("%+v", n)
 	}
 	_, before := d.text("t.csv")
 	d.files["t.csv"] = strings.Replace(text, "7,Ann", "5,Eve,likes figs,2020-01-01\n7,Anna", 1)
 	_, plan := d.ingest()
 	texts, keys := d.text("t.csv")
-	if len(texts) != 3 || !slices.Equal(keys[1:], before) || section().Summary != "Bob" {
+	if len(texts) != 3 || !slices.Equal(keys[1:], before) || section().Summary != "t › Bob" {
 		t.Errorf("%q %q, were %q", texts, keys, before)
 	}
 	if len(plan.Changes) > 12 {
@@ -577,7 +577,7 @@ func TestImportsOfSource(t *testing.T) {
 			t.Errorf("%s imports %q, want %q", from, got, want)
 		}
 	}
-	if got := d.leads("j/y/B.java", Defines); !slices.Equal(got, []string{"class B"}) {
+	if got := d.leads("j/y/B.java", Defines); !slices.Equal(got, []string{"j/y/B.java › class B"}) {
 		t.Errorf("defines %q", got)
 	}
 }

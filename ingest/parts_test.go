@@ -214,3 +214,47 @@ func (f shutFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	}
 	return f.MapFS.ReadDir(name)
 }
+
+// TestTitles gives the title of a document to the first chunk of it, whichever that becomes, and to no other; the
+// chunks keep their keys.
+func TestTitles(t *testing.T) {
+	para := func(of string) string { return strings.Repeat(of+" is told here. ", 70) + "\n\n" }
+	text := "# Pumps\n\n" + para("one") + para("two") + "## Rules\n\n" + para("three") + "## None\n\n### Deep\n\nfour\n"
+	d := newTree(t, map[string]string{"p.md": text})
+	d.ingest()
+	titles := func() (out []string) {
+		_, keys := d.text("p.md")
+		for _, key := range keys {
+			n, _, err := d.head().Node(t.Context(), graph.NodeID(key))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n.Content == nil {
+				out = append(out, "-")
+			} else {
+				out = append(out, n.Summary+" in "+n.Context)
+			}
+		}
+		return out
+	}
+	want := []string{"Pumps in ", "-", "-", "-"}
+	if got := titles(); !slices.Equal(got, want) {
+		t.Fatalf("%q, want %q", got, want)
+	}
+	_, before := d.text("p.md")
+	d.files["p.md"] = strings.Replace(text, "# Pumps\n\n", "# Pumps\n\n"+para("zero"), 1)
+	_, plan := d.ingest()
+	if got := titles(); !slices.Equal(got, slices.Insert(want, 1, "-")) {
+		t.Errorf("a paragraph before all: %q", got)
+	}
+	if _, keys := d.text("p.md"); !slices.Equal(keys[1:], before) {
+		t.Errorf("keys %q, were %q", keys, before)
+	}
+	if len(plan.Changes) > 6 {
+		t.Errorf("%d changes for a paragraph", len(plan.Changes))
+	}
+	d.files["p.md"] = "# Pumps\n\n## Rules\n\nthree\n"
+	if d.ingest(); !slices.Equal(titles(), []string{"Pumps in Pumps › Rules"}) {
+		t.Errorf("begun by a heading: %q", titles())
+	}
+}

@@ -248,7 +248,7 @@ func (p *planner) documents() error {
 		}
 	}
 	for _, d := range p.cat.all {
-		n := named{d.node.ID, d.path, d.node.Summary, listProp(d.node, propAliases)}
+		n := named{d.node.ID, d.path, d.title(), listProp(d.node, propAliases)}
 		if !d.retired {
 			before = append(before, n)
 			if !mine[d] && !lost[d] {

@@ -33,6 +33,7 @@ const (
 // Properties of nodes.
 const (
 	propPath     = "path"
+	propTitle    = "title"
 	propProject  = "project"
 	propFormat   = "format"
 	propAliases  = "aliases"
@@ -279,7 +280,7 @@ func (d *stored) order(chunks []*graph.Node) []*graph.Node {
 func (d *stored) passages() []passage {
 	out := make([]passage, len(d.chunks))
 	for i, n := range d.chunks {
-		out[i] = passage{d.headings[n.ID], n.Summary}
+		out[i] = passage{d.headings[n.ID], textOf(n)}
 	}
 	return out
 }
@@ -287,9 +288,26 @@ func (d *stored) passages() []passage {
 func (d *stored) texts() []string {
 	out := make([]string, len(d.chunks))
 	for i, n := range d.chunks {
-		out[i] = n.Summary
+		out[i] = textOf(n)
 	}
 	return out
+}
+
+// textOf is the text of a chunk: the first one has a title beside it.
+func textOf(n *graph.Node) string {
+	if n.Content != nil {
+		return n.Content.Text
+	}
+	return n.Summary
+}
+
+// title is what a document is called.
+func (d *stored) title() string {
+	v, _ := ipld.FindEntry(d.node.Props, propTitle)
+	if v.Kind() != ipld.String {
+		return ""
+	}
+	return v.Text()
 }
 
 // texts returns the texts of a list property.

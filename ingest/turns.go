@@ -201,7 +201,6 @@ func (t *Taker) turnNode(key string, turn *chats.Turn) error {
 		p = append(p, ipld.Entry{Key: "left", Value: ipld.BoolValue(true)})
 	}
 	c := t.node(key, TypeTurn, text, turn.Time, p)
-	c.Context = &turn.Speaker
 	src := memory.Source{Kind: memory.ConversationSource, Text: turn.Session, Turn: turn.Number}
 	if read, err := memory.ParseSource(src.String()); err == nil && read == src {
 		c.Sources = []string{src.String()}

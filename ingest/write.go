@@ -60,7 +60,9 @@ func (w *writer) write() error {
 	}
 	keys := w.chunkKeys(chunks, old)
 	for i := range chunks {
-		w.chunk(&chunks[i], keys, i)
+		if err := w.chunk(&chunks[i], keys, i); err != nil {
+			return err
+		}
 	}
 	have := map[edgeKey]bool{}
 	if w.doc != nil {
@@ -144,9 +146,11 @@ func (w *writer) put(c *graph.NodeChange, props ...string) {
 func (w *writer) document(chunks []parse.Chunk) {
 	d, f := w.file.doc, w.file
 	src := f.Path.source()
-	c := &graph.NodeChange{Key: w.key, Type: TypeDocument, Summary: &d.Title}
+	name := f.Path.String()
+	c := &graph.NodeChange{Key: w.key, Type: TypeDocument, Summary: &name}
 	set := func(name string, v ipld.Value) { c.Props = append(c.Props, ipld.Entry{Key: name, Value: v}) }
 	set(propPath, ipld.StringValue(f.Path.Name))
+	set(propTitle, ipld.StringValue(d.Title))
 	set(propFormat, ipld.StringValue(string(f.Format)))
 	if f.Path.Project != "" {
 		set(propProject, ipld.StringValue(f.Path.Project))
@@ -250,7 +254,7 @@ func (w *writer) place(section int) string {
 	return w.sections[section]
 }
 
-// context is the title and the headings around.
+// context is the title and the headings around, with that of a section itself.
 func (w *writer) context(section int) string {
 	path := append([]string{w.file.doc.Title}, w.file.doc.Path(section)...)
 	return clip(strings.Join(path, placeMark), 4*maxTitle)
@@ -258,10 +262,8 @@ func (w *writer) context(section int) string {
 
 func (w *writer) section(i int) {
 	s := &w.file.doc.Sections[i]
-	title, context := s.Title, w.context(s.Parent)
-	c := &graph.NodeChange{
-		Key: w.sections[i], Type: TypeSection, Summary: &title, Context: &context, Created: w.when(i),
-	}
+	place := w.context(i)
+	c := &graph.NodeChange{Key: w.sections[i], Type: TypeSection, Summary: &place, Created: w.when(i)}
 	if s.ID != "" {
 		c.Props = []ipld.Entry{{Key: propRecord, Value: ipld.StringValue(s.ID)}}
 	}
@@ -300,16 +302,28 @@ func (w *writer) chunkKeys(chunks []parse.Chunk, old []passage) []string {
 	return keys
 }
 
-func (w *writer) chunk(c *parse.Chunk, keys []string, i int) {
+// chunk makes the node of a chunk. The first one has the title of the document, so that a text that names it
+// leads to what it says.
+func (w *writer) chunk(c *parse.Chunk, keys []string, i int) error {
 	id := graph.NodeID(keys[i])
-	context := w.context(c.Section)
-	change := &graph.NodeChange{Key: keys[i], Type: TypeChunk, Summary: &c.Text, Context: &context, Created: w.when(c.Section)}
+	change := &graph.NodeChange{Key: keys[i], Type: TypeChunk, Created: w.when(c.Section)}
+	summary, context, body := c.Text, w.context(c.Section), ""
+	if title := w.file.doc.Title; i == 0 {
+		summary, body = title, c.Text
+		if c.Section < 0 { // and nothing stands around it
+			context = ""
+		}
+	}
+	change.Summary, change.Context = &summary, &context
+	if err := change.SetContent(body, ""); err != nil {
+		return err
+	}
 	if len(c.Links) > 0 {
 		change.Props = []ipld.Entry{{Key: propLinks, Value: texts(c.Links)}}
 	}
 	// Where the text did not change its lines are left as they were: else a line more would change all
 	// that follows.
-	if old := w.before(id); old == nil || old.Summary != c.Text || w.act != Changed || len(old.Sources) == 0 {
+	if old := w.before(id); old == nil || textOf(old) != c.Text || w.act != Changed || len(old.Sources) == 0 {
 		change.Sources = []string{w.file.source(c)}
 	}
 	w.put(change, propLinks)
@@ -322,6 +336,7 @@ func (w *writer) chunk(c *parse.Chunk, keys []string, i int) {
 			w.edgesNow[e] = true
 		}
 	}
+	return nil
 }
 
 // before returns a chunk as it is stored, nil for a new one.

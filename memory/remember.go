@@ -55,8 +55,8 @@ type RememberRequest struct {
 	Sources    []string // where it comes from: file:, url:, conversation:, manual: or any other text
 	// About is the subject, by its key or its full id, or by its name where that is the key or title
 	// of an Entity and of one alone. Where there is none, a node of the key is made; "key:" before
-	// it takes it for a key in any case. Property names what the memory says of it: a property that has one value, so that a new
-	// value supersedes the old one.
+	// it takes it for a key in any case. Property names what the memory says of it: a property that has one value,
+	// so that a new value supersedes the old one.
 	About, Property    string
 	Expires            graph.OptTime // from then on the memory may be marked expired
 	ValidFrom, ValidTo graph.OptTime
@@ -153,8 +153,8 @@ func (m *Memory) Remember(
 // Where a request has a time, each is decided about as if those before it were committed, at their times
 // and one by one: the graph is the one that single calls make.
 //
-// What is decided is a function of the commit, the requests and the options; repo.Decide says when. An error about a request is a *RequestError, of a batch with its
-// place.
+// What is decided is a function of the commit, the requests and the options; repo.Decide says when. An error about a
+// request is a *RequestError, of a batch with its place.
 func (m *Memory) RememberAll(
 	ctx context.Context, opt RememberOptions, reqs []RememberRequest,
 ) (*RememberResult, error) {

@@ -23,13 +23,13 @@
 //	not:"A B"          flags that it excludes
 //
 // The options are short=X (the one-letter flag), arg (a positional argument; a list takes all that the
-// others leave), hidden (from help, to be refused), required (of an arg), remote (remote callers may give it), remoteonly, varies (a pure
-// verb is not pure with it), writes (a verb that reads writes with it), destroys (with it a verb does
-// what undo does not bring back), comma (a list whose values may
+// others leave), hidden (from help, to be refused), required (of an arg), remote (remote callers may give it),
+// remoteonly, varies (a pure verb is not pure with it), writes (a verb that reads writes with it), destroys (with it
+// a verb does what undo does not bring back), comma (a list whose values may
 // hold several, with commas between), words (all positional
-// arguments are one text, or standard input where they are a hyphen; words=BYTES says how much of that), alias=NAME (another name of the flag),
-// true=VALUE (what remote callers mean by true, where the command line has a text) and alone (the flag
-// without a value means that too).
+// arguments are one text, or standard input where they are a hyphen; words=BYTES says how much of that), alias=NAME
+// (another name of the flag), true=VALUE (what remote callers mean by true, where the command line has a text) and
+// alone (the flag without a value means that too).
 //
 // A struct that is embedded with the tag op:"local" has no field for remote callers here.
 //
@@ -37,5 +37,6 @@
 //
 // A verb is added by declaring it here with Define or Stream, as a variable of this package, which puts it
 // into the table; by binding it to what prints its answers in internal/cli/verbs.go; and by naming it in
-// internal/cli/commands.go. A field is added to the request, and used. The pages and lists that tests keep are then written anew with -rewrite.
+// internal/cli/commands.go. A field is added to the request, and used. The pages and lists that tests keep are then
+// written anew with -rewrite.
 package ops

@@ -78,7 +78,8 @@ func (r *run) judge(ctx context.Context) error {
 	return nil
 }
 
-// bandOf gives some candidates their bands by what is known of them alone, and reports whether they answer the question.
+// bandOf gives some candidates their bands by what is known of them alone, and reports whether they answer the
+// question.
 func (r *run) bandOf(ctx context.Context, row *ranking, list []*candidate) (answered bool, err error) {
 	if len(list) == 0 {
 		return false, nil

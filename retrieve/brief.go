@@ -27,6 +27,7 @@ func Formats() []Format { return []Format{FormatYAML, FormatBrief} }
 
 const (
 	briefDigits  = 8  // of an id, where no other id begins with them
+	briefKey     = 32 // bytes of a key: a longer one costs more tokens than it tells
 	neighbourCap = 60 // scalars of a neighbour's name
 )
 
@@ -39,7 +40,7 @@ func (r *run) brief(
 	if err != nil {
 		return "", err
 	}
-	if n.Key != "" {
+	if n.Key != "" && len(n.Key) <= briefKey {
 		ref = text.EscapeLine(n.Key)
 	}
 	head := []string{text.EscapeLine(n.Type), n.Created.String()[:len("2006-01-02")]}

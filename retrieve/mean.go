@@ -11,8 +11,8 @@ const meanBits = 32
 
 // MeanVector returns the vector that lies amidst others of one model, whatever the lengths of these:
 // what a text and a hypothetical answer to it have in common. Of one vector it is that one, and where
-// they cancel each other the first. It takes 1 to MaxRewrites+1 vectors of the same dimensions, of a text first and then of its
-// rewrites, and returns a *RequestError for others.
+// they cancel each other the first. It takes 1 to MaxRewrites+1 vectors of the same dimensions, of a text first and
+// then of its rewrites, and returns a *RequestError for others.
 func MeanVector(model string, vectors ...[]int8) (QueryVector, error) {
 	if n := len(vectors); n == 0 || n > MaxRewrites+1 {
 		return QueryVector{}, badParam("vectors", "%s: the mean of %d vectors, want 1 to %d",

@@ -174,6 +174,9 @@ func (r *run) render(
 ) (shown, error) {
 	o := RenderOptions{Show: r.req.Show, SummaryCap: *r.req.SummaryCap, Outdated: outdated,
 		Bands: r.req.row().bands}
+	if isChunk(n) {
+		o.Show = append(slices.Clone(o.Show), ShowContent)
+	}
 	var out shown
 	var err error
 	switch {

@@ -114,7 +114,7 @@ func (r *run) shownTexts(ctx context.Context, id graph.ID) ([]string, error) {
 		return nil, err
 	}
 	texts := []string{n.Context, n.Summary}
-	if n.Content != nil && slices.Contains(r.req.Show, ShowContent) {
+	if n.Content != nil && (isChunk(n) || slices.Contains(r.req.Show, ShowContent)) {
 		content, err := r.g.ContentStart(ctx, n.Content, maxCompared*utf8.UTFMax)
 		if err != nil {
 			return nil, fmt.Errorf("read content of %s: %w", id, err)

@@ -12,6 +12,9 @@
 // pattern has one, and takes time of the square of the length for such texts. Here a count takes
 // O(n log n) for every text of n bytes.
 //
+// common.txt has the words that are among the first tokens of o200k_base, for CommonnessOf; it is made by
+// go test ./tokens -run TestCommon -rewrite.
+//
 // A vocabulary is unpacked when its first text is counted: some 10 MB of memory. A program that
 // counts nothing pays nothing. Counters are safe for concurrent use.
 package tokens

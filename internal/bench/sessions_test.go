@@ -37,7 +37,7 @@ type scripted struct {
 
 // told are counts over prompts.
 type told struct {
-	prompts, needy, needs    int
+	prompts, needs           int
 	given, found             int   // needed facts: with the prompt, and by one recall of it otherwise
 	answered, wrong          int   // prompts that something was given with, and those where it was none of what they need
 	stale                    int   // corrected facts that were given or found in the old form without the new one
@@ -47,7 +47,7 @@ type told struct {
 
 func (c *told) add(o *told) {
 	for _, p := range [][2]*int{
-		{&c.prompts, &o.prompts}, {&c.needy, &o.needy}, {&c.needs, &o.needs}, {&c.given, &o.given}, {&c.found, &o.found},
+		{&c.prompts, &o.prompts}, {&c.needs, &o.needs}, {&c.given, &o.given}, {&c.found, &o.found},
 		{&c.answered, &o.answered}, {&c.wrong, &o.wrong}, {&c.stale, &o.stale}, {&c.memories, &o.memories},
 		{&c.turns, &o.turns}, {&c.secrets, &o.secrets},
 	} {
@@ -176,9 +176,6 @@ func (a *agent) prompt(p scripted) {
 func (a *agent) score(p scripted, says, given string) {
 	a.t.Helper()
 	needs := len(p.Needs)
-	if needs > 0 {
-		a.told.needy++
-	}
 	a.told.needs += needs
 	right := false
 	recalled := ""

@@ -17,6 +17,10 @@ const (
 	// is at most five times this, or twice what is in use.
 	eagerHeap     = 24 << 20
 	normalPercent = 100
+	// largeHeap is how many bytes may be in use with the default. What has more works for seconds, and
+	// more room would be missed by others.
+	largeHeap    = 96 << 20
+	largePercent = 50
 )
 
 // TuneHeap makes the process of one command collect garbage less often while its heap is small.
@@ -26,20 +30,34 @@ func TuneHeap(getenv func(string) string) {
 		return
 	}
 	debug.SetGCPercent(firstPercent)
-	watchHeap()
+	watchHeap(firstPercent)
 }
 
-// watchHeap goes on to eagerPercent after the first collection, and back to the default after the
-// first one that leaves much in use: each one frees an object, whose finalizer looks.
-func watchHeap() {
+// watchHeap decides after each collection, by what it left in use, how much the heap may grow before the
+// next: each one frees an object, whose finalizer looks.
+func watchHeap(percent int) {
 	runtime.SetFinalizer(&struct{ _ [64]byte }{}, func(any) {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(live)
-		if live[0].Value.Kind() == metrics.KindUint64 && live[0].Value.Uint64() > eagerHeap {
-			debug.SetGCPercent(normalPercent)
-			return
+		used := uint64(0)
+		if live[0].Value.Kind() == metrics.KindUint64 {
+			used = live[0].Value.Uint64()
 		}
-		debug.SetGCPercent(eagerPercent)
-		watchHeap()
+		now := percentOf(used)
+		if now != percent { // all that runs stops for it
+			debug.SetGCPercent(now)
+		}
+		watchHeap(now)
 	})
+}
+
+// percentOf is how much a heap may grow with so many bytes in use.
+func percentOf(used uint64) int {
+	switch {
+	case used > largeHeap:
+		return largePercent
+	case used > eagerHeap:
+		return normalPercent
+	}
+	return eagerPercent
 }

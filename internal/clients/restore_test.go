@@ -26,8 +26,8 @@ func ownConfigs(c Client, path string) map[string]string {
 	}
 }
 
-// TestEveryFileIsRestored: what integrate writes into any file of any client, unintegrate takes out to the byte, through
-// links and whatever the mode, and leaves no other file.
+// TestEveryFileIsRestored: what integrate writes into any file of any client, unintegrate takes out to the byte,
+// through links and whatever the mode, and leaves no other file.
 func TestEveryFileIsRestored(t *testing.T) {
 	s := Setup{Name: Name, Entry: mnem, OS: "linux"}
 	n := 0

@@ -39,8 +39,8 @@ type Host struct {
 }
 
 // NewHost listens for other processes on the repository whose .mnem directory is dir, and has run run
-// their verbs, each on a goroutine of its own. temp is the system's directory for temporary files. Only the process that holds the
-// lock of the database may call this; it replaces the socket of an earlier owner. Close must be
+// their verbs, each on a goroutine of its own. temp is the system's directory for temporary files. Only the process
+// that holds the lock of the database may call this; it replaces the socket of an earlier owner. Close must be
 // called.
 func NewHost(dir, temp string, as Build, run func(context.Context, *Verb) Result) (*Host, error) {
 	held, err := hold(dir)

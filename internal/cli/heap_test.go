@@ -1,0 +1,15 @@
+package cli
+
+import "testing"
+
+// TestHeap: a heap has at most a few tens of megabytes more than is in use, or half as much again where that
+// is much.
+func TestHeap(t *testing.T) {
+	for used, most := range map[uint64]uint64{
+		1 << 20: 5 << 20, 24 << 20: 120 << 20, 25 << 20: 50 << 20, 96 << 20: 192 << 20, 97 << 20: 146 << 20, 1 << 30: 1536 << 20,
+	} {
+		if heap := used * uint64(100+percentOf(used)) / 100; heap > most {
+			t.Errorf("%d bytes in use have a heap of %d, want at most %d", used, heap, most)
+		}
+	}
+}
