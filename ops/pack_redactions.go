@@ -74,8 +74,8 @@ var (
 			"Nothing is erased but nodes, edges, marks, embeddings and texts that branches and tags reach, and\n" +
 			"that are what the record says. There is no way back. Without --yes it says what it would erase and\n" +
 			"is refused.",
-		Example: "  mnem pack redact --dry-run --redaction \\\n" +
-			"    bafyreih4h5fr4tuwmsbbgqy5gf2cxlo7bnbuoqqbtmtlmmqlmpivlxdr4e=" +
+		Example: "  mnem pack redact --dry-run --redaction " +
+			"bafyreih4h5fr4tuwmsbbgqy5gf2cxlo7bnbuoqqbtmtlmmqlmpivlxdr4e=" +
 			"pWF2AWRraW5kaXJlZGFjdGlvbmR0aW1lGwAGCiQYHkAAZHdoYXRkbm9kZWVhY3RvcmNBZGE=",
 	}, packRedact)
 )
