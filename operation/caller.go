@@ -15,6 +15,8 @@ type Caller struct {
 	// Sign is "true" or "false": whether commits are signed. Keys stay with the caller.
 	Sign string `json:"sign,omitempty"`
 	Time string `json:"time,omitempty"` // that counts as now, RFC 3339
+	// Following is what HEAD is for the caller, nil for what the repository keeps.
+	Following *Following `json:"following,omitempty"`
 	// Remote is whether the caller asks through a server.
 	Remote bool `json:"remote,omitempty"`
 }

@@ -212,12 +212,20 @@ func hintOf(err error) (local, remote string) {
 	var secret *repo.SecretError
 	var detached *repo.DetachedError
 	var kind *repo.KindError
+	var readOnly *repo.ReadOnlyError
+	var moved *repo.FollowedError
 	switch {
 	case errors.As(err, &secret):
 		return secretHint(secret)
 	case errors.As(err, &detached):
 		return "name a branch with --branch, or go to one with 'mnem switch NAME' or 'mnem switch -c NAME'",
 			"name a branch with branch"
+	case errors.As(err, &readOnly):
+		return "name a branch with --branch, or go to one with 'git switch NAME'; 'mnem git status' tells more",
+			"name a branch with branch"
+	case errors.As(err, &moved):
+		return "go to another branch with 'git switch NAME', name one with --branch or --at, or end it with " +
+			"'mnem git unfollow'", "name a branch with branch or at"
 	case errors.As(err, &kind):
 		return kindHint(kind)
 	case errors.Is(err, store.ErrNoRoom) || errors.Is(err, syscall.ENOSPC):

@@ -31,6 +31,8 @@ type Status struct {
 	Changes List[Change] `json:"changes"`
 	Merge   *Merging     `json:"merge,omitempty"` // in progress on the branch
 	Kept    List[Kept]   `json:"kept"`            // for the branch
+	// Following is the git branch that HEAD follows.
+	Following *Followed `json:"following,omitempty"`
 
 	Short List[ShortChange] `json:"_short,omitempty"` // the first of what is staged
 }
@@ -60,6 +62,9 @@ var StatusVerb = Define(Spec{
 	out := &Status{
 		Branch: Text(st.Branch), Head: st.Head, Stage: firstOf(s.Stage, repo.DefaultStage), Base: st.Base,
 		Staged: st.Staged,
+	}
+	if out.Following, err = followedOf(ctx, s.Repo); err != nil {
+		return nil, err
 	}
 	if err := out.unmerged(ctx, s.Repo); err != nil {
 		return nil, err

@@ -296,7 +296,7 @@ func (v *Verb[Req, Res]) Run(
 				return err
 			}
 		}
-		if err := s.open(ctx); err != nil {
+		if err := firstError(s.open(ctx), s.mayWrite(ctx, req)); err != nil {
 			return err
 		}
 		return v.do(ctx, s, req, emit)

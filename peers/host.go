@@ -49,6 +49,7 @@ func (h *host) Open(ctx context.Context, write bool, fn func(context.Context) er
 			return fmt.Errorf("tell the process that asked: %w", err)
 		}
 	}
+	ctx = ops.Follow(ctx, h.call.Caller.Following)
 	if err := fn(ctx); err != nil || !write || h.call.Collect == nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package repo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -59,7 +60,7 @@ func (r *Repo) Branches(ctx context.Context) ([]BranchInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	head, born, err := v.resolve(ctx, graph.Head)
+	head, _, err := v.resolve(ctx, graph.Head)
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +74,8 @@ func (r *Repo) Branches(ctx context.Context) ([]BranchInfo, error) {
 		}
 		all = append(all, BranchInfo{branchName(ref.Name), ref.Target, ref.Name == head.Name})
 	}
-	if !born {
-		all = append(all, BranchInfo{branchName(head.Name), ipld.CID{}, true})
+	if !slices.ContainsFunc(all, func(b BranchInfo) bool { return b.Current }) {
+		all = append(all, BranchInfo{branchName(head.Name), head.Target, true})
 		slices.SortFunc(all, func(a, b BranchInfo) int { return strings.Compare(a.Name, b.Name) })
 	}
 	return all, nil
@@ -94,7 +95,7 @@ func checkNewName(what, name string) error {
 // old returns what a ref is before it is written, checked against what the caller expects of it,
 // and refuses what exists already unless that is to be replaced.
 func (t *tx) old(ctx context.Context, name graph.RefName, opt RefOptions) (Ref, bool, error) {
-	ref, ok, err := t.view.get(ctx, name)
+	ref, ok, err := t.view.stored(ctx, name)
 	if err != nil {
 		return ref, ok, err
 	}
@@ -168,7 +169,11 @@ func (r *Repo) RenameBranch(ctx context.Context, from, to string, opt RefOptions
 				return &DetachedError{At: head.Target}
 			}
 		}
-		return t.renameBranch(ctx, source, graph.BranchRef(to), head.Symbolic == source, opt)
+		own, _, err := t.view.stored(ctx, graph.Head)
+		if err != nil {
+			return err
+		}
+		return t.renameBranch(ctx, source, graph.BranchRef(to), own.Symbolic == source, opt)
 	})
 	return err
 }
@@ -186,7 +191,7 @@ func (t *tx) renameBranch(
 	if from == to {
 		return nil
 	}
-	if _, taken, err := t.view.get(ctx, to); err != nil {
+	if _, taken, err := t.view.stored(ctx, to); err != nil {
 		return err
 	} else if taken && !opt.Force {
 		return fmt.Errorf("branch %q: %w", branchName(to), fs.ErrExist)
@@ -271,7 +276,8 @@ func (r *Repo) RemoveBranch(ctx context.Context, name string, opt RefOptions) (i
 			return err
 		}
 		head, _, err := t.view.get(ctx, graph.Head)
-		if err == nil && head.Symbolic == ref {
+		own, _, ownErr := t.view.stored(ctx, graph.Head)
+		if err = errors.Join(err, ownErr); err == nil && (head.Symbolic == ref || own.Symbolic == ref) {
 			err = &InUseError{Branch: name, Why: "HEAD is on it"}
 		}
 		if err == nil && !opt.Force {
@@ -349,6 +355,9 @@ func (r *Repo) Switch(ctx context.Context, name string, opt SwitchOptions) error
 		return err
 	}
 	_, err := r.transact(ctx, opt.Stamp, func(t *tx) error {
+		if err := t.view.unmoved(); err != nil {
+			return err
+		}
 		ref := graph.BranchRef(name)
 		_, ok, err := t.view.get(ctx, ref)
 		if err != nil {
@@ -379,6 +388,9 @@ func (r *Repo) Switch(ctx context.Context, name string, opt SwitchOptions) error
 func (r *Repo) Detach(ctx context.Context, rev string, by Stamp) (ipld.CID, error) {
 	var c ipld.CID
 	_, err := r.transact(ctx, by, func(t *tx) (err error) {
+		if err := t.view.unmoved(); err != nil {
+			return err
+		}
 		if c, err = r.resolve(ctx, t.view, rev); err == nil {
 			t.setRef(graph.Head, c)
 		}

@@ -120,6 +120,9 @@ func (v *view) branch(ctx context.Context, opt CommitOptions) (Ref, error) {
 	if opt.Branch != "" {
 		name = graph.BranchRef(opt.Branch)
 	}
+	if f := v.following; f != nil && f.ReadOnly != "" && opt.Branch == "" {
+		return Ref{}, &ReadOnlyError{f.ReadOnly}
+	}
 	ref, ok, err := v.resolve(ctx, name)
 	if err != nil {
 		return ref, err

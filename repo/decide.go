@@ -103,6 +103,7 @@ func (r *Repo) begunHead(ctx context.Context, opt CommitOptions) (*Snapshot, err
 	if err != nil {
 		return nil, err
 	}
+	v.following = FollowingOf(ctx)
 	ref, err := v.branch(ctx, opt)
 	if err != nil {
 		return nil, err

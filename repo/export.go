@@ -139,7 +139,7 @@ func (s *selection) all(ctx context.Context, v *view) error {
 	if len(s.refs) == 0 {
 		return invalidf("export: nothing to export: no branch has a commit, and there is no session")
 	}
-	head, ok, err := v.resolve(ctx, graph.Head)
+	head, ok, err := v.ownHead(ctx)
 	if _, branch := head.Name.Branch(); ok && branch {
 		s.manifest.Head = head.Name
 	}

@@ -310,7 +310,7 @@ func (im *importer) ownNames(v *view) (own, fresh bool, err error) {
 		if fresh {
 			break
 		}
-		have, _, err := v.get(im.ctx, ref.Name)
+		have, _, err := v.stored(im.ctx, ref.Name)
 		if err != nil || have.Target != ref.Target {
 			return false, false, err
 		}
@@ -330,7 +330,7 @@ func (im *importer) isFresh(v *view) (bool, error) {
 
 // newHead returns the branch that HEAD is to move to, "" where it is there or the file names none.
 func (im *importer) newHead(v *view) (string, error) {
-	head, ok, err := v.get(im.ctx, graph.Head)
+	head, ok, err := v.stored(im.ctx, graph.Head)
 	if err != nil || im.manifest.Head == "" || ok && head.Symbolic == im.manifest.Head {
 		return "", err
 	}
@@ -345,7 +345,7 @@ func (im *importer) changes(
 		if err := graph.ValidateRef(name); err != nil {
 			return invalidf("import: %w", err)
 		}
-		ref, _, err := v.get(im.ctx, name)
+		ref, _, err := v.stored(im.ctx, name)
 		if err != nil {
 			return err
 		}
@@ -375,7 +375,7 @@ func (im *importer) forward(v *view, want map[graph.RefName]ipld.CID) error {
 	if c, ok := want[name]; ok && c != to {
 		return &ForwardError{Branch: im.opt.As, From: c, To: to}
 	}
-	ref, ok, err := v.get(im.ctx, name)
+	ref, ok, err := v.stored(im.ctx, name)
 	if err != nil {
 		return err
 	}

@@ -207,6 +207,9 @@ func (t *tx) suspend(
 		return err
 	}
 	message, err := t.message(ctx, opt.CommitOptions)
+	if err == nil {
+		err = t.found(ctx, ref.Name)
+	}
 	if err != nil {
 		return err
 	}

@@ -162,7 +162,7 @@ func (r *Repo) viewOf(ctx context.Context, e commit.OpEntry) (*view, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read view: %w", err)
 	}
-	return &view{tree, store.Head{Seq: e.Operation.Seq, Operation: e.CID}}, nil
+	return &view{tree: tree, head: store.Head{Seq: e.Operation.Seq, Operation: e.CID}}, nil
 }
 
 // opRecord returns an operation with what it changed.

@@ -118,7 +118,7 @@ func (im *importer) update(v *view, list []RefUpdate, res *ImportResult) error {
 		packed[ref.Target] = true
 	}
 	for _, u := range list {
-		ref, ok, err := v.get(im.ctx, u.Ref)
+		ref, ok, err := v.stored(im.ctx, u.Ref)
 		if err == nil && u.To.Defined() {
 			err = im.mayName(u, packed)
 		} else if err == nil {
@@ -164,7 +164,7 @@ func (im *importer) mayName(u RefUpdate, packed map[ipld.CID]bool) error {
 
 // mayRemove refuses to remove the branch that HEAD is on.
 func (im *importer) mayRemove(v *view, u RefUpdate) error {
-	head, _, err := v.get(im.ctx, graph.Head)
+	head, _, err := v.stored(im.ctx, graph.Head)
 	if err == nil && head.Symbolic == u.Ref {
 		err = &InUseError{Branch: branchName(u.Ref), Why: "HEAD is on it"}
 	}

@@ -35,6 +35,7 @@ func (r *Repo) resolvePast(
 	if err != nil {
 		return ipld.CID{}, err
 	}
+	then.following = v.following
 	got, ok, err := then.resolve(ctx, ref)
 	if err == nil && !ok {
 		err = &NotFoundError{What: "revision", Name: rev}
@@ -116,6 +117,7 @@ func (r *Repo) movesAgo(
 		if err != nil {
 			return ipld.CID{}, err
 		}
+		then.following = v.following
 		got, _, err := then.resolve(ctx, ref)
 		if err != nil {
 			return ipld.CID{}, err

@@ -100,10 +100,11 @@ func (t *tx) writeStage(
 		return fmt.Errorf("%w: stage: %w", ErrInvalid, err)
 	}
 	c, err := t.put(ctx, rec.Encode())
-	if err == nil && c != old.Target {
-		t.setRef(name, c)
+	if err != nil || c == old.Target {
+		return err
 	}
-	return err
+	t.setRef(name, c)
+	return t.found(ctx, rec.Branch)
 }
 
 // loadStage returns a stage's record, the commit it builds on and what is staged, with the profiles

@@ -108,6 +108,7 @@ func (r *Repo) begin(
 	if t.view, err = loadView(ctx, t.nodes, stage, head); err != nil {
 		return ipld.CID{}, nil, err
 	}
+	t.view.following = FollowingOf(ctx)
 	if err := t.expects(ctx, by.Head); err != nil {
 		return ipld.CID{}, nil, err
 	}

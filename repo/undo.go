@@ -177,7 +177,7 @@ func (r *Repo) reverse(
 func (t *tx) takeBack(ctx context.Context, e OpRecord) ([]RefMove, error) {
 	var back []RefMove
 	for _, c := range e.undoable() {
-		now, _, err := t.view.get(ctx, c.Name)
+		now, _, err := t.view.stored(ctx, c.Name)
 		if err != nil {
 			return nil, err
 		}

@@ -21,6 +21,8 @@ const DefaultBranch = "main"
 type view struct {
 	tree *prolly.Map // nil in an empty store
 	head store.Head  // the operation
+
+	following *Following // what HEAD is for the caller, nil for what is stored
 }
 
 // Ref is one ref of a view.
@@ -42,7 +44,7 @@ func loadView(ctx context.Context, n *prolly.Nodes, get store.Getter, head store
 	if err != nil {
 		return nil, fmt.Errorf("read view: %w", err)
 	}
-	return &view{tree, head}, nil
+	return &view{tree: tree, head: head}, nil
 }
 
 // root returns what identifies the refs and all they lead to.
@@ -53,8 +55,8 @@ func (v *view) root() ipld.CID {
 	return v.tree.Root()
 }
 
-// get returns one ref, and whether it exists.
-func (v *view) get(ctx context.Context, name graph.RefName) (Ref, bool, error) {
+// stored returns one ref, and whether it exists.
+func (v *view) stored(ctx context.Context, name graph.RefName) (Ref, bool, error) {
 	if v.tree == nil {
 		return Ref{}, false, nil
 	}
@@ -146,7 +148,11 @@ func (r *Repo) current(ctx context.Context) (v *view, err error) {
 		v, err = loadView(ctx, r.nodes(), r.facts(), head)
 		return err
 	})
-	return v, err
+	if err != nil {
+		return nil, err
+	}
+	v.following = FollowingOf(ctx)
+	return v, nil
 }
 
 // Refs returns all refs in name order.

@@ -166,6 +166,7 @@ type cli struct {
 	started   bool     // whether a command ran: errors before that are about usage
 	exit      int      // exit code of a command that succeeded but has bad news, as fsck and replay
 	conf      *configs
+	followed  bool       // whether it was looked what HEAD is for the caller
 	inUse     *peers.Use // the shared repository that this command uses, nil for none
 	opened    *repo.Repo // that this command has open now, shared or its own
 	// acceptHead opens a repository whose head file disagrees: for fsck --repair alone.

@@ -108,6 +108,7 @@ func historyCommands() []command {
 		{"branch", verbCommand("branch")},
 		{"switch", verbCommand("switch")},
 		{"tag", verbCommand("tag")},
+		{"git", (*cli).gitCommand},
 		{"undo", verbCommand("undo")},
 		{"redo", verbCommand("redo")},
 		{"op", (*cli).opCommand},

@@ -61,6 +61,7 @@ func configKeys() []configKey {
 		{ops.KeepBytesKey, ops.KeepBytesEnv, strconv.Itoa(capture.DefaultKeepBytes),
 			"beyond how many bytes turns are retired; 0 for never",
 			func(v string) error { _, err := ops.ParseKeepBytes(v); return err }},
+		{followKey, followEnv, "false", "whether the memory is on git's branch: true or false", checkBool},
 		{"gc.auto", "MNEM_GC_AUTO", "true", "whether writes collect garbage when there is much: " +
 			"true or false", checkBool},
 		{"gc.keepOps", "MNEM_GC_KEEP_OPS", strconv.Itoa(repo.DefaultKeepOps),

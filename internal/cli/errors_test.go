@@ -30,6 +30,7 @@ type world struct {
 	ctx      context.Context
 	out, err bytes.Buffer
 	env      map[string]string
+	made     int // nodes that a test made up
 }
 
 func newWorld(t *testing.T) *world {

@@ -58,6 +58,8 @@ var exampleSteps = map[string][][]string{
 	"mnem remote rm":         {{"remote", "add", "laptop", "hub"}},
 	"mnem remote":            {{"remote", "add", "laptop", "hub"}},
 	"mnem remote redactions": {{"remote", "add", "origin", "hub"}, {"remote", "add", "team", "hub"}},
+	"mnem git sync":          {{"git", "follow"}, {"commit", "-m", "more", "people.jsonl"}},
+	"mnem git prune":         {{"git", "follow"}, {"branch", "spike"}},
 	"mnem clone":             {{"clone", ".", "memory"}, {"backup", "memory.mnem"}},
 	"mnem fetch":             {{"clone", ".", "hub"}, {"remote", "add", "origin", "hub"}},
 	"mnem pull":              {{"clone", ".", "hub"}, {"remote", "add", "origin", "hub"}},
@@ -165,6 +167,10 @@ func runExamples(t *testing.T, path, from string, lines []string, asJSON bool) {
 	copyTree(t, from, w.Dir)
 	w.env["XDG_CONFIG_HOME"] = filepath.Join(w.Dir, "xdg")
 	w.env["XDG_DATA_HOME"] = filepath.Join(w.Dir, "data")
+	if strings.HasPrefix(path, "mnem git") {
+		w.git("init -q -b feature/login")
+		w.git("commit -q --allow-empty -m first")
+	}
 	for _, args := range exampleSteps[path] {
 		if args[0] != "init" {
 			w.run(0, args...)

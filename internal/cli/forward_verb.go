@@ -14,6 +14,9 @@ import (
 
 // forwardVerb has another process run the verb that is asked for, and prints its answers as they come.
 func (c *cli) forwardVerb(ctx context.Context, client *owner.Client) error {
+	if err := c.followThere(client); err != nil {
+		return err
+	}
 	call, err := c.callOf()
 	if err != nil {
 		return err

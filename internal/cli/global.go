@@ -48,7 +48,7 @@ func (c *cli) aside(ctx context.Context, dir string) *cli {
 		app: &app, stdin: peers.NewReplay(app.Stdin), out: bufio.NewWriterSize(io.Discard, outBuffer), started: true,
 		doing: doing{ctx: ctx, wait: c.doing.wait}, by: c.by, quietly: true,
 	}
-	side.by.Session = ""
+	side.by.Session, side.by.Following = "", nil
 	side.global = globalFlags{repo: dir, json: true, quiet: true, wait: c.global.wait}
 	return side
 }

@@ -331,6 +331,9 @@ func (c *cli) capture(ctx context.Context, receipts bool) {
 	if on, err := c.configured(hooksKey); err != nil || on == "false" {
 		return
 	}
+	if err := c.follow(); err == nil && c.by.Following != nil && c.by.Following.ReadOnly != "" {
+		return // it is taken in where there is a branch to write to
+	}
 	req, err := ops.Capture.DecodeRequest([]byte(`{"some":true}`), []string{"some"})
 	if err == nil {
 		err = c.aside(ctx, dir).askAside(ctx, &ops.Capture.Spec, req, func(any) error { return nil })

@@ -143,10 +143,13 @@ func (c *cli) stampOf(ids []string) (repo.Stamp, error) {
 	by := repo.Stamp{
 		Author:  firstOf(g.author, c.by.Author),
 		Agent:   c.agent(),
-		Task:    firstOf(g.task, c.by.Task),
 		Command: append(slices.Clone(c.doing.words), ids...),
 	}
-	var err error
+	err := c.follow()
+	if err != nil {
+		return by, err
+	}
+	by.Task = firstOf(g.task, c.by.Task, c.followedTask())
 	if by.Author == "" {
 		if by.Author, err = c.setting("author"); err != nil {
 			return by, err
@@ -217,7 +220,10 @@ func (c *cli) absolute(path string) string {
 func (c *cli) withRepo(
 	_ *cobra.Command, write bool, fn func(ctx context.Context, r *repo.Repo) error,
 ) (err error) {
-	ctx := c.doing.ctx
+	if err := c.follow(); err != nil {
+		return err
+	}
+	ctx := ops.Follow(c.doing.ctx, c.by.Following)
 	if c.opened != nil {
 		return fn(ctx, c.opened)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // Which repository a command is about, in this order: --global or --repo, MNEM_REPO, and the nearest
-// one from the working directory upward. None of them falls back to the next: what was named and is
+// one from the working directory upward; in a linked git work tree that of the main one, if it follows git. None of them falls back to the next: what was named and is
 // not there is an error.
 
 // errForeign is returned where the repository found is another user's.
@@ -32,6 +32,11 @@ func (c *cli) dir() (string, error) {
 		return path, nil
 	}
 	dir, err := repo.Find(c.app.Dir)
+	if err == nil || errors.Is(err, store.ErrNotFound) {
+		if main := c.mainRepo(dir); main != "" {
+			dir, err = main, nil
+		}
+	}
 	if errors.Is(err, store.ErrNotFound) {
 		return dir, hint(noRepoError{c.app.Dir, err}, "run 'mnem init' to make a repository here, or name "+
 			"one with --repo")

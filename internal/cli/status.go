@@ -15,7 +15,15 @@ func (c *cli) printStatus(st *ops.Status) error {
 	if st.Branch == "" {
 		where = "HEAD is " + head + " and on no branch"
 	}
-	if err := firstError(c.printf("%s\n", where), c.printUnmerged(st)); err != nil {
+	if err := c.printf("%s\n", where); err != nil {
+		return err
+	}
+	if f := st.Following; f != nil {
+		if err := c.printFollowed(f); err != nil {
+			return err
+		}
+	}
+	if err := c.printUnmerged(st); err != nil {
 		return err
 	}
 	if !st.Staged {

@@ -114,11 +114,16 @@ func (c *cli) syncCommand() *cobra.Command {
 
 // mergeRuleFlags adds the flags of commands that merge what came.
 func (c *cli) mergeRuleFlags(cmd *cobra.Command, f *syncFlags) {
+	c.conflictsFlag(cmd, f)
 	fl := cmd.Flags()
-	fl.StringVar(&f.conflicts, "conflicts", conflictsStop,
-		"what to do where both sides changed one thing: `RULE` is "+strings.Join(conflictRules(), ", "))
 	fl.StringVarP(&f.branch, "branch", "b", "", "the `BRANCH`, here and there (MNEM_BRANCH; default: the one HEAD is on)")
 	c.requireFlag(cmd, &f.signed)
+}
+
+// conflictsFlag adds the flag that says what is done about conflicts.
+func (c *cli) conflictsFlag(cmd *cobra.Command, f *syncFlags) {
+	cmd.Flags().StringVar(&f.conflicts, "conflicts", conflictsStop,
+		"what to do where both sides changed one thing: `RULE` is "+strings.Join(conflictRules(), ", "))
 	c.completeBy(cmd, "conflicts", cobra.FixedCompletions(conflictRules(), cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -134,7 +139,16 @@ func (f *syncFlags) check() error {
 
 // branches returns the branches that are to be brought to the same state.
 func (t *transfer) branches(ctx context.Context, f *syncFlags) ([]string, error) {
-	if name := firstOf(f.branch, t.c.by.Branch); name != "" && !f.all {
+	if err := t.c.follow(); err != nil {
+		return nil, err
+	}
+	followed := ""
+	if on := t.c.by.Following; on != nil {
+		if followed = on.Branch; on.ReadOnly != "" && f.branch == "" && t.c.by.Branch == "" && !f.all {
+			return nil, &repo.ReadOnlyError{Why: on.ReadOnly}
+		}
+	}
+	if name := firstOf(f.branch, t.c.by.Branch, followed); name != "" && !f.all {
 		return []string{name}, nil
 	}
 	st, err := t.here.Look(ctx, remote.Question{})

@@ -128,6 +128,7 @@ func variables() []variable {
 			"have a memory"},
 		{"MNEM_MCP_FALLBACK", "what 'mnem mcp' serves where there is no repository: none or global"},
 		{"MNEM_HOOKS", "true or false: whether hooks note what is said and tell what is known"},
+		{"MNEM_GIT_FOLLOW", "true or false: whether the memory follows the branch of git; see 'mnem git'"},
 		{"MNEM_PRIVATE", "true or false: whether hooks note nothing of what is said in this session"},
 		{"MNEM_CAPTURE_KEEP_DAYS", "after how many days turns of conversations are retired; 0 for never"},
 		{"MNEM_CAPTURE_KEEP_BYTES", "beyond how many bytes the oldest turns are retired; 0 for never"},

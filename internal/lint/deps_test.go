@@ -103,6 +103,8 @@ var allowed = map[string]string{
 	"internal/keyring": "ipld graph commit internal/filestate",
 	// Files of other programs, edited with care: it sees no repository.
 	"internal/clients": "internal/filestate internal/pattern",
+	// What git says of its branches, by its own files: no repository of ours, but what its names may be.
+	"internal/gitdir": "graph internal/filestate ipld",
 	// Files that several processes change: bytes, whatever they mean.
 	"internal/filestate": "",
 	// Exact token counts, and what packs the two large vocabularies.
@@ -111,7 +113,7 @@ var allowed = map[string]string{
 	"internal/cli": "ipld graph guard store commit adjacency community retrieve repo memory memory/compare model " +
 		"model/embed model/rerank model/rewrite operation ops policy serve " +
 		"tokens internal/pattern internal/text " +
-		"internal/accesses internal/clients internal/filestate internal/filewatch internal/keyring internal/owner peers " +
+		"internal/accesses internal/clients internal/filestate internal/filewatch internal/gitdir internal/keyring internal/owner peers " +
 		"mcp capture remote " +
 		"testdata/demo", // porcelain sits on repo; the others only for their types
 	"testdata/demo":     "", // the bundled sample memory

@@ -98,7 +98,8 @@ func TestSkew(t *testing.T) {
 	}()
 	_, err = Dial(l.Addr().String(), t.TempDir(), v1, 99, time.Second)
 	var skew *SkewError
-	if !errors.As(err, &skew) || skew.PID != 99 || !strings.Contains(err.Error(), "speaks protocol 5 (mnem v1) and this program 3") {
+	want := fmt.Sprintf("speaks protocol %d (mnem v1) and this program %d", Protocol+2, Protocol)
+	if !errors.As(err, &skew) || skew.PID != 99 || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v", err)
 	}
 }

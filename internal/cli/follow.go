@@ -1,0 +1,220 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/gitdir"
+	"github.com/mnem-project/mnem/internal/owner"
+	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
+)
+
+const (
+	followKey = "git.follow"
+	followEnv = "MNEM_GIT_FOLLOW"
+)
+
+// follow finds what HEAD is for the caller, where the memory follows the git work tree: once for a command. Where
+// no work tree is around the repository it follows none.
+func (c *cli) follow() error {
+	if c.followed || c.program != "" || c.global.user {
+		return nil
+	}
+	c.followed = true
+	on, err := c.configured(followKey)
+	if on != "true" || err != nil {
+		return err
+	}
+	ctx := c.doing.ctx
+	tree, err := c.workTree()
+	if errors.Is(err, gitdir.ErrNone) || err == nil && tree == nil {
+		return nil
+	}
+	if err == nil {
+		c.by.Following, err = followingOf(ctx, tree)
+	}
+	if err != nil {
+		return hint(fmt.Errorf("follow git: %w", err), "repair what git says, end it with 'mnem git unfollow', or set "+
+			"%s=false for one command", followEnv)
+	}
+	return nil
+}
+
+// workTree returns the git work tree that the memory follows: the one that the working directory is in, where its
+// branches are those of the one that the repository is in, and else that.
+func (c *cli) workTree() (*gitdir.Tree, error) {
+	dir, err := c.dir()
+	if err != nil {
+		return nil, err
+	}
+	opt := gitdir.Options{Git: askGit, PatchIDs: patchIDs}
+	own, err := gitdir.Find(dir, opt)
+	if err != nil {
+		return nil, err
+	}
+	here, err := gitdir.Find(c.app.Dir, opt)
+	if err == nil && here.Dir != own.Dir && here.Same(own) {
+		return here, nil
+	}
+	return own, nil
+}
+
+// followingOf returns what HEAD of a work tree is for the memory.
+func followingOf(ctx context.Context, tree *gitdir.Tree) (*operation.Following, error) {
+	head, err := tree.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f := &operation.Following{Work: tree.Work, Git: head.Branch, Doing: head.Doing}
+	if head.Detached {
+		at := strings.TrimPrefix(head.At, "refs/")
+		f.ReadOnly = fmt.Sprintf("HEAD of %s is on no git branch, but at %.12s", tree.Work, at)
+		if head.At != at {
+			f.ReadOnly = fmt.Sprintf("HEAD of %s is on no git branch, but at %s", tree.Work, at)
+		}
+	}
+	if head.Branch == "" {
+		return f, nil
+	}
+	if f.Branch, err = gitdir.Branch(head.Branch); err != nil {
+		return nil, err
+	}
+	for _, from := range head.From {
+		if name, err := gitdir.Branch(from); err == nil {
+			f.From = append(f.From, name)
+		}
+	}
+	return f, nil
+}
+
+// followThere refuses to have a process run the verb that does not know that HEAD may be followed: it would write
+// to another branch.
+func (c *cli) followThere(client *owner.Client) error {
+	as, pid := client.Owner()
+	if c.by.Following == nil || as.Newest >= owner.Following {
+		return nil
+	}
+	return hint(fmt.Errorf("%w: process %d has it open, and mnem %s does not follow git", store.ErrBusy, pid, as.Name),
+		"stop process %d and start it anew, so that it is the same version", pid)
+}
+
+// mainRepo returns the directory of the repository that is about a linked git work tree: that of the main work
+// tree, if it follows git. found is the nearest repository, "" for none.
+func (c *cli) mainRepo(found string) string {
+	if _, err := os.Stat(filepath.Join(found, ".git")); found != "" && err == nil {
+		return found
+	}
+	tree, err := gitdir.Find(c.app.Dir, gitdir.Options{})
+	if err != nil || !tree.Linked() || tree.Main() == "" || found != "" && within(found, tree.Work) {
+		return found
+	}
+	dir, err := repo.Find(tree.Main())
+	if err != nil || dir == found {
+		return found
+	}
+	list, err := readConfig(filepath.Join(dir, repo.DirName, configFile))
+	if on, _ := find(list, followKey); err != nil || firstOf(c.env(followEnv), on) != "true" {
+		return found
+	}
+	return dir
+}
+
+// within reports whether a path is a directory or in it.
+func within(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// gitVariables are those by which git's environment says which repository is meant: that is said by directory.
+func gitVariables(v string) bool {
+	for _, name := range []string{"GIT_DIR=", "GIT_WORK_TREE=", "GIT_INDEX_FILE=", "GIT_COMMON_DIR=", "GIT_PREFIX=",
+		"GIT_OBJECT_DIRECTORY=", "GIT_ALTERNATE_OBJECT_DIRECTORIES=", "GIT_NAMESPACE=", "LC_ALL=", "LANGUAGE="} {
+		if strings.HasPrefix(v, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// gitCommand returns git for a work tree.
+func gitCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir, "--no-pager", "-c", "core.fsmonitor=false"}, args...)...)
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), gitVariables), "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0",
+		"GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1")
+	return cmd
+}
+
+// askGit runs git and returns what it prints. ok is false where it ends with exit code 1.
+func askGit(ctx context.Context, dir string, args ...string) (out string, ok bool, err error) {
+	cmd := gitCommand(ctx, dir, args...)
+	printed, said := &boundedBuffer{limit: gitdir.MaxOutput}, &boundedBuffer{limit: maxSaid}
+	cmd.Stdout, cmd.Stderr = printed, said
+	err = cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return "", false, hint(fmt.Errorf("git: %w", err), "install git, or put it on the PATH")
+	case errors.As(err, &exit) && exit.ExitCode() == 1 && ctx.Err() == nil:
+		return printed.String(), false, nil
+	case err != nil && ctx.Err() != nil:
+		return "", false, ctx.Err()
+	case err != nil:
+		return "", false, fmt.Errorf("git %s: %s", args[0], line(firstOf(strings.TrimSpace(said.String()), err.Error())))
+	}
+	return printed.String(), true, nil
+}
+
+// maxSaid is how much of what git says on its error stream is shown, in bytes.
+const maxSaid = 4 << 10
+
+// boundedBuffer keeps what is written up to a limit, and refuses more.
+type boundedBuffer struct {
+	bytes.Buffer
+	limit int
+}
+
+func (b *boundedBuffer) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > b.limit {
+		return 0, io.ErrShortBuffer
+	}
+	return b.Buffer.Write(p)
+}
+
+// followedTask is what the caller works on where nothing says so: the branch that HEAD follows.
+func (c *cli) followedTask() string {
+	if f := c.by.Following; f != nil && len(f.Branch) <= graph.MaxActor {
+		return f.Branch
+	}
+	return ""
+}
+
+// patchIDs runs git and returns what 'git patch-id' prints of that.
+func patchIDs(ctx context.Context, dir string, args ...string) (string, error) {
+	from, to := gitCommand(ctx, dir, args...), gitCommand(ctx, dir, "patch-id", "--stable")
+	pipe, err := from.StdoutPipe()
+	if err != nil {
+		return "", err
+	}
+	printed := &boundedBuffer{limit: gitdir.MaxOutput}
+	to.Stdin, to.Stdout = pipe, printed
+	if err := to.Start(); err != nil {
+		return "", fmt.Errorf("git patch-id: %w", err)
+	}
+	err = from.Run()
+	err = errors.Join(err, to.Wait())
+	if err != nil {
+		return "", fmt.Errorf("git %s: %w", args[0], err)
+	}
+	return printed.String(), nil
+}

@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/internal/gitdir"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ops"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
+)
+
+// followJSON is what the memory follows: following is null where it follows nothing.
+type followJSON struct {
+	Following *ops.Followed `json:"following"`
+	Head      ipld.CID      `json:"head" shape:"null"` // the newest commit of the memory there
+	Hook      bool          `json:"hook"`              // whether git syncs after each merge
+	// Work is the git work tree that would be followed.
+	Work ops.Text `json:"work"`
+}
+
+func (c *cli) gitCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "git",
+		GroupID: groupHistory,
+		Short:   "Have the memory follow the branch of a git work tree",
+		Long: "In a git work tree 'mnem git follow' has the memory be on the branch that git is on: each call reads\n" +
+			"it from git's own files, so that no hook is needed and nothing is to be kept up to date. A new git\n" +
+			"branch has the memory of the one that it was made from, and a branch of the memory of its own from\n" +
+			"its first write on. 'mnem git sync' merges the memory of git branches that were merged.\n\n" +
+			"While HEAD of git is detached the memory of the last branch can be read, and a write has to name a\n" +
+			"branch. During a rebase the memory is that of the branch which is rebased, during a bisection that\n" +
+			"of the branch where it began. --branch, MNEM_BRANCH and --at go before what git says. --task is the\n" +
+			"branch where nothing else is said. MNEM_GIT_FOLLOW=false turns it off for one command.",
+		Example: "  mnem git follow\n  mnem git status\n  mnem git sync",
+	}
+	return c.parent(cmd, c.gitFollow(), c.gitUnfollow(), c.gitStatus(), c.gitSync(), c.gitPrune(), c.gitHook())
+}
+
+func (c *cli) gitFollow() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "follow",
+		Short: "Have the memory be on the branch that git is on",
+		Long: "Have the memory be on the branch that the git work tree around the repository is on, from now on, for\n" +
+			"all who use the repository: it is the setting git.follow. Linked work trees of 'git worktree add'\n" +
+			"use this repository as well, each on its own branch. Nothing in git's directory is changed.",
+		Example: "  mnem git follow",
+		Args:    cobra.NoArgs,
+	}
+	return c.command(cmd, func(cmd *cobra.Command, _ []string) error {
+		if _, err := c.repoFile(""); err != nil {
+			return err
+		}
+		tree, err := c.workTree()
+		if err == nil {
+			_, err = followingOf(cmd.Context(), tree)
+		}
+		if errors.Is(err, gitdir.ErrNone) {
+			return hint(fmt.Errorf("%w: %w", repo.ErrInvalid, err), "make one with 'git init', or run this in one that holds the "+
+				"repository")
+		}
+		if err != nil {
+			return err
+		}
+		set := func(key configKey, list []setting) ([]setting, error) { return with(list, key.Name, "true"), nil }
+		if err := c.editConfig(cmd.Context(), false, followKey, set); err != nil {
+			return err
+		}
+		c.conf = nil
+		return c.printFollowing(cmd)
+	})
+}
+
+func (c *cli) gitUnfollow() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "unfollow",
+		Short: "Have the memory be on a branch of its own again",
+		Long: "Undo 'mnem git follow': the memory is on the branch that it was on before, or that 'mnem switch' says.\n" +
+			"The branches that were made stay; 'mnem merge' takes over what they have.",
+		Example: "  mnem git unfollow",
+		Args:    cobra.NoArgs,
+	}
+	return c.command(cmd, func(cmd *cobra.Command, _ []string) error {
+		unset := func(key configKey, list []setting) ([]setting, error) { return without(list, key.Name), nil }
+		if err := c.editConfig(cmd.Context(), false, followKey, unset); err != nil {
+			return err
+		}
+		c.conf = nil
+		return c.printFollowing(cmd)
+	})
+}
+
+func (c *cli) gitStatus() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show the git branch that is followed",
+		Long: "Show which git branch the memory follows, which branch of the memory that is, whether it can be\n" +
+			"written, and if not why.",
+		Example: "  mnem git status\n  mnem git status --json",
+		Args:    cobra.NoArgs,
+	}
+	return c.command(cmd, func(cmd *cobra.Command, _ []string) error { return c.printFollowing(cmd) })
+}
+
+// printFollowing prints what is followed now.
+func (c *cli) printFollowing(cmd *cobra.Command) error {
+	dir, err := c.dir()
+	if err != nil {
+		return err
+	}
+	out := &followJSON{}
+	tree, err := c.workTree()
+	switch {
+	case errors.Is(err, gitdir.ErrNone):
+	case err != nil:
+		return err
+	default:
+		out.Work = ops.Text(tree.Work)
+		out.Hook, _ = hooked(hookPath(tree))
+	}
+	req := &ops.StatusRequest{}
+	side := c.aside(cmd.Context(), dir)
+	err = side.askAside(cmd.Context(), &ops.StatusVerb.Spec, req, func(answer any) error {
+		st := answer.(*ops.Status)
+		out.Following, out.Head = st.Following, st.Head
+		return nil
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return c.openHint(err)
+	}
+	if err != nil {
+		return err
+	}
+	if c.global.json {
+		return c.printJSON(out)
+	}
+	if out.Following == nil {
+		where := "no git work tree is around " + line(filepath.Join(dir, repo.DirName))
+		if out.Work != "" {
+			where = "'mnem git follow' has it follow " + line(string(out.Work))
+		}
+		return c.printf("the memory follows no git branch; %s\n", where)
+	}
+	if err := c.printFollowed(out.Following); err != nil {
+		return err
+	}
+	if out.Hook {
+		return c.printf("git runs 'mnem git sync' after each merge\n")
+	}
+	return nil
+}
+
+// printFollowed prints the git branch that is followed, and whether it can be written.
+func (c *cli) printFollowed(f *ops.Followed) error {
+	git, doing := c.paint(styleCyan, line(string(f.Git))), ""
+	if f.Doing != "" {
+		doing = ", in the middle of a " + string(f.Doing)
+	}
+	if f.Git == "" {
+		git = "no branch"
+	}
+	if err := c.printf("following git: %s in %s%s\n", git, line(f.Work), doing); err != nil {
+		return err
+	}
+	if f.Branch != "" && f.Branch != f.Git {
+		if err := c.printf("its branch of the memory is %s\n", c.paint(styleCyan, line(string(f.Branch)))); err != nil {
+			return err
+		}
+	}
+	if !f.Exists && f.From != "" && f.Branch != "" {
+		if err := c.printf("until its first write it has the memory of %s\n", c.paint(styleCyan, line(string(f.From)))); err != nil {
+			return err
+		}
+	}
+	if f.Why != "" {
+		return c.printf("read-only: %s; name a branch with --branch to write\n", line(string(f.Why)))
+	}
+	return nil
+}

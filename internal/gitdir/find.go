@@ -1,0 +1,167 @@
+package gitdir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/filestate"
+)
+
+const (
+	dotGit = ".git"
+	// maxPath bounds a file that holds a path or the name of a ref, in bytes.
+	maxPath = 8 << 10
+)
+
+// ErrNone is returned where a directory is in no git work tree.
+var ErrNone = errors.New("no git work tree")
+
+// Error is returned for a file that is not as git writes it.
+type Error struct {
+	Path string
+	Why  string
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("git file %s: %s", e.Path, e.Why) }
+
+// Options say how a work tree is read.
+type Options struct {
+	// Git runs git in a directory and returns what it prints, at most MaxOutput bytes; nil where refs in git's
+	// binary format are refused. ok is false where git ends with exit code 1, which stands for no answer.
+	Git func(ctx context.Context, dir string, args ...string) (out string, ok bool, err error)
+	// PatchIDs runs git with arguments and returns what 'git patch-id --stable' prints of that. Merged needs it.
+	PatchIDs func(ctx context.Context, dir string, args ...string) (string, error)
+}
+
+// Tree is a git work tree. Not safe for concurrent use.
+type Tree struct {
+	Work   string // the directory that holds .git
+	Dir    string // what belongs to the work tree: HEAD, its log
+	Common string // what work trees share: branches
+
+	opt    Options
+	reads  int // how many files were asked for
+	binary bool
+	logs   map[string][]entry
+}
+
+// Find returns the nearest work tree from a directory upward, or an error that wraps ErrNone.
+func Find(dir string, opt Options) (*Tree, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("find git work tree: %w", err)
+	}
+	for at := abs; ; at = filepath.Dir(at) {
+		path := filepath.Join(at, dotGit)
+		switch info, err := os.Stat(path); {
+		case err == nil && info.IsDir():
+			if _, err := os.Stat(filepath.Join(path, "HEAD")); err == nil { // an empty .git is passed over, as git does
+				return (&Tree{Work: at, Dir: path, opt: opt}).withCommon()
+			}
+		case err == nil:
+			return linked(at, path, opt)
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission):
+			return nil, fmt.Errorf("find git work tree: %w", err)
+		}
+		if at == filepath.Dir(at) {
+			return nil, fmt.Errorf("%w in %s or above", ErrNone, abs)
+		}
+	}
+}
+
+// linked returns the work tree in a directory whose .git is a file.
+func linked(work, path string, opt Options) (*Tree, error) {
+	t := &Tree{Work: work, opt: opt}
+	text, err := t.line(path)
+	if err != nil {
+		return nil, err
+	}
+	dir, ok := strings.CutPrefix(text, "gitdir: ")
+	if !ok || dir == "" {
+		return nil, &Error{path, `want "gitdir: PATH"`}
+	}
+	t.Dir = from(work, dir)
+	if info, err := os.Stat(t.Dir); err != nil || !info.IsDir() {
+		return nil, &Error{path, fmt.Sprintf("%q is not a directory", dir)}
+	}
+	return t.withCommon()
+}
+
+// withCommon finds what the work tree shares with others.
+func (t *Tree) withCommon() (*Tree, error) {
+	path := filepath.Join(t.Dir, "commondir")
+	dir, err := t.line(path)
+	if err != nil {
+		return nil, err
+	}
+	if t.Common = t.Dir; dir != "" {
+		t.Common = from(t.Dir, dir)
+		if info, err := os.Stat(t.Common); err != nil || !info.IsDir() {
+			return nil, &Error{path, fmt.Sprintf("%q is not a directory", dir)}
+		}
+	}
+	return t, nil
+}
+
+// Main returns the directory of the main work tree, "" where there is none, as of a bare repository.
+func (t *Tree) Main() string {
+	if filepath.Base(t.Common) != dotGit {
+		return ""
+	}
+	return filepath.Dir(t.Common)
+}
+
+// Linked reports whether the work tree was added to a main one.
+func (t *Tree) Linked() bool { return t.Dir != t.Common }
+
+// Same reports whether two work trees share their branches.
+func (t *Tree) Same(other *Tree) bool {
+	if t.Common == other.Common {
+		return true
+	}
+	a, errA := os.Stat(t.Common)
+	b, errB := os.Stat(other.Common)
+	return errA == nil && errB == nil && os.SameFile(a, b)
+}
+
+// from returns a path as it is meant in a directory.
+func from(dir, path string) string {
+	path = filepath.FromSlash(path)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	return filepath.Clean(path)
+}
+
+// read returns the bytes of a file, nil where there is none.
+func (t *Tree) read(path string, limit int64) ([]byte, error) {
+	t.reads++
+	data, err := filestate.Read(path, limit)
+	switch {
+	case errors.Is(err, filestate.ErrUnfit):
+		return nil, &Error{path, fmt.Sprintf("not a file of at most %d bytes", limit)}
+	case errors.Is(err, errNotDir):
+		return nil, nil // what is a directory elsewhere is a file here
+	case err != nil:
+		return nil, fmt.Errorf("read git file: %w", err)
+	}
+	return data, nil
+}
+
+// line returns the one line of a file, "" where there is no file.
+func (t *Tree) line(path string) (string, error) {
+	data, err := t.read(path, maxPath)
+	if err != nil {
+		return "", err
+	}
+	text := strings.TrimRight(string(data), "\r\n")
+	if strings.ContainsAny(text, "\x00\n\r") {
+		return "", &Error{path, "more than one line"}
+	}
+	return text, nil
+}

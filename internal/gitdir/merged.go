@@ -1,0 +1,180 @@
+package gitdir
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// How the commits of a branch came into HEAD.
+const (
+	ByMerge  = "merge"  // HEAD has its newest commit
+	ByPatch  = "rebase" // HEAD has a commit with the changes of each of its commits
+	BySquash = "squash" // HEAD has one commit with the changes of all
+)
+
+// maxSquash is how many commits of HEAD are compared with all changes of a branch.
+const maxSquash = 1000
+
+// Merged returns how a branch was merged into what HEAD is at, "" where it was not. A branch without commits of its
+// own was not, whatever HEAD has. Of a branch that is gone the log of HEAD tells where it was. It asks git.
+func (t *Tree) Merged(ctx context.Context, branch string) (how string, err error) {
+	tip, own, err := t.work(ctx, branch)
+	if err != nil || tip == "" || !own {
+		return "", err
+	}
+	if _, there, err := t.git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", tip+"^{commit}"); err != nil || !there {
+		return "", err // git has collected it
+	}
+	if _, is, err := t.git(ctx, "merge-base", "--is-ancestor", tip, "HEAD"); err != nil || is {
+		return yes(ByMerge, is), err
+	}
+	marks, _, err := t.git(ctx, "cherry", "HEAD", tip)
+	if err != nil {
+		return "", err
+	}
+	if all := strings.Fields(marks); len(all) > 0 && !slices.Contains(all, "+") {
+		return ByPatch, nil
+	}
+	squashed, err := t.squashed(ctx, tip)
+	return yes(BySquash, squashed), err
+}
+
+func yes(how string, is bool) string {
+	if is {
+		return how
+	}
+	return ""
+}
+
+// squashed reports whether one commit of HEAD has the changes of all commits up to tip.
+func (t *Tree) squashed(ctx context.Context, tip string) (bool, error) {
+	base, ok, err := t.git(ctx, "merge-base", "HEAD", tip)
+	if base = strings.TrimSpace(base); err != nil || !ok || !isObject(base) {
+		return false, err
+	}
+	plain := []string{"-p", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames"}
+	all, err := t.opt.PatchIDs(ctx, t.Work, append([]string{"diff-tree"}, append(plain, base, tip)...)...)
+	want, _, _ := strings.Cut(all, " ")
+	if err != nil || want == "" {
+		return false, err
+	}
+	list, err := t.opt.PatchIDs(ctx, t.Work, append([]string{"log"}, append(plain, "--no-merges", "--no-show-signature",
+		"--no-decorate", "--no-notes", "--max-count="+strconv.Itoa(maxSquash), base+"..HEAD")...)...)
+	for line := range strings.Lines(list) {
+		if id, _, _ := strings.Cut(line, " "); id == want {
+			return true, nil
+		}
+	}
+	return false, err
+}
+
+// work returns the newest commit of a branch, and whether any commit was made on it.
+func (t *Tree) work(ctx context.Context, branch string) (tip string, own bool, err error) {
+	if tip, err = t.Tip(ctx, heads+branch); err != nil {
+		return "", false, err
+	}
+	if tip == "" {
+		return t.workOfGone(ctx, branch)
+	}
+	list, err := t.log(ctx, t.Common, heads+branch)
+	if err != nil || len(list) == 0 {
+		return tip, false, err
+	}
+	if start, ok := strings.CutPrefix(list[0].message, msgCreated); ok {
+		remote := "refs/remotes/" + strings.TrimPrefix(start, "refs/remotes/")
+		if check(remote) == nil {
+			at, err := t.Tip(ctx, remote)
+			if err != nil {
+				return "", false, err
+			}
+			own = at != "" || start == remote
+		}
+	}
+	return tip, own || slices.ContainsFunc(list, entry.isWork), nil
+}
+
+// isWork reports whether a ref moved by a commit that was made there.
+func (e entry) isWork() bool {
+	for _, none := range []string{msgCreated, msgRenamed, msgCopied, msgMoving, "reset:", "fetch", "clone:", "rebase (start)",
+		"rebase (finish): returning"} {
+		if strings.HasPrefix(e.message, none) {
+			return false
+		}
+	}
+	return e.old != e.now && !strings.Contains(e.message, ": Fast-forward") && !strings.Contains(e.message, ": fast-forward")
+}
+
+// workOfGone is work for a branch that there is no more, by the logs of HEADs.
+func (t *Tree) workOfGone(ctx context.Context, branch string) (tip string, own bool, err error) {
+	for _, dir := range t.dirs() {
+		list, err := t.log(ctx, dir, "HEAD")
+		if err != nil {
+			return "", false, err
+		}
+		on, worked := false, false
+		for _, e := range list {
+			from, to, moved := e.moved()
+			switch {
+			case moved && from == branch:
+				on, own, tip = false, worked, e.old
+			case moved && to == branch:
+				on, worked = true, worked && tip == e.now
+			case on && e.isWork():
+				worked = true
+			}
+		}
+		if tip != "" {
+			return tip, own, nil
+		}
+	}
+	return "", false, nil
+}
+
+// dirs are the directories of work trees that have a log of HEAD: this one's, the main one's, and the others'.
+func (t *Tree) dirs() []string {
+	dirs := []string{t.Dir}
+	if t.Linked() {
+		dirs = append(dirs, t.Common)
+	}
+	if t.binary {
+		return dirs
+	}
+	others, err := os.ReadDir(filepath.Join(t.Common, "worktrees"))
+	if err != nil {
+		return dirs
+	}
+	for _, o := range others[:min(len(others), maxTrees)] {
+		if dir := filepath.Join(t.Common, "worktrees", o.Name()); dir != t.Dir {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// maxTrees is how many linked work trees are looked at.
+const maxTrees = 256
+
+// Gone reports whether there was a branch of a name that there is no more: a HEAD was on it.
+func (t *Tree) Gone(ctx context.Context, branch string) (bool, error) {
+	if tip, err := t.Tip(ctx, heads+branch); tip != "" || err != nil {
+		return false, err
+	}
+	for _, dir := range t.dirs() {
+		list, err := t.log(ctx, dir, "HEAD")
+		if err != nil {
+			return false, err
+		}
+		for _, e := range list {
+			from, to, ok := e.moved()
+			old, renamed := strings.CutPrefix(e.message, msgRenamed+heads+branch+" to ")
+			if ok && (from == branch || to == branch) || renamed && old != "" {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
