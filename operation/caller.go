@@ -17,8 +17,10 @@ type Caller struct {
 	Time string `json:"time,omitempty"` // that counts as now, RFC 3339
 	// Following is what HEAD is for the caller, nil for what the repository keeps.
 	Following *Following `json:"following,omitempty"`
-	// Remote is whether the caller asks through a server.
+	// Remote is whether the caller asks through a server, and Global whether that lets its questions be asked of
+	// the user's own repository too.
 	Remote bool `json:"remote,omitempty"`
+	Global bool `json:"global,omitempty"`
 }
 
 type callerKey struct{}

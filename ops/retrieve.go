@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
@@ -145,7 +146,7 @@ func (q *RetrieveRequest) check() error {
 		return err
 	}
 	if q.WithGlobal {
-		for _, name := range []string{"batch", "explain", "exclude", "unseen", "summarize", "order"} {
+		for _, name := range ofOne {
 			if q.Given(name) {
 				return Exclude("with-global", name)
 			}
@@ -159,6 +160,16 @@ func (q *RetrieveRequest) check() error {
 		uses = append([]string{"the query"}, uses...)
 	}
 	return oneUse(uses)
+}
+
+// ofOne are fields that make no sense for the answer of two repositories.
+var ofOne = []string{"batch", "explain", "exclude", "unseen", "summarize", "order"}
+
+// AskGlobal has the user's own repository asked too, for a caller that has given some fields, unless these make no
+// sense then. It reports whether it is.
+func (q *RetrieveRequest) AskGlobal(given []string) bool {
+	q.WithGlobal = !slices.ContainsFunc(ofOne, func(name string) bool { return slices.Contains(given, name) })
+	return q.WithGlobal
 }
 
 // prepare makes the request of a retrieval, and lets models complete that of a single question: others

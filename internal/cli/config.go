@@ -54,6 +54,8 @@ func configKeys() []configKey {
 			"true or false", checkBool},
 		{fallbackKey, "MNEM_MCP_FALLBACK", fallbackNone,
 			"what 'mnem mcp' serves where no repository is: none or global", checkFallback},
+		{alsoGlobalKey, "MNEM_MCP_GLOBAL", "false", "whether 'mnem mcp' asks the user's own repository too: true or false",
+			checkBool},
 		{privateKey, "MNEM_PRIVATE", "false", "whether hooks note nothing of what is said: true or false", checkPrivate},
 		{ops.KeepDaysKey, ops.KeepDaysEnv, strconv.Itoa(capture.DefaultKeepDays),
 			"after how many days turns are retired; 0 for never",

@@ -14,7 +14,7 @@ import (
 // Global implements ops.Asker.
 func (h host) Global() (ops.Runner, error) {
 	c := h.c
-	if c.by.Remote {
+	if c.by.Remote && !c.by.Global {
 		return nil, fmt.Errorf("%w: another repository than the one that is served", errRemote)
 	}
 	project, err := c.dir()
@@ -31,6 +31,23 @@ func (h host) Global() (ops.Runner, error) {
 	return func(ctx context.Context, v *ops.Spec, req any, emit func(any) error) error {
 		return c.askGlobal(ctx, global, v, req, emit)
 	}, nil
+}
+
+// withGlobal is the field by which the user's own repository is asked too.
+const withGlobal = "with-global"
+
+// asksGlobal reports whether questions are to be asked of the user's own repository too though they do not say so:
+// where the server was started so, and there is one beside the project's.
+func (c *cli) asksGlobal() bool {
+	if !c.by.Global || c.global.user {
+		return false
+	}
+	project, err := c.dir()
+	if err != nil {
+		return false // which the verb says
+	}
+	global, err := c.hasGlobal()
+	return err == nil && global != project
 }
 
 // askGlobal runs a verb on the user's own repository, here or where another process has it open.

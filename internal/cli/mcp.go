@@ -24,6 +24,7 @@ import (
 type mcpOptions struct {
 	http, profile          string
 	pin, noSession, debug  bool
+	global                 bool
 	author, agent, task, b string
 }
 
@@ -37,7 +38,8 @@ func (c *cli) mcpCommand() *cobra.Command {
 			"that ends, or with --http on http://ADDR/mcp. It speaks 2026-07-28 and the versions since\n" +
 			"2024-11-05. It starts at once: the repository is opened at the first call. Where there is none, tools\n" +
 			"answer how to make one, and find it once it is made; or the user's own is served, where the user's\n" +
-			"config has mcp.fallback = global.\n\n" +
+			"config has mcp.fallback = global. With --with-global what retrieve and recall answer is from both, and each\n" +
+			"item says which.\n\n" +
 			"The profile core has the tools retrieve, recall, check, get, neighbors, diff, log, session,\n" +
 			"remember, commit, forget and undo; read leaves out those that write; full adds branches, merges,\n" +
 			"upkeep and other verbs. docs/mcp.md says what each does, and how to connect clients.\n\n" +
@@ -58,6 +60,8 @@ func (c *cli) mcpCommand() *cobra.Command {
 		"read, core or full")
 	f.BoolVar(&opt.pin, "pin", false, "answer from the commit at the first call, whatever is committed")
 	f.BoolVar(&opt.noSession, "no-session", false, "record no session")
+	f.BoolVar(&opt.global, withGlobal, false, "have retrieve and recall ask the user's own repository too "+
+		"(MNEM_MCP_GLOBAL; config: mcp.withGlobal)")
 	f.BoolVar(&opt.debug, "debug", false, "log more on standard error")
 	f.StringVar(&opt.author, "author", "", "who makes changes (MNEM_AUTHOR; config: author)")
 	f.StringVar(&opt.agent, "agent", "", "the program that acts for the author (MNEM_AGENT; default: "+
@@ -99,10 +103,18 @@ func (c *cli) serveMCP(cmd *cobra.Command, opt *mcpOptions) (err error) {
 	case opt.noSession:
 		options.Record = mcp.RecordNone
 	}
-	if opt.http == "" {
+	switch {
+	case opt.http != "" && opt.global:
+		return usagef("--%s and --http exclude each other: your own memory is for programs that you start", withGlobal)
+	case opt.http == "":
 		if err := c.fallBack(); err != nil {
 			return err
 		}
+		also, err := c.configured(alsoGlobalKey)
+		if err != nil {
+			return err
+		}
+		options.Caller.Global = opt.global || also == "true"
 	}
 	options.Own = c.global.user
 	// Where there is no repository yet, clients are told so when they ask: one may be made meanwhile.
@@ -125,6 +137,7 @@ const (
 	fallbackKey    = "mcp.fallback"
 	fallbackNone   = "none"
 	fallbackGlobal = "global"
+	alsoGlobalKey  = "mcp.withGlobal"
 )
 
 func checkFallback(v string) error {

@@ -430,6 +430,9 @@ func (c *cli) call(ctx context.Context, v *verb, args *operation.Arguments) erro
 		}
 		given, words = append(given, b.Lines.Flag), append(words, "--"+b.Lines.Flag)
 	}
+	if q, ok := req.(interface{ AskGlobal([]string) bool }); ok && c.asksGlobal() && q.AskGlobal(given) {
+		given, words = append(given, withGlobal), append(words, "--"+withGlobal)
+	}
 	ops.SetGiven(req, given)
 	if args.Body != nil {
 		c.stdin = peers.NewReplay(args.Body)
