@@ -110,11 +110,11 @@ func (c *cli) serveMCP(cmd *cobra.Command, opt *mcpOptions) (err error) {
 		if err := c.fallBack(); err != nil {
 			return err
 		}
-		also, err := c.configured(alsoGlobalKey)
+		also, err := c.alsoGlobal()
 		if err != nil {
 			return err
 		}
-		options.Caller.Global = opt.global || also == "true"
+		options.Caller.Global = opt.global || also
 	}
 	options.Own = c.global.user
 	// Where there is no repository yet, clients are told so when they ask: one may be made meanwhile.
@@ -145,6 +145,24 @@ func checkFallback(v string) error {
 		return fmt.Errorf("%w: %q is neither %s nor %s", repo.ErrInvalid, v, fallbackNone, fallbackGlobal)
 	}
 	return nil
+}
+
+// alsoGlobal reports whether the user has configured that the user's own memory is asked beside a project's. A
+// project's configuration can say no, and not yes: it may be somebody else's.
+func (c *cli) alsoGlobal() (bool, error) {
+	also, err := c.configured(alsoGlobalKey)
+	if also != "true" || err != nil {
+		return false, err
+	}
+	key, err := findConfigKey(alsoGlobalKey)
+	if err != nil {
+		return false, err
+	}
+	got, err := c.lookUp(key, false)
+	if got.From == sourceRepo && err == nil {
+		got, err = c.lookUp(key, true)
+	}
+	return got.Value != nil && *got.Value == "true", err
 }
 
 // fallBack makes the user's own repository the one that is served where none was named, there is none here, and it is
