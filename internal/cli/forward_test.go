@@ -168,39 +168,43 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 // TestAskedAgain has the owner end while it answers: what was not printed comes from the next one,
 // and what may have been written does not.
 func TestAskedAgain(t *testing.T) {
-	dir := newRepo(t)
-	app := in(dir, io.Discard, io.Discard)
-	app.Stdin = strings.NewReader(nodeLine("alice"))
-	ran(t, app, "commit", "-m", "x", "-")
-	for _, tt := range []struct {
+	t.Parallel() // an owner that ends waits seconds for what is under way
+	for name, tt := range map[string]struct {
 		args []string
 		code int
 		want string
 	}{
-		{[]string{"retrieve", "--batch", "-", "--json"}, 0, `"alice"`},
-		{[]string{"commit", "-m", "y", "-"}, 6, "op log"},
+		"read":  {[]string{"retrieve", "--batch", "-", "--json"}, 0, `"alice"`},
+		"write": {[]string{"commit", "-m", "y", "-"}, 6, "op log"},
 	} {
-		stop := held(t, dir)
-		one := *app
-		r, w := io.Pipe()
-		reads := make(chan bool, 1)
-		one.Stdin = readerFunc(func(p []byte) (int, error) {
-			select {
-			case reads <- true:
-			default:
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := newRepo(t)
+			app := in(dir, io.Discard, io.Discard)
+			app.Stdin = strings.NewReader(nodeLine("alice"))
+			ran(t, app, "commit", "-m", "x", "-")
+			stop := held(t, dir)
+			one := *app
+			r, w := io.Pipe()
+			reads := make(chan bool, 1)
+			one.Stdin = readerFunc(func(p []byte) (int, error) {
+				select {
+				case reads <- true:
+				default:
+				}
+				return r.Read(p)
+			})
+			go func() {
+				<-reads // the command has begun, and waits
+				stop()
+				_, _ = io.WriteString(w, `{"text":"alice"}`)
+				_ = w.Close()
+			}()
+			n, out, errs := code(t, &one, tt.args...)
+			if n != tt.code || !strings.Contains(out+errs, tt.want) {
+				t.Errorf("%q: exit code %d: %s%s", tt.args, n, out, errs)
 			}
-			return r.Read(p)
 		})
-		go func() {
-			<-reads // the command has begun, and waits
-			stop()
-			_, _ = io.WriteString(w, `{"text":"alice"}`)
-			_ = w.Close()
-		}()
-		n, out, errs := code(t, &one, tt.args...)
-		if n != tt.code || !strings.Contains(out+errs, tt.want) {
-			t.Errorf("%q: exit code %d: %s%s", tt.args, n, out, errs)
-		}
 	}
 }
 
