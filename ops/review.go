@@ -124,34 +124,51 @@ func review(ctx context.Context, s *Service, q *ReviewRequest) (*Reviewed, error
 			return nil, err
 		}
 	}
-	r := &reviewing{Service: s, branch: branch, out: &Reviewed{Branch: branch, DryRun: s.DryRun}}
+	r := &reviewing{Service: s, dir: dir, branch: branch, out: &Reviewed{Branch: branch, DryRun: s.DryRun}}
 	if r.state, err = readReview(dir, branch); err != nil {
 		return nil, err
 	}
 	r.out.Items, r.out.Since = List[ReviewItem]{}, r.state.Commit
+	var noted error // what was decided is told of, where it cannot be noted, too
 	if q.decides() {
-		if err := r.decide(ctx, q); err != nil {
+		kept, rest, err := r.decide(ctx, q)
+		if err != nil {
 			return nil, err
 		}
+		noted = r.note(ctx, func(s *reviewState) error {
+			if rest != nil {
+				if err := s.rest(ctx, rest); err != nil {
+					return err
+				}
+			}
+			return s.keep(kept)
+		})
 	}
 	if err := r.list(ctx, q); err != nil {
-		return nil, err
+		return nil, errors.Join(noted, err)
 	}
-	if !s.DryRun {
-		err = writeReview(ctx, dir, branch, r.state)
-		if !q.decides() {
-			err = nil // what is listed is listed, on a disk that cannot be written, too
-		}
-	}
-	return r.out, err
+	return r.out, noted
 }
 
 // reviewing is a review that runs.
 type reviewing struct {
 	*Service
-	branch string
-	state  *reviewState
-	out    *Reviewed
+	dir, branch string
+	state       *reviewState
+	out         *Reviewed
+}
+
+// note changes how far the reviews came, from what is noted by now: others may decide at the same time. A trial
+// writes nothing.
+func (r *reviewing) note(ctx context.Context, change func(*reviewState) error) error {
+	if r.DryRun {
+		return change(r.state)
+	}
+	state, err := editReview(ctx, r.dir, r.branch, change)
+	if err == nil {
+		r.state = state
+	}
+	return err
 }
 
 // head is the newest state of the branch.
@@ -165,21 +182,28 @@ func (r *reviewing) head(ctx context.Context) (*repo.Snapshot, error) {
 	return s, err
 }
 
-// decide does what was decided.
-func (r *reviewing) decide(ctx context.Context, q *ReviewRequest) error {
+// decide does what was decided, and returns the nodes that are kept, and the state of which all is, nil for none.
+func (r *reviewing) decide(ctx context.Context, q *ReviewRequest) (kept []graph.ID, rest *repo.Snapshot, err error) {
 	edits, err := q.edits()
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	at, err := r.head(ctx)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	var kept []graph.ID
+	if q.Rest {
+		if !r.state.Listed.Defined() {
+			return nil, nil, Usagef("--rest: nothing was listed yet on branch %s: see 'mnem review' first", r.branch)
+		}
+		if rest, err = r.Repo.At(ctx, r.state.Listed); err != nil {
+			return nil, nil, err
+		}
+	}
 	for _, name := range q.Keep {
 		id, err := at.Name(ctx, name)
 		if err != nil {
-			return NodeHint(err)
+			return nil, nil, NodeHint(err)
 		}
 		kept = append(kept, id)
 	}
@@ -187,7 +211,7 @@ func (r *reviewing) decide(ctx context.Context, q *ReviewRequest) error {
 	if !q.ReadsOnly() {
 		res, err := memory.New(r.Repo).Review(ctx, r.Commit, memory.ReviewRequest{Drop: q.Drop, Pin: q.Pin, Edit: edits})
 		if err != nil {
-			return MarkHint(err)
+			return nil, nil, MarkHint(err)
 		}
 		r.out.Dropped, r.out.Pinned, r.out.Edited, r.out.Already = res.Dropped, res.Pinned, res.Edited, res.Already
 		r.out.Warnings = WarningsOf(res.Secrets)
@@ -198,35 +222,11 @@ func (r *reviewing) decide(ctx context.Context, q *ReviewRequest) error {
 			r.out.Commit = res.Commit
 		}
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		kept = slices.Concat(kept, res.Pinned, res.Edited, res.Already)
 	}
-	if q.Rest {
-		err = r.rest(ctx)
-	}
-	return errors.Join(err, r.state.keep(kept))
-}
-
-// rest notes that all was reviewed that was there when it was listed last.
-func (r *reviewing) rest(ctx context.Context) error {
-	if !r.state.Listed.Defined() {
-		return Usagef("--rest: nothing was listed yet on branch %s: see 'mnem review' first", r.branch)
-	}
-	listed, err := r.Repo.At(ctx, r.state.Listed)
-	if err != nil {
-		return err
-	}
-	var later []graph.ID
-	for _, id := range r.state.Kept {
-		if _, _, err := listed.Node(ctx, id); errors.Is(err, store.ErrNotFound) {
-			later = append(later, id)
-		} else if err != nil {
-			return err
-		}
-	}
-	r.state.Commit, r.state.Kept = r.state.Listed, later
-	return nil
+	return kept, rest, nil
 }
 
 // list lists what is left to review, and notes where nothing is.
@@ -249,22 +249,28 @@ func (r *reviewing) list(ctx context.Context, q *ReviewRequest) error {
 		created graph.Time
 	}
 	var all []entry
+	kept := setOf(r.state.Kept)
 	for n, err := range memory.Unreviewed(ctx, from, to) {
 		if err != nil {
 			return err
 		}
-		if !slices.Contains(r.state.Kept, n.ID) {
+		if !kept[n.ID] {
 			all = append(all, entry{n.ID, n.Type == ingest.TypeTurn, n.Created})
 		}
 	}
 	r.out.Left = len(all)
-	r.state.Listed = to.CID()
-	if len(all) == 0 {
-		r.state.Commit, r.state.Kept = to.CID(), nil
-	}
-	if q.decides() {
+	before := r.state.Commit
+	err = r.note(ctx, func(s *reviewState) error {
+		s.Listed = to.CID()
+		if len(all) == 0 && s.Commit == before { // another review may have come further
+			return s.rest(ctx, to)
+		}
 		return nil
+	})
+	if q.decides() {
+		return err
 	}
+	// What is listed is listed, on a disk that cannot be written, too.
 	slices.SortFunc(all, func(a, b entry) int {
 		if a.said != b.said {
 			if a.said {

@@ -3,13 +3,15 @@ package ops
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
 )
 
 const (
@@ -28,9 +30,10 @@ type reviewState struct {
 
 // keep notes that nodes are reviewed.
 func (s *reviewState) keep(ids []graph.ID) error {
+	has := setOf(s.Kept)
 	for _, id := range ids {
-		if !slices.Contains(s.Kept, id) {
-			s.Kept = append(s.Kept, id)
+		if !has[id] {
+			has[id], s.Kept = true, append(s.Kept, id)
 		}
 	}
 	if len(s.Kept) > maxKept {
@@ -38,6 +41,28 @@ func (s *reviewState) keep(ids []graph.ID) error {
 			"'mnem review --rest' keeps all that was listed", "")
 	}
 	return nil
+}
+
+// rest notes that all was reviewed that was there at a commit.
+func (s *reviewState) rest(ctx context.Context, at *repo.Snapshot) error {
+	var later []graph.ID
+	for _, id := range s.Kept {
+		if _, _, err := at.Node(ctx, id); errors.Is(err, store.ErrNotFound) {
+			later = append(later, id)
+		} else if err != nil {
+			return err
+		}
+	}
+	s.Commit, s.Kept = at.CID(), later
+	return nil
+}
+
+func setOf(ids []graph.ID) map[graph.ID]bool {
+	set := make(map[graph.ID]bool, len(ids))
+	for _, id := range ids {
+		set[id] = true
+	}
+	return set
 }
 
 // reviewStates are those of all branches, as they are stored.
@@ -78,18 +103,28 @@ func readReview(dir, branch string) (*reviewState, error) {
 	return new(reviewState), nil
 }
 
-func writeReview(ctx context.Context, dir, branch string, s *reviewState) error {
+// editReview changes how far the reviews of a branch came, and returns how far that is then.
+func editReview(
+	ctx context.Context, dir, branch string, change func(*reviewState) error,
+) (state *reviewState, err error) {
 	path := filepath.Join(dir, reviewFile)
-	return filestate.Edit(ctx, path, filestate.Options{Limit: maxReviewFile}, func(old []byte) ([]byte, error) {
+	err = filestate.Edit(ctx, path, filestate.Options{Limit: maxReviewFile}, func(old []byte) ([]byte, error) {
 		all, err := parseReview(path, old)
 		if err != nil {
 			return nil, err
 		}
-		all.Branches[branch] = s
+		if state = all.Branches[branch]; state == nil {
+			state = new(reviewState)
+			all.Branches[branch] = state
+		}
+		if err := change(state); err != nil {
+			return nil, err
+		}
 		data, err := json.Marshal(all)
 		if err == nil && len(data) > maxReviewFile {
 			err = fmt.Errorf("%w: more than %d bytes", errReview, maxReviewFile)
 		}
 		return data, err
 	})
+	return state, err
 }

@@ -309,9 +309,11 @@ func (opt *PushOptions) tell(ctx context.Context, here, to Side, mine, set strin
 	if !opt.Redactions && q.Told == mine {
 		return nil
 	}
-	has, err := Known(ctx, to)
-	if err != nil {
-		return err
+	has := make(map[ipld.CID]bool)
+	if set != "" { // a server that is older knows of none, and has no answer
+		if has, err = Known(ctx, to); err != nil {
+			return err
+		}
 	}
 	var list []repo.ToldRedaction
 	err = told(ctx, here, func(t repo.ToldRedaction) bool {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -23,6 +24,7 @@ const (
 	hookMark = "# 'mnem git hook' wrote this; 'mnem git hook --remove' takes it away.\n"
 	// hookBefore ends the name of the hook that was there before ours, which runs it first.
 	hookBefore = ".before-mnem"
+	hookFresh  = ".new-mnem" // of ours until it is whole
 	maxHook    = 1 << 20
 )
 
@@ -98,35 +100,47 @@ func (c *cli) hookGit(path string, out *gitHookJSON) error {
 		return err
 	}
 	before := path + hookBefore
-	_, err = os.Lstat(before)
+	kept, err := os.Lstat(before)
 	out.Chained = err == nil
 	if ours {
 		return nil
 	}
-	if out.Chained {
-		return hint(fmt.Errorf("%s: %w", before, fs.ErrExist), "it is of an earlier hook: move it away first")
-	}
-	_, err = os.Lstat(path)
-	switch out.Chained = err == nil; {
-	case out.Chained:
-		if err := os.Rename(path, before); err != nil {
-			return fmt.Errorf("keep the hook: %w", err)
-		}
-	case !errors.Is(err, fs.ErrNotExist):
+	was, err := os.Lstat(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("look for a hook: %w", err)
 	}
+	// One that is in both places was kept by a run that was ended.
+	if kept != nil && (was == nil || !os.SameFile(kept, was)) {
+		return hint(fmt.Errorf("%s: %w", before, fs.ErrExist), "it is of an earlier hook: move it away first")
+	}
+	out.Chained = was != nil
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return fmt.Errorf("write hook: %w", err)
 	}
-	if err := os.WriteFile(path, []byte(c.hookText()), 0o755); err != nil {
-		err = errors.Join(fmt.Errorf("write hook: %w", err), os.Remove(path))
-		if out.Chained {
+	fresh := path + hookFresh
+	err = filestate.Replace(fresh, 0o755, func(w io.Writer) error {
+		_, err := io.WriteString(w, c.hookText())
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("write hook: %w", err)
+	}
+	if was != nil && kept == nil {
+		// Git has a hook at every moment: the one that was there stays until ours takes its place.
+		if err = os.Link(path, before); err != nil {
+			err = os.Rename(path, before) // where files have one name each
+		}
+	}
+	if err == nil {
+		if err = os.Rename(fresh, path); err == nil {
+			out.Changed = true
+			return nil
+		}
+		if was != nil {
 			err = errors.Join(err, os.Rename(before, path))
 		}
-		return err
 	}
-	out.Changed = true
-	return nil
+	return errors.Join(fmt.Errorf("write hook: %w", err), os.Remove(fresh))
 }
 
 // hookText is our hook. What was there is run whether or not it can be run still, as git does.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -160,6 +161,9 @@ func TestGitHook(t *testing.T) {
 	if err := os.WriteFile(path, []byte(own), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Link(path, path+hookBefore); err != nil { // a run was ended here
+		t.Fatal(err)
+	}
 	for range 2 {
 		if out, _ := w.run(0, "git", "hook"); !strings.Contains(out, "the hook that was there") {
 			t.Error(out)
@@ -184,6 +188,27 @@ func TestGitHook(t *testing.T) {
 	}
 	if out, _ := w.run(0, "git", "hook", "--remove"); !strings.Contains(out, "no hook of mnem") {
 		t.Error(out)
+	}
+	if err := os.WriteFile(path+hookBefore, []byte("of another"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, said := w.run(1, "git", "hook"); !strings.Contains(said, "move it away") {
+		t.Error(said)
+	}
+	if data, err := os.ReadFile(path); err != nil || string(data) != own {
+		t.Errorf("refused, and the hook is %q, %v", data, err)
+	}
+	target := filepath.Join(w.Dir, "hooks-of-mine.sh")
+	if err := errors.Join(os.Remove(path+hookBefore), os.Rename(path, target), os.Symlink(target, path)); err != nil {
+		t.Fatal(err)
+	}
+	w.run(0, "git", "hook")
+	w.run(0, "git", "hook", "--remove")
+	if to, err := os.Readlink(path); err != nil || to != target {
+		t.Errorf("a link became %q, %v", to, err)
+	}
+	if data, err := os.ReadFile(target); err != nil || string(data) != own {
+		t.Errorf("what it leads to is %q, %v", data, err)
 	}
 	w.git("config core.hooksPath elsewhere")
 	if _, said := w.run(1, "git", "hook"); !strings.Contains(said, "core.hooksPath") {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -177,5 +178,39 @@ func TestReviewAsks(t *testing.T) {
 	}
 	if out, _ := h.run(0, "ls", "--type", "Turn"); strings.Contains(out, "Dogwood") {
 		t.Errorf("what was dropped is there: %s", out)
+	}
+}
+
+// TestReviewsAtOnce has several people decide at once, through the process that has the repository open: what each
+// kept is kept.
+func TestReviewsAtOnce(t *testing.T) {
+	w := newWorld(t)
+	w.init()
+	const many = 24
+	for i := range many {
+		w.write(fmt.Sprintf("n%d.jsonl", i), fmt.Sprintf(`{"node":{"key":"n%d","type":"Fact","summary":"Note %d."}}`+"\n", i, i))
+	}
+	var files []string
+	for i := range many {
+		files = append(files, fmt.Sprintf("n%d.jsonl", i))
+	}
+	w.run(0, append([]string{"commit", "-m", "notes"}, files...)...)
+	if got := w.review(); got.Left != many {
+		t.Fatalf("%d to review, want %d", got.Left, many)
+	}
+	startServing(t, w)
+	var all sync.WaitGroup
+	for i := range many {
+		all.Go(func() {
+			app := *w.App
+			app.Stdin, app.Stdout, app.Stderr = strings.NewReader(""), io.Discard, io.Discard
+			if code := app.Run(t.Context(), []string{"review", "--keep", fmt.Sprintf("n%d", i), "--quiet"}); code != 0 {
+				t.Errorf("keep n%d: exit code %d", i, code)
+			}
+		})
+	}
+	all.Wait()
+	if got := w.review(); got.Left != 0 {
+		t.Errorf("%d of %d that were kept are to be reviewed again: %s", got.Left, many, got.texts())
 	}
 }

@@ -34,8 +34,16 @@ func TestSyncsAtOnce(t *testing.T) {
 		names = append(names, fmt.Sprint("m", i))
 	}
 	w.clones(names...)
+	w.commitAtOnce(names, commits)
+	w.same("main", append(names, "hub")...)
+	w.holds("hub", machines*commits+1)
+}
+
+// commitAtOnce has machines commit and sync at once, until each has what all made.
+func (w *team) commitAtOnce(machines []string, commits int) {
+	w.Helper()
 	var all sync.WaitGroup
-	for _, m := range names {
+	for _, m := range machines {
 		all.Go(func() {
 			for i := range commits {
 				line := fmt.Sprintf(`{"node":{"key":"%s-%d","type":"N"}}`, m, i)
@@ -45,7 +53,7 @@ func TestSyncsAtOnce(t *testing.T) {
 					var out bytes.Buffer
 					cmd.Stdout, cmd.Stderr = &out, &out
 					if err := cmd.Run(); err != nil {
-						t.Errorf("%s, commit %d: %v: %s", m, i, err, &out)
+						w.Errorf("%s, commit %d: %v: %s", m, i, err, &out)
 						return
 					}
 				}
@@ -54,14 +62,18 @@ func TestSyncsAtOnce(t *testing.T) {
 	}
 	all.Wait()
 	for range 2 {
-		for _, m := range names {
+		for _, m := range machines {
 			w.ok(m, "sync")
 		}
 	}
-	w.same("main", append(names, "hub")...)
-	got := strings.Count(w.ok("hub", "ls", "--type", "N", "--limit", "1000", "--json"), `"key"`)
-	if want := machines*commits + 1; got != want {
-		t.Errorf("%d nodes of %d that were acknowledged", got, want)
+}
+
+// holds sees to it that a machine has as many nodes as were acknowledged.
+func (w *team) holds(machine string, want int) {
+	w.Helper()
+	got := strings.Count(w.ok(machine, "ls", "--type", "N", "--limit", "1000", "--json"), `"key"`)
+	if got != want {
+		w.Errorf("%d nodes of %d that were acknowledged", got, want)
 	}
 }
 

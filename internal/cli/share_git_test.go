@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
@@ -97,35 +96,9 @@ func TestGitAtOnce(t *testing.T) {
 		names = append(names, fmt.Sprint("m", i+1))
 	}
 	w.clones(names[1:]...)
-	var all sync.WaitGroup
-	for _, m := range names {
-		all.Go(func() {
-			for i := range commits {
-				line := fmt.Sprintf(`{"node":{"key":"%s-%d","type":"N"}}`, m, i)
-				for _, cmd := range []*exec.Cmd{
-					w.process(m, line, "commit", "-m", "x", "-"), w.process(m, "", "sync"),
-				} {
-					var out bytes.Buffer
-					cmd.Stdout, cmd.Stderr = &out, &out
-					if err := cmd.Run(); err != nil {
-						t.Errorf("%s, commit %d: %v: %s", m, i, err, &out)
-						return
-					}
-				}
-			}
-		})
-	}
-	all.Wait()
-	for range 2 {
-		for _, m := range names {
-			w.ok(m, "sync")
-		}
-	}
+	w.commitAtOnce(names, commits)
 	w.same("main", names...)
-	got := strings.Count(w.ok("m0", "ls", "--type", "N", "--limit", "1000", "--json"), `"key"`)
-	if want := machines*commits + 1; got != want {
-		t.Errorf("%d nodes of %d that were acknowledged", got, want)
-	}
+	w.holds("m0", machines*commits+1)
 }
 
 // TestGitRepacks pushes more packs than are kept: they become one, which others take in.

@@ -366,3 +366,42 @@ func TestErasingNeedsAdmin(t *testing.T) {
 	w.reads("hub", old, gone)
 	w.ok("b", "clone", w.url, ".")
 }
+
+// TestOlderServer pushes a history of which something was purged to a server that knows nothing of what others
+// purged: what it took in is pushed, and it is said that the remote was not told.
+func TestOlderServer(t *testing.T) {
+	asked := 0
+	w := newTeam(t, carrier{"http", func(t *testing.T, dir string) string {
+		to, err := url.Parse(served(t, dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		proxy := httputil.NewSingleHostReverseProxy(to)
+		older := httptest.NewServer(http.HandlerFunc(func(res http.ResponseWriter, req *http.Request) {
+			if strings.HasSuffix(req.URL.Path, "/pack_redactions") || strings.HasSuffix(req.URL.Path, "/pack_redact") {
+				asked++
+				http.NotFound(res, req)
+				return
+			}
+			req.Host = to.Host
+			proxy.ServeHTTP(res, req)
+		}))
+		t.Cleanup(older.Close)
+		return older.URL
+	}})
+	w.ok("a", "init")
+	w.ok("a", "remote", "add", "origin", w.url)
+	w.add("a", "secret", secretText)
+	w.ok("a", "push")
+	w.ok("a", "purge", "secret", "--reason", "asked for", "--yes")
+	w.add("a", "one", "x")
+	if _, errs := w.run(0, "a", "", "push"); !strings.Contains(errs, "may still be at origin") {
+		t.Errorf("push: %q", errs)
+	}
+	w.ok("a", "sync")
+	w.same("main", "a", "hub")
+	if asked != 0 {
+		t.Errorf("asked %d times for what is not there", asked)
+	}
+	w.ok("b", "clone", w.url, ".")
+}
