@@ -264,15 +264,17 @@ const maxAnswer = 32 << 20
 
 // bounded keeps what is written to it up to a size, and refuses more.
 type bounded struct {
-	bytes.Buffer
+	kept bytes.Buffer // not embedded: its ReadFrom knows no bound
 	most int
 	over bool
 }
 
+func (b *bounded) Bytes() []byte { return b.kept.Bytes() }
+
 func (b *bounded) Write(data []byte) (int, error) {
-	if b.Len()+len(data) > b.most {
+	if b.kept.Len()+len(data) > b.most {
 		b.over = true
 		return 0, fmt.Errorf("more than %d bytes", b.most)
 	}
-	return b.Buffer.Write(data)
+	return b.kept.Write(data)
 }

@@ -32,7 +32,7 @@ func ChangedSince(ctx context.Context, from, to *repo.Snapshot, most, newest int
 			break
 		}
 		n := d.Node()
-		if reviewedNot[n.Type] || n.Type == "Turn" || retrieve.IsName(n) {
+		if reviewedNot[n.Type] || retrieve.IsSaid(n.Type) || retrieve.IsName(n) {
 			continue
 		}
 		m, err := to.Mark(ctx, graph.OnNode, d.ID)

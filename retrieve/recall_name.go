@@ -25,6 +25,9 @@ var (
 // what was kept on purpose.
 var saidTypes = map[string]bool{"Turn": true, "Session": true}
 
+// IsSaid reports whether nodes of a type are what was said in a conversation, and not kept on purpose.
+func IsSaid(typ string) bool { return saidTypes[typ] }
+
 // IsName reports whether a node is nothing but a name, by which memories are linked: clause 26.7.
 func IsName(n *graph.Node) bool {
 	prefix, ok := nameTypes[n.Type]
@@ -69,7 +72,7 @@ func (r *run) items(ctx context.Context, list []*candidate) ([]*candidate, error
 			}
 			t = n.Type
 		}
-		c.said = saidTypes[t] && len(r.req.Types) == 0
+		c.said = IsSaid(t) && len(r.req.Types) == 0
 		out = append(out, c)
 	}
 	return out, nil

@@ -1,15 +1,12 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
@@ -136,59 +133,22 @@ func within(path, dir string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// gitVariables are those by which git's environment says which repository is meant: that is said by directory.
-func gitVariables(v string) bool {
-	for _, name := range []string{"GIT_DIR=", "GIT_WORK_TREE=", "GIT_INDEX_FILE=", "GIT_COMMON_DIR=", "GIT_PREFIX=",
-		"GIT_OBJECT_DIRECTORY=", "GIT_ALTERNATE_OBJECT_DIRECTORIES=", "GIT_NAMESPACE=", "LC_ALL=", "LANGUAGE="} {
-		if strings.HasPrefix(v, name) {
-			return true
-		}
-	}
-	return false
-}
-
-// gitCommand returns git for a work tree.
-func gitCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir, "--no-pager", "-c", "core.fsmonitor=false"}, args...)...)
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), gitVariables), "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0",
-		"GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1")
-	return cmd
-}
-
-// askGit runs git and returns what it prints. ok is false where it ends with exit code 1.
+// askGit runs git in a work tree and returns what it prints. ok is false where it ends with exit code 1.
 func askGit(ctx context.Context, dir string, args ...string) (out string, ok bool, err error) {
-	cmd := gitCommand(ctx, dir, args...)
-	printed, said := &boundedBuffer{limit: gitdir.MaxOutput}, &boundedBuffer{limit: maxSaid}
-	cmd.Stdout, cmd.Stderr = printed, said
-	err = cmd.Run()
+	printed := &boundedBuffer{limit: gitdir.MaxOutput}
+	err = runGit(treeGit(ctx, dir, args...), args[0], printed)
 	var exit *exec.ExitError
-	switch {
-	case errors.Is(err, exec.ErrNotFound):
-		return "", false, hint(fmt.Errorf("git: %w", err), "install git, or put it on the PATH")
-	case errors.As(err, &exit) && exit.ExitCode() == 1 && ctx.Err() == nil:
+	if errors.As(err, &exit) && exit.ExitCode() == 1 && ctx.Err() == nil {
 		return printed.String(), false, nil
-	case err != nil && ctx.Err() != nil:
-		return "", false, ctx.Err()
-	case err != nil:
-		return "", false, fmt.Errorf("git %s: %s", args[0], line(firstOf(strings.TrimSpace(said.String()), err.Error())))
 	}
-	return printed.String(), true, nil
+	return printed.String(), err == nil, interrupted(ctx, err)
 }
 
-// maxSaid is how much of what git says on its error stream is shown, in bytes.
-const maxSaid = 4 << 10
-
-// boundedBuffer keeps what is written up to a limit, and refuses more.
-type boundedBuffer struct {
-	bytes.Buffer
-	limit int
-}
-
-func (b *boundedBuffer) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > b.limit {
-		return 0, io.ErrShortBuffer
-	}
-	return b.Buffer.Write(p)
+// treeGit returns git for a work tree, which reads and asks nobody.
+func treeGit(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	cmd := gitProgram(ctx, append([]string{"-C", dir, "--no-pager", "-c", "core.fsmonitor=false"}, args...)...)
+	cmd.Env = append(cmd.Env, "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1")
+	return cmd
 }
 
 // followedTask is what the caller works on where nothing says so: the branch that HEAD follows.
@@ -201,7 +161,7 @@ func (c *cli) followedTask() string {
 
 // patchIDs runs git and returns what 'git patch-id' prints of that.
 func patchIDs(ctx context.Context, dir string, args ...string) (string, error) {
-	from, to := gitCommand(ctx, dir, args...), gitCommand(ctx, dir, "patch-id", "--stable")
+	from, to := treeGit(ctx, dir, args...), treeGit(ctx, dir, "patch-id", "--stable")
 	pipe, err := from.StdoutPipe()
 	if err != nil {
 		return "", err
@@ -212,7 +172,7 @@ func patchIDs(ctx context.Context, dir string, args ...string) (string, error) {
 		return "", fmt.Errorf("git patch-id: %w", err)
 	}
 	err = from.Run()
-	err = errors.Join(err, to.Wait())
+	err = errors.Join(err, to.Wait(), printed.err())
 	if err != nil {
 		return "", fmt.Errorf("git %s: %w", args[0], err)
 	}

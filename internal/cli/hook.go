@@ -18,7 +18,6 @@ import (
 
 	"github.com/mnem-project/mnem/capture"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/ingest"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/retrieve"
@@ -235,8 +234,7 @@ func (c *cli) known(ctx context.Context, dir string, t *telling) error {
 	}
 	tokens := 0
 	for _, item := range t.answer.Items {
-		said := item.Type == ingest.TypeTurn || item.Type == ingest.TypeSession
-		if said || item.Band != retrieve.BandAnswer || !words.Bear(termsOf(item)) || slices.Contains(shown, item.ID) ||
+		if retrieve.IsSaid(item.Type) || item.Band != retrieve.BandAnswer || !words.Bear(termsOf(item)) || slices.Contains(shown, item.ID) ||
 			len(t.items) == hookItems || tokens+item.Tokens > hookTokens {
 			continue
 		}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
@@ -131,38 +129,35 @@ func (c *cli) gitSide(ctx context.Context, at *remoteURL, dir string) (*gitSide,
 
 // git runs git in the repository here and returns what it prints, of which there is little.
 func (g *gitSide) git(ctx context.Context, in io.Reader, args ...string) (string, error) {
-	var out bytes.Buffer
-	err := g.gitTo(ctx, in, &out, args...)
-	return strings.TrimSuffix(out.String(), "\n"), err
+	out := &boundedBuffer{limit: maxGitText}
+	cmd := g.program(ctx, in, args...)
+	err := runGit(cmd, args[0], out)
+	return strings.TrimSuffix(out.String(), "\n"), interrupted(ctx, err)
 }
 
-func (g *gitSide) gitTo(ctx context.Context, in io.Reader, out io.Writer, args ...string) error {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"--git-dir=" + g.dir, "-c", "core.hooksPath=" + os.DevNull,
-		"-c", "gc.auto=0"}, args...)...)
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
-		name, _, _ := strings.Cut(v, "=") // of a hook that runs this, about another repository
-		return slices.Contains([]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
-			"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH", "GIT_COMMON_DIR", "GIT_NAMESPACE"}, name)
-	}), "LC_ALL=C", "GIT_AUTHOR_NAME=mnem", "GIT_AUTHOR_EMAIL=mnem@localhost", "GIT_COMMITTER_NAME=mnem",
+// gitTo has git print to a file.
+func (g *gitSide) gitTo(ctx context.Context, out *os.File, args ...string) error {
+	cmd := g.program(ctx, nil, args...)
+	cmd.Stdout = out
+	return interrupted(ctx, runGit(cmd, args[0], nil))
+}
+
+func (g *gitSide) program(ctx context.Context, in io.Reader, args ...string) *exec.Cmd {
+	cmd := gitProgram(ctx, append([]string{"--git-dir=" + g.dir, "-c", "core.hooksPath=" + os.DevNull, "-c", "gc.auto=0"},
+		args...)...)
+	cmd.Env = append(cmd.Env, "GIT_AUTHOR_NAME=mnem", "GIT_AUTHOR_EMAIL=mnem@localhost", "GIT_COMMITTER_NAME=mnem",
 		"GIT_COMMITTER_EMAIL=mnem@localhost")
-	var errs bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &errs
-	err := cmd.Run()
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.Is(err, exec.ErrNotFound):
-		return hint(err, "git+ URLs need git on this machine")
-	case err != nil:
-		return &gitError{args[0], brief(strings.TrimSpace(errs.String()), maxShown)}
-	}
-	return nil
+	cmd.Stdin = in
+	return cmd
 }
 
-// gitError is what git says went wrong.
-type gitError struct{ command, says string }
-
-func (e *gitError) Error() string { return "git " + e.command + ": " + e.says }
+// interrupted is the context's error where it has ended.
+func interrupted(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
 
 // lock keeps other processes from the repository here.
 func (g *gitSide) lock(ctx context.Context) (unlock func() error, err error) {
@@ -267,16 +262,12 @@ func (g *gitSide) blob(ctx context.Context, id string) (string, error) {
 	if id == "" {
 		return "", fmt.Errorf("%w: %s of the git repository is no memory: a file is missing", repo.ErrInvalid, g.ref)
 	}
-	size, err := g.git(ctx, nil, "cat-file", "-s", id)
-	if err != nil {
-		return "", err
-	}
-	if n, err := strconv.ParseInt(size, 10, 64); err != nil || n > maxGitText {
+	out := &boundedBuffer{limit: maxGitText}
+	err := runGit(g.program(ctx, nil, "cat-file", "blob", id), "cat-file", out)
+	if out.over {
 		return "", remote.ErrTooLarge
 	}
-	var out bytes.Buffer
-	err = g.gitTo(ctx, nil, &out, "cat-file", "blob", id)
-	return out.String(), err
+	return out.String(), interrupted(ctx, err)
 }
 
 // parseGitRefs reads lines of refs and CIDs.
@@ -389,7 +380,7 @@ func (g *gitSide) apply(ctx context.Context, p gitPack) error {
 	}
 	defer func() { _, _ = f.Close(), os.Remove(f.Name()) }() // it was read
 	for _, id := range p.parts {
-		if err := g.gitTo(ctx, nil, f, "cat-file", "blob", id); err != nil {
+		if err := g.gitTo(ctx, f, "cat-file", "blob", id); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/repo"
+)
+
+// TestRunGit has a program in the place of git print too much, complain a lot, fail, and be interrupted.
+func TestRunGit(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the program is a shell script")
+	}
+	program := filepath.Join(t.TempDir(), "git")
+	run := func(ctx context.Context, script string) (string, error) {
+		t.Helper()
+		if err := os.WriteFile(program, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		out := &boundedBuffer{limit: 1000}
+		err := runGit(exec.CommandContext(ctx, program), "show", out)
+		return out.String(), err
+	}
+	const lines = "i=0; while [ $i -lt 1000 ]; do echo a line of many; i=$((i+1)); done"
+	if out, err := run(t.Context(), "("+lines+") >&2; echo done"); err != nil || out != "done\n" {
+		t.Errorf("with many warnings: %q, %v", out, err)
+	}
+	out, err := run(t.Context(), lines)
+	if !errors.Is(err, repo.ErrInvalid) || len(out) > 1000 || !strings.Contains(err.Error(), "git show: ") {
+		t.Errorf("%d bytes are kept of too many: %v", len(out), err)
+	}
+	_, err = run(t.Context(), "("+lines+") >&2; exit 3")
+	var told *gitError
+	if !errors.As(err, &told) || len(err.Error()) > 5000 || !strings.Contains(err.Error(), "a line of many") {
+		t.Errorf("refused: %.200v", err)
+	}
+	if _, err := run(t.Context(), "exit 3"); err == nil || err.Error() != "git show: exit status 3" {
+		t.Errorf("refused without a word: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := run(ctx, "echo x"); interrupted(ctx, err) != context.Canceled {
+		t.Errorf("interrupted: %v", err)
+	}
+	t.Setenv("GIT_DIR", "/elsewhere")
+	t.Setenv("GIT_INDEX_FILE", "/elsewhere")
+	for _, v := range gitProgram(t.Context()).Env {
+		if name, _, _ := strings.Cut(v, "="); name != "LC_ALL" && slices.Contains(gitVariables, name) {
+			t.Errorf("%s is handed on", v)
+		}
+	}
+}
