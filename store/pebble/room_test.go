@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -141,10 +143,15 @@ func TestReclaim(t *testing.T) {
 
 // TestOldLogsAreTold: a log that cannot be removed is no error, as Pebble removes it later.
 func TestOldLogsAreTold(t *testing.T) {
+	var mu sync.Mutex // Pebble's own goroutines remove logs too, and tell of it
 	var told []string
 	fs := &stubbornFS{FS: vfs.NewMem()}
 	s := openFS(t, fs, Options{Create: true, MemTableBytes: tinyMem,
-		Logf: func(f string, args ...any) { told = append(told, fmt.Sprintf(f, args...)) }})
+		Logf: func(f string, args ...any) {
+			mu.Lock()
+			defer mu.Unlock()
+			told = append(told, fmt.Sprintf(f, args...))
+		}})
 	for n := range 40 {
 		if err := s.Facts().Put(context.Background(), storetest.Block(n, 8<<10)); err != nil {
 			t.Fatal(err)
@@ -153,14 +160,16 @@ func TestOldLogsAreTold(t *testing.T) {
 	if err := commitOp(s, 1); err != nil {
 		t.Fatal(err)
 	}
-	fs.stubborn = true
+	fs.stubborn.Store(true)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
+	mu.Lock()
 	if !strings.Contains(strings.Join(told, "\n"), "remove an old log") {
 		t.Errorf("told %q", told)
 	}
-	fs.stubborn = false
+	mu.Unlock()
+	fs.stubborn.Store(false)
 	s = openFS(t, fs, Options{})
 	if err := s.Close(); err != nil {
 		t.Error(err)
@@ -170,11 +179,11 @@ func TestOldLogsAreTold(t *testing.T) {
 // stubbornFS removes no logs.
 type stubbornFS struct {
 	vfs.FS
-	stubborn bool
+	stubborn atomic.Bool
 }
 
 func (fs *stubbornFS) Remove(name string) error {
-	if fs.stubborn && strings.HasSuffix(name, ".log") {
+	if fs.stubborn.Load() && strings.HasSuffix(name, ".log") {
 		return errors.New("stubborn")
 	}
 	return fs.FS.Remove(name)
