@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -18,10 +19,11 @@ import (
 func TestPurgeTextCrash(t *testing.T) {
 	const stride = 3
 	rng := rand.New(rand.NewPCG(78, 0))
-	watch, points, purged := false, 0, 0
+	var watch atomic.Bool // the hook is called by Pebble's own goroutines too
+	points, purged := 0, 0
 	var fs *testkit.CrashFS
 	fs = testkit.NewCrashFS(nil, func(op testkit.Op) error {
-		if !watch || op.N%stride != 0 {
+		if !watch.Load() || op.N%stride != 0 {
 			return nil
 		}
 		points++
@@ -39,12 +41,12 @@ func TestPurgeTextCrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines(t, r, nodeLine("zed", `,"summary":"`+secretSummary+`"`)+"\n"+nodeLine("bob", ""))
-	watch = true
+	watch.Store(true)
 	_, err = r.PurgeText(t.Context(), secretSummary, repo.PurgeOptions{Stamp: by, Reason: "cut"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	watch = false
+	watch.Store(false)
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
