@@ -80,7 +80,6 @@ func TestWritersShareSyncs(t *testing.T) {
 	for st.begun.Load() < first+writers {
 		runtime.Gosched()
 	}
-	commit(0) // nothing new
 	decided := make(chan struct{})
 	wg.Go(func() {
 		no := errors.New("refused")
@@ -98,6 +97,7 @@ func TestWritersShareSyncs(t *testing.T) {
 		ended.Add(1)
 	})
 	<-decided
+	commit(0) // nothing new: not before the decision, since it has the next ones wait for the disk
 	wg.Go(func() {
 		if _, err := r.GC(t.Context(), repo.GCOptions{Stamp: by, KeepOps: 1}); err != nil {
 			t.Error(err)
