@@ -84,18 +84,18 @@ func (c *cli) integrateCommand() *cobra.Command {
 		GroupID: groupStart,
 		Short:   "Make a client's agent use this memory, by MCP",
 		Long: "Add to the configuration of an MCP client what starts 'mnem mcp', and to that of Claude Code, Codex,\n" +
-			"Gemini CLI and Cursor what calls 'mnem hook', unless --no-hooks is given. Leave the rest of the\n" +
-			"file as it is, comments included. The file as it was stays beside it, with " + clients.Backup + "\n" +
+			"Gemini CLI, OpenCode and Cursor what calls 'mnem hook', unless --no-hooks is given. Leave the rest of\n" +
+			"the file as it is, comments included. The file as it was stays beside it, with " + clients.Backup + "\n" +
 			"after its name. Doing it again changes nothing but what is out of date. A file that cannot be\n" +
 			"read is left alone.\n\n" +
 			"Agents are told when to ask the memory and what to keep in it, unless --no-rules is given: by a skill\n" +
-			"of Claude Code, a section of AGENTS.md for Codex and of GEMINI.md for Gemini CLI, and with --project\n" +
-			"by a rule of Cursor. Once you have edited that it is yours, and left alone.\n\n" +
+			"of Claude Code, a section of AGENTS.md for Codex and OpenCode and of GEMINI.md for Gemini CLI, a rule of\n" +
+			"Continue, and with --project by one of Cursor. Once you have edited that it is yours, and left alone.\n\n" +
 			"Clients are " + clientNames() + ".\n" +
 			"--all integrates each of which the program, the file or something in its directory is on this machine,\n" +
 			"and says of each what became of it.\n\n" +
-			"By default the entry is the user's, for all projects. Claude Code, Codex and Gemini CLI start\n" +
-			"servers in the directory they work in, whose repository is then used; for others the entry names\n" +
+			"By default the entry is the user's, for all projects. Claude Code, Codex, Gemini CLI and OpenCode\n" +
+			"start servers in the directory they work in, whose repository is then used; for others the entry names\n" +
 			"that of --repo, --global or the working directory. One that names another repository than this is\n" +
 			"left alone unless --replace is given. --project writes the project's own file, beside its\n" +
 			"repository, with this program's path: think before you share it.",

@@ -58,8 +58,17 @@ type Client struct {
 
 // hooksFile is where a client's hooks go, and in which form.
 type hooksFile struct {
-	hookFormat
+	hookForm
 	path func(Machine, Level) string
+}
+
+// hookForm writes what calls the program of a setup at a client's events.
+type hookForm interface {
+	set(text []byte, s Setup) ([]byte, error)
+	// remove is given the file before the first edit too, nil for none.
+	remove(text, before []byte, s Setup) ([]byte, error)
+	// state says what a text has of ours; nil is no file.
+	state(text []byte, s Setup) (HooksState, error)
 }
 
 // All returns the clients in the order of their names in lists.
@@ -68,6 +77,8 @@ func All() []Client {
 	codex := func(m Machine) string { return either(m.Codex, join(m.Home, ".codex")) }
 	cursor := func(m Machine) string { return join(m.Home, ".cursor") }
 	gemini := func(m Machine) string { return join(m.Home, ".gemini") }
+	openCode := func(m Machine) string { return join(m.XDG, "opencode") } // on every system
+	continues := func(m Machine) string { return join(m.Home, ".continue") }
 	return []Client{
 		{Name: "claude-code", Title: "Claude Code", Here: true,
 			entryFormat: entryFormat{section: "mcpServers", typed: true},
@@ -98,6 +109,14 @@ func All() []Client {
 			programs: []string{"gemini"}, home: gemini, path: files(gemini, "settings.json", ".gemini/settings.json"),
 			hooks: &hooksFile{geminiHooks, files(gemini, "settings.json", ".gemini/settings.json")},
 			rules: &rulesFile{"", files(gemini, "GEMINI.md", "GEMINI.md")}},
+		{Name: "opencode", Title: "OpenCode", Here: true, entryFormat: entryFormat{section: "mcp", local: true},
+			programs: []string{"opencode"}, home: openCode, path: files(openCode, "opencode.json", "opencode.json"),
+			hooks: &hooksFile{pluginFile{}, files(openCode, "plugins/mnem.js", ".opencode/plugins/mnem.js")},
+			rules: &rulesFile{"", files(openCode, "AGENTS.md", "AGENTS.md")}},
+		{Name: "continue", Title: "Continue", entryFormat: entryFormat{section: "mcpServers"},
+			programs: []string{"cn"}, home: continues,
+			path:  files(continues, "mcpServers/mnem.json", ".continue/mcpServers/mnem.json"),
+			rules: &rulesFile{continueFront, files(continues, "rules/mnem.md", ".continue/rules/mnem.md")}},
 		{Name: "zed", Title: "Zed", entryFormat: entryFormat{section: "context_servers"},
 			programs: []string{"zed", "zeditor"}, home: zed, path: files(zed, "settings.json", ".zed/settings.json")},
 	}
@@ -222,8 +241,7 @@ func (c Client) without(
 		if err != nil || bytes.Equal(out, text) {
 			return out, err
 		}
-		rest := strings.Join(strings.Fields(string(out)), "")
-		if (rest == "" || rest == "{}") && before == nil {
+		if before == nil && c.bare(out) {
 			return nil, nil // the file was made for what is taken away
 		}
 		if root, err := parseJSONC(before); err == nil && root == nil && bytes.HasPrefix(out, before) &&
@@ -234,6 +252,13 @@ func (c Client) without(
 	})
 }
 
+// bare reports whether a file says nothing.
+func (c Client) bare(text []byte) bool {
+	rest := strings.Join(strings.Fields(string(text)), "")
+	// OpenCode puts the address of its schema into a file that has none.
+	return rest == "" || rest == "{}" || c.local && rest == `{"$schema":"https://opencode.ai/config.json"}`
+}
+
 // ours reports whether a file has something of ours, so that it is none from before.
 func (c Client) ours(text []byte, s Setup) bool {
 	if _, ok, err := c.entry(text, Name); err == nil && ok {
@@ -242,8 +267,8 @@ func (c Client) ours(text []byte, s Setup) bool {
 	if c.hooks == nil {
 		return false
 	}
-	root, err := parseJSONC(text)
-	return err == nil && len(c.hooks.ours(root, s)) > 0
+	state, err := c.hooks.state(text, s)
+	return err == nil && state.There > 0
 }
 
 func (c Client) edit(path string, s Setup, change func([]byte) ([]byte, error)) (*Change, error) {

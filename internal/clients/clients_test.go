@@ -281,6 +281,8 @@ func TestPaths(t *testing.T) {
 		"/h/.claude.json /p/.mcp.json", "/c/Claude/claude_desktop_config.json ",
 		"/h/.cursor/mcp.json /p/.cursor/mcp.json", "/c/Code/User/mcp.json /p/.vscode/mcp.json",
 		"/h/.codex/config.toml /p/.codex/config.toml", "/h/.gemini/settings.json /p/.gemini/settings.json",
+		"/x/opencode/opencode.json /p/opencode.json",
+		"/h/.continue/mcpServers/mnem.json /p/.continue/mcpServers/mnem.json",
 		"/x/zed/settings.json /p/.zed/settings.json",
 	}
 	if !reflect.DeepEqual(got, want) {

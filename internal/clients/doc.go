@@ -14,6 +14,10 @@
 //	                 project  .codex/config.toml
 //	gemini           user     ~/.gemini/settings.json                           mcpServers.NAME
 //	                 project  .gemini/settings.json
+//	opencode         user     opencode/opencode.json under XDG_CONFIG_HOME, ~/.config    mcp.NAME
+//	                 project  opencode.json
+//	continue         user     ~/.continue/mcpServers/mnem.json                  mcpServers.NAME
+//	                 project  .continue/mcpServers/mnem.json
 //	zed              user     zed/settings.json under XDG_CONFIG_HOME, ~/.config (Windows: Zed under CONFIG)
 //	                 project  .zed/settings.json                                context_servers.NAME
 //
@@ -26,10 +30,14 @@
 //	                 project  .codex/hooks.json                        AGENTS.md, a section
 //	gemini           user     ~/.gemini/settings.json                  ~/.gemini/GEMINI.md, a section
 //	                 project  .gemini/settings.json                    GEMINI.md, a section
+//	opencode         user     opencode/plugins/mnem.js, a module       opencode/AGENTS.md, a section
+//	                 project  .opencode/plugins/mnem.js                AGENTS.md, a section
+//	continue         user                                              ~/.continue/rules/mnem.md
+//	                 project                                           .continue/rules/mnem.md
 //
 // CONFIG is %AppData% on Windows, ~/Library/Application Support on macOS, else XDG_CONFIG_HOME or
 // ~/.config. Files are JSON with comments and trailing commas, which plain JSON is too, but for
-// Codex's, which is TOML. Rules are Markdown, between two comments of which the first has a hash of what was
+// Codex's, which is TOML; what OpenCode runs is a module of our own. Rules are Markdown, between two comments of which the first has a hash of what was
 // written: what the user has edited since is not touched.
 //
 // What an edit gives is read again before it is written: unless it says what the file said before and

@@ -13,9 +13,13 @@ type entryFormat struct {
 	section string
 	typed   bool // whether entries say that they are of the type stdio
 	toml    bool
+	local   bool // whether entries say that they are of the type local, and have program and arguments in one list
 }
 
 func (f entryFormat) fields(e Entry) object {
+	if f.local {
+		return object{{"type", "local"}, {"command", append([]string{e.Command}, e.Args...)}}
+	}
 	fields := object{{"command", e.Command}, {"args", append([]string{}, e.Args...)}}
 	if f.typed {
 		fields = append(object{{"type", "stdio"}}, fields...)
@@ -52,6 +56,10 @@ func (f entryFormat) entry(text []byte, name string) (e Entry, ok bool, err erro
 	got, ok := sec[name].(map[string]any)
 	args, _ := got["args"].([]any)
 	e.Command, _ = got["command"].(string)
+	if list, _ := got["command"].([]any); f.local && len(list) > 0 {
+		e.Command, _ = list[0].(string)
+		args = list[1:]
+	}
 	for _, a := range args {
 		s, _ := a.(string)
 		e.Args = append(e.Args, s)

@@ -14,8 +14,11 @@ import (
 func hookFormats() map[string]hookFormat {
 	out := map[string]hookFormat{}
 	for _, c := range All() {
-		if c.hooks != nil {
-			out[c.Name] = c.hooks.hookFormat
+		if c.hooks == nil {
+			continue
+		}
+		if f, ok := c.hooks.hookForm.(hookFormat); ok {
+			out[c.Name] = f
 		}
 	}
 	return out

@@ -42,6 +42,8 @@ const (
 		"corrects or says \"remember\".\n---\n"
 	cursorFront = "---\ndescription: The long-term memory of this project, kept by the MCP server mnem\nglobs:\n" +
 		"alwaysApply: true\n---\n"
+	continueFront = "---\nname: mnem\ndescription: The long-term memory of this project, kept by the MCP server mnem\n" +
+		"alwaysApply: true\n---\n"
 )
 
 // Marks are comments of Markdown, each a line of its own. The first of a section names the clients that it is

@@ -18,14 +18,16 @@ func rulesFiles(t *testing.T, f func(t *testing.T, c Client, root, path string))
 	for _, c := range All() {
 		for _, l := range []Level{User, Project} {
 			dir := t.TempDir()
-			m := Machine{OS: "linux", Home: filepath.Join(dir, "h"), Project: filepath.Join(dir, "p")}
+			m := Machine{
+				OS: "linux", Home: filepath.Join(dir, "h"), XDG: filepath.Join(dir, "x"), Project: filepath.Join(dir, "p"),
+			}
 			if path := c.RulesPath(m, l); path != "" {
 				n++
 				t.Run(fmt.Sprintf("%s %s", c.Name, l), func(t *testing.T) { f(t, c, c.Root(m, l), path) })
 			}
 		}
 	}
-	if n != 7 {
+	if n != 11 {
 		t.Errorf("%d files of rules", n)
 	}
 }

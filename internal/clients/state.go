@@ -45,16 +45,20 @@ type HooksState struct {
 }
 
 // Hooks returns what a file has of the client's hooks.
-func (c Client) Hooks(path string, s Setup) (out HooksState, err error) {
+func (c Client) Hooks(path string, s Setup) (HooksState, error) {
 	text, err := read(path)
 	if err != nil || text == nil {
-		return out, err
+		return HooksState{}, err
 	}
+	return c.hooks.state(text, s)
+}
+
+func (f hookFormat) state(text []byte, s Setup) (out HooksState, err error) {
 	root, err := parseJSONC(text)
 	if err != nil {
 		return out, err
 	}
-	all := c.hooks.ours(root, s)
+	all := f.ours(root, s)
 	if out.There = len(all); out.There == 0 {
 		return out, nil
 	}
@@ -63,17 +67,17 @@ func (c Client) Hooks(path string, s Setup) (out HooksState, err error) {
 		if p.program != s.Entry.Command && !slices.Contains(out.Programs, p.program) {
 			out.Programs = append(out.Programs, p.program)
 		}
-		if (c.hooks.nameOf(p.event) != p.name || seen[p.name]) && !slices.Contains(out.Others, p.name) {
+		if (f.nameOf(p.event) != p.name || seen[p.name]) && !slices.Contains(out.Others, p.name) {
 			out.Others = append(out.Others, p.name)
 		}
 		seen[p.name] = true
 	}
-	for _, e := range c.hooks.events {
+	for _, e := range f.events {
 		if !seen[e.name] {
 			out.Missing = append(out.Missing, e.name)
 		}
 	}
-	next, err := c.hooks.set(text, s)
+	next, err := f.set(text, s)
 	out.Outdated = !bytes.Equal(next, text)
 	return out, err
 }
@@ -81,7 +85,8 @@ func (c Client) Hooks(path string, s Setup) (out HooksState, err error) {
 // Untrusted reports whether a file has hooks of ours that Codex will not run before its user has trusted them. It
 // keeps that in the user's configuration, by the place of each: whether they have changed since it alone knows.
 func (c Client) Untrusted(m Machine, path string, s Setup) (bool, error) {
-	if c.Name != "codex" {
+	format, ok := c.hooks.hookForm.(hookFormat)
+	if !ok || c.Name != "codex" {
 		return false, nil
 	}
 	text, err := read(path)
@@ -112,7 +117,7 @@ func (c Client) Untrusted(m Machine, path string, s Setup) (bool, error) {
 		}
 		return false
 	}
-	return slices.ContainsFunc(c.hooks.ours(root, s), func(p hookPlace) bool { return !trusted(p) }), nil
+	return slices.ContainsFunc(format.ours(root, s), func(p hookPlace) bool { return !trusted(p) }), nil
 }
 
 // snake returns a name as Codex writes it in its states: SessionStart as session_start.

@@ -1,0 +1,81 @@
+package clients
+
+import (
+	"errors"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func openCodePlugin(t *testing.T) (c Client, root, path string) {
+	t.Helper()
+	c, _ = Find("opencode")
+	m := Machine{OS: "linux", Home: t.TempDir(), XDG: filepath.Join(t.TempDir(), "x")}
+	return c, c.Root(m, User), c.HooksPath(m, User)
+}
+
+// TestPlugin: a module is written once, names the program whatever its path has, and is written anew where it runs
+// another one.
+func TestPlugin(t *testing.T) {
+	c, root, path := openCodePlugin(t)
+	set := func(program string) bool {
+		t.Helper()
+		change, err := c.SetHooks(path, Setup{Entry: Entry{Command: program}})
+		return makeChange(t, root, change, err)
+	}
+	state := func(program string, want HooksState) {
+		t.Helper()
+		got, err := c.Hooks(path, Setup{Entry: Entry{Command: program}})
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v, %v, want %+v", got, err, want)
+		}
+	}
+	odd := `C:\a "b"\` + "\u2028" + `$PROGRAM\mnem.exe`
+	state(odd, HooksState{})
+	if !set(odd) || set(odd) {
+		t.Error("not written once")
+	}
+	state(odd, HooksState{There: 1})
+	if text := fileText(t, path); !strings.Contains(text, `const program = "C:\\a \"b\"\\\u2028$PROGRAM\\mnem.exe";`) {
+		t.Error(text)
+	}
+	state("/b/mnem", HooksState{There: 1, Outdated: true, Programs: []string{odd}})
+	writeFile(t, path, strings.ReplaceAll(fileText(t, path), "\n", "\r\n")) // as version control may leave it
+	if set(odd) {
+		t.Error("line ends alone are written anew")
+	}
+	if !set("/b/mnem") {
+		t.Error("not written anew")
+	}
+	state("/b/mnem", HooksState{There: 1})
+	change, err := c.RemoveHooks(path, Setup{})
+	if !makeChange(t, root, change, err) {
+		t.Error("not taken away")
+	}
+}
+
+// TestPluginOfTheUser is left alone: one that was edited, and another's of the same name.
+func TestPluginOfTheUser(t *testing.T) {
+	c, root, path := openCodePlugin(t)
+	s := Setup{Entry: Entry{Command: "/a/mnem"}}
+	edited := strings.Replace(pluginFile{}.text(s), "3000", "9000", 1)
+	writeFile(t, path, edited)
+	change, err := c.SetHooks(path, s)
+	if makeChange(t, root, change, err) {
+		t.Error("what was edited is written anew")
+	}
+	if got, err := c.Hooks(path, s); err != nil || got.There != 1 || got.Outdated {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, text := range []string{edited, "export default 1\n", "x" + edited} {
+		writeFile(t, path, text)
+		change, err := c.RemoveHooks(path, s)
+		if makeChange(t, root, change, err) || fileText(t, path) != text {
+			t.Errorf("taken away: %q", text)
+		}
+	}
+	if _, err := c.SetHooks(path, s); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), path) {
+		t.Errorf("another's module: %v", err)
+	}
+}
