@@ -55,6 +55,19 @@ type RememberRequest struct {
 	memories []memory.RememberRequest
 }
 
+// Movable returns the type of the one memory that is to be kept, "" where the call names something of its
+// repository, so that no other one can keep it.
+func (q *RememberRequest) Movable() string {
+	bound := []string{"set", "batch", "branch", "expect", "about", "property", "supersedes"}
+	if slices.ContainsFunc(bound, q.Given) {
+		return ""
+	}
+	return cmp.Or(q.Type, memory.Fact)
+}
+
+// KeptElsewhere notes in an answer that the user's own repository keeps the memory.
+func (r *Remembered) KeptElsewhere() { r.Repository = fromGlobal }
+
 func (q *RememberRequest) write(w *Writing) { w.Message, w.Expect = q.Message, q.Expect }
 
 // Remembered is what became of one memory.
@@ -74,6 +87,7 @@ type Remembered struct {
 	Warnings   List[MemoryWarning] `json:"warnings"`
 	Importance int                 `json:"importance"`
 	Effective  int64               `json:"effective"` // in units of 2^-16
+	Repository string              `json:"repository,omitempty" shape:"global"` // where another one keeps it than was asked
 
 	Text string `json:"_text,omitempty"` // as it was given
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/mnem-project/mnem/memory"
 	"github.com/mnem-project/mnem/operation"
@@ -115,6 +116,11 @@ func (q *RetrieveRequest) ofGlobal() any {
 
 func (q *RetrieveRequest) question() *RetrieveRequest { return q }
 
+// saysNothing reports whether warnings say that nothing relevant is known.
+func saysNothing(warnings []AnswerWarning) bool {
+	return slices.ContainsFunc(warnings, func(w AnswerWarning) bool { return w.Code == retrieve.NothingRelevant })
+}
+
 // join makes an answer one of two parts, of which the other one answered theirs.
 func (out *Answer) join(list *retrieve.Joint, theirs *Answer, parts []retrieve.Part) {
 	answers := []*Answer{{Items: out.Items, Commit: out.Commit, Warnings: out.Warnings}, theirs}
@@ -123,10 +129,19 @@ func (out *Answer) join(list *retrieve.Joint, theirs *Answer, parts []retrieve.P
 	out.DroppedBy.Budget += theirs.DroppedBy.Budget + list.Left
 	out.DroppedBy.Duplicate += theirs.DroppedBy.Duplicate
 	out.Candidates += theirs.Candidates
+	known := 0 // of the parts, how many know something that bears on the question
+	for _, a := range answers {
+		if len(a.Items) > 0 && !saysNothing(a.Warnings) {
+			known++
+		}
+	}
 	for i, a := range answers {
 		name := parts[i].Name
 		out.Repositories = append(out.Repositories, Scope{name, a.Commit, parts[i].Share, list.Counts[i]})
 		for _, w := range a.Warnings {
+			if w.Code == retrieve.NothingRelevant && known > 0 {
+				continue // the other one knows
+			}
 			w.Repository = name
 			out.Warnings = append(out.Warnings, w)
 		}

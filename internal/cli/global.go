@@ -5,10 +5,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/peers"
+	"github.com/mnem-project/mnem/repo"
 )
 
 // Global implements ops.Asker.
@@ -36,25 +39,113 @@ func (h host) Global() (ops.Runner, error) {
 // withGlobal is the field by which the user's own repository is asked too.
 const withGlobal = "with-global"
 
-// asksGlobal reports whether questions are to be asked of the user's own repository too though they do not say so:
-// where the server was started so, and there is one beside the project's.
-func (c *cli) asksGlobal() bool {
-	if !c.by.Global || c.global.user {
-		return false
+// typesKey is the setting of the types of memories that the user's own repository keeps, noTypes that of none.
+const (
+	typesKey = "global.types"
+	typesEnv = "MNEM_GLOBAL_TYPES"
+	noTypes  = "none"
+)
+
+func checkTypes(v string) error {
+	for _, t := range strings.Split(v, ",") {
+		if err := graph.CheckLine("type", t, 1, graph.MaxType); err != nil {
+			return err
+		}
+		if strings.TrimSpace(t) != t {
+			return fmt.Errorf("%w: %q: want types with commas between, and no blanks", repo.ErrInvalid, v)
+		}
+	}
+	return nil
+}
+
+// globalTypes returns the types of memories that the user's own repository keeps.
+func (c *cli) globalTypes() ([]string, error) {
+	v, err := c.ofUser(typesKey, noTypes)
+	if v == "" || v == noTypes {
+		return nil, err
+	}
+	return strings.Split(v, ","), err
+}
+
+// ofUser returns a setting by which a project's memory and the user's own have to do with each other. A project's
+// configuration can say no, and nothing else: it may be somebody else's.
+func (c *cli) ofUser(name, no string) (string, error) {
+	key, err := findConfigKey(name)
+	if err != nil {
+		return "", err
+	}
+	got, err := c.lookUp(key, false)
+	if err == nil && got.From == sourceRepo && *got.Value != no {
+		got, err = c.lookUp(key, true)
+	}
+	if err != nil || got.Value == nil {
+		return "", err
+	}
+	return *got.Value, nil
+}
+
+// beside returns the directory of the user's own repository where it is asked beside the project's though a question
+// does not say so, "" where it is not: for those alone who act for the user.
+func (c *cli) beside() string {
+	if c.global.user || c.by.Remote && !c.by.Global {
+		return ""
+	}
+	if !c.by.Global {
+		if types, err := c.globalTypes(); len(types) == 0 || err != nil {
+			return ""
+		}
 	}
 	project, err := c.dir()
 	if err != nil {
-		return false // which the verb says
+		return "" // which the verb says
 	}
-	global, err := c.hasGlobal()
-	return err == nil && global != project
+	if global, err := c.hasGlobal(); err == nil && global != project {
+		return global
+	}
+	return ""
+}
+
+// askBoth has the user's own repository asked too where it is beside the project's, and returns the names of the
+// fields that say so.
+func (c *cli) askBoth(req any, given []string) []string {
+	q, ok := req.(interface{ AskGlobal([]string) bool })
+	if !ok || slices.Contains(given, withGlobal) || c.beside() == "" || !q.AskGlobal(given) {
+		return nil
+	}
+	return []string{withGlobal}
+}
+
+// keeper returns the directory of the user's own repository where it keeps what a request has, "" where the
+// project's does.
+func (c *cli) keeper(req any) (string, error) {
+	q, ok := req.(interface{ Movable() string })
+	if !ok || q.Movable() == "" {
+		return "", nil
+	}
+	types, err := c.globalTypes()
+	if err != nil || !slices.Contains(types, q.Movable()) {
+		return "", err
+	}
+	return c.beside(), nil
+}
+
+// keepElsewhere has the user's own repository keep what a request has.
+func (c *cli) keepElsewhere(ctx context.Context, dir string, v *ops.Spec, req any, emit func(any) error) error {
+	return c.askGlobal(ctx, dir, v, req, func(answer any) error {
+		if r, ok := answer.(interface{ KeptElsewhere() }); ok {
+			r.KeptElsewhere()
+		}
+		return emit(answer)
+	})
 }
 
 // askGlobal runs a verb on the user's own repository, here or where another process has it open.
 func (c *cli) askGlobal(
 	ctx context.Context, dir string, v *ops.Spec, req any, emit func(any) error,
 ) error {
-	return c.aside(ctx, dir).askAside(ctx, v, req, emit)
+	side := c.aside(ctx, dir)
+	side.by.Branch = "" // of the project
+	return side.askAside(ctx, v, req, emit)
 }
 
 // aside returns what runs a verb whose answer is for this process, on the repository in dir.

@@ -226,14 +226,17 @@ func (c *cli) known(ctx context.Context, dir string, t *telling) error {
 		return err
 	}
 	t.asked = true
-	t.answer, err = c.answered(ctx, dir, map[string]any{
-		"query": query, "limit": hookAsked, "floor": retrieve.FloorAnswer, "explain": true,
-	})
-	if err != nil {
+	params := map[string]any{"query": query, "limit": hookAsked, "floor": retrieve.FloorAnswer, "explain": true}
+	if t.answer, err = c.answered(ctx, dir, params); err != nil {
 		return err
 	}
-	tokens := 0
-	for _, item := range t.answer.Items {
+	items, tokens := t.answer.Items, 0
+	if own := c.beside(); own != "" {
+		if more, err := c.answered(ctx, own, params); err == nil { // what the project knows is told without it
+			items = slices.Concat(items, more.Items)
+		}
+	}
+	for _, item := range items {
 		if retrieve.IsSaid(item.Type) || item.Band != retrieve.BandAnswer || !words.Bear(termsOf(item)) || slices.Contains(shown, item.ID) ||
 			len(t.items) == hookItems || tokens+item.Tokens > hookTokens {
 			continue

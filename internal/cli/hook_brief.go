@@ -54,7 +54,12 @@ func (c *cli) sessionBrief(ctx context.Context, dir string, t *telling) error {
 	}
 	t.answer = got.Answer
 	var shown []graph.ID
+	pinned := hookPinned
 	for _, item := range got.Answer.Items {
+		shown, pinned = append(shown, item.ID), pinned-item.Tokens
+		t.give(item)
+	}
+	for _, item := range c.ownPinned(ctx, pinned) {
 		shown = append(shown, item.ID)
 		t.give(item)
 	}
@@ -79,6 +84,22 @@ func (c *cli) sessionBrief(ctx context.Context, dir string, t *telling) error {
 		return nil
 	}
 	return t.noteShown(spool, shown)
+}
+
+// ownPinned returns what is pinned in the user's own repository where that is asked too, of so many tokens. What keeps
+// it from being asked keeps nothing of the project back.
+func (c *cli) ownPinned(ctx context.Context, tokens int) []ops.AnswerItem {
+	own := c.beside()
+	if own == "" || tokens <= 0 {
+		return nil
+	}
+	answer, err := c.answered(ctx, own, map[string]any{
+		"where": []string{memory.PropPinned + " = true"}, "budget": tokens, "limit": hookAsked,
+	})
+	if err != nil {
+		return nil
+	}
+	return answer.Items
 }
 
 // contradicted says which memories contradict each other.

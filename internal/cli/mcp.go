@@ -147,22 +147,15 @@ func checkFallback(v string) error {
 	return nil
 }
 
-// alsoGlobal reports whether the user has configured that the user's own memory is asked beside a project's. A
-// project's configuration can say no, and not yes: it may be somebody else's.
+// alsoGlobal reports whether the user has configured that the user's own memory is asked beside a project's, or keeps
+// some of its own.
 func (c *cli) alsoGlobal() (bool, error) {
-	also, err := c.configured(alsoGlobalKey)
-	if also != "true" || err != nil {
-		return false, err
+	also, err := c.ofUser(alsoGlobalKey, "false")
+	if also == "true" || err != nil {
+		return also == "true", err
 	}
-	key, err := findConfigKey(alsoGlobalKey)
-	if err != nil {
-		return false, err
-	}
-	got, err := c.lookUp(key, false)
-	if got.From == sourceRepo && err == nil {
-		got, err = c.lookUp(key, true)
-	}
-	return got.Value != nil && *got.Value == "true", err
+	types, err := c.globalTypes()
+	return len(types) > 0, err
 }
 
 // fallBack makes the user's own repository the one that is served where none was named, there is none here, and it is

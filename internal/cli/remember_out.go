@@ -52,7 +52,12 @@ func share(n int64) string {
 func (c *cli) rememberedText(r *ops.Remembered) string {
 	var b strings.Builder
 	put := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	program := "mnem"
 	put("%s  %s  %s", r.Action, r.ID, c.paint(styleDim, brief(strings.TrimSpace(r.Text), summaryWidth)))
+	if r.Repository != "" {
+		program = "mnem -G"
+		put("  kept in your own memory, which has the type %s ('mnem config get %s')", line(r.Type), typesKey)
+	}
 	for _, id := range r.Superseded {
 		put("  superseded  %s", id)
 	}
@@ -70,10 +75,10 @@ func (c *cli) rememberedText(r *ops.Remembered) string {
 		}
 		switch s.Suggest {
 		case memory.SuggestSupersede:
-			put("    if it is no longer so: mnem supersede %s %s", shortID(s.ID), shortID(r.ID))
+			put("    if it is no longer so: %s supersede %s %s", program, shortID(s.ID), shortID(r.ID))
 		case memory.SuggestContradict:
-			put("    says the contrary: mnem contradict %s %s, or mnem supersede %s %s", shortID(s.ID),
-				shortID(r.ID), shortID(s.ID), shortID(r.ID))
+			put("    says the contrary: %s contradict %s %s, or %s supersede %s %s", program, shortID(s.ID),
+				shortID(r.ID), program, shortID(s.ID), shortID(r.ID))
 		}
 	}
 	for _, p := range r.Proposes {

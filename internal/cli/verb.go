@@ -78,6 +78,11 @@ func (c *cli) ask(ctx context.Context, spec *ops.Spec, req any, emit func(any) e
 	if c.mayCapture(spec, req) {
 		c.capture(ctx, readsReceipts(spec))
 	}
+	if dir, err := c.keeper(req); err != nil {
+		return err
+	} else if dir != "" {
+		return c.keepElsewhere(ctx, dir, spec, req, emit)
+	}
 	a := &running{spec: spec, req: req, emit: emit, typed: !inJSON || c.quietly}
 	c.asked = a
 	defer func() {
@@ -213,7 +218,8 @@ func (c *cli) verb(command string) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		ops.SetGiven(req, append(given, named...))
+		given = append(given, named...)
+		ops.SetGiven(req, append(given, c.askBoth(req, given)...))
 		if q, ok := req.(interface{ AcceptsHead() bool }); ok {
 			c.acceptHead = q.AcceptsHead()
 		}
@@ -430,8 +436,8 @@ func (c *cli) call(ctx context.Context, v *verb, args *operation.Arguments) erro
 		}
 		given, words = append(given, b.Lines.Flag), append(words, "--"+b.Lines.Flag)
 	}
-	if q, ok := req.(interface{ AskGlobal([]string) bool }); ok && c.asksGlobal() && q.AskGlobal(given) {
-		given, words = append(given, withGlobal), append(words, "--"+withGlobal)
+	for _, name := range c.askBoth(req, given) {
+		given, words = append(given, name), append(words, "--"+name)
 	}
 	ops.SetGiven(req, given)
 	if args.Body != nil {
