@@ -86,7 +86,7 @@ type Remembered struct {
 	Candidates List[LinkCandidate] `json:"candidates"`
 	Warnings   List[MemoryWarning] `json:"warnings"`
 	Importance int                 `json:"importance"`
-	Effective  int64               `json:"effective"` // in units of 2^-16
+	Effective  int64               `json:"effective"`                           // in units of 2^-16
 	Repository string              `json:"repository,omitempty" shape:"global"` // where another one keeps it than was asked
 
 	Text string `json:"_text,omitempty"` // as it was given
