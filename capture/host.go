@@ -50,8 +50,19 @@ func Events() []string {
 	return []string{string(SessionStart), string(Prompt), string(Stop), string(Compact), string(SessionEnd)}
 }
 
-// MaxInput is how much of standard input is read, in bytes: what is longer is not a host's JSON.
-const MaxInput = 1 << 20
+const (
+	maxSaid = 1 << 20
+	maxTalk = 16 << 20
+)
+
+// MaxInput is how much of standard input is read of a host, in bytes: what is longer is not its JSON. OpenCode says
+// all of a conversation, since it has no file of it.
+func MaxInput(host string) int64 {
+	if Host(host) == OpenCode {
+		return maxTalk
+	}
+	return maxSaid
+}
 
 // ErrInput is returned for what is not JSON of a host.
 var ErrInput = errors.New("not what a host says")
@@ -64,6 +75,7 @@ type Call struct {
 	Transcript string // its path, "" where the host names none
 	Dir        string // the working directory, "" where the host names none
 	Prompt     string // of the event prompt
+	Talk       []byte // all of the conversation, of a host without transcripts; nil for none
 }
 
 // wire has the members of all hosts: names tell them apart.
@@ -74,6 +86,8 @@ type wire struct {
 	Dir          string   `json:"cwd"`
 	Roots        []string `json:"workspace_roots"` // Cursor
 	Prompt       string   `json:"prompt"`
+
+	Talk json.RawMessage `json:"talk"` // OpenCode
 }
 
 // Parse reads what a host says to a hook.
@@ -88,6 +102,9 @@ func Parse(host, event string, data []byte) (*Call, error) {
 	c := &Call{
 		Host: Host(host), Event: Event(event), Session: w.Session, Transcript: w.Transcript, Dir: w.Dir,
 		Prompt: chats.Spoken(w.Prompt), // Gemini CLI puts what other hooks said before it
+	}
+	if c.Host == OpenCode && len(w.Talk) > 0 && w.Talk[0] == '{' {
+		c.Talk = w.Talk
 	}
 	if c.Session == "" {
 		c.Session = w.Conversation

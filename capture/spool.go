@@ -2,6 +2,8 @@ package capture
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -75,10 +77,43 @@ func EntryOf(c *Call, roots ...string) (*Entry, error) {
 		ErrTranscript, path)
 }
 
+// talkEnding ends the names of conversations that were said to a hook, since their host has no file of them. The rest
+// of the name is that of the entry and a hash of what is in it, so that another one never takes its place.
+const talkEnding = ".talk"
+
+// NoteTalk keeps the conversation of a call in the spool of dir, a .mnem, until it is taken in, and returns the entry.
+func NoteTalk(dir string, c *Call) (*Entry, error) {
+	if err := makeSpool(dir); err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(c.Talk)
+	root := filepath.Join(dir, SpoolDir)
+	name := stem(c.Host, c.Session) + "-" + hex.EncodeToString(sum[:8]) + talkEnding
+	if err := write(filepath.Join(root, name), c.Talk); err != nil {
+		return nil, err
+	}
+	dropTalks(dir, stem(c.Host, c.Session), name) // which have less of it
+	return &Entry{
+		V: spoolV, Host: c.Host, Session: c.Session, Root: root, Transcript: name, Size: int64(len(c.Talk)), Dir: c.Dir,
+		Event: c.Event,
+	}, nil
+}
+
+// dropTalks removes what was said of a session, but for one file. One that is read just now may stay: it goes with the
+// next.
+func dropTalks(dir, stem, but string) {
+	list, _ := filepath.Glob(filepath.Join(dir, SpoolDir, stem+"-*"+talkEnding)) // a stem has no sign of a pattern
+	for _, path := range list {
+		if filepath.Base(path) != but {
+			_ = os.Remove(path)
+		}
+	}
+}
+
 // formatOf is the format of a host's transcripts, "" where that is not read.
 func formatOf(h Host) string {
 	switch h {
-	case ClaudeCode, Codex, Gemini:
+	case ClaudeCode, Codex, Gemini, OpenCode:
 		return string(h)
 	}
 	return ""
@@ -236,6 +271,7 @@ func MarkPrivate(dir string, c *Call) error {
 			err = errors.Join(err, rmErr)
 		}
 	}
+	dropTalks(dir, stem(c.Host, c.Session), "")
 	return err
 }
 
@@ -252,8 +288,13 @@ func isPrivate(path string) (bool, error) {
 	return err == nil, err
 }
 
-// done removes the entry, unless a hook wrote it anew.
+// done removes the entry, unless a hook wrote it anew, and the conversation that was said to one.
 func (s *spooled) done(ctx context.Context) error {
+	if strings.HasSuffix(s.Transcript, talkEnding) && s.Root == filepath.Dir(s.path) {
+		if err := os.Remove(filepath.Join(s.Root, s.Transcript)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
 	return filestate.Edit(ctx, s.path, filestate.Options{Limit: maxEntry}, func(now []byte) ([]byte, error) {
 		if string(now) == string(s.data) {
 			return nil, nil
@@ -265,7 +306,7 @@ func (s *spooled) done(ctx context.Context) error {
 // tidy removes the places, and what was shown and given in sessions, beyond those that are kept, the oldest first.
 func tidy(dir string) error {
 	return errors.Join(tidyEnding(dir, ".place"), tidyEnding(dir, ".shown"), tidyEnding(dir, toldEnding),
-		tidyEnding(dir, givenEnding))
+		tidyEnding(dir, givenEnding), tidyEnding(dir, talkEnding))
 }
 
 func tidyEnding(dir, ending string) error {

@@ -23,7 +23,7 @@ type Place struct {
 	More bool `json:"-"`
 }
 
-// Resume reads a file of claude-code, codex or gemini from a place on, of which in is the rest, and returns
+// Resume reads a file of claude-code, codex, gemini or opencode from a place on, of which in is the rest, and returns
 // where to go on once the file has grown: the last turn comes again then. It ends at the end of a line after
 // most bytes that were not read before, 0 for all of the file. After an error the place is from.
 func Resume(format string, in io.Reader, from Place, most int64, h Handler) (Place, error) {
@@ -42,6 +42,8 @@ func Resume(format string, in io.Reader, from Place, most int64, h Handler) (Pla
 			return lines(b, h, &geminiLines{handler: h, talk: resumed}, from, most)
 		}
 		return from, gemini(&validReader{in: b}, h)
+	case "opencode":
+		return from, openCode(&validReader{in: bufio.NewReader(in)}, h)
 	}
 	return from, fmt.Errorf("no format %q that goes on", format)
 }

@@ -76,13 +76,13 @@ type Handler interface {
 
 // Formats are the names of the formats, in order.
 func Formats() []string {
-	return []string{"claude-code", "codex", "gemini", "chatgpt", "claude", "server-memory", "mem0"}
+	return []string{"claude-code", "codex", "gemini", "opencode", "chatgpt", "claude", "server-memory", "mem0"}
 }
 
 // Read reads a file of a format. It returns ErrFormat for what is none at all.
 func Read(format string, in io.Reader, h Handler) error {
 	switch format {
-	case "claude-code", "codex", "gemini":
+	case "claude-code", "codex", "gemini", "opencode":
 		_, err := Resume(format, in, Place{}, 0, h)
 		return err
 	case "server-memory":

@@ -91,12 +91,13 @@ func (a *App) hook(ctx context.Context, args []string) (exit int) {
 }
 
 func (c *cli) hook(ctx context.Context, host, event string) error {
-	data, err := io.ReadAll(io.LimitReader(c.app.Stdin, capture.MaxInput+1))
+	limit := capture.MaxInput(host)
+	data, err := io.ReadAll(io.LimitReader(c.app.Stdin, limit+1))
 	if err != nil {
 		return err
 	}
-	if len(data) > capture.MaxInput {
-		return fmt.Errorf("%w: more than %d bytes", capture.ErrInput, capture.MaxInput)
+	if int64(len(data)) > limit {
+		return fmt.Errorf("%w: more than %d bytes", capture.ErrInput, limit)
 	}
 	call, err := capture.Parse(host, event, data)
 	if err != nil {
@@ -154,7 +155,13 @@ func (c *cli) private(spool string, call *capture.Call) (bool, error) {
 
 // noteCall notes that the transcript of a call has grown.
 func (c *cli) noteCall(ctx context.Context, dir string, call *capture.Call) error {
-	e, err := capture.EntryOf(call, c.app.Home, c.env("CLAUDE_CONFIG_DIR"), c.env("CODEX_HOME"), dir)
+	var e *capture.Entry
+	var err error
+	if call.Talk != nil {
+		e, err = capture.NoteTalk(filepath.Join(dir, repo.DirName), call)
+	} else {
+		e, err = capture.EntryOf(call, c.app.Home, c.env("CLAUDE_CONFIG_DIR"), c.env("CODEX_HOME"), dir)
+	}
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,102 @@
+package chats
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// openCodeFile is a session as OpenCode exports it.
+type openCodeFile struct {
+	Info struct {
+		ID, Directory, Title string
+		ParentID             string
+		Time                 struct{ Created int64 }
+	}
+	Messages []json.RawMessage
+}
+
+type openCodeMessage struct {
+	Info struct {
+		ID, Role, ParentID string
+		Summary            json.RawMessage
+		Time               struct{ Created int64 }
+	}
+	Parts []struct {
+		Type, Text, Tool   string
+		Synthetic, Ignored bool
+		State              struct{ Input json.RawMessage }
+	}
+}
+
+// openCode reads a session of OpenCode, one JSON text.
+func openCode(in io.Reader, h Handler) error {
+	data, err := io.ReadAll(io.LimitReader(in, maxRecord+1))
+	if err != nil {
+		return err
+	}
+	var f openCodeFile
+	if len(data) > maxRecord || json.Unmarshal(data, &f) != nil || f.Info.ID == "" {
+		return ErrFormat
+	}
+	if f.Info.ParentID != "" {
+		h.Skipped("a session of a subagent", "")
+		return nil
+	}
+	t := &talk{handler: h, session: Session{
+		ID: f.Info.ID, Dir: flat(f.Info.Directory), Time: millis(f.Info.Time.Created),
+	}}
+	if !strings.HasPrefix(f.Info.Title, "New session - ") { // which it is called until it has one
+		t.session.Title = f.Info.Title
+	}
+	open := "" // what the assistant's open turn answers
+	for i, record := range f.Messages {
+		err := openCodeTurn(t, record, &open)
+		if errors.Is(err, errDamaged) {
+			h.Skipped("damaged", fmt.Sprintf("message %d", i+1))
+		} else if err != nil {
+			return err
+		}
+	}
+	return t.end()
+}
+
+// openCodeTurn takes in a message. Each step of an answer is one, with the id of what it answers.
+func openCodeTurn(t *talk, record json.RawMessage, open *string) error {
+	var m openCodeMessage
+	if err := decode(record, &m); err != nil {
+		return err
+	}
+	if m.Info.ID == "" || m.Info.Role != "user" && m.Info.Role != "assistant" {
+		return errDamaged
+	}
+	turn := Turn{ID: m.Info.ID, Speaker: m.Info.Role, Time: millis(m.Info.Time.Created)}
+	for _, p := range m.Parts {
+		switch {
+		case p.Type == "text" && !p.Synthetic && !p.Ignored:
+			turn.Text = join(turn.Text, strings.TrimSpace(p.Text))
+		case p.Type == "tool" && len(turn.Calls) < maxCalls:
+			turn.Calls = append(turn.Calls, call(p.Tool, p.State.Input))
+		}
+	}
+	if string(m.Info.Summary) == "true" || turn.Text == "" && len(turn.Calls) == 0 {
+		t.handler.Skipped("put in by the program", "") // of a compaction, or without a word
+		return nil
+	}
+	if turn.Speaker == "user" {
+		turn.Text = Spoken(turn.Text)
+	}
+	was := *open
+	*open = m.Info.ParentID
+	return t.said(turn, m.Info.ParentID, was)
+}
+
+// millis is a time in milliseconds since 1970, 0 for none.
+func millis(ms int64) int64 {
+	if ms <= 0 || ms > 1e14 {
+		return 0
+	}
+	return ms * 1000
+}
