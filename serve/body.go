@@ -67,7 +67,7 @@ func (s *Server) take(r *http.Request, limit, weight int64) (*body, *problem) {
 	for next := int64(firstPiece); ; next = min(2*next, lastPiece) {
 		// One more byte than is to come, to see the end in the same read.
 		next = min(next, most-b.size+1)
-		if !b.reserve(next) && (b.held < smallBody/2 || !s.reserveRest(r, b, from, most)) {
+		if !b.reserve(next, most) && (b.held+firstPiece < smallBody/2 || !s.reserveRest(r, b, from, most)) {
 			return b, failed(operation.Busy, "too many bodies are read at once")
 		}
 		piece := make([]byte, next)
@@ -104,16 +104,20 @@ func (s *Server) reserveRest(r *http.Request, b *body, from *steady, most int64)
 	return true
 }
 
-// reserve asks for room for n bytes more. It is refused beyond largeBody, for which reserveRest is.
-func (b *body) reserve(n int64) bool {
+// reserve asks for room for n bytes more of most. It is refused beyond largeBody, for which reserveRest is.
+func (b *body) reserve(n, most int64) bool {
 	if b.whole {
 		return true
 	}
 	if n *= b.weight; b.held+n > largeBody {
 		return false
 	}
-	use := partly
-	if b.held+n <= smallBody {
+	// One that is not small leaves the room for little to others as soon as it may wait for the rest.
+	use, small := partly, int64(smallBody)
+	if most > smallBody/b.weight {
+		small /= 2
+	}
+	if b.held+n <= small {
 		use = little
 	}
 	if !b.room.take(b.caller, n, use) {

@@ -176,7 +176,7 @@ func TestLargestBodiesFit(t *testing.T) {
 func TestReadingGivesBack(t *testing.T) {
 	b := &body{room: newRoom(1<<20, 1<<20, 0), caller: "a", weight: 1}
 	for range 4 {
-		if !b.reserve(1000) {
+		if !b.reserve(1000, largeBody) {
 			t.Fatal("no room")
 		}
 		b.pieces, b.size = append(b.pieces, bytes.Repeat([]byte("x"), 1000)), b.size+1000

@@ -57,7 +57,7 @@ func configKeys() []configKey {
 		{alsoGlobalKey, "MNEM_MCP_GLOBAL", "false", "whether 'mnem mcp' asks the user's own repository too: true or false",
 			checkBool},
 		{typesKey, typesEnv, noTypes,
-			"types of memories that your own repository keeps, and is asked for: like preference,rule", checkTypes},
+			"types that your own repository keeps: as preference,rule", checkTypes},
 		{privateKey, "MNEM_PRIVATE", "false", "whether hooks note nothing of what is said: true or false", checkPrivate},
 		{ops.KeepDaysKey, ops.KeepDaysEnv, strconv.Itoa(capture.DefaultKeepDays),
 			"after how many days turns are retired; 0 for never",

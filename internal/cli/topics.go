@@ -128,7 +128,7 @@ func variables() []variable {
 			"have a memory"},
 		{"MNEM_MCP_FALLBACK", "what 'mnem mcp' serves where there is no repository: none or global"},
 		{"MNEM_MCP_GLOBAL", "true or false: whether 'mnem mcp' asks the user's own repository too, as --with-global"},
-		{"MNEM_GLOBAL_TYPES", "types of memories that the user's own repository keeps and is asked for, as preference,rule; or none"},
+		{"MNEM_GLOBAL_TYPES", "types of memories that your own repository keeps, as preference,rule; or none"},
 		{"MNEM_HOOKS", "true or false: whether hooks note what is said and tell what is known"},
 		{"MNEM_GIT_FOLLOW", "true or false: whether the memory follows the branch of git; see 'mnem git'"},
 		{"MNEM_PRIVATE", "true or false: whether hooks note nothing of what is said in this session"},
