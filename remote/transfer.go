@@ -180,12 +180,59 @@ func (opt *FetchOptions) wanted(mine, st *State, out *Fetched) (want Want, list 
 			want.Refs, list = append(want.Refs, ref), append(list, add...)
 		}
 	}
+	if opt.Prune {
+		list = append(list, opt.gone(mine, there)...)
+	}
+	return want, list, nil
+}
+
+// gone returns the updates that forget refs which are not there any more.
+func (opt *Options) gone(mine *State, there map[graph.RefName]bool) (list []repo.RefUpdate) {
 	for _, ref := range mine.Refs {
-		if opt.Prune && strings.HasPrefix(string(ref.Name), Prefix(opt.Name)) && !there[ref.Name] {
+		if strings.HasPrefix(string(ref.Name), Prefix(opt.Name)) && !there[ref.Name] {
 			list = append(list, repo.RefUpdate{Ref: ref.Name, From: &ref.Target})
 		}
 	}
-	return want, list, nil
+	return list
+}
+
+// Prune forgets refs of another repository that are not there any more, and brings nothing.
+func Prune(ctx context.Context, here, from Side, opt Options) (out []repo.RefChange, err error) {
+	if err := graph.ValidateImport(opt.Name); err != nil {
+		return nil, fmt.Errorf("%w: remote: %w", repo.ErrInvalid, err)
+	}
+	if !opt.DryRun {
+		unlock, err := opt.lock(ctx, "fetch")
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = unlock() }() // as in Fetch
+	}
+	err = settle(ctx, func() error {
+		mine, err := here.Look(ctx, Question{Tracking: true})
+		if err != nil {
+			return err
+		}
+		st, err := from.Look(ctx, Question{})
+		if err != nil {
+			return err
+		}
+		there := make(map[graph.RefName]bool, len(st.Refs))
+		for _, ref := range st.Refs {
+			there[Tracking(opt.Name, ref.Name)] = true
+		}
+		list := opt.gone(mine, there)
+		if out = changes(list); opt.DryRun || len(list) == 0 {
+			return nil
+		}
+		taken, err := here.Take(ctx, News{Updates: list, Tracking: opt.Name})
+		if err != nil {
+			return moved(err)
+		}
+		out = taken.Refs
+		return nil
+	})
+	return out, err
 }
 
 // take fetches a pack and takes it in.

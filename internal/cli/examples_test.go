@@ -57,6 +57,7 @@ var exampleSteps = map[string][][]string{
 	"mnem remote set-url":    {{"remote", "add", "origin", "hub"}},
 	"mnem remote rm":         {{"remote", "add", "laptop", "hub"}},
 	"mnem remote":            {{"remote", "add", "laptop", "hub"}},
+	"mnem remote prune":      {{"clone", ".", "hub"}, {"remote", "add", "origin", "hub"}, {"remote", "add", "laptop", "hub"}},
 	"mnem remote redactions": {{"remote", "add", "origin", "hub"}, {"remote", "add", "team", "hub"}},
 	"mnem git sync":          {{"git", "follow"}, {"commit", "-m", "more", "people.jsonl"}},
 	"mnem git prune":         {{"git", "follow"}, {"branch", "spike"}},

@@ -48,7 +48,7 @@ func (c *cli) guard(by *repo.Stamp, name string) error {
 func configuring() []string {
 	return []string{
 		"config_set", "config_unset", "fetch", "git_follow", "git_hook", "git_unfollow", "key_import", "key_new",
-		"key_revoke", "key_rm", "key_trust", "key_untrust", "pull", "push", "remote_add", "remote_redactions", "remote_rm",
+		"key_revoke", "key_rm", "key_trust", "key_untrust", "pull", "push", "remote_add", "remote_prune", "remote_redactions", "remote_rm",
 		"remote_set_url", "sync", "token_new",
 		"token_revoke",
 	}

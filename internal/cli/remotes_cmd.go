@@ -14,6 +14,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote"
 	"github.com/mnem-project/mnem/repo"
 )
@@ -38,7 +39,8 @@ func (c *cli) remoteCommand() *cobra.Command {
 			"token goes to no other server, and without TLS to this machine alone.",
 		Example: "  mnem remote add origin /srv/memory\n  mnem remote list\n  mnem remote rm laptop",
 	}
-	return c.parent(cmd, c.remoteAdd(), c.remoteList(), c.remoteSetURL(), c.remoteRedactions(), c.remoteRemove())
+	return c.parent(cmd, c.remoteAdd(), c.remoteList(), c.remoteSetURL(), c.remoteRedactions(), c.remotePrune(),
+		c.remoteRemove())
 }
 
 func (c *cli) remoteAdd() *cobra.Command {
@@ -140,6 +142,56 @@ func (c *cli) remoteSetURL() *cobra.Command {
 
 func noRemote(name string) error {
 	return hint(&repo.NotFoundError{What: "remote", Name: name}, "'mnem remote list' shows those there are")
+}
+
+// prunedJSON is what a remote has no more.
+type prunedJSON struct {
+	Remote string                 `json:"remote"`
+	Refs   ops.List[ops.RefMoved] `json:"refs"`
+	DryRun bool                   `json:"dry_run"`
+}
+
+func (c *cli) remotePrune() *cobra.Command {
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "prune [NAME]",
+		Short: "Forget branches and tags that another repository has no more",
+		Long: "Forget the refs under refs/remotes/NAME, by default of origin, whose branch or tag is not there any\n" +
+			"more, and fetch nothing: 'mnem fetch --prune' does both. Branches and tags of this repository stay.",
+		Example: "  mnem remote prune\n  mnem remote prune laptop --dry-run",
+		Args:    cobra.MaximumNArgs(1),
+	}
+	c.writeFlags(cmd)
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "say which would be forgotten and forget none")
+	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
+		t, err := c.transferWith(cmd.Context(), argAt(args, 0), false, dryRun)
+		if err != nil {
+			return err
+		}
+		defer t.end()
+		gone, err := remote.Prune(cmd.Context(), t.here, t.there, t.opt)
+		if err != nil {
+			return err
+		}
+		return c.printPruned(&prunedJSON{t.remote.Name, ops.MovedOf(gone), dryRun})
+	})
+}
+
+func (c *cli) printPruned(p *prunedJSON) error {
+	if c.global.json {
+		return c.printJSON(p)
+	}
+	if len(p.Refs) == 0 {
+		return c.printf("nothing to forget: %s has all of them\n", line(p.Remote))
+	}
+	if err := c.printRefMoves(p.Refs); err != nil {
+		return err
+	}
+	did := "forgot"
+	if p.DryRun {
+		did = "would forget"
+	}
+	return c.printf("%s %s of %s\n", did, plural(len(p.Refs), "ref"), line(p.Remote))
 }
 
 func (c *cli) remoteRemove() *cobra.Command {

@@ -353,6 +353,26 @@ var scenarios = []struct {
 			w.Error("it was not pruned")
 		}
 		w.refused(3, "side", "a", "push", "origin", "side", "--delete")
+		w.ok("a", "branch", "other")
+		w.ok("a", "tag", "old")
+		w.ok("a", "push", "--all", "--tags")
+		w.ok("b", "fetch")
+		w.ok("a", "push", "origin", "other", "old", "--delete")
+		w.add("hub", "two", "y")
+		known := w.at("b", "refs/remotes/origin/heads/main")
+		w.ok("b", "remote", "prune", "--dry-run")
+		if w.at("b", "refs/remotes/origin/heads/other") == "" {
+			w.Error("a dry run forgot a branch")
+		}
+		w.ok("b", "remote", "prune")
+		w.ok("b", "remote", "prune")
+		if w.at("b", "refs/remotes/origin/heads/other") != "" || w.at("b", "refs/remotes/origin/tags/old") != "" {
+			w.Error("it was not pruned")
+		}
+		if w.at("b", "refs/tags/old") == "" || w.at("b", "refs/remotes/origin/heads/main") != known {
+			w.Error("something else changed")
+		}
+		w.refused(3, "nowhere", "b", "remote", "prune", "nowhere")
 		w.refused(1, "HEAD is on it", "a", "push", "origin", "main", "--delete")
 	}},
 	{"tags", func(w *team) {
