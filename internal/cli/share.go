@@ -78,6 +78,7 @@ type fetchJSON struct {
 	Clashing  ops.List[graph.RefName] `json:"clashing"` // tags that are elsewhere here, and stay
 	Bytes     int64                   `json:"bytes"`
 	NewBlocks int                     `json:"new_blocks"`
+	Skewed    ops.List[skewJSON]      `json:"clock_ahead"`
 	learnedJSON
 	DryRun bool `json:"dry_run"`
 }
@@ -103,9 +104,13 @@ func (t *transfer) fetch(ctx context.Context, prune bool) (*fetchJSON, error) {
 	if err != nil {
 		return nil, err
 	}
+	skewed, err := t.skewed(ctx, res.Refs)
+	if err != nil {
+		return nil, err
+	}
 	return &fetchJSON{
 		Remote: t.remote.Name, Refs: ops.MovedOf(res.Refs), Clashing: res.Clashing, Bytes: res.Bytes,
-		NewBlocks: res.Blocks, DryRun: t.opt.DryRun,
+		NewBlocks: res.Blocks, Skewed: skewed, DryRun: t.opt.DryRun,
 		learnedJSON: learnedJSON{Gaps: res.Gaps, Learned: res.Learned, Waiting: res.Waiting, Erased: res.Erased},
 	}, nil
 }
@@ -126,6 +131,7 @@ func (c *cli) printFetch(f *fetchJSON) error {
 			line(string(remote.Tracking(f.Remote, tag))))
 	}
 	c.remarkLearned(f.Remote, f.learnedJSON)
+	c.remarkSkewed(f.Skewed)
 	if len(f.Refs) == 0 {
 		return c.printf("nothing new from %s\n", line(f.Remote))
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/mnem-project/mnem/internal/cli"
 )
@@ -374,6 +375,25 @@ var scenarios = []struct {
 		}
 		w.refused(3, "nowhere", "b", "remote", "prune", "nowhere")
 		w.refused(1, "HEAD is on it", "a", "push", "origin", "main", "--delete")
+	}},
+	{"clock ahead", func(w *team) {
+		w.add("hub", "one", "x")
+		w.clones("a", "b")
+		ahead := time.Now().Add(3 * time.Hour).UTC().Format(time.RFC3339)
+		w.add("a", "two", "y", "--time", ahead)
+		w.ok("a", "push")
+		_, errs := w.run(0, "b", "", "fetch")
+		if !strings.Contains(errs, "refs/remotes/origin/heads/main is of "+ahead[:16]) || !strings.Contains(errs, "ahead of the clock here") {
+			w.Errorf("nothing is said of a clock that is ahead: %s", errs)
+		}
+		if _, errs := w.run(0, "b", "", "fetch"); errs != "" {
+			w.Errorf("it is said again: %s", errs)
+		}
+		w.add("a", "three", "z", "--time", time.Now().Add(30*time.Second).UTC().Format(time.RFC3339))
+		w.ok("a", "push")
+		if out := w.ok("b", "sync", "--json"); !strings.Contains(out, `"clock_ahead":[]`) {
+			w.Errorf("half a minute is told of: %s", out)
+		}
 	}},
 	{"tags", func(w *team) {
 		w.add("hub", "one", "x")

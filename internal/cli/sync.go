@@ -59,6 +59,7 @@ type syncJSON struct {
 	Clashing ops.List[graph.RefName] `json:"clashing"`
 	Pushed   ops.List[ops.RefMoved]  `json:"pushed"` // refs of the remote
 	Received int64                   `json:"received_bytes"`
+	Skewed   ops.List[skewJSON]      `json:"clock_ahead"`
 	learnedJSON
 	Sent   int64 `json:"sent_bytes"`
 	Untold bool  `json:"untold"` // as of push
@@ -224,6 +225,7 @@ func (t *transfer) round(ctx context.Context, f syncFlags, out *syncJSON) (again
 	}
 	out.Fetched, out.Clashing = append(out.Fetched, got.Refs...), got.Clashing
 	out.Received += got.Bytes
+	out.Skewed = append(out.Skewed, got.Skewed...)
 	out.add(got.learnedJSON)
 	for _, b := range out.Branches {
 		if f.dryRun {
@@ -355,6 +357,7 @@ func (c *cli) printSync(s *syncJSON) error {
 		c.remark("note: %s is elsewhere here and stays", line(string(tag)))
 	}
 	c.remarkLearned(s.Remote, s.learnedJSON)
+	c.remarkSkewed(s.Skewed)
 	c.remarkUntold(s.Remote, s.Untold)
 	if s.DryRun {
 		if err := c.printRefMoves(append(slices.Clone(s.Fetched), s.Pushed...)); err != nil {
@@ -412,6 +415,6 @@ func (c *cli) printPull(p *pullJSON) error {
 		return c.printJSON(p)
 	}
 	s := &syncJSON{Remote: p.Fetched.Remote, Branches: ops.List[*syncedBranch]{p.Branch}, Clashing: p.Fetched.Clashing,
-		Received: p.Fetched.Bytes, learnedJSON: p.Fetched.learnedJSON}
+		Received: p.Fetched.Bytes, Skewed: p.Fetched.Skewed, learnedJSON: p.Fetched.learnedJSON}
 	return c.printSync(s)
 }
