@@ -85,6 +85,29 @@ func TestExportOfRedacted(t *testing.T) {
 	}
 }
 
+// TestImportKeepsNothingAway: beside a memory that is there already a file says of blocks that they were erased, and
+// whoever has them brings them all the same.
+func TestImportKeepsNothingAway(t *testing.T) {
+	from, st := openStore(t)
+	fill(t, from)
+	c := nodeCID(t, from, "alice")
+	whole, _ := export(t, from, repo.ExportOptions{All: true})
+	erase(t, st, c)
+	file, _ := export(t, from, repo.ExportOptions{All: true})
+	to, there := openStore(t)
+	lines(t, to, person(1))
+	if got := importInto(t, to, file, repo.ImportOptions{Name: "n"}); got.Redactions != 1 || !redacted(t, there, c) {
+		t.Errorf("import: %+v", got)
+	}
+	if got := importInto(t, to, whole, repo.ImportOptions{Name: "old"}); got.Redacted != 0 || got.NewBlocks != 1 {
+		t.Errorf("import of the block: %+v", got)
+	}
+	if _, _, err := to.Block(t.Context(), c.String()); err != nil {
+		t.Errorf("the block: %v", err)
+	}
+	checkClean(t, to)
+}
+
 // TestImportErasesNothing imports a file that says a block was erased which is here.
 func TestImportErasesNothing(t *testing.T) {
 	from, st := openStore(t)

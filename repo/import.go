@@ -270,6 +270,9 @@ func (im *importer) plan(v *view, res *ImportResult) error {
 	if err != nil {
 		return err
 	}
+	// A backup that is restored keeps away what was purged before it was made. Beside a memory that is there already a
+	// file is another's, and can no more than another repository.
+	im.open = !own || !fresh
 	res.Name = im.opt.Name
 	if res.Name == "" && (!own || len(im.manifest.Objects) > 0) {
 		if res.Name = im.opt.Fallback; res.Name == "" {
