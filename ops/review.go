@@ -22,12 +22,14 @@ const maxReviewed = 10_000
 
 // ReviewRequest asks for what is to be reviewed, or decides of it.
 type ReviewRequest struct {
-	Keep  []string `op:",comma" doc:"keep these {NODES}: they were reviewed" note:" (repeatable)"`
-	Drop  []string `op:",comma" doc:"forget these {NODES}" note:" (repeatable)"`
-	Pin   []string `op:",comma" doc:"keep and pin these {NODES}" note:" (repeatable)"`
-	Edit  []string `op:"" doc:"give a node another text: {NODE=TEXT}" note:" (repeatable)"`
-	Rest  bool     `op:"" doc:"keep all else that was there when it was listed last"`
-	Limit int      `op:",short=n" default:"50" doc:"list at most {N} memories"`
+	Keep   []string `op:",comma,remote,writes" doc:"keep these {NODES}: they were reviewed" note:" (repeatable)"`
+	Drop   []string `op:",comma,remote,writes" doc:"forget these {NODES}" note:" (repeatable)"`
+	Pin    []string `op:",comma,remote,writes" doc:"keep and pin these {NODES}" note:" (repeatable)"`
+	Edit   []string `op:",remote,writes" doc:"give a node another text: {NODE=TEXT}" note:" (repeatable)"`
+	Rest   bool     `op:"" doc:"keep all else that was there when it was listed last"`
+	RestOf string   `op:"rest-of,remote,writes" not:"rest" doc:"keep all else that was there at {CID}, the head of a listing"`
+	Limit  int      `op:",short=n,remote" default:"50" doc:"list at most {N} memories"`
+	NoNote bool     `op:"no-note" not:"rest" doc:"list, and do not note for --rest that it was listed"`
 	Actor
 	OnBranch
 	Signing
@@ -40,6 +42,9 @@ type ReviewRequest struct {
 func (q *ReviewRequest) Check() error {
 	if err := checkRange("limit", q.Limit, 1, maxReviewed); err != nil {
 		return err
+	}
+	if len(q.Keep) > memory.MaxMarked {
+		return Bad("keep", "%d nodes, limit %d", len(q.Keep), memory.MaxMarked)
 	}
 	if q.DryRun && !q.decides() {
 		return Usagef("--dry-run needs something to decide: --keep, --drop, --pin, --edit or --rest")
@@ -60,7 +65,7 @@ func (q *ReviewRequest) edits() (list []memory.TextEdit, err error) {
 }
 
 func (q *ReviewRequest) decides() bool {
-	return q.Rest || len(q.Keep) > 0 || !q.ReadsOnly()
+	return q.Rest || q.RestOf != "" || len(q.Keep) > 0 || !q.ReadsOnly()
 }
 
 // ReadsOnly reports whether the memory stays as it is.
@@ -100,7 +105,7 @@ type ReviewItem struct {
 
 // Review lists what came into the memory since the last review, and decides of it.
 var Review = Define(Spec{
-	Command: "review", Usage: "[flags]", Group: "change", Effect: Writes, Local: true,
+	Command: "review", Usage: "[flags]", Group: "change", Effect: Reads, Fixed: []string{"--no-note=true"},
 	Title: "Go through what was remembered and captured since the last review",
 	Doc: "Go through what came into the memory since the last review, what was remembered first, then what was\n" +
 		"said, each in the order of time. On a terminal one memory is shown at a time, and one key decides:\n" +
@@ -108,8 +113,8 @@ var Review = Define(Spec{
 		"ends. What was decided is done at the end in one commit, which 'mnem undo' takes back; Ctrl-C ends\n" +
 		"without any of it. What was skipped, and what comes after q, is shown the next time.\n\n" +
 		"Elsewhere it is listed, and --keep, --drop, --pin and --edit decide; --rest keeps all else that was\n" +
-		"there when it was listed last, and is so the last decision. How far reviews came is noted on this\n" +
-		"machine, in .mnem/review.json, for each branch.",
+		"there when it was listed last, --rest-of what was there at the head of a listing. How far reviews came\n" +
+		"is noted on this machine, in .mnem/review.json, for each branch: 'mnem undo' does not take that back.",
 	Example: "  mnem review --json\n  mnem review --drop alice --keep bruno,svc/billing\n  mnem review --rest",
 }, review)
 
@@ -124,7 +129,9 @@ func review(ctx context.Context, s *Service, q *ReviewRequest) (*Reviewed, error
 			return nil, err
 		}
 	}
-	r := &reviewing{Service: s, dir: dir, branch: branch, out: &Reviewed{Branch: branch, DryRun: s.DryRun}}
+	r := &reviewing{
+		Service: s, dir: dir, branch: branch, trial: q.DryRun, out: &Reviewed{Branch: branch, DryRun: q.DryRun},
+	}
 	if r.state, err = readReview(dir, branch); err != nil {
 		return nil, err
 	}
@@ -154,6 +161,7 @@ func review(ctx context.Context, s *Service, q *ReviewRequest) (*Reviewed, error
 type reviewing struct {
 	*Service
 	dir, branch string
+	trial       bool
 	state       *reviewState
 	out         *Reviewed
 }
@@ -161,7 +169,7 @@ type reviewing struct {
 // note changes how far the reviews came, from what is noted by now: others may decide at the same time. A trial
 // writes nothing.
 func (r *reviewing) note(ctx context.Context, change func(*reviewState) error) error {
-	if r.DryRun {
+	if r.trial {
 		return change(r.state)
 	}
 	state, err := editReview(ctx, r.dir, r.branch, change)
@@ -192,13 +200,8 @@ func (r *reviewing) decide(ctx context.Context, q *ReviewRequest) (kept []graph.
 	if err != nil {
 		return nil, nil, err
 	}
-	if q.Rest {
-		if !r.state.Listed.Defined() {
-			return nil, nil, Usagef("--rest: nothing was listed yet on branch %s: see 'mnem review' first", r.branch)
-		}
-		if rest, err = r.Repo.At(ctx, r.state.Listed); err != nil {
-			return nil, nil, err
-		}
+	if rest, err = r.listed(ctx, q); err != nil {
+		return nil, nil, err
 	}
 	for _, name := range q.Keep {
 		id, err := at.Name(ctx, name)
@@ -218,7 +221,7 @@ func (r *reviewing) decide(ctx context.Context, q *ReviewRequest) (kept []graph.
 		if r.Human {
 			r.out.Labels, err = labelsOf(ctx, r.Repo, res.Commit, res.Dropped, res.Pinned, res.Edited, res.Already)
 		}
-		if !res.NoChange && !r.DryRun {
+		if !res.NoChange && !r.trial {
 			r.out.Commit = res.Commit
 		}
 		if err != nil {
@@ -227,6 +230,23 @@ func (r *reviewing) decide(ctx context.Context, q *ReviewRequest) (kept []graph.
 		kept = slices.Concat(kept, res.Pinned, res.Edited, res.Already)
 	}
 	return kept, rest, nil
+}
+
+// listed is the state of which all is kept, nil where the rest is not decided about.
+func (r *reviewing) listed(ctx context.Context, q *ReviewRequest) (*repo.Snapshot, error) {
+	switch {
+	case q.Rest && !r.state.Listed.Defined():
+		return nil, Usagef("--rest: nothing was listed yet on branch %s: see 'mnem review' first", r.branch)
+	case q.Rest:
+		return r.Repo.At(ctx, r.state.Listed)
+	case q.RestOf == "":
+		return nil, nil
+	}
+	at, err := ipld.ParseCID(q.RestOf)
+	if err != nil {
+		return nil, BadValue("rest-of", q.RestOf, "%w", err)
+	}
+	return r.Repo.At(ctx, at)
 }
 
 // list lists what is left to review, and notes where nothing is.
@@ -259,14 +279,17 @@ func (r *reviewing) list(ctx context.Context, q *ReviewRequest) error {
 		}
 	}
 	r.out.Left = len(all)
-	before := r.state.Commit
-	err = r.note(ctx, func(s *reviewState) error {
-		s.Listed = to.CID()
-		if len(all) == 0 && s.Commit == before { // another review may have come further
-			return s.rest(ctx, to)
-		}
-		return nil
-	})
+	if before := r.state.Commit; !q.NoNote || q.decides() {
+		err = r.note(ctx, func(s *reviewState) error {
+			if !q.NoNote {
+				s.Listed = to.CID()
+			}
+			if len(all) == 0 && s.Commit == before { // another review may have come further
+				return s.rest(ctx, to)
+			}
+			return nil
+		})
+	}
 	if q.decides() {
 		return err
 	}

@@ -214,3 +214,53 @@ func TestReviewsAtOnce(t *testing.T) {
 		t.Errorf("%d of %d that were kept are to be reviewed again: %s", got.Left, many, got.texts())
 	}
 }
+
+// TestReviewFromElsewhere lists and decides over HTTP: who reads notes nothing, and what is kept of a listing is
+// what that listing had.
+func TestReviewFromElsewhere(t *testing.T) {
+	h := remembered(t)
+	first := h.review()
+	h.run(0, "remember", "Elm is rare", "--time", "2026-02-01T00:00:00Z")
+	h.env["MNEM_KEYS"] = "keys"
+	h.run(0, "token", "new", "reader", "--scope", "read")
+	reader := "Authorization: Bearer " + strings.TrimSpace(h.out.String())
+	s := startServing(t, h.world)
+	ask := func(body string, want int, headers ...string) (got toReview) {
+		t.Helper()
+		status, text := s.ask("POST", "/v1/review", body, headers...)
+		if status != want {
+			t.Fatalf("%s: status %d: %s", body, status, text)
+		}
+		if want == 200 && json.Unmarshal([]byte(text), &got) != nil {
+			t.Fatalf("%s: %s", body, text)
+		}
+		return got
+	}
+	file := filepath.Join(h.Dir, ".mnem", "review.json")
+	before, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ask(`{}`, 200, reader)
+	wants(t, "listed", got.texts(), "Alder Birch Cedar Elm Dogwood")
+	for _, body := range []string{
+		`{"keep":["` + got.Items[0].ID + `"]}`, `{"drop":["` + got.Items[0].ID + `"]}`, `{"rest_of":"` + *got.Head + `"}`,
+		`{"pin":["` + got.Items[0].ID + `"]}`, `{"edit":["` + got.Items[0].ID + `=x"]}`,
+	} {
+		ask(body, 403, reader)
+	}
+	if after, err := os.ReadFile(file); err != nil || string(after) != string(before) {
+		t.Errorf("a reader noted something: %v\n%s\n%s", err, before, after)
+	}
+	ask(`{"rest":true}`, 400)
+	ask(`{"rest_of":"nothing"}`, 400)
+	ask(`{"rest_of":"`+got.Items[0].ID+`"}`, 400)
+	got = ask(`{"drop":["`+got.Items[0].ID+`"],"rest_of":"`+*first.Head+`"}`, 200)
+	if len(got.Dropped) != 1 || got.Commit == nil || got.Left != 1 {
+		t.Errorf("decided: %+v", got)
+	}
+	wants(t, "left", ask(`{}`, 200).texts(), "Elm")
+	trial := ask(`{"keep":["`+ask(`{}`, 200).Items[0].ID+`"],"dry_run":true}`, 200)
+	wants(t, "a trial", trial.Left, 0)
+	wants(t, "left after a trial", ask(`{}`, 200).texts(), "Elm")
+}

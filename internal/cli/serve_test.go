@@ -176,6 +176,7 @@ var requests = []struct{ name, body string }{
 	{"supersede", `{"old":["n1"],"new":"n2"}`}, {"stale", `{"nodes":["n2"]}`},
 	{"contradict", `{"a":"katya","b":"alice"}`}, {"retire", `{"nodes":["n6"]}`}, {"expire", `{}`},
 	{"pin", `{"nodes":["n2"]}`}, {"unpin", `{"nodes":["n2"]}`},
+	{"review", `{"limit":3}`}, {"review", `{"keep":["n2"]}`},
 	{"consolidate", `{"limit":3}`}, {"half_life", `{}`}, {"profile_list", `{}`}, {"profile_show", `{"name":"chat"}`},
 	{"profile_set", `{"name":"mine","budget":500,"fusion":"rrf"}`},
 	{"profile_default", `{"name":"mine"}`}, {"profile_unset", `{"name":"mine","params":["fusion"]}`},

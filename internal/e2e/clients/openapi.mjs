@@ -122,6 +122,7 @@ await op("restore", { nodes: ["note/3"] });
 await op("expire", { nodes: ["note/4"] });
 await op("pin", { nodes: ["note/4"] });
 await op("unpin", { nodes: ["note/4"] });
+await op("review", { limit: 3 });
 await op("supersede", { old: ["note/5"], new: "note/6" });
 await op("contradict", { a: "note/7", b: "note/8" });
 await op("consolidate");
