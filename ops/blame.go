@@ -37,10 +37,10 @@ type BlamedField struct {
 // Blame tells who last set each field of a node.
 var Blame = Define(Spec{
 	Command: "blame", Usage: "NODE [flags]", Group: "read", Effect: Reads, Pure: true,
-	Title: "Tell who last set each field of a node, and when",
-	Doc: "For each field and property of a node, as it is at --at, and for its mark, print the commit\n" +
-		"that last set it, with author, agent and time. A merge has set what none of its parents had.\n" +
-		"'mnem log NODE' lists all commits that touched the node.",
+	Title: "Show who last set each field of a node, and when",
+	Doc: "For each field and property of a node at --at, and for its mark, print the commit that last set\n" +
+		"it, with author, agent and time. A merge counts as setting a value only if none of its parents has\n" +
+		"it. 'mnem log NODE' lists every commit that touched the node.",
 	Example: "  mnem blame alice\n  mnem blame alice --field summary --field props.team\n" +
 		"  mnem blame alice --at HEAD~1 --json",
 }, func(ctx context.Context, s *Service, q *BlameRequest) (*Blamed, error) {

@@ -55,7 +55,7 @@ type BriefNews struct {
 // TellBrief tells hooks what a session begins with. It is no command of its own.
 var TellBrief = Define(Spec{
 	Command: "brief", Usage: "[flags]", Effect: Reads, Local: true,
-	Title: "Tell what a session begins with",
+	Title: "Summarise the memory for the start of a session",
 }, brief)
 
 func brief(ctx context.Context, s *Service, q *BriefRequest) (*Brief, error) {

@@ -96,7 +96,7 @@ type Captured struct {
 // Capture takes in what hooks noted.
 var Capture = Define(Spec{
 	Command: "capture", Group: "change", Effect: Writes, Idempotent: true, Local: true,
-	Title: "Take in what agents and their users said",
+	Title: "Import the conversations that hooks noted",
 	Doc: "Take in the conversations that hooks noted (see 'mnem hook --help'): each turn becomes a node, as\n" +
 		"with 'mnem ingest --from', in one commit. Transcripts are read on from where their reading ended.\n" +
 		"Commands that read the newest memory do the same before they answer, 1 MiB at a time, so that this\n" +

@@ -49,11 +49,11 @@ type Difference struct {
 var Replay = Define(Spec{
 	Command: "replay", Usage: "SESSION|RECEIPT", Group: "record", Effect: Reads, Complete: "session",
 	Title: "Answer recorded requests again and compare",
-	Doc: "Answer every request that a session recorded again, each at its own commit, or the one of a\n" +
-		"receipt, and compare the answers with what was recorded, bit for bit. The exit code is 0\n" +
-		"where all are identical and 4 where one differs, where stored data is damaged, where a\n" +
-		"receipt needs a ranking version that this program does not have, and where something was\n" +
-		"purged since that the answer depends on: then nobody can tell whether it would be the same.",
+	Doc: "Answer every request that a session recorded, each at its own commit, or the one request of a\n" +
+		"receipt, and compare the answers with the recorded ones, bit for bit. The exit code is 0 if all are\n" +
+		"identical. It is 4 if an answer differs, if stored data is damaged, if a receipt needs a ranking\n" +
+		"version that this program lacks, or if something the answer depends on was purged since: then the\n" +
+		"comparison is impossible.",
 	Example: "  mnem replay review\n  mnem replay review --json",
 }, func(ctx context.Context, s *Service, q *ReplayRequest) (*Replayed, error) {
 	res, err := s.Repo.Replay(ctx, q.Record)
@@ -137,9 +137,9 @@ var (
 
 	IndexRebuild = Define(Spec{
 		Command: "index rebuild", Effect: Writes, Idempotent: true, Derived: true,
-		Title: "Make the index of a commit anew",
-		Doc: "Make the index of a commit anew from its graph alone, in place of the one there is, which\n" +
-			"stays where that fails. Answers do not change.",
+		Title: "Rebuild the index of a commit",
+		Doc: "Rebuild the index of a commit from its graph alone and replace the existing one. If that fails the\n" +
+			"old index stays. Answers do not change.",
 		Example: "  mnem index rebuild",
 	}, func(ctx context.Context, s *Service, q *IndexRequest) (*Index, error) {
 		if q.At == string(graph.Head) {

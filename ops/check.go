@@ -154,27 +154,26 @@ func CurveOf(p memory.CurvePoint) Curve {
 // Check judges whether the memory may be relied on, and finds the thresholds that decide it.
 var Check = Define(Spec{
 	Command: "check", Usage: "QUERY… [flags]", Args: "[QUERY…]", Group: "read", Effect: Reads,
-	Title: "Say whether the memory may be relied on for an answer",
-	Doc: "Find the memory that answers a question, or says what a statement says, and judge it:\n\n" +
-		"  STRONG  it holds what is asked, lacks nothing that matters and stands out from the next\n" +
-		"  WEAK    it is about it, and something is missing, which is named\n" +
-		"  MISS    nothing that is more than chance; the nearest are listed\n\n" +
-		"It is judged by words, with no model: the coverage is the share of the question's words that\n" +
-		"two sentences in a row hold, each word weighing the more the fewer memories have it; the\n" +
-		"evidence is by how many bits that is more than chance explains; the lead is how far it is\n" +
-		"ahead of the next memory. Names, numbers, quoted phrases and dates of the question must all be\n" +
-		"there, no word may be one that no memory has, a name alone proves nothing, and sentences that\n" +
-		"ask assert nothing. What is marked stale or contradicted is never STRONG.\n\n" +
-		"STRONG says that the memory was found, not that it is true. With --vector or --embed likeness\n" +
-		"counts too: --gate fused (then the default) is STRONG by words, or by vectors where no name,\n" +
-		"number, phrase or date is missing; semantic goes by vectors alone.\n\n" +
-		"--calibrate finds the thresholds on questions of your own, JSON objects a line: question,\n" +
-		"answerable (true or false), and if known evidence, the keys or ids that hold the answer. It\n" +
-		"prints the curve of what can be had, and keeps with the memory, as one commit, the thresholds\n" +
-		"with the most right STRONG of which at most .05 of the unanswerable and at most .2 of the\n" +
-		"answerable ones are wrong, with one standard error to spare; --dry-run only prints. --reset\n" +
-		"goes back to the built-in ones. Thresholds merge, revert and branch as the memory does.\n\n" +
-		"A check reads as much as one retrieval of twenty items, and writes nothing. Any verdict exits 0.",
+	Title: "Judge whether the memory can answer a question",
+	Doc: "Find the memory that answers a question, or that states the same as a statement, and judge it:\n\n" +
+		"  STRONG  it holds what is asked, lacks nothing important and stands out from the next best\n" +
+		"  WEAK    it is related, but something is missing; the missing part is named\n" +
+		"  MISS    nothing better than chance; the nearest memories are listed\n\n" +
+		"The judgement uses words and no model. Coverage is the share of the question's words found within\n" +
+		"two adjacent sentences; rarer words count more. Evidence is how many bits the match exceeds chance\n" +
+		"by. Lead is the distance to the next memory. STRONG requires every name, number, quoted phrase and\n" +
+		"date of the question, and no word that is unknown to the memory. A name alone proves nothing, and a\n" +
+		"sentence that asks a question asserts nothing. Memories marked stale or contradicted are never STRONG.\n\n" +
+		"STRONG means that the memory was found, not that it is true. With --vector or --embed, similarity\n" +
+		"of embeddings counts too. --gate fused (then the default) is STRONG by words, or by vectors if no\n" +
+		"name, number, phrase or date is missing; --gate semantic uses vectors alone.\n\n" +
+		"--calibrate fits the thresholds to questions of your own: one JSON object a line with question,\n" +
+		"answerable (true or false) and, if known, evidence (the keys or ids that hold the answer). It prints\n" +
+		"the curve of possible thresholds and stores in the memory, as one commit, those with the most\n" +
+		"correct STRONG verdicts that call at most .05 of the unanswerable questions and at most .2 of the\n" +
+		"answerable ones STRONG wrongly, with one standard error to spare. --dry-run only prints. --reset\n" +
+		"restores the built-in thresholds. Thresholds merge, revert and branch with the memory.\n\n" +
+		"A check reads as much as one retrieval of twenty items and writes nothing. Every verdict exits 0.",
 	Example: "  mnem check 'who owns billing?'\n" +
 		"  mnem check 'does Alice own billing' --json\n" +
 		"  mnem check 'when did the migration end?' --type Decision --nearest 5\n" +

@@ -226,14 +226,14 @@ type RestoreRequest struct {
 // Restore takes marks off nodes, or brings nodes back as they were.
 var Restore = Define(Spec{
 	Command: "restore", Usage: "[REV] NODE…", Args: "NODE…", Group: "change", Effect: Writes, Complete: "rev",
-	Title: "Take marks off nodes, or bring nodes back as they were",
-	Doc: "Without REV, take the marks off nodes, in one commit: what was forgotten, retired, superseded,\n" +
-		"expired or called stale is as it was. Of two that contradict each other both marks go.\n\n" +
-		"With REV, make a commit in which nodes are what they were at that revision, with the mark they\n" +
-		"had then, or none, and with those of their edges that are missing now and whose other ends\n" +
-		"exist. Nodes are named as at that revision, so that a removed one is found by its key.\n\n" +
-		"Of several arguments the first is REV where it is one, and refused where it is a node too:\n" +
-		"key:NAME and id:ID are always nodes, REV~0 always a revision.",
+	Title: "Remove marks from nodes, or restore earlier versions of them",
+	Doc: "Without REV, remove the marks of nodes in one commit: forgotten, retired, superseded, expired or\n" +
+		"stale nodes are visible again. For two nodes that contradict each other both marks are removed.\n\n" +
+		"With REV, commit nodes as they were at that revision, with the mark they had then, if any, and with\n" +
+		"those of their edges that are missing now and whose other ends exist. Nodes are named as at that\n" +
+		"revision, so a removed node is found by its key.\n\n" +
+		"With several arguments the first is REV if it names a revision; it is refused if it also names a\n" +
+		"node. key:NAME and id:ID always mean nodes, REV~0 always a revision.",
 	Example: "  mnem restore bob --reason 'it is true after all'\n  mnem restore HEAD~1 alice\n" +
 		"  mnem restore HEAD~1 alice svc/billing -m 'they were right' --dry-run",
 	Answers: []any{Committed{}, Marked{}},

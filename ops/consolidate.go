@@ -74,21 +74,20 @@ type Consolidated struct {
 var Consolidate = Define(Spec{
 	Command: "consolidate", Usage: "[--apply [ID…] | --decline ID…]", Args: "[ID…]", Group: "change",
 	Effect: Reads,
-	Title:  "Propose what could be tidied up, and do it",
-	Doc: "Look for what could be tidied up and list it with what speaks for it. Nothing is written\n" +
-		"without --apply, which does all of it, or the proposals of these ids, in one commit that\n" +
-		"'mnem undo' takes back.\n\n" +
-		"  expired         its time has passed: to be marked expired\n" +
-		"  duplicate       they say the same: all but the most important, then oldest, superseded\n" +
-		"  contradiction   a negation or a number differs: contradicted by each other\n" +
-		"  tag             one tag in several spellings: the one used most takes their place\n" +
-		"  low             the least important beyond --cap: retired; never from importance 4 on\n" +
-		"  isolated        older than two half-lives, said once, linked to nothing: stale\n\n" +
-		"Nothing is removed: marks hide or say something, and 'mnem restore' takes them off. --decline\n" +
-		"keeps that a proposal is not wanted: it does not come again until what speaks for it changes.\n" +
-		"An id, of which 4 digits or more do, says what a proposal is about: whatever was written since,\n" +
-		"no other one is done than the one that was listed. Where all is done, --expect makes sure that\n" +
-		"all is what was listed at that commit.",
+	Title:  "Propose clean-ups of the memory and apply them",
+	Doc: "Look for possible clean-ups and list each with its evidence. Nothing is written without --apply,\n" +
+		"which applies all proposals, or those with the given ids, in one commit that 'mnem undo' takes back.\n\n" +
+		"  expired         its time has passed: mark it expired\n" +
+		"  duplicate       they say the same: keep the most important, then oldest, and supersede the others\n" +
+		"  contradiction   a negation or a number differs: mark both as contradicted by each other\n" +
+		"  tag             one tag in several spellings: replace them by the most frequent one\n" +
+		"  low             the least important beyond --cap: retire; never from importance 4 on\n" +
+		"  isolated        older than two half-lives, stated once, linked to nothing: mark it stale\n\n" +
+		"Nothing is removed: marks hide or annotate, and 'mnem restore' removes them. --decline records that\n" +
+		"a proposal is unwanted: it does not return until its evidence changes. A proposal's id (4 digits or\n" +
+		"more suffice) depends on what it is about, so whatever was written meanwhile, only the listed\n" +
+		"proposal is applied. When applying all, --expect makes sure that the branch is still at the commit\n" +
+		"that was listed.",
 	Example: "  mnem consolidate\n  mnem consolidate --kind duplicate,contradiction --json\n" +
 		"  mnem consolidate --cap 1000 --kind low\n  mnem consolidate --apply --dry-run",
 	Answers: []any{Proposals{}, Consolidated{}},

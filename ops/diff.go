@@ -108,7 +108,7 @@ func ProfilesDiffOf(d repo.ProfilesDiff) *ProfilesDiff {
 var Diff = Define(Spec{
 	Command: "diff", Usage: "[A [B]] [flags]", Args: "[A] [B]", Group: "read", Effect: Reads,
 	Complete: "rev",
-	Title:    "Show what differs between two commits, or what is staged",
+	Title:    "Show the differences between two commits, or what is staged",
 	Doc: "Show the nodes and edges that were added (+), changed (~) or removed (-), with their fields\n" +
 		"and properties.\n\n" +
 		"  mnem diff A B      from A to B (also A..B)\n" +

@@ -44,7 +44,7 @@ type Diagnosis struct {
 // opening it, and on the caller's machine, the command line looks at.
 var Doctor = Define(Spec{
 	Command: "doctor", Group: "care", Effect: Reads, Local: true,
-	Title: "Check that all is set up well, and say what to do if not",
+	Title: "Check the installation and say how to fix problems",
 	Doc: "Look at the repository and its permissions, its store and index, the configuration, the policy,\n" +
 		"the models that are configured, the clients that were integrated, and the space on the disk.\n" +
 		"Each finding is ok, a note, a warning or an error, and comes with what to do about it. Nothing\n" +

@@ -68,7 +68,7 @@ type Embedder interface {
 // Embed gives nodes embeddings.
 var Embed = Define(Spec{
 	Command: "embed", Usage: "[flags]", Group: "change", Effect: Writes, Idempotent: true, Long: true,
-	Title: "Embed nodes for retrieval by meaning",
+	Title: "Compute embeddings of nodes for retrieval by meaning",
 	Doc: "Give the nodes of a branch's newest commit embeddings by a model, and commit these. A node's\n" +
 		"text is its context, summary, content, cues and properties that are strings. Nodes that have an\n" +
 		"embedding of the model are left alone, unless --stale adds those whose text has changed since,\n" +

@@ -78,26 +78,25 @@ var (
 	Forget = Define(Spec{
 		Command: "forget", Usage: "NODE…", Group: markGroup, Effect: Writes, Idempotent: true,
 		Title: "Hide memories from every retrieval",
-		Doc: "Mark nodes as forgotten, in one commit. No retrieval of the branch finds or shows what is\n" +
-			"forgotten, whatever leads to it; --include forgotten of the commands that read lets it\n" +
-			"through, and older commits have it as it was. 'mnem restore NODE' and 'mnem undo' bring it\n" +
-			"back. To erase the text itself, for good and from every commit, is 'mnem purge'.",
+		Doc: "Mark nodes as forgotten, in one commit. No retrieval on the branch finds or shows a forgotten node.\n" +
+			"Commands that read show it with --include forgotten, and older commits are unchanged. 'mnem restore\n" +
+			"NODE' and 'mnem undo' bring it back. 'mnem purge' erases the text itself from every commit, for good.",
 		Example: "  mnem forget bruno --reason 'he was only a test'\n  mnem forget alice bob --dry-run",
 	}, mark(graph.Forgotten))
 
 	Stale = Define(Spec{
 		Command: "stale", Usage: "NODE…", Group: markGroup, Effect: Writes, Idempotent: true,
-		Title: "Mark memories as to be checked again",
-		Doc: "Mark nodes as stale, in one commit: they may be out of date and are to be checked. They are\n" +
-			"found and shown as before, with a line that says so. 'mnem restore NODE' takes the mark off.",
+		Title: "Mark memories for review",
+		Doc: "Mark nodes as stale, in one commit: they may be out of date and need review. They are still found\n" +
+			"and shown, with a line that says so. 'mnem restore NODE' removes the mark.",
 		Example: "  mnem stale svc/billing --reason 'the service was rewritten'",
 	}, mark(graph.Stale))
 
 	Retire = Define(Spec{
 		Command: "retire", Usage: "NODE…", Group: markGroup, Effect: Writes, Idempotent: true,
-		Title: "Hide memories that are of no use any more",
-		Doc: "Mark nodes as retired, in one commit: they are true, but of no use any more. They are hidden\n" +
-			"like what is forgotten; --include retired lets them through.",
+		Title: "Hide memories that are no longer useful",
+		Doc: "Mark nodes as retired, in one commit: true, but no longer useful. They are hidden like forgotten\n" +
+			"ones; --include retired shows them.",
 		Example: "  mnem retire task/KM-402 meeting/2026-09-01 --reason 'the project ended'",
 	}, mark(graph.Retired))
 )
@@ -105,10 +104,10 @@ var (
 // Supersede lets a memory take the place of others.
 var Supersede = Define(Spec{
 	Command: "supersede", Usage: "OLD… NEW", Group: markGroup, Effect: Writes, Idempotent: true,
-	Title: "Let a memory take the place of others",
-	Doc: "Mark nodes as superseded by the last one, in one commit. What is superseded keeps its text,\n" +
-		"its properties and its edges, and is hidden; --include superseded lets it through. NEW must be\n" +
-		"visible itself. Where the two contradicted each other, that is settled: NEW's mark goes.",
+	Title: "Replace memories by another one",
+	Doc: "Mark nodes as superseded by the last one, in one commit. A superseded node keeps its text,\n" +
+		"properties and edges and is hidden; --include superseded shows it. NEW must be visible itself. If\n" +
+		"the two contradicted each other, that is settled: the mark on NEW is removed.",
 	Example: "  mnem supersede db/marlin db/ledger-pg --reason 'it moved there'\n" +
 		"  mnem supersede alice bruno bob --dry-run",
 }, func(ctx context.Context, s *Service, q *SupersedeRequest) (*Marked, error) {
@@ -119,11 +118,11 @@ var Supersede = Define(Spec{
 // Contradict says that two memories cannot both be true.
 var Contradict = Define(Spec{
 	Command: "contradict", Usage: "A B", Group: markGroup, Effect: Writes, Idempotent: true,
-	Title: "Say that two memories cannot both be true",
-	Doc: "Mark two nodes as contradicted by each other, in one commit. Both are found as before, and\n" +
-		"where a retrieval shows one of them, the other follows right behind it. Superseding, forgetting\n" +
-		"or retiring one of them settles it, and 'mnem restore A' takes both marks off. A node that is\n" +
-		"contradicted by a third one keeps that mark.",
+	Title: "Mark two memories as contradicting each other",
+	Doc: "Mark two nodes as contradicted by each other, in one commit. Both are still found; where a retrieval\n" +
+		"shows one of them, the other follows directly. Superseding, forgetting or retiring one of them\n" +
+		"settles the contradiction, and 'mnem restore A' removes both marks. A node that a third one\n" +
+		"contradicts keeps that mark.",
 	Example: "  mnem contradict decision/keep-marlin meeting/2026-09-01 --reason 'one of the two is wrong'",
 }, func(ctx context.Context, s *Service, q *ContradictRequest) (*Marked, error) {
 	return s.mark(ctx, memory.MarkRequest{State: graph.Contradicted, Nodes: []string{q.A}, By: q.B,
@@ -134,9 +133,9 @@ var Contradict = Define(Spec{
 var Expire = Define(Spec{
 	Command: "expire", Usage: "[NODE…]", Group: markGroup, Effect: Writes, Idempotent: true,
 	Title: "Hide memories whose time has passed",
-	Doc: "Mark nodes as expired, in one commit: those, of all or of the NODEs, whose property expires\n" +
-		"or whose validTo is not after --now. They are hidden; --include expired lets them through.\n" +
-		"What is hidden already stays as it is. Without NODEs every node is read.",
+	Doc: "Mark nodes as expired, in one commit: of all nodes, or of the given NODEs, those whose property\n" +
+		"expires or whose validTo is not after --now. They are hidden; --include expired shows them. Nodes\n" +
+		"that are already hidden stay as they are. Without NODEs every node is read.",
 	Example: "  mnem expire\n  mnem expire --now 2026-12-31 --dry-run",
 }, func(ctx context.Context, s *Service, q *ExpireRequest) (*Marked, error) {
 	at := s.Commit.Stamp.Time

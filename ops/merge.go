@@ -106,17 +106,17 @@ var (
 		Command: "merge",
 		Usage:   "REV | --list | --resolve ITEM --take ours|theirs|base|FILE | --continue | --abort",
 		Args:    "[REV]", Group: "change", Effect: Writes, Complete: "rev",
-		Title: "Merge another branch, and resolve what conflicts",
-		Doc: "Merge a branch or any commit into the current branch, by field, property, edge and mark:\n" +
-			"what one side changed or removed since both began at one commit is taken, and what both\n" +
-			"changed alike. Where the branch has nothing of its own it simply moves. What both changed\n" +
-			"differently is a conflict, exit code 5: the merge then waits, and the branch stays where\n" +
-			"it is, until each conflict is resolved and the merge continued.\n\n" +
-			"An item is named as --list prints it, by the key of a node, or by a prefix of its id. It\n" +
-			"is resolved with --take by ours, theirs, base (as before both), or a file of change lines\n" +
-			"about it, \"-\" being standard input; --list shows what is decided. Taking an edge brings\n" +
-			"back the node that the other side removed. Changes made for an older commit that did not\n" +
-			"merge are kept, and listed too: merge them by their ref, or --drop it.",
+		Title: "Merge another branch, and resolve conflicts",
+		Doc: "Merge a branch or any commit into the current branch, by field, property, edge and mark. A change\n" +
+			"made on one side since the common ancestor is taken, and so is the same change made on both sides.\n" +
+			"If the branch has no commits of its own, it moves forward. Different changes of one thing are a\n" +
+			"conflict, exit code 5: the merge waits, and the branch stays where it is, until every conflict is\n" +
+			"resolved and the merge is continued.\n\n" +
+			"Name an item as --list prints it, by the key of a node, or by a prefix of its id. Resolve it with\n" +
+			"--take ours, theirs or base (the common ancestor), or with a file of change lines about it (\"-\" is\n" +
+			"standard input); --list shows what is decided. Taking an edge restores a node that the other side\n" +
+			"removed. Changes made on an older commit that could not be merged are kept and listed too: merge\n" +
+			"them by their ref, or --drop them.",
 		Example: "  mnem merge draft --dry-run\n" +
 			"  mnem merge draft --theirs\n" +
 			"  mnem merge --list",
@@ -129,11 +129,11 @@ var (
 
 	Revert = Define(Spec{
 		Command: "revert", Usage: "REV|FROM..TO", Group: "change", Effect: Writes, Complete: "rev",
-		Title: "Undo what a commit changed, by a new commit",
-		Doc: "Undo what a commit changed against its first parent, or all commits after FROM up to TO,\n" +
-			"by one new commit. Later changes of other things stay. A thing that was changed again\n" +
-			"since is a conflict, as in 'mnem merge', which also lists, resolves and continues. After\n" +
-			"the revert of the newest commit the graph is what it was before, times included.",
+		Title: "Revert the changes of a commit by a new commit",
+		Doc: "Revert what a commit changed against its first parent, or all commits after FROM up to TO, by one\n" +
+			"new commit. Later changes of other things stay. A thing that was changed again since is a conflict,\n" +
+			"as in 'mnem merge', which also lists, resolves and continues. Reverting the newest commit restores\n" +
+			"the previous graph exactly, times included.",
 		Example: "  mnem revert HEAD\n" +
 			"  mnem revert HEAD~2..HEAD -m 'back to what we knew'\n" +
 			"  mnem revert HEAD~1 --dry-run",
@@ -141,11 +141,10 @@ var (
 
 	CherryPick = Define(Spec{
 		Command: "cherry-pick", Usage: "REV|FROM..TO", Group: "change", Effect: Writes, Complete: "rev",
-		Title: "Do again here what a commit elsewhere changed",
-		Doc: "Apply what a commit changed against its first parent, or all commits after FROM up to TO,\n" +
-			"to the branch, as one new commit with the message of the last one. What the branch\n" +
-			"changed differently is a conflict, as in 'mnem merge', which also lists, resolves and\n" +
-			"continues.",
+		Title: "Apply an existing commit's changes to this branch",
+		Doc: "Apply what a commit changed against its first parent, or all commits after FROM up to TO, to the\n" +
+			"branch, as one new commit with the message of the last one. Where the branch made different changes\n" +
+			"it is a conflict, as in 'mnem merge', which also lists, resolves and continues.",
 		Example: "  mnem cherry-pick draft\n" +
 			"  mnem cherry-pick main~1..main -b draft\n" +
 			"  mnem cherry-pick draft --dry-run",

@@ -67,12 +67,12 @@ type Mention struct {
 // NeighborsOf lists the edges of a node.
 var NeighborsOf = Define(Spec{
 	Command: "neighbors", Usage: "NODE [flags]", Group: "read", Effect: Reads, Pure: true,
-	Title: "List the edges of a node and the nodes next to it",
-	Doc: "List the edges of a node in order of type and other end: outgoing ones (->), then incoming\n" +
-		"ones (<-). NODE is named as for 'mnem get'.\n\n" +
-		"With --derived the links that texts make follow: nodes whose titles (short summaries) stand\n" +
-		"in the node's content, and nodes whose contents have its title. 'mnem retrieve' follows them\n" +
-		"like edges; they are not stored.",
+	Title: "List the edges of a node and its neighbours",
+	Doc: "List the edges of a node in order of type and other end: outgoing ones (->), then incoming ones\n" +
+		"(<-). NODE is named as for 'mnem get'.\n\n" +
+		"--derived adds links found in texts: nodes whose titles (short summaries) occur in the node's\n" +
+		"content, and nodes whose content contains its title. 'mnem retrieve' follows them like edges; they\n" +
+		"are not stored.",
 	Example: "  mnem neighbors alice\n  mnem neighbors svc/billing --in --type owns\n" +
 		"  mnem neighbors alice --out --limit 5 --json\n  mnem neighbors alice --derived",
 }, neighbors)
@@ -275,9 +275,9 @@ type Step struct {
 var Path = Define(Spec{
 	Command: "path", Usage: "A B [flags]", Group: "read", Effect: Reads, Pure: true,
 	Title: "Find a shortest path between two nodes",
-	Doc: "Find a path from A to B with the fewest edges, following edges from source to destination,\n" +
-		"or both ways with --undirected. Of several shortest paths it is always the same one.\n" +
-		"Where there is none, nothing is printed and the exit code is 0.",
+	Doc: "Find a path with the fewest edges from A to B, following edges from source to destination, or in\n" +
+		"both directions with --undirected. Of several shortest paths it always picks the same one. If there\n" +
+		"is none, nothing is printed and the exit code is 0.",
 	Example: "  mnem path alice bruno --undirected\n" +
 		"  mnem path svc/booking svc/billing --type depends-on --json",
 }, path)

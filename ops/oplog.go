@@ -141,7 +141,7 @@ type OpDiffered struct {
 var OpDiff = Define(Spec{
 	Command: "op diff", Usage: "A [B]", Effect: Reads,
 	Title:   "Compare the refs after two operations",
-	Doc:     "List the refs that differ between how operation A left them and how B, by default the newest,\ndid.",
+	Doc:     "List the refs that differ between the states after operation A and after B, by default the newest.",
 	Example: "  mnem op diff 2\n  mnem op diff @~1 @ --json",
 }, func(ctx context.Context, s *Service, q *OpDiffRequest) (*OpDiffered, error) {
 	b := firstOf(q.B, NewestOp)
@@ -202,12 +202,12 @@ var (
 	Undo = Define(Spec{
 		Command: "undo", Usage: "[OP]", Group: "history", Effect: Writes,
 		Title: "Take back an operation",
-		Doc: "Take back what one operation did to branches, tags, HEAD and what is staged: by default the\n" +
-			"newest that is not taken back yet, so that undoing N times goes N changes back. To take back\n" +
-			"an undo is to redo; see also 'mnem redo'. Nothing is lost: undo is an operation itself, and\n" +
-			"commits stay reachable through the log. Sessions are never taken back. --own passes over what\n" +
-			"another author or agent did, and what made no commit.\n\n" +
-			"An operation whose refs another one moved since cannot be taken back alone: exit code 5.",
+		Doc: "Take back what one operation did to branches, tags, HEAD and stages: by default the newest that is\n" +
+			"not taken back yet, so that repeated calls go further back. Taking back an undo is a redo; see also\n" +
+			"'mnem redo'. Nothing is lost: undo is an operation itself, and commits stay reachable through the\n" +
+			"log. Sessions are never taken back. --own skips operations of other authors and agents, and those\n" +
+			"that made no commit.\n\n" +
+			"An operation whose refs were moved again since cannot be taken back alone: exit code 5.",
 		Example: "  mnem undo\n  mnem undo @\n  mnem undo 3\n  mnem undo --own",
 	}, func(ctx context.Context, s *Service, q *UndoRequest) (*Undone, error) {
 		if q.Own {
@@ -224,8 +224,8 @@ var (
 	Redo = Define(Spec{
 		Command: "redo", Group: "history", Effect: Writes,
 		Title: "Take back the last undo",
-		Doc: "Do again what the last undo took back, the one before it when repeated, and so on. Where\n" +
-			"something else has moved the same refs since, that is a conflict: exit code 5.",
+		Doc: "Repeat what the last undo took back; repeated calls go on to earlier undos. If the same refs were\n" +
+			"moved by something else since, that is a conflict: exit code 5.",
 		Example: "  mnem undo && mnem redo",
 	}, func(ctx context.Context, s *Service, _ *RedoRequest) (*Undone, error) {
 		res, err := s.Repo.Redo(ctx, s.Commit.Stamp)
@@ -234,9 +234,9 @@ var (
 
 	OpRestore = Define(Spec{
 		Command: "op restore", Usage: "OP", Effect: Writes,
-		Title: "Bring all refs back to how an operation left them",
+		Title: "Restore all refs to their state after an operation",
 		Doc: "Give HEAD, branches, tags, stages and merges in progress the values they had after an operation.\n" +
-			"That is an operation itself: 'mnem undo' takes it back. Sessions stay as they are.",
+			"This is an operation itself: 'mnem undo' takes it back. Sessions stay as they are.",
 		Example: "  mnem op restore 2\n  mnem op restore @~1",
 	}, func(ctx context.Context, s *Service, q *OpRestoreRequest) (*Undone, error) {
 		res, err := s.Repo.RestoreOperation(ctx, q.Op, s.Commit.Stamp)

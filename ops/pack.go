@@ -91,7 +91,7 @@ const (
 var (
 	PackRefs = Define(Spec{
 		Command: "pack refs", Effect: Reads,
-		Title: "List the branches and tags that another repository can have",
+		Title: "List branches and tags for another repository",
 		Doc: "List what another repository can have of this one: branches, tags, the branch that HEAD is on,\n" +
 			"and which of some commits are here. It is the first question of a fetch or a push.",
 		Example: "  mnem pack refs\n  mnem pack refs --tracking --json",
@@ -110,7 +110,7 @@ var (
 	PackTake = Define(Spec{
 		Command: "pack take", Usage: "[FILE|-] --move REF=FROM..TO", Args: "[FILE|-]", Effect: Writes,
 		Body:  operation.MediaCAR,
-		Title: "Take in a pack and move branches and tags, all or nothing",
+		Title: "Import a pack and move branches and tags, all or nothing",
 		Doc: "Take in what 'mnem pack send' wrote and move branches and tags, all or nothing: every block and\n" +
 			"every new commit is verified before a ref moves. A ref that is not at FROM is refused, and with\n" +
 			"--move one whose history would be left; FROM and TO may be none, and FROM may be any. Without\n" +

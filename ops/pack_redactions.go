@@ -61,7 +61,7 @@ type PackRedacted struct {
 var (
 	PackRedactions = Define(Spec{
 		Command: "pack redactions", Effect: Reads,
-		Title: "List what was erased, for other repositories",
+		Title: "List erased blocks for other repositories",
 		Doc: "List the blocks that were erased here, with what is left of each: at most 1000 at once, in the order\n" +
 			"of their CIDs. 'mnem pack redact' takes them in elsewhere.",
 		Example: "  mnem pack redactions\n  mnem pack redactions --json",
@@ -69,7 +69,7 @@ var (
 
 	PackRedact = Define(Spec{
 		Command: "pack redact", Usage: "--redaction CID=RECORD --yes", Args: "[flags]", Effect: Destroys,
-		Title: "Erase blocks for good that were erased elsewhere",
+		Title: "Erase blocks that another repository erased",
 		Doc: "Erase blocks as another repository did: their bytes are gone from the files here, and gaps stay gaps.\n" +
 			"Nothing is erased but nodes, edges, marks, embeddings and texts that branches and tags reach, and\n" +
 			"that are what the record says. There is no way back. Without --yes it says what it would erase and\n" +

@@ -42,17 +42,17 @@ type PinChanged struct {
 var (
 	Pin = Define(Spec{
 		Command: "pin", Usage: "NODE…", Group: "change", Effect: Writes, Idempotent: true,
-		Title: "Begin every session with memories",
-		Doc: "Pin nodes, in one commit: hooks tell agents of them at the start of every session. A pinned node\n" +
-			"has the property pinned, which is true: --where 'pinned = true' finds it. 'mnem unpin NODE' and\n" +
-			"'mnem undo' take it back.",
+		Title: "Pin memories, so that every session starts with them",
+		Doc: "Pin nodes, in one commit: hooks give them to agents at the start of every session. A pinned node has\n" +
+			"the property pinned = true; --where 'pinned = true' finds it. 'mnem unpin NODE' and 'mnem undo' take\n" +
+			"it back.",
 		Example: "  mnem pin alice svc/billing\n  mnem pin bruno --dry-run",
 	}, pin(false))
 
 	Unpin = Define(Spec{
 		Command: "unpin", Usage: "NODE…", Group: "change", Effect: Writes, Idempotent: true,
-		Title:   "Begin sessions without memories that were pinned",
-		Doc:     "Take the property pinned off nodes, in one commit. Nothing else of them changes.",
+		Title:   "Unpin memories",
+		Doc:     "Remove the property pinned from nodes, in one commit. Nothing else of them changes.",
 		Example: "  mnem unpin alice",
 	}, pin(true))
 )

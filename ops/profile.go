@@ -63,7 +63,7 @@ func (s *Service) profilesAt(ctx context.Context, rev string) (*retrieve.Profile
 var (
 	ProfileList = Stream(Spec{
 		Command: "profile list", Effect: Reads,
-		Title: "List the profiles there are",
+		Title: "List the profiles",
 		Doc: "List the profiles of a revision and the built-in ones, * before the default. With --json, one\n" +
 			"object a line.",
 		Example: "  mnem profile list\n  mnem profile list --at HEAD~1 --json",
@@ -82,7 +82,7 @@ var (
 
 	ProfileShow = Define(Spec{
 		Command: "profile show", Usage: "NAME", Effect: Reads, Complete: "profile",
-		Title: "Print what a profile says",
+		Title: "Print a profile",
 		Doc: "Print the types and parameters of a profile. What it does not say is as the help of\n" +
 			"'mnem retrieve' has it. Where parameters contradict each other, as after a merge, it says so.",
 		Example: "  mnem profile show chat\n  mnem profile show chat --json",
@@ -162,7 +162,7 @@ type ProfileSetRequest struct {
 // ProfileSet makes a profile, or changes what it says.
 var ProfileSet = Define(Spec{
 	Command: "profile set", Usage: "NAME [flags]", Effect: Writes, Idempotent: true, Complete: "profile",
-	Title: "Make a profile, or change what it says",
+	Title: "Create a profile or change its parameters",
 	Doc: "Set parameters of a profile by the flags that 'mnem retrieve' has for them; what is not given\n" +
 		"stays. A new profile of a built-in name begins with what that one says. A parameter that is\n" +
 		"set to nothing, as with --dedup=false, is taken out. Each change is one commit.\n\n" +
@@ -247,7 +247,7 @@ type ProfileUnsetRequest struct {
 // ProfileUnset takes parameters out of a profile.
 var ProfileUnset = Define(Spec{
 	Command: "profile unset", Usage: "NAME [PARAM…]", Effect: Writes, Idempotent: true, Complete: "profile",
-	Title: "Take parameters out of a profile",
+	Title: "Remove parameters from a profile",
 	Doc: "Take parameters out of a profile by the names of their flags, or for-type for its types;\n" +
 		"without a PARAM, all. To do away with the profile use 'mnem profile rm'.",
 	Example: "  mnem profile unset docs budget\n  mnem profile unset docs for-type show",
@@ -292,9 +292,9 @@ func takeOut(p *retrieve.Profile, name string) error {
 // ProfileDefault chooses the default profile.
 var ProfileDefault = Define(Spec{
 	Command: "profile default", Usage: "NAME", Effect: Writes, Idempotent: true, Complete: "profile",
-	Title: "Choose the profile of requests that fit no other",
-	Doc: "Choose the profile of requests that neither name one nor ask for the types of one. The\n" +
-		"profile default is the one of a repository in which nothing was chosen.",
+	Title: "Choose the default profile",
+	Doc: "Choose the profile for requests that name none and whose types match none. Unless chosen, it is the\n" +
+		"built-in profile named default.",
 	Example: "  mnem profile default chat\n  mnem profile default default",
 }, func(ctx context.Context, s *Service, q *ProfileNameRequest) (*ProfilesChanged, error) {
 	return s.changeProfiles(ctx, "make "+q.Name+" the default profile", func(p *retrieve.Profiles) error {
@@ -344,7 +344,7 @@ type ProfileRestoreRequest struct {
 // ProfileRestore puts profiles back.
 var ProfileRestore = Define(Spec{
 	Command: "profile restore", Usage: "REV [NAME…]", Effect: Writes, Complete: "rev",
-	Title: "Put profiles back as they were at a revision",
+	Title: "Restore profiles of an earlier revision",
 	Doc: "Put the named profiles back as they were at a revision, or all of them and the default; those\n" +
 		"that were not there then are removed. To undo one commit use 'mnem revert'.",
 	Example: "  mnem profile restore HEAD~1\n  mnem profile set docs --limit 5 && mnem profile restore HEAD~1 docs",

@@ -81,7 +81,7 @@ var errUnconfirmed = errors.New("nothing was erased: there is no way back from a
 // Purge erases a node or a text from every commit for good.
 var Purge = Define(Spec{
 	Command: "purge", Usage: "(NODE | --text) --yes", Args: "[NODE]", Group: "care", Effect: Destroys,
-	Title: "Erase a node or a text from every commit for good",
+	Title: "Erase a node or a text from every commit, for good",
 	Doc: "Erase every version of a node, in all commits, with its embeddings and content, and leave\n" +
 		"a redaction in place of each: reason, time and author. One operation, which cannot be undone,\n" +
 		"first removes the node from every branch and stage that has it. Commits keep their CIDs, and\n" +

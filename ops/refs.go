@@ -79,14 +79,14 @@ type BranchRequest struct {
 var BranchVerb = Stream(Spec{
 	Command: "branch", Usage: "| branch NAME [REV] | branch -m [OLD] NEW | branch -d NAME", Args: "[NAME] [REV]",
 	Group: "history", Effect: Reads, Complete: "branch",
-	Title: "List, make, rename or remove branches",
-	Doc: "Without a name, list the branches: * marks the one that HEAD is on. With a name, make a\n" +
-		"branch at a revision, by default at HEAD; HEAD stays where it is, see 'mnem switch'. -m\n" +
-		"renames a branch, by default the current one, and what is staged for it follows. -d removes\n" +
-		"one whose commits another branch or a tag reaches too. --force moves a branch that exists,\n" +
-		"and removes one whose commits nothing else reaches; 'mnem undo' brings it back.\n\n" +
-		"-v or -vv tells of the branch of the same name in each remote, as of the last fetch or push: how\n" +
-		"many commits are here alone (ahead) and there alone (behind).\n\n" +
+	Title: "List, create, rename or remove branches",
+	Doc: "Without a name, list the branches; * marks the one HEAD is on. With a name, create a branch at a\n" +
+		"revision, by default at HEAD; HEAD does not move (see 'mnem switch'). -m renames a branch, by default\n" +
+		"the current one, together with what is staged for it. -d removes a branch whose commits another\n" +
+		"branch or a tag also reaches. --force moves an existing branch, and removes one whose commits nothing\n" +
+		"else reaches; 'mnem undo' brings it back.\n\n" +
+		"-v or -vv shows the branch of the same name in each remote, as of the last fetch or push: how many\n" +
+		"commits are only here (ahead) and only there (behind).\n\n" +
 		"With --json, one object a line.",
 	Example: "  mnem branch\n  mnem branch -vv\n  mnem branch draft\n  mnem branch before HEAD~1\n" +
 		"  mnem branch -m draft winter\n  mnem branch -d winter",
@@ -276,10 +276,11 @@ type TagRequest struct {
 var TagVerb = Stream(Spec{
 	Command: "tag", Usage: "| tag NAME [REV] | tag -d NAME", Args: "[NAME] [REV]", Group: "history", Effect: Reads,
 	Complete: "tag",
-	Title:    "List, make or remove tags",
-	Doc: "Without a name, list the tags. With a name, give it to a commit, by default that of HEAD: with\n" +
-		"-a or -m the tag also keeps who made it, when and why. A tag stays where it is unless --force\n" +
-		"moves it. -d removes a tag.\n\nWith --json, one object a line.",
+	Title:    "List, create or remove tags",
+	Doc: "Without a name, list the tags. With a name, tag a commit, by default that of HEAD; with -a or -m the\n" +
+		"tag also records who made it, when and why. A tag does not move unless --force is given. -d removes\n" +
+		"a tag.\n\n" +
+		"With --json, one object a line.",
 	Example: "  mnem tag v1\n  mnem tag v2 -m 'what the audit saw' HEAD~1\n  mnem tag\n  mnem tag -d v1",
 	Answers: []any{Tag{}, Gone{}},
 }, tag)
@@ -381,13 +382,13 @@ type Head struct {
 var Switch = Define(Spec{
 	Command: "switch", Usage: "NAME | switch -c NAME [REV] | switch --detach [REV]", Args: "[NAME] [REV]",
 	Group: "history", Effect: Writes, Complete: "branch",
-	Title: "Put HEAD on another branch",
-	Doc: "Put HEAD on another branch: commands read from it and commits go to it, unless they name\n" +
-		"another one. -c makes the branch first, at a revision or where HEAD is. --detach puts HEAD at\n" +
-		"a commit and on no branch: everything can be read there, and a write that names no branch is\n" +
-		"refused. What is staged stays staged for the branch it was made for.\n\n" +
-		"HEAD is shared by all who use the repository. A program of its own had better name the branch\n" +
-		"it works on, with --branch or MNEM_BRANCH.",
+	Title: "Switch HEAD to another branch",
+	Doc: "Switch HEAD to another branch: commands read from it and commits go to it, unless they name another\n" +
+		"one. -c creates the branch first, at a revision or at HEAD. --detach puts HEAD at a commit and on no\n" +
+		"branch: everything can be read there, and a write that names no branch is refused. What is staged\n" +
+		"stays staged for its branch.\n\n" +
+		"HEAD is shared by all users of the repository. A program should name the branch it works on with\n" +
+		"--branch or MNEM_BRANCH instead.",
 	Example: "  mnem switch -c draft\n  mnem switch main\n  mnem switch --detach HEAD~1\n" +
 		"  mnem switch -c before main~1",
 }, func(ctx context.Context, s *Service, q *SwitchRequest) (*Head, error) {
@@ -481,8 +482,8 @@ type Staged struct {
 // Reset forgets what is staged.
 var Reset = Define(Spec{
 	Command: "reset", Group: "change", Effect: Writes, Idempotent: true,
-	Title:   "Forget what is staged",
-	Doc:     "Forget what a stage holds, and say how much that was. Commits are left alone.",
+	Title:   "Discard what is staged",
+	Doc:     "Discard what a stage holds and print how much that was. Commits are not affected.",
 	Example: "  mnem reset\n  mnem reset --stage draft",
 }, func(ctx context.Context, s *Service, _ *ResetRequest) (*Staged, error) {
 	st, err := s.Repo.Status(ctx, s.Stage)

@@ -162,40 +162,38 @@ type RememberSettings struct {
 // Remember keeps memories.
 var Remember = Stream(Spec{
 	Command: "remember", Usage: "TEXT|-", Args: "[TEXT]", Group: "change", Effect: Writes,
-	Title: "Keep a text as a memory, without losing another",
-	Doc: "Keep a text as a memory: one thing that is so, in words that stand alone. \"-\" reads it from\n" +
-		"standard input, --file from a file, each of several a memory. All is written in one commit.\n\n" +
-		"Nothing is lost by it. A text that says what a memory says already is noted on that memory, once\n" +
-		"for each wording and source: the same words from the same source are no news, and a call that is\n" +
-		"made again writes nothing. A text that differs in a number, a\n" +
-		"name, a date, a negation or the order of who does what is a memory of its own, however much\n" +
-		"alike both are, and what resembles it is printed with what differs. What it may take the place\n" +
-		"of, as it has another number or tells of a change, is proposed with the reason. Something is\n" +
-		"replaced only by --supersedes, or by --about with --property, which is a property that has one\n" +
-		"value: the old memory is marked and stays as it is. A text that was forgotten or superseded\n" +
-		"becomes a new memory.\n\n" +
+	Title: "Store a text as a memory, without losing another",
+	Doc: "Store a text as a memory: one fact, in words that can be understood alone. \"-\" reads it from\n" +
+		"standard input, --file from a file, each of several a memory. Everything is written in one commit.\n\n" +
+		"Nothing is lost. A text that repeats an existing memory is counted on that memory, once for each\n" +
+		"wording and source; the same words from the same source are not counted again, so a repeated call\n" +
+		"writes nothing. A text that differs in a number, a name, a date, a negation or in who does what to\n" +
+		"whom becomes a memory of its own, however similar both are; similar memories are printed with the\n" +
+		"difference. If it seems to replace one (another number, or a change that it reports), that is\n" +
+		"proposed with the reason. A memory is replaced only by --supersedes, or by --about with --property,\n" +
+		"which names a property that has one value: the old memory is marked and keeps its text. A text that\n" +
+		"was forgotten or superseded becomes a new memory.\n\n" +
 		"  added       a new memory\n" +
-		"  duplicate   it was there: another wording or source is noted on it\n" +
-		"  updated     likewise, and tags, entities or importance were added to\n" +
-		"  superseded  it took the place of others\n" +
-		"  conflict    a new memory that says the contrary of one that is there: both stay\n\n" +
-		"Edges to tags, entities, causes and what was remembered before are written by rule; --no-link\n" +
-		"leaves a rule out, --explain says what each edge is for.\n\n" +
+		"  duplicate   it exists already: another wording or source is counted on it\n" +
+		"  updated     the same, and tags, entities or importance were added\n" +
+		"  superseded  it replaced others\n" +
+		"  conflict    a new memory that contradicts an existing one: both stay\n\n" +
+		"Edges to tags, entities, causes and earlier memories are written by rule; --no-link turns a rule\n" +
+		"off, --explain gives the reason of each edge.\n\n" +
 		"--batch reads one JSON object a line, with the members text, type, importance, tags,\n" +
 		"entities, cues, source, about, property, expires, validFrom, validTo, time, supersedes, noDiff and\n" +
-		"vector ({\"model\", \"values\"}); flags are what a line leaves open. All lines become one commit,\n" +
-		"10,000 at most, or none. Where a line has a time, each is decided about as by a call of its own at\n" +
-		"its time, upon those before it, 1,000 at most: the memory is the one that such calls make.\n\n" +
-		"--set changes, in a commit of its own, from which likeness on a memory is told of, above\n" +
-		"which one without a difference is a duplicate, and with keep=true whether a second value of a\n" +
-		"property leaves the first one as it is, which is a conflict then. With replace=true a memory\n" +
-		"supersedes the one that it resembles where only numbers, units or dates differ, and where\n" +
-		"that is one alone.",
+		"vector ({\"model\", \"values\"}); flags fill in what a line leaves out. All lines become one commit, or\n" +
+		"none; at most 10,000. Lines with a time are decided one after another as by separate calls at their\n" +
+		"times, at most 1,000: the resulting graph is the same.\n\n" +
+		"--set changes settings in a commit of its own: the likeness from which a similar memory is reported,\n" +
+		"the likeness above which a text without a difference is a duplicate, and with keep=true whether a\n" +
+		"second value of a property keeps the first one, which then is a conflict. With replace=true a memory\n" +
+		"supersedes the one it resembles if only numbers, units or dates differ and only one resembles it.",
 	Example: "  mnem remember 'Server alpha runs PostgreSQL 16' --tag infra --source manual:ana\n" +
 		"  mnem remember 'Alice works at Globex' --about alice --property employer\n" +
 		"  mnem remember --batch notes.jsonl --dry-run --json",
 	Answers: []any{Remembered{}, RememberSettings{}}, Told: []any{RememberedAll{}},
-	Batch: &BatchSpec{Title: "Keep many texts as memories", Lines: LinesSpec{
+	Batch: &BatchSpec{Title: "Store many texts as memories", Lines: LinesSpec{
 		Flag: "batch", Required: true, Doc: "memories: objects with text and any parameter of remember",
 	}},
 }, remember)

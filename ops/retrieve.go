@@ -52,7 +52,7 @@ type RecallRequest struct {
 var (
 	Retrieve = Stream(Spec{
 		Command: "retrieve", Usage: "[QUERY…] [flags]", Group: "read", Effect: Reads, Pure: true,
-		Title: "Answer a query from one commit under a token budget",
+		Title: "Answer a query from one commit within a token budget",
 		Doc:   retrieveDoc, Example: retrieveExample,
 		Batch: &BatchSpec{Title: "Answer many requests", Lines: LinesSpec{
 			Flag: "batch", Required: true,
@@ -62,7 +62,7 @@ var (
 
 	Recall = Stream(Spec{
 		Command: "recall", Usage: "[QUERY…] [flags]", Group: "read", Effect: Reads, Pure: true,
-		Title: "Answer a question by what it asks for: why, when, who or what",
+		Title: "Answer a question by its kind: why, when, who or what",
 		Doc:   recallDoc, Example: recallExample,
 		Batch: &BatchSpec{Title: "Recall for many questions", Lines: LinesSpec{
 			Flag: "batch", Required: true,

@@ -106,7 +106,7 @@ type ReviewItem struct {
 // Review lists what came into the memory since the last review, and decides of it.
 var Review = Define(Spec{
 	Command: "review", Usage: "[flags]", Group: "change", Effect: Reads, Fixed: []string{"--no-note=true"},
-	Title: "Go through what was remembered and captured since the last review",
+	Title: "Review what was remembered and captured since the last review",
 	Doc: "Go through what came into the memory since the last review, what was remembered first, then what was\n" +
 		"said, each in the order of time. On a terminal one memory is shown at a time, and one key decides:\n" +
 		"k keeps it, d forgets it, p pins it, e asks for another text, s skips it, u goes back by one, and q\n" +

@@ -53,12 +53,12 @@ const maxSchemaNames = 1000
 // SchemaVerb tells what can be asked for.
 var SchemaVerb = Define(Spec{
 	Command: "schema", Group: "read", Effect: Reads, Pure: true,
-	Title: "Tell which types, properties and edges there are",
-	Doc: "Tell what a commit can be asked for: types of nodes, names of properties with the kinds of their\n" +
-		"values and examples, types of edges with the types of the nodes at their ends; each with how many\n" +
-		"there are, the most frequent first. It is what --type, --edge-type and --where can name.\n\n" +
-		"Only what no mark hides counts, and an example is never what looks like a credential. Every node\n" +
-		"is read once.",
+	Title: "List types, properties and edge types",
+	Doc: "List what queries on a commit can refer to: node types, property names with the kinds of their\n" +
+		"values and examples, edge types with the node types at their ends; each with its count, most frequent\n" +
+		"first. --type, --edge-type and --where take these names.\n\n" +
+		"Only visible nodes count, and examples never include what looks like a credential. Every node is read\n" +
+		"once.",
 	Example: "  mnem schema\n  mnem schema --limit 5 --json\n  mnem schema --at HEAD~1",
 }, schemaOf)
 

@@ -129,8 +129,8 @@ var (
 
 	SessionEnd = Define(Spec{
 		Command: "session end", Usage: "NAME [flags]", Effect: Writes, Complete: "session",
-		Title:   "End a session: nothing is added to it any more",
-		Doc:     "End a session. It can still be read and replayed, but nothing is added to it any more.",
+		Title:   "End a session",
+		Doc:     "End a session. It can still be read and replayed; nothing is recorded in it any more.",
 		Example: "  mnem session end review",
 	}, func(ctx context.Context, s *Service, q *SessionRequest) (*Session, error) {
 		return session(s.Repo.EndSession(ctx, q.Name, s.Commit.Stamp))

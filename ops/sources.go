@@ -66,7 +66,7 @@ func (s *Service) sourceOf(e memory.SourceEntry) Source {
 // Sources lists sources.
 var Sources = Define(Spec{
 	Command: "sources", Usage: "[NODE…]", Group: "read", Effect: Reads,
-	Title: "Tell where memories come from, and whether it is still there",
+	Title: "List where memories come from",
 	Doc: "List the sources of all nodes, or of some. A source is one of\n\n" +
 		"  file:PATH, file://PROJECT/PATH   a file, with ?sha256=HEX and #L10 or #L10-L20 behind it\n" +
 		"  url:https://…                    a page\n" +
@@ -253,7 +253,7 @@ type SourceCounts struct {
 // SourcesDiffVerb compares sources with what is there.
 var SourcesDiffVerb = Define(Spec{
 	Command: "sources diff", Usage: "[NODE…]", Effect: Reads, Local: true,
-	Title: "Compare what memories were made from with what is there now",
+	Title: "Compare the sources of memories with their current content",
 	Doc: "Compare the files that memories come from with their hashes: unchanged, moved (the same\n" +
 		"lines elsewhere in the file), changed, removed, unhashed (nothing to compare with), unreadable,\n" +
 		"or unchecked (no file, or of a project without a --root). Memories whose source changed or is\n" +
@@ -368,11 +368,11 @@ type SourcesRefreshed struct {
 // SourcesRefresh takes what is there for the sources of a node.
 var SourcesRefresh = Define(Spec{
 	Command: "sources refresh", Usage: "NODE", Effect: Writes, Local: true,
-	Title: "Take what is there now for the source of a memory",
-	Doc: "Give the file sources of a node the hashes that they have now, and lines that moved their new\n" +
-		"numbers, in one commit, and print what is there: whoever does this has read whether the memory\n" +
-		"still holds. The mark that 'mnem sources diff --mark-stale' made is taken off. A source that is\n" +
-		"removed stays as it is, and so does the mark.",
+	Title: "Accept the current content of a memory's sources",
+	Doc: "Give the file sources of a node the hashes of their current content, update moved line numbers, in\n" +
+		"one commit, and print the current content. Use it after reading that the memory still holds. The mark\n" +
+		"of 'mnem sources diff --mark-stale' is removed. A source that no longer exists stays as it is, and so\n" +
+		"does the mark.",
 	Example: "  mnem sources refresh alice\n  mnem sources refresh alice --root .. --dry-run",
 }, refreshSources)
 

@@ -265,7 +265,7 @@ type Block struct {
 // CatFile prints a block.
 var CatFile = Define(Spec{
 	Command: "cat-file", Usage: "CID", Group: "care", Effect: Reads, Complete: "rev",
-	Title: "Print a block",
+	Title: "Print a stored block",
 	Doc: "Print a block, of facts or of an index, as DAG-JSON. CID may be a unique prefix of at\n" +
 		"least 4 digits, before which bafyrei or bafkrei may be left out, or a revision. --path goes on from there,\n" +
 		"by names and positions, over links: graph/nodes is the root of a commit's tree of nodes.",

@@ -96,7 +96,7 @@ type Percentiles struct {
 // StatsVerb counts what there is.
 var StatsVerb = Define(Spec{
 	Command: "stats", Group: "care", Effect: Reads,
-	Title: "Count what a commit and the repository hold",
+	Title: "Count nodes, edges, commits, blocks and bytes",
 	Doc: "Count the nodes and edges of a commit by type, its marks by state, the commits behind it by\n" +
 		"agent (or author), its embeddings, the size of its index, and the operations, blocks and bytes\n" +
 		"of the whole repository. It looks at every block.\n\n" +

@@ -80,15 +80,15 @@ type ExploredEdge struct {
 // Explore shows what lies around a topic.
 var Explore = Define(Spec{
 	Command: "explore", Usage: "TOPIC… [flags]", Group: "read", Effect: Reads, Pure: true,
-	Title: "Show what lies around a topic, and how it hangs together",
-	Doc: "Search over edges, in both directions, from the nodes that fit a topic, and print what is found\n" +
-		"with the best way to each node. From each of --depth hops the --beam nodes are followed that\n" +
-		"promise most: by the weights of the edges on the way, by what they have of the topic, the less\n" +
-		"the more edges a node has that the way goes through, and the more they are unlike each other.\n\n" +
-		"The number before a node is its score in bits: 0 for the best, one less where it is half as\n" +
-		"relevant. Nodes and edges that a mark hides are neither found nor passed.\n\n" +
-		"With --keyword the TOPIC is the name of a tag or an entity, or a key or id, and the search\n" +
-		"begins there. A TOPIC - is read from standard input.",
+	Title: "Show what surrounds a topic, and how it is connected",
+	Doc: "Search along edges, in both directions, from the nodes that match a topic, and print what is found\n" +
+		"with the best path to each node. At each of --depth hops the --beam most promising nodes are\n" +
+		"followed: by the weights of the edges on the path and by how well they match the topic, reduced for\n" +
+		"nodes with many edges on the path and for nodes that resemble each other.\n\n" +
+		"The number before a node is its score in bits: 0 for the best, one less for each halving of\n" +
+		"relevance. Nodes and edges hidden by a mark are neither found nor passed.\n\n" +
+		"With --keyword the TOPIC is the name of a tag or an entity, or a key or id, and the search starts\n" +
+		"there. \"-\" reads the TOPIC from standard input.",
 	Example: "  mnem explore billing outage\n  mnem explore billing --depth 2 --beam 8\n" +
 		"  mnem explore --keyword svc/billing --edge-type depends-on --json\n" +
 		"  mnem explore billing --at HEAD~1",
@@ -156,9 +156,9 @@ type SuggestedTag struct {
 var Suggest = Define(Spec{
 	Command: "suggest", Usage: "TEXT… [flags]", Group: "read", Effect: Reads, Pure: true,
 	Title: "Suggest tags for a text",
-	Doc: "Print three to six tags for a text, best first: those of the memories that are most like it,\n" +
-		"each weighed by how like they are and how rare it is; where these are too few, what the text\n" +
-		"itself names. A TEXT - is read from standard input. Fewer are printed where neither says more.",
+	Doc: "Print three to six tags for a text, best first: those of the most similar memories, weighed by\n" +
+		"similarity and rarity; if these are too few, names found in the text itself. \"-\" reads the TEXT from\n" +
+		"standard input.",
 	Example: "  mnem suggest 'The billing cache ran out of memory'\n" +
 		"  mnem suggest - --json < note.txt",
 }, func(ctx context.Context, s *Service, q *SuggestRequest) (*Suggested, error) {
@@ -206,10 +206,10 @@ type Related struct {
 // RelatedTo lists what is related to a node.
 var RelatedTo = Define(Spec{
 	Command: "related", Usage: "NODE [flags]", Group: "read", Effect: Reads, Pure: true,
-	Title: "List what is related to a node, and why",
-	Doc: "List the nodes that are related to a node, best first, with the reason of each: edges between\n" +
-		"them, entities and tags that both have, the rarer the better, and words that both texts have.\n" +
-		"NODE is named as for 'mnem get'. Tags and entities are not listed.",
+	Title: "List nodes related to a node, and why",
+	Doc: "List the nodes related to a node, best first, each with the reason: edges between them, shared\n" +
+		"entities and tags (rarer ones count more), and shared words. NODE is named as for 'mnem get'. Tags\n" +
+		"and entities are not listed.",
 	Example: "  mnem related svc/billing\n  mnem related alice --limit 5 --json",
 }, func(ctx context.Context, s *Service, q *RelatedRequest) (*RelatedNodes, error) {
 	req := memory.RelatedRequest{Limit: q.Limit}
@@ -310,14 +310,13 @@ func (w Inside) String() string {
 // Communities lists groups of nodes that edges hold together.
 var Communities = Define(Spec{
 	Command: "communities", Usage: "[NODE] [flags]", Group: "read", Effect: Reads, Pure: true, Derived: true,
-	Title: "List groups of nodes that edges hold together",
-	Doc: "List the communities of a commit, the largest first, with their best-connected members;\n" +
-		"or the members of the community that NODE is in. NODE is a key, an id, or at least 4\n" +
-		"digits of an id.\n\n" +
-		"A community is a set of nodes with more weight of edges among them than chance would\n" +
-		"give. Each node with edges is in one at most. They depend on the edges alone, whatever\n" +
-		"the types and marks, and are the same everywhere; 'mnem retrieve --community' uses them.\n\n" +
-		"They take some seconds for 300,000 edges. A process that may write keeps them in the\n" +
+	Title: "List groups of densely connected nodes",
+	Doc: "List the communities of a commit, the largest first, with their best-connected members; or the\n" +
+		"members of the community that contains NODE. NODE is a key, an id, or at least 4 digits of an id.\n\n" +
+		"A community is a set of nodes with more edge weight inside than chance would give. A node with edges\n" +
+		"is in at most one. Communities depend on the edges alone, not on types and marks, and are the same on\n" +
+		"every machine; 'mnem retrieve --community' uses them.\n\n" +
+		"Computing them takes some seconds for 300,000 edges. A process that may write keeps them in the\n" +
 		"repository, as --keep does, until the edges change.",
 	Example: "  mnem communities\n  mnem communities alice\n" +
 		"  mnem communities --at HEAD~1 --limit 5 --json\n  mnem communities --keep",

@@ -51,7 +51,7 @@ type RefAt struct {
 var Export = Define(Spec{
 	Command: "export", Usage: "[REV|REV..REV] -o FILE|-", Args: "[REV|REV..REV]", Group: "trade",
 	Effect: Reads, Complete: "rev", Fixed: []string{"--output=" + Itself}, Answer: operation.MediaCAR,
-	Title: "Write commits, sessions or receipts to one file",
+	Title: "Export commits, sessions or receipts to one file",
 	Doc: "Write a commit with its whole history to a CARv1 file, which 'mnem import' and other IPLD tools\n" +
 		"read: the branch HEAD is on, another revision, with A..B what B has and A does not, with --all\n" +
 		"every branch, tag and session, or one session or receipt with the commits it is about.\n" +
@@ -147,7 +147,7 @@ type RefChange struct {
 var Import = Define(Spec{
 	Command: "import", Usage: "FILE|-", Group: "trade", Effect: Writes, Idempotent: true,
 	Body:  operation.MediaCAR,
-	Title: "Take in what 'mnem export' wrote",
+	Title: "Import an exported file",
 	Doc: "Take in a CARv1 file, all or nothing: every block is verified, every link must lead to a block\n" +
 		"of the file or of the repository, and every commit is checked as 'mnem fsck' would, before\n" +
 		"anything is written. A damaged file is refused with what is wrong with it and where.\n\n" +

@@ -51,14 +51,14 @@ type Damage struct {
 var Fsck = Define(Spec{
 	Command: "fsck", Group: "care", Effect: Reads, Derived: true,
 	Title: "Check that nothing stored is damaged",
-	Doc: "Check the hash and form of every block, the chain of operations, all refs, commits and\n" +
-		"sessions, the trees, that adjacency and index are those of the graph, and name each bad\n" +
-		"block. It changes nothing. Damage gives exit code 4.\n\n" +
-		"With --repair indexes that are damaged are made anew, which loses nothing; damaged facts are\n" +
-		"named as before, and beside them no index is dropped. Where nodes of a branch hide each other,\n" +
-		"as each is superseded by the next in a circle, a commit takes the oldest of these marks off. A\n" +
-		"repository that does not open because what is stored is not what was acknowledged last opens\n" +
-		"with --accept-head: what the message says is gone stays gone.",
+	Doc: "Check the hash and form of every block, the chain of operations, all refs, commits, sessions and\n" +
+		"trees, and that adjacency and index match the graph; name each bad block. Nothing is changed. Damage\n" +
+		"gives exit code 4.\n\n" +
+		"--repair rebuilds damaged indexes, which loses nothing. Damaged facts are only named, and while there\n" +
+		"are any no index is dropped. If nodes of a branch hide each other because each is superseded by the\n" +
+		"next in a cycle, a commit removes the oldest of these marks. If a repository does not open because it\n" +
+		"is older than what was acknowledged last, --accept-head opens it as it is: what the message says is\n" +
+		"gone is then gone.",
 	Example: "  mnem fsck\n  mnem fsck --full --json\n  mnem fsck --repair",
 }, fsck)
 
@@ -187,17 +187,17 @@ type Collected struct {
 // GC removes what nothing leads to.
 var GC = Define(Spec{
 	Command: "gc", Group: "care", Effect: Destroys, Idempotent: true,
-	Title: "Remove what nothing leads to any more",
-	Doc: "Remove what no ref leads to, neither now nor in an operation that is kept: the newest\n" +
-		"--keep-ops ones, those of the last --grace, and the one before these, so that all that was\n" +
-		"there within --grace can be brought back. Older operations leave the operation log, and can be\n" +
-		"neither undone nor restored. Commits, tags, sessions, stages and merges in progress that a ref\n" +
-		"leads to stay with all they need. Where anything is damaged nothing is removed.\n\n" +
-		"Operations are as old as this machine's clock says, whatever --time they and gc are given.\n" +
-		"Where the clock was wrong and operations are later than it is now, --grace keeps them all.\n\n" +
-		"It runs by itself after a write that leaves the log twice as long as --keep-ops, unless the\n" +
-		"config key gc.auto is false. After a write that somebody made who may not run gc, a caller of a\n" +
-		"server or an agent whom the policy does not allow it, --grace is then two weeks at least.",
+	Title: "Remove unreachable data",
+	Doc: "Remove what no ref reaches, neither now nor in a kept operation: the newest --keep-ops ones, those of\n" +
+		"the last --grace, and the one before these, so that everything that existed within --grace can be\n" +
+		"brought back. Older operations leave the operation log and can be neither undone nor restored.\n" +
+		"Commits, tags, sessions, stages and merges in progress that a ref reaches stay, with all they need.\n" +
+		"If anything is damaged nothing is removed.\n\n" +
+		"The age of an operation is by this machine's clock, whatever --time it and gc are given. If the clock\n" +
+		"was wrong and operations lie in the future, --grace keeps them all.\n\n" +
+		"It runs by itself after a write that makes the log twice as long as --keep-ops, unless the config\n" +
+		"key gc.auto is false. After a write by a caller that may not run gc (a caller of a server, or an agent\n" +
+		"that the policy does not allow it) --grace is then at least two weeks.",
 	Example: "  mnem gc --dry-run\n  mnem gc\n  mnem gc --keep-ops 1 --grace 0s",
 }, func(ctx context.Context, s *Service, q *GCRequest) (*Collected, error) {
 	progress, done := s.host.Progress()

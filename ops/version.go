@@ -28,9 +28,9 @@ type Versions struct {
 // Version tells the versions.
 var Version = Define(Spec{
 	Command: "version", Group: "start", Effect: Reads, NoRepo: true,
-	Title: "Print the versions of the program and of what it writes",
-	Doc: "Print the version of the program and of Go, and those of the record format, of ranking\n" +
-		"and of text analysis: the same numbers give the same bytes.",
+	Title: "Print version numbers",
+	Doc: "Print the version of the program and of Go, and those of the record format, the ranking and the text\n" +
+		"analysis: equal numbers give equal bytes.",
 	Example: "  mnem version\n  mnem version --json",
 }, func(context.Context, *Service, *VersionRequest) (*Versions, error) { return VersionsHere(), nil })
 

@@ -65,13 +65,12 @@ type WatchBegun struct {
 // Watch tells each operation.
 var Watch = Stream(Spec{
 	Command: "watch", Usage: "[flags]", Group: "history", Effect: Reads,
-	Title: "Tell each operation as it is committed",
-	Doc: "Print the operations after one that is named, by default the newest, and then each one as it\n" +
-		"is committed, by whatever process: number, time, actor, command, the refs that moved, and how\n" +
-		"many nodes and edges that changed. With --json, one object a line. It ends when interrupted.\n\n" +
-		"Nothing is left out, however slowly the lines are read. Who stops goes on with --since and the\n" +
-		"last operation seen; where the operations after that were collected meanwhile, the error names\n" +
-		"the oldest one to go on from.",
+	Title: "Print each operation as it is committed",
+	Doc: "Print the operations after a given one, by default the newest, and then each one as any process\n" +
+		"commits it: number, time, actor, command, the refs that moved, and the numbers of nodes and edges\n" +
+		"that changed. With --json, one object a line. It ends when interrupted.\n\n" +
+		"Nothing is skipped, however slowly the lines are read. To resume, pass the last operation seen to\n" +
+		"--since; if later operations were collected meanwhile, the error names the oldest one to resume from.",
 	Example: "  mnem watch --since @~1 -n 1 --diff\n  mnem watch --since 0 --ref main -n 2\n" +
 		"  mnem watch --since 0 -n 3 --json",
 	Answers: []any{Watched{}}, Told: []any{WatchBegun{}},

@@ -86,7 +86,7 @@ func (r *Repo) Commit(
 		if err != nil {
 			return err
 		}
-		if base == head { // the batch saw to it that nothing in next hangs in the air
+		if base == head { // the batch saw to it that no edge of next dangles
 			return t.commit(ctx, ref, head, next, opt, res)
 		}
 		kept, err = t.rebase(ctx, ref, base, head, next, opt, res)

@@ -260,7 +260,7 @@ func (j *job) parent() *Snapshot {
 	return nil
 }
 
-// land makes the commit of a merge, after making sure that nothing in it hangs in the air.
+// land makes the commit of a merge, after making sure that no edge of it dangles.
 func (t *tx) land(
 	ctx context.Context, ref Ref, head *Snapshot, next *state, also *Snapshot, opt CommitOptions,
 	res *CommitResult,

@@ -329,7 +329,7 @@ func TestProfileConsistent(t *testing.T) {
 // noParams are the fields of a request that are no parameter of clause 8.1.
 var noParams = map[string]string{
 	"excludeNames": "becomes exclude", "unseen": "becomes exclude and unseenFrom",
-	"explicit": "says what is given", "settled": "says that profiles had their say",
+	"explicit": "says what is given", "settled": "says that profile defaults have been applied",
 	"reranker": "gives reranked", "ranking": "is of the engine", "tuning": "is of measurements alone",
 }
 

@@ -124,7 +124,7 @@ type Request struct {
 	Profile string
 	// Explicit names parameters of clause 8.1 that no profile decides though their values are zero.
 	Explicit []string
-	// Settled says that profiles have had their say, as in what Answer and Receipt keep.
+	// Settled says that profile defaults have been applied, as in what Answer and Receipt keep.
 	Settled       bool
 	Pack          Packing // "" for PackWhole
 	PassageTokens *int    // of each text's passages, default DefaultPassageTokens

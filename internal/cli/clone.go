@@ -34,7 +34,7 @@ func (c *cli) cloneCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "clone URL|FILE [DIR]",
 		GroupID: groupTrade,
-		Short:   "Make a repository of another one",
+		Short:   "Clone another repository",
 		Long: "Make a repository in DIR/.mnem with what another one has: its branches and tags with their\n" +
 			"histories. DIR is by default a directory in this one with the last name of URL. The other\n" +
 			"repository is the remote origin of the new one; the branch that its HEAD is on is made here, and\n" +

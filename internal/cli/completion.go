@@ -12,7 +12,7 @@ func (c *cli) completionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "completion bash|zsh|fish|powershell",
 		GroupID: groupStart,
-		Short:   "Print a script that completes command lines",
+		Short:   "Print a shell completion script",
 		Long: "Print a script for a shell, which then completes commands, flags, branches, tags,\n" +
 			"sessions, stages and config keys. Load it in the shell's start-up file.",
 		Example: "  source <(mnem completion bash)\n" +

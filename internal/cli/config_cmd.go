@@ -35,7 +35,7 @@ func (c *cli) configCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "config",
 		GroupID: groupStart,
-		Short:   "Read and write the configuration",
+		Short:   "Get and set configuration values",
 		Long: "" +
 			"Read and write the configuration of the repository, .mnem/config.json, or with --user\n" +
 			"that of the user, mnem/config.json under XDG_CONFIG_HOME or the system's directory of\n" +
@@ -62,7 +62,7 @@ func configKeyNames() []string {
 func (c *cli) configGet() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get KEY",
-		Short: "Print the value that applies",
+		Short: "Print the value in effect",
 		Long: "" +
 			"Print the value of KEY that applies, or with --user what the user's configuration says.\n" +
 			"It is an error with exit code 3 where there is none.",
@@ -109,7 +109,7 @@ func (c *cli) configSet() *cobra.Command {
 func (c *cli) configUnset() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "unset KEY",
-		Short: "Forget a value",
+		Short: "Remove a value",
 		Long: "Remove KEY from the repository's configuration, or with --user from the user's. A key\n" +
 			"that is not there is no error.",
 		Example:   "  mnem config unset wait",
@@ -127,7 +127,7 @@ func (c *cli) configUnset() *cobra.Command {
 func (c *cli) configList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the values that apply, and where they come from",
+		Short: "List the values in effect and where each comes from",
 		Long: "List every key with the value that applies and its source, or with --user what the\n" +
 			"user's configuration says. With --json, one object a line.",
 		Example: "  mnem config list",

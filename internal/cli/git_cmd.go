@@ -27,7 +27,7 @@ func (c *cli) gitCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "git",
 		GroupID: groupHistory,
-		Short:   "Have the memory follow the branch of a git work tree",
+		Short:   "Let the memory follow the branch of a git work tree",
 		Long: "In a git work tree 'mnem git follow' has the memory be on the branch that git is on: each call reads\n" +
 			"it from git's own files, so that no hook is needed and nothing is to be kept up to date. A new git\n" +
 			"branch has the memory of the one that it was made from, and a branch of the memory of its own from\n" +
@@ -44,7 +44,7 @@ func (c *cli) gitCommand() *cobra.Command {
 func (c *cli) gitFollow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "follow",
-		Short: "Have the memory be on the branch that git is on",
+		Short: "Follow the branch that git is on",
 		Long: "Have the memory be on the branch that the git work tree around the repository is on, from now on, for\n" +
 			"all who use the repository: it is the setting git.follow. Linked work trees of 'git worktree add'\n" +
 			"use this repository as well, each on its own branch. Nothing in git's directory is changed.",
@@ -78,7 +78,7 @@ func (c *cli) gitFollow() *cobra.Command {
 func (c *cli) gitUnfollow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "unfollow",
-		Short: "Have the memory be on a branch of its own again",
+		Short: "Stop following git",
 		Long: "Undo 'mnem git follow': the memory is on the branch that it was on before, or that 'mnem switch' says.\n" +
 			"The branches that were made stay; 'mnem merge' takes over what they have.",
 		Example: "  mnem git unfollow",
@@ -97,7 +97,7 @@ func (c *cli) gitUnfollow() *cobra.Command {
 func (c *cli) gitStatus() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show the git branch that is followed",
+		Short: "Show which git branch is followed",
 		Long: "Show which git branch the memory follows, which branch of the memory that is, whether it can be\n" +
 			"written, and if not why.",
 		Example: "  mnem git status\n  mnem git status --json",

@@ -40,7 +40,7 @@ func (c *cli) gitHook() *cobra.Command {
 	var remove bool
 	cmd := &cobra.Command{
 		Use:   "hook",
-		Short: "Have git run 'mnem git sync' after each merge",
+		Short: "Run 'mnem git sync' after each git merge",
 		Long: "Have git run 'mnem git sync' after each merge and pull, by its hook post-merge. A hook that is there runs\n" +
 			"first, and what it ends with counts; where mnem fails git goes on. Following needs no hook: this only\n" +
 			"saves running 'mnem git sync' by hand. --remove puts back what was there before.",

@@ -229,7 +229,7 @@ func (c *cli) gitPrune() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "prune [GIT-BRANCH...]",
-		Short: "Remove the memory of git branches that were removed",
+		Short: "Remove memory branches whose git branch is gone",
 		Long: "Remove the branches of the memory whose git branch is no more. One whose memory no other branch and no\n" +
 			"tag has is kept unless --force is given. It is about branches that git's logs of HEAD know, or those\n" +
 			"that are named: other branches of the memory are none of git's. 'mnem undo' brings one back.",

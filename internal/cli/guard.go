@@ -35,7 +35,7 @@ func (c *cli) guardCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "guard",
 		GroupID: groupCare,
-		Short:   "Find credentials before they are remembered",
+		Short:   "Find credentials before they are stored",
 		Long: "Everything that is written is searched for credentials first: whichever command writes it, and\n" +
 			"for every caller of a server. What has the prefix of a provider's keys, a checksum, or the form\n" +
 			"of a private key is refused, exit code 7, with its line and rule; --allow-secret RULE writes it\n" +
@@ -50,7 +50,7 @@ func (c *cli) guardCommand() *cobra.Command {
 func (c *cli) guardCheck() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check FILE…|-",
-		Short: "List what looks like credentials in files, and write nothing",
+		Short: "Scan files for credentials without storing anything",
 		Long: "Search files of any text for what looks like credentials, \"-\" being standard input. Each is a\n" +
 			"line: the file, line and column, the rule, and whether it would be refused. The credential\n" +
 			"itself is not printed. The exit code is 7 where one would be refused. It needs no repository.\n\n" +
@@ -126,7 +126,7 @@ func (c *cli) printFinding(f guardFindingJSON) error {
 func (c *cli) guardRules() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rules",
-		Short: "List the rules by which credentials are found",
+		Short: "List the rules that find credentials",
 		Long: "List the rules: their names, as --allow-secret takes them, whether what they find is refused or\n" +
 			"reported, and what it is. Most are those of gitleaks, under the MIT licence.\n\n" +
 			"With --json, one object a line.",

@@ -24,7 +24,7 @@ func (c *cli) holdCommand() *cobra.Command {
 		Use:     "hold",
 		GroupID: groupCare,
 		Hidden:  true, // serve and mcp do the same, and more
-		Short:   "Keep the repository open and answer other mnem processes",
+		Short:   "Hold the repository open and serve other mnem processes",
 		Long: "Keep the repository open until stopped, and run the commands of all other mnem\n" +
 			"processes on it: what they need is in memory then. While another process does the same this\n" +
 			"one waits, and takes over when that ends.",

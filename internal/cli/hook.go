@@ -48,7 +48,7 @@ func (c *cli) hookCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "hook HOST EVENT",
 		GroupID: groupChange,
-		Short:   "Note what was said to an agent, and tell it what is known",
+		Short:   "Handle an event of an agent's program",
 		Long: "What programs that run agents call when something happens: they say it in JSON on standard\n" +
 			"input. HOST is claude-code, codex, gemini, cursor or opencode; EVENT is session-start, prompt,\n" +
 			"stop, compact or session-end.\n\n" +

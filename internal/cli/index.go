@@ -10,9 +10,9 @@ func (c *cli) indexCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "index",
 		GroupID: groupCare,
-		Short:   "Look after the text index",
-		Long: "Look after the text index, which is derived from the commits: it is made with each\n" +
-			"commit or by the first retrieval, and answers do not change when it is made anew.",
+		Short:   "Inspect and rebuild the text index",
+		Long: "Inspect and rebuild the text index. It is derived from the commits: each commit or the first\n" +
+			"retrieval builds it, and rebuilding it never changes an answer.",
 		Example: "  mnem index status\n  mnem index rebuild",
 	}
 	return c.parent(cmd, c.verb("index status"), c.verb("index rebuild"))

@@ -22,7 +22,7 @@ func (c *cli) initCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "init [DIR]",
 		GroupID: groupStart,
-		Short:   "Make a new repository",
+		Short:   "Create a repository",
 		Long: "Make an empty repository in DIR/.mnem, by default in the working directory or that of\n" +
 			"--repo. DIR is made where it does not exist. The author of commits is written into the\n" +
 			"repository's configuration, from --author, MNEM_AUTHOR or the system's user, unless the\n" +

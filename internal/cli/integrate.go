@@ -82,7 +82,7 @@ func (c *cli) integrateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "integrate CLIENT | integrate --all | integrate --list",
 		GroupID: groupStart,
-		Short:   "Make a client's agent use this memory, by MCP",
+		Short:   "Connect an agent's client to this memory over MCP",
 		Long: "Add to the configuration of an MCP client what starts 'mnem mcp', and to that of Claude Code, Codex,\n" +
 			"Gemini CLI, OpenCode and Cursor what calls 'mnem hook', unless --no-hooks is given. Leave the rest of\n" +
 			"the file as it is, comments included. The file as it was stays beside it, with " + clients.Backup + "\n" +
@@ -131,7 +131,7 @@ func (c *cli) unintegrateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "unintegrate CLIENT | unintegrate --all",
 		GroupID: groupStart,
-		Short:   "Take back what integrate wrote",
+		Short:   "Remove what integrate wrote",
 		Long: "Take the entry, the hooks and the rules that 'mnem integrate' made out of the files of a client, and\n" +
 			"leave the rest of the files as it is. A file that integrate made is removed. Rules that you have\n" +
 			"edited are left alone. The memory stays.",

@@ -61,7 +61,7 @@ func (c *cli) keyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "key",
 		GroupID: groupCare,
-		Short:   "Make keys that sign commits, and say which are trusted",
+		Short:   "Manage signing keys and the keys you trust",
 		Long: "Make and keep the keys with which you sign commits, and the list of keys whose\n" +
 			"signatures you trust. Both are yours, not the repository's: files in mnem/keys under\n" +
 			"XDG_CONFIG_HOME or the system's directory of configurations, where only you can read\n" +
@@ -81,7 +81,7 @@ func (c *cli) keyCommand() *cobra.Command {
 func (c *cli) keyNew() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new NAME",
-		Short: "Make a key",
+		Short: "Create a key",
 		Long: "Make a key, keep its secret under NAME and trust it. A name is 1 to 64 of a to z, 0 to\n" +
 			"9, - and _; one that is taken is refused.",
 		Example: "  mnem key new work",
@@ -145,7 +145,7 @@ func (c *cli) findKey(ring *keyring.Ring, arg string) (keyring.Known, error) {
 func (c *cli) keyList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List your keys and those you know",
+		Short: "List your keys and the keys you know",
 		Long: "List the keys that you can sign with, then the others of the trust list. With --json,\n" +
 			"one object a line; secret tells whether you can sign with the key.",
 		Example: "  mnem key list",
@@ -183,7 +183,7 @@ func trustStyle(trust string) string {
 func (c *cli) keyShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show NAME|KEY",
-		Short: "Print what is known of a key",
+		Short: "Show a key",
 		Long: "Print a key, its fingerprint, and what the trust list says of it. The secret is not\n" +
 			"shown.",
 		Example:           "  mnem key show work",
@@ -236,7 +236,7 @@ func (c *cli) keyExport() *cobra.Command {
 	var secret bool
 	cmd := &cobra.Command{
 		Use:   "export NAME|KEY [--secret]",
-		Short: "Print a key for others, or its secret",
+		Short: "Print a public key, or your secret key",
 		Long: "Print the text form of a key, which others give to 'mnem key trust'. With --secret,\n" +
 			"the key file of your own key NAME, which 'mnem key import' reads: whoever sees it can\n" +
 			"sign as you.",
@@ -279,7 +279,7 @@ func (c *cli) keyImport() *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use:   "import FILE|- [--name NAME]",
-		Short: "Keep a secret that was exported elsewhere",
+		Short: "Import a secret key",
 		Long: "Keep the secret in a key file, as 'mnem key export --secret' prints it, and trust its\n" +
 			"key. The name is that of the file without its ending, unless --name gives one.",
 		Example: "  mnem key import laptop.key\n  mnem key import laptop.key --name tablet",
@@ -329,7 +329,7 @@ func (c *cli) keyRm() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "rm NAME --yes",
-		Short: "Delete a secret",
+		Short: "Delete a secret key",
 		Long: "Delete the secret of your own key NAME, for good: nothing can be signed with it again.\n" +
 			"The key stays trusted, so that what it signed still verifies. The bytes may stay on the\n" +
 			"medium and in copies of it: where they could be in wrong hands, revoke the key.",

@@ -42,7 +42,7 @@ func (c *cli) keyRevoke() *cobra.Command {
 	var since, reason string
 	cmd := &cobra.Command{
 		Use:   "revoke KEY|NAME [--since TIME] [--reason TEXT]",
-		Short: "Trust a key no longer",
+		Short: "Revoke a key",
 		Long: "Revoke a key, whether it is in the trust list or not: no signature of it counts any\n" +
 			"more. With --since, those on commits that say to be older still count. That is for a key\n" +
 			"that went out of use. It does not help against a thief, who can write any time into a\n" +
@@ -70,7 +70,7 @@ func (c *cli) keyRevoke() *cobra.Command {
 func (c *cli) keyUntrust() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "untrust KEY|NAME",
-		Short: "Forget a key",
+		Short: "Remove a key from the trust list",
 		Long: "Remove a key from the trust list, with its revocation if it has one: what it signed is\n" +
 			"untrusted then, and no longer an error for 'mnem verify'. To have it stay an error,\n" +
 			"revoke the key.",

@@ -33,7 +33,7 @@ func (c *cli) mcpCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "mcp [flags]",
 		GroupID: groupTrade,
-		Short:   "Serve the memory to an agent by the Model Context Protocol",
+		Short:   "Serve the memory to an agent over MCP",
 		Long: "Serve the memory to an agent by the Model Context Protocol, on standard input and output until\n" +
 			"that ends, or with --http on http://ADDR/mcp. It speaks 2026-07-28 and the versions since\n" +
 			"2024-11-05. It starts at once: the repository is opened at the first call. Where there is none, tools\n" +

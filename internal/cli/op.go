@@ -15,7 +15,7 @@ func (c *cli) opCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "op",
 		GroupID: groupHistory,
-		Short:   "Look at the operation log, and go back in it",
+		Short:   "Inspect the operation log and restore earlier states",
 		Long: "Every change of a ref is an operation: commits, branches, tags, what is staged, sessions. The\n" +
 			"log keeps them in order, and each state of the refs can be seen and restored. An operation\n" +
 			"is named by its number, its CID or a unique prefix of that, or @ for the newest; OP~N is the\n" +

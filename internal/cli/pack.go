@@ -10,7 +10,7 @@ func (c *cli) packCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "pack",
 		GroupID: groupTrade,
-		Short:   "What a transfer between two repositories is made of",
+		Short:   "Low-level steps of a transfer between repositories",
 		Long: "'mnem fetch', 'mnem push' and 'mnem sync' ask another repository these questions, in a\n" +
 			"directory or by a server: what it has, to send what is lacking here, to take in what is\n" +
 			"lacking there, and what was erased. They carry packs by any other way too, as on a disk.",

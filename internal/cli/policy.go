@@ -191,7 +191,7 @@ func (c *cli) policyCheck() *cobra.Command {
 	var q policyQuestion
 	cmd := &cobra.Command{
 		Use:   "check [--agent NAME --operation OP [--type TYPE…] [--edge TYPE…]]",
-		Short: "Check the policy, or ask it about one agent",
+		Short: "Validate the policy, or test it for one agent",
 		Long: "Check that the policy can be read: exit code 1 where it cannot. With --agent and --operation\n" +
 			"say whether that is allowed to that agent, on nodes of each --type and on edges of each --edge\n" +
 			"that leave nodes of the first --type: exit code 7 where it is not.",
@@ -261,7 +261,7 @@ func (c *cli) policyInit() *cobra.Command {
 	var r policy.Rule
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "Write a policy to begin with",
+		Short: "Write a starting policy",
 		Long: "Write .mnem/policy.json with one rule, to be edited then: by default all agents may write\n" +
 			"what undo takes back, on all types, and neither erase, collect garbage, undo what others did,\n" +
 			"nor move branches.",

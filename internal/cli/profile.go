@@ -26,7 +26,7 @@ func (c *cli) profileCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "profile",
 		GroupID: groupChange,
-		Short:   "Name and keep how answers are made",
+		Short:   "Manage named sets of retrieval parameters",
 		Long:    profileDoc,
 		Example: "  mnem profile list\n  mnem profile set docs --budget 4000 --for-type Document\n" +
 			"  mnem retrieve 'how to deploy' --profile docs",

@@ -23,7 +23,7 @@ func (c *cli) remoteCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "remote",
 		GroupID: groupTrade,
-		Short:   "Name other repositories of the same memory",
+		Short:   "Manage other repositories of the same memory",
 		Long: "A remote is another repository of the same memory and the name it has here: 'mnem sync' brings\n" +
 			"both to the same state. What it had at the last fetch or push is under refs/remotes/NAME. Its URL\n" +
 			"is one of\n\n" +
@@ -46,7 +46,7 @@ func (c *cli) remoteCommand() *cobra.Command {
 func (c *cli) remoteAdd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add NAME URL",
-		Short: "Name another repository",
+		Short: "Add a remote",
 		Long: "Give another repository a name: 1 to 64 letters, digits, and . - _ inside. Nothing is asked of it\n" +
 			"before the first fetch or push. A relative path is kept as an absolute one.",
 		Example: "  mnem remote add origin ../team\n  mnem remote add laptop file:///mnt/laptop/notes",
@@ -87,7 +87,7 @@ func (c *cli) printRemote(r remoteJSON) error {
 func (c *cli) remoteList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List the names of other repositories",
+		Short:   "List remotes",
 		Long:    "List the names of other repositories and where they are. With --json, one object a line.",
 		Example: "  mnem remote list\n  mnem remote list --json",
 		Args:    cobra.NoArgs,
@@ -114,7 +114,7 @@ func (c *cli) remoteList() *cobra.Command {
 func (c *cli) remoteSetURL() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "set-url NAME URL",
-		Short:   "Say where another repository is now",
+		Short:   "Change the URL of a remote",
 		Long:    "Say where another repository is now. What is known of it stays: the next fetch compares.",
 		Example: "  mnem remote set-url origin /mnt/disk/memory",
 		Args:    cobra.ExactArgs(2),
@@ -155,7 +155,7 @@ func (c *cli) remotePrune() *cobra.Command {
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "prune [NAME]",
-		Short: "Forget branches and tags that another repository has no more",
+		Short: "Remove remote refs that the remote no longer has",
 		Long: "Forget the refs under refs/remotes/NAME, by default of origin, whose branch or tag is not there any\n" +
 			"more, and fetch nothing: 'mnem fetch --prune' does both. Branches and tags of this repository stay.",
 		Example: "  mnem remote prune\n  mnem remote prune laptop --dry-run",
@@ -197,7 +197,7 @@ func (c *cli) printPruned(p *prunedJSON) error {
 func (c *cli) remoteRemove() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rm NAME",
-		Short: "Forget another repository",
+		Short: "Remove a remote",
 		Long: "Forget another repository: its name, and the refs under refs/remotes/NAME. Branches and tags of\n" +
 			"this repository stay, and nothing is changed there.",
 		Example: "  mnem remote rm laptop",

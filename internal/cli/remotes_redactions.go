@@ -41,7 +41,7 @@ func (c *cli) remoteRedactions() *cobra.Command {
 	f := redactionFlags{}
 	cmd := &cobra.Command{
 		Use:   "redactions [NAME] [CID...]",
-		Short: "Decide about what another repository says was erased",
+		Short: "Accept or reject erasures that a remote reports",
 		Long: "List what another repository, by default origin, says was purged there and is not purged here, as of\n" +
 			"the last fetch. It is in quarantine: nothing is erased here, and a block that comes from elsewhere is\n" +
 			"kept. --accept erases the blocks here for good, in all that the refs under refs/remotes/NAME reach,\n" +

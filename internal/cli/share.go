@@ -274,7 +274,7 @@ func (c *cli) fetchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "fetch [REMOTE]",
 		GroupID: groupTrade,
-		Short:   "Bring what another repository has here",
+		Short:   "Download branches and tags of another repository",
 		Long: "Bring the branches and tags of another repository here, by default of origin. Its branch main is\n" +
 			"then refs/remotes/REMOTE/heads/main, which can be read with --at and merged; no branch of this\n" +
 			"repository moves. A tag that is not here becomes one here too; one that is elsewhere here stays.\n\n" +
@@ -322,7 +322,7 @@ func (c *cli) pushCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "push [REMOTE] [BRANCH|TAG…]",
 		GroupID: groupTrade,
-		Short:   "Bring branches and tags to another repository",
+		Short:   "Upload branches and tags to another repository",
 		Long: "Bring branches and tags to another repository, by default the current branch to origin: all or\n" +
 			"nothing. A branch there moves forward only, so that nothing is lost: where it has commits that are\n" +
 			"not in the branch here the push is refused with exit code 5, and 'mnem sync' fetches, merges and\n" +

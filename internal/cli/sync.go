@@ -79,7 +79,7 @@ func (c *cli) syncCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "sync [REMOTE]",
 		GroupID: groupTrade,
-		Short:   "Fetch, merge and push, again until both sides have the same",
+		Short:   "Fetch, merge and push until both sides are equal",
 		Long: "Bring the current branch and that of another repository, by default origin, to the same state:\n" +
 			"fetch, merge, push, and again while others push meanwhile. No commit of either side is lost. It is\n" +
 			"made for programs and timers as well: it can be run at any time, as often as wanted.\n\n" +

@@ -56,7 +56,7 @@ func (c *cli) tokenCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "token",
 		GroupID: groupTrade,
-		Short:   "Make, list and revoke the tokens of 'mnem serve'",
+		Short:   "Manage the access tokens of 'mnem serve'",
 		Long: "Programs that ask 'mnem serve' say who they are by a token: Authorization: Bearer TOKEN. A\n" +
 			"server that others can reach refuses who has none. The repository keeps the SHA-256 of each, in\n" +
 			".mnem/tokens, which only its user may read. What is revoked counts no more from then on.",
@@ -72,7 +72,7 @@ func (c *cli) tokenNew() *cobra.Command {
 	var f tokenFlags
 	cmd := &cobra.Command{
 		Use:   "new NAME",
-		Short: "Make a token",
+		Short: "Create a token",
 		Long: "Make a token and print it, this once: nobody can find it out afterwards. NAME is 1 to 64 of a\n" +
 			"to z, 0 to 9, - and _, and is the agent of commits made with the token unless --agent or the\n" +
 			"caller names another. The scope read changes nothing; write does what 'mnem undo' takes back;\n" +
@@ -154,7 +154,7 @@ func expiry(s string, now time.Time) (*time.Time, error) {
 func (c *cli) tokenList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List the tokens there are",
+		Short:   "List tokens",
 		Long:    "List the tokens there are, by name. With --json, one object a line.",
 		Example: "  mnem token list\n  mnem token list --json",
 		Args:    cobra.NoArgs,
@@ -188,7 +188,7 @@ func (c *cli) tokenList() *cobra.Command {
 func (c *cli) tokenRevoke() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "revoke NAME|ID",
-		Short: "Forget a token, which then counts no more",
+		Short: "Revoke a token",
 		Long: "Forget a token. A server that runs refuses it from its next request on; what was done with it\n" +
 			"stays.",
 		Example: "  mnem token revoke notebook",
