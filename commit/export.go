@@ -23,6 +23,7 @@ const (
 	ScopeRange    Scope = "range"    // what one commit has and others do not
 	ScopeSession  Scope = "session"  // one session
 	ScopeReceipt  Scope = "receipt"  // one receipt
+	ScopeSelector Scope = "selector" // blocks of one commit, in a file without this record
 )
 
 // Export is the manifest of an exchanged file: its first block, which leads to all others.

@@ -24,6 +24,8 @@ type ExportRequest struct {
 	All     bool   `op:",remote" doc:"every branch, tag and session"`
 	Session string `op:",remote" complete:"session" doc:"the session {NAME} with its commits and receipts"`
 	Receipt string `op:",remote" doc:"the receipt {CID} with its commit"`
+	// Selector is DAG-JSON.
+	Selector string `op:",remote" doc:"the blocks of the commit that the IPLD {SELECTOR}, in DAG-JSON, reaches, for other tools"`
 	Params
 }
 
@@ -57,11 +59,15 @@ var Export = Define(Spec{
 		"every branch, tag and session, or one session or receipt with the commits it is about.\n" +
 		"Signatures, marks and embeddings go along; stages, indexes and the log of operations do not.\n" +
 		"The same commits give the same bytes on every machine. A new file is for its user alone, mode\n" +
-		"0600; one that is replaced keeps its mode.",
+		"0600; one that is replaced keeps its mode.\n\n" +
+		"With --selector write the blocks that an IPLD selector reaches from one commit, in the order of\n" +
+		"its walk, at most 4096 names and positions away. The file has the commit as its root and is for\n" +
+		"other IPLD tools: it is not the whole memory, and 'mnem import' refuses it.",
 	Example: "  mnem export -o memory.car\n" +
 		"  mnem export --all -o backup.car\n" +
 		"  mnem export HEAD~1..HEAD -o news.car\n" +
-		"  mnem export --session review -o review.car",
+		"  mnem export --session review -o review.car\n" +
+		"  mnem export --selector '{\"f\":{\"f>\":{\"graph\":{\".\":{}}}}}' -o graph.car",
 }, export)
 
 // Check refuses what makes no sense.
@@ -72,6 +78,8 @@ func (q *ExportRequest) Check() error {
 	switch {
 	case q.Rev != "" && (q.All || q.Session != "" || q.Receipt != ""):
 		return Between("give a revision or one of %s, %s and %s, not both", "all", "session", "receipt")
+	case q.Selector != "" && (q.All || q.Session != "" || q.Receipt != "" || strings.Contains(q.Rev, "..")):
+		return Between("%s goes with one revision and with none of %s, %s and %s", "selector", "all", "session", "receipt")
 	case q.Output == "":
 		return Usagef("no file: name one with -o FILE, or \"-\" for standard output")
 	}
@@ -87,7 +95,7 @@ func export(ctx context.Context, s *Service, q *ExportRequest) (*Exported, error
 	var res *repo.ExportResult
 	err := s.host.Create(ctx, q.Output, func(w io.Writer) (err error) {
 		res, err = s.Repo.Export(ctx, w, repo.ExportOptions{
-			Rev: q.Rev, All: q.All, Session: q.Session, Receipt: q.Receipt,
+			Rev: q.Rev, All: q.All, Session: q.Session, Receipt: q.Receipt, Selector: q.Selector,
 			Progress: func(blocks int, _ int64) { progress("blocks written:", blocks, 0) },
 		})
 		return err

@@ -337,6 +337,10 @@ func TestExportRefuses(t *testing.T) {
 		{full, repo.ExportOptions{Session: "nobody"}, store.ErrNotFound},
 		{full, repo.ExportOptions{Session: "a..b"}, repo.ErrInvalid},
 		{full, repo.ExportOptions{Receipt: "x"}, repo.ErrInvalid},
+		{full, repo.ExportOptions{Selector: "x"}, repo.ErrInvalid},
+		{full, repo.ExportOptions{Selector: `{".":{}}`, All: true}, repo.ErrInvalid},
+		{full, repo.ExportOptions{Selector: `{".":{}}`, Rev: "HEAD~1..HEAD"}, repo.ErrInvalid},
+		{full, repo.ExportOptions{Selector: `{".":{}}`, Rev: "nowhere"}, store.ErrNotFound},
 		{full, repo.ExportOptions{Receipt: ipld.Sum(ipld.Raw, nil).String()}, store.ErrNotFound},
 		{full, repo.ExportOptions{Receipt: head(t, full).CID().String()}, repo.ErrInvalid},
 	}

@@ -24,6 +24,9 @@ type ExportOptions struct {
 	Session string // a session by name, with the commits and receipts of its records
 	Receipt string // a receipt by CID, with its commit
 	All     bool   // all branches, tags and sessions
+	// Selector, with a revision or without, takes of its commit what an IPLD selector in DAG-JSON reaches.
+	// The file has the commit for its root and says no refs: it is for other tools, and no Import reads it.
+	Selector string
 	// Progress, where given, is called now and then on the calling goroutine with the numbers of
 	// blocks and bytes written so far.
 	Progress func(blocks int, bytes int64)
@@ -31,7 +34,7 @@ type ExportOptions struct {
 
 // ExportResult tells what an export wrote.
 type ExportResult struct {
-	Root    ipld.CID // the manifest
+	Root    ipld.CID // the manifest, or the commit that a selector begins at
 	Scope   commit.Scope
 	Refs    []Ref      // in name order
 	Objects []ipld.CID // commits and receipts without a ref
@@ -57,6 +60,9 @@ func (r *Repo) Export(
 	v, err := r.current(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if opt.Selector != "" {
+		return r.exportSelected(ctx, w, v, opt)
 	}
 	sel, err := r.selectExport(ctx, v, opt)
 	if err != nil {

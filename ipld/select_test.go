@@ -1,0 +1,138 @@
+package ipld_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/ipld"
+)
+
+const (
+	everything = `{"R":{"l":{"none":{}},":>":{"a":{">":{"@":{}}}}}}`
+	oneLevel   = `{"R":{"l":{"depth":3},":>":{"a":{">":{"@":{}}}}}}`
+	content    = `{"f":{"f>":{"children":{"a":{">":{"f":{"f>":{"content":{".":{}}}}}}}}}}`
+)
+
+// family is three generations of blocks: the root has two children, which have one leaf.
+func family(store *blocks) (root, a, b, leaf ipld.CID) {
+	leaf = store.put(ipld.Raw, []byte("leaf"))
+	child := func(name string) ipld.CID {
+		return store.put(ipld.DagCBOR, ipld.AppendValue(nil, ipld.MapValue(
+			ipld.Entry{Key: "name", Value: ipld.StringValue(name)},
+			ipld.Entry{Key: "content", Value: ipld.LinkValue(leaf)})))
+	}
+	a, b = child("a"), child("b")
+	root = store.put(ipld.DagCBOR, ipld.AppendValue(nil, ipld.MapValue(
+		ipld.Entry{Key: "children", Value: ipld.ListValue(ipld.LinkValue(a), ipld.LinkValue(b))})))
+	return root, a, b, leaf
+}
+
+func TestSelectorWalk(t *testing.T) {
+	var store blocks
+	root, a, b, leaf := family(&store)
+	names := map[ipld.CID]string{root: "root", a: "a", b: "b", leaf: "leaf"}
+	for _, c := range []struct {
+		selector, want string
+		skip           ipld.CID
+	}{
+		{selector: everything, want: "root a leaf b"},
+		{selector: oneLevel, want: "root a b"},
+		{selector: content, want: "root a leaf b"},
+		{selector: `{".":{}}`, want: "root"},
+		{selector: everything, skip: a, want: "root b leaf"},
+		{selector: everything, skip: root, want: ""},
+	} {
+		s, err := ipld.ParseSelector([]byte(c.selector))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		err = s.Walk(t.Context(), root, func(ctx context.Context, id ipld.CID) ([]byte, error) {
+			if id == c.skip {
+				return nil, ipld.ErrSkip
+			}
+			got = append(got, names[id])
+			return store.get(ctx, id)
+		})
+		if diff := cmp.Diff(c.want, strings.Join(got, " ")); err != nil || diff != "" {
+			t.Errorf("%s without %s: %v\n%s", c.selector, names[c.skip], err, diff)
+		}
+	}
+}
+
+func TestSelectorRefuses(t *testing.T) {
+	deep := strings.Repeat(`{"a":{">":`, 25) + `{".":{}}` + strings.Repeat(`}}`, 25)
+	if _, err := ipld.ParseSelector([]byte(deep)); err != nil {
+		t.Errorf("25 levels: %v", err)
+	}
+	for _, text := range []string{
+		``, `{}`, `[]`, `1`, `{"R":{}}`, `{"@":{}}`, `{"?":{}}`,
+		`{".":{}} ` + "\x00", `{".":{},".":{}}`, strings.Repeat(" ", ipld.MaxSelector) + `{".":{}}`,
+		strings.Repeat(`{"a":{">":`, 5000) + `{".":{}}` + strings.Repeat(`}}`, 5000),
+	} {
+		_, err := ipld.ParseSelector([]byte(text))
+		if !errors.Is(err, ipld.ErrSelector) && !errors.Is(err, ipld.ErrJSON) {
+			t.Errorf("%.60q: %v", text, err)
+		}
+	}
+}
+
+// TestSelectorEnds walks a chain of blocks that is longer than a walk may be.
+func TestSelectorEnds(t *testing.T) {
+	var store blocks
+	last := store.put(ipld.DagCBOR, ipld.AppendValue(nil, ipld.MapValue()))
+	for range ipld.MaxSelectorPath + 10 {
+		last = store.put(ipld.DagCBOR, ipld.AppendValue(nil, ipld.MapValue(
+			ipld.Entry{Key: "next", Value: ipld.LinkValue(last)})))
+	}
+	s, err := ipld.ParseSelector([]byte(everything))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Walk(t.Context(), last, store.get); !errors.Is(err, ipld.ErrSelector) {
+		t.Errorf("%v, want ErrSelector", err)
+	}
+	missing := ipld.Sum(ipld.Raw, []byte("not there"))
+	if err := s.Walk(t.Context(), missing, store.get); !errors.Is(err, errMissing) {
+		t.Errorf("%v, want errMissing", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Walk(ctx, last, store.get); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want an interrupt", err)
+	}
+}
+
+// FuzzSelector: no text makes the parser or a walk panic, and each block is read once.
+func FuzzSelector(f *testing.F) {
+	for _, text := range []string{everything, oneLevel, content, `{"~":{"as":"x",">":{".":{}}}}`,
+		`{"r":{"^":0,"$":1,">":{".":{}}}}`, `{"i":{"i":0,">":{".":{}}}}`, `{"|":[{".":{}},{"a":{">":{".":{}}}}]}`,
+		`{".":{"subset":{"[":0,"]":9}}}`} {
+		f.Add([]byte(text))
+	}
+	var store blocks
+	root, _, _, _ := family(&store)
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s, err := ipld.ParseSelector(text)
+		if err != nil {
+			return
+		}
+		read := make(map[ipld.CID]bool)
+		_ = s.Walk(t.Context(), root, func(_ context.Context, id ipld.CID) ([]byte, error) {
+			if read[id] {
+				t.Fatalf("%s is read twice", id)
+			}
+			read[id] = true
+			if data, ok := store.data[id]; ok {
+				return bytes.Clone(data), nil
+			}
+			return nil, fmt.Errorf("%s: %w", id, errMissing)
+		})
+	})
+}
