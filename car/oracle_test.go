@@ -13,6 +13,7 @@ import (
 	"github.com/ipld/go-car/v2/storage"
 
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ipld/prime"
 )
 
 // randomBlocks makes blocks of many sizes; the same seed makes the same.
@@ -67,7 +68,7 @@ func writeTheirs(t *testing.T, top []ipld.CID, blocks []block) []byte {
 	var out bytes.Buffer
 	var cids []cid.Cid
 	for _, c := range top {
-		cids = append(cids, c.Cid())
+		cids = append(cids, prime.Cid(c))
 	}
 	w, err := storage.NewWritable(&out, cids, oracle.WriteAsCarV1(true),
 		oracle.AllowDuplicatePuts(true))
@@ -75,7 +76,7 @@ func writeTheirs(t *testing.T, top []ipld.CID, blocks []block) []byte {
 		t.Fatal(err)
 	}
 	for _, b := range blocks {
-		if err := w.Put(context.Background(), b.cid.Cid().KeyString(), b.data); err != nil {
+		if err := w.Put(context.Background(), prime.Cid(b.cid).KeyString(), b.data); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -91,7 +92,7 @@ func readTheirs(t *testing.T, file []byte, top []ipld.CID, blocks []block) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Version != 1 || len(r.Roots) != len(top) || r.Roots[0] != top[0].Cid() {
+	if r.Version != 1 || len(r.Roots) != len(top) || r.Roots[0] != prime.Cid(top[0]) {
 		t.Errorf("version %d, roots %v", r.Version, r.Roots)
 	}
 	for _, want := range blocks {
@@ -99,7 +100,7 @@ func readTheirs(t *testing.T, file []byte, top []ipld.CID, blocks []block) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b.Cid() != want.cid.Cid() || !bytes.Equal(b.RawData(), want.data) {
+		if b.Cid() != prime.Cid(want.cid) || !bytes.Equal(b.RawData(), want.data) {
 			t.Fatalf("block %s, want %s", b.Cid(), want.cid)
 		}
 	}
@@ -112,11 +113,11 @@ func readTheirs(t *testing.T, file []byte, top []ipld.CID, blocks []block) {
 func TestRefusesCARv2(t *testing.T) {
 	one := intBlock(1)
 	var file memoryFile
-	w, err := storage.NewWritable(&file, []cid.Cid{one.cid.Cid()})
+	w, err := storage.NewWritable(&file, []cid.Cid{prime.Cid(one.cid)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Put(context.Background(), one.cid.Cid().KeyString(), one.data); err != nil {
+	if err := w.Put(context.Background(), prime.Cid(one.cid).KeyString(), one.data); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Finalize(); err != nil {

@@ -5,9 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"fmt"
-
-	"github.com/ipfs/go-cid"
-	"github.com/multiformats/go-multihash"
 )
 
 // Codec is the multicodec of a block's content.
@@ -86,30 +83,6 @@ func shorten(s string) string {
 		return s[:80] + "…"
 	}
 	return s
-}
-
-// FromCid converts a go-cid CID. It returns an error that wraps ErrCID where the CID is not of
-// the one form in use.
-func FromCid(c cid.Cid) (CID, error) {
-	if !c.Defined() {
-		return CID{}, fmt.Errorf("%w: undefined", ErrCID)
-	}
-	p := c.Prefix()
-	if p.Version != 1 || p.MhType != multihash.SHA2_256 || p.MhLength != DigestLen {
-		return CID{}, fmt.Errorf("%w: version %d, hash 0x%x, length %d", ErrCID,
-			p.Version, p.MhType, p.MhLength)
-	}
-	return CIDFromBytes(c.Bytes())
-}
-
-// Cid converts to go-cid's type, for other IPLD libraries.
-func (c CID) Cid() cid.Cid {
-	if !c.Defined() {
-		return cid.Undef
-	}
-	// Cast cannot fail: Bytes is a valid CIDv1 by construction.
-	out, _ := cid.Cast(c.Bytes())
-	return out
 }
 
 // Defined reports whether c identifies a block.

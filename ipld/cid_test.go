@@ -9,6 +9,7 @@ import (
 
 	"github.com/ipfs/go-cid"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ipld/prime"
 	"github.com/multiformats/go-multibase"
 	"github.com/multiformats/go-multihash"
 	"pgregory.net/rapid"
@@ -29,13 +30,13 @@ func TestCIDAgreesWithGoCid(t *testing.T) {
 		if theirs.String() != c.String() || !bytes.Equal(theirs.Bytes(), c.Bytes()) {
 			t.Fatalf("got %s, go-cid has %s", c, theirs)
 		}
-		if c.Cid() != theirs || c.Codec() != codec || c.Digest() != [32]byte(hash[2:]) {
+		if prime.Cid(c) != theirs || c.Codec() != codec || c.Digest() != [32]byte(hash[2:]) {
 			t.Fatal("parts differ")
 		}
 		for name, read := range map[string]func() (ipld.CID, error){
 			"text":   func() (ipld.CID, error) { return ipld.ParseCID(theirs.String()) },
 			"bytes":  func() (ipld.CID, error) { return ipld.CIDFromBytes(theirs.Bytes()) },
-			"go-cid": func() (ipld.CID, error) { return ipld.FromCid(theirs) },
+			"go-cid": func() (ipld.CID, error) { return prime.FromCid(theirs) },
 		} {
 			if got, err := read(); err != nil || got != c {
 				t.Fatalf("from %s: %s, %v", name, got, err)
@@ -57,13 +58,13 @@ func sign(n int) int { return min(max(n, -1), 1) }
 
 func TestUndefinedCID(t *testing.T) {
 	var c ipld.CID
-	if c.Defined() || c.String() != "" || c.Cid().Defined() || c.Codec() != 0 {
+	if c.Defined() || c.String() != "" || prime.Cid(c).Defined() || c.Codec() != 0 {
 		t.Errorf("undefined CID looks defined: %q", c)
 	}
 	if _, err := ipld.CIDFromBytes(c.Bytes()); !errors.Is(err, ipld.ErrCID) {
 		t.Errorf("bytes of the undefined CID: %v", err)
 	}
-	if _, err := ipld.FromCid(cid.Undef); !errors.Is(err, ipld.ErrCID) {
+	if _, err := prime.FromCid(cid.Undef); !errors.Is(err, ipld.ErrCID) {
 		t.Errorf("undefined go-cid CID: %v", err)
 	}
 }
@@ -88,7 +89,7 @@ func TestCIDSpellings(t *testing.T) {
 		multibase.Base32hex, multibase.Base36, multibase.Base58BTC, multibase.Base64,
 		multibase.Base64url, multibase.Identity,
 	} {
-		s, err := c.Cid().StringOfBase(base)
+		s, err := prime.Cid(c).StringOfBase(base)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +128,7 @@ func TestForeignCIDs(t *testing.T) {
 	}
 	for name, c := range foreign {
 		for how, err := range map[string]error{
-			"go-cid": second(ipld.FromCid(c)),
+			"go-cid": second(prime.FromCid(c)),
 			"bytes":  second(ipld.CIDFromBytes(c.Bytes())),
 			"text":   second(ipld.ParseCID(c.String())),
 		} {

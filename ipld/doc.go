@@ -19,9 +19,9 @@
 //	text CID     'b' + base32 (RFC 4648, lower case, no padding) of the binary form, 59 characters
 //
 // ParseJSON and AppendJSON are the JSON form of values: DAG-JSON with integers and floats told
-// apart by their spelling. Node, LinkSystem and DAGJSON are the bridge to other IPLD tools.
+// apart by their spelling. DAGJSON and package prime are the bridge to other IPLD tools.
 //
-// go-ipld-prime, go-cid and go-multihash are the generic layer (inspection, DAG-JSON, other
-// people's tools) and the oracle in tests; their decoders accept more than content addressing
-// allows, so this package alone decides what is canonical.
+// go-ipld-prime, go-cid and go-multihash are the layer for other people's tools and the oracle in
+// tests; their decoders accept more than content addressing allows, so this package alone decides
+// what is canonical.
 package ipld

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ipld/prime"
 )
 
 func addBlocks(f *testing.F) {
@@ -63,7 +64,7 @@ func FuzzCheck(f *testing.F) {
 		if want := countLinks(v); links != want {
 			t.Fatalf("%d links, want %d", links, want)
 		}
-		n, err := ipld.Node(block)
+		n, err := prime.Node(block)
 		if (check == nil) != (err == nil) {
 			t.Fatalf("Check: %v; Node: %v", check, err)
 		}
@@ -105,7 +106,7 @@ func FuzzParseCID(f *testing.F) {
 			}
 			return
 		}
-		if c.String() != s || c.Cid().String() != s {
+		if c.String() != s || prime.Cid(c).String() != s {
 			t.Fatalf("%q is a second spelling of %s", s, c)
 		}
 	})

@@ -16,6 +16,7 @@ import (
 	"github.com/ipld/go-ipld-prime/traversal/selector"
 	"github.com/ipld/go-ipld-prime/traversal/selector/builder"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ipld/prime"
 	"pgregory.net/rapid"
 )
 
@@ -56,7 +57,7 @@ func TestDAGJSON(t *testing.T) {
 
 func TestNode(t *testing.T) {
 	for _, c := range accepted {
-		n, err := ipld.Node(unhex(t, c.hex))
+		n, err := prime.Node(unhex(t, c.hex))
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -66,13 +67,13 @@ func TestNode(t *testing.T) {
 		}
 	}
 	for _, c := range refused {
-		if _, err := ipld.Node(unhex(t, c.hex)); !errors.Is(err, ipld.ErrInvalid) {
+		if _, err := prime.Node(unhex(t, c.hex)); !errors.Is(err, ipld.ErrInvalid) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		v := genValue(2).Draw(t, "value")
-		n, err := ipld.Node(ipld.AppendValue(nil, v))
+		n, err := prime.Node(ipld.AppendValue(nil, v))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +114,7 @@ func fromNode(t interface{ Fatal(args ...any) }, n datamodel.Node) ipld.Value {
 	case datamodel.Kind_Link:
 		l, err := n.AsLink()
 		must(err)
-		c, err := ipld.FromCid(l.(cidlink.Link).Cid)
+		c, err := prime.FromCid(l.(cidlink.Link).Cid)
 		must(err)
 		return ipld.LinkValue(c)
 	case datamodel.Kind_List:
@@ -186,8 +187,8 @@ func TestTraversal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ls := ipld.LinkSystem(store.get)
-	start, err := load(ls, root.Cid())
+	ls := prime.LinkSystem(store.get)
+	start, err := load(ls, prime.Cid(root))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,27 +220,27 @@ func TestLinkSystemRefuses(t *testing.T) {
 	forged := ipld.Sum(ipld.Raw, []byte("what was asked for"))
 	store.data[forged] = []byte("something else")
 	large := store.put(ipld.Raw, make([]byte, ipld.MaxBlock+1))
-	ls := ipld.LinkSystem(store.get)
+	ls := prime.LinkSystem(store.get)
 
 	for c, want := range map[ipld.CID]error{
 		lax: ipld.ErrInvalid, large: ipld.ErrInvalid, ipld.Sum(ipld.Raw, nil): errMissing,
 	} {
-		if _, err := load(ls, c.Cid()); !errors.Is(err, want) {
+		if _, err := load(ls, prime.Cid(c)); !errors.Is(err, want) {
 			t.Errorf("%s: got %v, want %v", c, err, want)
 		}
 	}
 	var mismatch *ipld.MismatchError
-	if _, err := load(ls, forged.Cid()); !errors.As(err, &mismatch) ||
+	if _, err := load(ls, prime.Cid(forged)); !errors.As(err, &mismatch) ||
 		mismatch.Want != forged || mismatch.Got != ipld.Sum(ipld.Raw, []byte("something else")) {
 		t.Errorf("forged block: %v", err)
 	}
-	if _, err := ls.LoadRaw(linking.LinkContext{}, cidlink.Link{Cid: forged.Cid()}); err == nil {
+	if _, err := ls.LoadRaw(linking.LinkContext{}, cidlink.Link{Cid: prime.Cid(forged)}); err == nil {
 		t.Error("forged block was read raw")
 	}
 
 	reads := store.gets
-	old := cid.NewCidV0(forged.Cid().Hash())
-	for _, c := range []cid.Cid{old, cid.NewCidV1(cid.DagJSON, forged.Cid().Hash())} {
+	old := cid.NewCidV0(prime.Cid(forged).Hash())
+	for _, c := range []cid.Cid{old, cid.NewCidV1(cid.DagJSON, prime.Cid(forged).Hash())} {
 		if _, err := load(ls, c); !errors.Is(err, ipld.ErrCID) {
 			t.Errorf("%s: %v", c, err)
 		}
@@ -247,9 +248,9 @@ func TestLinkSystemRefuses(t *testing.T) {
 	if store.gets != reads {
 		t.Error("a foreign CID reached the store")
 	}
-	_, err := ls.Store(linking.LinkContext{}, cidlink.LinkPrototype{Prefix: forged.Cid().Prefix()},
+	_, err := ls.Store(linking.LinkContext{}, cidlink.LinkPrototype{Prefix: prime.Cid(forged).Prefix()},
 		basicnode.NewBool(true))
-	if !errors.Is(err, ipld.ErrReadOnly) {
+	if !errors.Is(err, prime.ErrReadOnly) {
 		t.Errorf("store: %v", err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/ipld/go-ipld-prime/datamodel"
 	"github.com/ipld/go-ipld-prime/node/basicnode"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/ipld/prime"
 	"pgregory.net/rapid"
 )
 
@@ -50,7 +51,7 @@ func TestOracleValues(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%x: %v", block, err)
 		}
-		ours, err := ipld.Node(block)
+		ours, err := prime.Node(block)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,12 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
-
-	"github.com/ipld/go-ipld-prime/datamodel"
-	"github.com/ipld/go-ipld-prime/linking"
-	cidlink "github.com/ipld/go-ipld-prime/linking/cid"
-	"github.com/ipld/go-ipld-prime/node/basicnode"
 )
 
 // Bounds of paths.
@@ -24,39 +20,31 @@ var ErrPath = errors.New("no such path")
 
 // Follow goes from a block along a path of names in maps and positions in lists, as a/0/b, over
 // links into other blocks, and writes what is there as DAG-JSON. It returns the last block on the
-// way. A link at the end is followed too; an empty path is the block itself. The error wraps ErrPath
-// or one of the link system.
+// way. A link at the end is followed too; an empty path is the block itself. get is called once for each
+// block on the way, which is verified. The error wraps ErrPath, ErrJSON, that of BlockValue or of get, or is a
+// *MismatchError.
 func Follow(
-	ctx context.Context, ls linking.LinkSystem, from CID, path string, w io.Writer,
+	ctx context.Context, get func(context.Context, CID) ([]byte, error), from CID, path string, w io.Writer,
 ) (last CID, err error) {
 	if len(path) > MaxPath || strings.Count(path, "/") >= MaxPathSegments {
 		return CID{}, fmt.Errorf("%w: longer than %d bytes or %d segments", ErrPath, MaxPath,
 			MaxPathSegments)
 	}
 	last = from
-	load := func(c CID) (datamodel.Node, error) {
-		return ls.Load(linking.LinkContext{Ctx: ctx}, cidlink.Link{Cid: c.Cid()}, basicnode.Prototype.Any)
-	}
-	n, err := load(from)
-	for _, segment := range datamodel.ParsePath(path).Segments() {
+	v, err := loadValue(ctx, get, from)
+	for segment := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '/' }) {
 		if err != nil {
 			return last, err
 		}
-		next, lookErr := n.LookupBySegment(segment)
-		if lookErr != nil { // n is in memory: nothing is there
+		next, ok := v.at(segment)
+		if !ok {
 			return last, fmt.Errorf("%w: %q of %q, in block %s", ErrPath, segment, path, last)
 		}
-		if n = next; n.Kind() == datamodel.Kind_Link {
-			link, _ := n.AsLink() // it is one
-			if last, err = linkCID(link); err == nil {
-				n, err = load(last)
-			}
+		if v = next; v.Kind() == Link {
+			last = v.Link()
+			v, err = loadValue(ctx, get, last)
 		}
 	}
-	if err != nil {
-		return last, err
-	}
-	v, err := valueOf(n)
 	if err != nil {
 		return last, err
 	}
@@ -67,58 +55,36 @@ func Follow(
 	return last, err
 }
 
-// valueOf is the reverse of assemble, for nodes that it made.
-func valueOf(n datamodel.Node) (v Value, err error) {
-	switch n.Kind() {
-	case datamodel.Kind_Bool:
-		x, err := n.AsBool()
-		return BoolValue(x), err
-	case datamodel.Kind_Int:
-		x, err := n.AsInt()
-		return IntValue(x), err
-	case datamodel.Kind_Float:
-		x, err := n.AsFloat()
-		return FloatValue(x), err
-	case datamodel.Kind_String:
-		x, err := n.AsString()
-		return StringValue(x), err
-	case datamodel.Kind_Bytes:
-		x, err := n.AsBytes()
-		return BytesValue(x), err
-	case datamodel.Kind_Link:
-		x, err := n.AsLink()
-		if err != nil {
-			return v, err
-		}
-		c, err := linkCID(x)
-		return LinkValue(c), err
-	case datamodel.Kind_List:
-		items := make([]Value, 0, n.Length())
-		for it := n.ListIterator(); !it.Done(); {
-			_, item, err := it.Next()
-			if err == nil {
-				v, err = valueOf(item)
-			}
-			if err != nil {
-				return v, err
-			}
-			items = append(items, v)
-		}
-		return ListValue(items...), nil
-	case datamodel.Kind_Map:
-		entries := make([]Entry, 0, n.Length())
-		for it := n.MapIterator(); !it.Done(); {
-			key, item, err := it.Next()
-			if err == nil {
-				v, err = valueOf(item)
-			}
-			if err != nil {
-				return v, err
-			}
-			name, _ := key.AsString() // keys of dag-cbor are strings
-			entries = append(entries, Entry{Key: name, Value: v})
-		}
-		return MapValue(entries...), nil
+// loadValue reads and verifies a block.
+func loadValue(ctx context.Context, get func(context.Context, CID) ([]byte, error), c CID) (Value, error) {
+	block, err := get(ctx, c)
+	if err != nil {
+		return Value{}, fmt.Errorf("load %s: %w", c, err)
 	}
-	return Value{}, nil // null
+	if got := Sum(c.Codec(), block); got != c {
+		return Value{}, &MismatchError{Want: c, Got: got}
+	}
+	v, err := BlockValue(c, block)
+	if err != nil {
+		err = fmt.Errorf("load %s: %w", c, err)
+	}
+	return v, err
+}
+
+// at returns what is under a name of a map, or at a position of a list.
+func (v Value) at(segment string) (Value, bool) {
+	switch v.Kind() {
+	case Map:
+		for _, e := range v.Entries() {
+			if e.Key == segment {
+				return e.Value, true
+			}
+		}
+	case List:
+		i, err := strconv.ParseUint(segment, 10, 31)
+		if list := v.List(); err == nil && i < uint64(len(list)) {
+			return list[i], true
+		}
+	}
+	return Value{}, false
 }

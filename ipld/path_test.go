@@ -20,7 +20,6 @@ func TestFollow(t *testing.T) {
 	root := store.put(ipld.DagCBOR, ipld.AppendValue(nil, ipld.MapValue(
 		ipld.Entry{Key: "list", Value: ipld.ListValue(ipld.IntValue(1), ipld.LinkValue(child))},
 		ipld.Entry{Key: "gone", Value: ipld.LinkValue(ipld.Sum(ipld.Raw, nil))})))
-	ls := ipld.LinkSystem(store.get)
 	for _, c := range []struct {
 		path, want string
 		last       ipld.CID
@@ -30,7 +29,7 @@ func TestFollow(t *testing.T) {
 		{"list/1", `{"leaf":{"/":"` + leaf.String() + `"},"n":7}`, child},
 	} {
 		var b bytes.Buffer
-		last, err := ipld.Follow(context.Background(), ls, root, c.path, &b)
+		last, err := ipld.Follow(context.Background(), store.get, root, c.path, &b)
 		if err != nil || b.String() != c.want || last != c.last {
 			t.Errorf("%s: %s in %s, %v; want %s in %s", c.path, &b, last, err, c.want, c.last)
 		}
@@ -41,7 +40,7 @@ func TestFollow(t *testing.T) {
 		strings.Repeat("a/", ipld.MaxPathSegments): ipld.ErrPath, strings.Repeat("a", ipld.MaxPath+1): ipld.ErrPath,
 	} {
 		var b bytes.Buffer
-		if _, err := ipld.Follow(context.Background(), ls, root, path, &b); !errors.Is(err, want) || b.Len() > 0 {
+		if _, err := ipld.Follow(context.Background(), store.get, root, path, &b); !errors.Is(err, want) || b.Len() > 0 {
 			t.Errorf("%.20s: %v, want %v; printed %q", path, err, want, &b)
 		}
 	}
@@ -55,7 +54,7 @@ func TestFollowPrintsAsDAGJSON(t *testing.T) {
 		c := store.put(ipld.DagCBOR, ipld.AppendValue(nil, v))
 		var want, got bytes.Buffer
 		wantErr := ipld.DAGJSON(&want, c, store.data[c])
-		_, err := ipld.Follow(context.Background(), ipld.LinkSystem(store.get), c, "", &got)
+		_, err := ipld.Follow(context.Background(), store.get, c, "", &got)
 		if got.String() != want.String() || (err == nil) != (wantErr == nil) {
 			t.Fatalf("%s, %v; want %s, %v", &got, err, &want, wantErr)
 		}

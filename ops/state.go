@@ -300,16 +300,16 @@ var CatFile = Define(Spec{
 // atPath returns what is at a path from a block, and the last block on the way.
 func atPath(ctx context.Context, r *repo.Repo, from ipld.CID, path string) (*Block, error) {
 	out := &Block{}
-	ls := ipld.LinkSystem(func(ctx context.Context, id ipld.CID) ([]byte, error) {
+	get := func(ctx context.Context, id ipld.CID) ([]byte, error) {
 		_, data, err := r.Block(ctx, id.String())
 		if out.Size, out.Kind = len(data), ""; id.Codec() == ipld.DagCBOR && err == nil {
 			out.Kind = Text(ipld.RecordKind(data))
 		}
 		return data, err
-	})
+	}
 	var b bytes.Buffer
 	var err error
-	out.CID, err = ipld.Follow(ctx, ls, from, path, &b)
+	out.CID, err = ipld.Follow(ctx, get, from, path, &b)
 	if errors.Is(err, ipld.ErrPath) {
 		return nil, Hint(fmt.Errorf("%w: %w", store.ErrNotFound, err),
 			fmt.Sprintf("'mnem cat-file %s' prints what there is", out.CID), "")

@@ -20,6 +20,7 @@ import (
 	"github.com/ipld/go-ipld-prime/traversal/selector"
 	"github.com/ipld/go-ipld-prime/traversal/selector/builder"
 
+	"github.com/mnem-project/mnem/ipld/prime"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -51,7 +52,7 @@ func TestOtherToolsReadAnExport(t *testing.T) {
 	fill(t, r)
 	file, res := export(t, r, repo.ExportOptions{All: true})
 	root, order, blocks := theirs(t, file)
-	if len(order) != res.Blocks || len(blocks) != res.Blocks || root != res.Root.Cid() {
+	if len(order) != res.Blocks || len(blocks) != res.Blocks || root != prime.Cid(res.Root) {
 		t.Fatalf("%d blocks, %d of them distinct, want %d", len(order), len(blocks), res.Blocks)
 	}
 	ls := cidlink.DefaultLinkSystem()

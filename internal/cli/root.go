@@ -62,11 +62,14 @@ func (c *cli) root(args ...string) *cobra.Command {
 		&cobra.Group{ID: groupCare, Title: "Care:"},
 	)
 	c.rootFlags(root)
-	for _, cmd := range wanted(args) {
+	list := wanted(args)
+	for _, cmd := range list {
 		root.AddCommand(cmd.New(c))
 	}
-	for _, t := range topics() {
-		root.AddCommand(topicCommand(t))
+	if len(list) > 1 { // no line that names a command wants a page of help
+		for _, t := range topics() {
+			root.AddCommand(topicCommand(t))
+		}
 	}
 	root.SetHelpCommandGroupID(groupStart)
 	c.checkHelp(root)

@@ -1,4 +1,8 @@
-package ipld
+// Package prime is the bridge from blocks to other people's IPLD tools: nodes and link systems of
+// go-ipld-prime, and CIDs of go-cid. It stands apart from ipld since what it brings with it (every hash
+// function of multihash) asks the processor what it can do at each start of a program, some .4 ms on a
+// virtual machine: the program does not link it.
+package prime
 
 import (
 	"bytes"
@@ -8,67 +12,49 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"strings"
 
+	"github.com/ipfs/go-cid"
 	"github.com/ipld/go-ipld-prime/codec"
 	"github.com/ipld/go-ipld-prime/datamodel"
 	"github.com/ipld/go-ipld-prime/linking"
 	cidlink "github.com/ipld/go-ipld-prime/linking/cid"
 	"github.com/ipld/go-ipld-prime/node/basicnode"
 	"github.com/multiformats/go-multihash"
+
+	"github.com/mnem-project/mnem/ipld"
 )
 
 // ErrReadOnly is returned when something is to be written through a read-only link system.
 var ErrReadOnly = errors.New("link system is read-only")
 
-// MismatchError is returned when bytes are not those that a CID names.
-type MismatchError struct {
-	Want CID // the CID that was asked for
-	Got  CID // the CID of the bytes
+// FromCid converts a go-cid CID. It returns an error that wraps ipld.ErrCID where the CID is not of
+// the one form in use.
+func FromCid(c cid.Cid) (ipld.CID, error) {
+	if !c.Defined() {
+		return ipld.CID{}, fmt.Errorf("%w: undefined", ipld.ErrCID)
+	}
+	p := c.Prefix()
+	if p.Version != 1 || p.MhType != multihash.SHA2_256 || p.MhLength != ipld.DigestLen {
+		return ipld.CID{}, fmt.Errorf("%w: version %d, hash 0x%x, length %d", ipld.ErrCID,
+			p.Version, p.MhType, p.MhLength)
+	}
+	return ipld.CIDFromBytes(c.Bytes())
 }
 
-func (e *MismatchError) Error() string {
-	return fmt.Sprintf("block mismatch: want %s, bytes are %s", e.Want, e.Got)
-}
-
-// DAGJSON writes the block that c names to w as DAG-JSON, without white space or a line end: map
-// keys in bytewise order as that codec asks, floats with a point or exponent, the bytes of a raw
-// block as {"/":{"bytes":"base64"}}. It returns an error that wraps ErrInvalid where the block is
-// over MaxBlock or not canonical, and one that wraps ErrJSON where a map has the reserved key "/";
-// then nothing is written. It trusts that the bytes are those of c.
-func DAGJSON(w io.Writer, c CID, block []byte) error {
-	v, err := blockValue(c, block)
-	if err != nil {
-		return err
+// Cid converts to go-cid's type; the undefined CID becomes its undefined one.
+func Cid(c ipld.CID) cid.Cid {
+	if !c.Defined() {
+		return cid.Undef
 	}
-	if !HasJSON(v) {
-		return fmt.Errorf("%w: block %s has a map with the reserved key %q", ErrJSON, c, reserved)
-	}
-	_, err = w.Write(appendJSON(nil, v, compareBytewise))
-	return err
-}
-
-func compareBytewise(a, b Entry) int { return strings.Compare(a.Key, b.Key) }
-
-func blockValue(c CID, block []byte) (Value, error) {
-	switch c.Codec() {
-	case DagCBOR:
-		return DecodeValue(block)
-	case Raw:
-		// The decoder of other blocks knows their limit.
-		if _, err := NewDecoder(block); err != nil {
-			return Value{}, err
-		}
-		return BytesValue(block), nil
-	default:
-		return Value{}, fmt.Errorf("%w: codec 0x%x", ErrCID, uint8(c.Codec()))
-	}
+	// Cast cannot fail: Bytes is a valid CIDv1 by construction.
+	out, _ := cid.Cast(c.Bytes())
+	return out
 }
 
 // Node reads a dag-cbor block as a node of go-ipld-prime, for other people's tools. It accepts
-// what DecodeValue accepts; links are of type cidlink.Link.
+// what ipld.DecodeValue accepts; links are of type cidlink.Link.
 func Node(block []byte) (datamodel.Node, error) {
-	v, err := DecodeValue(block)
+	v, err := ipld.DecodeValue(block)
 	if err != nil {
 		return nil, err
 	}
@@ -80,30 +66,30 @@ func Node(block []byte) (datamodel.Node, error) {
 }
 
 // assemble feeds a value to an assembler, which may refuse it: those of schemas do.
-func assemble(na datamodel.NodeAssembler, v Value) error {
-	switch v.kind {
-	case Bool:
+func assemble(na datamodel.NodeAssembler, v ipld.Value) error {
+	switch v.Kind() {
+	case ipld.Bool:
 		return na.AssignBool(v.Bool())
-	case Int:
+	case ipld.Int:
 		return na.AssignInt(v.Int())
-	case Float:
+	case ipld.Float:
 		return na.AssignFloat(v.Float())
-	case String:
-		return na.AssignString(v.text)
-	case Bytes:
-		return na.AssignBytes([]byte(v.text))
-	case List:
+	case ipld.String:
+		return na.AssignString(v.Text())
+	case ipld.Bytes:
+		return na.AssignBytes([]byte(v.Text()))
+	case ipld.List:
 		return assembleList(na, v.List())
-	case Map:
+	case ipld.Map:
 		return assembleMap(na, v.Entries())
-	case Link:
-		return na.AssignLink(cidlink.Link{Cid: v.Link().Cid()})
+	case ipld.Link:
+		return na.AssignLink(cidlink.Link{Cid: Cid(v.Link())})
 	default:
 		return na.AssignNull()
 	}
 }
 
-func assembleList(na datamodel.NodeAssembler, items []Value) error {
+func assembleList(na datamodel.NodeAssembler, items []ipld.Value) error {
 	la, err := na.BeginList(int64(len(items)))
 	if err != nil {
 		return err
@@ -116,7 +102,7 @@ func assembleList(na datamodel.NodeAssembler, items []Value) error {
 	return la.Finish()
 }
 
-func assembleMap(na datamodel.NodeAssembler, entries []Entry) error {
+func assembleMap(na datamodel.NodeAssembler, entries []ipld.Entry) error {
 	ma, err := na.BeginMap(int64(len(entries)))
 	if err != nil {
 		return err
@@ -134,11 +120,11 @@ func assembleMap(na datamodel.NodeAssembler, entries []Entry) error {
 }
 
 // LinkSystem returns a read-only link system over get, for traversal and selectors of
-// go-ipld-prime. Every block is verified against its link (*MismatchError) and decoded as strictly
-// as everywhere here; links of any form but the one in use are refused (ErrCID) before get is
+// go-ipld-prime. Every block is verified against its link (*ipld.MismatchError) and decoded as strictly
+// as everywhere here; links of any form but the one in use are refused (ipld.ErrCID) before get is
 // called; storing fails with ErrReadOnly. get is called once for each load, on the loading
 // goroutine; its errors come back wrapped. Safe for concurrent use where get is.
-func LinkSystem(get func(ctx context.Context, c CID) ([]byte, error)) linking.LinkSystem {
+func LinkSystem(get func(ctx context.Context, c ipld.CID) ([]byte, error)) linking.LinkSystem {
 	return linking.LinkSystem{
 		EncoderChooser: func(datamodel.LinkPrototype) (codec.Encoder, error) {
 			return nil, ErrReadOnly
@@ -158,7 +144,7 @@ func LinkSystem(get func(ctx context.Context, c CID) ([]byte, error)) linking.Li
 }
 
 func openBlock(
-	ctx context.Context, c CID, get func(ctx context.Context, c CID) ([]byte, error),
+	ctx context.Context, c ipld.CID, get func(ctx context.Context, c ipld.CID) ([]byte, error),
 ) (io.Reader, error) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -167,16 +153,16 @@ func openBlock(
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", c, err)
 	}
-	if got := Sum(c.Codec(), block); got != c {
-		return nil, &MismatchError{Want: c, Got: got}
+	if got := ipld.Sum(c.Codec(), block); got != c {
+		return nil, &ipld.MismatchError{Want: c, Got: got}
 	}
 	return bytes.NewReader(block), nil
 }
 
-func linkCID(link datamodel.Link) (CID, error) {
+func linkCID(link datamodel.Link) (ipld.CID, error) {
 	l, ok := link.(cidlink.Link)
 	if !ok {
-		return CID{}, fmt.Errorf("%w: link of type %T", ErrCID, link)
+		return ipld.CID{}, fmt.Errorf("%w: link of type %T", ipld.ErrCID, link)
 	}
 	return FromCid(l.Cid)
 }
@@ -188,11 +174,11 @@ func chooseDecoder(link datamodel.Link) (codec.Decoder, error) {
 	}
 	return func(na datamodel.NodeAssembler, r io.Reader) error {
 		// One byte more than a block may have tells a longer one.
-		block, err := io.ReadAll(io.LimitReader(r, MaxBlock+1))
+		block, err := io.ReadAll(io.LimitReader(r, ipld.MaxBlock+1))
 		if err != nil {
 			return err
 		}
-		v, err := blockValue(c, block)
+		v, err := ipld.BlockValue(c, block)
 		if err != nil {
 			return fmt.Errorf("load %s: %w", c, err)
 		}
@@ -203,7 +189,7 @@ func chooseDecoder(link datamodel.Link) (codec.Decoder, error) {
 func chooseHasher(prototype datamodel.LinkPrototype) (hash.Hash, error) {
 	p, ok := prototype.(cidlink.LinkPrototype)
 	if !ok || p.MhType != multihash.SHA2_256 {
-		return nil, fmt.Errorf("%w: hash of %v", ErrCID, prototype)
+		return nil, fmt.Errorf("%w: hash of %v", ipld.ErrCID, prototype)
 	}
 	return sha256.New(), nil
 }
