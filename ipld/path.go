@@ -75,11 +75,7 @@ func loadValue(ctx context.Context, get func(context.Context, CID) ([]byte, erro
 func (v Value) at(segment string) (Value, bool) {
 	switch v.Kind() {
 	case Map:
-		for _, e := range v.Entries() {
-			if e.Key == segment {
-				return e.Value, true
-			}
-		}
+		return v.Get(segment)
 	case List:
 		i, err := strconv.ParseUint(segment, 10, 31)
 		if list := v.List(); err == nil && i < uint64(len(list)) {
