@@ -7,6 +7,7 @@ import (
 
 	"github.com/ipfs/go-cid"
 
+	"github.com/mnem-project/mnem/ipld/prime"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestExportSelected(t *testing.T) {
 	r, st := openStore(t)
 	fill(t, r)
-	at := head(t, r).CID().Cid()
+	at := prime.Cid(head(t, r).CID())
 	const graph = `{"f":{"f>":{"graph":{"R":{"l":{"none":{}},":>":{"a":{">":{"@":{}}}}}}}}}`
 	export := func(selector string) ([]cid.Cid, *repo.ExportResult) {
 		var b bytes.Buffer
