@@ -3,19 +3,39 @@ package dense
 import (
 	"bytes"
 	"context"
-	"fmt"
+	"sort"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/segment"
 )
 
-// column is rows of one width, one after another: bytes inside the segment's block, or parts of
-// per rows each, fewer in the last, under directories.
+// Columns of a segment, its sections.
+const (
+	colIDs = iota
+	colDead
+	colSketch
+	colVectors
+	columns
+)
+
+// Format is that of the segments of a group and of manifests. The sum of a segment is its number of
+// dimensions.
+var Format = &segment.Format{
+	Name: "vectors", Version: 3, Sums: 1, Roots: 2,
+	Sections: []segment.Spec{
+		colIDs:     {Name: "ids", MaxPart: idsPerPart * graph.IDLen},
+		colDead:    {Name: "dead", MaxPart: idsPerPart * graph.IDLen},
+		colSketch:  {Name: "sketch", MaxPart: max(sketchPart, graph.MaxDims)},
+		colVectors: {Name: "vectors", MaxPart: max(rowsPart, rowHead+graph.MaxDims)},
+	},
+	Inline: maxInline, MaxDocs: maxRows, MaxSegments: maxSegments, MaxWaiting: maxWaiting,
+	CacheBytes: mergeCache, Check: check, Merge: merge,
+}
+
+// column is rows of one width, one after another, per of them in each part, fewer in the last.
 type column struct {
-	width, per, rows int
-	data             []byte     // all of it where it is inline
-	dirs             []ipld.CID // else raw blocks of the CIDs of dirFan parts each
+	seg                   *segment.Segment
+	sec, width, per, rows int
 }
 
 // parts returns the number of parts.
@@ -24,114 +44,88 @@ func (c *column) parts() int { return (c.rows + c.per - 1) / c.per }
 // partRows returns how many rows part n has.
 func (c *column) partRows(n int) int { return min(c.per, c.rows-n*c.per) }
 
-func (c *column) inline() bool { return len(c.dirs) == 0 }
-
-func (c *column) append(b []byte) []byte {
-	if c.inline() {
-		return ipld.AppendBytes(b, c.data)
-	}
-	b = ipld.AppendList(b, len(c.dirs))
-	for _, d := range c.dirs {
-		b = ipld.AppendLink(b, d)
-	}
-	return b
+// table is a segment: vectors of some dimensions.
+type table struct {
+	*segment.Segment
+	dims int
+	cols [columns]column
 }
 
-// decode reads a column whose width, per and rows are known.
-func (c *column) decode(item []byte) error {
-	d, err := ipld.NewDecoder(item)
-	if err != nil {
-		return err
+func tableOf(s *segment.Segment) *table {
+	t := &table{Segment: s, dims: int(s.Sums[0])}
+	for i, shape := range shapes(t.dims) {
+		t.cols[i] = column{s, i, shape.width, shape.per, s.Docs}
 	}
-	if item[0]>>5 == 2 { // a byte string
-		data, err := d.Bytes()
-		if err == nil && len(data) != c.rows*c.width {
-			err = d.Errorf("%d bytes of %d rows of %d", len(data), c.rows, c.width)
-		}
-		c.data = bytes.Clone(data)
-		return err
+	t.cols[colDead].rows = s.Kills
+	return t
+}
+
+func tablesOf(segs []*segment.Segment) []*table {
+	list := make([]*table, len(segs))
+	for i, s := range segs {
+		list[i] = tableOf(s)
 	}
-	n, err := d.List()
-	if err != nil {
-		return err
+	return list
+}
+
+// shape is how long the rows of a column are and how many a part has.
+type shape struct{ width, per int }
+
+func shapes(dims int) [columns]shape {
+	sketch, row := sketchBits(dims)/8, rowHead+dims
+	return [columns]shape{
+		colIDs: {graph.IDLen, idsPerPart}, colDead: {graph.IDLen, idsPerPart},
+		colSketch: {sketch, sketchPart / sketch}, colVectors: {row, max(1, rowsPart/row)},
 	}
-	if n == 0 || n != (c.parts()+dirFan-1)/dirFan {
-		return d.Errorf("%d directories of %d parts", n, c.parts())
+}
+
+// check compares what follows from the numbers of a segment.
+func check(s *segment.Segment) error {
+	if s.Sums[0] < 1 || s.Sums[0] > graph.MaxDims {
+		return segment.Corrupt("segment of %d dimensions", s.Sums[0])
 	}
-	c.dirs = make([]ipld.CID, n)
-	for i := range c.dirs {
-		if c.dirs[i], err = d.Link(); err != nil {
-			return err
+	for i, c := range tableOf(s).cols {
+		if n := s.Parts(i); n != c.parts() {
+			return segment.Corrupt("column %d of %d parts, should have %d", i, n, c.parts())
 		}
 	}
 	return nil
 }
 
-// reader reads blocks through a cache. Safe for concurrent use.
-type reader struct {
-	get   store.Getter
-	cache *Cache
-}
+// reader reads segments. Safe for concurrent use.
+type reader struct{ *segment.Reader }
 
 // part returns the rows of part n, which must not be changed.
-func (r *reader) part(ctx context.Context, c *column, n int) ([]byte, error) {
-	want := c.partRows(n) * c.width
-	if c.inline() {
-		from := n * c.per * c.width
-		return c.data[from : from+want], nil
+func (r reader) part(ctx context.Context, c *column, n int) ([]byte, error) {
+	data, err := r.Bytes(ctx, c.seg, c.sec, n)
+	if want := c.partRows(n) * c.width; err == nil && len(data) != want {
+		err = r.Wrap(c.seg, c.sec, segment.Corrupt("%d bytes, want %d", len(data), want))
 	}
-	dir, err := r.dir(ctx, c, n/dirFan)
-	if err != nil {
-		return nil, err
-	}
-	return r.block(ctx, dir[n%dirFan], want)
+	return data, err
 }
 
-// block returns a raw block that must have a number of bytes.
-func (r *reader) block(ctx context.Context, c ipld.CID, want int) ([]byte, error) {
-	kept, _, epoch := r.cache.Get(c)
-	if data, ok := kept.([]byte); ok && len(data) == want {
-		return data, nil
+// find returns the row of an id, -1 where the segment has none.
+func (r reader) find(ctx context.Context, t *table, id graph.ID) (int, error) {
+	n, err := r.Find(ctx, t.Segment, colIDs, id[:])
+	if n < 0 || err != nil {
+		return -1, err
 	}
-	data, err := r.get.Get(ctx, c)
-	if err == nil && len(data) != want {
-		err = corrupt("%d bytes, want %d", len(data), want)
-	}
+	data, err := r.part(ctx, &t.cols[colIDs], n)
 	if err != nil {
-		return nil, fmt.Errorf("read part %s: %w", c, err)
+		return 0, err
 	}
-	r.cache.AddSince(epoch, c, data, int64(len(data)))
-	return data, nil
-}
-
-// dir returns the parts in directory n.
-func (r *reader) dir(ctx context.Context, c *column, n int) ([]ipld.CID, error) {
-	at, want := c.dirs[n], min(dirFan, c.parts()-n*dirFan)
-	kept, _, epoch := r.cache.Get(at)
-	if dir, ok := kept.([]ipld.CID); ok && len(dir) == want {
-		return dir, nil
+	rows := len(data) / graph.IDLen
+	at := func(i int) []byte { return data[i*graph.IDLen : (i+1)*graph.IDLen] }
+	i := sort.Search(rows, func(i int) bool { return bytes.Compare(at(i), id[:]) >= 0 })
+	if i == rows || !bytes.Equal(at(i), id[:]) {
+		return -1, nil
 	}
-	data, err := r.get.Get(ctx, at)
-	if err == nil && len(data) != want*ipld.CIDLen {
-		err = corrupt("%d bytes, want %d parts", len(data), want)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read directory %s: %w", at, err)
-	}
-	dir := make([]ipld.CID, want)
-	for i := range dir {
-		dir[i], err = ipld.CIDFromBytes(data[i*ipld.CIDLen : (i+1)*ipld.CIDLen])
-		if err != nil {
-			return nil, fmt.Errorf("read directory %s: %w", at, asDamage(err))
-		}
-	}
-	r.cache.AddSince(epoch, at, dir, int64(want*64))
-	return dir, nil
+	return n*idsPerPart + i, nil
 }
 
 // cursor walks a column whose rows begin with ids, ascending.
 type cursor struct {
-	r    *reader
+	r    reader
 	c    *column
 	n    int // the row
 	data []byte
@@ -158,7 +152,7 @@ func (u *cursor) peek(ctx context.Context) ([]byte, error) {
 // next moves past the row at the cursor, which peek has returned.
 func (u *cursor) next(row []byte) error {
 	if u.last != nil && bytes.Compare(u.last, row[:graph.IDLen]) >= 0 {
-		return corrupt("id %x after %x", row[:graph.IDLen], u.last)
+		return segment.Corrupt("id %x after %x", row[:graph.IDLen], u.last)
 	}
 	u.last = row[:graph.IDLen]
 	u.n++

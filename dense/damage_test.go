@@ -3,6 +3,7 @@ package dense
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"reflect"
@@ -12,9 +13,9 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
-	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -215,7 +216,7 @@ func (m *memory) tryAll(blocks store.Blocks) (answers []any) {
 		}
 		checkError(m.t, err)
 	}
-	x, err := Open(ctx, blocks, m.manifest, m.of(), NewCache(1<<20))
+	x, err := Open(ctx, blocks, m.manifest, m.of(), segment.NewCache(1<<20))
 	checkError(m.t, err)
 	if err != nil {
 		return answers
@@ -240,33 +241,45 @@ func (m *memory) tryAll(blocks store.Blocks) (answers []any) {
 	return answers
 }
 
+// nowhere loses all blocks.
+type nowhere struct{}
+
+func (nowhere) Put(context.Context, ...store.Block) error { return nil }
+
 // TestClaims asks groups that claim far more vectors than there are: nothing large is allocated
 // for blocks that could not be read.
 func TestClaims(t *testing.T) {
 	m := newMemory(t)
-	s := newSegment(64)
-	s.docs = maxRows
-	missing := ipld.Sum(ipld.Raw, []byte("missing"))
-	for i := range s.cols {
-		c := &s.cols[i]
+	w := newWriter(Format.NewWriter(t.Context(), nowhere{}), 64)
+	w.Docs = maxRows
+	for i, shape := range w.shapes {
 		if i == colDead {
 			continue
 		}
-		c.rows = s.docs
-		c.dirs = slices.Repeat([]ipld.CID{missing}, (c.parts()+dirFan-1)/dirFan)
+		for n := range maxRows/shape.per + min(1, maxRows%shape.per) {
+			part := w.Section(i)
+			if part.Buf = append(part.Buf, 0); i == colIDs {
+				part.Key = binary.BigEndian.AppendUint32(nil, uint32(n))
+			}
+			if err := part.Cut(); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
-	s.first = make([]byte, s.cols[colIDs].parts()*graph.IDLen)
-	block := store.NewBlock(ipld.DagCBOR, s.encode())
-	if err := m.blocks.Put(t.Context(), block); err != nil {
+	s, block, err := w.Finish()
+	if err == nil {
+		err = m.blocks.Put(t.Context(), block)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	ref := tiers.Ref{CID: block.CID, Docs: s.docs}
+	ref := s.Ref()
 	for n, want := range map[int]error{
 		1: store.ErrNotFound, maxGroupRows / maxRows: store.ErrNotFound,
 		maxGroupRows/maxRows + 1: store.ErrCorrupt, maxSegments: store.ErrCorrupt,
 	} {
 		k := groupKey{"m", 64}
-		m.manifest = writeGroup(t, m.blocks, m.of(), k, slices.Repeat([]tiers.Ref{ref}, n))
+		m.manifest = writeGroup(t, m.blocks, m.of(), k, slices.Repeat([]segment.Ref{ref}, n))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		_, err := Verify(t.Context(), m.blocks, m.manifest, m.of(), m.all())
@@ -298,21 +311,21 @@ func TestManySegments(t *testing.T) {
 		m.apply(map[key][]int8{{denseID(i), "m"}: {1, 2}}, Options{Fanout: 1 << 20})
 	}
 	m.verify()
-	ref := tiers.Ref{CID: m.manifest, Docs: maxGroupRows / maxSegments, Kills: maxRows}
-	list := slices.Repeat([]tiers.Ref{ref}, maxSegments)
+	ref := segment.Ref{CID: m.manifest, Docs: maxGroupRows / maxSegments, Kills: maxRows}
+	list := slices.Repeat([]segment.Ref{ref}, maxSegments)
 	writeGroup(t, m.blocks, m.of(), groupKey{"m", 2}, list)
-	full := tiers.List{Segments: list, Run: tiers.Run{From: maxSegments - 2, Count: 2}}
-	value := encodeSegments(&full)
+	full := segment.List{Segments: list, Run: segment.Run{From: maxSegments - 2, Count: 2}}
+	value := segment.EncodeList(&full)
 	if got, err := decodeSegments(value); err != nil || !slices.Equal(got.Segments, list) ||
 		got.Run != full.Run || len(value) > prolly.MaxValue {
 		t.Errorf("%v, %v in %d bytes", got, err, len(value))
 	}
-	for _, bad := range []tiers.List{
-		{Segments: append(list, ref)}, {Run: tiers.Run{Count: 2}},
-		{Segments: list, Run: tiers.Run{From: maxSegments - 1, Count: 2}},
-		{Segments: list, Run: tiers.Run{Count: 1}},
+	for _, bad := range []segment.List{
+		{Segments: append(list, ref)}, {Run: segment.Run{Count: 2}},
+		{Segments: list, Run: segment.Run{From: maxSegments - 1, Count: 2}},
+		{Segments: list, Run: segment.Run{Count: 1}},
 	} {
-		if _, err := decodeSegments(encodeSegments(&bad)); !errors.Is(err, store.ErrCorrupt) {
+		if _, err := decodeSegments(segment.EncodeList(&bad)); !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("%d segments and %v: %v", len(bad.Segments), bad.Run, err)
 		}
 	}

@@ -2,42 +2,30 @@
 // immutable, content-addressed blocks that are a pure function of the tree and can be rebuilt at
 // will.
 //
-// An index is a manifest: a tree of groups, each the vectors of one model and number of dimensions,
-// which alone can be compared. A group is a list of segments, the oldest first. A segment holds
-// some vectors and the ids of vectors of older segments that it kills. Update adds one small
-// segment to each group that a commit changes, and now and then merges the newest, as package index
-// does, so that manifests share all but the newest. No answer depends on the layout.
+// An index is a manifest, which links a tree of groups (package prolly), each the vectors of one model
+// and number of dimensions, which alone can be compared. A group is a list of segments as package
+// segment has them. A segment holds some vectors and the ids of vectors of older segments that it
+// kills. Update adds one small segment to each group that a commit changes.
 //
 //	m, err := dense.Update(ctx, blocks, base, tree, changes, dense.Options{})
-//	x, err := dense.Open(ctx, blocks, m, tree, dense.NewCache(64<<20))
+//	x, err := dense.Open(ctx, blocks, m, tree, segment.NewCache(64<<20))
 //	res, err := x.Search(ctx, dense.Query{Model: "m", Values: query, Shortlist: 2560, Near: 10})
 //
 // # Records
 //
-// All are canonical DAG-CBOR, but parts and directories, which are raw blocks.
+// Those of package segment, of the name "vectors". The roots of a manifest are those of the tree of
+// embeddings and of the tree of groups; its list of segments is empty.
 //
-//	manifest   v        1
-//	           of       link to the root of the tree of embeddings
-//	           kind     "dense"
-//	           groups   link to the root of the tree of groups (package prolly)
-//	group      key      model, a zero byte, dimensions as u32, big-endian
-//	           value    list of [link, vectors, kills], the oldest first, at most 76; and last, where
-//	                    a merge is awaited, [first, number] of the segments that it is of
-//	segment    v        1
-//	           ids      column of 16 bytes: the ids of the vectors, ascending
-//	           dead     column of 16 bytes: the ids that are killed, ascending
-//	           dims     number of dimensions
-//	           docs     number of vectors
-//	           kind     "vectors"
-//	           first    first id of each part of ids, end to end
-//	           kills    number of kills
-//	           sketch   column of the sketches of the vectors (clause 9.5)
-//	           vectors  column of id, sum of squares as u32, little-endian, dimensions as int8
+//	group    key      model, a zero byte, dimensions as u32, big-endian
+//	         value    a list of segments as a manifest has it, at most 76
+//	segment  sums     number of dimensions
 //
-// A column is rows of one width: a byte string where a segment's columns have at most 48 KiB
-// together, so that the segment of a small commit is one block; else a list of links to
-// directories, each the CIDs of 1,024 parts, 36 bytes each. A part has 2,048 ids, 256 KiB of
-// sketches, or 8 KiB of vectors (at least one), whole rows, fewer in the last part.
+//	section  key of a part  content of a part
+//	ids      its first id   2,048 ids of the vectors, ascending, fewer in the last part
+//	dead     its first id   2,048 killed ids, ascending, fewer in the last part
+//	sketch   empty          256 KiB of sketches of the vectors (clause 9.5), whole ones
+//	vectors  empty          8 KiB (at least one) of id, sum of squares as u32, little-endian, dimensions
+//	                        as int8
 //
 // # Costs
 //

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
 )
@@ -58,11 +58,11 @@ func FuzzManifest(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		of, groups, err := decodeManifest(data)
+		m, err := Format.DecodeManifest(data)
 		if checkError(t, err); err != nil {
 			return
 		}
-		b := encodeManifest(of, groups)
+		b := Format.EncodeManifest(m)
 		if len(b) > len(data) || len(b) == len(data) && !bytes.Equal(b, data) {
 			t.Errorf("manifest has two encodings: %x and %x", data, b)
 		}
@@ -71,10 +71,10 @@ func FuzzManifest(f *testing.F) {
 
 // FuzzGroup holds that the key and the value of a group have one encoding.
 func FuzzGroup(f *testing.F) {
-	ref := tiers.Ref{CID: ipld.Sum(ipld.DagCBOR, nil), Docs: 30, Kills: 4}
-	f.Add(groupKey{"m", 384}.bytes(), encodeSegments(&tiers.List{Segments: []tiers.Ref{ref}}))
-	f.Add(groupKey{"a/b", 1}.bytes(), encodeSegments(&tiers.List{
-		Segments: []tiers.Ref{ref, ref, {CID: ref.CID}}, Run: tiers.Run{From: 1, Count: 2},
+	ref := segment.Ref{CID: ipld.Sum(ipld.DagCBOR, nil), Docs: 30, Kills: 4}
+	f.Add(groupKey{"m", 384}.bytes(), segment.EncodeList(&segment.List{Segments: []segment.Ref{ref}}))
+	f.Add(groupKey{"a/b", 1}.bytes(), segment.EncodeList(&segment.List{
+		Segments: []segment.Ref{ref, ref, {CID: ref.CID}}, Run: segment.Run{From: 1, Count: 2},
 	}))
 	f.Fuzz(func(t *testing.T, name, value []byte) {
 		k, err := parseGroupKey(name)
@@ -82,8 +82,8 @@ func FuzzGroup(f *testing.F) {
 			t.Errorf("key has two encodings: %x and %x", name, k.bytes())
 		}
 		list, err := decodeSegments(value)
-		if checkError(t, err); err == nil && !bytes.Equal(encodeSegments(&list), value) {
-			t.Errorf("value has two encodings: %x and %x", value, encodeSegments(&list))
+		if checkError(t, err); err == nil && !bytes.Equal(segment.EncodeList(&list), value) {
+			t.Errorf("value has two encodings: %x and %x", value, segment.EncodeList(&list))
 		}
 	})
 }
@@ -95,29 +95,25 @@ func FuzzSegment(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		block := store.NewBlock(ipld.DagCBOR, data)
-		s, err := decodeSegment(block.CID, data)
+		s, err := Format.Decode(block.CID, data)
 		if checkError(t, err); err != nil {
 			return
-		}
-		b := s.encode()
-		if len(b) > len(data) || len(b) == len(data) && !bytes.Equal(b, data) {
-			t.Errorf("segment has two encodings: %x and %x", data, b)
 		}
 		blocks := mem.New().Derived()
 		if err := blocks.Put(t.Context(), block); err != nil {
 			t.Skip()
 		}
-		ask(t, blocks, s)
+		ask(t, blocks, tableOf(s))
 	})
 }
 
 // ask asks everything of a group of segments, and compares what Verify accepts with ranking all.
-func ask(t *testing.T, blocks store.Blocks, segs ...*segment) {
+func ask(t *testing.T, blocks store.Blocks, segs ...*table) {
 	t.Helper()
 	ctx := context.Background()
-	var list []tiers.Ref
+	var list []segment.Ref
 	for _, s := range segs {
-		list = append(list, tiers.Ref{CID: s.cid, Docs: s.docs, Kills: s.kills})
+		list = append(list, s.Ref())
 	}
 	dims := segs[0].dims
 	m := &memory{t: t, blocks: blocks, vectors: map[key][]int8{}}
@@ -131,7 +127,7 @@ func ask(t *testing.T, blocks store.Blocks, segs ...*segment) {
 	wrong, err := Verify(ctx, blocks, m.manifest, m.of(), m.all())
 	checkError(t, err)
 	accepted := fits && err == nil && len(wrong) == 0
-	for _, cache := range []*Cache{nil, NewCache(1 << 20)} {
+	for _, cache := range []*segment.Cache{nil, segment.NewCache(1 << 20)} {
 		x := m.open(cache)
 		x.exactWork = 0
 		for _, shortlist := range []int{0, 3} {
@@ -154,7 +150,7 @@ func ask(t *testing.T, blocks store.Blocks, segs ...*segment) {
 
 // writeGroup writes the manifest of an index of one group.
 func writeGroup(
-	t testing.TB, blocks store.Blocks, of ipld.CID, k groupKey, list []tiers.Ref,
+	t testing.TB, blocks store.Blocks, of ipld.CID, k groupKey, list []segment.Ref,
 ) ipld.CID {
 	t.Helper()
 	ctx := context.Background()
@@ -162,32 +158,29 @@ func writeGroup(
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, root, err := manifest(ctx, blocks, groups)
+	_, tree, err := loadGroups(ctx, blocks, groups)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, err := loadGroups(ctx, blocks, root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u := &updater{ctx: ctx, blocks: blocks, lists: map[groupKey]*tiers.List{
+	u := &updater{ctx: ctx, blocks: blocks, lists: map[groupKey]*segment.List{
 		k: {Segments: list},
 	}}
 	edits := u.edits()
-	edits[0].Value = encodeSegments(&tiers.List{Segments: list})
+	edits[0].Value = segment.EncodeList(&segment.List{Segments: list})
 	if tree, err = tree.Edit(ctx, edits); err != nil {
 		t.Fatal(err)
 	}
-	block := store.NewBlock(ipld.DagCBOR, encodeManifest(of, tree.Root()))
-	if err := blocks.Put(ctx, block); err != nil {
+	m := &segment.Manifest{Roots: []ipld.CID{of, tree.Root()}}
+	c, err := Format.WriteManifest(ctx, blocks, m)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return block.CID
+	return c
 }
 
 // read sets the vectors to those of segments, and reports whether that makes sense.
-func (m *memory) read(segs []*segment) bool {
-	r := &reader{get: m.blocks, cache: new(Cache)}
+func (m *memory) read(segs []*table) bool {
+	r := reader{Format.NewReader(m.blocks, nil)}
 	rows := func(c *column, fn func(row []byte)) bool {
 		for n := range c.parts() {
 			data, err := r.part(context.Background(), c, n)
@@ -215,110 +208,78 @@ func (m *memory) read(segs []*segment) bool {
 func FuzzParts(f *testing.F) {
 	m := newMemory(f)
 	m.apply(map[key][]int8{{denseID(0), "m"}: {1, 2, 3}, {denseID(1), "m"}: {4, 5, 6}}, Options{})
-	s := m.segments(groupKey{"m", 3})[0]
-	f.Add(s.cols[colIDs].data, s.cols[colIDs].data[:16], s.cols[colSketch].data,
-		s.cols[colVectors].data, uint16(3))
+	s, r := m.segments(groupKey{"m", 3})[0], reader{Format.NewReader(m.blocks, nil)}
+	var whole [columns][]byte
+	for i := range s.cols {
+		if i == colDead {
+			continue
+		}
+		var err error
+		if whole[i], err = r.part(f.Context(), &s.cols[i], 0); err != nil {
+			f.Fatal(err)
+		}
+	}
+	f.Add(whole[colIDs], whole[colIDs][:16], whole[colSketch], whole[colVectors], uint16(3))
 	for _, data := range seedBlocks(f) {
 		f.Add(data, data, data, data, uint16(100))
 	}
 	f.Fuzz(func(t *testing.T, ids, dead, sketches, vectors []byte, width uint16) {
 		blocks := mem.New().Derived()
 		dims := 1 + int(width-1)%300
-		add, kill := newSegment(dims), newSegment(dims)
-		add.docs = len(vectors) / add.cols[colVectors].width
-		kill.kills = len(dead) / graph.IDLen
-		for i := range add.cols {
-			for _, s := range []*segment{&add, &kill} {
-				if s.cols[i].rows = s.docs; i == colDead {
-					s.cols[i].rows = s.kills
-				}
+		to := func() *writer { return newWriter(Format.NewWriter(t.Context(), blocks), dims) }
+		add, kill := to(), to()
+		add.Docs = len(vectors) / add.shapes[colVectors].width
+		kill.Kills = len(dead) / graph.IDLen
+		add.fill(t, colIDs, add.Docs, ids)
+		add.fill(t, colSketch, add.Docs, sketches)
+		add.fill(t, colVectors, add.Docs, vectors)
+		kill.fill(t, colDead, kill.Kills, dead)
+		var segs []*table
+		for _, w := range []*writer{add, kill} {
+			_, block, err := w.Finish()
+			var s *segment.Segment
+			if err == nil {
+				s, err = Format.Decode(block.CID, block.Data)
 			}
-		}
-		fill(t, blocks, &add.cols[colIDs], ids)
-		fill(t, blocks, &add.cols[colSketch], sketches)
-		fill(t, blocks, &add.cols[colVectors], vectors)
-		fill(t, blocks, &kill.cols[colDead], dead)
-		for n := range add.cols[colIDs].parts() {
-			at := min(n*idsPerPart*graph.IDLen, len(ids))
-			first := append(bytes.Clone(ids[at:]), make([]byte, graph.IDLen)...)
-			add.first = append(add.first, first[:graph.IDLen]...)
-		}
-		for _, s := range []*segment{&add, &kill} {
-			block := store.NewBlock(ipld.DagCBOR, s.encode())
-			s.cid = block.CID
-			if _, err := decodeSegment(s.cid, block.Data); err != nil {
-				t.Fatal(err)
+			if err == nil {
+				err = blocks.Put(t.Context(), block)
 			}
-			if err := blocks.Put(t.Context(), block); err != nil {
-				t.Fatal(err)
+			if err != nil {
+				t.Skip() // first ids that do not ascend, for one
 			}
+			segs = append(segs, tableOf(s))
 		}
-		ask(t, blocks, &add, &kill)
+		ask(t, blocks, segs...)
 	})
 }
 
-// fill writes bytes as the parts of a column, the last of them as long as it comes out.
-func fill(t *testing.T, blocks store.Blocks, c *column, data []byte) {
+// fill writes bytes as the parts of a column of so many rows, the last of them as long as it comes out,
+// but not empty.
+func (w *writer) fill(t *testing.T, col, rows int, data []byte) {
 	t.Helper()
-	if c.rows == 0 {
-		return
-	}
-	w := &segmentWriter{ctx: t.Context(), put: blocks}
-	var dir []byte
-	for n := range c.parts() {
-		from := min(n*c.per*c.width, len(data))
-		part, err := w.block(data[from:min(from+c.partRows(n)*c.width, len(data))])
-		if err != nil {
+	per, width := w.shapes[col].per, w.shapes[col].width
+	for n := range (rows + per - 1) / per {
+		from := min(n*per*width, len(data))
+		s := w.Section(col)
+		s.Buf = append(s.Buf, data[from:min(from+min(per, rows-n*per)*width, len(data))]...)
+		if len(s.Buf) == 0 {
+			s.Buf = append(s.Buf, 0)
+		}
+		if col == colIDs {
+			s.Key = append(bytes.Clone(s.Buf), make([]byte, graph.IDLen)...)[:graph.IDLen]
+		}
+		if err := s.Cut(); err != nil {
 			t.Fatal(err)
 		}
-		dir = part.Append(dir)
-	}
-	for d := range slices.Chunk(dir, dirFan*ipld.CIDLen) {
-		at, err := w.block(d)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.dirs = append(c.dirs, at)
 	}
 }
 
 // segments returns the segments of a group.
-func (m *memory) segments(k groupKey) []*segment {
+func (m *memory) segments(k groupKey) []*table {
 	m.t.Helper()
 	g, err := m.open(nil).group(context.Background(), k)
 	if err != nil || g == nil {
 		m.t.Fatalf("group %v: %v", k, err)
 	}
 	return g.segs
-}
-
-// FuzzDirectory reads any bytes as a directory.
-func FuzzDirectory(f *testing.F) {
-	for _, data := range seedBlocks(f) {
-		f.Add(data)
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		blocks := mem.New().Derived()
-		block := store.NewBlock(ipld.Raw, data)
-		if err := blocks.Put(t.Context(), block); err != nil {
-			t.Skip()
-		}
-		r := &reader{get: blocks, cache: new(Cache)}
-		parts := 1 + len(data)/ipld.CIDLen%dirFan
-		c := column{width: 1, per: 1, rows: parts, dirs: []ipld.CID{block.CID}}
-		for _, c.rows = range []int{parts, max(1, parts-1)} {
-			dir, err := r.dir(t.Context(), &c, 0)
-			checkError(t, err)
-			if err != nil {
-				continue
-			}
-			var b []byte
-			for _, at := range dir {
-				b = at.Append(b)
-			}
-			if !bytes.Equal(b, data) {
-				t.Errorf("directory has two encodings: %x and %x", data, b)
-			}
-		}
-	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
 )
@@ -102,7 +103,7 @@ func yielded(list []Change) iter.Seq2[Change, error] {
 	}
 }
 
-func (m *memory) open(cache *Cache) *Index {
+func (m *memory) open(cache *segment.Cache) *Index {
 	m.t.Helper()
 	x, err := Open(m.t.Context(), m.blocks, m.manifest, m.of(), cache)
 	if err != nil {

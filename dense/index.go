@@ -6,10 +6,9 @@ import (
 	"sync"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
-	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/segment"
 )
 
 // Index answers queries about one tree of embeddings. It reads parts when a query needs them. Safe
@@ -27,29 +26,22 @@ type Index struct {
 // group is the vectors of one model and number of dimensions.
 type group struct {
 	rows int // live ones
-	segs []*segment
+	segs []*table
 	dead []bitset // of each segment the rows that newer segments kill, nil where they kill none
 }
 
 // Open reads the manifest of a tree of embeddings, of. cache may be shared with other indexes; nil
 // means none. The error wraps store.ErrNotFound where a block is missing, store.ErrCorrupt where
 // one is damaged or the manifest is of another tree.
-func Open(ctx context.Context, blocks Blocks, c, of ipld.CID, cache *Cache) (*Index, error) {
-	if cache == nil {
-		cache = new(Cache)
-	}
-	got, root, err := manifest(ctx, blocks, c)
+func Open(ctx context.Context, blocks segment.Blocks, c, of ipld.CID, cache *segment.Cache) (*Index, error) {
+	got, groups, err := loadGroups(ctx, blocks, c)
 	if err != nil {
 		return nil, err
 	}
 	if got != of {
-		return nil, corrupt("%s is of the tree %s, not of %s", c, got, of)
+		return nil, segment.Corrupt("%s is of the tree %s, not of %s", c, got, of)
 	}
-	groups, err := loadGroups(ctx, blocks, root)
-	if err != nil {
-		return nil, err
-	}
-	src := reader{get: blocks, cache: cache}
+	src := reader{Format.NewReader(blocks, cache)}
 	return &Index{src: src, groups: groups, exactWork: exactWork, open: map[groupKey]*group{}}, nil
 }
 
@@ -63,7 +55,7 @@ func (x *Index) group(ctx context.Context, k groupKey) (*group, error) {
 	}
 	item, ok, err := x.groups.Get(ctx, k.bytes())
 	if err == nil && !ok {
-		err = corrupt("no group of %d dimensions by %q", k.dims, k.model)
+		err = segment.Corrupt("no group of %d dimensions by %q", k.dims, k.model)
 	}
 	if err != nil {
 		return nil, err
@@ -82,35 +74,34 @@ func (x *Index) group(ctx context.Context, k groupKey) (*group, error) {
 	return g, nil
 }
 
-func (x *Index) load(ctx context.Context, k groupKey, list []tiers.Ref) (*group, error) {
+func (x *Index) load(ctx context.Context, k groupKey, list []segment.Ref) (*group, error) {
 	g := &group{rows: live(list)}
 	if g.rows < 1 {
-		return nil, corrupt("group of %d vectors", g.rows)
+		return nil, segment.Corrupt("group of %d vectors", g.rows)
 	}
-	for _, ref := range list {
-		s, err := x.src.segment(ctx, ref.CID)
-		if err != nil {
-			return nil, err
+	segs, err := x.src.Segments(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range segs {
+		t := tableOf(s)
+		if t.dims != k.dims {
+			return nil, segment.Corrupt("segment %s of %d dimensions, its group of %d", s.CID, t.dims, k.dims)
 		}
-		if s.dims != k.dims || s.docs != ref.Docs || s.kills != ref.Kills {
-			return nil, corrupt("segment %s of %d vectors of %d dimensions and %d kills, "+
-				"its group says %d, %d and %d", ref.CID, s.docs, s.dims, s.kills, ref.Docs, k.dims,
-				ref.Kills)
-		}
-		g.segs = append(g.segs, s)
+		g.segs = append(g.segs, t)
 	}
 	g.dead = make([]bitset, len(g.segs))
 	for n, s := range g.segs {
 		if err := x.kill(ctx, g, n, s); err != nil {
-			return nil, fmt.Errorf("kills of segment %s: %w", s.cid, err)
+			return nil, fmt.Errorf("kills of segment %s: %w", s.CID, err)
 		}
 	}
 	return g, nil
 }
 
 // kill marks the rows that segment n kills: each is the live one of its id, in an older segment.
-func (x *Index) kill(ctx context.Context, g *group, n int, s *segment) error {
-	c := cursor{r: &x.src, c: &s.cols[colDead]}
+func (x *Index) kill(ctx context.Context, g *group, n int, s *table) error {
+	c := cursor{r: x.src, c: &s.cols[colDead]}
 	for {
 		row, err := c.peek(ctx)
 		if err != nil || row == nil {
@@ -131,13 +122,13 @@ func (x *Index) kill(ctx context.Context, g *group, n int, s *segment) error {
 					break
 				}
 				if g.dead[older] == nil {
-					g.dead[older] = newBitset(g.segs[older].docs)
+					g.dead[older] = newBitset(g.segs[older].Docs)
 				}
 				g.dead[older].set(at)
 			}
 		}
 		if !found {
-			return corrupt("%s, which there is not", graph.ID(row))
+			return segment.Corrupt("%s, which there is not", graph.ID(row))
 		}
 	}
 }
@@ -199,27 +190,17 @@ type Stats struct {
 }
 
 // ReadStats describes the index of a manifest.
-func ReadStats(ctx context.Context, blocks Blocks, c ipld.CID) (s Stats, err error) {
-	_, root, err := manifest(ctx, blocks, c)
+func ReadStats(ctx context.Context, blocks segment.Blocks, c ipld.CID) (s Stats, err error) {
+	_, groups, err := loadGroups(ctx, blocks, c)
 	if err != nil {
 		return s, err
 	}
-	groups, err := loadGroups(ctx, blocks, root)
-	if err != nil {
-		return s, err
-	}
-	for kv, err := range groups.Scan(ctx, nil, nil) {
+	for l, err := range eachList(ctx, groups) {
 		if err != nil {
 			return s, err
 		}
-		list, err := decodeSegments(kv.Value)
-		if err != nil {
-			return s, err
-		}
-		s.Groups, s.Segments = s.Groups+1, s.Segments+len(list.Segments)
-		s.Rows += live(list.Segments)
+		s.Groups, s.Segments = s.Groups+1, s.Segments+len(l.Segments)
+		s.Rows += live(l.Segments)
 	}
 	return s, nil
 }
-
-var _ Blocks = store.Blocks(nil)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -79,7 +80,7 @@ func TestLater(t *testing.T) {
 			}
 			if i%100 == 99 {
 				m.verify()
-				x := m.open(NewCache(1 << 20))
+				x := m.open(segment.NewCache(1 << 20))
 				q := Query{Model: models[i%2], Values: randomVector(rng, dims, 100), K: 20}
 				if got, want := search1(t, x, q).Hits, m.ranked(q); !slices.Equal(got, want) {
 					t.Fatalf("%v, want %v", got, want)

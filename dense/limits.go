@@ -1,11 +1,6 @@
 package dense
 
-import (
-	"fmt"
-
-	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/store"
-)
+import "github.com/mnem-project/mnem/graph"
 
 // Limits of the format. The package comment says which structure each belongs to.
 const (
@@ -19,8 +14,6 @@ const (
 	// maxInline is the largest total of what is kept inside the segment's own block: the segment
 	// of a small commit is one block.
 	maxInline = 48 << 10
-	// dirFan is the number of parts under one directory block.
-	dirFan = 1024
 	// maxRows is the largest number of rows or of kills in one segment.
 	maxRows = 1 << 24
 	// maxSegments is the largest number of segments of a group: as many as always fit a value of the
@@ -37,17 +30,3 @@ const (
 
 	rowHead = graph.IDLen + 4 // id and norm before a vector
 )
-
-// asDamage makes the error of a decoder, nil included, wrap store.ErrCorrupt: what is decoded here
-// was stored by this package.
-func asDamage(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%w: %w", store.ErrCorrupt, err)
-}
-
-// corrupt returns an error that wraps store.ErrCorrupt.
-func corrupt(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", store.ErrCorrupt, fmt.Sprintf(format, args...))
-}

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -12,16 +13,17 @@ import (
 // and returns it with its block. Kills of vectors within the run are carried out and those of older
 // ones kept; where nothing is older (oldest) there are none.
 func merge(
-	ctx context.Context, src *reader, segs []*segment, oldest bool, put store.Putter,
-) (*segment, store.Block, error) {
-	m := &merger{ctx: ctx, segs: segs, w: newSegmentWriter(ctx, put, segs[0].dims)}
-	for _, s := range segs {
-		if s.dims != segs[0].dims {
-			return nil, store.Block{}, corrupt("vectors of %d and %d dimensions", s.dims, segs[0].dims)
+	ctx context.Context, r *segment.Reader, segs []*segment.Segment, oldest bool, to *segment.Writer,
+) (*segment.Segment, store.Block, error) {
+	m := &merger{ctx: ctx, segs: tablesOf(segs)}
+	m.w = newWriter(to, m.segs[0].dims)
+	for _, t := range m.segs {
+		if t.dims != m.segs[0].dims {
+			return nil, store.Block{}, segment.Corrupt("vectors of %d and %d dimensions", t.dims, m.segs[0].dims)
 		}
-		m.docs = append(m.docs, cursor{r: src, c: &s.cols[colVectors]})
-		m.dead = append(m.dead, cursor{r: src, c: &s.cols[colDead]})
-		m.sketches = append(m.sketches, cursor{r: src, c: &s.cols[colSketch]})
+		m.docs = append(m.docs, cursor{r: reader{r}, c: &t.cols[colVectors]})
+		m.dead = append(m.dead, cursor{r: reader{r}, c: &t.cols[colDead]})
+		m.sketches = append(m.sketches, cursor{r: reader{r}, c: &t.cols[colSketch]})
 	}
 	for {
 		id, err := m.least()
@@ -29,7 +31,7 @@ func merge(
 			return nil, store.Block{}, err
 		}
 		if id == nil {
-			return m.w.finish()
+			return m.w.Finish()
 		}
 		if err := m.settle(graph.ID(id), oldest); err != nil {
 			return nil, store.Block{}, err
@@ -39,9 +41,9 @@ func merge(
 
 type merger struct {
 	ctx                  context.Context
-	segs                 []*segment
+	segs                 []*table
 	docs, dead, sketches []cursor
-	w                    *segmentWriter
+	w                    *writer
 }
 
 // least returns the smallest id at the cursors, nil at the end of all.
@@ -74,7 +76,7 @@ func (m *merger) settle(id graph.ID, oldest bool) error {
 		}
 		if kill != nil {
 			if !first && row == nil {
-				return corrupt("second kill of %s", id)
+				return segment.Corrupt("second kill of %s", id)
 			}
 			killed = killed || first
 			first, row = false, nil
@@ -87,7 +89,7 @@ func (m *merger) settle(id graph.ID, oldest bool) error {
 			continue
 		}
 		if row != nil {
-			return corrupt("%s is there twice", id)
+			return segment.Corrupt("%s is there twice", id)
 		}
 		// The rows of both columns are parallel.
 		m.sketches[i].n = m.docs[i].n - 1
@@ -98,7 +100,7 @@ func (m *merger) settle(id graph.ID, oldest bool) error {
 	}
 	if killed {
 		if oldest {
-			return corrupt("kill of %s, which there is not", id)
+			return segment.Corrupt("kill of %s, which there is not", id)
 		}
 		if err := m.w.kill(id); err != nil {
 			return err

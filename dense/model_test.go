@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 )
 
 // TestModel compares indexes that grew by random changes with ranking everything, and with indexes
@@ -45,7 +45,7 @@ func TestModel(t *testing.T) {
 // compare asks random questions.
 func (m *memory) compare(rng *rand.Rand, models []string, dims []int) {
 	m.t.Helper()
-	x := m.open(NewCache(1 << 20))
+	x := m.open(segment.NewCache(1 << 20))
 	for range 8 {
 		q := Query{
 			Model: models[rng.IntN(len(models))], K: rng.IntN(20),
@@ -154,7 +154,7 @@ func TestWalk(t *testing.T) {
 	skipped := 0
 	err = Walk(t.Context(), m.blocks, m.manifest, func(ipld.CID) error {
 		skipped++
-		return index.ErrSkipLinked
+		return segment.ErrSkipLinked
 	})
 	if err != nil || skipped != 1 {
 		t.Errorf("visited %d, %v", skipped, err)

@@ -18,6 +18,7 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
 )
@@ -196,14 +197,14 @@ func checkRecall(
 	t *testing.T, name string, blocks store.Blocks, c ipld.CID, questions [][]int8, most int64,
 ) {
 	t.Helper()
-	open := func(get dense.Blocks, cache *dense.Cache) *dense.Index {
+	open := func(get segment.Blocks, cache *segment.Cache) *dense.Index {
 		x, err := dense.Open(t.Context(), get, c, ipld.Sum(ipld.Raw, nil), cache)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return x
 	}
-	kept := open(blocks, dense.NewCache(64<<20))
+	kept := open(blocks, segment.NewCache(64<<20))
 	found, all := 0, 0
 	var n, size atomic.Int64
 	for i, q := range questions {
@@ -213,7 +214,7 @@ func checkRecall(
 			t.Fatal(err)
 		}
 		query.Near, query.Shortlist = 10, 10*retrieve.DefaultOversample
-		got, err := open(counted{blocks, &n, &size}, dense.NewCache(64<<20)).Search(t.Context(), query)
+		got, err := open(counted{blocks, &n, &size}, segment.NewCache(64<<20)).Search(t.Context(), query)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +224,7 @@ func checkRecall(
 			}
 		}
 		if i == 0 {
-			checkWork(t, open(counted{blocks, &n, &size}, dense.NewCache(64<<20)), query, &n)
+			checkWork(t, open(counted{blocks, &n, &size}, segment.NewCache(64<<20)), query, &n)
 		}
 	}
 	read := n.Load() / int64(len(questions)+1)
@@ -258,7 +259,7 @@ func checkWork(t *testing.T, x *dense.Index, q dense.Query, n *atomic.Int64) {
 func BenchmarkSearch(b *testing.B) {
 	s := perf.NewSynth(1, 100_000, 0, 384)
 	blocks, c := synthetic(b, s)
-	x, err := dense.Open(b.Context(), blocks, c, ipld.Sum(ipld.Raw, nil), dense.NewCache(64<<20))
+	x, err := dense.Open(b.Context(), blocks, c, ipld.Sum(ipld.Raw, nil), segment.NewCache(64<<20))
 	if err != nil {
 		b.Fatal(err)
 	}

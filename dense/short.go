@@ -10,6 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/heap"
+	"github.com/mnem-project/mnem/segment"
 )
 
 const (
@@ -251,7 +252,7 @@ func (l *lister) rest() error {
 	farther := func(a, b candidate) bool { return compare(a, b) > 0 }
 	slices.SortFunc(l.list, func(a, b candidate) int { return compare(b, a) }) // a heap
 	for seg, s := range l.g.segs {
-		ids := cursor{r: &l.x.src, c: &s.cols[colIDs]}
+		ids := cursor{r: l.x.src, c: &s.cols[colIDs]}
 		for n, d := range l.distances[seg] {
 			ids.n = n
 			if int(d) > l.bound || int(d) <= l.asked || len(l.list) == l.size && d > l.list[0].distance {
@@ -329,7 +330,7 @@ func (x *Index) fetchRows(ctx context.Context, g *group, list []candidate) error
 		}
 		row := rows[at.n%c.per*c.width:][:c.width]
 		if at.row != nil && graph.ID(row) != graph.ID(at.row) {
-			return corrupt("segment %s, row %d: id of another", s.cid, at.n)
+			return segment.Corrupt("segment %s, row %d: id of another", s.CID, at.n)
 		}
 		at.row = row
 	}

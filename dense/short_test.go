@@ -10,6 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/segment"
 )
 
 // naiveRotation is the rotation of clause 9.5, entry of the matrix by entry.
@@ -153,7 +154,7 @@ func TestShortlist(t *testing.T) {
 			m.apply(changes, Options{Fanout: 3})
 		}
 		m.verify()
-		x := m.open(NewCache(1 << 20))
+		x := m.open(segment.NewCache(1 << 20))
 		x.exactWork = 0
 		for range 30 {
 			runtime.GOMAXPROCS(1 + rng.IntN(4))

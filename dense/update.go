@@ -9,9 +9,9 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -32,7 +32,7 @@ type Options struct {
 	// 400 KiB of memory, or twice as much as three of its vectors.
 	OpenGroups int
 	// Later, where given, has merges made beside the updates.
-	Later tiers.Later
+	Later segment.Later
 }
 
 const (
@@ -43,13 +43,13 @@ const (
 
 // updater is one run of Update.
 type updater struct {
+	*segment.Updater
 	ctx    context.Context
-	blocks Blocks
+	blocks segment.Blocks
 	opt    Options
 	groups *prolly.Map // of the base, nil without one
-	src    reader
-	lists  map[groupKey]*tiers.List
-	open   map[groupKey]*segmentWriter
+	lists  map[groupKey]*segment.List
+	open   map[groupKey]*writer
 	rows   map[groupKey]int // that the update has changed so far
 }
 
@@ -61,7 +61,7 @@ type updater struct {
 //
 // The same arguments give the same manifest, but for the runs that Later knows.
 func Update(
-	ctx context.Context, blocks Blocks, base, of ipld.CID, changes iter.Seq2[Change, error],
+	ctx context.Context, blocks segment.Blocks, base, of ipld.CID, changes iter.Seq2[Change, error],
 	opt Options,
 ) (ipld.CID, error) {
 	u := &updater{ctx: ctx, blocks: blocks, opt: opt}
@@ -71,8 +71,8 @@ func Update(
 	if u.opt.OpenGroups < 1 {
 		u.opt.OpenGroups = defaultOpenGroups
 	}
-	u.src = reader{get: blocks, cache: NewCache(mergeCache)}
-	u.lists, u.open = map[groupKey]*tiers.List{}, map[groupKey]*segmentWriter{}
+	u.Updater = Format.NewUpdater(blocks, u.opt.Fanout, u.opt.Later, mergeCache)
+	u.lists, u.open = map[groupKey]*segment.List{}, map[groupKey]*writer{}
 	u.rows = map[groupKey]int{}
 	c, err := u.run(base, of, changes)
 	if err != nil {
@@ -85,11 +85,7 @@ func (u *updater) run(
 	base, of ipld.CID, changes iter.Seq2[Change, error],
 ) (c ipld.CID, err error) {
 	if base.Defined() {
-		_, root, err := manifest(u.ctx, u.blocks, base)
-		if err == nil {
-			u.groups, err = loadGroups(u.ctx, u.blocks, root)
-		}
-		if err != nil {
+		if _, u.groups, err = loadGroups(u.ctx, u.blocks, base); err != nil {
 			return c, err
 		}
 	}
@@ -100,8 +96,8 @@ func (u *updater) run(
 	if err != nil {
 		return c, err
 	}
-	block := store.NewBlock(ipld.DagCBOR, encodeManifest(of, groups.Root()))
-	return block.CID, u.blocks.Put(u.ctx, block)
+	m := &segment.Manifest{Roots: []ipld.CID{of, groups.Root()}}
+	return Format.WriteManifest(u.ctx, u.blocks, m)
 }
 
 func (u *updater) apply(changes iter.Seq2[Change, error]) error {
@@ -142,9 +138,9 @@ func (u *updater) apply(changes iter.Seq2[Change, error]) error {
 
 // writer returns the open segment of a group. One that is full, and others where too many are open,
 // are closed before.
-func (u *updater) writer(k groupKey) (*segmentWriter, error) {
+func (u *updater) writer(k groupKey) (*writer, error) {
 	w := u.open[k]
-	if w != nil && max(w.seg.docs, w.seg.kills) < maxRows {
+	if w != nil && max(w.Docs, w.Kills) < maxRows {
 		return w, nil
 	}
 	if w != nil || len(u.open) >= u.opt.OpenGroups {
@@ -152,7 +148,7 @@ func (u *updater) writer(k groupKey) (*segmentWriter, error) {
 			return nil, err
 		}
 	}
-	w = newSegmentWriter(u.ctx, u.blocks, k.dims)
+	w = newWriter(Format.NewWriter(u.ctx, u.blocks), k.dims)
 	u.open[k] = w
 	return w, nil
 }
@@ -181,7 +177,7 @@ func (u *updater) close() error {
 		}
 		w := u.open[k]
 		delete(u.open, k)
-		s, block, err := w.finish()
+		s, block, err := w.Finish()
 		if err != nil {
 			return err
 		}
@@ -195,8 +191,8 @@ func (u *updater) close() error {
 
 // base returns the segments that a group has in the base, those in the place of a run that was
 // merged meanwhile.
-func (u *updater) base(k groupKey) (*tiers.List, error) {
-	l := new(tiers.List)
+func (u *updater) base(k groupKey) (*segment.List, error) {
+	l := new(segment.List)
 	if u.groups == nil {
 		return l, nil
 	}
@@ -205,63 +201,29 @@ func (u *updater) base(k groupKey) (*tiers.List, error) {
 		*l, err = decodeSegments(item)
 	}
 	if err == nil {
-		err = u.settle(l)
+		err = u.Settle(u.ctx, l)
 	}
 	return l, err
 }
 
 // push adds a segment to a group, which it may be merged with.
-func (u *updater) push(k groupKey, s *segment, block store.Block) error {
+func (u *updater) push(k groupKey, s *segment.Segment, block store.Block) error {
 	l := u.lists[k]
-	u.rows[k] += s.docs + s.kills
-	l.Segments = append(l.Segments, tiers.Ref{CID: s.cid, Docs: s.docs, Kills: s.kills})
+	u.rows[k] += s.Ref().Size()
+	if err := u.Add(u.ctx, l, s, block); err != nil {
+		return err
+	}
 	if live(l.Segments) < 0 {
-		return corrupt("more vectors are gone than there were")
+		return segment.Corrupt("more vectors are gone than there were")
 	}
 	if rows := stored(l.Segments); rows > maxGroupRows {
 		return fmt.Errorf("group of %d vectors, dead ones included, over %d: make the index anew "+
 			"without a base", rows, maxGroupRows)
 	}
-	run, noted := l.Due(tiers.Policy{
-		Fanout: u.opt.Fanout, Later: u.opt.Later != nil, MaxWaiting: maxWaiting,
-	}, u.rows[k])
-	var err error
-	if run.Count > 1 {
-		if s, block, err = u.merged(l, run, s); err != nil {
-			return err
-		}
-		l.Replace(run, tiers.Ref{CID: s.cid, Docs: s.docs, Kills: s.kills})
+	if err := u.Compact(u.ctx, l, u.rows[k]); err != nil {
+		return err
 	}
-	if s.docs+s.kills > 0 {
-		err = u.blocks.Put(u.ctx, block)
-	}
-	if err == nil && noted {
-		err = u.settle(l) // it may have been made for a manifest before
-	}
-	return err
-}
-
-// merged makes one segment of a run. Its parts are written, its own block is not. newest is the
-// segment at the end of the list, whose block is not written either; nil where all are.
-func (u *updater) merged(
-	l *tiers.List, run tiers.Run, newest *segment,
-) (*segment, store.Block, error) {
-	segs := make([]*segment, run.Count)
-	for i, ref := range l.Segments[run.From:run.End()] {
-		if newest != nil && ref.CID == newest.cid {
-			segs[i] = newest
-			continue
-		}
-		var err error
-		if segs[i], err = u.src.segment(u.ctx, ref.CID); err != nil {
-			return nil, store.Block{}, err
-		}
-	}
-	s, block, err := merge(u.ctx, &u.src, segs, run.From == 0, u.blocks)
-	if err != nil {
-		err = fmt.Errorf("merge %d segments: %w", run.Count, err)
-	}
-	return s, block, err
+	return u.Save(u.ctx)
 }
 
 // newGroups writes the tree of groups. Without a base there is no empty tree to edit: it would be
@@ -286,9 +248,33 @@ func (u *updater) edits() []prolly.Edit {
 	for _, k := range sorted(u.lists) {
 		e := prolly.Edit{Key: k.bytes()}
 		if live(u.lists[k].Segments) > 0 {
-			e.Value = encodeSegments(u.lists[k])
+			e.Value = segment.EncodeList(u.lists[k])
 		}
 		edits = append(edits, e)
 	}
 	return edits
+}
+
+// Merge makes one segment of a run that a manifest notes, as segment.Format.MergeRun does: of the first
+// in the order of groups that later does not know yet.
+func Merge(
+	ctx context.Context, blocks segment.Blocks, manifest ipld.CID, later segment.Later,
+) (key, merged ipld.CID, err error) {
+	_, groups, err := loadGroups(ctx, blocks, manifest)
+	if err != nil {
+		return key, merged, err
+	}
+	for l, err := range eachList(ctx, groups) {
+		var made ipld.CID
+		if err == nil {
+			made, err = l.Made(ctx, later, Format.Name)
+		}
+		if err != nil {
+			return key, merged, err
+		}
+		if l.Run.Count > 0 && !made.Defined() {
+			return Format.MergeRun(ctx, blocks, &l)
+		}
+	}
+	return key, merged, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 )
 
 // Vector is one dense embedding.
@@ -37,9 +38,9 @@ func (s *sum) add(row []byte) {
 // is wrong. An error says that it could not be read to the end; it wraps store.ErrCorrupt where
 // a block is damaged. It keeps some hundred bytes for each group.
 func Verify(
-	ctx context.Context, blocks Blocks, c, of ipld.CID, vectors iter.Seq2[Vector, error],
+	ctx context.Context, blocks segment.Blocks, c, of ipld.CID, vectors iter.Seq2[Vector, error],
 ) (wrong []string, err error) {
-	x, err := Open(ctx, blocks, c, of, NewCache(mergeCache))
+	x, err := Open(ctx, blocks, c, of, segment.NewCache(mergeCache))
 	if err != nil {
 		return nil, err
 	}
@@ -89,18 +90,24 @@ func (x *Index) sum(ctx context.Context, k groupKey) (out sum, err error) {
 	}
 	sketch := newSketcher(k.dims)
 	for n, s := range g.segs {
-		ids := cursor{r: &x.src, c: &s.cols[colIDs]}
-		rows := cursor{r: &x.src, c: &s.cols[colVectors]}
-		sketches := cursor{r: &x.src, c: &s.cols[colSketch]}
-		for i := range s.docs {
+		ids := cursor{r: x.src, c: &s.cols[colIDs]}
+		rows := cursor{r: x.src, c: &s.cols[colVectors]}
+		sketches := cursor{r: x.src, c: &s.cols[colSketch]}
+		for i := range s.Docs {
 			if err := ctx.Err(); err != nil {
 				return out, err
 			}
 			if err := checkRow(ctx, sketch, &ids, &rows, &sketches); err != nil {
-				return out, fmt.Errorf("segment %s, row %d: %w", s.cid, i, err)
+				return out, fmt.Errorf("segment %s, row %d: %w", s.CID, i, err)
 			}
-			if i%idsPerPart == 0 && !bytes.Equal(ids.last, s.first[i/idsPerPart*graph.IDLen:][:graph.IDLen]) {
-				return out, corrupt("segment %s, row %d: not the first id", s.cid, i)
+			if i%idsPerPart == 0 {
+				key, err := x.src.Key(ctx, s.Segment, colIDs, i/idsPerPart)
+				if err == nil && !bytes.Equal(ids.last, key) {
+					err = segment.Corrupt("segment %s, row %d: not the first id", s.CID, i)
+				}
+				if err != nil {
+					return out, err
+				}
 			}
 			if !g.dead[n].has(i) {
 				row, err := x.row(ctx, s, i)
@@ -139,13 +146,13 @@ func checkRow(ctx context.Context, k *sketcher, ids, rows, sketches *cursor) err
 	norm := uint32(dot(vector, vector))
 	if !bytes.Equal(id, row[:graph.IDLen]) ||
 		binary.LittleEndian.Uint32(row[graph.IDLen:]) != norm || !bytes.Equal(sketch, k.bytes(vector)) {
-		return corrupt("id, norm or sketch is not that of its vector")
+		return segment.Corrupt("id, norm or sketch is not that of its vector")
 	}
 	return nil
 }
 
 // row returns row i of "vectors".
-func (x *Index) row(ctx context.Context, s *segment, i int) ([]byte, error) {
+func (x *Index) row(ctx context.Context, s *table, i int) ([]byte, error) {
 	c := &s.cols[colVectors]
 	data, err := x.src.part(ctx, c, i/c.per)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
 )
@@ -87,7 +88,7 @@ func BenchmarkBuild(b *testing.B) {
 
 func BenchmarkText(b *testing.B) {
 	blocks, m := large()
-	x, err := Open(b.Context(), blocks, m, NewCache(256<<20))
+	x, err := Open(b.Context(), blocks, m, segment.NewCache(256<<20))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -150,7 +151,7 @@ func BenchmarkOpen(b *testing.B) {
 func BenchmarkCold(b *testing.B) {
 	blocks, m := large()
 	for b.Loop() {
-		x, err := Open(b.Context(), blocks, m, NewCache(64<<20))
+		x, err := Open(b.Context(), blocks, m, segment.NewCache(64<<20))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -162,7 +163,7 @@ func BenchmarkCold(b *testing.B) {
 
 func BenchmarkRecency(b *testing.B) {
 	blocks, m := large()
-	x, err := Open(b.Context(), blocks, m, NewCache(256<<20))
+	x, err := Open(b.Context(), blocks, m, segment.NewCache(256<<20))
 	if err != nil {
 		b.Fatal(err)
 	}

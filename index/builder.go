@@ -2,7 +2,6 @@ package index
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -27,7 +27,8 @@ type builder struct {
 	touched  []int       // terms of the document being counted, as they were first met
 	stamp    uint32      // of the document being counted
 	title    []int       // the first terms of its summary
-	seg      segment
+	terms    sums        // of the documents less those that are killed
+	filled   sums
 	size     int // bytes of memory, about
 	sized    int // terms that are in size
 	scratch  []byte
@@ -193,9 +194,9 @@ func (b *builder) titleKey(summary string) string {
 // sum adds the lengths of a document to the statistics, or takes them away.
 func (b *builder) sum(sign int64, lens docLens) {
 	for f, n := range lens {
-		b.seg.terms[f] += sign * int64(n)
+		b.terms[f] += sign * int64(n)
 		if n > 0 {
-			b.seg.filled[f] += sign
+			b.filled[f] += sign
 		}
 	}
 }
@@ -214,8 +215,8 @@ func (b *builder) addProp(doc uint32, name string, item []byte) {
 }
 
 // finish writes the segment but for its own block, and returns that.
-func (b *builder) finish(ctx context.Context, put store.Putter) (*segment, store.Block, error) {
-	w := newSegmentWriter(ctx, put)
+func (b *builder) finish(to *segment.Writer) (*segment.Segment, store.Block, error) {
+	w := newSegmentWriter(to)
 	for i, id := range b.ids {
 		if err := w.addDoc(id, b.lens[i], &b.meta[i]); err != nil {
 			return nil, store.Block{}, err
@@ -232,7 +233,7 @@ func (b *builder) finish(ctx context.Context, put store.Putter) (*segment, store
 	if err := b.writeTerms(w); err != nil {
 		return nil, store.Block{}, err
 	}
-	w.seg.terms, w.seg.filled = b.seg.terms, b.seg.filled
+	w.sum(b.terms, b.filled)
 	return w.finish()
 }
 

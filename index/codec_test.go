@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store/mem"
 )
 
@@ -54,7 +55,7 @@ func TestPosts(t *testing.T) {
 	ctx := context.Background()
 	const docs = 30_000
 	blocks := mem.New().Derived()
-	w := newSegmentWriter(ctx, blocks)
+	w := newSegmentWriter(Format.NewWriter(ctx, blocks))
 	w.posts.lens = make([]docLens, docs)
 	for i := range w.posts.lens {
 		for f := range Fields {
@@ -77,21 +78,15 @@ func TestPosts(t *testing.T) {
 		at.data = bytes.Clone(at.data)
 		lists, places = append(lists, list), append(places, entry{count: count, at: at})
 	}
-	if err := w.posts.sec.cut(); err != nil {
+	w.Docs = docs
+	seg, _, err := w.Finish()
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.sink.flush(); err != nil {
-		t.Fatal(err)
+	if seg.Parts(secPosts) < 3 {
+		t.Errorf("%d parts, want lists that cross parts", seg.Parts(secPosts))
 	}
-	seg := &segment{docs: docs}
-	for _, r := range w.posts.sec.refs {
-		seg.sec[secPosts].refs = append(seg.sec[secPosts].refs, *r)
-		seg.sec[secPosts].parts++
-	}
-	if seg.sec[secPosts].parts < 3 {
-		t.Errorf("%d parts, want lists that cross parts", seg.sec[secPosts].parts)
-	}
-	src := &source{get: blocks, cache: NewCache(1 << 20)}
+	src := &source{Format.NewReader(blocks, segment.NewCache(1<<20))}
 	for i, list := range lists {
 		checkPosts(t, src, seg, places[i], list)
 		checkSeek(t, rng, src, seg, places[i], list)
@@ -113,7 +108,7 @@ func randomPosts(rng *rand.Rand, n, docs int) []posting {
 	return list
 }
 
-func checkPosts(t *testing.T, src *source, seg *segment, e entry, want []posting) {
+func checkPosts(t *testing.T, src *source, seg *segment.Segment, e entry, want []posting) {
 	t.Helper()
 	var r postReader
 	r.open(src, seg, e)
@@ -134,7 +129,7 @@ func checkPosts(t *testing.T, src *source, seg *segment, e entry, want []posting
 }
 
 func checkSeek(
-	t *testing.T, rng *rand.Rand, src *source, seg *segment, e entry, want []posting,
+	t *testing.T, rng *rand.Rand, src *source, seg *segment.Segment, e entry, want []posting,
 ) {
 	t.Helper()
 	for range 5 {
@@ -171,7 +166,7 @@ func TestDict(t *testing.T) {
 	slices.Sort(terms)
 	terms = slices.Compact(terms)
 	blocks := mem.New().Derived()
-	w := newSegmentWriter(ctx, blocks)
+	w := newSegmentWriter(Format.NewWriter(ctx, blocks))
 	for i, term := range terms {
 		if err := w.dict.add(term, &entry{neg: i + 1}); err != nil {
 			t.Fatal(err)
@@ -181,7 +176,7 @@ func TestDict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	src := &source{get: blocks, cache: NewCache(1 << 20)}
+	src := &source{Format.NewReader(blocks, segment.NewCache(1<<20))}
 	for i, term := range terms {
 		for _, absent := range []string{term + "\x00", term[:len(term)-1]} {
 			_, ok, err := src.term(ctx, seg, absent)

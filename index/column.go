@@ -7,6 +7,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 )
 
 // propView is one property in the course of one query: the part used last, and the documents from
@@ -51,7 +52,7 @@ func (v *view) prop(name string, doc uint32) (ipld.Value, bool, error) {
 	}
 	value, err := ipld.DecodeValue(data)
 	if err != nil {
-		return ipld.Value{}, false, v.x.src.wrap(v.seg, secProps, asDamage(err))
+		return ipld.Value{}, false, v.x.src.Wrap(v.seg, secProps, segment.Damaged(err))
 	}
 	return value, true, nil
 }
@@ -60,7 +61,7 @@ func (v *view) prop(name string, doc uint32) (ipld.Value, bool, error) {
 func (p *propView) load(v *view, name string, doc uint32) error {
 	src := &v.x.src
 	*p = propView{}
-	n, err := src.find(v.ctx, v.seg, secProps, propKey(name, doc))
+	n, err := src.Find(v.ctx, v.seg, secProps, propKey(name, doc))
 	if err != nil {
 		return err
 	}
@@ -75,7 +76,7 @@ func (p *propView) load(v *view, name string, doc uint32) error {
 			return err
 		}
 	}
-	if n+1 < v.seg.sec[secProps].parts {
+	if n+1 < v.seg.Parts(secProps) {
 		if high, err = partStart(v, n+1, name, high); err != nil {
 			return err
 		}
@@ -87,14 +88,14 @@ func (p *propView) load(v *view, name string, doc uint32) error {
 // partStart returns the first document of a part where the part starts with the property, else
 // other.
 func partStart(v *view, n int, name string, other uint64) (uint64, error) {
-	ref, err := v.x.src.ref(v.ctx, v.seg, secProps, n)
+	key, err := v.x.src.Key(v.ctx, v.seg, secProps, n)
 	if err != nil {
 		return 0, err
 	}
 	head := propKey(name, 0)
 	head = head[:len(head)-4]
-	if len(ref.key) != len(head)+4 || !bytes.HasPrefix(ref.key, head) {
+	if len(key) != len(head)+4 || !bytes.HasPrefix(key, head) {
 		return other, nil
 	}
-	return uint64(binary.BigEndian.Uint32(ref.key[len(head):])), nil
+	return uint64(binary.BigEndian.Uint32(key[len(head):])), nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/segment"
 )
 
 // idPart is sorted ids, end to end.
@@ -17,11 +18,11 @@ func (p idPart) at(i int) []byte { return p[i*graph.IDLen : (i+1)*graph.IDLen] }
 func decodeIDs(data []byte, n int) (idPart, error) {
 	p := idPart(data)
 	if len(data) != n*graph.IDLen {
-		return nil, corrupt("%d bytes of ids, want %d ids", len(data), n)
+		return nil, segment.Corrupt("%d bytes of ids, want %d ids", len(data), n)
 	}
 	for i := 1; i < n; i++ {
 		if bytes.Compare(p.at(i-1), p.at(i)) >= 0 {
-			return nil, corrupt("id %x after %x", p.at(i), p.at(i-1))
+			return nil, segment.Corrupt("id %x after %x", p.at(i), p.at(i-1))
 		}
 	}
 	return p, nil
@@ -103,7 +104,7 @@ func (m *docMeta) optional() [3]*graph.OptTime {
 
 func decodeMeta(data, key []byte, docs int) (*metaPart, error) {
 	if len(key) != 4 {
-		return nil, corrupt("directory key %x", shorten(key))
+		return nil, segment.Corrupt("directory key %.40x", key)
 	}
 	in := input{b: data}
 	p := &metaPart{first: binary.BigEndian.Uint32(key)}
@@ -114,7 +115,7 @@ func decodeMeta(data, key []byte, docs int) (*metaPart, error) {
 	}
 	// Each document takes three bytes or more.
 	if in.bad || n == 0 || n > len(data)/3 || int64(p.first)+int64(n) > int64(docs) {
-		return nil, corrupt("part of %d documents from %d of %d", n, p.first, docs)
+		return nil, segment.Corrupt("part of %d documents from %d of %d", n, p.first, docs)
 	}
 	p.docs = make([]docMeta, n)
 	var last graph.Time
@@ -123,7 +124,7 @@ func decodeMeta(data, key []byte, docs int) (*metaPart, error) {
 		last = p.docs[i].created
 	}
 	if in.bad || !in.done() {
-		return nil, corrupt("documents from %d end at byte %d", p.first, in.pos)
+		return nil, segment.Corrupt("documents from %d end at byte %d", p.first, in.pos)
 	}
 	return p, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
 )
@@ -77,7 +78,7 @@ func damaged(t *testing.T) (store.Blocks, ipld.CID, collection, []ipld.CID) {
 	}
 	m = update(t, blocks, m, docs, next)
 	var cids []ipld.CID
-	err := Walk(context.Background(), blocks, m, func(c ipld.CID) error {
+	err := Format.Walk(context.Background(), blocks, m, func(c ipld.CID) error {
 		cids = append(cids, c)
 		return nil
 	})
@@ -166,9 +167,9 @@ func checkError(t *testing.T, err error) {
 func tryAll(t *testing.T, get store.Getter, m ipld.CID) (answers []any) {
 	t.Helper()
 	ctx := context.Background()
-	err := Walk(ctx, get, m, func(ipld.CID) error { return nil })
+	err := Format.Walk(ctx, get, m, func(ipld.CID) error { return nil })
 	checkError(t, err)
-	x, err := Open(ctx, get, m, NewCache(1<<20))
+	x, err := Open(ctx, get, m, segment.NewCache(1<<20))
 	checkError(t, err)
 	if err != nil {
 		return nil
@@ -186,8 +187,8 @@ func tryAll(t *testing.T, get store.Getter, m ipld.CID) (answers []any) {
 		checkError(t, err)
 		answers = append(answers, d.ID())
 	}
-	src := &source{get: get, cache: new(Cache)}
-	_, _, err = merge(ctx, src, x.segs, true, mem.New().Derived())
+	src := &source{Format.NewReader(get, new(segment.Cache))}
+	_, _, err = merge(ctx, src.Reader, x.segs, true, Format.NewWriter(ctx, mem.New().Derived()))
 	checkError(t, err)
 	return answers
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"sort"
+
+	"github.com/mnem-project/mnem/segment"
 )
 
 // entry is one term of a segment.
@@ -16,7 +18,7 @@ type entry struct {
 
 // dictWriter writes "terms". Terms come ascending.
 type dictWriter struct {
-	sec      sectionWriter
+	sec      *segment.Section
 	body     []byte // entries of the part being filled
 	restarts []uint16
 	n        int
@@ -74,9 +76,9 @@ func (w *dictWriter) end() error {
 	for _, off := range w.restarts {
 		b = binary.LittleEndian.AppendUint16(b, off)
 	}
-	w.sec.buf, w.sec.key = append(b, w.body...), w.key
+	w.sec.Buf, w.sec.Key = append(b, w.body...), w.key
 	w.body, w.restarts, w.n = w.body[:0], w.restarts[:0], 0
-	return w.sec.cut()
+	return w.sec.Cut()
 }
 
 // dictPart is a part of "terms" as it is stored.
@@ -88,12 +90,12 @@ type dictPart struct {
 
 func openDict(data []byte) (*dictPart, error) {
 	if len(data) < 2 {
-		return nil, corrupt("dictionary of %d bytes", len(data))
+		return nil, segment.Corrupt("dictionary of %d bytes", len(data))
 	}
 	n := int(binary.LittleEndian.Uint16(data))
 	width := 2 * ((n + restartEvery - 1) / restartEvery)
 	if n == 0 || width > len(data)-2 {
-		return nil, corrupt("dictionary of %d terms in %d bytes", n, len(data))
+		return nil, segment.Corrupt("dictionary of %d terms in %d bytes", n, len(data))
 	}
 	return &dictPart{n: n, restarts: data[2 : 2+width], body: data[2+width:]}, nil
 }
@@ -183,7 +185,7 @@ const usualTerm = 32
 func (p *dictPart) find(term string) (e entry, ok bool, err error) {
 	i, ok := p.search(term)
 	if !ok {
-		return e, false, corrupt(damagedEntry, 0)
+		return e, false, segment.Corrupt(damagedEntry, 0)
 	}
 	if i == 0 {
 		return e, false, nil
@@ -199,13 +201,13 @@ func (p *dictPart) find(term string) (e entry, ok bool, err error) {
 		}
 	}
 	if it.in.bad {
-		return e, false, corrupt(damagedEntry, it.in.pos)
+		return e, false, segment.Corrupt(damagedEntry, it.in.pos)
 	}
 	return e, false, nil
 }
 
-func (r *source) dict(ctx context.Context, s *segment, n int) (*dictPart, error) {
-	v, err := r.part(ctx, s, secTerms, n, func(data []byte) (any, int, error) {
+func (r *source) dict(ctx context.Context, s *segment.Segment, n int) (*dictPart, error) {
+	v, err := r.Part(ctx, s, secTerms, n, func(_, data []byte) (any, int, error) {
 		p, err := openDict(data)
 		return p, len(data), err
 	})
@@ -216,8 +218,8 @@ func (r *source) dict(ctx context.Context, s *segment, n int) (*dictPart, error)
 }
 
 // term returns a segment's entry of a term.
-func (r *source) term(ctx context.Context, s *segment, term string) (entry, bool, error) {
-	n, err := r.find(ctx, s, secTerms, []byte(term))
+func (r *source) term(ctx context.Context, s *segment.Segment, term string) (entry, bool, error) {
+	n, err := r.Find(ctx, s, secTerms, []byte(term))
 	if n < 0 || err != nil {
 		return entry{}, false, err
 	}
@@ -227,7 +229,7 @@ func (r *source) term(ctx context.Context, s *segment, term string) (entry, bool
 	}
 	e, ok, err := p.find(term)
 	if err != nil {
-		return entry{}, false, r.wrap(s, secTerms, err)
+		return entry{}, false, r.Wrap(s, secTerms, err)
 	}
 	return e, ok, nil
 }
@@ -235,7 +237,7 @@ func (r *source) term(ctx context.Context, s *segment, term string) (entry, bool
 // dictCursor walks all terms of a segment in order.
 type dictCursor struct {
 	src  *source
-	seg  *segment
+	seg  *segment.Segment
 	part int // the next part
 	dict *dictPart
 	grp  int // the next group
@@ -248,14 +250,14 @@ func (c *dictCursor) next(ctx context.Context) (bool, error) {
 	c.prev = append(c.prev[:0], c.term...)
 	for !c.dictIter.next() {
 		if c.in.bad || c.dict != nil && c.in.pos != c.dict.start(c.grp) {
-			return false, c.src.wrap(c.seg, secTerms, corrupt(damagedEntry, c.in.pos))
+			return false, c.src.Wrap(c.seg, secTerms, segment.Corrupt(damagedEntry, c.in.pos))
 		}
 		if c.dict != nil && c.grp < len(c.dict.restarts)/2 {
 			c.dictIter = c.dict.group(c.grp)
 			c.grp++
 			continue
 		}
-		if c.part == c.seg.sec[secTerms].parts {
+		if c.part == c.seg.Parts(secTerms) {
 			return false, nil
 		}
 		var err error
@@ -266,7 +268,7 @@ func (c *dictCursor) next(ctx context.Context) (bool, error) {
 		c.dictIter = dictIter{in: input{b: c.dict.body}}
 	}
 	if string(c.term) <= string(c.prev) {
-		return false, c.src.wrap(c.seg, secTerms, corrupt("term %q out of order", shorten(c.term)))
+		return false, c.src.Wrap(c.seg, secTerms, segment.Corrupt("term %.40q out of order", c.term))
 	}
 	return true, nil
 }

@@ -1,43 +1,26 @@
 // Package index answers text queries about one graph from segments: immutable, content-addressed
 // blocks that are a pure function of the graph's nodes and can be rebuilt at will.
 //
-// An index is a manifest, a list of segments from the oldest to the newest. A segment holds some
-// documents (nodes) and the ids of documents of older segments that it kills; a document lives
+// An index is a manifest and segments as package segment has them. A segment holds some documents
+// (nodes) and the ids of documents of older segments that it kills; a document lives
 // unless a newer segment kills its id. A segment's statistics are those of its documents less
 // those of the documents it kills, so that the sums over the segments are exact for the live
-// documents, whatever the layout, and no answer depends on it. Update adds one small segment for
-// the changes of a commit and now and then merges the newest segments into one, so that manifests
-// share all but the newest. Merges that take long may be left for Later.
+// documents, whatever the layout.
 //
 //	m, err := index.Update(ctx, blocks, base, changes, index.Options{})
-//	x, err := index.Open(ctx, blocks, m, index.NewCache(64<<20))
+//	x, err := index.Open(ctx, blocks, m, segment.NewCache(64<<20))
 //	res, err := x.Text(ctx, "who owns billing", accept, 0)
 //
 // # Records
 //
-// Both are canonical DAG-CBOR records. Counts are integers within 2^53 - 1.
+// Those of package segment, of the name "texts".
 //
-//	manifest   v         2
-//	           nodes     N, the number of nodes
-//	           totals    list of T, terms in all nodes, for each text field
-//	           filled    list of D, nodes with a term, for each text field
-//	           analyser  version of the analyser
-//	           language  its language
-//	           segments  list of [link, documents, kills], the oldest first
-//	           merging   [first, number] of segments that are to be merged, left out where none are
-//	segment    v         2
-//	           docs      number of documents
-//	           kills     number of kills
-//	           totals    list of T: of the documents, less of those it kills
-//	           filled    list of D, likewise
-//	           ids, dead, lens, meta, large, posts, props, terms, titles   sections
+//	manifest  sums  version of the analyser; N, the number of nodes; T, terms in all nodes, for each
+//	                text field; D, nodes with a term, for each text field
+//	          text  language of the analyser
+//	segment   sums  T and D of the documents, less those of the documents it kills
 //
-// A section is a list: the number of parts, then for each part its key and the part: a link to a
-// raw block, or bytes where all parts of the segment have at most 48 KiB together, so that the
-// segment of a small commit is one block. A section of more than 128 parts has links to directory
-// blocks instead, each with the key of its first part: records of kind "parts" whose field "parts"
-// is a list of key and link for each of 128 parts, fewer in the last. A part has at most 64 KiB,
-// those of "large" apart.
+// A part has at most 64 KiB, those of "large" apart.
 //
 //	section  key of a part        content of a part
 //	ids      its first id         2,048 ids of documents, ascending, fewer in the last part; the

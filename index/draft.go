@@ -3,8 +3,10 @@ package index
 import (
 	"strings"
 
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 )
 
 // Draft analyses documents while their order in an index is not known yet, such as those that a
@@ -116,7 +118,7 @@ func (b *builder) addAnalysed(c Change) error {
 	m.decode(&in, d.names, 0)
 	doc := b.addDoc(c.ID, m, lens)
 	for range in.uint(maxCount) {
-		name := in.take(in.uint(maxKey))
+		name := in.take(in.uint(graph.MaxPropName))
 		b.addProp(doc, string(name), in.take(in.uint(ipld.MaxBlock)))
 	}
 	for range in.uint(maxCount) {
@@ -137,7 +139,7 @@ func (b *builder) addAnalysed(c Change) error {
 	}
 	b.measure()
 	if in.bad || !in.done() {
-		return corrupt("draft of document %s, of its own making, unreadable", c.ID)
+		return segment.Corrupt("draft of document %s, of its own making, unreadable", c.ID)
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
 )
@@ -121,7 +122,7 @@ func largeProps(n int) graph.Node {
 // TestDeepSections makes sections of more parts than one directory block holds.
 func TestDeepSections(t *testing.T) {
 	var list []*Document
-	for i := range 1300 {
+	for i := range 2800 {
 		props := []ipld.Entry{
 			{Key: "rank", Value: ipld.IntValue(int64(i))},
 			{Key: "text", Value: ipld.BytesValue(make([]byte, maxSmallItem-100+i%200))},
@@ -136,8 +137,8 @@ func TestDeepSections(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, sec := range []int{secProps, secLarge} {
-		if s := x.segs[0].sec[sec]; !s.deep() {
-			t.Fatalf("section %s of %d parts has no directories", sectionNames[sec], s.parts)
+		if n := x.segs[0].Parts(sec); n <= 256 {
+			t.Fatalf("section %s of %d parts has no directories", Format.Sections[sec].Name, n)
 		}
 	}
 	for d, err := range x.Docs(context.Background(), nil) {
@@ -163,7 +164,7 @@ func checkWalk(t *testing.T, blocks store.Blocks, m ipld.CID, docs collection) {
 	t.Helper()
 	ctx := context.Background()
 	walked := map[ipld.CID]bool{}
-	err := Walk(ctx, blocks, m, func(c ipld.CID) error { walked[c] = true; return nil })
+	err := Format.Walk(ctx, blocks, m, func(c ipld.CID) error { walked[c] = true; return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +296,7 @@ func TestLayouts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, err := Open(ctx, blocks, m, NewCache(1<<20))
+		x, err := Open(ctx, blocks, m, segment.NewCache(1<<20))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -344,7 +345,7 @@ func TestConcurrentQueries(t *testing.T) {
 	}
 	blocks := mem.New().Derived()
 	m := build(t, blocks, docs, Options{SpillDocs: 60})
-	x, err := Open(context.Background(), blocks, m, NewCache(20_000))
+	x, err := Open(context.Background(), blocks, m, segment.NewCache(20_000))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
 )
@@ -25,7 +25,7 @@ func seedBlocks(f *testing.F) [][]byte {
 		if err != nil {
 			f.Fatal(err)
 		}
-		err = Walk(context.Background(), blocks, m, func(c ipld.CID) error {
+		err = Format.Walk(context.Background(), blocks, m, func(c ipld.CID) error {
 			data, err := blocks.Get(context.Background(), c)
 			out = append(out, data)
 			return err
@@ -85,9 +85,17 @@ func tryDict(t *testing.T, data []byte) {
 }
 
 func tryPosts(data []byte, docs int) {
-	seg := &segment{docs: docs}
-	seg.sec[secPosts] = section{parts: 2, refs: []partRef{{data: data}, {data: data}}}
-	src := &source{cache: new(Cache)}
+	w := Format.NewWriter(context.Background(), mem.New().Derived())
+	w.Docs = docs
+	for range 2 {
+		w.Section(secPosts).Buf = data
+		_ = w.Section(secPosts).Cut()
+	}
+	seg, _, err := w.Finish()
+	if err != nil {
+		return
+	}
+	src := &source{Format.NewReader(mem.New().Derived(), nil)}
 	for _, e := range []entry{{count: 300}, {count: 5, at: place{data: data}}} {
 		var r postReader
 		r.open(src, seg, e)
@@ -104,20 +112,18 @@ func FuzzSegment(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		ctx := context.Background()
-		if refs, err := decodeDir(data); err == nil && len(refs) > dirFan {
-			t.Errorf("directory of %d parts", len(refs))
-		}
 		block := store.NewBlock(ipld.DagCBOR, data)
-		s, err := decodeSegment(block.CID, data)
+		s, err := Format.Decode(block.CID, data)
 		if err != nil {
 			return
 		}
 		blocks := mem.New().Derived()
-		m := Manifest{Analyser: 1, Language: "en", List: tiers.List{Segments: []tiers.Ref{
-			{CID: block.CID, Docs: s.docs, Kills: s.kills},
+		m := Manifest{Analyser: 1, Language: "en", List: segment.List{Segments: []segment.Ref{
+			{CID: block.CID, Docs: s.Docs, Kills: s.Kills},
 		}}}
-		m.Stats = Stats{Nodes: int64(s.docs - s.kills), Terms: s.terms, Filled: s.filled}
-		root := store.NewBlock(ipld.DagCBOR, m.encode())
+		terms, filled := sumsOf(s)
+		m.Stats = Stats{Nodes: int64(s.Docs - s.Kills), Terms: terms, Filled: filled}
+		root := store.NewBlock(ipld.DagCBOR, encodeManifest(&m))
 		if err := blocks.Put(ctx, block, root); err != nil {
 			t.Skip()
 		}
@@ -142,6 +148,16 @@ func FuzzSegment(f *testing.F) {
 	})
 }
 
+func encodeManifest(m *Manifest) []byte { return Format.EncodeManifest(m.record()) }
+
+func decodeManifest(data []byte) (*Manifest, error) {
+	r, err := Format.DecodeManifest(data)
+	if err != nil {
+		return nil, err
+	}
+	return ofRecord(r)
+}
+
 // FuzzManifest holds that a manifest has one encoding, unknown fields apart.
 func FuzzManifest(f *testing.F) {
 	for _, data := range seedBlocks(f) {
@@ -152,7 +168,7 @@ func FuzzManifest(f *testing.F) {
 		if err != nil {
 			return
 		}
-		b := m.encode()
+		b := encodeManifest(m)
 		if len(b) > len(data) || len(b) == len(data) && !bytes.Equal(b, data) {
 			t.Errorf("manifest has two encodings: %x and %x", data, b)
 		}

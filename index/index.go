@@ -8,8 +8,8 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/text"
-	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -18,7 +18,7 @@ import (
 type Index struct {
 	src      source
 	m        *Manifest
-	segs     []*segment
+	segs     []*segment.Segment
 	analyser *text.Analyzer
 	titles   titleMemo
 
@@ -30,36 +30,28 @@ type Index struct {
 // Open reads a manifest and the segments' own blocks. cache may be shared with other indexes; nil
 // means none. It returns an error that wraps ErrAnalyser where the manifest is of another
 // analyser, store.ErrNotFound where a block is missing, store.ErrCorrupt where one is damaged.
-func Open(ctx context.Context, get store.Getter, manifest ipld.CID, cache *Cache) (*Index, error) {
-	if cache == nil {
-		cache = new(Cache)
-	}
+func Open(ctx context.Context, get store.Getter, manifest ipld.CID, cache *segment.Cache) (*Index, error) {
 	m, err := ReadManifest(ctx, get, manifest)
 	if err != nil {
 		return nil, err
 	}
-	x := &Index{src: source{get: get, cache: cache}, m: m}
+	x := &Index{src: source{Format.NewReader(get, cache)}, m: m}
 	if x.analyser, err = m.analyser(); err != nil {
 		return nil, err
 	}
+	if x.segs, err = x.src.Segments(ctx, m.Segments); err != nil {
+		return nil, err
+	}
 	var total Stats
-	for _, ref := range m.Segments {
-		s, err := x.src.segment(ctx, ref.CID)
-		if err != nil {
-			return nil, err
-		}
-		if s.docs != ref.Docs || s.kills != ref.Kills {
-			return nil, corrupt("segment %s of %d documents and %d kills, manifest says %d and %d",
-				ref.CID, s.docs, s.kills, ref.Docs, ref.Kills)
-		}
+	for _, s := range x.segs {
+		terms, filled := sumsOf(s)
 		for f := range Fields {
-			total.Terms[f] += s.terms[f]
-			total.Filled[f] += s.filled[f]
+			total.Terms[f] += terms[f]
+			total.Filled[f] += filled[f]
 		}
-		x.segs = append(x.segs, s)
 	}
 	if total.Terms != m.Stats.Terms || total.Filled != m.Stats.Filled {
-		return nil, corrupt("manifest %s has other sums than its segments", manifest)
+		return nil, segment.Corrupt("manifest %s has other sums than its segments", manifest)
 	}
 	x.dead = make([]bitset, len(x.segs))
 	return x, nil
@@ -69,7 +61,7 @@ func Open(ctx context.Context, get store.Getter, manifest ipld.CID, cache *Cache
 func (x *Index) Stats() Stats { return x.m.Stats }
 
 // Segments returns the segments, the oldest first.
-func (x *Index) Segments() []tiers.Ref { return append([]tiers.Ref(nil), x.m.Segments...) }
+func (x *Index) Segments() []segment.Ref { return append([]segment.Ref(nil), x.m.Segments...) }
 
 // TermStats returns df, the number of nodes with a term of the analyser in any field.
 func (x *Index) TermStats(ctx context.Context, term string) (int64, error) {
@@ -86,7 +78,7 @@ func (x *Index) TermStats(ctx context.Context, term string) (int64, error) {
 
 func (x *Index) checkDF(term string, df int64) error {
 	if df < 0 || df > x.m.Stats.Nodes {
-		return corrupt("term %q in %d of %d nodes", term, df, x.m.Stats.Nodes)
+		return segment.Corrupt("term %q in %d of %d nodes", term, df, x.m.Stats.Nodes)
 	}
 	return nil
 }
@@ -100,7 +92,7 @@ func (x *Index) deadDocs(ctx context.Context, n int) (bitset, error) {
 		return dead, nil
 	}
 	// Two queries may both come here: they make the same set.
-	dead = newBitset(x.segs[n].docs)
+	dead = newBitset(x.segs[n].Docs)
 	docs := idFinder{src: &x.src, seg: x.segs[n]}
 	for _, newer := range x.segs[n+1:] {
 		err := x.src.eachID(ctx, newer, secDead, func(id graph.ID) error {
@@ -185,7 +177,7 @@ type view struct {
 	ctx  context.Context
 	x    *Index
 	n    int // of the segment
-	seg  *segment
+	seg  *segment.Segment
 	dead bitset
 	ids  []idPart // parts read before, nil for the others
 	meta *metaPart
@@ -205,7 +197,7 @@ func (x *Index) view(ctx context.Context, n int) (*view, error) {
 
 func (v *view) id(doc uint32) (id graph.ID, err error) {
 	if v.ids == nil {
-		v.ids = make([]idPart, v.seg.sec[secIDs].parts)
+		v.ids = make([]idPart, v.seg.Parts(secIDs))
 	}
 	part := &v.ids[doc/docsPerPart]
 	if *part == nil { // those of hits are asked for in the order of their scores

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
-	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
 )
@@ -77,7 +77,7 @@ func TestLater(t *testing.T) {
 		if !d.asked {
 			wait = rng.IntN(effort.Pick(20, 100, 100))
 		} else if wait--; wait < 0 {
-			key, merged, err := Merge(ctx, w, m, opt)
+			key, merged, err := Merge(ctx, w, m)
 			if err != nil || !key.Defined() {
 				t.Fatalf("merge %s of %s: %v", merged, key, err)
 			}
@@ -99,11 +99,11 @@ func TestLater(t *testing.T) {
 	}
 	delete(docs, last.ID)
 	man, err := ReadManifest(ctx, w, m)
-	if err != nil || man.Run != (tiers.Run{}) || len(man.Segments) > 8*7 {
+	if err != nil || man.Run != (segment.Run{}) || len(man.Segments) > 8*7 {
 		t.Errorf("an update that merges by itself left %+v of %d segments: %v", man.Run,
 			len(man.Segments), err)
 	}
-	if key, c, err := Merge(ctx, w, m, opt); key.Defined() || c.Defined() || err != nil {
+	if key, c, err := Merge(ctx, w, m); key.Defined() || c.Defined() || err != nil {
 		t.Errorf("merged %s for %s where nothing waits: %v", c, key, err)
 	}
 	var all []*Index
@@ -170,7 +170,7 @@ func TestLaterDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		if man.Run.Count > 0 { // the manifest is no segment
-			d.made[man.Key(kindMerge)] = m
+			d.made[man.Key(Format.Name)] = m
 		}
 	}
 	if len(d.made) == 0 {
@@ -181,7 +181,7 @@ func TestLaterDamaged(t *testing.T) {
 
 // TestManifestRun refuses runs that are none.
 func TestManifestRun(t *testing.T) {
-	m := &Manifest{Language: "en", List: tiers.List{Segments: make([]tiers.Ref, 5)}}
+	m := &Manifest{Language: "en", List: segment.List{Segments: make([]segment.Ref, 5)}}
 	for i := range m.Segments {
 		m.Segments[i].CID = ipld.Sum(ipld.Raw, []byte{byte(i)})
 	}
@@ -189,9 +189,9 @@ func TestManifestRun(t *testing.T) {
 		{}: true, {0, 5}: true, {2, 3}: true, {3, 3}: false, {0, 1}: false, {5, 0}: true,
 		{1 << 30, 2}: false,
 	} {
-		run := tiers.Run{From: at[0], Count: at[1]}
+		run := segment.Run{From: at[0], Count: at[1]}
 		m.Run = run
-		got, err := decodeManifest(m.encode())
+		got, err := decodeManifest(encodeManifest(m))
 		if ok != (err == nil) || ok && run.Count > 0 && got.Run != run {
 			t.Errorf("run %v: %+v, %v", run, got, err)
 		}

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+
+	"github.com/mnem-project/mnem/segment"
 )
 
 // docLens are the lengths of a document's fields in terms.
@@ -70,13 +72,13 @@ func decodeLens(data []byte, n int) (*lenPart, error) {
 	left := data
 	for f := range Fields {
 		if len(left) == 0 || left[0] > 4 || left[0] == 3 || len(left)-1 < n*int(left[0]) {
-			return nil, corrupt("%d bytes of lengths of %d documents", len(data), n)
+			return nil, segment.Corrupt("%d bytes of lengths of %d documents", len(data), n)
 		}
 		p.widths[f] = left[0]
 		p.columns[f], left = left[1:1+n*int(left[0])], left[1+n*int(left[0]):]
 	}
 	if len(left) > 0 {
-		return nil, corrupt("%d bytes of lengths of %d documents", len(data), n)
+		return nil, segment.Corrupt("%d bytes of lengths of %d documents", len(data), n)
 	}
 	return p, nil
 }
@@ -99,9 +101,9 @@ func (p *lenPart) at(doc uint32, fields byte) (lens docLens) {
 }
 
 // lens returns part n of "lens".
-func (r *source) lens(ctx context.Context, s *segment, n int) (*lenPart, error) {
-	v, err := r.part(ctx, s, secLens, n, func(data []byte) (any, int, error) {
-		lens, err := decodeLens(data, partDocs(s.docs, n))
+func (r *source) lens(ctx context.Context, s *segment.Segment, n int) (*lenPart, error) {
+	v, err := r.Part(ctx, s, secLens, n, func(_, data []byte) (any, int, error) {
+		lens, err := decodeLens(data, partDocs(s.Docs, n))
 		return lens, len(data), err
 	})
 	if err != nil {

@@ -56,11 +56,17 @@ func TestTypesUnread(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gone := map[ipld.CID]bool{}
-	for _, ref := range x.segs[0].sec[secMeta].refs {
-		gone[ref.cid] = true
+	seen := &counter{Getter: blocks, got: map[ipld.CID]int{}}
+	src, gone := source{Format.NewReader(seen, nil)}, map[ipld.CID]bool{}
+	for doc := range x.segs[0].Docs {
+		if _, err := src.meta(ctx, x.segs[0], uint32(doc)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	x.src.get = without{blocks, gone}
+	for c := range seen.got {
+		gone[c] = true
+	}
+	x.src = source{Format.NewReader(without{blocks, gone}, nil)}
 	res, err := x.Text(ctx, "word0", func(d Doc) (bool, error) { return !d.ID().IsZero(), nil }, 10)
 	if err != nil || len(res.Hits) != 10 {
 		t.Errorf("%d hits, %v", len(res.Hits), err)

@@ -2,12 +2,9 @@ package index
 
 import (
 	"errors"
-	"fmt"
 	"unicode/utf8"
 
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/text"
-	"github.com/mnem-project/mnem/store"
 )
 
 // The text fields of a node, in the order of clause 7.1.
@@ -41,13 +38,6 @@ const (
 	// maxDocs is the largest number of documents or of kills in one segment: what is allocated on
 	// the word of a segment's block stays small, and merges stop short of it.
 	maxDocs = 1 << 24
-	// dirFan is the number of parts under one directory block.
-	dirFan = 128
-	// maxRefs is the largest number of entries of a section in the segment's block; with
-	// directories they reach dirFan times as many parts.
-	maxRefs = 4096
-	// maxKey is the longest directory key.
-	maxKey = 1 + graph.MaxPropName + 4
 	// maxTerm is the longest term in bytes.
 	maxTerm = text.MaxTermRunes * utf8.UTFMax
 	// restartEvery is the number of dictionary entries from one full term to the next.
@@ -62,6 +52,8 @@ const (
 	maxSmallItem = 8 << 10
 	// maxSegments is the largest number of segments in a manifest.
 	maxSegments = 4096
+	// maxWaiting is how many segments an index may have while a merge is waited for.
+	maxWaiting = 128
 	// maxCount bounds sums, so that any reader keeps them and no arithmetic overflows.
 	maxCount = 1<<53 - 1
 	// maxTF is the largest number of occurrences or length counted: content has at most 64 MiB.
@@ -71,35 +63,3 @@ const (
 // ErrAnalyser is returned when a manifest was made by another version of the analyser: it has to
 // be built anew.
 var ErrAnalyser = errors.New("index of another analyser")
-
-// asDamage makes the error of a decoder, nil included, wrap store.ErrCorrupt: what is decoded here was
-// stored by this package.
-func asDamage(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%w: %w", store.ErrCorrupt, err)
-}
-
-// corrupt returns an error that wraps store.ErrCorrupt.
-func corrupt(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", store.ErrCorrupt, fmt.Sprintf(format, args...))
-}
-
-// sectionNames are the fields of a segment's record that hold sections.
-var sectionNames = [...]string{"ids", "dead", "lens", "meta", "large", "posts", "props", "terms",
-	"titles"}
-
-// Sections of a segment.
-const (
-	secIDs = iota
-	secDead
-	secLens
-	secMeta
-	secLarge
-	secPosts
-	secProps
-	secTerms
-	secTitles
-	sections
-)

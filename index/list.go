@@ -32,7 +32,7 @@ func (x *Index) eachMeta(ctx context.Context, fn func(*view, uint32, *docMeta) e
 		if err != nil {
 			return err
 		}
-		for doc := uint32(0); int(doc) < v.seg.docs; {
+		for doc := uint32(0); int(doc) < v.seg.Docs; {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -87,7 +87,7 @@ func (x *Index) eachLive(ctx context.Context, fn func(v *view, n uint32) error) 
 			return err
 		}
 		views[i] = v
-		ids[i] = idCursor{src: &x.src, seg: s, sec: secIDs, total: s.docs}
+		ids[i] = idCursor{src: &x.src, seg: s, sec: secIDs, total: s.Docs}
 	}
 	for {
 		low, err := lowest(ctx, ids, views)

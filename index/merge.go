@@ -3,9 +3,11 @@ package index
 import (
 	"bytes"
 	"context"
+	"slices"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -16,7 +18,7 @@ const gone = 1<<32 - 1
 type merger struct {
 	ctx    context.Context
 	src    *source
-	segs   []*segment
+	segs   []*segment.Segment
 	oldest bool // nothing is older than these, so that kills have nothing to hit
 	w      *segmentWriter
 	// number[i][d] is the new number of document d of segment i, or gone.
@@ -27,28 +29,29 @@ type merger struct {
 // within the run are carried out and those of older documents kept; of statistics both parts are
 // sums already, so that what was negative within the run cancels by itself.
 func merge(
-	ctx context.Context, src *source, segs []*segment, oldest bool, put store.Putter,
-) (*segment, store.Block, error) {
-	m := &merger{ctx: ctx, src: src, segs: segs, oldest: oldest, w: newSegmentWriter(ctx, put)}
+	ctx context.Context, r *segment.Reader, segs []*segment.Segment, oldest bool, to *segment.Writer,
+) (*segment.Segment, store.Block, error) {
+	m := &merger{ctx: ctx, src: &source{r}, segs: segs, oldest: oldest, w: newSegmentWriter(to)}
 	m.number = make([][]uint32, len(segs))
 	for _, s := range segs {
-		for f := range Fields {
-			m.w.seg.terms[f] += s.terms[f]
-			m.w.seg.filled[f] += s.filled[f]
-		}
+		m.w.sum(sumsOf(s))
 	}
 	for _, step := range []func() error{m.documents, m.properties, m.terms} {
 		if err := step(); err != nil {
 			return nil, store.Block{}, err
 		}
 	}
-	return m.w.finish()
+	s, block, err := m.w.finish()
+	if err == nil && s.Ref().Size() == 0 && slices.ContainsFunc(s.Sums, func(n int64) bool { return n != 0 }) {
+		err = segment.Corrupt("nothing is left, but its statistics are %v", s.Sums)
+	}
+	return s, block, err
 }
 
 // idCursor walks "ids" or "dead".
 type idCursor struct {
 	src   *source
-	seg   *segment
+	seg   *segment.Segment
 	sec   int
 	total int
 	n     int // position
@@ -71,7 +74,7 @@ func (c *idCursor) peek(ctx context.Context) ([]byte, error) {
 	}
 	c.from = c.n / docsPerPart * docsPerPart
 	if last != nil && bytes.Compare(last.at(last.len()-1), c.part.at(0)) >= 0 {
-		return nil, c.src.wrap(c.seg, c.sec, corrupt("id %x out of order", c.part.at(0)))
+		return nil, c.src.Wrap(c.seg, c.sec, segment.Corrupt("id %x out of order", c.part.at(0)))
 	}
 	return c.part.at(c.n - c.from), nil
 }
@@ -83,8 +86,8 @@ func (c *idCursor) peek(ctx context.Context) ([]byte, error) {
 func (m *merger) documents() error {
 	docs, dead := make([]idCursor, len(m.segs)), make([]idCursor, len(m.segs))
 	for i, s := range m.segs {
-		docs[i] = idCursor{src: m.src, seg: s, sec: secIDs, total: s.docs}
-		dead[i] = idCursor{src: m.src, seg: s, sec: secDead, total: s.kills}
+		docs[i] = idCursor{src: m.src, seg: s, sec: secIDs, total: s.Docs}
+		dead[i] = idCursor{src: m.src, seg: s, sec: secDead, total: s.Kills}
 	}
 	metas := make([]*metaPart, len(m.segs))
 	for {
@@ -98,7 +101,7 @@ func (m *merger) documents() error {
 		}
 		if killed {
 			if m.oldest {
-				return corrupt("kill of %s, which there is not", graph.ID(id))
+				return segment.Corrupt("kill of %s, which there is not", graph.ID(id))
 			}
 			if err := m.w.addDead(graph.ID(id)); err != nil {
 				return err
@@ -142,7 +145,7 @@ func (m *merger) settle(id graph.ID, docs, dead []idCursor) (live int, killed bo
 		if kill {
 			killed = killed || first
 			if !first && live < 0 {
-				return 0, false, corrupt("second kill of %s", id)
+				return 0, false, segment.Corrupt("second kill of %s", id)
 			}
 			first, live = false, -1
 		}
@@ -152,7 +155,7 @@ func (m *merger) settle(id graph.ID, docs, dead []idCursor) (live int, killed bo
 		}
 		if add {
 			if live >= 0 {
-				return 0, false, corrupt("%s is there twice", id)
+				return 0, false, segment.Corrupt("%s is there twice", id)
 			}
 			m.number[i] = append(m.number[i], gone)
 			first, live = false, i
@@ -183,14 +186,14 @@ func (m *merger) keep(id graph.ID, i, doc int, meta **metaPart) error {
 			return err
 		}
 	}
-	m.number[i][doc] = uint32(m.w.seg.docs)
+	m.number[i][doc] = uint32(m.w.Docs)
 	return m.w.addDoc(id, lens.at(uint32(doc), allFields), &(*meta).docs[uint32(doc)-(*meta).first])
 }
 
 // propCursor walks "props" by name and document.
 type propCursor struct {
 	src    *source
-	seg    *segment
+	seg    *segment.Segment
 	number []uint32
 	n      int // the next part
 	part   propPart
@@ -201,7 +204,7 @@ type propCursor struct {
 func (c *propCursor) skip(ctx context.Context) (bool, error) {
 	for {
 		if c.g == len(c.part) {
-			if c.n == c.seg.sec[secProps].parts {
+			if c.n == c.seg.Parts(secProps) {
 				return false, nil
 			}
 			part, err := c.src.props(ctx, c.seg, c.n)
@@ -245,7 +248,7 @@ func (m *merger) properties() error {
 		}
 		name, doc := c.name(), c.doc()
 		if k := ipld.CompareKeys(name, lastName); k < 0 || k == 0 && doc < next {
-			return m.src.wrap(c.seg, secProps, corrupt("property %q out of order", name))
+			return m.src.Wrap(c.seg, secProps, segment.Corrupt("property %q out of order", name))
 		}
 		lastName, next = name, doc+1
 		item, err := m.src.item(m.ctx, c.seg, c.part[c.g].items[c.i])
@@ -380,7 +383,7 @@ func (m *merger) term(with []*mergeTerm) error {
 		}
 	}
 	if net > count || m.oldest && net != count {
-		return corrupt("term %q is in %d documents, its segments say %d", term, count, net)
+		return segment.Corrupt("term %q is in %d documents, its segments say %d", term, count, net)
 	}
 	return m.w.endTerm(term, count-net)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
 )
@@ -289,7 +290,7 @@ func acceptNode(d *Document) bool {
 func checkIndex(t *testing.T, rng *rand.Rand, blocks store.Blocks, m ipld.CID, docs collection) {
 	t.Helper()
 	ctx := context.Background()
-	x, err := Open(ctx, blocks, m, NewCache(1<<20))
+	x, err := Open(ctx, blocks, m, segment.NewCache(1<<20))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,8 @@ package index
 
 import (
 	"math/bits"
+
+	"github.com/mnem-project/mnem/segment"
 )
 
 // posting is one document of a term: how often the term occurs in each of its fields.
@@ -154,7 +156,7 @@ type place struct {
 
 // postWriter writes "posts": the lists of one term after the other.
 type postWriter struct {
-	sec    sectionWriter
+	sec    *segment.Section
 	lens   []docLens // of all documents of the segment
 	buf    []byte    // postings of the block being filled
 	n      int       // their number
@@ -182,17 +184,17 @@ func (w *postWriter) add(doc uint32, tf *[Fields]uint32) error {
 // flush writes the block being filled: how far its last document is from where it would be
 // without gaps, its length, its bounds, and its postings.
 func (w *postWriter) flush() error {
-	key := func() []byte { return docKey(uint32(len(w.sec.refs))) }
-	if err := w.sec.begin(partSize, key); err != nil {
+	key := func() []byte { return docKey(uint32(w.sec.Parts())) }
+	if err := w.sec.Begin(partSize, key); err != nil {
 		return err
 	}
 	if w.count == w.n {
-		w.at = place{part: uint32(len(w.sec.refs)), off: uint32(len(w.sec.buf))}
+		w.at = place{part: uint32(w.sec.Parts()), off: uint32(len(w.sec.Buf))}
 	}
-	b := putUint(w.sec.buf, uint64(w.next-w.base)-uint64(w.n))
+	b := putUint(w.sec.Buf, uint64(w.next-w.base)-uint64(w.n))
 	b = putUint(b, uint64(len(w.buf)))
 	b = w.bounds.append(b)
-	w.sec.buf = append(b, w.buf...)
+	w.sec.Buf = append(b, w.buf...)
 	w.buf, w.n, w.base, w.bounds = w.buf[:0], 0, w.next, bounds{}
 	return nil
 }

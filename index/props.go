@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 )
 
 // propPart is a part of "props": for each property name in it, ascending in canonical key order,
@@ -72,7 +73,7 @@ func decodeProps(data []byte, docs, large int) (propPart, int, error) {
 		size += 100 + 40*len(g.docs) + 200*len(g.values)
 	}
 	if in.bad {
-		return nil, 0, corrupt("properties end at byte %d", in.pos)
+		return nil, 0, segment.Corrupt("properties end at byte %d", in.pos)
 	}
 	return p, size, nil
 }
@@ -124,8 +125,8 @@ func (g *propGroup) intern(in *input, known map[string]int32, data []byte) int32
 // propWriter writes "props" and "large". Properties come in the order of their names, each with
 // its documents ascending.
 type propWriter struct {
-	props sectionWriter
-	large sectionWriter
+	props *segment.Section
+	large *segment.Section
 	group []byte // of the name being written, without its head
 	name  string
 	n     int
@@ -134,12 +135,12 @@ type propWriter struct {
 
 func (w *propWriter) add(name string, doc uint32, item []byte) error {
 	// The head of a group and one more item leave the part far below its limit.
-	if name != w.name || w.n == 0 || len(w.props.buf)+len(w.group) >= partSize {
+	if name != w.name || w.n == 0 || len(w.props.Buf)+len(w.group) >= partSize {
 		if err := w.end(); err != nil {
 			return err
 		}
 		w.name = name
-		if err := w.props.begin(partSize, func() []byte { return propKey(name, doc) }); err != nil {
+		if err := w.props.Begin(partSize, func() []byte { return propKey(name, doc) }); err != nil {
 			return err
 		}
 	}
@@ -147,9 +148,9 @@ func (w *propWriter) add(name string, doc uint32, item []byte) error {
 	if len(item) <= maxSmallItem {
 		w.group = append(putUint(w.group, uint64(len(item))), item...)
 	} else {
-		w.group = putUint(append(w.group, 0), uint64(len(w.large.refs)))
-		w.large.buf = append(w.large.buf, item...)
-		if err := w.large.cut(); err != nil {
+		w.group = putUint(append(w.group, 0), uint64(w.large.Parts()))
+		w.large.Buf = append(w.large.Buf, item...)
+		if err := w.large.Cut(); err != nil {
 			return err
 		}
 	}
@@ -163,22 +164,18 @@ func (w *propWriter) end() error {
 	if w.n == 0 {
 		return nil
 	}
-	b := append(putUint(w.props.buf, uint64(len(w.name))), w.name...)
-	w.props.buf = append(putUint(b, uint64(w.n)), w.group...)
+	b := append(putUint(w.props.Buf, uint64(len(w.name))), w.name...)
+	w.props.Buf = append(putUint(b, uint64(w.n)), w.group...)
 	w.group, w.n, w.next = w.group[:0], 0, 0
 	return nil
 }
 
-func (r *source) props(ctx context.Context, s *segment, n int) (propPart, error) {
-	v, err := r.part(ctx, s, secProps, n, func(data []byte) (any, int, error) {
-		ref, err := r.ref(ctx, s, secProps, n)
-		if err != nil {
-			return nil, 0, err
-		}
-		p, size, err := decodeProps(data, s.docs, s.sec[secLarge].parts)
+func (r *source) props(ctx context.Context, s *segment.Segment, n int) (propPart, error) {
+	v, err := r.Part(ctx, s, secProps, n, func(key, data []byte) (any, int, error) {
+		p, size, err := decodeProps(data, s.Docs, s.Parts(secLarge))
 		// A part under another key would be read by whoever reads all, and missed by look-ups.
-		if err == nil && (len(p) == 0 || !bytes.Equal(ref.key, propKey(p[0].name, p[0].docs[0]))) {
-			err = corrupt("properties begin elsewhere than the directory says")
+		if err == nil && (len(p) == 0 || !bytes.Equal(key, propKey(p[0].name, p[0].docs[0]))) {
+			err = segment.Corrupt("properties begin elsewhere than the directory says")
 		}
 		return p, size, err
 	})
@@ -189,9 +186,9 @@ func (r *source) props(ctx context.Context, s *segment, n int) (propPart, error)
 }
 
 // item returns the encoded value of a property.
-func (r *source) item(ctx context.Context, s *segment, p propItem) ([]byte, error) {
+func (r *source) item(ctx context.Context, s *segment.Segment, p propItem) ([]byte, error) {
 	if p.data != nil {
 		return p.data, nil
 	}
-	return r.bytes(ctx, s, secLarge, int(p.large))
+	return r.Bytes(ctx, s, secLarge, int(p.large))
 }

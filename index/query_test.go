@@ -180,7 +180,7 @@ func TestHostileWork(t *testing.T) {
 		q := l.x.Analyse(s)
 		terms := len(q.Query(nil))
 		// A reading walks the dictionary, part after part.
-		parts := l.x.segs[0].sec[secTerms].parts
+		parts := l.x.segs[0].Parts(secTerms)
 		if n := l.of(t, func(ctx context.Context) error {
 			_, err := q.Readings(ctx)
 			return err

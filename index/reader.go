@@ -2,12 +2,14 @@ package index
 
 import (
 	"context"
+
+	"github.com/mnem-project/mnem/segment"
 )
 
 // postReader reads the postings of one term block by block. Its zero value is at the end.
 type postReader struct {
 	src  *source
-	seg  *segment
+	seg  *segment.Segment
 	left int    // postings not read
 	from uint64 // one past the last document read
 	in   input
@@ -19,7 +21,7 @@ type postReader struct {
 	block
 }
 
-func (r *postReader) open(src *source, seg *segment, e entry) {
+func (r *postReader) open(src *source, seg *segment.Segment, e entry) {
 	r.src, r.seg, r.left, r.from = src, seg, e.count, 0
 	r.term, r.part, r.has, r.n = e.at.data != nil, e.at.part, false, 0
 	r.in = input{b: e.at.data}
@@ -36,14 +38,14 @@ func (r *postReader) peek(ctx context.Context) (bool, error) {
 	}
 	r.size = min(r.left, blockDocs)
 	if r.term {
-		r.head = blockHead{last: uint32(r.seg.docs - 1)}
+		r.head = blockHead{last: uint32(r.seg.Docs - 1)}
 		r.has = true
 		return true, nil
 	}
 	if err := r.load(ctx); err != nil {
 		return false, err
 	}
-	r.head.decode(&r.in, r.size, r.from, r.seg.docs)
+	r.head.decode(&r.in, r.size, r.from, r.seg.Docs)
 	if r.in.bad {
 		return false, r.damaged()
 	}
@@ -60,7 +62,7 @@ func (r *postReader) load(ctx context.Context) error {
 		r.part++
 		r.in.pos = 0
 	}
-	data, err := r.src.bytes(ctx, r.seg, secPosts, int(r.part))
+	data, err := r.src.Bytes(ctx, r.seg, secPosts, int(r.part))
 	if err != nil {
 		return err
 	}
@@ -72,7 +74,7 @@ func (r *postReader) load(ctx context.Context) error {
 }
 
 func (r *postReader) damaged() error {
-	return r.src.wrap(r.seg, secPosts, corrupt("part %d damaged at byte %d", r.part, r.in.pos))
+	return r.src.Wrap(r.seg, secPosts, segment.Corrupt("part %d damaged at byte %d", r.part, r.in.pos))
 }
 
 // skip passes the block whose head was peeked.
@@ -93,7 +95,7 @@ func (r *postReader) next(ctx context.Context) (bool, error) {
 	if !r.term {
 		in.b = in.b[:in.pos+r.head.size]
 	}
-	r.from = r.decode(&in, r.size, r.from, r.seg.docs)
+	r.from = r.decode(&in, r.size, r.from, r.seg.Docs)
 	if in.bad || !in.done() || !r.term && r.from != uint64(r.head.last)+1 {
 		r.n = 0
 		return false, r.damaged()

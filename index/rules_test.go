@@ -35,8 +35,8 @@ func TestGolden(t *testing.T) {
 	delete(next, graph.NodeID("edge 1"))
 	changed := update(t, blocks, m, docs, next)
 	const (
-		want     = "bafyreidzbyj2axhwy6vmbvk6xfscnrqnp6pq7ueyxz64rmvampmuvz5iva"
-		wantNext = "bafyreihse42mudxons36ikmv7ipownthmqmdrao4prvq4faz2x3ix53e4e"
+		want     = "bafyreiei2bvc3j6tktcxiubseaax76slx75mrrfxhidowwhmq7tgfdpsju"
+		wantNext = "bafyreiar5k2nckrupvdq3x6igforcjew7i4tk4gjxwrralou4xce3njr2q"
 	)
 	if got := m.String(); got != want {
 		t.Errorf("manifest %s, want %s", got, want)
@@ -235,7 +235,7 @@ func TestOtherAnalyser(t *testing.T) {
 	ctx := context.Background()
 	for _, m := range []Manifest{{Analyser: 99, Language: "en"}, {Analyser: 1, Language: "xx"}} {
 		blocks := mem.New().Derived()
-		b := store.NewBlock(ipld.DagCBOR, m.encode())
+		b := store.NewBlock(ipld.DagCBOR, encodeManifest(&m))
 		if err := blocks.Put(ctx, b); err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/fixed"
 	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/segment"
 )
 
 // Constants of spelling in ranking version 1: clause 9.10.
@@ -79,7 +80,7 @@ func (x *Index) closest(ctx context.Context, term string) (string, error) {
 	best, bestAt, bestDF := "", most+1, int64(0)
 	for w.term != "" {
 		if !utf8.ValidString(w.term) {
-			return "", corrupt("term %q is no UTF-8", shorten([]byte(w.term)))
+			return "", segment.Corrupt("term %.40q is no UTF-8", w.term)
 		}
 		at, dead := d.to(w.term)
 		if dead > 0 {
@@ -260,11 +261,11 @@ func (c *dictCursor) seek(ctx context.Context, key string, at bool) (bool, error
 
 // jump moves forward to before the group of terms where key would be.
 func (c *dictCursor) jump(ctx context.Context, key string) error {
-	n, err := c.src.find(ctx, c.seg, secTerms, []byte(key))
+	n, err := c.src.Find(ctx, c.seg, secTerms, []byte(key))
 	if err != nil {
 		return err
 	}
-	if n = max(n, 0); n >= c.seg.sec[secTerms].parts || c.dict != nil && n < c.part-1 {
+	if n = max(n, 0); n >= c.seg.Parts(secTerms) || c.dict != nil && n < c.part-1 {
 		return nil
 	}
 	if n != c.part-1 || c.dict == nil {
@@ -276,7 +277,7 @@ func (c *dictCursor) jump(ctx context.Context, key string) error {
 	}
 	g, ok := c.dict.search(key)
 	if !ok {
-		return c.src.wrap(c.seg, secTerms, corrupt(damagedEntry, 0))
+		return c.src.Wrap(c.seg, secTerms, segment.Corrupt(damagedEntry, 0))
 	}
 	if g--; g >= c.grp {
 		c.grp = g

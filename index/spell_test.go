@@ -14,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store/mem"
 )
 
@@ -270,7 +271,7 @@ func TestReadingRules(t *testing.T) {
 }
 
 // manyWords returns an index of 60,000 words, most of them different, and the words.
-func manyWords(t testing.TB) (*Index, []string) {
+func manyWords(t testing.TB) (func(*segment.Cache) *Index, []string) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	docs := collection{}
 	var words []string
@@ -288,38 +289,41 @@ func manyWords(t testing.TB) (*Index, []string) {
 		docs[id] = node(graph.Node{ID: id, Type: "T", Summary: b.String()})
 	}
 	blocks := mem.New().Derived()
-	x, err := Open(context.Background(), blocks, build(t, blocks, docs, Options{}), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x, words
+	m := build(t, blocks, docs, Options{})
+	return func(cache *segment.Cache) *Index {
+		x, err := Open(context.Background(), blocks, m, cache)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}, words
 }
 
 // TestReadingWork counts the parts of a large dictionary that a word costs.
 func TestReadingWork(t *testing.T) {
 	rng := newRand(t)
-	x, words := manyWords(t)
-	parts := x.segs[0].sec[secTerms].parts
+	open, words := manyWords(t)
+	parts := open(nil).segs[0].Parts(secTerms)
 	if parts < 30 {
 		t.Fatalf("a dictionary of %d parts", parts)
 	}
 	for range 20 {
 		word := words[rng.IntN(len(words))]
 		at := 1 + rng.IntN(len(word)-1)
-		x.src.cache = NewCache(64 << 20)
-		got, err := x.Analyse(word[:at] + "q" + word[at:]).Readings(context.Background())
+		cache := segment.NewCache(64 << 20)
+		got, err := open(cache).Analyse(word[:at] + "q" + word[at:]).Readings(context.Background())
 		if err != nil || len(got) != 1 {
 			t.Fatalf("%s: %v, %v", word, got, err)
 		}
-		if n := x.src.cache.Len(); n > parts/6 {
+		if n := cache.Len(); n > parts/6 {
 			t.Errorf("%s read %d of %d parts", word, n, parts)
 		}
 	}
 }
 
 func BenchmarkReadings(b *testing.B) {
-	x, words := manyWords(b)
-	x.src.cache = NewCache(64 << 20)
+	open, words := manyWords(b)
+	x := open(segment.NewCache(64 << 20))
 	for n := 0; b.Loop(); n++ {
 		word := words[n%len(words)]
 		if _, err := x.Analyse(word[:3] + "q" + word[3:]).Readings(b.Context()); err != nil {

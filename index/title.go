@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/segment"
 )
 
 // Constants of mentions in ranking version 1: clause 7.3.
@@ -141,7 +142,7 @@ func (f *titleFinder) titled(key string, h titleSum) ([]graph.ID, error) {
 		df += e.count - e.neg
 	}
 	if df < 0 {
-		return nil, corrupt("title %q in %d nodes", key, df)
+		return nil, segment.Corrupt("title %q in %d nodes", key, df)
 	}
 	if df > maxTitleNodes {
 		return nil, nil

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+
+	"github.com/mnem-project/mnem/segment"
 )
 
 const (
@@ -57,14 +59,14 @@ func sumOfKey(key string) (h titleSum) {
 }
 
 // writeTitles writes "titles": the sums ascending, each once.
-func writeTitles(w *sectionWriter, sums []uint32) error {
+func writeTitles(w *segment.Section, sums []uint32) error {
 	slices.Sort(sums)
 	for part := range slices.Chunk(slices.Compact(sums), titlesPerPart) {
 		for _, sum := range part {
-			w.buf = binary.BigEndian.AppendUint32(w.buf, sum)
+			w.Buf = binary.BigEndian.AppendUint32(w.Buf, sum)
 		}
-		w.key = bytes.Clone(w.buf[:4])
-		if err := w.cut(); err != nil {
+		w.Key = bytes.Clone(w.Buf[:4])
+		if err := w.Cut(); err != nil {
 			return err
 		}
 	}
@@ -107,13 +109,13 @@ func newTitlePart(sums []uint32) *titlePart {
 func decodeTitles(data []byte) (*titlePart, error) {
 	n := len(data) / 4
 	if len(data)%4 != 0 || n > titlesPerPart {
-		return nil, corrupt("%d bytes of sums of titles", len(data))
+		return nil, segment.Corrupt("%d bytes of sums of titles", len(data))
 	}
 	sums := make([]uint32, n)
 	for i := range sums {
 		sums[i] = binary.BigEndian.Uint32(data[4*i:])
 		if i > 0 && sums[i] <= sums[i-1] {
-			return nil, corrupt("sum %x of a title after %x", sums[i], sums[i-1])
+			return nil, segment.Corrupt("sum %x of a title after %x", sums[i], sums[i-1])
 		}
 	}
 	return newTitlePart(sums), nil
@@ -132,8 +134,8 @@ func (p *titlePart) has(sum uint32) bool {
 	return ok
 }
 
-func (r *source) titles(ctx context.Context, s *segment, n int) (*titlePart, error) {
-	v, err := r.part(ctx, s, secTitles, n, func(data []byte) (any, int, error) {
+func (r *source) titles(ctx context.Context, s *segment.Segment, n int) (*titlePart, error) {
+	v, err := r.Part(ctx, s, secTitles, n, func(_, data []byte) (any, int, error) {
 		p, err := decodeTitles(data)
 		return p, 2 * len(data), err
 	})
@@ -163,8 +165,8 @@ func (x *Index) titleFinder(ctx context.Context) (*titleFinder, error) {
 	f := &titleFinder{ctx: ctx, x: x, segs: make([]titleSegment, len(x.segs))}
 	room := titlesPerPart
 	for n, s := range x.segs {
-		most := s.docs + s.kills
-		if s.sec[secTitles].parts <= 1 && most <= min(fewTitles, room) {
+		most := s.Docs + s.Kills
+		if s.Parts(secTitles) <= 1 && most <= min(fewTitles, room) {
 			f.segs[n].few = true
 			room -= most
 		}
@@ -180,17 +182,17 @@ func (f *titleFinder) open(n int) error {
 	if at.opened {
 		return nil
 	}
-	parts := s.sec[secTitles].parts
+	parts := s.Parts(secTitles)
 	at.parts, at.firsts = make([]*titlePart, parts), make([]uint32, parts)
 	for i := range at.firsts {
-		ref, err := f.x.src.ref(f.ctx, s, secTitles, i)
+		key, err := f.x.src.Key(f.ctx, s, secTitles, i)
 		if err != nil {
 			return err
 		}
-		if len(ref.key) != 4 {
-			return f.x.src.wrap(s, secTitles, corrupt("directory key %x", shorten(ref.key)))
+		if len(key) != 4 {
+			return f.x.src.Wrap(s, secTitles, segment.Corrupt("directory key %.40x", key))
 		}
-		at.firsts[i] = binary.BigEndian.Uint32(ref.key)
+		at.firsts[i] = binary.BigEndian.Uint32(key)
 	}
 	at.opened = true
 	return nil
@@ -207,7 +209,7 @@ func (x *Index) fewTitles(f *titleFinder) (*titlePart, error) {
 	// Two queries may both come here: they make the same.
 	var sums []uint32
 	for n := range f.segs {
-		if !f.segs[n].few || x.segs[n].sec[secTitles].parts == 0 {
+		if !f.segs[n].few || x.segs[n].Parts(secTitles) == 0 {
 			continue
 		}
 		p, err := x.src.titles(f.ctx, x.segs[n], 0)

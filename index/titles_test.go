@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -10,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
 )
@@ -132,7 +133,7 @@ func TestTitlesWork(t *testing.T) {
 		"three": {some.String(), 3, docs/titlesPerPart + 1 + 3*3},
 	} {
 		read := &counter{Getter: blocks, got: map[ipld.CID]int{}}
-		x, err := Open(t.Context(), read, m, NewCache(64<<20))
+		x, err := Open(t.Context(), read, m, segment.NewCache(64<<20))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,14 +188,20 @@ func TestTitlesVerified(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seg := *x.segs[0]
-	data := slices.Clone(seg.sec[secTitles].refs[0].data)
-	data[len(data)-1] ^= 1
-	seg.sec[secTitles].refs = []partRef{{key: data[:4], data: data}}
-	block := store.NewBlock(ipld.DagCBOR, seg.encode())
+	data, err := x.src.Bytes(ctx, x.segs[0], secTitles, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := blocks.Get(ctx, x.segs[0].CID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := slices.Clone(data)
+	other[len(other)-1] ^= 1
+	block := store.NewBlock(ipld.DagCBOR, bytes.Replace(raw, data, other, 1))
 	changed := Manifest{Stats: x.m.Stats, Analyser: x.m.Analyser, Language: x.m.Language,
-		List: tiers.List{Segments: []tiers.Ref{{CID: block.CID, Docs: 3}}}}
-	root := store.NewBlock(ipld.DagCBOR, changed.encode())
+		List: segment.List{Segments: []segment.Ref{{CID: block.CID, Docs: 3}}}}
+	root := store.NewBlock(ipld.DagCBOR, encodeManifest(&changed))
 	if err := blocks.Put(ctx, block, root); err != nil {
 		t.Fatal(err)
 	}

@@ -8,16 +8,10 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/text"
-	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 )
-
-// Blocks is what an update reads and writes.
-type Blocks interface {
-	store.Getter
-	store.Putter
-}
 
 // Options of an update. The zero value means the defaults. None but Language changes an answer.
 type Options struct {
@@ -34,7 +28,7 @@ type Options struct {
 	// CacheBytes is how many bytes of decoded parts a merge keeps, 16 MiB by default.
 	CacheBytes int64
 	// Later, where given, has merges made beside the updates.
-	Later tiers.Later
+	Later segment.Later
 }
 
 const (
@@ -70,16 +64,14 @@ func (o Options) withDefaults() Options {
 
 // updater is one run of Update.
 type updater struct {
+	*segment.Updater
 	ctx      context.Context
-	blocks   Blocks
+	put      store.Putter
 	opt      Options
-	src      source
 	analyser *text.Analyzer
 	m        Manifest
-	fresh    map[ipld.CID]*segment // segments of this run
-	unsaved  *store.Block          // block of the newest segment, where it is not written yet
-	spills   int                   // since the last merge
-	changes  int                   // documents and kills of the update so far
+	spills   int // since the last merge
+	changes  int // documents and kills of the update so far
 }
 
 // Update writes the index of a graph: that of base, the undefined CID for no index, with changes
@@ -91,44 +83,35 @@ type updater struct {
 //
 // The same base, changes and options give the same manifest, but for the runs that Later knows.
 func Update(
-	ctx context.Context, blocks Blocks, base ipld.CID, changes iter.Seq2[Change, error], opt Options,
+	ctx context.Context, blocks segment.Blocks, base ipld.CID, changes iter.Seq2[Change, error], opt Options,
 ) (ipld.CID, error) {
-	u := &updater{ctx: ctx, blocks: blocks, opt: opt.withDefaults()}
-	u.src = source{get: blocks, cache: NewCache(u.opt.CacheBytes)}
-	u.fresh = make(map[ipld.CID]*segment)
-	if err := u.start(base); err != nil {
+	u := &updater{ctx: ctx, put: blocks, opt: opt.withDefaults()}
+	u.Updater = Format.NewUpdater(blocks, u.opt.Fanout, u.opt.Later, u.opt.CacheBytes)
+	u.m = Manifest{Analyser: text.Version, Language: u.opt.Language}
+	if base.Defined() {
+		m, err := ReadManifest(ctx, blocks, base)
+		if err != nil {
+			return ipld.CID{}, err
+		}
+		u.m = *m
+	}
+	var err error
+	if u.analyser, err = u.m.analyser(); err == nil {
+		err = u.Settle(ctx, &u.m.List)
+	}
+	if err != nil {
 		return ipld.CID{}, err
 	}
 	if err := u.run(changes); err != nil {
 		return ipld.CID{}, fmt.Errorf("update index: %w", err)
 	}
-	if base.Defined() && len(u.fresh) == 0 {
+	if base.Defined() && !u.Changed() {
 		return base, nil
 	}
 	if err := u.m.check(); err != nil {
 		return ipld.CID{}, fmt.Errorf("update index: changes do not fit: %w", err)
 	}
-	block := store.NewBlock(ipld.DagCBOR, u.m.encode())
-	if err := blocks.Put(ctx, block); err != nil {
-		return ipld.CID{}, fmt.Errorf("write manifest: %w", err)
-	}
-	return block.CID, nil
-}
-
-func (u *updater) start(base ipld.CID) error {
-	u.m = Manifest{Analyser: text.Version, Language: u.opt.Language}
-	if base.Defined() {
-		m, err := ReadManifest(u.ctx, u.blocks, base)
-		if err != nil {
-			return err
-		}
-		u.m = *m
-	}
-	var err error
-	if u.analyser, err = u.m.analyser(); err != nil {
-		return err
-	}
-	return u.settle()
+	return Format.WriteManifest(ctx, blocks, u.m.record())
 }
 
 // analyser returns the analyser that the index was made with.
@@ -181,83 +164,48 @@ func (u *updater) run(changes iter.Seq2[Change, error]) error {
 // come together, it merges what the tiers ask for.
 func (u *updater) spill(b *builder, end bool) error {
 	if !b.empty() {
-		if err := u.save(); err != nil {
-			return err
+		s, block, err := b.finish(Format.NewWriter(u.ctx, u.put))
+		if err == nil {
+			err = u.Add(u.ctx, &u.m.List, s, block)
 		}
-		s, block, err := b.finish(u.ctx, u.blocks)
 		if err != nil {
 			return err
 		}
-		if err := u.push(s, block); err != nil {
-			return err
-		}
 		u.sum(s)
-		u.changes += s.docs + s.kills
+		u.changes += s.Ref().Size()
 		u.spills++
 	}
 	if u.spills > 0 && (end || u.spills >= maxSpills) {
 		u.spills = 0
-		run, err := u.due()
-		if err == nil {
-			err = u.merge(run)
-		}
-		if err != nil {
+		if err := u.Compact(u.ctx, &u.m.List, u.changes); err != nil {
 			return err
 		}
 	}
 	if end {
-		return u.save()
-	}
-	return nil
-}
-
-// push adds a segment to the manifest. Its block waits: it may be merged before anyone reads it.
-func (u *updater) push(s *segment, block store.Block) error {
-	u.fresh[s.cid] = s
-	u.unsaved = &block
-	u.m.Segments = append(u.m.Segments, tiers.Ref{CID: s.cid, Docs: s.docs, Kills: s.kills})
-	if len(u.m.Segments) > maxSegments {
-		return fmt.Errorf("%d segments, limit %d", len(u.m.Segments), maxSegments)
+		return u.Save(u.ctx)
 	}
 	return nil
 }
 
 // sum adds a segment's statistics to those of the manifest. In the middle of an update they may
 // be negative: removals and additions come in the order of ids.
-func (u *updater) sum(s *segment) {
+func (u *updater) sum(s *segment.Segment) {
 	st := &u.m.Stats
-	st.Nodes += int64(s.docs - s.kills)
+	st.Nodes += int64(s.Docs - s.Kills)
+	terms, filled := sumsOf(s)
 	for f := range Fields {
-		st.Terms[f] += s.terms[f]
-		st.Filled[f] += s.filled[f]
+		st.Terms[f] += terms[f]
+		st.Filled[f] += filled[f]
 	}
 }
 
-// save writes the block of the newest segment.
-func (u *updater) save() error {
-	if u.unsaved == nil {
-		return nil
-	}
-	err := u.blocks.Put(u.ctx, *u.unsaved)
-	u.unsaved = nil
+// Merge makes one segment of the run that a manifest notes, as segment.Format.MergeRun does.
+func Merge(
+	ctx context.Context, blocks segment.Blocks, manifest ipld.CID,
+) (key, merged ipld.CID, err error) {
+	m, err := ReadManifest(ctx, blocks, manifest)
 	if err != nil {
-		return fmt.Errorf("write segment: %w", err)
+		return key, merged, err
 	}
-	return nil
-}
-
-// merge makes one segment of a run of the newest segments.
-func (u *updater) merge(run tiers.Run) error {
-	if run.Count < 2 {
-		return nil
-	}
-	s, block, err := u.merged(run)
-	if err != nil {
-		return err
-	}
-	if u.unsaved = nil; s.docs+s.kills > 0 {
-		u.unsaved = &block
-	}
-	u.fresh[s.cid] = s
-	return u.replace(run, s)
+	return Format.MergeRun(ctx, blocks, &m.List)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -55,7 +56,7 @@ type verifier struct {
 func Verify(
 	ctx context.Context, get store.Getter, manifest ipld.CID, docs iter.Seq2[*Document, error],
 ) ([]Mismatch, error) {
-	x, err := Open(ctx, get, manifest, NewCache(defaultCache))
+	x, err := Open(ctx, get, manifest, segment.NewCache(defaultCache))
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +105,8 @@ func (v *verifier) terms() error {
 		if err != nil {
 			return err
 		}
-		v.words, v.sums = append(v.words, make([]uint64, s.docs)), append(v.sums, nil)
-		v.parts = append(v.parts, make([]*lenPart, (s.docs+docsPerPart-1)/docsPerPart))
+		v.words, v.sums = append(v.words, make([]uint64, s.Docs)), append(v.sums, nil)
+		v.parts = append(v.parts, make([]*lenPart, (s.Docs+docsPerPart-1)/docsPerPart))
 		all[i] = &mergeTerm{i: i}
 		all[i].src, all[i].seg = &v.x.src, s
 		if dead[i], err = v.x.deadDocs(v.ctx, i); err != nil {
@@ -150,7 +151,7 @@ func (v *verifier) terms() error {
 func (v *verifier) titles() error {
 	for i, s := range v.x.segs {
 		var have []uint32
-		for n := range s.sec[secTitles].parts {
+		for n := range s.Parts(secTitles) {
 			p, err := v.x.src.titles(v.ctx, s, n)
 			if err != nil {
 				return err
@@ -160,7 +161,7 @@ func (v *verifier) titles() error {
 		slices.Sort(v.sums[i])
 		if want := slices.Compact(v.sums[i]); !slices.Equal(want, have) {
 			v.add(graph.ID{}, "segment %s has sums of %d titles that are not those of its %d titles",
-				s.cid, len(have), len(want))
+				s.CID, len(have), len(want))
 		}
 	}
 	return nil
@@ -204,8 +205,8 @@ func (v *verifier) postings(t *mergeTerm, term string, dead bitset) (live int, e
 // columns reads all properties, adding up their words for each document.
 func (v *verifier) columns() error {
 	for i, s := range v.x.segs {
-		v.props = append(v.props, make([]uint64, s.docs))
-		for n := range s.sec[secProps].parts {
+		v.props = append(v.props, make([]uint64, s.Docs))
+		for n := range s.Parts(secProps) {
 			part, err := v.x.src.props(v.ctx, s, n)
 			if err != nil {
 				return err
@@ -218,7 +219,7 @@ func (v *verifier) columns() error {
 	return nil
 }
 
-func (v *verifier) column(i int, s *segment, part propPart) error {
+func (v *verifier) column(i int, s *segment.Segment, part propPart) error {
 	for g := range part {
 		for k, doc := range part[g].docs {
 			item, err := v.x.src.item(v.ctx, s, part[g].items[k])

@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
 )
@@ -97,13 +98,12 @@ func TestQueryWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := 0
-	err = Walk(ctx, blocks, m, func(ipld.CID) error { all++; return nil })
+	err = Format.Walk(ctx, blocks, m, func(ipld.CID) error { all++; return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
 	read := &counter{Getter: blocks, got: map[ipld.CID]int{}}
-	x, err := Open(ctx, read, m, NewCache(64<<20))
-	if err != nil {
+	if _, err := Open(ctx, read, m, segment.NewCache(64<<20)); err != nil {
 		t.Fatal(err)
 	}
 	if len(read.got) != 2 {
@@ -121,8 +121,11 @@ func TestQueryWork(t *testing.T) {
 	}
 	accept := func(d Doc) (bool, error) { return d.Type() != "Note", nil }
 	for _, c := range cases {
+		x, err := Open(ctx, read, m, segment.NewCache(64<<20))
+		if err != nil {
+			t.Fatal(err)
+		}
 		read.got = map[ipld.CID]int{}
-		x.src.cache = NewCache(64 << 20)
 		res, err := x.Text(ctx, c.query, accept, c.k)
 		if err != nil {
 			t.Fatal(err)

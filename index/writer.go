@@ -1,12 +1,11 @@
 package index
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -14,18 +13,12 @@ import (
 // then properties by name and document, then terms. Of each section one part is in memory, and of
 // each title four bytes.
 type segmentWriter struct {
-	sink  sink
-	seg   segment
-	ids   sectionWriter
-	dead  sectionWriter
-	lens  sectionWriter
-	meta  sectionWriter
-	props propWriter
-	posts postWriter
-	dict  dictWriter
-
-	titles sectionWriter
-	sums   []uint32 // of titles
+	*segment.Writer
+	ids, dead, lens, meta *segment.Section
+	props                 propWriter
+	posts                 postWriter
+	dict                  dictWriter
+	titles                []uint32 // their sums
 
 	metas     []docMeta // of the part of "meta" being filled
 	metaTypes map[string]bool
@@ -34,69 +27,70 @@ type segmentWriter struct {
 	scratch   []byte
 }
 
-func newSegmentWriter(ctx context.Context, put store.Putter) *segmentWriter {
-	w := &segmentWriter{metaTypes: make(map[string]bool)}
-	w.sink.ctx, w.sink.put = ctx, put
-	for _, s := range w.all() {
-		s.sink = &w.sink
+func newSegmentWriter(to *segment.Writer) *segmentWriter {
+	w := &segmentWriter{
+		Writer: to, metaTypes: make(map[string]bool),
+		ids: to.Section(secIDs), dead: to.Section(secDead), lens: to.Section(secLens),
+		meta: to.Section(secMeta), dict: dictWriter{sec: to.Section(secTerms)},
 	}
+	w.props.props, w.props.large = to.Section(secProps), to.Section(secLarge)
+	w.posts.sec = to.Section(secPosts)
 	return w
 }
 
-// all returns the writers of the sections in the order of their numbers.
-func (w *segmentWriter) all() [sections]*sectionWriter {
-	return [sections]*sectionWriter{
-		secIDs: &w.ids, secDead: &w.dead, secLens: &w.lens, secMeta: &w.meta,
-		secLarge: &w.props.large, secPosts: &w.posts.sec, secProps: &w.props.props,
-		secTerms: &w.dict.sec, secTitles: &w.titles,
+// sum adds statistics to those of the segment.
+func (w *segmentWriter) sum(terms, filled sums) {
+	for f := range Fields {
+		w.Sums[f] += terms[f]
+		w.Sums[Fields+f] += filled[f]
 	}
 }
 
 func (w *segmentWriter) addDoc(id graph.ID, lens docLens, m *docMeta) error {
-	doc := uint32(w.seg.docs)
+	doc := uint32(w.Docs)
 	if doc == maxDocs {
 		return fmt.Errorf("segment of more than %d documents", maxDocs)
 	}
-	if err := addID(&w.ids, w.seg.docs, id); err != nil {
+	if err := addID(w.ids, w.Docs, id); err != nil {
 		return err
 	}
-	if w.seg.docs%docsPerPart == 0 {
+	if w.Docs%docsPerPart == 0 {
 		if err := w.endLens(); err != nil {
 			return err
 		}
 	}
 	w.posts.lens = append(w.posts.lens, lens)
-	w.seg.docs++
+	w.Docs++
 	return w.addMeta(m)
 }
 
 // endLens writes the lengths of the documents since the last part.
 func (w *segmentWriter) endLens() error {
-	from := len(w.lens.refs) * docsPerPart
-	if from == w.seg.docs {
+	from := w.lens.Parts() * docsPerPart
+	if from == w.Docs {
 		return nil
 	}
-	w.lens.buf, w.lens.key = encodeLens(w.posts.lens[from:]), docKey(uint32(from))
-	return w.lens.cut()
+	w.lens.Buf, w.lens.Key = encodeLens(w.posts.lens[from:]), docKey(uint32(from))
+	return w.lens.Cut()
 }
 
-func addID(w *sectionWriter, n int, id graph.ID) error {
+func addID(w *segment.Section, n int, id graph.ID) error {
 	if n%docsPerPart == 0 {
-		if err := w.cut(); err != nil {
+		if err := w.Cut(); err != nil {
 			return err
 		}
-		w.key = id[:]
+		w.Key = id[:]
 	}
-	w.buf = append(w.buf, id[:]...)
+	w.Buf = append(w.Buf, id[:]...)
 	return nil
 }
 
 func (w *segmentWriter) addDead(id graph.ID) error {
-	if w.seg.kills == maxDocs {
+	if w.Kills == maxDocs {
 		return fmt.Errorf("segment of more than %d kills", maxDocs)
 	}
-	w.seg.kills++
-	return addID(&w.dead, w.seg.kills-1, id)
+	w.Kills++
+	return addID(w.dead, w.Kills-1, id)
 }
 
 func (w *segmentWriter) addMeta(m *docMeta) error {
@@ -123,11 +117,11 @@ func (w *segmentWriter) endMeta() error {
 	if len(w.metas) == 0 {
 		return nil
 	}
-	w.meta.buf, w.meta.key = encodeMeta(w.metas), docKey(w.metaFirst)
+	w.meta.Buf, w.meta.Key = encodeMeta(w.metas), docKey(w.metaFirst)
 	w.metaFirst += uint32(len(w.metas))
 	w.metas, w.metaSize = w.metas[:0], 0
 	clear(w.metaTypes)
-	return w.meta.cut()
+	return w.meta.Cut()
 }
 
 // endTerm ends the postings of a term. Terms come ascending; one that is in no document and was
@@ -138,40 +132,19 @@ func (w *segmentWriter) endTerm(term string, neg int) error {
 		return err
 	}
 	if strings.HasPrefix(term, titleMark) {
-		w.sums = append(w.sums, sumOfKey(term).stored())
+		w.titles = append(w.titles, sumOfKey(term).stored())
 	}
 	return w.dict.add(term, &entry{count: count, neg: neg, at: at})
 }
 
-func (w *segmentWriter) endTitles() error { return writeTitles(&w.titles, w.sums) }
+func (w *segmentWriter) endTitles() error { return writeTitles(w.Section(secTitles), w.titles) }
 
 // finish writes what is left and returns the segment with its block, which is not written.
-func (w *segmentWriter) finish() (*segment, store.Block, error) {
+func (w *segmentWriter) finish() (*segment.Segment, store.Block, error) {
 	for _, end := range []func() error{w.endLens, w.endMeta, w.props.end, w.dict.end, w.endTitles} {
 		if err := end(); err != nil {
 			return nil, store.Block{}, err
 		}
 	}
-	for i, s := range w.all() {
-		if err := s.cut(); err != nil {
-			return nil, store.Block{}, err
-		}
-		w.seg.sec[i] = section{parts: len(s.refs), refs: make([]partRef, len(s.refs))}
-	}
-	for i, s := range w.all() {
-		for n, r := range s.refs {
-			w.seg.sec[i].refs[n] = *r
-		}
-		if err := w.seg.sec[i].fold(&w.sink); err != nil {
-			return nil, store.Block{}, err
-		}
-	}
-	if err := w.sink.flush(); err != nil {
-		return nil, store.Block{}, err
-	}
-	// A copy, so that the segment does not keep the writer's buffers.
-	seg := w.seg
-	block := store.NewBlock(ipld.DagCBOR, seg.encode())
-	seg.cid = block.CID
-	return &seg, block, nil
+	return w.Finish()
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -48,7 +49,7 @@ func usual(rng *rand.Rand, id graph.ID, n int) Node {
 // TestCosts bounds what looking a node up reads and what changing two nodes, as an edge does, writes
 // and reads: about as much in four times as many nodes.
 func TestCosts(t *testing.T) {
-	const updates = 64
+	const updates, dirBytes = 64, 256 * 64 // a directory of 256 parts
 	for _, n := range []int{5_000, 20_000} {
 		rng := rand.New(rand.NewPCG(1, 1))
 		m := newMemory(t)
@@ -60,10 +61,10 @@ func TestCosts(t *testing.T) {
 		blocks := &metered{Blocks: m.blocks}
 		m.blocks = blocks
 		for range 20 {
-			x := m.open(new(Cache))
+			x := m.open(new(segment.Cache))
 			blocks.read = work{}
 			m.same(x, testID(rng.IntN(n)))
-			if blocks.read.blocks > 2 || blocks.read.bytes > partSize+dirFan*dirRow {
+			if blocks.read.blocks > 2 || blocks.read.bytes > partSize+dirBytes {
 				t.Errorf("%d nodes: looking one up reads %v", n, blocks.read)
 			}
 		}
@@ -76,7 +77,7 @@ func TestCosts(t *testing.T) {
 			written.blocks += blocks.written.blocks
 			written.bytes += blocks.written.bytes
 		}
-		x := m.open(new(Cache))
+		x := m.open(new(segment.Cache))
 		t.Logf("%d nodes: %d updates read %v and wrote %v; %d segments", n, updates, read, written,
 			len(x.segs))
 		if written.bytes > updates*3000 || written.blocks > updates*5/2 || read.blocks > updates*4 {
@@ -103,7 +104,7 @@ func TestSieves(t *testing.T) {
 	}
 	blocks := &metered{Blocks: m.blocks}
 	m.blocks = blocks
-	x := m.open(NewCache(64 << 20))
+	x := m.open(segment.NewCache(64 << 20))
 	if len(x.segs) != 4 {
 		t.Fatalf("%d segments", len(x.segs))
 	}

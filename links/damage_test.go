@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -78,7 +79,7 @@ func TestDamage(t *testing.T) {
 			},
 		} {
 			m.blocks = &faulty{sound, c, lie}
-			x, err := Open(t.Context(), m.blocks, m.manifest, m.of, NewCache(1<<20))
+			x, err := Open(t.Context(), m.blocks, m.manifest, m.of, segment.NewCache(1<<20))
 			checkError(t, err)
 			for i := range 2000 {
 				if err == nil {
@@ -92,7 +93,7 @@ func TestDamage(t *testing.T) {
 			if err == nil && len(wrong) == 0 && name != "flipped" { // a count of kills, for one
 				t.Errorf("%s in the place of block %d is not found", name, n)
 			}
-			err = Walk(t.Context(), m.blocks, m.manifest, func(ipld.CID) error { return nil })
+			err = Format.Walk(t.Context(), m.blocks, m.manifest, func(ipld.CID) error { return nil })
 			checkError(t, err)
 		}
 	}
@@ -112,8 +113,8 @@ func FuzzBlocks(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if m, err := decodeManifest(data); err == nil {
-			if b := m.encode(); len(b) == len(data) && !bytes.Equal(b, data) {
+		if m, err := Format.DecodeManifest(data); err == nil {
+			if b := Format.EncodeManifest(m); len(b) == len(data) && !bytes.Equal(b, data) {
 				t.Errorf("manifest has two encodings: %x and %x", data, b)
 			}
 		} else {
@@ -122,7 +123,7 @@ func FuzzBlocks(f *testing.F) {
 		if s := sieve(data); s.fits() {
 			s.has(testID(len(data)))
 		}
-		_, err := decodeSegment(ipld.CID{}, data)
+		_, err := Format.Decode(ipld.CID{}, data)
 		checkError(t, err)
 		p, err := decodePart(data)
 		if checkError(t, err); err != nil {

@@ -3,14 +3,12 @@
 // have a chunk of some sixteen edges for each node that is asked about and a path to it; here one
 // part has both buckets of some thirty nodes, and two reads find one.
 //
-// An index is a manifest, a list of segments from the oldest to the newest. A segment holds nodes
-// with their buckets; the newest segment that has a node has all of it. A node that lost its edges
-// is there without any until nothing is older. Update adds one small segment with the nodes that a
-// commit touched, and now and then merges the newest, as package index does, so that manifests share
-// all but the newest. No answer depends on the layout.
+// An index is a manifest and segments as package segment has them. A segment holds nodes with their
+// buckets; the newest segment that has a node has all of it. A node that lost its edges is there
+// without any until nothing is older.
 //
 //	m, err := links.Update(ctx, blocks, base, of, changes, links.Options{})
-//	x, err := links.Open(ctx, blocks, m, of, links.NewCache(32<<20))
+//	x, err := links.Open(ctx, blocks, m, of, segment.NewCache(32<<20))
 //	f, err := x.Find(ctx, id)
 //
 // A bucket of more than 64 edges is there by its degree alone: whoever wants its edges, which lie
@@ -20,32 +18,19 @@
 //
 // # Records
 //
-// All are canonical DAG-CBOR, but parts, directories and sieves, which are raw blocks.
+// Those of package segment, of the name "links". The roots of a manifest are those of the trees "out",
+// "in" and "marks"; documents are nodes, kills nodes that older segments have too.
 //
-//	manifest   v         1
-//	           in        link to the root of the tree "in"
-//	           out       link to the root of the tree "out"
-//	           kind      "links"
-//	           marks     link to the root of the tree of marks
-//	           merging   [first, number] of the segments of an awaited merge, left out where none is
-//	           segments  list of [link, nodes, kills], the oldest first, at most 128
-//	segment    v         1
-//	           dirs      list of links to directories
-//	           docs      number of nodes
-//	           kind      "linked"
-//	           apart     number of parts in the directories
-//	           first     first id of each directory, end to end
-//	           kills     number of nodes that older segments have too
-//	           parts     list of parts, where they have at most 16 KiB together: the segment of a
-//	                     small commit is one block, and has no directories
-//	           sieves    list of links to the sieves of the directories
-//	directory  for each of 256 parts, fewer in the last: its first id, its CID
-//	sieve      a Bloom filter of the nodes in a directory: their number, u32, and 12 bits for each
-//	part       number of nodes | number of types | for each type its length and bytes | ids of the
-//	           nodes, ascending | for each node where it ends in what follows, u16 | the nodes
-//	node       edges out | edges in | entries out | entries in
-//	entry      number of its type times four, plus 1 where a weight follows and 2 where the edge has a
-//	           mark | id of the other end | the weight where it is not 65,536
+//	section  key of a part             content of a part
+//	nodes    its first id              number of nodes | number of types | for each type its length and
+//	                                   bytes | ids of the nodes, ascending | for each node where it ends
+//	                                   in what follows, u16 | the nodes
+//	sieves   first id of the parts of  a Bloom filter of the nodes in 256 parts, fewer in the last: their
+//	         nodes that it is of       number, u32, and 12 bits for each; none where parts are inline
+//
+//	node   edges out | edges in | entries out | entries in
+//	entry  number of its type times four, plus 1 where a weight follows and 2 where the edge has a mark |
+//	       id of the other end | the weight where it is not 65,536
 //
 // Numbers are unsigned varints unless they are named otherwise; u16 is little-endian. A bucket has
 // its entries, in key order, where they are at most 64. A part has about 4 KiB, and at most 64 where
@@ -58,8 +43,8 @@
 // blocks, manifest included, and as much again for each class of size that it fills; it reads the
 // buckets of the nodes it touches. A Cache keeps parts as they are stored, about 100 bytes more each,
 // up to its limit, for any number of indexes; an open Index keeps the blocks of its segments, up to
-// 16 KiB each. An update takes the memory of one part and its directory, and of a megabyte where it
-// merges.
+// 16 KiB each. An update takes the memory of one part and 36 bytes for each other, and of a megabyte
+// where it merges.
 //
 // # Damage
 //

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
 )
@@ -78,7 +79,7 @@ func (m *memory) all() iter.Seq2[Node, error] {
 	}
 }
 
-func (m *memory) open(cache *Cache) *Index {
+func (m *memory) open(cache *segment.Cache) *Index {
 	m.t.Helper()
 	x, err := Open(m.t.Context(), m.blocks, m.manifest, m.of, cache)
 	if err != nil {
@@ -90,7 +91,7 @@ func (m *memory) open(cache *Cache) *Index {
 // walk returns the blocks of the index.
 func (m *memory) walk() (all []ipld.CID) {
 	m.t.Helper()
-	err := Walk(m.t.Context(), m.blocks, m.manifest, func(c ipld.CID) error {
+	err := Format.Walk(m.t.Context(), m.blocks, m.manifest, func(c ipld.CID) error {
 		all = append(all, c)
 		return nil
 	})

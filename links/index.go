@@ -6,36 +6,30 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 )
 
 // Index is an open index. It is immutable and safe for concurrent use.
 type Index struct {
 	src  reader
-	segs []*segment
+	segs []*segment.Segment
 }
 
 // Open reads an index, which must be that of some trees: the manifest and its segments' own blocks.
 func Open(
-	ctx context.Context, get store.Getter, c ipld.CID, of Of, cache *Cache,
+	ctx context.Context, get store.Getter, c ipld.CID, of Of, cache *segment.Cache,
 ) (*Index, error) {
-	m, err := readManifest(ctx, get, c)
-	if err == nil && m.of != of {
-		err = corrupt("manifest %s is of other trees", c)
+	m, err := Format.ReadManifest(ctx, get, c)
+	if err == nil && ofRoots(m.Roots) != of {
+		err = segment.Corrupt("manifest %s is of other trees", c)
+	}
+	x := &Index{src: reader{Format.NewReader(get, cache)}}
+	if err == nil {
+		x.segs, err = x.src.Segments(ctx, m.Segments)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open index of links: %w", err)
-	}
-	x := &Index{src: reader{get: get, cache: cache}}
-	for _, ref := range m.Segments {
-		s, err := x.src.segment(ctx, ref.CID)
-		if err == nil && (s.docs != ref.Docs || s.kills != ref.Kills) {
-			err = corrupt("segment %s has %d nodes, should have %d", ref.CID, s.docs, ref.Docs)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("open index of links: %w", err)
-		}
-		x.segs = append(x.segs, s)
 	}
 	return x, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -59,7 +60,7 @@ func TestLater(t *testing.T) {
 			if worst = max(worst, blocks.written.bytes); blocks.written.bytes > mostBytes && loses > 1 {
 				t.Errorf("update %d wrote %v", i, blocks.written)
 			}
-			most = max(most, len(m.open(new(Cache)).segs))
+			most = max(most, len(m.open(new(segment.Cache)).segs))
 			if rng.IntN(30) == 0 {
 				delete(d.made, lost)
 			}
@@ -82,7 +83,7 @@ func TestLater(t *testing.T) {
 				}
 			}
 			if i%50 == 0 {
-				x := m.open(NewCache(1 << 20))
+				x := m.open(segment.NewCache(1 << 20))
 				for range 200 {
 					m.same(x, testID(rng.IntN(base+updates)))
 				}

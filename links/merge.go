@@ -5,16 +5,15 @@ import (
 	"context"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 )
 
 // cursor walks the nodes of a segment.
 type cursor struct {
-	r    *reader
-	s    *segment
-	next int // part, of the segment or of the directory
-	nd   int // directory
-	d    dir
+	r    reader
+	s    *segment.Segment
+	next int // part
 	p    *part
 	i    int // node in the part
 	seen int
@@ -26,50 +25,30 @@ func (u *cursor) peek(ctx context.Context) (*part, int, error) {
 	if u.p != nil && u.i < u.p.len() {
 		return u.p, u.i, nil
 	}
-	p, err := u.nextPart(ctx)
+	if u.next == u.s.Parts(secNodes) {
+		if u.seen != u.s.Docs {
+			return nil, 0, segment.Corrupt("segment %s has %d nodes, should have %d", u.s.CID, u.seen, u.s.Docs)
+		}
+		return nil, 0, nil
+	}
+	p, err := u.r.part(ctx, u.s, u.next)
 	if err != nil {
 		return nil, 0, err
 	}
-	if p == nil && u.seen != u.s.docs {
-		return nil, 0, corrupt("segment %s has %d nodes, should have %d", u.s.cid, u.seen, u.s.docs)
+	if u.seen > 0 && bytes.Compare(u.last[:], p.first()) >= 0 {
+		return nil, 0, segment.Corrupt("segment %s: node %s does not ascend", u.s.CID, p.id(0))
 	}
-	if p != nil && u.seen > 0 && bytes.Compare(u.last[:], p.first()) >= 0 {
-		return nil, 0, corrupt("segment %s: node %s does not ascend", u.s.cid, p.id(0))
-	}
-	u.p, u.i = p, 0
-	return p, 0, nil
-}
-
-func (u *cursor) nextPart(ctx context.Context) (*part, error) {
-	if len(u.s.dirs) == 0 {
-		if u.next == len(u.s.parts) {
-			return nil, nil
-		}
-		u.next++
-		return u.s.parts[u.next-1], nil
-	}
-	if u.d == nil || u.next == u.d.len() {
-		if u.nd == len(u.s.dirs) {
-			return nil, nil
-		}
-		var err error
-		if u.d, err = u.r.dir(ctx, u.s, u.nd); err != nil {
-			return nil, err
-		}
-		u.nd, u.next = u.nd+1, 0
-	}
-	u.next++
-	p, err := u.r.part(ctx, u.d, u.next-1)
+	v, err := u.r.sieve(ctx, u.s, p.id(0))
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	v, err := u.r.sieve(ctx, u.s, u.nd-1)
-	for i := 0; err == nil && i < p.len(); i++ {
+	for i := 0; v != nil && i < p.len(); i++ {
 		if !v.has(p.id(i)) {
-			err = corrupt("segment %s: the sieve lacks node %s", u.s.cid, p.id(i))
+			return nil, 0, segment.Corrupt("segment %s: the sieve lacks node %s", u.s.CID, p.id(i))
 		}
 	}
-	return p, err
+	u.p, u.i, u.next = p, 0, u.next+1
+	return p, 0, nil
 }
 
 // step moves past the node at the cursor, which peek has returned.
@@ -86,7 +65,7 @@ type merger struct {
 	n       Node      // the node at hand
 }
 
-func newMerger(r *reader, segs []*segment) *merger {
+func newMerger(r reader, segs []*segment.Segment) *merger {
 	m := &merger{}
 	for _, s := range segs {
 		m.cursors = append(m.cursors, &cursor{r: r, s: s})
@@ -131,13 +110,13 @@ func (m *merger) next(ctx context.Context) (have int, err error) {
 // merge writes the parts of one segment made of several that follow each other, the oldest first,
 // and returns it with its block. Where nothing is older (oldest), nodes without edges are left out.
 func merge(
-	ctx context.Context, r *reader, segs []*segment, oldest bool, put store.Putter,
-) (*segment, store.Block, error) {
-	w := newWriter(ctx, put)
-	m := newMerger(r, segs)
+	ctx context.Context, r *segment.Reader, segs []*segment.Segment, oldest bool, to *segment.Writer,
+) (*segment.Segment, store.Block, error) {
+	w := newWriter(to)
+	m := newMerger(reader{r}, segs)
 	kills := 0
 	for _, s := range segs {
-		kills += s.kills
+		kills += s.Kills
 	}
 	for {
 		have, err := m.next(ctx)
@@ -156,7 +135,7 @@ func merge(
 		}
 	}
 	if !oldest {
-		w.seg.kills = max(0, kills)
+		w.Kills = max(0, kills)
 	}
 	return w.finish()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
 )
@@ -34,7 +35,7 @@ func TestModel(t *testing.T) {
 				nodes = append(nodes, n)
 			}
 			m.apply(nodes, opt)
-			x := m.open(NewCache(int64(rng.IntN(2)) << 16))
+			x := m.open(segment.NewCache(int64(rng.IntN(2)) << 16))
 			for i := range universe + 3 {
 				m.same(x, testID(i))
 			}
@@ -101,7 +102,7 @@ func TestVerify(t *testing.T) {
 		}
 		m.nodes = before
 	}
-	if _, err := Open(t.Context(), m.blocks, m.manifest, Of{Out: m.of.Out}, new(Cache)); err == nil {
+	if _, err := Open(t.Context(), m.blocks, m.manifest, Of{Out: m.of.Out}, new(segment.Cache)); err == nil {
 		t.Error("opened as the index of other trees")
 	}
 }
@@ -146,7 +147,7 @@ func TestWideNodes(t *testing.T) {
 		return n
 	}
 	m.apply([]Node{wide(testID(1)), wide(testID(2)), wide(testID(3))}, Options{})
-	x := m.open(NewCache(1 << 20))
+	x := m.open(segment.NewCache(1 << 20))
 	for i := range 5 {
 		m.same(x, testID(i))
 	}

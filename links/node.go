@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/segment"
 )
 
 // Entry is one edge as seen from a node. It lacks the edge's id, which would be a third of it.
@@ -148,14 +149,14 @@ func (f Found) Each(side int, fn func(Entry) bool) error {
 	for range f.degrees[side] {
 		e := in.entry(f.types)
 		if in.bad {
-			return corrupt("entries of a node end early")
+			return segment.Corrupt("entries of a node end early")
 		}
 		if !fn(e) {
 			return nil
 		}
 	}
 	if side == In && len(in.b) > 0 {
-		return corrupt("%d bytes behind the entries of a node", len(in.b))
+		return segment.Corrupt("%d bytes behind the entries of a node", len(in.b))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/segment"
 )
 
 // part is some nodes, ascending by id.
@@ -39,7 +40,7 @@ func (p *part) at(i int) (f Found, err error) {
 	in := input{b: p.data[from:p.end(i)]}
 	f.degrees[Out], f.degrees[In] = int(in.uint(maxDegree)), int(in.uint(maxDegree))
 	if in.bad {
-		return Found{}, corrupt("node %s", p.id(i))
+		return Found{}, segment.Corrupt("node %s", p.id(i))
 	}
 	f.types, f.entries = p.types, in.b
 	return f, nil
@@ -50,7 +51,7 @@ func decodePart(b []byte) (*part, error) {
 	in := input{b: b}
 	n, types := int(in.uint(maxPart)), int(in.uint(maxPart))
 	if in.bad || n == 0 || len(b) > maxPart || (graph.IDLen+2)*n+types > len(in.b) {
-		return nil, corrupt("part of %d nodes in %d bytes", n, len(b))
+		return nil, segment.Corrupt("part of %d nodes in %d bytes", n, len(b))
 	}
 	p := &part{types: make([]string, types)}
 	for i := range p.types {
@@ -60,22 +61,22 @@ func decodePart(b []byte) (*part, error) {
 	p.ends = in.take(2 * n)
 	p.data = in.b
 	if in.bad {
-		return nil, corrupt("part of %d nodes and %d types ends early", n, types)
+		return nil, segment.Corrupt("part of %d nodes and %d types ends early", n, types)
 	}
 	for i := range n {
 		last := 0
 		if i > 0 {
 			last = p.end(i - 1)
 			if bytes.Compare(p.ids[(i-1)*graph.IDLen:i*graph.IDLen], p.ids[i*graph.IDLen:][:graph.IDLen]) >= 0 {
-				return nil, corrupt("node %s does not ascend", p.id(i))
+				return nil, segment.Corrupt("node %s does not ascend", p.id(i))
 			}
 		}
 		if p.end(i) <= last || p.end(i) > len(p.data) {
-			return nil, corrupt("node %s ends at byte %d of %d", p.id(i), p.end(i), len(p.data))
+			return nil, segment.Corrupt("node %s ends at byte %d of %d", p.id(i), p.end(i), len(p.data))
 		}
 	}
 	if p.end(n-1) != len(p.data) {
-		return nil, corrupt("%d bytes behind the last node", len(p.data)-p.end(n-1))
+		return nil, segment.Corrupt("%d bytes behind the last node", len(p.data)-p.end(n-1))
 	}
 	return p, nil
 }

@@ -3,219 +3,71 @@ package links
 import (
 	"bytes"
 	"context"
-	"fmt"
-	"sort"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/segment"
 )
 
+// Sections of a segment.
 const (
-	kindSegment = "linked"
-	// formatVersion is the version of every record of this package.
-	formatVersion = 1
+	secNodes = iota
+	secSieves
 )
 
-// segment is the decoded block of a segment. It is immutable.
-type segment struct {
-	cid         ipld.CID
-	docs, kills int
-	parts       []*part    // of a small one
-	dirs        []ipld.CID // of any other
-	sieves      []ipld.CID // one for each directory
-	first       []byte     // first id of each directory, end to end
-	apart       int        // how many parts the directories have
+// Format is that of indexes of links.
+var Format = &segment.Format{
+	Name: "links", Version: 2, Roots: 3,
+	Sections: []segment.Spec{{Name: "nodes", MaxPart: maxPart}, {Name: "sieves", MaxPart: maxSieve}},
+	Inline:   maxInline, MaxDocs: maxNodes,
+	MaxSegments: maxSegments, MaxWaiting: maxWaiting, CacheBytes: mergeCache,
+	Merge: merge,
 }
 
-func encodeSegment(s *segment, parts []written) []byte {
-	w := ipld.NewRecord(nil, nil)
-	w.Version(formatVersion)
-	w.Links("dirs", s.dirs)
-	w.Int("docs", int64(s.docs))
-	w.Kind(kindSegment)
-	w.Int("apart", int64(s.apart))
-	w.Bytes("first", s.first)
-	w.Int("kills", int64(s.kills))
-	w.Append("parts", func(b []byte) []byte {
-		b = ipld.AppendList(b, len(parts))
-		for _, p := range parts {
-			b = ipld.AppendBytes(b, p.data)
+// Of are the roots of the trees that an index is a function of.
+type Of struct{ Out, In, Marks ipld.CID }
+
+func (o Of) roots() []ipld.CID { return []ipld.CID{o.Out, o.In, o.Marks} }
+
+func ofRoots(roots []ipld.CID) Of { return Of{roots[0], roots[1], roots[2]} }
+
+// reader reads segments. Safe for concurrent use.
+type reader struct{ *segment.Reader }
+
+// part reads part i of the nodes of a segment.
+func (r reader) part(ctx context.Context, s *segment.Segment, i int) (*part, error) {
+	v, err := r.Part(ctx, s, secNodes, i, decodeNodes)
+	p, _ := v.(*part)
+	return p, err
+}
+
+// decodeNodes is the segment.Decode of a part.
+func decodeNodes(key, data []byte) (any, int, error) {
+	p, err := decodePart(data)
+	if err == nil && !bytes.Equal(p.first(), key) {
+		err = segment.Corrupt("part begins with %s", p.id(0))
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	return p, p.memory(len(data)), nil
+}
+
+// sieve reads the sieve that has a node where the segment does, nil where there is none.
+func (r reader) sieve(ctx context.Context, s *segment.Segment, id graph.ID) (sieve, error) {
+	v, _, err := r.Covering(ctx, s, secSieves, id[:], func(_, data []byte) (any, int, error) {
+		if !sieve(data).fits() {
+			return nil, 0, segment.Corrupt("%d bytes are no sieve", len(data))
 		}
-		return b
+		return sieve(data), len(data), nil
 	})
-	w.Links("sieves", s.sieves)
-	return w.Finish()
-}
-
-func decodeSegment(cid ipld.CID, block []byte) (*segment, error) {
-	s := &segment{cid: cid}
-	seen := 0
-	_, err := ipld.DecodeRecord(block, kindSegment, formatVersion,
-		func(key string, d *ipld.Decoder) (known bool, err error) {
-			seen++
-			switch key {
-			case "docs":
-				s.docs, err = decodeCount(d)
-			case "kills":
-				s.kills, err = decodeCount(d)
-			case "apart":
-				s.apart, err = decodeCount(d)
-			case "first":
-				s.first, err = d.Bytes()
-				s.first = bytes.Clone(s.first)
-			case "dirs":
-				s.dirs, err = decodeLinks(d)
-			case "sieves":
-				s.sieves, err = decodeLinks(d)
-			case "parts":
-				s.parts, err = decodeParts(d)
-			default:
-				seen--
-				return false, nil
-			}
-			return true, err
-		})
-	if err == nil && (seen != 7 || len(s.first) != len(s.dirs)*graph.IDLen ||
-		len(s.sieves) != len(s.dirs) || len(s.dirs) != (s.apart+dirFan-1)/dirFan || len(s.parts) > 0 && s.apart > 0) {
-		err = fmt.Errorf("segment of %d fields, %d and %d parts, %d directories", seen, len(s.parts),
-			s.apart, len(s.dirs))
-	}
-	return s, asDamage(err)
-}
-
-func decodeCount(d *ipld.Decoder) (int, error) {
-	n, err := d.Int()
-	if err == nil && (n < 0 || n > maxNodes) {
-		err = d.Errorf("count %d outside 0 to %d", n, maxNodes)
-	}
-	return int(n), err
-}
-
-func decodeLinks(d *ipld.Decoder) ([]ipld.CID, error) {
-	n, err := d.List()
-	if err == nil && n > ipld.MaxBlock/ipld.CIDLen {
-		err = d.Errorf("%d links", n)
-	}
-	if err != nil {
-		return nil, err
-	}
-	out := make([]ipld.CID, n)
-	for i := range out {
-		if out[i], err = d.Link(); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-func decodeParts(d *ipld.Decoder) ([]*part, error) {
-	n, err := d.List()
-	if err == nil && n > maxInline {
-		err = d.Errorf("%d parts", n)
-	}
-	if err != nil {
-		return nil, err
-	}
-	out := make([]*part, n)
-	for i := range out {
-		b, err := d.Bytes()
-		if err == nil {
-			out[i], err = decodePart(bytes.Clone(b))
-		}
-		if err != nil {
-			return nil, err
-		}
-		if i > 0 && bytes.Compare(out[i-1].ids[len(out[i-1].ids)-graph.IDLen:], out[i].first()) >= 0 {
-			return nil, d.Errorf("part %d does not ascend", i)
-		}
-	}
-	return out, nil
-}
-
-// dir is the rows of a directory: the first id of each part, and its CID.
-type dir []byte
-
-func (d dir) len() int           { return len(d) / dirRow }
-func (d dir) first(i int) []byte { return d[i*dirRow:][:graph.IDLen] }
-
-func (d dir) part(i int) (ipld.CID, error) {
-	c, err := ipld.CIDFromBytes(d[i*dirRow+graph.IDLen:][:ipld.CIDLen])
-	return c, asDamage(err)
-}
-
-// reader reads blocks through a cache. Safe for concurrent use.
-type reader struct {
-	get   store.Getter
-	cache *Cache
-}
-
-// segment reads a segment's block.
-func (r *reader) segment(ctx context.Context, c ipld.CID) (*segment, error) {
-	block, err := r.get.Get(ctx, c)
-	var s *segment
-	if err == nil {
-		s, err = decodeSegment(c, block)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read segment %s: %w", c, err)
-	}
-	return s, nil
-}
-
-// dir reads directory n of a segment.
-func (r *reader) dir(ctx context.Context, s *segment, n int) (dir, error) {
-	c := s.dirs[n]
-	want, first := min(dirFan, s.apart-n*dirFan), s.first[n*graph.IDLen:][:graph.IDLen]
-	kept, _, epoch := r.cache.Get(c)
-	if d, ok := kept.(dir); ok && d.len() == want && bytes.Equal(d.first(0), first) {
-		return d, nil
-	}
-	data, err := r.get.Get(ctx, c)
-	if err == nil && (len(data) != want*dirRow || !bytes.Equal(data[:graph.IDLen], first)) {
-		err = corrupt("directory of %d bytes, want %d parts", len(data), want)
-	}
-	d := dir(data)
-	for i := 1; i < d.len() && err == nil; i++ {
-		if bytes.Compare(d.first(i-1), d.first(i)) >= 0 {
-			err = corrupt("part %d of a directory does not ascend", i)
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read directory %s: %w", c, err)
-	}
-	r.cache.AddSince(epoch, c, d, int64(len(d)))
-	return d, nil
-}
-
-// part reads part i of a directory.
-func (r *reader) part(ctx context.Context, d dir, i int) (*part, error) {
-	c, err := d.part(i)
-	if err != nil {
-		return nil, err
-	}
-	kept, _, epoch := r.cache.Get(c)
-	if p, ok := kept.(*part); ok {
-		return p, nil
-	}
-	data, err := r.get.Get(ctx, c)
-	var p *part
-	if err == nil {
-		p, err = decodePart(data)
-	}
-	if err == nil && !bytes.Equal(p.first(), d.first(i)) {
-		err = corrupt("part begins with %s", p.id(0))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read part %s: %w", c, err)
-	}
-	r.cache.AddSince(epoch, c, p, int64(p.memory(len(data))))
-	return p, nil
+	b, _ := v.(sieve)
+	return b, err
 }
 
 // find looks a node up in one segment, that it is likely to be in where that is the oldest.
-func (r *reader) find(
-	ctx context.Context, s *segment, id graph.ID, oldest bool,
+func (r reader) find(
+	ctx context.Context, s *segment.Segment, id graph.ID, oldest bool,
 ) (f Found, ok bool, err error) {
 	p, err := r.covering(ctx, s, id, oldest)
 	if p == nil || err != nil {
@@ -229,34 +81,16 @@ func (r *reader) find(
 }
 
 // covering returns the only part that may have a node, nil for none.
-func (r *reader) covering(
-	ctx context.Context, s *segment, id graph.ID, oldest bool,
+func (r reader) covering(
+	ctx context.Context, s *segment.Segment, id graph.ID, oldest bool,
 ) (*part, error) {
-	if len(s.dirs) == 0 {
-		i := before(len(s.parts), id, func(i int) []byte { return s.parts[i].first() })
-		if i < 0 {
-			return nil, nil
-		}
-		return s.parts[i], nil
-	}
-	n := before(len(s.dirs), id, func(i int) []byte { return s.first[i*graph.IDLen:][:graph.IDLen] })
-	if n < 0 {
-		return nil, nil
-	}
 	if !oldest {
-		v, err := r.sieve(ctx, s, n)
-		if err != nil || !v.has(id) {
+		v, err := r.sieve(ctx, s, id)
+		if err != nil || v != nil && !v.has(id) {
 			return nil, err
 		}
 	}
-	d, err := r.dir(ctx, s, n)
-	if err != nil {
-		return nil, err
-	}
-	return r.part(ctx, d, before(d.len(), id, d.first))
-}
-
-// before returns the last of n ids, ascending, that is not above another, -1 where there is none.
-func before(n int, id graph.ID, at func(int) []byte) int {
-	return sort.Search(n, func(i int) bool { return bytes.Compare(at(i), id[:]) > 0 }) - 1
+	v, _, err := r.Covering(ctx, s, secNodes, id[:], decodeNodes)
+	p, _ := v.(*part)
+	return p, err
 }

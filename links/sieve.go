@@ -1,14 +1,12 @@
 package links
 
 import (
-	"context"
 	"encoding/binary"
-	"fmt"
 
 	"github.com/mnem-project/mnem/graph"
 )
 
-// sieve is a Bloom filter of the nodes of a directory: who asks a segment that is not the oldest for
+// sieve is a Bloom filter of the nodes of some parts: who asks a segment that is not the oldest for
 // a node that it does not have reads no part for it, but once in 300 times. It is the number of
 // nodes, u32, and sieveBits bits for each.
 type sieve []byte
@@ -49,7 +47,7 @@ func (s sieve) place(h *uint64) uint64 {
 	return 8*sieveHead + *h>>32*uint64(8*(len(s)-sieveHead))>>32
 }
 
-// has reports whether a node may be in the directory.
+// has reports whether a node may be in the parts.
 func (s sieve) has(id graph.ID) bool {
 	h := hashID(id)
 	for range sieveKeys {
@@ -67,22 +65,4 @@ func hashID(id graph.ID) uint64 {
 	h := (low ^ low>>32) * a
 	h = (h ^ h>>29 ^ high) * b
 	return h ^ h>>32
-}
-
-// sieve reads the sieve of directory n of a segment.
-func (r *reader) sieve(ctx context.Context, s *segment, n int) (sieve, error) {
-	c := s.sieves[n]
-	kept, _, epoch := r.cache.Get(c)
-	if v, ok := kept.(sieve); ok {
-		return v, nil
-	}
-	data, err := r.get.Get(ctx, c)
-	if err == nil && !sieve(data).fits() {
-		err = corrupt("%d bytes are no sieve", len(data))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read sieve %s: %w", c, err)
-	}
-	r.cache.AddSince(epoch, c, sieve(data), int64(len(data)))
-	return data, nil
 }

@@ -5,16 +5,10 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 )
-
-// Blocks is what an update reads and writes.
-type Blocks interface {
-	store.Getter
-	store.Putter
-}
 
 // Change is a node as it is now, without edges where it lost them or is gone.
 type Change struct {
@@ -28,7 +22,7 @@ type Options struct {
 	// looked up in every segment, so that there should be few.
 	Fanout int
 	// Later, where given, has merges made beside the updates.
-	Later tiers.Later
+	Later segment.Later
 }
 
 const (
@@ -40,13 +34,12 @@ const (
 
 // updater is one run of Update.
 type updater struct {
-	ctx    context.Context
-	blocks Blocks
-	opt    Options
-	src    reader
-	m      manifest
-	w      *writer // of the newest segment, nil before its first node
-	nodes  int     // and kills of the update so far
+	*segment.Updater
+	ctx   context.Context
+	put   store.Putter
+	m     *segment.Manifest
+	w     *writer // of the newest segment, nil before its first node
+	nodes int     // and kills of the update so far
 }
 
 // Update writes the index of a graph's links: the index base, the undefined CID for none, with
@@ -56,35 +49,33 @@ type updater struct {
 //
 // The same arguments give the same manifest, but for the runs that Later knows.
 func Update(
-	ctx context.Context, blocks Blocks, base ipld.CID, of Of, changes iter.Seq2[Change, error],
+	ctx context.Context, blocks segment.Blocks, base ipld.CID, of Of, changes iter.Seq2[Change, error],
 	opt Options,
-) (ipld.CID, error) {
-	u := &updater{ctx: ctx, blocks: blocks, opt: opt}
-	if u.opt.Fanout < 2 || u.opt.Fanout > maxFanout {
-		u.opt.Fanout = defaultFanout
+) (c ipld.CID, err error) {
+	if opt.Fanout < 2 || opt.Fanout > maxFanout {
+		opt.Fanout = defaultFanout
 	}
-	u.src = reader{get: blocks, cache: NewCache(mergeCache)}
-	c, err := u.run(base, of, changes)
+	u := &updater{ctx: ctx, put: blocks, m: new(segment.Manifest)}
+	u.Updater = Format.NewUpdater(blocks, opt.Fanout, opt.Later, mergeCache)
+	if base.Defined() {
+		if u.m, err = Format.ReadManifest(ctx, blocks, base); err == nil {
+			err = u.Settle(ctx, &u.m.List)
+		}
+	}
+	if err == nil {
+		err = u.run(changes)
+	}
+	if err == nil {
+		u.m.Roots = of.roots()
+		c, err = Format.WriteManifest(ctx, blocks, u.m)
+	}
 	if err != nil {
 		return ipld.CID{}, fmt.Errorf("update index of links: %w", err)
 	}
 	return c, nil
 }
 
-func (u *updater) run(
-	base ipld.CID, of Of, changes iter.Seq2[Change, error],
-) (c ipld.CID, err error) {
-	if base.Defined() {
-		m, err := readManifest(u.ctx, u.blocks, base)
-		if err != nil {
-			return c, err
-		}
-		u.m = *m
-		if err := u.settle(); err != nil {
-			return c, err
-		}
-	}
-	u.m.of = of
+func (u *updater) run(changes iter.Seq2[Change, error]) error {
 	for ch, err := range changes {
 		if err == nil {
 			err = u.ctx.Err()
@@ -93,14 +84,10 @@ func (u *updater) run(
 			err = u.add(&ch)
 		}
 		if err != nil {
-			return c, err
+			return err
 		}
 	}
-	if err := u.close(); err != nil {
-		return c, err
-	}
-	block := store.NewBlock(ipld.DagCBOR, u.m.encode())
-	return block.CID, u.blocks.Put(u.ctx, block)
+	return u.close()
 }
 
 func (u *updater) add(c *Change) error {
@@ -116,7 +103,7 @@ func (u *updater) add(c *Change) error {
 		}
 	}
 	if u.w == nil {
-		u.w = newWriter(u.ctx, u.blocks)
+		u.w = newWriter(Format.NewWriter(u.ctx, u.put))
 	}
 	return u.w.add(&c.Node, kills)
 }
@@ -128,49 +115,26 @@ func (u *updater) close() error {
 	}
 	s, block, err := u.w.finish()
 	u.w = nil
-	if err != nil {
-		return err
+	if err == nil {
+		u.nodes += s.Ref().Size()
+		err = u.Add(u.ctx, &u.m.List, s, block)
 	}
-	u.nodes += s.docs + s.kills
-	u.m.Segments = append(u.m.Segments, tiers.Ref{CID: s.cid, Docs: s.docs, Kills: s.kills})
-	run, noted := u.m.Due(tiers.Policy{
-		Fanout: u.opt.Fanout, Later: u.opt.Later != nil, MaxWaiting: maxWaiting,
-	}, u.nodes)
-	if run.Count > 1 {
-		if s, block, err = u.merged(run, s); err != nil {
-			return err
-		}
-		u.m.Replace(run, tiers.Ref{CID: s.cid, Docs: s.docs, Kills: s.kills})
+	if err == nil {
+		err = u.Compact(u.ctx, &u.m.List, u.nodes)
 	}
-	if len(u.m.Segments) > maxSegments {
-		return fmt.Errorf("%d segments, limit %d", len(u.m.Segments), maxSegments)
-	}
-	if s.docs+s.kills > 0 {
-		err = u.blocks.Put(u.ctx, block)
-	}
-	if err == nil && noted {
-		err = u.settle() // it may have been made for a manifest before
+	if err == nil {
+		err = u.Save(u.ctx)
 	}
 	return err
 }
 
-// merged makes one segment of a run. Its parts are written, its own block is not. newest is the
-// segment at the end of the list, whose block is not written either; nil where all are.
-func (u *updater) merged(run tiers.Run, newest *segment) (*segment, store.Block, error) {
-	segs := make([]*segment, run.Count)
-	for i, ref := range u.m.Segments[run.From:run.End()] {
-		if newest != nil && ref.CID == newest.cid {
-			segs[i] = newest
-			continue
-		}
-		var err error
-		if segs[i], err = u.src.segment(u.ctx, ref.CID); err != nil {
-			return nil, store.Block{}, err
-		}
-	}
-	s, block, err := merge(u.ctx, &u.src, segs, run.From == 0, u.blocks)
+// Merge makes one segment of the run that a manifest notes, as segment.Format.MergeRun does.
+func Merge(
+	ctx context.Context, blocks segment.Blocks, manifest ipld.CID,
+) (key, merged ipld.CID, err error) {
+	m, err := Format.ReadManifest(ctx, blocks, manifest)
 	if err != nil {
-		err = fmt.Errorf("merge %d segments: %w", run.Count, err)
+		return key, merged, err
 	}
-	return s, block, err
+	return Format.MergeRun(ctx, blocks, &m.List)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -16,11 +17,11 @@ import (
 func Verify(
 	ctx context.Context, get store.Getter, c ipld.CID, of Of, nodes iter.Seq2[Node, error],
 ) (wrong []string, err error) {
-	x, err := Open(ctx, get, c, of, NewCache(mergeCache))
+	x, err := Open(ctx, get, c, of, segment.NewCache(mergeCache))
 	if err != nil {
 		return nil, err
 	}
-	m := newMerger(&x.src, x.segs)
+	m := newMerger(x.src, x.segs)
 	next := func() (n *Node, ok bool, err error) {
 		for {
 			have, err := m.next(ctx)

@@ -24,10 +24,9 @@ func (f *fsck) follow(s *Snapshot) {
 		return
 	}
 	f.followTrees(s, before.state)
-	looks := []func(*Snapshot){f.index, f.dense, f.links}
-	for i, k := range f.repo.kinds(nil) {
+	for _, k := range f.repo.kinds(nil) {
 		if !f.followIndex(k, before.state, s.state) {
-			looks[i](s)
+			f.index(s, k)
 		}
 	}
 	f.communities(s)
@@ -115,7 +114,7 @@ func (f *fsck) followIndex(k indexKind, before, s *state) bool {
 // zero value tells of none.
 type remade struct{ key, merged ipld.CID }
 
-// Merged is of tiers.Later.
+// Merged is of segment.Later.
 func (m remade) Merged(_ context.Context, key ipld.CID) (ipld.CID, error) {
 	if key != m.key {
 		return ipld.CID{}, nil

@@ -13,7 +13,6 @@ import (
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/store"
@@ -409,9 +408,9 @@ func (f *fsck) whole(c ipld.CID) {
 		return
 	}
 	f.wholeTrees(c, s.state)
-	f.index(s)
-	f.dense(s)
-	f.links(s)
+	for _, k := range f.repo.kinds(nil) {
+		f.index(s, k)
+	}
 	f.communities(s)
 }
 
@@ -437,24 +436,16 @@ func (f *fsck) wholeTrees(c ipld.CID, s *state) {
 	}
 }
 
-// index checks that the index of a graph is what its nodes make it.
-func (f *fsck) index(s *Snapshot) {
-	f.indexed(s, textsKey(s.state.root), func(manifest ipld.CID) (wrong []string, unread, err error) {
-		found, err := index.Verify(f.ctx, f.repo.store.Derived(), manifest,
-			noting(s.state.documents(f.ctx), &unread))
-		for _, m := range found {
-			wrong = append(wrong, m.String())
-		}
-		return wrong, unread, err
-	})
-}
-
-// indexed reports what verify finds wrong with the index that a cell names, where there is one. What
-// verify could not read says nothing about the index.
-func (f *fsck) indexed(
-	s *Snapshot, cell ipld.CID, verify func(manifest ipld.CID) (wrong []string, unread, err error),
-) {
-	manifest, err := f.repo.store.Derived().Cell(f.ctx, cell)
+// index reports what is wrong with an index of a snapshot, where there is one. What it is of and could not
+// be read says nothing about it.
+func (f *fsck) index(s *Snapshot, k indexKind) {
+	key := k.key(s.state)
+	if !key.Defined() || f.trees[key] {
+		return
+	}
+	f.trees[key] = true
+	derived := f.repo.store.Derived()
+	manifest, err := derived.Cell(f.ctx, key)
 	if errors.Is(err, store.ErrNotFound) {
 		return
 	}
@@ -462,7 +453,7 @@ func (f *fsck) indexed(
 		f.fail(s.id, FsckIndex, err)
 		return
 	}
-	wrong, unread, err := verify(manifest)
+	wrong, unread, err := k.verify(f.ctx, s, derived, manifest)
 	if unread != nil {
 		f.fail(s.id, FsckRecord, unread)
 		return

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/commit"
-	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -340,7 +340,7 @@ func (g *collector) walker(kept *[]ipld.CID) func(ipld.CID) error {
 	*kept = []ipld.CID{}
 	return func(c ipld.CID) error {
 		if g.live.Has(c) {
-			return index.ErrSkipLinked
+			return segment.ErrSkipLinked
 		}
 		*kept = append(*kept, c)
 		return nil
@@ -420,16 +420,38 @@ func (g *collector) walkCells(ahead bool) (gone []ipld.CID, err error) {
 // sweepCell returns the blocks of what a cell names that are not known to stay, nil where the cell is to
 // go. Damaged indexes of anything but texts go, and are made anew when they are needed.
 func (g *collector) sweepCell(key, value ipld.CID) (kept []ipld.CID, err error) {
-	if g.marks.texts.Has(key) {
-		err = index.Walk(g.ctx, g.repo.derived(), value, g.walker(&kept))
-		return kept, err
-	}
-	for _, sweep := range []func(key, value ipld.CID) ([]ipld.CID, error){
-		g.sweepDense, g.sweepLinks, g.sweepCommunities,
-	} {
-		if kept, err = sweep(key, value); kept != nil || err != nil {
+	for _, k := range g.repo.kinds(nil) {
+		if kept, err = g.sweepIndex(k, key, value); kept != nil || err != nil {
 			return kept, err
 		}
 	}
-	return nil, nil
+	return g.sweepCommunities(key, value)
+}
+
+// sweepIndex is sweepCell for the cells of a kind of indexes; it returns nil for others. Damaged indexes
+// go, and are made anew when they are needed; those of texts stay, which only tell by their key what
+// they are of.
+func (g *collector) sweepIndex(k indexKind, key, value ipld.CID) (kept []ipld.CID, err error) {
+	derived := g.repo.derived()
+	if k.of == nil {
+		if !g.marks.texts.Has(key) {
+			return nil, nil
+		}
+		err = k.walk(g.ctx, derived, value, g.walker(&kept))
+		return kept, err
+	}
+	m, err := k.format.ReadManifest(g.ctx, derived, value)
+	if err == nil {
+		of, facts := k.of(m.Roots)
+		for _, c := range facts {
+			if of != key || !g.marks.has(c) {
+				return nil, nil
+			}
+		}
+		err = k.walk(g.ctx, derived, value, g.walker(&kept))
+	}
+	if errors.Is(err, store.ErrCorrupt) {
+		return nil, nil
+	}
+	return kept, err
 }

@@ -7,12 +7,10 @@ import (
 
 	"github.com/mnem-project/mnem/car"
 	"github.com/mnem-project/mnem/commit"
-	"github.com/mnem-project/mnem/dense"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/links"
 	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -47,8 +45,8 @@ type importer struct {
 func newImporter(ctx context.Context, r *Repo, file *carFile, opt ImportOptions) *importer {
 	over := &Repo{
 		store: importStore{r.store, file}, ro: true,
-		trees: prolly.NewCache(importTrees), parts: index.NewCache(0), vectors: newVectorCache(0),
-		rows: dense.NewCache(0), buckets: links.NewCache(0),
+		trees: prolly.NewCache(importTrees), parts: segment.NewCache(0), vectors: newVectorCache(0),
+		rows: segment.NewCache(0), buckets: segment.NewCache(0),
 	}
 	return &importer{
 		ctx: ctx, repo: r, over: over, file: file, opt: opt, outside: make(map[ipld.CID]role),

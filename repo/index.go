@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/links"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -73,32 +74,46 @@ func (s *state) documents(ctx context.Context) iter.Seq2[*index.Document, error]
 	}
 }
 
-// index returns the snapshot's index: the one made with its commit, or else one made now from that
-// of the nearest ancestor that has one, kept where the repository is open for writing.
-func (s *Snapshot) index(ctx context.Context) (*index.Index, error) {
-	r := s.repo
-	if x := r.openIndex(s.state.root); x != nil {
+// indexOf returns an index of a snapshot, which its cell's key tells from others of the kind: the open
+// one, else one that open opens from the index made with a commit, or from one made now.
+func indexOf[X any](
+	ctx context.Context, s *Snapshot, of *openIndexes[X], k indexKind,
+	open func(blocks segment.Blocks, manifest ipld.CID) (*X, error),
+) (*X, error) {
+	r, key := s.repo, k.key(s.state)
+	have := func() *X {
+		r.openMu.Lock()
+		defer r.openMu.Unlock()
+		return of.get(key)
+	}
+	if x := have(); x != nil {
 		return x, nil // whoever makes another one, which may take long, is not waited for
 	}
 	r.indexMu.Lock()
 	defer r.indexMu.Unlock()
-	if x := r.openIndex(s.state.root); x != nil {
+	if x := have(); x != nil {
 		return x, nil
 	}
-	x, err := s.openIndex(ctx)
+	blocks, manifest, err := s.ensure(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	x, err := open(blocks, manifest)
 	if err == nil {
 		r.openMu.Lock()
 		defer r.openMu.Unlock()
-		r.indexes.put(s.state.root, x)
+		of.put(key, x)
 	}
 	return x, err
 }
 
-// openIndex returns the index of a graph where it is open, else nil.
-func (r *Repo) openIndex(graph ipld.CID) *index.Index {
-	r.openMu.Lock()
-	defer r.openMu.Unlock()
-	return r.indexes.get(graph)
+// index returns the snapshot's index of texts.
+func (s *Snapshot) index(ctx context.Context) (*index.Index, error) {
+	r := s.repo
+	return indexOf(ctx, s, &r.indexes, r.textsKind(nil),
+		func(blocks segment.Blocks, manifest ipld.CID) (*index.Index, error) {
+			return index.Open(ctx, blocks, manifest, r.parts)
+		})
 }
 
 // forgetIndexes drops the open indexes and stops what is made of them, for whoever holds writer and
@@ -109,14 +124,6 @@ func (r *Repo) forgetIndexes() {
 	defer r.openMu.Unlock()
 	r.indexes, r.dense = openIndexes[index.Index]{}, openIndexes[dense.Index]{}
 	r.links = openIndexes[links.Index]{}
-}
-
-func (s *Snapshot) openIndex(ctx context.Context) (*index.Index, error) {
-	blocks, manifest, err := s.ensure(ctx, s.repo.textsKind(nil))
-	if err != nil {
-		return nil, err
-	}
-	return index.Open(ctx, blocks, manifest, s.repo.parts)
 }
 
 // RebuildIndex makes the indexes of a revision, of its texts, links and dense vectors, anew from its

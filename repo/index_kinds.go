@@ -7,10 +7,10 @@ import (
 
 	"github.com/mnem-project/mnem/dense"
 	"github.com/mnem-project/mnem/index"
-	"github.com/mnem-project/mnem/internal/tiers"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/links"
 	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -23,9 +23,18 @@ type indexKind struct {
 	key func(*state) ipld.CID
 	// update makes the index of next from that of base.
 	update func(
-		ctx context.Context, blocks *store.Stage, manifest ipld.CID, base, next *state, later tiers.Later,
+		ctx context.Context, blocks *store.Stage, manifest ipld.CID, base, next *state, later segment.Later,
 	) (ipld.CID, error)
 	merge merger
+	// of returns the key of the cell of an index with such roots, and which of them are facts. It is nil
+	// for texts, whose cells a collection knows.
+	of     func(roots []ipld.CID) (key ipld.CID, facts []ipld.CID)
+	format *segment.Format
+	walk   func(context.Context, segment.Blocks, ipld.CID, func(ipld.CID) error) error
+	// verify returns what is wrong with the index of a snapshot, and why what it is of could not be read.
+	verify func(
+		ctx context.Context, s *Snapshot, blocks segment.Blocks, manifest ipld.CID,
+	) (wrong []string, unread, err error)
 }
 
 // kinds are the indexes beside a graph; draft, if any, has texts that were analysed before.
@@ -36,7 +45,8 @@ func (r *Repo) kinds(draft *index.Draft) []indexKind {
 // textsKind is the kind of the indexes of texts.
 func (r *Repo) textsKind(draft *index.Draft) indexKind {
 	return indexKind{
-		name: "texts", derived: r.derived(), merge: mergeTexts,
+		name: "texts", derived: r.derived(), format: index.Format, walk: walkOf(index.Format),
+		merge: index.Merge, verify: verifyTexts,
 		key: func(s *state) ipld.CID {
 			if s.nodes.Len() == 0 {
 				return ipld.CID{}
@@ -45,7 +55,7 @@ func (r *Repo) textsKind(draft *index.Draft) indexKind {
 		},
 		update: func(
 			ctx context.Context, blocks *store.Stage, manifest ipld.CID, base, next *state,
-			later tiers.Later,
+			later segment.Later,
 		) (ipld.CID, error) {
 			return index.Update(ctx, blocks, manifest, documents(ctx, base, next, draft),
 				index.Options{Later: later})
@@ -56,14 +66,18 @@ func (r *Repo) textsKind(draft *index.Draft) indexKind {
 // textsKey is the key of the cell that says which derived block has the index of the texts of a graph.
 // Another form of it, analyser or language has other keys: what such an index holds is made anew.
 func textsKey(graph ipld.CID) ipld.CID {
-	of := fmt.Sprintf("mnem:texts:%d:%d:%s:", index.Format, retrieve.AnalyserVersion, retrieve.Language)
+	of := fmt.Sprintf("mnem:texts:%d:%d:%s:", index.Format.Version, retrieve.AnalyserVersion, retrieve.Language)
 	return ipld.Sum(ipld.Raw, append([]byte(of), graph.Bytes()...))
 }
 
 // linksKind is the kind of the indexes of links.
 func (r *Repo) linksKind() indexKind {
 	return indexKind{
-		name: "links", derived: r.derived(), merge: mergeLinks,
+		name: "links", derived: r.derived(), format: links.Format, walk: walkOf(links.Format),
+		merge: links.Merge, verify: verifyLinks,
+		of: func(roots []ipld.CID) (ipld.CID, []ipld.CID) {
+			return linksKey(links.Of{Out: roots[0], In: roots[1], Marks: roots[2]}), roots
+		},
 		key: func(s *state) ipld.CID {
 			if s.edges.Len() == 0 {
 				return ipld.CID{}
@@ -72,7 +86,7 @@ func (r *Repo) linksKind() indexKind {
 		},
 		update: func(
 			ctx context.Context, blocks *store.Stage, manifest ipld.CID, base, next *state,
-			later tiers.Later,
+			later segment.Later,
 		) (ipld.CID, error) {
 			changes := linkChanges(ctx, base, next)
 			if !manifest.Defined() {
@@ -87,7 +101,14 @@ func (r *Repo) linksKind() indexKind {
 // vectorsKind is the kind of the indexes of dense vectors.
 func (r *Repo) vectorsKind() indexKind {
 	return indexKind{
-		name: "vectors", derived: r.derived(), merge: mergeVectors(r.derived()),
+		name: "vectors", derived: r.derived(), format: dense.Format, walk: dense.Walk,
+		verify: verifyVectors,
+		merge: func(
+			ctx context.Context, blocks segment.Blocks, manifest ipld.CID,
+		) (key, merged ipld.CID, err error) {
+			return dense.Merge(ctx, blocks, manifest, &awaited{derived: r.derived()})
+		},
+		of: func(roots []ipld.CID) (ipld.CID, []ipld.CID) { return denseKey(roots[0]), roots[:1] },
 		key: func(s *state) ipld.CID {
 			if s.vectors.Len() == 0 {
 				return ipld.CID{}
@@ -96,12 +117,47 @@ func (r *Repo) vectorsKind() indexKind {
 		},
 		update: func(
 			ctx context.Context, blocks *store.Stage, manifest ipld.CID, base, next *state,
-			later tiers.Later,
+			later segment.Later,
 		) (ipld.CID, error) {
 			return dense.Update(ctx, blocks, manifest, next.vectors.Root(),
 				embeddingChanges(ctx, base, next), dense.Options{Later: later})
 		},
 	}
+}
+
+// walkOf returns the function that walks an index of a format.
+func walkOf(
+	f *segment.Format,
+) func(context.Context, segment.Blocks, ipld.CID, func(ipld.CID) error) error {
+	return func(ctx context.Context, b segment.Blocks, c ipld.CID, fn func(ipld.CID) error) error {
+		return f.Walk(ctx, b, c, fn)
+	}
+}
+
+func verifyTexts(
+	ctx context.Context, s *Snapshot, blocks segment.Blocks, manifest ipld.CID,
+) (wrong []string, unread, err error) {
+	found, err := index.Verify(ctx, blocks, manifest, noting(s.state.documents(ctx), &unread))
+	for _, m := range found {
+		wrong = append(wrong, m.String())
+	}
+	return wrong, unread, err
+}
+
+func verifyLinks(
+	ctx context.Context, s *Snapshot, blocks segment.Blocks, manifest ipld.CID,
+) (wrong []string, unread, err error) {
+	wrong, err = links.Verify(ctx, blocks, manifest, s.state.linksOf(),
+		noting(s.state.linked(ctx), &unread))
+	return wrong, unread, err
+}
+
+func verifyVectors(
+	ctx context.Context, s *Snapshot, blocks segment.Blocks, manifest ipld.CID,
+) (wrong []string, unread, err error) {
+	wrong, err = dense.Verify(ctx, blocks, manifest, s.state.vectors.Root(),
+		noting(s.state.dense(ctx), &unread))
+	return wrong, unread, err
 }
 
 // manifest returns the manifest of a state's index, the undefined CID where there is nothing to index.
@@ -163,7 +219,7 @@ func (r *Repo) changeKind(ctx context.Context, k indexKind, base, next *state) e
 // the repository is open for writing. Its caller holds indexMu.
 func (s *Snapshot) ensure(
 	ctx context.Context, k indexKind,
-) (blocks index.Blocks, manifest ipld.CID, err error) {
+) (blocks segment.Blocks, manifest ipld.CID, err error) {
 	manifest, err = k.manifest(ctx, s.state)
 	if err == nil && manifest.Defined() || err != nil && !errors.Is(err, store.ErrNotFound) {
 		return k.derived, manifest, err

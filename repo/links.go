@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/links"
 	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -24,57 +25,29 @@ func (s *state) linksOf() links.Of {
 // linksKey is the key of the cell that says which derived block has the index of the links of some
 // trees. Another form of it has other keys.
 func linksKey(of links.Of) ipld.CID {
-	b := []byte("mnem:links:1:")
+	b := fmt.Appendf(nil, "mnem:links:%d:", links.Format.Version)
 	for _, c := range []ipld.CID{of.Out, of.In, of.Marks} {
 		b = c.Append(b)
 	}
 	return ipld.Sum(ipld.Raw, b)
 }
 
-// links returns the index of the snapshot's links: the one made with a commit, or else one made now
-// from that of the nearest ancestor that has one. It returns nil where there are no edges, and where
+// links returns the index of the snapshot's links. It returns nil where there are no edges, and where
 // there is no index and the repository is not open for writing: the trees say the same.
 func (s *Snapshot) links(ctx context.Context) (*links.Index, error) {
 	if s.state.edges.Len() == 0 {
 		return nil, nil
 	}
-	r, key := s.repo, linksKey(s.state.linksOf())
-	if x := r.openedLinks(key); x != nil {
-		return x, nil // as of text indexes, whoever makes another one is not waited for
-	}
-	r.indexMu.Lock()
-	defer r.indexMu.Unlock()
-	if x := r.openedLinks(key); x != nil {
-		return x, nil
-	}
-	x, err := s.openLinks(ctx)
-	if err == nil && x != nil {
-		r.openMu.Lock()
-		defer r.openMu.Unlock()
-		r.links.put(key, x)
-	}
-	return x, err
-}
-
-// openedLinks returns the index with the cell of a key where it is open, else nil.
-func (r *Repo) openedLinks(key ipld.CID) *links.Index {
-	r.openMu.Lock()
-	defer r.openMu.Unlock()
-	return r.links.get(key)
-}
-
-func (s *Snapshot) openLinks(ctx context.Context) (*links.Index, error) {
 	r, k := s.repo, s.repo.linksKind()
 	if r.ro {
 		if _, err := k.manifest(ctx, s.state); errors.Is(err, store.ErrNotFound) {
 			return nil, nil
 		}
 	}
-	blocks, manifest, err := s.ensure(ctx, k)
-	if err != nil {
-		return nil, err
-	}
-	return links.Open(ctx, blocks, manifest, s.state.linksOf(), r.buckets)
+	return indexOf(ctx, s, &r.links, k,
+		func(blocks segment.Blocks, manifest ipld.CID) (*links.Index, error) {
+			return links.Open(ctx, blocks, manifest, s.state.linksOf(), r.buckets)
+		})
 }
 
 // linkMaker makes what the index has of nodes.
@@ -323,39 +296,4 @@ func (b *bucketScan) take(id graph.ID) links.Bucket {
 	}
 	b.ok = false
 	return b.bucket
-}
-
-// sweepLinks does what sweepDense does, for indexes of links.
-func (g *collector) sweepLinks(key, value ipld.CID) (kept []ipld.CID, err error) {
-	derived := g.repo.derived()
-	of, err := links.ReadOf(g.ctx, derived, value)
-	if err == nil {
-		if linksKey(of) != key || !g.marks.has(of.Out) || !g.marks.has(of.In) ||
-			!g.marks.has(of.Marks) {
-			return nil, nil
-		}
-		err = links.Walk(g.ctx, derived, value, g.walker(&kept))
-	}
-	if errors.Is(err, store.ErrCorrupt) {
-		return nil, nil
-	}
-	return kept, err
-}
-
-// links checks that the index of links is what the edges make it.
-func (f *fsck) links(s *Snapshot) {
-	if s.state.edges.Len() == 0 {
-		return
-	}
-	of := s.state.linksOf()
-	key := linksKey(of)
-	if f.trees[key] {
-		return
-	}
-	f.trees[key] = true
-	f.indexed(s, key, func(manifest ipld.CID) (wrong []string, unread, err error) {
-		wrong, err = links.Verify(f.ctx, f.repo.store.Derived(), manifest, of,
-			noting(s.state.linked(f.ctx), &unread))
-		return wrong, unread, err
-	})
 }

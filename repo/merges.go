@@ -5,10 +5,8 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/mnem-project/mnem/dense"
-	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/links"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -25,7 +23,7 @@ type merges struct {
 // merger makes the merge that the index of a manifest waits for. It returns the segment and its key,
 // both undefined where there is nothing to do.
 type merger func(
-	ctx context.Context, blocks *store.Stage, manifest ipld.CID,
+	ctx context.Context, blocks segment.Blocks, manifest ipld.CID,
 ) (key, merged ipld.CID, err error)
 
 // start makes the merge that an index waits for, unless one is under way.
@@ -84,27 +82,6 @@ func mergeBeside(
 		return err
 	}
 	return derived.SetCell(ctx, key, merged)
-}
-
-// mergeTexts, mergeLinks and mergeVectors are the mergers of the three kinds of indexes.
-func mergeTexts(
-	ctx context.Context, blocks *store.Stage, manifest ipld.CID,
-) (key, merged ipld.CID, err error) {
-	return index.Merge(ctx, blocks, manifest, index.Options{})
-}
-
-func mergeLinks(
-	ctx context.Context, blocks *store.Stage, manifest ipld.CID,
-) (key, merged ipld.CID, err error) {
-	return links.Merge(ctx, blocks, manifest)
-}
-
-func mergeVectors(derived store.Derived) merger {
-	return func(
-		ctx context.Context, blocks *store.Stage, manifest ipld.CID,
-	) (key, merged ipld.CID, err error) {
-		return dense.Merge(ctx, blocks, manifest, &awaited{derived: derived})
-	}
 }
 
 // awaited tells an update of an index which merges were made, and remembers whether it was asked

@@ -19,6 +19,7 @@ import (
 	"github.com/mnem-project/mnem/links"
 	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/pebble"
 )
@@ -91,8 +92,8 @@ type Repo struct {
 	store  store.Store
 	path   string // of its directory, "" in memory
 	trees  *prolly.Cache
-	parts  *index.Cache
-	writer writers // held by the one writer of this process
+	parts  *segment.Cache // of indexes of texts
+	writer writers        // held by the one writer of this process
 	ro     bool
 	bell   bell // rung when the operation head has moved
 
@@ -102,11 +103,11 @@ type Repo struct {
 	openMu  sync.Mutex // guards indexes; never held while anything is read
 	indexes openIndexes[index.Index]
 	dense   openIndexes[dense.Index]
-	merges  merges       // of segments of indexes; started by who holds writer or indexMu
-	rows    *dense.Cache // of indexes of dense vectors
+	merges  merges         // of segments of indexes; started by who holds writer or indexMu
+	rows    *segment.Cache // of indexes of dense vectors
 	links   openIndexes[links.Index]
-	buckets *links.Cache // of indexes of links
-	vectors *vectorCache // sparse ones
+	buckets *segment.Cache // of indexes of links
+	vectors *vectorCache   // sparse ones
 
 	clock       func() graph.Time // nil: the time of each call's Stamp
 	counters    retrieve.Counters
@@ -204,8 +205,8 @@ func over(st store.Store, opt Options) *Repo {
 	return &Repo{
 		store: st, ro: opt.ReadOnly, vectors: newVectorCache(opt.VectorCache), counters: opt.Counters,
 		clock: opt.Now,
-		trees: prolly.NewCache(opt.TreeCache), parts: index.NewCache(opt.IndexCache),
-		rows: dense.NewCache(opt.DenseCache), buckets: links.NewCache(opt.LinkCache),
+		trees: prolly.NewCache(opt.TreeCache), parts: segment.NewCache(opt.IndexCache),
+		rows: segment.NewCache(opt.DenseCache), buckets: segment.NewCache(opt.LinkCache),
 	}
 }
 

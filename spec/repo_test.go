@@ -513,7 +513,7 @@ func runStats(t *testing.T, v vector) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := index.Open(t.Context(), st, manifest, index.NewCache(1<<20))
+	x, err := index.Open(t.Context(), st, manifest, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,6 @@ var allowed = map[string]string{
 	"internal/parallel": "",     // work side by side
 	"internal/pattern":  "",     // regular expressions, compiled when they are used
 	"internal/text":     "",     // text analysis with its own tables
-	"internal/tiers":    "ipld", // which segments of an index become one, and when
 	"internal/dates":    "internal/text",
 	"internal/intent":   "internal/text", // what questions ask for
 	"car":               "ipld",          // a file format, apart from what its blocks mean
@@ -38,11 +37,12 @@ var allowed = map[string]string{
 	"guard":             "ipld graph", // what texts and change lines hold that must not be written: no repository
 	"prolly":            "ipld store",
 	"commit":            "ipld graph store",
-	"adjacency":         "ipld graph prolly store", // store only for its errors
-	"index":             "ipld graph store prolly internal/cache internal/fixed internal/heap internal/text internal/tiers",
-	"dense":             "ipld graph store prolly index internal/cache internal/fixed internal/heap internal/tiers", // vectors as index has texts
-	"links":             "ipld graph store index internal/cache internal/tiers",                                     // buckets of edges as index has texts
-	"community":         "ipld graph",                                                                               // a function of edges: it sees neither trees nor a store
+	"adjacency":         "ipld graph prolly store",   // store only for its errors
+	"segment":           "ipld store internal/cache", // how any index is kept, whatever its parts hold
+	"index":             "ipld graph store segment internal/fixed internal/heap internal/text",
+	"dense":             "ipld graph store prolly segment index internal/fixed internal/heap", // vectors as index has texts
+	"links":             "ipld graph store segment",                                           // buckets of edges as index has texts
+	"community":         "ipld graph",                                                         // a function of edges: it sees neither trees nor a store
 	// Retrieval sees the graph and the index through interfaces of its own, so that a ranking
 	// can be tested and replayed without a repository.
 	"retrieve": "ipld graph community internal/dates internal/fixed internal/intent internal/text internal/tuning",
@@ -53,8 +53,8 @@ var allowed = map[string]string{
 	"model/embed":   "internal/fixed internal/text internal/vector model",
 	"model/rerank":  "model",
 	"model/rewrite": "model",
-	"repo": "car ipld graph store store/pebble prolly commit adjacency community index dense links " +
-		"retrieve internal/cache internal/fixed internal/parallel internal/text internal/tiers " +
+	"repo": "car ipld graph store store/pebble prolly commit adjacency community segment index dense links " +
+		"retrieve internal/cache internal/fixed internal/parallel internal/text " +
 		"guard", // asked about every change before it is written
 	// What texts say is a function of the texts: no repository is seen.
 	"memory/compare": "internal/dates internal/fixed internal/text",

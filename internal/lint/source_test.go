@@ -22,8 +22,8 @@ const (
 // plumbing is where the clock, randomness, the environment and inexact functions are out of reach.
 var plumbing = []string{
 	"ipld", "car", "graph", "guard", "prolly", "commit", "adjacency", "store", "index", "retrieve", "repo",
-	"community", "dense", "links", "memory", "ingest", "internal/cache", "internal/dates", "internal/fixed", "internal/heap",
-	"internal/parallel", "internal/text", "internal/tiers", "tokens",
+	"community", "segment", "dense", "links", "memory", "ingest", "internal/cache", "internal/dates", "internal/fixed", "internal/heap",
+	"internal/parallel", "internal/text", "tokens",
 }
 
 // banned are calls whose result differs between machines, runs or Go releases.

@@ -15,7 +15,7 @@ import (
 const (
 	goldenNodes    = 10_000
 	goldenCommit   = "bafyreiagdbzknbdnsjayvomdpzeq2jkl7qjrpnfqrvmr2khlqpmd5vdlsa"
-	goldenManifest = "bafyreia7plydiwjd7zbpstxv34xsw37xfphohh65wwldg6bopij5m52zai"
+	goldenManifest = "bafyreih3p3bvfszyfo3o27s5yjr4togzmrj7zq4yfsmgdkd6c4qh3bxspq"
 )
 
 // TestBulkCommit pins a bulk commit and its index, for one thread and for several, and bounds what it

@@ -1,20 +1,14 @@
-// Package tiers decides which segments of an index become one, and when. Every index is a list of
-// immutable segments: an update adds a small one and now and then merges the newest, so that each
-// document is written about log(n) times and a query looks into few segments.
-//
-// A merge that would keep an update waiting is left for Later: the update notes the run of segments
-// in its List, somebody makes one of them in their own time, and the first update that finds it made
-// puts it in their place. Until then later segments are merged among themselves. What segments a list
-// has never changes an answer.
-package tiers
+package segment
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/mnem-project/mnem/ipld"
 )
+
+// A merge that would keep an update waiting is left for Later: the update notes the run of segments
+// in its List, somebody makes one of them in their own time, and the first update that finds it made
+// puts it in their place. Until then later segments are merged among themselves.
 
 // MaxDocs is the largest number of documents and kills that a merge makes one segment of.
 const MaxDocs = 1 << 24
@@ -182,84 +176,4 @@ func alive(segments []Ref, fanout, most int) int {
 		merge = run
 	}
 	return merge
-}
-
-// AppendRefs appends segments, the items of a list, as [link, docs, kills].
-func AppendRefs(b []byte, list []Ref) []byte {
-	for _, s := range list {
-		b = ipld.AppendLink(ipld.AppendList(b, 3), s.CID)
-		b = ipld.AppendInt(ipld.AppendInt(b, int64(s.Docs)), int64(s.Kills))
-	}
-	return b
-}
-
-// AppendRun appends a run as [from, count].
-func AppendRun(b []byte, r Run) []byte {
-	return ipld.AppendInt(ipld.AppendInt(ipld.AppendList(b, 2), int64(r.From)), int64(r.Count))
-}
-
-// DecodeRefs reads so many segments of at most maxDocs documents and as many kills.
-func DecodeRefs(d *ipld.Decoder, n, maxDocs int) ([]Ref, error) {
-	list := make([]Ref, 0, n)
-	for range n {
-		items, err := d.List()
-		var s Ref
-		if err == nil {
-			s, err = DecodeRef(d, items, maxDocs)
-		}
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, s)
-	}
-	return list, nil
-}
-
-// DecodeRef reads a segment, a list whose head, of so many items, was read before.
-func DecodeRef(d *ipld.Decoder, items, maxDocs int) (s Ref, err error) {
-	if items != 3 {
-		return s, d.Errorf("segment of %d items, want 3", items)
-	}
-	if s.CID, err = d.Link(); err == nil {
-		s.Docs, err = decodeCount(d, maxDocs)
-	}
-	if err == nil {
-		s.Kills, err = decodeCount(d, maxDocs)
-	}
-	return s, err
-}
-
-// DecodeRun reads a run, a list whose head, of so many items, was read before. Check says whether a
-// List has it.
-func DecodeRun(d *ipld.Decoder, items int) (r Run, err error) {
-	if items != 2 {
-		return r, d.Errorf("run of %d items, want 2", items)
-	}
-	r.From, err = decodeCount(d, MaxDocs)
-	if err == nil {
-		r.Count, err = decodeCount(d, MaxDocs)
-	}
-	if err == nil && r.Count < 2 {
-		err = d.Errorf("run of %d segments", r.Count)
-	}
-	return r, err
-}
-
-func decodeCount(d *ipld.Decoder, most int) (int, error) {
-	n, err := d.Int()
-	if err == nil && (n < 0 || n > int64(most)) {
-		err = d.Errorf("%d is outside 0 to %d", n, most)
-	}
-	return int(n), err
-}
-
-// errRun is wrapped by what Check returns.
-var errRun = errors.New("no run of segments")
-
-// Check returns an error unless the run is none, or two segments or more that the list has.
-func (l *List) Check() error {
-	if l.Run != (Run{}) && (l.Run.Count < 2 || l.Run.End() > len(l.Segments)) {
-		return fmt.Errorf("%w: %d from %d, of %d", errRun, l.Run.Count, l.Run.From, len(l.Segments))
-	}
-	return nil
 }

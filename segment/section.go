@@ -1,0 +1,147 @@
+package segment
+
+import (
+	"bytes"
+	"sort"
+
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// part names a part or a directory.
+type part struct {
+	key  []byte   // first key in the part
+	data []byte   // the part itself where it is inline, not nil then
+	cid  ipld.CID // else its block
+}
+
+// section is a sequence of parts. Where there are more parts than refs, refs are directories of fan
+// parts each.
+type section struct {
+	parts int
+	refs  []part
+}
+
+func (s *section) deep() bool { return s.parts != len(s.refs) }
+
+func (s *section) append(b []byte) []byte {
+	b = ipld.AppendList(b, 1+2*len(s.refs))
+	return appendParts(ipld.AppendInt(b, int64(s.parts)), s.refs)
+}
+
+func appendParts(b []byte, refs []part) []byte {
+	for _, r := range refs {
+		b = ipld.AppendBytes(b, r.key)
+		if r.data != nil {
+			b = ipld.AppendBytes(b, r.data)
+		} else {
+			b = ipld.AppendLink(b, r.cid)
+		}
+	}
+	return b
+}
+
+func decodeSection(d *ipld.Decoder) (s section, err error) {
+	n, err := d.List()
+	if err == nil && (n%2 != 1 || n/2 > maxRefs) {
+		err = d.Errorf("section of %d items", n)
+	}
+	if err != nil {
+		return s, err
+	}
+	refs := n / 2
+	if s.parts, err = decodeCount(d, fan*maxRefs); err != nil {
+		return s, err
+	}
+	if s.parts != refs && refs != (s.parts+fan-1)/fan {
+		return s, d.Errorf("%d parts in %d entries", s.parts, refs)
+	}
+	s.refs, err = decodeParts(d, refs, s.parts == refs)
+	return s, err
+}
+
+// decodeParts reads n pairs of key and part, whose keys ascend where they are not empty. Only the
+// sections of a segment's own block may hold parts inline.
+func decodeParts(d *ipld.Decoder, n int, inline bool) ([]part, error) {
+	refs := make([]part, 0, min(n, fan))
+	for i := range n {
+		var r part
+		key, err := d.Bytes()
+		if err != nil {
+			return nil, err
+		}
+		if len(key) > maxKey || i > 0 && len(key) > 0 && bytes.Compare(refs[i-1].key, key) >= 0 {
+			return nil, d.Errorf("key of part %d out of order", i)
+		}
+		r.key = bytes.Clone(key)
+		if err := r.decode(d, inline); err != nil {
+			return nil, err
+		}
+		refs = append(refs, r)
+	}
+	return refs, nil
+}
+
+// A link is the head of tag 42, two bytes of the head of a byte string and a zero byte, 5 bytes
+// with the tag's number, before the CID.
+const (
+	linkHead = 0xd8
+	linkLen  = 5 + ipld.CIDLen
+)
+
+func (r *part) decode(d *ipld.Decoder, inline bool) error {
+	item, err := d.Item()
+	if err != nil {
+		return err
+	}
+	if len(item) == linkLen && item[0] == linkHead {
+		r.cid, err = ipld.CIDFromBytes(item[linkLen-ipld.CIDLen:])
+		return err
+	}
+	if !inline {
+		return d.Errorf("part is no link")
+	}
+	in, err := ipld.NewDecoder(item)
+	if err != nil {
+		return err
+	}
+	data, err := in.Bytes()
+	if err != nil {
+		return d.Errorf("part is neither link nor bytes")
+	}
+	r.data = append([]byte{}, data...)
+	return nil
+}
+
+// encodeDir returns a directory.
+func (f *Format) encodeDir(refs []part) []byte {
+	w := ipld.NewRecord(nil, nil)
+	w.Version(f.Version)
+	w.Kind(kindParts)
+	w.Append(kindParts, func(b []byte) []byte {
+		return appendParts(ipld.AppendList(b, 2*len(refs)), refs)
+	})
+	return w.Finish()
+}
+
+func (f *Format) decodeDir(block []byte) (refs []part, err error) {
+	_, err = ipld.DecodeRecord(block, kindParts, f.Version,
+		func(key string, d *ipld.Decoder) (bool, error) {
+			if key != kindParts {
+				return false, nil
+			}
+			n, err := d.List()
+			if err == nil && (n%2 != 0 || n > 2*fan) {
+				err = d.Errorf("directory of %d items", n)
+			}
+			if err == nil {
+				refs, err = decodeParts(d, n/2, false)
+			}
+			return true, err
+		})
+	return refs, Damaged(err)
+}
+
+// lastAtMost returns the last of some parts whose key is at most key, -1 where there is none.
+func lastAtMost(refs []part, key []byte) int {
+	return sort.Search(len(refs), func(i int) bool { return bytes.Compare(refs[i].key, key) > 0 }) - 1
+}
