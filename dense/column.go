@@ -1,9 +1,7 @@
 package dense
 
 import (
-	"bytes"
 	"context"
-	"sort"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/segment"
@@ -11,9 +9,9 @@ import (
 
 // Columns of a segment, its sections.
 const (
-	colIDs = iota
-	colDead
-	colSketch
+	colIDs    = segment.IDs
+	colDead   = segment.Dead
+	colSketch = iota
 	colVectors
 	columns
 )
@@ -23,8 +21,8 @@ const (
 var Format = &segment.Format{
 	Name: "vectors", Version: 3, Sums: 1, Roots: 2,
 	Sections: []segment.Spec{
-		colIDs:     {Name: "ids", MaxPart: idsPerPart * graph.IDLen},
-		colDead:    {Name: "dead", MaxPart: idsPerPart * graph.IDLen},
+		colIDs:     {Name: "ids", MaxPart: segment.IDsPerPart * graph.IDLen},
+		colDead:    {Name: "dead", MaxPart: segment.IDsPerPart * graph.IDLen},
 		colSketch:  {Name: "sketch", MaxPart: max(sketchPart, graph.MaxDims)},
 		colVectors: {Name: "vectors", MaxPart: max(rowsPart, rowHead+graph.MaxDims)},
 	},
@@ -74,7 +72,7 @@ type shape struct{ width, per int }
 func shapes(dims int) [columns]shape {
 	sketch, row := sketchBits(dims)/8, rowHead+dims
 	return [columns]shape{
-		colIDs: {graph.IDLen, idsPerPart}, colDead: {graph.IDLen, idsPerPart},
+		colIDs: {graph.IDLen, segment.IDsPerPart}, colDead: {graph.IDLen, segment.IDsPerPart},
 		colSketch: {sketch, sketchPart / sketch}, colVectors: {row, max(1, rowsPart/row)},
 	}
 }
@@ -104,57 +102,23 @@ func (r reader) part(ctx context.Context, c *column, n int) ([]byte, error) {
 	return data, err
 }
 
-// find returns the row of an id, -1 where the segment has none.
-func (r reader) find(ctx context.Context, t *table, id graph.ID) (int, error) {
-	n, err := r.Find(ctx, t.Segment, colIDs, id[:])
-	if n < 0 || err != nil {
-		return -1, err
-	}
-	data, err := r.part(ctx, &t.cols[colIDs], n)
-	if err != nil {
-		return 0, err
-	}
-	rows := len(data) / graph.IDLen
-	at := func(i int) []byte { return data[i*graph.IDLen : (i+1)*graph.IDLen] }
-	i := sort.Search(rows, func(i int) bool { return bytes.Compare(at(i), id[:]) >= 0 })
-	if i == rows || !bytes.Equal(at(i), id[:]) {
-		return -1, nil
-	}
-	return n*idsPerPart + i, nil
-}
-
-// cursor walks a column whose rows begin with ids, ascending.
-type cursor struct {
+// rows reads rows of a column one after the other.
+type rows struct {
 	r    reader
 	c    *column
-	n    int // the row
 	data []byte
 	held int // the part in data, from 1
-	last []byte
 }
 
-// peek returns the row at the cursor, nil at the end.
-func (u *cursor) peek(ctx context.Context) ([]byte, error) {
-	if u.n == u.c.rows {
-		return nil, nil
-	}
-	if part := u.n / u.c.per; u.held != part+1 {
+// at returns row n, which must not be changed.
+func (u *rows) at(ctx context.Context, n int) ([]byte, error) {
+	if part := n / u.c.per; u.held != part+1 {
 		var err error
 		if u.data, err = u.r.part(ctx, u.c, part); err != nil {
 			return nil, err
 		}
 		u.held = part + 1
 	}
-	i := u.n % u.c.per * u.c.width
+	i := n % u.c.per * u.c.width
 	return u.data[i : i+u.c.width], nil
-}
-
-// next moves past the row at the cursor, which peek has returned.
-func (u *cursor) next(row []byte) error {
-	if u.last != nil && bytes.Compare(u.last, row[:graph.IDLen]) >= 0 {
-		return segment.Corrupt("id %x after %x", row[:graph.IDLen], u.last)
-	}
-	u.last = row[:graph.IDLen]
-	u.n++
-	return nil
 }

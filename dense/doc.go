@@ -24,7 +24,7 @@
 //	ids      its first id   2,048 ids of the vectors, ascending, fewer in the last part
 //	dead     its first id   2,048 killed ids, ascending, fewer in the last part
 //	sketch   empty          256 KiB of sketches of the vectors (clause 9.5), whole ones
-//	vectors  empty          8 KiB (at least one) of id, sum of squares as u32, little-endian, dimensions
+//	vectors  empty          16 KiB (at least one) of id, sum of squares as u32, little-endian, dimensions
 //	                        as int8
 //
 // # Costs
@@ -34,7 +34,7 @@
 // shortlist from all over the group, each once, two bytes of memory for each vector, and where a
 // filter lets few pass all ids (16 MB at 10^6). What was read stays in the cache, whose bound it is
 // that limits memory; a query itself takes two bytes a vector and what its shortlist takes, in parts
-// of 8 KiB where the cache keeps none. Groups below 2^23 dimensions in all are compared whole, 2 MiB
+// of 16 KiB where the cache keeps none. Groups below 2^23 dimensions in all are compared whole, 2 MiB
 // of parts at a time. Sketches and whole groups are shared out to GOMAXPROCS goroutines, the parts
 // of a shortlist to four; a filter is asked on the calling one.
 //

@@ -1,38 +1,28 @@
 package dense
 
 import (
-	"cmp"
 	"encoding/binary"
 	"math"
-	"slices"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/index"
 	"github.com/mnem-project/mnem/internal/fixed"
-	"github.com/mnem-project/mnem/internal/heap"
 )
 
 // Accept decides whether a node takes part. It is called on the calling goroutine, in any order,
 // once or more for a node. Its error ends the query and is returned as it is.
 type Accept func(graph.ID) (bool, error)
 
-// search keeps the best accepted vectors by their cosine with a query: clause 9.5. accept is asked
-// of a node only where it would be among the best of those offered so far.
+// search keeps the best accepted vectors by their cosine with a query: clause 9.5.
 type search struct {
-	query  []int8
-	norm   uint64
-	root   int64
-	accept Accept
-	k      int
-	heap   []index.Hit // the worst at its root
+	index.Keeper
+	query []int8
+	norm  uint64
 }
 
 func newSearch(query []int8, accept Accept, k int) *search {
-	if k <= 0 {
-		k = index.LaneDepth
-	}
 	norm := uint64(dot(query, query))
-	return &search{query: query, norm: norm, root: int64(fixed.Isqrt(norm)), accept: accept, k: k}
+	return &search{Keeper: index.NewKeeper(accept, k), query: query, norm: norm}
 }
 
 // offer ranks a row of "vectors".
@@ -52,37 +42,7 @@ func (s *search) rank(row []byte, score int64) error {
 	if score <= 0 {
 		return nil
 	}
-	h := index.Hit{ID: graph.ID(row[:graph.IDLen]), Score: score}
-	full := len(s.heap) == s.k
-	if full && worse(h, s.heap[0]) {
-		return nil
-	}
-	if s.accept != nil {
-		if ok, err := s.accept(h.ID); !ok || err != nil {
-			return err
-		}
-	}
-	if full {
-		s.heap[0] = h
-		heap.Down(s.heap, 0, worse)
-	} else {
-		s.heap = append(s.heap, h)
-		heap.Up(s.heap, worse)
-	}
-	return nil
-}
-
-// worse reports whether a ranks after b.
-func worse(a, b index.Hit) bool {
-	return a.Score < b.Score || a.Score == b.Score && a.ID.Compare(b.ID) > 0
-}
-
-// hits returns the best nodes in the order (score descending, id ascending).
-func (s *search) hits() []index.Hit {
-	slices.SortFunc(s.heap, func(a, b index.Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), a.ID.Compare(b.ID))
-	})
-	return s.heap
+	return s.Take(index.Hit{ID: graph.ID(row[:graph.IDLen]), Score: score})
 }
 
 // cosine returns floor(dot · 2^16 / isqrt(n · m)) of the dot product and the sums of squares of two

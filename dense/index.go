@@ -27,7 +27,7 @@ type Index struct {
 type group struct {
 	rows int // live ones
 	segs []*table
-	dead []bitset // of each segment the rows that newer segments kill, nil where they kill none
+	dead []segment.Bitset // of each segment the rows that newer segments kill, nil where they kill none
 }
 
 // Open reads the manifest of a tree of embeddings, of. cache may be shared with other indexes; nil
@@ -90,7 +90,7 @@ func (x *Index) load(ctx context.Context, k groupKey, list []segment.Ref) (*grou
 		}
 		g.segs = append(g.segs, t)
 	}
-	g.dead = make([]bitset, len(g.segs))
+	g.dead = make([]segment.Bitset, len(g.segs))
 	for n, s := range g.segs {
 		if err := x.kill(ctx, g, n, s); err != nil {
 			return nil, fmt.Errorf("kills of segment %s: %w", s.CID, err)
@@ -101,36 +101,30 @@ func (x *Index) load(ctx context.Context, k groupKey, list []segment.Ref) (*grou
 
 // kill marks the rows that segment n kills: each is the live one of its id, in an older segment.
 func (x *Index) kill(ctx context.Context, g *group, n int, s *table) error {
-	c := cursor{r: x.src, c: &s.cols[colDead]}
-	for {
-		row, err := c.peek(ctx)
-		if err != nil || row == nil {
-			return err
-		}
-		if err := c.next(row); err != nil {
-			return err
-		}
-		found := false
-		for older := n - 1; older >= 0 && !found; older-- {
-			at, err := x.src.find(ctx, g.segs[older], graph.ID(row))
+	older := make([]segment.IDFinder, n)
+	for i := range older {
+		older[i] = x.src.IDFinder(g.segs[i].Segment)
+	}
+	return x.src.EachID(ctx, s.Segment, colDead, func(id graph.ID) error {
+		for i := n - 1; i >= 0; i-- {
+			row, ok, err := older[i].Find(ctx, id)
 			if err != nil {
 				return err
 			}
-			if at >= 0 {
-				found = !g.dead[older].has(at)
-				if !found {
-					break
-				}
-				if g.dead[older] == nil {
-					g.dead[older] = newBitset(g.segs[older].Docs)
-				}
-				g.dead[older].set(at)
+			if !ok {
+				continue
 			}
+			if g.dead[i].Has(row) {
+				break
+			}
+			if g.dead[i] == nil {
+				g.dead[i] = segment.NewBitset(g.segs[i].Docs)
+			}
+			g.dead[i].Set(row)
+			return nil
 		}
-		if !found {
-			return segment.Corrupt("%s, which there is not", graph.ID(row))
-		}
-	}
+		return segment.Corrupt("%s, which there is not", id)
+	})
 }
 
 // counts returns how many vectors of a model there are of some dimensions, and of all.
@@ -175,14 +169,6 @@ func (x *Index) Models(ctx context.Context, most int) ([]string, error) {
 	}
 	return models, nil
 }
-
-// bitset is a set of row numbers. The nil bitset is empty.
-type bitset []uint64
-
-func newBitset(n int) bitset { return make(bitset, (n+63)/64) }
-
-func (s bitset) set(i int)      { s[i/64] |= 1 << (i % 64) }
-func (s bitset) has(i int) bool { return s != nil && s[i/64]>>(i%64)&1 == 1 }
 
 // Stats describes an index.
 type Stats struct {

@@ -46,7 +46,7 @@ func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
 	} else {
 		err = x.shortlist(ctx, g, s, q)
 	}
-	res.Hits = s.hits()
+	res.Hits = s.Hits()
 	return res, err
 }
 
@@ -95,7 +95,7 @@ func (x *Index) scan(ctx context.Context, g *group, s *search) error {
 }
 
 // scanBatch is how many parts of vectors are compared at a time, which bounds memory.
-const scanBatch = 256
+const scanBatch = 128
 
 // scanned is a part of vectors with their scores, 0 for dead ones.
 type scanned struct {
@@ -112,7 +112,7 @@ func (p *scanned) score(ctx context.Context, x *Index, g *group, s *search) (err
 	}
 	p.width, p.scores = c.width, make([]int32, c.partRows(p.part))
 	for i := range p.scores {
-		if !g.dead[p.seg].has(p.part*c.per + i) {
+		if !g.dead[p.seg].Has(uint32(p.part*c.per + i)) {
 			p.scores[i] = int32(s.score(p.rows[i*c.width:][:c.width]))
 		}
 	}

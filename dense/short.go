@@ -40,7 +40,7 @@ type candidate struct {
 // shortlist compares the accepted vectors whose sketches are the nearest, ties by id.
 func (x *Index) shortlist(ctx context.Context, g *group, s *search, q Query) error {
 	n := min(q.Shortlist, g.rows)
-	l := &lister{ctx: ctx, x: x, g: g, accept: s.accept, size: n, near: q.Near, asked: -1}
+	l := &lister{ctx: ctx, x: x, g: g, accept: s.Accept, size: n, near: q.Near, asked: -1}
 	if err := l.measure(s.query); err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (x *Index) shortlist(ctx context.Context, g *group, s *search, q Query) err
 	if err := x.fetch(ctx, g, l.list); err != nil {
 		return err
 	}
-	s.accept = nil // the list has been accepted
+	s.Accept = nil // the list has been accepted
 	for _, c := range l.list {
 		if err := s.offer(c.row); err != nil {
 			return err
@@ -130,7 +130,7 @@ func (l *lister) measurePart(query []word, seg, part int, counts []int) error {
 	out := l.distances[seg][from : from+c.partRows(part)]
 	distances(out, query, rows)
 	for i, d := range out {
-		if l.g.dead[seg].has(from + i) {
+		if l.g.dead[seg].Has(uint32(from + i)) {
 			out[i] = deadRow
 		} else {
 			counts[d]++
@@ -252,13 +252,13 @@ func (l *lister) rest() error {
 	farther := func(a, b candidate) bool { return compare(a, b) > 0 }
 	slices.SortFunc(l.list, func(a, b candidate) int { return compare(b, a) }) // a heap
 	for seg, s := range l.g.segs {
-		ids := cursor{r: l.x.src, c: &s.cols[colIDs]}
+		ids := l.x.src.IDCursor(s.Segment, colIDs)
 		for n, d := range l.distances[seg] {
-			ids.n = n
+			ids.N = n
 			if int(d) > l.bound || int(d) <= l.asked || len(l.list) == l.size && d > l.list[0].distance {
 				continue
 			}
-			id, err := ids.peek(l.ctx)
+			id, err := ids.Peek(l.ctx)
 			if err != nil {
 				return err
 			}

@@ -90,75 +90,36 @@ func (x *Index) sum(ctx context.Context, k groupKey) (out sum, err error) {
 	}
 	sketch := newSketcher(k.dims)
 	for n, s := range g.segs {
-		ids := cursor{r: x.src, c: &s.cols[colIDs]}
-		rows := cursor{r: x.src, c: &s.cols[colVectors]}
-		sketches := cursor{r: x.src, c: &s.cols[colSketch]}
+		ids := x.src.IDCursor(s.Segment, colIDs)
+		vectors, sketches := rows{r: x.src, c: &s.cols[colVectors]}, rows{r: x.src, c: &s.cols[colSketch]}
 		for i := range s.Docs {
-			if err := ctx.Err(); err != nil {
-				return out, err
+			row, err := vectors.at(ctx, i)
+			if err == nil {
+				err = ctx.Err()
 			}
-			if err := checkRow(ctx, sketch, &ids, &rows, &sketches); err != nil {
+			var id, have []byte
+			if err == nil {
+				id, err = ids.Peek(ctx)
+			}
+			if err == nil {
+				have, err = sketches.at(ctx, i)
+			}
+			if err != nil {
 				return out, fmt.Errorf("segment %s, row %d: %w", s.CID, i, err)
 			}
-			if i%idsPerPart == 0 {
-				key, err := x.src.Key(ctx, s.Segment, colIDs, i/idsPerPart)
-				if err == nil && !bytes.Equal(ids.last, key) {
-					err = segment.Corrupt("segment %s, row %d: not the first id", s.CID, i)
-				}
-				if err != nil {
-					return out, err
-				}
+			vector := values(row)
+			norm := uint32(dot(vector, vector))
+			if !bytes.Equal(id, row[:graph.IDLen]) || binary.LittleEndian.Uint32(row[graph.IDLen:]) != norm ||
+				!bytes.Equal(have, sketch.bytes(vector)) {
+				return out, segment.Corrupt("segment %s, row %d: id, norm or sketch is not that of its vector",
+					s.CID, i)
 			}
-			if !g.dead[n].has(i) {
-				row, err := x.row(ctx, s, i)
-				if err != nil {
-					return out, err
-				}
+			if ids.N++; !g.dead[n].Has(uint32(i)) {
 				out.add(row)
 			}
 		}
 	}
 	return out, nil
-}
-
-// checkRow checks a row by its vector and moves past it.
-func checkRow(ctx context.Context, k *sketcher, ids, rows, sketches *cursor) error {
-	row, err := rows.peek(ctx)
-	if err != nil {
-		return err
-	}
-	if err := rows.next(row); err != nil {
-		return err
-	}
-	id, err := ids.peek(ctx)
-	if err != nil {
-		return err
-	}
-	if err := ids.next(id); err != nil {
-		return err
-	}
-	sketch, err := sketches.peek(ctx)
-	if err != nil {
-		return err
-	}
-	sketches.n++
-	vector := values(row)
-	norm := uint32(dot(vector, vector))
-	if !bytes.Equal(id, row[:graph.IDLen]) ||
-		binary.LittleEndian.Uint32(row[graph.IDLen:]) != norm || !bytes.Equal(sketch, k.bytes(vector)) {
-		return segment.Corrupt("id, norm or sketch is not that of its vector")
-	}
-	return nil
-}
-
-// row returns row i of "vectors".
-func (x *Index) row(ctx context.Context, s *table, i int) ([]byte, error) {
-	c := &s.cols[colVectors]
-	data, err := x.src.part(ctx, c, i/c.per)
-	if err != nil {
-		return nil, err
-	}
-	return data[i%c.per*c.width:][:c.width], nil
 }
 
 // appendRow appends a row of "vectors": id, norm and vector.

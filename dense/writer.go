@@ -31,14 +31,12 @@ func (w *writer) addRow(row, sketch []byte) error {
 	if w.Docs == maxRows {
 		return fmt.Errorf("segment of more than %d vectors", maxRows)
 	}
-	w.Docs++
-	id := graph.ID(row)
-	err := w.append(colIDs, id[:], id[:])
-	if err == nil {
-		err = w.append(colSketch, sketch, nil)
+	err := w.Section(colIDs).AddID(w.Docs, graph.ID(row))
+	if w.Docs++; err == nil {
+		err = w.append(colSketch, sketch)
 	}
 	if err == nil {
-		err = w.append(colVectors, row, nil)
+		err = w.append(colVectors, row)
 	}
 	return err
 }
@@ -48,13 +46,13 @@ func (w *writer) kill(id graph.ID) error {
 		return fmt.Errorf("segment of more than %d kills", maxRows)
 	}
 	w.Kills++
-	return w.append(colDead, id[:], id[:])
+	return w.Section(colDead).AddID(w.Kills-1, id)
 }
 
-// append adds a row, whose key that of a part is which begins with it.
-func (w *writer) append(col int, row, key []byte) error {
+// append adds a row to a column of "sketch" and "vectors".
+func (w *writer) append(col int, row []byte) error {
 	s, full := w.Section(col), w.shapes[col].per*w.shapes[col].width
-	if err := s.Begin(full, func() []byte { return key }); err != nil {
+	if err := s.Begin(full, func() []byte { return nil }); err != nil {
 		return err
 	}
 	s.Buf = append(s.Buf, row...)

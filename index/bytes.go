@@ -71,11 +71,3 @@ func putInt(b []byte, n int64) []byte {
 
 // docKey is the directory key of a part that starts at a document number.
 func docKey(doc uint32) []byte { return binary.BigEndian.AppendUint32(nil, doc) }
-
-// bitset is a set of document numbers.
-type bitset []uint64
-
-func newBitset(n int) bitset { return make(bitset, (n+63)/64) }
-
-func (s bitset) set(i uint32)      { s[i/64] |= 1 << (i % 64) }
-func (s bitset) has(i uint32) bool { return s[i/64]>>(i%64)&1 == 1 }

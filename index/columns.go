@@ -1,32 +1,12 @@
 package index
 
 import (
-	"bytes"
 	"encoding/binary"
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/segment"
 )
-
-// idPart is sorted ids, end to end.
-type idPart []byte
-
-func (p idPart) len() int        { return len(p) / graph.IDLen }
-func (p idPart) at(i int) []byte { return p[i*graph.IDLen : (i+1)*graph.IDLen] }
-
-func decodeIDs(data []byte, n int) (idPart, error) {
-	p := idPart(data)
-	if len(data) != n*graph.IDLen {
-		return nil, segment.Corrupt("%d bytes of ids, want %d ids", len(data), n)
-	}
-	for i := 1; i < n; i++ {
-		if bytes.Compare(p.at(i-1), p.at(i)) >= 0 {
-			return nil, segment.Corrupt("id %x after %x", p.at(i), p.at(i-1))
-		}
-	}
-	return p, nil
-}
 
 // docMeta is what a filter may ask about a document beside its properties.
 type docMeta struct {

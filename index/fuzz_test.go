@@ -44,8 +44,8 @@ func FuzzParts(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, docs uint16) {
 		n := int(docs)
-		if p, err := decodeIDs(data, n); err == nil && p.len() != n {
-			t.Errorf("%d ids, want %d", p.len(), n)
+		if p, err := segment.DecodeIDs(data, n); err == nil && p.Len() != n {
+			t.Errorf("%d ids, want %d", p.Len(), n)
 		}
 		if p, err := decodeLens(data, n); err == nil {
 			docs := make([]docLens, n)

@@ -23,8 +23,8 @@ type Index struct {
 	titles   titleMemo
 
 	mu   sync.Mutex
-	dead []bitset   // of each segment, nil until it is made
-	few  *titlePart // of segments of few titles, nil until it is made
+	dead []segment.Bitset // of each segment, nil until it is made
+	few  *titlePart       // of segments of few titles, nil until it is made
 }
 
 // Open reads a manifest and the segments' own blocks. cache may be shared with other indexes; nil
@@ -53,7 +53,7 @@ func Open(ctx context.Context, get store.Getter, manifest ipld.CID, cache *segme
 	if total.Terms != m.Stats.Terms || total.Filled != m.Stats.Filled {
 		return nil, segment.Corrupt("manifest %s has other sums than its segments", manifest)
 	}
-	x.dead = make([]bitset, len(x.segs))
+	x.dead = make([]segment.Bitset, len(x.segs))
 	return x, nil
 }
 
@@ -84,7 +84,7 @@ func (x *Index) checkDF(term string, df int64) error {
 }
 
 // deadDocs returns the documents of a segment that newer segments kill.
-func (x *Index) deadDocs(ctx context.Context, n int) (bitset, error) {
+func (x *Index) deadDocs(ctx context.Context, n int) (segment.Bitset, error) {
 	x.mu.Lock()
 	dead := x.dead[n]
 	x.mu.Unlock()
@@ -92,13 +92,13 @@ func (x *Index) deadDocs(ctx context.Context, n int) (bitset, error) {
 		return dead, nil
 	}
 	// Two queries may both come here: they make the same set.
-	dead = newBitset(x.segs[n].Docs)
-	docs := idFinder{src: &x.src, seg: x.segs[n]}
+	dead = segment.NewBitset(x.segs[n].Docs)
+	docs := x.src.IDFinder(x.segs[n])
 	for _, newer := range x.segs[n+1:] {
-		err := x.src.eachID(ctx, newer, secDead, func(id graph.ID) error {
-			doc, ok, err := docs.find(ctx, id)
+		err := x.src.EachID(ctx, newer, secDead, func(id graph.ID) error {
+			doc, ok, err := docs.Find(ctx, id)
 			if ok {
-				dead.set(doc)
+				dead.Set(doc)
 			}
 			return err
 		})
@@ -178,8 +178,8 @@ type view struct {
 	x    *Index
 	n    int // of the segment
 	seg  *segment.Segment
-	dead bitset
-	ids  []idPart // parts read before, nil for the others
+	dead segment.Bitset
+	ids  []segment.IDPart // parts read before, nil for the others
 	meta *metaPart
 
 	failed error // the first of reading meta for a Doc
@@ -197,15 +197,15 @@ func (x *Index) view(ctx context.Context, n int) (*view, error) {
 
 func (v *view) id(doc uint32) (id graph.ID, err error) {
 	if v.ids == nil {
-		v.ids = make([]idPart, v.seg.Parts(secIDs))
+		v.ids = make([]segment.IDPart, v.seg.Parts(secIDs))
 	}
 	part := &v.ids[doc/docsPerPart]
 	if *part == nil { // those of hits are asked for in the order of their scores
-		if *part, err = v.x.src.idList(v.ctx, v.seg, secIDs, int(doc/docsPerPart)); err != nil {
+		if *part, err = v.x.src.IDList(v.ctx, v.seg, secIDs, int(doc/docsPerPart)); err != nil {
 			return id, err
 		}
 	}
-	return graph.ID(part.at(int(doc % docsPerPart))), nil
+	return graph.ID(part.At(int(doc % docsPerPart))), nil
 }
 
 func (v *view) docMeta(doc uint32) (*docMeta, error) {
@@ -256,17 +256,17 @@ func (x *Index) Doc(ctx context.Context, id graph.ID) (Doc, bool, error) {
 type Finder struct {
 	ctx   context.Context
 	x     *Index
-	ids   []idFinder
+	ids   []segment.IDFinder
 	views []*view // nil until one is asked
 }
 
 // Finder returns a finder.
 func (x *Index) Finder(ctx context.Context) *Finder {
 	f := &Finder{
-		ctx: ctx, x: x, ids: make([]idFinder, len(x.segs)), views: make([]*view, len(x.segs)),
+		ctx: ctx, x: x, ids: make([]segment.IDFinder, len(x.segs)), views: make([]*view, len(x.segs)),
 	}
 	for n, s := range x.segs {
-		f.ids[n] = idFinder{src: &x.src, seg: s}
+		f.ids[n] = x.src.IDFinder(s)
 	}
 	return f
 }
@@ -274,7 +274,7 @@ func (x *Index) Finder(ctx context.Context) *Finder {
 // Doc returns the live document of a node, and whether there is one.
 func (f *Finder) Doc(id graph.ID) (Doc, bool, error) {
 	for n := len(f.ids) - 1; n >= 0; n-- {
-		doc, ok, err := f.ids[n].find(f.ctx, id)
+		doc, ok, err := f.ids[n].Find(f.ctx, id)
 		if err != nil {
 			return Doc{}, false, err
 		}
@@ -287,7 +287,7 @@ func (f *Finder) Doc(id graph.ID) (Doc, bool, error) {
 			}
 		}
 		v := f.views[n]
-		if v.dead.has(doc) {
+		if v.dead.Has(doc) {
 			return Doc{}, false, nil
 		}
 		// The id is known: a view would read another part of ids for it.

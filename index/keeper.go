@@ -8,28 +8,30 @@ import (
 	"github.com/mnem-project/mnem/internal/heap"
 )
 
-// keeper keeps the best accepted nodes.
-type keeper struct {
-	accept func(graph.ID) (bool, error)
+// Keeper keeps the best nodes that Accept, which nil is for all, accepts: it is asked of a node only where
+// that would be among the best of those offered so far.
+type Keeper struct {
+	Accept func(graph.ID) (bool, error)
 	k      int
 	heap   []Hit // the worst at its root
 }
 
-func newKeeper(accept func(graph.ID) (bool, error), k int) keeper {
+// NewKeeper returns a keeper of k nodes, LaneDepth where that is 0.
+func NewKeeper(accept func(graph.ID) (bool, error), k int) Keeper {
 	if k <= 0 {
 		k = LaneDepth
 	}
-	return keeper{accept: accept, k: k}
+	return Keeper{Accept: accept, k: k}
 }
 
-// take keeps a hit that is among the best so far, if it is accepted.
-func (s *keeper) take(h Hit) error {
+// Take keeps a hit that is among the best so far, if it is accepted.
+func (s *Keeper) Take(h Hit) error {
 	full := len(s.heap) == s.k
 	if full && worse(h, s.heap[0]) {
 		return nil
 	}
-	if s.accept != nil {
-		if ok, err := s.accept(h.ID); !ok || err != nil {
+	if s.Accept != nil {
+		if ok, err := s.Accept(h.ID); !ok || err != nil {
 			return err
 		}
 	}
@@ -49,7 +51,7 @@ func worse(a, b Hit) bool {
 }
 
 // Hits returns the best nodes in the order (score descending, id ascending).
-func (s *keeper) Hits() []Hit {
+func (s *Keeper) Hits() []Hit {
 	hits := slices.Clone(s.heap)
 	slices.SortFunc(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), a.ID.Compare(b.ID))

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/segment"
 )
 
 // Recency runs the recency lane of clause 9.3: the k documents that accept lets pass and that were
@@ -80,14 +81,14 @@ func (x *Index) Docs(ctx context.Context, accept Accept) iter.Seq2[Doc, error] {
 // eachLive calls fn with every live document in the order of their ids.
 func (x *Index) eachLive(ctx context.Context, fn func(v *view, n uint32) error) error {
 	views := make([]*view, len(x.segs))
-	ids := make([]idCursor, len(x.segs))
+	ids := make([]segment.IDCursor, len(x.segs))
 	for i, s := range x.segs {
 		v, err := x.view(ctx, i)
 		if err != nil {
 			return err
 		}
 		views[i] = v
-		ids[i] = idCursor{src: &x.src, seg: s, sec: secIDs, total: s.Docs}
+		ids[i] = x.src.IDCursor(s, secIDs)
 	}
 	for {
 		low, err := lowest(ctx, ids, views)
@@ -97,8 +98,8 @@ func (x *Index) eachLive(ctx context.Context, fn func(v *view, n uint32) error) 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n := uint32(ids[low].n)
-		ids[low].n++
+		n := uint32(ids[low].N)
+		ids[low].N++
 		if err := fn(views[low], n); err != nil {
 			return err
 		}
@@ -106,16 +107,16 @@ func (x *Index) eachLive(ctx context.Context, fn func(v *view, n uint32) error) 
 }
 
 // lowest returns the segment whose next live document has the smallest id, -1 at the end of all.
-func lowest(ctx context.Context, ids []idCursor, views []*view) (int, error) {
+func lowest(ctx context.Context, ids []segment.IDCursor, views []*view) (int, error) {
 	at := -1
 	var low graph.ID
 	for i := range ids {
 		c := &ids[i]
-		for c.n < c.total && views[i].dead.has(uint32(c.n)) {
-			c.n++
+		for c.N < views[i].seg.Docs && views[i].dead.Has(uint32(c.N)) {
+			c.N++
 		}
 		// A run of dead documents may reach beyond the part at hand.
-		id, err := c.peek(ctx)
+		id, err := c.Peek(ctx)
 		if err != nil {
 			return 0, err
 		}

@@ -48,130 +48,18 @@ func merge(
 	return s, block, err
 }
 
-// idCursor walks "ids" or "dead".
-type idCursor struct {
-	src   *source
-	seg   *segment.Segment
-	sec   int
-	total int
-	n     int // position
-	part  idPart
-	from  int // position of the part's first id
-}
-
-// peek returns the id at the position, nil at the end.
-func (c *idCursor) peek(ctx context.Context) ([]byte, error) {
-	if c.n-c.from < c.part.len() {
-		return c.part.at(c.n - c.from), nil
-	}
-	if c.n == c.total {
-		return nil, nil
-	}
-	last := c.part
-	var err error
-	if c.part, err = c.src.idList(ctx, c.seg, c.sec, c.n/docsPerPart); err != nil {
-		return nil, err
-	}
-	c.from = c.n / docsPerPart * docsPerPart
-	if last != nil && bytes.Compare(last.at(last.len()-1), c.part.at(0)) >= 0 {
-		return nil, c.src.Wrap(c.seg, c.sec, segment.Corrupt("id %x out of order", c.part.at(0)))
-	}
-	return c.part.at(c.n - c.from), nil
-}
-
 // documents numbers the documents that stay and writes their columns, and the kills that stay.
-//
-// What happened to an id is read from the oldest segment to the newest, in each a kill before a
-// document: a first kill is of something older than the run, and a last document is what lives.
 func (m *merger) documents() error {
-	docs, dead := make([]idCursor, len(m.segs)), make([]idCursor, len(m.segs))
 	for i, s := range m.segs {
-		docs[i] = idCursor{src: m.src, seg: s, sec: secIDs, total: s.Docs}
-		dead[i] = idCursor{src: m.src, seg: s, sec: secDead, total: s.Kills}
+		m.number[i] = make([]uint32, s.Docs)
+		for doc := range m.number[i] {
+			m.number[i][doc] = gone
+		}
 	}
 	metas := make([]*metaPart, len(m.segs))
-	for {
-		id, err := m.least(docs, dead)
-		if err != nil || id == nil {
-			return err
-		}
-		live, killed, err := m.settle(graph.ID(id), docs, dead)
-		if err != nil {
-			return err
-		}
-		if killed {
-			if m.oldest {
-				return segment.Corrupt("kill of %s, which there is not", graph.ID(id))
-			}
-			if err := m.w.addDead(graph.ID(id)); err != nil {
-				return err
-			}
-		}
-		if live >= 0 {
-			if err := m.keep(graph.ID(id), live, docs[live].n-1, &metas[live]); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// least returns a copy of the smallest id at the cursors, nil at the end of all.
-func (m *merger) least(docs, dead []idCursor) ([]byte, error) {
-	var low []byte
-	for i := range docs {
-		for _, c := range [...]*idCursor{&docs[i], &dead[i]} {
-			id, err := c.peek(m.ctx)
-			if err != nil {
-				return nil, err
-			}
-			if id != nil && (low == nil || bytes.Compare(id, low) < 0) {
-				low = id
-			}
-		}
-	}
-	return bytes.Clone(low), nil
-}
-
-// settle moves the cursors past an id. It returns the segment whose document of that id lives, or
-// -1, and whether a document older than the run is killed.
-func (m *merger) settle(id graph.ID, docs, dead []idCursor) (live int, killed bool, err error) {
-	live = -1
-	first := true
-	for i := range m.segs {
-		kill, err := dead[i].at(m.ctx, id)
-		if err != nil {
-			return 0, false, err
-		}
-		if kill {
-			killed = killed || first
-			if !first && live < 0 {
-				return 0, false, segment.Corrupt("second kill of %s", id)
-			}
-			first, live = false, -1
-		}
-		add, err := docs[i].at(m.ctx, id)
-		if err != nil {
-			return 0, false, err
-		}
-		if add {
-			if live >= 0 {
-				return 0, false, segment.Corrupt("%s is there twice", id)
-			}
-			m.number[i] = append(m.number[i], gone)
-			first, live = false, i
-		}
-	}
-	return live, killed, nil
-}
-
-// at reports whether the cursor stands at id, and moves past it.
-func (c *idCursor) at(ctx context.Context, id graph.ID) (bool, error) {
-	next, err := c.peek(ctx)
-	if err != nil || !bytes.Equal(next, id[:]) {
-		return false, err
-	}
-	c.n++
-	return true, nil
+	return m.src.MergeIDs(m.ctx, m.segs, m.oldest, m.w.addDead, func(id graph.ID, i, doc int) error {
+		return m.keep(id, i, doc, &metas[i])
+	})
 }
 
 // keep writes the columns of one document of segment i.

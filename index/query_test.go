@@ -240,13 +240,13 @@ func checkAllocs(t *testing.T, name string, x *Index, s string, terms int) {
 // docIDs returns the first ids of an index of one segment.
 func docIDs(t *testing.T, x *Index, n int) []graph.ID {
 	t.Helper()
-	part, err := x.src.idList(t.Context(), x.segs[0], secIDs, 0)
+	part, err := x.src.IDList(t.Context(), x.segs[0], secIDs, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ids := make([]graph.ID, n)
 	for i := range ids {
-		ids[i] = graph.ID(part.at(i))
+		ids[i] = graph.ID(part.At(i))
 	}
 	return ids
 }

@@ -22,9 +22,9 @@ var Format = &segment.Format{
 
 // Sections of a segment.
 const (
-	secIDs = iota
-	secDead
-	secLens
+	secIDs  = segment.IDs
+	secDead = segment.Dead
+	secLens = iota
 	secMeta
 	secLarge
 	secPosts

@@ -84,7 +84,7 @@ func (m *SparseMatrix) Search(ctx context.Context, s *SparseSearch) error {
 type SparseSearch struct {
 	query   []graph.Term
 	weights map[string]int64 // of the query, made where vectors are offered one by one
-	keeper
+	Keeper
 }
 
 // NewSparseSearch returns a search for the best k accepted nodes; k = 0 stands for LaneDepth, and a
@@ -93,7 +93,7 @@ type SparseSearch struct {
 func NewSparseSearch(
 	query []graph.Term, accept func(graph.ID) (bool, error), k int,
 ) *SparseSearch {
-	return &SparseSearch{query: query, keeper: newKeeper(accept, k)}
+	return &SparseSearch{query: query, Keeper: NewKeeper(accept, k)}
 }
 
 // Offer ranks a node's vector.
@@ -118,5 +118,5 @@ func (s *SparseSearch) offer(id graph.ID, product uint64) error {
 	if product == 0 {
 		return nil
 	}
-	return s.take(Hit{ID: id, Score: max(1, int64(product>>fixed.FracBits))})
+	return s.Take(Hit{ID: id, Score: max(1, int64(product>>fixed.FracBits))})
 }

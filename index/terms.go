@@ -117,14 +117,14 @@ func (x *Index) liveDocs(ctx context.Context, n int, ids []graph.ID) ([]placedDo
 	if err != nil {
 		return nil, err
 	}
-	find := idFinder{src: &x.src, seg: x.segs[n]}
+	find := x.src.IDFinder(x.segs[n])
 	var docs []placedDoc
 	for at, id := range ids {
-		doc, ok, err := find.find(ctx, id)
+		doc, ok, err := find.Find(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		if ok && !dead.has(doc) {
+		if ok && !dead.Has(doc) {
 			docs = append(docs, placedDoc{doc, at})
 		}
 	}

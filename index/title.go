@@ -180,7 +180,7 @@ func (x *Index) each(
 			return err
 		}
 		for i := range r.posts[:r.n] {
-			if v.dead.has(r.posts[i].doc) {
+			if v.dead.Has(r.posts[i].doc) {
 				continue
 			}
 			if err := fn(v, &r.posts[i], r.masks[i]); err != nil {

@@ -59,7 +59,7 @@ func (t *top) floor() uint64 {
 func (t *top) offer(v *view, accept Accept, doc uint32, score int64) error {
 	r := ranked{score: score, view: v, doc: doc}
 	full := len(t.docs) == t.k
-	if full && (score < t.docs[0].score || t.after(r, t.docs[0])) || v.dead.has(doc) {
+	if full && (score < t.docs[0].score || t.after(r, t.docs[0])) || v.dead.Has(doc) {
 		return t.err
 	}
 	if ok, err := v.passes(accept, doc); !ok || err != nil {

@@ -98,10 +98,10 @@ func word(term string, tf *[Fields]uint32) uint64 {
 // terms reads all postings, adding up the words of each document and the df of each term.
 func (v *verifier) terms() error {
 	all := make([]*mergeTerm, len(v.x.segs))
-	dead := make([]bitset, len(all))
+	dead := make([]segment.Bitset, len(all))
 	for i, s := range v.x.segs {
 		// Reading the ids proves that there are as many documents as the segment says.
-		err := v.x.src.eachID(v.ctx, s, secIDs, func(graph.ID) error { return nil })
+		err := v.x.src.EachID(v.ctx, s, secIDs, func(graph.ID) error { return nil })
 		if err != nil {
 			return err
 		}
@@ -169,7 +169,7 @@ func (v *verifier) titles() error {
 
 // postings reads one term in one segment and returns how many live documents have it. It also
 // holds each block against its bounds.
-func (v *verifier) postings(t *mergeTerm, term string, dead bitset) (live int, err error) {
+func (v *verifier) postings(t *mergeTerm, term string, dead segment.Bitset) (live int, err error) {
 	if err := v.ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -191,7 +191,7 @@ func (v *verifier) postings(t *mergeTerm, term string, dead bitset) (live int, e
 			of := (*lens).at(p.doc, allFields)
 			real.add(&p.tf, &of)
 			v.words[t.i][p.doc] += word(term, &p.tf)
-			if !dead.has(p.doc) {
+			if !dead.Has(p.doc) {
 				live++
 			}
 		}

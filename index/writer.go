@@ -51,7 +51,7 @@ func (w *segmentWriter) addDoc(id graph.ID, lens docLens, m *docMeta) error {
 	if doc == maxDocs {
 		return fmt.Errorf("segment of more than %d documents", maxDocs)
 	}
-	if err := addID(w.ids, w.Docs, id); err != nil {
+	if err := w.ids.AddID(w.Docs, id); err != nil {
 		return err
 	}
 	if w.Docs%docsPerPart == 0 {
@@ -74,23 +74,12 @@ func (w *segmentWriter) endLens() error {
 	return w.lens.Cut()
 }
 
-func addID(w *segment.Section, n int, id graph.ID) error {
-	if n%docsPerPart == 0 {
-		if err := w.Cut(); err != nil {
-			return err
-		}
-		w.Key = id[:]
-	}
-	w.Buf = append(w.Buf, id[:]...)
-	return nil
-}
-
 func (w *segmentWriter) addDead(id graph.ID) error {
 	if w.Kills == maxDocs {
 		return fmt.Errorf("segment of more than %d kills", maxDocs)
 	}
 	w.Kills++
-	return addID(w.dead, w.Kills-1, id)
+	return w.dead.AddID(w.Kills-1, id)
 }
 
 func (w *segmentWriter) addMeta(m *docMeta) error {

@@ -37,8 +37,8 @@ var allowed = map[string]string{
 	"guard":             "ipld graph", // what texts and change lines hold that must not be written: no repository
 	"prolly":            "ipld store",
 	"commit":            "ipld graph store",
-	"adjacency":         "ipld graph prolly store",   // store only for its errors
-	"segment":           "ipld store internal/cache", // how any index is kept, whatever its parts hold
+	"adjacency":         "ipld graph prolly store",         // store only for its errors
+	"segment":           "ipld graph store internal/cache", // how any index is kept, whatever its parts hold
 	"index":             "ipld graph store segment internal/fixed internal/heap internal/text",
 	"dense":             "ipld graph store prolly segment index internal/fixed internal/heap", // vectors as index has texts
 	"links":             "ipld graph store segment",                                           // buckets of edges as index has texts

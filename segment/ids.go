@@ -1,0 +1,269 @@
+package segment
+
+import (
+	"bytes"
+	"context"
+	"sort"
+
+	"github.com/mnem-project/mnem/graph"
+)
+
+// Sections of a format whose documents are known by their ids, and kills by those of what they kill. The
+// position of an id in IDs is the number of its document.
+const (
+	IDs = iota
+	Dead
+)
+
+// IDsPerPart is the number of ids in each part of IDs and Dead but the last.
+const IDsPerPart = 2048
+
+// IDPart is ids, ascending, end to end.
+type IDPart []byte
+
+// Len returns the number of ids.
+func (p IDPart) Len() int { return len(p) / graph.IDLen }
+
+// At returns an id.
+func (p IDPart) At(i int) []byte { return p[i*graph.IDLen : (i+1)*graph.IDLen] }
+
+// DecodeIDs reads n ids.
+func DecodeIDs(data []byte, n int) (IDPart, error) {
+	p := IDPart(data)
+	if len(data) != n*graph.IDLen {
+		return nil, Corrupt("%d bytes of ids, want %d ids", len(data), n)
+	}
+	for i := 1; i < n; i++ {
+		if bytes.Compare(p.At(i-1), p.At(i)) >= 0 {
+			return nil, Corrupt("id %x after %x", p.At(i), p.At(i-1))
+		}
+	}
+	return p, nil
+}
+
+// AddID adds an id to IDs or Dead, that have n.
+func (s *Section) AddID(n int, id graph.ID) error {
+	if n%IDsPerPart == 0 {
+		if err := s.Cut(); err != nil {
+			return err
+		}
+		s.Key = id[:]
+	}
+	s.Buf = append(s.Buf, id[:]...)
+	return nil
+}
+
+// IDList returns part n of IDs or Dead.
+func (r *Reader) IDList(ctx context.Context, s *Segment, sec, n int) (IDPart, error) {
+	total := s.Docs
+	if sec == Dead {
+		total = s.Kills
+	}
+	v, err := r.Part(ctx, s, sec, n, func(key, data []byte) (any, int, error) {
+		p, err := DecodeIDs(data, min(IDsPerPart, total-n*IDsPerPart))
+		if err == nil && !bytes.Equal(p.At(0), key) {
+			err = Corrupt("ids begin with %x", p.At(0))
+		}
+		return p, len(data), err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v.(IDPart), nil
+}
+
+// EachID calls fn with every id of IDs or Dead in order.
+func (r *Reader) EachID(ctx context.Context, s *Segment, sec int, fn func(graph.ID) error) error {
+	for c := r.IDCursor(s, sec); ; c.N++ {
+		id, err := c.Peek(ctx)
+		if err == nil && id != nil {
+			err = fn(graph.ID(id))
+		}
+		if id == nil || err != nil {
+			return err
+		}
+	}
+}
+
+// IDFinder finds documents by id. Ids that ascend cost little more than a walk.
+type IDFinder struct {
+	r    *Reader
+	s    *Segment
+	part IDPart
+	n    int // number of the part
+}
+
+// IDFinder returns a finder of the documents of a segment.
+func (r *Reader) IDFinder(s *Segment) IDFinder { return IDFinder{r: r, s: s} }
+
+// Find returns the number of the document with an id.
+func (f *IDFinder) Find(ctx context.Context, id graph.ID) (doc uint32, ok bool, err error) {
+	if !f.holds(id) {
+		n, err := f.r.Find(ctx, f.s, IDs, id[:])
+		if n < 0 || err != nil {
+			return 0, false, err
+		}
+		if f.part, err = f.r.IDList(ctx, f.s, IDs, n); err != nil {
+			return 0, false, err
+		}
+		f.n = n
+	}
+	i := sort.Search(f.part.Len(), func(i int) bool {
+		return bytes.Compare(f.part.At(i), id[:]) >= 0
+	})
+	if i == f.part.Len() || !bytes.Equal(f.part.At(i), id[:]) {
+		return 0, false, nil
+	}
+	return uint32(f.n*IDsPerPart + i), true, nil
+}
+
+// holds reports whether the part at hand is the one where an id would be.
+func (f *IDFinder) holds(id graph.ID) bool {
+	return len(f.part) > 0 && bytes.Compare(f.part.At(0), id[:]) <= 0 &&
+		bytes.Compare(id[:], f.part.At(f.part.Len()-1)) <= 0
+}
+
+// IDCursor walks IDs or Dead. N may be moved forward.
+type IDCursor struct {
+	N     int // position
+	r     *Reader
+	s     *Segment
+	sec   int
+	total int
+	part  IDPart
+	from  int // position of the part's first id
+}
+
+// IDCursor returns a cursor at the first id.
+func (r *Reader) IDCursor(s *Segment, sec int) IDCursor {
+	c := IDCursor{r: r, s: s, sec: sec, total: s.Docs}
+	if sec == Dead {
+		c.total = s.Kills
+	}
+	return c
+}
+
+// Peek returns the id at the position, nil at the end.
+func (c *IDCursor) Peek(ctx context.Context) ([]byte, error) {
+	if c.N-c.from < c.part.Len() {
+		return c.part.At(c.N - c.from), nil
+	}
+	if c.N == c.total {
+		return nil, nil
+	}
+	last := c.part
+	var err error
+	if c.part, err = c.r.IDList(ctx, c.s, c.sec, c.N/IDsPerPart); err != nil {
+		return nil, err
+	}
+	c.from = c.N / IDsPerPart * IDsPerPart
+	if last != nil && bytes.Compare(last.At(last.Len()-1), c.part.At(0)) >= 0 {
+		return nil, c.r.Wrap(c.s, c.sec, Corrupt("id %x out of order", c.part.At(0)))
+	}
+	return c.part.At(c.N - c.from), nil
+}
+
+// take reports whether the cursor stands at id, and moves past it.
+func (c *IDCursor) take(ctx context.Context, id graph.ID) (bool, error) {
+	next, err := c.Peek(ctx)
+	if err != nil || !bytes.Equal(next, id[:]) {
+		return false, err
+	}
+	c.N++
+	return true, nil
+}
+
+// MergeIDs walks the ids of segments that follow each other, the oldest first, ascending. It calls kill
+// with those of documents older than the run that are killed, which is damage where nothing is older
+// (oldest), and then keep with those of documents that live, their segments and numbers there.
+//
+// What happened to an id is read from the oldest segment to the newest, in each a kill before a
+// document: a first kill is of something older than the run, and a last document is what lives.
+func (r *Reader) MergeIDs(
+	ctx context.Context, segs []*Segment, oldest bool,
+	kill func(graph.ID) error, keep func(id graph.ID, seg, doc int) error,
+) error {
+	cursors := make([][2]IDCursor, len(segs))
+	for i, s := range segs {
+		cursors[i] = [2]IDCursor{r.IDCursor(s, IDs), r.IDCursor(s, Dead)}
+	}
+	for {
+		low, err := least(ctx, cursors)
+		if err != nil || low == nil {
+			return err
+		}
+		id := graph.ID(low)
+		live, killed, err := settle(ctx, cursors, id)
+		if err == nil && killed && oldest {
+			err = Corrupt("kill of %s, which there is not", id)
+		}
+		if err == nil && killed {
+			err = kill(id)
+		}
+		if err == nil && live >= 0 {
+			err = keep(id, live, cursors[live][IDs].N-1)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// least returns the smallest id at the cursors, nil at the end of all.
+func least(ctx context.Context, cursors [][2]IDCursor) (low []byte, err error) {
+	for i := range cursors {
+		for sec := range cursors[i] {
+			id, err := cursors[i][sec].Peek(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if id != nil && (low == nil || bytes.Compare(id, low) < 0) {
+				low = id
+			}
+		}
+	}
+	return low, nil
+}
+
+// settle moves the cursors past an id. It returns the segment whose document of that id lives, or
+// -1, and whether a document older than the run is killed.
+func settle(ctx context.Context, cursors [][2]IDCursor, id graph.ID) (live int, killed bool, err error) {
+	live = -1
+	first := true
+	for i := range cursors {
+		kill, err := cursors[i][Dead].take(ctx, id)
+		if err != nil {
+			return 0, false, err
+		}
+		if kill {
+			killed = killed || first
+			if !first && live < 0 {
+				return 0, false, Corrupt("second kill of %s", id)
+			}
+			first, live = false, -1
+		}
+		add, err := cursors[i][IDs].take(ctx, id)
+		if err != nil {
+			return 0, false, err
+		}
+		if add {
+			if live >= 0 {
+				return 0, false, Corrupt("%s is there twice", id)
+			}
+			first, live = false, i
+		}
+	}
+	return live, killed, nil
+}
+
+// Bitset is a set of numbers of documents. The nil Bitset is empty and takes none.
+type Bitset []uint64
+
+// NewBitset returns a set of numbers below n without any.
+func NewBitset(n int) Bitset { return make(Bitset, (n+63)/64) }
+
+// Set adds a number.
+func (s Bitset) Set(i uint32) { s[i/64] |= 1 << (i % 64) }
+
+// Has reports whether a number is there.
+func (s Bitset) Has(i uint32) bool { return s != nil && s[i/64]>>(i%64)&1 == 1 }
