@@ -95,12 +95,14 @@ func (p *planner) idfs(ctx context.Context, terms []string) ([]int64, error) {
 			missing = append(missing, term)
 		}
 	}
-	found, err := p.s.FreshIDFs(ctx, missing)
-	if err != nil {
-		return nil, err
-	}
-	for i, term := range missing {
-		p.weights[term] = found[i]
+	if len(missing) > 0 {
+		found, err := p.s.FreshIDFs(ctx, missing)
+		if err != nil {
+			return nil, err
+		}
+		for i, term := range missing {
+			p.weights[term] = found[i]
+		}
 	}
 	out := make([]int64, len(terms))
 	for i, term := range terms {
