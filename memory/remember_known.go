@@ -34,6 +34,7 @@ type known struct {
 	foreign        []string // those in another form than a memory has: left as they are
 	count          int      // of its observations; -1 where it was not asked
 	analysed       *compare.Text
+	stated         *retrieve.Statement
 }
 
 func (k *known) words() *compare.Text {

@@ -17,21 +17,23 @@ import (
 // planner decides what becomes of the requests of one commit, one after the other: docs/remember.md, "Decision".
 // What it reads for each is bounded, however many memories there are.
 type planner struct {
-	ctx    context.Context
-	m      *Memory
-	s      *repo.Snapshot
-	params RememberParams
-	terms  *text.Analyzer
-	linker *linker
-	marks  *marker
-	known  map[graph.ID]*known
-	chains map[graph.ID]*chain // by the first id
-	touch  []*known            // to be written, in order
-	fresh  fresh
-	made   map[graph.ID]bool // nodes beside memories, and edges, that the commit makes
-	values map[value][]graph.ID
-	others []graph.Change // nodes, edges and embeddings, in order
-	out    []Remembered
+	ctx     context.Context
+	m       *Memory
+	s       *repo.Snapshot
+	params  RememberParams
+	terms   *text.Analyzer
+	linker  *linker
+	marks   *marker
+	known   map[graph.ID]*known
+	chains  map[graph.ID]*chain // by the first id
+	touch   []*known            // to be written, in order
+	fresh   fresh
+	made    map[graph.ID]bool // nodes beside memories, and edges, that the commit makes
+	values  map[value][]graph.ID
+	said    statement        // the draft at hand, as it is compared
+	weights map[string]int64 // of terms of texts, at the snapshot
+	others  []graph.Change   // nodes, edges and embeddings, in order
+	out     []Remembered
 }
 
 // value names a single-valued property of a subject.
@@ -55,7 +57,7 @@ func (m *Memory) newPlanner(
 	return &planner{
 		ctx: ctx, m: m, s: s, params: params, terms: l.terms, linker: l, marks: l.marks,
 		known: map[graph.ID]*known{}, chains: map[graph.ID]*chain{}, fresh: fresh{terms: map[string][]int32{}},
-		made: map[graph.ID]bool{}, values: map[value][]graph.ID{},
+		made: map[graph.ID]bool{}, values: map[value][]graph.ID{}, weights: map[string]int64{},
 	}, nil
 }
 

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -58,32 +59,83 @@ func differing(list []Difference) string {
 	return strings.Join(parts, "; ")
 }
 
+// statement is a draft's text as it is compared with many memories.
+type statement struct {
+	of           *Draft
+	change       string // the first word that tells of a change, "" for none
+	said         *retrieve.Statement
+	words, terms []string
+}
+
+// stated reads a draft's text once for all memories that it is compared with. The statement itself is only read where
+// the text tells of a change.
+func (p *planner) stated(d *Draft) (*statement, error) {
+	s := &p.said
+	if s.of == d {
+		return s, nil
+	}
+	*s = statement{of: d, change: retrieve.Changed(d.Text)}
+	if s.change == "" {
+		return s, nil
+	}
+	s.words, s.terms = p.words(d.Text)
+	var err error
+	s.said, err = retrieve.NewStatement(p.ctx, p.terms, d.Text, p.idfs)
+	if err != nil {
+		s.of = nil
+	}
+	return s, err
+}
+
+// idfs weighs terms, each of which is looked up once for all memories of a call.
+func (p *planner) idfs(ctx context.Context, terms []string) ([]int64, error) {
+	var missing []string
+	for _, term := range terms {
+		if _, ok := p.weights[term]; !ok {
+			missing = append(missing, term)
+		}
+	}
+	if len(missing) > 0 {
+		found, err := p.s.FreshIDFs(ctx, missing)
+		if err != nil {
+			return nil, err
+		}
+		for i, term := range missing {
+			p.weights[term] = found[i]
+		}
+	}
+	out := make([]int64, len(terms))
+	for i, term := range terms {
+		out[i] = p.weights[term]
+	}
+	return out, nil
+}
+
 // changed says why a draft that tells of a change is about the same as a memory, "" where it is not.
 func (p *planner) changed(d *Draft, k *known) (string, error) {
-	change := retrieve.Changed(d.Text)
-	if change == "" {
+	now, err := p.stated(d)
+	if err != nil || now.change == "" {
+		return "", err
+	}
+	if k.stated == nil {
+		if k.stated, err = retrieve.NewStatement(p.ctx, p.terms, k.text, p.idfs); err != nil {
+			return "", err
+		}
+	}
+	if !now.said.Replaces(k.stated) {
 		return "", nil
 	}
-	now, err := retrieve.NewStatement(p.ctx, p.terms, d.Text, p.s.FreshIDFs)
-	if err != nil {
-		return "", err
-	}
-	was, err := retrieve.NewStatement(p.ctx, p.terms, k.text, p.s.FreshIDFs)
-	if err != nil || !now.Replaces(was) {
-		return "", err
-	}
-	words, terms := p.words(d.Text)
 	var about []string
-	for _, term := range now.Shared(was) {
-		if i := slices.Index(terms, term); i >= 0 && retrieve.Changed(words[i]) == "" {
-			about = append(about, words[i])
+	for _, term := range now.said.Shared(k.stated) {
+		if i := slices.Index(now.terms, term); i >= 0 && retrieve.Changed(now.words[i]) == "" {
+			about = append(about, now.words[i])
 		}
 	}
 	if len(about) < leastAbout {
 		return "", nil
 	}
 	about = about[:min(len(about), maxReasons)]
-	return fmt.Sprintf("both are about %s, and it tells of a change: %s", strings.Join(about, ", "), change), nil
+	return fmt.Sprintf("both are about %s, and it tells of a change: %s", strings.Join(about, ", "), now.change), nil
 }
 
 // settle drops proposals that the call itself carried out.

@@ -11,8 +11,8 @@ import (
 // What packages may allocate before main runs, in number: ours are tables and the declarations of verbs, those of
 // others mostly Pebble's: its errors, metrics and their protocols.
 const (
-	mostOursAtStart = 1700
-	mostAllAtStart  = 6800
+	mostOursAtStart = 1500
+	mostAllAtStart  = 6000
 )
 
 // TestStart bounds what a process does before main runs, which hooks pay for at every prompt.
