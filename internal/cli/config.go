@@ -50,6 +50,10 @@ func configKeys() []configKey {
 			keyring.CheckName},
 		{"require-signed", "MNEM_REQUIRE_SIGNED", ruleNone,
 			"where trusted signatures are needed: none, merge, import or all", checkRule},
+		{conflictsKey, "MNEM_CONFLICTS", conflictsStop, "what 'mnem sync' takes where both sides changed one thing: " +
+			strings.Join(conflictRules(), ", "), checkConflicts},
+		{helperKey, helperVariable, "", "a program that tells tokens of servers, as git's credential helpers do; of " +
+			"the user's configuration alone", checkHelper},
 		{hooksKey, "MNEM_HOOKS", "true", "whether hooks note what is said and tell what is known: " +
 			"true or false", checkBool},
 		{fallbackKey, "MNEM_MCP_FALLBACK", fallbackNone,
@@ -158,7 +162,7 @@ func (c *cli) configs() (*configs, error) {
 	path, err := c.repoConfig()
 	if err == nil {
 		conf.repo, err = readConfig(path)
-	} else if errors.Is(err, store.ErrNotFound) {
+	} else if errors.Is(err, store.ErrNotFound) || c.serverURL() != "" {
 		err = nil // outside a repository the user's applies
 	}
 	if err != nil {

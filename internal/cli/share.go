@@ -54,6 +54,9 @@ func (c *cli) transfer(r remoteJSON, here *verbSide, there remote.Side, dryRun b
 		Name: r.Name, Dir: filepath.Join(here.dir, repo.DirName, remotesDir, r.Name), DryRun: dryRun,
 		MaxPack: max(limit, 1), Progress: t.shown.bytes,
 	}
+	if side, ok := there.(*httpSide); ok {
+		side.progress = t.shown.bytes
+	}
 	return t
 }
 

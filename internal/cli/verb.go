@@ -75,6 +75,9 @@ func (c *cli) ask(ctx context.Context, spec *ops.Spec, req any, emit func(any) e
 	if q, ok := req.(interface{ InJSON() bool }); ok {
 		inJSON = inJSON || q.InJSON()
 	}
+	if at := c.serverURL(); at != "" && !spec.NoRepo {
+		return c.askServer(ctx, at, spec, req)
+	}
 	if c.mayCapture(spec, req) {
 		c.capture(ctx, readsReceipts(spec))
 	}
