@@ -33,10 +33,15 @@ type LogRequest struct {
 	Since   string   `op:",remote" doc:"commits at or after this {TIME}: RFC 3339 or YYYY-MM-DD"`
 	Until   string   `op:",remote" doc:"commits before this {TIME}, likewise"`
 	Grep    string   `op:",remote" doc:"commits whose message matches this regular {EXPRESSION}"`
+	// Git is for who runs the command: git's files are where that is.
+	Git bool `op:"" doc:"name the commit that HEAD of the git work tree was at then, as git's log tells"`
 	AtRevision
 	Signed
 	Params
 }
+
+// NamesGit is whether commits of git are to be named.
+func (q *LogRequest) NamesGit() bool { return q.Git }
 
 // Signed is of verbs that tell of commits.
 type Signed struct {
@@ -66,6 +71,7 @@ type Commit struct {
 	Agent     Text           `json:"agent"`
 	Task      Text           `json:"task"`
 	Time      graph.Time     `json:"time"`
+	Git       *Text          `json:"git,omitempty"`   // where --git asks for it: what HEAD of git was at
 	Title     *string        `json:"title,omitempty"` // of what it changed; in log alone
 	Message   string         `json:"message"`
 	Nodes     repo.Counts    `json:"nodes"`

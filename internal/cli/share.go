@@ -102,6 +102,16 @@ func (l *learnedJSON) add(more learnedJSON) {
 // fetch brings what the remote has.
 func (t *transfer) fetch(ctx context.Context, prune bool) (*fetchJSON, error) {
 	opt := remote.FetchOptions{Options: t.opt, Prune: prune, AcceptPurge: t.remote.AcceptPurge == acceptAlways}
+	if ring, err := t.c.ring(); err == nil {
+		list, err := ring.Trusted()
+		if err != nil {
+			return nil, err
+		}
+		opt.Trusted = func(told repo.ToldRedaction) bool {
+			key, signed := signerOf(told)
+			return signed && list.TrustPurge(key)
+		}
+	}
 	res, err := remote.Fetch(ctx, t.here, t.there, opt)
 	t.shown.done()
 	if err != nil {

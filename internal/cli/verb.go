@@ -42,6 +42,11 @@ func bindAs[Req, Res any](v *ops.Verb[Req, Res], print func(*cli, *Req, Res) err
 			err := c.ask(ctx, &v.Spec, req, func(answer any) error {
 				c.answers++
 				c.worked()
+				if namesGit(req) {
+					if err := c.nameGit(ctx, answer); err != nil {
+						return err
+					}
+				}
 				if c.global.json {
 					return c.printJSON(answer)
 				}
@@ -86,7 +91,7 @@ func (c *cli) ask(ctx context.Context, spec *ops.Spec, req any, emit func(any) e
 	} else if dir != "" {
 		return c.keepElsewhere(ctx, dir, spec, req, emit)
 	}
-	a := &running{spec: spec, req: req, emit: emit, typed: !inJSON || c.quietly}
+	a := &running{spec: spec, req: req, emit: emit, typed: !inJSON || c.quietly || namesGit(req)}
 	c.asked = a
 	defer func() {
 		if c.asked = nil; c.ahead != nil {
