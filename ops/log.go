@@ -324,6 +324,31 @@ func typeCounts(of map[string]*repo.Counts) List[TypeCounts] {
 	return out
 }
 
+// Outside makes fields that a server takes of the arguments: of one that may be a revision or a node the revision
+// first, and the node where there is more to try.
+func (q *LogRequest) Outside(try int) (more bool) {
+	revs, nodes := q.Names, []string(nil)
+	switch {
+	case q.Given("--"):
+		revs, nodes = q.Names[:q.Dash], q.Names[q.Dash:]
+	case len(q.Names) == 2:
+		revs, nodes = q.Names[:1], q.Names[1:]
+	case len(q.Names) == 1:
+		if more = try == 0; !more {
+			revs, nodes = nil, q.Names
+		}
+	}
+	if q.Node = ""; len(revs) > 0 {
+		q.At = revs[0]
+	} else if try > 0 {
+		q.At = string(graph.Head)
+	}
+	if len(nodes) > 0 {
+		q.Node = nodes[0]
+	}
+	return more
+}
+
 // scope finds out what the names mean. What is both a revision and a node is the revision, unless --
 // comes before it.
 func (q *LogRequest) scope(ctx context.Context, s *Service) (rev, node string, err error) {

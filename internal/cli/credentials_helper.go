@@ -59,15 +59,16 @@ func (c *cli) helpedToken(ctx context.Context, at *url.URL) (string, error) {
 	if c.app.ErrTTY {
 		cmd.Stderr = c.app.Stderr
 	}
-	if err := cmd.Run(); err != nil {
+	err := cmd.Run()
+	if out.over {
+		return "", fmt.Errorf("%w: %s prints more than %d bytes", repo.ErrInvalid, line(words[0]), maxHelped)
+	}
+	if err != nil {
 		if ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return "", ctx.Err()
 		}
 		return "", hint(fmt.Errorf("ask %s for a token of %s: %w", line(words[0]), at.Host, err),
 			"%s and the setting %s name the program", helperVariable, helperKey)
-	}
-	if out.over {
-		return "", fmt.Errorf("%w: %s prints more than %d bytes", repo.ErrInvalid, line(words[0]), maxHelped)
 	}
 	for row := range strings.Lines(out.String()) {
 		token, found := strings.CutPrefix(strings.TrimRight(row, "\r\n"), "password=")

@@ -64,6 +64,7 @@ type serverCall struct {
 	body  []byte // sent again where a connection breaks
 	file  *os.File
 	media string
+	moved bool   // whether fields were made of arguments that a server does not take
 	out   string // the file that the answer goes to, "" for standard output
 }
 
@@ -86,7 +87,18 @@ func (c *cli) askServer(ctx context.Context, at string, spec *ops.Spec, req any)
 		return err
 	}
 	defer func() { _ = side.Close() }() // all was said
-	s := &serverCall{c: c, side: side, spec: spec, req: req, name: spec.Name(), args: map[string]any{}}
+	for try := 0; ; try++ {
+		outside, ok := req.(interface{ Outside(try int) (more bool) })
+		more := ok && outside.Outside(try)
+		err := c.askServerOnce(ctx, side, spec, req, ok)
+		if !more || outcomeOf(ctx, err) != operation.NotFound {
+			return err
+		}
+	}
+}
+
+func (c *cli) askServerOnce(ctx context.Context, side *httpSide, spec *ops.Spec, req any, moved bool) error {
+	s := &serverCall{c: c, side: side, spec: spec, req: req, name: spec.Name(), args: map[string]any{}, moved: moved}
 	if err := s.fields(); err != nil {
 		return err
 	}
@@ -113,6 +125,9 @@ func (s *serverCall) fields() error {
 	given := ops.GivenOf(s.req)
 	for _, f := range s.spec.Fields() {
 		v := f.Value(s.req)
+		if s.moved && f.Arg && !f.Remote {
+			continue
+		}
 		set := slices.Contains(given, f.Name) || f.Arg && !v.IsZero()
 		if !set && fmt.Sprint(v.Interface()) == fmt.Sprint(f.Value(base).Interface()) {
 			continue

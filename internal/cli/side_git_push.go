@@ -28,6 +28,11 @@ func (g *gitSide) Take(ctx context.Context, news remote.News) (*remote.Taken, er
 		return nil, err
 	}
 	defer func() { _ = unlock() }() // the next one finds it free or says so
+	for _, u := range news.Updates {
+		if branch, ok := u.Ref.Branch(); ok && !u.To.Defined() && string(u.Ref) == g.head {
+			return nil, &repo.InUseError{Branch: branch, Why: "HEAD is on it"}
+		}
+	}
 	trial := *g.mirror
 	trial.dryRun = true
 	taken, err := trial.Take(ctx, news)
