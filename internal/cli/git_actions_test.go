@@ -67,7 +67,7 @@ var gitActions = []gitAction{
 	{args: "cherry-pick --abort", branch: "main"},
 	{args: "branch --quiet -m left renamed", branch: "main"},
 	{args: "switch --quiet renamed", branch: "renamed", memory: "f1 f2 l1 l2 m1 m2 s1"},
-	{args: "bisect start --quiet HEAD HEAD~3", branch: "renamed"},
+	{args: "bisect start HEAD HEAD~3", branch: "renamed"},
 	{args: "bisect good", branch: "renamed"},
 	{args: "bisect reset", branch: "renamed"},
 	{args: "switch --quiet main", branch: "main"},
@@ -191,7 +191,8 @@ func TestGitActions(t *testing.T) {
 	if out := run(0, "", "log", "--git", "--json", "-n", "1"); !strings.Contains(out, `"git":"`+strings.TrimSpace(head)+`"`) {
 		t.Error(out)
 	}
-	if out := run(0, "", "blame", "p1", "--git", "--field", "type"); !strings.Contains(out, head[:12]) {
+	run(0, `{"node":{"key":"last","type":"N"}}`, "commit", "-m", "last", "-")
+	if out := run(0, "", "blame", "last", "--git"); !strings.Contains(out, head[:12]) {
 		t.Errorf("blame --git: %s; HEAD is at %s", out, head)
 	}
 	dir = t.TempDir()
