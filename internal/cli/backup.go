@@ -35,7 +35,7 @@ func (c *cli) backupCommand() *cobra.Command {
 			"configuration, keys, tokens, policy, list of remotes, stages and the log of operations.\n\n" +
 			"At a URL the backup is a repository, made there before: every branch and tag is pushed, and what\n" +
 			"another backup left there replaced where it is as that left it. 'mnem clone URL' reads it back.",
-		Example: "  mnem backup memory.mnem\n  mnem backup memory.mnem --json\n  mnem backup ssh://backup.example.org/srv/notes",
+		Example: "  mnem backup memory.mnem\n  mnem backup memory.mnem --json",
 		Args:    cobra.ExactArgs(1),
 	}
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {

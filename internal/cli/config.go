@@ -50,10 +50,9 @@ func configKeys() []configKey {
 			keyring.CheckName},
 		{"require-signed", "MNEM_REQUIRE_SIGNED", ruleNone,
 			"where trusted signatures are needed: none, merge, import or all", checkRule},
-		{conflictsKey, "MNEM_CONFLICTS", conflictsStop, "what 'mnem sync' takes where both sides changed one thing: " +
+		{conflictsKey, conflictsVariable, conflictsStop, "what a sync does about conflicts: " +
 			strings.Join(conflictRules(), ", "), checkConflicts},
-		{helperKey, helperVariable, "", "a program that tells tokens of servers, as git's credential helpers do; of " +
-			"the user's configuration alone", checkHelper},
+		{helperKey, helperVariable, "", "the user's program that tells tokens of servers", checkHelper},
 		{hooksKey, "MNEM_HOOKS", "true", "whether hooks note what is said and tell what is known: " +
 			"true or false", checkBool},
 		{fallbackKey, "MNEM_MCP_FALLBACK", fallbackNone,

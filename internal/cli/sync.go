@@ -145,7 +145,10 @@ func (c *cli) checkSync(cmd *cobra.Command, f *syncFlags) (err error) {
 }
 
 // conflictsKey is the setting of what a sync does about conflicts.
-const conflictsKey = "sync.conflicts"
+const (
+	conflictsKey      = "sync.conflicts"
+	conflictsVariable = "MNEM_CONFLICTS"
+)
 
 func checkConflicts(rule string) error {
 	if !slices.Contains(conflictRules(), rule) {
