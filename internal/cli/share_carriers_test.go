@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"net"
+	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
 	"os"
@@ -68,9 +70,18 @@ func gitBackend() string {
 func gitOverHTTP(t *testing.T, backend, dir string) string {
 	t.Helper()
 	git(t, dir, "config", "http.receivepack", "true")
-	s := httptest.NewServer(&cgi.Handler{Path: backend, Dir: dir, Stderr: bytes.NewBuffer(nil), Env: []string{
+	program := &cgi.Handler{Path: backend, Dir: dir, Stderr: io.Discard, Env: []string{
 		"GIT_PROJECT_ROOT=" + filepath.Dir(dir), "GIT_HTTP_EXPORT_ALL=1",
-	}})
+	}}
+	s := httptest.NewServer(http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) {
+		data, err := io.ReadAll(r.Body) // CGI is told how long a body is
+		if err != nil {
+			http.Error(to, err.Error(), http.StatusBadRequest)
+			return
+		}
+		r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(data)), int64(len(data)), nil
+		program.ServeHTTP(to, r)
+	}))
 	t.Cleanup(s.Close)
 	return "git+" + s.URL + "/" + filepath.Base(dir)
 }

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -53,6 +54,9 @@ type httpSide struct {
 	author string
 	// progress, where given, is told how many bytes have gone.
 	progress func(what string, bytes int64)
+
+	mu     sync.Mutex
+	dialed []net.Conn // in another way, each of which Close ends
 }
 
 var _ remote.Side = (*httpSide)(nil)
@@ -89,7 +93,15 @@ func (c *cli) newHTTPSide(u *url.URL, token string) (_ *httpSide, err error) {
 // dial has the server reached in another way.
 func (s *httpSide) dial(connect func(context.Context) (net.Conn, error)) {
 	s.client.Transport = &http.Transport{
-		DialContext:     func(ctx context.Context, _, _ string) (net.Conn, error) { return connect(ctx) },
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			conn, err := connect(ctx)
+			if err == nil {
+				s.mu.Lock()
+				s.dialed = append(s.dialed, conn)
+				s.mu.Unlock()
+			}
+			return conn, err
+		},
 		MaxConnsPerHost: 1, MaxResponseHeaderBytes: 64 << 10, DisableCompression: true,
 	}
 }
@@ -437,5 +449,11 @@ func squeeze(pack *io.SectionReader) ([]byte, error) {
 // Close implements remote.Side.
 func (s *httpSide) Close() error {
 	s.client.CloseIdleConnections()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, conn := range s.dialed { // one may be about to become idle, and its program would wait for more
+		_ = conn.Close()
+	}
+	s.dialed = nil
 	return nil
 }
