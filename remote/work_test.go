@@ -1,11 +1,13 @@
 package remote_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,7 +16,9 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/remote"
 	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/mem"
+	"github.com/mnem-project/mnem/store/pebble"
 )
 
 // counting counts what one side is asked, and keeps the packs that it takes.
@@ -58,7 +62,7 @@ func (c *counting) Take(ctx context.Context, news remote.News) (*remote.Taken, e
 }
 
 // grown returns a repository in memory with many nodes, two edges each.
-func grown(t *testing.T, n int) *repo.Repo {
+func grown(t testing.TB, n int) *repo.Repo {
 	t.Helper()
 	r, err := repo.New(t.Context(), mem.New(), by, repo.Options{})
 	if err != nil {
@@ -138,4 +142,74 @@ func (s *telling) Take(ctx context.Context, news remote.News) (*remote.Taken, er
 		*s.blocks += taken.Blocks
 	}
 	return taken, err
+}
+
+// BenchmarkClone fetches 10^5 nodes into a new repository, beside writing the same verified blocks raw.
+func BenchmarkClone(b *testing.B) {
+	hub := grown(b, 100_000)
+	st, err := here(hub).Look(b.Context(), remote.Question{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var pack bytes.Buffer
+	if err := here(hub).Send(b.Context(), &pack, remote.Want{Refs: st.Refs}, 0); err != nil {
+		b.Fatal(err)
+	}
+	b.Run("raw", func(b *testing.B) {
+		b.SetBytes(int64(pack.Len()))
+		for b.Loop() {
+			writeRaw(b, pack.Bytes())
+		}
+	})
+	b.Run("clone", func(b *testing.B) {
+		b.SetBytes(int64(pack.Len()))
+		for b.Loop() {
+			r, err := repo.Init(b.Context(), b.TempDir(), by, repo.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			opt := remote.FetchOptions{Options: remote.Options{Name: "origin", Dir: b.TempDir()}}
+			if _, err := remote.Fetch(b.Context(), here(r), here(hub), opt); err != nil {
+				b.Fatal(err)
+			}
+			if err := r.Close(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// writeRaw writes the blocks of a pack into a store, verified and synced.
+func writeRaw(b *testing.B, pack []byte) {
+	b.Helper()
+	st, err := pebble.Open(filepath.Join(b.TempDir(), "raw"), pebble.Options{Create: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r, err := car.NewReader(bytes.NewReader(pack))
+	if err != nil {
+		b.Fatal(err)
+	}
+	var batch []store.Block
+	size := 0
+	for {
+		block, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		batch, size = append(batch, store.Block{CID: block.CID, Data: bytes.Clone(block.Data)}), size+len(block.Data)
+		if size > 4<<20 {
+			if err := st.Facts().Put(b.Context(), batch...); err != nil {
+				b.Fatal(err)
+			}
+			batch, size = nil, 0
+		}
+	}
+	head := store.Head{Seq: 1, Operation: batch[len(batch)-1].CID}
+	if err := errors.Join(st.Commit(b.Context(), store.Head{}, head, batch...), st.Close()); err != nil {
+		b.Fatal(err)
+	}
 }

@@ -180,8 +180,22 @@ func TestGitActions(t *testing.T) {
 		t.Errorf("%d actions of git", done)
 	}
 	run(0, "", "fsck")
-	// What git was at when memories were made.
-	head, err := inGit(dir, "rev-parse", "HEAD")
+	namesGit(t, run, func(args ...string) (string, error) { return inGit(dir, args...) })
+	dir = t.TempDir()
+	app := in(dir, io.Discard, io.Discard)
+	if code := app.Run(t.Context(), []string{"init"}); code != 0 {
+		t.Fatal(code)
+	}
+	run(0, `{"node":{"key":"x","type":"N"}}`, "commit", "-m", "x", "-")
+	run(2, "", "log", "--git")
+}
+
+// namesGit looks at what log and blame say that git was at when memories were made.
+func namesGit(
+	t *testing.T, run func(code int, stdin string, args ...string) string, inGit func(args ...string) (string, error),
+) {
+	t.Helper()
+	head, err := inGit("rev-parse", "HEAD")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,11 +209,4 @@ func TestGitActions(t *testing.T) {
 	if out := run(0, "", "blame", "last", "--git"); !strings.Contains(out, head[:12]) {
 		t.Errorf("blame --git: %s; HEAD is at %s", out, head)
 	}
-	dir = t.TempDir()
-	app := in(dir, io.Discard, io.Discard)
-	if code := app.Run(t.Context(), []string{"init"}); code != 0 {
-		t.Fatal(code)
-	}
-	run(0, `{"node":{"key":"x","type":"N"}}`, "commit", "-m", "x", "-")
-	run(2, "", "log", "--git")
 }

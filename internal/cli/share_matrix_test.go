@@ -93,7 +93,12 @@ func matrix() (list []scenario) {
 			}
 		}
 	}
-	return append(list, []scenario{
+	return append(list, special()...)
+}
+
+// special are scenarios of what is large, signed, configured or kept elsewhere.
+func special() []scenario {
+	return []scenario{
 		{name: "huge node", do: func(w *team) {
 			w.clones("a")
 			rnd := rand.New(rand.NewPCG(5, 5))
@@ -189,5 +194,5 @@ func matrix() (list []scenario) {
 				w.Error("a ref is not in the backup")
 			}
 		}},
-	}...)
+	}
 }

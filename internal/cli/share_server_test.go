@@ -205,7 +205,7 @@ func TestUploadsGoOn(t *testing.T) {
 		t.Errorf("left behind: %v, %v", list, err)
 	}
 	// A process that is killed: the next one goes on with what the server has.
-	for i := range effort.Pick(2, 10, 40) {
+	for i := range effort.Pick(1, 4, 20) {
 		text := make([]byte, 9<<20)
 		for k := range text {
 			text[k] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/"[rnd.IntN(64)]

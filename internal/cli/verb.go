@@ -276,17 +276,6 @@ type fileReader interface {
 	FileNames() []string
 }
 
-// lines reads the change lines of files, and shows how many were read.
-func (c *cli) lines(ctx context.Context, names []string) (repo.Changes, error) {
-	changes, err := c.changes(ctx, names)
-	if err != nil {
-		return nil, err
-	}
-	p := c.progress()
-	c.working = append(c.working, p.done)
-	return p.count(changes), nil
-}
-
 // fieldFlag adds the flag of a field.
 func (c *cli) fieldFlag(cmd *cobra.Command, f *ops.Field, req any) {
 	flags := cmd.Flags()
