@@ -59,7 +59,6 @@ type serverCall struct {
 	spec  *ops.Spec
 	req   any
 	name  string
-	query url.Values
 	args  map[string]any
 	body  []byte // sent again where a connection breaks
 	file  *os.File
