@@ -18,8 +18,6 @@ import (
 )
 
 const (
-	// uploadHeader names the upload that stands for the body of a request.
-	uploadHeader = "Mnem-Upload"
 	// uploadID is how many hexadecimal digits the name of an upload has.
 	uploadID = 32
 	// maxUploads is how many uploads there are at once; one that rests for uploadRest makes place for another, and
@@ -196,7 +194,7 @@ func (f *uploadedFile) end() {
 
 // uploadedBody opens the upload that a request names in place of a body, nil where it names none.
 func (s *Server) uploadedBody(r *http.Request) (*uploadedFile, *problem) {
-	id := r.Header.Get(uploadHeader)
+	id := r.Header.Get("Mnem-Upload")
 	if id == "" || s.cfg.Uploads == nil {
 		return nil, nil
 	}
@@ -205,7 +203,7 @@ func (s *Server) uploadedBody(r *http.Request) (*uploadedFile, *problem) {
 		return nil, p
 	}
 	if r.ContentLength != 0 {
-		return nil, badRequest("%s stands for the body, and there is one", uploadHeader)
+		return nil, badRequest("Mnem-Upload stands for the body, and there is one")
 	}
 	f, err := os.Open(path)
 	if err != nil {
