@@ -58,24 +58,32 @@ func (c *Commit) Sign(sign SignFunc) error {
 // where there is none, and an error that wraps ErrSignature where it does not hold, with the key
 // that it names where it names one. Whether the key is to be trusted is for a Verifier to say.
 func (c *Commit) Signer() (Key, error) {
-	s := c.Signature
-	switch {
-	case len(s) == 0:
-		return Key{}, ErrUnsigned
-	case s[0] != algorithmEd25519:
-		return Key{}, fmt.Errorf("%w: unknown algorithm %d", ErrSignature, s[0])
-	case len(s) != SignatureLen:
-		return Key{}, fmt.Errorf("%w: %d bytes, want %d", ErrSignature, len(s), SignatureLen)
-	}
-	key := Key(s[1 : 1+KeyLen])
-	if err := key.Validate(); err != nil {
-		return Key{}, fmt.Errorf("%w: %w", ErrSignature, err)
+	key, signature, err := splitSignature(c.Signature)
+	if err != nil {
+		return Key{}, err
 	}
 	// Verify asks for S below the group's order and compares encodings, without cofactor.
-	if !ed25519.Verify(key[:], signedMessage(c.Unsigned()), s[1+KeyLen:]) {
+	if !ed25519.Verify(key[:], signedMessage(c.Unsigned()), signature) {
 		return key, fmt.Errorf("%w: it is not of this commit", ErrSignature)
 	}
 	return key, nil
+}
+
+// splitSignature returns the key of a signature and what Ed25519 made by it.
+func splitSignature(s []byte) (Key, []byte, error) {
+	switch {
+	case len(s) == 0:
+		return Key{}, nil, ErrUnsigned
+	case s[0] != algorithmEd25519:
+		return Key{}, nil, fmt.Errorf("%w: unknown algorithm %d", ErrSignature, s[0])
+	case len(s) != SignatureLen:
+		return Key{}, nil, fmt.Errorf("%w: %d bytes, want %d", ErrSignature, len(s), SignatureLen)
+	}
+	key := Key(s[1 : 1+KeyLen])
+	if err := key.Validate(); err != nil {
+		return Key{}, nil, fmt.Errorf("%w: %w", ErrSignature, err)
+	}
+	return key, s[1+KeyLen:], nil
 }
 
 // SignatureState is what a commit's signature is worth to a Verifier.

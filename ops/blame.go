@@ -13,8 +13,12 @@ import (
 type BlameRequest struct {
 	Node  string   `op:",arg,required,remote" doc:"a node by key, id, at least 4 digits of an id, or exact title"`
 	Field []string `op:",remote" doc:"print this {FIELD} alone, as summary or props.NAME" note:" (repeatable)"`
+	Git   bool     `op:"" doc:"name the commit that HEAD of the git work tree was at then, as git's log tells"`
 	AtRevision
 }
+
+// NamesGit is whether commits of git are to be named.
+func (q *BlameRequest) NamesGit() bool { return q.Git }
 
 // Blamed tells for each field of a node which commit last set it.
 type Blamed struct {
@@ -30,6 +34,7 @@ type BlamedField struct {
 	Author string     `json:"author"`
 	Agent  Text       `json:"agent"`
 	Time   graph.Time `json:"time"`
+	Git    *Text      `json:"git,omitempty"` // where --git asks for it: what HEAD of git was at
 
 	Message string `json:"_message,omitempty"` // of the commit
 }

@@ -223,6 +223,12 @@ type RestoreRequest struct {
 	Marking
 }
 
+// Outside makes fields that a server takes of the arguments.
+func (q *RestoreRequest) Outside(int) (more bool) {
+	q.Nodes = q.Names
+	return false
+}
+
 // Restore takes marks off nodes, or brings nodes back as they were.
 var Restore = Define(Spec{
 	Command: "restore", Usage: "[REV] NODE…", Args: "NODE…", Group: "change", Effect: Writes, Complete: "rev",

@@ -33,10 +33,15 @@ type LogRequest struct {
 	Since   string   `op:",remote" doc:"commits at or after this {TIME}: RFC 3339 or YYYY-MM-DD"`
 	Until   string   `op:",remote" doc:"commits before this {TIME}, likewise"`
 	Grep    string   `op:",remote" doc:"commits whose message matches this regular {EXPRESSION}"`
+	// Git is for who runs the command: git's files are where that is.
+	Git bool `op:"" doc:"name the commit that HEAD of the git work tree was at then, as git's log tells"`
 	AtRevision
 	Signed
 	Params
 }
+
+// NamesGit is whether commits of git are to be named.
+func (q *LogRequest) NamesGit() bool { return q.Git }
 
 // Signed is of verbs that tell of commits.
 type Signed struct {
@@ -66,6 +71,7 @@ type Commit struct {
 	Agent     Text           `json:"agent"`
 	Task      Text           `json:"task"`
 	Time      graph.Time     `json:"time"`
+	Git       *Text          `json:"git,omitempty"`   // where --git asks for it: what HEAD of git was at
 	Title     *string        `json:"title,omitempty"` // of what it changed; in log alone
 	Message   string         `json:"message"`
 	Nodes     repo.Counts    `json:"nodes"`
@@ -316,6 +322,31 @@ func typeCounts(of map[string]*repo.Counts) List[TypeCounts] {
 		out = append(out, TypeCounts{typ, *of[typ]})
 	}
 	return out
+}
+
+// Outside makes fields that a server takes of the arguments: of one that may be a revision or a node the revision
+// first, and the node where there is more to try.
+func (q *LogRequest) Outside(try int) (more bool) {
+	revs, nodes := q.Names, []string(nil)
+	switch {
+	case q.Given("--"):
+		revs, nodes = q.Names[:q.Dash], q.Names[q.Dash:]
+	case len(q.Names) == 2:
+		revs, nodes = q.Names[:1], q.Names[1:]
+	case len(q.Names) == 1:
+		if more = try == 0; !more {
+			revs, nodes = nil, q.Names
+		}
+	}
+	if q.Node = ""; len(revs) > 0 {
+		q.At = revs[0]
+	} else if try > 0 {
+		q.At = string(graph.Head)
+	}
+	if len(nodes) > 0 {
+		q.Node = nodes[0]
+	}
+	return more
 }
 
 // scope finds out what the names mean. What is both a revision and a node is the revision, unless --

@@ -170,8 +170,9 @@ func (opt *FetchOptions) learn(ctx context.Context, here, from Side, mine, set s
 			return err
 		}
 	}
-	if opt.AcceptPurge && out.Learned+len(out.Refs) > 0 && q.Count(Waiting) > 0 {
-		got, err := q.decide(ctx, here, opt.Name, nil, Accepted)
+	only, any := opt.trusted(q)
+	if any && out.Learned+len(out.Refs) > 0 {
+		got, err := q.decide(ctx, here, opt.Name, only, Accepted)
 		if err != nil {
 			return err
 		}
@@ -182,6 +183,19 @@ func (opt *FetchOptions) learn(ctx context.Context, here, from Side, mine, set s
 	}
 	out.Waiting = q.Count(Waiting)
 	return nil
+}
+
+// trusted returns what is accepted without being asked about: nil for all that wait; and whether there is any.
+func (opt *FetchOptions) trusted(q *Quarantine) (only []ipld.CID, any bool) {
+	if opt.AcceptPurge {
+		return nil, q.Count(Waiting) > 0
+	}
+	for _, e := range q.Entries {
+		if e.Decision == Waiting && opt.Trusted != nil && opt.Trusted(repo.ToldRedaction{CID: e.CID, Record: e.Record}) {
+			only = append(only, e.CID)
+		}
+	}
+	return only, len(only) > 0
 }
 
 // ask asks the remote what was erased there.

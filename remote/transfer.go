@@ -39,6 +39,9 @@ type FetchOptions struct {
 	// AcceptPurge is whether what was erased there is erased here too, in what the refs of the remote
 	// reach, without being asked about.
 	AcceptPurge bool
+	// Trusted, where given, reports whether a redaction is signed by who is trusted for it: then it is accepted as
+	// AcceptPurge has all accepted.
+	Trusted func(repo.ToldRedaction) bool
 }
 
 // Fetched tells what a fetch did.

@@ -533,6 +533,9 @@ func (s *purgeScan) redactions(opt PurgeOptions) []store.Redaction {
 		if rec.Node.IsZero() && s.p.secret == nil {
 			rec.Node = s.p.id
 		}
+		if opt.Sign != nil {
+			_ = rec.Sign(c, opt.Sign) // what is to be erased is, signed or not
+		}
 		out = append(out, store.Redaction{CID: c, Stub: rec.Encode()})
 	}
 	slices.SortFunc(out, func(a, b store.Redaction) int { return a.CID.Compare(b.CID) })

@@ -61,6 +61,7 @@ const (
 	codeMedia        = "unsupported_media_type"
 	codeAcceptable   = "not_acceptable"
 	codeTooLarge     = "too_large"
+	codeQuota        = "quota"
 	codeTooMany      = "too_many_requests"
 	codePrecondition = "precondition_failed"
 	codeInFlight     = "in_flight"

@@ -33,6 +33,8 @@ type request struct {
 	call operation.Call
 	by   who
 	body *body // what it brings, nil for nothing
+	// upload is what came in parts before, in place of a body; nil for nothing.
+	upload *uploadedFile
 	// effect is the most that the call does.
 	effect operation.Effect
 	form   string // media type of the answer
@@ -45,6 +47,9 @@ type request struct {
 func (q *request) release() {
 	if q.body != nil {
 		q.body.release()
+	}
+	if q.upload != nil {
+		q.upload.end()
 	}
 }
 
@@ -74,6 +79,13 @@ func (s *Server) read(r *http.Request, op *operation.Operation) (q *request, p *
 	}
 	if p = q.conditions(r); p == nil {
 		p = q.effects(r)
+	}
+	if p == nil && q.effect == operation.Writes {
+		size := int64(0)
+		if q.body != nil {
+			size = q.body.size
+		}
+		p = s.room(size)
 	}
 	return q, p
 }
@@ -151,6 +163,14 @@ func (s *Server) readBody(r *http.Request, q *request) (p *problem) {
 		var err error
 		if media, _, err = mime.ParseMediaType(h); err != nil {
 			return unsupported(op)
+		}
+	}
+	if media == op.Body && op.Body == operation.MediaCAR {
+		if q.upload, p = s.uploadedBody(r); p != nil || q.upload != nil {
+			if p == nil {
+				q.call.Body, p = s.unpackedUpload(r, q.upload)
+			}
+			return p
 		}
 	}
 	limit, weight := min(maxJSON, s.cfg.Limits.Body), int64(parsedWeight)

@@ -49,6 +49,14 @@ type Config struct {
 	// View answers "/" with the web view, and lets browsers log in.
 	View   bool
 	Routes []Route
+	// Under returns one of several repositories by its name, nil for none: requests whose path begins with a name are
+	// answered for it, with its own tokens. Nil where the server answers for one.
+	Under func(name string) (*Named, error)
+	// Uploads keeps bodies that come in parts, nil where none may.
+	Uploads *Uploads
+	// Room returns ErrQuota where the repository may not grow by some bytes; nil where there is no bound. What needs
+	// a token of scope admin is not asked about: purges and collections make room.
+	Room   func(n int64) error
 	Limits Limits
 }
 
@@ -151,6 +159,9 @@ func New(cfg Config) *Server {
 	if s.ops[watchName] != nil {
 		s.mux.HandleFunc("/v1/"+watchName, s.allow(operation.Reads, s.watch))
 	}
+	if cfg.Uploads != nil {
+		s.mux.HandleFunc("/v1/uploads/{id}", s.allow(operation.Writes, s.upload))
+	}
 	s.mux.HandleFunc("/openapi.json", s.allow(operation.Reads, s.serveOpenAPI))
 	s.mux.HandleFunc("/metrics", s.allow(operation.Reads, s.metrics.serve))
 	s.mux.HandleFunc("/healthz", s.health)
@@ -220,7 +231,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.WriteHeader(http.StatusNoContent) // its headers are there, where the origin is allowed
 		return
 	}
-	s.mux.ServeHTTP(x, r)
+	if !s.under(x, r) {
+		s.mux.ServeHTTP(x, r)
+	}
 }
 
 // limitTime bounds how long a body may take to come, and the answer to be taken. Where a connection

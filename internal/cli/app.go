@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/gitdir"
 	"github.com/mnem-project/mnem/internal/owner"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/peers"
@@ -151,6 +152,7 @@ type cli struct {
 	out       *bufio.Writer
 	by        operation.Caller // who asks; flags go before
 	asked     *running         // the verb that runs, nil for none
+	gitTree   *gitdir.Tree     // that commits of git are named of, nil until one is
 	quietly   bool             // whether answers of verbs are for this process, and not printed
 	inputs    []string         // the files that it reads, of change lines
 	ahead     *owner.Client    // the process that it goes to, found before it asks models; nil for none

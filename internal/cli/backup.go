@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,14 +26,15 @@ type backupJSON struct {
 
 func (c *cli) backupCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "backup FILE",
+		Use:     "backup FILE|URL",
 		GroupID: groupTrade,
 		Short:   "Write all branches, tags and sessions to one file",
 		Long: "Write every branch, tag and session of a repository that others may use meanwhile to one file, as\n" +
 			"they are at one moment; 'mnem clone FILE' makes a repository of it. The file is there whole or not\n" +
 			"at all, replaces one of the name, and is for its user alone, mode 0600. What stays behind: the\n" +
-			"configuration, keys, tokens, policy, list of remotes, stages and the log of operations. A backup on\n" +
-			"another machine is a repository there: 'mnem push --all --tags'.",
+			"configuration, keys, tokens, policy, list of remotes, stages and the log of operations.\n\n" +
+			"At a URL the backup is a repository, made there before: every branch and tag is pushed, and what\n" +
+			"another backup left there replaced where it is as that left it. 'mnem clone URL' reads it back.",
 		Example: "  mnem backup memory.mnem\n  mnem backup memory.mnem --json",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -43,6 +45,9 @@ func (c *cli) backupCommand() *cobra.Command {
 		}
 		if args[0] == stdinName {
 			return usagef("name a file: 'mnem export --all -o -' writes to standard output")
+		}
+		if strings.Contains(args[0], "://") {
+			return c.backupTo(cmd.Context(), args[0], here)
 		}
 		req := &ops.ExportRequest{All: true, Output: c.absolute(args[0])}
 		answer, err := here.run(cmd.Context(), &ops.Export.Spec, req, nil, nil)
@@ -57,6 +62,47 @@ func (c *cli) backupCommand() *cobra.Command {
 		return c.printf("%s, %s, %s in %s\n", plural(len(out.Refs), "ref"), plural(out.Blocks, "block"), bytesText(out.Bytes),
 			line(args[0]))
 	})
+}
+
+// backupRemote is the name of the remote that a backup goes to where none has its URL.
+const backupRemote = "backup"
+
+// backupTo brings every branch and tag to another repository.
+func (c *cli) backupTo(ctx context.Context, url string, here *verbSide) error {
+	r := remoteJSON{Name: backupRemote, URL: url}
+	if err := checkRemote(r); err != nil {
+		return err
+	}
+	list, err := c.remotes()
+	if err != nil {
+		return err
+	}
+	for _, known := range list {
+		if known.URL == url {
+			r = known
+			break
+		}
+		if known.Name == backupRemote {
+			return hint(fmt.Errorf("%w: the remote %s has another URL", repo.ErrInvalid, backupRemote),
+				"'mnem remote add NAME %s' gives this one a name of its own", shellWord(url))
+		}
+	}
+	there, err := c.sideOf(ctx, url, filepath.Join(here.dir, repo.DirName, remotesDir, r.Name+gitSuffix))
+	if err != nil {
+		return err
+	}
+	t := c.transfer(r, here, there, false)
+	defer t.end()
+	f := pushFlags{all: true, tags: true, force: true}
+	refs, err := t.refsToPush(ctx, nil, f)
+	if err != nil {
+		return err
+	}
+	res, err := t.push(ctx, refs, f)
+	if err != nil {
+		return err
+	}
+	return c.printPush(res)
 }
 
 // cloneFile makes a repository of a backup.

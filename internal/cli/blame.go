@@ -9,10 +9,13 @@ func (c *cli) printBlame(b *ops.Blamed) error {
 		if f.Agent != "" {
 			by += " by " + line(string(f.Agent))
 		}
-		rows = append(rows, []cell{
-			{brief(f.Field, nameWidth), styleBold}, {shortCID(f.Commit), styleYellow},
-			{f.Time.String(), styleDim}, {by, ""}, {brief(firstLine(f.Message), summaryWidth), ""},
-		})
+		row := []cell{
+			{brief(f.Field, nameWidth), styleBold}, {shortCID(f.Commit), styleYellow}, {f.Time.String(), styleDim},
+		}
+		if f.Git != nil {
+			row = append(row, cell{shortGit(f.Git), styleDim})
+		}
+		rows = append(rows, append(row, cell{by, ""}, cell{brief(firstLine(f.Message), summaryWidth), ""}))
 	}
 	return c.table(rows)
 }

@@ -50,6 +50,9 @@ func configKeys() []configKey {
 			keyring.CheckName},
 		{"require-signed", "MNEM_REQUIRE_SIGNED", ruleNone,
 			"where trusted signatures are needed: none, merge, import or all", checkRule},
+		{conflictsKey, conflictsVariable, conflictsStop, "what a sync does about conflicts: " +
+			strings.Join(conflictRules(), ", "), checkConflicts},
+		{helperKey, helperVariable, "", "the user's program that tells tokens of servers", checkHelper},
 		{hooksKey, "MNEM_HOOKS", "true", "whether hooks note what is said and tell what is known: " +
 			"true or false", checkBool},
 		{fallbackKey, "MNEM_MCP_FALLBACK", fallbackNone,
@@ -158,7 +161,7 @@ func (c *cli) configs() (*configs, error) {
 	path, err := c.repoConfig()
 	if err == nil {
 		conf.repo, err = readConfig(path)
-	} else if errors.Is(err, store.ErrNotFound) {
+	} else if errors.Is(err, store.ErrNotFound) || c.serverURL() != "" {
 		err = nil // outside a repository the user's applies
 	}
 	if err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/url"
@@ -24,8 +25,17 @@ const (
 )
 
 // tokenFor returns the token for a server, "" for none: that of the longest URL which begins that of the
-// server. The environment goes before the file.
-func (c *cli) tokenFor(at *url.URL) (string, error) {
+// server. The environment goes before the file, and that before a helper.
+func (c *cli) tokenFor(ctx context.Context, at *url.URL) (string, error) {
+	token, err := c.keptToken(at)
+	if token != "" || err != nil {
+		return token, err
+	}
+	return c.helpedToken(ctx, at)
+}
+
+// keptToken returns the token that the environment or the file has for a server.
+func (c *cli) keptToken(at *url.URL) (string, error) {
 	if token, err := findToken(c.env(credentialsVariable), at); token != "" || err != nil {
 		return token, wrapCredentials(credentialsVariable, err)
 	}
@@ -77,7 +87,7 @@ func findToken(text string, at *url.URL) (token string, err error) {
 		switch {
 		case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil:
 			return bad("want an http:// or https:// URL without a user")
-		case len(words[1]) > maxTokenText || strings.ContainsFunc(words[1], func(r rune) bool { return r < '!' || r > '~' }):
+		case !isToken(words[1]):
 			return bad("the token has other characters than tokens have, or too many")
 		}
 		if len(u.Path) > best && covers(u, at) {

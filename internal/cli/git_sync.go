@@ -51,7 +51,7 @@ func (c *cli) gitSync() *cobra.Command {
 	c.conflictsFlag(cmd, &f)
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be merged, and change nothing")
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		if err := f.check(); err != nil {
+		if err := c.checkSync(cmd, &f); err != nil {
 			return err
 		}
 		out := &gitSyncJSON{DryRun: f.dryRun}

@@ -56,6 +56,17 @@ func (c *cli) changes(ctx context.Context, args []string) (repo.Changes, error) 
 	}, nil
 }
 
+// lines reads the change lines of files, and shows how many were read.
+func (c *cli) lines(ctx context.Context, names []string) (repo.Changes, error) {
+	changes, err := c.changes(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	p := c.progress()
+	c.working = append(c.working, p.done)
+	return p.count(changes), nil
+}
+
 // onceStdin refuses files of which several are standard input.
 func onceStdin(args []string) error {
 	seen := false

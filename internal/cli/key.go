@@ -220,6 +220,9 @@ func (c *cli) printKey(k keyring.Known) error {
 			rows = append(rows, []cell{{name, ""}, {line(value), ""}})
 		}
 	}
+	if k.Entry.Purge {
+		add("purge", "trusted for redactions")
+	}
 	add("note", k.Entry.Note)
 	if !k.Entry.Key.IsZero() {
 		add("added", k.Entry.Added.String())

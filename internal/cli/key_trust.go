@@ -10,13 +10,16 @@ import (
 
 func (c *cli) keyTrust() *cobra.Command {
 	var name, note string
+	var purge bool
 	cmd := &cobra.Command{
 		Use:   "trust KEY|NAME [--name NAME] [--note TEXT]",
 		Short: "Trust a key",
 		Long: "Trust what is signed by a key, as 'mnem key export' printed it, or give a key that is\n" +
 			"trusted another name or note. Compare the fingerprint with its owner in a way that\n" +
 			"nobody else controls. A revoked key must be removed with 'mnem key untrust' before it\n" +
-			"can be trusted again.",
+			"can be trusted again.\n\n" +
+			"With --purge, what others erased and signed with the key is erased here too when it comes by a\n" +
+			"fetch, without being asked about: in what the refs of that remote reach. --purge=false ends that.",
 		Example: "  mnem key trust " +
 			"mnem-ed25519-25njqamcweflpvkl73j4szahhihoc4xt3ktcgjnpaingr5yhkenhiels --name ada",
 		Args:              cobra.ExactArgs(1),
@@ -24,6 +27,7 @@ func (c *cli) keyTrust() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&name, "name", "", "whose key it is")
 	cmd.Flags().StringVar(&note, "note", "", "what else to remember about it")
+	cmd.Flags().BoolVar(&purge, "purge", false, "accept redactions that it signed as they come")
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
 		return c.editTrust(cmd, args[0], func(l *keyring.TrustList, k keyring.Known, now graph.Time) error {
 			if name == "" && k.Entry.Key.IsZero() {
@@ -32,6 +36,9 @@ func (c *cli) keyTrust() *cobra.Command {
 			err := l.Add(k.Key, name, note, now)
 			if old, ok := l.Find(k.Key); err != nil && ok && old.Revoked != nil {
 				return hint(err, "'mnem key untrust %s' removes it with its revocation", args[0])
+			}
+			if err == nil && cmd.Flags().Changed("purge") {
+				err = l.SetPurge(k.Key, purge)
 			}
 			return err
 		})

@@ -12,9 +12,12 @@ import (
 func (c *cli) printLog(q *ops.LogRequest, e *ops.Commit) error {
 	var err error
 	if q.Oneline {
-		err = c.printf("%s %s %s%s\n", c.paint(styleYellow, shortCID(e.Commit)),
-			e.Time.String()[:len("2006-01-02")], c.signatureColumn(e.Signature),
-			line(messageOrTitle(e)))
+		git := ""
+		if e.Git != nil {
+			git = c.paint(styleDim, fmt.Sprintf("%-12s", shortGit(e.Git))) + " "
+		}
+		err = c.printf("%s %s %s%s%s\n", c.paint(styleYellow, shortCID(e.Commit)),
+			e.Time.String()[:len("2006-01-02")], git, c.signatureColumn(e.Signature), line(messageOrTitle(e)))
 	} else {
 		if c.answers > 1 {
 			err = c.printf("\n")
@@ -69,6 +72,9 @@ func (c *cli) printCommitText(e *ops.Commit) error {
 		b.WriteString("task   " + line(string(e.Task)) + "\n")
 	}
 	b.WriteString("time   " + e.Time.String() + "\n")
+	if e.Git != nil {
+		b.WriteString("git    " + firstOf(string(*e.Git), "-") + "\n")
+	}
 	b.WriteString("change " + c.countsLine(e.Nodes, "nodes") + ", " + c.countsLine(e.Edges, "edges"))
 	if e.Profiles != nil {
 		b.WriteString(", profiles " + line(strings.Join(e.Profiles, " ")))

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"context"
 	"os"
+	"os/exec"
 	"os/signal"
 	"runtime/debug"
 	"slices"
@@ -22,6 +23,18 @@ const asShell = "as-ssh"
 
 // shell runs 'mnem ARG…' with the quotes of a shell around the last one.
 func shell(args []string) int {
+	if args[0] == "forced" { // by sshd, which says what was asked for
+		asked := os.Getenv("SSH_ORIGINAL_COMMAND")
+		if !strings.HasPrefix(asked, "mnem ") {
+			cmd := exec.Command("sh", "-c", asked)
+			cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+			if cmd.Run() != nil {
+				return 1
+			}
+			return 0
+		}
+		args = []string{"--", "", asked}
+	}
 	words := strings.Fields(args[len(args)-1])
 	if len(args) != 3 || args[0] != "--" || len(words) < 2 || words[0] != "mnem" {
 		return 255

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote"
@@ -22,6 +23,7 @@ type quarantineJSON struct {
 // toldJSON is a redaction that a remote told of.
 type toldJSON struct {
 	Decision remote.Decision `json:"decision" shape:"waiting|rejected|accepted"`
+	Key      ops.Text        `json:"key"` // that signed it, null for none
 	ops.ToldRedaction
 }
 
@@ -48,6 +50,7 @@ func (c *cli) remoteRedactions() *cobra.Command {
 			"and keeps them away from then on; there is no way back. What no such ref reaches waits on. --reject\n" +
 			"leaves them. Both are about all that wait, or about the blocks that are named, and what was decided\n" +
 			"is not asked again.\n\n" +
+			"What is signed by a key that is trusted for it ('mnem key trust KEY --purge') is accepted as it comes.\n" +
 			"--always has this remote's redactions accepted by each fetch from now on, --ask has them wait again.\n" +
 			"Other copies, backups and old commits of a git host keep what they have.",
 		Example: "  mnem remote redactions\n  mnem remote redactions origin --accept\n  mnem remote redactions team --reject",
@@ -160,7 +163,11 @@ func (c *cli) listRedactions(name string) error {
 		if err != nil {
 			return err
 		}
-		out.Redactions = append(out.Redactions, toldJSON{e.Decision, r})
+		key := ops.Text("")
+		if k, signed := signerOf(repo.ToldRedaction{CID: e.CID, Record: e.Record}); signed {
+			key = ops.Text(k.String())
+		}
+		out.Redactions = append(out.Redactions, toldJSON{e.Decision, key, r})
 		rows = append(rows, []cell{{string(e.Decision), ""}, {r.CID.String(), styleYellow}, {r.What, ""},
 			{r.Time.String(), styleDim}, {line(string(r.Actor)), styleCyan}, {line(string(r.Reason)), ""}})
 	}
@@ -168,4 +175,14 @@ func (c *cli) listRedactions(name string) error {
 		return c.printJSON(out)
 	}
 	return c.table(rows)
+}
+
+// signerOf returns the key that signed a redaction, and whether one did.
+func signerOf(told repo.ToldRedaction) (commit.Key, bool) {
+	rec, err := commit.DecodeRedaction(told.Record)
+	if err != nil {
+		return commit.Key{}, false
+	}
+	key, err := rec.Signer(told.CID)
+	return key, err == nil
 }

@@ -24,6 +24,8 @@ func (c *cli) dir() (string, error) {
 		return "", usagef("--global and --repo exclude each other")
 	case c.global.user:
 		return c.hasGlobal()
+	case isServer(path):
+		return "", errOnServer(path)
 	case path != "":
 		path = c.absolute(path)
 		if filepath.Base(path) == repo.DirName {

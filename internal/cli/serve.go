@@ -34,6 +34,7 @@ type serveFlags struct {
 	maxBody        string
 	timeout        time.Duration
 	stdio          bool
+	root, quota    string
 }
 
 // serveJSON says where the server listens.
@@ -56,11 +57,15 @@ func (c *cli) serveCommand() *cobra.Command {
 			"brings back. It speaks plain HTTP: put a server that speaks TLS in front of it where others can\n" +
 			"listen. Other mnem processes use the repository through it meanwhile. An interrupt ends it when\n" +
 			"the requests under way have been answered.\n\n" +
+			"With --root it serves every repository under a directory, each by its path and with its own tokens,\n" +
+			"and opens those that are asked for. --quota bounds the bytes of each: then writes are refused but those\n" +
+			"of a token of scope admin, which can purge and collect.\n\n" +
 			"With --stdio it answers HTTP on standard input and output instead, with all that this user may do:\n" +
 			"ssh:// URLs of 'mnem remote' start it so on another machine.",
 		Example: "  mnem serve\n" +
 			"  mnem serve --addr 127.0.0.1:8080 --origin http://localhost:3000\n" +
 			"  mnem serve --addr 0.0.0.0:7117 --host memory.example.org\n" +
+			"  mnem serve --root /srv/memories --quota 2GiB --need-token\n" +
 			"  curl 'http://127.0.0.1:7117/v1/retrieve?query=who+leads+infra&limit=3'",
 		Args: cobra.NoArgs,
 	}
@@ -75,7 +80,11 @@ func (c *cli) serveCommand() *cobra.Command {
 	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "break off what takes longer")
 	fl.StringVar(&f.log, "log", "text", "log requests on standard error as `FORM`: text, json or none")
 	fl.BoolVar(&f.stdio, "stdio", false, "answer on standard input and output, for who started it, until they end")
+	fl.StringVar(&f.root, "root", "", "serve every repository under `DIR`: that in DIR/NAME as http://ADDR/NAME")
+	fl.StringVar(&f.quota, "quota", "", "refuse writes to a repository whose files have `SIZE`, as 500MiB")
 	cmd.MarkFlagsMutuallyExclusive("stdio", "addr")
+	cmd.MarkFlagsMutuallyExclusive("stdio", "root")
+	cmd.MarkFlagsMutuallyExclusive("stdio", "quota")
 	cmd.MarkFlagsMutuallyExclusive("stdio", "need-token")
 	return c.command(cmd, func(cmd *cobra.Command, _ []string) error {
 		if f.stdio && !cmd.Flags().Changed("log") {
@@ -111,6 +120,18 @@ func (c *cli) serve(cmd *cobra.Command, f serveFlags) error {
 	if err != nil {
 		return err
 	}
+	if f.root != "" {
+		return c.serveMany(cmd.Context(), f, cfg)
+	}
+	quota, err := f.quotaBytes()
+	if err != nil {
+		return err
+	}
+	dir, err := c.dir()
+	if err != nil {
+		return err
+	}
+	c.limitFiles(cfg, dir, quota)
 	listen := func(ctx context.Context) (net.Listener, error) { return c.listener(ctx, f, cfg) }
 	return c.serveFrom(cmd.Context(), listen, cfg, func(_ *serve.Server, at net.Addr, dir string) error {
 		if f.stdio {
@@ -217,15 +238,19 @@ func (c *cli) serveConfig(f serveFlags) (*serve.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := c.tokens()
-	if err != nil {
-		return nil, err
-	}
-	return &serve.Config{
+	cfg := &serve.Config{
 		Version: ops.VersionsHere().Version, Now: c.app.Now, Rand: c.app.Rand, Log: slog.New(handler),
-		Token: dir.get, NeedToken: f.needToken, Hosts: f.hosts, Origins: f.origins,
+		NeedToken: f.needToken, Hosts: f.hosts, Origins: f.origins,
 		Limits: serve.Limits{Body: body, Rate: float64(f.rate), Time: f.timeout},
-	}, nil
+	}
+	if f.root == "" {
+		dir, err := c.tokens()
+		if err != nil {
+			return nil, err
+		}
+		cfg.Token = dir.get
+	}
+	return cfg, nil
 }
 
 func (c *cli) logHandler(form string) (slog.Handler, error) {

@@ -54,6 +54,9 @@ func (c *cli) transfer(r remoteJSON, here *verbSide, there remote.Side, dryRun b
 		Name: r.Name, Dir: filepath.Join(here.dir, repo.DirName, remotesDir, r.Name), DryRun: dryRun,
 		MaxPack: max(limit, 1), Progress: t.shown.bytes,
 	}
+	if side, ok := there.(*httpSide); ok {
+		side.progress = t.shown.bytes
+	}
 	return t
 }
 
@@ -99,6 +102,16 @@ func (l *learnedJSON) add(more learnedJSON) {
 // fetch brings what the remote has.
 func (t *transfer) fetch(ctx context.Context, prune bool) (*fetchJSON, error) {
 	opt := remote.FetchOptions{Options: t.opt, Prune: prune, AcceptPurge: t.remote.AcceptPurge == acceptAlways}
+	if ring, err := t.c.ring(); err == nil {
+		list, err := ring.Trusted()
+		if err != nil {
+			return nil, err
+		}
+		opt.Trusted = func(told repo.ToldRedaction) bool {
+			key, signed := signerOf(told)
+			return signed && list.TrustPurge(key)
+		}
+	}
 	res, err := remote.Fetch(ctx, t.here, t.there, opt)
 	t.shown.done()
 	if err != nil {

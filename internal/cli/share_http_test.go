@@ -26,7 +26,7 @@ import (
 // TestTokensOfServers gives tokens by the environment and by a file: one that reads fetches, one that writes
 // pushes, and none of them is kept or shown.
 func TestTokensOfServers(t *testing.T) {
-	w := newTeam(t, carrier{"http", func(t *testing.T, dir string) string { return served(t, dir, "--need-token") }})
+	w := newTeam(t, carrier{name: "http", url: func(t *testing.T, dir string) string { return served(t, dir, "--need-token") }})
 	token := func(scope string) string {
 		var made struct{ Token string }
 		w.json(&made, "hub", "token", "new", scope, "--scope", scope)
@@ -343,7 +343,7 @@ func TestStalledServer(t *testing.T) {
 // TestErasingNeedsAdmin pushes a history of which something was purged: a server takes it in with its gaps,
 // and erases what it has for nobody but who may.
 func TestErasingNeedsAdmin(t *testing.T) {
-	w := newTeam(t, carrier{"http", func(t *testing.T, dir string) string { return served(t, dir) }})
+	w := newTeam(t, carrier{name: "http", url: func(t *testing.T, dir string) string { return served(t, dir) }})
 	w.ok("a", "init")
 	w.ok("a", "remote", "add", "origin", w.url)
 	w.add("a", "secret", secretText)
@@ -371,7 +371,7 @@ func TestErasingNeedsAdmin(t *testing.T) {
 // purged: what it took in is pushed, and it is said that the remote was not told.
 func TestOlderServer(t *testing.T) {
 	asked := 0
-	w := newTeam(t, carrier{"http", func(t *testing.T, dir string) string {
+	w := newTeam(t, carrier{name: "http", url: func(t *testing.T, dir string) string {
 		to, err := url.Parse(served(t, dir))
 		if err != nil {
 			t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 
 // inGitRepository is a carrier by which hub has no part in what is shared.
 func inGitRepository() carrier {
-	return carrier{"git", func(t *testing.T, dir string) string {
+	return carrier{name: "git", url: func(t *testing.T, dir string) string {
 		dir = filepath.Join(filepath.Dir(dir), "code.git")
 		git(t, dir, "init", "--quiet", "--bare", dir)
 		return "git+" + fileURL(dir)

@@ -6,16 +6,19 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/mnem-project/mnem/internal/cli"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
 // carrier is a way to another repository.
@@ -23,21 +26,28 @@ type carrier struct {
 	name string
 	// url makes the repository in a directory reachable and returns where it is then.
 	url func(t *testing.T, dir string) string
+	git bool // whether a git repository has what is shared, and hub has no part in it
+	env map[string]string
 }
 
 func carriers() []carrier {
 	return []carrier{
-		{"path", func(_ *testing.T, dir string) string { return dir }},
-		{"file", func(_ *testing.T, dir string) string { return fileURL(dir) }},
-		{"held", func(t *testing.T, dir string) string { // by another process
+		{name: "path", url: func(_ *testing.T, dir string) string { return dir }},
+		{name: "file", url: func(_ *testing.T, dir string) string { return fileURL(dir) }},
+		{name: "held", url: func(t *testing.T, dir string) string { // by another process
 			_, out := holderProcess(t, dir)
 			if !owns(t, out) {
 				t.Fatal("it is open elsewhere")
 			}
 			return dir
 		}},
-		{"http", func(t *testing.T, dir string) string { return served(t, dir) }},
-		{"ssh", func(_ *testing.T, dir string) string { return "ssh://hub.example" + fileURL(dir)[len("file://"):] }},
+		{name: "http", url: func(t *testing.T, dir string) string { return served(t, dir) }},
+		{name: "many", url: func(t *testing.T, dir string) string { // one of several repositories under a server
+			return served(t, filepath.Dir(dir), "--root", ".") + "/" + filepath.Base(dir)
+		}},
+		{name: "ssh", url: func(_ *testing.T, dir string) string {
+			return "ssh://hub.example" + fileURL(dir)[len("file://"):]
+		}},
 	}
 }
 
@@ -79,11 +89,13 @@ type team struct {
 	*testing.T
 	dir, url string
 	env      map[string]string
+	git      bool         // as of its carrier
 	made     atomic.Int64 // apps, each of which has random numbers of its own
 }
 
 func newTeam(t *testing.T, by carrier) *team {
 	w := &team{T: t, dir: t.TempDir(), env: map[string]string{"MNEM_SSH": os.Args[0] + " " + asShell}}
+	maps.Copy(w.env, by.env)
 	w.ok("hub", "init")
 	w.Cleanup(func() {
 		entries, err := os.ReadDir(w.dir)
@@ -101,6 +113,10 @@ func newTeam(t *testing.T, by carrier) *team {
 		}
 	})
 	w.url = by.url(t, filepath.Join(w.dir, "hub"))
+	if by.git {
+		w.ok("hub", "remote", "add", "origin", w.url)
+		w.git = true
+	}
 	return w
 }
 
@@ -119,6 +135,14 @@ func (w *team) app(machine, stdin string, out, errs io.Writer) *cli.App {
 
 // run runs a command line on a machine, which must end with an exit code.
 func (w *team) run(code int, machine, stdin string, args ...string) (stdout, stderr string) {
+	w.Helper()
+	if w.git && machine == "hub" {
+		return w.asHub(code, stdin, args...)
+	}
+	return w.raw(code, machine, stdin, args...)
+}
+
+func (w *team) raw(code int, machine, stdin string, args ...string) (stdout, stderr string) {
 	w.Helper()
 	var out, errs bytes.Buffer
 	if got := w.app(machine, stdin, &out, &errs).Run(w.Context(), args); got != code {
@@ -159,6 +183,9 @@ func (w *team) clones(machines ...string) {
 // at returns what a ref is at on a machine, "" for nothing.
 func (w *team) at(machine, ref string) string {
 	w.Helper()
+	if w.git && machine == "hub" {
+		return w.hubAt(ref)
+	}
 	var answer struct {
 		Refs []struct{ Ref, Target string }
 	}
@@ -201,6 +228,9 @@ func (w *team) summary(machine, key string, args ...string) string {
 // operations returns how many operations a repository has seen.
 func (w *team) operations(machine string) int {
 	w.Helper()
+	if w.git && machine == "hub" {
+		return w.hubOperations()
+	}
 	return strings.Count(w.ok(machine, "op", "log", "--json"), "\n")
 }
 
@@ -214,11 +244,14 @@ type syncAnswer struct {
 	}
 }
 
-// scenarios are what happens between machines, over each carrier.
-var scenarios = []struct {
+// scenario is what happens between machines.
+type scenario struct {
 	name string
 	do   func(w *team)
-}{
+}
+
+// scenarios are what happens between machines, over each carrier.
+var scenarios = []scenario{
 	{"empty", func(w *team) {
 		if out := w.ok("a", "clone", w.url, "."); !strings.Contains(out, "nothing is there yet") {
 			w.Error(out)
@@ -461,6 +494,9 @@ var scenarios = []struct {
 		w.ok("a", "get", "one")
 	}},
 	{"other first branch", func(w *team) {
+		if w.git {
+			return // it has no HEAD that could move
+		}
 		w.add("hub", "one", "x")
 		w.ok("hub", "branch", "-m", "main", "trunk")
 		w.clones("a")
@@ -543,14 +579,23 @@ func (w *team) conflict() {
 	w.ok("a", "push")
 }
 
-// TestSharing runs every scenario over every carrier.
+// TestSharing runs every scenario over every carrier. A plain run tries each scenario over the carriers that differ
+// most, and a part of them over those that need more time.
 func TestSharing(t *testing.T) {
-	for _, by := range carriers() {
+	all := append(scenarios[:len(scenarios):len(scenarios)], matrix()...)
+	if len(all) < 60 {
+		t.Fatalf("%d scenarios", len(all))
+	}
+	most := effort.Pick([]string{"path", "http"}, nil, nil)
+	for n, by := range append(carriers(), farCarriers(t)...) {
 		if by.name == "held" && runtime.GOOS == "windows" {
 			continue // no signals between processes
 		}
 		t.Run(by.name, func(t *testing.T) {
-			for _, s := range scenarios {
+			for i, s := range all {
+				if part := effort.Pick(8, 1, 1); i%part != n%part && !slices.Contains(most, by.name) {
+					continue
+				}
 				t.Run(strings.ReplaceAll(s.name, " ", "-"), func(t *testing.T) {
 					t.Parallel()
 					s.do(newTeam(t, by))

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
@@ -31,7 +32,8 @@ import (
 //	packs/N.K         what follows of a pack that is longer than gitPart, K from 01 on
 //
 // All packs in their order make the histories of refs. A push adds one pack and replaces the ref, if it is where
-// it was seen; beyond gitPacks packs it replaces them by one.
+// it was seen; beyond gitPacks packs it replaces the newest ones by one, so that each that stays is at least twice as
+// long as all after it together.
 const (
 	formatOfGit = "mnem in git 1\n"
 	gitRef      = "refs/mnem/data"
@@ -66,6 +68,7 @@ type gitSide struct {
 type gitPack struct {
 	parts []string
 	refs  string
+	size  int64 // in bytes
 }
 
 func (p gitPack) key() string { return strings.Join(append(slices.Clone(p.parts), p.refs), " ") }
@@ -208,15 +211,16 @@ func (g *gitSide) readTree(ctx context.Context) error {
 	bad := func(what string) error {
 		return fmt.Errorf("%w: %s of the git repository is no memory: %s", repo.ErrInvalid, g.ref, what)
 	}
-	list, err := g.git(ctx, nil, "ls-tree", "-r", g.seen)
+	list, err := g.git(ctx, nil, "ls-tree", "-r", "-l", g.seen)
 	if err != nil {
 		return err
 	}
-	blobs := make(map[string]string)
+	blobs, sizes := make(map[string]string), make(map[string]int64)
 	for row := range strings.Lines(list) {
 		meta, name, _ := strings.Cut(strings.TrimSuffix(row, "\n"), "\t")
-		if words := strings.Fields(meta); len(words) == 3 && words[1] == "blob" {
+		if words := strings.Fields(meta); len(words) == 4 && words[1] == "blob" {
 			blobs[name] = words[2]
+			sizes[words[2]], _ = strconv.ParseInt(words[3], 10, 64) // which git writes
 		}
 	}
 	format, err := g.blob(ctx, blobs["format"])
@@ -249,7 +253,7 @@ func (g *gitSide) readTree(ctx context.Context) error {
 			return bad(name + " has no refs")
 		}
 		for k, id := 1, blobs[name]; id != ""; k++ {
-			p.parts = append(p.parts, id)
+			p.parts, p.size = append(p.parts, id), p.size+sizes[id]
 			id = blobs[fmt.Sprintf("%s.%02d", name, k)]
 		}
 		g.packs = append(g.packs, p)

@@ -28,6 +28,11 @@ func (g *gitSide) Take(ctx context.Context, news remote.News) (*remote.Taken, er
 		return nil, err
 	}
 	defer func() { _ = unlock() }() // the next one finds it free or says so
+	for _, u := range news.Updates {
+		if branch, ok := u.Ref.Branch(); ok && !u.To.Defined() && string(u.Ref) == g.head {
+			return nil, &repo.InUseError{Branch: branch, Why: "HEAD is on it"}
+		}
+	}
 	trial := *g.mirror
 	trial.dryRun = true
 	taken, err := trial.Take(ctx, news)
@@ -50,7 +55,12 @@ func (g *gitSide) Take(ctx context.Context, news remote.News) (*remote.Taken, er
 		if _, err := g.mirror.Take(ctx, news); err != nil {
 			return nil, err
 		}
-		if packs, err = g.repack(ctx, refs); err != nil {
+		from := foldFrom(packs)
+		have, err := g.packed(ctx, packs[:from])
+		if err != nil {
+			return nil, err
+		}
+		if packs, err = g.repack(ctx, packs[:from], remote.Want{Refs: refs, Have: have}); err != nil {
 			return nil, err
 		}
 	}
@@ -92,6 +102,7 @@ func changedRefs(refs []repo.Ref, list []repo.RefChange) []repo.Ref {
 
 // store writes a pack and what its refs are at as blobs.
 func (g *gitSide) store(ctx context.Context, pack *io.SectionReader, refs []repo.Ref) (p gitPack, err error) {
+	p.size = pack.Size()
 	for off := int64(0); off < pack.Size() || off == 0; off += gitPart {
 		id, err := g.write(ctx, io.NewSectionReader(pack, off, min(gitPart, pack.Size()-off)))
 		if err != nil {
@@ -141,7 +152,7 @@ func (g *gitSide) Accept(
 			g.erased = append(g.erased, t)
 		}
 	}
-	packs, err := g.repack(ctx, g.refs)
+	packs, err := g.repack(ctx, nil, remote.Want{Refs: g.refs})
 	if err == nil {
 		err = g.publish(ctx, packs, g.refs, nil)
 	}
@@ -174,22 +185,64 @@ func parseGitRedactions(text string) (list []repo.ToldRedaction, err error) {
 // unsettle has the mirror made anew at the next look: it is to become what may not be published.
 func (g *gitSide) unsettle() error { return os.Remove(filepath.Join(g.dir, mirrorState)) }
 
-// repack makes one pack of all that refs of the mirror lead to.
-func (g *gitSide) repack(ctx context.Context, refs []repo.Ref) ([]gitPack, error) {
+// foldFrom returns from which pack on packs become one: those before it are each at least twice as long as all after
+// them together.
+func foldFrom(packs []gitPack) int {
+	from, sum := len(packs)-1, int64(0)
+	for i := len(packs) - 1; i >= 0; i-- {
+		if packs[i].size < 2*sum {
+			from = i
+		}
+		sum += packs[i].size
+	}
+	return from
+}
+
+// packed returns commits that packs bring, the newest first.
+func (g *gitSide) packed(ctx context.Context, packs []gitPack) ([]ipld.CID, error) {
+	seen := make(map[ipld.CID]bool)
+	var ask []ipld.CID
+	for _, p := range slices.Backward(packs) {
+		text, err := g.blob(ctx, p.refs)
+		if err != nil {
+			return nil, err
+		}
+		refs, err := parseGitRefs(text)
+		if err != nil {
+			return nil, err
+		}
+		for _, ref := range refs {
+			if _, branch := ref.Name.Branch(); branch && !seen[ref.Target] && len(ask) < remote.MaxAsked {
+				seen[ref.Target], ask = true, append(ask, ref.Target)
+			}
+		}
+	}
+	if len(ask) == 0 {
+		return nil, nil
+	}
+	st, err := g.mirror.Look(ctx, remote.Question{Commits: ask})
+	if err != nil {
+		return nil, err
+	}
+	return st.Known, nil
+}
+
+// repack adds to packs one of what is wanted of the mirror.
+func (g *gitSide) repack(ctx context.Context, packs []gitPack, want remote.Want) ([]gitPack, error) {
 	f, err := os.CreateTemp(g.dir, "pack-*")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _, _ = f.Close(), os.Remove(f.Name()) }() // it was read
-	if err := g.mirror.Send(ctx, f, remote.Want{Refs: refs}, 0); err != nil {
+	if err := g.mirror.Send(ctx, f, want, 0); err != nil {
 		return nil, err
 	}
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	p, err := g.store(ctx, io.NewSectionReader(f, 0, info.Size()), refs)
-	return []gitPack{p}, err
+	p, err := g.store(ctx, io.NewSectionReader(f, 0, info.Size()), want.Refs)
+	return append(slices.Clone(packs), p), err
 }
 
 // publish makes a commit of packs and refs and has the git repository move its ref there, if it is where it was

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -51,13 +52,18 @@ type httpSide struct {
 	name   string // of the server, for messages
 	token  string
 	author string
+	// progress, where given, is told how many bytes have gone.
+	progress func(what string, bytes int64)
+
+	mu     sync.Mutex
+	dialed []net.Conn // in another way, each of which Close ends
 }
 
 var _ remote.Side = (*httpSide)(nil)
 
 // httpSide connects to a server. Nothing is asked of it yet.
-func (c *cli) httpSide(u *url.URL) (*httpSide, error) {
-	token, err := c.tokenFor(u)
+func (c *cli) httpSide(ctx context.Context, u *url.URL) (*httpSide, error) {
+	token, err := c.tokenFor(ctx, u)
 	if err != nil {
 		return nil, err
 	}
@@ -65,6 +71,10 @@ func (c *cli) httpSide(u *url.URL) (*httpSide, error) {
 		return nil, hint(fmt.Errorf("%w: a token would go to %s where others can read it", repo.ErrInvalid, u.Host),
 			"use https://, or ssh://")
 	}
+	return c.newHTTPSide(u, token)
+}
+
+func (c *cli) newHTTPSide(u *url.URL, token string) (_ *httpSide, err error) {
 	dial := net.Dialer{Timeout: 30 * time.Second}
 	s := &httpSide{c: c, base: u, name: u.Host, token: token, client: &http.Client{
 		Transport: &http.Transport{
@@ -83,7 +93,15 @@ func (c *cli) httpSide(u *url.URL) (*httpSide, error) {
 // dial has the server reached in another way.
 func (s *httpSide) dial(connect func(context.Context) (net.Conn, error)) {
 	s.client.Transport = &http.Transport{
-		DialContext:     func(ctx context.Context, _, _ string) (net.Conn, error) { return connect(ctx) },
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			conn, err := connect(ctx)
+			if err == nil {
+				s.mu.Lock()
+				s.dialed = append(s.dialed, conn)
+				s.mu.Unlock()
+			}
+			return conn, err
+		},
 		MaxConnsPerHost: 1, MaxResponseHeaderBytes: 64 << 10, DisableCompression: true,
 	}
 }
@@ -127,10 +145,21 @@ func (s *httpSide) request(
 
 // do sends a request and gives the answer to take while it comes.
 func (s *httpSide) do(req *http.Request, take func(*http.Response, io.Reader) error) error {
+	return s.doWithin(req, answerTime, take)
+}
+
+// doWithin is do for an answer that must begin within a time and then go on coming, 0 for one that may take as long
+// as it wants.
+func (s *httpSide) doWithin(
+	req *http.Request, within time.Duration, take func(*http.Response, io.Reader) error,
+) error {
 	ctx, cancel := context.WithCancelCause(req.Context())
 	defer cancel(nil)
-	watch := time.AfterFunc(answerTime, func() { cancel(errStalled) })
-	defer watch.Stop()
+	var watch *time.Timer
+	if within > 0 {
+		watch = time.AfterFunc(within, func() { cancel(errStalled) })
+		defer watch.Stop()
+	}
 	res, err := s.client.Do(req.WithContext(ctx))
 	if err != nil {
 		return s.unreachable(ctx, err)
@@ -156,7 +185,9 @@ type watched struct {
 }
 
 func (w *watched) Read(p []byte) (int, error) {
-	w.watch.Reset(stallTime)
+	if w.watch != nil {
+		w.watch.Reset(stallTime)
+	}
 	return w.from.Read(p)
 }
 
@@ -172,12 +203,16 @@ func (s *httpSide) unreachable(ctx context.Context, err error) error {
 	if errors.As(err, &detail) {
 		err = detail.Err
 	}
-	return hint(fmt.Errorf("ask %s: %w", s.name, err), "is 'mnem serve' running there? 'mnem remote list' shows the URL")
+	return hint(&unreachableError{fmt.Errorf("ask %s: %w", s.name, err)},
+		"is 'mnem serve' running there? 'mnem remote list' shows the URL")
 }
 
 // refusal returns the error that a server answers with.
 func (s *httpSide) refusal(res *http.Response, in io.Reader) error {
-	var p struct{ Code, Detail, Hint string }
+	var p struct {
+		Code, Detail, Hint string
+		Answer             json.RawMessage
+	}
 	data, err := io.ReadAll(io.LimitReader(in, maxProblem))
 	if err != nil || json.Unmarshal(data, &p) != nil || p.Code == "" {
 		err := fmt.Errorf("%s answers with status %d", s.name, res.StatusCode)
@@ -194,6 +229,8 @@ func (s *httpSide) refusal(res *http.Response, in io.Reader) error {
 			"; 'mnem token new NAME --scope write' makes a token there"
 	case p.Code == "precondition_failed":
 		out.Outcome = operation.Conflict
+	case p.Code == "quota":
+		out.Outcome = operation.Refused
 	case p.Code == "too_large":
 		out.Outcome, out.Hint = operation.Invalid, "push less at once, or start the server with a larger --max-body"
 	case p.Code == "too_many_requests", p.Code == "in_flight":
@@ -203,6 +240,9 @@ func (s *httpSide) refusal(res *http.Response, in io.Reader) error {
 	}
 	if out.Outcome == operation.Conflict {
 		return fmt.Errorf("%w%w", silentConflict{}, out)
+	}
+	if p.Answer != nil {
+		return &answeredProblem{out, p.Answer}
 	}
 	return out
 }
@@ -282,23 +322,34 @@ func (s *httpSide) Send(ctx context.Context, w io.Writer, want remote.Want, from
 		args["from"] = from
 	}
 	return s.ask(ctx, ops.PackSend.Name(), args, operation.MediaCAR, func(res *http.Response, in io.Reader) error {
-		if res.Header.Get("Content-Encoding") == "zstd" {
-			z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(packWindow))
-			if err != nil {
-				return err
-			}
-			defer z.Close()
-			in = z
-		}
-		_, err := io.Copy(w, in)
-		return err
+		return copyUnpacked(w, res, in)
 	})
+}
+
+// copyUnpacked writes an answer of bytes, which may have come compressed.
+func copyUnpacked(w io.Writer, res *http.Response, in io.Reader) error {
+	if res.Header.Get("Content-Encoding") == "zstd" {
+		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(packWindow))
+		if err != nil {
+			return err
+		}
+		defer z.Close()
+		in = z
+	}
+	_, err := io.Copy(w, in)
+	return err
 }
 
 // Take implements remote.Side: many refs in several requests, each of which is all or nothing.
 func (s *httpSide) Take(ctx context.Context, news remote.News) (*remote.Taken, error) {
 	if news.Tracking != "" {
 		return nil, fmt.Errorf("%w: a server keeps no refs of remotes for others", repo.ErrInvalid)
+	}
+	if news.Pack != nil && news.Pack.Size() > uploadFrom {
+		taken, err := s.takeUploads(ctx, news)
+		if !errors.Is(err, errNoUploads) {
+			return taken, err
+		}
 	}
 	body, err := squeeze(news.Pack)
 	if err != nil {
@@ -307,12 +358,7 @@ func (s *httpSide) Take(ctx context.Context, news remote.News) (*remote.Taken, e
 	out := &remote.Taken{}
 	for len(news.Updates) > 0 {
 		n := min(len(news.Updates), refsAtOnce)
-		query := url.Values{}
-		query["move"], query["set"] = ops.UpdateTexts(news.Updates[:n])
-		if t := s.c.global.time; t != "" {
-			query.Set("time", t)
-		}
-		taken, err := s.take(ctx, query, body)
+		taken, err := s.take(ctx, s.updateQuery(news.Updates[:n]), body)
 		if err != nil {
 			return nil, err
 		}
@@ -359,12 +405,14 @@ func (s *httpSide) Accept(
 
 // take has a server take in a pack once.
 func (s *httpSide) take(ctx context.Context, query url.Values, body []byte) (*remote.Taken, error) {
-	req, err := s.request(ctx, ops.PackTake.Name(), query, bytes.NewReader(body), int64(len(body)), operation.MediaCAR)
+	from := &sending{bytes.NewReader(body), s.tell, 0}
+	req, err := s.request(ctx, ops.PackTake.Name(), query, from, int64(len(body)), operation.MediaCAR)
 	if err != nil {
 		return nil, err
 	}
 	if len(body) > 0 {
 		req.Header.Set("Content-Encoding", "zstd")
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	}
 	req.Header.Set("Accept", operation.MediaJSON)
 	var answer ops.PackTaken
@@ -401,5 +449,11 @@ func squeeze(pack *io.SectionReader) ([]byte, error) {
 // Close implements remote.Side.
 func (s *httpSide) Close() error {
 	s.client.CloseIdleConnections()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, conn := range s.dialed { // one may be about to become idle, and its program would wait for more
+		_ = conn.Close()
+	}
+	s.dialed = nil
 	return nil
 }

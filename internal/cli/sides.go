@@ -51,7 +51,7 @@ func (c *cli) sideOf(ctx context.Context, at, dir string) (remote.Side, error) {
 	}
 	switch u.scheme {
 	case "http", "https":
-		return c.httpSide(u.url)
+		return c.httpSide(ctx, u.url)
 	case "ssh":
 		return c.sshSide(u)
 	case "git+file", "git+http", "git+https", "git+ssh":

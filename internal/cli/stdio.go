@@ -123,11 +123,11 @@ func (c *cli) sshSide(at *remoteURL) (*httpSide, error) {
 		path = path[1:]
 	}
 	words = append(words, "--", host, "mnem serve --stdio --repo "+shellWord(path))
-	s, err := c.httpSide(&url.URL{Scheme: "http", Host: "localhost"})
+	s, err := c.newHTTPSide(&url.URL{Scheme: "http", Host: "localhost"}, "")
 	if err != nil {
 		return nil, err
 	}
-	s.token, s.name = "", at.url.Host
+	s.name = at.url.Host
 	s.dial(func(context.Context) (net.Conn, error) { return c.startPipe(words) })
 	return s, nil
 }

@@ -97,7 +97,7 @@ func (c *cli) syncCommand() *cobra.Command {
 	fl.BoolVar(&f.tags, "tags", false, "push tags that the remote lacks")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be fetched and pushed now, and change nothing")
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		if err := f.check(); err != nil {
+		if err := c.checkSync(cmd, &f); err != nil {
 			return err
 		}
 		t, err := c.transferWith(cmd.Context(), argAt(args, 0), f.signed, f.dryRun)
@@ -123,17 +123,36 @@ func (c *cli) mergeRuleFlags(cmd *cobra.Command, f *syncFlags) {
 
 // conflictsFlag adds the flag that says what is done about conflicts.
 func (c *cli) conflictsFlag(cmd *cobra.Command, f *syncFlags) {
-	cmd.Flags().StringVar(&f.conflicts, "conflicts", conflictsStop,
-		"what to do where both sides changed one thing: `RULE` is "+strings.Join(conflictRules(), ", "))
+	cmd.Flags().StringVar(&f.conflicts, "conflicts", "", "what to do where both sides changed one thing: `RULE` is "+
+		strings.Join(conflictRules(), ", ")+" (MNEM_CONFLICTS; config: sync.conflicts; default: stop)")
 	c.completeBy(cmd, "conflicts", cobra.FixedCompletions(conflictRules(), cobra.ShellCompDirectiveNoFileComp))
 }
 
-func (f *syncFlags) check() error {
-	if !slices.Contains(conflictRules(), f.conflicts) {
-		return usagef("--conflicts: %q is not one of %s", f.conflicts, strings.Join(conflictRules(), ", "))
+// check refuses what makes no sense, and takes from the configuration what no flag says.
+func (c *cli) checkSync(cmd *cobra.Command, f *syncFlags) (err error) {
+	if !cmd.Flags().Changed("conflicts") {
+		if f.conflicts, err = c.configured(conflictsKey); err != nil {
+			return err
+		}
+	}
+	if err := checkConflicts(f.conflicts); err != nil {
+		return usagef("--conflicts: %w", err)
 	}
 	if f.all && f.branch != "" {
 		return usagef("--all and --branch exclude each other")
+	}
+	return nil
+}
+
+// conflictsKey is the setting of what a sync does about conflicts.
+const (
+	conflictsKey      = "sync.conflicts"
+	conflictsVariable = "MNEM_CONFLICTS"
+)
+
+func checkConflicts(rule string) error {
+	if !slices.Contains(conflictRules(), rule) {
+		return fmt.Errorf("%w: %q is not one of %s", repo.ErrInvalid, rule, strings.Join(conflictRules(), ", "))
 	}
 	return nil
 }
@@ -388,7 +407,7 @@ func (c *cli) pullCommand() *cobra.Command {
 	c.writeFlags(cmd)
 	c.mergeRuleFlags(cmd, &f)
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		if err := f.check(); err != nil {
+		if err := c.checkSync(cmd, &f); err != nil {
 			return err
 		}
 		t, err := c.transferWith(cmd.Context(), argAt(args, 0), f.signed, false)

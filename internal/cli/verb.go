@@ -42,6 +42,11 @@ func bindAs[Req, Res any](v *ops.Verb[Req, Res], print func(*cli, *Req, Res) err
 			err := c.ask(ctx, &v.Spec, req, func(answer any) error {
 				c.answers++
 				c.worked()
+				if namesGit(req) {
+					if err := c.nameGit(ctx, answer); err != nil {
+						return err
+					}
+				}
 				if c.global.json {
 					return c.printJSON(answer)
 				}
@@ -75,6 +80,9 @@ func (c *cli) ask(ctx context.Context, spec *ops.Spec, req any, emit func(any) e
 	if q, ok := req.(interface{ InJSON() bool }); ok {
 		inJSON = inJSON || q.InJSON()
 	}
+	if at := c.serverURL(); at != "" && !spec.NoRepo {
+		return c.askServer(ctx, at, spec, req)
+	}
 	if c.mayCapture(spec, req) {
 		c.capture(ctx, readsReceipts(spec))
 	}
@@ -83,7 +91,7 @@ func (c *cli) ask(ctx context.Context, spec *ops.Spec, req any, emit func(any) e
 	} else if dir != "" {
 		return c.keepElsewhere(ctx, dir, spec, req, emit)
 	}
-	a := &running{spec: spec, req: req, emit: emit, typed: !inJSON || c.quietly}
+	a := &running{spec: spec, req: req, emit: emit, typed: !inJSON || c.quietly || namesGit(req)}
 	c.asked = a
 	defer func() {
 		if c.asked = nil; c.ahead != nil {
@@ -266,17 +274,6 @@ type lineReader interface {
 type fileReader interface {
 	lineReader
 	FileNames() []string
-}
-
-// lines reads the change lines of files, and shows how many were read.
-func (c *cli) lines(ctx context.Context, names []string) (repo.Changes, error) {
-	changes, err := c.changes(ctx, names)
-	if err != nil {
-		return nil, err
-	}
-	p := c.progress()
-	c.working = append(c.working, p.done)
-	return p.count(changes), nil
 }
 
 // fieldFlag adds the flag of a field.

@@ -179,3 +179,18 @@ func (t *Tree) askLog(ctx context.Context, dir, ref string) ([]entry, error) {
 	t.logs[ref] = list
 	return list, nil
 }
+
+// CommitAt returns the commit that HEAD of the work tree was at when a number of seconds since 1970 began, as its log
+// tells; "" where that begins later.
+func (t *Tree) CommitAt(ctx context.Context, seconds int64) (string, error) {
+	list, err := t.log(ctx, t.Dir, "HEAD")
+	if err != nil {
+		return "", err
+	}
+	for _, e := range slices.Backward(list) {
+		if e.time <= seconds {
+			return e.now, nil
+		}
+	}
+	return "", nil
+}

@@ -27,6 +27,7 @@
 //	name?    string   of the owner, 1..255 bytes, no control characters
 //	note?    string   likewise
 //	added    string   RFC 3339 time
+//	purge?   bool     true where redactions that it signed are accepted as they come
 //	trusted  bool     false only of a key that is listed because it was revoked
 //	revoked? object   at: RFC 3339 time; since?: likewise; reason?: as name
 //

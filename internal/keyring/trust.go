@@ -34,6 +34,7 @@ type Entry struct {
 	Note    string      // "" for none
 	Added   graph.Time  // when it came into the list
 	Trusted bool        // false only where Revoked is given
+	Purge   bool        // whether redactions that it signed are accepted without being asked about
 	Revoked *Revocation // nil for none
 }
 
@@ -87,7 +88,25 @@ func (l *TrustList) Add(key commit.Key, name, note string, now graph.Time) error
 		}
 		now = old.Added
 	}
-	return l.put(Entry{Key: key, Name: name, Note: note, Added: now, Trusted: true})
+	e, _ := l.Find(key)
+	return l.put(Entry{Key: key, Name: name, Note: note, Added: now, Trusted: true, Purge: e.Purge})
+}
+
+// SetPurge says whether redactions that a key signed are accepted without being asked about. It returns a
+// *graph.FieldError for a key that is not trusted.
+func (l *TrustList) SetPurge(key commit.Key, purge bool) error {
+	e, ok := l.Find(key)
+	if !ok || !e.Trusted || e.Revoked != nil {
+		return graph.Fieldf("key", "%s is not trusted", key)
+	}
+	e.Purge = purge
+	return l.put(e)
+}
+
+// TrustPurge reports whether a key is trusted for redactions: a revoked one is not, whenever it signed.
+func (l *TrustList) TrustPurge(key commit.Key) bool {
+	e, ok := l.Find(key)
+	return ok && e.Trusted && e.Purge && e.Revoked == nil
 }
 
 // Revoke revokes a key, which need not be in the list. A key that was revoked before may be revoked
@@ -156,6 +175,9 @@ func (e Entry) validate() error {
 	} else if !e.Trusted {
 		checks = append(checks, graph.Fieldf("trusted", "a key neither trusted nor revoked"))
 	}
+	if e.Purge && !e.Trusted {
+		checks = append(checks, graph.Fieldf("purge", "a key that is not trusted"))
+	}
 	for _, err := range checks {
 		if err != nil {
 			return err
@@ -188,6 +210,9 @@ func (e Entry) value() ipld.Value {
 	m = append(m, optional("name", e.Name)...)
 	m = append(m, optional("note", e.Note)...)
 	m = append(m, ipld.Entry{Key: "trusted", Value: ipld.BoolValue(e.Trusted)})
+	if e.Purge {
+		m = append(m, ipld.Entry{Key: "purge", Value: ipld.BoolValue(true)})
+	}
 	if r := e.Revoked; r != nil {
 		inner := append([]ipld.Entry{text("at", r.At.String())}, optional("reason", r.Reason)...)
 		inner = append(inner, optional("since", r.Since.String())...)

@@ -104,6 +104,10 @@ func parseEntry(v ipld.Value) (Entry, error) {
 		Name: m.line("name"), Note: m.line("note"), Added: m.time("added").Time,
 		Trusted: m.take("trusted", ipld.Bool, true).Bool(),
 	}
+	if v := m.take("purge", ipld.Bool, false); v.Kind() == ipld.Bool {
+		e.Purge = v.Bool()
+		m.fail(!e.Purge, graph.Fieldf("purge", "is false: leave it out"))
+	}
 	text := m.take("key", ipld.String, true).Text()
 	if v := m.take("revoked", ipld.Map, false); v.Kind() == ipld.Map {
 		in := members{v: v}

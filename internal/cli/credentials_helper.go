@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/repo"
+)
+
+const (
+	// helperKey and helperVariable name the program that tells tokens.
+	helperKey      = "credential-helper"
+	helperVariable = "MNEM_CREDENTIAL_HELPER"
+	// helperTime is how long it may take: it may ask a person.
+	helperTime = 2 * time.Minute
+	// maxHelped bounds what it prints, in bytes.
+	maxHelped = 64 << 10
+)
+
+func checkHelper(v string) error { return graph.CheckLine("program", v, 1, maxTokenText) }
+
+// helpedToken asks the configured program for the token of a server, "" where there is no program or it knows none. It
+// is asked as git asks its helpers: with the argument get, lines of what is known on standard input, and the token as
+// the password that it prints. A repository's configuration names no program: it may be somebody else's.
+func (c *cli) helpedToken(ctx context.Context, at *url.URL) (string, error) {
+	program := c.env(helperVariable)
+	if program == "" {
+		key, err := findConfigKey(helperKey)
+		if err != nil {
+			return "", err
+		}
+		got, err := c.lookUp(key, true)
+		if err != nil || got.Value == nil {
+			return "", err
+		}
+		program = *got.Value
+	}
+	words := append(strings.Fields(program), "get")
+	if len(words) == 1 {
+		return "", nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, helperTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...) //nolint:gosec // it is the user who names it
+	var ask strings.Builder
+	fmt.Fprintf(&ask, "protocol=%s\nhost=%s\n", at.Scheme, at.Host)
+	if path := strings.Trim(at.Path, "/"); path != "" && !strings.ContainsAny(path, "\n\r\x00") {
+		fmt.Fprintf(&ask, "path=%s\n", path)
+	}
+	ask.WriteString("\n")
+	out := &boundedBuffer{limit: maxHelped}
+	cmd.Stdin, cmd.Stdout, cmd.WaitDelay = strings.NewReader(ask.String()), out, time.Second
+	if c.app.ErrTTY {
+		cmd.Stderr = c.app.Stderr
+	}
+	err := cmd.Run()
+	if out.over {
+		return "", fmt.Errorf("%w: %s prints more than %d bytes", repo.ErrInvalid, line(words[0]), maxHelped)
+	}
+	if err != nil {
+		if ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return "", ctx.Err()
+		}
+		return "", hint(fmt.Errorf("ask %s for a token of %s: %w", line(words[0]), at.Host, err),
+			"%s and the setting %s name the program", helperVariable, helperKey)
+	}
+	for row := range strings.Lines(out.String()) {
+		token, found := strings.CutPrefix(strings.TrimRight(row, "\r\n"), "password=")
+		if !found {
+			continue
+		}
+		if !isToken(token) {
+			return "", fmt.Errorf("%w: the token of %s has other characters than tokens have, or too many", repo.ErrInvalid,
+				line(words[0]))
+		}
+		return token, nil
+	}
+	return "", nil
+}
+
+// isToken reports whether a text can be a token.
+func isToken(text string) bool {
+	return len(text) <= maxTokenText && !strings.ContainsFunc(text, func(r rune) bool { return r < '!' || r > '~' })
+}

@@ -1,0 +1,131 @@
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+)
+
+// otherBuild builds a program whose verbs differ from those here: get has one field more, and there is no verb
+// communities.
+func otherBuild(t *testing.T) string {
+	t.Helper()
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("no go here to build another program with")
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, replaced := t.TempDir(), map[string]string{}
+	for file, change := range map[string][2]string{
+		"ops/get.go":               {"type GetRequest struct {", "type GetRequest struct {\n\tMore string `op:\",remote\" doc:\"a {WORD} more\"`"},
+		"ops/table.go":             {"if !declared.closed {", "if !declared.closed && s.Command != \"communities\" {"},
+		"internal/cli/verbs.go":    {"bind(ops.Communities, (*cli).printCommunities),", ""},
+		"internal/cli/commands.go": {`{"communities", verbCommand("communities")},`, ""},
+	} {
+		path := filepath.Join(root, filepath.FromSlash(file))
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Replace(string(data), change[0], change[1], 1)
+		if text == string(data) {
+			t.Fatalf("%s has no %q", file, change[0])
+		}
+		replaced[path] = filepath.Join(dir, strings.ReplaceAll(file, "/", "_"))
+		if err := os.WriteFile(replaced[path], []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": replaced})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, program := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "mnem")
+	if err := os.WriteFile(file, overlay, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-overlay", file, "-o", program, "./cmd/mnem")
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v: %s", err, out)
+	}
+	return program
+}
+
+// TestTwoBuilds has two builds whose tables of verbs differ sync with each other, and ask each other over the socket:
+// what both know works, and what one does not know is named.
+func TestTwoBuilds(t *testing.T) {
+	effort.Long(t)
+	if runtime.GOOS == "windows" {
+		t.Skip("the other build is started by a script of sh")
+	}
+	program := otherBuild(t)
+	w := newTeam(t, carriers()[0])
+	other := func(code int, machine, stdin string, args ...string) string {
+		t.Helper()
+		cmd := w.process(machine, stdin, args...)
+		cmd.Path, cmd.Args[0] = program, program
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		_ = cmd.Run() // the exit code is looked at
+		if got := cmd.ProcessState.ExitCode(); got != code {
+			t.Fatalf("the other build: %q: exit code %d, want %d: %s", args, got, code, &out)
+		}
+		return out.String()
+	}
+	script := filepath.Join(w.dir, "ssh")
+	text := "#!/bin/sh\nshift 2\neval exec " + program + " \"${1#mnem }\"\n"
+	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.env["MNEM_SSH"] = script
+	w.add("hub", "one", "x")
+	// The other build answers by ssh, and asks this one's server and directories.
+	w.ok("a", "clone", "ssh://hub.example"+filepath.ToSlash(filepath.Join(w.dir, "hub")), ".")
+	w.add("a", "two", "of a")
+	w.ok("a", "sync")
+	url := served(t, filepath.Join(w.dir, "hub"))
+	_ = w.app("b", "", nil, nil) // makes the directory
+	other(0, "b", "", "clone", url, ".")
+	other(0, "b", `{"node":{"key":"three","type":"N","summary":"of b"}}`, "commit", "-m", "x", "-")
+	other(0, "b", "", "sync")
+	w.ok("a", "sync")
+	w.same("main", "a", "b", "hub")
+	// This build has the repository of hub open for the other one.
+	if out := other(0, "hub", "", "get", "three"); !strings.Contains(out, "of b") {
+		t.Error(out)
+	}
+	other(0, "hub", `{"node":{"key":"four","type":"N","summary":"of the other"}}`, "commit", "-m", "x", "-")
+	if out := other(6, "hub", "", "get", "three", "--more", "x"); !strings.Contains(out, "more of get") {
+		t.Error(out)
+	}
+	// And the other one that of a for this.
+	hold := w.process("a", "", "hold", "--json")
+	hold.Path, hold.Args[0] = program, program
+	out, err := hold.StdoutPipe()
+	if err == nil {
+		err = hold.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = hold.Process.Kill(), hold.Wait() })
+	if _, err := out.Read(make([]byte, 4096)); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.summary("a", "three"); got != "of b" {
+		t.Error(got)
+	}
+	w.add("a", "five", "x")
+	w.ok("a", "sync")
+	w.refused(6, "communities", "a", "communities")
+}

@@ -1,0 +1,228 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cgi"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// gitCarrier is a carrier by which hub has no part in what is shared: what the scenarios do there is done by a clone
+// of the git repository, which pushes what it changed.
+func gitCarrier(name string, url func(t *testing.T, dir string) string) carrier {
+	return carrier{name: name, git: true, url: func(t *testing.T, dir string) string {
+		dir = filepath.Join(filepath.Dir(dir), "code.git")
+		git(t, dir, "init", "--quiet", "--bare", dir)
+		return url(t, dir)
+	}}
+}
+
+// farCarriers are those that need other programs: sshd and git. Each is left out with a text where they are missing.
+func farCarriers(t *testing.T) (list []carrier) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Log("not tried: git is not installed")
+		return nil
+	}
+	list = append(list, gitCarrier("git", func(_ *testing.T, dir string) string { return "git+" + fileURL(dir) }))
+	if backend := gitBackend(); backend == "" {
+		t.Log("not tried: git http-backend is not installed")
+	} else {
+		list = append(list, gitCarrier("git-http", func(t *testing.T, dir string) string { return gitOverHTTP(t, backend, dir) }))
+	}
+	s, why := startSSHD(t)
+	if s == nil {
+		t.Log("not tried: " + why)
+		return list
+	}
+	t.Setenv("GIT_SSH_COMMAND", s.client)
+	return append(list,
+		carrier{name: "sshd", url: func(_ *testing.T, dir string) string { return "ssh://" + s.host + dir },
+			env: map[string]string{"MNEM_SSH": s.client}},
+		gitCarrier("git-ssh", func(_ *testing.T, dir string) string { return "git+ssh://" + s.host + dir }))
+}
+
+// gitBackend returns the path of git http-backend, "" where it is not installed.
+func gitBackend() string {
+	out, err := exec.Command("git", "--exec-path").Output()
+	path := filepath.Join(strings.TrimSpace(string(out)), "git-http-backend")
+	if _, statErr := os.Stat(path); err != nil || statErr != nil || runtime.GOOS == "windows" {
+		return ""
+	}
+	return path
+}
+
+// gitOverHTTP serves a git repository until the test ends.
+func gitOverHTTP(t *testing.T, backend, dir string) string {
+	t.Helper()
+	git(t, dir, "config", "http.receivepack", "true")
+	program := &cgi.Handler{Path: backend, Dir: dir, Stderr: io.Discard, Env: []string{
+		"GIT_PROJECT_ROOT=" + filepath.Dir(dir), "GIT_HTTP_EXPORT_ALL=1",
+	}}
+	s := httptest.NewServer(http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) {
+		data, err := io.ReadAll(r.Body) // CGI is told how long a body is
+		if err != nil {
+			http.Error(to, err.Error(), http.StatusBadRequest)
+			return
+		}
+		r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(data)), int64(len(data)), nil
+		program.ServeHTTP(to, r)
+	}))
+	t.Cleanup(s.Close)
+	return "git+" + s.URL + "/" + filepath.Base(dir)
+}
+
+// sshd is a server of ssh on this machine, for the user of the tests.
+type sshd struct{ host, client string }
+
+// startSSHD starts sshd until the test ends, or says why not. What it is asked to run is run by this test binary.
+func startSSHD(t *testing.T) (*sshd, string) {
+	t.Helper()
+	var path [3]string
+	for i, name := range []string{"sshd", "ssh", "ssh-keygen"} {
+		var err error
+		if path[i], err = exec.LookPath(name); err != nil {
+			if path[i] = "/usr/sbin/" + name; i > 0 {
+				return nil, name + " is not installed"
+			}
+			if _, err := os.Stat(path[i]); err != nil {
+				return nil, name + " is not installed"
+			}
+		}
+	}
+	me, err := user.Current()
+	if err != nil || runtime.GOOS == "windows" {
+		return nil, "this user has no name"
+	}
+	if os.Geteuid() == 0 {
+		if err := os.MkdirAll("/run/sshd", 0o755); err != nil {
+			return nil, err.Error()
+		}
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"host", "key"} {
+		args := []string{"-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(dir, name)}
+		if out, err := exec.Command(path[2], args...).CombinedOutput(); err != nil {
+			return nil, fmt.Sprintf("ssh-keygen: %v: %s", err, out)
+		}
+	}
+	public, err := os.ReadFile(filepath.Join(dir, "key.pub"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	_ = l.Close() // for sshd
+	files := map[string]string{
+		"keys": fmt.Sprintf("restrict,command=\"%s %s forced\" %s", os.Args[0], asShell, public),
+		"config": fmt.Sprintf("ListenAddress 127.0.0.1:%d\nHostKey %s\nAuthorizedKeysFile %s\nPidFile none\nUsePAM no\n"+
+			"StrictModes no\nPasswordAuthentication no\nPermitRootLogin yes\nMaxStartups 200\nMaxSessions 200\n",
+			port, filepath.Join(dir, "host"), filepath.Join(dir, "keys")),
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, path[0], "-D", "-e", "-f", filepath.Join(dir, "config"))
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = log
+	if err := cmd.Start(); err != nil {
+		cancel()
+		return nil, err.Error()
+	}
+	t.Cleanup(func() {
+		cancel()
+		_, _ = cmd.Wait(), log.Close() // it was killed
+	})
+	s := &sshd{host: fmt.Sprintf("%s@127.0.0.1:%d", me.Username, port)}
+	s.client = strings.Join([]string{path[1], "-F", "none", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=no",
+		"-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR", "-o", "IdentitiesOnly=yes", "-i", filepath.Join(dir, "key")}, " ")
+	words := strings.Fields(s.client)
+	for range 50 {
+		try := append(slices.Clone(words[1:]), "-p", fmt.Sprint(port), me.Username+"@127.0.0.1", "true")
+		if exec.Command(words[0], try...).Run() == nil {
+			return s, ""
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	said, _ := os.ReadFile(log.Name()) // what there is of it
+	return nil, fmt.Sprintf("sshd lets nobody in: %s", said)
+}
+
+// asHub does on the clone that stands for hub what a scenario does there, after it has what the others pushed.
+func (w *team) asHub(code int, stdin string, args ...string) (stdout, stderr string) {
+	w.Helper()
+	pull := func() {
+		if _, there := w.targets("refs/remotes/origin/")["refs/remotes/origin/heads/main"]; there {
+			w.raw(0, "hub", "", "pull")
+		}
+	}
+	changes := slices.Contains([]string{"commit", "tag", "branch", "purge"}, args[0])
+	switch {
+	case changes:
+		w.raw(0, "hub", "", "fetch", "--prune")
+		pull()
+	case args[0] == "get" || args[0] == "ls" || args[0] == "log":
+		w.raw(0, "hub", "", "fetch", "--prune")
+		pull()
+	}
+	stdout, stderr = w.raw(code, "hub", stdin, args...)
+	if changes && code == 0 {
+		push := []string{"push", "--all", "--tags"}
+		if args[0] == "purge" {
+			push = append(push, "--redactions")
+		}
+		w.raw(0, "hub", "", push...)
+	}
+	return stdout, stderr
+}
+
+// hubAt returns what a ref of the git repository is at.
+func (w *team) hubAt(ref string) string {
+	w.Helper()
+	w.raw(0, "hub", "", "fetch", "--prune")
+	return w.targets("refs/remotes/origin/")["refs/remotes/origin"+strings.TrimPrefix(ref, "refs")]
+}
+
+// targets returns the refs of hub that begin with a prefix.
+func (w *team) targets(prefix string) map[string]string {
+	w.Helper()
+	out := make(map[string]string)
+	text, _ := w.raw(0, "hub", "", "pack", "refs", "--tracking")
+	for row := range strings.Lines(text) {
+		words := strings.Fields(strings.TrimPrefix(row, "*"))
+		if len(words) == 2 && strings.HasPrefix(words[0], prefix) {
+			out[words[0]] = words[1]
+		}
+	}
+	return out
+}
+
+// hubOperations is a number that changes with the git repository.
+func (w *team) hubOperations() int {
+	w.Helper()
+	out := git(w.T, filepath.Join(w.dir, "code.git"), "for-each-ref")
+	return int(crc32.ChecksumIEEE([]byte(out)))
+}

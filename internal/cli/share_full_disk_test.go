@@ -1,0 +1,127 @@
+//go:build linux
+
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+)
+
+// smallDisk makes the directory of a machine a disk of 40 MiB.
+func (w *team) smallDisk(machine string) string {
+	w.Helper()
+	if os.Geteuid() != 0 {
+		w.Skip("only who administers the machine can mount a small disk")
+	}
+	dir := filepath.Join(w.dir, machine)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		w.Fatal(err)
+	}
+	args := []string{"-t", "tmpfs", "-o", "size=40m", "tmpfs", dir}
+	if out, err := exec.CommandContext(w.Context(), "mount", args...).CombinedOutput(); err != nil {
+		w.Skipf("mount: %v: %s", err, out)
+	}
+	w.Cleanup(func() {
+		ctx := context.WithoutCancel(w.Context())
+		if out, err := exec.CommandContext(ctx, "umount", "-l", dir).CombinedOutput(); err != nil {
+			w.Errorf("umount: %v: %s", err, out)
+		}
+	})
+	return dir
+}
+
+// TestSharingOnAFullDisk fetches to a disk that something else filled, and pushes to one: no ref moves, both sides are
+// sound, and the next attempt has all.
+func TestSharingOnAFullDisk(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(6, 6))
+	text := make([]byte, 3<<20)
+	for i := range text {
+		text[i] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/"[rnd.IntN(64)]
+	}
+	line := fmt.Sprintf(`{"node":{"key":"large","type":"N","content":%q}}`, text)
+	list := []carrier{carriers()[0], carriers()[3], carriers()[5]}
+	if _, err := exec.LookPath("git"); err == nil {
+		list = append(list, gitCarrier("git", func(_ *testing.T, dir string) string { return "git+" + fileURL(dir) }))
+	}
+	fails := func(w *team, machine string, args ...string) {
+		var out bytes.Buffer
+		if code := w.app(machine, "", &out, &out).Run(t.Context(), args); code == 0 {
+			w.Errorf("%s: mnem %q on a full disk: %s", machine, args, &out)
+		}
+	}
+	for _, by := range list {
+		t.Run("fetch/"+by.name, func(t *testing.T) {
+			w := newTeam(t, by)
+			dir := w.smallDisk("small")
+			w.ok("small", "init")
+			w.ok("small", "remote", "add", "origin", w.url)
+			w.run(0, "hub", line, "commit", "-m", "large", "-")
+			free := occupied(t, dir, "other")
+			fails(w, "small", "fetch")
+			free()
+			if w.at("small", "refs/remotes/origin/heads/main") != "" {
+				t.Error("a ref is at what did not come")
+			}
+			w.ok("small", "fsck")
+			w.ok("small", "pull")
+			w.same("main", "small", "hub")
+		})
+		if by.git {
+			continue // the disk is that of git
+		}
+		t.Run("push/"+by.name, func(t *testing.T) {
+			w := newTeam(t, carriers()[0])
+			dir := w.smallDisk("small")
+			w.ok("small", "init")
+			url := by.url(t, dir)
+			w.ok("a", "init")
+			w.ok("a", "remote", "add", "origin", url)
+			w.run(0, "a", line, "commit", "-m", "large", "-")
+			free := occupied(t, dir, "other")
+			fails(w, "a", "push")
+			free()
+			if w.at("small", "refs/heads/main") != "" {
+				t.Error("a ref is at what did not come")
+			}
+			w.ok("small", "fsck")
+			w.ok("a", "push")
+			w.same("main", "a", "small")
+		})
+	}
+}
+
+// TestLargeHistory shares a memory of 10^5 nodes over every carrier.
+func TestLargeHistory(t *testing.T) {
+	effort.Long(t)
+	var lines strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&lines, `{"node":{"key":"k%d","type":"N","summary":"memory %d of many, with some words"}}`+"\n", i, i)
+	}
+	list := carriers()
+	for _, by := range append([]carrier{list[0], list[3], list[5]}, farCarriers(t)...) {
+		t.Run(by.name, func(t *testing.T) {
+			w := newTeam(t, by)
+			w.clones("a")
+			w.run(0, "a", lines.String(), "commit", "-m", "many", "-")
+			begin := time.Now()
+			w.ok("a", "push")
+			pushed := time.Now()
+			w.clones("b")
+			t.Logf("push %v, clone %v", pushed.Sub(begin).Round(time.Millisecond), time.Since(pushed).Round(time.Millisecond))
+			w.add("b", "one more", "x")
+			w.ok("b", "sync")
+			w.ok("a", "sync")
+			w.same("main", "a", "b", "hub")
+		})
+	}
+}

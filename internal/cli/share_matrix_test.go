@@ -1,0 +1,198 @@
+package cli_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// What a machine did since both were at the same.
+const (
+	didNothing = "nothing"
+	didAdd     = "adds"    // a node of its own
+	didChange  = "changes" // the node that both have
+	didSame    = "same"    // likewise, as the other machine
+	didRemove  = "removes" // the node that both have
+)
+
+// touched returns the summary that a machine leaves of the node that both have, "" where it is removed, and whether
+// it touched it.
+func touched(machine, did string) (summary string, ok bool) {
+	switch did {
+	case didChange:
+		return "of " + machine, true
+	case didSame:
+		return "of both", true
+	case didRemove:
+		return "", true
+	}
+	return "first", false
+}
+
+// meeting is one way in which what two machines did meets: a pushes first, and b syncs by a rule.
+func meeting(a, b, rule string) scenario {
+	name := fmt.Sprintf("a %s b %s", a, b)
+	if rule != "newest" {
+		name += " " + rule
+	}
+	return scenario{name: name, do: func(w *team) {
+		w.env["SOURCE_DATE_EPOCH"] = "1700000000"
+		w.add("hub", "n", "first")
+		w.clones("a", "b")
+		w.env["SOURCE_DATE_EPOCH"] = "1700000100"
+		w.does("a", a)
+		w.env["SOURCE_DATE_EPOCH"] = "1700000200"
+		w.does("b", b)
+		w.ok("a", "push")
+		w.ok("b", "sync", "--conflicts", rule)
+		w.ok("a", "sync")
+		w.same("main", "a", "b", "hub")
+		ofA, changedA := touched("a", a)
+		want, changedB := touched("b", b)
+		if !changedB || rule == "theirs" && changedA {
+			want = ofA
+		}
+		for _, m := range []string{"a", "b"} {
+			if want == "" {
+				w.refused(3, "", m, "get", "n")
+			} else if got := w.summary(m, "n"); got != want {
+				w.Errorf("%s has %q, want %q", m, got, want)
+			}
+			if a == didAdd && w.summary(m, "only-a") != "x" || b == didAdd && w.summary(m, "only-b") != "x" {
+				w.Errorf("%s lacks what was added", m)
+			}
+		}
+	}}
+}
+
+// does has a machine do something.
+func (w *team) does(machine, did string) {
+	w.Helper()
+	switch summary, _ := touched(machine, did); did {
+	case didAdd:
+		w.add(machine, "only-"+machine, "x")
+	case didChange, didSame:
+		w.add(machine, "n", summary)
+	case didRemove:
+		w.run(0, machine, `{"remove":{"node":"n"}}`, "commit", "-m", "x", "-")
+	}
+}
+
+// matrix is every way in which what two machines did can meet, and what is large.
+func matrix() (list []scenario) {
+	all := []string{didNothing, didAdd, didChange, didSame, didRemove}
+	for _, a := range all {
+		for _, b := range all {
+			list = append(list, meeting(a, b, "newest"))
+			ofA, changedA := touched("a", a)
+			if ofB, changedB := touched("b", b); changedA && changedB && ofA != ofB {
+				list = append(list, meeting(a, b, "ours"), meeting(a, b, "theirs"))
+			}
+		}
+	}
+	return append(list, special()...)
+}
+
+// special are scenarios of what is large, signed, configured or kept elsewhere.
+func special() []scenario {
+	return []scenario{
+		{name: "huge node", do: func(w *team) {
+			w.clones("a")
+			rnd := rand.New(rand.NewPCG(5, 5))
+			data := make([]byte, 6<<20) // more than goes in one part
+			for i := range data {
+				data[i] = byte(rnd.Uint32())
+			}
+			file := filepath.Join(w.dir, "huge")
+			line := `{"node":{"key":"huge","type":"N","summary":"x"}}` + "\n"
+			for i, part := 0, 2<<20; i < len(data); i += part {
+				line += fmt.Sprintf(`{"node":{"key":"part-%d","type":"N","content":%q}}`+"\n", i/part,
+					base64.StdEncoding.EncodeToString(data[i:i+part]))
+			}
+			if err := os.WriteFile(file, []byte(line), 0o600); err != nil {
+				w.Fatal(err)
+			}
+			w.ok("a", "commit", "-m", "huge", file)
+			w.ok("a", "push")
+			w.clones("b")
+			w.same("main", "a", "b", "hub")
+		}},
+		{name: "many branches", do: func(w *team) {
+			w.add("hub", "one", "x")
+			w.clones("a", "b")
+			for i := range 90 { // more than one request changes
+				w.ok("a", "branch", fmt.Sprintf("b%d", i))
+			}
+			w.ok("a", "push", "--all")
+			w.ok("b", "fetch")
+			if w.at("b", "refs/remotes/origin/heads/b89") == "" {
+				w.Error("a branch did not come")
+			}
+		}},
+		{name: "signed", do: func(w *team) {
+			w.ok("a", "init")
+			w.ok("a", "remote", "add", "origin", w.url)
+			out := w.ok("a", "key", "new", "ada")
+			key := out[strings.Index(out, "mnem-ed25519-"):]
+			key = strings.Fields(key)[0]
+			w.add("a", "one", "x", "--sign")
+			w.ok("a", "push")
+			w.ok("b", "init")
+			w.ok("b", "remote", "add", "origin", w.url)
+			w.refused(7, "", "b", "fetch", "--require-signed")
+			w.ok("b", "key", "trust", key)
+			w.ok("b", "fetch", "--require-signed")
+			w.add("a", "two", "x")
+			w.ok("a", "push")
+			w.refused(7, "", "b", "sync", "--require-signed")
+		}},
+		{name: "rule of the configuration", do: func(w *team) {
+			w.conflict()
+			w.refused(1, "not one of", "b", "config", "set", "sync.conflicts", "mine")
+			w.ok("b", "config", "set", "sync.conflicts", "theirs")
+			w.ok("b", "sync")
+			if got := w.summary("b", "n"); got != "of a" {
+				w.Error(got)
+			}
+			w.env["MNEM_CONFLICTS"] = "some"
+			w.refused(1, "not one of", "b", "sync")
+		}},
+		{name: "moved tag", do: func(w *team) {
+			w.add("hub", "one", "x")
+			w.clones("a", "b")
+			w.ok("a", "tag", "v1", "-m", "first")
+			w.ok("a", "push", "origin", "v1")
+			w.ok("b", "fetch")
+			w.add("a", "two", "x")
+			w.ok("a", "tag", "v1", "-m", "second", "--force")
+			w.refused(5, "refs/tags/v1", "a", "push", "origin", "v1")
+			w.ok("a", "push", "origin", "v1", "--force-with-lease")
+			old := w.at("b", "refs/tags/v1")
+			w.run(0, "b", "", "fetch")
+			if w.at("b", "refs/tags/v1") != old || w.at("b", "refs/remotes/origin/tags/v1") != w.at("a", "refs/tags/v1") {
+				w.Error("a tag was moved by a fetch, or where it is there was not kept")
+			}
+		}},
+		{name: "backup", do: func(w *team) {
+			w.ok("a", "init")
+			w.add("a", "one", "x")
+			w.ok("a", "branch", "side")
+			w.ok("a", "tag", "v1")
+			url := w.url
+			if !strings.Contains(url, "://") {
+				url = fileURL(url)
+			}
+			w.ok("a", "backup", url)
+			w.run(0, "a", `{"node":{"key":"one","type":"N","summary":"amended"}}`, "commit", "--amend", "-m", "x", "-")
+			w.ok("a", "backup", url)
+			w.ok("b", "clone", url, ".")
+			w.same("main", "a", "b", "hub")
+			if w.at("b", "refs/tags/v1") != w.at("a", "refs/tags/v1") || w.at("b", "refs/remotes/origin/heads/side") == "" {
+				w.Error("a ref is not in the backup")
+			}
+		}},
+	}
+}

@@ -1,0 +1,358 @@
+package cli_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+)
+
+// TestCommandsAskServers runs verbs on a server by -R URL: they do and answer what they would there.
+func TestCommandsAskServers(t *testing.T) {
+	w := newTeam(t, carriers()[3])
+	at := func(args ...string) []string { return append(args, "-R", w.url) }
+	w.env["SOURCE_DATE_EPOCH"] = "1700000000"
+	w.run(0, "a", `{"node":{"key":"one","type":"N","summary":"the lamp is lit"}}`, at("commit", "-m", "first", "-")...)
+	w.ok("a", at("remember", "We moved billing to Stripe")...)
+	w.ok("a", at("branch", "side")...)
+	file := filepath.Join(w.dir, "a", "lines.jsonl")
+	text := `{"node":{"key":"two","type":"N","summary":"x"}}` + "\n" + `{"edge":{"type":"to","src":"two","dst":"one"}}`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.ok("a", at("commit", "-m", "two", "lines.jsonl", "--branch", "side", "--author", "Grace")...)
+	if out := w.ok("hub", "log", "side", "-n", "1"); !strings.Contains(out, "author Grace") {
+		t.Error(out)
+	}
+	for _, args := range [][]string{
+		{"ls"}, {"ls", "--json"}, {"log"}, {"log", "side", "--stat", "--json"}, {"get", "one"}, {"recall", "billing"},
+		{"retrieve", "lamp", "--json"}, {"diff", "main", "side"}, {"branch"}, {"show", "side"}, {"blame", "one"},
+		{"neighbors", "two", "--at", "side"}, {"stats", "--json"}, {"schema"}, {"check", "is the lamp lit"}, {"get", "one", "--at", "side"},
+	} {
+		want, _ := w.run(0, "hub", "", args...)
+		if got := w.ok("a", at(args...)...); got != want || got == "" {
+			t.Errorf("mnem %q answers\n%s\nand there\n%s", args, got, want)
+		}
+	}
+	w.env["MNEM_REPO"] = w.url
+	w.ok("a", "undo")
+	w.ok("a", "export", "--all", "-o", "all.car")
+	w.ok("b", "init", "there")
+	delete(w.env, "MNEM_REPO")
+	w.ok("b", "import", filepath.Join(w.dir, "a", "all.car"), "-R", "there")
+	if out := w.ok("a", at("import", "all.car")...); !strings.Contains(out, "here already") {
+		t.Error(out)
+	}
+	for _, tt := range []struct {
+		code int
+		says string
+		args []string
+	}{
+		{3, "nobody", at("get", "nobody")},
+		{2, "--sign", at("remember", "x", "--sign")},
+		{2, "no directory", at("fetch")},
+		{2, "no directory", at("token", "list")},
+		{7, "scope admin", at("purge", "one", "--yes")},
+		{2, "exclude", at("ls", "--global")},
+		{1, "is 'mnem serve' running there?", []string{"ls", "-R", "http://127.0.0.1:1"}},
+	} {
+		w.refused(tt.code, tt.says, "a", tt.args...)
+	}
+	if _, errs := w.run(1, "a", "", "ls", "-R", "http://ada:hunter2@127.0.0.1/"); strings.Contains(errs, "hunter2") {
+		t.Error(errs)
+	}
+	hostile := httptest.NewServer(http.HandlerFunc(func(to http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(to, "\x1b[2Jgone\xff\u009b1m ä\n")
+	}))
+	t.Cleanup(hostile.Close)
+	if out := w.ok("a", "ls", "-R", hostile.URL); out != "?[2Jgone??1m ä\n" {
+		t.Errorf("%q", out)
+	}
+}
+
+// TestManyRepositories serves the repositories under a directory, each with its own tokens and quota.
+func TestManyRepositories(t *testing.T) {
+	w := newTeam(t, carriers()[0])
+	w.ok("root/x", "init")
+	w.ok("root/team/y", "init")
+	_ = w.app("root/none", "", io.Discard, io.Discard) // makes a directory without a repository
+	var made struct{ Token string }
+	w.json(&made, "root/x", "token", "new", "ada", "--scope", "write")
+	base := served(t, filepath.Join(w.dir, "root"), "--root", ".", "--need-token", "--quota", "2MiB")
+	w.env["MNEM_CREDENTIALS"] = base + "/x " + made.Token
+	w.ok("a", "init")
+	w.ok("a", "remote", "add", "x", base+"/x")
+	w.ok("a", "remote", "add", "y", base+"/team/y")
+	w.ok("a", "remote", "add", "no", base+"/none")
+	w.add("a", "one", "x")
+	w.ok("a", "push", "x")
+	w.same("main", "a", "root/x")
+	for _, name := range []string{"y", "no"} { // no token: whether there is one is not told
+		w.refused(7, "a token is needed", "a", "fetch", name)
+	}
+	w.env["MNEM_CREDENTIALS"] = base + " " + made.Token
+	for _, name := range []string{"y", "no"} {
+		w.refused(7, "unknown, revoked or expired", "a", "fetch", name)
+	}
+	for path, status := range map[string]int{
+		"/x/v1/pack_refs": 200, "/x/openapi.json": 200, "/x/v1/nothing": 404, "/team/y/v1/pack_refs": 401, "/../x/v1/pack_refs": 401,
+		"/x/.mnem/v1/pack_refs": 401, "/%2e%2e/x/v1/pack_refs": 401, "/.hidden/v1/ls": 401, "//x/v1/ls": 401, "/v1/ls": 404,
+		"/healthz": 200, "/x/healthz": 401,
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+made.Token)
+		client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		res, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if got := res.StatusCode; got != status && (got < 300 || status == 200) {
+			t.Errorf("%s: status %d, want %d", path, got, status)
+		}
+	}
+	rnd := rand.New(rand.NewPCG(4, 4))
+	for i := range 8 { // what does not compress, until it is full
+		text := make([]byte, 400<<10)
+		for k := range text {
+			text[k] = "abcdefghijklmnopqrstuvwxyz234567"[rnd.IntN(32)]
+		}
+		w.run(0, "a", fmt.Sprintf(`{"node":{"key":"big%d","type":"N","content":%q}}`, i, text), "commit", "-m", "x", "-")
+	}
+	w.refused(7, "as many bytes as it may have", "a", "push", "x")
+	w.ok("a", "fetch", "x")
+	var admin struct{ Token string }
+	w.json(&admin, "root/x", "token", "new", "root", "--scope", "admin")
+	w.env["MNEM_CREDENTIALS"] = base + " " + admin.Token
+	w.ok("a", "-R", base+"/x", "gc")
+}
+
+// uploadsOf stands in front of a server and breaks uploads after some bytes.
+type uploadsOf struct {
+	*httptest.Server
+	cut   atomic.Int64 // of the body of the next upload, less than 0 for never
+	parts atomic.Int64
+	bytes atomic.Int64 // of bodies that came
+	asked atomic.Int64
+}
+
+func cutsUploads(t *testing.T, to string) *uploadsOf {
+	t.Helper()
+	target, err := url.Parse(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := &uploadsOf{}
+	u.cut.Store(-1)
+	proxy := &httputil.ReverseProxy{
+		Rewrite:      func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+	}
+	u.Server = httptest.NewServer(http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) {
+		u.asked.Add(1)
+		u.bytes.Add(max(r.ContentLength, 0))
+		if strings.Contains(r.URL.Path, "/uploads/") && r.Method == http.MethodPost {
+			u.parts.Add(1)
+			if n := u.cut.Swap(-1); n >= 0 {
+				_, _ = io.CopyN(io.Discard, r.Body, n)
+				panic(http.ErrAbortHandler)
+			}
+		}
+		proxy.ServeHTTP(to, r)
+	}))
+	t.Cleanup(u.Close)
+	return u
+}
+
+// TestUploadsGoOn pushes a large pack, of which each part breaks once: what came is not sent again.
+func TestUploadsGoOn(t *testing.T) {
+	w := newTeam(t, carriers()[0])
+	u := cutsUploads(t, served(t, filepath.Join(w.dir, "hub")))
+	w.ok("a", "init")
+	w.ok("a", "remote", "add", "origin", u.URL)
+	rnd := rand.New(rand.NewPCG(3, 3))
+	for i := range 3 {
+		text := make([]byte, 3<<20)
+		for k := range text {
+			text[k] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/"[rnd.IntN(64)]
+		}
+		w.run(0, "a", fmt.Sprintf(`{"node":{"key":"k%d","type":"N","content":%q}}`, i, text), "commit", "-m", "x", "-")
+	}
+	u.cut.Store(1 << 20)
+	w.ok("a", "push")
+	w.same("main", "a", "hub")
+	if n := u.parts.Load(); n < 3 || n > 5 {
+		t.Errorf("%d parts", n)
+	}
+	if list, err := os.ReadDir(filepath.Join(w.dir, "hub", ".mnem", "uploads")); err != nil || len(list) > 0 {
+		t.Errorf("left behind: %v, %v", list, err)
+	}
+	// A process that is killed: the next one goes on with what the server has.
+	for i := range effort.Pick(1, 4, 20) {
+		text := make([]byte, 9<<20)
+		for k := range text {
+			text[k] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/"[rnd.IntN(64)]
+		}
+		lines := new(strings.Builder)
+		for part := range 3 {
+			fmt.Fprintf(lines, `{"node":{"key":"k%d-%d","type":"N","content":%q}}`+"\n", i, part, text[part*3<<20:(part+1)*3<<20])
+		}
+		w.run(0, "a", lines.String(), "commit", "-m", "x", "-")
+		cmd := w.process("a", "", "push")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(rnd.Int64N(int64(600 * time.Millisecond))))
+		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Wait()
+		w.ok("hub", "fsck")
+		w.ok("a", "push")
+		w.same("main", "a", "hub")
+	}
+}
+
+// TestServerKilled kills a server at random moments of a sync: the next one ends with the same on both sides.
+func TestServerKilled(t *testing.T) {
+	w := newTeam(t, carriers()[0])
+	w.add("hub", "first", "x")
+	w.clones("a")
+	rnd := rand.New(rand.NewPCG(8, 1))
+	for i := range effort.Pick(3, 50, 50) {
+		server := w.process("hub", "", "serve", "--addr", "127.0.0.1:0", "--json", "--log", "none")
+		out, err := server.StdoutPipe()
+		if err == nil {
+			err = server.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := make([]byte, 4096)
+		n, err := out.Read(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(string(line[:n]), `"url":"`)
+		at, _, _ := strings.Cut(rest, `"`)
+		w.ok("a", "remote", "set-url", "origin", at)
+		w.add("a", fmt.Sprint("a", i), strings.Repeat("of a ", 5000))
+		sync := w.process("a", "", "sync")
+		if err := sync.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(rnd.Int64N(int64(250 * time.Millisecond))))
+		_, _, _ = server.Process.Kill(), server.Wait(), sync.Wait() // whether it came through is seen below
+		for _, m := range []string{"a", "hub"} {
+			w.ok(m, "fsck")
+		}
+		w.ok("a", "remote", "set-url", "origin", filepath.Join(w.dir, "hub"))
+		w.ok("a", "sync")
+		w.same("main", "a", "hub")
+	}
+}
+
+// TestCredentialHelper takes a token of a program, which the user names and no repository.
+func TestCredentialHelper(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the helper is a script of sh")
+	}
+	w := newTeam(t, carrier{name: "http", url: func(t *testing.T, dir string) string { return served(t, dir, "--need-token") }})
+	var made struct{ Token string }
+	w.json(&made, "hub", "token", "new", "ada", "--scope", "write")
+	helper := filepath.Join(w.dir, "helper")
+	write := func(script string) {
+		if err := os.WriteFile(helper, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("cat >" + helper + ".asked; echo \"$@\" >>" + helper + ".asked; echo username=x; echo password=" + made.Token + "\n")
+	w.ok("a", "init")
+	w.ok("a", "remote", "add", "origin", w.url)
+	w.add("a", "one", "x")
+	w.refused(7, "a token is needed", "a", "push")
+	w.ok("a", "config", "set", "credential-helper", helper)
+	w.refused(7, "a token is needed", "a", "push") // a repository names no program
+	w.ok("a", "config", "set", "--user", "credential-helper", helper)
+	w.ok("a", "push")
+	asked, err := os.ReadFile(helper + ".asked")
+	host := strings.TrimPrefix(w.url, "http://")
+	if want := "protocol=http\nhost=" + host + "\n\nget\n"; err != nil || string(asked) != want {
+		t.Errorf("it was asked %q, %v", asked, err)
+	}
+	for script, says := range map[string]string{
+		"exit 3\n": "exit status 3", "printf 'password=a\\001b\\n'\n": "other characters", "head -c 100000 /dev/zero\n": "prints more",
+		"echo username=x\n": "a token is needed",
+	} {
+		write(script)
+		var errs bytes.Buffer
+		if code := w.app("a", "", io.Discard, &errs).Run(t.Context(), []string{"fetch"}); code == 0 || !strings.Contains(errs.String(), says) {
+			t.Errorf("%q: exit code %d: %s", script, code, &errs)
+		}
+	}
+	w.env["MNEM_CREDENTIAL_HELPER"] = filepath.Join(w.dir, "nothing")
+	w.refused(1, "MNEM_CREDENTIAL_HELPER", "a", "fetch")
+}
+
+// TestSignedRedactions accepts at once what was erased elsewhere by a key that is trusted for it, and nothing else.
+func TestSignedRedactions(t *testing.T) {
+	list := []carrier{carriers()[0], carriers()[3]}
+	if _, err := exec.LookPath("git"); err == nil {
+		list = append(list, inGitRepository())
+	}
+	for _, by := range list {
+		t.Run(by.name, func(t *testing.T) {
+			t.Parallel()
+			w := newTeam(t, by)
+			out := w.ok("a", "key", "new", "ada")
+			key := strings.Fields(out[strings.Index(out, "mnem-ed25519-"):])[0]
+			w.admin()
+			w.ok("a", "clone", w.url, ".")
+			w.add("a", "one", "x")
+			w.add("a", "secret", secretText)
+			w.ok("a", "sync")
+			w.clones("b", "c", "d")
+			at := w.at("a", "refs/heads/main")
+			w.ok("a", "purge", "secret", "--reason", "asked for", "--yes", "--sign")
+			w.ok("a", "push", "--redactions")
+			if f := w.fetch("b", "origin"); f.Waiting != 1 || f.Erased != 0 {
+				w.Errorf("a key that nobody trusts: %+v", f)
+			}
+			if out := w.ok("b", "remote", "redactions", "--json"); !strings.Contains(out, key) {
+				w.Errorf("the key is not named: %s", out)
+			}
+			w.ok("c", "key", "trust", key) // for commits alone
+			if f := w.fetch("c", "origin"); f.Waiting != 1 || f.Erased != 0 {
+				w.Errorf("a key that is not trusted for it: %+v", f)
+			}
+			w.reads("c", at, secretText)
+			w.ok("d", "key", "trust", key, "--purge")
+			if f := w.fetch("d", "origin"); f.Waiting != 0 || f.Erased != 1 {
+				w.Errorf("a key that is trusted for it: %+v", f)
+			}
+			w.reads("d", at, gone)
+			w.ok("c", "key", "trust", key, "--purge")
+			w.ok("c", "key", "revoke", key)
+			w.add("a", "two", "x")
+			w.ok("a", "push")
+			if f := w.fetch("c", "origin"); f.Waiting != 1 || f.Erased != 0 {
+				w.Errorf("a key that is revoked: %+v", f)
+			}
+		})
+	}
+}

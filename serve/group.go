@@ -1,0 +1,86 @@
+package serve
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/mnem-project/mnem/operation"
+)
+
+const (
+	// maxNamed is how many bytes and maxParts of how many parts the name of a repository may have in a path.
+	maxNamed = 255
+	maxParts = 8
+)
+
+// Named is one of several repositories that a server answers for.
+type Named struct {
+	Server *Server // that Sub made
+	Done   func()  // ends the use of it
+}
+
+// Sub returns a server for one of several repositories: it shares room for bodies, turns, and the end with s, and has
+// callers, rates and kept answers of its own. It answers by Config.Under alone.
+func (s *Server) Sub(cfg Config) *Server {
+	cfg.Limits, cfg.Under = s.cfg.Limits, nil
+	sub := New(cfg)
+	sub.metrics, sub.ids, sub.bodies, sub.slots, sub.watchers = s.metrics, s.ids, s.bodies, s.slots, s.watchers
+	sub.stop, sub.broken = s.stop, s.broken
+	return sub
+}
+
+// splitName takes the name of a repository off a path. It has letters, digits, "-", "_" and "." in parts that begin
+// with none of the last two.
+func splitName(path string) (name, rest string, ok bool) {
+	at := strings.Index(path, "/v1/")
+	if at < 0 {
+		if name, ok = strings.CutSuffix(path, "/openapi.json"); !ok {
+			return "", "", false
+		}
+		at = len(name)
+	}
+	if at < 2 || at > maxNamed {
+		return "", "", false
+	}
+	name = path[1:at]
+	parts := strings.Split(name, "/")
+	for _, part := range parts {
+		if part == "" || part[0] == '.' || part[0] == '-' || strings.Trim(part, foreignID) != "" {
+			return "", "", false
+		}
+	}
+	return name, path[at:], len(parts) <= maxParts
+}
+
+// under answers a request for one of several repositories, and reports whether it was one.
+func (s *Server) under(w http.ResponseWriter, r *http.Request) bool {
+	if s.cfg.Under == nil {
+		return false
+	}
+	name, rest, ok := splitName(r.URL.Path)
+	if !ok {
+		return false
+	}
+	there, err := s.cfg.Under(name)
+	switch {
+	case err != nil:
+		s.cfg.Log.Error("a repository cannot be opened", "name", name, "cause", err)
+		s.refuse(w, r, failed(operation.Busy, "the repository cannot be opened now"))
+	case there == nil && s.cfg.NeedToken: // which repositories there are is not for everybody
+		if after := s.rates.take(unknown); after > 0 {
+			s.refuse(w, r, tooMany(after))
+		} else if len(r.Header.Values("Authorization")) == 0 {
+			s.refuse(w, r, unauthorized("a token is needed"))
+		} else {
+			s.refuse(w, r, unauthorized("the token is unknown, revoked or expired"))
+		}
+	case there == nil:
+		s.refuse(w, r, notFound("no repository %q here", brief(name)))
+	default:
+		defer there.Done()
+		at := r.Clone(r.Context())
+		at.URL.Path, at.URL.RawPath = rest, ""
+		there.Server.mux.ServeHTTP(w, at)
+	}
+	return true
+}
