@@ -8,6 +8,7 @@ import { follow } from './live';
 import { NodePage } from './node';
 import { Operations } from './operations';
 import { Failure, Text } from './parts';
+import { Review } from './review';
 import { href, parseRoute } from './route';
 import { Browse, Page, Search } from './search';
 import { SessionPage, Sessions } from './sessions';
@@ -59,7 +60,7 @@ function Door({ onIn }: { onIn: (l: Login) => void }) {
 
 const pages: Record<string, (p: Page) => h.JSX.Element> = {
   search: Search, browse: Browse, node: NodePage, history: HistoryPage, commit: CommitPage, diff: DiffPage,
-  sessions: Sessions, session: SessionPage, operations: Operations, graph: GraphPage,
+  sessions: Sessions, session: SessionPage, operations: Operations, review: Review, graph: GraphPage,
 };
 
 // The pages that show the memory at one point in time, which the slider moves.
@@ -67,7 +68,8 @@ const timed = ['search', 'browse', 'node', 'graph'];
 
 const places: [string, string, string[]][] = [
   ['search', 'Search', ['search', 'browse', 'node', 'graph']], ['history', 'History', ['history', 'commit', 'diff']],
-  ['sessions', 'Sessions', ['sessions', 'session']], ['operations', 'Operations', ['operations']],
+  ['review', 'Review', ['review']], ['sessions', 'Sessions', ['sessions', 'session']],
+  ['operations', 'Operations', ['operations']],
 ];
 
 function Inside({ login, onOut }: { login: Login; onOut: () => void }) {

@@ -108,3 +108,27 @@ export interface Branch { name: string; commit: string | null; current: boolean 
 export interface Listed { commit: string | null; nodes: Node[]; next: string | null }
 
 export interface Block { cid: string; kind: string; size: number; data: Json }
+
+export interface ReviewItem {
+  id: string; key: string | null; type: string; created: string; text: string; pinned: boolean;
+  state: string | null; sources: string[];
+}
+
+export interface Reviewed { head: string | null; items: ReviewItem[]; left: number; commit: string | null }
+
+export interface Proposal {
+  id: string; kind: string; why: string; nodes: string[]; names: string[]; tag?: string; spellings?: string[];
+  differs?: { kind: string; a: string; b: string }[];
+}
+
+export interface Proposals { commit: string | null; proposals: Proposal[]; more: number; declined: number }
+
+export interface Conflict {
+  item: string; kind: string; label: string; base: string | null; ours: string | null; theirs: string | null;
+  fields: { field: string; base: Json; ours: Json; theirs: Json }[]; resolution: string | null;
+}
+
+export interface Pending {
+  branch: string | null; verb: string | null; conflicts: Conflict[];
+  kept: { ref: string; commit: string; branch: string }[];
+}
