@@ -66,7 +66,7 @@ export function Changes({ of, at }: { of: Diff; at: string }) {
 
 /** CommitPage is one commit, and what it changed. */
 export function CommitPage({ route }: Page) {
-  const shown = useAsk<Commit & { diff: Diff }>('show', { name: route.part });
+  const shown = useAsk('show', { name: route.part });
   return (
     <Waits of={shown}>{(c) => (
       <article>
@@ -89,7 +89,7 @@ export function CommitPage({ route }: Page) {
 /** DiffPage is what differs between any two commits. */
 export function DiffPage({ route }: Page) {
   const a = route.query.get('a') ?? 'HEAD~1', b = route.query.get('b') ?? 'HEAD';
-  const diff = useAsk<Diff>('diff', { a, b });
+  const diff = useAsk('diff', { a, b });
   return (
     <section>
       <h1>From <code><Text of={short(a)} /></code> to <code><Text of={short(b)} /></code></h1>

@@ -7,11 +7,10 @@ import { Dot, Net, Start, begin, dot, grow, maxDots, mermaid, named, only } from
 import { Failure, Named, Text, Waits, useAsk } from './parts';
 import { drawing, png, save } from './save';
 import { Page } from './search';
-import { Found, Neighbors, Node } from './types';
+import { hidden } from './types';
 
 const each = 40; // neighbours in each direction that a click brings
 const few = 6; // and of what a question found, each
-const marks = ['forgotten', 'superseded', 'expired', 'retired'];
 
 /** GraphPage is what is around a node, or around what a question found. */
 export function GraphPage(page: Page) {
@@ -21,7 +20,7 @@ export function GraphPage(page: Page) {
 }
 
 function OfNode({ route, at }: Page) {
-  const node = useAsk<Node>('get', { node: route.part, at, include: marks });
+  const node = useAsk('get', { node: route.part, at, include: hidden });
   return <Waits of={node}>{(n) => (
     <Graph key={n.id + at} starts={[{ id: n.id, name: named(n), type: n.type }]} at={at} name={named(n)}>
       Around <Named id={n.id} name={n.key} summary={n.summary} at={at} /></Graph>
@@ -30,7 +29,7 @@ function OfNode({ route, at }: Page) {
 
 function OfSearch({ route, at }: Page) {
   const query = route.query.get('q')!;
-  const found = useAsk<Found>('recall', { query, at, limit: 10 });
+  const found = useAsk('recall', { query, at, limit: 10 });
   return <Waits of={found}>{(f) => f.items.length === 0 ? <p class="empty">Nothing answers that.</p> : (
     <Graph key={query + at} at={at} name={query}
       starts={f.items.map((i) => ({ id: i.id, name: named({ ...i, summary: null }), type: i.type }))}>
@@ -44,7 +43,7 @@ function Graph({ starts, at, name, children }: GraphProps) {
   const [net, setNet] = useState<Net>(() => begin(starts));
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [failed, setFailed] = useState<Error | null>(null);
-  const near = (d: Start, limit: number) => ask<Neighbors>('neighbors', { node: d.id, at, both: true, limit });
+  const near = (d: Start, limit: number) => ask('neighbors', { node: d.id, at, both: true, limit });
   const expand = (d: Start) => {
     near(d, each).then((n) => { setFailed(null); setNet((now) => grow(now, d, n)); }, setFailed);
   };

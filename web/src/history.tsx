@@ -12,7 +12,7 @@ const step = 200; // commits of a branch that are asked for
 
 /** HistoryPage is the commits of all branches, with lanes. */
 export function HistoryPage({ tick }: Page) {
-  const branches = useAsk<Branch[]>('branch', {}, tick);
+  const branches = useAsk('branch', {}, tick);
   const [limit, setLimit] = useState(step);
   const [logs, setLogs] = useState<Commit[][] | null>(null);
   const [failed, setFailed] = useState<Error | null>(null);
@@ -20,7 +20,7 @@ export function HistoryPage({ tick }: Page) {
     if (!branches.data) return;
     const abort = new AbortController();
     const heads = branches.data.filter((b) => b.commit).slice(0, 20);
-    Promise.all(heads.map((b) => ask<Commit[]>('log', { at: b.commit!, limit }, abort.signal)))
+    Promise.all(heads.map((b) => ask('log', { at: b.commit!, limit }, abort.signal)))
       .then((all) => { setLogs(all); setFailed(null); }, (err) => { if (!abort.signal.aborted) setFailed(err); });
     return () => abort.abort();
   }, [branches.data, limit]);

@@ -4,17 +4,16 @@ import { ask } from './api';
 import { href } from './route';
 import { Cid, Command, Copy, Failure, Named, Text, Time, Waits, asText, useAsk } from './parts';
 import { Page } from './search';
-import { Blame, Block, Commit, Diff, Json, Neighbor, Neighbors, Node } from './types';
+import { Commit, Json, Neighbor, Node, hidden } from './types';
 import { Fields } from './diff';
 
-const marks = ['forgotten', 'superseded', 'expired', 'retired'];
 const most = 200; // neighbours of each direction
 
 /** NodePage is all that the memory says of one node. */
 export function NodePage({ route, at, tick, writes }: Page) {
   const [changes, setChanges] = useState(0);
   const again = tick + changes;
-  const node = useAsk<Node>('get', { node: route.part, at, include: marks }, again);
+  const node = useAsk('get', { node: route.part, at, include: hidden }, again);
   return (
     <Waits of={node}>{(n) => (
       <article class="node">
@@ -49,7 +48,7 @@ function Marks({ node, writes, onChange }: { node: Node; writes: boolean; onChan
   const [reason, setReason] = useState('');
   const [busy, setBusy] = useState(false);
   if (!writes) return null;
-  const run = (verb: string) => {
+  const run = (verb: 'restore' | 'stale' | 'retire' | 'forget') => {
     setBusy(true);
     ask(verb, { nodes: [node.id], reason }).then(() => { setFailed(null); setReason(''); onChange(); }, setFailed)
       .finally(() => setBusy(false));
@@ -74,7 +73,7 @@ function Marks({ node, writes, onChange }: { node: Node; writes: boolean; onChan
 
 /** Properties are the fields of a node, each with the commit that it is from. */
 function Properties({ node, at, tick }: { node: Node; at: string; tick: number }) {
-  const blame = useAsk<Blame>('blame', { node: node.id, at }, tick);
+  const blame = useAsk('blame', { node: node.id, at }, tick);
   const rows: [string, Json, string][] = [
     ...Object.entries(node.props).map(([k, v]): [string, Json, string] => [k, v, 'props.' + k]),
   ];
@@ -106,7 +105,7 @@ function Properties({ node, at, tick }: { node: Node; at: string; tick: number }
 
 /** Edges are the neighbours of a node by type, with their names. */
 function Edges({ id, at, tick }: { id: string; at: string; tick: number }) {
-  const near = useAsk<Neighbors>('neighbors', { node: id, at, both: true, limit: most }, tick);
+  const near = useAsk('neighbors', { node: id, at, both: true, limit: most }, tick);
   return (
     <section>
       <h2>Edges</h2>
@@ -138,7 +137,7 @@ function Group({ list, arrow, at }: { list: Neighbor[]; arrow: string; at: strin
 
 /** History is the commits that changed a node. */
 function History({ id, at, tick }: { id: string; at: string; tick: number }) {
-  const log = useAsk<Commit[]>('log', { node: id, at, limit: 50 }, tick);
+  const log = useAsk('log', { node: id, at, limit: 50 }, tick);
   return (
     <section>
       <h2>History</h2>
@@ -150,7 +149,7 @@ function History({ id, at, tick }: { id: string; at: string; tick: number }) {
 /** Past is one commit of a node's history; what it did to the node is asked when it is opened. */
 function Past({ commit, id }: { commit: Commit; id: string }) {
   const [open, setOpen] = useState(false);
-  const shown = useAsk<{ diff: Diff }>(open ? 'show' : '', { name: commit.commit });
+  const shown = useAsk(open ? 'show' : '', { name: commit.commit });
   return (
     <li class="past">
       <details onToggle={(e) => setOpen((e.target as HTMLDetailsElement).open)}>
@@ -177,7 +176,7 @@ function Past({ commit, id }: { commit: Commit; id: string }) {
 /** Raw is the block of a node as it is stored. */
 function Raw({ cid }: { cid: string }) {
   const [open, setOpen] = useState(false);
-  const block = useAsk<Block>(open ? 'cat_file' : '', { cid });
+  const block = useAsk(open ? 'cat_file' : '', { cid });
   return (
     <details onToggle={(e) => setOpen((e.target as HTMLDetailsElement).open)}>
       <summary>As it is stored</summary>

@@ -13,8 +13,8 @@ export function Operations({ tick, writes }: Page) {
   const [failed, setFailed] = useState<Error | null>(null);
   const [said, setSaid] = useState('');
   const [sure, setSure] = useState('');
-  const list = useAsk<Op[]>('op_log', { limit }, tick + done);
-  const run = (verb: string, args: Record<string, string>, words: string) => {
+  const list = useAsk('op_log', { limit }, tick + done);
+  const run = (verb: 'undo' | 'redo', args: { op?: string }, words: string) => {
     setSure('');
     ask(verb, args).then(() => { setFailed(null); setSaid(words); }, (err) => { setFailed(err); setSaid(''); })
       .finally(() => setDone((d) => d + 1));

@@ -1,24 +1,25 @@
 import { h, Fragment, ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { Args, Refusal, ask } from './api';
+import { Refusal, ask } from './api';
 import { report } from './report';
 import { href } from './route';
 import { save } from './save';
-import { Json } from './types';
+import { Answer, Arguments, Json, Verb } from './types';
 import { difference, seen } from './words';
 
 /** Asked is what came of asking; the answer before stays until the next one is there. */
 export interface Asked<T> { data: T | null; failed: Error | null; busy: boolean }
 
 /** useAsk asks an operation whenever its arguments or the tick change; name '' asks nothing. */
-export function useAsk<T>(name: string, args: Args, tick = 0): Asked<T> {
+export function useAsk<V extends Verb>(name: V | '', args: Arguments[V], tick = 0): Asked<Answer<V>> {
+  type T = Answer<V>;
   const key = name + JSON.stringify(args);
   const [state, setState] = useState<Asked<T> & { key: string }>({ data: null, failed: null, busy: true, key: '' });
   useEffect(() => {
     if (!name) return;
     const abort = new AbortController();
     setState((s) => ({ data: s.key === key ? s.data : null, failed: null, busy: true, key }));
-    ask<T>(name, args, abort.signal).then(
+    ask(name, args, abort.signal).then(
       (data) => setState({ data, failed: null, busy: false, key }),
       (failed) => { if (!abort.signal.aborted) setState({ data: null, failed, busy: false, key }); });
     return () => abort.abort();

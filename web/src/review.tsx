@@ -1,10 +1,10 @@
 import { h, Fragment } from 'preact';
 import { useState } from 'preact/hooks';
-import { Args, ask } from './api';
+import { ask } from './api';
 import { href } from './route';
 import { Command, Failure, Named, Text, Time, Waits, asText, useAsk } from './parts';
 import { Page } from './search';
-import { Conflict, Pending, Proposal, Proposals, Reviewed, ReviewItem } from './types';
+import { Arguments, Conflict, Pending, Proposal, Reviewed, ReviewItem, Verb } from './types';
 
 /** The choices for one memory and their labels. */
 const ways = [['keep', 'Keep'], ['pin', 'Pin'], ['edit', 'Edit'], ['drop', 'Forget']] as const;
@@ -15,7 +15,7 @@ type Way = typeof ways[number][0];
 interface Decision { way: Way; text: string }
 
 /** Doing runs verbs one at a time; run reports whether it succeeded. */
-interface Doing { busy: boolean; run: (verb: string, args: Args, said: string) => Promise<boolean> }
+interface Doing { busy: boolean; run: <V extends Verb>(verb: V, args: Arguments[V], said: string) => Promise<boolean> }
 
 /** Review lists what waits for a decision: conflicts of a merge, new memories, and proposals of consolidate. */
 export function Review({ tick, writes }: Page) {
@@ -23,7 +23,7 @@ export function Review({ tick, writes }: Page) {
   const [said, setSaid] = useState('');
   const [failed, setFailed] = useState<Error | null>(null);
   const [busy, setBusy] = useState(false);
-  const run = async (verb: string, args: Args, words: string) => {
+  const run = async <V extends Verb>(verb: V, args: Arguments[V], words: string) => {
     setBusy(true);
     try {
       await ask(verb, args);
@@ -59,7 +59,7 @@ function NewMemories({ tick, writes, doing }: { tick: number; writes: boolean; d
   const [limit, setLimit] = useState(50);
   const [made, setMade] = useState<Record<string, Decision>>({});
   const [rest, setRest] = useState(false);
-  const asked = useAsk<Reviewed>('review', { limit }, tick);
+  const asked = useAsk('review', { limit }, tick);
   const set = (id: string, to: Decision | null) => setMade((m) => {
     const next = { ...m };
     if (to) next[id] = to;
@@ -138,7 +138,7 @@ const kinds: Record<string, string> = {
 /** Suggestions lists the proposals of consolidate with their reasons. */
 function Suggestions({ tick, writes, doing }: { tick: number; writes: boolean; doing: Doing }) {
   const [limit, setLimit] = useState(30);
-  const asked = useAsk<Proposals>('consolidate', { limit }, tick);
+  const asked = useAsk('consolidate', { limit }, tick);
   return (
     <section aria-labelledby="suggested">
       <h2 id="suggested">Contradictions and suggestions</h2>
@@ -181,7 +181,7 @@ function Proposed({ of }: { of: Proposal }) {
 
 /** Merge is the merge in progress, if there is one. */
 function Merge({ tick, doing }: { tick: number; doing: Doing }) {
-  const asked = useAsk<Pending>('merge', { list: true }, tick);
+  const asked = useAsk('merge', { list: true }, tick);
   const [sure, setSure] = useState(false);
   const p = asked.data;
   if (asked.failed) return <Failure of={asked.failed} />;
@@ -229,7 +229,7 @@ function KeptCommits({ of, doing }: { of: Pending['kept']; doing: Doing }) {
 
 /** Clash is one conflict with the three values of each field. */
 function Clash({ of, doing }: { of: Conflict; doing: Doing }) {
-  const take = (side: string) =>
+  const take = (side: 'ours' | 'theirs' | 'base') =>
     doing.run('merge', { resolve: of.item, take: side }, 'Resolved; finish the merge when no conflict is open.');
   const side = (s: 'base' | 'ours' | 'theirs') => of.fields.length > 0
     ? of.fields.map((f) => <div><span class="dim"><Text of={f.field} /></span> <Text of={asText(f[s])} /></div>)

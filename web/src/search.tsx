@@ -3,24 +3,24 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ask } from './api';
 import { Route, go, href } from './route';
 import { Asked, Band, Command, Copy, Failure, Named, Text, Time, Waits, useAsk } from './parts';
-import { Found, Item, Listed, Node, Stats, Step } from './types';
+import { Arguments, Found, Item, Listing, Node, Stats, Step, hidden } from './types';
 
 /** Page is what every page is given. */
 export interface Page { route: Route; at: string; tick: number; writes: boolean }
 
-const marks = ['forgotten', 'superseded', 'expired', 'retired'];
+const floors = ['answer', 'maybe', 'rest'] as const;
 const fields = ['limit', 'budget', 'floor', 'created_from', 'created_to'] as const;
 
 /** Search is the box of recall, and what it found. */
 export function Search({ route, at, tick }: Page) {
   const q = route.query;
   const query = q.get('q') ?? '';
-  const args = {
-    query, at, explain: true, type: q.getAll('type'), include: q.getAll('include'),
-    limit: number(q.get('limit')) ?? 10, budget: number(q.get('budget')), floor: q.get('floor') ?? undefined,
+  const args: Arguments['recall'] = {
+    query, at, explain: true, type: q.getAll('type'), include: hidden.filter((s) => q.getAll('include').includes(s)),
+    limit: number(q.get('limit')) ?? 10, budget: number(q.get('budget')), floor: floors.find((f) => f === q.get('floor')),
     created_from: q.get('created_from') ?? undefined, created_to: q.get('created_to') ?? undefined,
   };
-  const found = useAsk<Found>(query ? 'recall' : '', args, tick);
+  const found = useAsk(query ? 'recall' : '', args, tick);
   return (
     <div>
       <h1 class="sr">Search</h1>
@@ -36,7 +36,7 @@ function number(s: string | null): number | undefined {
 
 /** Box is the question and its filters. */
 function Box({ route, at, tick }: { route: Route; at: string; tick: number }) {
-  const stats = useAsk<Stats>('stats', { at }, tick);
+  const stats = useAsk('stats', { at }, tick);
   const q = route.query;
   const submit = (e: Event) => {
     e.preventDefault();
@@ -68,7 +68,7 @@ function Box({ route, at, tick }: { route: Route; at: string; tick: number }) {
           </fieldset>
           <fieldset>
             <legend>Also what was</legend>
-            {marks.map((m) => (
+            {hidden.map((m) => (
               <label><input type="checkbox" name="include" value={m}
                 defaultChecked={q.getAll('include').includes(m)} /> {m}</label>
             ))}
@@ -105,7 +105,7 @@ export function useNodes(ids: string[], commit: string): Record<string, Node> {
   useEffect(() => {
     const abort = new AbortController();
     for (const id of ids) {
-      ask<Node>('get', { node: id, at: commit, include: marks }, abort.signal).then(
+      ask('get', { node: id, at: commit, include: hidden }, abort.signal).then(
         (n) => setNodes((all) => ({ ...all, [id]: n })),
         () => undefined); // the card shows what was found, and no more
     }
@@ -237,8 +237,8 @@ function How({ found, at }: { found: Found; at: string }) {
 
 /** Begin is what there is before a question: what the memory holds, or how to put something in. */
 function Begin({ at, tick }: { at: string; tick: number }) {
-  const stats: Asked<Stats> = useAsk<Stats>('stats', { at }, tick);
-  const newest = useAsk<Listed>('ls', { at, limit: 6, sort: '-updated' }, tick);
+  const stats: Asked<Stats> = useAsk('stats', { at }, tick);
+  const newest = useAsk('ls', { at, limit: 6, sort: '-updated' }, tick);
   return (
     <Waits of={stats}>{(s) => s.nodes.total === 0 ? <EmptyMemory /> : (
       <section>
@@ -270,7 +270,7 @@ function EmptyMemory() {
 }
 
 /** Row is a node in a list. */
-export function Row({ node, at }: { node: Node; at: string }) {
+export function Row({ node, at }: { node: Listing; at: string }) {
   return (
     <li>
       <span class="type"><Text of={node.type} /></span>
@@ -284,7 +284,7 @@ export function Row({ node, at }: { node: Node; at: string }) {
 /** Browse lists the nodes of a type, a part at a time. */
 export function Browse({ route, at, tick }: Page) {
   const type = route.query.getAll('type'), after = route.query.get('after') ?? '';
-  const list = useAsk<Listed>('ls', { at, type, after, limit: 50 }, tick);
+  const list = useAsk('ls', { at, type, after, limit: 50 }, tick);
   return (
     <section>
       <h1>{type.length ? <Text of={type.join(', ')} /> : 'All memories'}</h1>

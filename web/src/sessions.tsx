@@ -4,12 +4,12 @@ import { ask } from './api';
 import { href } from './route';
 import { Cid, Command, Failure, Keep, Named, Text, Time, Waits, asText, useAsk } from './parts';
 import { Page, useNodes } from './search';
-import { Block, Json, Replay, Session, SessionRecord } from './types';
+import { Json, Replay, SessionRecord } from './types';
 import { uuid } from './words';
 
 /** Sessions lists what was recorded. */
 export function Sessions({ tick }: Page) {
-  const list = useAsk<Session[]>('session_list', {}, tick);
+  const list = useAsk('session_list', {}, tick);
   return (
     <section>
       <h1>Sessions</h1>
@@ -33,7 +33,7 @@ export function Sessions({ tick }: Page) {
 /** SessionPage is one session: what was asked, and what was given, in order. */
 export function SessionPage({ route, tick }: Page) {
   const name = route.part;
-  const log = useAsk<SessionRecord[]>('session_log', { name, limit: 1000 }, tick);
+  const log = useAsk('session_log', { name, limit: 1000 }, tick);
   const [all, setAll] = useState(false);
   const records = useMemo(() => [...log.data ?? []].reverse(), [log.data]);
   return (
@@ -81,7 +81,7 @@ function listOf(v: Json | undefined): Json[] {
 
 /** Given is what a receipt says was given: the memories of then, with their scores. */
 function Given({ receipt }: { receipt: string }) {
-  const block = useAsk<Block>('cat_file', { cid: receipt });
+  const block = useAsk('cat_file', { cid: receipt });
   return <Waits of={block}>{(b) => <Items data={fieldsOf(b.data)} />}</Waits>;
 }
 
@@ -112,7 +112,7 @@ function Replays({ of, label }: { of: string; label: string }) {
   const run = () => {
     setBusy(true);
     setSaid(null);
-    ask<Replay>('replay', { record: of }).then((r) => { setSaid(r); setFailed(null); }, setFailed)
+    ask('replay', { record: of }).then((r) => { setSaid(r); setFailed(null); }, setFailed)
       .finally(() => setBusy(false));
   };
   const d = said?.first_difference;

@@ -16,9 +16,9 @@ function here(route: Route, at: string): string {
 
 /** When is the slider of time: it shows the page as the memory was at any commit. */
 export function When({ route, at, tick }: { route: Route; at: string; tick: number }) {
-  const branches = useAsk<Branch[]>('branch', {}, tick);
+  const branches = useAsk('branch', {}, tick);
   const head = branches.data?.find((b) => b.current)?.commit ?? '';
-  const log = useAsk<Commit[]>(head ? 'log' : '', { at: head, limit: most });
+  const log = useAsk(head ? 'log' : '', { at: head, limit: most });
   const commits = useMemo(() => [...log.data ?? []].reverse(), [log.data]);
   const last = commits.length - 1;
   const found = at ? commits.findIndex((c) => c.commit === at) : last;
