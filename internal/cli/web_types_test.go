@@ -42,8 +42,12 @@ type schemaPart struct {
 func TestWebTypes(t *testing.T) {
 	var doc struct {
 		Paths map[string]map[string]struct {
-			Responses   map[string]struct{ Content map[string]struct{ Schema *schemaPart } }
-			RequestBody struct{ Content map[string]struct{ Schema *schemaPart } }
+			Responses map[string]struct {
+				Content map[string]struct{ Schema *schemaPart }
+			}
+			RequestBody struct {
+				Content map[string]struct{ Schema *schemaPart }
+			}
 		}
 		Components struct{ Schemas map[string]*schemaPart }
 	}
