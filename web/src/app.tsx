@@ -67,7 +67,7 @@ const pages: Record<string, (p: Page) => h.JSX.Element> = {
 const timed = ['search', 'browse', 'node', 'graph'];
 
 const places: [string, string, string[]][] = [
-  ['search', 'Search', ['search', 'browse', 'node', 'graph']], ['history', 'History', ['history', 'commit', 'diff']],
+  ['search', 'Search', ['search', 'browse', 'node']], ['graph', 'Graph', ['graph']], ['history', 'History', ['history', 'commit', 'diff']],
   ['review', 'Review', ['review']], ['sessions', 'Sessions', ['sessions', 'session']],
   ['operations', 'Operations', ['operations']],
 ];
@@ -110,7 +110,7 @@ function Inside({ login, onOut }: { login: Login; onOut: () => void }) {
         }}>To the content</a>
         <a class="brand" href="#/">mnem</a>
         <nav aria-label="Pages">{places.map(([page, name, list]) => (
-          <a href={href(page, '', page === 'search' ? { at } : {})}
+          <a href={href(page, '', timed.includes(page) ? { at } : {})}
             aria-current={list.includes(route.page) ? 'page' : undefined}>{name}</a>
         ))}</nav>
         <span class="grow" />

@@ -16,6 +16,12 @@ export interface Arguments {
     verbose?: boolean;
   };
   cat_file: { cid: string };
+  communities: {
+    at?: string;
+    include?: ('forgotten' | 'superseded' | 'expired' | 'retired')[];
+    limit?: number;
+    node?: string;
+  };
   consolidate: {
     allow_secret?: string[];
     apply?: boolean;
@@ -233,6 +239,25 @@ export interface Answers {
     remotes?: { ahead: number; behind: number; commit: string; remote: string }[];
   } | { commit: string; removed: string })[];
   cat_file: { cid: string; data: Json; kind: string | null; size: number };
+  communities: {
+    commit: string | null;
+    communities: {
+      members: { id: string; key: string | null; node_type: string | null; summary: string | null; weight: number }[];
+      number: number;
+      size: number;
+      title: string;
+    }[];
+    count: number;
+    more: number;
+    nodes: number;
+  } | {
+    commit: string | null;
+    id: string;
+    members: { id: string; key: string | null; node_type: string | null; summary: string | null; weight: number }[];
+    number: number;
+    size: number;
+    title: string;
+  };
   consolidate: {
     commit: string | null;
     declined: number;
