@@ -123,7 +123,7 @@ func TestGraphByMouse(t *testing.T) {
 func TestGraphOfSearch(t *testing.T) {
 	b := inside(t, demo(t))
 	b.at("#/search?q=who+leads+infra")
-	b.click("a", "As a graph")
+	b.click("a", "Show as graph")
 	b.rest(10)
 	b.reads("Around who leads infra")
 	b.shot("graph-search")
@@ -212,16 +212,16 @@ func TestReports(t *testing.T) {
 	b.at("#/diff?a=HEAD~1&b=HEAD")
 	b.reads("document.title='owned'")
 	b.run(keep)
-	b.click("button", "Keep as HTML")
+	b.click("button", "Save as HTML")
 	text := b.file(1)
 	if !strings.Contains(text, "&lt;script&gt;") || strings.Contains(text, "<script") {
 		t.Errorf("%s", text)
 	}
 	open(text)
 	b.at("#/session/review")
-	b.click("button", "Show all that was given")
+	b.click("button", "Show all results")
 	b.wait("document.querySelectorAll('.records details li a').length == 4")
-	b.click("button", "Keep as HTML")
+	b.click("button", "Save as HTML")
 	text = b.file(2)
 	if !strings.Contains(text, "what blocks the winter launch?") {
 		t.Errorf("%s", text)

@@ -30,7 +30,7 @@ func TestLarge(t *testing.T) {
 	}
 	m.mnem("commit", "-m", "many", "many.jsonl")
 	b := inside(t, m)
-	b.reads("Changed last")
+	b.reads("Last changed")
 	paint := get[float64](b, "performance.getEntriesByName('first-contentful-paint')[0].startTime")
 	t.Logf("%d nodes: first paint after %.0f ms", many, paint)
 	if paint > 1000 {

@@ -65,6 +65,9 @@ export function compact(args: object): Record<string, unknown> {
   return out;
 }
 
+/** loggedOut is the event of a login that counts no more. */
+export const loggedOut = 'mnem-logged-out';
+
 /** ask asks an operation and returns its answer. Lists of lines come as arrays. */
 export async function ask<V extends Verb>(name: V, args: Arguments[V], signal?: AbortSignal): Promise<Answer<V>> {
   let res: Response;
@@ -76,10 +79,11 @@ export async function ask<V extends Verb>(name: V, args: Arguments[V], signal?: 
     });
   } catch (err) {
     if ((err as Error).name === 'AbortError') throw err;
-    throw new Refusal(0, 'gone', 'the server does not answer', 'start mnem view again', undefined);
+    throw new Refusal(0, 'gone', 'the server does not respond', 'start mnem view again', undefined);
   }
   // Bad news, as of a replay that differs, has another status and is an answer all the same.
   const isAnswer = (res.headers.get('Content-Type') ?? '').startsWith('application/json');
+  if (res.status === 401) dispatchEvent(new Event(loggedOut));
   if (!res.ok && !isAnswer) throw await refusal(res);
   return await res.json() as Answer<V>;
 }

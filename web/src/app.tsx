@@ -1,6 +1,6 @@
 import { h, render, Fragment } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { Login, Refusal, logIn, logOut, takeCode, whoAmI } from './api';
+import { Login, Refusal, logIn, logOut, loggedOut, takeCode, whoAmI } from './api';
 import { CommitPage, DiffPage } from './diff';
 import { GraphPage } from './graph';
 import { HistoryPage } from './history';
@@ -47,8 +47,8 @@ function Door({ onIn }: { onIn: (l: Login) => void }) {
   return (
     <main class="door">
       <h1>mnem</h1>
-      <p>This memory is not open to everybody. Open the address that <code>mnem view</code> prints, or bring a
-        token of <code>mnem token new NAME</code>.</p>
+      <p>Login required. Open the address that <code>mnem view</code> prints, or enter a token made by{' '}
+        <code>mnem token new NAME</code>.</p>
       <form onSubmit={submit}>
         <label>Token <input name="token" type="password" autocomplete="off" required maxLength={128} /></label>{' '}
         <button class="main">Log in</button>
@@ -82,6 +82,7 @@ function Inside({ login, onOut }: { login: Login; onOut: () => void }) {
       document.getElementById('main')?.focus({ preventScroll: true });
     };
     addEventListener('hashchange', move);
+    addEventListener(loggedOut, onOut);
     setRoute(parseRoute(location.hash)); // it may have changed since this was drawn first
     const end = new AbortController();
     follow((what) => {
@@ -91,6 +92,7 @@ function Inside({ login, onOut }: { login: Login; onOut: () => void }) {
     }, end.signal);
     return () => {
       removeEventListener('hashchange', move);
+      removeEventListener(loggedOut, onOut);
       end.abort();
     };
   }, []);
@@ -115,11 +117,11 @@ function Inside({ login, onOut }: { login: Login; onOut: () => void }) {
         ))}</nav>
         <span class="grow" />
         {login.by === 'token' && <span class="dim"><Text of={login.name} /></span>}
-        <span class="dim" title="what this page may do">{login.scope === 'read' ? 'read only' : 'may write'}</span>
+        <span class="dim" title="what this login may do">{login.scope === 'read' ? 'read only' : 'read and write'}</span>
         {login.by !== 'none' && <button class="link" onClick={onOut}>Log out</button>}
       </header>
-      {gone && <div class="note bad gone" role="alert">The server does not answer. This page goes on when it is
-        back.</div>}
+      {gone && <div class="note bad gone" role="alert">The server does not respond. The page reconnects by
+        itself.</div>}
       {timed.includes(route.page) && <When route={route} at={at} tick={tick} />}
       <main id="main" tabIndex={-1}>
         {Here ? <Here route={route} at={at} tick={at ? 0 : tick} writes={login.scope !== 'read'} />

@@ -7,6 +7,7 @@ import { count } from './diff';
 import { Command, Failure, Text, Time, Waits, useAsk } from './parts';
 import { Page } from './search';
 import { Branch, Commit } from './types';
+import { headline } from './words';
 
 const step = 200; // commits of a branch that are asked for
 
@@ -31,7 +32,7 @@ export function HistoryPage({ tick }: Page) {
     <section>
       <h1>History</h1>
       <Waits of={branches}>{(list) => !rows ? <p class="dim" role="status">Reading…</p> : rows.length === 0
-        ? <p class="empty">Nothing was committed yet. <Command>mnem remember "Alice leads infra"</Command> makes
+        ? <p class="empty">No commits yet. <Command>mnem remember "Alice leads infra"</Command> makes
           the first commit.</p>
         : <>
           <p class="line">
@@ -70,7 +71,7 @@ function Line({ row, branches, from, to, setFrom, setTo }: LineProps) {
         onChange={() => setTo(c.commit)} /></td>
       <td class="dim nowrap"><Time of={c.time} /></td>
       <td>
-        <a href={href('commit', c.commit)}><Text of={c.message || c.title || c.commit.slice(-8)} /></a>
+        <a href={href('commit', c.commit)}><Text of={headline(c) || c.commit.slice(-8)} /></a>
         {branches.map((b) => <span class={'branch' + (b.current ? ' current' : '')}><Text of={b.name} /></span>)}
         <div class="dim small">{[count(c.nodes, 'memories'), count(c.edges, 'edges')].filter(Boolean).join(' · ')}</div>
       </td>

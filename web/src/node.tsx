@@ -6,6 +6,7 @@ import { Cid, Command, Copy, Failure, Named, Text, Time, Waits, asText, useAsk }
 import { Page } from './search';
 import { Commit, Json, Neighbor, Node, hidden } from './types';
 import { Fields } from './diff';
+import { headline } from './words';
 
 const most = 200; // neighbours of each direction
 
@@ -55,16 +56,16 @@ function Marks({ node, writes, onChange }: { node: Node; writes: boolean; onChan
   };
   return (
     <details class="marks">
-      <summary>Mark it</summary>
+      <summary>Mark</summary>
       <div class="line">
         <label>Reason <input value={reason} maxLength={500} dir="auto"
           onInput={(e) => setReason((e.target as HTMLInputElement).value)} /></label>
         {node.mark ? <button disabled={busy} onClick={() => run('restore')}>Restore</button> : <>
-          <button disabled={busy} onClick={() => run('stale')}>To be checked</button>
+          <button disabled={busy} onClick={() => run('stale')}>Stale</button>
           <button disabled={busy} onClick={() => run('retire')}>Retire</button>
           <button disabled={busy} onClick={() => run('forget')}>Forget</button>
         </>}
-        <a href={href('operations')}>Undo is here</a>
+        <a href={href('operations')}>Undo in Operations</a>
       </div>
       {failed && <Failure of={failed} />}
     </details>
@@ -110,7 +111,7 @@ function Edges({ id, at, tick }: { id: string; at: string; tick: number }) {
     <section>
       <h2>Edges</h2>
       <Waits of={near}>{(n) => n.out.length + n.in.length === 0
-        ? <p class="empty">Nothing is linked to this. <Command>mnem link A TYPE B</Command> makes an edge.</p>
+        ? <p class="empty">No edges. <Command>mnem link A TYPE B</Command> adds one.</p>
         : <>
           <Group list={n.out} arrow="→" at={at} />
           <Group list={n.in} arrow="←" at={at} />
@@ -154,7 +155,7 @@ function Past({ commit, id }: { commit: Commit; id: string }) {
     <li class="past">
       <details onToggle={(e) => setOpen((e.target as HTMLDetailsElement).open)}>
         <summary><Time of={commit.time} /> · <Text of={commit.agent ?? commit.author} /> ·{' '}
-          <Text of={commit.message || commit.title || ''} /></summary>
+          <Text of={headline(commit)} /></summary>
         {open && <Waits of={shown}>{(s) => {
           const n = s.diff.nodes.find((x) => x.id === id);
           const edges = s.diff.edges.filter((e) => e.src === id || e.dst === id);
@@ -163,8 +164,8 @@ function Past({ commit, id }: { commit: Commit; id: string }) {
             {n && n.change === 'changed' && <Fields of={n.fields} />}
             {edges.length > 0 && <p>{edges.length} edges {edges.map((e) => e.change)
               .filter((c, i, all) => all.indexOf(c) === i).join(', ')}</p>}
-            <p><a href={href('commit', commit.commit)}>The whole commit</a>{' · '}
-              <a href={href('node', id, { at: commit.commit })}>The memory as it was then</a></p>
+            <p><a href={href('commit', commit.commit)}>Whole commit</a>{' · '}
+              <a href={href('node', id, { at: commit.commit })}>This memory at that commit</a></p>
           </>;
         }}</Waits>}
       </details>
@@ -179,7 +180,7 @@ function Raw({ cid }: { cid: string }) {
   const block = useAsk(open ? 'cat_file' : '', { cid });
   return (
     <details onToggle={(e) => setOpen((e.target as HTMLDetailsElement).open)}>
-      <summary>As it is stored</summary>
+      <summary>Stored block</summary>
       <p><code>{cid}</code></p>
       {open && <Waits of={block}>{(b) => <pre tabIndex={0}><Text of={JSON.stringify(b.data, null, 2)} /></pre>}</Waits>}
     </details>

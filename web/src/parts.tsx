@@ -53,7 +53,7 @@ export function Text({ of, block }: { of: string; block?: boolean }) {
   const part = all || of.length <= shown ? of : of.slice(0, shown);
   const pieces = useMemo(() => seen(part), [part]);
   const inside = pieces.map((p) => p.code
-    ? <span class="code" title="a character that cannot be seen">{p.text}</span> : p.text);
+    ? <span class="code" title="an invisible or direction-changing character">{p.text}</span> : p.text);
   const more = part.length < of.length &&
     <button class="link" onClick={() => setAll(true)}>… show all {of.length.toLocaleString('en')} characters</button>;
   return block ? <div class="text" dir="auto">{inside}{more}</div> : <bdi class="text">{inside}{more}</bdi>;
@@ -96,7 +96,7 @@ export function Named(p: { id: string; name?: string | null; summary?: string | 
 
 /** Band says how much an item answers the question. */
 export function Band({ of }: { of: string }) {
-  const names: Record<string, string> = { answer: 'answers', maybe: 'may answer', rest: 'beside it' };
+  const names: Record<string, string> = { answer: 'answer', maybe: 'maybe', rest: 'related' };
   return <span class={'band ' + of}>{names[of] ?? of}</span>;
 }
 
@@ -125,5 +125,5 @@ export function Command({ children }: { children: string }) {
 /** Keep keeps what the page shows as one HTML file. */
 export function Keep({ name }: { name: string }) {
   return <button onClick={() => save(name + '.html', 'text/html', report(document.getElementById('main')!, name))}>
-    Keep as HTML</button>;
+    Save as HTML</button>;
 }

@@ -67,24 +67,24 @@ function Box({ route, at, tick }: { route: Route; at: string; tick: number }) {
             ))}
           </fieldset>
           <fieldset>
-            <legend>Also what was</legend>
+            <legend>Include</legend>
             {hidden.map((m) => (
               <label><input type="checkbox" name="include" value={m}
                 defaultChecked={q.getAll('include').includes(m)} /> {m}</label>
             ))}
           </fieldset>
           <fieldset>
-            <legend>How much</legend>
+            <legend>Amount</legend>
             <label>Results <input type="number" name="limit" min={1} max={100} defaultValue={q.get('limit') ?? ''}
               placeholder="10" /></label>
             <label>Tokens <input type="number" name="budget" min={1} max={1000000} defaultValue={q.get('budget') ?? ''}
               placeholder="2000" /></label>
-            <label>At least <select name="floor" ref={(el) => {
+            <label>Band <select name="floor" ref={(el) => {
               // Once: what a reader chooses stays, whatever is told meanwhile.
               if (el && !el.dataset.set) el.value = el.dataset.set = q.get('floor') ?? '';
             }}>
-              <option value="">as usual</option><option value="answer">answers</option>
-              <option value="maybe">may answer</option><option value="rest">everything found</option>
+              <option value="">default</option><option value="answer">answer only</option>
+              <option value="maybe">maybe or better</option><option value="rest">all</option>
             </select></label>
           </fieldset>
           <fieldset>
@@ -124,11 +124,11 @@ function Results({ found, at }: { found: Found; at: string }) {
           <p class="dim"><Text of={w.remedy} /></p></div>
       ))}
       {found.items.length === 0
-        ? <p class="empty">Nothing in this memory answers that. Ask in other words, or with fewer filters.</p>
+        ? <p class="empty">No results. Try other words or fewer filters.</p>
         : <p class="line dim">
             <span>{found.items.length} of {found.candidates_seen} candidates · {found.tokens_used} of{' '}
               {found.tokens_budget} tokens{found.intent ? ` · read as a question of kind “${found.intent}”` : ''}</span>
-            <a href={href('graph', '', { q: found.query, at })}>As a graph</a>
+            <a href={href('graph', '', { q: found.query, at })}>Show as graph</a>
             <Copy text={() => found.items.map((i) => i.rendered).join('')}>Copy as prompt text</Copy>
           </p>}
       <ol class="cards">
@@ -159,10 +159,10 @@ function Card({ item, node, at }: { item: Item; node?: Node; at: string }) {
         {item.key && <code><Text of={item.key} /></code>}
         <details>
           <summary>Why</summary>
-          <Why item={item} at={at} />
+          <Why item={item} cues={node?.cues ?? []} at={at} />
         </details>
         <details>
-          <summary>As the prompt has it</summary>
+          <summary>As prompt text</summary>
           <pre tabIndex={0}><Text of={item.rendered} /></pre>
         </details>
       </footer>
@@ -186,7 +186,7 @@ function Way({ steps, from, at }: { steps: Step[]; from: string; at: string }) {
 }
 
 /** Why says by which ways an item was found. */
-function Why({ item, at }: { item: Item; at: string }) {
+function Why({ item, cues, at }: { item: Item; cues: string[]; at: string }) {
   return (
     <dl class="why">
       <dt>Score</dt><dd>{share(item.score)}, rank {item.rank}, {item.tokens} tokens</dd>
@@ -200,12 +200,13 @@ function Why({ item, at }: { item: Item; at: string }) {
       {item.terms && item.terms.length > 0 && <><dt>Terms</dt><dd>{item.terms.map((t) => (
         <span class="term" title={t.added ? 'added by expansion' : 'of the question'}>
           <Text of={t.read_as ?? t.term} />{t.added ? '*' : ''} <span class="dim">{share(t.score)}</span></span>
-      ))}{item.terms.some((t) => t.added) && <span class="dim"> * kindred words, not of the question</span>}</dd></>}
+      ))}{item.terms.some((t) => t.added) && <span class="dim"> * added by expansion</span>}</dd></>}
+      {cues.length > 0 && <><dt>Cues</dt><dd>{cues.map((c) => <span class="term"><Text of={c} /></span>)}</dd></>}
       {item.entities && item.entities.length > 0 &&
         <><dt>Entities</dt><dd>{item.entities.map((e) => <span class="term"><Text of={e} /></span>)}</dd></>}
       {item.seed && item.path && item.path.length > 0 &&
-        <><dt>Came by</dt><dd><Way from={item.seed} steps={item.path} at={at} /></dd></>}
-      {item.beam && <><dt>Reached by</dt><dd><Way from={item.beam.seed} steps={item.beam.path} at={at} /></dd></>}
+        <><dt>Path</dt><dd><Way from={item.seed} steps={item.path} at={at} /></dd></>}
+      {item.beam && <><dt>Expansion</dt><dd><Way from={item.beam.seed} steps={item.beam.path} at={at} /></dd></>}
     </dl>
   );
 }
@@ -215,8 +216,8 @@ function How({ found, at }: { found: Found; at: string }) {
   const t = found.trace!;
   return (
     <details class="how">
-      <summary>How it was found, and what was left out</summary>
-      <p>Lanes were joined by <code>{t.fusion}</code>.</p>
+      <summary>How it was found, and what was dropped</summary>
+      <p>Lanes were fused by <code>{t.fusion}</code>.</p>
       <div class="scroll"><table>
         <thead><tr><th>lane</th><th>weight</th><th>found</th><th>passed</th><th>best</th><th>left out</th></tr></thead>
         <tbody>{t.lanes.map((l) => (
@@ -249,7 +250,7 @@ function Begin({ at, tick }: { at: string; tick: number }) {
           ))}
         </ul>
         {newest.failed ? <Failure of={newest.failed} /> : newest.data && <>
-          <h2>Changed last</h2>
+          <h2>Last changed</h2>
           <ul class="rows">{newest.data.nodes.map((n) => <Row key={n.id} node={n} at={at} />)}</ul>
         </>}
       </section>
@@ -289,7 +290,7 @@ export function Browse({ route, at, tick }: Page) {
     <section>
       <h1>{type.length ? <Text of={type.join(', ')} /> : 'All memories'}</h1>
       <Waits of={list}>{(l) => <>
-        {l.nodes.length === 0 && <p class="empty">There are none here.</p>}
+        {l.nodes.length === 0 && <p class="empty">None.</p>}
         <ul class="rows">{l.nodes.map((n) => <Row key={n.id} node={n} at={at} />)}</ul>
         <p class="line">
           {after && <a href={href('browse', '', { type, at })}>From the beginning</a>}
