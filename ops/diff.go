@@ -19,8 +19,14 @@ type DiffRequest struct {
 	Staged bool     `op:",remote" doc:"show what is staged"`
 	Stat   bool     `op:",remote" doc:"numbers for each type instead of items"`
 	Type   []string `op:",remote" doc:"only nodes and edges of this {TYPE}" note:" (repeatable)"`
+	ByWord
 	OnStage
 	Params
+}
+
+// ByWord is of verbs that print differences.
+type ByWord struct {
+	WordDiff bool `op:"word-diff" doc:"mark the words that changed, [-removed-] and {+added+}"`
 }
 
 // Compared is what a difference is between.
@@ -343,6 +349,7 @@ const showEdges = 50
 // ShowRequest asks for a commit with its changes, or a node with its edges.
 type ShowRequest struct {
 	Name string `op:",arg,remote" doc:"a revision, or a node by key, id, at least 4 digits of an id, or exact title"`
+	ByWord
 	AtRevision
 	Signed
 	Params

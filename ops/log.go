@@ -26,6 +26,7 @@ type LogRequest struct {
 
 	Limit   int      `op:",short=n,remote" doc:"at most {N} commits; 0 for all"`
 	Oneline bool     `op:",remote" doc:"one line a commit"`
+	Graph   bool     `op:"" doc:"draw the lines between commits; not with flags that leave some out, but -n"`
 	Stat    bool     `op:",remote" doc:"count what each commit changed by type"`
 	Type    []string `op:",remote" doc:"commits that changed a node or edge of this {TYPE} (repeatable: any of them)"`
 	Author  []string `op:",remote" doc:"commits by this author" note:" (repeatable)"`
@@ -159,7 +160,11 @@ func (q *LogRequest) options() (opt repo.LogOptions, err error) {
 
 // Check reads what can be wrong.
 func (q *LogRequest) Check() error {
-	_, err := q.options()
+	opt, err := q.options()
+	if filters := len(opt.Types)+len(opt.Authors)+len(opt.Agents) > 0 || q.Since+q.Until+q.Grep != ""; err == nil &&
+		q.Graph && filters {
+		return Bad("graph", "lines between commits need all of them: leave out flags that choose some")
+	}
 	return err
 }
 
@@ -184,6 +189,9 @@ func log(ctx context.Context, s *Service, q *LogRequest, emit func(*Commit) erro
 		return err
 	}
 	opt.Rev = rev
+	if q.Graph && node != "" {
+		return Bad("graph", "lines between commits need all of them: leave out the node")
+	}
 	gone := false
 	if node != "" {
 		if opt.Node, gone, err = nodeInLog(ctx, s.Repo, rev, node); err != nil {

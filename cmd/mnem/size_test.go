@@ -34,6 +34,7 @@ import (
 //	    80,000  what was purged elsewhere
 //	   120,000  following the branch of a git work tree
 //	    40,000  OpenCode and Continue, and memories that are kept for the user
+//	    40,000  the graph of the page, a pager, lines between commits and differences by words
 //	  -600,000  go-ipld-prime and go-cid are for tests alone, exports by IPLD selectors are not
 const budget = 36_260_000
 

@@ -49,7 +49,10 @@ type App struct {
 	LookPath func(program string) (string, error)
 	// Open opens a file in the user's browser; nil where there is none.
 	Open func(ctx context.Context, path string) error
-	PID  int
+	// StartPager starts a program that shows what is written to it on the terminal, and returns how to wait for it
+	// to end; nil where there is none.
+	StartPager func(words []string) (io.WriteCloser, func() error, error)
+	PID        int
 	// OutTTY and ErrTTY tell whether results and messages go to a terminal: colour and progress
 	// only appear there.
 	OutTTY, ErrTTY bool
@@ -68,7 +71,7 @@ func System() *App {
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Now: time.Now,
 		Rand: rand.Reader, Hidden: hiddenInput(), Key: terminalKeys(),
 		Dir: dir, User: systemUser(), Config: configHome(), Data: dataHome(),
-		Home: userHome(), Executable: executable(), LookPath: exec.LookPath, Open: openFile, PID: os.Getpid(),
+		Home: userHome(), Executable: executable(), LookPath: exec.LookPath, Open: openFile, StartPager: startPager, PID: os.Getpid(),
 		OutTTY: isTerminal(os.Stdout), ErrTTY: isTerminal(os.Stderr),
 	}
 }
@@ -109,6 +112,9 @@ func (a *App) run(ctx context.Context, args []string, rootOf func(*cli) *cobra.C
 	}
 	if flushErr := c.out.Flush(); err == nil {
 		err = flushErr
+	}
+	if c.pager != nil {
+		c.pager.end()
 	}
 	switch {
 	case err == nil || isClosedPipe(err):
@@ -164,6 +170,8 @@ type cli struct {
 	long      bool     // whether the verb under way takes so long that others work meanwhile
 	watched   int      // how many runs of ingest there were with --watch, this one included
 	answers   int      // that the verb under way has given
+	lanes     lanes    // between the commits of a log
+	pager     *pager   // that results go to, nil for none
 	working   []func() // end what shows that it takes its time
 	started   bool     // whether a command ran: errors before that are about usage
 	exit      int      // exit code of a command that succeeded but has bad news, as fsck and replay
@@ -178,17 +186,18 @@ type cli struct {
 
 // globalFlags are the flags that several commands have.
 type globalFlags struct {
-	repo   string
-	user   bool // the user's own repository: --global
-	json   bool
-	quiet  bool
-	wait   time.Duration
-	author string
-	agent  string
-	task   string
-	time   string
-	at     string
-	expect string // of commands with headFlag
+	repo    string
+	user    bool // the user's own repository: --global
+	json    bool
+	quiet   bool
+	noPager bool
+	wait    time.Duration
+	author  string
+	agent   string
+	task    string
+	time    string
+	at      string
+	expect  string // of commands with headFlag
 	// allowSecret and strict are of commands with secretFlag and strictFlag.
 	allowSecret []string
 	strict      bool
@@ -229,6 +238,7 @@ func (c *cli) command(
 			ctx: cmd.Context(), name: operationName(cmd), words: commandWords(cmd, nil),
 			wait: cmd.Flags().Changed("wait"),
 		}
+		c.page()
 		if err := c.configures(cmd); err != nil {
 			return err
 		}

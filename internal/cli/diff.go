@@ -8,12 +8,12 @@ import (
 )
 
 // printDiff prints what differs.
-func (c *cli) printDiff(answer any) error {
+func (c *cli) printDiff(q *ops.DiffRequest, answer any) error {
 	if stat, ok := answer.(*ops.DifferedStat); ok {
 		return c.printDiffStat(stat)
 	}
 	d := answer.(*ops.Differed)
-	if err := c.printDiffered(d); err != nil {
+	if err := c.printDiffered(d, q.WordDiff); err != nil {
 		return err
 	}
 	n, e := d.Counts.Nodes, d.Counts.Edges
@@ -30,9 +30,9 @@ func (c *cli) printDiff(answer any) error {
 }
 
 // printDiffered prints the items that differ, and what of the profiles does.
-func (c *cli) printDiffered(d *ops.Differed) error {
+func (c *cli) printDiffered(d *ops.Differed, byWord bool) error {
 	err := d.Nodes(func(n ops.NodeDiff) error {
-		return c.printItemDiff(n.Change, "node "+nodeLabel(n.Key, n.ID)+" "+line(n.Type), n.Fields)
+		return c.printItemDiff(n.Change, "node "+nodeLabel(n.Key, n.ID)+" "+line(n.Type), n.Fields, byWord)
 	})
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func (c *cli) printDiffered(d *ops.Differed) error {
 		if e.Key != "" {
 			text += " (" + line(string(e.Key)) + ")"
 		}
-		return c.printItemDiff(e.Change, text, e.Fields)
+		return c.printItemDiff(e.Change, text, e.Fields, byWord)
 	})
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func changeSign(k repo.ChangeKind) (sign, style string) {
 	return "~", styleYellow
 }
 
-func (c *cli) printItemDiff(k repo.ChangeKind, title string, fields []ops.FieldDiff) error {
+func (c *cli) printItemDiff(k repo.ChangeKind, title string, fields []ops.FieldDiff, byWord bool) error {
 	sign, style := changeSign(k)
 	if err := c.printf("%s\n", c.paint(style, sign+" "+title)); err != nil {
 		return err
@@ -98,6 +98,8 @@ func (c *cli) printItemDiff(k repo.ChangeKind, title string, fields []ops.FieldD
 			values = diffValue(f.New)
 		case k == repo.Removed:
 			values = diffValue(f.Old)
+		case byWord:
+			values = c.wordDiff(f.Old, f.New)
 		default:
 			values = c.paint(styleRed, diffValue(f.Old)) + " -> " + c.paint(styleGreen, diffValue(f.New))
 		}
@@ -117,10 +119,10 @@ func diffValue(v ops.Raw) string {
 }
 
 // printShown prints a commit with its changes, or a node with its edges.
-func (c *cli) printShown(answer any) error {
+func (c *cli) printShown(q *ops.ShowRequest, answer any) error {
 	switch a := answer.(type) {
 	case *ops.ShownCommit:
-		return firstError(c.printCommitText(&a.Commit), c.printf("\n"), c.printDiffered(a.Diff))
+		return firstError(c.printf("%s\n", c.commitText(&a.Commit)), c.printDiffered(a.Diff, q.WordDiff))
 	case *ops.ShownNode:
 		// No rendered line is empty: what follows the first empty one is not of the node.
 		return firstError(c.printf("%s\n", nodeText(a.WholeNode)),

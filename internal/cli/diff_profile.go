@@ -13,17 +13,17 @@ func (c *cli) printProfilesDiff(d *ops.ProfilesDiff) error {
 		return nil
 	}
 	if d.Default != nil {
-		if err := c.printItemDiff(repo.Changed, "profiles", []ops.FieldDiff{*d.Default}); err != nil {
+		if err := c.printItemDiff(repo.Changed, "profiles", []ops.FieldDiff{*d.Default}, false); err != nil {
 			return err
 		}
 	}
 	if len(d.Fields) > 0 {
-		if err := c.printItemDiff(repo.Changed, "profiles", d.Fields); err != nil {
+		if err := c.printItemDiff(repo.Changed, "profiles", d.Fields, false); err != nil {
 			return err
 		}
 	}
 	for _, p := range d.Changed {
-		if err := c.printItemDiff(p.Kind, "profile "+line(p.Name), shareFields(p.Fields)); err != nil {
+		if err := c.printItemDiff(p.Kind, "profile "+line(p.Name), shareFields(p.Fields), false); err != nil {
 			return err
 		}
 	}

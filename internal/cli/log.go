@@ -10,29 +10,34 @@ import (
 )
 
 func (c *cli) printLog(q *ops.LogRequest, e *ops.Commit) error {
-	var err error
-	if q.Oneline {
+	var text string
+	switch {
+	case q.Oneline:
 		git := ""
 		if e.Git != nil {
 			git = c.paint(styleDim, fmt.Sprintf("%-12s", shortGit(e.Git))) + " "
 		}
-		err = c.printf("%s %s %s%s%s\n", c.paint(styleYellow, shortCID(e.Commit)),
+		text = fmt.Sprintf("%s %s %s%s%s\n", c.paint(styleYellow, shortCID(e.Commit)),
 			e.Time.String()[:len("2006-01-02")], git, c.signatureColumn(e.Signature), line(messageOrTitle(e)))
-	} else {
-		if c.answers > 1 {
-			err = c.printf("\n")
-		}
-		if err == nil {
-			err = c.printCommitText(e)
-		}
-		if err == nil && e.Stat != nil {
-			err = c.printf("\n")
-		}
+	case e.Stat != nil:
+		text = c.commitText(e) + "\n"
+	default:
+		text = c.commitText(e)
 	}
-	if err == nil && e.Stat != nil {
-		err = c.printLogStat(e.Stat)
+	if e.Stat != nil {
+		text += c.statText(e.Stat)
 	}
-	return err
+	if q.Graph {
+		d := c.lanes.draw(e.Commit, e.Parents)
+		if !q.Oneline {
+			text += "\n" // the lines go on between commits
+		}
+		return c.printBeside(d, text)
+	}
+	if c.answers > 1 && !q.Oneline {
+		text = "\n" + text
+	}
+	return c.printf("%s", text)
 }
 
 // idsAlone are messages that verbs write: a few words and ids, which say nothing to people.
@@ -57,8 +62,8 @@ func (c *cli) signatureColumn(v *ops.Signature) string {
 	return c.paint(signatureStyle(v.Signature), fmt.Sprintf("%-9s", v.Signature)) + " "
 }
 
-// printCommitText prints a commit's own lines.
-func (c *cli) printCommitText(e *ops.Commit) error {
+// commitText is a commit's own lines.
+func (c *cli) commitText(e *ops.Commit) string {
 	var b strings.Builder
 	b.WriteString(c.paint(styleYellow, "commit "+e.Commit.String()) + "\n")
 	if len(e.Parents) > 1 {
@@ -96,21 +101,19 @@ func (c *cli) printCommitText(e *ops.Commit) error {
 			b.WriteString(strings.TrimRight("    "+line(l), " ") + "\n")
 		}
 	}
-	return c.printf("%s", b.String())
+	return b.String()
 }
 
-// printLogStat prints the counts of a commit by type.
-func (c *cli) printLogStat(stat *ops.Stat) error {
+// statText is the counts of a commit by type.
+func (c *cli) statText(stat *ops.Stat) string {
+	var b strings.Builder
 	for _, part := range []struct {
 		what  string
 		types []ops.TypeCounts
 	}{{"node", stat.NodeTypes}, {"edge", stat.EdgeTypes}} {
 		for _, t := range part.types {
-			text := c.countsLine(t.Counts, part.what+" "+line(t.Type))
-			if err := c.printf("  %s\n", text); err != nil {
-				return err
-			}
+			b.WriteString("  " + c.countsLine(t.Counts, part.what+" "+line(t.Type)) + "\n")
 		}
 	}
-	return nil
+	return b.String()
 }

@@ -91,6 +91,7 @@ func (c *cli) rootFlags(root *cobra.Command) {
 	f.BoolVar(&g.json, "json", false, "print JSON, and errors as JSON on standard error")
 	f.DurationVar(&g.wait, "wait", defaultWait, "how long to wait for another process to let go "+
 		"of the repository (MNEM_WAIT; config: wait)")
+	f.BoolVar(&g.noPager, "no-pager", false, "long results on a terminal without a pager (MNEM_PAGER, PAGER, less)")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress and no remarks on standard error")
 	c.profiling.add(root)
 	root.SetGlobalNormalizationFunc(flagNames)

@@ -64,7 +64,8 @@ type openAPIPart struct {
 	}
 }
 
-func httpSurface(t *testing.T) []accepted {
+// openAPIDocument returns the document of a server of all operations.
+func openAPIDocument(t *testing.T) []byte {
 	t.Helper()
 	s := serve.New(serve.Config{
 		Operations: Operations(), Now: time.Now, Rand: strings.NewReader(""),
@@ -72,8 +73,13 @@ func httpSurface(t *testing.T) []accepted {
 	})
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/openapi.json", http.NoBody))
+	return w.Body.Bytes()
+}
+
+func httpSurface(t *testing.T) []accepted {
+	t.Helper()
 	var doc openAPIPart
-	if err := json.Unmarshal(w.Body.Bytes(), &doc); err != nil {
+	if err := json.Unmarshal(openAPIDocument(t), &doc); err != nil {
 		t.Fatal(err)
 	}
 	var all []accepted

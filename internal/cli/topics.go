@@ -154,6 +154,7 @@ func variables() []variable {
 		{"CODEX_HOME", "the directory of Codex's configuration"},
 		{"XDG_CONFIG_HOME", "the directory of the user's configurations"},
 		{"XDG_DATA_HOME", "the directory of the user's data, where --global finds the user's repository"},
+		{"MNEM_PAGER", "what a terminal shows long results by, before PAGER; default: less; cat for none"},
 		{"NO_COLOR", "when not empty, no colour on terminals"},
 	})
 }

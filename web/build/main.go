@@ -68,22 +68,30 @@ func compare(dir string, files map[string][]byte) error {
 	return err
 }
 
+// libraries returns the files of the libraries that the sources import.
+func libraries(root string) map[string]string {
+	files := map[string]string{
+		"preact":       filepath.Join(root, "third_party", "preact", "src", "index.js"),
+		"preact/hooks": filepath.Join(root, "third_party", "preact", "hooks", "src", "index.js"),
+	}
+	for _, name := range []string{"d3-force", "d3-dispatch", "d3-quadtree", "d3-timer"} {
+		files[name] = filepath.Join(root, "third_party", "d3", name+".mjs")
+	}
+	return files
+}
+
 // bundle returns the files of the page by name.
 func bundle(root string) (map[string][]byte, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
 		return nil, err
 	}
-	lib := filepath.Join(root, "third_party", "preact")
 	result := api.Build(api.BuildOptions{
-		EntryPoints:   []string{"src/app.tsx", "src/app.css"},
+		EntryPoints:   []string{"src/app.tsx", "src/worker.ts", "src/app.css"},
 		AbsWorkingDir: root,
 		Outdir:        filepath.Join(root, "dist"),
-		Alias: map[string]string{
-			"preact":       filepath.Join(lib, "src", "index.js"),
-			"preact/hooks": filepath.Join(lib, "hooks", "src", "index.js"),
-		},
-		Bundle: true, Format: api.FormatIIFE, Target: api.ES2022, Charset: api.CharsetUTF8,
+		Alias:         libraries(root),
+		Bundle:        true, Format: api.FormatIIFE, Target: api.ES2022, Charset: api.CharsetUTF8,
 		JSX: api.JSXTransform, JSXFactory: "h", JSXFragment: "Fragment",
 		TsconfigRaw:      `{"compilerOptions":{"strict":true}}`,
 		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
@@ -101,11 +109,17 @@ func bundle(root string) (map[string][]byte, error) {
 		return nil, err
 	}
 	files["index.html"] = page
-	licence, err := os.ReadFile(filepath.Join(lib, "LICENSE"))
-	if err != nil {
-		return nil, err
+	var licences strings.Builder
+	for _, l := range []struct{ what, dir string }{
+		{"Preact (https://preactjs.com)", "preact"},
+		{"d3-force, d3-quadtree, d3-dispatch and d3-timer (https://d3js.org)", "d3"},
+	} {
+		text, err := os.ReadFile(filepath.Join(root, "third_party", l.dir, "LICENSE"))
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&licences, "This page contains %s:\n\n%s\n\n", l.what, strings.TrimSpace(string(text)))
 	}
-	files["licenses.txt"] = []byte("This page contains Preact (https://preactjs.com):\n\n" +
-		strings.TrimSpace(string(licence)) + "\n")
+	files["licenses.txt"] = []byte(strings.TrimSpace(licences.String()) + "\n")
 	return files, nil
 }

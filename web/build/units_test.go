@@ -27,6 +27,7 @@ func TestUnits(t *testing.T) {
 			}
 			result := api.Build(api.BuildOptions{
 				EntryPoints: []string{file}, AbsWorkingDir: dir, Bundle: true, Format: api.FormatIIFE, Target: api.ES2022,
+				Alias: libraries(filepath.Dir(dir)),
 			})
 			if len(result.Errors) > 0 {
 				t.Fatalf("%+v", result.Errors)

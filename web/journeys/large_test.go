@@ -30,7 +30,7 @@ func TestLarge(t *testing.T) {
 	}
 	m.mnem("commit", "-m", "many", "many.jsonl")
 	b := inside(t, m)
-	b.reads("Changed last")
+	b.reads("Last changed")
 	paint := get[float64](b, "performance.getEntriesByName('first-contentful-paint')[0].startTime")
 	t.Logf("%d nodes: first paint after %.0f ms", many, paint)
 	if paint > 1000 {
@@ -44,11 +44,25 @@ func TestLarge(t *testing.T) {
 	b.click("a", "More")
 	b.wait("location.hash.includes('after=')")
 	b.at("#/graph/n%2F0")
-	b.wait("document.querySelectorAll('.net .node').length > 15")
-	for range 3 {
-		n := get[int](b, "document.querySelectorAll('.net .node').length")
-		b.run("document.querySelector('.net .node:not(.open)').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
-		b.wait(fmt.Sprintf("document.querySelectorAll('.net .node').length > %d", n))
+	n := b.rest(20)
+	for n < 1_200 {
+		b.click("button", "Expand all")
+		n = b.rest(n)
 	}
+	b.click("button", "Expand all")
+	b.wait("document.querySelector('.graph').innerText.includes('grouped by community')")
+	shown := get[int](b, memories)
+	if shown > 2_000 {
+		t.Errorf("%d memories are drawn", shown)
+	}
+	drawn := func() int { return get[int](b, "Number(document.querySelector('.net').dataset.drawn)") }
+	from, since := drawn(), time.Now()
+	time.Sleep(2 * time.Second)
+	t.Logf("%d memories: %.0f pictures a second while they are placed", shown,
+		float64(drawn()-from)/time.Since(since).Seconds())
+	b.run("window.began = performance.now(); for (let i = 0; i < 60; i++) " +
+		"document.querySelector('.zoom button').nextElementSibling.click()")
+	t.Logf("%.1f ms a picture", get[float64](b, "(performance.now() - began) / 60"))
+	b.click(".zoom button", "⤢")
 	b.shot("large-graph")
 }

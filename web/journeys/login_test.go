@@ -18,7 +18,7 @@ func TestUsedCode(t *testing.T) {
 		t.Errorf("address %q", at)
 	}
 	second.visit(strings.Split(m.url, "#")[0])
-	second.reads("This memory is not open to everybody")
+	second.reads("Login required")
 }
 
 func TestWrongCode(t *testing.T) {
@@ -36,7 +36,7 @@ func TestMissingCode(t *testing.T) {
 	b := open(t)
 	b.okay = []string{"401"}
 	b.visit(strings.Split(m.url, "#")[0])
-	b.reads("This memory is not open to everybody")
+	b.reads("Login required")
 	b.do(chromedp.SendKeys("input[name=token]", "wrong\r"))
 	b.reads("the token is unknown, revoked or expired")
 }
@@ -48,11 +48,11 @@ func TestToken(t *testing.T) {
 	b := open(t)
 	b.okay = []string{"401"}
 	b.visit(m.url)
-	b.reads("bring a token")
+	b.reads("enter a token")
 	b.do(chromedp.SendKeys("input[name=token]", token+"\r"))
 	b.reads("218 memories", "notebook", "read only")
 	b.click("button", "Log out")
-	b.reads("bring a token")
+	b.reads("enter a token")
 }
 
 func TestOpenServer(t *testing.T) {
@@ -60,7 +60,7 @@ func TestOpenServer(t *testing.T) {
 	m.serve("serve", "--addr", "127.0.0.1:0")
 	b := open(t)
 	b.visit(m.url)
-	b.reads("218 memories", "may write")
+	b.reads("218 memories", "read and write")
 }
 
 func TestServerGoneAndBack(t *testing.T) {
@@ -72,10 +72,10 @@ func TestServerGoneAndBack(t *testing.T) {
 	b.reads("218 memories")
 	at := strings.TrimPrefix(m.url, "http://")
 	m.stop()
-	b.reads("The server does not answer")
+	b.reads("The server does not respond")
 	b.shot("gone")
 	m.serve("serve", "--addr", at)
-	b.wait("!document.body.innerText.includes('The server does not answer')")
+	b.wait("!document.body.innerText.includes('The server does not respond')")
 	m.mnem("remember", "Zoe keeps the lighthouse")
 	b.reads("219 memories")
 }

@@ -163,6 +163,7 @@ func open(t *testing.T) *tab {
 	ctx, end := context.WithTimeout(ctx, 2*time.Minute)
 	b := &tab{t: t, ctx: ctx}
 	b.listen()
+	b.do(chromedp.EmulateViewport(1280, 900))
 	t.Cleanup(func() {
 		end()
 		cancel()

@@ -45,12 +45,12 @@ func TestSearch(t *testing.T) {
 	b.shot("begin")
 	b.do(chromedp.SendKeys("#q", "who leads the payments work\r"))
 	b.wait("document.querySelectorAll('.card').length > 1")
-	b.reads("answers", "Copy as prompt text")
+	b.reads("answer", "Copy as prompt text")
 	b.click(".card summary", "Why")
 	b.reads("Lanes", "Terms")
 	b.shot("search")
 	b.click(".how summary", "How it was found")
-	b.reads("Lanes were joined by")
+	b.reads("Lanes were fused by")
 	b.click(".card h2 a", "")
 	b.reads("Properties", "Edges", "History")
 	b.shot("node")
@@ -66,7 +66,7 @@ func TestFilters(t *testing.T) {
 	}
 	b.wait("document.querySelector('input[name=type][value=Person]').checked")
 	b.at("#/search?q=xyzzyplugh")
-	b.reads("Nothing in this memory answers that")
+	b.reads("No results. Try other words")
 }
 
 func TestSlider(t *testing.T) {
@@ -74,7 +74,7 @@ func TestSlider(t *testing.T) {
 	b.wait("document.querySelector('#when')")
 	b.click(".when button", "◀")
 	b.wait("location.hash.includes('at=')")
-	b.reads("Back to now", "Changed last")
+	b.reads("Back to now", "Last changed")
 	b.click(".when button", "◀")
 	b.reads("217 memories")
 	b.click(".when button", "Back to now")
@@ -104,7 +104,7 @@ func TestSessions(t *testing.T) {
 	b.reads("review", "winter launch")
 	b.click("a", "review")
 	b.reads("what blocks the winter launch?")
-	b.click(".records summary", "2 memories were given")
+	b.click(".records summary", "2 memories returned")
 	b.wait("document.querySelectorAll('.records details li a').length == 2")
 	b.click("button", "Replay all")
 	b.reads("Identical")
@@ -114,7 +114,7 @@ func TestSessions(t *testing.T) {
 func TestOperationsReadOnly(t *testing.T) {
 	b := inside(t, demo(t))
 	b.at("#/operations")
-	b.reads("This page may read", "commit --message")
+	b.reads("This page is read only", "commit --message")
 	b.shot("operations")
 	writers := "[...document.querySelectorAll('main button')].filter((e) => /Undo|Redo/.test(e.textContent)).length"
 	if n := get[int](b, writers); n != 0 {
@@ -134,7 +134,7 @@ func TestUndo(t *testing.T) {
 		t.Errorf("log: %s", said)
 	}
 	b.click("button", "Redo")
-	b.reads("What was undone last is there again.")
+	b.reads("The last undo is reverted.")
 	if said := m.mnem("log", "-n", "1"); !strings.Contains(said, "load test") {
 		t.Errorf("log: %s", said)
 	}
@@ -144,7 +144,7 @@ func TestMarks(t *testing.T) {
 	b := inside(t, demo(t), "--write")
 	b.at("#/node/alice")
 	b.reads("Alice Renfeld")
-	b.click("summary", "Mark it")
+	b.click("summary", "Mark")
 	b.click("button", "Forget")
 	b.reads("This was marked forgotten")
 	b.click("button", "Restore")
@@ -156,9 +156,9 @@ func TestEmptyMemory(t *testing.T) {
 	b.reads("This memory is empty")
 	b.shot("empty")
 	b.at("#/history")
-	b.reads("Nothing was committed yet")
+	b.reads("No commits yet")
 	b.at("#/sessions")
-	b.reads("No session was recorded")
+	b.reads("No sessions yet")
 	b.at("#/operations")
 	b.reads("Operations")
 	b.at("#/nothing")
@@ -205,7 +205,7 @@ func TestNarrowAndWide(t *testing.T) {
 	}{{"narrow", 320, 640}, {"wide", 3840, 2160}} {
 		b.do(chromedp.EmulateViewport(size.width, size.height))
 		for page, ready := range map[string]string{
-			"#/search?q=why+was+it+delayed": "As the prompt has it", "#/node/alice": "Properties",
+			"#/search?q=why+was+it+delayed": "As prompt text", "#/node/alice": "Properties",
 			"#/history": "The load test passed", "#/sessions": "review", "#/operations": "commit",
 		} {
 			b.at(page)
@@ -222,7 +222,7 @@ func TestDark(t *testing.T) {
 	b := inside(t, demo(t))
 	b.dark()
 	b.at("#/search?q=who+leads+infra")
-	b.reads("As the prompt has it")
+	b.reads("As prompt text")
 	if ground := get[string](b, "getComputedStyle(document.body).backgroundColor"); ground != "rgb(22, 24, 27)" {
 		t.Errorf("background %s", ground)
 	}
@@ -263,7 +263,7 @@ func TestTwoTabs(t *testing.T) {
 	b.click("button.main", "Undo 8")
 	other.wait("!document.body.innerText.includes('The load test passed')")
 	b.click("button", "Log out")
-	b.reads("This memory is not open to everybody")
+	b.reads("Login required")
 }
 
 // TestRefusedWrites does again what was not undone, marks where the policy of the memory says no, and asks for
@@ -280,7 +280,7 @@ func TestRefusedWrites(t *testing.T) {
 	b.click("button", "Redo")
 	b.wait("document.querySelector('[role=alert]')")
 	b.at("#/node/alice")
-	b.click("summary", "Mark it")
+	b.click("summary", "Mark")
 	b.click("button", "Forget")
 	b.reads("policy")
 	if said := m.mnem("get", "alice"); strings.Contains(said, "forgotten") {
@@ -311,7 +311,7 @@ func TestManyTabs(t *testing.T) {
 func TestKeyboard(t *testing.T) {
 	m := demo(t)
 	first := inside(t, m)
-	first.reads("Changed last")
+	first.reads("Last changed")
 	if id := get[string](first, "document.activeElement.id"); id != "q" {
 		t.Errorf("first is %q", id)
 	}
@@ -340,10 +340,10 @@ func TestAccessible(t *testing.T) {
 	}
 	b := inside(t, demo(t), "--write")
 	for i, page := range []struct{ at, ready string }{
-		{"#/", "Changed last"}, {"#/search?q=who+leads+infra&type=Person", "As the prompt has it"},
+		{"#/", "Last changed"}, {"#/search?q=who+leads+infra&type=Person", "As prompt text"},
 		{"#/node/doc%2Fpm-double-charge", "Properties"}, {"#/history", "The load test passed"},
 		{"#/diff?a=HEAD~1&b=HEAD", "props.status"}, {"#/sessions", "review"}, {"#/session/review", "Replay"},
-		{"#/operations", "commit --message"}, {"#/graph/alice", "In words"}, {"#/browse?type=Person", "Alice"},
+		{"#/operations", "commit --message"}, {"#/review", "Contradictions and suggestions"}, {"#/graph", "or with a community"}, {"#/graph/alice", "As a list"}, {"#/browse?type=Person", "Alice"},
 		{"#/nothing", "There is no page"},
 	} {
 		if i == 5 {

@@ -1,5 +1,7 @@
 // What the page asks of the server. Every answer is JSON; every refusal is a Refusal.
 
+import { Answer, Arguments, Verb } from './types';
+
 export type Scope = 'none' | 'read' | 'write' | 'admin';
 
 /** Login is what this browser may do. */
@@ -54,19 +56,20 @@ async function refusal(res: Response): Promise<Refusal> {
   }
 }
 
-export type Args = Record<string, string | number | boolean | string[] | undefined>;
-
 /** compact leaves out what is not given. */
-export function compact(args: Args): Args {
-  const out: Args = {};
+export function compact(args: object): Record<string, unknown> {
+  const out: Record<string, unknown> = {};
   for (const [name, v] of Object.entries(args)) {
     if (v !== undefined && v !== '' && v !== false && !(Array.isArray(v) && v.length === 0)) out[name] = v;
   }
   return out;
 }
 
+/** loggedOut is the event of a login that counts no more. */
+export const loggedOut = 'mnem-logged-out';
+
 /** ask asks an operation and returns its answer. Lists of lines come as arrays. */
-export async function ask<T>(name: string, args: Args = {}, signal?: AbortSignal): Promise<T> {
+export async function ask<V extends Verb>(name: V, args: Arguments[V], signal?: AbortSignal): Promise<Answer<V>> {
   let res: Response;
   try {
     res = await fetch(`/v1/${name}`, {
@@ -76,12 +79,13 @@ export async function ask<T>(name: string, args: Args = {}, signal?: AbortSignal
     });
   } catch (err) {
     if ((err as Error).name === 'AbortError') throw err;
-    throw new Refusal(0, 'gone', 'the server does not answer', 'start mnem view again', undefined);
+    throw new Refusal(0, 'gone', 'the server does not respond', 'start mnem view again', undefined);
   }
   // Bad news, as of a replay that differs, has another status and is an answer all the same.
   const isAnswer = (res.headers.get('Content-Type') ?? '').startsWith('application/json');
+  if (res.status === 401) dispatchEvent(new Event(loggedOut));
   if (!res.ok && !isAnswer) throw await refusal(res);
-  return await res.json() as T;
+  return await res.json() as Answer<V>;
 }
 
 /** whoAmI asks what this browser may do. */

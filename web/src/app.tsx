@@ -1,6 +1,6 @@
 import { h, render, Fragment } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { Login, Refusal, logIn, logOut, takeCode, whoAmI } from './api';
+import { Login, Refusal, logIn, logOut, loggedOut, takeCode, whoAmI } from './api';
 import { CommitPage, DiffPage } from './diff';
 import { GraphPage } from './graph';
 import { HistoryPage } from './history';
@@ -8,6 +8,7 @@ import { follow } from './live';
 import { NodePage } from './node';
 import { Operations } from './operations';
 import { Failure, Text } from './parts';
+import { Review } from './review';
 import { href, parseRoute } from './route';
 import { Browse, Page, Search } from './search';
 import { SessionPage, Sessions } from './sessions';
@@ -46,8 +47,8 @@ function Door({ onIn }: { onIn: (l: Login) => void }) {
   return (
     <main class="door">
       <h1>mnem</h1>
-      <p>This memory is not open to everybody. Open the address that <code>mnem view</code> prints, or bring a
-        token of <code>mnem token new NAME</code>.</p>
+      <p>Login required. Open the address that <code>mnem view</code> prints, or enter a token made by{' '}
+        <code>mnem token new NAME</code>.</p>
       <form onSubmit={submit}>
         <label>Token <input name="token" type="password" autocomplete="off" required maxLength={128} /></label>{' '}
         <button class="main">Log in</button>
@@ -59,15 +60,16 @@ function Door({ onIn }: { onIn: (l: Login) => void }) {
 
 const pages: Record<string, (p: Page) => h.JSX.Element> = {
   search: Search, browse: Browse, node: NodePage, history: HistoryPage, commit: CommitPage, diff: DiffPage,
-  sessions: Sessions, session: SessionPage, operations: Operations, graph: GraphPage,
+  sessions: Sessions, session: SessionPage, operations: Operations, review: Review, graph: GraphPage,
 };
 
 // The pages that show the memory at one point in time, which the slider moves.
 const timed = ['search', 'browse', 'node', 'graph'];
 
 const places: [string, string, string[]][] = [
-  ['search', 'Search', ['search', 'browse', 'node', 'graph']], ['history', 'History', ['history', 'commit', 'diff']],
-  ['sessions', 'Sessions', ['sessions', 'session']], ['operations', 'Operations', ['operations']],
+  ['search', 'Search', ['search', 'browse', 'node']], ['graph', 'Graph', ['graph']], ['history', 'History', ['history', 'commit', 'diff']],
+  ['review', 'Review', ['review']], ['sessions', 'Sessions', ['sessions', 'session']],
+  ['operations', 'Operations', ['operations']],
 ];
 
 function Inside({ login, onOut }: { login: Login; onOut: () => void }) {
@@ -80,6 +82,7 @@ function Inside({ login, onOut }: { login: Login; onOut: () => void }) {
       document.getElementById('main')?.focus({ preventScroll: true });
     };
     addEventListener('hashchange', move);
+    addEventListener(loggedOut, onOut);
     setRoute(parseRoute(location.hash)); // it may have changed since this was drawn first
     const end = new AbortController();
     follow((what) => {
@@ -89,6 +92,7 @@ function Inside({ login, onOut }: { login: Login; onOut: () => void }) {
     }, end.signal);
     return () => {
       removeEventListener('hashchange', move);
+      removeEventListener(loggedOut, onOut);
       end.abort();
     };
   }, []);
@@ -108,16 +112,16 @@ function Inside({ login, onOut }: { login: Login; onOut: () => void }) {
         }}>To the content</a>
         <a class="brand" href="#/">mnem</a>
         <nav aria-label="Pages">{places.map(([page, name, list]) => (
-          <a href={href(page, '', page === 'search' ? { at } : {})}
+          <a href={href(page, '', timed.includes(page) ? { at } : {})}
             aria-current={list.includes(route.page) ? 'page' : undefined}>{name}</a>
         ))}</nav>
         <span class="grow" />
         {login.by === 'token' && <span class="dim"><Text of={login.name} /></span>}
-        <span class="dim" title="what this page may do">{login.scope === 'read' ? 'read only' : 'may write'}</span>
+        <span class="dim" title="what this login may do">{login.scope === 'read' ? 'read only' : 'read and write'}</span>
         {login.by !== 'none' && <button class="link" onClick={onOut}>Log out</button>}
       </header>
-      {gone && <div class="note bad gone" role="alert">The server does not answer. This page goes on when it is
-        back.</div>}
+      {gone && <div class="note bad gone" role="alert">The server does not respond. The page reconnects by
+        itself.</div>}
       {timed.includes(route.page) && <When route={route} at={at} tick={tick} />}
       <main id="main" tabIndex={-1}>
         {Here ? <Here route={route} at={at} tick={at ? 0 : tick} writes={login.scope !== 'read'} />

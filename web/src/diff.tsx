@@ -35,7 +35,7 @@ export function count(c: Counts, what: string): string {
 /** Changes are what differs between two commits. */
 export function Changes({ of, at }: { of: Diff; at: string }) {
   const nodes = of.nodes.slice(0, most), edges = of.edges.slice(0, most);
-  if (of.nodes.length + of.edges.length === 0) return <p class="empty">Nothing differs.</p>;
+  if (of.nodes.length + of.edges.length === 0) return <p class="empty">No differences.</p>;
   return (
     <section class="changes">
       <p>{[count(of.counts.nodes, 'memories'), count(of.counts.edges, 'edges')].filter(Boolean).join(' · ')}</p>
@@ -66,7 +66,7 @@ export function Changes({ of, at }: { of: Diff; at: string }) {
 
 /** CommitPage is one commit, and what it changed. */
 export function CommitPage({ route }: Page) {
-  const shown = useAsk<Commit & { diff: Diff }>('show', { name: route.part });
+  const shown = useAsk('show', { name: route.part });
   return (
     <Waits of={shown}>{(c) => (
       <article>
@@ -76,8 +76,8 @@ export function CommitPage({ route }: Page) {
         <h1><Text of={c.message || c.title || 'Commit'} /></h1>
         {c.title && c.message && <p><Text of={c.title} /></p>}
         <p class="line">
-          {c.parents.map((p) => <a href={href('commit', p)}>Before: <Cid of={p} /></a>)}
-          <a href={href('search', '', { at: c.commit })}>Search as of then</a>
+          {c.parents.map((p) => <a href={href('commit', p)}>Parent: <Cid of={p} /></a>)}
+          <a href={href('search', '', { at: c.commit })}>Search at this commit</a>
           <Keep name={'commit ' + c.commit.slice(-8)} />
         </p>
         <Changes of={c.diff} at={c.commit} />
@@ -89,11 +89,11 @@ export function CommitPage({ route }: Page) {
 /** DiffPage is what differs between any two commits. */
 export function DiffPage({ route }: Page) {
   const a = route.query.get('a') ?? 'HEAD~1', b = route.query.get('b') ?? 'HEAD';
-  const diff = useAsk<Diff>('diff', { a, b });
+  const diff = useAsk('diff', { a, b });
   return (
     <section>
       <h1>From <code><Text of={short(a)} /></code> to <code><Text of={short(b)} /></code></h1>
-      <p class="line"><a href={href('diff', '', { a: b, b: a })}>The other way round</a>
+      <p class="line"><a href={href('diff', '', { a: b, b: a })}>Swap</a>
         <Keep name={`diff ${short(a)} ${short(b)}`} /></p>
       <Waits of={diff}>{(d) => <Changes of={d} at={d.to ?? ''} />}</Waits>
     </section>

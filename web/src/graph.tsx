@@ -1,184 +1,207 @@
 import { h, ComponentChildren, Fragment } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ask } from './api';
-import { href } from './route';
-import { Layout, Point, layout } from './layout';
-import { Dot, Net, Start, begin, dot, grow, maxDots, mermaid, named, only } from './net';
+import { go, href } from './route';
+import { Dot, Leaves, Net, Start, begin, cut, fold, grow, maxDots, named, only } from './net';
 import { Failure, Named, Text, Waits, useAsk } from './parts';
-import { drawing, png, save } from './save';
+import { Picture } from './picture';
 import { Page } from './search';
-import { Found, Neighbors, Node } from './types';
+import { hidden } from './types';
 
-const each = 40; // neighbours in each direction that a click brings
+const each = 100; // neighbours in each direction that a click brings
 const few = 6; // and of what a question found, each
-const marks = ['forgotten', 'superseded', 'expired', 'retired'];
+const members = 150; // of a community that are drawn
+const together = 60; // nodes that one press of "Expand all" expands
 
-/** GraphPage is what is around a node, or around what a question found. */
+/** GraphPage is what is around a node, a question or a community, or the communities to choose from. */
 export function GraphPage(page: Page) {
-  const query = page.route.query.get('q') ?? '';
-  return page.route.part ? <OfNode {...page} /> : query ? <OfSearch {...page} />
-    : <p class="empty">A graph begins with a memory or a question. <a href="#/">Search</a></p>;
+  const q = page.route.query;
+  if (page.route.part) return q.get('community') ? <OfCommunity {...page} /> : <OfNode {...page} />;
+  return q.get('q') ? <OfSearch {...page} /> : <Overview {...page} />;
 }
 
 function OfNode({ route, at }: Page) {
-  const node = useAsk<Node>('get', { node: route.part, at, include: marks });
+  const node = useAsk('get', { node: route.part, at, include: hidden });
   return <Waits of={node}>{(n) => (
-    <Graph key={n.id + at} starts={[{ id: n.id, name: named(n), type: n.type }]} at={at} name={named(n)}>
+    <Graph key={n.id + at} starts={[{ id: n.id, name: named(n), type: n.type }]} at={at} name={named(n)} most={each}>
       Around <Named id={n.id} name={n.key} summary={n.summary} at={at} /></Graph>
   )}</Waits>;
 }
 
 function OfSearch({ route, at }: Page) {
   const query = route.query.get('q')!;
-  const found = useAsk<Found>('recall', { query, at, limit: 10 });
-  return <Waits of={found}>{(f) => f.items.length === 0 ? <p class="empty">Nothing answers that.</p> : (
-    <Graph key={query + at} at={at} name={query}
+  const found = useAsk('recall', { query, at, limit: 10 });
+  return <Waits of={found}>{(f) => f.items.length === 0 ? <p class="empty">Nothing was found.</p> : (
+    <Graph key={query + at} at={at} name={query} most={few}
       starts={f.items.map((i) => ({ id: i.id, name: named({ ...i, summary: null }), type: i.type }))}>
       Around <a href={href('search', '', { q: query, at })}><Text of={query} /></a></Graph>
   )}</Waits>;
 }
 
-interface GraphProps { starts: Start[]; at: string; name: string; children: ComponentChildren }
+function OfCommunity({ route, at }: Page) {
+  const asked = useAsk('communities', { node: route.part, at, limit: members });
+  return <Waits of={asked}>{(c) => !('id' in c) || c.number === 0
+    ? <p class="empty">This memory is in no community. <a href={href('graph', route.part, { at })}>Its neighbours</a></p>
+    : <Graph key={c.id + at} at={at} name={`community ${c.number}`} most={each} inside starts={c.members.map((m) => (
+        { id: m.id, name: named(m), type: m.node_type ?? '' }))}>
+        Community {c.number}, {c.size > c.members.length && `${c.members.length} of `}{c.size} memories</Graph>}</Waits>;
+}
 
-function Graph({ starts, at, name, children }: GraphProps) {
+/** Overview lists the communities of the memory. */
+function Overview({ at, tick }: Page) {
+  const asked = useAsk('communities', { at, limit: 60 }, tick);
+  return (
+    <section>
+      <h1>Graph</h1>
+      <p class="dim">A graph begins with a memory, with the results of a <a href="#/">search</a>, or with a community:
+        memories that have more edges among each other than to the rest.</p>
+      <Waits of={asked}>{(c) => !('communities' in c) ? null : <>
+        {c.count === 0 && <p class="empty">There are no communities: no memories are linked yet.</p>}
+        <ul class="rows">{c.communities.map((one) => one.members[0] && (
+          <li key={one.number}>
+            <span class="seq">{one.size}</span>
+            <span class="grow"><a href={href('graph', one.members[0].id, { at, community: '1' })}>
+              <Text of={one.members.slice(0, 3).map((m) => m.key || named(m)).join(', ')} /></a></span>
+          </li>
+        ))}</ul>
+        {c.more > 0 && <p class="dim">{c.more.toLocaleString('en')} smaller ones are not listed.</p>}
+      </>}</Waits>
+    </section>
+  );
+}
+
+interface GraphProps {
+  starts: Start[]; at: string; name: string; most: number; inside?: boolean; children: ComponentChildren;
+}
+
+/** groups puts nodes into groups by community until no more are left than a graph shows. */
+async function groups(net: Net, at: string): Promise<Net> {
+  const tried = new Set<string>();
+  while (net.dots.length > maxDots) {
+    const next = net.dots.find((d) => !d.open && !d.start && !d.group && !tried.has(d.id));
+    if (!next) break;
+    tried.add(next.id);
+    const c = await ask('communities', { node: next.id, at, limit: 10_000 });
+    if (!('id' in c)) break;
+    const ids = new Set(c.number === 0 ? [next.id] : c.members.map((m) => m.id));
+    const group = {
+      id: `group ${c.number}`, name: c.number === 0 ? 'in no community' : `Community ${c.number}`, type: '',
+      leads: c.number === 0 ? undefined : next.id,
+    };
+    net = fold(net, ids, group);
+  }
+  return cut(net);
+}
+
+function Graph({ starts, at, name, most, inside, children }: GraphProps) {
   const [net, setNet] = useState<Net>(() => begin(starts));
-  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const [without, setWithout] = useState<Leaves>({ edges: new Set(), types: new Set(), nodes: new Set() });
   const [failed, setFailed] = useState<Error | null>(null);
-  const near = (d: Start, limit: number) => ask<Neighbors>('neighbors', { node: d.id, at, both: true, limit });
-  const expand = (d: Start) => {
-    near(d, each).then((n) => { setFailed(null); setNet((now) => grow(now, d, n)); }, setFailed);
+  const [busy, setBusy] = useState(true);
+  const [ready, setReady] = useState(false);
+  // One at a time, each beginning with what came of the one before: the order of nodes is that of the asking.
+  const add = async (list: Start[], limit: number, edgesOnly = false) => {
+    setBusy(true);
+    try {
+      const all = await Promise.all(list.map((s) => ask('neighbors', { node: s.id, at, both: true, limit })));
+      const now = await new Promise<Net>((done) => setNet((n) => { done(n); return n; }));
+      const next = await groups(list.reduce((n, s, i) => grow(n, s, all[i]!, edgesOnly), now), at);
+      setNet(next);
+      setFailed(null);
+    } catch (err) {
+      setFailed(err as Error);
+    } finally {
+      setBusy(false);
+      setReady(true);
+    }
   };
-  useEffect(() => {
-    // All are there before any is drawn: in the order of what began, whatever came first.
-    Promise.all(starts.map((s) => near(s, starts.length > 1 ? few : each))).then(
-      (all) => setNet((now) => starts.reduce((net, s, i) => grow(net, s, all[i]!), now)), setFailed);
-  }, []);
-  const shown = useMemo(() => only(net, hidden, starts.map((s) => s.id)), [net, hidden]);
-  const types = useMemo(() => [...new Set(net.links.map((l) => l.type))].sort(), [net]);
-  const toggle = (type: string) => {
-    const next = new Set(hidden);
-    if (!next.delete(type)) next.add(type);
-    setHidden(next);
+  const expand = (d: Dot) => {
+    if (d.leads) go(href('graph', d.leads, { at, community: '1' }));
+    else if (!busy && !d.open && !d.group) void add([d], each);
   };
+  useEffect(() => { void add(starts, most, inside); }, []);
+  const began = useMemo(() => starts.map((s) => s.id), []);
+  const shown = useMemo(() => only(net, without, began), [net, without]);
+  const closed = shown.dots.filter((d) => !d.open && !d.group);
+  const grouped = shown.dots.filter((d) => d.group).reduce((n, d) => n + d.group!, 0);
+  const full = net.dots.length >= maxDots || Object.keys(net.folded ?? {}).length > 0;
   return (
     <section class="graph">
       <h1>{children}</h1>
       {failed && <Failure of={failed} />}
-      <p class="dim" role="status">{shown.dots.length} memories, {shown.links.length} edges.
-        {net.dots.length >= maxDots && ` No more than ${maxDots} are drawn.`} Choose one to see what is around it.</p>
-      {types.length > 1 && <details>
-        <summary>{types.length} types of edges{hidden.size > 0 && `, ${hidden.size} left out`}</summary>
-        <fieldset class="line"><legend>Edges</legend>{types.map((t) => (
-          <label key={t}><input type="checkbox" checked={!hidden.has(t)} onChange={() => toggle(t)} />{' '}
-            <Text of={t} /></label>
-        ))}</fieldset>
-      </details>}
-      <Picture net={shown} onOpen={expand} name={name} began={starts.length} />
+      <div class="line">
+        <span class="dim" role="status">{shown.dots.filter((d) => !d.group).length} memories, {shown.links.length} edges
+          {grouped > 0 && `; ${grouped} more memories are grouped by community`}
+          {full && `. At most ${maxDots.toLocaleString('en')} are drawn`}</span>
+        <button disabled={busy || closed.length === 0 || full} onClick={() => add(closed.slice(0, together), each)}>
+          Expand all</button>
+      </div>
+      <Filters net={net} without={without} set={setWithout} />
+      {ready && <Picture net={shown} onOpen={expand} name={name} />}
       <Words net={shown} at={at} onOpen={expand} />
     </section>
   );
 }
 
-const perFrame = 8; // milliseconds of a frame for the layout
-const many = 300, seldom = 250; // nodes from which on drawing costs more than placing: then it is drawn each so many ms
-
-/** usePlaces moves nodes to their places, some steps in each frame, so that the page goes on meanwhile. */
-function usePlaces(net: Net): Point[] {
-  const known = useRef(new Map<string, Point>());
-  const [points, setPoints] = useState<Point[]>([]);
-  useEffect(() => {
-    const at = new Map(net.dots.map((d, i) => [d.id, i]));
-    const edges = net.links.map((l): [number, number] => [at.get(l.src)!, at.get(l.dst)!]);
-    const l: Layout = layout(net.dots.length, edges, near(net, known.current));
-    let frame = 0, drawn = -seldom;
-    const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    const move = () => {
-      const until = performance.now() + perFrame;
-      let more = true;
-      while (more && (still || performance.now() < until)) more = l.steps(1);
-      net.dots.forEach((d, i) => known.current.set(d.id, l.points[i]!));
-      if (!more || net.dots.length < many || until - drawn > seldom) {
-        drawn = until;
-        setPoints(l.points.map((p) => ({ ...p })));
-      }
-      if (more) frame = requestAnimationFrame(move);
-    };
-    move();
-    return () => cancelAnimationFrame(frame);
-  }, [net]);
-  return points;
-}
-
-/** near are the places of nodes that were drawn; new ones begin beside what links them. */
-function near(net: Net, known: Map<string, Point>): (Point | undefined)[] {
-  if (known.size === 0) return [];
-  return net.dots.map((d, i) => {
-    const p = known.get(d.id);
-    if (p) return p;
-    const l = net.links.find((l) => l.src === d.id && known.has(l.dst) || l.dst === d.id && known.has(l.src));
-    const by = l && known.get(l.src === d.id ? l.dst : l.src);
-    return by && { x: by.x + 30 * Math.cos(i), y: by.y + 30 * Math.sin(i) };
-  });
-}
-
-const edge = 90; // room around the outermost nodes
-
-/** shortened is a name as it has room in the picture; the whole of it is what the pointer shows. */
-function shortened(name: string): string {
-  return name.length > 24 ? name.slice(0, 23) + '…' : name;
-}
-
-/** Picture is the drawing of a net. */
-function Picture({ net, onOpen, name, began }: { net: Net; onOpen: (d: Dot) => void; name: string; began: number }) {
-  const points = usePlaces(net);
-  const svg = useRef<SVGSVGElement>(null);
-  const at = new Map(net.dots.map((d, i) => [d.id, points[i]]));
-  const types = [...new Set(net.dots.map((d) => d.type))].sort();
-  const xs = points.map((p) => p.x), ys = points.map((p) => p.y);
-  const low = { x: Math.min(0, ...xs) - edge, y: Math.min(0, ...ys) - edge / 2 };
-  const size = { x: Math.max(0, ...xs) + edge - low.x, y: Math.max(0, ...ys) + edge / 2 - low.y };
-  const texts = net.dots.length <= 150;
-  const file = (ending: string, media: string, content: string | Blob) => save(`${name}.${ending}`, media, content);
-  const picture = () => {
-    png(svg.current!, getComputedStyle(document.body).backgroundColor)
-      .then((b) => file('png', 'image/png', b), () => undefined); // a browser that draws none: SVG is there
+/** Filters choose types of edges and of memories, and when memories were created. */
+function Filters({ net, without, set }:
+{ net: Net; without: Leaves; set: (change: (l: Leaves) => Leaves) => void }) {
+  const edges = useMemo(() => [...new Set(net.links.map((l) => l.type))].sort(), [net]);
+  const types = useMemo(() => [...new Set(net.dots.map((d) => d.type).filter(Boolean))].sort(), [net]);
+  const toggle = (of: 'edges' | 'types', name: string) => {
+    set((l) => {
+      const next = new Set(l[of]);
+      if (!next.delete(name)) next.add(name);
+      return { ...l, [of]: next };
+    });
   };
+  const [span, setSpan] = useState({ from: '', to: '' });
+  const [times, setTimes] = useState<ReadonlyMap<string, string>>(new Map());
+  const timed = span.from !== '' || span.to !== '';
+  useEffect(() => {
+    if (!timed) {
+      set((l) => l.nodes.size === 0 ? l : { ...l, nodes: new Set() });
+      return;
+    }
+    const missing = net.dots.filter((d) => !d.group && !times.has(d.id));
+    const abort = new AbortController();
+    const read = async () => {
+      const all = new Map(times);
+      for (let i = 0; i < missing.length; i += together) { // some at a time: the server has others to answer
+        await Promise.all(missing.slice(i, i + together).map(async (d) => {
+          const n = await ask('get', { node: d.id, include: hidden }, abort.signal).catch(() => null);
+          all.set(d.id, n?.created ?? '');
+        }));
+        if (abort.signal.aborted) return;
+      }
+      if (missing.length > 0) setTimes(all);
+      const out = net.dots.filter((d) => {
+        const day = all.get(d.id)?.slice(0, 10) ?? '';
+        return day !== '' && (span.from !== '' && day < span.from || span.to !== '' && day > span.to);
+      });
+      set((l) => ({ ...l, nodes: new Set(out.map((d) => d.id)) }));
+    };
+    void read();
+    return () => abort.abort();
+  }, [span, net]);
+  const left = without.edges.size + without.types.size + (timed ? 1 : 0);
+  const day = (name: 'from' | 'to') => <label>{name} <input type="date" value={span[name]}
+    onInput={(e) => setSpan({ ...span, [name]: (e.target as HTMLInputElement).value })} /></label>;
   return (
-    <>
-      <svg ref={svg} class="net" viewBox={[low.x, low.y, size.x, size.y].map((v) => v.toFixed(1)).join(' ')}
-        role="group" aria-label="Graph; the list below says the same">
-        {net.links.map((l) => {
-          const a = at.get(l.src), b = at.get(l.dst);
-          return a && b && <line class="link" key={l.id} x1={a.x} y1={a.y} x2={b.x} y2={b.y}>
-            <title>{l.type}</title></line>;
-        })}
-        {net.dots.map((d, i) => points[i] && (
-          <g key={d.id} class={'node' + (d.open ? ' open' : '')} tabIndex={0} role="button"
-            aria-label={`${d.type} ${shortened(d.name)}`}
-            transform={`translate(${points[i]!.x.toFixed(1)} ${points[i]!.y.toFixed(1)})`}
-            onClick={() => onOpen(d)} onKeyDown={(e) => {
-              if (e.key === 'Enter' || e.key === ' ') {
-                e.preventDefault();
-                onOpen(d);
-              }
-            }}>
-            <title>{`${d.type}: ${d.name}`}</title>
-            <circle class={'l' + types.indexOf(d.type) % 6} r={i < began ? 10 : 7} />
-            {(texts || d.open) && <text y={20}>{shortened(d.name)}</text>}
-          </g>
-        ))}
-      </svg>
-      <p class="line">
-        <span class="dim">{types.filter(Boolean).map((t) => (
-          <span class="legend"><svg width="12" height="12" aria-hidden="true"><circle class={'l' + types.indexOf(t) % 6}
-            cx="6" cy="6" r="5" /></svg> <Text of={t} /></span>))}</span>
-        <span>Keep it as{' '}
-          <button onClick={() => file('svg', 'image/svg+xml', drawing(svg.current!).text)}>SVG</button>{' '}
-          <button onClick={picture}>PNG</button>{' '}
-          <button onClick={() => file('dot', 'text/vnd.graphviz', dot(net))}>DOT</button>{' '}
-          <button onClick={() => file('mmd', 'text/plain', mermaid(net))}>Mermaid</button></span>
-      </p>
-    </>
+    <details>
+      <summary>Filters{left > 0 && ` (${left})`}</summary>
+      <div class="filters">
+        <fieldset><legend>Edges</legend>{edges.map((t) => (
+          <label key={t}><input type="checkbox" checked={!without.edges.has(t)} onChange={() => toggle('edges', t)} />{' '}
+            <Text of={t} /></label>
+        ))}</fieldset>
+        <fieldset><legend>Types</legend>{types.map((t) => (
+          <label key={t}><input type="checkbox" checked={!without.types.has(t)} onChange={() => toggle('types', t)} />{' '}
+            <Text of={t} /></label>
+        ))}</fieldset>
+        <fieldset><legend>Created</legend>{day('from')}{day('to')}</fieldset>
+      </div>
+    </details>
   );
 }
 
@@ -187,11 +210,13 @@ function Words({ net, at, onOpen }: { net: Net; at: string; onOpen: (d: Dot) => 
   const names = new Map(net.dots.map((d) => [d.id, d.name]));
   return (
     <details>
-      <summary>In words</summary>
+      <summary>As a list</summary>
       <ul>{net.dots.slice(0, 300).map((d) => (
-        <li key={d.id}><Named id={d.id} name={d.name} at={at} /> <span class="dim"><Text of={d.type} /></span>{' '}
-          {d.open ? d.more > 0 && <span class="dim">{d.more} more are not shown</span>
-            : <button onClick={() => onOpen(d)}>Expand</button>}
+        <li key={d.id}>{d.group ? <>{d.leads ? <a href={href('graph', d.leads, { at, community: '1' })}><Text of={d.name} /></a>
+          : <Text of={d.name} />} <span class="dim">{d.group} memories</span></>
+          : <><Named id={d.id} name={d.name} at={at} /> <span class="dim"><Text of={d.type} /></span>{' '}</>}
+          {!d.group && (d.open ? d.more > 0 && <span class="dim">{d.more} more edges are not shown</span>
+            : <button aria-label={`Expand ${d.name}`} onClick={() => onOpen(d)}>Expand</button>)}
           <ul>{net.links.filter((l) => l.src === d.id).map((l) => (
             <li key={l.id}><i><Text of={l.type} /></i> → <a href={href('node', l.dst, { at })}>
               <Text of={names.get(l.dst) ?? l.dst} /></a></li>

@@ -7,12 +7,13 @@ import { count } from './diff';
 import { Command, Failure, Text, Time, Waits, useAsk } from './parts';
 import { Page } from './search';
 import { Branch, Commit } from './types';
+import { headline } from './words';
 
 const step = 200; // commits of a branch that are asked for
 
 /** HistoryPage is the commits of all branches, with lanes. */
 export function HistoryPage({ tick }: Page) {
-  const branches = useAsk<Branch[]>('branch', {}, tick);
+  const branches = useAsk('branch', {}, tick);
   const [limit, setLimit] = useState(step);
   const [logs, setLogs] = useState<Commit[][] | null>(null);
   const [failed, setFailed] = useState<Error | null>(null);
@@ -20,7 +21,7 @@ export function HistoryPage({ tick }: Page) {
     if (!branches.data) return;
     const abort = new AbortController();
     const heads = branches.data.filter((b) => b.commit).slice(0, 20);
-    Promise.all(heads.map((b) => ask<Commit[]>('log', { at: b.commit!, limit }, abort.signal)))
+    Promise.all(heads.map((b) => ask('log', { at: b.commit!, limit }, abort.signal)))
       .then((all) => { setLogs(all); setFailed(null); }, (err) => { if (!abort.signal.aborted) setFailed(err); });
     return () => abort.abort();
   }, [branches.data, limit]);
@@ -31,7 +32,7 @@ export function HistoryPage({ tick }: Page) {
     <section>
       <h1>History</h1>
       <Waits of={branches}>{(list) => !rows ? <p class="dim" role="status">Reading…</p> : rows.length === 0
-        ? <p class="empty">Nothing was committed yet. <Command>mnem remember "Alice leads infra"</Command> makes
+        ? <p class="empty">No commits yet. <Command>mnem remember "Alice leads infra"</Command> makes
           the first commit.</p>
         : <>
           <p class="line">
@@ -70,7 +71,7 @@ function Line({ row, branches, from, to, setFrom, setTo }: LineProps) {
         onChange={() => setTo(c.commit)} /></td>
       <td class="dim nowrap"><Time of={c.time} /></td>
       <td>
-        <a href={href('commit', c.commit)}><Text of={c.message || c.title || c.commit.slice(-8)} /></a>
+        <a href={href('commit', c.commit)}><Text of={headline(c) || c.commit.slice(-8)} /></a>
         {branches.map((b) => <span class={'branch' + (b.current ? ' current' : '')}><Text of={b.name} /></span>)}
         <div class="dim small">{[count(c.nodes, 'memories'), count(c.edges, 'edges')].filter(Boolean).join(' · ')}</div>
       </td>

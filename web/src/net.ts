@@ -4,21 +4,27 @@
 import { Neighbor, Neighbors } from './types';
 import { plain } from './words';
 
-export interface Dot { id: string; name: string; type: string; more: number; open: boolean }
+/** Dot is a node of a graph, or a group that stands for as many as it says. */
+export interface Dot {
+  id: string; name: string; type: string; more: number; open: boolean; start?: boolean; group?: number;
+  /** a memory of the community that a group is of */
+  leads?: string;
+}
 
 export interface Link { id: string; type: string; src: string; dst: string }
 
-export interface Net { dots: Dot[]; links: Link[] }
+/** Net is a part of a memory. What was put into a group is in folded, with the id of the group. */
+export interface Net { dots: Dot[]; links: Link[]; folded?: Readonly<Record<string, string>> }
 
 /** Start is a node that a graph begins with. */
-export interface Start { id: string; name: string; type: string }
+export interface Start { id: string; name: string; type: string; leads?: string }
 
 /** begin is a net of nodes that nothing was asked of yet. */
 export function begin(starts: Start[]): Net {
-  return { dots: starts.map((s) => ({ ...s, more: 0, open: false })), links: [] };
+  return { dots: starts.map((s) => ({ ...s, more: 0, open: false, start: true })), links: [] };
 }
 
-/** maxDots is how many nodes a graph shows. */
+/** maxDots is how many nodes a graph shows; more are put into groups. */
 export const maxDots = 2000;
 
 const longest = 80; // characters of a name
@@ -29,42 +35,87 @@ export function named(n: { key: string | null; summary: string | null; id: strin
   return text.length > longest ? text.slice(0, longest - 1) + '…' : text;
 }
 
-/** grow adds the neighbours of a node. What is there stays where it is in the order. */
-export function grow(net: Net, around: Start, near: Neighbors): Net {
+/** grow adds the neighbours of a node, or only its edges to what is there. What is there keeps its place in the order. */
+export function grow(net: Net, around: Start, near: Neighbors, edgesOnly = false): Net {
   const dots = net.dots.map((d) => ({ ...d }));
   const at = new Map(dots.map((d, i) => [d.id, i]));
+  const folded = net.folded ?? {};
   const put = (id: string, name: string, type: string) => {
-    if (at.has(id) || dots.length >= maxDots) return;
+    if (at.has(id) || folded[id]) return;
     at.set(id, dots.length);
     dots.push({ id, name, type, more: 0, open: false });
   };
   put(around.id, around.name, around.type);
-  for (const n of [...near.out, ...near.in]) put(n.id, named(n), n.node_type ?? '');
+  if (!edgesOnly) for (const n of [...near.out, ...near.in]) put(n.id, named(n), n.node_type ?? '');
   const centre = dots[at.get(around.id) ?? -1];
-  if (centre) {
-    centre.open = true;
-    centre.more = near.more_out + near.more_in;
-  }
   const links = [...net.links], known = new Set(links.map((l) => l.id));
+  let left = near.more_out + near.more_in;
   const link = (e: Neighbor, src: string, dst: string) => {
-    if (known.has(e.edge) || !at.has(src) || !at.has(dst)) return;
-    known.add(e.edge);
-    links.push({ id: e.edge, type: e.type, src, dst });
+    src = folded[src] ?? src;
+    dst = folded[dst] ?? dst;
+    if (!at.has(src) || !at.has(dst)) left++;
+    else if (!known.has(e.edge)) {
+      known.add(e.edge);
+      links.push({ id: e.edge, type: e.type, src, dst });
+    }
   };
   for (const e of near.out) link(e, around.id, e.id);
   for (const e of near.in) link(e, e.id, around.id);
-  return { dots, links };
+  if (centre) {
+    centre.open = !edgesOnly || left === 0;
+    centre.more = left;
+  }
+  return { dots, links, folded };
 }
 
-/** only is the part of a net without some types of edges, and the nodes that the others reach from where it began. */
-export function only(net: Net, hidden: ReadonlySet<string>, began: string[]): Net {
-  const links = net.links.filter((l) => !hidden.has(l.type));
-  const beside = new Map<string, string[]>();
-  for (const l of links) {
-    beside.set(l.src, [...beside.get(l.src) ?? [], l.dst]);
-    beside.set(l.dst, [...beside.get(l.dst) ?? [], l.src]);
+/** fold puts members into a group, but those that are expanded or that the graph began with. */
+export function fold(net: Net, members: ReadonlySet<string>, group: Start): Net {
+  const goes = new Set(net.dots.filter((d) => members.has(d.id) && !d.open && !d.start && !d.group).map((d) => d.id));
+  const is = net.dots.find((d) => d.id === group.id);
+  if (goes.size < (is ? 1 : 2)) return net;
+  const size = goes.size + (is?.group ?? 0);
+  const dots = net.dots.filter((d) => !goes.has(d.id) && d !== is);
+  dots.push({ ...group, more: 0, open: false, group: size });
+  const folded = { ...net.folded };
+  for (const id of goes) folded[id] = group.id;
+  const pairs = new Set<string>(), links: Link[] = [];
+  for (const l of net.links) {
+    const src = folded[l.src] ?? l.src, dst = folded[l.dst] ?? l.dst;
+    const pair = `${l.type} ${src} ${dst}`;
+    if (src === l.src && dst === l.dst) links.push(l);
+    else if (src !== dst && !pairs.has(pair)) {
+      pairs.add(pair);
+      links.push({ ...l, src, dst });
+    }
   }
-  const there = new Set(net.dots.map((d) => d.id));
+  return { dots, links, folded };
+}
+
+/** cut is a net without what is more than a graph shows. */
+export function cut(net: Net): Net {
+  if (net.dots.length <= maxDots) return net;
+  const dots = net.dots.slice(0, maxDots), there = new Set(dots.map((d) => d.id));
+  return { ...net, dots, links: net.links.filter((l) => there.has(l.src) && there.has(l.dst)) };
+}
+
+/** Leaves says what of a net is not shown. */
+export interface Leaves { edges: ReadonlySet<string>; types: ReadonlySet<string>; nodes: ReadonlySet<string> }
+
+/** only is the part of a net without some types and nodes, and of that what is reached from where it began. */
+export function only(net: Net, without: Leaves, began: string[]): Net {
+  const there = new Set(net.dots.filter((d) => began.includes(d.id) ||
+    !without.types.has(d.type) && !without.nodes.has(d.id)).map((d) => d.id));
+  const links = net.links.filter((l) => !without.edges.has(l.type) && there.has(l.src) && there.has(l.dst));
+  const beside = new Map<string, string[]>();
+  const add = (a: string, b: string) => {
+    const list = beside.get(a);
+    if (list) list.push(b);
+    else beside.set(a, [b]);
+  };
+  for (const l of links) {
+    add(l.src, l.dst);
+    add(l.dst, l.src);
+  }
   const kept = new Set(began.filter((id) => there.has(id)));
   for (const id of kept) for (const next of beside.get(id) ?? []) kept.add(next); // a set goes on to what is added
   return {

@@ -4,17 +4,17 @@ import { ask } from './api';
 import { href } from './route';
 import { Cid, Command, Copy, Failure, Named, Text, Time, Waits, asText, useAsk } from './parts';
 import { Page } from './search';
-import { Blame, Block, Commit, Diff, Json, Neighbor, Neighbors, Node } from './types';
+import { Commit, Json, Neighbor, Node, hidden } from './types';
 import { Fields } from './diff';
+import { headline } from './words';
 
-const marks = ['forgotten', 'superseded', 'expired', 'retired'];
 const most = 200; // neighbours of each direction
 
 /** NodePage is all that the memory says of one node. */
 export function NodePage({ route, at, tick, writes }: Page) {
   const [changes, setChanges] = useState(0);
   const again = tick + changes;
-  const node = useAsk<Node>('get', { node: route.part, at, include: marks }, again);
+  const node = useAsk('get', { node: route.part, at, include: hidden }, again);
   return (
     <Waits of={node}>{(n) => (
       <article class="node">
@@ -49,23 +49,23 @@ function Marks({ node, writes, onChange }: { node: Node; writes: boolean; onChan
   const [reason, setReason] = useState('');
   const [busy, setBusy] = useState(false);
   if (!writes) return null;
-  const run = (verb: string) => {
+  const run = (verb: 'restore' | 'stale' | 'retire' | 'forget') => {
     setBusy(true);
     ask(verb, { nodes: [node.id], reason }).then(() => { setFailed(null); setReason(''); onChange(); }, setFailed)
       .finally(() => setBusy(false));
   };
   return (
     <details class="marks">
-      <summary>Mark it</summary>
+      <summary>Mark</summary>
       <div class="line">
         <label>Reason <input value={reason} maxLength={500} dir="auto"
           onInput={(e) => setReason((e.target as HTMLInputElement).value)} /></label>
         {node.mark ? <button disabled={busy} onClick={() => run('restore')}>Restore</button> : <>
-          <button disabled={busy} onClick={() => run('stale')}>To be checked</button>
+          <button disabled={busy} onClick={() => run('stale')}>Stale</button>
           <button disabled={busy} onClick={() => run('retire')}>Retire</button>
           <button disabled={busy} onClick={() => run('forget')}>Forget</button>
         </>}
-        <a href={href('operations')}>Undo is here</a>
+        <a href={href('operations')}>Undo in Operations</a>
       </div>
       {failed && <Failure of={failed} />}
     </details>
@@ -74,7 +74,7 @@ function Marks({ node, writes, onChange }: { node: Node; writes: boolean; onChan
 
 /** Properties are the fields of a node, each with the commit that it is from. */
 function Properties({ node, at, tick }: { node: Node; at: string; tick: number }) {
-  const blame = useAsk<Blame>('blame', { node: node.id, at }, tick);
+  const blame = useAsk('blame', { node: node.id, at }, tick);
   const rows: [string, Json, string][] = [
     ...Object.entries(node.props).map(([k, v]): [string, Json, string] => [k, v, 'props.' + k]),
   ];
@@ -106,12 +106,12 @@ function Properties({ node, at, tick }: { node: Node; at: string; tick: number }
 
 /** Edges are the neighbours of a node by type, with their names. */
 function Edges({ id, at, tick }: { id: string; at: string; tick: number }) {
-  const near = useAsk<Neighbors>('neighbors', { node: id, at, both: true, limit: most }, tick);
+  const near = useAsk('neighbors', { node: id, at, both: true, limit: most }, tick);
   return (
     <section>
       <h2>Edges</h2>
       <Waits of={near}>{(n) => n.out.length + n.in.length === 0
-        ? <p class="empty">Nothing is linked to this. <Command>mnem link A TYPE B</Command> makes an edge.</p>
+        ? <p class="empty">No edges. <Command>mnem link A TYPE B</Command> adds one.</p>
         : <>
           <Group list={n.out} arrow="→" at={at} />
           <Group list={n.in} arrow="←" at={at} />
@@ -138,7 +138,7 @@ function Group({ list, arrow, at }: { list: Neighbor[]; arrow: string; at: strin
 
 /** History is the commits that changed a node. */
 function History({ id, at, tick }: { id: string; at: string; tick: number }) {
-  const log = useAsk<Commit[]>('log', { node: id, at, limit: 50 }, tick);
+  const log = useAsk('log', { node: id, at, limit: 50 }, tick);
   return (
     <section>
       <h2>History</h2>
@@ -150,12 +150,12 @@ function History({ id, at, tick }: { id: string; at: string; tick: number }) {
 /** Past is one commit of a node's history; what it did to the node is asked when it is opened. */
 function Past({ commit, id }: { commit: Commit; id: string }) {
   const [open, setOpen] = useState(false);
-  const shown = useAsk<{ diff: Diff }>(open ? 'show' : '', { name: commit.commit });
+  const shown = useAsk(open ? 'show' : '', { name: commit.commit });
   return (
     <li class="past">
       <details onToggle={(e) => setOpen((e.target as HTMLDetailsElement).open)}>
         <summary><Time of={commit.time} /> · <Text of={commit.agent ?? commit.author} /> ·{' '}
-          <Text of={commit.message || commit.title || ''} /></summary>
+          <Text of={headline(commit)} /></summary>
         {open && <Waits of={shown}>{(s) => {
           const n = s.diff.nodes.find((x) => x.id === id);
           const edges = s.diff.edges.filter((e) => e.src === id || e.dst === id);
@@ -164,8 +164,8 @@ function Past({ commit, id }: { commit: Commit; id: string }) {
             {n && n.change === 'changed' && <Fields of={n.fields} />}
             {edges.length > 0 && <p>{edges.length} edges {edges.map((e) => e.change)
               .filter((c, i, all) => all.indexOf(c) === i).join(', ')}</p>}
-            <p><a href={href('commit', commit.commit)}>The whole commit</a>{' · '}
-              <a href={href('node', id, { at: commit.commit })}>The memory as it was then</a></p>
+            <p><a href={href('commit', commit.commit)}>Whole commit</a>{' · '}
+              <a href={href('node', id, { at: commit.commit })}>This memory at that commit</a></p>
           </>;
         }}</Waits>}
       </details>
@@ -177,10 +177,10 @@ function Past({ commit, id }: { commit: Commit; id: string }) {
 /** Raw is the block of a node as it is stored. */
 function Raw({ cid }: { cid: string }) {
   const [open, setOpen] = useState(false);
-  const block = useAsk<Block>(open ? 'cat_file' : '', { cid });
+  const block = useAsk(open ? 'cat_file' : '', { cid });
   return (
     <details onToggle={(e) => setOpen((e.target as HTMLDetailsElement).open)}>
-      <summary>As it is stored</summary>
+      <summary>Stored block</summary>
       <p><code>{cid}</code></p>
       {open && <Waits of={block}>{(b) => <pre tabIndex={0}><Text of={JSON.stringify(b.data, null, 2)} /></pre>}</Waits>}
     </details>

@@ -13,8 +13,8 @@ export function Operations({ tick, writes }: Page) {
   const [failed, setFailed] = useState<Error | null>(null);
   const [said, setSaid] = useState('');
   const [sure, setSure] = useState('');
-  const list = useAsk<Op[]>('op_log', { limit }, tick + done);
-  const run = (verb: string, args: Record<string, string>, words: string) => {
+  const list = useAsk('op_log', { limit }, tick + done);
+  const run = (verb: 'undo' | 'redo', args: { op?: string }, words: string) => {
     setSure('');
     ask(verb, args).then(() => { setFailed(null); setSaid(words); }, (err) => { setFailed(err); setSaid(''); })
       .finally(() => setDone((d) => d + 1));
@@ -22,13 +22,13 @@ export function Operations({ tick, writes }: Page) {
   return (
     <section>
       <h1>Operations</h1>
-      {!writes && <p class="note">This page may read. To undo here, start it with{' '}
-        <Command>mnem view --write</Command>, or log in with a token that writes.</p>}
+      {!writes && <p class="note">This page is read only. To undo here, start it with{' '}
+        <Command>mnem view --write</Command> or log in with a token of scope write.</p>}
       <p class="line"><span role="status">{said}</span>
-        {writes && <button onClick={() => run('redo', {}, 'What was undone last is there again.')}>Redo</button>}</p>
+        {writes && <button onClick={() => run('redo', {}, 'The last undo is reverted.')}>Redo</button>}</p>
       {failed && <Failure of={failed} />}
       <Waits of={list}>{(all) => <>
-        {all.length === 0 && <p class="empty">Nothing was done yet.</p>}
+        {all.length === 0 && <p class="empty">No operations yet.</p>}
         <ul class="rows ops">{all.map((o) => (
           <li key={o.op} class={o.undone ? 'undone' : ''}>
             <span class="seq">{o.seq}</span>

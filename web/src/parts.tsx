@@ -1,24 +1,25 @@
 import { h, Fragment, ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { Args, Refusal, ask } from './api';
+import { Refusal, ask } from './api';
 import { report } from './report';
 import { href } from './route';
 import { save } from './save';
-import { Json } from './types';
+import { Answer, Arguments, Json, Verb } from './types';
 import { difference, seen } from './words';
 
 /** Asked is what came of asking; the answer before stays until the next one is there. */
 export interface Asked<T> { data: T | null; failed: Error | null; busy: boolean }
 
 /** useAsk asks an operation whenever its arguments or the tick change; name '' asks nothing. */
-export function useAsk<T>(name: string, args: Args, tick = 0): Asked<T> {
+export function useAsk<V extends Verb>(name: V | '', args: Arguments[V], tick = 0): Asked<Answer<V>> {
+  type T = Answer<V>;
   const key = name + JSON.stringify(args);
   const [state, setState] = useState<Asked<T> & { key: string }>({ data: null, failed: null, busy: true, key: '' });
   useEffect(() => {
     if (!name) return;
     const abort = new AbortController();
     setState((s) => ({ data: s.key === key ? s.data : null, failed: null, busy: true, key }));
-    ask<T>(name, args, abort.signal).then(
+    ask(name, args, abort.signal).then(
       (data) => setState({ data, failed: null, busy: false, key }),
       (failed) => { if (!abort.signal.aborted) setState({ data: null, failed, busy: false, key }); });
     return () => abort.abort();
@@ -52,7 +53,7 @@ export function Text({ of, block }: { of: string; block?: boolean }) {
   const part = all || of.length <= shown ? of : of.slice(0, shown);
   const pieces = useMemo(() => seen(part), [part]);
   const inside = pieces.map((p) => p.code
-    ? <span class="code" title="a character that cannot be seen">{p.text}</span> : p.text);
+    ? <span class="code" title="an invisible or direction-changing character">{p.text}</span> : p.text);
   const more = part.length < of.length &&
     <button class="link" onClick={() => setAll(true)}>… show all {of.length.toLocaleString('en')} characters</button>;
   return block ? <div class="text" dir="auto">{inside}{more}</div> : <bdi class="text">{inside}{more}</bdi>;
@@ -95,7 +96,7 @@ export function Named(p: { id: string; name?: string | null; summary?: string | 
 
 /** Band says how much an item answers the question. */
 export function Band({ of }: { of: string }) {
-  const names: Record<string, string> = { answer: 'answers', maybe: 'may answer', rest: 'beside it' };
+  const names: Record<string, string> = { answer: 'answer', maybe: 'maybe', rest: 'related' };
   return <span class={'band ' + of}>{names[of] ?? of}</span>;
 }
 
@@ -124,5 +125,5 @@ export function Command({ children }: { children: string }) {
 /** Keep keeps what the page shows as one HTML file. */
 export function Keep({ name }: { name: string }) {
   return <button onClick={() => save(name + '.html', 'text/html', report(document.getElementById('main')!, name))}>
-    Keep as HTML</button>;
+    Save as HTML</button>;
 }

@@ -3,24 +3,24 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ask } from './api';
 import { Route, go, href } from './route';
 import { Asked, Band, Command, Copy, Failure, Named, Text, Time, Waits, useAsk } from './parts';
-import { Found, Item, Listed, Node, Stats, Step } from './types';
+import { Arguments, Found, Item, Listing, Node, Stats, Step, hidden } from './types';
 
 /** Page is what every page is given. */
 export interface Page { route: Route; at: string; tick: number; writes: boolean }
 
-const marks = ['forgotten', 'superseded', 'expired', 'retired'];
+const floors = ['answer', 'maybe', 'rest'] as const;
 const fields = ['limit', 'budget', 'floor', 'created_from', 'created_to'] as const;
 
 /** Search is the box of recall, and what it found. */
 export function Search({ route, at, tick }: Page) {
   const q = route.query;
   const query = q.get('q') ?? '';
-  const args = {
-    query, at, explain: true, type: q.getAll('type'), include: q.getAll('include'),
-    limit: number(q.get('limit')) ?? 10, budget: number(q.get('budget')), floor: q.get('floor') ?? undefined,
+  const args: Arguments['recall'] = {
+    query, at, explain: true, type: q.getAll('type'), include: hidden.filter((s) => q.getAll('include').includes(s)),
+    limit: number(q.get('limit')) ?? 10, budget: number(q.get('budget')), floor: floors.find((f) => f === q.get('floor')),
     created_from: q.get('created_from') ?? undefined, created_to: q.get('created_to') ?? undefined,
   };
-  const found = useAsk<Found>(query ? 'recall' : '', args, tick);
+  const found = useAsk(query ? 'recall' : '', args, tick);
   return (
     <div>
       <h1 class="sr">Search</h1>
@@ -36,7 +36,7 @@ function number(s: string | null): number | undefined {
 
 /** Box is the question and its filters. */
 function Box({ route, at, tick }: { route: Route; at: string; tick: number }) {
-  const stats = useAsk<Stats>('stats', { at }, tick);
+  const stats = useAsk('stats', { at }, tick);
   const q = route.query;
   const submit = (e: Event) => {
     e.preventDefault();
@@ -67,24 +67,24 @@ function Box({ route, at, tick }: { route: Route; at: string; tick: number }) {
             ))}
           </fieldset>
           <fieldset>
-            <legend>Also what was</legend>
-            {marks.map((m) => (
+            <legend>Include</legend>
+            {hidden.map((m) => (
               <label><input type="checkbox" name="include" value={m}
                 defaultChecked={q.getAll('include').includes(m)} /> {m}</label>
             ))}
           </fieldset>
           <fieldset>
-            <legend>How much</legend>
+            <legend>Amount</legend>
             <label>Results <input type="number" name="limit" min={1} max={100} defaultValue={q.get('limit') ?? ''}
               placeholder="10" /></label>
             <label>Tokens <input type="number" name="budget" min={1} max={1000000} defaultValue={q.get('budget') ?? ''}
               placeholder="2000" /></label>
-            <label>At least <select name="floor" ref={(el) => {
+            <label>Band <select name="floor" ref={(el) => {
               // Once: what a reader chooses stays, whatever is told meanwhile.
               if (el && !el.dataset.set) el.value = el.dataset.set = q.get('floor') ?? '';
             }}>
-              <option value="">as usual</option><option value="answer">answers</option>
-              <option value="maybe">may answer</option><option value="rest">everything found</option>
+              <option value="">default</option><option value="answer">answer only</option>
+              <option value="maybe">maybe or better</option><option value="rest">all</option>
             </select></label>
           </fieldset>
           <fieldset>
@@ -105,7 +105,7 @@ export function useNodes(ids: string[], commit: string): Record<string, Node> {
   useEffect(() => {
     const abort = new AbortController();
     for (const id of ids) {
-      ask<Node>('get', { node: id, at: commit, include: marks }, abort.signal).then(
+      ask('get', { node: id, at: commit, include: hidden }, abort.signal).then(
         (n) => setNodes((all) => ({ ...all, [id]: n })),
         () => undefined); // the card shows what was found, and no more
     }
@@ -124,11 +124,11 @@ function Results({ found, at }: { found: Found; at: string }) {
           <p class="dim"><Text of={w.remedy} /></p></div>
       ))}
       {found.items.length === 0
-        ? <p class="empty">Nothing in this memory answers that. Ask in other words, or with fewer filters.</p>
+        ? <p class="empty">No results. Try other words or fewer filters.</p>
         : <p class="line dim">
             <span>{found.items.length} of {found.candidates_seen} candidates · {found.tokens_used} of{' '}
               {found.tokens_budget} tokens{found.intent ? ` · read as a question of kind “${found.intent}”` : ''}</span>
-            <a href={href('graph', '', { q: found.query, at })}>As a graph</a>
+            <a href={href('graph', '', { q: found.query, at })}>Show as graph</a>
             <Copy text={() => found.items.map((i) => i.rendered).join('')}>Copy as prompt text</Copy>
           </p>}
       <ol class="cards">
@@ -159,10 +159,10 @@ function Card({ item, node, at }: { item: Item; node?: Node; at: string }) {
         {item.key && <code><Text of={item.key} /></code>}
         <details>
           <summary>Why</summary>
-          <Why item={item} at={at} />
+          <Why item={item} cues={node?.cues ?? []} at={at} />
         </details>
         <details>
-          <summary>As the prompt has it</summary>
+          <summary>As prompt text</summary>
           <pre tabIndex={0}><Text of={item.rendered} /></pre>
         </details>
       </footer>
@@ -186,7 +186,7 @@ function Way({ steps, from, at }: { steps: Step[]; from: string; at: string }) {
 }
 
 /** Why says by which ways an item was found. */
-function Why({ item, at }: { item: Item; at: string }) {
+function Why({ item, cues, at }: { item: Item; cues: string[]; at: string }) {
   return (
     <dl class="why">
       <dt>Score</dt><dd>{share(item.score)}, rank {item.rank}, {item.tokens} tokens</dd>
@@ -200,12 +200,13 @@ function Why({ item, at }: { item: Item; at: string }) {
       {item.terms && item.terms.length > 0 && <><dt>Terms</dt><dd>{item.terms.map((t) => (
         <span class="term" title={t.added ? 'added by expansion' : 'of the question'}>
           <Text of={t.read_as ?? t.term} />{t.added ? '*' : ''} <span class="dim">{share(t.score)}</span></span>
-      ))}{item.terms.some((t) => t.added) && <span class="dim"> * kindred words, not of the question</span>}</dd></>}
+      ))}{item.terms.some((t) => t.added) && <span class="dim"> * added by expansion</span>}</dd></>}
+      {cues.length > 0 && <><dt>Cues</dt><dd>{cues.map((c) => <span class="term"><Text of={c} /></span>)}</dd></>}
       {item.entities && item.entities.length > 0 &&
         <><dt>Entities</dt><dd>{item.entities.map((e) => <span class="term"><Text of={e} /></span>)}</dd></>}
       {item.seed && item.path && item.path.length > 0 &&
-        <><dt>Came by</dt><dd><Way from={item.seed} steps={item.path} at={at} /></dd></>}
-      {item.beam && <><dt>Reached by</dt><dd><Way from={item.beam.seed} steps={item.beam.path} at={at} /></dd></>}
+        <><dt>Path</dt><dd><Way from={item.seed} steps={item.path} at={at} /></dd></>}
+      {item.beam && <><dt>Expansion</dt><dd><Way from={item.beam.seed} steps={item.beam.path} at={at} /></dd></>}
     </dl>
   );
 }
@@ -215,8 +216,8 @@ function How({ found, at }: { found: Found; at: string }) {
   const t = found.trace!;
   return (
     <details class="how">
-      <summary>How it was found, and what was left out</summary>
-      <p>Lanes were joined by <code>{t.fusion}</code>.</p>
+      <summary>How it was found, and what was dropped</summary>
+      <p>Lanes were fused by <code>{t.fusion}</code>.</p>
       <div class="scroll"><table>
         <thead><tr><th>lane</th><th>weight</th><th>found</th><th>passed</th><th>best</th><th>left out</th></tr></thead>
         <tbody>{t.lanes.map((l) => (
@@ -237,8 +238,8 @@ function How({ found, at }: { found: Found; at: string }) {
 
 /** Begin is what there is before a question: what the memory holds, or how to put something in. */
 function Begin({ at, tick }: { at: string; tick: number }) {
-  const stats: Asked<Stats> = useAsk<Stats>('stats', { at }, tick);
-  const newest = useAsk<Listed>('ls', { at, limit: 6, sort: '-updated' }, tick);
+  const stats: Asked<Stats> = useAsk('stats', { at }, tick);
+  const newest = useAsk('ls', { at, limit: 6, sort: '-updated' }, tick);
   return (
     <Waits of={stats}>{(s) => s.nodes.total === 0 ? <EmptyMemory /> : (
       <section>
@@ -249,7 +250,7 @@ function Begin({ at, tick }: { at: string; tick: number }) {
           ))}
         </ul>
         {newest.failed ? <Failure of={newest.failed} /> : newest.data && <>
-          <h2>Changed last</h2>
+          <h2>Last changed</h2>
           <ul class="rows">{newest.data.nodes.map((n) => <Row key={n.id} node={n} at={at} />)}</ul>
         </>}
       </section>
@@ -270,7 +271,7 @@ function EmptyMemory() {
 }
 
 /** Row is a node in a list. */
-export function Row({ node, at }: { node: Node; at: string }) {
+export function Row({ node, at }: { node: Listing; at: string }) {
   return (
     <li>
       <span class="type"><Text of={node.type} /></span>
@@ -284,12 +285,12 @@ export function Row({ node, at }: { node: Node; at: string }) {
 /** Browse lists the nodes of a type, a part at a time. */
 export function Browse({ route, at, tick }: Page) {
   const type = route.query.getAll('type'), after = route.query.get('after') ?? '';
-  const list = useAsk<Listed>('ls', { at, type, after, limit: 50 }, tick);
+  const list = useAsk('ls', { at, type, after, limit: 50 }, tick);
   return (
     <section>
       <h1>{type.length ? <Text of={type.join(', ')} /> : 'All memories'}</h1>
       <Waits of={list}>{(l) => <>
-        {l.nodes.length === 0 && <p class="empty">There are none here.</p>}
+        {l.nodes.length === 0 && <p class="empty">None.</p>}
         <ul class="rows">{l.nodes.map((n) => <Row key={n.id} node={n} at={at} />)}</ul>
         <p class="line">
           {after && <a href={href('browse', '', { type, at })}>From the beginning</a>}

@@ -4,19 +4,19 @@ import { ask } from './api';
 import { href } from './route';
 import { Cid, Command, Failure, Keep, Named, Text, Time, Waits, asText, useAsk } from './parts';
 import { Page, useNodes } from './search';
-import { Block, Json, Replay, Session, SessionRecord } from './types';
+import { Json, Replay, SessionRecord } from './types';
 import { uuid } from './words';
 
 /** Sessions lists what was recorded. */
 export function Sessions({ tick }: Page) {
-  const list = useAsk<Session[]>('session_list', {}, tick);
+  const list = useAsk('session_list', {}, tick);
   return (
     <section>
       <h1>Sessions</h1>
       <Waits of={list}>{(all) => all.length === 0
-        ? <p class="empty">No session was recorded. Agents that use the memory by <Command>mnem mcp</Command> record
-          theirs; <Command>mnem retrieve --session NAME "question"</Command> records one by hand. Each answer can
-          then be replayed, and what an agent was told is known.</p>
+        ? <p class="empty">No sessions yet. Agents that use <Command>mnem mcp</Command> record theirs;{' '}
+          <Command>mnem retrieve --session NAME "question"</Command> records one by hand. Every recorded answer can be
+          inspected and replayed.</p>
         : <ul class="rows">{all.map((s) => (
           <li key={s.session}>
             <span class="grow"><a href={href('session', s.session)}><Text of={s.session} /></a></span>
@@ -33,7 +33,7 @@ export function Sessions({ tick }: Page) {
 /** SessionPage is one session: what was asked, and what was given, in order. */
 export function SessionPage({ route, tick }: Page) {
   const name = route.part;
-  const log = useAsk<SessionRecord[]>('session_log', { name, limit: 1000 }, tick);
+  const log = useAsk('session_log', { name, limit: 1000 }, tick);
   const [all, setAll] = useState(false);
   const records = useMemo(() => [...log.data ?? []].reverse(), [log.data]);
   return (
@@ -41,7 +41,7 @@ export function SessionPage({ route, tick }: Page) {
       <h1>Session <Text of={name} /></h1>
       <Waits of={log}>{() => <>
         <div class="line"><Replays of={name} label="Replay all" />
-          {!all && <button onClick={() => setAll(true)}>Show all that was given</button>}
+          {!all && <button onClick={() => setAll(true)}>Show all results</button>}
           <Keep name={'session ' + name} /></div>
         <ol class="records">{records.map((r) => <Record key={r.record + all} record={r} all={all} />)}</ol>
       </>}</Waits>
@@ -58,10 +58,10 @@ function Record({ record: r, all }: { record: SessionRecord; all: boolean }) {
   return (
     <li class="card">
       <p class="line dim"><span><Text of={r.event} /></span> <Time of={r.time} />
-        {r.commit && <a href={href('search', '', { q: r.query ?? '', at: r.commit })}>Ask again as of then</a>}</p>
-      <h2><Text of={r.query ?? 'without words'} /></h2>
+        {r.commit && <a href={href('search', '', { q: r.query ?? '', at: r.commit })}>Ask again at that commit</a>}</p>
+      <h2><Text of={r.query ?? 'no question text'} /></h2>
       <details open={open} onToggle={(e) => setOpen((e.target as HTMLDetailsElement).open)}>
-        <summary>{r.items} memories were given, {r.tokens} tokens</summary>
+        <summary>{r.items === 1 ? '1 memory' : `${r.items} memories`} returned, {r.tokens} tokens</summary>
         {open && <Given receipt={r.receipt} />}
       </details>
       <Replays of={r.receipt} label="Replay" />
@@ -81,7 +81,7 @@ function listOf(v: Json | undefined): Json[] {
 
 /** Given is what a receipt says was given: the memories of then, with their scores. */
 function Given({ receipt }: { receipt: string }) {
-  const block = useAsk<Block>('cat_file', { cid: receipt });
+  const block = useAsk('cat_file', { cid: receipt });
   return <Waits of={block}>{(b) => <Items data={fieldsOf(b.data)} />}</Waits>;
 }
 
@@ -112,17 +112,18 @@ function Replays({ of, label }: { of: string; label: string }) {
   const run = () => {
     setBusy(true);
     setSaid(null);
-    ask<Replay>('replay', { record: of }).then((r) => { setSaid(r); setFailed(null); }, setFailed)
+    ask('replay', { record: of }).then((r) => { setSaid(r); setFailed(null); }, setFailed)
       .finally(() => setBusy(false));
   };
   const d = said?.first_difference;
   return (
     <div>
       <button disabled={busy} onClick={run}>{busy ? 'Replaying…' : label}</button>{' '}
-      <span role="status">{said && (said.identical === null ? 'There is nothing to replay.'
+      <span role="status">{said && ((said.redacted?.length ?? 0) > 0 ? `Not replayed: ${said.redacted!.length} of what it needs was purged since.`
+        : said.identical === null ? 'Nothing to replay.'
         : !said.identical ? 'It differs.'
-          : said.receipts === 1 ? 'Identical: the answer is what was given then.'
-            : `Identical: all ${said.receipts} answers are what was given then.`)}</span>
+          : said.receipts === 1 ? 'Identical to what was returned then.'
+            : `Identical: all ${said.receipts} answers are as they were.`)}</span>
       {failed && <Failure of={failed} />}
       {d && <dl class="fields note bad">
         <dt>Answer {d.number}{d.item !== null && `, item ${d.item}`}: <Text of={d.field} /></dt>

@@ -2,7 +2,7 @@ import { h } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Route, go, href } from './route';
 import { Time, Text, useAsk } from './parts';
-import { Branch, Commit } from './types';
+import { headline } from './words';
 
 const most = 500; // commits that the slider reaches
 
@@ -16,9 +16,9 @@ function here(route: Route, at: string): string {
 
 /** When is the slider of time: it shows the page as the memory was at any commit. */
 export function When({ route, at, tick }: { route: Route; at: string; tick: number }) {
-  const branches = useAsk<Branch[]>('branch', {}, tick);
+  const branches = useAsk('branch', {}, tick);
   const head = branches.data?.find((b) => b.current)?.commit ?? '';
-  const log = useAsk<Commit[]>(head ? 'log' : '', { at: head, limit: most });
+  const log = useAsk(head ? 'log' : '', { at: head, limit: most });
   const commits = useMemo(() => [...log.data ?? []].reverse(), [log.data]);
   const last = commits.length - 1;
   const found = at ? commits.findIndex((c) => c.commit === at) : last;
@@ -32,12 +32,12 @@ export function When({ route, at, tick }: { route: Route; at: string; tick: numb
       <label class="sr" for="when">Commit that is shown</label>
       <button aria-label="Earlier" disabled={value <= 0} onClick={() => move(value - 1)}>◀</button>
       <input id="when" type="range" min={0} max={last} value={value < 0 ? 0 : value}
-        aria-valuetext={c ? `${c.time}: ${c.message}` : at}
+        aria-valuetext={c ? `${c.time}: ${headline(c)}` : at}
         onInput={(e) => setValue(Number((e.target as HTMLInputElement).value))}
         onChange={(e) => move(Number((e.target as HTMLInputElement).value))} />
       <button aria-label="Later" disabled={value >= last} onClick={() => move(value + 1)}>▶</button>
       <span class="whentext">
-        {c ? <span><Time of={c.time} /> · <Text of={c.message || c.title || ''} /></span>
+        {c ? <span><Time of={c.time} /> · <Text of={headline(c)} /></span>
           : <span>commit <code>{at.slice(-8)}</code></span>}
       </span>
       {at ? <button class="link" onClick={() => move(last)}>Back to now</button>

@@ -87,6 +87,13 @@ export function plain(text: string): string {
   return seen(text).map((s) => s.text).join('');
 }
 
+const idsAlone = /^[a-z ]+( \S+)? [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
+
+/** headline is what a commit is called: its message, or the title of what it changed where that has only ids to say. */
+export function headline(c: { message: string; title?: string }): string {
+  return c.title && (c.message === '' || idsAlone.test(c.message)) ? c.title : c.message || c.title || '';
+}
+
 /** uuid returns the id of 16 bytes in base64, as DAG-JSON has them; '' where they are none. */
 export function uuid(base64: string): string {
   try {

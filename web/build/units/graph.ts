@@ -1,6 +1,7 @@
 import { done, same } from '../check';
+import { hit, svg, towards } from '../../src/draw';
 import { layout } from '../../src/layout';
-import { Net, begin, dot, grow, mermaid, only } from '../../src/net';
+import { Net, begin, cut, dot, fold, grow, maxDots, mermaid, only } from '../../src/net';
 import { Neighbor, Neighbors } from '../../src/types';
 
 const neighbor = (id: string, type: string): Neighbor =>
@@ -17,11 +18,26 @@ const two = grow(one, one.dots[1]!, near('b', [neighbor('d', 'knows')], [back]))
 same(two.dots.map((d) => d.id).join(''), 'abcd', 'the order stays');
 same(two.links.length, 3, 'an edge that is known from its other end');
 same(none.dots.length, 0, 'what was given is not changed');
-same(only(two, new Set(['owns']), ['a']).dots.map((d) => d.id).join(''), 'abd', 'without a type');
-same(only(two, new Set(['knows', 'owns']), ['a', 'x']).dots.map((d) => d.id).join(''), 'a', 'without all');
-same(only(two, new Set(['knows', 'owns']), ['c', 'a']).dots.map((d) => d.id).join(''), 'ac', 'two beginnings');
+const without = (edges: string[], types: string[] = [], nodes: string[] = []) =>
+  ({ edges: new Set(edges), types: new Set(types), nodes: new Set(nodes) });
+const names = (net: Net) => net.dots.map((d) => d.id).join('');
+same(names(only(two, without(['owns']), ['a'])), 'abd', 'without a type of edges');
+same(names(only(two, without(['knows', 'owns']), ['a', 'x'])), 'a', 'without all edges');
+same(names(only(two, without(['knows', 'owns']), ['c', 'a'])), 'ac', 'two beginnings');
+same(names(only(two, without([], ['T']), ['a'])), 'a', 'without a type of memories, but where it began');
+same(names(only(two, without([], [], ['b']), ['a'])), 'ac', 'without a memory, and what it alone leads to');
+same(grow(one, one.dots[1]!, near('b', [neighbor('c', 'knows'), neighbor('z', 'knows')]), true).dots.length, 3,
+  'edges among what is there');
+
+const folded = fold(two, new Set(['a', 'b', 'c', 'd']), { id: 'g', name: 'G', type: '' });
+same([names(folded), folded.dots[2]!.group, folded.links.length], ['abg', 2, 3], 'a group of what is not expanded');
+same(names(fold(two, new Set(['c']), { id: 'g', name: 'G', type: '' })), 'abcd', 'one is no group');
+const more = grow(folded, folded.dots[1]!, near('b', [neighbor('c', 'likes')]));
+same([names(more), more.links.at(-1)!.dst], ['abg', 'g'], 'what is in a group stays there');
+same(cut({ dots: Array.from({ length: maxDots + 5 }, (_, i) => ({ ...one.dots[0]!, id: String(i) })), links: [] })
+  .dots.length, maxDots, 'no more than a graph shows');
 same(begin(one.dots).links.length, 0, 'a beginning');
-same(only(none, new Set(), ['a']).dots.length, 0, 'nothing');
+same(only(none, without([]), ['a']).dots.length, 0, 'nothing');
 
 const hostile: Net = {
   dots: [{ id: 'a', name: 'say "hi" \\ ]\nend', type: '', more: 0, open: true }],
@@ -31,29 +47,39 @@ same(dot(hostile),
   'digraph memory {\n  "a" [label="say \\"hi\\" \\\\ ] end"];\n  "a" -> "a" [label="|x\\""];\n}\n', 'DOT');
 same(mermaid(hostile), 'graph LR\n  n0["say #34;hi#34; #92; #93;#10;end"]\n  n0 -->|"#124;x#34;"| n0\n', 'Mermaid');
 
-const ring = (n: number) => Array.from({ length: n }, (_, i): [number, number] => [i, (i + 1) % n]);
+const ring = (n: number) => Array.from({ length: n }, (_, i) => [i, (i + 1) % n]).flat();
+const none2 = (n: number) => new Float64Array(2 * n).fill(NaN);
 const run = (n: number) => {
-  const l = layout(n, ring(n));
-  l.steps(1000);
-  return l.points;
+  const l = layout(n, ring(n), none2(n));
+  same(l.step(1000), false, 'it comes to rest');
+  return [...l.places()];
 };
 same(run(40), run(40), 'the same graph, the same picture');
-same(layout(0, []).steps(5), true, 'nothing to place');
-const points = run(40);
+same(layout(0, [], none2(0)).places().length, 0, 'nothing to place');
+const places = run(40);
 let close = Infinity;
-points.forEach((p, i) => points.slice(i + 1).forEach((q) => {
-  close = Math.min(close, Math.hypot(p.x - q.x, p.y - q.y));
-}));
+for (let i = 0; i < 40; i++) {
+  for (let j = 0; j < i; j++) {
+    close = Math.min(close, Math.hypot(places[2 * i]! - places[2 * j]!, places[2 * i + 1]! - places[2 * j + 1]!));
+  }
+}
 same(close > 15, true, `nodes are apart: ${close}`);
-same(points.every((p) => Number.isFinite(p.x) && Math.abs(p.x) < 5000), true, 'places are near');
-const kept = layout(3, [[0, 1]], [{ x: 5, y: 6 }, undefined, { x: 1, y: 1 }]);
-same(kept.points[0], { x: 5, y: 6 }, 'what is placed stays');
-const equal = layout(2, [], [{ x: 0, y: 0 }, { x: 0, y: 0 }]);
-equal.steps(300);
-const [p, q] = [equal.points[0]!, equal.points[1]!];
-same(Math.hypot(p.x - q.x, p.y - q.y) > 15, true, 'one place');
+same(places.every((p) => Number.isFinite(p) && Math.abs(p) < 5000), true, 'places are near');
+const kept = layout(3, [0, 1], new Float64Array([5, 6, NaN, NaN, 1, 1])).places();
+same([kept[0], kept[1]], [5, 6], 'what is placed stays');
+const equal = layout(2, [], new Float64Array(4));
+equal.step(300);
+const p = equal.places();
+same(Math.hypot(p[0]! - p[2]!, p[1]! - p[3]!) > 15, true, 'one place');
+const long = Float64Array.from([0, 0, 100, 0, 0, 90, -80, 5]);
+same([[1, 0], [0, 1], [-1, 0], [0, -1]].map(([x, y]) => towards(long, 0, x!, y!)), [1, 2, 3, 0], 'by arrow keys');
+const drawn = svg(hostile, new Uint32Array([0, 0]), new Float64Array([1, 2]),
+  { ground: '#fff', line: '#000', ink: '#111', types: ['#1', '#2', '#3', '#4', '#5', '#6'] });
+same([drawn.startsWith('<svg '), drawn.includes('say &#34;hi&#34;'), drawn.includes('"hi"')], [true, true, false], 'SVG');
+same(hit(hostile, new Float64Array([1, 2]), { by: 2, x: 10, y: 10 }, 14, 15), 0, 'a click on a node');
+same(hit(hostile, new Float64Array([1, 2]), { by: 2, x: 10, y: 10 }, 80, 15), -1, 'a click beside it');
 
-const began = Date.now();
+const started = Date.now();
 run(2000);
-console.log(`2,000 nodes are placed in ${Date.now() - began} ms`);
+console.log(`2,000 nodes are placed in ${Date.now() - started} ms`);
 done();

@@ -4,7 +4,7 @@ import { Commit } from '../../src/types';
 
 const none = { added: 0, changed: 0, removed: 0 };
 const commit = (name: string, time: number, ...parents: string[]): Commit => ({
-  commit: name, parents, author: 'a', agent: null, task: null, message: name,
+  commit: name, parents, author: 'a', graph: '', agent: null, task: null, message: name,
   time: `2026-01-01T00:00:${String(time).padStart(2, '0')}Z`, nodes: none, edges: none,
 });
 

@@ -1,5 +1,5 @@
 import { done, same } from '../check';
-import { difference, seen, uuid, Piece } from '../../src/words';
+import { difference, headline, seen, uuid, Piece } from '../../src/words';
 
 const told = (from: string, to: string) => difference(from, to)
   .map((p) => ({ same: '', old: '-', new: '+' })[p.kind] + p.text).join('|');
@@ -39,4 +39,9 @@ same(seen(''), [], 'empty');
 same(uuid('Q3bJou73lS7gUcVWAZPXSg'), '4376c9a2-eef7-952e-e051-c5560193d74a', 'an id');
 same(uuid('Q3bJ'), '', 'too short');
 same(uuid('***'), '', 'no base64');
+const id = '4376c9a2-eef7-952e-e051-c5560193d74a';
+same(headline({ message: 'remember Note ' + id, title: 'remembered: "x"' }), 'remembered: "x"', 'ids alone');
+same(headline({ message: 'moved it', title: '1 changed' }), 'moved it', 'a message');
+same(headline({ message: '', title: '1 changed' }), '1 changed', 'no message');
+same(headline({ message: 'forget ' + id }), 'forget ' + id, 'no title');
 done();

@@ -1,0 +1,972 @@
+// Code generated from the OpenAPI document by go test ./internal/cli -rewrite; DO NOT EDIT.
+
+export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+
+/** Arguments of operations by name. */
+export interface Arguments {
+  blame: { at?: string; field?: string[]; node: string };
+  branch: {
+    delete?: boolean;
+    expect?: string;
+    force?: boolean;
+    move?: boolean;
+    name?: string;
+    rev?: string;
+    time?: string;
+    verbose?: boolean;
+  };
+  cat_file: { cid: string };
+  communities: {
+    at?: string;
+    include?: ('forgotten' | 'superseded' | 'expired' | 'retired')[];
+    limit?: number;
+    node?: string;
+  };
+  consolidate: {
+    allow_secret?: string[];
+    apply?: boolean;
+    at?: string;
+    branch?: string;
+    cap?: number;
+    decline?: boolean;
+    dry_run?: boolean;
+    expect?: string;
+    kind?: string[];
+    limit?: number;
+    message?: string;
+    now?: string;
+    picks?: string[];
+    reason?: string;
+    time?: string;
+  };
+  diff: { a?: string; b?: string; stage?: string; staged?: boolean; stat?: boolean; type?: string[] };
+  forget: {
+    allow_secret?: string[];
+    branch?: string;
+    dry_run?: boolean;
+    expect?: string;
+    message?: string;
+    nodes: string[];
+    reason?: string;
+    time?: string;
+  };
+  get: {
+    at?: string;
+    field?: string;
+    importance?: boolean;
+    include?: ('forgotten' | 'superseded' | 'expired' | 'retired')[];
+    node: string;
+    now?: string;
+  };
+  log: {
+    agent?: string[];
+    at?: string;
+    author?: string[];
+    grep?: string;
+    limit?: number;
+    node?: string;
+    oneline?: boolean;
+    signatures?: boolean;
+    since?: string;
+    stat?: boolean;
+    type?: string[];
+    until?: string;
+  };
+  ls: {
+    after?: string;
+    at?: string;
+    edges?: boolean;
+    include?: ('forgotten' | 'superseded' | 'expired' | 'retired')[];
+    limit?: number;
+    now?: string;
+    sort?: string;
+    type?: string[];
+    where?: string[];
+  };
+  merge: {
+    abort?: boolean;
+    allow_secret?: string[];
+    branch?: string;
+    continue?: boolean;
+    drop?: string;
+    dry_run?: boolean;
+    expect?: string;
+    lines?: Record<string, Json>[];
+    list?: boolean;
+    message?: string;
+    newest?: boolean;
+    no_ff?: boolean;
+    ours?: boolean;
+    require_signed?: boolean;
+    resolve?: string;
+    rev?: string;
+    take?: 'ours' | 'theirs' | 'base';
+    theirs?: boolean;
+    time?: string;
+  };
+  neighbors: {
+    at?: string;
+    both?: boolean;
+    derived?: boolean;
+    in?: boolean;
+    include?: ('forgotten' | 'superseded' | 'expired' | 'retired')[];
+    limit?: number;
+    node: string;
+    out?: boolean;
+    type?: string[];
+  };
+  op_log: { limit?: number };
+  recall: {
+    adjacency?: number;
+    all?: boolean;
+    also?: string[];
+    at?: string;
+    budget?: number;
+    community?: boolean;
+    created_from?: string;
+    created_to?: string;
+    damping?: number;
+    decay?: number;
+    dedup?: boolean;
+    direction?: 'out' | 'in' | 'both';
+    edge_weight?: string[];
+    embed?: boolean;
+    exclude?: string[];
+    expand?: number;
+    expand_type?: string[];
+    expansion?: 'lend' | 'decay' | 'ppr';
+    explain?: boolean;
+    feedback?: number;
+    floor?: 'answer' | 'maybe' | 'rest';
+    follow?: boolean;
+    format?: 'yaml' | 'brief';
+    fusion?: 'convex' | 'rrf' | 'weighted-rrf' | 'score-norm';
+    include?: ('forgotten' | 'superseded' | 'expired' | 'retired')[];
+    intent?: 'auto' | 'why' | 'when' | 'entity' | 'general';
+    limit?: number;
+    max_expand?: number;
+    mmr?: number;
+    now?: string;
+    order?: 'rank' | 'time' | 'document';
+    oversample?: number;
+    pack?: 'whole' | 'passages';
+    passage_tokens?: number;
+    profile?: string;
+    query?: string;
+    receipt?: boolean;
+    rerank?: boolean | 'local';
+    rerank_top?: number;
+    rewrite?: boolean | 'multi' | 'hyde';
+    rewrites?: number;
+    session?: string;
+    show?: ('times' | 'key' | 'content')[];
+    spelling?: 'on' | 'off';
+    summarize?: number;
+    summary_cap?: number;
+    time?: string;
+    tokenizer?: 'estimate' | 'cl100k' | 'o200k';
+    type?: string[];
+    unseen?: boolean;
+    updated_from?: string;
+    updated_to?: string;
+    valid_at?: string;
+    weight?: string[];
+    where?: string[];
+  };
+  redo: { expect?: string; time?: string };
+  replay: { record: string };
+  restore: {
+    allow_secret?: string[];
+    branch?: string;
+    dry_run?: boolean;
+    expect?: string;
+    message?: string;
+    nodes: string[];
+    reason?: string;
+    rev?: string;
+    time?: string;
+  };
+  retire: {
+    allow_secret?: string[];
+    branch?: string;
+    dry_run?: boolean;
+    expect?: string;
+    message?: string;
+    nodes: string[];
+    reason?: string;
+    time?: string;
+  };
+  review: {
+    allow_secret?: string[];
+    branch?: string;
+    drop?: string[];
+    dry_run?: boolean;
+    edit?: string[];
+    keep?: string[];
+    limit?: number;
+    pin?: string[];
+    rest_of?: string;
+    time?: string;
+  };
+  session_list: {  };
+  session_log: { limit?: number; name: string };
+  show: { at?: string; name?: string; signatures?: boolean };
+  stale: {
+    allow_secret?: string[];
+    branch?: string;
+    dry_run?: boolean;
+    expect?: string;
+    message?: string;
+    nodes: string[];
+    reason?: string;
+    time?: string;
+  };
+  stats: { at?: string; scores?: boolean };
+  undo: { expect?: string; op?: string; own?: boolean; time?: string };
+}
+
+/** Answers of operations by name; unions have one form for each use. */
+export interface Answers {
+  blame: {
+    fields: { agent: string | null; author: string; commit: string; field: string; time: string }[];
+    id: string;
+    key: string | null;
+  };
+  branch: ({
+    commit: string | null;
+    current: boolean;
+    name: string;
+    remotes?: { ahead: number; behind: number; commit: string; remote: string }[];
+  } | { commit: string; removed: string })[];
+  cat_file: { cid: string; data: Json; kind: string | null; size: number };
+  communities: {
+    commit: string | null;
+    communities: {
+      members: { id: string; key: string | null; node_type: string | null; summary: string | null; weight: number }[];
+      number: number;
+      size: number;
+      title: string;
+    }[];
+    count: number;
+    more: number;
+    nodes: number;
+  } | {
+    commit: string | null;
+    id: string;
+    members: { id: string; key: string | null; node_type: string | null; summary: string | null; weight: number }[];
+    number: number;
+    size: number;
+    title: string;
+  };
+  consolidate: {
+    commit: string | null;
+    declined: number;
+    memories: number;
+    more: number;
+    now: string;
+    proposals: {
+      differs?: { a: string; b: string; kind: string }[];
+      id: string;
+      importance?: {
+        age_seconds: number;
+        base: number;
+        decay: number;
+        half_life_days: number;
+        importance: number;
+        linked: number;
+        links: number;
+        use: number;
+        uses: number;
+        value: number;
+      };
+      kind: 'expired' | 'duplicate' | 'contradiction' | 'tag' | 'low' | 'isolated';
+      names: string[];
+      nodes: string[];
+      similarity?: number;
+      spellings?: string[];
+      tag?: string;
+      why: string;
+    }[];
+  } | {
+    branch: string;
+    commit: string | null;
+    dry_run: boolean;
+    graph: string | null;
+    marked: string[];
+    no_change: boolean;
+    picked: {
+      differs?: { a: string; b: string; kind: string }[];
+      id: string;
+      importance?: {
+        age_seconds: number;
+        base: number;
+        decay: number;
+        half_life_days: number;
+        importance: number;
+        linked: number;
+        links: number;
+        use: number;
+        uses: number;
+        value: number;
+      };
+      kind: 'expired' | 'duplicate' | 'contradiction' | 'tag' | 'low' | 'isolated';
+      names: string[];
+      nodes: string[];
+      similarity?: number;
+      spellings?: string[];
+      tag?: string;
+      why: string;
+    }[];
+    retagged: string[];
+    unmarked: string[];
+  };
+  diff: {
+    counts: {
+      edges: { added: number; changed: number; removed: number };
+      nodes: { added: number; changed: number; removed: number };
+    };
+    edges: {
+      change: 'added' | 'changed' | 'removed';
+      dst: string;
+      dst_key: string | null;
+      fields: { field: string; new: Json; old: Json }[];
+      id: string;
+      key: string | null;
+      src: string;
+      src_key: string | null;
+      type: string;
+    }[];
+    from: string | null;
+    nodes: {
+      change: 'added' | 'changed' | 'removed';
+      fields: { field: string; new: Json; old: Json }[];
+      id: string;
+      key: string | null;
+      type: string;
+    }[];
+    profiles?: {
+      changed: {
+        fields: { field: string; new: Json; old: Json }[];
+        kind: 'added' | 'changed' | 'removed';
+        name: string;
+      }[];
+      default: { field: string; new: Json; old: Json } | null;
+      fields?: { field: string; new: Json; old: Json }[];
+    };
+    stage?: string;
+    title?: string;
+    to: string | null;
+  } | {
+    counts: {
+      edges: { added: number; changed: number; removed: number };
+      nodes: { added: number; changed: number; removed: number };
+    };
+    edge_types: { added: number; changed: number; removed: number; type: string }[];
+    from: string | null;
+    node_types: { added: number; changed: number; removed: number; type: string }[];
+    stage?: string;
+    to: string | null;
+  };
+  forget: {
+    already: string[];
+    branch: string;
+    commit: string | null;
+    dry_run: boolean;
+    graph: string | null;
+    marked: string[];
+    no_change: boolean;
+    state: string | null;
+    unmarked: string[];
+    warnings?: {
+      code: 'secret' | 'secrets_not_listed' | 'not_searched';
+      field: string;
+      file: string | null;
+      item: string | null;
+      line: number | null;
+      message: string;
+      remedy: string;
+      rule: string;
+    }[];
+  };
+  get: {
+    cid: string;
+    commit: string | null;
+    content: string | null;
+    context: string | null;
+    created: string;
+    cues?: string[];
+    id: string;
+    key: string | null;
+    mark: { actor: string; by: string | null; reason: string | null; state: string; time: string } | null;
+    media: string | null;
+    props: Record<string, Json>;
+    sources: string[];
+    summary: string | null;
+    type: string;
+    updated: string | null;
+    validFrom: string | null;
+    validTo: string | null;
+  } | {
+    cid: string;
+    commit: string | null;
+    content: string | null;
+    context: string | null;
+    created: string;
+    cues?: string[];
+    id: string;
+    importance: {
+      age_seconds: number;
+      base: number;
+      decay: number;
+      half_life_days: number;
+      importance: number;
+      linked: number;
+      links: number;
+      use: number;
+      uses: number;
+      value: number;
+    };
+    key: string | null;
+    mark: { actor: string; by: string | null; reason: string | null; state: string; time: string } | null;
+    media: string | null;
+    now: string;
+    props: Record<string, Json>;
+    sources: string[];
+    summary: string | null;
+    type: string;
+    updated: string | null;
+    validFrom: string | null;
+    validTo: string | null;
+  } | Json;
+  log: {
+    agent: string | null;
+    author: string;
+    commit: string;
+    edges: { added: number; changed: number; removed: number };
+    graph: string;
+    message: string;
+    nodes: { added: number; changed: number; removed: number };
+    parents: string[];
+    profiles?: string[];
+    signature?: {
+      key: string | null;
+      name: string | null;
+      reason: string | null;
+      signature: 'signed' | 'untrusted' | 'unsigned' | 'revoked' | 'bad';
+      trust: 'trusted' | 'untrusted' | 'revoked' | null;
+    };
+    stat?: {
+      edge_types: { added: number; changed: number; removed: number; type: string }[];
+      node_types: { added: number; changed: number; removed: number; type: string }[];
+    };
+    task: string | null;
+    time: string;
+    title?: string;
+  }[];
+  ls: {
+    commit: string | null;
+    next: string | null;
+    nodes: {
+      cid: string;
+      context: string | null;
+      created: string;
+      cues?: string[];
+      id: string;
+      key: string | null;
+      mark: { actor: string; by: string | null; reason: string | null; state: string; time: string } | null;
+      props: Record<string, Json>;
+      sources: string[];
+      summary: string | null;
+      type: string;
+      updated: string | null;
+      validFrom: string | null;
+      validTo: string | null;
+    }[];
+  } | {
+    commit: string | null;
+    edges: {
+      cid: string;
+      created: string;
+      dst: string;
+      dst_key: string | null;
+      id: string;
+      key: string | null;
+      mark: { actor: string; by: string | null; reason: string | null; state: string; time: string } | null;
+      props: Record<string, Json>;
+      sources: string[];
+      src: string;
+      src_key: string | null;
+      type: string;
+      validFrom: string | null;
+      validTo: string | null;
+      weight: number;
+    }[];
+    next: string | null;
+  };
+  merge: {
+    branch: string;
+    commit: string | null;
+    conflicts: {
+      base: string | null;
+      fields: { base: Json; field: string; ours: Json; theirs: Json }[];
+      item: string;
+      kind: 'edit_edit' | 'add_add' | 'delete_modify' | 'end_removed' | 'circle';
+      label: string;
+      ours: string | null;
+      resolution: 'ours' | 'theirs' | 'base' | 'lines' | null;
+      theirs: string | null;
+    }[];
+    dry_run: boolean;
+    edges: { added: number; changed: number; removed: number };
+    fast_forward: boolean;
+    graph: string | null;
+    no_change: boolean;
+    nodes: { added: number; changed: number; removed: number };
+    parents: string[];
+    vectors_dropped: number;
+    warnings?: {
+      code: 'secret' | 'secrets_not_listed' | 'not_searched';
+      field: string;
+      file: string | null;
+      item: string | null;
+      line: number | null;
+      message: string;
+      remedy: string;
+      rule: string;
+    }[];
+  } | {
+    branch: string | null;
+    conflicts: {
+      base: string | null;
+      fields: { base: Json; field: string; ours: Json; theirs: Json }[];
+      item: string;
+      kind: 'edit_edit' | 'add_add' | 'delete_modify' | 'end_removed' | 'circle';
+      label: string;
+      ours: string | null;
+      resolution: 'ours' | 'theirs' | 'base' | 'lines' | null;
+      theirs: string | null;
+    }[];
+    kept: { branch: string; commit: string; ref: string }[];
+    ours: string | null;
+    theirs: string | null;
+    vectors_dropped: number;
+    verb: 'merge' | 'revert' | 'cherry-pick' | null;
+  };
+  neighbors: {
+    commit: string | null;
+    id: string;
+    in: {
+      edge: string;
+      id: string;
+      key: string | null;
+      node_type: string | null;
+      summary: string | null;
+      type: string;
+      weight: number;
+    }[];
+    key: string | null;
+    mentioned_by?: { id: string; key: string | null; node_type: string; summary: string | null }[];
+    mentions?: { id: string; key: string | null; node_type: string; summary: string | null }[];
+    more_in: number;
+    more_out: number;
+    out: {
+      edge: string;
+      id: string;
+      key: string | null;
+      node_type: string | null;
+      summary: string | null;
+      type: string;
+      weight: number;
+    }[];
+  };
+  op_log: {
+    actor: string;
+    command: string[];
+    oldest?: boolean;
+    op: string;
+    redoes: string | null;
+    refs: { from: string | null; ref: string; to: string | null }[];
+    seq: number;
+    time: string;
+    undoes: string | null;
+    undone?: boolean;
+  }[];
+  recall: {
+    candidates_seen: number;
+    commit: string;
+    dates?: { from: string | null; to: string | null }[];
+    dropped: number;
+    dropped_by: { budget: number; duplicate: number };
+    dropped_items?: { id: string; reason: string; repeats: string | null; tokens: number }[];
+    feedback?: { term: string; weight: number }[];
+    intent?: 'why' | 'when' | 'entity' | 'general';
+    items: {
+      band?: 'answer' | 'maybe' | 'rest';
+      beam?: { hops: number; path: { edge: string | null; forward: boolean; id: string }[]; seed: string };
+      community?: { number: number; seed: string; size: number };
+      contradicts?: string;
+      entities?: string[];
+      hops?: number | null;
+      id: string;
+      key: string | null;
+      lanes: { lane: string; rank: number; score: number; share?: number; weight?: number }[];
+      path?: { edge: string | null; forward: boolean; id: string }[];
+      rank: number;
+      rendered: string;
+      repository?: 'project' | 'global';
+      score: number;
+      seed?: string | null;
+      signals?: { entity: number; graph: number; keyword: number; similarity: number };
+      terms?: { added?: boolean; read_as?: string; score: number; term: string }[];
+      tier?: number;
+      tokens: number;
+      type: string;
+    }[];
+    profile?: string;
+    qid?: string;
+    query: string;
+    recall?: {
+      depth: number;
+      visited: number;
+      visited_limit: number;
+      weights: { entity: number; graph: number; keyword: number; similarity: number };
+      width: number;
+    };
+    receipt: string | null;
+    repositories?: { commit: string | null; items: number; repository: 'project' | 'global'; share: number }[];
+    summary?: { sentences: { id: string; text: string }[]; tokens: number };
+    tokens_budget: number;
+    tokens_used: number;
+    trace?: {
+      fusion: string;
+      lanes: {
+        best: number;
+        found: number;
+        lane: string;
+        left_out: { exclude: number; marks: number; time: number; type: number; where: number };
+        passed: number;
+        weight: number;
+        worst: number;
+      }[];
+      stages: { micros: number; stage: string }[];
+    };
+    warnings: { code: string; message: string; remedy: string; repository?: 'project' | 'global' }[];
+  };
+  redo: {
+    command: string[];
+    did: 'undone' | 'redone' | 'restored';
+    of: { op: string; seq: number };
+    op: string | null;
+    refs: { from: string | null; ref: string; to: string | null }[];
+  };
+  replay: {
+    first_difference: { field: string; item: number | null; new: string; number: number; old: string; receipt: string } | null;
+    identical: boolean | null;
+    receipts: number;
+    redacted?: {
+      actor: string;
+      cid: string;
+      node: string | null;
+      reason: string | null;
+      time: string;
+      what: 'node' | 'content' | 'embedding' | 'query' | 'message' | 'edge' | 'mark';
+    }[];
+    session: string | null;
+  };
+  restore: {
+    branch: string;
+    changes?: {
+      change: 'added' | 'changed' | 'removed';
+      dst?: string;
+      fields: { field: string; new: Json; old: Json }[];
+      id: string;
+      item: 'node' | 'edge';
+      key?: string | null;
+      src?: string;
+      type: string;
+    }[];
+    commit: string | null;
+    dry_run: boolean;
+    duplicates: number;
+    edges: { added: number; changed: number; removed: number };
+    graph: string | null;
+    no_change: boolean;
+    nodes: { added: number; changed: number; removed: number };
+    parents: string[];
+    rebased?: boolean;
+    unchanged: number;
+    warnings?: {
+      code: 'secret' | 'secrets_not_listed' | 'not_searched';
+      field: string;
+      file: string | null;
+      item: string | null;
+      line: number | null;
+      message: string;
+      remedy: string;
+      rule: string;
+    }[];
+  } | {
+    already: string[];
+    branch: string;
+    commit: string | null;
+    dry_run: boolean;
+    graph: string | null;
+    marked: string[];
+    no_change: boolean;
+    state: string | null;
+    unmarked: string[];
+    warnings?: {
+      code: 'secret' | 'secrets_not_listed' | 'not_searched';
+      field: string;
+      file: string | null;
+      item: string | null;
+      line: number | null;
+      message: string;
+      remedy: string;
+      rule: string;
+    }[];
+  };
+  retire: {
+    already: string[];
+    branch: string;
+    commit: string | null;
+    dry_run: boolean;
+    graph: string | null;
+    marked: string[];
+    no_change: boolean;
+    state: string | null;
+    unmarked: string[];
+    warnings?: {
+      code: 'secret' | 'secrets_not_listed' | 'not_searched';
+      field: string;
+      file: string | null;
+      item: string | null;
+      line: number | null;
+      message: string;
+      remedy: string;
+      rule: string;
+    }[];
+  };
+  review: {
+    already: string[];
+    branch: string;
+    commit: string | null;
+    dropped: string[];
+    dry_run: boolean;
+    edited: string[];
+    head: string | null;
+    items: {
+      created: string;
+      id: string;
+      key: string | null;
+      pinned: boolean;
+      sources: string[];
+      state: string | null;
+      text: string;
+      type: string;
+    }[];
+    kept: string[];
+    left: number;
+    pinned: string[];
+    since: string | null;
+    warnings?: {
+      code: 'secret' | 'secrets_not_listed' | 'not_searched';
+      field: string;
+      file: string | null;
+      item: string | null;
+      line: number | null;
+      message: string;
+      remedy: string;
+      rule: string;
+    }[];
+  };
+  session_list: {
+    actor: string;
+    agent: string | null;
+    commit: string | null;
+    ended: boolean;
+    follow: boolean;
+    records: number;
+    session: string;
+    task: string | null;
+    time: string;
+  }[];
+  session_log: {
+    actor: string;
+    commit: string | null;
+    event: string;
+    items: number | null;
+    query: string | null;
+    receipt: string | null;
+    record: string;
+    time: string;
+    title: string | null;
+    tokens: number | null;
+  }[];
+  show: {
+    agent: string | null;
+    author: string;
+    commit: string;
+    diff: {
+      counts: {
+        edges: { added: number; changed: number; removed: number };
+        nodes: { added: number; changed: number; removed: number };
+      };
+      edges: {
+        change: 'added' | 'changed' | 'removed';
+        dst: string;
+        dst_key: string | null;
+        fields: { field: string; new: Json; old: Json }[];
+        id: string;
+        key: string | null;
+        src: string;
+        src_key: string | null;
+        type: string;
+      }[];
+      from: string | null;
+      nodes: {
+        change: 'added' | 'changed' | 'removed';
+        fields: { field: string; new: Json; old: Json }[];
+        id: string;
+        key: string | null;
+        type: string;
+      }[];
+      profiles?: {
+        changed: {
+          fields: { field: string; new: Json; old: Json }[];
+          kind: 'added' | 'changed' | 'removed';
+          name: string;
+        }[];
+        default: { field: string; new: Json; old: Json } | null;
+        fields?: { field: string; new: Json; old: Json }[];
+      };
+      stage?: string;
+      title?: string;
+      to: string | null;
+    };
+    edges: { added: number; changed: number; removed: number };
+    graph: string;
+    message: string;
+    nodes: { added: number; changed: number; removed: number };
+    parents: string[];
+    profiles?: string[];
+    signature?: {
+      key: string | null;
+      name: string | null;
+      reason: string | null;
+      signature: 'signed' | 'untrusted' | 'unsigned' | 'revoked' | 'bad';
+      trust: 'trusted' | 'untrusted' | 'revoked' | null;
+    };
+    stat?: {
+      edge_types: { added: number; changed: number; removed: number; type: string }[];
+      node_types: { added: number; changed: number; removed: number; type: string }[];
+    };
+    task: string | null;
+    time: string;
+    title?: string;
+  } | {
+    cid: string;
+    commit: string | null;
+    content: string | null;
+    context: string | null;
+    created: string;
+    cues?: string[];
+    id: string;
+    in: {
+      edge: string;
+      id: string;
+      key: string | null;
+      node_type: string | null;
+      summary: string | null;
+      type: string;
+      weight: number;
+    }[];
+    key: string | null;
+    mark: { actor: string; by: string | null; reason: string | null; state: string; time: string } | null;
+    media: string | null;
+    more_in: number;
+    more_out: number;
+    out: {
+      edge: string;
+      id: string;
+      key: string | null;
+      node_type: string | null;
+      summary: string | null;
+      type: string;
+      weight: number;
+    }[];
+    props: Record<string, Json>;
+    sources: string[];
+    summary: string | null;
+    type: string;
+    updated: string | null;
+    validFrom: string | null;
+    validTo: string | null;
+  };
+  stale: {
+    already: string[];
+    branch: string;
+    commit: string | null;
+    dry_run: boolean;
+    graph: string | null;
+    marked: string[];
+    no_change: boolean;
+    state: string | null;
+    unmarked: string[];
+    warnings?: {
+      code: 'secret' | 'secrets_not_listed' | 'not_searched';
+      field: string;
+      file: string | null;
+      item: string | null;
+      line: number | null;
+      message: string;
+      remedy: string;
+      rule: string;
+    }[];
+  };
+  stats: {
+    agents: Record<string, Json>;
+    commit: string | null;
+    edge_types: { count: number; type: string }[];
+    edges: { by_type: Record<string, Json>; total: number };
+    embeddings: number;
+    graph: string | null;
+    index: {
+      fields: { field: string; nodes: number; terms: number }[];
+      manifest: string | null;
+      nodes: number;
+      segments: number;
+      terms: number;
+    };
+    marks: { by_state: Record<string, Json>; total: number };
+    node_types: { count: number; type: string }[];
+    nodes: { by_type: Record<string, Json>; total: number };
+    scores?: {
+      check: {
+        coverage: { max: number; p50: number; p90: number; p95: number; p99: number };
+        evidence: { max: number; p50: number; p90: number; p95: number; p99: number };
+        lead: { max: number; p50: number; p90: number; p95: number; p99: number };
+      };
+      remember: { similarity: { max: number; p50: number; p90: number; p95: number; p99: number } };
+      sampled: number;
+    };
+    store: {
+      block_bytes: number;
+      blocks: number;
+      branches: number;
+      bytes: number;
+      derived_blocks: number;
+      derived_bytes: number;
+      disk_bytes: number;
+      operations: number;
+      tags: number;
+    };
+  };
+  undo: {
+    command: string[];
+    did: 'undone' | 'redone' | 'restored';
+    of: { op: string; seq: number };
+    op: string | null;
+    refs: { from: string | null; ref: string; to: string | null }[];
+  };
+}

@@ -1,0 +1,253 @@
+import { h, Fragment } from 'preact';
+import { useState } from 'preact/hooks';
+import { ask } from './api';
+import { href } from './route';
+import { Command, Failure, Named, Text, Time, Waits, asText, useAsk } from './parts';
+import { Page } from './search';
+import { Arguments, Conflict, Pending, Proposal, Reviewed, ReviewItem, Verb } from './types';
+
+/** The choices for one memory and their labels. */
+const ways = [['keep', 'Keep'], ['pin', 'Pin'], ['edit', 'Edit'], ['drop', 'Forget']] as const;
+
+type Way = typeof ways[number][0];
+
+/** Decision is the choice for one memory; text is used by an edit alone. */
+interface Decision { way: Way; text: string }
+
+/** Doing runs verbs one at a time; run reports whether it succeeded. */
+interface Doing { busy: boolean; run: <V extends Verb>(verb: V, args: Arguments[V], said: string) => Promise<boolean> }
+
+/** Review lists what waits for a decision: conflicts of a merge, new memories, and proposals of consolidate. */
+export function Review({ tick, writes }: Page) {
+  const [done, setDone] = useState(0);
+  const [said, setSaid] = useState('');
+  const [failed, setFailed] = useState<Error | null>(null);
+  const [busy, setBusy] = useState(false);
+  const run = async <V extends Verb>(verb: V, args: Arguments[V], words: string) => {
+    setBusy(true);
+    try {
+      await ask(verb, args);
+      setFailed(null);
+      setSaid(words);
+      return true;
+    } catch (err) {
+      setFailed(err as Error);
+      setSaid('');
+      return false;
+    } finally {
+      setBusy(false);
+      setDone((d) => d + 1);
+    }
+  };
+  const doing = { busy, run };
+  return (
+    <section>
+      <h1>Review</h1>
+      {!writes && <p class="note">This page is read only. To decide here, start it with{' '}
+        <Command>mnem view --write</Command> or log in with a token of scope write.</p>}
+      <p class="line"><span role="status">{said}</span>{said && <a href={href('operations')}>Undo in Operations</a>}</p>
+      {failed && <Failure of={failed} />}
+      {writes && <Merge tick={tick + done} doing={doing} />}
+      <NewMemories tick={tick + done} writes={writes} doing={doing} />
+      <Suggestions tick={tick + done} writes={writes} doing={doing} />
+    </section>
+  );
+}
+
+/** NewMemories lists what was added since the last review. All choices are applied in one commit. */
+function NewMemories({ tick, writes, doing }: { tick: number; writes: boolean; doing: Doing }) {
+  const [limit, setLimit] = useState(50);
+  const [made, setMade] = useState<Record<string, Decision>>({});
+  const [rest, setRest] = useState(false);
+  const asked = useAsk('review', { limit }, tick);
+  const set = (id: string, to: Decision | null) => setMade((m) => {
+    const next = { ...m };
+    if (to) next[id] = to;
+    else delete next[id];
+    return next;
+  });
+  const decide = async (r: Reviewed) => {
+    const of = (way: Way) => Object.entries(made).filter(([, d]) => d.way === way);
+    const ids = (way: Way) => of(way).map(([id]) => id);
+    const ok = await doing.run('review', {
+      keep: ids('keep'), pin: ids('pin'), drop: ids('drop'), edit: of('edit').map(([id, d]) => `${id}=${d.text}`),
+      rest_of: rest && r.head ? r.head : undefined,
+    }, 'Applied in one commit.');
+    if (ok) {
+      setMade({});
+      setRest(false);
+    }
+  };
+  const count = Object.keys(made).length;
+  return (
+    <section aria-labelledby="new">
+      <h2 id="new">New since the last review</h2>
+      <Waits of={asked}>{(r) => r.left === 0
+        ? <p class="empty">Everything is reviewed. Memories that are remembered or captured from now on appear here.</p>
+        : <>
+          <p class="dim">{r.left.toLocaleString('en')} to review, oldest first; turns of conversations come last.</p>
+          <ul class="rows reviews">{r.items.map((item) => (
+            <NewMemory key={item.id} item={item} writes={writes} made={made[item.id]} set={(to) => set(item.id, to)} />
+          ))}</ul>
+          {r.items.length < r.left && <button onClick={() => setLimit(limit * 2)}>
+            Show more of {r.left.toLocaleString('en')}</button>}
+          {writes && <p class="line decide">
+            <label><input type="checkbox" checked={rest} onChange={() => setRest(!rest)} /> Keep all the others</label>
+            <button class="main" disabled={doing.busy || count === 0 && !rest} onClick={() => decide(r)}>
+              {rest ? `Apply to all ${r.left.toLocaleString('en')}` : `Apply ${count}`}</button>
+            {count > 0 && <button onClick={() => setMade({})}>Clear choices</button>}
+          </p>}
+        </>}</Waits>
+    </section>
+  );
+}
+
+/** NewMemory is one memory with its choices. */
+function NewMemory({ item, writes, made, set }:
+{ item: ReviewItem; writes: boolean; made?: Decision; set: (to: Decision | null) => void }) {
+  const name = (item.text || item.key || item.id).slice(0, 80);
+  return (
+    <li>
+      <span class="grow">
+        <span class="type"><Text of={item.type} /></span>{' '}
+        {item.pinned && <span class="mark">pinned</span>}{' '}
+        {item.state && <span class="mark"><Text of={item.state} /></span>}
+        <div><Named id={item.id} name={item.text || item.key} summary={item.text} /></div>
+        <span class="small dim"><Time of={item.created} />{item.sources.map((s) => <> · <Text of={s} /></>)}</span>
+        {made?.way === 'edit' && <label class="edit">Text
+          <textarea rows={3} dir="auto" maxLength={8000} value={made.text}
+            onInput={(e) => set({ way: 'edit', text: (e.target as HTMLTextAreaElement).value })} /></label>}
+      </span>
+      {writes && <span class="line" role="group" aria-label={`Decide: ${name}`}>
+        {ways.map(([way, title]) => <button aria-pressed={made?.way === way}
+          onClick={() => set(made?.way === way ? null : { way, text: item.text })}>{title}</button>)}
+      </span>}
+    </li>
+  );
+}
+
+const kinds: Record<string, string> = {
+  expired: 'Its validity has ended: mark it expired.',
+  duplicate: 'They say the same: keep the most important and supersede the others.',
+  contradiction: 'They contradict each other: mark both, so that answers name the other one.',
+  tag: 'One tag in several spellings: use the most common one.',
+  low: 'Least important: retire it.',
+  isolated: 'Old, said once and linked to nothing: mark it for review.',
+};
+
+/** Suggestions lists the proposals of consolidate with their reasons. */
+function Suggestions({ tick, writes, doing }: { tick: number; writes: boolean; doing: Doing }) {
+  const [limit, setLimit] = useState(30);
+  const asked = useAsk('consolidate', { limit }, tick);
+  return (
+    <section aria-labelledby="suggested">
+      <h2 id="suggested">Contradictions and suggestions</h2>
+      <Waits of={asked}>{(p) => <>
+        {p.proposals.length === 0 && <p class="empty">No contradictions, duplicates or outdated memories.</p>}
+        <ul class="rows reviews">{p.proposals.map((one) => (
+          <li key={one.id}>
+            <Proposed of={one} />
+            {writes && <span class="line" role="group" aria-label={`Suggestion: ${one.names.join(', ').slice(0, 80)}`}>
+              <button disabled={doing.busy} onClick={() => doing.run('consolidate', { picks: [one.id], apply: true },
+                'Applied.')}>Apply</button>
+              <button disabled={doing.busy} onClick={() => doing.run('consolidate', { picks: [one.id], decline: true },
+                'Declined: it is not suggested again.')}>Decline</button>
+            </span>}
+          </li>
+        ))}</ul>
+        {p.more > 0 && <button onClick={() => setLimit(limit * 2)}>Show more of{' '}
+          {(p.more + p.proposals.length).toLocaleString('en')}</button>}
+      </>}</Waits>
+    </section>
+  );
+}
+
+function Proposed({ of }: { of: Proposal }) {
+  return (
+    <span class="grow">
+      <span class="type">{of.kind}</span> <span class="dim">{kinds[of.kind] ?? ''}</span>
+      <ul>{of.nodes.slice(0, 20).map((id, i) => (
+        <li key={id}><Named id={id} name={of.names[i]} summary={of.names[i]} /></li>
+      ))}
+        {of.nodes.length > 20 && <li class="dim">and {of.nodes.length - 20} more</li>}</ul>
+      {of.tag && <p>{(of.spellings ?? []).map((s) => <span class="term"><Text of={s} /></span>)} →{' '}
+        <span class="term"><Text of={of.tag} /></span></p>}
+      {(of.differs ?? []).map((d) => <p class="small"><span class="dim">{d.kind}:</span>{' '}
+        <del><Text of={d.a} /></del> <ins><Text of={d.b} /></ins></p>)}
+      <span class="small dim"><Text of={of.why} /></span>
+    </span>
+  );
+}
+
+/** Merge is the merge in progress, if there is one. */
+function Merge({ tick, doing }: { tick: number; doing: Doing }) {
+  const asked = useAsk('merge', { list: true }, tick);
+  const [sure, setSure] = useState(false);
+  const p = asked.data;
+  if (asked.failed) return <Failure of={asked.failed} />;
+  if (!p) return null;
+  if (!p.verb) return <KeptCommits of={p.kept} doing={doing} />;
+  const open = p.conflicts.filter((c) => !c.resolution).length;
+  return (
+    <section aria-labelledby="merge">
+      <h2 id="merge">Conflicts of a {p.verb} on <Text of={p.branch ?? ''} /></h2>
+      <p class="dim">Both sides changed the same item. {open === 0 ? 'All are resolved.' : `${open} to resolve.`}</p>
+      <ul class="rows reviews">{p.conflicts.map((c) => <Clash key={c.item} of={c} doing={doing} />)}</ul>
+      <p class="line">
+        <button class="main" disabled={doing.busy || open > 0}
+          onClick={() => doing.run('merge', { continue: true }, `The ${p.verb} is committed.`)}>Finish the {p.verb}</button>
+        {sure ? <><button onClick={() => {
+          setSure(false);
+          void doing.run('merge', { abort: true }, `The ${p.verb} is aborted; both branches are unchanged.`);
+        }}>Abort the {p.verb}</button> <button onClick={() => setSure(false)}>No</button></>
+          : <button onClick={() => setSure(true)}>Abort…</button>}
+      </p>
+    </section>
+  );
+}
+
+/** KeptCommits lists commits that were kept aside because they conflicted with newer ones. */
+function KeptCommits({ of, doing }: { of: Pending['kept']; doing: Doing }) {
+  if (of.length === 0) return null;
+  return (
+    <section aria-labelledby="kept">
+      <h2 id="kept">Kept aside</h2>
+      <p class="dim">These commits were based on an older one and conflict with what came since.</p>
+      <ul class="rows reviews">{of.map((k) => (
+        <li key={k.ref}>
+          <span class="grow"><a href={href('commit', k.commit)}><Text of={k.ref} /></a>{' '}
+            <span class="dim">for <Text of={k.branch} /></span></span>
+          <span class="line" role="group" aria-label={`Decide: ${k.ref}`}>
+            <button disabled={doing.busy} onClick={() => doing.run('merge', { rev: k.ref }, 'Merged.')}>Merge</button>
+            <button disabled={doing.busy} onClick={() => doing.run('merge', { drop: k.ref }, 'Dropped.')}>Drop</button>
+          </span>
+        </li>
+      ))}</ul>
+    </section>
+  );
+}
+
+/** Clash is one conflict with the three values of each field. */
+function Clash({ of, doing }: { of: Conflict; doing: Doing }) {
+  const take = (side: 'ours' | 'theirs' | 'base') =>
+    doing.run('merge', { resolve: of.item, take: side }, 'Resolved; finish the merge when no conflict is open.');
+  const side = (s: 'base' | 'ours' | 'theirs') => of.fields.length > 0
+    ? of.fields.map((f) => <div><span class="dim"><Text of={f.field} /></span> <Text of={asText(f[s])} /></div>)
+    : <span class="dim">{of[s] ? 'present' : 'absent'}</span>;
+  return (
+    <li>
+      <span class="grow">
+        <span class="type">{of.kind.replace('_', ' and ')}</span> <Text of={of.label || of.item} />
+        {of.resolution && <span class="mark">{of.resolution}</span>}
+        <div class="scroll"><table><thead><tr><th scope="col">before</th><th scope="col">this branch</th>
+          <th scope="col">the other</th></tr></thead>
+        <tbody><tr><td>{side('base')}</td><td>{side('ours')}</td><td>{side('theirs')}</td></tr></tbody></table></div>
+      </span>
+      <span class="line" role="group" aria-label={`Resolve ${of.label || of.item}`}>
+        <button disabled={doing.busy} aria-pressed={of.resolution === 'ours'} onClick={() => take('ours')}>This branch</button>
+        <button disabled={doing.busy} aria-pressed={of.resolution === 'theirs'} onClick={() => take('theirs')}>The other</button>
+        <button disabled={doing.busy} aria-pressed={of.resolution === 'base'} onClick={() => take('base')}>As before</button>
+      </span>
+    </li>
+  );
+}
