@@ -24,6 +24,8 @@ func (c *cli) dir() (string, error) {
 		return "", usagef("--global and --repo exclude each other")
 	case c.global.user:
 		return c.hasGlobal()
+	case repo.IsDatabase(path):
+		return c.clientDir(path)
 	case path != "":
 		path = c.absolute(path)
 		if filepath.Base(path) == repo.DirName {

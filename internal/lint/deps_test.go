@@ -32,6 +32,7 @@ var allowed = map[string]string{
 	"store":             "ipld",
 	"store/mem":         "ipld store",
 	"store/pebble":      "ipld store internal/queue",
+	"store/postgres":    "ipld store internal/cache",
 	"store/storetest":   "ipld store",
 	"internal/vector":   "", // numbers of models as they are stored
 	"graph":             "ipld internal/vector",
@@ -53,7 +54,7 @@ var allowed = map[string]string{
 	"model/embed":   "internal/fixed internal/text internal/vector model",
 	"model/rerank":  "model",
 	"model/rewrite": "model",
-	"repo": "car ipld graph store store/pebble prolly commit adjacency community index dense links " +
+	"repo": "car ipld graph store store/pebble store/postgres prolly commit adjacency community index dense links " +
 		"retrieve internal/cache internal/fixed internal/parallel internal/text internal/tiers " +
 		"guard", // asked about every change before it is written
 	// What texts say is a function of the texts: no repository is seen.
@@ -100,6 +101,8 @@ var allowed = map[string]string{
 	"internal/testkit/effort": "",
 	"internal/testkit/differ": "",
 	"internal/testkit/ramdir": "",
+	// A database server of the system, for tests alone.
+	"internal/testkit/pgserver": "",
 	// Keys and trust lists on disk: only porcelain holds secrets, so repo may not import it.
 	"internal/keyring": "ipld graph commit internal/filestate",
 	// Files of other programs, edited with care: it sees no repository.
@@ -220,6 +223,7 @@ func TestHeavyImportsStayInTheirRooms(t *testing.T) {
 		"golang.org/x/net":                 {"ingest/parse"},                                  // the tokenizer of HTML; no tree is made
 		"github.com/klauspost/compress":    {"tokens", "tokens/gen", "serve", "internal/cli"}, // and packs on their way
 		"github.com/prometheus":            {"serve"},
+		"github.com/jackc/pgx/v5":          {"store/postgres"}, // of it the protocol alone, pgconn
 		// The protocol library brings OAuth and gob with it.
 		"github.com/modelcontextprotocol/go-sdk": {"mcp"},
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
 )
 
 // conn is a connection, and the statements that were prepared on it.
@@ -66,7 +67,7 @@ func (p *pool) give(c *conn) {
 	defer p.mu.Unlock()
 	switch {
 	case c.IsClosed():
-	case p.closed || c.IsBusy():
+	case p.closed || c.IsBusy() || c.TxStatus() != 'I': // idle
 		drop(c)
 	default:
 		p.idle = append(p.idle, c)
@@ -167,7 +168,8 @@ func (e *LostError) Error() string {
 	return fmt.Sprintf("the database does not answer: %s", withoutSecrets(e.Err))
 }
 
-func (e *LostError) Unwrap() error { return e.Err }
+// Unwrap makes it an error of store.ErrBusy as well.
+func (e *LostError) Unwrap() []error { return []error{store.ErrBusy, e.Err} }
 
 // withoutSecrets is an error in one line. pgconn leaves passwords out of its messages.
 func withoutSecrets(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

@@ -125,27 +125,42 @@ func (s *Store) greet(ctx context.Context, c *pgconn.PgConn) error {
 }
 
 func (s *Store) open(ctx context.Context, opt Options) error {
-	c, err := again(ctx, opt.Wait, func() (*conn, error) { return s.pool.take(ctx) })
-	var lost *LostError
-	if errors.As(err, &lost) {
-		err = fmt.Errorf("%w: %w", store.ErrBusy, lost)
+	if opt.Create {
+		if err := s.create(ctx, opt); err != nil {
+			return err
+		}
 	}
+	_, err := again(ctx, opt.Wait, func() (struct{}, error) { return struct{}{}, s.find(ctx) })
+	return err
+}
+
+// create makes the repository, and the tables where there are none.
+func (s *Store) create(ctx context.Context, opt Options) error {
+	c, err := again(ctx, opt.Wait, func() (*conn, error) { return s.pool.take(ctx) })
 	if err != nil {
 		return err
 	}
 	defer s.pool.give(c)
-	if err := prepare(ctx, c, opt.Create); err != nil {
+	if err := prepare(ctx, c, true); err != nil {
 		return err
 	}
-	if opt.Create {
-		rows, err := c.run(ctx, "INSERT INTO mnem.repository (name) VALUES ($1) ON CONFLICT DO NOTHING RETURNING id",
-			[][]byte{[]byte(s.name)})
-		if err == nil && len(rows) == 0 {
-			err = fmt.Errorf("repository %q: %w", s.name, fs.ErrExist)
-		}
-		if err != nil {
-			return err
-		}
+	rows, err := c.run(ctx, "INSERT INTO mnem.repository (name) VALUES ($1) ON CONFLICT DO NOTHING RETURNING id",
+		[][]byte{[]byte(s.name)})
+	if err == nil && len(rows) == 0 {
+		err = fmt.Errorf("repository %q: %w", s.name, fs.ErrExist)
+	}
+	return err
+}
+
+// find finds the repository.
+func (s *Store) find(ctx context.Context) error {
+	c, err := s.pool.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.pool.give(c)
+	if err := prepare(ctx, c, false); err != nil {
+		return err
 	}
 	rows, err := c.run(ctx, "SELECT id, gen_random_uuid()::text, (extract(epoch FROM lease) * 1000)::bigint "+
 		"FROM mnem.repository WHERE name = $1", [][]byte{[]byte(s.name)})
