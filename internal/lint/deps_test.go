@@ -68,7 +68,9 @@ var allowed = map[string]string{
 	"ingest": "adjacency graph guard ipld repo store ingest/chats ingest/parse " + // store only for its errors
 		"memory", // how sources are written
 	// Histories between repositories: refs and packs, whatever carries them.
-	"remote": "car commit graph ipld repo store internal/filestate",
+	"remote/s3":        "", // objects in a bucket, whatever they mean
+	"remote/s3/s3test": "",
+	"remote":           "car commit graph ipld repo store internal/filestate",
 	// What agents and their users say becomes nodes, by files beside a repository that may be lost.
 	"capture": "graph ingest ingest/chats ipld memory repo retrieve store tokens internal/filestate internal/text",
 	// What processes say to each other that use one repository: bytes, whatever they mean.
@@ -118,7 +120,7 @@ var allowed = map[string]string{
 		"model/embed model/rerank model/rewrite operation ops policy serve " +
 		"tokens internal/pattern internal/text " +
 		"internal/accesses internal/clients internal/filestate internal/filewatch internal/gitdir internal/keyring internal/owner peers " +
-		"mcp capture remote " +
+		"mcp capture remote remote/s3 " +
 		"testdata/demo", // porcelain sits on repo; the others only for their types
 	"testdata/demo":     "", // the bundled sample memory
 	"internal/text/gen": "internal/text",
