@@ -55,7 +55,7 @@ func anyStore(t testing.TB) store.Store {
 
 // TestOnDatabase runs tests of this package on repositories in a database.
 func TestOnDatabase(t *testing.T) {
-	if testing.Short() || os.Getenv(databaseEnv) != "" {
+	if os.Getenv(databaseEnv) != "" {
 		t.Skip("runs other tests of this package")
 	}
 	server := pgserver.Start(t, "max_connections=200")
@@ -139,9 +139,6 @@ func disturb(t *testing.T, ctx context.Context, at string) *int {
 // TestManyProcesses has processes commit at the same time, while the server's processes for them are ended,
 // connections are cut at random bytes, garbage is collected and a reader reads what it found in the beginning.
 func TestManyProcesses(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a server and eight processes")
-	}
 	server := pgserver.Start(t, "max_connections=200")
 	ctx := t.Context()
 	at := server.URL("many")
