@@ -95,13 +95,10 @@ func (v *view) unmoved() error {
 	if f := v.following; f != nil {
 		return &FollowedError{f.Branch}
 	}
-	if v.shared {
-		return &SharedHeadError{}
-	}
 	return nil
 }
 
-// SharedHeadError is returned where HEAD would be moved for the clients of all machines.
+// SharedHeadError is what verbs return where HEAD would be moved for the clients of all machines.
 type SharedHeadError struct{}
 
 func (*SharedHeadError) Error() string {

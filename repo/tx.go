@@ -114,7 +114,7 @@ func (r *Repo) begin(
 	if t.view, err = loadView(ctx, t.nodes, stage, head); err != nil {
 		return ipld.CID{}, nil, err
 	}
-	t.view.following, t.view.shared = FollowingOf(ctx), r.shared != nil
+	t.view.following = FollowingOf(ctx)
 	if err := t.expects(ctx, by.Head); err != nil {
 		return ipld.CID{}, nil, err
 	}

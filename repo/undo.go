@@ -59,11 +59,8 @@ type Undone struct {
 // Operation), or the newest that is neither an undo nor undone, so that n calls go n changes back.
 // Taking back an undo redoes what it undid. Changes of sessions are never taken back. It returns
 // an *UndoError where a later operation that is not taken back itself changed one of the refs,
-// and ErrNothingToUndo. In a repository that other processes share the newest one is that of UndoOwn.
+// and ErrNothingToUndo.
 func (r *Repo) Undo(ctx context.Context, op string, by Stamp) (*Undone, error) {
-	if op == "" && r.shared != nil { // the newest operation of all may be anybody's
-		return r.UndoOwn(ctx, op, by)
-	}
 	return r.reverse(ctx, op, by, canUndo, nil)
 }
 

@@ -23,7 +23,6 @@ type view struct {
 	head store.Head  // the operation
 
 	following *Following // what HEAD is for the caller, nil for what is stored
-	shared    bool       // whether HEAD is that of clients on other machines too
 }
 
 // Ref is one ref of a view.

@@ -35,8 +35,8 @@ func (c *cli) remoteCommand() *cobra.Command {
 			"                                     code; git+ssh:// and git+file:// too; needs git\n" +
 			"  s3://BUCKET[/PREFIX]               a bucket of an S3-compatible object store, with the AWS_ variables:\n" +
 			"                                     AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN,\n" +
-			"                                     AWS_REGION, AWS_ENDPOINT_URL; MNEM_S3_PATH_STYLE=0 puts the bucket\n" +
-			"                                     into the host's name there, MNEM_S3_ENCRYPTION names what\n" +
+			"                                     AWS_REGION, AWS_ENDPOINT_URL; MNEM_BUCKET_PATH_STYLE=0 puts the bucket\n" +
+			"                                     into the host's name there, MNEM_BUCKET_ENCRYPTION names what\n" +
 			"                                     x-amz-server-side-encryption says\n\n" +
 			"URLs are kept in .mnem/remotes.json and shown, so they hold no password. The token for a server is\n" +
 			"in MNEM_CREDENTIALS, or in the file credentials beside the user's configuration, mode 0600: lines\n" +

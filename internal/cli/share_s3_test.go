@@ -178,8 +178,8 @@ func TestBucketRefuses(t *testing.T) {
 	w.refused(1, "not what its name says", "a", "fetch")
 	w.env["AWS_SECRET_ACCESS_KEY"] = "another"
 	w.refused(1, "denied", "a", "fetch")
-	w.env["MNEM_S3_PATH_STYLE"] = "perhaps"
-	w.refused(1, "MNEM_S3_PATH_STYLE", "a", "fetch")
+	w.env["MNEM_BUCKET_PATH_STYLE"] = "perhaps"
+	w.refused(1, "MNEM_BUCKET_PATH_STYLE", "a", "fetch")
 }
 
 // TestBucketPurge erases what is in a bucket: its packs go at once.
