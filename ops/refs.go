@@ -393,6 +393,9 @@ var Switch = Define(Spec{
 		"  mnem switch -c before main~1",
 }, func(ctx context.Context, s *Service, q *SwitchRequest) (*Head, error) {
 	by := s.Commit.Stamp
+	if s.Repo.Shared() {
+		return nil, &repo.SharedHeadError{}
+	}
 	if q.Detach {
 		if _, err := s.Repo.Detach(ctx, firstOf(q.Name, string(graph.Head)), by); err != nil {
 			return nil, CommitHint(err)

@@ -174,8 +174,10 @@ func (h *Holder) own(r *repo.Repo) (*Use, error) {
 	own.users.Add(1)
 	opt := h.opt
 	opt.Since = h.since()
-	if own.host, err = Answer(h.dir, r, opt); err != nil {
-		h.warn(err) // verbs of this process work; others are told that it has the repository
+	if !r.Shared() { // else others open it themselves
+		if own.host, err = Answer(h.dir, r, opt); err != nil {
+			h.warn(err) // verbs of this process work; others are told that it has the repository
+		}
 	}
 	h.mu.Lock()
 	ending := h.closed

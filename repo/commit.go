@@ -70,6 +70,7 @@ func (r *Repo) Commit(
 	}
 	var res *CommitResult
 	var kept *MergeError
+	changes = r.replayed(changes)
 	_, err := r.pipeline(ctx, opt.Stamp, func(t *tx) error {
 		ref, head, err := t.base(ctx, opt)
 		if err != nil {

@@ -98,6 +98,16 @@ func (v *view) unmoved() error {
 	return nil
 }
 
+// SharedHeadError is what verbs return where HEAD would be moved for the clients of all machines.
+type SharedHeadError struct{}
+
+func (*SharedHeadError) Error() string {
+	return "HEAD is the same for all clients of a repository in a database"
+}
+
+// Is reports whether target is ErrInvalid.
+func (*SharedHeadError) Is(target error) bool { return target == ErrInvalid }
+
 // Followed tells whether the branch that HEAD is on by Follow exists yet, and if not the name of the branch whose
 // memory it has until then, or in its place: one of From, or what the repository's own HEAD is on, "" for none.
 func (r *Repo) Followed(ctx context.Context) (exists bool, from string, err error) {

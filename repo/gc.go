@@ -69,6 +69,9 @@ func (r *Repo) GC(ctx context.Context, opt GCOptions) (*GCResult, error) {
 	if opt.KeepOps == 0 {
 		opt.KeepOps = DefaultKeepOps
 	}
+	if r.shared != nil { // what others read since is among what these operations lead to
+		opt.Grace = max(opt.Grace, r.shared.Lease())
+	}
 	if opt.Progress == nil {
 		opt.Progress = func(string, int) {}
 	}
@@ -162,7 +165,8 @@ type collector struct {
 	facts   store.Deleter
 	derived derivedDeleter
 
-	moves bool // whether operations fall behind the horizon
+	at    store.Head // when it was marked last
+	moves bool       // whether operations fall behind the horizon
 	marks *marker
 	live  cidSet // derived blocks of indexes that stay
 	// cells are those of indexes that stay, and the block that each named when it was walked.
@@ -205,7 +209,12 @@ func (g *collector) run() error {
 			return err
 		}
 	}
-	return g.sweepDerived()
+	kept, bytes := g.res.Kept, g.keptBytes
+	_, err := g.repo.transactAnew(g.ctx, func() (ipld.CID, error) {
+		g.res.Kept, g.keptBytes = kept, bytes
+		return ipld.CID{}, g.sweepDerived()
+	})
+	return err
 }
 
 // moveHorizon finds the oldest operation to keep and, but for a dry run, records it.
@@ -242,7 +251,16 @@ func (g *collector) mark() error {
 	if err := g.marks.operations(head.Operation, g.res.Horizon); err != nil {
 		return err
 	}
-	for _, c := range g.repo.keep.leased() {
+	g.at = head
+	kept := g.repo.keep.leased()
+	if g.repo.shared != nil {
+		others, err := g.repo.shared.Kept(g.ctx)
+		if err != nil {
+			return err
+		}
+		kept = append(kept, others...)
+	}
+	for _, c := range kept {
 		if err := g.marks.lease(c); err != nil {
 			return err
 		}
@@ -268,6 +286,9 @@ func (g *collector) list() error {
 }
 
 func (g *collector) count(b store.Block) {
+	if g.repo.shared != nil && !g.opt.DryRun {
+		return // what is removed counts: what others put within a lease stays
+	}
 	g.res.Blocks++
 	g.res.Bytes += int64(len(b.Data))
 	if g.res.Blocks%progressEvery == 0 {
@@ -316,6 +337,11 @@ func (g *collector) sweep() error {
 }
 
 func (g *collector) remove(slice []ipld.CID) error {
+	_, err := g.repo.transactAnew(g.ctx, func() (ipld.CID, error) { return ipld.CID{}, g.removeOnce(slice) })
+	return err
+}
+
+func (g *collector) removeOnce(slice []ipld.CID) error {
 	if err := g.repo.writer.Lock(g.ctx); err != nil {
 		return err
 	}
@@ -330,7 +356,7 @@ func (g *collector) remove(slice []ipld.CID) error {
 				gone = append(gone, c)
 			}
 		}
-		return g.facts.Delete(g.ctx, gone...)
+		return g.delete(g.facts, false, gone)
 	})
 }
 
@@ -389,7 +415,7 @@ func (g *collector) sweepDerived() error {
 	if err := g.derived.DeleteCells(g.ctx, cells...); err != nil {
 		return err
 	}
-	return g.derived.Delete(g.ctx, blocks...)
+	return g.delete(g.derived, true, blocks)
 }
 
 // walkCells makes live what the cells that stay lead to, but for those that it walked before, and

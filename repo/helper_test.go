@@ -10,7 +10,6 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
-	"github.com/mnem-project/mnem/store/mem"
 )
 
 // by is who and when in tests that do not care.
@@ -19,7 +18,7 @@ var by = repo.Stamp{Author: "Tess Tester", Time: 1_700_000_000_000_000, Command:
 // openMem returns a repository in memory that is checked at the end of the test.
 func openMem(t testing.TB) *repo.Repo {
 	t.Helper()
-	r, err := repo.New(t.Context(), mem.New(), by, repo.Options{})
+	r, err := repo.New(t.Context(), anyStore(t), by, repo.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -115,6 +115,10 @@ func (r *Repo) takeIn(
 ) (*ImportResult, error) {
 	r.keep.still.RLock() // what is counted on as being here must stay
 	defer r.keep.still.RUnlock()
+	still, err := r.since(ctx)
+	if err != nil {
+		return nil, err
+	}
 	file, err := scanFile(ctx, in, size, opt.Progress)
 	if err != nil {
 		return nil, err
@@ -130,7 +134,12 @@ func (r *Repo) takeIn(
 	if opt.DryRun {
 		return res, im.tryOut(res)
 	}
-	_, err = r.transact(ctx, opt.Stamp, func(t *tx) error { return im.apply(t, res) })
+	_, err = r.transactOnce(ctx, opt.Stamp, func(t *tx) error {
+		if err := still(ctx); err != nil {
+			return err
+		}
+		return im.apply(t, res)
+	})
 	return res, err
 }
 

@@ -151,6 +151,7 @@ func (r *Repo) integrate(
 	res := &MergeResult{}
 	var failed *MergeError
 	_, err = r.transact(ctx, opt.Stamp, func(t *tx) error {
+		*res, failed = MergeResult{}, nil
 		ref, head, err := t.base(ctx, opt.CommitOptions)
 		if err != nil {
 			return err

@@ -43,6 +43,7 @@ func (r *Repo) ResolveConflict(
 		return nil, err
 	}
 	var out *PendingMerge
+	choice.Changes = r.replayed(choice.Changes)
 	_, err := r.transact(ctx, opt.Stamp, func(t *tx) error {
 		ref, _, err := t.base(ctx, opt)
 		if err != nil {
@@ -134,6 +135,7 @@ func (r *Repo) ContinueMerge(ctx context.Context, opt MergeOptions) (*MergeResul
 	res := &MergeResult{}
 	var failed *MergeError
 	_, err = r.transact(ctx, opt.Stamp, func(t *tx) error {
+		*res, failed = MergeResult{}, nil
 		ref, head, err := t.base(ctx, opt.CommitOptions)
 		if err != nil {
 			return err

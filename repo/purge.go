@@ -460,11 +460,17 @@ func (r *Repo) resume(ctx context.Context) error {
 		return nil
 	}
 	b, err := notes.Note(ctx)
+	if err == nil && b != nil && r.shared != nil { // it may be under way elsewhere
+		b, err = r.abandoned(ctx, notes)
+	}
 	if err != nil || b == nil {
 		return err
 	}
 	ctx = store.Erasing(ctx)
 	if isErasureNote(b) {
+		if r.shared != nil { // a collection does, which need not wait for others at each opening
+			return nil
+		}
 		_, err := r.expel(ctx)
 		return err
 	}

@@ -92,7 +92,7 @@ func (r *Repo) removeRefs(ctx context.Context, opt ReceiveOptions) (*ImportResul
 		}
 		return res, err
 	}
-	_, err := r.transact(ctx, opt.Stamp, func(t *tx) error {
+	_, err := r.transactOnce(ctx, opt.Stamp, func(t *tx) error {
 		err := im.update(t.view, opt.Updates, res)
 		t.change(res.Refs)
 		return err

@@ -22,6 +22,7 @@ import (
 	"github.com/mnem-project/mnem/segment"
 	"github.com/mnem-project/mnem/store"
 	"github.com/mnem-project/mnem/store/pebble"
+	"github.com/mnem-project/mnem/store/postgres"
 )
 
 // DirName is the directory of a repository inside the directory it belongs to.
@@ -43,6 +44,20 @@ const (
 	// yet durable and reached by nothing, to the store: it bounds the memory of a bulk commit.
 	stageLimit = 32 << 20
 )
+
+// openStore opens the store of a directory: on disk in it, or in the database that it links to.
+func openStore(ctx context.Context, path string, create bool, opt Options) (store.Store, error) {
+	at, err := readLink(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case at != "":
+		return postgres.Open(ctx, postgres.Options{
+			URL: at, Create: create, ReadOnly: opt.ReadOnly, Wait: opt.Wait, CacheBytes: opt.BlockCache,
+		})
+	}
+	return pebble.Open(path, opt.pebble(create))
+}
 
 // Options says how a repository is opened. The zero value opens an existing one for writing.
 type Options struct {
@@ -90,7 +105,8 @@ func (o Options) firstBranch() string {
 // Repo is an open repository. Safe for concurrent use: readers never wait, writers take turns.
 type Repo struct {
 	store  store.Store
-	path   string // of its directory, "" in memory
+	shared store.Shared // the store, where other processes write to it too, else nil
+	path   string       // of its directory, "" in memory
 	trees  *prolly.Cache
 	parts  *segment.Cache // of indexes of texts
 	writer writers        // held by the one writer of this process
@@ -125,7 +141,7 @@ func Init(ctx context.Context, dir string, by Stamp, opt Options) (*Repo, error)
 	if err := checkNewName("branch", opt.firstBranch()); err != nil {
 		return nil, err
 	}
-	st, err := pebble.Open(path, opt.pebble(true))
+	st, err := openStore(ctx, path, true, opt)
 	if err != nil {
 		return nil, fmt.Errorf("init %s: %w", path, err)
 	}
@@ -153,7 +169,7 @@ type HeadError = pebble.HeadError
 // store.ErrCorrupt where the newest acknowledged operation is not what is stored.
 func Open(dir string, opt Options) (*Repo, error) {
 	path := filepath.Join(dir, DirName)
-	st, err := pebble.Open(path, opt.pebble(false))
+	st, err := openStore(context.Background(), path, false, opt)
 	if err != nil {
 		return nil, fmt.Errorf("open repository %s: %w", path, err)
 	}
@@ -202,12 +218,14 @@ func over(st store.Store, opt Options) *Repo {
 	if opt.VectorCache == 0 {
 		opt.VectorCache = defaultVectorCache
 	}
-	return &Repo{
+	r := &Repo{
 		store: st, ro: opt.ReadOnly, vectors: newVectorCache(opt.VectorCache), counters: opt.Counters,
 		clock: opt.Now,
 		trees: prolly.NewCache(opt.TreeCache), parts: segment.NewCache(opt.IndexCache),
 		rows: segment.NewCache(opt.DenseCache), buckets: segment.NewCache(opt.LinkCache),
 	}
+	r.share()
+	return r
 }
 
 // now returns the time of an operation that is done now.

@@ -52,6 +52,7 @@ func (r *Repo) StageChanges(
 		return nil, err
 	}
 	var res *StageResult
+	changes = r.replayed(changes)
 	_, err = r.transact(ctx, opt.Stamp, func(t *tx) error {
 		rec, base, staged, err := t.loadStage(ctx, name, opt.Branch)
 		if err == nil && opt.Base != nil {
@@ -170,6 +171,7 @@ func (r *Repo) CommitStaged(
 	res := &CommitResult{Secrets: said}
 	var kept *MergeError
 	_, err = r.transact(ctx, opt.Stamp, func(t *tx) error {
+		*res, kept = CommitResult{Secrets: said}, nil
 		rec, base, staged, err := t.loadStage(ctx, name, opt.Branch)
 		if err != nil {
 			return err

@@ -66,9 +66,15 @@ type tx struct {
 type stateChange struct{ base, next *state }
 
 // transact runs fn as the only writer of this process and makes what it did to refs one durable
-// operation. Where fn returns an error or changes no ref, nothing is changed. It returns the
+// operation. In a store that others share it runs fn again where one of them was first. Where fn returns an error or changes no ref, nothing is changed. It returns the
 // operation's CID, undefined where there is none.
 func (r *Repo) transact(ctx context.Context, by Stamp, fn func(*tx) error) (ipld.CID, error) {
+	return r.transactAnew(ctx, func() (ipld.CID, error) { return r.transactOnce(ctx, by, fn) })
+}
+
+// transactOnce is transact for an fn that cannot be run anew: where another process moved the head it returns
+// store.ErrHeadMoved.
+func (r *Repo) transactOnce(ctx context.Context, by Stamp, fn func(*tx) error) (ipld.CID, error) {
 	if err := r.writer.Lock(ctx); err != nil {
 		return ipld.CID{}, err
 	}

@@ -75,6 +75,7 @@ func (e *HorizonError) Is(target error) bool { return target == store.ErrNotFoun
 func (r *Repo) Watch(ctx context.Context, opt WatchOptions) iter.Seq2[WatchedOp, error] {
 	return func(yield func(WatchedOp, error) bool) {
 		w := &watch{repo: r, names: watchedRefs(opt.Ref)}
+		defer r.hear(ctx)()
 		err := w.begin(ctx, opt)
 		for err == nil {
 			rung := r.bell.listen() // before the head is read, so that no change falls between

@@ -19,6 +19,8 @@ type writers struct {
 	turns   turns
 	begun   atomic.Pointer[store.Head] // the newest operation of this process, durable or not
 	waiting sync.WaitGroup             // for operations to become durable; added to within a turn
+	shared  store.Shared               // nil for a store that no other process writes to
+	end     func()                     // of the turn among processes; set within a turn
 }
 
 // Lock waits until no one writes and all that was written is durable. After an error, which is that
@@ -28,15 +30,31 @@ func (w *writers) Lock(ctx context.Context) error {
 		return err
 	}
 	w.waiting.Wait()
-	return nil
+	return w.begin(ctx)
 }
 
-func (w *writers) Unlock() { w.turns.give() }
+func (w *writers) Unlock() {
+	if w.shared != nil {
+		w.end()
+	}
+	w.turns.give()
+}
+
+// begin begins a turn among processes, or gives the turn back in this one.
+func (w *writers) begin(ctx context.Context) (err error) {
+	if w.shared == nil {
+		return nil
+	}
+	if w.end, err = w.shared.Turn(ctx); err != nil {
+		w.turns.give()
+	}
+	return err
+}
 
 // newest returns the newest operation that was begun: within a turn, the one to build upon.
 func (w *writers) newest(ctx context.Context, st store.Store) (store.Head, error) {
 	head, err := st.Head(ctx)
-	if begun := w.begun.Load(); begun != nil && begun.Seq > head.Seq {
+	if begun := w.begun.Load(); w.shared == nil && begun != nil && begun.Seq > head.Seq {
 		head = *begun
 	}
 	return head, err
@@ -45,6 +63,9 @@ func (w *writers) newest(ctx context.Context, st store.Store) (store.Head, error
 // pipeline is transact for what reads refs through the tx alone: it does not wait until the
 // operations before it are durable, nor lets others wait until its own is.
 func (r *Repo) pipeline(ctx context.Context, by Stamp, fn func(*tx) error) (ipld.CID, error) {
+	if r.shared != nil {
+		return r.transact(ctx, by, fn)
+	}
 	c, durable, err := r.inTurn(ctx, by, fn)
 	if err != nil {
 		return c, err

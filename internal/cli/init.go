@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,6 +31,9 @@ func (c *cli) initCommand() *cobra.Command {
 			"With --global the repository is the user's own, for what holds in all projects: mnem under\n" +
 			"XDG_DATA_HOME, which is ~/.local/share unless it is set, or the system's directory of\n" +
 			"application data. 'mnem -G' means it, and 'mnem retrieve --with-global' asks it too.\n\n" +
+			"Where --repo or MNEM_REPO is postgres://HOST/DATABASE?repository=NAME the repository is made in that\n" +
+			"database, for many machines. With DIR that directory is linked to it, and made a client of one that is\n" +
+			"there already.\n\n" +
 			"In a git work tree --ignore keeps the repository out of git: it adds .mnem/ to DIR/.gitignore.",
 		Example: "  mnem init\n  mnem init --global\n  mnem init notes --author 'Ada Lovelace' --branch trunk",
 		Args:    cobra.MaximumNArgs(1),
@@ -59,6 +63,16 @@ func (c *cli) runInit(cmd *cobra.Command, args []string, branch string, ignore b
 	case len(args) == 1:
 		dir = args[0]
 	}
+	database := firstOf(c.global.repo, c.env("MNEM_REPO"))
+	if !repo.IsDatabase(database) || c.global.user {
+		database = ""
+	}
+	if repo.IsDatabase(dir) {
+		var err error
+		if dir, err = c.clientPath(dir); err != nil {
+			return err
+		}
+	}
 	dir = c.absolute(dir)
 	if filepath.Base(dir) == repo.DirName {
 		dir = filepath.Dir(dir)
@@ -72,6 +86,9 @@ func (c *cli) runInit(cmd *cobra.Command, args []string, branch string, ignore b
 	}
 	c.global.repo, c.global.user = dir, false
 	path := filepath.Join(dir, repo.DirName)
+	if database != "" {
+		return c.initDatabase(cmd, database, dir, branch, len(args) == 1)
+	}
 	if _, err := os.Lstat(path); err == nil {
 		return repoExists(fs.ErrExist, path)
 	}
@@ -122,10 +139,15 @@ func (c *cli) makeRepo(cmd *cobra.Command, dir, branch string) error {
 		return err
 	}
 	if write {
-		err = editConfigFile(cmd.Context(), filepath.Join(path, configFile),
-			func(list []setting) ([]setting, error) { return with(list, "author", author), nil })
+		err = c.setAuthor(cmd.Context(), path)
 	}
 	return err
+}
+
+// setAuthor writes the author into the configuration of a repository.
+func (c *cli) setAuthor(ctx context.Context, path string) error {
+	return editConfigFile(ctx, filepath.Join(path, configFile),
+		func(list []setting) ([]setting, error) { return with(list, "author", c.global.author), nil })
 }
 
 // firstAuthor returns the author of a new repository, and whether its configuration must say so.

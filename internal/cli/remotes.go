@@ -177,7 +177,7 @@ var errUserInURL = hint(fmt.Errorf("%w: URL: it names a user, and is kept and sh
 	"leave out what stands before @")
 
 // schemes are the ways to other repositories.
-const schemes = "a path, file://, http://, https://, ssh:// or git+file://, git+https://, git+ssh://"
+const schemes = "a path, file://, http://, https://, ssh:// or git+file://, git+https://, git+ssh://, or s3://"
 
 // parseURL reads where another repository is. It asks nothing of the system.
 func parseURL(text string) (*remoteURL, error) {
@@ -202,6 +202,8 @@ func parseURL(text string) (*remoteURL, error) {
 		return bad("it cannot be read") // the error would repeat a password
 	case scheme == "git+file", scheme == "git+http", scheme == "git+https", scheme == "git+ssh":
 		return parseGit(scheme, u)
+	case scheme == "s3":
+		return parseS3(u)
 	case scheme == "ssh":
 		return parseSSH(u)
 	case u.User != nil:

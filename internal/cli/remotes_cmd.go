@@ -32,7 +32,12 @@ func (c *cli) remoteCommand() *cobra.Command {
 			"  ssh://[USER@]HOST[:PORT]/PATH      a directory of another machine, where mnem is installed,\n" +
 			"                                     reached by ssh or what MNEM_SSH names\n" +
 			"  git+https://HOST/PATH              a git repository, which keeps the memory as one ref beside the\n" +
-			"                                     code; git+ssh:// and git+file:// too; needs git\n\n" +
+			"                                     code; git+ssh:// and git+file:// too; needs git\n" +
+			"  s3://BUCKET[/PREFIX]               a bucket of an S3-compatible object store, with the AWS_ variables:\n" +
+			"                                     AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN,\n" +
+			"                                     AWS_REGION, AWS_ENDPOINT_URL; MNEM_BUCKET_PATH_STYLE=0 puts the bucket\n" +
+			"                                     into the host's name there, MNEM_BUCKET_ENCRYPTION names what\n" +
+			"                                     x-amz-server-side-encryption says\n\n" +
 			"URLs are kept in .mnem/remotes.json and shown, so they hold no password. The token for a server is\n" +
 			"in MNEM_CREDENTIALS, or in the file credentials beside the user's configuration, mode 0600: lines\n" +
 			"of URL and TOKEN, of which the one counts whose URL is the longest that begins the remote's. A\n" +
@@ -48,7 +53,8 @@ func (c *cli) remoteAdd() *cobra.Command {
 		Use:   "add NAME URL",
 		Short: "Add a remote",
 		Long: "Give another repository a name: 1 to 64 letters, digits, and . - _ inside. Nothing is asked of it\n" +
-			"before the first fetch or push. A relative path is kept as an absolute one.",
+			"before the first fetch or push, but for a bucket: eight writers at once try whether its store keeps\n" +
+			"writers apart, and one that does not is refused. A relative path is kept as an absolute one.",
 		Example: "  mnem remote add origin ../team\n  mnem remote add laptop file:///mnt/laptop/notes",
 		Args:    cobra.ExactArgs(2),
 	}
@@ -57,6 +63,9 @@ func (c *cli) remoteAdd() *cobra.Command {
 		var err error
 		if r.URL, err = c.keptURL(args[1]); err == nil {
 			err = checkRemote(r)
+		}
+		if err == nil {
+			err = c.probeRemote(cmd.Context(), r)
 		}
 		if err != nil {
 			return err
@@ -122,7 +131,10 @@ func (c *cli) remoteSetURL() *cobra.Command {
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
 		r := remoteJSON{Name: args[0]}
 		var err error
-		if r.URL, err = c.keptURL(args[1]); err != nil {
+		if r.URL, err = c.keptURL(args[1]); err == nil {
+			err = c.probeRemote(cmd.Context(), r)
+		}
+		if err != nil {
 			return err
 		}
 		err = c.editRemotes(cmd.Context(), func(list []remoteJSON) ([]remoteJSON, error) {

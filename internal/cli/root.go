@@ -85,8 +85,8 @@ func (c *cli) rootFlags(root *cobra.Command) {
 	root.CompletionOptions.DisableDefaultCmd = true
 	c.setUsage(root)
 	g, f := &c.global, root.PersistentFlags()
-	f.StringVarP(&g.repo, "repo", "R", "", "repository `PATH`: the directory that holds .mnem, or the URL of "+
-		"'mnem serve' (MNEM_REPO; default: found from here upward)")
+	f.StringVarP(&g.repo, "repo", "R", "", "repository `PATH`: the directory that holds .mnem, the URL of "+
+		"'mnem serve', or postgres://… (MNEM_REPO; default: found from here upward)")
 	f.BoolVarP(&g.user, "global", "G", false, "the user's own repository, of all projects")
 	f.BoolVar(&g.json, "json", false, "print JSON, and errors as JSON on standard error")
 	f.DurationVar(&g.wait, "wait", defaultWait, "how long to wait for another process to let go "+
@@ -257,6 +257,9 @@ func (c *cli) openHint(err error) error {
 		}
 		if _, missing := c.repoFile(""); missing != nil {
 			return missing
+		}
+		if c.linked() {
+			return hint(err, "make it with 'mnem -R URL init', or correct the URL")
 		}
 		return hint(err, "run 'mnem init' to make a repository there")
 	}

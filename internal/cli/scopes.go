@@ -26,6 +26,8 @@ func (c *cli) dir() (string, error) {
 		return c.hasGlobal()
 	case isServer(path):
 		return "", errOnServer(path)
+	case repo.IsDatabase(path):
+		return c.clientDir(path)
 	case path != "":
 		path = c.absolute(path)
 		if filepath.Base(path) == repo.DirName {

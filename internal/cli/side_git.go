@@ -62,7 +62,21 @@ type gitSide struct {
 	refs   []repo.Ref // likewise
 	erased []repo.ToldRedaction
 	mirror *verbSide
+	// keeper is what keeps the packs elsewhere: the git repository, or another store of the same layout.
+	keeper packKeeper
 }
+
+// packKeeper keeps packs and the refs that they make, for many.
+type packKeeper interface {
+	// read reads what is kept into the fields of a side, which are empty.
+	read(ctx context.Context) error
+	// refsOf returns what the refs in a pack are at, in lines, and copyPack writes its bytes to a file.
+	refsOf(ctx context.Context, p gitPack) (string, error)
+	copyPack(ctx context.Context, f *os.File, p gitPack) error
+}
+
+// gitKeeper is a git repository.
+type gitKeeper struct{ *gitSide }
 
 // gitPack is a pack in a tree: the ids of its parts and of what is at its refs.
 type gitPack struct {
@@ -110,6 +124,7 @@ func parseGit(scheme string, u *url.URL) (*remoteURL, error) {
 // gitSide connects to a git repository, by a repository in a directory.
 func (c *cli) gitSide(ctx context.Context, at *remoteURL, dir string) (*gitSide, error) {
 	g := &gitSide{c: c, url: at.url.String(), ref: at.ref, dir: dir, close: func() error { return nil }}
+	g.keeper = gitKeeper{g}
 	if dir == "" {
 		var err error
 		if g.dir, err = os.MkdirTemp("", "mnem-git-*"); err != nil {
@@ -187,6 +202,13 @@ func (g *gitSide) Look(ctx context.Context, q remote.Question) (*remote.State, e
 // refresh fetches what the ref is at and brings the mirror there.
 func (g *gitSide) refresh(ctx context.Context) error {
 	g.seen, g.head, g.packs, g.refs, g.erased = "", "", nil, nil, nil
+	if err := g.keeper.read(ctx); err != nil {
+		return err
+	}
+	return g.follow(ctx)
+}
+
+func (g gitKeeper) read(ctx context.Context) error {
 	listed, err := g.git(ctx, nil, "ls-remote", "--quiet", g.url, g.ref)
 	if err != nil {
 		return err
@@ -203,7 +225,18 @@ func (g *gitSide) refresh(ctx context.Context) error {
 			return err
 		}
 	}
-	return g.follow(ctx)
+	return nil
+}
+
+func (g gitKeeper) refsOf(ctx context.Context, p gitPack) (string, error) { return g.blob(ctx, p.refs) }
+
+func (g gitKeeper) copyPack(ctx context.Context, f *os.File, p gitPack) error {
+	for _, id := range p.parts {
+		if err := g.gitTo(ctx, f, "cat-file", "blob", id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readTree reads what the commit has.
@@ -370,7 +403,7 @@ func (g *gitSide) keep(state string) error {
 
 // apply takes a pack into the mirror.
 func (g *gitSide) apply(ctx context.Context, p gitPack) error {
-	text, err := g.blob(ctx, p.refs)
+	text, err := g.keeper.refsOf(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -383,10 +416,8 @@ func (g *gitSide) apply(ctx context.Context, p gitPack) error {
 		return err
 	}
 	defer func() { _, _ = f.Close(), os.Remove(f.Name()) }() // it was read
-	for _, id := range p.parts {
-		if err := g.gitTo(ctx, f, "cat-file", "blob", id); err != nil {
-			return err
-		}
+	if err := g.keeper.copyPack(ctx, f, p); err != nil {
+		return err
 	}
 	info, err := f.Stat()
 	if err != nil {

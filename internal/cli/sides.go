@@ -56,6 +56,8 @@ func (c *cli) sideOf(ctx context.Context, at, dir string) (remote.Side, error) {
 		return c.sshSide(u)
 	case "git+file", "git+http", "git+https", "git+ssh":
 		return c.gitSide(ctx, u, dir)
+	case "s3":
+		return c.s3Side(u, dir)
 	}
 	dir = c.absolute(u.path)
 	if filepath.Base(dir) == repo.DirName {

@@ -113,6 +113,8 @@ func variables() []variable {
 		{"MNEM_REPO", "the repository, as --repo"},
 		{"MNEM_BRANCH", "the branch to write to, as --branch"},
 		{"MNEM_STAGE", "the stage to use, as --stage"},
+		{"MNEM_BUCKET_PATH_STYLE", "of s3:// remotes: 1 for the bucket in the path, 0 for one in the host's name"},
+		{"MNEM_BUCKET_ENCRYPTION", "of s3:// remotes: the x-amz-server-side-encryption of what is written"},
 		{"MNEM_SESSION", "the session to answer in, as --session"},
 		{"MNEM_AUTHOR", "who makes changes, as --author"},
 		{"MNEM_AGENT", "the program that acts for the author, as --agent"},

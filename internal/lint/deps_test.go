@@ -31,6 +31,7 @@ var allowed = map[string]string{
 	"store":             "ipld",
 	"store/mem":         "ipld store",
 	"store/pebble":      "ipld store internal/queue",
+	"store/postgres":    "ipld store internal/cache",
 	"store/storetest":   "ipld store",
 	"internal/vector":   "", // numbers of models as they are stored
 	"graph":             "ipld internal/vector",
@@ -53,7 +54,7 @@ var allowed = map[string]string{
 	"model/embed":   "internal/fixed internal/text internal/vector model",
 	"model/rerank":  "model",
 	"model/rewrite": "model",
-	"repo": "car ipld graph store store/pebble prolly commit adjacency community segment index dense links " +
+	"repo": "car ipld graph store store/pebble store/postgres prolly commit adjacency community segment index dense links " +
 		"retrieve internal/cache internal/fixed internal/parallel internal/text " +
 		"guard", // asked about every change before it is written
 	// What texts say is a function of the texts: no repository is seen.
@@ -67,7 +68,9 @@ var allowed = map[string]string{
 	"ingest": "adjacency graph guard ipld repo store ingest/chats ingest/parse " + // store only for its errors
 		"memory", // how sources are written
 	// Histories between repositories: refs and packs, whatever carries them.
-	"remote": "car commit graph ipld repo store internal/filestate",
+	"remote/s3":        "", // objects in a bucket, whatever they mean
+	"remote/s3/s3test": "",
+	"remote":           "car commit graph ipld repo store internal/filestate",
 	// What agents and their users say becomes nodes, by files beside a repository that may be lost.
 	"capture": "graph ingest ingest/chats ipld memory repo retrieve store tokens internal/filestate internal/text",
 	// What processes say to each other that use one repository: bytes, whatever they mean.
@@ -100,6 +103,8 @@ var allowed = map[string]string{
 	"internal/testkit/effort": "",
 	"internal/testkit/differ": "",
 	"internal/testkit/ramdir": "",
+	// A database server of the system, for tests alone.
+	"internal/testkit/pgserver": "",
 	// Keys and trust lists on disk: only porcelain holds secrets, so repo may not import it.
 	"internal/keyring": "ipld graph commit internal/filestate",
 	// Files of other programs, edited with care: it sees no repository.
@@ -115,7 +120,7 @@ var allowed = map[string]string{
 		"model/embed model/rerank model/rewrite operation ops policy serve " +
 		"tokens internal/pattern internal/text " +
 		"internal/accesses internal/clients internal/filestate internal/filewatch internal/gitdir internal/keyring internal/owner peers " +
-		"mcp capture remote " +
+		"mcp capture remote remote/s3 " +
 		"testdata/demo", // porcelain sits on repo; the others only for their types
 	"testdata/demo":     "", // the bundled sample memory
 	"internal/text/gen": "internal/text",
@@ -220,6 +225,7 @@ func TestHeavyImportsStayInTheirRooms(t *testing.T) {
 		"golang.org/x/net":                 {"ingest/parse"},                                  // the tokenizer of HTML; no tree is made
 		"github.com/klauspost/compress":    {"tokens", "tokens/gen", "serve", "internal/cli"}, // and packs on their way
 		"github.com/prometheus":            {"serve"},
+		"github.com/jackc/pgx/v5":          {"store/postgres"}, // of it the protocol alone, pgconn
 		// The protocol library brings OAuth and gob with it.
 		"github.com/modelcontextprotocol/go-sdk": {"mcp"},
 	}

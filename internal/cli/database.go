@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// A repository in a database has a directory on each machine for what its client keeps for itself: configuration,
+// policy, remotes, tokens and what hooks noted. One that is named by its URL alone has it in the directory of the
+// user's data; 'mnem init DIR' links another directory to it.
+
+// databasesDir is where clients' directories are, in that of the user's data.
+const databasesDir = "databases"
+
+// clientPath returns the directory of a client of a repository in a database.
+func (c *cli) clientPath(at string) (string, error) {
+	if err := repo.CheckDatabase(at); err != nil {
+		return "", err
+	}
+	base, err := c.globalDir()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(repo.ShownDatabase(at)))
+	return filepath.Join(base, databasesDir, hex.EncodeToString(sum[:8])), nil
+}
+
+// clientDir is clientPath of a directory that is linked to the database.
+func (c *cli) clientDir(at string) (string, error) {
+	dir, err := c.clientPath(at)
+	if err == nil {
+		err = c.link(dir, at)
+	}
+	return dir, err
+}
+
+// link links a directory to a database.
+func (c *cli) link(dir, at string) error {
+	file := repo.LinkFile(dir)
+	line := at + "\n"
+	have, err := filestate.Read(file, int64(len(line)))
+	if err == nil && string(have) == line {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	return filestate.Replace(file, privateMode, func(w io.Writer) error {
+		_, err := io.WriteString(w, line)
+		return err
+	})
+}
+
+// initDatabase makes a repository in a database, or where a directory is named links that to one.
+func (c *cli) initDatabase(cmd *cobra.Command, at, dir, branch string, named bool) error {
+	path := filepath.Join(dir, repo.DirName)
+	shown := repo.ShownDatabase(at)
+	if err := repo.CheckDatabase(at); err != nil {
+		return err
+	}
+	_, statErr := os.Lstat(path)
+	if named && statErr == nil {
+		return repoExists(fs.ErrExist, path)
+	}
+	if err := c.link(dir, at); err != nil {
+		return err
+	}
+	err := c.makeRepo(cmd, dir, branch)
+	joined := named && errors.Is(err, fs.ErrExist)
+	if joined {
+		err = c.setAuthor(cmd.Context(), path)
+	}
+	if err != nil {
+		if errors.Is(statErr, fs.ErrNotExist) {
+			err = errors.Join(err, os.RemoveAll(path)) // the link and nothing else
+		}
+		if errors.Is(err, fs.ErrExist) {
+			err = hint(err, "use it: 'mnem -R URL status', or link a directory to it: 'mnem -R URL init DIR'")
+		}
+		return err
+	}
+	switch {
+	case c.global.json:
+		return c.printJSON(initJSON{shown, branch, c.global.author})
+	case joined:
+		return c.printf("%s is a client of %s, author %s\n", line(path), line(shown), line(c.global.author))
+	}
+	return c.printf("empty repository in %s, author %s\n", line(shown), line(c.global.author))
+}
+
+// linked reports whether the repository of the command is in a database.
+func (c *cli) linked() bool {
+	dir, err := c.dir()
+	if err == nil {
+		_, err = os.Stat(repo.LinkFile(dir))
+	}
+	return err == nil
+}

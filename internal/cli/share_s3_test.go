@@ -1,0 +1,201 @@
+package cli_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/remote/s3/s3test"
+)
+
+const bucketObject = "team/memory"
+
+// inBucket returns machines that share a memory by a bucket.
+func inBucket(t *testing.T) (*team, *s3test.Server) {
+	t.Helper()
+	w := newTeam(t, carriers()[0])
+	s := s3test.New(t, 1)
+	for name, value := range map[string]string{
+		"AWS_ENDPOINT_URL": s.URL, "AWS_ACCESS_KEY_ID": s3test.AccessKey, "AWS_SECRET_ACCESS_KEY": s3test.SecretKey,
+	} {
+		w.env[name] = value
+		t.Setenv(name, value) // of processes
+	}
+	w.url = "s3://" + s3test.Bucket + "/team"
+	return w, s
+}
+
+// asked counts the requests of a command line, but for those that try the store.
+func asked(s *s3test.Server, fn func()) (n int, all []string) {
+	s.Requests()
+	fn()
+	all = slices.DeleteFunc(s.Requests(), func(r string) bool { return strings.Contains(r, "/probe/") })
+	return len(all), all
+}
+
+// TestBucket shares a memory by a bucket.
+func TestBucket(t *testing.T) {
+	w, s := inBucket(t)
+	if out := w.ok("a", "clone", w.url, "."); !strings.Contains(out, "nothing is there yet") {
+		t.Error(out)
+	}
+	w.add("a", "one", "x")
+	w.ok("a", "push")
+	w.clones("b")
+	w.same("main", "a", "b")
+	w.add("a", "two", "of a")
+	w.ok("a", "push")
+	w.add("b", "three", "of b")
+	w.refused(5, "mnem sync", "b", "push")
+	w.ok("b", "sync")
+	w.ok("a", "sync")
+	w.same("main", "a", "b")
+	if w.summary("a", "three") != "of b" || w.summary("b", "two") != "of a" {
+		t.Error("a change is lost")
+	}
+	w.ok("a", "tag", "v1", "-m", "the first")
+	w.ok("a", "branch", "side")
+	w.ok("a", "push", "--all", "--tags")
+	w.ok("b", "fetch")
+	if w.at("b", "refs/tags/v1") != w.at("a", "refs/tags/v1") || w.at("b", "refs/remotes/origin/heads/side") == "" {
+		t.Error("a ref did not come")
+	}
+	w.ok("a", "push", "origin", "side", "--delete")
+	w.ok("b", "fetch", "--prune")
+	if w.at("b", "refs/remotes/origin/heads/side") != "" {
+		t.Error("a removed branch is still there")
+	}
+	w.run(0, "a", `{"node":{"key":"two","type":"N","summary":"amended"}}`, "commit", "--amend", "-m", "x", "-")
+	w.ok("a", "push", "--force-with-lease")
+	w.clones("c")
+	w.same("main", "a", "c")
+
+	// What nobody changed costs one small question a look, a push of many changes two writes more.
+	w.ok("c", "sync") // what a clone read is not kept
+	if n, all := asked(s, func() { w.ok("c", "sync") }); n > 2 {
+		t.Errorf("sync with nothing new: %d requests: %q", n, all)
+	}
+	var changes strings.Builder
+	for n := range 100 {
+		fmt.Fprintf(&changes, `{"node":{"key":"many%d","type":"N","summary":"text %d"}}`+"\n", n, n)
+	}
+	w.run(0, "c", changes.String(), "commit", "-m", "many", "-")
+	if n, all := asked(s, func() { w.ok("c", "push") }); n > 6 {
+		t.Errorf("push of 100 changes: %d requests: %q", n, all)
+	}
+}
+
+// TestBucketRepacks pushes often: few packs stay, others catch up without reading again what they have, and what is
+// not named any more goes after its time.
+func TestBucketRepacks(t *testing.T) {
+	w, s := inBucket(t)
+	w.ok("a", "clone", w.url, ".")
+	w.add("a", "n0", strings.Repeat("first ", 2000))
+	w.ok("a", "push")
+	w.clones("b", "late")
+	orphan := "team/packs/" + strings.Repeat("0", 64) + "-" + strings.Repeat("1", 32)
+	fresh := "team/packs/" + strings.Repeat("2", 64) + "-" + strings.Repeat("3", 32)
+	s.Set(orphan, []byte("x"), time.Now().Add(-25*time.Hour))
+	s.Set(fresh, []byte("x"), time.Now().Add(-23*time.Hour))
+	pushes := effort.Pick(8, 20, 60)
+	for n := range pushes {
+		w.add("a", fmt.Sprint("n", n+1), "x")
+		w.ok("a", "push")
+		if n, all := asked(s, func() { w.ok("b", "fetch") }); n > 3 {
+			t.Errorf("fetch after each push: %d requests: %q", n, all)
+		}
+	}
+	named := strings.Count(string(s.Object(bucketObject)), `"size"`)
+	if named > 7 {
+		t.Errorf("%d packs after %d pushes", named, pushes+1)
+	}
+	if keys := s.Keys(); slices.Contains(keys, orphan) || !slices.Contains(keys, fresh) {
+		t.Errorf("what is named by no memory: %q", keys)
+	}
+	for _, m := range []string{"late", "b"} {
+		w.ok(m, "sync")
+	}
+	w.clones("c")
+	w.same("main", "a", "b", "c", "late")
+	w.holds("c", pushes+1)
+}
+
+// TestBucketAtOnce has machines sync by one bucket at once whose store fails in each way.
+func TestBucketAtOnce(t *testing.T) {
+	w, s := inBucket(t)
+	w.ok("m0", "clone", w.url, ".")
+	w.add("m0", "first", "x")
+	w.ok("m0", "push")
+	machines, commits := effort.Pick(3, 8, 8), effort.Pick(4, 25, 25)
+	names := []string{"m0"}
+	for i := range machines - 1 {
+		names = append(names, fmt.Sprint("m", i+1))
+	}
+	w.clones(names[1:]...)
+	s.Faults = s3test.Faults{Refused: 4, Lost: 3, Cut: 3, Doubled: 3, Conflict: 3, Slow: 5}
+	w.commitAtOnce(names, commits)
+	w.same("main", names...)
+	w.holds("m0", machines*commits+1)
+}
+
+// TestBucketRefuses names stores and objects that are not taken.
+func TestBucketRefuses(t *testing.T) {
+	w, s := inBucket(t)
+	w.ok("a", "init")
+	for _, at := range []string{
+		"s3://", "s3://x", "s3://user@memories/x", "s3://memories/x?y", "s3://memories/../x", "s3://memories/a%20b",
+		"s3://memories//x//y",
+	} {
+		w.refused(1, "want s3://", "a", "remote", "add", "origin", at)
+	}
+	s.Careless = true
+	w.refused(1, "does not keep writers apart", "a", "remote", "add", "origin", w.url)
+	s.Careless = false
+	w.ok("a", "remote", "add", "origin", w.url)
+	if keys := s.Keys(); len(keys) > 0 {
+		t.Errorf("left in the bucket: %q", keys)
+	}
+	hash := strings.Repeat("a", 64) + "-" + strings.Repeat("b", 32)
+	for _, text := range []string{
+		"memory",
+		`{"format":"mnem in s3 2"}`,
+		`{"format":"mnem in s3 1","x":1}`,
+		`{"format":"mnem in s3 1","refs":"refs/heads/main x\n"}`,
+		`{"format":"mnem in s3 1","packs":[{"parts":[],"size":1,"refs":""}]}`,
+		`{"format":"mnem in s3 1","packs":[{"parts":["../x"],"size":1,"refs":""}]}`,
+		`{"format":"mnem in s3 1","refs":"refs/heads/main bafyreie3lw7oincmktzd7h26jbdrj3a6v2bqrgcqp7t7cttup2fcbplkre\n"}`,
+	} {
+		s.Set(bucketObject, []byte(text), time.Now())
+		w.run(1, "a", "", "fetch")
+	}
+	s.Set(bucketObject, []byte(`{"format":"mnem in s3 1","packs":[{"parts":["`+hash+`"],"size":1,"refs":""}]}`), time.Now())
+	w.refused(1, "no such object", "a", "fetch")
+	s.Set(bucketObject, []byte(`{"format":"mnem in s3 1","packs":[{"parts":["`+hash+`"],"size":1,"refs":""}]}`), time.Now())
+	s.Set("team/packs/"+hash, []byte("x"), time.Now())
+	w.refused(1, "not what its name says", "a", "fetch")
+	w.env["AWS_SECRET_ACCESS_KEY"] = "another"
+	w.refused(1, "denied", "a", "fetch")
+	w.env["MNEM_BUCKET_PATH_STYLE"] = "perhaps"
+	w.refused(1, "MNEM_BUCKET_PATH_STYLE", "a", "fetch")
+}
+
+// TestBucketPurge erases what is in a bucket: its packs go at once.
+func TestBucketPurge(t *testing.T) {
+	w, s := inBucket(t)
+	at := w.purged()
+	w.reads("a", at, gone)
+	for _, key := range s.Keys() {
+		if strings.Contains(string(s.Object(key)), secretText) {
+			t.Errorf("%s has what was erased", key)
+		}
+	}
+	w.clones("c")
+	w.reads("c", at, gone)
+	w.add("a", "later", "y")
+	w.ok("a", "sync")
+	w.ok("c", "sync")
+	w.same("main", "a", "c")
+}

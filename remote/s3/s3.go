@@ -1,0 +1,423 @@
+// Package s3 speaks to an S3-compatible object store: objects are read, written under a condition, listed and
+// removed. Requests are signed with signature version 4.
+//
+// A request whose answer is lost, or that is refused for the moment, is sent again. So a write under a condition
+// may find that it was made before: ErrMoved tells that the condition does not hold, and its caller looks whether
+// what is there is its own.
+package s3
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+var (
+	// ErrNotFound is returned where there is no such object.
+	ErrNotFound = errors.New("no such object")
+	// ErrMoved is returned where an object is not, or not any more, what a condition says.
+	ErrMoved = errors.New("the object is another one by now")
+	// ErrBusy is an ErrMoved where the store says no more than that another write is under way.
+	ErrBusy = fmt.Errorf("%w: another write is under way", ErrMoved)
+	// ErrSame is returned by Get where the object is the one that is known.
+	ErrSame = errors.New("the object is the same")
+	// ErrDenied is returned where the store does not let this client do that.
+	ErrDenied = errors.New("denied by the object store")
+	// ErrTooLarge is returned where an object has more bytes than are read.
+	ErrTooLarge = errors.New("the object is too large")
+)
+
+const (
+	tries      = 8
+	firstPause = 20 * time.Millisecond
+	mostPause  = 2 * time.Second
+	maxProblem = 64 << 10
+	// maxList bounds a page of a list, in bytes: 1,000 names of 1 KiB fit.
+	maxList = 4 << 20
+	// stall is how long an answer may bring nothing.
+	stall = time.Minute
+)
+
+// Options say where objects are and who asks. Nothing is looked up elsewhere.
+type Options struct {
+	Endpoint  string // URL of the store, "" for Amazon's in Region
+	Region    string // "" for us-east-1
+	Bucket    string
+	Prefix    string // of all keys, without a slash at its end; "" for none
+	PathStyle bool   // the bucket is the first part of the path, and not of the host's name
+	// AccessKey and SecretKey sign requests; without them none is signed. Token belongs to keys for a while.
+	AccessKey, SecretKey, Token string
+	Encryption                  string // x-amz-server-side-encryption of what is written, "" for the bucket's default
+	Now                         func() time.Time
+	Sleep                       func(context.Context, time.Duration) error // nil for the system's
+}
+
+// Client is a connection to a bucket. Safe for concurrent use.
+type Client struct {
+	opt  Options
+	base *url.URL // of the bucket
+	http *http.Client
+}
+
+// New returns a client, which has asked nothing yet.
+func New(opt Options) (*Client, error) {
+	if opt.Region == "" {
+		opt.Region = "us-east-1"
+	}
+	if opt.Sleep == nil {
+		opt.Sleep = sleep
+	}
+	if opt.Endpoint == "" {
+		opt.Endpoint = "https://s3." + opt.Region + ".amazonaws.com"
+	}
+	base, err := url.Parse(opt.Endpoint)
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" || base.User != nil ||
+		base.RawQuery != "" || base.Fragment != "" {
+		return nil, errors.New("the endpoint of the object store: want http://HOST[:PORT] or https://HOST[:PORT]")
+	}
+	if opt.PathStyle {
+		base.Path = strings.TrimSuffix(base.Path, "/") + "/" + opt.Bucket
+	} else {
+		base.Host = opt.Bucket + "." + base.Host
+	}
+	dial := net.Dialer{Timeout: 30 * time.Second}
+	return &Client{opt: opt, base: base, http: &http.Client{
+		Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, DialContext: dial.DialContext, ForceAttemptHTTP2: true,
+			TLSHandshakeTimeout: 30 * time.Second, ResponseHeaderTimeout: stall, MaxResponseHeaderBytes: 64 << 10,
+			DisableCompression: true,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Object is what is known of an object.
+type Object struct {
+	ETag string
+	At   time.Time // of the answer, by the store's clock; zero where it does not say
+}
+
+// Get writes an object of at most limit bytes to w. known, unless it is empty, is the tag of one that need not
+// come again: the error is ErrSame then. What w got of an answer that was cut off is taken back by reset.
+func (c *Client) Get(
+	ctx context.Context, key, known string, limit int64, w io.Writer, reset func() error,
+) (o Object, err error) {
+	header := make(http.Header)
+	if known != "" {
+		header.Set("If-None-Match", known)
+	}
+	err = c.again(ctx, func() error {
+		if err := reset(); err != nil {
+			return err
+		}
+		return c.send(ctx, http.MethodGet, key, nil, header, nil, func(res *http.Response) error {
+			o.ETag = res.Header.Get("ETag")
+			n, err := io.Copy(w, io.LimitReader(steady{res.Body}, limit+1))
+			switch {
+			case n > limit:
+				return ErrTooLarge
+			case err == nil && res.ContentLength >= 0 && n != res.ContentLength:
+				err = io.ErrUnexpectedEOF
+			}
+			return again(err)
+		})
+	})
+	return o, err
+}
+
+// steady ends a body that brings nothing for long.
+type steady struct {
+	body io.ReadCloser
+}
+
+func (s steady) Read(p []byte) (int, error) {
+	stop := time.AfterFunc(stall, func() { _ = s.body.Close() }) // reading returns then
+	defer stop.Stop()
+	return s.body.Read(p)
+}
+
+// Bytes returns a short object.
+func (c *Client) Bytes(ctx context.Context, key, known string, limit int64) ([]byte, Object, error) {
+	var buf bytes.Buffer
+	o, err := c.Get(ctx, key, known, limit, &buf, func() error { buf.Reset(); return nil })
+	return buf.Bytes(), o, err
+}
+
+// Put writes an object. It must not be there where known is empty, and be the one with that tag where it is not:
+// else the error is ErrMoved.
+func (c *Client) Put(ctx context.Context, key, known string, body io.ReaderAt, size int64) (o Object, err error) {
+	sum := sha256.New()
+	if _, err := io.Copy(sum, io.NewSectionReader(body, 0, size)); err != nil {
+		return o, err
+	}
+	header := make(http.Header)
+	header.Set("x-amz-content-sha256", hex.EncodeToString(sum.Sum(nil)))
+	if known == "" {
+		header.Set("If-None-Match", "*")
+	} else {
+		header.Set("If-Match", known)
+	}
+	if c.opt.Encryption != "" {
+		header.Set("x-amz-server-side-encryption", c.opt.Encryption)
+	}
+	header.Set("Content-Length", strconv.FormatInt(size, 10))
+	err = c.again(ctx, func() error {
+		// Each request has a reader of its own: one that was given up may still be read.
+		return c.send(ctx, http.MethodPut, key, nil, header, io.NewSectionReader(body, 0, size), func(res *http.Response) error {
+			o.ETag = res.Header.Get("ETag")
+			o.At, _ = http.ParseTime(res.Header.Get("Date")) // zero where it does not say
+			return nil
+		})
+	})
+	return o, err
+}
+
+// Make writes an object under a name that no other write has. That it is there already tells of an answer that was
+// lost.
+func (c *Client) Make(ctx context.Context, key string, body io.ReaderAt, size int64) error {
+	for n, pause := 1, firstPause; ; n, pause = n+1, min(2*pause, mostPause) {
+		_, err := c.Put(ctx, key, "", body, size)
+		switch busy := errors.Is(err, ErrBusy); {
+		case errors.Is(err, ErrMoved) && !busy:
+			return nil
+		case !busy || n == tries:
+			return err
+		}
+		if err := c.opt.Sleep(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+// Delete removes an object, if it is there.
+func (c *Client) Delete(ctx context.Context, key string) error {
+	err := c.again(ctx, func() error {
+		return c.send(ctx, http.MethodDelete, key, nil, make(http.Header), nil, func(*http.Response) error { return nil })
+	})
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// retryError marks errors of requests that are sent again.
+type retryError struct{ err error }
+
+func (e *retryError) Error() string { return e.err.Error() }
+func (e *retryError) Unwrap() error { return e.err }
+
+func again(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &retryError{err}
+}
+
+func (c *Client) again(ctx context.Context, fn func() error) error {
+	for n, pause := 1, firstPause; ; n, pause = n+1, min(2*pause, mostPause) {
+		err := fn()
+		var retry *retryError
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return ctx.Err()
+		case !errors.As(err, &retry):
+			return err
+		case n == tries:
+			return fmt.Errorf("the object store does not answer: %w", retry.err)
+		}
+		if err := c.opt.Sleep(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+// send sends one request, and has read read the answer where it is a good one.
+func (c *Client) send(
+	ctx context.Context, method, key string, query url.Values, header http.Header, body io.Reader,
+	read func(*http.Response) error,
+) error {
+	u := *c.base
+	full := strings.TrimPrefix(c.opt.Prefix+"/"+key, "/")
+	if key == "" { // the bucket
+		full = ""
+	}
+	u.Path = strings.TrimSuffix(u.Path, "/") + "/" + full
+	u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20")
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), body)
+	if err != nil {
+		return err
+	}
+	req.Header = header.Clone()
+	if n := req.Header.Get("Content-Length"); n != "" {
+		req.ContentLength, _ = strconv.ParseInt(n, 10, 64) // as Put wrote it
+		req.Header.Del("Content-Length")
+		if req.ContentLength == 0 {
+			req.Body = http.NoBody
+		}
+	}
+	c.sign(req)
+	res, err := c.http.Do(req)
+	if err != nil {
+		return again(err)
+	}
+	defer func() { _ = res.Body.Close() }() // it was read
+	if res.StatusCode/100 == 2 {
+		return read(res)
+	}
+	return problem(method, res)
+}
+
+// problem returns the error of an answer.
+func problem(method string, res *http.Response) error {
+	text, _ := io.ReadAll(io.LimitReader(res.Body, maxProblem)) // what there is of it
+	told := fmt.Errorf("the object store answers %d%s", res.StatusCode, reason(text))
+	switch res.StatusCode {
+	case http.StatusNotModified:
+		return ErrSame
+	case http.StatusNotFound:
+		return fmt.Errorf("%w: %w", ErrNotFound, told)
+	case http.StatusConflict:
+		return fmt.Errorf("%w: %w", ErrBusy, told)
+	case http.StatusPreconditionFailed:
+		return fmt.Errorf("%w: %w", ErrMoved, told)
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return fmt.Errorf("%w: %w", ErrDenied, told)
+	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable,
+		http.StatusGatewayTimeout, http.StatusTooManyRequests, http.StatusRequestTimeout:
+		return again(told)
+	}
+	return told
+}
+
+// reason returns the code of an error document.
+func reason(text []byte) string {
+	if code := element(string(text), "Code"); code != "" && len(code) < 100 &&
+		!strings.ContainsFunc(code, func(r rune) bool { return r < '!' || r > '~' }) {
+		return " " + code
+	}
+	return ""
+}
+
+// element returns the text of the first element of a name, without the meaning of entities: what is looked for
+// has none.
+func element(text, name string) string {
+	_, rest, ok := strings.Cut(text, "<"+name+">")
+	value, _, end := strings.Cut(rest, "</"+name+">")
+	if !ok || !end {
+		return ""
+	}
+	return value
+}
+
+// Listed is an object of a list.
+type Listed struct {
+	Key string // without the prefix of all keys
+	At  time.Time
+}
+
+// List calls fn with the objects whose keys begin with under, in the order of keys.
+func (c *Client) List(ctx context.Context, under string, fn func(Listed) error) error {
+	prefix := strings.TrimPrefix(c.opt.Prefix+"/", "/")
+	for next := ""; ; {
+		query := url.Values{"list-type": {"2"}, "prefix": {prefix + under}}
+		if next != "" {
+			query.Set("continuation-token", next)
+		}
+		var page []byte
+		err := c.again(ctx, func() error {
+			return c.send(ctx, http.MethodGet, "", query, make(http.Header), nil, func(res *http.Response) (err error) {
+				page, err = io.ReadAll(io.LimitReader(res.Body, maxList+1))
+				if err == nil && len(page) > maxList {
+					return ErrTooLarge
+				}
+				return again(err)
+			})
+		})
+		if err != nil {
+			return err
+		}
+		text := string(page)
+		for _, part := range strings.Split(text, "<Contents>")[1:] {
+			at, _ := time.Parse(time.RFC3339, element(part, "LastModified")) // zero for what cannot be read
+			key, ok := strings.CutPrefix(element(part, "Key"), prefix)
+			if !ok {
+				continue
+			}
+			if err := fn(Listed{key, at}); err != nil {
+				return err
+			}
+		}
+		next = element(text, "NextContinuationToken")
+		if element(text, "IsTruncated") != "true" || next == "" {
+			return nil
+		}
+	}
+}
+
+// sign signs a request, unless there are no keys.
+func (c *Client) sign(req *http.Request) {
+	if c.opt.AccessKey == "" {
+		return
+	}
+	const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" // of no bytes
+	if req.Header.Get("x-amz-content-sha256") == "" {
+		req.Header.Set("x-amz-content-sha256", empty)
+	}
+	now := c.opt.Now().UTC()
+	stamp, day := now.Format("20060102T150405Z"), now.Format("20060102")
+	req.Header.Set("x-amz-date", stamp)
+	if c.opt.Token != "" {
+		req.Header.Set("x-amz-security-token", c.opt.Token)
+	}
+	signed := []string{"host"}
+	values := map[string]string{"host": req.URL.Host}
+	for name, v := range req.Header {
+		name = strings.ToLower(name)
+		if strings.HasPrefix(name, "x-amz-") || strings.HasPrefix(name, "if-") {
+			signed = append(signed, name)
+			values[name] = strings.TrimSpace(v[0])
+		}
+	}
+	slices.Sort(signed)
+	var canonical strings.Builder
+	fmt.Fprintf(&canonical, "%s\n%s\n%s\n", req.Method, req.URL.EscapedPath(), req.URL.RawQuery)
+	for _, name := range signed {
+		fmt.Fprintf(&canonical, "%s:%s\n", name, values[name])
+	}
+	names := strings.Join(signed, ";")
+	fmt.Fprintf(&canonical, "\n%s\n%s", names, req.Header.Get("x-amz-content-sha256"))
+	sum := sha256.Sum256([]byte(canonical.String()))
+	scope := day + "/" + c.opt.Region + "/s3/aws4_request"
+	toSign := "AWS4-HMAC-SHA256\n" + stamp + "\n" + scope + "\n" + hex.EncodeToString(sum[:])
+	k := []byte("AWS4" + c.opt.SecretKey)
+	for _, part := range []string{day, c.opt.Region, "s3", "aws4_request", toSign} {
+		mac := hmac.New(sha256.New, k)
+		mac.Write([]byte(part))
+		k = mac.Sum(nil)
+	}
+	req.Header.Set("Authorization", fmt.Sprintf("AWS4-HMAC-SHA256 Credential=%s/%s, SignedHeaders=%s, Signature=%x",
+		c.opt.AccessKey, scope, names, k))
+}

@@ -1,0 +1,197 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/postgres"
+)
+
+const (
+	// anewFor is how long a transaction is made anew whose head other processes move.
+	anewFor = 30 * time.Second
+	// maxReplayed is how many changes are kept in case that they are applied anew.
+	maxReplayed = 100_000
+	// linkFile says in which database a directory's repository is.
+	linkFile = "database"
+	maxLink  = 4096
+)
+
+// LinkFile returns the file in dir/.mnem that says in which database the repository is, where it is in one: a
+// line with the URL. What a client keeps for itself, as its configuration, is in the directory beside it.
+func LinkFile(dir string) string { return filepath.Join(dir, DirName, linkFile) }
+
+// readLink returns the URL of the database that a repository's directory links to, "" for none.
+func readLink(path string) (string, error) {
+	f, err := os.Open(filepath.Join(path, linkFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }() // it was read
+	data, err := io.ReadAll(io.LimitReader(f, maxLink+1))
+	at := strings.TrimSpace(string(data))
+	if err == nil && (len(data) > maxLink || !postgres.IsURL(at)) {
+		err = fmt.Errorf("%s: %w: want the URL of a database", f.Name(), ErrInvalid)
+	}
+	return at, err
+}
+
+// IsDatabase reports whether a text is the URL of a database that may have repositories, and not a path.
+func IsDatabase(s string) bool { return postgres.IsURL(s) }
+
+// CheckDatabase returns an error of ErrInvalid where the URL of a repository in a database cannot be read.
+func CheckDatabase(at string) error {
+	if len(at) > maxLink-1 {
+		return invalidf("the URL of the database has %d bytes, limit %d", len(at), maxLink-1)
+	}
+	if _, _, err := postgres.Parse(at); err != nil {
+		return fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return nil
+}
+
+// ShownDatabase is the URL of a repository in a database without its password.
+func ShownDatabase(at string) string { return postgres.Shown(at) }
+
+// Shared reports whether other processes may have the repository open at the same time.
+func (r *Repo) Shared() bool { return r.shared != nil }
+
+// share makes the repository one of several over a store, if it is such a store.
+func (r *Repo) share() {
+	sh, ok := r.store.(store.Shared)
+	if !ok {
+		return
+	}
+	r.shared, r.writer.shared = sh, sh
+	sh.Erased(r.forgetErased)
+	if !r.ro {
+		sh.Keep(r.keep.leased)
+	}
+}
+
+// forgetErased drops what was made of blocks that another process has erased.
+func (r *Repo) forgetErased() {
+	r.indexMu.Lock()
+	defer r.indexMu.Unlock()
+	r.communities.mu.Lock()
+	defer r.communities.mu.Unlock()
+	r.forgetIndexes()
+	r.rows.Clear()
+	r.parts.Clear()
+	r.vectors.clear()
+}
+
+// transactAnew runs a transaction until no other process was first, bounded by time.
+func (r *Repo) transactAnew(ctx context.Context, once func() (ipld.CID, error)) (ipld.CID, error) {
+	var over <-chan time.Time
+	for {
+		c, err := once()
+		if r.shared == nil || !errors.Is(err, store.ErrHeadMoved) {
+			return c, err
+		}
+		if over == nil {
+			limit := time.NewTimer(anewFor)
+			defer limit.Stop()
+			over = limit.C
+		}
+		select {
+		case <-over:
+			return c, fmt.Errorf("%w: other processes were first each time for %s: %w", store.ErrBusy, anewFor, err)
+		case <-ctx.Done():
+			return c, ctx.Err()
+		default:
+		}
+	}
+}
+
+// replayed returns changes that can be applied anew, as their reader may be one that gives them once. In a
+// store of one process they never are.
+func (r *Repo) replayed(changes Changes) Changes {
+	if r.shared == nil || changes == nil {
+		return changes
+	}
+	var kept []graph.Change
+	read := false
+	return func(yield func(graph.Change, error) bool) {
+		if read {
+			if len(kept) > maxReplayed {
+				yield(graph.Change{}, fmt.Errorf("%w: another process was first, and more than %d changes are not kept",
+					store.ErrBusy, maxReplayed))
+				return
+			}
+			for _, c := range kept {
+				if !yield(c, nil) {
+					return
+				}
+			}
+			return
+		}
+		read = true
+		for c, err := range changes {
+			if err == nil && len(kept) <= maxReplayed {
+				kept = append(kept, c)
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+}
+
+// since returns what says whether blocks that are put from now on are still there.
+func (r *Repo) since(ctx context.Context) (check func(context.Context) error, err error) {
+	if r.shared == nil || r.ro {
+		return func(context.Context) error { return nil }, nil
+	}
+	return r.shared.Since(ctx)
+}
+
+// hear rings the bell when other processes move the head, until what it returns is called.
+func (r *Repo) hear(ctx context.Context) (stop func()) {
+	if r.shared == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	go r.shared.Listen(ctx, r.bell.ring)
+	return cancel
+}
+
+// abandoned returns the note of work that no process is doing any more. Who does such work has the turn.
+func (r *Repo) abandoned(ctx context.Context, notes store.Notebook) ([]byte, error) {
+	if err := r.writer.Lock(ctx); err != nil {
+		return nil, err
+	}
+	defer r.writer.Unlock()
+	return notes.Note(ctx)
+}
+
+// delete removes blocks that nothing leads to from what was marked last.
+func (g *collector) delete(from store.Deleter, derived bool, gone []ipld.CID) error {
+	if g.repo.shared == nil {
+		return from.Delete(g.ctx, gone...)
+	}
+	for len(gone) > 0 {
+		n := min(sweepSlice, len(gone))
+		blocks, size, err := g.repo.shared.Sweep(g.ctx, g.at, derived, gone[:n]...)
+		if err != nil {
+			return err
+		}
+		g.res.Blocks += blocks
+		g.res.Bytes += size
+		gone = gone[n:]
+	}
+	return nil
+}

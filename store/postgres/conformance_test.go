@@ -1,0 +1,216 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/mnem-project/mnem/internal/testkit/pgserver"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/postgres"
+	"github.com/mnem-project/mnem/store/storetest"
+)
+
+func open(t *testing.T, opt postgres.Options) *postgres.Store {
+	t.Helper()
+	opt.Wait = 10 * time.Second
+	s, err := postgres.Open(context.Background(), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() }) // a test that closes it looks at the error
+	return s
+}
+
+func TestConformance(t *testing.T) {
+	server := pgserver.Start(t)
+	var n atomic.Int64
+	storetest.Run(t, func(t *testing.T) store.Store {
+		return open(t, postgres.Options{URL: server.URL(fmt.Sprint("suite", n.Add(1))), Create: true})
+	})
+}
+
+// sql runs statements beside a store.
+func sql(t *testing.T, at, text string) error {
+	t.Helper()
+	config, _, err := postgres.Parse(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := pgconn.ConnectConfig(t.Context(), config)
+	if err != nil {
+		return err
+	}
+	_, err = c.Exec(t.Context(), text).ReadAll()
+	return errors.Join(err, c.Close(t.Context()))
+}
+
+func next(h store.Head, n int) store.Head { return storetest.Next(h, n) }
+
+// TestTwoProcesses has two stores of one repository see what the other does.
+func TestTwoProcesses(t *testing.T) {
+	server := pgserver.Start(t)
+	at := server.URL("two")
+	a := open(t, postgres.Options{URL: at, Create: true})
+	b := open(t, postgres.Options{URL: at})
+	ctx := t.Context()
+	heard := make(chan struct{}, 100)
+	listening, stop := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		b.Listen(listening, func() { heard <- struct{}{} })
+	}()
+	<-heard // it listens
+	head, block := next(store.Head{}, 1), storetest.Block(7, 100)
+	if err := a.Commit(ctx, store.Head{}, head, block); err != nil {
+		t.Fatal(err)
+	}
+	<-heard
+	stop()
+	<-ended
+	if got, err := b.Head(ctx); err != nil || got != head {
+		t.Errorf("head %v, %v", got, err)
+	}
+	if err := b.Commit(ctx, store.Head{}, next(store.Head{}, 2)); !errors.Is(err, store.ErrHeadMoved) {
+		t.Errorf("commit upon an old head: %v", err)
+	}
+	if _, err := b.Facts().Get(ctx, block.CID); err != nil {
+		t.Error(err)
+	}
+	erased := make(chan struct{})
+	b.Erased(func() { close(erased) })
+	if err := a.Redact(ctx, store.Redaction{CID: block.CID, Stub: []byte("why")}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Head(ctx); err != nil {
+		t.Error(err)
+	}
+	<-erased
+	if _, err := b.Facts().Get(ctx, block.CID); !errors.Is(err, store.ErrRedacted) {
+		t.Errorf("erased by another process: %v", err)
+	}
+
+	// One has the turn at a time, and a commit within a turn that a collection came into is refused.
+	end, err := a.Turn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+	defer cancel()
+	if _, err := b.Turn(short); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a second turn: %v", err)
+	}
+	garbage, young := storetest.Block(8, 100), storetest.Block(9, 100)
+	if err := b.Facts().Put(ctx, garbage, young); err != nil {
+		t.Fatal(err)
+	}
+	if err := sql(t, at, fmt.Sprintf("UPDATE mnem.fact SET at = now() - interval '2 hours' WHERE data = '%s'",
+		garbage.Data)); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := b.Sweep(ctx, store.Head{}, false, garbage.CID); !errors.Is(err, store.ErrHeadMoved) {
+		t.Errorf("sweep from another head: %v", err)
+	}
+	blocks, size, err := b.Sweep(ctx, head, false, garbage.CID, young.CID)
+	if err != nil || blocks != 1 || size != int64(len(garbage.Data)) {
+		t.Errorf("sweep: %d blocks, %d bytes, %v", blocks, size, err)
+	}
+	if has, err := b.Facts().Has(ctx, young.CID); err != nil || !has {
+		t.Error("what was put within a lease is gone")
+	}
+	if err := a.Commit(ctx, head, next(head, 3)); !errors.Is(err, store.ErrHeadMoved) {
+		t.Errorf("commit after a collection in its turn: %v", err)
+	}
+	end()
+	end, err = b.Turn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end()
+	if err := b.Commit(ctx, head, next(head, 3)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRepositories keeps repositories of one database apart, and from roles that are no members of the owner's.
+func TestRepositories(t *testing.T) {
+	server := pgserver.Start(t)
+	one := open(t, postgres.Options{URL: server.URL("one"), Create: true})
+	ctx := t.Context()
+	block := storetest.Block(1, 50)
+	if err := one.Facts().Put(ctx, block); err != nil {
+		t.Fatal(err)
+	}
+	two := open(t, postgres.Options{URL: server.URL("two"), Create: true})
+	if has, err := two.Facts().Has(ctx, block.CID); has || err != nil {
+		t.Errorf("a block of another repository: %v, %v", has, err)
+	}
+	if _, err := postgres.Open(ctx, postgres.Options{URL: server.URL("two"), Create: true}); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("made twice: %v", err)
+	}
+	if _, err := postgres.Open(ctx, postgres.Options{URL: server.URL("three")}); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("one that is not there: %v", err)
+	}
+	if err := sql(t, server.URL("one"), "CREATE ROLE agents; CREATE ROLE eve LOGIN; CREATE ROLE bob LOGIN IN ROLE agents; "+
+		"GRANT USAGE ON SCHEMA mnem TO eve, agents; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA mnem TO eve, agents; "+
+		"UPDATE mnem.repository SET owner = 'agents' WHERE name = 'one'"); err != nil {
+		t.Fatal(err)
+	}
+	as := func(role, name string) string { return strings.Replace(server.URL(name), "mnem@", role+"@", 1) }
+	if _, err := postgres.Open(ctx, postgres.Options{URL: as("eve", "one")}); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("another role: %v", err)
+	}
+	if err := sql(t, as("eve", "one"), "DELETE FROM mnem.fact"); err != nil {
+		t.Error(err)
+	}
+	bob := open(t, postgres.Options{URL: as("bob", "one")})
+	if _, err := bob.Facts().Get(ctx, block.CID); err != nil {
+		t.Errorf("a member of the owner's role: %v", err)
+	}
+	if err := bob.Commit(ctx, store.Head{}, next(store.Head{}, 1)); err != nil {
+		t.Error(err)
+	}
+	if err := bob.Compact(ctx); !errors.Is(err, store.ErrNoRoom) {
+		t.Errorf("compacted by a role that may not: %v", err)
+	}
+	read := open(t, postgres.Options{URL: as("bob", "one"), ReadOnly: true})
+	if err := read.Facts().Put(ctx, block); !errors.Is(err, store.ErrReadOnly) {
+		t.Errorf("written read-only: %v", err)
+	}
+	if err := sql(t, server.URL("one"), "UPDATE mnem.version SET version = 99"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := postgres.Open(ctx, postgres.Options{URL: server.URL("one")}); !errors.Is(err, postgres.ErrVersion) {
+		t.Errorf("tables of a later version: %v", err)
+	}
+}
+
+func TestParse(t *testing.T) {
+	for _, bad := range []string{
+		"", "mysql://x", "postgres://%zz", "postgres:///x?repository=", "postgres:///x?repository=a%0Ab",
+		"postgres:///x?repository=" + strings.Repeat("x", 201), "postgres://h/x?sslmode=perhaps",
+	} {
+		if _, _, err := postgres.Parse(bad); err == nil {
+			t.Errorf("%q was accepted", bad)
+		} else if strings.Contains(err.Error(), "zz") {
+			t.Errorf("%q is repeated: %v", bad, err)
+		}
+	}
+	_, name, err := postgres.Parse("postgres://u:secret@h:1/d?sslmode=disable")
+	if err != nil || name != postgres.DefaultRepository {
+		t.Errorf("%q, %v", name, err)
+	}
+	for _, at := range []string{"postgres://u:secret@h/d", "postgres://u@h/d?password=secret"} {
+		if strings.Contains(postgres.Shown(at), "secret") {
+			t.Errorf("%q shows its password", at)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/store"
+)
+
+// isRedacted reports whether a block is known to be erased.
+func (s *Store) isRedacted(c ipld.CID) bool {
+	s.redactMu.RLock()
+	defer s.redactMu.RUnlock()
+	_, ok := s.redacted[c]
+	return ok
+}
+
+// cameOpen reads redactions anew where a block came that one was open for.
+func (s *Store) cameOpen(ctx context.Context, add []store.Block) error {
+	for _, b := range add {
+		if s.isRedacted(b.CID) {
+			return s.readRedactions(ctx, false)
+		}
+	}
+	return nil
+}
+
+// Redact removes blocks and leaves stubs.
+func (s *Store) Redact(ctx context.Context, list ...store.Redaction) error {
+	at := make(map[ipld.CID]int)
+	var once []store.Redaction // of several for one block the last that is not open
+	for _, r := range list {
+		if !r.CID.Defined() {
+			return fmt.Errorf("redact: %w", errUndefined)
+		}
+		i, seen := at[r.CID]
+		switch {
+		case !seen:
+			at[r.CID] = len(once)
+			once = append(once, r)
+		case !r.Open:
+			once[i] = r
+		}
+	}
+	slices.SortFunc(once, func(a, b store.Redaction) int { return a.CID.Compare(b.CID) })
+	_, err := s.change(ctx, "SELECT mnem.redact($1, $2, $3, $4, $5)", s.id(), []byte(s.durable),
+		array(oidBytea, len(once), func(i int) []byte { return key(once[i].CID) }),
+		array(oidBytea, len(once), func(i int) []byte { return once[i].Stub }),
+		array(oidBool, len(once), func(i int) []byte { return boolean(once[i].Open) }))
+	if err != nil {
+		return fmt.Errorf("redact: %w", err)
+	}
+	return s.readRedactions(ctx, false)
+}
+
+// Redacted returns the redaction of a block, as it was when the head was read last.
+func (s *Store) Redacted(ctx context.Context, c ipld.CID) (store.Redaction, bool, error) {
+	if err := s.enter(ctx); err != nil {
+		return store.Redaction{}, false, err
+	}
+	defer s.leave()
+	list, err := s.known(ctx)
+	r, ok := list[c]
+	r.Stub = bytes.Clone(r.Stub)
+	return r, ok, err
+}
+
+// Redactions calls fn with the redactions that there are now.
+func (s *Store) Redactions(ctx context.Context, fn func(store.Redaction) error) error {
+	if _, err := s.Head(ctx); err != nil {
+		return err
+	}
+	list, err := s.known(ctx)
+	if err != nil {
+		return err
+	}
+	order := sorted(list)
+	for _, open := range []bool{false, true} {
+		for _, c := range order {
+			r := list[c]
+			if r.Open != open {
+				continue
+			}
+			r.Stub = bytes.Clone(r.Stub)
+			if err := fn(r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Compact writes the tables anew, as long as which nothing in any repository of the database is read or written.
+// It needs the role that owns the tables. The log of the server, its archives and its replicas keep what they
+// have for as long as their configuration says.
+func (s *Store) Compact(ctx context.Context) error {
+	if s.ro {
+		return store.ErrReadOnly
+	}
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.leave()
+	var mu sync.Mutex
+	var refused []string
+	config := s.pool.config.Copy()
+	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
+		if strings.Contains(n.Message, "skipping") || n.Code == "01000" || n.Code == "42501" {
+			mu.Lock()
+			refused = append(refused, n.Message)
+			mu.Unlock()
+		}
+	}
+	for _, table := range []string{"fact", "derived", "redaction", "repository"} {
+		_, err := again(ctx, patience, func() (struct{}, error) {
+			c, err := pgconn.ConnectConfig(ctx, config)
+			if err == nil {
+				_, err = c.Exec(ctx, "VACUUM (FULL) mnem."+table).ReadAll()
+				drop(&conn{PgConn: c})
+			}
+			return struct{}{}, err
+		})
+		if err != nil {
+			return fmt.Errorf("compact: %w", err)
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if len(refused) > 0 {
+		return fmt.Errorf("compact: %w: %s", store.ErrNoRoom, strings.Join(refused, "; "))
+	}
+	return nil
+}
+
+// Note returns what SetNote kept.
+func (s *Store) Note(ctx context.Context) ([]byte, error) {
+	rows, err := s.run(ctx, "SELECT note FROM mnem.repository WHERE id = $1", s.id())
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return rows[0][0], nil
+}
+
+// SetNote keeps a note.
+func (s *Store) SetNote(ctx context.Context, note []byte) error {
+	_, err := s.change(ctx, "WITH d AS (SELECT set_config('synchronous_commit', $2, true)) "+
+		"UPDATE mnem.repository SET note = $3 FROM d WHERE id = $1", s.id(), []byte(s.durable), note)
+	return err
+}
