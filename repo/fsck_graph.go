@@ -413,6 +413,7 @@ func (f *fsck) whole(c ipld.CID) {
 	f.dense(s)
 	f.links(s)
 	f.communities(s)
+	f.digests(s, nil)
 }
 
 // wholeTrees checks the trees of a state from end to end, at the same time.

@@ -347,7 +347,7 @@ func (g *collector) walker(kept *[]ipld.CID) func(ipld.CID) error {
 	}
 }
 
-// sweepDerived removes the indexes and communities of graphs that are not kept.
+// sweepDerived removes the indexes, communities and digests of graphs that are not kept.
 func (g *collector) sweepDerived() error {
 	if g.derived == nil {
 		return nil
@@ -365,6 +365,8 @@ func (g *collector) sweepDerived() error {
 	g.repo.merges.stop() // what it writes would be taken for garbage
 	g.repo.communities.mu.Lock()
 	defer g.repo.communities.mu.Unlock()
+	g.repo.digests.mu.Lock()
+	defer g.repo.digests.mu.Unlock()
 	if err := g.mark(); err != nil {
 		return err
 	}
@@ -425,7 +427,7 @@ func (g *collector) sweepCell(key, value ipld.CID) (kept []ipld.CID, err error) 
 		return kept, err
 	}
 	for _, sweep := range []func(key, value ipld.CID) ([]ipld.CID, error){
-		g.sweepDense, g.sweepLinks, g.sweepCommunities,
+		g.sweepDense, g.sweepLinks, g.sweepCommunities, g.sweepDigests,
 	} {
 		if kept, err = sweep(key, value); kept != nil || err != nil {
 			return kept, err

@@ -34,6 +34,7 @@ var allowed = map[string]string{
 	"store/pebble":      "ipld store internal/queue",
 	"store/storetest":   "ipld store",
 	"internal/vector":   "", // numbers of models as they are stored
+	"internal/hashed":   "internal/fixed internal/text internal/vector", // vectors of texts without a model
 	"graph":             "ipld internal/vector",
 	"guard":             "ipld graph", // what texts and change lines hold that must not be written: no repository
 	"prolly":            "ipld store",
@@ -43,6 +44,8 @@ var allowed = map[string]string{
 	"dense":             "ipld graph store prolly index internal/cache internal/fixed internal/heap internal/tiers", // vectors as index has texts
 	"links":             "ipld graph store index internal/cache internal/tiers",                                     // buckets of edges as index has texts
 	"community":         "ipld graph",                                                                               // a function of edges: it sees neither trees nor a store
+	// Digests of a graph, which it sees through an interface of its own: texts and who is in what.
+	"distill": "ipld graph prolly store internal/fixed internal/hashed internal/text",
 	// Retrieval sees the graph and the index through interfaces of its own, so that a ranking
 	// can be tested and replayed without a repository.
 	"retrieve": "ipld graph community internal/dates internal/fixed internal/intent internal/text internal/tuning",
@@ -50,10 +53,10 @@ var allowed = map[string]string{
 	"internal/tuning": "",
 	// Models see texts and vectors, never a repository; the caller stores what they answer.
 	"model":         "",
-	"model/embed":   "internal/fixed internal/text internal/vector model",
+	"model/embed":   "internal/hashed internal/text internal/vector model",
 	"model/rerank":  "model",
 	"model/rewrite": "model",
-	"repo": "car ipld graph store store/pebble prolly commit adjacency community index dense links " +
+	"repo": "car ipld graph store store/pebble prolly commit adjacency community distill index dense links " +
 		"retrieve internal/cache internal/fixed internal/parallel internal/text internal/tiers " +
 		"guard", // asked about every change before it is written
 	// What texts say is a function of the texts: no repository is seen.

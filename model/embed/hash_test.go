@@ -132,7 +132,7 @@ func TestQuantisedStays(t *testing.T) {
 	for i, x := range v {
 		counters[i] = int64(x)
 	}
-	again, err := quantise(counters)
+	again, err := vector.QuantiseInts(counters)
 	if err != nil || !slices.Equal(again, v) {
 		t.Errorf("quantised again: %v, %v, want %v", again, err, v)
 	}
