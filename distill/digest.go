@@ -139,7 +139,7 @@ func DigestID(scope graph.ID, label string) string {
 // ParseID reads what DigestID returns.
 func ParseID(s string) (scope graph.ID, label string, ok bool) {
 	name, label, cluster := strings.Cut(s, "/")
-	if cluster && (label == "" || len(label) > keyDigits || strings.Trim(label, hexDigits) != "") {
+	if cluster && (label == "" || len(label) > keyDigits || strings.Trim(label, allDigits) != "") {
 		return scope, "", false
 	}
 	if name == Root {
@@ -248,7 +248,7 @@ func (d *Digest) set(r *tuples, key string, v ipld.Value) bool {
 	case "sem":
 		d.Sem = r.sem(v)
 	case "kids":
-		for _, item := range r.list(v, len(hexDigits)) {
+		for _, item := range r.list(v, len(allDigits)) {
 			if t := r.tuple(item, 10); t != nil {
 				k := Kid{
 					Label: r.text(t[0]), Link: r.link(t[1]), Source: r.source(t[2]), Sem: r.sem(t[3]),

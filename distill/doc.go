@@ -6,8 +6,8 @@
 //
 // A fact is a node that no mark hides. Edges of the recipe's types lead from facts to scopes; values of
 // properties and node types may be scopes too. Scopes in a circle are one. What is in no scope is in the
-// root. Each scope, and the root, is a trie over 48 hexadecimal digits, the key of an entry: 16 of the
-// SimHash of its text and 32 of its id. An entry is a fact or a scope within. A trie node with at most
+// root. Each scope, and the root, is a trie over 96 digits of two bits, the key of an entry: 32 of the
+// SimHash of its text and 64 of its id. An entry is a fact or a scope within. A trie node with at most
 // MaxMembers entries and MaxSize tokens, or one entry, is a leaf; any other has a child for each digit
 // that follows the longest common prefix of its entries. So the tree depends on the set of entries alone.
 //

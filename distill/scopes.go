@@ -176,3 +176,18 @@ func (v *view) scopeKey(id graph.ID, name string) (Key, error) {
 	sem, err := SemOf(f.Text)
 	return makeKey(sem, id), err
 }
+
+// ScopeOf returns the id of the scope that a node is, with others where they are in each other; zero for
+// none.
+func ScopeOf(ctx context.Context, r Reader, id graph.ID) (graph.ID, error) {
+	v := newView(ctx, r)
+	is, err := v.isScope(id)
+	if err != nil || !is {
+		return graph.ID{}, err
+	}
+	list, err := v.circle(id)
+	if err != nil {
+		return graph.ID{}, err
+	}
+	return list[0], nil
+}

@@ -166,5 +166,8 @@ func digestSource(recipe [sha256.Size]byte, below []Source) Source {
 	return Source(h.Sum(nil))
 }
 
+// Tokens estimates the tokens of a text.
+func Tokens(s string) int { return text.EstimateTokens(s) }
+
 // tokensOf counts the tokens of a text, of which each has some.
 func tokensOf(s string) int { return max(1, text.EstimateTokens(s)) }

@@ -3,6 +3,7 @@ package distill
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"math/bits"
 	"strings"
@@ -108,6 +109,15 @@ type Source [sha256.Size]byte
 
 func (s Source) String() string { return fmt.Sprintf("%x", s[:]) }
 
+// ParseSource reads what String returns.
+func ParseSource(s string) (out Source, ok bool) {
+	b, err := hex.DecodeString(s)
+	return out, err == nil && copy(out[:], b) == len(out) && len(b) == len(out)
+}
+
+// FactSource is the source of a fact with a text.
+func FactSource(r Recipe, text string) Source { return factSource(r.Hash(), text) }
+
 func factSource(recipe [sha256.Size]byte, text string) Source {
 	return Source(sha256.Sum256(append(append([]byte("fact\x00"), recipe[:]...), text...)))
 }
@@ -128,19 +138,14 @@ func (k Key) Sem() Sem { return Sem(binary.BigEndian.Uint64(k[:])) }
 // ID returns the id in the key.
 func (k Key) ID() graph.ID { return graph.ID(k[8:]) }
 
-// keyDigits is the number of digits of a key.
-const keyDigits = 2 * len(Key{})
+// keyDigits is the number of digits of a key, which are of two bits: with one, ways are twice as long, and
+// with four most leaves have few members.
+const keyDigits = 4 * len(Key{})
 
-const hexDigits = "0123456789abcdef"
+const allDigits = "0123"
 
 // digit returns digit i of a key.
-func (k Key) digit(i int) byte {
-	d := k[i/2]
-	if i%2 == 0 {
-		d >>= 4
-	}
-	return hexDigits[d&15]
-}
+func (k Key) digit(i int) byte { return allDigits[k[i/4]>>(6-2*(i%4))&3] }
 
 // has reports whether a key begins with digits.
 func (k Key) has(digits string) bool {

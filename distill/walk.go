@@ -2,6 +2,7 @@ package distill
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"math/bits"
 	"slices"
@@ -157,6 +158,45 @@ func (t Tree) way(
 	return out, err
 }
 
+// Expired returns facts whose validity ended at a time or before, at most so many, going only where some
+// did. They stay in their digests: no clock changes what was digested.
+func Expired(
+	ctx context.Context, from store.Getter, d *Digest, now graph.Time, most int,
+) (out []graph.ID, err error) {
+	past := func(t graph.OptTime) bool { return t.Given && t.Time <= now }
+	seen := map[graph.ID]bool{}
+	for todo := []*Digest{d}; len(todo) > 0; {
+		d := todo[0]
+		todo = todo[1:]
+		var links []ipld.CID
+		for _, k := range d.Kids {
+			if past(k.Until) {
+				links = append(links, k.Link)
+			}
+		}
+		for _, e := range d.Entries {
+			switch {
+			case !past(e.Until):
+			case e.Link.Defined():
+				links = append(links, e.Link)
+			case !seen[e.Key.ID()]:
+				seen[e.Key.ID()] = true
+				if out = append(out, e.Key.ID()); len(out) == most {
+					return out, nil
+				}
+			}
+		}
+		for _, c := range links {
+			below, err := Read(ctx, from, c)
+			if err != nil {
+				return nil, err
+			}
+			todo = append(todo, below)
+		}
+	}
+	return out, nil
+}
+
 // Neighbour is a fact or digest whose hash is near another.
 type Neighbour struct {
 	ID       string // of a digest, or of a fact
@@ -211,12 +251,48 @@ func (t Tree) Near(
 	return slices.CompactFunc(out, func(a, b Neighbour) bool { return a.ID == b.ID }), read, nil
 }
 
+// errFound ends a walk.
+var errFound = errors.New("found")
+
+// Sourced returns the digest or the fact with a source, nil and the zero id for none. It looks through all
+// digests until it is found.
+func (t Tree) Sourced(
+	ctx context.Context, from store.Getter, source Source,
+) (d *Digest, fact graph.ID, err error) {
+	seen := map[ipld.CID]bool{}
+	err = Walk(ctx, from, t.Root, func(c ipld.CID) (bool, error) {
+		if seen[c] {
+			return false, nil
+		}
+		seen[c] = true
+		one, err := Read(ctx, from, c)
+		if err != nil {
+			return false, err
+		}
+		if one.Source == source {
+			d = one
+			return false, errFound
+		}
+		for _, e := range one.Entries {
+			if !e.Link.Defined() && e.Source == source {
+				fact = e.Key.ID()
+				return false, errFound
+			}
+		}
+		return true, nil
+	})
+	if errors.Is(err, errFound) {
+		err = nil
+	}
+	return d, fact, err
+}
+
 // differ returns in how many bits a hash differs from the digits of a label.
 func differ(sem Sem, label string) int {
 	n := 0
-	for i := range min(len(label), 16) {
-		d := strings.IndexByte(hexDigits, label[i])
-		n += bits.OnesCount8(uint8(sem>>(60-4*i)&15) ^ uint8(d))
+	for i := range min(len(label), 32) {
+		d := strings.IndexByte(allDigits, label[i])
+		n += bits.OnesCount8(uint8(sem>>(62-2*i)&3) ^ uint8(d))
 	}
 	return n
 }
@@ -224,7 +300,14 @@ func differ(sem Sem, label string) int {
 // FactChange is what became of a fact.
 type FactChange struct {
 	ID       graph.ID
-	Old, New bool // whether it was there, and is
+	Old, New bool     // whether it was there, and is
+	Scope    graph.ID // its home, as it is or else was
+}
+
+// homed is a fact in a leaf of its home.
+type homed struct {
+	source Source
+	scope  graph.ID
 }
 
 // Difference is a digest that another tree has not in the same form.
@@ -244,7 +327,7 @@ type Comparison struct {
 // digests.
 func Compare(ctx context.Context, from store.Getter, a, b Tree, most int) (*Comparison, error) {
 	c := &comparing{ctx: ctx, from: from, most: most, scopes: map[graph.ID][2]ipld.CID{{}: {a.Root, b.Root}},
-		was: map[graph.ID]Source{}, is: map[graph.ID]Source{}}
+		was: map[graph.ID]homed{}, is: map[graph.ID]homed{}}
 	done := map[graph.ID][2]ipld.CID{}
 	for len(c.scopes) > 0 && !c.out.More {
 		ids := slices.SortedFunc(maps.Keys(c.scopes), graph.ID.Compare)
@@ -271,13 +354,17 @@ func Compare(ctx context.Context, from store.Getter, a, b Tree, most int) (*Comp
 		}
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(c.was), graph.ID.Compare) {
-		if src, ok := c.is[id]; !ok || src != c.was[id] {
-			c.out.Facts = append(c.out.Facts, FactChange{id, true, ok})
+		is, ok := c.is[id]
+		if !ok {
+			is.scope = c.was[id].scope
+		}
+		if !ok || is.source != c.was[id].source {
+			c.out.Facts = append(c.out.Facts, FactChange{id, true, ok, is.scope})
 		}
 	}
-	for id := range c.is {
+	for id, is := range c.is {
 		if _, ok := c.was[id]; !ok {
-			c.out.Facts = append(c.out.Facts, FactChange{id, false, true})
+			c.out.Facts = append(c.out.Facts, FactChange{id, false, true, is.scope})
 		}
 	}
 	slices.SortFunc(c.out.Facts, func(x, y FactChange) int { return x.ID.Compare(y.ID) })
@@ -289,7 +376,7 @@ type comparing struct {
 	from    store.Getter
 	most    int
 	scopes  map[graph.ID][2]ipld.CID // to be compared
-	was, is map[graph.ID]Source      // facts of leaves that are in one tree only
+	was, is map[graph.ID]homed       // facts of leaves that are in one tree only
 	out     Comparison
 }
 
@@ -325,7 +412,7 @@ func (c *comparing) pair(old, now ipld.CID) error {
 }
 
 // entries notes the entries of a leaf and returns the children of others.
-func (c *comparing) entries(d *Digest, facts map[graph.ID]Source) []Kid {
+func (c *comparing) entries(d *Digest, facts map[graph.ID]homed) []Kid {
 	if d == nil {
 		return nil
 	}
@@ -333,7 +420,7 @@ func (c *comparing) entries(d *Digest, facts map[graph.ID]Source) []Kid {
 		if e.Link.Defined() {
 			c.scopes[e.Key.ID()] = [2]ipld.CID{}
 		} else if e.Facts == 1 { // it is at home, so that it is met once
-			facts[e.Key.ID()] = e.Source
+			facts[e.Key.ID()] = homed{e.Source, d.Scope}
 		}
 	}
 	return slices.Clone(d.Kids)

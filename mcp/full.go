@@ -39,6 +39,8 @@ var wide = []struct{ name, params string }{
 	{"related", "at include limit node"},
 	{"suggest", "at text"},
 	{"communities", "at include limit node"},
+	{"map", "at budget by depth scope since"},
+	{"digest", "at by digest limit now"},
 	{"sources", "at kind limit nodes"},
 	{"stats", "at scores"},
 	{"blame", "at field node"},

@@ -33,7 +33,7 @@ var allowed = map[string]string{
 	"store/mem":         "ipld store",
 	"store/pebble":      "ipld store internal/queue",
 	"store/storetest":   "ipld store",
-	"internal/vector":   "", // numbers of models as they are stored
+	"internal/vector":   "",                                             // numbers of models as they are stored
 	"internal/hashed":   "internal/fixed internal/text internal/vector", // vectors of texts without a model
 	"graph":             "ipld internal/vector",
 	"guard":             "ipld graph", // what texts and change lines hold that must not be written: no repository
@@ -80,7 +80,7 @@ var allowed = map[string]string{
 	// What can be asked from outside, and what becomes of it: words, no repository.
 	"operation": "",
 	// The table of verbs, under every surface.
-	"ops": "ipld graph commit store adjacency community retrieve repo remote memory operation policy " +
+	"ops": "ipld graph commit store adjacency community distill retrieve repo remote memory operation policy " +
 		"ingest ingest/chats ingest/parse capture " +
 		"internal/filestate", // what is kept beside a repository and may be lost
 	// Verbs for other processes, and from them: what a program with a repository open imports for it.

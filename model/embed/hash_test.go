@@ -15,6 +15,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/internal/vector"
 )
 
 func mustHash(t testing.TB, language string) Embedder {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/vector"
 	"github.com/mnem-project/mnem/model"
 )
 
