@@ -295,7 +295,7 @@ type DigestAnswer struct {
 
 // DigestVerb shows one digest.
 var DigestVerb = Define(Spec{
-	Command: "digest", Usage: "[DIGEST] [flags]", Group: "read", Effect: Reads, Complete: "node",
+	Command: "digest", Usage: "[DIGEST] [flags]", Group: "read", Effect: Reads,
 	Title: "Show the digest of a scope, of a cluster, or of the whole memory",
 	Doc: "Show a digest: its sentences, each with the memory that it is from, what is below it, and\n" +
 		"what of it has expired. DIGEST is root, a name that 'mnem map' prints, or a memory, by key or\n" +
@@ -509,7 +509,7 @@ func resolveHash(ctx context.Context, s *Service, q *ResolveRequest) (*ResolveAn
 	}
 	sem, err := strconv.ParseUint(q.Hash, 16, 64)
 	if err != nil || len(q.Hash) != 16 {
-		return nil, Bad("hash", "%q is no hash: want 16 or 64 hex digits", clip(q.Hash, digestTitle))
+		return nil, Usagef("%q is no hash: want 16 or 64 hex digits", clip(q.Hash, digestTitle))
 	}
 	list, read, err := v.Near(ctx, v.Blocks, distill.Sem(sem), q.Distance)
 	if err != nil {
@@ -527,7 +527,7 @@ func resolveHash(ctx context.Context, s *Service, q *ResolveRequest) (*ResolveAn
 func (v *digestView) sourced(ctx context.Context, out *ResolveAnswer, hash string) error {
 	source, ok := distill.ParseSource(hash)
 	if !ok {
-		return Bad("hash", "%q is no source: want 64 hex digits", clip(hash, digestTitle))
+		return Usagef("%q is no source: want 64 hex digits", clip(hash, digestTitle))
 	}
 	d, fact, err := v.Sourced(ctx, v.Blocks, source)
 	switch {

@@ -115,7 +115,7 @@ func (v *digestView) contents(
 	}
 	if top == nil {
 		if !id.IsZero() {
-			return nil, Bad("scope", "%s is a memory and no scope: nothing is in it", clip(name, digestTitle))
+			return nil, Usagef("%s is a memory and no scope: nothing is in it", clip(name, digestTitle))
 		}
 		out.print(nil)
 		return out, nil
@@ -231,7 +231,7 @@ func (v *digestView) since(
 		case err != nil:
 			return nil, err
 		case top == nil && !id.IsZero():
-			return nil, Bad("scope", "%s is a memory and no scope: nothing is in it", clip(name, digestTitle))
+			return nil, Usagef("%s is a memory and no scope: nothing is in it", clip(name, digestTitle))
 		case top != nil:
 			only = top.Scope
 		}

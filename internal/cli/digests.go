@@ -29,10 +29,16 @@ func (c *cli) printMap(m *ops.MapAnswer) error {
 
 func (c *cli) printDigest(d *ops.DigestAnswer) error {
 	head := fmt.Sprintf("%s %s: %s", d.Kind, d.Name, plural(d.Facts, "fact"))
+	if d.Kind == string(d.Name) {
+		head = fmt.Sprintf("%s: %s", d.Kind, plural(d.Facts, "fact"))
+	}
 	if d.Title != "" && d.Title != d.Name && len(d.Text) != 1 {
 		head += ", " + string(d.Title)
 	}
-	if err := c.printf("%s\nsource %s\nsem %s\n", line(head), d.Source, d.Sem); err != nil {
+	if err := c.printf("%s\n", line(head)); err != nil || d.Source == "" {
+		return err
+	}
+	if err := c.printf("source %s\nsem %s\n", d.Source, d.Sem); err != nil {
 		return err
 	}
 	for _, s := range d.Text {
