@@ -48,7 +48,7 @@ var runners = map[string]func(t *testing.T, v vector){
 	"signature": runSignature, "stage": runRecord, "stats": runStats, "tree": runTree,
 	"profile": runRecord, "profile-choice": runProfileChoice, "profile-merge": runProfileMerge,
 	"profile-contradicts": runProfileContradicts,
-	"tokens":              runTokens, "community": runCommunity, "sentences": runSentences,
+	"tokens":              runTokens, "community": runCommunity, "digest": runDigest, "sem": runSem, "sentences": runSentences,
 	"tree-diff": runDiff, "tree-merge": runMerge, "unseen": runUnseen,
 }
 
