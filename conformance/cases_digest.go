@@ -31,7 +31,7 @@ func digestCases(s *suite) {
 	} {
 		s.add("29.2", "sem", "sem-"+name, "the hash of a text", obj{"text": in}, obj{"sem": fmt.Sprintf("%016x", semOf(in))})
 	}
-	add := func(name, title string, batches ...batchText) {
+	add := func(clause, name, title string, batches ...batchText) {
 		list := []any{}
 		for i, lines := range batches {
 			list = append(list, obj{"time": t0 + int64(i)*1_000_000, "lines": lines})
@@ -45,27 +45,27 @@ func digestCases(s *suite) {
 		for id, c := range d.links {
 			expect["scopes"].(obj)[uuid(id)] = c.String()
 		}
-		s.add("29.3", "digest", name, title, obj{"author": "erin", "batches": list}, expect)
+		s.add(clause, "digest", name, title, obj{"author": "erin", "batches": list}, expect)
 	}
 	services := []string{`{"node":{"key":"a","type":"Service","summary":"The billing service."}}`,
 		`{"node":{"key":"b","type":"Service","summary":"The mail service."}}`,
 		`{"node":{"key":"c","type":"Team","summary":"The team that owns both."}}`}
 	loose := func(int) string { return "" }
 	of := func(i int) string { return []string{"a", "b", "", ""}[i%4] }
-	add("digest-one", "one fact", joinLines(notesOn(0, 1, loose)))
-	add("digest-leaf", "a leaf in the order of keys", joinLines(notesOn(0, 12, loose)))
-	add("digest-split", "more than a leaf holds", joinLines(notesOn(0, 80, loose)))
-	add("digest-scopes", "scopes within a scope, and facts in none", joinLines(services, notesOn(0, 60, of),
+	add("29.4", "digest-one", "one fact", joinLines(notesOn(0, 1, loose)))
+	add("29.4", "digest-leaf", "a leaf in the order of keys", joinLines(notesOn(0, 12, loose)))
+	add("29.3", "digest-split", "more than a leaf holds", joinLines(notesOn(0, 80, loose)))
+	add("29.1", "digest-scopes", "scopes within a scope, and facts in none", joinLines(services, notesOn(0, 60, of),
 		[]string{insideOf("part-of", "a", "c"), insideOf("in", "b", "c")}))
-	add("digest-two-homes", "a fact in two scopes counts in that of the first rule", joinLines(services, notesOn(0, 8, of),
+	add("29.1", "digest-two-homes", "a fact in two scopes counts in that of the first rule", joinLines(services, notesOn(0, 8, of),
 		[]string{insideOf("part-of", "m0", "b"), insideOf("about", "m1", "a")}))
-	add("digest-circle", "scopes in each other are one", joinLines(services, notesOn(0, 12, of),
+	add("29.1", "digest-circle", "scopes in each other are one", joinLines(services, notesOn(0, 12, of),
 		[]string{insideOf("part-of", "a", "c"), insideOf("part-of", "c", "b"), insideOf("in", "b", "a")}))
-	add("digest-hidden", "what marks hide is in none, and a hidden scope stays", joinLines(services, notesOn(0, 12, of)),
+	add("29.1", "digest-hidden", "what marks hide is in none, and a hidden scope stays", joinLines(services, notesOn(0, 12, of)),
 		[]string{`{"mark":{"node":"m4","state":"retired"}}`, `{"mark":{"node":"a","state":"forgotten"}}`})
-	add("digest-until", "the earliest end of validity", joinLines(services, notesOn(0, 8, of),
+	add("29.4", "digest-until", "the earliest end of validity", joinLines(services, notesOn(0, 8, of),
 		[]string{`{"node":{"key":"m1","type":"Note","summary":"It holds until May.","validTo":"2027-05-01T00:00:00Z"}}`}))
-	add("digest-equal", "equal texts are told apart by their ids", func() batchText {
+	add("29.3", "digest-equal", "equal texts are told apart by their ids", func() batchText {
 		var out batchText
 		for i := range 40 {
 			out = append(out, fmt.Sprintf(`{"node":{"key":"e%d","type":"Note","summary":"The same words."}}`, i))
@@ -76,6 +76,6 @@ func digestCases(s *suite) {
 	for i := range 90 {
 		long += fmt.Sprintf("and then the %d guests of winter did not leave the Harbour of Genoa ", i)
 	}
-	add("digest-long", "a long sentence is cut beside plain words",
+	add("29.5", "digest-long", "a long sentence is cut beside plain words",
 		batchText{fmt.Sprintf(`{"node":{"key":"l","type":"Note","context":"A story.","content":%q}}`, long+".")})
 }

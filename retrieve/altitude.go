@@ -12,7 +12,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Altitude says from how far up an answer is: clause 30.7.
+// Altitude says from how far up an answer is: clause 29.6.
 type Altitude string
 
 // The altitudes there are.
@@ -28,7 +28,7 @@ func Altitudes() []Altitude {
 	return []Altitude{AltitudeEntity, AltitudeScope, AltitudeRoot, AltitudeAuto}
 }
 
-// Constants of altitudes in ranking version 2: clause 30.7.
+// Constants of altitudes in ranking version 2: clause 29.6.
 const (
 	maxGrouped  = 64 // candidates that are looked at
 	leastGroup  = 3  // of them that a digest must be above
@@ -57,7 +57,7 @@ type Digested interface {
 
 // Digest is what is said of a scope, a cluster or the whole.
 type Digest struct {
-	Name      string // clause 30.3
+	Name      string // clause 29.4
 	Root      bool
 	Facts     int // below
 	Source    [sha256.Size]byte
