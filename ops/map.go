@@ -68,7 +68,7 @@ var MapVerb = Define(Spec{
 		"how many memories are below and what they are about. 'mnem digest' shows one of them.\n\n" +
 		"With --since only the parts that differ from another revision are printed, with the memories\n" +
 		"that came, changed, or went: what is the same in both is not read.",
-	Example: "  mnem map\n  mnem map svc/billing --depth 1\n  mnem map --since HEAD~20 --budget 400\n" +
+	Example: "  mnem map\n  mnem map svc/billing --depth 1\n  mnem map --since HEAD~1 --budget 400\n" +
 		"  mnem map --json",
 }, mapMemory)
 
