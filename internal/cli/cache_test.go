@@ -75,9 +75,9 @@ func TestProgramPackages(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := strings.Fields(string(out))
-	// Two of them for digests, 30 by the protocol library of mcp, which cost .5 ms at the start; two of HTML, whose
+	// 30 of them by the protocol library of mcp, which cost .5 ms at the start; two of HTML, whose
 	// tables are made when a page is read; two of fsnotify.
-	const most = 552
+	const most = 530
 	if len(list) > most {
 		t.Errorf("%d packages, want at most %d", len(list), most)
 	}
