@@ -197,7 +197,7 @@ func TestUpdateIsFresh(t *testing.T) {
 			}
 		}
 		tree, _ := fresh(t, blocks, w)
-		for step := range 40 {
+		for step := range 25 {
 			old := w.clone()
 			var touched []graph.ID
 			for range 1 + rng.IntN(4) {
@@ -369,7 +369,7 @@ func TestNear(t *testing.T) {
 		w.facts[idOf(n)] = distill.Fact{ID: idOf(n), Text: sentence(rng, 9)}
 	}
 	tree, _ := fresh(t, blocks, w)
-	for n := range 40 {
+	for n := range 25 {
 		sem, err := distill.SemOf(w.facts[idOf(n)].Text)
 		if err != nil {
 			t.Fatal(err)
