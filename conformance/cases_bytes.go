@@ -44,6 +44,19 @@ func byteReceipts(s *suite, id, like, half []byte) {
 		"parameters that no other receipt here has", "", request(dict{"createdTo": t0 + 1,
 			"updatedTo": t0 + 2, "now": t0, "edgeWeights": dict{"knows": 0}, "profile": "chat",
 			"tokenizer": "cl100k"})}})
+	shown := dict{"name": "root/3", "source": []byte(rep("\x01", 32)), "tokens": 7, "rendered": []byte(rep("\x02", 32))}
+	above := with(request(dict{"altitude": "scope"}), dict{"digests": []any{shown}, "tokens": 7})
+	s.records("receipt", base, []recordCase{{"13.1", "digests", "a digest before the items", "", above}})
+	for _, c := range []struct {
+		name, title string
+		edit        dict
+	}{
+		{"unasked", "a digest that was not asked for", with(above, request(dict{}))},
+		{"tokens", "the tokens of a digest are not in the sum", with(above, dict{"tokens": 0})},
+		{"many", "more digests than there may be", with(above, dict{"digests": []any{shown, shown, shown, shown, shown}})},
+	} {
+		s.refuse("13.1", "receipt", "refuse-digests-"+c.name, c.title, "field", obj{"block": pieces(encode(with(base, c.edit)))})
+	}
 	st := built(pier)
 	commit := baseCommit(dict{"graph": recordCID(st.graphRecord()), "message": "",
 		"vectors": linkTree(st.vectors).root})

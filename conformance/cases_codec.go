@@ -19,7 +19,7 @@ var allCases = []func(*suite){
 	signatureCases, exchangeCases, tagCases, blameCases, oplogCases, revisionCases, branchCases,
 	spellingCases, mixedCases, feedbackCases,
 	profileCases,
-	communityCases, memberCases, sentenceCases, summaryCases,
+	communityCases, memberCases, sentenceCases, summaryCases, digestCases,
 	careCases, timeCases,
 	sparseCases, entityCases,
 	shortlistCases,

@@ -47,7 +47,7 @@ func (q request) edgeWarning(a *answer) {
 var mayProfile = []string{"fusion", "weights", "limit", "budget", "expand", "expandTypes",
 	"edgeWeights", "direction", "adjacency", "show", "summaryCap", "dedup", "mmr", "order", "spelling",
 	"maxExpand", "tokenizer", "community", "summarize", "expansion", "decay", "damping", "pack",
-	"passageTokens", "feedback", "oversample", "floor"}
+	"passageTokens", "feedback", "oversample", "floor", "altitude"}
 
 // builtIn are the parameters of the profiles of clause 23.4.
 func builtIn() map[string]dict {
@@ -287,7 +287,7 @@ func withoutDefaults(out dict) dict {
 		"expansion": "lend", "decay": int64(45875), "damping": int64(55706), "pack": "whole",
 		"spelling": "on", "maxExpand": int64(100), "tokenizer": "estimate", "community": false,
 		"summarize": int64(0), "feedback": int64(0), "oversample": int64(256), "floor": "maybe",
-		"format": "yaml"} {
+		"format": "yaml", "altitude": "entity"} {
 		if out[param] == v {
 			delete(out, param)
 		}

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/operation"
@@ -39,6 +40,8 @@ var wide = []struct{ name, params string }{
 	{"related", "at include limit node"},
 	{"suggest", "at text"},
 	{"communities", "at include limit node"},
+	{"map", "at budget by depth scope since"},
+	{"digest", "at by digest limit now"},
 	{"sources", "at kind limit nodes"},
 	{"stats", "at scores"},
 	{"blame", "at field node"},
@@ -56,6 +59,20 @@ const (
 	marking  = "allow_secret branch dry_run expect message reason"
 	applying = "allow_secret branch dry_run expect message ours theirs"
 )
+
+// broader lets the search be asked from an altitude: the list of the core has no room for it.
+func broader(list []*tool) []*tool {
+	for _, t := range list {
+		if t.name == "retrieve" {
+			t.params = append(t.params, param{
+				name: "altitude", kind: text, flag: "altitude", enum: []string{"entity", "scope", "root", "auto"},
+				doc: "scope: digests where much fits; root: an overview first",
+			})
+			t.fields = append(slices.Clone(t.fields), field{name: "digests", typ: "array"})
+		}
+	}
+	return list
+}
 
 // fullTools are the tools that the full profile adds to the core.
 func (s *Server) fullTools() []*tool {

@@ -103,8 +103,18 @@ func renderAnswer(p *page) string {
 			sure = append(sure, item)
 		}
 	}
+	var digests []struct{ Rendered string }
+	_ = json.Unmarshal(find(p.head, "digests"), &digests) // none where there are none
 	var b strings.Builder
+	if len(digests) > 0 {
+		var texts []string
+		for _, d := range digests {
+			texts = append(texts, strings.TrimSuffix(d.Rendered, "\n"))
+		}
+		b.WriteString(quote(strings.Join(texts, "\n\n")) + "\n")
+	}
 	switch {
+	case len(sure)+len(maybe) == 0 && len(digests) > 0:
 	case len(sure)+len(maybe) == 0:
 		b.WriteString("Nothing found.")
 	case len(sure) == 0:

@@ -103,7 +103,7 @@ func (s *Server) tools() []*tool {
 		list = append(list, writeTools()...)
 	}
 	if s.opt.Profile == ProfileFull {
-		list = append(list, s.fullTools()...)
+		list = append(broader(list), s.fullTools()...)
 	}
 	return slices.DeleteFunc(list, func(t *tool) bool {
 		_, err := s.operation(t.operation)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 
+	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/repo"
@@ -20,6 +21,7 @@ type Answer struct {
 	Profile      string              `json:"profile,omitempty"`
 	Intent       retrieve.Intent     `json:"intent,omitempty" shape:"why|when|entity|general"`
 	Repositories List[Scope]         `json:"repositories,omitempty"` // where two were asked
+	Digests      List[AnswerDigest]  `json:"digests,omitempty"`      // before the items, with an altitude
 	Items        List[AnswerItem]    `json:"items"`
 	TokensUsed   int                 `json:"tokens_used"`
 	TokensBudget int                 `json:"tokens_budget"`
@@ -68,6 +70,26 @@ type Scope struct {
 	Commit     ipld.CID `json:"commit" shape:"null"` // null before the first
 	Share      int64    `json:"share"`               // what its scores count, of 65,536
 	Items      int      `json:"items"`               // of the answer
+}
+
+// AnswerDigest is a digest of an answer, which stands before the items.
+type AnswerDigest struct {
+	Digest   string         `json:"digest"`
+	Source   string         `json:"source"`
+	Facts    int            `json:"facts"` // below
+	Found    int            `json:"found"` // of what fits the query best, how many are below
+	Band     retrieve.Band  `json:"band,omitempty" shape:"answer|maybe|rest"`
+	Score    int64          `json:"score"`
+	Tokens   int            `json:"tokens"`
+	Rendered string         `json:"rendered"`
+	Covers   List[graph.ID] `json:"covers"` // nodes that are no items since it has them
+}
+
+func (a *Answer) digestTokens() (n int) {
+	for _, d := range a.Digests {
+		n += d.Tokens
+	}
+	return n
 }
 
 // AnswerItem is a node of an answer.
@@ -261,6 +283,13 @@ func AnswerOf(a *retrieve.Answer, q retrieve.Query) *Answer {
 	}
 	if a.Recall != nil {
 		out.Intent = a.Recall.Intent
+	}
+	for i := range a.Digests {
+		d := &a.Digests[i]
+		out.Digests = append(out.Digests, AnswerDigest{
+			Digest: d.Name, Source: distill.Source(d.Source).String(), Facts: d.Facts, Found: d.Found, Band: d.Band,
+			Score: d.Score, Tokens: d.Tokens, Rendered: d.Rendered, Covers: d.Covers,
+		})
 	}
 	for i := range a.Items {
 		out.Items = append(out.Items, itemOf(&a.Items[i]))

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 
+	"github.com/mnem-project/mnem/distill"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/memory"
+	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
 
@@ -15,6 +17,8 @@ const (
 	briefMarks, briefNodes = 2000, 2000
 	// briefPairs and briefNewest are how many of them it names.
 	briefPairs, briefNewest = 2, 3
+	// briefTokens is how many tokens say what is news by scopes.
+	briefTokens = 300
 )
 
 // BriefRequest asks for what an agent is told when its session begins: the answer to the request, and what is news.
@@ -29,6 +33,7 @@ type Brief struct {
 	Contradicted List[BriefPair] `json:"contradicted"` // pairs of memories that contradict each other
 	More         bool            `json:"more"`         // whether there may be more of them
 	News         *BriefNews      `json:"news"`         // null where the commit is not known
+	Map          *MapAnswer      `json:"map"`          // what is news by scopes, null where no digests are kept
 }
 
 // BriefPair are two memories that contradict each other.
@@ -103,7 +108,27 @@ func brief(ctx context.Context, s *Service, q *BriefRequest) (*Brief, error) {
 	for _, n := range since.Newest {
 		out.News.Newest = append(out.News.Newest, named(n))
 	}
-	return out, nil
+	out.Map, err = briefMap(ctx, from, at)
+	return out, err
+}
+
+// briefMap says what is news by scopes, nil where no digests are kept that it could begin from.
+func briefMap(ctx context.Context, from, at *repo.Snapshot) (*MapAnswer, error) {
+	for _, snap := range []*repo.Snapshot{from, at} {
+		d, err := snap.Digests(ctx, distill.Default(), repo.DigestOptions{Only: true, Keep: true})
+		if err != nil || d.Scopes == nil {
+			return nil, err
+		}
+	}
+	v, err := digestsOf(ctx, at, distill.Default())
+	if err != nil {
+		return nil, err
+	}
+	m, err := v.since(ctx, from, "", briefTokens)
+	if err != nil || len(m.Entries) == 0 {
+		return nil, err
+	}
+	return m, nil
 }
 
 func named(n *graph.Node) NamedMemory {

@@ -19,7 +19,7 @@ const (
 
 // ofProject are fields that are about the project's repository alone.
 var ofProject = []string{
-	"session", "receipt", "follow", "author", "agent", "task", "time", "at", "profile", "with-global", "-",
+	"session", "receipt", "follow", "author", "agent", "task", "time", "at", "profile", "with-global", "altitude", "-",
 }
 
 // together answers from the project's repository and the user's, as one list. Only what the project
@@ -58,7 +58,11 @@ func (a *asking) together(ctx context.Context, emit func(*Answer) error) error {
 	} else { // a profile may say more
 		limit = max(limit, len(ours.Items), len(theirs.Items))
 	}
-	list := retrieve.Together(limit, ours.TokensBudget, first, second)
+	budget := ours.TokensBudget
+	if budget > 0 { // what the project's digests leave; those of the user's own are not asked for
+		budget = max(1, budget-ours.digestTokens())
+	}
+	list := retrieve.Together(limit, budget, first, second)
 	ours.join(list, theirs, []retrieve.Part{first, second})
 	return emit(ours)
 }
@@ -124,7 +128,7 @@ func saysNothing(warnings []AnswerWarning) bool {
 // join makes an answer one of two parts, of which the other one answered theirs.
 func (out *Answer) join(list *retrieve.Joint, theirs *Answer, parts []retrieve.Part) {
 	answers := []*Answer{{Items: out.Items, Commit: out.Commit, Warnings: out.Warnings}, theirs}
-	out.Items, out.Warnings, out.TokensUsed = nil, nil, list.Used
+	out.Items, out.Warnings, out.TokensUsed = nil, nil, list.Used+out.digestTokens()
 	out.Dropped += theirs.Dropped + list.Left
 	out.DroppedBy.Budget += theirs.DroppedBy.Budget + list.Left
 	out.DroppedBy.Duplicate += theirs.DroppedBy.Duplicate

@@ -30,6 +30,7 @@ func (f *fsck) follow(s *Snapshot) {
 		}
 	}
 	f.communities(s)
+	f.digests(s, before.state)
 }
 
 // followLimit is how many changes of a tree are applied to the one before: a tree that changed more is

@@ -412,6 +412,7 @@ func (f *fsck) whole(c ipld.CID) {
 		f.index(s, k)
 	}
 	f.communities(s)
+	f.digests(s, nil)
 }
 
 // wholeTrees checks the trees of a state from end to end, at the same time.

@@ -373,7 +373,7 @@ func (g *collector) walker(kept *[]ipld.CID) func(ipld.CID) error {
 	}
 }
 
-// sweepDerived removes the indexes and communities of graphs that are not kept.
+// sweepDerived removes the indexes, communities and digests of graphs that are not kept.
 func (g *collector) sweepDerived() error {
 	if g.derived == nil {
 		return nil
@@ -391,6 +391,8 @@ func (g *collector) sweepDerived() error {
 	g.repo.merges.stop() // what it writes would be taken for garbage
 	g.repo.communities.mu.Lock()
 	defer g.repo.communities.mu.Unlock()
+	g.repo.digests.mu.Lock()
+	defer g.repo.digests.mu.Unlock()
 	if err := g.mark(); err != nil {
 		return err
 	}
@@ -451,7 +453,10 @@ func (g *collector) sweepCell(key, value ipld.CID) (kept []ipld.CID, err error) 
 			return kept, err
 		}
 	}
-	return g.sweepCommunities(key, value)
+	if kept, err = g.sweepCommunities(key, value); kept != nil || err != nil {
+		return kept, err
+	}
+	return g.sweepDigests(key, value)
 }
 
 // sweepIndex is sweepCell for the cells of a kind of indexes; it returns nil for others. Damaged indexes

@@ -391,6 +391,9 @@ func (r *Repo) changeAllIndexed(ctx context.Context, change func() error) error 
 	defer r.indexMu.Unlock()
 	r.communities.mu.Lock()
 	defer r.communities.mu.Unlock()
+	r.digests.mu.Lock()
+	defer r.digests.mu.Unlock()
+	r.digests.forget()
 	r.forgetIndexes() // first: whoever misses what is erased asks for another index
 	if change != nil {
 		if err := change(); err != nil {

@@ -128,6 +128,7 @@ type Repo struct {
 	clock       func() graph.Time // nil: the time of each call's Stamp
 	counters    retrieve.Counters
 	communities openCommunities
+	digests     openDigests
 
 	collecting turns // of collections and purges, one at a time
 	collected  collected

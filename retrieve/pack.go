@@ -27,6 +27,9 @@ func (r *run) pack(ctx context.Context, a *Answer) error {
 	if err != nil {
 		return err
 	}
+	if found, err = p.digests(ctx, found); err != nil {
+		return err
+	}
 	for _, c := range found[:min(maxExamined, len(found))] {
 		if p.full() {
 			break

@@ -183,6 +183,10 @@ func paramsOfForm() []param {
 				}
 			}).
 			remote().flag("give relevance this `SHARE`, and the rest to being unlike the items before; 0 to 1"),
+		word("altitude", func(r *Request) *Altitude { return &r.Altitude }, AltitudeEntity, AltitudeEntity,
+			Altitudes()...).
+			remote().flag("print digests of scopes in place of items that do not fit: `HOW` is entity (never), scope, " +
+			"root (that of the whole first) or auto (as scope where the query asks broadly)"),
 		word("order", func(r *Request) *Order { return &r.Order }, ByRank, ByRank, ByRank, ByTime, ByDocument).
 			remote().flag("print items by rank, by time (oldest first), or as a document: what edges join side by side"),
 		word("pack", func(r *Request) *Packing { return &r.Pack }, PackWhole, PackWhole, PackWhole, PackPassages).

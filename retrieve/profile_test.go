@@ -150,6 +150,7 @@ func TestProfileParams(t *testing.T) {
 	full.Pack, full.PassageTokens, full.Oversample = PackPassages, new(5), new(7)
 	full.Feedback = 5
 	full.Floor = FloorAnswer
+	full.Altitude = AltitudeAuto
 	all := encodeParams(full.Resolve(), ipld.Sum(ipld.Raw, nil))
 	for _, name := range ProfileParams() {
 		v, ok := all.Get(name)

@@ -43,16 +43,20 @@ type Receipt struct {
 	Engine     Engine
 	// Summary is the sha2-256 of the rendered summary, nil where none was asked for.
 	Summary *[sha256.Size]byte
-	Extra   []ipld.Entry // unknown fields in canonical order
+	Digests []ReceiptDigest // in their order, none where no altitude was asked for
+	Extra   []ipld.Entry    // unknown fields in canonical order
 }
 
 var receiptFields = []string{
 	"v", "kind", "items", "engine", "tokens", "commits", "dropped", "request", "warnings",
-	"candidates", fieldSummary,
+	"candidates", fieldDigests, fieldSummary,
 }
 
-// fieldSummary is the one field that may be absent.
-const fieldSummary = "summary"
+// The fields that may be absent.
+const (
+	fieldSummary = "summary"
+	fieldDigests = "digests"
+)
 
 // Receipt returns the receipt of an answer, and the raw block of the query's text that it links
 // to. Both are to be stored, and a raw block for each of the request's Rewrites.
@@ -69,6 +73,11 @@ func (a *Answer) Receipt() (receipt *Receipt, query []byte) {
 	}
 	if a.Summary != nil {
 		receipt.Summary = new(sha256.Sum256([]byte(a.Summary.Rendered)))
+	}
+	for _, d := range a.Digests {
+		receipt.Digests = append(receipt.Digests, ReceiptDigest{
+			Name: d.Name, Source: d.Source, Tokens: d.Tokens, Rendered: sha256.Sum256([]byte(d.Rendered)),
+		})
 	}
 	for _, item := range a.Items {
 		receipt.Items = append(receipt.Items, ReceiptItem{
@@ -177,6 +186,9 @@ func (r *Receipt) checkRequest() error {
 	if (req.Summarize > 0) != (r.Summary != nil) {
 		return graph.Fieldf(fieldSummary, "given or missing against the request")
 	}
+	if req.Altitude == AltitudeEntity && len(r.Digests) > 0 {
+		return graph.Fieldf(fieldDigests, "given against the request")
+	}
 	if *req.Limit > 0 && len(r.Items) > *req.Limit {
 		return graph.Fieldf("items", "%d items, but the request has limit %d", len(r.Items),
 			*req.Limit)
@@ -191,7 +203,10 @@ func (r *Receipt) checkItems() error {
 	if len(r.Items) > maxExamined {
 		return graph.Fieldf("items", "%d items, limit %d", len(r.Items), maxExamined)
 	}
-	sum := 0
+	sum, err := r.checkDigests()
+	if err != nil {
+		return err
+	}
 	for i, item := range r.Items {
 		field := fmt.Sprintf("items[%d]", i)
 		if item.ID.IsZero() {
@@ -210,7 +225,7 @@ func (r *Receipt) checkItems() error {
 		sum += item.Tokens
 	}
 	if sum != r.Tokens {
-		return graph.Fieldf("tokens", "%d, but the items have %d", r.Tokens, sum)
+		return graph.Fieldf("tokens", "%d, but items and digests have %d", r.Tokens, sum)
 	}
 	return nil
 }
@@ -244,6 +259,9 @@ func (r *Receipt) Encode() []byte {
 	))
 	w.Int("tokens", int64(r.Tokens))
 	w.Links("commits", r.Commits)
+	if len(r.Digests) > 0 {
+		w.Append(fieldDigests, r.appendDigests)
+	}
 	w.Int("dropped", int64(r.Dropped))
 	w.Value("request", r.Params)
 	if r.Summary != nil {
@@ -296,7 +314,7 @@ func DecodeReceipt(block []byte) (*Receipt, error) {
 		return nil, err
 	}
 	r.Extra = extra
-	if err := seen.missing(receiptFields[2 : len(receiptFields)-1]); err != nil {
+	if err := seen.missing(receiptFields[2 : len(receiptFields)-2]); err != nil {
 		return nil, invalidRecord(KindReceipt, err)
 	}
 	if err := r.Validate(); err != nil {
@@ -346,6 +364,8 @@ func (r *Receipt) field(key string, d *ipld.Decoder) (known bool, err error) {
 		err = decodeList(d, maxWarnings, func() error { return r.decodeWarning(d) })
 	case "candidates":
 		r.Candidates, err = decodeCount(d)
+	case fieldDigests:
+		err = decodeList(d, maxDigests+1, func() error { return r.decodeDigest(d) })
 	case fieldSummary:
 		r.Summary = new([sha256.Size]byte)
 		err = decodeFixed(d, r.Summary[:])

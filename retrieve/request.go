@@ -130,6 +130,7 @@ type Request struct {
 	PassageTokens *int    // of each text's passages, default DefaultPassageTokens
 	Tokenizer     string  // name of the token counter, "" for Estimate
 	ExpansionOptions
+	Altitude  Altitude // "" for AltitudeEntity
 	Community bool     // members of the communities that the best nodes are in join
 	Summarize int      // sentences of a summary, at most MaxSummarize; 0 for none
 	Rewrites  []string // the query in other words, at most MaxRewrites of MaxRewrite bytes

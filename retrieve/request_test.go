@@ -18,6 +18,7 @@ func TestResolveDefaults(t *testing.T) {
 		SummaryCap: new(8192), Order: ByRank, Pack: PackWhole, Tokenizer: Estimate,
 		ExpansionOptions: ExpansionOptions{Expansion: Lend, MaxExpand: new(100)}, Spelling: SpellingOn,
 		Pairs:      PairsOn,
+		Altitude:   AltitudeEntity,
 		Format:     FormatYAML,
 		Floor:      FloorMaybe,
 		Ranking:    RankingVersion,

@@ -89,6 +89,9 @@ func memoryCommands() []command {
 		{"neighbors", verbCommand("neighbors")},
 		{"path", verbCommand("path")},
 		{"communities", verbCommand("communities")},
+		{"map", verbCommand("map")},
+		{"digest", verbCommand("digest")},
+		{"resolve", verbCommand("resolve")},
 		{"last", verbCommand("last")},
 		{"sources", (*cli).sourcesCommand},
 		{"explore", verbCommand("explore")},
@@ -133,6 +136,7 @@ func historyCommands() []command {
 		// Care
 		{"stats", verbCommand("stats")},
 		{"index", (*cli).indexCommand},
+		{"distill", verbCommand("distill")},
 		{"doctor", verbCommand("doctor")},
 		{"fsck", verbCommand("fsck")},
 		{"gc", verbCommand("gc")},

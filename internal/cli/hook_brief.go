@@ -70,7 +70,11 @@ func (c *cli) sessionBrief(ctx context.Context, dir string, t *telling) error {
 	}
 	left := hookBrief - text.EstimateTokens(t.text) - text.EstimateTokens(hookOrigin)
 	var more strings.Builder
-	for _, part := range []string{contradicted(got), news(got.News)} {
+	changed := news(got.News)
+	if m := newsMap(got.Map); m != "" && text.EstimateTokens(m)+text.EstimateTokens(contradicted(got)) < left {
+		changed = m
+	}
+	for _, part := range []string{contradicted(got), changed} {
 		if n := text.EstimateTokens(part); part != "" && n <= left {
 			more.WriteString("\n" + part)
 			left -= n + 1
@@ -146,6 +150,14 @@ func news(n *ops.BriefNews) string {
 		said += "- " + memoryName(m) + "\n"
 	}
 	return said
+}
+
+// newsMap says it by scopes, "" where it is not known so.
+func newsMap(m *ops.MapAnswer) string {
+	if m == nil {
+		return ""
+	}
+	return "Since the last session:\n" + printable(string(m.Printed)) + "\n"
 }
 
 // memoryName names a memory by its id and the beginning of what it says, in one line.

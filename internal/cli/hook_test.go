@@ -307,12 +307,19 @@ func TestHookBriefs(t *testing.T) {
 	if said = h.told("session-start", ""); strings.Contains(said, "last session") {
 		t.Errorf("without news it begins with %q", said)
 	}
+	h.run(0, "distill") // from now on changes are told of by scope
+	h.run(0, "remember", "The pilot boat is blue")
+	h.session = "s3b"
+	if said = h.told("session-start", ""); !strings.Contains(said, "Since the last session:\n1 came, 0 changed, 0 went\nroot (") ||
+		!strings.Contains(said, "] The pilot boat is blue\n") || strings.Contains(said, "crane") {
+		t.Errorf("with digests it begins with %q", said)
+	}
 	h.run(0, "retire", "noon")
 	h.session = "s4"
 	if said = h.told("session-start", ""); strings.Contains(said, "contradict") {
 		t.Errorf("what is settled is told of: %q", said)
 	}
-	if list := h.last("-n", "20"); len(list) != 5 || list[0].Session != "hook/claude-code/s4" || list[0].SHA256 == nil {
+	if list := h.last("-n", "20"); len(list) != 6 || list[0].Session != "hook/claude-code/s4" || list[0].SHA256 == nil {
 		t.Errorf("last: %+v", list)
 	}
 	var lines strings.Builder

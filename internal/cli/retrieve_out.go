@@ -25,8 +25,18 @@ func (c *cli) printAnswer(q *ops.RetrieveRequest, a *ops.Answer) error {
 			return err
 		}
 	}
-	for i := range a.Items {
+	for i, d := range a.Digests {
 		if i > 0 || a.Explanation != nil {
+			if err := c.printf("\n"); err != nil {
+				return err
+			}
+		}
+		if err := c.printf("%s", d.Rendered); err != nil {
+			return err
+		}
+	}
+	for i := range a.Items {
+		if i > 0 || a.Explanation != nil || len(a.Digests) > 0 {
 			if err := c.printf("\n"); err != nil {
 				return err
 			}
@@ -124,6 +134,18 @@ func (c *cli) printExplanation(a *ops.Answer) error {
 		}
 	}
 	rows := [][]cell{headRow("rank", "item", "tier", "score", "tokens", "found by")}
+	for _, d := range a.Digests {
+		why := fmt.Sprintf("digest above %s of the best", plural(d.Found, "node"))
+		if len(d.Covers) > 0 {
+			names := make([]string, len(d.Covers))
+			for i, id := range d.Covers {
+				names[i] = fmt.Sprintf("%.8s", id)
+			}
+			why += ", in place of " + strings.Join(names, ", ")
+		}
+		rows = append(rows, []cell{{"", ""}, {line(d.Digest), styleBold}, {"", ""}, {fmt.Sprint(d.Score), ""},
+			{fmt.Sprint(d.Tokens), ""}, {why, ""}})
+	}
 	for i := range a.Items {
 		it := &a.Items[i]
 		rows = append(rows, []cell{

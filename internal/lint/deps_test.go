@@ -33,7 +33,8 @@ var allowed = map[string]string{
 	"store/pebble":      "ipld store internal/queue",
 	"store/postgres":    "ipld store internal/cache",
 	"store/storetest":   "ipld store",
-	"internal/vector":   "", // numbers of models as they are stored
+	"internal/vector":   "",                                             // numbers of models as they are stored
+	"internal/hashed":   "internal/fixed internal/text internal/vector", // vectors of texts without a model
 	"graph":             "ipld internal/vector",
 	"guard":             "ipld graph", // what texts and change lines hold that must not be written: no repository
 	"prolly":            "ipld store",
@@ -44,6 +45,8 @@ var allowed = map[string]string{
 	"dense":             "ipld graph store prolly segment index internal/fixed internal/heap", // vectors as index has texts
 	"links":             "ipld graph store segment",                                           // buckets of edges as index has texts
 	"community":         "ipld graph",                                                         // a function of edges: it sees neither trees nor a store
+	// Digests of a graph, which it sees through an interface of its own: texts and who is in what.
+	"distill": "ipld graph prolly store internal/fixed internal/hashed internal/text",
 	// Retrieval sees the graph and the index through interfaces of its own, so that a ranking
 	// can be tested and replayed without a repository.
 	"retrieve": "ipld graph community internal/dates internal/fixed internal/intent internal/text internal/tuning",
@@ -51,10 +54,10 @@ var allowed = map[string]string{
 	"internal/tuning": "",
 	// Models see texts and vectors, never a repository; the caller stores what they answer.
 	"model":         "",
-	"model/embed":   "internal/fixed internal/text internal/vector model",
+	"model/embed":   "internal/hashed internal/text internal/vector model",
 	"model/rerank":  "model",
 	"model/rewrite": "model",
-	"repo": "car ipld graph store store/pebble store/postgres prolly commit adjacency community segment index dense links " +
+	"repo": "car ipld graph store store/pebble store/postgres prolly commit adjacency community distill segment index dense links " +
 		"retrieve internal/cache internal/fixed internal/parallel internal/text " +
 		"guard", // asked about every change before it is written
 	// What texts say is a function of the texts: no repository is seen.
@@ -80,7 +83,7 @@ var allowed = map[string]string{
 	// What can be asked from outside, and what becomes of it: words, no repository.
 	"operation": "",
 	// The table of verbs, under every surface.
-	"ops": "ipld graph commit store adjacency community retrieve repo remote memory operation policy " +
+	"ops": "ipld graph commit store adjacency community distill retrieve repo remote memory operation policy " +
 		"ingest ingest/chats ingest/parse capture " +
 		"internal/filestate", // what is kept beside a repository and may be lost
 	// Verbs for other processes, and from them: what a program with a repository open imports for it.

@@ -36,6 +36,21 @@ func Quantise(vector []float64) ([]int8, error) {
 	return out, nil
 }
 
+// QuantiseInts returns the vector of integer counters, each below 2^53 in absolute value so that it
+// is the same number as a float64, and nil where all are zero.
+func QuantiseInts(counters []int64) ([]int8, error) {
+	floats := make([]float64, len(counters))
+	zero := true
+	for i, x := range counters {
+		floats[i] = float64(x)
+		zero = zero && x == 0
+	}
+	if zero {
+		return nil, nil
+	}
+	return Quantise(floats)
+}
+
 // Largest returns the largest absolute value. An empty vector, one of more than MaxDims
 // dimensions, zeros, NaN, infinities, and values whose product with 127 is infinite are refused.
 func Largest(vector []float64) (float64, error) {

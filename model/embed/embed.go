@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"unicode/utf8"
-
-	"github.com/mnem-project/mnem/internal/vector"
 )
 
 // MaxText is the longest text, in bytes, that an Embedder takes: a megabyte is some hundred
@@ -109,19 +107,4 @@ func embedLocal(
 		}
 	}
 	return out, nil
-}
-
-// quantise returns the vector of integer counters, each below 2^53 in absolute value so that it
-// is the same number as a float64, and nil where all are zero.
-func quantise(counters []int64) ([]int8, error) {
-	floats := make([]float64, len(counters))
-	zero := true
-	for i, x := range counters {
-		floats[i] = float64(x)
-		zero = zero && x == 0
-	}
-	if zero {
-		return nil, nil
-	}
-	return vector.Quantise(floats)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/internal/vector"
 )
 
 func mustHash(t testing.TB, language string) Embedder {
@@ -132,7 +133,7 @@ func TestQuantisedStays(t *testing.T) {
 	for i, x := range v {
 		counters[i] = int64(x)
 	}
-	again, err := quantise(counters)
+	again, err := vector.QuantiseInts(counters)
 	if err != nil || !slices.Equal(again, v) {
 		t.Errorf("quantised again: %v, %v, want %v", again, err, v)
 	}

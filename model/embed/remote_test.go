@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/vector"
 	"github.com/mnem-project/mnem/model"
 )
 
@@ -118,7 +119,7 @@ func openaiAnswer(inputs []string) string {
 }
 
 func wantVector(s string) []int8 {
-	q, _ := quantise([]int64{int64(len(s)), -1000, 0})
+	q, _ := vector.QuantiseInts([]int64{int64(len(s)), -1000, 0})
 	return q
 }
 

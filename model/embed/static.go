@@ -285,7 +285,7 @@ func (e *staticEmbedder) Embed(ctx context.Context, texts []string, kind Kind) (
 func (e *staticEmbedder) vector(s string) ([]int8, error) {
 	sums, row := make([]int64, e.dims), make([]float64, e.dims)
 	e.tok.tokens(s, func(id int32) { e.addRow(sums, row, int(id)) })
-	return quantise(sums)
+	return vector.QuantiseInts(sums)
 }
 
 // addRow adds the integers of a token's row; row is room for its numbers. The conversions round

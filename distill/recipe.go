@@ -1,0 +1,92 @@
+package distill
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/graph"
+)
+
+// Version is that of everything that a digest depends on beside the graph and the rules: text analysis,
+// vectors, planes, the shape of tries, the summariser, and what guard refuses. Another value makes other
+// digests everywhere.
+const Version = 1
+
+// MaxRules is the largest number of rules of a recipe.
+const MaxRules = 16
+
+// Kinds of rules.
+const (
+	ByEdge = "edge" // an edge of a type leads to the scope
+	ByProp = "prop" // each value of a property is a scope
+	ByType = "type" // each node type is a scope
+)
+
+// ErrRecipe is wrapped by the error of a rule that is none.
+var ErrRecipe = errors.New("invalid scope rule")
+
+// Rule says what makes a scope.
+type Rule struct{ Kind, Name string }
+
+func (r Rule) String() string {
+	if r.Kind == ByType {
+		return ByType
+	}
+	return r.Kind + ":" + r.Name
+}
+
+// Recipe says what digests are made by. The order of rules decides where a node is at home.
+type Recipe struct{ Rules []Rule }
+
+// Default is the recipe where nothing is said.
+func Default() Recipe {
+	return Recipe{[]Rule{{ByEdge, "part-of"}, {ByEdge, "in"}, {ByEdge, "about"}}}
+}
+
+// ParseRules reads rules: edge:TYPE, prop:NAME or type. None gives Default. The error wraps ErrRecipe.
+func ParseRules(words []string) (Recipe, error) {
+	if len(words) == 0 {
+		return Default(), nil
+	}
+	if len(words) > MaxRules {
+		return Recipe{}, fmt.Errorf("%w: %d rules, limit %d", ErrRecipe, len(words), MaxRules)
+	}
+	var r Recipe
+	for _, w := range words {
+		kind, name, _ := strings.Cut(w, ":")
+		ok := utf8.ValidString(name) && len(name) <= graph.MaxType && !strings.ContainsAny(name, "\x00\n")
+		switch kind {
+		case ByEdge, ByProp:
+			ok = ok && name != ""
+		case ByType:
+			ok = w == ByType
+		default:
+			ok = false
+		}
+		rule := Rule{kind, name}
+		if !ok || slices.Contains(r.Rules, rule) {
+			return Recipe{}, fmt.Errorf("%w %.80q: want edge:TYPE, prop:NAME or type, each once", ErrRecipe, w)
+		}
+		r.Rules = append(r.Rules, rule)
+	}
+	return r, nil
+}
+
+// Hash identifies the recipe.
+func (r Recipe) Hash() [sha256.Size]byte {
+	text := fmt.Sprintf("mnem:digests:%d\n", Version)
+	for _, rule := range r.Rules {
+		text += rule.String() + "\n"
+	}
+	return sha256.Sum256([]byte(text))
+}
+
+// PseudoScope returns the id of the scope that is a value of a property, or a node type.
+func PseudoScope(name string) graph.ID {
+	sum := sha256.Sum256([]byte("mnem:scope:" + name))
+	return graph.ID(sum[:graph.IDLen])
+}

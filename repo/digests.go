@@ -1,0 +1,386 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/distill"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/guard"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/prolly"
+	"github.com/mnem-project/mnem/store"
+)
+
+const (
+	// maxOpenDigests bounds how many graphs' digests a repository keeps open, which is little more than
+	// their links.
+	maxOpenDigests = 4
+	// maxDigestSteps is how many commits back digests are looked for to begin with.
+	maxDigestSteps = 1000
+
+	kindDigests    = "digests"
+	digestsVersion = 1
+)
+
+// Digests are the digests of a snapshot.
+type Digests struct {
+	distill.Tree
+	Recipe distill.Recipe
+	Graph  ipld.CID
+	Blocks store.Getter // that has them
+	Reader distill.Reader
+	Work   distill.Work // that it took to make them, nothing where they were kept
+	Kept   bool         // whether the repository keeps them
+	Found  bool         // whether they, or those of a commit before, had been kept
+}
+
+// Above returns the digests that a fact is in, the nearest first.
+func (d *Digests) Above(ctx context.Context, id graph.ID) ([]*distill.Digest, error) {
+	return d.Tree.Above(ctx, d.Blocks, d.Reader, id)
+}
+
+// openDigests are the newest used digests, the most recent last.
+type openDigests struct {
+	mu   sync.Mutex // held while some are made
+	keys []ipld.CID
+	list []*Digests
+}
+
+func (o *openDigests) put(key ipld.CID, d *Digests) {
+	if i := slices.Index(o.keys, key); i >= 0 {
+		o.keys, o.list = slices.Delete(o.keys, i, i+1), slices.Delete(o.list, i, i+1)
+	} else if len(o.keys) == maxOpenDigests {
+		o.keys, o.list = o.keys[1:], o.list[1:]
+	}
+	o.keys, o.list = append(o.keys, key), append(o.list, d)
+}
+
+func (o *openDigests) forget() { o.keys, o.list = nil, nil }
+
+// digestsKey is the key of the cell that says which derived block has the digests of a graph.
+func digestsKey(graph ipld.CID, recipe distill.Recipe) ipld.CID {
+	hash := recipe.Hash()
+	return ipld.Sum(ipld.Raw, graph.Append(append([]byte("mnem:digests:"), hash[:]...)))
+}
+
+// refuseText reports whether a text has a credential that must not be written.
+func refuseText(s string) bool {
+	return slices.ContainsFunc(guard.Find(s), func(f guard.Finding) bool { return f.Level == guard.Refuses })
+}
+
+// DigestOptions say what becomes of digests that are made.
+type DigestOptions struct {
+	Keep bool // whether they are kept, where the repository is open for writing
+	Only bool // whether they are only made where some were kept before: else nothing is, and Found is false
+}
+
+// Digests returns the digests of the snapshot's graph: those that are kept, or else made from those of the
+// nearest commit before that has some. The result is the same either way.
+func (s *Snapshot) Digests(
+	ctx context.Context, recipe distill.Recipe, opt DigestOptions,
+) (*Digests, error) {
+	r := s.repo
+	key := digestsKey(s.state.root, recipe)
+	r.digests.mu.Lock()
+	defer r.digests.mu.Unlock()
+	if i := slices.Index(r.digests.keys, key); i >= 0 && (r.digests.list[i].Kept || !opt.Keep || r.ro) {
+		d := *r.digests.list[i]
+		d.Work, d.Found = distill.Work{}, true
+		return &d, nil
+	}
+	d, err := r.keptDigests(ctx, s.state, recipe)
+	if err == nil && d == nil {
+		d, err = s.makeDigests(ctx, recipe, opt)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("digests: %w", err)
+	}
+	if d.Scopes != nil {
+		r.digests.put(key, d)
+	}
+	return d, nil
+}
+
+// keptDigests reads the digests of a state from the store, nil where it has none.
+func (r *Repo) keptDigests(
+	ctx context.Context, s *state, recipe distill.Recipe,
+) (*Digests, error) {
+	derived := r.derived()
+	c, err := derived.Cell(ctx, digestsKey(s.root, recipe))
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	rec, err := readDigests(ctx, derived, c)
+	if err != nil {
+		return nil, err
+	}
+	if rec.graph != s.root || rec.recipe.Hash() != recipe.Hash() {
+		return nil, fmt.Errorf("%w: %s is of the graph %s, not of %s", store.ErrCorrupt, c, rec.graph, s.root)
+	}
+	scopes, err := prolly.NewNodes(store.NewStage(derived, 0), r.trees).Load(ctx, rec.scopes)
+	if err != nil {
+		return nil, err
+	}
+	return &Digests{
+		Tree: distill.Tree{Root: rec.root, Scopes: scopes}, Recipe: recipe, Graph: s.root, Blocks: derived,
+		Reader: newDigestReader(s, recipe), Kept: true, Found: true,
+	}, nil
+}
+
+// digestsRecord is the head of digests that are kept.
+type digestsRecord struct {
+	root   ipld.CID // undefined where there is no fact
+	graph  ipld.CID
+	scopes ipld.CID
+	recipe distill.Recipe
+}
+
+func (d digestsRecord) encode() []byte {
+	w := ipld.NewRecord(nil, nil)
+	w.Version(digestsVersion)
+	w.Kind(kindDigests)
+	w.OptLink("root", d.root)
+	w.OptLink("graph", d.graph)
+	w.Append("rules", func(b []byte) []byte {
+		b = ipld.AppendList(b, len(d.recipe.Rules))
+		for _, rule := range d.recipe.Rules {
+			b = ipld.AppendString(b, rule.String())
+		}
+		return b
+	})
+	w.Link("scopes", d.scopes)
+	return w.Finish()
+}
+
+// readDigests reads the head of digests. Its error wraps store.ErrCorrupt for a block that is none.
+func readDigests(ctx context.Context, get store.Getter, c ipld.CID) (*digestsRecord, error) {
+	block, err := get.Get(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	rec := new(digestsRecord)
+	var rules []string
+	extra, err := ipld.DecodeRecord(block, kindDigests, digestsVersion,
+		func(key string, d *ipld.Decoder) (bool, error) {
+			var err error
+			switch key {
+			case "root":
+				rec.root, err = d.Link()
+			case "graph":
+				rec.graph, err = d.Link()
+			case "rules":
+				var n int
+				if n, err = d.List(); err == nil && n > distill.MaxRules {
+					err = d.Errorf("%d rules", n)
+				}
+				for i := 0; i < n && err == nil; i++ {
+					var s string
+					s, err = d.String()
+					rules = append(rules, s)
+				}
+			case "scopes":
+				rec.scopes, err = d.Link()
+			default:
+				return false, nil
+			}
+			return true, err
+		})
+	if err == nil {
+		rec.recipe, err = distill.ParseRules(rules)
+	}
+	if err == nil && (len(extra) > 0 || len(rules) == 0 || !rec.scopes.Defined()) {
+		err = errors.New("fields are missing or unknown")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w: %w", c, store.ErrCorrupt, err)
+	}
+	return rec, nil
+}
+
+// makeDigests makes the digests of the snapshot, and keeps them where it may. Its caller holds the lock.
+func (s *Snapshot) makeDigests(
+	ctx context.Context, recipe distill.Recipe, opt DigestOptions,
+) (*Digests, error) {
+	r := s.repo
+	base, from, err := s.nearestDigests(ctx, recipe)
+	if err != nil {
+		return nil, err
+	}
+	if base == nil && opt.Only {
+		return &Digests{Recipe: recipe}, nil
+	}
+	derived := r.derived()
+	buffer := store.NewStage(derived, 0)
+	keep := opt.Keep && !r.ro && s.state.root.Defined()
+	if keep {
+		buffer = store.NewStageBehind(derived, stageLimit)
+		defer buffer.Wait()
+	}
+	d, head, err := r.updateDigests(ctx, buffer, recipe, base, from, s.state)
+	if err != nil {
+		return nil, err
+	}
+	d.Found = base != nil
+	if !keep {
+		return d, nil
+	}
+	if err := buffer.Flush(ctx); err != nil {
+		return nil, err
+	}
+	if err := derived.SetCell(ctx, digestsKey(s.state.root, recipe), head); err != nil {
+		return nil, err
+	}
+	return r.keptAgain(ctx, s.state, d)
+}
+
+// keptAgain returns digests that were written as those that are kept.
+func (r *Repo) keptAgain(ctx context.Context, s *state, made *Digests) (*Digests, error) {
+	d, err := r.keptDigests(ctx, s, made.Recipe)
+	if err == nil && d == nil {
+		err = fmt.Errorf("%w: digests that were kept are gone", store.ErrCorrupt)
+	}
+	if err == nil {
+		d.Work, d.Found = made.Work, made.Found
+	}
+	return d, err
+}
+
+// updateDigests makes digests from those of another state, nil for none, and writes them and their head.
+func (r *Repo) updateDigests(
+	ctx context.Context, buffer *store.Stage, recipe distill.Recipe, base *Digests, from, to *state,
+) (*Digests, ipld.CID, error) {
+	nodes := prolly.NewNodes(buffer, r.trees)
+	u := distill.Update{
+		Blocks: buffer, Recipe: recipe, Refuse: refuseText, Old: newDigestReader(from, recipe),
+		New: newDigestReader(to, recipe), Touched: touchedDigests(ctx, recipe, from, to),
+	}
+	var err error
+	if base != nil {
+		u.Base.Root = base.Root
+		u.Base.Scopes, err = nodes.Load(ctx, base.Scopes.Root())
+	} else {
+		u.Base.Scopes, err = emptyTree(ctx, nodes)
+	}
+	if err != nil {
+		return nil, ipld.CID{}, err
+	}
+	tree, work, err := u.Run(ctx)
+	if err != nil {
+		return nil, ipld.CID{}, err
+	}
+	head := store.NewBlock(ipld.DagCBOR, digestsRecord{tree.Root, to.root, tree.Scopes.Root(), recipe}.encode())
+	d := &Digests{Tree: tree, Recipe: recipe, Graph: to.root, Blocks: buffer, Reader: u.New, Work: work}
+	return d, head.CID, buffer.Put(ctx, head)
+}
+
+// nearestDigests walks first parents to a commit whose digests are kept, nil and the empty state for none.
+func (s *Snapshot) nearestDigests(
+	ctx context.Context, recipe distill.Recipe,
+) (*Digests, *state, error) {
+	r := s.repo
+	rec := s.commit
+	for range maxDigestSteps {
+		if rec == nil || len(rec.Parents) == 0 {
+			break
+		}
+		parent, err := r.At(ctx, rec.Parents[0])
+		if err != nil {
+			return nil, nil, err
+		}
+		d, err := r.keptDigests(ctx, parent.state, recipe)
+		if d != nil || err != nil {
+			return d, parent.state, err
+		}
+		rec = parent.commit
+	}
+	empty, err := r.loadState(ctx, ipld.CID{}, ipld.CID{}, ipld.CID{})
+	return nil, empty, err
+}
+
+// touchedDigests yields the nodes whose texts, marks or scopes differ between two states.
+func touchedDigests(
+	ctx context.Context, recipe distill.Recipe, from, to *state,
+) func(yield func(graph.ID, error) bool) {
+	return func(yield func(graph.ID, error) bool) {
+		for c, err := range prolly.Diff(ctx, from.nodes, to.nodes) {
+			var id graph.ID
+			if err == nil {
+				id = graph.ID(c.Key)
+			}
+			if !yield(id, err) || err != nil {
+				return
+			}
+		}
+		for c, err := range prolly.Diff(ctx, from.out, to.out) {
+			ends, err := outEnds(recipe, c, err)
+			for _, id := range ends {
+				if !yield(id, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(graph.ID{}, err)
+				return
+			}
+		}
+		for c, err := range prolly.Diff(ctx, from.marks, to.marks) {
+			ends, err := markEnds(ctx, c, err, from, to)
+			for _, id := range ends {
+				if !yield(id, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(graph.ID{}, err)
+				return
+			}
+		}
+	}
+}
+
+// outEnds returns the ends of an edge that came or went, none of one that makes no scope.
+func outEnds(recipe distill.Recipe, c prolly.Change, err error) ([]graph.ID, error) {
+	if err != nil || c.Old != nil && c.New != nil { // another weight
+		return nil, err
+	}
+	value := c.New
+	if value == nil {
+		value = c.Old
+	}
+	src, e, err := adjacency.Parse(c.Key, value)
+	if err != nil || !slices.Contains(recipe.Rules, distill.Rule{Kind: distill.ByEdge, Name: e.Type}) {
+		return nil, err
+	}
+	return []graph.ID{src, e.Other}, nil
+}
+
+// markEnds returns the node that a mark is on, or the ends of the edge.
+func markEnds(
+	ctx context.Context, c prolly.Change, err error, from, to *state,
+) ([]graph.ID, error) {
+	if err != nil {
+		return nil, err
+	}
+	on, id, err := graph.ParseMarkKey(c.Key)
+	if err != nil || on == graph.OnNode {
+		return []graph.ID{id}, err
+	}
+	for _, s := range []*state{to, from} {
+		e, _, err := s.edge(ctx, id)
+		if err != nil && !errors.Is(err, store.ErrRedacted) {
+			return nil, err
+		}
+		if e != nil {
+			return []graph.ID{e.Src, e.Dst}, nil
+		}
+	}
+	return nil, nil
+}
