@@ -126,7 +126,7 @@ func TestAlign(t *testing.T) {
 func TestResolve(t *testing.T) {
 	id := func(n byte) graph.ID { return graph.ID{n} }
 	at := func(n byte, path string, aliases ...string) named {
-		return named{id(n), Path{Name: path}, "Title " + path, aliases}
+		return named{id(n), Path{Name: path}, "Title " + path, aliases, nil}
 	}
 	n := newNames([]named{
 		at(1, "a.md"), at(2, "dir/a.md"), at(3, "dir/b.md", "Bee"), at(4, "lib/README.md"), at(5, "deep/dir/c.md"),
