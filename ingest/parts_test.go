@@ -112,6 +112,9 @@ func TestAlign(t *testing.T) {
 		{"h:one two three four", "h:one six seven five", []int{-1}},
 		{"h:a b c d|h:a b c x", "h:a b c x y", []int{1}},
 		{"a", "a|a", []int{0, -1}},
+		{"h:one", "h:one\ntwo three four five", []int{0}}, // lines are written behind it
+		{"h:one\ntwo three four five", "h:one", []int{0}},
+		{"h:on", "h:one two three four five", []int{-1}},
 	}
 	for _, test := range tests {
 		if got := align(list(test.old), list(test.now)); !slices.Equal(got, test.want) {

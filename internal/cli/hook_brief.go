@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/capture"
@@ -70,7 +71,7 @@ func (c *cli) sessionBrief(ctx context.Context, dir string, t *telling) error {
 	}
 	left := hookBrief - text.EstimateTokens(t.text) - text.EstimateTokens(hookOrigin)
 	var more strings.Builder
-	for _, part := range []string{contradicted(got), news(got.News)} {
+	for _, part := range []string{contradicted(got), news(got.News, shown)} {
 		if n := text.EstimateTokens(part); part != "" && n <= left {
 			more.WriteString("\n" + part)
 			left -= n + 1
@@ -118,8 +119,9 @@ func contradicted(b *ops.Brief) string {
 	return out.String()
 }
 
-// news says what became of memories since the last session, "" where nothing did.
-func news(n *ops.BriefNews) string {
+// news says what became of memories since the last session, "" where nothing did. Those that are shown are counted, and
+// not named again.
+func news(n *ops.BriefNews, shown []graph.ID) string {
 	if n == nil {
 		return ""
 	}
@@ -143,6 +145,9 @@ func news(n *ops.BriefNews) string {
 	}
 	said := "Since the last session " + strings.Join(parts, ", ") + ".\n"
 	for _, m := range n.Newest {
+		if slices.Contains(shown, m.ID) {
+			continue
+		}
 		said += "- " + memoryName(m) + "\n"
 	}
 	return said

@@ -307,12 +307,19 @@ func TestHookBriefs(t *testing.T) {
 	if said = h.told("session-start", ""); strings.Contains(said, "last session") {
 		t.Errorf("without news it begins with %q", said)
 	}
+	h.run(0, "remember", "Cranes are greased on Mondays")
+	h.run(0, "pin", "Cranes are greased on Mondays")
+	h.session = "s6"
+	if said = h.told("session-start", ""); strings.Count(said, "greased on Mondays") != 1 ||
+		!strings.Contains(said, "Since the last session 1 memory came in.") {
+		t.Errorf("with news that are pinned it begins with %q", said)
+	}
 	h.run(0, "retire", "noon")
 	h.session = "s4"
 	if said = h.told("session-start", ""); strings.Contains(said, "contradict") {
 		t.Errorf("what is settled is told of: %q", said)
 	}
-	if list := h.last("-n", "20"); len(list) != 5 || list[0].Session != "hook/claude-code/s4" || list[0].SHA256 == nil {
+	if list := h.last("-n", "20"); len(list) != 6 || list[0].Session != "hook/claude-code/s4" || list[0].SHA256 == nil {
 		t.Errorf("last: %+v", list)
 	}
 	var lines strings.Builder
