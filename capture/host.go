@@ -81,6 +81,7 @@ type Call struct {
 // wire has the members of all hosts: names tell them apart.
 type wire struct {
 	Session      string   `json:"session_id"`
+	Code         string   `json:"sessionId"`       // VS Code, which runs the hooks of Claude Code
 	Conversation string   `json:"conversation_id"` // Cursor
 	Transcript   string   `json:"transcript_path"` // null where there is none
 	Dir          string   `json:"cwd"`
@@ -108,6 +109,9 @@ func Parse(host, event string, data []byte) (*Call, error) {
 	}
 	if c.Session == "" {
 		c.Session = w.Conversation
+	}
+	if c.Session == "" && c.Host == ClaudeCode {
+		c.Session, c.Transcript = w.Code, "" // of a form that is not read
 	}
 	if c.Dir == "" && len(w.Roots) > 0 {
 		c.Dir = w.Roots[0]

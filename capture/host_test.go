@@ -11,6 +11,8 @@ func TestHosts(t *testing.T) {
 	for _, c := range []struct{ host, in, dir, out string }{
 		{"claude-code", `{"session_id":"s","cwd":"/p","prompt":"x"}`, "/p",
 			`{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"t"}}`},
+		{"claude-code", `{"sessionId":"s","cwd":"/p","transcript_path":"/t","hookEventName":"UserPromptSubmit"}`, "/p",
+			`{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"t"}}`},
 		{"codex", `{"session_id":"s","cwd":"/p","transcript_path":null}`, "/p",
 			`{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"t"}}`},
 		{"gemini", `{"session_id":"s","cwd":"/p"}`, "/p",
@@ -47,6 +49,10 @@ func TestHosts(t *testing.T) {
 		if call, err := capture.Parse("codex", "stop", []byte(in)); err == nil {
 			t.Errorf("%q: %+v", in, call)
 		}
+	}
+	if call, err := capture.Parse("claude-code", "stop", []byte(`{"sessionId":"s","transcript_path":"/t"}`)); err != nil ||
+		call.Transcript != "" {
+		t.Errorf("%+v, %v", call, err)
 	}
 	if got := capture.Output(capture.Codex, capture.Stop, "t"); got != nil {
 		t.Errorf("stop: %s", got)

@@ -10,6 +10,8 @@ const (
 	maxRepeats = 64
 	// maxCompared bounds the pairs of texts of one document that are compared word by word.
 	maxCompared = 20_000
+	// alike is how much two versions of a passage have in common at least, of 100.
+	alike = 50
 )
 
 // passage is a text of one version of a document, and the heading that it is under.
@@ -57,15 +59,25 @@ func align(old, now []passage) []int {
 				continue
 			}
 			compared++
-			if like := words.like(old[o].text); like > most {
+			like := words.like(old[o].text)
+			if continues(p.text, old[o].text) || continues(old[o].text, p.text) {
+				like = max(like, alike) // however short the one is
+			}
+			if like > most {
 				best, most = o, like
 			}
 		}
-		if most >= 50 {
+		if most >= alike {
 			take(n, best)
 		}
 	}
 	return out
+}
+
+// continues reports whether a text is another one and more lines.
+func continues(text, other string) bool {
+	rest, ok := strings.CutPrefix(text, other)
+	return ok && other != "" && strings.HasPrefix(rest, "\n")
 }
 
 // commonOrder returns a longest common subsequence as pairs of a new and an old index, by the method of Hunt

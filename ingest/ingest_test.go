@@ -248,8 +248,8 @@ func TestRename(t *testing.T) {
 	if _, now := d.text("moved/new.md"); !slices.Equal(now, chunks) {
 		t.Errorf("chunks were %v and are %v", chunks, now)
 	}
-	if got := d.links("a.md"); !slices.Equal(got, []string{"sub/c.md"}) {
-		t.Errorf("[[b]] still leads to %v: there is no note of that name", got)
+	if got := d.links("a.md"); !slices.Equal(got, []string{"moved/new.md", "sub/c.md"}) {
+		t.Errorf("[[b]], which nothing else is called by, leads to %v", got)
 	}
 
 	// half of it is other text
@@ -270,6 +270,57 @@ func TestRename(t *testing.T) {
 	}
 	if got := d.document("other.md"); got == key {
 		t.Error("a document took over one that it has nothing of")
+	}
+}
+
+// TestLinksOfRenamed renames files that are linked by path, and that link others: the links stay until something else
+// has the name, or the file is gone.
+func TestLinksOfRenamed(t *testing.T) {
+	d := newTree(t, map[string]string{
+		"home.md":       "# Home\n\n[notes](docs/notes.md) and [the same](docs/notes#top), and [[notes]].\n",
+		"docs/notes.md": "# Of notes\n\n" + prose(6, "beta") + "See [more](more.md).\n",
+		"docs/more.md":  "# More\n\n" + prose(6, "more"),
+	})
+	d.ingest()
+	key := d.document("docs/notes.md")
+	want := func(what string, ofHome, ofNotes []string, name string) {
+		t.Helper()
+		d.ingest()
+		if _, plan := d.ingest(); len(plan.Changes) > 0 {
+			t.Errorf("%s: again: %+v", what, plan.Results)
+		}
+		if got := d.document(name); got != key {
+			t.Errorf("%s: %s is %s, not %s", what, name, got, key)
+		}
+		if got := d.links("home.md"); !slices.Equal(got, ofHome) {
+			t.Errorf("%s: home.md leads to %v", what, got)
+		}
+		if got := d.links(name); !slices.Equal(got, ofNotes) {
+			t.Errorf("%s: %s leads to %v", what, name, got)
+		}
+	}
+	move := func(from, to string) {
+		d.files[to] = d.files[from]
+		delete(d.files, from)
+	}
+	for i, to := range []string{"old/a.md", "older/b.md", "c.md", "d.md"} { // each time by paths before
+		move([]string{"docs/notes.md", "old/a.md", "older/b.md", "c.md"}[i], to)
+		want("moved", []string{to}, []string{"docs/more.md"}, to)
+	}
+	d.files["home.md"] += "\nA line more.\n"
+	want("edited", []string{"d.md"}, []string{"docs/more.md"}, "d.md")
+	d.files["docs/notes.md"] = "# Others\n\n" + prose(6, "zeta")
+	want("another one", []string{"docs/notes.md"}, []string{"docs/more.md"}, "d.md")
+	delete(d.files, "docs/notes.md")
+	want("which goes", []string{"d.md"}, []string{"docs/more.md"}, "d.md")
+	move("d.md", "e.md")
+	want("too often", nil, nil, "e.md")
+	move("e.md", "docs/notes.md")
+	want("and back", []string{"docs/notes.md"}, []string{"docs/more.md"}, "docs/notes.md")
+	delete(d.files, "docs/notes.md")
+	d.ingest()
+	if got := d.links("home.md"); len(got) > 0 {
+		t.Errorf("home.md leads to %v, which is gone", got)
 	}
 }
 

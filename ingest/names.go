@@ -15,6 +15,7 @@ type named struct {
 	path    Path
 	title   string
 	aliases []string
+	former  []Path // that it had before, the newest first
 }
 
 // names finds the documents that links lead to.
@@ -23,9 +24,25 @@ type names struct {
 	pkgs  map[Path]graph.ID // of the directories that have source files
 	stems map[Path][]named  // by name, alias or title in lower case, the shortest path first
 	mods  map[Path][]Path   // source files by the last two names of their paths without ending, the shortest first
+
+	former *names // the documents by the paths that they had before, nil for none
 }
 
 func newNames(docs []named) *names {
+	var before []named
+	for _, d := range docs {
+		for _, was := range d.former {
+			before = append(before, named{id: d.id, path: was})
+		}
+	}
+	n := byNames(docs)
+	if len(before) > 0 {
+		n.former = byNames(before)
+	}
+	return n
+}
+
+func byNames(docs []named) *names {
 	n := &names{paths: make(map[Path]graph.ID), pkgs: make(map[Path]graph.ID), stems: make(map[Path][]named),
 		mods: make(map[Path][]Path)}
 	slices.SortFunc(docs, func(a, b named) int {
@@ -64,13 +81,30 @@ func stem(name string) string {
 	return strings.TrimSuffix(base, path.Ext(base))
 }
 
-// link returns the edge of a link of a document, and false where it leads to none, or to itself.
-func (n *names) link(from Path, src, doc graph.ID, link string) (edgeKey, bool) {
-	e := edgeKey{LinksTo, src, n.resolve(from, link)}
+// link returns the edge of a link of a document, and false where it leads to none, or to itself. The document has
+// the first of the paths, and had the others before.
+func (n *names) link(from []Path, src, doc graph.ID, link string) (edgeKey, bool) {
+	e := edgeKey{LinksTo, src, n.follow(from, link)}
 	if strings.HasPrefix(link, parse.ImportLink) {
 		e.typ = Imports
 	}
 	return e, !e.dst.IsZero() && e.dst != doc
+}
+
+// follow returns the document that a link leads to, zero for none: what is there now goes before what was there, and
+// where the document is before where it was. So links to and from a file that was renamed last until they are mended.
+func (n *names) follow(from []Path, link string) graph.ID {
+	for _, at := range from {
+		for _, level := range []*names{n, n.former} {
+			if level == nil {
+				continue
+			}
+			if id := level.resolve(at, link); !id.IsZero() {
+				return id
+			}
+		}
+	}
+	return graph.ID{}
 }
 
 // resolve returns the document that a link of another one leads to, zero for none.

@@ -112,6 +112,9 @@ func TestAlign(t *testing.T) {
 		{"h:one two three four", "h:one six seven five", []int{-1}},
 		{"h:a b c d|h:a b c x", "h:a b c x y", []int{1}},
 		{"a", "a|a", []int{0, -1}},
+		{"h:one", "h:one\ntwo three four five", []int{0}}, // lines are written behind it
+		{"h:one\ntwo three four five", "h:one", []int{0}},
+		{"h:on", "h:one two three four five", []int{-1}},
 	}
 	for _, test := range tests {
 		if got := align(list(test.old), list(test.now)); !slices.Equal(got, test.want) {
@@ -126,7 +129,7 @@ func TestAlign(t *testing.T) {
 func TestResolve(t *testing.T) {
 	id := func(n byte) graph.ID { return graph.ID{n} }
 	at := func(n byte, path string, aliases ...string) named {
-		return named{id(n), Path{Name: path}, "Title " + path, aliases}
+		return named{id(n), Path{Name: path}, "Title " + path, aliases, nil}
 	}
 	n := newNames([]named{
 		at(1, "a.md"), at(2, "dir/a.md"), at(3, "dir/b.md", "Bee"), at(4, "lib/README.md"), at(5, "deep/dir/c.md"),

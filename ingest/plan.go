@@ -80,6 +80,7 @@ type job struct {
 	key  string
 	id   graph.ID
 	act  Action
+	was  []Path // paths of the document before, the newest first
 }
 
 // Plan returns the changes that make the memory have the files.
@@ -211,6 +212,7 @@ func (p *planner) mint() error {
 	for _, j := range p.work {
 		if j.doc != nil {
 			j.key, j.id = j.doc.node.Key, j.doc.node.ID
+			j.was = j.doc.formerly(j.file.Path)
 			continue
 		}
 		for n := 0; j.key == ""; n++ {
@@ -239,7 +241,7 @@ func (p *planner) documents() error {
 	mine, lost := make(map[*stored]bool), make(map[*stored]bool)
 	for _, j := range p.work {
 		mine[j.doc] = true
-		after = append(after, named{j.id, j.file.Path, j.file.doc.Title, j.file.doc.Aliases})
+		after = append(after, named{j.id, j.file.Path, j.file.doc.Title, j.file.doc.Aliases, j.was})
 	}
 	for _, d := range p.gone {
 		lost[d] = true
@@ -248,7 +250,7 @@ func (p *planner) documents() error {
 		}
 	}
 	for _, d := range p.cat.all {
-		n := named{d.node.ID, d.path, d.title(), listProp(d.node, propAliases)}
+		n := named{d.node.ID, d.path, d.title(), listProp(d.node, propAliases), d.former()}
 		if !d.retired {
 			before = append(before, n)
 			if !mine[d] && !lost[d] {
@@ -270,9 +272,10 @@ func (p *planner) documents() error {
 		if d.retired || mine[d] || lost[d] {
 			continue
 		}
-		moved := func(link string) bool { return old.resolve(d.path, link) != now.resolve(d.path, link) }
+		from := append([]Path{d.path}, d.former()...)
+		moved := func(link string) bool { return old.follow(from, link) != now.follow(from, link) }
 		if slices.ContainsFunc(listProp(d.node, propLinks), moved) {
-			if err := p.relink(d, now); err != nil {
+			if err := p.relink(d, from, now); err != nil {
 				return err
 			}
 		}
@@ -281,14 +284,14 @@ func (p *planner) documents() error {
 }
 
 // relink makes the links of a document that is unchanged lead where they lead now.
-func (p *planner) relink(d *stored, now *names) error {
+func (p *planner) relink(d *stored, from []Path, now *names) error {
 	if err := p.cat.load(p.ctx, d); err != nil {
 		return err
 	}
 	want := make(map[edgeKey]bool)
 	for _, n := range d.chunks {
 		for _, link := range listProp(n, propLinks) {
-			if e, ok := now.link(d.path, n.ID, d.node.ID, link); ok {
+			if e, ok := now.link(from, n.ID, d.node.ID, link); ok {
 				want[e] = true
 			}
 		}

@@ -35,6 +35,7 @@ const (
 	propPath     = "path"
 	propTitle    = "title"
 	propProject  = "project"
+	propFormer   = "formerly" // paths before, the newest first
 	propFormat   = "format"
 	propAliases  = "aliases"
 	propLinks    = "links"
@@ -299,6 +300,27 @@ func textOf(n *graph.Node) string {
 		return n.Content.Text
 	}
 	return n.Summary
+}
+
+// maxFormer is how many former paths of a document are kept: links to older ones were mended or are given up.
+const maxFormer = 4
+
+// former returns the paths that a document had before, the newest first.
+func (d *stored) former() (out []Path) {
+	for _, name := range listProp(d.node, propFormer) {
+		out = append(out, Path{d.path.Project, name})
+	}
+	return out[:min(len(out), maxFormer)]
+}
+
+// formerly returns the paths that a document had before, when its file has a path now.
+func (d *stored) formerly(now Path) []Path {
+	list := d.former()
+	if d.path != now {
+		list = append([]Path{d.path}, list...)
+	}
+	list = slices.DeleteFunc(list, func(p Path) bool { return p == now || p.Project != now.Project })
+	return list[:min(len(list), maxFormer)]
 }
 
 // title is what a document is called.

@@ -190,9 +190,13 @@ func (t *Taker) turnNode(key string, turn *chats.Turn) error {
 	if text == "" {
 		text = strings.Join(calls, "\n")
 	}
+	speaker, err := t.label(turn.Speaker, maxLabel)
+	if err != nil {
+		return err
+	}
 	t.Taken.Turns++
 	var p props
-	p.text("speaker", turn.Speaker)
+	p.text("speaker", speaker)
 	p.list("calls", calls)
 	if err := t.place(&p, turn.Dir, turn.Branch); err != nil {
 		return err

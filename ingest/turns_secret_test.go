@@ -54,6 +54,8 @@ func TestLabelsOfCredentials(t *testing.T) {
 			`{"type":"relation","from":"a","to":"a","relationType":"` + at(maxType) + `"}`,
 		"mem0": `[{"id":"a","memory":"x","categories":["` + at(maxTag) + `"],"user_id":"` + at(maxLabel) +
 			`","metadata":{"` + at(maxName-5) + `":"` + at(maxLabel) + `"}}]`,
+		"chatgpt": `[{"id":"c","title":"` + at(maxLabel) + `","mapping":{"a":{"message":{"author":{"role":"user","name":"` +
+			at(maxLabel) + `"},"content":{"parts":["x"]}}}}}]`,
 	}
 	for format, text := range files {
 		taken := 0

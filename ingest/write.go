@@ -176,8 +176,12 @@ func (w *writer) document(chunks []parse.Chunk) {
 			break
 		}
 	}
+	former := make([]string, len(w.was))
+	for i, was := range w.was {
+		former[i] = was.Name
+	}
 	for name, list := range map[string][]string{
-		propAliases: d.Aliases, "tags": d.Tags, propLinks: links, propColumns: f.Columns.List(),
+		propFormer: former, propAliases: d.Aliases, "tags": d.Tags, propLinks: links, propColumns: f.Columns.List(),
 	} {
 		if len(list) > 0 {
 			set(name, texts(list))
@@ -193,7 +197,7 @@ func (w *writer) document(chunks []parse.Chunk) {
 	}
 	ipld.SortEntries(c.Props)
 	c.Sources = []string{src.String()}
-	w.put(c, propProject, propAliases, "tags", propLinks, propMeta, propDigest, propRedacted, propColumns)
+	w.put(c, propProject, propFormer, propAliases, "tags", propLinks, propMeta, propDigest, propRedacted, propColumns)
 }
 
 func texts(list []string) ipld.Value {
@@ -331,8 +335,9 @@ func (w *writer) chunk(c *parse.Chunk, keys []string, i int) error {
 	if i+1 < len(keys) {
 		w.edgesNow[edgeKey{Next, id, graph.NodeID(keys[i+1])}] = true
 	}
+	from := append([]Path{w.file.Path}, w.was...)
 	for _, link := range c.Links {
-		if e, ok := w.names.link(w.file.Path, id, w.id, link); ok {
+		if e, ok := w.names.link(from, id, w.id, link); ok {
 			w.edgesNow[e] = true
 		}
 	}

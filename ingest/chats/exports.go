@@ -22,8 +22,8 @@ type chatGPTNode struct {
 
 type chatGPTMessage struct {
 	ID         string
-	Author     struct{ Role string }
-	CreateTime *float64 `json:"create_time"`
+	Author     struct{ Role, Name string } // a name where more than two take part, and of tools
+	CreateTime *float64                    `json:"create_time"`
 	Content    struct {
 		Type  string `json:"content_type"`
 		Parts []json.RawMessage
@@ -130,6 +130,9 @@ func (w *chatGPTWalk) node(id string) error {
 	turn := &Turn{
 		Session: w.of.ID, ID: w.of.ID + "/" + id, Before: w.kept[n.Parent], Speaker: role,
 		Time: seconds(m.CreateTime), Left: len(w.current) > 0 && !w.current[id],
+	}
+	if name := flat(m.Author.Name); name != "" {
+		turn.Speaker = name
 	}
 	text := m.Content.Text
 	for _, part := range m.Content.Parts {

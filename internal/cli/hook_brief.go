@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/capture"
@@ -70,7 +71,7 @@ func (c *cli) sessionBrief(ctx context.Context, dir string, t *telling) error {
 	}
 	left := hookBrief - text.EstimateTokens(t.text) - text.EstimateTokens(hookOrigin)
 	var more strings.Builder
-	changed := news(got.News)
+	changed := news(got.News, shown)
 	if m := newsMap(got.Map); m != "" && text.EstimateTokens(m)+text.EstimateTokens(contradicted(got)) < left {
 		changed = m
 	}
@@ -122,8 +123,9 @@ func contradicted(b *ops.Brief) string {
 	return out.String()
 }
 
-// news says what became of memories since the last session, "" where nothing did.
-func news(n *ops.BriefNews) string {
+// news says what became of memories since the last session, "" where nothing did. Those that are shown are counted, and
+// not named again.
+func news(n *ops.BriefNews, shown []graph.ID) string {
 	if n == nil {
 		return ""
 	}
@@ -147,6 +149,9 @@ func news(n *ops.BriefNews) string {
 	}
 	said := "Since the last session " + strings.Join(parts, ", ") + ".\n"
 	for _, m := range n.Newest {
+		if slices.Contains(shown, m.ID) {
+			continue
+		}
 		said += "- " + memoryName(m) + "\n"
 	}
 	return said

@@ -307,6 +307,13 @@ func TestHookBriefs(t *testing.T) {
 	if said = h.told("session-start", ""); strings.Contains(said, "last session") {
 		t.Errorf("without news it begins with %q", said)
 	}
+	h.run(0, "remember", "Cranes are greased on Mondays")
+	h.run(0, "pin", "Cranes are greased on Mondays")
+	h.session = "s6"
+	if said = h.told("session-start", ""); strings.Count(said, "greased on Mondays") != 1 ||
+		!strings.Contains(said, "Since the last session 1 memory came in.") {
+		t.Errorf("with news that are pinned it begins with %q", said)
+	}
 	h.run(0, "distill") // from now on changes are told of by scope
 	h.run(0, "remember", "The pilot boat is blue")
 	h.session = "s3b"

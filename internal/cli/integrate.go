@@ -89,8 +89,9 @@ func (c *cli) integrateCommand() *cobra.Command {
 			"after its name. Doing it again changes nothing but what is out of date. A file that cannot be\n" +
 			"read is left alone.\n\n" +
 			"Agents are told when to ask the memory and what to keep in it, unless --no-rules is given: by a skill\n" +
-			"of Claude Code, a section of AGENTS.md for Codex and OpenCode and of GEMINI.md for Gemini CLI, a rule of\n" +
-			"Continue, and with --project by one of Cursor. Once you have edited that it is yours, and left alone.\n\n" +
+			"of Claude Code, a section of AGENTS.md for Codex, OpenCode and Zed and of GEMINI.md for Gemini CLI, a rule\n" +
+			"of Continue, instructions of VS Code, and with --project by a rule of Cursor. Once you have edited that\n" +
+			"it is yours, and left alone.\n\n" +
 			"Clients are " + clientNames() + ".\n" +
 			"--all integrates each of which the program, the file or something in its directory is on this machine,\n" +
 			"and says of each what became of it.\n\n" +

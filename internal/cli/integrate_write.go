@@ -195,6 +195,9 @@ func (c *cli) writeEdits(
 	var done []*clients.Change
 	for _, change := range all.all() {
 		change.Root = root
+		if change == all.rules {
+			change.Root = client.RulesRoot(c.machine(), f.level())
+		}
 		backup, err := change.Write(ctx)
 		if err != nil {
 			for _, written := range slices.Backward(done) {

@@ -90,35 +90,38 @@ func All() []Client {
 			},
 			home: claude, programs: []string{"claude"},
 			hooks: &hooksFile{claudeHooks, files(claude, "settings.json", ".claude/settings.json")},
-			rules: &rulesFile{skillFront, files(claude, "skills/mnem/SKILL.md", ".claude/skills/mnem/SKILL.md")}},
+			rules: &rulesFile{front: skillFront, path: files(claude, "skills/mnem/SKILL.md", ".claude/skills/mnem/SKILL.md")}},
 		{Name: "claude-desktop", Title: "Claude Desktop", entryFormat: entryFormat{section: "mcpServers"},
 			home: claudeDesktop, path: files(claudeDesktop, "claude_desktop_config.json", "")},
 		{Name: "cursor", Title: "Cursor", Folder: "${workspaceFolder}", entryFormat: entryFormat{section: "mcpServers"},
 			programs: []string{"cursor", "cursor-agent"}, home: cursor, path: files(cursor, "mcp.json", ".cursor/mcp.json"),
 			hooks: &hooksFile{cursorHooks, files(cursor, "hooks.json", ".cursor/hooks.json")},
 			// Cursor keeps a user's own rules where only its settings reach.
-			rules: &rulesFile{cursorFront, files(cursor, "", ".cursor/rules/mnem.mdc")}},
+			rules: &rulesFile{front: cursorFront, path: files(cursor, "", ".cursor/rules/mnem.mdc")}},
 		{Name: "vscode", Title: "VS Code", Folder: "${workspaceFolder}",
 			entryFormat: entryFormat{section: "servers", typed: true},
-			programs:    []string{"code"}, home: code, path: files(code, "User/mcp.json", ".vscode/mcp.json")},
+			programs:    []string{"code"}, home: code, path: files(code, "User/mcp.json", ".vscode/mcp.json"),
+			rules: &rulesFile{front: codeFront, above: home, path: files(home,
+				".copilot/instructions/mnem.instructions.md", ".github/instructions/mnem.instructions.md")}},
 		{Name: "codex", Title: "Codex", Here: true, entryFormat: entryFormat{section: "mcp_servers", toml: true},
 			programs: []string{"codex"}, home: codex, path: files(codex, "config.toml", ".codex/config.toml"),
 			hooks: &hooksFile{codexHooks, files(codex, "hooks.json", ".codex/hooks.json")},
-			rules: &rulesFile{"", files(codex, "AGENTS.md", "AGENTS.md")}},
+			rules: &rulesFile{path: files(codex, "AGENTS.md", "AGENTS.md")}},
 		{Name: "gemini", Title: "Gemini CLI", Here: true, entryFormat: entryFormat{section: "mcpServers"},
 			programs: []string{"gemini"}, home: gemini, path: files(gemini, "settings.json", ".gemini/settings.json"),
 			hooks: &hooksFile{geminiHooks, files(gemini, "settings.json", ".gemini/settings.json")},
-			rules: &rulesFile{"", files(gemini, "GEMINI.md", "GEMINI.md")}},
+			rules: &rulesFile{path: files(gemini, "GEMINI.md", "GEMINI.md")}},
 		{Name: "opencode", Title: "OpenCode", Here: true, entryFormat: entryFormat{section: "mcp", local: true},
 			programs: []string{"opencode"}, home: openCode, path: files(openCode, "opencode.json", "opencode.json"),
 			hooks: &hooksFile{pluginFile{}, files(openCode, "plugins/mnem.js", ".opencode/plugins/mnem.js")},
-			rules: &rulesFile{"", files(openCode, "AGENTS.md", "AGENTS.md")}},
+			rules: &rulesFile{path: files(openCode, "AGENTS.md", "AGENTS.md")}},
 		{Name: "continue", Title: "Continue", entryFormat: entryFormat{section: "mcpServers"},
 			programs: []string{"cn"}, home: continues,
 			path:  files(continues, "mcpServers/mnem.json", ".continue/mcpServers/mnem.json"),
-			rules: &rulesFile{continueFront, files(continues, "rules/mnem.md", ".continue/rules/mnem.md")}},
+			rules: &rulesFile{front: continueFront, path: files(continues, "rules/mnem.md", ".continue/rules/mnem.md")}},
 		{Name: "zed", Title: "Zed", entryFormat: entryFormat{section: "context_servers"},
-			programs: []string{"zed", "zeditor"}, home: zed, path: files(zed, "settings.json", ".zed/settings.json")},
+			programs: []string{"zed", "zeditor"}, home: zed, path: files(zed, "settings.json", ".zed/settings.json"),
+			rules: &rulesFile{path: files(zed, "AGENTS.md", "AGENTS.md")}},
 	}
 }
 
@@ -137,6 +140,8 @@ func files(home func(Machine) string, user, project string) func(Machine, Level)
 }
 
 func claudeDesktop(m Machine) string { return join(m.Config, "Claude") }
+
+func home(m Machine) string { return m.Home }
 
 func code(m Machine) string { return join(m.Config, "Code") }
 
@@ -177,6 +182,14 @@ func (c Client) Root(m Machine, l Level) string {
 		return m.Project
 	}
 	return c.home(m)
+}
+
+// RulesRoot is Root for the file of rules.
+func (c Client) RulesRoot(m Machine, l Level) string {
+	if l == User && c.rules != nil && c.rules.above != nil {
+		return c.rules.above(m)
+	}
+	return c.Root(m, l)
 }
 
 // Path returns the file of a level, "" where the client has none on this machine.

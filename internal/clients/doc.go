@@ -34,6 +34,10 @@
 //	                 project  .opencode/plugins/mnem.js                AGENTS.md, a section
 //	continue         user                                              ~/.continue/rules/mnem.md
 //	                 project                                           .continue/rules/mnem.md
+//	vscode           user                                              ~/.copilot/instructions/mnem.instructions.md
+//	                 project                                           .github/instructions/mnem.instructions.md
+//	zed              user                                              AGENTS.md beside settings.json, a section
+//	                 project                                           AGENTS.md, a section
 //
 // CONFIG is %AppData% on Windows, ~/Library/Application Support on macOS, else XDG_CONFIG_HOME or
 // ~/.config. Files are JSON with comments and trailing commas, which plain JSON is too, but for

@@ -31,7 +31,8 @@ const (
 
 // rulesFile is where a client's rules go, and in which form.
 type rulesFile struct {
-	front string // front matter of a file of our own, "" for a section of a file that the user writes too
+	front string               // front matter of a file of our own, "" for a section of a file that the user writes too
+	above func(Machine) string // of the user's file the directory that stays, nil for the client's own
 	path  func(Machine, Level) string
 }
 
@@ -42,6 +43,8 @@ const (
 		"corrects or says \"remember\".\n---\n"
 	cursorFront = "---\ndescription: The long-term memory of this project, kept by the MCP server mnem\nglobs:\n" +
 		"alwaysApply: true\n---\n"
+	codeFront = "---\nname: mnem\ndescription: The long-term memory of this project, kept by the MCP server mnem\n" +
+		"applyTo: \"**\"\n---\n"
 	continueFront = "---\nname: mnem\ndescription: The long-term memory of this project, kept by the MCP server mnem\n" +
 		"alwaysApply: true\n---\n"
 )
@@ -311,12 +314,22 @@ func (c Client) RulesText() string {
 
 // RulesInstead returns the file beside that of rules which the client reads in place of it, "" where there is none.
 func (c Client) RulesInstead(path string) string {
-	if c.Name != "codex" || path == "" {
+	if path == "" {
 		return ""
 	}
-	other := filepath.Join(filepath.Dir(path), "AGENTS.override.md")
-	if info, err := os.Stat(other); err != nil || info.Size() == 0 {
-		return ""
+	for _, name := range insteads[c.Name] {
+		other := filepath.Join(filepath.Dir(path), filepath.FromSlash(name))
+		if info, err := os.Stat(other); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+			return other
+		}
 	}
-	return other
+	return ""
+}
+
+// insteads are the files that clients read in place of AGENTS.md, the first that is there.
+var insteads = map[string][]string{
+	"codex": {"AGENTS.override.md"},
+	"zed": {
+		".rules", ".cursorrules", ".windsurfrules", ".clinerules", ".github/copilot-instructions.md", "AGENT.md",
+	},
 }

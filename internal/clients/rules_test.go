@@ -23,11 +23,11 @@ func rulesFiles(t *testing.T, f func(t *testing.T, c Client, root, path string))
 			}
 			if path := c.RulesPath(m, l); path != "" {
 				n++
-				t.Run(fmt.Sprintf("%s %s", c.Name, l), func(t *testing.T) { f(t, c, c.Root(m, l), path) })
+				t.Run(fmt.Sprintf("%s %s", c.Name, l), func(t *testing.T) { f(t, c, c.RulesRoot(m, l), path) })
 			}
 		}
 	}
-	if n != 11 {
+	if n != 15 {
 		t.Errorf("%d files of rules", n)
 	}
 }
