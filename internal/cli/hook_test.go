@@ -326,7 +326,7 @@ func TestHookBriefs(t *testing.T) {
 	if said = h.told("session-start", ""); strings.Contains(said, "contradict") {
 		t.Errorf("what is settled is told of: %q", said)
 	}
-	if list := h.last("-n", "20"); len(list) != 6 || list[0].Session != "hook/claude-code/s4" || list[0].SHA256 == nil {
+	if list := h.last("-n", "20"); len(list) != 7 || list[0].Session != "hook/claude-code/s4" || list[0].SHA256 == nil {
 		t.Errorf("last: %+v", list)
 	}
 	var lines strings.Builder

@@ -120,6 +120,7 @@ export interface Arguments {
     adjacency?: number;
     all?: boolean;
     also?: string[];
+    altitude?: 'entity' | 'scope' | 'root' | 'auto';
     at?: string;
     budget?: number;
     community?: boolean;
@@ -228,7 +229,14 @@ export interface Arguments {
 /** Answers of operations by name; unions have one form for each use. */
 export interface Answers {
   blame: {
-    fields: { agent: string | null; author: string; commit: string; field: string; time: string }[];
+    fields: {
+      agent: string | null;
+      author: string;
+      commit: string;
+      field: string;
+      git?: string | null;
+      time: string;
+    }[];
     id: string;
     key: string | null;
   };
@@ -443,6 +451,7 @@ export interface Answers {
     author: string;
     commit: string;
     edges: { added: number; changed: number; removed: number };
+    git?: string | null;
     graph: string;
     message: string;
     nodes: { added: number; changed: number; removed: number };
@@ -595,6 +604,17 @@ export interface Answers {
     candidates_seen: number;
     commit: string;
     dates?: { from: string | null; to: string | null }[];
+    digests?: {
+      band?: 'answer' | 'maybe' | 'rest';
+      covers: string[];
+      digest: string;
+      facts: number;
+      found: number;
+      rendered: string;
+      score: number;
+      source: string;
+      tokens: number;
+    }[];
     dropped: number;
     dropped_by: { budget: number; duplicate: number };
     dropped_items?: { id: string; reason: string; repeats: string | null; tokens: number }[];
@@ -845,6 +865,7 @@ export interface Answers {
       to: string | null;
     };
     edges: { added: number; changed: number; removed: number };
+    git?: string | null;
     graph: string;
     message: string;
     nodes: { added: number; changed: number; removed: number };
