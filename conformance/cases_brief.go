@@ -175,12 +175,40 @@ func changeCases(s *suite) {
 		{"as without of", "The quay hut has a key", "As the quay hut has a code"},
 		{"kindred terms count for that", "The price of the quay hut", "As of May the fee of a hut"},
 		{"but not for the sign", "The price of the quay hut", "The fee of a hut is now 5"},
+		{"a text that is not settled may be replaced by any", "Perhaps the quay hut gets a key", "The quay hut has a code"},
+		{"but without a sign for that", "Idea: a key for the quay hut", "The quay hut has codes, as of May"},
+		{"what is not settled replaces nothing by that", "The quay hut has a key", "Perhaps the quay hut gets a code"},
+		{"compounds count for that", "Das Quayhaus hat Strandkorbmiete", "As of May: hut, Korbmieten, quay, Strandkorb"},
+		{"a run of six code points does", "zebrastripes hut", "hut abrast, as of May"},
+		{"one of five does not", "zebrastripes hut", "hut abrasu, as of May"},
+		{"nor one with a digit", "zebra12stripes hut", "hut ebra12s, as of May"},
+		{"nor does one count for the sign", "zebrastripes hut", "hut abrast now"},
+		{"a confirmed one", "The quay hut has a key", "Confirmed: the quay hut has a code"},
 		{"Japanese has no such words", "埠頭の小屋の鍵", "埠頭の小屋の新しい鍵"},
 	} {
 		q := by2(c.older+" hut quay 埠頭", atFloor("answer"))
 		q.summaryCap = 30
 		s.retrieval("11.10", "render", fmt.Sprintf("change-%02d", i), c.title, q, true,
 			batchText{dated("o", "2026-01-01", c.older), dated("n", "2026-02-01", c.newer), said("z", "a boat")})
+	}
+	shares := func(name, title string, lines ...string) {
+		s.retrieval("11.10", "render", "change-share-"+name, title, by2("quay hut lamp", atFloor("answer")), true, lines)
+	}
+	old := dated("o", "2026-01-01", "quay hut lamp stove")
+	shares("most", "what shares the most may take the place, not what is newest", old,
+		dated("n", "2026-02-01", "As of May: quay hut lamp"), dated("m", "2026-03-01", "As of May: quay hut bench"))
+	shares("even", "of equal shares the newest may", old,
+		dated("n", "2026-02-01", "As of May: quay hut bench"), dated("m", "2026-03-01", "As of May: quay hut bench"))
+	shares("sign", "a sign goes before all that", old,
+		dated("n", "2026-02-01", "As of May: quay hut lamp stove"), dated("m", "2026-03-01", "now quay hut bench"))
+	for _, n := range []int{4, 5, 6, 7, 8, 9, 10} {
+		var words, others string
+		for i := range n {
+			words += fmt.Sprintf(" w%dw", i)
+			others += fmt.Sprintf(" o%do", i)
+		}
+		shares(fmt.Sprintf("of-%d", n), "a fifth of the lighter one must be shared",
+			dated("o", "2026-01-01", "quay hut"+words), dated("n", "2026-02-01", "raised quay hut"+others+" x y"))
 	}
 	s.retrieval("11.10", "render", "change-context", "the summary alone tells", by2("quay hut", atFloor("answer")), true,
 		batchText{dated("o", "2026-01-01", "The quay hut has a key"), `{"node":{"key":"n","type":"T",` +

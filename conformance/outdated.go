@@ -17,7 +17,18 @@ nu sinds verplaatst vervangen nieuw nieuwe voortaan`)
 var hintWords = strings.Fields(`
 frozen renamed migrated raised lowered increased decreased extended cancelled canceled ruled onwards
 onward effective henceforth merged dropped left quit joined succeeded revised updated moves
-verschoben eingefroren geändert umbenannt erhöht gesenkt verlängert abgesagt gestrichen`)
+confirmed finalized finalised corrected correction deprecated discontinued decommissioned relocated reverted
+obsolete outdated supersedes superseded replaces shortened delayed deferred reduced transferred promoted
+resigned revoked renewed abolished bumped
+verschoben eingefroren geändert umbenannt erhöht gesenkt verlängert abgesagt gestrichen
+bestätigt beschlossen festgelegt abgeschafft eingestellt korrigiert umgestellt übernimmt übernommen gekündigt
+vorgezogen neuerdings inzwischen mittlerweile fortan nunmehr bisher`)
+
+// openWords are those of a text that is not settled.
+var openWords = strings.Fields(`
+idea tentative tentatively provisional provisionally draft proposal proposed planned considering undecided
+unconfirmed tbd tba pending perhaps
+idee vielleicht vorläufig geplant entwurf vorschlag voraussichtlich`)
 
 // subject is what a summary is about: its first 8,192 scalars.
 func (s *store) subject(id string) string {
@@ -64,8 +75,26 @@ func foldedWords(s string) []string {
 	return strings.Fields(b.String())
 }
 
-// sameSubject compares a text with a newer one, of which kin count where they are asked for.
-func (c collection) sameSubject(a, b string, kin bool) bool {
+// likeOne reports whether a term has six code points without a digit in a row that one of a set has.
+func likeOne(t string, set map[string]bool) bool {
+	rs := []rune(t)
+	for i := 0; i+6 <= len(rs); i++ {
+		run := string(rs[i : i+6])
+		if strings.ContainsAny(run, "0123456789") {
+			continue
+		}
+		for x := range set {
+			if strings.Contains(x, run) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// inCommon is the share of the lighter of a text and a newer one that both have, 0 for less than two terms; what is
+// akin counts where that is asked for.
+func (c collection) inCommon(a, b string, akin bool) int64 {
 	x, y := termsOf(a), termsOf(b)
 	weight := func(set map[string]bool) int64 {
 		sum := int64(0)
@@ -76,16 +105,19 @@ func (c collection) sameSubject(a, b string, kin bool) bool {
 	}
 	shared := map[string]bool{}
 	for t := range y {
-		if x[t] {
+		if x[t] || akin && likeOne(t, x) {
 			shared[t] = true
 		}
 		for _, k := range kindred[t] {
-			if kin && x[k] {
+			if akin && x[k] {
 				shared[t] = true
 			}
 		}
 	}
-	return len(shared) >= 2 && mulDiv(weight(shared), one, min(weight(x), weight(y))) >= 16384
+	if len(shared) < 2 {
+		return 0
+	}
+	return mulDiv(weight(shared), one, min(weight(x), weight(y)))
 }
 
 // renewed is clause 11.10: what is to be packed in its new order, and what is outdated by what.
@@ -101,23 +133,23 @@ func (q request) renewed(st *store, c collection, a *answer) ([]hit, map[string]
 		}
 	}
 	created := func(id string) int64 { return number(st.nodes[id], "created") }
-	first := map[string]string{}
+	first, most := map[string]string{}, map[string]int64{}
 	for _, old := range compared {
 		for _, h := range compared {
 			if created(h.id) <= created(old.id) || a.bands[h.id] != "answer" {
 				continue
 			}
 			was, is := st.subject(old.id), st.subject(h.id)
-			put := func(in map[string]string) {
-				if by := in[old.id]; by == "" || created(h.id) > created(by) {
-					in[old.id] = h.id
-				}
+			if by := outdated[old.id]; tellsChange(is) && c.inCommon(was, is, false) >= 16384 &&
+				(by == "" || created(h.id) > created(by)) {
+				outdated[old.id] = h.id
 			}
-			if tellsChange(is) && c.sameSubject(was, is, false) {
-				put(outdated)
+			if !mayTellChange(is) && !hasOne(foldedWords(was), openWords) {
+				continue
 			}
-			if mayTellChange(is) && c.sameSubject(was, is, true) {
-				put(first)
+			n, by := c.inCommon(was, is, true), first[old.id]
+			if n >= 13107 && (by == "" || n > most[old.id] || n == most[old.id] && created(h.id) > created(by)) {
+				first[old.id], most[old.id] = h.id, n
 			}
 		}
 	}

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/fixed"
@@ -19,6 +21,7 @@ const (
 	maxCompares   = 20            // candidates that are compared with each other
 	sharedSubject = fixed.One / 4 // what two texts share of the weight of the lighter one's terms
 	minShared     = 2             // terms that they share
+	sharedRun     = 6             // code points without a digit that terms akin in form share
 )
 
 // changeWords tell that something is otherwise than before. They are compared folded.
@@ -36,7 +39,18 @@ var changeWords = strings.Fields(`
 var hintWords = strings.Fields(`
 	frozen renamed migrated raised lowered increased decreased extended cancelled canceled ruled onwards
 	onward effective henceforth merged dropped left quit joined succeeded revised updated moves
-	verschoben eingefroren geändert umbenannt erhöht gesenkt verlängert abgesagt gestrichen`)
+	confirmed finalized finalised corrected correction deprecated discontinued decommissioned relocated reverted
+	obsolete outdated supersedes superseded replaces shortened delayed deferred reduced transferred promoted
+	resigned revoked renewed abolished bumped
+	verschoben eingefroren geändert umbenannt erhöht gesenkt verlängert abgesagt gestrichen
+	bestätigt beschlossen festgelegt abgeschafft eingestellt korrigiert umgestellt übernimmt übernommen gekündigt
+	vorgezogen neuerdings inzwischen mittlerweile fortan nunmehr bisher`)
+
+// openWords tell that something is not settled, so that a later text on it may be. They are compared folded.
+var openWords = strings.Fields(`
+	idea tentative tentatively provisional provisionally draft proposal proposed planned considering undecided
+	unconfirmed tbd tba pending perhaps
+	idee vielleicht vorläufig geplant entwurf vorschlag voraussichtlich`)
 
 // maxBetween is how many words may stand in "from ... on".
 const maxBetween = 3
@@ -45,10 +59,12 @@ const maxBetween = 3
 type Statement struct {
 	change  string   // the first word that tells of a change, folded; "" for none
 	hints   bool     // whether it tells of a change, or may
+	open    bool     // whether it tells that something is not settled
 	terms   []string // ascending, each once
 	weights []int64  // of the terms
 	weight  int64    // of all
 	kin     [][]string
+	runs    map[string]bool // of sharedRun code points without a digit that the terms have
 }
 
 // NewStatement reads a text, of which idfs weighs the terms. Those of a are of Language.
@@ -65,6 +81,7 @@ func begunStatement(said string) *Statement {
 	said = text.FirstScalars(said, maxCompared)
 	s := &Statement{change: changeWord(said)}
 	s.hints = s.change != "" || mayChange(said)
+	s.open = firstOf(said, foldedOpen()) != ""
 	return s
 }
 
@@ -76,12 +93,6 @@ func (s *Statement) analyse(
 	s.terms = a.Terms(text.FirstScalars(said, maxCompared))
 	slices.Sort(s.terms)
 	s.terms = slices.Compact(s.terms)
-	s.kin = make([][]string, len(s.terms))
-	for i, term := range s.terms {
-		if s.hints { // of others it is not asked
-			s.kin[i] = a.Kin(term)
-		}
-	}
 	s.weights, err = idfs(ctx, s.terms)
 	s.weight = sumOf(s.weights)
 	return err
@@ -92,10 +103,30 @@ func Changed(said string) string { return changeWord(text.FirstScalars(said, max
 
 // Replaces reports whether a statement takes the place of an older one by rule: both are about the same, and
 // it tells of a change.
-func (s *Statement) Replaces(old *Statement) bool { return s.change != "" && s.about(old, false) }
+func (s *Statement) Replaces(old *Statement) bool {
+	return s.change != "" && s.about(old, false, sharedSubject) > 0
+}
 
-// mayReplace reports whether it may: by words that may tell of a change, and by kindred terms.
-func (s *Statement) mayReplace(old *Statement) bool { return s.hints && s.about(old, true) }
+// widen reads what else than its terms a text shares with others: terms that are kindred to these, and runs of
+// code points of a compound or a derivation.
+func (s *Statement) widen(a *text.Analyzer) {
+	s.kin, s.runs = make([][]string, len(s.terms)), map[string]bool{}
+	for i, term := range s.terms {
+		s.kin[i] = a.Kin(term)
+		for run := range runsOf(term) {
+			s.runs[run] = true
+		}
+	}
+}
+
+// mayReplace returns how much a statement shares with an older one of which it may take the place, 0 where it may
+// not: by words that may tell of a change, of a newer text or an open older one, and by terms that are akin.
+func (s *Statement) mayReplace(old *Statement, least int64) int64 {
+	if !s.hints && !old.open {
+		return 0
+	}
+	return s.about(old, true, least)
+}
 
 // Shared returns the terms that two statements share, the heaviest first.
 func (s *Statement) Shared(with *Statement) []string {
@@ -119,6 +150,7 @@ type told struct {
 	*Statement
 	summary string
 	created graph.Time
+	newer   bool // whether it can take the place of another: most answers have none that can
 }
 
 // outdate finds among the first candidates of an answer those that newer ones take the place of, by rule:
@@ -133,15 +165,9 @@ func (r *run) outdate(ctx context.Context, list []*candidate) ([]*candidate, err
 	if err != nil {
 		return nil, err
 	}
-	last := graph.Time(math.MinInt64) // when the newest was said that can take the place of another
-	for _, t := range all {
-		if t.newer() {
-			last = max(last, t.created)
-		}
+	if all = replaceable(all); len(all) == 0 {
+		return list, nil
 	}
-	all = slices.DeleteFunc(all, func(t *told) bool {
-		return t.created > last || t.created == last && !t.newer()
-	})
 	a, err := text.New(Language)
 	if err != nil {
 		return nil, err
@@ -150,24 +176,12 @@ func (r *run) outdate(ctx context.Context, list []*candidate) ([]*candidate, err
 		if err := t.analyse(ctx, a, t.summary, r.x.IDFs); err != nil {
 			return nil, fmt.Errorf("weigh the terms of %s: %w", t.id, err)
 		}
+		t.widen(a)
 	}
 	out := slices.Clone(list)
 	for _, old := range all {
-		var by, may *told
-		for _, newer := range all {
-			if newer.created <= old.created || !newer.newer() {
-				continue
-			}
-			if newer.Replaces(old.Statement) && (by == nil || newer.created > by.created) {
-				by = newer
-			}
-			if newer.mayReplace(old.Statement) && (may == nil || newer.created > may.created) {
-				may = newer
-			}
-		}
-		if by != nil {
-			old.outdated = by.id
-		} else if by = may; by == nil {
+		by := r.replaces(all, old)
+		if by == nil {
 			continue
 		}
 		from, to := slices.Index(out, by.candidate), slices.Index(out, old.candidate)
@@ -178,8 +192,48 @@ func (r *run) outdate(ctx context.Context, list []*candidate) ([]*candidate, err
 	return out, nil
 }
 
-// newer reports whether it can take the place of another: most answers have none that can.
-func (t *told) newer() bool { return t.hints && t.band == BandAnswer }
+// replaceable reads which of some can take the place of others, and returns these and those that are older than one.
+func replaceable(all []*told) []*told {
+	open := graph.Time(math.MaxInt64) // when the oldest was said that is not settled
+	last := graph.Time(math.MinInt64) // when the newest was said that can take the place of another
+	for _, t := range all {
+		if t.open {
+			open = min(open, t.created)
+		}
+	}
+	for _, t := range all {
+		if t.newer = t.band == BandAnswer && (t.hints || t.created > open); t.newer {
+			last = max(last, t.created)
+		}
+	}
+	return slices.DeleteFunc(all, func(t *told) bool {
+		return t.created > last || t.created == last && !t.newer
+	})
+}
+
+// replaces returns what takes the place of an older one, and notes it there, or else what may; nil for neither. Of
+// several the newest takes it, and what shares the most with it may.
+func (r *run) replaces(all []*told, old *told) *told {
+	var by, may *told
+	most := int64(0)
+	for _, t := range all {
+		if t.created <= old.created || !t.newer {
+			continue
+		}
+		if t.Replaces(old.Statement) && (by == nil || t.created > by.created) {
+			by = t
+		}
+		n := t.mayReplace(old.Statement, r.req.row().subject)
+		if n > most || n > 0 && n == most && t.created > may.created {
+			may, most = t, n
+		}
+	}
+	if by == nil {
+		return may
+	}
+	old.outdated = by.id
+	return by
+}
 
 // tell reads of the first candidates that would be packed whether they tell of a change.
 func (r *run) tell(ctx context.Context, list []*candidate) ([]*told, error) {
@@ -195,14 +249,15 @@ func (r *run) tell(ctx context.Context, list []*candidate) ([]*told, error) {
 		if r.onlyName(c, n) {
 			continue
 		}
-		out = append(out, &told{c, begunStatement(n.Summary), n.Summary, n.Created})
+		out = append(out, &told{candidate: c, Statement: begunStatement(n.Summary), summary: n.Summary, created: n.Created})
 	}
 	return out, nil
 }
 
-// foldedChanges and foldedHints are the words of the lists, folded.
+// foldedChanges, foldedOpen and foldedHints are the words of the lists, folded.
 var (
 	foldedChanges = sync.OnceValue(func() map[string]bool { return foldedSet(changeWords) })
+	foldedOpen    = sync.OnceValue(func() map[string]bool { return foldedSet(openWords) })
 	foldedHints   = sync.OnceValue(func() map[string]bool { return foldedSet(hintWords) })
 )
 
@@ -215,8 +270,10 @@ func foldedSet(list []string) map[string]bool {
 	return words
 }
 
-func changeWord(s string) (found string) {
-	words := foldedChanges()
+func changeWord(s string) string { return firstOf(s, foldedChanges()) }
+
+// firstOf returns the first word of a text that is one of some, folded, "" for none.
+func firstOf(s string, words map[string]bool) (found string) {
 	eachWord(s, func(word []byte) bool {
 		if words[string(word)] {
 			found = string(word)
@@ -265,17 +322,48 @@ func eachWord(s string, yield func(word []byte) bool) {
 	}
 }
 
-// about reports whether two texts share enough of what they are about: terms of the first that the second has,
-// itself or with kin, by one kindred to it.
-func (s *Statement) about(other *Statement, kin bool) bool {
+// about returns how much two texts share of what they are about, as a share of the lighter one, 0 where that is not
+// enough: terms of the first that the second has, itself or, with akin, by one that is kindred or alike in form.
+func (s *Statement) about(other *Statement, akin bool, least int64) int64 {
 	shared, n := int64(0), 0
 	for i, term := range s.terms {
-		if other.has(term) || kin && slices.ContainsFunc(s.kin[i], other.has) {
+		if other.has(term) || akin && (slices.ContainsFunc(s.kin[i], other.has) || other.hasRun(term)) {
 			shared += s.weights[i]
 			n++
 		}
 	}
-	return n >= minShared && share(shared, min(s.weight, other.weight)) >= sharedSubject
+	if part := share(shared, min(s.weight, other.weight)); n >= minShared && part >= least {
+		return part
+	}
+	return 0
+}
+
+func (s *Statement) hasRun(term string) bool {
+	for run := range runsOf(term) {
+		if s.runs[run] {
+			return true
+		}
+	}
+	return false
+}
+
+// runsOf returns the runs of sharedRun code points of a term that have no digit.
+func runsOf(term string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		var starts [sharedRun]int // of the last code points, the oldest first at n
+		n := 0
+		for at := 0; at < len(term); {
+			c, size := utf8.DecodeRuneInString(term[at:])
+			starts[n%sharedRun] = at
+			at += size
+			if n++; c >= '0' && c <= '9' {
+				n = 0
+			}
+			if n >= sharedRun && !yield(term[starts[n%sharedRun]:at]) {
+				return
+			}
+		}
+	}
 }
 
 func (s *Statement) has(term string) bool {

@@ -64,9 +64,19 @@ func TestOutdated(t *testing.T) {
 		"blank":             {[]string{"boat dock north", "boat dock south now"}, Request{Text: " "}, "1 0"},
 		"answers only":      {[]string{"boat dock north", "boat dock south now"}, Request{Floor: FloorAnswer}, "1 0<1"},
 		"something between": {[]string{"boat dock north", "dock tea cup", "boat dock south now"}, Request{}, "2 0<2 1"},
-		// Of the lighter one's eight words a quarter is shared, and of nine less.
+		// Of the lighter one's eight words a quarter is shared, and of nine less: no sign.
 		"a quarter": {[]string{"boat dock aa bb cc dd ee ff", "boat dock moved gg hh ii jj kk ll mm"}, Request{}, "1 0<1"},
-		"less":      {[]string{"boat dock aa bb cc dd ee ff nn", "boat dock moved gg hh ii jj kk ll mm"}, Request{}, "0 1"},
+		"less":      {[]string{"boat dock aa bb cc dd ee ff nn", "boat dock moved gg hh ii jj kk ll mm"}, Request{}, "1 0"},
+		"a fifth":   {[]string{"boat dock aa bb cc dd ee ff nn oo", "boat dock moved gg hh ii jj kk ll mm pp"}, Request{}, "1 0"},
+		"less yet":  {[]string{"boat dock aa bb cc dd ee ff nn oo qq", "boat dock moved gg hh ii jj kk ll mm pp"}, Request{}, "0 1"},
+		// What is not settled may be replaced by what tells of no change, and replaces nothing by that.
+		"open":             {[]string{"boat dock perhaps north", "boat dock south"}, Request{}, "1 0"},
+		"open is newer":    {[]string{"boat dock north", "boat dock perhaps south"}, Request{}, "0 1"},
+		"open and settled": {[]string{"boat dock perhaps north", "boat dock now south"}, Request{}, "1 0<1"},
+		// Terms that are alike in form count where one may take the place of another, and for no sign.
+		"alike":      {[]string{"boathouses dock", "dock of the boathous, as of May"}, Request{}, "1 0"},
+		"alike now":  {[]string{"boathouses dock", "dock of the bigboathou now"}, Request{}, "1 0"},
+		"five alike": {[]string{"zebrastripes dock", "dock abrasu, as of May"}, Request{}, "0 1"},
 	} {
 		if c.req.Text == "" {
 			c.req.Text = "dock"

@@ -45,6 +45,9 @@ type bandConstants struct {
 	likeFrom, likeWhole int64
 	// next is how many fifths the second best sign of an item counts; the best one counts the others.
 	next int64
+	// subject is what two texts share of the weight of the lighter one's terms where one may take the place of the
+	// other: clause 11.10.
+	subject int64
 	// ahead is what counts of the share by which the first item is ahead of the next one.
 	ahead int64
 }
@@ -56,6 +59,7 @@ var rankings = []ranking{
 		kinKnown: 26_214, neighbours: true, bands: true, bandConstants: bandConstants{
 			sure: 13_107, each: 6_554, sureMany: 45_875, eachMany: 26_214, ofBest: fixed.One / 4,
 			maybe: 3 * fixed.One / 4, likeFrom: fixed.One / 4, likeWhole: 42_598, next: 2, ahead: fixed.One / 2,
+			subject: 13_107,
 		}},
 }
 
@@ -76,7 +80,7 @@ func (k *ranking) constants() map[string]*int64 {
 	return map[string]*int64{
 		"ahead": &k.ahead, "each": &k.each, "each-many": &k.eachMany, "kin": &k.kin, "kin-known": &k.kinKnown,
 		"like-from": &k.likeFrom, "like-whole": &k.likeWhole, "maybe": &k.maybe, "next": &k.next, "of-best": &k.ofBest,
-		"rewrites": &k.rewrites, "sure": &k.sure, "sure-many": &k.sureMany,
+		"rewrites": &k.rewrites, "subject": &k.subject, "sure": &k.sure, "sure-many": &k.sureMany,
 		"temporal": &k.temporal, "text-least": &k.textLeast, "text-most": &k.textMost,
 	}
 }
