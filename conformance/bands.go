@@ -169,7 +169,7 @@ func (q request) banded(
 	}
 	signs := q.signsOf(st, c, lanes)
 	said = said[:min(len(said), 50)]
-	if !q.band(st, bands, kept, signs) && !q.band(st, bands, said, signs) && len(kept) > 0 {
+	if !q.band(bands, kept, signs) && !q.band(bands, said, signs) && len(kept) > 0 {
 		for _, h := range said {
 			bands[h.id] = "rest"
 		}
@@ -188,9 +188,7 @@ func (q request) banded(
 }
 
 // band gives the bands of some candidates, and reports whether they answer the question.
-func (q request) band(
-	st *store, bands map[string]string, window []hit, signs func(id string) []int64,
-) bool {
+func (q request) band(bands map[string]string, window []hit, signs func(id string) []int64) bool {
 	if len(window) == 0 {
 		return false
 	}
@@ -209,11 +207,7 @@ func (q request) band(
 	answered := window[0].tier > 0 || first >= each && first >= sure-ahead(window)/2
 	best := int64(0)
 	for _, h := range window {
-		k := known(h)
-		best = max(best, k)
-		if _, cues := st.nodes[h.id]["cues"]; len(q.rewrites) > 0 && k >= each && !cues {
-			answered = true
-		}
+		best = max(best, known(h))
 	}
 	answered = answered || best >= sure
 	each = max(each, best/4)

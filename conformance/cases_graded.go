@@ -82,12 +82,6 @@ func gradedCases(s *suite) {
 		graded(2, 1, 1))
 	add("weights", "terms weigh by how rare they are", outOf(3, 10), append(graded(3, 2, 1), said("h", "beta beta beta"),
 		said("i", "beta x x")))
-	cued := func(lines batchText, keys ...string) batchText {
-		for _, key := range keys {
-			lines = append(lines, `{"node":{"key":"`+key+`","cues":["quoin"]}}`)
-		}
-		return lines
-	}
 	for _, c := range []struct {
 		name, title string
 		counts      []int
@@ -98,13 +92,8 @@ func gradedCases(s *suite) {
 		{"unsure", "six tenths are not sure", []int{6, 6, 4, 3, 2}},
 		{"ahead", "unless they are ahead", []int{6, 3, 2}},
 	} {
-		add("rewrites-"+c.name, c.title, outOf(10, 10, turned), cued(graded(c.counts...), "g0", "g1", "g2"))
+		add("rewrites-"+c.name, c.title, outOf(10, 10, turned), graded(c.counts...))
 	}
-	add("rewrites-cued", "of six tenths more is asked of what has cues",
-		outOf(10, 10, turned), cued(graded(6, 6, 3, 2), "g0", "g1"))
-	add("rewrites-bare", "and not of what has none", outOf(10, 10, turned), cued(graded(6, 6, 3, 2), "g0"))
-	add("rewrites-bare-less", "that is known as much as an answer",
-		outOf(10, 10, turned), cued(graded(6, 6, 3, 2), "g0", "g1", "g2"))
 	add("rewrites-next", "the better wording counts three fifths, the next two, others nothing",
 		outOf(10, 10, inWords("alpha beta gamma zebra quagga okapi", "rho", "gnu")), graded(9, 7, 4, 3, 2))
 	near := func(v ...int8) request { return by2("", toward("m", v...)) }

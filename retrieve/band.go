@@ -2,7 +2,6 @@ package retrieve
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
@@ -105,11 +104,6 @@ func (r *run) bandOf(ctx context.Context, row *ranking, list []*candidate) (answ
 	}
 	best := slices.Max(known)
 	answered = most >= sure || best >= sure || list[0].tier != tierNone
-	if !answered && best >= each && len(r.req.Rewrites) > 0 {
-		if answered, err = r.bareAnswer(ctx, list, known, each); err != nil {
-			return false, err
-		}
-	}
 	each = max(each, best*row.ofBest>>fixed.FracBits)
 	for i, c := range list {
 		switch {
@@ -120,24 +114,6 @@ func (r *run) bandOf(ctx context.Context, row *ranking, list []*candidate) (answ
 		}
 	}
 	return answered, nil
-}
-
-// bareAnswer reports whether one of some candidates has no cues and is known as much as each. Such a one is known
-// by the words of its text alone, so that no more than that can be asked of it, in however many wordings.
-func (r *run) bareAnswer(ctx context.Context, list []*candidate, known []int64, each int64) (bool, error) {
-	for i, c := range list {
-		if known[i] < each {
-			continue
-		}
-		n, _, err := r.g.Node(ctx, c.id)
-		if err != nil {
-			return false, fmt.Errorf("read node %s: %w", c.id, err)
-		}
-		if len(n.Cues) == 0 {
-			return true, nil
-		}
-	}
-	return false, nil
 }
 
 // banded returns the candidates whose bands are worked out, those that were said apart, and makes all the rest.
