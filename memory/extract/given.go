@@ -9,7 +9,7 @@ import (
 const maxFullName = 4 // words of a person's name
 
 // notGiven are the lists of words that no name of a person has.
-var notGiven = []string{"technologies", "technology context", "generic", "calendar"}
+var notGiven = []string{"technologies", "technology context", "generic", "calendar", "companies and products"}
 
 // GivenName returns the folded first word of what may be the full name of a person: two to four words of
 // letters with capitals, none of which the rules know as something else. It returns "" for all else.

@@ -6,7 +6,7 @@ func TestGivenName(t *testing.T) {
 	for full, want := range map[string]string{
 		"Caroline Smith": "caroline", "Vincent van Gogh": "vincent", "Anna-Lena O'Hara": "anna-lena",
 		"J. R. Tolkien": "j.", "Élodie Durand": Fold("Élodie"), "Caroline": "", "": "", "Caroline smith": "",
-		"caroline Smith": "", "Kafka Cluster": "", "May Release": "", "Team Caroline": "", "Server 5": "",
+		"caroline Smith": "", "Kafka Cluster": "", "Apple Watch": "", "Galaxy Tablet": "", "Google Maps": "", "May Release": "", "Team Caroline": "", "Server 5": "",
 		"A B C D E": "", "van Gogh": "", "Caroline  Smith": "caroline", "Caroline Smith2": "",
 	} {
 		if got := GivenName(full); got != want {
@@ -14,7 +14,7 @@ func TestGivenName(t *testing.T) {
 		}
 	}
 	for word, want := range map[string]string{
-		"Caroline": "caroline", "caroline": "caroline", "Kafka": "", "Server": "", "Caroline Smith": "",
+		"Caroline": "caroline", "caroline": "caroline", "Kafka": "", "Server": "", "Apple": "", "Caroline Smith": "",
 		"": "", "Caro5": "", "x@y": "",
 	} {
 		if got := FirstName(word); got != want {
