@@ -199,13 +199,14 @@ func namesGit(
 	if err != nil {
 		t.Fatal(err)
 	}
+	// After the last action of git, whose log counts in seconds.
+	run(0, `{"node":{"key":"last","type":"N"}}`, "commit", "-m", "last", "-")
 	if out := run(0, "", "log", "--git", "-n", "1"); !strings.Contains(out, "git    "+strings.TrimSpace(head)+"\n") {
 		t.Errorf("log --git: %s; HEAD is at %s", out, head)
 	}
 	if out := run(0, "", "log", "--git", "--json", "-n", "1"); !strings.Contains(out, `"git":"`+strings.TrimSpace(head)+`"`) {
 		t.Error(out)
 	}
-	run(0, `{"node":{"key":"last","type":"N"}}`, "commit", "-m", "last", "-")
 	if out := run(0, "", "blame", "last", "--git"); !strings.Contains(out, head[:12]) {
 		t.Errorf("blame --git: %s; HEAD is at %s", out, head)
 	}
