@@ -2,6 +2,7 @@ package retrieve
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,6 +74,8 @@ func TestOutdated(t *testing.T) {
 		"open":             {[]string{"boat dock perhaps north", "boat dock south"}, Request{}, "1 0"},
 		"open is newer":    {[]string{"boat dock north", "boat dock perhaps south"}, Request{}, "0 1"},
 		"open and settled": {[]string{"boat dock perhaps north", "boat dock now south"}, Request{}, "1 0<1"},
+		"shares the most":  {[]string{"boat dock north", "boat dock north raised", "boat dock south raised"}, Request{}, "2 1 0"},
+		"even, the newer":  {[]string{"boat dock north", "boat dock east raised", "boat dock west raised"}, Request{}, "2 0 1"},
 		// Terms that are alike in form count where one may take the place of another, and for no sign.
 		"alike":      {[]string{"boathouses dock", "dock of the boathous, as of May"}, Request{}, "1 0"},
 		"alike now":  {[]string{"boathouses dock", "dock of the bigboathou now"}, Request{}, "1 0"},
@@ -84,6 +87,21 @@ func TestOutdated(t *testing.T) {
 		if got := toldAt(c.said...).outdated(t, c.req); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
+	}
+}
+
+// TestRuns: what terms alike in form share is six code points of any script without a digit.
+func TestRuns(t *testing.T) {
+	for term, want := range map[string]string{
+		"": "", "short": "", "sixers": "sixers", "sevenup": "sevenu evenup", "ab1cdefg": "", "ab1cdefgh": "cdefgh",
+		"größeres": "größer rößere ößeres", "abcdef7ghijkl": "abcdef ghijkl", "1234567": "",
+	} {
+		if got := strings.Join(slices.Collect(runsOf(term)), " "); got != want {
+			t.Errorf("%q: %q, want %q", term, got, want)
+		}
+	}
+	for range runsOf("sevenup") {
+		break
 	}
 }
 
