@@ -138,32 +138,34 @@ func (r *updating) one(id graph.ID) error {
 	return nil
 }
 
-// unplace removes a node from where it was, and returns the scope that it was, nil for none.
-func (r *updating) unplace(id graph.ID) ([]graph.ID, error) {
-	f, err := r.old.r.Fact(r.ctx, id)
-	if err != nil {
-		return nil, err
+// place returns a node's fact, nil for none, the scope that the node is, nil for none, and where its fact is kept: in
+// its own scope, or in those that it is in; nowhere where it is hidden.
+func (v *view) place(ctx context.Context, id graph.ID) (f *Fact, circle []graph.ID, homes []parent, err error) {
+	if f, err = v.r.Fact(ctx, id); err != nil {
+		return nil, nil, nil, err
 	}
-	scope, err := r.old.isScope(id)
-	if err != nil {
-		return nil, err
-	}
-	var circle []graph.ID
-	var homes []parent
+	scope, err := v.isScope(id)
 	switch {
+	case err != nil:
 	case scope:
-		if circle, err = r.old.circle(id); err != nil {
-			return nil, err
-		}
-		homes = []parent{{id: circle[0]}}
-		if !r.dead[circle[0]] {
-			r.dead[circle[0]] = true
-			if err := r.unlink(circle); err != nil {
-				return nil, err
-			}
+		if circle, err = v.circle(id); err == nil {
+			homes = []parent{{id: circle[0]}}
 		}
 	case f != nil && !f.Hidden:
-		if homes, err = r.old.parents([]graph.ID{id}); err != nil {
+		homes, err = v.parents([]graph.ID{id})
+	}
+	return f, circle, homes, err
+}
+
+// unplace removes a node from where it was, and returns the scope that it was, nil for none.
+func (r *updating) unplace(id graph.ID) ([]graph.ID, error) {
+	f, circle, homes, err := r.old.place(r.ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if circle != nil && !r.dead[circle[0]] {
+		r.dead[circle[0]] = true
+		if err := r.unlink(circle); err != nil {
 			return nil, err
 		}
 	}
@@ -202,27 +204,12 @@ func (r *updating) edit(p parent, e edit) {
 
 // enter puts a node where it is now, and returns the scope that it is, nil for none.
 func (r *updating) enter(id graph.ID) ([]graph.ID, error) {
-	f, err := r.new.r.Fact(r.ctx, id)
+	f, circle, homes, err := r.new.place(r.ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	scope, err := r.new.isScope(id)
-	if err != nil {
-		return nil, err
-	}
-	var circle []graph.ID
-	var homes []parent
-	switch {
-	case scope:
-		if circle, err = r.new.circle(id); err != nil {
-			return nil, err
-		}
-		homes = []parent{{id: circle[0]}}
+	if circle != nil {
 		if err := r.look(circle[0], ""); err != nil {
-			return nil, err
-		}
-	case f != nil && !f.Hidden:
-		if homes, err = r.new.parents([]graph.ID{id}); err != nil {
 			return nil, err
 		}
 	}
