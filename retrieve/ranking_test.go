@@ -14,10 +14,11 @@ import (
 // an answer is a new version.
 func TestRankings(t *testing.T) {
 	ofTwo := fmt.Sprint([]int64{maxBanded, maxMaybes, fifths, neighbourTime, neighbourRead, maxCompares,
-		sharedSubject, minShared, neighbourCap, briefDigits, maxKin, maxBetween, sharedRun}, changeWords, hintWords, openWords)
+		sharedSubject, minShared, neighbourCap, briefDigits, maxKin, maxBetween, sharedRun,
+		maxGrouped, leastGroup, autoGroup, maxDigests, digestShare, maxBroad}, changeWords, hintWords, openWords, broad)
 	pinned := map[int]string{
 		1: "49226089e5414a6f4b637268f8e44ab50697d1df69a5aca2ae15a1a47b441028",
-		2: "20f1bf4626a5f022de0d4a75bdd61f876e99298004b8b370aaeddaead2fdd082",
+		2: "680493535f55d0d314c9d810ee5bb9afcdd5598f7d4331c4f675bf60f4696500",
 	}
 	for _, row := range rankings {
 		constants := fmt.Sprintf("%+v", row)
