@@ -97,9 +97,8 @@ func (s *Store) Redactions(ctx context.Context, fn func(store.Redaction) error) 
 	return nil
 }
 
-// Compact writes the tables anew, as long as which nothing in any repository of the database is read or written.
-// It needs the role that owns the tables. The log of the server, its archives and its replicas keep what they
-// have for as long as their configuration says.
+// Compact rewrites the tables. Meanwhile no repository of the database can be read or written. It needs the role that
+// owns the tables. The server's log, archives and replicas keep erased bytes for as long as they are configured to.
 func (s *Store) Compact(ctx context.Context) error {
 	if s.ro {
 		return store.ErrReadOnly
