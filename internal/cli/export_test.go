@@ -1,8 +1,13 @@
 package cli
 
 import (
+	"time"
+
 	"github.com/mnem-project/mnem/peers"
 )
+
+// What a hook answers is asked for here, not how soon: that is measured with the program itself.
+func init() { hookWithin = time.Minute }
 
 // Live runs body in the circumstances of app as a process that lives long: with a share in the
 // repository that its working directory is in.

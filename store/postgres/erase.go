@@ -50,7 +50,7 @@ func (s *Store) Redact(ctx context.Context, list ...store.Redaction) error {
 		}
 	}
 	slices.SortFunc(once, func(a, b store.Redaction) int { return a.CID.Compare(b.CID) })
-	_, err := s.change(ctx, "SELECT mnem.redact($1, $2, $3, $4, $5)", s.id(), []byte(s.durable),
+	_, err := s.change(ctx, "SELECT mnem.redact($1, $2, $3, $4, $5)", s.id(), s.durably(),
 		array(oidBytea, len(once), func(i int) []byte { return key(once[i].CID) }),
 		array(oidBytea, len(once), func(i int) []byte { return once[i].Stub }),
 		array(oidBool, len(once), func(i int) []byte { return boolean(once[i].Open) }))
@@ -150,6 +150,6 @@ func (s *Store) Note(ctx context.Context) ([]byte, error) {
 // SetNote keeps a note.
 func (s *Store) SetNote(ctx context.Context, note []byte) error {
 	_, err := s.change(ctx, "WITH d AS (SELECT set_config('synchronous_commit', $2, true)) "+
-		"UPDATE mnem.repository SET note = $3 FROM d WHERE id = $1", s.id(), []byte(s.durable), note)
+		"UPDATE mnem.repository SET note = $3 FROM d WHERE id = $1", s.id(), s.durably(), note)
 	return err
 }

@@ -48,7 +48,7 @@ type Store struct {
 	repo    int32
 	name    string
 	client  string // of this store, unlike that of any other
-	durable string // the server's synchronous_commit, for what must survive a power cut
+	durable atomic.Value // the server's synchronous_commit, a string, for what must survive a power cut
 	lease   time.Duration
 
 	facts   blocks
@@ -118,11 +118,12 @@ func (s *Store) greet(ctx context.Context, c *pgconn.PgConn) error {
 	if durable == "off" {
 		durable = "on"
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.durable = durable
+	s.durable.Store(durable)
 	return nil
 }
+
+// durably is the synchronous_commit of what must survive a power cut, as the newest connection found it.
+func (s *Store) durably() []byte { return []byte(s.durable.Load().(string)) }
 
 func (s *Store) open(ctx context.Context, opt Options) error {
 	if opt.Create {
@@ -267,7 +268,7 @@ func (s *Store) Commit(ctx context.Context, old, next store.Head, add ...store.B
 	attempt := fmt.Sprintf("%s-%d", s.client, s.tries.Add(1))
 	cids, datas := columns(add)
 	rows, err := s.change(ctx, "SELECT mnem.commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", s.id(), int8of(int64(old.Seq)),
-		opKey(old), int8of(int64(next.Seq)), opKey(next), int8of(s.noted.Load()), []byte(attempt), []byte(s.durable), cids, datas)
+		opKey(old), int8of(int64(next.Seq)), opKey(next), int8of(s.noted.Load()), []byte(attempt), s.durably(), cids, datas)
 	if err != nil {
 		return err
 	}
