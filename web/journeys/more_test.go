@@ -226,8 +226,10 @@ func TestLiveKeepsThePlace(t *testing.T) {
 	b := inside(t, m)
 	b.at("#/search?q=who+leads+infra")
 	b.wait("document.querySelectorAll('.card').length > 5")
-	b.run("document.querySelectorAll('.card details')[2].open = true; scrollTo(0, 300)")
-	b.wait("scrollY > 200")
+	// Cards grow until their nodes came, each by a request of its own.
+	b.wait("[...document.querySelectorAll('.card')].every((c) => c.querySelector('header time'))")
+	b.run("document.querySelectorAll('.card details')[2].open = true")
+	b.wait("scrollTo(0, 300), scrollY > 200")
 	b.run("window.kept = document.querySelectorAll('.card details')[2]; window.top1 = kept.getBoundingClientRect().top")
 	m.mnem("remember", "Zoe keeps the lighthouse")
 	other := b.other()
