@@ -256,3 +256,49 @@ func TestCommitReport(t *testing.T) {
 		t.Errorf("%.2000s", text)
 	}
 }
+
+// TestMap goes down from the whole memory to a memory, and sees what changed since a commit.
+func TestMap(t *testing.T) {
+	m := demo(t)
+	b := inside(t, m)
+	b.at("#/map")
+	b.reads("The whole memory", "218 memories", "Parts", "root/0")
+	b.shot("map")
+	b.click(".rows a", "root/0")
+	b.reads("cluster", "Map", "source")
+	b.click(".digest a", "source")
+	b.reads("Properties")
+	m.mnem("remember", "Zoe keeps the lighthouse")
+	b.at("#/map")
+	b.reads("219 memories")
+	b.run("{const s = document.querySelector('select'); s.value = s.options[1].value; " +
+		"s.dispatchEvent(new Event('change', {bubbles: true}))}")
+	b.reads("1 came, 0 changed, 0 went", "Zoe keeps the lighthouse")
+	b.shot("map-since")
+	b.click(".rows a", "Zoe keeps")
+	b.reads("Properties")
+}
+
+// TestMapOfNothing has nothing to show, of a memory and of a name.
+func TestMapOfNothing(t *testing.T) {
+	b := inside(t, empty(t))
+	b.at("#/map")
+	b.reads("Nothing to summarise yet")
+	b.okay = []string{"404"}
+	b.at("#/map/root%2Fffff")
+	b.wait("document.querySelector('main [role=alert]')")
+}
+
+// TestAltitude answers with summaries where memories do not fit.
+func TestAltitude(t *testing.T) {
+	b := inside(t, demo(t))
+	b.at("#/search?q=who+is+on+call+at+night&altitude=scope&budget=300")
+	b.wait("document.querySelector('[aria-label=Summaries] .card')")
+	b.reads("summary", "of them found")
+	if v := get[string](b, "document.querySelector('[name=altitude]').value"); v != "scope" {
+		t.Errorf("altitude %q", v)
+	}
+	b.shot("altitude")
+	b.click("[aria-label=Summaries] h2 a", "")
+	b.reads("Parts")
+}

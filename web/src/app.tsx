@@ -7,6 +7,7 @@ import { HistoryPage } from './history';
 import { follow } from './live';
 import { NodePage } from './node';
 import { Operations } from './operations';
+import { MapPage } from './map';
 import { Failure, Text } from './parts';
 import { Review } from './review';
 import { href, parseRoute } from './route';
@@ -60,14 +61,15 @@ function Door({ onIn }: { onIn: (l: Login) => void }) {
 
 const pages: Record<string, (p: Page) => h.JSX.Element> = {
   search: Search, browse: Browse, node: NodePage, history: HistoryPage, commit: CommitPage, diff: DiffPage,
-  sessions: Sessions, session: SessionPage, operations: Operations, review: Review, graph: GraphPage,
+  sessions: Sessions, session: SessionPage, operations: Operations, review: Review, graph: GraphPage, map: MapPage,
 };
 
 // The pages that show the memory at one point in time, which the slider moves.
-const timed = ['search', 'browse', 'node', 'graph'];
+const timed = ['search', 'browse', 'node', 'map', 'graph'];
 
 const places: [string, string, string[]][] = [
-  ['search', 'Search', ['search', 'browse', 'node']], ['graph', 'Graph', ['graph']], ['history', 'History', ['history', 'commit', 'diff']],
+  ['search', 'Search', ['search', 'browse', 'node']], ['map', 'Map', ['map']], ['graph', 'Graph', ['graph']],
+  ['history', 'History', ['history', 'commit', 'diff']],
   ['review', 'Review', ['review']], ['sessions', 'Sessions', ['sessions', 'session']],
   ['operations', 'Operations', ['operations']],
 ];

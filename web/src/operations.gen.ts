@@ -40,6 +40,7 @@ export interface Arguments {
     time?: string;
   };
   diff: { a?: string; b?: string; stage?: string; staged?: boolean; stat?: boolean; type?: string[] };
+  digest: { at?: string; by?: string[]; digest?: string; limit?: number; now?: string };
   forget: {
     allow_secret?: string[];
     branch?: string;
@@ -83,6 +84,7 @@ export interface Arguments {
     type?: string[];
     where?: string[];
   };
+  map: { at?: string; budget?: number; by?: string[]; depth?: number; scope?: string; since?: string };
   merge: {
     abort?: boolean;
     allow_secret?: string[];
@@ -375,6 +377,34 @@ export interface Answers {
     stage?: string;
     to: string | null;
   };
+  digest: {
+    above: (string | null)[];
+    children: {
+      facts: number;
+      id: string | null;
+      kind: string;
+      name: string | null;
+      source: string;
+      title: string | null;
+      tokens: number;
+    }[];
+    commit: string | null;
+    expired: string[];
+    facts: number;
+    id: string | null;
+    kind: string;
+    level: number;
+    members: { id: string; key: string | null; title: string | null }[];
+    more: number;
+    name: string | null;
+    now: string;
+    refused: number;
+    sem: string;
+    source: string;
+    text: { fact: string; text: string | null }[];
+    title: string | null;
+    tokens: number;
+  };
   forget: {
     already: string[];
     branch: string;
@@ -511,6 +541,32 @@ export interface Answers {
       weight: number;
     }[];
     next: string | null;
+  };
+  map: {
+    commit: string | null;
+    entries: {
+      changed: { id: string; state: string; title: string | null }[];
+      depth: number;
+      facts: number;
+      id: string | null;
+      kind: string;
+      name: string | null;
+      scopes: number;
+      source: string;
+      title: string | null;
+      tokens: number;
+    }[];
+    more: number;
+    printed: string | null;
+    since: {
+      added: number;
+      changed: number;
+      commit: string | null;
+      more: boolean;
+      read: number;
+      removed: number;
+    } | null;
+    tokens: number;
   };
   merge: {
     branch: string;

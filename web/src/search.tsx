@@ -3,13 +3,14 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ask } from './api';
 import { Route, go, href } from './route';
 import { Asked, Band, Command, Copy, Failure, Named, Text, Time, Waits, useAsk } from './parts';
-import { Arguments, Found, Item, Listing, Node, Stats, Step, hidden } from './types';
+import { Arguments, Found, Item, Listing, Node, Stats, Step, Summary, hidden } from './types';
 
 /** Page is what every page is given. */
 export interface Page { route: Route; at: string; tick: number; writes: boolean }
 
 const floors = ['answer', 'maybe', 'rest'] as const;
-const fields = ['limit', 'budget', 'floor', 'created_from', 'created_to'] as const;
+const altitudes = ['entity', 'scope', 'root', 'auto'] as const;
+const fields = ['limit', 'budget', 'floor', 'altitude', 'created_from', 'created_to'] as const;
 
 /** Search is the box of recall, and what it found. */
 export function Search({ route, at, tick }: Page) {
@@ -18,6 +19,7 @@ export function Search({ route, at, tick }: Page) {
   const args: Arguments['recall'] = {
     query, at, explain: true, type: q.getAll('type'), include: hidden.filter((s) => q.getAll('include').includes(s)),
     limit: number(q.get('limit')) ?? 10, budget: number(q.get('budget')), floor: floors.find((f) => f === q.get('floor')),
+    altitude: altitudes.find((a) => a === q.get('altitude')),
     created_from: q.get('created_from') ?? undefined, created_to: q.get('created_to') ?? undefined,
   };
   const found = useAsk(query ? 'recall' : '', args, tick);
@@ -86,6 +88,13 @@ function Box({ route, at, tick }: { route: Route; at: string; tick: number }) {
               <option value="">default</option><option value="answer">answer only</option>
               <option value="maybe">maybe or better</option><option value="rest">all</option>
             </select></label>
+            <label>Altitude <select ref={(el) => {
+              if (el && !el.dataset.set) el.value = el.dataset.set = q.get('altitude') ?? '';
+            }} name="altitude">
+              <option value="">default</option><option value="entity">memories</option>
+              <option value="scope">summaries where memories do not fit</option>
+              <option value="root">the whole memory</option><option value="auto">by the question</option>
+            </select></label>
           </fieldset>
           <fieldset>
             <legend>Created</legend>
@@ -117,25 +126,43 @@ export function useNodes(ids: string[], commit: string): Record<string, Node> {
 function Results({ found, at }: { found: Found; at: string }) {
   const ids = useMemo(() => found.items.map((i) => i.id), [found]);
   const nodes = useNodes(ids, found.commit);
+  const digests = found.digests ?? [];
   return (
     <section aria-label="Results">
       {found.warnings.filter((w) => w.code !== 'no_effect').map((w) => (
         <div class="note" key={w.code}><p><Text of={w.message} /></p>
           <p class="dim"><Text of={w.remedy} /></p></div>
       ))}
-      {found.items.length === 0
+      {found.items.length === 0 && digests.length === 0
         ? <p class="empty">No results. Try other words or fewer filters.</p>
         : <p class="line dim">
             <span>{found.items.length} of {found.candidates_seen} candidates · {found.tokens_used} of{' '}
               {found.tokens_budget} tokens{found.intent ? ` · read as a question of kind “${found.intent}”` : ''}</span>
             <a href={href('graph', '', { q: found.query, at })}>Show as graph</a>
-            <Copy text={() => found.items.map((i) => i.rendered).join('')}>Copy as prompt text</Copy>
+            <Copy text={() => [...digests, ...found.items].map((i) => i.rendered).join('\n')}>Copy as prompt text</Copy>
           </p>}
+      {digests.length > 0 && <ol class="cards" aria-label="Summaries">
+        {digests.map((d) => <li key={d.digest}><SummaryCard of={d} at={at} /></li>)}
+      </ol>}
       <ol class="cards">
         {found.items.map((i) => <li key={i.id}><Card item={i} node={nodes[i.id]} at={at} /></li>)}
       </ol>
       {found.trace && <How found={found} at={at} />}
     </section>
+  );
+}
+
+/** SummaryCard is a digest in place of memories that did not fit. */
+function SummaryCard({ of: d, at }: { of: Summary; at: string }) {
+  return (
+    <article class={'card ' + (d.band ?? '')}>
+      <header>
+        <span class="type">summary</span> {d.band && <Band of={d.band} />}
+        <span class="dim">{d.facts.toLocaleString('en')} memories, {d.found.toLocaleString('en')} of them found</span>
+      </header>
+      <h2><a href={href('map', d.digest === 'root' ? '' : d.digest, { at })}><Text of={d.digest} /></a></h2>
+      <pre tabIndex={0}><Text of={d.rendered} /></pre>
+    </article>
   );
 }
 

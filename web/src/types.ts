@@ -51,3 +51,7 @@ export type ReviewItem = Reviewed['items'][number];
 export type Proposal = Answer<'consolidate'>['proposals'][number];
 export type Pending = Answer<'merge'>;
 export type Conflict = Pending['conflicts'][number];
+export type Digest = Answer<'digest'>;
+export type DigestRow = Digest['children'][number];
+export type Mapped = Answer<'map'>;
+export type Summary = NonNullable<Found['digests']>[number];

@@ -1,0 +1,118 @@
+import { h, Fragment } from 'preact';
+import { useState } from 'preact/hooks';
+import { href } from './route';
+import { Copy, Named, Text, Waits, useAsk } from './parts';
+import { Page } from './search';
+import { Digest, DigestRow, Mapped } from './types';
+
+/** MapPage shows the memory by its digests: the text of one, what is below it, and what changed since a commit. */
+export function MapPage({ route, at, tick }: Page) {
+  const since = route.query.get('since') ?? '';
+  const digest = useAsk('digest', { digest: route.part || 'root', at, limit: 200 }, tick);
+  return (
+    <section>
+      <Waits of={digest}>{(d) => d.facts === 0
+        ? <><h1>Map</h1><p class="empty">Nothing to summarise yet. A digest is made of memories; it needs no model.</p></>
+        : <><Shown of={d} at={at} /><Since route={route} at={at} since={since} tick={tick} /></>}</Waits>
+    </section>
+  );
+}
+
+/** Shown is one digest: its sentences, each with the memory that it is from, and what is below. */
+function Shown({ of: d, at }: { of: Digest; at: string }) {
+  return (
+    <>
+      {d.kind !== 'root' && <nav aria-label="Above">{above(d).map((a) => (
+        <><a href={to(a, at)}>{a === 'root' ? 'Map' : <Text of={a} />}</a> › </>
+      ))}</nav>}
+      <h1>{d.kind === 'root' ? 'The whole memory' : <Text of={d.title || d.name || d.kind} />}</h1>
+      <p class="line dim">
+        <span class="type">{d.kind}</span>
+        <span>{d.facts.toLocaleString('en')} memories, {d.tokens.toLocaleString('en')} tokens</span>
+        {d.expired.length > 0 && <span>{d.expired.length} expired since</span>}
+        {d.refused > 0 && <span class="mark">{d.refused} withheld: they look like credentials</span>}
+        <Copy text={() => d.text.map((s) => s.text ?? '').join('\n') + '\n'}>Copy as prompt text</Copy>
+      </p>
+      {d.text.length > 0 && <ul class="digest">{d.text.map((s) => (
+        <li key={s.fact}><Text of={s.text ?? ''} /> <a class="small" href={href('node', s.fact, { at })}
+          aria-label={`Source of: ${(s.text ?? '').slice(0, 60)}`}>source</a></li>
+      ))}</ul>}
+      {d.children.length > 0 && <>
+        <h2>Parts</h2>
+        <ul class="rows">{d.children.map((c) => (
+          <li key={c.id}>
+            <span class="grow"><a href={to(c.name, at)}>{name(c)}</a>{' '}
+              {c.title && c.kind === 'cluster' && <Text of={c.title} />}</span>
+            <span class="type">{c.kind}</span>
+            <span class="dim">{c.facts.toLocaleString('en')} memories</span>
+          </li>
+        ))}</ul>
+      </>}
+      {d.members.length > 0 && <>
+        <h2>Memories here</h2>
+        <ul class="rows">{d.members.map((m) => (
+          <li key={m.id}><span class="grow"><Named id={m.id} name={m.title || m.key} at={at} /></span></li>
+        ))}</ul>
+      </>}
+      {d.more > 0 && <p class="dim">and {d.more.toLocaleString('en')} more</p>}
+    </>
+  );
+}
+
+/** above names what a digest is in, the whole memory first. A cluster's name begins with that of its scope. */
+function above(d: Digest): string[] {
+  const scope = d.kind === 'cluster' ? (d.name ?? '').replace(/\/[^/]*$/, '') : '';
+  const names = [...d.above].reverse().map((a) => a ?? '');
+  return [...new Set(['root', ...names, scope])].filter(Boolean);
+}
+
+/** Since asks what changed below since another commit. */
+function Since({ route, at, since, tick }: { route: Page['route']; at: string; since: string; tick: number }) {
+  const log = useAsk('log', { at, limit: 50 }, tick);
+  return (
+    <section aria-labelledby="since">
+      <h2 id="since">What changed</h2>
+      <p><label>Since{' '}
+        <select value={since} onChange={(e) => {
+          location.hash = href('map', route.part, { at, since: (e.target as HTMLSelectElement).value });
+        }}>
+          <option value="">choose a commit</option>
+          {(log.data ?? []).slice(1).map((c) => (
+            <option value={c.commit} key={c.commit}>{new Date(c.time).toLocaleString(undefined,
+              { dateStyle: 'medium', timeStyle: 'short' })} · {(c.message || c.title || c.commit.slice(-8)).slice(0, 60)}</option>
+          ))}
+          {since && !(log.data ?? []).some((c) => c.commit === since) && <option value={since}>{since.slice(-8)}</option>}
+        </select></label></p>
+      {since && <Changes part={route.part} at={at} since={since} tick={tick} />}
+    </section>
+  );
+}
+
+function Changes({ part, at, since, tick }: { part: string; at: string; since: string; tick: number }) {
+  const [budget, setBudget] = useState(2000);
+  const map = useAsk('map', { scope: part || undefined, at, since, depth: 8, budget }, tick);
+  return <Waits of={map}>{(m) => <>
+    {m.since && <p class="line"><span>{m.since.added} came, {m.since.changed} changed, {m.since.removed} went
+      {m.since.more ? ', and more' : ''}</span><Copy text={() => m.printed ?? ''}>Copy as prompt text</Copy></p>}
+    <ul class="rows">{m.entries.filter((e) => e.changed.length > 0).map((e) => (
+      <li key={e.id}><span class="grow"><a href={to(e.name, at)}>{name(e)}</a>
+        <ul>{e.changed.map((c) => <Changed key={c.id + c.state} of={c} at={at} since={since} />)}</ul></span></li>
+    ))}</ul>
+    {m.more > 0 && <button onClick={() => setBudget(budget * 4)}>Show more</button>}
+  </>}</Waits>;
+}
+
+/** Changed is one memory that came, changed or went: what went is shown as it was. */
+function Changed({ of: c, at, since }: { of: Mapped['entries'][number]['changed'][number]; at: string; since: string }) {
+  const signs = { added: '+', changed: '±', removed: '−' } as Record<string, string>;
+  return <li><span class={'sign ' + c.state} title={c.state}>{signs[c.state] ?? c.state}</span>{' '}
+    <Named id={c.id} name={c.title} at={c.state === 'removed' ? since : at} /></li>;
+}
+
+function to(digest: string | null, at: string): string {
+  return href('map', !digest || digest === 'root' ? '' : digest, { at });
+}
+
+function name(d: DigestRow): string {
+  return d.kind === 'root' ? 'Map' : d.kind === 'scope' && d.title ? d.title : d.name ?? d.kind;
+}
