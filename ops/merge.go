@@ -35,15 +35,15 @@ type RevsRequest struct {
 
 // MergeRequest asks for a merge, or about the one in progress.
 type MergeRequest struct {
-	Rev           string `op:",arg,remote" doc:"a branch, tag, CID or any other revision"`
+	Rev           string `op:",arg,remote,writes" doc:"a branch, tag, CID or any other revision"`
 	Newest        bool   `op:",remote" not:"ours theirs" doc:"where both sides changed one thing, take what was changed last"`
 	NoFF          bool   `op:"no-ff,remote" doc:"make a merge commit also where the branch could simply move"`
 	List          bool   `op:",remote" doc:"show the merge in progress, and what was kept"`
-	Continue      bool   `op:",remote" doc:"make the commit, all conflicts being resolved"`
-	Abort         bool   `op:",remote" doc:"forget the merge in progress"`
-	Resolve       string `op:",remote" doc:"decide about one {ITEM}, with --take"`
+	Continue      bool   `op:",remote,writes" doc:"make the commit, all conflicts being resolved"`
+	Abort         bool   `op:",remote,writes" doc:"forget the merge in progress"`
+	Resolve       string `op:",remote,writes" doc:"decide about one {ITEM}, with --take"`
 	Take          string `op:",remote" doc:"ours, theirs, base, or a {FILE} of change lines" enum:"ours theirs base" remote:"with resolve: ours, theirs or base"`
-	Drop          string `op:",remote" doc:"forget what was kept under a {REF}"`
+	Drop          string `op:",remote,writes" doc:"forget what was kept under a {REF}"`
 	RequireSigned bool   `op:",remote" doc:"refuse commits that no key you trust has signed" note:" (MNEM_REQUIRE_SIGNED; config: require-signed)"`
 	Integrating
 	Params
@@ -105,7 +105,7 @@ var (
 	Merge = Define(Spec{
 		Command: "merge",
 		Usage:   "REV | --list | --resolve ITEM --take ours|theirs|base|FILE | --continue | --abort",
-		Args:    "[REV]", Group: "change", Effect: Writes, Complete: "rev",
+		Args:    "[REV]", Group: "change", Effect: Reads, Complete: "rev",
 		Title: "Merge another branch, and resolve conflicts",
 		Doc: "Merge a branch or any commit into the current branch, by field, property, edge and mark. A change\n" +
 			"made on one side since the common ancestor is taken, and so is the same change made on both sides.\n" +

@@ -142,6 +142,16 @@ func TestMergeConflict(t *testing.T) {
 	}
 }
 
+// TestMergeRead shows a reader the conflict, and nothing to decide it with.
+func TestMergeRead(t *testing.T) {
+	b := inside(t, conflict(t))
+	b.at("#/review")
+	b.reads("Conflicts of a merge on main", "Zoe keeps the ferry", "Zoe keeps the harbour")
+	if n := get[int](b, "document.querySelectorAll('[aria-labelledby=merge] button').length"); n != 0 {
+		t.Errorf("%d buttons", n)
+	}
+}
+
 // TestMergeAborted gives a merge up: the branch stays as it was.
 func TestMergeAborted(t *testing.T) {
 	m := conflict(t)

@@ -47,7 +47,7 @@ export function Review({ tick, writes }: Page) {
         <Command>mnem view --write</Command> or log in with a token of scope write.</p>}
       <p class="line"><span role="status">{said}</span>{said && <a href={href('operations')}>Undo in Operations</a>}</p>
       {failed && <Failure of={failed} />}
-      {writes && <Merge tick={tick + done} doing={doing} />}
+      <Merge tick={tick + done} writes={writes} doing={doing} />
       <NewMemories tick={tick + done} writes={writes} doing={doing} />
       <Suggestions tick={tick + done} writes={writes} doing={doing} />
     </section>
@@ -180,20 +180,20 @@ function Proposed({ of }: { of: Proposal }) {
 }
 
 /** Merge is the merge in progress, if there is one. */
-function Merge({ tick, doing }: { tick: number; doing: Doing }) {
+function Merge({ tick, writes, doing }: { tick: number; writes: boolean; doing: Doing }) {
   const asked = useAsk('merge', { list: true }, tick);
   const [sure, setSure] = useState(false);
   const p = asked.data;
   if (asked.failed) return <Failure of={asked.failed} />;
   if (!p) return null;
-  if (!p.verb) return <KeptCommits of={p.kept} doing={doing} />;
+  if (!p.verb) return <KeptCommits of={p.kept} writes={writes} doing={doing} />;
   const open = p.conflicts.filter((c) => !c.resolution).length;
   return (
     <section aria-labelledby="merge">
       <h2 id="merge">Conflicts of a {p.verb} on <Text of={p.branch ?? ''} /></h2>
       <p class="dim">Both sides changed the same item. {open === 0 ? 'All are resolved.' : `${open} to resolve.`}</p>
-      <ul class="rows reviews">{p.conflicts.map((c) => <Clash key={c.item} of={c} doing={doing} />)}</ul>
-      <p class="line">
+      <ul class="rows reviews">{p.conflicts.map((c) => <Clash key={c.item} of={c} writes={writes} doing={doing} />)}</ul>
+      {writes && <p class="line">
         <button class="main" disabled={doing.busy || open > 0}
           onClick={() => doing.run('merge', { continue: true }, `The ${p.verb} is committed.`)}>Finish the {p.verb}</button>
         {sure ? <><button onClick={() => {
@@ -201,13 +201,13 @@ function Merge({ tick, doing }: { tick: number; doing: Doing }) {
           void doing.run('merge', { abort: true }, `The ${p.verb} is aborted; both branches are unchanged.`);
         }}>Abort the {p.verb}</button> <button onClick={() => setSure(false)}>No</button></>
           : <button onClick={() => setSure(true)}>Abort…</button>}
-      </p>
+      </p>}
     </section>
   );
 }
 
 /** KeptCommits lists commits that were kept aside because they conflicted with newer ones. */
-function KeptCommits({ of, doing }: { of: Pending['kept']; doing: Doing }) {
+function KeptCommits({ of, writes, doing }: { of: Pending['kept']; writes: boolean; doing: Doing }) {
   if (of.length === 0) return null;
   return (
     <section aria-labelledby="kept">
@@ -217,10 +217,10 @@ function KeptCommits({ of, doing }: { of: Pending['kept']; doing: Doing }) {
         <li key={k.ref}>
           <span class="grow"><a href={href('commit', k.commit)}><Text of={k.ref} /></a>{' '}
             <span class="dim">for <Text of={k.branch} /></span></span>
-          <span class="line" role="group" aria-label={`Decide: ${k.ref}`}>
+          {writes && <span class="line" role="group" aria-label={`Decide: ${k.ref}`}>
             <button disabled={doing.busy} onClick={() => doing.run('merge', { rev: k.ref }, 'Merged.')}>Merge</button>
             <button disabled={doing.busy} onClick={() => doing.run('merge', { drop: k.ref }, 'Dropped.')}>Drop</button>
-          </span>
+          </span>}
         </li>
       ))}</ul>
     </section>
@@ -228,7 +228,7 @@ function KeptCommits({ of, doing }: { of: Pending['kept']; doing: Doing }) {
 }
 
 /** Clash is one conflict with the three values of each field. */
-function Clash({ of, doing }: { of: Conflict; doing: Doing }) {
+function Clash({ of, writes, doing }: { of: Conflict; writes: boolean; doing: Doing }) {
   const take = (side: 'ours' | 'theirs' | 'base') =>
     doing.run('merge', { resolve: of.item, take: side }, 'Resolved; finish the merge when no conflict is open.');
   const side = (s: 'base' | 'ours' | 'theirs') => of.fields.length > 0
@@ -243,11 +243,11 @@ function Clash({ of, doing }: { of: Conflict; doing: Doing }) {
           <th scope="col">the other</th></tr></thead>
         <tbody><tr><td>{side('base')}</td><td>{side('ours')}</td><td>{side('theirs')}</td></tr></tbody></table></div>
       </span>
-      <span class="line" role="group" aria-label={`Resolve ${of.label || of.item}`}>
+      {writes && <span class="line" role="group" aria-label={`Resolve ${of.label || of.item}`}>
         <button disabled={doing.busy} aria-pressed={of.resolution === 'ours'} onClick={() => take('ours')}>This branch</button>
         <button disabled={doing.busy} aria-pressed={of.resolution === 'theirs'} onClick={() => take('theirs')}>The other</button>
         <button disabled={doing.busy} aria-pressed={of.resolution === 'base'} onClick={() => take('base')}>As before</button>
-      </span>
+      </span>}
     </li>
   );
 }
