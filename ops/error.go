@@ -91,6 +91,11 @@ func (e *hintError) Unwrap() error { return e.err }
 // parameters. Where the latter is empty they are told the former.
 func Hint(err error, local, remote string) error { return &hintError{err, local, remote} }
 
+// Hintf adds the next step to an error of the command line.
+func Hintf(err error, format string, args ...any) error {
+	return Hint(err, fmt.Sprintf(format, args...), "")
+}
+
 // answeredError is an error that comes with an answer, as the conflicts of a merge.
 type answeredError struct{ error }
 

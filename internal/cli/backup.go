@@ -2,16 +2,15 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/ops"
+	"github.com/mnem-project/mnem/remote/byverb"
+	"github.com/mnem-project/mnem/remote/place"
+	"github.com/mnem-project/mnem/remote/trade"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -50,7 +49,7 @@ func (c *cli) backupCommand() *cobra.Command {
 			return c.backupTo(cmd.Context(), args[0], here)
 		}
 		req := &ops.ExportRequest{All: true, Output: c.absolute(args[0])}
-		answer, err := here.run(cmd.Context(), &ops.Export.Spec, req, nil, nil)
+		answer, err := here.Run(cmd.Context(), &ops.Export.Spec, req)
 		if err != nil {
 			return err
 		}
@@ -68,9 +67,9 @@ func (c *cli) backupCommand() *cobra.Command {
 const backupRemote = "backup"
 
 // backupTo brings every branch and tag to another repository.
-func (c *cli) backupTo(ctx context.Context, url string, here *verbSide) error {
-	r := remoteJSON{Name: backupRemote, URL: url}
-	if err := checkRemote(r); err != nil {
+func (c *cli) backupTo(ctx context.Context, url string, here *byverb.Side) error {
+	r := place.Remote{Name: backupRemote, URL: url}
+	if err := r.Check(); err != nil {
 		return err
 	}
 	list, err := c.remotes()
@@ -87,64 +86,19 @@ func (c *cli) backupTo(ctx context.Context, url string, here *verbSide) error {
 				"'mnem remote add NAME %s' gives this one a name of its own", shellWord(url))
 		}
 	}
-	there, err := c.sideOf(ctx, url, filepath.Join(here.dir, repo.DirName, remotesDir, r.Name+gitSuffix))
+	t, err := trade.Open(ctx, c.askHost(), here, r, false)
 	if err != nil {
 		return err
 	}
-	t := c.transfer(r, here, there, false)
-	defer t.end()
-	f := pushFlags{all: true, tags: true, force: true}
-	refs, err := t.refsToPush(ctx, nil, f)
+	defer t.End()
+	f := trade.PushOptions{All: true, Tags: true, Force: true}
+	refs, err := t.Refs(ctx, nil, f)
 	if err != nil {
 		return err
 	}
-	res, err := t.push(ctx, refs, f)
+	res, err := t.Push(ctx, refs, f)
 	if err != nil {
 		return err
 	}
 	return c.printPush(res)
-}
-
-// cloneFile makes a repository of a backup.
-func (c *cli) cloneFile(cmd *cobra.Command, file, dir string, signed bool) (res *cloneJSON, err error) {
-	path := filepath.Join(dir, repo.DirName)
-	_, statErr := os.Lstat(dir)
-	if err := c.makeRepo(cmd, dir, repo.DefaultBranch); err != nil {
-		return nil, err
-	}
-	res, err = c.fillFrom(cmd.Context(), file, dir, signed)
-	if err != nil { // nothing half written stays
-		err = errors.Join(err, os.RemoveAll(path))
-		if errors.Is(statErr, fs.ErrNotExist) {
-			_ = os.Remove(dir) // unless something else is in it
-		}
-		return nil, err
-	}
-	return res, nil
-}
-
-// fillFrom takes a backup into a new repository.
-func (c *cli) fillFrom(ctx context.Context, file, dir string, signed bool) (*cloneJSON, error) {
-	c.global.repo, c.conf = dir, nil
-	here, err := c.hereSide(signed)
-	if err != nil {
-		return nil, err
-	}
-	req := &ops.ImportRequest{File: file, RequireSigned: signed}
-	req.Time = c.global.time
-	answer, err := here.run(ctx, &ops.Import.Spec, req, nil, nil)
-	if err != nil {
-		return nil, fmt.Errorf("clone %s: %w", file, err)
-	}
-	a := answer.(*ops.Imported)
-	out := &cloneJSON{
-		Path: filepath.Join(dir, repo.DirName), URL: file, Branch: firstOf(string(a.Head), repo.DefaultBranch),
-		Refs: len(a.Refs), Bytes: a.Bytes, NewBlocks: a.NewBlocks,
-	}
-	for _, ref := range a.Refs {
-		if name, ok := ref.Ref.Branch(); ok && name == out.Branch {
-			out.Commit = ref.To
-		}
-	}
-	return out, nil
 }

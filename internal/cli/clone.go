@@ -12,22 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/remote"
+	"github.com/mnem-project/mnem/remote/byverb"
+	"github.com/mnem-project/mnem/remote/place"
+	"github.com/mnem-project/mnem/remote/trade"
 	"github.com/mnem-project/mnem/repo"
 )
-
-// cloneJSON is a repository that was made of another one.
-type cloneJSON struct {
-	Path      string   `json:"path"`
-	URL       string   `json:"url"`
-	Branch    string   `json:"branch"`
-	Commit    ipld.CID `json:"commit" shape:"null"`
-	Refs      int      `json:"refs"`
-	Bytes     int64    `json:"bytes"`
-	NewBlocks int      `json:"new_blocks"`
-	learnedJSON
-}
 
 func (c *cli) cloneCommand() *cobra.Command {
 	var signed bool
@@ -55,7 +45,7 @@ func (c *cli) cloneCommand() *cobra.Command {
 		case c.global.json:
 			return c.printJSON(res)
 		}
-		c.remarkLearned(defaultRemote, res.learnedJSON)
+		c.remarkLearned(place.DefaultName, res.Learned)
 		switch {
 		case !res.Commit.Defined():
 			return c.printf("cloned into %s: nothing is there yet\n", line(res.Path))
@@ -65,12 +55,12 @@ func (c *cli) cloneCommand() *cobra.Command {
 	})
 }
 
-func (c *cli) clone(cmd *cobra.Command, args []string, signed bool) (res *cloneJSON, err error) {
+func (c *cli) clone(cmd *cobra.Command, args []string, signed bool) (res *trade.Cloned, err error) {
 	if c.global.repo != "" || c.global.user {
 		return nil, usagef("--repo and --global do not go with clone: name the directory after the URL")
 	}
-	from := remoteJSON{Name: defaultRemote}
-	if from.URL, err = c.keptURL(args[0]); err != nil {
+	from := place.Remote{Name: place.DefaultName}
+	if from.URL, err = place.Kept(c.app.Dir, args[0]); err != nil {
 		return nil, err
 	}
 	dir := argAt(args, 1)
@@ -88,9 +78,11 @@ func (c *cli) clone(cmd *cobra.Command, args []string, signed bool) (res *cloneJ
 		return nil, err
 	}
 	if info, err := os.Stat(from.URL); err == nil && info.Mode().IsRegular() {
-		return c.cloneFile(cmd, from.URL, dir, signed)
+		return c.cloneInto(cmd, dir, repo.DefaultBranch, signed, func(ctx context.Context, here *byverb.Side) (*trade.Cloned, error) {
+			return trade.CloneFile(ctx, here, from.URL)
+		})
 	}
-	there, err := c.sideOf(cmd.Context(), from.URL, "")
+	there, err := trade.Connect(cmd.Context(), c.askHost(), from.URL, "")
 	if err != nil {
 		return nil, err
 	}
@@ -106,13 +98,31 @@ func (c *cli) clone(cmd *cobra.Command, args []string, signed bool) (res *cloneJ
 		}
 		branch = name
 	}
+	return c.cloneInto(cmd, dir, branch, signed, func(ctx context.Context, here *byverb.Side) (*trade.Cloned, error) {
+		err := c.editRemotes(ctx, func([]place.Remote) ([]place.Remote, error) { return []place.Remote{from}, nil })
+		if err != nil {
+			return nil, err
+		}
+		return trade.Between(c.askHost(), here, from, there, false).Clone(ctx, branch)
+	})
+}
+
+// cloneInto makes a repository and has it filled. Nothing half written stays.
+func (c *cli) cloneInto(
+	cmd *cobra.Command, dir, branch string, signed bool,
+	fill func(ctx context.Context, here *byverb.Side) (*trade.Cloned, error),
+) (res *trade.Cloned, err error) {
 	_, statErr := os.Lstat(dir)
 	if err := c.makeRepo(cmd, dir, branch); err != nil {
 		return nil, err
 	}
-	res, err = c.fill(cmd.Context(), dir, branch, from, there, signed)
-	if err != nil { // nothing half written stays
-		err = errors.Join(err, os.RemoveAll(path))
+	c.global.repo, c.conf = dir, nil
+	here, err := c.hereSide(signed)
+	if err == nil {
+		res, err = fill(cmd.Context(), here)
+	}
+	if err != nil {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, repo.DirName)))
 		if errors.Is(statErr, fs.ErrNotExist) {
 			_ = os.Remove(dir) // unless something else is in it
 		}
@@ -121,42 +131,13 @@ func (c *cli) clone(cmd *cobra.Command, args []string, signed bool) (res *cloneJ
 	return res, nil
 }
 
-// fill brings into a new repository what another one has.
-func (c *cli) fill(
-	ctx context.Context, dir, branch string, from remoteJSON, there remote.Side, signed bool,
-) (*cloneJSON, error) {
-	c.global.repo, c.conf = dir, nil
-	err := c.editRemotes(ctx, func([]remoteJSON) ([]remoteJSON, error) { return []remoteJSON{from}, nil })
-	if err != nil {
-		return nil, err
-	}
-	here, err := c.hereSide(signed)
-	if err != nil {
-		return nil, err
-	}
-	t := c.transfer(from, here, there, false)
-	defer t.shown.done()
-	got, err := t.fetch(ctx, false)
-	if err != nil {
-		return nil, err
-	}
-	b := &syncedBranch{Branch: branch}
-	if err := t.merge(ctx, b, syncFlags{conflicts: conflictsStop}); err != nil {
-		return nil, err
-	}
-	return &cloneJSON{
-		Path: filepath.Join(dir, repo.DirName), URL: from.URL, Branch: branch, Commit: b.Commit, Refs: len(got.Refs),
-		Bytes: got.Bytes, NewBlocks: got.NewBlocks, learnedJSON: got.learnedJSON,
-	}, nil
-}
-
 // cloneDir returns the directory that a clone of a URL is made in.
 func cloneDir(at string) (string, error) {
-	u, err := parseURL(at)
+	u, err := place.ParseURL(at)
 	if err != nil {
 		return "", err
 	}
-	path := strings.TrimRight(filepath.ToSlash(u.path), "/")
+	path := strings.TrimRight(filepath.ToSlash(u.Path), "/")
 	path = strings.TrimSuffix(strings.TrimSuffix(path, "/"+repo.DirName), ".git")
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".mnem"), ".car")

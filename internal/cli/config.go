@@ -17,6 +17,8 @@ import (
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/ops"
+	"github.com/mnem-project/mnem/remote/byverb"
+	"github.com/mnem-project/mnem/remote/place"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
@@ -50,9 +52,9 @@ func configKeys() []configKey {
 			keyring.CheckName},
 		{"require-signed", "MNEM_REQUIRE_SIGNED", ruleNone,
 			"where trusted signatures are needed: none, merge, import or all", checkRule},
-		{conflictsKey, conflictsVariable, conflictsStop, "what a sync does about conflicts: " +
-			strings.Join(conflictRules(), ", "), checkConflicts},
-		{helperKey, helperVariable, "", "the user's program that tells tokens of servers", checkHelper},
+		{conflictsKey, conflictsVariable, byverb.Stop, "what a sync does about conflicts: " +
+			strings.Join(byverb.Rules(), ", "), byverb.CheckRule},
+		{place.HelperKey, place.HelperVariable, "", "the user's program that tells tokens of servers", place.CheckHelper},
 		{hooksKey, "MNEM_HOOKS", "true", "whether hooks note what is said and tell what is known: " +
 			"true or false", checkBool},
 		{fallbackKey, "MNEM_MCP_FALLBACK", fallbackNone,

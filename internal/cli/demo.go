@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/plain"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/testdata/demo"
 )
@@ -157,9 +158,4 @@ func (c *cli) demoStep(ctx context.Context, dir string, now time.Time, step demo
 }
 
 // shellWord quotes an argument as a shell wants it, where it must.
-func shellWord(s string) string {
-	if s != "" && s[0] != '~' && !strings.ContainsAny(s, " '\"\\$`&|;<>()*?[]{}!#\n\t") {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
+func shellWord(s string) string { return plain.Shell(s) }

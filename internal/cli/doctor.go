@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/model"
 	"github.com/mnem-project/mnem/model/embed"
 	"github.com/mnem-project/mnem/operation"
@@ -105,7 +106,7 @@ const (
 )
 
 func (d *doctor) disk(path string) {
-	free, known := freeSpace(path)
+	free, known := filestate.FreeSpace(path)
 	switch {
 	case !known:
 		d.Find(ops.LevelNote, "disk", "", "the system does not tell how much space is left")

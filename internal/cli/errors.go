@@ -19,7 +19,7 @@ func usagef(format string, args ...any) error { return ops.Usagef(format, args..
 
 // hint adds the next step to an error of the command line.
 func hint(err error, format string, args ...any) error {
-	return ops.Hint(err, fmt.Sprintf(format, args...), "")
+	return ops.Hintf(err, format, args...)
 }
 
 func already(err error, format string, args ...any) error {

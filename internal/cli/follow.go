@@ -11,6 +11,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/gitdir"
+	"github.com/mnem-project/mnem/internal/gitrun"
 	"github.com/mnem-project/mnem/internal/owner"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/repo"
@@ -135,18 +136,18 @@ func within(path, dir string) bool {
 
 // askGit runs git in a work tree and returns what it prints. ok is false where it ends with exit code 1.
 func askGit(ctx context.Context, dir string, args ...string) (out string, ok bool, err error) {
-	printed := &boundedBuffer{limit: gitdir.MaxOutput}
-	err = runGit(treeGit(ctx, dir, args...), args[0], printed)
+	printed := &gitrun.Buffer{Limit: gitdir.MaxOutput}
+	err = gitrun.Run(treeGit(ctx, dir, args...), args[0], printed)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == 1 && ctx.Err() == nil {
 		return printed.String(), false, nil
 	}
-	return printed.String(), err == nil, interrupted(ctx, err)
+	return printed.String(), err == nil, gitrun.Interrupted(ctx, err)
 }
 
 // treeGit returns git for a work tree, which reads and asks nobody.
 func treeGit(ctx context.Context, dir string, args ...string) *exec.Cmd {
-	cmd := gitProgram(ctx, append([]string{"-C", dir, "--no-pager", "-c", "core.fsmonitor=false"}, args...)...)
+	cmd := gitrun.Program(ctx, append([]string{"-C", dir, "--no-pager", "-c", "core.fsmonitor=false"}, args...)...)
 	cmd.Env = append(cmd.Env, "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1")
 	return cmd
 }
@@ -166,13 +167,13 @@ func patchIDs(ctx context.Context, dir string, args ...string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	printed := &boundedBuffer{limit: gitdir.MaxOutput}
+	printed := &gitrun.Buffer{Limit: gitdir.MaxOutput}
 	to.Stdin, to.Stdout = pipe, printed
 	if err := to.Start(); err != nil {
 		return "", fmt.Errorf("git patch-id: %w", err)
 	}
 	err = from.Run()
-	err = errors.Join(err, to.Wait(), printed.err())
+	err = errors.Join(err, to.Wait(), printed.Err())
 	if err != nil {
 		return "", fmt.Errorf("git %s: %w", args[0], err)
 	}

@@ -49,12 +49,12 @@ func (c *cli) gitSync() *cobra.Command {
 	c.writeFlags(cmd)
 	fl := cmd.Flags()
 	c.conflictsFlag(cmd, &f)
-	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be merged, and change nothing")
+	fl.BoolVar(&f.DryRun, "dry-run", false, "say what would be merged, and change nothing")
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
 		if err := c.checkSync(cmd, &f); err != nil {
 			return err
 		}
-		out := &gitSyncJSON{DryRun: f.dryRun}
+		out := &gitSyncJSON{DryRun: f.DryRun}
 		err := c.syncGit(cmd.Context(), f, args, out)
 		if out.Branch != "" {
 			err = firstError(c.printGitSync(out), err)
@@ -84,7 +84,7 @@ func (c *cli) memories(ctx context.Context, fn func(name, git string) error) err
 		return err
 	}
 	var names []string
-	err = c.aside(ctx, here.dir).askAside(ctx, &ops.BranchVerb.Spec, &ops.BranchRequest{}, func(answer any) error {
+	err = c.aside(ctx, here.Dir).askAside(ctx, &ops.BranchVerb.Spec, &ops.BranchRequest{}, func(answer any) error {
 		if b := answer.(*ops.Branch); !b.Current && b.Name != string(graph.Head) && b.Commit.Defined() {
 			names = append(names, b.Name)
 		}
@@ -133,7 +133,7 @@ func (c *cli) syncGit(ctx context.Context, f syncFlags, named []string, out *git
 		}
 		m := &gitMerged{Branch: name, Git: git, By: by}
 		out.Merged = append(out.Merged, m)
-		if f.dryRun {
+		if f.DryRun {
 			return nil
 		}
 		return c.mergeMemory(ctx, f, m, out)
@@ -157,7 +157,7 @@ func (c *cli) hasMemory(ctx context.Context, branch string) (bool, error) {
 	}
 	req := &ops.MergeRequest{Rev: string(graph.BranchRef(branch))}
 	req.DryRun, req.Time = true, c.global.time
-	answer, err := here.run(ctx, &ops.Merge.Spec, req, nil, nil)
+	answer, err := here.Run(ctx, &ops.Merge.Spec, req)
 	if err != nil && ops.OutcomeOf(ctx, err) == operation.Conflict {
 		return false, nil
 	}
@@ -173,18 +173,12 @@ func (c *cli) mergeMemory(ctx context.Context, f syncFlags, m *gitMerged, out *g
 	}
 	req := &ops.MergeRequest{Rev: string(graph.BranchRef(m.Branch))}
 	req.Message = fmt.Sprintf("merge the memory of %s", m.Branch)
-	req.Ours, req.Theirs, req.Newest = f.conflicts == conflictsOurs, f.conflicts == conflictsTheirs, f.conflicts == conflictsNewest
-	req.Time = c.global.time
-	answer, err := here.run(ctx, &ops.Merge.Spec, req, nil, nil)
-	if res, ok := answer.(*ops.Merged); ok {
+	res, err := here.Merge(ctx, req, f.Conflicts)
+	if res != nil {
 		m.Conflicts = res.Conflicts
 		if err == nil {
 			out.Commit = res.Commit
 		}
-	}
-	if err != nil && ops.OutcomeOf(ctx, err) == operation.Conflict {
-		return hint(err, "see 'mnem merge --list', decide with 'mnem merge --resolve ITEM --take ours|theirs|base', "+
-			"then 'mnem merge --continue' and sync again; or let --conflicts decide")
 	}
 	return err
 }
@@ -278,7 +272,7 @@ func (c *cli) pruneGit(ctx context.Context, named []string, force bool, out *git
 		}
 		req := &ops.BranchRequest{Name: name, Delete: true, Force: force}
 		req.Time = c.global.time
-		answer, err := here.run(ctx, &ops.BranchVerb.Spec, req, nil, nil)
+		answer, err := here.Run(ctx, &ops.BranchVerb.Spec, req)
 		switch removed, ok := answer.(*ops.Gone); {
 		case err == nil && ok:
 			out.Removed = append(out.Removed, *removed)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/mnem-project/mnem/internal/plain"
 	"github.com/mnem-project/mnem/internal/text"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/ops"
@@ -49,24 +50,13 @@ func line(s string) string { return text.EscapeLine(s) }
 
 // printable makes text of several lines safe to print: no line of it can move the cursor or hide
 // another.
-func printable(s string) string {
-	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
-	for i, l := range lines {
-		lines[i] = line(l)
-	}
-	return strings.Join(lines, "\n")
-}
+func printable(s string) string { return plain.Lines(s) }
 
 // summaryWidth is how many characters of a summary a list shows.
 const summaryWidth = 72
 
 // brief is the beginning of text in one safe line of at most width characters.
-func brief(s string, width int) string {
-	if s = line(s); utf8.RuneCountInString(s) <= width {
-		return s
-	}
-	return string([]rune(s)[:width-1]) + "…"
-}
+func brief(s string, width int) string { return plain.Brief(s, width) }
 
 // shortCID is as much of a CID as tells commits apart for people: it names a revision.
 func shortCID(c ipld.CID) string {
@@ -155,12 +145,7 @@ func styleIf(n int, style string) string {
 }
 
 // plural is "1 node", "2 nodes".
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
+func plural(n int, what string) string { return plain.Plural(n, what) }
 
 // joinText joins what is not empty.
 func joinText(parts ...string) string {

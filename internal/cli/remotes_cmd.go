@@ -2,21 +2,12 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
+	"github.com/mnem-project/mnem/remote/place"
+	"github.com/mnem-project/mnem/remote/trade"
 	"github.com/spf13/cobra"
-
-	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/ops"
-	"github.com/mnem-project/mnem/remote"
-	"github.com/mnem-project/mnem/repo"
 )
 
 func (c *cli) remoteCommand() *cobra.Command {
@@ -59,19 +50,19 @@ func (c *cli) remoteAdd() *cobra.Command {
 		Args:    cobra.ExactArgs(2),
 	}
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		r := remoteJSON{Name: args[0]}
+		r := place.Remote{Name: args[0]}
 		var err error
-		if r.URL, err = c.keptURL(args[1]); err == nil {
-			err = checkRemote(r)
+		if r.URL, err = place.Kept(c.app.Dir, args[1]); err == nil {
+			err = r.Check()
 		}
 		if err == nil {
-			err = c.probeRemote(cmd.Context(), r)
+			err = c.tryRemote(cmd.Context(), r)
 		}
 		if err != nil {
 			return err
 		}
-		err = c.editRemotes(cmd.Context(), func(list []remoteJSON) ([]remoteJSON, error) {
-			if slices.Contains(remoteNames(list), r.Name) {
+		err = c.editRemotes(cmd.Context(), func(list []place.Remote) ([]place.Remote, error) {
+			if slices.Contains(place.Names(list), r.Name) {
 				return nil, hint(already(fs.ErrExist, "remote %q", r.Name), "change where it is with 'mnem remote set-url'")
 			}
 			return append(list, r), nil
@@ -83,7 +74,7 @@ func (c *cli) remoteAdd() *cobra.Command {
 	})
 }
 
-func (c *cli) printRemote(r remoteJSON) error {
+func (c *cli) printRemote(r place.Remote) error {
 	if c.global.json {
 		return c.printJSON(r)
 	}
@@ -129,38 +120,20 @@ func (c *cli) remoteSetURL() *cobra.Command {
 		Args:    cobra.ExactArgs(2),
 	}
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
-		r := remoteJSON{Name: args[0]}
+		r := place.Remote{Name: args[0]}
 		var err error
-		if r.URL, err = c.keptURL(args[1]); err == nil {
-			err = c.probeRemote(cmd.Context(), r)
+		if r.URL, err = place.Kept(c.app.Dir, args[1]); err == nil {
+			err = c.tryRemote(cmd.Context(), r)
 		}
 		if err != nil {
 			return err
 		}
-		err = c.editRemotes(cmd.Context(), func(list []remoteJSON) ([]remoteJSON, error) {
-			at := slices.Index(remoteNames(list), r.Name)
-			if at < 0 {
-				return nil, noRemote(r.Name)
-			}
-			list[at] = r
-			return list, nil
-		})
+		err = c.editRemotes(cmd.Context(), place.Change(r.Name, func(known *place.Remote) { *known = r }))
 		if err != nil {
 			return err
 		}
 		return c.printRemote(r)
 	})
-}
-
-func noRemote(name string) error {
-	return hint(&repo.NotFoundError{What: "remote", Name: name}, "'mnem remote list' shows those there are")
-}
-
-// prunedJSON is what a remote has no more.
-type prunedJSON struct {
-	Remote string                 `json:"remote"`
-	Refs   ops.List[ops.RefMoved] `json:"refs"`
-	DryRun bool                   `json:"dry_run"`
 }
 
 func (c *cli) remotePrune() *cobra.Command {
@@ -180,16 +153,16 @@ func (c *cli) remotePrune() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		defer t.end()
-		gone, err := remote.Prune(cmd.Context(), t.here, t.there, t.opt)
+		defer t.End()
+		gone, err := t.Prune(cmd.Context())
 		if err != nil {
 			return err
 		}
-		return c.printPruned(&prunedJSON{t.remote.Name, ops.MovedOf(gone), dryRun})
+		return c.printPruned(gone)
 	})
 }
 
-func (c *cli) printPruned(p *prunedJSON) error {
+func (c *cli) printPruned(p *trade.Pruned) error {
 	if c.global.json {
 		return c.printJSON(p)
 	}
@@ -226,45 +199,29 @@ func (c *cli) removeRemote(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := graph.ValidateImport(name); err != nil {
-		return fmt.Errorf("%w: remote: %w", repo.ErrInvalid, err)
-	}
-	list, err := c.remotes()
+	path, err := c.remotesPath()
 	if err != nil {
 		return err
 	}
-	at := slices.Index(remoteNames(list), name)
-	if at < 0 {
-		return noRemote(name)
-	}
-	was := list[at]
-	st, err := here.Look(ctx, remote.Question{Tracking: true})
-	if err != nil {
-		return err
-	}
-	news := remote.News{Tracking: name}
-	for _, ref := range st.Refs {
-		if strings.HasPrefix(string(ref.Name), remote.Prefix(name)) {
-			news.Updates = append(news.Updates, repo.RefUpdate{Ref: ref.Name, To: ipld.CID{}})
-		}
-	}
-	if len(news.Updates) > 0 {
-		if _, err := here.Take(ctx, news); err != nil {
-			return err
-		}
-	}
-	err = c.editRemotes(ctx, func(list []remoteJSON) ([]remoteJSON, error) {
-		return slices.DeleteFunc(list, func(r remoteJSON) bool { return r.Name == name }), nil
-	})
-	if err == nil {
-		kept := filepath.Join(here.dir, repo.DirName, remotesDir, name)
-		err = firstError(os.RemoveAll(kept), os.RemoveAll(kept+gitSuffix))
-	}
+	was, err := trade.Forget(ctx, here, path, name)
 	switch {
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
+	case err != nil:
 		return err
 	case c.global.json:
 		return c.printJSON(was)
 	}
 	return c.printf("forgot %s, which is %s\n", c.paint(styleCyan, line(name)), line(was.URL))
+}
+
+// tryRemote tries whether the place of a remote keeps writers apart, where that is in doubt.
+func (c *cli) tryRemote(ctx context.Context, r place.Remote) error {
+	here, err := c.hereSide(false)
+	if err != nil {
+		return err
+	}
+	tried, err := trade.Try(ctx, c.askHost(), here, r)
+	if err == nil && !tried {
+		c.remark("%s cannot be written with these keys: it was not tried whether it keeps writers apart", line(r.URL))
+	}
+	return err
 }

@@ -2,15 +2,14 @@ package cli
 
 import (
 	"context"
-	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote"
+	"github.com/mnem-project/mnem/remote/place"
+	"github.com/mnem-project/mnem/remote/trade"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -100,22 +99,12 @@ func (c *cli) remoteRedactions() *cobra.Command {
 
 // acceptPurge says whether redactions of a remote are accepted as they come.
 func (c *cli) acceptPurge(ctx context.Context, name string, always bool) error {
-	return c.editRemotes(ctx, func(list []remoteJSON) ([]remoteJSON, error) {
-		at := slices.Index(remoteNames(list), name)
-		if at < 0 {
-			return nil, noRemote(name)
-		}
-		list[at].AcceptPurge = ""
+	return c.editRemotes(ctx, place.Change(name, func(r *place.Remote) {
+		r.AcceptPurge = ""
 		if always {
-			list[at].AcceptPurge = acceptAlways
+			r.AcceptPurge = place.AcceptAlways
 		}
-		return list, nil
-	})
-}
-
-// quarantineOf returns the options of what is kept of a remote.
-func (s *verbSide) quarantineOf(name string) remote.Options {
-	return remote.Options{Name: name, Dir: filepath.Join(s.dir, repo.DirName, remotesDir, name)}
+	}))
 }
 
 func (c *cli) decideRedactions(ctx context.Context, name string, only []ipld.CID, accept bool) error {
@@ -127,7 +116,7 @@ func (c *cli) decideRedactions(ctx context.Context, name string, only []ipld.CID
 	if accept {
 		as = remote.Accepted
 	}
-	opt := here.quarantineOf(name)
+	opt := remote.Options{Name: name, Dir: here.Kept(name)}
 	got, err := remote.Decide(ctx, here, opt, only, as)
 	if err != nil {
 		return err
@@ -152,7 +141,7 @@ func (c *cli) listRedactions(name string) error {
 	if err != nil {
 		return err
 	}
-	q, err := remote.ReadQuarantine(here.quarantineOf(name).Dir)
+	q, err := remote.ReadQuarantine(here.Kept(name))
 	if err != nil {
 		return err
 	}
@@ -164,7 +153,7 @@ func (c *cli) listRedactions(name string) error {
 			return err
 		}
 		key := ops.Text("")
-		if k, signed := signerOf(repo.ToldRedaction{CID: e.CID, Record: e.Record}); signed {
+		if k, signed := trade.SignerOf(repo.ToldRedaction{CID: e.CID, Record: e.Record}); signed {
 			key = ops.Text(k.String())
 		}
 		out.Redactions = append(out.Redactions, toldJSON{e.Decision, key, r})
@@ -175,14 +164,4 @@ func (c *cli) listRedactions(name string) error {
 		return c.printJSON(out)
 	}
 	return c.table(rows)
-}
-
-// signerOf returns the key that signed a redaction, and whether one did.
-func signerOf(told repo.ToldRedaction) (commit.Key, bool) {
-	rec, err := commit.DecodeRedaction(told.Record)
-	if err != nil {
-		return commit.Key{}, false
-	}
-	key, err := rec.Signer(told.CID)
-	return key, err == nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/peers"
+	"github.com/mnem-project/mnem/remote/server"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/serve"
 )
@@ -98,7 +99,7 @@ func (c *cli) serveCommand() *cobra.Command {
 func (c *cli) listener(ctx context.Context, f serveFlags, cfg *serve.Config) (net.Listener, error) {
 	if f.stdio {
 		cfg.Own, cfg.Loopback = true, true
-		return newOneConn(leftOpen{Reader: c.app.Stdin}, leftOpen{Writer: c.app.Stdout}), nil
+		return server.Stdio(c.app.Stdin, c.app.Stdout), nil
 	}
 	return c.listenAt(ctx, f.addr, "--addr", cfg)
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/filestate"
 	"github.com/mnem-project/mnem/peers"
 	"github.com/mnem-project/mnem/remote"
 	"github.com/mnem-project/mnem/repo"
@@ -189,7 +190,7 @@ func (c *cli) limitFiles(cfg *serve.Config, dir string, quota int64) {
 	}
 	cfg.Uploads = &serve.Uploads{Dir: filepath.Join(path, uploadDir), Now: cfg.Now, Room: func() int64 {
 		left := int64(remote.MaxPack)
-		if free, ok := freeSpace(path); ok {
+		if free, ok := filestate.FreeSpace(path); ok {
 			left = int64(min(uint64(left), free/2))
 		}
 		if quota > 0 {

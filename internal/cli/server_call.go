@@ -18,6 +18,8 @@ import (
 
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
+	"github.com/mnem-project/mnem/remote/place"
+	"github.com/mnem-project/mnem/remote/server"
 	"github.com/mnem-project/mnem/repo"
 )
 
@@ -55,7 +57,7 @@ func errOnServer(at string) error {
 // serverCall is a verb that a server is asked for.
 type serverCall struct {
 	c     *cli
-	side  *httpSide
+	side  *server.Side
 	spec  *ops.Spec
 	req   any
 	name  string
@@ -77,11 +79,11 @@ func (c *cli) askServer(ctx context.Context, at string, spec *ops.Spec, req any)
 			return err
 		}
 	}
-	u, err := parseURL(at)
+	u, err := place.ParseURL(at)
 	if err != nil {
 		return err
 	}
-	side, err := c.httpSide(ctx, u.url)
+	side, err := server.Reach(ctx, c.askHost(), u.At)
 	if err != nil {
 		return err
 	}
@@ -96,7 +98,7 @@ func (c *cli) askServer(ctx context.Context, at string, spec *ops.Spec, req any)
 	}
 }
 
-func (c *cli) askServerOnce(ctx context.Context, side *httpSide, spec *ops.Spec, req any, moved bool) error {
+func (c *cli) askServerOnce(ctx context.Context, side *server.Side, spec *ops.Spec, req any, moved bool) error {
 	s := &serverCall{c: c, side: side, spec: spec, req: req, name: spec.Name(), args: map[string]any{}, moved: moved}
 	if err := s.fields(); err != nil {
 		return err
@@ -111,7 +113,7 @@ func (c *cli) askServerOnce(ctx context.Context, side *httpSide, spec *ops.Spec,
 		return s.send(ctx, func(_ *http.Response, in io.Reader) error { return s.print(in) })
 	}
 	return s.send(ctx, func(res *http.Response, in io.Reader) error {
-		return host{c}.Create(ctx, s.out, func(w io.Writer) error { return copyUnpacked(w, res, in) })
+		return host{c}.Create(ctx, s.out, func(w io.Writer) error { return server.CopyUnpacked(w, res, in) })
 	})
 }
 
@@ -134,11 +136,11 @@ func (s *serverCall) fields() error {
 		text := fmt.Sprint(v.Interface())
 		switch {
 		case f.Name == "author":
-			s.side.author = text
+			s.side.Author = text
 		case f.Name == "agent":
-			s.c.global.agent = text
+			s.side.Agent = text
 		case f.Name == "task":
-			s.c.global.task = text
+			s.side.Task = text
 		case f.Remote:
 			s.args[f.Parameter()] = v.Interface()
 			if d, ok := v.Interface().(time.Duration); ok {
@@ -240,15 +242,15 @@ func (s *serverCall) send(ctx context.Context, take func(*http.Response, io.Read
 			req.Header.Set("Idempotency-Key", key)
 		}
 		began := false
-		wait := answerTime
+		wait := server.AnswerTime
 		if _, endless := s.req.(ops.Resumer); endless {
 			wait = 0
 		}
-		err = s.side.doWithin(req, wait, func(res *http.Response, in io.Reader) error {
+		err = s.side.Exchange(req, wait, func(res *http.Response, in io.Reader) error {
 			began = true
 			return take(res, in)
 		})
-		var lost *unreachableError
+		var lost *server.UnreachableError
 		if !errors.As(err, &lost) || began || s.file != nil || try == sendAgain || ctx.Err() != nil {
 			return s.news(err)
 		}
@@ -260,9 +262,9 @@ func (s *serverCall) send(ctx context.Context, take func(*http.Response, io.Read
 
 // news prints the answer that came with an error.
 func (s *serverCall) news(err error) error {
-	var told *answeredProblem
-	if errors.As(err, &told) && len(told.answer) > 0 {
-		if _, werr := s.c.out.Write(append(told.answer, '\n')); werr != nil {
+	var told *server.AnsweredError
+	if errors.As(err, &told) && len(told.Answer) > 0 {
+		if _, werr := s.c.out.Write(append(told.Answer, '\n')); werr != nil {
 			return werr
 		}
 	}
@@ -290,7 +292,7 @@ func (s *serverCall) request(ctx context.Context) (*http.Request, error) {
 	default:
 		body, size, query = bytes.NewReader(s.body), int64(len(s.body)), queryOf(s.args)
 	}
-	req, err := s.side.request(ctx, s.name, query, body, size, media)
+	req, err := s.side.Request(ctx, s.name, query, body, size, media)
 	if err != nil {
 		return nil, err
 	}
@@ -354,7 +356,7 @@ func (s *serverCall) print(in io.Reader) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("the answer of %s broke off: %w", s.side.name, err)
+			return fmt.Errorf("the answer of %s broke off: %w", s.side.Name(), err)
 		}
 	}
 }
@@ -368,18 +370,3 @@ func harmless(text string) string {
 		return r
 	}, strings.ToValidUTF8(text, "?"))
 }
-
-// unreachableError is returned where a connection cannot be made, or breaks before an answer.
-type unreachableError struct{ cause error }
-
-func (e *unreachableError) Error() string { return e.cause.Error() }
-func (e *unreachableError) Unwrap() error { return e.cause }
-
-// answeredProblem is a refusal that has an answer with it.
-type answeredProblem struct {
-	cause  error
-	answer []byte
-}
-
-func (e *answeredProblem) Error() string { return e.cause.Error() }
-func (e *answeredProblem) Unwrap() error { return e.cause }

@@ -1,5 +1,10 @@
 package cli
 
+import (
+	"github.com/mnem-project/mnem/remote/place"
+	"github.com/mnem-project/mnem/remote/trade"
+)
+
 // printed is what a command prints as JSON: one of several answers, or any number of lines.
 type printed struct {
 	answers []any
@@ -22,11 +27,11 @@ func machineAnswers() map[string]printed {
 		"mnem token new":    one(newTokenJSON{}), "mnem token list": lines(listedTokenJSON{}),
 		"mnem token revoke": one(revokedJSON{}),
 		"mnem guard check":  lines(guardFindingJSON{}), "mnem guard rules": lines(guardRuleJSON{}),
-		"mnem remote add": one(remoteJSON{}), "mnem remote list": lines(remoteJSON{}),
-		"mnem remote set-url": one(remoteJSON{}), "mnem remote rm": one(remoteJSON{}),
-		"mnem remote redactions": one(quarantineJSON{}, decidedJSON{}, remoteJSON{}),
-		"mnem backup":            one(backupJSON{}), "mnem clone": one(cloneJSON{}), "mnem fetch": one(fetchJSON{}), "mnem push": one(pushJSON{}),
-		"mnem pull": one(pullJSON{}), "mnem sync": one(syncJSON{}),
+		"mnem remote add": one(place.Remote{}), "mnem remote list": lines(place.Remote{}),
+		"mnem remote set-url": one(place.Remote{}), "mnem remote rm": one(place.Remote{}),
+		"mnem remote redactions": one(quarantineJSON{}, decidedJSON{}, place.Remote{}),
+		"mnem backup":            one(backupJSON{}), "mnem clone": one(trade.Cloned{}), "mnem fetch": one(trade.Fetched{}), "mnem push": one(trade.Pushed{}),
+		"mnem pull": one(pullJSON{}), "mnem sync": one(trade.Synced{}),
 		"mnem key new": one(keyJSON{}), "mnem key list": lines(keyJSON{}), "mnem key show": one(keyJSON{}),
 		"mnem key import": one(keyJSON{}), "mnem key trust": one(keyJSON{}),
 		"mnem key revoke": one(keyJSON{}), "mnem key untrust": one(keyJSON{}),

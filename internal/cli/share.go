@@ -1,70 +1,14 @@
 package cli
 
 import (
-	"context"
-	"errors"
-	"path/filepath"
-	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote"
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/remote/trade"
 )
-
-// transfer is a transfer between the repository here and another one.
-type transfer struct {
-	c      *cli
-	remote remoteJSON
-	here   *verbSide
-	there  remote.Side
-	opt    remote.Options
-	shown  *progress
-}
-
-// gitSuffix ends the name of the directory with what is kept of a git repository.
-const gitSuffix = ".git"
-
-// transferWith connects to the remote of a name. end must be called.
-func (c *cli) transferWith(ctx context.Context, name string, signed, dryRun bool) (*transfer, error) {
-	here, err := c.hereSide(signed)
-	if err != nil {
-		return nil, err
-	}
-	r, err := c.findRemote(name)
-	if err != nil {
-		return nil, err
-	}
-	there, err := c.sideOf(ctx, r.URL, filepath.Join(here.dir, repo.DirName, remotesDir, r.Name+gitSuffix))
-	if err != nil {
-		return nil, err
-	}
-	return c.transfer(r, here, there, dryRun), nil
-}
-
-func (c *cli) transfer(r remoteJSON, here *verbSide, there remote.Side, dryRun bool) *transfer {
-	limit := int64(remote.MaxPack)
-	if free, ok := freeSpace(filepath.Join(here.dir, repo.DirName)); ok {
-		limit = int64(min(uint64(limit), free/2)) // what another side sends must not fill the disk
-	}
-	t := &transfer{c: c, remote: r, here: here, there: there, shown: c.progress()}
-	t.opt = remote.Options{
-		Name: r.Name, Dir: filepath.Join(here.dir, repo.DirName, remotesDir, r.Name), DryRun: dryRun,
-		MaxPack: max(limit, 1), Progress: t.shown.bytes,
-	}
-	if side, ok := there.(*httpSide); ok {
-		side.progress = t.shown.bytes
-	}
-	return t
-}
-
-// end ends the transfer.
-func (t *transfer) end() {
-	t.shown.done()
-	_ = t.there.Close() // all was said
-}
 
 // bytes shows how many bytes have come or gone.
 func (p *progress) bytes(what string, n int64) {
@@ -74,61 +18,7 @@ func (p *progress) bytes(what string, n int64) {
 	}
 }
 
-// fetchJSON is what a fetch did.
-type fetchJSON struct {
-	Remote    string                  `json:"remote"`
-	Refs      ops.List[ops.RefMoved]  `json:"refs"`
-	Clashing  ops.List[graph.RefName] `json:"clashing"` // tags that are elsewhere here, and stay
-	Bytes     int64                   `json:"bytes"`
-	NewBlocks int                     `json:"new_blocks"`
-	Skewed    ops.List[skewJSON]      `json:"clock_ahead"`
-	learnedJSON
-	DryRun bool `json:"dry_run"`
-}
-
-// learnedJSON is what a fetch learned of what was erased there.
-type learnedJSON struct {
-	Gaps    int `json:"gaps"`    // blocks that did not come since they were erased there
-	Learned int `json:"learned"` // redactions that are new in quarantine
-	Waiting int `json:"waiting"` // redactions in quarantine that are neither accepted nor rejected
-	Erased  int `json:"erased"`  // blocks that were erased here, where this is accepted without being asked
-}
-
-func (l *learnedJSON) add(more learnedJSON) {
-	l.Gaps, l.Learned, l.Erased = l.Gaps+more.Gaps, l.Learned+more.Learned, l.Erased+more.Erased
-	l.Waiting = more.Waiting
-}
-
-// fetch brings what the remote has.
-func (t *transfer) fetch(ctx context.Context, prune bool) (*fetchJSON, error) {
-	opt := remote.FetchOptions{Options: t.opt, Prune: prune, AcceptPurge: t.remote.AcceptPurge == acceptAlways}
-	if ring, err := t.c.ring(); err == nil {
-		list, err := ring.Trusted()
-		if err != nil {
-			return nil, err
-		}
-		opt.Trusted = func(told repo.ToldRedaction) bool {
-			key, signed := signerOf(told)
-			return signed && list.TrustPurge(key)
-		}
-	}
-	res, err := remote.Fetch(ctx, t.here, t.there, opt)
-	t.shown.done()
-	if err != nil {
-		return nil, err
-	}
-	skewed, err := t.skewed(ctx, res.Refs)
-	if err != nil {
-		return nil, err
-	}
-	return &fetchJSON{
-		Remote: t.remote.Name, Refs: ops.MovedOf(res.Refs), Clashing: res.Clashing, Bytes: res.Bytes,
-		NewBlocks: res.Blocks, Skewed: skewed, DryRun: t.opt.DryRun,
-		learnedJSON: learnedJSON{Gaps: res.Gaps, Learned: res.Learned, Waiting: res.Waiting, Erased: res.Erased},
-	}, nil
-}
-
-func (c *cli) printFetch(f *fetchJSON) error {
+func (c *cli) printFetch(f *trade.Fetched) error {
 	if c.global.json {
 		return c.printJSON(f)
 	}
@@ -143,7 +33,7 @@ func (c *cli) printFetch(f *fetchJSON) error {
 		c.remark("note: %s is elsewhere here and stays; it is under %s", line(string(tag)),
 			line(string(remote.Tracking(f.Remote, tag))))
 	}
-	c.remarkLearned(f.Remote, f.learnedJSON)
+	c.remarkLearned(f.Remote, f.Learned)
 	c.remarkSkewed(f.Skewed)
 	if len(f.Refs) == 0 {
 		return c.printf("nothing new from %s\n", line(f.Remote))
@@ -153,7 +43,7 @@ func (c *cli) printFetch(f *fetchJSON) error {
 }
 
 // remarkLearned says what was erased where something came from.
-func (c *cli) remarkLearned(name string, l learnedJSON) {
+func (c *cli) remarkLearned(name string, l trade.Learned) {
 	if n := l.Gaps; n > 0 {
 		c.remark("note: %s of what came %s erased at %s: they are gaps here", plural(n, "block"), wasWere(n), line(name))
 	}
@@ -183,39 +73,7 @@ func (c *cli) printRefMoves(list []ops.RefMoved) error {
 	return c.table(rows)
 }
 
-// pushJSON is what a push did.
-type pushJSON struct {
-	Remote string                 `json:"remote"`
-	Refs   ops.List[ops.RefMoved] `json:"refs"` // of the remote
-	Bytes  int64                  `json:"bytes"`
-	Erased int                    `json:"erased"` // blocks that were erased there
-	// Untold is whether blocks that were erased here may be there still.
-	Untold bool `json:"untold"`
-	DryRun bool `json:"dry_run"`
-}
-
-// pushFlags say what is pushed.
-type pushFlags struct{ all, tags, remove, force, redactions, dryRun bool }
-
-// push brings refs to the remote.
-func (t *transfer) push(ctx context.Context, refs []graph.RefName, f pushFlags) (*pushJSON, error) {
-	opt := remote.PushOptions{Options: t.opt, Refs: refs, Force: f.force, Redactions: f.redactions}
-	if f.remove {
-		opt.Refs, opt.Remove = nil, refs
-	}
-	res, err := remote.Push(ctx, t.here, t.there, opt)
-	t.shown.done()
-	if errors.Is(err, repo.ErrConflict) {
-		name := t.remote.Name
-		return nil, hint(err, "fetch and merge what is there first: 'mnem sync %s' does all of it", shellWord(name))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &pushJSON{t.remote.Name, ops.MovedOf(res.Refs), res.Bytes, res.Erased, res.Untold, t.opt.DryRun}, nil
-}
-
-func (c *cli) printPush(p *pushJSON) error {
+func (c *cli) printPush(p *trade.Pushed) error {
 	if c.global.json {
 		return c.printJSON(p)
 	}
@@ -246,42 +104,6 @@ func (c *cli) remarkUntold(name string, untold bool) {
 	}
 }
 
-// refsToPush returns the refs that arguments and flags name: without any the current branch.
-func (t *transfer) refsToPush(ctx context.Context, names []string, f pushFlags) ([]graph.RefName, error) {
-	st, err := t.here.Look(ctx, remote.Question{})
-	if err != nil {
-		return nil, err
-	}
-	there := make(map[graph.RefName]bool)
-	var refs []graph.RefName
-	for _, ref := range st.Refs {
-		there[ref.Name] = true
-		tag := strings.HasPrefix(string(ref.Name), graph.Tags)
-		if f.tags && tag || f.all && !tag {
-			refs = append(refs, ref.Name)
-		}
-	}
-	for _, name := range names {
-		ref := graph.RefName(name)
-		if !strings.HasPrefix(name, "refs/") {
-			ref = graph.BranchRef(name)
-			if tag := graph.RefName(graph.Tags + name); !there[ref] && there[tag] {
-				ref = tag
-			}
-		}
-		refs = append(refs, ref)
-	}
-	switch {
-	case len(refs) > 0 || f.all || f.tags:
-		return refs, nil
-	case st.Head == "":
-		return nil, hint(usagef("HEAD is on no branch"), "name the branch to push")
-	case !there[st.Head]:
-		return nil, nil // there is no commit yet
-	}
-	return []graph.RefName{st.Head}, nil
-}
-
 func (c *cli) fetchCommand() *cobra.Command {
 	var prune, dryRun, signed bool
 	cmd := &cobra.Command{
@@ -307,8 +129,8 @@ func (c *cli) fetchCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		defer t.end()
-		res, err := t.fetch(cmd.Context(), prune)
+		defer t.End()
+		res, err := t.Fetch(cmd.Context(), prune)
 		if err != nil {
 			return err
 		}
@@ -331,7 +153,8 @@ func argAt(args []string, i int) string {
 }
 
 func (c *cli) pushCommand() *cobra.Command {
-	var f pushFlags
+	var f trade.PushOptions
+	var dryRun bool
 	cmd := &cobra.Command{
 		Use:     "push [REMOTE] [BRANCH|TAG…]",
 		GroupID: groupTrade,
@@ -350,34 +173,43 @@ func (c *cli) pushCommand() *cobra.Command {
 	}
 	c.writeFlags(cmd)
 	fl := cmd.Flags()
-	fl.BoolVar(&f.all, "all", false, "push every branch")
-	fl.BoolVar(&f.tags, "tags", false, "push every tag")
-	fl.BoolVar(&f.remove, "delete", false, "remove the branches and tags from the remote")
-	fl.BoolVar(&f.force, "force-with-lease", false, "replace what is there, if it is where the last fetch found it")
-	fl.BoolVar(&f.redactions, "redactions", false, "erase there for good what was purged here, in its branches and tags")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "say which refs would change and change none")
+	fl.BoolVar(&f.All, "all", false, "push every branch")
+	fl.BoolVar(&f.Tags, "tags", false, "push every tag")
+	fl.BoolVar(&f.Remove, "delete", false, "remove the branches and tags from the remote")
+	fl.BoolVar(&f.Force, "force-with-lease", false, "replace what is there, if it is where the last fetch found it")
+	fl.BoolVar(&f.Redactions, "redactions", false, "erase there for good what was purged here, in its branches and tags")
+	fl.BoolVar(&dryRun, "dry-run", false, "say which refs would change and change none")
 	cmd.MarkFlagsMutuallyExclusive("redactions", "dry-run")
 	cmd.MarkFlagsMutuallyExclusive("all", "delete")
 	cmd.MarkFlagsMutuallyExclusive("tags", "delete")
 	cmd.MarkFlagsMutuallyExclusive("force-with-lease", "delete")
 	return c.command(cmd, func(cmd *cobra.Command, args []string) error {
 		names := args[min(1, len(args)):]
-		if f.remove && len(names) == 0 {
+		if f.Remove && len(names) == 0 {
 			return usagef("name what to remove: push REMOTE BRANCH --delete")
 		}
-		t, err := c.transferWith(cmd.Context(), argAt(args, 0), false, f.dryRun)
+		t, err := c.transferWith(cmd.Context(), argAt(args, 0), false, dryRun)
 		if err != nil {
 			return err
 		}
-		defer t.end()
-		refs, err := t.refsToPush(cmd.Context(), names, f)
+		defer t.End()
+		refs, err := t.Refs(cmd.Context(), names, f)
 		if err != nil {
 			return err
 		}
-		res, err := t.push(cmd.Context(), refs, f)
+		res, err := t.Push(cmd.Context(), refs, f)
 		if err != nil {
 			return err
 		}
 		return c.printPush(res)
 	})
+}
+
+// remarkSkewed says of which branches a clock was ahead.
+func (c *cli) remarkSkewed(list []trade.Skew) {
+	for _, s := range list {
+		c.remark("note: the newest commit of %s is of %s, %s ahead of the clock here: one of both is wrong, and "+
+			"--conflicts newest would believe it", line(string(s.Ref)), s.Time,
+			(time.Duration(s.Ahead) * time.Second).Round(time.Second))
+	}
 }

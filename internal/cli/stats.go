@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/mnem-project/mnem/internal/plain"
 	"github.com/mnem-project/mnem/ops"
 )
 
@@ -73,17 +74,4 @@ func countRow(name string, n uint64) []cell {
 }
 
 // bytesText is a size for people.
-func bytesText(n int64) string {
-	const step = 1 << 10
-	if n < step {
-		return strconv.FormatInt(n, 10) + " B"
-	}
-	x, unit := float64(n)/step, "KiB"
-	for _, next := range []string{"MiB", "GiB", "TiB"} {
-		if x < step {
-			break
-		}
-		x, unit = x/step, next
-	}
-	return strconv.FormatFloat(x, 'f', 1, 64) + " " + unit
-}
+func bytesText(n int64) string { return plain.Bytes(n) }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/remote/place"
 )
 
 // topic is a page of help that belongs to no command.
@@ -125,7 +126,7 @@ func variables() []variable {
 		{"MNEM_SIGN", "true or false: whether commits are signed, as --sign"},
 		{"MNEM_KEY", "the name of the key to sign with, as --key"},
 		{conflictsVariable, "stop, newest, ours or theirs: what 'mnem sync' takes where both sides changed one thing"},
-		{helperVariable, "a program that tells tokens of servers, as git's credential helpers do"},
+		{place.HelperVariable, "a program that tells tokens of servers, as git's credential helpers do"},
 		{"MNEM_REQUIRE_SIGNED", "none, merge, import or all: what refuses commits that no key you trust " +
 			"has signed"},
 		{"MNEM_ACCESS_COUNT", "true or false: whether it is counted on this machine how often answers " +

@@ -74,6 +74,14 @@ var allowed = map[string]string{
 	"remote/s3":        "", // objects in a bucket, whatever they mean
 	"remote/s3/s3test": "",
 	"remote":           "car commit graph ipld repo store internal/filestate",
+	// What carries them: verbs, on whatever they are asked; places and their names; servers; stores that know nothing
+	// of a memory; and what a sync is.
+	"remote/byverb": "commit graph ipld operation ops remote repo",
+	"remote/place":  "graph internal/filestate internal/gitrun internal/plain internal/text ops remote/byverb repo",
+	"remote/server": "internal/plain ipld operation ops remote remote/byverb remote/place repo store",
+	"remote/mirror": "graph internal/filestate internal/gitrun ipld ops remote remote/byverb remote/place remote/s3 repo",
+	"remote/trade": "commit graph internal/filestate internal/plain ipld ops remote remote/byverb remote/mirror remote/place " +
+		"remote/server repo",
 	// What agents and their users say becomes nodes, by files beside a repository that may be lost.
 	"capture": "graph ingest ingest/chats ipld memory repo retrieve store tokens internal/filestate internal/text",
 	// What processes say to each other that use one repository: bytes, whatever they mean.
@@ -114,6 +122,10 @@ var allowed = map[string]string{
 	"internal/clients": "internal/filestate internal/pattern",
 	// What git says of its branches, by its own files: no repository of ours, but what its names may be.
 	"internal/gitdir": "graph internal/filestate ipld",
+	// The program git, whose output is bounded.
+	"internal/gitrun": "internal/plain ops repo",
+	// Numbers, names and paths as people read them.
+	"internal/plain": "internal/text",
 	// Files that several processes change: bytes, whatever they mean.
 	"internal/filestate": "",
 	// Exact token counts, and what packs the two large vocabularies.
@@ -123,7 +135,7 @@ var allowed = map[string]string{
 		"model/embed model/rerank model/rewrite operation ops policy serve " +
 		"tokens internal/pattern internal/text " +
 		"internal/accesses internal/clients internal/filestate internal/filewatch internal/gitdir internal/keyring internal/owner peers " +
-		"mcp capture remote remote/s3 " +
+		"mcp capture internal/gitrun internal/plain remote remote/byverb remote/place remote/server remote/trade " +
 		"testdata/demo", // porcelain sits on repo; the others only for their types
 	"testdata/demo":     "", // the bundled sample memory
 	"internal/text/gen": "internal/text",
@@ -225,8 +237,8 @@ func TestHeavyImportsStayInTheirRooms(t *testing.T) {
 		"github.com/BurntSushi/toml":       {"internal/clients"},
 		"github.com/tailscale/hujson":      {"internal/clients"},
 		"github.com/fsnotify/fsnotify":     {"internal/filewatch"},
-		"golang.org/x/net":                 {"ingest/parse"},                                  // the tokenizer of HTML; no tree is made
-		"github.com/klauspost/compress":    {"tokens", "tokens/gen", "serve", "internal/cli"}, // and packs on their way
+		"golang.org/x/net":                 {"ingest/parse"},                                   // the tokenizer of HTML; no tree is made
+		"github.com/klauspost/compress":    {"tokens", "tokens/gen", "serve", "remote/server"}, // and packs on their way
 		"github.com/prometheus":            {"serve"},
 		"github.com/jackc/pgx/v5":          {"store/postgres"}, // of it the protocol alone, pgconn
 		// The protocol library brings OAuth and gob with it.

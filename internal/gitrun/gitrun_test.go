@@ -1,4 +1,4 @@
-package cli
+package gitrun
 
 import (
 	"context"
@@ -25,8 +25,8 @@ func TestRunGit(t *testing.T) {
 		if err := os.WriteFile(program, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		out := &boundedBuffer{limit: 1000}
-		err := runGit(exec.CommandContext(ctx, program), "show", out)
+		out := &Buffer{Limit: 1000}
+		err := Run(exec.CommandContext(ctx, program), "show", out)
 		return out.String(), err
 	}
 	const lines = "i=0; while [ $i -lt 1000 ]; do echo a line of many; i=$((i+1)); done"
@@ -38,7 +38,7 @@ func TestRunGit(t *testing.T) {
 		t.Errorf("%d bytes are kept of too many: %v", len(out), err)
 	}
 	_, err = run(t.Context(), "("+lines+") >&2; exit 3")
-	var told *gitError
+	var told *Error
 	if !errors.As(err, &told) || len(err.Error()) > 5000 || !strings.Contains(err.Error(), "a line of many") {
 		t.Errorf("refused: %.200v", err)
 	}
@@ -47,13 +47,13 @@ func TestRunGit(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := run(ctx, "echo x"); interrupted(ctx, err) != context.Canceled {
+	if _, err := run(ctx, "echo x"); Interrupted(ctx, err) != context.Canceled {
 		t.Errorf("interrupted: %v", err)
 	}
 	t.Setenv("GIT_DIR", "/elsewhere")
 	t.Setenv("GIT_INDEX_FILE", "/elsewhere")
-	for _, v := range gitProgram(t.Context()).Env {
-		if name, _, _ := strings.Cut(v, "="); name != "LC_ALL" && slices.Contains(gitVariables, name) {
+	for _, v := range Program(t.Context()).Env {
+		if name, _, _ := strings.Cut(v, "="); name != "LC_ALL" && slices.Contains(variables, name) {
 			t.Errorf("%s is handed on", v)
 		}
 	}

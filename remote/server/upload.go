@@ -1,4 +1,4 @@
-package cli
+package server
 
 import (
 	"context"
@@ -18,7 +18,6 @@ import (
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote"
-	"github.com/mnem-project/mnem/repo"
 )
 
 const (
@@ -32,7 +31,7 @@ const (
 
 // upload is a pack on its way to a server.
 type upload struct {
-	side *httpSide
+	side *Side
 	file *os.File // the pack, compressed
 	size int64
 	id   string // the same for the same bytes
@@ -42,7 +41,7 @@ type upload struct {
 var errNoUploads = errors.New("the server takes no parts")
 
 // startUpload compresses a pack into a file. end must be called.
-func (s *httpSide) startUpload(pack *io.SectionReader) (u *upload, err error) {
+func (s *Side) startUpload(pack *io.SectionReader) (u *upload, err error) {
 	f, err := os.CreateTemp("", "mnem-pack-*")
 	if err != nil {
 		return nil, err
@@ -76,11 +75,11 @@ func (u *upload) run(ctx context.Context) error {
 	at, err := u.ask(ctx, nil, 0)
 	for tries := 0; err == nil && at < u.size; {
 		if at > 0 {
-			u.side.tell("sent", at)
+			u.side.host.Progress("sent", at)
 		}
 		var next int64
 		next, err = u.ask(ctx, io.NewSectionReader(u.file, at, min(uploadPart, u.size-at)), at)
-		var lost *unreachableError
+		var lost *UnreachableError
 		switch {
 		case err == nil && next > at:
 			at, tries = next, 0
@@ -91,7 +90,7 @@ func (u *upload) run(ctx context.Context) error {
 		if tries++; tries == uploadTries {
 			return err
 		}
-		if err = u.side.c.sleep(ctx, time.Duration(tries)*500*time.Millisecond); err == nil {
+		if err = u.side.host.Pause(ctx, time.Duration(tries)*500*time.Millisecond); err == nil {
 			var there int64
 			if there, err = u.ask(ctx, nil, 0); err != nil {
 				err = nil // it is asked again, or the next part says so
@@ -118,9 +117,9 @@ func (u *upload) ask(ctx context.Context, part *io.SectionReader, at int64) (int
 	size := int64(0)
 	if part != nil {
 		query.Set("offset", strconv.FormatInt(at, 10))
-		body, size = &sending{part, u.side.tell, at}, part.Size()
+		body, size = &sending{part, u.side.host.Progress, at}, part.Size()
 	}
-	req, err := u.side.request(ctx, "uploads/"+u.id, query, body, size, operation.MediaCAR)
+	req, err := u.side.Request(ctx, "uploads/"+u.id, query, body, size, operation.MediaCAR)
 	if err != nil {
 		return 0, err
 	}
@@ -156,15 +155,9 @@ func (c *sending) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// tell shows how many bytes have gone.
-func (s *httpSide) tell(what string, n int64) {
-	if s.progress != nil {
-		s.progress(what, n)
-	}
-}
-
-// takeUpload has the server take in a large pack: it goes in parts first.
-func (s *httpSide) takeUpload(ctx context.Context, query url.Values, pack *io.SectionReader) (*remote.Taken, error) {
+// takeUpload sends a large pack in parts, and returns the request that has it taken in. It returns errNoUploads where
+// the server takes no parts.
+func (s *Side) takeUpload(ctx context.Context, query url.Values, pack *io.SectionReader) (*http.Request, error) {
 	u, err := s.startUpload(pack)
 	if err != nil {
 		return nil, err
@@ -173,42 +166,11 @@ func (s *httpSide) takeUpload(ctx context.Context, query url.Values, pack *io.Se
 	if err := u.run(ctx); err != nil {
 		return nil, err
 	}
-	req, err := s.request(ctx, ops.PackTake.Name(), query, nil, 0, operation.MediaCAR)
+	req, err := s.Request(ctx, ops.PackTake.Name(), query, nil, 0, operation.MediaCAR)
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("Mnem-Upload", u.id)
 	req.Header.Set("Content-Encoding", "zstd")
-	req.Header.Set("Accept", operation.MediaJSON)
-	var answer ops.PackTaken
-	if err := s.do(req, func(_ *http.Response, in io.Reader) error { return decode(in, &answer) }); err != nil {
-		return nil, err
-	}
-	return takenOf(&answer), nil
-}
-
-// takeUploads has the server take in a large pack, many refs in several requests. It returns errNoUploads where the
-// server takes no parts.
-func (s *httpSide) takeUploads(ctx context.Context, news remote.News) (*remote.Taken, error) {
-	out := &remote.Taken{}
-	for list := news.Updates; len(list) > 0; {
-		n := min(len(list), refsAtOnce)
-		taken, err := s.takeUpload(ctx, s.updateQuery(list[:n]), news.Pack)
-		if err != nil {
-			return nil, err
-		}
-		out.Refs, out.Blocks = append(out.Refs, taken.Refs...), out.Blocks+taken.Blocks
-		list = list[n:]
-	}
-	return out, nil
-}
-
-// updateQuery is the query of a request that changes refs.
-func (s *httpSide) updateQuery(list []repo.RefUpdate) url.Values {
-	query := url.Values{}
-	query["move"], query["set"] = ops.UpdateTexts(list)
-	if t := s.c.global.time; t != "" {
-		query.Set("time", t)
-	}
-	return query
+	return req, nil
 }

@@ -1,4 +1,4 @@
-package cli
+package place
 
 import (
 	"context"
@@ -11,39 +11,41 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/filestate"
+	"github.com/mnem-project/mnem/internal/plain"
+	"github.com/mnem-project/mnem/ops"
+	"github.com/mnem-project/mnem/remote/byverb"
 	"github.com/mnem-project/mnem/repo"
 )
 
 const (
-	// credentialsVariable and credentialsFile hold tokens for servers, one a line: URL TOKEN.
-	credentialsVariable = "MNEM_CREDENTIALS"
-	credentialsFile     = "credentials"
+	// CredentialsVariable and CredentialsFile hold tokens for servers, one a line: URL TOKEN.
+	CredentialsVariable = "MNEM_CREDENTIALS"
+	CredentialsFile     = "credentials"
 	// maxCredentials bounds the file in bytes.
 	maxCredentials = 64 << 10
 	// maxTokenText is how many bytes a token may have.
 	maxTokenText = 4096
 )
 
-// tokenFor returns the token for a server, "" for none: that of the longest URL which begins that of the
+// TokenFor returns the token for a server, "" for none: that of the longest URL which begins that of the
 // server. The environment goes before the file, and that before a helper.
-func (c *cli) tokenFor(ctx context.Context, at *url.URL) (string, error) {
-	token, err := c.keptToken(at)
+func TokenFor(ctx context.Context, h *byverb.Host, at *url.URL) (string, error) {
+	token, err := keptToken(h, at)
 	if token != "" || err != nil {
 		return token, err
 	}
-	return c.helpedToken(ctx, at)
+	return helpedToken(ctx, h, at)
 }
 
 // keptToken returns the token that the environment or the file has for a server.
-func (c *cli) keptToken(at *url.URL) (string, error) {
-	if token, err := findToken(c.env(credentialsVariable), at); token != "" || err != nil {
-		return token, wrapCredentials(credentialsVariable, err)
+func keptToken(h *byverb.Host, at *url.URL) (string, error) {
+	if token, err := findToken(h.Env(CredentialsVariable), at); token != "" || err != nil {
+		return token, wrapCredentials(CredentialsVariable, err)
 	}
-	config := c.userConfig()
-	if config == "" {
+	if h.Config == "" {
 		return "", nil
 	}
-	path := filepath.Join(filepath.Dir(config), credentialsFile)
+	path := filepath.Join(filepath.Dir(h.Config), CredentialsFile)
 	data, err := filestate.Read(path, maxCredentials)
 	if err != nil || data == nil {
 		return "", wrapCredentials(path, err)
@@ -53,7 +55,7 @@ func (c *cli) keptToken(at *url.URL) (string, error) {
 		return "", wrapCredentials(path, err)
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return "", hint(fmt.Errorf("%w: %s has tokens", repo.ErrOthers, path), "chmod 600 %s", shellWord(path))
+		return "", ops.Hintf(fmt.Errorf("%w: %s has tokens", repo.ErrOthers, path), "chmod 600 %s", plain.Shell(path))
 	}
 	token, err := findToken(string(data), at)
 	return token, wrapCredentials(path, err)
@@ -113,8 +115,8 @@ func hostPort(u *url.URL) string {
 	return net.JoinHostPort(u.Hostname(), port)
 }
 
-// isLoopback reports whether a URL is of this machine.
-func isLoopback(u *url.URL) bool {
+// IsLoopback reports whether a URL is of this machine.
+func IsLoopback(u *url.URL) bool {
 	ip := net.ParseIP(u.Hostname())
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }

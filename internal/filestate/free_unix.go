@@ -1,12 +1,12 @@
 //go:build unix
 
-package cli
+package filestate
 
 import "syscall"
 
-// freeSpace returns how many bytes this user may still write beside a path, and whether the system
+// FreeSpace returns how many bytes this user may still write beside a path, and whether the system
 // tells.
-func freeSpace(path string) (uint64, bool) {
+func FreeSpace(path string) (uint64, bool) {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(path, &fs); err != nil {
 		return 0, false

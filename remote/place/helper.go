@@ -1,4 +1,4 @@
-package cli
+package place
 
 import (
 	"context"
@@ -10,36 +10,36 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/gitrun"
+	"github.com/mnem-project/mnem/internal/text"
+	"github.com/mnem-project/mnem/ops"
+	"github.com/mnem-project/mnem/remote/byverb"
 	"github.com/mnem-project/mnem/repo"
 )
 
 const (
-	// helperKey and helperVariable name the program that tells tokens.
-	helperKey      = "credential-helper"
-	helperVariable = "MNEM_CREDENTIAL_HELPER"
+	// HelperKey and HelperVariable name the program that tells tokens.
+	HelperKey      = "credential-helper"
+	HelperVariable = "MNEM_CREDENTIAL_HELPER"
 	// helperTime is how long it may take: it may ask a person.
 	helperTime = 2 * time.Minute
 	// maxHelped bounds what it prints, in bytes.
 	maxHelped = 64 << 10
 )
 
-func checkHelper(v string) error { return graph.CheckLine("program", v, 1, maxTokenText) }
+// CheckHelper refuses what cannot be the name of a program.
+func CheckHelper(v string) error { return graph.CheckLine("program", v, 1, maxTokenText) }
 
 // helpedToken asks the configured program for the token of a server, "" where there is no program or it knows none. It
 // is asked as git asks its helpers: with the argument get, lines of what is known on standard input, and the token as
 // the password that it prints. A repository's configuration names no program: it may be somebody else's.
-func (c *cli) helpedToken(ctx context.Context, at *url.URL) (string, error) {
-	program := c.env(helperVariable)
+func helpedToken(ctx context.Context, h *byverb.Host, at *url.URL) (string, error) {
+	program := h.Env(HelperVariable)
 	if program == "" {
-		key, err := findConfigKey(helperKey)
-		if err != nil {
+		var err error
+		if program, err = h.Helper(); err != nil {
 			return "", err
 		}
-		got, err := c.lookUp(key, true)
-		if err != nil || got.Value == nil {
-			return "", err
-		}
-		program = *got.Value
 	}
 	words := append(strings.Fields(program), "get")
 	if len(words) == 1 {
@@ -54,21 +54,21 @@ func (c *cli) helpedToken(ctx context.Context, at *url.URL) (string, error) {
 		fmt.Fprintf(&ask, "path=%s\n", path)
 	}
 	ask.WriteString("\n")
-	out := &boundedBuffer{limit: maxHelped}
+	out := &gitrun.Buffer{Limit: maxHelped}
 	cmd.Stdin, cmd.Stdout, cmd.WaitDelay = strings.NewReader(ask.String()), out, time.Second
-	if c.app.ErrTTY {
-		cmd.Stderr = c.app.Stderr
+	if h.Terminal {
+		cmd.Stderr = h.Stderr
 	}
 	err := cmd.Run()
-	if out.over {
-		return "", fmt.Errorf("%w: %s prints more than %d bytes", repo.ErrInvalid, line(words[0]), maxHelped)
+	if out.Over {
+		return "", fmt.Errorf("%w: %s prints more than %d bytes", repo.ErrInvalid, text.EscapeLine(words[0]), maxHelped)
 	}
 	if err != nil {
 		if ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return "", ctx.Err()
 		}
-		return "", hint(fmt.Errorf("ask %s for a token of %s: %w", line(words[0]), at.Host, err),
-			"%s and the setting %s name the program", helperVariable, helperKey)
+		return "", ops.Hintf(fmt.Errorf("ask %s for a token of %s: %w", text.EscapeLine(words[0]), at.Host, err),
+			"%s and the setting %s name the program", HelperVariable, HelperKey)
 	}
 	for row := range strings.Lines(out.String()) {
 		token, found := strings.CutPrefix(strings.TrimRight(row, "\r\n"), "password=")
@@ -77,7 +77,7 @@ func (c *cli) helpedToken(ctx context.Context, at *url.URL) (string, error) {
 		}
 		if !isToken(token) {
 			return "", fmt.Errorf("%w: the token of %s has other characters than tokens have, or too many", repo.ErrInvalid,
-				line(words[0]))
+				text.EscapeLine(words[0]))
 		}
 		return token, nil
 	}

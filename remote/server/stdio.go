@@ -1,9 +1,9 @@
-package cli
+package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/url"
@@ -13,7 +13,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/internal/plain"
+	"github.com/mnem-project/mnem/remote/byverb"
+	"github.com/mnem-project/mnem/remote/place"
 )
 
 // sshVariable names the program that connects to another machine, with its first arguments.
@@ -55,6 +57,11 @@ type oneConn struct {
 	end    func()
 }
 
+// Stdio returns a listener for the one connection that the standard input and output of this process are.
+func Stdio(in io.Reader, out io.Writer) net.Listener {
+	return newOneConn(leftOpen{Reader: in}, leftOpen{Writer: out})
+}
+
 func newOneConn(in io.ReadCloser, out io.WriteCloser) *oneConn {
 	l := &oneConn{conn: make(chan net.Conn, 1), closed: make(chan struct{})}
 	l.end = sync.OnceFunc(func() { close(l.closed) })
@@ -89,55 +96,36 @@ type leftOpen struct {
 
 func (leftOpen) Close() error { return nil }
 
-// parseSSH reads the URL of a repository on another machine.
-func parseSSH(u *url.URL) (*remoteURL, error) {
-	plain := func(s string) bool {
-		return s != "" && s[0] != '-' && !strings.ContainsFunc(s, func(r rune) bool {
-			return r > '~' || r <= ' ' || strings.ContainsRune("'\"\\$`&|;<>()*?!#@/%{}", r)
-		})
+// ReachSSH connects to a repository on another machine: 'mnem serve --stdio' answers there.
+func ReachSSH(h *byverb.Host, at *place.URL) (*Side, error) {
+	command := strings.Fields(cmp.Or(h.Getenv(sshVariable), "ssh"))
+	if port := at.At.Port(); port != "" {
+		command = append(command, "-p", port)
 	}
-	_, secret := u.User.Password()
-	switch {
-	case secret:
-		return nil, hint(fmt.Errorf("%w: URL: it has a password, and is kept and shown", repo.ErrInvalid),
-			"leave the password out: ssh asks for it, or uses a key")
-	case !plain(u.Hostname()) || u.User != nil && !plain(u.User.Username()),
-		len(u.Path) < 2 || u.RawQuery != "" || u.Fragment != "" || u.Opaque != "":
-		return nil, fmt.Errorf("%w: URL: want ssh://[USER@]HOST[:PORT]/PATH", repo.ErrInvalid)
+	host := at.At.Hostname()
+	if at.At.User != nil {
+		host = at.At.User.Username() + "@" + host
 	}
-	return &remoteURL{scheme: u.Scheme, path: u.Path, url: u}, nil
-}
-
-// sshSide connects to a repository on another machine: 'mnem serve --stdio' answers there.
-func (c *cli) sshSide(at *remoteURL) (*httpSide, error) {
-	words := strings.Fields(firstOf(c.env(sshVariable), "ssh"))
-	if port := at.url.Port(); port != "" {
-		words = append(words, "-p", port)
-	}
-	host := at.url.Hostname()
-	if at.url.User != nil {
-		host = at.url.User.Username() + "@" + host
-	}
-	path := at.path
+	path := at.Path
 	if len(path) > 3 && path[2] == ':' { // of a drive
 		path = path[1:]
 	}
-	words = append(words, "--", host, "mnem serve --stdio --repo "+shellWord(path))
-	s, err := c.newHTTPSide(&url.URL{Scheme: "http", Host: "localhost"}, "")
+	command = append(command, "--", host, "mnem serve --stdio --repo "+plain.Shell(path))
+	s, err := newSide(h, &url.URL{Scheme: "http", Host: "localhost"}, "")
 	if err != nil {
 		return nil, err
 	}
-	s.name = at.url.Host
-	s.dial(func(context.Context) (net.Conn, error) { return c.startPipe(words) })
+	s.name = at.At.Host
+	s.dial(func(context.Context) (net.Conn, error) { return startPipe(h.Stderr, command) })
 	return s, nil
 }
 
 // startPipe starts a program and returns what it reads and writes as a connection. Closing that ends it.
-func (c *cli) startPipe(words []string) (net.Conn, error) {
+func startPipe(stderr io.Writer, words []string) (net.Conn, error) {
 	cmd := exec.Command(words[0], words[1:]...) //nolint:gosec // it is the user who names it
-	cmd.Stderr = c.app.Stderr
-	if _, file := cmd.Stderr.(*os.File); !file {
-		cmd.Stderr = struct{ io.Writer }{c.app.Stderr} // which is written to, and not read into
+	cmd.Stderr = stderr
+	if _, file := stderr.(*os.File); !file {
+		cmd.Stderr = struct{ io.Writer }{stderr} // which is written to, and not read into
 	}
 	out, err := cmd.StdinPipe()
 	if err != nil {

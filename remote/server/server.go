@@ -1,4 +1,6 @@
-package cli
+// Package server reaches repositories that 'mnem serve' answers for: by HTTP, or through pipes of a program that
+// connects to another machine, which is ssh.
+package server
 
 import (
 	"bytes"
@@ -10,15 +12,18 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/internal/plain"
 	"github.com/mnem-project/mnem/operation"
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/remote"
+	"github.com/mnem-project/mnem/remote/byverb"
+	"github.com/mnem-project/mnem/remote/place"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/store"
 )
@@ -30,10 +35,10 @@ const (
 	maxProblem = 64 << 10
 	// maxShown is how many characters of that are shown.
 	maxShown = 1000
-	// stallTime is how long a server may send and take nothing while a pack goes or comes, answerTime how
+	// stallTime is how long a server may send and take nothing while a pack goes or comes, AnswerTime how
 	// long it may take for an answer once it has all.
 	stallTime  = time.Minute
-	answerTime = 10 * time.Minute
+	AnswerTime = 10 * time.Minute
 	// maxUpload bounds a pack that is sent, in bytes: what it becomes is in memory meanwhile.
 	maxUpload = 512 << 20
 	// refsAtOnce is how many refs are changed by one request, since they are in its URL.
@@ -44,39 +49,39 @@ const (
 	askAgain = 5
 )
 
-// httpSide is a repository that 'mnem serve' answers for.
-type httpSide struct {
-	c      *cli
+// Side is a repository that 'mnem serve' answers for.
+type Side struct {
+	byverb.Verbs
+	host   *byverb.Host
 	base   *url.URL
 	client *http.Client
 	name   string // of the server, for messages
 	token  string
-	author string
-	// progress, where given, is told how many bytes have gone.
-	progress func(what string, bytes int64)
+	// Author, Agent and Task are those who make changes.
+	Author, Agent, Task string
 
 	mu     sync.Mutex
 	dialed []net.Conn // in another way, each of which Close ends
 }
 
-var _ remote.Side = (*httpSide)(nil)
+var _ remote.Side = (*Side)(nil)
 
-// httpSide connects to a server. Nothing is asked of it yet.
-func (c *cli) httpSide(ctx context.Context, u *url.URL) (*httpSide, error) {
-	token, err := c.tokenFor(ctx, u)
+// Reach connects to a server. Nothing is asked of it yet.
+func Reach(ctx context.Context, h *byverb.Host, u *url.URL) (*Side, error) {
+	token, err := place.TokenFor(ctx, h, u)
 	if err != nil {
 		return nil, err
 	}
-	if token != "" && u.Scheme == "http" && !isLoopback(u) {
-		return nil, hint(fmt.Errorf("%w: a token would go to %s where others can read it", repo.ErrInvalid, u.Host),
+	if token != "" && u.Scheme == "http" && !place.IsLoopback(u) {
+		return nil, ops.Hintf(fmt.Errorf("%w: a token would go to %s where others can read it", repo.ErrInvalid, u.Host),
 			"use https://, or ssh://")
 	}
-	return c.newHTTPSide(u, token)
+	return newSide(h, u, token)
 }
 
-func (c *cli) newHTTPSide(u *url.URL, token string) (_ *httpSide, err error) {
+func newSide(h *byverb.Host, u *url.URL, token string) (_ *Side, err error) {
 	dial := net.Dialer{Timeout: 30 * time.Second}
-	s := &httpSide{c: c, base: u, name: u.Host, token: token, client: &http.Client{
+	s := &Side{host: h, Agent: h.Agent, Task: h.Task, base: u, name: u.Host, token: token, client: &http.Client{
 		Transport: &http.Transport{
 			Proxy: http.ProxyFromEnvironment, DialContext: dial.DialContext, ForceAttemptHTTP2: true,
 			TLSHandshakeTimeout: 30 * time.Second, MaxResponseHeaderBytes: 64 << 10, DisableCompression: true,
@@ -84,14 +89,13 @@ func (c *cli) newHTTPSide(u *url.URL, token string) (_ *httpSide, err error) {
 		// A token and a memory are for the server that was named.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
-	if s.author, err = c.authorHere(); err != nil {
-		return nil, err
-	}
-	return s, nil
+	s.Verbs = byverb.Verbs{Do: s.ask, Time: h.Time}
+	s.Author, err = h.Author()
+	return s, err
 }
 
 // dial has the server reached in another way.
-func (s *httpSide) dial(connect func(context.Context) (net.Conn, error)) {
+func (s *Side) dial(connect func(context.Context) (net.Conn, error)) {
 	s.client.Transport = &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			conn, err := connect(ctx)
@@ -106,16 +110,8 @@ func (s *httpSide) dial(connect func(context.Context) (net.Conn, error)) {
 	}
 }
 
-// authorHere returns who makes changes here, "" where nobody is named.
-func (c *cli) authorHere() (string, error) {
-	if name := firstOf(c.global.author, c.by.Author); name != "" {
-		return name, nil
-	}
-	return c.setting("author")
-}
-
-// request returns a request for an operation, which sends what it is given as its body.
-func (s *httpSide) request(
+// Request returns a request for an operation, which sends what it is given as its body.
+func (s *Side) Request(
 	ctx context.Context, name string, query url.Values, body io.Reader, size int64, media string,
 ) (*http.Request, error) {
 	u := s.base.JoinPath("v1", name)
@@ -131,7 +127,7 @@ func (s *httpSide) request(
 	h := req.Header
 	h.Set("Content-Type", media)
 	for name, value := range map[string]string{
-		"Mnem-Author": s.author, "Mnem-Agent": s.c.agent(), "Mnem-Task": firstOf(s.c.global.task, s.c.by.Task),
+		"Mnem-Author": s.Author, "Mnem-Agent": s.Agent, "Mnem-Task": s.Task,
 	} {
 		if value != "" {
 			h.Set(name, value)
@@ -143,14 +139,14 @@ func (s *httpSide) request(
 	return req, nil
 }
 
-// do sends a request and gives the answer to take while it comes.
-func (s *httpSide) do(req *http.Request, take func(*http.Response, io.Reader) error) error {
-	return s.doWithin(req, answerTime, take)
+// do is Exchange for what is answered in AnswerTime.
+func (s *Side) do(req *http.Request, take func(*http.Response, io.Reader) error) error {
+	return s.Exchange(req, AnswerTime, take)
 }
 
-// doWithin is do for an answer that must begin within a time and then go on coming, 0 for one that may take as long
-// as it wants.
-func (s *httpSide) doWithin(
+// Exchange sends a request and gives the answer to take while it comes: it must begin within a time and then go on
+// coming; 0 for one that may take as long as it wants.
+func (s *Side) Exchange(
 	req *http.Request, within time.Duration, take func(*http.Response, io.Reader) error,
 ) error {
 	ctx, cancel := context.WithCancelCause(req.Context())
@@ -192,7 +188,7 @@ func (w *watched) Read(p []byte) (int, error) {
 }
 
 // unreachable says that a server does not answer, without what is in the URL beside its host.
-func (s *httpSide) unreachable(ctx context.Context, err error) error {
+func (s *Side) unreachable(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		if errors.Is(cause, errStalled) {
 			return fmt.Errorf("%s: %w", s.name, cause)
@@ -203,12 +199,12 @@ func (s *httpSide) unreachable(ctx context.Context, err error) error {
 	if errors.As(err, &detail) {
 		err = detail.Err
 	}
-	return hint(&unreachableError{fmt.Errorf("ask %s: %w", s.name, err)},
+	return ops.Hintf(&UnreachableError{fmt.Errorf("ask %s: %w", s.name, err)},
 		"is 'mnem serve' running there? 'mnem remote list' shows the URL")
 }
 
 // refusal returns the error that a server answers with.
-func (s *httpSide) refusal(res *http.Response, in io.Reader) error {
+func (s *Side) refusal(res *http.Response, in io.Reader) error {
 	var p struct {
 		Code, Detail, Hint string
 		Answer             json.RawMessage
@@ -216,16 +212,16 @@ func (s *httpSide) refusal(res *http.Response, in io.Reader) error {
 	data, err := io.ReadAll(io.LimitReader(in, maxProblem))
 	if err != nil || json.Unmarshal(data, &p) != nil || p.Code == "" {
 		err := fmt.Errorf("%s answers with status %d", s.name, res.StatusCode)
-		return hint(err, "is the URL that of 'mnem serve'?")
+		return ops.Hintf(err, "is the URL that of 'mnem serve'?")
 	}
-	out := &operation.Error{Message: s.name + ": " + brief(p.Detail, maxShown), Hint: brief(p.Hint, maxShown)}
+	out := &operation.Error{Message: s.name + ": " + plain.Brief(p.Detail, maxShown), Hint: plain.Brief(p.Hint, maxShown)}
 	row, known := operation.WithCode(p.Code)
 	switch {
 	case known:
 		out.Outcome = row
 	case p.Code == "unauthorized":
 		out.Outcome = operation.Refused
-		out.Hint = "put the line 'URL TOKEN' into " + credentialsVariable + " or the file " + credentialsFile +
+		out.Hint = "put the line 'URL TOKEN' into " + place.CredentialsVariable + " or the file " + place.CredentialsFile +
 			"; 'mnem token new NAME --scope write' makes a token there"
 	case p.Code == "precondition_failed":
 		out.Outcome = operation.Conflict
@@ -239,38 +235,43 @@ func (s *httpSide) refusal(res *http.Response, in io.Reader) error {
 		out.Outcome = operation.Failed
 	}
 	if out.Outcome == operation.Conflict {
-		return fmt.Errorf("%w%w", silentConflict{}, out)
+		return byverb.Conflict(out)
 	}
 	if p.Answer != nil {
-		return &answeredProblem{out, p.Answer}
+		return &AnsweredError{out, p.Answer}
 	}
 	return out
 }
 
-// ask asks what may be asked twice, again where the server is busy.
-func (s *httpSide) ask(
-	ctx context.Context, name string, args any, accept string, take func(*http.Response, io.Reader) error,
-) error {
+// ask runs a verb that may be asked twice, again where the server is busy. Its answer goes to out where one is given.
+func (s *Side) ask(ctx context.Context, v *ops.Spec, req, answer any, _ io.Reader, out io.Writer) (any, error) {
+	args := map[string]any{}
+	for _, f := range v.Fields() {
+		if value := f.Value(req); f.Remote && !value.IsZero() {
+			args[f.Parameter()] = value.Interface()
+		}
+	}
 	body, err := json.Marshal(args)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for try := 1; ; try++ {
-		req, err := s.request(ctx, name, nil, bytes.NewReader(body), int64(len(body)), operation.MediaJSON)
+		req, err := s.Request(ctx, v.Name(), nil, bytes.NewReader(body), int64(len(body)), operation.MediaJSON)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		req.Header.Set("Accept", accept)
-		if accept == operation.MediaCAR {
+		take := func(_ *http.Response, in io.Reader) error { return decode(in, answer) }
+		req.Header.Set("Accept", operation.MediaJSON)
+		if out != nil {
+			take = func(res *http.Response, in io.Reader) error { return CopyUnpacked(out, res, in) }
+			req.Header.Set("Accept", operation.MediaCAR)
 			req.Header.Set("Accept-Encoding", "zstd")
 		}
-		err = s.do(req, take)
-		var told *operation.Error
-		if !errors.As(err, &told) || told.Outcome != operation.Busy || try == askAgain {
-			return err
+		if err = s.do(req, take); !busy(err) || try == askAgain {
+			return answer, err
 		}
-		if err := s.c.sleep(ctx, time.Duration(try)*500*time.Millisecond); err != nil {
-			return err
+		if err := s.host.Pause(ctx, time.Duration(try)*500*time.Millisecond); err != nil {
+			return nil, err
 		}
 	}
 }
@@ -290,44 +291,8 @@ func decode(in io.Reader, to any) error {
 	return nil
 }
 
-// Look implements remote.Side.
-func (s *httpSide) Look(ctx context.Context, q remote.Question) (*remote.State, error) {
-	args := map[string]any{}
-	if len(q.Commits) > 0 {
-		args["commit"] = texts(q.Commits)
-	}
-	if q.Tracking {
-		args["tracking"] = true
-	}
-	var answer ops.PackRefsAnswer
-	err := s.ask(ctx, ops.PackRefs.Name(), args, operation.MediaJSON,
-		func(_ *http.Response, in io.Reader) error { return decode(in, &answer) })
-	if err != nil {
-		return nil, err
-	}
-	return stateOf(&answer), nil
-}
-
-// Send implements remote.Side.
-func (s *httpSide) Send(ctx context.Context, w io.Writer, want remote.Want, from int64) error {
-	req, err := sendRequest(want, from)
-	if err != nil {
-		return err
-	}
-	args := map[string]any{"ref": req.Refs}
-	if len(req.Have) > 0 {
-		args["have"] = req.Have
-	}
-	if from > 0 {
-		args["from"] = from
-	}
-	return s.ask(ctx, ops.PackSend.Name(), args, operation.MediaCAR, func(res *http.Response, in io.Reader) error {
-		return copyUnpacked(w, res, in)
-	})
-}
-
-// copyUnpacked writes an answer of bytes, which may have come compressed.
-func copyUnpacked(w io.Writer, res *http.Response, in io.Reader) error {
+// CopyUnpacked writes an answer of bytes, which may have come compressed.
+func CopyUnpacked(w io.Writer, res *http.Response, in io.Reader) error {
 	if res.Header.Get("Content-Encoding") == "zstd" {
 		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(packWindow))
 		if err != nil {
@@ -341,12 +306,14 @@ func copyUnpacked(w io.Writer, res *http.Response, in io.Reader) error {
 }
 
 // Take implements remote.Side: many refs in several requests, each of which is all or nothing.
-func (s *httpSide) Take(ctx context.Context, news remote.News) (*remote.Taken, error) {
+func (s *Side) Take(ctx context.Context, news remote.News) (*remote.Taken, error) {
 	if news.Tracking != "" {
 		return nil, fmt.Errorf("%w: a server keeps no refs of remotes for others", repo.ErrInvalid)
 	}
 	if news.Pack != nil && news.Pack.Size() > uploadFrom {
-		taken, err := s.takeUploads(ctx, news)
+		taken, err := s.inTurns(news.Updates, func(query url.Values) (*http.Request, error) {
+			return s.takeUpload(ctx, query, news.Pack)
+		})
 		if !errors.Is(err, errNoUploads) {
 			return taken, err
 		}
@@ -355,72 +322,52 @@ func (s *httpSide) Take(ctx context.Context, news remote.News) (*remote.Taken, e
 	if err != nil {
 		return nil, err
 	}
+	return s.inTurns(news.Updates, func(query url.Values) (*http.Request, error) {
+		from := &sending{bytes.NewReader(body), s.host.Progress, 0}
+		req, err := s.Request(ctx, ops.PackTake.Name(), query, from, int64(len(body)), operation.MediaCAR)
+		if err == nil && len(body) > 0 {
+			req.Header.Set("Content-Encoding", "zstd")
+			req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		}
+		return req, err
+	})
+}
+
+// inTurns has refs changed by several requests, each made of a query.
+func (s *Side) inTurns(
+	list []repo.RefUpdate, request func(url.Values) (*http.Request, error),
+) (*remote.Taken, error) {
 	out := &remote.Taken{}
-	for len(news.Updates) > 0 {
-		n := min(len(news.Updates), refsAtOnce)
-		taken, err := s.take(ctx, s.updateQuery(news.Updates[:n]), body)
+	for updates := range slices.Chunk(list, refsAtOnce) {
+		query := url.Values{}
+		query["move"], query["set"] = ops.UpdateTexts(updates)
+		if s.Time != "" {
+			query.Set("time", s.Time)
+		}
+		req, err := request(query)
 		if err != nil {
 			return nil, err
 		}
+		req.Header.Set("Accept", operation.MediaJSON)
+		var answer ops.PackTaken
+		err = s.do(req, func(_ *http.Response, in io.Reader) error { return decode(in, &answer) })
+		if err != nil {
+			return nil, err
+		}
+		taken := byverb.TakenOf(&answer)
 		out.Refs, out.Blocks = append(out.Refs, taken.Refs...), out.Blocks+taken.Blocks
-		news.Updates = news.Updates[n:]
 	}
 	return out, nil
 }
 
-// Redactions implements remote.Side.
-func (s *httpSide) Redactions(ctx context.Context, after ipld.CID) ([]repo.ToldRedaction, bool, error) {
-	args := map[string]any{}
-	if after.Defined() {
-		args["after"] = after.String()
-	}
-	var answer ops.PackRedactionsAnswer
-	err := s.ask(ctx, ops.PackRedactions.Name(), args, operation.MediaJSON,
-		func(_ *http.Response, in io.Reader) error { return decode(in, &answer) })
-	if err != nil {
-		return nil, false, err
-	}
-	return toldOf(&answer)
-}
-
 // Accept implements remote.Side: a server takes it from a token of scope admin.
-func (s *httpSide) Accept(
+func (s *Side) Accept(
 	ctx context.Context, list []repo.ToldRedaction, tracking string,
 ) (*repo.AcceptedRedactions, error) {
 	if tracking != "" {
 		return nil, fmt.Errorf("%w: a server keeps no refs of remotes for others", repo.ErrInvalid)
 	}
-	args := map[string]any{"redaction": ops.RedactionTexts(list), "yes": true}
-	if t := s.c.global.time; t != "" {
-		args["time"] = t
-	}
-	var answer ops.PackRedacted
-	err := s.ask(ctx, ops.PackRedact.Name(), args, operation.MediaJSON,
-		func(_ *http.Response, in io.Reader) error { return decode(in, &answer) })
-	if err != nil {
-		return nil, err
-	}
-	return acceptedOf(&answer), nil
-}
-
-// take has a server take in a pack once.
-func (s *httpSide) take(ctx context.Context, query url.Values, body []byte) (*remote.Taken, error) {
-	from := &sending{bytes.NewReader(body), s.tell, 0}
-	req, err := s.request(ctx, ops.PackTake.Name(), query, from, int64(len(body)), operation.MediaCAR)
-	if err != nil {
-		return nil, err
-	}
-	if len(body) > 0 {
-		req.Header.Set("Content-Encoding", "zstd")
-		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-	}
-	req.Header.Set("Accept", operation.MediaJSON)
-	var answer ops.PackTaken
-	err = s.do(req, func(_ *http.Response, in io.Reader) error { return decode(in, &answer) })
-	if err != nil {
-		return nil, err
-	}
-	return takenOf(&answer), nil
+	return s.Verbs.Accept(ctx, list, "")
 }
 
 // squeeze returns a pack as it is sent, nil for none.
@@ -429,7 +376,7 @@ func squeeze(pack *io.SectionReader) ([]byte, error) {
 		return nil, nil
 	}
 	if pack.Size() > maxUpload {
-		return nil, hint(fmt.Errorf("%w: a pack of %s is too much for one request", repo.ErrInvalid, bytesText(pack.Size())),
+		return nil, ops.Hintf(fmt.Errorf("%w: a pack of %s is too much for one request", repo.ErrInvalid, plain.Bytes(pack.Size())),
 			"push older commits first, under a branch of their own")
 	}
 	var b bytes.Buffer
@@ -447,7 +394,7 @@ func squeeze(pack *io.SectionReader) ([]byte, error) {
 }
 
 // Close implements remote.Side.
-func (s *httpSide) Close() error {
+func (s *Side) Close() error {
 	s.client.CloseIdleConnections()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -457,3 +404,21 @@ func (s *httpSide) Close() error {
 	s.dialed = nil
 	return nil
 }
+
+// Name is what messages call the server.
+func (s *Side) Name() string { return s.name }
+
+// UnreachableError is returned where a connection cannot be made, or breaks before an answer.
+type UnreachableError struct{ cause error }
+
+func (e *UnreachableError) Error() string { return e.cause.Error() }
+func (e *UnreachableError) Unwrap() error { return e.cause }
+
+// AnsweredError is a refusal that has an answer with it.
+type AnsweredError struct {
+	cause  error
+	Answer []byte
+}
+
+func (e *AnsweredError) Error() string { return e.cause.Error() }
+func (e *AnsweredError) Unwrap() error { return e.cause }

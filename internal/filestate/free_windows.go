@@ -1,13 +1,13 @@
-package cli
+package filestate
 
 import (
 	"syscall"
 	"unsafe"
 )
 
-// freeSpace returns how many bytes this user may still write beside a path, and whether the system
+// FreeSpace returns how many bytes this user may still write beside a path, and whether the system
 // tells.
-func freeSpace(path string) (uint64, bool) {
+func FreeSpace(path string) (uint64, bool) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {
 		return 0, false

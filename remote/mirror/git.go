@@ -1,0 +1,385 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/gitrun"
+	"github.com/mnem-project/mnem/ops"
+	"github.com/mnem-project/mnem/remote"
+	"github.com/mnem-project/mnem/remote/byverb"
+	"github.com/mnem-project/mnem/remote/place"
+	"github.com/mnem-project/mnem/repo"
+)
+
+// A git repository keeps a memory as one ref, which is at a commit without parents. Its tree has
+//
+//	format            formatOfGit
+//	refs              the branches and tags, a line each: REF CID
+//	head              the ref of the branch that HEAD was on where the first push came from
+//	redactions        what was erased, a line each: CID=RECORD in base64; may be missing
+//	packs/N           the N-th pack, from 000001 on
+//	packs/N.refs      what the refs in that pack are at, as in refs
+//	packs/N.K         what follows of a pack that is longer than maxPart, K from 01 on
+//
+// All packs in their order make the histories of refs. A push adds one pack and replaces the ref, if it is where
+// it was seen; beyond gitPacks packs it replaces the newest ones by one, so that each that stays is at least twice as
+// long as all after it together.
+const (
+	formatOfGit = "mnem in git 1\n"
+	gitSeen     = "refs/mnem/seen"
+	gitPacks    = 64
+)
+
+// Git is a repository that a git repository keeps.
+type Git struct {
+	mirror
+	url  string
+	ref  string
+	seen string // the commit that the ref was at, "" for none
+}
+
+var _ remote.Side = (*Git)(nil)
+
+// InGit connects to a git repository. What is kept of it here is in a directory, or where none is named in one that
+// is gone in the end.
+func InGit(ctx context.Context, h *byverb.Host, at *place.URL, dir string) (*Git, error) {
+	g := &Git{url: at.At.String(), ref: at.Ref}
+	g.mirror = mirror{host: h, dir: dir, keeper: g, what: "git repository", name: at.Ref + " of the git repository"}
+	if err := g.open("mnem-git-*"); err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(filepath.Join(g.dir, "HEAD")); err == nil {
+		return g, nil
+	}
+	if _, err := g.git(ctx, nil, "init", "--quiet", "--bare"); err != nil {
+		return nil, g.failed(err)
+	}
+	return g, nil
+}
+
+// git runs git in the repository here and returns what it prints, of which there is little.
+func (g *Git) git(ctx context.Context, in io.Reader, args ...string) (string, error) {
+	out := &gitrun.Buffer{Limit: maxText}
+	cmd := g.program(ctx, in, args...)
+	err := gitrun.Run(cmd, args[0], out)
+	return strings.TrimSuffix(out.String(), "\n"), gitrun.Interrupted(ctx, err)
+}
+
+// gitTo has git print to a file.
+func (g *Git) gitTo(ctx context.Context, out *os.File, args ...string) error {
+	cmd := g.program(ctx, nil, args...)
+	cmd.Stdout = out
+	return gitrun.Interrupted(ctx, gitrun.Run(cmd, args[0], nil))
+}
+
+func (g *Git) program(ctx context.Context, in io.Reader, args ...string) *exec.Cmd {
+	cmd := gitrun.Program(ctx, append([]string{"--git-dir=" + g.dir, "-c", "core.hooksPath=" + os.DevNull, "-c", "gc.auto=0"},
+		args...)...)
+	cmd.Env = append(cmd.Env, "GIT_AUTHOR_NAME=mnem", "GIT_AUTHOR_EMAIL=mnem@localhost", "GIT_COMMITTER_NAME=mnem",
+		"GIT_COMMITTER_EMAIL=mnem@localhost")
+	cmd.Stdin = in
+	return cmd
+}
+
+func (g *Git) read(ctx context.Context) error {
+	g.seen = ""
+	listed, err := g.git(ctx, nil, "ls-remote", "--quiet", g.url, g.ref)
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(listed) != "" {
+		_, err = g.git(ctx, nil, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", g.url, "+"+g.ref+":"+gitSeen)
+		if err == nil {
+			g.seen, err = g.git(ctx, nil, "rev-parse", "--verify", gitSeen+"^{commit}")
+		}
+		if err == nil {
+			err = g.readTree(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *Git) refsOf(ctx context.Context, p pack) (string, error) { return g.blob(ctx, p.refs) }
+
+func (g *Git) copyPack(ctx context.Context, f *os.File, p pack) error {
+	for _, id := range p.parts {
+		if err := g.gitTo(ctx, f, "cat-file", "blob", id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readTree reads what the commit has.
+func (g *Git) readTree(ctx context.Context) error {
+	list, err := g.git(ctx, nil, "ls-tree", "-r", "-l", g.seen)
+	if err != nil {
+		return err
+	}
+	blobs, sizes := make(map[string]string), make(map[string]int64)
+	for row := range strings.Lines(list) {
+		meta, name, _ := strings.Cut(strings.TrimSuffix(row, "\n"), "\t")
+		if words := strings.Fields(meta); len(words) == 4 && words[1] == "blob" {
+			blobs[name] = words[2]
+			sizes[words[2]], _ = strconv.ParseInt(words[3], 10, 64) // which git writes
+		}
+	}
+	format, err := g.blob(ctx, blobs["format"])
+	if err != nil || format != formatOfGit {
+		return errors.Join(err, g.errNone("its format is another one"))
+	}
+	if g.head, err = g.blob(ctx, blobs["head"]); err != nil {
+		return err
+	}
+	g.head = strings.TrimSuffix(g.head, "\n")
+	text, err := g.blob(ctx, blobs["refs"])
+	if err == nil {
+		g.refs, err = g.parseRefs(text)
+	}
+	if err == nil && blobs["redactions"] != "" {
+		if text, err = g.blob(ctx, blobs["redactions"]); err == nil {
+			g.erased, err = g.parseRedactions(text)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	for n := 1; ; n++ {
+		name := fmt.Sprintf("packs/%06d", n)
+		p := pack{refs: blobs[name+".refs"]}
+		if blobs[name] == "" {
+			break
+		}
+		if p.refs == "" {
+			return g.errNone("%s has no refs", name)
+		}
+		for k, id := 1, blobs[name]; id != ""; k++ {
+			p.parts, p.size = append(p.parts, id), p.size+sizes[id]
+			id = blobs[fmt.Sprintf("%s.%02d", name, k)]
+		}
+		g.packs = append(g.packs, p)
+	}
+	return nil
+}
+
+// blob returns a short blob.
+func (g *Git) blob(ctx context.Context, id string) (string, error) {
+	if id == "" {
+		return "", g.errNone("a file is missing")
+	}
+	out := &gitrun.Buffer{Limit: maxText}
+	err := gitrun.Run(g.program(ctx, nil, "cat-file", "blob", id), "cat-file", out)
+	if out.Over {
+		return "", remote.ErrTooLarge
+	}
+	return out.String(), gitrun.Interrupted(ctx, err)
+}
+
+// follow takes in the packs that are not here, from the first on where those that are here are not the first ones.
+func (g *Git) follow(ctx context.Context) error {
+	state, has, err := g.state()
+	if err != nil {
+		return err
+	}
+	key := func(p pack) string { return strings.Join(append(slices.Clone(p.parts), p.refs), " ") + "\n" }
+	var want strings.Builder
+	for _, p := range g.packs {
+		want.WriteString(key(p))
+	}
+	if !has || !strings.HasPrefix(want.String(), string(state)) {
+		if err := g.anew(ctx); err != nil {
+			return err
+		}
+		state = nil
+	}
+	for _, p := range g.packs[strings.Count(string(state), "\n"):] {
+		if err := g.apply(ctx, p); err != nil {
+			return err
+		}
+		state = append(state, key(p)...)
+		if err := g.keep(string(state)); err != nil {
+			return err
+		}
+	}
+	return g.settle(ctx)
+}
+
+// Take implements remote.Side: what the mirror would take goes to the git repository, and into the mirror when
+// it is there. It returns an error of repo.ErrConflict where the ref moved since Look.
+func (g *Git) Take(ctx context.Context, news remote.News) (*remote.Taken, error) {
+	if err := g.errTracking(news.Tracking); err != nil {
+		return nil, err
+	}
+	unlock, err := g.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = unlock() }() // the next one finds it free or says so
+	for _, u := range news.Updates {
+		if branch, ok := u.Ref.Branch(); ok && !u.To.Defined() && string(u.Ref) == g.head {
+			return nil, &repo.InUseError{Branch: branch, Why: "HEAD is on it"}
+		}
+	}
+	taken, err := g.try(ctx, news)
+	if err != nil || len(taken.Refs) == 0 {
+		return taken, err
+	}
+	packs := slices.Clone(g.packs)
+	if news.Pack != nil {
+		p, err := g.store(ctx, news.Pack, packedRefs(news.Updates))
+		if err != nil {
+			return nil, err
+		}
+		packs = append(packs, p)
+	}
+	refs := changedRefs(g.refs, taken.Refs)
+	if len(packs) > gitPacks {
+		if err := g.unsettle(); err != nil {
+			return nil, err
+		}
+		if _, err := g.here.Take(ctx, news); err != nil {
+			return nil, err
+		}
+		from := foldFrom(packs)
+		have, err := g.known(ctx, packs[:from])
+		if err != nil {
+			return nil, err
+		}
+		if packs, err = g.repack(ctx, packs[:from], remote.Want{Refs: refs, Have: have}); err != nil {
+			return nil, err
+		}
+	}
+	if err := g.publish(ctx, packs, refs, news.Updates); err != nil {
+		return nil, err
+	}
+	g.packs, g.refs = packs, refs
+	return taken, g.follow(ctx)
+}
+
+// store writes a pack and what its refs are at as blobs.
+func (g *Git) store(ctx context.Context, from *io.SectionReader, refs []repo.Ref) (p pack, err error) {
+	p.size = from.Size()
+	err = parts(from, func(part *io.SectionReader) error {
+		id, err := g.write(ctx, part)
+		p.parts = append(p.parts, id)
+		return err
+	})
+	if err == nil && len(p.parts) > 100 {
+		err = remote.ErrTooLarge
+	}
+	if err == nil {
+		p.refs, err = g.write(ctx, strings.NewReader(refsText(refs)))
+	}
+	return p, err
+}
+
+// repack adds to packs one of what is wanted of the repository here.
+func (g *Git) repack(ctx context.Context, packs []pack, want remote.Want) ([]pack, error) {
+	packs = slices.Clone(packs)
+	err := g.packed(ctx, want, func(r *io.SectionReader) error {
+		p, err := g.store(ctx, r, want.Refs)
+		packs = append(packs, p)
+		return err
+	})
+	return packs, err
+}
+
+func (g *Git) replace(ctx context.Context, erased []repo.ToldRedaction) error {
+	g.erased = erased
+	packs, err := g.repack(ctx, nil, remote.Want{Refs: g.refs})
+	if err == nil {
+		err = g.publish(ctx, packs, g.refs, nil)
+	}
+	if err != nil {
+		return err
+	}
+	g.packs = packs
+	return g.follow(ctx)
+}
+
+func (g *Git) write(ctx context.Context, in io.Reader) (id string, err error) {
+	return g.git(ctx, in, "hash-object", "-w", "--stdin")
+}
+
+// publish makes a commit of packs and refs and has the git repository move its ref there, if it is where it was
+// seen.
+func (g *Git) publish(ctx context.Context, packs []pack, refs []repo.Ref, list []repo.RefUpdate) error {
+	if g.head == "" {
+		g.head = headOf(list)
+	}
+	var sub strings.Builder
+	for i, p := range packs {
+		name := fmt.Sprintf("%06d", i+1)
+		for k, id := range p.parts {
+			part := name
+			if k > 0 {
+				part = fmt.Sprintf("%s.%02d", name, k)
+			}
+			fmt.Fprintf(&sub, "100644 blob %s\t%s\n", id, part)
+		}
+		fmt.Fprintf(&sub, "100644 blob %s\t%s.refs\n", p.refs, name)
+	}
+	tree, err := g.git(ctx, strings.NewReader(sub.String()), "mktree")
+	top := fmt.Sprintf("040000 tree %s\tpacks\n", tree)
+	files := []struct{ name, text string }{
+		{"format", formatOfGit}, {"head", g.head + "\n"}, {"refs", refsText(refs)},
+	}
+	if len(g.erased) > 0 {
+		text := strings.Join(ops.RedactionTexts(g.erased), "\n") + "\n"
+		files = append(files, struct{ name, text string }{"redactions", text})
+	}
+	for _, file := range files {
+		var id string
+		if err == nil {
+			id, err = g.write(ctx, strings.NewReader(file.text))
+		}
+		top += fmt.Sprintf("100644 blob %s\t%s\n", id, file.name)
+	}
+	if err == nil {
+		tree, err = g.git(ctx, strings.NewReader(top), "mktree")
+	}
+	var made string
+	if err == nil {
+		made, err = g.git(ctx, strings.NewReader("memory\n"), "commit-tree", tree)
+	}
+	if err != nil {
+		return err
+	}
+	lease := "--force-with-lease=" + g.ref + ":" + g.seen
+	_, err = g.git(ctx, nil, "push", "--quiet", "--no-verify", lease, g.url, made+":"+g.ref)
+	if err != nil {
+		return gitConflict(err)
+	}
+	g.seen = made
+	_, err = g.git(ctx, nil, "update-ref", gitSeen, made)
+	return err
+}
+
+// gitConflict marks what git says of a ref that is elsewhere by now.
+func gitConflict(err error) error {
+	var told *gitrun.Error
+	if !errors.As(err, &told) {
+		return err
+	}
+	for _, says := range []string{
+		"stale info", "fetch first", "non-fast-forward", "cannot lock ref", "failed to update ref", "incorrect old value",
+		"reference already exists", "failed to lock",
+	} {
+		if strings.Contains(told.Says, says) {
+			return fmt.Errorf("%w: it was pushed to meanwhile: %w", repo.ErrConflict, err)
+		}
+	}
+	return err
+}
