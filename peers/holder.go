@@ -203,6 +203,12 @@ func (h *Holder) Keep(ctx context.Context, ready func(socket string, own bool)) 
 		switch {
 		case ctx.Err() != nil || errors.Is(err, errEnding):
 			err = nil
+			if u != nil {
+				u.Done(nil) // it was opened while the context ended: Close waits for all uses
+			}
+			if client != nil {
+				_ = client.Close() // nothing was sent
+			}
 		case err != nil && (first || !errors.Is(err, store.ErrBusy)):
 		case err != nil:
 			holdOff(ctx) // short-lived commands, one after the other, or another version of the program

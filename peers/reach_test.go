@@ -1,6 +1,8 @@
 package peers
 
 import (
+	"context"
+	"os"
 	"runtime"
 	"slices"
 	"testing"
@@ -58,5 +60,46 @@ func TestReachInOrder(t *testing.T) {
 	}
 	if err := held.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestKeepEnds has the context of a holder end while the repository is opened, or while another process is found: it
+// can be closed, and the repository is free.
+func TestKeepEnds(t *testing.T) {
+	free := t.TempDir()
+	r, err := repo.Init(t.Context(), free, repo.Stamp{Author: "Tess", Command: []string{"init"}}, repo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	held, _, _ := answering(t, Options{Build: "v1"})
+	for _, dir := range []string{free, held} {
+		ctx, cancel := context.WithCancel(t.Context())
+		opt := Options{PID: os.Getpid(), Temp: t.TempDir(), Now: func() time.Time {
+			cancel() // asked before it is opened
+			return time.Unix(0, 0)
+		}}
+		h := NewHolder(dir, repo.Options{}, opt, func(err error) { t.Error(err) })
+		if err := h.Keep(ctx, func(string, bool) { t.Error("it went on") }); err != nil {
+			t.Error(err)
+		}
+		closed := make(chan error, 1)
+		go func() { closed <- h.Close() }()
+		select {
+		case err := <-closed:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(time.Minute):
+			t.Fatal("Close waits for a use that nobody ends")
+		}
+	}
+	if r, err = repo.Open(free, repo.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
 	}
 }

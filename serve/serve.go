@@ -82,6 +82,8 @@ type Limits struct {
 	Stall   time.Duration // for 64 KiB of a body, or what is left of it, to come; default 5 seconds
 	Write   time.Duration // for a client to take a part of an answer; default 30 seconds
 	Grace   time.Duration // for requests under way when the server is to stop; default 10 seconds
+	Header  time.Duration // for the line and headers of a request to come; default 5 seconds
+	Idle    time.Duration // between requests of a connection; default a minute
 }
 
 const (
@@ -105,6 +107,8 @@ func (l *Limits) fill() {
 	set(&l.Stall, 5*time.Second)
 	set(&l.Write, 30*time.Second)
 	set(&l.Grace, 10*time.Second)
+	set(&l.Header, headerTime)
+	set(&l.Idle, idleTime)
 }
 
 func set[T comparable](to *T, value T) {
@@ -185,7 +189,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	srv := &http.Server{
-		Handler: s, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		Handler: s, MaxHeaderBytes: maxHeader,
+		ReadHeaderTimeout: s.cfg.Limits.Header, IdleTimeout: s.cfg.Limits.Idle,
 		BaseContext: func(net.Listener) context.Context { return base },
 		ErrorLog:    slog.NewLogLogger(s.cfg.Log.Handler(), slog.LevelDebug), // what clients do wrong
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -11,11 +12,13 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/pipe"
 	"github.com/mnem-project/mnem/operation"
 )
 
@@ -450,3 +453,66 @@ func TestBodiesOfRoutes(t *testing.T) {
 		t.Errorf("afterwards there is no room: %s", r.text)
 	}
 }
+
+// TestSilentPipe serves a client over pipes that says nothing, says half of a request, rests after one, and takes no
+// answer: the connection ends each time, though nobody closes the pipes.
+func TestSilentPipe(t *testing.T) {
+	const whole = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+	for name, says := range map[string]string{
+		"nothing": "", "half": whole[:30], "rests": whole, "takes nothing": strings.Repeat(whole, 1000),
+		"half a body": "POST /v1/import HTTP/1.1\r\nHost: localhost\r\nContent-Type: " + operation.MediaCAR +
+			"\r\nContent-Length: 100\r\n\r\nx",
+	} {
+		t.Run(name, func(t *testing.T) {
+			in, to, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			from, out, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			const soon = 50 * time.Millisecond
+			s := New(Config{
+				Operations: table(), Runner: &fake{}, Now: time.Now, Rand: mathrand.NewChaCha8([32]byte{}), Own: true,
+				Loopback: true, Log: slog.New(slog.DiscardHandler), Limits: Limits{
+					Header: soon, Idle: soon, Read: soon, Stall: soon, Write: soon, Time: soon,
+				},
+			})
+			ended := make(chan error, 1)
+			l := &oneListener{conn: make(chan net.Conn, 1), closed: make(chan struct{})}
+			l.conn <- pipe.New(in, out, time.Nanosecond, func() error {
+				close(l.closed)
+				return nil
+			})
+			go func() { ended <- s.Serve(t.Context(), l) }()
+			go func() { _, _ = io.WriteString(to, says) }() // as much of it as is taken
+			if err := <-ended; !errors.Is(err, net.ErrClosed) {
+				t.Error(err)
+			}
+			for _, f := range []*os.File{in, out, to, from} {
+				if err := f.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// oneListener listens for one connection, and is closed with it.
+type oneListener struct {
+	conn   chan net.Conn
+	closed chan struct{}
+}
+
+func (l *oneListener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conn:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *oneListener) Close() error   { return nil }
+func (l *oneListener) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }

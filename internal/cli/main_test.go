@@ -2,9 +2,11 @@ package cli_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -24,6 +26,11 @@ const asShell = "as-ssh"
 // shell runs 'mnem ARG…' with the quotes of a shell around the last one.
 func shell(args []string) int {
 	if args[0] == "forced" { // by sshd, which says what was asked for
+		name := filepath.Join(args[1], fmt.Sprint("server-", os.Getpid()))
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			return 1
+		}
+		defer func() { _ = os.Remove(name) }() // it is left where it is killed
 		asked := os.Getenv("SSH_ORIGINAL_COMMAND")
 		if !strings.HasPrefix(asked, "mnem ") {
 			cmd := exec.Command("sh", "-c", asked)

@@ -64,6 +64,7 @@ func (r *runner) Run(
 	}
 	c.global.json = !call.Text && call.Operation.Answer != operation.MediaCAR
 	c.global.quiet, c.doing.wait = true, r.waits
+	defer c.release(nil) // where it panics: others wait for the end of all uses
 	err = c.call(ctx, verbNamed(call.Operation.Name), args)
 	c.release(err)
 	if flushErr := c.out.Flush(); err == nil {

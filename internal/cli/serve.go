@@ -15,7 +15,6 @@ import (
 
 	"github.com/mnem-project/mnem/ops"
 	"github.com/mnem-project/mnem/peers"
-	"github.com/mnem-project/mnem/remote/server"
 	"github.com/mnem-project/mnem/repo"
 	"github.com/mnem-project/mnem/serve"
 )
@@ -95,15 +94,6 @@ func (c *cli) serveCommand() *cobra.Command {
 	})
 }
 
-// listener returns what connections come from.
-func (c *cli) listener(ctx context.Context, f serveFlags, cfg *serve.Config) (net.Listener, error) {
-	if f.stdio {
-		cfg.Own, cfg.Loopback = true, true
-		return server.Stdio(c.app.Stdin, c.app.Stdout), nil
-	}
-	return c.listenAt(ctx, f.addr, "--addr", cfg)
-}
-
 // listenAt listens at an address, which a flag named.
 func (c *cli) listenAt(ctx context.Context, addr, flag string, cfg *serve.Config) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
@@ -133,11 +123,11 @@ func (c *cli) serve(cmd *cobra.Command, f serveFlags) error {
 		return err
 	}
 	c.limitFiles(cfg, dir, quota)
-	listen := func(ctx context.Context) (net.Listener, error) { return c.listener(ctx, f, cfg) }
+	if f.stdio {
+		return c.serveOne(cmd.Context(), cfg)
+	}
+	listen := func(ctx context.Context) (net.Listener, error) { return c.listenAt(ctx, f.addr, "--addr", cfg) }
 	return c.serveFrom(cmd.Context(), listen, cfg, func(_ *serve.Server, at net.Addr, dir string) error {
-		if f.stdio {
-			return nil // standard output has answers
-		}
 		return c.sayServes("http://"+at.String(), dir)
 	})
 }

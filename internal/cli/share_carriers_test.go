@@ -87,7 +87,10 @@ func gitOverHTTP(t *testing.T, backend, dir string) string {
 }
 
 // sshd is a server of ssh on this machine, for the user of the tests.
-type sshd struct{ host, client string }
+type sshd struct {
+	host, client string
+	dir          string // where each server that runs has a file, server-PID
+}
 
 // startSSHD starts sshd until the test ends, or says why not. What it is asked to run is run by this test binary.
 func startSSHD(t *testing.T) (*sshd, string) {
@@ -131,7 +134,7 @@ func startSSHD(t *testing.T) (*sshd, string) {
 	port := l.Addr().(*net.TCPAddr).Port
 	_ = l.Close() // for sshd
 	files := map[string]string{
-		"keys": fmt.Sprintf("restrict,command=\"%s %s forced\" %s", os.Args[0], asShell, public),
+		"keys": fmt.Sprintf("restrict,command=\"%s %s forced %s\" %s", os.Args[0], asShell, dir, public),
 		"config": fmt.Sprintf("ListenAddress 127.0.0.1:%d\nHostKey %s\nAuthorizedKeysFile %s\nPidFile none\nUsePAM no\n"+
 			"StrictModes no\nPasswordAuthentication no\nPermitRootLogin yes\nMaxStartups 200\nMaxSessions 200\n",
 			port, filepath.Join(dir, "host"), filepath.Join(dir, "keys")),
@@ -156,7 +159,7 @@ func startSSHD(t *testing.T) (*sshd, string) {
 		cancel()
 		_, _ = cmd.Wait(), log.Close() // it was killed
 	})
-	s := &sshd{host: fmt.Sprintf("%s@127.0.0.1:%d", me.Username, port)}
+	s := &sshd{host: fmt.Sprintf("%s@127.0.0.1:%d", me.Username, port), dir: dir}
 	s.client = strings.Join([]string{path[1], "-F", "none", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=no",
 		"-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR", "-o", "IdentitiesOnly=yes", "-i", filepath.Join(dir, "key")}, " ")
 	words := strings.Fields(s.client)

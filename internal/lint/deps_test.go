@@ -78,7 +78,7 @@ var allowed = map[string]string{
 	// of a memory; and what a sync is.
 	"remote/byverb": "commit graph ipld operation ops remote repo",
 	"remote/place":  "graph internal/filestate internal/gitrun internal/plain internal/text ops remote/byverb repo",
-	"remote/server": "internal/plain ipld operation ops remote remote/byverb remote/place repo store",
+	"remote/server": "internal/pipe internal/plain ipld operation ops remote remote/byverb remote/place repo store",
 	"remote/mirror": "graph internal/filestate internal/gitrun ipld ops remote remote/byverb remote/place remote/s3 repo",
 	"remote/trade": "commit graph internal/filestate internal/plain ipld ops remote remote/byverb remote/mirror remote/place " +
 		"remote/server repo",
@@ -88,6 +88,8 @@ var allowed = map[string]string{
 	"internal/owner": "",
 	// The order in which processes come to a lock: bytes of a file, no repository.
 	"internal/queue": "",
+	// A connection of two streams: bytes, whatever they mean.
+	"internal/pipe": "",
 	// What can be asked from outside, and what becomes of it: words, no repository.
 	"operation": "",
 	// The table of verbs, under every surface.

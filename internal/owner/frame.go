@@ -135,12 +135,14 @@ func (s *sender) send(k kind, payload []byte) error {
 	s.buf = binary.BigEndian.AppendUint32(s.buf, uint32(len(payload)))
 	s.buf = append(s.buf, payload...)
 	var until time.Time
-	if at := s.last.Load(); at != 0 {
-		until = time.Unix(0, at)
-	} else if k == kindTell || k == kindAsk {
+	if k == kindTell || k == kindAsk {
 		until = time.Now().Add(stalled)
 	}
-	if s.err = s.conn.SetWriteDeadline(until); s.err == nil {
+	s.err = s.conn.SetWriteDeadline(until)
+	if at := s.last.Load(); at != 0 && s.err == nil { // which hurry may just have said
+		s.err = s.conn.SetWriteDeadline(time.Unix(0, at))
+	}
+	if s.err == nil {
 		_, s.err = s.conn.Write(s.buf)
 	}
 	if cap(s.buf) > headerLen+maxData {

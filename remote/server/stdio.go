@@ -3,7 +3,6 @@ package server
 import (
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"net"
 	"net/url"
@@ -13,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/pipe"
 	"github.com/mnem-project/mnem/internal/plain"
 	"github.com/mnem-project/mnem/remote/byverb"
 	"github.com/mnem-project/mnem/remote/place"
@@ -21,56 +21,25 @@ import (
 // sshVariable names the program that connects to another machine, with its first arguments.
 const sshVariable = "MNEM_SSH"
 
-// pipeConn is a connection that is made of two pipes.
-type pipeConn struct {
-	in    io.ReadCloser
-	out   io.WriteCloser
-	close func() error // once
-}
-
-func newPipeConn(in io.ReadCloser, out io.WriteCloser, end func() error) *pipeConn {
-	c := &pipeConn{in: in, out: out}
-	c.close = sync.OnceValue(func() error { return errors.Join(out.Close(), in.Close(), end()) })
-	return c
-}
-
-func (c *pipeConn) Read(p []byte) (int, error)  { return c.in.Read(p) }
-func (c *pipeConn) Write(p []byte) (int, error) { return c.out.Write(p) }
-func (c *pipeConn) Close() error                { return c.close() }
-
-// LocalAddr, RemoteAddr and the deadlines are what net.Conn has; pipes have none.
-func (c *pipeConn) LocalAddr() net.Addr              { return pipeAddr{} }
-func (c *pipeConn) RemoteAddr() net.Addr             { return pipeAddr{} }
-func (c *pipeConn) SetDeadline(time.Time) error      { return nil }
-func (c *pipeConn) SetReadDeadline(time.Time) error  { return nil }
-func (c *pipeConn) SetWriteDeadline(time.Time) error { return nil }
-
-type pipeAddr struct{}
-
-func (pipeAddr) Network() string { return "pipe" }
-func (pipeAddr) String() string  { return "pipe" }
-
-// oneConn is a listener for one connection: it ends when that is closed.
-type oneConn struct {
+// OneConn is a listener for one connection: it ends when that is closed.
+type OneConn struct {
+	one    *pipe.Conn
 	conn   chan net.Conn
 	closed chan struct{}
 	end    func()
 }
 
 // Stdio returns a listener for the one connection that the standard input and output of this process are.
-func Stdio(in io.Reader, out io.Writer) net.Listener {
-	return newOneConn(leftOpen{Reader: in}, leftOpen{Writer: out})
-}
-
-func newOneConn(in io.ReadCloser, out io.WriteCloser) *oneConn {
-	l := &oneConn{conn: make(chan net.Conn, 1), closed: make(chan struct{})}
+func Stdio(in io.Reader, out io.Writer) *OneConn {
+	l := &OneConn{conn: make(chan net.Conn, 1), closed: make(chan struct{})}
 	l.end = sync.OnceFunc(func() { close(l.closed) })
-	l.conn <- newPipeConn(in, out, func() error { l.end(); return nil })
+	l.one = pipe.New(in, out, pipeGrace, func() error { l.end(); return nil })
+	l.conn <- l.one
 	return l
 }
 
 // Accept implements net.Listener.
-func (l *oneConn) Accept() (net.Conn, error) {
+func (l *OneConn) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.conn:
 		return c, nil
@@ -80,21 +49,16 @@ func (l *oneConn) Accept() (net.Conn, error) {
 }
 
 // Close implements net.Listener.
-func (l *oneConn) Close() error {
+func (l *OneConn) Close() error {
 	l.end()
 	return nil
 }
 
 // Addr implements net.Listener.
-func (l *oneConn) Addr() net.Addr { return pipeAddr{} }
+func (l *OneConn) Addr() net.Addr { return l.one.LocalAddr() }
 
-// leftOpen is a stream that belongs to the process.
-type leftOpen struct {
-	io.Reader
-	io.Writer
-}
-
-func (leftOpen) Close() error { return nil }
+// Gone is closed when the other end of the connection has gone.
+func (l *OneConn) Gone() <-chan struct{} { return l.one.Gone() }
 
 // ReachSSH connects to a repository on another machine: 'mnem serve --stdio' answers there.
 func ReachSSH(h *byverb.Host, at *place.URL) (*Side, error) {
@@ -122,8 +86,8 @@ func ReachSSH(h *byverb.Host, at *place.URL) (*Side, error) {
 
 // startPipe starts a program and returns what it reads and writes as a connection. Closing that ends it.
 func startPipe(stderr io.Writer, words []string) (net.Conn, error) {
-	cmd := exec.Command(words[0], words[1:]...) //nolint:gosec // it is the user who names it
-	cmd.Stderr = stderr
+	cmd := exec.Command(words[0], words[1:]...)   //nolint:gosec // it is the user who names it
+	cmd.Stderr, cmd.WaitDelay = stderr, pipeGrace // which others may have open when it has ended
 	if _, file := stderr.(*os.File); !file {
 		cmd.Stderr = struct{ io.Writer }{stderr} // which is written to, and not read into
 	}
@@ -138,7 +102,8 @@ func startPipe(stderr io.Writer, words []string) (net.Conn, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	return newPipeConn(in, out, func() error {
+	return pipe.New(in, out, pipeGrace, func() error {
+		_, _ = out.Close(), in.Close()                                        // it may have closed the other ends
 		timer := time.AfterFunc(pipeGrace, func() { _ = cmd.Process.Kill() }) // it may have ended
 		defer timer.Stop()
 		_ = cmd.Wait() // all was said
@@ -146,5 +111,5 @@ func startPipe(stderr io.Writer, words []string) (net.Conn, error) {
 	}), nil
 }
 
-// pipeGrace is how long a program may take to end when its connection is closed.
+// pipeGrace is how long what was written may take to be read, and a program to end, when their connection is closed.
 const pipeGrace = 5 * time.Second

@@ -1,0 +1,85 @@
+// Package pipe makes a connection of two streams: one that is read and one that is written.
+//
+// Streams such as standard input have no deadlines, and some cannot be closed while they are read, so that whatever
+// waits for the other end may wait for ever. Here a goroutine for each stream copies what comes and goes, and a
+// connection waits for those: with deadlines, until it is closed. A goroutine whose stream is silent stays until end
+// closes that, or the process ends.
+package pipe
+
+import (
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+// Conn is a connection. Safe for concurrent use as a net.Conn is.
+type Conn struct {
+	in, out net.Conn // this end of both ways
+	gone    chan struct{}
+	close   func() error // once
+}
+
+var _ net.Conn = (*Conn)(nil)
+
+// New returns a connection that reads in and writes out. Close waits for what was written, as long as last at most,
+// and calls end once, which closes the streams where they are to be closed.
+func New(in io.Reader, out io.Writer, last time.Duration, end func() error) *Conn {
+	c := &Conn{gone: make(chan struct{})}
+	var from, to net.Conn
+	c.in, from = net.Pipe()
+	c.out, to = net.Pipe()
+	go func() {
+		_, _ = io.Copy(from, in) // that it ended is all that is asked
+		close(c.gone)
+		_ = from.Close() // in memory
+	}()
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		_, _ = io.Copy(out, to) // who writes is told by the next write
+		_ = to.Close()          // in memory
+	}()
+	c.close = sync.OnceValue(func() error {
+		_, _ = c.in.Close(), c.out.Close() // in memory
+		timer := time.NewTimer(last)
+		defer timer.Stop()
+		select {
+		case <-sent:
+		case <-timer.C:
+		}
+		return end()
+	})
+	return c
+}
+
+// Gone returns a channel that is closed when nothing comes any more: the other end has gone, or the connection was
+// closed and something came.
+func (c *Conn) Gone() <-chan struct{} { return c.gone }
+
+// Read implements net.Conn.
+func (c *Conn) Read(p []byte) (int, error) { return c.in.Read(p) }
+
+// Write implements net.Conn: what it took is written soon.
+func (c *Conn) Write(p []byte) (int, error) { return c.out.Write(p) }
+
+// Close implements net.Conn.
+func (c *Conn) Close() error { return c.close() }
+
+// LocalAddr and RemoteAddr implement net.Conn: "pipe".
+func (c *Conn) LocalAddr() net.Addr  { return c.in.LocalAddr() }
+func (c *Conn) RemoteAddr() net.Addr { return c.in.RemoteAddr() }
+
+// SetDeadline implements net.Conn.
+func (c *Conn) SetDeadline(t time.Time) error {
+	if err := c.in.SetDeadline(t); err != nil {
+		return err
+	}
+	return c.out.SetDeadline(t)
+}
+
+// SetReadDeadline implements net.Conn.
+func (c *Conn) SetReadDeadline(t time.Time) error { return c.in.SetReadDeadline(t) }
+
+// SetWriteDeadline implements net.Conn.
+func (c *Conn) SetWriteDeadline(t time.Time) error { return c.out.SetWriteDeadline(t) }

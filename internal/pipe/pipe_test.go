@@ -1,0 +1,106 @@
+package pipe
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+func nothing() error { return nil }
+
+// long is longer than any test waits.
+const long = time.Hour
+
+// TestBothWays has what comes and goes be the same, and the end of the stream be the end.
+func TestBothWays(t *testing.T) {
+	var out bytes.Buffer
+	ended := 0
+	c := New(strings.NewReader("what came"), &out, long, func() error { ended++; return io.ErrNoProgress })
+	got, err := io.ReadAll(c)
+	if err != nil || string(got) != "what came" {
+		t.Errorf("%q, %v", got, err)
+	}
+	<-c.Gone()
+	want := strings.Repeat("what goes ", 100_000)
+	if n, err := io.WriteString(c, want); err != nil || n != len(want) {
+		t.Errorf("%d, %v", n, err)
+	}
+	for range 2 {
+		if err := c.Close(); !errors.Is(err, io.ErrNoProgress) {
+			t.Error(err)
+		}
+	}
+	if out.String() != want || ended != 1 {
+		t.Errorf("%d bytes written, ended %d times", out.Len(), ended)
+	}
+	if _, err := c.Write([]byte("x")); err == nil {
+		t.Error("a closed connection took something")
+	}
+	if c.LocalAddr().String() != "pipe" || c.RemoteAddr().Network() != "pipe" {
+		t.Error(c.LocalAddr())
+	}
+}
+
+// TestSilence has streams be silent for ever: a deadline ends reading and writing, and closing ends all.
+func TestSilence(t *testing.T) {
+	in, keep, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	unread, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := New(in, out, time.Nanosecond, func() error { return errors.Join(in.Close(), out.Close()) })
+	if err := c.SetDeadline(time.Now().Add(time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error(err)
+	}
+	if _, err := c.Write(make([]byte, 1<<20)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error(err)
+	}
+	if err := errors.Join(c.SetReadDeadline(time.Time{}), c.SetWriteDeadline(time.Time{})); err != nil {
+		t.Error(err)
+	}
+	read := make(chan error)
+	go func() {
+		_, err := c.Read(make([]byte, 1))
+		read <- err
+	}()
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-read; err == nil {
+		t.Error("a closed connection had something to read")
+	}
+	_, _ = keep.Close(), unread.Close() // nobody is there
+}
+
+// TestOutputEnds has the other end take nothing any more: writing says so.
+func TestOutputEnds(t *testing.T) {
+	in, to, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, out := io.Pipe()
+	c := New(in, out, long, nothing)
+	_ = from.Close() // in memory
+	for err == nil {
+		_, err = c.Write([]byte("x"))
+	}
+	select {
+	case <-c.Gone():
+		t.Error("what ends is the output alone")
+	default:
+	}
+	if err := errors.Join(c.Close(), to.Close()); err != nil {
+		t.Error(err)
+	}
+	<-c.Gone()
+}
