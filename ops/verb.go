@@ -2,11 +2,14 @@ package ops
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"sync"
 
 	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/store"
 )
 
 // The effects of verbs, as package operation has them.
@@ -299,6 +302,33 @@ func (v *Verb[Req, Res]) Run(
 		if err := firstError(s.open(ctx), s.mayWrite(ctx, req)); err != nil {
 			return err
 		}
+		if s.spec.Answer == "" && (s.spec.Derived || s.spec.EffectOf(req) == Reads) {
+			return v.steadily(ctx, s, req, emit)
+		}
 		return v.do(ctx, s, req, emit)
 	})
+}
+
+// maxAgain is how often a verb that reads is begun again since what it reads was removed.
+const maxAgain = 3
+
+// steadily runs a verb that reads, and again where a purge or a collection has meanwhile removed what is derived:
+// that is no damage, and is made anew.
+func (v *Verb[Req, Res]) steadily(
+	ctx context.Context, s *Service, req *Req, emit func(Res) error,
+) error {
+	given := false
+	for again := 0; ; again++ {
+		since := s.Repo.Sweeps()
+		err := v.do(ctx, s, req, func(res Res) error {
+			given = true
+			return emit(res)
+		})
+		switch {
+		case !errors.Is(err, store.ErrCorrupt) || again == maxAgain || !s.Repo.SweptSince(since):
+			return err
+		case given:
+			return fmt.Errorf("%w: something was erased meanwhile: ask again", store.ErrBusy)
+		}
+	}
 }

@@ -263,6 +263,10 @@ func (x *exporter) tree(entries map[string]ipld.CID) (ipld.CID, error) {
 	return m.Root(), nil
 }
 
+// errErasedNow is returned where a block is erased while the file is written that has it: what is missing stands at
+// its beginning.
+var errErasedNow = fmt.Errorf("%w: something was erased meanwhile: ask again", store.ErrBusy)
+
 // errFound ends a walk that found what it looked for.
 var errFound = errors.New("found")
 
@@ -391,6 +395,9 @@ func (x *exporter) visit(l lead) ([]lead, error) {
 		return nil, nil
 	}
 	block, err := x.from.Get(x.ctx, l.cid)
+	if errors.Is(err, store.ErrRedacted) && l.as.erasable() {
+		err = errErasedNow
+	}
 	next, err := x.follow(l, block, err)
 	if err != nil {
 		return nil, err

@@ -413,7 +413,9 @@ func (g *collector) sweepDerived() error {
 	if err != nil || g.opt.DryRun {
 		return err
 	}
+	defer g.repo.sweeps.Add(1)
 	g.repo.forgetIndexes()
+	g.repo.digests.forget()
 	if err := g.derived.DeleteCells(g.ctx, cells...); err != nil {
 		return err
 	}

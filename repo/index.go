@@ -126,6 +126,22 @@ func (r *Repo) forgetIndexes() {
 	r.links = openIndexes[links.Index]{}
 }
 
+// Sweeps returns a number that changes whenever indexes and other derived blocks have been removed, which an answer
+// may just have been read from.
+func (r *Repo) Sweeps() uint64 { return r.sweeps.Load() }
+
+// SweptSince reports whether derived blocks were removed since Sweeps returned a number: what was missing is made
+// anew where it is asked for again. It waits for what removes some now. Where other processes may have removed them
+// it forgets what was opened.
+func (r *Repo) SweptSince(n uint64) bool {
+	if r.shared != nil {
+		r.forgetErased()
+	}
+	r.indexMu.Lock()
+	defer r.indexMu.Unlock()
+	return r.sweeps.Load() != n
+}
+
 // RebuildIndex makes the indexes of a revision, of its texts, links and dense vectors, anew from its
 // facts alone, in place of those there are. Answers do not change: an index is a pure function
 // of facts.

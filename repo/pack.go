@@ -187,6 +187,9 @@ func (p *packer) put(l lead) ([]byte, error) {
 	var gone *store.RedactedError
 	switch {
 	case errors.As(err, &gone) && l.as.erasable():
+		if _, told := p.redacted[l.cid]; !told && p.out != nil {
+			return nil, fmt.Errorf("read %s: %w", l.as, errErasedNow)
+		}
 		p.redacted[l.cid] = gone.Stub
 		return nil, nil
 	case err != nil:

@@ -393,6 +393,7 @@ func (r *Repo) changeAllIndexed(ctx context.Context, change func() error) error 
 	defer r.communities.mu.Unlock()
 	r.digests.mu.Lock()
 	defer r.digests.mu.Unlock()
+	defer r.sweeps.Add(1)
 	r.digests.forget()
 	r.forgetIndexes() // first: whoever misses what is erased asks for another index
 	if change != nil {

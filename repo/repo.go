@@ -129,6 +129,8 @@ type Repo struct {
 	counters    retrieve.Counters
 	communities openCommunities
 	digests     openDigests
+	// sweeps counts how often derived blocks were removed. Added to under indexMu, when they are gone.
+	sweeps atomic.Uint64
 
 	collecting turns // of collections and purges, one at a time
 	collected  collected

@@ -28,7 +28,13 @@ func (b *blocks) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 	defer b.s.exit()
 	data, err := b.s.get(b.space.key(c))
 	if errors.Is(err, pdb.ErrNotFound) {
-		return nil, b.s.absent(ctx, c)
+		if err := b.s.absent(ctx, c); err != nil {
+			return nil, err
+		}
+		data, err = b.s.get(b.space.key(c))
+	}
+	if errors.Is(err, pdb.ErrNotFound) { // it was removed again
+		return nil, &store.NotFoundError{CID: c}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read block %s: %w", c, err)

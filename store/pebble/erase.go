@@ -203,14 +203,20 @@ func (s *Store) Redactions(ctx context.Context, fn func(store.Redaction) error) 
 	return nil
 }
 
-// absent returns the error of a Get that found nothing: the block is redacted, or was never there.
+// absent returns the error of a Get that found nothing: the block is redacted, or was never there. It returns nil
+// where the block came meanwhile.
 func (s *Store) absent(ctx context.Context, c ipld.CID) error {
+	s.eraseMu.RLock() // what is being erased is gone before it is known to be redacted
+	_, known := (*s.redacted.Load())[c]
+	s.eraseMu.RUnlock()
 	r, ok, err := s.Redacted(ctx, c)
 	switch {
 	case err != nil:
 		return err
 	case ok:
 		return &store.RedactedError{CID: c, Stub: r.Stub}
+	case known:
+		return nil
 	}
 	return &store.NotFoundError{CID: c}
 }

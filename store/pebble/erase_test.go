@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	pdb "github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/mnem-project/mnem/internal/testkit"
@@ -328,5 +329,63 @@ func TestCheckErasing(t *testing.T) {
 	check()
 	if len(got) != 2 || !strings.Contains(got[0], "redacted") || !strings.Contains(got[1], "format") {
 		t.Errorf("faults: %q", got)
+	}
+}
+
+// TestReadWhileErased reads a block that is gone and not yet known to be erased: it is erased, and not missing.
+func TestReadWhileErased(t *testing.T) {
+	ctx := t.Context()
+	s := openDisk(t, t.TempDir(), Options{Create: true})
+	defer s.Close()
+	b := secret(1)
+	if err := s.Facts().Put(ctx, b); err != nil {
+		t.Fatal(err)
+	}
+	s.eraseMu.Lock() // what Redact does, stopped half-way
+	batch := s.db.NewBatch()
+	err := errors.Join(batch.Set(Redactions.key(b.CID), []byte("stub"), nil), batch.Delete(Facts.key(b.CID), nil),
+		s.db.Apply(batch, pdb.Sync))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan error)
+	go func() {
+		_, err := s.Facts().Get(ctx, b.CID)
+		read <- err
+	}()
+	select {
+	case err := <-read:
+		t.Errorf("it was read before it is known: %v", err)
+		s.eraseMu.Unlock()
+		return
+	case <-time.After(20 * time.Millisecond): // it waits, or has not begun
+	}
+	s.redacted.Store(&map[ipld.CID]bool{b.CID: false})
+	s.eraseMu.Unlock()
+	if err := <-read; !errors.Is(err, store.ErrRedacted) {
+		t.Error(err)
+	}
+}
+
+// TestReadWhileItComes reads a block of an open redaction just when it has come.
+func TestReadWhileItComes(t *testing.T) {
+	ctx := t.Context()
+	s := openDisk(t, t.TempDir(), Options{Create: true})
+	defer s.Close()
+	b := secret(1)
+	if err := s.Redact(ctx, store.Redaction{CID: b.CID, Stub: []byte("stub"), Open: true}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Facts().Get(ctx, b.CID); !errors.Is(err, store.ErrRedacted) {
+		t.Errorf("%v", err)
+	}
+	if err := s.Facts().Put(ctx, b); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.absent(ctx, b.CID); err != nil { // of a Get that looked before it came
+		t.Error(err)
+	}
+	if err := s.absent(ctx, secret(2).CID); !errors.Is(err, store.ErrNotFound) {
+		t.Error(err)
 	}
 }

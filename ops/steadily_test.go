@@ -1,0 +1,86 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/distill"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/store"
+	"github.com/mnem-project/mnem/store/mem"
+)
+
+// TestSteadily has digests be removed by a purge while a verb reads them: it reads them anew, says that it is to be
+// asked again where a part of its answer is given, and takes what is missing otherwise for damage.
+func TestSteadily(t *testing.T) {
+	ctx := t.Context()
+	by := repo.Stamp{Author: "a", Time: 1, Command: []string{"x"}}
+	r, err := repo.New(ctx, mem.New(), by, repo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines strings.Builder
+	for i := range 9 {
+		fmt.Fprintf(&lines, `{"node":{"key":"n%d","type":"N","summary":"Number %d of the harbour."}}`+"\n", i, i)
+	}
+	_, err = r.Commit(ctx, repo.ReadChanges(strings.NewReader(lines.String()), "x"), repo.CommitOptions{Stamp: by})
+	if err != nil {
+		t.Fatal(err)
+	}
+	purged, tries := 0, 0
+	// read reads the digests of the newest commit, which a purge removes before for as many times.
+	read := func(purges int, early bool) func(context.Context, *Service, *struct{}, func(int) error) error {
+		tries = 0
+		return func(ctx context.Context, s *Service, _ *struct{}, emit func(int) error) error {
+			snap, err := s.At(ctx, string(graph.Head))
+			if err != nil {
+				return err
+			}
+			d, err := snap.Digests(ctx, distill.Default(), repo.DigestOptions{Keep: true})
+			if err != nil {
+				return err
+			}
+			if early {
+				err = emit(0)
+			}
+			if tries++; tries <= purges && err == nil {
+				_, err = r.Purge(ctx, fmt.Sprint("n", purged), repo.PurgeOptions{Stamp: by})
+				purged++
+			}
+			if err != nil {
+				return err
+			}
+			root, _, err := d.Top(ctx, d.Blocks, graph.ID{})
+			if err != nil {
+				return err
+			}
+			return emit(root.Facts)
+		}
+	}
+	run := func(do func(context.Context, *Service, *struct{}, func(int) error) error) (got []int, err error) {
+		v := &Verb[struct{}, int]{do: do}
+		err = v.steadily(ctx, &Service{Repo: r, spec: &v.Spec}, &struct{}{}, func(n int) error {
+			got = append(got, n)
+			return nil
+		})
+		return got, err
+	}
+	if got, err := run(read(2, false)); err != nil || fmt.Sprint(got) != "[7]" || tries != 3 {
+		t.Errorf("%v, %v after %d tries", got, err, tries)
+	}
+	if got, err := run(read(1, true)); !errors.Is(err, store.ErrBusy) || fmt.Sprint(got) != "[0]" || tries != 1 {
+		t.Errorf("%v, %v after %d tries", got, err, tries)
+	}
+	damage := func(context.Context, *Service, *struct{}, func(int) error) error {
+		tries++
+		return fmt.Errorf("%w: block", store.ErrCorrupt)
+	}
+	tries = 0
+	if _, err := run(damage); !errors.Is(err, store.ErrCorrupt) || tries != 1 {
+		t.Errorf("%v after %d tries", err, tries)
+	}
+}
