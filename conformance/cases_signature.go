@@ -61,6 +61,7 @@ func signatureCases(s *suite) {
 	badSignatures(s)
 	mixedSignatures(s)
 	stateCases(s)
+	redactionSignatures(s)
 	keyFileCases(s)
 	trustListCases(s)
 }
@@ -248,6 +249,59 @@ func stateCases(s *suite) {
 		s.state("17.3", "state-"+c.name, c.title, signed, c.list, c.state, key)
 	}
 	s.state("17.3", "state-unsigned", "no signature", rec, trusts(key), "unsigned", nil)
+}
+
+// redactionMessage is what the signature of a redaction of a block covers.
+func redactionMessage(rec dict, erased link) []byte {
+	head := append([]byte("mnem:commit:mnem:redaction:"), erased...)
+	return append(head, encode(with(rec, dict{"signature": absent{}}))...)
+}
+
+// redactionSignatures are by clause 19.3.
+func redactionSignatures(s *suite) {
+	id := []byte(nodeIDOfKey("alice"))
+	base := dict{"kind": "redaction", "v": 1, "what": "node", "node": id, "actor": "erin", "time": t0,
+		"reason": "asked to be forgotten"}
+	erased, other := cidOf(codecRaw, []byte("a text")), cidOf(codecCBOR, []byte("a text"))
+	seed := rfcSeeds[0]
+	key := public(seed)
+	signed := func(rec dict, c link) dict {
+		return signedBy(rec, key, ed25519.Sign(private(seed), redactionMessage(rec, c)))
+	}
+	for _, c := range []struct {
+		name, title string
+		change      dict
+	}{
+		{"redaction", "a redaction, signed", nil},
+		{"redaction-chunk", "a redaction of a chunk, signed", dict{"what": "content", "node": absent{}, "reason": absent{}}},
+		{"redaction-unknown", "a redaction with unknown fields, signed", dict{"zeta": int64(1), "signatures": int64(2)}},
+	} {
+		rec := with(base, c.change)
+		s.add("19.3", "signature", "sign-"+c.name, c.title,
+			obj{"secret": secretText(unhex(seed)), "block": pieces(encode(rec)), "erased": erased.String()},
+			obj{"block": pieces(encode(signed(rec, erased)))})
+	}
+	judge := func(name, title string, rec dict, c link, state string) {
+		e := obj{"state": state}
+		if state == "signed" {
+			e["key"] = publicText(key)
+		}
+		s.add("19.3", "signature", name, title, obj{"block": pieces(encode(rec)), "erased": c.String()}, e)
+	}
+	good := signed(base, erased)
+	field := text(good, "signature")
+	judge("redaction-good", "a signature that holds", good, erased, "signed")
+	judge("redaction-none", "no signature", base, erased, "unsigned")
+	judge("redaction-bad-block", "another block with the same bytes", good, other, "bad")
+	judge("redaction-bad-reason", "another reason", with(good, dict{"reason": "none"}), erased, "bad")
+	judge("redaction-bad-added", "an unknown field added", with(good, dict{"zeta": int64(1)}), erased, "bad")
+	judge("redaction-bad-commit", "a signature without the domain of redactions", signedBy(base, key,
+		ed25519.Sign(private(seed), commitMessage(base))), erased, "bad")
+	judge("redaction-bad-algorithm", "an unknown algorithm", with(base,
+		dict{"signature": []byte("\x02" + field[1:])}), erased, "bad")
+	judge("redaction-bad-short", "a byte too few", with(base, dict{"signature": []byte(field[:96])}), erased, "bad")
+	judge("redaction-bad-type", "a signature that is no bytes", with(base, dict{"signature": "x"}),
+		erased, "bad")
 }
 
 func keyFile(lines ...string) string { return strings.Join(lines, "\n") + "\n" }

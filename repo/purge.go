@@ -72,7 +72,7 @@ const maxPurgeHits = 1000
 // be undone, removes the nodes from all branches and stages that have them; older commits keep
 // their CIDs and stay readable, with a stand-in for a node. When it returns without an error, and
 // the result is not Pending, no byte of what was erased is in the files of the repository. Stopped
-// half-way it is finished when the repository is next opened for writing. It reads every block
+// half-way it is finished when the repository is next opened for writing, without signatures. It reads every block
 // twice, three times where the node has edges. Others may go on meanwhile; writers wait for it.
 //
 // It returns a *NotFoundError where there is no version of the node, nor was one purged; and an
@@ -244,6 +244,10 @@ func (p *purge) erasing(name string) error {
 	if err != nil {
 		return err
 	}
+	redactions, err := s.redactions(p.opt) // first, as it may fail
+	if err != nil {
+		return err
+	}
 	before, err := p.notes.Note(p.ctx)
 	if err == nil {
 		err = p.notes.SetNote(p.ctx, note.encode())
@@ -255,7 +259,7 @@ func (p *purge) erasing(name string) error {
 		// Nothing has changed. Where even this fails, the next opening does what was asked for.
 		return errors.Join(err, p.notes.SetNote(p.ctx, before))
 	}
-	return p.eraseAll(s)
+	return p.eraseAll(redactions)
 }
 
 // free returns an error where a merge in progress has a node that goes.
@@ -377,10 +381,10 @@ func (p *purge) record(always bool, s *purgeScan) (err error) {
 // undone.
 const purgeVerb = "purge"
 
-// eraseAll erases what the scan found, and all indexes.
-func (p *purge) eraseAll(s *purgeScan) error {
+// eraseAll puts redactions in place of blocks, and erases all indexes.
+func (p *purge) eraseAll(redactions []store.Redaction) error {
 	return p.repo.changeAllIndexed(p.ctx, func() error {
-		return p.erase.Redact(p.ctx, s.redactions(p.opt)...)
+		return p.erase.Redact(p.ctx, redactions...)
 	})
 }
 
@@ -520,11 +524,15 @@ func (p *purge) again(seq uint64) error {
 		return fmt.Errorf("read operation head: %w", err)
 	}
 	s, err := p.scan()
+	var redactions []store.Redaction
+	if err == nil {
+		redactions, err = s.redactions(p.opt) // not signed: who asked for it is not there
+	}
 	if err == nil {
 		err = p.record(head.Seq == seq, s)
 	}
 	if err == nil {
-		err = p.eraseAll(s)
+		err = p.eraseAll(redactions)
 	}
 	if err == nil {
 		err = p.finish()

@@ -522,8 +522,8 @@ func (s *purgeScan) refs() error {
 	return s.inRedactions()
 }
 
-// redactions returns what is put in place of the blocks that are erased.
-func (s *purgeScan) redactions(opt PurgeOptions) []store.Redaction {
+// redactions returns what is put in place of the blocks that are erased, signed where the purge is.
+func (s *purgeScan) redactions(opt PurgeOptions) ([]store.Redaction, error) {
 	out := make([]store.Redaction, 0, len(s.erase))
 	for c, e := range s.erase {
 		rec := commit.Redaction{
@@ -534,10 +534,12 @@ func (s *purgeScan) redactions(opt PurgeOptions) []store.Redaction {
 			rec.Node = s.p.id
 		}
 		if opt.Sign != nil {
-			_ = rec.Sign(c, opt.Sign) // what is to be erased is, signed or not
+			if err := rec.Sign(c, opt.Sign); err != nil {
+				return nil, fmt.Errorf("nothing was erased: %w", err)
+			}
 		}
 		out = append(out, store.Redaction{CID: c, Stub: rec.Encode()})
 	}
 	slices.SortFunc(out, func(a, b store.Redaction) int { return a.CID.Compare(b.CID) })
-	return out
+	return out, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"strings"
 	"testing"
@@ -433,5 +434,66 @@ func TestForged(t *testing.T) {
 				t.Errorf("required: %v", err)
 			}
 		})
+	}
+}
+
+// TestPurgeThatCannotSign has signing fail at each signature of a purge in turn: nothing is erased then, and the purge
+// that can sign leaves redactions that are signed.
+func TestPurgeThatCannotSign(t *testing.T) {
+	r, ada := openMem(t), secret(t, 1)
+	at := note(t, r, "one", 10, nil).Commit
+	note(t, r, "two", 20, nil)
+	made, allowed := 0, 0
+	stamp := by
+	stamp.Time, stamp.Sign = 30, func(b []byte) ([]byte, error) {
+		if made++; made > allowed {
+			return nil, io.ErrClosedPipe
+		}
+		return ada.Sign(b)
+	}
+	erased := func() (list []repo.RedactionEntry) {
+		for e, err := range r.Redactions(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, e)
+		}
+		return list
+	}
+	var err error
+	for ; allowed < 10; allowed++ {
+		made = 0
+		head, _ := r.Snapshot(t.Context(), "HEAD")
+		if _, err = r.Purge(t.Context(), "one", repo.PurgeOptions{Stamp: stamp}); err == nil {
+			break
+		}
+		if !errors.Is(err, io.ErrClosedPipe) {
+			t.Fatal(err)
+		}
+		snap, err := r.At(t.Context(), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := snap.Name(t.Context(), "one")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, _, err := snap.Node(t.Context(), id)
+		after, _ := r.Snapshot(t.Context(), "HEAD")
+		if err != nil || n.Type != "Note" || len(erased()) > 0 || head.CID() != after.CID() {
+			t.Fatalf("signing failed after %d, and something changed: %+v, %v", allowed, n, err)
+		}
+	}
+	if err != nil || allowed < 2 {
+		t.Fatalf("%v after %d signatures", err, allowed)
+	}
+	list := erased()
+	for _, e := range list {
+		if key, err := e.Record.Signer(e.CID); err != nil || key != ada.Key() {
+			t.Errorf("%s is signed by %v, %v", e.CID, key, err)
+		}
+	}
+	if len(list) == 0 {
+		t.Error("nothing was erased")
 	}
 }

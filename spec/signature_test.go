@@ -3,6 +3,7 @@ package spec_test
 import (
 	"bytes"
 	"encoding/hex"
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,6 +16,7 @@ import (
 // signatureInput is what the vectors of the layer signature give, one or two of it each.
 type signatureInput struct {
 	Key, Secret, Block, Trust string
+	Erased                    string // the CID of the block that Block is the redaction of
 	File, List                *string
 	Good, Bad                 []string
 }
@@ -25,6 +27,8 @@ func runSignature(t *testing.T, v vector) {
 	switch {
 	case in.Key != "":
 		runKey(t, v, in.Key)
+	case in.Erased != "":
+		runRedactionSignature(t, v, in)
 	case in.Secret != "":
 		runSecret(t, v, in.Secret, in.Block)
 	case in.Block != "":
@@ -137,4 +141,43 @@ func runKeyNames(t *testing.T, good, bad []string) {
 	if len(good) == 0 || len(bad) == 0 {
 		t.Error("nothing to check")
 	}
+}
+
+// runRedactionSignature signs a redaction where there is a secret, and judges it where there is none.
+func runRedactionSignature(t *testing.T, v vector, in signatureInput) {
+	erased, err := ipld.ParseCID(in.Erased)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := commit.DecodeRedaction(expand(t, in.Block))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want struct{ Block, State, Key string }
+	parse(t, v.Expect, &want)
+	if in.Secret != "" {
+		secret, err := commit.ParseSecret(in.Secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := rec.Sign(erased, secret.Sign); err != nil {
+			t.Fatal(err)
+		}
+		if got := rec.Encode(); !bytes.Equal(got, expand(t, want.Block)) {
+			t.Errorf("signed redaction %x, want %s", got, want.Block)
+		}
+		return
+	}
+	key, err := rec.Signer(erased)
+	state, by := "signed", key.String()
+	switch {
+	case errors.Is(err, commit.ErrUnsigned):
+		state, by = "unsigned", ""
+	case errors.Is(err, commit.ErrSignature):
+		state, by = "bad", ""
+	case err != nil:
+		t.Fatal(err)
+	}
+	same(t, "state", state, want.State)
+	same(t, "key", by, want.Key)
 }
