@@ -1,7 +1,7 @@
 package graph
 
 import (
-	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -67,7 +67,13 @@ func (id *ID) UnmarshalJSON(data []byte) error {
 func (id ID) IsZero() bool { return id == ID{} }
 
 // Compare orders ids as their bytes.
-func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
+func (id ID) Compare(other ID) int {
+	a, b := binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(other[:8])
+	if a == b {
+		a, b = binary.BigEndian.Uint64(id[8:]), binary.BigEndian.Uint64(other[8:])
+	}
+	return cmp.Compare(a, b)
+}
 
 // ShapedLikeID reports whether s has the shape of an id's text form, in either case. No key may.
 func ShapedLikeID(s string) bool {

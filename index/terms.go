@@ -49,8 +49,9 @@ func (x *Index) Split(
 		if err != nil {
 			return nil, err
 		}
+		room := make([]int64, len(docs)*len(terms))
 		for _, d := range docs {
-			out.Scores[d.at] = make([]int64, len(terms))
+			out.Scores[d.at], room = room[:len(terms):len(terms)], room[len(terms):]
 		}
 		for i := range terms {
 			if terms[i].entries == nil || terms[i].entries[n].count == 0 {
@@ -139,6 +140,8 @@ func (q *textQuery) scoreTerm(
 	r := &q.one
 	r.idf, r.factor, r.i = t.idf, t.factor, 0
 	r.open(&q.x.src, q.x.segs[n], t.entries[n])
+	var lens *lenPart
+	part := uint32(0) // the number of lens
 	for _, d := range docs {
 		ok, err := r.seek(q.ctx, d.doc)
 		if !ok {
@@ -148,9 +151,11 @@ func (q *textQuery) scoreTerm(
 		if p.doc != d.doc {
 			continue
 		}
-		lens, err := q.x.src.lens(q.ctx, q.x.segs[n], int(d.doc/docsPerPart))
-		if err != nil {
-			return err
+		if at := d.doc / docsPerPart; lens == nil || part != at {
+			if lens, err = q.x.src.lens(q.ctx, q.x.segs[n], int(at)); err != nil {
+				return err
+			}
+			part = at
 		}
 		of := lens.at(d.doc, r.masks[r.i])
 		score := t.weigh(q.score(t.idf, r.masks[r.i], &p.tf, &of))

@@ -130,8 +130,17 @@ func (p *titlePart) has(sum uint32) bool {
 	if p.some[at/64]>>(at%64)&1 == 0 {
 		return false
 	}
-	_, ok := slices.BinarySearch(p.sums[p.starts[at/64]:p.starts[at/64+1]], sum)
-	return ok
+	list := p.sums[p.starts[at/64]:p.starts[at/64+1]]
+	if len(list) > 16 { // usually there are four
+		_, ok := slices.BinarySearch(list, sum)
+		return ok
+	}
+	for _, s := range list {
+		if s >= sum {
+			return s == sum
+		}
+	}
+	return false
 }
 
 func (r *source) titles(ctx context.Context, s *segment.Segment, n int) (*titlePart, error) {

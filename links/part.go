@@ -3,7 +3,6 @@ package links
 import (
 	"bytes"
 	"encoding/binary"
-	"sort"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/segment"
@@ -24,12 +23,7 @@ func (p *part) end(i int) int       { return int(binary.LittleEndian.Uint16(p.en
 func (p *part) memory(size int) int { return size + 120 + 40*len(p.types) }
 
 // find returns the place of an id, and whether it is there.
-func (p *part) find(id graph.ID) (int, bool) {
-	i := sort.Search(p.len(), func(i int) bool {
-		return bytes.Compare(p.ids[i*graph.IDLen:(i+1)*graph.IDLen], id[:]) >= 0
-	})
-	return i, i < p.len() && p.id(i) == id
-}
+func (p *part) find(id graph.ID) (int, bool) { return segment.IDPart(p.ids).Find(id) }
 
 // at returns what the part has of node i.
 func (p *part) at(i int) (f Found, err error) {

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 
 	"github.com/mnem-project/mnem/internal/fixed"
+	"github.com/mnem-project/mnem/internal/heap"
 )
 
 // gift is what one node lends another along one link.
@@ -196,6 +198,36 @@ func (k *greatest) add(n int64) {
 	k.list = slices.Insert(k.list, i, n)
 }
 
+// sorted gives a list in order, of which only the beginning is likely to be wanted.
+type sorted[T any] struct {
+	list  []T // a heap
+	after func(a, b T) bool
+}
+
+// newSorted takes the list over. after is a total order.
+func newSorted[T any](list []T, after func(a, b T) bool) *sorted[T] {
+	s := &sorted[T]{list, func(a, b T) bool { return after(b, a) }} // what is first at the root
+	for i := len(list)/2 - 1; i >= 0; i-- {
+		heap.Down(list, i, s.after)
+	}
+	return s
+}
+
+// all yields what is left.
+func (s *sorted[T]) all() iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for len(s.list) > 0 {
+			first, last := s.list[0], len(s.list)-1
+			s.list[0] = s.list[last]
+			s.list = s.list[:last]
+			heap.Down(s.list, 0, s.after)
+			if !yield(first) {
+				return
+			}
+		}
+	}
+}
+
 // layer works out what the candidates were lent in the round at hand, and returns those that lend in
 // the next, what was lent the most first.
 func (l *lender) layer(ctx context.Context) ([]*spread, error) {
@@ -221,10 +253,11 @@ func (l *lender) layer(ctx context.Context) ([]*spread, error) {
 	if l.hop == *l.r.req.Expand {
 		return nil, nil
 	}
-	slices.SortFunc(others, func(a, b *facts) int {
-		return cmp.Or(cmp.Compare(b.lent[at].bound, a.lent[at].bound), a.id.Compare(b.id))
+	list := newSorted(others, func(a, b *facts) bool {
+		x, y := a.lent[at].bound, b.lent[at].bound
+		return x < y || x == y && a.id.Compare(b.id) > 0
 	})
-	for _, v := range others {
+	for v := range list.all() {
 		if !most.among(v.lent[at].bound) {
 			break
 		}
@@ -280,13 +313,13 @@ func (l *lender) join(ctx context.Context) error {
 
 // joining returns the new nodes that were lent the most.
 func (l *lender) joining(ctx context.Context, others []*facts) ([]*candidate, error) {
-	slices.SortFunc(others, func(a, b *facts) int {
-		return cmp.Or(cmp.Compare(b.bound, a.bound), a.id.Compare(b.id))
+	sorted := newSorted(others, func(a, b *facts) bool {
+		return a.bound < b.bound || a.bound == b.bound && a.id.Compare(b.id) > 0
 	})
 	room := *l.r.req.MaxExpand
 	most := &greatest{most: room}
 	var list []*candidate
-	for _, v := range others {
+	for v := range sorted.all() {
 		if !most.among(v.bound) {
 			break
 		}

@@ -3,7 +3,7 @@ package segment
 import (
 	"bytes"
 	"context"
-	"sort"
+	"encoding/binary"
 
 	"github.com/mnem-project/mnem/graph"
 )
@@ -26,6 +26,22 @@ func (p IDPart) Len() int { return len(p) / graph.IDLen }
 
 // At returns an id.
 func (p IDPart) At(i int) []byte { return p[i*graph.IDLen : (i+1)*graph.IDLen] }
+
+// Find returns the place of the first id that is not below id, and whether that is id.
+func (p IDPart) Find(id graph.ID) (int, bool) {
+	h := binary.BigEndian.Uint64(id[:])
+	low, high := 0, p.Len()
+	for low < high {
+		mid := int(uint(low+high) / 2)
+		at := binary.BigEndian.Uint64(p[mid*graph.IDLen:])
+		if at < h || at == h && bytes.Compare(p.At(mid), id[:]) < 0 {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return low, low < p.Len() && graph.ID(p.At(low)) == id
+}
 
 // DecodeIDs reads n ids.
 func DecodeIDs(data []byte, n int) (IDPart, error) {
@@ -85,12 +101,11 @@ func (r *Reader) EachID(ctx context.Context, s *Segment, sec int, fn func(graph.
 	}
 }
 
-// IDFinder finds documents by id. Ids that ascend cost little more than a walk.
+// IDFinder finds documents by id. It keeps the parts that it has read.
 type IDFinder struct {
-	r    *Reader
-	s    *Segment
-	part IDPart
-	n    int // number of the part
+	r     *Reader
+	s     *Segment
+	parts []IDPart // by their numbers, nil for one not read yet
 }
 
 // IDFinder returns a finder of the documents of a segment.
@@ -98,29 +113,23 @@ func (r *Reader) IDFinder(s *Segment) IDFinder { return IDFinder{r: r, s: s} }
 
 // Find returns the number of the document with an id.
 func (f *IDFinder) Find(ctx context.Context, id graph.ID) (doc uint32, ok bool, err error) {
-	if !f.holds(id) {
-		n, err := f.r.Find(ctx, f.s, IDs, id[:])
-		if n < 0 || err != nil {
-			return 0, false, err
-		}
-		if f.part, err = f.r.IDList(ctx, f.s, IDs, n); err != nil {
-			return 0, false, err
-		}
-		f.n = n
+	n, err := f.r.Find(ctx, f.s, IDs, id[:])
+	if n < 0 || err != nil {
+		return 0, false, err
 	}
-	i := sort.Search(f.part.Len(), func(i int) bool {
-		return bytes.Compare(f.part.At(i), id[:]) >= 0
-	})
-	if i == f.part.Len() || !bytes.Equal(f.part.At(i), id[:]) {
+	if f.parts == nil {
+		f.parts = make([]IDPart, f.s.Parts(IDs))
+	}
+	if f.parts[n] == nil {
+		if f.parts[n], err = f.r.IDList(ctx, f.s, IDs, n); err != nil {
+			return 0, false, err
+		}
+	}
+	i, ok := f.parts[n].Find(id)
+	if !ok {
 		return 0, false, nil
 	}
-	return uint32(f.n*IDsPerPart + i), true, nil
-}
-
-// holds reports whether the part at hand is the one where an id would be.
-func (f *IDFinder) holds(id graph.ID) bool {
-	return len(f.part) > 0 && bytes.Compare(f.part.At(0), id[:]) <= 0 &&
-		bytes.Compare(id[:], f.part.At(f.part.Len()-1)) <= 0
+	return uint32(n*IDsPerPart + i), true, nil
 }
 
 // IDCursor walks IDs or Dead. N may be moved forward.

@@ -98,15 +98,21 @@ func (r *Reader) ref(ctx context.Context, s *Segment, sec, n int) (part, error) 
 	if err != nil {
 		return part{}, err
 	}
-	return dir[n%fan], nil
+	return dir.refs[n%fan], nil
+}
+
+// directory is a directory of a section.
+type directory struct {
+	refs  []part
+	heads []uint64 // of their keys
 }
 
 // dir returns directory n of a section.
-func (r *Reader) dir(ctx context.Context, s *Segment, sec, n int) ([]part, error) {
+func (r *Reader) dir(ctx context.Context, s *Segment, sec, n int) (*directory, error) {
 	key := partKey{segment: s.CID, section: int16(keyDirs - sec), number: int32(n)}
 	v, ok, epoch := r.cache.Get(key)
 	if ok {
-		return v.([]part), nil
+		return v.(*directory), nil
 	}
 	at := &s.sections[sec]
 	block, err := r.get.Get(ctx, at.refs[n].cid)
@@ -121,8 +127,9 @@ func (r *Reader) dir(ctx context.Context, s *Segment, sec, n int) ([]part, error
 	if err != nil {
 		return nil, r.Wrap(s, sec, err)
 	}
-	r.cache.AddSince(epoch, key, refs, int64(2*len(block)))
-	return refs, nil
+	dir := &directory{refs, headsOf(refs)}
+	r.cache.AddSince(epoch, key, dir, int64(2*len(block)))
+	return dir, nil
 }
 
 // Key returns the key of part n of a section, which must not be changed.
@@ -140,19 +147,20 @@ func (r *Reader) Find(ctx context.Context, s *Segment, sec int, key []byte) (int
 func (r *Reader) find(
 	ctx context.Context, s *Segment, sec int, key []byte,
 ) (n int, ref *part, err error) {
-	refs := s.sections[sec].refs
-	n = lastAtMost(refs, key)
+	at := &s.sections[sec]
+	n = lastAtMost(at.refs, at.heads, key)
 	if n < 0 {
 		return n, nil, nil
 	}
-	if !s.sections[sec].deep() {
-		return n, &refs[n], nil
+	if !at.deep() {
+		return n, &at.refs[n], nil
 	}
-	if refs, err = r.dir(ctx, s, sec, n); err != nil {
+	dir, err := r.dir(ctx, s, sec, n)
+	if err != nil {
 		return 0, nil, err
 	}
-	i := lastAtMost(refs, key)
-	return n*fan + i, &refs[i], nil
+	i := lastAtMost(dir.refs, dir.heads, key)
+	return n*fan + i, &dir.refs[i], nil
 }
 
 // Decode makes a value of the bytes of a part and its key, and says how many bytes it keeps. It may

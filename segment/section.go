@@ -2,6 +2,7 @@ package segment
 
 import (
 	"bytes"
+	"encoding/binary"
 	"sort"
 
 	"github.com/mnem-project/mnem/ipld"
@@ -19,6 +20,7 @@ type part struct {
 type section struct {
 	parts int
 	refs  []part
+	heads []uint64 // of the keys of refs
 }
 
 func (s *section) deep() bool { return s.parts != len(s.refs) }
@@ -56,6 +58,7 @@ func decodeSection(d *ipld.Decoder) (s section, err error) {
 		return s, d.Errorf("%d parts in %d entries", s.parts, refs)
 	}
 	s.refs, err = decodeParts(d, refs, s.parts == refs)
+	s.heads = headsOf(s.refs)
 	return s, err
 }
 
@@ -63,6 +66,7 @@ func decodeSection(d *ipld.Decoder) (s section, err error) {
 // sections of a segment's own block may hold parts inline.
 func decodeParts(d *ipld.Decoder, n int, inline bool) ([]part, error) {
 	refs := make([]part, 0, min(n, fan))
+	size := 0
 	for i := range n {
 		var r part
 		key, err := d.Bytes()
@@ -72,11 +76,18 @@ func decodeParts(d *ipld.Decoder, n int, inline bool) ([]part, error) {
 		if len(key) > maxKey || i > 0 && len(key) > 0 && bytes.Compare(refs[i-1].key, key) >= 0 {
 			return nil, d.Errorf("key of part %d out of order", i)
 		}
-		r.key = bytes.Clone(key)
+		r.key = key
+		size += len(key)
 		if err := r.decode(d, inline); err != nil {
 			return nil, err
 		}
 		refs = append(refs, r)
+	}
+	keys := make([]byte, 0, size) // of all, so that the block need not stay
+	for i := range refs {
+		from := len(keys)
+		keys = append(keys, refs[i].key...)
+		refs[i].key = keys[from:len(keys):len(keys)]
 	}
 	return refs, nil
 }
@@ -141,7 +152,43 @@ func (f *Format) decodeDir(block []byte) (refs []part, err error) {
 	return refs, Damaged(err)
 }
 
-// lastAtMost returns the last of some parts whose key is at most key, -1 where there is none.
-func lastAtMost(refs []part, key []byte) int {
-	return sort.Search(len(refs), func(i int) bool { return bytes.Compare(refs[i].key, key) > 0 }) - 1
+// head returns the first bytes of a key as a number: keys whose heads differ are in the order of these.
+func head(key []byte) uint64 {
+	if len(key) >= 8 {
+		return binary.BigEndian.Uint64(key)
+	}
+	var b [8]byte
+	copy(b[:], key)
+	return binary.BigEndian.Uint64(b[:])
+}
+
+// headsOf returns the heads of the keys of some parts: to search these touches a tenth of the memory that the keys do.
+func headsOf(refs []part) []uint64 {
+	heads := make([]uint64, len(refs))
+	for i := range refs {
+		heads[i] = head(refs[i].key)
+	}
+	return heads
+}
+
+// lastAtMost returns the last of some parts whose key is at most key, -1 where there is none. heads are
+// those of their keys.
+func lastAtMost(refs []part, heads []uint64, key []byte) int {
+	h := head(key)
+	low, high := 0, len(heads) // the first whose head is above h
+	for low < high {
+		if mid := int(uint(low+high) / 2); heads[mid] > h {
+			high = mid
+		} else {
+			low = mid + 1
+		}
+	}
+	if low == 0 || heads[low-1] < h {
+		return low - 1
+	}
+	from := low - 1 // the first of the same head
+	for from > 0 && heads[from-1] == h {
+		from--
+	}
+	return from - 1 + sort.Search(low-from, func(i int) bool { return bytes.Compare(refs[from+i].key, key) > 0 })
 }

@@ -75,7 +75,7 @@ func (r *Reader) walk(ctx context.Context, s *Segment, sec int, fn func(ipld.CID
 		if err != nil {
 			return err
 		}
-		for _, p := range dir {
+		for _, p := range dir.refs {
 			if _, err := Visit(p.cid, fn); err != nil {
 				return err
 			}

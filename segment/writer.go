@@ -146,7 +146,7 @@ func (w *Writer) Finish() (*Segment, store.Block, error) {
 
 // fold moves the entries of a long section into directories.
 func (w *Writer) fold(refs []part) (section, error) {
-	s := section{parts: len(refs), refs: refs}
+	s := section{parts: len(refs), refs: refs, heads: headsOf(refs)}
 	if s.parts <= fan {
 		return s, nil
 	}
@@ -162,5 +162,6 @@ func (w *Writer) fold(refs []part) (section, error) {
 		}
 		s.refs = append(s.refs, part{key: of[0].key, cid: block.CID})
 	}
+	s.heads = headsOf(s.refs)
 	return s, nil
 }
