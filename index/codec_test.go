@@ -216,30 +216,80 @@ func TestMeta(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(docs, p.docs, cmp.AllowUnexported(docMeta{})); diff != "" || p.first != 7 {
-		t.Errorf("first %d (-want +got):\n%s", p.first, diff)
+	got, err := p.group(nil, 0)
+	if diff := cmp.Diff(docs, got, cmp.AllowUnexported(docMeta{})); diff != "" || p.first != 7 || err != nil {
+		t.Errorf("first %d, %v (-want +got):\n%s", p.first, err, diff)
 	}
-	outside := putInt(nil, int64(graph.MaxTime)+1)
+	for i := range docs {
+		if typ := p.typ(7 + uint32(i)); typ != docs[i].typ || !p.has(7+uint32(i)) {
+			t.Errorf("document %d is of type %.9q", i, typ)
+		}
+	}
+	if p.has(6) || p.has(11) || (*metaPart)(nil).has(0) {
+		t.Error("a document of another part")
+	}
+	outside := putInt([]byte{0}, int64(graph.MaxTime)+1)
+	far := putInt([]byte{0}, 1<<62)
+	one := func(times []byte) []byte { return append([]byte{1, 1, 1, 'a', 0, byte(len(times)), 0}, times...) }
 	bad := map[string]struct {
 		data, key []byte
 		docs      int
 	}{
-		"too many":     {data, docKey(7), 10},
-		"short key":    {data, docKey(7)[:3], 11},
-		"trailing":     {append(bytes.Clone(data), 0), docKey(7), 11},
-		"cut":          {data[:len(data)-1], docKey(7), 11},
-		"empty":        {[]byte{0, 0}, docKey(0), 11},
-		"unknown type": {[]byte{1, 1, 1, 'a', 0, 1, 0}, docKey(0), 11},
-		"unknown flag": {[]byte{1, 1, 1, 'a', 8, 0, 0}, docKey(0), 11},
-		"time outside": {append([]byte{1, 1, 1, 'a', 0, 0}, outside...), docKey(0), 11},
-		"far outside":  {append([]byte{1, 1, 1, 'a', 0, 0}, putInt(nil, 1<<62)...), docKey(0), 11},
+		"too many":       {data, docKey(7), 10},
+		"short key":      {data, docKey(7)[:3], 11},
+		"trailing":       {append(bytes.Clone(data), 0), docKey(7), 11},
+		"cut":            {data[:len(data)-1], docKey(7), 11},
+		"empty":          {[]byte{0, 0}, docKey(0), 11},
+		"no columns":     {[]byte{1, 1, 1, 'a'}, docKey(0), 11},
+		"no ends":        {[]byte{1, 1, 1, 'a', 0}, docKey(0), 11},
+		"unknown type":   {[]byte{1, 1, 1, 'a', 1, 2, 0, 0, 0}, docKey(0), 11},
+		"early end":      {[]byte{1, 1, 1, 'a', 0, 1, 0, 0, 0}, docKey(0), 11},
+		"unknown flag":   {one([]byte{8, 0}), docKey(0), 11},
+		"time outside":   {one(outside), docKey(0), 11},
+		"far outside":    {one(far), docKey(0), 11},
+		"two times more": {one([]byte{0, 0, 0}), docKey(0), 11},
 	}
 	for name, c := range bad {
-		if p, err := decodeMeta(c.data, c.key, c.docs); err == nil {
+		p, err := decodeMeta(c.data, c.key, c.docs)
+		if err == nil {
+			_, err = p.group(nil, 0)
+		}
+		if err == nil {
 			t.Errorf("%s: read as %+v", name, p)
 		}
 	}
-	if _, err := decodeMeta([]byte{1, 1, 1, 'a', 0, 0, 0}, docKey(0), 1); err != nil {
+	p, err = decodeMeta(one([]byte{0, 0}), docKey(0), 1)
+	if err == nil {
+		_, err = p.group(nil, 0)
+	}
+	if err != nil {
 		t.Errorf("the least part: %v", err)
+	}
+}
+
+// TestMetaGroups writes parts of all sorts of lengths with few and many types, and reads them in any order.
+func TestMetaGroups(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 7))
+	for _, n := range []int{1, metaGroup - 1, metaGroup, metaGroup + 1, 3*metaGroup + 5, 700} {
+		for _, types := range []int{1, 300} {
+			docs := make([]docMeta, n)
+			for i := range docs {
+				docs[i] = docMeta{typ: fmt.Sprint("type ", rng.IntN(types)), created: graph.Time(rng.Int64N(1 << 40))}
+				if rng.IntN(2) == 0 {
+					docs[i].validTo = graph.At(graph.Time(rng.Int64N(1 << 40)))
+				}
+			}
+			p, err := decodeMeta(encodeMeta(docs), docKey(9), 9+n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, g := range rng.Perm(metaGroups(n)) {
+				got, err := p.group(nil, g)
+				want := docs[g*metaGroup : min(n, (g+1)*metaGroup)]
+				if diff := cmp.Diff(want, got, cmp.AllowUnexported(docMeta{})); diff != "" || err != nil {
+					t.Errorf("group %d of %d documents: %v (-want +got):\n%s", g, n, err, diff)
+				}
+			}
+		}
 	}
 }

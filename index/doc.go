@@ -31,7 +31,10 @@
 //	                              document in W bytes, little-endian: in terms, without the units
 //	                              of clause 7.1
 //	meta     its first document   number of documents; number of types; for each type, ascending,
-//	                              its length and bytes; then the documents, below
+//	                              its length and bytes; for each document the number of its
+//	                              type, a byte, or u16 where there are more than 256; for each 32
+//	                              documents where they end in what follows, u16; then the
+//	                              documents, below
 //	props    length of the first  groups, ascending by name (shorter first, then bytewise): length
 //	         name, the name, its  of the name, the name, number of documents; for each of them the
 //	         first document       distance from the one before, less one (from -1 for the first),
@@ -41,8 +44,8 @@
 //	posts    its own number       posting blocks, below
 //	terms    its first term       number of terms, u16; offset of each 16th term from the first on,
 //	                              u16 each, counted from their end; then the terms, below
-//	titles   its first sum        8,192 sums of titles, four bytes each, big-endian, ascending, each
-//	                              once, fewer in the last part
+//	titles   its first sum        8,192 sums of titles and of their beginnings, four bytes each,
+//	                              big-endian, ascending, each once, fewer in the last part
 //
 // A title (clause 7.3) is a key of the dictionary too: a zero byte before each of its terms, with the
 // nodes that have it as postings, one occurrence in the summary each. Titles are in no length, sum
@@ -50,15 +53,17 @@
 //
 // The sum of a title, all modulo 2^64: S is 0; for each of its terms, with F its 64-bit FNV-1a hash
 // with the last bit set, X is (S rotated left by 25 bits xor F) · 0x9e3779b97f4a7c15 and S is X xor
-// X/2^32, rounded down; the sum is S/2^32, rounded down. Runs of words of a text are looked up among
-// the sums, and those that are there, nearly all of them titles, in the dictionary: of a text that
-// mentions nothing no dictionary is read, but four bytes for each title of the memory, once.
+// X/2^32, rounded down; the sum is S/2^32, rounded down, with its last bit cleared. A title of three
+// terms or more has a beginning too: the sum of its first two, with its last bit set. Runs of words of a
+// text are looked up among the sums, those of three and more only where they begin as a title does, and
+// those that are there, nearly all of them titles, in the dictionary: of a text that mentions nothing no
+// dictionary is read, but four to eight bytes for each title of the memory, once.
 //
 // Numbers are unsigned varints of the shortest form unless they are named otherwise; u16 is
 // little-endian; documents in keys are four bytes, big-endian; times are zigzag varints.
 //
-//	document of meta   flags (1 updated, 2 validFrom, 4 validTo) | type, an index | created, from
-//	                   that of the document before, 0 for the first | those flagged, from created
+//	document of meta   flags (1 updated, 2 validFrom, 4 validTo) | created, from that of the
+//	                   document before, 0 for each 32nd | those flagged, from created
 //	term               bytes shared with the term before, 0 for each 16th | length of the rest |
 //	                   rest | documents with the term | killed documents with the term | place
 //	place              nothing without documents; 0, length, postings where they are one block of

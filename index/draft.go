@@ -77,7 +77,7 @@ func (d *Draft) append(b []byte, doc *Document) []byte {
 		d.types[m.typ] = typ
 		d.names = append(d.names, m.typ)
 	}
-	b = m.append(b, typ, 0)
+	b = m.append(putUint(b, uint64(typ)), 0)
 	b = putUint(b, uint64(len(doc.Node.Props)))
 	for _, e := range doc.Node.Props {
 		b = append(putUint(b, uint64(len(e.Key))), e.Key...)
@@ -114,8 +114,8 @@ func (b *builder) addAnalysed(c Change) error {
 	for f := range lens {
 		lens[f] = uint32(in.uint(maxTF))
 	}
-	var m docMeta
-	m.decode(&in, d.names, 0)
+	m := docMeta{typ: d.names[in.uint(uint64(len(d.names)-1))]}
+	m.decode(&in, 0)
 	doc := b.addDoc(c.ID, m, lens)
 	for range in.uint(maxCount) {
 		name := in.take(in.uint(graph.MaxPropName))

@@ -3,6 +3,7 @@ package index
 import (
 	"bytes"
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -57,8 +58,15 @@ func FuzzParts(f *testing.F) {
 				t.Errorf("lengths %x come back as %x", data, b)
 			}
 		}
-		if p, err := decodeMeta(data, docKey(0), n); err == nil && len(p.docs) > n {
-			t.Errorf("%d documents of %d", len(p.docs), n)
+		if p, err := decodeMeta(data, docKey(0), n); err == nil {
+			if p.n > n {
+				t.Errorf("%d documents of %d", p.n, n)
+			}
+			for g := range metaGroups(p.n) {
+				if _, err := p.group(nil, g); err != nil && !errors.Is(err, store.ErrCorrupt) {
+					t.Errorf("group %d: %v", g, err)
+				}
+			}
 		}
 		if p, err := decodeTitles(data); err == nil && len(p.sums) > 0 && !p.has(p.sums[len(p.sums)/2]) {
 			t.Errorf("no %x among %d sums", p.sums[len(p.sums)/2], len(p.sums))

@@ -126,7 +126,13 @@ type Doc struct {
 func (d Doc) ID() graph.ID { return d.id }
 
 // Type returns the node's type.
-func (d Doc) Type() string { return d.meta().typ }
+func (d Doc) Type() string {
+	typ, err := d.view.typ(d.n)
+	if err != nil {
+		d.view.failed = cmp.Or(d.view.failed, err)
+	}
+	return typ
+}
 
 // Created returns when the node was created.
 func (d Doc) Created() graph.Time { return d.meta().created }
@@ -180,7 +186,7 @@ type view struct {
 	seg  *segment.Segment
 	dead segment.Bitset
 	ids  []segment.IDPart // parts read before, nil for the others
-	meta *metaPart
+	meta metaReader
 
 	failed error // the first of reading meta for a Doc
 
@@ -209,14 +215,15 @@ func (v *view) id(doc uint32) (id graph.ID, err error) {
 }
 
 func (v *view) docMeta(doc uint32) (*docMeta, error) {
-	if v.meta == nil || doc-v.meta.first >= uint32(len(v.meta.docs)) {
-		m, err := v.x.src.meta(v.ctx, v.seg, doc)
-		if err != nil {
-			return nil, err
-		}
-		v.meta = m
+	return v.meta.at(v.ctx, &v.x.src, v.seg, doc)
+}
+
+// typ returns the type of a document, for which no times are read.
+func (v *view) typ(doc uint32) (string, error) {
+	if err := v.meta.open(v.ctx, &v.x.src, v.seg, doc); err != nil {
+		return "", err
 	}
-	return &v.meta.docs[doc-v.meta.first], nil
+	return v.meta.part.typ(doc), nil
 }
 
 func (v *view) doc(n uint32) (Doc, error) {

@@ -37,16 +37,15 @@ func (x *Index) eachMeta(ctx context.Context, fn func(*view, uint32, *docMeta) e
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if _, err := v.docMeta(doc); err != nil {
-				return err
-			}
-			part := v.meta
-			for i := range part.docs {
-				if err := fn(v, part.first+uint32(i), &part.docs[i]); err != nil {
+			for end := min(doc+docsPerPart, uint32(v.seg.Docs)); doc < end; doc++ {
+				m, err := v.docMeta(doc)
+				if err == nil {
+					err = fn(v, doc, m)
+				}
+				if err != nil {
 					return err
 				}
 			}
-			doc = part.first + uint32(len(part.docs))
 		}
 	}
 	return nil

@@ -56,26 +56,25 @@ func (m *merger) documents() error {
 			m.number[i][doc] = gone
 		}
 	}
-	metas := make([]*metaPart, len(m.segs))
+	metas := make([]metaReader, len(m.segs))
 	return m.src.MergeIDs(m.ctx, m.segs, m.oldest, m.w.addDead, func(id graph.ID, i, doc int) error {
 		return m.keep(id, i, doc, &metas[i])
 	})
 }
 
 // keep writes the columns of one document of segment i.
-func (m *merger) keep(id graph.ID, i, doc int, meta **metaPart) error {
+func (m *merger) keep(id graph.ID, i, doc int, metas *metaReader) error {
 	s := m.segs[i]
 	lens, err := m.src.lens(m.ctx, s, doc/docsPerPart)
 	if err != nil {
 		return err
 	}
-	if p := *meta; p == nil || uint32(doc)-p.first >= uint32(len(p.docs)) {
-		if *meta, err = m.src.meta(m.ctx, s, uint32(doc)); err != nil {
-			return err
-		}
+	meta, err := metas.at(m.ctx, m.src, s, uint32(doc))
+	if err != nil {
+		return err
 	}
 	m.number[i][doc] = uint32(m.w.Docs)
-	return m.w.addDoc(id, lens.at(uint32(doc), allFields), &(*meta).docs[uint32(doc)-(*meta).first])
+	return m.w.addDoc(id, lens.at(uint32(doc), allFields), meta)
 }
 
 // propCursor walks "props" by name and document.

@@ -35,8 +35,8 @@ func TestGolden(t *testing.T) {
 	delete(next, graph.NodeID("edge 1"))
 	changed := update(t, blocks, m, docs, next)
 	const (
-		want     = "bafyreiei2bvc3j6tktcxiubseaax76slx75mrrfxhidowwhmq7tgfdpsju"
-		wantNext = "bafyreiar5k2nckrupvdq3x6igforcjew7i4tk4gjxwrralou4xce3njr2q"
+		want     = "bafyreidd2hc4ei5bwsistkrjzjd3r7s7wr5cwbaal4yt5zoseczb3dt5sm"
+		wantNext = "bafyreifhn5mkvnpy5qwnfypxwaxhwz6twoi3fjpkco7mr7hvulf4w2mh54"
 	)
 	if got := m.String(); got != want {
 		t.Errorf("manifest %s, want %s", got, want)

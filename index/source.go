@@ -13,13 +13,13 @@ type source struct{ *segment.Reader }
 func (r *source) meta(ctx context.Context, s *segment.Segment, doc uint32) (*metaPart, error) {
 	v, _, err := r.Covering(ctx, s, secMeta, docKey(doc), func(key, data []byte) (any, int, error) {
 		m, err := decodeMeta(data, key, s.Docs)
-		return m, m.size(), err
+		return m, len(data), err
 	})
 	if err != nil {
 		return nil, err
 	}
 	m, ok := v.(*metaPart)
-	if !ok || doc-m.first >= uint32(len(m.docs)) {
+	if !ok || !m.has(doc) {
 		return nil, r.Wrap(s, secMeta, segment.Corrupt("no document %d", doc))
 	}
 	return m, nil

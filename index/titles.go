@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/mnem-project/mnem/segment"
 )
@@ -13,8 +14,8 @@ import (
 const (
 	// titlesPerPart is the number of sums in each part of "titles" but the last.
 	titlesPerPart = 8192
-	// fewTitles is how many titles a segment has at most that is searched together with others, these
-	// with titlesPerPart at most: in a grown memory most segments have few.
+	// fewTitles is how many titles, each with its beginning, a segment has at most that is searched
+	// together with others, these with titlesPerPart sums at most: in a grown memory most have few.
 	fewTitles = 512
 )
 
@@ -37,8 +38,15 @@ func (h titleSum) with(term uint64) titleSum {
 	return titleSum(x ^ x>>32)
 }
 
-// stored is what is kept of a hash.
-func (h titleSum) stored() uint32 { return uint32(h >> 32) }
+// stored is what is kept of the hash of a title.
+func (h titleSum) stored() uint32 { return uint32(h>>32) &^ 1 }
+
+// begun is what is kept of the hash of the first beginTerms of a longer title. Most words follow each
+// other in no title: the longer runs that begin with them need not be looked up.
+func (h titleSum) begun() uint32 { return uint32(h>>32) | 1 }
+
+// beginTerms is how many terms a beginning has.
+const beginTerms = 2
 
 func sumOf(title []string) (h titleSum) {
 	for _, term := range title {
@@ -47,15 +55,18 @@ func sumOf(title []string) (h titleSum) {
 	return h
 }
 
-// sumOfKey returns the hash of the title with a key.
-func sumOfKey(key string) (h titleSum) {
-	rest := []byte(key[len(titleMark):])
-	for more := true; more; {
-		var term []byte
-		term, rest, more = bytes.Cut(rest, []byte(titleMark))
-		h = h.with(termSum(string(term)))
+// appendSums appends what is kept of the title with a key.
+func appendSums(sums []uint32, key string) []uint32 {
+	h := titleSum(0)
+	rest, more := key[len(titleMark):], true
+	for n := 1; more; n++ {
+		var term string
+		term, rest, more = strings.Cut(rest, titleMark)
+		if h = h.with(termSum(term)); n == beginTerms && more {
+			sums = append(sums, h.begun())
+		}
 	}
-	return h
+	return append(sums, h.stored())
 }
 
 // writeTitles writes "titles": the sums ascending, each once.
@@ -174,8 +185,8 @@ func (x *Index) titleFinder(ctx context.Context) (*titleFinder, error) {
 	f := &titleFinder{ctx: ctx, x: x, segs: make([]titleSegment, len(x.segs))}
 	room := titlesPerPart
 	for n, s := range x.segs {
-		most := s.Docs + s.Kills
-		if s.Parts(secTitles) <= 1 && most <= min(fewTitles, room) {
+		most := 2 * (s.Docs + s.Kills)
+		if s.Parts(secTitles) <= 1 && most <= min(2*fewTitles, room) {
 			f.segs[n].few = true
 			room -= most
 		}
@@ -225,7 +236,7 @@ func (x *Index) fewTitles(f *titleFinder) (*titlePart, error) {
 		if err != nil {
 			return nil, err
 		}
-		sums = append(sums, p.sums[:min(len(p.sums), fewTitles)]...)
+		sums = append(sums, p.sums[:min(len(p.sums), 2*fewTitles)]...)
 	}
 	slices.Sort(sums)
 	few = newTitlePart(slices.Compact(sums))
@@ -268,10 +279,9 @@ func (f *titleFinder) in(n int, sum uint32) (bool, error) {
 	return err == nil && p.has(sum), err
 }
 
-// may reports whether the index may have a title with a hash. It errs about once in 2^32 times for
-// each title.
-func (f *titleFinder) may(h titleSum) (bool, error) {
-	sum := h.stored()
+// may reports whether the index may have a title with a hash, given as it is kept, or one that begins so.
+// It errs about once in 2^31 times for each title.
+func (f *titleFinder) may(sum uint32) (bool, error) {
 	if f.few.has(sum) {
 		return true, nil
 	}
@@ -303,7 +313,7 @@ func (f *titleFinder) eachIn(words []uint64, fn func(at, n int, h titleSum) (boo
 		h := titleSum(0)
 		for n := 1; n <= maxTitleTerms && i+n <= len(words) && words[i+n-1] != 0; n++ {
 			h = h.with(words[i+n-1])
-			ok, err := f.may(h)
+			ok, err := f.may(h.stored())
 			if ok {
 				ok, err = fn(i, n, h)
 				if err == nil && !ok {
@@ -312,6 +322,14 @@ func (f *titleFinder) eachIn(words []uint64, fn func(at, n int, h titleSum) (boo
 			}
 			if err != nil {
 				return err
+			}
+			if n != beginTerms {
+				continue
+			}
+			if ok, err = f.may(h.begun()); err != nil {
+				return err
+			} else if !ok {
+				break
 			}
 		}
 	}

@@ -37,7 +37,7 @@ type verifier struct {
 	x     *Index
 	words [][]uint64 // for each segment and document, the sum of what postings say of it
 	props [][]uint64 // likewise of its properties
-	sums  [][]uint32 // of the titles of each segment
+	sums  [][]uint32 // of the titles of each segment and of their beginnings
 	found []Mismatch
 	want  *builder // analyses documents and keeps nothing
 	lens  docLens  // of the document that was analysed last
@@ -128,7 +128,7 @@ func (v *verifier) terms() error {
 		for _, t := range with {
 			df += t.count - t.neg
 			if strings.HasPrefix(term, titleMark) {
-				v.sums[t.i] = append(v.sums[t.i], sumOfKey(term).stored())
+				v.sums[t.i] = appendSums(v.sums[t.i], term)
 			}
 			n, err := v.postings(t, term, dead[t.i])
 			if err != nil {
@@ -160,7 +160,7 @@ func (v *verifier) titles() error {
 		}
 		slices.Sort(v.sums[i])
 		if want := slices.Compact(v.sums[i]); !slices.Equal(want, have) {
-			v.add(graph.ID{}, "segment %s has sums of %d titles that are not those of its %d titles",
+			v.add(graph.ID{}, "segment %s has %d sums of titles and beginnings, which are not the %d of its titles",
 				s.CID, len(have), len(want))
 		}
 	}

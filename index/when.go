@@ -40,7 +40,13 @@ func (x *Index) ByTime(
 // for a node that is no live document. It reads what the index has about these nodes alone.
 func (x *Index) Times(ctx context.Context, ids []graph.ID) (times []Times, ok []bool, err error) {
 	times, ok = make([]Times, len(ids)), make([]bool, len(ids))
-	err = x.eachOfNodes(ctx, ids, func(at int, m *docMeta) { times[at], ok[at] = m.times(), true })
+	err = x.eachOfNodes(ctx, ids, func(v *view, d placedDoc) error {
+		m, err := v.docMeta(d.doc)
+		if err == nil {
+			times[d.at], ok[d.at] = m.times(), true
+		}
+		return err
+	})
 	return times, ok, err
 }
 
@@ -48,11 +54,16 @@ func (x *Index) Times(ctx context.Context, ids []graph.ID) (times []Times, ok []
 // the index has about these nodes alone.
 func (x *Index) Types(ctx context.Context, ids []graph.ID) ([]string, error) {
 	types := make([]string, len(ids))
-	return types, x.eachOfNodes(ctx, ids, func(at int, m *docMeta) { types[at] = m.typ })
+	return types, x.eachOfNodes(ctx, ids, func(v *view, d placedDoc) (err error) {
+		types[d.at], err = v.typ(d.doc)
+		return err
+	})
 }
 
 // eachOfNodes calls fn for those of some nodes that are live documents, with their places in ids.
-func (x *Index) eachOfNodes(ctx context.Context, ids []graph.ID, fn func(at int, m *docMeta)) error {
+func (x *Index) eachOfNodes(
+	ctx context.Context, ids []graph.ID, fn func(v *view, d placedDoc) error,
+) error {
 	for n := len(x.segs) - 1; n >= 0; n-- {
 		docs, err := x.liveDocs(ctx, n, ids)
 		if err != nil {
@@ -66,11 +77,9 @@ func (x *Index) eachOfNodes(ctx context.Context, ids []graph.ID, fn func(at int,
 			return err
 		}
 		for _, d := range docs {
-			m, err := v.docMeta(d.doc)
-			if err != nil {
+			if err := fn(v, d); err != nil {
 				return err
 			}
-			fn(d.at, m)
 		}
 	}
 	return nil

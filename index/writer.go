@@ -11,14 +11,14 @@ import (
 
 // segmentWriter writes the parts of one segment: all documents and kills first, each ascending,
 // then properties by name and document, then terms. Of each section one part is in memory, and of
-// each title four bytes.
+// each title eight bytes.
 type segmentWriter struct {
 	*segment.Writer
 	ids, dead, lens, meta *segment.Section
 	props                 propWriter
 	posts                 postWriter
 	dict                  dictWriter
-	titles                []uint32 // their sums
+	titles                []uint32 // their sums and those of their beginnings
 
 	metas     []docMeta // of the part of "meta" being filled
 	metaTypes map[string]bool
@@ -96,8 +96,8 @@ func (w *segmentWriter) addMeta(m *docMeta) error {
 	if len(w.metas) > 0 {
 		last = w.metas[len(w.metas)-1].created
 	}
-	w.scratch = m.append(w.scratch[:0], docsPerPart-1, last)
-	w.metaSize += len(w.scratch)
+	w.scratch = m.append(w.scratch[:0], last)
+	w.metaSize += len(w.scratch) + 2 // of its type
 	w.metas = append(w.metas, *m)
 	return nil
 }
@@ -121,7 +121,7 @@ func (w *segmentWriter) endTerm(term string, neg int) error {
 		return err
 	}
 	if strings.HasPrefix(term, titleMark) {
-		w.titles = append(w.titles, sumOfKey(term).stored())
+		w.titles = appendSums(w.titles, term)
 	}
 	return w.dict.add(term, &entry{count: count, neg: neg, at: at})
 }
