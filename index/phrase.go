@@ -92,14 +92,15 @@ func (x *Index) eachWithAll(
 	ctx context.Context, list []listedTerm, fields byte, fn func(v *view, doc uint32) error,
 ) error {
 	for n := range x.segs {
-		others := make([]termReader, len(list)-1)
+		others := make([]*termReader, len(list)-1)
 		for i := range others {
+			others[i] = termReaders.Get().(*termReader)
 			others[i].open(&x.src, x.segs[n], list[i+1].entries[n])
 		}
 		err := x.each(ctx, n, list[0].entries[n], func(v *view, p *posting, mask byte) error {
 			has := mask&fields != 0
 			for i := 0; has && i < len(others); i++ {
-				r := &others[i]
+				r := others[i]
 				ok, err := r.seek(ctx, p.doc)
 				if err != nil {
 					return err
@@ -111,6 +112,9 @@ func (x *Index) eachWithAll(
 			}
 			return fn(v, p.doc)
 		})
+		for _, r := range others {
+			r.leave()
+		}
 		if err != nil {
 			return err
 		}

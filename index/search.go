@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sync"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/fixed"
@@ -125,6 +126,15 @@ type termReader struct {
 	idf    uint64
 	factor uint64
 	most   uint64 // a score is at most weigh(idf), since x/(x+K) is below 1 and idf at least 1
+}
+
+// termReaders are those whose lists were walked: they have room for the postings of the next ones.
+var termReaders = sync.Pool{New: func() any { return new(termReader) }}
+
+// leave ends the use of a reader of termReaders.
+func (t *termReader) leave() {
+	*t = termReader{postReader: postReader{block: t.block}}
+	termReaders.Put(t)
 }
 
 // seek moves to the first posting from doc on, passing blocks without reading their postings where

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"unicode/utf8"
 
@@ -71,29 +72,45 @@ func appendTitle(b []byte, terms []string) []byte {
 // TitlesIn returns the nodes whose titles stand in a text, ascending. A title stands where its
 // terms follow each other among those of the text.
 func (x *Index) TitlesIn(ctx context.Context, s string) ([]graph.ID, error) {
-	var terms []string
-	var sums []uint64
+	words := titleRooms.Get().(*titleRoom)
+	defer words.leave()
 	x.analyser.Each(beginning(s), func(term string) bool {
-		terms, sums = append(terms, term), append(sums, termSum(term))
-		return len(terms) < maxTitleText
+		words.terms, words.sums = append(words.terms, term), append(words.sums, termSum(term))
+		return len(words.terms) < maxTitleText
 	})
 	find, err := x.titleFinder(ctx)
 	if err != nil {
 		return nil, err
 	}
-	seen := make(map[string]bool)
 	var ids []graph.ID
-	key := make([]byte, 0, maxTerm)
-	err = find.eachIn(sums, func(at, n int, h titleSum) (bool, error) {
-		key = appendTitle(key[:0], terms[at:at+n])
-		named, err := x.named(find, key, h)
-		if err == nil && !seen[named.key] {
-			seen[named.key] = true
+	err = find.eachIn(words.sums, func(at, n int, h titleSum) (bool, error) {
+		words.key = appendTitle(words.key[:0], words.terms[at:at+n])
+		named, err := x.named(find, words.key, h)
+		if err == nil && !words.seen[named.key] {
+			words.seen[named.key] = true
 			ids = append(ids, named.ids...)
 		}
 		return len(ids) < maxMentioned, err
 	})
 	return sortedIDs(ids[:min(len(ids), maxMentioned)]), err
+}
+
+// titleRoom is the memory in which titles are looked for in a text, which the next one takes over.
+type titleRoom struct {
+	terms []string
+	sums  []uint64
+	seen  map[string]bool
+	key   []byte
+}
+
+var titleRooms = sync.Pool{New: func() any { return &titleRoom{seen: map[string]bool{}} }}
+
+// leave forgets the text.
+func (r *titleRoom) leave() {
+	clear(r.terms)
+	clear(r.seen)
+	r.terms, r.sums = r.terms[:0], r.sums[:0]
+	titleRooms.Put(r)
 }
 
 func sortedIDs(ids []graph.ID) []graph.ID {
@@ -172,7 +189,8 @@ func (x *Index) each(
 	if err != nil {
 		return err
 	}
-	var r postReader
+	r := termReaders.Get().(*termReader)
+	defer r.leave()
 	r.open(&x.src, x.segs[n], e)
 	for {
 		ok, err := r.next(ctx)

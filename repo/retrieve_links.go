@@ -76,8 +76,10 @@ func (g graphView) Bucket(
 func (g graphView) bare(
 	ctx context.Context, q retrieve.BucketQuery, f links.Found, side int,
 ) (list []retrieve.Link, total int, err error) {
-	if q.Limit > 0 {
-		list = make([]retrieve.Link, 0, min(q.Limit, f.Degree(side)))
+	if n := min(q.Limit, f.Degree(side)); n <= cap(q.Room) {
+		list = q.Room[:0]
+	} else {
+		list = make([]retrieve.Link, 0, n)
 	}
 	marked := false
 	err = f.Each(side, func(e links.Entry) bool {

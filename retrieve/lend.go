@@ -34,28 +34,11 @@ type lender struct {
 	hop     int
 	round   []*facts // that are lent something in the round at hand
 	reached []*facts // in any round, each once
-	gifts   slab[gift]
-	lents   slab[lent]
-	spreads slab[spread]
-	rows    []int64 // room for gains
+	rows    []int64  // room for gains
 }
 
 // maxScore is more than any score.
 const maxScore = 1 << 53
-
-// slab makes values that live as long as the request, many in one allocation.
-type slab[T any] struct{ free []T }
-
-const slabSize = 64
-
-func (s *slab[T]) take() *T {
-	if len(s.free) == 0 {
-		s.free = make([]T, slabSize)
-	}
-	v := &s.free[0]
-	s.free = s.free[1:]
-	return v
-}
 
 // lend lets the sources lend. It counts those that did not take part for lack of room. Later rounds
 // are no matter for a warning: as in a lane, the best come first and the rest weighs little.
@@ -107,11 +90,11 @@ func (l *lender) give(_ context.Context, u *spread, v *facts, by Step, weight in
 		if v.bound == 0 {
 			l.reached = append(l.reached, v)
 		}
-		t = l.lents.take()
+		t = l.room.lents.take()
 		v.lent[l.hop-1] = t
 		l.round = append(l.round, v)
 	}
-	g := l.gifts.take()
+	g := l.room.gifts.take()
 	*g = gift{from: u, by: by, weight: weight}
 	if t.last == nil {
 		t.first = g
@@ -137,7 +120,7 @@ func (l *lender) settle(ctx context.Context, v *facts, hop int) error {
 	if len(l.rows) < width {
 		l.rows = make([]int64, slabSize*width)
 	}
-	got := l.spreads.take()
+	got := l.room.spreads.take()
 	*got = spread{id: v.id, hops: hop, gains: l.rows[:width:width]}
 	l.rows = l.rows[width:]
 	for g := t.first; g != nil; g = g.next {

@@ -182,6 +182,8 @@ type run struct {
 	cut    int  // nodes not all of whose links were followed
 	linked bool // whether expansion followed any link
 
+	room *room // that it works in
+
 	extractor *extractor // of features of nodes; nil until similarity is asked for
 
 	counter  Counter  // nil for Estimate

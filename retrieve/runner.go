@@ -33,7 +33,8 @@ func (u Runner) Run(
 			return nil, err
 		}
 	}
-	r := &run{g: g, x: x, req: req.Resolve(), trace: u.Trace}
+	r := &run{g: g, x: x, req: req.Resolve(), trace: u.Trace, room: rooms.Get().(*room)}
+	defer r.room.leave()
 	r.req.Settled = true
 	r.req.settleIntent()
 	var err error

@@ -111,6 +111,7 @@ type BucketQuery struct {
 	Limit     int       // at most so many entries
 	Count     bool      // whether the total is wanted
 	Bare      bool      // whether ids of edges without a mark may be left out; never with After
+	Room      []Link    // where the entries may be put, over what there is
 }
 
 // Graph reads one immutable graph. Implementations verify what they read; every error ends the

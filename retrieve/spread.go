@@ -48,7 +48,7 @@ type spreader struct {
 	titled  []*candidate // sources that are named by their titles
 	silent  int          // sources that did not spread for lack of room
 	keep    int64        // share that goes on, in units of 2^-16
-	fresh   slab[facts]
+	room    *room
 	cut     map[graph.ID]bool // nodes not all of whose links were followed
 	linked  bool              // whether any link was
 }
@@ -56,8 +56,12 @@ type spreader struct {
 // newSpreader returns a spreader over the links of a graph.
 func (r *run) newSpreader() *spreader {
 	s := &spreader{
-		r: r, nodes: make(map[graph.ID]*facts, 2*len(r.found)),
-		links: map[graph.ID][]edge{}, cut: map[graph.ID]bool{}, keep: lentShare,
+		r: r, room: r.room, cut: map[graph.ID]bool{}, keep: lentShare,
+		nodes: map[graph.ID]*facts{}, links: map[graph.ID][]edge{},
+	}
+	if !r.room.taken { // the first of the retrieval: one more has maps of its own
+		r.room.taken = true
+		s.nodes, s.links = r.room.nodes, r.room.links
 	}
 	s.texts = &mentions{g: r.g, x: r.x, keep: s.passes}
 	return s
@@ -254,10 +258,11 @@ func (s *spreader) edges(ctx context.Context, id graph.ID) ([]edge, error) {
 	if links, ok := s.links[id]; ok {
 		return links, nil
 	}
-	var all []edge
+	bucket, out := s.room.bucket[:0], 0
 	for _, dir := range directions(s.r.req.Direction) {
 		q := BucketQuery{
 			Node: id, Direction: dir, Types: s.r.req.ExpandTypes, Limit: maxFanOut + 1, Bare: true,
+			Room: bucket[len(bucket):],
 		}
 		links, _, err := s.r.g.Bucket(ctx, q)
 		if err != nil {
@@ -266,18 +271,23 @@ func (s *spreader) edges(ctx context.Context, id graph.ID) ([]edge, error) {
 		if len(links) > maxFanOut {
 			links, s.cut[id] = links[:maxFanOut], true
 		}
-		all = slices.Grow(all, len(links))
-		for _, l := range links {
-			all = append(all, edge{l, dir == Out})
+		if bucket = append(bucket, links...); dir == Out {
+			out = len(bucket)
 		}
 	}
-	s.links[id] = all
+	all := s.room.entries(len(bucket))
+	for i, l := range bucket {
+		all = append(all, edge{l, i < out})
+	}
+	s.room.bucket, s.links[id] = bucket, all
 	return all, nil
 }
 
+var bothDirections = []Direction{Out, In}
+
 func directions(d Direction) []Direction {
 	if d == Both {
-		return []Direction{Out, In}
+		return bothDirections
 	}
 	return []Direction{d}
 }
@@ -321,7 +331,7 @@ type facts struct {
 func (s *spreader) node(id graph.ID) *facts {
 	v := s.nodes[id]
 	if v == nil {
-		v = s.fresh.take()
+		v = s.room.facts.take()
 		v.id = id
 		s.nodes[id] = v
 	}
@@ -403,6 +413,7 @@ func (s *spreader) mentioned(ctx context.Context, id graph.ID) ([]Step, error) {
 		if err != nil {
 			return nil, err
 		}
+		steps = slices.Grow(steps, len(linked))
 		for _, id := range linked {
 			steps = append(steps, Step{id, "", dir == Out})
 		}

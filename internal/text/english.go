@@ -8,7 +8,7 @@ import (
 
 // memoSize is the number of stems a scanner remembers, a power of two. Prose repeats its words, and
 // remembering a stem costs a small part of computing it.
-const memoSize = 1 << 10
+const memoSize = 1 << 12
 
 // memoEntry is a stemmed word. The zero value is the stem of no word.
 type memoEntry struct{ word, stem string }
