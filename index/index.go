@@ -114,16 +114,26 @@ func (x *Index) deadDocs(ctx context.Context, n int) (segment.Bitset, error) {
 
 // Doc is one live document in the course of a query, which its methods belong to: they use the
 // query's context, and documents of one query must not be used by several goroutines at a time.
-// Type and times are read when they are first asked for; where that fails they are zero, and Err is
+// What it has is read when it is first asked for; where that fails it is zero, and Err is
 // not nil. Queries look at it themselves after they have asked an Accept.
 type Doc struct {
-	view *view
-	n    uint32
-	id   graph.ID
+	view  *view
+	n     uint32
+	id    graph.ID
+	known bool // whether id is, which most accepts have no use for
 }
 
 // ID returns the node's id.
-func (d Doc) ID() graph.ID { return d.id }
+func (d Doc) ID() graph.ID {
+	if d.known {
+		return d.id
+	}
+	id, err := d.view.id(d.n)
+	if err != nil {
+		d.view.failed = cmp.Or(d.view.failed, err)
+	}
+	return id
+}
 
 // Type returns the node's type.
 func (d Doc) Type() string {
@@ -168,7 +178,7 @@ func (d Doc) meta() *docMeta {
 	return m
 }
 
-// Err returns what the first reading of types or times failed with, of this document or of another
+// Err returns what the first reading of ids, types or times failed with, of this document or of another
 // one of the query's in the same segment.
 func (d Doc) Err() error { return d.view.failed }
 
@@ -188,7 +198,7 @@ type view struct {
 	ids  []segment.IDPart // parts read before, nil for the others
 	meta metaReader
 
-	failed error // the first of reading meta for a Doc
+	failed error // the first of reading for a Doc
 
 	props map[string]*propView
 }
@@ -228,7 +238,7 @@ func (v *view) typ(doc uint32) (string, error) {
 
 func (v *view) doc(n uint32) (Doc, error) {
 	id, err := v.id(n)
-	return Doc{view: v, n: n, id: id}, err
+	return Doc{view: v, n: n, id: id, known: true}, err
 }
 
 // Accept decides whether a live document passes a request's filters. It is called on the calling
@@ -242,11 +252,7 @@ func (v *view) passes(accept Accept, n uint32) (bool, error) {
 	if accept == nil {
 		return true, nil
 	}
-	d, err := v.doc(n)
-	if err != nil {
-		return false, err
-	}
-	ok, err := accept(d)
+	ok, err := accept(Doc{view: v, n: n})
 	return ok, cmp.Or(err, v.failed)
 }
 
@@ -298,7 +304,7 @@ func (f *Finder) Doc(id graph.ID) (Doc, bool, error) {
 			return Doc{}, false, nil
 		}
 		// The id is known: a view would read another part of ids for it.
-		return Doc{view: v, n: doc, id: id}, true, nil
+		return Doc{view: v, n: doc, id: id, known: true}, true, nil
 	}
 	return Doc{}, false, nil
 }

@@ -150,6 +150,8 @@ const maxFoundNodes = 256
 
 func (g graphView) ErasedNodes() int { return g.erased }
 
+func (g graphView) Unmarked() bool { return g.s.state.marks.Len() == 0 }
+
 func (g graphView) IsErased(ctx context.Context, id graph.ID) (bool, error) {
 	d, err := g.s.state.document(ctx, id)
 	return d == nil && err == nil, err

@@ -25,6 +25,7 @@ type filter struct {
 	req    *Request
 	byNode bool                  // whether anything but the mark decides
 	erased int                   // nodes of the graph that were erased
+	bare   bool                  // whether nothing has a mark
 	out    map[graph.ID]struct{} // excluded nodes, nil for none
 	seen   filterCounts          // what lanes asked about
 }
@@ -39,6 +40,9 @@ func newFilter(g Graph, req *Request) *filter {
 	f := &filter{g: g, req: req}
 	if e, ok := g.(Erased); ok {
 		f.erased = e.ErasedNodes()
+	}
+	if u, ok := g.(Unmarked); ok {
+		f.bare = u.Unmarked()
 	}
 	if len(req.Exclude) > 0 {
 		f.out = make(map[graph.ID]struct{}, len(req.Exclude))
@@ -55,13 +59,17 @@ func newFilter(g Graph, req *Request) *filter {
 // accept returns the filter in the form that an Index takes.
 func (f *filter) accept(ctx context.Context) Accept {
 	return func(d Document) (bool, error) {
-		if f.excluded(d.ID()) {
+		if f.out != nil && f.excluded(d.ID()) {
 			f.seen.left.Exclude++
 			return false, nil
 		}
 		ok, err := f.fits(ctx, d, &f.seen.left)
 		if err != nil || !ok {
 			return false, err
+		}
+		if f.bare {
+			f.seen.passed++
+			return true, nil
 		}
 		hidden, err := f.hidden(ctx, graph.OnNode, d.ID())
 		if hidden {
@@ -100,6 +108,9 @@ func (f *filter) passes(ctx context.Context, id graph.ID) (bool, error) {
 
 // hidden reports whether a mark hides a node or edge.
 func (f *filter) hidden(ctx context.Context, on graph.Target, id graph.ID) (bool, error) {
+	if f.bare {
+		return false, nil
+	}
 	m, err := f.g.Mark(ctx, on, id)
 	if err != nil {
 		return false, fmt.Errorf("read mark on %s %s: %w", on, id, err)

@@ -143,6 +143,11 @@ type Erased interface {
 	IsErased(ctx context.Context, id graph.ID) (bool, error)
 }
 
+// Unmarked is the ability of a Graph to say that it has no marks at all, so that nobody need ask for them.
+type Unmarked interface {
+	Unmarked() bool
+}
+
 // NodeDocument answers the questions of filters from a node.
 func NodeDocument(n *graph.Node) Document { return nodeDocument{n} }
 
