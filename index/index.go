@@ -125,7 +125,7 @@ type Doc struct {
 
 // ID returns the node's id.
 func (d Doc) ID() graph.ID {
-	if d.known {
+	if d.known || d.view == nil {
 		return d.id
 	}
 	id, err := d.view.id(d.n)

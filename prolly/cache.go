@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/mnem-project/mnem/internal/cache"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -15,10 +16,14 @@ const cacheShards = 8
 // Cache keeps decoded chunks; those that were not used for long leave first, about (clock, not
 // exact order). It is safe for concurrent use and may be shared by any number of Nodes: a CID means
 // the same chunk everywhere.
-type Cache struct{ shards [cacheShards]shard }
+type Cache struct {
+	shards [cacheShards]shard
+	budget *cache.Budget // that it shares with others, nil for none
+}
 
 type shard struct {
 	mu    sync.Mutex
+	limit int64
 	free  int64     // bytes left
 	order list.List // of *cached, the newest first
 	at    map[ipld.CID]*list.Element
@@ -47,10 +52,40 @@ func (p *cached) get() *chunk {
 func NewCache(bytes int64) *Cache {
 	c := &Cache{}
 	for i := range c.shards {
-		c.shards[i].free = bytes / cacheShards
+		c.shards[i].limit = bytes / cacheShards
+		c.shards[i].free = c.shards[i].limit
 		c.shards[i].at = map[ipld.CID]*list.Element{}
 	}
 	return c
+}
+
+// Share makes the cache a member of a budget. It is called before the cache is used.
+func (c *Cache) Share(b *cache.Budget) {
+	c.budget = b
+	b.Join(c)
+}
+
+// Bytes returns about how many bytes are kept.
+func (c *Cache) Bytes() (n int64) {
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.mu.Lock()
+		n += s.limit - s.free
+		s.mu.Unlock()
+	}
+	return n
+}
+
+// Shed forgets about n bytes.
+func (c *Cache) Shed(n int64) {
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.mu.Lock()
+		before := s.free
+		s.evict(min(s.limit, s.free+n/cacheShards+1))
+		c.budget.Note(before - s.free)
+		s.mu.Unlock()
+	}
 }
 
 func (c *Cache) shard(id ipld.CID) *shard {
@@ -78,6 +113,12 @@ func (c *Cache) put(ch *chunk) *cached {
 	if c == nil {
 		return nil
 	}
+	p := c.keep(ch)
+	c.budget.Settle()
+	return p
+}
+
+func (c *Cache) keep(ch *chunk) *cached {
 	s := c.shard(ch.cid)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,15 +129,17 @@ func (c *Cache) put(ch *chunk) *cached {
 	p := &cached{}
 	p.chunk.Store(ch)
 	s.at[ch.cid] = s.order.PushFront(p)
+	before := s.free
 	s.free -= ch.memory
-	s.evict()
+	s.evict(0)
+	c.budget.Note(before - s.free)
 	return p
 }
 
-// evict makes room. What was used since it was last looked at gets another turn, each once: readers
-// that are busy meanwhile cannot keep this from ending.
-func (s *shard) evict() {
-	for turns := s.order.Len(); s.free < 0; turns-- {
+// evict makes room, so that free bytes are left. What was used since it was last looked at gets another
+// turn, each once: readers that are busy meanwhile cannot keep this from ending.
+func (s *shard) evict(free int64) {
+	for turns := s.order.Len(); s.free < free; turns-- {
 		oldest := s.order.Back()
 		p := oldest.Value.(*cached)
 		if p.used.Swap(false) && turns > 0 {

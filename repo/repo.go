@@ -16,6 +16,7 @@ import (
 	"github.com/mnem-project/mnem/dense"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/index"
+	"github.com/mnem-project/mnem/internal/cache"
 	"github.com/mnem-project/mnem/links"
 	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/retrieve"
@@ -53,7 +54,7 @@ func openStore(ctx context.Context, path string, create bool, opt Options) (stor
 		return nil, err
 	case at != "":
 		return postgres.Open(ctx, postgres.Options{
-			URL: at, Create: create, ReadOnly: opt.ReadOnly, Wait: opt.Wait, CacheBytes: opt.BlockCache,
+			URL: at, Create: create, ReadOnly: opt.ReadOnly, Wait: opt.Wait, CacheBytes: opt.blockCache(),
 		})
 	}
 	return pebble.Open(path, opt.pebble(create))
@@ -63,7 +64,7 @@ func openStore(ctx context.Context, path string, create bool, opt Options) (stor
 type Options struct {
 	ReadOnly   bool          // change no key and no value; writes return store.ErrReadOnly
 	Wait       time.Duration // how long to wait for another process to let go; 0: not at all
-	BlockCache int64         // bytes of stored blocks kept by the database; 0: 32 MiB
+	BlockCache int64         // bytes of stored blocks kept by the database; 0: 8 MiB, of another machine's 64 MiB
 	TreeCache  int64         // bytes of decoded tree chunks kept; 0: 64 MiB
 	IndexCache int64         // bytes of decoded index parts kept; 0: 64 MiB
 	DenseCache int64         // bytes of sketches and of dense vectors kept; 0: 64 MiB
@@ -71,7 +72,9 @@ type Options struct {
 	// VectorCache is how many bytes of sparse vectors are kept; 0: 256 MiB. As many again are used
 	// for a moment while some are read. A query of a model that has more reads them each time.
 	VectorCache int64
-	FS          vfs.FS // nil: the operating system's
+	// Memory is how many bytes all of these keep together; 0: what each may have.
+	Memory int64
+	FS     vfs.FS // nil: the operating system's
 	// AcceptHead opens a repository whose head file disagrees with what is stored, taking that for
 	// the newest. For repair, after the user was told: operations may be lost.
 	AcceptHead bool
@@ -90,9 +93,33 @@ type Options struct {
 func (o Options) pebble(create bool) pebble.Options {
 	return pebble.Options{
 		ReadOnly: o.ReadOnly, Create: create, FS: o.FS, Wait: o.Wait, Logf: o.Logf,
-		AcceptHead: o.AcceptHead, CacheBytes: o.BlockCache,
+		AcceptHead: o.AcceptHead, CacheBytes: o.blockCache(),
 		Owner: pebble.Owner{PID: o.PID, Since: o.Since},
 	}
+}
+
+// blockShare is the part of all memory that blocks as they are stored have at most: what is decoded of them
+// is kept elsewhere.
+const blockShare = 8
+
+// blockCache is how many bytes the store keeps, which takes no part in the budget: 0 for its default.
+func (o Options) blockCache() int64 {
+	if o.Memory == 0 {
+		return o.BlockCache
+	}
+	n := max(1, o.Memory/blockShare)
+	if o.BlockCache > 0 {
+		n = min(n, o.BlockCache)
+	}
+	return n
+}
+
+// budget is what the caches have together, nil for what each may have.
+func (o Options) budget() *cache.Budget {
+	if o.Memory == 0 {
+		return nil
+	}
+	return cache.NewBudget(max(1, o.Memory-o.blockCache()))
 }
 
 func (o Options) firstBranch() string {
@@ -226,6 +253,13 @@ func over(st store.Store, opt Options) *Repo {
 		clock: opt.Now,
 		trees: prolly.NewCache(opt.TreeCache), parts: segment.NewCache(opt.IndexCache),
 		rows: segment.NewCache(opt.DenseCache), buckets: segment.NewCache(opt.LinkCache),
+	}
+	if b := opt.budget(); b != nil {
+		r.trees.Share(b)
+		r.vectors.sets.Share(b)
+		for _, c := range []*segment.Cache{r.parts, r.rows, r.buckets} {
+			c.Share(b)
+		}
 	}
 	r.share()
 	return r

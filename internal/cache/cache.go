@@ -20,6 +20,8 @@ type Cache[K comparable, V any] struct {
 	items map[K]*list.Element
 	order list.List // of *kept[K, V], the newest first
 	epoch int       // how often it was cleared
+
+	budget *Budget // that it shares with others, nil for none
 }
 
 type kept[K comparable, V any] struct {
@@ -31,6 +33,12 @@ type kept[K comparable, V any] struct {
 
 // Init sets how many bytes are kept, about. It is called before anything else.
 func (c *Cache[K, V]) Init(limit int64) { c.limit = limit }
+
+// Share makes the cache a member of a budget. It is called before the cache is used.
+func (c *Cache[K, V]) Share(b *Budget) {
+	c.budget = b
+	b.Join(c)
+}
 
 // Get returns what is kept, and the epoch, which AddSince wants to know.
 func (c *Cache[K, V]) Get(key K) (value V, ok bool, epoch int) {
@@ -50,6 +58,11 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool, epoch int) {
 // AddSince keeps what was read since an epoch, of so many bytes, unless the cache was cleared
 // meanwhile or the value is larger than all of it.
 func (c *Cache[K, V]) AddSince(epoch int, key K, value V, size int64) {
+	c.add(epoch, key, value, size)
+	c.budget.Settle()
+}
+
+func (c *Cache[K, V]) add(epoch int, key K, value V, size int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.items[key] != nil || c.epoch != epoch || size+Overhead > c.limit {
@@ -60,15 +73,26 @@ func (c *Cache[K, V]) AddSince(epoch int, key K, value V, size int64) {
 	}
 	item := &kept[K, V]{key: key, value: value, size: size + Overhead}
 	c.items[key] = c.order.PushFront(item)
+	before := c.size
 	c.size += item.size
-	c.evict(item)
+	c.evict(item, c.limit)
+	c.budget.Note(c.size - before)
 }
 
-// evict makes room. What was used since it was last looked at gets another turn, as does the newest,
-// each once: readers that are busy meanwhile cannot keep this from ending, and what has just been
-// read is not the first to go where all else is in use.
-func (c *Cache[K, V]) evict(newest *kept[K, V]) {
-	for turns := c.order.Len(); c.size > c.limit; turns-- {
+// Shed forgets about n bytes.
+func (c *Cache[K, V]) Shed(n int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.size
+	c.evict(nil, max(0, c.size-n))
+	c.budget.Note(c.size - before)
+}
+
+// evict makes room, so that limit bytes are left at most. What was used since it was last looked at
+// gets another turn, as does the newest, each once: readers that are busy meanwhile cannot keep this
+// from ending, and what has just been read is not the first to go where all else is in use.
+func (c *Cache[K, V]) evict(newest *kept[K, V], limit int64) {
+	for turns := c.order.Len(); c.size > limit; turns-- {
 		oldest := c.order.Back()
 		item := oldest.Value.(*kept[K, V])
 		if (item.used.Swap(false) || item == newest) && turns > 0 {
@@ -85,6 +109,7 @@ func (c *Cache[K, V]) evict(newest *kept[K, V]) {
 func (c *Cache[K, V]) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.budget.Note(-c.size)
 	c.size = 0
 	c.epoch++
 	clear(c.items)

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"math"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -24,7 +26,8 @@ func cacheKeys() []configKey {
 			func(v string) error { _, err := parseSize(v); return err }}
 	}
 	return []configKey{
-		key("blocks", "BLOCKS", "32MiB", "blocks as they are stored"),
+		key("all", "ALL", "", "all of these together, half of GOMEMLIMIT unless given"),
+		key("blocks", "BLOCKS", "", "blocks as they are stored, 8MiB unless given, of a database 64MiB"),
 		key("trees", "TREES", "64MiB", "decoded trees"),
 		key("index", "INDEX", "64MiB", "decoded parts of the index"),
 		key("links", "LINKS", "32MiB", "links between nodes"),
@@ -35,16 +38,22 @@ func cacheKeys() []configKey {
 
 // setCaches sets the sizes of caches as they are configured.
 func (c *cli) setCaches(opt *repo.Options) error {
-	sizes := []*int64{&opt.BlockCache, &opt.TreeCache, &opt.IndexCache, &opt.LinkCache,
+	sizes := []*int64{&opt.Memory, &opt.BlockCache, &opt.TreeCache, &opt.IndexCache, &opt.LinkCache,
 		&opt.DenseCache, &opt.VectorCache}
 	for i, key := range cacheKeys() {
 		v, err := c.configured(key.Name)
 		if err != nil {
 			return err
 		}
+		if v == "" {
+			continue
+		}
 		if *sizes[i], err = parseSize(v); err != nil {
 			return err
 		}
+	}
+	if limit := debug.SetMemoryLimit(-1); opt.Memory == 0 && limit < math.MaxInt64 {
+		opt.Memory = max(minCache, limit/2)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ var allowed = map[string]string{
 	"internal/hashed":   "internal/fixed internal/text internal/vector", // vectors of texts without a model
 	"graph":             "ipld internal/vector",
 	"guard":             "ipld graph", // what texts and change lines hold that must not be written: no repository
-	"prolly":            "ipld store",
+	"prolly":            "ipld store internal/cache",
 	"commit":            "ipld graph store",
 	"adjacency":         "ipld graph prolly store",         // store only for its errors
 	"segment":           "ipld graph store internal/cache", // how any index is kept, whatever its parts hold

@@ -13,7 +13,7 @@ import (
 const formatVersion = pdb.FormatMajorVersion(24)
 
 const (
-	defaultCacheBytes    = 32 << 20
+	defaultCacheBytes    = 8 << 20
 	defaultMemTableBytes = 16 << 20
 	// memTables is how many full memtables may wait for the disk before writers do. Imports come
 	// in bursts; four smooth them for 64 MiB.
@@ -46,7 +46,7 @@ type Options struct {
 	FS vfs.FS
 	// Wait is how long to wait for another owner to finish; 0 fails at once.
 	Wait time.Duration
-	// CacheBytes is the size of the block cache; 0 means 32 MiB.
+	// CacheBytes is the size of the block cache; 0 means 8 MiB, as most of what is read is kept decoded by who reads it.
 	CacheBytes int64
 	// MemTableBytes is the size at which a memtable is flushed; 0 means 16 MiB. A small one makes
 	// many small tables, for tests.
