@@ -2,43 +2,186 @@ package repo
 
 import (
 	"context"
-	"fmt"
+	"errors"
+	"io/fs"
+	"slices"
+	"sync"
 
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
-	"github.com/mnem-project/mnem/store"
 )
 
+// maxTogether is how many receipts one operation records at most, so that a turn stays short.
+const maxTogether = 64
+
 // Record appends the receipt of an answer to a session, whichever commit the answer is from, and
-// returns the receipt's CID. The session DefaultSession is made when first needed. It returns a
-// *NotFoundError where there is no other session of that name, and an error wrapping ErrInvalid
-// where it has ended.
+// returns the receipt's CID once it is durable. The session DefaultSession is made when first needed.
+// It returns a *NotFoundError where there is no other session of that name, and an error wrapping
+// ErrInvalid where it has ended. Receipts that wait for their turn together, of one or of several
+// sessions, are written as one operation, in the order in which they were asked for; what is wrong
+// with one of them fails that one alone.
 func (r *Repo) Record(
 	ctx context.Context, name string, answer *retrieve.Answer, by Stamp,
 ) (ipld.CID, error) {
 	if _, err := r.Session(ctx, name); name == DefaultSession && isMissing(err) {
 		opt := SessionOptions{Stamp: by, Follow: true}
-		if _, err := r.StartSession(ctx, name, opt); err != nil {
+		if _, err := r.StartSession(ctx, name, opt); err != nil && !errors.Is(err, fs.ErrExist) {
 			return ipld.CID{}, err
 		}
 	}
-	receipt, query := answer.Receipt()
-	if err := receipt.Validate(); err != nil {
-		return ipld.CID{}, fmt.Errorf("receipt: %w", err)
+	draft, err := Draft(answer)
+	if err != nil {
+		return ipld.CID{}, err
 	}
-	var c ipld.CID
-	_, err := r.extend(ctx, name, by, func(t *tx, rec *retrieve.Session) error {
-		for _, s := range answer.Request.Rewrites {
-			if err := t.stage.Put(ctx, store.NewBlock(ipld.Raw, []byte(s))); err != nil {
+	draft.Time = by.Time
+	e := &recordEntry{session: name, draft: draft, by: by, done: make(chan struct{})}
+	if r.shared == nil {
+		err = r.recordTogether(ctx, e)
+	} else {
+		_, err = r.transact(ctx, by, func(t *tx) error { return t.appendEntries(ctx, []*recordEntry{e}) })
+	}
+	if err != nil {
+		return ipld.CID{}, err
+	}
+	return draft.CID(), nil
+}
+
+// recordEntry is a receipt that waits to be recorded.
+type recordEntry struct {
+	session string
+	draft   *DraftReceipt
+	by      Stamp
+	taken   bool          // out of the queue; guarded by the queue
+	done    chan struct{} // closed when it is durable or has failed
+	err     error         // set before that
+}
+
+func (e *recordEntry) wait() error {
+	<-e.done
+	return e.err
+}
+
+// fits reports whether one operation can tell of two entries: it names one actor and one command, and
+// what HEAD must lead to is a matter of each.
+func (e *recordEntry) fits(o *recordEntry) bool {
+	return e.by.Head == nil && o.by.Head == nil && e.by.Author == o.by.Author &&
+		slices.Equal(e.by.Command, o.by.Command)
+}
+
+// recordQueue is the receipts that wait for their turn. The zero value is ready.
+type recordQueue struct {
+	mu      sync.Mutex
+	waiting []*recordEntry // in the order in which they were asked for
+}
+
+func (q *recordQueue) add(e *recordEntry) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = append(q.waiting, e)
+}
+
+// withdraw takes an entry back, and reports false where a turn has taken it.
+func (q *recordQueue) withdraw(e *recordEntry) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = slices.DeleteFunc(q.waiting, func(w *recordEntry) bool { return w == e })
+	return !e.taken
+}
+
+// take returns e and what one operation can record with it, in the order in which they were asked
+// for; nothing where another turn has taken e.
+func (q *recordQueue) take(e *recordEntry) []*recordEntry {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if e.taken {
+		return nil
+	}
+	var taken []*recordEntry
+	room := maxTogether - 1 // beside e
+	q.waiting = slices.DeleteFunc(q.waiting, func(w *recordEntry) bool {
+		if w != e {
+			if room == 0 || !w.fits(e) {
+				return false
+			}
+			room--
+		}
+		w.taken, taken = true, append(taken, w)
+		return true
+	})
+	return taken
+}
+
+// recordTogether records an entry, with what waits beside it, and returns when it is durable.
+func (r *Repo) recordTogether(ctx context.Context, e *recordEntry) error {
+	r.records.add(e)
+	if err := r.writer.turns.take(ctx); err != nil {
+		if r.records.withdraw(e) {
+			return err
+		}
+		return e.wait()
+	}
+	// The others do not fail where the caller of this one gives up.
+	for _, end := range r.recordInTurn(context.WithoutCancel(ctx), e) {
+		end()
+	}
+	return e.wait()
+}
+
+// recordInTurn begins what is recorded with an entry, and gives the turn away.
+func (r *Repo) recordInTurn(ctx context.Context, e *recordEntry) []func() {
+	defer r.writer.turns.give()
+	taken := r.records.take(e)
+	if taken == nil {
+		return nil
+	}
+	return r.beginRecords(ctx, taken)
+}
+
+// beginRecords makes one operation of entries, or one of each where that fails. What it returns waits
+// until they are durable, and must be called after the turn.
+func (r *Repo) beginRecords(ctx context.Context, list []*recordEntry) (ends []func()) {
+	_, durable, err := r.begin(ctx, list[0].by, func(t *tx) error { return t.appendEntries(ctx, list) })
+	if err != nil && len(list) > 1 {
+		for i := range list {
+			ends = append(ends, r.beginRecords(ctx, list[i:i+1])...)
+		}
+		return ends
+	}
+	if err == nil {
+		r.writer.waiting.Add(1)
+	}
+	return []func(){func() {
+		if err == nil {
+			err = durable()
+			r.writer.waiting.Done()
+		}
+		for _, e := range list {
+			e.err = err
+			close(e.done)
+		}
+	}}
+}
+
+// appendEntries appends receipts to their sessions.
+func (t *tx) appendEntries(ctx context.Context, list []*recordEntry) error {
+	last := make(map[string]SessionEntry)
+	for _, e := range list {
+		ref, err := sessionRef(e.session)
+		if err != nil {
+			return err
+		}
+		rec, ok := last[e.session]
+		if !ok {
+			if rec, err = newestRecord(ctx, t.view, t.stage, e.session); err != nil {
 				return err
 			}
 		}
-		err := t.stage.Put(ctx, store.NewBlock(ipld.Raw, query))
-		if err == nil {
-			c, err = t.put(ctx, receipt.Encode())
+		if rec.Record.Ended {
+			return invalidf("session %q has ended", e.session)
 		}
-		rec.Receipt = c
-		return err
-	})
-	return c, err
+		if last[e.session], err = t.appendDraft(ctx, ref, rec, e.draft, e.by); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -131,14 +131,15 @@ func (o Options) firstBranch() string {
 
 // Repo is an open repository. Safe for concurrent use: readers never wait, writers take turns.
 type Repo struct {
-	store  store.Store
-	shared store.Shared // the store, where other processes write to it too, else nil
-	path   string       // of its directory, "" in memory
-	trees  *prolly.Cache
-	parts  *segment.Cache // of indexes of texts
-	writer writers        // held by the one writer of this process
-	ro     bool
-	bell   bell // rung when the operation head has moved
+	store   store.Store
+	shared  store.Shared // the store, where other processes write to it too, else nil
+	path    string       // of its directory, "" in memory
+	trees   *prolly.Cache
+	parts   *segment.Cache // of indexes of texts
+	writer  writers        // held by the one writer of this process
+	records recordQueue    // receipts that wait for their turn
+	ro      bool
+	bell    bell // rung when the operation head has moved
 
 	filled atomic.Bool // whether a gap was filled since indexes were dropped for one
 

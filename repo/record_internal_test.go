@@ -1,0 +1,182 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
+	"github.com/mnem-project/mnem/store/pebble"
+)
+
+var recordBy = Stamp{Author: "erin", Time: 1_780_000_000_000_000, Command: []string{"retrieve"}}
+
+// recorded8 is a repository with an answer and the sessions s0 to s7, whose syncs are counted.
+func recorded8(t *testing.T) (*Repo, *retrieve.Answer, *atomic.Int32) {
+	t.Helper()
+	syncs := new(atomic.Int32)
+	fs := testkit.NewCrashFS(nil, func(op testkit.Op) error {
+		if strings.HasPrefix(op.Kind, "sync") {
+			syncs.Add(1)
+		}
+		return nil
+	})
+	disk, err := pebble.Open("/repo/.mnem", pebble.Options{FS: fs, Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := New(t.Context(), disk, recordBy, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		report, err := r.Fsck(context.Background(), FsckOptions{})
+		if err != nil || len(report.Errors) > 0 {
+			t.Errorf("fsck: %v %v", err, report)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	changes := ReadChanges(strings.NewReader(`{"node":{"key":"a","type":"Note","summary":"alpha"}}`), "x")
+	if _, err := r.Commit(t.Context(), changes, CommitOptions{Stamp: recordBy}); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 8 {
+		if _, err := r.StartSession(t.Context(), fmt.Sprintf("s%d", n), SessionOptions{Stamp: recordBy, Follow: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := r.Snapshot(t.Context(), "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := s.Retrieve(t.Context(), retrieve.Request{Text: "alpha"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, answer, syncs
+}
+
+// heldTurn runs fn while the turn is taken, and gives it when n receipts wait for it.
+func heldTurn(t *testing.T, r *Repo, n int, fn func()) {
+	t.Helper()
+	if err := r.writer.turns.take(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	fn()
+	for waiting := 0; waiting < n; runtime.Gosched() {
+		r.records.mu.Lock()
+		waiting = len(r.records.waiting)
+		r.records.mu.Unlock()
+	}
+	r.writer.turns.give()
+}
+
+// TestReceiptsShareOperations: receipts that wait together, of several sessions and two of one, are one
+// operation and one sync of the log; each session has its chain, in the order in which it was asked.
+func TestReceiptsShareOperations(t *testing.T) {
+	const rounds, clients = 4, 8
+	r, answer, syncs := recorded8(t)
+	before, err := r.store.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	syncs.Store(0)
+	for range rounds {
+		var wg sync.WaitGroup
+		heldTurn(t, r, clients, func() {
+			for n := range clients {
+				wg.Go(func() {
+					if _, err := r.Record(t.Context(), fmt.Sprintf("s%d", n/2), answer, recordBy); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		})
+		wg.Wait()
+	}
+	n := syncs.Load()
+	after, err := r.store.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := after.Seq - before.Seq; got != rounds {
+		t.Errorf("%d operations for %d rounds", got, rounds)
+	}
+	if 10*n > 3*rounds*clients {
+		t.Errorf("%d syncs for %d receipts, want at most 3 for 10", n, rounds*clients)
+	}
+	for n := range 4 {
+		e, err := r.Session(t.Context(), fmt.Sprintf("s%d", n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Record.Seq != 2*rounds {
+			t.Errorf("session s%d has record %d, want %d", n, e.Record.Seq, 2*rounds)
+		}
+	}
+}
+
+// TestReceiptsFailAlone: what is wrong with one receipt is told to its caller alone, a caller that gives up
+// while it waits has recorded nothing, and receipts of several authors are operations of their own.
+func TestReceiptsFailAlone(t *testing.T) {
+	r, answer, _ := recorded8(t)
+	if _, err := r.EndSession(t.Context(), "s2", recordBy); err != nil {
+		t.Fatal(err)
+	}
+	before, err := r.store.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, giveUp := context.WithCancel(t.Context())
+	other := recordBy
+	other.Author = "frank"
+	errs := make([]error, 5)
+	cids := make([]ipld.CID, 5)
+	var wg sync.WaitGroup
+	heldTurn(t, r, 4, func() {
+		left := make(chan struct{})
+		for n, by := range []Stamp{recordBy, recordBy, recordBy, other, recordBy} {
+			ctx := t.Context()
+			if n == 4 {
+				ctx = gone
+			}
+			wg.Go(func() {
+				cids[n], errs[n] = r.Record(ctx, fmt.Sprintf("s%d", n), answer, by)
+				if n == 4 {
+					close(left)
+				}
+			})
+		}
+		giveUp()
+		<-left
+	})
+	wg.Wait()
+	if !errors.Is(errs[2], ErrInvalid) || !errors.Is(errs[4], context.Canceled) {
+		t.Errorf("ended session: %v; gave up: %v", errs[2], errs[4])
+	}
+	for _, n := range []int{0, 1, 3} {
+		e, err := r.Session(t.Context(), fmt.Sprintf("s%d", n))
+		if err != nil || errs[n] != nil || e.Record.Receipt != cids[n] || !cids[n].Defined() {
+			t.Errorf("session s%d: %v, %v, receipt %s, want %s", n, err, errs[n], e.Record.Receipt, cids[n])
+		}
+	}
+	if e, err := r.Session(t.Context(), "s4"); err != nil || e.Record.Seq != 0 {
+		t.Errorf("session s4: %v, record %d", err, e.Record.Seq)
+	}
+	after, err := r.store.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := after.Seq - before.Seq; got != 3 {
+		t.Errorf("%d operations, want one for each receipt of a group that cannot be written together", got)
+	}
+}
