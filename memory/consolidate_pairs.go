@@ -41,7 +41,7 @@ func (c *consolidator) pairs() error {
 	if err != nil {
 		return err
 	}
-	c.finder = &planner{ctx: c.ctx, s: c.s, terms: terms}
+	c.finder = &planner{ctx: c.ctx, s: c.s, terms: terms, counts: map[string]int64{}}
 	for i := range c.all {
 		if c.req.Progress != nil {
 			c.req.Progress(i, len(c.all))

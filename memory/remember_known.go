@@ -184,41 +184,73 @@ const (
 	maxQuery   = 24
 	leastQuery = 4
 	maxHave    = 2048
+	maxCounts  = 1 << 16 // of terms that are kept
 )
 
 // nearby returns the memories of the snapshot that share the rarest words of a draft with it, and
 // those whose vectors are close, at most maxNearby, with the cosines of the latter.
 func (p *planner) nearby(d *Draft) ([]*known, map[graph.ID]int64, error) {
-	cosines := map[graph.ID]int64{}
-	var out []*known
-	if p.s.CID().Defined() {
-		query, err := p.query(d.Text)
+	if !p.s.CID().Defined() {
+		return p.fresh.nearby(p.terms, d.Text), nil, nil
+	}
+	query, err := p.query(d.Text)
+	if err != nil {
+		return nil, nil, err
+	}
+	var ids []graph.ID
+	var cosines map[graph.ID]int64
+	if d.Vector != nil && d.Vector.DType != graph.Sparse {
+		ids, cosines, err = p.nearbyVector(query, d)
+	} else if query != "" {
+		ids, err = p.nearbyText(query)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	out := make([]*known, 0, len(ids))
+	for _, id := range ids {
+		k, err := p.look(id)
 		if err != nil {
 			return nil, nil, err
 		}
-		req := nearbyRequest(query, d)
-		answer := &retrieve.Answer{}
-		if query != "" || len(req.Vectors) > 0 {
-			if answer, err = p.s.Retrieve(p.ctx, req); err != nil {
-				return nil, nil, err
-			}
-		}
-		for _, item := range answer.Items {
-			for _, hit := range item.Lanes {
-				if d.Vector != nil && hit.Lane == retrieve.LaneDense(d.Vector.Model) {
-					cosines[item.ID] = min(max(hit.Score, 0), fixed.One)
-				}
-			}
-			k, err := p.look(item.ID)
-			if err != nil {
-				return nil, nil, err
-			}
-			if k != nil && k.text != "" {
-				out = append(out, k)
-			}
+		if k != nil && k.text != "" {
+			out = append(out, k)
 		}
 	}
 	return append(out, p.fresh.nearby(p.terms, d.Text)...), cosines, nil
+}
+
+// nearbyText ranks by words alone, so that no more is read than what the best of them need: what else a
+// retrieval looks at, such as names and times, makes no text the like of another.
+func (p *planner) nearbyText(query string) ([]graph.ID, error) {
+	shown := func(d retrieve.Document) (bool, error) {
+		m, err := p.s.Mark(p.ctx, graph.OnNode, d.ID())
+		return m == nil || !retrieve.Hidden(m.State), err
+	}
+	hits, err := p.s.Texts(p.ctx, query, shown, maxNearby)
+	ids := make([]graph.ID, len(hits))
+	for i, h := range hits {
+		ids[i] = h.ID
+	}
+	return ids, err
+}
+
+// nearbyVector ranks by words and vectors, and returns the cosines of those that the latter found.
+func (p *planner) nearbyVector(query string, d *Draft) ([]graph.ID, map[graph.ID]int64, error) {
+	answer, err := p.s.Retrieve(p.ctx, nearbyRequest(query, d))
+	if err != nil {
+		return nil, nil, err
+	}
+	ids, cosines := make([]graph.ID, len(answer.Items)), map[graph.ID]int64{}
+	for i, item := range answer.Items {
+		ids[i] = item.ID
+		for _, hit := range item.Lanes {
+			if hit.Lane == retrieve.LaneDense(d.Vector.Model) {
+				cosines[item.ID] = min(max(hit.Score, 0), fixed.One)
+			}
+		}
+	}
+	return ids, cosines, nil
 }
 
 func nearbyRequest(query string, d *Draft) retrieve.Request {
@@ -231,9 +263,7 @@ func nearbyRequest(query string, d *Draft) retrieve.Request {
 		req.Weights = []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: fixed.One},
 			{Lane: retrieve.LaneEntity}, {Lane: retrieve.LaneTime}}
 	}
-	if d.Vector != nil && d.Vector.DType != graph.Sparse {
-		req.Vectors = []retrieve.QueryVector{{Model: d.Vector.Model, Values: d.Vector.Int8()}}
-	}
+	req.Vectors = []retrieve.QueryVector{{Model: d.Vector.Model, Values: d.Vector.Int8()}}
 	return req
 }
 
@@ -241,7 +271,7 @@ func nearbyRequest(query string, d *Draft) retrieve.Request {
 // none.
 func (p *planner) query(text string) (string, error) {
 	words, terms := p.words(text)
-	counts, _, err := p.s.TermCounts(p.ctx, terms)
+	counts, err := p.having(terms)
 	if err != nil {
 		return "", err
 	}
@@ -262,6 +292,34 @@ func (p *planner) query(text string) (string, error) {
 		query += words[i] + " "
 	}
 	return query, nil
+}
+
+// having returns how many nodes have each term. Each is looked up once for all memories of a call, of which
+// there may be many: those kept are bounded.
+func (p *planner) having(terms []string) ([]int64, error) {
+	if len(p.counts) > maxCounts {
+		clear(p.counts)
+	}
+	var missing []string
+	for _, term := range terms {
+		if _, ok := p.counts[term]; !ok {
+			missing = append(missing, term)
+		}
+	}
+	if len(missing) > 0 {
+		found, _, err := p.s.TermCounts(p.ctx, missing)
+		if err != nil {
+			return nil, err
+		}
+		for i, term := range missing {
+			p.counts[term] = found[i]
+		}
+	}
+	out := make([]int64, len(terms))
+	for i, term := range terms {
+		out[i] = p.counts[term]
+	}
+	return out, nil
 }
 
 // words returns the distinct terms of a text in the order of their first place, each with a word

@@ -1,7 +1,9 @@
 package compare
 
 import (
+	"slices"
 	"strings"
+	"sync"
 )
 
 // Inflections that a stem was cut of.
@@ -42,7 +44,12 @@ type analysis struct {
 	lexicon  *lexicon
 	tokens   []token
 	measures []measure
+	times    map[lemma]*keyCount // of the tokens' keys, nil until they are counted
+	compared int                 // how often it was, with its keys counted
 }
+
+// keyCount is how many tokens have a key, and how many of another text have it, in comparison at.
+type keyCount struct{ n, met, at int }
 
 // reader makes tokens of lexemes.
 type reader struct {
@@ -50,7 +57,11 @@ type reader struct {
 	in    []lexeme
 	out   []token
 	spare []token // what out was before the last step
+	key   []byte  // of phrase
 }
+
+// readers are used again: most of what reading allocates is tokens between two steps.
+var readers = sync.Pool{New: func() any { return new(reader) }}
 
 // step replaces what was read by what make appends of it to a list.
 func (r *reader) step(make func(in, out []token) []token) {
@@ -59,8 +70,9 @@ func (r *reader) step(make func(in, out []token) []token) {
 
 // read analyses lexemes by the words of a language: rules 3 to 6.
 func read(in []lexeme, x *lexicon) *analysis {
-	room := len(in) + len(in)/8 + 8 // words taken apart and written in others are few
-	r := &reader{x: x, in: in, out: make([]token, 0, room), spare: make([]token, 0, room)}
+	r := readers.Get().(*reader)
+	defer r.release()
+	r.x, r.in = x, in
 	r.expand()
 	r.rewrite()
 	r.count()
@@ -68,7 +80,21 @@ func read(in []lexeme, x *lexicon) *analysis {
 	r.clocks()
 	r.surroundings()
 	r.finish()
-	return &analysis{x, r.out, x.measures(r.out)}
+	tokens := slices.Clone(r.out)
+	return &analysis{lexicon: x, tokens: tokens, measures: x.measures(tokens)}
+}
+
+// release keeps the room of a reader, but nothing of the text, and no more room than most texts take.
+func (r *reader) release() {
+	const most = 256 // tokens
+	x := reader{key: r.key[:0]}
+	if cap(r.out) <= most && cap(r.spare) <= most {
+		clear(r.out[:cap(r.out)])
+		clear(r.spare[:cap(r.spare)])
+		x.out, x.spare = r.out[:0], r.spare[:0]
+	}
+	*r = x
+	readers.Put(r)
 }
 
 // expand takes contractions apart: rule 3.
@@ -179,7 +205,7 @@ func (r *reader) english(t token) {
 
 // phrase finds the longest phrase of a table at a token, and how many tokens it takes.
 func phrase[V any](r *reader, table map[string]V, i int) (value V, n int) {
-	key := ""
+	key := r.key[:0]
 	for k := i; k < len(r.out) && k < i+r.x.longest; k++ {
 		t := &r.out[k]
 		if t.class != classWord && t.class != classSingle {
@@ -189,13 +215,14 @@ func phrase[V any](r *reader, table map[string]V, i int) (value V, n int) {
 			if t.sentence != r.out[i].sentence {
 				break
 			}
-			key += " "
+			key = append(key, ' ')
 		}
-		key += t.form
-		if v, ok := table[key]; ok {
+		key = append(key, t.form...)
+		if v, ok := table[string(key)]; ok {
 			value, n = v, k-i+1
 		}
 	}
+	r.key = key
 	return value, n
 }
 

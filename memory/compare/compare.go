@@ -147,14 +147,29 @@ type lemma struct {
 func (t *token) key() lemma { return lemma{t.class, t.stem} }
 
 func similarity(a, b *analysis) int64 {
-	times := make(map[lemma]int, len(a.tokens))
-	for i := range a.tokens {
-		times[a.tokens[i].key()]++
+	if a.times == nil {
+		a.times = make(map[lemma]*keyCount, len(a.tokens))
+		counts := make([]keyCount, len(a.tokens))
+		for i := range a.tokens {
+			k := a.tokens[i].key()
+			if a.times[k] == nil {
+				a.times[k] = &counts[i]
+			}
+			a.times[k].n++
+		}
 	}
+	a.compared++
 	both := 0
 	for i := range b.tokens {
-		if k := b.tokens[i].key(); times[k] > 0 {
-			times[k]--
+		n := a.times[b.tokens[i].key()]
+		if n == nil {
+			continue
+		}
+		if n.at != a.compared {
+			n.at, n.met = a.compared, 0
+		}
+		if n.met < n.n {
+			n.met++
 			both++
 		}
 	}

@@ -73,11 +73,10 @@ type piece struct {
 	form, stem, shown string
 }
 
-func pieces(x *lexicon, list []token) []piece {
-	var out []piece
+func pieces(x *lexicon, list []*token) []piece {
+	out := make([]piece, 0, len(list))
 	end := -1
-	for i := range list {
-		t := &list[i]
+	for _, t := range list {
 		kind := x.kindOf(t)
 		if t.class == classSingle && t.start == end {
 			p := &out[len(out)-1]
@@ -116,43 +115,56 @@ func (x *lexicon) contrary(a, b piece) bool {
 
 // unmatched returns the tokens of each list that the other has nothing for: first those of the same
 // form pair, in order, then those of the same stem.
-func unmatched(x *lexicon, a, b []token) (onlyA, onlyB []token) {
+func unmatched(x *lexicon, a, b []token) (onlyA, onlyB []*token) {
 	byForm := func(t *token) lemma { return lemma{t.class, t.form} }
-	a, b = unpaired(a, b, byForm)
+	restA, restB := unpaired(pointers(a), pointers(b), byForm)
 	loose := func(t *token) lemma {
 		if t.class == classWord && !t.proper && !(t.capital && !t.det) {
 			return t.key()
 		}
 		return byForm(t)
 	}
-	onlyA, onlyB = unpaired(a, b, loose)
-	if len(onlyA)+len(onlyB) == 0 && len(a)+len(b) > 0 {
-		return a, b // endings that say something
+	onlyA, onlyB = unpaired(restA, restB, loose)
+	if len(onlyA)+len(onlyB) == 0 && len(restA)+len(restB) > 0 {
+		return restA, restB // endings that say something
 	}
 	return onlyA, onlyB
 }
 
-func unpaired(a, b []token, key func(*token) lemma) (onlyA, onlyB []token) {
-	times := make(map[lemma]int, len(b))
-	for i := range b {
-		times[key(&b[i])]++
+func pointers(list []token) []*token {
+	out := make([]*token, len(list))
+	for i := range list {
+		out[i] = &list[i]
 	}
-	both := map[lemma]int{}
-	for i := range a {
-		k := key(&a[i])
-		if times[k] > 0 {
-			times[k]--
-			both[k]++
+	return out
+}
+
+// unpaired strikes out, of each key, as many tokens of both lists as the list with fewer of it has, the
+// first ones.
+func unpaired(a, b []*token, key func(*token) lemma) (onlyA, onlyB []*token) {
+	type count struct{ left, both int } // of b: not paired yet, and paired
+	times := make(map[lemma]count, len(b))
+	for _, t := range b {
+		k := key(t)
+		n := times[k]
+		n.left++
+		times[k] = n
+	}
+	for _, t := range a {
+		k := key(t)
+		if n := times[k]; n.left > 0 {
+			times[k] = count{n.left - 1, n.both + 1}
 			continue
 		}
-		onlyA = append(onlyA, a[i])
+		onlyA = append(onlyA, t)
 	}
-	for i := range b {
-		if k := key(&b[i]); both[k] > 0 {
-			both[k]--
+	for _, t := range b {
+		k := key(t)
+		if n := times[k]; n.both > 0 {
+			times[k] = count{n.left, n.both - 1}
 			continue
 		}
-		onlyB = append(onlyB, b[i])
+		onlyB = append(onlyB, t)
 	}
 	return onlyA, onlyB
 }
