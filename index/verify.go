@@ -2,9 +2,9 @@ package index
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"hash/maphash"
 	"iter"
 	"slices"
 	"strings"
@@ -39,8 +39,7 @@ type verifier struct {
 	props [][]uint64 // likewise of its properties
 	sums  [][]uint32 // of the titles of each segment and of their beginnings
 	found []Mismatch
-	want  *builder // analyses documents and keeps nothing
-	lens  docLens  // of the document that was analysed last
+	seed  maphash.Seed // of words
 	stats Stats
 	// parts are those of lengths, of each segment, while postings are read: these go to all of them
 	// again and again, and a cache that holds fewer would read them all for each term.
@@ -51,8 +50,8 @@ type verifier struct {
 // live document with its columns, lengths and postings, every df and every sum. It returns what
 // differs, at most 100 differences, none for a true index. Damage that keeps it from reading is an
 // error that wraps store.ErrCorrupt or store.ErrNotFound; an error of docs is
-// returned. It keeps 20 bytes for each document of the index in memory, and while it reads postings
-// its lengths, up to 4 bytes for each field.
+// returned. Documents are analysed on all processors while the next are read. It keeps 20 bytes for each
+// document of the index in memory, and while it reads postings its lengths, up to 4 bytes for each field.
 func Verify(
 	ctx context.Context, get store.Getter, manifest ipld.CID, docs iter.Seq2[*Document, error],
 ) ([]Mismatch, error) {
@@ -60,7 +59,7 @@ func Verify(
 	if err != nil {
 		return nil, err
 	}
-	v := &verifier{ctx: ctx, x: x, want: newBuilder(x.analyser)}
+	v := &verifier{ctx: ctx, x: x, seed: maphash.MakeSeed()}
 	err = v.terms()
 	if err == nil {
 		err = v.columns()
@@ -84,15 +83,15 @@ func (v *verifier) add(id graph.ID, format string, args ...any) {
 }
 
 // word returns a number that stands for a term in a document with its occurrences. A document's
-// words are added up, which no order changes. The hash makes chance agreement negligible.
-func word(term string, tf *[Fields]uint32) uint64 {
+// words are added up, which no order changes. The hash is under a key of this run, which nothing stored can
+// have been made to fit, and makes chance agreement negligible.
+func word[T string | []byte](seed maphash.Seed, term T, tf *[Fields]uint32) uint64 {
 	var buf [maxTerm + 4*Fields]byte
 	b := append(buf[:0], term...)
 	for _, n := range tf {
 		b = binary.BigEndian.AppendUint32(b, n)
 	}
-	sum := sha256.Sum256(b)
-	return binary.BigEndian.Uint64(sum[:])
+	return maphash.Bytes(seed, b)
 }
 
 // terms reads all postings, adding up the words of each document and the df of each term.
@@ -190,7 +189,7 @@ func (v *verifier) postings(t *mergeTerm, term string, dead segment.Bitset) (liv
 			}
 			of := (*lens).at(p.doc, allFields)
 			real.add(&p.tf, &of)
-			v.words[t.i][p.doc] += word(term, &p.tf)
+			v.words[t.i][p.doc] += word(v.seed, term, &p.tf)
 			if !dead.Has(p.doc) {
 				live++
 			}
@@ -226,130 +225,15 @@ func (v *verifier) column(i int, s *segment.Segment, part propPart) error {
 			if err != nil {
 				return err
 			}
-			v.props[i][doc] += propWord(part[g].name, item)
+			v.props[i][doc] += propWord(v.seed, part[g].name, item)
 		}
 	}
 	return v.ctx.Err()
 }
 
 // propWord is to a property what word is to a term.
-func propWord(name string, item []byte) uint64 {
-	h := sha256.New()
-	h.Write([]byte{byte(len(name))})
-	h.Write([]byte(name))
-	h.Write(item)
-	return binary.BigEndian.Uint64(h.Sum(nil))
-}
-
-// expected walks the graph's documents.
-type expected struct {
-	next func() (*Document, error, bool)
-	v    *verifier
-	*Document
-}
-
-// advance moves to the next document and analyses it; Document is nil at the end.
-func (e *expected) advance() error {
-	d, err, ok := e.next()
-	if !ok || err != nil {
-		e.Document = nil
-		return err
-	}
-	if e.Document != nil && e.Node.ID.Compare(d.Node.ID) >= 0 {
-		return fmt.Errorf("document %s after %s", d.Node.ID, e.Node.ID)
-	}
-	e.Document = d
-	e.v.sum(d)
-	return nil
-}
-
-// missing names the documents up to one that the index has; nil means all that are left.
-func (e *expected) missing(before *graph.ID) error {
-	for e.Document != nil && (before == nil || e.Node.ID.Compare(*before) < 0) {
-		e.v.add(e.Node.ID, "not in the index")
-		if err := e.advance(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// documents walks the graph's documents and the index side by side.
-func (v *verifier) documents(docs iter.Seq2[*Document, error]) error {
-	next, stop := iter.Pull2(docs)
-	defer stop()
-	want := &expected{next: next, v: v}
-	if err := want.advance(); err != nil {
-		return err
-	}
-	err := v.x.eachLive(v.ctx, func(view *view, n uint32) error {
-		id, err := view.id(n)
-		if err != nil {
-			return err
-		}
-		if err := want.missing(&id); err != nil {
-			return err
-		}
-		if want.Document == nil || want.Node.ID != id {
-			v.add(id, "in the index, but not in the graph")
-			return nil
-		}
-		if err := v.document(view, n, want.Document); err != nil {
-			return err
-		}
-		return want.advance()
-	})
-	if err != nil {
-		return err
-	}
-	return want.missing(nil)
-}
-
-// sum analyses a document, which leaves its terms in want, and adds it to the statistics.
-func (v *verifier) sum(d *Document) {
-	if v.want.size > defaultSpillBytes {
-		v.want = newBuilder(v.x.analyser)
-	}
-	v.lens = v.want.count(d)
-	v.stats.Nodes++
-	for f, n := range v.lens {
-		v.stats.Terms[f] += int64(n)
-		if n > 0 {
-			v.stats.Filled[f]++
-		}
-	}
-}
-
-// document compares one document, which was analysed last.
-func (v *verifier) document(view *view, n uint32, d *Document) error {
-	id := d.Node.ID
-	meta, err := view.docMeta(n)
-	if err != nil {
-		return err
-	}
-	if got, want := *meta, d.meta(); got != want {
-		v.add(id, "type and times are %+v, should be %+v", got, want)
-	}
-	part, err := view.x.src.lens(v.ctx, view.seg, int(n/docsPerPart))
-	if err != nil {
-		return err
-	}
-	words := uint64(0)
-	for _, t := range v.want.touched {
-		words += word(string(v.want.lexicon.Term(t)), &v.want.counts[t].tf)
-	}
-	if got := part.at(n, allFields); got != v.lens {
-		v.add(id, "fields have %v terms, should have %v", got, v.lens)
-	}
-	if v.words[view.n][n] != words {
-		v.add(id, "postings differ from its text")
-	}
-	props := uint64(0)
-	for _, e := range d.Node.Props {
-		props += propWord(e.Key, ipld.AppendValue(nil, e.Value))
-	}
-	if v.props[view.n][n] != props {
-		v.add(id, "properties differ")
-	}
-	return nil
+func propWord(seed maphash.Seed, name string, item []byte) uint64 {
+	b := make([]byte, 0, 256)
+	b = append(append(append(b, byte(len(name))), name...), item...)
+	return maphash.Bytes(seed, b)
 }

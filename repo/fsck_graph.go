@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/parallel"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/prolly"
 	"github.com/mnem-project/mnem/store"
@@ -205,13 +206,25 @@ func (f *fsck) orphans(s *Snapshot, id []byte) {
 
 // goodEdges reports whether the records of changed edges are good, the adjacency trees changed
 // exactly as they did, and the ends of new ones are there: from what is known of the records, by the
-// sums of hashes of entries, each tree read once in its order. What it cannot say so of is looked at
-// one by one.
+// sums of hashes of entries, each tree read once in its order, all three at the same time. What it cannot
+// say so of is looked at one by one.
 func (f *fsck) goodEdges(s *Snapshot, before *state) bool {
-	sum := uint64(0) // of entries of edges, less those of the trees
+	var edges, out, in uint64 // sums of entries
+	good := make([]bool, 3)
+	_ = parallel.Do(
+		func() error { edges, good[0] = f.edgeEntries(s, before); return nil },
+		func() error { out, good[1] = f.treeEntries(s, 'o', before.out, s.state.out); return nil },
+		func() error { in, good[2] = f.treeEntries(s, 'i', before.in, s.state.in); return nil },
+	)
+	return !slices.Contains(good, false) && edges == out+in
+}
+
+// edgeEntries returns the sum of the hashes of the entries that changed edges must have, less those that
+// they had, and whether all their records are known.
+func (f *fsck) edgeEntries(s *Snapshot, before *state) (sum uint64, good bool) {
 	for c, err := range prolly.Diff(f.ctx, before.edges, s.state.edges) {
 		if err != nil {
-			return false
+			return 0, false
 		}
 		for i, item := range [][]byte{c.Old, c.New} {
 			if item == nil {
@@ -219,38 +232,40 @@ func (f *fsck) goodEdges(s *Snapshot, before *state) bool {
 			}
 			entries, ok := f.known.has(roleEdge, c.Key, item)
 			if !ok {
-				return false
+				return 0, false
 			}
 			if sum += entries; i == 0 {
 				sum -= 2 * entries
 			}
 		}
 	}
-	for tree, change := range map[byte][2]*prolly.Map{
-		'o': {before.out, s.state.out}, 'i': {before.in, s.state.in},
-	} {
-		var end []byte // the last one that is there
-		for c, err := range prolly.Diff(f.ctx, change[0], change[1]) {
-			if err != nil {
-				return false
-			}
-			if c.Old != nil {
-				sum += f.known.entry(tree, c.Key, c.Old)
-			}
-			if c.New == nil {
-				continue
-			}
-			sum -= f.known.entry(tree, c.Key, c.New)
-			if len(c.Key) < graph.IDLen || bytes.Equal(end, c.Key[:graph.IDLen]) {
-				continue
-			}
-			end = c.Key[:graph.IDLen]
-			if _, ok, err := s.state.nodes.Get(f.ctx, end); err != nil || !ok {
-				return false
-			}
+	return sum, true
+}
+
+// treeEntries returns the sum of the hashes of the entries that an adjacency tree got, less those that it
+// lost, and whether the nodes that they are about are there.
+func (f *fsck) treeEntries(s *Snapshot, tree byte, before, after *prolly.Map) (sum uint64, good bool) {
+	var end []byte // the last one that is there
+	for c, err := range prolly.Diff(f.ctx, before, after) {
+		if err != nil {
+			return 0, false
+		}
+		if c.Old != nil {
+			sum -= f.known.entry(tree, c.Key, c.Old)
+		}
+		if c.New == nil {
+			continue
+		}
+		sum += f.known.entry(tree, c.Key, c.New)
+		if len(c.Key) < graph.IDLen || bytes.Equal(end, c.Key[:graph.IDLen]) {
+			continue
+		}
+		end = c.Key[:graph.IDLen]
+		if _, ok, err := s.state.nodes.Get(f.ctx, end); err != nil || !ok {
+			return 0, false
 		}
 	}
-	return sum == 0
+	return sum, true
 }
 
 // changedEdges checks the records of edges, and that the adjacency trees changed exactly as they

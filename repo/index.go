@@ -3,7 +3,6 @@ package repo
 import (
 	"context"
 	"errors"
-	"iter"
 
 	"github.com/mnem-project/mnem/dense"
 	"github.com/mnem-project/mnem/graph"
@@ -54,24 +53,6 @@ func (s *state) document(ctx context.Context, id graph.ID) (*index.Document, err
 		return nil, err
 	}
 	return s.completeDocument(ctx, d)
-}
-
-// documents yields all documents in id order.
-func (s *state) documents(ctx context.Context) iter.Seq2[*index.Document, error] {
-	return func(yield func(*index.Document, error) bool) {
-		for kv, err := range s.nodes.Scan(ctx, nil, nil) {
-			var d *index.Document
-			if err == nil {
-				d, err = s.document(ctx, graph.ID(kv.Key))
-			}
-			if err == nil && d == nil {
-				continue
-			}
-			if !yield(d, err) || err != nil {
-				return
-			}
-		}
-	}
 }
 
 // indexOf returns an index of a snapshot, which its cell's key tells from others of the kind: the open

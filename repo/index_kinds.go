@@ -137,7 +137,18 @@ func walkOf(
 func verifyTexts(
 	ctx context.Context, s *Snapshot, blocks segment.Blocks, manifest ipld.CID,
 ) (wrong []string, unread, err error) {
-	found, err := index.Verify(ctx, blocks, manifest, noting(s.state.documents(ctx), &unread))
+	empty, err := s.repo.loadState(ctx, ipld.CID{}, ipld.CID{}, ipld.CID{})
+	if err != nil {
+		return nil, nil, err
+	}
+	docs := func(yield func(*index.Document, error) bool) {
+		for c, err := range documents(ctx, empty, s.state, nil) {
+			if !yield(c.New, err) {
+				return
+			}
+		}
+	}
+	found, err := index.Verify(ctx, blocks, manifest, noting(docs, &unread))
 	for _, m := range found {
 		wrong = append(wrong, m.String())
 	}

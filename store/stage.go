@@ -112,14 +112,14 @@ func (s *Stage) Put(ctx context.Context, blocks ...Block) error {
 }
 
 // copy copies the data of a block, which is not nil then. Small blocks, of which there may be very
-// many, share allocations.
+// many, share allocations; the first are short, since many stages get a block or two.
 func (s *Stage) copy(data []byte) []byte {
-	const small, least, most = 4 << 10, 8 << 10, 64 << 10
+	const small, least, most = 4 << 10, 512, 64 << 10
 	if len(data) > small {
 		return bytes.Clone(data)
 	}
 	if s.free == nil || len(data) > cap(s.free)-len(s.free) {
-		s.free = make([]byte, 0, min(max(least, 2*cap(s.free)), most))
+		s.free = make([]byte, 0, min(max(least, 2*cap(s.free), len(data)), most))
 	}
 	start := len(s.free)
 	s.free = append(s.free, data...)
