@@ -415,16 +415,27 @@ func (f *fsck) changedVectors(s *Snapshot, before *state) {
 	}
 }
 
-// whole checks the trees of a commit from end to end, and its index where it has one.
+// whole checks the trees of a commit from end to end, and its indexes where it has them, all at the same
+// time.
 func (f *fsck) whole(c ipld.CID) {
 	s, err := f.repo.At(f.ctx, c)
 	if err != nil {
 		f.fail(c, FsckRecord, err)
 		return
 	}
-	f.wholeTrees(c, s.state)
+	var checks []*indexCheck
 	for _, k := range f.repo.kinds(nil) {
-		f.index(s, k)
+		if check := f.indexCheck(s, k); check != nil {
+			checks = append(checks, check)
+		}
+	}
+	all := []func() error{func() error { f.wholeTrees(c, s.state); return nil }} // the one that notes damage
+	for _, check := range checks {
+		all = append(all, func() error { check.run(f.ctx); return nil })
+	}
+	_ = parallel.Do(all...)
+	for _, check := range checks {
+		f.checked(check)
 	}
 	f.communities(s)
 	f.digests(s, nil)
@@ -452,33 +463,59 @@ func (f *fsck) wholeTrees(c ipld.CID, s *state) {
 	}
 }
 
-// index reports what is wrong with an index of a snapshot, where there is one. What it is of and could not
-// be read says nothing about it.
+// index reports what is wrong with an index of a snapshot, where there is one.
 func (f *fsck) index(s *Snapshot, k indexKind) {
+	if check := f.indexCheck(s, k); check != nil {
+		check.run(f.ctx)
+		f.checked(check)
+	}
+}
+
+// indexCheck is an index that is compared with what it is of.
+type indexCheck struct {
+	kind     indexKind
+	s        *Snapshot
+	derived  store.Derived
+	manifest ipld.CID
+
+	wrong       []string
+	unread, err error
+}
+
+// indexCheck returns the check of an index of a snapshot, nil where there is none or it was checked.
+func (f *fsck) indexCheck(s *Snapshot, k indexKind) *indexCheck {
 	key := k.key(s.state)
 	if !key.Defined() || f.trees[key] {
-		return
+		return nil
 	}
 	f.trees[key] = true
 	derived := f.repo.store.Derived()
 	manifest, err := derived.Cell(f.ctx, key)
 	if errors.Is(err, store.ErrNotFound) {
-		return
+		return nil
 	}
 	if err != nil {
 		f.fail(s.id, FsckIndex, err)
+		return nil
+	}
+	return &indexCheck{kind: k, s: s, derived: derived, manifest: manifest}
+}
+
+func (c *indexCheck) run(ctx context.Context) {
+	c.wrong, c.unread, c.err = c.kind.verify(ctx, c.s, c.derived, c.manifest)
+}
+
+// checked notes what a check found. What the index is of and could not be read says nothing about it.
+func (f *fsck) checked(c *indexCheck) {
+	if c.unread != nil {
+		f.fail(c.s.id, FsckRecord, c.unread)
 		return
 	}
-	wrong, unread, err := k.verify(f.ctx, s, derived, manifest)
-	if unread != nil {
-		f.fail(s.id, FsckRecord, unread)
-		return
+	for _, w := range c.wrong {
+		f.add(c.manifest, FsckIndex, "%s", w)
 	}
-	for _, w := range wrong {
-		f.add(manifest, FsckIndex, "%s", w)
-	}
-	if err != nil {
-		f.add(manifest, FsckIndex, "%v", err)
+	if c.err != nil {
+		f.add(c.manifest, FsckIndex, "%v", c.err)
 	}
 }
 
