@@ -408,6 +408,44 @@ func TestPackages(t *testing.T) {
 	}
 }
 
+// TestTestsLendNothing: the edges of a test weigh next to nothing, so that what it tries is found and not all of
+// its functions; those of other files have their whole weight.
+func TestTestsLendNothing(t *testing.T) {
+	d := newTree(t, map[string]string{
+		"a/a.go":      "package a\n\nfunc F() {}\n\nfunc G() {}\n",
+		"a/a_test.go": "package a\n\nfunc TestF() {}\n\nfunc TestG() {}\n",
+	})
+	d.ingest()
+	s := d.head()
+	c, err := Open(t.Context(), s, []string{""})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]uint32{"a/a.go": 1 << 16, "a/a_test.go": 1} {
+		doc := c.byPath[Path{Name: name}]
+		if err := c.load(t.Context(), doc); err != nil {
+			t.Fatal(err)
+		}
+		seen := 0
+		for e := range doc.edges {
+			if e.src == doc.node.ID && e.typ == PartOf {
+				continue // to the collection
+			}
+			for entry, err := range s.Adjacency().Bucket(t.Context(), e.src, adjacency.Out, e.typ, nil) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if seen++; uint32(entry.Weight) != want {
+					t.Errorf("%s: an edge %s of weight %d, want %d", name, e.typ, entry.Weight, want)
+				}
+			}
+		}
+		if seen < 6 {
+			t.Errorf("%s: %d edges", name, seen)
+		}
+	}
+}
+
 // TestRandomEdits changes files at random: what is stored says what the files say, each time, and a second run
 // changes nothing.
 func TestRandomEdits(t *testing.T) {

@@ -302,17 +302,20 @@ func (p *planner) relink(d *stored, from []Path, now *names) error {
 			have[e] = true
 		}
 	}
-	p.edges(have, want)
+	p.edges(d.path, have, want)
 	return nil
 }
 
-// edges makes the edges that are wanted of those there are. Those whose nodes go need no change.
-func (p *planner) edges(have, want map[edgeKey]bool) {
+// edges makes the edges of a document that are wanted of those there are. Those whose nodes go need no change.
+func (p *planner) edges(of Path, have, want map[edgeKey]bool) {
+	test := parse.IsTest(of.Name)
 	for _, e := range sortedEdges(want) {
 		if !have[e] {
 			change := &graph.EdgeChange{Type: e.typ, Src: graph.Ref{ID: e.src}, Dst: graph.Ref{ID: e.dst}}
-			if p.isCollection(e.dst) {
-				change.Weight = 1 // all files are next to it: nothing is to be found through it
+			// All files are next to a collection, and a test has the words of all that it tries: neither is to
+			// make others be found.
+			if test || p.isCollection(e.dst) {
+				change.Weight = 1
 			}
 			p.late = append(p.late, graph.Change{Edge: change})
 		}

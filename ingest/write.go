@@ -71,7 +71,7 @@ func (w *writer) write() error {
 			return err
 		}
 	}
-	w.edges(have, w.edgesNow)
+	w.edges(w.file.Path, have, w.edgesNow)
 	r := Result{Path: w.file.Path, Action: w.act, Chunks: len(chunks)}
 	if w.act == Renamed {
 		r.From = w.doc.path

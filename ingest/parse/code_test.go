@@ -347,3 +347,15 @@ func FuzzSource(f *testing.F) {
 		}
 	})
 }
+
+func TestIsTest(t *testing.T) {
+	for name, want := range map[string]bool{
+		"a/b_test.go": true, "a/b.go": false, "test_x.py": true, "x/tests/helper.py": true, "conftest.py": true,
+		"src/app.spec.ts": true, "src/app.ts": false, "src/latest.ts": false, "src/UserTest.java": true,
+		"Contest.java": false, "models/user_spec.rb": true, "docs/tests/plan.md": false, "contest_test.md": false,
+	} {
+		if got := IsTest(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -146,6 +147,29 @@ func languageOf(base string) Format {
 		return Shell
 	}
 	return ""
+}
+
+// testDirs are directories of tests in any language.
+var testDirs = []string{"test", "tests", "__tests__", "testdata", "spec"}
+
+// IsTest reports whether a source file is a test by its path, as the tools of its language have it.
+func IsTest(name string) bool {
+	if !FormatOf(name).Decls() {
+		return false
+	}
+	dir, base := path.Split(name)
+	for part := range strings.SplitSeq(dir, "/") {
+		if slices.Contains(testDirs, part) {
+			return true
+		}
+	}
+	stem := strings.TrimSuffix(base, path.Ext(base))
+	for _, end := range []string{"_test", "_tests", "_spec", ".test", ".spec", "Test", "Tests"} {
+		if strings.HasSuffix(stem, end) {
+			return true
+		}
+	}
+	return strings.HasPrefix(stem, "test_") || stem == "conftest"
 }
 
 // Decode returns the text of a file with LF between its lines. It returns ErrBinary or ErrEncoding for

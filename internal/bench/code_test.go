@@ -1,0 +1,99 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+)
+
+// codeQuestion asks about the code of this repository; one of the files answers it.
+type codeQuestion struct {
+	Text  string
+	Files []string
+}
+
+// TestQuestionsAboutCode ingests this repository and asks where things are: how many questions have a right file
+// among the first three items. The questions in held.jsonl were written before any was asked, and nothing was
+// chosen by them.
+func TestQuestionsAboutCode(t *testing.T) {
+	effort.Long(t)
+	effort.Alone(t)
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t)
+	w.run(0, "init")
+	w.run(0, "ingest", root, "--project", "mnem", "--quiet")
+	for _, set := range []struct {
+		file  string
+		floor int
+	}{{"dev", 7}, {"held", 6}} {
+		questions := codeQuestions(t, filepath.Join("testdata", "code", set.file+".jsonl"), root)
+		for _, verb := range []string{"recall", "retrieve"} {
+			found := 0
+			for _, q := range questions {
+				if files := firstFiles(w, verb, q.Text); slices.ContainsFunc(files, func(f string) bool {
+					return slices.Contains(q.Files, f)
+				}) {
+					found++
+				} else {
+					t.Logf("%s %q: %q", verb, q.Text, files)
+				}
+			}
+			t.Logf("%s, %s: %d of %d", set.file, verb, found, len(questions))
+			if found < set.floor {
+				t.Errorf("%s, %s: %d of %d questions, want %d", set.file, verb, found, len(questions), set.floor)
+			}
+		}
+	}
+}
+
+// codeQuestions reads questions, and checks that the files which answer them are still there.
+func codeQuestions(t *testing.T, file, root string) (out []codeQuestion) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
+		var q codeQuestion
+		if err := json.Unmarshal(lines.Bytes(), &q); err != nil {
+			t.Fatal(err)
+		}
+		q.Files = slices.DeleteFunc(q.Files, func(name string) bool {
+			_, err := os.Stat(filepath.Join(root, filepath.FromSlash(name)))
+			return err != nil
+		})
+		if len(q.Files) == 0 {
+			t.Fatalf("%s: %q: none of its files is there any more", file, q.Text)
+		}
+		out = append(out, q)
+	}
+	if len(out) < 10 {
+		t.Fatalf("%s: %d questions", file, len(out))
+	}
+	return out
+}
+
+// firstFiles are the files of the first three items of an answer.
+func firstFiles(w *world, verb, text string) (files []string) {
+	out, _ := w.run(0, verb, text, "--limit", "3", "--json")
+	var answer struct{ Items []struct{ Rendered string } }
+	if err := json.Unmarshal([]byte(out), &answer); err != nil {
+		w.t.Fatal(err)
+	}
+	for _, item := range answer.Items {
+		_, source, _ := strings.Cut(item.Rendered, "file://mnem/")
+		name, _, _ := strings.Cut(source, "#")
+		files = append(files, name)
+	}
+	return files
+}
