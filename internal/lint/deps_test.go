@@ -41,7 +41,7 @@ var allowed = map[string]string{
 	"commit":            "ipld graph store",
 	"adjacency":         "ipld graph prolly store",         // store only for its errors
 	"segment":           "ipld graph store internal/cache", // how any index is kept, whatever its parts hold
-	"index":             "ipld graph store segment internal/fixed internal/heap internal/text",
+	"index":             "ipld graph store segment internal/fixed internal/heap internal/parallel internal/text",
 	"dense":             "ipld graph store prolly segment index internal/fixed internal/heap", // vectors as index has texts
 	"links":             "ipld graph store segment",                                           // buckets of edges as index has texts
 	"community":         "ipld graph",                                                         // a function of edges: it sees neither trees nor a store
@@ -49,7 +49,7 @@ var allowed = map[string]string{
 	"distill": "ipld graph prolly store internal/fixed internal/hashed internal/text",
 	// Retrieval sees the graph and the index through interfaces of its own, so that a ranking
 	// can be tested and replayed without a repository.
-	"retrieve": "ipld graph community internal/dates internal/fixed internal/intent internal/text internal/tuning",
+	"retrieve": "ipld graph community internal/dates internal/fixed internal/heap internal/intent internal/text internal/tuning",
 	// What measurements alone put in the place of constants of the ranking.
 	"internal/tuning": "",
 	// Models see texts and vectors, never a repository; the caller stores what they answer.
