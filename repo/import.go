@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -153,27 +154,40 @@ func (im *importer) tryOut(res *ImportResult) error {
 		return err
 	}
 	res.Redactions = len(im.gone)
-	return im.eachBlock(func(b *carBlock) error {
-		_, err := im.take(b, res)
-		return err
-	})
+	return im.take(res, nil)
 }
 
-// take counts a block and looks for credentials in one that is new. It returns its bytes where it is
-// to be stored.
-func (im *importer) take(b *carBlock, res *ImportResult) ([]byte, error) {
-	known := res.NewBlocks
-	keep, err := im.count(b, res)
-	if err != nil || !keep {
-		return nil, err
+// take counts the blocks that belong into a store, looks for credentials in those that are new, and gives those that
+// are to be stored to put, nil for none, in the order in which the file has them.
+func (im *importer) take(res *ImportResult, put func(store.Block) error) error {
+	list, err := im.count(res)
+	if err != nil {
+		return err
 	}
-	data, err := im.file.read(b)
-	if err == nil && res.NewBlocks > known {
-		l := secretLog{opt: im.opt.Secrets, report: res.Secrets}
-		l.noteAt(b.cid.String(), blockPlaces(b.as, data))
-		res.Secrets = l.report
+	slices.SortFunc(list, func(a, b countedBlock) int { return cmp.Compare(a.start, b.start) })
+	l := secretLog{opt: im.opt.Secrets, report: res.Secrets}
+	for n, b := range list {
+		if n%progressEvery == 0 && put != nil {
+			im.opt.Progress("blocks written", n)
+		}
+		if !b.fresh && put == nil {
+			continue
+		}
+		data, err := im.file.read(b.carBlock)
+		if err != nil {
+			return err
+		}
+		if b.fresh {
+			l.noteAt(b.cid.String(), blockPlaces(b.as, data))
+		}
+		if put != nil {
+			if err := put(store.Block{CID: b.cid, Data: data}); err != nil {
+				return err
+			}
+		}
 	}
-	return data, err
+	res.Secrets = l.report
+	return nil
 }
 
 // refused marks what is wrong with the file as invalid input.
@@ -191,17 +205,7 @@ func (im *importer) apply(t *tx, res *ImportResult) error {
 	if err := im.place(im, t.view, res); err != nil || len(res.Refs) == 0 {
 		return err
 	}
-	n := 0
-	err := im.eachBlock(func(b *carBlock) error {
-		if n++; n%progressEvery == 0 {
-			im.opt.Progress("blocks written", n)
-		}
-		data, err := im.take(b, res)
-		if err != nil || data == nil {
-			return err
-		}
-		return t.stage.Put(im.ctx, store.Block{CID: b.cid, Data: data})
-	})
+	err := im.take(res, func(b store.Block) error { return t.stage.Put(im.ctx, b) })
 	if err == nil {
 		err = im.redact(res)
 	}
@@ -215,38 +219,49 @@ func (im *importer) apply(t *tx, res *ImportResult) error {
 	return nil
 }
 
-// eachBlock calls fn for every block that belongs into a store.
-func (im *importer) eachBlock(fn func(*carBlock) error) error {
+// countedBlock is a block that is to be stored, and whether it is not there yet.
+type countedBlock struct {
+	*carBlock
+	fresh bool
+}
+
+// count counts the blocks that belong into a store as what they are to it, and returns those that are to be stored.
+func (im *importer) count(res *ImportResult) (list []countedBlock, err error) {
+	e, erases := im.repo.store.(store.Eraser)
 	for i := range im.file.blocks {
 		b := &im.file.blocks[i]
 		switch b.as {
 		case roleManifest, roleRefs, roleRedactions, roleRedaction:
 			continue
 		}
-		if err := fn(b); err != nil {
-			return err
+		if erases {
+			red, gone, err := e.Redacted(im.ctx, b.cid)
+			if err != nil {
+				return nil, err
+			}
+			if gone && !red.Open {
+				res.Redacted++
+				continue
+			}
+		}
+		list = append(list, countedBlock{carBlock: b})
+	}
+	cids := func(yield func(ipld.CID) bool) {
+		for i := range list {
+			if !yield(list[i].cid) {
+				return
+			}
 		}
 	}
-	return nil
-}
-
-// count counts a block as what it is to the store, and reports whether it is to be stored.
-func (im *importer) count(b *carBlock, res *ImportResult) (keep bool, err error) {
-	if e, ok := im.repo.store.(store.Eraser); ok {
-		red, gone, err := e.Redacted(im.ctx, b.cid)
-		if err != nil {
-			return false, err
+	at := 0
+	err = store.HasEach(im.ctx, im.repo.store.Facts(), cids, func(_ ipld.CID, has bool) error {
+		if list[at].fresh = !has; !has {
+			res.NewBlocks++
 		}
-		if gone && !red.Open {
-			res.Redacted++
-			return false, nil
-		}
-	}
-	has, err := im.repo.store.Facts().Has(im.ctx, b.cid)
-	if err == nil && !has {
-		res.NewBlocks++
-	}
-	return true, err
+		at++
+		return nil
+	})
+	return list, err
 }
 
 // maxGaps is the largest number of blocks that one file may lack because they were erased where it is from.

@@ -7,11 +7,47 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/mnem-project/mnem/car"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/store"
 )
+
+// aheadBytes is how much of a file is read ahead where blocks are read in about its order.
+const aheadBytes = 256 << 10
+
+// ahead reads a file ahead. Safe for concurrent use.
+type ahead struct {
+	in  io.ReaderAt
+	mu  sync.Mutex
+	buf []byte // what is in it
+	at  int64  // from here on
+	end int64  // of what was read last
+}
+
+func (a *ahead) ReadAt(p []byte, at int64) (int, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	inside := at >= a.at && at+int64(len(p)) <= a.at+int64(len(a.buf))
+	near := at >= a.end && at < a.end+aheadBytes/4
+	a.end = at + int64(len(p))
+	if !inside && near && len(p) < aheadBytes {
+		buf := a.buf[:cap(a.buf)]
+		if len(buf) == 0 {
+			buf = make([]byte, aheadBytes)
+		}
+		n, err := a.in.ReadAt(buf, at)
+		if a.buf, a.at = buf[:n], at; err != nil && !errors.Is(err, io.EOF) {
+			return 0, err
+		}
+		inside = n >= len(p)
+	}
+	if !inside {
+		return a.in.ReadAt(p, at)
+	}
+	return copy(p, a.buf[at-a.at:]), nil
+}
 
 // carFile is a CAR file all of whose blocks were read and verified, with where each is. It is read
 // as blocks are; memory is about 50 bytes a block.
@@ -52,7 +88,7 @@ func scanFile(
 	if n := len(r.Roots()); n != 1 {
 		return nil, &car.FormatError{Reason: fmt.Sprintf("%d roots, want the manifest alone", n)}
 	}
-	f := &carFile{in: in, root: r.Roots()[0]}
+	f := &carFile{in: &ahead{in: in}, root: r.Roots()[0]}
 	for {
 		b, err := r.Next()
 		if errors.Is(err, io.EOF) {

@@ -128,6 +128,30 @@ func GetEach(ctx context.Context, from Getter, cids iter.Seq[ipld.CID], fn EachF
 	return nil
 }
 
+// EachHaser is the ability of Blocks to look for many for less than a Has each costs.
+type EachHaser interface {
+	// HasEach calls fn with each CID of a sequence and whether it was present when HasEach began, on the calling
+	// goroutine, until fn returns an error, which HasEach returns. Ascending CIDs cost least. fn may use the store.
+	HasEach(ctx context.Context, cids iter.Seq[ipld.CID], fn func(c ipld.CID, has bool) error) error
+}
+
+// HasEach is the HasEach of an EachHaser, and for others a Has of each.
+func HasEach(ctx context.Context, in Blocks, cids iter.Seq[ipld.CID], fn func(c ipld.CID, has bool) error) error {
+	if e, ok := in.(EachHaser); ok {
+		return e.HasEach(ctx, cids, fn)
+	}
+	for c := range cids {
+		has, err := in.Has(ctx, c)
+		if err == nil {
+			err = fn(c, has)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Head is the one mutable cell: the newest operation. The zero Head is that of an empty store.
 type Head struct {
 	Seq       uint64 // the operation's sequence number, from 1

@@ -99,6 +99,39 @@ func (b *blocks) Has(ctx context.Context, c ipld.CID) (has bool, err error) {
 	return true, closer.Close()
 }
 
+// HasEach looks for blocks with one iterator, which what is written meanwhile does not slow down.
+func (b *blocks) HasEach(
+	ctx context.Context, cids iter.Seq[ipld.CID], fn func(c ipld.CID, has bool) error,
+) (err error) {
+	if err := b.s.enter(ctx); err != nil {
+		return err
+	}
+	defer b.s.exit()
+	it, err := b.s.db.NewIterWithContext(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("look for blocks: %w", damaged(err))
+	}
+	defer func() { _ = it.Close() }() // it repeats the errors of damaged places, which are told below
+	find := func(c ipld.CID) (has bool, err error) {
+		defer func() { rescue(recover(), &err) }()
+		has = it.SeekPrefixGE(b.space.key(c))
+		return has, it.Error()
+	}
+	for c := range cids {
+		has, err := find(c)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return fmt.Errorf("look for block %s: %w", c, damaged(err))
+		}
+		if err := fn(c, has); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Put stores blocks, unsynced, in batches of about 4 MiB.
 func (b *blocks) Put(ctx context.Context, add ...store.Block) error {
 	if err := b.s.enterWrite(ctx); err != nil {

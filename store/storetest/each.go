@@ -54,9 +54,26 @@ func testGetEach(t *testing.T, s store.Store, blocks store.Blocks) {
 			t.Errorf("%d calls, want %d", at, len(cids))
 		}
 	}
+	has := func() {
+		t.Helper()
+		at := 0
+		must(t, store.HasEach(ctx, blocks, slices.Values(cids), func(c ipld.CID, has bool) error {
+			want, err := blocks.Has(ctx, c) // the store can be used meanwhile
+			if c != cids[at] || has != want || err != nil {
+				t.Errorf("block %s: %v, want %s, %v, %v", c, has, cids[at], want, err)
+			}
+			at++
+			return nil
+		}))
+		if at != len(cids) {
+			t.Errorf("%d calls, want %d", at, len(cids))
+		}
+	}
 	each()
+	has()
 	slices.SortFunc(cids, ipld.CID.Compare)
 	each()
+	has()
 
 	stop, calls := errors.New("stop"), 0
 	err := store.GetEach(ctx, blocks, slices.Values(cids), func(ipld.CID, []byte, error) error {
@@ -65,6 +82,14 @@ func testGetEach(t *testing.T, s store.Store, blocks store.Blocks) {
 	})
 	if !errors.Is(err, stop) || calls != 1 {
 		t.Errorf("GetEach with a failing function: %v after %d calls", err, calls)
+	}
+	calls = 0
+	err = store.HasEach(ctx, blocks, slices.Values(cids), func(ipld.CID, bool) error {
+		calls++
+		return stop
+	})
+	if !errors.Is(err, stop) || calls != 1 {
+		t.Errorf("HasEach with a failing function: %v after %d calls", err, calls)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	err = store.GetEach(ctx, blocks, slices.Values(cids), func(_ ipld.CID, _ []byte, err error) error {
@@ -75,6 +100,8 @@ func testGetEach(t *testing.T, s store.Store, blocks store.Blocks) {
 		return nil
 	})
 	wantError(t, "GetEach that is cancelled meanwhile", err, context.Canceled)
+	err = store.HasEach(ctx, blocks, slices.Values(cids), func(ipld.CID, bool) error { return nil })
+	wantError(t, "HasEach that is cancelled", err, context.Canceled)
 }
 
 func sameError(a, b error) bool {
