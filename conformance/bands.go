@@ -127,13 +127,18 @@ func (q request) signsOf(st *store, c collection, lanes []ranking) func(id strin
 			out = append(out, share(id))
 		}
 		if len(q.vectors) > 0 {
-			s := int64(0)
+			like := int64(0)
 			for _, l := range lanes {
-				if strings.HasPrefix(l.name, "dense:") {
-					s = max(s, l.scores[id])
+				s, found := l.scores[id]
+				if !found || !strings.HasPrefix(l.name, "dense:") {
+					continue
+				}
+				like = max(like, (min(s, 42598)-16384)*one/26214)
+				if len(q.rewrites) == 0 {
+					like = max(like, (min(s-l.scoreAt(20), 26214)-5243)*one/20971)
 				}
 			}
-			out = append(out, max(0, (min(s, 42598)-16384)*one/26214))
+			out = append(out, like)
 		}
 		sort.Slice(out, func(i, j int) bool { return out[i] > out[j] })
 		return out

@@ -86,6 +86,21 @@ func fusionBands(s *suite) {
 	} {
 		s.retrieval("9.6", "dense", "second-"+c.name, c.title, c.q, false, pier)
 	}
+	limited := func(n int64) func(q *request) { return func(q *request) { q.limit = n } }
+	for _, c := range []struct {
+		name, title string
+		n           int
+		q           request
+	}{
+		{"few", "the last of a dense lane is distant where it has fewer than 200", 30, by2("word tide", m, limited(4))},
+		{"200", "the 200th is", 230, by2("word tide", m, limited(4))},
+		{"lent", "and so of what is lent", 230, by2("word tide", m, limited(4), rounds(2))},
+		{"similar", "and of a recall's similarity", 230, by2("word tide", m, limited(4), asks("entity"))},
+		{"places", "not in places", 30, by2("word tide", m, limited(4), fusion("score-norm"))},
+		{"ranks", "nor in ranks", 30, by2("word tide", m, limited(4), fusion("weighted-rrf"))},
+	} {
+		s.retrieval("9.6", "dense", "ground-"+c.name, c.title, c.q, false, append(fan(c.n), said("t", "tide"), wire("n000", "t", "")))
+	}
 	for _, n := range []int{9, 10} {
 		lines := batchText{said("both", "alpha beta "+rep("and others ", 90)), embedded("both", "m", "1,2,3")}
 		for i := range n {
@@ -157,6 +172,15 @@ func crowd(n int, lines ...string) batchText {
 	return append(out, lines...)
 }
 
+// fan are n nodes whose vectors lie farther and farther from the first axis.
+func fan(n int) (out batchText) {
+	for i := range n {
+		key := fmt.Sprintf("n%03d", i)
+		out = append(out, said(key, "word "+rep("x ", i%5)), embedded(key, "m", fmt.Sprintf("%d,%d,3", 127-i/2, -i/2)))
+	}
+	return out
+}
+
 // signBands are bands by what is known of candidates.
 func signBands(s *suite) {
 	add := func(name, title string, q request, lines batchText) {
@@ -190,6 +214,11 @@ func signBands(s *suite) {
 	add("vectors", "a vector alone", by2("", toward("m", 127, 63, 0)), pier)
 	add("vectors-far", "a vector that nothing is near", by2("", toward("m", -20, 127, -100)), pier)
 	add("vectors-text", "a vector and a text", by2("tide boats zebra", toward("m", 127, 63, 0)), pier)
+	for _, n := range []int{1, 3, 20, 40} {
+		q := by2("word zebra quagga okapi", toward("m", 127, 127, 0))
+		add("apart-"+itoa(n), "a vector that stands out from the crowd", q, fan(n))
+		add("apart-many-"+itoa(n), "not beside other wordings", q.with(inWords("gnu lemur")), fan(n))
+	}
 	add("vectors-two", "the nearest of two vectors is one sign", by2("boats",
 		toward("m", 127, 63, 0), toward("other/large", 4, 3)), pier)
 	add("vectors-none", "vectors of which the commit has none", by2("boats tide", toward("none", 1, 2)), pier)

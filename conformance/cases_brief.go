@@ -131,6 +131,28 @@ func outdatedCases(s *suite) {
 	add("same-time", "not where it was created at the same time", gate, batchText{
 		dated("x", "2026-01-01", "The gate code of the dock is 1"),
 		dated("y", "2026-01-01", "The gate code of the dock is now 2")})
+	for _, c := range []struct{ name, title, older, newer, day, text string }{
+		{"later", "what says nearly the same a day later stands first, without a sign", "the gate code is 4711",
+			"the gate code is 1147", "2026-01-02", "gate code"},
+		{"sooner", "not where it was said within a day", "the gate code is 4711", "the gate code is 1147",
+			"2026-01-01T23:59:59.999999Z", "gate code"},
+		{"less", "nor where it has less of the question", "the gate code of the dock is 4711", "the gate code is 1147",
+			"2026-02-01", "gate code dock"},
+		{"more", "but where it has more", "the gate code is 4711", "the gate code is 1147 on the dock, as ever",
+			"2026-02-01", "gate code dock"},
+		{"half", "of which half is shared", "gate code north", "gate code east", "2026-02-01", "gate code"},
+		{"other", "nor where less than half is", "gate code north red kite", "gate code east blue gull sail",
+			"2026-02-01", "gate code"},
+		{"none", "nor of a text that neither has anything of", "gate code north", "gate code east", "2026-02-01", "zebra"},
+		{"vector", "nor of a vector alone", "gate code north", "gate code east", "2026-02-01", ""},
+	} {
+		q := by2(c.text, atFloor(""))
+		if c.text == "" || c.name == "none" {
+			q = q.with(toward("m", 3, 4))
+		}
+		add("twin-"+c.name, c.title, q, batchText{dated("x", "2026-01-01", c.older), dated("y", c.day, c.newer),
+			dated("z", "2026-01-01", "a kite, a gull and a sail"), embedded("x", "m", "3,4"), embedded("y", "m", "4,3")})
+	}
 	add("unfit", "by an answer alone", by2("zebra quagga okapi gnu lemur ibex yak ox elk gate code", atFloor("")), batchText{
 		dated("x", "2026-01-01", "The gate code is 1"), dated("y", "2026-02-01", "gate code is now 2"),
 		said("z", "zebra stripes")})

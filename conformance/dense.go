@@ -2,7 +2,9 @@ package main
 
 import (
 	"math/big"
+	"slices"
 	"sort"
+	"strings"
 )
 
 // models are the models of the request's vectors, ascending.
@@ -83,6 +85,7 @@ type ranking struct {
 	name   string
 	weight int64
 	scores map[string]int64
+	ground int64 // of a score that is nothing: clause 9.6 of ranking 2
 }
 
 // rankings are the lanes of clause 9.6 whose lists are not empty.
@@ -90,7 +93,11 @@ func (q request) rankings(st *store, c collection) []ranking {
 	var all []ranking
 	add := func(name string, weight int64, scores map[string]int64) {
 		if len(scores) > 0 {
-			all = append(all, ranking{name, weight, scores})
+			l := ranking{name, weight, scores, 0}
+			if q.second() && strings.HasPrefix(name, "dense:") {
+				l.ground = l.scoreAt(200) / 2
+			}
+			all = append(all, l)
 		}
 	}
 	if q.blank() {
@@ -201,6 +208,16 @@ func (r ranking) best() int64 {
 	return best
 }
 
+// scoreAt is the score of a place from 1 in the list, or of its last one.
+func (r ranking) scoreAt(place int) int64 {
+	var all []int64
+	for _, s := range r.scores {
+		all = append(all, s)
+	}
+	slices.Sort(all)
+	return all[max(len(all)-place, 0)]
+}
+
 // joinedByRank is step 6 of clause 10 for rank fusion.
 func (q request) joinedByRank(lanes []ranking, base, gain map[string]int64, joined []hit,
 	tiers map[string]int) []hit {
@@ -217,7 +234,7 @@ func (q request) joinedByRank(lanes []ranking, base, gain map[string]int64, join
 			reached[id] = gain[id]
 		}
 	}
-	f := byRank(append(lanes[:len(lanes):len(lanes)], ranking{"expand", one, reached}))
+	f := byRank(append(lanes[:len(lanes):len(lanes)], ranking{"expand", one, reached, 0}))
 	var out []hit
 	for _, id := range ids {
 		out = append(out, hit{id: id, tier: tiers[id], score: f[id]})
@@ -232,7 +249,7 @@ func (r ranking) parts(fromWorst bool) map[string]int64 {
 		best, worst = max(best, s), min(worst, s)
 	}
 	if !fromWorst {
-		worst = 0
+		worst = r.ground
 	}
 	out := map[string]int64{}
 	for id, s := range r.scores {
@@ -240,7 +257,7 @@ func (r ranking) parts(fromWorst bool) map[string]int64 {
 			out[id] = one
 			continue
 		}
-		out[id] = (s - worst) * one / max(best-worst, 1)
+		out[id] = max(s-worst, 0) * one / max(best-worst, 1)
 	}
 	return out
 }

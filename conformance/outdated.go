@@ -134,6 +134,11 @@ func (q request) renewed(st *store, c collection, a *answer) ([]hit, map[string]
 	}
 	created := func(id string) int64 { return number(st.nodes[id], "created") }
 	first, most := map[string]string{}, map[string]int64{}
+	has := func(string) int64 { return 0 }
+	if trimmed(q.text) != "" {
+		has = q.shareOf(c, q.terms(st, c))
+	}
+	const day = 86_400_000_000
 	for _, old := range compared {
 		for _, h := range compared {
 			if created(h.id) <= created(old.id) || a.bands[h.id] != "answer" {
@@ -144,11 +149,21 @@ func (q request) renewed(st *store, c collection, a *answer) ([]hit, map[string]
 				(by == "" || created(h.id) > created(by)) {
 				outdated[old.id] = h.id
 			}
-			if !mayTellChange(is) && !hasOne(foldedWords(was), openWords) {
-				continue
+			n, by := int64(0), first[old.id]
+			if mayTellChange(is) || hasOne(foldedWords(was), openWords) {
+				n = c.inCommon(was, is, true)
 			}
-			n, by := c.inCommon(was, is, true), first[old.id]
-			if n >= 13107 && (by == "" || n > most[old.id] || n == most[old.id] && created(h.id) > created(by)) {
+			if n < 13107 {
+				n = 0
+				if a.bands[old.id] == "answer" && created(h.id)-created(old.id) >= day &&
+					has(old.id) > 0 && has(h.id) >= has(old.id) {
+					n = c.inCommon(was, is, false)
+				}
+				if n < 32768 {
+					continue
+				}
+			}
+			if by == "" || n > most[old.id] || n == most[old.id] && created(h.id) > created(by) {
 				first[old.id], most[old.id] = h.id, n
 			}
 		}

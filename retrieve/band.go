@@ -193,7 +193,7 @@ func (r *run) known(ctx context.Context, row *ranking, list []*candidate) ([]int
 	}
 	if len(r.req.Vectors) > 0 {
 		for at, c := range list {
-			sign(at, row.like(c))
+			sign(at, r.like(row, c))
 		}
 		signs++
 	}
@@ -208,11 +208,22 @@ func (r *run) known(ctx context.Context, row *ranking, list []*candidate) ([]int
 	return best, nil
 }
 
-// like returns what the best cosine of a candidate counts.
-func (k *bandConstants) like(c *candidate) (most int64) {
-	for _, h := range c.lanes {
-		if _, ok := h.Lane.dense(); ok {
-			most = max(most, share(min(h.Score, k.likeWhole)-k.likeFrom, k.likeWhole-k.likeFrom))
+// like returns what the cosines of a candidate count: each by itself and, where the question has one wording, by
+// how far it stands out from the crowd. Other wordings tell more than that.
+func (r *run) like(row *ranking, c *candidate) (most int64) {
+	between := func(n, from, whole int64) int64 { return share(min(n, whole)-from, whole-from) }
+	for _, l := range r.lists {
+		if _, ok := l.lane.dense(); !ok {
+			continue
+		}
+		for _, h := range c.lanes {
+			if h.Lane != l.lane {
+				continue
+			}
+			most = max(most, between(h.Score, row.likeFrom, row.likeWhole))
+			if len(r.req.Rewrites) == 0 {
+				most = max(most, between(h.Score-l.scoreOf(crowdRank), row.apartFrom, row.apartWhole))
+			}
 		}
 	}
 	return most

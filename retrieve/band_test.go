@@ -166,6 +166,37 @@ func TestBandsOfVectors(t *testing.T) {
 	}
 }
 
+// TestBandsApart has cosines that are far above those of the crowd, and by themselves nothing.
+func TestBandsApart(t *testing.T) {
+	ask := func(req Request, n int, first int8) string {
+		m := says(map[string]int64{}, slices.Repeat([]string{"x filler"}, n)...)
+		for i := range n {
+			m.embed(num(i), "m", 1)
+		}
+		for i := range 2 { // or the best would be ahead
+			m.embed(num(i), "m", first)
+		}
+		req.Vectors, req.Floor, req.Limit = vectorOf("m", 127), FloorRest, new(1)
+		return m.bandsOf(t, req)
+	}
+	// 9,437 more than the crowd has, of 5,243 to 26,214, are a fifth: enough to be sure.
+	sure, below := int8(1+75), int8(1+74)
+	for _, n := range []int{3, 20, 40} {
+		if got := ask(Request{}, n, sure); got != "0 answer" {
+			t.Errorf("%d: %s", n, got)
+		}
+		if got := ask(Request{}, n, below); got != "0 maybe" {
+			t.Errorf("%d, not far enough: %s", n, got)
+		}
+	}
+	if got := ask(Request{}, 2, sure); got != "0 maybe" {
+		t.Error("without a crowd:", got)
+	}
+	if got := ask(Request{Text: "y", Rewrites: []string{"y"}}, 20, sure); got != "0 maybe" {
+		t.Error("beside another wording:", got)
+	}
+}
+
 // TestBandsOfAll has requests whose candidates are all answers.
 func TestBandsOfAll(t *testing.T) {
 	m := says(map[string]int64{"part": 1}, "part x", "part y", "part z")

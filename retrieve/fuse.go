@@ -20,12 +20,20 @@ const (
 	entityWeight = 0
 )
 
+// Ranks in the list of a dense lane in ranking version 2: clauses 9.6 and 11.9. Where the list ends before, its
+// last one counts.
+const (
+	distantRank = 200 // of what is like the question by chance
+	crowdRank   = 20  // of what much is as like the question as
+)
+
 // laneList is the list of one lane, and the candidates that it found in the same order.
 type laneList struct {
 	lane   Lane
 	weight int64
 	hits   []Hit
 	nodes  []*candidate
+	ground int64 // of a score that counts as nothing
 }
 
 // blank reports whether a request asks for nothing but the newest nodes.
@@ -51,7 +59,11 @@ func (r *run) search(ctx context.Context) ([]*laneList, error) {
 		r.laneDone(lane, hits, before)
 		before = r.filter.seen
 		if len(hits) > 0 {
-			lists = append(lists, &laneList{lane: lane, weight: r.weight(lane), hits: hits})
+			l := &laneList{lane: lane, weight: r.weight(lane), hits: hits}
+			if _, ok := lane.dense(); ok {
+				l.ground = l.scoreOf(distantRank) * r.req.row().ground >> fixed.FracBits
+			}
+			lists = append(lists, l)
 		}
 		return nil
 	}
@@ -187,7 +199,10 @@ func (r *run) fuse(lists []*laneList) {
 }
 
 // part returns what a score is of the best of its list, in units of 2^-16.
-func (l *laneList) part(score int64) int64 { return share(score, l.hits[0].Score) }
+func (l *laneList) part(score int64) int64 { return share(score-l.ground, l.hits[0].Score-l.ground) }
+
+// scoreOf returns the score of a rank, or that of the last.
+func (l *laneList) scoreOf(rank int) int64 { return l.hits[min(rank, len(l.hits))-1].Score }
 
 // place returns the place of a score between the worst and the best of its list, in units of 2^-16.
 func (l *laneList) place(score int64) int64 {

@@ -111,6 +111,48 @@ func TestFusionOracle(t *testing.T) {
 	}
 }
 
+// TestGround leaves of a dense lane what is more than half of the 200th score, or of the last.
+func TestGround(t *testing.T) {
+	for _, c := range []struct {
+		nodes  int
+		ground int // whose score counts as that of the 200th
+	}{{1, 0}, {2, 1}, {199, 198}, {200, 199}, {201, 199}, {300, 199}} {
+		m := newMemory()
+		for i := range c.nodes {
+			id := m.add(graph.Node{ID: num(i), Summary: "a", Created: 1})
+			m.embed(id, "m", 100, int8(i/3))
+		}
+		req := Request{Text: "a", Vectors: vectorOf("m", 1, 0), Limit: new(0), Budget: new(0), Expand: new(0)}
+		for _, ranking := range []int{1, 2} {
+			req.Ranking = ranking
+			a := m.ask(t, req)
+			scores := make([]int64, c.nodes)
+			for _, it := range a.Items {
+				for _, l := range it.Lanes {
+					if l.Lane == LaneDense("m") {
+						scores[l.Rank-1] = l.Score
+					}
+				}
+			}
+			ground := int64(0)
+			if ranking == 2 {
+				ground = scores[c.ground] / 2
+			}
+			text, dense := int64(1<<16), int64(1<<15)
+			if ranking == 2 {
+				text, dense = 4<<16, 1<<16 // all of the text is known
+			}
+			for _, it := range a.Items {
+				s := scores[it.Lanes[1].Rank-1]
+				want := (text<<16 + dense*((s-ground)<<16/(scores[0]-ground))) / (text + dense)
+				if it.Score != want {
+					t.Fatalf("ranking %d, %d nodes: %d of %d gives %d, want %d", ranking, c.nodes, s, scores[0], it.Score, want)
+				}
+			}
+		}
+	}
+}
+
 // TestOneLanePasses keeps the scores of the only list, however lists are fused.
 func TestOneLanePasses(t *testing.T) {
 	want := shelf().ask(t, Request{Text: "a", Expand: new(0)})

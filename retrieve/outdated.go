@@ -18,10 +18,11 @@ import (
 
 // Constants of what is outdated in ranking version 2: clause 11.10.
 const (
-	maxCompares   = 20            // candidates that are compared with each other
-	sharedSubject = fixed.One / 4 // what two texts share of the weight of the lighter one's terms
-	minShared     = 2             // terms that they share
-	sharedRun     = 6             // code points without a digit that terms akin in form share
+	maxCompares   = 20                    // candidates that are compared with each other
+	sharedSubject = fixed.One / 4         // what two texts share of the weight of the lighter one's terms
+	minShared     = 2                     // terms that they share
+	sharedRun     = 6                     // code points without a digit that terms akin in form share
+	twinApart     = 24 * 3600 * 1_000_000 // microseconds from one twin to the other
 )
 
 // changeWords tell that something is otherwise than before. They are compared folded.
@@ -150,13 +151,15 @@ type told struct {
 	*Statement
 	summary string
 	created graph.Time
-	newer   bool // whether it can take the place of another: most answers have none that can
+	covers  int64 // how much of the question
+	newer   bool  // whether it can take the place of another: most answers have none that can
 }
 
 // outdate finds among the first candidates of an answer those that newer ones take the place of, by rule:
 // both are about the same, and the newer one has a word that tells of a change. It puts the newer one right
 // before the older one, unless it is there already, and likewise one that may take its place, of which the older
-// one says nothing. Nothing is left out for that.
+// one says nothing: it may tell of a change, or says nearly the same some time later, where the question does not tell
+// which of both is meant. Nothing is left out for that.
 func (r *run) outdate(ctx context.Context, list []*candidate) ([]*candidate, error) {
 	if !r.req.row().bands || r.req.Floor == FloorRest || r.blank() {
 		return list, nil
@@ -202,7 +205,8 @@ func replaceable(all []*told) []*told {
 		}
 	}
 	for _, t := range all {
-		if t.newer = t.band == BandAnswer && (t.hints || t.created > open); t.newer {
+		t.newer = t.band == BandAnswer && (t.hints || t.created > open || slices.ContainsFunc(all, t.mayBeTwin))
+		if t.newer {
 			last = max(last, t.created)
 		}
 	}
@@ -224,6 +228,9 @@ func (r *run) replaces(all []*told, old *told) *told {
 			by = t
 		}
 		n := t.mayReplace(old.Statement, r.req.row().subject)
+		if n == 0 && t.mayBeTwin(old) {
+			n = t.about(old.Statement, false, r.req.row().twin)
+		}
 		if n > most || n > 0 && n == most && t.created > may.created {
 			may, most = t, n
 		}
@@ -251,7 +258,24 @@ func (r *run) tell(ctx context.Context, list []*candidate) ([]*told, error) {
 		}
 		out = append(out, &told{candidate: c, Statement: begunStatement(n.Summary), summary: n.Summary, created: n.Created})
 	}
-	return out, nil
+	if isBlank(r.req.Text) {
+		return out, nil
+	}
+	ids := make([]graph.ID, len(out))
+	for i, t := range out {
+		ids[i] = t.id
+	}
+	shares, err := r.covering(ctx, TextQuery{Text: r.req.Text, Readings: r.readings}, ids)
+	for i, n := range shares {
+		out[i].covers = n
+	}
+	return out, err
+}
+
+// mayBeTwin reports whether an answer was given some time after another one, and accounts for as much of the question.
+func (t *told) mayBeTwin(old *told) bool {
+	return t.band == BandAnswer && old.band == BandAnswer && t.created-old.created >= twinApart &&
+		old.covers > 0 && t.covers >= old.covers
 }
 
 // foldedChanges, foldedOpen and foldedHints are the words of the lists, folded.

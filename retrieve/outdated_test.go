@@ -120,6 +120,52 @@ func TestOutdatedSameTime(t *testing.T) {
 	}
 }
 
+// TestTwins puts what says nearly the same some time later before it, without a sign, where the question does not tell
+// which of both is meant.
+func TestTwins(t *testing.T) {
+	for name, c := range map[string]struct {
+		older, newer string
+		later        graph.Time
+		asked        string
+		want         string
+	}{
+		"a day later":         {"boat dock north", "boat dock south", twinApart, "dock", "1 0"},
+		"within a day":        {"boat dock north", "boat dock south", twinApart - 1, "dock", "0 1"},
+		"asked for the older": {"boat dock north", "boat dock south", twinApart, "dock north", "0 1"},
+		"asked for the newer": {"boat dock north", "boat dock south", twinApart, "dock south", "1 0"},
+		"half is shared":      {"boat dock north rain", "boat dock south wind", twinApart, "dock", "1 0"},
+		"less is":             {"boat dock north rain ice", "boat dock south wind fog", twinApart, "dock", "0 1"},
+		"one term is":         {"dock north", "dock south", twinApart, "dock", "0 1"},
+		"akin ones are not":   {"dock northern", "dock northerly", twinApart, "dock", "0 1"},
+		"with a word":         {"boat dock north", "boat dock south now", twinApart, "dock", "1 0<1"},
+		"nothing is asked":    {"boat dock north", "boat dock south", twinApart, "", "1 0"}, // the newest first
+	} {
+		m := says(map[string]int64{"dock": 40_000, "north": 8_000, "south": 8_000}, c.older, c.newer)
+		m.scores = map[graph.ID]int64{num(0): 20, num(1): 19}
+		m.nodes[num(1)].Created = 1 + c.later
+		if got := m.outdated(t, Request{Text: c.asked}); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+	// By a vector alone the question has no terms to tell them apart by.
+	m := says(map[string]int64{}, "boat dock north", "boat dock south")
+	m.nodes[num(1)].Created = 1 + twinApart
+	m.embed(num(0), "m", 127, 127)
+	m.embed(num(1), "m", 127, 126)
+	if got := m.outdated(t, Request{Vectors: vectorOf("m", 127, 127)}); got != "0 1" {
+		t.Error(got)
+	}
+	// Of several the one that shares the most is put there, of these the first of the newest.
+	m = says(map[string]int64{"dock": 40_000}, "boat dock north", "boat dock north calm", "boat dock south", "boat dock east")
+	m.scores = map[graph.ID]int64{num(0): 4, num(1): 3, num(2): 2, num(3): 1}
+	for i, day := range []graph.Time{0, 1, 2, 2} {
+		m.nodes[num(i)].Created = 1 + day*twinApart
+	}
+	if got := m.outdated(t, Request{Text: "dock"}); got != "2 1 0 3" {
+		t.Error(got)
+	}
+}
+
 // TestOutdatedByAnswers: only an answer takes the place of another item.
 func TestOutdatedByAnswers(t *testing.T) {
 	m := says(map[string]int64{"dock": 20_000, "boat": 5_000}, "boat dock north", "boat pier north now")

@@ -22,6 +22,8 @@ type ranking struct {
 	// textLeast and textMost are what the text lane weighs beside vectors where it accounts for none of the
 	// question, and for all of it: clause 9.6. Where both are 0 its weight does not depend on that.
 	textLeast, textMost int64
+	// ground is the share of a distant cosine of a dense lane that counts as nothing in it: clause 9.6.
+	ground int64
 	// kinKnown is how much of a term a node has that has one kindred to it: clause 26.6.
 	kinKnown int64
 	// neighbours is whether what was written right before and after the best item of a question for a
@@ -43,11 +45,16 @@ type bandConstants struct {
 	maybe int64
 	// A cosine from likeFrom on counts, and that of likeWhole as all of the question.
 	likeFrom, likeWhole int64
+	// apartFrom and apartWhole are the same of what a cosine is more than that of the crowd, for questions in one
+	// wording.
+	apartFrom, apartWhole int64
 	// next is how many fifths the second best sign of an item counts; the best one counts the others.
 	next int64
 	// subject is what two texts share of the weight of the lighter one's terms where one may take the place of the
 	// other: clause 11.10.
 	subject int64
+	// twin is the same of two of which neither tells of a change.
+	twin int64
 	// ahead is what counts of the share by which the first item is ahead of the next one.
 	ahead int64
 }
@@ -56,10 +63,11 @@ type bandConstants struct {
 var rankings = []ranking{
 	{version: 1, rewrites: fixed.One / 2, temporal: fixed.One},
 	{version: 2, rewrites: 2 * fixed.One, kin: 13_107, textLeast: fixed.One / 4, textMost: 4 * fixed.One,
+		ground:   fixed.One / 2,
 		kinKnown: 26_214, neighbours: true, bands: true, bandConstants: bandConstants{
 			sure: 13_107, each: 6_554, sureMany: 45_875, eachMany: 26_214, ofBest: fixed.One / 4,
 			maybe: 3 * fixed.One / 4, likeFrom: fixed.One / 4, likeWhole: 42_598, next: 2, ahead: fixed.One / 2,
-			subject: 13_107,
+			apartFrom: 5_243, apartWhole: 26_214, subject: 13_107, twin: fixed.One / 2,
 		}},
 }
 
@@ -78,10 +86,10 @@ func rankingOf(version int) *ranking {
 // constants are those of a row that measurements may vary, by name.
 func (k *ranking) constants() map[string]*int64 {
 	return map[string]*int64{
-		"ahead": &k.ahead, "each": &k.each, "each-many": &k.eachMany, "kin": &k.kin, "kin-known": &k.kinKnown,
+		"ahead": &k.ahead, "apart-from": &k.apartFrom, "apart-whole": &k.apartWhole, "each": &k.each, "each-many": &k.eachMany, "ground": &k.ground, "kin": &k.kin, "kin-known": &k.kinKnown,
 		"like-from": &k.likeFrom, "like-whole": &k.likeWhole, "maybe": &k.maybe, "next": &k.next, "of-best": &k.ofBest,
 		"rewrites": &k.rewrites, "subject": &k.subject, "sure": &k.sure, "sure-many": &k.sureMany,
-		"temporal": &k.temporal, "text-least": &k.textLeast, "text-most": &k.textMost,
+		"temporal": &k.temporal, "text-least": &k.textLeast, "text-most": &k.textMost, "twin": &k.twin,
 	}
 }
 
