@@ -408,3 +408,14 @@ func BenchmarkFind(b *testing.B) {
 		})
 	}
 }
+
+// TestVersion: other rules, or the same ones in other files, are another version.
+func TestVersion(t *testing.T) {
+	seen := map[[32]byte]bool{}
+	for _, files := range [][3]string{{"a", "b", "c"}, {"ab", "", "c"}, {"a", "bc", ""}, {"a", "b", "d"}, {"", "", ""}} {
+		seen[version(files[0], files[1], files[2])] = true
+	}
+	if len(seen) != 5 || Version() != version(gitleaksFile, ownFile, refusedFile) {
+		t.Errorf("%d versions of 5 sets of files", len(seen))
+	}
+}

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"crypto/sha256"
 	_ "embed" // for the rules
 	"fmt"
 	"regexp"
@@ -85,6 +86,18 @@ type set struct {
 	rules []*rule
 	allow []allowance
 	words index
+}
+
+// judging is the version of what is decided beside the files of rules: which texts are looked at, and what is
+// taken for harmless. Another value has everything that was derived from findings made anew.
+const judging = 1
+
+// Version identifies what is found: what was derived from findings is outdated where it differs.
+var Version = sync.OnceValue(func() [sha256.Size]byte { return version(gitleaksFile, ownFile, refusedFile) })
+
+func version(published, own, refused string) [sha256.Size]byte {
+	return sha256.Sum256(fmt.Appendf(nil, "mnem:guard:%d\n%d %d %d\n%s%s%s", judging, len(published), len(own),
+		len(refused), published, own, refused))
 }
 
 // all reads the rules when they are first needed. The files are part of the program, and a test reads

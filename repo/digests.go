@@ -2,6 +2,7 @@ package repo
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -62,10 +63,16 @@ func (o *openDigests) put(key ipld.CID, d *Digests) {
 
 func (o *openDigests) forget() { o.keys, o.list = nil, nil }
 
-// digestsKey is the key of the cell that says which derived block has the digests of a graph.
+// digestsKey is the key of the cell that says which derived block has the digests of a graph. It has the rules of
+// the guard in it: what was made by others is not found, and is collected.
 func digestsKey(graph ipld.CID, recipe distill.Recipe) ipld.CID {
+	return digestsKeyUnder(graph, recipe, guard.Version())
+}
+
+func digestsKeyUnder(graph ipld.CID, recipe distill.Recipe, rules [sha256.Size]byte) ipld.CID {
 	hash := recipe.Hash()
-	return ipld.Sum(ipld.Raw, graph.Append(append([]byte("mnem:digests:"), hash[:]...)))
+	key := append(append([]byte("mnem:digests:"), hash[:]...), rules[:]...)
+	return ipld.Sum(ipld.Raw, graph.Append(key))
 }
 
 // refuseText reports whether a text has a credential that must not be written.
