@@ -120,7 +120,7 @@ type digests struct {
 func digestsOf(st *store) *digests {
 	d := &digests{st: st, rules: []string{"part-of", "in", "about"}, up: map[string][]string{},
 		rule: map[[2]string]int{}, scope: map[string]bool{}, of: map[string]string{}, links: map[string]link{}}
-	d.recipe = sha256.Sum256([]byte("mnem:digests:1\nedge:part-of\nedge:in\nedge:about\n"))
+	d.recipe = sha256.Sum256([]byte("mnem:digests:2\nedge:part-of\nedge:in\nedge:about\n"))
 	for id, e := range st.edges {
 		src, dst := text(e, "src"), text(e, "dst")
 		for n, rule := range d.rules {
@@ -369,16 +369,16 @@ func (d *digests) node(scope, label string, list []digestEntry) (dict, link) {
 	for _, k := range kids {
 		members += k.([]any)[4].(int64)
 	}
-	budget := int64(120)
+	budget, early := int64(120), int64(8)
 	id := scope
 	if scope == "" {
 		id = string(make([]byte, 16))
 		if label == "" {
-			budget = 240
+			budget, early = 240, 0
 		}
 	}
 	said := []any{}
-	for _, s := range chosenFrom(texts, budget) {
+	for _, s := range chosenFrom(texts, budget, early) {
 		said = append(said, []any{[]byte(s.fact), s.created, s.place, s.text})
 	}
 	rec := dict{"v": 1, "kind": "digest", "at": digitsOf(first, at), "sem": binary.BigEndian.AppendUint64(nil, sem),
@@ -454,10 +454,10 @@ func sortSaid(list []quoting) {
 }
 
 // chosenFrom is clause 29.5.
-func chosenFrom(all []quoting, budget int64) []quoting {
+func chosenFrom(all []quoting, budget, early int64) []quoting {
 	list := append([]quoting(nil), all...)
 	sortSaid(list)
-	weight := map[string]int64{}
+	weight, names := map[string]int64{}, map[string]bool{}
 	seen := map[string]bool{}
 	var from []quoting
 	for _, s := range list[:min(len(list), 2000)] {
@@ -469,14 +469,27 @@ func chosenFrom(all []quoting, budget int64) []quoting {
 		for t := range terms {
 			weight[t]++
 		}
+		for _, word := range strings.Split(s.text, " ")[1:] {
+			if word != "" && word[0] >= 'A' && word[0] <= 'Z' {
+				for t := range termsOf(word) {
+					names[t] = true
+				}
+			}
+		}
 		if len(terms) > 0 && tokensOf(s.text) <= budget {
 			from = append(from, s)
 		}
 	}
 	for t, n := range weight {
 		weight[t] = logQ16(uint64(1 + n))
-		if strings.ContainsAny(t, "0123456789") {
-			weight[t] += one
+		if names[t] || strings.ContainsAny(t, "0123456789") {
+			weight[t] += 2 * one
+		}
+	}
+	for t := range termsOf("wow hey hi hello thanks thank yeah yes oh ok okay bye lol haha sure great awesome cool nice " +
+		"amazing glad totally definitely really absolutely congrats congratulations") {
+		if weight[t] > 0 {
+			weight[t] = 0
 		}
 	}
 	covered, taken := map[string]bool{}, map[int]bool{}
@@ -495,10 +508,12 @@ func chosenFrom(all []quoting, budget int64) []quoting {
 			if taken[i] || tokensOf(s.text) > budget || fresh == 0 {
 				continue
 			}
-			v := fresh + other/8
+			v := fresh + other*8/16
 			if s.place == 0 {
-				v += v / 8
+				v += v * 8 / 16
 			}
+			n := int64(len(from))
+			v += v * early / 16 * ((n - int64(i)) * one / n) / one
 			if v /= tokensOf(s.text) + 12; v > most {
 				best, most = i, v
 			}

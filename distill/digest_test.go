@@ -38,7 +38,7 @@ func TestSummarize(t *testing.T) {
 		"The refund failed on 3 May.", "Invoice 9 is not paid."} {
 		list = append(list, distill.Sentence{Fact: idOf(i), Created: graph.Time(i), Text: s})
 	}
-	want, err := distill.Summarize(list, 18)
+	want, err := distill.DefaultWeights().Summarize(list, 18)
 	if err != nil || len(want) < 2 {
 		t.Fatalf("%v, %v", want, err)
 	}
@@ -46,7 +46,7 @@ func TestSummarize(t *testing.T) {
 		t.Errorf("%d tokens: %q", n, distill.JoinText(want))
 	}
 	slices.Reverse(list)
-	if got, err := distill.Summarize(list, 18); err != nil || !slices.Equal(got, want) {
+	if got, err := distill.DefaultWeights().Summarize(list, 18); err != nil || !slices.Equal(got, want) {
 		t.Errorf("in another order %v, want %v, %v", got, want, err)
 	}
 }

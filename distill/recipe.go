@@ -11,10 +11,12 @@ import (
 	"github.com/mnem-project/mnem/graph"
 )
 
-// Version is that of everything that a digest depends on beside the graph and the rules: text analysis,
-// vectors, planes, the shape of tries, the summariser, and what guard refuses. Another value makes other
-// digests everywhere.
-const Version = 1
+// Version is that of everything that a digest depends on beside the graph, the rules and what is refused: text
+// analysis, vectors, planes, the shape of tries and the summariser. Another value makes other digests everywhere.
+//
+//	1  sentences by coverage and how many say the same
+//	2  names, early sentences and the first ones of facts count more, pleasantries nothing
+const Version = 2
 
 // MaxRules is the largest number of rules of a recipe.
 const MaxRules = 16

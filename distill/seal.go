@@ -23,6 +23,8 @@ type sealer struct {
 	refuse func(string) bool
 	work   *Work
 
+	weights Weights
+
 	scope graph.ID
 	name  string
 }
@@ -63,12 +65,12 @@ func (s *sealer) seal(n *node) (*Digest, ipld.CID, error) {
 		vote(&votes, e.Key.Sem(), 1)
 	}
 	d.Sem, d.Source = majority(&votes), digestSource(s.recipe, sources)
-	tokens := ClusterTokens
+	tokens, weights := ClusterTokens, s.weights
 	if d.Kind() == Root {
-		tokens = RootTokens
+		tokens, weights.Early = RootTokens, 0 // a memory does not begin with what it is about
 	}
 	var err error
-	if d.Text, err = Summarize(said, tokens); err != nil {
+	if d.Text, err = weights.Summarize(said, tokens); err != nil {
 		return nil, ipld.CID{}, err
 	}
 	if s.refuse(JoinText(d.Text)) { // by what no sentence is alone

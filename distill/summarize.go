@@ -10,7 +10,7 @@ import (
 	"github.com/mnem-project/mnem/internal/text"
 )
 
-// Constants of the summariser, version 1.
+// Constants of the summariser.
 const (
 	// ClusterTokens and RootTokens bound the text of a digest.
 	ClusterTokens = 120
@@ -18,17 +18,63 @@ const (
 
 	longSentence  = 300  // scalars: longer ones are cut
 	maxCandidates = 2000 // sentences that a digest is chosen from
-
-	centralShare = 8  // a term that is covered counts as much less
-	firstShare   = 8  // what the first sentence of a fact gets in addition
-	lengthOffset = 12 // tokens that each sentence counts beside its own
 )
+
+// Weights are what makes a sentence worth choosing. Shares are in sixteenths.
+type Weights struct {
+	Telling int64 // of a term with a digit, or of a name, beside the logarithm of how many sentences have it
+	Covered int64 // share of the weight that a term keeps where a sentence before has it
+	First   int64 // share that the first sentence of a fact gets in addition
+	Early   int64 // share that the earliest sentence gets in addition, and later ones less
+	Length  int64 // tokens that each sentence counts beside its own
+}
+
+// DefaultWeights are those of digests.
+func DefaultWeights() Weights {
+	return Weights{Telling: 2, Covered: 8, First: 8, Early: 8, Length: 12}
+}
+
+// WeightNames are the names of weights.
+var WeightNames = []string{"telling", "covered", "first", "early", "length"}
+
+func (w *Weights) fields() []*int64 {
+	return []*int64{&w.Telling, &w.Covered, &w.First, &w.Early, &w.Length}
+}
+
+// With returns the weights with another value of one, and whether there is one of the name.
+func (w Weights) With(name string, value int64) (Weights, bool) {
+	at := slices.Index(WeightNames, name)
+	if at >= 0 {
+		*w.fields()[at] = value
+	}
+	return w, at >= 0
+}
+
+// Map returns the weights by their names.
+func (w Weights) Map() map[string]int64 {
+	out := map[string]int64{}
+	for i, name := range WeightNames {
+		out[name] = *w.fields()[i]
+	}
+	return out
+}
+
+// sixteenths is what a share is of.
+const sixteenths = 16
+
+// phatic are words that people say to be kind, and that say nothing of the matter: their terms have no
+// weight.
+var phatic = strings.Fields(`wow hey hi hello thanks thank yeah yes oh ok okay bye lol haha sure great awesome cool
+	nice amazing glad totally definitely really absolutely congrats congratulations`)
 
 // Negations are words that a sentence is not cut beside.
 var Negations = []string{
 	"not", "no", "never", "none", "nor", "neither", "without", "cannot", "nicht", "kein", "keine", "nie",
 	"pas", "jamais", "sans", "no", "nunca", "sin", "non", "mai", "senza", "niet", "geen", "não",
 }
+
+// Sentences returns the sentences of a fact, as digests have them.
+func (f *Fact) Sentences() []Sentence { return sentencesOf(f.ID, f.Created, f.Text) }
 
 // sentencesOf splits a text into sentences. One of more than longSentence scalars is cut where white
 // space is, and rather not beside a number, a capital or a negation.
@@ -91,64 +137,111 @@ type choice struct {
 	terms  []int
 	tokens int
 	taken  bool
+	early  int64 // in units of 2^-16: One for the first, and less for each after it
 }
 
-// Summarize chooses sentences of a text of at most so many tokens: those whose terms are those of many,
-// and not yet said. The result is in order, and does not depend on the order of list.
-func Summarize(list []Sentence, tokens int) ([]Sentence, error) {
+// chooser chooses sentences.
+type chooser struct {
+	Weights
+	*text.Analyzer
+	numbers map[string]int // of terms
+	terms   []termWeight
+	names   map[string]bool // terms of words with a capital that begin no sentence
+	choices []*choice
+}
+
+// termWeight is a term of sentences: while they are read, how many have it, and then its weight.
+type termWeight struct {
+	weight int64
+	taken  bool // whether a chosen sentence has it
+}
+
+// Summarize chooses sentences of a text of at most so many tokens: those with the terms that many have and
+// none before has said, with names and numbers, and rather early ones. The result is in order, and does not
+// depend on the order of list.
+func (w Weights) Summarize(list []Sentence, tokens int) ([]Sentence, error) {
 	a, err := analyser()
 	if err != nil {
 		return nil, err
 	}
+	c := &chooser{Weights: w, Analyzer: a, numbers: map[string]int{}, names: map[string]bool{}}
 	list = slices.Clone(list)
 	slices.SortFunc(list, bySentence)
-	numbers, weights := map[string]int{}, []int64{}
-	var all []*choice
 	seen := map[string]bool{}
 	for _, s := range list[:min(len(list), maxCandidates)] {
-		if seen[s.Text] {
-			continue
+		if !seen[s.Text] {
+			seen[s.Text] = true
+			c.read(s, tokens)
 		}
-		seen[s.Text] = true
-		c := &choice{Sentence: s, tokens: text.EstimateTokens(s.Text)}
-		a.Each(s.Text, func(term string) bool {
-			n, ok := numbers[term]
-			if !ok {
-				n = len(weights)
-				numbers[term], weights = n, append(weights, 0)
-			}
-			if !slices.Contains(c.terms, n) {
-				c.terms = append(c.terms, n)
-				weights[n]++
+	}
+	c.weigh()
+	return c.pick(tokens), nil
+}
+
+// read takes up a sentence, which may be chosen where it fits into tokens.
+func (c *chooser) read(s Sentence, tokens int) {
+	one := &choice{Sentence: s, tokens: text.EstimateTokens(s.Text)}
+	c.Each(s.Text, func(term string) bool {
+		n, ok := c.numbers[term]
+		if !ok {
+			n = len(c.terms)
+			c.numbers[term], c.terms = n, append(c.terms, termWeight{})
+		}
+		if !slices.Contains(one.terms, n) {
+			one.terms = append(one.terms, n)
+			c.terms[n].weight++
+		}
+		return true
+	})
+	_, rest, _ := strings.Cut(s.Text, " ")
+	for word := range strings.SplitSeq(rest, " ") {
+		if word != "" && word[0] >= 'A' && word[0] <= 'Z' {
+			c.Each(word, func(term string) bool {
+				c.names[term] = true
+				return true
+			})
+		}
+	}
+	if len(one.terms) > 0 && one.tokens <= tokens {
+		c.choices = append(c.choices, one)
+	}
+}
+
+// weigh gives terms their weights, and sentences their places.
+func (c *chooser) weigh() {
+	for term, n := range c.numbers { // each is changed once, whatever the order
+		t := &c.terms[n]
+		t.weight = fixed.Log2(uint64(1 + t.weight))
+		if c.names[term] || strings.ContainsAny(term, "0123456789") {
+			t.weight += c.Telling * fixed.One
+		}
+	}
+	for _, word := range phatic {
+		c.Each(word, func(term string) bool {
+			if n, ok := c.numbers[term]; ok {
+				c.terms[n].weight = 0
 			}
 			return true
 		})
-		if len(c.terms) > 0 && c.tokens <= tokens {
-			all = append(all, c)
-		}
 	}
-	for term, n := range numbers { // each is changed once, whatever the order
-		weights[n] = fixed.Log2(uint64(1 + weights[n]))
-		if strings.ContainsAny(term, "0123456789") {
-			weights[n] += fixed.One
-		}
+	all := int64(len(c.choices))
+	for i, one := range c.choices {
+		one.early = (all - int64(i)) * fixed.One / all
 	}
-	return pick(all, weights, tokens), nil
 }
 
 // pick takes the sentence that adds the most for its length, while there is one that fits.
-func pick(all []*choice, weights []int64, tokens int) []Sentence {
-	covered := make([]bool, len(weights))
+func (c *chooser) pick(tokens int) []Sentence {
 	var out []Sentence
 	for len(out) < maxSentences {
 		var best *choice
 		most := int64(0)
-		for _, c := range all {
-			if c.taken || c.tokens > tokens {
+		for _, one := range c.choices {
+			if one.taken || one.tokens > tokens {
 				continue
 			}
-			if v := c.value(weights, covered); v > most {
-				best, most = c, v
+			if v := c.value(one); v > most {
+				best, most = one, v
 			}
 		}
 		if best == nil {
@@ -157,8 +250,8 @@ func pick(all []*choice, weights []int64, tokens int) []Sentence {
 		best.taken = true
 		tokens -= best.tokens
 		out = append(out, best.Sentence)
-		for _, t := range best.terms {
-			covered[t] = true
+		for _, n := range best.terms {
+			c.terms[n].taken = true
 		}
 	}
 	slices.SortFunc(out, bySentence)
@@ -166,20 +259,22 @@ func pick(all []*choice, weights []int64, tokens int) []Sentence {
 }
 
 // value is what a sentence adds, for each token; 0 where it says nothing new.
-func (c *choice) value(weights []int64, covered []bool) int64 {
-	fresh, sum := int64(0), int64(0)
-	for _, t := range c.terms {
-		sum += weights[t]
-		if !covered[t] {
-			fresh += weights[t]
+func (c *chooser) value(one *choice) int64 {
+	fresh, old := int64(0), int64(0)
+	for _, n := range one.terms {
+		if t := &c.terms[n]; t.taken {
+			old += t.weight
+		} else {
+			fresh += t.weight
 		}
 	}
 	if fresh == 0 {
 		return 0
 	}
-	v := fresh + (sum-fresh)/centralShare
-	if c.Place == 0 {
-		v += v / firstShare
+	v := fresh + old*c.Covered/sixteenths
+	if one.Place == 0 {
+		v += v * c.First / sixteenths
 	}
-	return v / int64(c.tokens+lengthOffset)
+	v += v * c.Early / sixteenths * one.early / fixed.One
+	return v / (int64(one.tokens) + c.Length)
 }

@@ -30,9 +30,11 @@ type Update struct {
 	Blocks Blocks
 	Recipe Recipe
 	Refuse func(text string) bool // whether a text may hold a credential; nil for none
-	Base   Tree
-	Old    Reader // of the graph of Base
-	New    Reader
+	// Weights choose sentences; those that are all 0 stand for DefaultWeights. Base is of the same.
+	Weights Weights
+	Base    Tree
+	Old     Reader // of the graph of Base
+	New     Reader
 	// Touched are nodes that changed, or whose mark or edges by rules, or marks on these, did. A node may
 	// come more than once.
 	Touched iter.Seq2[graph.ID, error]
@@ -47,6 +49,9 @@ func (u *Update) Run(ctx context.Context) (Tree, Work, error) {
 	}
 	if r.Refuse == nil {
 		r.Refuse = func(string) bool { return false }
+	}
+	if r.Weights == (Weights{}) {
+		r.Weights = DefaultWeights()
 	}
 	if err := r.place(); err != nil {
 		return Tree{}, r.work, err
@@ -381,7 +386,7 @@ func (r *updating) trie(id graph.ID, old ipld.CID) (made, error) {
 	}
 	s := &sealer{
 		ctx: r.ctx, blocks: r.Blocks, facts: r.New, recipe: r.recipe, refuse: r.Refuse, work: &r.work,
-		scope: id, name: r.names[id],
+		weights: r.Weights, scope: id, name: r.names[id],
 	}
 	d, c, err := s.seal(n)
 	return made{d, c}, err
