@@ -34,6 +34,7 @@ const (
 	leastGroup  = 3  // of them that a digest must be above
 	autoGroup   = 4  // the same with AltitudeAuto
 	maxDigests  = 3  // of scopes and clusters in an answer
+	maxQuoted   = 20 // candidates whose sentences a digest in an answer has, the root's aside
 	digestShare = 2  // part of the budget that all digests may take
 )
 
@@ -148,23 +149,26 @@ func (p *packer) digests(ctx context.Context, found []*candidate) ([]*candidate,
 	return slices.DeleteFunc(slices.Clone(found), func(c *candidate) bool { return covered[c.id] }), nil
 }
 
-// groups returns the digests above several of the best candidates, in the order of their best ones, unless
-// all candidates that are shown fit without. Each candidate is in the nearest digest that is above enough.
+// groups returns the digests above several of the best candidates, in the order of their best ones. Where all
+// candidates that are shown fit without, there are none but for a text that asks broadly. Each candidate is in the nearest digest that is above enough.
 func (p *packer) groups(
 	ctx context.Context, g Digested, shown []*candidate, at Altitude,
 ) ([]group, error) {
-	fits, err := p.allFit(ctx, shown)
-	if err != nil || fits || len(shown) == 0 {
-		return nil, err
+	if len(shown) == 0 {
+		return nil, nil
 	}
-	least := leastGroup
-	if at == AltitudeAuto {
-		least = autoGroup
+	least := autoGroup
+	if at != AltitudeAuto {
+		least = leastGroup
+		if fits, err := p.allFit(ctx, shown); err != nil || fits {
+			return nil, err
+		}
 	}
 	looked := p.found[:min(maxGrouped, len(p.found))]
 	above := make([][]*Digest, len(looked))
 	counts := map[string]int{}
 	for i, c := range looked {
+		var err error
 		if above[i], err = g.Digests(ctx, c.id); err != nil {
 			return nil, err
 		}
@@ -230,7 +234,7 @@ func (p *packer) allFit(ctx context.Context, shown []*candidate) (bool, error) {
 
 // digest adds one to the answer where it fits, and returns it then.
 func (p *packer) digest(g group, room *int) (*DigestItem, error) {
-	d := g.digest
+	d := p.quoted(g.digest)
 	if len(d.Sentences) == 0 {
 		return nil, nil
 	}
@@ -259,14 +263,31 @@ func (p *packer) digest(g group, room *int) (*DigestItem, error) {
 	return &a.Digests[len(a.Digests)-1], nil
 }
 
-// RenderDigest returns the lines of a digest: its name and how many facts are below, and each sentence
-// with the beginning of the id of the fact that it is from.
+// quoted returns a digest with the sentences alone that are from the best candidates; that of the whole as it is.
+func (p *packer) quoted(d *Digest) *Digest {
+	if d.Root {
+		return d
+	}
+	best := p.found[:min(maxQuoted, len(p.found))]
+	out := *d
+	out.Sentences = slices.DeleteFunc(slices.Clone(d.Sentences), func(s DigestSentence) bool {
+		return !slices.ContainsFunc(best, func(c *candidate) bool { return c.id == s.Fact })
+	})
+	return &out
+}
+
+// RenderDigest returns the lines of a digest: its name and how many facts are below, and for each fact that it
+// has sentences from the beginning of the id and these.
 func RenderDigest(d *Digest) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "digest: %s (%d facts)\n", d.Name, d.Facts)
-	for _, s := range d.Sentences {
-		fmt.Fprintf(&b, "  [%.8s] %s\n", s.Fact, text.EscapeLine(s.Text))
+	fmt.Fprintf(&b, "digest: %s (%d facts)", d.Name, d.Facts)
+	for i, s := range d.Sentences {
+		if i == 0 || d.Sentences[i-1].Fact != s.Fact {
+			fmt.Fprintf(&b, "\n  [%.8s]", s.Fact)
+		}
+		b.WriteString(" " + text.EscapeLine(s.Text))
 	}
+	b.WriteString("\n")
 	return b.String()
 }
 

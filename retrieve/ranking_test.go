@@ -15,7 +15,7 @@ import (
 func TestRankings(t *testing.T) {
 	ofTwo := fmt.Sprint([]int64{maxBanded, maxMaybes, fifths, neighbourTime, neighbourRead, maxCompares,
 		sharedSubject, minShared, neighbourCap, briefDigits, maxKin, maxBetween, sharedRun, twinApart, distantRank, crowdRank,
-		maxGrouped, leastGroup, autoGroup, maxDigests, digestShare, maxBroad}, changeWords, hintWords, openWords, broad)
+		maxGrouped, leastGroup, autoGroup, maxDigests, digestShare, maxBroad, maxQuoted}, changeWords, hintWords, openWords, broad)
 	pinned := map[int]string{
 		1: "7468af8f5aab9a472f8bb1b3d1b81eb23291d32ff0547424b65c0ee3c679e2b0",
 		2: "08b77cf67fa049b171ec6ab5ca147cfea9e62af85c6d8340e916ff34ca57d864",
