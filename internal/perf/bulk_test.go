@@ -15,7 +15,7 @@ import (
 const (
 	goldenNodes    = 10_000
 	goldenCommit   = "bafyreiagdbzknbdnsjayvomdpzeq2jkl7qjrpnfqrvmr2khlqpmd5vdlsa"
-	goldenManifest = "bafyreih3p3bvfszyfo3o27s5yjr4togzmrj7zq4yfsmgdkd6c4qh3bxspq"
+	goldenManifest = "bafyreid3fmzoiicmdq3va5nnwxxebipivkeoizbg6frzsmer4r2uq3ssle"
 )
 
 // TestBulkCommit pins a bulk commit and its index, for one thread and for several, and bounds what it
