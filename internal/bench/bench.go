@@ -22,7 +22,7 @@ func Program() cli.Program {
 			"  mnem-bench answers memory --cues --also\n" +
 			"  mnem-bench perf --nodes 200 --dims 8 --runs 1 --only warm",
 		Commands: func(h *cli.Host) []*cobra.Command {
-			return []*cobra.Command{evalCommand(h), answersCommand(h), checkCommand(h), perfCommand(h), watchCommand(h), openCommand(h)}
+			return []*cobra.Command{evalCommand(h), answersCommand(h), altitudeCommand(h), digestsCommand(h), checkCommand(h), perfCommand(h), watchCommand(h), openCommand(h)}
 		},
 	}
 }

@@ -34,12 +34,18 @@ const (
 		`"precision": "number|null", "token_precision": "number|null", "noise": "number|null", ` +
 		`"silent": "number|null", "muted": "number|null", "hint": "number|null", "stale": "number|null", ` +
 		`"items": "number", "tokens": "number"`
+	shapeDigests = `[{"file": "text|null", "others": "bool", "method": "text", "scopes": "int", ` +
+		`"rouge_1": "number", "rouge_l": "number", "tokens": "number"}]`
 	shapeCheckCounts = `"answerable": "int", "strong": "int", "right": "int", "weak": "int", ` +
 		`"unanswerable": "int", "false_strong": "int", "unanswerable_weak": "int"`
 )
 
 func shapes() map[string]string {
 	return map[string]string{
+		"altitude": `{"limit": "int", "budget": "int", "rows": [{"altitude": "text", ` +
+			`"questions": {"count": "int", "digests": "int", "evidence": "number|null", "tokens": "number|null"}, ` +
+			`"broad": {"count": "int", "digests": "int", "points": "number|null", "tokens": "number|null", ` +
+			`"points_per_100_tokens": "number|null"}}]}`,
 		"answers": `{"ranking": "int", "analyser": "int", "settings": "object", ` +
 			`"sets": [{"name": "text", "memories": "int", "questions": "int"}], ` +
 			`"rows?": [{"set": "text|null", "kind": "text|null", "questions": "int", ` + shapeAnswers + `}], ` +
@@ -54,6 +60,9 @@ func shapes() map[string]string {
 			`"removed": {` + shapeCheckCounts + `}, "curve": [` + shapeCurve + `], "chosen?": ` +
 			shapeCurve + `, "left_out": [{"name": "text", "thresholds?": ` + shapeThresholds + `, ` +
 			shapeCheckCounts + `}], "others": {` + shapeCheckCounts + `}}`,
+		"digests": `{"weights": "object", "rows?": ` + shapeDigests + `, "gain?": {"over": "text", ` +
+			`"rouge_l": "number", "from": "number", "to": "number"}, ` +
+			`"weight?": "text", "varied?": [{"value": "int", "rows": ` + shapeDigests + `}]}`,
 		"eval": `{"ranking": "int", "analyser": "int", "settings": "object", ` +
 			`"files": [{"name": "text", "graph": "cid|null", "nodes": "int", "edges": "int", ` +
 			`"queries": "int", "questions": "text"}], "rows": [{"cat?": "text|null", ` +
@@ -136,6 +145,9 @@ func runExamples(t *testing.T, cmd *cobra.Command) (ran int) {
 	before, _ := w.bench(0, "eval", ".", "--json")
 	w.write("before.json", before)
 	w.copyIn("memory", railway)
+	if cmd.Name() == "digests" || cmd.Name() == "altitude" {
+		w.copyIn(".", talks)
+	}
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
