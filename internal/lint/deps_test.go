@@ -146,7 +146,7 @@ var allowed = map[string]string{
 	"internal/e2e":       "", // trying the program from outside
 	"internal/lint":      "",
 	// Measuring, in a program of its own: what it shares with the command line is cli.Host.
-	"internal/bench": "graph internal/cli internal/evaluate internal/filestate internal/perf memory model " +
+	"internal/bench": "distill graph internal/cli internal/evaluate internal/filestate internal/perf memory model " +
 		"operation retrieve",
 	"cmd/mnem":       "internal/cli",
 	"cmd/mnem-bench": "internal/bench internal/cli",
