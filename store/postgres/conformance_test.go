@@ -214,3 +214,112 @@ func TestParse(t *testing.T) {
 		}
 	}
 }
+
+// TestDatabase asks what servers ask of a database with several repositories.
+func TestDatabase(t *testing.T) {
+	server := pgserver.Start(t)
+	ctx := t.Context()
+	if d, err := postgres.OpenDatabase("mysql://x"); err == nil {
+		d.Close()
+		t.Error("the URL of another database was accepted")
+	}
+	d, err := postgres.OpenDatabase(server.URL("any"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	if err := d.Ready(ctx); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("ready without tables: %v", err)
+	}
+	one := open(t, postgres.Options{URL: d.URL("a/one"), Create: true})
+	other := open(t, postgres.Options{URL: d.URL("other"), Create: true})
+	if err := d.Ready(ctx); err != nil {
+		t.Error(err)
+	}
+	for name, want := range map[string]bool{"a/one": true, "any": false} {
+		if has, err := d.Has(ctx, name); err != nil || has != want {
+			t.Errorf("%s: %v, %v", name, has, err)
+		}
+	}
+	usage := func(want postgres.Usage) {
+		t.Helper()
+		if got, err := d.Usage(ctx, "a/one"); err != nil || got != want {
+			t.Errorf("usage %+v, %v, want %+v", got, err, want)
+		}
+	}
+	usage(postgres.Usage{})
+	blocks := []store.Block{storetest.Block(1, 50), storetest.Block(2, 60), storetest.Block(3, 70)}
+	if err := one.Facts().Put(ctx, blocks[0], blocks[1], blocks[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := one.Facts().Put(ctx, blocks[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := one.Derived().Put(ctx, blocks[2]); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Facts().Put(ctx, blocks...); err != nil {
+		t.Fatal(err)
+	}
+	size := func(list ...store.Block) (u postgres.Usage) {
+		for _, b := range list {
+			u.Blocks, u.Bytes = u.Blocks+1, u.Bytes+int64(len(b.Data))
+		}
+		return u
+	}
+	usage(size(blocks...))
+	if err := one.Derived().Clear(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := one.Redact(ctx, store.Redaction{CID: blocks[0].CID, Stub: []byte("why")}); err != nil {
+		t.Fatal(err)
+	}
+	usage(size(blocks[1]))
+	h := store.Head{}
+	for n := range 600 { // rows of sizes are summed up meanwhile
+		b := next(h, n)
+		if err := one.Commit(ctx, h, b); err != nil {
+			t.Fatal(err)
+		}
+		h = b
+	}
+	want := size(blocks[1])
+	want.Commits = 600
+	usage(want)
+	if err := one.Commit(ctx, store.Head{}, next(store.Head{}, 7)); !errors.Is(err, store.ErrHeadMoved) {
+		t.Error(err)
+	}
+	usage(want)
+	if _, err := d.Usage(ctx, "any"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("usage of none: %v", err)
+	}
+	tokens(t, d)
+}
+
+func tokens(t *testing.T, d *postgres.Database) {
+	ctx := t.Context()
+	for _, tt := range []struct {
+		repository, id, name, data string
+		want                       error
+	}{
+		{"a/one", "x1", "ada", "A", nil}, {"a/one", "x1", "ada", "A", nil}, {"a/one", "x2", "ada", "B", fs.ErrExist},
+		{"a/one", "x1", "bob", "C", fs.ErrExist}, {"a/one", "x3", "bob", "D", nil}, {"other", "x1", "ada", "E", nil},
+		{"any", "x1", "ada", "F", store.ErrNotFound},
+	} {
+		if err := d.AddToken(ctx, tt.repository, tt.id, tt.name, []byte(tt.data)); !errors.Is(err, tt.want) {
+			t.Errorf("%+v: %v", tt, err)
+		}
+	}
+	if err := d.RemoveToken(ctx, "a/one", "x3"); err != nil {
+		t.Error(err)
+	}
+	all, err := d.Tokens(ctx, "a/one")
+	if err != nil || len(all) != 1 || string(all[0]) != "A" {
+		t.Errorf("%q, %v", all, err)
+	}
+	for _, tt := range [][3]string{{"a/one", "x1", "A"}, {"a/one", "x3", ""}, {"other", "x1", "E"}, {"any", "x1", ""}} {
+		if got, err := d.Token(ctx, tt[0], tt[1]); err != nil || string(got) != tt[2] {
+			t.Errorf("%q: %q, %v", tt, got, err)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,7 +21,12 @@ import (
 type conn struct {
 	*pgconn.PgConn
 	prepared map[string]string // names by text
+	rests    *time.Timer       // that ends it while it is idle
 }
+
+// idleTime is how long a connection is kept that nothing uses: a process may have many repositories open, and a
+// server few connections.
+const idleTime = 30 * time.Second
 
 // pool keeps connections. Each is used by one statement at a time, so that no call waits for one that it
 // was made in.
@@ -43,7 +49,7 @@ func (p *pool) connect(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{c, make(map[string]string)}, nil
+	return &conn{PgConn: c, prepared: make(map[string]string)}, nil
 }
 
 // take returns an idle connection, or a new one.
@@ -52,6 +58,7 @@ func (p *pool) take(ctx context.Context) (*conn, error) {
 	for len(p.idle) > 0 {
 		c := p.idle[len(p.idle)-1]
 		p.idle = p.idle[:len(p.idle)-1]
+		c.rests.Stop() // where it has run it finds the connection gone from the list
 		if !c.IsClosed() {
 			p.mu.Unlock()
 			return c, nil
@@ -71,6 +78,20 @@ func (p *pool) give(c *conn) {
 		drop(c)
 	default:
 		p.idle = append(p.idle, c)
+		c.rests = time.AfterFunc(idleTime, func() { p.end(c) })
+	}
+}
+
+// end closes a connection if it is idle still.
+func (p *pool) end(c *conn) {
+	p.mu.Lock()
+	i := slices.Index(p.idle, c)
+	if i >= 0 {
+		p.idle = slices.Delete(p.idle, i, i+1)
+	}
+	p.mu.Unlock()
+	if i >= 0 {
+		drop(c)
 	}
 }
 
@@ -86,6 +107,7 @@ func (p *pool) close() {
 	defer p.mu.Unlock()
 	p.closed = true
 	for _, c := range p.idle {
+		c.rests.Stop()
 		drop(c)
 	}
 	p.idle = nil

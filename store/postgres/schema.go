@@ -16,8 +16,11 @@ import (
 //go:embed schema.sql
 var version1 string
 
+//go:embed schema2.sql
+var version2 string
+
 // migrations are what makes of each version of the tables the next one, from none on.
-var migrations = []string{version1}
+var migrations = []string{version1, version2}
 
 const (
 	minServer = 140_000

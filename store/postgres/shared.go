@@ -32,10 +32,26 @@ func (t *turnConn) take() *conn {
 	defer t.mu.Unlock()
 	c := t.idle
 	t.idle = nil
+	if c != nil {
+		c.rests.Stop()
+	}
 	if c != nil && c.IsClosed() {
 		return nil
 	}
 	return c
+}
+
+// end closes a connection if it is idle still.
+func (t *turnConn) end(c *conn) {
+	t.mu.Lock()
+	idle := t.idle == c
+	if idle {
+		t.idle = nil
+	}
+	t.mu.Unlock()
+	if idle {
+		drop(c)
+	}
 }
 
 func (t *turnConn) give(c *conn) {
@@ -46,6 +62,7 @@ func (t *turnConn) give(c *conn) {
 		return
 	}
 	t.idle = c
+	c.rests = time.AfterFunc(idleTime, func() { t.end(c) })
 }
 
 func (t *turnConn) close() {

@@ -47,7 +47,7 @@ type Store struct {
 	ro      bool
 	repo    int32
 	name    string
-	client  string // of this store, unlike that of any other
+	client  string       // of this store, unlike that of any other
 	durable atomic.Value // the server's synchronous_commit, a string, for what must survive a power cut
 	lease   time.Duration
 
@@ -166,7 +166,7 @@ func (s *Store) find(ctx context.Context) error {
 	rows, err := c.run(ctx, "SELECT id, gen_random_uuid()::text, (extract(epoch FROM lease) * 1000)::bigint "+
 		"FROM mnem.repository WHERE name = $1", [][]byte{[]byte(s.name)})
 	if err == nil && len(rows) == 0 {
-		err = fmt.Errorf("repository %q: %w", s.name, store.ErrNotFound)
+		err = s.gone()
 	}
 	if err != nil {
 		return err
@@ -242,7 +242,7 @@ func (s *Store) Head(ctx context.Context) (store.Head, error) {
 }
 
 // gone is the error of a repository that was removed meanwhile.
-func (s *Store) gone() error { return fmt.Errorf("repository %q: %w", s.name, store.ErrNotFound) }
+func (s *Store) gone() error { return missingRepository(s.name) }
 
 // opKey is the key of a head's operation, nil for none.
 func opKey(h store.Head) []byte {
