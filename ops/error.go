@@ -239,6 +239,8 @@ func hintOf(err error) (local, remote string) {
 	case errors.Is(err, store.ErrNoRoom) || errors.Is(err, syscall.ENOSPC):
 		return "make room on the disk and give the command again; 'mnem purge' and 'mnem gc' have " +
 			"room of their own", "make room on the disk and ask again; purge and gc have room of their own"
+	case errors.Is(err, store.ErrUnknown):
+		return "look with 'mnem op log' before giving the command again", "look with op_log before asking again"
 	case errors.Is(err, store.ErrBusy):
 		return "wait longer with --wait, or stop the other process", "ask again later"
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/store"
 )
 
 // EncodeRequest returns a request as another process reads it: an object of the fields that were given
@@ -177,7 +178,7 @@ func FailureOf(ctx context.Context, err error, remote bool) *Failure {
 	var news *News
 	out := &Failure{
 		Code: OutcomeOf(ctx, err).Code, Message: MessageOf(err, remote), Hint: HintOf(err, remote),
-		News: errors.As(err, &news), Candidates: CandidatesOf(err),
+		News: errors.As(err, &news), Candidates: CandidatesOf(err), Unknown: errors.Is(err, store.ErrUnknown),
 	}
 	var done *operation.Error
 	var line *graph.LineError

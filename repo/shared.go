@@ -66,6 +66,26 @@ func CheckDatabase(at string) error {
 // ShownDatabase is the URL of a repository in a database without its password.
 func ShownDatabase(at string) string { return postgres.Shown(at) }
 
+// Database is the connection of a server to a database with several repositories, DatabaseUsage what one of them has
+// and did.
+type (
+	Database      = postgres.Database
+	DatabaseUsage = postgres.Usage
+)
+
+// OpenDatabase returns the connection to the database of a URL, and the name of the repository which that names.
+func OpenDatabase(at string) (*Database, string, error) {
+	_, name, err := postgres.Parse(at)
+	if err != nil {
+		return nil, "", fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	d, err := postgres.OpenDatabase(at)
+	return d, name, err
+}
+
+// LinkedDatabase returns the URL of the database that the repository of a directory is in, "" for none.
+func LinkedDatabase(dir string) (string, error) { return readLink(filepath.Join(dir, DirName)) }
+
 // Shared reports whether other processes may have the repository open at the same time.
 func (r *Repo) Shared() bool { return r.shared != nil }
 

@@ -22,6 +22,7 @@ type exchange struct {
 	code      string // of the outcome or problem
 	status    int    // 0 before the response begins
 	bytes     int64
+	of        *Server // that answers for the repository which the path names, nil for none
 }
 
 type exchangeKey struct{}

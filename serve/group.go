@@ -19,25 +19,29 @@ type Named struct {
 	Done   func()  // ends the use of it
 }
 
-// Sub returns a server for one of several repositories: it shares room for bodies, turns, and the end with s, and has
-// callers, rates and kept answers of its own. It answers by Config.Under alone.
+// Sub returns a server for one of several repositories, the one of cfg.Name: it shares room for bodies, turns, and the
+// end with s, and has callers, rates, kept answers and metrics of its own. It answers by Config.Under alone. Drop must
+// be called when it answers no more.
 func (s *Server) Sub(cfg Config) *Server {
 	cfg.Limits, cfg.Under = s.cfg.Limits, nil
 	sub := New(cfg)
-	sub.metrics, sub.ids, sub.bodies, sub.slots, sub.watchers = s.metrics, s.ids, s.bodies, s.slots, s.watchers
+	sub.ids, sub.bodies, sub.slots, sub.watchers = s.ids, s.bodies, s.slots, s.watchers
 	sub.stop, sub.broken = s.stop, s.broken
+	s.subs.Store(sub, nil)
 	return sub
 }
+
+// Drop forgets what Sub returned.
+func (s *Server) Drop(sub *Server) { s.subs.Delete(sub) }
 
 // splitName takes the name of a repository off a path. It has letters, digits, "-", "_" and "." in parts that begin
 // with none of the last two.
 func splitName(path string) (name, rest string, ok bool) {
 	at := strings.Index(path, "/v1/")
-	if at < 0 {
-		if name, ok = strings.CutSuffix(path, "/openapi.json"); !ok {
-			return "", "", false
+	for _, file := range []string{"/openapi.json", "/metrics"} {
+		if at < 0 && strings.HasSuffix(path, file) {
+			at = len(path) - len(file)
 		}
-		at = len(name)
 	}
 	if at < 2 || at > maxNamed {
 		return "", "", false
@@ -65,7 +69,7 @@ func (s *Server) under(w http.ResponseWriter, r *http.Request) bool {
 	switch {
 	case err != nil:
 		s.cfg.Log.Error("a repository cannot be opened", "name", name, "cause", err)
-		s.refuse(w, r, failed(operation.Busy, "the repository cannot be opened now"))
+		s.refuse(w, r, failed(operation.Busy, "the repository cannot be opened now")) // it can be asked for again
 	case there == nil && s.cfg.NeedToken: // which repositories there are is not for everybody
 		if after := s.rates.take(unknown); after > 0 {
 			s.refuse(w, r, tooMany(after))
@@ -78,6 +82,7 @@ func (s *Server) under(w http.ResponseWriter, r *http.Request) bool {
 		s.refuse(w, r, notFound("no repository %q here", brief(name)))
 	default:
 		defer there.Done()
+		exchangeOf(r).of = there.Server
 		at := r.Clone(r.Context())
 		at.URL.Path, at.URL.RawPath = rest, ""
 		there.Server.mux.ServeHTTP(w, at)

@@ -1,6 +1,9 @@
 package serve
 
 import (
+	"context"
+	"log/slog"
+	"net"
 	"net/http"
 	"strconv"
 	"time"
@@ -10,23 +13,29 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metrics are what /metrics tells. Labels have few values: names of operations, methods, statuses.
+// metrics are what /metrics tells. Labels have few values: names of operations, methods, statuses; and the repository,
+// of which a few are open at a time.
 type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 	running  prometheus.Gauge
 	conns    prometheus.Gauge
 	refused  prometheus.Counter // connections
-	handler  http.Handler
+	registry *prometheus.Registry
 }
 
-func newMetrics() *metrics {
+// newMetrics returns the metrics of a repository, with those of the process where it has no name.
+func newMetrics(name string, usage Usages) *metrics {
+	var of prometheus.Labels
+	if name != "" {
+		of = prometheus.Labels{"repository": name}
+	}
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "mnem_http_requests_total", Help: "Requests by operation, method, status and code.",
+			Name: "mnem_http_requests_total", Help: "Requests by operation, method, status and code.", ConstLabels: of,
 		}, []string{"operation", "method", "status", "code"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "mnem_http_request_seconds", Help: "Time from the headers of a request to its end.",
+			Name: "mnem_http_request_seconds", Help: "Time from the headers of a request to its end.", ConstLabels: of,
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 60},
 		}, []string{"operation"}),
 		running: prometheus.NewGauge(prometheus.GaugeOpts{
@@ -38,15 +47,89 @@ func newMetrics() *metrics {
 		refused: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "mnem_http_connections_refused_total", Help: "Connections beyond the limit.",
 		}),
+		registry: prometheus.NewRegistry(),
 	}
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(m.requests, m.seconds, m.running, m.conns, m.refused,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.handler = promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
+	m.registry.MustRegister(m.requests, m.seconds)
+	if name == "" {
+		m.registry.MustRegister(m.running, m.conns, m.refused,
+			collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	}
+	if usage != nil {
+		m.registry.MustRegister(&usageMetrics{usage, [...]*prometheus.Desc{
+			prometheus.NewDesc("mnem_repository_blocks", "Blocks that are stored, those of indexes among them.", nil, of),
+			prometheus.NewDesc("mnem_repository_bytes", "Bytes that are stored.", nil, of),
+			prometheus.NewDesc("mnem_repository_commits_today", "Operations since midnight, in UTC.", nil, of),
+		}})
+	}
 	return m
 }
 
-func (m *metrics) serve(w http.ResponseWriter, r *http.Request) { m.handler.ServeHTTP(w, r) }
+// usageMetrics are what a repository has and did, as far as that is known when it is asked.
+type usageMetrics struct {
+	usage Usages
+	all   [3]*prometheus.Desc
+}
+
+func (m *usageMetrics) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range m.all {
+		to <- d
+	}
+}
+
+func (m *usageMetrics) Collect(to chan<- prometheus.Metric) {
+	u, err := m.usage(false)
+	if err != nil {
+		return // the others are told
+	}
+	for i, n := range [...]int64{u.Blocks, u.Bytes, u.Commits} {
+		if n >= 0 {
+			to <- prometheus.MustNewConstMetric(m.all[i], prometheus.GaugeValue, float64(n))
+		}
+	}
+}
+
+// serveMetrics answers with the metrics of the server, and of the repositories that it has open.
+func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
+	all := prometheus.Gatherers{s.metrics.registry}
+	s.subs.Range(func(sub, _ any) bool {
+		all = append(all, sub.(*Server).metrics.registry)
+		return true
+	})
+	promhttp.HandlerFor(all, promhttp.HandlerOpts{}).ServeHTTP(w, r)
+}
+
+const (
+	metricsConns = 64
+	metricsTime  = 30 * time.Second
+)
+
+// ServeMetrics answers /metrics, /healthz and /readyz to all who reach a listener, without tokens, until the context
+// ends. The listener is closed.
+func (s *Server) ServeMetrics(ctx context.Context, l net.Listener) error {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /metrics", s.serveMetrics)
+	mux.HandleFunc("/healthz", s.plain(s.health))
+	mux.HandleFunc("/readyz", s.plain(s.ready))
+	srv := &http.Server{
+		Handler: mux, ReadHeaderTimeout: s.cfg.Limits.Header, ReadTimeout: metricsTime, WriteTimeout: metricsTime,
+		IdleTimeout: s.cfg.Limits.Idle, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(s.cfg.Log.Handler(), slog.LevelDebug),
+	}
+	defer context.AfterFunc(ctx, func() { _ = srv.Close() })() // its listener is closed
+	err := srv.Serve(newListener(l, metricsConns, s.metrics))
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// plain answers a request that is neither counted nor logged.
+func (s *Server) plain(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		x := &exchange{ResponseWriter: w, start: s.cfg.Now(), id: s.requestID(r)}
+		next(x, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x)))
+	}
+}
 
 func (m *metrics) count(x *exchange, method string, took time.Duration) {
 	m.requests.WithLabelValues(x.operation, knownMethod(method), strconv.Itoa(x.status), x.code).Inc()

@@ -89,6 +89,14 @@ func failed(o operation.Outcome, message string) *problem {
 	return p
 }
 
+// ofError is the problem of an error that has an outcome, and of another one that the server has failed.
+func ofError(err error, message string) *problem {
+	if e, ok := errors.AsType[*operation.Error](err); ok {
+		return failed(e.Outcome, message)
+	}
+	return failed(operation.Failed, message)
+}
+
 // problemOf is the problem of an error of a Runner.
 func problemOf(o operation.Outcome, err error) *problem {
 	var e *operation.Error

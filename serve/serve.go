@@ -54,9 +54,11 @@ type Config struct {
 	Under func(name string) (*Named, error)
 	// Uploads keeps bodies that come in parts, nil where none may.
 	Uploads *Uploads
-	// Room returns ErrQuota where the repository may not grow by some bytes; nil where there is no bound. What needs
-	// a token of scope admin is not asked about: purges and collections make room.
-	Room   func(n int64) error
+	// Name is the name of one of several repositories, for metrics.
+	Name string
+	// Usage tells what the repository has and did; nil where that is not known, and then there is no Quota.
+	Usage  Usages
+	Quota  Quota
 	Limits Limits
 }
 
@@ -84,6 +86,9 @@ type Limits struct {
 	Grace   time.Duration // for requests under way when the server is to stop; default 10 seconds
 	Header  time.Duration // for the line and headers of a request to come; default 5 seconds
 	Idle    time.Duration // between requests of a connection; default a minute
+	// Drain is how long a server that is to stop goes on answering while /readyz says that it does: what stands in
+	// front of several servers sends requests to others by then. Default 0.
+	Drain time.Duration
 }
 
 const (
@@ -132,6 +137,7 @@ type Server struct {
 	watchers *room    // of requests that watch
 	answers  *answers // of requests with an Idempotency-Key
 	logins   logins   // of browsers
+	subs     sync.Map // that Sub made, *Server
 	stopping atomic.Bool
 	stop     chan struct{} // closed when the server is to stop
 	broken   chan struct{} // closed when it does not wait for requests under way any more
@@ -141,7 +147,7 @@ type Server struct {
 func New(cfg Config) *Server {
 	cfg.Limits.fill()
 	s := &Server{
-		cfg: cfg, ops: make(map[string]*operation.Operation), metrics: newMetrics(),
+		cfg: cfg, ops: make(map[string]*operation.Operation), metrics: newMetrics(cfg.Name, cfg.Usage),
 		ids: &ids{from: cfg.Rand}, rates: newRates(cfg.Limits.Rate, cfg.Now),
 		bodies: newBodies(cfg.Limits), slots: newSlots(cfg.Limits),
 		watchers: newRoom(maxWatchers, maxWatchers/2, 0),
@@ -167,7 +173,7 @@ func New(cfg Config) *Server {
 		s.mux.HandleFunc("/v1/uploads/{id}", s.allow(operation.Writes, s.upload))
 	}
 	s.mux.HandleFunc("/openapi.json", s.allow(operation.Reads, s.serveOpenAPI))
-	s.mux.HandleFunc("/metrics", s.allow(operation.Reads, s.metrics.serve))
+	s.mux.HandleFunc("/metrics", s.allow(operation.Reads, s.serveMetrics))
 	s.mux.HandleFunc("/healthz", s.health)
 	s.mux.HandleFunc("/readyz", s.ready)
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -202,6 +208,16 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	case <-ctx.Done():
 	}
 	s.stopping.Store(true)
+	if s.cfg.Limits.Drain > 0 {
+		srv.SetKeepAlivesEnabled(false) // clients connect anew, to another server
+		drained := time.NewTimer(s.cfg.Limits.Drain)
+		defer drained.Stop()
+		select {
+		case err := <-ended:
+			return err
+		case <-drained.C:
+		}
+	}
 	close(s.stop)
 	grace, done := context.WithTimeout(base, s.cfg.Limits.Grace)
 	defer done()
@@ -263,7 +279,11 @@ func (s *Server) end(x *exchange, r *http.Request) {
 	}
 	s.metrics.running.Dec()
 	took := s.cfg.Now().Sub(x.start)
-	s.metrics.count(x, r.Method, took)
+	metrics := s.metrics
+	if x.of != nil {
+		metrics = x.of.metrics
+	}
+	metrics.count(x, r.Method, took)
 	s.log(x, r, took, cause != nil)
 	if cause != nil {
 		panic(http.ErrAbortHandler) // the client must not take half an answer for a whole one

@@ -127,7 +127,7 @@ func (s *Server) byToken(text string) (who, *problem) {
 		var err error
 		if t, err = s.cfg.Token(id); err != nil {
 			s.cfg.Log.Error("a token cannot be read", "cause", err)
-			return who{}, failed(operation.Failed, "the token cannot be read")
+			return who{}, ofError(err, "the token cannot be read")
 		}
 	}
 	if t == nil || !t.is(text) || !t.Valid(s.cfg.Now()) {

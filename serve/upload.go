@@ -222,19 +222,3 @@ func (s *Server) unpackedUpload(r *http.Request, f *uploadedFile) (io.Reader, *p
 	}
 	return nil, newProblem(http.StatusUnsupportedMediaType, codeMedia, "an upload has no Content-Encoding but zstd")
 }
-
-// room returns the problem of a repository that has no room for n bytes more, nil where there is.
-func (s *Server) room(n int64) *problem {
-	if s.cfg.Room == nil {
-		return nil
-	}
-	if err := s.cfg.Room(n); err != nil {
-		p := newProblem(http.StatusInsufficientStorage, codeQuota, "%s", err)
-		p.Hint = "remove something and collect garbage, or have the server's --quota raised"
-		return p
-	}
-	return nil
-}
-
-// ErrQuota is what Config.Room returns where a repository is full.
-var ErrQuota = errors.New("the repository has as many bytes as it may have")

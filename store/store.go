@@ -23,6 +23,8 @@ var (
 	ErrBusy = errors.New("repository is busy")
 	// ErrClosed is returned by every call on a store after Close.
 	ErrClosed = errors.New("store is closed")
+	// ErrUnknown is wrapped by what Commit returns where it is unknown whether the head moved.
+	ErrUnknown = errors.New("it is unknown whether the change was made")
 	// ErrSequence is returned by Commit when the next head's number does not follow the old one's.
 	ErrSequence = errors.New("operation out of sequence")
 )

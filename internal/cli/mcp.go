@@ -188,10 +188,15 @@ const mcpPath = "/mcp"
 
 // serveMCPHTTP serves clients over HTTP until the context ends, guarded as 'mnem serve' is.
 func (c *cli) serveMCPHTTP(ctx context.Context, addr string, opt mcp.Options, h *peers.Holder) error {
-	cfg, err := c.serveConfig(serveFlags{maxBody: "8MiB", timeout: mcpTime, rate: mcpRate, log: "none"})
+	cfg, err := c.serveConfig(&serveFlags{maxBody: "8MiB", timeout: mcpTime, rate: mcpRate, log: "none"})
 	if err != nil {
 		return err
 	}
+	tokens, err := c.tokensFor(cfg)
+	if err != nil {
+		return err
+	}
+	defer tokens.close()
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {
 		return fmt.Errorf("--http %s: %w", addr, err)

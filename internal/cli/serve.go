@@ -35,6 +35,12 @@ type serveFlags struct {
 	timeout        time.Duration
 	stdio          bool
 	root, quota    string
+	many           bool
+	open           int
+	quotaBlocks    int64
+	quotaCommits   int64
+	drain          time.Duration
+	metrics        string
 }
 
 // serveJSON says where the server listens.
@@ -57,15 +63,21 @@ func (c *cli) serveCommand() *cobra.Command {
 			"brings back. It speaks plain HTTP: put a server that speaks TLS in front of it where others can\n" +
 			"listen. Other mnem processes use the repository through it meanwhile. An interrupt ends it when\n" +
 			"the requests under way have been answered.\n\n" +
-			"With --root it serves every repository under a directory, each by its path and with its own tokens,\n" +
-			"and opens those that are asked for. --quota bounds the bytes of each: then writes are refused but those\n" +
-			"of a token of scope admin, which can purge and collect.\n\n" +
+			"With --root it serves every repository under a directory, with --many every one in the database of\n" +
+			"-R postgres://HOST/DATABASE, each by its path and with its own tokens, and opens those that are asked\n" +
+			"for. Any number of servers can answer for one database. --quota bounds the bytes of each repository,\n" +
+			"and in a database --quota-blocks and --quota-commits more: then writes are refused but those of a\n" +
+			"token of scope admin, which can purge and collect.\n\n" +
+			"With --drain it goes on answering for a while after an interrupt, and /readyz says that it will end, so\n" +
+			"that what stands in front of several servers asks others by then. --metrics answers /metrics, /healthz\n" +
+			"and /readyz on an address of its own without tokens: no one else should reach it.\n\n" +
 			"With --stdio it answers HTTP on standard input and output instead, with all that this user may do:\n" +
 			"ssh:// URLs of 'mnem remote' start it so on another machine.",
 		Example: "  mnem serve\n" +
 			"  mnem serve --addr 127.0.0.1:8080 --origin http://localhost:3000\n" +
 			"  mnem serve --addr 0.0.0.0:7117 --host memory.example.org\n" +
 			"  mnem serve --root /srv/memories --quota 2GiB --need-token\n" +
+			"  mnem serve -R postgres://mnem@db.example/memories --many --need-token --drain 10s --metrics :9117\n" +
 			"  curl 'http://127.0.0.1:7117/v1/retrieve?query=who+leads+infra&limit=3'",
 		Args: cobra.NoArgs,
 	}
@@ -81,16 +93,23 @@ func (c *cli) serveCommand() *cobra.Command {
 	fl.StringVar(&f.log, "log", "text", "log requests on standard error as `FORM`: text, json or none")
 	fl.BoolVar(&f.stdio, "stdio", false, "answer on standard input and output, for who started it, until they end")
 	fl.StringVar(&f.root, "root", "", "serve every repository under `DIR`: that in DIR/NAME as http://ADDR/NAME")
-	fl.StringVar(&f.quota, "quota", "", "refuse writes to a repository whose files have `SIZE`, as 500MiB")
+	fl.BoolVar(&f.many, "many", false, "serve every repository in the database of -R: NAME as http://ADDR/NAME")
+	fl.IntVar(&f.open, "open", defaultOpen, "with --root or --many, have at most `N` repositories open at once")
+	fl.StringVar(&f.quota, "quota", "", "refuse writes to a repository that has `SIZE`, as 500MiB")
+	fl.Int64Var(&f.quotaBlocks, "quota-blocks", 0, "refuse writes to a repository in a database that has `N` blocks")
+	fl.Int64Var(&f.quotaCommits, "quota-commits", 0, "refuse writes to a repository in a database after `N` a day, in UTC")
+	fl.DurationVar(&f.drain, "drain", 0, "after an interrupt go on answering for so long")
+	fl.StringVar(&f.metrics, "metrics", "", "answer /metrics at `HOST:PORT` too, without tokens")
 	cmd.MarkFlagsMutuallyExclusive("stdio", "addr")
-	cmd.MarkFlagsMutuallyExclusive("stdio", "root")
-	cmd.MarkFlagsMutuallyExclusive("stdio", "quota")
-	cmd.MarkFlagsMutuallyExclusive("stdio", "need-token")
+	cmd.MarkFlagsMutuallyExclusive("root", "many")
+	for _, flag := range []string{"root", "many", "quota", "quota-blocks", "quota-commits", "need-token", "drain", "metrics"} {
+		cmd.MarkFlagsMutuallyExclusive("stdio", flag)
+	}
 	return c.command(cmd, func(cmd *cobra.Command, _ []string) error {
 		if f.stdio && !cmd.Flags().Changed("log") {
 			f.log = "none" // standard error is that of who started it
 		}
-		return c.serve(cmd, f)
+		return c.serve(cmd, &f)
 	})
 }
 
@@ -106,28 +125,45 @@ func (c *cli) listenAt(ctx context.Context, addr, flag string, cfg *serve.Config
 	return l, nil
 }
 
-func (c *cli) serve(cmd *cobra.Command, f serveFlags) error {
+func (c *cli) serve(cmd *cobra.Command, f *serveFlags) error {
 	cfg, err := c.serveConfig(f)
 	if err != nil {
 		return err
 	}
-	if f.root != "" {
+	if f.root != "" || f.many {
 		return c.serveMany(cmd.Context(), f, cfg)
-	}
-	quota, err := f.quotaBytes()
-	if err != nil {
-		return err
 	}
 	dir, err := c.dir()
 	if err != nil {
 		return err
 	}
-	c.limitFiles(cfg, dir, quota)
+	at, err := repo.LinkedDatabase(dir)
+	if err != nil {
+		return err
+	}
+	if cfg.Quota, err = f.quotas(at != ""); err != nil {
+		return err
+	}
+	cfg.Usage = sizeOf(filepath.Join(dir, repo.DirName), cfg.Now)
+	tokens, err := c.tokensFor(cfg)
+	if err != nil {
+		return err
+	}
+	defer tokens.close()
+	if t, ok := tokens.(*tokenTable); ok {
+		cfg.Usage = usageOf(t.in, t.name)
+	}
+	c.takeUploads(cfg, dir)
+	end := func() {}
+	defer func() { end() }()
 	if f.stdio {
 		return c.serveOne(cmd.Context(), cfg)
 	}
 	listen := func(ctx context.Context) (net.Listener, error) { return c.listenAt(ctx, f.addr, "--addr", cfg) }
-	return c.serveFrom(cmd.Context(), listen, cfg, func(_ *serve.Server, at net.Addr, dir string) error {
+	return c.serveFrom(cmd.Context(), listen, cfg, func(s *serve.Server, at net.Addr, dir string) error {
+		if end, err = c.serveMetrics(cmd.Context(), f, s); err != nil {
+			return err
+		}
 		return c.sayServes("http://"+at.String(), dir)
 	})
 }
@@ -211,7 +247,7 @@ func (c *cli) listen(
 }
 
 // serveConfig reads the flags.
-func (c *cli) serveConfig(f serveFlags) (*serve.Config, error) {
+func (c *cli) serveConfig(f *serveFlags) (*serve.Config, error) {
 	if c.app.Rand == nil {
 		return nil, errors.New("serve: no source of randomness")
 	}
@@ -221,6 +257,9 @@ func (c *cli) serveConfig(f serveFlags) (*serve.Config, error) {
 	}
 	if body < 1 || f.timeout < time.Second || f.timeout > 24*time.Hour {
 		return nil, usagef("--max-body wants at least a byte, and --timeout 1s to 24h")
+	}
+	if f.drain < 0 || f.drain > time.Hour {
+		return nil, usagef("--drain wants 0s to 1h")
 	}
 	if err := checkRange("rate", f.rate, 1, 1_000_000); err != nil {
 		return nil, err
@@ -232,14 +271,7 @@ func (c *cli) serveConfig(f serveFlags) (*serve.Config, error) {
 	cfg := &serve.Config{
 		Version: ops.VersionsHere().Version, Now: c.app.Now, Rand: c.app.Rand, Log: slog.New(handler),
 		NeedToken: f.needToken, Hosts: f.hosts, Origins: f.origins,
-		Limits: serve.Limits{Body: body, Rate: float64(f.rate), Time: f.timeout},
-	}
-	if f.root == "" {
-		dir, err := c.tokens()
-		if err != nil {
-			return nil, err
-		}
-		cfg.Token = dir.get
+		Limits: serve.Limits{Body: body, Rate: float64(f.rate), Time: f.timeout, Drain: f.drain},
 	}
 	return cfg, nil
 }
@@ -273,6 +305,7 @@ func (c *cli) guardAddr(addr net.Addr, cfg *serve.Config) error {
 	if err != nil {
 		return err
 	}
+	defer dir.close()
 	all, err := dir.list()
 	if err != nil {
 		return err

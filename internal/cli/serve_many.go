@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -19,18 +17,20 @@ import (
 )
 
 const (
-	// maxServed is how many repositories a server has open at once, quotaAge for how long it believes how many bytes
+	// defaultOpen is how many repositories a server has open at once, quotaAge for how long it believes how many bytes
 	// one has.
-	maxServed = 16
-	quotaAge  = 5 * time.Second
-	uploadDir = "uploads"
+	defaultOpen = 16
+	maxOpen     = 10_000
+	quotaAge    = 5 * time.Second
+	uploadDir   = "uploads"
 )
 
-// many are the repositories under a directory that one server answers for, each opened when it is asked for.
+// many are the repositories that one server answers for, each opened when it is asked for.
 type many struct {
 	c     *cli
-	root  string
-	quota int64 // bytes of each, 0 for no bound
+	in    shelf
+	most  int // that are open at once
+	quota serve.Quota
 	top   *serve.Server
 	cfg   serve.Config
 
@@ -41,20 +41,25 @@ type many struct {
 
 // served is a repository that is open for the server.
 type served struct {
+	cfg    serve.Config
 	server *serve.Server
 	holder *peers.Holder
 	users  int
 	used   int64 // when it was used last, in ticks
 }
 
-// serveMany serves all repositories under a directory until the context ends.
-func (c *cli) serveMany(ctx context.Context, f serveFlags, cfg *serve.Config) (err error) {
-	root := c.absolute(f.root)
-	if info, err := os.Stat(root); err != nil || !info.IsDir() {
-		return hint(&repo.NotFoundError{What: "directory", Name: f.root}, "name a directory with repositories in it")
+// serveMany serves all repositories under a directory, or in a database, until the context ends.
+func (c *cli) serveMany(ctx context.Context, f *serveFlags, cfg *serve.Config) (err error) {
+	if err := checkRange("open", f.open, 1, maxOpen); err != nil {
+		return err
 	}
-	m := &many{c: c, root: root, open: make(map[string]*served), cfg: *cfg}
-	if m.quota, err = f.quotaBytes(); err != nil {
+	in, err := c.shelf(f)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	m := &many{c: c, in: in, most: f.open, open: make(map[string]*served), cfg: *cfg}
+	if m.quota, err = f.quotas(in.counts()); err != nil {
 		return err
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", f.addr)
@@ -65,46 +70,92 @@ func (c *cli) serveMany(ctx context.Context, f serveFlags, cfg *serve.Config) (e
 	tcp, ok := l.Addr().(*net.TCPAddr)
 	cfg.Loopback = ok && tcp.IP.IsLoopback()
 	cfg.NeedToken = cfg.NeedToken || !cfg.Loopback
-	cfg.Token, cfg.Under = nil, m.find
+	cfg.Token, cfg.Under, cfg.Ready = nil, m.find, in.ready
 	m.cfg.Loopback, m.cfg.NeedToken = cfg.Loopback, cfg.NeedToken
 	m.top = serve.New(*cfg)
 	defer func() { err = firstError(err, m.close()) }()
-	if err := c.sayServes("http://"+l.Addr().String(), root); err != nil {
+	end, err := c.serveMetrics(ctx, f, m.top)
+	if err != nil {
+		return err
+	}
+	defer end()
+	if err := c.sayServes("http://"+l.Addr().String(), in.shown()); err != nil {
 		return err
 	}
 	return m.top.Serve(ctx, l)
 }
 
-// quotaBytes reads --quota.
-func (f *serveFlags) quotaBytes() (int64, error) {
-	if f.quota == "" {
-		return 0, nil
+// serveMetrics answers --metrics beside a server, until what it returns is called.
+func (c *cli) serveMetrics(ctx context.Context, f *serveFlags, s *serve.Server) (end func(), err error) {
+	if f.metrics == "" {
+		return func() {}, nil
 	}
-	n, err := parseSize(f.quota)
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", f.metrics)
 	if err != nil {
-		return 0, usagef("--quota: %w", err)
+		return func() {}, hint(err, "name another address with --metrics; port 0 takes a free one")
 	}
-	return n, nil
+	c.remark("metrics at http://%s/metrics", l.Addr())
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // as long as the server answers
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := s.ServeMetrics(ctx, l); err != nil {
+			c.remark("metrics are not answered any more: %s", line(err.Error()))
+		}
+	}()
+	return func() { cancel(); <-ended }, nil
+}
+
+// quotas reads the flags of quotas, of which only the first counts without a database.
+func (f *serveFlags) quotas(counts bool) (q serve.Quota, err error) {
+	if f.quota != "" {
+		if q.Bytes, err = parseSize(f.quota); err != nil {
+			return q, usagef("--quota: %w", err)
+		}
+	}
+	q.Blocks, q.Commits = f.quotaBlocks, f.quotaCommits
+	switch {
+	case q.Blocks < 0 || q.Commits < 0:
+		return q, usagef("--quota-blocks and --quota-commits want at least 0")
+	case (q.Blocks > 0 || q.Commits > 0) && !counts:
+		return q, usagef("--quota-blocks and --quota-commits are for repositories in a database, which counts them")
+	}
+	return q, nil
 }
 
 // find returns the repository of a name, nil for none.
 func (m *many) find(name string) (*serve.Named, error) {
-	dir, ok := m.directory(name)
-	if !ok {
-		return nil, nil
+	m.mu.Lock()
+	there := m.use(name)
+	m.mu.Unlock()
+	if there != nil {
+		return there, nil
+	}
+	dir, err := m.in.find(name)
+	if dir == "" || err != nil {
+		return nil, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := m.open[dir]
+	if m.open[name] == nil {
+		s, err := m.serve(name, dir)
+		if err == nil {
+			err = m.makeRoom()
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.server = m.top.Sub(s.cfg)
+		m.open[name] = s
+	}
+	return m.use(name), nil
+}
+
+// use begins a use of a repository that is open, nil where it is not. It is called under mu.
+func (m *many) use(name string) *serve.Named {
+	s := m.open[name]
 	if s == nil {
-		if err := m.makeRoom(); err != nil {
-			return nil, err
-		}
-		var err error
-		if s, err = m.serve(dir); err != nil {
-			return nil, err
-		}
-		m.open[dir] = s
+		return nil
 	}
 	m.tick++
 	s.users, s.used = s.users+1, m.tick
@@ -112,36 +163,18 @@ func (m *many) find(name string) (*serve.Named, error) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		s.users--
-	})}, nil
-}
-
-// directory returns the directory of a repository, in which no link leads elsewhere.
-func (m *many) directory(name string) (dir string, ok bool) {
-	local := filepath.FromSlash(name)
-	if !filepath.IsLocal(local) {
-		return "", false
-	}
-	root, err := os.OpenRoot(m.root)
-	if err != nil {
-		return "", false
-	}
-	defer func() { _ = root.Close() }() // it was read
-	info, err := root.Stat(filepath.Join(local, repo.DirName))
-	if err != nil || !info.IsDir() {
-		return "", false
-	}
-	return filepath.Join(m.root, local), true
+	})}
 }
 
 // makeRoom closes the repository that was not used for longest, where many are open. It is called under mu.
 func (m *many) makeRoom() error {
-	if len(m.open) < maxServed {
+	if len(m.open) < m.most {
 		return nil
 	}
 	var oldest string
-	for dir, s := range m.open {
+	for name, s := range m.open {
 		if s.users == 0 && (oldest == "" || s.used < m.open[oldest].used) {
-			oldest = dir
+			oldest = name
 		}
 	}
 	if oldest == "" {
@@ -149,25 +182,27 @@ func (m *many) makeRoom() error {
 	}
 	s := m.open[oldest]
 	delete(m.open, oldest)
+	m.top.Drop(s.server)
 	return s.holder.Close()
 }
 
 // serve makes the server of a repository. It is opened when it is needed.
-func (m *many) serve(dir string) (*served, error) {
+func (m *many) serve(name, dir string) (*served, error) {
 	c := m.c.aside(context.Background(), dir)
 	c.app, c.quietly = m.c.app, false
 	h, err := c.newHolder()
 	if err != nil {
 		return nil, err
 	}
-	tokens, err := c.tokens()
+	cfg := m.cfg
+	tokens, err := m.in.tokens(name, dir)
 	if err != nil {
 		return nil, err
 	}
-	cfg := m.cfg
-	cfg.Operations, cfg.Runner, cfg.Token = Operations(), c.runner(h, false), tokens.get
-	c.limitFiles(&cfg, dir, m.quota)
-	return &served{server: m.top.Sub(cfg), holder: h}, nil
+	cfg.Name, cfg.Operations, cfg.Runner, cfg.Token = name, Operations(), c.runner(h, false), tokens.get
+	cfg.Quota, cfg.Usage = m.quota, m.in.usage(name, dir)
+	c.takeUploads(&cfg, dir)
+	return &served{cfg: cfg, holder: h}, nil
 }
 
 // close closes all repositories.
@@ -181,64 +216,22 @@ func (m *many) close() (err error) {
 	return err
 }
 
-// limitFiles gives a server what bounds the files of a repository, and takes uploads into them.
-func (c *cli) limitFiles(cfg *serve.Config, dir string, quota int64) {
+// takeUploads has a server take uploads into the files of a repository, within its quota of bytes.
+func (c *cli) takeUploads(cfg *serve.Config, dir string) {
 	path := filepath.Join(dir, repo.DirName)
-	q := &quotaOf{path: path, most: quota, now: cfg.Now}
-	if quota > 0 {
-		cfg.Room = q.room
-	}
+	quota, usage := cfg.Quota.Bytes, cfg.Usage
 	cfg.Uploads = &serve.Uploads{Dir: filepath.Join(path, uploadDir), Now: cfg.Now, Room: func() int64 {
 		left := int64(remote.MaxPack)
 		if free, ok := filestate.FreeSpace(path); ok {
 			left = int64(min(uint64(left), free/2))
 		}
 		if quota > 0 {
-			left = min(left, max(0, quota-q.size()))
+			u, err := usage(false)
+			if err != nil {
+				return 0
+			}
+			left = min(left, max(0, quota-u.Bytes))
 		}
 		return left
 	}}
-}
-
-// quotaOf bounds how many bytes the files of a repository have.
-type quotaOf struct {
-	path string
-	most int64
-	now  func() time.Time
-
-	mu    sync.Mutex
-	bytes int64
-	at    time.Time
-}
-
-// room returns serve.ErrQuota where there is no room for n bytes more.
-func (q *quotaOf) room(n int64) error {
-	if q.size()+n <= q.most {
-		return nil
-	}
-	q.mu.Lock()
-	q.at = time.Time{} // a collection may have made room since
-	q.mu.Unlock()
-	if q.size()+n <= q.most {
-		return nil
-	}
-	return fmt.Errorf("%w: %s", serve.ErrQuota, bytesText(q.most))
-}
-
-// size returns how many bytes the files have. It asks the system now and then.
-func (q *quotaOf) size() int64 {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if now := q.now(); q.at.IsZero() || now.Sub(q.at) > quotaAge || now.Before(q.at) {
-		q.bytes, q.at = 0, now
-		_ = filepath.WalkDir(q.path, func(_ string, d fs.DirEntry, err error) error {
-			if err == nil && d.Type().IsRegular() {
-				if info, err := d.Info(); err == nil { // what is gone by now has none
-					q.bytes += info.Size()
-				}
-			}
-			return nil
-		})
-	}
-	return q.bytes
 }

@@ -54,7 +54,11 @@ func carriers() []carrier {
 // served runs 'mnem serve' for the repository in a directory until the test ends, and returns its URL.
 func served(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	app := in(dir, nil, io.Discard)
+	return serving(t, in(dir, nil, io.Discard), args...)
+}
+
+func serving(t *testing.T, app *cli.App, args ...string) string {
+	t.Helper()
 	out, to := io.Pipe()
 	app.Stdout = to
 	ctx, cancel := context.WithCancel(context.Background())

@@ -59,7 +59,8 @@ func (c *cli) tokenCommand() *cobra.Command {
 		Short:   "Manage the access tokens of 'mnem serve'",
 		Long: "Programs that ask 'mnem serve' say who they are by a token: Authorization: Bearer TOKEN. A\n" +
 			"server that others can reach refuses who has none. The repository keeps the SHA-256 of each, in\n" +
-			".mnem/tokens, which only its user may read. What is revoked counts no more from then on.",
+			".mnem/tokens, which only its user may read; one in a database keeps them there, for all its servers.\n" +
+			"What is revoked counts no more from then on.",
 		Example: "  mnem token new notebook\n  mnem token list\n  mnem token revoke notebook",
 	}
 	return c.parent(cmd, c.tokenNew(), c.tokenList(), c.tokenRevoke())
@@ -120,6 +121,7 @@ func (c *cli) newToken(ctx context.Context, name string, f tokenFlags) error {
 	if err != nil {
 		return err
 	}
+	defer dir.close()
 	if err := dir.add(ctx, &t); err != nil {
 		return err
 	}
@@ -164,6 +166,7 @@ func (c *cli) tokenList() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		defer dir.close()
 		all, err := dir.list()
 		if err != nil {
 			return err
@@ -199,7 +202,8 @@ func (c *cli) tokenRevoke() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		t, err := dir.find(args[0])
+		defer dir.close()
+		t, err := namedToken(dir, args[0])
 		if err != nil {
 			return err
 		}

@@ -28,14 +28,50 @@ const (
 	maxTokens    = 1000
 )
 
-// tokenDir is the directory with the tokens of a repository.
-type tokenDir string
+// tokenKeeper keeps the tokens of a repository.
+type tokenKeeper interface {
+	// add keeps a token, whose name must be new.
+	add(ctx context.Context, t *serve.Token) error
+	// get returns a token by its id, nil for none.
+	get(id string) (*serve.Token, error)
+	// list returns all tokens by name.
+	list() ([]serve.Token, error)
+	remove(t *serve.Token) error
+	// close ends the use of it.
+	close()
+}
 
-// tokens returns the directory of the repository that the command is about.
-func (c *cli) tokens() (tokenDir, error) {
+// tokens returns what keeps the tokens of the repository that the command is about: a repository in a database has
+// them there, so that each server of it knows them.
+func (c *cli) tokens() (tokenKeeper, error) {
+	dir, err := c.dir()
+	if err != nil {
+		return nil, err
+	}
+	at, err := repo.LinkedDatabase(dir)
+	if err != nil {
+		return nil, err
+	}
+	if at != "" {
+		d, name, err := repo.OpenDatabase(at)
+		return &tokenTable{d, name, d.Close}, err
+	}
 	path, err := c.repoFile(tokenDirName)
 	return tokenDir(path), err
 }
+
+// tokensFor has a server ask for the tokens of the repository that the command is about, until what it returns is
+// closed.
+func (c *cli) tokensFor(cfg *serve.Config) (tokenKeeper, error) {
+	tokens, err := c.tokens()
+	if err == nil {
+		cfg.Token = tokens.get
+	}
+	return tokens, err
+}
+
+// tokenDir is the directory with the tokens of a repository.
+type tokenDir string
 
 func (d tokenDir) path(id string) string { return filepath.Join(string(d), id+tokenSuffix) }
 
@@ -50,16 +86,8 @@ func (d tokenDir) add(ctx context.Context, t *serve.Token) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	all, err := d.list()
-	if err != nil {
+	if err := checkNewToken(d, t.Name); err != nil {
 		return err
-	}
-	if len(all) >= maxTokens {
-		return hint(fmt.Errorf("%w: there are %d tokens already", repo.ErrInvalid, len(all)),
-			"revoke some")
-	}
-	if slices.ContainsFunc(all, func(o serve.Token) bool { return o.Name == t.Name }) {
-		return hint(already(fs.ErrExist, "token %q", t.Name), "revoke it first, or give another name")
 	}
 	data, err := encodeJSON(t)
 	if err != nil {
@@ -93,11 +121,38 @@ func (d tokenDir) get(id string) (*serve.Token, error) {
 	if err != nil {
 		return nil, err
 	}
-	var t serve.Token
-	if err := json.Unmarshal(data, &t); err != nil || len(data) > maxTokenFile || t.ID != id {
+	t, err := readToken(data)
+	if err != nil || t.ID != id {
 		return nil, fmt.Errorf("%s is not the file of a token", f.Name())
 	}
-	return &t, nil
+	return t, nil
+}
+
+func readToken(data []byte) (*serve.Token, error) {
+	var t serve.Token
+	if len(data) > maxTokenFile {
+		return nil, errors.New("a token of too many bytes")
+	}
+	return &t, json.Unmarshal(data, &t)
+}
+
+// checkNewToken returns an error where there is no room for a token of a name.
+func checkNewToken(d tokenKeeper, name string) error {
+	all, err := d.list()
+	if err != nil {
+		return err
+	}
+	if len(all) >= maxTokens {
+		return hint(fmt.Errorf("%w: there are %d tokens already", repo.ErrInvalid, len(all)), "revoke some")
+	}
+	if slices.ContainsFunc(all, func(o serve.Token) bool { return o.Name == name }) {
+		return takenToken(name)
+	}
+	return nil
+}
+
+func takenToken(name string) error {
+	return hint(already(fs.ErrExist, "token %q", name), "revoke it first, or give another name")
 }
 
 // list returns all tokens by name.
@@ -124,8 +179,8 @@ func (d tokenDir) list() ([]serve.Token, error) {
 	return all, nil
 }
 
-// find returns the token of a name or id.
-func (d tokenDir) find(name string) (*serve.Token, error) {
+// namedToken returns the token of a name or id.
+func namedToken(d tokenKeeper, name string) (*serve.Token, error) {
 	all, err := d.list()
 	if err != nil {
 		return nil, err
@@ -145,3 +200,5 @@ func (d tokenDir) remove(t *serve.Token) error {
 	}
 	return err
 }
+
+func (d tokenDir) close() {}

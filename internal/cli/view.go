@@ -50,10 +50,15 @@ func (c *cli) view(ctx context.Context, f viewFlags) error {
 	if err := checkRange("port", f.port, 0, 65535); err != nil {
 		return err
 	}
-	cfg, err := c.serveConfig(serveFlags{maxBody: "8MiB", timeout: viewTime, rate: viewRate, log: "none"})
+	cfg, err := c.serveConfig(&serveFlags{maxBody: "8MiB", timeout: viewTime, rate: viewRate, log: "none"})
 	if err != nil {
 		return err
 	}
+	tokens, err := c.tokensFor(cfg)
+	if err != nil {
+		return err
+	}
+	defer tokens.close()
 	cfg.NeedToken, cfg.Log = true, c.mcpLog(false)
 	may := operation.Reads
 	if f.write {

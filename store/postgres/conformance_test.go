@@ -228,12 +228,12 @@ func TestDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(d.Close)
-	if err := d.Ready(ctx); !errors.Is(err, store.ErrNotFound) {
+	if err := d.Ready(ctx, 10*time.Second); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("ready without tables: %v", err)
 	}
 	one := open(t, postgres.Options{URL: d.URL("a/one"), Create: true})
 	other := open(t, postgres.Options{URL: d.URL("other"), Create: true})
-	if err := d.Ready(ctx); err != nil {
+	if err := d.Ready(ctx, 10*time.Second); err != nil {
 		t.Error(err)
 	}
 	for name, want := range map[string]bool{"a/one": true, "any": false} {

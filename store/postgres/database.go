@@ -55,9 +55,9 @@ func (d *Database) run(ctx context.Context, sql string, params ...[]byte) ([]row
 	return d.pool.run(ctx, askPatience, sql, params...)
 }
 
-// Ready returns an error unless the database answers and has the tables of this version.
-func (d *Database) Ready(ctx context.Context) error {
-	_, err := again(ctx, 0, func() (struct{}, error) {
+// Ready returns an error unless the database answers within a time, 0 for at once, and has the tables of this version.
+func (d *Database) Ready(ctx context.Context, wait time.Duration) error {
+	_, err := again(ctx, wait, func() (struct{}, error) {
 		c, err := d.pool.take(ctx)
 		if err != nil {
 			return struct{}{}, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -19,7 +20,7 @@ func TestMigrate(t *testing.T) {
 	all := migrations
 	t.Cleanup(func() { migrations = all })
 	migrations = all[:1]
-	s, err := Open(ctx, Options{URL: server.URL("old"), Create: true})
+	s, err := Open(ctx, Options{URL: server.URL("old"), Create: true, Wait: 10 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

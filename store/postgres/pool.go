@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -199,8 +200,10 @@ func withoutSecrets(err error) string { return strings.Join(strings.Fields(err.E
 // passes reports whether an error is that of a connection, a server that is starting or ending, or of two
 // transactions that waited for one another.
 func passes(err error) bool {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return false
+	for _, ours := range []error{context.Canceled, context.DeadlineExceeded, store.ErrNotFound, fs.ErrExist, errFormat, errOld} {
+		if errors.Is(err, ours) {
+			return false
+		}
 	}
 	var told *pgconn.PgError
 	if !errors.As(err, &told) {

@@ -269,6 +269,9 @@ func (s *Store) Commit(ctx context.Context, old, next store.Head, add ...store.B
 	cids, datas := columns(add)
 	rows, err := s.change(ctx, "SELECT mnem.commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", s.id(), int8of(int64(old.Seq)),
 		opKey(old), int8of(int64(next.Seq)), opKey(next), int8of(s.noted.Load()), []byte(attempt), s.durably(), cids, datas)
+	if errors.As(err, new(*LostError)) {
+		err = fmt.Errorf("%w: %w", store.ErrUnknown, err)
+	}
 	if err != nil {
 		return err
 	}

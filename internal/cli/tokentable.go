@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/mnem-project/mnem/operation"
+	"github.com/mnem-project/mnem/repo"
+	"github.com/mnem-project/mnem/serve"
+	"github.com/mnem-project/mnem/store"
+)
+
+// askTime bounds how long a server waits for what it asks of a database beside a request's own work.
+const askTime = 10 * time.Second
+
+// tokenTable has the tokens of a repository in a database.
+type tokenTable struct {
+	in   *repo.Database
+	name string // of the repository
+	end  func()
+}
+
+func (d *tokenTable) close() { d.end() }
+
+func (d *tokenTable) add(ctx context.Context, t *serve.Token) error {
+	if err := checkNewToken(d, t.Name); err != nil {
+		return err
+	}
+	data, err := encodeJSON(t)
+	if err == nil {
+		err = d.in.AddToken(ctx, d.name, t.ID, t.Name, data)
+	}
+	if errors.Is(err, fs.ErrExist) { // made meanwhile
+		err = takenToken(t.Name)
+	}
+	return err
+}
+
+func (d *tokenTable) get(id string) (*serve.Token, error) {
+	if !serve.ValidTokenID(id) {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	defer cancel()
+	data, err := d.in.Token(ctx, d.name, id)
+	if err != nil || data == nil {
+		return nil, away(err)
+	}
+	t, err := readToken(data)
+	if err != nil || t.ID != id {
+		return nil, fmt.Errorf("%w: what the database has of token %s", store.ErrCorrupt, id)
+	}
+	return t, nil
+}
+
+// away is the error of a database that does not answer for those who ask a server.
+func away(err error) error {
+	if errors.Is(err, store.ErrBusy) || errors.Is(err, context.DeadlineExceeded) {
+		return &operation.Error{Outcome: operation.Busy, Message: err.Error()}
+	}
+	return err
+}
+
+func (d *tokenTable) list() ([]serve.Token, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	defer cancel()
+	list, err := d.in.Tokens(ctx, d.name)
+	if err != nil {
+		return nil, err
+	}
+	var all []serve.Token
+	for _, data := range list {
+		t, err := readToken(data)
+		if err != nil {
+			return nil, fmt.Errorf("%w: what the database has of a token", store.ErrCorrupt)
+		}
+		all = append(all, *t)
+	}
+	return all, nil
+}
+
+func (d *tokenTable) remove(t *serve.Token) error {
+	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	defer cancel()
+	return d.in.RemoveToken(ctx, d.name, t.ID)
+}
